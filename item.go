@@ -87,6 +87,8 @@ const (
 	ItemToolResult ItemType = "TOOL_CALL_RESULT"
 	// ItemFile is an image or another file of the answer: [FileShown].
 	ItemFile ItemType = "FILE"
+	// ItemSource is a source of an agent's answer: [Source]. Sources come at the end of the answer, each once.
+	ItemSource ItemType = "SOURCE"
 	// ItemStepFinished says that everything before it is in the thread's messages:
 	// [StepFinished].
 	ItemStepFinished ItemType = "STEP_FINISHED"
@@ -119,7 +121,7 @@ func (t ItemType) Content() bool {
 	case ItemTextStart, ItemTextContent, ItemTextEnd,
 		ItemReasoningStart, ItemReasoningContent, ItemReasoningEnd,
 		ItemToolStart, ItemToolArgs, ItemToolEnd, ItemToolResult,
-		ItemFile, ItemSubagentEvent:
+		ItemFile, ItemSource, ItemSubagentEvent:
 		return true
 	default:
 		return false
@@ -229,6 +231,8 @@ type ToolResulted struct {
 	ToolCallID ToolCallID      `json:"toolCallId"`
 	ToolName   string          `json:"toolName"`
 	Result     json.RawMessage `json:"result"`
+	// Sources are those that the result names. Empty: it names none.
+	Sources []Source `doc:"The sources that the result names. Left out: none." json:"sources,omitempty"`
 }
 
 // FileShown are the fields of [ItemFile]: those of the message's part.

@@ -61,6 +61,7 @@ func ItemKinds() []Kind[ItemType] {
 		kind[ToolEnded](ItemToolEnd, "A call is complete."),
 		kind[ToolResulted](ItemToolResult, "The result of a tool call."),
 		kind[FileShown](ItemFile, "An image or another file of the answer."),
+		kind[Source](ItemSource, "A source of the answer."),
 		kind[StepFinished](ItemStepFinished, "Everything that its agent said before is saved."),
 		kind[InputRequired](ItemInputRequired, "A call waits for an answer."),
 		kind[SubagentStarted](ItemSubagentStarted, "A nested run begins or continues."),

@@ -88,6 +88,10 @@ const (
 	PartToolResult PartType = "tool-result"
 	// PartFile is a file that is not an image, such as a PDF.
 	PartFile PartType = "file"
+	// PartSource is a page or a document that supports what the message says, or that a tool's result names: see
+	// [Source]. Sources stand behind what they belong to: at the end of an answer, and after the result of a call. A
+	// model does not get them.
+	PartSource PartType = "source"
 	// PartProvider is a part that only the model's provider understands. It has only Provider, and no client
 	// sees it.
 	PartProvider PartType = "provider"
@@ -107,7 +111,8 @@ type Part struct {
 	// File and FileName of a file part: a URL as in Image, and the name that its user gave it.
 	File     string `doc:"A URL, a data URL, or the URI of an artifact." json:"file,omitempty"`
 	FileName string `doc:"The name of the file. Left out: it has none."  json:"fileName,omitempty"`
-	// ToolCallID and ToolName of a tool call and of its result.
+	// ToolCallID and ToolName of a tool call and of its result. A source has the ToolCallID of the call whose result has
+	// named it, or none if the model has.
 	ToolCallID ToolCallID `doc:"The call's id." json:"toolCallId,omitempty"`
 	ToolName   string     `doc:"The tool."      json:"toolName,omitempty"`
 	// Args of a tool call: the JSON object that the model wrote, or the model's text as a JSON
@@ -120,6 +125,10 @@ type Part struct {
 	Result json.RawMessage `doc:"Any JSON." json:"result,omitempty"`
 	// ThroughMessageID of a summary is the last message that it covers.
 	ThroughMessageID MessageID `doc:"The last message that the summary covers." json:"throughMessageId,omitempty"`
+	// URL, Title and Spans of a source: see [Source].
+	URL   string `doc:"The address of the page, with http or https. Left out: it is a document, or has no address to open." json:"url,omitempty"`
+	Title string `doc:"The title, or the name of the file. Left out: none, and there is a url."                             json:"title,omitempty"`
+	Spans []Span `doc:"The pieces of the message's text that it supports, in order. Left out: it is not known which."       json:"spans,omitempty"`
 	// Provider is data that the provider wants back with the part in the next request, such as the
 	// signature of a reasoning part. It is an object with one key, the name of the adapter's format, and its
 	// value names the provider's model. The engine keeps it byte for byte and never changes the part that it

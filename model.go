@@ -82,7 +82,8 @@ type OutputSchema struct {
 }
 
 // ModelEvent is a piece of an answer: [TextDelta], [TextEnd], [ReasoningDelta], [ReasoningEnd],
-// [ToolCallStart], [ToolCallDelta], [ToolCallEnd], [ProviderPart], [FileMade], [ResumePoint], [UsageSeen] or [Finish].
+// [ToolCallStart], [ToolCallDelta], [ToolCallEnd], [ProviderPart], [FileMade], [SourceSeen],
+// [ResumePoint], [UsageSeen] or [Finish].
 //
 // The provider data of an event is a JSON object with one key, the name of the adapter's format. Its
 // value names the provider's model, so that an adapter sends data back only to the model that made it.
@@ -135,6 +136,10 @@ type (
 		Data      []byte
 		Provider  json.RawMessage
 	}
+	// SourceSeen is a source that the answer names, at any time before its end. The spans count the characters of all
+	// text deltas of the answer joined. The engine checks the source, joins those that are equal, and adds them to the
+	// end of the message.
+	SourceSeen struct{ Source Source }
 	// ResumePoint has the data with which another process can come back to this answer: see
 	// [ModelRequest.Resume]. The engine saves it before it handles the next event. A model yields it
 	// before the first piece of the answer, at most once per answer.
@@ -166,6 +171,7 @@ func (ToolCallDelta) modelEvent()  {}
 func (ToolCallEnd) modelEvent()    {}
 func (ProviderPart) modelEvent()   {}
 func (FileMade) modelEvent()       {}
+func (SourceSeen) modelEvent()     {}
 func (ResumePoint) modelEvent()    {}
 func (UsageSeen) modelEvent()      {}
 func (Finish) modelEvent()         {}

@@ -70,8 +70,9 @@ func TestEngineDeletes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		texts := func() (all string) {
+		texts := func() string {
 			t.Helper()
+			var all strings.Builder
 			list, err := e.Artifacts(ctx, chat)
 			if err != nil {
 				t.Fatal(err)
@@ -85,9 +86,9 @@ func TestEngineDeletes(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				all += string(text)
+				all.Write(text)
 			}
-			return all
+			return all.String()
 		}
 		stored := func(kind string) int {
 			t.Helper()

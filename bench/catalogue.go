@@ -34,18 +34,14 @@ func measureCatalogue(b *bench) (_ *section, err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	listed, searched := stepMeasure{b: b, db: db, steps: steps}, stepMeasure{b: b, db: db, steps: steps}
-	for m, tools := range map[*stepMeasure][]spool.Tool{&listed: benchTools(fewTools, false), &searched: benchTools(many, true)} {
-		m.e, err = engine.New(db.Backend(), engine.Config{
-			SingleProcess: true,
-			Agents:        []engine.Agent{{Name: "bench", Model: "stepper", MaxSteps: steps + 1, Tools: tools}},
-			Models:        map[string]spool.Model{"stepper": finder(steps)},
-			Log:           warnings(),
-		})
-		if err != nil {
-			return nil, err
-		}
-		defer m.e.Close() //nolint:revive // there are two
+	if listed.e, err = newCatalogueEngine(db.Backend(), steps, benchTools(fewTools, false)); err != nil {
+		return nil, err
 	}
+	defer listed.e.Close()
+	if searched.e, err = newCatalogueEngine(db.Backend(), steps, benchTools(many, true)); err != nil {
+		return nil, err
+	}
+	defer searched.e.Close()
 	if err := b.interleave(1, listed.short, searched.short); err != nil {
 		return nil, err
 	}
@@ -57,6 +53,16 @@ func measureCatalogue(b *bench) (_ *section, err error) {
 		ratioGoal(fmt.Sprintf("Step with a catalogue of %s tools beside one with %d listed ones", number(float64(many)), fewTools), searched.ofShort, listed.ofShort, mostOfCatalogue, false),
 	}
 	return s, nil
+}
+
+// newCatalogueEngine returns an engine whose runs have a number of steps, with a call of one of its tools each.
+func newCatalogueEngine(backend spool.Backend, steps int, tools []spool.Tool) (*engine.Engine, error) {
+	return engine.New(backend, engine.Config{
+		SingleProcess: true,
+		Agents:        []engine.Agent{{Name: "bench", Model: "stepper", MaxSteps: steps + 1, Tools: tools}},
+		Models:        map[string]spool.Model{"stepper": finder(steps)},
+		Log:           warnings(),
+	})
 }
 
 // benchTools returns n tools, of which the last one is look.

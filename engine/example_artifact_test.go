@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -69,4 +70,50 @@ func ExampleToolCall_SaveArtifact() {
 	// day,visits
 	// 1,204
 	// 2,197
+}
+
+// A tool reads a file of the thread. Without a configured store, the engine keeps it.
+func ExampleToolCall_OpenArtifact() {
+	type in struct {
+		Table spool.ArtifactID `json:"table" jsonschema:"the id of a CSV file, which begins with art_"`
+	}
+	count := tool.New("count", "Counts the lines of a CSV file.", func(ctx context.Context, in in) (int, error) {
+		call, _ := tool.CallFrom(ctx)
+		_, data, err := call.OpenArtifact(ctx, string(in.Table))
+		if err != nil {
+			return 0, err
+		}
+		defer data.Close()
+		text, err := io.ReadAll(data)
+		return bytes.Count(text, []byte("\n")), err
+	})
+	e := openExample(func(c *engine.Config) { c.Agents[0].Tools = []spool.Tool{count} })
+	defer working(e)()
+
+	ctx := context.Background()
+	ask := func(run spool.RunID, prompt string) {
+		if _, err := e.Run(ctx, hello, engine.StartRequest{RunID: run, Prompt: prompt}); err != nil {
+			panic(err)
+		}
+		if _, err := e.Await(ctx, hello, run); err != nil {
+			panic(err)
+		}
+	}
+	ask("r1", "hello")
+	saved, err := e.SaveArtifact(ctx, hello, spool.NewArtifact{Name: "may.csv", MediaType: "text/csv", Data: strings.NewReader("1,204\n2,197\n")})
+	if err != nil {
+		panic(err)
+	}
+	ask("r2", fmt.Sprintf(`use count with {"table":%q}`, saved.ID))
+	snapshot, err := e.Snapshot(ctx, hello, nil)
+	if err != nil {
+		panic(err)
+	}
+	for _, m := range snapshot.Messages {
+		for _, p := range m.ToolResults() {
+			fmt.Printf("%s: %s\n", p.ToolName, p.Result)
+		}
+	}
+	// Output:
+	// count: 2
 }

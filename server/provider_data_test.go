@@ -3,7 +3,6 @@ package server_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"iter"
 	"net/http"
 	"strings"
@@ -68,7 +67,9 @@ func TestProviderDataStaysInside(t *testing.T) {
 	err := w.backend.Store.View(t.Context(), spool.ThreadKey{Tenant: "a", ID: "kept"}, func(v spool.View) error {
 		messages, err := v.Messages(spool.MessageQuery{})
 		for _, m := range messages {
-			stored += strings.Count(fmt.Sprintf("%s", m.Content), signature)
+			for _, part := range m.Content {
+				stored += strings.Count(string(part.Provider), signature)
+			}
 		}
 		return err
 	})

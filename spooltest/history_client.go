@@ -58,7 +58,9 @@ type streamView struct {
 type said struct {
 	text, reasoning string
 	calls           []spool.ToolCallID
-	results         map[spool.ToolCallID]json.RawMessage
+	// sources are the URLs and titles of the answer's sources, joined.
+	sources string
+	results map[spool.ToolCallID]json.RawMessage
 	// landed has the calls of results in the order in which they came.
 	landed []spool.ToolCallID
 }
@@ -66,7 +68,7 @@ type said struct {
 func (s said) empty() bool { return s.text == "" && s.reasoning == "" && len(s.calls) == 0 }
 
 func (s said) equal(other said) bool {
-	return s.text == other.text && s.reasoning == other.reasoning && slices.Equal(s.calls, other.calls)
+	return s.text == other.text && s.reasoning == other.reasoning && slices.Equal(s.calls, other.calls) && s.sources == other.sources
 }
 
 // client checks the frames that a client got. It checks them twice: for a client that follows all
@@ -250,6 +252,11 @@ func (v *view) fold(run spool.RunID, s *streamView, item spool.Item) {
 		_ = item.Decode(&r)
 		now.calls = append(slices.Clip(now.calls), r.ToolCallID)
 		s.says(who, now)
+	case spool.ItemSource:
+		var source spool.Source
+		_ = item.Decode(&source)
+		now.sources += nameOf(source)
+		s.says(who, now)
 	case spool.ItemToolResult:
 		var r spool.ToolResulted
 		_ = item.Decode(&r)
@@ -352,11 +359,16 @@ func saidBy(m spool.Message) said {
 			s.reasoning += p.Text
 		case spool.PartToolCall:
 			s.calls = append(s.calls, p.ToolCallID)
+		case spool.PartSource:
+			s.sources += nameOf(spool.Source{URL: p.URL, Title: p.Title, Spans: p.Spans})
 		default:
 		}
 	}
 	return s
 }
+
+// nameOf returns a source as one text.
+func nameOf(s spool.Source) string { return fmt.Sprintf("%s %s %v\n", s.URL, s.Title, s.Spans) }
 
 // runOf returns the run of an agent in the stream of the given run.
 func runOf(run spool.RunID, who spool.AgentID) spool.RunID {

@@ -29,6 +29,8 @@ type Turn struct {
 	Parts [][]byte
 	// Files are those that the model made. They come after the text.
 	Files []spool.FileMade
+	// Sources are the sources of the text. They come after it.
+	Sources []spool.Source
 	// Midway is called after the text. If it returns an error, the answer ends with it. Nil: nothing is called.
 	Midway func(ctx context.Context) error
 	// Early is usage that is reported right after the text. Zero: none.
@@ -287,6 +289,9 @@ func (t Turn) spoken() []spool.ModelEvent {
 	}
 	for _, file := range t.Files {
 		all = append(all, file)
+	}
+	for _, s := range t.Sources {
+		all = append(all, spool.SourceSeen{Source: s})
 	}
 	if t.Early != (spool.Usage{}) {
 		all = append(all, spool.UsageSeen{Usage: t.Early})

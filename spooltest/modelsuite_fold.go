@@ -13,6 +13,7 @@ import (
 // modelAnswer is the result of one call of Stream.
 type modelAnswer struct {
 	content spool.Content
+	sources []spool.Source
 	usage   spool.Usage
 	finish  *spool.Finish
 	err     error
@@ -120,6 +121,9 @@ func (f *modelFolder) add(event spool.ModelEvent) {
 	switch e := event.(type) {
 	case spool.ResumePoint:
 		f.resumePoint(e)
+		return
+	case spool.SourceSeen:
+		f.answer.sources = append(f.answer.sources, e.Source)
 		return
 	case spool.UsageSeen:
 		f.answer.usage = e.Usage

@@ -61,6 +61,7 @@ const (
 
 const (
 	partSize  = 256 << 10
+	together  = 4 // parts of a query
 	cleanTime = 10 * time.Second
 	batch     = 16 // uploads of one key that a transaction removes
 	attempts  = 20
@@ -309,23 +310,45 @@ func (r *reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// load reads the next part.
+// load reads the next parts. One query for several is cheaper: a database looks for the place of the first one only.
 func (r *reader) load() error {
-	rows, err := r.store.Rows(r.ctx, spool.RowQuery{Kind: partKind, Key: r.upload.partKey(r.next)})
+	wanted := min(together, r.upload.parts()-r.next)
+	q := spool.RowQuery{Kind: partKind, After: r.upload.ID + ":", Limit: int(wanted)}
+	if r.next > 0 {
+		q.After = r.upload.partKey(r.next - 1)
+	}
+	rows, err := r.store.Rows(r.ctx, q)
 	if err != nil {
 		return err
 	}
-	if len(rows) == 0 {
-		return blob.NotFound(errors.New("a part is gone"))
+	r.rest = make([]byte, 0, min(wanted*r.upload.PartSize, r.upload.Size))
+	for n := range wanted {
+		data, err := r.upload.data(rows, n, r.next)
+		if err != nil && n == 0 {
+			return err
+		}
+		if err != nil { // the next load says so, behind the parts before it
+			break
+		}
+		r.rest = append(r.rest, data...)
+		r.next++
 	}
-	if r.rest, err = bytesOf(rows[0].Value); err != nil {
-		return err
-	}
-	if int64(len(r.rest)) != r.upload.length(r.next) {
-		return errDamaged(nil)
-	}
-	r.next++
 	return nil
+}
+
+// data returns the data of a part, the n-th of the rows of a query.
+func (u upload) data(rows []spool.Row, n, part int64) ([]byte, error) {
+	if int64(len(rows)) <= n || rows[n].Key != u.partKey(part) {
+		return nil, blob.NotFound(errors.New("a part is gone"))
+	}
+	data, err := bytesOf(rows[n].Value)
+	switch {
+	case err != nil:
+		return nil, err
+	case int64(len(data)) != u.length(part):
+		return nil, errDamaged(nil)
+	}
+	return data, nil
 }
 
 // Close implements [io.Closer].

@@ -59,12 +59,19 @@ func (d *draft) add(item spool.Item) error {
 			p := d.call(item, c.ToolCallID)
 			p.ToolName, p.Args, p.SentArgs, p.whole = c.ToolName, c.Args, c.SentArgs, true
 		})
+	case spool.ItemSource:
+		return read(item, func(s spool.Source) {
+			d.part(item, func(p *part) bool { return p.Type == spool.PartSource && p.URL == s.URL && p.Title == s.Title }, part{Part: spool.SourcePart(s, "")})
+		})
 	case spool.ItemToolResult:
 		return read(item, func(c spool.ToolResulted) {
 			if d.landed.IsZero() {
 				d.landed = item.Offset
 			}
 			d.results = append(d.results, spool.Part{Type: spool.PartToolResult, ToolCallID: c.ToolCallID, ToolName: c.ToolName, Result: c.Result})
+			for _, s := range c.Sources {
+				d.results = append(d.results, spool.SourcePart(s, c.ToolCallID))
+			}
 		})
 	default:
 		return nil
@@ -126,6 +133,9 @@ func (d *draft) said() spool.Content {
 	for _, p := range d.parts {
 		out := p.Part
 		switch {
+		case p.Type == spool.PartSource:
+			content = append(content, out)
+			continue
 		case p.Type != spool.PartToolCall:
 			out.Text = string(p.text)
 		case !p.whole && len(p.text) > 0:

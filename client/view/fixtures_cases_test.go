@@ -66,6 +66,19 @@ func casesOfStep(t *testing.T) []viewCase {
 	c.step(1, "", "tool-calls")
 	c.say("b1", "Done.")
 	cases = append(cases, c.named("a step is saved, and the next one begins"))
+
+	c = hello(t)
+	c.say("b1", "Paris has ", "2 million people.")
+	c.item(spool.ItemTextEnd, spool.Block{MessageID: "b1"})
+	c.call("call_1", "search", `{}`)
+	c.item(spool.ItemSource, spool.Source{URL: "https://example.com/paris", Title: "Paris", Spans: []spool.Span{{Start: 0, End: 27}}})
+	c.item(spool.ItemSource, spool.Source{Title: "report.pdf"})
+	c.item(spool.ItemToolResult, spool.ToolResulted{
+		ToolCallID: "call_1", ToolName: "search", Result: json.RawMessage(`{"sources":[{"title":"B"}]}`), Sources: []spool.Source{{Title: "B"}},
+	})
+	cases = append(cases, c.named("an answer cites, and a result names a source"))
+	c.step(1, "", "tool-calls")
+	cases = append(cases, c.named("the sources are saved"))
 	return cases
 }
 

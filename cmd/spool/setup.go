@@ -173,7 +173,7 @@ func limited(l config.Limits) engine.Config {
 		Stream:    engine.StreamOptions{FlushEvery: l.StreamFlush, SnapshotMemory: l.SnapshotMemory, Grace: l.StreamGrace},
 		Worker:    engine.WorkerOptions{Lease: l.Lease, StopPoll: l.StopPoll},
 		Retry:     engine.RetryOptions{Attempts: l.RunMaxAttempts, Backoff: l.RetryBackoff, AfterMax: l.RetryAfterMax},
-		Limits:    engine.LimitOptions{PromptBytes: l.MaxPromptBytes, AnswerBytes: l.MaxAnswerBytes, StepBytes: l.MaxStepBytes, Waiting: l.MaxWaiting, QueueDepth: cmp.Or(l.MaxQueueDepth, maxQueueDepth), WallTime: l.MaxWallTime, TenantBytes: int64(l.MaxTenantBytes), TenantDepth: cmp.Or(l.MaxTenantDepth, maxTenantDepth)},
+		Limits:    engine.LimitOptions{PromptBytes: l.MaxPromptBytes, AnswerBytes: l.MaxAnswerBytes, StepBytes: l.MaxStepBytes, FileBytes: int64(l.MaxFileBytes), ThreadFileBytes: int64(l.MaxThreadFileBytes), ThreadFiles: l.MaxThreadFiles, Waiting: l.MaxWaiting, QueueDepth: cmp.Or(l.MaxQueueDepth, maxQueueDepth), WallTime: l.MaxWallTime, TenantBytes: int64(l.MaxTenantBytes), TenantDepth: cmp.Or(l.MaxTenantDepth, maxTenantDepth)},
 		ParkTTL:   l.HITLTTL,
 		Retention: engine.RetentionOptions{Threads: l.Retention, Audit: l.AuditRetention},
 

@@ -29,7 +29,7 @@ type AttachmentOptions struct {
 	MaxBytes int
 	// MaxCount bounds the number of files in a user turn. Defaults to 8.
 	MaxCount int
-	// MaxInlineBytes bounds the size of a data URL in a message, if the engine stores artifacts. The data of a
+	// MaxInlineBytes bounds the size of a data URL in a message, if [engine.Config.Artifacts] is set. The data of a
 	// longer one are saved as an artifact. Defaults to 16 KiB.
 	MaxInlineBytes int
 	// MaxPromptBytes bounds the data of artifacts in one request to a model. The newest have the room, and of

@@ -25,7 +25,7 @@ type LimitOptions struct {
 	// fit, the model reads its length instead. Defaults to 8 MiB, or to AnswerBytes if AnswerBytes is
 	// more.
 	StepBytes int
-	// ResultBytes bounds the size of a tool's result in a message, if the engine stores artifacts. A longer
+	// ResultBytes bounds the size of a tool's result in a message, if [engine.Config.Artifacts] is set. A longer
 	// result is saved as an artifact, and the message has the artifact and the beginning of the result. Defaults
 	// to 64 KiB.
 	ResultBytes int

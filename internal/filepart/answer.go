@@ -34,7 +34,8 @@ func BehindAnswers(messages []spool.Message) []spool.Message {
 			out[i].Content = content
 		case len(held) == 0:
 		case m.Role == spool.RoleUser:
-			out[i].Content, held = append(held, m.Content...), nil
+			held = append(held, m.Content...)
+			out[i].Content, held = held, nil
 		case m.Role == spool.RoleTool:
 			out[i].Content, held = append(slices.Clone(m.Content), held...), nil
 		}

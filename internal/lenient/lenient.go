@@ -43,3 +43,16 @@ func (c *Count) UnmarshalJSON(raw []byte) error {
 	}
 	return nil
 }
+
+// List is a list of any JSON. It is nil if the server has sent something else in its place.
+type List []json.RawMessage
+
+// UnmarshalJSON accepts any JSON.
+func (l *List) UnmarshalJSON(raw []byte) error {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) != nil {
+		list = nil
+	}
+	*l = list
+	return nil
+}

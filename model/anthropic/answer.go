@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/citation"
 	"github.com/spoolhq/spool/internal/finishword"
 )
 
@@ -35,6 +36,8 @@ type answer struct {
 	bytes int
 	// inText is true after a text without a [spool.TextEnd].
 	inText bool
+	// text counts what was emitted.
+	text *citation.Text
 	// calls is how many calls of the agent's tools have come, and ids are their ids.
 	calls int
 	ids   map[spool.ToolCallID]bool

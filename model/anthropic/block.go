@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/citation"
 	"github.com/spoolhq/spool/internal/lenient"
 	"github.com/spoolhq/spool/internal/surrogate"
 	"github.com/spoolhq/spool/internal/toolname"
@@ -29,13 +30,15 @@ type openBlock struct {
 	encrypted json.RawMessage
 	// bytes is the size of what is buffered.
 	bytes int
+	// began is how many characters of the answer stand before a text.
+	began int
 }
 
 func (a *answer) start(index int64, raw json.RawMessage) error {
 	if err := a.stop(index); err != nil { // a server left out the end of the block before it
 		return err
 	}
-	b := new(openBlock)
+	b := &openBlock{began: a.text.Len()}
 	if err := lenient.Object(raw, &b.startedBlock); err != nil {
 		return a.malformed(string(raw), err)
 	}
@@ -135,7 +138,11 @@ func (a *answer) stop(index int64) error {
 	case typeToolUse:
 		return a.endCall(b)
 	default:
-		return a.send(spool.ProviderPart{Provider: saved{Model: a.name, Block: b.whole()}.raw()})
+		block := b.whole()
+		if err := a.send(spool.ProviderPart{Provider: saved{Model: a.name, Block: block}.raw()}); err != nil {
+			return err
+		}
+		return a.found(b.Type, block)
 	}
 }
 
@@ -164,15 +171,18 @@ func (a *answer) endText(b *openBlock) error {
 		}
 		return a.hold(held{text: surrogate.Valid(b.text.String()), citations: b.Citations}, b.bytes)
 	}
-	return a.citations(b.Citations)
+	return a.citations(b.Citations, b.began)
 }
 
-// citations closes a text that has citations.
-func (a *answer) citations(list []json.RawMessage) error {
+// citations closes a text that has citations. They are for all of it.
+func (a *answer) citations(list []json.RawMessage, began int) error {
 	if len(list) == 0 {
 		return nil
 	}
-	return a.send(spool.TextEnd{Provider: saved{Model: a.name, Citations: list}.raw()})
+	if err := a.send(spool.TextEnd{Provider: saved{Model: a.name, Citations: list}.raw()}); err != nil {
+		return err
+	}
+	return a.cite(list, citation.Spans(began, 0, a.text.Len()-began))
 }
 
 func (a *answer) startCall(b *openBlock, index int64) error {

@@ -74,8 +74,9 @@ func (a *answer) show(h held) error {
 			return err
 		}
 	}
+	began := a.text.Len()
 	if err := a.send(spool.TextDelta{Text: h.text}); err != nil {
 		return err
 	}
-	return a.citations(h.citations)
+	return a.citations(h.citations, began)
 }

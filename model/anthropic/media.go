@@ -30,7 +30,7 @@ func userBlocks(content spool.Content) []*wireBlock {
 			blocks = append(blocks, imageBlock(p.Image))
 		case spool.PartFile:
 			blocks = append(blocks, fileBlock(p))
-		case spool.PartReasoning, spool.PartToolCall, spool.PartToolResult, spool.PartProvider:
+		case spool.PartReasoning, spool.PartToolCall, spool.PartToolResult, spool.PartProvider, spool.PartSource:
 		}
 	}
 	return blocks

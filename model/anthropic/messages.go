@@ -94,7 +94,7 @@ func (c *conversation) assistant(content spool.Content) []*wireBlock {
 			if raw := load(p.Provider, c.model).Block; raw != nil {
 				blocks = append(blocks, &wireBlock{raw: raw})
 			}
-		case spool.PartImage, spool.PartFile, spool.PartToolResult, spool.PartSummary:
+		case spool.PartImage, spool.PartFile, spool.PartToolResult, spool.PartSummary, spool.PartSource:
 		}
 	}
 	return blocks

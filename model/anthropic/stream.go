@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/citation"
 	"github.com/spoolhq/spool/internal/lenient"
 	"github.com/spoolhq/spool/internal/modelhttp"
 	"github.com/spoolhq/spool/internal/sse"
@@ -47,13 +48,14 @@ var (
 // Stream asks for one answer, as described in [spool.Model]. It makes exactly one request.
 func (m *Model) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spool.ModelEvent, error] {
 	return func(yield func(spool.ModelEvent, error) bool) {
-		emit := surrogate.Joined(func(event spool.ModelEvent) error {
+		text := new(citation.Text)
+		emit := surrogate.Joined(text.Watch(func(event spool.ModelEvent) error {
 			if !yield(event, nil) {
 				return errStopped
 			}
 			return nil
-		})
-		err := m.withSecrets(r.Extra).stream(ctx, r, emit)
+		}))
+		err := m.withSecrets(r.Extra).stream(ctx, r, &answer{emit: emit, text: text})
 		if err == nil || errors.Is(err, errStopped) {
 			return
 		}
@@ -64,7 +66,7 @@ func (m *Model) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spoo
 	}
 }
 
-func (m *Model) stream(ctx context.Context, r spool.ModelRequest, emit func(spool.ModelEvent) error) error {
+func (m *Model) stream(ctx context.Context, r spool.ModelRequest, a *answer) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -84,7 +86,7 @@ func (m *Model) stream(ctx context.Context, r spool.ModelRequest, emit func(spoo
 	unhook := context.AfterFunc(watch.Context(), func() { _ = response.Body.Close() }) //nolint:contextcheck // as above
 	defer unhook()
 	in := bufio.NewReader(&modelhttp.Body{ReadCloser: response.Body, Watch: watch, First: m.config.HeaderTimeout, Next: m.config.IdleTimeout})
-	a := &answer{model: m, emit: emit, name: sent.model, modelID: sent.model, tools: sent.names, output: sent.output}
+	a.model, a.name, a.modelID, a.tools, a.output = m, sent.model, sent.model, sent.names, sent.output
 	if sse.IsJSON(in) {
 		return a.whole(watch, in)
 	}

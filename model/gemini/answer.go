@@ -44,6 +44,8 @@ type answer struct {
 	// random is part of the ids that this answer's calls get, so that other answers have other ids.
 	random string
 
+	grounding
+
 	// outputTool is the function whose arguments are the output, or empty. If there is one, heldText has the
 	// texts that came before a call, and output the arguments.
 	outputTool string
@@ -102,6 +104,7 @@ func (a *answer) candidate(c candidate) error {
 	if c.FinishReason != "" && c.FinishReason != "FINISH_REASON_UNSPECIFIED" {
 		a.reason, a.message = c.FinishReason, c.FinishMessage
 	}
+	a.ground(c.Grounding)
 	if c.ContinuationToken != "" {
 		a.continuation = c.ContinuationToken
 	}
@@ -119,6 +122,7 @@ func (a *answer) part(p answerPart, raw json.RawMessage) error {
 		if p.Text != nil {
 			text = string(*p.Text)
 		}
+		a.note(text)
 		return a.text(text, p.Signature)
 	case (p.Inline != nil || p.File != nil) && !p.Thought && a.outputTool == "":
 		return a.media(p, raw)
@@ -190,6 +194,7 @@ func (a *answer) thought(text, signature string) error {
 // media yields a file that the model made. One that is elsewhere, or that cannot be read, is a text that names it. The file goes back to the
 // model as it came.
 func (a *answer) media(p answerPart, raw json.RawMessage) error {
+	a.noted = true
 	var kind, at string
 	if p.Inline != nil {
 		kind = p.Inline.MIMEType

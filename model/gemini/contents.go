@@ -110,7 +110,7 @@ func (c *conversation) addAnswer(message spool.Message, after []spool.Message) e
 				return err
 			}
 			parts = append(parts, encoded...)
-		case spool.PartToolResult, spool.PartSummary:
+		case spool.PartToolResult, spool.PartSummary, spool.PartSource:
 		}
 	}
 	c.add(roleModel, parts...)

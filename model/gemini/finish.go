@@ -28,6 +28,9 @@ func (a *answer) finish() error {
 	if err := a.endOutput(); err != nil {
 		return err
 	}
+	if err := a.cite(); err != nil {
+		return err
+	}
 	if reason == spool.FinishPause {
 		if err := a.emit(spool.ProviderPart{Provider: saved{Model: a.signer, Continuation: a.continuation}.raw()}); err != nil {
 			return err

@@ -37,7 +37,7 @@ func mediaParts(content spool.Content) ([]any, error) {
 				return nil, err
 			}
 			parts = append(parts, encoded)
-		case spool.PartReasoning, spool.PartToolCall, spool.PartToolResult, spool.PartProvider, spool.PartSummary:
+		case spool.PartReasoning, spool.PartToolCall, spool.PartToolResult, spool.PartProvider, spool.PartSummary, spool.PartSource:
 		}
 	}
 	return parts, nil

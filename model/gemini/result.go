@@ -66,7 +66,7 @@ func collect(results map[spool.ToolCallID]spool.Content, content spool.Content) 
 			if len(results[id]) > 0 && inResult(p) {
 				results[id] = append(results[id], p)
 			}
-		case spool.PartText, spool.PartReasoning, spool.PartToolCall, spool.PartProvider, spool.PartSummary:
+		case spool.PartText, spool.PartReasoning, spool.PartToolCall, spool.PartProvider, spool.PartSummary, spool.PartSource:
 		}
 	}
 }

@@ -96,6 +96,8 @@ type candidate struct {
 	FinishReason      string `json:"finishReason"`
 	FinishMessage     string `json:"finishMessage"`
 	ContinuationToken string `json:"continuationToken"`
+	// Grounding has the sources of the answer.
+	Grounding json.RawMessage `json:"groundingMetadata"`
 }
 
 type feedback struct {

@@ -33,12 +33,12 @@ func TestImagesOfAnswers(t *testing.T) {
 	} {
 		events, err := say(t, deltaChunk(c.delta), finishChunk("stop"))
 		files := only[spool.FileMade](events)
-		text := ""
+		var text strings.Builder
 		for _, d := range only[spool.TextDelta](events) {
-			text += d.Text
+			text.WriteString(d.Text)
 		}
-		if err != nil || len(files) != c.files || text != c.text {
-			t.Errorf("%s: %d files, %q, %v", name, len(files), text, err)
+		if err != nil || len(files) != c.files || text.String() != c.text {
+			t.Errorf("%s: %d files, %q, %v", name, len(files), text.String(), err)
 		}
 		for _, f := range files {
 			if f.MediaType != "image/png" || string(f.Data) != "\x89PNG\r\n\x1a\n" {

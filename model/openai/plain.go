@@ -84,7 +84,7 @@ func readDelta(r *plainjson.Reader, d *delta) {
 			d.ReasoningContent = thought(r.NullOrStr())
 		case "tool_calls":
 			d.ToolCalls = readCalls(r)
-		case "reasoning_details":
+		case "reasoning_details", "annotations":
 			r.None()
 		default:
 			r.Fail()

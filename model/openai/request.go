@@ -125,7 +125,7 @@ func encodeUser(content spool.Content) any {
 			encoded, isFile := encodeFile(p)
 			plain = plain && !isFile
 			parts = append(parts, encoded)
-		case spool.PartReasoning, spool.PartToolCall, spool.PartToolResult, spool.PartProvider:
+		case spool.PartReasoning, spool.PartToolCall, spool.PartToolResult, spool.PartProvider, spool.PartSource:
 		}
 	}
 	if !plain {
@@ -171,7 +171,7 @@ func (m *Model) encodeAssistant(message spool.Message, ids *callid.IDs, f form, 
 				reasoning.WriteString(p.Text)
 			}
 			details = append(details, m.load(p.Provider).ReasoningDetails...)
-		case spool.PartText, spool.PartImage, spool.PartFile, spool.PartToolResult, spool.PartProvider:
+		case spool.PartText, spool.PartImage, spool.PartFile, spool.PartToolResult, spool.PartProvider, spool.PartSource:
 		}
 	}
 	if len(calls) > 0 {
@@ -252,7 +252,7 @@ func resultMedia(content spool.Content, ids *callid.IDs) wireMessage {
 			of = p
 		case spool.PartImage, spool.PartFile:
 			shown = append(shown, spool.Part{Type: spool.PartText, Text: "From the result of the call " + ids.Result(of.ToolCallID) + " of the tool " + of.ToolName + ":"}, p)
-		case spool.PartText, spool.PartReasoning, spool.PartToolCall, spool.PartProvider, spool.PartSummary:
+		case spool.PartText, spool.PartReasoning, spool.PartToolCall, spool.PartProvider, spool.PartSummary, spool.PartSource:
 		}
 	}
 	if shown == nil {

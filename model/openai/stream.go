@@ -169,6 +169,10 @@ type answer struct {
 	// choices is true if the request may have asked for several choices. The answer is the first one.
 	choices bool
 	tags    tags
+	// tagged is true after reasoning between tags of the text.
+	tagged bool
+	// results and citations are the sources that the server lists beside the answer.
+	results, citations []json.RawMessage
 }
 
 func (a *answer) add(data string) error {
@@ -197,6 +201,7 @@ func (a *answer) add(data string) error {
 			return err
 		}
 	}
+	a.listed(c)
 	u := c.Usage
 	if u == nil {
 		u = c.XGroq.v.Usage
@@ -237,6 +242,9 @@ func (a *answer) delta(d *delta) error {
 	if err := a.addImages(d); err != nil {
 		return err
 	}
+	if err := a.annotations(d.Annotations.v); err != nil {
+		return err
+	}
 	for _, call := range d.ToolCalls {
 		if err := a.endReasoning(); err != nil {
 			return err
@@ -258,7 +266,9 @@ func (a *answer) addText(piece string) error {
 	if piece == "" {
 		return nil
 	}
-	return a.emitText(a.tags.add(piece))
+	thought, text := a.tags.add(piece)
+	a.tagged = a.tagged || thought != ""
+	return a.emitText(thought, text)
 }
 
 func (a *answer) emitText(thought, text string) error {
@@ -342,6 +352,9 @@ func (a *answer) finish(whole bool) error {
 		if err := a.emit(spool.ReasoningEnd{Provider: provider}); err != nil {
 			return err
 		}
+	}
+	if err := a.emitListed(); err != nil {
+		return err
 	}
 	reason := finishReason(class, a.reason, len(ends) > 0)
 	if reason == spool.FinishStop && a.refused {

@@ -28,6 +28,10 @@ type chunk struct {
 		Usage *usage `json:"usage"`
 	}] `json:"x_groq"` //nolint:tagliatelle // the provider's word
 
+	// Citations and SearchResults are Perplexity's sources.
+	Citations     loose[[]json.RawMessage] `json:"citations"`
+	SearchResults loose[[]json.RawMessage] `json:"search_results"` //nolint:tagliatelle // the provider's word
+
 	openaiwire.Failure
 }
 
@@ -47,7 +51,8 @@ type delta struct {
 	ReasoningDetails loose[[]json.RawMessage] `json:"reasoning_details"`
 	ToolCalls        callList                 `json:"tool_calls"`
 	// Images are those of OpenRouter, parts of the type image_url.
-	Images loose[[]json.RawMessage] `json:"images"`
+	Images      loose[[]json.RawMessage] `json:"images"`
+	Annotations loose[[]json.RawMessage] `json:"annotations"`
 }
 
 // empty reports whether a delta has nothing of an answer.

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/citation"
 	"github.com/spoolhq/spool/internal/finishword"
 	"github.com/spoolhq/spool/internal/lenient"
 	"github.com/spoolhq/spool/internal/openaiwire"
@@ -50,6 +51,8 @@ type answer struct {
 	found
 	ids   map[spool.ToolCallID]bool
 	bytes int
+	// text counts what was emitted.
+	text citation.Text
 	// inText is true while a block of text is open.
 	inText          bool
 	called, refused bool
@@ -85,6 +88,8 @@ func (a *answer) add(data string) error {
 		return a.say(a.at(e), string(e.Delta))
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
 		return a.reason(a.at(e), e.SummaryIndex, string(e.Delta))
+	case "response.output_text.annotation.added":
+		return a.annotate(a.at(e), e.Annotation)
 	case "response.function_call_arguments.delta":
 		return a.argue(a.at(e), string(e.Delta))
 	case "response.output_item.done":
@@ -165,6 +170,9 @@ func (a *answer) send(event spool.ModelEvent) error {
 func (a *answer) say(it *item, delta string) error {
 	if err := a.checkBuffer(); err != nil || delta == "" {
 		return err
+	}
+	if it.said == 0 {
+		it.began = a.text.Len()
 	}
 	it.said += surrogate.Len(delta)
 	a.inText = true
@@ -250,10 +258,12 @@ func (a *answer) endText(it *item) error {
 	if err := a.say(it, it.rest()); err != nil {
 		return err
 	}
-	if it.Phase == "" || it.said == 0 {
-		return nil
+	if it.Phase != "" && it.said > 0 {
+		if err := a.send(spool.TextEnd{Provider: a.model.packPhase(it.Phase)}); err != nil {
+			return err
+		}
 	}
-	return a.send(spool.TextEnd{Provider: a.model.packPhase(it.Phase)})
+	return a.cite(it)
 }
 
 func (a *answer) endReasoning(it *item, raw json.RawMessage) error {

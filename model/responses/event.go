@@ -26,6 +26,7 @@ type event struct {
 	SummaryIndex int             `json:"summary_index"`
 	Item         json.RawMessage `json:"item"`
 	Delta        surrogate.Text  `json:"delta"`
+	Annotation   json.RawMessage `json:"annotation"`
 
 	openaiwire.Failure
 
@@ -114,6 +115,8 @@ type piece struct {
 	Type    string         `json:"type"`
 	Text    surrogate.Text `json:"text"`
 	Refusal surrogate.Text `json:"refusal"`
+	// Annotations are the sources of the text.
+	Annotations lenient.List `json:"annotations"`
 }
 
 // UnmarshalJSON accepts any JSON. Some servers send a text in place of the parts.

@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"encoding/json"
 	"strings"
 
 	"github.com/spoolhq/spool"
@@ -16,7 +17,11 @@ type item struct {
 	args strings.Builder
 	// said is how many bytes of the text were emitted, and summary the part that the last of them belong to.
 	said, summary int
-	done          bool
+	// began is how many characters of the answer stand before the text, and annotations are its sources that came apart
+	// from it.
+	began       int
+	annotations []json.RawMessage
+	done        bool
 }
 
 // found has the items of an answer. An event names its item by an id and by an index in the output. Servers that

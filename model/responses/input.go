@@ -63,7 +63,7 @@ func userPart(p spool.Part) object {
 		return object{"type": "input_image", "image_url": p.Image, "detail": "auto"}
 	case spool.PartFile:
 		return filePart(p)
-	case spool.PartReasoning, spool.PartToolCall, spool.PartToolResult, spool.PartProvider, spool.PartSummary:
+	case spool.PartReasoning, spool.PartToolCall, spool.PartToolResult, spool.PartProvider, spool.PartSummary, spool.PartSource:
 	}
 	return nil
 }
@@ -89,7 +89,7 @@ func (m *Model) said(content spool.Content, ids *callid.IDs) []any {
 				continue
 			}
 			if filepart.Follows(p) {
-				out, reasons = out[:len(out)-reasons], 0 // their successor is the image
+				out = out[:len(out)-reasons] // their successor is the image
 			}
 			item = m.text(p)
 		case spool.PartToolCall:
@@ -98,7 +98,7 @@ func (m *Model) said(content spool.Content, ids *callid.IDs) []any {
 			if item = m.provided(p); item == nil {
 				out = out[:len(out)-reasons] // their successor is missing
 			}
-		case spool.PartImage, spool.PartFile, spool.PartToolResult, spool.PartSummary:
+		case spool.PartImage, spool.PartFile, spool.PartToolResult, spool.PartSummary, spool.PartSource:
 			continue
 		}
 		if item != nil {

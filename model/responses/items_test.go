@@ -147,7 +147,7 @@ func TestExtendedCall(t *testing.T) {
 	answer[0].ToolCallID = "call_a-renamed"
 	mustAsk(t, m, next(hello(), answer))
 	want := `{"type":"function_call","call_id":"call_a","name":"weather","arguments":"{\"city\":\"Oslo\"}","namespace":"geo","status":"completed"}`
-	if got := server.body(1); !strings.Contains(got, want) {
+	if got := server.second(); !strings.Contains(got, want) {
 		t.Errorf("the request is %s", got)
 	}
 }

@@ -306,14 +306,14 @@ func TestOddNames(t *testing.T) {
 			Output                any
 		} `json:"input"`
 	}
-	if err := json.Unmarshal([]byte(server.body(1)), &sent); err != nil {
+	if err := json.Unmarshal([]byte(server.second()), &sent); err != nil {
 		t.Fatal(err)
 	}
 	got := sent.Input
 	if len(got) != 6 || got[2].Name != "coin" || got[3].Namespace != "x" || got[3].Name == "" || strings.ContainsAny(got[3].Name, ".<|>") {
-		t.Errorf("the request is %s", server.body(1))
+		t.Errorf("the request is %s", server.second())
 	}
-	if output, _ := got[5].Output.([]any); len(output) != 2 || strings.Contains(server.body(1), "image_generation_call") {
-		t.Errorf("the request is %s", server.body(1))
+	if output, _ := got[5].Output.([]any); len(output) != 2 || strings.Contains(server.second(), "image_generation_call") {
+		t.Errorf("the request is %s", server.second())
 	}
 }

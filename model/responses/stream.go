@@ -35,13 +35,13 @@ func (m *Model) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spoo
 		a := &answer{
 			model: m, conn: m.conn.With(r.Extra), after: -1, modelID: m.config.Model,
 			found: found{byIndex: make(map[int64]*item), byID: make(map[string]*item)}, ids: make(map[spool.ToolCallID]bool),
-			emit: surrogate.Joined(func(event spool.ModelEvent) error {
-				if !yield(event, nil) {
-					return errStopped
-				}
-				return nil
-			}),
 		}
+		a.emit = surrogate.Joined(a.text.Watch(func(event spool.ModelEvent) error {
+			if !yield(event, nil) {
+				return errStopped
+			}
+			return nil
+		}))
 		for _, t := range r.Tools {
 			a.tools = append(a.tools, t.Name)
 		}

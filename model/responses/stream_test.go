@@ -44,10 +44,10 @@ func newStream(t *testing.T, events ...string) *streamServer {
 	return s
 }
 
-func (s *streamServer) body(n int) string {
+func (s *streamServer) second() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.bodies[n]
+	return s.bodies[1]
 }
 
 // Servers that imitate the interface leave events out.

@@ -19,6 +19,8 @@ type Message struct {
 	Content    any              `doc:"The text or parts. Left out: the message has only calls." json:"content,omitempty"`
 	ToolCalls  []ToolCall       `doc:"The calls of an assistant."                               json:"toolCalls,omitempty"`
 	ToolCallID spool.ToolCallID `doc:"The call whose result this is. Only for the role tool."   json:"toolCallId,omitempty"`
+	// Metadata is nil if the message names no sources.
+	Metadata *Metadata[Cited] `doc:"More from this server." json:"metadata,omitempty"`
 }
 
 // ToolCall is a call that an assistant's message made.

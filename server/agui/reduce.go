@@ -14,6 +14,8 @@ func reduce(messages []Message, events []Event) []Message {
 			messages = startText(messages, e)
 		case ReasoningMessageStart:
 			messages = append(messages, Message{ID: e.MessageID, Role: roleReasoning, Content: ""})
+		case Custom:
+			cite(messages, e)
 		case Delta:
 			if m := find(messages, e.MessageID); m != nil {
 				text, _ := m.Content.(string) // of an unfinished message

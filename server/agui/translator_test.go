@@ -260,6 +260,13 @@ func TestGolden(t *testing.T) {
 			spooltest.Use(spooltest.Call{ID: "c3", Name: "lookup"}),
 			spooltest.Say("Done."),
 		}, nil},
+		"sources": {[]spooltest.Turn{
+			{
+				Text: []string{"Look."}, Sources: []spool.Source{{Title: "report.pdf"}},
+				Calls: []spooltest.Call{{ID: "c1", Name: "lookup", Args: `{"sources":[{"url":"https://example.com/b","title":"B"}]}`}},
+			},
+			{Text: []string{"Done."}, Sources: []spool.Source{{URL: "https://example.com/a", Title: "A", Spans: []spool.Span{{Start: 0, End: 4}}}}},
+		}, nil},
 		"park": {[]spooltest.Turn{
 			spooltest.Use(spooltest.Call{ID: "c1", Name: "send", Args: `{"to":"ann"}`}, spooltest.Call{ID: "c2", Name: "send"}), spooltest.Say("Sent."),
 		}, func(s *scene) {

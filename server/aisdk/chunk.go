@@ -51,6 +51,9 @@ type Chunk struct {
 	Parts            []TurnPart       `doc:"The message of a steer."                                                                               json:"parts,omitempty"`
 	URL              string           `doc:"The address of a file."                                                                                json:"url,omitempty"`
 	MediaType        string           `doc:"The type of a file."                                                                                   json:"mediaType,omitempty"`
+	SourceID         string           `doc:"The id of a source."                                                                                   json:"sourceId,omitempty"`
+	Title            string           `doc:"The title of a source."                                                                                json:"title,omitempty"`
+	ProviderMetadata *Cited           `doc:"What else is known of a source."                                                                       json:"providerMetadata,omitempty"                        nullable:"false"`
 	Data             json.RawMessage  `doc:"The content of a data part."                                                                           json:"data,omitempty"`
 	Transient        bool             `doc:"Whether the data part is an event: it does not become a part of the message."                          json:"transient,omitempty"`
 	FinishReason     string           `doc:"How the run ended."                                                                                    enum:"stop,length,content-filter,tool-calls,error,other" json:"finishReason,omitempty"`
@@ -93,6 +96,8 @@ const (
 	typeApproval      = "tool-approval-request"
 	typeSteering      = "steering-message"
 	typeFile          = "file"
+	typeSourceURL     = "source-url"
+	typeSourceDoc     = "source-document"
 	typeMetadata      = "message-metadata"
 	typeError         = "error"
 	typeAbort         = "abort"

@@ -37,8 +37,9 @@ type encoder struct {
 	agents       map[spool.AgentID]spool.ToolCallID // the calls that spawned them
 	names        map[spool.AgentID]string
 	steers       map[spool.MessageID]bool
-	files        map[string]int // that the client was told of: their steps
-	budgets      []budget       // of the run
+	files        map[string]int          // that the client was told of: their steps
+	sources      map[string]spool.Source // that the client was told of, by their ids
+	budgets      []budget                // of the run
 	// shown are the parts of the fresh step, for a client of version 6.
 	shown []*shownPart
 	redo  *redo // nil: no step is redone
@@ -74,7 +75,7 @@ type call struct {
 func newEncoder(v Version) *encoder {
 	return &encoder{
 		version: v, calls: map[spool.ToolCallID]*call{}, subagents: map[spool.ToolCallID]*Subagent{},
-		agents: map[spool.AgentID]spool.ToolCallID{}, names: map[spool.AgentID]string{}, steers: map[spool.MessageID]bool{}, files: map[string]int{},
+		agents: map[spool.AgentID]spool.ToolCallID{}, names: map[spool.AgentID]string{}, steers: map[spool.MessageID]bool{}, sources: map[string]spool.Source{}, files: map[string]int{},
 	}
 }
 
@@ -121,6 +122,8 @@ func (e *encoder) encode(change projection.Change) error {
 		e.result(c.ID, c.Name, "", c.Result)
 	case projection.File:
 		e.file(c.Step, c.FileShown)
+	case projection.Cited:
+		e.source(c)
 	case projection.StepSaved:
 		e.stepSaved()
 	case projection.TakenBack:
@@ -403,6 +406,7 @@ func (e *encoder) takeBack() {
 	e.add(Chunk{Type: typeResetStep})
 	e.block, e.dirty = block{}, false
 	e.forget()
+	e.forgetSources()
 }
 
 // forget forgets what the client was told in the open step.

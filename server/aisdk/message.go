@@ -36,6 +36,9 @@ type Part struct {
 	URL              string           `doc:"The address of a file, or a data URL." json:"url,omitempty"`
 	MediaType        string           `doc:"The type of a file."                   json:"mediaType,omitempty"`
 	Filename         string           `doc:"The name of a file."                   json:"filename,omitempty"`
+	SourceID         string           `doc:"The id of a source."                   json:"sourceId,omitempty"`
+	Title            string           `doc:"The title of a source."                json:"title,omitempty"`
+	ProviderMetadata *Cited           `doc:"What else is known of a source."       json:"providerMetadata,omitempty" nullable:"false"`
 	Data             json.RawMessage  `doc:"The content of a data part."           json:"data,omitempty"`
 	Parts            []TurnPart       `doc:"The message of a steer."               json:"parts,omitempty"`
 }
@@ -173,6 +176,10 @@ func (m *Message) Apply(c Chunk) {
 		}
 	case typeFile:
 		m.Parts = append(m.Parts, Part{Type: partFile, URL: c.URL, MediaType: c.MediaType})
+	case typeSourceURL, typeSourceDoc:
+		m.Parts = append(m.Parts, Part{
+			Type: c.Type, SourceID: c.SourceID, URL: c.URL, MediaType: c.MediaType, Title: c.Title, ProviderMetadata: c.ProviderMetadata,
+		})
 	case typeSteering:
 		m.Parts = append(m.Parts, Part{Type: partSteering, ID: c.ID, Parts: c.Parts})
 	case typeInputStart, typeInput, typeOutput, typeOutputError, typeOutputDenied, typeApproval:

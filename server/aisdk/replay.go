@@ -72,7 +72,11 @@ func (e *encoder) tell(a *account) {
 			}
 		default:
 			for _, p := range m.ToolResults() {
+				known := e.calls[p.ToolCallID] != nil && e.calls[p.ToolCallID].done
 				e.result(p.ToolCallID, p.ToolName, "", p.Result)
+				if !known {
+					e.saySources(m.Content, p.ToolCallID, step)
+				}
 			}
 		}
 	}
@@ -203,6 +207,7 @@ func (e *encoder) sayMessage(a *account, m spool.Message, step int) {
 		default:
 		}
 	}
+	e.saySources(m.Content, "", step)
 	for _, p := range m.ToolCalls() {
 		if isSpawn(p.ToolName) {
 			e.sayNested(a, a.agents[p.ToolCallID])

@@ -153,7 +153,7 @@ func newEngine(t *testing.T, model spool.Model) *engine.Engine {
 	}}
 	e, err := engine.New(memory.New(nil), engine.Config{
 		Agents: []engine.Agent{{
-			Name: "a", Model: "m", Tools: []spool.Tool{send, tool("lookup", `{"found":1}`), hang},
+			Name: "a", Model: "m", Tools: []spool.Tool{send, tool("lookup", `{"found":1}`), tool("search", `{"sources":[{"url":"https://example.com/b","title":"B"}]}`), hang},
 			Spawn: &engine.Spawn{Profiles: map[string]engine.Profile{"mailer": {Tools: []spool.Tool{send, tool("lookup", `1`)}}}},
 		}},
 		Models: map[string]spool.Model{"m": model}, Stream: engine.StreamOptions{FlushEvery: -1}, Log: slog.New(slog.DiscardHandler),
@@ -220,6 +220,10 @@ func TestShowsWhatIsSaved(t *testing.T) {
 		"FileRedoneAlike": {turns: []spooltest.Turn{
 			{Text: []string{"Look:"}, Files: []spool.FileMade{image(1)}, Err: &spool.ModelError{Status: 503}}, {Text: []string{"Look:"}, Files: []spool.FileMade{image(1), image(2)}},
 		}, has: `{"type":"reset-step"}`},
+		"Cites": {turns: []spooltest.Turn{
+			{Text: []string{"Look."}, Sources: []spool.Source{{Title: "report.pdf"}}, Calls: []spooltest.Call{{ID: "c1", Name: "search"}, {ID: "c2", Name: "lookup"}}},
+			{Text: []string{"Done."}, Sources: []spool.Source{{URL: "https://example.com/a", Title: "A", Spans: []spool.Span{{Start: 0, End: 4}}}}},
+		}, has: `{"type":"source-url","url":"https://example.com/a","sourceId":"r1:s2:c1","title":"A","providerMetadata":{"spool":{"spans":[{"start":0,"end":4}]}}}`},
 		"Asks":          {turns: []spooltest.Turn{spooltest.Use(spooltest.Call{ID: "c1", Name: "send"})}, has: `"tool-approval-request","toolCallId":"c1","approvalId":"c1#sha256:`},
 		"Redone":        {turns: retried("Good", " day."), cut: true, has: `{"type":"reset-step"}`},
 		"RedoneAlike":   {turns: retried("He", "llo wor", "ld"), has: `{"type":"reset-step"}`},

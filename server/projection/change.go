@@ -147,6 +147,18 @@ type File struct {
 	Step int
 }
 
+// Cited is a source of the open step's answer, or one that the result of a call names.
+type Cited struct {
+	spool.Source
+
+	// Call is the call whose result names it. Empty: the answer does.
+	Call spool.ToolCallID
+	Run  spool.RunID
+	Step int
+	// N counts the sources of the answer or of the result, from 1.
+	N int
+}
+
 // Asked says what the run waits for. The run's end follows, as [RunEnded] with the same parks.
 type Asked struct{ Parks Parks }
 
@@ -261,6 +273,7 @@ func (CallArgs) change()      {}
 func (CallEnded) change()     {}
 func (CallResult) change()    {}
 func (File) change()          {}
+func (Cited) change()         {}
 func (Asked) change()         {}
 func (StateChanged) change()  {}
 func (Nested) change()        {}

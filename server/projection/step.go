@@ -19,9 +19,9 @@ type step struct {
 	// block is the stream's id of the open block, and kind its kind. Empty: no block is open.
 	block string
 	kind  BlockKind
-	// texts and reasonings count the step's blocks.
-	texts, reasonings int
-	calls             []openCall
+	// texts and reasonings count the step's blocks, and sources the sources of its answer.
+	texts, reasonings, sources int
+	calls                      []openCall
 }
 
 // openCall is a call whose arguments are not complete.
@@ -38,6 +38,8 @@ func (s *step) content(to *changes, item spool.Item) error {
 		return s.callItem(to, item)
 	case spool.ItemFile:
 		return s.file(to, item)
+	case spool.ItemSource:
+		return s.source(to, item)
 	}
 	var block spool.Delta // also has the fields of a [spool.Block]
 	if err := item.Decode(&block); err != nil {
@@ -79,6 +81,7 @@ func (s *step) callItem(to *changes, item spool.Item) error {
 		ToolName   string           `json:"toolName"`
 		Args       json.RawMessage  `json:"args"`
 		Result     json.RawMessage  `json:"result"`
+		Sources    []spool.Source   `json:"sources"`
 	}
 	if err := item.Decode(&in); err != nil {
 		return unreadable(item, err)
@@ -91,6 +94,9 @@ func (s *step) callItem(to *changes, item spool.Item) error {
 		s.endCall(to, in.ToolCallID, in.Args, !s.call(in.ToolCallID).begun)
 	default:
 		s.result(to, in.ToolCallID, in.ToolName, in.Result)
+		for i, source := range in.Sources {
+			to.add(Cited{Source: source, Call: in.ToolCallID, Run: s.run, Step: s.number, N: i + 1})
+		}
 	}
 	return nil
 }
@@ -107,6 +113,19 @@ func (s *step) file(to *changes, item spool.Item) error {
 	return nil
 }
 
+// source adds a source of the answer.
+func (s *step) source(to *changes, item spool.Item) error {
+	var source spool.Source
+	if err := item.Decode(&source); err != nil {
+		return unreadable(item, err)
+	}
+	s.endOpenBlock(to)
+	s.begin(to)
+	s.sources++
+	to.add(Cited{Source: source, Run: s.run, Step: s.number, N: s.sources})
+	return nil
+}
+
 func unreadable(item spool.Item, err error) error {
 	return &spool.Error{Code: spool.Internal, Message: "a " + string(item.Type) + " item cannot be read", Err: err}
 }
@@ -118,7 +137,7 @@ func (s *step) beginAs(to *changes, number int) {
 	if s.open {
 		return
 	}
-	s.open, s.number, s.texts, s.reasonings = true, number, 0, 0
+	s.open, s.number, s.texts, s.reasonings, s.sources = true, number, 0, 0, 0
 	to.add(StepStarted{s.run, number})
 }
 

@@ -12,7 +12,15 @@ async function tell(name, agent, parameters) {
   const said = { name };
   try {
     const errors = [];
-    const { result } = await agent.runAgent(parameters, { onRunErrorEvent: ({ event }) => void errors.push(event.message) });
+    const sources = [];
+    const { result } = await agent.runAgent(parameters, {
+      onRunErrorEvent: ({ event }) => void errors.push(event.message),
+      onCustomEvent: ({ event }) => void (event.name === "SOURCE" && sources.push(event.value)),
+    });
+    if (sources.length > 0) {
+      said.sources = sources.map(({ messageId: _, ...source }) => source);
+      said.ofLast = sources.every(({ messageId }) => messageId === agent.messages.at(-1).id);
+    }
     said.result = result;
     if (errors.length > 0) said.errors = errors;
   } catch (err) {
@@ -20,6 +28,7 @@ async function tell(name, agent, parameters) {
   }
   const last = agent.messages.at(-1);
   said.last = last && [last.role, last.content ?? null];
+  if (last?.metadata) said.metadata = last.metadata;
   said.roles = agent.messages.map((m) => m.role).join(" ");
   said.waits = agent.pendingInterrupts.map((i) => [i.reason, i.metadata.spool.toolName]);
   said.state = agent.state;
@@ -50,6 +59,10 @@ await tell("repeated", agent, { runId: "t9" });
 const broken = newAgent("broken");
 ask(broken, "u1", "fail");
 await tell("fails", broken, { runId: "f1" });
+const citing = newAgent("citing");
+ask(citing, "u1", "cite");
+await tell("cites", citing, { runId: "c1" });
+await tell("cited", newAgent("citing"), { runId: "c2" });
 await tell("nobody", newAgent("nobody"), { runId: "n1" });
 
 if (warned.length > 0) {

@@ -27,6 +27,8 @@ func script(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		return spooltest.Use(spooltest.Call{ID: spool.ToolCallID("call-" + prompt[len(prompt)-1:]), Name: "send"})
 	case strings.HasPrefix(prompt, "use send"):
 		return spooltest.Say("It was ", r.Messages[len(r.Messages)-1].Content[0].ToolName, ".")
+	case prompt == "cite":
+		return spooltest.Turn{Text: []string{"As they say."}, Sources: []spool.Source{{URL: "https://example.com/a", Title: "A", Spans: []spool.Span{{Start: 0, End: 2}}}}}
 	default:
 		return spooltest.Turn{Reasoning: []string{"hm"}, Text: []string{"You said: ", prompt}}
 	}
@@ -62,6 +64,10 @@ func TestHttpAgent(t *testing.T) {
 		`{"name":"again",` + ok + `,"last":["assistant","You said: hello"],"roles":"` + first + `","waits":[],` + state + done("t9") + `}}`,
 		`{"name":"repeated",` + ok + `,"last":["assistant","You said: hello"],"roles":"` + first + `","waits":[],` + state + done("t9") + `}}`,
 		`{"name":"fails","errors":["model: no such model (status 400)"],"last":["user","fail"],"roles":"user","waits":[],"state":{"spool":{"state":"FAILED","runId":"f1","stopReason":"failed","error":"model: no such model (status 400)"}}}`,
+		`{"name":"cites",` + ok + `,"last":["assistant","As they say."],"roles":"user assistant","waits":[],"state":{"spool":` + done("c1") + `},` +
+			`"sources":[{"url":"https://example.com/a","title":"A","spans":[{"start":0,"end":2}]}],"ofLast":true}`,
+		`{"name":"cited",` + ok + `,"last":["assistant","As they say."],"roles":"user assistant","waits":[],"state":{"spool":` + done("c1") + `},` +
+			`"metadata":{"spool":{"sources":[{"url":"https://example.com/a","title":"A","spans":[{"start":0,"end":2}]}]}}}`,
 		`{"name":"nobody","failed":{"message":"HTTP 404","status":404},"roles":"","waits":[],"state":{}}`,
 	}
 	got := strings.Split(strings.TrimSpace(node(t, nil, "talk.mjs", b.url+"/api/agent/ag-ui")), "\n")

@@ -22,6 +22,21 @@ const stories = {
     assert.equal(c.chat.messages.length, 4);
     await same(c, "tools");
   },
+  async cites() {
+    const c = newChat("cites");
+    await c.chat.sendMessage({ text: "cites x" });
+    assert.equal(c.chat.status, "ready", String(c.errors));
+    const sources = last(c).parts.filter((p) => p.type.startsWith("source-"));
+    assert.deepEqual(sources.map(({ type, url, title }) => [type, url, title]), [
+      ["source-url", "https://example.com/b", "B"],
+      ["source-url", "https://example.com/a", "A"],
+      ["source-document", undefined, "a.pdf"],
+    ]);
+    assert.equal(new Set(sources.map((p) => p.sourceId)).size, 3);
+    const [{ start, end }] = sources[1].providerMetadata.spool.spans;
+    assert.equal([...text(last(c)).split("|")[1]].slice(start, end).join(""), "Ä🙂 it");
+    await same(c, "cites");
+  },
   async repeated() {
     const message = { id: "m1", role: "user", parts: [{ type: "text", text: "text" }] };
     const post = () => fetch(`${server}/api/chat`, { method: "POST", body: JSON.stringify({ id: "repeated", messages: [message], trigger: "submit-message" }) });

@@ -186,10 +186,14 @@ func (b *bundle) turn(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		"text":   {{Reasoning: []string{"I ", "think."}, Text: []string{"Hello", " to", " you."}, Usage: spooltest.Tokens(3, 4)}},
 		"slow":   {wait(spooltest.Turn{Text: []string{"One", " two"}}), spooltest.Say("never")},
 		"tools":  {{Text: []string{"I look."}, Calls: []spooltest.Call{{ID: "c1-" + spool.ToolCallID(gate), Name: "lookup", Args: `{"n":1}`}, {ID: "c2-" + spool.ToolCallID(gate), Name: "broken"}}}, spooltest.Say("Found", " it.")},
-		"send":   {{Text: []string{"I send."}, Calls: []spooltest.Call{{ID: "s-" + spool.ToolCallID(gate), Name: "send", Args: `{"to":"ann"}`}}}, spooltest.Say("Sent", ".")},
-		"steer":  {wait(spooltest.Turn{Text: []string{"Right."}, Calls: []spooltest.Call{{ID: "c-" + spool.ToolCallID(gate), Name: "lookup"}}}), spooltest.Say("Left", ".")},
-		"nest":   {spooltest.Use(spooltest.Call{ID: "n-" + spool.ToolCallID(gate), Name: engine.SpawnTool, Args: `{"name":"mailer","instructions":"mail ` + gate + `"}`}), spooltest.Say("Mailed", ".")},
-		"mail":   {{Text: []string{"I write."}, Calls: []spooltest.Call{{ID: "w-" + spool.ToolCallID(gate), Name: "send", Args: `{"to":"bob"}`}}}, spooltest.Say("Written.")},
+		"cites": {
+			{Text: []string{"I look."}, Calls: []spooltest.Call{call(1, "lookup", `{"sources":[{"url":"https://example.com/b","title":"B"}]}`)}},
+			{Text: []string{"Ä🙂 it", " is."}, Sources: []spool.Source{{URL: "https://example.com/a", Title: "A", Spans: []spool.Span{{Start: 0, End: 5}}}, {Title: "a.pdf"}}},
+		},
+		"send":  {{Text: []string{"I send."}, Calls: []spooltest.Call{{ID: "s-" + spool.ToolCallID(gate), Name: "send", Args: `{"to":"ann"}`}}}, spooltest.Say("Sent", ".")},
+		"steer": {wait(spooltest.Turn{Text: []string{"Right."}, Calls: []spooltest.Call{{ID: "c-" + spool.ToolCallID(gate), Name: "lookup"}}}), spooltest.Say("Left", ".")},
+		"nest":  {spooltest.Use(spooltest.Call{ID: "n-" + spool.ToolCallID(gate), Name: engine.SpawnTool, Args: `{"name":"mailer","instructions":"mail ` + gate + `"}`}), spooltest.Say("Mailed", ".")},
+		"mail":  {{Text: []string{"I write."}, Calls: []spooltest.Call{{ID: "w-" + spool.ToolCallID(gate), Name: "send", Args: `{"to":"bob"}`}}}, spooltest.Say("Written.")},
 	}
 	switch script {
 	case "cut", "same": // the first attempt fails in mid-stream; the second one says something else, or the same

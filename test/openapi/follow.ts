@@ -98,6 +98,7 @@ function item(item: Schemas["Item"]): string {
     case "TOOL_CALL_ARGS":
     case "TOOL_CALL_END":
     case "TOOL_CALL_RESULT":
+    case "SOURCE":
       return said(item);
     case "STEP_FINISHED":
       return `step ${item.step}: ${item.usage.totalTokens} tokens`;
@@ -141,11 +142,18 @@ function said(item: Schemas["SubagentItem"]): string {
     case "TOOL_CALL_END":
       return JSON.stringify(item.args);
     case "TOOL_CALL_RESULT":
-      return JSON.stringify(item.result);
+      return `${JSON.stringify(item.result)} ${(item.sources ?? []).map(source).join(" ")}`;
+    case "SOURCE":
+      return source(item);
     default:
       never(item);
       return "a kind to come";
   }
+}
+
+// The address of a page, or the name of a document.
+function source({ url, title }: Pick<Schemas["CitedSource"], "url" | "title">): string {
+  return url ?? title ?? "";
 }
 
 function message(message: Schemas["Message"]): string {
@@ -169,6 +177,8 @@ function part(part: Schemas["Part"]): string {
       return `calls ${part.toolName}`;
     case "tool-result":
       return `result of ${part.toolName}`;
+    case "source":
+      return source(part);
     default:
       never(part);
       return "a kind to come";

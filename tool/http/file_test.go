@@ -56,6 +56,38 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// The name of a file has no secret: its URL may end with a key.
+func TestFileNameSecret(t *testing.T) {
+	t.Parallel()
+
+	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/sesame-street")
+		_, _ = io.WriteString(w, "\x89\x00")
+	})
+	tl := open(t, httptool.Config{URL: s.URL + "/sesame-street", Egress: loopback, Secrets: []string{"sesame-street"}})
+	var files []spool.NewArtifact
+	got, err := tl.Call(t.Context(), saves(&files, new([]string)))
+	if err != nil || strings.Contains(string(got), "sesame") || files[0].Name != "[redacted]" || files[0].MediaType != "application/[redacted]" {
+		t.Errorf("got %s, saved %+v, %v", got, files, err)
+	}
+}
+
+// The beginning of an error's body ends before a secret that would be there in part.
+func TestErrorBodySecret(t *testing.T) {
+	t.Parallel()
+
+	for _, before := range []int{0, 1988, 1999, 2000, 2005, 5000} {
+		s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, strings.Repeat("sesame-street", 20)+strings.Repeat("a", before)+"sesame-street")
+		})
+		_, err := open(t, httptool.Config{URL: s.URL, Egress: loopback, Secrets: []string{"sesame-street"}}).Call(t.Context(), spool.ToolCall{})
+		if text := spool.MessageOf(err); strings.Contains(text, "sesa") || len(text) > 2100 || !strings.Contains(text, "[redacted]") {
+			t.Errorf("%d: %s", before, text)
+		}
+	}
+}
+
 // An engine that stores large results takes longer answers.
 func TestLongAnswers(t *testing.T) {
 	t.Parallel()

@@ -23,7 +23,7 @@ func TestCharsets(t *testing.T) {
 		"no charset":           {"text/plain", "caf\xe9", `"café"`},
 		"xml, no charset":      {"application/xml", "<a>\xe9</a>", `"\u003ca\u003eé\u003c/a\u003e"`},
 		"UTF-8":                {"text/plain", "café", `"café"`},
-		"Shift JIS":            {"text/plain; charset=shift_jis", "\x93\xfa\x96\x7b", `"日本"`},
+		"Shift JIS":            {"text/plain; charset=shift_jis", "\x93\xfa\x96\x7b", "\"\u65e5\u672c\""},
 		"UTF-16":               {"text/plain", "\xff\xfeh\x00i\x00", `"hi"`},
 		"UTF-16, named":        {"text/plain; charset=utf-16be", "\x00h\x00i", `"hi"`},
 		"mark":                 {"application/json", "\xef\xbb\xbf{\"a\":1}", `{"a":1}`},

@@ -31,7 +31,7 @@ func (s *Server) saveData(ctx context.Context, call spool.ToolCall, parts []part
 			parts[i].NotSaved = "the result has too many files"
 			continue
 		}
-		artifact, err := call.SaveArtifact(ctx, nameOf(p.URI), p.MIMEType, bytes.NewReader(s.cleanBytes(p.data)))
+		artifact, err := call.SaveArtifact(ctx, s.clean(nameOf(p.URI)), s.clean(p.MIMEType), bytes.NewReader(s.cleanBytes(p.data)))
 		if spool.CodeOf(err) == spool.Limit {
 			s.config.Log.WarnContext(ctx, "a file of an MCP server's result was not saved", "server", s.config.Name, "tool", call.Name, "bytes", len(p.data), "error", err)
 			parts[i].NotSaved = spool.MessageOf(err)

@@ -66,3 +66,25 @@ func TestFiles(t *testing.T) {
 		t.Errorf("no room: %v", err)
 	}
 }
+
+// The name and the type of a file have no secrets: other results name the file too.
+func TestFileNameSecret(t *testing.T) {
+	t.Parallel()
+
+	p := newPeer()
+	p.add("file", nil, func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
+		return &sdk.CallToolResult{Content: []sdk.Content{
+			&sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: "file:///a/sesame-street.zip", MIMEType: "application/sesame-street", Blob: []byte("123")}},
+		}}, nil
+	})
+	s := client(t, p.serve(t, nil).URL, func(c *mcp.Config) { c.Headers = map[string]string{"X-Key": "sesame-street"} })
+	var saved spool.NewArtifact
+	if _, err := call(t, tools(t, s, mcp.Selection{})["file"], `{"text":""}`, func(c *spool.ToolCall) {
+		c.SaveArtifactFunc = func(_ context.Context, f spool.NewArtifact) (spool.Artifact, error) {
+			saved = f
+			return spool.Artifact{ID: "art_1", Name: f.Name, MediaType: f.MediaType}, nil
+		}
+	}); err != nil || saved.Name != "[redacted].zip" || saved.MediaType != "application/[redacted]" {
+		t.Errorf("saved %+v, %v", saved, err)
+	}
+}

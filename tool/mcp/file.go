@@ -107,7 +107,8 @@ func shownSchema(schema json.RawMessage) json.RawMessage {
 	return shown
 }
 
-// showFiles changes the schemas of files in a schema, and reports whether there were some.
+// showFiles changes the schemas of files in a schema, and reports whether there were some. It looks only where [fileArgs]
+// finds them for an argument: elsewhere, the id of an artifact would go to the server as a text.
 func showFiles(schema any, depth int) (changed bool) {
 	s, ok := schema.(map[string]any)
 	if !ok || depth > maxSchemaDepth {
@@ -122,12 +123,12 @@ func showFiles(schema any, depth int) (changed bool) {
 	}
 	for word, below := range s {
 		switch word {
-		case "properties", "patternProperties", "dependentSchemas", "$defs", "definitions":
+		case "properties", "$defs", "definitions":
 			named, _ := below.(map[string]any)
 			for _, one := range named {
 				changed = showFiles(one, depth+1) || changed
 			}
-		case "items", "prefixItems", "anyOf", "oneOf", "allOf", "additionalProperties", "not", "if", "then", "else", "contains":
+		case "items", "prefixItems", "anyOf", "oneOf", "allOf", "additionalProperties", "then", "else":
 			all, isList := below.([]any)
 			if !isList {
 				all = []any{below}
@@ -276,6 +277,7 @@ func (f *fileArgs) places(schemas []any) (all []map[string]any) {
 			some, _ := s[word].([]any)
 			next = append(next, some...)
 		}
+		next = append(next, s["then"], s["else"])
 	}
 	return all
 }

@@ -29,6 +29,9 @@ const fileSchema = `{
 		"list": {"type": "array", "items": {"type": "object", "properties": {"file": {"$ref": "#/$defs/File"}}}},
 		"map": {"type": "object", "additionalProperties": {"type": "string", "format": "binary"}},
 		"text": {"type": "string"},
+		"then": {"if": {"type": "object"}, "then": {"properties": {"file": {"type": "string", "format": "byte"}}}},
+		"not": {"type": "string", "not": {"contentEncoding": "base64"}},
+		"pattern": {"type": "object", "patternProperties": {"^f": {"type": "string", "format": "byte"}}},
 		"format": {"type": "string", "default": {"format": "byte"}},
 		"number": {"type": "integer"}
 	},
@@ -81,6 +84,8 @@ func TestFileArguments(t *testing.T) {
 		{`{"encoded":"MTIz"}`, `{"encoded":"MTIz"}`},
 		{`{"uri":"data:image/png;base64,MTIz"}`, `{"uri":"data:image/png;base64,MTIz"}`},
 		{`{"text":"art_1","format":"art_1"}`, `{"text":"art_1","format":"art_1"}`},
+		{`{"then":{"file":"art_1"}}`, `{"then":{"file":"MTIzNDU="}}`},
+		{`{"not":"art_1"}`, `{"not":"art_1"}`},
 		{`{"other":"art_1"}`, `{"other":"art_1"}`},
 	} {
 		if err := take.Check(json.RawMessage(c.args)); err != nil && !strings.Contains(c.args, "123456789012") {
@@ -111,6 +116,8 @@ func TestFileSchema(t *testing.T) {
 		`map[contentMediaType:image/png description:The photo. ` + about + ` type:string]`:                                                               schema.Properties["encoded"],
 		`map[description:` + about + ` type:string]`:                                                                                                     schema.Defs["File"],
 		`map[description:A file of up to 20 bytes: the id of an artifact (art_...), whose data are sent, or a data URI. It may be image/*. type:string]`: schema.Properties["uri"],
+		`map[not:map[contentEncoding:base64] type:string]`:                                                                                               schema.Properties["not"],
+		`map[patternProperties:map[^f:map[format:byte type:string]] type:object]`:                                                                        schema.Properties["pattern"],
 		`map[default:map[format:byte] type:string]`:                                                                                                      schema.Properties["format"],
 		`map[anyOf:[map[description:` + about + ` type:string] map[type:null]]]`:                                                                         schema.Properties["maybe"],
 	} {

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -211,13 +212,13 @@ func TestOfferedNameTaken(t *testing.T) {
 }
 
 // shelf returns a server that offers what the answers have, by their methods, and its tools.
-func shelf(t *testing.T, answers map[string]func(params json.RawMessage) any, change ...func(*mcp.Config)) (*fake.Server, map[string]spool.Tool) {
+func shelf(t *testing.T, answers map[string]func(params json.RawMessage) any) (*fake.Server, map[string]spool.Tool) {
 	t.Helper()
 
 	server := &fake.Server{Offer: answers}
 	at := httptest.NewServer(server)
 	t.Cleanup(at.Close)
-	return server, tools(t, client(t, at.URL, append(change, offering)...), mcp.Selection{})
+	return server, tools(t, client(t, at.URL, offering), mcp.Selection{})
 }
 
 // A page that is too large for a model becomes several ones. Each entry comes once.
@@ -280,7 +281,7 @@ func TestEndlessResources(t *testing.T) {
 			return map[string]any{"resultType": "complete", "resources": []any{}, "nextCursor": "again"}
 		},
 		"prompts/list": func(json.RawMessage) any {
-			return map[string]any{"resultType": "complete", "prompts": []any{map[string]any{"name": "p"}}, "nextCursor": fmt.Sprint(requests.Add(1))}
+			return map[string]any{"resultType": "complete", "prompts": []any{map[string]any{"name": "p"}}, "nextCursor": strconv.Itoa(int(requests.Add(1)))}
 		},
 		"resources/templates/list": func(json.RawMessage) any {
 			return map[string]any{"resultType": "complete", "resourceTemplates": []any{}, "nextCursor": strings.Repeat("c", 5000)}

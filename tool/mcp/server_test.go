@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 		p := newPeer()
 		library(p)
 		p.add("pid", nil, func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
-			return said(fmt.Sprint(os.Getpid())), nil
+			return said(strconv.Itoa(os.Getpid())), nil
 		})
 		p.add("huge", nil, func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
 			return said(strings.Repeat("a", 9<<20)), nil

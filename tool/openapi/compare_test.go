@@ -91,14 +91,14 @@ func (m maker) value(schema map[string]any) any {
 	case "array":
 		items := make([]any, 1+m.IntN(3))
 		for i := range items {
-			items[i] = m.value(schema["items"].(map[string]any))
+			items[i] = m.value(as[map[string]any](schema["items"]))
 		}
 		return items
 	case "object":
 		out := make(map[string]any)
-		for _, name := range keys(schema["properties"].(map[string]any)) {
+		for _, name := range keys(as[map[string]any](schema["properties"])) {
 			if len(out) == 0 || m.IntN(4) > 0 {
-				out[name] = m.value(schema["properties"].(map[string]any)[name].(map[string]any))
+				out[name] = m.value(as[map[string]any](as[map[string]any](schema["properties"])[name]))
 			}
 		}
 		return out
@@ -191,7 +191,7 @@ func (m maker) operation(n int) plannedOperation {
 	case 0:
 		o.contentType, o.bodySchema = "application/json", m.schema("k", 3)
 		if o.bodySchema["type"] == "object" {
-			o.bodySchema["properties"].(map[string]any)["scan"] = map[string]any{"type": "string", "contentEncoding": "base64"}
+			as[map[string]any](o.bodySchema["properties"])["scan"] = map[string]any{"type": "string", "contentEncoding": "base64"}
 		}
 	case 1, 2:
 		o.contentType = "application/x-www-form-urlencoded"

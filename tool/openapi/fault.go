@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,7 +20,7 @@ func (e *placeError) Error() string { return cut(e.place, 300) + ": " + cut(e.te
 func wrong(place, text string) error { return &placeError{place, text} }
 
 // faults are all that is wrong with an operation.
-type faults []string
+type faults []string //nolint:recvcheck // the value is the error, and add changes it
 
 func (f faults) Error() string { return strings.Join(f, "; ") }
 
@@ -33,7 +34,7 @@ func (f *faults) add(err error) {
 		more = faults{textOf(err)}
 	}
 	for _, text := range more {
-		if !contains(*f, text) {
+		if !slices.Contains(*f, text) {
 			*f = append(*f, text)
 		}
 	}
@@ -68,13 +69,4 @@ func placed(name string, err error) error {
 	var all faults
 	all.add(err)
 	return spool.Errorf(spool.Invalid, "%s: %s", name, cut(strings.Join(all.named(), "; "), 3000))
-}
-
-func contains(all []string, text string) bool {
-	for _, other := range all {
-		if other == text {
-			return true
-		}
-	}
-	return false
 }

@@ -1,11 +1,13 @@
 package openapi_test
 
 import (
+	"context"
 	"encoding/json"
 	"regexp"
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/tool"
 	"github.com/spoolhq/spool/tool/openapi"
 )
 
@@ -36,6 +38,9 @@ func FuzzNew(f *testing.F) {
 			var schema map[string]any
 			if !toolName.MatchString(tl.Name) || json.Unmarshal(tl.Parameters, &schema) != nil || schema["type"] != "object" || len(tl.Parameters) > 64<<10 {
 				t.Errorf("the tool %q has the schema %s", tl.Name, tl.Parameters)
+			}
+			if _, err := tool.FromSchema("x", "", tl.Parameters, func(context.Context, spool.ToolCall) (json.RawMessage, error) { return nil, nil }); err != nil {
+				t.Errorf("the schema %s: %v", tl.Parameters, err)
 			}
 			_ = tl.Check(json.RawMessage(`{"body":{"a":[1,{"b":null}]},"id":"x"}`))
 		}

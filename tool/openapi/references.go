@@ -8,6 +8,9 @@ import (
 // maxWalk bounds how many values of a document are read to find which references lead to each other.
 const maxWalk = 4_000_000
 
+// maxWritten bounds how many schemas of a document are written, which takes seconds.
+const maxWritten = 20_000_000
+
 // library has the schemas of a document that were written already, and what is known of its references.
 type library struct {
 	doc *document
@@ -18,12 +21,14 @@ type library struct {
 	walked int
 	// finals are the references to which others lead without anything else.
 	finals map[string]string
+	// broken are the references that cannot be followed to their end.
+	broken map[string]error
 	// written counts the schemas that were written, which is the work of the library.
 	written int
 }
 
 func newLibrary(doc *document) *library {
-	return &library{doc: doc, fragments: make(map[string]*fragment), circle: make(map[string]int), finals: make(map[string]string)}
+	return &library{doc: doc, fragments: make(map[string]*fragment), circle: make(map[string]int), finals: make(map[string]string), broken: make(map[string]error)}
 }
 
 // final follows references that lead to nothing but a reference. A schema that consists of itself is an error.
@@ -33,10 +38,16 @@ func (l *library) final(ref, place string) (string, any, error) {
 	for last := ref; l.finals[last] == ""; {
 		target, err := l.doc.find(last, place)
 		switch {
-		case err != nil:
-			return "", nil, err
+		case l.broken[last] != nil:
+			err = l.broken[last]
 		case seen[last]:
-			return "", nil, wrong(place, "refers to itself")
+			err = wrong(place, "refers to itself")
+		}
+		if err != nil { // once for all of them: a chain can be long
+			for _, one := range chain {
+				l.broken[one] = err
+			}
+			return "", nil, err
 		}
 		seen[last] = true
 		object, _ := target.(map[string]any)

@@ -49,7 +49,7 @@ func TestRefuses(t *testing.T) {
 		"NoReference":  {withID + "        - {$ref: '#/components/a'}", "parameters[1].$ref: refers to #/components/a, which is not there"},
 		"Circle":       {withID + "        - {$ref: '#/a'}\na: {$ref: '#/a'}", "refers to itself"},
 		"Dynamic":      {withID + "        - {name: c, in: query, schema: {$dynamicRef: '#x'}}", "parameters[1].schema: $dynamicRef refers to #x, which is not there"},
-		"BadSchema":    {withID + "        - {name: c, in: query, schema: {minLength: x}}", "operation op (GET /x/{id}): parameters of tool op"},
+		"BadSchema":    {withID + "        - {name: c, in: query, schema: {minLength: x}}", "operation op (GET /x/{id}): paths./x/{id}.get.parameters[1].schema.minLength: must be an integer that is not negative"},
 		"Server":       {strings.Replace(withID, "https://a.example", "/v1", 1), "servers[0].url: is no http or https URL: set a base URL"},
 		"NoServer":     {strings.Replace(withID, "servers:", "x-servers:", 1), "servers: there are none: set a base URL"},
 		"Variable":     {strings.Replace(withID, "a.example", "{host}", 1), "has a variable without a default"},

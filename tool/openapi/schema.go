@@ -131,15 +131,7 @@ func (w *writer) schema(value any, place string, depth int) any {
 		return fileSchema(object)
 	}
 	out := make(map[string]any)
-	for _, word := range plainWords {
-		if v, ok := object[word]; ok {
-			if _, isBool := v.(bool); isBool && word == "required" {
-				continue // of an older draft, where the property had it
-			}
-			w.add(0, len(word)+sizeOf(v, maxSchemaBytes))
-			out[word] = v
-		}
-	}
+	w.plainWords(object, out, place)
 	if about := text(object, "description"); about != "" {
 		out["description"] = cut(about, maxDescription)
 		w.add(0, len(about[:min(len(about), maxDescription)]))
@@ -149,6 +141,34 @@ func (w *writer) schema(value any, place string, depth int) any {
 	w.setPattern(object, out)
 	modernize(object, out, w.doc)
 	return out
+}
+
+// plainWords copies the keywords that have no schemas.
+func (w *writer) plainWords(object, out map[string]any, place string) {
+	for _, word := range plainWords {
+		v, ok := object[word]
+		if _, isBool := v.(bool); !ok || isBool && word == "required" { // of an older draft, where the property had it
+			continue
+		}
+		if test := kinds[word]; test != nil {
+			if v == nil {
+				continue
+			}
+			if text := test(v); text != "" {
+				w.wrongs.add(wrong(place+"."+word, text))
+				continue
+			}
+		}
+		if !finite(v) {
+			w.wrongs.add(wrong(place+"."+word, "has a number that is too large"))
+			continue
+		}
+		if number, ok := v.(json.Number); ok {
+			v = json.Number(strings.TrimSuffix(number.String(), ".0"))
+		}
+		w.add(0, len(word)+sizeOf(v, maxSchemaBytes))
+		out[word] = v
+	}
 }
 
 // sizeOf returns at least about how many bytes a value has as JSON, up to a bound.
@@ -550,6 +570,9 @@ func (l *library) deepest(place string, plain bool, write func(w *writer) any) (
 
 // schemaOf returns the arguments' schema of an operation as JSON, and the places of files in the body.
 func (l *library) schemaOf(place string, write func(w *writer) any) (json.RawMessage, [][]string, error) {
+	if l.written > maxWritten {
+		return nil, nil, wrong(place, "the schemas of the document are too large together: choose fewer operations")
+	}
 	w, text, err := l.deepest(place, false, write)
 	if err != nil {
 		return nil, nil, err

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"sort"
 	"strconv"
 	"strings"
@@ -36,7 +37,7 @@ const hexDigits = "0123456789ABCDEF"
 // encode writes each byte that is not in keep, or a letter or a digit, as a percent sign and two digits.
 func encode(text, keep string, plus bool) string {
 	var b strings.Builder
-	for i := 0; i < len(text); i++ {
+	for i := range len(text) {
 		switch c := text[i]; {
 		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte(keep, c) >= 0:
 			b.WriteByte(c)
@@ -70,6 +71,15 @@ func asText(value any) string {
 		return "false"
 	}
 	panic(fmt.Sprintf("%T has no text", value))
+}
+
+// as returns a value of a type that the test made.
+func as[T any](value any) T {
+	v, ok := value.(T)
+	if !ok {
+		panic(fmt.Sprintf("%v is no %T", value, v))
+	}
+	return v
 }
 
 func asJSON(value any) string {
@@ -247,22 +257,20 @@ func (o plannedOperation) request(args map[string]any, boundary string) sent {
 		object, _ := body.(map[string]any)
 		if id, ok := object["scan"].(string); ok {
 			copied := make(map[string]any)
-			for key, value := range object {
-				copied[key] = value
-			}
+			maps.Copy(copied, object)
 			copied["scan"] = base64.StdEncoding.EncodeToString([]byte(testFiles[id].data))
 			body = copied
 		}
 		out.body = asJSON(body)
 	case "application/x-www-form-urlencoded":
-		out.body = strings.Join(o.formPairs(body.(map[string]any)), "&")
+		out.body = strings.Join(o.formPairs(as[map[string]any](body)), "&")
 	case "multipart/form-data":
 		out.contentType += "; boundary=" + boundary
-		out.body = o.partsOf(body.(map[string]any), boundary)
+		out.body = o.partsOf(as[map[string]any](body), boundary)
 	case "text/plain":
-		out.body = body.(string)
+		out.body = as[string](body)
 	default:
-		out.body = testFiles[body.(string)].data
+		out.body = testFiles[as[string](body)].data
 	}
 	return out
 }
@@ -282,10 +290,11 @@ func (o plannedOperation) partsOf(object map[string]any, boundary string) string
 	var b strings.Builder
 	part := func(f field, value any) {
 		b.WriteString("--" + boundary + "\r\nContent-Disposition: form-data; name=\"" + f.name + `"`)
-		kind, data := f.kind, ""
+		var data string
+		kind := f.kind
 		switch {
 		case f.file:
-			file := testFiles[value.(string)]
+			file := testFiles[as[string](value)]
 			if kind = file.kind; f.kind != "" {
 				kind = f.kind
 			}

@@ -120,18 +120,23 @@ func (b *sourceBuilder) tool(o operation, over Override) (Tool, error) {
 	if over.Approval != nil {
 		approval = *over.Approval
 	}
-	made, err := tool.FromSchema(name, description, schema, caller(b.endpoint, plan, endpoint.Request{
+	c := &checker{source: schema}
+	made, err := tool.FromSchema(name, description, anyArguments, caller(c, b.endpoint, plan, endpoint.Request{
 		Method: o.method, Header: b.fixed(o, p), Idempotent: idempotent, Caller: b.config.Caller, ShortKey: true,
 	}))
 	if err != nil {
 		return Tool{}, err
 	}
+	made.Parameters, made.Check = schema, c.check
 	made.Idempotent, made.Polling = idempotent, over.Polling
 	if approval {
 		made.Approval = spool.AlwaysApprove
 	}
 	return Tool{Tool: made, Method: o.method, Path: o.path, OperationID: o.id}, nil
 }
+
+// anyArguments is the schema that a tool is made with, before it gets its own one.
+var anyArguments = json.RawMessage(`{"type":"object"}`)
 
 // fixed returns the headers that each request of an operation has: secrets, and what it accepts.
 func (b *sourceBuilder) fixed(o operation, p proof) http.Header {
@@ -146,8 +151,11 @@ func (b *sourceBuilder) fixed(o operation, p proof) http.Header {
 }
 
 // caller returns the function of a tool. It must not refer to the document, which can be large.
-func caller(e *endpoint.Endpoint, plan *argument.Plan, request endpoint.Request) func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+func caller(k *checker, e *endpoint.Endpoint, plan *argument.Plan, request endpoint.Request) func(context.Context, spool.ToolCall) (json.RawMessage, error) {
 	return func(ctx context.Context, c spool.ToolCall) (json.RawMessage, error) {
+		if err := k.check(c.Args); err != nil {
+			return nil, err
+		}
 		built, err := plan.Build(c.Args, opener(ctx, c))
 		if err != nil {
 			return nil, err
@@ -285,7 +293,7 @@ func (b *sourceBuilder) answers(o operation) string {
 			switch {
 			case kind == "application/json", kind == "application/*", kind == "*/*":
 				return ""
-			case err == nil && len(kinds) < maxAccept && !contains(kinds, kind):
+			case err == nil && len(kinds) < maxAccept && !slices.Contains(kinds, kind):
 				kinds = append(kinds, kind)
 			}
 		}

@@ -6,6 +6,29 @@ import (
 	"testing"
 )
 
+// A long chain of references that lead nowhere is followed once, and not for each operation.
+func TestBrokenChain(t *testing.T) {
+	t.Parallel()
+
+	const links = 5000
+	schemas := make(map[string]any)
+	for i := range links {
+		schemas[fmt.Sprintf("S%d", i)] = map[string]any{"$ref": fmt.Sprintf("#/components/schemas/S%d", (i+1)%links)}
+	}
+	doc := &document{root: map[string]any{"components": map[string]any{"schemas": schemas}}, found: make(map[string]any)}
+	l := newLibrary(doc)
+	if _, _, err := l.final("#/components/schemas/S0", "here"); err == nil || err.Error() != "components.schemas.S4999: refers to itself" {
+		t.Fatal(err)
+	}
+	if len(l.broken) != links {
+		t.Errorf("%d references are known to be broken", len(l.broken))
+	}
+	clear(doc.found)
+	if _, _, err := l.final("#/components/schemas/S7", "there"); err == nil || len(doc.found) != 1 {
+		t.Errorf("%d references are followed again, %v", len(doc.found), err)
+	}
+}
+
 // The documents of this test have 300 operations, each with a schema of its own. What is written must not grow with
 // all the ways that lead through the references.
 func TestWork(t *testing.T) {

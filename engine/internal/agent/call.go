@@ -238,7 +238,7 @@ func (l *calls) announceInOrder(ctx context.Context) {
 }
 
 func (p *plannedCall) item() spool.ToolResulted {
-	return spool.ToolResulted{ToolCallID: p.call.ID, ToolName: p.call.Name, Result: p.result}
+	return toolresult.Landed(p.call.ID, p.call.Name, p.result)
 }
 
 // saveCalls saves the step, or the results of calls whose parks were answered. In the same transaction
@@ -320,7 +320,7 @@ func saveCalls(tx *thread.Tx, plan []*plannedCall, step openStep) ([]spool.Messa
 	}
 	for _, p := range asAnnounced(plan) {
 		if p.result != nil {
-			results = append(results, toolresult.Part(p.call.ID, p.call.Name, p.result))
+			results = append(results, toolresult.Parts(p.call.ID, p.call.Name, p.result)...)
 		}
 	}
 	if err := tx.Write(c); err != nil {

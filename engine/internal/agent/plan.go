@@ -369,7 +369,7 @@ func effectOf(effects []spool.Effect, id spool.ToolCallID) spool.Effect {
 // interrupted stream.
 func (l *loop) replayDraft(ctx context.Context, d *spool.Draft) {
 	for _, p := range d.Message.Content {
-		if p.Type != spool.PartToolCall && p.Text == "" && p.Image == "" && p.File == "" { // only its provider understands it
+		if p.Type != spool.PartToolCall && p.Type != spool.PartSource && p.Text == "" && p.Image == "" && p.File == "" { // only its provider understands it
 			continue
 		}
 		switch p.Type {
@@ -384,6 +384,8 @@ func (l *loop) replayDraft(ctx context.Context, d *spool.Draft) {
 			l.events.EndBlock(ctx)
 			l.events.Item(ctx, spool.ItemToolStart, spool.ToolStarted{ToolCallID: p.ToolCallID, ToolName: p.ToolName})
 			l.events.Item(ctx, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: p.ToolCallID, ToolName: p.ToolName, Args: p.Args, SentArgs: p.SentArgs})
+		case spool.PartSource:
+			l.events.Source(ctx, spool.Source{URL: p.URL, Title: p.Title, Spans: p.Spans})
 		}
 	}
 	l.events.EndBlock(ctx)

@@ -199,3 +199,32 @@ func TestAttachedArtifacts(t *testing.T) {
 		t.Errorf("without a store: %v", err)
 	}
 }
+
+// A model reads which images of results it does not get, and the caller learns of them. Ids that a tool made up are none.
+func TestDroppedImages(t *testing.T) {
+	t.Parallel()
+
+	png := picture(t, "png")
+	a := testAttachments(t, config.AttachmentOptions{MaxBytes: len(png) + 10})
+	a.Artifacts = shelf{"large": {"image/png", "", append(bytes.Clone(png), make([]byte, 20)...)}, "fake": {"image/png", "", []byte("x")}, "tiff": {"image/tiff", "", []byte("x")}, "csv": {"text/csv", "", []byte("a")}}
+	results := spool.Content{
+		resultOf("a", `{"artifact":{"id":"large"}}`), resultOf("b", `{"artifact":{"id":"fake"}}`), resultOf("c", `{"artifact":{"id":"tiff"}}`),
+		resultOf("d", `{"artifact":{"id":"csv"}}`), resultOf("e", `{"artifact":{"id":"none"}}`),
+	}
+	var dropped []spool.ArtifactID
+	got, err := a.Inline(t.Context(), spool.ModelRequest{Messages: []spool.Message{{Role: spool.RoleTool, Content: results}}}, Prompt{
+		Thread: spool.ThreadKey{ID: "t1"}, Dropped: func(id spool.ArtifactID, _ string) { dropped = append(dropped, id) },
+	}, make(Fetched))
+	content := got.Messages[0].Content
+	if err != nil || len(content) != len(results) || !reflect.DeepEqual(dropped, []spool.ArtifactID{"tiff", "fake", "large"}) {
+		t.Fatalf("got %+v, dropped %v, %v", content, dropped, err)
+	}
+	for i, p := range content {
+		if noted := strings.Contains(string(p.Result), "[the file "); noted != (i < 3) {
+			t.Errorf("the model reads %s", p.Result)
+		}
+	}
+	if string(results[0].Result) != `{"artifact":{"id":"large"}}` {
+		t.Errorf("the message has changed to %s", results[0].Result)
+	}
+}

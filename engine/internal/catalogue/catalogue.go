@@ -29,19 +29,19 @@ const (
 
 // Catalogue is the tools that a run of an agent can find. It is safe for concurrent use.
 type Catalogue struct {
-	tools []spool.Tool
-	index func() *index // made by the first search: most segments need none
+	tools []*spool.Tool
+	index func() *index // made by the first search: most runs need none
 }
 
 // Is reports whether a name is that of one of the two tools.
 func Is(name string) bool { return name == spool.SearchTool || name == spool.DescribeTool }
 
-// Of returns the catalogue of a list of tools, or nil if none of them is in a catalogue.
+// Of returns the catalogue of a list of tools, or nil if none of them is in a catalogue. The list must not be changed.
 func Of(tools []spool.Tool) *Catalogue {
 	c := &Catalogue{}
 	for i := range tools {
 		if tools[i].Search {
-			c.tools = append(c.tools, tools[i])
+			c.tools = append(c.tools, &tools[i])
 		}
 	}
 	if len(c.tools) == 0 {
@@ -263,9 +263,9 @@ func describe(t *spool.Tool, most int) (d described, whole bool) {
 func (d described) size() int { return len(d.Name) + len(d.Description) + len(d.Parameters) }
 
 func (c *Catalogue) tool(name string) *spool.Tool {
-	for i := range c.tools {
-		if c.tools[i].Name == name {
-			return &c.tools[i]
+	for _, t := range c.tools {
+		if t.Name == name {
+			return t
 		}
 	}
 	return nil

@@ -45,7 +45,7 @@ type place struct {
 	value float64
 }
 
-func newIndex(tools []spool.Tool) *index {
+func newIndex(tools []*spool.Tool) *index {
 	x := &index{words: make(map[string][]place), named: make([]int, len(tools))}
 	for i := range tools {
 		seen := make(map[string]bool)

@@ -147,6 +147,7 @@ func (c *call) listen(ctx context.Context, request spool.ModelRequest, t *Turn) 
 			span.Cut()
 		}
 		if t.Reason != "" {
+			c.cite(ctx, t)
 			return nil
 		}
 	}
@@ -193,6 +194,8 @@ func (c *call) handle(ctx context.Context, event spool.ModelEvent, t *Turn) {
 	case spool.FileMade:
 		w.EndBlock(ctx)
 		c.file(ctx, ev, t)
+	case spool.SourceSeen:
+		t.sources.Add(ev.Source)
 	case spool.ToolCallStart:
 		if ev.Name == "" { // a call without a name cannot be executed
 			return
@@ -237,6 +240,14 @@ func (c *call) cutShort(ctx context.Context, t *Turn) {
 	clear(t.ids)
 	c.logger().WarnContext(ctx, "the model's answer is cut: it is too long",
 		"step", c.Run.Steps+1, "max_answer_bytes", c.MaxAnswerBytes)
+}
+
+// cite ends the answer with its sources. The spans of those of an answer that was cut are those within it.
+func (c *call) cite(ctx context.Context, t *Turn) {
+	for _, s := range t.sources.Of(t.gathered.Content().Text()) {
+		c.Events.Source(ctx, s)
+		t.gathered.Add(spool.SourcePart(s, ""))
+	}
 }
 
 // account completes the turn's ledger row, including its price. It does so before the transaction that

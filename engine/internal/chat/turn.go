@@ -11,6 +11,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/thread"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
+	"github.com/spoolhq/spool/internal/citation"
 )
 
 // Turn is one answer of the model, possibly incomplete.
@@ -36,6 +37,7 @@ type Turn struct {
 	calls    int                            // the number of calls so far
 	files    int                            // the number of files so far
 	gathered history.Gathered               // the content so far
+	sources  citation.List
 	random   random.Source
 	bound    bound
 	// resumable is true if the answer has a resume point.
@@ -103,6 +105,8 @@ func (t *Turn) Empty() bool {
 		switch p.Type {
 		case spool.PartText:
 			return strings.TrimSpace(p.Text) != "" || t.paused() && p.Provider != nil
+		case spool.PartSource:
+			return false
 		case spool.PartReasoning, spool.PartProvider:
 			return t.paused() && p.Provider != nil
 		default:

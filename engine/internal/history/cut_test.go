@@ -148,7 +148,9 @@ func malformedPrompt(messages []spool.Message) string {
 	}
 	for i, m := range messages {
 		for _, p := range m.Content {
-			if rest, ok := strings.CutPrefix(string(p.Provider), `{"continued"`); ok && (i == 0 || !strings.Contains(fmt.Sprintf("%s", messages[i-1].Content), `{"begun"`+rest)) {
+			if rest, ok := strings.CutPrefix(string(p.Provider), `{"continued"`); ok && (i == 0 || !slices.ContainsFunc(messages[i-1].Content, func(p spool.Part) bool {
+				return strings.Contains(string(p.Provider), `{"begun"`+rest)
+			})) {
 				return "the end of a paused answer lacks its beginning"
 			}
 		}

@@ -34,9 +34,13 @@ func prompt(history []spool.Message) []spool.Message {
 	return out
 }
 
-// asSent returns a message whose signed calls have the arguments that the model has sent, because the data may sign them.
-// A call whose arguments were no object has those that they were read as.
+// asSent returns a message without its sources, which are for people, and whose signed calls have the arguments that the
+// model has sent, because the data may sign them. A call whose arguments were no object has those that they were read as.
 func asSent(m spool.Message) spool.Message {
+	isSource := func(p spool.Part) bool { return p.Type == spool.PartSource }
+	if slices.ContainsFunc(m.Content, isSource) {
+		m.Content = slices.DeleteFunc(slices.Clone(m.Content), isSource)
+	}
 	signed := func(p spool.Part) bool { return p.Provider != nil && len(p.SentArgs) > 0 && p.SentArgs[0] == '{' }
 	if !slices.ContainsFunc(m.Content, signed) {
 		return m

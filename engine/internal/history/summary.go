@@ -136,7 +136,7 @@ func transcript(m spool.Message) (lines []string) {
 			lines = append(lines, "agent calls "+p.ToolName+": "+string(p.Args))
 		case spool.PartToolResult:
 			lines = append(lines, "result of "+p.ToolName+": "+string(p.Result))
-		case spool.PartText, spool.PartReasoning, spool.PartSummary, spool.PartProvider:
+		case spool.PartText, spool.PartReasoning, spool.PartSummary, spool.PartSource, spool.PartProvider:
 		}
 	}
 	text += strings.Repeat("[image]", images)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/budget"
@@ -53,12 +54,11 @@ type Agent struct {
 	LeftOut []string
 	// Catalogue is the tools that the model has to find. Nil: there are none, or the agent is not narrowed for a run yet.
 	Catalogue *catalogue.Catalogue
-	// whole is the catalogue of all tools, for runs that may use all of them: its index is made once. Nil: it is not known.
-	whole *catalogue.Catalogue
 	// InheritModel is true if a nested run uses its parent's model.
 	InheritModel bool
 
 	output *argschema.Schema // of Output; nil for none
+	whole  *whole            // nil for an agent that is not configured as it is
 
 	// Revision is the id of Content, which is what the agent was configured as. Profiles have none.
 	Revision     spool.RevisionID
@@ -85,7 +85,6 @@ func New(c Config) (_ *Registry, err error) {
 		if err := c.checkAgent(&a); err != nil {
 			return nil, err
 		}
-		a.whole = catalogue.Of(a.Tools)
 		if a.Content, err = c.contentOf(&a); err != nil {
 			return nil, err
 		}
@@ -104,6 +103,7 @@ func (c Config) checkAgent(a *Agent) error {
 	if a.MaxSteps < 0 {
 		return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has a negative MaxSteps", a.Name)
 	}
+	a.whole = &whole{of: a, get: sync.OnceValue(a.withCatalogue)}
 	where := fmt.Sprintf("Config.Agents: agent %q: ", a.Name)
 	if err := cmp.Or(budget.Check(where+"Budget", a.Budget, c.Prices.Pricer != nil), budget.CheckAction(where+"OnBudget", a.OnBudget)); err != nil {
 		return err
@@ -290,29 +290,59 @@ func (r *Registry) Parameters(v spool.View, p spool.Park) (json.RawMessage, erro
 	return tool.Parameters, nil
 }
 
-// searches reports whether a list has tools that the model has to find.
-func searches(tools []spool.Tool) bool {
-	return slices.ContainsFunc(tools, func(t spool.Tool) bool { return t.Search })
-}
-
 // Permitted returns the agent with only the tools that the run's subject may use, plus the two tools of its catalogue and
 // the client's tools. The result depends only on data that the run keeps from its start, so it is the same in each
 // process and after a restart. Permitted returns nil for a nil agent.
 func (a *Agent) Permitted(run spool.RunRow) *Agent {
-	withheld := func(t spool.Tool) bool { return !t.Access.Allows(run.Tenant, run.Scopes) }
-	if a == nil || run.Client == nil && !slices.ContainsFunc(a.Tools, func(t spool.Tool) bool { return t.Search || withheld(t) }) {
+	if a == nil {
+		return nil
+	}
+	a = a.allowed(run)
+	if run.Client == nil {
 		return a
 	}
 	own := *a
-	own.Tools = slices.DeleteFunc(slices.Clone(a.Tools), withheld)
-	if own.Catalogue = a.whole; own.Catalogue == nil || len(own.Tools) != len(a.Tools) {
-		own.Catalogue = catalogue.Of(own.Tools)
-	}
-	if own.Catalogue != nil {
-		own.Tools = append(own.Tools, own.Catalogue.Tools()...)
-	}
-	if run.Client != nil && (a.ClientTools >= 0 || len(run.Handovers) == 0) {
+	own.Tools = slices.Clone(a.Tools)
+	if a.ClientTools >= 0 || len(run.Handovers) == 0 {
 		own.addClientTools(run.Client.Tools)
 	}
 	return &own
+}
+
+// allowed returns the agent with only the tools that the run's subject may use, and its catalogue.
+func (a *Agent) allowed(run spool.RunRow) *Agent {
+	withheld := func(t spool.Tool) bool { return !t.Access.Allows(run.Tenant, run.Scopes) }
+	switch {
+	case slices.ContainsFunc(a.Tools, withheld):
+		own := *a
+		own.Tools = slices.DeleteFunc(slices.Clone(a.Tools), withheld)
+		return own.withCatalogue()
+	case a.whole != nil && a.whole.of == a:
+		return a.whole.get()
+	default:
+		return a.withCatalogue()
+	}
+}
+
+// whole is a configured agent with its catalogue, for the runs that may use all of its tools: they share one, because a
+// catalogue is large.
+type whole struct {
+	of  *Agent // a copy of the agent may have other tools
+	get func() *Agent
+}
+
+// withCatalogue returns the agent with its catalogue and the two tools of it, or the agent itself if it has none.
+func (a *Agent) withCatalogue() *Agent {
+	found := catalogue.Of(a.Tools)
+	if found == nil {
+		return a
+	}
+	own := *a
+	own.Catalogue, own.Tools = found, append(slices.Clip(a.Tools), found.Tools()...)
+	return &own
+}
+
+// searches reports whether a list has tools that the model has to find.
+func searches(tools []spool.Tool) bool {
+	return slices.ContainsFunc(tools, func(t spool.Tool) bool { return t.Search })
 }

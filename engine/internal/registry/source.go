@@ -127,7 +127,6 @@ func (a *Agent) addSourced(lists map[string]json.RawMessage) error {
 			a.FromSource[t.Name], taken[t.Name] = true, true
 		}
 	}
-	a.whole = nil // it lacks the tools of the sources
 	return nil
 }
 

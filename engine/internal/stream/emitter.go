@@ -52,6 +52,12 @@ func (e *Emitter) Reasoning(ctx context.Context, delta string) {
 	e.Item(ctx, spool.ItemReasoningContent, spool.Delta{MessageID: e.block, Delta: delta})
 }
 
+// Source emits a source of the agent's answer.
+func (e *Emitter) Source(ctx context.Context, s spool.Source) {
+	e.EndBlock(ctx)
+	e.Item(ctx, spool.ItemSource, s)
+}
+
 // in opens a block of the given kind, unless such a block is open.
 func (e *Emitter) in(ctx context.Context, start, end spool.ItemType) {
 	if e.blockEnd == end {

@@ -1,5 +1,5 @@
 // Package toolresult makes what the model reads about a tool call that did not simply return, such as
-// an error, a denial or a cancellation. It is pure.
+// an error, a denial or a cancellation, and the parts of a message that a result becomes. It is pure.
 package toolresult
 
 import (
@@ -8,11 +8,26 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/citation"
 )
 
 // Part returns the part of a tool message that contains a result.
 func Part(id spool.ToolCallID, name string, result json.RawMessage) spool.Part {
 	return spool.Part{Type: spool.PartToolResult, ToolCallID: id, ToolName: name, Result: result}
+}
+
+// Parts returns the parts of a tool message that a result becomes: the result, and the sources that it names.
+func Parts(id spool.ToolCallID, name string, result json.RawMessage) spool.Content {
+	parts := spool.Content{Part(id, name, result)}
+	for _, s := range citation.InResult(result) {
+		parts = append(parts, spool.SourcePart(s, id))
+	}
+	return parts
+}
+
+// Landed returns the fields of the item that announces a result.
+func Landed(id spool.ToolCallID, name string, result json.RawMessage) spool.ToolResulted {
+	return spool.ToolResulted{ToolCallID: id, ToolName: name, Result: result, Sources: citation.InResult(result)}
 }
 
 // Effect says whether a cancelled call may have had an effect.

@@ -25,8 +25,19 @@ function Part({ part }: { part: ShownPart }) {
       return (
         <div>
           <code>{part.toolName}</code> {part.state}
+          {part.sources?.map((source, i) => (
+            <Part key={i} part={source} />
+          ))}
           {part.agentId !== undefined && <Messages agentId={part.agentId} />}
         </div>
+      );
+    case "source":
+      return part.url === undefined ? (
+        <p>{part.title}</p>
+      ) : (
+        <a href={part.url} target="_blank" rel="noopener noreferrer">
+          {part.title ?? part.url}
+        </a>
       );
     default:
       return null;

@@ -27,6 +27,7 @@ var layers = []archtest.Row{
 	{Place: "internal/argschema", Ours: []string{"."}, Outside: []string{"github.com/google/jsonschema-go"}},
 	{Place: "internal/callid", Ours: []string{"."}},
 	{Place: "internal/chanlock"},
+	{Place: "internal/citation", Ours: []string{"."}},
 	{Place: "internal/compare", Ours: []string{"."}},
 	{Place: "internal/egress", Ours: []string{"."}},
 	{Place: "internal/excerpt", Ours: []string{"."}},
@@ -76,7 +77,7 @@ var layers = []archtest.Row{
 	}},
 	{Place: "engine/internal/chat", Ours: []string{
 		".", "engine/internal/history", "engine/internal/pricing", "engine/internal/quota", "engine/internal/random", "engine/internal/record", "engine/internal/stream",
-		"engine/internal/telemetry", "engine/internal/thread", "engine/internal/toolresult",
+		"engine/internal/telemetry", "engine/internal/thread", "engine/internal/toolresult", "internal/citation",
 	}},
 	{Place: "engine/internal/compact", Ours: []string{
 		".", "engine/internal/change", "engine/internal/chat", "engine/internal/history", "engine/internal/record", "engine/internal/registry", "engine/internal/thread", "engine/internal/toollist",
@@ -93,7 +94,7 @@ var layers = []archtest.Row{
 	{Place: "engine/internal/artifact", Ours: []string{"."}},
 	{Place: "engine/internal/order", Ours: []string{"."}},
 	{Place: "engine/internal/random", Ours: []string{"."}},
-	{Place: "engine/internal/toolresult", Ours: []string{"."}},
+	{Place: "engine/internal/toolresult", Ours: []string{".", "internal/citation"}},
 	{Place: "engine/internal/stream", Ours: []string{".", "engine/internal/order", "engine/internal/record", "internal/chanlock"}},
 	{Place: "engine/internal/thread", Ours: []string{
 		".", "engine/config", "engine/internal/budget", "engine/internal/order", "engine/internal/random", "engine/internal/record", "engine/internal/toolresult",

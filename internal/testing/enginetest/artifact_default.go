@@ -55,11 +55,13 @@ func (s artifactDefaultTest) listed(e *engine.Engine, key spool.ThreadKey) []spo
 // rows returns how many rows of files the store has.
 func (s artifactDefaultTest) rows() (n int) {
 	s.Helper()
-	for _, q := range []spool.RowQuery{
-		{Kind: "blob"}, {Kind: "blob_part"}, {Kind: "blob_upload"}, {Tenant: chat.Tenant, Kind: "artifact"}, {Tenant: chat.Tenant, Kind: "artifact_blob"},
-		{Tenant: chat.Tenant, Kind: "artifact_thread"}, {Tenant: chat.Tenant, Kind: "artifact_upload"}, {Tenant: chat.Tenant, Kind: "artifact_garbage"},
+	for _, kind := range []string{
+		"blob", "blob_part", "blob_upload", "artifact", "artifact_blob", "artifact_thread", "artifact_upload", "artifact_garbage",
 	} {
-		q.Limit = 100
+		q := spool.RowQuery{Kind: kind, Limit: 100}
+		if strings.HasPrefix(kind, "artifact") {
+			q.Tenant = chat.Tenant
+		}
 		all, err := s.backend.Store.Rows(context.Background(), q)
 		if err != nil {
 			s.Fatal(err)

@@ -35,6 +35,7 @@ var crashScripts = map[string]crashScript{
 	"CrashTake":       takeScript,
 	"CrashProvider":   providerScript,
 	"CrashBackground": backgroundScript,
+	"CrashCited":      citedScript,
 	"CrashOutput":     outputScript,
 	"CrashFallback":   fallbackScript,
 	"CrashFinal":      finalScript,

@@ -393,7 +393,7 @@ func testProviderBound(s providerTest) {
 		s.Errorf("%d parts were read", given)
 	}
 	if message.Text() != "signed" || len(message.Content) != 1 || message.Content[0].Provider != nil {
-		s.Errorf("the answer is %s", message.Content)
+		s.Errorf("the answer is %+v", message.Content)
 	}
 }
 

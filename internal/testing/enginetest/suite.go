@@ -140,6 +140,7 @@ func ruleSubjects() []subject {
 		{"Transfer", cases(transferTests)},
 		{"Output", cases(outputTests)},
 		{"Bound", cases(boundTests)},
+		{"Cited", cases(citedTests)},
 		{"Most", cases(mostTests)},
 		{"Pending", cases(pendingTests)},
 	}

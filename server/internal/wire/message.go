@@ -37,6 +37,7 @@ func (m *made) makeMessage() {
 			{word: string(spool.PartFile), has: []string{"File!", "FileName", "MIMEType"}},
 			{word: string(spool.PartToolCall), has: []string{"ToolCallID!", "ToolName!", "Args", "SentArgs"}},
 			{word: string(spool.PartToolResult), has: []string{"ToolCallID!", "ToolName!", "Result"}},
+			{word: string(spool.PartSource), has: []string{"URL", "Title", "Spans", "ToolCallID"}},
 		}, func(word string) string { return word + "Part" }, func(v variant) []reflect.StructField {
 			return pick(reflect.TypeFor[spool.Part](), append(v.has, "Provider")...)
 		})

@@ -72,9 +72,15 @@ var names = map[reflect.Type]string{
 	reflect.TypeFor[agui.Question]():                     "AgentQuestion",
 	reflect.TypeFor[agui.Result]():                       "AgentResult",
 	reflect.TypeFor[agui.Source]():                       "AgentSource",
+	reflect.TypeFor[agui.Cited]():                        "AgentCited",
+	reflect.TypeFor[agui.Metadata[agui.Cited]]():         "AgentMetadataAgentCited",
+	reflect.TypeFor[aisdk.Cited]():                       "ChatCited",
+	reflect.TypeFor[aisdk.CitedBy]():                     "ChatCitedBy",
 	reflect.TypeFor[agui.ThreadState]():                  "AgentThreadState",
 	reflect.TypeFor[agui.ToolCall]():                     "AgentToolCall",
 	reflect.TypeFor[spool.StepFinished]():                "AgentStep",
+	// The item of a nested run has the name Source.
+	reflect.TypeFor[spool.Source](): "CitedSource",
 }
 
 // made has the types that are made by reflection for the document, and all names of types.

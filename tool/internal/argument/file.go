@@ -54,10 +54,10 @@ func fileType(given string, wanted []string) (string, bool) {
 		return strings.TrimSpace(kind)
 	}
 	for _, kind := range wanted {
-		switch prefix, any := strings.CutSuffix(bare(kind), "*"); {
-		case !any && bare(kind) == given:
+		switch prefix, isRange := strings.CutSuffix(bare(kind), "*"); {
+		case !isRange && bare(kind) == given:
 			return kind, true
-		case any && (prefix == "*/" || strings.HasPrefix(given, prefix)):
+		case isRange && (prefix == "*/" || strings.HasPrefix(given, prefix)):
 			return given, true
 		}
 	}

@@ -122,13 +122,26 @@ func (e *Endpoint) failed(ctx context.Context, r Request, timeout time.Duration,
 	return out
 }
 
+// beginning returns the first bytes of a body that is an error, without secrets, also not a part of one at its end. Even
+// a part of the body helps the model.
+func (e *Endpoint) beginning(from io.Reader) []byte {
+	longest := 0
+	if len(e.secrets) > 0 {
+		longest = len(e.secrets[0])
+	}
+	body, _ := io.ReadAll(io.LimitReader(from, int64(maxErrorBody+longest)))
+	text := e.clean(body)
+	if len(body) == maxErrorBody+longest {
+		text = text[:max(0, len(text)-longest)]
+	}
+	return text[:min(len(text), maxErrorBody)]
+}
+
 // refused returns the outcome of an answer with a status other than 2xx.
 func (e *Endpoint) refused(r Request, response *http.Response) outcome {
-	// Even a part of the body helps the model.
-	body, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorBody))
 	status := response.StatusCode
 	message := fmt.Sprintf("%s answered with status %d", r.URL.Host, status)
-	if text := strings.TrimSpace(strings.ToValidUTF8(string(e.clean(body)), "\ufffd")); text != "" {
+	if text := strings.TrimSpace(strings.ToValidUTF8(string(e.beginning(response.Body)), "\ufffd")); text != "" {
 		message += ": " + text
 	}
 	out := outcome{err: spool.Errorf(spool.Invalid, "%s", message)}

@@ -35,7 +35,8 @@ func (e *Endpoint) saveFile(ctx context.Context, c spool.ToolCall, response *htt
 	if err != nil {
 		mediaType = ""
 	}
-	saved, err := c.SaveArtifact(ctx, fileName(response), mediaType, bytes.NewReader(e.clean(body)))
+	name := string(e.clean([]byte(fileName(response)))) // the URL may have a key
+	saved, err := c.SaveArtifact(ctx, name, string(e.clean([]byte(mediaType))), bytes.NewReader(e.clean(body)))
 	if err != nil {
 		return nil, &spool.Error{
 			Code: spool.CodeOf(err), Message: "the tool was executed, but its answer, a file, was not saved: " + spool.MessageOf(err), Err: err,

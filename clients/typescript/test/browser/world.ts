@@ -28,6 +28,9 @@ export interface Setting {
   /** Further fields of the model. */
   model?: string;
   limits?: string;
+  /** Further models and agents, each a line of its map. */
+  models?: readonly string[];
+  agents?: readonly string[];
   sessions?: Record<string, string>;
   /** Errors that pages throw on purpose. React tells of each in the console. */
   expects?: RegExp;
@@ -241,11 +244,13 @@ export class Tab {
 
 function configOf(
   model: Model,
-  { config = "", agent = "", model: fields = "", limits = "" }: Setting,
+  { config = "", agent = "", model: fields = "", limits = "", models = [], agents = [] }: Setting,
   origin: string,
 ): string {
   return `
-models: {peer: {provider: openai, base_url: "${model.url}/v1", model: peer, ${fields}}}
+models:
+  peer: {provider: openai, base_url: "${model.url}/v1", model: peer, ${fields}}
+${models.join("\n")}
 tools:
   look: {type: http, url: "${model.url}/tools/look", idempotent: true, max_result_bytes: 16000000, parameters: {type: object}}
   pay: {type: http, url: "${model.url}/tools/pay", parameters: {type: object}}
@@ -258,6 +263,7 @@ agents:
     subagents:
       mailer: {description: Writes emails, tools: [send_email]}
     ${agent}
+${agents.join("\n")}
 limits: {${limits.includes("retry_backoff") ? "" : "retry_backoff: 200ms, "}stream_flush: 5ms, lease: 6s, ${limits}}
 ${typeof config === "string" ? config : config(origin)}
 `;

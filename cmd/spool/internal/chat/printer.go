@@ -149,7 +149,9 @@ func (e *printed) within(m spool.Message) bool {
 	return n == len(e.parts)
 }
 
-func key(p spool.Part) string { return string(p.Type) + " " + string(p.ToolCallID) }
+func key(p spool.Part) string {
+	return strings.TrimRight(string(p.Type)+" "+string(p.ToolCallID)+" "+p.URL+" "+p.Title, " ")
+}
 
 // takeBack says that printed messages are not true any more, before anything else is printed.
 func (p *Printer) takeBack() {
@@ -191,7 +193,7 @@ func (p *Printer) print(v *view.Thread, m spool.Message, e *printed, saved bool)
 }
 
 func (p *Printer) printParts(v *view.Thread, m spool.Message, e *printed, saved bool) {
-	said, thought := "", ""
+	said, thought, sources := "", "", 0
 	for i, part := range m.Content {
 		switch part.Type {
 		case spool.PartText:
@@ -207,6 +209,15 @@ func (p *Printer) printParts(v *view.Thread, m spool.Message, e *printed, saved 
 			if complete && !e.parts[key(part)] {
 				e.parts[key(part)] = true
 				p.indented(v, m.AgentID, "→ "+Clean(part.ToolName)+" "+oneLine(part.Args, lineWidth))
+			}
+		case spool.PartSource:
+			if part.ToolCallID != "" { // the line of the result names it
+				continue
+			}
+			sources++
+			if !e.parts[key(part)] {
+				e.parts[key(part)] = true
+				p.indented(v, m.AgentID, fmt.Sprintf("[%d] %s", sources, Clean(strings.TrimSpace(part.Title+" "+part.URL))))
 			}
 		case spool.PartToolResult:
 			if !e.parts[key(part)] {

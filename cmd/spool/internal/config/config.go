@@ -165,10 +165,12 @@ type Limits struct {
 	MaxPromptBytes int
 	MaxAnswerBytes int
 	MaxStepBytes   int
-	MaxWaiting     int
-	MaxQueueDepth  int
-	OpenStreams    int
-	MaxWait        time.Duration
+	// The three bounds are those of files without the section artifacts. MaxFileBytes is negative if none are kept.
+	MaxFileBytes, MaxThreadFileBytes, MaxThreadFiles int
+	MaxWaiting                                       int
+	MaxQueueDepth                                    int
+	OpenStreams                                      int
+	MaxWait                                          time.Duration
 	// DisconnectGrace is negative if runs go on without their clients.
 	DisconnectGrace time.Duration
 	StartsPerMinute int

@@ -139,7 +139,7 @@ queue:
     google: {audience: agents, service_accounts: [tasks@example.com]}
     secret: {secrets: ["${TOKEN}"], header: X-Queue}
   push: {url: "https://queue.example.com/in", secrets: ["${KEY}"], headers: {Authorization: "Bearer ${TOKEN}", Upstash-Retries: "3"}, concurrency: 4}
-limits: {max_prompt_bytes: 262144, body_memory: 100000000, snapshot_memory: 50000000, max_answer_bytes: 1048576, max_step_bytes: 2097152, max_waiting: 5, max_queue_depth: 9, max_queue_depth_per_tenant: 4, bytes_per_tenant: 1000000000, concurrency: 12, running_per_tenant: 6, wall_time: 90m, open_streams: 8, max_wait: 45s, disconnect_grace: 0s, starts_per_minute: 7, events_per_minute: 3, failed_logins: 6, run_max_attempts: 3, stop_poll: 500ms, hitl_ttl: 48h, client_tool_ttl: 5m, stream_grace: 10m, lease: 30s, retention: 720h, audit_retention: 0s, retry_backoff: "${WAIT}", retry_after_max: 20m, stream_flush: 50ms}
+limits: {max_prompt_bytes: 262144, body_memory: 100000000, snapshot_memory: 50000000, max_answer_bytes: 1048576, max_step_bytes: 2097152, max_file_bytes: 0, max_thread_file_bytes: 9000000, max_thread_files: 30, max_waiting: 5, max_queue_depth: 9, max_queue_depth_per_tenant: 4, bytes_per_tenant: 1000000000, concurrency: 12, running_per_tenant: 6, wall_time: 90m, open_streams: 8, max_wait: 45s, disconnect_grace: 0s, starts_per_minute: 7, events_per_minute: 3, failed_logins: 6, run_max_attempts: 3, stop_poll: 500ms, hitl_ttl: 48h, client_tool_ttl: 5m, stream_grace: 10m, lease: 30s, retention: 720h, audit_retention: 0s, retry_backoff: "${WAIT}", retry_after_max: 20m, stream_flush: 50ms}
 context: {ceiling: 100000, output_reserve: 8000, compaction_model: show}
 budget: {cost_micros: 500000, currency: USD, tool_calls: 50, wall_time: 10m, on_exhausted: end, unpriced: allow, most: {tokens: 9000}}
 prices: {qwen3: {input: 0.1, output: 0.25, cache_write_hour: 0.2, long: {above: 1000, input: 1, cache_read: 0, output: 2}}, show: {input: 0, output: 0}}
@@ -246,7 +246,7 @@ func TestParse(t *testing.T) {
 		Limits: config.Limits{
 			Shares:         config.Shares{Concurrency: 12, RunningPerTenant: 6, MaxTenantDepth: 4, MaxTenantBytes: 1000000000, MaxWallTime: 90 * time.Minute},
 			Memory:         config.Memory{BodyMemory: 100000000, SnapshotMemory: 50000000},
-			MaxPromptBytes: 262144, MaxAnswerBytes: 1048576, MaxStepBytes: 2097152, MaxWaiting: 5, MaxQueueDepth: 9, OpenStreams: 8, MaxWait: 45 * time.Second, DisconnectGrace: -1, StartsPerMinute: 7, EventsPerMinute: 3, FailedLogins: 6, RunMaxAttempts: 3, StopPoll: 500 * time.Millisecond, HITLTTL: 48 * time.Hour, ClientToolTTL: 5 * time.Minute,
+			MaxPromptBytes: 262144, MaxAnswerBytes: 1048576, MaxStepBytes: 2097152, MaxFileBytes: -1, MaxThreadFileBytes: 9000000, MaxThreadFiles: 30, MaxWaiting: 5, MaxQueueDepth: 9, OpenStreams: 8, MaxWait: 45 * time.Second, DisconnectGrace: -1, StartsPerMinute: 7, EventsPerMinute: 3, FailedLogins: 6, RunMaxAttempts: 3, StopPoll: 500 * time.Millisecond, HITLTTL: 48 * time.Hour, ClientToolTTL: 5 * time.Minute,
 			StreamGrace: 10 * time.Minute, StreamFlush: 50 * time.Millisecond, Lease: 30 * time.Second, Retention: 720 * time.Hour, AuditRetention: -1, RetryBackoff: 2 * time.Second, RetryAfterMax: 20 * time.Minute,
 		},
 		Context: config.Context{Ceiling: 100000, OutputReserve: 8000, CompactionModel: "show"},

@@ -201,7 +201,7 @@ func expiry(v value) spool.Expiry {
 
 func limits(v value) Limits {
 	f := v.fields(append([]string{
-		"max_prompt_bytes", "max_answer_bytes", "max_step_bytes", "max_waiting", "max_queue_depth", "open_streams", "max_wait", "disconnect_grace",
+		"max_prompt_bytes", "max_answer_bytes", "max_step_bytes", "max_file_bytes", "max_thread_file_bytes", "max_thread_files", "max_waiting", "max_queue_depth", "open_streams", "max_wait", "disconnect_grace",
 		"starts_per_minute", "events_per_minute", "failed_logins", "run_max_attempts", "stop_poll", "hitl_ttl", "client_tool_ttl", "stream_grace", "stream_flush",
 		"lease", "retention", "audit_retention", "retry_backoff", "retry_after_max",
 	}, slices.Concat(sharesFields, memoryFields)...)...)
@@ -209,31 +209,42 @@ func limits(v value) Limits {
 		f["max_step_bytes"].problemf("is less than max_answer_bytes")
 	}
 	return Limits{
-		Shares:          shares(f),
-		Memory:          memory(f),
-		MaxPromptBytes:  f["max_prompt_bytes"].integer(),
-		MaxAnswerBytes:  f["max_answer_bytes"].integer(),
-		MaxStepBytes:    f["max_step_bytes"].integer(),
-		MaxWaiting:      f["max_waiting"].integer(),
-		MaxQueueDepth:   f["max_queue_depth"].integer(),
-		OpenStreams:     f["open_streams"].integer(),
-		MaxWait:         f["max_wait"].duration(),
-		DisconnectGrace: durationOrNone(f["disconnect_grace"], "to let runs go on", "10s"),
-		StartsPerMinute: f["starts_per_minute"].integer(),
-		EventsPerMinute: f["events_per_minute"].integer(),
-		FailedLogins:    f["failed_logins"].integer(),
-		RunMaxAttempts:  f["run_max_attempts"].integer(),
-		StopPoll:        f["stop_poll"].duration(),
-		HITLTTL:         f["hitl_ttl"].duration(),
-		ClientToolTTL:   f["client_tool_ttl"].duration(),
-		StreamGrace:     f["stream_grace"].duration(),
-		StreamFlush:     f["stream_flush"].duration(),
-		Lease:           f["lease"].duration(),
-		Retention:       f["retention"].duration(),
-		AuditRetention:  durationOrNone(f["audit_retention"], "for ever", "9600h"),
-		RetryBackoff:    f["retry_backoff"].duration(),
-		RetryAfterMax:   f["retry_after_max"].duration(),
+		Shares:             shares(f),
+		Memory:             memory(f),
+		MaxPromptBytes:     f["max_prompt_bytes"].integer(),
+		MaxAnswerBytes:     f["max_answer_bytes"].integer(),
+		MaxStepBytes:       f["max_step_bytes"].integer(),
+		MaxFileBytes:       fileBytes(f["max_file_bytes"]),
+		MaxThreadFileBytes: f["max_thread_file_bytes"].integer(),
+		MaxThreadFiles:     f["max_thread_files"].integer(),
+		MaxWaiting:         f["max_waiting"].integer(),
+		MaxQueueDepth:      f["max_queue_depth"].integer(),
+		OpenStreams:        f["open_streams"].integer(),
+		MaxWait:            f["max_wait"].duration(),
+		DisconnectGrace:    durationOrNone(f["disconnect_grace"], "to let runs go on", "10s"),
+		StartsPerMinute:    f["starts_per_minute"].integer(),
+		EventsPerMinute:    f["events_per_minute"].integer(),
+		FailedLogins:       f["failed_logins"].integer(),
+		RunMaxAttempts:     f["run_max_attempts"].integer(),
+		StopPoll:           f["stop_poll"].duration(),
+		HITLTTL:            f["hitl_ttl"].duration(),
+		ClientToolTTL:      f["client_tool_ttl"].duration(),
+		StreamGrace:        f["stream_grace"].duration(),
+		StreamFlush:        f["stream_flush"].duration(),
+		Lease:              f["lease"].duration(),
+		Retention:          f["retention"].duration(),
+		AuditRetention:     durationOrNone(f["audit_retention"], "for ever", "9600h"),
+		RetryBackoff:       f["retry_backoff"].duration(),
+		RetryAfterMax:      f["retry_after_max"].duration(),
 	}
+}
+
+// fileBytes returns the size of the largest file without a configured store, or -1 for none.
+func fileBytes(v value) int {
+	if n := v.atLeast(0); n > 0 || !v.present() {
+		return n
+	}
+	return -1
 }
 
 func contextOf(v value, c *Config) Context {

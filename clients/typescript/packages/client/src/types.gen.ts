@@ -64,6 +64,10 @@ export interface components {
             /** @description Its thread. */
             threadId: string;
         };
+        AgentCited: {
+            /** @description The pages and documents that the message names. */
+            sources: components["schemas"]["CitedSource"][];
+        };
         AgentContent: {
             /** @description Who may start runs. Left out: everybody. */
             access?: components["schemas"]["Access"];
@@ -165,6 +169,8 @@ export interface components {
             content?: string | components["schemas"]["AgentPart"][];
             /** @description The message's id. For a user's turn it is the client's own id, if there is one. */
             id: string;
+            /** @description More from this server. */
+            metadata?: components["schemas"]["AgentMetadataAgentCited"];
             /**
              * @description Who speaks.
              * @enum {string}
@@ -183,6 +189,10 @@ export interface components {
              * @enum {string}
              */
             type: "MESSAGES_SNAPSHOT";
+        };
+        AgentMetadataAgentCited: {
+            /** @description Data that AG-UI has no field for. */
+            spool: components["schemas"]["AgentCited"];
         };
         AgentMetadataAgentPublisher: {
             /** @description Data that AG-UI has no field for. */
@@ -827,8 +837,14 @@ export interface components {
             parts?: components["schemas"]["ChatTurnPart"][];
             /** @description Whether the server executes the call. False: the page does. */
             providerExecuted?: boolean;
+            /** @description What else is known of a source. */
+            providerMetadata?: components["schemas"]["ChatCited"];
             /** @description Why it waits, or why the run was stopped. */
             reason?: string;
+            /** @description The id of a source. */
+            sourceId?: string;
+            /** @description The title of a source. */
+            title?: string;
             /** @description The call. */
             toolCallId?: string;
             /** @description The nested run that made the call. */
@@ -841,6 +857,16 @@ export interface components {
             type: string;
             /** @description The address of a file. */
             url?: string;
+        };
+        ChatCited: {
+            /** @description What this server says of it. */
+            spool: components["schemas"]["ChatCitedBy"];
+        };
+        ChatCitedBy: {
+            /** @description The pieces of the step's text that it supports, in Unicode code points. Left out: it is not known which. */
+            spans?: components["schemas"]["Span"][];
+            /** @description The call whose result names it. Left out: the model does. */
+            toolCallId?: string;
         };
         ChatMessage: {
             /** @description The message's id. For an assistant's message it is the run's, for a user's the client's own if there is one. */
@@ -894,10 +920,16 @@ export interface components {
             parts?: components["schemas"]["ChatTurnPart"][];
             /** @description Whether the server executes the call. */
             providerExecuted?: boolean;
+            /** @description What else is known of a source. */
+            providerMetadata?: components["schemas"]["ChatCited"];
+            /** @description The id of a source. */
+            sourceId?: string;
             /** @description How far the part is. */
             state?: string;
             /** @description The text. */
             text?: string;
+            /** @description The title of a source. */
+            title?: string;
             /** @description The call. */
             toolCallId?: string;
             /** @description The nested run that made the call. */
@@ -998,6 +1030,14 @@ export interface components {
             /** @description text or file. */
             type: string;
             /** @description The address of a file. */
+            url?: string;
+        };
+        CitedSource: {
+            /** @description The pieces of the message's text that it supports, in order. Left out: it is not known which. */
+            spans?: components["schemas"]["Span"][];
+            /** @description The title, or the name of the file. Left out: none, and there is a URL. */
+            title?: string;
+            /** @description The address of the page, with http or https. Left out: it is a document, or has no address to open. */
             url?: string;
         };
         CompactRequest: {
@@ -1956,7 +1996,7 @@ export interface components {
             parameters?: unknown;
         };
         /** @description An item of a run stream, by its type. Ignore a type that you do not know. */
-        Item: components["schemas"]["RunStartedItem"] | components["schemas"]["TextMessageStartItem"] | components["schemas"]["TextMessageContentItem"] | components["schemas"]["TextMessageEndItem"] | components["schemas"]["ReasoningStartItem"] | components["schemas"]["ReasoningContentItem"] | components["schemas"]["ReasoningEndItem"] | components["schemas"]["ToolCallStartItem"] | components["schemas"]["ToolCallArgsItem"] | components["schemas"]["ToolCallEndItem"] | components["schemas"]["ToolCallResultItem"] | components["schemas"]["FileItem"] | components["schemas"]["StepFinishedItem"] | components["schemas"]["InputRequiredItem"] | components["schemas"]["SubagentStartedItem"] | components["schemas"]["SubagentEventItem"] | components["schemas"]["SubagentFinishedItem"] | components["schemas"]["WaitingForProviderItem"] | components["schemas"]["CustomItem"] | components["schemas"]["RunFinishedItem"] | components["schemas"]["RunErrorItem"];
+        Item: components["schemas"]["RunStartedItem"] | components["schemas"]["TextMessageStartItem"] | components["schemas"]["TextMessageContentItem"] | components["schemas"]["TextMessageEndItem"] | components["schemas"]["ReasoningStartItem"] | components["schemas"]["ReasoningContentItem"] | components["schemas"]["ReasoningEndItem"] | components["schemas"]["ToolCallStartItem"] | components["schemas"]["ToolCallArgsItem"] | components["schemas"]["ToolCallEndItem"] | components["schemas"]["ToolCallResultItem"] | components["schemas"]["FileItem"] | components["schemas"]["SourceItem"] | components["schemas"]["StepFinishedItem"] | components["schemas"]["InputRequiredItem"] | components["schemas"]["SubagentStartedItem"] | components["schemas"]["SubagentEventItem"] | components["schemas"]["SubagentFinishedItem"] | components["schemas"]["WaitingForProviderItem"] | components["schemas"]["CustomItem"] | components["schemas"]["RunFinishedItem"] | components["schemas"]["RunErrorItem"];
         Job: {
             /**
              * @description The agent that runs.
@@ -2422,7 +2462,7 @@ export interface components {
             toolCallId: string;
         };
         /** @description A piece of a message, by its type. Ignore a part whose type you do not know. */
-        Part: components["schemas"]["TextPart"] | components["schemas"]["ReasoningPart"] | components["schemas"]["ImagePart"] | components["schemas"]["FilePart"] | components["schemas"]["ToolCallPart"] | components["schemas"]["ToolResultPart"];
+        Part: components["schemas"]["TextPart"] | components["schemas"]["ReasoningPart"] | components["schemas"]["ImagePart"] | components["schemas"]["FilePart"] | components["schemas"]["ToolCallPart"] | components["schemas"]["ToolResultPart"] | components["schemas"]["SourcePart"];
         ProfileContent: {
             /** @description What the spawning model reads of it. */
             description?: string;
@@ -3650,6 +3690,66 @@ export interface components {
             /** @description The snapshot that replaces missed frames. */
             snapshot: components["schemas"]["Snapshot"];
         };
+        /** @description A source of the answer. */
+        Source: {
+            /** @description The pieces of the message's text that it supports, in order. Left out: it is not known which. */
+            spans?: components["schemas"]["Span"][];
+            /** @description The title, or the name of the file. Left out: none, and there is a URL. */
+            title?: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "SOURCE";
+            /** @description The address of the page, with http or https. Left out: it is a document, or has no address to open. */
+            url?: string;
+        };
+        /** @description A source of the answer. */
+        SourceItem: {
+            /**
+             * @description The item's position in its stream: two numbers that grow.
+             * @example 7-1
+             */
+            offset: string;
+            /** @description The pieces of the message's text that it supports, in order. Left out: it is not known which. */
+            spans?: components["schemas"]["Span"][];
+            /** @description The title, or the name of the file. Left out: none, and there is a URL. */
+            title?: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "SOURCE";
+            /** @description The address of the page, with http or https. Left out: it is a document, or has no address to open. */
+            url?: string;
+        };
+        SourcePart: {
+            /** @description The pieces of the message's text that it supports, in order. Left out: it is not known which. */
+            spans?: components["schemas"]["Span"][];
+            /** @description The title, or the name of the file. Left out: none, and there is a url. */
+            title?: string;
+            /** @description The call's id. */
+            toolCallId?: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "source";
+            /** @description The address of the page, with http or https. Left out: it is a document, or has no address to open. */
+            url?: string;
+        };
+        Span: {
+            /**
+             * Format: int64
+             * @description The character behind the last one, counted alike.
+             */
+            end: number;
+            /**
+             * Format: int64
+             * @description The first character, counted in Unicode code points of the message's text parts joined, from 0.
+             */
+            start: number;
+        };
         SpawnContent: {
             /**
              * Format: int64
@@ -4046,7 +4146,7 @@ export interface components {
             type: "SUBAGENT_FINISHED";
         };
         /** @description An item of a nested run, by its type. It has no offset. */
-        SubagentItem: components["schemas"]["TextMessageStart"] | components["schemas"]["TextMessageContent"] | components["schemas"]["TextMessageEnd"] | components["schemas"]["ReasoningStart"] | components["schemas"]["ReasoningContent"] | components["schemas"]["ReasoningEnd"] | components["schemas"]["ToolCallStart"] | components["schemas"]["ToolCallArgs"] | components["schemas"]["ToolCallEnd"] | components["schemas"]["ToolCallResult"] | components["schemas"]["File"];
+        SubagentItem: components["schemas"]["TextMessageStart"] | components["schemas"]["TextMessageContent"] | components["schemas"]["TextMessageEnd"] | components["schemas"]["ReasoningStart"] | components["schemas"]["ReasoningContent"] | components["schemas"]["ReasoningEnd"] | components["schemas"]["ToolCallStart"] | components["schemas"]["ToolCallArgs"] | components["schemas"]["ToolCallEnd"] | components["schemas"]["ToolCallResult"] | components["schemas"]["File"] | components["schemas"]["Source"];
         /** @description A nested run begins or continues. */
         SubagentStartedItem: {
             /** Format: int64 */
@@ -4486,6 +4586,8 @@ export interface components {
         /** @description The result of a tool call. */
         ToolCallResult: {
             result: unknown;
+            /** @description The sources that the result names. Left out: none. */
+            sources?: components["schemas"]["CitedSource"][];
             toolCallId: string;
             toolName: string;
             /**
@@ -4502,6 +4604,8 @@ export interface components {
              */
             offset: string;
             result: unknown;
+            /** @description The sources that the result names. Left out: none. */
+            sources?: components["schemas"]["CitedSource"][];
             toolCallId: string;
             toolName: string;
             /**

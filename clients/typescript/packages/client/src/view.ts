@@ -89,14 +89,14 @@ export interface Draft {
   readonly parts: readonly DraftPart[];
   /** The offset of the item with which the parts begin. */
   readonly began: string;
-  readonly results: readonly { toolCallId: string; toolName: string; result: unknown }[];
+  readonly results: readonly { toolCallId: string; toolName: string; result: unknown; sources?: readonly object[] }[];
   /** The offset of the first result. */
   readonly landed: string;
 }
 
 /** A part of a message that grows. */
 export interface DraftPart {
-  readonly type: "text" | "reasoning" | "tool-call";
+  readonly type: "text" | "reasoning" | "tool-call" | "source";
   /** The name of a text in its stream, or the id of a call. */
   readonly id: string;
   /** The text, or the arguments of a call as they came. */
@@ -107,4 +107,6 @@ export interface DraftPart {
   readonly sentArgs?: unknown;
   /** The arguments of a call are complete. */
   readonly whole?: boolean;
+  /** The part, if it is a source. */
+  readonly source?: object;
 }

@@ -7,6 +7,7 @@ export {
   endOfCall,
   type ShownMessage,
   type ShownPart,
+  type ShownSource,
   type ShownToolCall,
   type ToolCallState,
   textOf,

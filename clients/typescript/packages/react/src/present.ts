@@ -1,6 +1,6 @@
 // Which messages a thread shows, and each of them by its id, without work that grows with the thread for each token.
 import type { Message, Park, PendingCall, ThreadState, ThreadStore, ViewMessage } from "@spool/client";
-import { nestedOf, type ShownMessage, shown, shownTurn } from "./show.js";
+import { nestedOf, type ShownMessage, shown, shownTurn, sourcesOf } from "./show.js";
 
 /** Which messages {@link Presenter.ids} returns. */
 export interface MessageFilter {
@@ -11,7 +11,7 @@ export interface MessageFilter {
 /** The messages of one array by id, with the results of their calls. */
 interface Index {
   readonly byId: Map<string, ViewMessage>;
-  /** The results of the calls of each message, by the message's id. */
+  /** The results of the calls of each message, and their sources, by the message's id. */
   readonly results: Map<string, Map<string, unknown>>;
   /** The message of the newest call of each agent and call id. A model may use an id again. */
   readonly calls: Map<string, string>;
@@ -136,11 +136,16 @@ function build(messages: readonly ViewMessage[], before?: Index): Index {
       const call = `${agent} ${"toolCallId" in part ? part.toolCallId : ""}`;
       if (part.type === "tool-call") {
         index.calls.set(call, message.id);
-      } else if (part.type === "tool-result") {
+      } else if (part.type === "tool-result" || part.type === "source") {
         const id = index.calls.get(call) ?? before?.calls.get(call);
         if (id !== undefined) {
           const results = index.results.get(id) ?? new Map<string, unknown>();
-          results.set(part.toolCallId, part.result);
+          const key = sourcesOf(part.toolCallId);
+          if (part.type === "source") {
+            results.set(key, [results.get(key) ?? [], part].flat());
+          } else {
+            results.set(part.toolCallId, part.result);
+          }
           index.results.set(id, results);
         }
       }

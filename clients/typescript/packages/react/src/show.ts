@@ -21,6 +21,8 @@ export interface ShownToolCall {
   readonly park?: Park;
   /** The work that goes on elsewhere. */
   readonly pending?: PendingCall;
+  /** The sources that the result names. Left out: none. */
+  readonly sources?: readonly ShownSource[];
   /** The run that the call has started. Its messages are those of `useMessages({ agentId })`. */
   readonly agentId?: string;
 }
@@ -30,7 +32,19 @@ export type ShownPart =
   | { readonly type: "text" | "reasoning" | "summary"; readonly text: string }
   | { readonly type: "image"; readonly image: string; readonly mimeType?: string }
   | { readonly type: "file"; readonly file: string; readonly fileName?: string; readonly mimeType?: string }
+  | ShownSource
   | ShownToolCall;
+
+/**
+ * A page or a document that supports the message. Nothing has checked what it says. `url` begins with http: or https:,
+ * and `spans` count the Unicode code points of `text` of the message.
+ */
+export interface ShownSource {
+  readonly type: "source";
+  readonly url?: string;
+  readonly title?: string;
+  readonly spans?: readonly { readonly start: number; readonly end: number }[];
+}
 
 /** A message as it is shown. Everything that has not changed is the same object as before. */
 export interface ShownMessage {
@@ -56,11 +70,15 @@ export interface ShownMessage {
 
 /** What {@link shown} needs to know of a thread beside the message. */
 export interface Surroundings {
+  /** The results by the ids of their calls, and the lists of sources that they name: see {@link sourcesOf}. */
   readonly results: ReadonlyMap<string, unknown> | undefined;
   readonly parks: readonly Park[];
   readonly pending: readonly PendingCall[];
   readonly runs: ThreadState["view"]["runs"];
 }
+
+/** The key of the sources of a call's result. No id of a call has a blank. */
+export const sourcesOf = (id: string | undefined) => `${id} `;
 
 /** Returns the text of a message's content, without reasoning and calls. */
 export function textOf(content: Message["content"]): string {
@@ -139,6 +157,7 @@ function partsOf({ content, agentId }: ViewMessage, streaming: boolean, around: 
         break;
       case "image":
       case "file":
+      case "source":
         parts.push(part as ShownPart);
         break;
     }
@@ -158,6 +177,7 @@ function callOf(
   const elsewhere = pending.find(same);
   const done = results?.has(call.toolCallId) === true;
   const result = results?.get(call.toolCallId);
+  const sources = results?.get(sourcesOf(call.toolCallId)) as readonly ShownSource[] | undefined;
   let state: ToolCallState = "running";
   if (done) {
     state = endOfCall(result);
@@ -174,6 +194,7 @@ function callOf(
     args: call.args ?? null,
     state,
     ...(done && { result }),
+    ...(sources && { sources }),
     ...(!done && park !== undefined && { park }),
     ...(!done && elsewhere !== undefined && { pending: elsewhere }),
     ...(nested !== undefined && { agentId: nested }),

@@ -3,8 +3,10 @@
 import type { Token, Tokens } from "marked";
 import { memo, type ReactNode, useEffect, useReducer, useRef } from "react";
 import { type Block, deepest, nothing, type Parsed, parse } from "./blocks.js";
+import { unmarked } from "./cite.js";
 import { highlight } from "./highlight.js";
 import { safeLink } from "./links.js";
+import { Cited, marksOf, textWithMarks } from "./sources.js";
 
 /** Shows a text that may grow. Blocks that have not changed are not rendered again. */
 export function Markdown({ text }: { text: string }): ReactNode {
@@ -70,9 +72,11 @@ function blockOf(token: Token, depth: number): ReactNode {
     case "paragraph":
       return <p>{inlines(token, depth)}</p>;
     case "text":
-      return "tokens" in token && token.tokens ? inlines(token, depth) : unescaped((token as Tokens.Text).text);
+      return "tokens" in token && token.tokens
+        ? inlines(token, depth)
+        : textWithMarks(unescaped((token as Tokens.Text).text));
     case "code":
-      return <Code text={(token as Tokens.Code).text} lang={(token as Tokens.Code).lang} />;
+      return <Code text={unmarked((token as Tokens.Code).text)} lang={(token as Tokens.Code).lang} />;
     case "blockquote":
       return <blockquote>{blocks((token as Tokens.Blockquote).tokens, depth)}</blockquote>;
     case "list":
@@ -82,7 +86,7 @@ function blockOf(token: Token, depth: number): ReactNode {
     case "hr":
       return <hr />;
     case "html":
-      return <p className="raw">{token.raw}</p>;
+      return <p className="raw">{unmarked(token.raw)}</p>;
     default:
       return inlineOf(token, depth);
   }
@@ -110,7 +114,9 @@ function inlineOf(token: Token, depth: number): ReactNode {
   }
   switch (token.type) {
     case "text":
-      return "tokens" in token && token.tokens ? inlines(token, depth) : unescaped((token as Tokens.Text).text);
+      return "tokens" in token && token.tokens
+        ? inlines(token, depth)
+        : textWithMarks(unescaped((token as Tokens.Text).text));
     case "escape":
       return (token as Tokens.Escape).text;
     case "strong":
@@ -120,14 +126,26 @@ function inlineOf(token: Token, depth: number): ReactNode {
     case "del":
       return <del>{inlines(token, depth)}</del>;
     case "codespan":
-      return <code>{(token as Tokens.Codespan).text}</code>;
+      return <code>{unmarked((token as Tokens.Codespan).text)}</code>;
     case "br":
       return <br />;
     case "link":
-      return <Link href={(token as Tokens.Link).href}>{inlines(token, depth)}</Link>;
+      return (
+        <>
+          <Link href={unmarked((token as Tokens.Link).href)}>
+            <Cited value={none}>{inlines(token, depth)}</Cited>
+          </Link>
+          {marksOf(token.raw)}
+        </>
+      );
     case "image": {
       const { href, text } = token as Tokens.Image;
-      return <Link href={href}>[image{text ? `: ${text}` : ""}]</Link>;
+      return (
+        <>
+          <Link href={unmarked(href)}>[image{text ? `: ${unmarked(text)}` : ""}]</Link>
+          {marksOf(token.raw)}
+        </>
+      );
     }
     case "paragraph":
     case "list":
@@ -135,9 +153,12 @@ function inlineOf(token: Token, depth: number): ReactNode {
     case "blockquote":
       return blockOf(token, depth);
     default:
-      return token.raw;
+      return unmarked(token.raw);
   }
 }
+
+/** A link has no marks in it: they are links themselves, and stand behind it. */
+const none = [] as const;
 
 /** A link. Its title says where it leads, as its text may claim anything. */
 export function Link({ href, children }: { href: string; children: ReactNode }): ReactNode {

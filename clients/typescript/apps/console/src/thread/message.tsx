@@ -1,8 +1,10 @@
 // One message. A token renders the message that it belongs to, and within that the last block.
-import type { ShownMessage, ShownPart } from "@spool/react";
+import type { ShownMessage, ShownPart, ShownSource } from "@spool/react";
 import { useMessage, useThread } from "@spool/react";
-import { memo, type ReactNode, useState } from "react";
+import { memo, type ReactNode, useMemo, useState } from "react";
+import { withMarks } from "../markdown/cite.js";
 import { Link, Markdown } from "../markdown/markdown.js";
+import { Cited, Sources } from "../markdown/sources.js";
 import { moment } from "../ui/format.js";
 import { Copy } from "../ui/json.js";
 import { ArtifactView } from "./artifact.js";
@@ -69,12 +71,16 @@ function Turn({ message }: { message: ShownMessage }): ReactNode {
 
 function Answer({ message }: { message: ShownMessage }): ReactNode {
   const streaming = message.status === "streaming";
+  const [parts, sources] = useMemo(() => cited(message.parts), [message.parts]);
   return (
     <article className="answer" data-id={message.id} aria-label="message of the agent" aria-busy={streaming}>
-      {message.parts.map((part, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a part is what stands at its place
-        <PartView key={i} part={part} runId={message.runId} live={streaming && i === message.parts.length - 1} />
-      ))}
+      <Cited value={sources}>
+        {parts.map((part, i) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a part is what stands at its place
+          <PartView key={i} part={part} runId={message.runId} live={streaming && i === parts.length - 1} />
+        ))}
+      </Cited>
+      <Sources sources={sources} />
       {!streaming && message.text !== "" && message.agentId === null && (
         <div className="tools">
           <Copy text={message.text}>Copy the answer</Copy>
@@ -82,6 +88,32 @@ function Answer({ message }: { message: ShownMessage }): ReactNode {
       )}
     </article>
   );
+}
+
+/**
+ * The parts with marks in their texts, and the sources that the marks are about. Some providers cut a text at each piece
+ * that they cite: such texts are one.
+ */
+function cited(parts: readonly ShownPart[]): [readonly ShownPart[], readonly ShownSource[]] {
+  const sources = parts.filter((part) => part.type === "source");
+  if (sources.length === 0) {
+    return [parts, sources];
+  }
+  const isText = (part: ShownPart) => part.type === "text";
+  const texts = withMarks(
+    parts.filter(isText).map((part) => ("text" in part ? part.text : "")),
+    sources,
+  );
+  const shown: ShownPart[] = [];
+  for (const part of parts) {
+    const last = shown.at(-1);
+    if (part.type === "text" && last?.type === "text") {
+      shown[shown.length - 1] = { ...last, text: last.text + (texts.shift() ?? "") };
+    } else {
+      shown.push(part.type === "text" ? { ...part, text: texts.shift() ?? "" } : part);
+    }
+  }
+  return [shown, sources];
 }
 
 function PartView({

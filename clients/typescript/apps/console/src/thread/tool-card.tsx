@@ -2,6 +2,7 @@
 import type { ShownToolCall } from "@spool/react";
 import { useMessages, useRun, useThread } from "@spool/react";
 import { type ReactNode, useState } from "react";
+import { Sources } from "../markdown/sources.js";
 import { duration, glance, visible } from "../ui/format.js";
 import { Value } from "../ui/json.js";
 import { type ArtifactInfo, ArtifactView, artifactsOf } from "./artifact.js";
@@ -66,6 +67,7 @@ export function ToolCard({ call, runId }: { call: ShownToolCall; runId?: string 
       {isTimeout(call.result) && <Unanswered runId={runId} />}
       {!open && call.state === "error" && <div className="call-glance bad">{failureOf(call.result)}</div>}
       {!open && artifacts.map((artifact) => <ArtifactView key={artifact.id} artifact={artifact} />)}
+      <Sources sources={call.sources ?? []} label={`Sources of ${call.toolName}`} />
       {call.agentId !== undefined && (
         <Nested agentId={call.agentId} open={nestedOpen} onToggle={() => setNestedOpen(!nestedOpen)} />
       )}

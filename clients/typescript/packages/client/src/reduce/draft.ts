@@ -12,7 +12,7 @@ export interface AnyItem {
 
 /** Whether an item is content, which a draft grows by. */
 export const isContent = (type: string) =>
-  /^(TEXT_MESSAGE|REASONING|TOOL_CALL)_(START|CONTENT|ARGS|END|RESULT)$/.test(type);
+  /^((TEXT_MESSAGE|REASONING|TOOL_CALL)_(START|CONTENT|ARGS|END|RESULT)|SOURCE)$/.test(type);
 
 /** The run of a stream. */
 export const runOfStream = (streamId: string) => streamId.slice(0, Math.max(0, streamId.lastIndexOf(":")));
@@ -23,6 +23,10 @@ const text = (value: unknown) => (typeof value === "string" ? value : "");
 export function grown(draft: Draft, item: AnyItem): Draft {
   const offset = item.offset ?? "";
   const delta = text(item.delta);
+  if (item.type === "SOURCE") {
+    const { offset: _, ...source } = { ...item, type: "source" };
+    return withPart(draft, offset, "source", JSON.stringify(source), (p) => ({ ...p, source }));
+  }
   if (!item.type.startsWith("TOOL_CALL")) {
     const type = item.type.startsWith("TEXT") ? "text" : "reasoning";
     return withPart(draft, offset, type, text(item.messageId), (p) => (delta ? { ...p, text: p.text + delta } : p));
@@ -35,7 +39,12 @@ export function grown(draft: Draft, item: AnyItem): Draft {
         landed: draft.results.length > 0 ? draft.landed : offset,
         results: [
           ...draft.results,
-          { toolCallId: text(item.toolCallId), toolName: text(item.toolName), result: item.result },
+          {
+            toolCallId: text(item.toolCallId),
+            toolName: text(item.toolName),
+            result: item.result,
+            sources: [item.sources ?? []].flat() as object[],
+          },
         ],
       };
     default:
@@ -124,6 +133,7 @@ export function messagesOf(draft: Draft, threadId: string): readonly ViewMessage
 
 /** A part of the message. A block without text is none. */
 function partOf(part: DraftPart): Part[] {
+  if (part.type === "source") return [part.source as Part];
   if (part.type !== "tool-call") return part.text ? [{ type: part.type, text: part.text }] : [];
   const call: Record<string, unknown> = { type: "tool-call", toolCallId: part.id };
   if (part.toolName) call.toolName = part.toolName;
@@ -138,5 +148,8 @@ function resultsOf(draft: Draft): Part[] {
   const place = (id: string) => draft.parts.findIndex((p) => p.type === "tool-call" && p.id === id);
   return draft.results
     .toSorted((a, b) => place(a.toolCallId) - place(b.toolCallId))
-    .map((r) => ({ type: "tool-result", toolCallId: r.toolCallId, toolName: r.toolName, result: r.result }));
+    .flatMap(({ sources = [], ...r }) => [
+      { type: "tool-result", ...r },
+      ...sources.map((s) => ({ type: "source", ...s, toolCallId: r.toolCallId }) as Part),
+    ]);
 }

@@ -1,0 +1,144 @@
+// Sources: what each provider cites is a mark in the text and a link below it, which opens on a click and not before.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { World } from "../world.js";
+import { Desk } from "./desk.js";
+
+const text = "Ä🙂 is **big**. And more.";
+
+test("what each provider cites opens on a click", async () => {
+  const peer = await citing();
+  const providers = ["openai", "responses", "gemini", "anthropic"];
+  const world = await World.start("console-sources", {
+    config: "",
+    models: providers.map(
+      (name) => `  ${name}: {provider: ${name}, base_url: "${peer.url}/${name}/at", model: m, api_key: k}`,
+    ),
+    agents: providers.map((name) => `  ${name}: {model: ${name}, tools: [look]}`),
+  });
+  world.model.tools.set("look", () => ({ sources: [{ url: `${peer.url}/found`, title: "Found" }] }));
+  const desk = await Desk.open(world);
+  for (const name of providers) {
+    await world.other().run({ threadId: name, runId: `run-${name}`, agent: name, prompt: "cite" });
+    await desk.go(`#/threads/${name}`);
+    const answer = desk.page.locator("article.answer", { hasText: "And more." });
+    const link = answer.locator(".sources").getByRole("link", { name: `The page of ${name}` });
+    await link.waitFor();
+    const mark = answer.locator(".cite a");
+    for (const one of [link, mark]) {
+      expect(await one.getAttribute("href"), name).toBe(`${peer.url}/page/${name}`);
+      expect(await one.getAttribute("rel"), name).toBe("noopener noreferrer");
+      expect(await one.getAttribute("target"), name).toBe("_blank");
+    }
+    expect((await answer.locator("p").first().textContent())?.startsWith("Ä🙂 is big.1 And"), name).toBe(true);
+    expect(peer.opened, name).toEqual([]);
+    const [opened] = await Promise.all([desk.page.waitForEvent("popup"), mark.click()]);
+    await opened.getByText(`page ${name}`).waitFor();
+    await opened.close();
+    expect(peer.opened.splice(0), name).toEqual([{ path: `/page/${name}`, referer: undefined }]);
+  }
+  await desk.look("sources");
+  desk.expects(/another page opens/);
+  desk.untroubled();
+});
+
+test("what a result names is listed below the call", async () => {
+  const world = await World.start("console-named", {});
+  world.model.tools.set("look", () => ({
+    sources: [
+      { url: "https://example.com/found", title: "Found" },
+      { url: "javascript:alert(1)", title: "No page" },
+    ],
+  }));
+  world.model.script = async ({ step }, answer) =>
+    step === 0 ? answer.call("c1", "look", {}) : answer.text("That is it.");
+  const desk = await Desk.open(world);
+  await desk.send("look");
+  await desk.page.getByText("That is it.").waitFor();
+  const list = desk.page.getByRole("list", { name: "Sources of look" });
+  expect(await list.getByRole("link").evaluateAll((all) => all.map((one) => one.getAttribute("href")))).toEqual([
+    "https://example.com/found",
+  ]);
+  await list.getByText("No page").waitFor();
+  await desk.look("sources-of-a-result");
+  desk.untroubled();
+});
+
+/** A server that answers as each provider does, citing a page of its own. */
+async function citing() {
+  const opened: { path: string; referer: string | undefined }[] = [];
+  const server = createServer((request, response) => {
+    const [, name = "", rest = ""] = (request.url ?? "").split("/");
+    if (name === "page") {
+      opened.push({ path: request.url ?? "", referer: request.headers.referer });
+      response.setHeader("Content-Type", "text/html").end(`<p>page ${rest}</p>`);
+      return;
+    }
+    request.resume().on("end", () => {
+      response.setHeader("Content-Type", "text/event-stream");
+      const events = answers[name]?.(`http://${request.headers.host}/page/${name}`, `The page of ${name}`) ?? [];
+      response.end(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(""));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, opened };
+}
+
+const end = 14; // of the first sentence, in code points
+const answers: Record<string, (url: string, title: string) => object[]> = {
+  openai: (url, title) => [
+    { choices: [{ index: 0, delta: { content: text } }] },
+    {
+      choices: [
+        {
+          index: 0,
+          delta: {
+            annotations: [{ type: "url_citation", url_citation: { url, title, start_index: 0, end_index: end } }],
+          },
+          finish_reason: "stop",
+        },
+      ],
+    },
+  ],
+  responses: (url, title) => {
+    const annotations = [{ type: "url_citation", url, title, start_index: 0, end_index: end }];
+    const item = { id: "m1", type: "message", content: [{ type: "output_text", text, annotations }] };
+    return [
+      { type: "response.output_item.added", output_index: 0, item: { ...item, content: [] } },
+      { type: "response.output_text.delta", item_id: "m1", output_index: 0, delta: text },
+      { type: "response.output_item.done", output_index: 0, item },
+      { type: "response.completed", response: { status: "completed", output: [item] } },
+    ];
+  },
+  gemini: (uri, title) => {
+    const segment = { endIndex: Buffer.byteLength("Ä🙂 is **big**."), text: "Ä🙂 is **big**." };
+    const groundingMetadata = {
+      groundingChunks: [{ web: { uri, title } }],
+      groundingSupports: [{ segment, groundingChunkIndices: [0] }],
+    };
+    return [
+      { candidates: [{ content: { role: "model", parts: [{ text }] } }] },
+      { candidates: [{ finishReason: "STOP", groundingMetadata }] },
+    ];
+  },
+  anthropic: (url, title) => {
+    const citation = { type: "web_search_result_location", url, title, cited_text: "x", encrypted_index: "i" };
+    const block = (index: number, said: string, delta: object[] = []) => [
+      { type: "content_block_start", index, content_block: { type: "text", text: "" } },
+      ...[{ type: "text_delta", text: said }, ...delta].map((delta) => ({ type: "content_block_delta", index, delta })),
+      { type: "content_block_stop", index },
+    ];
+    return [
+      { type: "message_start", message: { model: "m" } },
+      ...block(0, text.slice(0, text.indexOf(" And")), [{ type: "citations_delta", citation }]),
+      ...block(1, " And more."),
+      { type: "message_delta", delta: { stop_reason: "end_turn" } },
+      { type: "message_stop" },
+    ];
+  },
+};
