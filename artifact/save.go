@@ -74,7 +74,29 @@ func (s *save) refer(ctx context.Context) (done bool, err error) {
 		}
 		return false, err
 	}
-	return end == linked, nil
+	if end != linked {
+		return false, nil
+	}
+	return true, s.again(ctx)
+}
+
+// again stores the data of the artifact once more if they are not in their place, as after a change of the place.
+func (s *save) again(ctx context.Context) error {
+	_, first, err := s.existing(ctx)
+	if err != nil || !first.exists() { // the artifact is saved, or the thread was deleted in the meantime
+		return nil //nolint:nilerr // its data are missing after a change only
+	}
+	key := blobKey(s.key.Tenant, s.sum, first.Value.Generation)
+	stored, err := s.openBlob(ctx, key)
+	if err == nil {
+		_ = stored.Close()
+	}
+	if spool.CodeOf(err) != spool.NotFound {
+		return nil //nolint:nilerr // the same
+	}
+	put, cancel := context.WithTimeout(ctx, s.options.Age/2)
+	defer cancel()
+	return s.blobs.PutBlob(put, key, s.data.reader(), s.data.size)
 }
 
 // upload stores the data and makes the artifact. It is not done if the upload took so long that a sweep has removed it.

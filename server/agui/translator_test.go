@@ -210,6 +210,9 @@ func (v *viewer) seen() []byte {
 // backoff is the wait for the next attempt, which is not the same twice.
 var backoff = regexp.MustCompile(`"retryAfterMs":[0-9]+`)
 
+// artifactID is the id of a file.
+var artifactID = regexp.MustCompile(`art_[0-9a-f]{32}`)
+
 // savedID is the id of a saved message.
 var savedID = regexp.MustCompile(`msg_[0-9a-z]{26}`)
 
@@ -217,6 +220,7 @@ func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 
 	got = backoff.ReplaceAll(got, []byte(`"retryAfterMs":"..."`))
+	got = artifactID.ReplaceAll(got, []byte("art_..."))
 	got = savedID.ReplaceAll(got, []byte("msg_..."))
 	file := filepath.Join("testdata", name+".sse")
 	if *update {
@@ -250,6 +254,7 @@ func TestGolden(t *testing.T) {
 		play  func(s *scene)
 	}{
 		"text": {[]spooltest.Turn{{Reasoning: []string{"h", "m"}, Text: []string{"a <b>", "\n\u4e16"}, Usage: spooltest.Tokens(3, 4)}}, nil},
+		"file": {[]spooltest.Turn{{Text: []string{"Look:"}, Files: []spool.FileMade{{Name: "a.csv", MediaType: "text/csv", Data: []byte("a,b")}}}}, nil},
 		"tools": {[]spooltest.Turn{
 			{Text: []string{"Look."}, Calls: []spooltest.Call{{ID: "c1", Name: "lookup", Args: `{"n":1}`}, {ID: "c2", Name: "nothing", Args: "no json"}}},
 			spooltest.Use(spooltest.Call{ID: "c3", Name: "lookup"}),

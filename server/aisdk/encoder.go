@@ -3,6 +3,7 @@ package aisdk
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -36,6 +37,7 @@ type encoder struct {
 	agents       map[spool.AgentID]spool.ToolCallID // the calls that spawned them
 	names        map[spool.AgentID]string
 	steers       map[spool.MessageID]bool
+	files        map[string]int          // that the client was told of: their steps
 	sources      map[string]spool.Source // that the client was told of, by their ids
 	budgets      []budget                // of the run
 	// shown are the parts of the fresh step, for a client of version 6.
@@ -73,7 +75,7 @@ type call struct {
 func newEncoder(v Version) *encoder {
 	return &encoder{
 		version: v, calls: map[spool.ToolCallID]*call{}, subagents: map[spool.ToolCallID]*Subagent{},
-		agents: map[spool.AgentID]spool.ToolCallID{}, names: map[spool.AgentID]string{}, steers: map[spool.MessageID]bool{}, sources: map[string]spool.Source{},
+		agents: map[spool.AgentID]spool.ToolCallID{}, names: map[spool.AgentID]string{}, steers: map[spool.MessageID]bool{}, sources: map[string]spool.Source{}, files: map[string]int{},
 	}
 }
 
@@ -118,6 +120,8 @@ func (e *encoder) encode(change projection.Change) error {
 		}
 	case projection.CallResult:
 		e.result(c.ID, c.Name, "", c.Result)
+	case projection.File:
+		e.file(c.Step, c.FileShown)
 	case projection.Cited:
 		e.source(c)
 	case projection.StepSaved:
@@ -236,6 +240,23 @@ func (e *encoder) say(kind projection.BlockKind, n int, text string) {
 	e.startBlock(projection.BlockStarted{Kind: kind, Run: e.run, Step: e.step, N: n})
 	e.delta(projection.Delta{Kind: kind, Text: text})
 	e.endBlock()
+}
+
+// file tells the client of a file of the answer, unless it knows the file.
+func (e *encoder) file(step int, f spool.FileShown) {
+	url := cmp.Or(f.Image, f.File)
+	if _, known := e.files[url]; known {
+		return
+	}
+	e.files[url] = step
+	e.dirty = true
+	if e.redo != nil {
+		e.cut = !e.redo.file(url)
+		e.endRedo()
+		return
+	}
+	e.rememberFile(url)
+	e.add(Chunk{Type: typeFile, URL: url, MediaType: f.MIMEType})
 }
 
 // startCall tells the client of a call, unless it knows the call.
@@ -396,6 +417,7 @@ func (e *encoder) forget() {
 			delete(e.subagents, id)
 		}
 	}
+	maps.DeleteFunc(e.files, func(_ string, step int) bool { return step == e.step })
 }
 
 // asked gives the client the questions, and the calls that it has to execute itself.

@@ -13,8 +13,12 @@ type shownPart struct {
 	id    string
 	text  strings.Builder
 	ended bool
-	call  spool.ToolCallID // empty: a block
+	call  spool.ToolCallID // empty: a block, or a file
+	file  string           // the URL of a file
 }
+
+// block reports whether the part is a block.
+func (p *shownPart) block() bool { return p.call == "" && p.file == "" }
 
 // redo is the repetition of a step for a client of version 6, which cannot forget what it has. What the redone step
 // says is held back while it repeats the shown parts, and goes on where they end. If the redone step says something
@@ -49,6 +53,12 @@ func (e *encoder) rememberCall(id spool.ToolCallID) {
 	}
 }
 
+func (e *encoder) rememberFile(url string) {
+	if e.version == V6 && e.fresh {
+		e.shown = append(e.shown, &shownPart{file: url})
+	}
+}
+
 // hold begins to hold back.
 func (e *encoder) hold() {
 	e.redo, e.block, e.pending = &redo{shown: e.shown}, block{}, nil
@@ -57,7 +67,7 @@ func (e *encoder) hold() {
 
 // letGo ends what was left open while the step was to be redone.
 func (e *encoder) letGo() {
-	if n := len(e.shown); e.redo != nil && n > 0 && e.shown[n-1].call == "" && !e.shown[n-1].ended {
+	if n := len(e.shown); e.redo != nil && n > 0 && e.shown[n-1].block() && !e.shown[n-1].ended {
 		e.block = block{id: e.shown[n-1].id, kind: e.shown[n-1].kind, open: true, told: true}
 		e.redo = nil
 		e.endBlock()
@@ -67,7 +77,7 @@ func (e *encoder) letGo() {
 
 // block reports whether a block of the kind comes next.
 func (r *redo) block(kind projection.BlockKind) bool {
-	return r.at < len(r.shown) && r.shown[r.at].call == "" && r.shown[r.at].kind == kind
+	return r.at < len(r.shown) && r.shown[r.at].block() && r.shown[r.at].kind == kind
 }
 
 // delta returns the part of a piece that the client does not have. It returns false if the piece is not what was
@@ -102,11 +112,20 @@ func (r *redo) call(id spool.ToolCallID) bool {
 	return true
 }
 
+// file reports whether the file comes next.
+func (r *redo) file(url string) bool {
+	if r.at >= len(r.shown) || r.shown[r.at].file != url {
+		return false
+	}
+	r.at++
+	return true
+}
+
 // over reports whether all that was shown was said again.
 func (r *redo) over() bool {
 	if r.at == len(r.shown) {
 		return true
 	}
 	part := r.shown[r.at]
-	return r.at == len(r.shown)-1 && part.call == "" && r.taken == part.text.Len()
+	return r.at == len(r.shown)-1 && part.block() && r.taken == part.text.Len()
 }

@@ -202,10 +202,8 @@ func (e *encoder) sayMessage(a *account, m spool.Message, step int) {
 			e.say(projection.Reasoning, reasonings, p.Text)
 		case spool.PartToolCall:
 			e.sayCall(p, "", step)
-		case spool.PartImage:
-			e.add(Chunk{Type: typeFile, URL: p.Image, MediaType: p.MIMEType})
-		case spool.PartFile:
-			e.add(Chunk{Type: typeFile, URL: p.File, MediaType: p.MIMEType})
+		case spool.PartImage, spool.PartFile:
+			e.file(step, spool.FileShown{Image: p.Image, File: p.File, MIMEType: p.MIMEType})
 		default:
 		}
 	}

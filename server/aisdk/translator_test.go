@@ -165,6 +165,11 @@ func newEngine(t *testing.T, model spool.Model) *engine.Engine {
 	return e
 }
 
+// image returns the n-th image that a model makes.
+func image(n byte) spool.FileMade {
+	return spool.FileMade{MediaType: "image/png", Data: []byte{0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n', n}}
+}
+
 func work(t *testing.T, e *engine.Engine) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -205,6 +210,16 @@ func TestShowsWhatIsSaved(t *testing.T) {
 			{Text: []string{"Look."}, Calls: []spooltest.Call{{ID: "c1", Name: "lookup", Args: `{"n":1}`}, {ID: "c2", Name: "nothing", Args: "no json"}}},
 			spooltest.Say("Done."),
 		}, has: `{"type":"tool-output-error","toolCallId":"c2"`},
+		"File": {turns: []spooltest.Turn{
+			{Text: []string{"Look:"}, Files: []spool.FileMade{image(1), {Name: "a.csv", MediaType: "text/csv", Data: []byte("a,b")}}, Calls: []spooltest.Call{{ID: "c1", Name: "lookup"}}},
+			spooltest.Say("Done."),
+		}, has: `{"type":"file","url":"artifact:art_`},
+		"FileRedone": {turns: []spooltest.Turn{
+			{Files: []spool.FileMade{image(1)}, Err: &spool.ModelError{Status: 503}}, {Text: []string{"Look:"}, Files: []spool.FileMade{image(2)}},
+		}, cut: true, has: `{"type":"reset-step"}`},
+		"FileRedoneAlike": {turns: []spooltest.Turn{
+			{Text: []string{"Look:"}, Files: []spool.FileMade{image(1)}, Err: &spool.ModelError{Status: 503}}, {Text: []string{"Look:"}, Files: []spool.FileMade{image(1), image(2)}},
+		}, has: `{"type":"reset-step"}`},
 		"Cites": {turns: []spooltest.Turn{
 			{Text: []string{"Look."}, Sources: []spool.Source{{Title: "report.pdf"}}, Calls: []spooltest.Call{{ID: "c1", Name: "search"}, {ID: "c2", Name: "lookup"}}},
 			{Text: []string{"Done."}, Sources: []spool.Source{{URL: "https://example.com/a", Title: "A", Spans: []spool.Span{{Start: 0, End: 4}}}}},

@@ -139,6 +139,14 @@ type CallResult struct {
 	Step   int
 }
 
+// File is an image or another file of the open step's answer.
+type File struct {
+	spool.FileShown
+
+	Run  spool.RunID
+	Step int
+}
+
 // Cited is a source of the open step's answer, or one that the result of a call names.
 type Cited struct {
 	spool.Source
@@ -264,6 +272,7 @@ func (CallStarted) change()   {}
 func (CallArgs) change()      {}
 func (CallEnded) change()     {}
 func (CallResult) change()    {}
+func (File) change()          {}
 func (Cited) change()         {}
 func (Asked) change()         {}
 func (StateChanged) change()  {}

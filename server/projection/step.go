@@ -36,6 +36,8 @@ func (s *step) content(to *changes, item spool.Item) error {
 	switch item.Type {
 	case spool.ItemToolStart, spool.ItemToolArgs, spool.ItemToolEnd, spool.ItemToolResult:
 		return s.callItem(to, item)
+	case spool.ItemFile:
+		return s.file(to, item)
 	case spool.ItemSource:
 		return s.source(to, item)
 	}
@@ -96,6 +98,18 @@ func (s *step) callItem(to *changes, item spool.Item) error {
 			to.add(Cited{Source: source, Call: in.ToolCallID, Run: s.run, Step: s.number, N: i + 1})
 		}
 	}
+	return nil
+}
+
+// file adds a file of the answer.
+func (s *step) file(to *changes, item spool.Item) error {
+	var file spool.FileShown
+	if err := item.Decode(&file); err != nil {
+		return unreadable(item, err)
+	}
+	s.endOpenBlock(to)
+	s.begin(to)
+	to.add(File{file, s.run, s.number})
 	return nil
 }
 

@@ -8,19 +8,21 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// maxFiles bounds the files of an answer. Of further ones, the message has a text.
+// maxFiles bounds the files of an answer. Of all further ones, the message has one text.
 const maxFiles = 16
 
 // file saves a file that the model made, and adds its part to the answer. A file that cannot be saved becomes a text that
 // says why, so that nobody takes the answer for one without it.
 func (c *call) file(ctx context.Context, file spool.FileMade, t *Turn) {
-	t.files++
+	if t.files++; t.files > maxFiles+1 {
+		return
+	}
 	part, err := spool.Part{}, error(spool.ErrNoArtifacts)
 	switch {
 	case len(file.Data) == 0:
 		err = spool.Errorf(spool.Invalid, "it has no data")
 	case t.files > maxFiles:
-		err = spool.Errorf(spool.Limit, "an answer may have %d files", maxFiles)
+		err = spool.Errorf(spool.Limit, "an answer may have %d files, and this and all further ones are left out", maxFiles)
 	case c.SaveFile != nil:
 		part, err = c.SaveFile(ctx, t.files, file)
 	}
