@@ -421,7 +421,7 @@ func TestBrokenRead(t *testing.T) {
 
 // Many resources do not fill the memory: the SDK keeps each result that it gets until the connection ends.
 func TestReadsAreNotKept(t *testing.T) { //nolint:paralleltest // it measures the memory of the process
-	const count, size = 32, 1 << 20
+	const count, size = 16, 1 << 20
 	_, all := shelf(t, map[string]func(json.RawMessage) any{"resources/read": func(json.RawMessage) any {
 		return map[string]any{"contents": []any{map[string]any{"uri": "a", "text": strings.Repeat("a", size)}}}
 	}})
