@@ -11,7 +11,8 @@ import (
 	"github.com/spoolhq/spool/internal/archive"
 )
 
-// maxArtifactKept bounds an artifact that an import adds without a place: it is what an engine keeps by itself.
+// maxArtifactKept bounds an artifact that an import adds without a place, unless the configuration has a larger bound: it is
+// what an engine keeps by itself.
 const maxArtifactKept = 1 << 20
 
 // openPlace returns the artifacts in the place that the configuration or a flag names. Named is false if neither does: then
@@ -28,7 +29,7 @@ func openPlace(ctx context.Context, o options, h host, store spool.Store) (place
 		return nil, false, err
 	}
 	if named = section.Type != ""; !named {
-		section = config.Artifacts{Type: config.ArtifactsDatabase, MaxBytes: maxArtifactKept}
+		section = config.Artifacts{Type: config.ArtifactsDatabase, MaxBytes: max(maxArtifactKept, int64(c.Limits.MaxFileBytes))}
 	}
 	all, err := openArtifacts(ctx, store, section)
 	place, _ = all.(*artifact.Store)

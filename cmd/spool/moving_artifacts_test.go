@@ -319,3 +319,22 @@ func TestMoveKeptArtifacts(t *testing.T) {
 		t.Errorf("the tenant has %d bytes", got)
 	}
 }
+
+// A file that only the configuration of the servers allows moves with that configuration.
+func TestMoveKeptLarge(t *testing.T) {
+	t.Parallel()
+
+	from, to, file, config := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "file"), filepath.Join(t.TempDir(), "spool.yaml")
+	text := "models: {show: {provider: demo}}\nagents: {a: {model: show}}\nlimits: {max_file_bytes: 3000000}\n"
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, from, "--config", config)
+	id := p.upload(t, "t1", strings.Repeat("text", 500_000))
+	ended(t, p)
+	moves(t, exitOK, "1 thread, 1 artifact", "export", "--config", config, "--data", from, file)
+	moves(t, exitOK, "1 thread, 1 artifact", "import", "--config", config, "--data", to, file)
+	p = start(t, to, "--config", config)
+	p.has(t, "t1", id, strings.Repeat("text", 500_000))
+	ended(t, p)
+}

@@ -45,6 +45,16 @@ func searched(t spool.Tool) spool.Tool {
 	return t
 }
 
+// config returns a configuration of an engine that keeps no files: with files, an agent with a catalogue has one more tool.
+func (s catalogueTest) config(m spool.Model, tools ...spool.Tool) engine.Config {
+	return withoutFiles(s.engineTest.config(m, tools...))
+}
+
+func withoutFiles(c engine.Config) engine.Config {
+	c.Limits.FileBytes = -1
+	return c
+}
+
 // find and describe are calls of the two tools.
 func find(id spool.ToolCallID, query string) spooltest.Call {
 	return spooltest.Call{ID: id, Name: spool.SearchTool, Args: fmt.Sprintf(`{"query":%q}`, query)}
@@ -295,7 +305,7 @@ func testCatalogueCompacted(s catalogueTest) {
 			return spooltest.Use(spooltest.Call{ID: spool.ToolCallID(fmt.Sprintf("l%d", len(r.Messages))), Name: "look", Args: fmt.Sprintf(`{"n":%d}`, len(r.Messages))})
 		}
 	})
-	e := s.working(contextTest(s).contextConfig(m, sums, plain("look", `"`+long("seen", 600)+`"`), searched(plain("sendMail", `"sent"`))))
+	e := s.working(withoutFiles(contextTest(s).contextConfig(m, sums, plain("look", `"`+long("seen", 600)+`"`), searched(plain("sendMail", `"sent"`)))))
 	s.start(e, "r1", "go")
 	s.ended(spool.Completed)
 	all := seen(m)
@@ -313,7 +323,7 @@ func testCatalogueSource(s catalogueTest) {
 		spooltest.Use(spooltest.Call{ID: "c3", Name: "ask"}), spooltest.Use(spooltest.Call{ID: "c4", Name: "send_mail", Args: `{"to":"bob"}`}), spooltest.Say("done"))
 	c := &source{s: sourceTest(s), name: "mail", ready: func(t *spool.Tool) { t.Search, t.Approval = true, spool.AlwaysApprove }}
 	c.set(nil, "send_fax", "send_mail")
-	config := sourceTest(s).sourced(m, c, approved("ask", "1"))
+	config := withoutFiles(sourceTest(s).sourced(m, c, approved("ask", "1")))
 	p := s.process(config)
 	s.start(p.Engine, "r1", "go")
 	s.becomes(spool.WaitingForInput)
@@ -341,7 +351,7 @@ func testCatalogueSourceNames(s catalogueTest) {
 	m := spooltest.NewModel(spooltest.Say("done"))
 	c := &source{s: sourceTest(s), name: "mail", ready: func(t *spool.Tool) { t.Search = t.Name != spool.SearchTool }}
 	c.set(nil, "send", spool.SearchTool, "look")
-	e := s.engine(sourceTest(s).sourced(m, c, plain("look", "1")))
+	e := s.engine(withoutFiles(sourceTest(s).sourced(m, c, plain("look", "1"))))
 	stop := s.work(e)
 	s.start(e, "r1", "go")
 	s.ended(spool.Completed)
@@ -379,7 +389,7 @@ func testCatalogueNested(s catalogueTest) {
 func testCatalogueTransfer(s catalogueTest) {
 	m := spooltest.NewModel(spooltest.Use(describe("c1", "askBank")), spooltest.Use(hand("c2", "b", "for b")))
 	n := spooltest.NewModel(spooltest.Say("end"))
-	config := transferTest(s).configOf(m, n, spool.TransferAll)
+	config := withoutFiles(transferTest(s).configOf(m, n, spool.TransferAll))
 	tools := []spool.Tool{searched(plain("askBank", "1")), searched(plain("sendMail", "2"))}
 	for i := range config.Agents[:2] {
 		config.Agents[i].Tools = slices.Clone(tools)
