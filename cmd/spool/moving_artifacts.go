@@ -13,7 +13,7 @@ import (
 
 // maxArtifactKept bounds an artifact that an import adds without a place, unless the configuration has a larger bound: it is
 // what an engine keeps by itself.
-const maxArtifactKept = 1 << 20
+const maxArtifactKept = 4 << 20
 
 // openPlace returns the artifacts in the place that the configuration or a flag names. Named is false if neither does: then
 // they are those that an engine keeps in its database.

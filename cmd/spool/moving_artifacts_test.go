@@ -131,13 +131,13 @@ func TestMoveArtifacts(t *testing.T) {
 	moves(t, exitFailure, "name their place with --config or --artifacts", "export", "--data", from[1], one)
 	moves(t, exitOK, "1 thread, 2 artifacts", slices.Concat([]string{"export"}, from, []string{one})...)
 	moves(t, exitOK, "1 thread, 2 artifacts", "import", "--check", one)
-	tight := strings.Repeat("x", 1<<20+1)
+	tight := strings.Repeat("x", maxArtifactKept+1)
 	p = start(t, from[1], from[2:]...)
 	p.upload(t, "t9", tight)
 	ended(t, p)
 	nine := filepath.Join(dir, "nine")
 	moves(t, exitOK, "2 threads, 3 artifacts", slices.Concat([]string{"export"}, from, []string{nine})...)
-	moves(t, exitFailure, "refused: the thread t9 of the tenant default: the artifact is larger than 1048576 bytes", "import", "--data", t.TempDir(), nine)
+	moves(t, exitFailure, "refused: the thread t9 of the tenant default: the artifact is larger than 4194304 bytes", "import", "--data", t.TempDir(), nine)
 	moves(t, exitOK, "1 thread, 2 artifacts", slices.Concat([]string{"import"}, middle, []string{one})...)
 	moves(t, exitOK, "added 0 threads; there already: ", slices.Concat([]string{"import"}, middle, []string{one})...)
 	if got, want := bytesOf(t, middle...), int64(len(large)+len(shared)+len(own)); got != want {
@@ -325,16 +325,16 @@ func TestMoveKeptLarge(t *testing.T) {
 	t.Parallel()
 
 	from, to, file, config := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "file"), filepath.Join(t.TempDir(), "spool.yaml")
-	text := "models: {show: {provider: demo}}\nagents: {a: {model: show}}\nlimits: {max_file_bytes: 3000000}\n"
+	text := "models: {show: {provider: demo}}\nagents: {a: {model: show}}\nlimits: {max_file_bytes: 6000000}\n"
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p := start(t, from, "--config", config)
-	id := p.upload(t, "t1", strings.Repeat("text", 500_000))
+	id := p.upload(t, "t1", strings.Repeat("text", 1_250_000))
 	ended(t, p)
 	moves(t, exitOK, "1 thread, 1 artifact", "export", "--config", config, "--data", from, file)
 	moves(t, exitOK, "1 thread, 1 artifact", "import", "--config", config, "--data", to, file)
 	p = start(t, to, "--config", config)
-	p.has(t, "t1", id, strings.Repeat("text", 500_000))
+	p.has(t, "t1", id, strings.Repeat("text", 1_250_000))
 	ended(t, p)
 }

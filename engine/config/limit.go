@@ -15,9 +15,9 @@ type LimitOptions struct {
 	// is less.
 	AnswerBytes int
 	// FileBytes bounds the size of a file that the engine keeps in its own store, because [engine.Config.Artifacts] is
-	// nil. Negative: it keeps none. Defaults to 1 MiB.
+	// nil. Negative: it keeps none. Defaults to 4 MiB.
 	FileBytes int64
-	// ThreadFileBytes bounds the size of all such files of a thread together. Defaults to 16 MiB.
+	// ThreadFileBytes bounds the size of all such files of a thread together. Defaults to 32 MiB.
 	ThreadFileBytes int64
 	// ThreadFiles bounds the number of such files of a thread. Defaults to 64.
 	ThreadFiles int
@@ -68,13 +68,13 @@ func (o *LimitOptions) fill() error {
 		or("Limits.QueueDepth", &o.QueueDepth, 0),
 		or("Limits.TenantDepth", &o.TenantDepth, 0),
 		or("Limits.TenantBytes", &o.TenantBytes, 0),
-		or("Limits.ThreadFileBytes", &o.ThreadFileBytes, 16<<20),
+		or("Limits.ThreadFileBytes", &o.ThreadFileBytes, 32<<20),
 		or("Limits.ThreadFiles", &o.ThreadFiles, 64),
 		or("Limits.Waiting", &o.Waiting, 16),
 	); err != nil {
 		return err
 	}
-	o.FileBytes = cmp.Or(o.FileBytes, 1<<20)
+	o.FileBytes = cmp.Or(o.FileBytes, 4<<20)
 	if o.StepBytes < o.AnswerBytes {
 		return spool.Errorf(spool.Invalid, "Config.Limits.StepBytes is less than AnswerBytes")
 	}

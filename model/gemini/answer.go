@@ -192,7 +192,7 @@ func (a *answer) thought(text, signature string) error {
 }
 
 // media yields a file that the model made. One that is elsewhere, or that cannot be read, is a text that names it. The file goes back to the
-// model as it came.
+// model with its signature. Its data are the artifact's alone.
 func (a *answer) media(p answerPart, raw json.RawMessage) error {
 	a.noted = true
 	var kind, at string
@@ -202,7 +202,11 @@ func (a *answer) media(p answerPart, raw json.RawMessage) error {
 			if err := a.close(noBlock); err != nil {
 				return err
 			}
-			return a.emit(spool.FileMade{MediaType: kind, Data: data, Provider: saved{Model: a.signer, Part: raw}.raw()})
+			made := spool.FileMade{MediaType: kind, Data: data}
+			if p.Signature != "" {
+				made.Provider = saved{Model: a.signer, Signature: p.Signature}.raw()
+			}
+			return a.emit(made)
 		}
 	} else {
 		kind, at = p.File.MIMEType, p.File.URI

@@ -101,13 +101,15 @@ func (c *conversation) addAnswer(message spool.Message, after []spool.Message) e
 				parts = append(parts, data.Part)
 			}
 		case spool.PartImage, spool.PartFile:
-			if data.Part != nil {
-				parts = append(parts, data.Part)
-				continue
-			}
 			encoded, err := mediaParts(spool.Content{p})
 			if err != nil {
 				return err
+			}
+			if len(encoded) == 1 {
+				if file, ok := encoded[0].(part); ok {
+					file.Signature = data.Signature
+					encoded[0] = file
+				}
 			}
 			parts = append(parts, encoded...)
 		case spool.PartToolResult, spool.PartSummary, spool.PartSource:

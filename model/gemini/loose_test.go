@@ -121,6 +121,9 @@ func TestMedia(t *testing.T) {
 	if want := "Look: [a file at https://example.com/a.mp3]Done."; got.err != nil || got.message.Text() != want || got.message.Content[2].Image != png {
 		t.Fatalf("got %+v", got)
 	}
+	if kept := string(got.message.Content[2].Provider); !strings.Contains(kept, "c2ln") || strings.Contains(kept, "iVBOR") {
+		t.Errorf("kept %s", kept)
+	}
 	r := hello()
 	r.Messages = append(r.Messages, got.message, user("And?"))
 	p := newPeer(t, answerWith(fake.Answer{Parts: []fake.Part{fake.Text("Fine.")}}))

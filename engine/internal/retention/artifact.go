@@ -8,20 +8,15 @@ import (
 )
 
 // retireArtifacts returns the rows that the deletion of a thread writes, and the function that removes its artifacts after
-// the commit. Most threads have none: for them, one read is cheaper than the rows.
-func (r *Remover) retireArtifacts(ctx context.Context, key spool.ThreadKey) ([]spool.Row, func(context.Context) error, error) {
+// the commit. Whether the thread has any is not asked: an upload may add one until the commit.
+func (r *Remover) retireArtifacts(key spool.ThreadKey) ([]spool.Row, func(context.Context) error) {
 	switch artifacts := r.Artifacts.(type) {
 	case nil:
-		return nil, func(context.Context) error { return nil }, nil
+		return nil, func(context.Context) error { return nil }
 	case spool.ArtifactRetirer:
-		all, err := artifacts.Artifacts(ctx, key)
-		if err != nil || len(all) == 0 {
-			return nil, func(context.Context) error { return nil }, err
-		}
-		rows, remove := artifacts.RetireArtifacts(key)
-		return rows, remove, nil
+		return artifacts.RetireArtifacts(key)
 	default:
-		return nil, func(ctx context.Context) error { return artifacts.DeleteArtifacts(ctx, key) }, nil
+		return nil, func(ctx context.Context) error { return artifacts.DeleteArtifacts(ctx, key) }
 	}
 }
 

@@ -14,11 +14,8 @@ import (
 // Delete removes a thread that has no active run.
 func (r *Remover) Delete(ctx context.Context, key spool.ThreadKey) (spool.DeleteResult, error) {
 	entry := &spool.AuditEntry{Action: spool.AuditDelete, ThreadID: key.ID}
-	rows, removeArtifacts, err := r.retireArtifacts(ctx, key)
-	if err != nil {
-		return spool.DeleteResult{}, err
-	}
-	err = r.Store.Update(ctx, key, 0, func(tx spool.Tx) error {
+	rows, removeArtifacts := r.retireArtifacts(key)
+	err := r.Store.Update(ctx, key, 0, func(tx spool.Tx) error {
 		open, err := thread.Open(tx, r.Rules)
 		if err != nil && open == nil {
 			return err

@@ -81,11 +81,8 @@ func (r *Remover) prune(ctx context.Context, o spool.PruneOptions, reason string
 // pruneOne removes one thread, unless it has changed since it was found.
 func (r *Remover) pruneOne(ctx context.Context, key spool.ThreadKey, before time.Time, reason string) error {
 	entry := &spool.AuditEntry{Action: spool.AuditPrune, ThreadID: key.ID, Reason: reason}
-	rows, removeArtifacts, err := r.retireArtifacts(ctx, key)
-	if err != nil {
-		return err
-	}
-	err = r.Store.Update(ctx, key, 0, func(tx spool.Tx) error {
+	rows, removeArtifacts := r.retireArtifacts(key)
+	err := r.Store.Update(ctx, key, 0, func(tx spool.Tx) error {
 		t, err := tx.Thread()
 		if err != nil {
 			return err

@@ -90,7 +90,7 @@ func testDefaultKept(s artifactDefaultTest) {
 		}
 	}
 	all := s.listed(e, chat)
-	if len(all) != 1 || all[0].Name != "draw.png" || all[0].MediaType != "image/png" || e.MaxArtifactBytes() != 1<<20 {
+	if len(all) != 1 || all[0].Name != "draw.png" || all[0].MediaType != "image/png" || e.MaxArtifactBytes() != 4<<20 {
 		s.Fatalf("the thread has %+v", all)
 	}
 	_, data, err := e.OpenArtifact(ctx, chat, all[0].ID)
