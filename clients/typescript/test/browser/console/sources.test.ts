@@ -49,6 +49,24 @@ test("what each provider cites opens on a click, and its image is shown", async 
   await desk.look("sources");
   desk.expects(/another page opens/);
   desk.untroubled();
+
+  // The example of @spool/react, which starts runs of the first agent.
+  const { page } = await world.open("?example");
+  await page.route("**/api/agent/run", (route) =>
+    route.continue({ postData: { ...route.request().postDataJSON(), agent: "gemini" } }),
+  );
+  await page.locator("input").fill("cite");
+  await page.getByRole("button", { name: "Send" }).click();
+  const link = page.getByRole("link", { name: "The page of gemini" });
+  await link.waitFor();
+  await expect.poll(() => page.getByRole("button", { name: "Stop" }).isDisabled()).toBe(true);
+  await page.reload();
+  const width = () => page.getByRole("img", { name: "image" }).evaluate((img: HTMLImageElement) => img.naturalWidth);
+  await expect.poll(width).toBe(3);
+  expect(peer.opened).toEqual([]);
+  const [opened] = await Promise.all([page.waitForEvent("popup"), link.click()]);
+  await opened.getByText("page gemini").waitFor();
+  world.untroubled();
 });
 
 test("what a result names is listed below the call", async () => {
