@@ -2,6 +2,7 @@
 // on a click and not before. Images are shown.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { World } from "../world.js";
 import { Desk } from "./desk.js";
@@ -47,6 +48,12 @@ test("what each provider cites opens on a click, and its image is shown", async 
     expect(peer.opened.splice(0), name).toEqual([{ path: `/page/${name}`, referer: undefined }]);
   }
   await desk.look("sources");
+  const [saved] = await Promise.all([desk.page.waitForEvent("download"), desk.button("Save as a file").click()]);
+  const copy = join(world.folder, saved.suggestedFilename());
+  await saved.saveAs(copy);
+  await desk.go("#/file");
+  await desk.page.locator('.file-page input[type="file"]').setInputFiles(copy);
+  await desk.page.locator(".artifact", { hasText: "Its data are not in this file." }).waitFor(); // nobody is asked for them
   desk.expects(/another page opens/);
   desk.untroubled();
 
