@@ -20,8 +20,9 @@ import (
 	"time"
 )
 
-// policy lets the page run its own scripts, use its own styles and call its own server, and nothing else.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; " +
+// policy lets the page run its own scripts, use its own styles and call its own server, and nothing else. It shows images
+// that it has read with a token, which are blobs.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // index is the page. The names of all other files have hashes of their contents.

@@ -194,7 +194,6 @@ func (a *answer) thought(text, signature string) error {
 // media yields a file that the model made. One that is elsewhere, or that cannot be read, is a text that names it. The file goes back to the
 // model with its signature. Its data are the artifact's alone.
 func (a *answer) media(p answerPart, raw json.RawMessage) error {
-	a.noted = true
 	var kind, at string
 	if p.Inline != nil {
 		kind = p.Inline.MIMEType
@@ -211,6 +210,7 @@ func (a *answer) media(p answerPart, raw json.RawMessage) error {
 	} else {
 		kind, at = p.File.MIMEType, p.File.URI
 	}
+	a.noted = true
 	note := "[a file"
 	if strings.HasPrefix(kind, "image/") {
 		note = "[an image"

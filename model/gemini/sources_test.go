@@ -27,6 +27,10 @@ func TestSources(t *testing.T) {
 			sse(texts, says(`{"text":"one. Two."}`), last(`{`+chunks+`,"groundingSupports":[{"segment":{"endIndex":11,"text":"Ä🙂 one."},"groundingChunkIndices":[0,1]},{"segment":{"startIndex":12,"endIndex":16,"text":"Two."},"groundingChunkIndices":[0,9,-1]}]}`)),
 			[]modelread.Cited{{URL: "https://a.example/", Title: "a.example", Spans: []string{"Ä🙂 one.", "Two."}}, {Title: "b.pdf", Spans: []string{"Ä🙂 one."}}, none[2]},
 		},
+		"spans around an image": {
+			sse(texts, says(`{"inlineData":{"mimeType":"image/png","data":"iVBORw0KGgo="}},{"text":"one. Two."}`), last(`{`+chunks+`,"groundingSupports":[{"segment":{"startIndex":12,"endIndex":16,"text":"Two."},"groundingChunkIndices":[2]}]}`)),
+			[]modelread.Cited{none[0], none[1], {URL: "https://c.example/", Title: "C", Spans: []string{"Two."}}},
+		},
 		"another text": {
 			sse(texts, says(`{"text":"one. Two."}`), last(`{`+chunks+`,"groundingSupports":[{"segment":{"endIndex":11,"text":"Something"},"groundingChunkIndices":[0]},{"segment":{"startIndex":1,"endIndex":7},"groundingChunkIndices":[0]},{"segment":{"startIndex":3,"endIndex":700},"groundingChunkIndices":[0]}]}`)),
 			none,

@@ -10,6 +10,25 @@ import {
   useThread,
 } from "@spool/react";
 
+/** A file of the thread: an image, or something to save. Where the server wants a token, `client.artifact` of useSpool reads it. */
+function Artifact({ id, name, mediaType = "" }: { id: string; name: string; mediaType?: string | undefined }) {
+  const { threadId } = useThread();
+  const place = `/api/agent/artifacts/${encodeURIComponent(id)}?threadId=${encodeURIComponent(threadId ?? "")}`;
+  return /^image\/(png|jpeg|gif|webp)$/.test(mediaType) ? (
+    <img src={place} alt={name} loading="lazy" style={{ maxWidth: "100%" }} />
+  ) : (
+    <a href={place} download={name}>
+      {name}
+    </a>
+  );
+}
+
+/** The file that a tool has returned, if it did. */
+function fileOf(result: unknown) {
+  const { artifact } = (result ?? {}) as { artifact?: { id: string; name: string; mediaType: string } };
+  return artifact && <Artifact id={artifact.id} name={artifact.name} mediaType={artifact.mediaType} />;
+}
+
 function Part({ part }: { part: ShownPart }) {
   switch (part.type) {
     case "text":
@@ -25,12 +44,20 @@ function Part({ part }: { part: ShownPart }) {
       return (
         <div>
           <code>{part.toolName}</code> {part.state}
+          {fileOf(part.result)}
           {part.sources?.map((source, i) => (
             <Part key={i} part={source} />
           ))}
           {part.agentId !== undefined && <Messages agentId={part.agentId} />}
         </div>
       );
+    case "image":
+    case "file": {
+      const place = part.type === "image" ? part.image : part.file;
+      const name = part.type === "image" ? "image" : (part.fileName ?? "file");
+      const id = place.startsWith("artifact:") ? place.slice("artifact:".length) : null;
+      return id === null ? <p>{name}</p> : <Artifact id={id} name={name} mediaType={part.mimeType} />;
+    }
     case "source":
       return part.url === undefined ? (
         <p>{part.title}</p>

@@ -79,7 +79,8 @@ export class Model {
       this.effects.push({ tool, key, args: body });
       const result = await this.tools.get(tool)?.(body, this.effects.filter((effect) => effect.tool === tool).length);
       if (result instanceof Response) {
-        response.writeHead(result.status).end(await result.text());
+        const type = result.headers.get("Content-Type") ?? "text/plain";
+        response.writeHead(result.status, { "Content-Type": type }).end(Buffer.from(await result.arrayBuffer()));
         return;
       }
       response.setHeader("Content-Type", "application/json");

@@ -48,7 +48,10 @@ async function buildPage(outDir: string): Promise<void> {
     configFile: false,
     logLevel: "error",
     plugins: [react()],
-    resolve: { alias },
+    resolve: {
+      alias: [...alias, { find: "vite-chat", replacement: here("../../../../examples/vite-chat/src/App.tsx") }],
+      dedupe: ["react"], // the example has no packages of its own here
+    },
     mode,
     define: { "process.env.NODE_ENV": JSON.stringify(mode) },
     build: { outDir, emptyOutDir: true, minify: mode === "production" },

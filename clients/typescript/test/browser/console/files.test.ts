@@ -33,7 +33,6 @@ test("files of a person", async () => {
   await desk.page.getByText("You said: look at these").waitFor();
   await desk.page.locator("img.attached").waitFor(); // the small one came with the message
   const big = desk.page.locator(".turn .artifact", { hasText: /image/ });
-  await big.getByRole("button", { name: "Show" }).click();
   await expect.poll(() => big.locator("img").evaluate((img: HTMLImageElement) => img.naturalWidth)).toBe(200);
   await desk.look("attached");
 

@@ -11,12 +11,18 @@ import { Empty, messageOf, Problem } from "../ui/parts.js";
 import { keepFile, useFile } from "./kept.js";
 import { type Opened, openFile } from "./save.js";
 
+const absent = () => Promise.reject(new Error("Its data are not in this file."));
+
 /** A client that reaches nobody. */
-const offline: Client = createClient({
-  baseUrl: "http://file.invalid",
-  retries: 0,
-  fetch: () => Promise.reject(new TypeError("this thread is a file")),
-});
+const offline: Client = {
+  ...createClient({
+    baseUrl: "http://file.invalid",
+    retries: 0,
+    fetch: () => Promise.reject(new TypeError("this thread is a file")),
+  }),
+  artifact: absent,
+  artifactUrl: absent,
+};
 
 export default function FileScreen(): ReactNode {
   const file = useFile();

@@ -142,7 +142,14 @@ function PartView({
     case "tool-call":
       return <ToolCard call={part} runId={runId} />;
     case "image":
-      return <Attached place={part.image} name="image" mediaType={part.mimeType ?? "image/*"} image />;
+      return (
+        <Attached
+          place={part.image}
+          name="image"
+          mediaType={part.mimeType ?? "image/*"}
+          image={plain ? "An image of the user" : "An image of the model"}
+        />
+      );
     case "file":
       return <Attached place={part.file} name={part.fileName ?? "file"} mediaType={part.mimeType} />;
     default:
@@ -169,27 +176,29 @@ function Reasoning({ text, live }: { text: string; live: boolean }): ReactNode {
   );
 }
 
-/** A file of a turn. Data are shown as they came, artifacts on request, and what is elsewhere is a link. */
+/** A file of a message. Images whose data are here or at the server of the page are shown, and what is elsewhere is a link. */
 function Attached({
   place,
   name,
   mediaType,
-  image = false,
+  image,
 }: {
   place: string;
   name: string;
   mediaType?: string | undefined;
-  image?: boolean;
+  /** What the image is, for those who do not see it. Left out: it is another file. */
+  image?: string;
 }): ReactNode {
   if (place.startsWith("artifact:")) {
     return (
       <ArtifactView
         artifact={{ id: place.slice("artifact:".length), name, ...(mediaType !== undefined && { mediaType }) }}
+        {...(image !== undefined && { alt: image })}
       />
     );
   }
-  if (image && /^data:image\/(png|jpeg|gif|webp);/.test(place)) {
-    return <img className="attached" src={place} alt="attached by the user" />;
+  if (image !== undefined && /^data:image\/(png|jpeg|gif|webp);/.test(place)) {
+    return <img className="attached" src={place} alt={image} />;
   }
   return (
     <p className="artifact">
