@@ -87,6 +87,8 @@ func (e *encoder) append(to []Event, change projection.Change) ([]Event, error) 
 		return append(to, ToolResult{resultID(c.Run, c.Step, c.ID), c.ID, resultText(c.Result), spool.RoleTool}), nil
 	case projection.Cited:
 		return append(to, custom(string(spool.ItemSource), mustJSON(citedOf(c)))), nil
+	case projection.FileMade:
+		return append(to, custom(string(spool.ItemFile), mustJSON(fileEvent{messageID(c.Run, c.Step), c.FileShown}))), nil
 	case projection.Asked:
 		return append(to, nestedCalls(c.Parks)...), nil
 	case projection.StateChanged:

@@ -20,6 +20,7 @@ type encoder struct {
 	of func() spool.RunID
 	// questions reads what the run has asked. Nil: it has asked nothing about budgets.
 	questions Questions
+	address   Address
 
 	out     []Chunk
 	run     spool.RunID
@@ -120,6 +121,8 @@ func (e *encoder) encode(change projection.Change) error {
 		e.result(c.ID, c.Name, "", c.Result)
 	case projection.Cited:
 		e.source(c)
+	case projection.FileMade:
+		e.file(c.Image+c.File, c.MIMEType) // it has one of the two
 	case projection.StepSaved:
 		e.stepSaved()
 	case projection.TakenBack:
@@ -245,8 +248,8 @@ func (e *encoder) startCall(id spool.ToolCallID, name string, agent spool.AgentI
 	}
 	if agent == "" {
 		if e.redo == nil {
-			e.rememberCall(id)
-		} else if e.cut = !e.redo.call(id); e.cut {
+			e.rememberOnce(string(id))
+		} else if e.cut = !e.redo.once(string(id)); e.cut {
 			return
 		}
 		e.endRedo()

@@ -202,10 +202,8 @@ func (e *encoder) sayMessage(a *account, m spool.Message, step int) {
 			e.say(projection.Reasoning, reasonings, p.Text)
 		case spool.PartToolCall:
 			e.sayCall(p, "", step)
-		case spool.PartImage:
-			e.add(Chunk{Type: typeFile, URL: p.Image, MediaType: p.MIMEType})
-		case spool.PartFile:
-			e.add(Chunk{Type: typeFile, URL: p.File, MediaType: p.MIMEType})
+		case spool.PartImage, spool.PartFile:
+			e.file(p.Image+p.File, p.MIMEType)
 		default:
 		}
 	}
@@ -255,7 +253,7 @@ func (e *encoder) steered(m spool.Message, has bool) {
 	if has {
 		return
 	}
-	parts := turnParts(m.Content)
+	parts := turnParts(m.Content, e.address)
 	if e.version == V7 {
 		e.add(Chunk{Type: typeSteering, ID: turnID(m), Parts: parts})
 		return

@@ -151,6 +151,14 @@ type Cited struct {
 	N int
 }
 
+// FileMade is an image or another file of the open step's answer.
+type FileMade struct {
+	spool.FileShown
+
+	Run  spool.RunID
+	Step int
+}
+
 // Asked says what the run waits for. The run's end follows, as [RunEnded] with the same parks.
 type Asked struct{ Parks Parks }
 
@@ -265,6 +273,7 @@ func (CallArgs) change()      {}
 func (CallEnded) change()     {}
 func (CallResult) change()    {}
 func (Cited) change()         {}
+func (FileMade) change()      {}
 func (Asked) change()         {}
 func (StateChanged) change()  {}
 func (Nested) change()        {}
