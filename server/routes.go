@@ -43,12 +43,12 @@ func (t table) Routes(r *rest.Routes) {
 		Engine: t.engine, Streams: t.streams, Starts: starts, Events: runs.NewEvents(t.config.Limits.EventsPerMinute),
 		MaxWait: t.config.MaxWait, Draining: t.drain, Log: t.config.Log,
 	}
-	chat := aisdkapi.Controller{Engine: t.engine, Streams: t.streams, Starts: starts, Log: t.config.Log}
 	agent := aguiapi.Controller{Engine: t.engine, Streams: t.streams, Starts: starts, Absences: t.absent, Log: t.config.Log}
 	live := stream.Controller{Engine: t.engine, Streams: t.streams, Auth: t.auth}
 	thread := threads.Controller{
 		Engine: t.engine, Streams: t.streams, Auth: t.auth, Base: t.config.PublicURL + t.config.BasePath, Uploads: &threads.Uploads{},
 	}
+	chat := aisdkapi.Controller{Engine: t.engine, Streams: t.streams, Starts: starts, Log: t.config.Log, Artifact: thread.ArtifactAddress}
 	ops := admin.Controller{Engine: t.engine}
 	page := frontpage.Controller{Auth: t.auth, PublicURL: t.config.PublicURL, BasePath: t.config.BasePath, Facts: t.config.Facts, Console: t.config.Console}
 	people := signin.Controller{SignIns: t.config.SignIns, Auth: t.auth, Log: t.config.Log}

@@ -79,6 +79,21 @@ func casesOfStep(t *testing.T) []viewCase {
 	cases = append(cases, c.named("an answer cites, and a result names a source"))
 	c.step(1, "", "tool-calls")
 	cases = append(cases, c.named("the sources are saved"))
+
+	c = hello(t)
+	c.say("b1", "Look:")
+	c.item(spool.ItemTextEnd, spool.Block{MessageID: "b1"})
+	c.item(spool.ItemFile, spool.FileShown{Image: "artifact:art_1", MIMEType: "image/png"})
+	c.item(spool.ItemFile, spool.FileShown{File: "artifact:art_2", MIMEType: "text/csv", FileName: "a.csv"})
+	c.item(spool.ItemFile, spool.FileShown{Image: "artifact:art_1", MIMEType: "image/png"})
+	c.say("b2", "Good?")
+	cases = append(cases, c.named("an answer has images and a file"))
+	c.step(1, "", "stop")
+	cases = append(cases, c.named("the images and the file are saved"))
+
+	c = hello(t)
+	c.item(spool.ItemFile, spool.FileShown{Image: "artifact:art_1", MIMEType: "image/png"})
+	cases = append(cases, c.named("an answer is an image"))
 	return cases
 }
 

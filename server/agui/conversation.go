@@ -54,7 +54,7 @@ func (c *conversation) messages(m spool.Message) (all []Message) {
 		return c.assistant(m)
 	case spool.RoleTool:
 		for _, p := range m.ToolResults() {
-			all = append(all, Message{ID: resultID(c.run, c.step, p.ToolCallID), Role: spool.RoleTool, Content: resultText(p.Result), ToolCallID: p.ToolCallID, Metadata: sourcesOf(m.Content, p.ToolCallID)})
+			all = append(all, Message{ID: resultID(c.run, c.step, p.ToolCallID), Role: spool.RoleTool, Content: resultText(p.Result), ToolCallID: p.ToolCallID, Metadata: extraOf(m.Content, p.ToolCallID)})
 		}
 		return all
 	case spool.RoleUser:
@@ -68,13 +68,15 @@ func (c *conversation) messages(m spool.Message) (all []Message) {
 // in which they began in the stream.
 func (c *conversation) assistant(m spool.Message) (all []Message) {
 	id, reasonings, at := messageID(c.run, c.step), 0, -1
-	own := Message{ID: id, Role: spool.RoleAssistant, Metadata: sourcesOf(m.Content, "")}
+	own := Message{ID: id, Role: spool.RoleAssistant, Metadata: extraOf(m.Content, "")}
 	for _, p := range m.Content {
 		if p.Type == spool.PartReasoning && p.Text != "" {
 			reasonings++
 			all = append(all, Message{ID: reasoningID(c.run, c.step, reasonings), Role: roleReasoning, Content: p.Text})
 		}
-		if p.Type != spool.PartText && p.Type != spool.PartToolCall {
+		switch p.Type {
+		case spool.PartText, spool.PartToolCall, spool.PartImage, spool.PartFile:
+		default:
 			continue
 		}
 		if at < 0 {

@@ -85,10 +85,10 @@ func (e *encoder) append(to []Event, change projection.Change) ([]Event, error) 
 		return append(to, ToolEnd{c.ID}), nil
 	case projection.CallResult:
 		return append(to, ToolResult{resultID(c.Run, c.Step, c.ID), c.ID, resultText(c.Result), spool.RoleTool}), nil
-	case projection.File: // an assistant's message of the protocol has text only
-		return append(to, custom(string(spool.ItemFile), mustJSON(c.FileShown))), nil
 	case projection.Cited:
 		return append(to, custom(string(spool.ItemSource), mustJSON(citedOf(c)))), nil
+	case projection.FileMade:
+		return append(to, custom(string(spool.ItemFile), mustJSON(fileEvent{messageID(c.Run, c.Step), c.FileShown}))), nil
 	case projection.Asked:
 		return append(to, nestedCalls(c.Parks)...), nil
 	case projection.StateChanged:

@@ -15,12 +15,12 @@ type Message struct {
 	ID   string     `doc:"The message's id. For a user's turn it is the client's own id, if there is one." json:"id"`
 	Role spool.Role `doc:"Who speaks."                                                                     enum:"user,assistant,system,tool,reasoning" json:"role"`
 	// Content is a string, or a list of [Part] with the images and documents of a user. Nil only for an assistant's message
-	// that has only calls.
-	Content    any              `doc:"The text or parts. Left out: the message has only calls." json:"content,omitempty"`
+	// that has only calls or files.
+	Content    any              `doc:"The text or parts. Left out: the message has only calls or files." json:"content,omitempty"`
 	ToolCalls  []ToolCall       `doc:"The calls of an assistant."                               json:"toolCalls,omitempty"`
 	ToolCallID spool.ToolCallID `doc:"The call whose result this is. Only for the role tool."   json:"toolCallId,omitempty"`
-	// Metadata is nil if the message names no sources.
-	Metadata *Metadata[Cited] `doc:"More from this server." json:"metadata,omitempty"`
+	// Metadata is nil if the message has no sources and no files.
+	Metadata *Metadata[Extra] `doc:"More from this server." json:"metadata,omitempty"`
 }
 
 // ToolCall is a call that an assistant's message made.

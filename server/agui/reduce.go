@@ -15,7 +15,7 @@ func reduce(messages []Message, events []Event) []Message {
 		case ReasoningMessageStart:
 			messages = append(messages, Message{ID: e.MessageID, Role: roleReasoning, Content: ""})
 		case Custom:
-			cite(messages, e)
+			messages = addExtra(messages, e)
 		case Delta:
 			if m := find(messages, e.MessageID); m != nil {
 				text, _ := m.Content.(string) // of an unfinished message

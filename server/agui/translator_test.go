@@ -3,6 +3,7 @@ package agui_test
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"flag"
 	"os"
@@ -23,6 +24,15 @@ import (
 )
 
 var update = flag.Bool("update", false, "write testdata again")
+
+// png is an image of one pixel.
+var png = func() []byte {
+	b, err := base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+	if err != nil {
+		panic(err)
+	}
+	return b
+}()
 
 var key = spool.ThreadKey{Tenant: "acme", ID: "t"}
 
@@ -210,18 +220,18 @@ func (v *viewer) seen() []byte {
 // backoff is the wait for the next attempt, which is not the same twice.
 var backoff = regexp.MustCompile(`"retryAfterMs":[0-9]+`)
 
-// artifactID is the id of a file.
-var artifactID = regexp.MustCompile(`art_[0-9a-f]{32}`)
-
-// savedID is the id of a saved message.
-var savedID = regexp.MustCompile(`msg_[0-9a-z]{26}`)
+// savedID is the id of a saved message, and artifactID that of a file.
+var (
+	savedID    = regexp.MustCompile(`msg_[0-9a-z]{26}`)
+	artifactID = regexp.MustCompile(`art_[0-9a-f]{32}`)
+)
 
 func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 
 	got = backoff.ReplaceAll(got, []byte(`"retryAfterMs":"..."`))
-	got = artifactID.ReplaceAll(got, []byte("art_..."))
 	got = savedID.ReplaceAll(got, []byte("msg_..."))
+	got = artifactID.ReplaceAll(got, []byte("art_..."))
 	file := filepath.Join("testdata", name+".sse")
 	if *update {
 		if err := os.WriteFile(file, got, 0o600); err != nil {
@@ -254,7 +264,6 @@ func TestGolden(t *testing.T) {
 		play  func(s *scene)
 	}{
 		"text": {[]spooltest.Turn{{Reasoning: []string{"h", "m"}, Text: []string{"a <b>", "\n\u4e16"}, Usage: spooltest.Tokens(3, 4)}}, nil},
-		"file": {[]spooltest.Turn{{Text: []string{"Look:"}, Files: []spool.FileMade{{Name: "a.csv", MediaType: "text/csv", Data: []byte("a,b")}}}}, nil},
 		"tools": {[]spooltest.Turn{
 			{Text: []string{"Look."}, Calls: []spooltest.Call{{ID: "c1", Name: "lookup", Args: `{"n":1}`}, {ID: "c2", Name: "nothing", Args: "no json"}}},
 			spooltest.Use(spooltest.Call{ID: "c3", Name: "lookup"}),
@@ -266,6 +275,10 @@ func TestGolden(t *testing.T) {
 				Calls: []spooltest.Call{{ID: "c1", Name: "lookup", Args: `{"sources":[{"url":"https://example.com/b","title":"B"}]}`}},
 			},
 			{Text: []string{"Done."}, Sources: []spool.Source{{URL: "https://example.com/a", Title: "A", Spans: []spool.Span{{Start: 0, End: 4}}}}},
+		}, nil},
+		"files": {[]spooltest.Turn{
+			{Text: []string{"Look."}, Files: []spool.FileMade{{Name: "a.csv", MediaType: "text/csv", Data: []byte("a,b\n")}}, Calls: []spooltest.Call{{ID: "c1", Name: "lookup"}}},
+			{Files: []spool.FileMade{{MediaType: "image/png", Data: png}}},
 		}, nil},
 		"park": {[]spooltest.Turn{
 			spooltest.Use(spooltest.Call{ID: "c1", Name: "send", Args: `{"to":"ann"}`}, spooltest.Call{ID: "c2", Name: "send"}), spooltest.Say("Sent."),

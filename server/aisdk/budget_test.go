@@ -213,7 +213,7 @@ func savedWith(t *testing.T, e *engine.Engine, v aisdk.Version, asked aisdk.Ques
 	if err != nil {
 		t.Fatal(err)
 	}
-	messages, err := aisdk.Messages(v, s, asked)
+	messages, err := aisdk.Messages(v, s, asked, address)
 	if err != nil {
 		t.Fatal(err)
 	}

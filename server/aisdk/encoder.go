@@ -3,7 +3,6 @@ package aisdk
 import (
 	"cmp"
 	"encoding/json"
-	"maps"
 	"strconv"
 	"strings"
 
@@ -21,6 +20,7 @@ type encoder struct {
 	of func() spool.RunID
 	// questions reads what the run has asked. Nil: it has asked nothing about budgets.
 	questions Questions
+	address   Address
 
 	out     []Chunk
 	run     spool.RunID
@@ -37,7 +37,6 @@ type encoder struct {
 	agents       map[spool.AgentID]spool.ToolCallID // the calls that spawned them
 	names        map[spool.AgentID]string
 	steers       map[spool.MessageID]bool
-	files        map[string]int          // that the client was told of: their steps
 	sources      map[string]spool.Source // that the client was told of, by their ids
 	budgets      []budget                // of the run
 	// shown are the parts of the fresh step, for a client of version 6.
@@ -75,7 +74,7 @@ type call struct {
 func newEncoder(v Version) *encoder {
 	return &encoder{
 		version: v, calls: map[spool.ToolCallID]*call{}, subagents: map[spool.ToolCallID]*Subagent{},
-		agents: map[spool.AgentID]spool.ToolCallID{}, names: map[spool.AgentID]string{}, steers: map[spool.MessageID]bool{}, sources: map[string]spool.Source{}, files: map[string]int{},
+		agents: map[spool.AgentID]spool.ToolCallID{}, names: map[spool.AgentID]string{}, steers: map[spool.MessageID]bool{}, sources: map[string]spool.Source{},
 	}
 }
 
@@ -120,10 +119,10 @@ func (e *encoder) encode(change projection.Change) error {
 		}
 	case projection.CallResult:
 		e.result(c.ID, c.Name, "", c.Result)
-	case projection.File:
-		e.file(c.Step, c.FileShown)
 	case projection.Cited:
 		e.source(c)
+	case projection.FileMade:
+		e.file(c.Image+c.File, c.MIMEType) // it has one of the two
 	case projection.StepSaved:
 		e.stepSaved()
 	case projection.TakenBack:
@@ -242,23 +241,6 @@ func (e *encoder) say(kind projection.BlockKind, n int, text string) {
 	e.endBlock()
 }
 
-// file tells the client of a file of the answer, unless it knows the file.
-func (e *encoder) file(step int, f spool.FileShown) {
-	url := cmp.Or(f.Image, f.File)
-	if _, known := e.files[url]; known {
-		return
-	}
-	e.files[url] = step
-	e.dirty = true
-	if e.redo != nil {
-		e.cut = !e.redo.file(url)
-		e.endRedo()
-		return
-	}
-	e.rememberFile(url)
-	e.add(Chunk{Type: typeFile, URL: url, MediaType: f.MIMEType})
-}
-
 // startCall tells the client of a call, unless it knows the call.
 func (e *encoder) startCall(id spool.ToolCallID, name string, agent spool.AgentID, step int) {
 	if e.calls[id] != nil {
@@ -266,8 +248,8 @@ func (e *encoder) startCall(id spool.ToolCallID, name string, agent spool.AgentI
 	}
 	if agent == "" {
 		if e.redo == nil {
-			e.rememberCall(id)
-		} else if e.cut = !e.redo.call(id); e.cut {
+			e.rememberOnce(string(id))
+		} else if e.cut = !e.redo.once(string(id)); e.cut {
 			return
 		}
 		e.endRedo()
@@ -417,7 +399,6 @@ func (e *encoder) forget() {
 			delete(e.subagents, id)
 		}
 	}
-	maps.DeleteFunc(e.files, func(_ string, step int) bool { return step == e.step })
 }
 
 // asked gives the client the questions, and the calls that it has to execute itself.

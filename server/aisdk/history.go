@@ -10,7 +10,7 @@ import (
 
 // Messages returns the saved messages of a snapshot as a client keeps them. What a run has said since its last saved
 // step is not in them: it comes with the stream of the run. Asked may be nil if no run has asked about its budget.
-func Messages(v Version, s *spool.Snapshot, asked Questions) ([]Message, error) {
+func Messages(v Version, s *spool.Snapshot, asked Questions, address Address) ([]Message, error) {
 	out := []Message{}
 	var run spool.RunID // of the assistant's message that is being read
 	runs := make(map[spool.RunID]bool)
@@ -29,18 +29,18 @@ func Messages(v Version, s *spool.Snapshot, asked Questions) ([]Message, error) 
 			continue // it was put into the run
 		case m.Role == spool.RoleUser:
 			run = ""
-			out = append(out, Message{ID: turnID(m), Role: spool.RoleUser, Parts: userParts(m.Content)})
+			out = append(out, Message{ID: turnID(m), Role: spool.RoleUser, Parts: userParts(m.Content, address)})
 			if r, ok := projection.RunOf(s, m.RunID); !ok || !askedBudget(r) || saysMore(m.RunID, s.Messages[i+1:]) {
 				continue
 			}
-			said, err := messageOf(v, m.RunID, s, asked) // it has asked before its first step
+			said, err := messageOf(v, m.RunID, s, asked, address) // it has asked before its first step
 			if err != nil {
 				return nil, err
 			}
 			out = append(out, said)
 		case m.Role == spool.RoleAssistant && !runs[m.RunID]:
 			run, runs[m.RunID] = m.RunID, true
-			said, err := messageOf(v, run, s, asked)
+			said, err := messageOf(v, run, s, asked, address)
 			if err != nil {
 				return nil, err
 			}
@@ -59,9 +59,9 @@ func saysMore(run spool.RunID, messages []spool.Message) bool {
 }
 
 // messageOf returns the message of a run, as a client has it that has read the stream to the last saved step.
-func messageOf(v Version, run spool.RunID, s *spool.Snapshot, asked Questions) (_ Message, err error) {
+func messageOf(v Version, run spool.RunID, s *spool.Snapshot, asked Questions, address Address) (_ Message, err error) {
 	e := newEncoder(v)
-	e.run = run
+	e.run, e.address = run, address
 	if e.budgets, err = budgetsOf(s, run, asked); err != nil {
 		return Message{}, err
 	}

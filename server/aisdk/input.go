@@ -92,15 +92,15 @@ func (p Post) CheckRole() error {
 	}
 }
 
-// Turn returns the text and the attachments of a user's message.
-func (p Post) Turn() (text string, attachments []spool.Attachment, err error) {
+// Turn returns the text and the attachments of a user's message. A file at the address of an artifact is that artifact.
+func (p Post) Turn(address Address) (text string, attachments []spool.Attachment, err error) {
 	var texts []string
 	for i, part := range p.Parts {
 		switch part.Type {
 		case partText:
 			texts = append(texts, part.Text)
 		case partFile:
-			attachments = append(attachments, attachment(part.URL, part.MediaType, part.Filename))
+			attachments = append(attachments, attachment(address, part.URL, part.MediaType, part.Filename))
 		default:
 			if !strings.HasPrefix(part.Type, prefixData) {
 				return "", nil, spool.Errorf(spool.Invalid, "messages: part %d of the last one has the type %q; a user's message has text, files and data", i, part.Type)
@@ -110,11 +110,11 @@ func (p Post) Turn() (text string, attachments []spool.Attachment, err error) {
 	return strings.Join(texts, "\n"), attachments, nil
 }
 
-// attachment returns the attachment of a file part. The address may be that of an artifact.
-func attachment(url, mediaType, name string) spool.Attachment {
+// attachment returns the attachment of a file part.
+func attachment(address Address, url, mediaType, name string) spool.Attachment {
 	a := spool.Attachment{MediaType: mediaType}
-	if id, ok := strings.CutPrefix(url, artifactScheme); ok {
-		a.ArtifactID = spool.ArtifactID(id)
+	if id, ok := address.artifact(url); ok {
+		a.ArtifactID = id
 	} else {
 		a.URL = url
 	}
@@ -124,8 +124,6 @@ func attachment(url, mediaType, name string) spool.Attachment {
 	return a
 }
 
-const artifactScheme = "artifact:"
-
 // Said returns the text and the attachments of a saved turn.
 func Said(m spool.Message) (text string, attachments []spool.Attachment) {
 	var texts []string
@@ -134,9 +132,9 @@ func Said(m spool.Message) (text string, attachments []spool.Attachment) {
 		case spool.PartText:
 			texts = append(texts, p.Text)
 		case spool.PartImage:
-			attachments = append(attachments, attachment(p.Image, p.MIMEType, ""))
+			attachments = append(attachments, attachment(nil, p.Image, p.MIMEType, ""))
 		case spool.PartFile:
-			attachments = append(attachments, attachment(p.File, p.MIMEType, p.FileName))
+			attachments = append(attachments, attachment(nil, p.File, p.MIMEType, p.FileName))
 		default:
 		}
 	}

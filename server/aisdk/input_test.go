@@ -105,13 +105,13 @@ func TestTurn(t *testing.T) {
 	t.Parallel()
 	post, err := aisdk.ReadPost([]json.RawMessage{
 		[]byte(`"anything"`),
-		[]byte(`{"id":"m1","role":"user","parts":[{"type":"file","url":"data:text/plain;base64,YQ==","mediaType":"text/plain","filename":"a.txt"},{"type":"file","url":"artifact:art_1","mediaType":"image/png","filename":"b.png"},{"type":"data-x","data":1},{"type":"text","text":"one"},{"type":"text","text":"two"}]}`),
+		[]byte(`{"id":"m1","role":"user","parts":[{"type":"file","url":"data:text/plain;base64,YQ==","mediaType":"text/plain","filename":"a.txt"},{"type":"file","url":"artifact:art_1","mediaType":"image/png","filename":"b.png"},{"type":"file","url":"/files/art_2?of=t","mediaType":"image/png"},{"type":"file","url":"/files/art_2?of=u","mediaType":"image/png"},{"type":"data-x","data":1},{"type":"text","text":"one"},{"type":"text","text":"two"}]}`),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, attachments, err := post.Turn()
-	want := []spool.Attachment{{URL: "data:text/plain;base64,YQ==", MediaType: "text/plain", Name: "a.txt"}, {ArtifactID: "art_1", MediaType: "image/png"}}
+	text, attachments, err := post.Turn(address)
+	want := []spool.Attachment{{URL: "data:text/plain;base64,YQ==", MediaType: "text/plain", Name: "a.txt"}, {ArtifactID: "art_1", MediaType: "image/png"}, {ArtifactID: "art_2", MediaType: "image/png"}, {URL: "/files/art_2?of=u", MediaType: "image/png"}}
 	if diff := cmp.Diff(want, attachments); diff != "" || text != "one\ntwo" || err != nil {
 		t.Errorf("%q %v %s", text, err, diff)
 	}

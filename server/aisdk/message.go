@@ -114,16 +114,16 @@ func turnID(m spool.Message) string {
 }
 
 // turnParts returns the parts of a user's message.
-func turnParts(c spool.Content) []TurnPart {
+func turnParts(c spool.Content, address Address) []TurnPart {
 	parts := make([]TurnPart, 0, len(c))
 	for _, p := range c {
 		switch p.Type {
 		case spool.PartText:
 			parts = append(parts, TurnPart{Type: partText, Text: p.Text})
 		case spool.PartImage:
-			parts = append(parts, TurnPart{Type: partFile, URL: p.Image, MediaType: p.MIMEType})
+			parts = append(parts, TurnPart{Type: partFile, URL: address.of(p.Image), MediaType: p.MIMEType})
 		case spool.PartFile:
-			parts = append(parts, TurnPart{Type: partFile, URL: p.File, MediaType: p.MIMEType, Filename: p.FileName})
+			parts = append(parts, TurnPart{Type: partFile, URL: address.of(p.File), MediaType: p.MIMEType, Filename: p.FileName})
 		default:
 		}
 	}
@@ -131,9 +131,9 @@ func turnParts(c spool.Content) []TurnPart {
 }
 
 // userParts returns the parts of a user's message as those of any message. The files come first, as a client has them.
-func userParts(c spool.Content) []Part {
+func userParts(c spool.Content, address Address) []Part {
 	parts := make([]Part, 0, len(c))
-	said := turnParts(c)
+	said := turnParts(c, address)
 	slices.SortStableFunc(said, func(a, b TurnPart) int { return cmp.Compare(a.Type, b.Type) }) // file, text
 	for _, p := range said {
 		part := Part{Type: p.Type, URL: p.URL, MediaType: p.MediaType, Filename: p.Filename}

@@ -3,22 +3,18 @@ package aisdk
 import (
 	"strings"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server/projection"
 )
 
-// shownPart is a block or a call that a client of version 6 has of a step that is not saved.
+// shownPart is a block, a call or a file that a client of version 6 has of a step that is not saved.
 type shownPart struct {
 	kind  projection.BlockKind
 	id    string
 	text  strings.Builder
 	ended bool
-	call  spool.ToolCallID // empty: a block, or a file
-	file  string           // the URL of a file
+	// once is the id of a call, or the URI of a file. Empty: a block.
+	once string
 }
-
-// block reports whether the part is a block.
-func (p *shownPart) block() bool { return p.call == "" && p.file == "" }
 
 // redo is the repetition of a step for a client of version 6, which cannot forget what it has. What the redone step
 // says is held back while it repeats the shown parts, and goes on where they end. If the redone step says something
@@ -47,15 +43,10 @@ func (e *encoder) rememberEnd(id string) {
 	}
 }
 
-func (e *encoder) rememberCall(id spool.ToolCallID) {
+// rememberOnce remembers a call or a file that a client was given.
+func (e *encoder) rememberOnce(id string) {
 	if e.version == V6 && e.fresh {
-		e.shown = append(e.shown, &shownPart{call: id})
-	}
-}
-
-func (e *encoder) rememberFile(url string) {
-	if e.version == V6 && e.fresh {
-		e.shown = append(e.shown, &shownPart{file: url})
+		e.shown = append(e.shown, &shownPart{once: id})
 	}
 }
 
@@ -67,7 +58,7 @@ func (e *encoder) hold() {
 
 // letGo ends what was left open while the step was to be redone.
 func (e *encoder) letGo() {
-	if n := len(e.shown); e.redo != nil && n > 0 && e.shown[n-1].block() && !e.shown[n-1].ended {
+	if n := len(e.shown); e.redo != nil && n > 0 && e.shown[n-1].once == "" && !e.shown[n-1].ended {
 		e.block = block{id: e.shown[n-1].id, kind: e.shown[n-1].kind, open: true, told: true}
 		e.redo = nil
 		e.endBlock()
@@ -77,7 +68,7 @@ func (e *encoder) letGo() {
 
 // block reports whether a block of the kind comes next.
 func (r *redo) block(kind projection.BlockKind) bool {
-	return r.at < len(r.shown) && r.shown[r.at].block() && r.shown[r.at].kind == kind
+	return r.at < len(r.shown) && r.shown[r.at].once == "" && r.shown[r.at].kind == kind
 }
 
 // delta returns the part of a piece that the client does not have. It returns false if the piece is not what was
@@ -103,18 +94,9 @@ func (r *redo) end() bool {
 	return true
 }
 
-// call reports whether the call comes next.
-func (r *redo) call(id spool.ToolCallID) bool {
-	if r.at >= len(r.shown) || r.shown[r.at].call != id {
-		return false
-	}
-	r.at++
-	return true
-}
-
-// file reports whether the file comes next.
-func (r *redo) file(url string) bool {
-	if r.at >= len(r.shown) || r.shown[r.at].file != url {
+// once reports whether the call or the file comes next.
+func (r *redo) once(id string) bool {
+	if r.at >= len(r.shown) || r.shown[r.at].once != id {
 		return false
 	}
 	r.at++
@@ -127,5 +109,5 @@ func (r *redo) over() bool {
 		return true
 	}
 	part := r.shown[r.at]
-	return r.at == len(r.shown)-1 && part.block() && r.taken == part.text.Len()
+	return r.at == len(r.shown)-1 && part.once == "" && r.taken == part.text.Len()
 }

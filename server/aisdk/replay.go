@@ -203,7 +203,7 @@ func (e *encoder) sayMessage(a *account, m spool.Message, step int) {
 		case spool.PartToolCall:
 			e.sayCall(p, "", step)
 		case spool.PartImage, spool.PartFile:
-			e.file(step, spool.FileShown{Image: p.Image, File: p.File, MIMEType: p.MIMEType})
+			e.file(p.Image+p.File, p.MIMEType)
 		default:
 		}
 	}
@@ -253,7 +253,7 @@ func (e *encoder) steered(m spool.Message, has bool) {
 	if has {
 		return
 	}
-	parts := turnParts(m.Content)
+	parts := turnParts(m.Content, e.address)
 	if e.version == V7 {
 		e.add(Chunk{Type: typeSteering, ID: turnID(m), Parts: parts})
 		return

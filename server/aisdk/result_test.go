@@ -29,7 +29,7 @@ func TestResultStates(t *testing.T) {
 				{Type: spool.PartToolResult, ToolCallID: "c1", ToolName: "shop", Result: json.RawMessage(result)},
 			}},
 		}}
-		messages, err := aisdk.Messages(aisdk.V7, s, nil)
+		messages, err := aisdk.Messages(aisdk.V7, s, nil, address)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,6 +23,8 @@ type Options struct {
 	Results []projection.Given
 	// Questions reads what a run has asked. Nil: no run has asked about its budget.
 	Questions Questions
+	// Address returns the URLs of artifacts. Nil: the client gets their URIs.
+	Address Address
 }
 
 // Translator turns the frames of a thread into the chunks of one message. It is for one client and one goroutine.
@@ -36,7 +38,7 @@ type Translator struct {
 func New(o Options) *Translator {
 	t := &Translator{encoder: newEncoder(o.Version)}
 	t.projection = projection.New(projection.Options{Load: o.Load, RunID: o.RunID, From: o.From, Results: o.Results})
-	t.encoder.copied, t.encoder.questions = o.Copied, o.Questions
+	t.encoder.copied, t.encoder.questions, t.encoder.address = o.Copied, o.Questions, o.Address
 	t.encoder.of = func() spool.RunID {
 		run, _ := t.projection.Run()
 		return run

@@ -34,7 +34,7 @@ type client struct {
 // come has a client come that sees the run as it is, or from where it was in from.
 func come(t *testing.T, e *engine.Engine, o aisdk.Options) *client {
 	t.Helper()
-	o.RunID = "r1"
+	o.RunID, o.Address = "r1", address
 	o.Load = func() (*engine.FormedSnapshot, error) { return e.FormedSnapshot(context.Background(), key, aisdk.Form) }
 	c := &client{t: t, engine: e, translator: aisdk.New(o), over: make(chan struct{}), message: aisdk.Message{Role: spool.RoleAssistant, Parts: []aisdk.Part{}}}
 	first, err := o.Load()
@@ -105,7 +105,7 @@ func saved(t *testing.T, e *engine.Engine, v aisdk.Version) aisdk.Message {
 	if err != nil {
 		t.Fatal(err)
 	}
-	messages, err := aisdk.Messages(v, s, nil)
+	messages, err := aisdk.Messages(v, s, nil, address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,6 +138,9 @@ func settle(d time.Duration) {
 	synctest.Wait()
 }
 
+// address is where a page reads a file of the thread.
+func address(id spool.ArtifactID) string { return "/files/" + string(id) + "?of=t" }
+
 func newEngine(t *testing.T, model spool.Model) *engine.Engine {
 	t.Helper()
 	tool := func(name string, result string) spool.Tool {
@@ -163,11 +166,6 @@ func newEngine(t *testing.T, model spool.Model) *engine.Engine {
 		t.Fatal(err)
 	}
 	return e
-}
-
-// image returns the n-th image that a model makes.
-func image(n byte) spool.FileMade {
-	return spool.FileMade{MediaType: "image/png", Data: []byte{0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n', n}}
 }
 
 func work(t *testing.T, e *engine.Engine) (stop func()) {
@@ -198,6 +196,8 @@ func TestShowsWhatIsSaved(t *testing.T) {
 	retried := func(again ...string) []spooltest.Turn {
 		return []spooltest.Turn{{Text: []string{"Hel", "lo"}, Err: &spool.ModelError{Status: 503}}, {Text: again}}
 	}
+	drawn := []spool.FileMade{{Name: "a.csv", MediaType: "text/csv", Data: []byte("a,b\n")}, {MediaType: "text/plain", Data: []byte("one")}}
+	half := spooltest.Turn{Text: []string{"Look:"}, Files: drawn[:1], Err: &spool.ModelError{Status: 503}}
 	for name, c := range map[string]struct {
 		turns []spooltest.Turn
 		play  func(*testing.T, *engine.Engine)
@@ -210,20 +210,16 @@ func TestShowsWhatIsSaved(t *testing.T) {
 			{Text: []string{"Look."}, Calls: []spooltest.Call{{ID: "c1", Name: "lookup", Args: `{"n":1}`}, {ID: "c2", Name: "nothing", Args: "no json"}}},
 			spooltest.Say("Done."),
 		}, has: `{"type":"tool-output-error","toolCallId":"c2"`},
-		"File": {turns: []spooltest.Turn{
-			{Text: []string{"Look:"}, Files: []spool.FileMade{image(1), {Name: "a.csv", MediaType: "text/csv", Data: []byte("a,b")}}, Calls: []spooltest.Call{{ID: "c1", Name: "lookup"}}},
-			spooltest.Say("Done."),
-		}, has: `{"type":"file","url":"artifact:art_`},
-		"FileRedone": {turns: []spooltest.Turn{
-			{Files: []spool.FileMade{image(1)}, Err: &spool.ModelError{Status: 503}}, {Text: []string{"Look:"}, Files: []spool.FileMade{image(2)}},
-		}, cut: true, has: `{"type":"reset-step"}`},
-		"FileRedoneAlike": {turns: []spooltest.Turn{
-			{Text: []string{"Look:"}, Files: []spool.FileMade{image(1)}, Err: &spool.ModelError{Status: 503}}, {Text: []string{"Look:"}, Files: []spool.FileMade{image(1), image(2)}},
-		}, has: `{"type":"reset-step"}`},
 		"Cites": {turns: []spooltest.Turn{
 			{Text: []string{"Look."}, Sources: []spool.Source{{Title: "report.pdf"}}, Calls: []spooltest.Call{{ID: "c1", Name: "search"}, {ID: "c2", Name: "lookup"}}},
 			{Text: []string{"Done."}, Sources: []spool.Source{{URL: "https://example.com/a", Title: "A", Spans: []spool.Span{{Start: 0, End: 4}}}}},
 		}, has: `{"type":"source-url","url":"https://example.com/a","sourceId":"r1:s2:c1","title":"A","providerMetadata":{"spool":{"spans":[{"start":0,"end":4}]}}}`},
+		"Draws": {turns: []spooltest.Turn{
+			{Text: []string{"Look:"}, Files: drawn, Calls: []spooltest.Call{{ID: "c1", Name: "lookup"}}}, {Files: drawn[:1]},
+		}, has: `{"type":"file","url":"/files/art_`},
+		"DrawsAgain":    {turns: []spooltest.Turn{half, {Text: []string{"Look:"}, Files: drawn}}, has: `{"type":"reset-step"}`},
+		"DrawsAnother":  {turns: []spooltest.Turn{half, {Text: []string{"Look:"}, Files: drawn[1:]}}, cut: true, has: `{"type":"reset-step"}`},
+		"DrawsNoMore":   {turns: []spooltest.Turn{half, spooltest.Say("Look:")}, cut: true, has: `{"type":"reset-step"}`},
 		"Asks":          {turns: []spooltest.Turn{spooltest.Use(spooltest.Call{ID: "c1", Name: "send"})}, has: `"tool-approval-request","toolCallId":"c1","approvalId":"c1#sha256:`},
 		"Redone":        {turns: retried("Good", " day."), cut: true, has: `{"type":"reset-step"}`},
 		"RedoneAlike":   {turns: retried("He", "llo wor", "ld"), has: `{"type":"reset-step"}`},

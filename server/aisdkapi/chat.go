@@ -25,6 +25,8 @@ type Controller struct {
 	Streams *stream.Streams
 	Starts  *runs.Starts
 	Log     *slog.Logger
+	// Artifact returns the URL of an artifact of a thread.
+	Artifact func(spool.ThreadID, spool.ArtifactID) string
 }
 
 // ClientVersion says which version of the AI SDK a client is.
@@ -153,6 +155,7 @@ func (c Controller) Post(ctx context.Context, in Input) (Answer, error) {
 func (c Controller) follow(ctx context.Context, key spool.ThreadKey, who access.Principal, o aisdk.Options, slot *stream.Slot) (Answer, error) {
 	r := rest.RequestOf(ctx)
 	lasts, forget := access.Lifetime(call.ActingAs(r.Context(), who), who, who.Until)
+	o.Address = c.address(key)
 	o.Questions = c.questions(lasts, key)             //nolint:contextcheck // as below
 	opened, err := c.Streams.OpenAISDK(lasts, key, o) //nolint:contextcheck // see above
 	if err != nil {
@@ -253,7 +256,7 @@ func (c Controller) Messages(ctx context.Context, in MessagesInput) (ChatMessage
 		s.Messages = fromTurn(s.Messages)
 		out.Before = s.Messages[0].ID
 	}
-	out.Messages, err = aisdk.Messages(version, s, c.questions(call.Acting(ctx), key))
+	out.Messages, err = aisdk.Messages(version, s, c.questions(call.Acting(ctx), key), c.address(key))
 	return out, call.About(ctx, err, key, "")
 }
 
@@ -262,6 +265,11 @@ func (c Controller) questions(ctx context.Context, key spool.ThreadKey) aisdk.Qu
 	return func(run spool.RunID) ([]spool.ParkDetail, error) {
 		return c.Engine.Parks(ctx, key, run)
 	}
+}
+
+// address returns the URLs of the artifacts of a thread.
+func (c Controller) address(key spool.ThreadKey) aisdk.Address {
+	return func(id spool.ArtifactID) string { return c.Artifact(key.ID, id) }
 }
 
 // fromTurn leaves out the messages before the first turn, which are a part of an answer. If there is no turn, it

@@ -37,7 +37,7 @@ func (c Controller) read(ctx context.Context, key spool.ThreadKey, in *ChatReque
 // prompt starts a run with the user's message. A message that the thread has already is shown, unless the client
 // has edited it. Another text under its id is refused: the client would see the answer to the first one.
 func (c Controller) prompt(ctx context.Context, key spool.ThreadKey, in *ChatRequest, post aisdk.Post) (aisdk.Options, *ChatRefusal, error) {
-	text, attachments, err := post.Turn()
+	text, attachments, err := post.Turn(c.address(key))
 	if err != nil {
 		return aisdk.Options{}, nil, err
 	}

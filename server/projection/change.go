@@ -139,14 +139,6 @@ type CallResult struct {
 	Step   int
 }
 
-// File is an image or another file of the open step's answer.
-type File struct {
-	spool.FileShown
-
-	Run  spool.RunID
-	Step int
-}
-
 // Cited is a source of the open step's answer, or one that the result of a call names.
 type Cited struct {
 	spool.Source
@@ -157,6 +149,14 @@ type Cited struct {
 	Step int
 	// N counts the sources of the answer or of the result, from 1.
 	N int
+}
+
+// FileMade is an image or another file of the open step's answer.
+type FileMade struct {
+	spool.FileShown
+
+	Run  spool.RunID
+	Step int
 }
 
 // Asked says what the run waits for. The run's end follows, as [RunEnded] with the same parks.
@@ -272,8 +272,8 @@ func (CallStarted) change()   {}
 func (CallArgs) change()      {}
 func (CallEnded) change()     {}
 func (CallResult) change()    {}
-func (File) change()          {}
 func (Cited) change()         {}
+func (FileMade) change()      {}
 func (Asked) change()         {}
 func (StateChanged) change()  {}
 func (Nested) change()        {}

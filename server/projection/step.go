@@ -36,10 +36,10 @@ func (s *step) content(to *changes, item spool.Item) error {
 	switch item.Type {
 	case spool.ItemToolStart, spool.ItemToolArgs, spool.ItemToolEnd, spool.ItemToolResult:
 		return s.callItem(to, item)
-	case spool.ItemFile:
-		return s.file(to, item)
 	case spool.ItemSource:
 		return s.source(to, item)
+	case spool.ItemFile:
+		return s.file(to, item)
 	}
 	var block spool.Delta // also has the fields of a [spool.Block]
 	if err := item.Decode(&block); err != nil {
@@ -101,18 +101,6 @@ func (s *step) callItem(to *changes, item spool.Item) error {
 	return nil
 }
 
-// file adds a file of the answer.
-func (s *step) file(to *changes, item spool.Item) error {
-	var file spool.FileShown
-	if err := item.Decode(&file); err != nil {
-		return unreadable(item, err)
-	}
-	s.endOpenBlock(to)
-	s.begin(to)
-	to.add(File{file, s.run, s.number})
-	return nil
-}
-
 // source adds a source of the answer.
 func (s *step) source(to *changes, item spool.Item) error {
 	var source spool.Source
@@ -123,6 +111,18 @@ func (s *step) source(to *changes, item spool.Item) error {
 	s.begin(to)
 	s.sources++
 	to.add(Cited{Source: source, Run: s.run, Step: s.number, N: s.sources})
+	return nil
+}
+
+// file adds a file of the answer.
+func (s *step) file(to *changes, item spool.Item) error {
+	var file spool.FileShown
+	if err := item.Decode(&file); err != nil {
+		return unreadable(item, err)
+	}
+	s.endOpenBlock(to)
+	s.begin(to)
+	to.add(FileMade{file, s.run, s.number})
 	return nil
 }
 

@@ -59,8 +59,13 @@ func (c Controller) Upload(ctx context.Context, in UploadInput) (spool.Artifact,
 	case err != nil:
 		return saved, call.About(ctx, err, key, "")
 	}
-	rest.ResponseOf(ctx).Header().Set("Location", c.address(saved.ID, "", "threadId", string(key.ID)))
+	rest.ResponseOf(ctx).Header().Set("Location", c.ArtifactAddress(key.ID, saved.ID))
 	return saved, nil
+}
+
+// ArtifactAddress returns the URL at which a client with its own credentials reads an artifact of a thread.
+func (c Controller) ArtifactAddress(thread spool.ThreadID, id spool.ArtifactID) string {
+	return c.address(id, "", "threadId", string(thread))
 }
 
 // address returns the URL of an artifact. It begins with the path if the server does not know its public URL.

@@ -64,10 +64,6 @@ export interface components {
             /** @description Its thread. */
             threadId: string;
         };
-        AgentCited: {
-            /** @description The pages and documents that the message names. */
-            sources: components["schemas"]["CitedSource"][];
-        };
         AgentContent: {
             /** @description Who may start runs. Left out: everybody. */
             access?: components["schemas"]["Access"];
@@ -139,6 +135,12 @@ export interface components {
         };
         /** @description An event of AG-UI 1.0, by its type. Ignore a type that you do not know. */
         AgentEvent: components["schemas"]["AgentRunStarted"] | components["schemas"]["AgentRunFinished"] | components["schemas"]["AgentRunError"] | components["schemas"]["AgentStepStarted"] | components["schemas"]["AgentStepFinished"] | components["schemas"]["AgentTextMessageStart"] | components["schemas"]["AgentTextMessageContent"] | components["schemas"]["AgentTextMessageEnd"] | components["schemas"]["AgentReasoningStart"] | components["schemas"]["AgentReasoningMessageStart"] | components["schemas"]["AgentReasoningMessageContent"] | components["schemas"]["AgentReasoningMessageEnd"] | components["schemas"]["AgentReasoningEnd"] | components["schemas"]["AgentToolCallStart"] | components["schemas"]["AgentToolCallArgs"] | components["schemas"]["AgentToolCallEnd"] | components["schemas"]["AgentToolCallResult"] | components["schemas"]["AgentMessagesSnapshot"] | components["schemas"]["AgentStateSnapshot"] | components["schemas"]["AgentStateDelta"] | components["schemas"]["AgentCustom"];
+        AgentExtra: {
+            /** @description The images and files that the model made. Left out: none. */
+            files?: components["schemas"]["FileShown"][];
+            /** @description The pages and documents that the message names. Left out: none. */
+            sources?: components["schemas"]["CitedSource"][];
+        };
         AgentFunction: {
             /** @description The arguments as the model wrote them. */
             arguments: string;
@@ -165,12 +167,12 @@ export interface components {
             toolCallId: string;
         };
         AgentMessage: {
-            /** @description The text or parts. Left out: the message has only calls. */
+            /** @description The text or parts. Left out: the message has only calls or files. */
             content?: string | components["schemas"]["AgentPart"][];
             /** @description The message's id. For a user's turn it is the client's own id, if there is one. */
             id: string;
             /** @description More from this server. */
-            metadata?: components["schemas"]["AgentMetadataAgentCited"];
+            metadata?: components["schemas"]["AgentMetadataAgentExtra"];
             /**
              * @description Who speaks.
              * @enum {string}
@@ -190,9 +192,9 @@ export interface components {
              */
             type: "MESSAGES_SNAPSHOT";
         };
-        AgentMetadataAgentCited: {
+        AgentMetadataAgentExtra: {
             /** @description Data that AG-UI has no field for. */
-            spool: components["schemas"]["AgentCited"];
+            spool: components["schemas"]["AgentExtra"];
         };
         AgentMetadataAgentPublisher: {
             /** @description Data that AG-UI has no field for. */
@@ -1497,6 +1499,16 @@ export interface components {
              * @enum {string}
              */
             type: "file";
+        };
+        FileShown: {
+            /** @description The URI of another file, artifact:art_... Left out: it is an image. */
+            file?: string;
+            /** @description The name of the file. Left out: it has none. */
+            fileName?: string;
+            /** @description The URI of an image, artifact:art_... Left out: it is no image. */
+            image?: string;
+            /** @description The type of the file. */
+            mimeType: string;
         };
         ForkInput: {
             /**

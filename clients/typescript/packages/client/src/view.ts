@@ -1,5 +1,5 @@
 // What a client shows of a thread. The JSON form is the one of spec/fixtures/views.json, which other languages share.
-import type { CallPending, InputRequired, Message, QueuedRun, Run, State, Thread } from "./wire.js";
+import type { CallPending, InputRequired, Message, Part, QueuedRun, Run, State, Thread } from "./wire.js";
 
 /** A message as it is shown. One that came with a stream has no time until a snapshot replaces it. */
 export type ViewMessage = Omit<Message, "createdAt"> & { readonly createdAt?: string };
@@ -89,14 +89,15 @@ export interface Draft {
   readonly parts: readonly DraftPart[];
   /** The offset of the item with which the parts begin. */
   readonly began: string;
-  readonly results: readonly { toolCallId: string; toolName: string; result: unknown; sources?: readonly object[] }[];
+  /** The results of calls, each with the sources that it names behind it. */
+  readonly results: readonly (Part & { toolCallId: string })[];
   /** The offset of the first result. */
   readonly landed: string;
 }
 
 /** A part of a message that grows. */
 export interface DraftPart {
-  readonly type: "text" | "reasoning" | "tool-call" | "source";
+  readonly type: "text" | "reasoning" | "tool-call" | "whole";
   /** The name of a text in its stream, or the id of a call. */
   readonly id: string;
   /** The text, or the arguments of a call as they came. */
@@ -107,6 +108,6 @@ export interface DraftPart {
   readonly sentArgs?: unknown;
   /** The arguments of a call are complete. */
   readonly whole?: boolean;
-  /** The part, if it is a source. */
-  readonly source?: object;
+  /** The part, if it came whole: a source or a file. */
+  readonly part?: Part;
 }

@@ -88,13 +88,7 @@ export function textOf(content: Message["content"]): string {
   if (!Array.isArray(content)) {
     return (content as { text?: string }).text ?? "";
   }
-  let text = "";
-  for (const part of content as readonly Part[]) {
-    if (part.type === "text") {
-      text += part.text ?? "";
-    }
-  }
-  return text;
+  return (content as readonly Part[]).map((part) => (part.type === "text" ? part.text : "")).join("");
 }
 
 /** Returns a message as it is shown. */

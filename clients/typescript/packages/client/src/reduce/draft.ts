@@ -12,7 +12,7 @@ export interface AnyItem {
 
 /** Whether an item is content, which a draft grows by. */
 export const isContent = (type: string) =>
-  /^((TEXT_MESSAGE|REASONING|TOOL_CALL)_(START|CONTENT|ARGS|END|RESULT)|SOURCE)$/.test(type);
+  /^((TEXT_MESSAGE|REASONING|TOOL_CALL)_(START|CONTENT|ARGS|END|RESULT)|SOURCE|FILE)$/.test(type);
 
 /** The run of a stream. */
 export const runOfStream = (streamId: string) => streamId.slice(0, Math.max(0, streamId.lastIndexOf(":")));
@@ -21,40 +21,36 @@ const text = (value: unknown) => (typeof value === "string" ? value : "");
 
 /** The draft after a content item. */
 export function grown(draft: Draft, item: AnyItem): Draft {
-  const offset = item.offset ?? "";
+  const { type, offset = "", ...fields } = item;
   const delta = text(item.delta);
-  if (item.type === "SOURCE") {
-    const { offset: _, ...source } = { ...item, type: "source" };
-    return withPart(draft, offset, "source", JSON.stringify(source), (p) => ({ ...p, source }));
+  if (type === "SOURCE" || type === "FILE") {
+    const part = { ...fields, type: item.image ? "image" : type.toLowerCase() } as Part;
+    return withPart(draft, offset, "whole", `${draft.parts.length}`, (p) => ({ ...p, part }));
   }
-  if (!item.type.startsWith("TOOL_CALL")) {
-    const type = item.type.startsWith("TEXT") ? "text" : "reasoning";
-    return withPart(draft, offset, type, text(item.messageId), (p) => (delta ? { ...p, text: p.text + delta } : p));
+  if (!type.startsWith("TOOL_CALL")) {
+    const kind = type.startsWith("TEXT") ? "text" : "reasoning";
+    return withPart(draft, offset, kind, text(item.messageId), (p) => (delta ? { ...p, text: p.text + delta } : p));
   }
-  switch (item.type) {
-    case "TOOL_CALL_RESULT":
-      if ((item.result as Record<string, unknown> | null)?.__hitl_parked__) return draft; // it is no result yet
-      return {
-        ...draft,
-        landed: draft.results.length > 0 ? draft.landed : offset,
-        results: [
-          ...draft.results,
-          {
-            toolCallId: text(item.toolCallId),
-            toolName: text(item.toolName),
-            result: item.result,
-            sources: [item.sources ?? []].flat() as object[],
-          },
-        ],
-      };
-    default:
-      return withPart(draft, offset, "tool-call", text(item.toolCallId), (p) => {
-        if (item.type === "TOOL_CALL_START") return { ...p, toolName: text(item.toolName) };
-        if (item.type === "TOOL_CALL_ARGS") return { ...p, text: p.text + delta };
-        const sent = item.sentArgs === undefined ? {} : { sentArgs: item.sentArgs };
-        return { ...p, ...sent, toolName: text(item.toolName), args: item.args, whole: true };
-      });
+  const toolCallId = text(item.toolCallId);
+  const toolName = text(item.toolName);
+  if (type === "TOOL_CALL_RESULT") {
+    const { result, sources } = item;
+    if ((result as Record<string, unknown> | null)?.__hitl_parked__) return draft; // it is no result yet
+    return {
+      ...draft,
+      landed: draft.results.length > 0 ? draft.landed : offset,
+      results: [
+        ...draft.results,
+        { type: "tool-result", toolCallId, toolName, result },
+        ...[sources ?? []].flat().map((s) => ({ ...(s as object), type: "source" as const, toolCallId })),
+      ],
+    };
   }
+  return withPart(draft, offset, "tool-call", toolCallId, (p) => {
+    if (type === "TOOL_CALL_START") return { ...p, toolName };
+    if (type === "TOOL_CALL_ARGS") return { ...p, text: p.text + delta };
+    return { ...p, toolName, args: item.args, sentArgs: item.sentArgs, whole: true };
+  });
 }
 
 /** The draft with another part, which begins with the item if it is new. */
@@ -133,8 +129,8 @@ export function messagesOf(draft: Draft, threadId: string): readonly ViewMessage
 
 /** A part of the message. A block without text is none. */
 function partOf(part: DraftPart): Part[] {
-  if (part.type === "source") return [part.source as Part];
-  if (part.type !== "tool-call") return part.text ? [{ type: part.type, text: part.text }] : [];
+  if (part.part) return [part.part];
+  if (part.type !== "tool-call") return part.text ? [{ type: part.type, text: part.text } as Part] : [];
   const call: Record<string, unknown> = { type: "tool-call", toolCallId: part.id };
   if (part.toolName) call.toolName = part.toolName;
   const args = part.whole ? part.args : part.text || null;
@@ -146,10 +142,5 @@ function partOf(part: DraftPart): Part[] {
 /** The results in the order of the calls, in which they are saved. */
 function resultsOf(draft: Draft): Part[] {
   const place = (id: string) => draft.parts.findIndex((p) => p.type === "tool-call" && p.id === id);
-  return draft.results
-    .toSorted((a, b) => place(a.toolCallId) - place(b.toolCallId))
-    .flatMap(({ sources = [], ...r }) => [
-      { type: "tool-result", ...r },
-      ...sources.map((s) => ({ type: "source", ...s, toolCallId: r.toolCallId }) as Part),
-    ]);
+  return draft.results.toSorted((a, b) => place(a.toolCallId) - place(b.toolCallId));
 }
