@@ -13,14 +13,16 @@ async function tell(name, agent, parameters) {
   try {
     const errors = [];
     const sources = [];
+    const files = [];
     const { result } = await agent.runAgent(parameters, {
       onRunErrorEvent: ({ event }) => void errors.push(event.message),
-      onCustomEvent: ({ event }) => void (event.name === "SOURCE" && sources.push(event.value)),
+      onCustomEvent: ({ event }) => void { SOURCE: sources, FILE: files }[event.name]?.push(event.value),
     });
     if (sources.length > 0) {
       said.sources = sources.map(({ messageId: _, ...source }) => source);
       said.ofLast = sources.every(({ messageId }) => messageId === agent.messages.at(-1).id);
     }
+    if (files.length > 0) said.files = files.map((file) => [file.messageId === agent.messages.at(-1).id, file.mimeType, /^artifact:art_/.test(file.image ?? file.file)]);
     said.result = result;
     if (errors.length > 0) said.errors = errors;
   } catch (err) {
@@ -28,7 +30,7 @@ async function tell(name, agent, parameters) {
   }
   const last = agent.messages.at(-1);
   said.last = last && [last.role, last.content ?? null];
-  if (last?.metadata) said.metadata = last.metadata;
+  if (last?.metadata) said.metadata = JSON.parse(JSON.stringify(last.metadata).replace(/art_[0-9a-f]+/g, "art_..."));
   said.roles = agent.messages.map((m) => m.role).join(" ");
   said.waits = agent.pendingInterrupts.map((i) => [i.reason, i.metadata.spool.toolName]);
   said.state = agent.state;
@@ -63,6 +65,10 @@ const citing = newAgent("citing");
 ask(citing, "u1", "cite");
 await tell("cites", citing, { runId: "c1" });
 await tell("cited", newAgent("citing"), { runId: "c2" });
+const drawing = newAgent("drawing");
+ask(drawing, "u1", "draw");
+await tell("draws", drawing, { runId: "d1" });
+await tell("drawn", newAgent("drawing"), { runId: "d2" });
 await tell("nobody", newAgent("nobody"), { runId: "n1" });
 
 if (warned.length > 0) {

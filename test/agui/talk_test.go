@@ -29,6 +29,8 @@ func script(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		return spooltest.Say("It was ", r.Messages[len(r.Messages)-1].Content[0].ToolName, ".")
 	case prompt == "cite":
 		return spooltest.Turn{Text: []string{"As they say."}, Sources: []spool.Source{{URL: "https://example.com/a", Title: "A", Spans: []spool.Span{{Start: 0, End: 2}}}}}
+	case prompt == "draw":
+		return spooltest.Turn{Text: []string{"Look:"}, Files: []spool.FileMade{{Name: "a.csv", MediaType: "text/csv", Data: []byte("a,b\n")}}}
 	default:
 		return spooltest.Turn{Reasoning: []string{"hm"}, Text: []string{"You said: ", prompt}}
 	}
@@ -68,6 +70,9 @@ func TestHttpAgent(t *testing.T) {
 			`"sources":[{"url":"https://example.com/a","title":"A","spans":[{"start":0,"end":2}]}],"ofLast":true}`,
 		`{"name":"cited",` + ok + `,"last":["assistant","As they say."],"roles":"user assistant","waits":[],"state":{"spool":` + done("c1") + `},` +
 			`"metadata":{"spool":{"sources":[{"url":"https://example.com/a","title":"A","spans":[{"start":0,"end":2}]}]}}}`,
+		`{"name":"draws",` + ok + `,"last":["assistant","Look:"],"roles":"user assistant","waits":[],"state":{"spool":` + done("d1") + `},"files":[[true,"text/csv",true]]}`,
+		`{"name":"drawn",` + ok + `,"last":["assistant","Look:"],"roles":"user assistant","waits":[],"state":{"spool":` + done("d1") + `},` +
+			`"metadata":{"spool":{"files":[{"file":"artifact:art_...","mimeType":"text/csv","fileName":"a.csv"}]}}}`,
 		`{"name":"nobody","failed":{"message":"HTTP 404","status":404},"roles":"","waits":[],"state":{}}`,
 	}
 	got := strings.Split(strings.TrimSpace(node(t, nil, "talk.mjs", b.url+"/api/agent/ag-ui")), "\n")

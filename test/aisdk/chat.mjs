@@ -37,6 +37,20 @@ const stories = {
     assert.equal([...text(last(c)).split("|")[1]].slice(start, end).join(""), "Ä🙂 it");
     await same(c, "cites");
   },
+  async draws() {
+    const c = newChat("draws");
+    await c.chat.sendMessage({ text: "draws x" });
+    assert.equal(c.chat.status, "ready", String(c.errors));
+    const { url, mediaType } = part(c, "file");
+    assert.equal(mediaType, "text/csv");
+    assert.match(url, /^\/api\/agent\/artifacts\/art_[0-9a-f]+\?threadId=draws$/);
+    assert.equal(await (await fetch(new URL(url, server))).text(), "a,b\n");
+    await same(c, "draws");
+    await c.chat.sendMessage({ text: "text", files: [{ type: "file", url, mediaType }] });
+    assert.equal(c.chat.status, "ready", String(c.errors));
+    const again = (await saved("draws"))[2].parts.find((p) => p.type === "file");
+    assert.equal(again?.url, url, "the user attaches what the model made");
+  },
   async repeated() {
     const message = { id: "m1", role: "user", parts: [{ type: "text", text: "text" }] };
     const post = () => fetch(`${server}/api/chat`, { method: "POST", body: JSON.stringify({ id: "repeated", messages: [message], trigger: "submit-message" }) });

@@ -190,6 +190,7 @@ func (b *bundle) turn(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 			{Text: []string{"I look."}, Calls: []spooltest.Call{call(1, "lookup", `{"sources":[{"url":"https://example.com/b","title":"B"}]}`)}},
 			{Text: []string{"Ä🙂 it", " is."}, Sources: []spool.Source{{URL: "https://example.com/a", Title: "A", Spans: []spool.Span{{Start: 0, End: 5}}}, {Title: "a.pdf"}}},
 		},
+		"draws": {{Text: []string{"Look:"}, Files: []spool.FileMade{{Name: "a.csv", MediaType: "text/csv", Data: []byte("a,b\n")}}}},
 		"send":  {{Text: []string{"I send."}, Calls: []spooltest.Call{{ID: "s-" + spool.ToolCallID(gate), Name: "send", Args: `{"to":"ann"}`}}}, spooltest.Say("Sent", ".")},
 		"steer": {wait(spooltest.Turn{Text: []string{"Right."}, Calls: []spooltest.Call{{ID: "c-" + spool.ToolCallID(gate), Name: "lookup"}}}), spooltest.Say("Left", ".")},
 		"nest":  {spooltest.Use(spooltest.Call{ID: "n-" + spool.ToolCallID(gate), Name: engine.SpawnTool, Args: `{"name":"mailer","instructions":"mail ` + gate + `"}`}), spooltest.Say("Mailed", ".")},
