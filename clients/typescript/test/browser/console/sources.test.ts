@@ -27,7 +27,6 @@ test("what each provider cites opens on a click, and its image is shown", async 
   const desk = await Desk.open(world);
   for (const name of providers) {
     await world.other().run({ threadId: name, runId: `run-${name}`, agent: name, prompt: "cite" });
-    await world.other().outcome(`run-${name}`, { wait: "30s" });
     await desk.go(`#/threads/${name}`);
     const answer = desk.page.locator("article.answer", { hasText: "And more." });
     const link = answer.locator(".sources").getByRole("link", { name: `The page of ${name}` });
@@ -66,8 +65,6 @@ test("what each provider cites opens on a click, and its image is shown", async 
   await page.getByRole("button", { name: "Send" }).click();
   const link = page.getByRole("link", { name: "The page of gemini" });
   await link.waitFor();
-  await expect.poll(() => page.getByRole("button", { name: "Stop" }).isDisabled()).toBe(true);
-  await page.reload();
   const width = () => page.getByRole("img", { name: "image" }).evaluate((img: HTMLImageElement) => img.naturalWidth);
   await expect.poll(width).toBe(3);
   expect(peer.opened).toEqual([]);
