@@ -237,10 +237,10 @@ type ToolResulted struct {
 
 // FileShown are the fields of [ItemFile]: those of the message's part.
 type FileShown struct {
-	Image    string `doc:"The URI of an image, artifact:art_... Left out: it is no image."       json:"image,omitempty"`
+	Image    string `doc:"The URI of an image, artifact:art_... Left out: it is no image."     json:"image,omitempty"`
 	File     string `doc:"The URI of another file, artifact:art_... Left out: it is an image." json:"file,omitempty"`
-	MIMEType string `doc:"The type of the file."                                             json:"mimeType"`
-	FileName string `doc:"The name of the file. Left out: it has none."                      json:"fileName,omitempty"`
+	MIMEType string `doc:"The type of the file."                                               json:"mimeType"`
+	FileName string `doc:"The name of the file. Left out: it has none."                        json:"fileName,omitempty"`
 }
 
 // StepFinished are the fields of [ItemStepFinished].

@@ -84,7 +84,7 @@ func (s *save) refer(ctx context.Context) (done bool, err error) {
 func (s *save) again(ctx context.Context) error {
 	_, first, err := s.existing(ctx)
 	if err != nil || !first.exists() { // the artifact is saved, or the thread was deleted in the meantime
-		return nil //nolint:nilerr // its data are missing after a change only
+		return nil
 	}
 	key := blobKey(s.key.Tenant, s.sum, first.Value.Generation)
 	stored, err := s.openBlob(ctx, key)
@@ -92,7 +92,7 @@ func (s *save) again(ctx context.Context) error {
 		_ = stored.Close()
 	}
 	if spool.CodeOf(err) != spool.NotFound {
-		return nil //nolint:nilerr // the same
+		return nil
 	}
 	put, cancel := context.WithTimeout(ctx, s.options.Age/2)
 	defer cancel()

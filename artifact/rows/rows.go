@@ -333,7 +333,7 @@ func (r *reader) load() error {
 		r.rest = append(r.rest, data...)
 		r.next++
 	}
-	return nil
+	return nil //nolint:nilerr // the next load meets the error again
 }
 
 // data returns the data of a part, the n-th of the rows of a query.

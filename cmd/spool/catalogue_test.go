@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"log/slog"
@@ -151,7 +152,9 @@ func TestCatalogue(t *testing.T) {
 		t.Fatalf("the run is %+v, %v", outcome, err)
 	}
 	cancel()
-	<-worked
+	if err := <-worked; err != nil && !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
 	if got := <-asked; got != "/invoice600/7?fields=state" {
 		t.Errorf("the service was asked for %s", got)
 	}

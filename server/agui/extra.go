@@ -11,7 +11,7 @@ import (
 // Extra is what a message has and the protocol has no field for.
 type Extra struct {
 	Sources []spool.Source    `doc:"The pages and documents that the message names. Left out: none." json:"sources,omitempty"`
-	Files   []spool.FileShown `doc:"The images and files that the model made. Left out: none."      json:"files,omitempty"`
+	Files   []spool.FileShown `doc:"The images and files that the model made. Left out: none."       json:"files,omitempty"`
 }
 
 // citedEvent is the value of the event SOURCE.

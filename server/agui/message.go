@@ -17,8 +17,8 @@ type Message struct {
 	// Content is a string, or a list of [Part] with the images and documents of a user. Nil only for an assistant's message
 	// that has only calls or files.
 	Content    any              `doc:"The text or parts. Left out: the message has only calls or files." json:"content,omitempty"`
-	ToolCalls  []ToolCall       `doc:"The calls of an assistant."                               json:"toolCalls,omitempty"`
-	ToolCallID spool.ToolCallID `doc:"The call whose result this is. Only for the role tool."   json:"toolCallId,omitempty"`
+	ToolCalls  []ToolCall       `doc:"The calls of an assistant."                                        json:"toolCalls,omitempty"`
+	ToolCallID spool.ToolCallID `doc:"The call whose result this is. Only for the role tool."            json:"toolCallId,omitempty"`
 	// Metadata is nil if the message has no sources and no files.
 	Metadata *Metadata[Extra] `doc:"More from this server." json:"metadata,omitempty"`
 }

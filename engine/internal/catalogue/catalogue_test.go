@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -27,7 +28,7 @@ func shop() *catalogue.Catalogue {
 		tool("shop_refundPayment", "Give the money of a payment back, for a returned order"),
 		tool("shop_listPaymentMethods", "List the ways to pay of a customer"),
 		tool("shop_getHTTPStatus", "Whether the shop is up"),
-		tool("wetter", "天气预报: die Wettervorhersage für morgen"),
+		tool("wetter", "天气预报: die Wettervorhersage für morgen"), //nolint:gosmopolitan // words without spaces between them
 	})
 }
 
@@ -67,7 +68,7 @@ func TestSearch(t *testing.T) {
 		"SHOP_LISTCUSTOMERS shop_getOrder get": "shop_get_order",
 		"customers":                            "shop_listCustomers",
 		"cust":                                 "shop_listCustomers",
-		"天气":                                   "wetter",
+		"天气":                                   "wetter", //nolint:gosmopolitan // the same
 		"Wettervorhersagen":                    "wetter",
 	} {
 		if got := names(t, shop().Search(query)); len(got) == 0 || got[0] != want {
@@ -88,7 +89,7 @@ func TestSearchBounded(t *testing.T) {
 
 	var tools []spool.Tool
 	for i := range 1200 {
-		tools = append(tools, tool(fmt.Sprintf("api_listThings%d", i), "List things\nof number "+fmt.Sprint(i)))
+		tools = append(tools, tool(fmt.Sprintf("api_listThings%d", i), "List things\nof number "+strconv.Itoa(i)))
 	}
 	first := catalogue.Of(tools).Search("things 777")
 	for range 20 {

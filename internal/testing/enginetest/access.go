@@ -85,9 +85,9 @@ func offered(r spool.ModelRequest) string {
 	return strings.Join(names, " ")
 }
 
-// limited returns a tool for the runs of subjects that have the scope.
-func limited(t spool.Tool, scope string) spool.Tool {
-	t.Access = spool.Access{Scopes: []string{scope}}
+// limited returns a tool for the runs of subjects that have the scope team:pay.
+func limited(t spool.Tool) spool.Tool {
+	t.Access = spool.Access{Scopes: []string{"team:pay"}}
 	return t
 }
 
@@ -104,7 +104,7 @@ func testAccessTools(s accessTest) {
 			return spooltest.Say("done")
 		})
 	}
-	c := s.config(model(), limited(plain("pay", "1"), "team:pay"), plain("look", "1"))
+	c := s.config(model(), limited(plain("pay", "1")), plain("look", "1"))
 	first := s.engine(c)
 	s.startAs(first, chat, engine.StartRequest{Prompt: "go", RunID: "r1", Scopes: []string{"write"}})
 	job := redriveTest(s).die(first)
@@ -138,7 +138,7 @@ func testAccessNested(s accessTest) {
 	c.Models["large"] = spooltest.NewModel(spooltest.Say("of the large one"))
 	c.ModelAccess = map[string]spool.Access{"large": {Tenants: []spool.Tenant{"other"}}}
 	c.Agents[0].Spawn = &engine.Spawn{Profiles: map[string]engine.Profile{"helper": {
-		Description: "helps", Tools: []spool.Tool{limited(plain("pay", "1"), "team:pay"), plain("look", "1")},
+		Description: "helps", Tools: []spool.Tool{limited(plain("pay", "1")), plain("look", "1")},
 	}}}
 	e := s.working(c)
 	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", Scopes: []string{"write"}})
@@ -148,7 +148,7 @@ func testAccessNested(s accessTest) {
 
 // A park of a restricted tool is answered like any other.
 func testAccessAnswers(s accessTest) {
-	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "pay"}), spooltest.Say("done")), limited(approved("pay", "1"), "team:pay")))
+	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "pay"}), spooltest.Say("done")), limited(approved("pay", "1"))))
 	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", Scopes: []string{"team:pay"}})
 	s.becomes(spool.WaitingForInput)
 	if r, err := s.respondWith(e, engine.Response{ToolCallID: "c1", Approved: true, Args: []byte(`{"x":1}`)}); err != nil || !r.Delivered {

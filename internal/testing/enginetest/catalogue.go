@@ -65,10 +65,10 @@ func describe(id spool.ToolCallID, names ...string) spooltest.Call {
 	return spooltest.Call{ID: id, Name: spool.DescribeTool, Args: string(args)}
 }
 
-// only returns the first lines of a script that begin with a word.
-func only(lines []string, word string) (all []string) {
+// toolLines returns the lines of a script that begin with "tool".
+func toolLines(lines []string) (all []string) {
 	for _, line := range lines {
-		if strings.HasPrefix(line, word) {
+		if strings.HasPrefix(line, "tool") {
 			all = append(all, line)
 		}
 	}
@@ -88,10 +88,10 @@ func testCatalogueFound(s catalogueTest) {
 	listed := "now " + findTools
 	s.lines("tools", seen(m), listed, listed, listed+" sendMail", listed+" sendMail payBill askBank")
 	sent := `{"description":"Does sendMail","name":"sendMail","parameters":{"properties":{"to":{"type":"string"}},"type":"object"}}`
-	s.lines("results", only(s.script(), "tool")[:2],
+	s.lines("results", toolLines(s.script())[:2],
 		`tool c1:{"tools":[{"description":"Does sendMail","name":"sendMail"}]}`,
 		`tool c2:{"notes":["there is no tool \"nothing\": find tools with searchTools"],"tools":[`+sent+`]}`)
-	if got := only(s.script(), "tool")[2]; !strings.HasPrefix(got, `tool c3:"sent" c4:{"tools":[{"description":"Does payBill"`) || !strings.Contains(got, "askBank") {
+	if got := toolLines(s.script())[2]; !strings.HasPrefix(got, `tool c3:"sent" c4:{"tools":[{"description":"Does payBill"`) || !strings.Contains(got, "askBank") {
 		s.Errorf("the results are %s", got)
 	}
 	s.start(e, "r2", "go")
@@ -132,7 +132,7 @@ func testCatalogueKilled(s catalogueTest) {
 	after := findTools + " sendMail askBank"
 	s.lines("tools", seen(m), findTools, after, after, after)
 	s.same("described", s.run("r1").Described, []string{"sendMail", "askBank"})
-	if got := only(s.script(), "tool"); len(got) != 2 || got[1] != `tool c2:"sent"` {
+	if got := toolLines(s.script()); len(got) != 2 || got[1] != `tool c2:"sent"` {
 		s.Errorf("the results are %v", got)
 	}
 }
@@ -196,13 +196,13 @@ func testCatalogueAccess(s catalogueTest) {
 		return spooltest.NewModel(
 			spooltest.Use(find("c1", "pay bill"), describe("c2", "payBill", "sendMail"), spooltest.Call{ID: "c3", Name: "payBill"}), spooltest.Say("done"))
 	}
-	pay := func() spool.Tool { return limited(searched(plain("payBill", `"paid"`)), "team:pay") }
+	pay := func() spool.Tool { return limited(searched(plain("payBill", `"paid"`))) }
 	first := m()
 	e := s.engine(s.config(first, pay(), searched(plain("sendMail", "1"))))
 	stop := s.work(e)
 	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", Scopes: []string{"write"}})
 	s.ended(spool.Completed)
-	got := only(s.script(), "tool")[0]
+	got := toolLines(s.script())[0]
 	for _, want := range []string{
 		`c1:{"note":"no tool has these words in its name or description: try others","tools":[]}`,
 		`"notes":["there is no tool \"payBill\": find tools with searchTools"]`, `c3:"error: unknown tool payBill"`,
@@ -263,7 +263,7 @@ func testCatalogueFull(s catalogueTest) {
 	e := s.working(s.config(m, tools...))
 	s.start(e, "r1", "go")
 	s.ended(spool.Completed)
-	results := only(s.script(), "tool")
+	results := toolLines(s.script())
 	if got := strings.Count(results[6], `"parameters"`); got != spool.MaxDescribed-60 || !strings.Contains(results[6], "tool64 cannot be called: this run has described 64 tools") {
 		s.Errorf("the last description is %s", results[6])
 	}
@@ -309,7 +309,7 @@ func testCatalogueCompacted(s catalogueTest) {
 	s.start(e, "r1", "go")
 	s.ended(spool.Completed)
 	all := seen(m)
-	if sums.Asked() == 0 || !slices.Contains(only(s.script(), "tool"), `tool s1:"sent"`) {
+	if sums.Asked() == 0 || !slices.Contains(toolLines(s.script()), `tool s1:"sent"`) {
 		s.Errorf("%d summaries, messages %v", sums.Asked(), s.script())
 	}
 	for _, tools := range all[1:] {
@@ -464,7 +464,7 @@ func testCataloguePinned(s catalogueTest) {
 
 // testCatalogueInvalid configures agents whose own tools have the names of the two.
 func testCatalogueInvalid(s catalogueTest) {
-	for _, name := range strings.Fields(findTools) {
+	for name := range strings.FieldsSeq(findTools) {
 		_, err := engine.New(s.join(), s.config(spooltest.NewModel(), searched(plain("a", "1")), plain(name, "2")))
 		if want := `Config.Agents: agent "a" has tools with Search and a tool of the name "` + name + `"`; spool.MessageOf(err) != want {
 			s.Errorf("got %v", err)
