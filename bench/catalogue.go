@@ -47,7 +47,7 @@ func measureCatalogue(b *bench) (_ *section, err error) {
 	}
 	s.rows = []row{
 		{fmt.Sprintf("step with %d listed tools", fewTools), "µs", listed.ofShort},
-		{fmt.Sprintf("step with a catalogue of %s", number(float64(many))), "µs", searched.ofShort},
+		{"step with a catalogue of " + number(float64(many)), "µs", searched.ofShort},
 	}
 	s.goals = []goal{
 		ratioGoal(fmt.Sprintf("Step with a catalogue of %s tools beside one with %d listed ones", number(float64(many)), fewTools), searched.ofShort, listed.ofShort, mostOfCatalogue, false),
