@@ -98,6 +98,7 @@ function item(item: Schemas["Item"]): string {
     case "TOOL_CALL_ARGS":
     case "TOOL_CALL_END":
     case "TOOL_CALL_RESULT":
+    case "FILE":
     case "SOURCE":
       return said(item);
     case "STEP_FINISHED":
@@ -143,6 +144,8 @@ function said(item: Schemas["SubagentItem"]): string {
       return JSON.stringify(item.args);
     case "TOOL_CALL_RESULT":
       return `${JSON.stringify(item.result)} ${(item.sources ?? []).map(source).join(" ")}`;
+    case "FILE":
+      return `${item.image ?? item.file} ${item.mimeType} ${item.fileName ?? ""}`;
     case "SOURCE":
       return source(item);
     default:
