@@ -106,8 +106,8 @@ func TestItemTypes(t *testing.T) {
 			t.Errorf("%s is content and an end", kind.Type)
 		}
 	}
-	if content != 12 || end != 2 {
-		t.Errorf("%d kinds of content and %d ends, want 12 and 2", content, end)
+	if content != 13 || end != 2 {
+		t.Errorf("%d kinds of content and %d ends, want 13 and 2", content, end)
 	}
 	if kind := spool.ItemType("SOMETHING_NEW"); kind.Content() || kind.End() {
 		t.Error("an unknown kind is content or an end")
