@@ -50,6 +50,7 @@ func TestFill(t *testing.T) {
 		"no wall time":   {config.LimitOptions{WallTime: -1}, config.LimitOptions{AnswerBytes: 4 << 20, StepBytes: 8 << 20, WallTime: -1}},
 	} {
 		c.want.PromptBytes, c.want.ResultBytes, c.want.Waiting = 262_144, 64<<10, 16
+		c.want.FileBytes, c.want.ThreadFileBytes, c.want.ThreadFiles = 4<<20, 32<<20, 64
 		if err := config.Fill(&c.got); err != nil || c.got != c.want {
 			t.Errorf("%s: %+v, %v", name, c.got, err)
 		}
