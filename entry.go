@@ -59,6 +59,8 @@ const (
 	EntryOutputRejected EntryType = "OUTPUT_REJECTED"
 	// EntryModelFallback announces that a run goes on with another model: [ModelFallback].
 	EntryModelFallback EntryType = "MODEL_FALLBACK"
+	// EntryFileDropped announces that the model does not get a file of the run: [FileDropped].
+	EntryFileDropped EntryType = "FILE_DROPPED"
 	// EntryHandedOver announces that another agent has taken the thread over: [HandedOver].
 	EntryHandedOver EntryType = "HANDED_OVER"
 )

@@ -38,6 +38,7 @@ func EntryKinds() []Kind[EntryType] {
 		kind[StorageLimitReached](EntryStorageLimitReached, "The tenant stores as many bytes as it may."),
 		kind[OutputRejected](EntryOutputRejected, "An answer does not fit the schema of the run."),
 		kind[ModelFallback](EntryModelFallback, "A model failed, and the run goes on with another one."),
+		kind[FileDropped](EntryFileDropped, "The model does not get a file of the run, and reads a text in its place."),
 		kind[HandedOver](EntryHandedOver, "Another agent has taken the thread over."),
 		kind[RunRefused](EntryRunRefused, "A worker claimed a run and refused it."),
 		kind[StateChange](NoticeStateChange, "The state of the thread. A notice."),

@@ -136,6 +136,9 @@ type (
 		Data      []byte
 		Provider  json.RawMessage
 	}
+	// FilesWithheld says that the request has no images and files of tool results, because the model's server refuses
+	// them. A model yields it before the first piece of the answer. Text is what the model reads in place of each.
+	FilesWithheld struct{ Text string }
 	// SourceSeen is a source that the answer names, at any time before its end. The spans count the characters of all
 	// text deltas of the answer joined. The engine checks the source, joins those that are equal, and adds them to the
 	// end of the message.
@@ -171,6 +174,7 @@ func (ToolCallDelta) modelEvent()  {}
 func (ToolCallEnd) modelEvent()    {}
 func (ProviderPart) modelEvent()   {}
 func (FileMade) modelEvent()       {}
+func (FilesWithheld) modelEvent()  {}
 func (SourceSeen) modelEvent()     {}
 func (ResumePoint) modelEvent()    {}
 func (UsageSeen) modelEvent()      {}

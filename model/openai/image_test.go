@@ -83,8 +83,13 @@ func TestRefusedImages(t *testing.T) {
 		var log bytes.Buffer
 		m := p.model(t, openai.Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
 		for range 2 {
-			if events, err := stream(t, m, r); (err == nil && heard(events) == "Fine. stop") != c.again {
+			events, err := stream(t, m, r)
+			if (err == nil && heard(events) == "Fine. stop") != c.again {
 				t.Errorf("%s: %q, %v", c.refusal, heard(events), err)
+			}
+			told := spool.FilesWithheld{Text: "[an image or a file of this result is not shown: this model does not take it]"}
+			if c.again && (len(events) == 0 || events[0] != spool.ModelEvent(told)) {
+				t.Errorf("%s: nobody is told first that the image was not sent: %+v", c.refusal, events)
 			}
 		}
 		all := p.requests()

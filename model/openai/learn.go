@@ -32,8 +32,8 @@ type sent struct {
 	reasoning                                                 bool
 	// answers is true if the request has a message of a model.
 	answers bool
-	// resultImages is true if the request has images or files of results.
-	resultImages bool
+	// resultImages is true if the request has images or files of results, and withheld if it would have some.
+	resultImages, withheld bool
 	// userAfterTool is true if the request has a message of a user directly behind results.
 	userAfterTool bool
 }

@@ -80,9 +80,13 @@ func (m *Model) messages(r spool.ModelRequest, f form, s *sent) []wireMessage {
 		switch message.Role {
 		case spool.RoleTool:
 			out = append(out, encodeResults(message, ids, f.images)...)
-			if media := resultMedia(message.Content, ids); media != nil && f.images {
+			switch media := resultMedia(message.Content, ids); {
+			case media == nil:
+			case f.images:
 				s.resultImages = true
 				addUser(media)
+			default:
+				s.withheld = true
 			}
 		case spool.RoleAssistant:
 			if encoded := m.encodeAssistant(message, ids, f, s); encoded != nil {
@@ -220,7 +224,7 @@ func encodeCall(p spool.Part, own saved, ids *callid.IDs) wireMessage {
 }
 
 // notShown is what a model that takes no images reads behind a result with one.
-const notShown = "\n\n[an image or a file of this result is not shown: this model does not take it]"
+const notShown = "[an image or a file of this result is not shown: this model does not take it]"
 
 // encodeResults returns the messages of results. Images says that a message of a user behind them has their images.
 func encodeResults(message spool.Message, ids *callid.IDs, images bool) []wireMessage {
@@ -234,7 +238,7 @@ func encodeResults(message spool.Message, ids *callid.IDs, images bool) []wireMe
 				continue
 			}
 			if text, ok := out[last]["content"].(string); ok && !strings.HasSuffix(text, notShown) {
-				out[last]["content"] = text + notShown
+				out[last]["content"] = text + "\n\n" + notShown
 			}
 		}
 	}

@@ -61,11 +61,16 @@ func (m *Model) stream(ctx context.Context, r spool.ModelRequest, emit func(spoo
 		return err
 	}
 	conn := m.conn.With(r.Extra)
-	in, err := m.ask(ctx, conn, r)
+	in, request, err := m.ask(ctx, conn, r)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
+	if request.withheld {
+		if err := emit(spool.FilesWithheld{Text: notShown}); err != nil {
+			return err
+		}
+	}
 	a := &answer{model: m, conn: conn, modelID: m.config.Model}
 	o := m.output(r, *m.form.Load())
 	a.emit = o.events(emit)
@@ -86,22 +91,22 @@ func (m *Model) stream(ctx context.Context, r spool.ModelRequest, emit func(spoo
 }
 
 // ask makes the request, in another form if the server refuses a field of it.
-func (m *Model) ask(ctx context.Context, conn *openaiwire.Conn, r spool.ModelRequest) (*openaiwire.Answer, error) {
+func (m *Model) ask(ctx context.Context, conn *openaiwire.Conn, r spool.ModelRequest) (*openaiwire.Answer, sent, error) {
 	var changes []change
 	begun := *m.form.Load()
 	for f := begun; ; {
 		body, sent, err := m.body(r, f)
 		if err != nil {
-			return nil, &spool.ModelError{Status: http.StatusBadRequest, Message: "encode request", Err: err}
+			return nil, sent, &spool.ModelError{Status: http.StatusBadRequest, Message: "encode request", Err: err}
 		}
 		in, err := conn.Open(ctx, http.MethodPost, m.url, body)
 		if err == nil {
 			m.learn(changes)
-			return in, nil
+			return in, sent, nil
 		}
 		c, ok := f.refused(begun, sent, err)
 		if !ok || len(changes) == maxChanges {
-			return nil, err
+			return nil, sent, err
 		}
 		changes = append(changes, c)
 		c.apply(&f)

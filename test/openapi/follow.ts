@@ -66,6 +66,8 @@ function event(event: Schemas["Event"]): string {
       return `step ${event.payload.step}: ${event.payload.problem}`;
     case "MODEL_FALLBACK":
       return `step ${event.payload.step}: ${event.payload.from} to ${event.payload.to}`;
+    case "FILE_DROPPED":
+      return `${event.payload.model} does not get ${event.payload.artifactId ?? "files of results"}`;
     case "HANDED_OVER":
       return `step ${event.payload.step}: ${event.payload.from} to ${event.payload.to}`;
     case "RUN_REFUSED":

@@ -71,18 +71,6 @@ func (l *runState) saveAnswerFile(ctx context.Context, n int, file spool.FileMad
 	return spool.Part{Type: spool.PartFile, File: saved.ID.URI(), MIMEType: saved.MediaType, FileName: saved.Name}, nil
 }
 
-// imageDropped logs once in a segment that the model does not get an image of a result.
-func (l *asker) imageDropped(ctx context.Context, id spool.ArtifactID, text string) {
-	if l.dropped[id] {
-		return
-	}
-	if l.dropped == nil {
-		l.dropped = make(map[spool.ArtifactID]bool)
-	}
-	l.dropped[id] = true
-	l.s.runner.Concerning(l.s.Key, l.run.ID).WarnContext(ctx, "the model does not get an image of a tool's result", "artifact", id, "model", l.run.ModelInUse(), "reads", text)
-}
-
 // openArtifactFunc returns the function with which a call reads files of the thread, or nil if the engine stores none.
 func (l *calls) openArtifactFunc() func(context.Context, spool.ArtifactID) (spool.Artifact, io.ReadCloser, error) {
 	s := l.s

@@ -6,11 +6,9 @@ import (
 	"runtime/debug"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/internal/attach"
 	"github.com/spoolhq/spool/engine/internal/chat"
 	"github.com/spoolhq/spool/engine/internal/history"
 	"github.com/spoolhq/spool/engine/internal/pricing"
-	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/registry"
 )
 
@@ -34,9 +32,7 @@ func (l *asker) ask(ctx context.Context, past *history.Messages, asked weightedR
 }
 
 func (l *asker) askFrom(ctx context.Context, past *history.Messages, asked weightedRequest, resume json.RawMessage) (chat.Turn, error) {
-	request, err := l.s.runner.Attachments.Inline(ctx, asked.ModelRequest, attach.Prompt{
-		Thread: l.s.Key, Run: l.run.Root(), Answers: record.Answers(l.run), Dropped: func(id spool.ArtifactID, text string) { l.imageDropped(ctx, id, text) },
-	}, l.images)
+	request, err := l.inline(ctx, asked.ModelRequest)
 	if err != nil {
 		return chat.Turn{}, err
 	}
@@ -50,6 +46,7 @@ func (l *asker) askFrom(ctx context.Context, past *history.Messages, asked weigh
 			return l.reserve(ctx, row, l.model, r, prompt)
 		},
 		Arguments: l.arguments, SaveFile: l.saveAnswerFile,
+		Withheld: func(ctx context.Context, text string) error { return l.recordDropped(ctx, spool.FileDropped{Text: text}) },
 		SaveResume: func(ctx context.Context, data json.RawMessage) error {
 			return l.saveResume(ctx, asked, row, prompt, data)
 		},

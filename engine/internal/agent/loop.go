@@ -40,8 +40,8 @@ type asker struct {
 
 	model  spool.Model
 	images attach.Fetched
-	// dropped are the images of results that the log says the model does not get.
-	dropped map[spool.ArtifactID]bool
+	// dropped are the files that this segment knows the run's record to have, without their steps.
+	dropped map[spool.FileDropped]bool
 	around  history.Around
 	failed  int64 // the prompt's tokens when a summary last failed; 0 if none failed
 }

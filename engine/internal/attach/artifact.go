@@ -18,9 +18,9 @@ type Prompt struct {
 	// Run is the dispatched run, and Answers the run whose turn it answers: see [record.Answers]. Their turns must have
 	// their files.
 	Run, Answers spool.RunID
-	// Dropped is called with the images of results that the model does not get, and the text that it reads instead. Nil:
-	// nobody wants to know.
-	Dropped func(id spool.ArtifactID, text string)
+	// Dropped is called with each artifact of a turn and each image of a result that the model does not get, with the run
+	// of its message and the text that the model reads instead. Nil: nobody wants to know.
+	Dropped func(of spool.RunID, id spool.ArtifactID, text string)
 }
 
 // inliner puts the data of files into one request.
@@ -37,12 +37,12 @@ type inliner struct {
 
 // results returns the content of a tool message with the images that its results name, each after its result. It
 // begins with the last one, because the request may have no room for all.
-func (in *inliner) results(ctx context.Context, content spool.Content) (spool.Content, error) {
-	out := make(spool.Content, 0, len(content)+1)
-	for _, p := range slices.Backward(content) {
+func (in *inliner) results(ctx context.Context, m spool.Message) (spool.Content, error) {
+	out := make(spool.Content, 0, len(m.Content)+1)
+	for _, p := range slices.Backward(m.Content) {
 		if p.Type == spool.PartToolResult {
 			for _, named := range slices.Backward(toolresult.ArtifactsOf(p.Result)) {
-				media, err := in.media(ctx, named.ID, p.ToolName == spool.ArtifactTool)
+				media, err := in.media(ctx, m.RunID, named.ID, p.ToolName == spool.ArtifactTool)
 				switch {
 				case err != nil:
 					return nil, err
@@ -61,7 +61,7 @@ func (in *inliner) results(ctx context.Context, content spool.Content) (spool.Co
 
 // media returns an image that a result names as a part, a text that says why the model does not get it, or a part without
 // a type: there is no such image, or a later result shows it. A PDF is a part only if the model asked for it.
-func (in *inliner) media(ctx context.Context, id spool.ArtifactID, asked bool) (spool.Part, error) {
+func (in *inliner) media(ctx context.Context, of spool.RunID, id spool.ArtifactID, asked bool) (spool.Part, error) {
 	if in.shown[id] {
 		return spool.Part{}, nil
 	}
@@ -74,16 +74,24 @@ func (in *inliner) media(ctx context.Context, id spool.ArtifactID, asked bool) (
 		return spool.Part{}, err
 	}
 	in.shown[id] = true
-	if part.Type == spool.PartText && in.Dropped != nil {
-		in.Dropped(id, part.Text)
-	}
+	in.told(of, id, part)
 	return part, nil
+}
+
+// told calls Dropped for an artifact whose part is a text.
+func (in *inliner) told(of spool.RunID, id spool.ArtifactID, part spool.Part) {
+	if part.Type == spool.PartText && in.Dropped != nil {
+		in.Dropped(of, id, part.Text)
+	}
 }
 
 // attached returns an artifact of a user's turn or of a model's answer as a part with its data, or as a text that says why
 // not. The provider gets its own data back with either.
-func (in *inliner) attached(ctx context.Context, p spool.Part, id spool.ArtifactID) (spool.Part, error) {
+func (in *inliner) attached(ctx context.Context, of spool.RunID, p spool.Part, id spool.ArtifactID) (spool.Part, error) {
 	part, err := in.open(ctx, id, func(string) bool { return true })
+	if err == nil {
+		in.told(of, id, part)
+	}
 	if part.Type == spool.PartFile && p.FileName != "" {
 		part.FileName = p.FileName
 	}

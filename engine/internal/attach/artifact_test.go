@@ -213,7 +213,7 @@ func TestDroppedImages(t *testing.T) {
 	}
 	var dropped []spool.ArtifactID
 	got, err := a.Inline(t.Context(), spool.ModelRequest{Messages: []spool.Message{{Role: spool.RoleTool, Content: results}}}, Prompt{
-		Thread: spool.ThreadKey{ID: "t1"}, Dropped: func(id spool.ArtifactID, _ string) { dropped = append(dropped, id) },
+		Thread: spool.ThreadKey{ID: "t1"}, Dropped: func(_ spool.RunID, id spool.ArtifactID, _ string) { dropped = append(dropped, id) },
 	}, make(Fetched))
 	content := got.Messages[0].Content
 	if err != nil || len(content) != len(results) || !reflect.DeepEqual(dropped, []spool.ArtifactID{"tiff", "fake", "large"}) {

@@ -52,14 +52,14 @@ func (a *Files) Inline(ctx context.Context, r spool.ModelRequest, p Prompt, know
 // content returns the content of a message with the data of its files.
 func (in *inliner) content(ctx context.Context, m spool.Message) (spool.Content, error) {
 	if m.Role == spool.RoleTool {
-		return in.results(ctx, m.Content)
+		return in.results(ctx, m)
 	}
 	content := slices.Clone(m.Content)
 	for n, p := range slices.Backward(content) {
 		var err error
 		switch id, isArtifact := spool.ArtifactOf(source(p)); {
 		case isArtifact && in.Artifacts != nil:
-			content[n], err = in.attached(ctx, p, id)
+			content[n], err = in.attached(ctx, m.RunID, p, id)
 		case isArtifact:
 			content[n] = note(spool.Artifact{ID: id}, "which is not available any more")
 		case isRemote(p) && in.client != nil:

@@ -58,6 +58,8 @@ type Question struct {
 	// SaveFile saves a file of the answer, the n-th from 1, and returns its part of the message. It returns within the
 	// answer. Nil: files are not saved.
 	SaveFile func(ctx context.Context, n int, file spool.FileMade) (spool.Part, error)
+	// Withheld records that the request has no files of results, and what the model reads in their place.
+	Withheld func(ctx context.Context, text string) error
 	// SaveResume saves the data of a resume point.
 	SaveResume func(ctx context.Context, data json.RawMessage) error
 }
@@ -132,10 +134,9 @@ func (c *call) listen(ctx context.Context, request spool.ModelRequest, t *Turn) 
 		if event, err = withData(event); err != nil {
 			return err
 		}
-		if point, ok := event.(spool.ResumePoint); ok {
-			if err := c.saveResume(ctx, point, t); err != nil {
-				return err
-			}
+		if saved, err := c.saved(ctx, event, t); err != nil {
+			return err
+		} else if saved {
 			continue
 		}
 		event, whole := t.fit(event)
@@ -152,6 +153,18 @@ func (c *call) listen(ctx context.Context, request spool.ModelRequest, t *Turn) 
 		}
 	}
 	return nil
+}
+
+// saved saves an event that is no part of the answer. It returns false for one that is.
+func (c *call) saved(ctx context.Context, event spool.ModelEvent, t *Turn) (bool, error) {
+	switch ev := event.(type) {
+	case spool.ResumePoint:
+		return true, c.saveResume(ctx, ev, t)
+	case spool.FilesWithheld:
+		return true, c.Withheld(ctx, ev.Text)
+	default:
+		return false, nil
+	}
 }
 
 // fit returns the part of an event that fits into the answer.

@@ -38,6 +38,7 @@ var longCases = map[string]string{
 	"ArtifactUse":     "Repeated",
 	"ArtifactDefault": "Crashed",
 	"ModelImages":     "Crashed Called",
+	"Dropped":         "Once",
 	"Audit":           "Delete Retention",
 	"Await":           "Expired Extended GivenUp LineStopped Reads",
 	"Background":      "Attempts Cut Gone GoneMidway Killed",

@@ -82,6 +82,7 @@ func portSubjects() []subject {
 		{"ArtifactUse", cases(artifactUseTests)},
 		{"ArtifactDefault", cases(artifactDefaultTests)},
 		{"ModelImages", cases(modelImageTests)},
+		{"Dropped", cases(droppedTests)},
 		{"Job", jobTests},
 		{"Fair", cases(fairTests)},
 		{"Storage", cases(storageTests)},

@@ -1416,7 +1416,7 @@ export interface components {
             error: string;
         };
         /** @description An entry of a thread's record, or a notice, by its type. An application's own entries and notices have other types and the mark published (ApplicationEvent). Ignore a type that you do not know. */
-        Event: components["schemas"]["RunStartedEvent"] | components["schemas"]["RunEndedEvent"] | components["schemas"]["InputRequiredEvent"] | components["schemas"]["InputExpiringEvent"] | components["schemas"]["InputExtendedEvent"] | components["schemas"]["InputExpiredEvent"] | components["schemas"]["CallPendingEvent"] | components["schemas"]["HitlResponseEvent"] | components["schemas"]["MessagesDroppedEvent"] | components["schemas"]["MessagesRestoredEvent"] | components["schemas"]["SteeredEvent"] | components["schemas"]["ContextCompactedEvent"] | components["schemas"]["TokenBudgetExhaustedEvent"] | components["schemas"]["CostBudgetExhaustedEvent"] | components["schemas"]["ToolCallBudgetExhaustedEvent"] | components["schemas"]["TimeBudgetExhaustedEvent"] | components["schemas"]["TimeLimitReachedEvent"] | components["schemas"]["StorageLimitReachedEvent"] | components["schemas"]["OutputRejectedEvent"] | components["schemas"]["ModelFallbackEvent"] | components["schemas"]["HandedOverEvent"] | components["schemas"]["RunRefusedEvent"] | components["schemas"]["StateChangeEvent"] | components["schemas"]["MessageAppendedEvent"] | components["schemas"]["ThreadDeletedEvent"];
+        Event: components["schemas"]["RunStartedEvent"] | components["schemas"]["RunEndedEvent"] | components["schemas"]["InputRequiredEvent"] | components["schemas"]["InputExpiringEvent"] | components["schemas"]["InputExtendedEvent"] | components["schemas"]["InputExpiredEvent"] | components["schemas"]["CallPendingEvent"] | components["schemas"]["HitlResponseEvent"] | components["schemas"]["MessagesDroppedEvent"] | components["schemas"]["MessagesRestoredEvent"] | components["schemas"]["SteeredEvent"] | components["schemas"]["ContextCompactedEvent"] | components["schemas"]["TokenBudgetExhaustedEvent"] | components["schemas"]["CostBudgetExhaustedEvent"] | components["schemas"]["ToolCallBudgetExhaustedEvent"] | components["schemas"]["TimeBudgetExhaustedEvent"] | components["schemas"]["TimeLimitReachedEvent"] | components["schemas"]["StorageLimitReachedEvent"] | components["schemas"]["OutputRejectedEvent"] | components["schemas"]["ModelFallbackEvent"] | components["schemas"]["FileDroppedEvent"] | components["schemas"]["HandedOverEvent"] | components["schemas"]["RunRefusedEvent"] | components["schemas"]["StateChangeEvent"] | components["schemas"]["MessageAppendedEvent"] | components["schemas"]["ThreadDeletedEvent"];
         EventPage: {
             /** @description The events, in the order of their seq. */
             events: components["schemas"]["ApplicationEvent"][];
@@ -1465,6 +1465,44 @@ export interface components {
              * @enum {string}
              */
             type: "FILE";
+        };
+        FileDropped: {
+            /** @description The nested run. Left out: the run itself. */
+            agentId?: string;
+            /** @description The file. Left out: the images and files of all results. */
+            artifactId?: string;
+            /** @description The model, by its configured name. */
+            model: string;
+            /**
+             * Format: int64
+             * @description The step whose request is the first without the file, from 1.
+             */
+            step: number;
+            /** @description What the model reads in place of the file. */
+            text: string;
+        };
+        /** @description The model does not get a file of the run, and reads a text in its place. */
+        FileDroppedEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            createdAt: string;
+            payload: components["schemas"]["FileDropped"];
+            /** @description The run that it belongs to, if any. */
+            runId?: string;
+            /**
+             * Format: int64
+             * @description Its number in the thread's record, from 1 without gaps. Zero: a notice, which the record does not have.
+             */
+            seq: number;
+            /** @description Its thread. */
+            threadId: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "FILE_DROPPED";
         };
         /** @description An image or another file of the answer. */
         FileItem: {

@@ -1,6 +1,6 @@
 // What the record of a run says, for a person.
 import type { ThreadEvent } from "@spool/client";
-import { linkOf, unpricedOf } from "../thread/why.js";
+import { droppedOf, linkOf, unpricedOf } from "../thread/why.js";
 
 /** A line of the record. */
 export interface RecordLine {
@@ -60,6 +60,8 @@ function said(type: string, p: Record<string, unknown>, lost: boolean): [string,
       ];
     case "MODEL_FALLBACK":
       return [`${p.from} failed (${p.cause}): goes on with ${p.to}`, "failed"];
+    case "FILE_DROPPED":
+      return [droppedOf(p)];
     case "HANDED_OVER":
       return [`${p.from} hands over to ${p.to}`];
     case "CALL_PENDING":

@@ -2,7 +2,7 @@
 import type { Message, Part, ThreadEvent } from "@spool/client";
 import type { DeltaRun, RecordVersion, ThreadRecord } from "@spool/client/record";
 import { failureOf } from "../thread/failure.js";
-import { askOf, budgetOf, linkOf, unpricedOf } from "../thread/why.js";
+import { askOf, budgetOf, droppedOf, linkOf, unpricedOf } from "../thread/why.js";
 import { count, money } from "../ui/format.js";
 
 /** What a mark is about. The order is that of their weight, the heaviest first. */
@@ -200,6 +200,9 @@ class Teller {
         return;
       case "MODEL_FALLBACK":
         this.#say(`the model ${p.from} failed, and the run goes on with ${p.to}`, "failed");
+        return;
+      case "FILE_DROPPED":
+        this.#say(droppedOf(p));
         return;
       case "HANDED_OVER":
         this.#say(`${p.from} handed the thread to ${p.to}`, "handover");

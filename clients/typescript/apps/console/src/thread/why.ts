@@ -39,6 +39,13 @@ export function budgetOf(args: unknown): string {
   }
 }
 
+/** Says which file the model of a FILE_DROPPED does not get. */
+export function droppedOf({ artifactId, model }: { artifactId?: unknown; model?: unknown }): string {
+  return artifactId
+    ? `the model ${model} does not get the file ${artifactId}`
+    : `the model ${model} does not get images and files of tool results`;
+}
+
 /** Says that a run came to a model without a price, by the entry about its budget, or undefined. */
 export function unpricedOf({ unpricedModel }: { unpricedModel?: unknown }): string | undefined {
   return unpricedModel ? `the run came to ${unpricedModel}, which has no price` : undefined;

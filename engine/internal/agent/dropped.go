@@ -1,0 +1,96 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/attach"
+	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/thread"
+)
+
+// inline returns the request with the data of its files. The record gets the files of this run that the model does not
+// get. Those of earlier runs are in the record of those.
+func (l *asker) inline(ctx context.Context, r spool.ModelRequest) (spool.ModelRequest, error) {
+	var dropped []spool.FileDropped
+	prompt := attach.Prompt{Thread: l.s.Key, Run: l.run.Root(), Answers: record.Answers(l.run)}
+	prompt.Dropped = func(of spool.RunID, id spool.ArtifactID, text string) {
+		if of == l.run.ID || of == prompt.Run || of == prompt.Answers {
+			dropped = append(dropped, spool.FileDropped{ArtifactID: id, Text: text})
+		}
+	}
+	r, err := l.s.runner.Attachments.Inline(ctx, r, prompt, l.images)
+	if err != nil {
+		return r, err
+	}
+	return r, l.recordDropped(ctx, dropped...)
+}
+
+// recordDropped appends the files that the model in use does not get to the record, once in a run.
+func (l *asker) recordDropped(ctx context.Context, files ...spool.FileDropped) error {
+	if len(files) == 0 {
+		return nil
+	}
+	if err := l.readDropped(ctx); err != nil {
+		return err
+	}
+	var fresh []spool.FileDropped
+	for _, f := range files {
+		if f.Model = l.run.ModelInUse(); !l.dropped[f] {
+			fresh = append(fresh, f)
+		}
+	}
+	if len(fresh) == 0 {
+		return nil
+	}
+	err := l.commit(ctx, func(tx *thread.Tx) error {
+		var entries []*spool.Entry
+		for _, f := range fresh {
+			if f.Step = l.run.Steps + 1; l.parent != nil {
+				f.AgentID = new(l.run.AgentID())
+			}
+			entries = append(entries, spool.NewEntry(spool.EntryFileDropped, tx.Root().Run.ID, f))
+		}
+		return tx.Append(entries...)
+	})
+	if err != nil {
+		return err
+	}
+	for _, f := range fresh {
+		l.dropped[f] = true
+		l.s.runner.Concerning(l.s.Key, l.run.ID).WarnContext(ctx, "the model does not get a file", "artifact", f.ArtifactID, "step", l.run.Steps+1, "model", f.Model, "reads", f.Text)
+	}
+	return nil
+}
+
+// readDropped reads, once in a segment, which files the record of the run has.
+func (l *asker) readDropped(ctx context.Context) error {
+	if l.dropped != nil {
+		return nil
+	}
+	dropped := make(map[spool.FileDropped]bool)
+	err := l.s.runner.Store.View(ctx, l.s.Key, func(v spool.View) error {
+		entries, err := v.Entries(spool.EntryQuery{Run: l.run.Root(), Type: spool.EntryFileDropped})
+		for _, e := range entries {
+			var f spool.FileDropped
+			if err := json.Unmarshal(e.Payload, &f); err != nil {
+				return err
+			}
+			var of spool.AgentID
+			if f.AgentID != nil {
+				of = *f.AgentID
+			}
+			if of == l.run.AgentID() {
+				f.AgentID, f.Step = nil, 0
+				dropped[f] = true
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return storeError{err}
+	}
+	l.dropped = dropped
+	return nil
+}
