@@ -11,11 +11,11 @@ import (
 )
 
 // TestLargeSchemas has schemas that would be endless, or exponentially large, when all references are written
-// out. They have fewer levels.
+// out. They have fewer levels, or shorter descriptions.
 func TestLargeSchemas(t *testing.T) {
 	t.Parallel()
 
-	var doubling, chain, wide strings.Builder
+	var doubling, chain, wide, wordy strings.Builder
 	for i := range 40 {
 		fmt.Fprintf(&doubling, "    S%d: {type: object, properties: {a: {$ref: '#/components/schemas/S%d'}, b: {$ref: '#/components/schemas/S%d'}}}\n", i, i+1, i+1)
 		fmt.Fprintf(&chain, "    S%d: {$ref: '#/components/schemas/S%d'}\n", i, i+1)
@@ -25,11 +25,17 @@ func TestLargeSchemas(t *testing.T) {
 		fmt.Fprintf(&wide, "p%d: {type: string}, ", i)
 	}
 	wide.WriteString("}}\n")
+	wordy.WriteString("    S0: {type: object, properties: {")
+	for i := range 100 {
+		fmt.Fprintf(&wordy, "p%d: {type: string, description: '%s'}, ", i, strings.Repeat("long ", 100))
+	}
+	wordy.WriteString("}}\n")
 	last := "    S40: {type: string}\n"
 	for name, c := range map[string]struct{ schemas, want string }{
 		"Doubling": {doubling.String() + last, ""},
 		"Chain":    {chain.String() + last, ""},
 		"Circle":   {"    S0: {allOf: [{$ref: '#/components/schemas/S0'}, {$ref: '#/components/schemas/S0'}]}\n", ""},
+		"Wordy":    {wordy.String(), ""},
 		"Wide":     {wide.String(), "operation op (POST /x): paths./x.post: its arguments are too large for a model: more than 48 KiB"},
 	} {
 		document := "openapi: 3.1.0\npaths: {/x: {post: {operationId: op, requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/S0'}}}}}}}\n" +

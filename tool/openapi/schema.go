@@ -20,8 +20,10 @@ const (
 	// maxSchemaDepth bounds how deep a schema is without its references.
 	maxSchemaDepth = 256
 	// maxRecursion is how often a schema may be within itself.
-	maxRecursion   = 2
-	maxDescription = 1000
+	maxRecursion = 2
+	// maxDescription bounds a description, and shortDescription one of arguments that do not fit with longer ones.
+	maxDescription   = 1000
+	shortDescription = 60
 )
 
 // The keywords of a schema, by what they have.
@@ -60,6 +62,8 @@ type writer struct {
 	scope  []anchored
 	// most is how many there may be. Deeper schemas accept everything.
 	most int
+	// words is how many bytes a description may have.
+	words int
 	// plain leaves all patterns to the description.
 	plain bool
 	// kind is that of the body in which schemas of files are written as artifacts. steps lead to the present
@@ -135,8 +139,8 @@ func (w *writer) schema(value any, place string, depth int) any {
 	out := make(map[string]any)
 	w.plainWords(object, out, place)
 	if about := text(object, "description"); about != "" {
-		out["description"] = cut(about, maxDescription)
-		w.add(0, len(about[:min(len(about), maxDescription)]))
+		out["description"] = cut(about, w.words)
+		w.add(0, min(len(about), w.words))
 	}
 	w.below(object, out, place, depth+1)
 	dropReadOnly(object, out)
@@ -381,6 +385,9 @@ func (w *writer) key(ref string) string {
 	if w.plain {
 		b.WriteString("|plain")
 	}
+	if w.words < maxDescription {
+		b.WriteString("|short")
+	}
 	if w.kind != argument.NoBody && w.apart == 0 {
 		b.WriteString("|" + string(w.kind))
 		if w.kind == argument.Multipart {
@@ -533,14 +540,25 @@ func modernize(object, out map[string]any, doc *document) {
 	}
 }
 
-// deepest returns what write writes with as many levels of references as fit.
+// deepest returns what write writes with as many levels of references as fit. If not even one fits, descriptions are
+// shorter.
 func (l *library) deepest(place string, plain bool, write func(w *writer) any) (*writer, json.RawMessage, error) {
-	var best *writer
-	var text json.RawMessage
+	for _, words := range []int{maxDescription, shortDescription} {
+		best, text, err := deepestOf(writer{library: l, words: words, plain: plain}, place, write)
+		if best != nil || err != nil {
+			return best, text, err
+		}
+	}
+	return nil, nil, wrong(place, "its arguments are too large for a model: more than "+strconv.Itoa(maxSchemaBytes>>10)+" KiB")
+}
+
+// deepestOf does the same with one form of the descriptions. It returns nil if nothing fits.
+func deepestOf(form writer, place string, write func(w *writer) any) (best *writer, text json.RawMessage, err error) {
 	var wrongs faults
 	for _, most := range []int{1, 2, 4, 8, 32} {
-		w := &writer{library: l, most: most, plain: plain}
-		schema := write(w)
+		w := form
+		w.most = most
+		schema := write(&w)
 		if w.large {
 			break
 		}
@@ -557,15 +575,12 @@ func (l *library) deepest(place string, plain bool, write func(w *writer) any) (
 		if len(more) > maxSchemaBytes {
 			break
 		}
-		if best, text = w, more; !w.cut {
+		if best, text = &w, more; !w.cut {
 			break
 		}
 	}
-	switch {
-	case len(wrongs) > 0:
+	if len(wrongs) > 0 {
 		return nil, nil, wrongs
-	case best == nil:
-		return nil, nil, wrong(place, "its arguments are too large for a model: more than "+strconv.Itoa(maxSchemaBytes>>10)+" KiB")
 	}
 	return best, text, nil
 }
