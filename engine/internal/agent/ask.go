@@ -46,7 +46,9 @@ func (l *asker) askFrom(ctx context.Context, past *history.Messages, asked weigh
 			return l.reserve(ctx, row, l.model, r, prompt)
 		},
 		Arguments: l.arguments, SaveFile: l.saveAnswerFile,
-		Withheld: func(ctx context.Context, text string) error { return l.recordDropped(ctx, spool.FileDropped{Text: text}) },
+		Withheld: func(ctx context.Context, text string) error {
+			return l.recordDropped(ctx, spool.FileDropped{Text: text})
+		},
 		SaveResume: func(ctx context.Context, data json.RawMessage) error {
 			return l.saveResume(ctx, asked, row, prompt, data)
 		},
