@@ -39,7 +39,7 @@ func TestFirstSnapshotAllocatesLittle(t *testing.T) { //nolint:paralleltest // i
 	}
 	defer encoded.Release()
 	runtime.ReadMemStats(&native)
-	inForm, err := e.FormedSnapshot(t.Context(), returnThread, agui.Form)
+	inForm, err := e.FormedSnapshot(t.Context(), returnThread, agui.NewForm(nil))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/spoolhq/spool/server/internal/wire"
 	"github.com/spoolhq/spool/server/queue"
 	"github.com/spoolhq/spool/server/stream"
+	"github.com/spoolhq/spool/server/threads"
 )
 
 // Server is the HTTP surface of an engine. It is safe for concurrent use.
@@ -63,7 +64,10 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 		stopJobs()
 		return nil, err
 	}
-	streams := stream.New(stream.Config{Engine: e, Log: c.Log, Timeout: c.WriteTimeout, Limit: c.Limits.OpenStreams, NoTakeover: c.NoStreamTakeover, Draining: drain})
+	streams := stream.New(stream.Config{
+		Engine: e, Log: c.Log, Timeout: c.WriteTimeout, Limit: c.Limits.OpenStreams, NoTakeover: c.NoStreamTakeover, Draining: drain,
+		Artifact: threads.Controller{Base: c.PublicURL + c.BasePath}.ArtifactAddress,
+	})
 	deliveries := queue.New(queue.Config{
 		Engine: e, Verifier: c.QueueVerifier, Concurrency: c.QueueConcurrency, Log: c.Log, Working: jobs,
 		Refused: func(r *http.Request, err error) error { return callers.Failed(r, auth.FailedDelivery, err) },

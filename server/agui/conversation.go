@@ -10,13 +10,15 @@ import (
 	"github.com/spoolhq/spool/server/projection"
 )
 
-// Form is the form of snapshots for AG-UI.
-var Form engine.SnapshotForm = &conversation{}
+// NewForm returns the form of snapshots for AG-UI. The engine shares snapshots of the same form: a server makes one.
+func NewForm(a Address) engine.SnapshotForm { return &conversation{address: a} }
 
 // conversation turns the messages of a thread into messages of the protocol. It takes the messages of the
 // run's own agent, with the ids that they had in the stream. It leaves out summaries, which are only for
 // models.
 type conversation struct {
+	address Address
+
 	run  spool.RunID // of the last message
 	step int         // of that run
 	// count is the number of messages of the thread so far.
@@ -54,7 +56,7 @@ func (c *conversation) messages(m spool.Message) (all []Message) {
 		return c.assistant(m)
 	case spool.RoleTool:
 		for _, p := range m.ToolResults() {
-			all = append(all, Message{ID: resultID(c.run, c.step, p.ToolCallID), Role: spool.RoleTool, Content: resultText(p.Result), ToolCallID: p.ToolCallID, Metadata: extraOf(m.Content, p.ToolCallID)})
+			all = append(all, Message{ID: resultID(c.run, c.step, p.ToolCallID), Role: spool.RoleTool, Content: resultText(p.Result), ToolCallID: p.ToolCallID, Metadata: c.address.extraOf(m.ThreadID, m.Content, p.ToolCallID)})
 		}
 		return all
 	case spool.RoleUser:
@@ -68,7 +70,7 @@ func (c *conversation) messages(m spool.Message) (all []Message) {
 // in which they began in the stream.
 func (c *conversation) assistant(m spool.Message) (all []Message) {
 	id, reasonings, at := messageID(c.run, c.step), 0, -1
-	own := Message{ID: id, Role: spool.RoleAssistant, Metadata: extraOf(m.Content, "")}
+	own := Message{ID: id, Role: spool.RoleAssistant, Metadata: c.address.extraOf(m.ThreadID, m.Content, "")}
 	for _, p := range m.Content {
 		if p.Type == spool.PartReasoning && p.Text != "" {
 			reasonings++
@@ -117,7 +119,7 @@ func (c *conversation) Finish(s *spool.Snapshot) (shared any, size int64, err er
 			last[i].ToolCalls = slices.Clone(last[i].ToolCalls)
 		}
 		form := &unfinished{from: c.lastFrom}
-		form.messages, err = unfinishedMessages(last, f.Unfinished)
+		form.messages, err = unfinishedMessages(&encoder{address: c.address, thread: s.Thread.ID}, last, f.Unfinished)
 		f.Unfinished, f.Form = nil, form
 		size += int64(len(form.messages))
 	}
@@ -125,8 +127,7 @@ func (c *conversation) Finish(s *spool.Snapshot) (shared any, size int64, err er
 }
 
 // unfinishedMessages returns messages with the changes applied, as a client applies them.
-func unfinishedMessages(messages []Message, changes []projection.Change) ([]byte, error) {
-	var e encoder
+func unfinishedMessages(e *encoder, messages []Message, changes []projection.Change) ([]byte, error) {
 	var events []Event
 	for _, c := range changes {
 		var err error

@@ -19,8 +19,10 @@ type encoder struct {
 	connect     bool
 	before1     bool // see [Options.Before1]
 	states      states
+	address     Address
 
-	runID string // of the open run, by the client's id
+	thread spool.ThreadID
+	runID  string // of the open run, by the client's id
 	// block is the message of the open block.
 	block string
 	// taken is what was taken back before the next messages.
@@ -88,7 +90,7 @@ func (e *encoder) append(to []Event, change projection.Change) ([]Event, error) 
 	case projection.Cited:
 		return append(to, custom(string(spool.ItemSource), mustJSON(citedOf(c)))), nil
 	case projection.FileMade:
-		return append(to, custom(string(spool.ItemFile), mustJSON(fileEvent{messageID(c.Run, c.Step), c.FileShown}))), nil
+		return append(to, custom(string(spool.ItemFile), mustJSON(fileEvent{messageID(c.Run, c.Step), e.address.file(e.thread, c.FileShown)}))), nil
 	case projection.Asked:
 		return append(to, nestedCalls(c.Parks)...), nil
 	case projection.StateChanged:
@@ -113,7 +115,7 @@ func (e *encoder) append(to []Event, change projection.Change) ([]Event, error) 
 }
 
 func (e *encoder) runStarted(c projection.RunOpened) RunStarted {
-	e.runID = string(c.Run)
+	e.thread, e.runID = c.Thread, string(c.Run)
 	if c.Asked && e.clientRunID != "" {
 		e.runID = e.clientRunID
 	}

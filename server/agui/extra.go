@@ -10,8 +10,26 @@ import (
 
 // Extra is what a message has and the protocol has no field for.
 type Extra struct {
-	Sources []spool.Source    `doc:"The pages and documents that the message names. Left out: none." json:"sources,omitempty"`
-	Files   []spool.FileShown `doc:"The images and files that the model made. Left out: none."       json:"files,omitempty"`
+	Sources []spool.Source `doc:"The pages and documents that the message names. Left out: none." json:"sources,omitempty"`
+	Files   []File         `doc:"The images and files that the model made. Left out: none."       json:"files,omitempty"`
+}
+
+// File is an image or another file that the model made.
+type File struct {
+	spool.FileShown
+
+	URL string `doc:"The address at which a page reads it." json:"url,omitempty"`
+}
+
+// Address returns the URL at which a page reads an artifact of a thread. Nil: files have no URL.
+type Address func(spool.ThreadID, spool.ArtifactID) string
+
+// file returns a file of a thread with its URL.
+func (a Address) file(thread spool.ThreadID, f spool.FileShown) File {
+	if id, ok := spool.ArtifactOf(f.Image + f.File); ok && a != nil { // it has one of the two
+		return File{f, a(thread, id)}
+	}
+	return File{FileShown: f}
 }
 
 // citedEvent is the value of the event SOURCE.
@@ -34,12 +52,12 @@ func citedOf(c projection.Cited) citedEvent {
 type fileEvent struct {
 	MessageID string `json:"messageId"`
 
-	spool.FileShown
+	File
 }
 
 // extraOf returns what a message says of the sources in its content that belong to a call, or to none, and of the files of an
 // answer.
-func extraOf(c spool.Content, call spool.ToolCallID) *Metadata[Extra] {
+func (a Address) extraOf(thread spool.ThreadID, c spool.Content, call spool.ToolCallID) *Metadata[Extra] {
 	var sources spool.Content
 	var extra Extra
 	for _, p := range c {
@@ -47,7 +65,7 @@ func extraOf(c spool.Content, call spool.ToolCallID) *Metadata[Extra] {
 		case p.Type == spool.PartSource && p.ToolCallID == call:
 			sources = append(sources, p)
 		case p.Type == spool.PartImage, p.Type == spool.PartFile:
-			extra.Files = append(extra.Files, spool.FileShown{Image: p.Image, File: p.File, MIMEType: p.MIMEType, FileName: p.FileName})
+			extra.Files = append(extra.Files, a.file(thread, spool.FileShown{Image: p.Image, File: p.File, MIMEType: p.MIMEType, FileName: p.FileName}))
 		}
 	}
 	if extra.Sources = sources.Sources(); extra.Sources == nil && extra.Files == nil {
@@ -58,30 +76,33 @@ func extraOf(c spool.Content, call spool.ToolCallID) *Metadata[Extra] {
 
 // addExtra adds a source or a file to its message. A file begins the message if it is not there, as a text does.
 func addExtra(messages []Message, e Custom) []Message {
-	var in struct {
-		citedEvent
-		spool.FileShown
-	}
-	isFile := e.Name == string(spool.ItemFile)
-	if !isFile && e.Name != string(spool.ItemSource) || json.Unmarshal(e.Value, &in) != nil { //nolint:forbidigo // an event of this package
+	var cited citedEvent
+	var made fileEvent
+	switch e.Name {
+	case string(spool.ItemSource):
+		_ = json.Unmarshal(e.Value, &cited) //nolint:forbidigo // an event of this package
+	case string(spool.ItemFile):
+		_ = json.Unmarshal(e.Value, &made) //nolint:forbidigo // as above
+	default:
 		return messages
 	}
-	m := find(messages, in.MessageID)
-	switch {
-	case m == nil && !isFile:
+	id := cited.MessageID + made.MessageID // one of the two
+	m := find(messages, id)
+	if m == nil && made.MessageID != "" {
+		messages = append(messages, Message{ID: id, Role: spool.RoleAssistant})
+		m = find(messages, id)
+	}
+	if m == nil {
 		return messages
-	case m == nil:
-		messages = append(messages, Message{ID: in.MessageID, Role: spool.RoleAssistant})
-		m = find(messages, in.MessageID)
 	}
 	var extra Extra
 	if m.Metadata != nil {
 		extra = m.Metadata.Spool
 	}
-	if isFile {
-		extra.Files = append(slices.Clip(extra.Files), in.FileShown)
+	if made.MessageID != "" {
+		extra.Files = append(slices.Clip(extra.Files), made.File)
 	} else {
-		extra.Sources = append(slices.Clip(extra.Sources), in.Source)
+		extra.Sources = append(slices.Clip(extra.Sources), cited.Source)
 	}
 	m.Metadata = &Metadata[Extra]{extra}
 	return messages

@@ -8,7 +8,7 @@ import (
 
 // Options describe the client of a [Translator].
 type Options struct {
-	// Load returns the present thread, in [Form]. The translator calls it when frames alone are not enough.
+	// Load returns the present thread, in the form of [NewForm]. The translator calls it when frames alone are not enough.
 	// The caller of the translator releases the result after it has sent the events. Required.
 	Load func() (*engine.FormedSnapshot, error)
 	// RunID is the only run that the client wants to see. The translator is done when that run is over.
@@ -28,6 +28,8 @@ type Options struct {
 	State StateUse
 	// Before1 says that the client speaks a version before 1.0: see [RunAgentInput.Before1].
 	Before1 bool
+	// Address is that of the form.
+	Address Address
 }
 
 // Translator turns the frames of a thread into events. It is for one client and one goroutine. The events that
@@ -40,7 +42,7 @@ type Translator struct {
 
 // New returns a translator. Give it a snapshot first: see [Translator.Prelude].
 func New(o Options) *Translator {
-	t := &Translator{encoder: encoder{connect: o.Connect, before1: o.Before1, states: states{use: o.State}, clientRunID: o.ClientRunID}}
+	t := &Translator{encoder: encoder{connect: o.Connect, before1: o.Before1, states: states{use: o.State}, address: o.Address, clientRunID: o.ClientRunID}}
 	if o.ClientRunID == "" {
 		t.encoder.clientRunID = string(o.RunID)
 	}

@@ -137,7 +137,7 @@ func (s *scene) stop() {
 
 func (s *scene) snapshot() *engine.FormedSnapshot {
 	s.t.Helper()
-	snap, err := s.engine.FormedSnapshot(s.t.Context(), key, agui.Form)
+	snap, err := s.engine.FormedSnapshot(s.t.Context(), key, form)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -154,12 +154,19 @@ type viewer struct {
 	over       chan struct{}
 }
 
+func address(thread spool.ThreadID, id spool.ArtifactID) string {
+	return "/read/" + string(id) + "?of=" + string(thread)
+}
+
+var form = agui.NewForm(address)
+
 // watch has a client come, who has the cursor.
 func (s *scene) watch(o agui.Options, have *spool.Cursor) *viewer {
 	s.t.Helper()
 
+	o.Address = address
 	o.Load = func() (*engine.FormedSnapshot, error) {
-		return s.engine.FormedSnapshot(context.Background(), key, agui.Form)
+		return s.engine.FormedSnapshot(context.Background(), key, form)
 	}
 	v := &viewer{scene: s, translator: agui.New(o), over: make(chan struct{})}
 	first := s.snapshot()
@@ -170,7 +177,7 @@ func (s *scene) watch(o agui.Options, have *spool.Cursor) *viewer {
 	ctx, v.cancel = context.WithCancel(context.Background())
 	go func() {
 		defer close(v.over)
-		follower, err := s.engine.FollowFormed(ctx, key, engine.FollowOptions{Cursor: &at}, agui.Form)
+		follower, err := s.engine.FollowFormed(ctx, key, engine.FollowOptions{Cursor: &at}, form)
 		if err != nil {
 			return
 		}

@@ -15,9 +15,10 @@ const wireFormatAGUI = "ag-ui"
 
 // openAGUI opens a stream in AG-UI: see [Streams.translate].
 func (s *Streams) openAGUI(ctx context.Context, key spool.ThreadKey, made time.Time, o agui.Options, have *spool.Cursor) (*translated, error) {
-	a, err := s.translate(ctx, key, made, agui.Form, o.RunID, o.From, func(load func() (*engine.FormedSnapshot, error)) translator {
+	o.Address = s.config.Artifact
+	a, err := s.translate(ctx, key, made, s.agui, o.RunID, o.From, func(load func() (*engine.FormedSnapshot, error)) translator {
 		o.Load = load
-		return &aguiTranslator{agui.New(o)}
+		return &aguiTranslator{agui.New(o), s.agui}
 	})
 	if err != nil {
 		return nil, err
@@ -46,9 +47,13 @@ func (s *Streams) Nothing(key spool.ThreadKey, run string) *Live {
 
 // aguiTranslator writes events of AG-UI. The last event of a frame has the frame's own id, so that a client may
 // reconnect with it in either format.
-type aguiTranslator struct{ *agui.Translator }
+type aguiTranslator struct {
+	*agui.Translator
 
-func (aguiTranslator) form() engine.SnapshotForm { return agui.Form }
+	made engine.SnapshotForm
+}
+
+func (t aguiTranslator) form() engine.SnapshotForm { return t.made }
 
 func (t aguiTranslator) prelude(text *agui.Text, s *engine.FormedSnapshot, have *spool.Cursor) error {
 	events, err := t.Prelude(s, have)

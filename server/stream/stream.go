@@ -29,6 +29,8 @@ type Config struct {
 	Limit int
 	// NoTakeover keeps each stream inside its handler.
 	NoTakeover bool
+	// Artifact returns the URL of an artifact of a thread.
+	Artifact agui.Address
 	// Draining ends when the server shuts down.
 	Draining context.Context //nolint:containedctx // the lifetime of the server
 }
@@ -38,6 +40,7 @@ type Streams struct {
 	config Config
 	pacer  pacer
 	open   openStreams
+	agui   engine.SnapshotForm
 
 	mu    sync.Mutex
 	conns conns
@@ -45,7 +48,7 @@ type Streams struct {
 
 // New returns a Streams without open streams.
 func New(c Config) *Streams {
-	return &Streams{config: c, pacer: newPacer(), conns: conns{open: make(map[*taken]struct{}), left: make(chan struct{}, 1)}}
+	return &Streams{config: c, pacer: newPacer(), agui: agui.NewForm(c.Artifact), conns: conns{open: make(map[*taken]struct{}), left: make(chan struct{}, 1)}}
 }
 
 // Write reports whether the client took all of the text, a piece at a time.

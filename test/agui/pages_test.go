@@ -1,6 +1,11 @@
 package agui_test
 
 import (
+	"bytes"
+	"context"
+	"image"
+	"image/png"
+	"iter"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -8,12 +13,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/testing/inputs"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
@@ -68,7 +75,7 @@ func testPage(t *testing.T, dir string) {
 			t.Fatalf("%s (npm install --prefix %s gets it): %v\n%s", args[0], dir, err, out)
 		}
 	}
-	b := setup(t, demo.New(demo.Config{}))
+	b := setup(t, citing{demo.New(demo.Config{})})
 	b.work(t)
 	to, err := url.Parse(b.url)
 	if err != nil {
@@ -87,8 +94,34 @@ func testPage(t *testing.T, dir string) {
 		`{"name":"approved","sent":true,"yes":0}`,
 		`{"name":"problems","problems":[]}`,
 	}
-	got := strings.Split(strings.TrimSpace(node(t, nil, "pages.mjs", listening.URL+"/?thread=page")), "\n")
+	args := []string{"pages.mjs", listening.URL + "/?thread=page"}
+	if filepath.Base(dir) == "copilotkit" {
+		args = append(args, "cite")
+		const shown = `"href":"https://example.com/a","rel":"noopener noreferrer","image":3,"file":"a.csv"`
+		want = slices.Insert(want, len(want)-1, `{"name":"cited",`+shown+`}`, `{"name":"cited and reloaded",`+shown+`}`)
+	}
+	got := strings.Split(strings.TrimSpace(node(t, nil, args[0], args[1:]...)), "\n")
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
+}
+
+// citing is a model that cites a page and makes files if a user says "cite".
+type citing struct{ spool.Model }
+
+func (m citing) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spool.ModelEvent, error] {
+	if said := r.Messages[len(r.Messages)-1].Content; said[len(said)-1].Text != "cite" {
+		return m.Model.Stream(ctx, r)
+	}
+	var picture bytes.Buffer
+	err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 3, 2)))
+	return spooltest.NewModel(spooltest.Turn{
+		Text:    []string{"As they say."},
+		Sources: []spool.Source{{URL: "https://example.com/a", Title: "Their page"}},
+		Files: []spool.FileMade{
+			{MediaType: "image/png", Data: picture.Bytes()},
+			{Name: "a.csv", MediaType: "text/csv", Data: []byte("a,b\n")},
+		},
+		Err: err,
+	}).Stream(ctx, r)
 }

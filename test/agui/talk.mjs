@@ -22,7 +22,7 @@ async function tell(name, agent, parameters) {
       said.sources = sources.map(({ messageId: _, ...source }) => source);
       said.ofLast = sources.every(({ messageId }) => messageId === agent.messages.at(-1).id);
     }
-    if (files.length > 0) said.files = files.map((file) => [file.messageId === agent.messages.at(-1).id, file.mimeType, /^artifact:art_/.test(file.image ?? file.file)]);
+    if (files.length > 0) said.files = files.map((file) => [file.messageId === agent.messages.at(-1).id, file.mimeType, /^artifact:(art_[0-9a-f]+) \/api\/agent\/artifacts\/\1\?threadId=drawing$/.test(`${file.image ?? file.file} ${file.url}`)]);
     said.result = result;
     if (errors.length > 0) said.errors = errors;
   } catch (err) {

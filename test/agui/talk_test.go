@@ -72,7 +72,7 @@ func TestHttpAgent(t *testing.T) {
 			`"metadata":{"spool":{"sources":[{"url":"https://example.com/a","title":"A","spans":[{"start":0,"end":2}]}]}}}`,
 		`{"name":"draws",` + ok + `,"last":["assistant","Look:"],"roles":"user assistant","waits":[],"state":{"spool":` + done("d1") + `},"files":[[true,"text/csv",true]]}`,
 		`{"name":"drawn",` + ok + `,"last":["assistant","Look:"],"roles":"user assistant","waits":[],"state":{"spool":` + done("d1") + `},` +
-			`"metadata":{"spool":{"files":[{"file":"artifact:art_...","mimeType":"text/csv","fileName":"a.csv"}]}}}`,
+			`"metadata":{"spool":{"files":[{"file":"artifact:art_...","mimeType":"text/csv","fileName":"a.csv","url":"/api/agent/artifacts/art_...?threadId=drawing"}]}}}`,
 		`{"name":"nobody","failed":{"message":"HTTP 404","status":404},"roles":"","waits":[],"state":{}}`,
 	}
 	got := strings.Split(strings.TrimSpace(node(t, nil, "talk.mjs", b.url+"/api/agent/ag-ui")), "\n")

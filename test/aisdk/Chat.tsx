@@ -1,11 +1,16 @@
 import { Chat as Conversation, useChat } from "@ai-sdk/react";
 import { DefaultChatTransport, getToolName, isToolUIPart, lastAssistantMessageIsCompleteWithApprovalResponses, type UIMessage } from "ai";
-import { useEffect, useRef, useState } from "react";
+import { type ComponentProps, useEffect, useRef, useState } from "react";
 
 const api = "/api/chat";
 const headers = { "x-ai-sdk-version": "7" }; // or 6
 const load = async (id: string): Promise<UIMessage[]> => (await (await fetch(`${api}/${id}`, { headers })).json()).messages;
 const stop = (id: string) => fetch(`${api}/${id}/stop`, { method: "POST", headers: { "content-type": "application/json" } });
+
+// A model, a tool or another person has named the address: only one of the web, or of this server, can be opened.
+function Link({ name, ...to }: ComponentProps<"a"> & { href: string; name: string }) {
+  return <p>{/^(https?:|\/)/i.test(to.href) ? <a {...to}>{name}</a> : name}</p>;
+}
 
 export function Chat({ id, saved }: { id: string; saved: UIMessage[] }) {
   const broken = useRef(false);
@@ -49,6 +54,10 @@ export function Chat({ id, saved }: { id: string; saved: UIMessage[] }) {
         <article key={m.id} className={m.role}>
           {m.parts.map((part, i) => {
             if (part.type === "text") return <p key={i}>{part.text}</p>;
+            if (part.type === "source-url") return <Link key={i} href={part.url} name={part.title ?? part.url} target="_blank" rel="noopener noreferrer" />;
+            if (part.type === "source-document") return <p key={i}>{part.title}</p>;
+            if (part.type === "file" && part.mediaType.startsWith("image/")) return <img key={i} src={part.url} alt={part.filename ?? "image"} />;
+            if (part.type === "file") return <Link key={i} href={part.url} name={part.filename ?? "file"} download />;
             if (part.type === "data-subagent") return <p key={i}>{JSON.stringify(part.data)}</p>;
             if (!isToolUIPart(part)) return null;
             if (part.state !== "approval-requested") return <p key={i}>{`${part.type} ${part.state}`}</p>;

@@ -1,13 +1,15 @@
-import { useState } from "react";
+import { type ComponentProps, useState } from "react";
 import { createRoot } from "react-dom/client";
 import { CopilotChat, CopilotKitProvider, useAgentContext, useFrontendTool, useInterrupt } from "@copilotkit/react-core/v2";
 import "@copilotkit/react-core/v2/styles.css";
 import { z } from "zod";
+import { keepParts, Parts } from "./parts";
 import { SpoolAgent } from "./spool-agent";
 
 const books = ["The Waves", "Middlemarch", "Solaris"];
 
 const agent = new SpoolAgent({ url: "/api/agent/ag-ui" });
+agent.subscribe(keepParts);
 
 // The thread is in the address, so that a reload shows it again.
 const threadId = new URLSearchParams(location.search).get("thread") ?? "demo";
@@ -50,8 +52,13 @@ function Shelf() {
   );
 }
 
+// Sources, images and files go below the text of a message.
+const renderCustomMessages: ComponentProps<typeof CopilotKitProvider>["renderCustomMessages"] = [
+  { render: ({ message, position }) => position === "after" && <Parts message={message} /> },
+];
+
 createRoot(document.getElementById("root")!).render(
-  <CopilotKitProvider selfManagedAgents={{ default: agent }} enableInspector={false}>
+  <CopilotKitProvider selfManagedAgents={{ default: agent }} renderCustomMessages={renderCustomMessages} enableInspector={false}>
     <Shelf />
     <CopilotChat agentId="default" threadId={threadId} />
   </CopilotKitProvider>,

@@ -73,6 +73,7 @@ var names = map[reflect.Type]string{
 	reflect.TypeFor[agui.Result]():                       "AgentResult",
 	reflect.TypeFor[agui.Source]():                       "AgentSource",
 	reflect.TypeFor[agui.Extra]():                        "AgentExtra",
+	reflect.TypeFor[agui.File]():                         "AgentFile",
 	reflect.TypeFor[agui.Metadata[agui.Extra]]():         "AgentMetadataAgentExtra",
 	reflect.TypeFor[aisdk.Cited]():                       "ChatCited",
 	reflect.TypeFor[aisdk.CitedBy]():                     "ChatCitedBy",

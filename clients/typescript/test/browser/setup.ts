@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import react from "@vitejs/plugin-react";
 import { chromium } from "playwright-core";
-import { build } from "vite";
+import { build, type Plugin } from "vite";
 import { alias } from "../../vitest.config.js";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -38,6 +38,29 @@ export default async function setup(): Promise<() => Promise<void>> {
   };
 }
 
+const chat = here("../../../../test/aisdk/Chat.tsx");
+
+/** Parts of the page that are not in its folder. */
+const elsewhere = {
+  "vite-chat": here("../../../../examples/vite-chat/src/App.tsx"),
+  "ag-ui-parts": here("../../../../examples/copilotkit/src/parts.tsx"),
+  "ag-ui-spool-agent": here("../../../../examples/copilotkit/src/spool-agent.ts"),
+  "ai-sdk-chat-6": `${chat}?6`,
+  "ai-sdk-chat": chat,
+};
+
+/** Gives the component of docs/guides/ai-sdk.md the packages and the header of its version of the AI SDK. */
+const versions: Plugin = {
+  name: "versions of the AI SDK",
+  enforce: "pre",
+  resolveId(source, importer) {
+    const ours = importer?.startsWith(chat) && ["ai", "@ai-sdk/react"].includes(source);
+    const name = importer?.endsWith("?6") ? `${source}-6` : source;
+    return ours ? this.resolve(name, here("setup.ts"), { skipSelf: true }) : null;
+  },
+  transform: (code, id) => (id === `${chat}?6` ? code.replace('"7" }; // or 6', '"6" };') : null),
+};
+
 /** Builds the page into a folder: for development, with StrictMode and the Profiler, unless something is measured. */
 async function buildPage(outDir: string): Promise<void> {
   const mode = process.env.SPOOL_TEST_MODE ?? "development";
@@ -47,10 +70,10 @@ async function buildPage(outDir: string): Promise<void> {
     root: here("page"),
     configFile: false,
     logLevel: "error",
-    plugins: [react()],
+    plugins: [versions, react()],
     resolve: {
-      alias: [...alias, { find: "vite-chat", replacement: here("../../../../examples/vite-chat/src/App.tsx") }],
-      dedupe: ["react"], // the example has no packages of its own here
+      alias: [...alias, ...Object.entries(elsewhere).map(([find, replacement]) => ({ find, replacement }))],
+      dedupe: ["react", "@ag-ui/client"], // the others have no packages of their own here
     },
     mode,
     define: { "process.env.NODE_ENV": JSON.stringify(mode) },

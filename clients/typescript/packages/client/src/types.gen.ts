@@ -137,9 +137,21 @@ export interface components {
         AgentEvent: components["schemas"]["AgentRunStarted"] | components["schemas"]["AgentRunFinished"] | components["schemas"]["AgentRunError"] | components["schemas"]["AgentStepStarted"] | components["schemas"]["AgentStepFinished"] | components["schemas"]["AgentTextMessageStart"] | components["schemas"]["AgentTextMessageContent"] | components["schemas"]["AgentTextMessageEnd"] | components["schemas"]["AgentReasoningStart"] | components["schemas"]["AgentReasoningMessageStart"] | components["schemas"]["AgentReasoningMessageContent"] | components["schemas"]["AgentReasoningMessageEnd"] | components["schemas"]["AgentReasoningEnd"] | components["schemas"]["AgentToolCallStart"] | components["schemas"]["AgentToolCallArgs"] | components["schemas"]["AgentToolCallEnd"] | components["schemas"]["AgentToolCallResult"] | components["schemas"]["AgentMessagesSnapshot"] | components["schemas"]["AgentStateSnapshot"] | components["schemas"]["AgentStateDelta"] | components["schemas"]["AgentCustom"];
         AgentExtra: {
             /** @description The images and files that the model made. Left out: none. */
-            files?: components["schemas"]["FileShown"][];
+            files?: components["schemas"]["AgentFile"][];
             /** @description The pages and documents that the message names. Left out: none. */
             sources?: components["schemas"]["CitedSource"][];
+        };
+        AgentFile: {
+            /** @description The URI of another file, artifact:art_... Left out: it is an image. */
+            file?: string;
+            /** @description The name of the file. Left out: it has none. */
+            fileName?: string;
+            /** @description The URI of an image, artifact:art_... Left out: it is no image. */
+            image?: string;
+            /** @description The type of the file. */
+            mimeType: string;
+            /** @description The address at which a page reads it. */
+            url?: string;
         };
         AgentFunction: {
             /** @description The arguments as the model wrote them. */
@@ -1537,16 +1549,6 @@ export interface components {
              * @enum {string}
              */
             type: "file";
-        };
-        FileShown: {
-            /** @description The URI of another file, artifact:art_... Left out: it is an image. */
-            file?: string;
-            /** @description The name of the file. Left out: it has none. */
-            fileName?: string;
-            /** @description The URI of an image, artifact:art_... Left out: it is no image. */
-            image?: string;
-            /** @description The type of the file. */
-            mimeType: string;
         };
         ForkInput: {
             /**

@@ -1,10 +1,11 @@
 // What models and tools return besides words. What a provider cites is a mark in the text and a link below it, which opens
-// on a click and not before. Images are shown.
+// on a click and not before. Images are shown. So they are in the pages of the examples and the guides.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import type { Locator, Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
-import { World } from "../world.js";
+import { type Tab, World } from "../world.js";
 import { Desk } from "./desk.js";
 
 const text = "Ä🙂 is **big**. And more.";
@@ -40,11 +41,7 @@ test("what each provider cites opens on a click, and its image is shown", async 
     expect((await answer.locator("p").first().textContent())?.startsWith("Ä🙂 is big.1 And"), name).toBe(true);
     const image = desk.page.getByRole("img", { name: name === "anthropic" ? /look/ : "An image of the model" });
     await expect.poll(() => image.evaluate((img: HTMLImageElement) => img.naturalWidth)).toBe(3);
-    expect(peer.opened, name).toEqual([]);
-    const [opened] = await Promise.all([desk.page.waitForEvent("popup"), mark.click()]);
-    await opened.getByText(`page ${name}`).waitFor();
-    await opened.close();
-    expect(peer.opened.splice(0), name).toEqual([{ path: `/page/${name}`, referer: undefined }]);
+    await opens(desk.page, mark, name);
   }
   await desk.look("sources");
   const [saved] = await Promise.all([desk.page.waitForEvent("download"), desk.button("Save as a file").click()]);
@@ -63,14 +60,47 @@ test("what each provider cites opens on a click, and its image is shown", async 
   );
   await page.locator("input").fill("cite");
   await page.getByRole("button", { name: "Send" }).click();
-  const link = page.getByRole("link", { name: "The page of gemini" });
-  await link.waitFor();
-  const width = () => page.getByRole("img", { name: "image" }).evaluate((img: HTMLImageElement) => img.naturalWidth);
-  await expect.poll(width).toBe(3);
-  expect(peer.opened).toEqual([]);
-  const [opened] = await Promise.all([page.waitForEvent("popup"), link.click()]);
-  await opened.getByText("page gemini").waitFor();
+  await opens(page, await shows(page, "gemini"), "gemini");
+
+  // The components of the guides, while the run answers and when the page opens again.
+  let tab: Tab | undefined; // they share a profile, and so the files of the page
+  for (const [name, agent] of [
+    ["ai-sdk-7", "gemini"],
+    ["ai-sdk-6", "openai"],
+    ["ag-ui", "responses"],
+  ] as const) {
+    tab = await world.open(`?guide=${name}`, tab);
+    const { page } = tab;
+    await page.route(/\/api\/(chat|agent\/ag-ui)$/, (route) => {
+      const said = route.request().postDataJSON();
+      return route.continue({ postData: { ...said, agent, forwardedProps: { spool: { agent } } } });
+    });
+    await page.locator("input").fill("cite");
+    await page.locator("input").press("Enter");
+    await opens(page, await shows(page, agent), agent);
+    await page.reload();
+    await shows(page, agent);
+    await tab.picture(name);
+  }
   world.untroubled();
+
+  /** Expects the image of a provider, and returns the link. */
+  async function shows(page: Page, provider: string): Promise<Locator> {
+    const link = page.getByRole("link", { name: `The page of ${provider}` });
+    await link.waitFor();
+    const width = () => page.getByRole("img", { name: "image" }).evaluate((img: HTMLImageElement) => img.naturalWidth);
+    await expect.poll(width).toBe(3);
+    return link;
+  }
+
+  /** Expects that a click opens the page of a provider, which nobody has asked for before. */
+  async function opens(page: Page, link: Locator, provider: string): Promise<void> {
+    expect(peer.opened, provider).toEqual([]);
+    const [opened] = await Promise.all([page.waitForEvent("popup"), link.click()]);
+    await opened.getByText(`page ${provider}`).waitFor();
+    await opened.close();
+    expect(peer.opened.splice(0), provider).toEqual([{ path: `/page/${provider}`, referer: undefined }]);
+  }
 });
 
 test("what a result names is listed below the call", async () => {
