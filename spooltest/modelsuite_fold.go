@@ -122,6 +122,11 @@ func (f *modelFolder) add(event spool.ModelEvent) {
 	case spool.ResumePoint:
 		f.resumePoint(e)
 		return
+	case spool.FilesWithheld:
+		if f.begun || e.Text == "" {
+			f.t.Errorf("files are withheld after the first piece, or without a text: %+v", e)
+		}
+		return
 	case spool.SourceSeen:
 		f.answer.sources = append(f.answer.sources, e.Source)
 		return

@@ -10,20 +10,18 @@ import (
 // Address returns the URL at which a page reads an artifact of the thread. Nil: its URI is all that is known of it.
 type Address func(spool.ArtifactID) string
 
-const artifactScheme = "artifact:"
-
 // of returns what a page opens to see a file: the address of an artifact, or any other URL as it is.
 func (a Address) of(uri string) string {
-	if id, ok := strings.CutPrefix(uri, artifactScheme); ok && a != nil {
-		return a(spool.ArtifactID(id))
+	if id, ok := spool.ArtifactOf(uri); ok && a != nil {
+		return a(id)
 	}
 	return uri
 }
 
 // artifact returns the artifact that a URL is the URI or the address of.
 func (a Address) artifact(url string) (id spool.ArtifactID, ok bool) {
-	if id, ok := strings.CutPrefix(url, artifactScheme); ok {
-		return spool.ArtifactID(id), true
+	if id, ok := spool.ArtifactOf(url); ok {
+		return id, true
 	}
 	before, _, _ := strings.Cut(url, "?")
 	id = spool.ArtifactID(path.Base(before))

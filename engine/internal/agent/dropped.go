@@ -10,6 +10,12 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
+// droppedKey identifies a file and a model that does not get it. No artifact: the files of all results.
+type droppedKey struct {
+	artifact spool.ArtifactID
+	model    string
+}
+
 // inline returns the request with the data of its files. The record gets the files of this run that the model does not
 // get. Those of earlier runs are in the record of those.
 func (l *asker) inline(ctx context.Context, r spool.ModelRequest) (spool.ModelRequest, error) {
@@ -37,7 +43,9 @@ func (l *asker) recordDropped(ctx context.Context, files ...spool.FileDropped) e
 	}
 	var fresh []spool.FileDropped
 	for _, f := range files {
-		if f.Model = l.run.ModelInUse(); !l.dropped[f] {
+		f.Model = l.run.ModelInUse()
+		if key := (droppedKey{f.ArtifactID, f.Model}); !l.dropped[key] {
+			l.dropped[key] = true
 			fresh = append(fresh, f)
 		}
 	}
@@ -55,10 +63,10 @@ func (l *asker) recordDropped(ctx context.Context, files ...spool.FileDropped) e
 		return tx.Append(entries...)
 	})
 	if err != nil {
+		l.dropped = nil // the next request reads the record again
 		return err
 	}
 	for _, f := range fresh {
-		l.dropped[f] = true
 		l.s.runner.Concerning(l.s.Key, l.run.ID).WarnContext(ctx, "the model does not get a file", "artifact", f.ArtifactID, "step", l.run.Steps+1, "model", f.Model, "reads", f.Text)
 	}
 	return nil
@@ -69,7 +77,7 @@ func (l *asker) readDropped(ctx context.Context) error {
 	if l.dropped != nil {
 		return nil
 	}
-	dropped := make(map[spool.FileDropped]bool)
+	dropped := make(map[droppedKey]bool)
 	err := l.s.runner.Store.View(ctx, l.s.Key, func(v spool.View) error {
 		entries, err := v.Entries(spool.EntryQuery{Run: l.run.Root(), Type: spool.EntryFileDropped})
 		for _, e := range entries {
@@ -82,8 +90,7 @@ func (l *asker) readDropped(ctx context.Context) error {
 				of = *f.AgentID
 			}
 			if of == l.run.AgentID() {
-				f.AgentID, f.Step = nil, 0
-				dropped[f] = true
+				dropped[droppedKey{f.ArtifactID, f.Model}] = true
 			}
 		}
 		return err

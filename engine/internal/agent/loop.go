@@ -40,8 +40,8 @@ type asker struct {
 
 	model  spool.Model
 	images attach.Fetched
-	// dropped are the files that this segment knows the run's record to have, without their steps.
-	dropped map[spool.FileDropped]bool
+	// dropped are the files that the record has as not given to a model by this run. Nil: nobody has read it yet.
+	dropped map[droppedKey]bool
 	around  history.Around
 	failed  int64 // the prompt's tokens when a summary last failed; 0 if none failed
 }

@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -19,6 +20,7 @@ type droppedTest struct{ *engineTest }
 var droppedTests = map[string]func(s droppedTest){
 	"Once":     testDroppedOnce,
 	"Nested":   testDroppedNested,
+	"Attached": testDroppedAttached,
 	"Withheld": testDroppedWithheld,
 }
 
@@ -86,6 +88,23 @@ func testDroppedNested(s droppedTest) {
 // largeTool returns a tool that draws an image with more bytes than drawing.
 func largeTool() spool.Tool { return drawTool("draw", make([]byte, 10)...) }
 
+// testDroppedAttached has an image that is too large for the model, and is attached twice, in two steps.
+func testDroppedAttached(s droppedTest) {
+	c := s.config(calls(spooltest.Call{ID: "c1", Name: "look"}), plain("look", `"seen"`))
+	c.Attachments.MaxBytes = len(drawing())
+	e := s.engine(c)
+	s.start(e, "r1", "go")
+	a, err := e.SaveArtifact(context.Background(), chat, spool.NewArtifact{MediaType: "image/png", Data: bytes.NewReader(append(drawing(), 1))})
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.work(e)
+	s.ended(spool.Completed)
+	s.startAs(e, chat, engine.StartRequest{Prompt: "look", RunID: "r2", Attachments: []engine.Attachment{{ArtifactID: a.ID}, {ArtifactID: a.ID}}})
+	s.until("the second run", func() bool { return s.thread().RunID == "r2" && s.thread().State.Terminal() })
+	s.lines("dropped", s.dropped(), "r2 step 1 m file1")
+}
+
 // testDroppedWithheld has a model whose server refuses the files of all results, in three steps.
 func testDroppedWithheld(s droppedTest) {
 	m := calls(spooltest.Call{ID: "c1", Name: "draw"}, spooltest.Call{ID: "c2", Name: "draw"})
@@ -101,7 +120,7 @@ type withholding struct{ spool.Model }
 func (w withholding) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spool.ModelEvent, error] {
 	return func(yield func(spool.ModelEvent, error) bool) {
 		has := slices.ContainsFunc(r.Messages, func(m spool.Message) bool { return m.Role == spool.RoleTool })
-		if has && !yield(spool.FilesWithheld{Text: "[not shown]"}, nil) {
+		if has && !yield(spool.FilesWithheld{Text: fmt.Sprintf("[not shown in %d messages]", len(r.Messages))}, nil) {
 			return
 		}
 		w.Model.Stream(ctx, r)(yield)
