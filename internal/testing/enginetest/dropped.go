@@ -52,8 +52,7 @@ func (s droppedTest) dropped() (lines []string) {
 }
 
 // testDroppedOnce has a tool that draws an image that is too large for the model, twice. The process dies when the model
-// is asked for the last step. A later run of the thread, which
-// does not get these images either, has entries for its own.
+// is asked for the last step. A later run of the thread, which does not get these images either, has entries for its own.
 func testDroppedOnce(s droppedTest) {
 	gate, asked := make(chan struct{}), make(chan struct{}, 4)
 	c := s.config(spooltest.NewReplayModel(
