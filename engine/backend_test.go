@@ -15,18 +15,18 @@ import (
 // makes its own Live for a store of one process.
 func TestNewChecksTheBackend(t *testing.T) {
 	t.Parallel()
-	store, live := memory.New(nil).Store, engine.NewLive(0)
+	db, live := memory.New(nil).Store, engine.NewLive(0)
 	for name, test := range map[string]struct {
 		backend spool.Backend
 		single  bool
 		want    string
 	}{
 		"no store":                 {backend: spool.Backend{Live: live}, want: "Backend.Store is required"},
-		"shared":                   {backend: spool.Backend{Store: store, Shared: true}, want: "Config.SingleProcess"},
-		"shared, with a live":      {backend: spool.Backend{Store: store, Live: live, Shared: true}},
-		"shared, but one process":  {backend: spool.Backend{Store: store, Shared: true}, single: true},
-		"of one process":           {backend: spool.Backend{Store: store}},
-		"of one process, and live": {backend: spool.Backend{Store: store, Live: live}},
+		"shared":                   {backend: spool.Backend{Store: db, Shared: true}, want: "Config.SingleProcess"},
+		"shared, with a live":      {backend: spool.Backend{Store: db, Live: live, Shared: true}},
+		"shared, but one process":  {backend: spool.Backend{Store: db, Shared: true}, single: true},
+		"of one process":           {backend: spool.Backend{Store: db}},
+		"of one process, and live": {backend: spool.Backend{Store: db, Live: live}},
 	} {
 		c := config(spooltest.NewModel())
 		c.SingleProcess = test.single

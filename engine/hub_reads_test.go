@@ -97,8 +97,8 @@ func TestNoticesAreNotReads(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := memory.New(nil)
-		store := &viewingStore{Store: b.Store}
-		b.Store = store
+		db := &viewingStore{Store: b.Store}
+		b.Store = db
 		c := config(spooltest.NewModel())
 		c.Worker.Poll = time.Hour
 		e := newEngine(t, b, c)
@@ -106,7 +106,7 @@ func TestNoticesAreNotReads(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		got := watch(ctx, e, &spool.Cursor{})
 		pass(time.Second)
-		before := store.views.Load()
+		before := db.views.Load()
 		entry := spool.Entry{ThreadID: key.ID, Type: "progress", Payload: json.RawMessage(`{}`)}
 		notice, err := json.Marshal(entry)
 		if err != nil {
@@ -116,7 +116,7 @@ func TestNoticesAreNotReads(t *testing.T) {
 			b.Live.Wake(key, spool.WakeNotice, notice)
 			pass(time.Second)
 		}
-		if n := store.views.Load() - before; n != 0 {
+		if n := db.views.Load() - before; n != 0 {
 			t.Errorf("three notices make the hub read the store %d times", n)
 		}
 		if n := count(got(), "progress"); n != 3 {

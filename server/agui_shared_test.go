@@ -110,8 +110,8 @@ func TestAGUIClientsShareASnapshot(t *testing.T) {
 	const clients, large = 200, 100
 	key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t1"}
 	b := memory.New(nil)
-	store := &wholeReads{Store: b.Store}
-	b.Store = store
+	db := &wholeReads{Store: b.Store}
+	b.Store = db
 	err := b.Store.Update(t.Context(), key, 0, func(tx spool.Tx) error {
 		c := spool.Changes{Thread: &spool.Thread{State: spool.Idle}, Entries: []*spool.Entry{spool.NewEntry("note", "", nil)}}
 		for i := range large {
@@ -147,7 +147,7 @@ func TestAGUIClientsShareASnapshot(t *testing.T) {
 			break
 		}
 	}
-	store.count.Store(0)
+	db.count.Store(0)
 
 	queries := []string{"", "&cursor=0", "&cursor=1+r1:1+1-2", "&lastMessageId=m50", "&lastMessageId=m99&cursor=-1"}
 	patient := patiently(t)
@@ -174,10 +174,10 @@ func TestAGUIClientsShareASnapshot(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := store.count.Load(); n != int64(len(queries)) || len(alone[""]) < large*1500 || !strings.Contains(alone[""], `"content":"Well"`) {
+	if n := db.count.Load(); n != int64(len(queries)) || len(alone[""]) < large*1500 || !strings.Contains(alone[""], `"content":"Well"`) {
 		t.Fatalf("%d clients alone had all messages read %d times, and got %d bytes", len(queries), n, len(alone[""]))
 	}
-	store.count.Store(0)
+	db.count.Store(0)
 	var all, here sync.WaitGroup
 	here.Add(clients)
 	for n := range clients {
@@ -198,7 +198,7 @@ func TestAGUIClientsShareASnapshot(t *testing.T) {
 	here.Wait()
 	close(model.goOn)
 	all.Wait()
-	if n := store.count.Load(); n != 1 {
+	if n := db.count.Load(); n != 1 {
 		t.Errorf("%d clients had all messages read %d times", clients, n)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server/agui"
-	"github.com/spoolhq/spool/server/internal/wire"
+	"github.com/spoolhq/spool/server/internal/bodies"
 )
 
 // The bodies of answers are what the document says: each field that a body can have is documented, and
@@ -108,7 +108,7 @@ func TestKindsAreDocumented(t *testing.T) {
 			return fields
 		})
 	}
-	check("ApplicationEvent", reflect.TypeFor[wire.ApplicationEvent](), func(v any) any { return v })
+	check("ApplicationEvent", reflect.TypeFor[bodies.ApplicationEvent](), func(v any) any { return v })
 	check("Message", reflect.TypeFor[spool.Message](), func(v any) any { return v })
 	for _, p := range []spool.Part{ // each with what parts of its type have
 		{Type: spool.PartText, Text: "a"},

@@ -13,10 +13,10 @@ import (
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/aguiapi"
 	"github.com/spoolhq/spool/server/internal/auth"
+	"github.com/spoolhq/spool/server/internal/bodies"
 	"github.com/spoolhq/spool/server/internal/browser"
 	"github.com/spoolhq/spool/server/internal/call"
 	"github.com/spoolhq/spool/server/internal/describe"
-	"github.com/spoolhq/spool/server/internal/wire"
 	"github.com/spoolhq/spool/server/queue"
 	"github.com/spoolhq/spool/server/stream"
 	"github.com/spoolhq/spool/server/threads"
@@ -77,9 +77,9 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 	before.api = rest.New(append(c.bodyRules(jobs),
 		rest.Title("Spool"), rest.Version("1"), rest.About(describe.API), rest.AboutTags(describe.Groups), rest.BasePath(c.BasePath), rest.Servers(cmp.Or(c.PublicURL, "/")),
 		rest.Errors(call.ErrorBodies{}), rest.MapError(call.MapError), rest.StrictSlashes(), rest.Logger(call.Log(c.Log)),
-		rest.Use(before.middleware), rest.SchemaNames(wire.Names()),
+		rest.Use(before.middleware), rest.SchemaNames(bodies.Names()),
 	)...)
-	wire.Document(before.api)
+	bodies.Document(before.api)
 	before.api.Register(table{c, e, callers, deliveries, streams, absences, drain}, rest.Namespace(""))
 	describe.Document(before.api, c.Loopback)
 	describe.Agents(before.api, c.BasePath)

@@ -231,9 +231,9 @@ func (h *History) Tool(t spool.Tool) spool.Tool {
 }
 
 // Read adds the store's content of a thread. For a deleted thread it adds nothing.
-func (h *History) Read(ctx context.Context, store spool.Store, key spool.ThreadKey) error {
+func (h *History) Read(ctx context.Context, db spool.Store, key spool.ThreadKey) error {
 	var d ThreadDump
-	err := store.View(ctx, key, func(v spool.View) (err error) {
+	err := db.View(ctx, key, func(v spool.View) (err error) {
 		if d.Thread, err = v.Thread(); err != nil {
 			return err
 		}

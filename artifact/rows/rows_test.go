@@ -80,10 +80,10 @@ func TestPostgres(t *testing.T) {
 }
 
 // left returns how many rows there are.
-func left(t *testing.T, store spool.Store) (n int) {
+func left(t *testing.T, db spool.Store) (n int) {
 	t.Helper()
 	for _, kind := range []string{"blob", "blob_upload", "blob_part"} {
-		found, err := store.Rows(t.Context(), spool.RowQuery{Kind: kind})
+		found, err := db.Rows(t.Context(), spool.RowQuery{Kind: kind})
 		if err != nil {
 			t.Fatal(err)
 		}

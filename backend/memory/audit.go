@@ -27,7 +27,7 @@ func (tx *transaction) appendAudit(c spool.Changes) error {
 }
 
 // Audit lists a tenant's entries, the newest first.
-func (s store) Audit(ctx context.Context, q spool.AuditQuery) ([]spool.AuditEntry, error) {
+func (s port) Audit(ctx context.Context, q spool.AuditQuery) ([]spool.AuditEntry, error) {
 	if err := canceled(ctx); err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // Claim implements [spool.Store].
-func (s store) Claim(ctx context.Context, query spool.ClaimQuery) ([]spool.Delivery, time.Time, error) {
+func (s port) Claim(ctx context.Context, query spool.ClaimQuery) ([]spool.Delivery, time.Time, error) {
 	if err := canceled(ctx); err != nil {
 		return nil, time.Time{}, err
 	}

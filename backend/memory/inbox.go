@@ -10,7 +10,7 @@ import (
 )
 
 // Parks lists parks of a tenant.
-func (s store) Parks(ctx context.Context, q spool.ParkQuery) ([]spool.ParkRow, error) {
+func (s port) Parks(ctx context.Context, q spool.ParkQuery) ([]spool.ParkRow, error) {
 	if err := canceled(ctx); err != nil {
 		return nil, err
 	}

@@ -101,7 +101,7 @@ func (m *memory) dropJob(id int64) {
 }
 
 // Ack says what becomes of a claimed job, unless the job is gone or was claimed since.
-func (s store) Ack(ctx context.Context, d spool.Delivery, a spool.Ack) error {
+func (s port) Ack(ctx context.Context, d spool.Delivery, a spool.Ack) error {
 	if err := canceled(ctx); err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (m *memory) release(j *job, a spool.Ack) {
 }
 
 // Jobs lists a tenant's jobs.
-func (s store) Jobs(ctx context.Context, q spool.JobQuery) ([]spool.QueuedJob, error) {
+func (s port) Jobs(ctx context.Context, q spool.JobQuery) ([]spool.QueuedJob, error) {
 	if err := canceled(ctx); err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ func New(o *Options) spool.Backend {
 		lastAudit: make(map[spool.Tenant]int64),
 		rows:      make(map[rowKey]spool.Row),
 	}
-	return spool.Backend{Store: store{m}, Live: inprocess.NewLive(0)}
+	return spool.Backend{Store: port{m}, Live: inprocess.NewLive(0)}
 }
 
 type (

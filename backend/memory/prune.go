@@ -9,7 +9,7 @@ import (
 )
 
 // Prune removes old data. It waits until no transaction runs.
-func (s store) Prune(ctx context.Context, q spool.PruneQuery) (gone int, err error) {
+func (s port) Prune(ctx context.Context, q spool.PruneQuery) (gone int, err error) {
 	var prune func(spool.PruneQuery) int
 	switch q.Kind {
 	case spool.PruneAudit:

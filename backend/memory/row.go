@@ -62,7 +62,7 @@ func expired(r spool.Row, now time.Time) bool {
 }
 
 // Rows lists rows by their keys.
-func (s store) Rows(ctx context.Context, q spool.RowQuery) ([]spool.Row, error) {
+func (s port) Rows(ctx context.Context, q spool.RowQuery) ([]spool.Row, error) {
 	if err := canceled(ctx); err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // Runs lists a tenant's runs.
-func (s store) Runs(ctx context.Context, q spool.RunQuery) ([]spool.RunRow, error) {
+func (s port) Runs(ctx context.Context, q spool.RunQuery) ([]spool.RunRow, error) {
 	if err := canceled(ctx); err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // Stats returns the sums that the query asks for. A store in memory measures nothing about itself.
-func (s store) Stats(ctx context.Context, q spool.StatsQuery) (stats spool.Stats, err error) {
+func (s port) Stats(ctx context.Context, q spool.StatsQuery) (stats spool.Stats, err error) {
 	if err := canceled(ctx); err != nil {
 		return stats, err
 	}

@@ -6,12 +6,12 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-type store struct{ *memory }
+type port struct{ *memory }
 
-var _ spool.Store = store{}
+var _ spool.Store = port{}
 
 // Update runs one update at a time, across all threads.
-func (s store) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+func (s port) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
 	if err := canceled(ctx); err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (s store) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn 
 }
 
 // View runs fn over the last committed state of the thread.
-func (s store) View(ctx context.Context, key spool.ThreadKey, fn func(spool.View) error) error {
+func (s port) View(ctx context.Context, key spool.ThreadKey, fn func(spool.View) error) error {
 	if err := canceled(ctx); err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (s store) View(ctx context.Context, key spool.ThreadKey, fn func(spool.View
 }
 
 // Check finds nothing wrong: the memory is always there.
-func (s store) Check(ctx context.Context) error { return canceled(ctx) }
+func (s port) Check(ctx context.Context) error { return canceled(ctx) }
 
 // Close does nothing, so that another engine can use the backend.
-func (store) Close() error { return nil }
+func (port) Close() error { return nil }

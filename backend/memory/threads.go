@@ -11,7 +11,7 @@ import (
 )
 
 // Threads lists threads.
-func (s store) Threads(ctx context.Context, q spool.ThreadQuery) ([]spool.Thread, error) {
+func (s port) Threads(ctx context.Context, q spool.ThreadQuery) ([]spool.Thread, error) {
 	if err := canceled(ctx); err != nil {
 		return nil, err
 	}

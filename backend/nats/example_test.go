@@ -17,12 +17,12 @@ import (
 )
 
 // process makes the engine of one process. Others have the same store and the same NATS.
-func process(store spool.Store, conn *natsgo.Conn, config engine.Config) (e *engine.Engine, end func(), err error) {
+func process(db spool.Store, conn *natsgo.Conn, config engine.Config) (e *engine.Engine, end func(), err error) {
 	live, err := nats.NewLive(conn, nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	e, err = engine.New(spool.Backend{Store: store, Live: live, Shared: true}, config)
+	e, err = engine.New(spool.Backend{Store: db, Live: live, Shared: true}, config)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -52,7 +52,7 @@ func execute(ctx context.Context, e *engine.Engine, conn *natsgo.Conn) error {
 func Example() {
 	url, stop := startServer()
 	defer stop()
-	store := memory.New(nil).Store // of several processes it would be a database
+	db := memory.New(nil).Store // of several processes it would be a database
 	config := engine.Config{
 		Agents: []engine.Agent{{Name: "assistant", Model: "demo"}},
 		Models: map[string]spool.Model{"demo": demo.New(demo.Config{})},
@@ -63,7 +63,7 @@ func Example() {
 	for i, job := range []func(context.Context, *engine.Engine, *natsgo.Conn) error{dispatch, execute} {
 		conn := must(nats.Connect(url))
 		defer conn.Close()
-		e, end, err := process(store, conn, config)
+		e, end, err := process(db, conn, config)
 		if err != nil {
 			panic(err)
 		}

@@ -136,13 +136,13 @@ func byHand(run spool.RunID) []transition {
 }
 
 // oneRun starts a run on one thread and executes it, with a step that calls a tool and a last one.
-func oneRun(t *testing.T, store spool.Store, run spool.RunID) {
+func oneRun(t *testing.T, db spool.Store, run spool.RunID) {
 	t.Helper()
 	model := spooltest.NewReplayModel(
 		spooltest.Use(spooltest.Call{ID: spool.ToolCallID("c-" + string(run)), Name: "echo", Args: `{}`}),
 		spooltest.Say("done"),
 	)
-	e, err := engine.New(spool.Backend{Store: store}, engine.Config{
+	e, err := engine.New(spool.Backend{Store: db}, engine.Config{
 		Models: map[string]spool.Model{"scripted": model},
 		Agents: []engine.Agent{{Name: "clerk", Model: "scripted", Tools: []spool.Tool{{
 			ToolSpec: spool.ToolSpec{Name: "echo"},
@@ -162,7 +162,7 @@ func oneRun(t *testing.T, store spool.Store, run spool.RunID) {
 	if result, err := e.HandleJob(t.Context(), job); err != nil || !result.Accepted {
 		t.Fatalf("job: %+v, %v", result, err)
 	}
-	v, err := store.Runs(t.Context(), spool.RunQuery{Tenant: key.Tenant, ID: run})
+	v, err := db.Runs(t.Context(), spool.RunQuery{Tenant: key.Tenant, ID: run})
 	if err != nil || len(v) != 1 || v[0].State != spool.Completed {
 		t.Fatalf("the run is %+v, %v", v, err)
 	}

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// wire counts what goes over the connections of a database: a round trip is an answer to what was sent since the
+// trips counts what goes over the connections of a database: a round trip is an answer to what was sent since the
 // last one.
-type wire struct {
+type trips struct {
 	trips atomic.Int64
 
 	mu    sync.Mutex
@@ -18,7 +18,7 @@ type wire struct {
 }
 
 // dial is a dialer whose connections are counted.
-func (w *wire) dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (w *trips) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, network, address)
 	if err != nil {
@@ -32,7 +32,7 @@ func (w *wire) dial(ctx context.Context, network, address string) (net.Conn, err
 }
 
 // cut ends all connections, as a firewall that forgets them does.
-func (w *wire) cut() {
+func (w *trips) cut() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, conn := range w.conns {
@@ -44,7 +44,7 @@ func (w *wire) cut() {
 type wireConn struct {
 	net.Conn
 
-	wire *wire
+	wire *trips
 	sent atomic.Bool // since the last answer
 }
 
@@ -62,13 +62,13 @@ func (c *wireConn) Read(b []byte) (int, error) {
 }
 
 // openWire opens a database over counted connections.
-func openWire(t *testing.T, url string, o *Options) (*DB, *wire) {
+func openWire(t *testing.T, url string, o *Options) (*DB, *trips) {
 	t.Helper()
 	config, err := poolConfig(url, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &wire{}
+	w := &trips{}
 	config.ConnConfig.DialFunc = w.dial
 	db, err := open(t.Context(), config, o)
 	if err != nil {

@@ -90,7 +90,7 @@ func streamSteps(ctx context.Context, m spool.Model, steps int) error {
 }
 
 // runSteps executes a run in a new thread.
-func runSteps(ctx context.Context, e *engine.Engine, store spool.Store, steps int) error {
+func runSteps(ctx context.Context, e *engine.Engine, db spool.Store, steps int) error {
 	key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: spool.ThreadID(spool.NewID("thr"))}
 	started, err := e.Run(ctx, key, engine.StartRequest{Prompt: prompt})
 	switch {
@@ -103,7 +103,7 @@ func runSteps(ctx context.Context, e *engine.Engine, store spool.Store, steps in
 	if _, err := e.HandleJob(ctx, job); err != nil {
 		return err
 	}
-	return store.View(ctx, key, func(v spool.View) error {
+	return db.View(ctx, key, func(v spool.View) error {
 		r, err := spool.FindRun(v, started.RunID)
 		if err == nil && (r.State != spool.Completed || r.Steps != steps) {
 			err = fmt.Errorf("the run is %s after %d steps: %s", r.State, r.Steps, r.Error)

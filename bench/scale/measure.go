@@ -205,7 +205,7 @@ func (b *bed) rest(seconds float64) error {
 }
 
 // measured returns the unit costs of a store, without those of watchers.
-func (b *bed) measured(n int) (s store, err error) {
+func (b *bed) measured(n int) (s storeCosts, err error) {
 	if _, err := b.run(20, "1 1 0"); err != nil { // what the first ones cost is not what others do
 		return s, err
 	}
@@ -309,7 +309,7 @@ func cpu() float64 {
 }
 
 // measureSQLite measures a file with an fsync for each commit.
-func measureSQLite(ctx context.Context, dir string, n int) (s store, err error) {
+func measureSQLite(ctx context.Context, dir string, n int) (s storeCosts, err error) {
 	file := filepath.Join(dir, "units.db")
 	db, err := sqlite.Open(file, &sqlite.Options{Exclusive: true})
 	if err != nil {

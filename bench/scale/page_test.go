@@ -78,7 +78,7 @@ func table(u units) string {
 	}
 	for _, s := range []struct {
 		name string
-		store
+		storeCosts
 		postgres bool
 	}{{"PostgreSQL", u.Postgres, true}, {"SQLite", u.SQLite, false}} {
 		line(s.name+": run of one step", s.Run, s.postgres)

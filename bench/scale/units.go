@@ -17,8 +17,8 @@ type units struct {
 	Date    string `json:"date"`
 	Machine string `json:"machine"`
 
-	Postgres store `json:"postgres"`
-	SQLite   store `json:"sqlite"`
+	Postgres storeCosts `json:"postgres"`
+	SQLite   storeCosts `json:"sqlite"`
 
 	// Notify is the CPU time of PostgreSQL, in seconds, for one notification and one process that listens. NotifySend is
 	// that of sending one, with its whole transaction.
@@ -31,8 +31,8 @@ type units struct {
 	WatcherMemory float64 `json:"watcherMemoryBytes"`
 }
 
-// store has the costs on one store.
-type store struct {
+// storeCosts has the costs on one store.
+type storeCosts struct {
 	// Run is a run of one step in a new thread, with one delta: the start, the claim, the model call and the end.
 	Run cost `json:"run"`
 	// Step is each further step: one model call with one tool call.

@@ -31,7 +31,7 @@ func artifactsOf(section config.Artifacts, folder string) (config.Artifacts, err
 }
 
 // openArtifacts returns the store of artifacts over the store of the engine, or nil if the configuration has none.
-func openArtifacts(ctx context.Context, store spool.Store, a config.Artifacts) (spool.ArtifactStore, error) {
+func openArtifacts(ctx context.Context, db spool.Store, a config.Artifacts) (spool.ArtifactStore, error) {
 	if a.Type == "" {
 		return nil, nil //nolint:nilnil // nil is: artifacts are not stored
 	}
@@ -48,17 +48,17 @@ func openArtifacts(ctx context.Context, store spool.Store, a config.Artifacts) (
 		})
 	default:
 		most = cmp.Or(a.MaxBytes, maxArtifactRows)
-		blobs, err = rows.New(store, &rows.Options{MaxBytes: most})
+		blobs, err = rows.New(db, &rows.Options{MaxBytes: most})
 	}
 	if err != nil {
 		return nil, usagef("artifacts: %s", spool.MessageOf(err))
 	}
 	// Without the section, the engine has kept files in the database.
-	earlier, err := rows.New(store, nil)
+	earlier, err := rows.New(db, nil)
 	if err != nil {
 		return nil, err
 	}
-	all, err := artifact.New(store, blobs, &artifact.Options{MaxBytes: most, Quota: a.Quota, Earlier: earlier})
+	all, err := artifact.New(db, blobs, &artifact.Options{MaxBytes: most, Quota: a.Quota, Earlier: earlier})
 	if err != nil {
 		return nil, usagef("artifacts: %s", spool.MessageOf(err))
 	}

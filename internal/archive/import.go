@@ -131,8 +131,8 @@ func first(lines [][]byte) []byte {
 }
 
 // Imported reports whether a section with a checksum was imported before.
-func Imported(ctx context.Context, store spool.Store, s spool.Section, sum string) (bool, error) {
-	rows, err := store.Rows(ctx, spool.RowQuery{Tenant: s.Tenant, Kind: MarkKind, Key: MarkKey(s)})
+func Imported(ctx context.Context, db spool.Store, s spool.Section, sum string) (bool, error) {
+	rows, err := db.Rows(ctx, spool.RowQuery{Tenant: s.Tenant, Kind: MarkKind, Key: MarkKey(s)})
 	if err != nil || len(rows) == 0 {
 		return false, err
 	}

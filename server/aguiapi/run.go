@@ -15,8 +15,8 @@ import (
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/server/agui"
+	"github.com/spoolhq/spool/server/internal/bodies"
 	"github.com/spoolhq/spool/server/internal/call"
-	"github.com/spoolhq/spool/server/internal/wire"
 	"github.com/spoolhq/spool/server/runs"
 	"github.com/spoolhq/spool/server/stream"
 )
@@ -58,7 +58,7 @@ type AgentRefusal struct {
 // Answer is the stream of a run, or a refusal. The events that it embeds are for the
 // document alone.
 type Answer struct {
-	rest.Events[wire.AgentEvent]
+	rest.Events[bodies.AgentEvent]
 
 	live    *stream.Live
 	refusal *AgentRefusal

@@ -24,7 +24,7 @@ import (
 type pair struct {
 	t    *testing.T
 	view *view.Thread
-	wire *wire
+	wire *plainClient
 	from *projection.Projection
 }
 
@@ -108,7 +108,7 @@ func TestTranscript(t *testing.T) {
 		Frames []struct{ Frame spool.Frame }
 	}
 	fixture(t, "transcript", &in)
-	p := &pair{t: t, view: view.New(nil), wire: &wire{}}
+	p := &pair{t: t, view: view.New(nil), wire: &plainClient{}}
 	p.from = projection.New(projection.Options{Load: func() (*engine.FormedSnapshot, error) {
 		row := p.view.Row()
 		return &engine.FormedSnapshot{
@@ -152,7 +152,7 @@ func TestSnapshots(t *testing.T) {
 		}
 		shared, _, _ := native.Finish(&s)
 		formed := &engine.FormedSnapshot{Snapshot: &s, FormedMessages: viewed(s.Messages), Shared: shared, OnRelease: func() {}}
-		p := &pair{t: t, view: view.New(&s), wire: &wire{}, from: projection.New(projection.Options{})}
+		p := &pair{t: t, view: view.New(&s), wire: &plainClient{}, from: projection.New(projection.Options{})}
 		changes, err := p.from.Prelude(formed, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -321,7 +321,7 @@ func arrive(t *testing.T, e *engine.Engine) (*pair, *engine.FormedSnapshot) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &pair{t: t, view: view.New(whole(first)), wire: &wire{}, from: projection.New(projection.Options{Load: load})}
+	p := &pair{t: t, view: view.New(whole(first)), wire: &plainClient{}, from: projection.New(projection.Options{Load: load})}
 	changes, err := p.from.Prelude(first, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -33,8 +33,8 @@ func decoded(pieces [][]byte) []spool.Message {
 	return all
 }
 
-// wire is a client of the plainest protocol that a projection can feed: it applies changes to messages.
-type wire struct {
+// plainClient is a client of the plainest protocol that a projection can feed: it applies changes to messages.
+type plainClient struct {
 	messages []spool.Message
 	said     spool.Content // in the open step
 	results  spool.Content // of calls, in the open step
@@ -43,7 +43,7 @@ type wire struct {
 	open     bool
 }
 
-func (w *wire) apply(changes []projection.Change) {
+func (w *plainClient) apply(changes []projection.Change) {
 	for _, change := range changes {
 		if _, opens := change.(projection.RunOpened); opens == w.open {
 			w.wrong = append(w.wrong, fmt.Sprintf("%T while a run is open: %v", change, w.open))
@@ -52,7 +52,7 @@ func (w *wire) apply(changes []projection.Change) {
 	}
 }
 
-func (w *wire) applyOne(change projection.Change) {
+func (w *plainClient) applyOne(change projection.Change) {
 	switch c := change.(type) {
 	case projection.RunOpened:
 		w.open = true
@@ -108,7 +108,7 @@ func (w *wire) applyOne(change projection.Change) {
 	}
 }
 
-func (w *wire) call(id spool.ToolCallID) *spool.Part {
+func (w *plainClient) call(id spool.ToolCallID) *spool.Part {
 	for i := range w.said {
 		if w.said[i].ToolCallID == id {
 			return &w.said[i]
@@ -118,7 +118,7 @@ func (w *wire) call(id spool.ToolCallID) *spool.Part {
 }
 
 // drafts returns the open step as messages.
-func (w *wire) drafts() (out []spool.Message) {
+func (w *plainClient) drafts() (out []spool.Message) {
 	if len(w.said) > 0 {
 		out = append(out, spool.Message{Role: spool.RoleAssistant, Content: slices.Clone(w.said)})
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/server/internal/auth"
+	"github.com/spoolhq/spool/server/internal/bodies"
 	"github.com/spoolhq/spool/server/internal/call"
-	"github.com/spoolhq/spool/server/internal/wire"
 )
 
 // Controller has the endpoints. All fields are required.
@@ -69,7 +69,7 @@ func (c Controller) Stream(ctx context.Context, in Input) (Answer, error) {
 // Answer is the stream of a thread. It embeds the events only for the document: the engine has encoded them
 // once for all clients.
 type Answer struct {
-	rest.Events[rest.OneOf[wire.Frame]]
+	rest.Events[rest.OneOf[bodies.Frame]]
 
 	live *Live
 }

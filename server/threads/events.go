@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/server/internal/bodies"
 	"github.com/spoolhq/spool/server/internal/call"
-	"github.com/spoolhq/spool/server/internal/wire"
 )
 
 // EventsInput asks for a page of a thread's events.
@@ -18,17 +18,17 @@ type EventsInput struct {
 
 // EventPage is a page of an application's durable events.
 type EventPage struct {
-	Events []wire.ApplicationEvent `doc:"The events, in the order of their seq."                                                                                 json:"events"`
-	Next   int64                   `doc:"The value of after for the next page. It is present even if this page has few events. Left out: this is the last page." json:"next,omitempty"`
+	Events []bodies.ApplicationEvent `doc:"The events, in the order of their seq."                                                                                 json:"events"`
+	Next   int64                     `doc:"The value of after for the next page. It is present even if this page has few events. Left out: this is the last page." json:"next,omitempty"`
 }
 
 // Events answers GET /api/agent/events with the durable events that were published on a thread.
 func (c Controller) Events(ctx context.Context, in EventsInput) (EventPage, error) {
 	key := in.Key(ctx)
 	page, err := c.Engine.Events(call.Acting(ctx), key, engine.EventQuery{After: in.After, Limit: in.Limit})
-	out := EventPage{Events: make([]wire.ApplicationEvent, len(page.Events)), Next: page.Next}
+	out := EventPage{Events: make([]bodies.ApplicationEvent, len(page.Events)), Next: page.Next}
 	for i, e := range page.Events {
-		out.Events[i] = wire.ApplicationEvent(e)
+		out.Events[i] = bodies.ApplicationEvent(e)
 	}
 	return out, call.About(ctx, err, key, "")
 }

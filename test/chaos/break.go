@@ -21,21 +21,21 @@ import (
 var breaks = []string{"fence", "token", "park", "ledger", "lease"}
 
 // breakStore returns the store without the protection that the configuration names.
-func breakStore(ctx context.Context, store spool.Store, c nodeConfig) (spool.Store, error) {
+func breakStore(ctx context.Context, db spool.Store, c nodeConfig) (spool.Store, error) {
 	switch c.Break {
 	case "fence":
-		return &unfenced{Store: store, taken: make(map[spool.ThreadKey]int64)}, nil
+		return &unfenced{Store: db, taken: make(map[spool.ThreadKey]int64)}, nil
 	case "token":
 		pool, err := pgxpool.New(ctx, c.Database)
-		return untokened{store, pool}, err
+		return untokened{db, pool}, err
 	case "park":
-		return forgetful{store}, nil
+		return forgetful{db}, nil
 	case "ledger":
-		return ignorant{store}, nil
+		return ignorant{db}, nil
 	case "lease":
-		return newTrusting(ctx, store, c.Lease), nil
+		return newTrusting(ctx, db, c.Lease), nil
 	default:
-		return store, nil
+		return db, nil
 	}
 }
 

@@ -135,12 +135,12 @@ func (c *campaign) pauseInWindow(ctx context.Context) {
 // tooLate writes a call of a tool to the journal if its worker does not have the run any more. The engine has checked
 // the lease before, with a third of it as the margin: a worker that learns within that time that it has lost the run
 // had lost it before the check. A worker that ends a stopped run itself has ended the context of its calls before.
-func (j *journal) tooLate(ctx context.Context, store spool.Store, lease time.Duration, call spool.ToolCall) {
+func (j *journal) tooLate(ctx context.Context, db spool.Store, lease time.Duration, call spool.ToolCall) {
 	began := time.Now()
 	bounded, cancel := context.WithTimeout(ctx, lease/3)
 	defer cancel()
 	var thread spool.Thread
-	err := store.View(bounded, call.Thread, func(v spool.View) (err error) {
+	err := db.View(bounded, call.Thread, func(v spool.View) (err error) {
 		thread, err = v.Thread()
 		return err
 	})
@@ -185,8 +185,8 @@ type trusting struct {
 }
 
 // newTrusting returns a store that renews leases until ctx ends.
-func newTrusting(ctx context.Context, store spool.Store, lease time.Duration) *trusting {
-	s := &trusting{Store: store, lease: lease, held: make(map[spool.ThreadKey]int64)}
+func newTrusting(ctx context.Context, db spool.Store, lease time.Duration) *trusting {
+	s := &trusting{Store: db, lease: lease, held: make(map[spool.ThreadKey]int64)}
 	go func() {
 		for sleep(ctx, lease/3) {
 			s.mu.Lock()

@@ -15,9 +15,9 @@ import (
 func TestForeignThreadIsAsNone(t *testing.T) {
 	t.Parallel()
 
-	store := memory.New(nil).Store
+	db := memory.New(nil).Store
 	key := spool.ThreadKey{Tenant: "acme", ID: "theirs"}
-	err := store.Update(t.Context(), key, 0, func(tx spool.Tx) error {
+	err := db.Update(t.Context(), key, 0, func(tx spool.Tx) error {
 		return tx.Write(spool.Changes{Thread: &spool.Thread{Tenant: key.Tenant, ID: key.ID, Owner: "bob", State: spool.Idle}})
 	})
 	if err != nil {
@@ -38,13 +38,13 @@ func TestForeignThreadIsAsNone(t *testing.T) {
 		}
 	}
 	view := func(v spool.View) error { read(v); return nil }
-	if err := store.View(t.Context(), spool.ThreadKey{Tenant: "acme", ID: "none"}, view); err != nil {
+	if err := db.View(t.Context(), spool.ThreadKey{Tenant: "acme", ID: "none"}, view); err != nil {
 		t.Fatal(err)
 	}
-	if err := (Store{store}).View(ann, key, view); err != nil {
+	if err := (Store{db}).View(ann, key, view); err != nil {
 		t.Fatal(err)
 	}
-	err = Store{store}.Update(ann, key, 0, func(tx spool.Tx) error { read(tx); return nil })
+	err = Store{db}.Update(ann, key, 0, func(tx spool.Tx) error { read(tx); return nil })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -174,8 +174,8 @@ func (s *segment) transact(ctx context.Context, list *order.List, fn func(tx *th
 	defer cancel()
 	var follow thread.Follow
 	var isolated bool
-	err := s.runner.Store.Update(ctx, s.Key, s.Fence, func(store spool.Tx) error {
-		tx, err := thread.Open(store, s.runner.Rules)
+	err := s.runner.Store.Update(ctx, s.Key, s.Fence, func(db spool.Tx) error {
+		tx, err := thread.Open(db, s.runner.Rules)
 		if err != nil {
 			return err
 		}

@@ -85,7 +85,7 @@ func (s hosted) Update(ctx context.Context, key spool.ThreadKey, _ int64, fn fun
 // start starts a run in a transaction of the given store, and claims it for the worker if one is ready. If it is
 // accepted, the returned function does the work that follows the commit.
 func (h *Handler) start(
-	ctx context.Context, store spool.Store, key spool.ThreadKey, r spool.StartRequest, worker *reservation,
+	ctx context.Context, db spool.Store, key spool.ThreadKey, r spool.StartRequest, worker *reservation,
 ) (result spool.RunResult, follow func(), err error) {
 	again := repeatOf(ctx, key.ID, r)
 	if err := h.checkIDs(&key, &r); err != nil {
@@ -134,7 +134,7 @@ func (h *Handler) start(
 	request.Take = worker.forTicket
 	request.Run.Held = held
 	sent := time.Now()
-	err = store.Update(ctx, key, 0, func(tx spool.Tx) (err error) {
+	err = db.Update(ctx, key, 0, func(tx spool.Tx) (err error) {
 		if out, err = thread.Start(tx, key, request, h.Rules); err != nil {
 			return err
 		}

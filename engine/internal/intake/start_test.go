@@ -30,13 +30,13 @@ type desk struct {
 	*Handler
 
 	rows  *maptx.Tx
-	store *store
+	store *startStore
 	r     spool.StartRequest
 	key   spool.ThreadKey
 }
 
-// store has what a start reads outside its thread.
-type store struct {
+// startStore has what a start reads outside its thread.
+type startStore struct {
 	maptx.Store
 
 	started []spool.RunRow // by the keys of their starts
@@ -44,11 +44,11 @@ type store struct {
 	fails   error // of Runs
 }
 
-func (s *store) Runs(_ context.Context, q spool.RunQuery) ([]spool.RunRow, error) {
+func (s *startStore) Runs(_ context.Context, q spool.RunQuery) ([]spool.RunRow, error) {
 	return slices.DeleteFunc(slices.Clone(s.started), func(r spool.RunRow) bool { return r.StartKey != q.StartKey }), s.fails
 }
 
-func (s *store) Stats(context.Context, spool.StatsQuery) (spool.Stats, error) {
+func (s *startStore) Stats(context.Context, spool.StatsQuery) (spool.Stats, error) {
 	return spool.Stats{Queue: spool.QueueStats{Ready: s.ready}}, nil
 }
 
@@ -81,7 +81,7 @@ func newDesk(t *testing.T) *desk {
 	files.Artifacts = noArtifacts{}
 	key := spool.ThreadKey{Tenant: "t", ID: "c"}
 	rows := maptx.New(key, maptx.Start)
-	s := &store{Store: maptx.Store{Tx: rows}}
+	s := &startStore{Store: maptx.Store{Tx: rows}}
 	return &desk{
 		Handler: &Handler{
 			Threads: &change.Threads{Store: s, Live: inprocess.NewLive(0), Log: slog.New(slog.DiscardHandler), Rules: thread.Rules{

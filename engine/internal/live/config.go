@@ -43,8 +43,8 @@ type Client struct {
 
 // readThread returns a thread, or a [spool.NotFound] error if it does not exist or the actor of the
 // context must not see it.
-func readThread(ctx context.Context, store record.Viewer, key spool.ThreadKey) (thread spool.Thread, err error) {
-	err = record.View(ctx, store, key, func(_ spool.View, t spool.Thread) error {
+func readThread(ctx context.Context, db record.Viewer, key spool.ThreadKey) (thread spool.Thread, err error) {
+	err = record.View(ctx, db, key, func(_ spool.View, t spool.Thread) error {
 		thread = t
 		return nil
 	})

@@ -367,8 +367,8 @@ func TestOrderOfAllEngines(t *testing.T) {
 func TestExplain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := memory.New(nil).Store
-		a, b := limiter(store, quota.Limit{Requests: 1}), limiter(store, quota.Limit{Requests: 1})
+		db := memory.New(nil).Store
+		a, b := limiter(db, quota.Limit{Requests: 1}), limiter(db, quota.Limit{Requests: 1})
 		permit, _ := acquire(t, a, quota.Call{})
 		permit.Done(quota.Usage{})
 		ctx, cancel := context.WithCancel(t.Context())
@@ -395,11 +395,11 @@ func TestExplain(t *testing.T) {
 			"root": "waits for the provider's limit of 1 request a minute; it is next",
 			"r9":   "",
 		} {
-			got, err := quota.Explain(t.Context(), store, spool.Run{Tenant: "t", ID: run})
+			got, err := quota.Explain(t.Context(), db, spool.Run{Tenant: "t", ID: run})
 			if err != nil || got != want {
 				t.Errorf("%s: %q, %v", run, got, err)
 			}
-			if got, err := quota.Explain(t.Context(), store, spool.Run{Tenant: "u", ID: run}); got != "" || err != nil {
+			if got, err := quota.Explain(t.Context(), db, spool.Run{Tenant: "u", ID: run}); got != "" || err != nil {
 				t.Errorf("another tenant's %s: %q, %v", run, got, err)
 			}
 		}
@@ -409,10 +409,10 @@ func TestExplain(t *testing.T) {
 		cancel()
 		all.Wait()
 		<-time.After(20 * time.Second)
-		if got, err := quota.Explain(t.Context(), store, spool.Run{Tenant: "t", ID: "r1"}); got != "" || err != nil {
+		if got, err := quota.Explain(t.Context(), db, spool.Run{Tenant: "t", ID: "r1"}); got != "" || err != nil {
 			t.Errorf("after the wait: %q, %v", got, err)
 		}
-		rows, err := store.Rows(t.Context(), spool.RowQuery{Kind: "provider_limit"})
+		rows, err := db.Rows(t.Context(), spool.RowQuery{Kind: "provider_limit"})
 		if err != nil || len(rows) != 1 || strings.Contains(string(rows[0].Value), "since") {
 			t.Errorf("the row still has waiting calls: %v, %v", rows, err)
 		}

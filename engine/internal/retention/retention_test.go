@@ -17,8 +17,8 @@ import (
 	"github.com/spoolhq/spool/internal/testing/maptx"
 )
 
-// store notes what is asked of it.
-type store struct {
+// notedStore notes what is asked of it.
+type notedStore struct {
 	maptx.Store
 
 	asked   []string
@@ -27,14 +27,16 @@ type store struct {
 	dead    []spool.QueuedJob
 }
 
-func (s *store) Threads(_ context.Context, q spool.ThreadQuery) ([]spool.Thread, error) {
+func (s *notedStore) Threads(_ context.Context, q spool.ThreadQuery) ([]spool.Thread, error) {
 	s.asked = append(s.asked, fmt.Sprintf("%s threads before %s of %q, up to %d", q.Work, q.UpdatedBefore.Sub(maptx.Start), q.Tenant, q.Limit))
 	return s.threads, nil
 }
 
-func (s *store) Jobs(context.Context, spool.JobQuery) ([]spool.QueuedJob, error) { return s.dead, nil }
+func (s *notedStore) Jobs(context.Context, spool.JobQuery) ([]spool.QueuedJob, error) {
+	return s.dead, nil
+}
 
-func (s *store) Prune(_ context.Context, q spool.PruneQuery) (int, error) {
+func (s *notedStore) Prune(_ context.Context, q spool.PruneQuery) (int, error) {
 	s.asked = append(s.asked, fmt.Sprintf("prune %s of %q, job %d, up to %d", q.Kind, q.Tenant, q.JobID, q.Limit))
 	n := 0
 	if len(s.pruned) > 0 {
@@ -43,10 +45,10 @@ func (s *store) Prune(_ context.Context, q spool.PruneQuery) (int, error) {
 	return n, nil
 }
 
-func remover(thread *spool.Thread) (*Remover, *store, *maptx.Tx) {
+func remover(thread *spool.Thread) (*Remover, *notedStore, *maptx.Tx) {
 	tx := maptx.New(spool.ThreadKey{Tenant: "t", ID: "c"}, maptx.Start)
 	tx.Rows.Thread = thread
-	s := &store{Store: maptx.Store{Tx: tx}}
+	s := &notedStore{Store: maptx.Store{Tx: tx}}
 	return &Remover{Threads: &change.Threads{Store: s, Live: inprocess.NewLive(0), Log: slog.New(slog.DiscardHandler)}}, s, tx
 }
 

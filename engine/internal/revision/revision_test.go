@@ -48,12 +48,12 @@ func content(agent, instructions string) spool.AgentContent {
 func TestKeepOnce(t *testing.T) {
 	t.Parallel()
 
-	store := memory.New(nil).Store
+	db := memory.New(nil).Store
 	kept := func() (versions []int64) {
 		var keepers sync.WaitGroup
 		for range 16 {
 			keepers.Go(func() {
-				r := &revision.Revisions{Store: store}
+				r := &revision.Revisions{Store: db}
 				if err := r.Keep(t.Context(), content("a", "Be kind.")); err != nil {
 					t.Error(err)
 				}
@@ -61,7 +61,7 @@ func TestKeepOnce(t *testing.T) {
 		}
 		keepers.Wait()
 		for _, kind := range []string{"agent_revision", "agent_revision_list"} {
-			rows, err := store.Rows(t.Context(), spool.RowQuery{Kind: kind})
+			rows, err := db.Rows(t.Context(), spool.RowQuery{Kind: kind})
 			if err != nil || len(rows) != 1 {
 				t.Fatalf("the rows of %s are %+v, %v", kind, rows, err)
 			}

@@ -10,8 +10,8 @@ import (
 // RestoreBranch shows a branch again. It returns the new branch that contains the replaced messages, or
 // zero if it replaced none. Its entries belong to no run, because the runs that wrote the messages have
 // ended.
-func RestoreBranch(store spool.Tx, id spool.BranchID) (dropped spool.BranchID, err error) {
-	thread, err := store.Thread()
+func RestoreBranch(db spool.Tx, id spool.BranchID) (dropped spool.BranchID, err error) {
+	thread, err := db.Thread()
 	switch {
 	case record.Missing(err):
 		return 0, Refuse(spool.ReasonNotFound, record.ThreadNotFound)
@@ -20,7 +20,7 @@ func RestoreBranch(store spool.Tx, id spool.BranchID) (dropped spool.BranchID, e
 	case thread.State.Active():
 		return 0, Refuse(spool.ReasonActiveRun, spool.ErrActiveRun.Message)
 	}
-	branch, err := Branch(store, id)
+	branch, err := Branch(db, id)
 	switch {
 	case record.Missing(err):
 		return 0, Refuse(spool.ReasonNotFound, branchNotFound)
@@ -29,19 +29,19 @@ func RestoreBranch(store spool.Tx, id spool.BranchID) (dropped spool.BranchID, e
 	case !branch.Restorable():
 		return 0, Refuse(spool.ReasonNotRestorable, fmt.Sprintf("Branch %d has to be restored first", branch.BaseBranchID))
 	}
-	shown, err := store.Messages(spool.MessageQuery{After: branch.BaseMessageID})
+	shown, err := db.Messages(spool.MessageQuery{After: branch.BaseMessageID})
 	if err != nil {
 		return 0, err
 	}
 	if len(shown) > 0 {
-		if dropped, err = drop(store, shown[0].ID, ""); err != nil {
+		if dropped, err = drop(db, shown[0].ID, ""); err != nil {
 			return 0, err
 		}
 	}
 	entry := spool.NewEntry(spool.EntryMessagesRestored, "", spool.MessagesRestored{
 		BranchID: id, FromMessageID: branch.FromMessageID, Count: branch.MessageCount,
 	})
-	return dropped, store.Write(spool.Changes{Restore: id, Entries: []*spool.Entry{entry}})
+	return dropped, db.Write(spool.Changes{Restore: id, Entries: []*spool.Entry{entry}})
 }
 
 const branchNotFound = "Branch not found"

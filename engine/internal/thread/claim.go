@@ -48,15 +48,15 @@ type Segment struct {
 // Claim is the transition to RUNNING. It leases the thread to a worker, opens the run's next segment,
 // and closes the segment of a dead worker. It returns a Claimed without a segment for an obsolete
 // ticket, and [ErrUnchanged] if the transaction has to be rolled back.
-func Claim(store spool.Tx, r ClaimRequest, rules Rules) (Claimed, Follow, error) {
-	tx, err := Open(store, rules)
+func Claim(db spool.Tx, r ClaimRequest, rules Rules) (Claimed, Follow, error) {
+	tx, err := Open(db, rules)
 	switch {
 	case record.Missing(err):
 		return Claimed{Reason: "the thread is gone"}, Follow{}, nil
 	case err != nil:
 		return Claimed{}, Follow{}, err
 	case r.Job.RunID != "" && tx.Run.ID != r.Job.RunID:
-		if run, err := spool.FindRun(store, r.Job.RunID); err == nil && run.QueuePosition > 0 {
+		if run, err := spool.FindRun(db, r.Job.RunID); err == nil && run.QueuePosition > 0 {
 			return Claimed{Reason: "the run waits for its thread"}, Follow{}, nil
 		}
 		return Claimed{Reason: "another run has the thread"}, Follow{}, nil

@@ -31,10 +31,10 @@ func edit(tx *Tx, id spool.MessageID) error {
 
 // drop hides a message and all later ones, and returns their branch. Run is the run that replaces them,
 // or empty.
-func drop(store spool.Tx, id spool.MessageID, run spool.RunID) (spool.BranchID, error) {
+func drop(db spool.Tx, id spool.MessageID, run spool.RunID) (spool.BranchID, error) {
 	entry := spool.NewEntry(spool.EntryMessagesDropped, run, spool.MessagesDropped{FromMessageID: id})
-	if err := store.Write(spool.Changes{Entries: []*spool.Entry{entry}}); err != nil {
+	if err := db.Write(spool.Changes{Entries: []*spool.Entry{entry}}); err != nil {
 		return 0, err
 	}
-	return spool.BranchID(entry.Seq), store.Write(spool.Changes{Drop: &spool.Drop{From: id, Seq: entry.Seq}})
+	return spool.BranchID(entry.Seq), db.Write(spool.Changes{Drop: &spool.Drop{From: id, Seq: entry.Seq}})
 }

@@ -41,8 +41,8 @@ func Settle(tx *Tx, ending spool.Ending, settled bool) error {
 
 // FinishDecided ends a run whose ending a claim has decided. It belongs to the transaction of the claim:
 // see [Claimed.Decided].
-func FinishDecided(store spool.Tx, rules Rules) (Follow, error) {
-	tx, err := Open(store, rules)
+func FinishDecided(db spool.Tx, rules Rules) (Follow, error) {
+	tx, err := Open(db, rules)
 	if err != nil {
 		return Follow{}, err
 	}

@@ -42,16 +42,16 @@ var errNoRun = spool.Errorf(spool.NotFound, "Thread has no run")
 // Open reads a transaction's thread and the run that has or last had it. It returns a [spool.NotFound]
 // error and a nil Tx if the thread does not exist. It returns a [spool.NotFound] error and a Tx if the
 // thread has never had a run.
-func Open(store spool.Tx, rules Rules) (*Tx, error) {
-	thread, err := store.Thread()
+func Open(db spool.Tx, rules Rules) (*Tx, error) {
+	thread, err := db.Thread()
 	if err != nil {
 		return nil, err
 	}
-	tx := &Tx{Rules: rules, Store: store, Thread: thread, Now: store.Now()}
+	tx := &Tx{Rules: rules, Store: db, Thread: thread, Now: db.Now()}
 	if thread.RunID == "" {
 		return tx, errNoRun
 	}
-	tx.Run, err = spool.FindRun(store, thread.RunID)
+	tx.Run, err = spool.FindRun(db, thread.RunID)
 	return tx, err
 }
 

@@ -295,10 +295,10 @@ func (l *lookingStore) Stats(ctx context.Context, q spool.StatsQuery) (spool.Sta
 func testFairRoomStopped(s fairTest) {
 	w := newWalkers()
 	b := s.join()
-	store := &lookingStore{Store: b.Store}
-	b.Store = store
+	db := &lookingStore{Store: b.Store}
+	b.Store = db
 	e := s.over(b, s.config(w, plain("look", `"seen"`)))
-	store.look = sync.OnceFunc(func() {
+	db.look = sync.OnceFunc(func() {
 		if r, err := e.Stop(context.Background(), chat); err != nil || !r.Accepted {
 			s.Errorf("stop: %+v, %v", r, err)
 		}
@@ -306,7 +306,7 @@ func testFairRoomStopped(s fairTest) {
 	s.workWith(e, engine.WorkOptions{Concurrency: 1})
 	s.start(e, "r1", "walk acme 0")
 	s.until("the first step", func() bool { return w.atWork("acme") == 1 })
-	store.armed.Store(true) // the worker also looks when it begins
+	db.armed.Store(true) // the worker also looks when it begins
 	s.hello(e, "small", walkStep+2*time.Second)
 	s.ended(spool.Cancelled)
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 stopped")

@@ -115,7 +115,7 @@ func (s summed) Usage(q spool.UsageQuery) (spool.UsageReport, error) {
 func TestJobs(t *testing.T) {
 	t.Parallel()
 	key, clock := spool.ThreadKey{Tenant: "t", ID: "c"}, spooltest.NewClock()
-	store, own, soon := memory.New(&memory.Options{Clock: clock}).Store, maptx.New(key, clock.Now()), clock.Now().Add(time.Minute)
+	db, own, soon := memory.New(&memory.Options{Clock: clock}).Store, maptx.New(key, clock.Now()), clock.Now().Add(time.Minute)
 	for _, c := range []spool.Changes{
 		{Thread: &spool.Thread{State: spool.Idle}},
 		{Jobs: []spool.Job{{RunID: "r", Key: "a"}, {RunID: "r", Key: "b", DueAt: soon}, {RunID: "r", Key: "a", Kind: spool.JobRetry}, {RunID: "r"}}},
@@ -126,11 +126,11 @@ func TestJobs(t *testing.T) {
 		{DeleteThread: true},
 	} {
 		write := func(tx spool.Tx) error { return tx.Write(c) }
-		if got, want := own.Try(write), store.Update(t.Context(), key, 0, write); spool.MessageOf(got) != spool.MessageOf(want) {
+		if got, want := own.Try(write), db.Update(t.Context(), key, 0, write); spool.MessageOf(got) != spool.MessageOf(want) {
 			t.Errorf("%+v fails with %v, want %v", c, got, want)
 		}
-		want := listed(t, store, spool.JobQuery{Tenant: key.Tenant})
-		want = append(want, listed(t, store, spool.JobQuery{Tenant: key.Tenant, State: spool.JobDead})...)
+		want := listed(t, db, spool.JobQuery{Tenant: key.Tenant})
+		want = append(want, listed(t, db, spool.JobQuery{Tenant: key.Tenant, State: spool.JobDead})...)
 		got := slices.Concat(own.Rows.Jobs, own.Rows.Dead)
 		if diff := cmp.Diff(lines(want), lines(got)); diff != "" {
 			t.Errorf("jobs after %+v (-want +got):\n%s", c, diff)

@@ -1,4 +1,4 @@
-package wire
+package bodies
 
 import (
 	"reflect"

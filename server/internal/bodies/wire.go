@@ -1,7 +1,7 @@
-// Package wire has the types of bodies that spool and engine write themselves, as clients see them:
+// Package bodies has the types of bodies that spool and engine write themselves, as clients see them:
 // frames, entries, items, messages and runs, each with the words of the document. It knows nothing of
 // requests.
-package wire
+package bodies
 
 import (
 	"maps"
