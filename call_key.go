@@ -15,7 +15,7 @@ import (
 // The keys of a run without a nonce end before the mac. Such a run began before there were nonces, and a
 // repeated call of it must have the key that its endpoint knows.
 func (r RunRow) CallKey(step int, call ToolCallID) string {
-	key := plainCallKey(r.ID, step, call)
+	key := ToolCall{RunID: r.ID, Step: step, ID: call}.IdempotencyKey()
 	if r.Nonce == "" {
 		return key
 	}

@@ -16,13 +16,13 @@ func (p Park) DigestOf(args json.RawMessage) string {
 		args = p.Args
 	}
 	asked := []any{
-		"park", p.CallerID(), p.Step, p.ToolCallID, p.ToolName, p.Reason, canonical(args), canonical(p.Shown),
+		"park", p.CallerID(), p.Step, p.ToolCallID, p.ToolName, p.Reason, CanonicalJSON(args), CanonicalJSON(p.Shown),
 	}
 	if p.Occurrence > 1 {
 		asked = append(asked, p.Occurrence)
 	}
 	if p.Schema != nil && p.Reason != ParkApproval { // the schema of what the person enters
-		asked = append(asked, "schema", canonical(p.Schema))
+		asked = append(asked, "schema", CanonicalJSON(p.Schema))
 	}
 	if p.Revision != "" { // parks of older versions have none
 		asked = append(asked, string(p.Revision))
@@ -31,13 +31,14 @@ func (p Park) DigestOf(args json.RawMessage) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// canonical returns JSON text in a canonical form, and any other text as a JSON string.
-func canonical(text json.RawMessage) any {
+// CanonicalJSON returns JSON text in the form that digests and revisions hash: keys in order, no white space, numbers as
+// they are written. Any other text becomes a JSON string.
+func CanonicalJSON(text json.RawMessage) json.RawMessage {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	var v any
 	if d.Decode(&v) != nil {
-		return string(text)
+		v = string(text)
 	}
-	return v
+	return mustJSON(v)
 }

@@ -174,7 +174,6 @@ type ProfileContent struct {
 // Revision returns the id of the content. It depends on neither the order of keys in JSON texts nor white
 // space. The lists must be in a fixed order.
 func (c AgentContent) Revision() RevisionID {
-	text := mustJSON(canonical(mustJSON(c)))
-	sum := sha256.Sum256(text)
+	sum := sha256.Sum256(CanonicalJSON(mustJSON(c)))
 	return RevisionID("rev_" + hex.EncodeToString(sum[:]))
 }
