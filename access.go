@@ -1,6 +1,8 @@
 package spool
 
-import "slices"
+import (
+	"slices"
+)
 
 // Access limits something to tenants and scopes. The zero value allows every caller.
 type Access struct {

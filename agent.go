@@ -45,13 +45,13 @@ type Agent struct {
 	// MaxSteps bounds the steps of a run. Defaults to 25.
 	MaxSteps int
 	// NoFinalAnswer ends a run that has had all its steps at once. Otherwise its model is asked once more, for an
-	// answer without calls, which is no step. Either way the stop reason is [StopMaxSteps]. It also applies to the
+	// answer without calls, which is no step. Either way the stop reason is [wire.StopMaxSteps]. It also applies to the
 	// runs that the agent spawns. Defaults to false.
 	NoFinalAnswer bool
 	// MaxOutputTokens bounds each answer of the model. Zero: the provider's default.
 	MaxOutputTokens int
 	// DistinctApprover forbids the subject that started a run to answer its questions: approvals, unknown
-	// outcomes and requests for a larger budget. See [Run.DistinctFrom]. It also applies to the runs that the
+	// outcomes and requests for a larger budget. See [wire.Run.DistinctFrom]. It also applies to the runs that the
 	// agent spawns. A tool may require the same by itself. Defaults to false.
 	DistinctApprover bool
 	// Extra is merged into each request to the provider.
@@ -60,15 +60,15 @@ type Agent struct {
 	// "reasoning_effort". Names that only the engine may set, such as "messages" or "max_tokens", are
 	// refused. Defaults to none.
 	ProviderOptions []string
-	// ClientTools is how many tools of its own the client of a start may send: see [ClientTool]. Defaults to
+	// ClientTools is how many tools of its own the client of a start may send: see [wire.ClientTool]. Defaults to
 	// 32. Negative: the client's tools are ignored.
 	ClientTools int
-	// ClientContext bounds the context that the client of a start sends, in bytes: see [ClientContext].
+	// ClientContext bounds the context that the client of a start sends, in bytes: see [wire.ClientContext].
 	// Defaults to 64 KiB. Negative: the context is ignored.
 	ClientContext int
 	// Output asks for a JSON value as the final answer of each run. The engine checks the value, and asks the
 	// model once more if it does not fit. A run whose second answer does not fit either fails with
-	// [StopOutput]. The value is in [RunOutcome.Output]. Nil: the answer is any text.
+	// [wire.StopOutput]. The value is in [wire.RunOutcome.Output]. Nil: the answer is any text.
 	Output *OutputSchema
 	// FixedOutput refuses starts that bring an [OutputSchema] of their own. Defaults to false: the schema of a
 	// start replaces Output.
@@ -79,7 +79,7 @@ type Agent struct {
 	// OnBudget is what happens to a run whose budget is used up. Defaults to the configuration's.
 	OnBudget BudgetAction
 	// Queue is the named queue that the jobs of the agent's runs go to. Workers claim from the queues of
-	// [WorkOptions.Queues]. Defaults to the default queue.
+	// [store.WorkOptions.Queues]. Defaults to the default queue.
 	Queue string
 	// Revisions says with which revision of the agent a run continues after a wait, a crash or a deployment.
 	// Defaults to [RevisionsFollow].

@@ -1,7 +1,6 @@
 package spool
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
@@ -22,19 +21,6 @@ type Artifact struct {
 	Size      int64  `doc:"The size of the data, in bytes." json:"size"`
 }
 
-// FileDropped is the payload of [EntryFileDropped]. A run has one for each file and model, and one for each model whose
-// server refuses the files of all results.
-type FileDropped struct {
-	// AgentID is the nested run. Nil: the dispatched run.
-	AgentID *AgentID `doc:"The nested run. Left out: the run itself." json:"agentId,omitempty" nullable:"false"`
-	// Step is the step whose request is the first without the file, from 1.
-	Step int `doc:"The step whose request is the first without the file, from 1." json:"step"`
-	// ArtifactID is the file. Empty: the images and files of all results.
-	ArtifactID ArtifactID `doc:"The file. Left out: the images and files of all results." json:"artifactId,omitempty"`
-	Model      string     `doc:"The model, by its configured name."                       json:"model"`
-	Text       string     `doc:"What the model reads in place of the file."               json:"text"`
-}
-
 // NewArtifact is an artifact to save.
 type NewArtifact struct {
 	// Name is the name of the file for people, such as "report.pdf". Empty: it has none.
@@ -43,52 +29,8 @@ type NewArtifact struct {
 	MediaType string
 	// Data are read once, up to their end.
 	Data io.Reader
-	// Key makes the save idempotent: see [ArtifactStore]. The engine sets it.
+	// Key makes the save idempotent: see [store.ArtifactStore]. The engine sets it.
 	Key string
-}
-
-// ArtifactStore stores the artifacts of threads. The engine has checked that the caller may use the thread, which may
-// not exist yet. It is safe for concurrent use, also by several processes.
-//
-// A store has one artifact for the same thread, key and data: see [ArtifactIDOf].
-type ArtifactStore interface {
-	// SaveArtifact saves an artifact, which is durable when it returns. It returns a [Limit] error for data that are
-	// too large, and a [StorageFull] error if the tenant has no room. After an error, there is no artifact.
-	SaveArtifact(ctx context.Context, key ThreadKey, a NewArtifact) (Artifact, error)
-	// OpenArtifact returns an artifact of the thread with its data, which the caller closes. It returns a [NotFound]
-	// error if the thread has no such artifact, whatever the text of the id is.
-	OpenArtifact(ctx context.Context, key ThreadKey, id ArtifactID) (Artifact, io.ReadCloser, error)
-	// Artifacts returns the artifacts of the thread, by their ids.
-	Artifacts(ctx context.Context, key ThreadKey) ([]Artifact, error)
-	// DeleteArtifacts removes all artifacts of a thread that was deleted. A thread without artifacts is no error.
-	DeleteArtifacts(ctx context.Context, key ThreadKey) error
-}
-
-// ArtifactRetirer is an [ArtifactStore] whose references are rows of the engine's own store. The artifacts of a thread
-// then end in the transaction that deletes it: a failure or a crash after it leaves none, and a thread that is made
-// again with the same id keeps its new ones.
-type ArtifactRetirer interface {
-	ArtifactStore
-
-	// RetireArtifacts returns rows that the transaction which deletes the thread writes, and a function that then removes
-	// the data. What that function leaves after an error, [ArtifactSweeper] removes.
-	RetireArtifacts(key ThreadKey) (rows []Row, remove func(ctx context.Context) error)
-}
-
-// ArtifactSweeper is an [ArtifactStore] that removes what crashes and failures left. Workers sweep about once an hour.
-type ArtifactSweeper interface {
-	ArtifactStore
-
-	// Sweep removes data without an artifact, and artifacts without a thread.
-	Sweep(ctx context.Context) error
-}
-
-// ArtifactBound is an [ArtifactStore] that knows its bound: a server refuses a larger file before it is sent.
-type ArtifactBound interface {
-	ArtifactStore
-
-	// MaxArtifactBytes returns the size of the largest artifact, in bytes.
-	MaxArtifactBytes() int64
 }
 
 // ArtifactIDOf returns the id of an artifact by the key of its save and the SHA-256 of its data. A call that is repeated

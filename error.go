@@ -41,36 +41,6 @@ const (
 	Internal Code = "internal"
 )
 
-// Errors that callers compare with [errors.Is].
-var (
-	// ErrUnknownAgent is returned for a job that names an agent that this process does not have.
-	// The job is not used up: a queue that retries keeps it.
-	ErrUnknownAgent = &Error{Code: NotFound, Message: "unknown agent"}
-	// ErrStreamGone is returned by a direct read of a run stream that is past its grace time, never
-	// existed, or was removed.
-	ErrStreamGone = &Error{Code: Gone, Message: "run stream is gone"}
-	// ErrFenced is returned by a write whose fence is not the thread's current one.
-	ErrFenced = &Error{Code: Fenced, Message: "another worker owns the thread"}
-	// ErrRunIDUsed is returned for a new run if the tenant has a run with that id.
-	ErrRunIDUsed = &Error{Code: Conflict, Message: "Run id already used"}
-	// ErrActiveRun is returned for an active run if the thread has another one.
-	ErrActiveRun = &Error{Code: Conflict, Message: "Thread has an active run"}
-	// ErrStartKeyUsed is returned for a run if the tenant has another one with the same idempotency key.
-	ErrStartKeyUsed = &Error{Code: Conflict, Message: "Idempotency key already used"}
-	// ErrMessageIDUsed is returned for a new message if the thread has had one with that id.
-	ErrMessageIDUsed = &Error{Code: Conflict, Message: "Message id already used"}
-	// ErrBranchUsed is returned for a new branch if the thread has one with that id.
-	ErrBranchUsed = &Error{Code: Conflict, Message: "Branch id already used"}
-	// ErrBranchBase is returned for a branch that the end of the thread's view is not the base of.
-	ErrBranchBase = &Error{Code: Conflict, Message: "The view does not end where the branch begins"}
-	// ErrRowChanged is returned for a row that does not have the expected version.
-	ErrRowChanged = &Error{Code: Conflict, Message: "Somebody else has changed the row"}
-	// ErrStreamClosed is returned by a write to a run stream that was closed.
-	ErrStreamClosed = &Error{Code: Conflict, Message: "run stream is closed"}
-	// ErrOffsetUsed is returned by a write to a run stream that does not come after its last item.
-	ErrOffsetUsed = &Error{Code: Conflict, Message: "run stream is further already"}
-)
-
 // Error is an error with a code. Message is for a person, and clients may get it. Err is for the
 // log, and clients never get it.
 type Error struct {
@@ -190,7 +160,7 @@ func (p *ParkRequest) Error() string { return "park the run: " + p.Reason }
 
 // OutcomeUnknownError is the error of a tool call that may have taken effect, for example because a connection
 // broke before the answer. The engine does not repeat such a call: it asks a person, with the reason
-// [ParkOutcomeUnknown]. If the tool is idempotent, the error is the call's result instead.
+// [wire.ParkOutcomeUnknown]. If the tool is idempotent, the error is the call's result instead.
 type OutcomeUnknownError struct{ Err error }
 
 func (e *OutcomeUnknownError) Error() string { return "outcome unknown: " + e.Err.Error() }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 func TestErrorQuestions(t *testing.T) {
@@ -26,11 +27,11 @@ func TestErrorQuestions(t *testing.T) {
 		"Coded":           {spool.Errorf(spool.Invalid, "%s is required", "prompt"), spool.Invalid, "prompt is required", false},
 		"Hidden":          {&spool.Error{Code: spool.Unavailable, Message: "store failed", Err: secret}, spool.Unavailable, "store failed", true},
 		"Internal":        {&spool.Error{Code: spool.Internal, Message: "step 3 of 4", Err: secret}, spool.Internal, "Internal error", false},
-		"Wrapped":         {fmt.Errorf("claim run: %w", spool.ErrFenced), spool.Fenced, "another worker owns the thread", false},
+		"Wrapped":         {fmt.Errorf("claim run: %w", store.ErrFenced), spool.Fenced, "another worker owns the thread", false},
 		"Limit":           {spool.Errorf(spool.Limit, "too many"), spool.Limit, "too many", true},
 		"Canceled":        {fmt.Errorf("read: %w", context.Canceled), spool.Canceled, "Canceled", false},
 		"Deadline":        {context.DeadlineExceeded, spool.Canceled, "Canceled", false},
-		"Outermost":       {&spool.Error{Code: spool.NotFound, Message: "no thread", Err: spool.ErrFenced}, spool.NotFound, "no thread", false},
+		"Outermost":       {&spool.Error{Code: spool.NotFound, Message: "no thread", Err: store.ErrFenced}, spool.NotFound, "no thread", false},
 		"ModelBusy":       {fmt.Errorf("ask: %w", &spool.ModelError{Status: 503}), spool.Internal, "Internal error", true},
 		"ModelBadRequest": {&spool.ModelError{Status: 400}, spool.Internal, "Internal error", false},
 	} {
@@ -75,8 +76,8 @@ func TestWrap(t *testing.T) {
 	if spool.CodeOf(err) != spool.Unavailable || !errors.Is(err, io.EOF) {
 		t.Errorf("wrapped as %v", err)
 	}
-	err = spool.Wrap(spool.Unavailable, "store failed", fmt.Errorf("write: %w", spool.ErrFenced))
-	if spool.CodeOf(err) != spool.Fenced || !errors.Is(err, spool.ErrFenced) || spool.MessageOf(err) != "store failed" {
+	err = spool.Wrap(spool.Unavailable, "store failed", fmt.Errorf("write: %w", store.ErrFenced))
+	if spool.CodeOf(err) != spool.Fenced || !errors.Is(err, store.ErrFenced) || spool.MessageOf(err) != "store failed" {
 		t.Errorf("a coded error is wrapped as %v", err)
 	}
 }

@@ -3,6 +3,7 @@ package spool
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -10,7 +11,7 @@ const (
 	// MaxEventBytes bounds the JSON of a durable event.
 	MaxEventBytes = 64 << 10
 	// MaxLiveEventBytes bounds the JSON of a live event, so that it fits into a notice with its envelope: see
-	// [MaxNoticeBytes].
+	// [store.MaxNoticeBytes].
 	MaxLiveEventBytes = 6 << 10
 )
 
@@ -68,26 +69,15 @@ func CheckEventType(t EntryType) error {
 
 // Reserved reports whether a record, a notice or a run stream uses the word. Entries of any other type are an
 // application's events.
-func (t EntryType) Reserved() bool { return reservedTypes[t] }
+func (t EntryType) Reserved() bool {
+	return slices.Contains(reservedTypes, t) || slices.Contains(otherTypes, t)
+}
 
-// reservedTypes are the words that no application may use: those of this package, and those of other runtimes
-// with the same clients.
-var reservedTypes = func() map[EntryType]bool {
-	reserved := make(map[EntryType]bool)
-	for _, t := range []EntryType{
-		"CHUNK", "STEP_COMMITTED", "TEXT_RESULT", "HEARTBEAT", "RECORD_CHANGED", "SNAPSHOT",
-		"SUBAGENT_CHUNK", "SUBAGENT_COMPLETED", "SUBAGENT_FAILED", "SOURCE",
-	} {
-		reserved[t] = true
-	}
-	for t := range entryTypes {
-		reserved[t] = true
-	}
-	for t := range itemTypes {
-		reserved[EntryType(t)] = true
-	}
-	return reserved
-}()
+// otherTypes are words of other runtimes with the same clients. No application may use them, either.
+var otherTypes = []EntryType{
+	"CHUNK", "STEP_COMMITTED", "TEXT_RESULT", "HEARTBEAT", "RECORD_CHANGED", "SNAPSHOT",
+	"SUBAGENT_CHUNK", "SUBAGENT_COMPLETED", "SUBAGENT_FAILED",
+}
 
 // Publish sends an event to the clients that follow the thread now. It is safe for concurrent use. It returns
 // the error of [NewEvent]; an event that reaches nobody is no error.
@@ -96,7 +86,7 @@ func (c ToolCall) Publish(ctx context.Context, t EntryType, payload any) error {
 }
 
 // PublishDurable adds an entry to the thread's record; the entry is durable when it returns. It is safe for
-// concurrent use. It returns the error of [NewEvent], [ErrFenced] if another worker now has the run, and any
+// concurrent use. It returns the error of [NewEvent], [store.ErrFenced] if another worker now has the run, and any
 // other error if the store failed.
 //
 // A call that is repeated after a crash publishes again: see [Tool.Idempotent].

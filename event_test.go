@@ -4,86 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
-
-// declaredTypes returns the values of all constants of this package that are of one of the
-// types, by name. It reads the source, so that no constant can be forgotten.
-func declaredTypes(t *testing.T, types ...string) map[string]string {
-	t.Helper()
-
-	found := make(map[string]string)
-	names, err := fs.Glob(os.DirFS("."), "*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range names {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			spec, ok := n.(*ast.ValueSpec)
-			if !ok {
-				return true
-			}
-			of, ok := spec.Type.(*ast.Ident)
-			for i, name := range spec.Names {
-				if !ok || i >= len(spec.Values) || !strings.Contains(" "+strings.Join(types, " ")+" ", " "+of.Name+" ") {
-					continue
-				}
-				literal, _ := spec.Values[i].(*ast.BasicLit)
-				value, err := strconv.Unquote(literal.Value)
-				if err != nil {
-					t.Fatal(err)
-				}
-				found[name.Name] = value
-			}
-			return true
-		})
-	}
-	return found
-}
-
-// TestReservedTypes has every word of ours, and those of the contract. A new constant that
-// is not reserved fails here: add it to reservedTypes.
-func TestReservedTypes(t *testing.T) {
-	t.Parallel()
-
-	ours := declaredTypes(t, "EntryType", "ItemType")
-	if len(ours) < 28 || ours["EntryRunStarted"] != "RUN_STARTED" || ours["ItemCustom"] != "CUSTOM" {
-		t.Fatalf("the constants were not found: %v", ours)
-	}
-	for name, value := range ours {
-		if err := spool.CheckEventType(spool.EntryType(value)); spool.CodeOf(err) != spool.Invalid {
-			t.Errorf("%s: an application may use %s; add the constant to reservedTypes", name, value)
-		}
-	}
-	for _, name := range []spool.EntryType{
-		"CHUNK", "STATE_CHANGE", "STEP_COMMITTED", "STEP_FINISHED", "INPUT_REQUIRED", "INPUT_EXPIRED", "HITL_RESPONSE",
-		"MESSAGE_APPENDED", "MESSAGES_DROPPED", "CONTEXT_COMPACTED", "SUBAGENT_STARTED", "SUBAGENT_CHUNK",
-		"SUBAGENT_COMPLETED", "SUBAGENT_FAILED", "TEXT_RESULT", "THREAD_DELETED", "HEARTBEAT", "RUN_REFUSED",
-		"TOKEN_BUDGET_EXHAUSTED", "COST_BUDGET_EXHAUSTED", "RUN_STARTED", "RUN_ENDED", "RECORD_CHANGED", "SNAPSHOT",
-	} {
-		for _, spelled := range []spool.EntryType{name, spool.EntryType(strings.ToLower(string(name))), name[:1] + spool.EntryType(strings.ToLower(string(name[1:])))} {
-			if err := spool.CheckEventType(spelled); spool.MessageOf(err) != "type "+string(spelled)+" is reserved" {
-				t.Errorf("%s: got %v", spelled, err)
-			}
-		}
-	}
-}
 
 func TestNewEvent(t *testing.T) {
 	t.Parallel()
@@ -138,11 +66,11 @@ func TestLiveEventFits(t *testing.T) {
 	t.Parallel()
 
 	id := strings.Repeat("x", spool.MaxIDLen)
-	notice, err := json.Marshal(spool.Entry{
+	notice, err := json.Marshal(wire.Entry{
 		ThreadID: spool.ThreadID(id), Type: spool.EntryType(id), RunID: spool.RunID(id),
 		Payload: json.RawMessage(strconv.Quote(strings.Repeat("x", spool.MaxLiveEventBytes-2))), PublishedBy: strings.Repeat("x", 200),
 	})
-	if err != nil || len(notice) > spool.MaxNoticeBytes {
+	if err != nil || len(notice) > store.MaxNoticeBytes {
 		t.Errorf("%d bytes, error %v", len(notice), err)
 	}
 }

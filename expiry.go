@@ -1,6 +1,8 @@
 package spool
 
-import "time"
+import (
+	"time"
+)
 
 // ExpiryAction says what happens to a park that nobody answers in time.
 type ExpiryAction string

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// MaxHostStateBytes bounds the state that a host gives to a start: see [RunState.HostState].
+// MaxHostStateBytes bounds the state that a host gives to a start: see [store.RunState.HostState].
 const MaxHostStateBytes = 64 << 10
 
 // CheckHostState returns an [Invalid] error, without the state in it, unless state is empty

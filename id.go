@@ -6,8 +6,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
 	"time"
 )
 
@@ -27,8 +25,6 @@ type (
 	AgentID string
 	// ToolCallID names a tool call within its run.
 	ToolCallID string
-	// StreamID names the run stream of one segment: "<runId>:<segment>".
-	StreamID string
 )
 
 // DefaultTenant is the tenant of an installation that has only one.
@@ -45,31 +41,6 @@ type ThreadKey struct {
 
 // String returns "tenant/id", for logs.
 func (k ThreadKey) String() string { return string(k.Tenant) + "/" + string(k.ID) }
-
-// StreamKey names a run stream across tenants and threads. A stream is only ever
-// found under the thread that it belongs to. It is comparable.
-type StreamKey struct {
-	Thread ThreadKey
-	ID     StreamID
-}
-
-// NewStreamID returns the id of the stream of a run's n-th segment, n from 1.
-func NewStreamID(run RunID, segment int) StreamID {
-	return StreamID(string(run) + ":" + strconv.Itoa(segment))
-}
-
-// Split returns the run and segment in the id. It reports false if the id is not that of a stream.
-func (s StreamID) Split() (run RunID, segment int, ok bool) {
-	at := strings.LastIndexByte(string(s), ':')
-	if at < 1 {
-		return "", 0, false
-	}
-	n, err := strconv.Atoi(string(s[at+1:]))
-	if err != nil || n < 1 || strconv.Itoa(n) != string(s[at+1:]) {
-		return "", 0, false
-	}
-	return RunID(s[:at]), n, true
-}
 
 // CheckID returns an [Invalid] error that names field unless id matches
 // [A-Za-z0-9._:-]{1,128}. The set leaves out white space, which would break

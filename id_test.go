@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 func TestCheckID(t *testing.T) {
@@ -52,14 +54,14 @@ func TestStreamID(t *testing.T) {
 
 	for _, run := range []spool.RunID{"r1", "a:b", ":", "r:1"} {
 		for _, segment := range []int{1, 2, 10, 1 << 40} {
-			id := spool.NewStreamID(run, segment)
+			id := wire.NewStreamID(run, segment)
 			gotRun, gotSegment, ok := id.Split()
 			if !ok || gotRun != run || gotSegment != segment {
 				t.Errorf("%q is split into %q, %d, %v", id, gotRun, gotSegment, ok)
 			}
 		}
 	}
-	for _, id := range []spool.StreamID{"", "r1", ":1", "r1:", "r1:0", "r1:-1", "r1:+1", "r1:01", "r1:x", "r1:1 ", "r1:99999999999999999999"} {
+	for _, id := range []wire.StreamID{"", "r1", ":1", "r1:", "r1:0", "r1:-1", "r1:+1", "r1:01", "r1:x", "r1:1 ", "r1:99999999999999999999"} {
 		if run, segment, ok := id.Split(); ok {
 			t.Errorf("%q is split into %q, %d", id, run, segment)
 		}
@@ -97,14 +99,14 @@ func TestKeys(t *testing.T) {
 	if key.String() != "acme/t1" {
 		t.Errorf("key is %q", key)
 	}
-	if spool.CheckID("tenant", string(spool.JobsTopic.Tenant)) == nil {
+	if spool.CheckID("tenant", string(store.JobsTopic.Tenant)) == nil {
 		t.Error("the topic of jobs could be a thread's key")
 	}
-	thread := spool.Thread{Tenant: "acme", ID: "t1"}
+	thread := wire.Thread{Tenant: "acme", ID: "t1"}
 	if thread.Key() != key {
 		t.Errorf("key of the thread is %v", thread.Key())
 	}
-	job := spool.Job{Tenant: "acme", ThreadID: "t1"}
+	job := wire.Job{Tenant: "acme", ThreadID: "t1"}
 	if job.Thread() != key {
 		t.Errorf("key of the job is %v", job.Thread())
 	}

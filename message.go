@@ -21,7 +21,7 @@ const (
 )
 
 // Message is a saved message of a thread. Messages have the content of whole steps only. The
-// content of an unfinished step is in [RunState.Draft] and in the run stream.
+// content of an unfinished step is in [store.RunState.Draft] and in the run stream.
 type Message struct {
 	ID              MessageID `doc:"The message's id."                                              json:"id"`
 	ThreadID        ThreadID  `doc:"Its thread."                                                    json:"threadId"`

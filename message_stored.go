@@ -69,27 +69,6 @@ var providerWord = []byte(`"provider"`)
 // decode the content. False: the two are the same. True: they may be the same nevertheless.
 func MayHaveProviderData(stored []byte) bool { return bytes.Contains(stored, providerWord) }
 
-// MarshalJSON writes the stored form: no client sees a draft.
-func (d Draft) MarshalJSON() ([]byte, error) {
-	content, err := d.Message.Content.MarshalStored()
-	if err != nil {
-		return nil, err
-	}
-	type plain Message
-	return marshalUnescaped(struct {
-		Message any        `json:"message"`
-		Usage   TokenCount `json:"usage"`
-	}{
-		struct {
-			plain
-
-			Content json.RawMessage `json:"content"`
-			AgentID AgentID         `json:"agentId,omitempty"`
-		}{plain(d.Message), content, d.Message.AgentID},
-		d.Usage,
-	})
-}
-
 // marshalUnescaped returns the JSON of a value without escapes for HTML.
 func marshalUnescaped(v any) ([]byte, error) {
 	var b bytes.Buffer

@@ -165,20 +165,33 @@ type (
 	}
 )
 
-func (TextDelta) modelEvent()      {}
-func (TextEnd) modelEvent()        {}
+func (TextDelta) modelEvent() {}
+
+func (TextEnd) modelEvent() {}
+
 func (ReasoningDelta) modelEvent() {}
-func (ReasoningEnd) modelEvent()   {}
-func (ToolCallStart) modelEvent()  {}
-func (ToolCallDelta) modelEvent()  {}
-func (ToolCallEnd) modelEvent()    {}
-func (ProviderPart) modelEvent()   {}
-func (FileMade) modelEvent()       {}
-func (FilesWithheld) modelEvent()  {}
-func (SourceSeen) modelEvent()     {}
-func (ResumePoint) modelEvent()    {}
-func (UsageSeen) modelEvent()      {}
-func (Finish) modelEvent()         {}
+
+func (ReasoningEnd) modelEvent() {}
+
+func (ToolCallStart) modelEvent() {}
+
+func (ToolCallDelta) modelEvent() {}
+
+func (ToolCallEnd) modelEvent() {}
+
+func (ProviderPart) modelEvent() {}
+
+func (FileMade) modelEvent() {}
+
+func (FilesWithheld) modelEvent() {}
+
+func (SourceSeen) modelEvent() {}
+
+func (ResumePoint) modelEvent() {}
+
+func (UsageSeen) modelEvent() {}
+
+func (Finish) modelEvent() {}
 
 // FinishReason says why a model stopped. A run continues only after [FinishToolCalls] and [FinishPause].
 type FinishReason string

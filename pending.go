@@ -39,33 +39,3 @@ func (p *PendingError) Error() string { return "the call is pending" }
 
 // Bounded returns After within its bounds.
 func (p *PendingError) Bounded() time.Duration { return min(max(p.After, MinPending), MaxPending) }
-
-// PendingCall is the part of a [Park] that belongs to a call whose tool is not done.
-type PendingCall struct {
-	// State is the State of the last [PendingError].
-	State json.RawMessage `json:"state"`
-	// After is the wait before the first look, which begins when the run parks.
-	After time.Duration `json:"after,omitempty"`
-	// NextAt is when the engine looks next. Zero: the run has not parked yet.
-	NextAt time.Time `json:"nextAt,omitzero"`
-	// Until is when the call fails if it is still pending.
-	Until time.Time `json:"until,omitzero"`
-	// Ready is true if the next segment of the run has to call the tool, because the call is no longer pending or
-	// its time is over.
-	Ready bool `json:"ready,omitempty"`
-	// Note is the last Note of the tool, and Notes counts the changes that clients were told.
-	Note  string `json:"note,omitempty"`
-	Notes int    `json:"notes,omitempty"`
-}
-
-// CallPending is the payload of [EntryCallPending].
-type CallPending struct {
-	ToolCallID ToolCallID `doc:"The call." json:"toolCallId"`
-	ToolName   string     `doc:"Its tool." json:"toolName"`
-	// AgentID is the nested run that made the call. Nil: the dispatched run.
-	AgentID *AgentID `doc:"The nested run that made the call. Left out: the dispatched run." json:"agentId,omitempty"`
-	// Note says how far the work is. Empty: the tool does not say.
-	Note string `doc:"How far the work is, for a person." json:"note,omitempty"`
-	// Until is when the call fails if it is still pending.
-	Until time.Time `doc:"When the call fails if it is still pending." json:"until"`
-}

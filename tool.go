@@ -51,7 +51,7 @@ type Tool struct {
 	Search bool
 
 	// DistinctApprover forbids the subject that started the run to answer the questions of the tool's calls:
-	// see [Run.DistinctFrom]. Defaults to false.
+	// see [wire.Run.DistinctFrom]. Defaults to false.
 	DistinctApprover bool
 
 	// Expiry says how long a call of the tool waits for an answer, and what happens without one. Defaults to
@@ -64,7 +64,7 @@ type Tool struct {
 
 	// Polling says that the same call may have the same result many times, because it looks whether something has
 	// happened. For another tool, the model is told at the third step with the same calls and the same results and
-	// nothing in between, and the run ends at the sixth, with [StopRepeated]. Defaults to false.
+	// nothing in between, and the run ends at the sixth, with [wire.StopRepeated]. Defaults to false.
 	Polling bool
 
 	// Idempotent says that a call may be repeated with the same idempotency key after a crash left its
@@ -88,9 +88,9 @@ type ToolCall struct {
 	Args json.RawMessage
 	// Agent is the name of the run's agent. For a nested run it is the name that the spawn call used.
 	Agent string
-	// Subject is the subject that started the run: see [Run.StartedBy]. Empty: not known.
+	// Subject is the subject that started the run: see [wire.Run.StartedBy]. Empty: not known.
 	Subject string
-	// Key is the call's idempotency key, which the engine sets: see [RunRow.CallKey]. Empty: the run has no
+	// Key is the call's idempotency key, which the engine sets: see [store.RunRow.CallKey]. Empty: the run has no
 	// nonce.
 	Key string
 	// Fence numbers the workers of the thread: it grows with each takeover. A tool that remembers the greatest
@@ -127,7 +127,7 @@ type ToolCall struct {
 }
 
 // IdempotencyKey returns a text that is the same for every repeat of the call, and different for every other
-// call, including those of other tenants: see [RunRow.CallKey].
+// call, including those of other tenants: see [store.RunRow.CallKey].
 func (c ToolCall) IdempotencyKey() string {
 	if c.Key != "" {
 		return c.Key

@@ -33,10 +33,3 @@ type SubjectToolSource interface {
 	// empty subject is not known.
 	ListFor(ctx context.Context, tenant Tenant, subject string) (json.RawMessage, error)
 }
-
-// PinnedTools names the list of a [ToolSource] that a run uses.
-type PinnedTools struct {
-	Source string `json:"source"`
-	// List is the id of the stored list, a hash of its content.
-	List string `json:"list"`
-}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // Archived is an artifact as an archive has it.
@@ -115,7 +116,7 @@ func (s *Store) Withdraw(ctx context.Context, key spool.ThreadKey, ids ...spool.
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	for some := range slices.Chunk(ids, reapSize) {
 		var freed []string
-		err := s.update(ctx, key.Tenant, func() (rows []spool.Row, err error) {
+		err := s.update(ctx, key.Tenant, func() (rows []store.Row, err error) {
 			var old []row[artifactRow]
 			freed = nil
 			for _, id := range some {

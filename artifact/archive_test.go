@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // archived returns the artifacts of a thread as an archive has them, with their data, and how many are lost.
@@ -28,7 +29,7 @@ func (w *world) archived(key spool.ThreadKey) (all []Archived, texts []string, l
 func TestRestore(t *testing.T) {
 	t.Parallel()
 
-	onEach(t, func(t *testing.T, open func(t *testing.T, clock spool.Clock) spool.Store) {
+	onEach(t, func(t *testing.T, open func(t *testing.T, clock store.Clock) store.Store) {
 		t.Helper()
 		from, to := newWorld(t, open, nil), newWorld(t, open, &Options{Quota: 9})
 		large := strings.Repeat("x", memoryBytes+1)

@@ -1,5 +1,5 @@
 // Package artifact stores the artifacts of threads. Their names, references and quotas are rows of the engine's own
-// store, and their data are [spool.Blobs].
+// store, and their data are [store.Blobs].
 //
 // A tenant stores the same data once, whatever threads have them. Each save of data uploads them under a key that is
 // never used again, and one transaction then makes them an artifact. So a crash at any point leaves rows that say what
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // Options of a [Store].
@@ -21,7 +22,7 @@ type Options struct {
 	Age time.Duration
 	// Earlier is where data were stored before. They are read and deleted there, and nothing is stored there any more.
 	// Defaults to nowhere.
-	Earlier spool.Blobs
+	Earlier store.Blobs
 	// MaxBytes bounds the size of one artifact. Defaults to 64 MiB.
 	MaxBytes int64
 	// Quota bounds the bytes of each tenant. The same data count once. Zero: no bound.
@@ -35,26 +36,26 @@ type Options struct {
 	ThreadFiles int
 }
 
-// Store is a [spool.ArtifactStore]. Processes with the same store and the same blobs share the artifacts. It is safe for
+// Store is a [store.ArtifactStore]. Processes with the same store and the same blobs share the artifacts. It is safe for
 // concurrent use.
 type Store struct {
-	store   spool.Store
-	blobs   spool.Blobs
+	store   store.Store
+	blobs   store.Blobs
 	options Options
 	lanes   lanes
 	tenants tenants
 }
 
 var (
-	_ spool.ArtifactStore   = (*Store)(nil)
-	_ spool.ArtifactRetirer = (*Store)(nil)
-	_ spool.ArtifactSweeper = (*Store)(nil)
-	_ spool.ArtifactBound   = (*Store)(nil)
+	_ store.ArtifactStore   = (*Store)(nil)
+	_ store.ArtifactRetirer = (*Store)(nil)
+	_ store.ArtifactSweeper = (*Store)(nil)
+	_ store.ArtifactBound   = (*Store)(nil)
 )
 
 // New returns a store of artifacts. The store must be the one of the engine that deletes the threads. Nil options are the
 // defaults.
-func New(store spool.Store, blobs spool.Blobs, o *Options) (*Store, error) {
+func New(store store.Store, blobs store.Blobs, o *Options) (*Store, error) {
 	if o == nil {
 		o = &Options{}
 	}
@@ -80,7 +81,7 @@ func New(store spool.Store, blobs spool.Blobs, o *Options) (*Store, error) {
 	return s, nil
 }
 
-// MaxArtifactBytes implements [spool.ArtifactBound].
+// MaxArtifactBytes implements [store.ArtifactBound].
 func (s *Store) MaxArtifactBytes() int64 { return s.options.MaxBytes }
 
 // Bytes returns how many bytes of the tenant's quota are taken, those of uploads included.

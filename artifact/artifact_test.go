@@ -19,6 +19,8 @@ import (
 	"github.com/spoolhq/spool/backend/sqlite"
 	"github.com/spoolhq/spool/internal/testing/pgtest"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
@@ -32,29 +34,29 @@ var template = &pgtest.Template{Prepare: func(ctx context.Context, url string) e
 }}
 
 type closer interface {
-	spool.Store
+	store.Store
 	io.Closer
 }
 
 // onEach runs a test over each backend.
-func onEach(t *testing.T, test func(t *testing.T, open func(t *testing.T, clock spool.Clock) spool.Store)) {
+func onEach(t *testing.T, test func(t *testing.T, open func(t *testing.T, clock store.Clock) store.Store)) {
 	t.Helper()
-	for name, open := range map[string]func(t *testing.T, clock spool.Clock) (closer, error){
-		"Memory": func(_ *testing.T, clock spool.Clock) (closer, error) {
+	for name, open := range map[string]func(t *testing.T, clock store.Clock) (closer, error){
+		"Memory": func(_ *testing.T, clock store.Clock) (closer, error) {
 			return memory.New(&memory.Options{Clock: clock}).Store, nil
 		},
-		"SQLite": func(t *testing.T, clock spool.Clock) (closer, error) {
+		"SQLite": func(t *testing.T, clock store.Clock) (closer, error) {
 			t.Helper()
 			return sqlite.Open(filepath.Join(t.TempDir(), "spool.db"), &sqlite.Options{Clock: clock})
 		},
-		"Postgres": func(t *testing.T, clock spool.Clock) (closer, error) {
+		"Postgres": func(t *testing.T, clock store.Clock) (closer, error) {
 			t.Helper()
 			return postgres.Open(t.Context(), pgtest.Database(t, template), &postgres.Options{Clock: clock})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test(t, func(t *testing.T, clock spool.Clock) spool.Store {
+			test(t, func(t *testing.T, clock store.Clock) store.Store {
 				t.Helper()
 				store, err := open(t, clock)
 				if err != nil {
@@ -72,12 +74,12 @@ type world struct {
 	*testing.T
 	*Store
 
-	rows  spool.Store
+	rows  store.Store
 	data  *memoryBlobs
 	clock *spooltest.Clock
 }
 
-func newWorld(t *testing.T, open func(t *testing.T, clock spool.Clock) spool.Store, o *Options) *world {
+func newWorld(t *testing.T, open func(t *testing.T, clock store.Clock) store.Store, o *Options) *world {
 	t.Helper()
 	w := &world{T: t, data: newBlobs(t), clock: spooltest.NewClock()}
 	w.rows = open(t, w.clock)
@@ -85,7 +87,7 @@ func newWorld(t *testing.T, open func(t *testing.T, clock spool.Clock) spool.Sto
 	return w
 }
 
-func onMemory(_ *testing.T, clock spool.Clock) spool.Store {
+func onMemory(_ *testing.T, clock store.Clock) store.Store {
 	return memory.New(&memory.Options{Clock: clock}).Store
 }
 
@@ -107,8 +109,8 @@ var (
 // make makes a thread.
 func (w *world) make(key spool.ThreadKey) {
 	w.Helper()
-	err := w.rows.Update(context.Background(), key, 0, func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{Thread: &spool.Thread{Tenant: key.Tenant, ID: key.ID, State: spool.Idle}})
+	err := w.rows.Update(context.Background(), key, 0, func(tx store.Tx) error {
+		return tx.Write(store.Changes{Thread: &wire.Thread{Tenant: key.Tenant, ID: key.ID, State: wire.Idle}})
 	})
 	if err != nil {
 		w.Fatal(err)
@@ -119,8 +121,8 @@ func (w *world) make(key spool.ThreadKey) {
 func (w *world) delete(key spool.ThreadKey, crash bool) {
 	w.Helper()
 	rows, remove := w.RetireArtifacts(key)
-	err := w.rows.Update(context.Background(), key, 0, func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{DeleteThread: true, Rows: rows})
+	err := w.rows.Update(context.Background(), key, 0, func(tx store.Tx) error {
+		return tx.Write(store.Changes{DeleteThread: true, Rows: rows})
 	})
 	if err == nil && !crash {
 		err = remove(context.Background())
@@ -209,7 +211,7 @@ func (w *world) agrees(tenant spool.Tenant) {
 		w.Errorf("the account says %d bytes, %v, want %d", n, err, bytes)
 	}
 	for _, kind := range []string{kindUpload, kindGarbage} {
-		if rows, err := w.rows.Rows(ctx, spool.RowQuery{Tenant: tenant, Kind: kind}); err != nil || len(rows) > 0 {
+		if rows, err := w.rows.Rows(ctx, store.RowQuery{Tenant: tenant, Kind: kind}); err != nil || len(rows) > 0 {
 			w.Errorf("left over: %d %s, %v", len(rows), kind, err)
 		}
 	}
@@ -220,7 +222,7 @@ func (w *world) empty(tenant spool.Tenant) {
 	w.Helper()
 	w.agrees(tenant)
 	for _, kind := range []string{kindArtifact, kindBlob, kindThread, kindCheck} {
-		if rows, err := w.rows.Rows(context.Background(), spool.RowQuery{Tenant: tenant, Kind: kind}); err != nil || len(rows) > 0 {
+		if rows, err := w.rows.Rows(context.Background(), store.RowQuery{Tenant: tenant, Kind: kind}); err != nil || len(rows) > 0 {
 			w.Errorf("left over: %d %s, %v", len(rows), kind, err)
 		}
 	}
@@ -229,9 +231,9 @@ func (w *world) empty(tenant spool.Tenant) {
 func TestStore(t *testing.T) {
 	t.Parallel()
 
-	onEach(t, func(t *testing.T, open func(t *testing.T, clock spool.Clock) spool.Store) {
+	onEach(t, func(t *testing.T, open func(t *testing.T, clock store.Clock) store.Store) {
 		t.Helper()
-		spooltest.TestArtifactStore(t, func(t *testing.T) spool.ArtifactStore {
+		spooltest.TestArtifactStore(t, func(t *testing.T) store.ArtifactStore {
 			t.Helper()
 			return newWorld(t, open, nil).Store
 		})
@@ -242,7 +244,7 @@ func TestStore(t *testing.T) {
 func TestQuota(t *testing.T) {
 	t.Parallel()
 
-	onEach(t, func(t *testing.T, open func(t *testing.T, clock spool.Clock) spool.Store) {
+	onEach(t, func(t *testing.T, open func(t *testing.T, clock store.Clock) store.Store) {
 		t.Helper()
 		w := newWorld(t, open, &Options{Quota: 59})
 		stores := []*Store{w.Store, w.other(&Options{Quota: 59})}
@@ -282,7 +284,7 @@ func TestQuota(t *testing.T) {
 func TestSameData(t *testing.T) {
 	t.Parallel()
 
-	onEach(t, func(t *testing.T, open func(t *testing.T, clock spool.Clock) spool.Store) {
+	onEach(t, func(t *testing.T, open func(t *testing.T, clock store.Clock) store.Store) {
 		t.Helper()
 		w := newWorld(t, open, &Options{Quota: 5})
 		var group sync.WaitGroup
@@ -350,7 +352,7 @@ func TestSlowUpload(t *testing.T) {
 func TestMadeAgain(t *testing.T) {
 	t.Parallel()
 
-	onEach(t, func(t *testing.T, open func(t *testing.T, clock spool.Clock) spool.Store) {
+	onEach(t, func(t *testing.T, open func(t *testing.T, clock store.Clock) store.Store) {
 		t.Helper()
 		w := newWorld(t, open, nil)
 		w.make(chat)
@@ -384,7 +386,7 @@ func TestMadeAgain(t *testing.T) {
 func TestSweepThreads(t *testing.T) {
 	t.Parallel()
 
-	onEach(t, func(t *testing.T, open func(t *testing.T, clock spool.Clock) spool.Store) {
+	onEach(t, func(t *testing.T, open func(t *testing.T, clock store.Clock) store.Store) {
 		t.Helper()
 		w := newWorld(t, open, nil)
 		w.save(chat, "a")

@@ -10,9 +10,10 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
-// memoryBlobs is a [spool.Blobs] in memory, which refuses what the contract forbids.
+// memoryBlobs is a [store.Blobs] in memory, which refuses what the contract forbids.
 type memoryBlobs struct {
 	t *testing.T
 	// before is called before each call, if it is set, with the name of the method.
@@ -124,20 +125,20 @@ func (p *process) call(name string, do func() error) error {
 
 // processStore is the store as the process reaches it.
 type processStore struct {
-	spool.Store
+	store.Store
 
 	process *process
 }
 
-func (s processStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+func (s processStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(store.Tx) error) error {
 	return s.process.call("update", func() error { return s.Store.Update(ctx, key, fence, fn) })
 }
 
-func (s processStore) View(ctx context.Context, key spool.ThreadKey, fn func(spool.View) error) error {
+func (s processStore) View(ctx context.Context, key spool.ThreadKey, fn func(store.View) error) error {
 	return s.process.call("view", func() error { return s.Store.View(ctx, key, fn) })
 }
 
-func (s processStore) Rows(ctx context.Context, q spool.RowQuery) (rows []spool.Row, err error) {
+func (s processStore) Rows(ctx context.Context, q store.RowQuery) (rows []store.Row, err error) {
 	err = s.process.call("rows of "+q.Kind, func() error {
 		rows, err = s.Store.Rows(ctx, q)
 		return err

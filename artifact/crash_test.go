@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // TestFaults fails or cuts each call of a script in turn. A sweep of another process then leaves what the script was told,
@@ -100,8 +101,8 @@ func runScript(w *world, p *process) told {
 	}
 	ctx := context.Background()
 	rows, remove := s.RetireArtifacts(chat)
-	err = processStore{w.rows, p}.Update(ctx, chat, 0, func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{DeleteThread: true, Rows: rows})
+	err = processStore{w.rows, p}.Update(ctx, chat, 0, func(tx store.Tx) error {
+		return tx.Write(store.Changes{DeleteThread: true, Rows: rows})
 	})
 	if out.deleted[chat.ID] = err; err == nil {
 		_ = remove(ctx) // an engine only logs this
@@ -118,7 +119,7 @@ func (out told) check(w *world, name string, alive bool) {
 	w.sweep()
 	w.agrees(chat.Tenant)
 	deleted := false
-	err := w.rows.View(context.Background(), chat, func(v spool.View) error {
+	err := w.rows.View(context.Background(), chat, func(v store.View) error {
 		_, err := v.Thread()
 		deleted = spool.CodeOf(err) == spool.NotFound
 		return nil

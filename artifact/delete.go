@@ -5,9 +5,10 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
-// DeleteArtifacts implements [spool.ArtifactStore].
+// DeleteArtifacts implements [store.ArtifactStore].
 func (s *Store) DeleteArtifacts(ctx context.Context, key spool.ThreadKey) error {
 	rows, remove := s.RetireArtifacts(key)
 	if err := s.write(ctx, spool.ThreadKey{Tenant: key.Tenant}, rows); err != nil {
@@ -16,18 +17,18 @@ func (s *Store) DeleteArtifacts(ctx context.Context, key spool.ThreadKey) error 
 	return remove(ctx)
 }
 
-// RetireArtifacts implements [spool.ArtifactRetirer].
-func (s *Store) RetireArtifacts(key spool.ThreadKey) (rows []spool.Row, remove func(ctx context.Context) error) {
+// RetireArtifacts implements [store.ArtifactRetirer].
+func (s *Store) RetireArtifacts(key spool.ThreadKey) (rows []store.Row, remove func(ctx context.Context) error) {
 	name := hashed(string(key.ID))
-	thread := row[threadRow]{Kind: kindThread, Key: name, Version: spool.AnyVersion, Value: threadRow{Thread: key.ID}}
+	thread := row[threadRow]{Kind: kindThread, Key: name, Version: store.AnyVersion, Value: threadRow{Thread: key.ID}}
 	return retire(thread), func(ctx context.Context) error { return s.reap(ctx, key.Tenant, name) }
 }
 
 // retire returns the changes that end the epoch of a thread.
-func retire(thread row[threadRow]) []spool.Row {
+func retire(thread row[threadRow]) []store.Row {
 	thread.Value.Epoch = ""
 	check := row[nothing]{Kind: kindCheck, Key: thread.Key}
-	rows := []spool.Row{thread.put(), whatever(check.put())}
+	rows := []store.Row{thread.put(), whatever(check.put())}
 	ordered(rows)
 	return rows
 }
@@ -40,7 +41,7 @@ func (s *Store) reap(ctx context.Context, tenant spool.Tenant, name string) erro
 	for {
 		var freed []string
 		more := true
-		err := s.update(ctx, tenant, func() (rows []spool.Row, err error) {
+		err := s.update(ctx, tenant, func() (rows []store.Row, err error) {
 			freed = nil
 			thread, err := read[threadRow](ctx, s, tenant, kindThread, name)
 			if err != nil {
@@ -69,7 +70,7 @@ func (s *Store) reap(ctx context.Context, tenant spool.Tenant, name string) erro
 }
 
 // forget returns the changes that remove the rows of a thread that has no artifacts.
-func (s *Store) forget(ctx context.Context, tenant spool.Tenant, thread row[threadRow]) (rows []spool.Row, err error) {
+func (s *Store) forget(ctx context.Context, tenant spool.Tenant, thread row[threadRow]) (rows []store.Row, err error) {
 	if thread.Value.Epoch != "" {
 		return nil, nil
 	}
@@ -87,7 +88,7 @@ func (s *Store) forget(ctx context.Context, tenant spool.Tenant, thread row[thre
 func (s *Store) earlier(ctx context.Context, tenant spool.Tenant, thread row[threadRow]) ([]row[artifactRow], error) {
 	var old []row[artifactRow]
 	begin, now := thread.Key+"/", epochKey(thread.Key, thread.Value.Epoch)
-	q := spool.RowQuery{Tenant: tenant, Kind: kindArtifact, After: begin, Limit: pageSize}
+	q := store.RowQuery{Tenant: tenant, Kind: kindArtifact, After: begin, Limit: pageSize}
 	for {
 		page, err := list[artifactRow](ctx, s, q)
 		if err != nil {
@@ -109,7 +110,7 @@ func (s *Store) earlier(ctx context.Context, tenant spool.Tenant, thread row[thr
 }
 
 // release returns the changes that remove artifacts, and the generations of the data that no artifact has any more.
-func (s *Store) release(ctx context.Context, tenant spool.Tenant, old []row[artifactRow]) (rows []spool.Row, freed []string, err error) {
+func (s *Store) release(ctx context.Context, tenant spool.Tenant, old []row[artifactRow]) (rows []store.Row, freed []string, err error) {
 	blobs := make(map[string]*row[blobRow])
 	for _, a := range old {
 		rows = append(rows, a.remove())

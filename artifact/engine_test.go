@@ -17,16 +17,18 @@ import (
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // brokenStore is a store in which a transaction after the deletion of a thread fails while it is broken.
 type brokenStore struct {
-	spool.Store
+	store.Store
 
 	broken *atomic.Bool
 }
 
-func (s brokenStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+func (s brokenStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(store.Tx) error) error {
 	if s.broken.Load() {
 		return &spool.Error{Code: spool.Unavailable, Message: "it is broken", Err: errors.New("a planned fault")}
 	}
@@ -50,7 +52,7 @@ func TestEngineDeletes(t *testing.T) {
 			t.Fatal(err)
 		}
 		e, err := engine.New(backend, engine.Config{
-			Agents: []engine.Agent{{Name: "main", Model: "m"}}, Models: map[string]spool.Model{"m": spooltest.NewModel()},
+			Agents: []spool.Agent{{Name: "main", Model: "m"}}, Models: map[string]spool.Model{"m": spooltest.NewModel()},
 			Artifacts: artifacts, Log: slog.New(slog.DiscardHandler),
 		})
 		if err != nil {
@@ -58,8 +60,8 @@ func TestEngineDeletes(t *testing.T) {
 		}
 		begin := func() {
 			t.Helper()
-			if err := backend.Store.Update(ctx, chat, 0, func(tx spool.Tx) error {
-				return tx.Write(spool.Changes{Thread: &spool.Thread{Tenant: chat.Tenant, ID: chat.ID, State: spool.Idle}})
+			if err := backend.Store.Update(ctx, chat, 0, func(tx store.Tx) error {
+				return tx.Write(store.Changes{Thread: &wire.Thread{Tenant: chat.Tenant, ID: chat.ID, State: wire.Idle}})
 			}); err != nil {
 				t.Fatal(err)
 			}
@@ -92,7 +94,7 @@ func TestEngineDeletes(t *testing.T) {
 		}
 		stored := func(kind string) int {
 			t.Helper()
-			all, err := backend.Store.Rows(ctx, spool.RowQuery{Kind: kind, Limit: 10})
+			all, err := backend.Store.Rows(ctx, store.RowQuery{Kind: kind, Limit: 10})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -115,7 +117,7 @@ func TestEngineDeletes(t *testing.T) {
 		}
 		working, cancel := context.WithCancel(ctx)
 		worked := make(chan error, 1)
-		go func() { worked <- e.Work(working, engine.WorkOptions{}) }()
+		go func() { worked <- e.Work(working, store.WorkOptions{}) }()
 		synctest.Wait()
 		if got := texts(); got != "new data" || stored("blob") != 1 {
 			t.Errorf("the thread has %q, and %d blobs are stored", got, stored("blob"))
@@ -127,7 +129,7 @@ func TestEngineDeletes(t *testing.T) {
 		if err := <-worked; err != nil {
 			t.Error(err)
 		}
-		if result, err := e.Prune(ctx, engine.PruneOptions{Before: time.Now().Add(time.Hour)}); err != nil || len(result.Threads) != 1 {
+		if result, err := e.Prune(ctx, wire.PruneOptions{Before: time.Now().Add(time.Hour)}); err != nil || len(result.Threads) != 1 {
 			t.Errorf("prune: %+v, %v", result, err)
 		}
 		if n, err := artifacts.Bytes(ctx, chat.Tenant); err != nil || n != 0 || stored("blob")+stored("blob_part") != 0 {

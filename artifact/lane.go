@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // lanes are locks by name. They keep the goroutines of a process from writing the same rows at the same time, which
@@ -64,7 +65,7 @@ func (s *Store) register(ctx context.Context, tenant spool.Tenant) error {
 		return err
 	}
 	if !one.exists() {
-		if err := s.write(ctx, spool.ThreadKey{}, []spool.Row{whatever(one.put())}); err != nil {
+		if err := s.write(ctx, spool.ThreadKey{}, []store.Row{whatever(one.put())}); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 var validID = regexp.MustCompile(`^art_[0-9a-f]{32}$`)
@@ -24,7 +25,7 @@ func (a artifactRow) artifact(id spool.ArtifactID) spool.Artifact {
 	return spool.Artifact{ID: id, Name: a.Name, MediaType: a.MediaType, Size: a.Size}
 }
 
-// OpenArtifact implements [spool.ArtifactStore].
+// OpenArtifact implements [store.ArtifactStore].
 func (s *Store) OpenArtifact(ctx context.Context, key spool.ThreadKey, id spool.ArtifactID) (spool.Artifact, io.ReadCloser, error) {
 	if !validID.MatchString(string(id)) {
 		return spool.Artifact{}, nil, notFound(nil)
@@ -65,7 +66,7 @@ func (s *Store) deleteBlob(ctx context.Context, key string) error {
 	return err
 }
 
-// Artifacts implements [spool.ArtifactStore].
+// Artifacts implements [store.ArtifactStore].
 func (s *Store) Artifacts(ctx context.Context, key spool.ThreadKey) ([]spool.Artifact, error) {
 	thread, err := read[threadRow](ctx, s, key.Tenant, kindThread, hashed(string(key.ID)))
 	if err != nil || thread.Value.Epoch == "" {
@@ -73,7 +74,7 @@ func (s *Store) Artifacts(ctx context.Context, key spool.ThreadKey) ([]spool.Art
 	}
 	var all []spool.Artifact
 	begin := epochKey(thread.Key, thread.Value.Epoch)
-	q := spool.RowQuery{Tenant: key.Tenant, Kind: kindArtifact, After: begin, Limit: pageSize}
+	q := store.RowQuery{Tenant: key.Tenant, Kind: kindArtifact, After: begin, Limit: pageSize}
 	for {
 		page, err := list[artifactRow](ctx, s, q)
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // The kinds of rows. Those of a tenant agree with each other after each transaction: the account has the bytes of all
@@ -84,23 +85,23 @@ type row[V any] struct {
 func (r row[V]) exists() bool { return r.Version != 0 }
 
 // put returns the change that writes the value, if nobody else has written the row.
-func (r row[V]) put() spool.Row {
+func (r row[V]) put() store.Row {
 	value, _ := json.Marshal(r.Value) //nolint:errchkjson // texts and numbers
-	return spool.Row{Kind: r.Kind, Key: r.Key, Value: value, Version: r.Version}
+	return store.Row{Kind: r.Kind, Key: r.Key, Value: value, Version: r.Version}
 }
 
 // remove returns the change that removes the row, if nobody else has written it.
-func (r row[V]) remove() spool.Row { return spool.Row{Kind: r.Kind, Key: r.Key, Version: r.Version} }
+func (r row[V]) remove() store.Row { return store.Row{Kind: r.Kind, Key: r.Key, Version: r.Version} }
 
 // whatever returns the change without its condition.
-func whatever(r spool.Row) spool.Row {
-	r.Version = spool.AnyVersion
+func whatever(r store.Row) store.Row {
+	r.Version = store.AnyVersion
 	return r
 }
 
 // read returns one row of a tenant.
 func read[V any](ctx context.Context, s *Store, tenant spool.Tenant, kind, key string) (row[V], error) {
-	found, err := list[V](ctx, s, spool.RowQuery{Tenant: tenant, Kind: kind, Key: key})
+	found, err := list[V](ctx, s, store.RowQuery{Tenant: tenant, Kind: kind, Key: key})
 	if err != nil || len(found) == 0 {
 		return row[V]{Kind: kind, Key: key}, err
 	}
@@ -108,7 +109,7 @@ func read[V any](ctx context.Context, s *Store, tenant spool.Tenant, kind, key s
 }
 
 // list returns rows of a tenant.
-func list[V any](ctx context.Context, s *Store, q spool.RowQuery) ([]row[V], error) {
+func list[V any](ctx context.Context, s *Store, q store.RowQuery) ([]row[V], error) {
 	rows, err := s.store.Rows(ctx, q)
 	if err != nil {
 		return nil, err
@@ -130,7 +131,7 @@ const pageSize = 100
 // each calls fn with all rows of a kind, page by page.
 func each[V any](ctx context.Context, s *Store, tenant spool.Tenant, kind string, fn func(row[V]) error) error {
 	var failed error
-	q := spool.RowQuery{Tenant: tenant, Kind: kind, Limit: pageSize}
+	q := store.RowQuery{Tenant: tenant, Kind: kind, Limit: pageSize}
 	for {
 		page, err := list[V](ctx, s, q)
 		if err != nil {
@@ -150,7 +151,7 @@ func each[V any](ctx context.Context, s *Store, tenant spool.Tenant, kind string
 
 // update writes the rows that fn returns. It calls fn again when somebody else has written one of them since fn read it.
 // Without rows it writes nothing.
-func (s *Store) update(ctx context.Context, tenant spool.Tenant, fn func() ([]spool.Row, error)) error {
+func (s *Store) update(ctx context.Context, tenant spool.Tenant, fn func() ([]store.Row, error)) error {
 	unlock, err := s.lanes.lock(ctx, "tenant "+string(tenant))
 	if err != nil {
 		return err
@@ -162,7 +163,7 @@ func (s *Store) update(ctx context.Context, tenant spool.Tenant, fn func() ([]sp
 			return err
 		}
 		err = s.write(ctx, spool.ThreadKey{Tenant: tenant}, rows)
-		if !errors.Is(err, spool.ErrRowChanged) {
+		if !errors.Is(err, store.ErrRowChanged) {
 			return err
 		}
 		if err := pause(ctx, try); err != nil {
@@ -173,13 +174,13 @@ func (s *Store) update(ctx context.Context, tenant spool.Tenant, fn func() ([]sp
 
 // write writes rows in one transaction. Their order is the same in all transactions, so that none waits for another in
 // a circle.
-func (s *Store) write(ctx context.Context, key spool.ThreadKey, rows []spool.Row) error {
+func (s *Store) write(ctx context.Context, key spool.ThreadKey, rows []store.Row) error {
 	ordered(rows)
-	return s.store.Update(ctx, key, 0, func(tx spool.Tx) error { return tx.Write(spool.Changes{Rows: rows}) })
+	return s.store.Update(ctx, key, 0, func(tx store.Tx) error { return tx.Write(store.Changes{Rows: rows}) })
 }
 
-func ordered(rows []spool.Row) {
-	slices.SortFunc(rows, func(a, b spool.Row) int {
+func ordered(rows []store.Row) {
+	slices.SortFunc(rows, func(a, b store.Row) int {
 		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Key, b.Key))
 	})
 }
@@ -222,14 +223,14 @@ func blobKey(tenant spool.Tenant, sum, generation string) string {
 }
 
 // add returns the change of the tenant's bytes. It reads the row at most once for a transaction.
-func (s *Store) add(ctx context.Context, tenant spool.Tenant, bytes int64) (spool.Row, error) {
+func (s *Store) add(ctx context.Context, tenant spool.Tenant, bytes int64) (store.Row, error) {
 	all, err := read[account](ctx, s, tenant, kindAccount, accountKey)
 	if err != nil {
-		return spool.Row{}, err
+		return store.Row{}, err
 	}
 	all.Value.Bytes += bytes
 	if bytes > 0 && s.options.Quota > 0 && all.Value.Bytes > s.options.Quota {
-		return spool.Row{}, spool.Errorf(spool.StorageFull, "the artifacts of the tenant have %d of at most %d bytes, and %d more have no room: delete threads to make room",
+		return store.Row{}, spool.Errorf(spool.StorageFull, "the artifacts of the tenant have %d of at most %d bytes, and %d more have no room: delete threads to make room",
 			all.Value.Bytes-bytes, s.options.Quota, bytes)
 	}
 	return all.put(), nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // undoTimeout bounds what is done after a failure or for a caller that has gone.
@@ -26,7 +27,7 @@ type save struct {
 	epoch string
 }
 
-// SaveArtifact implements [spool.ArtifactStore].
+// SaveArtifact implements [store.ArtifactStore].
 func (s *Store) SaveArtifact(ctx context.Context, key spool.ThreadKey, a spool.NewArtifact) (spool.Artifact, error) {
 	d, err := collect(ctx, a.Data, s.options.TempDir, s.options.MaxBytes)
 	if err != nil {
@@ -133,13 +134,13 @@ func (s *save) upload(ctx context.Context) (done bool, err error) {
 
 // reserve takes room for an upload.
 func (s *save) reserve(ctx context.Context, generation string) error {
-	return s.update(ctx, s.key.Tenant, func() ([]spool.Row, error) {
+	return s.update(ctx, s.key.Tenant, func() ([]store.Row, error) {
 		bytes, err := s.add(ctx, s.key.Tenant, s.data.size)
 		if err != nil {
 			return nil, err
 		}
 		up := row[uploadRow]{Kind: kindUpload, Key: generation, Value: uploadRow{Sum: s.sum, Size: s.data.size}}
-		return []spool.Row{bytes, up.put()}, nil
+		return []store.Row{bytes, up.put()}, nil
 	})
 }
 
@@ -160,7 +161,7 @@ const (
 // link makes the artifact, with the data of an upload or of an artifact that the tenant has. If the thread has the
 // artifact, it only says that somebody has saved it now.
 func (s *save) link(ctx context.Context, generation string) (end outcome, err error) {
-	err = s.update(ctx, s.key.Tenant, func() (rows []spool.Row, err error) {
+	err = s.update(ctx, s.key.Tenant, func() (rows []store.Row, err error) {
 		thread, first, err := s.existing(ctx)
 		if err != nil {
 			return nil, err
@@ -231,7 +232,7 @@ func (s *save) fits(ctx context.Context) error {
 }
 
 // take returns the changes that end an upload, whose data become the blob's if there is none.
-func (s *save) take(ctx context.Context, generation string, blob *row[blobRow]) ([]spool.Row, outcome, error) {
+func (s *save) take(ctx context.Context, generation string, blob *row[blobRow]) ([]store.Row, outcome, error) {
 	up, err := read[uploadRow](ctx, s.Store, s.key.Tenant, kindUpload, generation)
 	switch {
 	case err != nil:
@@ -240,17 +241,17 @@ func (s *save) take(ctx context.Context, generation string, blob *row[blobRow]) 
 		return nil, lost, nil
 	case !blob.exists():
 		blob.Value = blobRow{Generation: generation, Size: s.data.size}
-		return []spool.Row{up.remove()}, linked, nil
+		return []store.Row{up.remove()}, linked, nil
 	}
 	rows, err := s.drop(ctx, s.key.Tenant, up, false)
 	return rows, twice, err
 }
 
 // drop returns the changes that give the room of an upload back and make its data garbage.
-func (s *Store) drop(ctx context.Context, tenant spool.Tenant, up row[uploadRow], late bool) ([]spool.Row, error) {
+func (s *Store) drop(ctx context.Context, tenant spool.Tenant, up row[uploadRow], late bool) ([]store.Row, error) {
 	bytes, err := s.add(ctx, tenant, -up.Value.Size)
 	garbage := row[garbageRow]{Kind: kindGarbage, Key: up.Key, Value: garbageRow{Sum: up.Value.Sum, Late: late}}
-	return []spool.Row{bytes, up.remove(), garbage.put()}, err
+	return []store.Row{bytes, up.remove(), garbage.put()}, err
 }
 
 // existing returns the row of the thread, and that of the artifact if the thread has it.
@@ -290,7 +291,7 @@ func (s *save) undo(ctx context.Context, generation string, l left) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
 	defer cancel()
 	undone := false
-	err := s.update(ctx, s.key.Tenant, func() ([]spool.Row, error) {
+	err := s.update(ctx, s.key.Tenant, func() ([]store.Row, error) {
 		up, err := read[uploadRow](ctx, s.Store, s.key.Tenant, kindUpload, generation)
 		undone = err != nil || up.exists()
 		if err != nil || !up.exists() {
@@ -315,7 +316,7 @@ func (s *save) undo(ctx context.Context, generation string, l left) bool {
 // discard deletes data that are garbage, and then their rows.
 func (s *Store) discard(ctx context.Context, tenant spool.Tenant, generations ...string) error {
 	var failed error
-	var rows []spool.Row
+	var rows []store.Row
 	for _, generation := range generations {
 		garbage, err := read[garbageRow](ctx, s, tenant, kindGarbage, generation)
 		if err == nil && garbage.exists() {

@@ -7,9 +7,10 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
-// Sweep implements [spool.ArtifactSweeper]. It removes
+// Sweep implements [store.ArtifactSweeper]. It removes
 //   - data whose artifacts were removed, and that could not be deleted,
 //   - artifacts of threads that were deleted,
 //   - uploads without an artifact, and artifacts of threads that do not exist, that are older than [Options.Age].
@@ -23,7 +24,7 @@ func (s *Store) Sweep(ctx context.Context) error {
 
 func (s *Store) sweep(ctx context.Context, tenant spool.Tenant) error {
 	var old time.Time // what was written before is old
-	err := s.store.View(ctx, spool.ThreadKey{Tenant: tenant}, func(v spool.View) error {
+	err := s.store.View(ctx, spool.ThreadKey{Tenant: tenant}, func(v store.View) error {
 		old = v.Now().Add(-s.options.Age)
 		return nil
 	})
@@ -48,7 +49,7 @@ func (s *Store) sweep(ctx context.Context, tenant spool.Tenant) error {
 
 // abandon makes the data of an upload garbage.
 func (s *Store) abandon(ctx context.Context, tenant spool.Tenant, generation string) error {
-	return s.update(ctx, tenant, func() ([]spool.Row, error) {
+	return s.update(ctx, tenant, func() ([]store.Row, error) {
 		up, err := read[uploadRow](ctx, s, tenant, kindUpload, generation)
 		if err != nil || !up.exists() {
 			return nil, err
@@ -67,17 +68,17 @@ func (s *Store) check(ctx context.Context, tenant spool.Tenant, mark row[nothing
 		return err // a start saves its attachments before it makes its thread, so a young thread may not exist yet
 	}
 	key := spool.ThreadKey{Tenant: tenant, ID: thread.Value.Thread}
-	err = s.store.Update(ctx, key, 0, func(tx spool.Tx) error {
-		rows := []spool.Row{mark.remove()}
+	err = s.store.Update(ctx, key, 0, func(tx store.Tx) error {
+		rows := []store.Row{mark.remove()}
 		if _, err := tx.Thread(); spool.CodeOf(err) == spool.NotFound {
 			rows = retire(thread)
 		} else if err != nil {
 			return err
 		}
-		return tx.Write(spool.Changes{Rows: rows})
+		return tx.Write(store.Changes{Rows: rows})
 	})
 	switch {
-	case errors.Is(err, spool.ErrRowChanged): // the next sweep looks at it again
+	case errors.Is(err, store.ErrRowChanged): // the next sweep looks at it again
 		return nil
 	case err != nil:
 		return err

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // Many goroutines of two processes save files in one thread. Not one more is saved than the thread may have, and another
@@ -16,7 +17,7 @@ import (
 func TestThreadBounds(t *testing.T) {
 	t.Parallel()
 
-	onEach(t, func(t *testing.T, open func(t *testing.T, clock spool.Clock) spool.Store) {
+	onEach(t, func(t *testing.T, open func(t *testing.T, clock store.Clock) store.Store) {
 		t.Helper()
 		for name, o := range map[string]*Options{"files": {ThreadFiles: 3}, "bytes": {ThreadBytes: 17}} {
 			w := newWorld(t, open, o)

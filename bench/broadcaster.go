@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/wire"
 )
 
 // broadcaster sends frames to the connected clients and does nothing else: it has no storage and no
@@ -103,10 +103,10 @@ func (b *broadcaster) send(frame []byte) {
 // bareFrame returns the bytes that Spool sends for a delta, made in the same way.
 func bareFrame(n int, at time.Time) []byte {
 	const run = "run_06f2x7vj3k6m8wq1c4d9h5n0ra"
-	item := spool.NewItem(spool.ItemTextContent, spool.Offset{Fence: 2, N: int64(n) + 3}, 3,
-		spool.Delta{MessageID: run + ":1:m1", Delta: stamped(at)})
-	cursor := &spool.Cursor{Seq: 3, Stream: run + ":1", Offset: item.Offset}
-	frame := spool.Frame{Kind: spool.FrameStream, StreamID: run + ":1", Item: &item, Cursor: cursor}
+	item := wire.NewItem(wire.ItemTextContent, wire.Offset{Fence: 2, N: int64(n) + 3}, 3,
+		wire.Delta{MessageID: run + ":1:m1", Delta: stamped(at)})
+	cursor := &wire.Cursor{Seq: 3, Stream: run + ":1", Offset: item.Offset}
+	frame := wire.Frame{Kind: wire.FrameStream, StreamID: run + ":1", Item: &item, Cursor: cursor}
 	return engine.FollowFrame(frame, cursor)
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/sqlite"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/store"
 )
 
 const (
@@ -56,10 +57,10 @@ func measureCatalogue(b *bench) (_ *section, err error) {
 }
 
 // newCatalogueEngine returns an engine whose runs have a number of steps, with a call of one of its tools each.
-func newCatalogueEngine(backend spool.Backend, steps int, tools []spool.Tool) (*engine.Engine, error) {
+func newCatalogueEngine(backend store.Backend, steps int, tools []spool.Tool) (*engine.Engine, error) {
 	return engine.New(backend, engine.Config{
 		SingleProcess: true,
-		Agents:        []engine.Agent{{Name: "bench", Model: "stepper", MaxSteps: steps + 1, Tools: tools}},
+		Agents:        []spool.Agent{{Name: "bench", Model: "stepper", MaxSteps: steps + 1, Tools: tools}},
 		Models:        map[string]spool.Model{"stepper": finder(steps)},
 		Log:           warnings(),
 	})

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/sqlite"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // The threads of the filled database. Both have the same messages and runs.
@@ -51,11 +53,11 @@ func (b *bench) fill() (string, error) {
 // of four: a segment starts, asks, is answered, and ends.
 func fillThread(ctx context.Context, db *sqlite.DB, key spool.ThreadKey, entries int) error {
 	segments := max(1, entries/4)
-	err := db.Update(ctx, key, 0, func(tx spool.Tx) error {
-		c := spool.Changes{Thread: &spool.Thread{State: spool.Idle, Title: "A long conversation", Model: "script"}}
+	err := db.Update(ctx, key, 0, func(tx store.Tx) error {
+		c := store.Changes{Thread: &wire.Thread{State: wire.Idle, Title: "A long conversation", Model: "script"}}
 		for i := range filledRuns {
-			c.NewRuns = append(c.NewRuns, spool.RunRow{Run: spool.Run{
-				ID: filledRun(key, i), Agent: "bench", Model: "script", State: spool.Completed, StopReason: "completed",
+			c.NewRuns = append(c.NewRuns, store.RunRow{Run: wire.Run{
+				ID: filledRun(key, i), Agent: "bench", Model: "script", State: wire.Completed, StopReason: "completed",
 				EnqueuedAt: tx.Now(), StartedAt: tx.Now(), EndedAt: tx.Now(), Segments: segments/filledRuns + 1,
 			}})
 		}
@@ -69,13 +71,13 @@ func fillThread(ctx context.Context, db *sqlite.DB, key spool.ThreadKey, entries
 	})
 	const page = 500 // segments in a transaction
 	for from := 0; from < segments && err == nil; from += page {
-		err = db.Update(ctx, key, 0, func(tx spool.Tx) error {
+		err = db.Update(ctx, key, 0, func(tx store.Tx) error {
 			thread, err := tx.Thread()
 			if err != nil {
 				return err
 			}
 			thread.RunID = filledRun(key, filledRuns-1)
-			c := spool.Changes{Thread: &thread}
+			c := store.Changes{Thread: &thread}
 			for i := from; i < min(from+page, segments); i++ {
 				c.Entries = append(c.Entries, segmentEntries(filledRun(key, i*filledRuns/segments), i+1)...)
 			}
@@ -90,19 +92,19 @@ func filledRun(key spool.ThreadKey, n int) spool.RunID {
 }
 
 // segmentEntries returns the entries of one segment.
-func segmentEntries(run spool.RunID, segment int) []*spool.Entry {
-	stream, call := spool.NewStreamID(run, segment), spool.ToolCallID("call_"+strconv.Itoa(segment))
-	entries := []*spool.Entry{
-		spool.NewEntry(spool.EntryRunStarted, run, spool.RunStarted{RunID: run, StreamID: stream, Segment: segment}),
-		spool.NewEntry(spool.EntryInputRequired, run, spool.InputRequired{
+func segmentEntries(run spool.RunID, segment int) []*wire.Entry {
+	stream, call := wire.NewStreamID(run, segment), spool.ToolCallID("call_"+strconv.Itoa(segment))
+	entries := []*wire.Entry{
+		wire.NewEntry(wire.EntryRunStarted, run, wire.RunStarted{RunID: run, StreamID: stream, Segment: segment}),
+		wire.NewEntry(wire.EntryInputRequired, run, wire.InputRequired{
 			ToolCallID: call, ToolName: "send", Arguments: []byte(`{"to":"ann@example.com"}`), Reason: "approval",
 			ExpiresAt: time.Unix(1_800_000_000, 0).UTC(),
 		}),
-		spool.NewEntry(spool.EntryHITLResponse, run, spool.HITLResponse{ToolCallID: call, Approved: true, AnsweredBy: "ann"}),
-		spool.NewEntry(spool.EntryRunEnded, run, spool.RunEnded{RunID: run, StreamID: stream, Segment: segment, Status: spool.SegmentFinished}),
+		wire.NewEntry(wire.EntryHITLResponse, run, wire.HITLResponse{ToolCallID: call, Approved: true, AnsweredBy: "ann"}),
+		wire.NewEntry(wire.EntryRunEnded, run, wire.RunEnded{RunID: run, StreamID: stream, Segment: segment, Status: wire.SegmentFinished}),
 	}
 	for i, e := range entries {
-		e.Stream, e.After = stream, spool.Offset{Fence: int64(segment), N: int64(i + 1)}
+		e.Stream, e.After = stream, wire.Offset{Fence: int64(segment), N: int64(i + 1)}
 	}
 	return entries
 }

@@ -106,7 +106,7 @@ func (m *imageMeasure) image() error {
 func (m *imageMeasure) arm(tool toolFunc, into *imageArm) error {
 	e, err := engine.New(m.db.Backend(), engine.Config{
 		SingleProcess: true,
-		Agents:        []engine.Agent{{Name: "bench", Model: "stepper", Tools: []spool.Tool{{ToolSpec: spool.ToolSpec{Name: "look"}, Call: tool}}}},
+		Agents:        []spool.Agent{{Name: "bench", Model: "stepper", Tools: []spool.Tool{{ToolSpec: spool.ToolSpec{Name: "look"}, Call: tool}}}},
 		Models:        map[string]spool.Model{"stepper": stepper(2)},
 		Log:           warnings(),
 	})

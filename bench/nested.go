@@ -13,6 +13,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/sqlite"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/wire"
 )
 
 const (
@@ -39,8 +40,8 @@ func measureNested(b *bench) (_ *section, err error) {
 	defer func() { err = errors.Join(err, db.Close()) }()
 	e, err := engine.New(db.Backend(), engine.Config{
 		SingleProcess: true,
-		Agents: []engine.Agent{{Name: "bench", Model: "speaker", Spawn: &engine.Spawn{
-			MaxDepth: nestedDepth, Profiles: map[string]engine.Profile{"below": {Description: "Is below.", Spawns: true}},
+		Agents: []spool.Agent{{Name: "bench", Model: "speaker", Spawn: &spool.Spawn{
+			MaxDepth: nestedDepth, Profiles: map[string]spool.Profile{"below": {Description: "Is below.", Spawns: true}},
 		}}},
 		Models: map[string]spool.Model{"speaker": speaker(said)},
 		Log:    slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
@@ -81,39 +82,39 @@ func (m *nestedMeasure) follow(into *sample, prompt string) error {
 	ctx, cancel := context.WithCancel(m.b.ctx)
 	defer cancel()
 	key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: spool.ThreadID(spool.NewID("thr"))}
-	started, err := m.e.Run(ctx, key, engine.StartRequest{Prompt: prompt})
+	started, err := m.e.Run(ctx, key, wire.StartRequest{Prompt: prompt})
 	if err != nil || !started.Accepted {
 		return errors.Join(err, errors.New("the run was not started: "+started.Error))
 	}
 	carried := make(chan error, 1)
 	began := time.Now()
 	go func() {
-		_, err := m.e.HandleJob(ctx, spool.Job{
-			Tenant: key.Tenant, ThreadID: key.ID, RunID: started.RunID, Agent: "bench", Model: "speaker", Kind: spool.JobStart,
+		_, err := m.e.HandleJob(ctx, wire.Job{
+			Tenant: key.Tenant, ThreadID: key.ID, RunID: started.RunID, Agent: "bench", Model: "speaker", Kind: wire.JobStart,
 		})
 		carried <- err
 	}()
 	said := 0
-	for frame, err := range m.e.Follow(ctx, key, engine.FollowOptions{Cursor: &spool.Cursor{}}) {
+	for frame, err := range m.e.Follow(ctx, key, wire.FollowOptions{Cursor: &wire.Cursor{}}) {
 		if err != nil {
 			return err
 		}
-		if frame.Kind == spool.FrameSnapshot {
+		if frame.Kind == wire.FrameSnapshot {
 			return errors.New("the stream went before it was followed")
 		}
-		if frame.Kind != spool.FrameStream {
+		if frame.Kind != wire.FrameStream {
 			continue
 		}
 		switch frame.Item.Type {
-		case spool.ItemTextContent, spool.ItemSubagentEvent:
+		case wire.ItemTextContent, wire.ItemSubagentEvent:
 			said++
-		case spool.ItemRunFinished:
+		case wire.ItemRunFinished:
 			*into = append(*into, float64(m.said)/time.Since(began).Seconds())
 			if said < m.said {
 				return fmt.Errorf("%d of %d words were seen", said, m.said)
 			}
 			return <-carried
-		case spool.ItemRunError:
+		case wire.ItemRunError:
 			return errors.New("the run failed")
 		default:
 		}
@@ -148,8 +149,8 @@ func (n speaker) Stream(_ context.Context, r spool.ModelRequest) iter.Seq2[spool
 				below = "speak"
 			}
 			args := fmt.Sprintf(`{"name":"below","instructions":%q}`, below)
-			if !yield(spool.ToolCallStart{ID: "call", Name: engine.SpawnTool}, nil) ||
-				!yield(spool.ToolCallEnd{ID: "call", Name: engine.SpawnTool, Args: args}, nil) {
+			if !yield(spool.ToolCallStart{ID: "call", Name: spool.SpawnTool}, nil) ||
+				!yield(spool.ToolCallEnd{ID: "call", Name: spool.SpawnTool, Args: args}, nil) {
 				return
 			}
 		default:

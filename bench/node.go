@@ -14,6 +14,8 @@ import (
 	"github.com/spoolhq/spool/backend/sqlite"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // newNode returns Spool with the parts of cmd/spool and a model that says what its prompt asks for. It
@@ -25,7 +27,7 @@ func newNode(o options) (*served, error) {
 		return nil, err
 	}
 	e, err := engine.New(db.Backend(), engine.Config{
-		Agents: []engine.Agent{{Name: "bench", Model: "script"}},
+		Agents: []spool.Agent{{Name: "bench", Model: "script"}},
 		Models: map[string]spool.Model{"script": script{}},
 		Stream: engine.StreamOptions{FlushEvery: o.FlushEvery},
 		Worker: engine.WorkerOptions{Lease: o.Lease},
@@ -44,7 +46,7 @@ func newNode(o options) (*served, error) {
 	control := http.NewServeMux()
 	control.HandleFunc("POST /work", func(http.ResponseWriter, *http.Request) {
 		worker.Go(func() {
-			if err := e.Work(ctx, engine.WorkOptions{Concurrency: o.Slots}); err != nil {
+			if err := e.Work(ctx, store.WorkOptions{Concurrency: o.Slots}); err != nil {
 				log.Error("work", "error", err)
 			}
 		})
@@ -60,7 +62,7 @@ func newNode(o options) (*served, error) {
 	})
 	control.HandleFunc("POST /commit", func(w http.ResponseWriter, _ *http.Request) { reply(w, commit(ctx, db)) })
 	control.HandleFunc("GET /count", func(w http.ResponseWriter, _ *http.Request) {
-		stats, err := db.Stats(ctx, spool.StatsQuery{Queue: true})
+		stats, err := db.Stats(ctx, wire.StatsQuery{Queue: true})
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
@@ -77,8 +79,8 @@ func newNode(o options) (*served, error) {
 
 // database is an open database.
 type database interface {
-	spool.Store
-	Backend() spool.Backend
+	store.Store
+	Backend() store.Backend
 	Close() error
 }
 
@@ -91,10 +93,10 @@ func (o options) open() (database, error) {
 }
 
 // commit returns how many milliseconds a transaction of one row takes.
-func commit(ctx context.Context, db spool.Store) float64 {
+func commit(ctx context.Context, db store.Store) float64 {
 	began := time.Now()
-	err := db.Update(ctx, spool.ThreadKey{Tenant: "bench", ID: "bare"}, 0, func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}})
+	err := db.Update(ctx, spool.ThreadKey{Tenant: "bench", ID: "bare"}, 0, func(tx store.Tx) error {
+		return tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}})
 	})
 	if err != nil {
 		return -1

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 const (
@@ -19,8 +21,8 @@ const (
 )
 
 // itemData is the data of each item: some words, as a model says them.
-var itemData = spool.NewItem(spool.ItemTextContent, spool.Offset{Fence: 1, N: 1}, 0,
-	spool.Delta{MessageID: "msg_06h0j5713qtw64d9c36r3bf4hc", Delta: strings.Repeat("word ", 10)}).Data
+var itemData = wire.NewItem(wire.ItemTextContent, wire.Offset{Fence: 1, N: 1}, 0,
+	wire.Delta{MessageID: "msg_06h0j5713qtw64d9c36r3bf4hc", Delta: strings.Repeat("word ", 10)}).Data
 
 // measurePgItems measures how many items of run streams a second backend/postgres stores, compared with a bare
 // insert.
@@ -87,17 +89,17 @@ func appendItems(ctx context.Context, into *sample, url string, writers int, too
 		}
 	}
 	n, err := countItems(into, writers, took, itemBatch, func(writer int, first int64) error {
-		items := make([]spool.Item, itemBatch)
+		items := make([]wire.Item, itemBatch)
 		for i := range items {
-			items[i] = spool.Item{Offset: spool.Offset{Fence: 1, N: first + int64(i)}, Type: spool.ItemTextContent, Data: itemData}
+			items[i] = wire.Item{Offset: wire.Offset{Fence: 1, N: first + int64(i)}, Type: wire.ItemTextContent, Data: itemData}
 		}
 		return live.Append(ctx, itemStream(writer), items)
 	})
 	return errors.Join(err, stored(ctx, url, n))
 }
 
-func itemStream(writer int) spool.StreamKey {
-	return spool.StreamKey{Thread: spool.ThreadKey{Tenant: spool.DefaultTenant, ID: spool.ThreadID(fmt.Sprint("thr_", writer))}, ID: "run:1"}
+func itemStream(writer int) store.StreamKey {
+	return store.StreamKey{Thread: spool.ThreadKey{Tenant: spool.DefaultTenant, ID: spool.ThreadID(fmt.Sprint("thr_", writer))}, ID: "run:1"}
 }
 
 // insertItemRows adds items of one stream.
@@ -120,7 +122,7 @@ func insertItems(ctx context.Context, into *sample, url string, writers, batch i
 		fences, numbers, seqs := make([]int64, batch), make([]int64, batch), make([]int64, batch)
 		types, data := make([]string, batch), make([][]byte, batch)
 		for i := range batch {
-			fences[i], numbers[i], types[i], data[i] = 1, first+int64(i), string(spool.ItemTextContent), itemData
+			fences[i], numbers[i], types[i], data[i] = 1, first+int64(i), string(wire.ItemTextContent), itemData
 		}
 		_, err := pool.Exec(ctx, insertItemRows, writer+1, fences, numbers, types, seqs, data)
 		return err

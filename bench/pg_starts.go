@@ -12,6 +12,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/wire"
 )
 
 // measurePgStarts measures how many starts a second are durable over PostgreSQL, compared with the same rows
@@ -121,7 +122,7 @@ func openStarter(ctx context.Context, url string, model spool.Model) (*engineSta
 		return nil, err
 	}
 	e, err := engine.New(db.Backend(), engine.Config{
-		Agents: []engine.Agent{{Name: "bench", Model: "script"}},
+		Agents: []spool.Agent{{Name: "bench", Model: "script"}},
 		Models: map[string]spool.Model{"script": model},
 		Log:    warnings(),
 	})
@@ -133,7 +134,7 @@ func openStarter(ctx context.Context, url string, model spool.Model) (*engineSta
 
 func (s *engineStarter) start(ctx context.Context) error {
 	key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: spool.ThreadID(spool.NewID("thr"))}
-	started, err := s.e.Run(ctx, key, engine.StartRequest{Prompt: startPrompt})
+	started, err := s.e.Run(ctx, key, wire.StartRequest{Prompt: startPrompt})
 	if err == nil && !started.Accepted {
 		err = errors.New("the run was refused: " + started.Error)
 	}

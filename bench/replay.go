@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // measureReplay measures how fast a client gets a long record from its start.
@@ -63,11 +63,11 @@ func replay(into *sample, c *child, entries int) error {
 }
 
 // readRecord returns how many entries of the long record a second are read from the file.
-func readRecord(ctx context.Context, db spool.Store, entries int) (float64, error) {
+func readRecord(ctx context.Context, db store.Store, entries int) (float64, error) {
 	began := time.Now()
 	for at := 0; at < entries; {
-		err := db.View(ctx, longRecord, func(v spool.View) error {
-			page, err := v.Entries(spool.EntryQuery{After: int64(at), Limit: 256})
+		err := db.View(ctx, longRecord, func(v store.View) error {
+			page, err := v.Entries(store.EntryQuery{After: int64(at), Limit: 256})
 			if err == nil && len(page) == 0 {
 				err = fmt.Errorf("the record ends at %d", at)
 			}

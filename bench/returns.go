@@ -14,6 +14,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/sqlite"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // returnThread is the thread to which all clients return.
@@ -195,11 +197,11 @@ func fillReturns(ctx context.Context, file string, length int) error {
 		return err
 	}
 	defer db.Close()
-	return db.Update(ctx, returnThread, 0, func(tx spool.Tx) error {
+	return db.Update(ctx, returnThread, 0, func(tx store.Tx) error {
 		run := filledRun(returnThread, 0)
-		c := spool.Changes{
-			Thread:  &spool.Thread{State: spool.Completed, Model: "script", RunID: run},
-			NewRuns: []spool.RunRow{{Run: spool.Run{ID: run, Agent: "bench", Model: "script", State: spool.Completed, StopReason: "completed", Segments: 1}}},
+		c := store.Changes{
+			Thread:  &wire.Thread{State: wire.Completed, Model: "script", RunID: run},
+			NewRuns: []store.RunRow{{Run: wire.Run{ID: run, Agent: "bench", Model: "script", State: wire.Completed, StopReason: "completed", Segments: 1}}},
 			Entries: segmentEntries(run, 1),
 		}
 		const each = 2 << 10

@@ -25,7 +25,7 @@ func TestFirstSnapshotAllocatesLittle(t *testing.T) { //nolint:paralleltest // i
 	defer db.Close()
 	e, err := engine.New(db.Backend(), engine.Config{
 		SingleProcess: true,
-		Agents:        []engine.Agent{{Name: "bench", Model: "script"}}, Models: map[string]spool.Model{"script": script{}},
+		Agents:        []spool.Agent{{Name: "bench", Model: "script"}}, Models: map[string]spool.Model{"script": script{}},
 	})
 	if err != nil {
 		t.Fatal(err)

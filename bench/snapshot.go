@@ -23,7 +23,7 @@ func measureSnapshot(b *bench) (_ *section, err error) {
 	defer func() { err = errors.Join(err, db.Close()) }()
 	e, err := engine.New(db.Backend(), engine.Config{
 		SingleProcess: true,
-		Agents:        []engine.Agent{{Name: "bench", Model: "script"}}, Models: map[string]spool.Model{"script": script{}},
+		Agents:        []spool.Agent{{Name: "bench", Model: "script"}}, Models: map[string]spool.Model{"script": script{}},
 	})
 	if err != nil {
 		return nil, err

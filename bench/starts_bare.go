@@ -19,6 +19,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/sqlite"
+	"github.com/spoolhq/spool/wire"
 )
 
 // The statements of a start, in the order in which backend/sqlite runs them. They are copied on
@@ -190,7 +191,7 @@ func (s *bareStarts) start(op bareStart) error {
 		{insertMessage, []driver.Value{
 			tenant, op.thread, op.message, "", "user", `"` + startPrompt + `"`, now, "", op.run, int64(0), tenant, op.thread,
 		}},
-		{insertJob, []driver.Value{tenant, op.thread, op.run, "run:" + op.run + ":1", "start", agent, model, int64(1), now, spool.NewJobID(), now, agent}},
+		{insertJob, []driver.Value{tenant, op.thread, op.run, "run:" + op.run + ":1", "start", agent, model, int64(1), now, wire.NewJobID(), now, agent}},
 		{insertDelta, []driver.Value{tenant, op.thread, now, delta}},
 		{insertThread, []driver.Value{
 			tenant, op.thread, "QUEUED", model, startTitle, now, now, op.run, int64(0), int64(0), int64(0), "", "",

@@ -14,6 +14,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/sqlite"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 const (
@@ -70,10 +72,10 @@ func measureStep(b *bench) (_ *section, err error) {
 }
 
 // newStepEngine returns an engine whose runs have a number of steps, with a tool call each.
-func newStepEngine(backend spool.Backend, steps int) (*engine.Engine, error) {
+func newStepEngine(backend store.Backend, steps int) (*engine.Engine, error) {
 	return engine.New(backend, engine.Config{
 		SingleProcess: true,
-		Agents: []engine.Agent{{Name: "bench", Model: "stepper", MaxSteps: steps + 1, Tools: []spool.Tool{{
+		Agents: []spool.Agent{{Name: "bench", Model: "stepper", MaxSteps: steps + 1, Tools: []spool.Tool{{
 			ToolSpec: spool.ToolSpec{Name: "look", Description: "Looks."},
 			Polling:  true, // each call of a run is the same
 			Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
@@ -88,7 +90,7 @@ func newStepEngine(backend spool.Backend, steps int) (*engine.Engine, error) {
 // stepMeasure collects one number per round for each arm.
 type stepMeasure struct {
 	b     *bench
-	db    spool.Store
+	db    store.Store
 	e     *engine.Engine
 	steps int
 
@@ -132,7 +134,7 @@ func (m *stepMeasure) long(key spool.ThreadKey) error {
 // run returns how many microseconds each step of a run took on average, including the run's beginning
 // and end.
 func (m *stepMeasure) run(key spool.ThreadKey) (float64, error) {
-	started, err := m.e.Run(m.b.ctx, key, engine.StartRequest{Prompt: startPrompt})
+	started, err := m.e.Run(m.b.ctx, key, wire.StartRequest{Prompt: startPrompt})
 	if err != nil {
 		return 0, err
 	}
@@ -140,8 +142,8 @@ func (m *stepMeasure) run(key spool.ThreadKey) (float64, error) {
 		return 0, errors.New("the run was refused: " + started.Error)
 	}
 	began := time.Now()
-	_, err = m.e.HandleJob(m.b.ctx, spool.Job{
-		Tenant: key.Tenant, ThreadID: key.ID, RunID: started.RunID, Agent: "bench", Model: "stepper", Kind: spool.JobStart,
+	_, err = m.e.HandleJob(m.b.ctx, wire.Job{
+		Tenant: key.Tenant, ThreadID: key.ID, RunID: started.RunID, Agent: "bench", Model: "stepper", Kind: wire.JobStart,
 	})
 	took := time.Since(began)
 	if err != nil {
@@ -152,9 +154,9 @@ func (m *stepMeasure) run(key spool.ThreadKey) (float64, error) {
 
 // ended returns an error unless the run has had all its steps.
 func (m *stepMeasure) ended(key spool.ThreadKey, id spool.RunID) error {
-	return m.db.View(m.b.ctx, key, func(v spool.View) error {
-		run, err := spool.FindRun(v, id)
-		if err == nil && (run.State != spool.Completed || run.Steps != m.steps) {
+	return m.db.View(m.b.ctx, key, func(v store.View) error {
+		run, err := store.FindRun(v, id)
+		if err == nil && (run.State != wire.Completed || run.Steps != m.steps) {
 			err = fmt.Errorf("the run is %s after %d steps", run.State, run.Steps)
 		}
 		return err
@@ -162,9 +164,9 @@ func (m *stepMeasure) ended(key spool.ThreadKey, id spool.RunID) error {
 }
 
 // fillHistory adds the given number of turns to a thread.
-func fillHistory(ctx context.Context, db spool.Store, key spool.ThreadKey, turns int) error {
-	return db.Update(ctx, key, 0, func(tx spool.Tx) error {
-		c := spool.Changes{Thread: &spool.Thread{State: spool.Idle, Title: "A long conversation", Model: "stepper"}}
+func fillHistory(ctx context.Context, db store.Store, key spool.ThreadKey, turns int) error {
+	return db.Update(ctx, key, 0, func(tx store.Tx) error {
+		c := store.Changes{Thread: &wire.Thread{State: wire.Idle, Title: "A long conversation", Model: "stepper"}}
 		for i := range turns {
 			c.Messages = append(c.Messages, &spool.Message{
 				ID:      spool.MessageID("msg_" + strconv.Itoa(i)),

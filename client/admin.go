@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Overview counts what the caller's tenant stores and runs. It is for operators, and needs the scope admin.
-func (c *Client) Overview(ctx context.Context) (spool.Overview, error) {
-	return do[spool.Overview](ctx, c, c.admin("overview"))
+func (c *Client) Overview(ctx context.Context) (wire.Overview, error) {
+	return do[wire.Overview](ctx, c, c.admin("overview"))
 }
 
 // RunFilter selects runs of a list. A run must pass all fields.
@@ -24,9 +25,9 @@ type RunFilter struct {
 	// PageSize is how many runs one request reads, from 1 to 1000. Defaults to 100.
 	PageSize int
 	// State leaves out runs in other states. Empty: all.
-	State spool.State
+	State wire.State
 	// StopReason leaves out runs that ended for another reason, or have not ended. Empty: all.
-	StopReason spool.StopReason
+	StopReason wire.StopReason
 	// ThreadID leaves out the runs of other threads. Empty: all.
 	ThreadID spool.ThreadID
 	// TopLevel leaves out nested runs.
@@ -35,7 +36,7 @@ type RunFilter struct {
 
 // Runs lists the runs of the caller's tenant, including nested ones, the last accepted one first. Runs that
 // are accepted meanwhile do not appear. It is for operators, and needs the scope admin. An error ends the list.
-func (c *Client) Runs(ctx context.Context, f RunFilter) iter.Seq2[spool.Run, error] {
+func (c *Client) Runs(ctx context.Context, f RunFilter) iter.Seq2[wire.Run, error] {
 	depth, expired := "", ""
 	if f.TopLevel {
 		depth = "0"
@@ -43,10 +44,10 @@ func (c *Client) Runs(ctx context.Context, f RunFilter) iter.Seq2[spool.Run, err
 	if f.Expired {
 		expired = "true"
 	}
-	return pages(func(page string) ([]spool.Run, string, error) {
+	return pages(func(page string) ([]wire.Run, string, error) {
 		list, err := do[struct {
-			Runs []spool.Run `json:"runs"`
-			Next string      `json:"next"`
+			Runs []wire.Run `json:"runs"`
+			Next string     `json:"next"`
 		}](ctx, c, c.admin("runs", "limit", number(pageSize(f.PageSize)), "before", page, "threadId", string(f.ThreadID),
 			"state", string(f.State), "stopReason", string(f.StopReason), "expired", expired, "agent", f.Agent, "model", f.Model, "depth", depth,
 			"createdAfter", timeText(f.CreatedAfter), "createdBefore", timeText(f.CreatedBefore)))

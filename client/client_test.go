@@ -17,7 +17,9 @@ import (
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/tool"
+	"github.com/spoolhq/spool/wire"
 )
 
 const goodToken = "token-of-ann"
@@ -50,12 +52,12 @@ func lookTool() spool.Tool {
 }
 
 // startNode serves a backend at an address. "127.0.0.1:0" stands for a new one.
-func startNode(t *testing.T, backend spool.Backend, address string, change ...func(*engine.Config, *server.Config)) *node {
+func startNode(t *testing.T, backend store.Backend, address string, change ...func(*engine.Config, *server.Config)) *node {
 	t.Helper()
 
 	log := slog.New(slog.DiscardHandler)
 	ec := engine.Config{
-		Agents: []engine.Agent{{Name: "assistant", Model: "demo", Tools: []spool.Tool{sendTool(), lookTool()}}},
+		Agents: []spool.Agent{{Name: "assistant", Model: "demo", Tools: []spool.Tool{sendTool(), lookTool()}}},
 		Models: map[string]spool.Model{"demo": demo.New(demo.Config{SlowDelay: 2 * time.Millisecond})},
 		Stream: engine.StreamOptions{FlushEvery: -1, RetryHint: time.Millisecond},
 		Worker: engine.WorkerOptions{Poll: 20 * time.Millisecond},
@@ -88,7 +90,7 @@ func startNode(t *testing.T, backend spool.Backend, address string, change ...fu
 	go func() { _ = n.http.Serve(listener) }()
 	ctx, cancel := context.WithCancel(context.Background())
 	n.cancel = cancel
-	go func() { n.worked <- n.engine.Work(ctx, engine.WorkOptions{}) }()
+	go func() { n.worked <- n.engine.Work(ctx, store.WorkOptions{}) }()
 	t.Cleanup(func() { n.stop(t) })
 	return n
 }
@@ -144,7 +146,7 @@ func connect(t *testing.T, url string, change ...func(*client.Options)) *client.
 }
 
 // run starts a run and waits until it has ended or needs an answer.
-func run(t *testing.T, c *client.Client, in client.RunRequest) spool.RunOutcome {
+func run(t *testing.T, c *client.Client, in client.RunRequest) wire.RunOutcome {
 	t.Helper()
 
 	ctx := testwait.Context(t, "the run of "+in.Prompt)
@@ -155,7 +157,7 @@ func run(t *testing.T, c *client.Client, in client.RunRequest) spool.RunOutcome 
 	return await(t, c, result.RunID)
 }
 
-func await(t *testing.T, c *client.Client, id spool.RunID) spool.RunOutcome {
+func await(t *testing.T, c *client.Client, id spool.RunID) wire.RunOutcome {
 	t.Helper()
 
 	o, err := c.Await(testwait.Context(t, "the end of run "+string(id)), id)
@@ -213,7 +215,7 @@ func TestErrors(t *testing.T) {
 
 	n, c := setup(t)
 	ctx := testwait.Context(t, "the answers")
-	_, err := c.Snapshot(ctx, "nobody", spool.SnapshotOptions{})
+	_, err := c.Snapshot(ctx, "nobody", wire.SnapshotOptions{})
 	wantError(t, err, spool.NotFound, http.StatusNotFound)
 	if e, ok := errors.AsType[*client.ResponseError](err); !ok || e.RequestID == "" || spool.MessageOf(err) != "Thread not found" {
 		t.Errorf("error %v", err)

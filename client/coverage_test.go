@@ -15,6 +15,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/client"
+	"github.com/spoolhq/spool/wire"
 )
 
 // leftOut has the operations of the server that the client does not have, and why.
@@ -61,9 +62,9 @@ var operations = map[string]func(ctx context.Context, c *client.Client){
 		}
 	},
 	"listBranches":  func(ctx context.Context, c *client.Client) { _, _ = c.Branches(ctx, "t") },
-	"getBranch":     func(ctx context.Context, c *client.Client) { _, _ = c.Branch(ctx, "t", 1, spool.BranchOptions{}) },
+	"getBranch":     func(ctx context.Context, c *client.Client) { _, _ = c.Branch(ctx, "t", 1, wire.BranchOptions{}) },
 	"restoreBranch": func(ctx context.Context, c *client.Client) { _, _ = c.RestoreBranch(ctx, "t", 1) },
-	"forkThread":    func(ctx context.Context, c *client.Client) { _, _ = c.Fork(ctx, "t", spool.ForkRequest{}) },
+	"forkThread":    func(ctx context.Context, c *client.Client) { _, _ = c.Fork(ctx, "t", wire.ForkRequest{}) },
 	"getRecord": func(ctx context.Context, c *client.Client) {
 		if file, err := c.Record(ctx, "t"); err == nil {
 			_ = file.Close()
@@ -74,7 +75,7 @@ var operations = map[string]func(ctx context.Context, c *client.Client){
 	"listEvents":    func(ctx context.Context, c *client.Client) { drain(c.Events(ctx, "t", 0)) },
 	"publishEvent":  func(ctx context.Context, c *client.Client) { _, _ = c.Publish(ctx, "t", spool.Event{}) },
 	"getHistory": func(ctx context.Context, c *client.Client) {
-		_, _ = c.Snapshot(ctx, "t", spool.SnapshotOptions{})
+		_, _ = c.Snapshot(ctx, "t", wire.SnapshotOptions{})
 		_, _ = c.SnapshotAt(ctx, "t", 1)
 		_, _ = c.SnapshotAtSeq(ctx, "t", 1)
 	},
@@ -92,7 +93,7 @@ var operations = map[string]func(ctx context.Context, c *client.Client){
 	"getUsage":          func(ctx context.Context, c *client.Client) { _, _ = c.Usage(ctx, "t") },
 	"deleteThread":      func(ctx context.Context, c *client.Client) { _, _ = c.DeleteThread(ctx, "t") },
 	"listThreads":       func(ctx context.Context, c *client.Client) { drain(c.Threads(ctx, client.ThreadFilter{})) },
-	"updateThread":      func(ctx context.Context, c *client.Client) { _, _ = c.UpdateThread(ctx, "t", spool.ThreadChange{}) },
+	"updateThread":      func(ctx context.Context, c *client.Client) { _, _ = c.UpdateThread(ctx, "t", wire.ThreadChange{}) },
 	"getHealth":         func(ctx context.Context, c *client.Client) { _ = c.Healthy(ctx) },
 	"getReadiness":      func(ctx context.Context, c *client.Client) { _ = c.Ready(ctx) },
 }

@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 const eventsPath = "/api/agent/events"
@@ -27,13 +28,13 @@ func (c *Client) Publish(ctx context.Context, thread spool.ThreadID, e spool.Eve
 
 // Events lists the durable events of the application on a thread with a seq above after, in order. An error
 // ends the list.
-func (c *Client) Events(ctx context.Context, thread spool.ThreadID, after int64) iter.Seq2[spool.Entry, error] {
+func (c *Client) Events(ctx context.Context, thread spool.ThreadID, after int64) iter.Seq2[wire.Entry, error] {
 	first := number(after)
-	return pages(func(page string) ([]spool.Entry, string, error) {
+	return pages(func(page string) ([]wire.Entry, string, error) {
 		if page == "" {
 			page = first
 		}
-		list, err := do[spool.EventPage](ctx, c, get(eventsPath, "threadId", string(thread), "after", page))
+		list, err := do[wire.EventPage](ctx, c, get(eventsPath, "threadId", string(thread), "after", page))
 		return list.Events, number(list.Next), err
 	})
 }

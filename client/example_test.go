@@ -13,13 +13,15 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // serve returns the URL of a server with a worker, which runs until the caller calls stop.
 func serve() (url string, stop func()) {
 	e, err := engine.New(memory.New(nil), engine.Config{
 		Models: map[string]spool.Model{"demo": demo.New(demo.Config{})},
-		Agents: []engine.Agent{{Name: "assistant", Model: "demo", Tools: []spool.Tool{sendTool()}}},
+		Agents: []spool.Agent{{Name: "assistant", Model: "demo", Tools: []spool.Tool{sendTool()}}},
 		Log:    slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
@@ -31,7 +33,7 @@ func serve() (url string, stop func()) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- e.Work(ctx, engine.WorkOptions{}) }()
+	go func() { done <- e.Work(ctx, store.WorkOptions{}) }()
 	listening := httptest.NewServer(surface)
 	return listening.URL, func() {
 		cancel()
@@ -129,7 +131,7 @@ func ExampleClient_Follow() {
 		panic(err)
 	}
 
-	cursor := &spool.Cursor{}
+	cursor := &wire.Cursor{}
 	for frame, err := range c.Follow(ctx, "t1", client.FollowOptions{Cursor: cursor}) {
 		if err != nil {
 			panic(err)
@@ -140,7 +142,7 @@ func ExampleClient_Follow() {
 		if e := frame.Event; e != nil && e.Seq > 0 {
 			fmt.Println(e.Seq, e.Type)
 		}
-		if e := frame.Event; e != nil && e.Type == spool.EntryRunEnded {
+		if e := frame.Event; e != nil && e.Type == wire.EntryRunEnded {
 			break
 		}
 	}

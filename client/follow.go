@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // FollowOptions say from where, and how, to follow a thread.
 type FollowOptions struct {
 	// Cursor is the caller's position: that of a snapshot, or of the last frame of an earlier Follow. Nil: the
 	// record from its beginning, and the unfinished part of the present run.
-	Cursor *spool.Cursor
+	Cursor *wire.Cursor
 	// GiveUpAfter ends the Follow with the last error when nothing has arrived for this long. Zero: never.
 	GiveUpAfter time.Duration
 	// Idle is how long a connection may bring no byte before it counts as dead. The server sends a byte every
@@ -47,11 +48,11 @@ const defaultIdle = 45 * time.Second
 // server, but from a proxy in front of it, end a Follow that has never been connected.
 //
 // Each range over the sequence follows from the options anew.
-func (c *Client) Follow(ctx context.Context, thread spool.ThreadID, o FollowOptions) iter.Seq2[spool.Frame, error] {
+func (c *Client) Follow(ctx context.Context, thread spool.ThreadID, o FollowOptions) iter.Seq2[wire.Frame, error] {
 	if o.Idle <= 0 {
 		o.Idle = defaultIdle
 	}
-	return func(yield func(spool.Frame, error) bool) {
+	return func(yield func(wire.Frame, error) bool) {
 		f := &follower{client: c, thread: thread, options: o, alive: time.Now()}
 		if o.Cursor != nil {
 			f.place.set(o.Cursor.String(), o.Cursor)
@@ -84,29 +85,29 @@ type follower struct {
 var errStopped = errors.New("the caller has stopped")
 
 // run connects until it makes no sense any more.
-func (f *follower) run(ctx context.Context, yield func(spool.Frame, error) bool) {
+func (f *follower) run(ctx context.Context, yield func(wire.Frame, error) bool) {
 	for {
 		err := f.connect(ctx, yield)
 		switch {
 		case errors.Is(err, errStopped):
 			return
 		case ctx.Err() != nil:
-			yield(spool.Frame{}, canceled(ctx))
+			yield(wire.Frame{}, canceled(ctx))
 			return
 		case f.final(err):
-			yield(spool.Frame{}, err)
+			yield(wire.Frame{}, err)
 			return
 		}
 		wait := f.wait(err)
 		if limit := f.options.GiveUpAfter; limit > 0 && time.Since(f.alive)+wait > limit {
-			yield(spool.Frame{}, err)
+			yield(wire.Frame{}, err)
 			return
 		}
 		if f.options.OnRetry != nil {
 			f.options.OnRetry(err, wait)
 		}
 		if !pause(ctx, wait) {
-			yield(spool.Frame{}, canceled(ctx))
+			yield(wire.Frame{}, canceled(ctx))
 			return
 		}
 	}

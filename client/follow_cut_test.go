@@ -20,13 +20,14 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/testing/testwait"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/wire"
 )
 
 // follow collects the frames of the thread t1 until the given one, and shows them.
-func follow(t *testing.T, c *client.Client, o client.FollowOptions, until func(spool.Frame) bool) ([]spool.Frame, *view.Thread) {
+func follow(t *testing.T, c *client.Client, o client.FollowOptions, until func(wire.Frame) bool) ([]wire.Frame, *view.Thread) {
 	t.Helper()
 
-	var frames []spool.Frame
+	var frames []wire.Frame
 	shown := view.New(nil)
 	for f, err := range c.Follow(testwait.Context(t, "the frames"), "t1", o) {
 		if err != nil {
@@ -44,9 +45,9 @@ func follow(t *testing.T, c *client.Client, o client.FollowOptions, until func(s
 }
 
 // ended returns a condition for the n-th RUN_ENDED of runs that have ended and are not parked or retried.
-func ended(n int) func(spool.Frame) bool {
-	return func(f spool.Frame) bool {
-		if f.Event != nil && f.Event.Type == spool.EntryRunEnded && strings.Contains(string(f.Event.Payload), `"status":"finished"`) {
+func ended(n int) func(wire.Frame) bool {
+	return func(f wire.Frame) bool {
+		if f.Event != nil && f.Event.Type == wire.EntryRunEnded && strings.Contains(string(f.Event.Payload), `"status":"finished"`) {
 			n--
 		}
 		return n == 0
@@ -54,7 +55,7 @@ func ended(n int) func(spool.Frame) bool {
 }
 
 // stored returns the frames that have a cursor, one a line.
-func stored(frames []spool.Frame) []string {
+func stored(frames []wire.Frame) []string {
 	var lines []string
 	for _, f := range frames {
 		if f.Cursor != nil {
@@ -64,11 +65,11 @@ func stored(frames []spool.Frame) []string {
 	return lines
 }
 
-func line(f spool.Frame) string {
+func line(f wire.Frame) string {
 	switch f.Kind {
-	case spool.FrameThread:
+	case wire.FrameThread:
 		return fmt.Sprintf("%v: %d %s %s", f.Cursor, f.Event.Seq, f.Event.Type, f.Event.Payload)
-	case spool.FrameStream:
+	case wire.FrameStream:
 		return fmt.Sprintf("%v: %s", f.Cursor, f.Item.Data)
 	default:
 		return fmt.Sprintf("%v: %s", f.Cursor, f.Kind)
@@ -76,7 +77,7 @@ func line(f spool.Frame) string {
 }
 
 // wantSound checks that the frames have no gap and no repeat, and that what they showed is what was saved.
-func wantSound(t *testing.T, c *client.Client, frames []spool.Frame, shown *view.Thread) {
+func wantSound(t *testing.T, c *client.Client, frames []wire.Frame, shown *view.Thread) {
 	t.Helper()
 
 	wantNoRepeat(t, frames)
@@ -85,15 +86,15 @@ func wantSound(t *testing.T, c *client.Client, frames []spool.Frame, shown *view
 
 // wantNoRepeat checks that the record has no gap and no repeat, that the offsets of a stream grow, and that no
 // user turn came twice.
-func wantNoRepeat(t *testing.T, frames []spool.Frame) {
+func wantNoRepeat(t *testing.T, frames []wire.Frame) {
 	t.Helper()
 
 	seq := int64(0)
 	turns := make(map[string]int)
-	offsets := make(map[spool.StreamID]spool.Offset)
+	offsets := make(map[wire.StreamID]wire.Offset)
 	for _, f := range frames {
 		switch {
-		case f.Kind == spool.FrameSnapshot && f.Snapshot.AfterMessageID == nil:
+		case f.Kind == wire.FrameSnapshot && f.Snapshot.AfterMessageID == nil:
 			seq = f.Snapshot.LastEventSeq
 		case f.Item != nil:
 			if f.Item.Offset.Compare(offsets[f.StreamID]) <= 0 {
@@ -101,7 +102,7 @@ func wantNoRepeat(t *testing.T, frames []spool.Frame) {
 			}
 			offsets[f.StreamID] = f.Item.Offset
 		case f.Event == nil:
-		case f.Event.Type == spool.NoticeMessageAppended:
+		case f.Event.Type == wire.NoticeMessageAppended:
 			turns[string(f.Event.Payload)]++
 		case f.Event.Seq > 0:
 			if f.Event.Seq != seq+1 {
@@ -121,7 +122,7 @@ func wantNoRepeat(t *testing.T, frames []spool.Frame) {
 func wantShown(t *testing.T, c *client.Client, shown *view.Thread) {
 	t.Helper()
 
-	saved := must(c.Snapshot(testwait.Context(t, "the snapshot"), "t1", spool.SnapshotOptions{}))(t)
+	saved := must(c.Snapshot(testwait.Context(t, "the snapshot"), "t1", wire.SnapshotOptions{}))(t)
 	if diff := cmp.Diff(content(saved.Messages), content(shown.Messages())); diff != "" {
 		t.Errorf("shown differs (-saved +shown):\n%s", diff)
 	}
@@ -143,7 +144,7 @@ func content(messages []spool.Message) []string {
 	return lines
 }
 
-func fromTheStart() client.FollowOptions { return client.FollowOptions{Cursor: &spool.Cursor{}} }
+func fromTheStart() client.FollowOptions { return client.FollowOptions{Cursor: &wire.Cursor{}} }
 
 // terse is a model that says two words, so that a run has few bytes.
 type terse struct{}
@@ -180,7 +181,7 @@ func TestFollowCutAtEveryByte(t *testing.T) {
 			t.Run(fmt.Sprint(c.name, shard), func(t *testing.T) {
 				t.Parallel()
 
-				bytes := cutEach(t, n, c.options, shard, c.shards, func(cut int64, frames []spool.Frame, shown *view.Thread) {
+				bytes := cutEach(t, n, c.options, shard, c.shards, func(cut int64, frames []wire.Frame, shown *view.Thread) {
 					if diff := cmp.Diff(want, stored(frames)); diff != "" {
 						t.Fatalf("cut after %d bytes (-want +got):\n%s", cut, diff)
 					}
@@ -200,7 +201,7 @@ func TestFollowCutAtEveryByte(t *testing.T) {
 // cutEach follows the thread again and again, and cuts the first connection after a number of bytes that grows
 // by step, until one connection is enough. It calls check after each time, and returns the last number.
 func cutEach(
-	t *testing.T, n *node, o client.FollowOptions, first, step int64, check func(cut int64, frames []spool.Frame, shown *view.Thread),
+	t *testing.T, n *node, o client.FollowOptions, first, step int64, check func(cut int64, frames []wire.Frame, shown *view.Thread),
 ) int64 {
 	t.Helper()
 
@@ -243,7 +244,7 @@ func TestFollowCutLive(t *testing.T) {
 		t.Errorf("only %d connections", p.count.Load())
 	}
 	for _, f := range frames {
-		if f.Kind == spool.FrameSnapshot {
+		if f.Kind == wire.FrameSnapshot {
 			t.Errorf("a snapshot, although nothing was lost: %s", line(f))
 		}
 	}
@@ -274,8 +275,8 @@ func TestFollowRestart(t *testing.T) {
 		t.Fatalf("start: %+v", result)
 	}
 	restarted, items := 0, 0
-	frames, shown := follow(t, c, fromTheStart(), func(f spool.Frame) bool {
-		if f.Kind == spool.FrameStream {
+	frames, shown := follow(t, c, fromTheStart(), func(f wire.Frame) bool {
+		if f.Kind == wire.FrameStream {
 			items++
 		}
 		if items == 20*(restarted+1) && restarted < 2 {
@@ -290,7 +291,7 @@ func TestFollowRestart(t *testing.T) {
 	if restarted != 2 {
 		t.Errorf("%d restarts", restarted)
 	}
-	if o := await(t, c, "r1"); o.State != spool.Completed {
+	if o := await(t, c, "r1"); o.State != wire.Completed {
 		t.Errorf("outcome %+v", o)
 	}
 	stop()
@@ -304,14 +305,14 @@ func TestFollowSlowReader(t *testing.T) {
 	ctx := testwait.Context(t, "the starts")
 	must(c.Run(ctx, client.RunRequest{ThreadID: "t1", RunID: "r1", Prompt: "slow 10"}))(t)
 	first := true
-	frames, shown := follow(t, c, fromTheStart(), func(f spool.Frame) bool {
+	frames, shown := follow(t, c, fromTheStart(), func(f wire.Frame) bool {
 		if first {
 			first = false
 			for i := range 40 { // while this caller does not read
 				run(t, c, client.RunRequest{ThreadID: "t1", WhenBusy: spool.BusyEnqueue, Prompt: strings.Repeat("word ", 150) + strconv.Itoa(i)})
 			}
 		}
-		return ended(41)(f) || f.Event != nil && f.Event.Type == spool.EntryRunEnded && f.Event.Seq == 82
+		return ended(41)(f) || f.Event != nil && f.Event.Type == wire.EntryRunEnded && f.Event.Seq == 82
 	})
 	wantSound(t, c, frames, shown)
 }
@@ -346,18 +347,18 @@ func TestFollowDeleted(t *testing.T) {
 	_, c := setup(t)
 	ctx := testwait.Context(t, "the end")
 	run(t, c, client.RunRequest{ThreadID: "t1", Prompt: "Hello"})
-	var last spool.Frame
+	var last wire.Frame
 	var err error
 	for f, e := range c.Follow(ctx, "t1", client.FollowOptions{}) {
 		if err = e; e != nil {
 			break
 		}
 		last = f
-		if f.Event != nil && f.Event.Type == spool.EntryRunEnded {
+		if f.Event != nil && f.Event.Type == wire.EntryRunEnded {
 			must(c.DeleteThread(ctx, "t1"))(t)
 		}
 	}
-	if last.Event == nil || last.Event.Type != spool.NoticeThreadDeleted {
+	if last.Event == nil || last.Event.Type != wire.NoticeThreadDeleted {
 		t.Errorf("last frame %s", line(last))
 	}
 	wantError(t, err, spool.NotFound, 0)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/client"
+	"github.com/spoolhq/spool/wire"
 )
 
 // read follows a thread until its end, or until so many frames have come, and returns them as lines.
@@ -249,7 +250,7 @@ func TestFollowEnds(t *testing.T) {
 		"too large":         {func(int, *http.Request) *answer { return ends("data: " + strings.Repeat("x", 2000)) }, spool.Invalid, 0, 1},
 		"forbidden, later":  {sequence(ends(entry(1)), fails(403, spool.Forbidden)), spool.Forbidden, 403, 2},
 		"deleted meanwhile": {sequence(ends(entry(1)), nil, fails(404, spool.NotFound)), spool.NotFound, 404, 3},
-		"deleted":           {sequence(ends(notice(spool.NoticeThreadDeleted, `{"threadId":"t1"}`))), spool.NotFound, 0, 1},
+		"deleted":           {sequence(ends(notice(wire.NoticeThreadDeleted, `{"threadId":"t1"}`))), spool.NotFound, 0, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -363,8 +364,8 @@ func TestFollowNotices(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
-		running, done := notice(spool.NoticeStateChange, `{"state":"RUNNING"}`), notice(spool.NoticeStateChange, `{"state":"COMPLETED"}`)
-		turn := func(id string) string { return notice(spool.NoticeMessageAppended, `{"id":"`+id+`"}`) }
+		running, done := notice(wire.NoticeStateChange, `{"state":"RUNNING"}`), notice(wire.NoticeStateChange, `{"state":"COMPLETED"}`)
+		turn := func(id string) string { return notice(wire.NoticeMessageAppended, `{"id":"`+id+`"}`) }
 		s := &script{answer: sequence(
 			ends(running+turn("m1")),
 			ends(running+turn("m1")+entry(1)+turn("m2")+running),
@@ -392,7 +393,7 @@ func TestFollowRequest(t *testing.T) {
 		return ends(entry(5))
 	}}
 	c := s.client(t, func(o *client.Options) { o.Header = http.Header{"X-Team": {"red"}} })
-	cursor := spool.Cursor{Seq: 4, Stream: "r1:2", Offset: spool.Offset{Fence: 7, N: 12}}
+	cursor := wire.Cursor{Seq: 4, Stream: "r1:2", Offset: wire.Offset{Fence: 7, N: 12}}
 	if _, err := read(t, c, 1, client.FollowOptions{Cursor: &cursor, LastMessageID: "m1"}); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 const inboxPath = "/api/agent/inbox"
@@ -17,8 +18,8 @@ const inboxPath = "/api/agent/inbox"
 type InboxFilter struct {
 	// Agent leaves out questions of other agents: of the run's, or of the nested run that asks. Empty: all.
 	Agent string
-	// Order says which question comes first. Defaults to [spool.ParksByAge].
-	Order spool.ParkOrder
+	// Order says which question comes first. Defaults to [wire.ParksByAge].
+	Order wire.ParkOrder
 	// Owner leaves out questions in the threads of others, and StartedBy those of runs that others started. Empty:
 	// all.
 	Owner, StartedBy string
@@ -26,9 +27,9 @@ type InboxFilter struct {
 	PageSize int
 	// Reason leaves out questions with other reasons. Empty: all.
 	Reason string
-	// State is [spool.ParkExpired] for the questions that nobody answered in time, the last one first. Defaults to
-	// [spool.ParkOpen].
-	State spool.ParkState
+	// State is [wire.ParkExpired] for the questions that nobody answered in time, the last one first. Defaults to
+	// [wire.ParkOpen].
+	State wire.ParkState
 	// ThreadID leaves out the questions of other threads. Empty: all.
 	ThreadID spool.ThreadID
 	// Tool leaves out the calls of other tools. Empty: all.
@@ -37,16 +38,16 @@ type InboxFilter struct {
 
 // Inbox lists the questions of the caller's tenant that wait for an answer, or that have expired, over all threads. It reads a page when the
 // one before has been consumed, so a question that was answered meanwhile may still come. An error ends the list.
-func (c *Client) Inbox(ctx context.Context, f InboxFilter) iter.Seq2[spool.Question, error] {
-	return pages(func(next string) ([]spool.Question, string, error) { return c.InboxPage(ctx, f, next) })
+func (c *Client) Inbox(ctx context.Context, f InboxFilter) iter.Seq2[wire.Question, error] {
+	return pages(func(next string) ([]wire.Question, string, error) { return c.InboxPage(ctx, f, next) })
 }
 
 // InboxPage returns one page of [Client.Inbox], and the name of the next page, which is empty after the last one. An
 // empty page stands for the first one.
-func (c *Client) InboxPage(ctx context.Context, f InboxFilter, page string) (questions []spool.Question, next string, err error) {
+func (c *Client) InboxPage(ctx context.Context, f InboxFilter, page string) (questions []wire.Question, next string, err error) {
 	list, err := do[struct {
-		Questions []spool.Question `json:"questions"`
-		Next      string           `json:"next"`
+		Questions []wire.Question `json:"questions"`
+		Next      string          `json:"next"`
 	}](ctx, c, get(inboxPath, "limit", number(pageSize(f.PageSize)), "after", page, "order", string(f.Order), "threadId", string(f.ThreadID),
 		"state", string(f.State), "agent", f.Agent, "tool", f.Tool, "reason", f.Reason, "startedBy", f.StartedBy, "owner", f.Owner))
 	return list.Questions, list.Next, err
@@ -65,7 +66,7 @@ type InboxResult struct {
 	ToolCallID spool.ToolCallID `json:"toolCallId"`
 	// Delivered is true if this answer counts.
 	Delivered bool `json:"delivered"`
-	// Reason says why the answer does not count, such as [spool.ReasonAnswered]. Empty: it counts, or Code is set.
+	// Reason says why the answer does not count, such as [wire.ReasonAnswered]. Empty: it counts, or Code is set.
 	Reason string `json:"reason"`
 	// Error says the same to a person.
 	Error string `json:"error"`
@@ -79,7 +80,7 @@ const maxAnswers = 100
 // AnswerAll answers several questions, in requests of up to 100 answers. The results are in the order of the answers.
 // An answer that is refused, wrong or fails does not stop the others. If a request fails, AnswerAll returns the results
 // of the requests before it, and its error: the answers of that request may count or not. They can be sent again: an
-// answer that counts already is refused then with [spool.ReasonAnswered] or [spool.ReasonNoPark].
+// answer that counts already is refused then with [wire.ReasonAnswered] or [wire.ReasonNoPark].
 func (c *Client) AnswerAll(ctx context.Context, answers []InboxAnswer) ([]InboxResult, error) {
 	var results []InboxResult
 	for some := range slices.Chunk(answers, maxAnswers) {
@@ -118,16 +119,16 @@ type InboxLink struct {
 	URL       string    `json:"url"`
 	ExpiresAt time.Time `json:"expiresAt"`
 	// ID names the link for [Client.RevokeLink].
-	ID spool.LinkID `json:"linkId"`
+	ID wire.LinkID `json:"linkId"`
 }
 
 // Links lists the links that the caller has made, or those of all makers of its tenant for an admin. It has no links that
 // have expired or were revoked.
-func (c *Client) Links(ctx context.Context) iter.Seq2[spool.QuestionLink, error] {
+func (c *Client) Links(ctx context.Context) iter.Seq2[wire.QuestionLink, error] {
 	const size = 100
-	return pages(func(after string) ([]spool.QuestionLink, string, error) {
+	return pages(func(after string) ([]wire.QuestionLink, string, error) {
 		list, err := do[struct {
-			Links []spool.QuestionLink `json:"links"`
+			Links []wire.QuestionLink `json:"links"`
 		}](ctx, c, get(inboxPath+"/links", "limit", number(size), "after", after))
 		next := ""
 		if len(list.Links) == size {
@@ -139,8 +140,8 @@ func (c *Client) Links(ctx context.Context) iter.Seq2[spool.QuestionLink, error]
 
 // RevokeLink ends a link before its time. It returns a [spool.NotFound] error for a link that is over, and for one of
 // another maker unless the caller is an admin.
-func (c *Client) RevokeLink(ctx context.Context, id spool.LinkID) error {
-	_, err := do[spool.QuestionLink](ctx, c, request{method: http.MethodDelete, path: inboxPath + "/links", query: url.Values{"linkId": {string(id)}}})
+func (c *Client) RevokeLink(ctx context.Context, id wire.LinkID) error {
+	_, err := do[wire.QuestionLink](ctx, c, request{method: http.MethodDelete, path: inboxPath + "/links", query: url.Values{"linkId": {string(id)}}})
 	return err
 }
 

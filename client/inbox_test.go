@@ -10,6 +10,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/client"
 	"github.com/spoolhq/spool/internal/testing/testwait"
+	"github.com/spoolhq/spool/wire"
 )
 
 // asked returns a client of a server on which threads wait, each for one answer.
@@ -45,15 +46,15 @@ func TestInbox(t *testing.T) {
 		return out.String()
 	}
 	for name, f := range map[string]client.InboxFilter{
-		"all": {}, "in pages": {PageSize: 1}, "of pairs, by expiry": {PageSize: 2, Order: spool.ParksByExpiry},
-		"filtered": {Tool: "send", Reason: spool.ParkApproval},
+		"all": {}, "in pages": {PageSize: 1}, "of pairs, by expiry": {PageSize: 2, Order: wire.ParksByExpiry},
+		"filtered": {Tool: "send", Reason: wire.ParkApproval},
 	} {
 		if got := list(f); got != "t0 t1 t2 " {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
 	if got := list(client.InboxFilter{ThreadID: "t1"}) + list(client.InboxFilter{Tool: "look"}) + list(client.InboxFilter{Owner: "eve"}) +
-		list(client.InboxFilter{StartedBy: "eve"}) + list(client.InboxFilter{Agent: "other"}) + list(client.InboxFilter{State: spool.ParkExpired}); got != "t1 " {
+		list(client.InboxFilter{StartedBy: "eve"}) + list(client.InboxFilter{Agent: "other"}) + list(client.InboxFilter{State: wire.ParkExpired}); got != "t1 " {
 		t.Errorf("of one thread: %s", got)
 	}
 	for _, err := range c.Inbox(ctx, client.InboxFilter{Order: "size"}) {
@@ -86,7 +87,7 @@ func TestAnswerAll(t *testing.T) {
 	list = append(list, answers[1])
 	results := must(c.AnswerAll(ctx, list))(t)
 	if len(results) != len(list) || !results[0].Delivered || results[1].Delivered || results[1].Code != spool.Invalid ||
-		results[121].Reason != spool.ReasonNoPark || results[121].ThreadID != "none" || !results[122].Delivered {
+		results[121].Reason != wire.ReasonNoPark || results[121].ThreadID != "none" || !results[122].Delivered {
 		t.Errorf("results %+v", results)
 	}
 	if again := must(c.AnswerAll(ctx, answers))(t); len(again) != 2 || again[0].Delivered || again[1].Delivered || again[0].Reason == "" {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/client/view"
+	"github.com/spoolhq/spool/wire"
 )
 
 // entriesWait is how long the entries behind a cursor may take to say how a run has ended.
@@ -29,7 +30,7 @@ type missed struct {
 }
 
 type answered struct {
-	snapshot *spool.Snapshot
+	snapshot *wire.Snapshot
 	err      error
 }
 
@@ -60,7 +61,7 @@ func (m *missed) ask(ctx context.Context, shown *view.Thread) {
 	answers := make(chan answered, 1)
 	m.answers = answers
 	go func() {
-		s, _, err := once[*spool.Snapshot](ctx, m.client, get("/api/agent/history", "threadId", string(m.thread), "limit", "1"))
+		s, _, err := once[*wire.Snapshot](ctx, m.client, get("/api/agent/history", "threadId", string(m.thread), "limit", "1"))
 		answers <- answered{s, err}
 	}()
 }
@@ -89,7 +90,7 @@ func (m *missed) take(a answered, shown *view.Thread) (changed bool) {
 		return false
 	}
 	changed = shown.Tell(a.snapshot)
-	m.untimed = m.untimed || slices.ContainsFunc(a.snapshot.Runs, func(r spool.Run) bool {
+	m.untimed = m.untimed || slices.ContainsFunc(a.snapshot.Runs, func(r wire.Run) bool {
 		return r.State.Terminal() && r.EndedAt.IsZero() && slices.Contains(m.wanted, r.ID)
 	})
 	return changed

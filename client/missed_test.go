@@ -16,6 +16,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/client"
 	"github.com/spoolhq/spool/client/view"
+	"github.com/spoolhq/spool/wire"
 )
 
 var missedAt = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
@@ -26,7 +27,7 @@ type absence struct {
 	// connections have the events of the streams. A further one brings nothing.
 	connections []string
 	// history answers the requests for snapshots behind the first one. The last answer stays. Nil: the server fails.
-	history [][]spool.Run
+	history [][]wire.Run
 
 	mu sync.Mutex
 	// asked are the limits of the requests for snapshots, and at is when they came.
@@ -47,13 +48,13 @@ func (a *absence) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		res = stalls(r, events)
 	} else {
-		runs := []spool.Run{missedRun("r1", spool.Running)}
+		runs := []wire.Run{missedRun("r1", wire.Running)}
 		if len(a.asked) > 0 {
 			runs = a.history[0]
 			a.history = a.history[min(1, len(a.history)-1):]
 		}
 		if runs != nil {
-			s := spool.Snapshot{Thread: spool.Thread{ID: "t1", State: spool.Running}, Runs: runs}
+			s := wire.Snapshot{Thread: wire.Thread{ID: "t1", State: wire.Running}, Runs: runs}
 			text, err := json.Marshal(s)
 			if err != nil {
 				return nil, err
@@ -66,21 +67,21 @@ func (a *absence) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // missedRun returns a run as a snapshot has it.
-func missedRun(id spool.RunID, state spool.State) spool.Run {
-	r := spool.Run{ID: id, ThreadID: "t1", Agent: "a", Model: "m", State: state, StartedAt: missedAt}
+func missedRun(id spool.RunID, state wire.State) wire.Run {
+	r := wire.Run{ID: id, ThreadID: "t1", Agent: "a", Model: "m", State: state, StartedAt: missedAt}
 	if state.Terminal() {
 		r.EndedAt, r.TotalTokens = missedAt, 7
 	}
 	return r
 }
 
-func nestedRun(id, parent spool.RunID, state spool.State) spool.Run {
+func nestedRun(id, parent spool.RunID, state wire.State) wire.Run {
 	r := missedRun(id, state)
 	r.ParentID, r.Depth = parent, 1
 	return r
 }
 
-func undated(r spool.Run) spool.Run {
+func undated(r wire.Run) wire.Run {
 	r.EndedAt = time.Time{}
 	return r
 }
@@ -94,7 +95,7 @@ func has(seq int, kind spool.EntryType, run, more string) string {
 
 // present returns the event that says which run has the thread.
 func present(run string, more string) string {
-	return notice(spool.NoticeStateChange, fmt.Sprintf(`{"state":"RUNNING","runId":%q%s}`, run, more))
+	return notice(wire.NoticeStateChange, fmt.Sprintf(`{"state":"RUNNING","runId":%q%s}`, run, more))
 }
 
 // shownRuns returns what a view shows of its runs.
@@ -117,69 +118,69 @@ func TestWatchMissedRuns(t *testing.T) {
 	finished := `,"status":"finished"`
 	for name, c := range map[string]struct {
 		connections []string
-		history     [][]spool.Run
+		history     [][]wire.Run
 		want        []string
 		asked       int
 	}{
 		"Lost": {
-			[]string{present("r9", "") + has(1, spool.EntryRunEnded, "r1", `,"status":"lost"`)},
-			[][]spool.Run{{missedRun("r9", spool.Running), missedRun("r1", spool.Failed)}},
+			[]string{present("r9", "") + has(1, wire.EntryRunEnded, "r1", `,"status":"lost"`)},
+			[][]wire.Run{{missedRun("r9", wire.Running), missedRun("r1", wire.Failed)}},
 			[]string{"r9 RUNNING 0", "r1 FAILED 7 timed"},
 			1,
 		},
 		"WaitedForAnotherAttempt": {
-			[]string{present("r9", "") + has(1, spool.EntryRunEnded, "r1", `,"status":"error","error":"overloaded","retryAfterMs":2000`)},
-			[][]spool.Run{{missedRun("r9", spool.Running), missedRun("r1", spool.Cancelled)}},
+			[]string{present("r9", "") + has(1, wire.EntryRunEnded, "r1", `,"status":"error","error":"overloaded","retryAfterMs":2000`)},
+			[][]wire.Run{{missedRun("r9", wire.Running), missedRun("r1", wire.Cancelled)}},
 			[]string{"r9 RUNNING 0", "r1 CANCELLED 7 timed"},
 			1,
 		},
 		"CameAndWent": {
-			[]string{present("r9", `,"enqueuedAt":"2026-11-21T09:50:00Z"`) + has(1, spool.EntryRunEnded, "r1", finished) + has(2, spool.EntryRunStarted, "r3", "") +
-				has(3, spool.EntryRunEnded, "r3", finished)},
-			[][]spool.Run{{missedRun("r9", spool.Running), missedRun("r3", spool.Completed), missedRun("r1", spool.Completed)}},
+			[]string{present("r9", `,"enqueuedAt":"2026-11-21T09:50:00Z"`) + has(1, wire.EntryRunEnded, "r1", finished) + has(2, wire.EntryRunStarted, "r3", "") +
+				has(3, wire.EntryRunEnded, "r3", finished)},
+			[][]wire.Run{{missedRun("r9", wire.Running), missedRun("r3", wire.Completed), missedRun("r1", wire.Completed)}},
 			[]string{"r9 RUNNING 0", "r3 COMPLETED 7 timed", "r1 COMPLETED 7 timed"},
 			1,
 		},
 		"Nested": {
 			[]string{"id: 0 r1:1 1-1\ndata: {\"kind\":\"stream\",\"streamId\":\"r1:1\",\"item\":{\"offset\":\"1-1\",\"type\":\"SUBAGENT_STARTED\"," +
 				"\"subagentId\":\"n1\",\"name\":\"clerk\",\"depth\":1,\"parentRunId\":\"r1\"}}\n\n" +
-				notice(spool.NoticeStateChange, `{"state":"FAILED","runId":"r1","endedAt":"2026-11-21T09:30:00Z"}`)},
-			[][]spool.Run{{missedRun("r1", spool.Failed), nestedRun("n1", "r1", spool.Completed)}},
+				notice(wire.NoticeStateChange, `{"state":"FAILED","runId":"r1","endedAt":"2026-11-21T09:30:00Z"}`)},
+			[][]wire.Run{{missedRun("r1", wire.Failed), nestedRun("n1", "r1", wire.Completed)}},
 			[]string{"n1 COMPLETED 7 timed", "r1 FAILED 0 timed"},
 			1,
 		},
 		"ServerFails": {
-			[]string{present("r9", "") + has(1, spool.EntryRunEnded, "r1", `,"status":"lost"`)},
-			[][]spool.Run{nil, nil, {missedRun("r1", spool.Failed)}},
+			[]string{present("r9", "") + has(1, wire.EntryRunEnded, "r1", `,"status":"lost"`)},
+			[][]wire.Run{nil, nil, {missedRun("r1", wire.Failed)}},
 			[]string{"r9 RUNNING 0", "r1 FAILED 7 timed"},
 			3,
 		},
 		"ServerDoesNotKnow": {
-			[]string{present("r9", "") + has(1, spool.EntryRunEnded, "r1", `,"status":"lost"`), has(2, spool.EntryMessagesDropped, "r9", "")},
-			[][]spool.Run{{missedRun("r9", spool.Running)}},
+			[]string{present("r9", "") + has(1, wire.EntryRunEnded, "r1", `,"status":"lost"`), has(2, wire.EntryMessagesDropped, "r9", "")},
+			[][]wire.Run{{missedRun("r9", wire.Running)}},
 			[]string{"r9 RUNNING 0", "r1 RUNNING 0"},
 			1,
 		},
 		"NoTimes": {
 			[]string{
-				present("r9", "") + has(1, spool.EntryRunEnded, "r1", finished),
-				present("r10", "") + has(2, spool.EntryRunEnded, "r9", finished),
+				present("r9", "") + has(1, wire.EntryRunEnded, "r1", finished),
+				present("r10", "") + has(2, wire.EntryRunEnded, "r9", finished),
 			},
-			[][]spool.Run{{undated(missedRun("r1", spool.Completed))}},
+			[][]wire.Run{{undated(missedRun("r1", wire.Completed))}},
 			[]string{"r10 RUNNING 0", "r9 COMPLETED 0", "r1 COMPLETED 7"},
 			1,
 		},
 		"NothingMissed": {
 			[]string{present("r1", `,"queue":[{"runId":"q1","position":1,"whenBusy":"enqueue"}]`) +
-				notice(spool.NoticeStateChange, `{"state":"COMPLETED","runId":"r1","endedAt":"2026-11-21T09:30:00Z"}`) +
-				has(1, spool.EntryRunEnded, "r1", finished) + present("q1", "")},
+				notice(wire.NoticeStateChange, `{"state":"COMPLETED","runId":"r1","endedAt":"2026-11-21T09:30:00Z"}`) +
+				has(1, wire.EntryRunEnded, "r1", finished) + present("q1", "")},
 			nil,
 			[]string{"q1 RUNNING 0", "r1 COMPLETED 0 timed"},
 			0,
 		},
 		"ToldInTime": {
 			[]string{present("r9", "") + present("r1", "")},
-			[][]spool.Run{{missedRun("r9", spool.Completed)}},
+			[][]wire.Run{{missedRun("r9", wire.Completed)}},
 			[]string{"r9 COMPLETED 7 timed", "r1 RUNNING 0"},
 			1,
 		},

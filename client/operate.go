@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // OfTenant returns a client whose operations below /api/admin are about another tenant than the caller's own. Only an
@@ -26,8 +27,8 @@ func (c *Client) admin(path string, pairs ...string) request {
 
 // RunDetail returns everything about a run: its steps, calls, questions, entries, and why it ended. It needs the scope
 // admin. It returns a [spool.NotFound] error for a run that does not exist.
-func (c *Client) RunDetail(ctx context.Context, run spool.RunID) (spool.RunDetail, error) {
-	return do[spool.RunDetail](ctx, c, c.admin("runs/"+url.PathEscape(string(run))))
+func (c *Client) RunDetail(ctx context.Context, run spool.RunID) (wire.RunDetail, error) {
+	return do[wire.RunDetail](ctx, c, c.admin("runs/"+url.PathEscape(string(run))))
 }
 
 // Target is what an operator acts on: a run, or the present run of a thread. Exactly one of the two is set.
@@ -44,13 +45,13 @@ type operatorBody struct {
 }
 
 // OperatorStop stops any run of a tenant, or the present run of a thread and the runs that wait for it.
-func (c *Client) OperatorStop(ctx context.Context, at Target) (spool.StopResult, error) {
-	return do[spool.StopResult](ctx, c, post("/api/admin/stop", operatorBody{at, c.tenant}))
+func (c *Client) OperatorStop(ctx context.Context, at Target) (wire.StopResult, error) {
+	return do[wire.StopResult](ctx, c, post("/api/admin/stop", operatorBody{at, c.tenant}))
 }
 
 // OperatorRespond answers a park of any run of a tenant.
-func (c *Client) OperatorRespond(ctx context.Context, at Target, in RespondRequest) (spool.RespondResult, error) {
-	return do[spool.RespondResult](ctx, c, post("/api/admin/respond", struct {
+func (c *Client) OperatorRespond(ctx context.Context, at Target, in RespondRequest) (wire.RespondResult, error) {
+	return do[wire.RespondResult](ctx, c, post("/api/admin/respond", struct {
 		operatorBody
 		RespondRequest
 	}{operatorBody{at, c.tenant}, in}))
@@ -66,7 +67,7 @@ type Job struct {
 	RunID    spool.RunID    `json:"runId"`
 	Agent    string         `json:"agent"`
 	Model    string         `json:"model"`
-	Kind     spool.JobKind  `json:"kind"`
+	Kind     wire.JobKind   `json:"kind"`
 	// Segment is the segment that the job is for. Zero: any.
 	Segment int `json:"segment"`
 	// Attempts counts the deliveries that counted.
@@ -107,22 +108,22 @@ func (c *Client) Jobs(ctx context.Context, f JobFilter) iter.Seq2[Job, error] {
 	})
 }
 
-// Redrive restarts the work of a dead job. A refusal is a result with a reason, such as [spool.ReasonNotFound]. It needs
+// Redrive restarts the work of a dead job. A refusal is a result with a reason, such as [wire.ReasonNotFound]. It needs
 // the scope admin.
-func (c *Client) Redrive(ctx context.Context, job int64) (spool.RedriveResult, error) {
+func (c *Client) Redrive(ctx context.Context, job int64) (wire.RedriveResult, error) {
 	q := post("/api/admin/jobs/redrive", struct {
 		Tenant spool.Tenant `json:"tenant,omitempty"`
 		JobID  int64        `json:"jobId"`
 	}{c.tenant, job})
 	q.refusals = append(q.refusals, http.StatusNotFound)
 	answer, err := do[struct {
-		Results []spool.RedriveResult `json:"results"`
+		Results []wire.RedriveResult `json:"results"`
 	}](ctx, c, q)
 	switch {
 	case err != nil:
-		return spool.RedriveResult{}, err
+		return wire.RedriveResult{}, err
 	case len(answer.Results) != 1:
-		return spool.RedriveResult{}, spool.Errorf(spool.Internal, "the answer is not that of a Spool server")
+		return wire.RedriveResult{}, spool.Errorf(spool.Internal, "the answer is not that of a Spool server")
 	}
 	return answer.Results[0], nil
 }
@@ -181,7 +182,7 @@ func (c *Client) Prune(ctx context.Context, in PruneRequest) (Pruned, error) {
 
 // AuditEntry is an entry of the audit log.
 type AuditEntry struct {
-	spool.AuditEntry
+	wire.AuditEntry
 
 	// Operator says that an operator of the server acted.
 	Operator bool `json:"operator"`
@@ -190,7 +191,7 @@ type AuditEntry struct {
 // AuditFilter selects entries of the audit log. An entry must pass all fields.
 type AuditFilter struct {
 	// Action leaves out other actions. Empty: all.
-	Action spool.AuditAction
+	Action wire.AuditAction
 	// By leaves out what other subjects did. Empty: all.
 	By string
 	// PageSize is how many entries one request reads, from 1 to 1000. Defaults to 100.
@@ -221,11 +222,11 @@ func (c *Client) Audit(ctx context.Context, f AuditFilter) iter.Seq2[AuditEntry,
 
 // Revisions lists the revisions of the agents as runs have used them: by the agents' names, and of an agent the last
 // one first. An empty agent stands for all. It is for an operator. An error ends the list.
-func (c *Client) Revisions(ctx context.Context, agent string) iter.Seq2[spool.RevisionSummary, error] {
-	return pages(func(page string) ([]spool.RevisionSummary, string, error) {
+func (c *Client) Revisions(ctx context.Context, agent string) iter.Seq2[wire.RevisionSummary, error] {
+	return pages(func(page string) ([]wire.RevisionSummary, string, error) {
 		list, err := do[struct {
-			Revisions []spool.RevisionSummary `json:"revisions"`
-			Next      string                  `json:"next"`
+			Revisions []wire.RevisionSummary `json:"revisions"`
+			Next      string                 `json:"next"`
 		}](ctx, c, get("/api/admin/revisions", "agent", agent, "limit", number(defaultPageSize), "before", page))
 		return list.Revisions, list.Next, err
 	})
@@ -233,6 +234,6 @@ func (c *Client) Revisions(ctx context.Context, agent string) iter.Seq2[spool.Re
 
 // Revision returns a revision of an agent: its instructions, model and tools. It is for an operator. It returns a
 // [spool.NotFound] error for a revision that no run has used.
-func (c *Client) Revision(ctx context.Context, id spool.RevisionID) (spool.Revision, error) {
-	return do[spool.Revision](ctx, c, get("/api/admin/revisions/"+url.PathEscape(string(id))))
+func (c *Client) Revision(ctx context.Context, id wire.RevisionID) (wire.Revision, error) {
+	return do[wire.Revision](ctx, c, get("/api/admin/revisions/"+url.PathEscape(string(id))))
 }

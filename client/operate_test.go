@@ -16,6 +16,7 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/testing/testwait"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/wire"
 )
 
 // all returns the elements of a list.
@@ -66,7 +67,7 @@ func TestOperate(t *testing.T) {
 	if r := must(acme.OperatorRespond(ctx, client.Target{RunID: o.RunID}, answer))(t); !r.Delivered {
 		t.Errorf("answer: %+v", r)
 	}
-	if o := await(t, c, o.RunID); o.State != spool.Completed {
+	if o := await(t, c, o.RunID); o.State != wire.Completed {
 		t.Errorf("outcome %+v", o)
 	}
 	if r := must(acme.OperatorRespond(ctx, client.Target{ThreadID: "t1"}, answer))(t); r.Delivered || r.Reason == "" {
@@ -85,7 +86,7 @@ func TestOperate(t *testing.T) {
 	}
 
 	entries := all(t, acme.Audit(ctx, client.AuditFilter{ThreadID: "t1", PageSize: 1}))
-	if len(entries) != 2 || entries[0].Action != spool.AuditStop || !entries[0].Operator || entries[0].ByTenant != "ops" {
+	if len(entries) != 2 || entries[0].Action != wire.AuditStop || !entries[0].Operator || entries[0].ByTenant != "ops" {
 		t.Errorf("audit %+v", entries)
 	}
 	if list := all(t, olga.Revisions(ctx, "assistant")); len(list) == 0 {
@@ -115,7 +116,7 @@ func TestDeadJobs(t *testing.T) {
 	if list := all(t, c.Jobs(ctx, client.JobFilter{State: "stuck", OlderThan: time.Hour})); len(list) != 0 {
 		t.Errorf("stuck jobs %+v", list)
 	}
-	if r := must(c.Redrive(ctx, 99))(t); r.Accepted || r.Reason != spool.ReasonNotFound {
+	if r := must(c.Redrive(ctx, 99))(t); r.Accepted || r.Reason != wire.ReasonNotFound {
 		t.Errorf("redrive of nothing: %+v", r)
 	}
 	if _, err := c.Redrive(ctx, 0); spool.CodeOf(err) != spool.Invalid || client.StatusOf(err) != http.StatusBadRequest {
@@ -174,7 +175,7 @@ func TestOperateFixtures(t *testing.T) {
 	if r := must(fixed("a job is redriven").Redrive(ctx, 7))(t); !r.Accepted || r.RunID != "run_2" {
 		t.Errorf("redriven: %+v", r)
 	}
-	if r := must(fixed("a job needs no redrive").Redrive(ctx, 7))(t); r.Accepted || r.Reason != spool.ReasonMovedOn {
+	if r := must(fixed("a job needs no redrive").Redrive(ctx, 7))(t); r.Accepted || r.Reason != wire.ReasonMovedOn {
 		t.Errorf("not redriven: %+v", r)
 	}
 	if n := must(fixed("dead jobs are purged").PurgeAll(ctx, time.Hour))(t); n != 3 {

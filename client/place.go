@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // place is how far a follower has read, and which notices it has seen there. Notices have no cursor: after a
@@ -23,7 +24,7 @@ type place struct {
 }
 
 // set moves the place. A nil cursor stands for an id in an unknown form.
-func (p *place) set(id string, at *spool.Cursor) {
+func (p *place) set(id string, at *wire.Cursor) {
 	if id == "" {
 		return
 	}
@@ -38,8 +39,8 @@ func (p *place) set(id string, at *spool.Cursor) {
 func (p *place) reconnected() { p.fresh = true }
 
 // saw is called for each frame that moves the place.
-func (p *place) saw(f spool.Frame) {
-	if f.Kind != spool.FrameSnapshot || f.Snapshot.AfterMessageID != nil {
+func (p *place) saw(f wire.Frame) {
+	if f.Kind != wire.FrameSnapshot || f.Snapshot.AfterMessageID != nil {
 		return
 	}
 	p.state = nil
@@ -51,9 +52,9 @@ func (p *place) saw(f spool.Frame) {
 }
 
 // has reports whether a notice has been seen at this place, and keeps in mind that it is now.
-func (p *place) has(e spool.Entry) bool {
+func (p *place) has(e wire.Entry) bool {
 	switch e.Type {
-	case spool.NoticeStateChange:
+	case wire.NoticeStateChange:
 		first := p.fresh
 		p.fresh = false
 		if first && bytes.Equal(p.state, e.Payload) {
@@ -61,7 +62,7 @@ func (p *place) has(e spool.Entry) bool {
 		}
 		p.state = e.Payload
 		return false
-	case spool.NoticeMessageAppended:
+	case wire.NoticeMessageAppended:
 		var m struct {
 			ID spool.MessageID `json:"id"`
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/client"
+	"github.com/spoolhq/spool/wire"
 )
 
 const started = `{"accepted":true,"threadId":"t1","runId":"r1","state":"QUEUED"}`
@@ -114,7 +115,7 @@ func TestQueueFull(t *testing.T) {
 		}
 		s := &script{answer: full}
 		r, err := s.client(t).Run(t.Context(), client.RunRequest{Prompt: "Hello"})
-		if err != nil || r.Accepted || r.Reason != spool.ReasonQueueFull || r.RetryAfter != 3*time.Second || len(s.asked) != 1 {
+		if err != nil || r.Accepted || r.Reason != wire.ReasonQueueFull || r.RetryAfter != 3*time.Second || len(s.asked) != 1 {
 			t.Errorf("%+v, %v after %d requests", r, err, len(s.asked))
 		}
 		s = &script{answer: full}
@@ -185,7 +186,7 @@ func TestAwaitSurvives(t *testing.T) {
 		}
 		c := s.client(t)
 		o, err := c.Await(t.Context(), "r1")
-		if err != nil || o.State != spool.Completed || len(s.asked) != 11 {
+		if err != nil || o.State != wire.Completed || len(s.asked) != 11 {
 			t.Errorf("%+v, %v after %d requests", o, err, len(s.asked))
 		}
 		within(t, "after a drain", s.waits()[1], 500*time.Millisecond)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // RunRequest asks for a run.
@@ -18,7 +19,7 @@ type RunRequest struct {
 	// Agent names the agent. Defaults to the server's first.
 	Agent string `json:"agent,omitempty"`
 	// Attachments are images and files of the turn.
-	Attachments []spool.Attachment `json:"attachments,omitempty"`
+	Attachments []wire.Attachment `json:"attachments,omitempty"`
 	// Budget bounds the run together with its nested runs. Each zero field defaults to that of the agent. The
 	// wall time is rounded up to milliseconds.
 	Budget spool.Budget `json:"-"`
@@ -28,7 +29,7 @@ type RunRequest struct {
 	EditMessageID spool.MessageID `json:"editMessageId,omitempty"`
 	// IdempotencyKey lets the request arrive twice: a start with a key that was used before gets the first
 	// accepted answer again, and a start that asks for something else is refused with
-	// [spool.ReasonKeyReused]. [Client.Run] then also repeats the request after a failure. Empty: the request
+	// [wire.ReasonKeyReused]. [Client.Run] then also repeats the request after a failure. Empty: the request
 	// is sent once.
 	IdempotencyKey string `json:"-"`
 	// Labels are the labels of a thread that the start creates.
@@ -37,7 +38,7 @@ type RunRequest struct {
 	MaxSteps int `json:"maxSteps,omitempty"`
 	// Model names the model. Defaults to the agent's.
 	Model string `json:"model,omitempty"`
-	// Output asks for a JSON value as the answer: see [spool.RunOutcome.Output]. Nil: the agent's.
+	// Output asks for a JSON value as the answer: see [wire.RunOutcome.Output]. Nil: the agent's.
 	Output *spool.OutputSchema `json:"output,omitempty"`
 	// ProviderOptions is a JSON object with fields of the requests to the model's provider. Nil: none.
 	ProviderOptions json.RawMessage `json:"providerOptions,omitempty"`
@@ -63,10 +64,10 @@ type startBody struct {
 
 // Run starts a run, and returns when the server has stored it. A refusal is a result with a reason: see the
 // constants of package spool that are named Reason. If the server has no room for the run at present,
-// [spool.RunResult.RetryAfter] is how long to wait.
+// [wire.RunResult.RetryAfter] is how long to wait.
 //
 // A request that fails with [spool.Unavailable] and has no IdempotencyKey may have started a run or not.
-func (c *Client) Run(ctx context.Context, in RunRequest) (spool.RunResult, error) {
+func (c *Client) Run(ctx context.Context, in RunRequest) (wire.RunResult, error) {
 	q := post("/api/agent/run", startBody{
 		in, in.Budget.Tokens, in.Budget.CostMicros, in.Budget.ToolCalls, int64((in.Budget.WallTime + time.Millisecond - 1) / time.Millisecond),
 	})
@@ -74,15 +75,15 @@ func (c *Client) Run(ctx context.Context, in RunRequest) (spool.RunResult, error
 	if in.IdempotencyKey != "" {
 		q.repeatable, q.header = true, http.Header{"Idempotency-Key": {in.IdempotencyKey}}
 	}
-	result, later, err := doOrLater[spool.RunResult](ctx, c, q)
+	result, later, err := doOrLater[wire.RunResult](ctx, c, q)
 	result.RetryAfter = later
 	return result, err
 }
 
 // Outcome returns the present outcome of a run. It returns a [spool.NotFound] error for a run that does not
 // exist.
-func (c *Client) Outcome(ctx context.Context, run spool.RunID) (spool.RunOutcome, error) {
-	return do[spool.RunOutcome](ctx, c, get(runPath(run)))
+func (c *Client) Outcome(ctx context.Context, run spool.RunID) (wire.RunOutcome, error) {
+	return do[wire.RunOutcome](ctx, c, get(runPath(run)))
 }
 
 func runPath(run spool.RunID) string { return "/api/agent/runs/" + url.PathEscape(string(run)) }
@@ -98,7 +99,7 @@ const (
 // Await waits until a run has ended or needs an answer, and returns its outcome: the state is terminal, or
 // Parks is not empty. It goes on while the server restarts or cannot be reached, until ctx ends. The run does
 // not end with it. Await returns a [spool.NotFound] error for a run that does not exist.
-func (c *Client) Await(ctx context.Context, run spool.RunID) (spool.RunOutcome, error) {
+func (c *Client) Await(ctx context.Context, run spool.RunID) (wire.RunOutcome, error) {
 	wait := longWait
 	for failures := 0; ; {
 		asked := time.Now()
@@ -107,7 +108,7 @@ func (c *Client) Await(ctx context.Context, run spool.RunID) (spool.RunOutcome, 
 		case err == nil && (o.State.Terminal() || len(o.Parks) > 0):
 			return o, nil
 		case ctx.Err() != nil:
-			return spool.RunOutcome{}, canceled(ctx)
+			return wire.RunOutcome{}, canceled(ctx)
 		case err == nil && time.Since(asked) >= wait:
 			failures = 0
 			continue
@@ -119,19 +120,19 @@ func (c *Client) Await(ctx context.Context, run spool.RunID) (spool.RunOutcome, 
 		case passing(err):
 			failures++
 		default:
-			return spool.RunOutcome{}, err
+			return wire.RunOutcome{}, err
 		}
 		if !pause(ctx, c.options.Backoff.wait(failures, askedWait(err))) {
-			return spool.RunOutcome{}, canceled(ctx)
+			return wire.RunOutcome{}, canceled(ctx)
 		}
 	}
 }
 
 // awaitFor waits for the outcome of a run, once and for the given time.
-func (c *Client) awaitFor(ctx context.Context, run spool.RunID, wait time.Duration) (spool.RunOutcome, error) {
+func (c *Client) awaitFor(ctx context.Context, run spool.RunID, wait time.Duration) (wire.RunOutcome, error) {
 	limited, cancel := context.WithTimeout(ctx, wait+answerTime)
 	defer cancel()
-	o, _, err := once[spool.RunOutcome](limited, c, get(runPath(run), "wait", wait.String()))
+	o, _, err := once[wire.RunOutcome](limited, c, get(runPath(run), "wait", wait.String()))
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
 		err = spool.Errorf(spool.Unavailable, "the server did not answer in time")
 	}
@@ -140,8 +141,8 @@ func (c *Client) awaitFor(ctx context.Context, run spool.RunID, wait time.Durati
 
 // Stop stops a run of the thread and cancels the runs that wait for the thread. With a run id, it stops only
 // that run. Empty: the thread's.
-func (c *Client) Stop(ctx context.Context, thread spool.ThreadID, run spool.RunID) (spool.StopResult, error) {
-	return do[spool.StopResult](ctx, c, post("/api/agent/control", struct {
+func (c *Client) Stop(ctx context.Context, thread spool.ThreadID, run spool.RunID) (wire.StopResult, error) {
+	return do[wire.StopResult](ctx, c, post("/api/agent/control", struct {
 		ThreadID spool.ThreadID `json:"threadId"`
 		RunID    spool.RunID    `json:"runId,omitempty"`
 	}{thread, run}))
@@ -165,17 +166,17 @@ type RespondRequest struct {
 }
 
 // Respond answers a park of the thread. An answer that does not count is a result with a reason, such as
-// [spool.ReasonAnswered].
-func (c *Client) Respond(ctx context.Context, thread spool.ThreadID, in RespondRequest) (spool.RespondResult, error) {
-	return do[spool.RespondResult](ctx, c, post("/api/agent/respond", struct {
+// [wire.ReasonAnswered].
+func (c *Client) Respond(ctx context.Context, thread spool.ThreadID, in RespondRequest) (wire.RespondResult, error) {
+	return do[wire.RespondResult](ctx, c, post("/api/agent/respond", struct {
 		ThreadID spool.ThreadID `json:"threadId"`
 		RespondRequest
 	}{thread, in}))
 }
 
 // Compact summarises the older messages of the thread for the model, and returns when the model has answered.
-func (c *Client) Compact(ctx context.Context, thread spool.ThreadID) (spool.CompactResult, error) {
-	return do[spool.CompactResult](ctx, c, post("/api/agent/compact", threadBody{thread}))
+func (c *Client) Compact(ctx context.Context, thread spool.ThreadID) (wire.CompactResult, error) {
+	return do[wire.CompactResult](ctx, c, post("/api/agent/compact", threadBody{thread}))
 }
 
 // threadBody is the body of a request that only names a thread.

@@ -21,6 +21,7 @@ import (
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
 	"github.com/spoolhq/spool/tool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // watcher shows a thread while a test does something with it.
@@ -28,8 +29,8 @@ type watcher struct {
 	t      *testing.T
 	c      *client.Client
 	shown  *view.Thread
-	frames []spool.Frame
-	next   func() (spool.Frame, error, bool)
+	frames []wire.Frame
+	next   func() (wire.Frame, error, bool)
 	// before are the runs that had ended in the first snapshot.
 	before map[spool.RunID]bool
 }
@@ -39,7 +40,7 @@ func watch(t *testing.T, c *client.Client, thread spool.ThreadID) *watcher {
 	t.Helper()
 
 	ctx := testwait.Context(t, "the frames")
-	s := must(c.Snapshot(ctx, thread, spool.SnapshotOptions{}))(t)
+	s := must(c.Snapshot(ctx, thread, wire.SnapshotOptions{}))(t)
 	w := &watcher{t: t, c: c, shown: view.New(s), before: make(map[spool.RunID]bool)}
 	for _, r := range s.Runs {
 		w.before[r.ID] = r.State.Terminal()
@@ -92,9 +93,9 @@ func (w *watcher) over(run spool.RunID) bool {
 	for _, f := range w.frames {
 		switch {
 		case f.Event == nil || f.Event.RunID != run:
-		case f.Event.Type == spool.EntryRunStarted:
+		case f.Event.Type == wire.EntryRunStarted:
 			over = false
-		case f.Event.Type == spool.EntryRunEnded:
+		case f.Event.Type == wire.EntryRunEnded:
 			over = !strings.Contains(string(f.Event.Payload), `"status":"error"`) // else another attempt follows
 		}
 	}
@@ -104,7 +105,7 @@ func (w *watcher) over(run spool.RunID) bool {
 // ended counts the segments that have ended.
 func (w *watcher) ended() (n int) {
 	for _, f := range w.frames {
-		if f.Event != nil && f.Event.Type == spool.EntryRunEnded {
+		if f.Event != nil && f.Event.Type == wire.EntryRunEnded {
 			n++
 		}
 	}
@@ -115,7 +116,7 @@ func (w *watcher) ended() (n int) {
 func (w *watcher) same() {
 	w.t.Helper()
 
-	saved := view.New(must(w.c.Snapshot(testwait.Context(w.t, "the snapshot"), w.shown.Row().ID, spool.SnapshotOptions{}))(w.t))
+	saved := view.New(must(w.c.Snapshot(testwait.Context(w.t, "the snapshot"), w.shown.Row().ID, wire.SnapshotOptions{}))(w.t))
 	if diff := cmp.Diff(content(said(saved)), content(said(w.shown))); diff != "" {
 		w.t.Errorf("shown differs (-saved +shown):\n%s", diff)
 	}
@@ -131,7 +132,7 @@ func (w *watcher) same() {
 // order returns the runs that a watcher shows, as a view has them. Runs that wait come with snapshots, and with their turns.
 func (w *watcher) order(v *view.Thread) (ids []spool.RunID) {
 	for _, r := range v.Runs() {
-		known := func(shown spool.Run) bool { return shown.ID == r.ID && shown.State != spool.Queued }
+		known := func(shown wire.Run) bool { return shown.ID == r.ID && shown.State != wire.Queued }
 		if slices.ContainsFunc(w.shown.Runs(), known) {
 			ids = append(ids, r.ID)
 		}
@@ -190,13 +191,13 @@ func TestShown(t *testing.T) {
 	})
 	_, c := setup(t, func(ec *engine.Config, _ *server.Config) {
 		tools := ec.Agents[0].Tools
-		ec.Agents = append(ec.Agents, engine.Agent{
+		ec.Agents = append(ec.Agents, spool.Agent{
 			Name: "chief", Model: "demo", Tools: tools,
-			Spawn: &engine.Spawn{Profiles: map[string]engine.Profile{"clerk": {Instructions: "Be short.", Tools: tools}}},
-		}, engine.Agent{
+			Spawn: &spool.Spawn{Profiles: map[string]spool.Profile{"clerk": {Instructions: "Be short.", Tools: tools}}},
+		}, spool.Agent{
 			Name: "patient", Model: "demo",
-			Spawn: &engine.Spawn{MaxConcurrent: 1, Profiles: map[string]engine.Profile{"clerk": {Tools: []spool.Tool{hold}}}},
-		}, engine.Agent{Name: "flaky", Model: "flaky"})
+			Spawn: &spool.Spawn{MaxConcurrent: 1, Profiles: map[string]spool.Profile{"clerk": {Tools: []spool.Tool{hold}}}},
+		}, spool.Agent{Name: "flaky", Model: "flaky"})
 		ec.Models["flaky"] = model
 		ec.Retry.Backoff = time.Millisecond
 	})
@@ -226,7 +227,7 @@ func TestShown(t *testing.T) {
 	}
 	asked := func(n int) func(w *watcher) func() bool {
 		return func(w *watcher) func() bool {
-			return func() bool { return len(w.shown.Parks()) == n && w.shown.State() == spool.WaitingForInput }
+			return func() bool { return len(w.shown.Parks()) == n && w.shown.State() == wire.WaitingForInput }
 		}
 	}
 
@@ -263,7 +264,7 @@ func TestShown(t *testing.T) {
 		w, _ := begin(t, client.RunRequest{ThreadID: "stopped", Prompt: `use send with {"to":"a"}`})
 		w.until("a park", asked(1)(w))
 		must(c.Stop(testwait.Context(t, "the stop"), "stopped", ""))(t)
-		w.until("the stop", func() bool { return w.shown.State() == spool.Cancelled })
+		w.until("the stop", func() bool { return w.shown.State() == wire.Cancelled })
 		id := start(t, client.RunRequest{ThreadID: "stopped", Prompt: "Hello"}) // what is corrected comes before it
 		w.idle(id)
 		w.same()

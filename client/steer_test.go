@@ -6,6 +6,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/client"
 	"github.com/spoolhq/spool/internal/testing/testwait"
+	"github.com/spoolhq/spool/wire"
 )
 
 // A client steers a run that waits for an answer, withdraws one of the messages, and learns where the other one is.
@@ -15,7 +16,7 @@ func TestSteer(t *testing.T) {
 	_, c := setup(t)
 	ctx := testwait.Context(t, "the operations")
 	o := run(t, c, client.RunRequest{ThreadID: "t1", RunID: "r1", Prompt: `use send with {"to":"bob"}`})
-	if o.State != spool.WaitingForInput || len(o.Parks) != 1 {
+	if o.State != wire.WaitingForInput || len(o.Parks) != 1 {
 		t.Fatalf("outcome %+v", o)
 	}
 	for _, id := range []spool.RunID{"r2", "r3"} {
@@ -27,7 +28,7 @@ func TestSteer(t *testing.T) {
 	if r := must(c.Stop(ctx, "t1", "r3"))(t); !r.Accepted {
 		t.Errorf("the withdrawal: %+v", r)
 	}
-	s := must(c.Snapshot(ctx, "t1", spool.SnapshotOptions{}))(t)
+	s := must(c.Snapshot(ctx, "t1", wire.SnapshotOptions{}))(t)
 	if len(s.Queue) != 1 || s.Queue[0].RunID != "r2" || s.Queue[0].WhenBusy != spool.BusySteer || s.Queue[0].Content.Text() != "steer r2" {
 		t.Errorf("the queue is %+v", s.Queue)
 	}
@@ -35,20 +36,20 @@ func TestSteer(t *testing.T) {
 	if r := must(c.Respond(ctx, "t1", answer))(t); !r.Delivered {
 		t.Fatalf("the answer: %+v", r)
 	}
-	if o := await(t, c, "r1"); o.State != spool.Completed {
+	if o := await(t, c, "r1"); o.State != wire.Completed {
 		t.Errorf("outcome %+v", o)
 	}
 	steer := await(t, c, "r2")
-	if steer.State != spool.Completed || steer.StopReason != spool.StopSteered || steer.Delivered == nil || steer.Delivered.RunID != "r1" {
+	if steer.State != wire.Completed || steer.StopReason != wire.StopSteered || steer.Delivered == nil || steer.Delivered.RunID != "r1" {
 		t.Fatalf("the steer: %+v", steer)
 	}
-	if o := await(t, c, "r3"); o.State != spool.Cancelled || o.Delivered != nil {
+	if o := await(t, c, "r3"); o.State != wire.Cancelled || o.Delivered != nil {
 		t.Errorf("the withdrawn steer: %+v", o)
 	}
-	if r := must(c.Stop(ctx, "t1", "r2"))(t); r.Accepted || r.Reason != spool.ReasonNotActive {
+	if r := must(c.Stop(ctx, "t1", "r2"))(t); r.Accepted || r.Reason != wire.ReasonNotActive {
 		t.Errorf("a withdrawal that is too late: %+v", r)
 	}
-	s = must(c.Snapshot(ctx, "t1", spool.SnapshotOptions{}))(t)
+	s = must(c.Snapshot(ctx, "t1", wire.SnapshotOptions{}))(t)
 	var turns []string
 	for _, m := range s.Messages {
 		if m.Role == spool.RoleUser {

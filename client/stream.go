@@ -11,6 +11,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/sse"
+	"github.com/spoolhq/spool/wire"
 )
 
 var (
@@ -23,7 +24,7 @@ var (
 )
 
 // connect reads one event stream and yields its frames. It returns why the stream has ended.
-func (f *follower) connect(ctx context.Context, yield func(spool.Frame, error) bool) error {
+func (f *follower) connect(ctx context.Context, yield func(wire.Frame, error) bool) error {
 	f.failures++
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -98,8 +99,8 @@ func (f *follower) ended(ctx context.Context, err error) error {
 }
 
 // pass yields the frame of an event, unless the caller has it.
-func (f *follower) pass(event sse.Event, yield func(spool.Frame, error) bool) error {
-	var frame spool.Frame
+func (f *follower) pass(event sse.Event, yield func(wire.Frame, error) bool) error {
+	var frame wire.Frame
 	if err := json.Unmarshal([]byte(event.Data), &frame); err != nil {
 		// Something on the way may have damaged it, once.
 		if f.garbled++; f.garbled > 1 {
@@ -107,10 +108,10 @@ func (f *follower) pass(event sse.Event, yield func(spool.Frame, error) bool) er
 		}
 		return &spool.Error{Code: spool.Internal, Message: "an event cannot be read", Err: err}
 	}
-	notice := frame.Kind == spool.FrameThread && frame.Event != nil && frame.Event.Seq == 0
+	notice := frame.Kind == wire.FrameThread && frame.Event != nil && frame.Event.Seq == 0
 	if !notice {
 		f.garbled = 0
-		if at, ok := spool.ParseCursor(event.ID); ok {
+		if at, ok := wire.ParseCursor(event.ID); ok {
 			frame.Cursor = &at
 		}
 	}
@@ -128,20 +129,20 @@ func (f *follower) pass(event sse.Event, yield func(spool.Frame, error) bool) er
 	if !yield(frame, nil) {
 		return errStopped
 	}
-	if notice && frame.Event.Type == spool.NoticeThreadDeleted {
+	if notice && frame.Event.Type == wire.NoticeThreadDeleted {
 		return &spool.Error{Code: spool.NotFound, Message: "Thread not found", Err: errDeleted}
 	}
 	return nil
 }
 
 // known reports whether the frame is of a kind that this version has, with its content.
-func known(f spool.Frame) bool {
+func known(f wire.Frame) bool {
 	switch f.Kind {
-	case spool.FrameThread:
+	case wire.FrameThread:
 		return f.Event != nil
-	case spool.FrameStream:
+	case wire.FrameStream:
 		return f.Item != nil
-	case spool.FrameSnapshot:
+	case wire.FrameSnapshot:
 		return f.Snapshot != nil
 	default:
 		return false

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 const threadsPath = "/api/threads"
@@ -23,7 +24,7 @@ type ThreadFilter struct {
 	// PageSize is how many threads one request reads, from 1 to 1000. Defaults to 100.
 	PageSize int
 	// State leaves out threads in other states. Empty: all.
-	State spool.State
+	State wire.State
 	// Title leaves out threads whose title does not contain this text. Empty: all.
 	Title string
 	// UpdatedAfter and UpdatedBefore leave out threads that changed last outside of these times. Zero: all.
@@ -34,13 +35,13 @@ const defaultPageSize = 100
 
 // Threads lists the caller's threads, the last updated one first. It reads a page when the one before has been
 // consumed, so a thread that changes meanwhile may be missing or come twice. An error ends the list.
-func (c *Client) Threads(ctx context.Context, f ThreadFilter) iter.Seq2[spool.Thread, error] {
-	return pages(func(next string) ([]spool.Thread, string, error) { return c.ThreadPage(ctx, f, next) })
+func (c *Client) Threads(ctx context.Context, f ThreadFilter) iter.Seq2[wire.Thread, error] {
+	return pages(func(next string) ([]wire.Thread, string, error) { return c.ThreadPage(ctx, f, next) })
 }
 
 // ThreadPage returns one page of [Client.Threads], and the name of the next page, which is empty after the last
 // one. An empty page stands for the first one.
-func (c *Client) ThreadPage(ctx context.Context, f ThreadFilter, page string) (threads []spool.Thread, next string, err error) {
+func (c *Client) ThreadPage(ctx context.Context, f ThreadFilter, page string) (threads []wire.Thread, next string, err error) {
 	q := get(threadsPath, "limit", number(pageSize(f.PageSize)), "before", page, "state", string(f.State), "q", f.Title, "owner", f.Owner,
 		"updatedAfter", timeText(f.UpdatedAfter), "updatedBefore", timeText(f.UpdatedBefore))
 	if f.Expired {
@@ -50,8 +51,8 @@ func (c *Client) ThreadPage(ctx context.Context, f ThreadFilter, page string) (t
 		q.query.Add("label", key+":"+value)
 	}
 	list, err := do[struct {
-		Threads []spool.Thread `json:"threads"`
-		Next    string         `json:"next"`
+		Threads []wire.Thread `json:"threads"`
+		Next    string        `json:"next"`
 	}](ctx, c, q)
 	return list.Threads, list.Next, err
 }
@@ -95,7 +96,7 @@ func pages[T any](read func(page string) ([]T, string, error)) iter.Seq2[T, erro
 
 // UpdateThread changes a thread, and returns it as it is now. It returns a [spool.NotFound] error for a thread
 // that does not exist.
-func (c *Client) UpdateThread(ctx context.Context, thread spool.ThreadID, change spool.ThreadChange) (spool.Thread, error) {
+func (c *Client) UpdateThread(ctx context.Context, thread spool.ThreadID, change wire.ThreadChange) (wire.Thread, error) {
 	q := post(threadsPath, struct {
 		ThreadID spool.ThreadID     `json:"threadId"`
 		Title    *string            `json:"title,omitempty"`
@@ -103,13 +104,13 @@ func (c *Client) UpdateThread(ctx context.Context, thread spool.ThreadID, change
 		Owner    *string            `json:"owner,omitempty"`
 	}{thread, change.Title, change.Labels, change.Owner})
 	q.method, q.refusals = http.MethodPatch, nil
-	return do[spool.Thread](ctx, c, q)
+	return do[wire.Thread](ctx, c, q)
 }
 
 // DeleteThread deletes a thread and everything that belongs to it. A thread that does not exist, or that has an
 // active run, is a result with a reason.
-func (c *Client) DeleteThread(ctx context.Context, thread spool.ThreadID) (spool.DeleteResult, error) {
-	return do[spool.DeleteResult](ctx, c, request{
+func (c *Client) DeleteThread(ctx context.Context, thread spool.ThreadID) (wire.DeleteResult, error) {
+	return do[wire.DeleteResult](ctx, c, request{
 		method: http.MethodDelete, path: threadsPath, query: url.Values{"threadId": {string(thread)}},
 		refusals: []int{http.StatusNotFound, http.StatusConflict},
 	})
@@ -117,8 +118,8 @@ func (c *Client) DeleteThread(ctx context.Context, thread spool.ThreadID) (spool
 
 // Usage returns the tokens that a thread has used, and how full its context is. It returns a [spool.NotFound]
 // error for a thread that does not exist.
-func (c *Client) Usage(ctx context.Context, thread spool.ThreadID) (spool.ThreadUsage, error) {
-	return do[spool.ThreadUsage](ctx, c, get("/api/agent/usage", "threadId", string(thread)))
+func (c *Client) Usage(ctx context.Context, thread spool.ThreadID) (wire.ThreadUsage, error) {
+	return do[wire.ThreadUsage](ctx, c, get("/api/agent/usage", "threadId", string(thread)))
 }
 
 // StreamToken opens the event stream of one thread in place of other credentials, for a page in a browser.

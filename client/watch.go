@@ -7,6 +7,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/client/view"
+	"github.com/spoolhq/spool/wire"
 )
 
 // WatchOptions say how to watch a thread. The zero value works.
@@ -17,7 +18,7 @@ type WatchOptions struct {
 	Idle time.Duration
 	// OnFrame is called with each frame before the view that has it is yielded, such as for the events of an
 	// application, which no view has. Nil: none.
-	OnFrame func(spool.Frame)
+	OnFrame func(wire.Frame)
 	// OnRetry is called before each wait for a new connection, with the reason for the end of the last one. It
 	// must not block. Nil: none.
 	OnRetry func(err error, wait time.Duration)
@@ -95,7 +96,7 @@ func (w *watch) once(ctx context.Context) (again bool) {
 
 // news is what comes of a Follow: a frame, or its end, or the wait for a new connection.
 type news struct {
-	frame spool.Frame
+	frame wire.Frame
 	err   error
 	wait  time.Duration
 }
@@ -104,7 +105,7 @@ type news struct {
 func (n news) waits() bool { return n.wait > 0 }
 
 // follow follows a thread in a goroutine of its own, at most a frame ahead of the caller. The channel is closed at its end.
-func (w *watch) follow(ctx context.Context, from *spool.Cursor, left <-chan struct{}) <-chan news {
+func (w *watch) follow(ctx context.Context, from *wire.Cursor, left <-chan struct{}) <-chan news {
 	out := make(chan news)
 	tell := func(n news) bool {
 		select {
@@ -157,10 +158,10 @@ func (w *watch) apply(n news, shown *view.Thread) (again, more bool) {
 }
 
 // snapshot takes a snapshot, and tries again after failures that may pass.
-func (w *watch) snapshot(ctx context.Context) (*spool.Snapshot, error) {
+func (w *watch) snapshot(ctx context.Context) (*wire.Snapshot, error) {
 	began := time.Now()
 	for failures := 1; ; failures++ {
-		s, _, err := once[*spool.Snapshot](ctx, w.client, get("/api/agent/history", "threadId", string(w.thread)))
+		s, _, err := once[*wire.Snapshot](ctx, w.client, get("/api/agent/history", "threadId", string(w.thread)))
 		if err == nil || !passing(err) || ctx.Err() != nil {
 			return s, err
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/spoolhq/spool/client"
 	"github.com/spoolhq/spool/client/view"
 	"github.com/spoolhq/spool/internal/testing/testwait"
+	"github.com/spoolhq/spool/wire"
 )
 
 // A watcher sees a run grow from the middle of its text to its end, over a server that is replaced in between, and
@@ -32,7 +33,7 @@ func TestWatch(t *testing.T) {
 	var shown *view.Thread
 	var texts []string
 	frames, retries, restarted := 0, 0, false
-	o := client.WatchOptions{OnFrame: func(spool.Frame) { frames++ }, OnRetry: func(error, time.Duration) { retries++ }}
+	o := client.WatchOptions{OnFrame: func(wire.Frame) { frames++ }, OnRetry: func(error, time.Duration) { retries++ }}
 	for v, err := range c.Watch(ctx, "t1", o) {
 		if err != nil {
 			t.Fatal(err)
@@ -127,7 +128,7 @@ func TestWatchEnds(t *testing.T) {
 	}
 	run(t, c, client.RunRequest{ThreadID: "t1", Prompt: "Hello"})
 	deleted, connected := false, false
-	for v, err := range c.Watch(ctx, "t1", client.WatchOptions{OnFrame: func(spool.Frame) { connected = true }}) {
+	for v, err := range c.Watch(ctx, "t1", client.WatchOptions{OnFrame: func(wire.Frame) { connected = true }}) {
 		switch {
 		case err != nil:
 			if spool.CodeOf(err) != spool.NotFound || !v.Deleted() {
@@ -154,8 +155,8 @@ func TestWatchUnreadable(t *testing.T) {
 		o.HTTPClient.Transport = transport(func(r *http.Request) (*http.Response, error) {
 			if strings.HasSuffix(r.URL.Path, "/stream") {
 				broken++
-				e := spool.Entry{ThreadID: "t1", Seq: 99, Type: spool.EntryMessagesDropped, Payload: json.RawMessage(`[]`)}
-				text, _ := json.Marshal(spool.Frame{Kind: spool.FrameThread, Event: &e})
+				e := wire.Entry{ThreadID: "t1", Seq: 99, Type: wire.EntryMessagesDropped, Payload: json.RawMessage(`[]`)}
+				text, _ := json.Marshal(wire.Frame{Kind: wire.FrameThread, Event: &e})
 				return &http.Response{
 					StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Request: r,
 					Body: io.NopCloser(strings.NewReader("id: 99 - -\ndata: " + string(text) + "\n\n")),

@@ -18,7 +18,7 @@ import (
 // A server of your own shows the console at its root.
 func ExampleHandler() {
 	e, err := engine.New(memory.New(nil), engine.Config{
-		Agents: []engine.Agent{{Name: "assistant", Model: "demo"}},
+		Agents: []spool.Agent{{Name: "assistant", Model: "demo"}},
 		Models: map[string]spool.Model{"demo": demo.New(demo.Config{})},
 	})
 	if err != nil {

@@ -9,6 +9,8 @@ import (
 	"github.com/spoolhq/spool/artifact/rows"
 	artifactcheck "github.com/spoolhq/spool/engine/internal/artifact"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Artifacts returns the artifacts of a thread, by their ids. It returns a [spool.NotFound] error for a thread that
@@ -31,7 +33,7 @@ func (e *Engine) OpenArtifact(ctx context.Context, key spool.ThreadKey, id spool
 
 // SaveArtifact saves an artifact of a thread, which a later start can attach by its id. The same data are saved once.
 // It returns a [spool.NotFound] error for a thread that does not exist, the error of [spool.ErrNoArtifacts] if the engine
-// stores none, and the errors of [spool.ArtifactStore].
+// stores none, and the errors of [store.ArtifactStore].
 func (e *Engine) SaveArtifact(ctx context.Context, key spool.ThreadKey, a spool.NewArtifact) (spool.Artifact, error) {
 	if err := e.hasArtifacts(ctx, key); err != nil {
 		return spool.Artifact{}, err
@@ -45,7 +47,7 @@ func (e *Engine) SaveArtifact(ctx context.Context, key spool.ThreadKey, a spool.
 
 // MaxArtifactBytes returns the size of the largest artifact that the engine stores, or 0 if it does not know it.
 func (e *Engine) MaxArtifactBytes() int64 {
-	if bounded, ok := e.artifacts.(spool.ArtifactBound); ok {
+	if bounded, ok := e.artifacts.(store.ArtifactBound); ok {
 		return bounded.MaxArtifactBytes()
 	}
 	return 0
@@ -56,12 +58,12 @@ func (e *Engine) hasArtifacts(ctx context.Context, key spool.ThreadKey) error {
 	if e.artifacts == nil {
 		return spool.ErrNoArtifacts
 	}
-	return record.View(ctx, e.store, key, func(spool.View, spool.Thread) error { return nil })
+	return record.View(ctx, e.store, key, func(store.View, wire.Thread) error { return nil })
 }
 
 // artifacts returns the store of artifacts: the configured one, or the engine's own over its store, which is bounded. Nil: the engine
 // keeps no files.
-func (c Config) artifacts(store spool.Store) (spool.ArtifactStore, error) {
+func (c Config) artifacts(store store.Store) (store.ArtifactStore, error) {
 	if c.Artifacts != nil || c.Limits.FileBytes < 0 {
 		return c.Artifacts, nil
 	}

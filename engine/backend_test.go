@@ -9,6 +9,8 @@ import (
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // An engine refuses a store that other processes may use if nothing wakes them, and says what to do. It
@@ -17,16 +19,16 @@ func TestNewChecksTheBackend(t *testing.T) {
 	t.Parallel()
 	db, live := memory.New(nil).Store, engine.NewLive(0)
 	for name, test := range map[string]struct {
-		backend spool.Backend
+		backend store.Backend
 		single  bool
 		want    string
 	}{
-		"no store":                 {backend: spool.Backend{Live: live}, want: "Backend.Store is required"},
-		"shared":                   {backend: spool.Backend{Store: db, Shared: true}, want: "Config.SingleProcess"},
-		"shared, with a live":      {backend: spool.Backend{Store: db, Live: live, Shared: true}},
-		"shared, but one process":  {backend: spool.Backend{Store: db, Shared: true}, single: true},
-		"of one process":           {backend: spool.Backend{Store: db}},
-		"of one process, and live": {backend: spool.Backend{Store: db, Live: live}},
+		"no store":                 {backend: store.Backend{Live: live}, want: "Backend.Store is required"},
+		"shared":                   {backend: store.Backend{Store: db, Shared: true}, want: "Config.SingleProcess"},
+		"shared, with a live":      {backend: store.Backend{Store: db, Live: live, Shared: true}},
+		"shared, but one process":  {backend: store.Backend{Store: db, Shared: true}, single: true},
+		"of one process":           {backend: store.Backend{Store: db}},
+		"of one process, and live": {backend: store.Backend{Store: db, Live: live}},
 	} {
 		c := config(spooltest.NewModel())
 		c.SingleProcess = test.single
@@ -43,13 +45,13 @@ func TestNewChecksTheBackend(t *testing.T) {
 // lateStore fails the commit of updates without a lease, and no change before it, as a store does that
 // sends its changes with the commit.
 type lateStore struct {
-	spool.Store
+	store.Store
 
 	err error
 }
 
-func (s *lateStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx spool.Tx) error) error {
-	return s.Store.Update(ctx, key, fence, func(tx spool.Tx) error {
+func (s *lateStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx store.Tx) error) error {
+	return s.Store.Update(ctx, key, fence, func(tx store.Tx) error {
 		if err := fn(tx); err != nil || fence != 0 {
 			return err
 		}
@@ -67,10 +69,10 @@ func TestStartIsRefusedLate(t *testing.T) {
 		b.Store = late
 		e := newEngine(t, b, c)
 		for err, want := range map[error]string{
-			spool.ErrRunIDUsed: spool.ReasonRunIDUsed, spool.ErrActiveRun: spool.ReasonActiveRun, spool.ErrStartKeyUsed: spool.ReasonActiveRun,
+			store.ErrRunIDUsed: wire.ReasonRunIDUsed, store.ErrActiveRun: wire.ReasonActiveRun, store.ErrStartKeyUsed: wire.ReasonActiveRun,
 		} {
 			late.err = err
-			r, got := e.Run(t.Context(), key, engine.StartRequest{Prompt: "p", RunID: "r1", IdempotencyKey: "k"})
+			r, got := e.Run(t.Context(), key, wire.StartRequest{Prompt: "p", RunID: "r1", IdempotencyKey: "k"})
 			if got != nil || r.Accepted || r.Reason != want {
 				t.Errorf("%s: a start is %+v, %v, want %s", name, r, got, want)
 			}
@@ -88,13 +90,13 @@ func TestRedriveIsRefusedLate(t *testing.T) {
 	b.Store = late
 	e := newEngine(t, b, config(spooltest.NewModel()))
 	start(t, e, "r1")
-	if err := e.HandleDeadJob(t.Context(), spool.Job{Tenant: key.Tenant, ThreadID: key.ID, RunID: "r1", Agent: "a"}, 3, "no"); err != nil {
+	if err := e.HandleDeadJob(t.Context(), wire.Job{Tenant: key.Tenant, ThreadID: key.ID, RunID: "r1", Agent: "a"}, 3, "no"); err != nil {
 		t.Fatal(err)
 	}
-	job := deadJob(t, b, spool.Job{RunID: "r1", Agent: "a", Key: "k"})
+	job := deadJob(t, b, wire.Job{RunID: "r1", Agent: "a", Key: "k"})
 	for err, want := range map[error]string{
-		spool.ErrActiveRun:                     spool.ReasonActiveRun,
-		spool.Errorf(spool.NotFound, "no job"): spool.ReasonNotFound,
+		store.ErrActiveRun:                     wire.ReasonActiveRun,
+		spool.Errorf(spool.NotFound, "no job"): wire.ReasonNotFound,
 	} {
 		late.err = err
 		r, got := e.Redrive(t.Context(), key.Tenant, job)
@@ -109,15 +111,15 @@ func TestRedriveIsRefusedLate(t *testing.T) {
 }
 
 // deadJob adds a dead job of the thread and returns its id.
-func deadJob(t *testing.T, b spool.Backend, j spool.Job) int64 {
+func deadJob(t *testing.T, b store.Backend, j wire.Job) int64 {
 	t.Helper()
-	err := b.Store.Update(t.Context(), key, 0, func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{Dead: []spool.QueuedJob{{Job: j, Attempts: 3, Cause: "no"}}})
+	err := b.Store.Update(t.Context(), key, 0, func(tx store.Tx) error {
+		return tx.Write(store.Changes{Dead: []wire.QueuedJob{{Job: j, Attempts: 3, Cause: "no"}}})
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	dead, err := b.Store.Jobs(t.Context(), spool.JobQuery{Tenant: key.Tenant, State: spool.JobDead})
+	dead, err := b.Store.Jobs(t.Context(), wire.JobQuery{Tenant: key.Tenant, State: wire.JobDead})
 	if err != nil || len(dead) != 1 {
 		t.Fatal(dead, err)
 	}

@@ -7,14 +7,16 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Branches lists the branches of a thread, the newest first. A branch is the messages that an edit, a
 // rollback or a restore has removed from the thread's view. Branches returns a [spool.NotFound] error
 // for a thread that does not exist.
-func (w *Watcher) Branches(ctx context.Context, key spool.ThreadKey) ([]spool.Branch, error) {
-	var branches []spool.Branch
-	err := record.View(ctx, w.store, key, func(v spool.View, _ spool.Thread) (err error) {
+func (w *Watcher) Branches(ctx context.Context, key spool.ThreadKey) ([]wire.Branch, error) {
+	var branches []wire.Branch
+	err := record.View(ctx, w.store, key, func(v store.View, _ wire.Thread) (err error) {
 		branches, err = v.Branches()
 		return err
 	})
@@ -23,16 +25,16 @@ func (w *Watcher) Branches(ctx context.Context, key spool.ThreadKey) ([]spool.Br
 
 // Branch returns a branch and its messages. A nil o asks for all messages. Branch returns a
 // [spool.NotFound] error for a thread or a branch that does not exist.
-func (w *Watcher) Branch(ctx context.Context, key spool.ThreadKey, id spool.BranchID, o *BranchOptions) (BranchMessages, error) {
+func (w *Watcher) Branch(ctx context.Context, key spool.ThreadKey, id wire.BranchID, o *wire.BranchOptions) (wire.BranchMessages, error) {
 	if o == nil {
-		o = &BranchOptions{}
+		o = &wire.BranchOptions{}
 	}
-	var out BranchMessages
-	err := record.View(ctx, w.store, key, func(v spool.View, _ spool.Thread) (err error) {
+	var out wire.BranchMessages
+	err := record.View(ctx, w.store, key, func(v store.View, _ wire.Thread) (err error) {
 		if out.Branch, err = thread.Branch(v, id); err != nil {
 			return err
 		}
-		out.Messages, err = v.Messages(spool.MessageQuery{Branch: id, Before: o.Before, Limit: o.Limit})
+		out.Messages, err = v.Messages(store.MessageQuery{Branch: id, Before: o.Before, Limit: o.Limit})
 		return err
 	})
 	out.Messages = record.NonNil(out.Messages)
@@ -46,10 +48,10 @@ func (w *Watcher) Branch(ctx context.Context, key spool.ThreadKey, id spool.Bran
 //
 // Of two concurrent calls for one branch, one is refused. A call that fails with [spool.Unavailable]
 // may have restored the branch.
-func (e *Engine) RestoreBranch(ctx context.Context, key spool.ThreadKey, id spool.BranchID) (RestoreResult, error) {
-	result := RestoreResult{BranchID: id}
-	var dropped spool.BranchID
-	err := e.store.Update(ctx, key, 0, func(tx spool.Tx) (err error) {
+func (e *Engine) RestoreBranch(ctx context.Context, key spool.ThreadKey, id wire.BranchID) (wire.RestoreResult, error) {
+	result := wire.RestoreResult{BranchID: id}
+	var dropped wire.BranchID
+	err := e.store.Update(ctx, key, 0, func(tx store.Tx) (err error) {
 		dropped, err = thread.RestoreBranch(tx, id)
 		return err
 	})

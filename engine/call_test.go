@@ -12,8 +12,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // dieFirst returns a tool. The process that f wraps dies during its first call. Later calls are fn's.
@@ -61,12 +61,12 @@ func TestUnknownOutcomesAnswerIsNotTheTools(t *testing.T) {
 		pass(2 * time.Minute)
 		approve(t, e, "c1") // that it runs again
 		pass(time.Minute)
-		if sent || state(t, b) != spool.WaitingForInput {
+		if sent || state(t, b) != wire.WaitingForInput {
 			t.Fatalf("sent: %t, and the thread is %s", sent, state(t, b))
 		}
 		approve(t, e, "c1") // that it is sent
 		pass(time.Minute)
-		if !sent || state(t, b) != spool.Completed {
+		if !sent || state(t, b) != wire.Completed {
 			t.Errorf("sent: %t, and the thread is %s", sent, state(t, b))
 		}
 		stop()
@@ -90,7 +90,7 @@ func TestUnknownOutcomeKeepsTheApprovalsPayload(t *testing.T) {
 		stop := work(t, e)
 		start(t, e, "r1")
 		pass(time.Second)
-		r, err := e.Respond(t.Context(), key, engine.Response{ToolCallID: "c1", Approved: true, Payload: json.RawMessage(`{"limit":5}`)})
+		r, err := e.Respond(t.Context(), key, wire.Response{ToolCallID: "c1", Approved: true, Payload: json.RawMessage(`{"limit":5}`)})
 		if err != nil || !r.Delivered {
 			t.Fatal(r, err)
 		}
@@ -123,7 +123,7 @@ func TestUnknownOutcomeIsAskedForThoughTheToolIsGone(t *testing.T) {
 		stop = work(t, e)
 		pass(2 * time.Minute)
 		snap := snapshot(t, e)
-		if snap.Thread.State != spool.WaitingForInput {
+		if snap.Thread.State != wire.WaitingForInput {
 			t.Errorf("the thread is %s", snap.Thread.State)
 		}
 		for _, m := range snap.Messages {
@@ -150,7 +150,7 @@ func TestApprovalThatPanicsEndsNoProcess(t *testing.T) {
 		stop := work(t, e)
 		start(t, e, "r1")
 		pass(time.Minute)
-		if s := state(t, b); s.Active() && s != spool.WaitingForInput || called {
+		if s := state(t, b); s.Active() && s != wire.WaitingForInput || called {
 			t.Errorf("called: %t, and the thread is %s", called, s)
 		}
 		stop()
@@ -176,14 +176,14 @@ func TestNestedDeep(t *testing.T) {
 				pass(time.Second)
 				stop()
 				snapshot := snapshot(t, e)
-				if snapshot.Thread.State != spool.Completed {
+				if snapshot.Thread.State != wire.Completed {
 					t.Fatalf("the run is %s", snapshot.Thread.State)
 				}
 				text, err := json.Marshal(snapshot)
 				if err != nil || !utf8.Valid(text) {
 					t.Fatalf("the thread cannot be read again: %v", err)
 				}
-				if err := json.Unmarshal(text, &spool.Snapshot{}); err != nil {
+				if err := json.Unmarshal(text, &wire.Snapshot{}); err != nil {
 					t.Errorf("a client cannot read the thread: %v", err)
 				}
 			})

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Compact summarises the older messages of a thread now, even if its history is short. It leaves the
@@ -11,6 +12,6 @@ import (
 // model itself, with one summary of a thread at a time. If the thread has an active run or changes
 // meanwhile, nothing changes and the result says why. Compact returns the store's error, or an
 // [spool.Unavailable] error if the model fails.
-func (e *Engine) Compact(ctx context.Context, key spool.ThreadKey) (CompactResult, error) {
+func (e *Engine) Compact(ctx context.Context, key spool.ThreadKey) (wire.CompactResult, error) {
 	return e.compactor.Idle(ctx, key, func() error { return e.runner.CheckRoom(ctx, key.Tenant) })
 }

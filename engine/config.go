@@ -15,13 +15,16 @@ import (
 	"github.com/spoolhq/spool/engine/internal/random"
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/price"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Config configures an [Engine]. Agents and Models are required; the zero value of every other field
 // is its default.
 type Config struct {
 	// Agents are the agents that execute runs. The first is the default.
-	Agents []Agent
+	Agents []spool.Agent
 	// Models maps the names that agents and starts use to models.
 	Models map[string]spool.Model
 
@@ -29,13 +32,13 @@ type Config struct {
 	// models make. All processes of a store need the same one. Defaults to the engine's own store, for the files that
 	// tools and models make, within the bounds of [LimitOptions.FileBytes]. Messages then have large attachments and
 	// results themselves.
-	Artifacts spool.ArtifactStore
+	Artifacts store.ArtifactStore
 	// Attachments says which images a user turn may have, and who fetches them. Defaults to up to 8
 	// images of up to 5 MiB in the common formats, whose URLs are given to the model.
 	Attachments AttachmentOptions
 	// Budget says which budgets runs have. Defaults to none.
 	Budget BudgetOptions
-	// ClientToolTTL is how long a call waits for the client that runs the tool: see [spool.ClientTool].
+	// ClientToolTTL is how long a call waits for the client that runs the tool: see [wire.ClientTool].
 	// Defaults to 15 min.
 	ClientToolTTL time.Duration
 	// Context says how the engine keeps histories within the context windows of models.
@@ -51,11 +54,11 @@ type Config struct {
 	// is written, or soon after if the run ended while it waited for its thread. OnSettle is called
 	// again after a crash or an error. If it returns an error, a run that would complete fails.
 	// Defaults to none.
-	OnSettle func(ctx context.Context, s Settlement) error
+	OnSettle func(ctx context.Context, s wire.Settlement) error
 	// ParkTTL is how long a park waits for a person's answer if the tool does not say. Defaults to 7 days.
 	ParkTTL time.Duration
 	// Pricer returns the cost of model calls. Defaults to none: no call has a price.
-	Pricer spool.Pricer
+	Pricer price.Pricer
 	// ProviderLimits says what the providers of models allow, by the models' names in Models. All engines of
 	// a store share the limits. A model call waits until they allow it. Defaults to no limits.
 	ProviderLimits map[string]ProviderLimit
@@ -68,7 +71,7 @@ type Config struct {
 	// Retry says how often failed steps are tried again, and when.
 	Retry RetryOptions
 	// SingleProcess says that no other process uses the store while this engine does. A store that
-	// several processes may share then needs no [spool.Backend.Live]. Defaults to false.
+	// several processes may share then needs no [store.Backend.Live]. Defaults to false.
 	SingleProcess bool
 	// Stream says how run streams are written, and how clients follow them.
 	Stream StreamOptions
@@ -165,7 +168,7 @@ func (c Config) rules(agents *registry.Registry) thread.Rules {
 }
 
 // limiter returns what makes model calls wait for the limits of their providers.
-func (c Config) limiter(store spool.Store, from random.Source) *quota.Limiter {
+func (c Config) limiter(store store.Store, from random.Source) *quota.Limiter {
 	groups := make(map[string]quota.Group, len(c.ProviderLimits))
 	for model, l := range c.ProviderLimits {
 		groups[model] = quota.Group{

@@ -15,7 +15,7 @@ func TestProviderOptionsConfig(t *testing.T) {
 		`Config.Agents: agent "a" has "max_tokens" in ProviderOptions, which only the engine sets`: {"seed", "max_tokens"},
 		`Config.Agents: agent "a" has "seed" in ProviderOptions twice`:                             {"seed", "seed"},
 	} {
-		c := Config{Agents: []Agent{{Name: "a", Model: "m", ProviderOptions: names}}, Models: map[string]spool.Model{"m": struct{ spool.Model }{}}}
+		c := Config{Agents: []spool.Agent{{Name: "a", Model: "m", ProviderOptions: names}}, Models: map[string]spool.Model{"m": struct{ spool.Model }{}}}
 		if _, _, err := c.check(); spool.CodeOf(err) != spool.Invalid || spool.MessageOf(err) != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
@@ -39,7 +39,7 @@ func TestConfig(t *testing.T) {
 		},
 		`Config.Budget.OnBudget has no action of the name "x"`: {Budget: BudgetOptions{OnBudget: "x"}},
 	} {
-		c.Agents, c.Models = []Agent{{Name: "a", Model: "m"}}, map[string]spool.Model{"m": struct{ spool.Model }{}, "n": struct{ spool.Model }{}}
+		c.Agents, c.Models = []spool.Agent{{Name: "a", Model: "m"}}, map[string]spool.Model{"m": struct{ spool.Model }{}, "n": struct{ spool.Model }{}}
 		if _, _, err := c.check(); spool.CodeOf(err) != spool.Invalid || spool.MessageOf(err) != want {
 			t.Errorf("got %v, want %s", err, want)
 		}

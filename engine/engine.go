@@ -36,6 +36,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/walk"
 	"github.com/spoolhq/spool/engine/internal/worker"
 	"github.com/spoolhq/spool/internal/inprocess"
+	"github.com/spoolhq/spool/store"
 )
 
 // Engine runs agents on threads. It is safe for concurrent use. Its own methods are for callers that
@@ -54,8 +55,8 @@ type Admin struct{ *parts }
 
 type parts struct {
 	config    Config
-	artifacts spool.ArtifactStore
-	store     spool.Store
+	artifacts store.ArtifactStore
+	store     store.Store
 	registry  *registry.Registry
 	live      *live.Hubs
 	snapshots *snapshot.Snapshots
@@ -77,7 +78,7 @@ type parts struct {
 
 // New returns an engine over the backend's ports. It returns an [spool.Invalid] error that names the
 // wrong field of the configuration or the backend.
-func New(b spool.Backend, c Config) (*Engine, error) {
+func New(b store.Backend, c Config) (*Engine, error) {
 	c, agents, err := c.check()
 	if err != nil {
 		return nil, err
@@ -158,7 +159,7 @@ func (e *Engine) Close() {
 }
 
 // checkBackend fills in the backend's defaults and validates it.
-func checkBackend(b *spool.Backend, single bool) error {
+func checkBackend(b *store.Backend, single bool) error {
 	switch {
 	case b.Store == nil:
 		return spool.Errorf(spool.Invalid, "Backend.Store is required")
@@ -173,4 +174,4 @@ func checkBackend(b *spool.Backend, single bool) error {
 
 // NewLive returns run streams in memory, and wake-ups within one process. Beyond maxBytes, it removes the
 // streams that ended first. A maxBytes of zero stands for 256 MiB.
-func NewLive(maxBytes int64) spool.Live { return inprocess.NewLive(maxBytes) }
+func NewLive(maxBytes int64) store.Live { return inprocess.NewLive(maxBytes) }

@@ -13,6 +13,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // pass advances the time of the bubble, and waits for everything that is due then.
@@ -39,7 +41,7 @@ func openTurn(text string) spooltest.Turn {
 
 func start(t *testing.T, e *engine.Engine, id spool.RunID) {
 	t.Helper()
-	r, err := e.Run(t.Context(), key, engine.StartRequest{Prompt: "p " + string(id), RunID: id})
+	r, err := e.Run(t.Context(), key, wire.StartRequest{Prompt: "p " + string(id), RunID: id})
 	if err != nil || !r.Accepted {
 		t.Fatal(r, err)
 	}
@@ -59,10 +61,10 @@ func approve(t *testing.T, e *engine.Engine, id spool.ToolCallID) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer := engine.Response{ToolCallID: id, Approved: true}
+	answer := wire.Response{ToolCallID: id, Approved: true}
 	for _, entry := range snapshot.ActiveEvents {
-		var asked spool.InputRequired
-		if entry.Type != spool.EntryInputRequired {
+		var asked wire.InputRequired
+		if entry.Type != wire.EntryInputRequired {
 			continue
 		}
 		if err := json.Unmarshal(entry.Payload, &asked); err != nil {
@@ -85,7 +87,7 @@ func deleteThread(t *testing.T, e *engine.Engine) {
 	}
 }
 
-func snapshot(t *testing.T, e *engine.Engine) *spool.Snapshot {
+func snapshot(t *testing.T, e *engine.Engine) *wire.Snapshot {
 	t.Helper()
 	snap, err := e.Snapshot(t.Context(), key, nil)
 	if err != nil {
@@ -99,9 +101,9 @@ func die(f *spooltest.Faulty) {
 	f.Plan(spooltest.Fault{Call: 1 + f.Calls(), Kind: spooltest.CrashBefore})
 }
 
-func state(t *testing.T, b spool.Backend) (st spool.State) {
+func state(t *testing.T, b store.Backend) (st wire.State) {
 	t.Helper()
-	err := b.Store.View(t.Context(), key, func(v spool.View) error {
+	err := b.Store.View(t.Context(), key, func(v store.View) error {
 		thread, err := v.Thread()
 		st = thread.State
 		return err
@@ -113,10 +115,10 @@ func state(t *testing.T, b spool.Backend) (st spool.State) {
 }
 
 // entries returns the payloads of the record's entries of a type.
-func entries(t *testing.T, b spool.Backend, of spool.EntryType) (payloads []string) {
+func entries(t *testing.T, b store.Backend, of spool.EntryType) (payloads []string) {
 	t.Helper()
-	err := b.Store.View(t.Context(), key, func(v spool.View) error {
-		all, err := v.Entries(spool.EntryQuery{})
+	err := b.Store.View(t.Context(), key, func(v store.View) error {
+		all, err := v.Entries(store.EntryQuery{})
 		for _, e := range all {
 			if e.Type == of {
 				payloads = append(payloads, string(e.Payload))
@@ -132,7 +134,7 @@ func entries(t *testing.T, b spool.Backend, of spool.EntryType) (payloads []stri
 
 // watch follows in the background, and returns the lines so far: one for each frame, and "END" after
 // the last one.
-func watch(ctx context.Context, e *engine.Engine, c *spool.Cursor) (lines func() []string) {
+func watch(ctx context.Context, e *engine.Engine, c *wire.Cursor) (lines func() []string) {
 	var mu sync.Mutex
 	var all []string
 	add := func(l string) {
@@ -141,7 +143,7 @@ func watch(ctx context.Context, e *engine.Engine, c *spool.Cursor) (lines func()
 		all = append(all, l)
 	}
 	go func() {
-		for f, err := range e.Follow(ctx, key, engine.FollowOptions{Cursor: c}) {
+		for f, err := range e.Follow(ctx, key, wire.FollowOptions{Cursor: c}) {
 			if err != nil {
 				add("ERR " + err.Error())
 				break
@@ -174,13 +176,13 @@ func text(lines []string) string { return strings.Join(lines, "\n") }
 
 // hookLive calls a function before each append to a stream and each close of one.
 type hookLive struct {
-	spool.Live
+	store.Live
 
-	onAppend func(ctx context.Context, items []spool.Item) error
-	onClose  func(end spool.Item)
+	onAppend func(ctx context.Context, items []wire.Item) error
+	onClose  func(end wire.Item)
 }
 
-func (s hookLive) Append(ctx context.Context, k spool.StreamKey, items []spool.Item) error {
+func (s hookLive) Append(ctx context.Context, k store.StreamKey, items []wire.Item) error {
 	if s.onAppend != nil {
 		if err := s.onAppend(ctx, items); err != nil {
 			return err
@@ -189,7 +191,7 @@ func (s hookLive) Append(ctx context.Context, k spool.StreamKey, items []spool.I
 	return s.Live.Append(ctx, k, items)
 }
 
-func (s hookLive) Close(ctx context.Context, k spool.StreamKey, end spool.Item, grace time.Duration) error {
+func (s hookLive) Close(ctx context.Context, k store.StreamKey, end wire.Item, grace time.Duration) error {
 	if s.onClose != nil {
 		s.onClose(end)
 	}
@@ -199,7 +201,7 @@ func (s hookLive) Close(ctx context.Context, k spool.StreamKey, end spool.Item, 
 // hookStore calls a function once after a stored fenced update, and returns its error in place of
 // success.
 type hookStore struct {
-	spool.Store
+	store.Store
 
 	mu sync.Mutex
 	fn func() error
@@ -212,7 +214,7 @@ func (h *hookStore) after(fn func() error) {
 	h.fn = fn
 }
 
-func (h *hookStore) Update(ctx context.Context, k spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+func (h *hookStore) Update(ctx context.Context, k spool.ThreadKey, fence int64, fn func(store.Tx) error) error {
 	err := h.Store.Update(ctx, k, fence, fn)
 	if fence == 0 || err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"github.com/spoolhq/spool/artifact/dir"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/tool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // A tool makes a file. Its result names the artifact, and the program reads the file.
@@ -45,7 +46,7 @@ func ExampleToolCall_SaveArtifact() {
 	defer working(e)()
 
 	ctx := context.Background()
-	if _, err := e.Run(ctx, hello, engine.StartRequest{RunID: "r1", Prompt: `use report with {"month":"may"}`}); err != nil {
+	if _, err := e.Run(ctx, hello, wire.StartRequest{RunID: "r1", Prompt: `use report with {"month":"may"}`}); err != nil {
 		panic(err)
 	}
 	if _, err := e.Await(ctx, hello, "r1"); err != nil {
@@ -92,7 +93,7 @@ func ExampleToolCall_OpenArtifact() {
 
 	ctx := context.Background()
 	ask := func(run spool.RunID, prompt string) {
-		if _, err := e.Run(ctx, hello, engine.StartRequest{RunID: run, Prompt: prompt}); err != nil {
+		if _, err := e.Run(ctx, hello, wire.StartRequest{RunID: run, Prompt: prompt}); err != nil {
 			panic(err)
 		}
 		if _, err := e.Await(ctx, hello, run); err != nil {

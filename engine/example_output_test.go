@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Weather is the value that the example asks for.
@@ -22,11 +23,11 @@ func ExampleRunFor() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 
-	weather, err := engine.RunFor[Weather](ctx, e, hello, engine.StartRequest{Prompt: "How is the weather?"})
+	weather, err := engine.RunFor[Weather](ctx, e, hello, wire.StartRequest{Prompt: "How is the weather?"})
 	fmt.Printf("%+v %v\n", weather, err)
 
 	// A run without a value says why.
-	_, err = engine.RunFor[Weather](ctx, e, hello, engine.StartRequest{Prompt: `use send with {"to":"ann@example.com"}`})
+	_, err = engine.RunFor[Weather](ctx, e, hello, wire.StartRequest{Prompt: `use send with {"to":"ann@example.com"}`})
 	var no *engine.OutcomeError
 	fmt.Println(errors.As(err, &no), len(no.Outcome.Parks))
 	// Output:

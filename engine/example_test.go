@@ -15,7 +15,9 @@ import (
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
+	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/tool"
+	"github.com/spoolhq/spool/wire"
 )
 
 var hello = spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "hello"}
@@ -33,7 +35,7 @@ func openExample(change ...func(*engine.Config)) *engine.Engine {
 
 	config := engine.Config{
 		Models: map[string]spool.Model{"demo": demo.New(demo.Config{})},
-		Agents: []engine.Agent{{Name: "assistant", Model: "demo", Tools: []spool.Tool{send}}},
+		Agents: []spool.Agent{{Name: "assistant", Model: "demo", Tools: []spool.Tool{send}}},
 	}
 	for _, fn := range change {
 		fn(&config)
@@ -49,7 +51,7 @@ func openExample(change ...func(*engine.Config)) *engine.Engine {
 func working(e *engine.Engine) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- e.Work(ctx, engine.WorkOptions{}) }()
+	go func() { done <- e.Work(ctx, store.WorkOptions{}) }()
 	return func() {
 		cancel()
 		if err := <-done; err != nil {
@@ -64,7 +66,7 @@ func segments(e *engine.Engine, key spool.ThreadKey, n int) {
 		if err != nil {
 			panic(err)
 		}
-		if entry.Type == spool.EntryRunEnded {
+		if entry.Type == wire.EntryRunEnded {
 			n--
 		}
 		if n == 0 {
@@ -91,17 +93,17 @@ func Example() {
 	defer working(e)()
 	ctx := context.Background()
 
-	started, err := e.Run(ctx, hello, engine.StartRequest{Prompt: "Good morning"})
+	started, err := e.Run(ctx, hello, wire.StartRequest{Prompt: "Good morning"})
 	if err != nil {
 		panic(err)
 	}
 	fmt.Println(started.Accepted, started.State)
 
-	for frame, err := range e.Follow(ctx, hello, engine.FollowOptions{}) {
+	for frame, err := range e.Follow(ctx, hello, wire.FollowOptions{}) {
 		if err != nil {
 			panic(err)
 		}
-		if frame.Event != nil && frame.Event.Type == spool.EntryRunEnded {
+		if frame.Event != nil && frame.Event.Type == wire.EntryRunEnded {
 			break
 		}
 	}
@@ -125,7 +127,7 @@ func ExampleEngine_Await() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 
-	if _, err := e.Run(ctx, hello, engine.StartRequest{RunID: "r1", Prompt: "Good morning"}); err != nil {
+	if _, err := e.Run(ctx, hello, wire.StartRequest{RunID: "r1", Prompt: "Good morning"}); err != nil {
 		panic(err)
 	}
 	outcome, err := e.Await(ctx, hello, "r1")
@@ -144,9 +146,9 @@ func ExampleEngine_Run_refused() {
 	e := openExample() // without a worker, the first run stays queued
 	ctx := context.Background()
 
-	_, _ = e.Run(ctx, hello, engine.StartRequest{Prompt: "one"})
-	fmt.Println(encoded(e.Run(ctx, hello, engine.StartRequest{Prompt: "two"})))
-	_, err := e.Run(ctx, hello, engine.StartRequest{})
+	_, _ = e.Run(ctx, hello, wire.StartRequest{Prompt: "one"})
+	fmt.Println(encoded(e.Run(ctx, hello, wire.StartRequest{Prompt: "two"})))
+	_, err := e.Run(ctx, hello, wire.StartRequest{})
 	fmt.Println(spool.CodeOf(err), err)
 	// Output:
 	// {"accepted":false,"threadId":"hello","reason":"active_run","error":"Thread has an active run"}
@@ -159,11 +161,11 @@ func ExampleEngine_Run_edit() {
 	defer working(e)()
 	ctx := context.Background()
 
-	_, _ = e.Run(ctx, hello, engine.StartRequest{Prompt: "Helo"})
+	_, _ = e.Run(ctx, hello, wire.StartRequest{Prompt: "Helo"})
 	segments(e, hello, 1)
 	before, _ := e.Snapshot(ctx, hello, nil)
 
-	_, _ = e.Run(ctx, hello, engine.StartRequest{Prompt: "Hello", EditMessageID: before.Messages[0].ID})
+	_, _ = e.Run(ctx, hello, wire.StartRequest{Prompt: "Hello", EditMessageID: before.Messages[0].ID})
 	segments(e, hello, 2)
 	after, _ := e.Snapshot(ctx, hello, nil)
 	fmt.Println(len(before.Messages), before.Messages[0].Text())
@@ -184,10 +186,10 @@ func ExampleEngine_RestoreBranch() {
 		fmt.Println(now.Messages[0].Text())
 	}
 
-	_, _ = e.Run(ctx, hello, engine.StartRequest{Prompt: "Paris"})
+	_, _ = e.Run(ctx, hello, wire.StartRequest{Prompt: "Paris"})
 	segments(e, hello, 1)
 	before, _ := e.Snapshot(ctx, hello, nil)
-	_, _ = e.Run(ctx, hello, engine.StartRequest{Prompt: "Rome", EditMessageID: before.Messages[0].ID})
+	_, _ = e.Run(ctx, hello, wire.StartRequest{Prompt: "Rome", EditMessageID: before.Messages[0].ID})
 	segments(e, hello, 2)
 	show()
 
@@ -212,19 +214,19 @@ func ExampleEngine_Respond() {
 	defer working(e)()
 	ctx := context.Background()
 
-	_, _ = e.Run(ctx, hello, engine.StartRequest{Prompt: `use send with {"to":"ann@example.com"}`})
+	_, _ = e.Run(ctx, hello, wire.StartRequest{Prompt: `use send with {"to":"ann@example.com"}`})
 	segments(e, hello, 1)
 
-	var asked spool.InputRequired
+	var asked wire.InputRequired
 	parked, _ := e.Snapshot(ctx, hello, nil)
 	for _, entry := range parked.ActiveEvents {
-		if entry.Type == spool.EntryInputRequired {
+		if entry.Type == wire.EntryInputRequired {
 			_ = json.Unmarshal(entry.Payload, &asked)
 		}
 	}
 	fmt.Println(asked.Reason, asked.ToolName, string(asked.Arguments))
 
-	answer := engine.Response{ToolCallID: asked.ToolCallID, Approved: true, By: "ann"}
+	answer := wire.Response{ToolCallID: asked.ToolCallID, Approved: true, By: "ann"}
 	fmt.Println(encoded(e.Respond(ctx, hello, answer)))
 	segments(e, hello, 2)
 	fmt.Println(encoded(e.Respond(ctx, hello, answer)))
@@ -247,19 +249,19 @@ func ExampleEngine_Respond_budget() {
 	defer working(e)()
 	ctx := context.Background()
 
-	_, _ = e.Run(ctx, hello, engine.StartRequest{Prompt: "Good morning"})
+	_, _ = e.Run(ctx, hello, wire.StartRequest{Prompt: "Good morning"})
 	segments(e, hello, 1)
 
-	var asked spool.InputRequired
+	var asked wire.InputRequired
 	parked, _ := e.Snapshot(ctx, hello, nil)
 	for _, entry := range parked.ActiveEvents {
-		if entry.Type == spool.EntryInputRequired {
+		if entry.Type == wire.EntryInputRequired {
 			_ = json.Unmarshal(entry.Payload, &asked)
 		}
 	}
 	fmt.Println(asked.About, string(asked.Arguments))
 
-	more := engine.Response{ToolCallID: asked.ToolCallID, Approved: true, Payload: json.RawMessage(`{"tokenBudget": 5000}`)}
+	more := wire.Response{ToolCallID: asked.ToolCallID, Approved: true, Payload: json.RawMessage(`{"tokenBudget": 5000}`)}
 	fmt.Println(encoded(e.Respond(ctx, hello, more)))
 	segments(e, hello, 2)
 
@@ -278,9 +280,9 @@ func ExampleSpawn() {
 	}
 	search, read, book, pay := ready("search"), ready("read"), ready("book"), ready("pay")
 
-	assistant := engine.Agent{
+	assistant := spool.Agent{
 		Name: "assistant", Model: "large",
-		Spawn: &engine.Spawn{Profiles: map[string]engine.Profile{
+		Spawn: &spool.Spawn{Profiles: map[string]spool.Profile{
 			"researcher": {
 				Description:  "Finds things out. Give it a question and what is known already.",
 				Instructions: "Answer with facts and their sources.",
@@ -291,11 +293,11 @@ func ExampleSpawn() {
 	}
 	e := openExample(func(c *engine.Config) {
 		c.Models = map[string]spool.Model{"large": demo.New(demo.Config{}), "small": demo.New(demo.Config{})}
-		c.Agents = []engine.Agent{assistant}
+		c.Agents = []spool.Agent{assistant}
 	})
 	defer working(e)()
 
-	_, _ = e.Run(context.Background(), hello, engine.StartRequest{Prompt: "ask researcher to use search with {}"})
+	_, _ = e.Run(context.Background(), hello, wire.StartRequest{Prompt: "ask researcher to use search with {}"})
 	segments(e, hello, 1)
 
 	done, _ := e.Snapshot(context.Background(), hello, nil)
@@ -312,7 +314,7 @@ func ExampleEngine_Stop() {
 	e := openExample()
 	ctx := context.Background()
 
-	_, _ = e.Run(ctx, hello, engine.StartRequest{Prompt: "Hello"})
+	_, _ = e.Run(ctx, hello, wire.StartRequest{Prompt: "Hello"})
 	fmt.Println(encoded(e.Stop(ctx, hello)))
 	fmt.Println(encoded(e.Stop(ctx, hello)))
 	// Output:
@@ -325,11 +327,11 @@ func ExampleEngine_Stop() {
 func ExampleEngine_HandleJob() {
 	e := openExample()
 	ctx := context.Background()
-	started, _ := e.Run(ctx, hello, engine.StartRequest{Prompt: "Hello"})
+	started, _ := e.Run(ctx, hello, wire.StartRequest{Prompt: "Hello"})
 
-	job := spool.Job{Tenant: hello.Tenant, ThreadID: started.ThreadID, RunID: started.RunID, Agent: "gardener"}
+	job := wire.Job{Tenant: hello.Tenant, ThreadID: started.ThreadID, RunID: started.RunID, Agent: "gardener"}
 	_, err := e.HandleJob(ctx, job)
-	fmt.Println(errors.Is(err, spool.ErrUnknownAgent)) // the queue keeps the job
+	fmt.Println(errors.Is(err, wire.ErrUnknownAgent)) // the queue keeps the job
 
 	job.Agent = "assistant"
 	result, err := e.HandleJob(ctx, job)
@@ -346,9 +348,9 @@ func ExampleEngine_HandleJob() {
 func ExampleEngine_HandleDeadJob() {
 	e := openExample()
 	ctx := context.Background()
-	started, _ := e.Run(ctx, hello, engine.StartRequest{Prompt: "Hello"})
+	started, _ := e.Run(ctx, hello, wire.StartRequest{Prompt: "Hello"})
 
-	job := spool.Job{Tenant: hello.Tenant, ThreadID: started.ThreadID, RunID: started.RunID, Agent: "assistant"}
+	job := wire.Job{Tenant: hello.Tenant, ThreadID: started.ThreadID, RunID: started.RunID, Agent: "assistant"}
 	if err := e.HandleDeadJob(ctx, job, 20, "no worker took it"); err != nil {
 		panic(err)
 	}
@@ -362,11 +364,11 @@ func ExampleEngine_HandleDeadJob() {
 func ExampleEngine_SSE() {
 	e := openExample()
 	defer working(e)()
-	_, _ = e.Run(context.Background(), hello, engine.StartRequest{Prompt: "Hello", RunID: "r1"})
+	_, _ = e.Run(context.Background(), hello, wire.StartRequest{Prompt: "Hello", RunID: "r1"})
 	segments(e, hello, 1)
 
 	events := func(w http.ResponseWriter, r *http.Request) {
-		stream, err := e.SSE(r.Context(), hello, engine.SSEOptions{Cursor: r.Header.Get("Last-Event-ID")})
+		stream, err := e.SSE(r.Context(), hello, wire.SSEOptions{Cursor: r.Header.Get("Last-Event-ID")})
 		if err != nil {
 			http.Error(w, spool.MessageOf(err), http.StatusNotFound)
 			return
@@ -396,9 +398,9 @@ func ExampleEventStream_Read() {
 	e := openExample()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	_, _ = e.Run(ctx, hello, engine.StartRequest{Prompt: "Hello"})
+	_, _ = e.Run(ctx, hello, wire.StartRequest{Prompt: "Hello"})
 
-	stream, err := e.SSE(ctx, hello, engine.SSEOptions{Retry: 2 * time.Second})
+	stream, err := e.SSE(ctx, hello, wire.SSEOptions{Retry: 2 * time.Second})
 	if err != nil {
 		panic(err)
 	}
@@ -412,11 +414,11 @@ func ExampleEventStream_Read() {
 
 // FollowFrame encodes a frame for a transport of your own. The cursor moves with it.
 func ExampleFollowFrame() {
-	at := spool.Cursor{Seq: 3, Stream: "r1:1", Offset: spool.Offset{Fence: 1, N: 9}}
-	entry := spool.NewEntry(spool.EntryInputExpired, "r1", spool.InputExpired{ToolCallID: "call_1"})
+	at := wire.Cursor{Seq: 3, Stream: "r1:1", Offset: wire.Offset{Fence: 1, N: 9}}
+	entry := wire.NewEntry(wire.EntryInputExpired, "r1", wire.InputExpired{ToolCallID: "call_1"})
 	entry.ThreadID, entry.Seq, entry.CreatedAt = "hello", 4, time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC)
 
-	fmt.Print(string(engine.FollowFrame(spool.Frame{Kind: spool.FrameThread, Event: entry}, &at)))
+	fmt.Print(string(engine.FollowFrame(wire.Frame{Kind: wire.FrameThread, Event: entry}, &at)))
 	fmt.Println(at)
 	// Output:
 	// id: 4 r1:1 1-9
@@ -428,13 +430,13 @@ func ExampleFollowFrame() {
 // A settle hook gets the end of each run, however the run ends.
 func ExampleConfig_onSettle() {
 	e := openExample(func(c *engine.Config) {
-		c.OnSettle = func(_ context.Context, s engine.Settlement) error {
+		c.OnSettle = func(_ context.Context, s wire.Settlement) error {
 			fmt.Println(s.Thread, s.State, s.StopReason, s.Steps)
 			return nil
 		}
 	})
 	defer working(e)()
-	_, _ = e.Run(context.Background(), hello, engine.StartRequest{Prompt: "Hello"})
+	_, _ = e.Run(context.Background(), hello, wire.StartRequest{Prompt: "Hello"})
 	segments(e, hello, 1)
 	// Output:
 	// default/hello COMPLETED completed 1
@@ -454,7 +456,7 @@ func ExampleEngine_PublishEvent() {
 	e := openExample(func(c *engine.Config) { c.Agents[0].Tools = []spool.Tool{export} })
 	defer working(e)()
 	ctx := context.Background()
-	if _, err := e.Run(ctx, hello, engine.StartRequest{Prompt: "use export with {}"}); err != nil {
+	if _, err := e.Run(ctx, hello, wire.StartRequest{Prompt: "use export with {}"}); err != nil {
 		panic(err)
 	}
 	for entry, err := range e.FollowRecord(ctx, hello, 0) {
@@ -464,11 +466,11 @@ func ExampleEngine_PublishEvent() {
 		if entry.Type == "receipt" {
 			fmt.Println(entry.Seq, string(entry.Payload))
 		}
-		if entry.Type == spool.EntryRunEnded {
+		if entry.Type == wire.EntryRunEnded {
 			break
 		}
 	}
-	thanks, err := e.PublishEvent(ctx, hello, "thanks", "Ann", engine.PublishOptions{Durable: true})
+	thanks, err := e.PublishEvent(ctx, hello, "thanks", "Ann", wire.PublishOptions{Durable: true})
 	fmt.Println(thanks.Seq, string(thanks.Payload), err)
 	// Output:
 	// 2 {"cents":500}
@@ -479,8 +481,8 @@ func ExampleConfig_attachments() {
 	e := openExample(func(c *engine.Config) {
 		c.Attachments = engine.AttachmentOptions{Fetch: true, MaxBytes: 2 << 20}
 	})
-	_, err := e.Run(context.Background(), hello, engine.StartRequest{
-		Prompt: "What is this?", Attachments: []engine.Attachment{{URL: "http://localhost/cat.png"}},
+	_, err := e.Run(context.Background(), hello, wire.StartRequest{
+		Prompt: "What is this?", Attachments: []wire.Attachment{{URL: "http://localhost/cat.png"}},
 	})
 	fmt.Println(err)
 	// Output: attachments[0].url names a host that is not allowed

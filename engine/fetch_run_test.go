@@ -14,6 +14,7 @@ import (
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // onePixel is the data of a GIF.
@@ -38,7 +39,7 @@ func TestFetchedImages(t *testing.T) {
 
 	m := spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "nothing"}), spooltest.Say("a pixel"))
 	e, err := engine.New(memory.New(nil), engine.Config{
-		Agents:      []engine.Agent{{Name: "a", Model: "m"}},
+		Agents:      []spool.Agent{{Name: "a", Model: "m"}},
 		Models:      map[string]spool.Model{"m": m},
 		Attachments: engine.AttachmentOptions{Fetch: true, Egress: engine.Egress{Allow: []string{"127.0.0.1"}}},
 		Log:         slog.New(slog.DiscardHandler),
@@ -47,14 +48,14 @@ func TestFetchedImages(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}
-	run := func(id spool.RunID, prompt string, images ...engine.Attachment) spool.Run {
+	run := func(id spool.RunID, prompt string, images ...wire.Attachment) wire.Run {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
-		if r, err := e.Run(ctx, key, engine.StartRequest{Prompt: prompt, RunID: id, Attachments: images}); err != nil || !r.Accepted {
+		if r, err := e.Run(ctx, key, wire.StartRequest{Prompt: prompt, RunID: id, Attachments: images}); err != nil || !r.Accepted {
 			t.Fatalf("start: %+v, %v", r, err)
 		}
-		if _, err := e.HandleJob(ctx, spool.Job{Tenant: key.Tenant, ThreadID: key.ID, RunID: id, Agent: "a"}); err != nil {
+		if _, err := e.HandleJob(ctx, wire.Job{Tenant: key.Tenant, ThreadID: key.ID, RunID: id, Agent: "a"}); err != nil {
 			t.Fatal(err)
 		}
 		snap, err := e.Snapshot(ctx, key, nil)
@@ -66,7 +67,7 @@ func TestFetchedImages(t *testing.T) {
 	url := host.URL + "/a?sig=s3cret"
 	asked := func() spool.Part { return m.Requests()[m.Asked()-1].Messages[0].Content[1] }
 
-	if r := run("r1", "what is this?", engine.Attachment{URL: url}); r.State != spool.Completed {
+	if r := run("r1", "what is this?", wire.Attachment{URL: url}); r.State != wire.Completed {
 		t.Fatalf("the run: %+v", r)
 	}
 	if p := asked(); !strings.HasPrefix(p.Image, "data:image/gif;base64,R0lGODlh") || p.MIMEType != "image/gif" || m.Asked() != 2 || fetched.Load() != 1 {
@@ -81,14 +82,14 @@ func TestFetchedImages(t *testing.T) {
 	}
 
 	gone.Store(true)
-	if r := run("r2", "and now?"); r.State != spool.Completed {
+	if r := run("r2", "and now?"); r.State != wire.Completed {
 		t.Errorf("a later run: %+v", r)
 	}
 	if p := asked(); p.Type != spool.PartText || !strings.Contains(p.Text, "not available") {
 		t.Errorf("the model got %+v", p)
 	}
-	r := run("r3", "what is this?", engine.Attachment{URL: url})
-	if r.State != spool.Failed || r.Error != "the image of 127.0.0.1 answers with 404 Not Found" {
+	r := run("r3", "what is this?", wire.Attachment{URL: url})
+	if r.State != wire.Failed || r.Error != "the image of 127.0.0.1 answers with 404 Not Found" {
 		t.Errorf("a run whose image is gone: %+v", r)
 	}
 }

@@ -8,13 +8,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/actor"
 	"github.com/spoolhq/spool/engine/internal/live"
+	"github.com/spoolhq/spool/wire"
 )
-
-// FollowOptions say where following begins.
-type FollowOptions = spool.FollowOptions
-
-// FormedFrame is a frame whose snapshot has another form.
-type FormedFrame = spool.FormedFrame
 
 // FormedFollower follows a thread for one client, with snapshots in another form. Only one goroutine
 // may use it.
@@ -23,7 +18,7 @@ type FormedFollower struct{ of *live.FormedFollower }
 // Frames yields the frames of [Watcher.Follow] in batches, and closes the follower at the end. A batch
 // is valid until the next one. Frames yields an empty batch when no frame came for the duration idle; a
 // zero idle turns empty batches off. A closed follower yields nothing.
-func (f *FormedFollower) Frames(ctx context.Context, idle time.Duration) iter.Seq2[[]FormedFrame, error] {
+func (f *FormedFollower) Frames(ctx context.Context, idle time.Duration) iter.Seq2[[]wire.FormedFrame, error] {
 	return f.of.Frames(ctx, idle)
 }
 
@@ -40,20 +35,20 @@ func (f *FormedFollower) Close() { f.of.Close() }
 //
 // An error ends the sequence: a [spool.NotFound] error for a thread that does not exist, ctx's own
 // error when ctx ended, or the store's error.
-func (w *Watcher) Follow(ctx context.Context, key spool.ThreadKey, o FollowOptions) iter.Seq2[spool.Frame, error] {
+func (w *Watcher) Follow(ctx context.Context, key spool.ThreadKey, o wire.FollowOptions) iter.Seq2[wire.Frame, error] {
 	return w.live.Follow(ctx, key, client(ctx, o))
 }
 
 // FollowRecord yields the record entries after the seq since, and notices, but no items of run streams.
 // It ends as [Watcher.Follow] does.
-func (w *Watcher) FollowRecord(ctx context.Context, key spool.ThreadKey, since int64) iter.Seq2[spool.Entry, error] {
-	return w.live.FollowRecord(ctx, key, client(ctx, FollowOptions{Cursor: &spool.Cursor{Seq: since}}))
+func (w *Watcher) FollowRecord(ctx context.Context, key spool.ThreadKey, since int64) iter.Seq2[wire.Entry, error] {
+	return w.live.FollowRecord(ctx, key, client(ctx, wire.FollowOptions{Cursor: &wire.Cursor{Seq: since}}))
 }
 
 // FollowFormed follows as [Watcher.Follow] does, but the snapshots of whole threads have another form.
 // When it returns, the follower has its position and misses no live event from then on. Its errors are
 // the ones that Follow yields first. The caller must call Frames or Close.
-func (w *Watcher) FollowFormed(ctx context.Context, key spool.ThreadKey, o FollowOptions, form SnapshotForm) (*FormedFollower, error) {
+func (w *Watcher) FollowFormed(ctx context.Context, key spool.ThreadKey, o wire.FollowOptions, form wire.SnapshotForm) (*FormedFollower, error) {
 	follower, err := w.live.FollowFormed(ctx, key, client(ctx, o), form)
 	if err != nil {
 		return nil, err
@@ -62,10 +57,10 @@ func (w *Watcher) FollowFormed(ctx context.Context, key spool.ThreadKey, o Follo
 }
 
 // ReadStream yields the items of one run stream after the given offset, and ends after the stream's
-// last item. It yields an [spool.ErrStreamGone] error if the stream has expired, also after it has
+// last item. It yields an [store.ErrStreamGone] error if the stream has expired, also after it has
 // yielded items.
-func (w *Watcher) ReadStream(ctx context.Context, key spool.ThreadKey, id spool.StreamID, after spool.Offset) iter.Seq2[spool.Item, error] {
-	return w.live.ReadStream(ctx, key, id, after, client(ctx, FollowOptions{}))
+func (w *Watcher) ReadStream(ctx context.Context, key spool.ThreadKey, id wire.StreamID, after wire.Offset) iter.Seq2[wire.Item, error] {
+	return w.live.ReadStream(ctx, key, id, after, client(ctx, wire.FollowOptions{}))
 }
 
 // Watched reports whether clients follow the thread or wait for one of its runs, in any process, or begin to
@@ -79,7 +74,7 @@ func (w *Watcher) Watched(ctx context.Context, key spool.ThreadKey, within time.
 }
 
 // client returns a client that sees only what the actor of ctx may see.
-func client(ctx context.Context, o FollowOptions) live.Client {
+func client(ctx context.Context, o wire.FollowOptions) live.Client {
 	c := live.Client{FollowOptions: o}
 	if actor := actor.Of(ctx); actor.OwnOnly {
 		c.Subject = &actor.Subject

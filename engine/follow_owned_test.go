@@ -12,18 +12,19 @@ import (
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // own returns a context for a subject that sees only its own threads.
 func own(ctx context.Context, subject string) context.Context {
-	return engine.WithActor(ctx, engine.Actor{Subject: subject, OwnOnly: true})
+	return engine.WithActor(ctx, wire.Actor{Subject: subject, OwnOnly: true})
 }
 
 // give changes the owner of the thread.
 func give(t *testing.T, e *engine.Engine, owner string) {
 	t.Helper()
 
-	if _, err := e.UpdateThread(t.Context(), key, engine.ThreadChange{Owner: &owner}); err != nil {
+	if _, err := e.UpdateThread(t.Context(), key, wire.ThreadChange{Owner: &owner}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -141,7 +142,7 @@ func TestReadStreamEndsWithTheOwner(t *testing.T) {
 		over := make(chan error, 1)
 		go func() {
 			var last error
-			for _, err := range e.ReadStream(own(t.Context(), "ben"), key, spool.NewStreamID("r1", 1), spool.Offset{}) {
+			for _, err := range e.ReadStream(own(t.Context(), "ben"), key, wire.NewStreamID("r1", 1), wire.Offset{}) {
 				last = err
 			}
 			over <- last

@@ -14,12 +14,14 @@ import (
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 var key = spool.ThreadKey{Tenant: "acme", ID: "t1"}
 
 // newEngine returns an engine over the backend, with a worker that ends with the test.
-func newEngine(t *testing.T, b spool.Backend, c engine.Config) *engine.Engine {
+func newEngine(t *testing.T, b store.Backend, c engine.Config) *engine.Engine {
 	t.Helper()
 	e, err := engine.New(b, c)
 	if err != nil {
@@ -32,7 +34,7 @@ func work(t *testing.T, e *engine.Engine) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- e.Work(ctx, engine.WorkOptions{}) }()
+	go func() { done <- e.Work(ctx, store.WorkOptions{}) }()
 	return func() {
 		t.Helper()
 		cancel()
@@ -44,23 +46,23 @@ func work(t *testing.T, e *engine.Engine) (stop func()) {
 
 func config(m spool.Model, tools ...spool.Tool) engine.Config {
 	return engine.Config{
-		Agents: []engine.Agent{{Name: "a", Model: "m", Tools: tools}},
+		Agents: []spool.Agent{{Name: "a", Model: "m", Tools: tools}},
 		Models: map[string]spool.Model{"m": m},
 	}
 }
 
 // line describes a frame in short: its id and kind.
-func line(f spool.Frame) string {
+func line(f wire.Frame) string {
 	at := "notice"
 	if f.Cursor != nil {
 		at = f.Cursor.String()
 	}
 	switch f.Kind {
-	case spool.FrameStream:
+	case wire.FrameStream:
 		var d struct{ Delta, Status string }
 		_ = json.Unmarshal(f.Item.Data, &d)
 		return strings.TrimSpace(fmt.Sprintf("%s | %s %s%s", at, f.Item.Type, d.Delta, d.Status))
-	case spool.FrameSnapshot:
+	case wire.FrameSnapshot:
 		return at + " | snapshot"
 	default:
 		var p struct{ State, Status string }
@@ -70,13 +72,13 @@ func line(f spool.Frame) string {
 }
 
 // collect follows the thread until it has been quiet for a second.
-func collect(t *testing.T, e *engine.Engine, c *spool.Cursor) []string {
+func collect(t *testing.T, e *engine.Engine, c *wire.Cursor) []string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var lines []string
 	quiet := time.AfterFunc(time.Second, cancel)
-	for f, err := range e.Follow(ctx, key, engine.FollowOptions{Cursor: c}) {
+	for f, err := range e.Follow(ctx, key, wire.FollowOptions{Cursor: c}) {
 		if err != nil {
 			break
 		}
@@ -106,15 +108,15 @@ func TestFollowReconnectsAfterEveryFrame(t *testing.T) {
 		)
 		e := newEngine(t, memory.New(nil), config(model, lookup, send))
 		stop := work(t, e)
-		r, err := e.Run(t.Context(), key, engine.StartRequest{Prompt: "hello", RunID: "r1", ClientMessageID: "c"})
+		r, err := e.Run(t.Context(), key, wire.StartRequest{Prompt: "hello", RunID: "r1", ClientMessageID: "c"})
 		if err != nil || !r.Accepted {
 			t.Fatal(r, err)
 		}
 		live := make(chan []string)
-		go func() { live <- collect(t, e, &spool.Cursor{}) }()
+		go func() { live <- collect(t, e, &wire.Cursor{}) }()
 		synctest.Wait()
 		<-time.After(500 * time.Millisecond) // of the bubble: the run parks
-		if got, err := e.Respond(t.Context(), key, engine.Response{ToolCallID: "c2", Approved: true, By: "me"}); err != nil || !got.Delivered {
+		if got, err := e.Respond(t.Context(), key, wire.Response{ToolCallID: "c2", Approved: true, By: "me"}); err != nil || !got.Delivered {
 			t.Fatal(got, err)
 		}
 		all := <-live
@@ -122,7 +124,7 @@ func TestFollowReconnectsAfterEveryFrame(t *testing.T) {
 		whole := moving(all)
 		for i, l := range whole {
 			id, _, _ := strings.Cut(l, " | ")
-			c, ok := spool.ParseCursor(id)
+			c, ok := wire.ParseCursor(id)
 			if !ok {
 				t.Fatal(id)
 			}
@@ -154,7 +156,7 @@ func TestFollowFromAnEmptyRecord(t *testing.T) {
 			spooltest.Turn{Text: []string{"second"}, Gate: gate},
 		)
 		e := newEngine(t, memory.New(nil), config(model, lookup))
-		if _, err := e.Run(t.Context(), key, engine.StartRequest{Prompt: "hello", RunID: "r1"}); err != nil {
+		if _, err := e.Run(t.Context(), key, wire.StartRequest{Prompt: "hello", RunID: "r1"}); err != nil {
 			t.Fatal(err)
 		}
 		snap, err := e.Snapshot(t.Context(), key, nil)
@@ -181,7 +183,7 @@ func TestFollowRecordHasEntriesAndNotices(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		e := newEngine(t, memory.New(nil), config(spooltest.NewReplayModel(spooltest.Say("hi"))))
-		if _, err := e.Run(t.Context(), key, engine.StartRequest{Prompt: "hello", RunID: "r1"}); err != nil {
+		if _, err := e.Run(t.Context(), key, wire.StartRequest{Prompt: "hello", RunID: "r1"}); err != nil {
 			t.Fatal(err)
 		}
 		stop := work(t, e)
@@ -192,7 +194,7 @@ func TestFollowRecordHasEntriesAndNotices(t *testing.T) {
 			if err != nil {
 				break
 			}
-			got = append(got, line(spool.Frame{Event: &entry}))
+			got = append(got, line(wire.Frame{Event: &entry}))
 		}
 		want := []string{
 			"notice | =STATE_CHANGE QUEUED", "notice | =MESSAGE_APPENDED", "notice | =RUN_STARTED",

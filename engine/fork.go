@@ -5,6 +5,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/record"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Fork makes a new idle thread that begins with the messages that a thread had at a version: those of the main agent,
@@ -15,10 +16,10 @@ import (
 // Fork is refused, and changes nothing, if there is a thread with the new id. It returns a [spool.NotFound] error for a
 // thread that does not exist, and an [spool.Invalid] error for a version that it does not have. A call that fails with
 // [spool.Unavailable] may have made the new thread.
-func (e *Engine) Fork(ctx context.Context, key spool.ThreadKey, r ForkRequest) (ForkResult, error) {
+func (e *Engine) Fork(ctx context.Context, key spool.ThreadKey, r wire.ForkRequest) (wire.ForkResult, error) {
 	at, err := e.snapshots.At(ctx, key, func(thread *record.Record) (int64, error) { return r.Version, thread.Check(r.Version) })
 	if err != nil {
-		return ForkResult{}, err
+		return wire.ForkResult{}, err
 	}
 	return e.intake.Fork(ctx, key, at, r.NewThreadID)
 }

@@ -11,18 +11,19 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // viewingStore counts the transactions that read.
 type viewingStore struct {
-	spool.Store
+	store.Store
 
 	views atomic.Int64
 }
 
-func (s *viewingStore) View(ctx context.Context, key spool.ThreadKey, fn func(v spool.View) error) error {
+func (s *viewingStore) View(ctx context.Context, key spool.ThreadKey, fn func(v store.View) error) error {
 	s.views.Add(1)
 	return s.Store.View(ctx, key, fn)
 }
@@ -69,7 +70,7 @@ func viewsOfRun(t *testing.T, follow bool) (run, join int64) {
 		done = make(chan struct{})
 		go func() {
 			defer close(done)
-			for _, err := range e.Follow(ctx, key, engine.FollowOptions{Cursor: &spool.Cursor{}}) {
+			for _, err := range e.Follow(ctx, key, wire.FollowOptions{Cursor: &wire.Cursor{}}) {
 				if err != nil {
 					return
 				}
@@ -81,7 +82,7 @@ func viewsOfRun(t *testing.T, follow bool) (run, join int64) {
 	stop := work(t, e)
 	pass(time.Second)
 	run = store.views.Load() - before
-	if got := state(t, b); got != spool.Completed {
+	if got := state(t, b); got != wire.Completed {
 		t.Fatalf("the thread is %s", got)
 	}
 	cancel()
@@ -104,16 +105,16 @@ func TestNoticesAreNotReads(t *testing.T) {
 		e := newEngine(t, b, c)
 		start(t, e, "r1")
 		ctx, cancel := context.WithCancel(t.Context())
-		got := watch(ctx, e, &spool.Cursor{})
+		got := watch(ctx, e, &wire.Cursor{})
 		pass(time.Second)
 		before := db.views.Load()
-		entry := spool.Entry{ThreadID: key.ID, Type: "progress", Payload: json.RawMessage(`{}`)}
+		entry := wire.Entry{ThreadID: key.ID, Type: "progress", Payload: json.RawMessage(`{}`)}
 		notice, err := json.Marshal(entry)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range 3 {
-			b.Live.Wake(key, spool.WakeNotice, notice)
+			b.Live.Wake(key, store.WakeNotice, notice)
 			pass(time.Second)
 		}
 		if n := db.views.Load() - before; n != 0 {

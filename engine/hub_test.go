@@ -14,6 +14,8 @@ import (
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // A reader gets no frame twice if its thread is deleted while it goes over from the record to the live
@@ -29,7 +31,7 @@ func TestDeletedThreadRepeatsNoFrames(t *testing.T) {
 		pass(time.Second)
 		var lines []string
 		deleted := false
-		for f, err := range e.Follow(ctx, key, engine.FollowOptions{}) {
+		for f, err := range e.Follow(ctx, key, wire.FollowOptions{}) {
 			if err != nil {
 				break
 			}
@@ -100,7 +102,7 @@ func TestMessagesAreToldToAReaderThatCatchesUp(t *testing.T) {
 		var lines []string
 		slow := make(chan struct{})
 		go func() {
-			for f, err := range e.Follow(ctx, key, engine.FollowOptions{}) {
+			for f, err := range e.Follow(ctx, key, wire.FollowOptions{}) {
 				if err != nil {
 					return
 				}
@@ -136,7 +138,7 @@ func stuck(ctx context.Context, e *engine.Engine) (release func()) {
 	block := make(chan struct{})
 	go func() {
 		n := 0
-		for _, err := range e.Follow(ctx, key, engine.FollowOptions{}) {
+		for _, err := range e.Follow(ctx, key, wire.FollowOptions{}) {
 			if err != nil {
 				return
 			}
@@ -168,7 +170,7 @@ func TestStuckReaderGetsNothingOfTheNewThread(t *testing.T) {
 		var lines []string
 		block, ended := make(chan struct{}), false
 		go func() {
-			for f, err := range reads.Follow(ctx, key, engine.FollowOptions{Cursor: &spool.Cursor{Stream: "r1:1"}}) {
+			for f, err := range reads.Follow(ctx, key, wire.FollowOptions{Cursor: &wire.Cursor{Stream: "r1:1"}}) {
 				if err != nil {
 					return
 				}
@@ -254,14 +256,14 @@ func TestStuckReaderKeepsNobodyOffTheNewThread(t *testing.T) {
 
 // goneOnce returns once, for the first read after now is set, that the stream is gone.
 type goneOnce struct {
-	spool.Live
+	store.Live
 
 	now *atomic.Bool
 }
 
-func (s goneOnce) Read(ctx context.Context, k spool.StreamKey, after spool.Offset, limit int) (spool.StreamPage, error) {
+func (s goneOnce) Read(ctx context.Context, k store.StreamKey, after wire.Offset, limit int) (store.StreamPage, error) {
 	if s.now.Swap(false) {
-		return spool.StreamPage{}, spool.ErrStreamGone
+		return store.StreamPage{}, store.ErrStreamGone
 	}
 	return s.Live.Read(ctx, k, after, limit)
 }
@@ -334,7 +336,7 @@ func TestLiveEventReachesAReaderThatHasJustBegun(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
 				publish := func(kind spool.EntryType, durable bool) {
-					if _, err := e.PublishEvent(ctx, key, kind, 1, engine.PublishOptions{Durable: durable}); err != nil {
+					if _, err := e.PublishEvent(ctx, key, kind, 1, wire.PublishOptions{Durable: durable}); err != nil {
 						t.Error(err)
 					}
 					pass(time.Second) // the hub passes it on
@@ -354,9 +356,9 @@ func TestLiveEventReachesAReaderThatHasJustBegun(t *testing.T) {
 						pass(time.Second)
 					}
 				}
-				o := engine.FollowOptions{}
+				o := wire.FollowOptions{}
 				if c.behind {
-					o.Cursor = &spool.Cursor{Seq: snapshot(t, e).LastEventSeq}
+					o.Cursor = &wire.Cursor{Seq: snapshot(t, e).LastEventSeq}
 				}
 				quiet := time.AfterFunc(30*time.Second, cancel)
 				defer quiet.Stop()
@@ -392,22 +394,22 @@ func TestLiveEventReachesAReaderThatHasJustBegun(t *testing.T) {
 type noMessages struct{}
 
 // AppendMessage implements [engine.SnapshotForm].
-func (noMessages) AppendMessage(b []byte, _ spool.Message) ([]byte, engine.SnapshotForm, error) {
+func (noMessages) AppendMessage(b []byte, _ spool.Message) ([]byte, wire.SnapshotForm, error) {
 	return b, noMessages{}, nil
 }
 
 // Finish implements [engine.SnapshotForm].
-func (noMessages) Finish(*spool.Snapshot) (shared any, size int64, err error) { return nil, 0, nil }
+func (noMessages) Finish(*wire.Snapshot) (shared any, size int64, err error) { return nil, 0, nil }
 
 // A closed follower yields nothing, and may be closed again.
 func TestFollowFormedClose(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, memory.New(nil), config(spooltest.NewModel()))
-	if _, err := e.FollowFormed(t.Context(), key, engine.FollowOptions{}, noMessages{}); spool.CodeOf(err) != spool.NotFound {
+	if _, err := e.FollowFormed(t.Context(), key, wire.FollowOptions{}, noMessages{}); spool.CodeOf(err) != spool.NotFound {
 		t.Errorf("follow a thread that does not exist: %v", err)
 	}
 	start(t, e, "r1")
-	follower, err := e.FollowFormed(t.Context(), key, engine.FollowOptions{}, noMessages{})
+	follower, err := e.FollowFormed(t.Context(), key, wire.FollowOptions{}, noMessages{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,11 +14,13 @@ import (
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // pausedStore is the store of a process that stands still from frozen to awake.
 type pausedStore struct {
-	spool.Store
+	store.Store
 
 	frozen, awake chan struct{}
 }
@@ -31,22 +33,22 @@ func (p pausedStore) wait() {
 	}
 }
 
-func (p pausedStore) Update(ctx context.Context, k spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+func (p pausedStore) Update(ctx context.Context, k spool.ThreadKey, fence int64, fn func(store.Tx) error) error {
 	p.wait()
 	return p.Store.Update(context.WithoutCancel(ctx), k, fence, fn)
 }
 
-func (p pausedStore) View(ctx context.Context, k spool.ThreadKey, fn func(spool.View) error) error {
+func (p pausedStore) View(ctx context.Context, k spool.ThreadKey, fn func(store.View) error) error {
 	p.wait()
 	return p.Store.View(ctx, k, fn)
 }
 
 // deafLive has the streams of another Live, and no wake-ups.
-type deafLive struct{ spool.Live }
+type deafLive struct{ store.Live }
 
-func (deafLive) Wake(spool.ThreadKey, spool.WakeKind, []byte) {}
+func (deafLive) Wake(spool.ThreadKey, store.WakeKind, []byte) {}
 
-func (deafLive) Subscribe(context.Context, spool.ThreadKey, func(spool.WakeKind, []byte)) (func(), error) {
+func (deafLive) Subscribe(context.Context, spool.ThreadKey, func(store.WakeKind, []byte)) (func(), error) {
 	return func() {}, nil
 }
 
@@ -86,10 +88,10 @@ func TestPausedWorkerWritesNothingToAThreadMadeAgain(t *testing.T) {
 }
 
 // ticket is the job of the run r1.
-var ticket = spool.Job{Tenant: key.Tenant, ThreadID: key.ID, RunID: "r1", Agent: "a"}
+var ticket = wire.Job{Tenant: key.Tenant, ThreadID: key.ID, RunID: "r1", Agent: "a"}
 
 // answers returns the texts that the model has said.
-func answers(snap *spool.Snapshot) (texts []string) {
+func answers(snap *wire.Snapshot) (texts []string) {
 	for _, m := range snap.Messages {
 		if m.Role == spool.RoleAssistant {
 			texts = append(texts, m.Text())
@@ -124,14 +126,14 @@ func tick(clock *spooltest.Clock) (stop func()) {
 
 // endedOnce reports an error unless the run ended once, with these answers, in the store and for a client
 // that follows from the start.
-func endedOnce(t *testing.T, b spool.Backend, e *engine.Engine, live []string, want ...string) {
+func endedOnce(t *testing.T, b store.Backend, e *engine.Engine, live []string, want ...string) {
 	t.Helper()
 	snap := snapshot(t, e)
-	if got := answers(snap); snap.Thread.State != spool.Completed || !slices.Equal(got, want) {
+	if got := answers(snap); snap.Thread.State != wire.Completed || !slices.Equal(got, want) {
 		t.Errorf("%s, with the answers %q", snap.Thread.State, got)
 	}
 	finished := 0
-	for _, p := range entries(t, b, spool.EntryRunEnded) {
+	for _, p := range entries(t, b, wire.EntryRunEnded) {
 		if strings.Contains(p, `"finished"`) {
 			finished++
 		}
@@ -157,7 +159,7 @@ func TestClockJumpsPastTheLease(t *testing.T) {
 		}})))
 		start(t, old, "r1")
 		ctx, cancel := context.WithCancel(t.Context())
-		live := watch(ctx, e, &spool.Cursor{})
+		live := watch(ctx, e, &wire.Cursor{})
 		done := make(chan error, 1)
 		go func() {
 			_, err := old.HandleJob(context.Background(), ticket)
@@ -171,7 +173,7 @@ func TestClockJumpsPastTheLease(t *testing.T) {
 		}
 		pass(time.Minute)
 		endedOnce(t, b, e, live(), "new")
-		if ends := entries(t, b, spool.EntryRunEnded); len(ends) != 2 || !strings.Contains(ends[0], `"lost"`) {
+		if ends := entries(t, b, wire.EntryRunEnded); len(ends) != 2 || !strings.Contains(ends[0], `"lost"`) {
 			t.Errorf("the ends of segments: %v", ends)
 		}
 		cancel()
@@ -199,15 +201,15 @@ func TestClockJumpsPastTheLeaseInATool(t *testing.T) {
 		stops := []func(){work(t, e), work(t, newEngine(t, b, c))}
 		start(t, e, "r1")
 		ctx, cancel := context.WithCancel(t.Context())
-		live := watch(ctx, e, &spool.Cursor{})
+		live := watch(ctx, e, &wire.Cursor{})
 		pass(time.Second)
 		clock.Advance(time.Hour)
 		pass(10 * time.Second)
 		if n := calls.Load(); n != 1 {
 			t.Errorf("the tool was called %d times", n)
 		}
-		if state(t, b) == spool.WaitingForInput { // taken over before the renewal
-			r, err := e.Respond(t.Context(), key, engine.Response{ToolCallID: "c1", Payload: json.RawMessage(`"paid"`)})
+		if state(t, b) == wire.WaitingForInput { // taken over before the renewal
+			r, err := e.Respond(t.Context(), key, wire.Response{ToolCallID: "c1", Payload: json.RawMessage(`"paid"`)})
 			if err != nil || !r.Delivered {
 				t.Fatal(r, err)
 			}
@@ -240,7 +242,7 @@ func TestClockJumpsBack(t *testing.T) {
 		stops := []func(){work(t, e), work(t, newEngine(t, b, c))}
 		start(t, e, "r1")
 		ctx, cancel := context.WithCancel(t.Context())
-		live := watch(ctx, e, &spool.Cursor{})
+		live := watch(ctx, e, &wire.Cursor{})
 		pass(time.Second)
 		clock.Advance(-time.Hour)
 		pass(time.Minute)
@@ -252,7 +254,7 @@ func TestClockJumpsBack(t *testing.T) {
 		if got := answers(snapshot(t, e)); !slices.Equal(got, []string{"one", "two"}) || m.Asked() != 2 {
 			t.Errorf("%d questions, and the answers %q", m.Asked(), got)
 		}
-		if again := moving(collect(t, e, &spool.Cursor{})); !slices.Equal(again, moving(live())) {
+		if again := moving(collect(t, e, &wire.Cursor{})); !slices.Equal(again, moving(live())) {
 			t.Errorf("live:\n%s\nread later:\n%s", text(moving(live())), text(again))
 		}
 		cancel()
@@ -281,7 +283,7 @@ func TestClockJumpsBackWhileParked(t *testing.T) {
 		stop := work(t, e)
 		start(t, e, "r1")
 		ctx, cancel := context.WithCancel(t.Context())
-		live := watch(ctx, e, &spool.Cursor{})
+		live := watch(ctx, e, &wire.Cursor{})
 		pass(time.Second)
 		clock.Advance(-time.Hour)
 		pass(time.Second)
@@ -290,10 +292,10 @@ func TestClockJumpsBackWhileParked(t *testing.T) {
 		if calls != 1 {
 			t.Errorf("the tool was called %d times", calls)
 		}
-		if snap := snapshot(t, e); snap.Thread.State != spool.Completed {
+		if snap := snapshot(t, e); snap.Thread.State != wire.Completed {
 			t.Errorf("the thread is %s:\n%s", snap.Thread.State, text(live()))
 		}
-		if ends := entries(t, b, spool.EntryRunEnded); len(ends) != 2 {
+		if ends := entries(t, b, wire.EntryRunEnded); len(ends) != 2 {
 			t.Errorf("the ends of segments: %v", ends)
 		}
 		cancel()

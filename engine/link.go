@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // linkKind is the kind of the rows of links to questions. A row expires with its link.
@@ -16,15 +18,15 @@ const linkKind = "question_link"
 var errNoLink = spool.Errorf(spool.NotFound, "Link not found")
 
 // AddLink stores a link of a tenant until it expires, and returns it with an id and the time.
-func (e *Engine) AddLink(ctx context.Context, tenant spool.Tenant, link spool.QuestionLink) (spool.QuestionLink, error) {
-	link.ID = spool.LinkID(linksOf(link.MadeBy) + spool.NewID("link"))
-	err := e.store.Update(ctx, spool.ThreadKey{Tenant: tenant}, 0, func(tx spool.Tx) error {
+func (e *Engine) AddLink(ctx context.Context, tenant spool.Tenant, link wire.QuestionLink) (wire.QuestionLink, error) {
+	link.ID = wire.LinkID(linksOf(link.MadeBy) + spool.NewID("link"))
+	err := e.store.Update(ctx, spool.ThreadKey{Tenant: tenant}, 0, func(tx store.Tx) error {
 		link.CreatedAt = tx.Now().UTC()
 		text, err := json.Marshal(link)
 		if err != nil {
 			return err
 		}
-		return tx.Write(spool.Changes{Rows: []spool.Row{{Tenant: tenant, Kind: linkKind, Key: string(link.ID), Value: text, ExpiresAt: link.ExpiresAt}}})
+		return tx.Write(store.Changes{Rows: []store.Row{{Tenant: tenant, Kind: linkKind, Key: string(link.ID), Value: text, ExpiresAt: link.ExpiresAt}}})
 	})
 	return link, err
 }
@@ -36,13 +38,13 @@ func linksOf(maker string) string {
 }
 
 // Link returns a link that neither has expired nor was revoked, or a [spool.NotFound] error.
-func (e *Engine) Link(ctx context.Context, tenant spool.Tenant, id spool.LinkID) (spool.QuestionLink, error) {
-	rows, err := e.store.Rows(ctx, spool.RowQuery{Tenant: tenant, Kind: linkKind, Key: string(id), Limit: 1})
+func (e *Engine) Link(ctx context.Context, tenant spool.Tenant, id wire.LinkID) (wire.QuestionLink, error) {
+	rows, err := e.store.Rows(ctx, store.RowQuery{Tenant: tenant, Kind: linkKind, Key: string(id), Limit: 1})
 	if err == nil && (id == "" || len(rows) == 0) {
 		err = errNoLink
 	}
 	if err != nil {
-		return spool.QuestionLink{}, err
+		return wire.QuestionLink{}, err
 	}
 	return linkOf(rows[0])
 }
@@ -52,23 +54,23 @@ type LinkQuery struct {
 	// MadeBy leaves out the links of other makers. Nil: all.
 	MadeBy *string
 	// After continues a list behind a link. Empty: from the first.
-	After spool.LinkID
+	After wire.LinkID
 	// Limit bounds how many links are returned. Zero: all.
 	Limit int
 }
 
 // Links lists links that neither have expired nor were revoked. The links of a maker come one after the other, the
 // oldest first.
-func (e *Engine) Links(ctx context.Context, tenant spool.Tenant, q LinkQuery) ([]spool.QuestionLink, error) {
+func (e *Engine) Links(ctx context.Context, tenant spool.Tenant, q LinkQuery) ([]wire.QuestionLink, error) {
 	prefix := ""
 	if q.MadeBy != nil {
 		prefix = linksOf(*q.MadeBy)
 	}
-	rows, err := e.store.Rows(ctx, spool.RowQuery{Tenant: tenant, Kind: linkKind, After: max(prefix, string(q.After)), Limit: q.Limit})
+	rows, err := e.store.Rows(ctx, store.RowQuery{Tenant: tenant, Kind: linkKind, After: max(prefix, string(q.After)), Limit: q.Limit})
 	if err != nil {
 		return nil, err
 	}
-	links := []spool.QuestionLink{}
+	links := []wire.QuestionLink{}
 	for _, row := range rows {
 		link, err := linkOf(row)
 		if err != nil {
@@ -82,13 +84,13 @@ func (e *Engine) Links(ctx context.Context, tenant spool.Tenant, q LinkQuery) ([
 }
 
 // RemoveLink revokes a link. A link that is gone already is no error.
-func (e *Engine) RemoveLink(ctx context.Context, tenant spool.Tenant, id spool.LinkID) error {
-	return e.store.Update(ctx, spool.ThreadKey{Tenant: tenant}, 0, func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{Rows: []spool.Row{{Tenant: tenant, Kind: linkKind, Key: string(id), Version: spool.AnyVersion}}})
+func (e *Engine) RemoveLink(ctx context.Context, tenant spool.Tenant, id wire.LinkID) error {
+	return e.store.Update(ctx, spool.ThreadKey{Tenant: tenant}, 0, func(tx store.Tx) error {
+		return tx.Write(store.Changes{Rows: []store.Row{{Tenant: tenant, Kind: linkKind, Key: string(id), Version: store.AnyVersion}}})
 	})
 }
 
-func linkOf(row spool.Row) (link spool.QuestionLink, err error) {
+func linkOf(row store.Row) (link wire.QuestionLink, err error) {
 	if err = json.Unmarshal(row.Value, &link); err != nil {
 		err = spool.Wrap(spool.Internal, "the link cannot be read", err)
 	}

@@ -14,8 +14,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // logged is a log that a test can read.
@@ -49,11 +49,11 @@ func TestLogLinesNameTheRun(t *testing.T) {
 		log := &logged{}
 		c := config(m, bad)
 		c.Log = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-		c.OnSettle = func(context.Context, engine.Settlement) error { return errors.New("not now") }
+		c.OnSettle = func(context.Context, wire.Settlement) error { return errors.New("not now") }
 		b := memory.New(nil)
-		b.Live = hookLive{Live: b.Live, onAppend: func(context.Context, []spool.Item) error { return errors.New("full") }}
+		b.Live = hookLive{Live: b.Live, onAppend: func(context.Context, []wire.Item) error { return errors.New("full") }}
 		e := newEngine(t, b, c)
-		r, err := e.Run(t.Context(), key, engine.StartRequest{Prompt: "MARKprompt", RunID: "r1"})
+		r, err := e.Run(t.Context(), key, wire.StartRequest{Prompt: "MARKprompt", RunID: "r1"})
 		if err != nil || !r.Accepted {
 			t.Fatal(r, err)
 		}

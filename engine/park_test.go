@@ -12,6 +12,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Live readers get two parks of one step in the same order as later readers.
@@ -19,8 +20,8 @@ func TestTwoParksComeInOneOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := memory.New(nil)
-		b.Live = hookLive{Live: b.Live, onAppend: func(_ context.Context, items []spool.Item) error {
-			if items[0].Type == spool.ItemInputRequired {
+		b.Live = hookLive{Live: b.Live, onAppend: func(_ context.Context, items []wire.Item) error {
+			if items[0].Type == wire.ItemInputRequired {
 				<-time.After(50 * time.Millisecond)
 			}
 			return nil
@@ -28,13 +29,13 @@ func TestTwoParksComeInOneOrder(t *testing.T) {
 		e := newEngine(t, b, config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "send"})), sendTool()))
 		start(t, e, "r1")
 		ctx, cancel := context.WithCancel(t.Context())
-		got := watch(ctx, e, &spool.Cursor{})
+		got := watch(ctx, e, &wire.Cursor{})
 		synctest.Wait()
 		stop := work(t, e)
 		pass(2 * time.Second)
 		live := moving(got())
 		other := newEngine(t, b, config(spooltest.NewModel())) // which reads the store, and not the hub
-		again := moving(collect(t, other, &spool.Cursor{Seq: 1, Stream: "r1:1"}))
+		again := moving(collect(t, other, &wire.Cursor{Seq: 1, Stream: "r1:1"}))
 		if len(live) < 4 || !slices.Equal(live[1:], again) {
 			t.Errorf("live:\n%s\nread later:\n%s", text(live), text(again))
 		}
@@ -67,7 +68,7 @@ func TestShutdownBehindAParkKeepsItsQuestion(t *testing.T) {
 		e = newEngine(t, b, config(m, ask, slow))
 		stop = work(t, e)
 		pass(5 * time.Second)
-		asked := entries(t, b, spool.EntryInputRequired)
+		asked := entries(t, b, wire.EntryInputRequired)
 		if len(asked) != 1 || !strings.Contains(asked[0], "how many?") || strings.Contains(asked[0], "outcome_unknown") {
 			t.Errorf("asked: %v", asked)
 		}
@@ -93,7 +94,7 @@ func TestCallsOfEqualIDsAreAnsweredEachOnItsOwn(t *testing.T) {
 		start(t, e, "r1")
 		pass(time.Second)
 		var ids []spool.ToolCallID
-		for _, asked := range entries(t, b, spool.EntryInputRequired) {
+		for _, asked := range entries(t, b, wire.EntryInputRequired) {
 			var p struct{ ToolCallID spool.ToolCallID }
 			if err := json.Unmarshal([]byte(asked), &p); err != nil {
 				t.Fatal(err)
@@ -105,7 +106,7 @@ func TestCallsOfEqualIDsAreAnsweredEachOnItsOwn(t *testing.T) {
 		}
 		approve(t, e, ids[0])
 		pass(time.Second)
-		if s := state(t, b); s != spool.WaitingForInput {
+		if s := state(t, b); s != wire.WaitingForInput {
 			t.Fatalf("after one answer of two the thread is %s", s)
 		}
 		approve(t, e, ids[1])
@@ -116,7 +117,7 @@ func TestCallsOfEqualIDsAreAnsweredEachOnItsOwn(t *testing.T) {
 			ran = append(ran, args)
 		}
 		slices.Sort(ran)
-		if want := []string{`{"to":"a"}`, `{"to":"b"}`}; !slices.Equal(ran, want) || state(t, b) != spool.Completed {
+		if want := []string{`{"to":"a"}`, `{"to":"b"}`}; !slices.Equal(ran, want) || state(t, b) != wire.Completed {
 			t.Errorf("%s, and these ran: %q", state(t, b), ran)
 		}
 		stop()

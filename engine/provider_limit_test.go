@@ -14,6 +14,7 @@ import (
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 var otherKey = spool.ThreadKey{Tenant: "acme", ID: "t2"}
@@ -27,14 +28,14 @@ func oneAMinute(c engine.Config) engine.Config {
 // startOther starts a run on the other thread.
 func startOther(t *testing.T, e *engine.Engine, id spool.RunID) {
 	t.Helper()
-	r, err := e.Run(t.Context(), otherKey, engine.StartRequest{Prompt: "p", RunID: id})
+	r, err := e.Run(t.Context(), otherKey, wire.StartRequest{Prompt: "p", RunID: id})
 	if err != nil || !r.Accepted {
 		t.Fatal(r, err)
 	}
 }
 
 // detail returns what operators see of a run.
-func detail(t *testing.T, e *engine.Engine, id spool.RunID) spool.RunDetail {
+func detail(t *testing.T, e *engine.Engine, id spool.RunID) wire.RunDetail {
 	t.Helper()
 	d, err := e.RunDetail(t.Context(), key.Tenant, id)
 	if err != nil {
@@ -74,7 +75,7 @@ func TestRunWaitsForItsProvider(t *testing.T) {
 		began := time.Now()
 		stopRun(t, e)
 		pass(100 * time.Millisecond)
-		if state(t, b) != spool.Cancelled {
+		if state(t, b) != wire.Cancelled {
 			t.Errorf("%s after the stop the thread is %s", time.Since(began), state(t, b))
 		}
 		if d := detail(t, e, "r1"); len(d.Usage) != 0 || d.WaitsFor != "" {
@@ -107,17 +108,17 @@ func TestShutdownWhileARunWaitsForItsProvider(t *testing.T) {
 		pass(5 * time.Second)
 		stop()
 		e.Close()
-		if d := detail(t, e, "r1"); d.Run.State != spool.Queued || d.Run.Attempts != 0 || len(d.Usage) != 0 || d.WaitsFor != "" {
+		if d := detail(t, e, "r1"); d.Run.State != wire.Queued || d.Run.Attempts != 0 || len(d.Usage) != 0 || d.WaitsFor != "" {
 			t.Errorf("%s after %d attempts, waits for %q, usage %+v", d.Run.State, d.Run.Attempts, d.WaitsFor, d.Usage)
 		}
 		e = newEngine(t, b, c)
 		stop = work(t, e)
 		pass(50 * time.Second)
-		if state(t, b) != spool.Running {
+		if state(t, b) != wire.Running {
 			t.Errorf("before a minute is over the thread is %s", state(t, b))
 		}
 		pass(10 * time.Second)
-		if state(t, b) != spool.Completed {
+		if state(t, b) != wire.Completed {
 			t.Errorf("after a minute the thread is %s", state(t, b))
 		}
 		stop()
@@ -158,7 +159,7 @@ func TestRefusalIsHonouredByAnotherWorker(t *testing.T) {
 		if wait := asked.Sub(refused); wait < 40*time.Second {
 			t.Errorf("the provider was asked again after %s", wait)
 		}
-		if state(t, b) != spool.Completed {
+		if state(t, b) != wire.Completed {
 			t.Errorf("the thread is %s", state(t, b))
 		}
 		stop()
@@ -190,7 +191,7 @@ func TestEnginesShareAProvider(t *testing.T) {
 		const runs = 100
 		for i := range runs {
 			id := fmt.Sprint("r", i)
-			_, err := e.Run(t.Context(), spool.ThreadKey{Tenant: "acme", ID: spool.ThreadID(id)}, engine.StartRequest{Prompt: "p", RunID: spool.RunID(id)})
+			_, err := e.Run(t.Context(), spool.ThreadKey{Tenant: "acme", ID: spool.ThreadID(id)}, wire.StartRequest{Prompt: "p", RunID: spool.RunID(id)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -204,8 +205,8 @@ func TestEnginesShareAProvider(t *testing.T) {
 				t.Fatalf("31 requests within %s", starts[i].Sub(starts[i-30]))
 			}
 		}
-		stats, err := b.Store.Stats(t.Context(), spool.StatsQuery{Tenant: "acme", Tally: true})
-		if err != nil || stats.Tally.Runs[spool.Completed] != runs || len(starts) != runs {
+		stats, err := b.Store.Stats(t.Context(), wire.StatsQuery{Tenant: "acme", Tally: true})
+		if err != nil || stats.Tally.Runs[wire.Completed] != runs || len(starts) != runs {
 			t.Errorf("%v runs, %d requests, %v", stats.Tally.Runs, len(starts), err)
 		}
 	})

@@ -1,5 +1,9 @@
 package engine
 
+import (
+	"github.com/spoolhq/spool/wire"
+)
+
 import "context"
 
 // Prune removes threads that have not changed for a while, with their runs, messages, record, parks,
@@ -8,6 +12,6 @@ import "context"
 //
 // Prune removes one thread after another. It returns an [spool.Invalid] error for wrong options. After
 // any other error, the threads in the report have been removed.
-func (a *Admin) Prune(ctx context.Context, o PruneOptions) (PruneReport, error) {
+func (a *Admin) Prune(ctx context.Context, o wire.PruneOptions) (wire.PruneReport, error) {
 	return a.remover.Prune(ctx, o)
 }

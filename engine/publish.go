@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // PublishEvent sends an event of the application to the followers of a thread. It returns the event as
@@ -18,18 +19,18 @@ import (
 // not exist, and a [spool.Conflict] error for a run that has ended. If it returns an error, nothing is
 // published.
 func (e *Engine) PublishEvent(
-	ctx context.Context, key spool.ThreadKey, t spool.EntryType, payload any, o PublishOptions,
-) (spool.Entry, error) {
+	ctx context.Context, key spool.ThreadKey, t spool.EntryType, payload any, o wire.PublishOptions,
+) (wire.Entry, error) {
 	event, err := spool.NewEvent(t, payload, o.Durable)
 	if err == nil && o.RunID != "" {
 		err = spool.CheckID("runId", string(o.RunID))
 	}
 	if err != nil {
-		return spool.Entry{}, err
+		return wire.Entry{}, err
 	}
 	if event.Durable {
 		if err := e.runner.CheckRoom(ctx, key.Tenant); err != nil {
-			return spool.Entry{}, err
+			return wire.Entry{}, err
 		}
 	}
 	return e.publisher.Publish(ctx, key, event, o.RunID, o.By)

@@ -12,10 +12,12 @@ import (
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // workWith works with options until the returned function is called.
-func workWith(t *testing.T, e *engine.Engine, o engine.WorkOptions) (stop func()) {
+func workWith(t *testing.T, e *engine.Engine, o store.WorkOptions) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -38,9 +40,9 @@ func TestRunsOfAQueue(t *testing.T) {
 		c := config(spooltest.NewModel(openTurn("x"), spooltest.Use(spooltest.Call{ID: "c1", Name: "send", Args: "{}"}), spooltest.Say("sent")), sendTool())
 		c.Agents[0].Queue = "slow"
 		e := newEngine(t, b, c)
-		queued := func(when string, want spool.JobKind) {
+		queued := func(when string, want wire.JobKind) {
 			t.Helper()
-			jobs, err := b.Store.Jobs(t.Context(), spool.JobQuery{Tenant: key.Tenant})
+			jobs, err := b.Store.Jobs(t.Context(), wire.JobQuery{Tenant: key.Tenant})
 			if err != nil || len(jobs) != 1 || jobs[0].Queue != "slow" || jobs[0].Kind != want {
 				t.Errorf("%s the jobs are %+v, %v", when, jobs, err)
 			}
@@ -48,28 +50,28 @@ func TestRunsOfAQueue(t *testing.T) {
 		start(t, e, "r1")
 		stop := work(t, e)
 		pass(time.Minute)
-		if got := state(t, b); got != spool.Queued {
+		if got := state(t, b); got != wire.Queued {
 			t.Fatalf("with a worker of the default queue, the thread is %s", got)
 		}
 		stop()
-		queued("after the start,", spool.JobStart)
+		queued("after the start,", wire.JobStart)
 
-		slow := engine.WorkOptions{Queues: []string{"slow"}}
+		slow := store.WorkOptions{Queues: []string{"slow"}}
 		stop = workWith(t, e, slow)
 		pass(time.Second)
 		stop()
-		queued("after the end of its worker,", spool.JobHandBack)
+		queued("after the end of its worker,", wire.JobHandBack)
 
 		stop = workWith(t, e, slow)
 		pass(time.Second)
 		stop()
-		queued("while it waits for an answer,", spool.JobExpiry)
+		queued("while it waits for an answer,", wire.JobExpiry)
 		approve(t, e, "c1")
-		queued("after the answer,", spool.JobResume)
+		queued("after the answer,", wire.JobResume)
 
 		stop = workWith(t, e, slow)
 		pass(time.Second)
-		if got := state(t, b); got != spool.Completed {
+		if got := state(t, b); got != wire.Completed {
 			t.Errorf("the thread is %s", got)
 		}
 		stop()
@@ -96,9 +98,9 @@ func TestEventsOfTheOutbox(t *testing.T) {
 		b := memory.New(nil)
 		e := newEngine(t, b, config(spooltest.NewModel(spooltest.Say("hello"))))
 		start(t, e, "r1")
-		mail := spool.Job{Queue: "mail", Key: "mail:1", Payload: []byte(`{"to":"ann"}`)}
-		err := b.Store.Update(t.Context(), spool.ThreadKey{Tenant: key.Tenant}, 0, func(tx spool.Tx) error {
-			return tx.Write(spool.Changes{Jobs: []spool.Job{mail}})
+		mail := wire.Job{Queue: "mail", Key: "mail:1", Payload: []byte(`{"to":"ann"}`)}
+		err := b.Store.Update(t.Context(), spool.ThreadKey{Tenant: key.Tenant}, 0, func(tx store.Tx) error {
+			return tx.Write(store.Changes{Jobs: []wire.Job{mail}})
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -106,8 +108,8 @@ func TestEventsOfTheOutbox(t *testing.T) {
 		var mu sync.Mutex
 		var sent []string
 		fails := true
-		stop := workWith(t, e, engine.WorkOptions{
-			MaxDeliveries: 2, Events: map[string]func(context.Context, spool.Delivery) error{"mail": func(_ context.Context, d spool.Delivery) error {
+		stop := workWith(t, e, store.WorkOptions{
+			MaxDeliveries: 2, Events: map[string]func(context.Context, store.Delivery) error{"mail": func(_ context.Context, d store.Delivery) error {
 				mu.Lock()
 				defer mu.Unlock()
 				if fails {
@@ -119,10 +121,10 @@ func TestEventsOfTheOutbox(t *testing.T) {
 		})
 		defer stop()
 		pass(time.Minute)
-		if got := state(t, b); got != spool.Completed {
+		if got := state(t, b); got != wire.Completed {
 			t.Errorf("the thread is %s", got)
 		}
-		dead, err := e.DeadJobs(t.Context(), key.Tenant, spool.JobQuery{})
+		dead, err := e.DeadJobs(t.Context(), key.Tenant, wire.JobQuery{})
 		if err != nil || len(dead) != 1 || dead[0].Cause != "the mail server is away" {
 			t.Fatalf("the dead jobs are %+v, %v", dead, err)
 		}
@@ -140,10 +142,10 @@ func TestEventsOfTheOutbox(t *testing.T) {
 		if !slices.Equal(sent, []string{`{"to":"ann"}`}) {
 			t.Errorf("sent are %q", sent)
 		}
-		if r, err := e.Redrive(t.Context(), key.Tenant, dead[0].JobID); err != nil || r.Reason != spool.ReasonNotFound {
+		if r, err := e.Redrive(t.Context(), key.Tenant, dead[0].JobID); err != nil || r.Reason != wire.ReasonNotFound {
 			t.Errorf("a second redrive is %+v, %v", r, err)
 		}
-		audit, err := e.Audit(t.Context(), key.Tenant, spool.AuditQuery{Action: spool.AuditRedrive})
+		audit, err := e.Audit(t.Context(), key.Tenant, wire.AuditQuery{Action: wire.AuditRedrive})
 		if err != nil || len(audit) != 1 || audit[0].JobID != dead[0].JobID {
 			t.Errorf("the audit log has %+v, %v", audit, err)
 		}
@@ -154,7 +156,7 @@ func TestEventsOfTheOutbox(t *testing.T) {
 func TestHandleJobRefusesAnEvent(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, memory.New(nil), config(spooltest.NewModel()))
-	_, err := e.HandleJob(t.Context(), spool.Job{Tenant: key.Tenant, Queue: "mail", Payload: []byte("1")})
+	_, err := e.HandleJob(t.Context(), wire.Job{Tenant: key.Tenant, Queue: "mail", Payload: []byte("1")})
 	if spool.CodeOf(err) != spool.Invalid {
 		t.Error(err)
 	}

@@ -6,16 +6,17 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/store"
 )
 
 // probe is the key of a thread that does not exist, for CheckStore's transaction.
 var probe = spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "probe:of:readiness"}
 
 // CheckStore returns an error if the store does not execute a transaction before ctx ends, or if the
-// store reports that it would refuse a start (see [spool.Store.Check]). The transaction changes nothing.
+// store reports that it would refuse a start (see [store.Store.Check]). The transaction changes nothing.
 // The error is safe to show.
 func (a *Admin) CheckStore(ctx context.Context) error {
-	err := a.store.Update(ctx, probe, 0, func(spool.Tx) error { return thread.ErrUnchanged })
+	err := a.store.Update(ctx, probe, 0, func(store.Tx) error { return thread.ErrUnchanged })
 	switch {
 	case errors.Is(err, thread.ErrUnchanged):
 		return a.store.Check(ctx) // a transaction that is rolled back needs no room

@@ -12,17 +12,19 @@ import (
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // sickStore refuses updates or hangs, as a test says.
 type sickStore struct {
-	spool.Store
+	store.Store
 
 	err  error
 	hang bool
 }
 
-func (s *sickStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+func (s *sickStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(store.Tx) error) error {
 	if s.hang {
 		<-ctx.Done()
 		return ctx.Err()
@@ -51,7 +53,7 @@ func TestCheckStore(t *testing.T) {
 		if got := check(); got != "" {
 			t.Errorf("a store that is well: %s", got)
 		}
-		if list, err := e.Threads(t.Context(), spool.DefaultTenant, spool.ThreadQuery{}); err != nil || len(list) != 0 {
+		if list, err := e.Threads(t.Context(), spool.DefaultTenant, wire.ThreadQuery{}); err != nil || len(list) != 0 {
 			t.Errorf("the check has left %v, %v", list, err)
 		}
 		sick.err = errors.New("secret: disk full")
@@ -66,7 +68,7 @@ func TestCheckStore(t *testing.T) {
 }
 
 // fullStore has no room. Transactions that change nothing succeed.
-type fullStore struct{ spool.Store }
+type fullStore struct{ store.Store }
 
 func (fullStore) Check(context.Context) error {
 	return &spool.Error{Code: spool.Unavailable, Message: "the disk has no room", Err: errors.New("secret: /data")}
@@ -88,7 +90,7 @@ func TestCheckStoreFull(t *testing.T) {
 
 // sickQueue is a store that claims nothing while the test says so.
 type sickQueue struct {
-	spool.Store
+	store.Store
 
 	mu   sync.Mutex
 	err  error
@@ -102,7 +104,7 @@ func (q *sickQueue) be(err error, hang chan struct{}) {
 	q.err, q.hang = err, hang
 }
 
-func (q *sickQueue) Claim(ctx context.Context, query spool.ClaimQuery) ([]spool.Delivery, time.Time, error) {
+func (q *sickQueue) Claim(ctx context.Context, query store.ClaimQuery) ([]store.Delivery, time.Time, error) {
 	q.mu.Lock()
 	err, hang := q.err, q.hang
 	q.mu.Unlock()

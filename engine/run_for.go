@@ -10,6 +10,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/argschema"
+	"github.com/spoolhq/spool/wire"
 )
 
 // RunFor starts a run that answers with a T, waits for its end, and returns the value. T is a struct or a map
@@ -19,7 +20,7 @@ import (
 // A refused start is a [spool.Conflict] error. A run that does not complete with a value, or that waits for a
 // person, is an [OutcomeError]. The run continues when ctx ends or the process dies. With an IdempotencyKey, a
 // later RunFor with the same request returns the value of the same run.
-func RunFor[T any](ctx context.Context, e *Engine, key spool.ThreadKey, r StartRequest) (T, error) {
+func RunFor[T any](ctx context.Context, e *Engine, key spool.ThreadKey, r wire.StartRequest) (T, error) {
 	var none T
 	if r.Output == nil {
 		schema, err := OutputFor[T]()
@@ -85,7 +86,7 @@ func outputName(t reflect.Type) string {
 // OutcomeError is the error of a run without a value of the expected type: it failed, was stopped, was cut
 // short, or waits for a person.
 type OutcomeError struct {
-	Outcome Outcome
+	Outcome wire.RunOutcome
 	// Err is the error of a value that T cannot hold. Nil: there is no value.
 	Err error
 }

@@ -9,14 +9,14 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // slowHook returns a settle hook that takes longer than a lease lasts, and its calls.
-func slowHook() (hook func(context.Context, engine.Settlement) error, calls *atomic.Int64) {
+func slowHook() (hook func(context.Context, wire.Settlement) error, calls *atomic.Int64) {
 	calls = new(atomic.Int64)
-	return func(context.Context, engine.Settlement) error {
+	return func(context.Context, wire.Settlement) error {
 		calls.Add(1)
 		<-time.After(40 * time.Second)
 		return nil
@@ -45,7 +45,7 @@ func TestSlowSettleHookOfAQueuedRunIsCalledOnce(t *testing.T) {
 			t.Error(err)
 		}
 		pass(2 * time.Minute)
-		if n := calls.Load(); n != 1 || state(t, b) != spool.Cancelled {
+		if n := calls.Load(); n != 1 || state(t, b) != wire.Cancelled {
 			t.Errorf("%s, and the hook was called %d times", state(t, b), n)
 		}
 		stop()
@@ -69,7 +69,7 @@ func TestSlowSettleHookOfARunStoppedTwiceIsCalledOnce(t *testing.T) {
 		pass(35 * time.Second)
 		_, err := e.Stop(t.Context(), key)
 		pass(2 * time.Minute)
-		if ends := entries(t, b, spool.EntryRunEnded); calls.Load() != 1 || len(ends) != 1 || state(t, b) != spool.Cancelled {
+		if ends := entries(t, b, wire.EntryRunEnded); calls.Load() != 1 || len(ends) != 1 || state(t, b) != wire.Cancelled {
 			t.Errorf("%s, the hook was called %d times, ends %v; the second stop: %v", state(t, b), calls.Load(), ends, err)
 		}
 		stop()
@@ -82,7 +82,7 @@ func TestDeletedParkedRunIsSettled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		settled := 0
 		c := config(spooltest.NewModel(spooltest.Turn{Calls: []spooltest.Call{{ID: "c1", Name: "send"}}, Usage: spooltest.Tokens(1000, 1000)}), sendTool())
-		c.OnSettle = func(context.Context, engine.Settlement) error {
+		c.OnSettle = func(context.Context, wire.Settlement) error {
 			settled++
 			return nil
 		}
@@ -107,7 +107,7 @@ func TestSettlementCountsAnswersThatBrokeOff(t *testing.T) {
 		c := config(spooltest.NewModel(
 			spooltest.Turn{Text: []string{"half"}, Usage: spooltest.Tokens(1000, 10), Err: &spool.ModelError{Status: 503, Message: "no"}},
 			spooltest.Turn{Text: []string{"whole"}, Usage: spooltest.Tokens(1000, 20)}))
-		c.OnSettle = func(_ context.Context, s engine.Settlement) error {
+		c.OnSettle = func(_ context.Context, s wire.Settlement) error {
 			got = s.Usage
 			return nil
 		}

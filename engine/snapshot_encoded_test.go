@@ -16,26 +16,28 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/testing/testwait"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // countingStore counts how often all messages of a thread are read.
 type countingStore struct {
-	spool.Store
+	store.Store
 
 	reads atomic.Int64
 }
 
-func (s *countingStore) View(ctx context.Context, key spool.ThreadKey, fn func(v spool.View) error) error {
-	return s.Store.View(ctx, key, func(v spool.View) error { return fn(countingView{v, s}) })
+func (s *countingStore) View(ctx context.Context, key spool.ThreadKey, fn func(v store.View) error) error {
+	return s.Store.View(ctx, key, func(v store.View) error { return fn(countingView{v, s}) })
 }
 
 type countingView struct {
-	spool.View
+	store.View
 
 	store *countingStore
 }
 
-func (v countingView) Messages(q spool.MessageQuery) ([]spool.Message, error) {
+func (v countingView) Messages(q store.MessageQuery) ([]spool.Message, error) {
 	if q.Limit == 0 && q.After == "" && q.SinceSeq == 0 {
 		v.store.reads.Add(1)
 	}
@@ -49,8 +51,8 @@ const goneCursor = "1 r0:1 1-5"
 func filled(t *testing.T, messages int) (*engine.Engine, *countingStore) {
 	t.Helper()
 	b := memory.New(nil)
-	err := b.Store.Update(t.Context(), key, 0, func(tx spool.Tx) error {
-		c := spool.Changes{Thread: &spool.Thread{State: spool.Idle}, Entries: []*spool.Entry{spool.NewEntry("note", "", nil)}}
+	err := b.Store.Update(t.Context(), key, 0, func(tx store.Tx) error {
+		c := store.Changes{Thread: &wire.Thread{State: wire.Idle}, Entries: []*wire.Entry{wire.NewEntry("note", "", nil)}}
 		for i := range messages {
 			c.Messages = append(c.Messages, &spool.Message{
 				ID: spool.MessageID(fmt.Sprintf("m%d", i)), Role: spool.RoleAssistant, Content: spool.TextContent(strings.Repeat("x", 1000)),
@@ -85,7 +87,7 @@ func TestManySnapshotsTakeTheMemoryOfFew(t *testing.T) { //nolint:paralleltest /
 		all.Go(func() {
 			last := spool.MessageID(fmt.Sprintf("m%d", n%100))
 			if n%2 == 0 {
-				snap, err := e.EncodedSnapshot(t.Context(), key, &engine.SnapshotOptions{LastMessageID: last})
+				snap, err := e.EncodedSnapshot(t.Context(), key, &wire.SnapshotOptions{LastMessageID: last})
 				if err != nil {
 					t.Error(err)
 					return
@@ -96,7 +98,7 @@ func TestManySnapshotsTakeTheMemoryOfFew(t *testing.T) { //nolint:paralleltest /
 				}
 				return
 			}
-			stream, err := e.SSE(testwait.Context(t, "a snapshot"), key, engine.SSEOptions{Cursor: goneCursor, LastMessageID: last})
+			stream, err := e.SSE(testwait.Context(t, "a snapshot"), key, wire.SSEOptions{Cursor: goneCursor, LastMessageID: last})
 			if err != nil {
 				t.Error(err)
 				return
@@ -136,10 +138,10 @@ func TestSnapshotFrameIsThatOfASnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 	cursor := snap.Cursor()
-	want := engine.FollowFrame(spool.Frame{Kind: spool.FrameSnapshot, Snapshot: snap}, &cursor)
+	want := engine.FollowFrame(wire.Frame{Kind: wire.FrameSnapshot, Snapshot: snap}, &cursor)
 	ctx, cancel := context.WithCancel(testwait.Context(t, "a snapshot"))
 	defer cancel()
-	stream, err := e.SSE(ctx, key, engine.SSEOptions{Cursor: goneCursor})
+	stream, err := e.SSE(ctx, key, wire.SSEOptions{Cursor: goneCursor})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // After a stop in the middle of a tool, the snapshot has the step's content once: as messages, and not as
@@ -52,8 +53,8 @@ func TestSnapshotBeforeTheStreamClosesLeadsToItsEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := memory.New(nil)
-		b.Live = hookLive{Live: b.Live, onClose: func(end spool.Item) {
-			if end.Type == spool.ItemRunError {
+		b.Live = hookLive{Live: b.Live, onClose: func(end wire.Item) {
+			if end.Type == wire.ItemRunError {
 				<-time.After(time.Second)
 			}
 		}}

@@ -9,10 +9,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/live"
+	"github.com/spoolhq/spool/wire"
 )
-
-// SSEOptions say where an event stream begins and which form it has.
-type SSEOptions = spool.SSEOptions
 
 // SSEHeaders returns the header of an event stream.
 func SSEHeaders() http.Header {
@@ -42,15 +40,15 @@ type EventStream struct {
 // SSE returns the frames of [Watcher.Follow] as server-sent events: a header and a body that the caller
 // writes to its response. The stream ends when ctx ends. SSE returns a [spool.NotFound] error for a
 // thread that does not exist, and an [spool.Invalid] error for an unknown wire format.
-func (w *Watcher) SSE(ctx context.Context, key spool.ThreadKey, o SSEOptions) (*EventStream, error) {
+func (w *Watcher) SSE(ctx context.Context, key spool.ThreadKey, o wire.SSEOptions) (*EventStream, error) {
 	if o.WireFormat != "" {
 		return nil, spool.Errorf(spool.Invalid, "wireFormat: there is none of the name %q", o.WireFormat)
 	}
-	from := FollowOptions{LastMessageID: o.LastMessageID, CreatedAt: o.CreatedAt}
-	if c, ok := spool.ParseCursor(o.Cursor); ok {
+	from := wire.FollowOptions{LastMessageID: o.LastMessageID, CreatedAt: o.CreatedAt}
+	if c, ok := wire.ParseCursor(o.Cursor); ok {
 		from.Cursor = &c
 	} else if o.Since != nil {
-		from.Cursor = &spool.Cursor{Seq: *o.Since}
+		from.Cursor = &wire.Cursor{Seq: *o.Since}
 	}
 	events, err := w.live.SSE(ctx, key, client(ctx, from), o)
 	if err != nil {
@@ -116,4 +114,4 @@ func (s *EventStream) Close() error {
 
 // FollowFrame returns a frame as a server-sent event. It moves the cursor at past the frame, or to the
 // frame's own cursor if the frame has one. A notice has no id, and does not move the cursor.
-func FollowFrame(f spool.Frame, at *spool.Cursor) []byte { return live.FollowFrame(f, at) }
+func FollowFrame(f wire.Frame, at *wire.Cursor) []byte { return live.FollowFrame(f, at) }

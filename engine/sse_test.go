@@ -16,12 +16,13 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/sse"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // listen reads the event stream after a cursor in the background, until ctx ends.
 func listen(ctx context.Context, t *testing.T, e *engine.Engine, cursor string) (body func() []byte) {
 	t.Helper()
-	s, err := e.SSE(ctx, key, engine.SSEOptions{Cursor: cursor})
+	s, err := e.SSE(ctx, key, wire.SSEOptions{Cursor: cursor})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +144,7 @@ func TestKeepaliveWithoutAStream(t *testing.T) {
 		model := spooltest.NewReplayModel(spooltest.Turn{Text: []string{"x"}, Gate: gate})
 		b := memory.New(nil)
 		e := newEngine(t, b, config(model))
-		if _, err := e.Run(t.Context(), key, engine.StartRequest{Prompt: "go", RunID: "r1"}); err != nil {
+		if _, err := e.Run(t.Context(), key, wire.StartRequest{Prompt: "go", RunID: "r1"}); err != nil {
 			t.Fatal(err)
 		}
 		stop := work(t, e)
@@ -153,7 +154,7 @@ func TestKeepaliveWithoutAStream(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
 		defer cancel()
-		s, err := e.SSE(ctx, key, engine.SSEOptions{Cursor: "1 r1:1 1-2"})
+		s, err := e.SSE(ctx, key, wire.SSEOptions{Cursor: "1 r1:1 1-2"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,13 +4,15 @@ import (
 	"context"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Run starts a run on the thread, and creates the thread if it does not exist. An empty thread id
 // stands for a new thread. A run with an accepted result is durable and will come to an end, whatever
 // happens to this process. On a thread with an active run, [StartRequest.WhenBusy] decides. A refused
 // start changes nothing. Run returns an [spool.Invalid] error that names the field for a wrong request.
-func (e *Engine) Run(ctx context.Context, key spool.ThreadKey, r StartRequest) (RunResult, error) {
+func (e *Engine) Run(ctx context.Context, key spool.ThreadKey, r wire.StartRequest) (wire.RunResult, error) {
 	return e.intake.Start(ctx, key, r)
 }
 
@@ -27,6 +29,6 @@ func (e *Engine) Run(ctx context.Context, key spool.ThreadKey, r StartRequest) (
 //
 // StartTx returns an [spool.Invalid] error for a transaction on another database than the backend's, as far as
 // the transaction says which it is on, and for a backend without transactions of a host, such as memory.
-func (e *Engine) StartTx(ctx context.Context, tx spool.HostTx, key spool.ThreadKey, r StartRequest) (result RunResult, wake func(), err error) {
+func (e *Engine) StartTx(ctx context.Context, tx store.HostTx, key spool.ThreadKey, r wire.StartRequest) (result wire.RunResult, wake func(), err error) {
 	return e.intake.StartTx(ctx, tx, key, r)
 }

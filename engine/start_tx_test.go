@@ -9,18 +9,20 @@ import (
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // errHostRollsBack ends a transaction of a host.
 var errHostRollsBack = errors.New("the host rolls back")
 
 // startInHost starts a run in a transaction of a host, which then does the rest and commits, unless rest fails.
-func startInHost(t *testing.T, b spool.Backend, e *engine.Engine, r engine.StartRequest, rest func() error) (result engine.RunResult, wake func(), err error) {
+func startInHost(t *testing.T, b store.Backend, e *engine.Engine, r wire.StartRequest, rest func() error) (result wire.RunResult, wake func(), err error) {
 	t.Helper()
 
 	key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t1"}
-	err = b.Store.Update(t.Context(), key, 0, func(tx spool.Tx) (err error) {
-		host := spool.NewHostTx("memory", func(_ context.Context, _ spool.ThreadKey, fn func(spool.Tx) error) error { return fn(tx) })
+	err = b.Store.Update(t.Context(), key, 0, func(tx store.Tx) (err error) {
+		host := store.NewHostTx("memory", func(_ context.Context, _ spool.ThreadKey, fn func(store.Tx) error) error { return fn(tx) })
 		if result, wake, err = e.StartTx(t.Context(), host, key, r); err != nil {
 			return err
 		}
@@ -36,7 +38,7 @@ func TestStartTx(t *testing.T) {
 	b := memory.New(nil)
 	b.HostTx = "memory"
 	e, err := engine.New(b, engine.Config{
-		Agents: []engine.Agent{{Name: "assistant", Model: "demo"}}, Models: map[string]spool.Model{"demo": demo.New(demo.Config{})},
+		Agents: []spool.Agent{{Name: "assistant", Model: "demo"}}, Models: map[string]spool.Model{"demo": demo.New(demo.Config{})},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +46,7 @@ func TestStartTx(t *testing.T) {
 	t.Cleanup(e.Close)
 	key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t1"}
 
-	result, _, err := startInHost(t, b, e, engine.StartRequest{RunID: "r1", Prompt: "Hello"}, func() error { return errHostRollsBack })
+	result, _, err := startInHost(t, b, e, wire.StartRequest{RunID: "r1", Prompt: "Hello"}, func() error { return errHostRollsBack })
 	if !errors.Is(err, errHostRollsBack) || !result.Accepted {
 		t.Fatalf("%+v, %v", result, err)
 	}
@@ -53,12 +55,12 @@ func TestStartTx(t *testing.T) {
 	}
 
 	woken := 0
-	stop, err := b.Live.Subscribe(t.Context(), spool.JobsTopic, func(spool.WakeKind, []byte) { woken++ })
+	stop, err := b.Live.Subscribe(t.Context(), store.JobsTopic, func(store.WakeKind, []byte) { woken++ })
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(stop)
-	result, wake, err := startInHost(t, b, e, engine.StartRequest{RunID: "r1", Prompt: "Hello"}, func() error {
+	result, wake, err := startInHost(t, b, e, wire.StartRequest{RunID: "r1", Prompt: "Hello"}, func() error {
 		if woken != 0 {
 			t.Error("workers were woken before the commit")
 		}
@@ -72,8 +74,8 @@ func TestStartTx(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- e.Work(ctx, engine.WorkOptions{}) }()
-	if out, err := e.Await(ctx, key, "r1"); err != nil || out.State != spool.Completed {
+	go func() { done <- e.Work(ctx, store.WorkOptions{}) }()
+	if out, err := e.Await(ctx, key, "r1"); err != nil || out.State != wire.Completed {
 		t.Errorf("%+v, %v", out, err)
 	}
 	cancel()
@@ -81,12 +83,12 @@ func TestStartTx(t *testing.T) {
 		t.Error(err)
 	}
 
-	result, wake, err = startInHost(t, b, e, engine.StartRequest{RunID: "r1", Prompt: "Hello"}, func() error { return nil })
-	if result.Accepted || result.Reason != spool.ReasonRunIDUsed || !errors.Is(err, spool.ErrRunIDUsed) { // memory has no savepoints
+	result, wake, err = startInHost(t, b, e, wire.StartRequest{RunID: "r1", Prompt: "Hello"}, func() error { return nil })
+	if result.Accepted || result.Reason != wire.ReasonRunIDUsed || !errors.Is(err, store.ErrRunIDUsed) { // memory has no savepoints
 		t.Errorf("a used id: %+v, %v", result, err)
 	}
 	wake() // of a refused start, it does nothing
-	if _, _, err := e.StartTx(t.Context(), spool.HostTx{}, key, engine.StartRequest{Prompt: "Hello"}); spool.CodeOf(err) != spool.Invalid {
+	if _, _, err := e.StartTx(t.Context(), store.HostTx{}, key, wire.StartRequest{Prompt: "Hello"}); spool.CodeOf(err) != spool.Invalid {
 		t.Errorf("no transaction: %v", err)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // A step whose save had an unknown outcome when a stop came is in the messages once.
@@ -39,7 +41,7 @@ func TestStopBehindAnUnknownOutcomeSavesTheStepOnce(t *testing.T) {
 		for _, m := range snap.Messages {
 			calls += len(m.ToolCalls())
 		}
-		if calls != 1 || snap.Thread.State != spool.Cancelled {
+		if calls != 1 || snap.Thread.State != wire.Cancelled {
 			t.Errorf("%s: the one call is in the messages %d times; steps %d", snap.Thread.State, calls, snap.Runs[0].Steps)
 		}
 		stop()
@@ -64,12 +66,12 @@ func TestStopOfADeadWorkersRunClosesItsStream(t *testing.T) {
 		pass(time.Minute)
 		e = newEngine(t, b, c)
 		stopRun(t, e)
-		page, err := b.Live.Read(t.Context(), spool.StreamKey{Thread: key, ID: "r1:1"}, spool.Offset{}, 0)
+		page, err := b.Live.Read(t.Context(), store.StreamKey{Thread: key, ID: "r1:1"}, wire.Offset{}, 0)
 		if err == nil && !page.Ended {
 			t.Errorf("the stream of the stopped run stays open: %d items", len(page.Items))
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		got := watch(ctx, e, &spool.Cursor{Stream: "other:1"})
+		got := watch(ctx, e, &wire.Cursor{Stream: "other:1"})
 		pass(5 * time.Second)
 		start(t, e, "r2")
 		pass(1500 * time.Millisecond)
@@ -113,7 +115,7 @@ func TestStopOfADeadWorkersRunKeepsResults(t *testing.T) {
 				}
 			}
 		}
-		if paid != 1 || snap.Thread.State != spool.Cancelled {
+		if paid != 1 || snap.Thread.State != wire.Cancelled {
 			t.Errorf("%s: the payment is in the %d messages %d times", snap.Thread.State, len(snap.Messages), paid)
 		}
 		stop()
@@ -129,14 +131,14 @@ func TestStopOutlivesTheLastWorker(t *testing.T) {
 		"deaths": func(t *testing.T, e *engine.Engine) {
 			t.Helper()
 			<-time.After(time.Minute) // the lease lapses
-			if _, err := e.HandleJob(t.Context(), spool.Job{Tenant: key.Tenant, ThreadID: key.ID, RunID: "r1"}); err != nil {
+			if _, err := e.HandleJob(t.Context(), wire.Job{Tenant: key.Tenant, ThreadID: key.ID, RunID: "r1"}); err != nil {
 				t.Fatal(err)
 			}
 		},
 		"dead job": func(t *testing.T, e *engine.Engine) {
 			t.Helper()
 			<-time.After(time.Minute)
-			j := spool.Job{Tenant: key.Tenant, ThreadID: key.ID, RunID: "r1"}
+			j := wire.Job{Tenant: key.Tenant, ThreadID: key.ID, RunID: "r1"}
 			if err := e.HandleDeadJob(t.Context(), j, 3, "nobody took it"); err != nil {
 				t.Fatal(err)
 			}
@@ -164,7 +166,7 @@ func TestStopOutlivesTheLastWorker(t *testing.T) {
 					t.Fatal(r, err)
 				}
 				end(t, e)
-				if got := snapshot(t, e).Thread.State; got != spool.Cancelled {
+				if got := snapshot(t, e).Thread.State; got != wire.Cancelled {
 					t.Errorf("the stopped run is %s", got)
 				}
 				stop()

@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/change"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // sweepPage bounds the number of stranded threads in one sweep.
@@ -16,9 +17,9 @@ const sweepPage = 500
 // Sweep enqueues a job for each active run that has neither a worker nor a job. So no run stays QUEUED,
 // RUNNING or parked for ever, even if jobs were lost. Workers sweep by themselves. Any number of
 // processes may sweep at once.
-func (a *Admin) Sweep(ctx context.Context) (SweepReport, error) {
-	var report SweepReport
-	stranded, err := a.store.Threads(ctx, spool.ThreadQuery{Work: spool.ThreadsStranded, Limit: sweepPage})
+func (a *Admin) Sweep(ctx context.Context) (wire.SweepReport, error) {
+	var report wire.SweepReport
+	stranded, err := a.store.Threads(ctx, wire.ThreadQuery{Work: wire.ThreadsStranded, Limit: sweepPage})
 	if err != nil {
 		return report, err
 	}
@@ -29,7 +30,7 @@ func (a *Admin) Sweep(ctx context.Context) (SweepReport, error) {
 		switch {
 		case err == nil:
 			report.Redispatched++
-			a.threads.Live.Wake(spool.JobsTopic, spool.WakeJobs, nil)
+			a.threads.Live.Wake(store.JobsTopic, store.WakeJobs, nil)
 		case errors.Is(err, thread.ErrUnchanged), record.Missing(err):
 		default:
 			report.Errors++

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // slowContext is a context whose values take a while, so that everything else is faster.
@@ -33,7 +33,7 @@ func TestTakenRunLinksToItsStart(t *testing.T) {
 			ctx, span := m.provider.Tracer("test").Start(t.Context(), "POST "+id)
 			key := key
 			key.ID = spool.ThreadID(id)
-			if r, err := e.Run(slowContext{ctx}, key, engine.StartRequest{Prompt: "p"}); err != nil || !r.Accepted {
+			if r, err := e.Run(slowContext{ctx}, key, wire.StartRequest{Prompt: "p"}); err != nil || !r.Accepted {
 				t.Fatal(r, err)
 			}
 			span.End()

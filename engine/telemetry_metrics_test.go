@@ -16,8 +16,9 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // lines returns the points of a metric: their attributes, and their value or their count and sum.
@@ -72,7 +73,7 @@ func TestMetricsOfRuns(t *testing.T) {
 		e := newEngine(t, b, c)
 
 		start(t, e, "r1")
-		if r, err := e.Run(t.Context(), key, engine.StartRequest{Prompt: "p", RunID: "r2"}); err != nil || r.Accepted {
+		if r, err := e.Run(t.Context(), key, wire.StartRequest{Prompt: "p", RunID: "r2"}); err != nil || r.Accepted {
 			t.Fatal(r, err)
 		}
 		pass(3 * time.Second)
@@ -91,7 +92,7 @@ func TestMetricsOfRuns(t *testing.T) {
 		stop()
 		other := key
 		other.ID = "t2"
-		if r, err := e.Run(t.Context(), other, engine.StartRequest{Prompt: "p", RunID: "r3"}); err != nil || !r.Accepted {
+		if r, err := e.Run(t.Context(), other, wire.StartRequest{Prompt: "p", RunID: "r3"}); err != nil || !r.Accepted {
 			t.Fatal(r, err)
 		}
 		if r, err := e.Stop(t.Context(), other); err != nil || !r.Accepted {
@@ -121,7 +122,7 @@ func TestMetricsOfRuns(t *testing.T) {
 }
 
 // checkLedger compares the metric of tokens with the sums of the ledger.
-func checkLedger(t *testing.T, b spool.Backend, data metricdata.Aggregation, input, output int64) {
+func checkLedger(t *testing.T, b store.Backend, data metricdata.Aggregation, input, output int64) {
 	t.Helper()
 	sums := make(map[string]int64)
 	tokens, _ := data.(metricdata.Histogram[int64])
@@ -130,8 +131,8 @@ func checkLedger(t *testing.T, b spool.Backend, data metricdata.Aggregation, inp
 		sums[of.AsString()] += p.Sum
 	}
 	var ledger spool.TokenCount
-	err := b.Store.View(t.Context(), key, func(v spool.View) error {
-		usage, err := v.Usage(spool.UsageQuery{Sums: true})
+	err := b.Store.View(t.Context(), key, func(v store.View) error {
+		usage, err := v.Usage(wire.UsageQuery{Sums: true})
 		for _, l := range usage.Sums {
 			ledger.InputTokens += l.InputTokens
 			ledger.OutputTokens += l.OutputTokens
@@ -209,12 +210,12 @@ func TestMetricsNameNobody(t *testing.T) {
 		c, m := measure(t, config(spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("x")), sendTool()))
 		e := newEngine(t, memory.New(nil), c)
 		whose := spool.ThreadKey{Tenant: "MARKtenant", ID: "MARKthread"}
-		if r, err := e.Run(t.Context(), whose, engine.StartRequest{Prompt: "p", RunID: "MARKrun"}); err != nil || !r.Accepted {
+		if r, err := e.Run(t.Context(), whose, wire.StartRequest{Prompt: "p", RunID: "MARKrun"}); err != nil || !r.Accepted {
 			t.Fatal(r, err)
 		}
 		defer work(t, e)()
 		pass(time.Second)
-		if r, err := e.Respond(t.Context(), whose, engine.Response{ToolCallID: "c1", Approved: true, By: "MARKsubject"}); err != nil || !r.Delivered {
+		if r, err := e.Respond(t.Context(), whose, wire.Response{ToolCallID: "c1", Approved: true, By: "MARKsubject"}); err != nil || !r.Delivered {
 			t.Fatal(r, err)
 		}
 		pass(time.Second)

@@ -25,6 +25,7 @@ import (
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // collector has the spans and metrics of an engine.
@@ -123,7 +124,7 @@ func TestSpansOfARun(t *testing.T) {
 		e := newEngine(t, memory.New(nil), c)
 
 		ctx, span := m.provider.Tracer("test").Start(t.Context(), "POST /run")
-		if r, err := e.Run(ctx, key, engine.StartRequest{Prompt: "p", RunID: "r1"}); err != nil || !r.Accepted {
+		if r, err := e.Run(ctx, key, wire.StartRequest{Prompt: "p", RunID: "r1"}); err != nil || !r.Accepted {
 			t.Fatal(r, err)
 		}
 		span.End()
@@ -321,7 +322,7 @@ func TestContentsOfSpans(t *testing.T) {
 				c, m := measure(t, c)
 				c.Telemetry.Contents = contents
 				e := newEngine(t, memory.New(nil), c)
-				if r, err := e.Run(t.Context(), key, engine.StartRequest{Prompt: "MARKprompt " + strings.Repeat("é", 4096), RunID: "r1"}); err != nil || !r.Accepted {
+				if r, err := e.Run(t.Context(), key, wire.StartRequest{Prompt: "MARKprompt " + strings.Repeat("é", 4096), RunID: "r1"}); err != nil || !r.Accepted {
 					t.Fatal(r, err)
 				}
 				defer work(t, e)()
@@ -358,14 +359,14 @@ func TestSpansOfNestedRuns(t *testing.T) {
 						return spooltest.Turn{Text: []string{"found"}, Usage: spooltest.Tokens(3, 1)}
 					case spooltest.StepOf(r) == 0:
 						return spooltest.Turn{Usage: spooltest.Tokens(10, 4), Calls: []spooltest.Call{
-							{ID: "c1", Name: engine.SpawnTool, Args: `{"name":"MARKname","instructions":"look"}`},
+							{ID: "c1", Name: spool.SpawnTool, Args: `{"name":"MARKname","instructions":"look"}`},
 						}}
 					default:
 						return spooltest.Turn{Text: []string{"done"}, Usage: spooltest.Tokens(20, 2)}
 					}
 				})
 				c := config(model)
-				c.Agents[0].Spawn = &engine.Spawn{Open: true}
+				c.Agents[0].Spawn = &spool.Spawn{Open: true}
 				c, m := measure(t, c)
 				c.Telemetry.Contents = contents
 				b := memory.New(nil)

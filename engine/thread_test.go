@@ -7,9 +7,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // A reader of a thread's record sees the run's end, and ends when the thread is deleted.
@@ -32,7 +33,7 @@ func TestRecordTellsOfTheEndAndOfTheDeletion(t *testing.T) {
 					return
 				}
 				mu.Lock()
-				lines = append(lines, line(spool.Frame{Event: &entry}))
+				lines = append(lines, line(wire.Frame{Event: &entry}))
 				mu.Unlock()
 			}
 		}()
@@ -65,8 +66,8 @@ func TestUsageNumbersStepsFromOne(t *testing.T) {
 		stop := work(t, e)
 		start(t, e, "r1")
 		pass(time.Second)
-		err := b.Store.View(t.Context(), key, func(v spool.View) error {
-			usage, err := v.Usage(spool.UsageQuery{})
+		err := b.Store.View(t.Context(), key, func(v store.View) error {
+			usage, err := v.Usage(wire.UsageQuery{})
 			rows := usage.Rows
 			if len(rows) != 1 || rows[0].Step != 1 {
 				t.Errorf("the only step is in the ledger as %+v", rows)
@@ -91,7 +92,7 @@ func TestRenewalLeavesUpdatedAtAlone(t *testing.T) {
 		start(t, e, "r1")
 		updated := func() time.Time {
 			t.Helper()
-			threads, err := e.Threads(t.Context(), key.Tenant, spool.ThreadQuery{})
+			threads, err := e.Threads(t.Context(), key.Tenant, wire.ThreadQuery{})
 			if err != nil || len(threads) != 1 {
 				t.Fatal(threads, err)
 			}

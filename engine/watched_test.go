@@ -8,8 +8,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // A process knows whether clients follow a thread, its own and those of other processes.
@@ -56,7 +56,7 @@ func TestWatched(t *testing.T) {
 					if c.other {
 						e = two
 					}
-					for _, err := range e.Follow(ctx, key, engine.FollowOptions{}) {
+					for _, err := range e.Follow(ctx, key, wire.FollowOptions{}) {
 						if err != nil {
 							return
 						}

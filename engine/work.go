@@ -3,17 +3,14 @@ package engine
 import (
 	"context"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/worker"
+	"github.com/spoolhq/spool/store"
 )
-
-// WorkOptions say which jobs a worker takes, and how many.
-type WorkOptions = spool.WorkOptions
 
 // Work claims jobs of this process's agents, executes them, and sweeps, until ctx ends. Then each segment
 // gives its run back at once, and Work returns nil after the last segment has stopped. A job of another
 // agent stays in the queue; after a minute the worker warns about it.
-func (e *Engine) Work(ctx context.Context, o WorkOptions) error {
+func (e *Engine) Work(ctx context.Context, o store.WorkOptions) error {
 	return worker.Run(ctx, worker.Config{
 		Store: e.store, Live: e.threads.Live, Log: e.config.Log, Random: e.threads.Rules.Random, Agents: e.registry.Names(),
 		Lease: e.config.Worker.Lease, Poll: e.config.Worker.Poll, SweepEvery: e.config.Worker.SweepEvery,

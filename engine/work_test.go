@@ -6,10 +6,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // A job of an ended run leaves the queue, although no worker has its agent any more.
@@ -24,7 +24,7 @@ func TestJobOfAnEndedRunGoesThoughItsAgentIsGone(t *testing.T) {
 		c.Agents[0].Name = "b"
 		stop := work(t, newEngine(t, b, c))
 		pass(24 * time.Hour)
-		s, err := b.Store.Stats(t.Context(), spool.StatsQuery{Queue: true})
+		s, err := b.Store.Stats(t.Context(), wire.StatsQuery{Queue: true})
 		if q := s.Queue; err != nil || q.Delayed+q.Ready+q.InFlight+q.Dead > 0 {
 			t.Errorf("a day later: %+v, %v", q, err)
 		}
@@ -39,7 +39,7 @@ func TestWorkWithAnEndedContext(t *testing.T) {
 		e := newEngine(t, memory.New(nil), config(spooltest.NewModel()))
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := e.Work(ctx, engine.WorkOptions{}); err != nil {
+		if err := e.Work(ctx, store.WorkOptions{}); err != nil {
 			t.Error(err)
 		}
 	})

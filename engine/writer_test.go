@@ -6,9 +6,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Readers get items whose append failed later, or in a snapshot.
@@ -22,7 +22,7 @@ func TestItemsOfAFailedAppendReachReaders(t *testing.T) {
 		stop := work(t, e)
 		start(t, e, "r1")
 		ctx, cancel := context.WithCancel(t.Context())
-		got := watch(ctx, e, &spool.Cursor{})
+		got := watch(ctx, e, &wire.Cursor{})
 		pass(time.Second)
 		close(gate)
 		pass(5 * time.Second)
@@ -40,7 +40,7 @@ func TestStopEndsARunWhoseStreamsHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := make(chan struct{})
 		b := memory.New(nil)
-		b.Live = hookLive{Live: b.Live, onAppend: func(ctx context.Context, _ []spool.Item) error {
+		b.Live = hookLive{Live: b.Live, onAppend: func(ctx context.Context, _ []wire.Item) error {
 			select {
 			case <-hang:
 				return nil
@@ -76,7 +76,7 @@ func TestUnknownOutcomeOfTheEndIsNotToldAsLost(t *testing.T) {
 		}})))
 		stop := work(t, e)
 		start(t, e, "r1")
-		got := collect(t, e, &spool.Cursor{})
+		got := collect(t, e, &wire.Cursor{})
 		if !has(got, "=RUN_ENDED finished") && !has(got, "snapshot") || has(got, "RUN_ERROR lost") {
 			t.Errorf("the run is %s, and told as:\n%s", state(t, b), text(got))
 		}

@@ -13,8 +13,8 @@ import (
 // returns a [spool.NotFound] error.
 type Receipt struct{}
 
-// Price implements [spool.Pricer].
-func (Receipt) Price(_ context.Context, c spool.Charge) (spool.Cost, error) {
+// Price implements [price.Pricer].
+func (Receipt) Price(_ context.Context, c Charge) (spool.Cost, error) {
 	switch {
 	case c.Receipt == nil:
 		return spool.Cost{}, spool.Errorf(spool.NotFound, "the provider did not say what it cost")
@@ -27,7 +27,7 @@ func (Receipt) Price(_ context.Context, c spool.Charge) (spool.Cost, error) {
 // Chain returns a pricer that asks others in turn, and uses the first price. It skips a pricer that panics or
 // returns another error than [spool.NotFound], with a warning to log; nil means [slog.Default]. If none has a
 // price, it returns a [spool.NotFound] error.
-func Chain(log *slog.Logger, pricers ...spool.Pricer) spool.Pricer {
+func Chain(log *slog.Logger, pricers ...Pricer) Pricer {
 	if log == nil {
 		log = slog.Default()
 	}
@@ -36,11 +36,11 @@ func Chain(log *slog.Logger, pricers ...spool.Pricer) spool.Pricer {
 
 type chain struct {
 	log     *slog.Logger
-	pricers []spool.Pricer
+	pricers []Pricer
 }
 
-// Price implements [spool.Pricer].
-func (c *chain) Price(ctx context.Context, charge spool.Charge) (spool.Cost, error) {
+// Price implements [price.Pricer].
+func (c *chain) Price(ctx context.Context, charge Charge) (spool.Cost, error) {
 	for _, p := range c.pricers {
 		cost, err := try(ctx, p, charge)
 		switch {
@@ -56,7 +56,7 @@ func (c *chain) Price(ctx context.Context, charge spool.Charge) (spool.Cost, err
 }
 
 // try asks a pricer. It turns a panic into an error.
-func try(ctx context.Context, p spool.Pricer, c spool.Charge) (cost spool.Cost, err error) {
+func try(ctx context.Context, p Pricer, c Charge) (cost spool.Cost, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = &spool.Error{Code: spool.Internal, Message: "the pricer panicked", Err: fmt.Errorf("panic: %v\n%s", r, debug.Stack())}

@@ -20,7 +20,7 @@ import (
 // without the variant after an "@", without what clouds and routers add, and without the date. If the model is
 // not found, or the charge lacks the count of its prompt or of its answer, the error is [spool.NotFound]. If
 // counts are invalid, or their sum needs more than 64 bits, the error is [spool.Invalid].
-func New(t Table, log *slog.Logger) (spool.Pricer, error) {
+func New(t Table, log *slog.Logger) (Pricer, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
 	}
@@ -36,8 +36,8 @@ type tablePricer struct {
 	warned sync.Map // of the names of models
 }
 
-// Price implements [spool.Pricer].
-func (p *tablePricer) Price(ctx context.Context, c spool.Charge) (spool.Cost, error) {
+// Price implements [price.Pricer].
+func (p *tablePricer) Price(ctx context.Context, c Charge) (spool.Cost, error) {
 	name, rates, ok := p.find(c)
 	if !ok {
 		return spool.Cost{}, spool.Errorf(spool.NotFound, "the price table does not have the model")
@@ -57,7 +57,7 @@ func (p *tablePricer) Price(ctx context.Context, c spool.Charge) (spool.Cost, er
 }
 
 // find returns the rates of the model, and the name that has them.
-func (p *tablePricer) find(c spool.Charge) (string, Rates, bool) {
+func (p *tablePricer) find(c Charge) (string, Rates, bool) {
 	for _, form := range []func(string) string{own, variant, knownmodel.Plain, undated} {
 		for _, name := range []string{c.Model, c.ModelID, c.Requested} {
 			name = form(name)
@@ -82,7 +82,7 @@ func undated(name string) string { return knownmodel.Undated(knownmodel.Plain(na
 
 // micros returns the price of the counts. Tokens that were read from a cache or written to one are part of
 // the input, and reasoning tokens are part of the output.
-func (p *tablePricer) micros(ctx context.Context, name string, r Rates, c spool.Charge) (int64, error) {
+func (p *tablePricer) micros(ctx context.Context, name string, r Rates, c Charge) (int64, error) {
 	u, ofWrite := c.Usage, r.CacheWrite
 	if c.Billing.CacheFor >= time.Hour && r.CacheWriteHour != nil {
 		ofWrite = r.CacheWriteHour

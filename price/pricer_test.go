@@ -21,7 +21,7 @@ func n(n int64) *int64 { return new(n) }
 func rate(r price.PerMillion) *price.PerMillion { return new(r) }
 
 // pricer returns a pricer over a table of three models, and what it logs.
-func pricer(t *testing.T) (spool.Pricer, *bytes.Buffer) {
+func pricer(t *testing.T) (price.Pricer, *bytes.Buffer) {
 	t.Helper()
 
 	log := new(bytes.Buffer)
@@ -60,7 +60,7 @@ func TestCounts(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 
-			got, err := p.Price(context.Background(), spool.Charge{Model: c.model, Usage: c.usage})
+			got, err := p.Price(context.Background(), price.Charge{Model: c.model, Usage: c.usage})
 			want := spool.Cost{Micros: c.want, Currency: "EUR", Source: spool.CostTable, Version: "7"}
 			if diff := cmp.Diff(want, got); diff != "" || err != nil {
 				t.Errorf("%v (-want +got):\n%s", err, diff)
@@ -75,15 +75,15 @@ func TestUnpriced(t *testing.T) {
 	p, _ := pricer(t)
 	for _, c := range []struct {
 		name   string
-		charge spool.Charge
+		charge price.Charge
 		want   spool.Code
 	}{
-		{"UnknownModel", spool.Charge{Model: "other", Usage: spool.Usage{Input: n(1), Output: n(1)}}, spool.NotFound},
-		{"InputNotCounted", spool.Charge{Model: "plain", Usage: spool.Usage{Output: n(1)}}, spool.NotFound},
-		{"OutputNotCounted", spool.Charge{Model: "plain", Usage: spool.Usage{Input: n(1)}}, spool.NotFound},
-		{"Negative", spool.Charge{Model: "plain", Usage: spool.Usage{Input: n(-1), Output: n(1)}}, spool.Invalid},
-		{"TooLarge", spool.Charge{Model: "large", Usage: spool.Usage{Input: n(math.MaxInt64), Output: n(math.MaxInt64)}}, spool.Invalid},
-		{"TooLargeBySum", spool.Charge{Model: "full", Usage: spool.Usage{Input: n(1), CacheRead: n(math.MaxInt64), CacheWrite: n(math.MaxInt64), Output: n(math.MaxInt64)}}, spool.Invalid},
+		{"UnknownModel", price.Charge{Model: "other", Usage: spool.Usage{Input: n(1), Output: n(1)}}, spool.NotFound},
+		{"InputNotCounted", price.Charge{Model: "plain", Usage: spool.Usage{Output: n(1)}}, spool.NotFound},
+		{"OutputNotCounted", price.Charge{Model: "plain", Usage: spool.Usage{Input: n(1)}}, spool.NotFound},
+		{"Negative", price.Charge{Model: "plain", Usage: spool.Usage{Input: n(-1), Output: n(1)}}, spool.Invalid},
+		{"TooLarge", price.Charge{Model: "large", Usage: spool.Usage{Input: n(math.MaxInt64), Output: n(math.MaxInt64)}}, spool.Invalid},
+		{"TooLargeBySum", price.Charge{Model: "full", Usage: spool.Usage{Input: n(1), CacheRead: n(math.MaxInt64), CacheWrite: n(math.MaxInt64), Output: n(math.MaxInt64)}}, spool.Invalid},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -104,15 +104,15 @@ func TestModelNames(t *testing.T) {
 	const full, plain = 10_000_000, 150_000
 	for _, c := range []struct {
 		name   string
-		charge spool.Charge
+		charge price.Charge
 		want   int64
 	}{
-		{"Configured", spool.Charge{Model: "full", ModelID: "plain", Requested: "plain"}, full},
-		{"Answered", spool.Charge{Model: "x", ModelID: "full", Requested: "plain"}, full},
-		{"Requested", spool.Charge{Model: "x", ModelID: "x-2025", Requested: "full"}, full},
-		{"WholeNameBeforeVariant", spool.Charge{Model: "full@eu", ModelID: "plain"}, plain},
-		{"Variant", spool.Charge{Model: "full@eu", ModelID: "y@z"}, full},
-		{"VariantOfAnswered", spool.Charge{Model: "x", ModelID: "plain@eu"}, plain},
+		{"Configured", price.Charge{Model: "full", ModelID: "plain", Requested: "plain"}, full},
+		{"Answered", price.Charge{Model: "x", ModelID: "full", Requested: "plain"}, full},
+		{"Requested", price.Charge{Model: "x", ModelID: "x-2025", Requested: "full"}, full},
+		{"WholeNameBeforeVariant", price.Charge{Model: "full@eu", ModelID: "plain"}, plain},
+		{"Variant", price.Charge{Model: "full@eu", ModelID: "y@z"}, full},
+		{"VariantOfAnswered", price.Charge{Model: "x", ModelID: "plain@eu"}, plain},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -129,7 +129,7 @@ func TestEstimate(t *testing.T) {
 	t.Parallel()
 
 	p, _ := pricer(t)
-	got, err := p.Price(context.Background(), spool.Charge{Model: "plain", Estimated: true, Usage: spool.Usage{Input: n(1000), Output: n(0)}})
+	got, err := p.Price(context.Background(), price.Charge{Model: "plain", Estimated: true, Usage: spool.Usage{Input: n(1000), Output: n(0)}})
 	if want := (spool.Cost{Micros: 150, Currency: "EUR", Source: spool.CostEstimate, Version: "7"}); got != want || err != nil {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}
@@ -144,10 +144,10 @@ func TestMissingCacheRateIsWarnedOfOnce(t *testing.T) {
 		{Input: n(1), Output: n(1), CacheRead: n(1)},
 		{Input: n(1), Output: n(1), CacheWrite: n(1)},
 	} {
-		if _, err := p.Price(context.Background(), spool.Charge{Model: "plain", Usage: usage}); err != nil {
+		if _, err := p.Price(context.Background(), price.Charge{Model: "plain", Usage: usage}); err != nil {
 			t.Error(err)
 		}
-		if _, err := p.Price(context.Background(), spool.Charge{Model: "full", Usage: usage}); err != nil {
+		if _, err := p.Price(context.Background(), price.Charge{Model: "full", Usage: usage}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -160,7 +160,7 @@ func TestReceipt(t *testing.T) {
 	t.Parallel()
 
 	want := spool.Cost{Micros: 5, Currency: "USD", Source: spool.CostReceipt}
-	got, err := price.Receipt{}.Price(context.Background(), spool.Charge{Receipt: &spool.Cost{Micros: 5, Currency: "USD", Version: "x"}})
+	got, err := price.Receipt{}.Price(context.Background(), price.Charge{Receipt: &spool.Cost{Micros: 5, Currency: "USD", Version: "x"}})
 	if got != want || err != nil {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}
@@ -172,7 +172,7 @@ func TestReceipt(t *testing.T) {
 		{&spool.Cost{Micros: -1, Currency: "USD"}, spool.Invalid},
 		{&spool.Cost{Micros: 1}, spool.Invalid},
 	} {
-		if _, err := (price.Receipt{}).Price(context.Background(), spool.Charge{Receipt: c.receipt}); spool.CodeOf(err) != c.want {
+		if _, err := (price.Receipt{}).Price(context.Background(), price.Charge{Receipt: c.receipt}); spool.CodeOf(err) != c.want {
 			t.Errorf("%+v: %v, want the code %s", c.receipt, err, c.want)
 		}
 	}
@@ -180,7 +180,7 @@ func TestReceipt(t *testing.T) {
 
 type pricerFunc func() (spool.Cost, error)
 
-func (f pricerFunc) Price(context.Context, spool.Charge) (spool.Cost, error) { return f() }
+func (f pricerFunc) Price(context.Context, price.Charge) (spool.Cost, error) { return f() }
 
 func TestChain(t *testing.T) {
 	t.Parallel()
@@ -188,21 +188,21 @@ func TestChain(t *testing.T) {
 	missing := pricerFunc(func() (spool.Cost, error) { return spool.Cost{}, spool.Errorf(spool.NotFound, "no") })
 	failing := pricerFunc(func() (spool.Cost, error) { return spool.Cost{}, errors.New("broken") })
 	panicking := pricerFunc(func() (spool.Cost, error) { panic("broken") })
-	costing := func(micros int64) spool.Pricer {
+	costing := func(micros int64) price.Pricer {
 		return pricerFunc(func() (spool.Cost, error) { return spool.Cost{Micros: micros}, nil })
 	}
 	for _, c := range []struct {
 		name     string
-		pricers  []spool.Pricer
+		pricers  []price.Pricer
 		want     int64
 		code     spool.Code
 		warnings int
 	}{
-		{"FirstAnswer", []spool.Pricer{costing(1), costing(2)}, 1, "", 0},
-		{"AnswerOfNothing", []spool.Pricer{costing(0), costing(2)}, 0, "", 0},
-		{"Missing", []spool.Pricer{missing, costing(2)}, 2, "", 0},
-		{"Failing", []spool.Pricer{failing, panicking, costing(3)}, 3, "", 2},
-		{"None", []spool.Pricer{missing, failing}, 0, spool.NotFound, 1},
+		{"FirstAnswer", []price.Pricer{costing(1), costing(2)}, 1, "", 0},
+		{"AnswerOfNothing", []price.Pricer{costing(0), costing(2)}, 0, "", 0},
+		{"Missing", []price.Pricer{missing, costing(2)}, 2, "", 0},
+		{"Failing", []price.Pricer{failing, panicking, costing(3)}, 3, "", 2},
+		{"None", []price.Pricer{missing, failing}, 0, spool.NotFound, 1},
 		{"Empty", nil, 0, spool.NotFound, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -210,7 +210,7 @@ func TestChain(t *testing.T) {
 
 			log := new(bytes.Buffer)
 			chain := price.Chain(slog.New(slog.NewTextHandler(log, nil)), c.pricers...)
-			got, err := chain.Price(context.Background(), spool.Charge{})
+			got, err := chain.Price(context.Background(), price.Charge{})
 			if got.Micros != c.want || spool.CodeOf(err) != c.code {
 				t.Errorf("%+v, %v", got, err)
 			}
@@ -257,7 +257,7 @@ func TestPriceByBilling(t *testing.T) {
 	} {
 		ten := int64(10)
 		u := spool.Usage{Input: &c.input, Output: &ten, CacheWrite: &c.write}
-		cost, err := pricer.Price(t.Context(), spool.Charge{Model: "m", Usage: u, Billing: c.billing})
+		cost, err := pricer.Price(t.Context(), price.Charge{Model: "m", Usage: u, Billing: c.billing})
 		if err != nil || cost.Micros != c.want {
 			t.Errorf("%s: %d, want %d, %v", name, cost.Micros, c.want, err)
 		}

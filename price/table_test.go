@@ -130,12 +130,12 @@ func TestBuiltin(t *testing.T) {
 		grok-3 grok-3-mini grok-4 grok-4-0709 grok-4-fast-reasoning grok-4.3 grok-4.5 x-ai/grok-code-fast-1
 		deepseek-chat deepseek-reasoner deepseek/deepseek-v4-pro mistral-large-latest mistral-medium-latest mistral-small-latest codestral-latest
 		kimi-k2-thinking kimi-k2.5 moonshotai/kimi-k2.6 glm-4.6 glm-4.7 z-ai/glm-5.1 llama-3.3-70b-versatile openai/gpt-oss-120b`) {
-		cost, err := pricer.Price(t.Context(), spool.Charge{Model: "m", Requested: name, Usage: spool.Usage{Input: &one, Output: &one}})
+		cost, err := pricer.Price(t.Context(), price.Charge{Model: "m", Requested: name, Usage: spool.Usage{Input: &one, Output: &one}})
 		if err != nil || cost.Currency != "USD" {
 			t.Errorf("%s: %+v, %v", name, cost, err)
 		}
 	}
-	if _, err := pricer.Price(t.Context(), spool.Charge{Model: "m", ModelID: "qwen3:8b", Usage: spool.Usage{Input: &one, Output: &one}}); spool.CodeOf(err) != spool.NotFound {
+	if _, err := pricer.Price(t.Context(), price.Charge{Model: "m", ModelID: "qwen3:8b", Usage: spool.Usage{Input: &one, Output: &one}}); spool.CodeOf(err) != spool.NotFound {
 		t.Errorf("a local model: %v", err)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"io"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // MediaType is the media type of a record file: one JSON object a line.
@@ -23,16 +25,16 @@ const (
 type Line struct {
 	Kind string `doc:"The kind of line: the thread comes first, and the end last." enum:"thread,run,message,entry,delta,end" json:"kind"`
 
-	Format        string        `doc:"Of a thread: spool.record."                                json:"format,omitempty"`
-	FormatVersion int           `doc:"Of a thread: the version of the format, 1."                json:"formatVersion,omitempty"`
-	Thread        *spool.Thread `doc:"Of a thread: the present thread."                          json:"thread,omitempty"        nullable:"false"`
-	RunID         spool.RunID   `doc:"Of a thread: the run that has the thread, or had it last." json:"runId,omitempty"`
+	Format        string       `doc:"Of a thread: spool.record."                                json:"format,omitempty"`
+	FormatVersion int          `doc:"Of a thread: the version of the format, 1."                json:"formatVersion,omitempty"`
+	Thread        *wire.Thread `doc:"Of a thread: the present thread."                          json:"thread,omitempty"        nullable:"false"`
+	RunID         spool.RunID  `doc:"Of a thread: the run that has the thread, or had it last." json:"runId,omitempty"`
 
-	Run     *spool.Run           `doc:"A present run, the oldest one first."                                    json:"run,omitempty"     nullable:"false"`
+	Run     *wire.Run            `doc:"A present run, the oldest one first."                                    json:"run,omitempty"     nullable:"false"`
 	Message *spool.Message       `doc:"A message: those of the view in their order, then those of each branch." json:"message,omitempty" nullable:"false"`
-	Branch  spool.BranchID       `doc:"Of a message: the branch that has it. Left out: it is in the view."      json:"branch,omitempty"`
-	Entry   *spool.Entry         `doc:"An entry of the record, by seq."                                         json:"entry,omitempty"   nullable:"false"`
-	Delta   *spool.SnapshotDelta `doc:"What a commit has changed, by version."                                  json:"delta,omitempty"   nullable:"false"`
+	Branch  wire.BranchID        `doc:"Of a message: the branch that has it. Left out: it is in the view."      json:"branch,omitempty"`
+	Entry   *wire.Entry          `doc:"An entry of the record, by seq."                                         json:"entry,omitempty"   nullable:"false"`
+	Delta   *store.SnapshotDelta `doc:"What a commit has changed, by version."                                  json:"delta,omitempty"   nullable:"false"`
 	Version *int64               `doc:"Of the end: the last version."                                           json:"version,omitempty" nullable:"false"`
 }
 

@@ -8,11 +8,13 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/excerpt"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // At returns the snapshot of the thread at a version, without a stream. The UpdatedAt of its thread is when the
 // version's commit happened.
-func (r *Record) At(version int64) (*spool.Snapshot, error) {
+func (r *Record) At(version int64) (*wire.Snapshot, error) {
 	if err := r.Check(version); err != nil {
 		return nil, err
 	}
@@ -24,8 +26,8 @@ func (r *Record) At(version int64) (*spool.Snapshot, error) {
 }
 
 // All returns the snapshots of all versions, in order. It stops at the first that is damaged.
-func (r *Record) All() iter.Seq2[int64, *spool.Snapshot] {
-	return func(yield func(int64, *spool.Snapshot) bool) {
+func (r *Record) All() iter.Seq2[int64, *wire.Snapshot] {
+	return func(yield func(int64, *wire.Snapshot) bool) {
 		f := r.fold()
 		for v := r.First(); v <= r.Last(); v++ {
 			if v > 0 {
@@ -45,20 +47,20 @@ type folder struct {
 
 	seq      int64
 	at       time.Time
-	thread   spool.Thread
+	thread   wire.Thread
 	run      spool.RunID
 	view     []spool.MessageID
-	branches map[spool.BranchID][]spool.MessageID
+	branches map[wire.BranchID][]spool.MessageID
 	order    []spool.RunID
 	runs     map[spool.RunID]*foldedRun
-	parks    map[call]spool.ParkState
+	parks    map[call]wire.ParkState
 }
 
 type foldedRun struct {
-	spool.WireRun
+	wire.WireRun
 
 	place int64
-	wait  *spool.DeltaWait
+	wait  *store.DeltaWait
 }
 
 // call names a park.
@@ -72,8 +74,8 @@ func (r *Record) fold() *folder {
 	f := &folder{
 		record: r, messages: make(map[spool.MessageID]spool.Message, len(r.Messages)),
 		thread: r.Thread, run: r.RunID, seq: r.Thread.LastSeq, at: r.Thread.UpdatedAt,
-		branches: make(map[spool.BranchID][]spool.MessageID), runs: make(map[spool.RunID]*foldedRun),
-		parks: make(map[call]spool.ParkState),
+		branches: make(map[wire.BranchID][]spool.MessageID), runs: make(map[spool.RunID]*foldedRun),
+		parks: make(map[call]wire.ParkState),
 	}
 	if n := len(r.Entries); n > 0 {
 		f.seq = r.Entries[n-1].Seq
@@ -129,7 +131,7 @@ func (f *folder) undo() {
 }
 
 // seqBefore returns the last seq before the first delta.
-func seqBefore(entries []spool.Entry, first spool.SnapshotDelta) int64 {
+func seqBefore(entries []wire.Entry, first store.SnapshotDelta) int64 {
 	seq := int64(0)
 	for _, e := range entries {
 		if e.Seq <= first.Seq && e.CreatedAt.Before(first.At) {
@@ -140,7 +142,7 @@ func seqBefore(entries []spool.Entry, first spool.SnapshotDelta) int64 {
 }
 
 // apply applies the next delta.
-func (f *folder) apply(d *spool.SnapshotDelta) {
+func (f *folder) apply(d *store.SnapshotDelta) {
 	f.seq, f.at = d.Seq, d.At
 	if d.Thread != nil {
 		f.setThread(d)
@@ -164,13 +166,13 @@ func (f *folder) apply(d *spool.SnapshotDelta) {
 	}
 }
 
-func (f *folder) setThread(d *spool.SnapshotDelta) {
+func (f *folder) setThread(d *store.SnapshotDelta) {
 	t := &f.thread
 	t.State, t.Model, t.Title, t.Owner, t.Labels = d.Thread.State, d.Thread.Model, d.Thread.Title, d.Thread.Owner, d.Thread.Labels
 	f.run = d.RunID
 }
 
-func (f *folder) applyRun(d *spool.DeltaRun) {
+func (f *folder) applyRun(d *store.DeltaRun) {
 	before, known := f.runs[d.ID]
 	if !known {
 		before = &foldedRun{}
@@ -184,7 +186,7 @@ func (f *folder) applyRun(d *spool.DeltaRun) {
 }
 
 // cut moves a message of the view, and all behind it, to a branch.
-func (f *folder) cut(from spool.MessageID, to spool.BranchID) {
+func (f *folder) cut(from spool.MessageID, to wire.BranchID) {
 	at := slices.Index(f.view, from)
 	if at < 0 {
 		at = len(f.view)
@@ -194,8 +196,8 @@ func (f *folder) cut(from spool.MessageID, to spool.BranchID) {
 }
 
 // snapshot returns the present state.
-func (f *folder) snapshot() (*spool.Snapshot, error) {
-	s := &spool.Snapshot{Thread: f.thread, Messages: make([]spool.Message, len(f.view)), LastEventSeq: -1}
+func (f *folder) snapshot() (*wire.Snapshot, error) {
+	s := &wire.Snapshot{Thread: f.thread, Messages: make([]spool.Message, len(f.view)), LastEventSeq: -1}
 	s.Thread.UpdatedAt, s.Thread.RunID, s.Thread.LastSeq = f.at, f.run, f.seq
 	if f.seq > 0 {
 		s.LastEventSeq = f.seq
@@ -207,18 +209,18 @@ func (f *folder) snapshot() (*spool.Snapshot, error) {
 		}
 		s.Messages[i] = m
 	}
-	s.Runs = make([]spool.Run, 0, min(len(f.order), excerpt.MaxRuns))
+	s.Runs = make([]wire.Run, 0, min(len(f.order), excerpt.MaxRuns))
 	for _, id := range slices.Backward(f.order) {
 		if len(s.Runs) == excerpt.MaxRuns {
 			break
 		}
 		s.Runs = append(s.Runs, f.runs[id].Run())
 	}
-	s.Thread.Expired = spool.Expired{}
+	s.Thread.Expired = wire.Expired{}
 	if owner := f.runs[f.run]; owner != nil {
 		s.Thread.Expired = owner.Expired
 	}
-	s.ActiveEvents = []spool.Entry{}
+	s.ActiveEvents = []wire.Entry{}
 	if s.Thread.State.Active() {
 		s.Queue, s.ActiveEvents = f.queue(), f.activeEvents()
 	}
@@ -226,7 +228,7 @@ func (f *folder) snapshot() (*spool.Snapshot, error) {
 }
 
 // queue returns the runs that wait for the thread.
-func (f *folder) queue() []spool.QueuedRun {
+func (f *folder) queue() []wire.QueuedRun {
 	var waiting []*foldedRun
 	for _, id := range f.order {
 		if r := f.runs[id]; r.place > 0 {
@@ -234,9 +236,9 @@ func (f *folder) queue() []spool.QueuedRun {
 		}
 	}
 	slices.SortFunc(waiting, func(a, b *foldedRun) int { return cmp.Compare(a.place, b.place) })
-	var queue []spool.QueuedRun
+	var queue []wire.QueuedRun
 	for i, r := range waiting {
-		q := spool.QueuedRun{RunID: r.ID, Position: i + 1, EnqueuedAt: r.EnqueuedAt}
+		q := wire.QueuedRun{RunID: r.ID, Position: i + 1, EnqueuedAt: r.EnqueuedAt}
 		if w := r.wait; w != nil {
 			q.WhenBusy, q.Content, q.ClientMessageID = w.WhenBusy, w.Content, w.ClientMessageID
 		}
@@ -246,8 +248,8 @@ func (f *folder) queue() []spool.QueuedRun {
 }
 
 // activeEvents returns the entries of the run that has the thread, as far as a snapshot has them.
-func (f *folder) activeEvents() []spool.Entry {
-	var all []spool.Entry
+func (f *folder) activeEvents() []wire.Entry {
+	var all []wire.Entry
 	for _, e := range f.record.Entries {
 		if e.Seq > f.seq {
 			break
@@ -256,5 +258,5 @@ func (f *folder) activeEvents() []spool.Entry {
 			all = append(all, e)
 		}
 	}
-	return excerpt.Entries(all, func(id spool.ToolCallID) spool.ParkState { return f.parks[call{f.run, id}] })
+	return excerpt.Entries(all, func(id spool.ToolCallID) wire.ParkState { return f.parks[call{f.run, id}] })
 }

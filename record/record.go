@@ -2,21 +2,23 @@ package record
 
 import (
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Record is the record of a thread, up to its last version.
 type Record struct {
 	// Thread is the present thread, and RunID the run that has it, or had it last.
-	Thread spool.Thread
+	Thread wire.Thread
 	RunID  spool.RunID
 	// Runs are the present runs, in the order in which they were made.
-	Runs []spool.Run
+	Runs []wire.Run
 	// Messages are the messages of the view, in their order, and then those of each branch.
 	Messages []Message
 	// Entries are the entries of the record, by seq.
-	Entries []spool.Entry
+	Entries []wire.Entry
 	// Deltas are what the commits have changed, by version.
-	Deltas []spool.SnapshotDelta
+	Deltas []store.SnapshotDelta
 }
 
 // Message is a message of a record.
@@ -24,46 +26,46 @@ type Message struct {
 	spool.Message
 
 	// Branch is the branch that has the message. Zero: it is in the view.
-	Branch spool.BranchID
+	Branch wire.BranchID
 }
 
 // Of reads the record of a thread. It returns a [spool.NotFound] error for a thread that does not exist.
-func Of(v spool.View) (*Record, error) {
+func Of(v store.View) (*Record, error) {
 	thread, err := v.Thread()
 	if err != nil {
 		return nil, err
 	}
 	r := &Record{Thread: thread, RunID: thread.RunID}
-	runs, err := v.Runs(spool.RunQuery{})
+	runs, err := v.Runs(wire.RunQuery{})
 	if err != nil {
 		return nil, err
 	}
-	r.Runs = make([]spool.Run, len(runs))
+	r.Runs = make([]wire.Run, len(runs))
 	for i := range runs {
 		r.Runs[len(runs)-1-i] = runs[i].Run
 	}
 	if err := r.readMessages(v); err != nil {
 		return nil, err
 	}
-	if r.Entries, err = v.Entries(spool.EntryQuery{}); err != nil {
+	if r.Entries, err = v.Entries(store.EntryQuery{}); err != nil {
 		return nil, err
 	}
-	r.Deltas, err = v.Deltas(spool.DeltaQuery{})
+	r.Deltas, err = v.Deltas(store.DeltaQuery{})
 	return r, err
 }
 
 // readMessages reads the messages of the view and of all branches.
-func (r *Record) readMessages(v spool.View) error {
+func (r *Record) readMessages(v store.View) error {
 	branches, err := v.Branches()
 	if err != nil {
 		return err
 	}
-	ids := make([]spool.BranchID, 1, len(branches)+1) // the first one is the view
+	ids := make([]wire.BranchID, 1, len(branches)+1) // the first one is the view
 	for i := range branches {
 		ids = append(ids, branches[len(branches)-1-i].ID)
 	}
 	for _, id := range ids {
-		all, err := v.Messages(spool.MessageQuery{Branch: id})
+		all, err := v.Messages(store.MessageQuery{Branch: id})
 		if err != nil {
 			return err
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/wire"
 )
 
 // minWait and maxWait limit the wait that a receiver may ask for, so that there is neither a loop without a
@@ -18,20 +18,20 @@ const (
 )
 
 // outcome returns the meaning of the receiver's answer for the job.
-func outcome(r *http.Response, now time.Time) (engine.JobResult, error) {
+func outcome(r *http.Response, now time.Time) (wire.JobResult, error) {
 	code := spool.Unavailable
 	switch status := r.StatusCode; {
 	case status >= 200 && status <= 299:
-		return engine.JobResult{Accepted: true}, nil
+		return wire.JobResult{Accepted: true}, nil
 	case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable:
 		if after, ok := retryAfter(r.Header, now); ok {
-			return engine.JobResult{Reason: "the receiver answered " + said(status), RetryAfter: after}, nil
+			return wire.JobResult{Reason: "the receiver answered " + said(status), RetryAfter: after}, nil
 		}
 	case status == http.StatusBadRequest, status == http.StatusGone,
 		status == http.StatusRequestEntityTooLarge, status == http.StatusUnprocessableEntity:
 		code = spool.Invalid
 	}
-	return engine.JobResult{}, spool.Errorf(code, "the receiver of pushed jobs answered %s", said(r.StatusCode))
+	return wire.JobResult{}, spool.Errorf(code, "the receiver of pushed jobs answered %s", said(r.StatusCode))
 }
 
 // said returns the standard text of a status, because the receiver's text may be anything.

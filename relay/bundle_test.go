@@ -19,6 +19,8 @@ import (
 	"github.com/spoolhq/spool/server"
 	"github.com/spoolhq/spool/server/verify/webhook"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 const (
@@ -97,7 +99,7 @@ func answers(status int, header ...string) *http.Response {
 // bundle is two processes over one backend: one that takes prompts and pushes, and one that
 // takes deliveries and executes them.
 type bundle struct {
-	backend spool.Backend
+	backend store.Backend
 	front   *engine.Engine
 	link    *link
 	// idle and busy are the models of the one that pushes, and of the one that executes.
@@ -127,11 +129,11 @@ func setup(t *testing.T, f fault) *bundle {
 	return b
 }
 
-func newEngine(t *testing.T, b spool.Backend, m spool.Model) *engine.Engine {
+func newEngine(t *testing.T, b store.Backend, m spool.Model) *engine.Engine {
 	t.Helper()
 
 	e, err := engine.New(b, engine.Config{
-		Agents: []engine.Agent{{Name: "assistant", Model: "m"}}, Models: map[string]spool.Model{"m": m}, Worker: engine.WorkerOptions{SweepEvery: sweepEvery},
+		Agents: []spool.Agent{{Name: "assistant", Model: "m"}}, Models: map[string]spool.Model{"m": m}, Worker: engine.WorkerOptions{SweepEvery: sweepEvery},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +143,7 @@ func newEngine(t *testing.T, b spool.Backend, m spool.Model) *engine.Engine {
 }
 
 // push pushes jobs until the test ends or stop is called.
-func (b *bundle) push(t *testing.T, c relay.Config, o engine.WorkOptions) (stop func()) {
+func (b *bundle) push(t *testing.T, c relay.Config, o store.WorkOptions) (stop func()) {
 	t.Helper()
 
 	c.URL, c.Secrets, c.Transport = consumer, []string{secret}, b.link
@@ -167,17 +169,17 @@ func (b *bundle) push(t *testing.T, c relay.Config, o engine.WorkOptions) (stop 
 func (b *bundle) start(t *testing.T, key spool.ThreadKey) {
 	t.Helper()
 
-	r, err := b.front.Run(t.Context(), key, engine.StartRequest{Prompt: "go", RunID: spool.RunID("run-" + key.ID)})
+	r, err := b.front.Run(t.Context(), key, wire.StartRequest{Prompt: "go", RunID: spool.RunID("run-" + key.ID)})
 	if err != nil || !r.Accepted {
 		t.Fatalf("start: %+v, %v", r, err)
 	}
 }
 
-func (b *bundle) run(t *testing.T) (run spool.RunRow) {
+func (b *bundle) run(t *testing.T) (run store.RunRow) {
 	t.Helper()
 
-	err := b.backend.Store.View(t.Context(), thread, func(v spool.View) (err error) {
-		run, err = spool.FindRun(v, "run-t1")
+	err := b.backend.Store.View(t.Context(), thread, func(v store.View) (err error) {
+		run, err = store.FindRun(v, "run-t1")
 		return err
 	})
 	if err != nil {
@@ -186,10 +188,10 @@ func (b *bundle) run(t *testing.T) (run spool.RunRow) {
 	return run
 }
 
-func (b *bundle) stats(t *testing.T) spool.QueueStats {
+func (b *bundle) stats(t *testing.T) wire.QueueStats {
 	t.Helper()
 
-	s, err := b.backend.Store.Stats(t.Context(), spool.StatsQuery{Queue: true})
+	s, err := b.backend.Store.Stats(t.Context(), wire.StatsQuery{Queue: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +202,7 @@ func (b *bundle) stats(t *testing.T) spool.QueueStats {
 func (b *bundle) completed(t *testing.T) {
 	t.Helper()
 
-	if r := b.run(t); r.State != spool.Completed || r.Segments != 1 {
+	if r := b.run(t); r.State != wire.Completed || r.Segments != 1 {
 		t.Errorf("the run is %s after %d segments: %s", r.State, r.Segments, r.Error)
 	}
 	if here, there := b.idle.Asked(), b.busy.Asked(); here != 0 || there != 1 {

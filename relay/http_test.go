@@ -13,10 +13,12 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/relay"
 	"github.com/spoolhq/spool/server/verify/webhook"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
-var delivery = spool.Delivery{
-	Job:   spool.Job{Tenant: "a", ThreadID: "t1", RunID: "r1", Agent: "assistant", DueAt: time.Unix(1, 0)},
+var delivery = store.Delivery{
+	Job:   wire.Job{Tenant: "a", ThreadID: "t1", RunID: "r1", Agent: "assistant", DueAt: time.Unix(1, 0)},
 	JobID: 7, Token: 3, Attempt: 2,
 }
 
@@ -46,7 +48,7 @@ func TestDeliver(t *testing.T) {
 		if err == nil {
 			err = verifier.Verify(r, body)
 		}
-		var job spool.Job
+		var job wire.Job
 		if err == nil {
 			err = json.Unmarshal(body, &job)
 		}
@@ -111,7 +113,7 @@ func TestMessageID(t *testing.T) {
 
 	ids := make(chan string, 1)
 	r := serve(t, func(_ http.ResponseWriter, r *http.Request) { ids <- r.Header.Get(webhook.HeaderID) })
-	id := func(change func(d *spool.Delivery)) string {
+	id := func(change func(d *store.Delivery)) string {
 		d := delivery
 		change(&d)
 		if _, err := r.Deliver(t.Context(), d); err != nil {
@@ -122,14 +124,14 @@ func TestMessageID(t *testing.T) {
 		}
 		return <-ids
 	}
-	first := id(func(*spool.Delivery) {})
-	same := id(func(d *spool.Delivery) { d.Token, d.Attempt, d.DueAt = 4, 3, time.Unix(2, 0) })
+	first := id(func(*store.Delivery) {})
+	same := id(func(d *store.Delivery) { d.Token, d.Attempt, d.DueAt = 4, 3, time.Unix(2, 0) })
 	if first != same {
 		t.Errorf("another attempt is %s, the first %s", same, first)
 	}
-	for name, change := range map[string]func(d *spool.Delivery){
-		"Number": func(d *spool.Delivery) { d.JobID = 8 },
-		"Run":    func(d *spool.Delivery) { d.RunID = "r2" },
+	for name, change := range map[string]func(d *store.Delivery){
+		"Number": func(d *store.Delivery) { d.JobID = 8 },
+		"Run":    func(d *store.Delivery) { d.RunID = "r2" },
 	} {
 		if other := id(change); other == first {
 			t.Errorf("%s: another job has the id %s too", name, other)

@@ -14,9 +14,10 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/egress"
 	"github.com/spoolhq/spool/server/verify/webhook"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 const (
@@ -36,8 +37,8 @@ type Config struct {
 	// Header has further headers of each push, such as the key of an external queue. Content-Type, Host,
 	// User-Agent and headers that start with "webhook-" are the relay's own. Defaults to none.
 	Header http.Header
-	// Clock tells the time for signatures. Defaults to [spool.SystemClock].
-	Clock spool.Clock
+	// Clock tells the time for signatures. Defaults to [store.SystemClock].
+	Clock store.Clock
 	// Timeout bounds a push, from the dial to the end of the answer. Defaults to 30 s.
 	Timeout time.Duration
 	// Transport makes the requests. Defaults to one without a proxy that reaches private addresses only for
@@ -50,7 +51,7 @@ type Relay struct {
 	url     string
 	header  http.Header
 	signer  *webhook.Signer
-	clock   spool.Clock
+	clock   store.Clock
 	timeout time.Duration
 	client  *http.Client
 }
@@ -76,7 +77,7 @@ func New(c Config) (*Relay, error) {
 		c.Timeout = defaultTimeout
 	}
 	if c.Clock == nil {
-		c.Clock = spool.SystemClock{}
+		c.Clock = store.SystemClock{}
 	}
 	if c.Transport == nil {
 		// The configuration allows the host of the URL, wherever that is.
@@ -98,16 +99,16 @@ func New(c Config) (*Relay, error) {
 // hour, and no attempt is counted. A 400, 410, 413 or 422 is an [spool.Invalid] error, because the same job
 // would be refused again. Everything else is an [spool.Unavailable] error. No error's message has the URL in
 // it.
-func (r *Relay) Deliver(ctx context.Context, d spool.Delivery) (engine.JobResult, error) {
+func (r *Relay) Deliver(ctx context.Context, d store.Delivery) (wire.JobResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	request, err := r.request(ctx, d)
 	if err != nil {
-		return engine.JobResult{}, err
+		return wire.JobResult{}, err
 	}
 	response, err := r.client.Do(request)
 	if err != nil {
-		return engine.JobResult{}, unreached(err)
+		return wire.JobResult{}, unreached(err)
 	}
 	defer response.Body.Close()
 	_, _ = io.CopyN(io.Discard, response.Body, maxAnswerBytes)
@@ -116,7 +117,7 @@ func (r *Relay) Deliver(ctx context.Context, d spool.Delivery) (engine.JobResult
 
 // request makes the POST of a job. Its body has no due time, because the job is due now, and all attempts
 // must have the same body.
-func (r *Relay) request(ctx context.Context, d spool.Delivery) (*http.Request, error) {
+func (r *Relay) request(ctx context.Context, d store.Delivery) (*http.Request, error) {
 	d.DueAt = time.Time{}
 	body, err := json.Marshal(d.Job)
 	if err != nil {

@@ -13,8 +13,9 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/relay"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Whatever happens to a push, the run is executed, once.
@@ -46,7 +47,7 @@ func TestPush(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				b := setup(t, first(c.first))
-				b.push(t, relay.Config{}, engine.WorkOptions{})
+				b.push(t, relay.Config{}, store.WorkOptions{})
 				b.start(t, thread)
 				pass(2 * time.Hour)
 				b.completed(t)
@@ -133,15 +134,15 @@ func TestPushDead(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				b := setup(t, status(c.status))
-				b.push(t, relay.Config{}, engine.WorkOptions{MaxDeliveries: 3})
+				b.push(t, relay.Config{}, store.WorkOptions{MaxDeliveries: 3})
 				b.start(t, thread)
 				pass(time.Minute)
 
 				want := fmt.Sprintf("dropped by the queue after %d attempts: %s", c.pushes, c.cause)
-				if r := b.run(t); r.State != spool.Failed || r.Error != want {
+				if r := b.run(t); r.State != wire.Failed || r.Error != want {
 					t.Errorf("the run is %s: %s, want %s", r.State, r.Error, want)
 				}
-				dead, err := b.backend.Store.Jobs(t.Context(), spool.JobQuery{Tenant: "a", State: spool.JobDead})
+				dead, err := b.backend.Store.Jobs(t.Context(), wire.JobQuery{Tenant: "a", State: wire.JobDead})
 				if err != nil || len(dead) != 1 || dead[0].RunID != "run-t1" || dead[0].Cause != c.cause || dead[0].Attempts != c.pushes {
 					t.Errorf("dead: %+v, %v", dead, err)
 				}
@@ -163,7 +164,7 @@ func TestPushBusyForLong(t *testing.T) {
 			}
 			return l.through(r)
 		})
-		b.push(t, relay.Config{}, engine.WorkOptions{MaxDeliveries: 3})
+		b.push(t, relay.Config{}, store.WorkOptions{MaxDeliveries: 3})
 		b.start(t, thread)
 		pass(2 * time.Minute)
 		b.completed(t)
@@ -186,7 +187,7 @@ func TestPushShutdown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, first(hangs))
-		stop := b.push(t, relay.Config{}, engine.WorkOptions{MaxDeliveries: 1})
+		stop := b.push(t, relay.Config{}, store.WorkOptions{MaxDeliveries: 1})
 		b.start(t, thread)
 		pass(time.Second)
 		if s := b.stats(t); s.InFlight != 1 {
@@ -202,7 +203,7 @@ func TestPushShutdown(t *testing.T) {
 		}
 
 		// Its only delivery is still to be had.
-		b.push(t, relay.Config{}, engine.WorkOptions{MaxDeliveries: 1})
+		b.push(t, relay.Config{}, store.WorkOptions{MaxDeliveries: 1})
 		pass(time.Minute)
 		b.completed(t)
 		// A sweep between the receiver's yes and its claim finds the run without a job, and adds a
@@ -227,7 +228,7 @@ func TestPushSlowly(t *testing.T) {
 			<-time.After(5 * time.Minute)
 			return l.through(r)
 		})
-		b.push(t, relay.Config{Timeout: 10 * time.Minute}, engine.WorkOptions{})
+		b.push(t, relay.Config{Timeout: 10 * time.Minute}, store.WorkOptions{})
 		b.start(t, thread)
 		pass(time.Hour)
 		b.completed(t)
@@ -247,7 +248,7 @@ func TestPushConcurrency(t *testing.T) {
 			<-time.After(time.Second)
 			return answers(http.StatusAccepted), nil
 		})
-		b.push(t, relay.Config{}, engine.WorkOptions{Concurrency: 3})
+		b.push(t, relay.Config{}, store.WorkOptions{Concurrency: 3})
 		for i := range 12 {
 			tenant := spool.Tenant(fmt.Sprint("tenant", i%3)) // the last slot is for one that has none
 			b.start(t, spool.ThreadKey{Tenant: tenant, ID: spool.ThreadID(fmt.Sprintf("t%d", i))})
@@ -265,10 +266,10 @@ func TestPushLostByReceiver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, first(status(http.StatusAccepted)))
-		b.push(t, relay.Config{}, engine.WorkOptions{})
+		b.push(t, relay.Config{}, store.WorkOptions{})
 		b.start(t, thread)
 		pass(time.Minute)
-		if r := b.run(t); r.State != spool.Queued || b.idle.Asked() != 0 {
+		if r := b.run(t); r.State != wire.Queued || b.idle.Asked() != 0 {
 			t.Errorf("the run is %s, the model was asked %d times", r.State, b.idle.Asked())
 		}
 		pass(sweepEvery)

@@ -19,7 +19,7 @@ func TestLimitedAgents(t *testing.T) {
 	t.Parallel()
 
 	e, err := engine.New(memory.New(nil), engine.Config{
-		Agents: []engine.Agent{
+		Agents: []spool.Agent{
 			{Name: "open", Model: "demo"},
 			{Name: "hasty", Model: "demo", WhenBusy: spool.BusyInterrupt},
 			{Name: "none", Model: "demo", Access: spool.Access{Scopes: []string{"team:sales"}}},

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/wire"
 )
 
 const (
@@ -65,8 +64,8 @@ func TestOperatorActs(t *testing.T) {
 			t.Errorf("%s %s: %d %s, want %d %s", c.path, c.body, got.status, got.body, c.status, c.text)
 		}
 	}
-	if o := b.as(t, tokenA, http.MethodGet, outcomePath+"/r1?wait=1m", "").outcome(t); o.State != spool.Completed || !strings.Contains(o.Text, "sent to ann") {
-		t.Errorf("the run that was answered: %+v", o.Outcome)
+	if o := b.as(t, tokenA, http.MethodGet, outcomePath+"/r1?wait=1m", "").outcome(t); o.State != wire.Completed || !strings.Contains(o.Text, "sent to ann") {
+		t.Errorf("the run that was answered: %+v", o.RunOutcome)
 	}
 	seen := into[auditList](t, b.as(t, operatorToken, http.MethodGet, auditPath+"?tenant=a", "")).acts()
 	if want := []string{"answer olga ops t1 operator", "stop olga ops t2 operator", "stop olga ops t3 operator"}; !slices.Equal(seen, want) {
@@ -106,7 +105,7 @@ func TestAdminActs(t *testing.T) {
 	}
 	// Nobody approves what it has started itself, by whatever way.
 	got := b.as(t, tokenA, http.MethodPost, adminRespondPath, `{"runId":"r1","toolCallId":"`+call+`","approved":true}`)
-	if got.status != http.StatusConflict || !strings.Contains(got.body, engine.ReasonSameApprover) {
+	if got.status != http.StatusConflict || !strings.Contains(got.body, wire.ReasonSameApprover) {
 		t.Errorf("who has started it: %d %s", got.status, got.body)
 	}
 	got = b.as(t, secondA, http.MethodPost, adminRespondPath, `{"threadId":"t1","toolCallId":"`+call+`","approved":false}`)

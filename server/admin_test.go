@@ -12,8 +12,9 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 const (
@@ -56,7 +57,7 @@ func (b *bundle) accepted(t *testing.T, token, thread, run string) {
 // die has the only job of the queue die.
 func (b *bundle) die(t *testing.T) int64 {
 	t.Helper()
-	taken, _, err := b.backend.Store.Claim(t.Context(), spool.ClaimQuery{Limit: 1, Lease: time.Minute})
+	taken, _, err := b.backend.Store.Claim(t.Context(), store.ClaimQuery{Limit: 1, Lease: time.Minute})
 	if err != nil || len(taken) != 1 {
 		t.Fatalf("claim: %d jobs, %v", len(taken), err)
 	}
@@ -64,7 +65,7 @@ func (b *bundle) die(t *testing.T) int64 {
 	if err := b.engine.HandleDeadJob(t.Context(), d.Job, 3, "given up"); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.backend.Store.Ack(t.Context(), d, spool.Ack{Kind: spool.AckDead, Cause: "given up"}); err != nil {
+	if err := b.backend.Store.Ack(t.Context(), d, store.Ack{Kind: store.AckDead, Cause: "given up"}); err != nil {
 		t.Fatal(err)
 	}
 	return d.JobID
@@ -86,7 +87,7 @@ type runList struct {
 	Runs []struct {
 		ID       string
 		ThreadID string
-		State    spool.State
+		State    wire.State
 	}
 	Next string
 }
@@ -108,8 +109,8 @@ func TestOverview(t *testing.T) {
 	b.die(t)
 	b.accepted(t, tokenA, "t2", "r2")
 	got := b.as(t, tokenA, http.MethodGet, overviewPath, "")
-	o := into[engine.Overview](t, got)
-	if o.Tenant != "a" || o.Threads != 2 || o.Runs != 2 || o.RunsByState[spool.Queued] != 1 || o.RunsByState[spool.Failed] != 1 ||
+	o := into[wire.Overview](t, got)
+	if o.Tenant != "a" || o.Threads != 2 || o.Runs != 2 || o.RunsByState[wire.Queued] != 1 || o.RunsByState[wire.Failed] != 1 ||
 		o.Queue.Dead != 1 || o.Queue.Ready != 1 || len(o.Active) != 1 || o.Active[0].ID != "r2" {
 		t.Errorf("the overview: %s", got.body)
 	}
@@ -204,13 +205,13 @@ func TestAdminRun(t *testing.T) {
 	if got.status != http.StatusAccepted {
 		t.Fatal(got.body)
 	}
-	b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA}).until(t, entry(spool.EntryInputRequired))
-	d := into[engine.RunDetail](t, b.as(t, tokenA, http.MethodGet, adminRunsPath+"/r1", ""))
-	if d.Run.ID != "r1" || d.Run.State != spool.WaitingForInput || len(d.Entries) == 0 || len(d.Usage) != 1 || len(d.Parks) != 1 {
+	b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA}).until(t, entry(wire.EntryInputRequired))
+	d := into[wire.RunDetail](t, b.as(t, tokenA, http.MethodGet, adminRunsPath+"/r1", ""))
+	if d.Run.ID != "r1" || d.Run.State != wire.WaitingForInput || len(d.Entries) == 0 || len(d.Usage) != 1 || len(d.Parks) != 1 {
 		t.Errorf("the run: %+v", d)
 	}
 	if len(d.Steps) != 1 || d.Steps[0].Index != 1 || len(d.Steps[0].Calls) != 1 || d.Steps[0].Calls[0].ToolName != "send" ||
-		d.Steps[0].Calls[0].Park != spool.ParkOpen || d.Steps[0].TotalTokens == 0 {
+		d.Steps[0].Calls[0].Park != wire.ParkOpen || d.Steps[0].TotalTokens == 0 {
 		t.Errorf("the steps: %+v", d.Steps)
 	}
 	for path, want := range map[string]string{
@@ -267,7 +268,7 @@ func TestAdminTenants(t *testing.T) {
 		t.Errorf("another tenant changed something: %v", after)
 	}
 
-	o := into[engine.Overview](t, b.as(t, operatorToken, http.MethodGet, overviewPath+"?tenant=a", ""))
+	o := into[wire.Overview](t, b.as(t, operatorToken, http.MethodGet, overviewPath+"?tenant=a", ""))
 	if o.Tenant != "a" || o.Runs != 1 || o.Queue.Dead != 1 {
 		t.Errorf("the operator sees %+v", o)
 	}
@@ -381,7 +382,7 @@ func TestAdminJobs(t *testing.T) {
 	jobs("state=ready", "r4:ready")
 	jobs("state=stuck", "")
 	jobs("state=stuck&olderThan=0s", "r4:ready")
-	if _, _, err := b.backend.Store.Claim(t.Context(), spool.ClaimQuery{Limit: 1, Lease: time.Minute}); err != nil {
+	if _, _, err := b.backend.Store.Claim(t.Context(), store.ClaimQuery{Limit: 1, Lease: time.Minute}); err != nil {
 		t.Fatal(err)
 	}
 	jobs("state=inflight", "r4:inflight")
@@ -409,7 +410,7 @@ func TestAdminJobs(t *testing.T) {
 
 type redriveAnswer struct {
 	Redriven, Refused int
-	Results           []engine.RedriveResult
+	Results           []wire.RedriveResult
 	Next              string
 }
 
@@ -461,7 +462,7 @@ func (b *bundle) completes(t *testing.T, tenant spool.Tenant, runs int) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		done, err := b.engine.Runs(ctx, tenant, spool.RunQuery{State: spool.Completed})
+		done, err := b.engine.Runs(ctx, tenant, wire.RunQuery{State: wire.Completed})
 		if err == nil && len(done) == runs {
 			return
 		}

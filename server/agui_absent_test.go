@@ -15,6 +15,8 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // lateModel is a model that takes its time before it begins.
@@ -71,7 +73,7 @@ func (a absent) send(token, method, path, body string) (leave func(), done <-cha
 	return cancel, over
 }
 
-func (a absent) state(run spool.RunID) spool.State {
+func (a absent) state(run spool.RunID) wire.State {
 	a.Helper()
 	s, err := a.engine.Snapshot(a.Context(), spool.ThreadKey{Tenant: "a", ID: "t1"}, nil)
 	if err != nil {
@@ -104,51 +106,51 @@ func TestAGUIAbsent(t *testing.T) {
 		body   string
 		stays  time.Duration  // how long the client's connection is there when within begins
 		within func(a absent) // what happens five seconds after the client has gone, or else before
-		want   spool.State    // twelve seconds after the client has gone
+		want   wire.State     // twelve seconds after the client has gone
 	}{
-		"Gone":      {want: spool.Cancelled},
-		"Short":     {config: server.Config{DisconnectGrace: 2 * time.Second}, within: func(a absent) { a.want("r1", spool.Cancelled) }, want: spool.Cancelled},
-		"Long":      {config: server.Config{DisconnectGrace: hour}, want: spool.Running},
-		"Off":       {config: server.Config{DisconnectGrace: -1}, want: spool.Running},
-		"Continues": {body: prompts("r1", "hello", goesOn), want: spool.Running},
-		"NoScope":   {token: writerA, want: spool.Running},
-		"Over":      {works: 4 * time.Second, want: spool.Completed},
-		"Waits":     {works: 4 * time.Second, body: prompts("r1", asksFirst, ""), want: spool.WaitingForInput},
-		"Shutdown":  {within: func(a absent) { a.server.Drain() }, want: spool.Running},
+		"Gone":      {want: wire.Cancelled},
+		"Short":     {config: server.Config{DisconnectGrace: 2 * time.Second}, within: func(a absent) { a.want("r1", wire.Cancelled) }, want: wire.Cancelled},
+		"Long":      {config: server.Config{DisconnectGrace: hour}, want: wire.Running},
+		"Off":       {config: server.Config{DisconnectGrace: -1}, want: wire.Running},
+		"Continues": {body: prompts("r1", "hello", goesOn), want: wire.Running},
+		"NoScope":   {token: writerA, want: wire.Running},
+		"Over":      {works: 4 * time.Second, want: wire.Completed},
+		"Waits":     {works: 4 * time.Second, body: prompts("r1", asksFirst, ""), want: wire.WaitingForInput},
+		"Shutdown":  {within: func(a absent) { a.server.Drain() }, want: wire.Running},
 		"Follows": {within: func(a absent) {
 			a.open(http.MethodGet, streamPath+"?threadId=t1", "")
-		}, want: spool.Running},
+		}, want: wire.Running},
 		"Reloaded": {within: func(a absent) {
 			a.open(http.MethodPost, connectPath, page("c1", `"messages":[]`))()
-		}, want: spool.Running},
+		}, want: wire.Running},
 		"AsksAgain": {within: func(a absent) {
 			a.open(http.MethodPost, aguiPath, prompts("r1", "hello", ""))
-		}, want: spool.Running},
+		}, want: wire.Running},
 		"OfAnother": {within: func(a absent) {
 			if got := send(a.Context(), a.server, secondA, http.MethodPost, aguiPath, page("r2", nextTurn)); got.Code != http.StatusConflict {
 				a.Errorf("the turn of another subject: %d %s", got.Code, got.Body)
 			}
-		}, want: spool.Cancelled},
+		}, want: wire.Cancelled},
 		"NextTurn": {config: server.Config{DisconnectGrace: hour}, within: func(a absent) {
 			a.open(http.MethodPost, aguiPath, page("r2", nextTurn))
-			a.want("r2", spool.Running)
-		}, want: spool.Cancelled},
+			a.want("r2", wire.Running)
+		}, want: wire.Cancelled},
 		"NextTurnWaits": {config: server.Config{DisconnectGrace: hour}, within: func(a absent) {
 			a.open(http.MethodPost, aguiPath, page("r2", nextTurn+`,"forwardedProps":{"spool":{"whenBusy":"enqueue"}}`))
-			a.want("r2", spool.Queued)
-		}, want: spool.Running},
+			a.want("r2", wire.Queued)
+		}, want: wire.Running},
 		// The server reads the next turn before it sees that the connection of the one before was closed.
 		"NextTurnFirst": {config: server.Config{DisconnectGrace: hour}, stays: 900 * time.Millisecond, within: func(a absent) {
 			a.open(http.MethodPost, aguiPath, page("r2", nextTurn))
-			a.want("r2", spool.Running)
-		}, want: spool.Cancelled},
+			a.want("r2", wire.Running)
+		}, want: wire.Cancelled},
 		"NextTurnBeside": {config: server.Config{DisconnectGrace: hour}, stays: 1100 * time.Millisecond, within: func(a absent) {
 			if got := send(a.Context(), a.server, tokenA, http.MethodPost, aguiPath, page("r2", nextTurn)); got.Code != http.StatusConflict {
 				a.Errorf("a turn beside a connection: %d %s", got.Code, got.Body)
 			}
-		}, want: spool.Running},
+		}, want: wire.Running},
 		// The client only looks at a run that somebody else has started.
-		"Looks": {body: page("r9", `"messages":[]`), want: spool.Running},
+		"Looks": {body: page("r9", `"messages":[]`), want: wire.Running},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -171,7 +173,7 @@ func TestAGUIAbsent(t *testing.T) {
 				c.config.Authenticator, c.config.Log = auth, slog.New(slog.DiscardHandler)
 				a := absent{T: t}
 				if a.engine, err = engine.New(memory.New(nil), engine.Config{
-					Agents: []engine.Agent{{Name: "a", Model: "m", Tools: []spool.Tool{sendTool()}}},
+					Agents: []spool.Agent{{Name: "a", Model: "m", Tools: []spool.Tool{sendTool()}}},
 					Models: map[string]spool.Model{"m": lateModel{demo.New(demo.Config{}), c.works}}, Log: c.config.Log,
 				}); err != nil {
 					t.Fatal(err)
@@ -181,7 +183,7 @@ func TestAGUIAbsent(t *testing.T) {
 				}
 				ctx, stop := context.WithCancel(t.Context())
 				worked := make(chan error, 1)
-				go func() { worked <- a.engine.Work(ctx, engine.WorkOptions{}) }()
+				go func() { worked <- a.engine.Work(ctx, store.WorkOptions{}) }()
 				defer func() {
 					stop()
 					a.engine.Close()
@@ -219,7 +221,7 @@ func TestAGUIAbsent(t *testing.T) {
 // nextTurn is what a client posts that goes on with another turn.
 const nextTurn = `"messages":[{"id":"m1","role":"user","content":"hello"},{"id":"m2","role":"user","content":"no, wait"}]`
 
-func (a absent) want(run spool.RunID, want spool.State) {
+func (a absent) want(run spool.RunID, want wire.State) {
 	a.Helper()
 	if got := a.state(run); got != want {
 		a.Errorf("the run %s is %s, want %s", run, got, want)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/wire"
 )
 
 const connectPath = aguiPath + "/connect"
@@ -233,7 +234,7 @@ func TestAGUIConnectLive(t *testing.T) {
 func TestAGUIOnDisconnect(t *testing.T) {
 	t.Parallel()
 
-	for wish, want := range map[string]spool.State{"stop": spool.Cancelled, "continue": spool.Completed} {
+	for wish, want := range map[string]wire.State{"stop": wire.Cancelled, "continue": wire.Completed} {
 		t.Run(wish, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t, server.Config{})
@@ -251,7 +252,7 @@ func TestAGUIOnDisconnect(t *testing.T) {
 			leave()
 			_ = res.Body.Close()
 			end := b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA}).until(t, func(m message) bool {
-				return state(spool.Cancelled)(m) || state(spool.Completed)(m)
+				return state(wire.Cancelled)(m) || state(wire.Completed)(m)
 			})
 			if !state(want)(end[len(end)-1]) {
 				t.Errorf("the run ends with %s", end[len(end)-1].raw)

@@ -15,19 +15,21 @@ import (
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // lateStore calls begun when a transaction has given a worker something to do, before the
 // caller knows that it has.
 type lateStore struct {
-	spool.Store
+	store.Store
 
 	begun func()
 }
 
-func (s lateStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx spool.Tx) error) error {
+func (s lateStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx store.Tx) error) error {
 	var tx *lateTx
-	err := s.Store.Update(ctx, key, fence, func(inner spool.Tx) error {
+	err := s.Store.Update(ctx, key, fence, func(inner store.Tx) error {
 		tx = &lateTx{Tx: inner}
 		return fn(tx)
 	})
@@ -38,13 +40,13 @@ func (s lateStore) Update(ctx context.Context, key spool.ThreadKey, fence int64,
 }
 
 type lateTx struct {
-	spool.Tx
+	store.Tx
 
 	begun bool
 }
 
-func (tx *lateTx) Write(c spool.Changes) error {
-	tx.begun = tx.begun || slices.ContainsFunc(c.Jobs, func(j spool.Job) bool { return j.Kind == spool.JobStart || j.Kind == spool.JobResume })
+func (tx *lateTx) Write(c store.Changes) error {
+	tx.begun = tx.begun || slices.ContainsFunc(c.Jobs, func(j wire.Job) bool { return j.Kind == wire.JobStart || j.Kind == wire.JobResume })
 	return tx.Tx.Write(c)
 }
 
@@ -105,13 +107,13 @@ func segment(t *testing.T, e *engine.Engine, since *int64) {
 
 	ctx, stop := context.WithCancel(context.Background())
 	worked := make(chan error, 1)
-	go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
+	go func() { worked <- e.Work(ctx, store.WorkOptions{}) }()
 	for entry, err := range e.FollowRecord(patiently(t), aguiThread, *since) {
 		if err != nil {
 			t.Errorf("wait for the segment's end: %v", err)
 			break
 		}
-		if *since = max(*since, entry.Seq); entry.Type == spool.EntryRunEnded {
+		if *since = max(*since, entry.Seq); entry.Type == wire.EntryRunEnded {
 			break
 		}
 	}

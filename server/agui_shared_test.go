@@ -17,27 +17,29 @@ import (
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // wholeReads counts how often all messages of a thread are read.
 type wholeReads struct {
-	spool.Store
+	store.Store
 
 	count atomic.Int64
 }
 
-func (s *wholeReads) View(ctx context.Context, key spool.ThreadKey, fn func(v spool.View) error) error {
-	return s.Store.View(ctx, key, func(v spool.View) error { return fn(wholeReadsView{v, s}) })
+func (s *wholeReads) View(ctx context.Context, key spool.ThreadKey, fn func(v store.View) error) error {
+	return s.Store.View(ctx, key, func(v store.View) error { return fn(wholeReadsView{v, s}) })
 }
 
 type wholeReadsView struct {
-	spool.View
+	store.View
 
 	store *wholeReads
 }
 
-func (v wholeReadsView) Messages(q spool.MessageQuery) ([]spool.Message, error) {
-	if q == (spool.MessageQuery{}) {
+func (v wholeReadsView) Messages(q store.MessageQuery) ([]spool.Message, error) {
+	if q == (store.MessageQuery{}) {
 		v.store.count.Add(1)
 	}
 	return v.View.Messages(q)
@@ -61,10 +63,10 @@ func (m hesitant) Stream(ctx context.Context, _ spool.ModelRequest) iter.Seq2[sp
 }
 
 // serve serves what is in the backend to everybody.
-func serve(t *testing.T, b spool.Backend, m spool.Model) (e *engine.Engine, url string) {
+func serve(t *testing.T, b store.Backend, m spool.Model) (e *engine.Engine, url string) {
 	t.Helper()
 	e, err := engine.New(b, engine.Config{
-		Agents: []engine.Agent{{Name: "a", Model: "m", Tools: []spool.Tool{sendTool()}}}, Models: map[string]spool.Model{"m": m}, Stream: engine.StreamOptions{FlushEvery: -1},
+		Agents: []spool.Agent{{Name: "a", Model: "m", Tools: []spool.Tool{sendTool()}}}, Models: map[string]spool.Model{"m": m}, Stream: engine.StreamOptions{FlushEvery: -1},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -112,8 +114,8 @@ func TestAGUIClientsShareASnapshot(t *testing.T) {
 	b := memory.New(nil)
 	db := &wholeReads{Store: b.Store}
 	b.Store = db
-	err := b.Store.Update(t.Context(), key, 0, func(tx spool.Tx) error {
-		c := spool.Changes{Thread: &spool.Thread{State: spool.Idle}, Entries: []*spool.Entry{spool.NewEntry("note", "", nil)}}
+	err := b.Store.Update(t.Context(), key, 0, func(tx store.Tx) error {
+		c := store.Changes{Thread: &wire.Thread{State: wire.Idle}, Entries: []*wire.Entry{wire.NewEntry("note", "", nil)}}
 		for i := range large {
 			c.Messages = append(c.Messages, &spool.Message{
 				ID: spool.MessageID(fmt.Sprintf("m%d", i)), Role: []spool.Role{spool.RoleUser, spool.RoleAssistant}[i%2],
@@ -127,23 +129,23 @@ func TestAGUIClientsShareASnapshot(t *testing.T) {
 	}
 	model := hesitant{make(chan struct{})}
 	e, url := serve(t, b, model)
-	if got, err := e.Run(t.Context(), key, engine.StartRequest{Prompt: "hello", RunID: "r1"}); err != nil || !got.Accepted {
+	if got, err := e.Run(t.Context(), key, wire.StartRequest{Prompt: "hello", RunID: "r1"}); err != nil || !got.Accepted {
 		t.Fatal(got, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	worked := make(chan error, 1)
-	go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
+	go func() { worked <- e.Work(ctx, store.WorkOptions{}) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := receive(t, "the worker ends", worked); err != nil {
 			t.Error(err)
 		}
 	})
-	for frame, err := range e.Follow(patiently(t), key, engine.FollowOptions{}) { // until the run streams
+	for frame, err := range e.Follow(patiently(t), key, wire.FollowOptions{}) { // until the run streams
 		if err != nil {
 			t.Fatal(err)
 		}
-		if frame.Kind == spool.FrameStream && frame.Item.Type == spool.ItemTextContent {
+		if frame.Kind == wire.FrameStream && frame.Item.Type == wire.ItemTextContent {
 			break
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/wire"
 )
 
 const aguiPath = "/api/agent/ag-ui"
@@ -105,7 +105,7 @@ func TestAGUIIDs(t *testing.T) {
 	b := setup(t, server.Config{})
 	b.work(t)
 	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","prompt":"hello there"}`)
-	native := withID(b.stream(t, call{path: streamPath + "?threadId=t1&cursor=0", token: tokenA}).until(t, entry(spool.EntryRunEnded)))
+	native := withID(b.stream(t, call{path: streamPath + "?threadId=t1&cursor=0", token: tokenA}).until(t, entry(wire.EntryRunEnded)))
 	b.engine.Close()
 	ids := make(map[string]bool)
 	for _, m := range native {

@@ -8,14 +8,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 const auditPath = "/api/admin/audit"
 
 type auditList struct {
 	Entries []struct {
-		spool.AuditEntry
+		wire.AuditEntry
 
 		Operator bool `json:"operator"`
 	}
@@ -48,11 +48,11 @@ func TestAudit(t *testing.T) {
 	b.work(t)
 	ask := func(thread string) string {
 		b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"`+thread+`","prompt":"use send with {\"to\":\"marker-of-a\"}"}`)
-		return toolCallID(t, b.stream(t, call{path: streamPath + "?threadId=" + thread, token: tokenA}).until(t, entry(spool.EntryInputRequired)))
+		return toolCallID(t, b.stream(t, call{path: streamPath + "?threadId=" + thread, token: tokenA}).until(t, entry(wire.EntryInputRequired)))
 	}
 	id := ask("t1")
 	b.as(t, tokenA, http.MethodPost, respondPath, `{"threadId":"t1","toolCallId":"`+id+`","approved":false,"reason":"not on a Friday"}`)
-	b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA}).until(t, state(spool.Completed))
+	b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA}).until(t, state(wire.Completed))
 	id = ask("t2")
 	b.do(t, call{method: http.MethodPost, path: "/api/agent/ag-ui", token: tokenA, body: `{"threadId":"t2","runId":"x","messages":[],"resume":[{"interruptId":"` + id + `","status":"cancelled"}]}`})
 	ask("t3")

@@ -12,15 +12,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/wire"
 )
 
 const outcomePath = "/api/agent/runs"
 
 // outcome is an answer that says what a run has come to.
 func (a answer) outcome(t *testing.T) (o struct {
-	engine.Outcome
+	wire.RunOutcome
 
 	Accepted bool
 },
@@ -60,7 +60,7 @@ func TestRunWait(t *testing.T) {
 	b.work(t)
 	got := b.as(t, tokenA, http.MethodPost, runPath+"?wait=30s", `{"threadId":"t1","runId":"r1","prompt":"Hello"}`)
 	o := got.outcome(t)
-	if got.status != http.StatusOK || !o.Accepted || o.State != spool.Completed || o.StopReason != spool.StopCompleted || !strings.Contains(o.Text, "You said: Hello") ||
+	if got.status != http.StatusOK || !o.Accepted || o.State != wire.Completed || o.StopReason != wire.StopCompleted || !strings.Contains(o.Text, "You said: Hello") ||
 		o.Message == nil || o.Message.Text() != o.Text || o.Usage.TotalTokens == 0 || o.RunID != "r1" || o.ThreadID != "t1" {
 		t.Errorf("%d %s", got.status, got.body)
 	}
@@ -83,7 +83,7 @@ func TestRunWaitPark(t *testing.T) {
 	b.work(t)
 	got := b.as(t, tokenA, http.MethodPost, runPath+"?wait=30s", `{"threadId":"t1","runId":"r1","prompt":"use send with {\"to\":\"ann\"}"}`)
 	o := got.outcome(t)
-	if got.status != http.StatusOK || o.State != spool.WaitingForInput || len(o.Parks) != 1 || o.Parks[0].ToolName != "send" ||
+	if got.status != http.StatusOK || o.State != wire.WaitingForInput || len(o.Parks) != 1 || o.Parks[0].ToolName != "send" ||
 		string(o.Parks[0].Arguments) != `{"to":"ann"}` || o.Parks[0].Digest == "" {
 		t.Fatalf("%d %s", got.status, got.body)
 	}
@@ -95,7 +95,7 @@ func TestRunWaitPark(t *testing.T) {
 		t.Fatal(got)
 	}
 	got = b.as(t, tokenA, http.MethodGet, outcomePath+"/r1?wait=30s", "")
-	if o := got.outcome(t); got.status != http.StatusOK || o.State != spool.Completed || !strings.Contains(o.Text, "sent to ann") {
+	if o := got.outcome(t); got.status != http.StatusOK || o.State != wire.Completed || !strings.Contains(o.Text, "sent to ann") {
 		t.Errorf("%d %s", got.status, got.body)
 	}
 }
@@ -112,12 +112,12 @@ func TestRunWaitTooShort(t *testing.T) {
 	}
 	for _, path := range []string{outcomePath + "/r1", outcomePath + "/r1?wait=20ms"} {
 		got = b.as(t, tokenA, http.MethodGet, path, "")
-		if o := got.outcome(t); got.status != http.StatusOK || o.State != spool.Queued || !strings.Contains(got.body, `"text":"","parks":[]`) {
+		if o := got.outcome(t); got.status != http.StatusOK || o.State != wire.Queued || !strings.Contains(got.body, `"text":"","parks":[]`) {
 			t.Errorf("%s: %d %s", path, got.status, got.body)
 		}
 	}
 	b.work(t)
-	if o := b.as(t, tokenA, http.MethodGet, outcomePath+"/r1?wait=1m", "").outcome(t); o.State != spool.Completed {
+	if o := b.as(t, tokenA, http.MethodGet, outcomePath+"/r1?wait=1m", "").outcome(t); o.State != wire.Completed {
 		t.Errorf("%+v", o)
 	}
 }
@@ -180,7 +180,7 @@ func TestRunWaitAgain(t *testing.T) {
 	}, "r2")
 	b.work(t)
 	one, two, three := receive(t, "the first", first), receive(t, "the second", again), receive(t, "the third", line)
-	if o := one.outcome(t); one.status != http.StatusOK || o.RunID != "r1" || o.State != spool.Completed {
+	if o := one.outcome(t); one.status != http.StatusOK || o.RunID != "r1" || o.State != wire.Completed {
 		t.Errorf("the first: %d %s", one.status, one.body)
 	}
 	if diff := cmp.Diff(one.body, two.body); diff != "" {
@@ -223,7 +223,7 @@ func TestRunWaitDisconnect(t *testing.T) {
 			if got.status == http.StatusTooManyRequests {
 				continue
 			}
-			if o := got.outcome(t); o.State != spool.Completed {
+			if o := got.outcome(t); o.State != wire.Completed {
 				t.Errorf("%d %s", got.status, got.body)
 			}
 			return
@@ -250,7 +250,7 @@ func TestRunWaitDrain(t *testing.T) {
 			if got := receive(t, "the start", post); got.status != http.StatusAccepted || got.body != `{"accepted":true,"threadId":"t1","runId":"r1","state":"QUEUED"}` {
 				t.Errorf("the start: %d %s", got.status, got.body)
 			}
-			if got := receive(t, "the question", get); got.status != http.StatusOK || got.outcome(t).State != spool.Queued {
+			if got := receive(t, "the question", get); got.status != http.StatusOK || got.outcome(t).State != wire.Queued {
 				t.Errorf("the question: %d %s", got.status, got.body)
 			}
 			start.body = `{"threadId":"t2","prompt":"Hello"}`

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server/agui"
 	"github.com/spoolhq/spool/server/runs"
+	"github.com/spoolhq/spool/wire"
 )
 
 // hostile returns bodies of about so many bytes that take much memory to decode.
@@ -68,7 +68,7 @@ func TestDecodeTakesWhatIsCounted(t *testing.T) { //nolint:paralleltest // it me
 	const slack = 64 << 10
 	for kind, decode := range map[string]func(string) uint64{
 		"start": decoded[runs.RunRequest](t), "AG-UI": decoded[agui.RunAgentInput](t), "answer": decoded[runs.RespondRequest](t),
-		"event": decoded[runs.PublishRequest](t), "stop": decoded[runs.ControlRequest](t), "delivery": decoded[spool.Job](t),
+		"event": decoded[runs.PublishRequest](t), "stop": decoded[runs.ControlRequest](t), "delivery": decoded[wire.Job](t),
 	} {
 		for _, length := range []int{10_000, 600_000, 4 << 20} {
 			for name, text := range hostile(length) {

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/wire"
 )
 
 const (
@@ -30,7 +30,7 @@ func (b *bundle) says(t *testing.T, thread, prompt, edit string) {
 		t.Fatalf("start: %d %s", run.status, run.body)
 	}
 	b.stream(t, call{path: streamPath + "?threadId=" + thread, token: tokenA}).until(t, func(m message) bool {
-		return state(spool.Completed)(m) && m.frame.Event.RunID == started.RunID
+		return state(wire.Completed)(m) && m.frame.Event.RunID == started.RunID
 	})
 }
 
@@ -45,7 +45,7 @@ func reads[T any](t *testing.T, b *bundle, path string) (v T) {
 	return v
 }
 
-type branchAnswer struct{ Branches []spool.Branch }
+type branchAnswer struct{ Branches []wire.Branch }
 
 // Who has edited a turn looks at the old answer, goes back to it, and forward again.
 func TestBranches(t *testing.T) {
@@ -57,7 +57,7 @@ func TestBranches(t *testing.T) {
 	b.says(t, "t1", "two", "")
 	messages := func() []spool.Message {
 		t.Helper()
-		return reads[spool.Snapshot](t, b, historyPath+"?threadId=t1").Messages
+		return reads[wire.Snapshot](t, b, historyPath+"?threadId=t1").Messages
 	}
 	if got := b.as(t, tokenA, http.MethodGet, branchesPath+"?threadId=t1", ""); got.body != `{"branches":[]}` {
 		t.Errorf("no branch: %d %s", got.status, got.body)
@@ -70,28 +70,28 @@ func TestBranches(t *testing.T) {
 	if len(all) != 1 || all[0].Preview != "two" || all[0].MessageCount != 2 || all[0].FromMessageID != first[2].ID || !all[0].Restorable() {
 		t.Fatalf("branches: %+v", all)
 	}
-	one := reads[engine.BranchMessages](t, b, fmt.Sprintf("%s?threadId=t1&branchId=%d", branchPath, all[0].ID))
-	if diff := cmp.Diff(engine.BranchMessages{Branch: all[0], Messages: first[2:]}, one); diff != "" {
+	one := reads[wire.BranchMessages](t, b, fmt.Sprintf("%s?threadId=t1&branchId=%d", branchPath, all[0].ID))
+	if diff := cmp.Diff(wire.BranchMessages{Branch: all[0], Messages: first[2:]}, one); diff != "" {
 		t.Errorf("the branch: -want +got\n%s", diff)
 	}
-	page := reads[engine.BranchMessages](t, b, fmt.Sprintf("%s?threadId=t1&branchId=%d&limit=1&before=%s", branchPath, all[0].ID, first[3].ID))
+	page := reads[wire.BranchMessages](t, b, fmt.Sprintf("%s?threadId=t1&branchId=%d&limit=1&before=%s", branchPath, all[0].ID, first[3].ID))
 	if diff := cmp.Diff(first[2:3], page.Messages); diff != "" {
 		t.Errorf("a page: -want +got\n%s", diff)
 	}
 
-	restore := func(id spool.BranchID) answer {
+	restore := func(id wire.BranchID) answer {
 		return b.as(t, tokenA, http.MethodPost, restorePath, fmt.Sprintf(`{"threadId":"t1","branchId":%d}`, id))
 	}
 	following := b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA})
 	back := restore(all[0].ID)
-	var result engine.RestoreResult
+	var result wire.RestoreResult
 	if err := json.Unmarshal([]byte(back.body), &result); err != nil || back.status != http.StatusOK || !result.Accepted || result.DroppedBranchID <= all[0].ID {
 		t.Fatalf("restore: %d %s", back.status, back.body)
 	}
 	if diff := cmp.Diff(first, messages()); diff != "" {
 		t.Errorf("restored: -want +got\n%s", diff)
 	}
-	told := following.until(t, entry(spool.EntryMessagesRestored))
+	told := following.until(t, entry(wire.EntryMessagesRestored))
 	if dropped := told[len(told)-2].frame.Event; dropped == nil || dropped.Seq != int64(result.DroppedBranchID) {
 		t.Errorf("before the restore: %s", told[len(told)-2].raw)
 	}
@@ -114,15 +114,15 @@ func TestRestoreRefused(t *testing.T) {
 	b.work(t)
 	b.says(t, "t1", "hello", "")
 	turn := func() string {
-		return string(reads[spool.Snapshot](t, b, historyPath+"?threadId=t1").Messages[0].ID)
+		return string(reads[wire.Snapshot](t, b, historyPath+"?threadId=t1").Messages[0].ID)
 	}
 	b.says(t, "t1", "two", "")
-	second := reads[spool.Snapshot](t, b, historyPath+"?threadId=t1").Messages[2].ID
+	second := reads[wire.Snapshot](t, b, historyPath+"?threadId=t1").Messages[2].ID
 	b.says(t, "t1", "three", string(second))
 	inner := reads[branchAnswer](t, b, branchesPath+"?threadId=t1").Branches[0].ID
 	b.says(t, "t1", "four", turn())
 	outer := reads[branchAnswer](t, b, branchesPath+"?threadId=t1").Branches[0].ID
-	restore := func(token string, id spool.BranchID) answer {
+	restore := func(token string, id wire.BranchID) answer {
 		return b.as(t, token, http.MethodPost, restorePath, fmt.Sprintf(`{"threadId":"t1","branchId":%d}`, id))
 	}
 	if got := restore(tokenA, inner); got.status != http.StatusConflict ||
@@ -133,7 +133,7 @@ func TestRestoreRefused(t *testing.T) {
 		t.Errorf("with the scope to read: %d %s", got.status, got.body)
 	}
 	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","prompt":"use send with {\"to\":\"bob\"}"}`)
-	b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA}).until(t, state(spool.WaitingForInput))
+	b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA}).until(t, state(wire.WaitingForInput))
 	if got := restore(tokenA, outer); got.status != http.StatusConflict || !strings.Contains(got.body, `"reason":"active_run"`) {
 		t.Errorf("active: %d %s", got.status, got.body)
 	}

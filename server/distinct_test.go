@@ -6,21 +6,21 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/wire"
 )
 
 // strict starts a run of anna's whose call somebody else has to approve, and returns the
 // question.
-func strict(t *testing.T, b *bundle) (*events, spool.InputRequired) {
+func strict(t *testing.T, b *bundle) (*events, wire.InputRequired) {
 	t.Helper()
 
 	b.work(t)
 	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","agent":"strict","prompt":"use send with {\"to\":\"x\"}"}`)
 	watch := b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA})
-	var asked spool.InputRequired
-	for _, m := range watch.until(t, entry(spool.EntryInputRequired)) {
-		if entry(spool.EntryInputRequired)(m) {
+	var asked wire.InputRequired
+	for _, m := range watch.until(t, entry(wire.EntryInputRequired)) {
+		if entry(wire.EntryInputRequired)(m) {
 			if err := json.Unmarshal(m.frame.Event.Payload, &asked); err != nil {
 				t.Fatal(err)
 			}
@@ -53,7 +53,7 @@ func TestDistinctApprover(t *testing.T) {
 	if got := respond(secondA, "true"); got.status != http.StatusOK || got.body != `{"delivered":true}` {
 		t.Errorf("somebody else: %d %s", got.status, got.body)
 	}
-	watch.until(t, state(spool.Completed))
+	watch.until(t, state(wire.Completed))
 	history := b.as(t, tokenA, http.MethodGet, historyPath+"?threadId=t1", "").body
 	if !strings.Contains(history, `"startedBy":"anna"`) {
 		t.Errorf("the run does not say who started it: %s", history)

@@ -16,6 +16,7 @@ import (
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server/agui"
 	"github.com/spoolhq/spool/server/internal/bodies"
+	"github.com/spoolhq/spool/wire"
 )
 
 // The bodies of answers are what the document says: each field that a body can have is documented, and
@@ -48,7 +49,7 @@ func components(t *testing.T) interface{ TypeFromRef(ref string) reflect.Type } 
 	t.Helper()
 
 	e, err := engine.New(memory.New(nil), engine.Config{
-		Agents: []engine.Agent{{Name: "a", Model: "m"}}, Models: map[string]spool.Model{"m": demo.New(demo.Config{})},
+		Agents: []spool.Agent{{Name: "a", Model: "m"}}, Models: map[string]spool.Model{"m": demo.New(demo.Config{})},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -76,19 +77,19 @@ func TestKindsAreDocumented(t *testing.T) {
 		}
 		doc.check(t, component, map[string]any{"$ref": componentRef + component}, got, true)
 	}
-	for _, k := range spool.EntryKinds() {
+	for _, k := range wire.EntryKinds() {
 		check("Event", k.Of, func(v any) any {
-			e := spool.NewEntry(k.Type, "r", v)
+			e := wire.NewEntry(k.Type, "r", v)
 			e.ThreadID, e.Seq = "t", 1
 			return e
 		})
 	}
-	for _, k := range spool.ItemKinds() {
+	for _, k := range wire.ItemKinds() {
 		check("Item", k.Of, func(v any) any {
-			if k.Type == spool.ItemSubagentEvent {
-				v = spool.WrapItem("a", spool.ItemToolStart, spool.ToolStarted{ToolCallID: "c", ToolName: "t"})
+			if k.Type == wire.ItemSubagentEvent {
+				v = wire.WrapItem("a", wire.ItemToolStart, wire.ToolStarted{ToolCallID: "c", ToolName: "t"})
 			}
-			return spool.NewItem(k.Type, spool.Offset{Fence: 1, N: 1}, 0, v)
+			return wire.NewItem(k.Type, wire.Offset{Fence: 1, N: 1}, 0, v)
 		})
 	}
 	for _, k := range agui.Kinds() {
@@ -120,10 +121,10 @@ func TestKindsAreDocumented(t *testing.T) {
 		p.Provider = json.RawMessage(`{}`)
 		check("Part", reflect.TypeFor[spool.Part](), func(any) any { return p })
 	}
-	for _, kind := range []spool.FrameKind{spool.FrameThread, spool.FrameStream, spool.FrameSnapshot} {
-		check("Frame", reflect.TypeFor[spool.Frame](), func(v any) any {
-			f, _ := v.(spool.Frame)
-			f.Kind, f.Event = kind, spool.NewEntry(spool.EntryMessagesDropped, "r", spool.MessagesDropped{FromMessageID: "m"})
+	for _, kind := range []wire.FrameKind{wire.FrameThread, wire.FrameStream, wire.FrameSnapshot} {
+		check("Frame", reflect.TypeFor[wire.Frame](), func(v any) any {
+			f, _ := v.(wire.Frame)
+			f.Kind, f.Event = kind, wire.NewEntry(wire.EntryMessagesDropped, "r", wire.MessagesDropped{FromMessageID: "m"})
 			return f
 		})
 	}
@@ -272,8 +273,8 @@ func fill(v reflect.Value) {
 	case spool.Content:
 		v.Set(reflect.ValueOf(spool.Content{{Type: spool.PartText, Text: "a", Provider: json.RawMessage(`{}`)}}))
 		return
-	case spool.Item:
-		v.Set(reflect.ValueOf(spool.NewItem(spool.ItemToolStart, spool.Offset{Fence: 1, N: 1}, 0, spool.ToolStarted{ToolCallID: "c", ToolName: "t"})))
+	case wire.Item:
+		v.Set(reflect.ValueOf(wire.NewItem(wire.ItemToolStart, wire.Offset{Fence: 1, N: 1}, 0, wire.ToolStarted{ToolCallID: "c", ToolName: "t"})))
 		return
 	}
 	switch v.Kind() { //nolint:exhaustive // answers have no others

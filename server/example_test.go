@@ -33,7 +33,7 @@ func (s sessionOf) Authenticate(r *http.Request) (server.Principal, error) {
 func ExampleConfig_cookies() {
 	sessions := sessionOf{"of-ann": {Tenant: "acme", Subject: "ann", Scopes: server.AllScopes()}}
 	e, err := engine.New(memory.New(nil), engine.Config{
-		Agents: []engine.Agent{{Name: "assistant", Model: "demo"}},
+		Agents: []spool.Agent{{Name: "assistant", Model: "demo"}},
 		Models: map[string]spool.Model{"demo": demo.New(demo.Config{})},
 	})
 	if err != nil {

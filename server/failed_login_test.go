@@ -17,13 +17,14 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // slowing returns a server that slows failures after the third one, for use in a bubble.
 func slowing(t *testing.T, c server.Config) *server.Server {
 	t.Helper()
 	e, err := engine.New(memory.New(nil), engine.Config{
-		Agents: []engine.Agent{{Name: "assistant", Model: "m"}}, Models: map[string]spool.Model{"m": spooltest.NewModel()},
+		Agents: []spool.Agent{{Name: "assistant", Model: "m"}}, Models: map[string]spool.Model{"m": spooltest.NewModel()},
 		Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
@@ -167,13 +168,13 @@ func TestFailedLoginsBehindProxies(t *testing.T) {
 }
 
 // failures lists what the operator sees of failed authentication.
-func failures(t *testing.T, s http.Handler) []spool.AuditEntry {
+func failures(t *testing.T, s http.Handler) []wire.AuditEntry {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, auditPath+"?server=true", http.NoBody)
 	r.Header.Set("Authorization", "Bearer "+operatorToken)
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, r)
-	var list struct{ Entries []spool.AuditEntry }
+	var list struct{ Entries []wire.AuditEntry }
 	if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil || w.Code != http.StatusOK {
 		t.Fatalf("the audit log: %d %s", w.Code, w.Body)
 	}
@@ -192,7 +193,7 @@ func TestFailedLoginsAudited(t *testing.T) {
 		login(t, s, "192.0.2.1:1", "wrong")
 		login(t, s, "192.0.2.1:1", "")
 		list := failures(t, s)
-		if len(list) != 2 || list[1].Count != 1 || list[0].Count != 3 || list[0].Action != spool.AuditLogin {
+		if len(list) != 2 || list[1].Count != 1 || list[0].Count != 3 || list[0].Action != wire.AuditLogin {
 			t.Errorf("the log: %+v", list)
 		}
 		for i := range 10_000 {

@@ -16,24 +16,26 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // brokenStore fails every call.
 type brokenStore struct {
-	spool.Store
+	store.Store
 
 	err error
 }
 
-func (s brokenStore) Update(context.Context, spool.ThreadKey, int64, func(spool.Tx) error) error {
+func (s brokenStore) Update(context.Context, spool.ThreadKey, int64, func(store.Tx) error) error {
 	return s.err
 }
 
-func (s brokenStore) View(context.Context, spool.ThreadKey, func(spool.View) error) error {
+func (s brokenStore) View(context.Context, spool.ThreadKey, func(store.View) error) error {
 	return s.err
 }
 
-func (s brokenStore) Threads(context.Context, spool.ThreadQuery) ([]spool.Thread, error) {
+func (s brokenStore) Threads(context.Context, wire.ThreadQuery) ([]wire.Thread, error) {
 	return nil, s.err
 }
 
@@ -62,7 +64,7 @@ func TestInternalErrors(t *testing.T) {
 		"Internal":    {&spool.Error{Code: spool.Internal, Message: "hidden text"}, 500, `{"error":"Internal error","code":"internal"}`},
 		"Unavailable": {&spool.Error{Code: spool.Unavailable, Message: "the store is busy", Err: errors.New("hidden text")}, 503, `{"error":"the store is busy","code":"unavailable"}`},
 		"Canceled":    {&spool.Error{Code: spool.Canceled, Message: "canceled"}, 503, `{"error":"canceled","code":"unavailable"}`},
-		"Fenced":      {spool.ErrFenced, 409, `{"error":"another worker owns the thread","code":"fenced"}`},
+		"Fenced":      {store.ErrFenced, 409, `{"error":"another worker owns the thread","code":"fenced"}`},
 	} {
 		for _, e := range storeCalls {
 			backend := memory.New(nil)
@@ -120,11 +122,11 @@ func (w *statusWriter) WriteHeader(status int) {
 	w.ResponseRecorder.WriteHeader(status)
 }
 
-func newServer(t *testing.T, backend spool.Backend, c server.Config) *server.Server {
+func newServer(t *testing.T, backend store.Backend, c server.Config) *server.Server {
 	t.Helper()
 
 	e, err := engine.New(backend, engine.Config{
-		Agents: []engine.Agent{{Name: "assistant", Model: "demo"}},
+		Agents: []spool.Agent{{Name: "assistant", Model: "demo"}},
 		Models: map[string]spool.Model{"demo": demo.New(demo.Config{})},
 		Log:    c.Log,
 	})

@@ -8,17 +8,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/wire"
 )
 
 // listed returns the ids of a list of threads, joined.
-func (b *bundle) listed(t *testing.T, query string) (ids string, threads []spool.Thread, next string) {
+func (b *bundle) listed(t *testing.T, query string) (ids string, threads []wire.Thread, next string) {
 	t.Helper()
 
 	got := b.as(t, tokenA, http.MethodGet, threadsPath+query, "")
 	var list struct {
-		Threads []spool.Thread
+		Threads []wire.Thread
 		Next    string
 	}
 	if err := json.Unmarshal([]byte(got.body), &list); err != nil || got.status != http.StatusOK {

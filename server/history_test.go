@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/wire"
 )
 
 // The shared bytes of a snapshot are an answer like any other.
@@ -18,7 +18,7 @@ func TestHistoryIsAnAnswer(t *testing.T) {
 	b.work(t)
 	b.as(t, tokenA, http.MethodPost, "/api/agent/run", `{"threadId":"t1","prompt":"`+strings.Repeat("<long> ", 100)+`"}`)
 	e := b.stream(t, call{path: "/api/agent/stream?threadId=t1", token: tokenA})
-	e.until(t, state(spool.Completed))
+	e.until(t, state(wire.Completed))
 	for _, query := range []string{"", "&limit=1", "&lastMessageId=unknown"} {
 		path := "/api/agent/history?threadId=t1" + query
 		got := b.as(t, tokenA, http.MethodGet, path, "")
@@ -26,7 +26,7 @@ func TestHistoryIsAnAnswer(t *testing.T) {
 			got.header.Get("Content-Length") != strconv.Itoa(len(got.body)) || got.header.Get("Cache-Control") != "no-store" {
 			t.Errorf("%s: %d, %v", path, got.status, got.header)
 		}
-		var snap spool.Snapshot
+		var snap wire.Snapshot
 		if err := json.Unmarshal([]byte(got.body), &snap); err != nil || len(snap.Messages) == 0 || snap.Thread.ID != "t1" {
 			t.Errorf("%s: %v in %s", path, err, got.body)
 		}

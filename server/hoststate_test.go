@@ -10,6 +10,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // What the host gives to a run is with the run, and in nothing that goes out: no answer, no
@@ -33,7 +35,7 @@ func TestHostStateStaysInside(t *testing.T) {
 	ask(http.MethodPost, runPath, sending+`}`)
 	ask(http.MethodPost, runPath, sending+`,"runId":"waits"}`)
 
-	taken, _, err := b.backend.Store.Claim(t.Context(), spool.ClaimQuery{Limit: 10, Lease: time.Minute})
+	taken, _, err := b.backend.Store.Claim(t.Context(), store.ClaimQuery{Limit: 10, Lease: time.Minute})
 	if err != nil || len(taken) == 0 {
 		t.Fatalf("%d jobs, %v", len(taken), err)
 	}
@@ -43,7 +45,7 @@ func TestHostStateStaysInside(t *testing.T) {
 	}
 	out.Write(jobs)
 	for _, d := range taken {
-		if err := b.backend.Store.Ack(t.Context(), d, spool.Ack{Kind: spool.AckRelease, Refund: true}); err != nil {
+		if err := b.backend.Store.Ack(t.Context(), d, store.Ack{Kind: store.AckRelease, Refund: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -58,11 +60,11 @@ func TestHostStateStaysInside(t *testing.T) {
 		return all
 	}
 	for range 2 { // the run, and the one that waits
-		id := toolCallID(t, seen(watch.until(t, entry(spool.EntryInputRequired))))
+		id := toolCallID(t, seen(watch.until(t, entry(wire.EntryInputRequired))))
 		ask(http.MethodGet, historyPath+"?threadId=t1", "")
 		ask(http.MethodPost, respondPath, `{"threadId":"t1","toolCallId":"`+id+`","approved":true}`)
 	}
-	seen(watch.until(t, state(spool.Completed)))
+	seen(watch.until(t, state(wire.Completed)))
 	seen(agui.until(t, func(m message) bool { return strings.Contains(m.raw, `"RUN_FINISHED"`) }))
 	posted := b.do(t, call{method: http.MethodPost, path: "/api/agent/ag-ui", token: tokenA, body: aguiInput("t2", `,"messages":[{"id":"m1","role":"user","content":"hi"}]`)})
 	out.WriteString(posted.body)
@@ -76,10 +78,10 @@ func TestHostStateStaysInside(t *testing.T) {
 	ask(http.MethodDelete, threadsPath+"?threadId=none", "")
 
 	for _, id := range []spool.ThreadID{"t1", "t2"} {
-		err := b.backend.Store.View(t.Context(), spool.ThreadKey{Tenant: "a", ID: id}, func(v spool.View) error {
-			runs, err := v.Runs(spool.RunQuery{})
+		err := b.backend.Store.View(t.Context(), spool.ThreadKey{Tenant: "a", ID: id}, func(v store.View) error {
+			runs, err := v.Runs(wire.RunQuery{})
 			for _, run := range runs {
-				r, err := spool.FindRun(v, run.ID)
+				r, err := store.FindRun(v, run.ID)
 				if err != nil {
 					return err
 				}
@@ -140,8 +142,8 @@ func TestHostStateRefuses(t *testing.T) {
 	if got := start("t1"); got.status != http.StatusAccepted {
 		t.Errorf("without a state: %d %s", got.status, got.body)
 	}
-	err := b.backend.Store.View(t.Context(), spool.ThreadKey{Tenant: "a", ID: "t1"}, func(v spool.View) error {
-		run, err := spool.FindRun(v, "t1")
+	err := b.backend.Store.View(t.Context(), spool.ThreadKey{Tenant: "a", ID: "t1"}, func(v store.View) error {
+		run, err := store.FindRun(v, "t1")
 		if run.HostState != nil {
 			t.Errorf("the client's state was taken: %s", run.HostState)
 		}

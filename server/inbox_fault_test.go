@@ -10,11 +10,13 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // faultyThread is a store whose updates of one thread happen and then fail, so that nobody knows. Its lists fail too.
 type faultyThread struct {
-	spool.Store
+	store.Store
 
 	id     spool.ThreadID
 	before bool
@@ -22,7 +24,7 @@ type faultyThread struct {
 
 var errBusy = &spool.Error{Code: spool.Unavailable, Message: "the store is busy"}
 
-func (s faultyThread) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+func (s faultyThread) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(store.Tx) error) error {
 	if key.ID == s.id && s.before {
 		return errBusy
 	}
@@ -32,12 +34,12 @@ func (s faultyThread) Update(ctx context.Context, key spool.ThreadKey, fence int
 	return errBusy
 }
 
-func (s faultyThread) Parks(context.Context, spool.ParkQuery) ([]spool.ParkRow, error) {
+func (s faultyThread) Parks(context.Context, wire.ParkQuery) ([]store.ParkRow, error) {
 	return nil, errBusy
 }
 
 // over serves the data of a bundle through another store.
-func (b *bundle) over(t *testing.T, store spool.Store) func(method, path, body string, header map[string]string) *httptest.ResponseRecorder {
+func (b *bundle) over(t *testing.T, store store.Store) func(method, path, body string, header map[string]string) *httptest.ResponseRecorder {
 	t.Helper()
 
 	backend := b.backend

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/wire"
 )
 
 const (
@@ -36,7 +36,7 @@ func keyed(t *testing.T) *bundle {
 }
 
 // question returns the question of a thread that waits for one.
-func (b *bundle) question(t *testing.T, token, thread string) spool.Question {
+func (b *bundle) question(t *testing.T, token, thread string) wire.Question {
 	t.Helper()
 	_, page := b.inbox(t, token, "?threadId="+thread)
 	if len(page.Questions) != 1 {
@@ -109,7 +109,7 @@ func TestInboxLink(t *testing.T) {
 		ExpiresAt                  time.Time
 	}
 	if err := json.Unmarshal([]byte(shown.body), &asked); err != nil || asked.Approver != "cleo@example.com" || asked.ToolName != "send" ||
-		asked.Reason != spool.ParkApproval || string(asked.Arguments) != `{"to":"t1"}` {
+		asked.Reason != wire.ParkApproval || string(asked.Arguments) != `{"to":"t1"}` {
 		t.Errorf("as JSON: %s, %v", shown.body, err)
 	}
 	if left := time.Until(asked.ExpiresAt); left > 15*time.Minute || left < 14*time.Minute {
@@ -147,7 +147,7 @@ func TestInboxLink(t *testing.T) {
 	if got := b.posts(t, link, url.Values{"decision": {"approve"}, "reason": {"she asked"}}); got.status != http.StatusOK || !strings.Contains(got.body, "said yes") {
 		t.Fatalf("the answer: %d %s", got.status, got.body)
 	}
-	b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA}).until(t, state(spool.Completed))
+	b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA}).until(t, state(wire.Completed))
 	if got := b.as(t, tokenA, http.MethodGet, historyPath+"?threadId=t1", "").body; !strings.Contains(got, `"reason":"she asked"`) {
 		t.Errorf("the model has not read the reason: %s", got)
 	}
@@ -296,7 +296,7 @@ func TestInboxLinkDistinct(t *testing.T) {
 
 	b := keyed(t)
 	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","agent":"strict","prompt":"use send with {\"to\":\"x\"}"}`)
-	b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA}).until(t, entry(spool.EntryInputRequired))
+	b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA}).until(t, entry(wire.EntryInputRequired))
 	id := string(b.question(t, tokenA, "t1").ToolCallID)
 	for _, c := range []struct {
 		token, approver string
@@ -307,10 +307,10 @@ func TestInboxLinkDistinct(t *testing.T) {
 			t.Errorf("%s for %s: %d %s", c.token, c.approver, got.status, got.body)
 		}
 	}
-	r, err := b.engine.Respond(t.Context(), spool.ThreadKey{Tenant: "a", ID: "t1"}, engine.Response{
+	r, err := b.engine.Respond(t.Context(), spool.ThreadKey{Tenant: "a", ID: "t1"}, wire.Response{
 		ToolCallID: spool.ToolCallID(id), Approved: true, By: "cleo", Via: "link", ViaBy: "anna",
 	})
-	if err != nil || r.Reason != engine.ReasonSameApprover {
+	if err != nil || r.Reason != wire.ReasonSameApprover {
 		t.Errorf("the way of the starter: %+v, %v", r, err)
 	}
 	if got := b.posts(t, b.link(t, secondA, "t1", "cleo"), url.Values{"decision": {"approve"}}); got.status != http.StatusOK {
@@ -369,7 +369,7 @@ func TestInboxLinkLoopback(t *testing.T) {
 		return b.do(t, call{method: method, path: path, body: body, header: map[string]string{"Content-Type": "application/json"}})
 	}
 	asks(http.MethodPost, runPath, `{"threadId":"t1","prompt":"use send with {\"to\":\"x\"}"}`)
-	b.stream(t, call{path: streamPath + "?threadId=t1"}).until(t, entry(spool.EntryInputRequired))
+	b.stream(t, call{path: streamPath + "?threadId=t1"}).until(t, entry(wire.EntryInputRequired))
 	q := into[inboxAnswer](t, asks(http.MethodGet, inboxPath, "")).Questions[0]
 	link := into[linkAnswer](t, asks(http.MethodPost, linksPath, fmt.Sprintf(`{"threadId":"t1","toolCallId":%q,"approver":"me"}`, q.ToolCallID))).URL
 	if got := b.do(t, call{method: http.MethodGet, path: link, header: map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}}); got.status != http.StatusOK {
@@ -546,8 +546,8 @@ func TestInboxLinks(t *testing.T) {
 	b.work(t)
 	b.asks(t, tokenA, "t1")
 	links := []string{b.link(t, approver, "t1", "cleo"), b.link(t, approver, "t1", "ann@example.com"), b.link(t, tokenA, "t1", "cleo")}
-	listed := func(token, query string) []spool.QuestionLink {
-		return into[struct{ Links []spool.QuestionLink }](t, b.as(t, token, http.MethodGet, linksPath+query, "")).Links
+	listed := func(token, query string) []wire.QuestionLink {
+		return into[struct{ Links []wire.QuestionLink }](t, b.as(t, token, http.MethodGet, linksPath+query, "")).Links
 	}
 	own, all := listed(approver, ""), listed(tokenA, "")
 	if len(own) == 2 {
@@ -555,14 +555,14 @@ func TestInboxLinks(t *testing.T) {
 			t.Errorf("the next page: %+v", page)
 		}
 	}
-	slices.SortFunc(own, func(a, b spool.QuestionLink) int { return a.CreatedAt.Compare(b.CreatedAt) }) // ids have milliseconds
+	slices.SortFunc(own, func(a, b wire.QuestionLink) int { return a.CreatedAt.Compare(b.CreatedAt) }) // ids have milliseconds
 	if len(own) != 2 || own[0].Approver != "cleo" || own[0].MadeBy != "otto" || own[0].ThreadID != "t1" || own[0].CreatedAt.IsZero() || own[1].Approver != "ann@example.com" || len(all) != 3 {
 		t.Fatalf("the maker's %+v\nthe admin's %+v", own, all)
 	}
 	if len(listed(secondA, "")) > 0 || len(listed(tokenB, "")) > 0 {
 		t.Error("somebody else has links")
 	}
-	revoke := func(token string, link spool.QuestionLink) int {
+	revoke := func(token string, link wire.QuestionLink) int {
 		return b.as(t, token, http.MethodDelete, linksPath+"?linkId="+string(link.ID), "").status
 	}
 	for _, token := range []string{secondA, tokenB} {

@@ -11,12 +11,14 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 const inboxPath = "/api/agent/inbox"
 
 type inboxAnswer struct {
-	Questions []spool.Question
+	Questions []wire.Question
 	Next      string
 }
 
@@ -27,7 +29,7 @@ func (b *bundle) asks(t *testing.T, token, thread string) {
 	if got.status != http.StatusAccepted {
 		t.Fatal(got.status, got.body)
 	}
-	b.stream(t, call{path: streamPath + "?threadId=" + thread, token: token}).until(t, entry(spool.EntryInputRequired))
+	b.stream(t, call{path: streamPath + "?threadId=" + thread, token: token}).until(t, entry(wire.EntryInputRequired))
 }
 
 // inbox returns the threads of a list, and its page.
@@ -122,12 +124,12 @@ func TestInbox(t *testing.T) {
 // expires makes the run of a thread one that completed although nobody answered its question.
 func (b *bundle) expires(t *testing.T, thread spool.ThreadID, at time.Time) {
 	t.Helper()
-	err := b.backend.Store.Update(t.Context(), spool.ThreadKey{Tenant: "a", ID: thread}, 0, func(tx spool.Tx) error {
+	err := b.backend.Store.Update(t.Context(), spool.ThreadKey{Tenant: "a", ID: thread}, 0, func(tx store.Tx) error {
 		row, err := tx.Thread()
 		if err != nil {
 			return err
 		}
-		run, err := spool.FindRun(tx, row.RunID)
+		run, err := store.FindRun(tx, row.RunID)
 		if err != nil {
 			return err
 		}
@@ -135,10 +137,10 @@ func (b *bundle) expires(t *testing.T, thread spool.ThreadID, at time.Time) {
 		if err != nil {
 			return err
 		}
-		parks[0].State, parks[0].Landed, parks[0].ExpiresAt = spool.ParkExpired, true, at
-		run.State, run.StopReason, run.Expired = spool.Completed, spool.StopCompleted, run.Expired.And(at)
+		parks[0].State, parks[0].Landed, parks[0].ExpiresAt = wire.ParkExpired, true, at
+		run.State, run.StopReason, run.Expired = wire.Completed, wire.StopCompleted, run.Expired.And(at)
 		row.State, row.Expired = run.State, run.Expired
-		return tx.Write(spool.Changes{Thread: &row, Runs: []spool.RunRow{run}, Parks: parks[:1]})
+		return tx.Write(store.Changes{Thread: &row, Runs: []store.RunRow{run}, Parks: parks[:1]})
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -110,7 +110,7 @@ func TestStartsPerMinuteRetry(t *testing.T) {
 
 	synctest.Test(t, func(t *testing.T) {
 		e, err := engine.New(memory.New(nil), engine.Config{
-			Agents: []engine.Agent{{Name: "a", Model: "m"}}, Models: map[string]spool.Model{"m": demo.New(demo.Config{})},
+			Agents: []spool.Agent{{Name: "a", Model: "m"}}, Models: map[string]spool.Model{"m": demo.New(demo.Config{})},
 		})
 		if err != nil {
 			t.Fatal(err)

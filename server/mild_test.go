@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/wire"
 )
 
 // What the contract allows and controllers do not is still allowed: bodies that do not say
@@ -72,7 +72,7 @@ func TestMildQueries(t *testing.T) {
 		}
 	}
 	watch := b.stream(t, call{path: streamPath + "?threadId=t1&cursor=%ff&since=", token: tokenA, header: map[string]string{"Last-Event-ID": "\xff"}})
-	watch.until(t, state(spool.Queued))
+	watch.until(t, state(wire.Queued))
 }
 
 // A body is not read before it is known who sends it.

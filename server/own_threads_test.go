@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/wire"
 )
 
 const (
@@ -88,7 +88,7 @@ func TestWalkOwnThreads(t *testing.T) {
 	}
 	full.as(t, ottoToken, http.MethodPost, controlPath, `{"threadId":"new"}`)
 	full.stream(t, call{path: streamPath + "?threadId=new", token: ottoToken}).until(t, func(m message) bool {
-		return state(spool.Cancelled)(m) || state(spool.Completed)(m)
+		return state(wire.Cancelled)(m) || state(wire.Completed)(m)
 	})
 	if got := full.as(t, ottoToken, http.MethodDelete, threadsPath+"?threadId=new", ""); got.status != http.StatusOK {
 		t.Errorf("the subject deletes its own thread: %d %s", got.status, got.body)
@@ -124,7 +124,7 @@ func TestOwnThreads(t *testing.T) {
 		}
 	}
 	listed := func(token, query string) (ids []string) {
-		list := into[struct{ Threads []spool.Thread }](t, b.as(t, token, http.MethodGet, threadsPath+query, ""))
+		list := into[struct{ Threads []wire.Thread }](t, b.as(t, token, http.MethodGet, threadsPath+query, ""))
 		for _, thread := range list.Threads {
 			ids = append(ids, string(thread.ID))
 		}

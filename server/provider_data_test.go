@@ -13,6 +13,8 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // signature is in the data of all answers of a signing model.
@@ -64,8 +66,8 @@ func TestProviderDataStaysInside(t *testing.T) {
 		Models: map[string]spool.Model{"demo": signing{demo.New(demo.Config{SlowDelay: 10 * time.Millisecond})}},
 	}))
 	stored := 0
-	err := w.backend.Store.View(t.Context(), spool.ThreadKey{Tenant: "a", ID: "kept"}, func(v spool.View) error {
-		messages, err := v.Messages(spool.MessageQuery{})
+	err := w.backend.Store.View(t.Context(), spool.ThreadKey{Tenant: "a", ID: "kept"}, func(v store.View) error {
+		messages, err := v.Messages(store.MessageQuery{})
 		for _, m := range messages {
 			for _, part := range m.Content {
 				stored += strings.Count(string(part.Provider), signature)
@@ -87,7 +89,7 @@ func TestProviderDataStaysInside(t *testing.T) {
 	}
 	for _, format := range []string{"", "&wireFormat=ag-ui"} {
 		for _, m := range w.stream(t, call{path: streamPath + "?cursor=0+-+-&threadId=dead" + format, token: tokenA}).until(t, func(m message) bool {
-			return strings.Contains(m.raw, "RUN_FINISHED") || strings.Contains(m.raw, string(spool.EntryRunEnded))
+			return strings.Contains(m.raw, "RUN_FINISHED") || strings.Contains(m.raw, string(wire.EntryRunEnded))
 		}) {
 			out.WriteString(m.raw)
 		}

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/wire"
 )
 
 func (b *bundle) publish(t *testing.T, fields string) answer {
@@ -62,11 +62,11 @@ func TestPublish(t *testing.T) {
 			t.Errorf("nobody has published %s", event)
 		}
 	}
-	page := reads[engine.EventPage](t, b, eventsPath+"?threadId=t1")
+	page := reads[wire.EventPage](t, b, eventsPath+"?threadId=t1")
 	if len(page.Events) != 1 || page.Next != 0 || page.Events[0].Seq != 4 || page.Events[0].PublishedBy != "anna" {
 		t.Errorf("the list of events: %+v", page)
 	}
-	if page = reads[engine.EventPage](t, b, eventsPath+"?threadId=t1&after=4"); len(page.Events) != 0 {
+	if page = reads[wire.EventPage](t, b, eventsPath+"?threadId=t1&after=4"); len(page.Events) != 0 {
 		t.Errorf("the list behind the last event: %+v", page)
 	}
 	history := b.as(t, tokenA, http.MethodGet, historyPath+"?threadId=t1", "").body

@@ -9,6 +9,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server"
 	"github.com/spoolhq/spool/server/verify"
+	"github.com/spoolhq/spool/wire"
 )
 
 // verifier lets through what has the right signature, and everything when it has none.
@@ -89,7 +90,7 @@ func TestQueueDelivery(t *testing.T) {
 			t.Errorf("delivery: %d %s", got.status, got.body)
 		}
 	}
-	b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA}).until(t, state(spool.Completed))
+	b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA}).until(t, state(wire.Completed))
 }
 
 // Shutting down hands back the run of a delivery, and a later delivery is refused.
@@ -101,12 +102,12 @@ func TestQueueShutdown(t *testing.T) {
 	const job = `{"tenant":"a","threadId":"t1","runId":"r1","agent":"assistant"}`
 	b.as(t, tokenA, http.MethodPost, queuePath, job)
 	watch := b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA})
-	watch.until(t, state(spool.Running))
+	watch.until(t, state(wire.Running))
 
 	if err := b.server.Shutdown(patiently(t)); err != nil {
 		t.Fatal(err)
 	}
-	watch.until(t, state(spool.Queued))
+	watch.until(t, state(wire.Queued))
 	got := b.as(t, tokenA, http.MethodPost, queuePath, job)
 	if got.status != http.StatusServiceUnavailable || got.body != `{"error":"the server is shutting down","code":"unavailable"}` ||
 		got.header.Get("Retry-After") == "" {

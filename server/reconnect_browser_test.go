@@ -24,6 +24,8 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // browserCode returns the code of the page about tenants by which a browser follows a thread.
@@ -55,7 +57,7 @@ follow("t1", {show: (frame) => report({frame}), ended: (status) => report({ended
 // reported is what the page says of itself.
 type reported struct {
 	N        int
-	Frame    *spool.Frame
+	Frame    *wire.Frame
 	SignedIn bool
 	Ended    int
 }
@@ -158,12 +160,12 @@ type life struct {
 	stop   func()
 }
 
-func newLife(t *testing.T, b spool.Backend, token string) *life {
+func newLife(t *testing.T, b store.Backend, token string) *life {
 	t.Helper()
 
 	b.Live = nil // it goes with the process
 	e, err := engine.New(b, engine.Config{
-		Agents: []engine.Agent{{Name: "assistant", Model: "demo"}}, Stream: engine.StreamOptions{FlushEvery: -1, Keepalive: 50 * time.Millisecond}, Worker: engine.WorkerOptions{Poll: 50 * time.Millisecond},
+		Agents: []spool.Agent{{Name: "assistant", Model: "demo"}}, Stream: engine.StreamOptions{FlushEvery: -1, Keepalive: 50 * time.Millisecond}, Worker: engine.WorkerOptions{Poll: 50 * time.Millisecond},
 		Models: map[string]spool.Model{"demo": demo.New(demo.Config{SlowDelay: 20 * time.Millisecond})},
 	})
 	if err != nil {
@@ -184,7 +186,7 @@ func newLife(t *testing.T, b spool.Backend, token string) *life {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	worked := make(chan error, 1)
-	go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
+	go func() { worked <- e.Work(ctx, store.WorkOptions{}) }()
 	l.stop = sync.OnceFunc(func() {
 		cancel()
 		if err := receive(t, "the worker ends", worked); err != nil {
@@ -215,10 +217,10 @@ type reader struct {
 	early map[int]reported
 	next  int
 	seq   int64
-	at    spool.Cursor
+	at    wire.Cursor
 	notes []string
 	signs int
-	state spool.State
+	state wire.State
 }
 
 // until reads on until a condition holds.
@@ -248,13 +250,13 @@ func (r *reader) take(report reported) {
 		r.signs++
 	case f == nil:
 		r.t.Fatalf("the page follows no more: %d", report.Ended)
-	case f.Kind == spool.FrameSnapshot:
+	case f.Kind == wire.FrameSnapshot:
 		if c := f.Snapshot.Cursor(); c.Seq < r.seq {
 			r.t.Errorf("a snapshot at seq %d behind %d", c.Seq, r.seq)
 		} else {
 			r.seq, r.at = c.Seq, c
 		}
-	case f.Kind == spool.FrameStream:
+	case f.Kind == wire.FrameStream:
 		if f.StreamID == r.at.Stream && f.Item.Offset.Compare(r.at.Offset) <= 0 {
 			r.t.Errorf("item %v of %s behind %v", f.Item.Offset, f.StreamID, r.at.Offset)
 		}
@@ -267,8 +269,8 @@ func (r *reader) take(report reported) {
 		if f.Event.Type == "note" {
 			r.notes = append(r.notes, string(f.Event.Payload))
 		}
-	case f.Event.Type == spool.NoticeStateChange:
-		var change spool.StateChange
+	case f.Event.Type == wire.NoticeStateChange:
+		var change wire.StateChange
 		if err := json.Unmarshal(f.Event.Payload, &change); err != nil {
 			r.t.Error(err)
 		}
@@ -336,13 +338,13 @@ func TestBrowserReconnects(t *testing.T) {
 	f.upstream.Store(one.url)
 	start := func(id spool.RunID, prompt string) {
 		t.Helper()
-		if r, err := one.engine.Run(t.Context(), key, engine.StartRequest{RunID: id, Prompt: prompt, WhenBusy: spool.BusyEnqueue}); err != nil || !r.Accepted {
+		if r, err := one.engine.Run(t.Context(), key, wire.StartRequest{RunID: id, Prompt: prompt, WhenBusy: spool.BusyEnqueue}); err != nil || !r.Accepted {
 			t.Fatal(r, err)
 		}
 	}
 	publish := func(l *life, text string) {
 		t.Helper()
-		if _, err := l.engine.PublishEvent(t.Context(), key, "note", json.RawMessage(text), engine.PublishOptions{Durable: true}); err != nil {
+		if _, err := l.engine.PublishEvent(t.Context(), key, "note", json.RawMessage(text), wire.PublishOptions{Durable: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -370,7 +372,7 @@ func TestBrowserReconnects(t *testing.T) {
 	publish(two, "3")
 	r.until("another connection", func() bool { return f.streams.Load() > opened })
 	publish(two, "4")
-	r.until("the end of the run", func() bool { return r.state == spool.Completed && len(r.notes) == 4 })
+	r.until("the end of the run", func() bool { return r.state == wire.Completed && len(r.notes) == 4 })
 
 	// An idle stream is kept alive for far longer than a dead one is waited for.
 	opened, kept := f.streams.Load(), f.keepalives.Load()

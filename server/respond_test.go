@@ -6,20 +6,20 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/wire"
 )
 
 // waiting starts a run that waits for an approval, and returns the question.
-func waiting(t *testing.T, b *bundle) (*events, spool.InputRequired) {
+func waiting(t *testing.T, b *bundle) (*events, wire.InputRequired) {
 	t.Helper()
 
 	b.work(t)
 	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","prompt":"use send with {\"to\":\"x\"}"}`)
 	watch := b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA})
-	var asked spool.InputRequired
-	for _, m := range watch.until(t, entry(spool.EntryInputRequired)) {
-		if entry(spool.EntryInputRequired)(m) {
+	var asked wire.InputRequired
+	for _, m := range watch.until(t, entry(wire.EntryInputRequired)) {
+		if entry(wire.EntryInputRequired)(m) {
 			if err := json.Unmarshal(m.frame.Event.Payload, &asked); err != nil {
 				t.Fatal(err)
 			}
@@ -61,7 +61,7 @@ func TestRespondEdited(t *testing.T) {
 		t.Errorf("the answer: %d %s", got.status, got.body)
 	}
 	var seen strings.Builder
-	for _, m := range watch.until(t, state(spool.Completed)) {
+	for _, m := range watch.until(t, state(wire.Completed)) {
 		seen.WriteString(m.raw)
 	}
 	for _, want := range []string{

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 const revisionsPath = "/api/admin/revisions"
@@ -29,7 +29,7 @@ func TestRevisions(t *testing.T) {
 		}
 	}
 	list := into[struct {
-		Revisions []spool.RevisionSummary
+		Revisions []wire.RevisionSummary
 		Next      string
 	}](t, b.as(t, operatorToken, http.MethodGet, revisionsPath, ""))
 	if len(list.Revisions) != 2 || list.Revisions[0].Agent != "assistant" || list.Revisions[1].Agent != "strict" || list.Next != "" {
@@ -39,7 +39,7 @@ func TestRevisions(t *testing.T) {
 		if r.Model != "demo" || r.Tools != 1 || time.Since(r.FirstUsedAt) > time.Hour {
 			t.Errorf("the list has %+v", r)
 		}
-		one := into[spool.Revision](t, b.as(t, operatorToken, http.MethodGet, revisionsPath+"/"+string(r.ID), ""))
+		one := into[wire.Revision](t, b.as(t, operatorToken, http.MethodGet, revisionsPath+"/"+string(r.ID), ""))
 		if one.ID != r.ID || one.Agent.Name != r.Agent || one.Agent.DistinctApprover != (i == 1) || one.Agent.Revision() != r.ID {
 			t.Errorf("the revision is %+v", one)
 		}
@@ -48,19 +48,19 @@ func TestRevisions(t *testing.T) {
 	// the page after the first, and the other agent's
 	first := into[struct{ Next string }](t, b.as(t, operatorToken, http.MethodGet, revisionsPath+"?limit=1", ""))
 	for _, query := range []string{"?limit=1&before=" + url.QueryEscape(first.Next), "?agent=strict"} {
-		got := into[struct{ Revisions []spool.RevisionSummary }](t, b.as(t, operatorToken, http.MethodGet, revisionsPath+query, ""))
+		got := into[struct{ Revisions []wire.RevisionSummary }](t, b.as(t, operatorToken, http.MethodGet, revisionsPath+query, ""))
 		if len(got.Revisions) != 1 || got.Revisions[0].ID != list.Revisions[1].ID {
 			t.Errorf("%s: %+v", query, got)
 		}
 	}
 
 	// the record of the run names its revision
-	var detail spool.RunDetail
+	var detail wire.RunDetail
 	got := b.as(t, tokenA, http.MethodGet, adminRunsPath+"/t1", "")
 	if err := json.Unmarshal([]byte(got.body), &detail); err != nil || detail.Revision != list.Revisions[0].ID {
 		t.Errorf("the run has the revision %q, %v", detail.Revision, err)
 	}
-	var started spool.RunStarted
+	var started wire.RunStarted
 	if err := json.Unmarshal(detail.Entries[0].Payload, &started); err != nil || started.Revision != detail.Revision {
 		t.Errorf("the record has %s, %v", detail.Entries[0].Payload, err)
 	}

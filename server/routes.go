@@ -22,6 +22,7 @@ import (
 	"github.com/spoolhq/spool/server/signin"
 	"github.com/spoolhq/spool/server/stream"
 	"github.com/spoolhq/spool/server/threads"
+	"github.com/spoolhq/spool/wire"
 )
 
 // table has all endpoints: method, types of the request and of the answer to an accepted request, path,
@@ -60,19 +61,19 @@ func (t table) Routes(r *rest.Routes) {
 
 	rest.Post[runs.StartInput, runs.StartAnswer](r, "/api/agent/run", run.Start, t.op("startRun", ScopeWrite,
 		accepted, warns(http.StatusOK, http.StatusAccepted), runs.StartEnded, runs.StartRefused, runs.StartLater, rest.Fails(tooMany, storageFull), images, ignoreBadQuery)...)
-	rest.Get[runs.OutcomeInput, engine.Outcome](r, "/api/agent/runs/{runId}", run.Outcome, t.op("getRunOutcome", ScopeRead, rest.Fails(notFound, tooMany))...)
-	rest.Post[runs.ControlRequest, engine.StopResult](r, "/api/agent/control", run.Stop, t.op("stopRun", ScopeStop, conflict[engine.StopResult]())...)
-	rest.Post[runs.CompactRequest, engine.CompactResult](r, "/api/agent/compact", run.Compact, t.op("compactThread", ScopeWrite,
-		conflict[engine.CompactResult](), rest.Fails(tooMany, storageFull))...)
+	rest.Get[runs.OutcomeInput, wire.RunOutcome](r, "/api/agent/runs/{runId}", run.Outcome, t.op("getRunOutcome", ScopeRead, rest.Fails(notFound, tooMany))...)
+	rest.Post[runs.ControlRequest, wire.StopResult](r, "/api/agent/control", run.Stop, t.op("stopRun", ScopeStop, conflict[wire.StopResult]())...)
+	rest.Post[runs.CompactRequest, wire.CompactResult](r, "/api/agent/compact", run.Compact, t.op("compactThread", ScopeWrite,
+		conflict[wire.CompactResult](), rest.Fails(tooMany, storageFull))...)
 	rest.Post[runs.PublishRequest, runs.PublishResult](r, "/api/agent/events", run.Publish, t.op("publishEvent", ScopeWrite,
 		accepted, rest.Returns[runs.PublishResult](http.StatusOK), rest.Fails(notFound, tooMany, storageFull), long)...)
-	rest.Post[runs.RespondRequest, engine.RespondResult](r, "/api/agent/respond", run.Respond, t.op("respond", ScopeApprove, conflict[engine.RespondResult](), long)...)
+	rest.Post[runs.RespondRequest, wire.RespondResult](r, "/api/agent/respond", run.Respond, t.op("respond", ScopeApprove, conflict[wire.RespondResult](), long)...)
 
 	rest.Get[inbox.ListInput, inbox.Inbox](r, "/api/agent/inbox", questions.List, t.op("listInbox", ScopeApprove)...)
 	rest.Post[inbox.InboxAnswers, inbox.InboxResults](r, "/api/agent/inbox/answers", questions.Answer, t.op("answerInbox", ScopeApprove, long)...)
 	rest.Post[inbox.InboxLinkRequest, inbox.InboxLink](r, "/api/agent/inbox/links", questions.Link, t.op("createInboxLink", ScopeApprove, inbox.LinkFails)...)
 	rest.Get[inbox.LinksInput, inbox.InboxLinks](r, "/api/agent/inbox/links", questions.Links, t.op("listInboxLinks", ScopeApprove)...)
-	rest.Delete[inbox.RevokeInput, spool.QuestionLink](r, "/api/agent/inbox/links", questions.Revoke, t.op("revokeInboxLink", ScopeApprove, rest.Fails(notFound))...)
+	rest.Delete[inbox.RevokeInput, wire.QuestionLink](r, "/api/agent/inbox/links", questions.Revoke, t.op("revokeInboxLink", ScopeApprove, rest.Fails(notFound))...)
 	rest.Get[inbox.LinkInput, inbox.Page](r, inbox.PathLink, questions.Show, rest.Name(opShowLink), rest.NoAuth(), rest.Hidden())
 	rest.Post[inbox.DecisionInput, inbox.Page](r, inbox.PathLink, questions.Decide, rest.Name(opUseLink), rest.NoAuth(), rest.Hidden(), long)
 
@@ -92,16 +93,16 @@ func (t table) Routes(r *rest.Routes) {
 	rest.Get[aisdkapi.MessagesInput, aisdkapi.ChatMessages](r, "/api/chat/{id}", chat.Messages, t.op("getChat", ScopeRead)...)
 	rest.Get[aisdkapi.StreamInput, aisdkapi.Answer](r, "/api/chat/{id}/stream", chat.Stream, t.op("resumeChat", ScopeRead,
 		rest.Returns[rest.NoContent](http.StatusNoContent), rest.Fails(tooMany))...)
-	rest.Post[aisdkapi.Chat, engine.StopResult](r, "/api/chat/{id}/stop", chat.Stop, t.op("stopChat", ScopeStop, conflict[engine.StopResult]())...)
+	rest.Post[aisdkapi.Chat, wire.StopResult](r, "/api/chat/{id}/stop", chat.Stop, t.op("stopChat", ScopeStop, conflict[wire.StopResult]())...)
 
 	rest.Get[threads.HistoryInput, threads.HistoryAnswer](r, "/api/agent/history", thread.History, t.op("getHistory", ScopeRead, rest.Fails(notFound))...)
 	rest.Get[threads.RecordInput, threads.RecordAnswer](r, "/api/agent/record", thread.Record, t.op("getRecord", ScopeRead, rest.Fails(notFound))...)
-	rest.Post[threads.ForkInput, engine.ForkResult](r, "/api/agent/fork", thread.Fork, t.op("forkThread", ScopeWrite,
-		conflict[engine.ForkResult](), rest.Fails(notFound, storageFull))...)
+	rest.Post[threads.ForkInput, wire.ForkResult](r, "/api/agent/fork", thread.Fork, t.op("forkThread", ScopeWrite,
+		conflict[wire.ForkResult](), rest.Fails(notFound, storageFull))...)
 	rest.Post[stream.StreamTokenRequest, stream.StreamToken](r, "/api/agent/stream-token", live.Token, t.op("createStreamToken", ScopeRead, rest.Fails(notFound))...)
 	rest.Get[stream.Input, stream.Answer](r, "/api/agent/stream", live.Stream, t.op(opStream, ScopeRead, rest.Fails(notFound, tooMany))...)
 	rest.Get[threads.EventsInput, threads.EventPage](r, "/api/agent/events", thread.Events, t.op("listEvents", ScopeRead, rest.Fails(notFound))...)
-	rest.Get[threads.UsageInput, spool.ThreadUsage](r, "/api/agent/usage", thread.Usage, t.op("getUsage", ScopeRead, rest.Fails(notFound))...)
+	rest.Get[threads.UsageInput, wire.ThreadUsage](r, "/api/agent/usage", thread.Usage, t.op("getUsage", ScopeRead, rest.Fails(notFound))...)
 
 	rest.Get[threads.ArtifactInput, *rest.File](r, "/api/agent/artifacts/{artifactId}", thread.Artifact, t.op("getArtifact", ScopeRead, rest.Fails(notFound))...)
 	rest.Post[threads.UploadInput, spool.Artifact](r, "/api/agent/artifacts", thread.Upload, t.op(opUpload, ScopeWrite,
@@ -112,21 +113,21 @@ func (t table) Routes(r *rest.Routes) {
 	rest.Get[threads.SignedInput, *rest.File](r, "/api/agent/artifacts/{artifactId}/data", thread.Signed, t.op("getArtifactByUrl", noScope, threads.SignedFails, ignoreBadQuery)...)
 
 	rest.Get[threads.BranchesInput, threads.BranchList](r, "/api/agent/branches", thread.Branches, t.op("listBranches", ScopeRead, rest.Fails(notFound))...)
-	rest.Get[threads.BranchInput, engine.BranchMessages](r, "/api/agent/branches/messages", thread.Branch, t.op("getBranch", ScopeRead, rest.Fails(notFound))...)
-	rest.Post[threads.RestoreRequest, engine.RestoreResult](r, "/api/agent/branches/restore", thread.Restore, t.op("restoreBranch", ScopeWrite, conflict[engine.RestoreResult]())...)
+	rest.Get[threads.BranchInput, wire.BranchMessages](r, "/api/agent/branches/messages", thread.Branch, t.op("getBranch", ScopeRead, rest.Fails(notFound))...)
+	rest.Post[threads.RestoreRequest, wire.RestoreResult](r, "/api/agent/branches/restore", thread.Restore, t.op("restoreBranch", ScopeWrite, conflict[wire.RestoreResult]())...)
 
 	rest.Get[threads.ListInput, threads.ThreadList](r, "/api/threads", thread.List, t.op("listThreads", ScopeRead)...)
-	rest.Patch[threads.ThreadChange, spool.Thread](r, "/api/threads", thread.Change, t.op("updateThread", ScopeWrite, rest.Fails(forbidden, notFound))...)
-	rest.Delete[threads.DeleteInput, engine.DeleteResult](r, "/api/threads", thread.Delete, t.op("deleteThread", ScopeWrite,
-		rest.Returns[call.DeleteRefusal](http.StatusBadRequest), rest.Returns[engine.DeleteResult](notFound), conflict[engine.DeleteResult]())...)
+	rest.Patch[threads.ThreadChange, wire.Thread](r, "/api/threads", thread.Change, t.op("updateThread", ScopeWrite, rest.Fails(forbidden, notFound))...)
+	rest.Delete[threads.DeleteInput, wire.DeleteResult](r, "/api/threads", thread.Delete, t.op("deleteThread", ScopeWrite,
+		rest.Returns[call.DeleteRefusal](http.StatusBadRequest), rest.Returns[wire.DeleteResult](notFound), conflict[wire.DeleteResult]())...)
 
-	rest.Get[admin.OverviewInput, engine.Overview](r, "/api/admin/overview", ops.Overview, t.op("getOverview", ScopeAdmin, rest.Fails(forbidden))...)
+	rest.Get[admin.OverviewInput, wire.Overview](r, "/api/admin/overview", ops.Overview, t.op("getOverview", ScopeAdmin, rest.Fails(forbidden))...)
 	rest.Get[admin.RunsInput, admin.RunList](r, "/api/admin/runs", ops.Runs, t.op("listRuns", ScopeAdmin, rest.Fails(forbidden))...)
-	rest.Get[admin.OneRunInput, engine.RunDetail](r, "/api/admin/runs/{runId}", ops.Run, t.op("getRun", ScopeAdmin, rest.Fails(forbidden, notFound))...)
-	rest.Post[admin.OperatorStopRequest, engine.StopResult](r, "/api/admin/stop", ops.Stop, t.op("operatorStop", ScopeAdmin,
-		conflict[engine.StopResult](), rest.Fails(forbidden, notFound))...)
-	rest.Post[admin.OperatorRespondRequest, engine.RespondResult](r, "/api/admin/respond", ops.Respond, t.op("operatorRespond", ScopeAdmin,
-		conflict[engine.RespondResult](), rest.Fails(forbidden, notFound), long)...)
+	rest.Get[admin.OneRunInput, wire.RunDetail](r, "/api/admin/runs/{runId}", ops.Run, t.op("getRun", ScopeAdmin, rest.Fails(forbidden, notFound))...)
+	rest.Post[admin.OperatorStopRequest, wire.StopResult](r, "/api/admin/stop", ops.Stop, t.op("operatorStop", ScopeAdmin,
+		conflict[wire.StopResult](), rest.Fails(forbidden, notFound))...)
+	rest.Post[admin.OperatorRespondRequest, wire.RespondResult](r, "/api/admin/respond", ops.Respond, t.op("operatorRespond", ScopeAdmin,
+		conflict[wire.RespondResult](), rest.Fails(forbidden, notFound), long)...)
 	rest.Get[admin.JobsInput, admin.JobList](r, "/api/admin/jobs", ops.Jobs, t.op("listJobs", ScopeAdmin, rest.Fails(forbidden))...)
 	rest.Post[admin.RedriveRequest, admin.RedriveAnswer](r, "/api/admin/jobs/redrive", ops.Redrive, t.op("redriveJobs", ScopeAdmin,
 		rest.Returns[admin.RedriveAnswer](notFound), conflict[admin.RedriveAnswer](), rest.Fails(forbidden, storageFull))...)
@@ -135,7 +136,7 @@ func (t table) Routes(r *rest.Routes) {
 	rest.Get[admin.AuditInput, admin.AuditList](r, "/api/admin/audit", ops.Audit, t.op("listAudit", ScopeAdmin, rest.Fails(forbidden))...)
 
 	rest.Get[admin.RevisionsInput, admin.RevisionList](r, "/api/admin/revisions", ops.Revisions, t.op("listRevisions", ScopeAdmin, rest.Fails(forbidden))...)
-	rest.Get[admin.OneRevisionInput, spool.Revision](r, "/api/admin/revisions/{revision}", ops.Revision, t.op("getRevision", ScopeAdmin, rest.Fails(forbidden, notFound, http.StatusConflict))...)
+	rest.Get[admin.OneRevisionInput, wire.Revision](r, "/api/admin/revisions/{revision}", ops.Revision, t.op("getRevision", ScopeAdmin, rest.Fails(forbidden, notFound, http.StatusConflict))...)
 
 	rest.Post[queue.Delivery, queue.Taken](r, "/api/queue/agent-run", t.queue.Deliver, t.op(opDelivery, noScope,
 		rest.Fails(http.StatusUnauthorized, unavailable), rest.VerifyBody(t.queue), rest.MaxBody(t.config.maxBody(t.queue.MaxBody())))...)

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/wire"
 )
 
 func TestRun(t *testing.T) {
@@ -114,7 +114,7 @@ func TestRespondRace(t *testing.T) {
 	b.work(t)
 	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","prompt":"use send with {\"to\":\"x\"}"}`)
 	watch := b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA})
-	callID := toolCallID(t, watch.until(t, entry(spool.EntryInputRequired)))
+	callID := toolCallID(t, watch.until(t, entry(wire.EntryInputRequired)))
 
 	var (
 		answering sync.WaitGroup
@@ -135,10 +135,10 @@ func TestRespondRace(t *testing.T) {
 	if count[http.StatusOK] != 1 || count[http.StatusConflict] != 7 {
 		t.Errorf("statuses %v", count)
 	}
-	all := watch.until(t, state(spool.Completed))
+	all := watch.until(t, state(wire.Completed))
 	var answered []message
 	for _, m := range all {
-		if entry(spool.EntryHITLResponse)(m) {
+		if entry(wire.EntryHITLResponse)(m) {
 			answered = append(answered, m)
 		}
 	}
@@ -152,8 +152,8 @@ func toolCallID(t *testing.T, all []message) string {
 	t.Helper()
 
 	for _, m := range slices.Backward(all) {
-		if entry(spool.EntryInputRequired)(m) {
-			var park spool.InputRequired
+		if entry(wire.EntryInputRequired)(m) {
+			var park wire.InputRequired
 			if err := json.Unmarshal(m.frame.Event.Payload, &park); err != nil {
 				t.Fatal(err)
 			}

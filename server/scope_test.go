@@ -8,6 +8,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/wire"
 )
 
 // writer may start runs of tenant a, and not stop them.
@@ -63,7 +64,7 @@ func TestWriteDoesNotStop(t *testing.T) {
 
 	b.work(t)
 	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t2","prompt":"use send with {\"to\":\"x\"}"}`)
-	b.stream(t, call{path: streamPath + "?threadId=t2", token: tokenA}).until(t, state(spool.WaitingForInput))
+	b.stream(t, call{path: streamPath + "?threadId=t2", token: tokenA}).until(t, state(wire.WaitingForInput))
 	if got := b.as(t, "writes", http.MethodDelete, threadsPath+"?threadId=t2", ""); got.status != http.StatusForbidden || got.body != denied("deleting a thread that has an active run") {
 		t.Errorf("a parked thread: %d %s", got.status, got.body)
 	}

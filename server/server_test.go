@@ -20,14 +20,16 @@ import (
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/tool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // bundle is a server over an engine, with a worker.
 type bundle struct {
 	engine  *engine.Engine
 	server  *server.Server
-	backend spool.Backend
+	backend store.Backend
 	clock   *holdClock // the backend's
 	url     string
 	logged  *syncWriter
@@ -36,7 +38,7 @@ type bundle struct {
 // holdClock is the clock of the machine, until it is held.
 type holdClock struct{ at atomic.Pointer[time.Time] }
 
-// Now implements [spool.Clock].
+// Now implements [store.Clock].
 func (c *holdClock) Now() time.Time {
 	if at := c.at.Load(); at != nil {
 		return *at
@@ -100,7 +102,7 @@ func setupOver(t *testing.T, c server.Config, bounds engine.Config) *bundle {
 	}
 	var err error
 	b.engine, err = engine.New(b.backend, engine.Config{
-		Agents: []engine.Agent{
+		Agents: []spool.Agent{
 			{Name: "assistant", Model: "demo", Tools: []spool.Tool{sendTool()}},
 			{Name: "strict", Model: "demo", Tools: []spool.Tool{sendTool()}, DistinctApprover: true},
 		},
@@ -142,7 +144,7 @@ func (b *bundle) work(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- b.engine.Work(ctx, engine.WorkOptions{}) }()
+	go func() { done <- b.engine.Work(ctx, store.WorkOptions{}) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := receive(t, "the worker ends", done); err != nil {
@@ -226,7 +228,7 @@ func (b *bundle) as(t *testing.T, token, method, path, body string) answer {
 // message is one SSE message.
 type message struct {
 	id    string
-	frame spool.Frame
+	frame wire.Frame
 	raw   string
 }
 
@@ -300,12 +302,12 @@ func entry(kind spool.EntryType) func(message) bool {
 }
 
 // state matches a notice of that state.
-func state(s spool.State) func(message) bool {
+func state(s wire.State) func(message) bool {
 	return func(m message) bool {
-		if !entry(spool.NoticeStateChange)(m) {
+		if !entry(wire.NoticeStateChange)(m) {
 			return false
 		}
-		var change spool.StateChange
+		var change wire.StateChange
 		return json.Unmarshal(m.frame.Event.Payload, &change) == nil && change.State == s
 	}
 }

@@ -26,7 +26,7 @@ func TestStreamHints(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				e, err := engine.New(memory.New(nil), engine.Config{
-					Agents: []engine.Agent{{Name: "a", Model: "m"}}, Models: map[string]spool.Model{"m": demo.New(demo.Config{})},
+					Agents: []spool.Agent{{Name: "a", Model: "m"}}, Models: map[string]spool.Model{"m": demo.New(demo.Config{})},
 					Stream: engine.StreamOptions{RetryHint: 3 * time.Second, Keepalive: 20 * time.Second}, Log: slog.New(slog.DiscardHandler),
 				})
 				if err != nil {

@@ -14,9 +14,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 func TestStreamHeaders(t *testing.T) {
@@ -49,7 +49,7 @@ func TestStreamReconnect(t *testing.T) {
 
 	b := setup(t, server.Config{})
 	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","prompt":"hello there"}`)
-	done := entry(spool.EntryRunEnded)
+	done := entry(wire.EntryRunEnded)
 	first := b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA})
 	b.work(t)
 	all := withID(first.until(t, done))
@@ -98,7 +98,7 @@ func TestStreamSince(t *testing.T) {
 	b := setup(t, server.Config{})
 	b.work(t)
 	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","prompt":"hello"}`)
-	first := withID(b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA}).until(t, entry(spool.EntryRunEnded)))
+	first := withID(b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA}).until(t, entry(wire.EntryRunEnded)))
 	for name, c := range map[string]struct {
 		call call
 		want int64
@@ -126,7 +126,7 @@ func TestStreamEngineCloses(t *testing.T) {
 	b := setup(t, server.Config{})
 	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","prompt":"hello"}`)
 	watch := b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA})
-	watch.until(t, state(spool.Queued))
+	watch.until(t, state(wire.Queued))
 	b.engine.Close()
 	for {
 		if _, ok := watch.next(t); !ok {
@@ -162,14 +162,14 @@ func TestStreamOutlivesTimeouts(t *testing.T) {
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		worked := make(chan error, 1)
-		go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
+		go func() { worked <- e.Work(ctx, store.WorkOptions{}) }()
 		answer := bufio.NewReader(here)
 		for {
 			line, err := answer.ReadString('\n')
 			if err != nil {
 				t.Fatalf("the stream ended after %s: %v", time.Since(began), err)
 			}
-			if strings.Contains(line, string(spool.NoticeStateChange)) && strings.Contains(line, string(spool.Completed)) {
+			if strings.Contains(line, string(wire.NoticeStateChange)) && strings.Contains(line, string(wire.Completed)) {
 				break
 			}
 		}

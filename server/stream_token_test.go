@@ -23,6 +23,8 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 const (
@@ -69,7 +71,7 @@ func TestStreamToken(t *testing.T) {
 	if watch.response.Header.Get("Referrer-Policy") != "no-referrer" {
 		t.Errorf("the headers of the stream: %v", watch.response.Header)
 	}
-	watch.until(t, state(spool.Completed))
+	watch.until(t, state(wire.Completed))
 	agui := b.stream(t, call{path: tokenURL("t1", token) + "&wireFormat=ag-ui"})
 	if line, err := bufio.NewReader(agui.response.Body).ReadString('\n'); err != nil || line == "" {
 		t.Errorf("AG-UI: %q, %v", line, err)
@@ -126,7 +128,7 @@ func tokenServer(t *testing.T, c server.Config) (*engine.Engine, *server.Server)
 
 	c.Log = slog.New(slog.DiscardHandler)
 	e, err := engine.New(memory.New(nil), engine.Config{
-		Agents: []engine.Agent{{Name: "a", Model: "m"}}, Models: map[string]spool.Model{"m": demo.New(demo.Config{})}, Log: c.Log,
+		Agents: []spool.Agent{{Name: "a", Model: "m"}}, Models: map[string]spool.Model{"m": demo.New(demo.Config{})}, Log: c.Log,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -287,19 +289,19 @@ func TestStreamTokenAndBearer(t *testing.T) {
 }
 
 // leanStore fails who reads more than the thread itself.
-type leanStore struct{ spool.Store }
+type leanStore struct{ store.Store }
 
-func (s leanStore) View(ctx context.Context, key spool.ThreadKey, f func(spool.View) error) error {
-	return s.Store.View(ctx, key, func(v spool.View) error { return f(leanView{v}) })
+func (s leanStore) View(ctx context.Context, key spool.ThreadKey, f func(store.View) error) error {
+	return s.Store.View(ctx, key, func(v store.View) error { return f(leanView{v}) })
 }
 
-type leanView struct{ spool.View }
+type leanView struct{ store.View }
 
-func (leanView) Messages(spool.MessageQuery) ([]spool.Message, error) {
+func (leanView) Messages(store.MessageQuery) ([]spool.Message, error) {
 	return nil, errors.New("messages were read")
 }
 
-func (leanView) Entries(spool.EntryQuery) ([]spool.Entry, error) {
+func (leanView) Entries(store.EntryQuery) ([]wire.Entry, error) {
 	return nil, errors.New("entries were read")
 }
 
@@ -341,7 +343,7 @@ func TestStreamTokenEndsWithMaker(t *testing.T) {
 	b.starts(t, tokenA, "t1")
 	gone, changed, kept := b.streamToken(t, secondA, "t1"), b.streamToken(t, readOnlyA, "t1"), b.streamToken(t, tokenA, "t1")
 	watch := b.stream(t, call{path: tokenURL("t1", gone)})
-	watch.until(t, state(spool.Queued))
+	watch.until(t, state(wire.Queued))
 	if err := auth.Replace([]server.Token{stays, {Token: readOnlyA, Principal: who("rita", server.ScopeRead, server.ScopeWrite)}}); err != nil {
 		t.Fatal(err)
 	}
@@ -355,5 +357,5 @@ func TestStreamTokenEndsWithMaker(t *testing.T) {
 			t.Errorf("a token whose maker is gone or changed: %d %s", got.status, got.body)
 		}
 	}
-	b.stream(t, call{path: tokenURL("t1", kept)}).until(t, state(spool.Queued))
+	b.stream(t, call{path: tokenURL("t1", kept)}).until(t, state(wire.Queued))
 }

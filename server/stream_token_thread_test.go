@@ -9,6 +9,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/wire"
 )
 
 // remove deletes thread t1 of tenant a.
@@ -27,7 +28,7 @@ func TestStreamTokenOfDeletedThread(t *testing.T) {
 	b := setup(t, server.Config{Limits: server.Limits{FailedLogins: 1}})
 	b.work(t)
 	b.starts(t, tokenA, "t1")
-	b.stream(t, call{path: tokenURL("t1", b.streamToken(t, tokenA, "t1"))}).until(t, state(spool.Completed))
+	b.stream(t, call{path: tokenURL("t1", b.streamToken(t, tokenA, "t1"))}).until(t, state(wire.Completed))
 	token := b.streamToken(t, tokenA, "t1")
 	refused := func(when string) {
 		t.Helper()
@@ -46,7 +47,7 @@ func TestStreamTokenOfDeletedThread(t *testing.T) {
 	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("a token that nobody guessed is slowed: %s", took)
 	}
-	b.stream(t, call{path: tokenURL("t1", b.streamToken(t, tokenA, "t1"))}).until(t, state(spool.Completed))
+	b.stream(t, call{path: tokenURL("t1", b.streamToken(t, tokenA, "t1"))}).until(t, state(wire.Completed))
 }
 
 // Streams that are open when their thread is deleted end, also if it is made again at once.

@@ -26,6 +26,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/wire"
 )
 
 // rawStream is a stream over a connection whose bytes a test sees.
@@ -477,7 +478,7 @@ func TestTakeoverSleeps(t *testing.T) {
 		}
 		key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t1"}
 		for i := range 3 {
-			if _, err := e.PublishEvent(t.Context(), key, "note", json.RawMessage(`"`+strconv.Itoa(i)+`"`), engine.PublishOptions{}); err != nil {
+			if _, err := e.PublishEvent(t.Context(), key, "note", json.RawMessage(`"`+strconv.Itoa(i)+`"`), wire.PublishOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			<-time.After(time.Millisecond)

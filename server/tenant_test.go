@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/wire"
 )
 
 // A thread of another tenant answers exactly like one that does not exist, on every
@@ -20,12 +20,12 @@ func TestOtherTenant(t *testing.T) { //nolint:tparallel // what came of all case
 	b := setup(t, server.Config{})
 	b.work(t)
 	b.says(t, "kept", "secret-of-a", "")
-	b.says(t, "kept", "another", string(reads[spool.Snapshot](t, b, historyPath+"?threadId=kept").Messages[0].ID))
+	b.says(t, "kept", "another", string(reads[wire.Snapshot](t, b, historyPath+"?threadId=kept").Messages[0].ID))
 	branch := fmt.Sprint(reads[branchAnswer](t, b, branchesPath+"?threadId=kept").Branches[0].ID)
 	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"kept","runId":"r1","prompt":"use send with {\"to\":\"secret-of-a\"}"}`)
 	kept := b.stream(t, call{path: streamPath + "?threadId=kept", token: tokenA})
-	callID := toolCallID(t, kept.until(t, entry(spool.EntryInputRequired)))
-	kept.until(t, entry(spool.EntryRunEnded)) // nothing more of the run comes
+	callID := toolCallID(t, kept.until(t, entry(wire.EntryInputRequired)))
+	kept.until(t, entry(wire.EntryRunEnded)) // nothing more of the run comes
 	b.clock.hold()
 	before := b.everything(t)
 

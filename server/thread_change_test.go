@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/wire"
 )
 
 // A thread belongs to the subject who made it, has the title and labels of its first start, and
@@ -19,14 +19,14 @@ func TestThreadChange(t *testing.T) {
 	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"a","prompt":"hello","title":"Bills","labels":{"team":"sales","x":"1"}}`)
 	b.as(t, secondA, http.MethodPost, runPath, `{"threadId":"a","prompt":"again","title":"Other","labels":{"x":"9"},"whenBusy":"enqueue"}`)
 	b.as(t, secondA, http.MethodPost, runPath, `{"threadId":"b","prompt":"hello"}`)
-	thread := into[spool.Thread](t, change(tokenA, `{"threadId":"a","labels":{"x":null,"y":"a:b"}}`))
+	thread := into[wire.Thread](t, change(tokenA, `{"threadId":"a","labels":{"x":null,"y":"a:b"}}`))
 	if thread.Title != "Bills" || thread.Owner != "anna" || len(thread.Labels) != 2 || thread.Labels["y"] != "a:b" || thread.Labels["team"] != "sales" {
 		t.Errorf("the thread: %+v", thread)
 	}
-	if got := reads[spool.Snapshot](t, b, historyPath+"?threadId=a").Thread; got.Owner != "anna" || got.Labels["y"] != "a:b" || got.State != spool.Queued {
+	if got := reads[wire.Snapshot](t, b, historyPath+"?threadId=a").Thread; got.Owner != "anna" || got.Labels["y"] != "a:b" || got.State != wire.Queued {
 		t.Errorf("the snapshot: %+v", got)
 	}
-	if thread = into[spool.Thread](t, change(secondA, `{"threadId":"b","title":"Ä","owner":"bert"}`)); thread.Title != "Ä" || thread.Owner != "bert" {
+	if thread = into[wire.Thread](t, change(secondA, `{"threadId":"b","title":"Ä","owner":"bert"}`)); thread.Title != "Ä" || thread.Owner != "bert" {
 		t.Errorf("the other: %+v", thread)
 	}
 	for query, want := range map[string]string{
@@ -38,7 +38,7 @@ func TestThreadChange(t *testing.T) {
 		}
 	}
 	if acts := into[auditList](t, b.as(t, tokenA, http.MethodGet, auditPath, "")); len(acts.Entries) != 1 ||
-		acts.Entries[0].Action != spool.AuditOwner || string(acts.Entries[0].Detail) != `{"from":"alan","to":"bert"}` {
+		acts.Entries[0].Action != wire.AuditOwner || string(acts.Entries[0].Detail) != `{"from":"alan","to":"bert"}` {
 		t.Errorf("the audit log: %q", acts.acts())
 	}
 	before := b.everything(t)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/wire"
 )
 
 func TestThreadPages(t *testing.T) {
@@ -25,7 +26,7 @@ func TestThreadPages(t *testing.T) {
 	page := func(q string) (ids []spool.ThreadID, next string) {
 		got := b.as(t, tokenA, http.MethodGet, threadsPath+q, "")
 		var list struct {
-			Threads []spool.Thread
+			Threads []wire.Thread
 			Next    string
 		}
 		if err := json.Unmarshal([]byte(got.body), &list); err != nil || got.status != http.StatusOK {
@@ -81,11 +82,11 @@ func TestHistory(t *testing.T) {
 	b.work(t)
 	for _, prompt := range []string{"one", "two"} {
 		b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","prompt":"`+prompt+`"}`)
-		b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA}).until(t, state(spool.Completed))
+		b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA}).until(t, state(wire.Completed))
 	}
 	texts := func(q string) (texts []string, ids []spool.MessageID) {
 		got := b.as(t, tokenA, http.MethodGet, historyPath+"?threadId=t1"+q, "")
-		var snapshot spool.Snapshot
+		var snapshot wire.Snapshot
 		if err := json.Unmarshal([]byte(got.body), &snapshot); err != nil || got.status != http.StatusOK {
 			t.Fatalf("%s: %d %s", q, got.status, got.body)
 		}
@@ -114,7 +115,7 @@ func TestHistory(t *testing.T) {
 	}
 
 	usage := b.as(t, tokenA, http.MethodGet, usagePath+"?threadId=t1", "")
-	var used spool.ThreadUsage
+	var used wire.ThreadUsage
 	if err := json.Unmarshal([]byte(usage.body), &used); err != nil || usage.status != http.StatusOK || used.Tokens.TotalTokens == 0 {
 		t.Errorf("usage: %d %s", usage.status, usage.body)
 	}

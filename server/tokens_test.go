@@ -14,6 +14,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/wire"
 )
 
 func hashOf(token string) string {
@@ -179,7 +180,7 @@ func TestTokensEndStreams(t *testing.T) {
 			t.Error("the stream of a token that stays has ended")
 		}
 		e.Close()
-		if got := <-opened[tokenA]; !strings.Contains(got.w.Body.String(), string(spool.Cancelled)) {
+		if got := <-opened[tokenA]; !strings.Contains(got.w.Body.String(), string(wire.Cancelled)) {
 			t.Errorf("the stream of a token that stays: %s", got.w.Body)
 		}
 	})

@@ -18,6 +18,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // marker is in all that tenant a has said, and nowhere else.
@@ -245,29 +247,29 @@ func newWalkedOn(t *testing.T, b *bundle) walked {
 
 	start := func(body string) { b.as(t, tokenA, http.MethodPost, runPath, body) }
 	start(`{"threadId":"dead","runId":"r-dead","prompt":"` + marker + `"}`)
-	taken, _, err := b.backend.Store.Claim(t.Context(), spool.ClaimQuery{Limit: 1, Lease: time.Hour})
-	if err != nil || len(taken) != 1 || b.backend.Store.Ack(t.Context(), taken[0], spool.Ack{Kind: spool.AckDead, Cause: marker}) != nil {
+	taken, _, err := b.backend.Store.Claim(t.Context(), store.ClaimQuery{Limit: 1, Lease: time.Hour})
+	if err != nil || len(taken) != 1 || b.backend.Store.Ack(t.Context(), taken[0], store.Ack{Kind: store.AckDead, Cause: marker}) != nil {
 		t.Fatal(taken, err)
 	}
 	b.work(t)
-	b.stream(t, call{path: streamPath + "?threadId=dead", token: tokenA}).until(t, state(spool.Completed))
+	b.stream(t, call{path: streamPath + "?threadId=dead", token: tokenA}).until(t, state(wire.Completed))
 	b.says(t, "kept", marker, "")
-	b.says(t, "kept", marker+" again", string(reads[spool.Snapshot](t, b, historyPath+"?threadId=kept").Messages[0].ID))
+	b.says(t, "kept", marker+" again", string(reads[wire.Snapshot](t, b, historyPath+"?threadId=kept").Messages[0].ID))
 	branch := reads[branchAnswer](t, b, branchesPath+"?threadId=kept").Branches[0].ID
-	turn := reads[spool.Snapshot](t, b, historyPath+"?threadId=kept").Messages[0].ID
+	turn := reads[wire.Snapshot](t, b, historyPath+"?threadId=kept").Messages[0].ID
 	b.as(t, tokenA, http.MethodPost, eventsPath, `{"threadId":"kept","type":"`+marker+`","payload":{"x":"`+marker+`"},"durable":true}`)
 	b.do(t, call{
 		method: http.MethodPost, path: runPath, token: tokenA, header: map[string]string{"Idempotency-Key": "key-of-a"},
 		body: `{"threadId":"kept","runId":"r-kept","prompt":"use send with {\"to\":\"` + marker + `\"}","clientMessageId":"` + marker + `"}`,
 	})
 	kept := b.stream(t, call{path: streamPath + "?threadId=kept", token: tokenA})
-	asked := toolCallID(t, kept.until(t, entry(spool.EntryInputRequired)))
-	kept.until(t, entry(spool.EntryRunEnded)) // nothing more of the run comes
+	asked := toolCallID(t, kept.until(t, entry(wire.EntryInputRequired)))
+	kept.until(t, entry(wire.EntryRunEnded)) // nothing more of the run comes
 	artifact, err := b.engine.SaveArtifact(t.Context(), spool.ThreadKey{Tenant: "a", ID: "kept"}, spool.NewArtifact{Data: strings.NewReader(marker)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	link, err := b.engine.AddLink(t.Context(), "a", spool.QuestionLink{
+	link, err := b.engine.AddLink(t.Context(), "a", wire.QuestionLink{
 		ThreadID: "kept", ToolCallID: spool.ToolCallID(asked), Approver: marker, MadeBy: "anna", ExpiresAt: time.Now().Add(time.Hour),
 	})
 	if err != nil {

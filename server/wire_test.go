@@ -11,11 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/internal/call"
 	"github.com/spoolhq/spool/server/queue"
 	"github.com/spoolhq/spool/server/runs"
 	"github.com/spoolhq/spool/server/threads"
+	"github.com/spoolhq/spool/wire"
 )
 
 // What the document says of bodies is what the fixtures of the contract have: each field of
@@ -28,17 +28,17 @@ func TestWireTypes(t *testing.T) {
 		kinds      map[string]reflect.Type
 	}{
 		{"results.json", "results", map[string]reflect.Type{
-			"run": reflect.TypeFor[engine.RunResult](), "runRefusal": reflect.TypeFor[runs.RunRefusal](), "stop": reflect.TypeFor[engine.StopResult](), "respond": reflect.TypeFor[engine.RespondResult](),
-			"delete": reflect.TypeFor[engine.DeleteResult](), "usage": reflect.TypeFor[spool.ThreadUsage](), "error": reflect.TypeFor[call.ErrorBody](),
-			"compact": reflect.TypeFor[engine.CompactResult](), "outcome": reflect.TypeFor[engine.Outcome](), "startedRun": reflect.TypeFor[runs.StartedRun](),
-			"publish": reflect.TypeFor[runs.PublishResult](), "events": reflect.TypeFor[threads.EventPage](), "thread": reflect.TypeFor[spool.Thread](),
-			"branch": reflect.TypeFor[engine.BranchMessages](), "restore": reflect.TypeFor[engine.RestoreResult](), "fork": reflect.TypeFor[engine.ForkResult](),
+			"run": reflect.TypeFor[wire.RunResult](), "runRefusal": reflect.TypeFor[runs.RunRefusal](), "stop": reflect.TypeFor[wire.StopResult](), "respond": reflect.TypeFor[wire.RespondResult](),
+			"delete": reflect.TypeFor[wire.DeleteResult](), "usage": reflect.TypeFor[wire.ThreadUsage](), "error": reflect.TypeFor[call.ErrorBody](),
+			"compact": reflect.TypeFor[wire.CompactResult](), "outcome": reflect.TypeFor[wire.RunOutcome](), "startedRun": reflect.TypeFor[runs.StartedRun](),
+			"publish": reflect.TypeFor[runs.PublishResult](), "events": reflect.TypeFor[threads.EventPage](), "thread": reflect.TypeFor[wire.Thread](),
+			"branch": reflect.TypeFor[wire.BranchMessages](), "restore": reflect.TypeFor[wire.RestoreResult](), "fork": reflect.TypeFor[wire.ForkResult](),
 			"branches": reflect.TypeFor[struct {
-				Branches []spool.Branch `json:"branches"`
+				Branches []wire.Branch `json:"branches"`
 			}](),
 			"job": reflect.TypeFor[queue.Taken](), "threads": reflect.TypeFor[struct {
-				Threads []spool.Thread `json:"threads"`
-				Next    string         `json:"next,omitempty"`
+				Threads []wire.Thread `json:"threads"`
+				Next    string        `json:"next,omitempty"`
 			}](),
 		}},
 	} {
@@ -109,18 +109,18 @@ func TestUsageRowWire(t *testing.T) {
 
 	n := int64(3)
 	counts := spool.Usage{Input: &n, CacheRead: &n, CacheWrite: &n, Output: &n, Reasoning: &n}
-	for name, row := range map[string]spool.UsageRow{
+	for name, row := range map[string]wire.UsageRow{
 		"Full": {
-			RunID: "r1", AgentID: "sub_1", Agent: "a", Kind: spool.UsageStep, Step: 1, Model: "m", ModelID: "m-1", Outcome: spool.OutcomeFinished,
+			RunID: "r1", AgentID: "sub_1", Agent: "a", Kind: spool.UsageStep, Step: 1, Model: "m", ModelID: "m-1", Outcome: wire.OutcomeFinished,
 			Usage: counts, Guess: counts, Cost: &spool.Cost{Micros: 7, Currency: "USD", Source: spool.CostTable, Version: "v1"}, CreatedAt: time.Unix(1, 0).UTC(),
 		},
-		"Empty": {RunID: "r1", Kind: spool.UsageStep, Outcome: spool.OutcomeLost, CreatedAt: time.Unix(1, 0).UTC()},
+		"Empty": {RunID: "r1", Kind: spool.UsageStep, Outcome: wire.OutcomeLost, CreatedAt: time.Unix(1, 0).UTC()},
 	} {
 		value, err := json.Marshal(row)
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkWire(t, name, reflect.TypeFor[spool.UsageRow](), value)
+		checkWire(t, name, reflect.TypeFor[wire.UsageRow](), value)
 	}
 }
 

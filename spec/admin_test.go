@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/wire"
 )
 
 // adminJob is a job as the server lists it.
@@ -21,7 +21,7 @@ type adminJob struct {
 	RunID       spool.RunID    `json:"runId"`
 	Agent       string         `json:"agent"`
 	Model       string         `json:"model,omitempty"`
-	Kind        spool.JobKind  `json:"kind"`
+	Kind        wire.JobKind   `json:"kind"`
 	Segment     int            `json:"segment,omitempty"`
 	Attempts    int            `json:"attempts"`
 	DueAt       time.Time      `json:"dueAt,omitzero"`
@@ -32,12 +32,12 @@ type adminJob struct {
 }
 
 var adminKinds = map[string]func() any{
-	"overview": func() any { return new(engine.Overview) },
-	"run":      func() any { return new(engine.RunDetail) },
+	"overview": func() any { return new(wire.Overview) },
+	"run":      func() any { return new(wire.RunDetail) },
 	"runs": func() any {
 		return new(struct {
-			Runs []spool.Run `json:"runs"`
-			Next string      `json:"next,omitempty"`
+			Runs []wire.Run `json:"runs"`
+			Next string     `json:"next,omitempty"`
 		})
 	},
 	"jobs": func() any {
@@ -48,10 +48,10 @@ var adminKinds = map[string]func() any{
 	},
 	"redrive": func() any {
 		return new(struct {
-			Redriven int                    `json:"redriven"`
-			Refused  int                    `json:"refused"`
-			Results  []engine.RedriveResult `json:"results"`
-			Next     string                 `json:"next,omitempty"`
+			Redriven int                  `json:"redriven"`
+			Refused  int                  `json:"refused"`
+			Results  []wire.RedriveResult `json:"results"`
+			Next     string               `json:"next,omitempty"`
 		})
 	},
 	"purge": func() any {
@@ -61,15 +61,15 @@ var adminKinds = map[string]func() any{
 	},
 	"audit": func() any {
 		return new(struct {
-			Entries []spool.AuditEntry `json:"entries"`
-			Next    string             `json:"next,omitempty"`
+			Entries []wire.AuditEntry `json:"entries"`
+			Next    string            `json:"next,omitempty"`
 		})
 	},
-	"revision": func() any { return new(spool.Revision) },
+	"revision": func() any { return new(wire.Revision) },
 	"revisions": func() any {
 		return new(struct {
-			Revisions []spool.RevisionSummary `json:"revisions"`
-			Next      string                  `json:"next,omitempty"`
+			Revisions []wire.RevisionSummary `json:"revisions"`
+			Next      string                 `json:"next,omitempty"`
 		})
 	},
 	"prune": func() any {

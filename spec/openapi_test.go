@@ -41,7 +41,7 @@ func document(t *testing.T) []byte {
 	t.Helper()
 
 	e, err := engine.New(memory.New(nil), engine.Config{
-		Agents: []engine.Agent{{Name: "assistant", Model: "demo"}},
+		Agents: []spool.Agent{{Name: "assistant", Model: "demo"}},
 		Models: map[string]spool.Model{"demo": demo.New(demo.Config{})},
 	})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/wire"
 )
 
 func TestResults(t *testing.T) {
@@ -33,31 +33,31 @@ func TestResults(t *testing.T) {
 		t.Fatal(err)
 	}
 	kinds := map[string]func() any{
-		"run": func() any { return new(engine.RunResult) },
+		"run": func() any { return new(wire.RunResult) },
 		"runRefusal": func() any {
 			return new(struct {
-				engine.RunResult
+				wire.RunResult
 
 				Code spool.Code `json:"code"`
 			})
 		},
-		"outcome": func() any { return new(engine.Outcome) },
+		"outcome": func() any { return new(wire.RunOutcome) },
 		"startedRun": func() any {
 			return new(struct {
 				Accepted bool `json:"accepted"`
-				engine.Outcome
+				wire.RunOutcome
 			})
 		},
-		"stop":    func() any { return new(engine.StopResult) },
-		"respond": func() any { return new(engine.RespondResult) },
-		"delete":  func() any { return new(engine.DeleteResult) },
-		"compact": func() any { return new(engine.CompactResult) },
-		"restore": func() any { return new(engine.RestoreResult) },
-		"fork":    func() any { return new(engine.ForkResult) },
-		"branch":  func() any { return new(engine.BranchMessages) },
+		"stop":    func() any { return new(wire.StopResult) },
+		"respond": func() any { return new(wire.RespondResult) },
+		"delete":  func() any { return new(wire.DeleteResult) },
+		"compact": func() any { return new(wire.CompactResult) },
+		"restore": func() any { return new(wire.RestoreResult) },
+		"fork":    func() any { return new(wire.ForkResult) },
+		"branch":  func() any { return new(wire.BranchMessages) },
 		"branches": func() any {
 			return new(struct {
-				Branches []spool.Branch `json:"branches"`
+				Branches []wire.Branch `json:"branches"`
 			})
 		},
 		"publish": func() any {
@@ -66,13 +66,13 @@ func TestResults(t *testing.T) {
 				Seq      int64 `json:"seq,omitempty"`
 			})
 		},
-		"events": func() any { return new(engine.EventPage) },
-		"usage":  func() any { return new(spool.ThreadUsage) },
-		"thread": func() any { return new(spool.Thread) },
+		"events": func() any { return new(wire.EventPage) },
+		"usage":  func() any { return new(wire.ThreadUsage) },
+		"thread": func() any { return new(wire.Thread) },
 		"threads": func() any {
 			return new(struct {
-				Threads []spool.Thread `json:"threads"`
-				Next    string         `json:"next,omitempty"`
+				Threads []wire.Thread `json:"threads"`
+				Next    string        `json:"next,omitempty"`
 			})
 		},
 		"job": func() any {

@@ -11,9 +11,11 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/compare"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
-// TestArchive checks that a store keeps the contract of [spool.Archive]. A store must also pass [TestStore] and
+// TestArchive checks that a store keeps the contract of [store.Archive]. A store must also pass [TestStore] and
 // [TestQueue].
 func TestArchive(t *testing.T, open Open) {
 	t.Helper()
@@ -42,7 +44,7 @@ func TestArchive(t *testing.T, open Open) {
 // archiveTest is an empty backend with an archive.
 type archiveTest struct {
 	*queueTest
-	archive spool.Archive
+	archive store.Archive
 }
 
 // within runs fn with an empty backend.
@@ -50,7 +52,7 @@ func within(t *testing.T, name string, open Open, fn func(a *archiveTest)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
 		q := &queueTest{storeTest: newStoreTest(t, open), ctx: context.Background()}
-		archive, ok := q.Store.(spool.Archive)
+		archive, ok := q.Store.(store.Archive)
 		if !ok {
 			t.Fatal("the store has no archive")
 		}
@@ -60,11 +62,11 @@ func within(t *testing.T, name string, open Open, fn func(a *archiveTest)) {
 
 // exported is a section with its rows.
 type exported struct {
-	spool.Section
+	store.Section
 	lines [][]byte
 }
 
-func (a *archiveTest) export(s spool.Section) exported {
+func (a *archiveTest) export(s store.Section) exported {
 	a.Helper()
 	e := exported{Section: s}
 	a.ok("export", a.archive.ExportSection(a.ctx, s, func(line []byte) error {
@@ -80,7 +82,7 @@ func (a *archiveTest) export(s spool.Section) exported {
 // exportAll returns all sections.
 func (a *archiveTest) exportAll() (all []exported) {
 	a.Helper()
-	for _, kind := range spool.SectionKinds() {
+	for _, kind := range store.SectionKinds() {
 		sections, err := a.archive.Sections(a.ctx, kind)
 		a.ok("list the sections", err)
 		for _, s := range sections {
@@ -115,9 +117,9 @@ func text(all []exported) string {
 func (a *archiveTest) furnish() {
 	a.Helper()
 	key := thread("t")
-	a.write(key, func(tx spool.Tx) error { return fill(tx, key, "r") })
+	a.write(key, func(tx store.Tx) error { return fill(tx, key, "r") })
 	a.clock.Advance(1500 * time.Microsecond)
-	a.write(key, func(tx spool.Tx) error { return tx.Write(furniture(tx)) })
+	a.write(key, func(tx store.Tx) error { return tx.Write(furniture(tx)) })
 	a.says(key, "m3", "m4")
 	dropped := a.drops(key, "m3", "r")
 	a.clock.Advance(time.Second)
@@ -127,60 +129,60 @@ func (a *archiveTest) furnish() {
 	a.drops(key, "m6", "")
 	a.restores(key, dropped)
 	a.says(spool.ThreadKey{Tenant: "other", ID: "t"}, "m1") // with the ids of the first tenant
-	a.act(spool.DefaultTenant, &spool.AuditEntry{Action: spool.AuditStop, By: "ann"}, new(fullAudit()))
-	a.act("", &spool.AuditEntry{Action: spool.AuditLogin})
-	a.ok("put rows", a.putRows(ours, spool.Row{Kind: "k", Key: "b", Value: []byte(`{"x": 1}`)}, spool.Row{Kind: "k", Key: "a", Value: []byte("2"), ExpiresAt: a.clock.Now().Add(time.Hour)}))
+	a.act(spool.DefaultTenant, &wire.AuditEntry{Action: wire.AuditStop, By: "ann"}, new(fullAudit()))
+	a.act("", &wire.AuditEntry{Action: wire.AuditLogin})
+	a.ok("put rows", a.putRows(ours, store.Row{Kind: "k", Key: "b", Value: []byte(`{"x": 1}`)}, store.Row{Kind: "k", Key: "a", Value: []byte("2"), ExpiresAt: a.clock.Now().Add(time.Hour)}))
 	version := a.rows(kinds("k"))[1].Version
-	a.ok("replace a row", a.putRows(ours, spool.Row{Kind: "k", Key: "b", Value: []byte(`"<é>"`), Version: version}))
-	a.write(ours, func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{Jobs: []spool.Job{{Queue: "hooks", Payload: []byte(`{"n":1}`), ThreadID: "gone"}, {Queue: "hooks", Key: "e", Payload: []byte(`{}`)}}})
+	a.ok("replace a row", a.putRows(ours, store.Row{Kind: "k", Key: "b", Value: []byte(`"<é>"`), Version: version}))
+	a.write(ours, func(tx store.Tx) error {
+		return tx.Write(store.Changes{Jobs: []wire.Job{{Queue: "hooks", Payload: []byte(`{"n":1}`), ThreadID: "gone"}, {Queue: "hooks", Key: "e", Payload: []byte(`{}`)}}})
 	})
 }
 
 // furniture changes what fill has written, so that more of the columns have values.
-func furniture(tx spool.Tx) spool.Changes {
+func furniture(tx store.Tx) store.Changes {
 	n, zero := int64(7), int64(0)
 	at := tx.Now()
-	return spool.Changes{
-		Thread: &spool.Thread{
-			State: spool.WaitingForInput, Model: "m", Title: "A \"title\"\n<é>", Owner: "ann", Labels: map[string]string{"z": "1", "alpha": "2"}, RunID: "r", Fence: 3,
+	return store.Changes{
+		Thread: &wire.Thread{
+			State: wire.WaitingForInput, Model: "m", Title: "A \"title\"\n<é>", Owner: "ann", Labels: map[string]string{"z": "1", "alpha": "2"}, RunID: "r", Fence: 3,
 		},
-		Runs: []spool.RunRow{{
-			Run: spool.Run{
-				ID: "r", Agent: "a", StartedBy: "ann", Model: "m", State: spool.WaitingForInput, Steps: 1, Segments: 2, EnqueuedAt: at, StartedAt: at,
+		Runs: []store.RunRow{{
+			Run: wire.Run{
+				ID: "r", Agent: "a", StartedBy: "ann", Model: "m", State: wire.WaitingForInput, Steps: 1, Segments: 2, EnqueuedAt: at, StartedAt: at,
 				TokenCount: spool.TokenCount{InputTokens: 1, CachedInputTokens: 2, OutputTokens: 3, TotalTokens: 4}, CostMicros: 5, Currency: "EUR",
-				Allowance: &spool.Allowance{},
+				Allowance: &wire.Allowance{},
 			},
-			RunState: spool.RunState{
+			RunState: store.RunState{
 				StartKey: "k", StartHash: "h", HostState: []byte("{ \"a\" : 1,\n\"b\":2}"), ProviderOptions: []byte(`{"p":1}`), Nonce: "nonce", Scopes: []string{"s"},
-				Client: &spool.ClientInput{}, Saved: spool.Offset{Fence: 2, N: 9}, Deaths: 1, Draft: &spool.Draft{Message: spool.Message{ID: "m9", Role: spool.RoleAssistant}},
+				Client: &wire.ClientInput{}, Saved: wire.Offset{Fence: 2, N: 9}, Deaths: 1, Draft: &store.Draft{Message: spool.Message{ID: "m9", Role: spool.RoleAssistant}},
 			},
 		}},
-		NewRuns: []spool.RunRow{
-			{Run: spool.Run{ID: "n", RootID: "r", ParentID: "r", Depth: 1, State: spool.Completed, Prompt: "p", CallID: "c", Result: &spool.NestedResult{Text: "x"}, TokenCount: spool.TokenCount{InputTokens: 1}}},
-			{Run: spool.Run{ID: "w", State: spool.Queued, QueuePosition: 1}, RunState: spool.RunState{Wait: &spool.Wait{}}},
+		NewRuns: []store.RunRow{
+			{Run: wire.Run{ID: "n", RootID: "r", ParentID: "r", Depth: 1, State: wire.Completed, Prompt: "p", CallID: "c", Result: &wire.NestedResult{Text: "x"}, TokenCount: spool.TokenCount{InputTokens: 1}}},
+			{Run: wire.Run{ID: "w", State: wire.Queued, QueuePosition: 1}, RunState: store.RunState{Wait: &store.Wait{}}},
 		},
-		Parks: []spool.Park{
-			{RunID: "r", ToolCallID: "b", AgentID: "n", Frames: []spool.ParkFrame{{ToolCallID: "c"}}, State: spool.ParkAnswered, Answer: &spool.Answer{Approved: true, At: at}, Landed: true, CreatedAt: at},
-			{RunID: "r", ToolCallID: "c1", ToolName: "send", Step: 2, Args: []byte(`{"to":"bob"}`), Shown: []byte("{}"), Reason: spool.ParkApproval, Occurrence: 2, Revision: "rev", Digest: "d", State: spool.ParkOpen, CreatedAt: at, ExpiresAt: at.Add(time.Hour), Warned: true, DistinctApprover: true},
+		Parks: []store.Park{
+			{RunID: "r", ToolCallID: "b", AgentID: "n", Frames: []wire.ParkFrame{{ToolCallID: "c"}}, State: wire.ParkAnswered, Answer: &spool.Answer{Approved: true, At: at}, Landed: true, CreatedAt: at},
+			{RunID: "r", ToolCallID: "c1", ToolName: "send", Step: 2, Args: []byte(`{"to":"bob"}`), Shown: []byte("{}"), Reason: wire.ParkApproval, Occurrence: 2, Revision: "rev", Digest: "d", State: wire.ParkOpen, CreatedAt: at, ExpiresAt: at.Add(time.Hour), Warned: true, DistinctApprover: true},
 		},
-		Effects: []spool.Effect{{RunID: "r", Step: 1, ToolCallID: "a", State: spool.EffectDone, Result: []byte(`"done"`)}, {RunID: "n", Step: 1, ToolCallID: "a", State: spool.EffectVoid}},
-		Usage: []spool.UsageRow{
-			{RunID: "r", AgentID: "n", Agent: "b", Step: 1, Model: "m", ModelID: "m-1", Requested: "m", Outcome: spool.OutcomeFinished, Usage: spool.Usage{Output: &zero}, Guess: spool.Usage{Input: &n}, Cost: &spool.Cost{Micros: 0, Currency: "EUR", Source: "table", Version: "1"}},
+		Effects: []store.Effect{{RunID: "r", Step: 1, ToolCallID: "a", State: wire.EffectDone, Result: []byte(`"done"`)}, {RunID: "n", Step: 1, ToolCallID: "a", State: wire.EffectVoid}},
+		Usage: []wire.UsageRow{
+			{RunID: "r", AgentID: "n", Agent: "b", Step: 1, Model: "m", ModelID: "m-1", Requested: "m", Outcome: wire.OutcomeFinished, Usage: spool.Usage{Output: &zero}, Guess: spool.Usage{Input: &n}, Cost: &spool.Cost{Micros: 0, Currency: "EUR", Source: "table", Version: "1"}},
 		},
 		Delta: new(fullDelta("<é>", at)),
-		Jobs:  []spool.Job{{Queue: "hooks", Key: "about t", Payload: []byte(`{}`)}, {RunID: "r", Agent: "a", Kind: spool.JobExpiry, Key: "later", DueAt: at.Add(time.Hour), Segment: 2, Model: "m", Subject: "ann"}},
-		Dead:  []spool.QueuedJob{{Job: spool.Job{RunID: "r", Agent: "a", Key: "dead", DueAt: at, Subject: "ann"}, Attempts: 4, Cause: "why"}},
+		Jobs:  []wire.Job{{Queue: "hooks", Key: "about t", Payload: []byte(`{}`)}, {RunID: "r", Agent: "a", Kind: wire.JobExpiry, Key: "later", DueAt: at.Add(time.Hour), Segment: 2, Model: "m", Subject: "ann"}},
+		Dead:  []wire.QueuedJob{{Job: wire.Job{RunID: "r", Agent: "a", Key: "dead", DueAt: at, Subject: "ann"}, Attempts: 4, Cause: "why"}},
 	}
 }
 
 // seen is what callers see of a backend with the furniture.
 type seen struct {
 	Threads  []compare.Contents
-	Rows     []spool.Row
-	Audit    []spool.AuditEntry
-	Jobs     []spool.QueuedJob
-	Tally    spool.Tally
+	Rows     []store.Row
+	Audit    []wire.AuditEntry
+	Jobs     []wire.QueuedJob
+	Tally    wire.Tally
 	Messages []spool.Message // the turns, also those that are not in the view
 }
 
@@ -189,14 +191,14 @@ func (a *archiveTest) see() (v seen) {
 	for _, key := range []spool.ThreadKey{thread("t"), {Tenant: "other", ID: "t"}} {
 		v.Threads = append(v.Threads, a.all(key, "r"))
 	}
-	a.read(thread("t"), func(view spool.View) (err error) {
-		v.Messages, err = view.Messages(spool.MessageQuery{Turns: true})
+	a.read(thread("t"), func(view store.View) (err error) {
+		v.Messages, err = view.Messages(store.MessageQuery{Turns: true})
 		return err
 	})
 	v.Rows = a.rows(kinds("k"))
-	v.Audit = append(a.audit(spool.DefaultTenant, spool.AuditQuery{}), a.audit("", spool.AuditQuery{})...)
-	for _, state := range []spool.JobState{"", spool.JobDead} {
-		jobs, err := a.Store.Jobs(a.ctx, spool.JobQuery{Tenant: spool.DefaultTenant, State: state})
+	v.Audit = append(a.audit(spool.DefaultTenant, wire.AuditQuery{}), a.audit("", wire.AuditQuery{})...)
+	for _, state := range []wire.JobState{"", wire.JobDead} {
+		jobs, err := a.Store.Jobs(a.ctx, wire.JobQuery{Tenant: spool.DefaultTenant, State: state})
 		a.ok("list the jobs", err)
 		for _, j := range jobs {
 			j.JobID = 0 // each store gives its own
@@ -230,17 +232,17 @@ func testArchiveRoundTrip(t *testing.T, open Open) {
 
 		// The numbers go on.
 		a.says(thread("t"), "m7")
-		a.act(spool.DefaultTenant, &spool.AuditEntry{Action: spool.AuditStop})
-		a.same("the audit log", a.audited(spool.DefaultTenant, spool.AuditQuery{}), "cba")
-		a.write(thread("t"), func(tx spool.Tx) error {
-			return tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry("A", "", nil)}})
+		a.act(spool.DefaultTenant, &wire.AuditEntry{Action: wire.AuditStop})
+		a.same("the audit log", a.audited(spool.DefaultTenant, wire.AuditQuery{}), "cba")
+		a.write(thread("t"), func(tx store.Tx) error {
+			return tx.Write(store.Changes{Entries: []*wire.Entry{wire.NewEntry("A", "", nil)}})
 		})
-		next := spool.SnapshotDelta{}
-		a.write(thread("t"), func(tx spool.Tx) error { return tx.Write(spool.Changes{Delta: &next}) })
+		next := store.SnapshotDelta{}
+		a.write(thread("t"), func(tx store.Tx) error { return tx.Write(store.Changes{Delta: &next}) })
 		a.same("the version of the next delta", next.Version, int64(3))
 		entries := a.all(thread("t"), "r").Entries
 		a.same("the last seq", entries[len(entries)-1].Seq, int64(len(entries)))
-		a.write(thread("t"), func(tx spool.Tx) error { return tx.Write(spool.Changes{DeleteThread: true}) })
+		a.write(thread("t"), func(tx store.Tx) error { return tx.Write(store.Changes{DeleteThread: true}) })
 		tally := a.tally(spool.DefaultTenant)
 		a.same("threads after a deletion", tally.Threads, int64(0))
 		a.same("bytes after a deletion", tally.Bytes, int64(0))
@@ -251,7 +253,7 @@ func testArchiveRoundTrip(t *testing.T, open Open) {
 // one exports the section of the thread t.
 func (a *archiveTest) one() exported {
 	a.Helper()
-	return a.export(spool.Section{Kind: spool.SectionThread, Tenant: spool.DefaultTenant, Name: "t"})
+	return a.export(store.Section{Kind: store.SectionThread, Tenant: spool.DefaultTenant, Name: "t"})
 }
 
 // exportOne returns all sections of a backend with the furniture, and that of the thread t.
@@ -274,7 +276,7 @@ func testArchiveAgain(t *testing.T, open Open) {
 		a.same("the export", text(a.exportAll()), before)
 		a.says(thread("t"), "m7")
 		a.imports(false, one)
-		a.write(thread("t"), func(tx spool.Tx) error { return tx.Write(spool.Changes{DeleteThread: true}) })
+		a.write(thread("t"), func(tx store.Tx) error { return tx.Write(store.Changes{DeleteThread: true}) })
 		a.imports(false, one)
 		a.same("the rows of a deleted thread", len(a.one().lines), 0)
 		a.clock.Advance(31 * 24 * time.Hour)
@@ -309,8 +311,8 @@ func testArchiveBefore(t *testing.T, open Open) {
 	within(t, "To", open, func(a *archiveTest) {
 		a.imports(true, before)
 		a.same("the export", text([]exported{a.one()}), text([]exported{before}))
-		a.write(thread("t"), func(tx spool.Tx) error { return tell(tx, "m", 0) })
-		a.same("the first delta", a.deltas(thread("t"), spool.DeltaQuery{})[0].Version, int64(1))
+		a.write(thread("t"), func(tx store.Tx) error { return tell(tx, "m", 0) })
+		a.same("the first delta", a.deltas(thread("t"), store.DeltaQuery{})[0].Version, int64(1))
 	})
 }
 
@@ -373,7 +375,7 @@ func testArchiveHeld(t *testing.T, open Open) {
 		a.furnish()
 		held := func(what string) {
 			a.Helper()
-			err := a.archive.ExportSection(a.ctx, spool.Section{Kind: spool.SectionThread, Tenant: spool.DefaultTenant, Name: "t"}, func([]byte) error {
+			err := a.archive.ExportSection(a.ctx, store.Section{Kind: store.SectionThread, Tenant: spool.DefaultTenant, Name: "t"}, func([]byte) error {
 				return errors.New("a row of a thread that a worker holds")
 			})
 			a.fails(what, err, spool.Conflict)
@@ -386,10 +388,10 @@ func testArchiveHeld(t *testing.T, open Open) {
 		if len(a.one().lines) == 0 {
 			a.Error("a thread whose claim has lapsed has no rows")
 		}
-		a.write(thread("t"), func(tx spool.Tx) error {
+		a.write(thread("t"), func(tx store.Tx) error {
 			t, err := tx.Thread()
 			t.LeaseUntil = tx.Now().Add(lease)
-			return errors.Join(err, tx.Write(spool.Changes{Thread: &t}))
+			return errors.Join(err, tx.Write(store.Changes{Thread: &t}))
 		})
 		held("a thread with a lease")
 		a.clock.Advance(lease)
@@ -417,7 +419,7 @@ func testArchiveClaimed(t *testing.T, open Open) {
 		if len(got) != 1 || got[0].Key != "job:r" || got[0].Attempt != 2 {
 			a.Fatalf("claimed %+v", got)
 		}
-		a.ok("acknowledge", a.Store.Ack(a.ctx, got[0], spool.Ack{Kind: spool.AckDone}))
+		a.ok("acknowledge", a.Store.Ack(a.ctx, got[0], store.Ack{Kind: store.AckDone}))
 	})
 }
 
@@ -425,17 +427,17 @@ func testArchiveClaimed(t *testing.T, open Open) {
 func testArchiveRows(t *testing.T, open Open) {
 	all, _ := exportOne(t, open)
 	within(t, "To", open, func(a *archiveTest) {
-		a.ok("put a row", a.putRows(ours, spool.Row{Kind: "k", Key: "b", Value: []byte("0")}))
-		a.write(ours, func(tx spool.Tx) error {
-			return tx.Write(spool.Changes{Jobs: []spool.Job{{Queue: "hooks", Key: "e", Payload: []byte(`{"own":true}`)}}})
+		a.ok("put a row", a.putRows(ours, store.Row{Kind: "k", Key: "b", Value: []byte("0")}))
+		a.write(ours, func(tx store.Tx) error {
+			return tx.Write(store.Changes{Jobs: []wire.Job{{Queue: "hooks", Key: "e", Payload: []byte(`{"own":true}`)}}})
 		})
 		a.imports(true, all...)
 		rows := a.rows(kinds("k"))
 		a.same("the rows", len(rows), 2)
 		a.same("the row that was there", string(rows[1].Value), "0")
-		jobs, err := a.Store.Jobs(a.ctx, spool.JobQuery{Tenant: spool.DefaultTenant})
+		jobs, err := a.Store.Jobs(a.ctx, wire.JobQuery{Tenant: spool.DefaultTenant})
 		a.ok("list the jobs", err)
-		payloads := compare.Spaced(jobs, func(j spool.QueuedJob) string { return j.Key + "=" + string(j.Payload) })
+		payloads := compare.Spaced(jobs, func(j wire.QueuedJob) string { return j.Key + "=" + string(j.Payload) })
 		if !strings.Contains(payloads, `e={"own":true}`) || !strings.Contains(payloads, `={"n":1}`) {
 			a.Errorf("the events: %s", payloads)
 		}
@@ -446,9 +448,9 @@ func testArchiveRows(t *testing.T, open Open) {
 func testArchiveAudit(t *testing.T, open Open) {
 	all, _ := exportOne(t, open)
 	within(t, "To", open, func(a *archiveTest) {
-		a.act(spool.DefaultTenant, &spool.AuditEntry{Action: spool.AuditPurge})
+		a.act(spool.DefaultTenant, &wire.AuditEntry{Action: wire.AuditPurge})
 		for _, e := range all {
-			if e.Kind == spool.SectionAudit && e.Tenant == spool.DefaultTenant {
+			if e.Kind == store.SectionAudit && e.Tenant == spool.DefaultTenant {
 				a.refusesSection(e, spool.Conflict, "audit 0 of the tenant default")
 			}
 		}

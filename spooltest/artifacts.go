@@ -11,9 +11,10 @@ import (
 	"sync"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
-// Artifacts is a [spool.ArtifactStore] in memory. The zero value is empty.
+// Artifacts is a [store.ArtifactStore] in memory. The zero value is empty.
 type Artifacts struct {
 	mu  sync.Mutex
 	all map[spool.ThreadKey]map[spool.ArtifactID]stored
@@ -25,9 +26,9 @@ type stored struct {
 	data []byte
 }
 
-var _ spool.ArtifactStore = (*Artifacts)(nil)
+var _ store.ArtifactStore = (*Artifacts)(nil)
 
-// SaveArtifact implements [spool.ArtifactStore].
+// SaveArtifact implements [store.ArtifactStore].
 func (s *Artifacts) SaveArtifact(ctx context.Context, key spool.ThreadKey, a spool.NewArtifact) (spool.Artifact, error) {
 	data, err := io.ReadAll(a.Data)
 	if err == nil {
@@ -53,7 +54,7 @@ func (s *Artifacts) SaveArtifact(ctx context.Context, key spool.ThreadKey, a spo
 	return saved, nil
 }
 
-// OpenArtifact implements [spool.ArtifactStore].
+// OpenArtifact implements [store.ArtifactStore].
 func (s *Artifacts) OpenArtifact(_ context.Context, key spool.ThreadKey, id spool.ArtifactID) (spool.Artifact, io.ReadCloser, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,7 +65,7 @@ func (s *Artifacts) OpenArtifact(_ context.Context, key spool.ThreadKey, id spoo
 	return one.Artifact, io.NopCloser(bytes.NewReader(one.data)), nil
 }
 
-// Artifacts implements [spool.ArtifactStore].
+// Artifacts implements [store.ArtifactStore].
 func (s *Artifacts) Artifacts(_ context.Context, key spool.ThreadKey) ([]spool.Artifact, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,7 +77,7 @@ func (s *Artifacts) Artifacts(_ context.Context, key spool.ThreadKey) ([]spool.A
 	return all, nil
 }
 
-// DeleteArtifacts implements [spool.ArtifactStore].
+// DeleteArtifacts implements [store.ArtifactStore].
 func (s *Artifacts) DeleteArtifacts(_ context.Context, key spool.ThreadKey) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,11 +11,12 @@ import (
 	"testing/iotest"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
-// TestArtifactStore checks that a store keeps the contract of [spool.ArtifactStore]. Open is called once for each
+// TestArtifactStore checks that a store keeps the contract of [store.ArtifactStore]. Open is called once for each
 // subtest, and returns an empty store.
-func TestArtifactStore(t *testing.T, open func(t *testing.T) spool.ArtifactStore) {
+func TestArtifactStore(t *testing.T, open func(t *testing.T) store.ArtifactStore) {
 	t.Helper()
 	for name, test := range map[string]func(s artifactSuite){
 		"Saved": artifactSuite.saved, "Once": artifactSuite.once, "Foreign": artifactSuite.foreign, "Broken": artifactSuite.broken,
@@ -31,7 +32,7 @@ func TestArtifactStore(t *testing.T, open func(t *testing.T) spool.ArtifactStore
 type artifactSuite struct {
 	*testing.T
 
-	store spool.ArtifactStore
+	store store.ArtifactStore
 }
 
 var artifactThread = spool.ThreadKey{Tenant: "acme", ID: "chat"}

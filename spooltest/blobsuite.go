@@ -13,11 +13,12 @@ import (
 	"testing/iotest"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
-// TestBlobs checks that a store keeps the contract of [spool.Blobs]. Open is called once for each subtest, and returns
+// TestBlobs checks that a store keeps the contract of [store.Blobs]. Open is called once for each subtest, and returns
 // an empty store that takes data of 10 MiB.
-func TestBlobs(t *testing.T, open func(t *testing.T) spool.Blobs) {
+func TestBlobs(t *testing.T, open func(t *testing.T) store.Blobs) {
 	t.Helper()
 	for name, test := range map[string]func(s blobSuite){
 		"RoundTrip": blobSuite.roundTrip, "Again": blobSuite.again, "WrongSize": blobSuite.wrongSize, "Missing": blobSuite.missing,
@@ -34,7 +35,7 @@ func TestBlobs(t *testing.T, open func(t *testing.T) spool.Blobs) {
 type blobSuite struct {
 	*testing.T
 
-	blobs spool.Blobs
+	blobs store.Blobs
 }
 
 // blobData returns data that have no two equal parts.

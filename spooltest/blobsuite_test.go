@@ -15,9 +15,10 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
 )
 
-// paperBlobs is a [spool.Blobs] in memory.
+// paperBlobs is a [store.Blobs] in memory.
 type paperBlobs struct {
 	mu  sync.Mutex
 	all map[string][]byte
@@ -80,7 +81,7 @@ func (b *paperBlobs) DeleteBlob(_ context.Context, key string) error {
 func TestBlobs(t *testing.T) {
 	t.Parallel()
 
-	spooltest.TestBlobs(t, func(*testing.T) spool.Blobs { return &paperBlobs{} })
+	spooltest.TestBlobs(t, func(*testing.T) store.Blobs { return &paperBlobs{} })
 }
 
 // brokenBlobs are blobs with a defect. A nil function is that of the correct store.
@@ -343,7 +344,7 @@ func runBrokenBlobs(t *testing.T) {
 	for name, defect := range blobDefects() {
 		test, _, _ := strings.Cut(name, " ")
 		t.Run(name, func(t *testing.T) {
-			spooltest.TestBlobs(t, func(t *testing.T) spool.Blobs {
+			spooltest.TestBlobs(t, func(t *testing.T) store.Blobs {
 				t.Helper()
 				if !strings.HasSuffix(t.Name(), "/"+test) {
 					t.Skip("the defect is for another case")

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // Clock is a clock that only the test moves. It is safe for concurrent use.
@@ -13,7 +13,7 @@ type Clock struct {
 	now time.Time
 }
 
-var _ spool.Clock = (*Clock)(nil)
+var _ store.Clock = (*Clock)(nil)
 
 // NewClock returns a clock with an arbitrary time.
 func NewClock() *Clock {

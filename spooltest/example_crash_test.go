@@ -6,10 +6,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // A process is killed after its first write, another after its second one, and so on, until
@@ -48,7 +49,7 @@ func TestShopIsKilled(t *testing.T) {
 
 // sells is a process that starts the run, approves what it asks, and reports whether the run has
 // ended before the process was killed.
-func sells(t *testing.T, b spool.Backend, config engine.Config, killed <-chan struct{}) bool {
+func sells(t *testing.T, b store.Backend, config engine.Config, killed <-chan struct{}) bool {
 	t.Helper()
 	e, err := engine.New(b, config)
 	if err != nil {
@@ -57,7 +58,7 @@ func sells(t *testing.T, b spool.Backend, config engine.Config, killed <-chan st
 	ctx, cancel := context.WithTimeout(t.Context(), time.Hour) // of the bubble's time
 	defer cancel()
 	worked := make(chan error, 1)
-	go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
+	go func() { worked <- e.Work(ctx, store.WorkOptions{}) }()
 	defer func() {
 		cancel()
 		if err := <-worked; err != nil {
@@ -68,7 +69,7 @@ func sells(t *testing.T, b spool.Backend, config engine.Config, killed <-chan st
 	result := make(chan bool, 1)
 	go func() {
 		// Where the run is there already, the start is refused, which is as good.
-		_, _ = e.Run(ctx, thread, engine.StartRequest{RunID: "r1", Prompt: "I want my money back"})
+		_, _ = e.Run(ctx, thread, wire.StartRequest{RunID: "r1", Prompt: "I want my money back"})
 		for {
 			o, err := e.Await(ctx, thread, "r1")
 			if err != nil || o.State.Terminal() {
@@ -76,7 +77,7 @@ func sells(t *testing.T, b spool.Backend, config engine.Config, killed <-chan st
 				return
 			}
 			asked := o.Parks[0]
-			_, _ = e.Respond(ctx, thread, engine.Response{ToolCallID: asked.ToolCallID, Approved: true, Digest: asked.Digest})
+			_, _ = e.Respond(ctx, thread, wire.Response{ToolCallID: asked.ToolCallID, Approved: true, Digest: asked.Digest})
 		}
 	}()
 	select {

@@ -9,7 +9,9 @@ import (
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/tool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // refund is the tool of an agent that is to be tested. A person has to allow its calls, and it
@@ -34,7 +36,7 @@ func shop(refund spool.Tool) (engine.Config, *spooltest.Model) {
 	)
 	return engine.Config{
 		Models: map[string]spool.Model{"scripted": model},
-		Agents: []engine.Agent{{Name: "clerk", Model: "scripted", Tools: []spool.Tool{refund}}},
+		Agents: []spool.Agent{{Name: "clerk", Model: "scripted", Tools: []spool.Tool{refund}}},
 		Log:    slog.New(slog.DiscardHandler),
 	}, model
 }
@@ -54,9 +56,9 @@ func Example() {
 	}
 	working, stop := context.WithCancel(ctx)
 	done := make(chan error, 1)
-	go func() { done <- e.Work(working, engine.WorkOptions{}) }()
+	go func() { done <- e.Work(working, store.WorkOptions{}) }()
 
-	if _, err := e.Run(ctx, thread, engine.StartRequest{RunID: "r1", Prompt: "I want my money back"}); err != nil {
+	if _, err := e.Run(ctx, thread, wire.StartRequest{RunID: "r1", Prompt: "I want my money back"}); err != nil {
 		panic(err)
 	}
 	parked, err := e.Await(ctx, thread, "r1")
@@ -65,7 +67,7 @@ func Example() {
 	}
 	fmt.Printf("%s for %s %s\n", parked.State, parked.Parks[0].ToolName, parked.Parks[0].Arguments)
 
-	_, err = e.Respond(ctx, thread, engine.Response{ToolCallID: "c1", Approved: true})
+	_, err = e.Respond(ctx, thread, wire.Response{ToolCallID: "c1", Approved: true})
 	if err != nil {
 		panic(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/inprocess"
+	"github.com/spoolhq/spool/store"
 )
 
 // FaultKind says how a call goes wrong.
@@ -63,10 +64,10 @@ type Fault struct {
 // Faulty wraps an engine's backend, counts the calls of the store and of the run streams, and causes the
 // planned faults. It is safe for concurrent use.
 //
-// Calls of [spool.Store.Check] and [spool.Store.Close] and wake-ups are not counted. To simulate a restart of the process,
+// Calls of [store.Store.Check] and [store.Store.Close] and wake-ups are not counted. To simulate a restart of the process,
 // make another engine with the wrapped backend, or with another wrapper.
 type Faulty struct {
-	inner   spool.Backend
+	inner   store.Backend
 	crashed chan struct{}
 	// intercept is nil if no interceptor was set.
 	intercept Interceptor
@@ -78,7 +79,7 @@ type Faulty struct {
 	dead      bool
 	dropWakes bool
 	// late are deliveries that a later Claim returns.
-	late []spool.Delivery
+	late []store.Delivery
 }
 
 // Interceptor wraps each call of a port, and executes the call by calling do. Name is the port and its
@@ -87,7 +88,7 @@ type Faulty struct {
 type Interceptor func(ctx context.Context, name, subject string, do func() (FaultKind, error)) error
 
 // NewFaulty returns a wrapper without planned faults. If b lacks a Live, it makes one in memory.
-func NewFaulty(b spool.Backend) *Faulty {
+func NewFaulty(b store.Backend) *Faulty {
 	if b.Live == nil {
 		b.Live = inprocess.NewLive(0)
 	}
@@ -95,8 +96,8 @@ func NewFaulty(b spool.Backend) *Faulty {
 }
 
 // Backend returns the wrapped backend.
-func (f *Faulty) Backend() spool.Backend {
-	return spool.Backend{Store: faultyStore{f}, Live: faultyLive{f}, Shared: f.inner.Shared, HostTx: f.inner.HostTx}
+func (f *Faulty) Backend() store.Backend {
+	return store.Backend{Store: faultyStore{f}, Live: faultyLive{f}, Shared: f.inner.Shared, HostTx: f.inner.HostTx}
 }
 
 // Plan adds faults. If several faults match one call, only the one that was added first happens.

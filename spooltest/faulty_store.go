@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // errRerun rolls back the first run of an update that runs twice.
@@ -13,10 +15,10 @@ var errRerun = errors.New("run again")
 
 type faultyStore struct{ f *Faulty }
 
-func (s faultyStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+func (s faultyStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(store.Tx) error) error {
 	return s.f.call(ctx, "Store.Update", key.String(), func(kind FaultKind) error {
 		if kind == Rerun {
-			err := s.f.inner.Store.Update(ctx, key, fence, func(tx spool.Tx) error {
+			err := s.f.inner.Store.Update(ctx, key, fence, func(tx store.Tx) error {
 				if err := fn(tx); err != nil {
 					return err
 				}
@@ -30,55 +32,55 @@ func (s faultyStore) Update(ctx context.Context, key spool.ThreadKey, fence int6
 	})
 }
 
-func (s faultyStore) View(ctx context.Context, key spool.ThreadKey, fn func(spool.View) error) error {
+func (s faultyStore) View(ctx context.Context, key spool.ThreadKey, fn func(store.View) error) error {
 	return s.f.call(ctx, "Store.View", key.String(), func(FaultKind) error {
 		return s.f.inner.Store.View(ctx, key, fn)
 	})
 }
 
-func (s faultyStore) Threads(ctx context.Context, q spool.ThreadQuery) ([]spool.Thread, error) {
-	return ask(ctx, s.f, "Store.Threads", string(q.Tenant), func() ([]spool.Thread, error) {
+func (s faultyStore) Threads(ctx context.Context, q wire.ThreadQuery) ([]wire.Thread, error) {
+	return ask(ctx, s.f, "Store.Threads", string(q.Tenant), func() ([]wire.Thread, error) {
 		return s.f.inner.Store.Threads(ctx, q)
 	})
 }
 
-func (s faultyStore) Runs(ctx context.Context, q spool.RunQuery) ([]spool.RunRow, error) {
-	return ask(ctx, s.f, "Store.Runs", string(q.Tenant), func() ([]spool.RunRow, error) {
+func (s faultyStore) Runs(ctx context.Context, q wire.RunQuery) ([]store.RunRow, error) {
+	return ask(ctx, s.f, "Store.Runs", string(q.Tenant), func() ([]store.RunRow, error) {
 		return s.f.inner.Store.Runs(ctx, q)
 	})
 }
 
-func (s faultyStore) Parks(ctx context.Context, q spool.ParkQuery) ([]spool.ParkRow, error) {
-	return ask(ctx, s.f, "Store.Parks", string(q.Tenant), func() ([]spool.ParkRow, error) {
+func (s faultyStore) Parks(ctx context.Context, q wire.ParkQuery) ([]store.ParkRow, error) {
+	return ask(ctx, s.f, "Store.Parks", string(q.Tenant), func() ([]store.ParkRow, error) {
 		return s.f.inner.Store.Parks(ctx, q)
 	})
 }
 
-func (s faultyStore) Jobs(ctx context.Context, q spool.JobQuery) ([]spool.QueuedJob, error) {
-	return ask(ctx, s.f, "Store.Jobs", string(q.Tenant), func() ([]spool.QueuedJob, error) {
+func (s faultyStore) Jobs(ctx context.Context, q wire.JobQuery) ([]wire.QueuedJob, error) {
+	return ask(ctx, s.f, "Store.Jobs", string(q.Tenant), func() ([]wire.QueuedJob, error) {
 		return s.f.inner.Store.Jobs(ctx, q)
 	})
 }
 
-func (s faultyStore) Audit(ctx context.Context, q spool.AuditQuery) ([]spool.AuditEntry, error) {
-	return ask(ctx, s.f, "Store.Audit", string(q.Tenant), func() ([]spool.AuditEntry, error) {
+func (s faultyStore) Audit(ctx context.Context, q wire.AuditQuery) ([]wire.AuditEntry, error) {
+	return ask(ctx, s.f, "Store.Audit", string(q.Tenant), func() ([]wire.AuditEntry, error) {
 		return s.f.inner.Store.Audit(ctx, q)
 	})
 }
 
-func (s faultyStore) Rows(ctx context.Context, q spool.RowQuery) ([]spool.Row, error) {
-	return ask(ctx, s.f, "Store.Rows", string(q.Tenant), func() ([]spool.Row, error) {
+func (s faultyStore) Rows(ctx context.Context, q store.RowQuery) ([]store.Row, error) {
+	return ask(ctx, s.f, "Store.Rows", string(q.Tenant), func() ([]store.Row, error) {
 		return s.f.inner.Store.Rows(ctx, q)
 	})
 }
 
-func (s faultyStore) Stats(ctx context.Context, q spool.StatsQuery) (spool.Stats, error) {
-	return ask(ctx, s.f, "Store.Stats", string(q.Tenant), func() (spool.Stats, error) {
+func (s faultyStore) Stats(ctx context.Context, q wire.StatsQuery) (wire.Stats, error) {
+	return ask(ctx, s.f, "Store.Stats", string(q.Tenant), func() (wire.Stats, error) {
 		return s.f.inner.Store.Stats(ctx, q)
 	})
 }
 
-func (s faultyStore) Claim(ctx context.Context, q spool.ClaimQuery) (taken []spool.Delivery, next time.Time, err error) {
+func (s faultyStore) Claim(ctx context.Context, q store.ClaimQuery) (taken []store.Delivery, next time.Time, err error) {
 	err = s.f.call(ctx, "Store.Claim", "", func(kind FaultKind) (err error) {
 		late := s.f.takeLate(q.Limit)
 		if len(late) < q.Limit {
@@ -106,7 +108,7 @@ func (s faultyStore) Claim(ctx context.Context, q spool.ClaimQuery) (taken []spo
 }
 
 // takeLate returns up to limit late deliveries.
-func (f *Faulty) takeLate(limit int) []spool.Delivery {
+func (f *Faulty) takeLate(limit int) []store.Delivery {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n := min(len(f.late), max(limit, 0))
@@ -115,19 +117,19 @@ func (f *Faulty) takeLate(limit int) []spool.Delivery {
 	return late
 }
 
-func (f *Faulty) putLate(deliveries []spool.Delivery) {
+func (f *Faulty) putLate(deliveries []store.Delivery) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.late = append(f.late, deliveries...)
 }
 
-func (s faultyStore) Ack(ctx context.Context, d spool.Delivery, a spool.Ack) error {
+func (s faultyStore) Ack(ctx context.Context, d store.Delivery, a store.Ack) error {
 	return s.f.call(ctx, "Store.Ack", string(d.RunID), func(FaultKind) error {
 		return s.f.inner.Store.Ack(ctx, d, a)
 	})
 }
 
-func (s faultyStore) Prune(ctx context.Context, q spool.PruneQuery) (int, error) {
+func (s faultyStore) Prune(ctx context.Context, q store.PruneQuery) (int, error) {
 	return ask(ctx, s.f, "Store.Prune", string(q.Tenant), func() (int, error) {
 		return s.f.inner.Store.Prune(ctx, q)
 	})

@@ -4,9 +4,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
 )
 
 // faultyFeatures hold as long as the backend is handed on.
@@ -17,10 +17,10 @@ var faultyFeatures = spooltest.Features{Durable: true, CrossProcess: true}
 // change nothing.
 func openFaulty() spooltest.Open {
 	var made sync.Map
-	return func(t *testing.T, clock spool.Clock) spool.Backend {
+	return func(t *testing.T, clock store.Clock) store.Backend {
 		t.Helper()
-		once, _ := made.LoadOrStore(t, sync.OnceValue(func() spool.Backend { return memory.New(&memory.Options{Clock: clock}) }))
-		backend, ok := once.(func() spool.Backend)
+		once, _ := made.LoadOrStore(t, sync.OnceValue(func() store.Backend { return memory.New(&memory.Options{Clock: clock}) }))
+		backend, ok := once.(func() store.Backend)
 		if !ok {
 			t.Fatal("something else is stored")
 		}

@@ -10,28 +10,30 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 var faultyKey = spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}
 
 // touch makes the thread, or adds an entry to its record.
-func touch(ctx context.Context, s spool.Store) error {
-	return s.Update(ctx, faultyKey, 0, func(tx spool.Tx) error {
+func touch(ctx context.Context, s store.Store) error {
+	return s.Update(ctx, faultyKey, 0, func(tx store.Tx) error {
 		if _, err := tx.Thread(); spool.CodeOf(err) == spool.NotFound {
-			if err := tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}); err != nil {
+			if err := tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}}); err != nil {
 				return err
 			}
 		}
-		return tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry(spool.EntryRunRefused, "", spool.RunRefused{})}})
+		return tx.Write(store.Changes{Entries: []*wire.Entry{wire.NewEntry(wire.EntryRunRefused, "", wire.RunRefused{})}})
 	})
 }
 
 // touched returns how many entries there are.
-func touched(t *testing.T, s spool.Store) int {
+func touched(t *testing.T, s store.Store) int {
 	t.Helper()
 	n := 0
-	err := s.View(t.Context(), faultyKey, func(v spool.View) error {
-		entries, err := v.Entries(spool.EntryQuery{})
+	err := s.View(t.Context(), faultyKey, func(v store.View) error {
+		entries, err := v.Entries(store.EntryQuery{})
 		n = len(entries)
 		return err
 	})
@@ -101,7 +103,7 @@ func TestFaultyOwnErrors(t *testing.T) {
 	boom := errors.New("boom")
 	for _, kind := range []spooltest.FaultKind{spooltest.FailAfter, spooltest.Rerun} {
 		f.Plan(spooltest.Fault{Call: f.Calls() + 1, Kind: kind})
-		err := f.Backend().Store.Update(t.Context(), faultyKey, 0, func(spool.Tx) error { return boom })
+		err := f.Backend().Store.Update(t.Context(), faultyKey, 0, func(store.Tx) error { return boom })
 		if !errors.Is(err, boom) {
 			t.Errorf("%v: the update returned %v, want the function's error", kind, err)
 		}
@@ -148,24 +150,24 @@ func TestFaultyEveryCall(t *testing.T) {
 	}
 }
 
-func everyCall(ctx context.Context, b spool.Backend) []spool.Code {
-	d := spool.Delivery{Job: spool.Job{RunID: "r"}}
-	key := spool.StreamKey{Thread: faultyKey, ID: "r:1"}
+func everyCall(ctx context.Context, b store.Backend) []spool.Code {
+	d := store.Delivery{Job: wire.Job{RunID: "r"}}
+	key := store.StreamKey{Thread: faultyKey, ID: "r:1"}
 	second := func(_ any, err error) error { return err }
 	tenant := faultyKey.Tenant
 	errs := []error{
 		touch(ctx, b.Store),
-		b.Store.View(ctx, faultyKey, func(spool.View) error { return nil }),
-		second(b.Store.Threads(ctx, spool.ThreadQuery{Tenant: tenant})), second(b.Store.Runs(ctx, spool.RunQuery{Tenant: tenant})),
-		second(b.Store.Jobs(ctx, spool.JobQuery{Tenant: tenant})), second(b.Store.Audit(ctx, spool.AuditQuery{Tenant: tenant})),
-		second(b.Store.Rows(ctx, spool.RowQuery{Tenant: tenant, Kind: "k"})),
-		second(b.Store.Stats(ctx, spool.StatsQuery{Tenant: tenant, Tally: true})),
+		b.Store.View(ctx, faultyKey, func(store.View) error { return nil }),
+		second(b.Store.Threads(ctx, wire.ThreadQuery{Tenant: tenant})), second(b.Store.Runs(ctx, wire.RunQuery{Tenant: tenant})),
+		second(b.Store.Jobs(ctx, wire.JobQuery{Tenant: tenant})), second(b.Store.Audit(ctx, wire.AuditQuery{Tenant: tenant})),
+		second(b.Store.Rows(ctx, store.RowQuery{Tenant: tenant, Kind: "k"})),
+		second(b.Store.Stats(ctx, wire.StatsQuery{Tenant: tenant, Tally: true})),
 	}
-	_, _, claimErr := b.Store.Claim(ctx, spool.ClaimQuery{Limit: 1, Lease: time.Minute})
-	errs = append(errs, claimErr, b.Store.Ack(ctx, d, spool.Ack{Kind: spool.AckDone}),
-		second(b.Store.Prune(ctx, spool.PruneQuery{Kind: spool.PruneDead, Tenant: tenant})),
-		b.Live.Open(ctx, key), b.Live.Append(ctx, key, nil), second(b.Live.Read(ctx, key, spool.Offset{}, 0)),
-		b.Live.Close(ctx, key, spool.Item{}, 0), b.Live.Delete(ctx, faultyKey),
+	_, _, claimErr := b.Store.Claim(ctx, store.ClaimQuery{Limit: 1, Lease: time.Minute})
+	errs = append(errs, claimErr, b.Store.Ack(ctx, d, store.Ack{Kind: store.AckDone}),
+		second(b.Store.Prune(ctx, store.PruneQuery{Kind: store.PruneDead, Tenant: tenant})),
+		b.Live.Open(ctx, key), b.Live.Append(ctx, key, nil), second(b.Live.Read(ctx, key, wire.Offset{}, 0)),
+		b.Live.Close(ctx, key, wire.Item{}, 0), b.Live.Delete(ctx, faultyKey),
 	)
 	codes := make([]spool.Code, len(errs))
 	for i, err := range errs {
@@ -212,14 +214,14 @@ func TestFaultyDeliveries(t *testing.T) {
 			f := spooltest.NewFaulty(memory.New(nil))
 			f.Plan(spooltest.Fault{On: "Store.Claim", Call: 1, Kind: test.kind})
 			b := f.Backend()
-			err := b.Store.Update(t.Context(), faultyKey, 0, func(tx spool.Tx) error {
-				return tx.Write(spool.Changes{Jobs: []spool.Job{{Tenant: faultyKey.Tenant, ThreadID: faultyKey.ID, RunID: "r"}}})
+			err := b.Store.Update(t.Context(), faultyKey, 0, func(tx store.Tx) error {
+				return tx.Write(store.Changes{Jobs: []wire.Job{{Tenant: faultyKey.Tenant, ThreadID: faultyKey.ID, RunID: "r"}}})
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
 			for i, want := range []int{test.first, test.second, 0} {
-				taken, _, err := b.Store.Claim(t.Context(), spool.ClaimQuery{Limit: 1, Lease: time.Minute})
+				taken, _, err := b.Store.Claim(t.Context(), store.ClaimQuery{Limit: 1, Lease: time.Minute})
 				if err != nil || len(taken) != want {
 					t.Errorf("claim %d returned %v, %v, want %d deliveries", i+1, taken, err, want)
 				}
@@ -233,16 +235,16 @@ func TestFaultyWakes(t *testing.T) {
 
 	f := spooltest.NewFaulty(memory.New(nil))
 	live, woken := f.Backend().Live, 0
-	stop, err := live.Subscribe(t.Context(), faultyKey, func(spool.WakeKind, []byte) { woken++ })
+	stop, err := live.Subscribe(t.Context(), faultyKey, func(store.WakeKind, []byte) { woken++ })
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer stop()
-	live.Wake(faultyKey, spool.WakeRecord, nil)
+	live.Wake(faultyKey, store.WakeRecord, nil)
 	f.DropWakes(true)
-	live.Wake(faultyKey, spool.WakeRecord, nil)
+	live.Wake(faultyKey, store.WakeRecord, nil)
 	f.DropWakes(false)
-	live.Wake(faultyKey, spool.WakeRecord, nil)
+	live.Wake(faultyKey, store.WakeRecord, nil)
 	if woken != 2 {
 		t.Errorf("woken %d times, want 2", woken)
 	}
@@ -252,7 +254,7 @@ func TestFaultyWakes(t *testing.T) {
 func TestFaultyLive(t *testing.T) {
 	t.Parallel()
 
-	spooltest.TestLive(t, func(*testing.T) spool.Live { return spooltest.NewFaulty(spool.Backend{}).Backend().Live })
+	spooltest.TestLive(t, func(*testing.T) store.Live { return spooltest.NewFaulty(store.Backend{}).Backend().Live })
 }
 
 // Check is not counted, and fails after a crash.

@@ -3,7 +3,7 @@ package spooltest
 import (
 	"testing"
 
-	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // Features says what a backend can do. Tests that need a missing feature are skipped.
@@ -19,4 +19,4 @@ type Features struct {
 // Open opens a backend that takes all times from clock, and closes it by t's Cleanup. It is called once
 // per subtest and must return an empty backend. Only tests of a feature in [Features] call it again
 // with the same t. Then it must open the same data.
-type Open func(t *testing.T, clock spool.Clock) spool.Backend
+type Open func(t *testing.T, clock store.Clock) store.Backend

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // History is what has happened to some threads, seen from all sides: by the store, by clients that
@@ -46,18 +48,18 @@ type History struct {
 
 // ThreadDump is everything that a store has of a thread.
 type ThreadDump struct {
-	Thread   spool.Thread
-	Runs     []spool.RunRow
+	Thread   wire.Thread
+	Runs     []store.RunRow
 	Messages []spool.Message
 	Branches []BranchDump
-	Entries  []spool.Entry
-	Parks    []spool.Park
-	Usage    []spool.UsageLine
+	Entries  []wire.Entry
+	Parks    []store.Park
+	Usage    []wire.UsageLine
 }
 
 // BranchDump is a branch with its messages.
 type BranchDump struct {
-	Branch   spool.Branch
+	Branch   wire.Branch
 	Messages []spool.Message
 }
 
@@ -70,17 +72,17 @@ type Commit struct {
 	// FenceAfter is the thread's fence after the commit.
 	FenceAfter int64
 	// State and RunID are the thread's values after the commit.
-	State    spool.State
+	State    wire.State
 	RunID    spool.RunID
-	Runs     []spool.RunRow
+	Runs     []store.RunRow
 	Messages []spool.Message
 	// After has, for each of Messages, the message in the view after which it was added. Empty: it was
 	// the first one.
 	After   []spool.MessageID
-	Entries []spool.Entry
-	Usage   []spool.UsageRow
-	Jobs    []spool.Job
-	Claimed []spool.ClaimedJob
+	Entries []wire.Entry
+	Usage   []wire.UsageRow
+	Jobs    []wire.Job
+	Claimed []store.ClaimedJob
 	// At is the store's time at the commit.
 	At time.Time
 	// Dropped are the messages that the commit removed from the view.
@@ -99,21 +101,21 @@ type Client struct {
 	// Left says that the client went away before the end.
 	Left bool
 	// Frames are the frames that the client got.
-	Frames []spool.Frame
+	Frames []wire.Frame
 	// Connections says where the client's connections began. Empty: unknown.
 	Connections []Connection
 	mu          sync.Mutex
 }
 
 // Saw adds a frame.
-func (c *Client) Saw(f spool.Frame) {
+func (c *Client) Saw(f wire.Frame) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.Frames = append(c.Frames, f)
 }
 
 // Cursor returns the client's cursor. It is nil before the first frame that has a position.
-func (c *Client) Cursor() *spool.Cursor {
+func (c *Client) Cursor() *wire.Cursor {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, f := range slices.Backward(c.Frames) {
@@ -231,22 +233,22 @@ func (h *History) Tool(t spool.Tool) spool.Tool {
 }
 
 // Read adds the store's content of a thread. For a deleted thread it adds nothing.
-func (h *History) Read(ctx context.Context, db spool.Store, key spool.ThreadKey) error {
+func (h *History) Read(ctx context.Context, db store.Store, key spool.ThreadKey) error {
 	var d ThreadDump
-	err := db.View(ctx, key, func(v spool.View) (err error) {
+	err := db.View(ctx, key, func(v store.View) (err error) {
 		if d.Thread, err = v.Thread(); err != nil {
 			return err
 		}
-		if d.Runs, err = v.Runs(spool.RunQuery{Whole: true}); err != nil {
+		if d.Runs, err = v.Runs(wire.RunQuery{Whole: true}); err != nil {
 			return err
 		}
-		if d.Messages, err = v.Messages(spool.MessageQuery{}); err != nil {
+		if d.Messages, err = v.Messages(store.MessageQuery{}); err != nil {
 			return err
 		}
 		if d.Branches, err = readBranches(v); err != nil {
 			return err
 		}
-		if d.Entries, err = v.Entries(spool.EntryQuery{}); err != nil {
+		if d.Entries, err = v.Entries(store.EntryQuery{}); err != nil {
 			return err
 		}
 		for _, r := range d.Runs {
@@ -256,7 +258,7 @@ func (h *History) Read(ctx context.Context, db spool.Store, key spool.ThreadKey)
 			}
 			d.Parks = append(d.Parks, parks...)
 		}
-		usage, err := v.Usage(spool.UsageQuery{Sums: true})
+		usage, err := v.Usage(wire.UsageQuery{Sums: true})
 		d.Usage = usage.Sums
 		return err
 	})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // A history of several processes has no commits. What an edit has removed from the view is then known from the
@@ -16,7 +17,7 @@ func TestHistoryWithoutCommits(t *testing.T) {
 	dropped := func() *spooltest.History {
 		h := sound()
 		d := &h.Threads[0]
-		d.Branches = []spooltest.BranchDump{{Branch: spool.Branch{ID: 1}, Messages: d.Messages}}
+		d.Branches = []spooltest.BranchDump{{Branch: wire.Branch{ID: 1}, Messages: d.Messages}}
 		h.Commits, d.Messages = nil, nil
 		return h
 	}
@@ -33,10 +34,10 @@ func TestHistoryWithoutCommits(t *testing.T) {
 
 	h = dropped() // a client that was away during the edit gets a snapshot of the run, without the messages that are gone
 	frames := h.Clients[0].Frames
-	last := spool.Offset{Fence: 2, N: 3}
-	h.Clients[0].Frames = slices.Concat(frames[:15], []spool.Frame{{Kind: spool.FrameSnapshot, Snapshot: &spool.Snapshot{
-		Thread: spool.Thread{ID: "t"}, Runs: []spool.Run{h.Threads[0].Runs[0].Run}, LastEventSeq: 5, AfterMessageID: new(spool.MessageID),
-		Stream: &spool.StreamSnapshot{StreamID: "r:2", RunID: "r", Offset: &last},
+	last := wire.Offset{Fence: 2, N: 3}
+	h.Clients[0].Frames = slices.Concat(frames[:15], []wire.Frame{{Kind: wire.FrameSnapshot, Snapshot: &wire.Snapshot{
+		Thread: wire.Thread{ID: "t"}, Runs: []wire.Run{h.Threads[0].Runs[0].Run}, LastEventSeq: 5, AfterMessageID: new(spool.MessageID),
+		Stream: &wire.StreamSnapshot{StreamID: "r:2", RunID: "r", Offset: &last},
 	}}}, frames[15:])
 	for _, v := range h.Violations() {
 		t.Error(v)

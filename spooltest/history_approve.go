@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // approvals checks that a call that needed approval has run only after the approval, and with the
@@ -13,26 +15,26 @@ func (c *checker) approvals(where string, d ThreadDump) {
 	type approval struct {
 		reason, digest string
 		occurrence     int
-		revision       spool.RevisionID
+		revision       wire.RevisionID
 	}
-	asked := make(map[runCall]spool.InputRequired)
+	asked := make(map[runCall]wire.InputRequired)
 	gated := make(map[runCall]bool)
 	allowed := make(map[runCall][]approval)
-	started := make(map[spool.RunID]spool.RunRow, len(d.Runs))
+	started := make(map[spool.RunID]store.RunRow, len(d.Runs))
 	for _, r := range d.Runs {
 		started[r.ID] = r
 	}
 	for _, e := range d.Entries {
 		switch e.Type {
-		case spool.EntryInputRequired:
-			var p spool.InputRequired
+		case wire.EntryInputRequired:
+			var p wire.InputRequired
 			_ = json.Unmarshal(e.Payload, &p)
 			at := runCall{e.RunID, p.ToolCallID}
 			p = p.FromRecord()
 			asked[at] = p
-			gated[at] = gated[at] || p.Reason == spool.ParkApproval
-		case spool.EntryHITLResponse:
-			var p spool.HITLResponse
+			gated[at] = gated[at] || p.Reason == wire.ParkApproval
+		case wire.EntryHITLResponse:
+			var p wire.HITLResponse
 			_ = json.Unmarshal(e.Payload, &p)
 			at := runCall{e.RunID, p.ToolCallID}
 			if asked[at].DistinctApprover && !started[e.RunID].DistinctFrom(p.AnsweredBy) {
@@ -53,7 +55,7 @@ func (c *checker) approvals(where string, d ThreadDump) {
 		if e.Call.Thread != d.Thread.Key() || !gated[at] {
 			continue
 		}
-		ran := spool.Park{RunID: e.Call.RunID, Step: e.Call.Step, ToolCallID: at.call, ToolName: e.Call.Name, Args: e.Call.Args}
+		ran := store.Park{RunID: e.Call.RunID, Step: e.Call.Step, ToolCallID: at.call, ToolName: e.Call.Name, Args: e.Call.Args}
 		bound := false
 		for _, a := range allowed[at] {
 			ran.Reason, ran.Occurrence, ran.Revision = a.reason, a.occurrence, a.revision

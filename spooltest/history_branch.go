@@ -5,16 +5,18 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // readBranches reads the branches of a thread with their messages.
-func readBranches(v spool.View) (dumps []BranchDump, err error) {
+func readBranches(v store.View) (dumps []BranchDump, err error) {
 	branches, err := v.Branches()
 	if err != nil {
 		return nil, err
 	}
 	for _, b := range branches {
-		messages, err := v.Messages(spool.MessageQuery{Branch: b.ID})
+		messages, err := v.Messages(store.MessageQuery{Branch: b.ID})
 		if err != nil {
 			return nil, err
 		}
@@ -40,8 +42,8 @@ func (c *checker) kept(d ThreadDump) {
 			}
 		}
 	}
-	homes := make(map[spool.MessageID]spool.BranchID)
-	follow := func(home spool.BranchID, last spool.MessageID, messages []spool.Message) {
+	homes := make(map[spool.MessageID]wire.BranchID)
+	follow := func(home wire.BranchID, last spool.MessageID, messages []spool.Message) {
 		for _, m := range messages {
 			before, known := after[m.ID]
 			if _, added := times[m.ID]; !added {
@@ -73,7 +75,7 @@ func (c *checker) kept(d ThreadDump) {
 }
 
 // branch checks the fields of a branch.
-func (c *checker) branch(where string, b BranchDump, after spool.MessageID, homes map[spool.MessageID]spool.BranchID) {
+func (c *checker) branch(where string, b BranchDump, after spool.MessageID, homes map[spool.MessageID]wire.BranchID) {
 	if b.Branch.BaseMessageID != after {
 		c.wrongf("branch", where, "branch %d has the base %s, and begins after %s", b.Branch.ID, b.Branch.BaseMessageID, after)
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/compare"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // view is what a client has understood from its frames.
@@ -18,9 +20,9 @@ type view struct {
 	where string
 	seq   int64
 	// streams has the client's position in each stream.
-	streams map[spool.StreamID]*streamView
+	streams map[wire.StreamID]*streamView
 	// open is the stream of which items may come.
-	open spool.StreamID
+	open wire.StreamID
 	// live is true once the client must see every item of each new stream.
 	live bool
 	// shown has the steps of each run that the client shows.
@@ -30,11 +32,11 @@ type view struct {
 	// results has the calls whose results the client has seen.
 	results map[runCall]bool
 	// begun is the stream that began last.
-	begun spool.StreamID
+	begun wire.StreamID
 	// cut has the result of cutRuns.
 	cut map[spool.RunID]bool
 	// steers has the STEERED entries of each stream. Nil: nobody has asked for them.
-	steers map[spool.StreamID][]placedSteer
+	steers map[wire.StreamID][]placedSteer
 	// framesOnly is true for a client that drops unsaved content only when a snapshot comes.
 	framesOnly bool
 
@@ -45,7 +47,7 @@ type view struct {
 }
 
 type streamView struct {
-	at      spool.Offset
+	at      wire.Offset
 	started bool                   // its RUN_STARTED entry was seen
 	ended   bool                   // its last item was seen
 	closed  bool                   // its RUN_ENDED entry was seen
@@ -93,7 +95,7 @@ func (c *checker) client(client *Client) {
 func (c *checker) clientAs(client *Client, where string, framesOnly bool) {
 	v := &view{
 		checker: c, Client: client, where: where, live: client.FromStart, framesOnly: framesOnly,
-		streams: make(map[spool.StreamID]*streamView), shown: make(map[spool.RunID][]said), partial: make(map[spool.RunID]bool),
+		streams: make(map[wire.StreamID]*streamView), shown: make(map[spool.RunID][]said), partial: make(map[spool.RunID]bool),
 		results: make(map[runCall]bool),
 	}
 	v.turns = c.turnsFor(client)
@@ -106,11 +108,11 @@ func (c *checker) clientAs(client *Client, where string, framesOnly bool) {
 		}
 		v.greets(f)
 		switch f.Kind {
-		case spool.FrameThread:
+		case wire.FrameThread:
 			v.entry(*f.Event, f.Cursor)
-		case spool.FrameStream:
+		case wire.FrameStream:
 			v.item(f.StreamID, *f.Item)
-		case spool.FrameSnapshot:
+		case wire.FrameSnapshot:
 			if f.Snapshot.AfterMessageID != nil {
 				v.part(f.Snapshot)
 			} else {
@@ -138,14 +140,14 @@ func (s *streamView) says(who spool.AgentID, now said) {
 	s.now[who] = now
 }
 
-func (v *view) stream(id spool.StreamID) *streamView {
+func (v *view) stream(id wire.StreamID) *streamView {
 	if v.streams[id] == nil {
 		v.streams[id] = &streamView{}
 	}
 	return v.streams[id]
 }
 
-func (v *view) entry(e spool.Entry, at *spool.Cursor) {
+func (v *view) entry(e wire.Entry, at *wire.Cursor) {
 	if e.Seq == 0 {
 		v.notice(e)
 		return
@@ -162,12 +164,12 @@ func (v *view) entry(e spool.Entry, at *spool.Cursor) {
 		v.wrongf("client-seq", v.where, "seq %d comes after %d, and what is in between does not", e.Seq, v.seq)
 	}
 	v.seq = e.Seq
-	var p spool.RunEnded
-	if e.Type == spool.EntryRunStarted || e.Type == spool.EntryRunEnded {
+	var p wire.RunEnded
+	if e.Type == wire.EntryRunStarted || e.Type == wire.EntryRunEnded {
 		_ = json.Unmarshal(e.Payload, &p)
 	}
 	switch e.Type {
-	case spool.EntryRunStarted:
+	case wire.EntryRunStarted:
 		if open := v.streams[v.open]; v.live && open != nil && !open.closed {
 			v.wrongf("client-order", v.where, "%s starts while %s is open", p.StreamID, v.open)
 		}
@@ -177,7 +179,7 @@ func (v *view) entry(e spool.Entry, at *spool.Cursor) {
 		}
 		s.started = true
 		v.open, v.begun = p.StreamID, p.StreamID
-	case spool.EntryRunEnded:
+	case wire.EntryRunEnded:
 		s := v.stream(p.StreamID)
 		if v.live && !s.ended && !s.lost {
 			v.wrongf("client-order", v.where, "the record ends %s before its last item has come", p.StreamID)
@@ -187,7 +189,7 @@ func (v *view) entry(e spool.Entry, at *spool.Cursor) {
 		if at != nil && at.Stream == p.StreamID && s.at.Compare(at.Offset) < 0 {
 			s.at = at.Offset // the last items were lost
 		}
-	case spool.EntryMessagesRestored:
+	case wire.EntryMessagesRestored:
 		if v.cursored {
 			v.restored = e.Seq
 		}
@@ -195,7 +197,7 @@ func (v *view) entry(e spool.Entry, at *spool.Cursor) {
 	}
 }
 
-func (v *view) item(id spool.StreamID, item spool.Item) {
+func (v *view) item(id wire.StreamID, item wire.Item) {
 	s := v.stream(id)
 	v.fresh = false
 	v.showsBranch(string(item.Type))
@@ -222,43 +224,43 @@ func (v *view) item(id spool.StreamID, item spool.Item) {
 
 // follows reports whether b is the offset right after a, or the first offset of a later worker that
 // only ends the stream.
-func follows(a, b spool.Offset) bool {
+func follows(a, b wire.Offset) bool {
 	return a.Fence == b.Fence && b.N == a.N+1 || b.N == 1 && a.Fence < b.Fence
 }
 
 // fold adds an item to the output of its agent's step.
-func (v *view) fold(run spool.RunID, s *streamView, item spool.Item) {
-	var wrapped spool.SubagentEvent
-	if item.Type == spool.ItemSubagentEvent {
+func (v *view) fold(run spool.RunID, s *streamView, item wire.Item) {
+	var wrapped wire.SubagentEvent
+	if item.Type == wire.ItemSubagentEvent {
 		_ = item.Decode(&wrapped)
-		if json.Unmarshal(wrapped.Event, &item) != nil || !item.Type.Content() || item.Type == spool.ItemSubagentEvent {
+		if json.Unmarshal(wrapped.Event, &item) != nil || !item.Type.Content() || item.Type == wire.ItemSubagentEvent {
 			v.wrongf("client-text", v.where, "run %s wraps %s", run, wrapped.Event)
 		}
 	}
 	who := wrapped.SubagentID
 	now := s.now[who]
 	switch item.Type {
-	case spool.ItemTextContent, spool.ItemReasoningContent:
-		var d spool.Delta
+	case wire.ItemTextContent, wire.ItemReasoningContent:
+		var d wire.Delta
 		_ = item.Decode(&d)
-		if item.Type == spool.ItemTextContent {
+		if item.Type == wire.ItemTextContent {
 			now.text += d.Delta
 		} else {
 			now.reasoning += d.Delta
 		}
 		s.says(who, now)
-	case spool.ItemToolStart:
-		var r spool.ToolStarted
+	case wire.ItemToolStart:
+		var r wire.ToolStarted
 		_ = item.Decode(&r)
 		now.calls = append(slices.Clip(now.calls), r.ToolCallID)
 		s.says(who, now)
-	case spool.ItemSource:
+	case wire.ItemSource:
 		var source spool.Source
 		_ = item.Decode(&source)
 		now.sources += nameOf(source)
 		s.says(who, now)
-	case spool.ItemToolResult:
-		var r spool.ToolResulted
+	case wire.ItemToolResult:
+		var r wire.ToolResulted
 		_ = item.Decode(&r)
 		v.results[runCall{runOf(run, who), r.ToolCallID}] = true
 		if now.results == nil {
@@ -267,32 +269,32 @@ func (v *view) fold(run spool.RunID, s *streamView, item spool.Item) {
 		now.results[r.ToolCallID] = r.Result
 		now.landed = append(slices.Clip(now.landed), r.ToolCallID)
 		s.says(who, now)
-	case spool.ItemStepFinished:
-		var f spool.StepFinished
+	case wire.ItemStepFinished:
+		var f wire.StepFinished
 		_ = item.Decode(&f)
 		if f.AgentID != nil {
 			who, run = *f.AgentID, spool.RunID(*f.AgentID)
 		}
 		v.shown[run] = append(v.shown[run], s.now[who])
 		delete(s.now, who)
-	case spool.ItemSubagentFinished:
-		var f spool.SubagentFinished
+	case wire.ItemSubagentFinished:
+		var f wire.SubagentFinished
 		_ = item.Decode(&f)
 		if !v.framesOnly {
 			delete(s.now, f.SubagentID) // unsaved content is dropped
 		}
-	case spool.ItemRunError:
+	case wire.ItemRunError:
 		if !v.framesOnly {
 			s.now = nil // unsaved content is dropped
 		}
-	case spool.ItemRunFinished:
+	case wire.ItemRunFinished:
 		v.bill(run, item)
 	default:
 	}
 }
 
 // snapshot replaces everything that the client has.
-func (v *view) snapshot(snap *spool.Snapshot) {
+func (v *view) snapshot(snap *wire.Snapshot) {
 	v.restored = 0
 	v.showsTurns(snap)
 	if snap.LastEventSeq >= 0 {
@@ -303,7 +305,7 @@ func (v *view) snapshot(snap *spool.Snapshot) {
 	}
 	v.live = true
 	for _, s := range v.streams { // their content is gone and may be shown again
-		s.lost, s.ended, s.at, s.now = true, false, spool.Offset{}, nil
+		s.lost, s.ended, s.at, s.now = true, false, wire.Offset{}, nil
 	}
 	told := make(map[spool.RunID]bool)
 	for _, m := range snap.Messages {
@@ -324,7 +326,7 @@ func (v *view) snapshot(snap *spool.Snapshot) {
 	s := v.stream(id)
 	s.lost, s.started, s.closed = true, true, false
 	v.open, v.begun = id, id
-	s.at, s.ended = spool.Offset{}, snap.Stream.End != nil
+	s.at, s.ended = wire.Offset{}, snap.Stream.End != nil
 	for _, item := range snap.Stream.Items {
 		v.fold(snap.Stream.RunID, s, item)
 	}
@@ -339,11 +341,11 @@ func (v *view) snapshot(snap *spool.Snapshot) {
 }
 
 // runEnds returns the seqs at which the record ends a stream.
-func (v *view) runEnds(id spool.StreamID) (seqs []int64) {
+func (v *view) runEnds(id wire.StreamID) (seqs []int64) {
 	for _, d := range v.Threads {
 		for _, e := range d.Entries {
-			var p spool.RunEnded
-			if e.Type == spool.EntryRunEnded && json.Unmarshal(e.Payload, &p) == nil && p.StreamID == id {
+			var p wire.RunEnded
+			if e.Type == wire.EntryRunEnded && json.Unmarshal(e.Payload, &p) == nil && p.StreamID == id {
 				seqs = append(seqs, e.Seq)
 			}
 		}
@@ -397,7 +399,7 @@ func (v *view) compare() {
 			continue
 		}
 		v.closed(d)
-		byID := make(map[spool.RunID]spool.RunRow, len(d.Runs))
+		byID := make(map[spool.RunID]store.RunRow, len(d.Runs))
 		for _, r := range d.Runs {
 			byID[r.ID] = r
 		}

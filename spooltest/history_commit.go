@@ -5,25 +5,27 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // ticket checks that a commit that queues a run also adds a job for it, because a second transaction
 // may never come. A commit that starts a run for a worker has claimed the job for that worker, so that no other one
 // gets it.
-func (c *checker) ticket(n int, where string, commit Commit, before, r spool.RunRow) {
+func (c *checker) ticket(n int, where string, commit Commit, before, r store.RunRow) {
 	if r.QueuePosition > 0 || r.Depth > 0 {
 		return
 	}
-	waits := slices.ContainsFunc(commit.Jobs, func(j spool.Job) bool { return j.RunID == r.ID })
-	claimed := slices.ContainsFunc(commit.Claimed, func(j spool.ClaimedJob) bool { return j.RunID == r.ID })
+	waits := slices.ContainsFunc(commit.Jobs, func(j wire.Job) bool { return j.RunID == r.ID })
+	claimed := slices.ContainsFunc(commit.Claimed, func(j store.ClaimedJob) bool { return j.RunID == r.ID })
 	begins := before.ID == "" && !r.EnqueuedAt.Before(commit.At) // else it is of a database that is older than the history
-	waited := before.ID == "" || before.QueuePosition > 0 || before.State == spool.WaitingForInput
+	waited := before.ID == "" || before.QueuePosition > 0 || before.State == wire.WaitingForInput
 	switch {
-	case r.State == spool.Queued && waited && !waits:
+	case r.State == wire.Queued && waited && !waits:
 		c.wrongf("job", where, "commit %d queues run %s without a job", n, r.ID)
-	case r.State == spool.Running && begins && (waits || !claimed):
+	case r.State == wire.Running && begins && (waits || !claimed):
 		c.wrongf("job", where, "commit %d starts run %s for a worker that has not claimed its only job", n, r.ID)
-	case claimed && (r.State != spool.Running || !begins):
+	case claimed && (r.State != wire.Running || !begins):
 		c.wrongf("job", where, "commit %d claims a job of run %s, which does not begin with it", n, r.ID)
 	}
 }
@@ -61,7 +63,7 @@ func (c *checker) foreign(client *Client) {
 
 // clock checks that the time in which a worker executes a run is counted once: never more than the time
 // that has passed, and not less, unless the worker died.
-func (c *checker) clock(n int, where string, commit Commit, before, r spool.RunRow) {
+func (c *checker) clock(n int, where string, commit Commit, before, r store.RunRow) {
 	if r.Depth > 0 || before.ID == "" || before.WorkerSince.IsZero() || !r.WorkerSince.IsZero() {
 		return
 	}
@@ -80,11 +82,11 @@ func (c *checker) clock(n int, where string, commit Commit, before, r spool.RunR
 
 // lost reports whether a commit ends the segment of a dead worker.
 func lost(commit Commit, run spool.RunID) bool {
-	return slices.ContainsFunc(commit.Entries, func(e spool.Entry) bool {
-		if e.Type != spool.EntryRunEnded || e.RunID != run {
+	return slices.ContainsFunc(commit.Entries, func(e wire.Entry) bool {
+		if e.Type != wire.EntryRunEnded || e.RunID != run {
 			return false
 		}
-		var p spool.RunEnded
-		return json.Unmarshal(e.Payload, &p) == nil && p.Status == spool.SegmentLost
+		var p wire.RunEnded
+		return json.Unmarshal(e.Payload, &p) == nil && p.Status == wire.SegmentLost
 	})
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // timed returns a sound history in which a worker has executed the run for a minute, which is
@@ -19,15 +21,15 @@ func timed() *spooltest.History {
 	for i := range h.Commits {
 		h.Commits[i].At = began.Add(time.Duration(i) * time.Minute)
 	}
-	carried := func(commit int, r spool.RunState, spent time.Duration) {
+	carried := func(commit int, r store.RunState, spent time.Duration) {
 		run := h.Commits[commit].Runs[0]
 		run.WallTime, run.WorkerSince, run.EnqueuedAt = r.WallTime, r.WorkerSince, began
-		run.Allowance = &spool.Allowance{Budget: spool.Budget{WallTime: time.Hour}, Spent: spool.Spent{WallTime: spent}}
+		run.Allowance = &wire.Allowance{Budget: spool.Budget{WallTime: time.Hour}, Spent: wire.Spent{WallTime: spent}}
 		h.Commits[commit].Runs[0] = run
 	}
-	carried(0, spool.RunState{}, 0)
-	carried(1, spool.RunState{WorkerSince: began.Add(time.Minute)}, 0)
-	carried(2, spool.RunState{WallTime: time.Minute}, time.Minute)
+	carried(0, store.RunState{}, 0)
+	carried(1, store.RunState{WorkerSince: began.Add(time.Minute)}, 0)
+	carried(2, store.RunState{WallTime: time.Minute}, time.Minute)
 	return h
 }
 
@@ -59,9 +61,9 @@ func TestHistoryCommits(t *testing.T) {
 		"another tenant's run":         {"tenant", "writes run r of eve/t", func(h *spooltest.History) { own(h, "eve", "t") }},
 		"another thread's run":         {"tenant", "writes run r of acme/u", func(h *spooltest.History) { own(h, "acme", "u") }},
 		"another tenant's job":         {"tenant", "adds a job of eve/t", func(h *spooltest.History) { h.Commits[0].Jobs[0].Tenant, h.Commits[0].Jobs[0].ThreadID = "eve", "t" }},
-		"an entry of another thread":   {"tenant", "is told of the thread u", func(h *spooltest.History) { tell(h, spool.Frame{Event: &spool.Entry{ThreadID: "u"}}) }},
+		"an entry of another thread":   {"tenant", "is told of the thread u", func(h *spooltest.History) { tell(h, wire.Frame{Event: &wire.Entry{ThreadID: "u"}}) }},
 		"a snapshot of another thread": {"tenant", "has a snapshot of u", func(h *spooltest.History) {
-			tell(h, spool.Frame{Snapshot: &spool.Snapshot{Thread: spool.Thread{ID: "u"}}})
+			tell(h, wire.Frame{Snapshot: &wire.Snapshot{Thread: wire.Thread{ID: "u"}}})
 		}},
 		"time that is not counted":   {"wall-time", "counts 0s of run r, which executed for 1m0s", func(h *spooltest.History) { carry(h, 0, 0) }},
 		"time that is counted twice": {"wall-time", "counts 2m0s of run r", func(h *spooltest.History) { carry(h, 2*time.Minute, 2*time.Minute) }},
@@ -84,7 +86,7 @@ func TestHistoryCommits(t *testing.T) {
 // begin makes the start of the run give it to a worker, which has claimed a job if jobs is true. The jobs of the start
 // remain.
 func begin(h *spooltest.History, claimed bool) {
-	h.Commits[0].Runs[0].State = spool.Running
+	h.Commits[0].Runs[0].State = wire.Running
 	if claimed {
 		claim(h, "acme")
 		return
@@ -94,23 +96,23 @@ func begin(h *spooltest.History, claimed bool) {
 
 // claim makes the start of the run add a claimed job.
 func claim(h *spooltest.History, tenant spool.Tenant) {
-	h.Commits[0].Claimed = []spool.ClaimedJob{{Job: spool.Job{Tenant: tenant, ThreadID: "t", RunID: "r"}}}
+	h.Commits[0].Claimed = []store.ClaimedJob{{Job: wire.Job{Tenant: tenant, ThreadID: "t", RunID: "r"}}}
 }
 
-func resume(h *spooltest.History, jobs []spool.Job) {
+func resume(h *spooltest.History, jobs []wire.Job) {
 	r := h.Commits[2].Runs[0]
-	r.State = spool.Queued
-	h.Commits[3].Runs, h.Commits[3].Jobs = []spool.RunRow{r}, jobs
+	r.State = wire.Queued
+	h.Commits[3].Runs, h.Commits[3].Jobs = []store.RunRow{r}, jobs
 }
 
 func own(h *spooltest.History, tenant spool.Tenant, thread spool.ThreadID) {
 	h.Commits[1].Runs[0].Tenant, h.Commits[1].Runs[0].ThreadID = tenant, thread
 }
 
-func tell(h *spooltest.History, f spool.Frame) {
-	f.Kind = spool.FrameThread
+func tell(h *spooltest.History, f wire.Frame) {
+	f.Kind = wire.FrameThread
 	if f.Snapshot != nil {
-		f.Kind = spool.FrameSnapshot
+		f.Kind = wire.FrameSnapshot
 	}
 	h.Clients[0].Frames = append(h.Clients[0].Frames, f)
 }
@@ -141,26 +143,26 @@ func TestHistoryUnheardOf(t *testing.T) {
 		"a summary of no messages": {"summary", "tells of a summary of 0 messages", func(h *spooltest.History) {
 			h.Commits[4].Messages = []spool.Message{summaryOf("m3")}
 			h.Commits[4].Entries = append(slices.Clone(h.Commits[4].Entries),
-				*spool.NewEntry(spool.EntryContextCompacted, "r", spool.ContextCompacted{MessageID: "s"}))
+				*wire.NewEntry(wire.EntryContextCompacted, "r", wire.ContextCompacted{MessageID: "s"}))
 		}},
-		"a run in the state of a thread": {"end-state", "run r is IDLE", func(h *spooltest.History) { h.Threads[0].Runs[0].State = spool.Idle }},
+		"a run in the state of a thread": {"end-state", "run r is IDLE", func(h *spooltest.History) { h.Threads[0].Runs[0].State = wire.Idle }},
 		"a run that waits and runs": {"waiting", "waits and is RUNNING", func(h *spooltest.History) {
 			r := waiting(h, "r1", 1)
-			r.State = spool.Running
+			r.State = wire.Running
 			h.Threads[0].Runs = append(h.Threads[0].Runs, r)
 		}},
 		"a run that waits without a turn": {"waiting", "waits without a turn", func(h *spooltest.History) {
 			r := waiting(h, "r1", 1)
 			r.Wait = nil
-			h.Threads[0].Thread.State = spool.Running
+			h.Threads[0].Thread.State = wire.Running
 			h.Threads[0].Runs = append(h.Threads[0].Runs, r)
 		}},
 		"a turn that is no message": {"turn-order", "a turn cannot be read", func(h *spooltest.History) {
 			h.Clients[0].Connections = []spooltest.Connection{{}}
-			tell(h, spool.Frame{Event: &spool.Entry{Type: spool.NoticeMessageAppended, Payload: json.RawMessage(`[]`)}})
+			tell(h, wire.Frame{Event: &wire.Entry{Type: wire.NoticeMessageAppended, Payload: json.RawMessage(`[]`)}})
 		}},
 		"a state that is none": {"state-order", "a state cannot be read", func(h *spooltest.History) {
-			tell(h, spool.Frame{Event: &spool.Entry{Type: spool.NoticeStateChange, Payload: json.RawMessage(`[]`)}})
+			tell(h, wire.Frame{Event: &wire.Entry{Type: wire.NoticeStateChange, Payload: json.RawMessage(`[]`)}})
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

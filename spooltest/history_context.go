@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // summaries checks that the record has one entry for each summary, and that everything to which a
@@ -29,8 +30,8 @@ func (c *checker) summaries(d ThreadDump) {
 	for n, commit := range c.of(d.Thread.Key()) {
 		told := make(map[spool.MessageID]int)
 		for _, e := range commit.Entries {
-			var p spool.ContextCompacted
-			if e.Type == spool.EntryContextCompacted && json.Unmarshal(e.Payload, &p) == nil {
+			var p wire.ContextCompacted
+			if e.Type == wire.EntryContextCompacted && json.Unmarshal(e.Payload, &p) == nil {
 				told[p.MessageID]++
 				if p.SummarizedMessages < 1 {
 					c.wrongf("summary", where, "seq %d tells of a summary of %d messages", e.Seq, p.SummarizedMessages)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // expiries checks that parks expire no sooner than the record says, that each period has at most one
@@ -16,25 +17,25 @@ func (c *checker) expiries(where string, d ThreadDump) {
 	}
 	waits := make(map[runCall]wait)
 	fails := make(map[spool.RunID]spool.ToolCallID)
-	marks := make(map[spool.RunID]spool.Expired)
+	marks := make(map[spool.RunID]wire.Expired)
 	for _, e := range d.Entries {
 		var p struct {
 			ToolCallID spool.ToolCallID
 			ExpiresAt  time.Time
 			OnExpiry   spool.ExpiryAction
-			Status     spool.SegmentStatus
-			Expired    spool.Expired
+			Status     wire.SegmentStatus
+			Expired    wire.Expired
 		}
 		switch e.Type {
-		case spool.EntryRunEnded:
+		case wire.EntryRunEnded:
 			_ = json.Unmarshal(e.Payload, &p)
-			if want := marks[e.RunID]; p.Status == spool.SegmentFinished && !sameMark(p.Expired, want) {
+			if want := marks[e.RunID]; p.Status == wire.SegmentFinished && !sameMark(p.Expired, want) {
 				c.wrongf("expiry", where, "seq %d ends run %s with the mark %v, want %v", e.Seq, e.RunID, p.Expired, want)
 			}
 			continue
-		case spool.EntryInputRequired, spool.EntryInputExtended, spool.EntryInputExpiring, spool.EntryInputExpired:
+		case wire.EntryInputRequired, wire.EntryInputExtended, wire.EntryInputExpiring, wire.EntryInputExpired:
 			_ = json.Unmarshal(e.Payload, &p)
-		case spool.EntryRunStarted:
+		case wire.EntryRunStarted:
 			if call, ok := fails[e.RunID]; ok {
 				c.wrongf("expiry", where, "seq %d goes on with run %s, which %s has failed", e.Seq, e.RunID, call)
 			}
@@ -45,12 +46,12 @@ func (c *checker) expiries(where string, d ThreadDump) {
 		at := runCall{e.RunID, p.ToolCallID}
 		w := waits[at]
 		switch e.Type {
-		case spool.EntryInputExpiring:
+		case wire.EntryInputExpiring:
 			if w.warned {
 				c.wrongf("expiry", where, "seq %d warns of %s once more", e.Seq, at.call)
 			}
 			w.warned = true
-		case spool.EntryInputExpired:
+		case wire.EntryInputExpired:
 			if e.CreatedAt.Before(w.until) {
 				c.wrongf("expiry", where, "seq %d ends %s at %s, before %s", e.Seq, at.call, e.CreatedAt, w.until)
 			}
@@ -70,13 +71,13 @@ func (c *checker) expiries(where string, d ThreadDump) {
 		if r.ID == d.Thread.RunID && !sameMark(d.Thread.Expired, r.Expired) {
 			c.wrongf("expiry", where, "the thread has the mark %v, and its run %v", d.Thread.Expired, r.Expired)
 		}
-		if call, ok := fails[r.ID]; ok && r.State == spool.Completed {
+		if call, ok := fails[r.ID]; ok && r.State == wire.Completed {
 			c.wrongf("expiry", where, "run %s has completed, although %s has failed it", r.ID, call)
 		}
 	}
 }
 
 // sameMark compares marks whose times may be of a store, or of a text.
-func sameMark(a, b spool.Expired) bool {
+func sameMark(a, b wire.Expired) bool {
 	return a.Questions == b.Questions && a.Since.Equal(b.Since)
 }

@@ -5,11 +5,13 @@ import (
 	"reflect"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // nested checks nested runs: that each belongs to the run that spawned it, that it has ended if its
 // parents have, and that its data has the right agent id.
-func (c *checker) nested(where string, d ThreadDump, byID map[spool.RunID]spool.RunRow) {
+func (c *checker) nested(where string, d ThreadDump, byID map[spool.RunID]store.RunRow) {
 	type spawned struct {
 		parent spool.RunID
 		call   spool.ToolCallID
@@ -74,8 +76,8 @@ func (c *checker) reports(where string, d ThreadDump) {
 					Cancelled bool
 				}
 				_ = json.Unmarshal(p.Result, &told)
-				want := r.State == spool.Completed && r.Result != nil && tells(told.Result, r.Result.Text) ||
-					r.State == spool.Failed && told.Error == r.Error
+				want := r.State == wire.Completed && r.Result != nil && tells(told.Result, r.Result.Text) ||
+					r.State == wire.Failed && told.Error == r.Error
 				if p.ToolName != spool.SpawnTool || !told.Cancelled && (told.AgentID != r.AgentID() || !want) {
 					c.wrongf("nested", where, "run %s is %s with %+v, and its call told %s", r.ID, r.State, r.Result, p.Result)
 				}
@@ -85,8 +87,8 @@ func (c *checker) reports(where string, d ThreadDump) {
 }
 
 // nestedCommit checks what one commit has done to nested runs. Known has all of them.
-func (c *checker) nestedCommit(n int, where string, known []spool.RunRow) {
-	runs := make(map[spool.RunID]spool.RunRow, len(known))
+func (c *checker) nestedCommit(n int, where string, known []store.RunRow) {
+	runs := make(map[spool.RunID]store.RunRow, len(known))
 	for _, r := range known {
 		runs[r.ID] = r
 	}
@@ -94,7 +96,7 @@ func (c *checker) nestedCommit(n int, where string, known []spool.RunRow) {
 		switch {
 		case r.RootID == "":
 			continue
-		case r.State == spool.Queued || r.State == spool.Idle:
+		case r.State == wire.Queued || r.State == wire.Idle:
 			c.wrongf("nested", where, "commit %d leaves the nested run %s %s", n, r.ID, r.State)
 		}
 		if root, known := runs[r.RootID]; known && root.State.Terminal() && !r.State.Terminal() {

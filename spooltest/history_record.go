@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // record checks the order of a thread's record.
@@ -24,23 +26,23 @@ func (c *checker) record(d ThreadDump) {
 // segments checks that segments begin and end in turn, that their numbers count up by one, and that a
 // run has none after its last one.
 func (c *checker) segments(where string, d ThreadDump) {
-	var open *spool.RunStarted
+	var open *wire.RunStarted
 	last := make(map[spool.RunID]int)
 	for _, e := range d.Entries {
 		switch e.Type {
-		case spool.EntryRunStarted:
-			var p spool.RunStarted
+		case wire.EntryRunStarted:
+			var p wire.RunStarted
 			_ = json.Unmarshal(e.Payload, &p)
 			if open != nil {
 				c.wrongf("segment-pairs", where, "seq %d starts %s while %s is open", e.Seq, p.StreamID, open.StreamID)
 			}
-			if p.Segment != last[p.RunID]+1 || p.StreamID != spool.NewStreamID(p.RunID, p.Segment) {
+			if p.Segment != last[p.RunID]+1 || p.StreamID != wire.NewStreamID(p.RunID, p.Segment) {
 				c.wrongf("segment-numbers", where, "seq %d starts segment %d as %s after segment %d", e.Seq, p.Segment, p.StreamID, last[p.RunID])
 			}
 			last[p.RunID] = p.Segment
 			open = &p
-		case spool.EntryRunEnded:
-			var p spool.RunEnded
+		case wire.EntryRunEnded:
+			var p wire.RunEnded
 			_ = json.Unmarshal(e.Payload, &p)
 			if open == nil || open.StreamID != p.StreamID {
 				c.wrongf("segment-pairs", where, "seq %d ends %s, which is not open", e.Seq, p.StreamID)
@@ -62,7 +64,7 @@ func (c *checker) segments(where string, d ThreadDump) {
 // commits checks the writes in order.
 func (c *checker) commits() {
 	type run struct {
-		spool.RunRow
+		store.RunRow
 
 		ended bool
 	}
@@ -103,7 +105,7 @@ func (c *checker) commits() {
 			} else if before.State != r.State && !before.State.CanBecome(r.State) {
 				c.wrongf("transition", where, "commit %d takes run %s from %s to %s", n, r.ID, before.State, r.State)
 			}
-			if !before.StopAt.IsZero() && r.State.Terminal() && r.State != spool.Cancelled {
+			if !before.StopAt.IsZero() && r.State.Terminal() && r.State != wire.Cancelled {
 				c.wrongf("stop", where, "run %s was stopped and ended as %s", r.ID, r.State)
 			}
 			c.budgets(n, where, r)
@@ -128,7 +130,7 @@ func (c *checker) commits() {
 				active++
 			}
 		}
-		known := runsOf(k.runs, func(r *run) spool.RunRow { return r.RunRow })
+		known := runsOf(k.runs, func(r *run) store.RunRow { return r.RunRow })
 		c.line(n, where, commit, places, known)
 		c.steered(n, where, commit, places, known)
 		c.nestedCommit(n, where, known)

@@ -6,11 +6,12 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // part applies a snapshot of one run. It drops the content of that run that is in no message, and
 // leaves all other runs unchanged.
-func (v *view) part(snap *spool.Snapshot) {
+func (v *view) part(snap *wire.Snapshot) {
 	seq := max(snap.LastEventSeq, 0)
 	if v.live && seq != v.seq {
 		v.wrongf("client-seq", v.where, "the snapshot of a run stands at seq %d, and the client at %d", seq, v.seq)
@@ -19,7 +20,7 @@ func (v *view) part(snap *spool.Snapshot) {
 	v.payload = nil
 	if snap.Thread.State != "" {
 		v.becomes(snap.Thread.State, func(c Commit) bool {
-			of := func(r spool.Run) bool { return r.ID == c.RunID }
+			of := func(r wire.Run) bool { return r.ID == c.RunID }
 			return c.State == snap.Thread.State && slices.ContainsFunc(snap.Runs, of)
 		})
 	}
@@ -39,7 +40,7 @@ func (v *view) part(snap *spool.Snapshot) {
 			s.at, s.ended = *o, snap.Stream.End != nil
 		}
 	} else {
-		v.stream(v.begun).at = spool.Offset{} // the stream has expired, and the client has no position in it
+		v.stream(v.begun).at = wire.Offset{} // the stream has expired, and the client has no position in it
 	}
 	for _, s := range v.streams {
 		s.now = nil
@@ -67,7 +68,7 @@ func (v *view) take(messages []spool.Message) {
 
 // nothingUnsaved checks that a client that has seen the end of a segment shows none of its unsaved
 // content.
-func (v *view) nothingUnsaved(id spool.StreamID, s *streamView) {
+func (v *view) nothingUnsaved(id wire.StreamID, s *streamView) {
 	for _, who := range slices.Sorted(maps.Keys(s.now)) {
 		now := s.now[who]
 		if now.empty() && len(now.results) == 0 {

@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // runs checks the final states of a thread's runs, and their usage.
 func (c *checker) runs(d ThreadDump) {
 	where := d.Thread.Key().String()
-	byID := make(map[spool.RunID]spool.RunRow, len(d.Runs))
+	byID := make(map[spool.RunID]store.RunRow, len(d.Runs))
 	active := 0
 	cancelled := 0
 	for _, r := range d.Runs {
@@ -35,7 +37,7 @@ func (c *checker) runs(d ThreadDump) {
 		case r.EndedAt.IsZero() || r.StopReason == "":
 			c.wrongf("end-state", where, "run %s is %s without a time or a reason", r.ID, r.State)
 		}
-		if r.State == spool.Cancelled {
+		if r.State == wire.Cancelled {
 			cancelled++
 		}
 		if r.ID == d.Thread.RunID && r.State != d.Thread.State {
@@ -134,18 +136,18 @@ func (c *checker) answers(where string, d ThreadDump) map[runCall]int {
 		}
 		before := extended
 		extended = nil
-		if before != nil && e.Type != spool.EntryInputRequired {
+		if before != nil && e.Type != wire.EntryInputRequired {
 			c.wrongf("asks-again", where, "seq %d stands between more time for %s and its question", e.Seq, before.call)
 		}
 		switch e.Type {
-		case spool.EntryInputRequired, spool.EntryHITLResponse, spool.EntryInputExpired, spool.EntryInputExpiring, spool.EntryInputExtended:
+		case wire.EntryInputRequired, wire.EntryHITLResponse, wire.EntryInputExpired, wire.EntryInputExpiring, wire.EntryInputExtended:
 			_ = json.Unmarshal(e.Payload, &p)
 		default:
 			continue
 		}
 		at := runCall{e.RunID, p.ToolCallID}
 		reason, asked := open[at]
-		if e.Type == spool.EntryInputRequired {
+		if e.Type == wire.EntryInputRequired {
 			if asked && (before == nil || *before != at) {
 				c.wrongf("answer-once", where, "seq %d asks for %s, which is open", e.Seq, p.ToolCallID)
 			}
@@ -156,17 +158,17 @@ func (c *checker) answers(where string, d ThreadDump) map[runCall]int {
 			c.wrongf("answer-once", where, "seq %d, an %s, is about %s, which is not open", e.Seq, e.Type, p.ToolCallID)
 		}
 		switch e.Type {
-		case spool.EntryInputExtended:
+		case wire.EntryInputExtended:
 			extended = &at
 			continue
-		case spool.EntryInputExpiring:
+		case wire.EntryInputExpiring:
 			continue
 		default:
 		}
 		delete(open, at)
-		if e.Type == spool.EntryHITLResponse {
+		if e.Type == wire.EntryHITLResponse {
 			recorded[p.ToolCallID]++
-			if p.Approved && reason == spool.ParkOutcomeUnknown {
+			if p.Approved && reason == wire.ParkOutcomeUnknown {
 				again[at]++
 			}
 		}

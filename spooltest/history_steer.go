@@ -5,13 +5,15 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // steersOf returns the STEERED entries of a record, with their payloads.
-func steersOf(entries []spool.Entry) (found []spool.Entry, payloads []spool.Steered) {
+func steersOf(entries []wire.Entry) (found []wire.Entry, payloads []wire.Steered) {
 	for _, e := range entries {
-		var p spool.Steered
-		if e.Type == spool.EntrySteered && json.Unmarshal(e.Payload, &p) == nil {
+		var p wire.Steered
+		if e.Type == wire.EntrySteered && json.Unmarshal(e.Payload, &p) == nil {
 			found, payloads = append(found, e), append(payloads, p)
 		}
 	}
@@ -34,7 +36,7 @@ func (c *checker) steers(d ThreadDump) {
 	for _, b := range d.Branches {
 		note(b.Messages)
 	}
-	byID := make(map[spool.RunID]spool.RunRow, len(d.Runs))
+	byID := make(map[spool.RunID]store.RunRow, len(d.Runs))
 	for _, r := range d.Runs {
 		byID[r.ID] = r
 	}
@@ -49,9 +51,9 @@ func (c *checker) steers(d ThreadDump) {
 			c.wrongf("steer", where, "seq %d of run %s puts steer %s into run %s", e.Seq, e.RunID, p.SteerRunID, p.RunID)
 		case !there || m.RunID != p.RunID || !ofUser(m) || m.AfterSeq != e.Seq-1 || m.ClientMessageID != p.ClientMessageID:
 			c.wrongf("steer", where, "seq %d tells of the message %s, which is %+v", e.Seq, p.MessageID, m)
-		case steer.State != spool.Completed || steer.StopReason != spool.StopSteered || steer.Segments > 0 || steer.Steps > 0:
+		case steer.State != wire.Completed || steer.StopReason != wire.StopSteered || steer.Segments > 0 || steer.Steps > 0:
 			c.wrongf("steer", where, "seq %d takes the message of run %s, which is %s with %q", e.Seq, steer.ID, steer.State, steer.StopReason)
-		case steer.Wait == nil || steer.Wait.Delivered == nil || *steer.Wait.Delivered != (spool.Delivered{RunID: p.RunID, MessageID: p.MessageID}):
+		case steer.Wait == nil || steer.Wait.Delivered == nil || *steer.Wait.Delivered != (wire.Delivered{RunID: p.RunID, MessageID: p.MessageID}):
 			c.wrongf("steer", where, "seq %d takes the message of run %s, which says %+v", e.Seq, steer.ID, steer.Wait)
 		}
 	}
@@ -59,13 +61,13 @@ func (c *checker) steers(d ThreadDump) {
 		if r.Depth > 0 || r.Wait == nil || r.Wait.WhenBusy != spool.BusySteer {
 			continue
 		}
-		delivered := r.Wait.Delivered != nil || r.StopReason == spool.StopSteered
+		delivered := r.Wait.Delivered != nil || r.StopReason == wire.StopSteered
 		switch n := times[r.ID]; {
 		case n > 1 || delivered && n != 1:
 			c.wrongf("steer-once", where, "the record has %d deliveries of steer %s", n, r.ID)
 		case n == 1 && own[r.ID]:
 			c.wrongf("steer-once", where, "steer %s was put into a run, and has a turn of its own", r.ID)
-		case n == 0 && !own[r.ID] && r.QueuePosition == 0 && r.State != spool.Cancelled:
+		case n == 0 && !own[r.ID] && r.QueuePosition == 0 && r.State != wire.Cancelled:
 			c.wrongf("steer-lost", where, "steer %s is %s, and its message is nowhere", r.ID, r.State)
 		}
 	}
@@ -102,12 +104,12 @@ func (c *checker) steeredBetween(where string, d ThreadDump, messages []spool.Me
 
 // steered checks the steers that a commit puts into a run: in the order of the queue, all of it in one commit, and
 // never into a run that was stopped. Before has the positions in the queue before the commit.
-func (c *checker) steered(n int, where string, commit Commit, before map[spool.RunID]int64, runs []spool.RunRow) {
+func (c *checker) steered(n int, where string, commit Commit, before map[spool.RunID]int64, runs []store.RunRow) {
 	_, payloads := steersOf(commit.Entries)
 	if len(payloads) == 0 || commit.Deleted {
 		return
 	}
-	byID := make(map[spool.RunID]spool.RunRow, len(runs))
+	byID := make(map[spool.RunID]store.RunRow, len(runs))
 	for _, r := range runs {
 		byID[r.ID] = r
 	}
@@ -115,9 +117,9 @@ func (c *checker) steered(n int, where string, commit Commit, before map[spool.R
 	for _, p := range payloads {
 		into, steer := byID[p.RunID], byID[p.SteerRunID]
 		switch {
-		case commit.Fence == 0 || commit.RunID != p.RunID || into.State != spool.Running || !into.StopAt.IsZero():
+		case commit.Fence == 0 || commit.RunID != p.RunID || into.State != wire.Running || !into.StopAt.IsZero():
 			c.wrongf("steer", where, "commit %d puts steer %s into run %s, which is %s", n, p.SteerRunID, p.RunID, into.State)
-		case steer.State != spool.Completed || messageAt(commit.Messages, p.MessageID) < 0:
+		case steer.State != wire.Completed || messageAt(commit.Messages, p.MessageID) < 0:
 			c.wrongf("steer", where, "commit %d puts only a part of steer %s into a run", n, p.SteerRunID)
 		case before[p.SteerRunID] <= last:
 			c.wrongf("steer-order", where, "commit %d delivers steer %s, with position %d, after position %d", n, p.SteerRunID, before[p.SteerRunID], last)
@@ -133,15 +135,15 @@ func (c *checker) steered(n int, where string, commit Commit, before map[spool.R
 
 // placedSteer is a STEERED entry with its payload.
 type placedSteer struct {
-	spool.Entry
+	wire.Entry
 
-	payload spool.Steered
+	payload wire.Steered
 }
 
 // steersIn returns the STEERED entries of a stream.
-func (v *view) steersIn(id spool.StreamID) []placedSteer {
+func (v *view) steersIn(id wire.StreamID) []placedSteer {
 	if v.steers == nil {
-		v.steers = make(map[spool.StreamID][]placedSteer)
+		v.steers = make(map[wire.StreamID][]placedSteer)
 		for _, d := range v.Threads {
 			if d.Thread.Key() != v.Thread {
 				continue
@@ -158,7 +160,7 @@ func (v *view) steersIn(id spool.StreamID) []placedSteer {
 // steeredItem checks that an item of a stream does not come too early or too late: the messages of steers have
 // their place among the items. An item may come late if its entry did not wait for it any more. Then the message has
 // come too, and the connection may have ended between the two. So an item may come late on the connection after that.
-func (v *view) steeredItem(id spool.StreamID, item spool.Item) {
+func (v *view) steeredItem(id wire.StreamID, item wire.Item) {
 	if v.told == nil {
 		return
 	}

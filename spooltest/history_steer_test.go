@@ -8,19 +8,21 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // soundSteers returns a history without a violation: a run r with a call, into which two steers are put after the
 // call's result, a steer that was withdrawn, and one that became a run of its own. A client followed from the start.
 func soundSteers() *spooltest.History {
-	after := func(n int64) spool.Offset { return spool.Offset{Fence: 1, N: n} }
-	steered := func(steer spool.RunID, id spool.MessageID) *spool.Entry {
-		e := spool.NewEntry(spool.EntrySteered, "r", spool.Steered{RunID: "r", SteerRunID: steer, MessageID: id, Steps: 1})
+	after := func(n int64) wire.Offset { return wire.Offset{Fence: 1, N: n} }
+	steered := func(steer spool.RunID, id spool.MessageID) *wire.Entry {
+		e := wire.NewEntry(wire.EntrySteered, "r", wire.Steered{RunID: "r", SteerRunID: steer, MessageID: id, Steps: 1})
 		e.Stream, e.After = "r:1", after(2)
 		return e
 	}
-	entries := []*spool.Entry{started("r"), steered("s1", "m4"), steered("s2", "m5"), ended("r"), started("s4"), ended("s4")}
-	record := make([]spool.Entry, len(entries))
+	entries := []*wire.Entry{started("r"), steered("s1", "m4"), steered("s2", "m5"), ended("r"), started("s4"), ended("s4")}
+	record := make([]wire.Entry, len(entries))
 	for i, e := range entries {
 		e.Seq, e.ThreadID = int64(i+1), "t"
 		record[i] = *e
@@ -35,52 +37,52 @@ func soundSteers() *spooltest.History {
 		said("m4", "r", 1), said("m5", "r", 2), said("m6", "s4", 4),
 	}
 	at := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	run := func(id spool.RunID, state spool.State, reason spool.StopReason, position int64) spool.RunRow {
-		r := spool.RunRow{Run: spool.Run{Tenant: "acme", ID: id, ThreadID: "t", State: state, StopReason: reason, QueuePosition: position}}
+	run := func(id spool.RunID, state wire.State, reason wire.StopReason, position int64) store.RunRow {
+		r := store.RunRow{Run: wire.Run{Tenant: "acme", ID: id, ThreadID: "t", State: state, StopReason: reason, QueuePosition: position}}
 		if id != "r" {
-			r.Wait = &spool.Wait{WhenBusy: spool.BusySteer, Content: spool.TextContent(string(id)), Steers: "r"}
+			r.Wait = &store.Wait{WhenBusy: spool.BusySteer, Content: spool.TextContent(string(id)), Steers: "r"}
 		}
 		if state.Terminal() {
 			r.EndedAt = at
 		}
-		if id == "r" || id == "s4" && state == spool.Completed {
+		if id == "r" || id == "s4" && state == wire.Completed {
 			r.Segments = 1
 		}
 		return r
 	}
-	delivered := func(id spool.RunID, message spool.MessageID) spool.RunRow {
-		r := run(id, spool.Completed, spool.StopSteered, 0)
-		r.Wait.Delivered = &spool.Delivered{RunID: "r", MessageID: message}
+	delivered := func(id spool.RunID, message spool.MessageID) store.RunRow {
+		r := run(id, wire.Completed, wire.StopSteered, 0)
+		r.Wait.Delivered = &wire.Delivered{RunID: "r", MessageID: message}
 		return r
 	}
-	item := func(t spool.ItemType, n int64) spool.Frame {
-		i := spool.NewItem(t, after(n), 0, nil)
-		return spool.Frame{Kind: spool.FrameStream, StreamID: "r:1", Item: &i}
+	item := func(t wire.ItemType, n int64) wire.Frame {
+		i := wire.NewItem(t, after(n), 0, nil)
+		return wire.Frame{Kind: wire.FrameStream, StreamID: "r:1", Item: &i}
 	}
-	entry := func(seq int) spool.Frame { return spool.Frame{Kind: spool.FrameThread, Event: &record[seq-1]} }
-	says := func(nth int) spool.Frame { return noticeOf(spool.NoticeMessageAppended, messages[nth-1]) }
-	frames := []spool.Frame{
-		state(spool.Queued, "r"), says(1), entry(1), item(spool.ItemRunStarted, 1), item(spool.ItemStepFinished, 2),
-		says(4), entry(2), says(5), entry(3), item(spool.ItemRunFinished, 3), entry(4),
-		state(spool.Completed, "r"), says(6), entry(5),
-		only("s4:1", spool.ItemRunStarted, 1), only("s4:1", spool.ItemRunFinished, 2), entry(6), state(spool.Completed, "s4"),
+	entry := func(seq int) wire.Frame { return wire.Frame{Kind: wire.FrameThread, Event: &record[seq-1]} }
+	says := func(nth int) wire.Frame { return noticeOf(wire.NoticeMessageAppended, messages[nth-1]) }
+	frames := []wire.Frame{
+		state(wire.Queued, "r"), says(1), entry(1), item(wire.ItemRunStarted, 1), item(wire.ItemStepFinished, 2),
+		says(4), entry(2), says(5), entry(3), item(wire.ItemRunFinished, 3), entry(4),
+		state(wire.Completed, "r"), says(6), entry(5),
+		only("s4:1", wire.ItemRunStarted, 1), only("s4:1", wire.ItemRunFinished, 2), entry(6), state(wire.Completed, "s4"),
 	}
-	commit := func(s spool.State, of spool.RunID, runs ...spool.RunRow) spooltest.Commit {
+	commit := func(s wire.State, of spool.RunID, runs ...store.RunRow) spooltest.Commit {
 		return spooltest.Commit{Thread: historyKey, State: s, RunID: of, Runs: runs}
 	}
 	commits := []spooltest.Commit{
-		commit(spool.Queued, "r", run("r", spool.Queued, "", 0)),
-		commit(spool.Running, "r", run("r", spool.Running, "", 0)),
-		commit(spool.Running, "r", run("s1", spool.Queued, "", 1), run("s2", spool.Queued, "", 2)),
-		commit(spool.Running, "r", run("s3", spool.Queued, "", 3), run("s4", spool.Queued, "", 4)),
-		commit(spool.Running, "r", run("s3", spool.Cancelled, spool.StopCancelled, 0)),
-		commit(spool.Running, "r"),
-		commit(spool.Running, "r", delivered("s1", "m4"), delivered("s2", "m5")),
-		commit(spool.Queued, "s4", run("r", spool.Completed, spool.StopCompleted, 0), run("s4", spool.Queued, "", 0)),
-		commit(spool.Completed, "s4", run("s4", spool.Completed, spool.StopCompleted, 0)),
+		commit(wire.Queued, "r", run("r", wire.Queued, "", 0)),
+		commit(wire.Running, "r", run("r", wire.Running, "", 0)),
+		commit(wire.Running, "r", run("s1", wire.Queued, "", 1), run("s2", wire.Queued, "", 2)),
+		commit(wire.Running, "r", run("s3", wire.Queued, "", 3), run("s4", wire.Queued, "", 4)),
+		commit(wire.Running, "r", run("s3", wire.Cancelled, wire.StopCancelled, 0)),
+		commit(wire.Running, "r"),
+		commit(wire.Running, "r", delivered("s1", "m4"), delivered("s2", "m5")),
+		commit(wire.Queued, "s4", run("r", wire.Completed, wire.StopCompleted, 0), run("s4", wire.Queued, "", 0)),
+		commit(wire.Completed, "s4", run("s4", wire.Completed, wire.StopCompleted, 0)),
 	}
-	commits[0].Jobs = []spool.Job{{Tenant: "acme", ThreadID: "t", RunID: "r"}}
-	commits[7].Jobs = []spool.Job{{Tenant: "acme", ThreadID: "t", RunID: "s4"}}
+	commits[0].Jobs = []wire.Job{{Tenant: "acme", ThreadID: "t", RunID: "r"}}
+	commits[7].Jobs = []wire.Job{{Tenant: "acme", ThreadID: "t", RunID: "s4"}}
 	for i, of := range map[int][2]int{0: {0, 1}, 5: {1, 3}, 6: {3, 5}, 7: {5, 6}} {
 		commits[i].Messages = slices.Clone(messages[of[0]:of[1]])
 		for n := of[0]; n < of[1]; n++ {
@@ -98,11 +100,11 @@ func soundSteers() *spooltest.History {
 	return &spooltest.History{
 		Settled: true,
 		Threads: []spooltest.ThreadDump{{
-			Thread:   spool.Thread{Tenant: "acme", ID: "t", State: spool.Completed, RunID: "s4", LastSeq: 6},
+			Thread:   wire.Thread{Tenant: "acme", ID: "t", State: wire.Completed, RunID: "s4", LastSeq: 6},
 			Messages: messages, Entries: record,
-			Runs: []spool.RunRow{
-				run("r", spool.Completed, spool.StopCompleted, 0), delivered("s1", "m4"), delivered("s2", "m5"),
-				run("s3", spool.Cancelled, spool.StopCancelled, 0), run("s4", spool.Completed, spool.StopCompleted, 0),
+			Runs: []store.RunRow{
+				run("r", wire.Completed, wire.StopCompleted, 0), delivered("s1", "m4"), delivered("s2", "m5"),
+				run("s3", wire.Cancelled, wire.StopCancelled, 0), run("s4", wire.Completed, wire.StopCompleted, 0),
 			},
 		}},
 		Commits: commits,
@@ -124,9 +126,9 @@ func TestHistorySoundSteers(t *testing.T) {
 func cutSteer(h *spooltest.History) {
 	client := h.Clients[0]
 	f := client.Frames
-	client.Frames = slices.Concat(f[:4], f[5:6], []spool.Frame{state(spool.Running, "r")}, f[4:])
+	client.Frames = slices.Concat(f[:4], f[5:6], []wire.Frame{state(wire.Running, "r")}, f[4:])
 	client.Connections = append(client.Connections, spooltest.Connection{
-		Frames: 5, Cursor: &spool.Cursor{Seq: 1, Stream: "r:1", Offset: spool.Offset{Fence: 1, N: 1}},
+		Frames: 5, Cursor: &wire.Cursor{Seq: 1, Stream: "r:1", Offset: wire.Offset{Fence: 1, N: 1}},
 	})
 }
 
@@ -162,14 +164,14 @@ func TestHistoryPlantedSteers(t *testing.T) {
 			h.Threads[0].Messages[5].RunID = "r"
 		}},
 		"a message that is not there": {"steer", "seq 2 tells of the message m9", func(h *history) {
-			h.Threads[0].Entries[1].Payload = spool.NewEntry(spool.EntrySteered, "r", spool.Steered{RunID: "r", SteerRunID: "s1", MessageID: "m9"}).Payload
+			h.Threads[0].Entries[1].Payload = wire.NewEntry(wire.EntrySteered, "r", wire.Steered{RunID: "r", SteerRunID: "s1", MessageID: "m9"}).Payload
 		}},
 		"a message at another place": {"steer", "seq 3 tells of the message m5", func(h *history) { h.Threads[0].Messages[4].AfterSeq = 1 }},
 		"a steer into itself": {"steer", "puts steer s1 into run s1", func(h *history) {
-			h.Threads[0].Entries[1].Payload = spool.NewEntry(spool.EntrySteered, "r", spool.Steered{RunID: "s1", SteerRunID: "s1", MessageID: "m4"}).Payload
+			h.Threads[0].Entries[1].Payload = wire.NewEntry(wire.EntrySteered, "r", wire.Steered{RunID: "s1", SteerRunID: "s1", MessageID: "m4"}).Payload
 		}},
 		"a steer that still ends otherwise": {"steer", "takes the message of run s1, which is CANCELLED", func(h *history) {
-			h.Threads[0].Runs[1].State = spool.Cancelled
+			h.Threads[0].Runs[1].State = wire.Cancelled
 		}},
 		"a steer that does not say where it is": {"steer", "takes the message of run s2, which says", func(h *history) {
 			h.Threads[0].Runs[2].Wait.Delivered.MessageID = "m4"
@@ -187,7 +189,7 @@ func TestHistoryPlantedSteers(t *testing.T) {
 			h.Commits[2].Runs[1].QueuePosition = 3
 		}},
 		"a steer into a stopped run": {"steer", "puts steer s1 into run r, which is RUNNING", func(h *history) {
-			h.Commits[5].Runs = []spool.RunRow{{Run: spool.Run{ID: "r", State: spool.Running}, RunState: spool.RunState{StopAt: time.Now()}}}
+			h.Commits[5].Runs = []store.RunRow{{Run: wire.Run{ID: "r", State: wire.Running}, RunState: store.RunState{StopAt: time.Now()}}}
 		}},
 		"a steer that nobody with a lease delivers": {"steer", "puts steer s1 into run r, which is", func(h *history) { h.Commits[6].Fence = 0 }},
 		"a half of a steer":                         {"steer", "puts only a part of steer s2", func(h *history) { h.Commits[6].Messages = h.Commits[6].Messages[:1] }},

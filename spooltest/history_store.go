@@ -6,27 +6,28 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // Record returns the backend with a store that adds all writes to the history. It must wrap the backend
 // directly, below a [Faulty], because it has to see what really happened.
-func (h *History) Record(b spool.Backend) spool.Backend {
+func (h *History) Record(b store.Backend) store.Backend {
 	b.Store = &recorder{Store: b.Store, h: h}
 	return b
 }
 
 // recorder adds the commits of a store to a history.
 type recorder struct {
-	spool.Store
+	store.Store
 
 	h *History
 }
 
 // Update adds the writes of fn's last run to the history. It locks the history within the transaction,
 // so that the commits of a thread have the order of the store.
-func (r *recorder) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+func (r *recorder) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(store.Tx) error) error {
 	at := -1
-	err := r.Store.Update(ctx, key, fence, func(tx spool.Tx) error {
+	err := r.Store.Update(ctx, key, fence, func(tx store.Tx) error {
 		rtx := &recorderTx{Tx: tx, c: Commit{Thread: key, Fence: fence, At: tx.Now()}}
 		if err := fn(rtx); err != nil {
 			return err
@@ -53,13 +54,13 @@ func (r *recorder) Update(ctx context.Context, key spool.ThreadKey, fence int64,
 
 // recorderTx records writes.
 type recorderTx struct {
-	spool.Tx
+	store.Tx
 
 	c Commit
 }
 
 // Write adds the changes to the commit. If one of them fails later, the whole commit is taken back.
-func (t *recorderTx) Write(c spool.Changes) error {
+func (t *recorderTx) Write(c store.Changes) error {
 	dropped, err := t.dropped(c)
 	if err != nil {
 		return err
@@ -81,11 +82,11 @@ func (t *recorderTx) Write(c spool.Changes) error {
 }
 
 // dropped returns the messages that the changes drop.
-func (t *recorderTx) dropped(c spool.Changes) (ids []spool.MessageID, err error) {
+func (t *recorderTx) dropped(c store.Changes) (ids []spool.MessageID, err error) {
 	if c.Drop == nil {
 		return nil, nil
 	}
-	messages, err := t.Messages(spool.MessageQuery{})
+	messages, err := t.Messages(store.MessageQuery{})
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +104,7 @@ func (t *recorderTx) said(messages []*spool.Message) error {
 	if len(messages) == 0 {
 		return nil
 	}
-	last, err := t.Messages(spool.MessageQuery{Limit: len(messages) + 1})
+	last, err := t.Messages(store.MessageQuery{Limit: len(messages) + 1})
 	if err != nil {
 		return err
 	}
@@ -120,7 +121,7 @@ func (t *recorderTx) said(messages []*spool.Message) error {
 
 // asWritten returns a copy of the run's present values, because the engine continues to change the
 // allowance that it wrote.
-func asWritten(r spool.RunRow) spool.RunRow {
+func asWritten(r store.RunRow) store.RunRow {
 	if r.Allowance != nil {
 		a := *r.Allowance
 		a.Reservations = slices.Clone(a.Reservations)

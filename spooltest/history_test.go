@@ -9,6 +9,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 var historyKey = spool.ThreadKey{Tenant: "acme", ID: "t"}
@@ -17,21 +19,21 @@ var historyKey = spool.ThreadKey{Tenant: "acme", ID: "t"}
 // and two clients, one of which was cut off and got a snapshot.
 func sound() *spooltest.History {
 	at := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	run := spool.RunRow{Run: spool.Run{
-		Tenant: "acme", ID: "r", ThreadID: "t", State: spool.Completed, StopReason: spool.StopCompleted,
+	run := store.RunRow{Run: wire.Run{
+		Tenant: "acme", ID: "r", ThreadID: "t", State: wire.Completed, StopReason: wire.StopCompleted,
 		EndedAt: at, Segments: 2, TokenCount: spool.TokenCount{InputTokens: 3, OutputTokens: 2, TotalTokens: 5},
 		CostMicros: 8, Currency: "USD",
-		Allowance: &spool.Allowance{Budget: spool.Budget{Tokens: 5}, Spent: spool.Spent{Tokens: 5, CostMicros: 8}},
+		Allowance: &wire.Allowance{Budget: spool.Budget{Tokens: 5}, Spent: wire.Spent{Tokens: 5, CostMicros: 8}},
 	}}
-	entries := []*spool.Entry{
-		spool.NewEntry(spool.EntryRunStarted, "r", spool.RunStarted{RunID: "r", StreamID: "r:1", Segment: 1}),
-		spool.NewEntry(spool.EntryInputRequired, "r", spool.InputRequired{ToolCallID: "c", Reason: spool.ParkApproval}),
-		spool.NewEntry(spool.EntryRunEnded, "r", spool.RunEnded{RunID: "r", StreamID: "r:1", Segment: 1, Status: spool.SegmentParked}),
-		spool.NewEntry(spool.EntryHITLResponse, "r", spool.HITLResponse{ToolCallID: "c", Approved: true}),
-		spool.NewEntry(spool.EntryRunStarted, "r", spool.RunStarted{RunID: "r", StreamID: "r:2", Segment: 2}),
-		spool.NewEntry(spool.EntryRunEnded, "r", spool.RunEnded{RunID: "r", StreamID: "r:2", Segment: 2, Status: spool.SegmentFinished}),
+	entries := []*wire.Entry{
+		wire.NewEntry(wire.EntryRunStarted, "r", wire.RunStarted{RunID: "r", StreamID: "r:1", Segment: 1}),
+		wire.NewEntry(wire.EntryInputRequired, "r", wire.InputRequired{ToolCallID: "c", Reason: wire.ParkApproval}),
+		wire.NewEntry(wire.EntryRunEnded, "r", wire.RunEnded{RunID: "r", StreamID: "r:1", Segment: 1, Status: wire.SegmentParked}),
+		wire.NewEntry(wire.EntryHITLResponse, "r", wire.HITLResponse{ToolCallID: "c", Approved: true}),
+		wire.NewEntry(wire.EntryRunStarted, "r", wire.RunStarted{RunID: "r", StreamID: "r:2", Segment: 2}),
+		wire.NewEntry(wire.EntryRunEnded, "r", wire.RunEnded{RunID: "r", StreamID: "r:2", Segment: 2, Status: wire.SegmentFinished}),
 	}
-	record := make([]spool.Entry, len(entries))
+	record := make([]wire.Entry, len(entries))
 	for i, e := range entries {
 		e.Seq, e.ThreadID = int64(i+1), "t"
 		record[i] = *e
@@ -47,37 +49,37 @@ func sound() *spooltest.History {
 		{ID: "m4", Role: spool.RoleAssistant, RunID: "r", Content: spool.TextContent("two")},
 	}
 	after := []spool.MessageID{"", "m1", "m2", "m3"}
-	item := func(stream spool.StreamID, fence, n int64, t spool.ItemType, payload any) spool.Frame {
-		i := spool.NewItem(t, spool.Offset{Fence: fence, N: n}, 0, payload)
-		return spool.Frame{Kind: spool.FrameStream, StreamID: stream, Item: &i}
+	item := func(stream wire.StreamID, fence, n int64, t wire.ItemType, payload any) wire.Frame {
+		i := wire.NewItem(t, wire.Offset{Fence: fence, N: n}, 0, payload)
+		return wire.Frame{Kind: wire.FrameStream, StreamID: stream, Item: &i}
 	}
-	entry := func(seq int) spool.Frame { return spool.Frame{Kind: spool.FrameThread, Event: &record[seq-1]} }
-	live := []spool.Frame{
+	entry := func(seq int) wire.Frame { return wire.Frame{Kind: wire.FrameThread, Event: &record[seq-1]} }
+	live := []wire.Frame{
 		entry(1),
-		item("r:1", 1, 1, spool.ItemRunStarted, nil),
-		item("r:1", 1, 2, spool.ItemReasoningContent, spool.Delta{Delta: "hm"}),
-		item("r:1", 1, 3, spool.ItemTextContent, spool.Delta{Delta: "one"}),
-		item("r:1", 1, 4, spool.ItemToolStart, spool.ToolStarted{ToolCallID: "c", ToolName: "send"}),
-		item("r:1", 1, 5, spool.ItemStepFinished, nil),
+		item("r:1", 1, 1, wire.ItemRunStarted, nil),
+		item("r:1", 1, 2, wire.ItemReasoningContent, wire.Delta{Delta: "hm"}),
+		item("r:1", 1, 3, wire.ItemTextContent, wire.Delta{Delta: "one"}),
+		item("r:1", 1, 4, wire.ItemToolStart, wire.ToolStarted{ToolCallID: "c", ToolName: "send"}),
+		item("r:1", 1, 5, wire.ItemStepFinished, nil),
 		entry(2),
-		item("r:1", 1, 6, spool.ItemInputRequired, nil),
-		item("r:1", 1, 7, spool.ItemRunFinished, nil),
+		item("r:1", 1, 6, wire.ItemInputRequired, nil),
+		item("r:1", 1, 7, wire.ItemRunFinished, nil),
 		entry(3), entry(4), entry(5),
-		item("r:2", 2, 1, spool.ItemRunStarted, nil),
-		item("r:2", 2, 2, spool.ItemToolResult, spool.ToolResulted{ToolCallID: "c", Result: json.RawMessage(`1`)}),
-		item("r:2", 2, 3, spool.ItemStepFinished, nil),
-		item("r:2", 2, 4, spool.ItemTextContent, spool.Delta{Delta: "two"}),
-		item("r:2", 2, 5, spool.ItemStepFinished, nil),
-		item("r:2", 2, 6, spool.ItemRunFinished, spool.StreamFinished{Usage: &run.TokenCount, Costs: run.Costs()}),
+		item("r:2", 2, 1, wire.ItemRunStarted, nil),
+		item("r:2", 2, 2, wire.ItemToolResult, wire.ToolResulted{ToolCallID: "c", Result: json.RawMessage(`1`)}),
+		item("r:2", 2, 3, wire.ItemStepFinished, nil),
+		item("r:2", 2, 4, wire.ItemTextContent, wire.Delta{Delta: "two"}),
+		item("r:2", 2, 5, wire.ItemStepFinished, nil),
+		item("r:2", 2, 6, wire.ItemRunFinished, wire.StreamFinished{Usage: &run.TokenCount, Costs: run.Costs()}),
 		entry(6),
 	}
-	last := spool.Offset{Fence: 2, N: 3}
-	cut := slices.Concat(live[:3], []spool.Frame{{Kind: spool.FrameSnapshot, Snapshot: &spool.Snapshot{
-		Thread: spool.Thread{ID: "t"}, Messages: messages[:3], Runs: []spool.Run{run.Run}, LastEventSeq: 5,
-		Stream: &spool.StreamSnapshot{StreamID: "r:2", RunID: "r", Offset: &last},
+	last := wire.Offset{Fence: 2, N: 3}
+	cut := slices.Concat(live[:3], []wire.Frame{{Kind: wire.FrameSnapshot, Snapshot: &wire.Snapshot{
+		Thread: wire.Thread{ID: "t"}, Messages: messages[:3], Runs: []wire.Run{run.Run}, LastEventSeq: 5,
+		Stream: &wire.StreamSnapshot{StreamID: "r:2", RunID: "r", Offset: &last},
 	}}}, live[15:])
 
-	state := func(s spool.State) spool.RunRow {
+	state := func(s wire.State) store.RunRow {
 		r := run
 		r.State = s
 		return r
@@ -87,19 +89,19 @@ func sound() *spooltest.History {
 	return &spooltest.History{
 		Settled: true,
 		Threads: []spooltest.ThreadDump{{
-			Thread: spool.Thread{Tenant: "acme", ID: "t", State: spool.Completed, RunID: "r", LastSeq: 6},
-			Runs:   []spool.RunRow{run}, Messages: messages, Entries: record,
-			Parks: []spool.Park{{RunID: "r", ToolCallID: "c", State: spool.ParkAnswered, Landed: true}},
-			Usage: []spool.UsageLine{{InputTokens: 3, OutputTokens: 2, Calls: 1, Currency: "USD", CostMicros: 8}},
+			Thread: wire.Thread{Tenant: "acme", ID: "t", State: wire.Completed, RunID: "r", LastSeq: 6},
+			Runs:   []store.RunRow{run}, Messages: messages, Entries: record,
+			Parks: []store.Park{{RunID: "r", ToolCallID: "c", State: wire.ParkAnswered, Landed: true}},
+			Usage: []wire.UsageLine{{InputTokens: 3, OutputTokens: 2, Calls: 1, Currency: "USD", CostMicros: 8}},
 		}},
 		Commits: []spooltest.Commit{
-			{Thread: historyKey, Runs: []spool.RunRow{state(spool.Queued)}, Messages: messages[:1], After: after[:1], Jobs: []spool.Job{{RunID: "r"}}},
-			{Thread: historyKey, FenceAfter: 1, Runs: []spool.RunRow{state(spool.Running)}, Entries: record[:1]},
-			{Thread: historyKey, Fence: 1, FenceAfter: 1, Runs: []spool.RunRow{state(spool.WaitingForInput)}, Messages: messages[1:2], After: after[1:2], Entries: record[1:3]},
+			{Thread: historyKey, Runs: []store.RunRow{state(wire.Queued)}, Messages: messages[:1], After: after[:1], Jobs: []wire.Job{{RunID: "r"}}},
+			{Thread: historyKey, FenceAfter: 1, Runs: []store.RunRow{state(wire.Running)}, Entries: record[:1]},
+			{Thread: historyKey, Fence: 1, FenceAfter: 1, Runs: []store.RunRow{state(wire.WaitingForInput)}, Messages: messages[1:2], After: after[1:2], Entries: record[1:3]},
 			{Thread: historyKey, FenceAfter: 1, Entries: record[3:4]},
-			{Thread: historyKey, FenceAfter: 2, Runs: []spool.RunRow{state(spool.Running)}, Entries: record[4:5]},
-			{Thread: historyKey, Fence: 2, FenceAfter: 2, Runs: []spool.RunRow{run}, Messages: messages[2:], After: after[2:], Entries: record[5:], Usage: []spool.UsageRow{
-				{RunID: "r", Outcome: spool.OutcomeFinished, Usage: spool.Usage{Input: &used, Output: &wrote}, Cost: &spool.Cost{Micros: 8, Currency: "USD"}},
+			{Thread: historyKey, FenceAfter: 2, Runs: []store.RunRow{state(wire.Running)}, Entries: record[4:5]},
+			{Thread: historyKey, Fence: 2, FenceAfter: 2, Runs: []store.RunRow{run}, Messages: messages[2:], After: after[2:], Entries: record[5:], Usage: []wire.UsageRow{
+				{RunID: "r", Outcome: wire.OutcomeFinished, Usage: spool.Usage{Input: &used, Output: &wrote}, Cost: &spool.Cost{Micros: 8, Currency: "USD"}},
 			}},
 		},
 		Clients: []*spooltest.Client{
@@ -116,8 +118,8 @@ func sound() *spooltest.History {
 func allow(h *spooltest.History, b spool.Budget) {
 	h.Bounded = true
 	r := h.Commits[4].Runs[0]
-	r.Allowance = &spool.Allowance{
-		Budget: b, Spent: spool.Spent{Tokens: 5, CostMicros: 6, ToolCalls: 2}, Reservations: []spool.Reservation{{Tokens: 1, CostMicros: 1}, {Tokens: 2, CostMicros: 2}},
+	r.Allowance = &wire.Allowance{
+		Budget: b, Spent: wire.Spent{Tokens: 5, CostMicros: 6, ToolCalls: 2}, Reservations: []wire.Reservation{{Tokens: 1, CostMicros: 1}, {Tokens: 2, CostMicros: 2}},
 	}
 	h.Commits[4].Runs[0] = r
 }
@@ -143,7 +145,7 @@ func TestHistoryPlanted(t *testing.T) {
 	t.Parallel()
 
 	type history = spooltest.History
-	frames := func(h *history, change func(frames []spool.Frame) []spool.Frame) {
+	frames := func(h *history, change func(frames []wire.Frame) []wire.Frame) {
 		h.Clients[0].Frames = change(slices.Clone(h.Clients[0].Frames))
 	}
 	for name, test := range map[string]struct {
@@ -163,7 +165,7 @@ func TestHistoryPlanted(t *testing.T) {
 		}},
 		"a summary that is not there": {"summary", "without the other", func(h *history) {
 			h.Commits[4].Entries = append(slices.Clone(h.Commits[4].Entries),
-				*spool.NewEntry(spool.EntryContextCompacted, "r", spool.ContextCompacted{SummarizedMessages: 3, MessageID: "s"}))
+				*wire.NewEntry(wire.EntryContextCompacted, "r", wire.ContextCompacted{SummarizedMessages: 3, MessageID: "s"}))
 		}},
 		"a gap": {"seq-gap", "has seq 3", func(h *history) { h.Threads[0].Entries = slices.Delete(h.Threads[0].Entries, 1, 2) }},
 		"a repeat": {"seq-gap", "has seq 1", func(h *history) {
@@ -171,13 +173,13 @@ func TestHistoryPlanted(t *testing.T) {
 		}},
 		"a last seq that is not": {"seq-gap", "its last seq is 7", func(h *history) { h.Threads[0].Thread.LastSeq = 7 }},
 		"two open segments": {"segment-pairs", "while r:1 is open", func(h *history) {
-			h.Threads[0].Entries[2].Type = spool.EntryRunRefused
+			h.Threads[0].Entries[2].Type = wire.EntryRunRefused
 		}},
 		"an end of nothing": {"segment-pairs", "which is not open", func(h *history) {
-			h.Threads[0].Entries[0].Type = spool.EntryRunRefused
+			h.Threads[0].Entries[0].Type = wire.EntryRunRefused
 		}},
 		"a segment that never ends": {"segment-pairs", "was never ended", func(h *history) {
-			h.Threads[0].Entries[5].Type = spool.EntryRunRefused
+			h.Threads[0].Entries[5].Type = wire.EntryRunRefused
 		}},
 		"a segment left out": {"segment-numbers", "after segment 0", func(h *history) {
 			h.Threads[0].Entries[0].Payload = json.RawMessage(`{"runId":"r","streamId":"r:2","segment":2}`)
@@ -189,9 +191,9 @@ func TestHistoryPlanted(t *testing.T) {
 			other.ID = "r0"
 			h.Commits[1].Runs = append(h.Commits[1].Runs, other)
 		}},
-		"a state of its own": {"one-active", "the thread is FAILED", func(h *history) { h.Threads[0].Thread.State = spool.Failed }},
+		"a state of its own": {"one-active", "the thread is FAILED", func(h *history) { h.Threads[0].Thread.State = wire.Failed }},
 		"a run that hangs": {"end-state", "is still RUNNING", func(h *history) {
-			h.Threads[0].Runs[0].State, h.Threads[0].Thread.State = spool.Running, spool.Running
+			h.Threads[0].Runs[0].State, h.Threads[0].Thread.State = wire.Running, wire.Running
 		}},
 		"a run that is gone":           {"end-state", "is not there", func(h *history) { h.Starts[0].Run = "other" }},
 		"an end without a reason":      {"end-state", "without a time or a reason", func(h *history) { h.Threads[0].Runs[0].StopReason = "" }},
@@ -206,13 +208,13 @@ func TestHistoryPlanted(t *testing.T) {
 		}},
 		"a call without a result": {"tool-result", "has no result", func(h *history) { h.Threads[0].Messages = slices.Delete(h.Threads[0].Messages, 2, 3) }},
 		"a park that is left": {"park", "is open", func(h *history) {
-			h.Threads[0].Parks[0] = spool.Park{RunID: "r", ToolCallID: "c", State: spool.ParkOpen}
+			h.Threads[0].Parks[0] = store.Park{RunID: "r", ToolCallID: "c", State: wire.ParkOpen}
 		}},
 		"an answer applied twice": {"answer-once", "is not open", func(h *history) {
 			h.Threads[0].Entries[4] = h.Threads[0].Entries[3]
 		}},
 		"a call that nobody approved": {"approved", "which nobody has approved", func(h *history) {
-			h.Threads[0].Entries[3] = *spool.NewEntry(spool.EntryHITLResponse, "r", spool.HITLResponse{ToolCallID: "c"})
+			h.Threads[0].Entries[3] = *wire.NewEntry(wire.EntryHITLResponse, "r", wire.HITLResponse{ToolCallID: "c"})
 			h.Threads[0].Entries[3].Seq = 4
 		}},
 		"a call with other arguments": {"approved", `ran with {"to":"eve"}`, func(h *history) {
@@ -235,24 +237,24 @@ func TestHistoryPlanted(t *testing.T) {
 		"a run without its mark":              {"expiry", "run r has the mark {0 0001", func(h *history) { expire(h, "", 0) }},
 		"an end without the mark": {"expiry", "ends run r with the mark {0 0001", func(h *history) {
 			expire(h, "", 0)
-			h.Threads[0].Runs[0].Expired = spool.Expired{Questions: 1, Since: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}
+			h.Threads[0].Runs[0].Expired = wire.Expired{Questions: 1, Since: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}
 		}},
 		"a thread with another mark": {"expiry", "the thread has the mark {3 ", func(h *history) {
-			h.Threads[0].Thread.RunID, h.Threads[0].Thread.Expired = "r", spool.Expired{Questions: 3}
+			h.Threads[0].Thread.RunID, h.Threads[0].Thread.Expired = "r", wire.Expired{Questions: 3}
 		}},
 		"two warnings": {"expiry", "warns of c once more", func(h *history) {
-			warning := *spool.NewEntry(spool.EntryInputExpiring, "r", spool.InputExpiring{ToolCallID: "c"})
+			warning := *wire.NewEntry(wire.EntryInputExpiring, "r", wire.InputExpiring{ToolCallID: "c"})
 			h.Threads[0].Entries = slices.Insert(h.Threads[0].Entries, 2, warning, warning)
 		}},
 		"more time without the question": {"asks-again", "stands between more time for c and its question", func(h *history) {
-			extended := *spool.NewEntry(spool.EntryInputExtended, "r", spool.InputExtended{ToolCallID: "c"})
+			extended := *wire.NewEntry(wire.EntryInputExtended, "r", wire.InputExtended{ToolCallID: "c"})
 			h.Threads[0].Entries = slices.Insert(h.Threads[0].Entries, 2, extended)
 		}},
 		"a question that is asked twice": {"answer-once", "asks for c, which is open", func(h *history) {
 			h.Threads[0].Entries = slices.Insert(h.Threads[0].Entries, 2, h.Threads[0].Entries[1])
 		}},
 		"more time for what is over": {"answer-once", "an INPUT_EXTENDED, is about c", func(h *history) {
-			h.Threads[0].Entries = append(h.Threads[0].Entries, *spool.NewEntry(spool.EntryInputExtended, "r", spool.InputExtended{ToolCallID: "c"}))
+			h.Threads[0].Entries = append(h.Threads[0].Entries, *wire.NewEntry(wire.EntryInputExtended, "r", wire.InputExtended{ToolCallID: "c"}))
 		}},
 		"an answer that got lost":      {"answer-once", "2 answers were delivered", func(h *history) { h.Answers[1].Delivered = true }},
 		"an answer from nowhere":       {"answer-once", "0 answers were delivered", func(h *history) { h.Answers[0].Delivered = false }},
@@ -261,12 +263,12 @@ func TestHistoryPlanted(t *testing.T) {
 		"a cost that is not summed":    {"usage", "the ledger sums up to", func(h *history) { h.Threads[0].Usage[0].CostMicros++ }},
 		"a cost that is not the run's": {"usage", "run r cost 0 USD, and its ledger rows {Currency:USD Micros:8}", func(h *history) { h.Threads[0].Runs[0].CostMicros = 0 }},
 		"a run of two currencies": {"usage", "is priced in USD and in EUR", func(h *history) {
-			h.Commits[5].Usage = append(h.Commits[5].Usage, spool.UsageRow{RunID: "r", Cost: &spool.Cost{Currency: "EUR"}})
+			h.Commits[5].Usage = append(h.Commits[5].Usage, wire.UsageRow{RunID: "r", Cost: &spool.Cost{Currency: "EUR"}})
 		}},
 		"a bill that is not the run's":    {"usage", "run r ends with", func(h *history) { h.Threads[0].Runs[0].OutputTokens++ }},
 		"a budget that has missed a call": {"budget", "run r has spent {Tokens:4", func(h *history) { h.Threads[0].Runs[0].Allowance.Spent.Tokens = 4 }},
 		"a reservation that is never freed": {"budget", "has ended and holds", func(h *history) {
-			h.Threads[0].Runs[0].Allowance.Reservations = []spool.Reservation{{Tokens: 1}}
+			h.Threads[0].Runs[0].Allowance.Reservations = []wire.Reservation{{Tokens: 1}}
 		}},
 		"a budget that is overspent": {"budget", "commit 4 leaves run r with 8 of 7 tokens", func(h *history) {
 			allow(h, spool.Budget{Tokens: 7})
@@ -287,7 +289,7 @@ func TestHistoryPlanted(t *testing.T) {
 		"a run that waits and has begun": {"waiting", "waits and has begun", func(h *history) {
 			r := waiting(h, "r1", 1)
 			r.Segments = 1
-			h.Threads[0].Thread.State = spool.Running
+			h.Threads[0].Thread.State = wire.Running
 			h.Threads[0].Runs = append(h.Threads[0].Runs, r)
 		}},
 		"a turn that is said too early": {"waiting", "and its message m1 is there", func(h *history) {
@@ -331,57 +333,57 @@ func TestHistoryPlanted(t *testing.T) {
 		}},
 
 		"a frame that comes twice": {"client-seq", "seq 4 comes after 4", func(h *history) {
-			frames(h, func(f []spool.Frame) []spool.Frame { return slices.Insert(f, 10, f[10]) })
+			frames(h, func(f []wire.Frame) []wire.Frame { return slices.Insert(f, 10, f[10]) })
 		}},
 		"an entry that is left out": {"client-seq", "what is in between does not", func(h *history) {
-			frames(h, func(f []spool.Frame) []spool.Frame { return slices.Delete(f, 10, 11) })
+			frames(h, func(f []wire.Frame) []wire.Frame { return slices.Delete(f, 10, 11) })
 		}},
 		"an end that is not told": {"client-seq", "the client stands at seq 5", func(h *history) {
-			frames(h, func(f []spool.Frame) []spool.Frame { return f[:len(f)-1] })
+			frames(h, func(f []wire.Frame) []wire.Frame { return f[:len(f)-1] })
 		}},
 		"an item that comes twice": {"client-items", "comes after 1-3", func(h *history) {
-			frames(h, func(f []spool.Frame) []spool.Frame { return slices.Insert(f, 4, f[3]) })
+			frames(h, func(f []wire.Frame) []wire.Frame { return slices.Insert(f, 4, f[3]) })
 		}},
 		"an item that is left out": {"client-items", "what is in between does not", func(h *history) {
-			frames(h, func(f []spool.Frame) []spool.Frame { return slices.Delete(f, 3, 4) })
+			frames(h, func(f []wire.Frame) []wire.Frame { return slices.Delete(f, 3, 4) })
 		}},
 		"an item after the last": {"client-items", "comes after its last one", func(h *history) {
-			frames(h, func(f []spool.Frame) []spool.Frame { return slices.Insert(f, 9, f[7]) })
+			frames(h, func(f []wire.Frame) []wire.Frame { return slices.Insert(f, 9, f[7]) })
 		}},
 		"an item before the start": {"client-order", "before the record starts it", func(h *history) {
-			frames(h, func(f []spool.Frame) []spool.Frame { f[11], f[12] = f[12], f[11]; return f })
+			frames(h, func(f []wire.Frame) []wire.Frame { f[11], f[12] = f[12], f[11]; return f })
 		}},
 		"an end before the last item": {"client-order", "before its last item has come", func(h *history) {
-			frames(h, func(f []spool.Frame) []spool.Frame { f[8], f[9] = f[9], f[8]; return f })
+			frames(h, func(f []wire.Frame) []wire.Frame { f[8], f[9] = f[9], f[8]; return f })
 		}},
 		"text that nobody saved": {"client-text", "two", func(h *history) {
 			h.Commits[5].Messages = h.Commits[5].Messages[:1]
 			h.Threads[0].Messages = h.Threads[0].Messages[:3]
 		}},
 		"text of another kind": {"client-text", "was saved", func(h *history) {
-			frames(h, func(f []spool.Frame) []spool.Frame {
-				item := spool.NewItem(spool.ItemTextContent, f[2].Item.Offset, 0, spool.Delta{Delta: "hm"})
+			frames(h, func(f []wire.Frame) []wire.Frame {
+				item := wire.NewItem(wire.ItemTextContent, f[2].Item.Offset, 0, wire.Delta{Delta: "hm"})
 				f[2].Item = &item
 				return f
 			})
 		}},
 		"text that is not saved": {"client-text", "shows the unsaved", func(h *history) {
-			frames(h, func(f []spool.Frame) []spool.Frame {
-				item := spool.NewItem(spool.ItemCustom, f[16].Item.Offset, 0, nil)
+			frames(h, func(f []wire.Frame) []wire.Frame {
+				item := wire.NewItem(wire.ItemCustom, f[16].Item.Offset, 0, nil)
 				f[16].Item = &item
 				return f
 			})
 		}},
 		"a call that nobody saved": {"client-text", "was saved", func(h *history) {
-			frames(h, func(f []spool.Frame) []spool.Frame {
-				item := spool.NewItem(spool.ItemToolStart, f[4].Item.Offset, 0, spool.ToolStarted{ToolCallID: "other"})
+			frames(h, func(f []wire.Frame) []wire.Frame {
+				item := wire.NewItem(wire.ItemToolStart, f[4].Item.Offset, 0, wire.ToolStarted{ToolCallID: "other"})
 				f[4].Item = &item
 				return f
 			})
 		}},
 		"a call that is never closed": {"client-text", "call c of run r shows no result", func(h *history) {
-			frames(h, func(f []spool.Frame) []spool.Frame {
-				item := spool.NewItem(spool.ItemCustom, f[13].Item.Offset, 0, nil)
+			frames(h, func(f []wire.Frame) []wire.Frame {
+				item := wire.NewItem(wire.ItemCustom, f[13].Item.Offset, 0, nil)
 				f[13].Item = &item
 				return f
 			})
@@ -390,26 +392,26 @@ func TestHistoryPlanted(t *testing.T) {
 			fails(h, nil)
 		}},
 		"a failure that is taken back": {"", "", func(h *history) {
-			fails(h, &spool.StreamSnapshot{StreamID: "r:1", RunID: "r", Offset: &spool.Offset{Fence: 1, N: 7}})
+			fails(h, &wire.StreamSnapshot{StreamID: "r:1", RunID: "r", Offset: &wire.Offset{Fence: 1, N: 7}})
 		}},
 		"a failure that is taken back with content": {"client-text", "has the unsaved item", func(h *history) {
 			item := *h.Clients[0].Frames[3].Item
-			fails(h, &spool.StreamSnapshot{StreamID: "r:1", RunID: "r", Items: []spool.Item{item}, Offset: &spool.Offset{Fence: 1, N: 7}})
+			fails(h, &wire.StreamSnapshot{StreamID: "r:1", RunID: "r", Items: []wire.Item{item}, Offset: &wire.Offset{Fence: 1, N: 7}})
 		}},
 		"a failure that is taken back elsewhere": {"client-items", "the snapshot of r:1 stands at 1-5", func(h *history) {
-			fails(h, &spool.StreamSnapshot{StreamID: "r:1", RunID: "r", Offset: &spool.Offset{Fence: 1, N: 5}})
+			fails(h, &wire.StreamSnapshot{StreamID: "r:1", RunID: "r", Offset: &wire.Offset{Fence: 1, N: 5}})
 		}},
 		"a snapshot of a run at another entry": {"client-seq", "the snapshot of a run stands at seq 1, and the client at 2", func(h *history) {
-			fails(h, &spool.StreamSnapshot{StreamID: "r:1", RunID: "r", Offset: &spool.Offset{Fence: 1, N: 7}})
+			fails(h, &wire.StreamSnapshot{StreamID: "r:1", RunID: "r", Offset: &wire.Offset{Fence: 1, N: 7}})
 			for _, f := range h.Clients[0].Frames {
-				if f.Kind == spool.FrameSnapshot {
+				if f.Kind == wire.FrameSnapshot {
 					f.Snapshot.LastEventSeq = 1
 				}
 			}
 		}},
 		"another result": {"client-text", "shows the result", func(h *history) {
-			frames(h, func(f []spool.Frame) []spool.Frame {
-				item := spool.NewItem(spool.ItemToolResult, f[13].Item.Offset, 0, spool.ToolResulted{ToolCallID: "c", Result: json.RawMessage(`2`)})
+			frames(h, func(f []wire.Frame) []wire.Frame {
+				item := wire.NewItem(wire.ItemToolResult, f[13].Item.Offset, 0, wire.ToolResulted{ToolCallID: "c", Result: json.RawMessage(`2`)})
 				f[13].Item = &item
 				return f
 			})
@@ -417,8 +419,8 @@ func TestHistoryPlanted(t *testing.T) {
 		"a snapshot that goes back": {"client-seq", "a snapshot of seq 1", func(h *history) {
 			snap := *h.Clients[1].Frames[3].Snapshot
 			snap.LastEventSeq, snap.Stream = 1, nil
-			frames(h, func(f []spool.Frame) []spool.Frame {
-				return slices.Insert(f, 12, spool.Frame{Kind: spool.FrameSnapshot, Snapshot: &snap})
+			frames(h, func(f []wire.Frame) []wire.Frame {
+				return slices.Insert(f, 12, wire.Frame{Kind: wire.FrameSnapshot, Snapshot: &snap})
 			})
 		}},
 		"a hole that no snapshot stands for": {"client-seq", "seq 6 comes after 1", func(h *history) {
@@ -445,16 +447,16 @@ func TestHistoryPlanted(t *testing.T) {
 
 // fails has the first segment of the live client end with a RUN_ERROR after text that nobody
 // has saved, and with a snapshot of the run that has this stream. Nil: without one.
-func fails(h *spooltest.History, stream *spool.StreamSnapshot) {
+func fails(h *spooltest.History, stream *wire.StreamSnapshot) {
 	f := slices.Clone(h.Clients[0].Frames)
-	half := spool.NewItem(spool.ItemTextContent, f[7].Item.Offset, 0, spool.Delta{Delta: "half"})
-	end := spool.NewItem(spool.ItemRunError, f[8].Item.Offset, 0, nil)
+	half := wire.NewItem(wire.ItemTextContent, f[7].Item.Offset, 0, wire.Delta{Delta: "half"})
+	end := wire.NewItem(wire.ItemRunError, f[8].Item.Offset, 0, nil)
 	f[7].Item, f[8].Item = &half, &end
 	if stream != nil {
 		stream.End = &end
-		f = slices.Insert(f, 9, spool.Frame{Kind: spool.FrameSnapshot, Snapshot: &spool.Snapshot{
-			Thread: spool.Thread{ID: "t"}, AfterMessageID: &h.Threads[0].Messages[0].ID, Messages: h.Threads[0].Messages[1:2],
-			Runs: []spool.Run{h.Threads[0].Runs[0].Run}, LastEventSeq: 2, Stream: stream,
+		f = slices.Insert(f, 9, wire.Frame{Kind: wire.FrameSnapshot, Snapshot: &wire.Snapshot{
+			Thread: wire.Thread{ID: "t"}, AfterMessageID: &h.Threads[0].Messages[0].ID, Messages: h.Threads[0].Messages[1:2],
+			Runs: []wire.Run{h.Threads[0].Runs[0].Run}, LastEventSeq: 2, Stream: stream,
 		}})
 	}
 	h.Clients[0].Frames = f
@@ -463,40 +465,40 @@ func fails(h *spooltest.History, stream *spool.StreamSnapshot) {
 // branched returns a branch of the messages from the nth one on.
 func branched(h *spooltest.History, base spool.MessageID, from int) spooltest.BranchDump {
 	messages := h.Threads[0].Messages[from:]
-	return spooltest.BranchDump{Messages: messages, Branch: spool.Branch{
+	return spooltest.BranchDump{Messages: messages, Branch: wire.Branch{
 		ID: 9, FromMessageID: messages[0].ID, BaseMessageID: base, MessageCount: len(messages),
 	}}
 }
 
-func twoActive(h *spooltest.History) []spool.RunRow {
+func twoActive(h *spooltest.History) []store.RunRow {
 	a, b := h.Threads[0].Runs[0], h.Threads[0].Runs[0]
-	a.State, b.State, b.ID = spool.Queued, spool.Queued, "r0"
-	return []spool.RunRow{a, b}
+	a.State, b.State, b.ID = wire.Queued, wire.Queued, "r0"
+	return []store.RunRow{a, b}
 }
 
 // approve has the call approved with its digest, and with these arguments.
 func approve(h *spooltest.History, args string) {
-	p := spool.Park{RunID: "r", Step: 1, ToolCallID: "c", Reason: spool.ParkApproval, Args: json.RawMessage(args)}
-	asked := spool.InputRequired{ToolCallID: "c", Reason: p.Reason, Digest: p.DigestOf(nil)}
-	h.Threads[0].Entries[1].Payload = spool.NewEntry("", "r", asked).Payload
-	h.Threads[0].Entries[3].Payload = spool.NewEntry("", "r", spool.HITLResponse{ToolCallID: "c", Approved: true, Digest: asked.Digest}).Payload
+	p := store.Park{RunID: "r", Step: 1, ToolCallID: "c", Reason: wire.ParkApproval, Args: json.RawMessage(args)}
+	asked := wire.InputRequired{ToolCallID: "c", Reason: p.Reason, Digest: p.DigestOf(nil)}
+	h.Threads[0].Entries[1].Payload = wire.NewEntry("", "r", asked).Payload
+	h.Threads[0].Entries[3].Payload = wire.NewEntry("", "r", wire.HITLResponse{ToolCallID: "c", Approved: true, Digest: asked.Digest}).Payload
 }
 
-func waiting(h *spooltest.History, id spool.RunID, place int64) spool.RunRow {
+func waiting(h *spooltest.History, id spool.RunID, place int64) store.RunRow {
 	r := h.Commits[0].Runs[0]
 	r.ID, r.QueuePosition, r.Segments = id, place, 0
-	r.Wait = &spool.Wait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent("next")}
+	r.Wait = &store.Wait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent("next")}
 	return r
 }
 
 // expire has the call expire, that long before its time.
 func expire(h *spooltest.History, then spool.ExpiryAction, early time.Duration) {
 	at := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	h.Threads[0].Entries[1].Payload = spool.NewEntry("", "r", spool.InputRequired{ToolCallID: "c", ExpiresAt: at}).Payload
-	h.Threads[0].Entries[3] = *spool.NewEntry(spool.EntryInputExpired, "r", spool.InputExpired{ToolCallID: "c", OnExpiry: then})
+	h.Threads[0].Entries[1].Payload = wire.NewEntry("", "r", wire.InputRequired{ToolCallID: "c", ExpiresAt: at}).Payload
+	h.Threads[0].Entries[3] = *wire.NewEntry(wire.EntryInputExpired, "r", wire.InputExpired{ToolCallID: "c", OnExpiry: then})
 	h.Threads[0].Entries[3].CreatedAt = at.Add(-early)
 }
 
-func late(h *spooltest.History, entries []spool.Entry, messages []spool.Message) spooltest.Commit {
+func late(h *spooltest.History, entries []wire.Entry, messages []spool.Message) spooltest.Commit {
 	return spooltest.Commit{Thread: h.Commits[0].Thread, FenceAfter: 2, Entries: entries, Messages: messages}
 }

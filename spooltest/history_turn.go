@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Connection describes the beginning of a client's connection.
@@ -13,13 +14,13 @@ type Connection struct {
 	// Frames is how many frames the client already had.
 	Frames int
 	// Cursor is the client's cursor, or nil.
-	Cursor *spool.Cursor
+	Cursor *wire.Cursor
 	// LastMessageID is the last message that the client claimed to have, or empty.
 	LastMessageID spool.MessageID
 }
 
 // Connected notes that the following frames belong to a new connection.
-func (c *Client) Connected(at *spool.Cursor, last spool.MessageID) {
+func (c *Client) Connected(at *wire.Cursor, last spool.MessageID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.Connections = append(c.Connections, Connection{Frames: len(c.Frames), Cursor: at, LastMessageID: last})
@@ -48,7 +49,7 @@ type turns struct {
 	reached int
 	// state is the last state that the client was told. Payload is the notice of it, or nil after a
 	// snapshot and on a new connection.
-	state   spool.State
+	state   wire.State
 	payload json.RawMessage
 	// awaits is true until the connection has sent the state.
 	awaits bool
@@ -120,11 +121,11 @@ func (v *view) showsBranch(next string) {
 }
 
 // greets checks that a connection sends the state first, or right after a snapshot.
-func (v *view) greets(f spool.Frame) {
+func (v *view) greets(f wire.Frame) {
 	switch {
 	case !v.awaits:
-	case f.Kind == spool.FrameSnapshot && v.fresh:
-	case f.Kind == spool.FrameThread && f.Event.Type == spool.NoticeStateChange:
+	case f.Kind == wire.FrameSnapshot && v.fresh:
+	case f.Kind == wire.FrameThread && f.Event.Type == wire.NoticeStateChange:
 		v.awaits = false
 	default:
 		v.awaits = false
@@ -133,11 +134,11 @@ func (v *view) greets(f spool.Frame) {
 }
 
 // notice checks a frame without a position in the record.
-func (v *view) notice(e spool.Entry) {
+func (v *view) notice(e wire.Entry) {
 	switch e.Type {
-	case spool.NoticeMessageAppended:
+	case wire.NoticeMessageAppended:
 		v.turn(e)
-	case spool.NoticeStateChange:
+	case wire.NoticeStateChange:
 		v.stateChange(e)
 	default:
 	}
@@ -145,7 +146,7 @@ func (v *view) notice(e spool.Entry) {
 
 // turn checks that a user turn comes at its position: after the entry that was the last one when the
 // turn was saved, and after the previous turns.
-func (v *view) turn(e spool.Entry) {
+func (v *view) turn(e wire.Entry) {
 	v.showsBranch("a turn")
 	if v.told == nil {
 		return
@@ -182,8 +183,8 @@ func (v *view) passes(seq int64, next string) {
 }
 
 // stateChange checks that a state is not older than the state that the client knows.
-func (v *view) stateChange(e spool.Entry) {
-	var p spool.StateChange
+func (v *view) stateChange(e wire.Entry) {
+	var p wire.StateChange
 	if err := json.Unmarshal(e.Payload, &p); err != nil {
 		v.wrongf("state-order", v.where, "a state cannot be read: %v", err)
 	}
@@ -195,7 +196,7 @@ func (v *view) stateChange(e spool.Entry) {
 }
 
 // becomes moves the client to a state that the thread had.
-func (v *view) becomes(state spool.State, is func(Commit) bool) {
+func (v *view) becomes(state wire.State, is func(Commit) bool) {
 	v.state = state
 	if v.states == nil {
 		return
@@ -209,7 +210,7 @@ func (v *view) becomes(state spool.State, is func(Commit) bool) {
 }
 
 // showsTurns applies the turns and the state of a snapshot.
-func (v *view) showsTurns(snap *spool.Snapshot) {
+func (v *view) showsTurns(snap *wire.Snapshot) {
 	if v.fresh && v.last >= 0 {
 		v.wrongf("turn-order", v.where, "turn %s comes before a snapshot that has it", v.said[v.last].ID)
 	}
@@ -225,7 +226,7 @@ func (v *view) showsTurns(snap *spool.Snapshot) {
 }
 
 // endsWith checks what the client knows at the end.
-func (v *view) endsWith(thread spool.Thread) {
+func (v *view) endsWith(thread wire.Thread) {
 	v.showsBranch("the end")
 	v.passes(thread.LastSeq, "the end")
 	if v.state != "" && v.state != thread.State {

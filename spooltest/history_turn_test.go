@@ -8,6 +8,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // soundTurns returns a history without a violation: a turn with its run, one whose run was
@@ -15,12 +17,12 @@ import (
 // there all the time, one has missed everything after the first run, and one was given a
 // snapshot.
 func soundTurns() *spooltest.History {
-	entries := []*spool.Entry{
+	entries := []*wire.Entry{
 		started("r1"), ended("r1"),
-		spool.NewEntry(spool.EntryMessagesDropped, "r3", spool.MessagesDropped{FromMessageID: "m1"}), started("r3"), ended("r3"),
+		wire.NewEntry(wire.EntryMessagesDropped, "r3", wire.MessagesDropped{FromMessageID: "m1"}), started("r3"), ended("r3"),
 		started("r4"), ended("r4"),
 	}
-	record := make([]spool.Entry, len(entries))
+	record := make([]wire.Entry, len(entries))
 	for i, e := range entries {
 		e.Seq, e.ThreadID = int64(i+1), "t"
 		record[i] = *e
@@ -30,53 +32,53 @@ func soundTurns() *spooltest.History {
 	}
 	messages := []spool.Message{turn("m1", "r1", 0), turn("m2", "r2", 2), turn("m3", "r3", 3), turn("m4", "r4", 5)}
 
-	entry := func(seq int) spool.Frame { return spool.Frame{Kind: spool.FrameThread, Event: &record[seq-1]} }
-	says := func(nth int) spool.Frame { return noticeOf(spool.NoticeMessageAppended, messages[nth-1]) }
-	live := []spool.Frame{
-		state(spool.Queued, "r1"), says(1), entry(1), state(spool.Running, "r1"), entry(2), state(spool.Completed, "r1"),
-		says(2), state(spool.Queued, "r2"), state(spool.Cancelled, "r2"),
-		entry(3), says(3), state(spool.Queued, "r3"), entry(4), entry(5), state(spool.Completed, "r3"), says(4),
-		state(spool.Running, "r4"), entry(6), entry(7), state(spool.Completed, "r4"),
+	entry := func(seq int) wire.Frame { return wire.Frame{Kind: wire.FrameThread, Event: &record[seq-1]} }
+	says := func(nth int) wire.Frame { return noticeOf(wire.NoticeMessageAppended, messages[nth-1]) }
+	live := []wire.Frame{
+		state(wire.Queued, "r1"), says(1), entry(1), state(wire.Running, "r1"), entry(2), state(wire.Completed, "r1"),
+		says(2), state(wire.Queued, "r2"), state(wire.Cancelled, "r2"),
+		entry(3), says(3), state(wire.Queued, "r3"), entry(4), entry(5), state(wire.Completed, "r3"), says(4),
+		state(wire.Running, "r4"), entry(6), entry(7), state(wire.Completed, "r4"),
 	}
-	back := slices.Concat(live[:5], []spool.Frame{
-		state(spool.Completed, "r4"), says(2), entry(3), says(3), entry(4), entry(5), says(4), entry(6), entry(7),
+	back := slices.Concat(live[:5], []wire.Frame{
+		state(wire.Completed, "r4"), says(2), entry(3), says(3), entry(4), entry(5), says(4), entry(6), entry(7),
 	})
-	cut := slices.Concat(live[:5], []spool.Frame{
-		{Kind: spool.FrameSnapshot, Snapshot: &spool.Snapshot{
-			Thread: spool.Thread{ID: "t", State: spool.Queued}, Messages: messages[2:], LastEventSeq: 5,
+	cut := slices.Concat(live[:5], []wire.Frame{
+		{Kind: wire.FrameSnapshot, Snapshot: &wire.Snapshot{
+			Thread: wire.Thread{ID: "t", State: wire.Queued}, Messages: messages[2:], LastEventSeq: 5,
 		}},
-		state(spool.Running, "r4"), entry(6), only("r4:1", spool.ItemRunStarted, 1), only("r4:1", spool.ItemRunFinished, 2), entry(7),
-		state(spool.Completed, "r4"),
+		state(wire.Running, "r4"), entry(6), only("r4:1", wire.ItemRunStarted, 1), only("r4:1", wire.ItemRunFinished, 2), entry(7),
+		state(wire.Completed, "r4"),
 	})
 
-	commit := func(s spool.State, run spool.RunID, said []spool.Message, after spool.MessageID, entries ...spool.Entry) spooltest.Commit {
+	commit := func(s wire.State, run spool.RunID, said []spool.Message, after spool.MessageID, entries ...wire.Entry) spooltest.Commit {
 		c := spooltest.Commit{Thread: historyKey, State: s, RunID: run, Messages: said, Entries: entries}
 		if len(said) > 0 {
 			c.After = []spool.MessageID{after}
 		}
 		return c
 	}
-	second := []spooltest.Connection{{}, {Frames: 5, Cursor: &spool.Cursor{Seq: 2}}}
+	second := []spooltest.Connection{{}, {Frames: 5, Cursor: &wire.Cursor{Seq: 2}}}
 	h := &spooltest.History{
 		Settled: true,
 		Threads: []spooltest.ThreadDump{{
-			Thread:   spool.Thread{Tenant: "acme", ID: "t", State: spool.Completed, RunID: "r4", LastSeq: 7},
+			Thread:   wire.Thread{Tenant: "acme", ID: "t", State: wire.Completed, RunID: "r4", LastSeq: 7},
 			Messages: messages[2:], Entries: record,
 			Branches: []spooltest.BranchDump{{
-				Branch: spool.Branch{ID: 3, FromMessageID: "m1", MessageCount: 2}, Messages: messages[:2],
+				Branch: wire.Branch{ID: 3, FromMessageID: "m1", MessageCount: 2}, Messages: messages[:2],
 			}},
 		}},
 		Commits: []spooltest.Commit{
-			commit(spool.Queued, "r1", messages[:1], ""),
-			commit(spool.Running, "r1", nil, "", record[0]),
-			commit(spool.Completed, "r1", nil, "", record[1]),
-			commit(spool.Queued, "r2", messages[1:2], "m1"),
-			commit(spool.Cancelled, "r2", nil, ""),
-			commit(spool.Queued, "r3", messages[2:3], "", record[2]),
-			commit(spool.Running, "r3", nil, "", record[3]),
-			commit(spool.Queued, "r4", messages[3:], "m3", record[4]),
-			commit(spool.Running, "r4", nil, "", record[5]),
-			commit(spool.Completed, "r4", nil, "", record[6]),
+			commit(wire.Queued, "r1", messages[:1], ""),
+			commit(wire.Running, "r1", nil, "", record[0]),
+			commit(wire.Completed, "r1", nil, "", record[1]),
+			commit(wire.Queued, "r2", messages[1:2], "m1"),
+			commit(wire.Cancelled, "r2", nil, ""),
+			commit(wire.Queued, "r3", messages[2:3], "", record[2]),
+			commit(wire.Running, "r3", nil, "", record[3]),
+			commit(wire.Queued, "r4", messages[3:], "m3", record[4]),
+			commit(wire.Running, "r4", nil, "", record[5]),
+			commit(wire.Completed, "r4", nil, "", record[6]),
 		},
 		Clients: []*spooltest.Client{
 			{Name: "live", Thread: historyKey, Frames: live, Connections: []spooltest.Connection{{}}},
@@ -84,36 +86,36 @@ func soundTurns() *spooltest.History {
 			{Name: "cut", Thread: historyKey, Frames: cut, Connections: second},
 		},
 	}
-	h.Commits[7].Runs = []spool.RunRow{{Run: spool.Run{ID: "r3", State: spool.Completed}}}
+	h.Commits[7].Runs = []store.RunRow{{Run: wire.Run{ID: "r3", State: wire.Completed}}}
 	return h
 }
 
-func started(run spool.RunID) *spool.Entry {
-	return spool.NewEntry(spool.EntryRunStarted, run, spool.RunStarted{RunID: run, StreamID: spool.NewStreamID(run, 1), Segment: 1})
+func started(run spool.RunID) *wire.Entry {
+	return wire.NewEntry(wire.EntryRunStarted, run, wire.RunStarted{RunID: run, StreamID: wire.NewStreamID(run, 1), Segment: 1})
 }
 
-func ended(run spool.RunID) *spool.Entry {
-	return spool.NewEntry(spool.EntryRunEnded, run, spool.RunEnded{
-		RunID: run, StreamID: spool.NewStreamID(run, 1), Segment: 1, Status: spool.SegmentFinished,
+func ended(run spool.RunID) *wire.Entry {
+	return wire.NewEntry(wire.EntryRunEnded, run, wire.RunEnded{
+		RunID: run, StreamID: wire.NewStreamID(run, 1), Segment: 1, Status: wire.SegmentFinished,
 	})
 }
 
 // only returns an item of a stream.
-func only(id spool.StreamID, t spool.ItemType, n int64) spool.Frame {
-	item := spool.NewItem(t, spool.Offset{Fence: 1, N: n}, 0, nil)
-	return spool.Frame{Kind: spool.FrameStream, StreamID: id, Item: &item}
+func only(id wire.StreamID, t wire.ItemType, n int64) wire.Frame {
+	item := wire.NewItem(t, wire.Offset{Fence: 1, N: n}, 0, nil)
+	return wire.Frame{Kind: wire.FrameStream, StreamID: id, Item: &item}
 }
 
-func noticeOf(t spool.EntryType, payload any) spool.Frame {
-	return spool.Frame{Kind: spool.FrameThread, Event: spool.NewEntry(t, "", payload)}
+func noticeOf(t spool.EntryType, payload any) wire.Frame {
+	return wire.Frame{Kind: wire.FrameThread, Event: wire.NewEntry(t, "", payload)}
 }
 
-func state(s spool.State, run spool.RunID) spool.Frame {
-	change := spool.StateChange{State: s, RunID: run}
+func state(s wire.State, run spool.RunID) wire.Frame {
+	change := wire.StateChange{State: s, RunID: run}
 	if s.Terminal() {
 		change.EndedAt = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	}
-	return noticeOf(spool.NoticeStateChange, change)
+	return noticeOf(wire.NoticeStateChange, change)
 }
 
 func TestHistorySoundTurns(t *testing.T) {
@@ -129,12 +131,12 @@ func TestHistoryPlantedTurns(t *testing.T) {
 	t.Parallel()
 
 	type history = spooltest.History
-	frames := func(h *history, client int, change func(f []spool.Frame) []spool.Frame) {
+	frames := func(h *history, client int, change func(f []wire.Frame) []wire.Frame) {
 		h.Clients[client].Frames = change(slices.Clone(h.Clients[client].Frames))
 	}
 	move := func(client, from, to int) func(h *history) {
 		return func(h *history) {
-			frames(h, client, func(f []spool.Frame) []spool.Frame {
+			frames(h, client, func(f []wire.Frame) []wire.Frame {
 				moved := f[from]
 				return slices.Insert(slices.Delete(f, from, from+1), to, moved)
 			})
@@ -142,12 +144,12 @@ func TestHistoryPlantedTurns(t *testing.T) {
 	}
 	drop := func(client, at int) func(h *history) {
 		return func(h *history) {
-			frames(h, client, func(f []spool.Frame) []spool.Frame { return slices.Delete(f, at, at+1) })
+			frames(h, client, func(f []wire.Frame) []wire.Frame { return slices.Delete(f, at, at+1) })
 		}
 	}
 	twice := func(client, at int) func(h *history) {
 		return func(h *history) {
-			frames(h, client, func(f []spool.Frame) []spool.Frame { return slices.Insert(f, at, f[at]) })
+			frames(h, client, func(f []wire.Frame) []wire.Frame { return slices.Insert(f, at, f[at]) })
 		}
 	}
 	const live, back, cut = 0, 1, 2
@@ -161,20 +163,20 @@ func TestHistoryPlantedTurns(t *testing.T) {
 		"missed turns that come first":         {"turn-order", "turn m4 stands after seq 5, and comes after seq 2", move(back, 11, 6)},
 		"a turn that comes twice":              {"turn-order", "turn m3 comes twice", twice(live, 10)},
 		"a turn that nobody said": {"turn-order", "turn m9 was never said", func(h *history) {
-			frames(h, live, func(f []spool.Frame) []spool.Frame {
-				return append(f, noticeOf(spool.NoticeMessageAppended, spool.Message{ID: "m9", Role: spool.RoleUser}))
+			frames(h, live, func(f []wire.Frame) []wire.Frame {
+				return append(f, noticeOf(wire.NoticeMessageAppended, spool.Message{ID: "m9", Role: spool.RoleUser}))
 			})
 		}},
 		"turns in another order": {"turn-order", "turn m1 comes after m2", func(h *history) {
 			h.Commits[3].Messages[0].AfterSeq = 0
-			frames(h, live, func(f []spool.Frame) []spool.Frame {
+			frames(h, live, func(f []wire.Frame) []wire.Frame {
 				f[1], f[6] = f[6], f[1]
 				return slices.Insert(f, 2, f[6])
 			})
 		}},
 		"a turn before a snapshot": {"turn-order", "turn m2 comes before a snapshot that has it", func(h *history) {
-			frames(h, cut, func(f []spool.Frame) []spool.Frame {
-				return slices.Insert(f, 5, state(spool.Cancelled, "r2"), h.Clients[live].Frames[6])
+			frames(h, cut, func(f []wire.Frame) []wire.Frame {
+				return slices.Insert(f, 5, state(wire.Cancelled, "r2"), h.Clients[live].Frames[6])
 			})
 		}},
 		"a dropped turn that is left out": {"turn-missing", "turn m2 stands after seq 2, and is not told before MESSAGES_DROPPED", drop(back, 6)},
@@ -185,21 +187,21 @@ func TestHistoryPlantedTurns(t *testing.T) {
 		}},
 		"a state that comes late": {"state-order", "the state QUEUED comes when", move(live, 7, 8)},
 		"a state that is older than the last": {"state-order", "the state RUNNING comes when", func(h *history) {
-			frames(h, back, func(f []spool.Frame) []spool.Frame { return append(f, state(spool.Running, "r4")) })
+			frames(h, back, func(f []wire.Frame) []wire.Frame { return append(f, state(wire.Running, "r4")) })
 		}},
 		"the end of a run after the next one's begin": {"state-order", "the state COMPLETED comes when", move(live, 14, 16)},
 		"a state that is told twice":                  {"state-order", "the state CANCELLED is told twice", twice(live, 8)},
 		"a state that is not the last one":            {"state-order", "the last state that is told is RUNNING", drop(live, 19)},
 		"a snapshot of an older state": {"state-order", "the state FAILED comes when", func(h *history) {
 			snap := *h.Clients[cut].Frames[5].Snapshot
-			snap.Thread.State = spool.Failed
+			snap.Thread.State = wire.Failed
 			h.Clients[cut].Frames[5].Snapshot = &snap
 		}},
 		"a branch that is not shown": {"branch-shown", "a turn comes after seq 3", func(h *history) {
-			h.Clients[back].Frames[7].Event.Type = spool.EntryMessagesRestored
+			h.Clients[back].Frames[7].Event.Type = wire.EntryMessagesRestored
 		}},
 		"a branch that is not shown at the end": {"branch-shown", "the end comes after seq 7", func(h *history) {
-			h.Clients[back].Frames[13].Event.Type = spool.EntryMessagesRestored
+			h.Clients[back].Frames[13].Event.Type = wire.EntryMessagesRestored
 		}},
 		"a connection without a state":       {"state-first", "does not begin with the state", drop(back, 5)},
 		"a snapshot without a state":         {"state-first", "does not begin with the state", drop(cut, 6)},

@@ -5,10 +5,12 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/compare"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // rows returns the rows of the ledger of a thread.
-func (c *checker) rows(key spool.ThreadKey) (rows []spool.UsageRow) {
+func (c *checker) rows(key spool.ThreadKey) (rows []wire.UsageRow) {
 	for _, commit := range c.of(key) {
 		rows = append(rows, commit.Usage...)
 	}
@@ -17,13 +19,13 @@ func (c *checker) rows(key spool.ThreadKey) (rows []spool.UsageRow) {
 
 // usage checks that a run that has ended counts the usage of all its attempts, including failed and
 // interrupted ones, and that a dispatched run also counts all runs nested in it.
-func (c *checker) usage(where string, r spool.RunRow) {
+func (c *checker) usage(where string, r store.RunRow) {
 	if len(c.Commits) == 0 || !r.State.Terminal() {
 		return
 	}
 	var want spool.TokenCount
-	var spent spool.Spent
-	cost := spool.Money{}
+	var spent wire.Spent
+	cost := wire.Money{}
 	for _, row := range c.rows(spool.ThreadKey{Tenant: r.Tenant, ID: r.ThreadID}) {
 		if row.RunID != r.Root() || r.Depth > 0 && row.AgentID != r.AgentID() {
 			continue
@@ -51,7 +53,7 @@ func (c *checker) usage(where string, r spool.RunRow) {
 
 // allowance checks that the budget of a run that has ended agrees with the ledger, and has no
 // reservations left.
-func (c *checker) allowance(where string, r spool.RunRow, want spool.Spent) {
+func (c *checker) allowance(where string, r store.RunRow, want wire.Spent) {
 	a := r.Allowance
 	if a == nil {
 		return
@@ -65,7 +67,7 @@ func (c *checker) allowance(where string, r spool.RunRow, want spool.Spent) {
 }
 
 // budgets checks that no commit leaves a run with more spent than its budget allows.
-func (c *checker) budgets(n int, where string, r spool.RunRow) {
+func (c *checker) budgets(n int, where string, r store.RunRow) {
 	a := r.Allowance
 	if a == nil || !c.Bounded {
 		return
@@ -94,20 +96,20 @@ func (c *checker) ledger(where string, d ThreadDump) {
 	if len(c.Commits) == 0 {
 		return
 	}
-	var want []spool.UsageLine
-	same := func(a, b spool.UsageLine) bool {
+	var want []wire.UsageLine
+	same := func(a, b wire.UsageLine) bool {
 		return a.AgentName == b.AgentName && a.Model == b.Model && a.ModelID == b.ModelID && a.Currency == b.Currency &&
 			(a.AgentID == nil) == (b.AgentID == nil) && (a.AgentID == nil || *a.AgentID == *b.AgentID)
 	}
 	for _, row := range c.rows(d.Thread.Key()) {
-		line := spool.UsageLine{AgentName: row.Agent, Model: row.Model, ModelID: row.ModelID}
+		line := wire.UsageLine{AgentName: row.Agent, Model: row.Model, ModelID: row.ModelID}
 		if row.AgentID != "" {
 			line.AgentID = &row.AgentID
 		}
 		if row.Cost != nil {
 			line.Currency = row.Cost.Currency
 		}
-		at := slices.IndexFunc(want, func(other spool.UsageLine) bool { return same(line, other) })
+		at := slices.IndexFunc(want, func(other wire.UsageLine) bool { return same(line, other) })
 		if at < 0 {
 			at = len(want)
 			want = append(want, line)
@@ -120,9 +122,9 @@ func (c *checker) ledger(where string, d ThreadDump) {
 }
 
 // bill checks the usage in the last item of a run's stream.
-func (v *view) bill(run spool.RunID, item spool.Item) {
-	var of spool.StreamFinished
-	if item.Type != spool.ItemRunFinished || item.Decode(&of) != nil || of.Usage == nil {
+func (v *view) bill(run spool.RunID, item wire.Item) {
+	var of wire.StreamFinished
+	if item.Type != wire.ItemRunFinished || item.Decode(&of) != nil || of.Usage == nil {
 		return
 	}
 	for _, d := range v.Threads {

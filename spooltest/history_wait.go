@@ -5,13 +5,15 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // waits checks a run that waits for its thread: another run has the thread, and the waiting run has not
 // begun.
-func (c *checker) waits(where string, d ThreadDump, r spool.RunRow) {
+func (c *checker) waits(where string, d ThreadDump, r store.RunRow) {
 	switch {
-	case r.State != spool.Queued:
+	case r.State != wire.Queued:
 		c.wrongf("waiting", where, "run %s waits and is %s", r.ID, r.State)
 	case !d.Thread.State.Active() || d.Thread.RunID == r.ID:
 		c.wrongf("waiting", where, "run %s waits for a thread that is %s and belongs to %s", r.ID, d.Thread.State, d.Thread.RunID)
@@ -32,7 +34,7 @@ func (c *checker) waits(where string, d ThreadDump, r spool.RunRow) {
 
 // line checks what a commit has done to the waiting runs: they always wait for another run, and the run
 // that gets the thread was the first in line.
-func (c *checker) line(n int, where string, commit Commit, before map[spool.RunID]int64, runs []spool.RunRow) {
+func (c *checker) line(n int, where string, commit Commit, before map[spool.RunID]int64, runs []store.RunRow) {
 	if commit.Deleted {
 		return
 	}
@@ -59,8 +61,8 @@ func (c *checker) line(n int, where string, commit Commit, before map[spool.RunI
 }
 
 // runsOf returns the runs of a map in the order of their ids.
-func runsOf[T any](all map[spool.RunID]T, run func(T) spool.RunRow) []spool.RunRow {
-	runs := make([]spool.RunRow, 0, len(all))
+func runsOf[T any](all map[spool.RunID]T, run func(T) store.RunRow) []store.RunRow {
+	runs := make([]store.RunRow, 0, len(all))
 	for _, id := range slices.Sorted(maps.Keys(all)) {
 		runs = append(runs, run(all[id]))
 	}

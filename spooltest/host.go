@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // Host runs transactions of a host on the database of a backend. It has a table of its own there, with numbers
@@ -19,7 +20,7 @@ type Host interface {
 // HostTx is a transaction of a [Host].
 type HostTx struct {
 	// HostTx is the transaction for an engine.
-	spool.HostTx
+	store.HostTx
 
 	// Insert adds a number to the host's table.
 	Insert func(number int) error
@@ -27,15 +28,15 @@ type HostTx struct {
 
 // Hosted returns the store with its updates in transactions of the host. Updates with a fence, and those whose
 // context has ended, stay as they are. It is for [TestStore].
-func Hosted(store spool.Store, host Host) spool.Store { return hosted{store, host} }
+func Hosted(store store.Store, host Host) store.Store { return hosted{store, host} }
 
 type hosted struct {
-	spool.Store
+	store.Store
 
 	host Host
 }
 
-func (h hosted) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx spool.Tx) error) error {
+func (h hosted) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx store.Tx) error) error {
 	if fence != 0 || ctx.Err() != nil {
 		return h.Store.Update(ctx, key, fence, fn)
 	}

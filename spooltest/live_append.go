@@ -3,13 +3,14 @@ package spooltest
 import (
 	"context"
 
-	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 func testStreamGone(l *liveTest) {
 	key := stream("t", "r:1")
 	l.wantGone("Append", l.Append(l.Context(), key, items(1, 1, 1)))
-	_, err := l.Read(l.Context(), key, spool.Offset{}, 0)
+	_, err := l.Read(l.Context(), key, wire.Offset{}, 0)
 	l.wantGone("Read", err)
 	l.wantGone("Close", l.Close(l.Context(), key, endItem(1, 1), 0))
 	if err := l.Delete(l.Context(), key.Thread); err != nil {
@@ -28,14 +29,14 @@ func testStreamOpenClosed(l *liveTest) {
 	key := stream("t", "r:1")
 	l.open(key)
 	closeStream(l, key, endItem(1, 1))
-	l.wantError("Open", l.Open(l.Context(), key), spool.ErrStreamClosed)
+	l.wantError("Open", l.Open(l.Context(), key), store.ErrStreamClosed)
 }
 
 func testStreamEmpty(l *liveTest) {
 	key := stream("t", "r:1")
 	l.open(key)
 	l.append(key, nil)
-	page := l.read(key, spool.Offset{}, 0)
+	page := l.read(key, wire.Offset{}, 0)
 	l.wantPage(page, nil, false)
 	if !page.Last.IsZero() {
 		l.Errorf("an empty stream has Last %v, want zero", page.Last)
@@ -67,7 +68,7 @@ func testStreamReadLimit(l *liveTest) {
 	key := stream("t", "r:1")
 	all := items(1, 1, 5)
 	l.open(key, all...)
-	page := l.read(key, spool.Offset{}, 2)
+	page := l.read(key, wire.Offset{}, 2)
 	l.wantPage(page, all[:2], false)
 	if page.Last != all[4].Offset {
 		l.Errorf("page has Last %v, want %v", page.Last, all[4].Offset)
@@ -82,18 +83,18 @@ func testStreamReadBetween(l *liveTest) {
 	key := stream("t", "r:1")
 	all := append(items(2, 1, 2), items(4, 1, 2)...)
 	l.open(key, all...)
-	l.wantPage(l.read(key, spool.Offset{Fence: 1, N: 99}, 0), all, false)
-	l.wantPage(l.read(key, spool.Offset{Fence: 2, N: 50}, 0), all[2:], false)
-	l.wantPage(l.read(key, spool.Offset{Fence: 3, N: 0}, 0), all[2:], false)
-	l.wantPage(l.read(key, spool.Offset{Fence: 4, N: 3}, 0), nil, false)
-	l.wantPage(l.read(key, spool.Offset{Fence: 5, N: 1}, 0), nil, false)
+	l.wantPage(l.read(key, wire.Offset{Fence: 1, N: 99}, 0), all, false)
+	l.wantPage(l.read(key, wire.Offset{Fence: 2, N: 50}, 0), all[2:], false)
+	l.wantPage(l.read(key, wire.Offset{Fence: 3, N: 0}, 0), all[2:], false)
+	l.wantPage(l.read(key, wire.Offset{Fence: 4, N: 3}, 0), nil, false)
+	l.wantPage(l.read(key, wire.Offset{Fence: 5, N: 1}, 0), nil, false)
 }
 
 // A reader may change its page.
 func testStreamPageIsStable(l *liveTest) {
 	key := stream("t", "r:1")
 	l.open(key, items(1, 1, 2)...)
-	page := l.read(key, spool.Offset{}, 0)
+	page := l.read(key, wire.Offset{}, 0)
 	_ = append(page.Items, items(9, 9, 9)...)
 	l.append(key, items(1, 3, 4))
 	l.wantPage(page, items(1, 1, 2), false)
@@ -103,10 +104,10 @@ func testStreamPageIsStable(l *liveTest) {
 func testStreamAppendBackwards(l *liveTest) {
 	key := stream("t", "r:1")
 	l.open(key)
-	l.wantError("Append of the zero offset", l.Append(l.Context(), key, items(0, 0, 0)), spool.ErrOffsetUsed)
+	l.wantError("Append of the zero offset", l.Append(l.Context(), key, items(0, 0, 0)), store.ErrOffsetUsed)
 	l.append(key, items(2, 3, 3))
-	for _, again := range [][]spool.Item{items(2, 3, 3), items(2, 2, 2), items(1, 9, 9)} {
-		l.wantError("Append of "+again[0].Offset.String()+" after 2-3", l.Append(l.Context(), key, again), spool.ErrOffsetUsed)
+	for _, again := range [][]wire.Item{items(2, 3, 3), items(2, 2, 2), items(1, 9, 9)} {
+		l.wantError("Append of "+again[0].Offset.String()+" after 2-3", l.Append(l.Context(), key, again), store.ErrOffsetUsed)
 	}
 	l.want(key, items(2, 3, 3), false)
 }
@@ -115,9 +116,9 @@ func testStreamAppendAllOrNone(l *liveTest) {
 	key := stream("t", "r:1")
 	l.open(key, items(1, 1, 1)...)
 	twice := append(items(1, 2, 3), items(1, 3, 4)...)
-	l.wantError("Append of an offset twice", l.Append(l.Context(), key, twice), spool.ErrOffsetUsed)
+	l.wantError("Append of an offset twice", l.Append(l.Context(), key, twice), store.ErrOffsetUsed)
 	late := items(1, 1, 4)
-	l.wantError("Append of a batch that begins too early", l.Append(l.Context(), key, late), spool.ErrOffsetUsed)
+	l.wantError("Append of a batch that begins too early", l.Append(l.Context(), key, late), store.ErrOffsetUsed)
 	l.want(key, items(1, 1, 1), false)
 	l.append(key, items(1, 2, 2))
 	l.want(key, items(1, 1, 2), false)
@@ -128,8 +129,8 @@ func testStreamForeignThread(l *liveTest) {
 	l.open(key, items(1, 1, 2)...)
 	tenant := key
 	tenant.Thread.Tenant = "other"
-	for _, foreign := range []spool.StreamKey{stream("u", "r:1"), tenant} {
-		_, err := l.Read(l.Context(), foreign, spool.Offset{}, 0)
+	for _, foreign := range []store.StreamKey{stream("u", "r:1"), tenant} {
+		_, err := l.Read(l.Context(), foreign, wire.Offset{}, 0)
 		l.wantGone("Read", err)
 		l.wantGone("Append", l.Append(l.Context(), foreign, items(1, 3, 3)))
 		l.wantGone("Close", l.Close(l.Context(), foreign, endItem(1, 3), 0))
@@ -142,7 +143,7 @@ func testStreamForeignThread(l *liveTest) {
 
 // Streams of one thread are independent, and so are streams with the same id under two threads.
 func testStreamIndependent(l *liveTest) {
-	keys := []spool.StreamKey{stream("t", "r:1"), stream("t", "r:2"), stream("u", "r:1")}
+	keys := []store.StreamKey{stream("t", "r:1"), stream("t", "r:2"), stream("u", "r:1")}
 	for i, key := range keys {
 		l.open(key, items(int64(i+1), 1, 2)...)
 	}
@@ -158,13 +159,13 @@ func testStreamContextEnded(l *liveTest) {
 	ctx, cancel := context.WithCancel(l.Context())
 	cancel()
 	l.wantCanceled("Append", l.Append(ctx, key, items(1, 1, 1)))
-	_, err := l.Read(ctx, key, spool.Offset{}, 0)
+	_, err := l.Read(ctx, key, wire.Offset{}, 0)
 	l.wantCanceled("Read", err)
 	l.wantCanceled("Close", l.Close(ctx, key, endItem(1, 1), 0))
 	l.wantCanceled("Delete", l.Delete(ctx, key.Thread))
 	l.want(key, nil, false)
 	other := stream("t", "r:2")
 	l.wantCanceled("Open", l.Open(ctx, other))
-	_, err = l.Read(l.Context(), other, spool.Offset{}, 0)
-	l.wantError("Read of what was not opened", err, spool.ErrStreamGone)
+	_, err = l.Read(l.Context(), other, wire.Offset{}, 0)
+	l.wantError("Read of what was not opened", err, store.ErrStreamGone)
 }

@@ -5,13 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // longGrace is longer than any test.
 const longGrace = time.Hour
 
-func closeStream(l *liveTest, key spool.StreamKey, end spool.Item) {
+func closeStream(l *liveTest, key store.StreamKey, end wire.Item) {
 	l.Helper()
 	if err := l.Close(l.Context(), key, end, longGrace); err != nil {
 		l.Fatalf("close %v: %v", key, err)
@@ -38,13 +39,13 @@ func testStreamCloseEmpty(l *liveTest) {
 	key := stream("t", "r:1")
 	l.open(key)
 	closeStream(l, key, endItem(2, 1))
-	l.want(key, []spool.Item{endItem(2, 1)}, true)
+	l.want(key, []wire.Item{endItem(2, 1)}, true)
 }
 
 // A process that closes the stream of a dead worker does not know the last item's offset.
 func testStreamCloseMovesEnd(l *liveTest) {
-	for i, end := range []spool.Item{endItem(2, 5), endItem(2, 1), endItem(1, 9), endItem(0, 0)} {
-		key := stream("t", spool.NewStreamID("r", i+1))
+	for i, end := range []wire.Item{endItem(2, 5), endItem(2, 1), endItem(1, 9), endItem(0, 0)} {
+		key := stream("t", wire.NewStreamID("r", i+1))
 		l.open(key, items(2, 1, 5)...)
 		closeStream(l, key, end)
 		// The offset is in the item's data, too.
@@ -67,8 +68,8 @@ func testStreamCloseRefuses(l *liveTest) {
 	key := stream("t", "r:1")
 	l.open(key)
 	closeStream(l, key, endItem(1, 1))
-	l.wantError("Append to a closed stream", l.Append(l.Context(), key, items(1, 2, 2)), spool.ErrStreamClosed)
-	l.want(key, []spool.Item{endItem(1, 1)}, true)
+	l.wantError("Append to a closed stream", l.Append(l.Context(), key, items(1, 2, 2)), store.ErrStreamClosed)
+	l.want(key, []wire.Item{endItem(1, 1)}, true)
 }
 
 func testStreamCloseGrace(l *liveTest) {
@@ -80,8 +81,8 @@ func testStreamCloseGrace(l *liveTest) {
 		l.Fatal(err)
 	}
 	eventually(l.T, "the stream to be gone", func() bool {
-		_, err := l.Read(l.Context(), short, spool.Offset{}, 0)
-		return errors.Is(err, spool.ErrStreamGone)
+		_, err := l.Read(l.Context(), short, wire.Offset{}, 0)
+		return errors.Is(err, store.ErrStreamGone)
 	})
 	l.wantGone("Append", l.Append(l.Context(), short, items(1, 3, 3)))
 	l.wantGone("Close", l.Close(l.Context(), short, endItem(1, 3), 0))
@@ -90,14 +91,14 @@ func testStreamCloseGrace(l *liveTest) {
 
 func testStreamDelete(l *liveTest) {
 	one, two, other := stream("t", "r:1"), stream("t", "r:2"), stream("u", "r:1")
-	for _, key := range []spool.StreamKey{one, two, other} {
+	for _, key := range []store.StreamKey{one, two, other} {
 		l.open(key, items(1, 1, 1)...)
 	}
 	if err := l.Delete(l.Context(), one.Thread); err != nil {
 		l.Fatal(err)
 	}
-	for _, key := range []spool.StreamKey{one, two} {
-		_, err := l.Read(l.Context(), key, spool.Offset{}, 0)
+	for _, key := range []store.StreamKey{one, two} {
+		_, err := l.Read(l.Context(), key, wire.Offset{}, 0)
 		l.wantGone("Read", err)
 		l.wantGone("Append", l.Append(l.Context(), key, items(1, 2, 2)))
 		l.wantGone("Close", l.Close(l.Context(), key, endItem(1, 2), 0))
@@ -112,7 +113,7 @@ func testStreamDeleteClosed(l *liveTest) {
 	if err := l.Delete(l.Context(), key.Thread); err != nil {
 		l.Fatal(err)
 	}
-	_, err := l.Read(l.Context(), key, spool.Offset{}, 0)
+	_, err := l.Read(l.Context(), key, wire.Offset{}, 0)
 	l.wantGone("Read", err)
 }
 
@@ -128,15 +129,15 @@ func testStreamStaysGone(l *liveTest) {
 		l.Fatal(err)
 	}
 	eventually(l.T, "the stream to be gone", func() bool {
-		_, err := l.Read(l.Context(), expired, spool.Offset{}, 0)
-		return errors.Is(err, spool.ErrStreamGone)
+		_, err := l.Read(l.Context(), expired, wire.Offset{}, 0)
+		return errors.Is(err, store.ErrStreamGone)
 	})
 	l.open(other, items(1, 1, 1)...)
 	for range 3 {
-		for _, key := range []spool.StreamKey{deleted, expired} {
+		for _, key := range []store.StreamKey{deleted, expired} {
 			l.wantGone("Append", l.Append(l.Context(), key, items(1, 4, 4)))
 			l.wantGone("Close", l.Close(l.Context(), key, endItem(1, 5), longGrace))
-			_, err := l.Read(l.Context(), key, spool.Offset{}, 0)
+			_, err := l.Read(l.Context(), key, wire.Offset{}, 0)
 			l.wantGone("Read", err)
 			_, err = l.Read(l.Context(), key, items(1, 1, 1)[0].Offset, 1)
 			l.wantGone("Read on", err)

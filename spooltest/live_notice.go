@@ -6,15 +6,16 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // eavesdrop collects the notices of a topic.
 func (l *liveTest) eavesdrop(ctx context.Context, topic spool.ThreadKey) (notices <-chan []byte, stop func()) {
 	l.Helper()
 	heard := make(chan []byte, 1000)
-	stop, err := l.Subscribe(ctx, topic, func(kind spool.WakeKind, notice []byte) {
+	stop, err := l.Subscribe(ctx, topic, func(kind store.WakeKind, notice []byte) {
 		switch {
-		case kind == spool.WakeNotice:
+		case kind == store.WakeNotice:
 			heard <- notice
 		case len(notice) > 0:
 			l.Errorf("woken with %q and a notice of %d bytes", kind, len(notice))
@@ -47,16 +48,16 @@ func testNotice(l *liveTest) {
 	one, _ := l.eavesdrop(l.Context(), topic("t"))
 	two, _ := l.eavesdrop(l.Context(), topic("t"))
 	other, _ := l.eavesdrop(l.Context(), spool.ThreadKey{Tenant: "other", ID: "t"})
-	longest := bytes.Repeat([]byte("'\"\\\n\x00é"), spool.MaxNoticeBytes)[:spool.MaxNoticeBytes]
+	longest := bytes.Repeat([]byte("'\"\\\n\x00é"), store.MaxNoticeBytes)[:store.MaxNoticeBytes]
 	for _, notice := range [][]byte{[]byte(`{"n":1}`), longest, []byte(`{"n":2}`)} {
-		l.Wake(topic("t"), spool.WakeNotice, notice)
+		l.Wake(topic("t"), store.WakeNotice, notice)
 		l.hears(one, notice)
 		l.hears(two, notice)
 	}
-	l.Wake(topic("t"), spool.WakeRecord, nil)
-	l.Wake(topic("u"), spool.WakeNotice, []byte("other"))
-	woken.want(spool.WakeNotice)
-	l.Wake(spool.ThreadKey{Tenant: "other", ID: "t"}, spool.WakeNotice, []byte("last"))
+	l.Wake(topic("t"), store.WakeRecord, nil)
+	l.Wake(topic("u"), store.WakeNotice, []byte("other"))
+	woken.want(store.WakeNotice)
+	l.Wake(spool.ThreadKey{Tenant: "other", ID: "t"}, store.WakeNotice, []byte("last"))
 	l.hears(other, []byte("last"))
 	if len(one)+len(two) > 0 {
 		l.Error("a notice came twice, or to the wrong topic")
@@ -73,7 +74,7 @@ func testNoticeStop(l *liveTest) {
 	stop()
 	stop()
 	eventually(l.T, "the subscription to end", func() bool {
-		l.Wake(topic("t"), spool.WakeNotice, []byte("x"))
+		l.Wake(topic("t"), store.WakeNotice, []byte("x"))
 		l.hears(left, []byte("x"))
 		select {
 		case <-ended:
@@ -90,7 +91,7 @@ func testNoticeStop(l *liveTest) {
 // testNoticeTooLong sends a notice that is too long. It must be dropped, and later ones not.
 func testNoticeTooLong(l *liveTest) {
 	notices, _ := l.eavesdrop(l.Context(), topic("t"))
-	l.Wake(topic("t"), spool.WakeNotice, make([]byte, spool.MaxNoticeBytes+1))
-	l.Wake(topic("t"), spool.WakeNotice, []byte("next"))
+	l.Wake(topic("t"), store.WakeNotice, make([]byte, store.MaxNoticeBytes+1))
+	l.Wake(topic("t"), store.WakeNotice, []byte("next"))
 	l.hears(notices, []byte("next"))
 }

@@ -3,7 +3,8 @@ package spooltest
 import (
 	"sync"
 
-	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Readers that follow a writer must see every item once and in order, whatever the sizes of batches and
@@ -32,8 +33,8 @@ func testStreamReadersAndWriter(l *liveTest) {
 	group.Wait()
 }
 
-func followStream(l *liveTest, key spool.StreamKey, limit, total int) {
-	var after spool.Offset
+func followStream(l *liveTest, key store.StreamKey, limit, total int) {
+	var after wire.Offset
 	for {
 		page, err := l.Read(l.Context(), key, after, limit*3)
 		if err != nil || l.Failed() {
@@ -41,7 +42,7 @@ func followStream(l *liveTest, key spool.StreamKey, limit, total int) {
 			return
 		}
 		for _, item := range page.Items {
-			if want := (spool.Offset{Fence: 1, N: after.N + 1}); item.Offset != want {
+			if want := (wire.Offset{Fence: 1, N: after.N + 1}); item.Offset != want {
 				l.Errorf("read %v after %v, want %v", item.Offset, after, want)
 				return
 			}
@@ -71,7 +72,7 @@ func testStreamOneWinner(l *liveTest) {
 			if err := receive(l.T, results, realWait, "the result of a writer"); err == nil {
 				won++
 			} else {
-				l.wantError("Append that came second", err, spool.ErrOffsetUsed)
+				l.wantError("Append that came second", err, store.ErrOffsetUsed)
 			}
 		}
 		if won != 1 {
@@ -100,7 +101,7 @@ func testStreamDeleteWhileInUse(l *liveTest) {
 	})
 	group.Go(func() {
 		for {
-			if _, err := l.Read(l.Context(), key, spool.Offset{}, 1); err != nil {
+			if _, err := l.Read(l.Context(), key, wire.Offset{}, 1); err != nil {
 				l.wantGone("Read", err)
 				return
 			}
@@ -127,7 +128,7 @@ func testStreamCloseWhileAppends(l *liveTest) {
 				close(started)
 			}
 			if err != nil {
-				l.wantError("Append", err, spool.ErrStreamClosed)
+				l.wantError("Append", err, store.ErrStreamClosed)
 				return
 			}
 			written = n

@@ -7,12 +7,14 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
-// TestLive checks that run streams and wake-ups keep the contract of [spool.Live]. In general a Live may lose
+// TestLive checks that run streams and wake-ups keep the contract of [store.Live]. In general a Live may lose
 // anything, but not without a failure, and these tests cause none. Open is called once per subtest. It must
 // return a Live without streams that nothing else uses, and close it by the test's Cleanup.
-func TestLive(t *testing.T, open func(t *testing.T) spool.Live) {
+func TestLive(t *testing.T, open func(t *testing.T) store.Live) {
 	t.Helper()
 
 	for name, test := range map[string]func(l *liveTest){
@@ -67,31 +69,31 @@ func TestLive(t *testing.T, open func(t *testing.T) spool.Live) {
 // liveTest is a subtest's Live, with calls that must succeed.
 type liveTest struct {
 	*testing.T
-	spool.Live
+	store.Live
 }
 
 // stream returns the key of a thread's stream.
-func stream(thread spool.ThreadID, id spool.StreamID) spool.StreamKey {
-	return spool.StreamKey{Thread: spool.ThreadKey{Tenant: spool.DefaultTenant, ID: thread}, ID: id}
+func stream(thread spool.ThreadID, id wire.StreamID) store.StreamKey {
+	return store.StreamKey{Thread: spool.ThreadKey{Tenant: spool.DefaultTenant, ID: thread}, ID: id}
 }
 
 // items returns items with a piece of text each, at the offsets from fence-from to fence-to.
-func items(fence, from, to int64) []spool.Item {
-	var all []spool.Item
+func items(fence, from, to int64) []wire.Item {
+	var all []wire.Item
 	for n := from; n <= to; n++ {
-		o := spool.Offset{Fence: fence, N: n}
-		all = append(all, spool.NewItem(spool.ItemTextContent, o, fence+n, spool.Delta{MessageID: "m", Delta: o.String()}))
+		o := wire.Offset{Fence: fence, N: n}
+		all = append(all, wire.NewItem(wire.ItemTextContent, o, fence+n, wire.Delta{MessageID: "m", Delta: o.String()}))
 	}
 	return all
 }
 
 // endItem returns an end at the given offset.
-func endItem(fence, n int64) spool.Item {
-	o := spool.Offset{Fence: fence, N: n}
-	return spool.NewItem(spool.ItemRunFinished, o, 7, spool.StreamFinished{Status: spool.SegmentFinished})
+func endItem(fence, n int64) wire.Item {
+	o := wire.Offset{Fence: fence, N: n}
+	return wire.NewItem(wire.ItemRunFinished, o, 7, wire.StreamFinished{Status: wire.SegmentFinished})
 }
 
-func (l *liveTest) open(key spool.StreamKey, all ...spool.Item) {
+func (l *liveTest) open(key store.StreamKey, all ...wire.Item) {
 	l.Helper()
 	if err := l.Open(l.Context(), key); err != nil {
 		l.Fatalf("open %v: %v", key, err)
@@ -101,14 +103,14 @@ func (l *liveTest) open(key spool.StreamKey, all ...spool.Item) {
 	}
 }
 
-func (l *liveTest) append(key spool.StreamKey, all []spool.Item) {
+func (l *liveTest) append(key store.StreamKey, all []wire.Item) {
 	l.Helper()
 	if err := l.Append(l.Context(), key, all); err != nil {
 		l.Fatalf("append to %v: %v", key, err)
 	}
 }
 
-func (l *liveTest) read(key spool.StreamKey, after spool.Offset, limit int) spool.StreamPage {
+func (l *liveTest) read(key store.StreamKey, after wire.Offset, limit int) store.StreamPage {
 	l.Helper()
 	page, err := l.Read(l.Context(), key, after, limit)
 	if err != nil {
@@ -118,14 +120,14 @@ func (l *liveTest) read(key spool.StreamKey, after spool.Offset, limit int) spoo
 }
 
 // want checks all items of the stream.
-func (l *liveTest) want(key spool.StreamKey, all []spool.Item, ended bool) {
+func (l *liveTest) want(key store.StreamKey, all []wire.Item, ended bool) {
 	l.Helper()
-	l.wantPage(l.read(key, spool.Offset{}, 0), all, ended)
+	l.wantPage(l.read(key, wire.Offset{}, 0), all, ended)
 }
 
-func (l *liveTest) wantPage(page spool.StreamPage, all []spool.Item, ended bool) {
+func (l *liveTest) wantPage(page store.StreamPage, all []wire.Item, ended bool) {
 	l.Helper()
-	same := slices.EqualFunc(page.Items, all, func(a, b spool.Item) bool {
+	same := slices.EqualFunc(page.Items, all, func(a, b wire.Item) bool {
 		return a.Offset == b.Offset && a.Type == b.Type && a.Seq == b.Seq && bytes.Equal(a.Data, b.Data)
 	})
 	if !same {
@@ -137,7 +139,7 @@ func (l *liveTest) wantPage(page spool.StreamPage, all []spool.Item, ended bool)
 }
 
 // describe returns the data of the items, one per line.
-func describe(all []spool.Item) []byte {
+func describe(all []wire.Item) []byte {
 	var b bytes.Buffer
 	for _, i := range all {
 		b.WriteString("\n\t" + i.Offset.String() + " ")
@@ -148,7 +150,7 @@ func describe(all []spool.Item) []byte {
 
 func (l *liveTest) wantGone(what string, err error) {
 	l.Helper()
-	l.wantError(what, err, spool.ErrStreamGone)
+	l.wantError(what, err, store.ErrStreamGone)
 }
 
 // wantError checks that an error is the wanted one.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 func topic(id spool.ThreadID) spool.ThreadKey {
@@ -18,13 +19,13 @@ func topic(id spool.ThreadID) spool.ThreadKey {
 type ear struct {
 	t     *testing.T
 	stop  func()
-	kinds chan spool.WakeKind
+	kinds chan store.WakeKind
 }
 
 func (l *liveTest) listen(ctx context.Context, topic spool.ThreadKey) *ear {
 	l.Helper()
-	e := &ear{t: l.T, kinds: make(chan spool.WakeKind, 10_000)}
-	stop, err := l.Subscribe(ctx, topic, func(kind spool.WakeKind, _ []byte) { e.kinds <- kind })
+	e := &ear{t: l.T, kinds: make(chan store.WakeKind, 10_000)}
+	stop, err := l.Subscribe(ctx, topic, func(kind store.WakeKind, _ []byte) { e.kinds <- kind })
 	if err != nil {
 		l.Fatalf("subscribe to %v: %v", topic, err)
 	}
@@ -34,7 +35,7 @@ func (l *liveTest) listen(ctx context.Context, topic spool.ThreadKey) *ear {
 }
 
 // want waits for a wake-up of the given kind and fails if another kind comes first.
-func (e *ear) want(kind spool.WakeKind) {
+func (e *ear) want(kind store.WakeKind) {
 	e.t.Helper()
 	select {
 	case got := <-e.kinds:
@@ -56,11 +57,11 @@ func (e *ear) wantSilence() {
 }
 
 func testWake(l *liveTest) {
-	for _, where := range []spool.ThreadKey{topic("t"), spool.JobsTopic} {
+	for _, where := range []spool.ThreadKey{topic("t"), store.JobsTopic} {
 		e := l.listen(l.Context(), where)
-		for _, kind := range []spool.WakeKind{
-			spool.WakeRecord, spool.WakeStream, spool.WakeStop, spool.WakeEvent, spool.WakeDeleted, spool.WakeOwner,
-			spool.WakeAsk, spool.WakePresent, spool.WakeJobs,
+		for _, kind := range []store.WakeKind{
+			store.WakeRecord, store.WakeStream, store.WakeStop, store.WakeEvent, store.WakeDeleted, store.WakeOwner,
+			store.WakeAsk, store.WakePresent, store.WakeJobs,
 		} {
 			l.Wake(where, kind, nil)
 			e.want(kind)
@@ -70,15 +71,15 @@ func testWake(l *liveTest) {
 
 func testWakeNobody(l *liveTest) {
 	for range 100 {
-		l.Wake(topic("t"), spool.WakeRecord, nil)
+		l.Wake(topic("t"), store.WakeRecord, nil)
 	}
 	e := l.listen(l.Context(), topic("t"))
-	l.Wake(topic("t"), spool.WakeStop, nil)
+	l.Wake(topic("t"), store.WakeStop, nil)
 	// Earlier wake-ups may arrive late, but they have another kind.
 	eventually(l.T, "the wake-up", func() bool {
 		select {
 		case kind := <-e.kinds:
-			return kind == spool.WakeStop
+			return kind == store.WakeStop
 		default:
 			return false
 		}
@@ -87,18 +88,18 @@ func testWakeNobody(l *liveTest) {
 
 func testWakeEachSubscriber(l *liveTest) {
 	one, two := l.listen(l.Context(), topic("t")), l.listen(l.Context(), topic("t"))
-	l.Wake(topic("t"), spool.WakeStop, nil)
-	one.want(spool.WakeStop)
-	two.want(spool.WakeStop)
+	l.Wake(topic("t"), store.WakeStop, nil)
+	one.want(store.WakeStop)
+	two.want(store.WakeStop)
 }
 
 func testWakeOtherTopics(l *liveTest) {
 	e := l.listen(l.Context(), topic("t"))
-	l.Wake(topic("u"), spool.WakeRecord, nil)
-	l.Wake(spool.ThreadKey{Tenant: "other", ID: "t"}, spool.WakeRecord, nil)
-	l.Wake(spool.JobsTopic, spool.WakeJobs, nil)
-	l.Wake(topic("t"), spool.WakeStop, nil)
-	e.want(spool.WakeStop)
+	l.Wake(topic("u"), store.WakeRecord, nil)
+	l.Wake(spool.ThreadKey{Tenant: "other", ID: "t"}, store.WakeRecord, nil)
+	l.Wake(store.JobsTopic, store.WakeJobs, nil)
+	l.Wake(topic("t"), store.WakeStop, nil)
+	e.want(store.WakeStop)
 	e.wantSilence()
 }
 
@@ -106,8 +107,8 @@ func testWakeStop(l *liveTest) {
 	gone, left := l.listen(l.Context(), topic("t")), l.listen(l.Context(), topic("t"))
 	gone.stop()
 	gone.stop()
-	l.Wake(topic("t"), spool.WakeRecord, nil)
-	left.want(spool.WakeRecord)
+	l.Wake(topic("t"), store.WakeRecord, nil)
+	left.want(store.WakeRecord)
 	gone.wantSilence()
 }
 
@@ -116,8 +117,8 @@ func testWakeContextEnds(l *liveTest) {
 	gone, left := l.listen(ctx, topic("t")), l.listen(l.Context(), topic("t"))
 	cancel()
 	eventually(l.T, "the subscription to end", func() bool {
-		l.Wake(topic("t"), spool.WakeRecord, nil)
-		left.want(spool.WakeRecord)
+		l.Wake(topic("t"), store.WakeRecord, nil)
+		left.want(store.WakeRecord)
 		select {
 		case <-gone.kinds:
 			return false
@@ -126,29 +127,29 @@ func testWakeContextEnds(l *liveTest) {
 		}
 	})
 	gone.stop()
-	l.Wake(topic("t"), spool.WakeStop, nil)
-	left.want(spool.WakeStop)
+	l.Wake(topic("t"), store.WakeStop, nil)
+	left.want(store.WakeStop)
 }
 
 func testWakeContextEnded(l *liveTest) {
 	ctx, cancel := context.WithCancel(l.Context())
 	cancel()
-	stop, err := l.Subscribe(ctx, topic("t"), func(spool.WakeKind, []byte) { l.Error("woken without a subscription") })
+	stop, err := l.Subscribe(ctx, topic("t"), func(store.WakeKind, []byte) { l.Error("woken without a subscription") })
 	if err == nil {
 		stop()
 	} else {
 		l.wantCanceled("Subscribe", err)
 	}
 	e := l.listen(l.Context(), topic("t"))
-	l.Wake(topic("t"), spool.WakeRecord, nil)
-	e.want(spool.WakeRecord)
+	l.Wake(topic("t"), store.WakeRecord, nil)
+	e.want(store.WakeRecord)
 }
 
 func testWakeSubscribeAgain(l *liveTest) {
 	for range 3 {
 		e := l.listen(l.Context(), topic("t"))
-		l.Wake(topic("t"), spool.WakeRecord, nil)
-		e.want(spool.WakeRecord)
+		l.Wake(topic("t"), store.WakeRecord, nil)
+		e.want(store.WakeRecord)
 		e.stop()
 	}
 }
@@ -156,15 +157,15 @@ func testWakeSubscribeAgain(l *liveTest) {
 // A subscriber may call the Live.
 func testWakeCallFromWithin(l *liveTest) {
 	other := l.listen(l.Context(), topic("other"))
-	stop, err := l.Subscribe(l.Context(), topic("t"), func(spool.WakeKind, []byte) {
-		l.Wake(topic("other"), spool.WakeStream, nil)
+	stop, err := l.Subscribe(l.Context(), topic("t"), func(store.WakeKind, []byte) {
+		l.Wake(topic("other"), store.WakeStream, nil)
 	})
 	if err != nil {
 		l.Fatal(err)
 	}
 	defer stop()
-	l.Wake(topic("t"), spool.WakeRecord, nil)
-	other.want(spool.WakeStream)
+	l.Wake(topic("t"), store.WakeRecord, nil)
+	other.want(store.WakeStream)
 }
 
 // A subscriber may end its own subscription.
@@ -173,7 +174,7 @@ func testWakeStopFromWithin(l *liveTest) {
 	done := make(chan struct{})
 	var once sync.Once
 	stopSelf := make(chan func(), 1)
-	stop, err := l.Subscribe(l.Context(), topic("t"), func(spool.WakeKind, []byte) {
+	stop, err := l.Subscribe(l.Context(), topic("t"), func(store.WakeKind, []byte) {
 		once.Do(func() {
 			(<-stopSelf)()
 			close(done)
@@ -183,13 +184,13 @@ func testWakeStopFromWithin(l *liveTest) {
 		l.Fatal(err)
 	}
 	stopSelf <- stop
-	l.Wake(topic("t"), spool.WakeRecord, nil)
+	l.Wake(topic("t"), store.WakeRecord, nil)
 	select {
 	case <-done:
 	case <-time.After(patience):
 		l.Fatal("stop from within did not return")
 	}
-	left.want(spool.WakeRecord)
+	left.want(store.WakeRecord)
 }
 
 func testWakeManyAtOnce(l *liveTest) {
@@ -204,7 +205,7 @@ func testWakeManyAtOnce(l *liveTest) {
 		})
 		group.Go(func() {
 			for range 50 {
-				l.Wake(topic(id), spool.WakeStream, nil)
+				l.Wake(topic(id), store.WakeStream, nil)
 			}
 		})
 	}
@@ -216,7 +217,7 @@ func (l *liveTest) wokenOnce(topic spool.ThreadKey) error {
 	ctx, cancel := context.WithCancel(l.Context())
 	defer cancel()
 	woken := make(chan struct{}, 1)
-	stop, err := l.Subscribe(ctx, topic, func(spool.WakeKind, []byte) {
+	stop, err := l.Subscribe(ctx, topic, func(store.WakeKind, []byte) {
 		select {
 		case woken <- struct{}{}:
 		default:
@@ -226,7 +227,7 @@ func (l *liveTest) wokenOnce(topic spool.ThreadKey) error {
 		return err
 	}
 	defer stop()
-	l.Wake(topic, spool.WakeRecord, nil)
+	l.Wake(topic, store.WakeRecord, nil)
 	select {
 	case <-woken:
 		return nil

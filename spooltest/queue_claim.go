@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 func testQueueClaimOrder(q *queueTest) {
@@ -62,17 +64,17 @@ func testQueueLeaseLapses(q *queueTest) {
 		q.Errorf("both claims have the token %d", first.Token)
 	}
 	q.worthless("the first claim", first)
-	q.ok("Ack of the second claim", q.Store.Ack(q.ctx, second, spool.Ack{Kind: spool.AckDone}))
+	q.ok("Ack of the second claim", q.Store.Ack(q.ctx, second, store.Ack{Kind: store.AckDone}))
 }
 
 func testQueueExtend(q *queueTest) {
 	q.add(0, "a")
 	d := q.claimOne()
 	q.clock.Advance(lease / 2)
-	q.ok("extend", q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckExtend, After: 2 * lease}))
+	q.ok("extend", q.Store.Ack(q.ctx, d, store.Ack{Kind: store.AckExtend, After: 2 * lease}))
 	q.next("extended", q.clock.Now().Add(2*lease))
 	q.clock.Advance(lease)
-	q.ok("extend to a shorter lease", q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckExtend, After: time.Second}))
+	q.ok("extend to a shorter lease", q.Store.Ack(q.ctx, d, store.Ack{Kind: store.AckExtend, After: time.Second}))
 	q.next("extended to a shorter lease", q.clock.Now().Add(time.Second))
 	q.clock.Advance(time.Second)
 	q.same("attempt", q.claimOne().Attempt, 2)
@@ -82,7 +84,7 @@ func testQueueAck(q *queueTest) {
 	q.add(0, "a")
 	d := q.claimOne()
 	q.add(0, "b")
-	q.ok("ack", q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckDone}))
+	q.ok("ack", q.Store.Ack(q.ctx, d, store.Ack{Kind: store.AckDone}))
 	q.worthless("an acked job", d)
 	q.clock.Advance(time.Hour)
 	q.same("claimed", q.claimed(10), "b")
@@ -91,7 +93,7 @@ func testQueueAck(q *queueTest) {
 func testQueueRelease(q *queueTest) {
 	q.add(0, "a")
 	d := q.claimOne()
-	q.ok("release", q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckRelease, After: 3 * time.Second}))
+	q.ok("release", q.Store.Ack(q.ctx, d, store.Ack{Kind: store.AckRelease, After: 3 * time.Second}))
 	// The delivery is over, so it cannot refund its attempt twice.
 	q.worthless("a released job", d)
 	q.next("released", q.clock.Now().Add(3*time.Second))
@@ -99,7 +101,7 @@ func testQueueRelease(q *queueTest) {
 	again := q.claimOne()
 	q.same("job", []any{again.JobID, again.RunID, again.Attempt}, []any{d.JobID, d.RunID, 2})
 	q.worthless("the claim before", d)
-	q.ok("release at once", q.Store.Ack(q.ctx, again, spool.Ack{Kind: spool.AckRelease}))
+	q.ok("release at once", q.Store.Ack(q.ctx, again, store.Ack{Kind: store.AckRelease}))
 	q.same("attempt", q.claimOne().Attempt, 3)
 }
 
@@ -109,7 +111,7 @@ func testQueueReleaseOrder(q *queueTest) {
 	q.clock.Advance(time.Microsecond)
 	q.add(0, "b")
 	q.clock.Advance(time.Microsecond)
-	q.ok("release", q.Store.Ack(q.ctx, a, spool.Ack{Kind: spool.AckRelease}))
+	q.ok("release", q.Store.Ack(q.ctx, a, store.Ack{Kind: store.AckRelease}))
 	q.same("claimed", q.claimed(10), "ba")
 }
 
@@ -118,14 +120,14 @@ func testQueueRefund(q *queueTest) {
 	for range 3 {
 		d := q.claimOne()
 		q.same("attempt", d.Attempt, 1)
-		q.ok("release", q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckRelease, Refund: true}))
+		q.ok("release", q.Store.Ack(q.ctx, d, store.Ack{Kind: store.AckRelease, Refund: true}))
 	}
-	q.ok("release without a refund", q.Store.Ack(q.ctx, q.claimOne(), spool.Ack{Kind: spool.AckRelease}))
+	q.ok("release without a refund", q.Store.Ack(q.ctx, q.claimOne(), store.Ack{Kind: store.AckRelease}))
 	q.same("attempt", q.claimOne().Attempt, 2)
 	q.clock.Advance(lease)
 	d := q.claimOne()
 	q.same("attempt after a lapsed lease", d.Attempt, 3)
-	q.ok("release with a refund", q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckRelease, Refund: true}))
+	q.ok("release with a refund", q.Store.Ack(q.ctx, d, store.Ack{Kind: store.AckRelease, Refund: true}))
 	q.same("attempt after a refund", q.claimOne().Attempt, 3)
 }
 
@@ -134,10 +136,10 @@ func testQueueLapsedNotTaken(q *queueTest) {
 	q.add(0, "a")
 	d := q.claimOne()
 	q.clock.Advance(time.Hour)
-	q.ok("extend", q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckExtend, After: lease}))
+	q.ok("extend", q.Store.Ack(q.ctx, d, store.Ack{Kind: store.AckExtend, After: lease}))
 	q.next("extended", q.clock.Now().Add(lease))
 	q.clock.Advance(time.Hour)
-	q.ok("ack", q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckDone}))
+	q.ok("ack", q.Store.Ack(q.ctx, d, store.Ack{Kind: store.AckDone}))
 	q.next("acked", time.Time{})
 }
 
@@ -147,14 +149,14 @@ func testQueueContextEnded(q *queueTest) {
 	q.add(0, "b")
 	ctx, cancel := context.WithCancel(q.ctx)
 	cancel()
-	_, _, err := q.Store.Claim(ctx, spool.ClaimQuery{Limit: 1, Lease: lease})
+	_, _, err := q.Store.Claim(ctx, store.ClaimQuery{Limit: 1, Lease: lease})
 	q.fails("Claim", err, spool.Canceled)
-	q.fails("Extend", q.Store.Ack(ctx, d, spool.Ack{Kind: spool.AckExtend, After: lease}), spool.Canceled)
-	q.fails("Ack", q.Store.Ack(ctx, d, spool.Ack{Kind: spool.AckDone}), spool.Canceled)
-	q.fails("Release", q.Store.Ack(ctx, d, spool.Ack{Kind: spool.AckRelease}), spool.Canceled)
-	q.fails("DeadLetter", q.Store.Ack(ctx, d, spool.Ack{Kind: spool.AckDead, Cause: "cause"}), spool.Canceled)
+	q.fails("Extend", q.Store.Ack(ctx, d, store.Ack{Kind: store.AckExtend, After: lease}), spool.Canceled)
+	q.fails("Ack", q.Store.Ack(ctx, d, store.Ack{Kind: store.AckDone}), spool.Canceled)
+	q.fails("Release", q.Store.Ack(ctx, d, store.Ack{Kind: store.AckRelease}), spool.Canceled)
+	q.fails("DeadLetter", q.Store.Ack(ctx, d, store.Ack{Kind: store.AckDead, Cause: "cause"}), spool.Canceled)
 	q.same("claimed", q.claimed(10), "b")
-	q.ok("ack", q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckDone}))
+	q.ok("ack", q.Store.Ack(q.ctx, d, store.Ack{Kind: store.AckDone}))
 }
 
 func testQueueRaceClaim(q *queueTest) {
@@ -162,10 +164,10 @@ func testQueueRaceClaim(q *queueTest) {
 	for i := range jobs {
 		q.add(0, fmt.Sprint("j", i))
 	}
-	var taken [racers][]spool.Delivery
+	var taken [racers][]store.Delivery
 	errs := race(func(i int) error {
 		for {
-			batch, _, err := q.Store.Claim(q.ctx, spool.ClaimQuery{Limit: 3, Lease: lease})
+			batch, _, err := q.Store.Claim(q.ctx, store.ClaimQuery{Limit: 3, Lease: lease})
 			if err != nil || len(batch) == 0 {
 				return err
 			}
@@ -194,7 +196,7 @@ func testQueueRaceClaimAndFinish(q *queueTest) {
 	var acked atomic.Int64
 	errs := race(func(i int) error {
 		for acked.Load() < jobs {
-			batch, _, err := q.Store.Claim(q.ctx, spool.ClaimQuery{Limit: 2, Lease: lease})
+			batch, _, err := q.Store.Claim(q.ctx, store.ClaimQuery{Limit: 2, Lease: lease})
 			if err != nil {
 				return err
 			}
@@ -202,10 +204,10 @@ func testQueueRaceClaimAndFinish(q *queueTest) {
 				q.clock.Advance(lease)
 			}
 			for _, d := range batch {
-				switch err := q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckDone}); {
+				switch err := q.Store.Ack(q.ctx, d, store.Ack{Kind: store.AckDone}); {
 				case err == nil:
 					acked.Add(1)
-				case !errors.Is(err, spool.ErrFenced):
+				case !errors.Is(err, store.ErrFenced):
 					return err
 				}
 			}
@@ -214,5 +216,5 @@ func testQueueRaceClaimAndFinish(q *queueTest) {
 	})
 	q.ok("work", errors.Join(errs...))
 	q.same("acked", acked.Load(), int64(jobs))
-	q.same("stats", q.stats(), spool.QueueStats{})
+	q.same("stats", q.stats(), wire.QueueStats{})
 }

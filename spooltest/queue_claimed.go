@@ -5,16 +5,18 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // testQueueClaimed adds jobs that are in flight at once.
 func testQueueClaimed(q *queueTest) {
-	claimed := func(key string) spool.ClaimedJob {
-		return spool.ClaimedJob{Job: job(key), JobID: spool.NewJobID(), Lease: lease}
+	claimed := func(key string) store.ClaimedJob {
+		return store.ClaimedJob{Job: job(key), JobID: wire.NewJobID(), Lease: lease}
 	}
-	add := func(j spool.ClaimedJob, fail error) error {
-		return q.Store.Update(q.ctx, j.Thread(), 0, func(tx spool.Tx) error {
-			return errors.Join(tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}, Claimed: []spool.ClaimedJob{j}}), fail)
+	add := func(j store.ClaimedJob, fail error) error {
+		return q.Store.Update(q.ctx, j.Thread(), 0, func(tx store.Tx) error {
+			return errors.Join(tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}, Claimed: []store.ClaimedJob{j}}), fail)
 		})
 	}
 	failure := errors.New("no")
@@ -27,10 +29,10 @@ func testQueueClaimed(q *queueTest) {
 	stats := q.stats()
 	q.same("in flight, ready and delayed", []int{stats.InFlight, stats.Ready, stats.Delayed}, []int{1, 0, 0})
 	q.next("it is claimed", added.Add(lease))
-	listed := q.jobs(spool.DefaultTenant, spool.JobQuery{})
+	listed := q.jobs(spool.DefaultTenant, wire.JobQuery{})
 	q.same("listed", len(listed), 1)
 	q.same("id", listed[0].JobID, a.JobID)
-	q.same("state", listed[0].State, spool.JobInFlight)
+	q.same("state", listed[0].State, wire.JobInFlight)
 	q.same("attempts", listed[0].Attempts, 1)
 	q.same("first due", listed[0].FirstDue, added)
 
@@ -44,7 +46,7 @@ func testQueueClaimed(q *queueTest) {
 	q.same("claimed next", q.claimed(1), "b")
 
 	// The worker keeps it as one that it has claimed, and loses it when the lease lapses.
-	q.ok("extend", q.Store.Ack(q.ctx, a.Delivery(), spool.Ack{Kind: spool.AckExtend, After: 3 * lease}))
+	q.ok("extend", q.Store.Ack(q.ctx, a.Delivery(), store.Ack{Kind: store.AckExtend, After: 3 * lease}))
 	q.clock.Advance(2 * lease)
 	q.same("claimed after the leases of the others", q.claimed(10), "cb")
 	q.clock.Advance(lease)
@@ -58,7 +60,7 @@ func testQueueClaimed(q *queueTest) {
 	}
 	q.worthless("the old claim", a.Delivery())
 	for _, d := range again {
-		q.ok("done", q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckDone}))
+		q.ok("done", q.Store.Ack(q.ctx, d, store.Ack{Kind: store.AckDone}))
 	}
 	q.next("all are done", time.Time{})
 
@@ -73,10 +75,10 @@ func testQueueClaimed(q *queueTest) {
 	e := claimed("e")
 	e.DueAt = q.clock.Now().Add(-time.Second)
 	q.ok("update", add(e, nil))
-	q.same("first due", q.jobs(spool.DefaultTenant, spool.JobQuery{JobID: e.JobID})[0].FirstDue, e.DueAt)
-	q.ok("release", q.Store.Ack(q.ctx, e.Delivery(), spool.Ack{Kind: spool.AckRelease, Refund: true}))
+	q.same("first due", q.jobs(spool.DefaultTenant, wire.JobQuery{JobID: e.JobID})[0].FirstDue, e.DueAt)
+	q.ok("release", q.Store.Ack(q.ctx, e.Delivery(), store.Ack{Kind: store.AckRelease, Refund: true}))
 	q.worthless("it was released", e.Delivery())
 	released := q.claimOne()
 	q.same("attempt after a refund", released.Attempt, 1)
-	q.ok("done", q.Store.Ack(q.ctx, released, spool.Ack{Kind: spool.AckDone}))
+	q.ok("done", q.Store.Ack(q.ctx, released, store.Ack{Kind: store.AckDone}))
 }

@@ -5,17 +5,19 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 func testQueueEmpty(q *queueTest) {
 	q.next("empty queue", time.Time{})
-	q.same("stats", q.stats(), spool.QueueStats{})
-	q.same("dead", q.dead(spool.DefaultTenant, spool.JobQuery{}), []spool.QueuedJob{})
+	q.same("stats", q.stats(), wire.QueueStats{})
+	q.same("dead", q.dead(spool.DefaultTenant, wire.JobQuery{}), []wire.QueuedJob{})
 }
 
 func testQueueRoundTrip(q *queueTest) {
-	want := spool.Job{
-		Tenant: "tenant", ThreadID: "t", RunID: "r", Model: "model", Agent: "agent", Kind: spool.JobRetry,
+	want := wire.Job{
+		Tenant: "tenant", ThreadID: "t", RunID: "r", Model: "model", Agent: "agent", Kind: wire.JobRetry,
 		Segment: 3, Subject: "ann", Key: "key", DueAt: q.clock.Now(),
 	}
 	q.enqueue(want)
@@ -23,18 +25,18 @@ func testQueueRoundTrip(q *queueTest) {
 	q.same("job", d.Job, want)
 	q.same("attempt", d.Attempt, 1)
 
-	q.enqueue(spool.Job{Tenant: "tenant", ThreadID: "t", RunID: "r2", Agent: "agent"})
+	q.enqueue(wire.Job{Tenant: "tenant", ThreadID: "t", RunID: "r2", Agent: "agent"})
 	added := q.clock.Now()
 	q.clock.Advance(time.Second)
 	got := q.claimOne().Job
-	q.same("job with little", got, spool.Job{Tenant: "tenant", ThreadID: "t", RunID: "r2", Agent: "agent", DueAt: added})
+	q.same("job with little", got, wire.Job{Tenant: "tenant", ThreadID: "t", RunID: "r2", Agent: "agent", DueAt: added})
 }
 
 func testQueueVisibleWithTransaction(q *queueTest) {
 	enqueue := func(fail error) error {
-		return q.Store.Update(q.ctx, thread("t"), 0, func(tx spool.Tx) error {
+		return q.Store.Update(q.ctx, thread("t"), 0, func(tx store.Tx) error {
 			return errors.Join(
-				tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}, Jobs: []spool.Job{job("a")}}),
+				tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}, Jobs: []wire.Job{job("a")}}),
 				fail,
 			)
 		})
@@ -51,10 +53,10 @@ func testQueueKeys(q *queueTest) {
 	// In one transaction, and from another thread of the tenant.
 	other := job("a")
 	other.ThreadID = "t2"
-	q.write(other.Thread(), func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{
-			Thread: &spool.Thread{State: spool.Idle},
-			Jobs:   []spool.Job{other, job("b"), job("b")},
+	q.write(other.Thread(), func(tx store.Tx) error {
+		return tx.Write(store.Changes{
+			Thread: &wire.Thread{State: wire.Idle},
+			Jobs:   []wire.Job{other, job("b"), job("b")},
 		})
 	})
 	q.same("ready", q.stats().Ready, 2)
@@ -78,13 +80,13 @@ func testQueueKeys(q *queueTest) {
 }
 
 func testQueueKeyIsFreeAgain(q *queueTest) {
-	for _, end := range []func(d spool.Delivery) error{
-		func(d spool.Delivery) error { return q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckDone}) },
-		func(d spool.Delivery) error {
-			return q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckDead, Cause: "cause"})
+	for _, end := range []func(d store.Delivery) error{
+		func(d store.Delivery) error { return q.Store.Ack(q.ctx, d, store.Ack{Kind: store.AckDone}) },
+		func(d store.Delivery) error {
+			return q.Store.Ack(q.ctx, d, store.Ack{Kind: store.AckDead, Cause: "cause"})
 		},
-		func(d spool.Delivery) error {
-			return q.Store.Update(q.ctx, d.Thread(), 0, func(tx spool.Tx) error { return tx.Write(spool.Changes{CancelJobs: []string{d.Key}}) })
+		func(d store.Delivery) error {
+			return q.Store.Update(q.ctx, d.Thread(), 0, func(tx store.Tx) error { return tx.Write(store.Changes{CancelJobs: []string{d.Key}}) })
 		},
 	} {
 		q.add(0, "a")
@@ -96,13 +98,13 @@ func testQueueKeyIsFreeAgain(q *queueTest) {
 		// A later job is another job, even if it has the same key.
 		q.add(0, "a")
 		q.worthless("a later job of the same key", d)
-		q.ok("ack", q.Store.Ack(q.ctx, q.claimOne(), spool.Ack{Kind: spool.AckDone}))
+		q.ok("ack", q.Store.Ack(q.ctx, q.claimOne(), store.Ack{Kind: store.AckDone}))
 	}
 }
 
 func testQueueCancelJob(q *queueTest) {
 	cancel := func(tenant spool.Tenant, key string) {
-		q.write(spool.ThreadKey{Tenant: tenant, ID: "t"}, func(tx spool.Tx) error { return tx.Write(spool.Changes{CancelJobs: []string{key}}) })
+		q.write(spool.ThreadKey{Tenant: tenant, ID: "t"}, func(tx store.Tx) error { return tx.Write(store.Changes{CancelJobs: []string{key}}) })
 	}
 	q.add(0, "a", "b", "")
 	cancel(spool.DefaultTenant, "unknown")
@@ -115,14 +117,14 @@ func testQueueCancelJob(q *queueTest) {
 	// In one transaction, a job replaces the job that was cancelled.
 	next := job("b")
 	next.Segment = 2
-	q.write(next.Thread(), func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{CancelJobs: []string{"b"}, Jobs: []spool.Job{next}})
+	q.write(next.Thread(), func(tx store.Tx) error {
+		return tx.Write(store.Changes{CancelJobs: []string{"b"}, Jobs: []wire.Job{next}})
 	})
 	q.same("segment", q.claimOne().Segment, 2)
-	q.write(next.Thread(), func(tx spool.Tx) error {
+	q.write(next.Thread(), func(tx store.Tx) error {
 		return errors.Join(
-			tx.Write(spool.Changes{Jobs: []spool.Job{job("c")}}),
-			tx.Write(spool.Changes{CancelJobs: []string{"c"}}),
+			tx.Write(store.Changes{Jobs: []wire.Job{job("c")}}),
+			tx.Write(store.Changes{CancelJobs: []string{"c"}}),
 		)
 	})
 	q.same("ready after a job that was never there", q.stats().Ready, 0)

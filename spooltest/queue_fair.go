@@ -9,6 +9,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/compare"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // addOf enqueues jobs of a tenant that are due now, with a microsecond between them.
@@ -23,12 +25,12 @@ func (q *queueTest) addOf(tenant spool.Tenant, keys ...string) {
 }
 
 // take claims jobs, and returns them and their tenants in order.
-func (q *queueTest) take(query spool.ClaimQuery) (of string, taken []spool.Delivery) {
+func (q *queueTest) take(query store.ClaimQuery) (of string, taken []store.Delivery) {
 	q.Helper()
 	query.Lease = lease
 	taken, _, err := q.Store.Claim(q.ctx, query)
 	q.ok("claim", err)
-	return compare.Joined(taken, func(d spool.Delivery) string { return string(d.Tenant) }), taken
+	return compare.Joined(taken, func(d store.Delivery) string { return string(d.Tenant) }), taken
 }
 
 // testQueueFair checks that later tenants do not wait for all jobs of the first one.
@@ -36,24 +38,24 @@ func testQueueFair(q *queueTest) {
 	q.addOf("a", "1", "2", "3", "4", "5", "6")
 	q.addOf("b", "1", "2")
 	q.addOf("c", "1")
-	of, taken := q.take(spool.ClaimQuery{Limit: 5})
+	of, taken := q.take(store.ClaimQuery{Limit: 5})
 	q.same("the first five", of, "abcab")
-	q.same("of the first tenant", compare.Joined(taken, func(d spool.Delivery) string { return d.Key }), "11122")
+	q.same("of the first tenant", compare.Joined(taken, func(d store.Delivery) string { return d.Key }), "11122")
 	for _, d := range taken {
 		if d.Tenant == "a" {
-			q.ok("ack", q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckDone}))
+			q.ok("ack", q.Store.Ack(q.ctx, d, store.Ack{Kind: store.AckDone}))
 		}
 	}
 	q.addOf("c", "2")
-	of, _ = q.take(spool.ClaimQuery{Limit: 2}) // a has none in flight, c has one, b has two
+	of, _ = q.take(store.ClaimQuery{Limit: 2}) // a has none in flight, c has one, b has two
 	q.same("the next two", of, "aa")
-	of, _ = q.take(spool.ClaimQuery{Limit: 1})
+	of, _ = q.take(store.ClaimQuery{Limit: 1})
 	q.same("one more", of, "c")
-	of, taken = q.take(spool.ClaimQuery{Limit: 10})
+	of, taken = q.take(store.ClaimQuery{Limit: 10})
 	q.same("the rest", of, "aa")
-	q.ok("release", q.Store.Ack(q.ctx, taken[0], spool.Ack{Kind: spool.AckRelease, Refund: true}))
+	q.ok("release", q.Store.Ack(q.ctx, taken[0], store.Ack{Kind: store.AckRelease, Refund: true}))
 	q.clock.Advance(2 * lease) // nothing is in flight any more
-	of, _ = q.take(spool.ClaimQuery{Limit: 3})
+	of, _ = q.take(store.ClaimQuery{Limit: 3})
 	q.same("what has lapsed", of, "abc")
 }
 
@@ -62,7 +64,7 @@ func testQueueFair(q *queueTest) {
 func testQueueServed(q *queueTest) {
 	now := q.clock.Now()
 	served := map[spool.Tenant]time.Time{"a": now, "b": now.Add(-time.Second), "d": now}
-	query := spool.ClaimQuery{Limit: 1, Served: func(tenant spool.Tenant) time.Time { return served[tenant] }}
+	query := store.ClaimQuery{Limit: 1, Served: func(tenant spool.Tenant) time.Time { return served[tenant] }}
 	q.addOf("a", "1", "2", "3")
 	q.addOf("b", "1", "2")
 	q.addOf("c", "1", "2")
@@ -89,24 +91,24 @@ func testQueueServed(q *queueTest) {
 // testQueueReserved checks that the last slots are kept for tenants without a job in flight.
 func testQueueReserved(q *queueTest) {
 	q.addOf("a", "1", "2", "3", "4")
-	of, _ := q.take(spool.ClaimQuery{Limit: 1, Reserved: 1})
+	of, _ := q.take(store.ClaimQuery{Limit: 1, Reserved: 1})
 	q.same("the only place", of, "a")
-	of, _ = q.take(spool.ClaimQuery{Limit: 1, Reserved: 1})
+	of, _ = q.take(store.ClaimQuery{Limit: 1, Reserved: 1})
 	q.same("the only place, again", of, "")
-	of, _ = q.take(spool.ClaimQuery{Limit: 3, Reserved: 1})
+	of, _ = q.take(store.ClaimQuery{Limit: 3, Reserved: 1})
 	q.same("three places", of, "aa")
-	taken, next, err := q.Store.Claim(q.ctx, spool.ClaimQuery{Limit: 1, Reserved: 1, Lease: lease})
+	taken, next, err := q.Store.Claim(q.ctx, store.ClaimQuery{Limit: 1, Reserved: 1, Lease: lease})
 	q.ok("claim", err)
 	q.same("what is held back", len(taken), 0)
 	if !next.After(q.clock.Now()) {
 		q.Errorf("the next job is due at %s, which is not in the future", next)
 	}
 	q.addOf("b", "1", "2")
-	of, _ = q.take(spool.ClaimQuery{Limit: 1, Reserved: 1})
+	of, _ = q.take(store.ClaimQuery{Limit: 1, Reserved: 1})
 	q.same("of another tenant", of, "b")
-	of, _ = q.take(spool.ClaimQuery{Limit: 9, Reserved: 9})
+	of, _ = q.take(store.ClaimQuery{Limit: 9, Reserved: 9})
 	q.same("all places are reserved, for the tenant below its share", of, "b")
-	of, _ = q.take(spool.ClaimQuery{Limit: 9, Reserved: 1})
+	of, _ = q.take(store.ClaimQuery{Limit: 9, Reserved: 1})
 	q.same("the rest", of, "a")
 }
 
@@ -118,22 +120,22 @@ func testQueueShare(q *queueTest) {
 		many[i] = strconv.Itoa(i)
 	}
 	q.addOf("many", many...)
-	_, taken := q.take(spool.ClaimQuery{Limit: 21, Reserved: 5})
+	_, taken := q.take(store.ClaimQuery{Limit: 21, Reserved: 5})
 	q.same("alone", len(taken), 16)
 	q.addOf("b", "1", "2", "3", "4", "5")
-	of, _ := q.take(spool.ClaimQuery{Limit: 5, Reserved: 5})
+	of, _ := q.take(store.ClaimQuery{Limit: 5, Reserved: 5})
 	q.same("of the reserved slots", of, "bbb")
 	q.addOf("c", "1")
-	of, _ = q.take(spool.ClaimQuery{Limit: 2, Reserved: 5})
+	of, _ = q.take(store.ClaimQuery{Limit: 2, Reserved: 5})
 	q.same("of the next tenant", of, "c")
 	q.addOf("d", "1", "2")
-	of, _ = q.take(spool.ClaimQuery{Limit: 1, Reserved: 5})
+	of, _ = q.take(store.ClaimQuery{Limit: 1, Reserved: 5})
 	q.same("the last slot", of, "d")
 }
 
 // subjectsOf returns the subjects of jobs.
-func subjectsOf(jobs []spool.Delivery) string {
-	return compare.Joined(jobs, func(d spool.Delivery) string { return d.Subject })
+func subjectsOf(jobs []store.Delivery) string {
+	return compare.Joined(jobs, func(d store.Delivery) string { return d.Subject })
 }
 
 // addFor enqueues jobs of a subject, as addOf does.
@@ -156,15 +158,15 @@ func testQueueSubjects(q *queueTest) {
 	for i := range 3 {
 		q.addFor(string(rune('w'+i)), 1)
 	}
-	_, taken := q.take(spool.ClaimQuery{Limit: 4})
+	_, taken := q.take(store.ClaimQuery{Limit: 4})
 	q.same("the first four", subjectsOf(taken), "uvwx")
-	_, taken = q.take(spool.ClaimQuery{Limit: 4})
+	_, taken = q.take(store.ClaimQuery{Limit: 4})
 	q.same("the next four", subjectsOf(taken), "yuvu")
-	_, taken = q.take(spool.ClaimQuery{Limit: 13, Reserved: 5})
+	_, taken = q.take(store.ClaimQuery{Limit: 13, Reserved: 5})
 	q.same("up to the reserved slots", subjectsOf(taken), strings.Repeat("u", 8))
 	waiting := func() (lines []string) {
 		q.Helper()
-		stats, err := q.Store.Stats(q.ctx, spool.StatsQuery{Waiting: true, Tenant: "a"})
+		stats, err := q.Store.Stats(q.ctx, wire.StatsQuery{Waiting: true, Tenant: "a"})
 		q.ok("waiting", err)
 		for _, s := range stats.Subjects {
 			lines = append(lines, fmt.Sprint(s.Subject, s.InFlight))
@@ -173,10 +175,10 @@ func testQueueSubjects(q *queueTest) {
 	}
 	q.addFor("q", 5)
 	q.same("who waits", waiting(), []string{"q0", "u11"})
-	_, taken = q.take(spool.ClaimQuery{Limit: 5, Reserved: 5})
+	_, taken = q.take(store.ClaimQuery{Limit: 5, Reserved: 5})
 	q.same("of the reserved slots", subjectsOf(taken), "qq")
 	q.addOf("b", "1", "2", "3", "4")
-	of, _ := q.take(spool.ClaimQuery{Limit: 3, Reserved: 5})
+	of, _ := q.take(store.ClaimQuery{Limit: 3, Reserved: 5})
 	q.same("of another tenant", of, "bb")
 	q.same("who still waits", waiting(), []string{"q2", "u11"})
 }
@@ -185,15 +187,15 @@ func testQueueSubjects(q *queueTest) {
 func testQueuePerTenant(q *queueTest) {
 	q.addOf("a", "1", "2", "3", "4")
 	q.addOf("b", "1")
-	of, taken := q.take(spool.ClaimQuery{Limit: 9, PerTenant: 2})
+	of, taken := q.take(store.ClaimQuery{Limit: 9, PerTenant: 2})
 	q.same("two of each", of, "aba")
-	of, _ = q.take(spool.ClaimQuery{Limit: 9, PerTenant: 2})
+	of, _ = q.take(store.ClaimQuery{Limit: 9, PerTenant: 2})
 	q.same("no more", of, "")
-	q.ok("ack", q.Store.Ack(q.ctx, taken[0], spool.Ack{Kind: spool.AckDone}))
-	of, _ = q.take(spool.ClaimQuery{Limit: 9, PerTenant: 2})
+	q.ok("ack", q.Store.Ack(q.ctx, taken[0], store.Ack{Kind: store.AckDone}))
+	of, _ = q.take(store.ClaimQuery{Limit: 9, PerTenant: 2})
 	q.same("one is over", of, "a")
 	q.clock.Advance(lease)
-	of, _ = q.take(spool.ClaimQuery{Limit: 9, PerTenant: 2})
+	of, _ = q.take(store.ClaimQuery{Limit: 9, PerTenant: 2})
 	q.same("all have lapsed", of, "aba")
 }
 
@@ -201,7 +203,7 @@ func testQueuePerTenant(q *queueTest) {
 func testQueueWaiting(q *queueTest) {
 	waiting := func() (lines []string) {
 		q.Helper()
-		stats, err := q.Store.Stats(q.ctx, spool.StatsQuery{Waiting: true})
+		stats, err := q.Store.Stats(q.ctx, wire.StatsQuery{Waiting: true})
 		q.ok("waiting", err)
 		for _, t := range stats.Waiting {
 			lines = append(lines, fmt.Sprint(t.Tenant, t.InFlight))
@@ -218,10 +220,10 @@ func testQueueWaiting(q *queueTest) {
 	q.addOf("a", "1")
 	q.addOf("c", "1")
 	q.same("those with due jobs", waiting(), []string{"b0", "a0", "c0"})
-	_, taken := q.take(spool.ClaimQuery{Limit: 4}) // b, a, c, b
+	_, taken := q.take(store.ClaimQuery{Limit: 4}) // b, a, c, b
 	q.same("b has one more", waiting(), []string{"b2"})
 	for _, d := range taken[1:3] {
-		q.ok("release", q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckRelease, Refund: true}))
+		q.ok("release", q.Store.Ack(q.ctx, d, store.Ack{Kind: store.AckRelease, Refund: true}))
 		q.clock.Advance(time.Microsecond)
 	}
 	q.same("two come back", waiting(), []string{"b2", "a0", "c0"})
@@ -241,16 +243,16 @@ func testQueueFairBacklog(q *queueTest) {
 	for i := range 9 {
 		q.addOf(spool.Tenant(fmt.Sprint("t", i)), "z")
 	}
-	of, taken := q.take(spool.ClaimQuery{Limit: 4})
+	of, taken := q.take(store.ClaimQuery{Limit: 4})
 	q.same("the first four", of, "abt0t1")
 	q.same("the oldest", jobKeys(taken), "0xzz")
-	of, _ = q.take(spool.ClaimQuery{Limit: 12})
+	of, _ = q.take(store.ClaimQuery{Limit: 12})
 	if n := strings.Count(of, "t"); n != 7 || strings.Count(of, "b") != 1 || strings.Count(of, "a") != 4 {
 		q.Errorf("the next twelve are of %s", of)
 	}
-	of, taken = q.take(spool.ClaimQuery{Limit: 300, Reserved: 1, PerTenant: 100})
+	of, taken = q.take(store.ClaimQuery{Limit: 300, Reserved: 1, PerTenant: 100})
 	q.same("the rest", []any{len(taken), strings.Trim(of, "a")}, []any{95, ""})
-	if !slices.IsSortedFunc(taken, func(x, y spool.Delivery) int { return x.DueAt.Compare(y.DueAt) }) {
+	if !slices.IsSortedFunc(taken, func(x, y store.Delivery) int { return x.DueAt.Compare(y.DueAt) }) {
 		q.Error("they are not in the order in which they became due")
 	}
 }

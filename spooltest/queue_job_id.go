@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // testQueueJobIDs checks the ids that a tenant sees of its own jobs. They must not reveal how many
@@ -16,14 +18,14 @@ func testQueueJobIDs(q *queueTest) {
 		q.add(0, fmt.Sprint("key", i))
 		d := q.claimOne()
 		ids = append(ids, d.JobID)
-		q.ok("dead-letter", q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckDead, Cause: "cause"}))
+		q.ok("dead-letter", q.Store.Ack(q.ctx, d, store.Ack{Kind: store.AckDead, Cause: "cause"}))
 	}
 	for range most {
-		q.write(thread("t"), func(tx spool.Tx) error {
-			return tx.Write(spool.Changes{Dead: []spool.QueuedJob{{Job: job(""), Attempts: 1, Cause: "cause"}}})
+		q.write(thread("t"), func(tx store.Tx) error {
+			return tx.Write(store.Changes{Dead: []wire.QueuedJob{{Job: job(""), Attempts: 1, Cause: "cause"}}})
 		})
 	}
-	for _, d := range q.dead(spool.DefaultTenant, spool.JobQuery{}) {
+	for _, d := range q.dead(spool.DefaultTenant, wire.JobQuery{}) {
 		if !slices.Contains(ids, d.JobID) {
 			ids = append(ids, d.JobID)
 		}

@@ -7,9 +7,11 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/compare"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
-// TestQueue checks that the jobs of a store keep the contract of [spool.Store]. A store must also pass
+// TestQueue checks that the jobs of a store keep the contract of [store.Store]. A store must also pass
 // [TestStore].
 func TestQueue(t *testing.T, open Open, _ Features) {
 	t.Helper()
@@ -81,10 +83,10 @@ type queueTest struct {
 }
 
 // job returns a job for a run whose id is made from the key.
-func job(key string) spool.Job {
-	return spool.Job{
+func job(key string) wire.Job {
+	return wire.Job{
 		Tenant: spool.DefaultTenant, ThreadID: "t", RunID: spool.RunID("r-" + key), Agent: "agent",
-		Kind: spool.JobStart, Key: key,
+		Kind: wire.JobStart, Key: key,
 	}
 }
 
@@ -100,21 +102,21 @@ func (q *queueTest) add(after time.Duration, keys ...string) {
 	}
 }
 
-func (q *queueTest) enqueue(j spool.Job) {
+func (q *queueTest) enqueue(j wire.Job) {
 	q.Helper()
-	q.write(j.Thread(), func(tx spool.Tx) error {
+	q.write(j.Thread(), func(tx store.Tx) error {
 		if _, err := tx.Thread(); err != nil {
-			if err := tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}); err != nil {
+			if err := tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}}); err != nil {
 				return err
 			}
 		}
-		return tx.Write(spool.Changes{Jobs: []spool.Job{j}})
+		return tx.Write(store.Changes{Jobs: []wire.Job{j}})
 	})
 }
 
-func (q *queueTest) claim(limit int) []spool.Delivery {
+func (q *queueTest) claim(limit int) []store.Delivery {
 	q.Helper()
-	taken, _, err := q.Store.Claim(q.ctx, spool.ClaimQuery{Limit: limit, Lease: lease})
+	taken, _, err := q.Store.Claim(q.ctx, store.ClaimQuery{Limit: limit, Lease: lease})
 	if err != nil {
 		q.Fatalf("claim: %v", err)
 	}
@@ -122,7 +124,7 @@ func (q *queueTest) claim(limit int) []spool.Delivery {
 }
 
 // claimOne claims the one job that is due.
-func (q *queueTest) claimOne() spool.Delivery {
+func (q *queueTest) claimOne() store.Delivery {
 	q.Helper()
 	taken := q.claim(10)
 	if len(taken) != 1 {
@@ -137,14 +139,14 @@ func (q *queueTest) claimed(limit int) string {
 	return jobKeys(q.claim(limit))
 }
 
-func jobKeys(taken []spool.Delivery) string {
-	return compare.Joined(taken, func(d spool.Delivery) string { return d.Key })
+func jobKeys(taken []store.Delivery) string {
+	return compare.Joined(taken, func(d store.Delivery) string { return d.Key })
 }
 
 // next checks that no job is due, and when the next one will be.
 func (q *queueTest) next(what string, want time.Time) {
 	q.Helper()
-	taken, next, err := q.Store.Claim(q.ctx, spool.ClaimQuery{Limit: 10, Lease: lease})
+	taken, next, err := q.Store.Claim(q.ctx, store.ClaimQuery{Limit: 10, Lease: lease})
 	if err != nil || len(taken) != 0 {
 		q.Fatalf("%s: claim: got %d jobs and error %v, want none", what, len(taken), err)
 	}
@@ -152,29 +154,29 @@ func (q *queueTest) next(what string, want time.Time) {
 }
 
 // worthless checks that every operation with a delivery is refused.
-func (q *queueTest) worthless(what string, d spool.Delivery) {
+func (q *queueTest) worthless(what string, d store.Delivery) {
 	q.Helper()
-	q.is(what+": Extend", q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckExtend, After: lease}), spool.ErrFenced)
-	q.is(what+": Release", q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckRelease, Refund: true}), spool.ErrFenced)
-	q.is(what+": DeadLetter", q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckDead, Cause: "cause"}), spool.ErrFenced)
-	q.is(what+": Ack", q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckDone}), spool.ErrFenced)
+	q.is(what+": Extend", q.Store.Ack(q.ctx, d, store.Ack{Kind: store.AckExtend, After: lease}), store.ErrFenced)
+	q.is(what+": Release", q.Store.Ack(q.ctx, d, store.Ack{Kind: store.AckRelease, Refund: true}), store.ErrFenced)
+	q.is(what+": DeadLetter", q.Store.Ack(q.ctx, d, store.Ack{Kind: store.AckDead, Cause: "cause"}), store.ErrFenced)
+	q.is(what+": Ack", q.Store.Ack(q.ctx, d, store.Ack{Kind: store.AckDone}), store.ErrFenced)
 }
 
-func (q *queueTest) stats() spool.QueueStats {
+func (q *queueTest) stats() wire.QueueStats {
 	q.Helper()
 	return q.statsOf("")
 }
 
-func (q *queueTest) statsOf(tenant spool.Tenant) spool.QueueStats {
+func (q *queueTest) statsOf(tenant spool.Tenant) wire.QueueStats {
 	q.Helper()
-	stats, err := q.Store.Stats(q.ctx, spool.StatsQuery{Tenant: tenant, Queue: true})
+	stats, err := q.Store.Stats(q.ctx, wire.StatsQuery{Tenant: tenant, Queue: true})
 	q.ok("stats", err)
 	stats.Queue.Extra = nil
 	return stats.Queue
 }
 
 // jobs lists a tenant's jobs.
-func (q *queueTest) jobs(tenant spool.Tenant, query spool.JobQuery) []spool.QueuedJob {
+func (q *queueTest) jobs(tenant spool.Tenant, query wire.JobQuery) []wire.QueuedJob {
 	q.Helper()
 	query.Tenant = tenant
 	jobs, err := q.Store.Jobs(q.ctx, query)
@@ -183,10 +185,10 @@ func (q *queueTest) jobs(tenant spool.Tenant, query spool.JobQuery) []spool.Queu
 }
 
 // dead lists a tenant's dead jobs.
-func (q *queueTest) dead(tenant spool.Tenant, query spool.JobQuery) []spool.QueuedJob {
+func (q *queueTest) dead(tenant spool.Tenant, query wire.JobQuery) []wire.QueuedJob {
 	q.Helper()
-	query.State = spool.JobDead
+	query.State = wire.JobDead
 	return q.jobs(tenant, query)
 }
 
-func queuedKey(j spool.QueuedJob) string { return j.Key }
+func queuedKey(j wire.QueuedJob) string { return j.Key }

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // testQueueLostClaim checks that the operations of an old claim are refused and change nothing.
@@ -17,19 +19,19 @@ func testQueueLostClaim(q *queueTest) {
 
 	q.worthless("an old claim", old)
 	q.same("stats", q.stats(), before)
-	q.same("dead", len(q.dead(spool.DefaultTenant, spool.JobQuery{})), 0)
+	q.same("dead", len(q.dead(spool.DefaultTenant, wire.JobQuery{})), 0)
 	q.next("the lease is as it was", q.clock.Now().Add(lease-time.Second))
-	q.ok("release", q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckRelease}))
+	q.ok("release", q.Store.Ack(q.ctx, d, store.Ack{Kind: store.AckRelease}))
 	q.same("attempt", q.claimOne().Attempt, 3)
 }
 
 func testQueueGoneJob(q *queueTest) {
 	q.add(0, "a")
 	d := q.claimOne()
-	q.write(d.Thread(), func(tx spool.Tx) error { return tx.Write(spool.Changes{CancelJobs: []string{"a"}}) })
+	q.write(d.Thread(), func(tx store.Tx) error { return tx.Write(store.Changes{CancelJobs: []string{"a"}}) })
 	q.worthless("a cancelled job", d)
-	q.same("dead", len(q.dead(spool.DefaultTenant, spool.JobQuery{})), 0)
-	q.worthless("a job that never was", spool.Delivery{Job: job("b"), JobID: d.JobID + 1000, Token: 1})
+	q.same("dead", len(q.dead(spool.DefaultTenant, wire.JobQuery{})), 0)
+	q.worthless("a job that never was", store.Delivery{Job: job("b"), JobID: d.JobID + 1000, Token: 1})
 }
 
 func testQueueTokenOfAnotherJob(q *queueTest) {
@@ -44,6 +46,6 @@ func testQueueTokenOfAnotherJob(q *queueTest) {
 	forged.Token = 0
 	q.worthless("no token", forged)
 	for _, d := range taken {
-		q.ok("ack", q.Store.Ack(q.ctx, d, spool.Ack{Kind: spool.AckDone}))
+		q.ok("ack", q.Store.Ack(q.ctx, d, store.Ack{Kind: store.AckDone}))
 	}
 }

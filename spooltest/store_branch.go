@@ -8,19 +8,21 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/compare"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // says adds user turns whose text is their id, and creates the thread if necessary.
 func (s *storeTest) says(key spool.ThreadKey, ids ...spool.MessageID) {
 	s.Helper()
-	s.write(key, func(tx spool.Tx) error {
+	s.write(key, func(tx store.Tx) error {
 		_, err := tx.Thread()
 		if err != nil {
-			err = tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}})
+			err = tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}})
 		}
 		for _, id := range ids {
 			m := &spool.Message{ID: id, Role: spool.RoleUser, Content: spool.TextContent("says " + string(id))}
-			err = errors.Join(err, tx.Write(spool.Changes{Messages: []*spool.Message{m}}))
+			err = errors.Join(err, tx.Write(store.Changes{Messages: []*spool.Message{m}}))
 		}
 		return err
 	})
@@ -28,20 +30,20 @@ func (s *storeTest) says(key spool.ThreadKey, ids ...spool.MessageID) {
 
 // drops removes messages from the view together with an entry, as the engine does, and returns the new
 // branch.
-func (s *storeTest) drops(key spool.ThreadKey, from spool.MessageID, run spool.RunID) (id spool.BranchID) {
+func (s *storeTest) drops(key spool.ThreadKey, from spool.MessageID, run spool.RunID) (id wire.BranchID) {
 	s.Helper()
-	s.write(key, func(tx spool.Tx) error {
-		entry := spool.NewEntry(spool.EntryMessagesDropped, run, nil)
-		err := tx.Write(spool.Changes{Entries: []*spool.Entry{entry}})
-		id = spool.BranchID(entry.Seq)
-		return errors.Join(err, tx.Write(spool.Changes{Drop: &spool.Drop{From: from, Seq: entry.Seq}}))
+	s.write(key, func(tx store.Tx) error {
+		entry := wire.NewEntry(wire.EntryMessagesDropped, run, nil)
+		err := tx.Write(store.Changes{Entries: []*wire.Entry{entry}})
+		id = wire.BranchID(entry.Seq)
+		return errors.Join(err, tx.Write(store.Changes{Drop: &store.Drop{From: from, Seq: entry.Seq}}))
 	})
 	return id
 }
 
-func (s *storeTest) restores(key spool.ThreadKey, id spool.BranchID) {
+func (s *storeTest) restores(key spool.ThreadKey, id wire.BranchID) {
 	s.Helper()
-	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{Restore: id}) })
+	s.write(key, func(tx store.Tx) error { return tx.Write(store.Changes{Restore: id}) })
 }
 
 // tree returns a short text with the view, and each branch after its base.
@@ -66,21 +68,21 @@ func testStoreBranches(s *storeTest) {
 	s.says(other, "a", "b", "c", "d")
 	first := s.drops(key, "c", "r")
 	made := s.clock.Now()
-	s.same("the branch", s.all(key, "").Branches, []spool.Branch{{
+	s.same("the branch", s.all(key, "").Branches, []wire.Branch{{
 		ID: first, FromMessageID: "c", BaseMessageID: "b", Preview: "says c", MessageCount: 2, CreatedAt: made, RunID: "r",
 	}})
 	s.clock.Advance(time.Minute)
 	s.says(key, "e")
 	s.drops(key, "a", "")
 	all := s.all(key, "").Branches
-	s.same("the newest branch", all[0], spool.Branch{
+	s.same("the newest branch", all[0], wire.Branch{
 		ID: 2, FromMessageID: "a", Preview: "says a", MessageCount: 3, CreatedAt: s.clock.Now(),
 	})
-	s.same("the first branch", all[1], spool.Branch{
+	s.same("the first branch", all[1], wire.Branch{
 		ID: first, FromMessageID: "c", BaseMessageID: "b", BaseBranchID: 2, Preview: "says c", MessageCount: 2, CreatedAt: made, RunID: "r",
 	})
-	s.write(key, func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{Messages: []*spool.Message{{ID: "f", Role: spool.RoleSystem, Content: spool.TextContent("not f")}, {ID: "g", Role: spool.RoleUser, AgentID: "nested", Content: spool.TextContent("not g")}, {ID: "h", Role: spool.RoleUser, Content: spool.TextContent("  says h\nand more")}, {ID: "i", Role: spool.RoleUser, Content: spool.TextContent("not i")}}})
+	s.write(key, func(tx store.Tx) error {
+		return tx.Write(store.Changes{Messages: []*spool.Message{{ID: "f", Role: spool.RoleSystem, Content: spool.TextContent("not f")}, {ID: "g", Role: spool.RoleUser, AgentID: "nested", Content: spool.TextContent("not g")}, {ID: "h", Role: spool.RoleUser, Content: spool.TextContent("  says h\nand more")}, {ID: "i", Role: spool.RoleUser, Content: spool.TextContent("not i")}}})
 	})
 	s.drops(key, "i", "")
 	s.drops(key, "f", "")
@@ -88,12 +90,12 @@ func testStoreBranches(s *storeTest) {
 		s.same("the preview", s.all(key, "").Branches[i].Preview, want)
 	}
 	s.same("the other thread", s.tree(other), "abcd")
-	s.same("a branch of the other thread", len(s.branched(other, spool.MessageQuery{Branch: first})), 0)
+	s.same("a branch of the other thread", len(s.branched(other, store.MessageQuery{Branch: first})), 0)
 }
 
-func (s *storeTest) branched(key spool.ThreadKey, q spool.MessageQuery) (messages []spool.Message) {
+func (s *storeTest) branched(key spool.ThreadKey, q store.MessageQuery) (messages []spool.Message) {
 	s.Helper()
-	s.read(key, func(v spool.View) (err error) {
+	s.read(key, func(v store.View) (err error) {
 		messages, err = v.Messages(q)
 		return err
 	})
@@ -107,21 +109,21 @@ func testStoreBranchQuery(s *storeTest) {
 	before := s.all(key, "").Messages
 	id := s.drops(key, "c", "")
 	s.says(key, "g", "h")
-	all := s.branched(key, spool.MessageQuery{Branch: id})
+	all := s.branched(key, store.MessageQuery{Branch: id})
 	s.same("the branch's messages", all, before[2:])
 	ids := []spool.MessageID{"", "a", "c", "d", "f", "g", "unknown"}
 	for _, after := range ids {
-		var queries []spool.MessageQuery
+		var queries []store.MessageQuery
 		for _, before := range ids {
 			for _, role := range []spool.Role{"", spool.RoleUser, spool.RoleTool} {
-				queries = append(queries, spool.MessageQuery{Branch: id, After: after, Before: before, Role: role})
+				queries = append(queries, store.MessageQuery{Branch: id, After: after, Before: before, Role: role})
 			}
 		}
 		s.messages(key, all, queries...)
 	}
-	s.same("an unknown branch", len(s.branched(key, spool.MessageQuery{Branch: 99})), 0)
-	s.read(key, func(v spool.View) error {
-		_, err := spool.FindMessage(v, "c")
+	s.same("an unknown branch", len(s.branched(key, store.MessageQuery{Branch: 99})), 0)
+	s.read(key, func(v store.View) error {
+		_, err := store.FindMessage(v, "c")
 		s.fails("Message of a branch", err, spool.NotFound)
 		return nil
 	})
@@ -136,15 +138,15 @@ func testStoreBranchRestored(s *storeTest) {
 	s.says(key, "d", "e")
 	after := s.all(key, "").Messages
 	for range 2 {
-		var next spool.BranchID
-		s.write(key, func(tx spool.Tx) error {
-			entry := spool.NewEntry(spool.EntryMessagesDropped, "", nil)
+		var next wire.BranchID
+		s.write(key, func(tx store.Tx) error {
+			entry := wire.NewEntry(wire.EntryMessagesDropped, "", nil)
 			err := errors.Join(
-				tx.Write(spool.Changes{Entries: []*spool.Entry{entry}}),
-				tx.Write(spool.Changes{Drop: &spool.Drop{From: "d", Seq: entry.Seq}, Restore: old}),
+				tx.Write(store.Changes{Entries: []*wire.Entry{entry}}),
+				tx.Write(store.Changes{Drop: &store.Drop{From: "d", Seq: entry.Seq}, Restore: old}),
 			)
-			next = spool.BranchID(entry.Seq)
-			m, getErr := spool.FindMessage(tx, "c")
+			next = wire.BranchID(entry.Seq)
+			m, getErr := store.FindMessage(tx, "c")
 			s.same("Message in the transaction", m.ID, spool.MessageID("c"))
 			return errors.Join(err, getErr)
 		})
@@ -157,9 +159,9 @@ func testStoreBranchRestored(s *storeTest) {
 	}
 	s.says(key, "f")
 	s.same("the tree", s.tree(key), fmt.Sprintf("adef, %d: a>bc", old))
-	s.same("Limit", compare.Joined(s.branched(key, spool.MessageQuery{Limit: 2}), func(m spool.Message) spool.MessageID { return m.ID }), "ef")
-	s.same("After", compare.Joined(s.branched(key, spool.MessageQuery{After: "d"}), func(m spool.Message) spool.MessageID { return m.ID }), "ef")
-	s.same("After one of a branch", len(s.branched(key, spool.MessageQuery{After: "c"})), 4)
+	s.same("Limit", compare.Joined(s.branched(key, store.MessageQuery{Limit: 2}), func(m spool.Message) spool.MessageID { return m.ID }), "ef")
+	s.same("After", compare.Joined(s.branched(key, store.MessageQuery{After: "d"}), func(m spool.Message) spool.MessageID { return m.ID }), "ef")
+	s.same("After one of a branch", len(s.branched(key, store.MessageQuery{After: "c"})), 4)
 }
 
 // testStoreBranchNested makes branches that begin in another branch.
@@ -190,9 +192,9 @@ func testStoreBranchNested(s *storeTest) {
 // messages. They must change nothing.
 func testStoreBranchRefused(s *storeTest) {
 	key, other := thread("t"), thread("other")
-	restore := func(id spool.BranchID) spool.Changes { return spool.Changes{Restore: id} }
-	drop := func(from spool.MessageID, seq int64) spool.Changes {
-		return spool.Changes{Drop: &spool.Drop{From: from, Seq: seq}}
+	restore := func(id wire.BranchID) store.Changes { return store.Changes{Restore: id} }
+	drop := func(from spool.MessageID, seq int64) store.Changes {
+		return store.Changes{Drop: &store.Drop{From: from, Seq: seq}}
 	}
 	s.says(other, "a", "b")
 	s.drops(other, "b", "")
@@ -201,17 +203,17 @@ func testStoreBranchRefused(s *storeTest) {
 	s.refuses("another thread's branch", key, errNotFound, restore(1))
 	id := s.drops(key, "c", "")
 	s.says(key, "d")
-	s.refuses("a branch after another message", key, spool.ErrBranchBase, restore(id))
+	s.refuses("a branch after another message", key, store.ErrBranchBase, restore(id))
 	s.refuses("an unknown branch", key, errNotFound, restore(99))
-	s.refuses("the seq of a branch", key, spool.ErrBranchUsed, drop("d", int64(id)))
+	s.refuses("the seq of a branch", key, store.ErrBranchUsed, drop("d", int64(id)))
 	s.refuses("a message of a branch", key, errNotFound, drop("c", 9))
 	for _, used := range []spool.MessageID{"a", "c"} { // in the view, and in a branch
-		s.refuses("a used id", key, spool.ErrMessageIDUsed, spool.Changes{Messages: []*spool.Message{{ID: used}}})
+		s.refuses("a used id", key, store.ErrMessageIDUsed, store.Changes{Messages: []*spool.Message{{ID: used}}})
 	}
-	s.refuses("an id twice", key, spool.ErrMessageIDUsed, spool.Changes{Messages: []*spool.Message{{ID: "e"}, {ID: "e"}}})
+	s.refuses("an id twice", key, store.ErrMessageIDUsed, store.Changes{Messages: []*spool.Message{{ID: "e"}, {ID: "e"}}})
 	s.same("the tree", s.tree(key), "abd, 1: b>c")
 	s.drops(key, "b", "")
-	s.refuses("a branch within another", key, spool.ErrBranchBase, restore(id))
+	s.refuses("a branch within another", key, store.ErrBranchBase, restore(id))
 	s.same("the tree", s.tree(key), "a, 2: a>bd, 1: b>c in 2")
 	s.restores(key, 2)
 	s.refuses("a branch again", key, errNotFound, restore(2))

@@ -8,28 +8,30 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 func testStoreEntryRoundTrip(s *storeTest) {
 	key := thread("t")
-	full := spool.Entry{
-		Type: spool.EntryRunStarted, RunID: "r", Payload: json.RawMessage(`{"a":"<“b”>","n":12345678901234567890}`),
-		Stream: "r:1", After: spool.Offset{Fence: 2, N: 3}, Published: true, PublishedBy: "anna", PublishedByTool: "export",
+	full := wire.Entry{
+		Type: wire.EntryRunStarted, RunID: "r", Payload: json.RawMessage(`{"a":"<“b”>","n":12345678901234567890}`),
+		Stream: "r:1", After: wire.Offset{Fence: 2, N: 3}, Published: true, PublishedBy: "anna", PublishedByTool: "export",
 	}
-	plain := spool.Entry{Type: "OWN", Payload: json.RawMessage(`null`)}
-	s.write(key, func(tx spool.Tx) error {
-		err := tx.Write(spool.Changes{
-			Thread:  &spool.Thread{State: spool.Idle},
-			Entries: []*spool.Entry{&full, &plain},
+	plain := wire.Entry{Type: "OWN", Payload: json.RawMessage(`null`)}
+	s.write(key, func(tx store.Tx) error {
+		err := tx.Write(store.Changes{
+			Thread:  &wire.Thread{State: wire.Idle},
+			Entries: []*wire.Entry{&full, &plain},
 		})
-		for i, e := range []spool.Entry{full, plain} {
-			s.same("what was set", spool.Entry{ThreadID: e.ThreadID, Seq: e.Seq, CreatedAt: e.CreatedAt},
-				spool.Entry{ThreadID: "t", Seq: int64(i + 1), CreatedAt: tx.Now()})
+		for i, e := range []wire.Entry{full, plain} {
+			s.same("what was set", wire.Entry{ThreadID: e.ThreadID, Seq: e.Seq, CreatedAt: e.CreatedAt},
+				wire.Entry{ThreadID: "t", Seq: int64(i + 1), CreatedAt: tx.Now()})
 		}
 		return err
 	})
 	c := s.all(key, "")
-	s.same("entries", c.Entries, []spool.Entry{full, plain})
+	s.same("entries", c.Entries, []wire.Entry{full, plain})
 	s.same("LastSeq", c.Thread.LastSeq, int64(2))
 }
 
@@ -37,16 +39,16 @@ func testStoreEntryRoundTrip(s *storeTest) {
 func testStoreEntryQuery(s *storeTest) {
 	key := thread("t")
 	types, runs := []spool.EntryType{"A", "B", "C"}, []spool.RunID{"r1", "r2", ""}
-	s.write(key, func(tx spool.Tx) error {
-		err := tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}})
+	s.write(key, func(tx store.Tx) error {
+		err := tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}})
 		for i := range 18 {
-			err = errors.Join(err, tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry(types[i%3], runs[i/2%3], i)}}))
+			err = errors.Join(err, tx.Write(store.Changes{Entries: []*wire.Entry{wire.NewEntry(types[i%3], runs[i/2%3], i)}}))
 		}
 		return err
 	})
 	s.queued(thread("other"), "r1")
-	s.write(thread("other"), func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry("A", "r1", nil)}})
+	s.write(thread("other"), func(tx store.Tx) error {
+		return tx.Write(store.Changes{Entries: []*wire.Entry{wire.NewEntry("A", "r1", nil)}})
 	})
 	all := s.all(key, "").Entries
 	s.same("number of entries", len(all), 18)
@@ -55,7 +57,7 @@ func testStoreEntryQuery(s *storeTest) {
 		for _, run := range []spool.RunID{"", "r1", "r2", "unknown"} {
 			for _, kind := range []spool.EntryType{"", "A", "C", "UNKNOWN"} {
 				for _, last := range []bool{false, true} {
-					s.entries(key, all, spool.EntryQuery{After: after, Run: run, Type: kind, Last: last})
+					s.entries(key, all, store.EntryQuery{After: after, Run: run, Type: kind, Last: last})
 				}
 			}
 		}
@@ -63,9 +65,9 @@ func testStoreEntryQuery(s *storeTest) {
 }
 
 // entries checks a query with several limits.
-func (s *storeTest) entries(key spool.ThreadKey, all []spool.Entry, q spool.EntryQuery) {
+func (s *storeTest) entries(key spool.ThreadKey, all []wire.Entry, q store.EntryQuery) {
 	s.Helper()
-	var selected []spool.Entry
+	var selected []wire.Entry
 	for _, e := range all {
 		if e.Seq > q.After && (q.Run == "" || e.RunID == q.Run) && (q.Type == "" || e.Type == q.Type) {
 			selected = append(selected, e)
@@ -74,7 +76,7 @@ func (s *storeTest) entries(key spool.ThreadKey, all []spool.Entry, q spool.Entr
 	if q.Last {
 		slices.Reverse(selected)
 	}
-	s.read(key, func(v spool.View) error {
+	s.read(key, func(v store.View) error {
 		for _, q.Limit = range []int{0, 1, 2, 100} {
 			want := selected
 			if q.Limit > 0 && q.Limit < len(want) {
@@ -92,14 +94,14 @@ func (s *storeTest) entries(key spool.ThreadKey, all []spool.Entry, q spool.Entr
 
 func testStoreSeqFollowsOn(s *storeTest) {
 	key := thread("t")
-	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}) })
+	s.write(key, func(tx store.Tx) error { return tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}}) })
 	failure := errors.New("no")
 	want := int64(0)
 	for round := range 6 {
 		s.clock.Advance(time.Second)
-		err := s.Store.Update(s.Context(), key, 0, func(tx spool.Tx) error {
-			first, second := spool.NewEntry("A", "", nil), spool.NewEntry("A", "", nil)
-			err := errors.Join(tx.Write(spool.Changes{Entries: []*spool.Entry{first, second}}), tx.Write(spool.Changes{}))
+		err := s.Store.Update(s.Context(), key, 0, func(tx store.Tx) error {
+			first, second := wire.NewEntry("A", "", nil), wire.NewEntry("A", "", nil)
+			err := errors.Join(tx.Write(store.Changes{Entries: []*wire.Entry{first, second}}), tx.Write(store.Changes{}))
 			s.same("numbers", []int64{first.Seq, second.Seq}, []int64{want + 1, want + 2})
 			t, _ := tx.Thread()
 			s.same("LastSeq in the transaction", t.LastSeq, want+2)

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // testStoreDurable checks that all data is still there after the backend was closed and opened again.
@@ -15,8 +17,8 @@ func testStoreDurable(t *testing.T, open Open) {
 	t.Helper()
 	s := newStoreTest(t, open)
 	key := thread("t")
-	s.write(key, func(tx spool.Tx) error { return fill(tx, key, "r") })
-	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{Drop: &spool.Drop{From: "m2", Seq: 2}}) })
+	s.write(key, func(tx store.Tx) error { return fill(tx, key, "r") })
+	s.write(key, func(tx store.Tx) error { return tx.Write(store.Changes{Drop: &store.Drop{From: "m2", Seq: 2}}) })
 	before := s.all(key, "r")
 	if err := s.Store.Close(); err != nil {
 		s.Fatalf("close: %v", err)
@@ -24,12 +26,12 @@ func testStoreDurable(t *testing.T, open Open) {
 
 	again := &storeTest{T: t, Backend: open(t, s.clock), clock: s.clock}
 	again.same("contents", again.all(key, "r"), before)
-	taken, _, err := again.Store.Claim(context.Background(), spool.ClaimQuery{Limit: 10, Lease: time.Minute})
+	taken, _, err := again.Store.Claim(context.Background(), store.ClaimQuery{Limit: 10, Lease: time.Minute})
 	if err != nil || len(taken) != 1 || taken[0].RunID != "r" {
 		again.Errorf("claim: got %v and error %v, want the job", taken, err)
 	}
-	again.write(key, func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry("A", "", nil)}})
+	again.write(key, func(tx store.Tx) error {
+		return tx.Write(store.Changes{Entries: []*wire.Entry{wire.NewEntry("A", "", nil)}})
 	})
 	again.gapFree(key, 3)
 }
@@ -38,13 +40,13 @@ func testStoreDurable(t *testing.T, open Open) {
 func testStoreCrossProcess(t *testing.T, open Open) {
 	t.Helper()
 	s := newStoreTest(t, open)
-	both := []spool.Backend{s.Backend, open(t, s.clock)}
+	both := []store.Backend{s.Backend, open(t, s.clock)}
 	const rounds = 5
 	s.queued(thread("seq"), "r-seq")
 	errs := race(func(i int) error {
 		for range rounds {
-			err := both[i%2].Store.Update(context.Background(), thread("seq"), 0, func(tx spool.Tx) error {
-				return tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry("A", "", nil)}})
+			err := both[i%2].Store.Update(context.Background(), thread("seq"), 0, func(tx store.Tx) error {
+				return tx.Write(store.Changes{Entries: []*wire.Entry{wire.NewEntry("A", "", nil)}})
 			})
 			if err != nil {
 				return err
@@ -59,15 +61,15 @@ func testStoreCrossProcess(t *testing.T, open Open) {
 
 	key := thread("start")
 	errs = race(func(i int) error {
-		return both[i%2].Store.Update(context.Background(), key, 0, func(tx spool.Tx) error {
+		return both[i%2].Store.Update(context.Background(), key, 0, func(tx store.Tx) error {
 			return fill(tx, key, spool.RunID(fmt.Sprint("r", i)))
 		})
 	})
-	s.oneWins(errs, spool.ErrActiveRun)
+	s.oneWins(errs, store.ErrActiveRun)
 
 	claims := make([]int, racers)
 	errs = race(func(i int) error {
-		taken, _, err := both[i%2].Store.Claim(context.Background(), spool.ClaimQuery{Limit: 10, Lease: time.Minute})
+		taken, _, err := both[i%2].Store.Claim(context.Background(), store.ClaimQuery{Limit: 10, Lease: time.Minute})
 		claims[i] = len(taken)
 		return err
 	})

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/compare"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // signature is provider data with all that package json escapes. A store keeps it byte for byte.
@@ -29,14 +31,14 @@ func testStoreMessageRoundTrip(s *storeTest) {
 		},
 	}
 	plain := spool.Message{ID: "m2", ThreadID: "t", Role: spool.RoleUser, Content: spool.TextContent("")}
-	s.write(key, func(tx spool.Tx) error {
+	s.write(key, func(tx store.Tx) error {
 		first, second := full, plain
 		err := errors.Join(
-			tx.Write(spool.Changes{
-				Thread:  &spool.Thread{State: spool.Idle},
-				Entries: []*spool.Entry{spool.NewEntry("A", "", nil), spool.NewEntry("A", "", nil)},
+			tx.Write(store.Changes{
+				Thread:  &wire.Thread{State: wire.Idle},
+				Entries: []*wire.Entry{wire.NewEntry("A", "", nil), wire.NewEntry("A", "", nil)},
 			}),
-			tx.Write(spool.Changes{Messages: []*spool.Message{&first, &second}}),
+			tx.Write(store.Changes{Messages: []*spool.Message{&first, &second}}),
 		)
 		s.same("AfterSeq that was set", first.AfterSeq, int64(2))
 		s.same("CreatedAt that was not set", first.CreatedAt, full.CreatedAt)
@@ -45,18 +47,18 @@ func testStoreMessageRoundTrip(s *storeTest) {
 	})
 	full.AfterSeq, plain.AfterSeq, plain.CreatedAt = 2, 2, s.clock.Now()
 	s.same("messages", s.all(key, "").Messages, []spool.Message{full, plain})
-	s.read(key, func(v spool.View) error {
-		m, err := spool.FindMessage(v, "m1")
+	s.read(key, func(v store.View) error {
+		m, err := store.FindMessage(v, "m1")
 		s.same("message", m, full)
 		for _, p := range m.Content[:2] {
 			if string(p.Provider) != string(signature) {
 				s.Errorf("provider data %s became %s", signature, p.Provider)
 			}
 		}
-		_, unknown := spool.FindMessage(v, "m3")
+		_, unknown := store.FindMessage(v, "m3")
 		s.fails("an unknown message", unknown, spool.NotFound)
 		// No other field applies.
-		one, queryErr := v.Messages(spool.MessageQuery{ID: "m2", Role: spool.RoleTool, After: "m2", Turns: true, Branch: 9, SinceSeq: 99})
+		one, queryErr := v.Messages(store.MessageQuery{ID: "m2", Role: spool.RoleTool, After: "m2", Turns: true, Branch: 9, SinceSeq: 99})
 		s.same("one message", one, []spool.Message{plain})
 		return errors.Join(err, queryErr)
 	})
@@ -66,9 +68,9 @@ func testStoreMessageRoundTrip(s *storeTest) {
 func testStoreMessageQuery(s *storeTest) {
 	key := thread("t")
 	roles := []spool.Role{spool.RoleUser, spool.RoleAssistant, spool.RoleTool, spool.RoleSystem}
-	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}) })
+	s.write(key, func(tx store.Tx) error { return tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}}) })
 	for i := range 9 {
-		s.write(key, func(tx spool.Tx) error {
+		s.write(key, func(tx store.Tx) error {
 			// Later messages have lower ids, so the order cannot come from the ids.
 			m := &spool.Message{ID: spool.MessageID(fmt.Sprintf("m%d", 9-i)), Role: roles[i%len(roles)]}
 			if i > 4 {
@@ -77,23 +79,23 @@ func testStoreMessageQuery(s *storeTest) {
 			if i%3 > 0 {
 				m.RunID = "r1"
 			}
-			err := tx.Write(spool.Changes{Messages: []*spool.Message{m}})
+			err := tx.Write(store.Changes{Messages: []*spool.Message{m}})
 			if i%2 == 0 {
-				err = errors.Join(err, tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry("A", "", nil)}}))
+				err = errors.Join(err, tx.Write(store.Changes{Entries: []*wire.Entry{wire.NewEntry("A", "", nil)}}))
 			}
 			return err
 		})
 	}
-	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{Drop: &spool.Drop{From: "m1", Seq: 6}}) })
+	s.write(key, func(tx store.Tx) error { return tx.Write(store.Changes{Drop: &store.Drop{From: "m1", Seq: 6}}) })
 	all := s.all(key, "").Messages
 
 	ids := []spool.MessageID{"", "m9", "m5", "m2", "m1", "unknown"}
 	for _, after := range ids {
 		for _, before := range ids {
-			var queries []spool.MessageQuery
+			var queries []store.MessageQuery
 			for _, role := range []spool.Role{"", spool.RoleUser, spool.RoleTool, spool.RoleSystem} {
 				for _, since := range []int64{0, 3, 9} {
-					q := spool.MessageQuery{After: after, Before: before, SinceSeq: since, Role: role}
+					q := store.MessageQuery{After: after, Before: before, SinceSeq: since, Role: role}
 					queries = append(queries, q)
 					for _, agent := range []spool.AgentID{"", "nested"} {
 						q.Agent = &agent
@@ -101,7 +103,7 @@ func testStoreMessageQuery(s *storeTest) {
 					}
 				}
 				for _, agent := range []spool.AgentID{"", "nested"} {
-					queries = append(queries, spool.MessageQuery{After: after, Before: before, Role: role, Run: "r1", Agent: &agent})
+					queries = append(queries, store.MessageQuery{After: after, Before: before, Role: role, Run: "r1", Agent: &agent})
 				}
 			}
 			s.messages(key, all, queries...)
@@ -110,9 +112,9 @@ func testStoreMessageQuery(s *storeTest) {
 }
 
 // messages compares queries, each with several limits, with the result of a plain loop. One view answers them all.
-func (s *storeTest) messages(key spool.ThreadKey, all []spool.Message, queries ...spool.MessageQuery) {
+func (s *storeTest) messages(key spool.ThreadKey, all []spool.Message, queries ...store.MessageQuery) {
 	s.Helper()
-	s.read(key, func(v spool.View) error {
+	s.read(key, func(v store.View) error {
 		for _, q := range queries {
 			selected := selectMessages(all, q)
 			for _, q.Limit = range []int{0, 2} {
@@ -125,7 +127,7 @@ func (s *storeTest) messages(key spool.ThreadKey, all []spool.Message, queries .
 					return err
 				}
 				s.same(fmt.Sprintf("messages of %+v", q), got, want)
-				if encoded, ok := v.(spool.EncodedMessages); ok {
+				if encoded, ok := v.(store.EncodedMessages); ok {
 					s.encoded(encoded, q, want)
 				}
 			}
@@ -135,7 +137,7 @@ func (s *storeTest) messages(key spool.ThreadKey, all []spool.Message, queries .
 }
 
 // selectMessages returns the messages that a query without a limit selects.
-func selectMessages(all []spool.Message, q spool.MessageQuery) (selected []spool.Message) {
+func selectMessages(all []spool.Message, q store.MessageQuery) (selected []spool.Message) {
 	at := func(id spool.MessageID) int {
 		return slices.IndexFunc(all, func(m spool.Message) bool { return m.ID == id })
 	}
@@ -150,7 +152,7 @@ func selectMessages(all []spool.Message, q spool.MessageQuery) (selected []spool
 }
 
 // encoded compares the messages of a store that keeps them encoded with the wanted ones.
-func (s *storeTest) encoded(v spool.EncodedMessages, q spool.MessageQuery, want []spool.Message) {
+func (s *storeTest) encoded(v store.EncodedMessages, q store.MessageQuery, want []spool.Message) {
 	s.Helper()
 	ids, err := v.MessageIDs(q)
 	if err != nil {
@@ -189,22 +191,22 @@ func each[T, U any](all []T, of func(T) U) []U {
 func testStoreDropMessages(s *storeTest) {
 	key, other := thread("t"), thread("other")
 	add := func(key spool.ThreadKey, ids ...spool.MessageID) {
-		s.write(key, func(tx spool.Tx) error {
+		s.write(key, func(tx store.Tx) error {
 			_, err := tx.Thread()
 			if err != nil {
-				err = tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}})
+				err = tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}})
 			}
 			for _, id := range ids {
 				err = errors.Join(
 					err,
-					tx.Write(spool.Changes{Messages: []*spool.Message{{ID: id, Role: spool.RoleUser}}}),
+					tx.Write(store.Changes{Messages: []*spool.Message{{ID: id, Role: spool.RoleUser}}}),
 				)
 			}
 			return err
 		})
 	}
-	view := func(key spool.ThreadKey, q spool.MessageQuery) (ids string) {
-		s.read(key, func(v spool.View) error {
+	view := func(key spool.ThreadKey, q store.MessageQuery) (ids string) {
+		s.read(key, func(v store.View) error {
 			all, err := v.Messages(q)
 			ids = compare.Joined(all, func(m spool.Message) spool.MessageID { return m.ID })
 			return err
@@ -214,34 +216,34 @@ func testStoreDropMessages(s *storeTest) {
 	add(key, "a", "b", "c", "d")
 	add(other, "a", "b", "c")
 
-	s.write(key, func(tx spool.Tx) error {
-		err := tx.Write(spool.Changes{Drop: &spool.Drop{From: "c", Seq: 1}})
-		_, gone := spool.FindMessage(tx, "c")
+	s.write(key, func(tx store.Tx) error {
+		err := tx.Write(store.Changes{Drop: &store.Drop{From: "c", Seq: 1}})
+		_, gone := store.FindMessage(tx, "c")
 		s.fails("Message in the transaction", gone, spool.NotFound)
 		return err
 	})
-	s.same("messages", view(key, spool.MessageQuery{}), "ab")
-	s.same("messages of the other thread", view(other, spool.MessageQuery{}), "abc")
-	s.same("After a dropped one", view(key, spool.MessageQuery{After: "c"}), "ab")
-	s.same("Before a dropped one", view(key, spool.MessageQuery{Before: "d"}), "ab")
-	s.read(key, func(v spool.View) error {
-		_, err := spool.FindMessage(v, "d")
+	s.same("messages", view(key, store.MessageQuery{}), "ab")
+	s.same("messages of the other thread", view(other, store.MessageQuery{}), "abc")
+	s.same("After a dropped one", view(key, store.MessageQuery{After: "c"}), "ab")
+	s.same("Before a dropped one", view(key, store.MessageQuery{Before: "d"}), "ab")
+	s.read(key, func(v store.View) error {
+		_, err := store.FindMessage(v, "d")
 		s.fails("Message", err, spool.NotFound)
-		_, err = spool.FindMessage(v, "b")
+		_, err = store.FindMessage(v, "b")
 		return err
 	})
-	s.refuses("a dropped message", key, errNotFound, spool.Changes{Drop: &spool.Drop{From: "d", Seq: 2}})
+	s.refuses("a dropped message", key, errNotFound, store.Changes{Drop: &store.Drop{From: "d", Seq: 2}})
 
 	add(key, "e", "f")
-	s.same("messages with new ones", view(key, spool.MessageQuery{}), "abef")
-	s.same("After", view(key, spool.MessageQuery{After: "b"}), "ef")
-	s.same("Limit", view(key, spool.MessageQuery{Limit: 3}), "bef")
-	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{Drop: &spool.Drop{From: "a", Seq: 3}}) })
-	s.same("messages without the first", view(key, spool.MessageQuery{}), "")
+	s.same("messages with new ones", view(key, store.MessageQuery{}), "abef")
+	s.same("After", view(key, store.MessageQuery{After: "b"}), "ef")
+	s.same("Limit", view(key, store.MessageQuery{Limit: 3}), "bef")
+	s.write(key, func(tx store.Tx) error { return tx.Write(store.Changes{Drop: &store.Drop{From: "a", Seq: 3}}) })
+	s.same("messages without the first", view(key, store.MessageQuery{}), "")
 }
 
 func testStoreDropUnknown(s *storeTest) {
-	drop := spool.Changes{Drop: &spool.Drop{From: "m", Seq: 1}}
+	drop := store.Changes{Drop: &store.Drop{From: "m", Seq: 1}}
 	s.refuses("a message of no thread", thread("t"), errNotFound, drop)
 	s.says(thread("other"), "m")
 	s.refuses("a message of another thread", thread("t"), errNotFound, drop)

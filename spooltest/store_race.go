@@ -9,6 +9,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/compare"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // racers is the number of goroutines that race in a test.
@@ -47,14 +49,14 @@ func (s *storeTest) oneWins(errs []error, want error) {
 func testStoreRaceStart(s *storeTest) {
 	key := thread("t")
 	errs := race(func(i int) error {
-		return s.Store.Update(context.Background(), key, 0, func(tx spool.Tx) error {
+		return s.Store.Update(context.Background(), key, 0, func(tx store.Tx) error {
 			return fill(tx, key, spool.RunID(fmt.Sprint("r", i)))
 		})
 	})
-	s.oneWins(errs, spool.ErrActiveRun)
+	s.oneWins(errs, store.ErrActiveRun)
 	s.same("runs", len(s.all(key, "").Runs), 1)
 	s.gapFree(key, 2)
-	stats, err := s.Store.Stats(context.Background(), spool.StatsQuery{Queue: true})
+	stats, err := s.Store.Stats(context.Background(), wire.StatsQuery{Queue: true})
 	if err != nil || stats.Queue.Ready != 1 {
 		s.Errorf("stats: got %d ready and error %v, want 1", stats.Queue.Ready, err)
 	}
@@ -63,10 +65,10 @@ func testStoreRaceStart(s *storeTest) {
 func testStoreRaceRunID(s *storeTest) {
 	key := func(i int) spool.ThreadKey { return thread(spool.ThreadID(fmt.Sprint("t", i))) }
 	errs := race(func(i int) error {
-		return s.Store.Update(context.Background(), key(i), 0, func(tx spool.Tx) error { return fill(tx, key(i), "r") })
+		return s.Store.Update(context.Background(), key(i), 0, func(tx store.Tx) error { return fill(tx, key(i), "r") })
 	})
-	s.oneWins(errs, spool.ErrRunIDUsed)
-	list, err := s.Store.Threads(context.Background(), spool.ThreadQuery{Tenant: spool.DefaultTenant})
+	s.oneWins(errs, store.ErrRunIDUsed)
+	list, err := s.Store.Threads(context.Background(), wire.ThreadQuery{Tenant: spool.DefaultTenant})
 	if err != nil || len(list) != 1 {
 		s.Errorf("threads: got %d and error %v, want 1", len(list), err)
 	}
@@ -76,16 +78,16 @@ func testStoreRaceSeq(s *storeTest) {
 	const threads, rounds = 4, 10
 	key := func(i int) spool.ThreadKey { return thread(spool.ThreadID(fmt.Sprint("t", i%threads))) }
 	for i := range threads {
-		s.write(key(i), func(tx spool.Tx) error { return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}) })
+		s.write(key(i), func(tx store.Tx) error { return tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}}) })
 	}
 	failure := errors.New("no")
 	var given [threads]sync.Map // the numbers of the successful updates
 	errs := race(func(i int) error {
 		for round := range rounds {
 			failing := (i+round)%5 == 0
-			e := spool.NewEntry("A", "", nil)
-			err := s.Store.Update(context.Background(), key(i), 0, func(tx spool.Tx) error {
-				if err := tx.Write(spool.Changes{Entries: []*spool.Entry{e, spool.NewEntry("B", "", nil)}}); err != nil {
+			e := wire.NewEntry("A", "", nil)
+			err := s.Store.Update(context.Background(), key(i), 0, func(tx store.Tx) error {
+				if err := tx.Write(store.Changes{Entries: []*wire.Entry{e, wire.NewEntry("B", "", nil)}}); err != nil {
 					return err
 				}
 				if failing {
@@ -127,19 +129,19 @@ func testStoreRaceReadAndWrite(s *storeTest) {
 	key := thread("t")
 	s.queued(key, "r")
 	errs := race(func(int) error {
-		return s.Store.Update(context.Background(), key, 0, func(tx spool.Tx) error {
+		return s.Store.Update(context.Background(), key, 0, func(tx store.Tx) error {
 			t, err := tx.Thread()
 			if err != nil {
 				return err
 			}
-			r, err := spool.FindRun(tx, "r")
+			r, err := store.FindRun(tx, "r")
 			if err != nil {
 				return err
 			}
 			runtime.Gosched()
 			t.Fence++
 			r.Steps++
-			return tx.Write(spool.Changes{Thread: &t, Runs: []spool.RunRow{r}})
+			return tx.Write(store.Changes{Thread: &t, Runs: []store.RunRow{r}})
 		})
 	})
 	if err := errors.Join(errs...); err != nil {
@@ -151,17 +153,17 @@ func testStoreRaceReadAndWrite(s *storeTest) {
 
 func testStoreRaceFence(s *storeTest) {
 	key := thread("t")
-	s.write(key, func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Running, Fence: 1}})
+	s.write(key, func(tx store.Tx) error {
+		return tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Running, Fence: 1}})
 	})
 	errs := race(func(int) error {
-		return s.Store.Update(context.Background(), key, 1, func(tx spool.Tx) error {
+		return s.Store.Update(context.Background(), key, 1, func(tx store.Tx) error {
 			t, err := tx.Thread()
 			t.Fence++
-			return errors.Join(err, tx.Write(spool.Changes{Thread: &t}))
+			return errors.Join(err, tx.Write(store.Changes{Thread: &t}))
 		})
 	})
-	s.oneWins(errs, spool.ErrFenced)
+	s.oneWins(errs, store.ErrFenced)
 	s.same("fence", s.all(key, "").Thread.Fence, int64(2))
 }
 
@@ -170,12 +172,12 @@ func testStoreRaceFence(s *storeTest) {
 func testStoreViewIsOneState(s *storeTest) {
 	const last = 150
 	key := thread("t")
-	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}) })
+	s.write(key, func(tx store.Tx) error { return tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}}) })
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
 			for seen := int64(0); seen < last; {
-				err := s.Store.View(context.Background(), key, func(v spool.View) error {
+				err := s.Store.View(context.Background(), key, func(v store.View) error {
 					before, err := v.Thread()
 					runtime.Gosched()
 					c, readErr := compare.Read(v, "")
@@ -202,13 +204,13 @@ func testStoreViewIsOneState(s *storeTest) {
 		})
 	}
 	for i := range last {
-		err := s.Store.Update(context.Background(), key, 0, func(tx spool.Tx) error {
+		err := s.Store.Update(context.Background(), key, 0, func(tx store.Tx) error {
 			return errors.Join(
-				tx.Write(spool.Changes{
+				tx.Write(store.Changes{
 					Messages: []*spool.Message{{ID: spool.MessageID(fmt.Sprint("m", i)), Role: spool.RoleUser}},
-					Usage:    []spool.UsageRow{{Step: i + 1, Agent: "a", Model: "m"}},
+					Usage:    []wire.UsageRow{{Step: i + 1, Agent: "a", Model: "m"}},
 				}),
-				tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry("A", "", nil)}}),
+				tx.Write(store.Changes{Entries: []*wire.Entry{wire.NewEntry("A", "", nil)}}),
 			)
 		})
 		if err != nil {

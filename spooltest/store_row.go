@@ -9,45 +9,47 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/compare"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // putRows writes rows of a tenant.
-func (s *storeTest) putRows(key spool.ThreadKey, rows ...spool.Row) error {
-	return s.Store.Update(context.Background(), key, 0, func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{Rows: rows})
+func (s *storeTest) putRows(key spool.ThreadKey, rows ...store.Row) error {
+	return s.Store.Update(context.Background(), key, 0, func(tx store.Tx) error {
+		return tx.Write(store.Changes{Rows: rows})
 	})
 }
 
-func (s *storeTest) rows(q spool.RowQuery) []spool.Row {
+func (s *storeTest) rows(q store.RowQuery) []store.Row {
 	s.Helper()
 	rows, err := s.Store.Rows(context.Background(), q)
 	s.ok("list rows", err)
 	return rows
 }
 
-func (s *storeTest) rowKeys(q spool.RowQuery) string {
+func (s *storeTest) rowKeys(q store.RowQuery) string {
 	s.Helper()
-	return compare.Spaced(s.rows(q), func(r spool.Row) string { return r.Key })
+	return compare.Spaced(s.rows(q), func(r store.Row) string { return r.Key })
 }
 
 // ours is the key of transactions for rows: they belong to no thread.
 var ours = spool.ThreadKey{Tenant: spool.DefaultTenant}
 
 // kinds selects the rows of a kind.
-func kinds(kind string) spool.RowQuery {
-	return spool.RowQuery{Tenant: spool.DefaultTenant, Kind: kind}
+func kinds(kind string) store.RowQuery {
+	return store.RowQuery{Tenant: spool.DefaultTenant, Kind: kind}
 }
 
 // testStoreRows inserts, replaces and removes a row.
 func testStoreRows(s *storeTest) {
-	s.same("none", s.rows(kinds("k")), []spool.Row{})
-	row := spool.Row{
+	s.same("none", s.rows(kinds("k")), []store.Row{})
+	row := store.Row{
 		Tenant: "ignored", Kind: "k", Key: "a “b”", Value: json.RawMessage(`{"a":[1,"<“b”>"],"n":12345678901234567890}`),
 		ExpiresAt: s.clock.Now().Add(time.Hour),
 	}
 	s.ok("insert", s.putRows(ours, row))
 	row.Tenant, row.Version, row.UpdatedAt = spool.DefaultTenant, s.version(row.Key), s.clock.Now()
-	s.same("inserted", s.rows(kinds("k")), []spool.Row{row})
+	s.same("inserted", s.rows(kinds("k")), []store.Row{row})
 
 	s.clock.Advance(time.Second)
 	row.Value, row.ExpiresAt = json.RawMessage(`null`), time.Time{}
@@ -58,22 +60,22 @@ func testStoreRows(s *storeTest) {
 		row.Version = next
 	}
 	row.UpdatedAt = s.clock.Now()
-	s.same("replaced", s.rows(kinds("k")), []spool.Row{row})
-	s.same("by its key", s.rows(spool.RowQuery{Tenant: spool.DefaultTenant, Kind: "k", Key: row.Key}), []spool.Row{row})
-	s.same("by another key", s.rows(spool.RowQuery{Tenant: spool.DefaultTenant, Kind: "k", Key: "a"}), []spool.Row{})
-	s.same("of another kind", s.rows(kinds("l")), []spool.Row{})
+	s.same("replaced", s.rows(kinds("k")), []store.Row{row})
+	s.same("by its key", s.rows(store.RowQuery{Tenant: spool.DefaultTenant, Kind: "k", Key: row.Key}), []store.Row{row})
+	s.same("by another key", s.rows(store.RowQuery{Tenant: spool.DefaultTenant, Kind: "k", Key: "a"}), []store.Row{})
+	s.same("of another kind", s.rows(kinds("l")), []store.Row{})
 
 	row.Value = nil
 	s.ok("remove", s.putRows(ours, row))
-	s.same("removed", s.rows(kinds("k")), []spool.Row{})
+	s.same("removed", s.rows(kinds("k")), []store.Row{})
 }
 
 // testStoreRowsCompare writes rows with versions that are right and wrong.
 func testStoreRowsCompare(s *storeTest) {
 	one, none := json.RawMessage(`1`), json.RawMessage(nil)
-	s.ok("insert", s.putRows(ours, spool.Row{Kind: "k", Key: "a", Value: one}))
+	s.ok("insert", s.putRows(ours, store.Row{Kind: "k", Key: "a", Value: one}))
 	first := s.version("a")
-	for name, row := range map[string]spool.Row{
+	for name, row := range map[string]store.Row{
 		"insert again":      {Key: "a", Value: one},
 		"replace the next":  {Key: "a", Value: one, Version: first + 1},
 		"remove the next":   {Key: "a", Value: none, Version: first + 1},
@@ -82,39 +84,39 @@ func testStoreRowsCompare(s *storeTest) {
 		"remove as if none": {Key: "a", Value: none},
 	} {
 		row.Kind = "k"
-		s.is(name, s.putRows(ours, row), spool.ErrRowChanged)
+		s.is(name, s.putRows(ours, row), store.ErrRowChanged)
 		// With another row that could be written.
-		s.is(name+", the second", s.putRows(ours, spool.Row{Kind: "k", Key: "c", Value: one}, row), spool.ErrRowChanged)
+		s.is(name+", the second", s.putRows(ours, store.Row{Kind: "k", Key: "c", Value: one}, row), store.ErrRowChanged)
 	}
 	s.same("what is there", s.rowKeys(kinds("k")), "a")
 	s.same("its version", s.version("a"), first)
 
-	whatever := spool.Row{Kind: "k", Key: "a", Value: one, Version: spool.AnyVersion}
+	whatever := store.Row{Kind: "k", Key: "a", Value: one, Version: store.AnyVersion}
 	s.ok("replace any", s.putRows(ours, whatever))
-	s.is("replace what was replaced", s.putRows(ours, spool.Row{Kind: "k", Key: "a", Value: one, Version: first}), spool.ErrRowChanged)
+	s.is("replace what was replaced", s.putRows(ours, store.Row{Kind: "k", Key: "a", Value: one, Version: first}), store.ErrRowChanged)
 	whatever.Key = "b"
 	s.ok("insert any", s.putRows(ours, whatever))
 	whatever.Value = none
 	s.ok("remove any", s.putRows(ours, whatever))
 	s.ok("remove any again", s.putRows(ours, whatever))
 	s.same("what is left", s.rowKeys(kinds("k")), "a")
-	s.ok("insert what was removed", s.putRows(ours, spool.Row{Kind: "k", Key: "b", Value: one}))
+	s.ok("insert what was removed", s.putRows(ours, store.Row{Kind: "k", Key: "b", Value: one}))
 
 	// A transaction sees what it has written.
 	s.ok("twice", s.putRows(ours,
-		spool.Row{Kind: "k", Key: "d", Value: one}, spool.Row{Kind: "k", Key: "d", Value: one, Version: spool.AnyVersion}))
-	s.ok("with the version after two writes", s.putRows(ours, spool.Row{Kind: "k", Key: "d", Value: one, Version: s.version("d")}))
+		store.Row{Kind: "k", Key: "d", Value: one}, store.Row{Kind: "k", Key: "d", Value: one, Version: store.AnyVersion}))
+	s.ok("with the version after two writes", s.putRows(ours, store.Row{Kind: "k", Key: "d", Value: one, Version: s.version("d")}))
 	s.is("insert twice", s.putRows(ours,
-		spool.Row{Kind: "k", Key: "e", Value: one}, spool.Row{Kind: "k", Key: "e", Value: one}), spool.ErrRowChanged)
+		store.Row{Kind: "k", Key: "e", Value: one}, store.Row{Kind: "k", Key: "e", Value: one}), store.ErrRowChanged)
 	s.ok("remove and insert", s.putRows(ours,
-		spool.Row{Kind: "k", Key: "d", Version: spool.AnyVersion}, spool.Row{Kind: "k", Key: "d", Value: one}))
+		store.Row{Kind: "k", Key: "d", Version: store.AnyVersion}, store.Row{Kind: "k", Key: "d", Value: one}))
 	s.same("what is there in the end", s.rowKeys(kinds("k")), "a b d")
 }
 
 // version returns the version of a row of the default tenant, of the kind k.
 func (s *storeTest) version(key string) int64 {
 	s.Helper()
-	rows := s.rows(spool.RowQuery{Tenant: spool.DefaultTenant, Kind: "k", Key: key})
+	rows := s.rows(store.RowQuery{Tenant: spool.DefaultTenant, Kind: "k", Key: key})
 	if len(rows) != 1 {
 		s.Fatalf("%d rows have the key %q", len(rows), key)
 	}
@@ -128,8 +130,8 @@ func testStoreRowsAgain(s *storeTest) {
 	for name, again := range map[string]struct {
 		expires bool
 		version int64
-	}{"removed": {}, "removed, any": {version: spool.AnyVersion}, "expired": {expires: true}, "expired, any": {expires: true, version: spool.AnyVersion}} {
-		old := spool.Row{Kind: "k", Key: name, Value: one}
+	}{"removed": {}, "removed, any": {version: store.AnyVersion}, "expired": {expires: true}, "expired, any": {expires: true, version: store.AnyVersion}} {
+		old := store.Row{Kind: "k", Key: name, Value: one}
 		if again.expires {
 			old.ExpiresAt = s.clock.Now().Add(time.Second)
 		}
@@ -138,27 +140,27 @@ func testStoreRowsAgain(s *storeTest) {
 		if again.expires {
 			s.clock.Advance(time.Second)
 		} else {
-			s.ok("remove", s.putRows(ours, spool.Row{Kind: "k", Key: name, Version: old.Version}))
+			s.ok("remove", s.putRows(ours, store.Row{Kind: "k", Key: name, Version: old.Version}))
 		}
-		s.ok("create again", s.putRows(ours, spool.Row{Kind: "k", Key: name, Value: one, Version: again.version}))
-		s.is("replace the row that is gone: "+name, s.putRows(ours, old), spool.ErrRowChanged)
+		s.ok("create again", s.putRows(ours, store.Row{Kind: "k", Key: name, Value: one, Version: again.version}))
+		s.is("replace the row that is gone: "+name, s.putRows(ours, old), store.ErrRowChanged)
 		old.Value = nil
-		s.is("remove the row that is gone: "+name, s.putRows(ours, old), spool.ErrRowChanged)
+		s.is("remove the row that is gone: "+name, s.putRows(ours, old), store.ErrRowChanged)
 	}
 }
 
 // testStoreRowsExpire checks that an expired row is as if it did not exist.
 func testStoreRowsExpire(s *storeTest) {
-	row := spool.Row{Kind: "k", Key: "a", Value: json.RawMessage(`1`), ExpiresAt: s.clock.Now().Add(time.Minute)}
+	row := store.Row{Kind: "k", Key: "a", Value: json.RawMessage(`1`), ExpiresAt: s.clock.Now().Add(time.Minute)}
 	s.ok("insert", s.putRows(ours, row))
 	created := s.version("a")
 	s.clock.Advance(time.Minute - time.Microsecond)
 	s.same("just before", s.rowKeys(kinds("k")), "a")
-	s.is("insert just before", s.putRows(ours, row), spool.ErrRowChanged)
+	s.is("insert just before", s.putRows(ours, row), store.ErrRowChanged)
 	s.clock.Advance(time.Microsecond)
 	s.same("expired", s.rowKeys(kinds("k")), "")
 	row.Version = created
-	s.is("replace the expired row", s.putRows(ours, row), spool.ErrRowChanged)
+	s.is("replace the expired row", s.putRows(ours, row), store.ErrRowChanged)
 	row.Version, row.ExpiresAt = 0, time.Time{}
 	s.ok("insert over the expired row", s.putRows(ours, row))
 	s.clock.Advance(1000 * time.Hour)
@@ -167,9 +169,9 @@ func testStoreRowsExpire(s *storeTest) {
 
 func testStoreRowsPages(s *storeTest) {
 	for _, key := range []string{"c", "a", "e", "b", "d"} {
-		s.ok("insert", s.putRows(ours, spool.Row{Kind: "k", Key: key, Value: json.RawMessage(`1`)}))
+		s.ok("insert", s.putRows(ours, store.Row{Kind: "k", Key: key, Value: json.RawMessage(`1`)}))
 	}
-	s.ok("insert", s.putRows(ours, spool.Row{Kind: "l", Key: "b", Value: json.RawMessage(`1`)}))
+	s.ok("insert", s.putRows(ours, store.Row{Kind: "l", Key: "b", Value: json.RawMessage(`1`)}))
 	for size := 1; size <= 6; size++ {
 		got, query := "", kinds("k")
 		query.Limit = size
@@ -180,7 +182,7 @@ func testStoreRowsPages(s *storeTest) {
 		}
 		s.same("pages of "+strconv.Itoa(size), got, "abcde")
 	}
-	s.same("after a key that is not there", s.rowKeys(spool.RowQuery{Tenant: ours.Tenant, Kind: "k", After: "bb"}), "c d e")
+	s.same("after a key that is not there", s.rowKeys(store.RowQuery{Tenant: ours.Tenant, Kind: "k", After: "bb"}), "c d e")
 	s.same("of the other kind", s.rowKeys(kinds("l")), "b")
 }
 
@@ -189,26 +191,26 @@ func testStoreRowsApart(s *storeTest) {
 	tenants := []spool.Tenant{spool.DefaultTenant, "other", ""}
 	for i, tenant := range tenants {
 		value := json.RawMessage(strconv.Itoa(i))
-		s.ok("insert", s.putRows(spool.ThreadKey{Tenant: tenant}, spool.Row{Kind: "k", Key: "a", Value: value}))
+		s.ok("insert", s.putRows(spool.ThreadKey{Tenant: tenant}, store.Row{Kind: "k", Key: "a", Value: value}))
 	}
 	for i, tenant := range tenants {
-		rows := s.rows(spool.RowQuery{Tenant: tenant, Kind: "k"})
-		s.same("rows of "+string(tenant), each(rows, func(r spool.Row) string { return string(r.Tenant) + " " + string(r.Value) }),
+		rows := s.rows(store.RowQuery{Tenant: tenant, Kind: "k"})
+		s.same("rows of "+string(tenant), each(rows, func(r store.Row) string { return string(r.Tenant) + " " + string(r.Value) }),
 			[]string{string(tenant) + " " + strconv.Itoa(i)})
 	}
-	s.ok("remove", s.putRows(ours, spool.Row{Kind: "k", Key: "a", Version: s.version("a")}))
-	s.same("of the other tenant", s.rowKeys(spool.RowQuery{Tenant: "other", Kind: "k"}), "a")
-	s.same("of the installation", s.rowKeys(spool.RowQuery{Kind: "k"}), "a")
+	s.ok("remove", s.putRows(ours, store.Row{Kind: "k", Key: "a", Version: s.version("a")}))
+	s.same("of the other tenant", s.rowKeys(store.RowQuery{Tenant: "other", Kind: "k"}), "a")
+	s.same("of the installation", s.rowKeys(store.RowQuery{Kind: "k"}), "a")
 }
 
 // testStoreRowsWithThread checks that rows and a thread's changes are written together or not at all.
 func testStoreRowsWithThread(s *storeTest) {
 	key := thread("t")
-	row := spool.Row{Kind: "k", Key: "a", Value: json.RawMessage(`1`)}
+	row := store.Row{Kind: "k", Key: "a", Value: json.RawMessage(`1`)}
 	update := func(fail error) error {
-		return s.Store.Update(context.Background(), key, 0, func(tx spool.Tx) error {
-			return errors.Join(tx.Write(spool.Changes{
-				Thread: &spool.Thread{State: spool.Idle}, Entries: []*spool.Entry{spool.NewEntry("A", "", nil)}, Rows: []spool.Row{row},
+		return s.Store.Update(context.Background(), key, 0, func(tx store.Tx) error {
+			return errors.Join(tx.Write(store.Changes{
+				Thread: &wire.Thread{State: wire.Idle}, Entries: []*wire.Entry{wire.NewEntry("A", "", nil)}, Rows: []store.Row{row},
 			}), fail)
 		})
 	}
@@ -219,9 +221,9 @@ func testStoreRowsWithThread(s *storeTest) {
 	s.ok("update", update(nil))
 	s.gapFree(key, 1)
 	s.same("the rows", s.rowKeys(kinds("k")), "a")
-	s.is("Update", update(nil), spool.ErrRowChanged)
+	s.is("Update", update(nil), store.ErrRowChanged)
 	s.gapFree(key, 1)
-	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{DeleteThread: true}) })
+	s.write(key, func(tx store.Tx) error { return tx.Write(store.Changes{DeleteThread: true}) })
 	s.same("the rows after the thread", s.rowKeys(kinds("k")), "a")
 }
 
@@ -234,7 +236,7 @@ func testStoreRowsRace(s *storeTest) {
 			if err != nil {
 				return err
 			}
-			row, n := spool.Row{Kind: "k", Key: "a"}, 0
+			row, n := store.Row{Kind: "k", Key: "a"}, 0
 			if len(rows) > 0 {
 				row = rows[0]
 				if err := json.Unmarshal(row.Value, &n); err != nil {
@@ -247,7 +249,7 @@ func testStoreRowsRace(s *storeTest) {
 			if i%2 == 0 {
 				key.ID = spool.ThreadID("t" + strconv.Itoa(i))
 			}
-			if err := s.putRows(key, row); !errors.Is(err, spool.ErrRowChanged) {
+			if err := s.putRows(key, row); !errors.Is(err, store.ErrRowChanged) {
 				return err
 			}
 		}
@@ -262,15 +264,15 @@ func testStoreRowsPruned(s *storeTest) {
 	first := s.clock.Now()
 	for i, tenant := range []spool.Tenant{"", spool.DefaultTenant, "other"} {
 		for n := range 2 {
-			row := spool.Row{Kind: "k", Key: strconv.Itoa(n), Value: json.RawMessage(`1`)}
+			row := store.Row{Kind: "k", Key: strconv.Itoa(n), Value: json.RawMessage(`1`)}
 			row.ExpiresAt = first.Add(time.Duration(1+2*i+n) * time.Second)
 			s.ok("insert", s.putRows(spool.ThreadKey{Tenant: tenant}, row))
 		}
 	}
-	s.ok("insert", s.putRows(ours, spool.Row{Kind: "k", Key: "kept", Value: json.RawMessage(`1`)}))
+	s.ok("insert", s.putRows(ours, store.Row{Kind: "k", Key: "kept", Value: json.RawMessage(`1`)}))
 	prune := func(before time.Time, limit int) int {
 		s.Helper()
-		n, err := s.Store.Prune(context.Background(), spool.PruneQuery{Kind: spool.PruneRows, Before: before, Limit: limit})
+		n, err := s.Store.Prune(context.Background(), store.PruneQuery{Kind: store.PruneRows, Before: before, Limit: limit})
 		s.ok("prune", err)
 		return n
 	}
@@ -281,6 +283,6 @@ func testStoreRowsPruned(s *storeTest) {
 	s.same("the oldest two", prune(time.Time{}, 2), 2)
 	s.same("the same again", prune(first.Add(4*time.Second), 0), 0)
 	s.same("the rest", prune(time.Time{}, 0), 2)
-	s.same("of the other tenant", s.rowKeys(spool.RowQuery{Tenant: "other", Kind: "k"}), "1")
+	s.same("of the other tenant", s.rowKeys(store.RowQuery{Tenant: "other", Kind: "k"}), "1")
 	s.same("ours", s.rowKeys(kinds("k")), "kept")
 }

@@ -7,32 +7,34 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/compare"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
-func fullRun(s *storeTest) spool.RunRow {
+func fullRun(s *storeTest) store.RunRow {
 	at := func(minutes int) time.Time { return s.clock.Now().Add(time.Duration(minutes) * time.Minute) }
-	return spool.RunRow{Run: spool.Run{
+	return store.RunRow{Run: wire.Run{
 		Tenant: spool.DefaultTenant, ID: "r1", ThreadID: "t", ParentID: "r0", CallID: "c0", RootID: "r", Depth: 2,
-		Agent: "agent", Model: "model", State: spool.Running, StopReason: spool.StopTimeout, Error: "it “broke”", StartedBy: "ann “of” sales",
+		Agent: "agent", Model: "model", State: wire.Running, StopReason: wire.StopTimeout, Error: "it “broke”", StartedBy: "ann “of” sales",
 		EnqueuedAt: at(1), StartedAt: at(2), EndedAt: at(3), MaxSteps: 4, Steps: 5, Attempts: 6,
 		TokenCount: spool.TokenCount{InputTokens: 7, CachedInputTokens: 8, OutputTokens: 9, TotalTokens: 10},
-		Prompt:     "look “there”", Result: &spool.NestedResult{Text: "nothing"},
+		Prompt:     "look “there”", Result: &wire.NestedResult{Text: "nothing"},
 		Segments:      11,
 		QueuePosition: 15,
 
-		CostMicros: 5, Currency: "EUR", Expired: spool.Expired{Questions: 2, Since: at(10)},
-		Allowance: &spool.Allowance{
+		CostMicros: 5, Currency: "EUR", Expired: wire.Expired{Questions: 2, Since: at(10)},
+		Allowance: &wire.Allowance{
 			Budget: spool.Budget{Tokens: 1, CostMicros: 2, Currency: "EUR", ToolCalls: 3, WallTime: time.Second},
-			Spent:  spool.Spent{Tokens: 4, CostMicros: 5, ToolCalls: 6, WallTime: time.Minute},
-			Reservations: []spool.Reservation{
+			Spent:  wire.Spent{Tokens: 4, CostMicros: 5, ToolCalls: 6, WallTime: time.Minute},
+			Reservations: []wire.Reservation{
 				{AgentID: "c", Agent: "a", Kind: spool.UsageStep, Step: 1, Model: "m", Input: 2, Tokens: 3, CostMicros: 4},
 			},
 			Refused: 1, Cut: true, Unreported: "m", Since: at(8), Parks: 2,
 		},
-	}, RunState: spool.RunState{
+	}, RunState: store.RunState{
 		WallTime: time.Hour, WorkerSince: at(9), Isolated: true, IsolatedDeaths: 4,
-		Children: 17, Deaths: 12, Saved: spool.Offset{Fence: 13, N: 14}, StopAt: at(4),
-		Draft: &spool.Draft{
+		Children: 17, Deaths: 12, Saved: wire.Offset{Fence: 13, N: 14}, StopAt: at(4),
+		Draft: &store.Draft{
 			Message: spool.Message{
 				ID: "m", ThreadID: "t", AgentID: "r1", Role: spool.RoleAssistant, CreatedAt: at(5), RunID: "r1", ClientMessageID: "own",
 				Content: spool.Content{{
@@ -42,46 +44,46 @@ func fullRun(s *storeTest) spool.RunRow {
 			},
 			Usage: spool.TokenCount{InputTokens: 1, CachedInputTokens: 1, OutputTokens: 2, TotalTokens: 3},
 		},
-		Resume: &spool.ResumableAnswer{
+		Resume: &store.ResumableAnswer{
 			Model: "m", Requested: "m-1", Step: 3, Request: "digest", Data: signature, Prompt: 7, Room: 8,
 			Cost: &spool.Cost{Micros: 5, Currency: "EUR", Source: "table", Version: "2"},
 		},
-		Handovers: []spool.Handover{{Step: 2, From: "desk", To: "billing"}}, Held: true, Cleared: "m0",
-		Fallback: &spool.RunFallback{Model: "spare", Attempts: 1, Failed: []spool.ModelFailure{{Model: "model", Error: "no “answer”", Final: true}}},
-		Paused:   true, Revision: "rev_1", Steered: true, Continues: "r0", ToolLists: []spool.PinnedTools{{Source: "shop", List: "tools_1"}},
+		Handovers: []store.Handover{{Step: 2, From: "desk", To: "billing"}}, Held: true, Cleared: "m0",
+		Fallback: &store.RunFallback{Model: "spare", Attempts: 1, Failed: []store.ModelFailure{{Model: "model", Error: "no “answer”", Final: true}}},
+		Paused:   true, Revision: "rev_1", Steered: true, Continues: "r0", ToolLists: []store.PinnedTools{{Source: "shop", List: "tools_1"}},
 		Described: []string{"shop__pay", "list_orders"},
-		Output: &spool.RunOutput{
+		Output: &store.RunOutput{
 			Schema:  &spool.OutputSchema{Name: "report", Description: "A “report”", Schema: json.RawMessage(`{"type":"object"}`)},
 			Problem: "no <value>", Rejected: "m4", RejectedStep: 2, Value: json.RawMessage(`{"a":1.0}`),
 		},
 		StartKey: "key", StartHash: "hash", SettledAt: at(6), SettleClaim: at(7),
-		Ending: &spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: "why", Closed: true},
-		Wait: &spool.Wait{
+		Ending: &store.Ending{State: wire.Failed, Reason: wire.StopFailed, Error: "why", Closed: true},
+		Wait: &store.Wait{
 			WhenBusy: spool.BusyRollback, Position: 16, ClientMessageID: "mine", EditMessageID: "m1", RollbackMessageID: "m2",
-			Steers: "r2", Delivered: &spool.Delivered{RunID: "r2", MessageID: "m5"},
+			Steers: "r2", Delivered: &wire.Delivered{RunID: "r2", MessageID: "m5"},
 			Content: spool.Content{{Type: spool.PartText, Text: "and “this”"}, {Type: spool.PartImage, Image: "data:,x", MIMEType: "image/png"}},
 		},
 		HostState: json.RawMessage(`{"account":["a",1]}`), Nonce: "n0nce",
 		ProviderOptions: json.RawMessage(`{"seed":7}`),
 		Scopes:          []string{"write", "team:sales"},
-		Client: &spool.ClientInput{
-			Tools:   []spool.ClientTool{{Name: "show", Description: "Shows “it”", Parameters: json.RawMessage(`{"type":"object"}`)}, {Name: "plain"}},
-			Context: []spool.ClientContext{{Description: "The page", Value: "<&>"}},
+		Client: &wire.ClientInput{
+			Tools:   []wire.ClientTool{{Name: "show", Description: "Shows “it”", Parameters: json.RawMessage(`{"type":"object"}`)}, {Name: "plain"}},
+			Context: []wire.ClientContext{{Description: "The page", Value: "<&>"}},
 		},
-		Context: &spool.ContextCount{Tokens: 17, Answer: 18, Bytes: 19, Images: 20, Messages: 21, LastMessageID: "m3"},
+		Context: &store.ContextCount{Tokens: 17, Answer: 18, Bytes: 19, Images: 20, Messages: 21, LastMessageID: "m3"},
 	}}
 }
 
 func testStoreRunRoundTrip(s *storeTest) {
 	want := fullRun(s)
 	s.full(want, ".CreatedAt", ".Draft.Message.AfterSeq") // the store sets the first one, and the second one has no JSON
-	plain := spool.RunRow{Run: spool.Run{Tenant: want.Tenant, ID: "r2", ThreadID: "t", State: spool.Completed}}
-	s.write(thread("t"), func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}, NewRuns: []spool.RunRow{want, plain}})
+	plain := store.RunRow{Run: wire.Run{Tenant: want.Tenant, ID: "r2", ThreadID: "t", State: wire.Completed}}
+	s.write(thread("t"), func(tx store.Tx) error {
+		return tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}, NewRuns: []store.RunRow{want, plain}})
 	})
 	want.CreatedAt, plain.CreatedAt = s.clock.Now(), s.clock.Now()
-	s.read(thread("t"), func(v spool.View) error {
-		got, err := spool.FindRun(v, "r1")
+	s.read(thread("t"), func(v store.View) error {
+		got, err := store.FindRun(v, "r1")
 		s.same("run", got, want)
 		for _, data := range []json.RawMessage{got.Draft.Message.Content[0].Provider, got.Resume.Data} {
 			if string(data) != string(signature) {
@@ -90,27 +92,27 @@ func testStoreRunRoundTrip(s *storeTest) {
 		}
 		return err
 	})
-	s.same("runs", s.all(thread("t"), "").Runs, []spool.RunRow{plain, want})
+	s.same("runs", s.all(thread("t"), "").Runs, []store.RunRow{plain, want})
 }
 
 func testStoreRunReplaced(s *storeTest) {
 	full := fullRun(s)
-	s.write(thread("t"), func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{
-			Thread:  &spool.Thread{State: spool.Idle},
-			NewRuns: []spool.RunRow{{Run: spool.Run{ID: "r1", State: spool.Queued}}},
-			Runs:    []spool.RunRow{full},
+	s.write(thread("t"), func(tx store.Tx) error {
+		return tx.Write(store.Changes{
+			Thread:  &wire.Thread{State: wire.Idle},
+			NewRuns: []store.RunRow{{Run: wire.Run{ID: "r1", State: wire.Queued}}},
+			Runs:    []store.RunRow{full},
 		})
 	})
 	full.CreatedAt = s.clock.Now()
-	s.same("run with everything", s.all(thread("t"), "").Runs, []spool.RunRow{full})
+	s.same("run with everything", s.all(thread("t"), "").Runs, []store.RunRow{full})
 
-	none := spool.RunRow{Run: spool.Run{CreatedAt: full.CreatedAt, Tenant: full.Tenant, ID: full.ID, ThreadID: full.ThreadID, State: spool.Completed}}
-	s.write(thread("t"), func(tx spool.Tx) error { return tx.Write(spool.Changes{Runs: []spool.RunRow{none}}) })
-	s.same("run with nothing", s.all(thread("t"), "").Runs, []spool.RunRow{none})
+	none := store.RunRow{Run: wire.Run{CreatedAt: full.CreatedAt, Tenant: full.Tenant, ID: full.ID, ThreadID: full.ThreadID, State: wire.Completed}}
+	s.write(thread("t"), func(tx store.Tx) error { return tx.Write(store.Changes{Runs: []store.RunRow{none}}) })
+	s.same("run with nothing", s.all(thread("t"), "").Runs, []store.RunRow{none})
 	s.same("runs of the key that was taken away", len(s.started(full.Tenant, full.StartKey)), 0)
-	s.refuses("an unknown run", thread("t"), errNotFound, spool.Changes{
-		Runs: []spool.RunRow{{Run: spool.Run{ID: "r2", State: spool.Queued}}},
+	s.refuses("an unknown run", thread("t"), errNotFound, store.Changes{
+		Runs: []store.RunRow{{Run: wire.Run{ID: "r2", State: wire.Queued}}},
 	})
 }
 
@@ -118,31 +120,31 @@ func testStoreRunOfOtherThread(s *storeTest) {
 	s.queued(thread("a"), "r")
 	before := s.all(thread("a"), "r")
 	s.queued(thread("b"), "r-b")
-	s.read(thread("b"), func(v spool.View) error {
-		_, err := spool.FindRun(v, "r")
+	s.read(thread("b"), func(v store.View) error {
+		_, err := store.FindRun(v, "r")
 		s.fails("FindRun", err, spool.NotFound)
 		return nil
 	})
-	s.refuses("a change of the run", thread("b"), errNotFound, spool.Changes{
-		Runs: []spool.RunRow{{Run: spool.Run{ID: "r", State: spool.Failed}}},
+	s.refuses("a change of the run", thread("b"), errNotFound, store.Changes{
+		Runs: []store.RunRow{{Run: wire.Run{ID: "r", State: wire.Failed}}},
 	})
 	s.same("the other thread", s.all(thread("a"), "r"), before)
 }
 
 func testStoreRunsNewestFirst(s *storeTest) {
 	// Neither the ids nor the times have the order in which the runs were started.
-	s.write(thread("t"), func(tx spool.Tx) error {
-		errs := []error{tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}})}
+	s.write(thread("t"), func(tx store.Tx) error {
+		errs := []error{tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}})}
 		for i, id := range []spool.RunID{"b", "c", "a"} {
-			errs = append(errs, tx.Write(spool.Changes{NewRuns: []spool.RunRow{{
-				Run: spool.Run{ID: id, State: spool.Completed, StartedAt: tx.Now().Add(time.Duration(i%2) * time.Hour)},
+			errs = append(errs, tx.Write(store.Changes{NewRuns: []store.RunRow{{
+				Run: wire.Run{ID: id, State: wire.Completed, StartedAt: tx.Now().Add(time.Duration(i%2) * time.Hour)},
 			}}}))
 		}
 		return errors.Join(errs...)
 	})
 	for limit, want := range []string{"acb", "a", "ac", "acb", "acb"} {
-		s.read(thread("t"), func(v spool.View) error {
-			runs, err := v.Runs(spool.RunQuery{Limit: limit})
+		s.read(thread("t"), func(v store.View) error {
+			runs, err := v.Runs(wire.RunQuery{Limit: limit})
 			s.same("runs", compare.Joined(runs, runID), want)
 			return err
 		})
@@ -152,9 +154,9 @@ func testStoreRunsNewestFirst(s *storeTest) {
 func testStoreRunIDUsed(s *storeTest) {
 	s.queued(thread("a"), "r")
 	for _, key := range []spool.ThreadKey{thread("a"), thread("b")} {
-		for _, state := range []spool.State{spool.Completed, spool.Queued} { // the id is checked first
-			s.refuses("a used id", key, spool.ErrRunIDUsed, spool.Changes{
-				Thread: &spool.Thread{State: spool.Idle}, NewRuns: []spool.RunRow{{Run: spool.Run{ID: "r", State: state}}},
+		for _, state := range []wire.State{wire.Completed, wire.Queued} { // the id is checked first
+			s.refuses("a used id", key, store.ErrRunIDUsed, store.Changes{
+				Thread: &wire.Thread{State: wire.Idle}, NewRuns: []store.RunRow{{Run: wire.Run{ID: "r", State: state}}},
 			})
 		}
 	}
@@ -165,29 +167,29 @@ func testStoreRunIDUsed(s *storeTest) {
 }
 
 func testStoreOneActiveRun(s *storeTest) {
-	for _, state := range spool.States()[1:] {
+	for _, state := range wire.States()[1:] {
 		key := thread(spool.ThreadID("t-" + state))
-		first := spool.RunRow{Run: spool.Run{ID: spool.RunID("first-" + state), State: state}}
-		next := spool.RunRow{Run: spool.Run{ID: spool.RunID("next-" + state), State: spool.Queued}}
-		s.write(key, func(tx spool.Tx) error {
-			return tx.Write(spool.Changes{Thread: &spool.Thread{State: state}, NewRuns: []spool.RunRow{first}})
+		first := store.RunRow{Run: wire.Run{ID: spool.RunID("first-" + state), State: state}}
+		next := store.RunRow{Run: wire.Run{ID: spool.RunID("next-" + state), State: wire.Queued}}
+		s.write(key, func(tx store.Tx) error {
+			return tx.Write(store.Changes{Thread: &wire.Thread{State: state}, NewRuns: []store.RunRow{first}})
 		})
 		// Nested and ended runs are not counted.
-		nested := spool.RunRow{Run: spool.Run{ID: "nested-" + next.ID, Depth: 1, ParentID: first.ID, State: spool.Running}}
-		ended := spool.RunRow{Run: spool.Run{ID: "ended-" + next.ID, State: spool.Completed}}
-		s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{NewRuns: []spool.RunRow{nested, ended}}) })
+		nested := store.RunRow{Run: wire.Run{ID: "nested-" + next.ID, Depth: 1, ParentID: first.ID, State: wire.Running}}
+		ended := store.RunRow{Run: wire.Run{ID: "ended-" + next.ID, State: wire.Completed}}
+		s.write(key, func(tx store.Tx) error { return tx.Write(store.Changes{NewRuns: []store.RunRow{nested, ended}}) })
 		if !state.Active() {
-			s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{NewRuns: []spool.RunRow{next}}) })
+			s.write(key, func(tx store.Tx) error { return tx.Write(store.Changes{NewRuns: []store.RunRow{next}}) })
 			continue
 		}
-		s.refuses("a second active run", key, spool.ErrActiveRun, spool.Changes{NewRuns: []spool.RunRow{next}})
-		ended.State = spool.Queued
-		s.refuses("a run that becomes active", key, spool.ErrActiveRun, spool.Changes{Runs: []spool.RunRow{ended}})
-		s.write(key, func(tx spool.Tx) error {
-			first.State = spool.Cancelled
+		s.refuses("a second active run", key, store.ErrActiveRun, store.Changes{NewRuns: []store.RunRow{next}})
+		ended.State = wire.Queued
+		s.refuses("a run that becomes active", key, store.ErrActiveRun, store.Changes{Runs: []store.RunRow{ended}})
+		s.write(key, func(tx store.Tx) error {
+			first.State = wire.Cancelled
 			return errors.Join(
-				tx.Write(spool.Changes{Runs: []spool.RunRow{first}}),
-				tx.Write(spool.Changes{NewRuns: []spool.RunRow{next}}),
+				tx.Write(store.Changes{Runs: []store.RunRow{first}}),
+				tx.Write(store.Changes{NewRuns: []store.RunRow{next}}),
 			)
 		})
 	}
@@ -199,99 +201,99 @@ func testStoreStartKeys(s *storeTest) {
 	s.same("runs of an unknown key", len(s.started(key.Tenant, "key")), 0)
 
 	want := fullRun(s)
-	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{NewRuns: []spool.RunRow{want}}) })
+	s.write(key, func(tx store.Tx) error { return tx.Write(store.Changes{NewRuns: []store.RunRow{want}}) })
 	want.CreatedAt = s.clock.Now()
-	s.same("run", s.started(key.Tenant, want.StartKey), []spool.RunRow{want})
+	s.same("run", s.started(key.Tenant, want.StartKey), []store.RunRow{want})
 	s.same("runs of another tenant", len(s.started("other", want.StartKey)), 0)
 }
 
 func testStoreStartKeyUsed(s *storeTest) {
-	start := func(run spool.RunID) spool.Changes {
-		return spool.Changes{Thread: &spool.Thread{State: spool.Idle}, NewRuns: []spool.RunRow{{
-			Run: spool.Run{ID: run, State: spool.Completed}, RunState: spool.RunState{StartKey: "key"},
+	start := func(run spool.RunID) store.Changes {
+		return store.Changes{Thread: &wire.Thread{State: wire.Idle}, NewRuns: []store.RunRow{{
+			Run: wire.Run{ID: run, State: wire.Completed}, RunState: store.RunState{StartKey: "key"},
 		}}}
 	}
 	for _, key := range []spool.ThreadKey{thread("a"), {Tenant: "other", ID: "a"}} {
-		s.write(key, func(tx spool.Tx) error { return tx.Write(start("r1")) })
+		s.write(key, func(tx store.Tx) error { return tx.Write(start("r1")) })
 	}
-	s.refuses("the second of the thread", thread("a"), spool.ErrStartKeyUsed, start("r2"))
-	s.refuses("the second of another thread", thread("b"), spool.ErrStartKeyUsed, start("r3"))
-	s.write(thread("b"), func(tx spool.Tx) error {
+	s.refuses("the second of the thread", thread("a"), store.ErrStartKeyUsed, start("r2"))
+	s.refuses("the second of another thread", thread("b"), store.ErrStartKeyUsed, start("r3"))
+	s.write(thread("b"), func(tx store.Tx) error {
 		c := start("r4")
 		c.NewRuns[0].StartKey = "another"
 		return tx.Write(c)
 	})
-	s.refuses("a run that takes the key", thread("b"), spool.ErrStartKeyUsed, spool.Changes{Runs: start("r4").NewRuns})
+	s.refuses("a run that takes the key", thread("b"), store.ErrStartKeyUsed, store.Changes{Runs: start("r4").NewRuns})
 	s.same("runs of the key", each(s.started(spool.DefaultTenant, "key"), runID), []spool.RunID{"r1"})
 }
 
 func testStoreNestedRuns(s *storeTest) {
 	key := thread("t")
-	nested := func(id, parent, root spool.RunID, state spool.State) spool.RunRow {
-		return spool.RunRow{
-			Run: spool.Run{Tenant: key.Tenant, ID: id, ThreadID: key.ID, ParentID: parent, RootID: root, Depth: 1, State: state, CreatedAt: s.clock.Now()},
+	nested := func(id, parent, root spool.RunID, state wire.State) store.RunRow {
+		return store.RunRow{
+			Run: wire.Run{Tenant: key.Tenant, ID: id, ThreadID: key.ID, ParentID: parent, RootID: root, Depth: 1, State: state, CreatedAt: s.clock.Now()},
 		}
 	}
 	// Later runs have lower ids, so the order cannot come from the ids.
-	first, second := nested("z", "r1", "r1", spool.Running), nested("y", "z", "r1", spool.Failed)
-	foreign := nested("x", "r2", "r2", spool.Running)
-	s.write(key, func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{
-			Thread: &spool.Thread{State: spool.Running},
-			NewRuns: []spool.RunRow{{
-				Run: spool.Run{ID: "r2", State: spool.Completed},
-			}, {Run: spool.Run{ID: "r1", State: spool.Running}}, first, foreign, second},
+	first, second := nested("z", "r1", "r1", wire.Running), nested("y", "z", "r1", wire.Failed)
+	foreign := nested("x", "r2", "r2", wire.Running)
+	s.write(key, func(tx store.Tx) error {
+		return tx.Write(store.Changes{
+			Thread: &wire.Thread{State: wire.Running},
+			NewRuns: []store.RunRow{{
+				Run: wire.Run{ID: "r2", State: wire.Completed},
+			}, {Run: wire.Run{ID: "r1", State: wire.Running}}, first, foreign, second},
 		})
 	})
-	second.State, second.Result = spool.Completed, &spool.NestedResult{}
-	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{Runs: []spool.RunRow{second}}) })
-	of := func(key spool.ThreadKey, root spool.RunID) (runs []spool.RunRow) {
-		s.read(key, func(v spool.View) (err error) {
-			runs, err = v.Runs(spool.RunQuery{RootID: root, Whole: true})
+	second.State, second.Result = wire.Completed, &wire.NestedResult{}
+	s.write(key, func(tx store.Tx) error { return tx.Write(store.Changes{Runs: []store.RunRow{second}}) })
+	of := func(key spool.ThreadKey, root spool.RunID) (runs []store.RunRow) {
+		s.read(key, func(v store.View) (err error) {
+			runs, err = v.Runs(wire.RunQuery{RootID: root, Whole: true})
 			return err
 		})
 		return runs
 	}
-	s.same("nested runs", of(key, "r1"), []spool.RunRow{first, second})
-	s.same("nested runs of the other", of(key, "r2"), []spool.RunRow{foreign})
-	s.same("nested runs of a nested run", of(key, "z"), []spool.RunRow{})
-	s.same("nested runs of another thread", of(thread("t2"), "r1"), []spool.RunRow{})
+	s.same("nested runs", of(key, "r1"), []store.RunRow{first, second})
+	s.same("nested runs of the other", of(key, "r2"), []store.RunRow{foreign})
+	s.same("nested runs of a nested run", of(key, "z"), []store.RunRow{})
+	s.same("nested runs of another thread", of(thread("t2"), "r1"), []store.RunRow{})
 }
 
 // testStoreViewRuns selects runs of one thread.
 func testStoreViewRuns(s *storeTest) {
 	key := thread("t")
-	row := func(id, root spool.RunID, place int64) spool.RunRow {
-		return spool.RunRow{
-			Run: spool.Run{
-				Tenant: key.Tenant, ThreadID: key.ID, ID: id, RootID: root, Depth: len(root), State: spool.Completed,
+	row := func(id, root spool.RunID, place int64) store.RunRow {
+		return store.RunRow{
+			Run: wire.Run{
+				Tenant: key.Tenant, ThreadID: key.ID, ID: id, RootID: root, Depth: len(root), State: wire.Completed,
 				QueuePosition: place, CreatedAt: s.clock.Now(),
 			},
-			RunState: spool.RunState{Nonce: "of " + string(id)},
+			RunState: store.RunState{Nonce: "of " + string(id)},
 		}
 	}
-	all := []spool.RunRow{row("c", "", 0), row("b", "c", 0), row("e", "", 9), row("a", "c", 0), row("d", "", 4)}
-	s.write(key, func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}, NewRuns: all})
+	all := []store.RunRow{row("c", "", 0), row("b", "c", 0), row("e", "", 9), row("a", "c", 0), row("d", "", 4)}
+	s.write(key, func(tx store.Tx) error {
+		return tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}, NewRuns: all})
 	})
 	s.queued(thread("other"), "x")
 	for name, c := range map[string]struct {
-		q    spool.RunQuery
+		q    wire.RunQuery
 		want string
 	}{
-		"all":                     {spool.RunQuery{}, "daebc"},
-		"two":                     {spool.RunQuery{Limit: 2}, "da"},
-		"one by its id":           {spool.RunQuery{ID: "b"}, "b"},
-		"another thread's":        {spool.RunQuery{ID: "x"}, ""},
-		"of a root":               {spool.RunQuery{RootID: "c"}, "ba"},
-		"the first of a root":     {spool.RunQuery{RootID: "c", Limit: 1}, "b"},
-		"of a root that has none": {spool.RunQuery{RootID: "e"}, ""},
-		"that wait":               {spool.RunQuery{Waiting: true}, "de"},
-		"the next that waits":     {spool.RunQuery{Waiting: true, Limit: 1}, "d"},
-		"what does not apply":     {spool.RunQuery{Tenant: "other", ThreadID: "other", State: spool.Failed, Agent: "x"}, "daebc"},
+		"all":                     {wire.RunQuery{}, "daebc"},
+		"two":                     {wire.RunQuery{Limit: 2}, "da"},
+		"one by its id":           {wire.RunQuery{ID: "b"}, "b"},
+		"another thread's":        {wire.RunQuery{ID: "x"}, ""},
+		"of a root":               {wire.RunQuery{RootID: "c"}, "ba"},
+		"the first of a root":     {wire.RunQuery{RootID: "c", Limit: 1}, "b"},
+		"of a root that has none": {wire.RunQuery{RootID: "e"}, ""},
+		"that wait":               {wire.RunQuery{Waiting: true}, "de"},
+		"the next that waits":     {wire.RunQuery{Waiting: true, Limit: 1}, "d"},
+		"what does not apply":     {wire.RunQuery{Tenant: "other", ThreadID: "other", State: wire.Failed, Agent: "x"}, "daebc"},
 	} {
 		for _, c.q.Whole = range []bool{false, true} {
-			s.read(key, func(v spool.View) error {
+			s.read(key, func(v store.View) error {
 				runs, err := v.Runs(c.q)
 				s.same(name, compare.Joined(runs, runID), c.want)
 				for _, r := range runs {
@@ -303,10 +305,10 @@ func testStoreViewRuns(s *storeTest) {
 			})
 		}
 	}
-	s.same("of a root, in the store", s.runs(key.Tenant, spool.RunQuery{RootID: "c"}), "ba")
-	s.same("that wait, in the store", s.runs(key.Tenant, spool.RunQuery{Waiting: true}), "ed")
-	s.read(key, func(v spool.View) error {
-		_, err := spool.FindRun(v, "")
+	s.same("of a root, in the store", s.runs(key.Tenant, wire.RunQuery{RootID: "c"}), "ba")
+	s.same("that wait, in the store", s.runs(key.Tenant, wire.RunQuery{Waiting: true}), "ed")
+	s.read(key, func(v store.View) error {
+		_, err := store.FindRun(v, "")
 		s.fails("FindRun without an id", err, spool.NotFound)
 		return nil
 	})

@@ -8,9 +8,11 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/compare"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
-// TestStore checks that a store keeps the contract of [spool.Store], except for its jobs: see [TestQueue].
+// TestStore checks that a store keeps the contract of [store.Store], except for its jobs: see [TestQueue].
 func TestStore(t *testing.T, open Open, features Features) {
 	t.Helper()
 
@@ -134,7 +136,7 @@ func TestStore(t *testing.T, open Open, features Features) {
 // storeTest is a subtest's backend, with calls that must succeed.
 type storeTest struct {
 	*testing.T
-	spool.Backend
+	store.Backend
 	clock *Clock
 }
 
@@ -151,14 +153,14 @@ func thread(id spool.ThreadID) spool.ThreadKey {
 
 // write runs fn in a transaction. Fn must return all of its errors joined, and must not fail the test
 // itself, because the store may run fn on any goroutine.
-func (s *storeTest) write(key spool.ThreadKey, fn func(tx spool.Tx) error) {
+func (s *storeTest) write(key spool.ThreadKey, fn func(tx store.Tx) error) {
 	s.Helper()
 	if err := s.Store.Update(context.Background(), key, 0, fn); err != nil {
 		s.Fatalf("update %s: %v", key, err)
 	}
 }
 
-func (s *storeTest) read(key spool.ThreadKey, fn func(v spool.View) error) {
+func (s *storeTest) read(key spool.ThreadKey, fn func(v store.View) error) {
 	s.Helper()
 	if err := s.Store.View(context.Background(), key, fn); err != nil {
 		s.Fatalf("view %s: %v", key, err)
@@ -168,20 +170,20 @@ func (s *storeTest) read(key spool.ThreadKey, fn func(v spool.View) error) {
 // queued creates a thread whose run waits for a worker and has no job.
 func (s *storeTest) queued(key spool.ThreadKey, run spool.RunID) {
 	s.Helper()
-	s.write(key, func(tx spool.Tx) error { return putQueued(tx, run) })
+	s.write(key, func(tx store.Tx) error { return putQueued(tx, run) })
 }
 
-func putQueued(tx spool.Tx, run spool.RunID) error {
-	return tx.Write(spool.Changes{
-		Thread:  &spool.Thread{State: spool.Queued, RunID: run},
-		NewRuns: []spool.RunRow{{Run: spool.Run{ID: run, State: spool.Queued, StartedAt: tx.Now()}}},
+func putQueued(tx store.Tx, run spool.RunID) error {
+	return tx.Write(store.Changes{
+		Thread:  &wire.Thread{State: wire.Queued, RunID: run},
+		NewRuns: []store.RunRow{{Run: wire.Run{ID: run, State: wire.Queued, StartedAt: tx.Now()}}},
 	})
 }
 
 // all reads a thread. The parks are the run's, and the effects are those of the run's step 1.
 func (s *storeTest) all(key spool.ThreadKey, run spool.RunID) (c compare.Contents) {
 	s.Helper()
-	s.read(key, func(v spool.View) (err error) {
+	s.read(key, func(v store.View) (err error) {
 		c, err = compare.Read(v, run)
 		return err
 	})
@@ -189,18 +191,18 @@ func (s *storeTest) all(key spool.ThreadKey, run spool.RunID) (c compare.Content
 }
 
 // fill writes a row of every kind to a new thread.
-func fill(tx spool.Tx, key spool.ThreadKey, run spool.RunID) error {
+func fill(tx store.Tx, key spool.ThreadKey, run spool.RunID) error {
 	n := int64(7)
 	return errors.Join(
 		putQueued(tx, run),
-		tx.Write(spool.Changes{
+		tx.Write(store.Changes{
 			Messages: []*spool.Message{{ID: "m1", Role: spool.RoleUser, Content: spool.TextContent("hello"), RunID: run}, {ID: "m2", Role: spool.RoleAssistant, Content: spool.TextContent("hi"), RunID: run}},
-			Entries:  []*spool.Entry{spool.NewEntry(spool.EntryRunStarted, run, nil), spool.NewEntry(spool.EntryRunEnded, run, nil)},
-			Parks:    []spool.Park{{RunID: run, ToolCallID: "c1", State: spool.ParkOpen, ExpiresAt: tx.Now().Add(time.Hour)}},
-			Effects:  []spool.Effect{{RunID: run, Step: 1, ToolCallID: "c1", State: spool.EffectPending}},
-			Usage:    []spool.UsageRow{{RunID: run, Agent: "a", Model: "m", Usage: spool.Usage{Input: &n}}},
-			Delta:    &spool.SnapshotDelta{RunID: run, View: []spool.ViewChange{{Add: []spool.MessageID{"m1", "m2"}}}},
-			Jobs:     []spool.Job{{Tenant: key.Tenant, ThreadID: key.ID, RunID: run, Agent: "a", Key: "job:" + string(run)}},
+			Entries:  []*wire.Entry{wire.NewEntry(wire.EntryRunStarted, run, nil), wire.NewEntry(wire.EntryRunEnded, run, nil)},
+			Parks:    []store.Park{{RunID: run, ToolCallID: "c1", State: wire.ParkOpen, ExpiresAt: tx.Now().Add(time.Hour)}},
+			Effects:  []store.Effect{{RunID: run, Step: 1, ToolCallID: "c1", State: wire.EffectPending}},
+			Usage:    []wire.UsageRow{{RunID: run, Agent: "a", Model: "m", Usage: spool.Usage{Input: &n}}},
+			Delta:    &store.SnapshotDelta{RunID: run, View: []store.ViewChange{{Add: []spool.MessageID{"m1", "m2"}}}},
+			Jobs:     []wire.Job{{Tenant: key.Tenant, ThreadID: key.ID, RunID: run, Agent: "a", Key: "job:" + string(run)}},
 		}),
 	)
 }
@@ -217,11 +219,11 @@ func (s *storeTest) ok(what string, err error) {
 
 // refuses checks that a transaction fails with the wanted error and changes nothing of the thread: both if its
 // function returns the error of Write, and if it returns nil.
-func (s *storeTest) refuses(what string, key spool.ThreadKey, want *spool.Error, changes ...spool.Changes) {
+func (s *storeTest) refuses(what string, key spool.ThreadKey, want *spool.Error, changes ...store.Changes) {
 	s.Helper()
 	before := s.all(key, "r")
 	for _, ignore := range []bool{false, true} {
-		err := s.Store.Update(context.Background(), key, 0, func(tx spool.Tx) error {
+		err := s.Store.Update(context.Background(), key, 0, func(tx store.Tx) error {
 			for _, c := range changes {
 				if err := tx.Write(c); err != nil && ignore {
 					return nil
@@ -241,15 +243,15 @@ func (s *storeTest) refuses(what string, key spool.ThreadKey, want *spool.Error,
 }
 
 // started returns the run that was started with a key.
-func (s *storeTest) started(tenant spool.Tenant, startKey string) []spool.RunRow {
+func (s *storeTest) started(tenant spool.Tenant, startKey string) []store.RunRow {
 	s.Helper()
-	return s.listRuns(spool.RunQuery{Tenant: tenant, StartKey: startKey, Whole: true})
+	return s.listRuns(wire.RunQuery{Tenant: tenant, StartKey: startKey, Whole: true})
 }
 
 // tally returns the sums of a tenant.
-func (s *storeTest) tally(tenant spool.Tenant) spool.Tally {
+func (s *storeTest) tally(tenant spool.Tenant) wire.Tally {
 	s.Helper()
-	stats, err := s.Store.Stats(context.Background(), spool.StatsQuery{Tenant: tenant, Tally: true})
+	stats, err := s.Store.Stats(context.Background(), wire.StatsQuery{Tenant: tenant, Tally: true})
 	if err != nil {
 		s.Fatalf("tally: %v", err)
 	}

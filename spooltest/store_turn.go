@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // testStoreMessageTurns compares queries of user turns with the result of a plain loop, while turns
@@ -14,14 +16,14 @@ func testStoreMessageTurns(s *storeTest) {
 	key := thread("t")
 	var added []spool.Message
 	add := func(entries int, messages ...spool.Message) {
-		s.write(key, func(tx spool.Tx) error {
+		s.write(key, func(tx store.Tx) error {
 			var errs []error
 			for range entries {
-				errs = append(errs, tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry("A", "", nil)}}))
+				errs = append(errs, tx.Write(store.Changes{Entries: []*wire.Entry{wire.NewEntry("A", "", nil)}}))
 			}
 			for i := range messages {
 				m := messages[i]
-				errs = append(errs, tx.Write(spool.Changes{Messages: []*spool.Message{&m}}))
+				errs = append(errs, tx.Write(store.Changes{Messages: []*spool.Message{&m}}))
 				messages[i] = m
 			}
 			return errors.Join(errs...)
@@ -34,32 +36,32 @@ func testStoreMessageTurns(s *storeTest) {
 	brief, answer := turn("brief"), turn("answer")
 	brief.AgentID, answer.Role = "nested", spool.RoleAssistant
 
-	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}) })
+	s.write(key, func(tx store.Tx) error { return tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}}) })
 	// Later turns have lower ids, so the order cannot come from the ids.
 	add(0, turn("z"), turn("y"))
 	add(2, answer, turn("x"), brief)
 	s.turns(key, added)
-	s.write(key, func(tx spool.Tx) error {
+	s.write(key, func(tx store.Tx) error {
 		return errors.Join(
-			tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry("A", "", nil)}}),
-			tx.Write(spool.Changes{Drop: &spool.Drop{From: "y", Seq: 3}}),
+			tx.Write(store.Changes{Entries: []*wire.Entry{wire.NewEntry("A", "", nil)}}),
+			tx.Write(store.Changes{Drop: &store.Drop{From: "y", Seq: 3}}),
 		)
 	})
 	s.turns(key, added)
 	add(0, turn("w"))
 	add(1, turn("v"))
 	s.turns(key, added)
-	s.write(key, func(tx spool.Tx) error {
+	s.write(key, func(tx store.Tx) error {
 		return errors.Join(
-			tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry("A", "", nil)}}),
-			tx.Write(spool.Changes{Drop: &spool.Drop{From: "w", Seq: 5}, Restore: 3}),
+			tx.Write(store.Changes{Entries: []*wire.Entry{wire.NewEntry("A", "", nil)}}),
+			tx.Write(store.Changes{Drop: &store.Drop{From: "w", Seq: 5}, Restore: 3}),
 		)
 	})
 	add(0, turn("u"))
 	s.turns(key, added)
 
-	s.read(thread("other"), func(v spool.View) error {
-		got, err := v.Messages(spool.MessageQuery{Turns: true})
+	s.read(thread("other"), func(v store.View) error {
+		got, err := v.Messages(store.MessageQuery{Turns: true})
 		s.same("turns of a thread that is not there", len(got), 0)
 		return err
 	})
@@ -68,12 +70,12 @@ func testStoreMessageTurns(s *storeTest) {
 // turns checks queries of user turns. Added has all turns.
 func (s *storeTest) turns(key spool.ThreadKey, added []spool.Message) {
 	s.Helper()
-	s.read(key, func(v spool.View) error {
+	s.read(key, func(v store.View) error {
 		for _, after := range []spool.MessageID{"", "z", "y", "answer", "x", "v", "unknown"} {
 			for since := range int64(6) {
 				for before := range int64(6) {
 					for limit := range 3 {
-						q := spool.MessageQuery{Turns: true, After: after, SinceSeq: since, BeforeSeq: before, Limit: limit}
+						q := store.MessageQuery{Turns: true, After: after, SinceSeq: since, BeforeSeq: before, Limit: limit}
 						got, err := v.Messages(q)
 						if err != nil {
 							return err
@@ -87,7 +89,7 @@ func (s *storeTest) turns(key spool.ThreadKey, added []spool.Message) {
 	})
 }
 
-func turnsOf(added []spool.Message, q spool.MessageQuery) []spool.Message {
+func turnsOf(added []spool.Message, q store.MessageQuery) []spool.Message {
 	found := []spool.Message{}
 	from := slices.IndexFunc(added, func(m spool.Message) bool { return m.ID == q.After }) + 1
 	for _, m := range added[from:] {

@@ -5,6 +5,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/compare"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // testStoreWaitingRuns queues runs after an active one. Waiting runs are not active. They are returned
@@ -13,55 +15,55 @@ import (
 func testStoreWaitingRuns(s *storeTest) {
 	key := thread("t")
 	s.queued(key, "r")
-	waiting := func(id spool.RunID, place int64) spool.RunRow {
-		return spool.RunRow{
-			Run:      spool.Run{Tenant: key.Tenant, ID: id, ThreadID: key.ID, State: spool.Queued, QueuePosition: place, CreatedAt: s.clock.Now()},
-			RunState: spool.RunState{Wait: &spool.Wait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent(string(id))}},
+	waiting := func(id spool.RunID, place int64) store.RunRow {
+		return store.RunRow{
+			Run:      wire.Run{Tenant: key.Tenant, ID: id, ThreadID: key.ID, State: wire.Queued, QueuePosition: place, CreatedAt: s.clock.Now()},
+			RunState: store.RunState{Wait: &store.Wait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent(string(id))}},
 		}
 	}
 	a, b, c := waiting("a", 1), waiting("b", 1<<40), waiting("c", 7)
-	line := func(v spool.View, want string) {
+	line := func(v store.View, want string) {
 		s.Helper()
-		runs, err := v.Runs(spool.RunQuery{Waiting: true, Whole: true})
+		runs, err := v.Runs(wire.RunQuery{Waiting: true, Whole: true})
 		if err != nil {
 			s.Error(err)
 		}
-		s.same("the line", compare.Joined(runs, func(r spool.RunRow) spool.RunID { return r.ID }), want)
+		s.same("the line", compare.Joined(runs, func(r store.RunRow) spool.RunID { return r.ID }), want)
 	}
-	s.write(key, func(tx spool.Tx) error {
+	s.write(key, func(tx store.Tx) error {
 		line(tx, "")
-		err := tx.Write(spool.Changes{NewRuns: []spool.RunRow{b, c, a}})
+		err := tx.Write(store.Changes{NewRuns: []store.RunRow{b, c, a}})
 		line(tx, "acb")
 		return err
 	})
-	s.read(key, func(v spool.View) error {
+	s.read(key, func(v store.View) error {
 		line(v, "acb")
-		runs, err := v.Runs(spool.RunQuery{Waiting: true, Whole: true})
-		s.same("what waits", runs, []spool.RunRow{a, c, b})
+		runs, err := v.Runs(wire.RunQuery{Waiting: true, Whole: true})
+		s.same("what waits", runs, []store.RunRow{a, c, b})
 		return err
 	})
-	s.read(thread("other"), func(v spool.View) error {
+	s.read(thread("other"), func(v store.View) error {
 		line(v, "")
 		return nil
 	})
 
 	next := a
 	next.QueuePosition = 0
-	s.refuses("the next while one is active", key, spool.ErrActiveRun, spool.Changes{Runs: []spool.RunRow{next}})
-	s.write(key, func(tx spool.Tx) error {
-		first, err := spool.FindRun(tx, "r")
-		first.State = spool.Completed
+	s.refuses("the next while one is active", key, store.ErrActiveRun, store.Changes{Runs: []store.RunRow{next}})
+	s.write(key, func(tx store.Tx) error {
+		first, err := store.FindRun(tx, "r")
+		first.State = wire.Completed
 		gone := c
-		gone.State, gone.QueuePosition = spool.Cancelled, 0
-		err = errors.Join(err, tx.Write(spool.Changes{Runs: []spool.RunRow{first, next, gone}}))
+		gone.State, gone.QueuePosition = wire.Cancelled, 0
+		err = errors.Join(err, tx.Write(store.Changes{Runs: []store.RunRow{first, next, gone}}))
 		line(tx, "b")
 		return err
 	})
-	s.refuses("a new run while the next is active", key, spool.ErrActiveRun, spool.Changes{
-		NewRuns: []spool.RunRow{{Run: spool.Run{ID: "d", State: spool.Queued}}},
+	s.refuses("a new run while the next is active", key, store.ErrActiveRun, store.Changes{
+		NewRuns: []store.RunRow{{Run: wire.Run{ID: "d", State: wire.Queued}}},
 	})
-	s.write(key, func(tx spool.Tx) error { return tx.Write(spool.Changes{DeleteThread: true}) })
-	s.read(key, func(v spool.View) error {
+	s.write(key, func(tx store.Tx) error { return tx.Write(store.Changes{DeleteThread: true}) })
+	s.read(key, func(v store.View) error {
 		line(v, "")
 		return nil
 	})

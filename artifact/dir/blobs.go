@@ -12,18 +12,18 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/artifact/internal/blob"
+	"github.com/spoolhq/spool/store"
 )
 
-// Blobs is a [spool.Blobs] in a directory. Processes that share the directory share the data. It is safe for
+// Blobs is a [store.Blobs] in a directory. Processes that share the directory share the data. It is safe for
 // concurrent use.
 //
 // The name of a file is a hash of its key, so that keys are limited neither by the file system nor by each other. A
 // file appears when it is complete and on disk.
 type Blobs struct{ root string }
 
-var _ spool.Blobs = (*Blobs)(nil)
+var _ store.Blobs = (*Blobs)(nil)
 
 const (
 	unfinished = "new" // the directory of files that are not complete
@@ -74,7 +74,7 @@ func (b *Blobs) file(key string) string {
 	return filepath.Join(b.root, name[:2], name)
 }
 
-// PutBlob implements [spool.Blobs].
+// PutBlob implements [store.Blobs].
 func (b *Blobs) PutBlob(ctx context.Context, key string, data io.Reader, size int64) error {
 	if err := blob.Check(key, size); err != nil {
 		return err
@@ -106,7 +106,7 @@ func (b *Blobs) settle(file string) error {
 	return nil
 }
 
-// OpenBlob implements [spool.Blobs]. Data that are deleted while they are read can be read to their end.
+// OpenBlob implements [store.Blobs]. Data that are deleted while they are read can be read to their end.
 func (b *Blobs) OpenBlob(_ context.Context, key string) (io.ReadCloser, error) {
 	if err := blob.CheckKey(key); err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (b *Blobs) OpenBlob(_ context.Context, key string) (io.ReadCloser, error) {
 	return f, nil
 }
 
-// DeleteBlob implements [spool.Blobs].
+// DeleteBlob implements [store.Blobs].
 func (b *Blobs) DeleteBlob(_ context.Context, key string) error {
 	if err := blob.CheckKey(key); err != nil {
 		return err

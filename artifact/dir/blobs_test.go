@@ -17,6 +17,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/artifact/dir"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
 )
 
 func openBlobs(t *testing.T, place string) *dir.Blobs {
@@ -31,7 +32,7 @@ func openBlobs(t *testing.T, place string) *dir.Blobs {
 func TestBlobs(t *testing.T) {
 	t.Parallel()
 
-	spooltest.TestBlobs(t, func(t *testing.T) spool.Blobs {
+	spooltest.TestBlobs(t, func(t *testing.T) store.Blobs {
 		t.Helper()
 		return openBlobs(t, filepath.Join(t.TempDir(), "a", "blobs"))
 	})
@@ -39,9 +40,9 @@ func TestBlobs(t *testing.T) {
 
 // shared puts with one store, and does the rest with another one of the same directory.
 type shared struct {
-	spool.Blobs
+	store.Blobs
 
-	first spool.Blobs
+	first store.Blobs
 }
 
 func (s shared) PutBlob(ctx context.Context, key string, data io.Reader, size int64) error {
@@ -52,7 +53,7 @@ func (s shared) PutBlob(ctx context.Context, key string, data io.Reader, size in
 func TestBlobsShared(t *testing.T) {
 	t.Parallel()
 
-	spooltest.TestBlobs(t, func(t *testing.T) spool.Blobs {
+	spooltest.TestBlobs(t, func(t *testing.T) store.Blobs {
 		t.Helper()
 		place := t.TempDir()
 		if _, err := dir.Open(place, nil); err != nil {

@@ -21,6 +21,7 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // Options of a [Store].
@@ -29,13 +30,13 @@ type Options struct {
 	MaxBytes int64
 }
 
-// Store is a [spool.ArtifactStore]. It is safe for concurrent use.
+// Store is a [store.ArtifactStore]. It is safe for concurrent use.
 type Store struct {
 	root string
 	max  int64
 }
 
-var _ spool.ArtifactBound = (*Store)(nil)
+var _ store.ArtifactBound = (*Store)(nil)
 
 // Open returns the store in a directory, which it creates if it does not exist. Nil options are the defaults.
 func Open(path string, o *Options) (*Store, error) {
@@ -51,7 +52,7 @@ func Open(path string, o *Options) (*Store, error) {
 	return &Store{root: path, max: cmp.Or(o.MaxBytes, 64<<20)}, nil
 }
 
-// MaxArtifactBytes implements [spool.ArtifactBound].
+// MaxArtifactBytes implements [store.ArtifactBound].
 func (s *Store) MaxArtifactBytes() int64 { return s.max }
 
 const (
@@ -71,7 +72,7 @@ func hashed(name string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// SaveArtifact implements [spool.ArtifactStore].
+// SaveArtifact implements [store.ArtifactStore].
 func (s *Store) SaveArtifact(ctx context.Context, key spool.ThreadKey, a spool.NewArtifact) (spool.Artifact, error) {
 	place := s.place(key)
 	if err := os.MkdirAll(place, 0o700); err != nil {
@@ -172,7 +173,7 @@ func read(place string, id spool.ArtifactID) (a spool.Artifact, err error) {
 	return a, nil
 }
 
-// OpenArtifact implements [spool.ArtifactStore].
+// OpenArtifact implements [store.ArtifactStore].
 func (s *Store) OpenArtifact(_ context.Context, key spool.ThreadKey, id spool.ArtifactID) (spool.Artifact, io.ReadCloser, error) {
 	place := s.place(key)
 	a, err := read(place, id)
@@ -189,7 +190,7 @@ func (s *Store) OpenArtifact(_ context.Context, key spool.ThreadKey, id spool.Ar
 	return a, f, nil
 }
 
-// Artifacts implements [spool.ArtifactStore].
+// Artifacts implements [store.ArtifactStore].
 func (s *Store) Artifacts(_ context.Context, key spool.ThreadKey) ([]spool.Artifact, error) {
 	place := s.place(key)
 	entries, err := os.ReadDir(place) // sorted by name
@@ -214,7 +215,7 @@ func (s *Store) Artifacts(_ context.Context, key spool.ThreadKey) ([]spool.Artif
 	return all, nil
 }
 
-// DeleteArtifacts implements [spool.ArtifactStore].
+// DeleteArtifacts implements [store.ArtifactStore].
 func (s *Store) DeleteArtifacts(_ context.Context, key spool.ThreadKey) error {
 	if err := os.RemoveAll(s.place(key)); err != nil {
 		return failed(err)

@@ -9,12 +9,13 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/artifact/dir"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
 )
 
 func TestStore(t *testing.T) {
 	t.Parallel()
 
-	spooltest.TestArtifactStore(t, func(t *testing.T) spool.ArtifactStore {
+	spooltest.TestArtifactStore(t, func(t *testing.T) store.ArtifactStore {
 		t.Helper()
 		s, err := dir.Open(filepath.Join(t.TempDir(), "artifacts"), nil)
 		if err != nil {

@@ -1,4 +1,4 @@
-// Package rows stores the data of artifacts as rows of an engine's own [spool.Store], for a small installation: there is
+// Package rows stores the data of artifacts as rows of an engine's own [store.Store], for a small installation: there is
 // nothing else to run, to share between machines or to back up. Processes that share the database share the data.
 //
 // A blob is a head row and parts of 256 KiB, which are base64 in JSON and so take a third more room than the data. A
@@ -22,6 +22,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/artifact/internal/blob"
+	"github.com/spoolhq/spool/store"
 )
 
 // Options of [Blobs].
@@ -30,16 +31,16 @@ type Options struct {
 	MaxBytes int64
 }
 
-// Blobs is a [spool.Blobs] over the rows of a store. It is safe for concurrent use, also by several processes.
+// Blobs is a [store.Blobs] over the rows of a store. It is safe for concurrent use, also by several processes.
 type Blobs struct {
-	store spool.Store
+	store store.Store
 	max   int64
 }
 
-var _ spool.Blobs = (*Blobs)(nil)
+var _ store.Blobs = (*Blobs)(nil)
 
 // New returns the blobs in a store. Nil options are the defaults.
-func New(store spool.Store, o *Options) (*Blobs, error) {
+func New(store store.Store, o *Options) (*Blobs, error) {
 	if o == nil {
 		o = &Options{}
 	}
@@ -82,34 +83,34 @@ func (u upload) length(part int64) int64 { return min(u.PartSize, u.Size-part*u.
 func (u upload) partKey(part int64) string { return fmt.Sprintf("%s:%08d", u.ID, part) }
 
 // removal returns the changes that remove all parts.
-func (u upload) removal() (rows []spool.Row) {
+func (u upload) removal() (rows []store.Row) {
 	for part := range u.parts() {
-		rows = append(rows, spool.Row{Kind: partKind, Key: u.partKey(part), Version: spool.AnyVersion})
+		rows = append(rows, store.Row{Kind: partKind, Key: u.partKey(part), Version: store.AnyVersion})
 	}
 	return rows
 }
 
-func (u upload) row(kind, key string) (spool.Row, error) {
+func (u upload) row(kind, key string) (store.Row, error) {
 	value, err := json.Marshal(u)
-	return spool.Row{Kind: kind, Key: key, Value: value}, err
+	return store.Row{Kind: kind, Key: key, Value: value}, err
 }
 
-func (b *Blobs) write(ctx context.Context, rows []spool.Row) error {
-	return b.store.Update(ctx, spool.ThreadKey{}, 0, func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{Rows: rows})
+func (b *Blobs) write(ctx context.Context, rows []store.Row) error {
+	return b.store.Update(ctx, spool.ThreadKey{}, 0, func(tx store.Tx) error {
+		return tx.Write(store.Changes{Rows: rows})
 	})
 }
 
 // head returns the upload of a key. Its version is zero if the key is not stored.
 func (b *Blobs) head(ctx context.Context, key string) (u upload, version int64, err error) {
-	heads, err := b.store.Rows(ctx, spool.RowQuery{Kind: headKind, Key: key})
+	heads, err := b.store.Rows(ctx, store.RowQuery{Kind: headKind, Key: key})
 	if err != nil || len(heads) == 0 {
 		return u, 0, err
 	}
 	return u, heads[0].Version, decode(heads[0].Value, &u)
 }
 
-// PutBlob implements [spool.Blobs].
+// PutBlob implements [store.Blobs].
 func (b *Blobs) PutBlob(ctx context.Context, key string, data io.Reader, size int64) error {
 	if err := blob.Check(key, size); err != nil {
 		return err
@@ -129,7 +130,7 @@ func (b *Blobs) PutBlob(ctx context.Context, key string, data io.Reader, size in
 	defer cancel()
 	stored, cleanErr := b.clean(ctx, key, u)
 	switch {
-	case !errors.Is(err, spool.ErrRowChanged):
+	case !errors.Is(err, store.ErrRowChanged):
 		return err // DeleteBlob removes the rest, if any
 	case stored: // by another put
 		return nil
@@ -154,10 +155,10 @@ func (b *Blobs) put(ctx context.Context, key string, u upload, data *blob.Exact)
 		if err != nil {
 			return err
 		}
-		rows := []spool.Row{row}
+		rows := []store.Row{row}
 		switch {
 		case u.Size == 0:
-			rows = []spool.Row{head}
+			rows = []store.Row{head}
 		case last == 0:
 			rows = append(rows, head)
 		case part == 0:
@@ -176,20 +177,20 @@ func (b *Blobs) put(ctx context.Context, key string, u upload, data *blob.Exact)
 	return nil
 }
 
-// begun returns the version of a put that has begun, or [spool.ErrRowChanged] if somebody has deleted the blob.
+// begun returns the version of a put that has begun, or [store.ErrRowChanged] if somebody has deleted the blob.
 func (b *Blobs) begun(ctx context.Context, key string) (int64, error) {
-	rows, err := b.store.Rows(ctx, spool.RowQuery{Kind: uploadKind, Key: key})
+	rows, err := b.store.Rows(ctx, store.RowQuery{Kind: uploadKind, Key: key})
 	switch {
 	case err != nil:
 		return 0, err
 	case len(rows) == 0:
-		return 0, spool.ErrRowChanged
+		return 0, store.ErrRowChanged
 	}
 	return rows[0].Version, nil
 }
 
 // read returns the row of the next part.
-func (u upload) read(part int64, data *blob.Exact) (spool.Row, error) {
+func (u upload) read(part int64, data *blob.Exact) (store.Row, error) {
 	buf := make([]byte, u.length(part))
 	var err error
 	if len(buf) > 0 {
@@ -198,13 +199,13 @@ func (u upload) read(part int64, data *blob.Exact) (spool.Row, error) {
 		_, err = data.Read(make([]byte, 1)) // the data must be at their end
 	}
 	if data.Err() != nil {
-		return spool.Row{}, data.Err()
+		return store.Row{}, data.Err()
 	}
 	if err != nil && len(buf) > 0 {
-		return spool.Row{}, err
+		return store.Row{}, err
 	}
 	value, err := json.Marshal(buf)
-	return spool.Row{Kind: partKind, Key: u.partKey(part), Value: value, Version: spool.AnyVersion}, err
+	return store.Row{Kind: partKind, Key: u.partKey(part), Value: value, Version: store.AnyVersion}, err
 }
 
 // clean removes what a put that failed has left, and returns whether the key is stored. The put may have succeeded: a
@@ -215,8 +216,8 @@ func (b *Blobs) clean(ctx context.Context, key string, u upload) (stored bool, e
 	switch {
 	case err == nil:
 		// The put has not succeeded, and cannot any more once the row is gone.
-		changes = append(changes, spool.Row{Kind: uploadKind, Key: key + ":" + u.ID, Version: version})
-	case !errors.Is(err, spool.ErrRowChanged):
+		changes = append(changes, store.Row{Kind: uploadKind, Key: key + ":" + u.ID, Version: version})
+	case !errors.Is(err, store.ErrRowChanged):
 		return false, err
 	}
 	head, version, err := b.head(ctx, key)
@@ -226,7 +227,7 @@ func (b *Blobs) clean(ctx context.Context, key string, u upload) (stored bool, e
 	return version != 0, b.write(ctx, changes)
 }
 
-// OpenBlob implements [spool.Blobs]. The context is also that of the reads.
+// OpenBlob implements [store.Blobs]. The context is also that of the reads.
 func (b *Blobs) OpenBlob(ctx context.Context, key string) (io.ReadCloser, error) {
 	if err := blob.CheckKey(key); err != nil {
 		return nil, err
@@ -241,7 +242,7 @@ func (b *Blobs) OpenBlob(ctx context.Context, key string) (io.ReadCloser, error)
 	return &reader{ctx: ctx, store: b.store, upload: u}, nil
 }
 
-// DeleteBlob implements [spool.Blobs]. It also removes what puts of the key have left that did not end.
+// DeleteBlob implements [store.Blobs]. It also removes what puts of the key have left that did not end.
 func (b *Blobs) DeleteBlob(ctx context.Context, key string) error {
 	if err := blob.CheckKey(key); err != nil {
 		return err
@@ -251,7 +252,7 @@ func (b *Blobs) DeleteBlob(ctx context.Context, key string) error {
 		if err != nil || len(changes) == 0 {
 			return err
 		}
-		if err := b.write(ctx, changes); err != nil && !errors.Is(err, spool.ErrRowChanged) {
+		if err := b.write(ctx, changes); err != nil && !errors.Is(err, store.ErrRowChanged) {
 			return err
 		}
 	}
@@ -259,12 +260,12 @@ func (b *Blobs) DeleteBlob(ctx context.Context, key string) error {
 }
 
 // deletion returns the changes that delete a key. There are none if nothing is left.
-func (b *Blobs) deletion(ctx context.Context, key string) (changes []spool.Row, err error) {
-	stored, err := b.store.Rows(ctx, spool.RowQuery{Kind: headKind, Key: key})
+func (b *Blobs) deletion(ctx context.Context, key string) (changes []store.Row, err error) {
+	stored, err := b.store.Rows(ctx, store.RowQuery{Kind: headKind, Key: key})
 	if err != nil {
 		return nil, err
 	}
-	begun, err := b.store.Rows(ctx, spool.RowQuery{Kind: uploadKind, After: key + ":", Limit: batch})
+	begun, err := b.store.Rows(ctx, store.RowQuery{Kind: uploadKind, After: key + ":", Limit: batch})
 	if err != nil {
 		return nil, err
 	}
@@ -276,7 +277,7 @@ func (b *Blobs) deletion(ctx context.Context, key string) (changes []spool.Row, 
 		if err := decode(row.Value, &u); err != nil {
 			return nil, err
 		}
-		changes = append(changes, spool.Row{Kind: row.Kind, Key: row.Key, Version: row.Version})
+		changes = append(changes, store.Row{Kind: row.Kind, Key: row.Key, Version: row.Version})
 		changes = append(changes, u.removal()...)
 	}
 	return changes, nil
@@ -285,7 +286,7 @@ func (b *Blobs) deletion(ctx context.Context, key string) (changes []spool.Row, 
 // reader reads the parts of an upload.
 type reader struct {
 	ctx    context.Context //nolint:containedctx // it is the context of one read
-	store  spool.Store
+	store  store.Store
 	upload upload
 	next   int64
 	rest   []byte
@@ -313,7 +314,7 @@ func (r *reader) Read(p []byte) (int, error) {
 // load reads the next parts. One query for several is cheaper: a database looks for the place of the first one only.
 func (r *reader) load() error {
 	wanted := min(together, r.upload.parts()-r.next)
-	q := spool.RowQuery{Kind: partKind, After: r.upload.ID + ":", Limit: int(wanted)}
+	q := store.RowQuery{Kind: partKind, After: r.upload.ID + ":", Limit: int(wanted)}
 	if r.next > 0 {
 		q.After = r.upload.partKey(r.next - 1)
 	}
@@ -337,7 +338,7 @@ func (r *reader) load() error {
 }
 
 // data returns the data of a part, the n-th of the rows of a query.
-func (u upload) data(rows []spool.Row, n, part int64) ([]byte, error) {
+func (u upload) data(rows []store.Row, n, part int64) ([]byte, error) {
 	if int64(len(rows)) <= n || rows[n].Key != u.partKey(part) {
 		return nil, blob.NotFound(errors.New("a part is gone"))
 	}

@@ -20,11 +20,12 @@ import (
 	"github.com/spoolhq/spool/backend/sqlite"
 	"github.com/spoolhq/spool/internal/testing/pgtest"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
 )
 
 func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
 
-func newBlobs(t *testing.T, store spool.Store, o *rows.Options) *rows.Blobs {
+func newBlobs(t *testing.T, store store.Store, o *rows.Options) *rows.Blobs {
 	t.Helper()
 	b, err := rows.New(store, o)
 	if err != nil {
@@ -36,7 +37,7 @@ func newBlobs(t *testing.T, store spool.Store, o *rows.Options) *rows.Blobs {
 func TestMemory(t *testing.T) {
 	t.Parallel()
 
-	spooltest.TestBlobs(t, func(t *testing.T) spool.Blobs {
+	spooltest.TestBlobs(t, func(t *testing.T) store.Blobs {
 		t.Helper()
 		return newBlobs(t, memory.New(nil).Store, nil)
 	})
@@ -45,7 +46,7 @@ func TestMemory(t *testing.T) {
 func TestSQLite(t *testing.T) {
 	t.Parallel()
 
-	spooltest.TestBlobs(t, func(t *testing.T) spool.Blobs {
+	spooltest.TestBlobs(t, func(t *testing.T) store.Blobs {
 		t.Helper()
 		db, err := sqlite.Open(filepath.Join(t.TempDir(), "spool.db"), nil)
 		if err != nil {
@@ -68,7 +69,7 @@ var template = &pgtest.Template{Prepare: func(ctx context.Context, url string) e
 func TestPostgres(t *testing.T) {
 	t.Parallel()
 
-	spooltest.TestBlobs(t, func(t *testing.T) spool.Blobs {
+	spooltest.TestBlobs(t, func(t *testing.T) store.Blobs {
 		t.Helper()
 		db, err := postgres.Open(t.Context(), pgtest.Database(t, template), nil)
 		if err != nil {
@@ -80,10 +81,10 @@ func TestPostgres(t *testing.T) {
 }
 
 // left returns how many rows there are.
-func left(t *testing.T, db spool.Store) (n int) {
+func left(t *testing.T, db store.Store) (n int) {
 	t.Helper()
 	for _, kind := range []string{"blob", "blob_upload", "blob_part"} {
-		found, err := db.Rows(t.Context(), spool.RowQuery{Kind: kind})
+		found, err := db.Rows(t.Context(), store.RowQuery{Kind: kind})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -260,16 +261,16 @@ func TestDamaged(t *testing.T) {
 		if err := b.PutBlob(t.Context(), "a", bytes.NewReader(data), size); err != nil {
 			t.Fatal(err)
 		}
-		parts, err := backend.Store.Rows(t.Context(), spool.RowQuery{Kind: "blob_part"})
+		parts, err := backend.Store.Rows(t.Context(), store.RowQuery{Kind: "blob_part"})
 		if err != nil || len(parts) != 3 {
 			t.Fatal(len(parts), err)
 		}
-		part := spool.Row{Kind: "blob_part", Key: parts[1].Key, Version: spool.AnyVersion}
+		part := store.Row{Kind: "blob_part", Key: parts[1].Key, Version: store.AnyVersion}
 		if value != "" {
 			part.Value = []byte(value)
 		}
-		err = backend.Store.Update(t.Context(), spool.ThreadKey{}, 0, func(tx spool.Tx) error {
-			return tx.Write(spool.Changes{Rows: []spool.Row{part}})
+		err = backend.Store.Update(t.Context(), spool.ThreadKey{}, 0, func(tx store.Tx) error {
+			return tx.Write(store.Changes{Rows: []store.Row{part}})
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -20,7 +20,7 @@ const (
 	firstWait    = 100 * time.Millisecond
 )
 
-// PutBlob implements [spool.Blobs].
+// PutBlob implements [store.Blobs].
 func (b *Blobs) PutBlob(ctx context.Context, key string, data io.Reader, size int64) error {
 	if err := blob.Check(key, size); err != nil {
 		return err

@@ -27,6 +27,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/artifact/internal/blob"
+	"github.com/spoolhq/spool/store"
 )
 
 // Options of [Blobs].
@@ -55,7 +56,7 @@ type Options struct {
 	Transport http.RoundTripper
 }
 
-// Blobs is a [spool.Blobs] in a bucket. It is safe for concurrent use, also by several processes.
+// Blobs is a [store.Blobs] in a bucket. It is safe for concurrent use, also by several processes.
 //
 // Requests that the service or the network fails are repeated a few times within about four seconds, except puts of more
 // than 1 MiB whose data are no [io.Seeker].
@@ -65,7 +66,7 @@ type Blobs struct {
 	prefix string
 }
 
-var _ spool.Blobs = (*Blobs)(nil)
+var _ store.Blobs = (*Blobs)(nil)
 
 const (
 	tries           = 5
@@ -169,7 +170,7 @@ func (b *Blobs) get(ctx context.Context, key string) (io.ReadCloser, error) {
 	return &reader{ctx: ctx, body: body, left: info.Size}, nil
 }
 
-// OpenBlob implements [spool.Blobs]. The context is also that of the reads.
+// OpenBlob implements [store.Blobs]. The context is also that of the reads.
 func (b *Blobs) OpenBlob(ctx context.Context, key string) (io.ReadCloser, error) {
 	if err := blob.CheckKey(key); err != nil {
 		return nil, err
@@ -181,7 +182,7 @@ func (b *Blobs) OpenBlob(ctx context.Context, key string) (io.ReadCloser, error)
 	return r, failed(err)
 }
 
-// DeleteBlob implements [spool.Blobs].
+// DeleteBlob implements [store.Blobs].
 func (b *Blobs) DeleteBlob(ctx context.Context, key string) error {
 	if err := blob.CheckKey(key); err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"github.com/spoolhq/spool/artifact/s3"
 	fake "github.com/spoolhq/spool/internal/testing/fake/s3"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
 )
 
 func serve(t *testing.T, secure bool) (*fake.Server, s3.Options) {
@@ -42,7 +43,7 @@ func TestBlobs(t *testing.T) {
 	for name, secure := range map[string]bool{"HTTP": false, "HTTPS": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			spooltest.TestBlobs(t, func(t *testing.T) spool.Blobs {
+			spooltest.TestBlobs(t, func(t *testing.T) store.Blobs {
 				t.Helper()
 				_, o := serve(t, secure)
 				return open(t, o)

@@ -5,12 +5,13 @@ import (
 	"context"
 	"slices"
 
-	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // appendAudit adds entries at the commit. It can number them now, because the store has only one writer
 // at a time.
-func (tx *transaction) appendAudit(c spool.Changes) error {
+func (tx *transaction) appendAudit(c store.Changes) error {
 	tx.store.mu.RLock()
 	last := tx.store.lastAudit[tx.key.Tenant]
 	tx.store.mu.RUnlock()
@@ -27,13 +28,13 @@ func (tx *transaction) appendAudit(c spool.Changes) error {
 }
 
 // Audit lists a tenant's entries, the newest first.
-func (s port) Audit(ctx context.Context, q spool.AuditQuery) ([]spool.AuditEntry, error) {
+func (s port) Audit(ctx context.Context, q wire.AuditQuery) ([]wire.AuditEntry, error) {
 	if err := canceled(ctx); err != nil {
 		return nil, err
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	found := []spool.AuditEntry{}
+	found := []wire.AuditEntry{}
 	for _, e := range slices.Backward(s.audit) {
 		if e.Tenant == q.Tenant && audited(e, q) {
 			found = append(found, cloneAudit(e))
@@ -42,7 +43,7 @@ func (s port) Audit(ctx context.Context, q spool.AuditQuery) ([]spool.AuditEntry
 	return found[:bounded(len(found), q.Limit)], nil
 }
 
-func audited(e spool.AuditEntry, q spool.AuditQuery) bool {
+func audited(e wire.AuditEntry, q wire.AuditQuery) bool {
 	return (q.Before <= 0 || e.Seq < q.Before) &&
 		(q.Action == "" || e.Action == q.Action) &&
 		(q.ThreadID == "" || e.ThreadID == q.ThreadID) &&
@@ -51,7 +52,7 @@ func audited(e spool.AuditEntry, q spool.AuditQuery) bool {
 		(q.Until.IsZero() || e.At.Before(q.Until))
 }
 
-func cloneAudit(e spool.AuditEntry) spool.AuditEntry {
+func cloneAudit(e wire.AuditEntry) wire.AuditEntry {
 	e.Detail = bytes.Clone(e.Detail)
 	if e.Approved != nil {
 		approved := *e.Approved

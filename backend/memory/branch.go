@@ -4,22 +4,24 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
-// branch is a branch with its messages. The fields of spool.Branch that follow from the messages, or
+// branch is a branch with its messages. The fields of wire.Branch that follow from the messages, or
 // from the position of the base, are empty.
 type branch struct {
-	spool.Branch
+	wire.Branch
 
 	messages []spool.Message
 }
 
-func (d *threadData) branchAt(id spool.BranchID) int {
+func (d *threadData) branchAt(id wire.BranchID) int {
 	return slices.IndexFunc(d.branches, func(b branch) bool { return b.ID == id })
 }
 
 // branched returns the messages of a branch.
-func (d *threadData) branched(id spool.BranchID) []spool.Message {
+func (d *threadData) branched(id wire.BranchID) []spool.Message {
 	if at := d.branchAt(id); at >= 0 {
 		return d.branches[at].messages
 	}
@@ -27,7 +29,7 @@ func (d *threadData) branched(id spool.BranchID) []spool.Message {
 }
 
 // branchOf returns the branch that has the message, or zero.
-func (d *threadData) branchOf(id spool.MessageID) spool.BranchID {
+func (d *threadData) branchOf(id spool.MessageID) wire.BranchID {
 	for _, b := range d.branches {
 		if messageAt(b.messages, id) >= 0 {
 			return b.ID
@@ -45,8 +47,8 @@ func (d *threadData) lastMessage() spool.MessageID {
 }
 
 // Branches returns the branches, the newest first.
-func (v *view) Branches() ([]spool.Branch, error) {
-	found := []spool.Branch{}
+func (v *view) Branches() ([]wire.Branch, error) {
+	found := []wire.Branch{}
 	for _, b := range slices.Backward(v.data.branches) {
 		b.FromMessageID, b.MessageCount = b.messages[0].ID, len(b.messages)
 		if at := slices.IndexFunc(b.messages, ofUser); at >= 0 {
@@ -61,7 +63,7 @@ func (v *view) Branches() ([]spool.Branch, error) {
 func ofUser(m spool.Message) bool { return m.Role == spool.RoleUser && m.AgentID == "" }
 
 // turns returns user turns of the main agent, also from branches.
-func (d *threadData) turns(q spool.MessageQuery) []spool.Message {
+func (d *threadData) turns(q store.MessageQuery) []spool.Message {
 	found := []spool.Message{}
 	for _, m := range d.added[messageAt(d.added, q.After)+1:] {
 		if ofUser(m) && m.AfterSeq >= q.SinceSeq && (q.BeforeSeq == 0 || m.AfterSeq < q.BeforeSeq) {
@@ -72,20 +74,20 @@ func (d *threadData) turns(q spool.MessageQuery) []spool.Message {
 }
 
 // dropMessages removes a message and all later messages from the view.
-func (tx *transaction) dropMessages(c spool.Changes) error {
+func (tx *transaction) dropMessages(c store.Changes) error {
 	if c.Drop == nil {
 		return nil
 	}
-	d, id := tx.data, spool.BranchID(c.Drop.Seq)
+	d, id := tx.data, wire.BranchID(c.Drop.Seq)
 	at := messageAt(d.messages, c.Drop.From)
 	if at < 0 {
 		return errNoMessage
 	}
 	if d.branchAt(id) >= 0 {
-		return spool.ErrBranchUsed
+		return store.ErrBranchUsed
 	}
-	b := branch{Branch: spool.Branch{ID: id, CreatedAt: tx.now}, messages: slices.Clone(d.messages[at:])}
-	if i := slices.IndexFunc(d.entries, func(e spool.Entry) bool { return e.Seq == c.Drop.Seq }); i >= 0 {
+	b := branch{Branch: wire.Branch{ID: id, CreatedAt: tx.now}, messages: slices.Clone(d.messages[at:])}
+	if i := slices.IndexFunc(d.entries, func(e wire.Entry) bool { return e.Seq == c.Drop.Seq }); i >= 0 {
 		b.RunID = d.entries[i].RunID
 	}
 	// Clip, because older states of the thread still use the memory after the end.
@@ -97,7 +99,7 @@ func (tx *transaction) dropMessages(c spool.Changes) error {
 }
 
 // restoreBranch appends the messages of a branch to the view again.
-func (tx *transaction) restoreBranch(c spool.Changes) error {
+func (tx *transaction) restoreBranch(c store.Changes) error {
 	if c.Restore == 0 {
 		return nil
 	}
@@ -108,7 +110,7 @@ func (tx *transaction) restoreBranch(c spool.Changes) error {
 	}
 	b := d.branches[at]
 	if b.BaseMessageID != d.lastMessage() {
-		return spool.ErrBranchBase
+		return store.ErrBranchBase
 	}
 	d.messages = append(slices.Clip(d.messages), b.messages...)
 	d.branches = slices.Delete(slices.Clone(d.branches), at, at+1)

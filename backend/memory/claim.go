@@ -6,12 +6,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/fair"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
-// Claim implements [spool.Store].
-func (s port) Claim(ctx context.Context, query spool.ClaimQuery) ([]spool.Delivery, time.Time, error) {
+// Claim implements [store.Store].
+func (s port) Claim(ctx context.Context, query store.ClaimQuery) ([]store.Delivery, time.Time, error) {
 	if err := canceled(ctx); err != nil {
 		return nil, time.Time{}, err
 	}
@@ -19,7 +20,7 @@ func (s port) Claim(ctx context.Context, query spool.ClaimQuery) ([]spool.Delive
 	defer s.mu.Unlock()
 	now := s.now()
 	claim := fair.New(query)
-	var due []spool.Delivery
+	var due []store.Delivery
 	var next time.Time
 	for id, j := range s.jobs {
 		if j.inFlight && j.due.After(now) {
@@ -28,20 +29,20 @@ func (s port) Claim(ctx context.Context, query spool.ClaimQuery) ([]spool.Delive
 		switch {
 		case !wanted(j.Job, query):
 		case !j.due.After(now):
-			d := spool.Delivery{Job: j.Job, JobID: id}
+			d := store.Delivery{Job: j.Job, JobID: id}
 			d.DueAt = j.due
 			due = append(due, d)
 		case next.IsZero() || j.due.Before(next):
 			next = j.due
 		}
 	}
-	slices.SortFunc(due, func(a, b spool.Delivery) int {
+	slices.SortFunc(due, func(a, b store.Delivery) int {
 		return cmp.Or(a.DueAt.Compare(b.DueAt), cmp.Compare(a.JobID, b.JobID))
 	})
 	for _, d := range due {
 		claim.Due(d)
 	}
-	var taken []spool.Delivery
+	var taken []store.Delivery
 	for _, d := range claim.Take() {
 		taken = append(taken, s.take(s.jobs[d.JobID], now.Add(query.Lease)))
 	}
@@ -53,7 +54,7 @@ func (s port) Claim(ctx context.Context, query spool.ClaimQuery) ([]spool.Delive
 
 // wanted reports whether the job is in a queue of the query, and of an agent of the query. An event has no
 // agent.
-func wanted(j spool.Job, q spool.ClaimQuery) bool {
+func wanted(j wire.Job, q store.ClaimQuery) bool {
 	if q.Queues == nil && j.Queue != "" || q.Queues != nil && !slices.Contains(q.Queues, j.Queue) {
 		return false
 	}
@@ -61,11 +62,11 @@ func wanted(j spool.Job, q spool.ClaimQuery) bool {
 }
 
 // take leases a job. The caller must hold mu.
-func (m *memory) take(j *job, until time.Time) spool.Delivery {
+func (m *memory) take(j *job, until time.Time) store.Delivery {
 	m.lastToken++
 	job := cloneJob(j.Job)
 	job.DueAt = j.due
 	j.token, j.inFlight, j.due = m.lastToken, true, until
 	j.attempt++
-	return spool.Delivery{Job: job, JobID: j.id, Token: j.token, Attempt: j.attempt}
+	return store.Delivery{Job: job, JobID: j.id, Token: j.token, Attempt: j.attempt}
 }

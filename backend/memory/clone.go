@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // now returns the clock's time as precisely as databases keep it, so that a test that passes in
@@ -14,7 +16,7 @@ func (m *memory) now() time.Time { return m.clock.Now().UTC().Truncate(time.Micr
 
 // The clone functions copy rows, so that the store and its callers share no memory.
 
-func cloneRun(r spool.Run) spool.Run {
+func cloneRun(r wire.Run) wire.Run {
 	if r.Result != nil {
 		r.Result = new(*r.Result)
 	}
@@ -25,7 +27,7 @@ func cloneRun(r spool.Run) spool.Run {
 	return r
 }
 
-func cloneRow(r spool.RunRow) spool.RunRow {
+func cloneRow(r store.RunRow) store.RunRow {
 	r.Run = cloneRun(r.Run)
 	if r.Draft != nil {
 		r.Draft = new(*r.Draft)
@@ -53,7 +55,7 @@ func cloneRow(r spool.RunRow) spool.RunRow {
 	r.Scopes = slices.Clone(r.Scopes)
 	r.ToolLists = slices.Clone(r.ToolLists)
 	if r.Client != nil {
-		r.Client = &spool.ClientInput{Tools: slices.Clone(r.Client.Tools), Context: slices.Clone(r.Client.Context)}
+		r.Client = &wire.ClientInput{Tools: slices.Clone(r.Client.Tools), Context: slices.Clone(r.Client.Context)}
 		for i, t := range r.Client.Tools {
 			r.Client.Tools[i].Parameters = slices.Clone(t.Parameters)
 		}
@@ -70,12 +72,12 @@ func cloneMessage(m spool.Message) spool.Message {
 	return m
 }
 
-func cloneEntry(e spool.Entry) spool.Entry {
+func cloneEntry(e wire.Entry) wire.Entry {
 	e.Payload = slices.Clone(e.Payload)
 	return e
 }
 
-func clonePark(p spool.Park) spool.Park {
+func clonePark(p store.Park) store.Park {
 	p.Args, p.Shown = slices.Clone(p.Args), slices.Clone(p.Shown)
 	p.Schema, p.Resume = slices.Clone(p.Schema), slices.Clone(p.Resume)
 	p.Frames = slices.Clone(p.Frames)
@@ -97,12 +99,12 @@ func cloneAnswer(a *spool.Answer) *spool.Answer {
 	return &answer
 }
 
-func cloneEffect(e spool.Effect) spool.Effect {
+func cloneEffect(e store.Effect) store.Effect {
 	e.Result = slices.Clone(e.Result)
 	return e
 }
 
-func cloneUsageRow(r spool.UsageRow) spool.UsageRow {
+func cloneUsageRow(r wire.UsageRow) wire.UsageRow {
 	r.Usage, r.Guess = cloneUsage(r.Usage), cloneUsage(r.Guess)
 	if r.Cost != nil {
 		cost := *r.Cost
@@ -127,19 +129,19 @@ func cloneCount(n *int64) *int64 {
 }
 
 // storedDelta returns a copy of a thread's delta in the form that databases return.
-func storedDelta(c spool.SnapshotDelta, of spool.ThreadID) spool.SnapshotDelta {
+func storedDelta(c store.SnapshotDelta, of spool.ThreadID) store.SnapshotDelta {
 	stored, err := c.MarshalStored()
 	if err != nil {
 		panic(err) // its fields have no values that JSON cannot have
 	}
-	copied := spool.SnapshotDelta{Version: c.Version, Seq: c.Seq, At: c.At}
+	copied := store.SnapshotDelta{Version: c.Version, Seq: c.Seq, At: c.At}
 	if err := copied.UnmarshalStored(stored, of); err != nil {
 		panic(err)
 	}
 	return copied
 }
 
-func cloneDelta(c spool.SnapshotDelta) spool.SnapshotDelta {
+func cloneDelta(c store.SnapshotDelta) store.SnapshotDelta {
 	if c.Thread != nil {
 		c.Thread = new(*c.Thread)
 		c.Thread.Labels = maps.Clone(c.Thread.Labels)

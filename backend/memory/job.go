@@ -9,11 +9,13 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // job is a job that is not dead.
 type job struct {
-	spool.Job
+	wire.Job
 	id int64
 	// due is the time from which the job may be claimed. For a job in flight it is the time at which
 	// the lease lapses.
@@ -27,12 +29,12 @@ type job struct {
 }
 
 // state returns the state of the job. A job whose lease has lapsed is ready.
-func (j *job) state(now time.Time) spool.JobState {
+func (j *job) state(now time.Time) wire.JobState {
 	return form.JobState(j.due, j.inFlight, now)
 }
 
 // cancelJobs removes jobs at the commit. An empty key matches no job.
-func (tx *transaction) cancelJobs(c spool.Changes) error {
+func (tx *transaction) cancelJobs(c store.Changes) error {
 	for _, key := range c.CancelJobs {
 		named := jobKey{tx.key.Tenant, key}
 		tx.outside = append(tx.outside, func(m *memory) {
@@ -45,11 +47,11 @@ func (tx *transaction) cancelJobs(c spool.Changes) error {
 }
 
 // enqueue adds jobs at the commit.
-func (tx *transaction) enqueue(c spool.Changes) error {
+func (tx *transaction) enqueue(c store.Changes) error {
 	now := tx.now
 	for _, j := range c.Jobs {
 		j = tx.owned(j)
-		tx.outside = append(tx.outside, func(m *memory) { m.addJob(spool.Delivery{Job: j, JobID: spool.NewJobID()}, now) })
+		tx.outside = append(tx.outside, func(m *memory) { m.addJob(store.Delivery{Job: j, JobID: wire.NewJobID()}, now) })
 	}
 	for _, c := range c.Claimed {
 		d, until := c.Delivery(), now.Add(c.Lease)
@@ -64,7 +66,7 @@ func (tx *transaction) enqueue(c spool.Changes) error {
 }
 
 // owned returns a copy of a job with the tenant and the thread of the transaction.
-func (tx *transaction) owned(j spool.Job) spool.Job {
+func (tx *transaction) owned(j wire.Job) wire.Job {
 	j.Tenant = tx.key.Tenant
 	if tx.key.ID != "" {
 		j.ThreadID = tx.key.ID
@@ -73,7 +75,7 @@ func (tx *transaction) owned(j spool.Job) spool.Job {
 }
 
 // addJob adds a job and returns it. It returns nil if the tenant has a job with its key. The caller must hold mu.
-func (m *memory) addJob(d spool.Delivery, now time.Time) *job {
+func (m *memory) addJob(d store.Delivery, now time.Time) *job {
 	if d.Key != "" {
 		if _, there := m.jobKeys[jobKey{d.Tenant, d.Key}]; there {
 			return nil
@@ -101,7 +103,7 @@ func (m *memory) dropJob(id int64) {
 }
 
 // Ack says what becomes of a claimed job, unless the job is gone or was claimed since.
-func (s port) Ack(ctx context.Context, d spool.Delivery, a spool.Ack) error {
+func (s port) Ack(ctx context.Context, d store.Delivery, a store.Ack) error {
 	if err := canceled(ctx); err != nil {
 		return err
 	}
@@ -109,19 +111,19 @@ func (s port) Ack(ctx context.Context, d spool.Delivery, a spool.Ack) error {
 	defer s.mu.Unlock()
 	j := s.jobs[d.JobID]
 	if j == nil || j.token != d.Token {
-		return spool.ErrFenced
+		return store.ErrFenced
 	}
 	switch a.Kind {
-	case spool.AckDone:
+	case store.AckDone:
 		s.dropJob(j.id)
-	case spool.AckExtend:
+	case store.AckExtend:
 		j.due = s.now().Add(a.After)
-	case spool.AckRelease:
+	case store.AckRelease:
 		s.release(j, a)
-	case spool.AckDead:
+	case store.AckDead:
 		s.dropJob(j.id)
-		s.dead = append(s.dead, spool.QueuedJob{
-			Job: j.Job, JobID: j.id, State: spool.JobDead, Attempts: j.attempt, Cause: a.Cause, DiedAt: s.now(),
+		s.dead = append(s.dead, wire.QueuedJob{
+			Job: j.Job, JobID: j.id, State: wire.JobDead, Attempts: j.attempt, Cause: a.Cause, DiedAt: s.now(),
 		})
 	default:
 		return spool.Errorf(spool.Invalid, "Unknown kind of acknowledgement: %s", a.Kind)
@@ -130,7 +132,7 @@ func (s port) Ack(ctx context.Context, d spool.Delivery, a spool.Ack) error {
 }
 
 // release makes a job due again. The caller must hold mu.
-func (m *memory) release(j *job, a spool.Ack) {
+func (m *memory) release(j *job, a store.Ack) {
 	j.inFlight, j.due = false, m.now().Add(a.After)
 	if a.Refund {
 		j.attempt--
@@ -140,38 +142,38 @@ func (m *memory) release(j *job, a spool.Ack) {
 }
 
 // Jobs lists a tenant's jobs.
-func (s port) Jobs(ctx context.Context, q spool.JobQuery) ([]spool.QueuedJob, error) {
+func (s port) Jobs(ctx context.Context, q wire.JobQuery) ([]wire.QueuedJob, error) {
 	if err := canceled(ctx); err != nil {
 		return nil, err
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if q.State == spool.JobDead {
+	if q.State == wire.JobDead {
 		return s.deadJobs(q), nil
 	}
 	now := s.now()
-	found := []spool.QueuedJob{}
+	found := []wire.QueuedJob{}
 	for _, j := range s.jobs {
 		state := j.state(now)
 		if j.Tenant != q.Tenant || q.State != "" && q.State != state || !jobListed(j.Job, j.id, q) ||
 			!q.DueBefore.IsZero() && !j.firstDue.Before(q.DueBefore) {
 			continue
 		}
-		listed := spool.QueuedJob{Job: cloneJob(j.Job), JobID: j.id, State: state, Attempts: j.attempt, FirstDue: j.firstDue}
+		listed := wire.QueuedJob{Job: cloneJob(j.Job), JobID: j.id, State: state, Attempts: j.attempt, FirstDue: j.firstDue}
 		listed.DueAt = j.due
 		found = append(found, listed)
 	}
-	slices.SortFunc(found, func(a, b spool.QueuedJob) int {
+	slices.SortFunc(found, func(a, b wire.QueuedJob) int {
 		return cmp.Or(a.FirstDue.Compare(b.FirstDue), cmp.Compare(a.JobID, b.JobID))
 	})
 	return found[:bounded(len(found), q.Limit)], nil
 }
 
-func jobListed(j spool.Job, id int64, q spool.JobQuery) bool {
+func jobListed(j wire.Job, id int64, q wire.JobQuery) bool {
 	return (q.JobID == 0 || id == q.JobID) && (q.ThreadID == "" || j.ThreadID == q.ThreadID)
 }
 
-func cloneJob(j spool.Job) spool.Job {
+func cloneJob(j wire.Job) wire.Job {
 	j.Payload = bytes.Clone(j.Payload)
 	return j
 }

@@ -12,20 +12,22 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/inprocess"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Options contains the settings of a backend. The zero value works.
 type Options struct {
 	// Clock is the source of all times. Defaults to the system's clock, which within testing/synctest
 	// is the bubble's.
-	Clock spool.Clock
+	Clock store.Clock
 }
 
 // New returns an empty backend. The backend outlives an engine: a test that gives the same backend to a
 // second engine simulates a restart of the process, except that the run streams are still there. Nil
 // options stand for the defaults.
-func New(o *Options) spool.Backend {
-	var clock spool.Clock = spool.SystemClock{}
+func New(o *Options) store.Backend {
+	var clock store.Clock = store.SystemClock{}
 	if o != nil && o.Clock != nil {
 		clock = o.Clock
 	}
@@ -38,9 +40,9 @@ func New(o *Options) spool.Backend {
 		jobs:      make(map[int64]*job),
 		jobKeys:   make(map[jobKey]int64),
 		lastAudit: make(map[spool.Tenant]int64),
-		rows:      make(map[rowKey]spool.Row),
+		rows:      make(map[rowKey]store.Row),
 	}
-	return spool.Backend{Store: port{m}, Live: inprocess.NewLive(0)}
+	return store.Backend{Store: port{m}, Live: inprocess.NewLive(0)}
 }
 
 type (
@@ -64,7 +66,7 @@ type (
 
 // memory is the state of a backend.
 type memory struct {
-	clock spool.Clock
+	clock store.Clock
 	// writer holds a value while an Update runs. It is a channel, so that a caller can stop waiting
 	// when its context ends.
 	writer chan struct{}
@@ -79,17 +81,17 @@ type memory struct {
 
 	jobs    map[int64]*job
 	jobKeys map[jobKey]int64
-	dead    []spool.QueuedJob
+	dead    []wire.QueuedJob
 	// lastToken is the token of the last claim.
 	lastToken int64
 
 	// audit is the log of all tenants, the oldest entry first.
-	audit []spool.AuditEntry
+	audit []wire.AuditEntry
 	// lastAudit is the number of each tenant's last entry.
 	lastAudit map[spool.Tenant]int64
 
 	// rows may have rows that have expired.
-	rows map[rowKey]spool.Row
+	rows map[rowKey]store.Row
 }
 
 func (m *memory) view(key spool.ThreadKey) *view {

@@ -6,17 +6,19 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Prune removes old data. It waits until no transaction runs.
-func (s port) Prune(ctx context.Context, q spool.PruneQuery) (gone int, err error) {
-	var prune func(spool.PruneQuery) int
+func (s port) Prune(ctx context.Context, q store.PruneQuery) (gone int, err error) {
+	var prune func(store.PruneQuery) int
 	switch q.Kind {
-	case spool.PruneAudit:
+	case store.PruneAudit:
 		prune = s.pruneAudit
-	case spool.PruneDead:
+	case store.PruneDead:
 		prune = s.pruneDead
-	case spool.PruneRows:
+	case store.PruneRows:
 		prune = s.pruneRows
 	default:
 		return 0, spool.Errorf(spool.Invalid, "Unknown kind of data: %s", q.Kind)
@@ -26,8 +28,8 @@ func (s port) Prune(ctx context.Context, q spool.PruneQuery) (gone int, err erro
 }
 
 // pruneAudit removes entries that are older than q.Before.
-func (m *memory) pruneAudit(q spool.PruneQuery) (gone int) {
-	m.audit = slices.DeleteFunc(m.audit, func(e spool.AuditEntry) bool {
+func (m *memory) pruneAudit(q store.PruneQuery) (gone int) {
+	m.audit = slices.DeleteFunc(m.audit, func(e wire.AuditEntry) bool {
 		old := e.At.Before(q.Before) && (q.Limit <= 0 || gone < q.Limit)
 		if old {
 			gone++
@@ -38,8 +40,8 @@ func (m *memory) pruneAudit(q spool.PruneQuery) (gone int) {
 }
 
 // pruneDead removes dead jobs of a tenant.
-func (m *memory) pruneDead(q spool.PruneQuery) (gone int) {
-	old := m.deadJobs(spool.JobQuery{Tenant: q.Tenant, JobID: q.JobID, DiedBefore: q.Before})
+func (m *memory) pruneDead(q store.PruneQuery) (gone int) {
+	old := m.deadJobs(wire.JobQuery{Tenant: q.Tenant, JobID: q.JobID, DiedBefore: q.Before})
 	slices.Reverse(old)
 	old = old[:bounded(len(old), q.Limit)]
 	for _, d := range old {
@@ -49,12 +51,12 @@ func (m *memory) pruneDead(q spool.PruneQuery) (gone int) {
 }
 
 // pruneRows removes rows that have expired.
-func (m *memory) pruneRows(q spool.PruneQuery) int {
+func (m *memory) pruneRows(q store.PruneQuery) int {
 	now := m.now()
-	old := slices.DeleteFunc(slices.Collect(maps.Values(m.rows)), func(r spool.Row) bool {
+	old := slices.DeleteFunc(slices.Collect(maps.Values(m.rows)), func(r store.Row) bool {
 		return !expired(r, now) || !q.Before.IsZero() && !r.ExpiresAt.Before(q.Before)
 	})
-	slices.SortFunc(old, func(a, b spool.Row) int { return a.ExpiresAt.Compare(b.ExpiresAt) })
+	slices.SortFunc(old, func(a, b store.Row) int { return a.ExpiresAt.Compare(b.ExpiresAt) })
 	old = old[:bounded(len(old), q.Limit)]
 	for _, r := range old {
 		delete(m.rows, rowKey{r.Tenant, r.Kind, r.Key})

@@ -6,16 +6,18 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Runs lists a tenant's runs.
-func (s port) Runs(ctx context.Context, q spool.RunQuery) ([]spool.RunRow, error) {
+func (s port) Runs(ctx context.Context, q wire.RunQuery) ([]store.RunRow, error) {
 	if err := canceled(ctx); err != nil {
 		return nil, err
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	found := []spool.RunRow{}
+	found := []store.RunRow{}
 	for key, data := range s.threads {
 		if key.Tenant != q.Tenant {
 			continue
@@ -26,15 +28,15 @@ func (s port) Runs(ctx context.Context, q spool.RunQuery) ([]spool.RunRow, error
 			}
 		}
 	}
-	slices.SortFunc(found, func(a, b spool.RunRow) int {
+	slices.SortFunc(found, func(a, b store.RunRow) int {
 		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(b.ID, a.ID))
 	})
 	return found[:bounded(len(found), q.Limit)], nil
 }
 
 // Runs returns runs of the thread.
-func (v *view) Runs(q spool.RunQuery) ([]spool.RunRow, error) {
-	found := make([]spool.RunRow, 0, len(v.data.runs))
+func (v *view) Runs(q wire.RunQuery) ([]store.RunRow, error) {
+	found := make([]store.RunRow, 0, len(v.data.runs))
 	for _, r := range v.data.runs {
 		if selected(r, q) {
 			found = append(found, pick(r, q))
@@ -42,7 +44,7 @@ func (v *view) Runs(q spool.RunQuery) ([]spool.RunRow, error) {
 	}
 	switch {
 	case q.Waiting:
-		slices.SortFunc(found, func(a, b spool.RunRow) int { return cmp.Compare(a.QueuePosition, b.QueuePosition) })
+		slices.SortFunc(found, func(a, b store.RunRow) int { return cmp.Compare(a.QueuePosition, b.QueuePosition) })
 	case q.RootID == "":
 		slices.Reverse(found)
 	}
@@ -50,13 +52,13 @@ func (v *view) Runs(q spool.RunQuery) ([]spool.RunRow, error) {
 }
 
 // selected applies the fields of the query that a view applies too.
-func selected(r spool.RunRow, q spool.RunQuery) bool {
+func selected(r store.RunRow, q wire.RunQuery) bool {
 	return (q.ID == "" || r.ID == q.ID) && (q.RootID == "" || r.RootID == q.RootID) &&
 		(!q.Waiting || r.QueuePosition > 0)
 }
 
 // runListed applies the other fields.
-func runListed(r spool.RunRow, q spool.RunQuery) bool {
+func runListed(r store.RunRow, q wire.RunQuery) bool {
 	switch {
 	case q.StartKey != "" && r.StartKey != q.StartKey,
 		q.ThreadID != "" && r.ThreadID != q.ThreadID,
@@ -76,25 +78,25 @@ func runListed(r spool.RunRow, q spool.RunQuery) bool {
 }
 
 // pick copies the part of the run that the query asks for.
-func pick(r spool.RunRow, q spool.RunQuery) spool.RunRow {
+func pick(r store.RunRow, q wire.RunQuery) store.RunRow {
 	if q.Whole {
 		return cloneRow(r)
 	}
-	return spool.RunRow{Run: cloneRun(r.Run)}
+	return store.RunRow{Run: cloneRun(r.Run)}
 }
 
 // insertRuns adds runs.
-func (tx *transaction) insertRuns(c spool.Changes) error {
+func (tx *transaction) insertRuns(c store.Changes) error {
 	for _, r := range c.NewRuns {
 		switch {
 		case tx.data.thread == nil:
 			return errNoThread
 		case tx.runTaken(r.ID):
-			return spool.ErrRunIDUsed
+			return store.ErrRunIDUsed
 		case tx.secondActive(r):
-			return spool.ErrActiveRun
+			return store.ErrActiveRun
 		case tx.startTaken(r):
-			return spool.ErrStartKeyUsed
+			return store.ErrStartKeyUsed
 		}
 		r.Tenant, r.ThreadID = tx.key.Tenant, tx.key.ID
 		if r.CreatedAt.IsZero() {
@@ -107,17 +109,17 @@ func (tx *transaction) insertRuns(c spool.Changes) error {
 }
 
 // updateRuns replaces runs.
-func (tx *transaction) updateRuns(c spool.Changes) error {
+func (tx *transaction) updateRuns(c store.Changes) error {
 	for _, r := range c.Runs {
 		at := tx.data.runAt(r.ID)
 		switch {
 		case at < 0:
 			return errNoRun
 		case tx.secondActive(r):
-			return spool.ErrActiveRun
+			return store.ErrActiveRun
 		case r.StartKey != tx.data.runs[at].StartKey:
 			if tx.startTaken(r) {
-				return spool.ErrStartKeyUsed
+				return store.ErrStartKeyUsed
 			}
 			tx.reindex = true
 		}
@@ -140,11 +142,11 @@ func (tx *transaction) runTaken(id spool.RunID) bool {
 	return taken && owner != tx.key
 }
 
-func (tx *transaction) startTaken(r spool.RunRow) bool {
+func (tx *transaction) startTaken(r store.RunRow) bool {
 	if r.StartKey == "" {
 		return false
 	}
-	if slices.ContainsFunc(tx.data.runs, func(other spool.RunRow) bool {
+	if slices.ContainsFunc(tx.data.runs, func(other store.RunRow) bool {
 		return other.ID != r.ID && other.StartKey == r.StartKey
 	}) {
 		return true
@@ -155,8 +157,8 @@ func (tx *transaction) startTaken(r spool.RunRow) bool {
 	return taken && tx.store.runs[run] != tx.key
 }
 
-func (tx *transaction) secondActive(r spool.RunRow) bool {
-	return r.Depth == 0 && r.Active() && slices.ContainsFunc(tx.data.runs, func(other spool.RunRow) bool {
+func (tx *transaction) secondActive(r store.RunRow) bool {
+	return r.Depth == 0 && r.Active() && slices.ContainsFunc(tx.data.runs, func(other store.RunRow) bool {
 		return other.ID != r.ID && other.Depth == 0 && other.Active()
 	})
 }

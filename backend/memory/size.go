@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // rowSize is the approximate size of a row without its long texts.
@@ -36,7 +38,7 @@ func (d *threadData) bytes() int64 {
 	return int64(n)
 }
 
-func deltaSize(c spool.SnapshotDelta) int {
+func deltaSize(c store.SnapshotDelta) int {
 	text, err := c.MarshalStored()
 	if err != nil { // as in contentSize
 		return rowSize
@@ -44,7 +46,7 @@ func deltaSize(c spool.SnapshotDelta) int {
 	return rowSize/2 + len(text)
 }
 
-func clientSize(c spool.ClientInput) int {
+func clientSize(c wire.ClientInput) int {
 	text, err := json.Marshal(c)
 	if err != nil { // as in contentSize
 		return rowSize

@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Stats returns the sums that the query asks for. A store in memory measures nothing about itself.
-func (s port) Stats(ctx context.Context, q spool.StatsQuery) (stats spool.Stats, err error) {
+func (s port) Stats(ctx context.Context, q wire.StatsQuery) (stats wire.Stats, err error) {
 	if err := canceled(ctx); err != nil {
 		return stats, err
 	}
@@ -31,8 +33,8 @@ func (s port) Stats(ctx context.Context, q spool.StatsQuery) (stats spool.Stats,
 }
 
 // tally counts the threads, runs and tokens of a tenant. The caller must hold mu.
-func (m *memory) tally(tenant spool.Tenant) spool.Tally {
-	tally := spool.Tally{Runs: make(map[spool.State]int64)}
+func (m *memory) tally(tenant spool.Tenant) wire.Tally {
+	tally := wire.Tally{Runs: make(map[wire.State]int64)}
 	for key, data := range m.threads {
 		if key.Tenant != tenant {
 			continue
@@ -50,7 +52,7 @@ func (m *memory) tally(tenant spool.Tenant) spool.Tally {
 }
 
 // queueStats counts jobs. The caller must hold mu.
-func (m *memory) queueStats(tenant spool.Tenant) (stats spool.QueueStats) {
+func (m *memory) queueStats(tenant spool.Tenant) (stats wire.QueueStats) {
 	now := m.now()
 	for _, d := range m.dead {
 		if tenant == "" || d.Tenant == tenant {
@@ -62,10 +64,10 @@ func (m *memory) queueStats(tenant spool.Tenant) (stats spool.QueueStats) {
 			continue
 		}
 		switch j.state(now) {
-		case spool.JobReady:
+		case wire.JobReady:
 			stats.Ready++
 			stats.OldestMS = max(stats.OldestMS, now.Sub(j.due).Milliseconds())
-		case spool.JobInFlight:
+		case wire.JobInFlight:
 			stats.InFlight++
 		default:
 			stats.Delayed++
@@ -75,45 +77,45 @@ func (m *memory) queueStats(tenant spool.Tenant) (stats spool.QueueStats) {
 }
 
 // waiting lists the tenants that have due jobs. The caller must hold mu.
-func (m *memory) waiting() (waiting []spool.WaitingTenant) {
+func (m *memory) waiting() (waiting []wire.WaitingTenant) {
 	now := m.now()
 	oldest := make(map[spool.Tenant]time.Time)
 	inFlight := make(map[spool.Tenant]int)
 	for _, j := range m.jobs {
 		switch first, some := oldest[j.Tenant]; j.state(now) {
-		case spool.JobReady:
+		case wire.JobReady:
 			if !some || j.due.Before(first) {
 				oldest[j.Tenant] = j.due
 			}
-		case spool.JobInFlight:
+		case wire.JobInFlight:
 			inFlight[j.Tenant]++
 		default:
 		}
 	}
 	for tenant, due := range oldest {
-		waiting = append(waiting, spool.WaitingTenant{Tenant: tenant, InFlight: inFlight[tenant], DueAt: due})
+		waiting = append(waiting, wire.WaitingTenant{Tenant: tenant, InFlight: inFlight[tenant], DueAt: due})
 	}
-	slices.SortFunc(waiting, func(a, b spool.WaitingTenant) int {
+	slices.SortFunc(waiting, func(a, b wire.WaitingTenant) int {
 		return cmp.Or(a.DueAt.Compare(b.DueAt), cmp.Compare(a.Tenant, b.Tenant))
 	})
 	return waiting
 }
 
 // waitingSubjects lists the subjects of a tenant that have due jobs. The caller must hold mu.
-func (m *memory) waitingSubjects(tenant spool.Tenant) (waiting []spool.WaitingSubject) {
+func (m *memory) waitingSubjects(tenant spool.Tenant) (waiting []wire.WaitingSubject) {
 	now := m.now()
 	due, inFlight := make(map[string]bool), make(map[string]int)
 	for _, j := range m.jobs {
 		switch state := j.state(now); {
 		case tenant == "" || j.Tenant != tenant:
-		case state == spool.JobReady:
+		case state == wire.JobReady:
 			due[j.Subject] = true
-		case state == spool.JobInFlight:
+		case state == wire.JobInFlight:
 			inFlight[j.Subject]++
 		}
 	}
 	for _, subject := range slices.Sorted(maps.Keys(due)) {
-		waiting = append(waiting, spool.WaitingSubject{Subject: subject, InFlight: inFlight[subject]})
+		waiting = append(waiting, wire.WaitingSubject{Subject: subject, InFlight: inFlight[subject]})
 	}
-	return waiting[:min(len(waiting), spool.MaxSubjects)]
+	return waiting[:min(len(waiting), store.MaxSubjects)]
 }

@@ -4,14 +4,15 @@ import (
 	"context"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 type port struct{ *memory }
 
-var _ spool.Store = port{}
+var _ store.Store = port{}
 
 // Update runs one update at a time, across all threads.
-func (s port) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+func (s port) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(store.Tx) error) error {
 	if err := canceled(ctx); err != nil {
 		return err
 	}
@@ -25,7 +26,7 @@ func (s port) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn f
 	tx := &transaction{view: s.view(key), store: s.memory}
 	defer tx.end()
 	if fence > 0 && (tx.data.thread == nil || tx.data.thread.Fence != fence) {
-		return spool.ErrFenced
+		return store.ErrFenced
 	}
 	tx.data = tx.data.fork()
 	if err := fn(tx); err != nil {
@@ -42,7 +43,7 @@ func (s port) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn f
 }
 
 // View runs fn over the last committed state of the thread.
-func (s port) View(ctx context.Context, key spool.ThreadKey, fn func(spool.View) error) error {
+func (s port) View(ctx context.Context, key spool.ThreadKey, fn func(store.View) error) error {
 	if err := canceled(ctx); err != nil {
 		return err
 	}

@@ -13,16 +13,18 @@ import (
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/internal/compare"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
-func update(t *testing.T, b spool.Backend, id spool.ThreadID, fn func(tx spool.Tx) error) {
+func update(t *testing.T, b store.Backend, id spool.ThreadID, fn func(tx store.Tx) error) {
 	t.Helper()
 	if err := b.Store.Update(t.Context(), spool.ThreadKey{Tenant: spool.DefaultTenant, ID: id}, 0, fn); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func view(t *testing.T, b spool.Backend, id spool.ThreadID, fn func(v spool.View) error) {
+func view(t *testing.T, b store.Backend, id spool.ThreadID, fn func(v store.View) error) {
 	t.Helper()
 	if err := b.Store.View(t.Context(), spool.ThreadKey{Tenant: spool.DefaultTenant, ID: id}, fn); err != nil {
 		t.Fatal(err)
@@ -30,20 +32,20 @@ func view(t *testing.T, b spool.Backend, id spool.ThreadID, fn func(v spool.View
 }
 
 // touch adds an entry to a thread.
-func touch(ctx context.Context, b spool.Backend) error {
-	return b.Store.Update(ctx, spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}, 0, func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{
-			Thread:  &spool.Thread{},
-			Entries: []*spool.Entry{spool.NewEntry("TOUCHED", "", nil)},
+func touch(ctx context.Context, b store.Backend) error {
+	return b.Store.Update(ctx, spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}, 0, func(tx store.Tx) error {
+		return tx.Write(store.Changes{
+			Thread:  &wire.Thread{},
+			Entries: []*wire.Entry{wire.NewEntry("TOUCHED", "", nil)},
 		})
 	})
 }
 
 // touched counts the entries of that thread.
-func touched(t *testing.T, b spool.Backend) (n int) {
+func touched(t *testing.T, b store.Backend) (n int) {
 	t.Helper()
-	view(t, b, "t", func(v spool.View) error {
-		entries, err := v.Entries(spool.EntryQuery{})
+	view(t, b, "t", func(v store.View) error {
+		entries, err := v.Entries(store.EntryQuery{})
 		n = len(entries)
 		return err
 	})
@@ -51,39 +53,39 @@ func touched(t *testing.T, b spool.Backend) (n int) {
 }
 
 // everything writes one of each thing.
-func everything(tx spool.Tx) error {
+func everything(tx store.Tx) error {
 	const run = spool.RunID("r")
 	return errors.Join(
-		tx.Write(spool.Changes{
-			Thread:  &spool.Thread{State: spool.Queued, RunID: run},
-			NewRuns: []spool.RunRow{{Run: spool.Run{ID: run, State: spool.Queued}, RunState: spool.RunState{StartKey: string("key-" + run)}}},
-			Entries: []*spool.Entry{spool.NewEntry(spool.EntryRunStarted, run, nil)},
+		tx.Write(store.Changes{
+			Thread:  &wire.Thread{State: wire.Queued, RunID: run},
+			NewRuns: []store.RunRow{{Run: wire.Run{ID: run, State: wire.Queued}, RunState: store.RunState{StartKey: string("key-" + run)}}},
+			Entries: []*wire.Entry{wire.NewEntry(wire.EntryRunStarted, run, nil)},
 		}),
-		tx.Write(spool.Changes{
+		tx.Write(store.Changes{
 			Messages: []*spool.Message{{ID: "m-" + spool.MessageID(run), Role: spool.RoleUser}},
-			Parks:    []spool.Park{{RunID: run, ToolCallID: "c"}},
-			Effects:  []spool.Effect{{RunID: run, Step: 1, ToolCallID: "c"}},
-			Usage:    []spool.UsageRow{{RunID: run, Model: "m", Usage: spooltest.Tokens(1, 2)}},
-			Jobs:     []spool.Job{{RunID: run, Key: string(run)}},
+			Parks:    []store.Park{{RunID: run, ToolCallID: "c"}},
+			Effects:  []store.Effect{{RunID: run, Step: 1, ToolCallID: "c"}},
+			Usage:    []wire.UsageRow{{RunID: run, Model: "m", Usage: spooltest.Tokens(1, 2)}},
+			Jobs:     []wire.Job{{RunID: run, Key: string(run)}},
 		}),
 	)
 }
 
 // tally counts what a thread has of everything, jobs included.
-func tally(t *testing.T, b spool.Backend, id spool.ThreadID) string {
+func tally(t *testing.T, b store.Backend, id spool.ThreadID) string {
 	t.Helper()
 	var out string
-	view(t, b, id, func(v spool.View) error {
-		runs, err1 := v.Runs(spool.RunQuery{})
-		entries, err2 := v.Entries(spool.EntryQuery{})
-		messages, err3 := v.Messages(spool.MessageQuery{})
+	view(t, b, id, func(v store.View) error {
+		runs, err1 := v.Runs(wire.RunQuery{})
+		entries, err2 := v.Entries(store.EntryQuery{})
+		messages, err3 := v.Messages(store.MessageQuery{})
 		parks, err4 := v.Parks("r")
 		effects, err5 := v.Effects("r", 1)
-		usage, err6 := v.Usage(spool.UsageQuery{Sums: true})
+		usage, err6 := v.Usage(wire.UsageQuery{Sums: true})
 		out = fmt.Sprint(len(runs), len(entries), len(messages), len(parks), len(effects), len(usage.Sums))
 		return errors.Join(err1, err2, err3, err4, err5, err6)
 	})
-	stats, err := b.Store.Stats(t.Context(), spool.StatsQuery{Queue: true})
+	stats, err := b.Store.Stats(t.Context(), wire.StatsQuery{Queue: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,8 +99,8 @@ func TestRollback(t *testing.T) {
 	key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}
 	fail := func() {
 		t.Helper()
-		err := b.Store.Update(t.Context(), key, 0, func(tx spool.Tx) error {
-			return errors.Join(tx.Write(spool.Changes{DeleteThread: true}), everything(tx), boom)
+		err := b.Store.Update(t.Context(), key, 0, func(tx store.Tx) error {
+			return errors.Join(tx.Write(store.Changes{DeleteThread: true}), everything(tx), boom)
 		})
 		if !errors.Is(err, boom) {
 			t.Fatal(err)
@@ -113,11 +115,11 @@ func TestRollback(t *testing.T) {
 	if got, want := tally(t, b, "t"), "1 1 1 1 1 1 1"; got != want {
 		t.Errorf("after a commit and a rollback there is %s, want %s", got, want)
 	}
-	update(t, b, "t", func(tx spool.Tx) error { return tx.Write(spool.Changes{DeleteThread: true}) })
+	update(t, b, "t", func(tx store.Tx) error { return tx.Write(store.Changes{DeleteThread: true}) })
 	if got, want := tally(t, b, "t"), "0 0 0 0 0 0 0"; got != want {
 		t.Errorf("after a deletion there is %s, want %s", got, want)
 	}
-	if runs, err := b.Store.Runs(t.Context(), spool.RunQuery{Tenant: key.Tenant, StartKey: "key-r"}); err != nil || len(runs) > 0 {
+	if runs, err := b.Store.Runs(t.Context(), wire.RunQuery{Tenant: key.Tenant, StartKey: "key-r"}); err != nil || len(runs) > 0 {
 		t.Errorf("the start of a deleted thread is found: %v, %v", runs, err)
 	}
 	update(t, b, "other", everything)
@@ -129,34 +131,34 @@ func TestViewIsOneState(t *testing.T) {
 
 	b := memory.New(nil)
 	update(t, b, "t", everything)
-	view(t, b, "t", func(v spool.View) error {
-		update(t, b, "t", func(tx spool.Tx) error {
+	view(t, b, "t", func(v store.View) error {
+		update(t, b, "t", func(tx store.Tx) error {
 			return errors.Join(
-				tx.Write(spool.Changes{
-					Runs:  []spool.RunRow{{Run: spool.Run{ID: "r", State: spool.Failed}}},
-					Parks: []spool.Park{{RunID: "r", ToolCallID: "c", Landed: true}},
+				tx.Write(store.Changes{
+					Runs:  []store.RunRow{{Run: wire.Run{ID: "r", State: wire.Failed}}},
+					Parks: []store.Park{{RunID: "r", ToolCallID: "c", Landed: true}},
 				}),
-				tx.Write(spool.Changes{
-					Drop:     &spool.Drop{From: "m-r", Seq: 1},
+				tx.Write(store.Changes{
+					Drop:     &store.Drop{From: "m-r", Seq: 1},
 					Messages: []*spool.Message{{ID: "new"}},
-					Entries:  []*spool.Entry{spool.NewEntry(spool.EntryRunEnded, "r", nil)},
+					Entries:  []*wire.Entry{wire.NewEntry(wire.EntryRunEnded, "r", nil)},
 				}),
 			)
 		})
 		thread, err1 := v.Thread()
-		run, err2 := spool.FindRun(v, "r")
+		run, err2 := store.FindRun(v, "r")
 		parks, err3 := v.Parks("r")
-		_, err4 := spool.FindMessage(v, "m-r")
-		if thread.LastSeq != 1 || run.State != spool.Queued || parks[0].Landed {
+		_, err4 := store.FindMessage(v, "m-r")
+		if thread.LastSeq != 1 || run.State != wire.Queued || parks[0].Landed {
 			t.Errorf("the view changed: %+v %+v %+v", thread, run, parks)
 		}
 		return errors.Join(err1, err2, err3, err4)
 	})
-	view(t, b, "t", func(v spool.View) error {
-		if _, err := spool.FindMessage(v, "m-r"); spool.CodeOf(err) != spool.NotFound {
+	view(t, b, "t", func(v store.View) error {
+		if _, err := store.FindMessage(v, "m-r"); spool.CodeOf(err) != spool.NotFound {
 			t.Errorf("a dropped message returned %v", err)
 		}
-		_, err := spool.FindMessage(v, "new")
+		_, err := store.FindMessage(v, "new")
 		return err
 	})
 }
@@ -166,17 +168,17 @@ func TestKeepsItsOwn(t *testing.T) {
 	t.Parallel()
 
 	b := memory.New(nil)
-	draft := &spool.Draft{Message: spool.Message{Content: spool.TextContent("a")}}
-	update(t, b, "t", func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{
-			Thread:  &spool.Thread{State: spool.Queued},
-			NewRuns: []spool.RunRow{{Run: spool.Run{ID: "r", State: spool.Queued}, RunState: spool.RunState{Draft: draft}}},
+	draft := &store.Draft{Message: spool.Message{Content: spool.TextContent("a")}}
+	update(t, b, "t", func(tx store.Tx) error {
+		return tx.Write(store.Changes{
+			Thread:  &wire.Thread{State: wire.Queued},
+			NewRuns: []store.RunRow{{Run: wire.Run{ID: "r", State: wire.Queued}, RunState: store.RunState{Draft: draft}}},
 		})
 	})
 	draft.Message.Content[0].Text = "b"
 	for range 2 {
-		view(t, b, "t", func(v spool.View) error {
-			run, err := spool.FindRun(v, "r")
+		view(t, b, "t", func(v store.View) error {
+			run, err := store.FindRun(v, "r")
 			if got := run.Draft.Message.Text(); got != "a" {
 				t.Errorf("the draft says %q, want %q", got, "a")
 			}
@@ -192,19 +194,19 @@ func TestRunsAreRefused(t *testing.T) {
 	b := memory.New(nil)
 	update(t, b, "t", everything)
 	for _, test := range []struct {
-		run  spool.RunRow
+		run  store.RunRow
 		want error
 	}{
-		{spool.RunRow{Run: spool.Run{ID: "r"}}, spool.ErrRunIDUsed},
-		{spool.RunRow{Run: spool.Run{ID: "a", State: spool.Queued}}, nil},
-		{spool.RunRow{Run: spool.Run{ID: "a"}}, spool.ErrRunIDUsed},
-		{spool.RunRow{Run: spool.Run{ID: "b", State: spool.Running}}, spool.ErrActiveRun},
-		{spool.RunRow{Run: spool.Run{ID: "c", State: spool.Running, Depth: 1}}, nil},
-		{spool.RunRow{Run: spool.Run{ID: "d", State: spool.Failed}}, nil},
-		{spool.RunRow{Run: spool.Run{ID: "e"}, RunState: spool.RunState{StartKey: "key-r"}}, spool.ErrStartKeyUsed},
+		{store.RunRow{Run: wire.Run{ID: "r"}}, store.ErrRunIDUsed},
+		{store.RunRow{Run: wire.Run{ID: "a", State: wire.Queued}}, nil},
+		{store.RunRow{Run: wire.Run{ID: "a"}}, store.ErrRunIDUsed},
+		{store.RunRow{Run: wire.Run{ID: "b", State: wire.Running}}, store.ErrActiveRun},
+		{store.RunRow{Run: wire.Run{ID: "c", State: wire.Running, Depth: 1}}, nil},
+		{store.RunRow{Run: wire.Run{ID: "d", State: wire.Failed}}, nil},
+		{store.RunRow{Run: wire.Run{ID: "e"}, RunState: store.RunState{StartKey: "key-r"}}, store.ErrStartKeyUsed},
 	} {
-		err := b.Store.Update(t.Context(), spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "u"}, 0, func(tx spool.Tx) error {
-			return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Queued}, NewRuns: []spool.RunRow{test.run}})
+		err := b.Store.Update(t.Context(), spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "u"}, 0, func(tx store.Tx) error {
+			return tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Queued}, NewRuns: []store.RunRow{test.run}})
 		})
 		if !errors.Is(err, test.want) {
 			t.Errorf("insert %+v returned %v, want %v", test.run, err, test.want)
@@ -217,12 +219,12 @@ func TestFence(t *testing.T) {
 
 	b := memory.New(nil)
 	key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}
-	none := func(spool.Tx) error { return nil }
-	if err := b.Store.Update(t.Context(), key, 1, none); !errors.Is(err, spool.ErrFenced) {
+	none := func(store.Tx) error { return nil }
+	if err := b.Store.Update(t.Context(), key, 1, none); !errors.Is(err, store.ErrFenced) {
 		t.Errorf("a fence of no thread returned %v", err)
 	}
-	update(t, b, "t", func(tx spool.Tx) error { return tx.Write(spool.Changes{Thread: &spool.Thread{Fence: 2}}) })
-	for fence, want := range map[int64]error{0: nil, 1: spool.ErrFenced, 2: nil, 3: spool.ErrFenced} {
+	update(t, b, "t", func(tx store.Tx) error { return tx.Write(store.Changes{Thread: &wire.Thread{Fence: 2}}) })
+	for fence, want := range map[int64]error{0: nil, 1: store.ErrFenced, 2: nil, 3: store.ErrFenced} {
 		if err := b.Store.Update(t.Context(), key, fence, none); !errors.Is(err, want) {
 			t.Errorf("fence %d returned %v, want %v", fence, err, want)
 		}
@@ -246,8 +248,8 @@ func TestConcurrentUpdates(t *testing.T) {
 		group.Go(func() {
 			for range 25 {
 				n := touched(t, b)
-				view(t, b, "t", func(v spool.View) error {
-					entries, err := v.Entries(spool.EntryQuery{After: int64(n)})
+				view(t, b, "t", func(v store.View) error {
+					entries, err := v.Entries(store.EntryQuery{After: int64(n)})
 					for i, e := range entries {
 						if e.Seq != int64(n+i+1) {
 							t.Errorf("entry %d stands after %d others", e.Seq, n+i)
@@ -269,24 +271,24 @@ func TestJobs(t *testing.T) {
 
 	synctest.Test(t, func(t *testing.T) {
 		b, ctx := memory.New(nil), t.Context()
-		claim := func(want int) spool.Delivery {
+		claim := func(want int) store.Delivery {
 			t.Helper()
-			taken, _, err := b.Store.Claim(ctx, spool.ClaimQuery{Limit: 10, Lease: time.Minute})
+			taken, _, err := b.Store.Claim(ctx, store.ClaimQuery{Limit: 10, Lease: time.Minute})
 			if err != nil || len(taken) != want {
 				t.Fatalf("claimed %v, %v, want %d", taken, err, want)
 			}
 			if want == 0 {
-				return spool.Delivery{}
+				return store.Delivery{}
 			}
 			return taken[0]
 		}
-		enqueue := func(j spool.Job) {
+		enqueue := func(j wire.Job) {
 			t.Helper()
-			update(t, b, "t", func(tx spool.Tx) error { return tx.Write(spool.Changes{Jobs: []spool.Job{j, j}}) })
+			update(t, b, "t", func(tx store.Tx) error { return tx.Write(store.Changes{Jobs: []wire.Job{j, j}}) })
 		}
-		enqueue(spool.Job{RunID: "r", Key: "k", DueAt: time.Now().Add(time.Second)})
+		enqueue(wire.Job{RunID: "r", Key: "k", DueAt: time.Now().Add(time.Second)})
 		claim(0)
-		if _, next, err := b.Store.Claim(ctx, spool.ClaimQuery{Limit: 1, Lease: 0}); err != nil || !next.Equal(time.Now().Add(time.Second)) {
+		if _, next, err := b.Store.Claim(ctx, store.ClaimQuery{Limit: 1, Lease: 0}); err != nil || !next.Equal(time.Now().Add(time.Second)) {
 			t.Errorf("the next job is due at %v, %v", next, err)
 		}
 		<-time.After(time.Second)
@@ -296,25 +298,25 @@ func TestJobs(t *testing.T) {
 		if first.Attempt != 1 || second.Attempt != 2 {
 			t.Errorf("attempts %d and %d, want 1 and 2", first.Attempt, second.Attempt)
 		}
-		if err := b.Store.Ack(ctx, first, spool.Ack{Kind: spool.AckDone}); !errors.Is(err, spool.ErrFenced) {
+		if err := b.Store.Ack(ctx, first, store.Ack{Kind: store.AckDone}); !errors.Is(err, store.ErrFenced) {
 			t.Errorf("an old delivery was acknowledged: %v", err)
 		}
-		if err := b.Store.Ack(ctx, second, spool.Ack{Kind: spool.AckRelease, Refund: true}); err != nil {
+		if err := b.Store.Ack(ctx, second, store.Ack{Kind: store.AckRelease, Refund: true}); err != nil {
 			t.Error(err)
 		}
 		third := claim(1)
 		if third.Attempt != 2 {
 			t.Errorf("attempt %d after a refund, want 2", third.Attempt)
 		}
-		if err := b.Store.Ack(ctx, third, spool.Ack{Kind: spool.AckDead, Cause: "why"}); err != nil {
+		if err := b.Store.Ack(ctx, third, store.Ack{Kind: store.AckDead, Cause: "why"}); err != nil {
 			t.Error(err)
 		}
-		dead, err := b.Store.Jobs(ctx, spool.JobQuery{Tenant: spool.DefaultTenant, State: spool.JobDead})
+		dead, err := b.Store.Jobs(ctx, wire.JobQuery{Tenant: spool.DefaultTenant, State: wire.JobDead})
 		if err != nil || len(dead) != 1 || dead[0].Cause != "why" || dead[0].ThreadID != "t" {
 			t.Errorf("dead are %v, %v", dead, err)
 		}
-		enqueue(spool.Job{RunID: "r", Key: "k"})
-		update(t, b, "t", func(tx spool.Tx) error { return tx.Write(spool.Changes{CancelJobs: []string{"k"}}) })
+		enqueue(wire.Job{RunID: "r", Key: "k"})
+		update(t, b, "t", func(tx store.Tx) error { return tx.Write(store.Changes{CancelJobs: []string{"k"}}) })
 		claim(0)
 	})
 }
@@ -324,24 +326,24 @@ func TestStranded(t *testing.T) {
 
 	synctest.Test(t, func(t *testing.T) {
 		b := memory.New(nil)
-		put := func(id spool.ThreadID, thread spool.Thread, jobs ...spool.Job) {
+		put := func(id spool.ThreadID, thread wire.Thread, jobs ...wire.Job) {
 			thread.RunID = spool.RunID("r-" + id)
-			update(t, b, id, func(tx spool.Tx) error {
-				err := tx.Write(spool.Changes{Thread: &thread})
+			update(t, b, id, func(tx store.Tx) error {
+				err := tx.Write(store.Changes{Thread: &thread})
 				for _, j := range jobs {
-					err = errors.Join(err, tx.Write(spool.Changes{Jobs: []spool.Job{j}}))
+					err = errors.Join(err, tx.Write(store.Changes{Jobs: []wire.Job{j}}))
 				}
 				return err
 			})
 		}
-		put("ended", spool.Thread{State: spool.Completed})
-		put("leased", spool.Thread{State: spool.Running, LeaseUntil: time.Now().Add(time.Minute)})
-		put("ticket", spool.Thread{State: spool.Queued}, spool.Job{RunID: "r-ticket", DueAt: time.Now().Add(time.Hour)})
-		put("old", spool.Thread{State: spool.Queued}, spool.Job{RunID: "another"})
+		put("ended", wire.Thread{State: wire.Completed})
+		put("leased", wire.Thread{State: wire.Running, LeaseUntil: time.Now().Add(time.Minute)})
+		put("ticket", wire.Thread{State: wire.Queued}, wire.Job{RunID: "r-ticket", DueAt: time.Now().Add(time.Hour)})
+		put("old", wire.Thread{State: wire.Queued}, wire.Job{RunID: "another"})
 		check := func(want string) {
 			t.Helper()
-			list, err := b.Store.Threads(t.Context(), spool.ThreadQuery{Work: spool.ThreadsStranded})
-			name := func(t spool.Thread) spool.ThreadID { return t.ID }
+			list, err := b.Store.Threads(t.Context(), wire.ThreadQuery{Work: wire.ThreadsStranded})
+			name := func(t wire.Thread) spool.ThreadID { return t.ID }
 			if got := compare.Spaced(list, name); err != nil || got != want {
 				t.Errorf("stranded are %s, %v, want %s", got, err, want)
 			}

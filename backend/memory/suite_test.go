@@ -4,9 +4,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
 )
 
 // features hold as long as the backend is handed on.
@@ -16,10 +16,10 @@ var features = spooltest.Features{Durable: true, CrossProcess: true}
 // opens it.
 func handedOn() spooltest.Open {
 	var made sync.Map
-	return func(t *testing.T, clock spool.Clock) spool.Backend {
+	return func(t *testing.T, clock store.Clock) store.Backend {
 		t.Helper()
-		once, _ := made.LoadOrStore(t, sync.OnceValue(func() spool.Backend { return memory.New(&memory.Options{Clock: clock}) }))
-		backend, ok := once.(func() spool.Backend)
+		once, _ := made.LoadOrStore(t, sync.OnceValue(func() store.Backend { return memory.New(&memory.Options{Clock: clock}) }))
+		backend, ok := once.(func() store.Backend)
 		if !ok {
 			t.Fatal("something else is stored")
 		}
@@ -42,5 +42,5 @@ func TestQueue(t *testing.T) {
 func TestLive(t *testing.T) {
 	t.Parallel()
 
-	spooltest.TestLive(t, func(*testing.T) spool.Live { return memory.New(nil).Live })
+	spooltest.TestLive(t, func(*testing.T) store.Live { return memory.New(nil).Live })
 }

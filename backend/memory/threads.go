@@ -8,10 +8,11 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Threads lists threads.
-func (s port) Threads(ctx context.Context, q spool.ThreadQuery) ([]spool.Thread, error) {
+func (s port) Threads(ctx context.Context, q wire.ThreadQuery) ([]wire.Thread, error) {
 	if err := canceled(ctx); err != nil {
 		return nil, err
 	}
@@ -20,19 +21,19 @@ func (s port) Threads(ctx context.Context, q spool.ThreadQuery) ([]spool.Thread,
 	if q.Work != "" {
 		return s.withWork(q)
 	}
-	found := []spool.Thread{}
+	found := []wire.Thread{}
 	for key, data := range s.threads {
 		if key.Tenant == q.Tenant && listed(*data.thread, q) {
 			found = append(found, cloneThread(*data.thread))
 		}
 	}
-	slices.SortFunc(found, func(a, b spool.Thread) int {
+	slices.SortFunc(found, func(a, b wire.Thread) int {
 		return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), cmp.Compare(b.ID, a.ID))
 	})
 	return found[:bounded(len(found), q.Limit)], nil
 }
 
-func listed(t spool.Thread, q spool.ThreadQuery) bool {
+func listed(t wire.Thread, q wire.ThreadQuery) bool {
 	switch {
 	case q.State != "" && t.State != q.State,
 		q.Expired && t.Expired.Questions == 0,
@@ -49,28 +50,28 @@ func listed(t spool.Thread, q spool.ThreadQuery) bool {
 }
 
 // withWork lists threads by their work, the one that was updated longest ago first. The caller must hold mu.
-func (m *memory) withWork(q spool.ThreadQuery) ([]spool.Thread, error) {
-	var has func(t spool.Thread) bool
+func (m *memory) withWork(q wire.ThreadQuery) ([]wire.Thread, error) {
+	var has func(t wire.Thread) bool
 	now := m.now()
 	switch q.Work {
-	case spool.ThreadsIdle:
+	case wire.ThreadsIdle:
 		busy := make(map[spool.ThreadKey]bool, len(m.jobs))
 		for _, j := range m.jobs {
 			busy[j.Thread()] = busy[j.Thread()] || !j.Event()
 		}
-		has = func(t spool.Thread) bool { return !t.State.Active() && !busy[t.Key()] }
-	case spool.ThreadsStranded:
+		has = func(t wire.Thread) bool { return !t.State.Active() && !busy[t.Key()] }
+	case wire.ThreadsStranded:
 		tickets := make(map[runKey]bool, len(m.jobs))
 		for _, j := range m.jobs {
 			if !j.Event() {
 				tickets[runKey{j.Tenant, j.RunID}] = true
 			}
 		}
-		has = func(t spool.Thread) bool { return t.State.Active() && !tickets[runKey{t.Tenant, t.RunID}] }
+		has = func(t wire.Thread) bool { return t.State.Active() && !tickets[runKey{t.Tenant, t.RunID}] }
 	default:
 		return nil, spool.Errorf(spool.Invalid, "Unknown work of threads: %s", q.Work)
 	}
-	found := []spool.Thread{}
+	found := []wire.Thread{}
 	for _, data := range m.threads {
 		t := *data.thread
 		if (q.Tenant == "" || t.Tenant == q.Tenant) && !t.Leased(now) && has(t) &&
@@ -78,14 +79,14 @@ func (m *memory) withWork(q spool.ThreadQuery) ([]spool.Thread, error) {
 			found = append(found, cloneThread(t))
 		}
 	}
-	slices.SortFunc(found, func(a, b spool.Thread) int {
+	slices.SortFunc(found, func(a, b wire.Thread) int {
 		return cmp.Or(a.UpdatedAt.Compare(b.UpdatedAt), cmp.Compare(a.Tenant, b.Tenant), cmp.Compare(a.ID, b.ID))
 	})
 	return found[:bounded(len(found), q.Limit)], nil
 }
 
 // cloneThread returns a row that shares no map with the original.
-func cloneThread(t spool.Thread) spool.Thread {
+func cloneThread(t wire.Thread) wire.Thread {
 	t.Labels = maps.Clone(t.Labels)
 	if len(t.Labels) == 0 {
 		t.Labels = nil
@@ -94,7 +95,7 @@ func cloneThread(t spool.Thread) spool.Thread {
 }
 
 // labelled reports whether the thread has each of the wanted labels.
-func labelled(t spool.Thread, want map[string]string) bool {
+func labelled(t wire.Thread, want map[string]string) bool {
 	for key, value := range want {
 		if t.Labels[key] != value {
 			return false

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // transaction works on a fork of the thread's data. The commit replaces the thread's data by the fork.
@@ -25,13 +27,13 @@ type transaction struct {
 	// audited counts the audit entries of the transaction.
 	audited int64
 	// rows are the rows that the transaction has written. A row without a value was removed.
-	rows map[rowKey]spool.Row
+	rows map[rowKey]store.Row
 }
 
-var _ spool.Tx = (*transaction)(nil)
+var _ store.Tx = (*transaction)(nil)
 
-// changes are the kinds of change in the order of the fields of [spool.Changes].
-var changes = [...]func(*transaction, spool.Changes) error{
+// changes are the kinds of change in the order of the fields of [store.Changes].
+var changes = [...]func(*transaction, store.Changes) error{
 	(*transaction).putThread,
 	(*transaction).deleteThread,
 	(*transaction).insertRuns,
@@ -53,7 +55,7 @@ var changes = [...]func(*transaction, spool.Changes) error{
 }
 
 // Write makes changes. After an error the transaction is lost: it returns the same error again.
-func (tx *transaction) Write(c spool.Changes) error {
+func (tx *transaction) Write(c store.Changes) error {
 	for _, change := range changes {
 		if tx.failed == nil {
 			tx.failed = change(tx, c)
@@ -63,7 +65,7 @@ func (tx *transaction) Write(c spool.Changes) error {
 }
 
 // putThread inserts the thread's row or replaces it.
-func (tx *transaction) putThread(c spool.Changes) error {
+func (tx *transaction) putThread(c store.Changes) error {
 	if c.Thread == nil {
 		return nil
 	}
@@ -91,7 +93,7 @@ func (tx *transaction) putThread(c spool.Changes) error {
 }
 
 // deleteThread removes the thread and the jobs of its runs, also dead ones.
-func (tx *transaction) deleteThread(c spool.Changes) error {
+func (tx *transaction) deleteThread(c store.Changes) error {
 	if !c.DeleteThread {
 		return nil
 	}
@@ -104,19 +106,19 @@ func (tx *transaction) deleteThread(c spool.Changes) error {
 				m.dropJob(id)
 			}
 		}
-		m.dead = slices.DeleteFunc(m.dead, func(d spool.QueuedJob) bool { return d.Thread() == key && !d.Event() })
+		m.dead = slices.DeleteFunc(m.dead, func(d wire.QueuedJob) bool { return d.Thread() == key && !d.Event() })
 	})
 	return nil
 }
 
 // appendMessages saves messages.
-func (tx *transaction) appendMessages(c spool.Changes) error {
+func (tx *transaction) appendMessages(c store.Changes) error {
 	for _, m := range c.Messages {
 		switch {
 		case tx.data.thread == nil:
 			return errNoThread
 		case messageAt(tx.data.messages, m.ID) >= 0 || tx.data.branchOf(m.ID) != 0:
-			return spool.ErrMessageIDUsed
+			return store.ErrMessageIDUsed
 		}
 		m.AfterSeq = tx.data.thread.LastSeq
 		if m.CreatedAt.IsZero() {
@@ -131,7 +133,7 @@ func (tx *transaction) appendMessages(c spool.Changes) error {
 }
 
 // appendEntries adds entries to the record.
-func (tx *transaction) appendEntries(c spool.Changes) error {
+func (tx *transaction) appendEntries(c store.Changes) error {
 	for _, e := range c.Entries {
 		if tx.data.thread == nil {
 			return errNoThread
@@ -144,12 +146,12 @@ func (tx *transaction) appendEntries(c spool.Changes) error {
 }
 
 // putParks inserts parks, or replaces them without changing their position.
-func (tx *transaction) putParks(c spool.Changes) error {
+func (tx *transaction) putParks(c store.Changes) error {
 	for _, p := range c.Parks {
 		if tx.data.thread == nil {
 			return errNoThread
 		}
-		tx.data.parks = put(tx.data.parks, clonePark(p), func(other spool.Park) bool {
+		tx.data.parks = put(tx.data.parks, clonePark(p), func(other store.Park) bool {
 			return other.RunID == p.RunID && other.ToolCallID == p.ToolCallID
 		})
 	}
@@ -157,12 +159,12 @@ func (tx *transaction) putParks(c spool.Changes) error {
 }
 
 // putEffects inserts effects, or replaces them without changing their position.
-func (tx *transaction) putEffects(c spool.Changes) error {
+func (tx *transaction) putEffects(c store.Changes) error {
 	for _, e := range c.Effects {
 		if tx.data.thread == nil {
 			return errNoThread
 		}
-		tx.data.effects = put(tx.data.effects, cloneEffect(e), func(other spool.Effect) bool {
+		tx.data.effects = put(tx.data.effects, cloneEffect(e), func(other store.Effect) bool {
 			return other.RunID == e.RunID && other.Step == e.Step && other.ToolCallID == e.ToolCallID
 		})
 	}
@@ -170,7 +172,7 @@ func (tx *transaction) putEffects(c spool.Changes) error {
 }
 
 // addUsage adds rows to the ledger.
-func (tx *transaction) addUsage(c spool.Changes) error {
+func (tx *transaction) addUsage(c store.Changes) error {
 	for _, row := range c.Usage {
 		if tx.data.thread == nil {
 			return errNoThread
@@ -182,7 +184,7 @@ func (tx *transaction) addUsage(c spool.Changes) error {
 }
 
 // addDelta adds what the transaction changes.
-func (tx *transaction) addDelta(c spool.Changes) error {
+func (tx *transaction) addDelta(c store.Changes) error {
 	switch {
 	case c.Delta == nil:
 		return nil

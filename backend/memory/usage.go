@@ -4,23 +4,24 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Usage returns rows or sums of the ledger.
-func (v *view) Usage(q spool.UsageQuery) (spool.UsageReport, error) {
+func (v *view) Usage(q wire.UsageQuery) (wire.UsageReport, error) {
 	if q.Sums {
-		return spool.UsageReport{Sums: v.data.usageSums()}, nil
+		return wire.UsageReport{Sums: v.data.usageSums()}, nil
 	}
-	return spool.UsageReport{Rows: v.data.usageRows(q)}, nil
+	return wire.UsageReport{Rows: v.data.usageRows(q)}, nil
 }
 
 // usageSums sums the ledger. Rows with the same two model names form one line.
-func (d *threadData) usageSums() []spool.UsageLine {
+func (d *threadData) usageSums() []wire.UsageLine {
 	type group struct {
 		agentID                         spool.AgentID
 		agent, model, modelID, currency string
 	}
-	lines := []spool.UsageLine{}
+	lines := []wire.UsageLine{}
 	at := make(map[group]int)
 	for _, row := range d.usage {
 		g := group{row.AgentID, row.Agent, row.Model, row.ModelID, ""}
@@ -31,7 +32,7 @@ func (d *threadData) usageSums() []spool.UsageLine {
 		if !ok {
 			i = len(lines)
 			at[g] = i
-			line := spool.UsageLine{AgentName: row.Agent, Model: row.Model, ModelID: row.ModelID, Currency: g.currency}
+			line := wire.UsageLine{AgentName: row.Agent, Model: row.Model, ModelID: row.ModelID, Currency: g.currency}
 			if row.AgentID != "" {
 				line.AgentID = &g.agentID
 			}
@@ -43,8 +44,8 @@ func (d *threadData) usageSums() []spool.UsageLine {
 }
 
 // usageRows returns rows of the ledger.
-func (d *threadData) usageRows(q spool.UsageQuery) []spool.UsageRow {
-	found := []spool.UsageRow{}
+func (d *threadData) usageRows(q wire.UsageQuery) []wire.UsageRow {
+	found := []wire.UsageRow{}
 	for _, row := range d.usage {
 		switch {
 		case q.Run != "" && row.RunID != q.Run,

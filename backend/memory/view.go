@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 var (
@@ -18,14 +20,14 @@ var (
 // its own length, and so never sees the new elements. Every other change copies the slice first.
 type threadData struct {
 	// thread is nil if the thread does not exist. Then everything else is empty.
-	thread   *spool.Thread
-	runs     []spool.RunRow
+	thread   *wire.Thread
+	runs     []store.RunRow
 	messages []spool.Message
-	entries  []spool.Entry
-	parks    []spool.Park
-	effects  []spool.Effect
-	usage    []spool.UsageRow
-	deltas   []spool.SnapshotDelta
+	entries  []wire.Entry
+	parks    []store.Park
+	effects  []store.Effect
+	usage    []wire.UsageRow
+	deltas   []store.SnapshotDelta
 	// added has all messages in the order in which they were added, also those of branches.
 	added []spool.Message
 	// branches are the branches of the thread, in the order of their ids.
@@ -42,7 +44,7 @@ func (d *threadData) fork() *threadData {
 }
 
 func (d *threadData) runAt(id spool.RunID) int {
-	return slices.IndexFunc(d.runs, func(r spool.RunRow) bool { return r.ID == id })
+	return slices.IndexFunc(d.runs, func(r store.RunRow) bool { return r.ID == id })
 }
 
 func messageAt(all []spool.Message, id spool.MessageID) int {
@@ -63,15 +65,15 @@ func (v *view) end() { v.data = nil }
 func (v *view) Now() time.Time { return v.now }
 
 // Thread returns the thread's row.
-func (v *view) Thread() (spool.Thread, error) {
+func (v *view) Thread() (wire.Thread, error) {
 	if v.data.thread == nil {
-		return spool.Thread{}, errNoThread
+		return wire.Thread{}, errNoThread
 	}
 	return cloneThread(*v.data.thread), nil
 }
 
 // Messages returns messages in order.
-func (v *view) Messages(q spool.MessageQuery) ([]spool.Message, error) {
+func (v *view) Messages(q store.MessageQuery) ([]spool.Message, error) {
 	if q.ID != "" {
 		return v.message(q.ID), nil
 	}
@@ -111,8 +113,8 @@ func (v *view) message(id spool.MessageID) []spool.Message {
 }
 
 // Entries returns record entries in the order of their seq.
-func (v *view) Entries(q spool.EntryQuery) ([]spool.Entry, error) {
-	found := []spool.Entry{}
+func (v *view) Entries(q store.EntryQuery) ([]wire.Entry, error) {
+	found := []wire.Entry{}
 	for _, e := range v.data.entries {
 		if e.Seq > q.After && (q.Run == "" || e.RunID == q.Run) && (q.Type == "" || e.Type == q.Type) {
 			found = append(found, cloneEntry(e))
@@ -125,8 +127,8 @@ func (v *view) Entries(q spool.EntryQuery) ([]spool.Entry, error) {
 }
 
 // Parks returns the parks of a run.
-func (v *view) Parks(run spool.RunID) ([]spool.Park, error) {
-	found := []spool.Park{}
+func (v *view) Parks(run spool.RunID) ([]store.Park, error) {
+	found := []store.Park{}
 	for _, p := range v.data.parks {
 		if p.RunID == run {
 			found = append(found, clonePark(p))
@@ -136,8 +138,8 @@ func (v *view) Parks(run spool.RunID) ([]spool.Park, error) {
 }
 
 // Effects returns the effects of a step.
-func (v *view) Effects(run spool.RunID, step int) ([]spool.Effect, error) {
-	found := []spool.Effect{}
+func (v *view) Effects(run spool.RunID, step int) ([]store.Effect, error) {
+	found := []store.Effect{}
 	for _, e := range v.data.effects {
 		if e.RunID == run && e.Step == step {
 			found = append(found, cloneEffect(e))
@@ -147,8 +149,8 @@ func (v *view) Effects(run spool.RunID, step int) ([]spool.Effect, error) {
 }
 
 // Deltas returns what commits have changed.
-func (v *view) Deltas(q spool.DeltaQuery) ([]spool.SnapshotDelta, error) {
-	found := []spool.SnapshotDelta{}
+func (v *view) Deltas(q store.DeltaQuery) ([]store.SnapshotDelta, error) {
+	found := []store.SnapshotDelta{}
 	for _, c := range v.data.deltas[min(int(q.After), len(v.data.deltas)):] {
 		found = append(found, cloneDelta(c))
 	}

@@ -12,14 +12,15 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Handler executes jobs. An engine is one.
 type Handler interface {
 	// HandleJob executes a job, with the contract of the engine's method.
-	HandleJob(ctx context.Context, j spool.Job) (spool.JobResult, error)
+	HandleJob(ctx context.Context, j wire.Job) (wire.JobResult, error)
 	// HandleDeadJob fails the run of a job that was given up.
-	HandleDeadJob(ctx context.Context, j spool.Job, attempts int, cause string) error
+	HandleDeadJob(ctx context.Context, j wire.Job, attempts int, cause string) error
 }
 
 // ConsumeOptions are the options of a worker. The zero value works.
@@ -137,7 +138,7 @@ func (w *ticketWorker) failed(ctx context.Context, err error) {
 
 // execute executes a ticket and acknowledges it.
 func (w *ticketWorker) execute(ctx context.Context, m jetstream.Msg) {
-	var j spool.Job
+	var j wire.Job
 	if err := json.Unmarshal(m.Data(), &j); err != nil {
 		w.log.ErrorContext(ctx, "a ticket cannot be read", "subject", m.Subject(), "error", err)
 		w.note(ctx, m.Term())
@@ -155,7 +156,7 @@ func (w *ticketWorker) execute(ctx context.Context, m jetstream.Msg) {
 		err = m.Ack()
 	case err == nil:
 		err = w.postpone(m, j, delivered, result.RetryAfter)
-	case errors.Is(err, spool.ErrUnknownAgent):
+	case errors.Is(err, wire.ErrUnknownAgent):
 		w.logger(j).WarnContext(ctx, "a ticket names an agent that this worker lacks", "agent", j.Agent)
 		err = w.postpone(m, j, delivered, unknownAgentWait)
 	case ctx.Err() != nil:
@@ -196,15 +197,15 @@ func (w *ticketWorker) hold(ctx context.Context, m jetstream.Msg) (release func(
 // failed. So that the next failure does not end a run, a ticket that was postponed often is dropped: then its
 // run has no job, and the sweep gives it a new ticket, whose count begins anew. No sweep does that for a
 // settlement.
-func (w *ticketWorker) postpone(m jetstream.Msg, j spool.Job, delivered uint64, wait time.Duration) error {
-	if delivered >= (w.options.MaxDeliveries+1)/2 && j.Kind != spool.JobSettle {
+func (w *ticketWorker) postpone(m jetstream.Msg, j wire.Job, delivered uint64, wait time.Duration) error {
+	if delivered >= (w.options.MaxDeliveries+1)/2 && j.Kind != wire.JobSettle {
 		return m.Ack()
 	}
 	return m.NakWithDelay(max(wait, time.Millisecond))
 }
 
 // giveUp fails a job's run, and removes the ticket.
-func (w *ticketWorker) giveUp(ctx context.Context, m jetstream.Msg, j spool.Job, delivered uint64, cause string) error {
+func (w *ticketWorker) giveUp(ctx context.Context, m jetstream.Msg, j wire.Job, delivered uint64, cause string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterTimeout)
 	defer cancel()
 	attempts := int(min(delivered, 1<<30))
@@ -222,7 +223,7 @@ func (w *ticketWorker) note(ctx context.Context, err error) {
 	}
 }
 
-func (t *Tickets) logger(j spool.Job) *slog.Logger {
+func (t *Tickets) logger(j wire.Job) *slog.Logger {
 	return t.log.With("tenant", string(j.Tenant), "thread", string(j.ThreadID), "run", string(j.RunID))
 }
 

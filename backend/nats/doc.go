@@ -1,7 +1,7 @@
 // Package nats lets the processes of one shared store work together over NATS. It needs a NATS server of
 // version 2.10 or later (its tests use 2.15), and a connection that reconnects for ever, as [Connect] makes it.
 //
-// The store stays the only truth. [Live] is a [spool.Live] over core NATS: run streams and wake-ups, which
+// The store stays the only truth. [Live] is a [store.Live] over core NATS: run streams and wake-ups, which
 // may be lost. [Tickets] sends the jobs of a store through a work queue of JetStream, which fans them out to
 // workers. A program can use either without the other. Without NATS, runs go on: see below.
 //

@@ -14,6 +14,8 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/testing/testwait"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // cluster is several engines over one store, each with its own connection to NATS. They stand for processes.
@@ -21,7 +23,7 @@ type cluster struct {
 	*testing.T
 
 	server  *testServer
-	store   spool.Store
+	store   store.Store
 	history *spooltest.History
 	config  engine.Config
 	live    LiveOptions
@@ -37,7 +39,7 @@ func newCluster(t *testing.T, model spool.Model, slow bool) *cluster {
 		return json.RawMessage(`"seen"`), nil
 	}})
 	c.config = engine.Config{
-		Agents: []engine.Agent{{Name: "assistant", Model: "m", Tools: []spool.Tool{look}}},
+		Agents: []spool.Agent{{Name: "assistant", Model: "m", Tools: []spool.Tool{look}}},
 		Models: map[string]spool.Model{"m": model}, Log: quiet(),
 		Worker: engine.WorkerOptions{Poll: 100 * time.Millisecond, SweepEvery: 100 * time.Millisecond},
 	}
@@ -54,7 +56,7 @@ func (c *cluster) engine() *engine.Engine {
 	c.Helper()
 	live := c.server.node(&c.live)
 	live.answers = testwait.Limit // on a busy machine an answer takes time, and is not missing
-	b := c.history.Record(spool.Backend{Store: c.store, Live: live, Shared: true})
+	b := c.history.Record(store.Backend{Store: c.store, Live: live, Shared: true})
 	e, err := engine.New(b, c.config)
 	if err != nil {
 		c.Fatal(err)
@@ -64,7 +66,7 @@ func (c *cluster) engine() *engine.Engine {
 }
 
 // work has an engine work until the test ends.
-func (c *cluster) work(e *engine.Engine, o engine.WorkOptions) {
+func (c *cluster) work(e *engine.Engine, o store.WorkOptions) {
 	c.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -86,7 +88,7 @@ func runOf(n int) spool.RunID { return spool.RunID(fmt.Sprintf("r.%d", n)) }
 // start starts the run of a thread.
 func (c *cluster) start(e *engine.Engine, n int) {
 	c.Helper()
-	r, err := e.Run(c.Context(), threadOf(n), engine.StartRequest{Prompt: "go", RunID: runOf(n)})
+	r, err := e.Run(c.Context(), threadOf(n), wire.StartRequest{Prompt: "go", RunID: runOf(n)})
 	if err != nil || !r.Accepted {
 		c.Fatalf("start: %+v, %v", r, err)
 	}
@@ -94,14 +96,14 @@ func (c *cluster) start(e *engine.Engine, n int) {
 }
 
 // follow follows a thread from its start to the end of its run. Each frame is also sent to the channel.
-func (c *cluster) follow(e *engine.Engine, n int) <-chan spool.Frame {
+func (c *cluster) follow(e *engine.Engine, n int) <-chan wire.Frame {
 	client := c.history.Client(&spooltest.Client{Name: fmt.Sprintf("client %d", n), Thread: threadOf(n), FromStart: true})
-	frames := make(chan spool.Frame, 10_000)
+	frames := make(chan wire.Frame, 10_000)
 	ctx := testwait.Context(c.T, fmt.Sprintf("the end of thread %d", n))
 	c.clients.Go(func() {
 		defer close(frames)
 		var done [2]bool
-		for f, err := range e.Follow(ctx, client.Thread, engine.FollowOptions{Cursor: &spool.Cursor{}}) {
+		for f, err := range e.Follow(ctx, client.Thread, wire.FollowOptions{Cursor: &wire.Cursor{}}) {
 			if err != nil {
 				c.Errorf("client %d: %v", n, context.Cause(ctx))
 				return
@@ -119,21 +121,21 @@ func (c *cluster) follow(e *engine.Engine, n int) <-chan spool.Frame {
 
 // ends reports whether a frame is the end of the run's only segment, or tells that the run has ended. A client
 // that comes late learns the state first.
-func ends(f spool.Frame) (segment, run bool) {
+func ends(f wire.Frame) (segment, run bool) {
 	switch f.Kind {
-	case spool.FrameSnapshot:
+	case wire.FrameSnapshot:
 		over := f.Snapshot.AfterMessageID == nil && f.Snapshot.Thread.State.Terminal()
 		return over, over
-	case spool.FrameStream:
+	case wire.FrameStream:
 		return false, false
 	}
-	var state spool.StateChange
-	told := f.Event.Type == spool.NoticeStateChange && json.Unmarshal(f.Event.Payload, &state) == nil
-	return f.Event.Type == spool.EntryRunEnded, told && state.State.Terminal()
+	var state wire.StateChange
+	told := f.Event.Type == wire.NoticeStateChange && json.Unmarshal(f.Event.Payload, &state) == nil
+	return f.Event.Type == wire.EntryRunEnded, told && state.State.Terminal()
 }
 
 // check checks the history of the threads from 0 to n-1, whose runs must have the state.
-func (c *cluster) check(n int, want spool.State) {
+func (c *cluster) check(n int, want wire.State) {
 	c.Helper()
 	c.clients.Wait()
 	for i := range n {
@@ -154,7 +156,7 @@ func (c *cluster) check(n int, want spool.State) {
 func (c *cluster) snapshots() (n int) {
 	for _, client := range c.history.Clients {
 		for _, f := range client.Frames {
-			if f.Kind == spool.FrameSnapshot && f.Snapshot.AfterMessageID == nil {
+			if f.Kind == wire.FrameSnapshot && f.Snapshot.AfterMessageID == nil {
 				n++
 			}
 		}
@@ -177,14 +179,14 @@ func TestEngines(t *testing.T) {
 	c := newCluster(t, talk(), true)
 	front := c.engine()
 	for range 2 {
-		c.work(c.engine(), engine.WorkOptions{})
+		c.work(c.engine(), store.WorkOptions{})
 	}
 	const runs = 30
 	for n := range runs {
 		c.start(front, n)
 		c.follow(front, n)
 	}
-	c.check(runs, spool.Completed)
+	c.check(runs, wire.Completed)
 	if n := c.snapshots(); n != 0 {
 		t.Errorf("the clients got %d snapshots", n)
 	}
@@ -196,7 +198,7 @@ func TestEnginesTickets(t *testing.T) {
 	c := newCluster(t, talk(), true)
 	front := c.engine()
 	relay := newTickets(t, c.server, TicketOptions{})
-	c.work(front, engine.WorkOptions{Deliver: relay.Deliver})
+	c.work(front, store.WorkOptions{Deliver: relay.Deliver})
 	for range 2 {
 		consume(t, newTickets(t, c.server, TicketOptions{}), c.engine(), ConsumeOptions{})
 	}
@@ -205,7 +207,7 @@ func TestEnginesTickets(t *testing.T) {
 		c.start(front, n)
 		c.follow(front, n)
 	}
-	c.check(runs, spool.Completed)
+	c.check(runs, wire.Completed)
 	if n := c.snapshots(); n != 0 {
 		t.Errorf("the clients got %d snapshots", n)
 	}
@@ -221,11 +223,11 @@ func TestStopElsewhere(t *testing.T) {
 	c := newCluster(t, m, true)
 	c.config.Stream.FlushEvery = -1
 	front := c.engine()
-	c.work(c.engine(), engine.WorkOptions{})
+	c.work(c.engine(), store.WorkOptions{})
 	c.start(front, 0)
 	frames := c.follow(front, 0)
 	for f := range frames {
-		if f.Kind == spool.FrameStream && f.Item.Type == spool.ItemTextContent {
+		if f.Kind == wire.FrameStream && f.Item.Type == wire.ItemTextContent {
 			break
 		}
 	}
@@ -233,7 +235,7 @@ func TestStopElsewhere(t *testing.T) {
 		t.Fatalf("stop: %+v, %v", r, err)
 	}
 	c.history.Stopped(threadOf(0))
-	c.check(1, spool.Cancelled)
+	c.check(1, wire.Cancelled)
 }
 
 // NATS goes away while a run streams, and comes back after its first or its second step. The run ends in either
@@ -256,11 +258,11 @@ func TestEnginesOutage(t *testing.T) {
 			c := newCluster(t, m, false)
 			c.config.Stream.FlushEvery = -1
 			front, worker := c.engine(), c.engine()
-			c.work(worker, engine.WorkOptions{})
+			c.work(worker, store.WorkOptions{})
 			c.start(front, 0)
 			frames := c.follow(front, 0)
 			for f := range frames {
-				if f.Kind == spool.FrameStream && f.Item.Type == spool.ItemTextContent {
+				if f.Kind == wire.FrameStream && f.Item.Type == wire.ItemTextContent {
 					break
 				}
 			}
@@ -273,16 +275,16 @@ func TestEnginesOutage(t *testing.T) {
 			close(second)
 			if !back {
 				eventually(t, "the end of the run", func() bool {
-					var thread spool.Thread
-					err := c.store.View(t.Context(), threadOf(0), func(v spool.View) (err error) {
+					var thread wire.Thread
+					err := c.store.View(t.Context(), threadOf(0), func(v store.View) (err error) {
 						thread, err = v.Thread()
 						return err
 					})
-					return err == nil && thread.State == spool.Completed
+					return err == nil && thread.State == wire.Completed
 				})
 				c.server.start()
 			}
-			c.check(1, spool.Completed)
+			c.check(1, wire.Completed)
 			if n := c.snapshots(); n > 2 { // when the stream is lost, and for a run that ends before NATS is back
 				t.Errorf("the client got %d snapshots", n)
 			}
@@ -301,10 +303,10 @@ type unreliable struct {
 
 	mu   sync.Mutex
 	seen int
-	late []spool.Delivery
+	late []store.Delivery
 }
 
-func (u *unreliable) Deliver(ctx context.Context, d spool.Delivery) (spool.JobResult, error) {
+func (u *unreliable) Deliver(ctx context.Context, d store.Delivery) (wire.JobResult, error) {
 	u.mu.Lock()
 	u.seen++
 	n := u.seen
@@ -319,7 +321,7 @@ func (u *unreliable) Deliver(ctx context.Context, d spool.Delivery) (spool.JobRe
 	}
 	switch n % 5 {
 	case 0, 1:
-		return spool.JobResult{Accepted: true}, nil // JetStream says that it has the ticket, and loses it
+		return wire.JobResult{Accepted: true}, nil // JetStream says that it has the ticket, and loses it
 	case 2:
 		defer u.publishAgain(ctx, d)
 	}
@@ -327,8 +329,8 @@ func (u *unreliable) Deliver(ctx context.Context, d spool.Delivery) (spool.JobRe
 }
 
 // publishAgain publishes a ticket as another job, so that nothing sees that it is the same.
-func (u *unreliable) publishAgain(ctx context.Context, d spool.Delivery) {
-	d.JobID, d.Key = spool.NewJobID(), d.Key+":again"
+func (u *unreliable) publishAgain(ctx context.Context, d store.Delivery) {
+	d.JobID, d.Key = wire.NewJobID(), d.Key+":again"
 	_, _ = u.Tickets.Deliver(ctx, d)
 }
 
@@ -338,7 +340,7 @@ func TestUnreliableTickets(t *testing.T) {
 	c := newCluster(t, talk(), false)
 	front := c.engine()
 	u := &unreliable{Tickets: newTickets(t, c.server, TicketOptions{})}
-	c.work(front, engine.WorkOptions{Deliver: u.Deliver})
+	c.work(front, store.WorkOptions{Deliver: u.Deliver})
 	for range 2 {
 		consume(t, newTickets(t, c.server, TicketOptions{}), c.engine(), ConsumeOptions{Concurrency: 4})
 	}
@@ -347,7 +349,7 @@ func TestUnreliableTickets(t *testing.T) {
 		c.start(front, n)
 		c.follow(front, n)
 	}
-	c.check(runs, spool.Completed)
+	c.check(runs, wire.Completed)
 	for _, d := range c.history.Threads {
 		if d.Runs[0].Segments != 1 {
 			t.Errorf("thread %s had %d segments", d.Thread.ID, d.Runs[0].Segments)

@@ -14,15 +14,17 @@ import (
 	"github.com/spoolhq/spool/backend/nats"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // process makes the engine of one process. Others have the same store and the same NATS.
-func process(db spool.Store, conn *natsgo.Conn, config engine.Config) (e *engine.Engine, end func(), err error) {
+func process(db store.Store, conn *natsgo.Conn, config engine.Config) (e *engine.Engine, end func(), err error) {
 	live, err := nats.NewLive(conn, nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	e, err = engine.New(spool.Backend{Store: db, Live: live, Shared: true}, config)
+	e, err = engine.New(store.Backend{Store: db, Live: live, Shared: true}, config)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -35,7 +37,7 @@ func dispatch(ctx context.Context, e *engine.Engine, conn *natsgo.Conn) error {
 	if err != nil {
 		return err
 	}
-	return e.Work(ctx, engine.WorkOptions{Deliver: tickets.Deliver})
+	return e.Work(ctx, store.WorkOptions{Deliver: tickets.Deliver})
 }
 
 // execute executes the jobs that come from NATS.
@@ -54,7 +56,7 @@ func Example() {
 	defer stop()
 	db := memory.New(nil).Store // of several processes it would be a database
 	config := engine.Config{
-		Agents: []engine.Agent{{Name: "assistant", Model: "demo"}},
+		Agents: []spool.Agent{{Name: "assistant", Model: "demo"}},
 		Models: map[string]spool.Model{"demo": demo.New(demo.Config{})},
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -73,7 +75,7 @@ func Example() {
 	}
 
 	front, key := engines[0], spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t1"}
-	started := must(front.Run(ctx, key, engine.StartRequest{Prompt: "Hello"}))
+	started := must(front.Run(ctx, key, wire.StartRequest{Prompt: "Hello"}))
 	fmt.Println("started:", started.Accepted)
 	for entry, err := range front.FollowRecord(ctx, key, 0) {
 		if err != nil {
@@ -82,7 +84,7 @@ func Example() {
 		if entry.Seq > 0 {
 			fmt.Println(entry.Seq, entry.Type)
 		}
-		if entry.Type == spool.EntryRunEnded {
+		if entry.Type == wire.EntryRunEnded {
 			break
 		}
 	}

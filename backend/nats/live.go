@@ -13,6 +13,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/inprocess"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // LiveOptions are the options of [NewLive]. The zero value works.
@@ -40,7 +42,7 @@ const (
 	outgoing = 1 << 14
 )
 
-// Live is a [spool.Live] for processes that share a store: see the package comment. It is safe for concurrent
+// Live is a [store.Live] for processes that share a store: see the package comment. It is safe for concurrent
 // use. [Live.Stop] ends it.
 type Live struct {
 	conn     *natsgo.Conn
@@ -59,10 +61,10 @@ type Live struct {
 
 	mu      sync.Mutex
 	deletes *natsgo.Subscription
-	owned   map[spool.ThreadKey]map[spool.StreamID]*owned
+	owned   map[spool.ThreadKey]map[wire.StreamID]*owned
 	topics  map[spool.ThreadKey]*topic
 	// lost are streams of other processes that are gone for this one, until the given time: see [Live.lose].
-	lost map[spool.StreamKey]time.Time
+	lost map[store.StreamKey]time.Time
 
 	stalled atomic.Bool // the server has not answered a flush
 	stall   chan struct{}
@@ -73,7 +75,7 @@ type Live struct {
 	working sync.WaitGroup
 }
 
-var _ spool.Live = (*Live)(nil)
+var _ store.Live = (*Live)(nil)
 
 // NewLive returns a Live over a connection, which the caller closes after the Live. Several Lives and other
 // code may share the connection. Nil options stand for the defaults. NewLive does not wait for a server. It
@@ -102,8 +104,8 @@ func NewLive(conn *natsgo.Conn, o *LiveOptions) (*Live, error) {
 		conn: conn, subjects: subjects(prefix), node: newNodeID(), patience: patience, answers: answerTimeout, log: log,
 		local: inprocess.NewLive(o.MaxBytes),
 		in:    make(chan *natsgo.Msg, incoming), out: make(chan wakeUp, outgoing),
-		owned: make(map[spool.ThreadKey]map[spool.StreamID]*owned), topics: make(map[spool.ThreadKey]*topic),
-		lost:  make(map[spool.StreamKey]time.Time),
+		owned: make(map[spool.ThreadKey]map[wire.StreamID]*owned), topics: make(map[spool.ThreadKey]*topic),
+		lost:  make(map[store.StreamKey]time.Time),
 		stall: make(chan struct{}, 1),
 	}
 	l.life, l.end = context.WithCancel(context.Background())
@@ -175,7 +177,7 @@ func (l *Live) handle(m *natsgo.Msg) {
 		}
 	case kind == kindStream && len(tokens) == 3:
 		thread := spool.ThreadKey{Tenant: spool.Tenant(tokens[0]), ID: spool.ThreadID(tokens[1])}
-		l.answer(m, spool.StreamKey{Thread: thread, ID: spool.StreamID(tokens[2])})
+		l.answer(m, store.StreamKey{Thread: thread, ID: wire.StreamID(tokens[2])})
 	case kind == kindDelete:
 		d, err := decodeDeletion(m.Data)
 		if err == nil && d.from != l.node {

@@ -7,12 +7,14 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // TestLive checks one process.
 func TestLive(t *testing.T) {
 	t.Parallel()
-	spooltest.TestLive(t, func(t *testing.T) spool.Live {
+	spooltest.TestLive(t, func(t *testing.T) store.Live {
 		t.Helper()
 		return startServer(t).node(nil)
 	})
@@ -22,7 +24,7 @@ func TestLive(t *testing.T) {
 // rest. One wakes, and the other one listens.
 func TestLiveRemote(t *testing.T) {
 	t.Parallel()
-	spooltest.TestLive(t, func(t *testing.T) spool.Live {
+	spooltest.TestLive(t, func(t *testing.T) store.Live {
 		t.Helper()
 		s := startServer(t)
 		return apart{here: s.node(nil), there: s.node(nil)}
@@ -32,17 +34,17 @@ func TestLiveRemote(t *testing.T) {
 // apart makes two processes one Live.
 type apart struct{ here, there *Live }
 
-func (a apart) Open(ctx context.Context, key spool.StreamKey) error { return a.there.Open(ctx, key) }
+func (a apart) Open(ctx context.Context, key store.StreamKey) error { return a.there.Open(ctx, key) }
 
-func (a apart) Append(ctx context.Context, key spool.StreamKey, items []spool.Item) error {
+func (a apart) Append(ctx context.Context, key store.StreamKey, items []wire.Item) error {
 	return a.here.Append(ctx, key, items)
 }
 
-func (a apart) Read(ctx context.Context, key spool.StreamKey, after spool.Offset, limit int) (spool.StreamPage, error) {
+func (a apart) Read(ctx context.Context, key store.StreamKey, after wire.Offset, limit int) (store.StreamPage, error) {
 	return a.here.Read(ctx, key, after, limit)
 }
 
-func (a apart) Close(ctx context.Context, key spool.StreamKey, end spool.Item, grace time.Duration) error {
+func (a apart) Close(ctx context.Context, key store.StreamKey, end wire.Item, grace time.Duration) error {
 	return a.here.Close(ctx, key, end, grace)
 }
 
@@ -50,12 +52,12 @@ func (a apart) Delete(ctx context.Context, thread spool.ThreadKey) error {
 	return a.here.Delete(ctx, thread)
 }
 
-func (a apart) Wake(topic spool.ThreadKey, kind spool.WakeKind, notice []byte) {
+func (a apart) Wake(topic spool.ThreadKey, kind store.WakeKind, notice []byte) {
 	a.there.Wake(topic, kind, notice)
 }
 
 func (a apart) Subscribe(
-	ctx context.Context, topic spool.ThreadKey, fn func(kind spool.WakeKind, notice []byte),
+	ctx context.Context, topic spool.ThreadKey, fn func(kind store.WakeKind, notice []byte),
 ) (stop func(), err error) {
 	return a.here.Subscribe(ctx, topic, fn)
 }
@@ -72,7 +74,7 @@ func TestConfirmCanceled(t *testing.T) {
 		t.Error("the server counts as stalled")
 	}
 	for n := range int64(20) {
-		key := spool.StreamKey{Thread: thread, ID: spool.NewStreamID("r", int(n)+1)}
+		key := store.StreamKey{Thread: thread, ID: wire.NewStreamID("r", int(n)+1)}
 		here.confirm(ctx)
 		open(t, here, key, items(1, 1, 3))
 		wantItems(t, there, key, items(1, 1, 3))

@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 const (
@@ -26,7 +26,7 @@ func (q request) positioned() bool {
 }
 
 // lose makes a stream that another process owns gone for this process.
-func (l *Live) lose(key spool.StreamKey, d time.Duration) {
+func (l *Live) lose(key store.StreamKey, d time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
@@ -40,7 +40,7 @@ func (l *Live) lose(key spool.StreamKey, d time.Duration) {
 	l.lost[key] = now.Add(d)
 }
 
-func (l *Live) isLost(key spool.StreamKey) bool {
+func (l *Live) isLost(key store.StreamKey) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	until, ok := l.lost[key]

@@ -16,27 +16,29 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/testing/testwait"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 var (
 	thread = spool.ThreadKey{Tenant: "acme", ID: "t.1"}
-	run    = spool.StreamKey{Thread: thread, ID: "r.1:1"}
+	run    = store.StreamKey{Thread: thread, ID: "r.1:1"}
 )
 
 // items returns items of a fence with the numbers from first to last.
-func items(fence, first, last int64) (all []spool.Item) {
+func items(fence, first, last int64) (all []wire.Item) {
 	for n := first; n <= last; n++ {
-		all = append(all, spool.NewItem(spool.ItemTextContent, spool.Offset{Fence: fence, N: n}, n, spool.Delta{MessageID: "m", Delta: "word"}))
+		all = append(all, wire.NewItem(wire.ItemTextContent, wire.Offset{Fence: fence, N: n}, n, wire.Delta{MessageID: "m", Delta: "word"}))
 	}
 	return all
 }
 
-func endItem(fence, n int64) spool.Item {
-	return spool.NewItem(spool.ItemRunFinished, spool.Offset{Fence: fence, N: n}, n, spool.StreamFinished{Status: spool.SegmentFinished})
+func endItem(fence, n int64) wire.Item {
+	return wire.NewItem(wire.ItemRunFinished, wire.Offset{Fence: fence, N: n}, n, wire.StreamFinished{Status: wire.SegmentFinished})
 }
 
 // open opens a stream with items.
-func open(t *testing.T, l *Live, key spool.StreamKey, all []spool.Item) {
+func open(t *testing.T, l *Live, key store.StreamKey, all []wire.Item) {
 	t.Helper()
 	if err := l.Open(t.Context(), key); err != nil {
 		t.Fatal(err)
@@ -47,9 +49,9 @@ func open(t *testing.T, l *Live, key spool.StreamKey, all []spool.Item) {
 }
 
 // wantItems checks all items of a stream.
-func wantItems(t *testing.T, l *Live, key spool.StreamKey, want []spool.Item) {
+func wantItems(t *testing.T, l *Live, key store.StreamKey, want []wire.Item) {
 	t.Helper()
-	page, err := l.Read(t.Context(), key, spool.Offset{}, 0)
+	page, err := l.Read(t.Context(), key, wire.Offset{}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +60,7 @@ func wantItems(t *testing.T, l *Live, key spool.StreamKey, want []spool.Item) {
 	}
 }
 
-func same(a, b spool.Item) bool {
+func same(a, b wire.Item) bool {
 	return a.Offset == b.Offset && a.Type == b.Type && a.Seq == b.Seq && string(a.Data) == string(b.Data)
 }
 
@@ -85,12 +87,12 @@ func eventually(t *testing.T, what string, ok func() bool) {
 }
 
 // listener collects wake-ups.
-type listener chan spool.WakeKind
+type listener chan store.WakeKind
 
 func listen(t *testing.T, l *Live, topic spool.ThreadKey) listener {
 	t.Helper()
 	woken := make(listener, 1<<16)
-	stop, err := l.Subscribe(t.Context(), topic, func(kind spool.WakeKind, _ []byte) {
+	stop, err := l.Subscribe(t.Context(), topic, func(kind store.WakeKind, _ []byte) {
 		select {
 		case woken <- kind:
 		default:
@@ -104,9 +106,9 @@ func listen(t *testing.T, l *Live, topic spool.ThreadKey) listener {
 }
 
 // wants waits for a wake-up of the given kind, and passes over others.
-func (l listener) wants(t *testing.T, kind spool.WakeKind) {
+func (l listener) wants(t *testing.T, kind store.WakeKind) {
 	t.Helper()
-	for got := spool.WakeKind(""); got != kind; {
+	for got := store.WakeKind(""); got != kind; {
 		got = testwait.For(t, l, "a wake-up for "+string(kind))
 	}
 }
@@ -127,11 +129,11 @@ func TestOwnerDies(t *testing.T) {
 	wantItems(t, other, run, items(1, 1, 3))
 	conn.Close()
 	eventually(t, "the stream to go", func() bool {
-		_, err := other.Read(t.Context(), run, spool.Offset{}, 0)
-		return errors.Is(err, spool.ErrStreamGone)
+		_, err := other.Read(t.Context(), run, wire.Offset{}, 0)
+		return errors.Is(err, store.ErrStreamGone)
 	})
-	wantIs(t, "Append", other.Append(t.Context(), run, items(1, 4, 4)), spool.ErrStreamGone)
-	wantIs(t, "Close", other.Close(t.Context(), run, endItem(1, 4), time.Hour), spool.ErrStreamGone)
+	wantIs(t, "Append", other.Append(t.Context(), run, items(1, 4, 4)), store.ErrStreamGone)
+	wantIs(t, "Close", other.Close(t.Context(), run, endItem(1, 4), time.Hour), store.ErrStreamGone)
 	owner.Stop()
 }
 
@@ -142,14 +144,14 @@ func TestStaleFence(t *testing.T) {
 	owner, other := s.node(nil), s.node(nil)
 	open(t, owner, run, items(4, 1, 2))
 	for name, l := range map[string]*Live{"the owner": owner, "another process": other} {
-		wantIs(t, "an append with an old fence, of "+name, l.Append(t.Context(), run, items(3, 9, 9)), spool.ErrOffsetUsed)
-		wantIs(t, "an append of an old item, of "+name, l.Append(t.Context(), run, items(4, 2, 2)), spool.ErrOffsetUsed)
+		wantIs(t, "an append with an old fence, of "+name, l.Append(t.Context(), run, items(3, 9, 9)), store.ErrOffsetUsed)
+		wantIs(t, "an append of an old item, of "+name, l.Append(t.Context(), run, items(4, 2, 2)), store.ErrOffsetUsed)
 	}
 	if err := other.Close(t.Context(), run, endItem(5, 1), time.Hour); err != nil { // as the worker that has the lease now
 		t.Fatal(err)
 	}
-	wantIs(t, "an append of the owner after the close", owner.Append(t.Context(), run, items(4, 3, 3)), spool.ErrStreamClosed)
-	wantIs(t, "opening the closed stream elsewhere", other.Open(t.Context(), run), spool.ErrStreamClosed)
+	wantIs(t, "an append of the owner after the close", owner.Append(t.Context(), run, items(4, 3, 3)), store.ErrStreamClosed)
+	wantIs(t, "opening the closed stream elsewhere", other.Open(t.Context(), run), store.ErrStreamClosed)
 	wantItems(t, other, run, append(items(4, 1, 2), endItem(5, 1)))
 }
 
@@ -162,7 +164,7 @@ func TestServerAway(t *testing.T) {
 	open(t, owner, run, items(1, 1, 3))
 	wantItems(t, other, run, items(1, 1, 3))
 	before := listen(t, other, thread)
-	jobs := listen(t, other, spool.JobsTopic)
+	jobs := listen(t, other, store.JobsTopic)
 	s.stop()
 	eventually(t, "both to notice", func() bool { return !owner.link.state().up && !other.link.state().up })
 
@@ -170,31 +172,31 @@ func TestServerAway(t *testing.T) {
 		t.Errorf("Append without a server: %v", err)
 	}
 	wantItems(t, owner, run, items(1, 1, 6))
-	_, err := other.Read(t.Context(), run, spool.Offset{}, 0)
-	wantIs(t, "Read elsewhere without a server", err, spool.ErrStreamGone)
+	_, err := other.Read(t.Context(), run, wire.Offset{}, 0)
+	wantIs(t, "Read elsewhere without a server", err, store.ErrStreamGone)
 	if err := other.Delete(t.Context(), spool.ThreadKey{Tenant: "acme", ID: "t2"}); spool.CodeOf(err) != spool.Unavailable {
 		t.Errorf("Delete without a server: %v", err)
 	}
-	next := spool.StreamKey{Thread: thread, ID: "r.1:2"}
+	next := store.StreamKey{Thread: thread, ID: "r.1:2"}
 	open(t, other, next, items(2, 1, 1))
 	during := listen(t, other, thread)
 	for range 2 * outgoing {
-		other.Wake(thread, spool.WakeStream, nil)
+		other.Wake(thread, store.WakeStream, nil)
 	}
-	before.wants(t, spool.WakeStream) // within the process, nothing has changed
-	during.wants(t, spool.WakeStream)
+	before.wants(t, store.WakeStream) // within the process, nothing has changed
+	during.wants(t, store.WakeStream)
 
 	s.start()
-	before.wants(t, spool.WakeRecord)
-	during.wants(t, spool.WakeRecord)
-	during.wants(t, spool.WakeStop)
-	jobs.wants(t, spool.WakeJobs)
+	before.wants(t, store.WakeRecord)
+	during.wants(t, store.WakeRecord)
+	during.wants(t, store.WakeStop)
+	jobs.wants(t, store.WakeJobs)
 	eventually(t, "both to be back", func() bool { return owner.link.state().up && other.link.state().up })
 	wantItems(t, other, run, items(1, 1, 6))
 	wantItems(t, owner, next, items(2, 1, 1))
-	owner.Wake(thread, spool.WakeDeleted, nil)
-	before.wants(t, spool.WakeDeleted)
-	during.wants(t, spool.WakeDeleted)
+	owner.Wake(thread, store.WakeDeleted, nil)
+	before.wants(t, store.WakeDeleted)
+	during.wants(t, store.WakeDeleted)
 }
 
 // A reader that was told in the middle of a stream that the rest is gone has got a snapshot instead. So the
@@ -203,21 +205,21 @@ func TestLostStaysLost(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
 	owner, other := s.node(nil), s.node(&LiveOptions{Patience: 50 * time.Millisecond})
-	next := spool.StreamKey{Thread: thread, ID: "r.1:2"}
+	next := store.StreamKey{Thread: thread, ID: "r.1:2"}
 	open(t, owner, run, items(1, 1, 3))
 	open(t, owner, next, nil)
 	wantItems(t, other, run, items(1, 1, 3))
 	s.stop()
 	eventually(t, "both to notice", func() bool { return !owner.link.state().up && !other.link.state().up })
-	_, err := other.Read(t.Context(), run, spool.Offset{Fence: 1, N: 2}, 0)
-	wantIs(t, "Read of the rest", err, spool.ErrStreamGone)
-	_, err = other.Read(t.Context(), next, spool.Offset{}, 0)
-	wantIs(t, "Read of a stream that may not be open yet", err, spool.ErrStreamGone)
+	_, err := other.Read(t.Context(), run, wire.Offset{Fence: 1, N: 2}, 0)
+	wantIs(t, "Read of the rest", err, store.ErrStreamGone)
+	_, err = other.Read(t.Context(), next, wire.Offset{}, 0)
+	wantIs(t, "Read of a stream that may not be open yet", err, store.ErrStreamGone)
 	s.start()
 	eventually(t, "both to be back", func() bool { return owner.link.state().up && other.link.state().up })
-	for _, after := range []spool.Offset{{}, {Fence: 1, N: 2}, {Fence: math.MaxInt64, N: math.MaxInt64}} {
+	for _, after := range []wire.Offset{{}, {Fence: 1, N: 2}, {Fence: math.MaxInt64, N: math.MaxInt64}} {
 		_, err = other.Read(t.Context(), run, after, 0)
-		wantIs(t, "Read after the outage", err, spool.ErrStreamGone)
+		wantIs(t, "Read after the outage", err, store.ErrStreamGone)
 	}
 	wantItems(t, other, next, nil)
 	wantItems(t, owner, run, items(1, 1, 3))
@@ -232,10 +234,10 @@ func TestShortOutage(t *testing.T) {
 	wantItems(t, other, run, items(1, 1, 3))
 	s.stop()
 	eventually(t, "both to notice", func() bool { return !owner.link.state().up && !other.link.state().up })
-	read := make(chan spool.StreamPage, 1)
+	read := make(chan store.StreamPage, 1)
 	go func() {
-		page, err := other.Read(t.Context(), run, spool.Offset{Fence: 1, N: 1}, 0)
-		if err != nil && !errors.Is(err, spool.ErrStreamGone) { // the owner may be back later
+		page, err := other.Read(t.Context(), run, wire.Offset{Fence: 1, N: 1}, 0)
+		if err != nil && !errors.Is(err, store.ErrStreamGone) { // the owner may be back later
 			t.Error(err)
 		}
 		read <- page
@@ -262,8 +264,8 @@ func TestSilentOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 {
-		_, err := l.Read(t.Context(), run, spool.Offset{}, 0)
-		wantIs(t, "Read", err, spool.ErrStreamGone)
+		_, err := l.Read(t.Context(), run, wire.Offset{}, 0)
+		wantIs(t, "Read", err, store.ErrStreamGone)
 	}
 	if len(asked) != 1 {
 		t.Errorf("the owner was asked %d times", len(asked))
@@ -342,16 +344,16 @@ func TestStalledServer(t *testing.T) {
 	}
 	g.open.Lock()
 	woken := listen(t, l, thread)
-	long := []byte(`"` + strings.Repeat("x", spool.MaxNoticeBytes-2) + `"`)
+	long := []byte(`"` + strings.Repeat("x", store.MaxNoticeBytes-2) + `"`)
 	if err := l.Open(t.Context(), run); err != nil {
 		t.Errorf("Open: %v", err)
 	}
 	for range 4 * outgoing { // more than the queue and the buffers of the connection have room for
-		l.Wake(spool.ThreadKey{Tenant: "acme", ID: "other"}, spool.WakeNotice, long)
+		l.Wake(spool.ThreadKey{Tenant: "acme", ID: "other"}, store.WakeNotice, long)
 	}
 	if !l.link.state().up {
 		t.Error("Wake has waited until the connection was given up")
 	}
 	g.open.Unlock()
-	woken.wants(t, spool.WakeRecord)
+	woken.wants(t, store.WakeRecord)
 }

@@ -7,6 +7,8 @@ import (
 	natsgo "github.com/nats-io/nats.go"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // owned is a stream that this process owns. Its items are in [Live.local].
@@ -23,14 +25,14 @@ func (o *owned) stopTimer() {
 	}
 }
 
-func (l *Live) owns(key spool.StreamKey) bool {
+func (l *Live) owns(key store.StreamKey) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.owned[key.Thread][key.ID] != nil
 }
 
 // own makes this process the owner of a stream, if it is not.
-func (l *Live) own(key spool.StreamKey) error {
+func (l *Live) own(key store.StreamKey) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if o := l.owned[key.Thread][key.ID]; o != nil {
@@ -45,7 +47,7 @@ func (l *Live) own(key spool.StreamKey) error {
 		return spool.Wrap(spool.Unavailable, "subscribe to NATS", err)
 	}
 	if l.owned[key.Thread] == nil {
-		l.owned[key.Thread] = make(map[spool.StreamID]*owned)
+		l.owned[key.Thread] = make(map[wire.StreamID]*owned)
 	}
 	l.owned[key.Thread][key.ID] = &owned{sub: sub}
 	delete(l.lost, key)
@@ -53,7 +55,7 @@ func (l *Live) own(key spool.StreamKey) error {
 }
 
 // disown ends the ownership of a stream. If only is set, it does nothing unless that is the owned stream.
-func (l *Live) disown(key spool.StreamKey, only *owned) {
+func (l *Live) disown(key store.StreamKey, only *owned) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	o := l.owned[key.Thread][key.ID]
@@ -69,7 +71,7 @@ func (l *Live) disown(key spool.StreamKey, only *owned) {
 }
 
 // closeOwned closes a stream of this process, which stays owned as long as it can be read.
-func (l *Live) closeOwned(ctx context.Context, key spool.StreamKey, end spool.Item, grace time.Duration) error {
+func (l *Live) closeOwned(ctx context.Context, key store.StreamKey, end wire.Item, grace time.Duration) error {
 	err := l.local.Close(ctx, key, end, grace)
 	switch {
 	case err != nil && spool.CodeOf(err) != spool.Gone:
@@ -104,7 +106,7 @@ func (l *Live) deleteOwned(ctx context.Context, thread spool.ThreadKey) {
 }
 
 // answer answers a request for a stream of this process.
-func (l *Live) answer(m *natsgo.Msg, key spool.StreamKey) {
+func (l *Live) answer(m *natsgo.Msg, key store.StreamKey) {
 	if m.Reply == "" {
 		return
 	}
@@ -117,7 +119,7 @@ func (l *Live) answer(m *natsgo.Msg, key spool.StreamKey) {
 	}
 }
 
-func (l *Live) perform(q request, key spool.StreamKey) (p reply) {
+func (l *Live) perform(q request, key store.StreamKey) (p reply) {
 	ctx := context.Background() // local calls do not wait
 	switch q.op {
 	case opFind:
@@ -147,18 +149,18 @@ func (l *Live) perform(q request, key spool.StreamKey) (p reply) {
 
 // find returns nil for an open stream of this process, and otherwise the error of [Live.Open] or a
 // [spool.Gone] error.
-func (l *Live) find(ctx context.Context, key spool.StreamKey) error {
-	page, err := l.local.Read(ctx, key, spool.Offset{}, 1)
+func (l *Live) find(ctx context.Context, key store.StreamKey) error {
+	page, err := l.local.Read(ctx, key, wire.Offset{}, 1)
 	if err != nil || page.Last.IsZero() {
 		return err
 	}
 	if page, err = l.local.Read(ctx, key, page.Last, 1); err == nil && page.Ended {
-		return spool.ErrStreamClosed
+		return store.ErrStreamClosed
 	}
 	return err
 }
 
-func (l *Live) appendOwned(ctx context.Context, key spool.StreamKey, items []spool.Item) error {
+func (l *Live) appendOwned(ctx context.Context, key store.StreamKey, items []wire.Item) error {
 	err := l.local.Append(ctx, key, items)
 	if spool.CodeOf(err) == spool.Gone { // it was removed, because the streams had too many bytes
 		l.disown(key, nil)
@@ -177,7 +179,7 @@ const (
 
 // bounded returns a reply with as much of a page as room has bytes for. Skip is how many bytes of the first
 // item's data the reader has. An item that is larger than room is sent in parts.
-func bounded(page spool.StreamPage, skip, room int64) reply {
+func bounded(page store.StreamPage, skip, room int64) reply {
 	p := reply{status: statusDone, page: page}
 	for i, item := range page.Items {
 		size := itemOverhead + int64(len(item.Type)+len(item.Data))
@@ -195,7 +197,7 @@ func bounded(page spool.StreamPage, skip, room int64) reply {
 		to := min(whole, from+max(room-itemOverhead-int64(len(item.Type)), 1))
 		p.size, item.Data = whole, item.Data[from:to]
 		p.page.Ended = page.Ended && to == whole && len(page.Items) == 1
-		p.page.Items = []spool.Item{item}
+		p.page.Items = []wire.Item{item}
 		return p
 	}
 	return p

@@ -8,16 +8,18 @@ import (
 	natsgo "github.com/nats-io/nats.go"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Open makes this process the owner of the stream, unless another process has it. If two processes open the
 // same stream at the same moment, each may get its own. An engine never does that, because the id of a stream
 // has the number of its segment.
-func (l *Live) Open(ctx context.Context, key spool.StreamKey) error {
+func (l *Live) Open(ctx context.Context, key store.StreamKey) error {
 	if l.owns(key) {
 		return l.openOwned(ctx, key)
 	}
-	if _, err := l.ask(ctx, key, request{op: opFind}); !errors.Is(err, spool.ErrStreamGone) {
+	if _, err := l.ask(ctx, key, request{op: opFind}); !errors.Is(err, store.ErrStreamGone) {
 		return err
 	}
 	if err := l.openOwned(ctx, key); err != nil {
@@ -27,7 +29,7 @@ func (l *Live) Open(ctx context.Context, key spool.StreamKey) error {
 	return nil
 }
 
-func (l *Live) openOwned(ctx context.Context, key spool.StreamKey) error {
+func (l *Live) openOwned(ctx context.Context, key store.StreamKey) error {
 	if err := l.local.Open(ctx, key); err != nil {
 		return err
 	}
@@ -35,7 +37,7 @@ func (l *Live) openOwned(ctx context.Context, key spool.StreamKey) error {
 }
 
 // Append adds items in this process, if it owns the stream. Then it does not wait for NATS.
-func (l *Live) Append(ctx context.Context, key spool.StreamKey, items []spool.Item) error {
+func (l *Live) Append(ctx context.Context, key store.StreamKey, items []wire.Item) error {
 	if l.owns(key) {
 		return l.appendOwned(ctx, key, items)
 	}
@@ -44,9 +46,9 @@ func (l *Live) Append(ctx context.Context, key spool.StreamKey, items []spool.It
 }
 
 // Read reads in this process, or asks the stream's owner. If NATS stays away for
-// [LiveOptions.Patience], it returns an [spool.ErrStreamGone] error. A reader that has read a part of the stream
+// [LiveOptions.Patience], it returns an [store.ErrStreamGone] error. A reader that has read a part of the stream
 // has lost it then: the stream stays gone for this process, as for a reader whose stream was removed.
-func (l *Live) Read(ctx context.Context, key spool.StreamKey, after spool.Offset, limit int) (spool.StreamPage, error) {
+func (l *Live) Read(ctx context.Context, key store.StreamKey, after wire.Offset, limit int) (store.StreamPage, error) {
 	if l.owns(key) {
 		return l.local.Read(ctx, key, after, limit)
 	}
@@ -61,7 +63,7 @@ func (l *Live) Read(ctx context.Context, key spool.StreamKey, after spool.Offset
 			err = r.add(p)
 		}
 		if err != nil {
-			return spool.StreamPage{}, err
+			return store.StreamPage{}, err
 		}
 		if r.part == nil && (len(p.page.Items) == 0 || r.after.Compare(r.page.Last) >= 0 || limit > 0 && len(r.page.Items) >= limit) {
 			return r.page, nil
@@ -71,9 +73,9 @@ func (l *Live) Read(ctx context.Context, key spool.StreamKey, after spool.Offset
 
 // remoteRead collects a page from several replies.
 type remoteRead struct {
-	page  spool.StreamPage
-	after spool.Offset // of the last item in page
-	part  []byte       // of the data of an item that one message has no room for
+	page  store.StreamPage
+	after wire.Offset // of the last item in page
+	part  []byte      // of the data of an item that one message has no room for
 }
 
 func (r *remoteRead) add(p reply) error {
@@ -82,7 +84,7 @@ func (r *remoteRead) add(p reply) error {
 	case p.size == 0 && r.part == nil:
 		r.page.Items = append(r.page.Items, p.page.Items...)
 	case p.size == 0 || len(p.page.Items) != 1 || len(p.page.Items[0].Data) == 0:
-		return spool.ErrStreamGone // the stream has begun anew
+		return store.ErrStreamGone // the stream has begun anew
 	default:
 		item := p.page.Items[0]
 		if r.part = append(r.part, item.Data...); int64(len(r.part)) < p.size {
@@ -98,11 +100,11 @@ func (r *remoteRead) add(p reply) error {
 }
 
 // Close closes the stream in this process, or asks the stream's owner to.
-func (l *Live) Close(ctx context.Context, key spool.StreamKey, end spool.Item, grace time.Duration) error {
+func (l *Live) Close(ctx context.Context, key store.StreamKey, end wire.Item, grace time.Duration) error {
 	if l.owns(key) {
 		return l.closeOwned(ctx, key, end, grace)
 	}
-	_, err := l.ask(ctx, key, request{op: opClose, items: []spool.Item{end}, grace: grace})
+	_, err := l.ask(ctx, key, request{op: opClose, items: []wire.Item{end}, grace: grace})
 	return err
 }
 
@@ -126,14 +128,14 @@ func (l *Live) Delete(ctx context.Context, thread spool.ThreadKey) error {
 	return spool.Wrap(spool.Unavailable, "tell the other processes to delete run streams", err)
 }
 
-// ask asks the owner of a stream. It returns [spool.ErrStreamGone] if there is none, or if it cannot be reached
+// ask asks the owner of a stream. It returns [store.ErrStreamGone] if there is none, or if it cannot be reached
 // in time.
-func (l *Live) ask(ctx context.Context, key spool.StreamKey, q request) (reply, error) {
+func (l *Live) ask(ctx context.Context, key store.StreamKey, q request) (reply, error) {
 	if err := ctx.Err(); err != nil {
 		return reply{}, err
 	}
 	if l.isLost(key) {
-		return reply{}, spool.ErrStreamGone
+		return reply{}, store.ErrStreamGone
 	}
 	p, err := l.askOwner(ctx, key, q)
 	switch {
@@ -148,7 +150,7 @@ func (l *Live) ask(ctx context.Context, key spool.StreamKey, q request) (reply, 
 	case errors.Is(err, errSilent):
 		l.lose(key, silentFor)
 	}
-	return reply{}, spool.ErrStreamGone
+	return reply{}, store.ErrStreamGone
 }
 
 var (
@@ -160,7 +162,7 @@ var (
 
 // askOwner sends a request to the owner of a stream, and waits for a connection before that. If the connection
 // changes in between, it asks again.
-func (l *Live) askOwner(ctx context.Context, key spool.StreamKey, q request) (reply, error) {
+func (l *Live) askOwner(ctx context.Context, key store.StreamKey, q request) (reply, error) {
 	subject, data := l.subjects.stream(key), q.encode()
 	for {
 		state, up := l.link.wait(ctx, l.patience)

@@ -10,6 +10,8 @@ import (
 	natsgo "github.com/nats-io/nats.go"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // A reader elsewhere gets the same pages, also of items that are larger than a message may be.
@@ -21,20 +23,20 @@ func TestPages(t *testing.T) {
 	s.start()
 	owner, other := s.node(nil), s.node(nil)
 	random := rand.New(rand.NewPCG(3, 5))
-	var all []spool.Item
+	var all []wire.Item
 	for n := range int64(300) {
 		text := strings.Repeat("x", random.IntN(100))
 		if n%25 == 7 {
 			text = strings.Repeat("y", random.IntN(20<<10))
 		}
-		all = append(all, spool.NewItem(spool.ItemTextContent, spool.Offset{Fence: 2, N: n + 1}, n/9, spool.Delta{MessageID: "m", Delta: text}))
+		all = append(all, wire.NewItem(wire.ItemTextContent, wire.Offset{Fence: 2, N: n + 1}, n/9, wire.Delta{MessageID: "m", Delta: text}))
 	}
 	open(t, owner, run, all)
 	check := func() {
 		t.Helper()
 		for _, limit := range []int{0, 1, 2, 50, 299, 300, 301} {
 			for _, after := range []int64{0, 1, 6, 7, 8, 150, 299, 300, 301, 400} {
-				offset := spool.Offset{Fence: 2, N: after}
+				offset := wire.Offset{Fence: 2, N: after}
 				want, err := owner.Read(t.Context(), run, offset, limit)
 				if err != nil {
 					t.Fatal(err)
@@ -78,14 +80,14 @@ func TestIDs(t *testing.T) {
 	heard := make([]listener, len(keys))
 	for i, key := range keys {
 		heard[i] = listen(t, two, key)
-		open(t, one, spool.StreamKey{Thread: key, ID: "r.1:1"}, items(1, 1, int64(i+1)))
+		open(t, one, store.StreamKey{Thread: key, ID: "r.1:1"}, items(1, 1, int64(i+1)))
 	}
 	for _, key := range keys {
-		one.Wake(key, spool.WakeRecord, nil)
+		one.Wake(key, store.WakeRecord, nil)
 	}
 	for i, key := range keys {
-		heard[i].wants(t, spool.WakeRecord)
-		wantItems(t, two, spool.StreamKey{Thread: key, ID: "r.1:1"}, items(1, 1, int64(i+1)))
+		heard[i].wants(t, store.WakeRecord)
+		wantItems(t, two, store.StreamKey{Thread: key, ID: "r.1:1"}, items(1, 1, int64(i+1)))
 	}
 	for i, key := range keys {
 		if len(heard[i]) != 0 {
@@ -99,17 +101,17 @@ func TestNothingRemains(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
 	l := s.node(nil)
-	if _, err := l.Read(t.Context(), run, spool.Offset{}, 0); err == nil { // it makes the inbox of the connection
+	if _, err := l.Read(t.Context(), run, wire.Offset{}, 0); err == nil { // it makes the inbox of the connection
 		t.Fatal("there is a stream already")
 	}
 	before := s.NumSubscriptions()
-	stop, err := l.Subscribe(t.Context(), thread, func(spool.WakeKind, []byte) {})
+	stop, err := l.Subscribe(t.Context(), thread, func(store.WakeKind, []byte) {})
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := spool.StreamKey{Thread: spool.ThreadKey{Tenant: "acme", ID: "t2"}, ID: "r:1"}
-	passing := spool.StreamKey{Thread: thread, ID: "r:2"}
-	for _, key := range []spool.StreamKey{run, other, passing} {
+	other := store.StreamKey{Thread: spool.ThreadKey{Tenant: "acme", ID: "t2"}, ID: "r:1"}
+	passing := store.StreamKey{Thread: thread, ID: "r:2"}
+	for _, key := range []store.StreamKey{run, other, passing} {
 		open(t, l, key, items(1, 1, 3))
 	}
 	if now := s.NumSubscriptions(); now != before+4 {
@@ -141,14 +143,14 @@ func TestOpenAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := owner.owned[thread][run.ID]
-	open(t, owner, spool.StreamKey{Thread: thread, ID: "r:2"}, items(1, 1, 30))
-	_, err := owner.Read(t.Context(), run, spool.Offset{}, 0)
-	wantIs(t, "Read of the stream that was pushed out", err, spool.ErrStreamGone)
+	open(t, owner, store.StreamKey{Thread: thread, ID: "r:2"}, items(1, 1, 30))
+	_, err := owner.Read(t.Context(), run, wire.Offset{}, 0)
+	wantIs(t, "Read of the stream that was pushed out", err, store.ErrStreamGone)
 	if err := owner.Open(t.Context(), run); err != nil {
 		t.Fatal(err)
 	}
 	owner.disown(run, first) // as the timer does
-	if page, err := other.Read(t.Context(), run, spool.Offset{}, 0); err != nil || page.Ended {
+	if page, err := other.Read(t.Context(), run, wire.Offset{}, 0); err != nil || page.Ended {
 		t.Errorf("the stream that was opened again: %v, ended %t", err, page.Ended)
 	}
 }
@@ -159,8 +161,8 @@ func TestPushedOut(t *testing.T) {
 	s := startServer(t)
 	owner := s.node(&LiveOptions{MaxBytes: 4 << 10})
 	open(t, owner, run, nil)
-	open(t, owner, spool.StreamKey{Thread: thread, ID: "r:2"}, items(1, 1, 30))
-	wantIs(t, "Append", owner.Append(t.Context(), run, items(1, 1, 1)), spool.ErrStreamGone)
+	open(t, owner, store.StreamKey{Thread: thread, ID: "r:2"}, items(1, 1, 30))
+	wantIs(t, "Append", owner.Append(t.Context(), run, items(1, 1, 1)), store.ErrStreamGone)
 	if owner.owns(run) {
 		t.Error("it is still owned")
 	}
@@ -202,10 +204,10 @@ func TestForeignMessages(t *testing.T) {
 			}
 		}
 	}
-	if err := conn.Publish(l.subjects.wake(thread), wakeUp{from: 1, kind: spool.WakeStop}.encode()); err != nil {
+	if err := conn.Publish(l.subjects.wake(thread), wakeUp{from: 1, kind: store.WakeStop}.encode()); err != nil {
 		t.Fatal(err)
 	}
-	woken.wants(t, spool.WakeStop)
+	woken.wants(t, store.WakeStop)
 	wantItems(t, s.node(nil), run, items(1, 1, 2))
 }
 
@@ -229,8 +231,8 @@ func FuzzWire(f *testing.F) {
 	all := items(1, 1, 2)
 	f.Add(request{op: opRead, after: all[0].Offset, limit: 3, skip: 1}.encode())
 	f.Add(request{op: opClose, items: all[:1], grace: time.Minute}.encode())
-	f.Add(reply{status: statusDone, page: spool.StreamPage{Items: all, Last: all[1].Offset, Ended: true}, size: 9}.encode())
-	f.Add(wakeUp{from: 7, kind: spool.WakeNotice, notice: []byte(`{"a":1}`)}.encode())
+	f.Add(reply{status: statusDone, page: store.StreamPage{Items: all, Last: all[1].Offset, Ended: true}, size: 9}.encode())
+	f.Add(wakeUp{from: 7, kind: store.WakeNotice, notice: []byte(`{"a":1}`)}.encode())
 	f.Add(deletion{from: 7, thread: thread}.encode())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		again(t, data, decodeRequest)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // DefaultPrefix begins the subjects of Spool, unless the options have another prefix.
@@ -75,7 +76,7 @@ func (s subjects) wake(topic spool.ThreadKey) string {
 	return s.of(kindWake, string(topic.Tenant), string(topic.ID))
 }
 
-func (s subjects) stream(key spool.StreamKey) string {
+func (s subjects) stream(key store.StreamKey) string {
 	return s.of(kindStream, string(key.Thread.Tenant), string(key.Thread.ID), string(key.ID))
 }
 

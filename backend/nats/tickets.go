@@ -12,6 +12,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // TicketOptions are the options of [NewTickets]. The zero value works.
@@ -35,9 +37,9 @@ type TicketOptions struct {
 	// Timeout bounds each request to JetStream. Defaults to 5 s.
 	Timeout time.Duration
 	// Direct executes the jobs that only the queue remembers, in the process that claims them: those of the kind
-	// [spool.JobSettle], which no sweep makes good. It is the engine's HandleJob. Defaults to none: these jobs
+	// [wire.JobSettle], which no sweep makes good. It is the engine's HandleJob. Defaults to none: these jobs
 	// go through NATS as well.
-	Direct func(ctx context.Context, j spool.Job) (spool.JobResult, error)
+	Direct func(ctx context.Context, j wire.Job) (wire.JobResult, error)
 	// Log gets what goes wrong. Defaults to [slog.Default].
 	Log *slog.Logger
 }
@@ -54,7 +56,7 @@ type Tickets struct {
 	config   jetstream.StreamConfig
 	consumer jetstream.ConsumerConfig
 	timeout  time.Duration
-	direct   func(ctx context.Context, j spool.Job) (spool.JobResult, error)
+	direct   func(ctx context.Context, j wire.Job) (wire.JobResult, error)
 	log      *slog.Logger
 }
 
@@ -133,14 +135,14 @@ const (
 	pendingWait = 30 * time.Second
 )
 
-// Deliver publishes a claimed job as a ticket. It is for [spool.WorkOptions]. The result is accepted when
+// Deliver publishes a claimed job as a ticket. It is for [store.WorkOptions]. The result is accepted when
 // JetStream has stored the ticket. If JetStream does not take it, the job comes back without costing an
 // attempt. Deliver returns an [spool.Invalid] error for an event of the outbox.
-func (t *Tickets) Deliver(ctx context.Context, d spool.Delivery) (spool.JobResult, error) {
+func (t *Tickets) Deliver(ctx context.Context, d store.Delivery) (wire.JobResult, error) {
 	switch {
 	case d.Event():
-		return spool.JobResult{}, spool.Errorf(spool.Invalid, "an event of the outbox is no ticket")
-	case d.Kind == spool.JobSettle && t.direct != nil:
+		return wire.JobResult{}, spool.Errorf(spool.Invalid, "an event of the outbox is no ticket")
+	case d.Kind == wire.JobSettle && t.direct != nil:
 		return t.direct(ctx, d.Job)
 	}
 	err := t.publish(ctx, d)
@@ -151,22 +153,22 @@ func (t *Tickets) Deliver(ctx context.Context, d spool.Delivery) (spool.JobResul
 	}
 	switch {
 	case err == nil:
-		return spool.JobResult{Accepted: true}, nil
+		return wire.JobResult{Accepted: true}, nil
 	case ctx.Err() != nil:
-		return spool.JobResult{}, ctx.Err()
+		return wire.JobResult{}, ctx.Err()
 	case refused(err) && t.pending(ctx, d.Job):
-		return spool.JobResult{Reason: "NATS has a ticket of the job", RetryAfter: pendingWait}, nil
+		return wire.JobResult{Reason: "NATS has a ticket of the job", RetryAfter: pendingWait}, nil
 	case refused(err):
-		return spool.JobResult{Reason: "the work queue in NATS is full", RetryAfter: awayWait}, nil
+		return wire.JobResult{Reason: "the work queue in NATS is full", RetryAfter: awayWait}, nil
 	default:
 		t.logger(d.Job).WarnContext(ctx, "publish ticket", "error", err)
-		return spool.JobResult{Reason: "NATS does not take the ticket", RetryAfter: awayWait}, nil
+		return wire.JobResult{Reason: "NATS does not take the ticket", RetryAfter: awayWait}, nil
 	}
 }
 
 // publish publishes a ticket. Its message id has the job's key and id: a repeated publication of one job of the
 // store is dropped, but a later job with the same key is not.
-func (t *Tickets) publish(ctx context.Context, d spool.Delivery) error {
+func (t *Tickets) publish(ctx context.Context, d store.Delivery) error {
 	body, err := json.Marshal(d.Job)
 	if err != nil {
 		return spool.Wrap(spool.Invalid, "encode ticket", err)
@@ -178,7 +180,7 @@ func (t *Tickets) publish(ctx context.Context, d spool.Delivery) error {
 	return err
 }
 
-func (t *Tickets) subject(j spool.Job) string {
+func (t *Tickets) subject(j wire.Job) string {
 	return t.subjects.of(kindTicket, string(j.Tenant), j.Key)
 }
 
@@ -192,7 +194,7 @@ func refused(err error) bool {
 const storeFailed jetstream.ErrorCode = 10077
 
 // pending reports whether the queue has a ticket with the key of a job.
-func (t *Tickets) pending(ctx context.Context, j spool.Job) bool {
+func (t *Tickets) pending(ctx context.Context, j wire.Job) bool {
 	ctx, cancel := context.WithTimeout(ctx, t.timeout)
 	defer cancel()
 	stream, err := t.js.Stream(ctx, t.config.Name)

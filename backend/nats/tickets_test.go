@@ -13,29 +13,31 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/testing/testwait"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // handler is a [Handler] that tells the test of each call, and answers with what the test has put in.
 type handler struct {
-	calls   chan spool.Job
+	calls   chan wire.Job
 	answers chan answer // the zero answer when it is empty and closed
 	dead    chan string
 }
 
 type answer struct {
-	spool.JobResult
+	wire.JobResult
 	err error
 	// during is called before the answer.
 	during func(ctx context.Context)
 }
 
-var accepted = answer{JobResult: spool.JobResult{Accepted: true}}
+var accepted = answer{JobResult: wire.JobResult{Accepted: true}}
 
 func newHandler() *handler {
-	return &handler{calls: make(chan spool.Job, 1000), answers: make(chan answer, 1000), dead: make(chan string, 1000)}
+	return &handler{calls: make(chan wire.Job, 1000), answers: make(chan answer, 1000), dead: make(chan string, 1000)}
 }
 
-func (h *handler) HandleJob(ctx context.Context, j spool.Job) (spool.JobResult, error) {
+func (h *handler) HandleJob(ctx context.Context, j wire.Job) (wire.JobResult, error) {
 	h.calls <- j
 	a := accepted
 	select {
@@ -48,7 +50,7 @@ func (h *handler) HandleJob(ctx context.Context, j spool.Job) (spool.JobResult, 
 	return a.JobResult, a.err
 }
 
-func (h *handler) HandleDeadJob(_ context.Context, _ spool.Job, _ int, cause string) error {
+func (h *handler) HandleDeadJob(_ context.Context, _ wire.Job, _ int, cause string) error {
 	h.dead <- cause
 	return nil
 }
@@ -80,12 +82,12 @@ func consume(t *testing.T, q *Tickets, h Handler, o ConsumeOptions) (stop func()
 }
 
 // job returns a claimed job with a key.
-func job(key string) spool.Delivery {
-	return spool.Delivery{Job: spool.Job{Tenant: "acme", ThreadID: "t.1", RunID: "r.1", Agent: "a", Key: key, Segment: 1}, JobID: spool.NewJobID(), Attempt: 1}
+func job(key string) store.Delivery {
+	return store.Delivery{Job: wire.Job{Tenant: "acme", ThreadID: "t.1", RunID: "r.1", Agent: "a", Key: key, Segment: 1}, JobID: wire.NewJobID(), Attempt: 1}
 }
 
 // deliver delivers a job.
-func deliver(t *testing.T, q *Tickets, d spool.Delivery) spool.JobResult {
+func deliver(t *testing.T, q *Tickets, d store.Delivery) wire.JobResult {
 	t.Helper()
 	r, err := q.Deliver(t.Context(), d)
 	if err != nil {
@@ -95,7 +97,7 @@ func deliver(t *testing.T, q *Tickets, d spool.Delivery) spool.JobResult {
 }
 
 // delivers hands over a job that the queue must take.
-func delivers(t *testing.T, q *Tickets, d spool.Delivery) {
+func delivers(t *testing.T, q *Tickets, d store.Delivery) {
 	t.Helper()
 	if r := deliver(t, q, d); !r.Accepted {
 		t.Fatalf("the queue does not take the job: %+v", r)
@@ -204,9 +206,9 @@ func TestTicketsAway(t *testing.T) {
 func TestTicketComesBack(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string]answer{
-		"Busy":         {JobResult: spool.JobResult{RetryAfter: 10 * time.Millisecond}},
+		"Busy":         {JobResult: wire.JobResult{RetryAfter: 10 * time.Millisecond}},
 		"Failed":       {err: errors.New("the store is away")},
-		"UnknownAgent": {err: spool.ErrUnknownAgent},
+		"UnknownAgent": {err: wire.ErrUnknownAgent},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -248,7 +250,7 @@ func TestTicketPostponed(t *testing.T) {
 	s := startServer(t)
 	q, h := newTickets(t, s, TicketOptions{}), newHandler()
 	for range 50 {
-		h.answers <- answer{JobResult: spool.JobResult{RetryAfter: time.Millisecond}}
+		h.answers <- answer{JobResult: wire.JobResult{RetryAfter: time.Millisecond}}
 	}
 	stop := consume(t, q, h, ConsumeOptions{MaxDeliveries: 6})
 	delivers(t, q, job("a"))
@@ -257,7 +259,7 @@ func TestTicketPostponed(t *testing.T) {
 		t.Errorf("the ticket was dropped after %d calls, want 3", n)
 	}
 	settle := job("settle:r.1")
-	settle.Kind = spool.JobSettle
+	settle.Kind = wire.JobSettle
 	delivers(t, q, settle)
 	eventually(t, "the settlement to be accepted", func() bool { return q.tickets() == 0 })
 	if n := len(h.calls); n != 51 {
@@ -287,7 +289,7 @@ func TestConsumeEnds(t *testing.T) {
 type renewed struct {
 	jetstream.Msg
 
-	job   spool.Job
+	job   wire.Job
 	began time.Time
 	at    []time.Duration
 	acked time.Duration
@@ -369,13 +371,13 @@ func TestWorkerDies(t *testing.T) {
 // What is no ticket is refused or executed here.
 func TestDeliverDirect(t *testing.T) {
 	t.Parallel()
-	direct := make(chan spool.Job, 1)
-	q := newTickets(t, startServer(t), TicketOptions{Direct: func(_ context.Context, j spool.Job) (spool.JobResult, error) {
+	direct := make(chan wire.Job, 1)
+	q := newTickets(t, startServer(t), TicketOptions{Direct: func(_ context.Context, j wire.Job) (wire.JobResult, error) {
 		direct <- j
-		return spool.JobResult{Accepted: true}, nil
+		return wire.JobResult{Accepted: true}, nil
 	}})
 	settle, event := job("settle:r.1"), job("hook")
-	settle.Kind, event.RunID = spool.JobSettle, ""
+	settle.Kind, event.RunID = wire.JobSettle, ""
 	delivers(t, q, settle)
 	if len(direct) != 1 || q.tickets() != 0 {
 		t.Error("the settlement was not executed here")

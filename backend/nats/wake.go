@@ -7,6 +7,7 @@ import (
 	natsgo "github.com/nats-io/nats.go"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // topic is a topic with subscribers in this process. They share one subscription to NATS.
@@ -18,8 +19,8 @@ type topic struct {
 
 // Wake wakes the subscribers of this process at once, and sends the wake-up to the others by a goroutine. It is
 // dropped if too many wait, because NATS does not take them.
-func (l *Live) Wake(topic spool.ThreadKey, kind spool.WakeKind, notice []byte) {
-	if len(notice) > spool.MaxNoticeBytes {
+func (l *Live) Wake(topic spool.ThreadKey, kind store.WakeKind, notice []byte) {
+	if len(notice) > store.MaxNoticeBytes {
 		return
 	}
 	l.local.Wake(topic, kind, notice)
@@ -44,7 +45,7 @@ func (l *Live) send() {
 // Subscribe calls fn for the wake-ups of all processes. It does not fail while NATS is away: after the
 // reconnect, fn is called once.
 func (l *Live) Subscribe(
-	ctx context.Context, key spool.ThreadKey, fn func(kind spool.WakeKind, notice []byte),
+	ctx context.Context, key spool.ThreadKey, fn func(kind store.WakeKind, notice []byte),
 ) (stop func(), err error) {
 	unsubscribe, err := l.local.Subscribe(ctx, key, fn)
 	if err != nil {
@@ -131,11 +132,11 @@ func (l *Live) wakeAll() {
 	}
 	l.mu.Unlock()
 	for _, key := range topics {
-		if key == spool.JobsTopic {
-			l.local.Wake(key, spool.WakeJobs, nil)
+		if key == store.JobsTopic {
+			l.local.Wake(key, store.WakeJobs, nil)
 			continue
 		}
-		l.local.Wake(key, spool.WakeRecord, nil) // for followers
-		l.local.Wake(key, spool.WakeStop, nil)   // for the worker of a run
+		l.local.Wake(key, store.WakeRecord, nil) // for followers
+		l.local.Wake(key, store.WakeStop, nil)   // for the worker of a run
 	}
 }

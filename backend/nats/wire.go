@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // wireVersion begins every message between processes. A process drops messages of another version, and the
@@ -22,7 +24,7 @@ var errWire = errors.New("malformed message")
 type wakeUp struct {
 	from   nodeID
 	topic  spool.ThreadKey // in the subject
-	kind   spool.WakeKind
+	kind   store.WakeKind
 	notice []byte
 }
 
@@ -35,7 +37,7 @@ func (w wakeUp) encode() []byte {
 
 func decodeWakeUp(data []byte) (w wakeUp, err error) {
 	r := newReader(data)
-	w.from, w.kind = nodeID(r.unsigned()), spool.WakeKind(r.text())
+	w.from, w.kind = nodeID(r.unsigned()), store.WakeKind(r.text())
 	if len(r.rest) > 0 {
 		w.notice = r.rest
 	}
@@ -74,11 +76,11 @@ const (
 type request struct {
 	op operation
 	// after, limit and skip are of opRead. Skip is how many bytes of the first item's data the reader has.
-	after spool.Offset
+	after wire.Offset
 	limit int64
 	skip  int64
 	// items are of opAppend, and the end of opClose.
-	items []spool.Item
+	items []wire.Item
 	grace time.Duration
 }
 
@@ -119,11 +121,11 @@ func statusOf(err error) status {
 	switch {
 	case err == nil:
 		return statusDone
-	case errors.Is(err, spool.ErrStreamGone):
+	case errors.Is(err, store.ErrStreamGone):
 		return statusGone
-	case errors.Is(err, spool.ErrStreamClosed):
+	case errors.Is(err, store.ErrStreamClosed):
 		return statusClosed
-	case errors.Is(err, spool.ErrOffsetUsed):
+	case errors.Is(err, store.ErrOffsetUsed):
 		return statusOffsetUsed
 	default:
 		return statusFailed
@@ -135,11 +137,11 @@ func (s status) err() error {
 	case statusDone:
 		return nil
 	case statusGone:
-		return spool.ErrStreamGone
+		return store.ErrStreamGone
 	case statusClosed:
-		return spool.ErrStreamClosed
+		return store.ErrStreamClosed
 	case statusOffsetUsed:
-		return spool.ErrOffsetUsed
+		return store.ErrOffsetUsed
 	default:
 		return spool.Errorf(spool.Unavailable, "another process could not use its run stream")
 	}
@@ -148,7 +150,7 @@ func (s status) err() error {
 // reply is the answer to a request.
 type reply struct {
 	status status
-	page   spool.StreamPage
+	page   store.StreamPage
 	// size is how many bytes of data the last item has. If the item has fewer, it is the next part of an item
 	// that one message has no room for. Zero: the items are whole.
 	size int64
@@ -184,11 +186,11 @@ func appendText[T string | []byte](b []byte, text T) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
 }
 
-func appendOffset(b []byte, o spool.Offset) []byte {
+func appendOffset(b []byte, o wire.Offset) []byte {
 	return binary.AppendVarint(binary.AppendVarint(b, o.Fence), o.N)
 }
 
-func appendItems(b []byte, items []spool.Item) []byte {
+func appendItems(b []byte, items []wire.Item) []byte {
 	b = binary.AppendUvarint(b, uint64(len(items)))
 	for _, item := range items {
 		b = binary.AppendVarint(appendOffset(b, item.Offset), item.Seq)
@@ -259,17 +261,17 @@ func (r *reader) bytes() []byte {
 
 func (r *reader) text() string { return string(r.bytes()) }
 
-func (r *reader) offset() spool.Offset { return spool.Offset{Fence: r.signed(), N: r.signed()} }
+func (r *reader) offset() wire.Offset { return wire.Offset{Fence: r.signed(), N: r.signed()} }
 
-func (r *reader) items() []spool.Item {
+func (r *reader) items() []wire.Item {
 	n := r.unsigned()
 	if n > uint64(len(r.rest))/minItem {
 		r.fail()
 		return nil
 	}
-	items := make([]spool.Item, 0, n)
+	items := make([]wire.Item, 0, n)
 	for range n {
-		item := spool.Item{Offset: r.offset(), Seq: r.signed(), Type: spool.ItemType(r.text()), Data: r.bytes()}
+		item := wire.Item{Offset: r.offset(), Seq: r.signed(), Type: wire.ItemType(r.text()), Data: r.bytes()}
 		if r.err != nil {
 			return nil
 		}

@@ -4,20 +4,21 @@ import (
 	"context"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
-// Ack implements [spool.Store]. Each kind is one statement that the token guards. All but an extension end the
+// Ack implements [store.Store]. Each kind is one statement that the token guards. All but an extension end the
 // claim: the delivery's token is invalid afterwards.
-func (db *DB) Ack(ctx context.Context, d spool.Delivery, a spool.Ack) error {
+func (db *DB) Ack(ctx context.Context, d store.Delivery, a store.Ack) error {
 	const guard = " WHERE id = ? AND token = ? AND tenant = ?"
 	until := "SET due_at = " + nowExpr + " + ?"
 	var s statement
 	switch a.Kind {
-	case spool.AckDone:
+	case store.AckDone:
 		s.sql = "DELETE FROM spool.job" + guard
-	case spool.AckExtend:
+	case store.AckExtend:
 		s = statement{sql: "UPDATE spool.job " + until + guard, args: []any{db.clockArg(), a.After.Microseconds()}}
-	case spool.AckRelease:
+	case store.AckRelease:
 		refund := 0
 		if a.Refund {
 			refund = 1
@@ -26,7 +27,7 @@ func (db *DB) Ack(ctx context.Context, d spool.Delivery, a spool.Ack) error {
 			sql:  "UPDATE spool.job " + until + ", claimed = false, token = token + 1, attempts = attempts - ?" + guard,
 			args: []any{db.clockArg(), a.After.Microseconds(), refund},
 		}
-	case spool.AckDead:
+	case store.AckDead:
 		return db.fenced(ctx, statement{
 			sql: "WITH gone AS (DELETE FROM spool.job" + guard + ` RETURNING *)
 				INSERT INTO spool.job_dead (` + jobColumns + `, id, due_at, attempts, cause, died_at)
@@ -40,14 +41,14 @@ func (db *DB) Ack(ctx context.Context, d spool.Delivery, a spool.Ack) error {
 	return db.fenced(ctx, s)
 }
 
-// fenced runs a statement that must change a job. It returns [spool.ErrFenced] if the claim was lost.
+// fenced runs a statement that must change a job. It returns [store.ErrFenced] if the claim was lost.
 func (db *DB) fenced(ctx context.Context, s statement) error {
 	changed := false
 	s.sql += " RETURNING 1"
 	s.scan = func(*row) { changed = true }
 	err := db.run(ctx, s)
 	if err == nil && !changed {
-		err = spool.ErrFenced
+		err = store.ErrFenced
 	}
 	return err
 }

@@ -8,20 +8,22 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
 	"github.com/spoolhq/spool/internal/archive"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
-var _ spool.Archive = (*DB)(nil)
+var _ store.Archive = (*DB)(nil)
 
 // sectionLists has the statement that lists the sections of a kind: their tenants and names. The statement of the
 // rows takes the time.
-var sectionLists = map[spool.SectionKind]string{
-	spool.SectionRows: `SELECT DISTINCT tenant, kind FROM spool.shared_row
+var sectionLists = map[store.SectionKind]string{
+	store.SectionRows: `SELECT DISTINCT tenant, kind FROM spool.shared_row
 		WHERE kind <> '` + archive.MarkKind + `' AND (expires_at = 0 OR expires_at > ` + nowExpr + `) ORDER BY tenant, kind`,
-	spool.SectionThread: "SELECT tenant, id FROM spool.thread ORDER BY tenant, id",
-	spool.SectionOutbox: `SELECT DISTINCT tenant, '' FROM (
+	store.SectionThread: "SELECT tenant, id FROM spool.thread ORDER BY tenant, id",
+	store.SectionOutbox: `SELECT DISTINCT tenant, '' FROM (
 			SELECT tenant, thread_id FROM spool.job UNION ALL SELECT tenant, thread_id FROM spool.job_dead
 		) AS stored WHERE ` + withoutThread + " ORDER BY tenant",
-	spool.SectionAudit: "SELECT tenant, block::text FROM (SELECT DISTINCT tenant, (seq - 1) / " + strconv.Itoa(archive.AuditEntries) +
+	store.SectionAudit: "SELECT tenant, block::text FROM (SELECT DISTINCT tenant, (seq - 1) / " + strconv.Itoa(archive.AuditEntries) +
 		" AS block FROM spool.audit) AS blocks ORDER BY tenant, block",
 }
 
@@ -31,25 +33,25 @@ const (
 	withoutThread = "NOT " + withThread
 )
 
-// Sections implements [spool.Archive].
-func (db *DB) Sections(ctx context.Context, kind spool.SectionKind) ([]spool.Section, error) {
+// Sections implements [store.Archive].
+func (db *DB) Sections(ctx context.Context, kind store.SectionKind) ([]store.Section, error) {
 	query, ok := sectionLists[kind]
 	if !ok {
 		return nil, spool.Errorf(spool.Invalid, "there are no sections of the kind %q", kind)
 	}
 	var args []any
-	if kind == spool.SectionRows {
+	if kind == store.SectionRows {
 		args = []any{db.clockArg()}
 	}
-	sections := []spool.Section{}
-	err := db.read(ctx, query, each(&sections, func(r *row) spool.Section {
-		return spool.Section{Kind: kind, Tenant: spool.Tenant(r.Text()), Name: r.Text()}
+	sections := []store.Section{}
+	err := db.read(ctx, query, each(&sections, func(r *row) store.Section {
+		return store.Section{Kind: kind, Tenant: spool.Tenant(r.Text()), Name: r.Text()}
 	}), args...)
 	return sections, err
 }
 
-// ExportSection implements [spool.Archive].
-func (db *DB) ExportSection(ctx context.Context, s spool.Section, emit func(line []byte) error) error {
+// ExportSection implements [store.Archive].
+func (db *DB) ExportSection(ctx context.Context, s store.Section, emit func(line []byte) error) error {
 	return db.viewing(ctx, func(l link) error {
 		held := false
 		batch := append(db.begin(snapshotMode), statement{
@@ -75,7 +77,7 @@ func (db *DB) ExportSection(ctx context.Context, s spool.Section, emit func(line
 
 // export reads a section.
 type export struct {
-	section spool.Section
+	section store.Section
 	emit    func(line []byte) error
 	buffer  []byte
 	err     error // the first one of emit
@@ -96,8 +98,8 @@ func (x *export) statements(db *DB) []statement {
 }
 
 // archived returns the table of the database that has the rows of a section, and their condition.
-func archived(db *DB, s spool.Section, t *archive.Table) (from, where string, args []any) {
-	if s.Kind == spool.SectionRows {
+func archived(db *DB, s store.Section, t *archive.Table) (from, where string, args []any) {
+	if s.Kind == store.SectionRows {
 		return "shared_row", "tenant = ? AND kind = ? AND (expires_at = 0 OR expires_at > " + nowExpr + ")", []any{s.Tenant, s.Name, db.clockArg()}
 	}
 	c := form.SectionConditions(s, t, withThread)
@@ -119,9 +121,9 @@ func (x *export) row(t *archive.Table, r *row) {
 	}
 }
 
-// ImportSection implements [spool.Archive].
-func (db *DB) ImportSection(ctx context.Context, s spool.Section, lines [][]byte) (added bool, err error) {
-	err = db.Update(ctx, s.Thread(), 0, func(to spool.Tx) error {
+// ImportSection implements [store.Archive].
+func (db *DB) ImportSection(ctx context.Context, s store.Section, lines [][]byte) (added bool, err error) {
+	err = db.Update(ctx, s.Thread(), 0, func(to store.Tx) error {
 		t, ok := to.(*tx)
 		if !ok {
 			return spool.Errorf(spool.Internal, "the transaction has another type")
@@ -136,14 +138,14 @@ func (db *DB) ImportSection(ctx context.Context, s spool.Section, lines [][]byte
 type target struct{ *tx }
 
 // Mark implements [archive.Target].
-func (t target) Mark(s spool.Section) (value json.RawMessage, err error) {
+func (t target) Mark(s store.Section) (value json.RawMessage, err error) {
 	err = t.query(`SELECT value FROM spool.shared_row WHERE tenant = ? AND kind = ? AND key = ? AND (expires_at = 0 OR expires_at > ?)`,
 		func(r *row) { value = r.JSON() }, s.Tenant, archive.MarkKind, archive.MarkKey(s), t.now)
 	return value, err
 }
 
 // Stored implements [archive.Target].
-func (t target) Stored(s spool.Section) (lines [][]byte, err error) {
+func (t target) Stored(s store.Section) (lines [][]byte, err error) {
 	x := &export{section: s, emit: func(line []byte) error {
 		lines = append(lines, append([]byte(nil), line...))
 		return nil
@@ -153,22 +155,22 @@ func (t target) Stored(s spool.Section) (lines [][]byte, err error) {
 }
 
 // Insert implements [archive.Target].
-func (t target) Insert(s spool.Section, table *archive.Table, values []any) error {
+func (t target) Insert(s store.Section, table *archive.Table, values []any) error {
 	switch {
 	case table.Name == archive.Thread:
 		t.insertThread(table, values)
-	case s.Kind == spool.SectionThread && table.Name == "run":
+	case s.Kind == store.SectionThread && table.Name == "run":
 		t.countRun(form.ArchivedRun(table, values), 1)
 		t.insert(table.Name, "tenant, thread_id, "+table.List(), append([]any{s.Tenant, s.Name}, values...), "")
 	case table.Name == "job":
-		t.insert(table.Name, "tenant, id, "+table.List(), append([]any{s.Tenant, spool.NewJobID()}, values...),
+		t.insert(table.Name, "tenant, id, "+table.List(), append([]any{s.Tenant, wire.NewJobID()}, values...),
 			" ON CONFLICT (tenant, key) WHERE key <> '' DO NOTHING")
 	case table.Name == "job_dead":
-		t.insert(table.Name, "tenant, id, "+table.List(), append([]any{s.Tenant, spool.NewJobID()}, values...), "")
-	case s.Kind == spool.SectionRows:
+		t.insert(table.Name, "tenant, id, "+table.List(), append([]any{s.Tenant, wire.NewJobID()}, values...), "")
+	case s.Kind == store.SectionRows:
 		t.insert("shared_row", "tenant, kind, "+table.List(), append([]any{s.Tenant, s.Name}, values...),
 			" ON CONFLICT (tenant, kind, key) DO NOTHING")
-	case s.Kind == spool.SectionAudit:
+	case s.Kind == store.SectionAudit:
 		t.insert(table.Name, "tenant, "+table.List(), append([]any{s.Tenant}, values...), "")
 		t.write(`INSERT INTO spool.audit_last (tenant, seq) VALUES (?, ?)
 			ON CONFLICT (tenant) DO UPDATE SET seq = greatest(audit_last.seq, excluded.seq)`, s.Tenant, table.IntOf(values, "seq"))

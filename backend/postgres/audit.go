@@ -3,13 +3,13 @@ package postgres
 import (
 	"context"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/wire"
 )
 
 // addAudit notes entries, which are written at the end: their numbers come from a row that all transactions of the
 // tenant share.
-func (t *tx) addAudit(entries []*spool.AuditEntry) {
+func (t *tx) addAudit(entries []*wire.AuditEntry) {
 	for _, e := range entries {
 		e.Tenant, e.At = t.key.Tenant, t.now
 	}
@@ -37,17 +37,17 @@ func (t *tx) writeAudit() {
 	t.audit = nil
 }
 
-// Audit implements [spool.Store].
-func (db *DB) Audit(ctx context.Context, q spool.AuditQuery) ([]spool.AuditEntry, error) {
+// Audit implements [store.Store].
+func (db *DB) Audit(ctx context.Context, q wire.AuditQuery) ([]wire.AuditEntry, error) {
 	query, args := auditQuery(q)
-	entries := []spool.AuditEntry{}
+	entries := []wire.AuditEntry{}
 	err := db.read(ctx, query, eachForm(&entries, form.ScanAudit), args...)
 	return entries, err
 }
 
 // auditQuery returns the query for q. It reads from the newest row on, either the index of a thread or that of the
 // tenant.
-func auditQuery(q spool.AuditQuery) (query string, args []any) {
+func auditQuery(q wire.AuditQuery) (query string, args []any) {
 	where := form.AuditConditions(q)
 	if !q.Since.IsZero() {
 		where.And("at >= ?", form.RoundedUp(q.Since))

@@ -3,11 +3,13 @@ package postgres
 import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
-// Branches implements [spool.View].
-func (v *view) Branches() ([]spool.Branch, error) {
-	branches := []spool.Branch{}
+// Branches implements [store.View].
+func (v *view) Branches() ([]wire.Branch, error) {
+	branches := []wire.Branch{}
 	err := v.query(`SELECT b.id, b.base, b.run_id, b.created_at, f.id,
 			coalesce((SELECT m.content FROM spool.message m
 				WHERE m.tenant = b.tenant AND m.thread_id = b.thread_id AND m.dropped = b.id
@@ -23,7 +25,7 @@ func (v *view) Branches() ([]spool.Branch, error) {
 }
 
 // dropMessages moves a message and all after it from the view to a new branch.
-func (t *tx) dropMessages(d *spool.Drop) {
+func (t *tx) dropMessages(d *store.Drop) {
 	t.writeOne(errNoMessage, `INSERT INTO spool.branch (tenant, thread_id, id, base, run_id, created_at)
 		SELECT f.tenant, f.thread_id, ?::bigint, coalesce((SELECT p.id FROM spool.message p
 				WHERE p.tenant = f.tenant AND p.thread_id = f.thread_id AND p.dropped IS NULL AND p.ord < f.ord
@@ -40,7 +42,7 @@ func (t *tx) dropMessages(d *spool.Drop) {
 
 // restoreBranch moves the messages of a branch back to the view. Every message after the base in the view was also
 // added after the base. So in every branch, the order in which messages were added is the order of the view.
-func (t *tx) restoreBranch(id spool.BranchID) error {
+func (t *tx) restoreBranch(id wire.BranchID) error {
 	var base, last spool.MessageID
 	found := false
 	err := t.query(`SELECT base, coalesce((SELECT id FROM spool.message
@@ -54,7 +56,7 @@ func (t *tx) restoreBranch(id spool.BranchID) error {
 	case !found:
 		return errNoBranch
 	case last != base:
-		return spool.ErrBranchBase
+		return store.ErrBranchBase
 	}
 	t.write("UPDATE spool.message SET dropped = NULL WHERE tenant = ? AND thread_id = ? AND dropped = ?",
 		t.key.Tenant, t.key.ID, int64(id))

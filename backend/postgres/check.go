@@ -10,7 +10,7 @@ import (
 // checkTimeout is how long the database may take to answer a check.
 const checkTimeout = 5 * time.Second
 
-// Check implements [spool.Store]. It writes a row durably, and does not wait for views and lists.
+// Check implements [store.Store]. It writes a row durably, and does not wait for views and lists.
 func (db *DB) Check(ctx context.Context) error {
 	if err := canceled(ctx); err != nil {
 		return err

@@ -8,22 +8,23 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/store"
 )
 
-// Claim implements [spool.Store]. The first round trip reads which tenants have due jobs. If none has, that is
+// Claim implements [store.Store]. The first round trip reads which tenants have due jobs. If none has, that is
 // all, and idle workers write nothing. The second one takes jobs of the tenants that come first.
 //
 // The cost grows with the number of tenants that have jobs in the lanes of the query, but neither with the
 // number of a tenant's jobs nor with the jobs of other agents: see [lanes].
-func (db *DB) Claim(ctx context.Context, q spool.ClaimQuery) ([]spool.Delivery, time.Time, error) {
+func (db *DB) Claim(ctx context.Context, q store.ClaimQuery) ([]store.Delivery, time.Time, error) {
 	var parts []*part
 	next, err := db.lookForJobs(ctx, q, &parts)
 	if err != nil || len(parts) == 0 || q.Limit <= 0 {
-		return []spool.Delivery{}, next, err
+		return []store.Delivery{}, next, err
 	}
 	parts, share := first(parts, q)
 	if len(parts) == 0 { // all tenants have their share
-		return []spool.Delivery{}, next, nil
+		return []store.Delivery{}, next, nil
 	}
 	return db.take(ctx, q, parts, share)
 }
@@ -49,7 +50,7 @@ func (p *part) compare(other *part) int {
 }
 
 // lookForJobs reads the parts with due jobs, and when the next job becomes due.
-func (db *DB) lookForJobs(ctx context.Context, q spool.ClaimQuery, parts *[]*part) (next time.Time, err error) {
+func (db *DB) lookForJobs(ctx context.Context, q store.ClaimQuery, parts *[]*part) (next time.Time, err error) {
 	lanes, args := lanes(q)
 	args = append([]any{db.clockArg()}, args...)
 	batch := db.settled(
@@ -72,7 +73,7 @@ func scanPart(r *row) *part {
 
 // first returns the parts of the tenants that come first, enough for the claim and for what other claims take
 // at the same time. Share is the share of each tenant.
-func first(parts []*part, q spool.ClaimQuery) (found []*part, share int) {
+func first(parts []*part, q store.ClaimQuery) (found []*part, share int) {
 	of := make(map[spool.Tenant]*part)
 	idle := 0
 	var tenants []*part // one of each, with the oldest job
@@ -92,7 +93,7 @@ func first(parts []*part, q spool.ClaimQuery) (found []*part, share int) {
 	}
 	share = q.TenantShare(parts[0].allInFlight, parts[0].busyTenants+idle)
 	tenants = slices.DeleteFunc(tenants, func(t *part) bool {
-		least := q.Kept(spool.ClaimLoad{Tenant: t.inFlight, TenantShare: share, SubjectShare: 1})
+		least := q.Kept(store.ClaimLoad{Tenant: t.inFlight, TenantShare: share, SubjectShare: 1})
 		out := q.PerTenant > 0 && t.inFlight >= q.PerTenant || q.Limit <= least
 		if out {
 			delete(of, t.tenant)
@@ -111,8 +112,8 @@ func first(parts []*part, q spool.ClaimQuery) (found []*part, share int) {
 func spare(limit int) int { return 2*limit + 16 }
 
 // take leases jobs of the parts. If others have taken them, it returns when the next job becomes due.
-func (db *DB) take(ctx context.Context, q spool.ClaimQuery, parts []*part, share int) (taken []spool.Delivery, next time.Time, err error) {
-	taken = []spool.Delivery{}
+func (db *DB) take(ctx context.Context, q store.ClaimQuery, parts []*part, share int) (taken []store.Delivery, next time.Time, err error) {
+	taken = []store.Delivery{}
 	lanes, args := lanes(q)
 	batch := append(db.claimBatch(q, parts, share, &taken), statement{
 		sql: "WITH RECURSIVE " + clock + ", " + lanes + nextDue, args: append([]any{db.clockArg()}, args...),
@@ -128,7 +129,7 @@ func (db *DB) take(ctx context.Context, q spool.ClaimQuery, parts []*part, share
 }
 
 // claimBatch returns the statements that lease jobs of the parts.
-func (db *DB) claimBatch(q spool.ClaimQuery, parts []*part, share int, taken *[]spool.Delivery) (batch []statement) {
+func (db *DB) claimBatch(q store.ClaimQuery, parts []*part, share int, taken *[]store.Delivery) (batch []statement) {
 	queues, lanes, tenants := make([]string, len(parts)), make([]string, len(parts)), make([]string, len(parts))
 	served := make([]int64, len(parts))
 	for i, p := range parts {
@@ -141,13 +142,13 @@ func (db *DB) claimBatch(q spool.ClaimQuery, parts []*part, share int, taken *[]
 		sql: takeJobs,
 		args: []any{
 			db.clockArg(), share, q.Reserved, q.PerTenant, q.Limit, spare(q.Limit), queues, lanes, tenants, served,
-			spare(q.Limit), parts[0].many, 4 * spool.MaxSubjects, q.Limit, q.Lease.Microseconds(),
+			spare(q.Limit), parts[0].many, 4 * store.MaxSubjects, q.Limit, q.Lease.Microseconds(),
 		},
 		scan: each(taken, scanDelivery),
 	})
 }
 
-// lockTenants makes the claims of a tenant take turns, which is why [spool.ClaimQuery.PerTenant] holds for all
+// lockTenants makes the claims of a tenant take turns, which is why [store.ClaimQuery.PerTenant] holds for all
 // workers together: the statement behind it sees what the claims before it have committed. The claims of
 // different tenants do not wait for each other, and all take their locks in one order. Without a bound there
 // is no lock.
@@ -166,8 +167,8 @@ func (db *DB) lockTenants(tenants []string) statement {
 	}
 }
 
-func scanDelivery(r *row) spool.Delivery {
-	d := spool.Delivery{Job: scanJob(r)}
+func scanDelivery(r *row) store.Delivery {
+	d := store.Delivery{Job: scanJob(r)}
 	d.JobID, d.Token, d.Attempt, d.DueAt = r.Int64(), r.Int64(), r.Int(), r.Time()
 	return d
 }

@@ -1,16 +1,18 @@
 package postgres
 
-import "github.com/spoolhq/spool"
+import (
+	"github.com/spoolhq/spool/store"
+)
 
 // clock is the store's time in a statement, as the table clock.
 const clock = "clock AS MATERIALIZED (SELECT " + nowExpr + " AS now)"
 
 // A lane is what a worker selects jobs by within a queue: '' for jobs that need no agent (see
-// [spool.Job.NeedsAgent]), and "=" with the agent for the others. The indexes of the claim begin with the queue and the lane, so a claim never meets a job that
+// [wire.Job.NeedsAgent]), and "=" with the agent for the others. The indexes of the claim begin with the queue and the lane, so a claim never meets a job that
 // the worker does not take.
 
 // lanes returns the table lane of a statement, with the lanes of a query.
-func lanes(q spool.ClaimQuery) (table string, args []any) {
+func lanes(q store.ClaimQuery) (table string, args []any) {
 	queues := q.Queues
 	if queues == nil {
 		queues = []string{""}

@@ -11,6 +11,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/testing/pgtest"
 	"github.com/spoolhq/spool/internal/testing/testwait"
+	"github.com/spoolhq/spool/store"
 )
 
 // tables is a database that has the tables.
@@ -59,7 +60,7 @@ func TestClaimTogether(t *testing.T) {
 			for i := range tenants {
 				enqueue(t, nodes[0], spool.Tenant(fmt.Sprint("t", i)), "a", each)
 			}
-			c := claimers{t: t, ctx: testwait.Context(t, "all jobs"), q: spool.ClaimQuery{Limit: 3, Lease: time.Minute, PerTenant: perTenant}}
+			c := claimers{t: t, ctx: testwait.Context(t, "all jobs"), q: store.ClaimQuery{Limit: 3, Lease: time.Minute, PerTenant: perTenant}}
 			var group sync.WaitGroup
 			for i := range 8 {
 				group.Go(func() { c.work(nodes[i%2], tenants*each) })
@@ -76,7 +77,7 @@ func TestClaimTogether(t *testing.T) {
 type claimers struct {
 	t   *testing.T
 	ctx context.Context
-	q   spool.ClaimQuery
+	q   store.ClaimQuery
 
 	done     atomic.Int64
 	mu       sync.Mutex
@@ -97,7 +98,7 @@ func (c *claimers) work(db *DB, all int64) {
 		}
 		for _, d := range taken {
 			c.count(d, -1)
-			if err := db.Ack(c.ctx, d, spool.Ack{Kind: spool.AckDone}); err != nil {
+			if err := db.Ack(c.ctx, d, store.Ack{Kind: store.AckDone}); err != nil {
 				c.t.Errorf("acknowledge: %v", err)
 				return
 			}
@@ -107,7 +108,7 @@ func (c *claimers) work(db *DB, all int64) {
 }
 
 // count adds to the jobs in flight. What it counts is in flight at least.
-func (c *claimers) count(d spool.Delivery, n int) {
+func (c *claimers) count(d store.Delivery, n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.seen == nil {
@@ -137,7 +138,7 @@ func TestClaimSkips(t *testing.T) {
 	if _, err := tx.Exec(ctx, "SELECT FROM spool.job ORDER BY due_at LIMIT 4 FOR UPDATE"); err != nil {
 		t.Fatal(err)
 	}
-	taken, _, err := db.Claim(ctx, spool.ClaimQuery{Limit: 3, Lease: time.Minute})
+	taken, _, err := db.Claim(ctx, store.ClaimQuery{Limit: 3, Lease: time.Minute})
 	if err != nil || len(taken) != 3 || taken[0].RunID != "r5" || taken[2].RunID != "r7" {
 		t.Errorf("claimed %+v (%v), want the jobs 5 to 7", taken, err)
 	}
@@ -159,22 +160,22 @@ func TestClaimTrips(t *testing.T) {
 	}
 	for _, tenant := range []spool.Tenant{"a", "b"} { // the first time, statements are prepared
 		trips = make(map[string]int64)
-		q := spool.ClaimQuery{Limit: 3, Lease: time.Minute, PerTenant: 9, Agents: []string{"a"}}
-		claim := func() (taken []spool.Delivery, err error) {
+		q := store.ClaimQuery{Limit: 3, Lease: time.Minute, PerTenant: 9, Agents: []string{"a"}}
+		claim := func() (taken []store.Delivery, err error) {
 			taken, _, err = db.Claim(ctx, q)
 			return taken, err
 		}
 		count("idle", func() error { _, err := claim(); return err })
 		enqueue(t, db, tenant, "a", 2)
-		var taken []spool.Delivery
+		var taken []store.Delivery
 		count("claim", func() (err error) { taken, err = claim(); return err })
 		count("held back", func() error { q.PerTenant = 1; _, err := claim(); return err })
 		if len(taken) != 2 {
 			t.Fatalf("claimed %d jobs, want 2", len(taken))
 		}
-		count("extend", func() error { return db.Ack(ctx, taken[0], spool.Ack{Kind: spool.AckExtend, After: time.Minute}) })
-		count("done", func() error { return db.Ack(ctx, taken[0], spool.Ack{Kind: spool.AckDone}) })
-		count("dead", func() error { return db.Ack(ctx, taken[1], spool.Ack{Kind: spool.AckDead}) })
+		count("extend", func() error { return db.Ack(ctx, taken[0], store.Ack{Kind: store.AckExtend, After: time.Minute}) })
+		count("done", func() error { return db.Ack(ctx, taken[0], store.Ack{Kind: store.AckDone}) })
+		count("dead", func() error { return db.Ack(ctx, taken[1], store.Ack{Kind: store.AckDead}) })
 	}
 	for what, n := range trips {
 		want := int64(1)
@@ -193,7 +194,7 @@ func TestClaimBoundWaits(t *testing.T) {
 	t.Parallel()
 	db := opened(t, pgtest.Database(t, tables), nil)
 	ctx := testwait.Context(t, "a claim behind another one")
-	q := spool.ClaimQuery{Limit: 1, Lease: time.Minute, PerTenant: 1}
+	q := store.ClaimQuery{Limit: 1, Lease: time.Minute, PerTenant: 1}
 	enqueue(t, db, "a", "a", 1)
 	var parts []*part
 	if _, err := db.lookForJobs(ctx, q, &parts); err != nil {
@@ -204,7 +205,7 @@ func TestClaimBoundWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = first.Rollback(ctx) }()
-	var taken []spool.Delivery
+	var taken []store.Delivery
 	if err := (pgxLink{first, db}).send(ctx, db.claimBatch(q, parts, 1, &taken)); err != nil || len(taken) != 1 {
 		t.Fatalf("claimed %d jobs (%v), want one", len(taken), err)
 	}
@@ -242,7 +243,7 @@ func TestClaimAfterRestart(t *testing.T) {
 	db := opened(t, server.Database(t, tables), nil)
 	ctx := testwait.Context(t, "the jobs")
 	enqueue(t, db, "a", "a", 2)
-	q := spool.ClaimQuery{Limit: 9, Lease: time.Minute}
+	q := store.ClaimQuery{Limit: 9, Lease: time.Minute}
 	taken, _, err := db.Claim(ctx, q)
 	if err != nil || len(taken) != 2 {
 		t.Fatalf("claimed %d jobs (%v), want 2", len(taken), err)
@@ -252,7 +253,7 @@ func TestClaimAfterRestart(t *testing.T) {
 	if err != nil || len(again) != 0 || next.IsZero() {
 		t.Errorf("claimed %d jobs (%v), want none until the leases lapse", len(again), err)
 	}
-	if err := db.Ack(ctx, taken[0], spool.Ack{Kind: spool.AckDone}); err != nil {
+	if err := db.Ack(ctx, taken[0], store.Ack{Kind: store.AckDone}); err != nil {
 		t.Errorf("acknowledge: %v", err)
 	}
 }

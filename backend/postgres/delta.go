@@ -1,21 +1,21 @@
 package postgres
 
 import (
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/store"
 )
 
-// Deltas implements [spool.View].
-func (v *view) Deltas(q spool.DeltaQuery) ([]spool.SnapshotDelta, error) {
-	deltas := []spool.SnapshotDelta{}
+// Deltas implements [store.View].
+func (v *view) Deltas(q store.DeltaQuery) ([]store.SnapshotDelta, error) {
+	deltas := []store.SnapshotDelta{}
 	where := form.DeltaConditions(v.key, q)
 	err := v.query("SELECT "+form.DeltaColumns+" FROM spool.delta WHERE "+where.Text+" ORDER BY version LIMIT ?",
-		eachForm(&deltas, func(r form.Row) spool.SnapshotDelta { return form.ScanDelta(r, v.key.ID) }), append(where.Args, bound(q.Limit))...)
+		eachForm(&deltas, func(r form.Row) store.SnapshotDelta { return form.ScanDelta(r, v.key.ID) }), append(where.Args, bound(q.Limit))...)
 	return deltas, err
 }
 
 // addDelta adds a delta. Its number comes from a counter in the thread's row, as that of an entry: see addEntries.
-func (t *tx) addDelta(d *spool.SnapshotDelta) error {
+func (t *tx) addDelta(d *store.SnapshotDelta) error {
 	body, err := form.CompleteDelta(d, t.row.version+1, t.row.Thread, t.now)
 	if err != nil {
 		return err

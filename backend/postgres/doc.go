@@ -1,5 +1,5 @@
 // Package postgres keeps everything in a PostgreSQL database, for any number of processes on any number of
-// machines. It implements [spool.Store] and [spool.Live]. PostgreSQL 14 or later is needed, with the encoding
+// machines. It implements [store.Store] and [store.Live]. PostgreSQL 14 or later is needed, with the encoding
 // UTF-8.
 //
 // An Update takes two round trips, and one more for each read that its function makes besides the thread and

@@ -4,9 +4,9 @@ import (
 	"os"
 	"testing"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/testing/enginetest"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
 )
 
 // TestEngine runs the engine's cases that need a store. Cases that are rules, campaigns, which make a database for each
@@ -39,7 +39,7 @@ func TestEngineBehindPooler(t *testing.T) {
 func TestEngineFaulty(t *testing.T) {
 	t.Parallel()
 	open := opener()
-	enginetest.Test(t, engineOptions(func(t *testing.T, clock spool.Clock) spool.Backend {
+	enginetest.Test(t, engineOptions(func(t *testing.T, clock store.Clock) store.Backend {
 		t.Helper()
 		f := spooltest.NewFaulty(open(t, clock))
 		for call := 3; call < 3000; call += 3 {

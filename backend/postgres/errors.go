@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 var (
@@ -19,12 +20,12 @@ var (
 
 // unique has the error for each unique index that a change may violate.
 var unique = map[string]error{
-	"run_pkey":        spool.ErrRunIDUsed,
-	"run_active":      spool.ErrActiveRun,
-	"run_start_key":   spool.ErrStartKeyUsed,
-	"message_id":      spool.ErrMessageIDUsed,
-	"branch_pkey":     spool.ErrBranchUsed,
-	"shared_row_pkey": spool.ErrRowChanged,
+	"run_pkey":        store.ErrRunIDUsed,
+	"run_active":      store.ErrActiveRun,
+	"run_start_key":   store.ErrStartKeyUsed,
+	"message_id":      store.ErrMessageIDUsed,
+	"branch_pkey":     store.ErrBranchUsed,
+	"shared_row_pkey": store.ErrRowChanged,
 }
 
 // The codes of PostgreSQL that the package tells apart.

@@ -13,6 +13,7 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/testing/pgtest"
 	"github.com/spoolhq/spool/model/demo"
+	"github.com/spoolhq/spool/wire"
 )
 
 // placeOrder stores an order and starts a run that handles it: both, or neither.
@@ -20,7 +21,7 @@ func placeOrder(ctx context.Context, pool *pgxpool.Pool, e *engine.Engine, id st
 	thread := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: spool.ThreadID("order-" + id)}
 	var wake func()
 	err := pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
-		started, w, err := e.StartTx(ctx, postgres.Tx(tx), thread, engine.StartRequest{Prompt: "Check order " + id})
+		started, w, err := e.StartTx(ctx, postgres.Tx(tx), thread, wire.StartRequest{Prompt: "Check order " + id})
 		if err != nil {
 			return err
 		}
@@ -51,7 +52,7 @@ func TestPlaceOrder(t *testing.T) {
 	}
 	e, err := engine.New(open(t, url, nil).Backend(), engine.Config{
 		Models: map[string]spool.Model{"demo": demo.New(demo.Config{})},
-		Agents: []engine.Agent{{Name: "assistant", Model: "demo"}},
+		Agents: []spool.Agent{{Name: "assistant", Model: "demo"}},
 	})
 	if err != nil {
 		t.Fatal(err)

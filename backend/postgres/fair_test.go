@@ -8,6 +8,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/testing/pgtest"
 	"github.com/spoolhq/spool/internal/testing/testwait"
+	"github.com/spoolhq/spool/store"
 )
 
 // TestClaimFair lets a tenant with a few jobs come to two processes that are busy with the thousands of another one. It
@@ -64,7 +65,7 @@ type fairness struct {
 	perTenant int
 
 	turn   int
-	held   []spool.Delivery // the oldest first
+	held   []store.Delivery // the oldest first
 	flying map[spool.Tenant]int
 }
 
@@ -73,7 +74,7 @@ func (f *fairness) claim() spool.Tenant {
 	f.t.Helper()
 	f.turn++
 	node := f.nodes[f.turn%len(f.nodes)]
-	taken, _, err := node.Claim(testwait.Context(f.t, "a claim"), spool.ClaimQuery{Limit: 1, Lease: time.Hour, PerTenant: f.perTenant})
+	taken, _, err := node.Claim(testwait.Context(f.t, "a claim"), store.ClaimQuery{Limit: 1, Lease: time.Hour, PerTenant: f.perTenant})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -92,7 +93,7 @@ func (f *fairness) finish() {
 	f.held = f.held[1:]
 	f.flying[d.Tenant]--
 	node := f.nodes[f.turn%len(f.nodes)]
-	if err := node.Ack(testwait.Context(f.t, "an acknowledgement"), d, spool.Ack{Kind: spool.AckDone}); err != nil {
+	if err := node.Ack(testwait.Context(f.t, "an acknowledgement"), d, store.Ack{Kind: store.AckDone}); err != nil {
 		f.t.Fatal(err)
 	}
 }

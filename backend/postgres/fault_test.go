@@ -13,6 +13,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/testing/pgtest"
 	"github.com/spoolhq/spool/internal/testing/testwait"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 var faultKey = spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}
@@ -33,10 +35,10 @@ func openURL(t *testing.T, url string, o *Options) *DB {
 }
 
 // appendEntry adds an entry to the thread, which it creates if need be.
-func appendEntry(tx spool.Tx) error {
-	c := spool.Changes{Entries: []*spool.Entry{spool.NewEntry("A", "", nil)}}
+func appendEntry(tx store.Tx) error {
+	c := store.Changes{Entries: []*wire.Entry{wire.NewEntry("A", "", nil)}}
 	if _, err := tx.Thread(); spool.CodeOf(err) == spool.NotFound {
-		c.Thread = &spool.Thread{State: spool.Idle}
+		c.Thread = &wire.Thread{State: wire.Idle}
 	}
 	return tx.Write(c)
 }
@@ -45,8 +47,8 @@ func appendEntry(tx spool.Tx) error {
 func entries(t *testing.T, db *DB) int {
 	t.Helper()
 	n := 0
-	err := db.View(t.Context(), faultKey, func(v spool.View) error {
-		all, err := v.Entries(spool.EntryQuery{})
+	err := db.View(t.Context(), faultKey, func(v store.View) error {
+		all, err := v.Entries(store.EntryQuery{})
 		n = len(all)
 		return err
 	})
@@ -62,13 +64,13 @@ func TestCutConnections(t *testing.T) {
 	for name, call := range map[string]func(db *DB) error{
 		"Update": func(db *DB) error { return db.Update(t.Context(), faultKey, 0, appendEntry) },
 		"View": func(db *DB) error {
-			return db.View(t.Context(), faultKey, func(v spool.View) error {
+			return db.View(t.Context(), faultKey, func(v store.View) error {
 				_, err := v.Thread()
 				return err
 			})
 		},
 		"List": func(db *DB) error {
-			_, err := db.Threads(t.Context(), spool.ThreadQuery{Tenant: faultKey.Tenant})
+			_, err := db.Threads(t.Context(), wire.ThreadQuery{Tenant: faultKey.Tenant})
 			return err
 		},
 	} {
@@ -93,18 +95,18 @@ func TestTerminated(t *testing.T) {
 	if err := db.Update(t.Context(), faultKey, 0, appendEntry); err != nil {
 		t.Fatal(err)
 	}
-	err := db.Update(t.Context(), faultKey, 0, func(tx spool.Tx) error {
+	err := db.Update(t.Context(), faultKey, 0, func(tx store.Tx) error {
 		if err := appendEntry(tx); err != nil {
 			return err
 		}
 		terminate(t, db)
-		_, err := tx.Entries(spool.EntryQuery{})
+		_, err := tx.Entries(store.EntryQuery{})
 		return err
 	})
 	if spool.CodeOf(err) != spool.Unavailable {
 		t.Errorf("a read after the connection was ended: %v, want %s", err, spool.Unavailable)
 	}
-	err = db.Update(t.Context(), faultKey, 0, func(tx spool.Tx) error {
+	err = db.Update(t.Context(), faultKey, 0, func(tx store.Tx) error {
 		defer terminate(t, db)
 		return appendEntry(tx)
 	})
@@ -184,14 +186,14 @@ func TestDeadlock(t *testing.T) {
 	t.Parallel()
 	db := openFresh(t)
 	versions := func() map[string]int64 {
-		rows, err := db.Rows(t.Context(), spool.RowQuery{Tenant: "a", Kind: "k"})
+		rows, err := db.Rows(t.Context(), store.RowQuery{Tenant: "a", Kind: "k"})
 		if err != nil || len(rows) != 2 {
 			t.Fatalf("rows %+v, %v", rows, err)
 		}
 		return map[string]int64{rows[0].Key: rows[0].Version, rows[1].Key: rows[1].Version}
 	}
-	err := db.Update(t.Context(), spool.ThreadKey{Tenant: "a", ID: "1"}, 0, func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{Rows: []spool.Row{{Kind: "k", Key: "x", Value: []byte("0")}, {Kind: "k", Key: "y", Value: []byte("0")}}})
+	err := db.Update(t.Context(), spool.ThreadKey{Tenant: "a", ID: "1"}, 0, func(tx store.Tx) error {
+		return tx.Write(store.Changes{Rows: []store.Row{{Kind: "k", Key: "x", Value: []byte("0")}, {Kind: "k", Key: "y", Value: []byte("0")}}})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -199,11 +201,11 @@ func TestDeadlock(t *testing.T) {
 	before := versions()
 	var both sync.WaitGroup // both transactions hold their first row
 	both.Add(2)
-	locks := func(first, second string) func(tx spool.Tx) error {
+	locks := func(first, second string) func(tx store.Tx) error {
 		tried := false
-		return func(tx spool.Tx) error {
+		return func(tx store.Tx) error {
 			put := func(key string) error {
-				err := tx.Write(spool.Changes{Rows: []spool.Row{{Kind: "k", Key: key, Value: []byte("1"), Version: spool.AnyVersion}}})
+				err := tx.Write(store.Changes{Rows: []store.Row{{Kind: "k", Key: key, Value: []byte("1"), Version: store.AnyVersion}}})
 				_, readErr := tx.Branches() // sends the change
 				return errors.Join(err, readErr)
 			}
@@ -254,7 +256,7 @@ func TestSettings(t *testing.T) {
 		"Pooler": openURL(t, pgtest.Bouncer(t, url, 2), &Options{Pooler: true}),
 	} {
 		var commit, idle, jit string
-		err := db.Update(t.Context(), faultKey, 0, func(inner spool.Tx) error {
+		err := db.Update(t.Context(), faultKey, 0, func(inner store.Tx) error {
 			return inner.(*tx).query( //nolint:errcheck,forcetypeassert // it is the package's
 				"SELECT current_setting('synchronous_commit'), current_setting('idle_in_transaction_session_timeout'), current_setting('jit')",
 				func(r *row) { commit, idle, jit = r.Text(), r.Text(), r.Text() })
@@ -272,7 +274,7 @@ func TestBusyThread(t *testing.T) {
 	held, release := make(chan struct{}), make(chan struct{})
 	done := make(chan error, 20)
 	go func() {
-		done <- db.Update(t.Context(), faultKey, 0, func(tx spool.Tx) error {
+		done <- db.Update(t.Context(), faultKey, 0, func(tx store.Tx) error {
 			close(held)
 			<-release
 			return appendEntry(tx)
@@ -313,19 +315,19 @@ func TestCanceled(t *testing.T) {
 	t.Parallel()
 	db := openFresh(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	err := db.Update(ctx, faultKey, 0, func(tx spool.Tx) error {
+	err := db.Update(ctx, faultKey, 0, func(tx store.Tx) error {
 		if err := appendEntry(tx); err != nil {
 			return err
 		}
 		cancel()
-		_, err := tx.Entries(spool.EntryQuery{})
+		_, err := tx.Entries(store.EntryQuery{})
 		return err
 	})
 	if spool.CodeOf(err) != spool.Canceled {
 		t.Errorf("a read after the end of the context: %v, want %s", err, spool.Canceled)
 	}
 	called := false
-	err = db.Update(ctx, faultKey, 0, func(spool.Tx) error {
+	err = db.Update(ctx, faultKey, 0, func(store.Tx) error {
 		called = true
 		return nil
 	})
@@ -333,7 +335,7 @@ func TestCanceled(t *testing.T) {
 		t.Errorf("an update with an ended context: %v, called %t", err, called)
 	}
 	ctx, cancel = context.WithCancel(t.Context())
-	err = db.Update(ctx, faultKey, 0, func(tx spool.Tx) error {
+	err = db.Update(ctx, faultKey, 0, func(tx store.Tx) error {
 		defer cancel() // the commit happens all the same
 		return appendEntry(tx)
 	})

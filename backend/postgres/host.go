@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // Tx returns a host's transaction of pgx for an engine. The transaction must be on a database that has the tables in
@@ -21,26 +22,26 @@ import (
 // host has to try its whole transaction again.
 //
 // The thread stays locked until the host's transaction ends, so it should end soon.
-func Tx(tx pgx.Tx) spool.HostTx { return plain.Tx(tx) }
+func Tx(tx pgx.Tx) store.HostTx { return plain.Tx(tx) }
 
 // SQLTx does the same for a transaction of database/sql, whose driver must be github.com/jackc/pgx/v5/stdlib. Each
 // statement takes a round trip.
-func SQLTx(tx *sql.Tx) spool.HostTx { return plain.SQLTx(tx) }
+func SQLTx(tx *sql.Tx) store.HostTx { return plain.SQLTx(tx) }
 
 // plain has the defaults of [Options] and no connections.
 var plain = &DB{dialect: dialect{schema: defaultSchema}}
 
 // Tx is [Tx] for the schema of an open database.
-func (db *DB) Tx(tx pgx.Tx) spool.HostTx { return db.hostTx(pgxLink{tx, db}) }
+func (db *DB) Tx(tx pgx.Tx) store.HostTx { return db.hostTx(pgxLink{tx, db}) }
 
 // SQLTx is [SQLTx] for the schema of an open database.
-func (db *DB) SQLTx(tx *sql.Tx) spool.HostTx { return db.hostTx(sqlLink{tx, db}) }
+func (db *DB) SQLTx(tx *sql.Tx) store.HostTx { return db.hostTx(sqlLink{tx, db}) }
 
-// hostDatabase is the [spool.Backend.HostTx]. A transaction does not say which database it is on.
+// hostDatabase is the [store.Backend.HostTx]. A transaction does not say which database it is on.
 const hostDatabase = "postgres"
 
-func (db *DB) hostTx(l link) spool.HostTx {
-	return spool.NewHostTx(hostDatabase, func(ctx context.Context, key spool.ThreadKey, fn func(tx spool.Tx) error) error {
+func (db *DB) hostTx(l link) store.HostTx {
+	return store.NewHostTx(hostDatabase, func(ctx context.Context, key spool.ThreadKey, fn func(tx store.Tx) error) error {
 		if err := canceled(ctx); err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/spoolhq/spool/internal/testing/enginetest"
 	"github.com/spoolhq/spool/internal/testing/pgtest"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
 )
 
 // pgxHost has a connection for each transaction.
@@ -95,12 +96,12 @@ func hosts(t *testing.T, db *postgres.DB, url string) map[string]spooltest.Host 
 func TestStoreInHostTx(t *testing.T) {
 	t.Parallel()
 	var urls sync.Map
-	spooltest.TestStore(t, func(t *testing.T, clock spool.Clock) spool.Backend {
+	spooltest.TestStore(t, func(t *testing.T, clock store.Clock) store.Backend {
 		t.Helper()
 		once, _ := urls.LoadOrStore(t.Name(), sync.OnceValue(func() string { return pgtest.Database(t, template) }))
 		url := once.(func() string)() //nolint:errcheck,forcetypeassert // it has only these
 		db := open(t, url, &postgres.Options{Clock: clock})
-		return spool.Backend{Store: spooltest.Hosted(db, hosts(t, db, url)["SQLTx"]), Shared: true}
+		return store.Backend{Store: spooltest.Hosted(db, hosts(t, db, url)["SQLTx"]), Shared: true}
 	}, features)
 }
 
@@ -109,7 +110,7 @@ func TestHost(t *testing.T) {
 	for _, kind := range []string{"Tx", "SQLTx"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			enginetest.TestHost(t, func(t *testing.T) (spool.Backend, spooltest.Host) {
+			enginetest.TestHost(t, func(t *testing.T) (store.Backend, spooltest.Host) {
 				t.Helper()
 				url := pgtest.Database(t, template)
 				db := open(t, url, nil)
@@ -127,7 +128,7 @@ func TestHost(t *testing.T) {
 			})
 		})
 	}
-	if err := (spool.HostTx{}).Update(t.Context(), spool.ThreadKey{}, nil); spool.CodeOf(err) != spool.Invalid {
+	if err := (store.HostTx{}).Update(t.Context(), spool.ThreadKey{}, nil); spool.CodeOf(err) != spool.Invalid {
 		t.Errorf("the zero value: %v", err)
 	}
 }

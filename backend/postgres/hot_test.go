@@ -4,9 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/testing/pgtest"
 	"github.com/spoolhq/spool/internal/testing/testwait"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // A step leaves the indexes of the thread and of the run alone, so that it leaves little for a vacuum.
@@ -14,7 +15,7 @@ func TestStepsLeaveIndexesAlone(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t, tables)
 	db := openURL(t, url, nil)
-	update := func(fn func(tx spool.Tx) error) {
+	update := func(fn func(tx store.Tx) error) {
 		t.Helper()
 		if err := db.Update(t.Context(), handKey, 0, fn); err != nil {
 			t.Fatal(err)
@@ -23,12 +24,12 @@ func TestStepsLeaveIndexesAlone(t *testing.T) {
 	update(byHand("r1")[0].fn)
 	const steps = 40
 	for range steps {
-		update(func(tx spool.Tx) error {
+		update(func(tx store.Tx) error {
 			thread, err := tx.Thread()
 			if err != nil {
 				return err
 			}
-			run, err := spool.FindRun(tx, "r1")
+			run, err := store.FindRun(tx, "r1")
 			if err != nil {
 				return err
 			}
@@ -36,8 +37,8 @@ func TestStepsLeaveIndexesAlone(t *testing.T) {
 			run.Steps++
 			run.InputTokens++
 			run.WallTime += time.Second
-			return tx.Write(spool.Changes{
-				Thread: &thread, Runs: []spool.RunRow{run}, Entries: []*spool.Entry{spool.NewEntry("A", "r1", nil)},
+			return tx.Write(store.Changes{
+				Thread: &thread, Runs: []store.RunRow{run}, Entries: []*wire.Entry{wire.NewEntry("A", "r1", nil)},
 			})
 		})
 	}

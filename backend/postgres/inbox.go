@@ -5,10 +5,12 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
-// Parks implements [spool.Store]. It walks an index of parks, and then reads the runs and threads of the page.
-func (db *DB) Parks(ctx context.Context, q spool.ParkQuery) ([]spool.ParkRow, error) {
+// Parks implements [store.Store]. It walks an index of parks, and then reads the runs and threads of the page.
+func (db *DB) Parks(ctx context.Context, q wire.ParkQuery) ([]store.ParkRow, error) {
 	var inbox form.Inbox
 	page := db.inboxPage(q)
 	page.scan = func(r *row) { inbox.ScanPark(r) }
@@ -27,7 +29,7 @@ func (db *DB) Parks(ctx context.Context, q spool.ParkQuery) ([]spool.ParkRow, er
 }
 
 // inboxPage returns the statement that reads a page of parks.
-func (db *DB) inboxPage(q spool.ParkQuery) statement {
+func (db *DB) inboxPage(q wire.ParkQuery) statement {
 	where, order := form.InboxConditions(q, "spool.run", "spool.thread", nowExpr, db.clockArg())
 	return statement{
 		sql:  "SELECT " + form.InboxColumns + " FROM spool.park WHERE " + where.Text + order,

@@ -4,22 +4,24 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
-// jobColumns are the columns of a [spool.Job] in the tables job and job_dead, without when it is due.
+// jobColumns are the columns of a [wire.Job] in the tables job and job_dead, without when it is due.
 const jobColumns = `tenant, thread_id, run_id, key, kind, agent, model, segment, subject, queue, payload`
 
-func scanJob(r *row) spool.Job {
-	return spool.Job{
+func scanJob(r *row) wire.Job {
+	return wire.Job{
 		Tenant: spool.Tenant(r.Text()), ThreadID: spool.ThreadID(r.Text()), RunID: spool.RunID(r.Text()),
-		Key: r.Text(), Kind: spool.JobKind(r.Text()), Agent: r.Text(), Model: r.Text(), Segment: r.Int(),
+		Key: r.Text(), Kind: wire.JobKind(r.Text()), Agent: r.Text(), Model: r.Text(), Segment: r.Int(),
 		Subject: r.Text(), Queue: r.Text(), Payload: r.JSON(),
 	}
 }
 
 // jobArgs returns the values of jobColumns for a job of a transaction. The thread of the transaction replaces
 // that of the job, unless the transaction has none.
-func jobArgs(key spool.ThreadKey, j *spool.Job) []any {
+func jobArgs(key spool.ThreadKey, j *wire.Job) []any {
 	thread := key.ID
 	if thread == "" {
 		thread = j.ThreadID
@@ -28,7 +30,7 @@ func jobArgs(key spool.ThreadKey, j *spool.Job) []any {
 }
 
 // dueAt returns when a job of a transaction is due.
-func dueAt(j *spool.Job, now time.Time) time.Time {
+func dueAt(j *wire.Job, now time.Time) time.Time {
 	if j.DueAt.IsZero() {
 		return now
 	}
@@ -36,7 +38,7 @@ func dueAt(j *spool.Job, now time.Time) time.Time {
 }
 
 // writeJobs makes the changes of the fields from CancelJobs to Dead.
-func writeJobs(t *tx, c *spool.Changes) error {
+func writeJobs(t *tx, c *store.Changes) error {
 	if len(c.CancelJobs) > 0 {
 		keys := make([]string, len(c.CancelJobs))
 		for i, key := range c.CancelJobs {
@@ -47,7 +49,7 @@ func writeJobs(t *tx, c *spool.Changes) error {
 	for i := range c.Jobs {
 		j := &c.Jobs[i]
 		due := dueAt(j, t.now)
-		t.write(insertJob, append(jobArgs(t.key, j), spool.NewJobID(), due, due, false, 0, 0)...)
+		t.write(insertJob, append(jobArgs(t.key, j), wire.NewJobID(), due, due, false, 0, 0)...)
 	}
 	for i := range c.Claimed {
 		j := &c.Claimed[i]
@@ -59,7 +61,7 @@ func writeJobs(t *tx, c *spool.Changes) error {
 	}
 	for i := range c.Dead {
 		d := &c.Dead[i]
-		t.write(insertDead, append(jobArgs(t.key, &d.Job), spool.NewJobID(), dueAt(&d.Job, t.now), d.Attempts, d.Cause, t.now)...)
+		t.write(insertDead, append(jobArgs(t.key, &d.Job), wire.NewJobID(), dueAt(&d.Job, t.now), d.Attempts, d.Cause, t.now)...)
 	}
 	return nil
 }

@@ -3,14 +3,15 @@ package postgres
 import (
 	"context"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
-// Jobs implements [spool.Store].
-func (db *DB) Jobs(ctx context.Context, q spool.JobQuery) ([]spool.QueuedJob, error) {
-	jobs := []spool.QueuedJob{}
-	if q.State == spool.JobDead {
+// Jobs implements [store.Store].
+func (db *DB) Jobs(ctx context.Context, q wire.JobQuery) ([]wire.QueuedJob, error) {
+	jobs := []wire.QueuedJob{}
+	if q.State == wire.JobDead {
 		query, args := deadQuery(q)
 		return jobs, db.read(ctx, query, each(&jobs, scanDead), args...)
 	}
@@ -19,7 +20,7 @@ func (db *DB) Jobs(ctx context.Context, q spool.JobQuery) ([]spool.QueuedJob, er
 }
 
 // jobQuery returns the query for jobs that are not dead.
-func (db *DB) jobQuery(q spool.JobQuery) (query string, args []any) {
+func (db *DB) jobQuery(q wire.JobQuery) (query string, args []any) {
 	const now = "(SELECT now FROM clock)"
 	where := form.Conditions{Args: []any{db.clockArg()}}
 	where.And("tenant = ?", q.Tenant)
@@ -31,10 +32,10 @@ func (db *DB) jobQuery(q spool.JobQuery) (query string, args []any) {
 	}
 	switch q.State {
 	case "":
-	case spool.JobReady:
+	case wire.JobReady:
 		where.And("due_at <= " + now)
 	default:
-		where.And("due_at > "+now+" AND claimed = ?", q.State == spool.JobInFlight)
+		where.And("due_at > "+now+" AND claimed = ?", q.State == wire.JobInFlight)
 	}
 	if !q.DueBefore.IsZero() {
 		where.And("first_due < ?", form.RoundedUp(q.DueBefore))
@@ -44,28 +45,28 @@ func (db *DB) jobQuery(q spool.JobQuery) (query string, args []any) {
 		" ORDER BY first_due, id LIMIT ?", append(where.Args, bound(q.Limit))
 }
 
-func scanQueued(r *row) spool.QueuedJob {
-	j := spool.QueuedJob{Job: scanJob(r)}
+func scanQueued(r *row) wire.QueuedJob {
+	j := wire.QueuedJob{Job: scanJob(r)}
 	j.DueAt, j.JobID, j.Attempts, j.FirstDue = r.Time(), r.Int64(), r.Int(), r.Time()
 	j.State = form.JobState(j.DueAt, r.Bool(), r.Time())
 	return j
 }
 
 // deadQuery returns the query for dead jobs.
-func deadQuery(q spool.JobQuery) (query string, args []any) {
+func deadQuery(q wire.JobQuery) (query string, args []any) {
 	where := form.DeadConditions(q)
 	return "SELECT " + jobColumns + ", due_at, id, attempts, cause, died_at FROM spool.job_dead WHERE " + where.Text +
 		" ORDER BY died_at DESC, id DESC LIMIT ?", append(where.Args, bound(q.Limit))
 }
 
-func scanDead(r *row) spool.QueuedJob {
-	j := spool.QueuedJob{Job: scanJob(r), State: spool.JobDead}
+func scanDead(r *row) wire.QueuedJob {
+	j := wire.QueuedJob{Job: scanJob(r), State: wire.JobDead}
 	j.DueAt, j.JobID, j.Attempts, j.Cause, j.DiedAt = r.Time(), r.Int64(), r.Int(), r.Text(), r.Time()
 	return j
 }
 
 // pruneDead removes dead jobs of a tenant, those that died first, and returns how many.
-func (db *DB) pruneDead(ctx context.Context, q spool.PruneQuery) (n int, err error) {
+func (db *DB) pruneDead(ctx context.Context, q store.PruneQuery) (n int, err error) {
 	var where form.Conditions
 	where.And("tenant = ?", q.Tenant)
 	if q.JobID != 0 {

@@ -8,9 +8,10 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
-// live implements [spool.Live] with the connections of a database. Its times are those of the server's clock, also
+// live implements [store.Live] with the connections of a database. Its times are those of the server's clock, also
 // if a test gives the store another one.
 //
 // Run streams are in tables that are written without waiting for the disk (synchronous_commit is off): a crash of
@@ -34,7 +35,7 @@ type live struct {
 	ready chan struct{}
 }
 
-var _ spool.Live = (*live)(nil)
+var _ store.Live = (*live)(nil)
 
 func newLive(db *DB) *live {
 	l := &live{db: db, node: rand.Text()[:12], ready: make(chan struct{})}
@@ -46,7 +47,7 @@ func newLive(db *DB) *live {
 // Live returns the run streams and wake-ups of the database. The first call starts the goroutines that send and
 // receive wake-ups and look after the tables of streams. Without [Options.Pooler] it also opens a connection that
 // listens. Close ends them.
-func (db *DB) Live() spool.Live {
+func (db *DB) Live() store.Live {
 	l := db.live
 	l.start.Do(func() {
 		l.running.Go(l.sendWakes)
@@ -68,20 +69,20 @@ func (l *live) close() {
 	l.running.Wait()
 }
 
-// Wake implements [spool.Live]. It calls the subscribers of this process itself, and leaves those of other
+// Wake implements [store.Live]. It calls the subscribers of this process itself, and leaves those of other
 // processes to the goroutine that sends.
-func (l *live) Wake(topic spool.ThreadKey, kind spool.WakeKind, notice []byte) {
-	if len(notice) > spool.MaxNoticeBytes {
+func (l *live) Wake(topic spool.ThreadKey, kind store.WakeKind, notice []byte) {
+	if len(notice) > store.MaxNoticeBytes {
 		return
 	}
 	l.topics.wake(topic, kind, notice)
 	l.outbox.add(wake{topic: topic, kind: kind, notice: notice})
 }
 
-// Subscribe implements [spool.Live]. It waits for a short time until wake-ups of other processes arrive. If they
+// Subscribe implements [store.Live]. It waits for a short time until wake-ups of other processes arrive. If they
 // do not yet, fn is called as soon as they do, because some may have been lost until then.
 func (l *live) Subscribe(
-	ctx context.Context, topic spool.ThreadKey, fn func(kind spool.WakeKind, notice []byte),
+	ctx context.Context, topic spool.ThreadKey, fn func(kind store.WakeKind, notice []byte),
 ) (stop func(), err error) {
 	if err := canceled(ctx); err != nil {
 		return nil, err

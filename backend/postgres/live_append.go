@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // appendQueue has the appends of a process. While a flush is under way, those that come gather, and the next flush
@@ -24,8 +26,8 @@ type appendQueue struct {
 
 // appending is an append that waits.
 type appending struct {
-	key   spool.StreamKey
-	items []spool.Item
+	key   store.StreamKey
+	items []wire.Item
 	done  chan error // receives one value, unless the append was withdrawn
 }
 
@@ -38,15 +40,15 @@ const (
 	flushTries = 3
 )
 
-// Append implements [spool.Live].
-func (l *live) Append(ctx context.Context, key spool.StreamKey, items []spool.Item) error {
+// Append implements [store.Live].
+func (l *live) Append(ctx context.Context, key store.StreamKey, items []wire.Item) error {
 	if err := canceled(ctx); err != nil {
 		return err
 	}
-	last := spool.Offset{}
+	last := wire.Offset{}
 	for _, item := range items {
 		if item.Offset.Compare(last) <= 0 {
-			return spool.ErrOffsetUsed
+			return store.ErrOffsetUsed
 		}
 		last = item.Offset
 	}
@@ -108,7 +110,7 @@ func (q *appendQueue) close() {
 func (q *appendQueue) next() (group []*appending) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	taken, n := make(map[spool.StreamKey]bool), 0
+	taken, n := make(map[store.StreamKey]bool), 0
 	q.waiting = slices.DeleteFunc(q.waiting, func(a *appending) bool {
 		// An append that must wait holds back the later ones of its stream.
 		if taken[a.key] || n >= flushItems {
@@ -165,21 +167,21 @@ func (l *live) flush(ctx context.Context, group []*appending) {
 const flushPause = 200 * time.Millisecond
 
 // refusal returns why a stream does not take items. Again says that they may be there from an earlier try.
-func (l *live) refusal(ctx context.Context, key spool.StreamKey, items []spool.Item, again bool) error {
-	var last spool.Offset
+func (l *live) refusal(ctx context.Context, key store.StreamKey, items []wire.Item, again bool) error {
+	var last wire.Offset
 	found, closed := false, false
 	err := l.db.run(ctx, l.state(key, &closed, &last, &found))
 	switch {
 	case err != nil:
 		return err
 	case !found:
-		return spool.ErrStreamGone
+		return store.ErrStreamGone
 	case len(items) > 0 && again && last == items[len(items)-1].Offset:
 		return nil
 	case closed:
-		return spool.ErrStreamClosed
+		return store.ErrStreamClosed
 	case len(items) > 0:
-		return spool.ErrOffsetUsed
+		return store.ErrOffsetUsed
 	default:
 		return nil
 	}

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 const (
@@ -158,11 +158,11 @@ func (l *live) script(ctx context.Context, text string) error {
 }
 
 // streamPartitions counts the partitions, for [DB.Stats].
-func streamPartitions(gauges *[]spool.Gauge) statement {
+func streamPartitions(gauges *[]wire.Gauge) statement {
 	return statement{
 		sql: "SELECT count(*) FROM spool.stream_hour",
 		scan: func(r *row) {
-			*gauges = append(*gauges, spool.Gauge{Name: "stream_partitions", Value: float64(r.Int())})
+			*gauges = append(*gauges, wire.Gauge{Name: "stream_partitions", Value: float64(r.Int())})
 		},
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // thisStream selects a stream by its key, and presentStream also that it is not over.
@@ -14,20 +16,20 @@ const (
 	presentStream = thisStream + " AND (s.expires_at = 0 OR s.expires_at > " + serverNow + ")"
 )
 
-func streamArgs(key spool.StreamKey) []any { return []any{key.Thread.Tenant, key.Thread.ID, key.ID} }
+func streamArgs(key store.StreamKey) []any { return []any{key.Thread.Tenant, key.Thread.ID, key.ID} }
 
 // openTries is how often Open looks for a partition. The first process of an installation makes one.
 const openTries = 3
 
-// Open implements [spool.Live].
-func (l *live) Open(ctx context.Context, key spool.StreamKey) error {
+// Open implements [store.Live].
+func (l *live) Open(ctx context.Context, key store.StreamKey) error {
 	for range openTries {
 		there, closed, err := l.open(ctx, key)
 		switch {
 		case err != nil:
 			return err
 		case there && closed:
-			return spool.ErrStreamClosed
+			return store.ErrStreamClosed
 		case there:
 			return nil
 		}
@@ -39,14 +41,14 @@ func (l *live) Open(ctx context.Context, key spool.StreamKey) error {
 }
 
 // open inserts the stream, unless it is there.
-func (l *live) open(ctx context.Context, key spool.StreamKey) (there, closed bool, err error) {
+func (l *live) open(ctx context.Context, key store.StreamKey) (there, closed bool, err error) {
 	err = l.db.run(ctx, l.openBatch(key, &there, &closed)...)
 	return there, closed, err
 }
 
 // openBatch inserts a stream in the partition of the last hour, unless it is there. The lock keeps that partition
 // the last one until the end of the transaction: see [live.dropPartition].
-func (l *live) openBatch(key spool.StreamKey, there, closed *bool) []statement {
+func (l *live) openBatch(key store.StreamKey, there, closed *bool) []statement {
 	return []statement{
 		notSynced,
 		{sql: "SELECT pg_advisory_xact_lock_shared(?)", args: []any{l.partitionLock()}},
@@ -66,35 +68,35 @@ func (l *live) openBatch(key spool.StreamKey, there, closed *bool) []statement {
 	}
 }
 
-// state reads how far a present stream is. Without one it returns [spool.ErrStreamGone].
-func (l *live) state(key spool.StreamKey, closed *bool, last *spool.Offset, found *bool) statement {
+// state reads how far a present stream is. Without one it returns [store.ErrStreamGone].
+func (l *live) state(key store.StreamKey, closed *bool, last *wire.Offset, found *bool) statement {
 	return statement{
 		sql:  "SELECT s.closed, s.last_fence, s.last_n FROM spool.stream s WHERE " + presentStream,
 		args: streamArgs(key),
 		scan: func(r *row) {
 			*found, *closed = true, r.Bool()
-			*last = spool.Offset{Fence: r.Int64(), N: r.Int64()}
+			*last = wire.Offset{Fence: r.Int64(), N: r.Int64()}
 		},
 	}
 }
 
-// Read implements [spool.Live].
-func (l *live) Read(ctx context.Context, key spool.StreamKey, after spool.Offset, limit int) (spool.StreamPage, error) {
-	var page spool.StreamPage
+// Read implements [store.Live].
+func (l *live) Read(ctx context.Context, key store.StreamKey, after wire.Offset, limit int) (store.StreamPage, error) {
+	var page store.StreamPage
 	found, closed := false, false
 	s := readStream(key, after, limit)
 	err := l.db.read(ctx, s.sql, func(r *row) {
 		found, closed = true, r.Bool()
-		page.Last = spool.Offset{Fence: r.Int64(), N: r.Int64()}
+		page.Last = wire.Offset{Fence: r.Int64(), N: r.Int64()}
 		if fence := r.Maybe(); fence != nil {
 			page.Items = append(page.Items, scanItem(r, *fence))
 		}
 	}, s.args...)
 	if err != nil {
-		return spool.StreamPage{}, err
+		return store.StreamPage{}, err
 	}
 	if !found {
-		return spool.StreamPage{}, spool.ErrStreamGone
+		return store.StreamPage{}, store.ErrStreamGone
 	}
 	if n := len(page.Items); n > 0 {
 		after = page.Items[n-1].Offset
@@ -105,7 +107,7 @@ func (l *live) Read(ctx context.Context, key spool.StreamKey, after spool.Offset
 
 // readStream reads how far a stream is, and its items after an offset, as one consistent state. A stream without
 // such items has one row.
-func readStream(key spool.StreamKey, after spool.Offset, limit int) statement {
+func readStream(key store.StreamKey, after wire.Offset, limit int) statement {
 	return statement{
 		sql: `SELECT s.closed, s.last_fence, s.last_n, i.fence, i.n, i.type, i.seq, i.data FROM spool.stream s
 			LEFT JOIN LATERAL (
@@ -117,28 +119,28 @@ func readStream(key spool.StreamKey, after spool.Offset, limit int) statement {
 	}
 }
 
-func scanItem(r *row, fence int64) spool.Item {
-	return spool.Item{
-		Offset: spool.Offset{Fence: fence, N: r.Int64()}, Type: spool.ItemType(r.Text()), Seq: r.Int64(), Data: r.bytes(),
+func scanItem(r *row, fence int64) wire.Item {
+	return wire.Item{
+		Offset: wire.Offset{Fence: fence, N: r.Int64()}, Type: wire.ItemType(r.Text()), Seq: r.Int64(), Data: r.bytes(),
 	}
 }
 
-// Close implements [spool.Live].
-func (l *live) Close(ctx context.Context, key spool.StreamKey, end spool.Item, grace time.Duration) error {
-	var last spool.Offset
+// Close implements [store.Live].
+func (l *live) Close(ctx context.Context, key store.StreamKey, end wire.Item, grace time.Duration) error {
+	var last wire.Offset
 	ended, found, closed := false, false, false
 	s := closeStream(key, end, grace)
 	s.scan = func(*row) { ended = true }
 	err := l.db.run(ctx, notSynced, s, l.state(key, &closed, &last, &found))
 	if err == nil && !ended && !found {
-		err = spool.ErrStreamGone
+		err = store.ErrStreamGone
 	}
 	return err
 }
 
 // closeStream closes an open stream, and then returns a row. The end gets its offset there, because other writers
 // may be at work: an end that does not come after the last item gets the next offset, in its data too.
-func closeStream(key spool.StreamKey, end spool.Item, grace time.Duration) statement {
+func closeStream(key store.StreamKey, end wire.Item, grace time.Duration) statement {
 	head, hasOffset := bytes.CutSuffix([]byte(end.Data), []byte(`"offset":"`+end.Offset.String()+`"}`))
 	args := []any{end.Offset.Fence, end.Offset.N, end.Offset.Fence, end.Offset.Fence, end.Offset.N, end.Offset.N, max(0, grace.Microseconds())}
 	args = append(args, streamArgs(key)...)
@@ -158,7 +160,7 @@ func closeStream(key spool.StreamKey, end spool.Item, grace time.Duration) state
 	}
 }
 
-// Delete implements [spool.Live]. The items of a deleted thread are removed at once, and not with their partition.
+// Delete implements [store.Live]. The items of a deleted thread are removed at once, and not with their partition.
 func (l *live) Delete(ctx context.Context, thread spool.ThreadKey) error {
 	return l.db.run(ctx, notSynced, deleteStreams(thread))
 }

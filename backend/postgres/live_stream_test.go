@@ -10,10 +10,12 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/testing/pgtest"
 	"github.com/spoolhq/spool/internal/testing/testwait"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
-func streamOf(n int) spool.StreamKey {
-	return spool.StreamKey{Thread: spool.ThreadKey{Tenant: spool.DefaultTenant, ID: spool.ThreadID(fmt.Sprint("t", n))}, ID: "r:1"}
+func streamOf(n int) store.StreamKey {
+	return store.StreamKey{Thread: spool.ThreadKey{Tenant: spool.DefaultTenant, ID: spool.ThreadID(fmt.Sprint("t", n))}, ID: "r:1"}
 }
 
 // TestAppendsGather holds a flush up while others append: all that gathers must be sent by the next one.
@@ -70,7 +72,7 @@ func TestAppendsGather(t *testing.T) {
 		t.Errorf("%d appends took %d flushes, want 2", streams, q.flushes)
 	}
 	for i := range streams {
-		if page, err := live.Read(ctx, streamOf(i), spool.Offset{}, 0); err != nil || len(page.Items) != 3 {
+		if page, err := live.Read(ctx, streamOf(i), wire.Offset{}, 0); err != nil || len(page.Items) != 3 {
 			t.Errorf("stream %d has %d items (%v), want 3", i, len(page.Items), err)
 		}
 	}
@@ -84,7 +86,7 @@ func TestPartitions(t *testing.T) {
 	ctx := testwait.Context(t, "the partitions")
 	live := db.Live()
 	old, late, fresh := streamOf(1), streamOf(2), streamOf(3)
-	for _, key := range []spool.StreamKey{old, late} {
+	for _, key := range []store.StreamKey{old, late} {
 		if err := errors.Join(live.Open(ctx, key), live.Append(ctx, key, streamItems(1, 2))); err != nil {
 			t.Fatal(err)
 		}
@@ -100,9 +102,9 @@ func TestPartitions(t *testing.T) {
 	if err := errors.Join(live.Open(ctx, fresh), live.Append(ctx, fresh, streamItems(1, 2))); err != nil {
 		t.Fatal(err)
 	}
-	end := func(key spool.StreamKey, grace time.Duration) {
+	end := func(key store.StreamKey, grace time.Duration) {
 		t.Helper()
-		item := spool.NewItem(spool.ItemRunFinished, spool.Offset{}, 0, spool.StreamFinished{Status: spool.SegmentFinished})
+		item := wire.NewItem(wire.ItemRunFinished, wire.Offset{}, 0, wire.StreamFinished{Status: wire.SegmentFinished})
 		if err := live.Close(ctx, key, item, grace); err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +120,7 @@ func TestPartitions(t *testing.T) {
 	}
 	end(old, 0)
 	want("while a stream is open", hour-1, hour)
-	if page, err := live.Read(ctx, late, spool.Offset{}, 0); err != nil || len(page.Items) != 2 {
+	if page, err := live.Read(ctx, late, wire.Offset{}, 0); err != nil || len(page.Items) != 2 {
 		t.Errorf("the open stream has %d items (%v), want 2", len(page.Items), err)
 	}
 	end(late, time.Hour)
@@ -127,10 +129,10 @@ func TestPartitions(t *testing.T) {
 		t.Fatal(err)
 	}
 	want("when all streams of the hour are over", hour)
-	if _, err := live.Read(ctx, late, spool.Offset{}, 0); !errors.Is(err, spool.ErrStreamGone) {
-		t.Errorf("the stream of the last hour: %v, want %v", err, spool.ErrStreamGone)
+	if _, err := live.Read(ctx, late, wire.Offset{}, 0); !errors.Is(err, store.ErrStreamGone) {
+		t.Errorf("the stream of the last hour: %v, want %v", err, store.ErrStreamGone)
 	}
-	if page, err := live.Read(ctx, fresh, spool.Offset{}, 0); err != nil || len(page.Items) != 2 {
+	if page, err := live.Read(ctx, fresh, wire.Offset{}, 0); err != nil || len(page.Items) != 2 {
 		t.Errorf("the stream of this hour has %d items (%v), want 2", len(page.Items), err)
 	}
 	// An id that was used before can be used again, in the partition of today.
@@ -211,7 +213,7 @@ func TestAppendAfterRestart(t *testing.T) {
 	if err != nil {
 		t.Errorf("append after the restart: %v", err)
 	}
-	if page, err := live.Read(ctx, key, spool.Offset{}, 0); err != nil || len(page.Items) != 7 {
+	if page, err := live.Read(ctx, key, wire.Offset{}, 0); err != nil || len(page.Items) != 7 {
 		t.Errorf("the stream has %d items (%v), want 7", len(page.Items), err)
 	}
 }
@@ -237,13 +239,13 @@ func TestAppendCut(t *testing.T) {
 		for ; spool.CodeOf(err) == spool.Unavailable && ctx.Err() == nil; failed++ {
 			err = live.Append(ctx, key, streamItems(n, n))
 		}
-		if err != nil && (failed == 0 || !errors.Is(err, spool.ErrOffsetUsed)) {
+		if err != nil && (failed == 0 || !errors.Is(err, store.ErrOffsetUsed)) {
 			t.Fatalf("append %d: %v", n, err)
 		}
 	}
-	page, err := live.Read(ctx, key, spool.Offset{}, 0)
+	page, err := live.Read(ctx, key, wire.Offset{}, 0)
 	for spool.CodeOf(err) == spool.Unavailable && ctx.Err() == nil {
-		page, err = live.Read(ctx, key, spool.Offset{}, 0)
+		page, err = live.Read(ctx, key, wire.Offset{}, 0)
 	}
 	if err != nil || len(page.Items) != all || page.Last.N != all {
 		t.Errorf("the stream has %d items up to %v (%v), want %d", len(page.Items), page.Last, err, all)

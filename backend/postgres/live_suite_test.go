@@ -3,15 +3,15 @@ package postgres_test
 import (
 	"testing"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/postgres"
 	"github.com/spoolhq/spool/internal/testing/pgtest"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
 )
 
 func TestLive(t *testing.T) {
 	t.Parallel()
-	spooltest.TestLive(t, func(t *testing.T) spool.Live {
+	spooltest.TestLive(t, func(t *testing.T) store.Live {
 		t.Helper()
 		return open(t, pgtest.Database(t, template), nil).Live()
 	})
@@ -21,7 +21,7 @@ func TestLive(t *testing.T) {
 // has.
 func TestLiveBehindPooler(t *testing.T) {
 	t.Parallel()
-	spooltest.TestLive(t, func(t *testing.T) spool.Live {
+	spooltest.TestLive(t, func(t *testing.T) store.Live {
 		t.Helper()
 		return open(t, pgtest.Bouncer(t, pgtest.Database(t, template), 3), &postgres.Options{Pooler: true}).Live()
 	})

@@ -13,20 +13,22 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/testing/pgtest"
 	"github.com/spoolhq/spool/internal/testing/testwait"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 var wakeTopic = spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}
 
 type heard struct {
-	kind   spool.WakeKind
+	kind   store.WakeKind
 	notice []byte
 }
 
 // listenTo collects the wake-ups of a topic.
-func listenTo(t *testing.T, l spool.Live, topic spool.ThreadKey) <-chan heard {
+func listenTo(t *testing.T, l store.Live, topic spool.ThreadKey) <-chan heard {
 	t.Helper()
 	all := make(chan heard, 10_000)
-	stop, err := l.Subscribe(t.Context(), topic, func(kind spool.WakeKind, notice []byte) { all <- heard{kind, notice} })
+	stop, err := l.Subscribe(t.Context(), topic, func(kind store.WakeKind, notice []byte) { all <- heard{kind, notice} })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +65,7 @@ func TestWakeAcross(t *testing.T) {
 	nodes(t, func(p pair) {
 		t, one, two := p.T, p.one, p.two
 		near, far := listenTo(t, one.Live(), wakeTopic), listenTo(t, two.Live(), wakeTopic)
-		kinds := []spool.WakeKind{spool.WakeRecord, spool.WakeStream, spool.WakeStop, spool.WakeEvent, spool.WakeDeleted, spool.WakeOwner, spool.WakeJobs}
+		kinds := []store.WakeKind{store.WakeRecord, store.WakeStream, store.WakeStop, store.WakeEvent, store.WakeDeleted, store.WakeOwner, store.WakeJobs}
 		for _, kind := range kinds {
 			one.live.Wake(wakeTopic, kind, nil)
 		}
@@ -75,17 +77,17 @@ func TestWakeAcross(t *testing.T) {
 				t.Errorf("far: woken with %q, want %q", got.kind, kind)
 			}
 		}
-		longest := bytes.Repeat([]byte("'\"\\\n\x00é"), spool.MaxNoticeBytes)[:spool.MaxNoticeBytes]
+		longest := bytes.Repeat([]byte("'\"\\\n\x00é"), store.MaxNoticeBytes)[:store.MaxNoticeBytes]
 		for _, notice := range [][]byte{[]byte("one"), longest, longest, []byte("two")} {
-			one.live.Wake(wakeTopic, spool.WakeNotice, notice)
+			one.live.Wake(wakeTopic, store.WakeNotice, notice)
 			testwait.For(t, near, "the near notice")
 			if got := testwait.For(t, far, "the far notice"); !bytes.Equal(got.notice, notice) {
 				t.Errorf("heard %.40q, want %.40q", got.notice, notice)
 			}
 		}
 		// Its own wake-ups have come back by the time at which one of the other process has.
-		two.live.Wake(wakeTopic, spool.WakeStop, nil)
-		if got := testwait.For(t, near, "a wake-up of the other process"); got.kind != spool.WakeStop || len(near) > 0 {
+		two.live.Wake(wakeTopic, store.WakeStop, nil)
+		if got := testwait.For(t, near, "a wake-up of the other process"); got.kind != store.WakeStop || len(near) > 0 {
 			t.Errorf("woken with %q, and %d more times", got.kind, len(near))
 		}
 	})
@@ -100,12 +102,12 @@ func TestWakeMixed(t *testing.T) {
 	toListener, toPoller := listenTo(t, listens.Live(), wakeTopic), listenTo(t, polls.Live(), wakeTopic)
 	both := func() {
 		t.Helper()
-		polls.live.Wake(wakeTopic, spool.WakeNotice, []byte("from the one that polls"))
+		polls.live.Wake(wakeTopic, store.WakeNotice, []byte("from the one that polls"))
 		testwait.For(t, toPoller, "its own wake-up")
 		if got := testwait.For(t, toListener, "a wake-up by NOTIFY"); string(got.notice) != "from the one that polls" {
 			t.Errorf("the one that listens was woken with %+v", got)
 		}
-		listens.live.Wake(wakeTopic, spool.WakeNotice, []byte("from the one that listens"))
+		listens.live.Wake(wakeTopic, store.WakeNotice, []byte("from the one that listens"))
 		testwait.For(t, toListener, "its own wake-up")
 		if got := testwait.For(t, toPoller, "a wake-up from the table"); string(got.notice) != "from the one that listens" {
 			t.Errorf("the one that polls was woken with %+v", got)
@@ -126,7 +128,7 @@ func TestWakeMixed(t *testing.T) {
 	if err := polls.Close(); err != nil {
 		t.Fatal(err)
 	}
-	last := payloads("other", encodeWakes([]wake{{topic: wakeTopic, kind: spool.WakeStop}}))
+	last := payloads("other", encodeWakes([]wake{{topic: wakeTopic, kind: store.WakeStop}}))
 	if err := listens.run(t.Context(), listens.live.notify(last)); err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +138,7 @@ func TestWakeMixed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := listens.live.send([]wake{{topic: wakeTopic, kind: spool.WakeStop}}); err != nil {
+	if err := listens.live.send([]wake{{topic: wakeTopic, kind: store.WakeStop}}); err != nil {
 		t.Fatal(err)
 	}
 	if after, err := listens.live.lastWake(); err != nil || after != before {
@@ -155,7 +157,7 @@ func TestStopAcross(t *testing.T) {
 		fastest := time.Hour
 		for range 8 {
 			began := time.Now()
-			one.live.Wake(wakeTopic, spool.WakeStop, nil)
+			one.live.Wake(wakeTopic, store.WakeStop, nil)
 			testwait.For(t, far, "the stop")
 			fastest = min(fastest, time.Since(began))
 		}
@@ -183,7 +185,7 @@ func TestWakesGather(t *testing.T) {
 	const topics, times = 200, 50
 	for range times {
 		for i := range topics {
-			db.live.Wake(spool.ThreadKey{Tenant: spool.DefaultTenant, ID: spool.ThreadID(fmt.Sprint("t", i))}, spool.WakeStream, nil)
+			db.live.Wake(spool.ThreadKey{Tenant: spool.DefaultTenant, ID: spool.ThreadID(fmt.Sprint("t", i))}, store.WakeStream, nil)
 		}
 	}
 	db.Live() // it sends what has gathered
@@ -213,10 +215,10 @@ func TestListenAgain(t *testing.T) {
 	url := pgtest.Database(t, tables)
 	proxy := pgtest.NewProxy(t, url)
 	one, two := opened(t, url, nil), opened(t, proxy.URL(), nil)
-	thread, jobs := listenTo(t, two.Live(), wakeTopic), listenTo(t, two.Live(), spool.JobsTopic)
+	thread, jobs := listenTo(t, two.Live(), wakeTopic), listenTo(t, two.Live(), store.JobsTopic)
 	one.Live()
-	one.live.Wake(wakeTopic, spool.WakeEvent, nil)
-	if got := testwait.For(t, thread, "a wake-up before the cut"); got.kind != spool.WakeEvent {
+	one.live.Wake(wakeTopic, store.WakeEvent, nil)
+	if got := testwait.For(t, thread, "a wake-up before the cut"); got.kind != store.WakeEvent {
 		t.Fatalf("woken with %q", got.kind)
 	}
 
@@ -224,7 +226,7 @@ func TestListenAgain(t *testing.T) {
 	if proxy.Cut() == 0 {
 		t.Fatal("nothing was cut")
 	}
-	one.live.Wake(wakeTopic, spool.WakeEvent, nil)
+	one.live.Wake(wakeTopic, store.WakeEvent, nil)
 	ctx := testwait.Context(t, "the wake-up to be sent")
 	for waiting := 1; waiting > 0 && ctx.Err() == nil; {
 		one.live.outbox.mu.Lock()
@@ -232,16 +234,16 @@ func TestListenAgain(t *testing.T) {
 		one.live.outbox.mu.Unlock()
 	}
 	proxy.Refuse(false)
-	for _, kind := range []spool.WakeKind{spool.WakeRecord, spool.WakeStream, spool.WakeStop, spool.WakeOwner} {
+	for _, kind := range []store.WakeKind{store.WakeRecord, store.WakeStream, store.WakeStop, store.WakeOwner} {
 		if got := testwait.For(t, thread, "a wake-up after the cut"); got.kind != kind {
 			t.Errorf("woken with %q, want %q", got.kind, kind)
 		}
 	}
-	if got := testwait.For(t, jobs, "a wake-up of the workers"); got.kind != spool.WakeJobs {
+	if got := testwait.For(t, jobs, "a wake-up of the workers"); got.kind != store.WakeJobs {
 		t.Errorf("the workers were woken with %q", got.kind)
 	}
-	one.live.Wake(wakeTopic, spool.WakeEvent, nil)
-	if got := testwait.For(t, thread, "a wake-up on the new connection"); got.kind != spool.WakeEvent {
+	one.live.Wake(wakeTopic, store.WakeEvent, nil)
+	if got := testwait.For(t, thread, "a wake-up on the new connection"); got.kind != store.WakeEvent {
 		t.Errorf("woken with %q", got.kind)
 	}
 }
@@ -256,9 +258,9 @@ func TestSendAgain(t *testing.T) {
 	far := listenTo(t, two.Live(), wakeTopic)
 	proxy.Refuse(true)
 	proxy.Cut()
-	one.live.Wake(wakeTopic, spool.WakeNotice, []byte("{}"))
+	one.live.Wake(wakeTopic, store.WakeNotice, []byte("{}"))
 	proxy.Refuse(false)
-	if got := testwait.For(t, far, "the notice"); got.kind != spool.WakeNotice {
+	if got := testwait.For(t, far, "the notice"); got.kind != store.WakeNotice {
 		t.Errorf("woken with %q", got.kind)
 	}
 }
@@ -270,16 +272,16 @@ func TestLiveEnds(t *testing.T) {
 		t, one, two := p.T, p.one, p.two
 		far := listenTo(t, two.Live(), wakeTopic)
 		one.Live()
-		key := spool.StreamKey{Thread: wakeTopic, ID: "r:1"}
+		key := store.StreamKey{Thread: wakeTopic, ID: "r:1"}
 		if err := one.live.Open(t.Context(), key); err != nil {
 			t.Fatal(err)
 		}
-		one.live.Wake(wakeTopic, spool.WakeJobs, nil)
-		one.live.Wake(wakeTopic, spool.WakeStop, nil)
+		one.live.Wake(wakeTopic, store.WakeJobs, nil)
+		one.live.Wake(wakeTopic, store.WakeStop, nil)
 		if err := one.Close(); err != nil {
 			t.Fatal(err)
 		}
-		for kind := spool.WakeJobs; kind != spool.WakeStop; {
+		for kind := store.WakeJobs; kind != store.WakeStop; {
 			kind = testwait.For(t, far, "the last wake-up").kind
 		}
 		if err := one.live.Append(t.Context(), key, streamItems(1, 1)); spool.CodeOf(err) != spool.Unavailable {
@@ -292,9 +294,9 @@ func TestLiveEnds(t *testing.T) {
 }
 
 // streamItems returns the items from one number to another.
-func streamItems(from, to int64) (items []spool.Item) {
+func streamItems(from, to int64) (items []wire.Item) {
 	for n := from; n <= to; n++ {
-		items = append(items, spool.NewItem(spool.ItemTextContent, spool.Offset{Fence: 1, N: n}, 0, spool.Delta{MessageID: "m", Delta: "x"}))
+		items = append(items, wire.NewItem(wire.ItemTextContent, wire.Offset{Fence: 1, N: n}, 0, wire.Delta{MessageID: "m", Delta: "x"}))
 	}
 	return items
 }

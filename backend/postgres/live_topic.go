@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // topics has the subscribers of a process.
@@ -21,17 +22,17 @@ type topics struct {
 type subscriber struct {
 	// wake checks ctx itself, because the function that runs after ctx has ended comes a little later.
 	ctx     context.Context //nolint:containedctx // it is the subscription's, not a call's
-	fn      func(spool.WakeKind, []byte)
+	fn      func(store.WakeKind, []byte)
 	stopped atomic.Bool
 }
 
-func (s *subscriber) wake(kind spool.WakeKind, notice []byte) {
+func (s *subscriber) wake(kind store.WakeKind, notice []byte) {
 	if !s.stopped.Load() && s.ctx.Err() == nil {
 		s.fn(kind, notice)
 	}
 }
 
-func (t *topics) wake(topic spool.ThreadKey, kind spool.WakeKind, notice []byte) {
+func (t *topics) wake(topic spool.ThreadKey, kind store.WakeKind, notice []byte) {
 	t.mu.RLock()
 	subscribers := t.of[topic]
 	t.mu.RUnlock()
@@ -46,9 +47,9 @@ func (t *topics) wakeAll() {
 	all := maps.Clone(t.of)
 	t.mu.RUnlock()
 	for topic, subscribers := range all {
-		kinds := []spool.WakeKind{spool.WakeRecord, spool.WakeStream, spool.WakeStop, spool.WakeOwner}
-		if topic == spool.JobsTopic {
-			kinds = []spool.WakeKind{spool.WakeJobs}
+		kinds := []store.WakeKind{store.WakeRecord, store.WakeStream, store.WakeStop, store.WakeOwner}
+		if topic == store.JobsTopic {
+			kinds = []store.WakeKind{store.WakeJobs}
 		}
 		for _, s := range subscribers {
 			for _, kind := range kinds {
@@ -59,7 +60,7 @@ func (t *topics) wakeAll() {
 }
 
 // subscribe makes wake call fn. The end of the subscription does not wait for a call in progress.
-func (t *topics) subscribe(ctx context.Context, topic spool.ThreadKey, fn func(spool.WakeKind, []byte)) (stop func()) {
+func (t *topics) subscribe(ctx context.Context, topic spool.ThreadKey, fn func(store.WakeKind, []byte)) (stop func()) {
 	s := &subscriber{ctx: ctx, fn: fn}
 	t.mu.Lock()
 	if t.of == nil {

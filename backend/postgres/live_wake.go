@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // wake is a wake-up for other processes.
 type wake struct {
 	topic  spool.ThreadKey
-	kind   spool.WakeKind
+	kind   store.WakeKind
 	notice []byte
 }
 
@@ -28,7 +29,7 @@ type outbox struct {
 
 type wakeName struct {
 	topic spool.ThreadKey
-	kind  spool.WakeKind
+	kind  store.WakeKind
 }
 
 // What the outbox keeps while the database does not answer. Wake-ups beyond are dropped: all subscribers are
@@ -50,7 +51,7 @@ func (o *outbox) add(wakes ...wake) {
 		if len(o.waiting) >= maxWakes || o.bytes+len(w.notice) > maxNoticeBytes {
 			return
 		}
-		if w.kind != spool.WakeNotice {
+		if w.kind != store.WakeNotice {
 			name := wakeName{w.topic, w.kind}
 			if _, waits := o.known[name]; waits {
 				continue
@@ -171,8 +172,8 @@ func decodeWakes(body []byte) (wakes []wake) {
 			}
 			fields[i], body = string(body[size:size+int(n)]), body[size+int(n):] //nolint:gosec // as above
 		}
-		w := wake{topic: spool.ThreadKey{Tenant: spool.Tenant(fields[0]), ID: spool.ThreadID(fields[1])}, kind: spool.WakeKind(fields[2])}
-		if w.kind == spool.WakeNotice {
+		w := wake{topic: spool.ThreadKey{Tenant: spool.Tenant(fields[0]), ID: spool.ThreadID(fields[1])}, kind: store.WakeKind(fields[2])}
+		if w.kind == store.WakeNotice {
 			w.notice = []byte(fields[3])
 		}
 		wakes = append(wakes, w)

@@ -6,10 +6,11 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/store"
 )
 
-// Messages implements [spool.View].
-func (v *view) Messages(q spool.MessageQuery) ([]spool.Message, error) {
+// Messages implements [store.View].
+func (v *view) Messages(q store.MessageQuery) ([]spool.Message, error) {
 	messages := []spool.Message{}
 	scan := func(r *row) spool.Message { return form.ScanMessage(r, v.key.ID) }
 	if q.Turns && q.ID == "" {
@@ -27,7 +28,7 @@ func (v *view) Messages(q spool.MessageQuery) ([]spool.Message, error) {
 
 // messageQuery returns the statement that selects columns of messages. If q has a limit, the newest message comes
 // first: see [form.MessageConditions].
-func (v *view) messageQuery(columns string, q spool.MessageQuery) (query string, args []any) {
+func (v *view) messageQuery(columns string, q store.MessageQuery) (query string, args []any) {
 	where := form.MessageConditions(v.key, "spool.message", q)
 	query = "SELECT " + columns + " FROM spool.message WHERE " + where.Text
 	switch {
@@ -42,7 +43,7 @@ func (v *view) messageQuery(columns string, q spool.MessageQuery) (query string,
 
 // turnQuery returns the statement that selects user turns of the main agent. It walks their index from SinceSeq on,
 // and repeats the condition of the index word for word.
-func (v *view) turnQuery(q spool.MessageQuery) (query string, args []any) {
+func (v *view) turnQuery(q store.MessageQuery) (query string, args []any) {
 	before := int64(math.MaxInt64)
 	if q.BeforeSeq > 0 {
 		before = q.BeforeSeq
@@ -57,10 +58,10 @@ func (v *view) turnQuery(q spool.MessageQuery) (query string, args []any) {
 	return query + " ORDER BY after_seq, ord LIMIT ?", append(args, bound(q.Limit))
 }
 
-var _ spool.EncodedMessages = (*view)(nil)
+var _ store.EncodedMessages = (*view)(nil)
 
-// MessageIDs implements [spool.EncodedMessages].
-func (v *view) MessageIDs(q spool.MessageQuery) ([]spool.MessageID, error) {
+// MessageIDs implements [store.EncodedMessages].
+func (v *view) MessageIDs(q store.MessageQuery) ([]spool.MessageID, error) {
 	ids := []spool.MessageID{}
 	query, args := v.messageQuery("id", q)
 	err := v.query(query, func(r *row) { ids = append(ids, spool.MessageID(r.Text())) }, args...)
@@ -70,8 +71,8 @@ func (v *view) MessageIDs(q spool.MessageQuery) ([]spool.MessageID, error) {
 	return ids, err
 }
 
-// EachMessage implements [spool.EncodedMessages]. The server sends the messages while fn is called.
-func (v *view) EachMessage(q spool.MessageQuery, fn func(m spool.Message, content []byte) error) error {
+// EachMessage implements [store.EncodedMessages]. The server sends the messages while fn is called.
+func (v *view) EachMessage(q store.MessageQuery, fn func(m spool.Message, content []byte) error) error {
 	query, args := v.messageQuery(form.MessageColumns, q)
 	return v.query(query, func(r *row) {
 		m, content := form.ScanEncodedMessage(r, v.key.ID)

@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // Options says how a database is opened. The zero value works.
@@ -45,7 +46,7 @@ type Options struct {
 	Log *slog.Logger
 	// Clock is the source of all times. It is for tests, and must be the same in all processes. Defaults to the
 	// database's clock.
-	Clock spool.Clock
+	Clock store.Clock
 }
 
 const (
@@ -64,11 +65,11 @@ var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interv
 
 var schemaName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`)
 
-// DB is an open database. It is a [spool.Store], and is safe for concurrent use.
+// DB is an open database. It is a [store.Store], and is safe for concurrent use.
 type DB struct {
 	dialect dialect
 	pool    *pgxpool.Pool
-	clock   spool.Clock // nil: the database's
+	clock   store.Clock // nil: the database's
 	pooler  bool
 	log     *slog.Logger
 	timeout time.Duration // until an answer
@@ -86,7 +87,7 @@ type DB struct {
 	closing sync.Once
 }
 
-var _ spool.Store = (*DB)(nil)
+var _ store.Store = (*DB)(nil)
 
 // Open opens the database at url, which has a form of libpq: "postgres://user@host/database" or "host=… user=…".
 // It creates the schema and its tables if they do not exist. A nil o is allowed.
@@ -235,8 +236,8 @@ func (db *DB) checkServer(ctx context.Context) error {
 const leastVersion = 140000
 
 // Backend returns what an engine needs.
-func (db *DB) Backend() spool.Backend {
-	return spool.Backend{Store: db, Live: db.Live(), Shared: true, HostTx: hostDatabase}
+func (db *DB) Backend() store.Backend {
+	return store.Backend{Store: db, Live: db.Live(), Shared: true, HostTx: hostDatabase}
 }
 
 // Close waits for calls under way and closes the connections.

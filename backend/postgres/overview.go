@@ -8,10 +8,12 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
-// Threads implements [spool.Store].
-func (db *DB) Threads(ctx context.Context, q spool.ThreadQuery) ([]spool.Thread, error) {
+// Threads implements [store.Store].
+func (db *DB) Threads(ctx context.Context, q wire.ThreadQuery) ([]wire.Thread, error) {
 	query, args := threadQuery(q)
 	if q.Work != "" {
 		var err error
@@ -19,14 +21,14 @@ func (db *DB) Threads(ctx context.Context, q spool.ThreadQuery) ([]spool.Thread,
 			return nil, err
 		}
 	}
-	threads := []spool.Thread{}
+	threads := []wire.Thread{}
 	err := db.read(ctx, query, eachForm(&threads, form.ScanThread), args...)
 	return threads, err
 }
 
 // threadQuery returns the query for a list. One for a title walks an index that has the titles, and then reads only the
 // threads with the text.
-func threadQuery(q spool.ThreadQuery) (query string, args []any) {
+func threadQuery(q wire.ThreadQuery) (query string, args []any) {
 	const columns, newest, limit = "SELECT " + form.ThreadColumns + " FROM ", " ORDER BY updated_at DESC, id DESC", " LIMIT ?"
 	var where, rest form.Conditions // those that the index has, and the others
 	where.And("tenant = ?", q.Tenant)
@@ -78,13 +80,13 @@ func asciiLower(text string) string {
 // workQuery returns the query for threads by their work. It walks the index of idle or of active threads, or the
 // tenant's, and looks for a job of each thread. A subquery for one value, unlike NOT EXISTS, never becomes a join that
 // reads all threads.
-func (db *DB) workQuery(q spool.ThreadQuery) (query string, args []any, err error) {
+func (db *DB) workQuery(q wire.ThreadQuery) (query string, args []any, err error) {
 	query = "SELECT " + form.ThreadColumns + " FROM spool.thread t WHERE "
 	switch q.Work {
-	case spool.ThreadsIdle:
+	case wire.ThreadsIdle:
 		query += `state IN ('IDLE', 'COMPLETED', 'CANCELLED', 'FAILED') AND coalesce((
 			SELECT false FROM spool.job WHERE job.tenant = t.tenant AND job.thread_id = t.id AND job.run_id <> '' LIMIT 1), true)`
-	case spool.ThreadsStranded:
+	case wire.ThreadsStranded:
 		query += `state IN ('QUEUED', 'RUNNING', 'WAITING_FOR_INPUT') AND coalesce((
 			SELECT false FROM spool.job WHERE job.tenant = t.tenant AND job.thread_id = t.id AND job.run_id = t.run_id
 				AND job.run_id <> '' LIMIT 1), true)`
@@ -104,17 +106,17 @@ func (db *DB) workQuery(q spool.ThreadQuery) (query string, args []any, err erro
 	return query + " ORDER BY updated_at, tenant, id LIMIT ?", append(args, bound(q.Limit)), nil
 }
 
-// Runs implements [spool.Store]. It walks the tenant's index, or the index of a state, from the newest run on.
-func (db *DB) Runs(ctx context.Context, q spool.RunQuery) ([]spool.RunRow, error) {
+// Runs implements [store.Store]. It walks the tenant's index, or the index of a state, from the newest run on.
+func (db *DB) Runs(ctx context.Context, q wire.RunQuery) ([]store.RunRow, error) {
 	columns, scan := runColumnsOf(q.Whole)
 	where := runConditions(q)
-	runs := []spool.RunRow{}
+	runs := []store.RunRow{}
 	err := db.read(ctx, "SELECT "+columns+" FROM spool.run WHERE "+where.Text+" ORDER BY created_at DESC, id DESC LIMIT ?",
 		eachForm(&runs, scan), append(where.Args, bound(q.Limit))...)
 	return runs, err
 }
 
-func runConditions(q spool.RunQuery) (where form.Conditions) {
+func runConditions(q wire.RunQuery) (where form.Conditions) {
 	where.And("tenant = ?", q.Tenant)
 	for _, word := range []struct{ condition, value string }{
 		{"id = ?", string(q.ID)},
@@ -131,7 +133,7 @@ func runConditions(q spool.RunQuery) (where form.Conditions) {
 	}
 	switch {
 	case q.State == "":
-	case slices.Contains(spool.States(), q.State): // a literal, so that also a plan for any values knows how rare it is
+	case slices.Contains(wire.States(), q.State): // a literal, so that also a plan for any values knows how rare it is
 		where.And("state = '" + string(q.State) + "'")
 	default:
 		where.And("state = ?", q.State)

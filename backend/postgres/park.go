@@ -3,25 +3,26 @@ package postgres
 import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/store"
 )
 
-// Parks implements [spool.View].
-func (v *view) Parks(run spool.RunID) ([]spool.Park, error) {
-	parks := []spool.Park{}
+// Parks implements [store.View].
+func (v *view) Parks(run spool.RunID) ([]store.Park, error) {
+	parks := []store.Park{}
 	err := v.read(v.parks(run, &parks))
 	return parks, err
 }
 
-func (v *view) parks(run spool.RunID, parks *[]spool.Park) statement {
+func (v *view) parks(run spool.RunID, parks *[]store.Park) statement {
 	return statement{
 		sql:  "SELECT " + form.ParkColumns + " FROM spool.park WHERE tenant = ? AND thread_id = ? AND run_id = ? ORDER BY ord",
 		args: []any{v.key.Tenant, v.key.ID, run}, scan: eachForm(parks, form.ScanPark),
 	}
 }
 
-// Parks implements [spool.View]. The end of a run reads the waiting runs next, so the same trip reads both.
-func (t *tx) Parks(run spool.RunID) ([]spool.Park, error) {
-	parks := []spool.Park{}
+// Parks implements [store.View]. The end of a run reads the waiting runs next, so the same trip reads both.
+func (t *tx) Parks(run spool.RunID) ([]store.Park, error) {
+	parks := []store.Park{}
 	batch := []statement{t.parks(run, &parks)}
 	if !t.runs.hasWaiting {
 		batch = append(batch, t.waitingRuns())
@@ -31,7 +32,7 @@ func (t *tx) Parks(run spool.RunID) ([]spool.Park, error) {
 }
 
 // putPark inserts a park, or replaces it without changing its position.
-func (t *tx) putPark(p *spool.Park) error {
+func (t *tx) putPark(p *store.Park) error {
 	text, err := form.EncodePark(p)
 	if err != nil {
 		return err
@@ -45,17 +46,17 @@ func (t *tx) putPark(p *spool.Park) error {
 	return nil
 }
 
-// Effects implements [spool.View].
-func (v *view) Effects(run spool.RunID, step int) ([]spool.Effect, error) {
-	effects := []spool.Effect{}
+// Effects implements [store.View].
+func (v *view) Effects(run spool.RunID, step int) ([]store.Effect, error) {
+	effects := []store.Effect{}
 	err := v.query("SELECT "+form.EffectColumns+` FROM spool.effect
 		WHERE tenant = ? AND thread_id = ? AND run_id = ? AND step = ? ORDER BY ord`,
-		each(&effects, func(r *row) spool.Effect { return form.ScanEffect(r, run, step) }), v.key.Tenant, v.key.ID, run, step)
+		each(&effects, func(r *row) store.Effect { return form.ScanEffect(r, run, step) }), v.key.Tenant, v.key.ID, run, step)
 	return effects, err
 }
 
 // putEffect inserts an effect, or replaces it without changing its position.
-func (t *tx) putEffect(e *spool.Effect) {
+func (t *tx) putEffect(e *store.Effect) {
 	t.write(`INSERT INTO spool.effect (tenant, thread_id, run_id, step, tool_call_id, state, result, ord)
 		VALUES (?, ?, ?, ?, ?, ?, ?,
 			(SELECT coalesce(max(ord), 0) + 1 FROM spool.effect WHERE tenant = ? AND thread_id = ? AND run_id = ? AND step = ?))

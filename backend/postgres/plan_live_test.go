@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/testing/pgtest"
 	"github.com/spoolhq/spool/internal/testing/testwait"
+	"github.com/spoolhq/spool/wire"
 )
 
 // TestPlansOfStreams looks at how the server executes the statements of run streams while an hour has 5,000
@@ -54,11 +54,11 @@ var wholeTable = regexp.MustCompile(`Seq Scan on (stream|stream_item\w*)\b(\s|$)
 // statementsOfStreams returns the statements of run streams by their names.
 func statementsOfStreams(l *live, hour int64) map[string]statement {
 	key := streamOf(7)
-	end := spool.NewItem(spool.ItemRunFinished, spool.Offset{}, 0, spool.StreamFinished{Status: spool.SegmentFinished})
+	end := wire.NewItem(wire.ItemRunFinished, wire.Offset{}, 0, wire.StreamFinished{Status: wire.SegmentFinished})
 	group := []*appending{{key: key, items: streamItems(11, 12)}, {key: streamOf(8), items: streamItems(11, 11)}}
 	add := appendItems(group)
 	add.args[len(add.args)-1] = `{"\\x61","\\x62","\\x63"}` // explain sends texts
-	var last spool.Offset
+	var last wire.Offset
 	there, closed := false, false
 	closing := closeStream(key, end, time.Minute)
 	for i, arg := range closing.args {
@@ -71,7 +71,7 @@ func statementsOfStreams(l *live, hour int64) map[string]statement {
 		"open":   l.openBatch(key, &there, &closed)[2],
 		"state":  l.state(key, &closed, &last, &there),
 		"close":  closing,
-		"read":   readStream(key, spool.Offset{Fence: 1, N: 5}, 3),
+		"read":   readStream(key, wire.Offset{Fence: 1, N: 5}, 3),
 		"delete": deleteStreams(key.Thread),
 		"over":   removeStreams(hour),
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/spoolhq/spool/backend/internal/form"
 	"github.com/spoolhq/spool/internal/testing/pgtest"
 	"github.com/spoolhq/spool/internal/testing/testwait"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // manyRows fills the tables: a tenant with 20,000 threads, and a thread with 20,000 of everything.
@@ -109,7 +111,7 @@ func (db *DB) statementsOfStore(ctx context.Context, t *testing.T) map[string][]
 		}
 		all[name] = r.batch
 	}
-	for i, q := range []spool.MessageQuery{
+	for i, q := range []store.MessageQuery{
 		{ID: "m500"},
 		{Limit: 20},
 		{After: "m19900"},
@@ -130,7 +132,7 @@ func (db *DB) statementsOfStore(ctx context.Context, t *testing.T) map[string][]
 			return err
 		})
 	}
-	for i, q := range []spool.EntryQuery{
+	for i, q := range []store.EntryQuery{
 		{After: 19_950}, {Last: true, Limit: 1}, {Type: "RARE", Last: true, Limit: 1}, {Run: "r7"}, {Run: "r7", Last: true, Limit: 1}, {After: 100, Limit: 50},
 	} {
 		record(fmt.Sprintf("entries %d", i), func(tx *tx) error {
@@ -138,19 +140,19 @@ func (db *DB) statementsOfStore(ctx context.Context, t *testing.T) map[string][]
 			return err
 		})
 	}
-	for i, q := range []spool.RunQuery{{ID: "r20", Whole: true}, {Limit: 1}, {RootID: "r10", Whole: true}, {Waiting: true, Whole: true}} {
+	for i, q := range []wire.RunQuery{{ID: "r20", Whole: true}, {Limit: 1}, {RootID: "r10", Whole: true}, {Waiting: true, Whole: true}} {
 		record(fmt.Sprintf("runs of a thread %d", i), func(tx *tx) error {
 			_, err := tx.Runs(q)
 			return err
 		})
 	}
-	for i, q := range []spool.UsageQuery{{Run: "r7"}, {Last: true, Limit: 1, Counted: true}, {Sums: true}} {
+	for i, q := range []wire.UsageQuery{{Run: "r7"}, {Last: true, Limit: 1, Counted: true}, {Sums: true}} {
 		record(fmt.Sprintf("usage %d", i), func(tx *tx) error {
 			_, err := tx.Usage(q)
 			return err
 		})
 	}
-	for i, q := range []spool.DeltaQuery{{After: 19_950}, {After: 100, Limit: 50}, {Limit: 1}} {
+	for i, q := range []store.DeltaQuery{{After: 19_950}, {After: 100, Limit: 50}, {Limit: 1}} {
 		record(fmt.Sprintf("deltas %d", i), func(tx *tx) error {
 			_, err := tx.Deltas(q)
 			return err
@@ -170,14 +172,14 @@ func (db *DB) statementsOfStore(ctx context.Context, t *testing.T) map[string][]
 	})
 	all["head"] = []statement{(&newTx(ctx, db, nil, key).view).head(), newTx(ctx, db, nil, key).owningRun()}
 	record("changes", func(tx *tx) error {
-		run := spool.RunRow{Run: spool.Run{ID: "new", State: spool.Queued}}
-		known := spool.RunRow{Run: spool.Run{ID: "r20", State: spool.Completed}}
+		run := store.RunRow{Run: wire.Run{ID: "new", State: wire.Queued}}
+		known := store.RunRow{Run: wire.Run{ID: "r20", State: wire.Completed}}
 		tx.runs.note(storedRun{StoredRun: form.StoredOf(&known)})
-		return tx.change(&spool.Changes{
-			NewRuns: []spool.RunRow{run}, Runs: []spool.RunRow{known},
-			Messages: []*spool.Message{{ID: "new", Role: spool.RoleUser}}, Entries: []*spool.Entry{spool.NewEntry("A", "", nil)},
-			Parks: []spool.Park{{RunID: "r7", ToolCallID: "c"}}, Effects: []spool.Effect{{RunID: "r7", Step: 1, ToolCallID: "c"}},
-			Usage: []spool.UsageRow{{RunID: "r7"}}, Delta: &spool.SnapshotDelta{},
+		return tx.change(&store.Changes{
+			NewRuns: []store.RunRow{run}, Runs: []store.RunRow{known},
+			Messages: []*spool.Message{{ID: "new", Role: spool.RoleUser}}, Entries: []*wire.Entry{wire.NewEntry("A", "", nil)},
+			Parks: []store.Park{{RunID: "r7", ToolCallID: "c"}}, Effects: []store.Effect{{RunID: "r7", Step: 1, ToolCallID: "c"}},
+			Usage: []wire.UsageRow{{RunID: "r7"}}, Delta: &store.SnapshotDelta{},
 		})
 	})
 	db.listsOfStore(t, all, now)
@@ -187,7 +189,7 @@ func (db *DB) statementsOfStore(ctx context.Context, t *testing.T) map[string][]
 // listsOfStore adds the lists of a tenant.
 func (db *DB) listsOfStore(t *testing.T, all map[string][]statement, now time.Time) {
 	t.Helper()
-	for i, q := range []spool.ThreadQuery{
+	for i, q := range []wire.ThreadQuery{
 		{Limit: 20},
 		{Limit: 20, Before: now, BeforeID: "t5"},
 		{Owner: "ann", Limit: 20},
@@ -198,10 +200,10 @@ func (db *DB) listsOfStore(t *testing.T, all map[string][]statement, now time.Ti
 		query, args := threadQuery(q)
 		all[fmt.Sprintf("threads %d", i)] = []statement{{sql: query, args: args}}
 	}
-	for i, q := range []spool.ThreadQuery{
-		{Work: spool.ThreadsIdle, UpdatedBefore: now, Limit: 10},
-		{Work: spool.ThreadsStranded, Limit: 10},
-		{Work: spool.ThreadsIdle, Tenant: "a", UpdatedBefore: now, Limit: 10},
+	for i, q := range []wire.ThreadQuery{
+		{Work: wire.ThreadsIdle, UpdatedBefore: now, Limit: 10},
+		{Work: wire.ThreadsStranded, Limit: 10},
+		{Work: wire.ThreadsIdle, Tenant: "a", UpdatedBefore: now, Limit: 10},
 	} {
 		query, args, err := db.workQuery(q)
 		if err != nil {
@@ -209,8 +211,8 @@ func (db *DB) listsOfStore(t *testing.T, all map[string][]statement, now time.Ti
 		}
 		all[fmt.Sprintf("work %d", i)] = []statement{{sql: query, args: args}}
 	}
-	for i, q := range []spool.RunQuery{
-		{Limit: 20}, {State: spool.Running, Limit: 20}, {Limit: 20, Before: now, BeforeID: "r5"}, {StartKey: "key77"}, {ID: "r77"}, {ThreadID: "t77", Limit: 20}, {Expired: true, Limit: 20},
+	for i, q := range []wire.RunQuery{
+		{Limit: 20}, {State: wire.Running, Limit: 20}, {Limit: 20, Before: now, BeforeID: "r5"}, {StartKey: "key77"}, {ID: "r77"}, {ThreadID: "t77", Limit: 20}, {Expired: true, Limit: 20},
 	} {
 		q.Tenant = "a"
 		where := runConditions(q)
@@ -219,21 +221,21 @@ func (db *DB) listsOfStore(t *testing.T, all map[string][]statement, now time.Ti
 			args: append(where.Args, bound(q.Limit)),
 		}}
 	}
-	for _, order := range []spool.ParkOrder{spool.ParksByAge, spool.ParksByExpiry} {
-		for i, q := range []spool.ParkQuery{{Limit: 20}, {Limit: 20, After: form.FromMicros(1_000_500), AfterRun: "r5"}, {Limit: 5, Agent: "agent"}} {
+	for _, order := range []wire.ParkOrder{wire.ParksByAge, wire.ParksByExpiry} {
+		for i, q := range []wire.ParkQuery{{Limit: 20}, {Limit: 20, After: form.FromMicros(1_000_500), AfterRun: "r5"}, {Limit: 5, Agent: "agent"}} {
 			q.Tenant, q.Order = "a", order
 			page := db.inboxPage(q)
 			page.args[1] = int64(15_000)
 			all[fmt.Sprintf("inbox %s %d", order, i)] = []statement{page}
 		}
 	}
-	for i, q := range []spool.ParkQuery{{Limit: 20}, {Limit: 20, After: form.FromMicros(1_000_500), AfterRun: "r5"}} {
-		q.Tenant, q.State = "a", spool.ParkExpired
+	for i, q := range []wire.ParkQuery{{Limit: 20}, {Limit: 20, After: form.FromMicros(1_000_500), AfterRun: "r5"}} {
+		q.Tenant, q.State = "a", wire.ParkExpired
 		all[fmt.Sprintf("inbox expired %d", i)] = []statement{db.inboxPage(q)}
 	}
-	page := form.Inbox{Parks: []spool.ParkRow{{Park: spool.Park{RunID: "r7"}, Thread: spool.Thread{ID: "t7"}}, {Park: spool.Park{RunID: "r9"}, Thread: spool.Thread{ID: "t9"}}}}
+	page := form.Inbox{Parks: []store.ParkRow{{Park: store.Park{RunID: "r7"}, Thread: wire.Thread{ID: "t7"}}, {Park: store.Park{RunID: "r9"}, Thread: wire.Thread{ID: "t9"}}}}
 	all["inbox owners"] = inboxOwners("a", &page)
-	for i, q := range []spool.AuditQuery{{Limit: 20}, {Limit: 20, Before: 500}, {ThreadID: "big", Limit: 20}} {
+	for i, q := range []wire.AuditQuery{{Limit: 20}, {Limit: 20, Before: 500}, {ThreadID: "big", Limit: 20}} {
 		q.Tenant = "a"
 		query, args := auditQuery(q)
 		all[fmt.Sprintf("audit %d", i)] = []statement{{sql: query, args: args}}

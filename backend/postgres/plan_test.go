@@ -13,6 +13,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/testing/pgtest"
 	"github.com/spoolhq/spool/internal/testing/testwait"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // TestPlansOfClaim looks at how the server executes the statements of workers while a tenant has 10,000 due jobs,
@@ -29,7 +31,7 @@ func TestPlansOfClaim(t *testing.T) {
 	if _, err := db.pool.Exec(ctx, "ANALYZE spool.job"); err != nil {
 		t.Fatal(err)
 	}
-	some := spool.ClaimQuery{Limit: 10, Agents: []string{"a", "none"}, PerTenant: 5}
+	some := store.ClaimQuery{Limit: 10, Agents: []string{"a", "none"}, PerTenant: 5}
 	for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
 		for name, s := range db.statementsOfClaim(some) {
 			plan := explain(ctx, t, db, mode, s)
@@ -44,10 +46,10 @@ func TestPlansOfClaim(t *testing.T) {
 }
 
 // statementsOfClaim returns the statements of workers by their names.
-func (db *DB) statementsOfClaim(q spool.ClaimQuery) map[string]statement {
+func (db *DB) statementsOfClaim(q store.ClaimQuery) map[string]statement {
 	all := make(map[string]statement)
 	for name, agents := range map[string][]string{"agents": q.Agents, "all agents": nil} {
-		table, args := lanes(spool.ClaimQuery{Agents: agents})
+		table, args := lanes(store.ClaimQuery{Agents: agents})
 		args = append([]any{nil}, args...)
 		all["tenants with due jobs, "+name] = statement{sql: "WITH RECURSIVE " + clock + ", " + table + dueParts, args: args}
 		all["next due job, "+name] = statement{sql: "WITH RECURSIVE " + clock + ", " + table + nextDue, args: args}
@@ -58,13 +60,13 @@ func (db *DB) statementsOfClaim(q spool.ClaimQuery) map[string]statement {
 		[]string{"=a", "=a", "=a"},
 		[]string{"a", "t1", "t2"},
 		[]int64{0, 0, 0},
-		spare(q.Limit), true, 4 * spool.MaxSubjects, q.Limit, 60_000_000,
+		spare(q.Limit), true, 4 * store.MaxSubjects, q.Limit, 60_000_000,
 	}}
-	var waiting []spool.WaitingTenant
+	var waiting []wire.WaitingTenant
 	all["waiting"] = db.waitingTenants(&waiting)
-	var subjects []spool.WaitingSubject
+	var subjects []wire.WaitingSubject
 	all["waiting subjects"] = db.waitingSubjects("a", &subjects)
-	query, args := db.jobQuery(spool.JobQuery{Tenant: "a", Limit: 20})
+	query, args := db.jobQuery(wire.JobQuery{Tenant: "a", Limit: 20})
 	all["list"] = statement{sql: query, args: args}
 	all["done"] = statement{sql: "DELETE FROM spool.job WHERE id = ? AND token = ? AND tenant = ?", args: []any{1, 1, "a"}}
 	all["cancel"] = statement{sql: "DELETE FROM spool.job WHERE tenant = ? AND key = ANY (?) AND key <> ''", args: []any{"a", []string{"1a", "x"}}}

@@ -1,12 +1,13 @@
 package postgres
 
 import (
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // runColumnsOf returns the columns of a query, and the function that reads them.
-func runColumnsOf(whole bool) (columns string, scan func(r form.Row) spool.RunRow) {
+func runColumnsOf(whole bool) (columns string, scan func(r form.Row) store.RunRow) {
 	if whole {
 		return form.WholeRunColumns, form.ScanWholeRun
 	}
@@ -17,8 +18,8 @@ func runColumnsOf(whole bool) (columns string, scan func(r form.Row) spool.RunRo
 // any values may read all runs of the thread instead of the primary key.
 const ofThread = "thread_id || '' = ?"
 
-// Runs implements [spool.View].
-func (v *view) Runs(q spool.RunQuery) ([]spool.RunRow, error) {
+// Runs implements [store.View].
+func (v *view) Runs(q wire.RunQuery) ([]store.RunRow, error) {
 	columns, scan := runColumnsOf(q.Whole)
 	query := "SELECT " + columns + " FROM spool.run WHERE tenant = ? AND thread_id = ?"
 	args := []any{v.key.Tenant, v.key.ID}
@@ -36,13 +37,13 @@ func (v *view) Runs(q spool.RunQuery) ([]spool.RunRow, error) {
 		query += " AND place > 0"
 		order = "place"
 	}
-	runs := []spool.RunRow{}
+	runs := []store.RunRow{}
 	err := v.query(query+" ORDER BY "+order+" LIMIT ?", eachForm(&runs, scan), append(args, bound(q.Limit))...)
 	return runs, err
 }
 
 // insertRun adds a run.
-func (t *tx) insertRun(r *spool.RunRow) error {
+func (t *tx) insertRun(r *store.RunRow) error {
 	text, err := form.EncodeRun(r)
 	if err != nil {
 		return err
@@ -83,7 +84,7 @@ const (
 )
 
 // updateRun replaces a run, of which the tally needs the stored values.
-func (t *tx) updateRun(r *spool.RunRow) error {
+func (t *tx) updateRun(r *store.RunRow) error {
 	text, err := form.EncodeRun(r)
 	if err != nil {
 		return err

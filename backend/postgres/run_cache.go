@@ -6,6 +6,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // runCache has runs of the thread that a transaction has read together with something else, and the stored values
@@ -64,8 +66,8 @@ func (t *tx) waitingRuns() statement {
 	}
 }
 
-// Runs implements [spool.View]. It remembers the stored values for updates.
-func (t *tx) Runs(q spool.RunQuery) ([]spool.RunRow, error) {
+// Runs implements [store.View]. It remembers the stored values for updates.
+func (t *tx) Runs(q wire.RunQuery) ([]store.RunRow, error) {
 	runs, cached, err := t.cachedRuns(q)
 	if !cached {
 		runs, err = t.view.Runs(q)
@@ -79,16 +81,16 @@ func (t *tx) Runs(q spool.RunQuery) ([]spool.RunRow, error) {
 }
 
 // cachedRuns answers a query that needs no round trip.
-func (t *tx) cachedRuns(q spool.RunQuery) (runs []spool.RunRow, cached bool, err error) {
+func (t *tx) cachedRuns(q wire.RunQuery) (runs []store.RunRow, cached bool, err error) {
 	if t.failed != nil {
 		return nil, true, t.failed
 	}
-	runs = []spool.RunRow{}
+	runs = []store.RunRow{}
 	switch {
-	case q.ID != "" && q.ID == t.runs.id && t.runs.owner != nil && q == spool.RunQuery{ID: q.ID, Whole: true, Tenant: q.Tenant, ThreadID: q.ThreadID}:
+	case q.ID != "" && q.ID == t.runs.id && t.runs.owner != nil && q == wire.RunQuery{ID: q.ID, Whole: true, Tenant: q.Tenant, ThreadID: q.ThreadID}:
 		runs, err = appendKept(runs, t.runs.owner)
 		return runs, true, err
-	case t.runs.hasWaiting && q == spool.RunQuery{Waiting: true, Whole: true, Tenant: q.Tenant, ThreadID: q.ThreadID}:
+	case t.runs.hasWaiting && q == wire.RunQuery{Waiting: true, Whole: true, Tenant: q.Tenant, ThreadID: q.ThreadID}:
 		for _, w := range t.runs.waiting {
 			if runs, err = appendKept(runs, w.row); err != nil {
 				return nil, true, err
@@ -101,7 +103,7 @@ func (t *tx) cachedRuns(q spool.RunQuery) (runs []spool.RunRow, cached bool, err
 }
 
 // appendKept reads a kept row, whose first column is the id.
-func appendKept(runs []spool.RunRow, kept *row) ([]spool.RunRow, error) {
+func appendKept(runs []store.RunRow, kept *row) ([]store.RunRow, error) {
 	r := kept.again()
 	_ = r.Text()
 	run := form.ScanWholeRun(r)
@@ -130,7 +132,7 @@ func (c *runCache) note(r storedRun) {
 	c.known = append(c.known, r)
 }
 
-func (t *tx) remember(r *spool.RunRow) {
+func (t *tx) remember(r *store.RunRow) {
 	if stored, err := storedOf(r); err == nil { // else an update reads the run again
 		t.runs.note(stored)
 	}
@@ -143,7 +145,7 @@ func (t *tx) storedRun(id spool.RunID) (storedRun, error) {
 			return r, nil
 		}
 	}
-	run, err := spool.FindRun(t, id)
+	run, err := store.FindRun(t, id)
 	if err != nil {
 		return storedRun{}, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/wire"
 )
 
 // statement is one statement of a batch. Its text has ? for the values, and "spool." before each table.
@@ -98,9 +99,9 @@ func encodedOne(arg any) any {
 		return clean(string(x))
 	case spool.ToolCallID:
 		return clean(string(x))
-	case spool.StreamID:
+	case wire.StreamID:
 		return clean(string(x))
-	case spool.State:
+	case wire.State:
 		return clean(string(x))
 	default: // nil, int64, *int64, bool, *bool, []byte, and slices for ANY
 		return arg

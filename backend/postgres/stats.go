@@ -5,11 +5,13 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
-// Stats implements [spool.Store]. One transaction reads all sums.
-func (db *DB) Stats(ctx context.Context, q spool.StatsQuery) (spool.Stats, error) {
-	var stats spool.Stats
+// Stats implements [store.Store]. One transaction reads all sums.
+func (db *DB) Stats(ctx context.Context, q wire.StatsQuery) (wire.Stats, error) {
+	var stats wire.Stats
 	batch := db.begin(snapshotMode)
 	if q.Tally {
 		batch = append(batch, tallyOf(q.Tenant, &stats.Tally))
@@ -21,13 +23,13 @@ func (db *DB) Stats(ctx context.Context, q spool.StatsQuery) (spool.Stats, error
 	batch = append(batch, statement{sql: "COMMIT"})
 	err := db.viewing(ctx, func(l link) error { return l.send(ctx, batch) })
 	if err != nil {
-		return spool.Stats{}, err
+		return wire.Stats{}, err
 	}
 	if q.Storage {
 		used := db.pool.Stat()
 		stats.Storage = append(stats.Storage,
-			spool.Gauge{Name: "connections", Value: float64(used.TotalConns())},
-			spool.Gauge{Name: "connections_in_use", Value: float64(used.AcquiredConns())})
+			wire.Gauge{Name: "connections", Value: float64(used.TotalConns())},
+			wire.Gauge{Name: "connections_in_use", Value: float64(used.AcquiredConns())})
 	}
 	return stats, nil
 }
@@ -35,9 +37,9 @@ func (db *DB) Stats(ctx context.Context, q spool.StatsQuery) (spool.Stats, error
 // gauges returns the statements that read what the server measures: rows that a vacuum has to remove, and how long
 // the oldest transaction of the database has been open, because it keeps such rows. A user without the role
 // pg_read_all_stats sees only its own transactions.
-func (db *DB) gauges(gauges *[]spool.Gauge) []statement {
-	scan := each(gauges, func(r *row) spool.Gauge {
-		return spool.Gauge{Name: r.Text(), Of: r.Text(), Value: float64(r.Int64()) / 1000}
+func (db *DB) gauges(gauges *[]wire.Gauge) []statement {
+	scan := each(gauges, func(r *row) wire.Gauge {
+		return wire.Gauge{Name: r.Text(), Of: r.Text(), Value: float64(r.Int64()) / 1000}
 	})
 	return []statement{
 		{
@@ -54,14 +56,14 @@ func (db *DB) gauges(gauges *[]spool.Gauge) []statement {
 	}
 }
 
-// Prune implements [spool.Store].
-func (db *DB) Prune(ctx context.Context, q spool.PruneQuery) (int, error) {
+// Prune implements [store.Store].
+func (db *DB) Prune(ctx context.Context, q store.PruneQuery) (int, error) {
 	switch q.Kind {
-	case spool.PruneAudit:
+	case store.PruneAudit:
 		return db.pruneAudit(ctx, q)
-	case spool.PruneRows:
+	case store.PruneRows:
 		return db.pruneRows(ctx, q)
-	case spool.PruneDead:
+	case store.PruneDead:
 		return db.pruneDead(ctx, q)
 	default:
 		return 0, spool.Errorf(spool.Invalid, "kind: there is nothing of the kind %q to prune", q.Kind)
@@ -69,7 +71,7 @@ func (db *DB) Prune(ctx context.Context, q spool.PruneQuery) (int, error) {
 }
 
 // pruneAudit skips rows that another process prunes at the same time.
-func (db *DB) pruneAudit(ctx context.Context, q spool.PruneQuery) (int, error) {
+func (db *DB) pruneAudit(ctx context.Context, q store.PruneQuery) (int, error) {
 	if q.Before.IsZero() {
 		return 0, nil
 	}
@@ -79,7 +81,7 @@ func (db *DB) pruneAudit(ctx context.Context, q spool.PruneQuery) (int, error) {
 		form.RoundedUp(q.Before), bound(q.Limit))
 }
 
-func (db *DB) pruneRows(ctx context.Context, q spool.PruneQuery) (int, error) {
+func (db *DB) pruneRows(ctx context.Context, q store.PruneQuery) (int, error) {
 	expired := "expires_at <> 0 AND expires_at <= " + nowExpr
 	args := []any{db.clockArg()}
 	if !q.Before.IsZero() {

@@ -9,10 +9,10 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/postgres"
 	"github.com/spoolhq/spool/internal/testing/pgtest"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
 )
 
 // A case waits for the server half of its time, so twice as many as usual run side by side. A flag of the command line
@@ -50,24 +50,24 @@ func TestStoreBehindPooler(t *testing.T) {
 // opener opens a database for each test, and the same one again for the same test.
 func opener() spooltest.Open {
 	var urls sync.Map
-	return func(t *testing.T, clock spool.Clock) spool.Backend {
+	return func(t *testing.T, clock store.Clock) store.Backend {
 		t.Helper()
 		url, _ := urls.LoadOrStore(t.Name(), sync.OnceValue(func() string { return pgtest.Database(t, template) }))
 		db := open(t, url.(func() string)(), &postgres.Options{Clock: clock}) //nolint:errcheck,forcetypeassert // it has only these
-		return spool.Backend{Store: db, Shared: true}
+		return store.Backend{Store: db, Shared: true}
 	}
 }
 
 // pooledOpener does the same behind a pooler.
 func pooledOpener() spooltest.Open {
 	var urls sync.Map
-	return func(t *testing.T, clock spool.Clock) spool.Backend {
+	return func(t *testing.T, clock store.Clock) store.Backend {
 		t.Helper()
 		url, _ := urls.LoadOrStore(t.Name(), sync.OnceValue(func() string {
 			return pgtest.Bouncer(t, pgtest.Database(t, template), 3)
 		}))
 		db := open(t, url.(func() string)(), &postgres.Options{Clock: clock, Pooler: true}) //nolint:errcheck,forcetypeassert // as above
-		return spool.Backend{Store: db, Shared: true}
+		return store.Backend{Store: db, Shared: true}
 	}
 }
 

@@ -3,6 +3,7 @@ package postgres
 import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/wire"
 )
 
 // counts are a transaction's changes of the tally.
@@ -14,8 +15,8 @@ type counts struct {
 }
 
 // tallyStates are the states that the tally counts, in the order of its columns.
-var tallyStates = [...]spool.State{
-	spool.Idle, spool.Queued, spool.Running, spool.WaitingForInput, spool.Completed, spool.Cancelled, spool.Failed,
+var tallyStates = [...]wire.State{
+	wire.Idle, wire.Queued, wire.Running, wire.WaitingForInput, wire.Completed, wire.Cancelled, wire.Failed,
 }
 
 const tallyColumns = `threads, idle, queued, running, waiting, completed, cancelled, failed,
@@ -84,8 +85,8 @@ func (t *tx) deleteRuns() {
 }
 
 // tallyOf returns the statement that reads the sums of a tenant.
-func tallyOf(tenant spool.Tenant, tally *spool.Tally) statement {
-	tally.Runs = make(map[spool.State]int64)
+func tallyOf(tenant spool.Tenant, tally *wire.Tally) statement {
+	tally.Runs = make(map[wire.State]int64)
 	return statement{
 		sql: `SELECT coalesce(sum(threads), 0)::bigint, coalesce(sum(idle), 0)::bigint, coalesce(sum(queued), 0)::bigint,
 				coalesce(sum(running), 0)::bigint, coalesce(sum(waiting), 0)::bigint, coalesce(sum(completed), 0)::bigint,

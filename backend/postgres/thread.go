@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"maps"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/wire"
 )
 
 // encodeLabels returns the JSON of labels.
@@ -19,7 +19,7 @@ func encodeLabels(labels map[string]string) string {
 
 // threadRow is the thread's row in the current state of the transaction.
 type threadRow struct {
-	spool.Thread
+	wire.Thread
 
 	exists bool // in the transaction
 	stored bool // in the table
@@ -39,13 +39,13 @@ const (
 	allDirty
 )
 
-// Thread implements [spool.View].
-func (v *view) Thread() (spool.Thread, error) {
+// Thread implements [store.View].
+func (v *view) Thread() (wire.Thread, error) {
 	if err := v.begin(); err != nil {
-		return spool.Thread{}, err
+		return wire.Thread{}, err
 	}
 	if !v.row.exists {
-		return spool.Thread{}, errNoThread
+		return wire.Thread{}, errNoThread
 	}
 	t := v.row.Thread
 	t.Labels = maps.Clone(t.Labels)
@@ -53,7 +53,7 @@ func (v *view) Thread() (spool.Thread, error) {
 }
 
 // putThread notes the thread's new row, which is written at the end.
-func (t *tx) putThread(next spool.Thread) {
+func (t *tx) putThread(next wire.Thread) {
 	r := &t.row
 	if !r.exists {
 		t.grow(form.ThreadSize)

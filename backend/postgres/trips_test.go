@@ -13,6 +13,8 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/testing/pgtest"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // mostTrips is how many round trips a transition on the hot paths takes at the most.
@@ -79,41 +81,41 @@ var handKey = spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "hand"}
 
 type transition struct {
 	name string
-	fn   func(tx spool.Tx) error
+	fn   func(tx store.Tx) error
 }
 
 // byHand returns what the engine reads and writes when a run starts, saves a step and ends.
 func byHand(run spool.RunID) []transition {
-	read := func(tx spool.Tx) (t spool.Thread, r spool.RunRow, err error) {
+	read := func(tx store.Tx) (t wire.Thread, r store.RunRow, err error) {
 		if t, err = tx.Thread(); err == nil {
-			r, err = spool.FindRun(tx, t.RunID)
+			r, err = store.FindRun(tx, t.RunID)
 		}
 		return t, r, err
 	}
 	return []transition{
-		{"the start", func(tx spool.Tx) error {
+		{"the start", func(tx store.Tx) error {
 			if _, _, err := read(tx); err != nil && spool.CodeOf(err) != spool.NotFound {
 				return err
 			}
-			return tx.Write(spool.Changes{
-				Thread:   &spool.Thread{State: spool.Queued, RunID: run},
-				NewRuns:  []spool.RunRow{{Run: spool.Run{ID: run, State: spool.Queued}}},
+			return tx.Write(store.Changes{
+				Thread:   &wire.Thread{State: wire.Queued, RunID: run},
+				NewRuns:  []store.RunRow{{Run: wire.Run{ID: run, State: wire.Queued}}},
 				Messages: []*spool.Message{{ID: spool.MessageID("u-" + run), Role: spool.RoleUser, Content: spool.TextContent("hello")}},
-				Jobs:     []spool.Job{{RunID: run, Agent: "a", Key: string(run)}},
-				Delta:    &spool.SnapshotDelta{RunID: run},
+				Jobs:     []wire.Job{{RunID: run, Agent: "a", Key: string(run)}},
+				Delta:    &store.SnapshotDelta{RunID: run},
 			})
 		}},
-		{"a step", func(tx spool.Tx) error {
+		{"a step", func(tx store.Tx) error {
 			_, r, err := read(tx)
 			r.Steps++
-			return errors.Join(err, tx.Write(spool.Changes{
-				Runs:     []spool.RunRow{r},
+			return errors.Join(err, tx.Write(store.Changes{
+				Runs:     []store.RunRow{r},
 				Messages: []*spool.Message{{ID: spool.MessageID("a-" + run), Role: spool.RoleAssistant, Content: spool.TextContent("hi")}},
-				Usage:    []spool.UsageRow{{RunID: run, Agent: "a", Model: "m"}},
-				Delta:    &spool.SnapshotDelta{RunID: run},
+				Usage:    []wire.UsageRow{{RunID: run, Agent: "a", Model: "m"}},
+				Delta:    &store.SnapshotDelta{RunID: run},
 			}))
 		}},
-		{"the end", func(tx spool.Tx) error {
+		{"the end", func(tx store.Tx) error {
 			thread, r, err := read(tx)
 			if err != nil {
 				return err
@@ -121,30 +123,30 @@ func byHand(run spool.RunID) []transition {
 			if _, err := tx.Parks(run); err != nil {
 				return err
 			}
-			thread.State, r.State = spool.Completed, spool.Completed
-			err = tx.Write(spool.Changes{
-				Thread: &thread, Runs: []spool.RunRow{r}, Entries: []*spool.Entry{spool.NewEntry("ENDED", run, nil)},
-				Delta: &spool.SnapshotDelta{RunID: run},
+			thread.State, r.State = wire.Completed, wire.Completed
+			err = tx.Write(store.Changes{
+				Thread: &thread, Runs: []store.RunRow{r}, Entries: []*wire.Entry{wire.NewEntry("ENDED", run, nil)},
+				Delta: &store.SnapshotDelta{RunID: run},
 			})
 			if err != nil {
 				return err
 			}
-			_, err = tx.Runs(spool.RunQuery{Waiting: true, Whole: true})
+			_, err = tx.Runs(wire.RunQuery{Waiting: true, Whole: true})
 			return err
 		}},
 	}
 }
 
 // oneRun starts a run on one thread and executes it, with a step that calls a tool and a last one.
-func oneRun(t *testing.T, db spool.Store, run spool.RunID) {
+func oneRun(t *testing.T, db store.Store, run spool.RunID) {
 	t.Helper()
 	model := spooltest.NewReplayModel(
 		spooltest.Use(spooltest.Call{ID: spool.ToolCallID("c-" + string(run)), Name: "echo", Args: `{}`}),
 		spooltest.Say("done"),
 	)
-	e, err := engine.New(spool.Backend{Store: db}, engine.Config{
+	e, err := engine.New(store.Backend{Store: db}, engine.Config{
 		Models: map[string]spool.Model{"scripted": model},
-		Agents: []engine.Agent{{Name: "clerk", Model: "scripted", Tools: []spool.Tool{{
+		Agents: []spool.Agent{{Name: "clerk", Model: "scripted", Tools: []spool.Tool{{
 			ToolSpec: spool.ToolSpec{Name: "echo"},
 			Call:     func(context.Context, spool.ToolCall) (json.RawMessage, error) { return json.RawMessage(`"x"`), nil },
 		}}}},
@@ -155,15 +157,15 @@ func oneRun(t *testing.T, db spool.Store, run spool.RunID) {
 		t.Fatal(err)
 	}
 	key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}
-	if started, err := e.Run(t.Context(), key, engine.StartRequest{RunID: run, Prompt: "hello"}); err != nil || !started.Accepted {
+	if started, err := e.Run(t.Context(), key, wire.StartRequest{RunID: run, Prompt: "hello"}); err != nil || !started.Accepted {
 		t.Fatalf("start: %+v, %v", started, err)
 	}
-	job := spool.Job{Tenant: key.Tenant, ThreadID: key.ID, RunID: run, Agent: "clerk"}
+	job := wire.Job{Tenant: key.Tenant, ThreadID: key.ID, RunID: run, Agent: "clerk"}
 	if result, err := e.HandleJob(t.Context(), job); err != nil || !result.Accepted {
 		t.Fatalf("job: %+v, %v", result, err)
 	}
-	v, err := db.Runs(t.Context(), spool.RunQuery{Tenant: key.Tenant, ID: run})
-	if err != nil || len(v) != 1 || v[0].State != spool.Completed {
+	v, err := db.Runs(t.Context(), wire.RunQuery{Tenant: key.Tenant, ID: run})
+	if err != nil || len(v) != 1 || v[0].State != wire.Completed {
 		t.Fatalf("the run is %+v, %v", v, err)
 	}
 }

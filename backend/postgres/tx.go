@@ -4,10 +4,12 @@ import (
 	"context"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
-// Update implements [spool.Store].
-func (db *DB) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx spool.Tx) error) (err error) {
+// Update implements [store.Store].
+func (db *DB) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx store.Tx) error) (err error) {
 	if err := canceled(ctx); err != nil {
 		return err
 	}
@@ -32,7 +34,7 @@ func (db *DB) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn f
 
 // update runs one transaction. Again says that it collided with another one, and that the same may succeed now.
 func (db *DB) update(
-	ctx context.Context, s *session, key spool.ThreadKey, fence int64, fn func(tx spool.Tx) error,
+	ctx context.Context, s *session, key spool.ThreadKey, fence int64, fn func(tx store.Tx) error,
 ) (again bool, err error) {
 	defer func() {
 		s.end(ctx)
@@ -57,11 +59,11 @@ type tx struct {
 
 	dirty  dirt
 	runs   runCache
-	counts counts              // the changes of the tally
-	audit  []*spool.AuditEntry // they are written at the end
+	counts counts             // the changes of the tally
+	audit  []*wire.AuditEntry // they are written at the end
 }
 
-var _ spool.Tx = (*tx)(nil)
+var _ store.Tx = (*tx)(nil)
 
 func newTx(ctx context.Context, db *DB, l link, key spool.ThreadKey) *tx {
 	return &tx{view: view{ctx: ctx, db: db, link: l, key: key}}
@@ -80,7 +82,7 @@ func (t *tx) lock() statement {
 
 // call sends the first statements, checks the fence and runs fn. The first statement after the lock is held reads
 // the time and the thread, because a statement sees what was committed before it.
-func (t *tx) call(fence int64, fn func(tx spool.Tx) error) error {
+func (t *tx) call(fence int64, fn func(tx store.Tx) error) error {
 	if t.key.ID != "" {
 		t.pending = append(t.pending, t.owningRun())
 	}
@@ -88,7 +90,7 @@ func (t *tx) call(fence int64, fn func(tx spool.Tx) error) error {
 		return err
 	}
 	if fence > 0 && (!t.row.exists || t.row.Fence != fence) {
-		return spool.ErrFenced
+		return store.ErrFenced
 	}
 	if err := fn(t); err != nil {
 		return err
@@ -116,8 +118,8 @@ func (t *tx) writeOne(missing error, sql string, args ...any) {
 	t.pending = append(t.pending, statement{sql: sql, args: args, must: missing})
 }
 
-// Write implements [spool.Tx].
-func (t *tx) Write(c spool.Changes) error {
+// Write implements [store.Tx].
+func (t *tx) Write(c store.Changes) error {
 	if t.failed != nil {
 		return t.failed
 	}
@@ -129,7 +131,7 @@ func (t *tx) Write(c spool.Changes) error {
 }
 
 // change makes changes in the order of the fields.
-func (t *tx) change(c *spool.Changes) error {
+func (t *tx) change(c *store.Changes) error {
 	if c.Thread != nil {
 		t.putThread(*c.Thread)
 	}
@@ -178,7 +180,7 @@ func (t *tx) change(c *spool.Changes) error {
 }
 
 // changeMessages moves and adds messages.
-func (t *tx) changeMessages(c *spool.Changes) error {
+func (t *tx) changeMessages(c *store.Changes) error {
 	if c.Drop != nil {
 		t.dropMessages(c.Drop)
 	}
@@ -191,7 +193,7 @@ func (t *tx) changeMessages(c *spool.Changes) error {
 }
 
 // needsThread reports whether changes belong to a thread that must exist.
-func needsThread(c *spool.Changes) bool {
+func needsThread(c *store.Changes) bool {
 	return len(c.NewRuns) > 0 || len(c.Runs) > 0 || c.Drop != nil || c.Restore != 0 || len(c.Messages) > 0 ||
 		len(c.Entries) > 0 || len(c.Parks) > 0 || len(c.Effects) > 0 || len(c.Usage) > 0 || c.Delta != nil
 }

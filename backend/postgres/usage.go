@@ -5,17 +5,18 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/wire"
 )
 
-// Usage implements [spool.View].
-func (v *view) Usage(q spool.UsageQuery) (report spool.UsageReport, err error) {
+// Usage implements [store.View].
+func (v *view) Usage(q wire.UsageQuery) (report wire.UsageReport, err error) {
 	if q.Sums {
-		report.Sums = []spool.UsageLine{}
+		report.Sums = []wire.UsageLine{}
 		err = v.query("SELECT "+form.UsageLineColumns+" FROM spool.usage_line WHERE tenant = ? AND thread_id = ? ORDER BY ord",
 			eachForm(&report.Sums, form.ScanUsageLine), v.key.Tenant, v.key.ID)
 		return report, err
 	}
-	report.Rows = []spool.UsageRow{}
+	report.Rows = []wire.UsageRow{}
 	where := form.UsageConditions(v.key, q)
 	query := "SELECT " + form.UsageColumns + " FROM spool.usage WHERE " + where.Text + " ORDER BY ord"
 	if q.Last {
@@ -26,7 +27,7 @@ func (v *view) Usage(q spool.UsageQuery) (report spool.UsageReport, err error) {
 }
 
 // addUsage adds a row to the ledger, and to its sums.
-func (t *tx) addUsage(u *spool.UsageRow) {
+func (t *tx) addUsage(u *wire.UsageRow) {
 	const last = "coalesce((SELECT ord FROM spool.usage WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1), 0)"
 
 	cost, micros := form.CostOf(u)

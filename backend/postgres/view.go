@@ -7,10 +7,11 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/store"
 )
 
-// View implements [spool.Store]. The transaction begins with the first read.
-func (db *DB) View(ctx context.Context, key spool.ThreadKey, fn func(v spool.View) error) error {
+// View implements [store.Store]. The transaction begins with the first read.
+func (db *DB) View(ctx context.Context, key spool.ThreadKey, fn func(v store.View) error) error {
 	return db.viewing(ctx, func(l link) error {
 		v := &view{ctx: ctx, db: db, link: l, key: key}
 		v.pending = append(db.begin(snapshotMode), v.head())
@@ -36,7 +37,7 @@ type view struct {
 	row threadRow
 }
 
-var _ spool.View = (*view)(nil)
+var _ store.View = (*view)(nil)
 
 // head returns the statement that reads the time and the thread's row. In a transaction that holds the thread's
 // lock, it is executed once the lock is held.
@@ -86,7 +87,7 @@ func (v *view) begin() error {
 	return v.failed
 }
 
-// Now implements [spool.View]. It returns the zero time if the store fails, which the next call reports.
+// Now implements [store.View]. It returns the zero time if the store fails, which the next call reports.
 func (v *view) Now() time.Time {
 	_ = v.begin() // as above
 	return v.now

@@ -4,11 +4,13 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // queueStats returns the statements that count the jobs of a tenant, or of all for the empty tenant. Each is a
 // reading one.
-func (db *DB) queueStats(tenant spool.Tenant, stats *spool.QueueStats) []statement {
+func (db *DB) queueStats(tenant spool.Tenant, stats *wire.QueueStats) []statement {
 	where, args := "true", []any{db.clockArg()}
 	var dead []any
 	if tenant != "" {
@@ -32,7 +34,7 @@ func (db *DB) queueStats(tenant spool.Tenant, stats *spool.QueueStats) []stateme
 
 // waitingTenants returns the statement that lists the tenants with due jobs. It looks at each tenant that has jobs
 // in each queue and lane, with one index lookup for each.
-func (db *DB) waitingTenants(waiting *[]spool.WaitingTenant) statement {
+func (db *DB) waitingTenants(waiting *[]wire.WaitingTenant) statement {
 	return statement{
 		sql: "WITH RECURSIVE " + clock + `, holder AS (
 				(SELECT queue, lane, tenant FROM spool.job ORDER BY queue, lane, tenant LIMIT 1)
@@ -49,14 +51,14 @@ func (db *DB) waitingTenants(waiting *[]spool.WaitingTenant) statement {
 			)
 			SELECT p.tenant, p.due_at, ` + inFlight + ` FROM part p WHERE p.due_at <= (SELECT now FROM clock) ORDER BY p.due_at, p.tenant`,
 		args: []any{db.clockArg()},
-		scan: each(waiting, func(r *row) spool.WaitingTenant {
-			return spool.WaitingTenant{Tenant: spool.Tenant(r.Text()), DueAt: r.Time(), InFlight: r.Int()}
+		scan: each(waiting, func(r *row) wire.WaitingTenant {
+			return wire.WaitingTenant{Tenant: spool.Tenant(r.Text()), DueAt: r.Time(), InFlight: r.Int()}
 		}),
 	}
 }
 
 // waitingSubjects returns the statement that lists the subjects of a tenant with due jobs, in the same way.
-func (db *DB) waitingSubjects(tenant spool.Tenant, waiting *[]spool.WaitingSubject) statement {
+func (db *DB) waitingSubjects(tenant spool.Tenant, waiting *[]wire.WaitingSubject) statement {
 	return statement{
 		sql: "WITH RECURSIVE " + clock + `, lane (queue, lane) AS (
 				(SELECT queue, lane FROM spool.job ORDER BY queue, lane LIMIT 1)
@@ -80,15 +82,15 @@ func (db *DB) waitingSubjects(tenant spool.Tenant, waiting *[]spool.WaitingSubje
 			) FROM listed s WHERE (
 				SELECT min(j.due_at) FROM spool.job j WHERE j.queue = s.queue AND j.lane = s.lane AND j.tenant = ? AND j.subject = s.subject
 			) <= (SELECT now FROM clock) GROUP BY s.subject ORDER BY s.subject LIMIT ?`,
-		args: []any{db.clockArg(), tenant, tenant, 4 * spool.MaxSubjects, tenant, tenant, spool.MaxSubjects},
-		scan: each(waiting, func(r *row) spool.WaitingSubject {
-			return spool.WaitingSubject{Subject: r.Text(), InFlight: r.Int()}
+		args: []any{db.clockArg(), tenant, tenant, 4 * store.MaxSubjects, tenant, tenant, store.MaxSubjects},
+		scan: each(waiting, func(r *row) wire.WaitingSubject {
+			return wire.WaitingSubject{Subject: r.Text(), InFlight: r.Int()}
 		}),
 	}
 }
 
 // stats adds the sums of the queue that a query asks for to the statements of [DB.Stats].
-func (db *DB) statsOfQueue(q spool.StatsQuery, stats *spool.Stats) (batch []statement) {
+func (db *DB) statsOfQueue(q wire.StatsQuery, stats *wire.Stats) (batch []statement) {
 	if q.Queue {
 		batch = db.queueStats(q.Tenant, &stats.Queue)
 	}

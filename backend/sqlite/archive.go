@@ -9,20 +9,22 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
 	"github.com/spoolhq/spool/internal/archive"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
-var _ spool.Archive = (*DB)(nil)
+var _ store.Archive = (*DB)(nil)
 
 // sectionLists has the statement that lists the sections of a kind: their tenants and names. The statement of
 // the rows takes the time.
-var sectionLists = map[spool.SectionKind]string{
-	spool.SectionRows: "SELECT DISTINCT tenant, kind FROM keyed_value WHERE kind <> '" + archive.MarkKind + "' AND NOT " + expired +
+var sectionLists = map[store.SectionKind]string{
+	store.SectionRows: "SELECT DISTINCT tenant, kind FROM keyed_value WHERE kind <> '" + archive.MarkKind + "' AND NOT " + expired +
 		" ORDER BY tenant, kind",
-	spool.SectionThread: "SELECT tenant, id FROM thread ORDER BY tenant, id",
-	spool.SectionOutbox: `SELECT DISTINCT tenant, '' FROM (
+	store.SectionThread: "SELECT tenant, id FROM thread ORDER BY tenant, id",
+	store.SectionOutbox: `SELECT DISTINCT tenant, '' FROM (
 			SELECT tenant, thread_id FROM job UNION ALL SELECT tenant, thread_id FROM job_dead
 		) AS stored WHERE ` + withoutThread + " ORDER BY tenant",
-	spool.SectionAudit: "SELECT tenant, CAST(block AS TEXT) FROM (SELECT DISTINCT tenant, (seq - 1) / " +
+	store.SectionAudit: "SELECT tenant, CAST(block AS TEXT) FROM (SELECT DISTINCT tenant, (seq - 1) / " +
 		strconv.Itoa(archive.AuditEntries) + " AS block FROM audit) ORDER BY tenant, block",
 }
 
@@ -32,28 +34,28 @@ const (
 	withoutThread = "NOT " + withThread
 )
 
-// Sections implements [spool.Archive].
-func (db *DB) Sections(ctx context.Context, kind spool.SectionKind) ([]spool.Section, error) {
+// Sections implements [store.Archive].
+func (db *DB) Sections(ctx context.Context, kind store.SectionKind) ([]store.Section, error) {
 	query, ok := sectionLists[kind]
 	if !ok {
 		return nil, spool.Errorf(spool.Invalid, "there are no sections of the kind %q", kind)
 	}
 	var args []any
-	if kind == spool.SectionRows {
+	if kind == store.SectionRows {
 		args = []any{now(db.clock)}
 	}
-	sections := []spool.Section{}
+	sections := []store.Section{}
 	err := db.pool.read(ctx, func(c *conn) error {
 		return c.query(query, func(r *row) error {
-			sections = append(sections, spool.Section{Kind: kind, Tenant: spool.Tenant(r.Text()), Name: r.Text()})
+			sections = append(sections, store.Section{Kind: kind, Tenant: spool.Tenant(r.Text()), Name: r.Text()})
 			return nil
 		}, args...)
 	})
 	return sections, err
 }
 
-// ExportSection implements [spool.Archive].
-func (db *DB) ExportSection(ctx context.Context, s spool.Section, emit func(line []byte) error) error {
+// ExportSection implements [store.Archive].
+func (db *DB) ExportSection(ctx context.Context, s store.Section, emit func(line []byte) error) error {
 	return db.pool.snapshot(ctx, func(c *conn) error {
 		at := now(db.clock)
 		err := c.query(`SELECT 1 FROM thread WHERE tenant = ? AND id = ? AND lease_until > ?
@@ -68,7 +70,7 @@ func (db *DB) ExportSection(ctx context.Context, s spool.Section, emit func(line
 }
 
 // exportRows reads the rows of a section.
-func exportRows(c *conn, s spool.Section, at time.Time, emit func(line []byte) error) error {
+func exportRows(c *conn, s store.Section, at time.Time, emit func(line []byte) error) error {
 	var buffer []byte
 	for _, t := range archive.TablesOf(s.Kind) {
 		from, where, args := archived(s, t, at)
@@ -91,16 +93,16 @@ func exportRows(c *conn, s spool.Section, at time.Time, emit func(line []byte) e
 }
 
 // archived returns the table of the database that has the rows of a section, and their condition.
-func archived(s spool.Section, t *archive.Table, at time.Time) (from, where string, args []any) {
-	if s.Kind == spool.SectionRows {
+func archived(s store.Section, t *archive.Table, at time.Time) (from, where string, args []any) {
+	if s.Kind == store.SectionRows {
 		return "keyed_value", "tenant = ? AND kind = ? AND NOT (expires_at > 0 AND expires_at <= ?)", []any{s.Tenant, s.Name, at}
 	}
 	c := form.SectionConditions(s, t, withThread)
 	return t.Name, c.Text, c.Args
 }
 
-// ImportSection implements [spool.Archive].
-func (db *DB) ImportSection(ctx context.Context, s spool.Section, lines [][]byte) (added bool, err error) {
+// ImportSection implements [store.Archive].
+func (db *DB) ImportSection(ctx context.Context, s store.Section, lines [][]byte) (added bool, err error) {
 	err = db.writer.do(ctx, s.Thread(), 0, func(t *tx) (err error) {
 		added, err = archive.Import(target{t}, s, lines)
 		return err
@@ -112,7 +114,7 @@ func (db *DB) ImportSection(ctx context.Context, s spool.Section, lines [][]byte
 type target struct{ *tx }
 
 // Mark implements [archive.Target].
-func (t target) Mark(s spool.Section) (value json.RawMessage, err error) {
+func (t target) Mark(s store.Section) (value json.RawMessage, err error) {
 	err = t.query("SELECT value FROM keyed_value WHERE tenant = ? AND kind = ? AND key = ? AND NOT "+expired, func(r *row) error {
 		value = r.JSON()
 		return nil
@@ -121,7 +123,7 @@ func (t target) Mark(s spool.Section) (value json.RawMessage, err error) {
 }
 
 // Stored implements [archive.Target].
-func (t target) Stored(s spool.Section) (lines [][]byte, err error) {
+func (t target) Stored(s store.Section) (lines [][]byte, err error) {
 	err = exportRows(t.c, s, t.now, func(line []byte) error {
 		lines = append(lines, append([]byte(nil), line...))
 		return nil
@@ -130,25 +132,25 @@ func (t target) Stored(s spool.Section) (lines [][]byte, err error) {
 }
 
 // Insert implements [archive.Target].
-func (t target) Insert(s spool.Section, table *archive.Table, values []any) error {
+func (t target) Insert(s store.Section, table *archive.Table, values []any) error {
 	switch {
 	case table.Name == archive.Thread:
 		return t.insertThread(s, table, values)
-	case s.Kind == spool.SectionThread && table.Name == "run":
+	case s.Kind == store.SectionThread && table.Name == "run":
 		t.countRun(form.ArchivedRun(table, values), 1)
 		return t.insert(s, table.Name, "tenant, thread_id, "+table.List(), append([]any{s.Tenant, s.Name}, values...), "")
 	case table.Name == "job":
-		lane := laneOf(&spool.Job{
-			RunID: spool.RunID(table.TextOf(values, "run_id")), Kind: spool.JobKind(table.TextOf(values, "kind")), Agent: table.TextOf(values, "agent"),
+		lane := laneOf(&wire.Job{
+			RunID: spool.RunID(table.TextOf(values, "run_id")), Kind: wire.JobKind(table.TextOf(values, "kind")), Agent: table.TextOf(values, "agent"),
 		})
 		return t.insert(s, table.Name, "tenant, id, lane, claimed, token, "+table.List(),
-			append([]any{s.Tenant, spool.NewJobID(), lane, 0, 0}, values...), " ON CONFLICT (tenant, key) WHERE key <> '' DO NOTHING")
+			append([]any{s.Tenant, wire.NewJobID(), lane, 0, 0}, values...), " ON CONFLICT (tenant, key) WHERE key <> '' DO NOTHING")
 	case table.Name == "job_dead":
 		return t.insertDead(s, table, values)
-	case s.Kind == spool.SectionRows:
+	case s.Kind == store.SectionRows:
 		return t.insert(s, "keyed_value", "tenant, kind, "+table.List(), append([]any{s.Tenant, s.Name}, values...),
 			" ON CONFLICT (tenant, kind, key) DO NOTHING")
-	case s.Kind == spool.SectionAudit:
+	case s.Kind == store.SectionAudit:
 		if err := t.insert(s, table.Name, "tenant, "+table.List(), append([]any{s.Tenant}, values...), ""); err != nil {
 			return err
 		}
@@ -160,7 +162,7 @@ func (t target) Insert(s spool.Section, table *archive.Table, values []any) erro
 }
 
 // insert adds a row.
-func (t target) insert(s spool.Section, table, columns string, values []any, rest string) error {
+func (t target) insert(s store.Section, table, columns string, values []any, rest string) error {
 	for i, value := range values {
 		if b, ok := value.(*bool); ok {
 			values[i] = nil
@@ -177,7 +179,7 @@ func (t target) insert(s spool.Section, table, columns string, values []any, res
 }
 
 // insertThread adds the thread's row. No worker holds the thread.
-func (t target) insertThread(s spool.Section, table *archive.Table, values []any) error {
+func (t target) insertThread(s store.Section, table *archive.Table, values []any) error {
 	bytes := table.IntOf(values, "bytes")
 	t.counts.add(count{tenant: s.Tenant, n: 1})
 	t.addBytes(bytes)
@@ -185,7 +187,7 @@ func (t target) insertThread(s spool.Section, table *archive.Table, values []any
 }
 
 // insertDead adds a dead job behind those that the tenant has.
-func (t target) insertDead(s spool.Section, table *archive.Table, values []any) error {
+func (t target) insertDead(s store.Section, table *archive.Table, values []any) error {
 	next := 1
 	err := t.query("SELECT ord FROM job_dead WHERE tenant = ? ORDER BY ord DESC LIMIT 1", func(r *row) error {
 		next = r.Int() + 1
@@ -194,5 +196,5 @@ func (t target) insertDead(s spool.Section, table *archive.Table, values []any) 
 	if err != nil {
 		return err
 	}
-	return t.insert(s, table.Name, "tenant, id, ord, "+table.List(), append([]any{s.Tenant, spool.NewJobID(), next}, values...), "")
+	return t.insert(s, table.Name, "tenant, id, ord, "+table.List(), append([]any{s.Tenant, wire.NewJobID(), next}, values...), "")
 }

@@ -4,14 +4,14 @@ import (
 	"context"
 	"strings"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/wire"
 )
 
 var auditPlaces = places(strings.Count(form.AuditColumns, ",") + 1)
 
 // appendAudit adds entries to the audit log of the transaction's tenant, and sets their numbers.
-func (t *tx) appendAudit(entries []*spool.AuditEntry) error {
+func (t *tx) appendAudit(entries []*wire.AuditEntry) error {
 	last, err := t.takeAuditNumbers(len(entries))
 	if err != nil {
 		return err
@@ -49,10 +49,10 @@ func (t *tx) takeAuditNumbers(n int) (last int64, err error) {
 	return last, err
 }
 
-// Audit implements [spool.Store].
-func (db *DB) Audit(ctx context.Context, q spool.AuditQuery) ([]spool.AuditEntry, error) {
+// Audit implements [store.Store].
+func (db *DB) Audit(ctx context.Context, q wire.AuditQuery) ([]wire.AuditEntry, error) {
 	query, args := auditQuery(q)
-	entries := []spool.AuditEntry{}
+	entries := []wire.AuditEntry{}
 	err := db.pool.read(ctx, func(c *conn) error {
 		return c.query(query, each(&entries, form.ScanAudit), args...)
 	})
@@ -61,7 +61,7 @@ func (db *DB) Audit(ctx context.Context, q spool.AuditQuery) ([]spool.AuditEntry
 
 // auditQuery returns the query for q. It reads from the newest row on, either the index of a thread or
 // the table itself.
-func auditQuery(q spool.AuditQuery) (query string, args []any) {
+func auditQuery(q wire.AuditQuery) (query string, args []any) {
 	table := "audit"
 	if q.ThreadID != "" {
 		table = "audit INDEXED BY audit_thread"

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // sound fails the test for a database with problems, and returns what was found.
@@ -33,8 +35,8 @@ func TestBackup(t *testing.T) {
 	db := exclusive(t, path, Options{})
 	write(t, db, 0, 100)
 	big := strings.Repeat("x", 8<<20) // more than one step
-	if err := db.Update(t.Context(), spool.ThreadKey{Tenant: "tenant", ID: "big"}, 0, func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}, Entries: []*spool.Entry{spool.NewEntry("A", "", big)}})
+	if err := db.Update(t.Context(), spool.ThreadKey{Tenant: "tenant", ID: "big"}, 0, func(tx store.Tx) error {
+		return tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}, Entries: []*wire.Entry{wire.NewEntry("A", "", big)}})
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/sqlite"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // BenchmarkAppend appends one entry of about 400 bytes per operation, each caller to a
@@ -24,11 +26,11 @@ func BenchmarkAppend(b *testing.B) {
 			keys := make([]spool.ThreadKey, callers)
 			for i := range keys {
 				keys[i] = spool.ThreadKey{Tenant: spool.DefaultTenant, ID: spool.ThreadID(spool.NewID("thr"))}
-				update(b, db, keys[i], func(tx spool.Tx) error { return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}) })
+				update(b, db, keys[i], func(tx store.Tx) error { return tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}}) })
 			}
 			share(b, callers, func(caller, _ int) error {
-				return db.Update(context.Background(), keys[caller], 0, func(tx spool.Tx) error {
-					return tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry("BENCH", "", payload)}})
+				return db.Update(context.Background(), keys[caller], 0, func(tx store.Tx) error {
+					return tx.Write(store.Changes{Entries: []*wire.Entry{wire.NewEntry("BENCH", "", payload)}})
 				})
 			})
 		})
@@ -43,16 +45,16 @@ func BenchmarkStart(b *testing.B) {
 			share(b, callers, func(caller, n int) error {
 				id := strconv.Itoa(caller) + "-" + strconv.Itoa(n)
 				key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: spool.ThreadID(id)}
-				return db.Update(context.Background(), key, 0, func(tx spool.Tx) error {
+				return db.Update(context.Background(), key, 0, func(tx store.Tx) error {
 					if _, err := tx.Thread(); spool.CodeOf(err) != spool.NotFound {
 						return err
 					}
 					run := spool.RunID("run-" + id)
-					return tx.Write(spool.Changes{
-						Thread:   &spool.Thread{State: spool.Queued, RunID: run},
-						NewRuns:  []spool.RunRow{{Run: spool.Run{ID: run, State: spool.Queued, EnqueuedAt: tx.Now()}}},
+					return tx.Write(store.Changes{
+						Thread:   &wire.Thread{State: wire.Queued, RunID: run},
+						NewRuns:  []store.RunRow{{Run: wire.Run{ID: run, State: wire.Queued, EnqueuedAt: tx.Now()}}},
 						Messages: []*spool.Message{{ID: "m", RunID: run, Role: spool.RoleUser, Content: spool.TextContent("hello")}},
-						Jobs:     []spool.Job{{RunID: run, Agent: "a", Kind: spool.JobStart, Key: "start:" + string(run)}},
+						Jobs:     []wire.Job{{RunID: run, Agent: "a", Kind: wire.JobStart, Key: "start:" + string(run)}},
 					})
 				})
 			})
@@ -64,7 +66,7 @@ func BenchmarkStart(b *testing.B) {
 func BenchmarkEmptyClaim(b *testing.B) {
 	db := openBench(b)
 	for b.Loop() {
-		if _, _, err := db.Claim(context.Background(), spool.ClaimQuery{Limit: 10, Lease: 0}); err != nil {
+		if _, _, err := db.Claim(context.Background(), store.ClaimQuery{Limit: 10, Lease: 0}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -99,7 +101,7 @@ func share(b *testing.B, callers int, fn func(caller, n int) error) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "ops/s")
 }
 
-func update(tb testing.TB, s spool.Store, key spool.ThreadKey, fn func(tx spool.Tx) error) {
+func update(tb testing.TB, s store.Store, key spool.ThreadKey, fn func(tx store.Tx) error) {
 	tb.Helper()
 	if err := s.Update(context.Background(), key, 0, fn); err != nil {
 		tb.Fatal(err)
@@ -111,20 +113,20 @@ func update(tb testing.TB, s spool.Store, key spool.ThreadKey, fn func(tx spool.
 func BenchmarkReads(b *testing.B) {
 	db := openBench(b)
 	key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}
-	update(b, db, key, func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{
-			Thread:   &spool.Thread{State: spool.Queued, RunID: "r"},
-			NewRuns:  []spool.RunRow{{Run: spool.Run{ID: "r", State: spool.Queued, EnqueuedAt: tx.Now()}}},
+	update(b, db, key, func(tx store.Tx) error {
+		return tx.Write(store.Changes{
+			Thread:   &wire.Thread{State: wire.Queued, RunID: "r"},
+			NewRuns:  []store.RunRow{{Run: wire.Run{ID: "r", State: wire.Queued, EnqueuedAt: tx.Now()}}},
 			Messages: []*spool.Message{{ID: "m", RunID: "r", Role: spool.RoleUser, Content: spool.TextContent("hello")}},
-			Entries:  []*spool.Entry{spool.NewEntry("BENCH", "r", nil)},
+			Entries:  []*wire.Entry{wire.NewEntry("BENCH", "r", nil)},
 		})
 	})
 	for b.Loop() {
-		err := db.View(context.Background(), key, func(v spool.View) error {
+		err := db.View(context.Background(), key, func(v store.View) error {
 			_, err := v.Thread()
-			_, err2 := v.Runs(spool.RunQuery{Limit: 1})
-			_, err3 := v.Messages(spool.MessageQuery{Role: spool.RoleUser, Limit: 1})
-			_, err4 := v.Entries(spool.EntryQuery{After: 0, Limit: 100})
+			_, err2 := v.Runs(wire.RunQuery{Limit: 1})
+			_, err3 := v.Messages(store.MessageQuery{Role: spool.RoleUser, Limit: 1})
+			_, err4 := v.Entries(store.EntryQuery{After: 0, Limit: 100})
 			return errors.Join(err, err2, err3, err4)
 		})
 		if err != nil {

@@ -3,11 +3,13 @@ package sqlite
 import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
-// Branches implements [spool.View].
-func (v *view) Branches() ([]spool.Branch, error) {
-	branches := []spool.Branch{}
+// Branches implements [store.View].
+func (v *view) Branches() ([]wire.Branch, error) {
+	branches := []wire.Branch{}
 	err := v.query(`SELECT b.id, b.base, b.run_id, b.created_at, f.id,
 			coalesce((SELECT m.content FROM message m INDEXED BY message_branch
 				WHERE m.tenant = b.tenant AND m.thread_id = b.thread_id AND m.dropped = b.id
@@ -23,7 +25,7 @@ func (v *view) Branches() ([]spool.Branch, error) {
 }
 
 // dropMessages moves a message and all after it from the view to a new branch.
-func (t *tx) dropMessages(d spool.Drop) error {
+func (t *tx) dropMessages(d store.Drop) error {
 	n, err := t.change(`INSERT INTO branch (tenant, thread_id, id, base, run_id, created_at)
 		SELECT f.tenant, f.thread_id, ?, coalesce((SELECT p.id FROM message p
 				WHERE p.tenant = f.tenant AND p.thread_id = f.thread_id AND p.dropped IS NULL AND p.ord < f.ord
@@ -34,7 +36,7 @@ func (t *tx) dropMessages(d spool.Drop) error {
 		d.Seq, d.Seq, t.now, t.key.Tenant, t.key.ID, d.From)
 	switch {
 	case isUnique(err):
-		return spool.ErrBranchUsed
+		return store.ErrBranchUsed
 	case err != nil:
 		return err
 	case n == 0:
@@ -49,7 +51,7 @@ func (t *tx) dropMessages(d spool.Drop) error {
 // restoreBranch moves the messages of a branch back to the end of the view. Every message after the base
 // in the view was also added after the base. So in every branch, the order in which messages were added is
 // the order of the view.
-func (t *tx) restoreBranch(id spool.BranchID) error {
+func (t *tx) restoreBranch(id wire.BranchID) error {
 	var base, last spool.MessageID
 	found := false
 	err := t.query("SELECT base FROM branch WHERE tenant = ? AND thread_id = ? AND id = ?", func(r *row) error {
@@ -71,7 +73,7 @@ func (t *tx) restoreBranch(id spool.BranchID) error {
 	case err != nil:
 		return err
 	case last != base:
-		return spool.ErrBranchBase
+		return store.ErrBranchBase
 	}
 	err = t.write("UPDATE message INDEXED BY message_branch SET dropped = NULL WHERE tenant = ? AND thread_id = ? AND dropped = ?",
 		t.key.Tenant, t.key.ID, int64(id))

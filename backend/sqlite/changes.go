@@ -1,10 +1,12 @@
 package sqlite
 
-import "github.com/spoolhq/spool"
+import (
+	"github.com/spoolhq/spool/store"
+)
 
-// Write implements [spool.Tx]. Each change is one statement or a few, at once. The thread's row and the
+// Write implements [store.Tx]. Each change is one statement or a few, at once. The thread's row and the
 // tally are written at the end of the transaction.
-func (t *tx) Write(c spool.Changes) error {
+func (t *tx) Write(c store.Changes) error {
 	if t.failed != nil {
 		return t.failed
 	}
@@ -20,7 +22,7 @@ func (t *tx) Write(c spool.Changes) error {
 }
 
 // writeRuns changes the thread, its runs and its view.
-func (t *tx) writeRuns(c *spool.Changes) error {
+func (t *tx) writeRuns(c *store.Changes) error {
 	if c.Thread != nil {
 		if err := t.putThread(*c.Thread); err != nil {
 			return err
@@ -53,7 +55,7 @@ func (t *tx) writeRuns(c *spool.Changes) error {
 }
 
 // writeRecord adds to what the thread has.
-func (t *tx) writeRecord(c *spool.Changes) error {
+func (t *tx) writeRecord(c *store.Changes) error {
 	if len(c.Messages) > 0 {
 		if err := t.appendMessages(c.Messages); err != nil {
 			return err
@@ -86,7 +88,7 @@ func (t *tx) writeRecord(c *spool.Changes) error {
 }
 
 // writeJobs changes jobs, and what belongs to no thread.
-func (t *tx) writeJobs(c *spool.Changes) error {
+func (t *tx) writeJobs(c *store.Changes) error {
 	for _, key := range c.CancelJobs {
 		if err := t.cancelJob(key); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/fair"
+	"github.com/spoolhq/spool/store"
 )
 
 // claimWindow is the smallest number of due jobs that a claim reads, in due order. If no more jobs are
@@ -16,15 +17,15 @@ import (
 // with one index lookup each.
 const claimWindow = 32
 
-// Claim implements [spool.Store]. It first reads, and writes only if a job is due, so that idle workers
+// Claim implements [store.Store]. It first reads, and writes only if a job is due, so that idle workers
 // cost no transaction.
-func (db *DB) Claim(ctx context.Context, q spool.ClaimQuery) ([]spool.Delivery, time.Time, error) {
+func (db *DB) Claim(ctx context.Context, q store.ClaimQuery) ([]store.Delivery, time.Time, error) {
 	l := lanesOf(q)
 	next, err := db.nextDue(ctx, l, time.Time{})
 	if err != nil || next.IsZero() || next.After(now(db.clock)) {
 		return nil, next, err
 	}
-	var taken []spool.Delivery
+	var taken []store.Delivery
 	var at time.Time
 	err = db.queue(ctx, func(t *tx) error {
 		at = t.now
@@ -59,7 +60,7 @@ func (db *DB) nextDue(ctx context.Context, l lanes, after time.Time) (due time.T
 	return due, err
 }
 
-func (t *tx) claim(q spool.ClaimQuery, l lanes) ([]spool.Delivery, error) {
+func (t *tx) claim(q store.ClaimQuery, l lanes) ([]store.Delivery, error) {
 	if q.Limit <= 0 {
 		return nil, nil
 	}
@@ -83,7 +84,7 @@ const anyDue = " SELECT " + jobColumns + `, id, token, attempts
 	FROM wanted CROSS JOIN job INDEXED BY job_due ON queue = q AND lane = l AND due_at <= ? LIMIT ?`
 
 // collect reads the jobs in flight and the due jobs, as many as the claim may need.
-func (t *tx) collect(claim *fair.Claim, q spool.ClaimQuery, l lanes) error {
+func (t *tx) collect(claim *fair.Claim, q store.ClaimQuery, l lanes) error {
 	window := max(claimWindow, 2*q.Limit)
 	first, err := t.dueJobs(func(scan func(r *row) error) error {
 		return l.query(t.query, anyDue, scan, t.now, window)
@@ -141,7 +142,7 @@ type holder struct {
 }
 
 // collectOfMany reads the oldest job of each tenant, and then the jobs of the tenants that come first.
-func (t *tx) collectOfMany(claim *fair.Claim, q spool.ClaimQuery, l lanes, inFlight map[spool.Tenant]int) error {
+func (t *tx) collectOfMany(claim *fair.Claim, q store.ClaimQuery, l lanes, inFlight map[spool.Tenant]int) error {
 	of := make(map[spool.Tenant]*holder)
 	err := l.query(t.query, oldestOfEach, func(r *row) error {
 		in := lane{r.Text(), r.Text()}
@@ -178,7 +179,7 @@ func (t *tx) collectOfMany(claim *fair.Claim, q spool.ClaimQuery, l lanes, inFli
 }
 
 // dueOfTenant reads the oldest jobs of a tenant, and if there are more, those of each of its first subjects.
-func (t *tx) dueOfTenant(h *holder, limit int) ([]spool.Delivery, error) {
+func (t *tx) dueOfTenant(h *holder, limit int) ([]store.Delivery, error) {
 	due, err := t.dueJobs(func(scan func(r *row) error) error {
 		for _, in := range h.lanes {
 			err := t.query("SELECT "+jobColumns+`, id, token, attempts FROM job INDEXED BY job_tenant_due
@@ -197,7 +198,7 @@ func (t *tx) dueOfTenant(h *holder, limit int) ([]spool.Delivery, error) {
 	if err := readParts(t.query, listed(h.lanes), h.tenant, t.now, &parts); err != nil {
 		return nil, err
 	}
-	due = slices.DeleteFunc(due, func(d spool.Delivery) bool {
+	due = slices.DeleteFunc(due, func(d store.Delivery) bool {
 		return slices.ContainsFunc(parts, func(p part) bool { return p.subject == d.Subject })
 	})
 	more, err := t.dueJobs(func(scan func(r *row) error) error {
@@ -241,16 +242,16 @@ func readParts(query queryFunc, l lanes, tenant spool.Tenant, at time.Time, part
 	return l.query(query, subjectsOfLanes, func(r *row) error {
 		*parts = append(*parts, part{lane{r.Text(), r.Text()}, r.Text()})
 		return nil
-	}, tenant, tenant, 4*spool.MaxSubjects, tenant, at)
+	}, tenant, tenant, 4*store.MaxSubjects, tenant, at)
 }
 
 // dueJobs returns the jobs that read scans as the deliveries that a claim makes of them, the oldest first.
-func (t *tx) dueJobs(read func(scan func(r *row) error) error) (due []spool.Delivery, err error) {
+func (t *tx) dueJobs(read func(scan func(r *row) error) error) (due []store.Delivery, err error) {
 	err = read(func(r *row) error {
-		due = append(due, spool.Delivery{Job: scanJob(r), JobID: r.Int64(), Token: r.Int64() + 1, Attempt: r.Int() + 1})
+		due = append(due, store.Delivery{Job: scanJob(r), JobID: r.Int64(), Token: r.Int64() + 1, Attempt: r.Int() + 1})
 		return nil
 	})
-	slices.SortFunc(due, func(a, b spool.Delivery) int {
+	slices.SortFunc(due, func(a, b store.Delivery) int {
 		return cmp.Or(a.DueAt.Compare(b.DueAt), cmp.Compare(a.JobID, b.JobID))
 	})
 	return due, err

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // addBacklog gives a tenant so many jobs that have been due for an hour.
@@ -35,12 +35,12 @@ func TestClaimBehindBacklog(t *testing.T) {
 	defer func() { _ = db.Close() }()
 	addBacklog(t, db, "many", 100_000)
 	addBacklog(t, db, "one", 1)
-	taken, _, err := db.Claim(t.Context(), spool.ClaimQuery{Limit: 15, Reserved: 1, Lease: time.Minute})
+	taken, _, err := db.Claim(t.Context(), store.ClaimQuery{Limit: 15, Reserved: 1, Lease: time.Minute})
 	if err != nil || len(taken) != 14 || taken[0].Tenant != "many" || taken[1].Tenant != "one" {
 		t.Fatalf("%d jobs were taken: %+v (%v)", len(taken), taken, err)
 	}
 	addBacklog(t, db, "late", 1)
-	taken, _, err = db.Claim(t.Context(), spool.ClaimQuery{Limit: 1, Reserved: 1, Lease: time.Minute})
+	taken, _, err = db.Claim(t.Context(), store.ClaimQuery{Limit: 1, Reserved: 1, Lease: time.Minute})
 	if err != nil || len(taken) != 1 || taken[0].Tenant != "late" {
 		t.Errorf("%d jobs were taken: %+v (%v)", len(taken), taken, err)
 	}
@@ -59,11 +59,11 @@ func BenchmarkClaim(b *testing.B) {
 				addBacklog(b, db, tenant, 100_000)
 			}
 			for b.Loop() {
-				taken, _, err := db.Claim(b.Context(), spool.ClaimQuery{Limit: 1, Lease: time.Minute})
+				taken, _, err := db.Claim(b.Context(), store.ClaimQuery{Limit: 1, Lease: time.Minute})
 				if err != nil || len(taken) != 1 {
 					b.Fatal(len(taken), err)
 				}
-				if err := db.Ack(b.Context(), taken[0], spool.Ack{Kind: spool.AckRelease, Refund: true}); err != nil {
+				if err := db.Ack(b.Context(), taken[0], store.Ack{Kind: store.AckRelease, Refund: true}); err != nil {
 					b.Fatal(err)
 				}
 			}

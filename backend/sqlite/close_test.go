@@ -8,6 +8,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/testing/testwait"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // A close while callers write keeps all that they were told is saved, and tells each of them that the store is closed.
@@ -25,8 +27,8 @@ func TestCloseWhileWriting(t *testing.T) {
 		go func() {
 			for n := 0; ; n++ {
 				key := spool.ThreadKey{Tenant: "a", ID: spool.ThreadID(fmt.Sprintf("%d-%d", i, n))}
-				err := db.Update(t.Context(), key, 0, func(tx spool.Tx) error {
-					return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}})
+				err := db.Update(t.Context(), key, 0, func(tx store.Tx) error {
+					return tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}})
 				})
 				if err != nil {
 					refused <- err

@@ -12,6 +12,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
 	"github.com/spoolhq/spool/backend/sqlite/internal/lite"
+	"github.com/spoolhq/spool/wire"
 )
 
 // conn is a connection with its prepared statements. Only one goroutine may use it at a time.
@@ -270,9 +271,9 @@ func bindOne(s *lite.Stmt, i int, arg any) (err error) {
 		err = s.BindText(string(x))
 	case spool.ToolCallID:
 		err = s.BindText(string(x))
-	case spool.StreamID:
+	case wire.StreamID:
 		err = s.BindText(string(x))
-	case spool.State:
+	case wire.State:
 		err = s.BindText(string(x))
 	default: // the message has no type, so that values need not be on the heap
 		return spool.Errorf(spool.Internal, "value %d of a statement has a type that is not stored", i+1)

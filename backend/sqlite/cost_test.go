@@ -13,6 +13,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // oneCall is a model that calls a tool once and then says something.
@@ -60,7 +62,7 @@ func TestCostOfARun(t *testing.T) {
 	}}
 	e, err := engine.New(db.Backend(), engine.Config{
 		SingleProcess: true,
-		Agents:        []engine.Agent{{Name: "agent", Model: "m", Tools: []spool.Tool{look}}},
+		Agents:        []spool.Agent{{Name: "agent", Model: "m", Tools: []spool.Tool{look}}},
 		Models:        map[string]spool.Model{"m": oneCall{}},
 	})
 	if err != nil {
@@ -70,23 +72,23 @@ func TestCostOfARun(t *testing.T) {
 	run := func(thread spool.ThreadID) {
 		t.Helper()
 		key := spool.ThreadKey{Tenant: "acme", ID: thread}
-		started, err := e.Run(t.Context(), key, engine.StartRequest{Agent: "agent", Prompt: "look"})
+		started, err := e.Run(t.Context(), key, wire.StartRequest{Agent: "agent", Prompt: "look"})
 		if err != nil || !started.Accepted {
 			t.Fatal(started, err)
 		}
-		taken, _, err := db.Claim(t.Context(), spool.ClaimQuery{Limit: 1, Lease: time.Minute, Agents: []string{"agent"}})
+		taken, _, err := db.Claim(t.Context(), store.ClaimQuery{Limit: 1, Lease: time.Minute, Agents: []string{"agent"}})
 		if err != nil || len(taken) != 1 {
 			t.Fatal(taken, err)
 		}
 		if done, err := e.HandleJob(t.Context(), taken[0].Job); err != nil || !done.Accepted {
 			t.Fatal(done, err)
 		}
-		if err := db.Ack(t.Context(), taken[0], spool.Ack{Kind: spool.AckDone}); err != nil {
+		if err := db.Ack(t.Context(), taken[0], store.Ack{Kind: store.AckDone}); err != nil {
 			t.Fatal(err)
 		}
-		err = db.View(t.Context(), key, func(v spool.View) error {
-			run, err := spool.FindRun(v, started.RunID)
-			if err == nil && (run.State != spool.Completed || run.Steps != 2) {
+		err = db.View(t.Context(), key, func(v store.View) error {
+			run, err := store.FindRun(v, started.RunID)
+			if err == nil && (run.State != wire.Completed || run.Steps != 2) {
 				t.Errorf("the run is %s with %d steps", run.State, run.Steps)
 			}
 			return err

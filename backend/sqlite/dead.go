@@ -5,13 +5,15 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 const deadColumns = jobColumns + ", id, attempts, cause, died_at"
 
-func scanDead(r *row) spool.QueuedJob {
-	return spool.QueuedJob{
-		Job: scanJob(r), JobID: r.Int64(), State: spool.JobDead, Attempts: r.Int(), Cause: r.Text(), DiedAt: r.Time(),
+func scanDead(r *row) wire.QueuedJob {
+	return wire.QueuedJob{
+		Job: scanJob(r), JobID: r.Int64(), State: wire.JobDead, Attempts: r.Int(), Cause: r.Text(), DiedAt: r.Time(),
 	}
 }
 
@@ -20,7 +22,7 @@ func scanDead(r *row) spool.QueuedJob {
 var dyingColumns = strings.Replace(jobColumns, "due_at", "first_due", 1)
 
 // deadLetter moves a claimed job to the dead ones.
-func (t *tx) deadLetter(d spool.Delivery, cause string) error {
+func (t *tx) deadLetter(d store.Delivery, cause string) error {
 	err := t.fenced("INSERT INTO job_dead ("+deadColumns+`, ord)
 		SELECT `+dyingColumns+`, id, attempts, ?, ?,
 			coalesce((SELECT ord FROM job_dead WHERE tenant = ? ORDER BY ord DESC LIMIT 1), 0) + 1
@@ -33,7 +35,7 @@ func (t *tx) deadLetter(d spool.Delivery, cause string) error {
 }
 
 // deadQuery returns the query for dead jobs.
-func deadQuery(q spool.JobQuery) (query string, args []any) {
+func deadQuery(q wire.JobQuery) (query string, args []any) {
 	index := "job_dead_died"
 	switch {
 	case q.JobID != 0:
@@ -57,12 +59,12 @@ func (t *tx) takeDead(id int64) error {
 }
 
 // addDead adds a dead job of the thread.
-func (t *tx) addDead(d *spool.QueuedJob) error {
+func (t *tx) addDead(d *wire.QueuedJob) error {
 	return t.write("INSERT INTO job_dead ("+deadColumns+`, ord)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
 			coalesce((SELECT ord FROM job_dead WHERE tenant = ? ORDER BY ord DESC LIMIT 1), 0) + 1)`,
 		t.key.Tenant, t.thread(&d.Job), d.RunID, d.Key, string(d.Kind), d.Agent, d.Model, d.Segment, t.due(&d.Job), d.Subject, d.Queue, d.Payload,
-		spool.NewJobID(), d.Attempts, d.Cause, t.now, t.key.Tenant)
+		wire.NewJobID(), d.Attempts, d.Cause, t.now, t.key.Tenant)
 }
 
 var errNoDeadJob = &spool.Error{Code: spool.NotFound, Message: "dead job not found"}

@@ -1,21 +1,21 @@
 package sqlite
 
 import (
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/store"
 )
 
-// Deltas implements [spool.View].
-func (v *view) Deltas(q spool.DeltaQuery) ([]spool.SnapshotDelta, error) {
+// Deltas implements [store.View].
+func (v *view) Deltas(q store.DeltaQuery) ([]store.SnapshotDelta, error) {
 	where := form.DeltaConditions(v.key, q)
-	deltas := []spool.SnapshotDelta{}
+	deltas := []store.SnapshotDelta{}
 	err := v.query("SELECT "+form.DeltaColumns+" FROM delta WHERE "+where.Text+" ORDER BY version LIMIT ?",
-		each(&deltas, func(r form.Row) spool.SnapshotDelta { return form.ScanDelta(r, v.key.ID) }), append(where.Args, bound(q.Limit))...)
+		each(&deltas, func(r form.Row) store.SnapshotDelta { return form.ScanDelta(r, v.key.ID) }), append(where.Args, bound(q.Limit))...)
 	return deltas, err
 }
 
 // addDelta adds a delta. Its number comes from a counter in the thread's row, as that of an entry: see appendEntries.
-func (t *tx) addDelta(d *spool.SnapshotDelta) error {
+func (t *tx) addDelta(d *store.SnapshotDelta) error {
 	if err := t.needThread(); err != nil {
 		return err
 	}

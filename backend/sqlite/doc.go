@@ -1,5 +1,5 @@
 // Package sqlite keeps everything in one SQLite file. It is the embedded default, for one machine. It
-// implements [spool.Store].
+// implements [store.Store].
 //
 // All writes go through one goroutine. The goroutine puts all waiting writes into one transaction, so
 // that they share one fsync. Reads have connections of their own and never wait for the goroutine.

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // TestCommitsAreDurable reads back what makes a commit survive a power cut, from the
@@ -56,7 +58,7 @@ func TestCommitThatFails(t *testing.T) {
 	refuse := false
 	write := func() error {
 		refuse = !refuse
-		return db.Update(t.Context(), key, 0, func(v spool.Tx) error {
+		return db.Update(t.Context(), key, 0, func(v store.Tx) error {
 			if refuse {
 				inner, ok := v.(*tx)
 				if !ok {
@@ -66,14 +68,14 @@ func TestCommitThatFails(t *testing.T) {
 					return err
 				}
 			}
-			return v.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}})
+			return v.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}})
 		})
 	}
 	if err := write(); spool.CodeOf(err) != spool.Unavailable {
 		t.Errorf("the commit that failed: %v", err)
 	}
 	there := func() error {
-		return db.View(t.Context(), key, func(v spool.View) error { _, err := v.Thread(); return err })
+		return db.View(t.Context(), key, func(v store.View) error { _, err := v.Thread(); return err })
 	}
 	if err := there(); spool.CodeOf(err) != spool.NotFound {
 		t.Errorf("after it: %v", err)

@@ -3,14 +3,15 @@ package sqlite
 import (
 	"slices"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
-// Entries implements [spool.View]. The indexes by run and by type end in seq, so that the newest
+// Entries implements [store.View]. The indexes by run and by type end in seq, so that the newest
 // entries are found without reading others. The statements name the indexes, because the planner does
 // not know how long a record gets and would walk the primary key.
-func (v *view) Entries(q spool.EntryQuery) ([]spool.Entry, error) {
+func (v *view) Entries(q store.EntryQuery) ([]wire.Entry, error) {
 	table := "entry"
 	switch {
 	case q.Run != "":
@@ -24,7 +25,7 @@ func (v *view) Entries(q spool.EntryQuery) ([]spool.Entry, error) {
 		query += " DESC"
 	}
 
-	entries := []spool.Entry{}
+	entries := []wire.Entry{}
 	err := v.query(query+" LIMIT ?", func(r *row) error {
 		entries = append(withRoom(entries, q.Limit), form.ScanEntry(r, v.key.ID))
 		return nil
@@ -34,14 +35,14 @@ func (v *view) Entries(q spool.EntryQuery) ([]spool.Entry, error) {
 
 // withRoom allocates room for a few entries at first, and for a whole page after sixteen. Most queries
 // find only a few entries, and most of the others read a long record.
-func withRoom(entries []spool.Entry, limit int) []spool.Entry {
+func withRoom(entries []wire.Entry, limit int) []wire.Entry {
 	const few, many, page = 4, 16, 256
 	if limit <= 0 || limit > page {
 		limit = page
 	}
 	switch len(entries) {
 	case 0:
-		return make([]spool.Entry, 0, min(limit, few))
+		return make([]wire.Entry, 0, min(limit, few))
 	case many:
 		return slices.Grow(entries, limit-many)
 	default:
@@ -52,7 +53,7 @@ func withRoom(entries []spool.Entry, limit int) []spool.Entry {
 // appendEntries adds entries to the record. The numbers come from a counter in the thread's row. The counter
 // is written at the end of the transaction, with the row. If the transaction fails, the next
 // transaction uses the same numbers.
-func (t *tx) appendEntries(entries []*spool.Entry) error {
+func (t *tx) appendEntries(entries []*wire.Entry) error {
 	if err := t.needThread(); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spoolhq/spool/backend/sqlite"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
+	"github.com/spoolhq/spool/wire"
 )
 
 // createOrders creates the host's table. Its name begins with "app_".
@@ -26,7 +27,7 @@ func placeOrder(ctx context.Context, db *sqlite.DB, e *engine.Engine, id string)
 	thread := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: spool.ThreadID("order-" + id)}
 	var wake func()
 	err := db.Transact(ctx, func(tx *sqlite.Transaction) error {
-		started, w, err := e.StartTx(ctx, sqlite.Tx(tx), thread, engine.StartRequest{Prompt: "Check order " + id})
+		started, w, err := e.StartTx(ctx, sqlite.Tx(tx), thread, wire.StartRequest{Prompt: "Check order " + id})
 		if err != nil {
 			return err
 		}
@@ -66,7 +67,7 @@ func ExampleDB_Transact() {
 	defer db.Close()
 	e, err := engine.New(db.Backend(), engine.Config{
 		Models: map[string]spool.Model{"demo": demo.New(demo.Config{})},
-		Agents: []engine.Agent{{Name: "assistant", Model: "demo"}},
+		Agents: []spool.Agent{{Name: "assistant", Model: "demo"}},
 	})
 	if err != nil {
 		panic(err)

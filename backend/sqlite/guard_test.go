@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // write makes n threads, each in a transaction of its own, with a title of some length.
@@ -19,8 +21,8 @@ func write(t *testing.T, db *DB, from, n int) {
 	t.Helper()
 	for i := from; i < from+n; i++ {
 		key := spool.ThreadKey{Tenant: "tenant", ID: spool.ThreadID(fmt.Sprint("t", i))}
-		err := db.Update(context.Background(), key, 0, func(tx spool.Tx) error {
-			return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle, Title: strings.Repeat(fmt.Sprint("title ", i, " "), 60)}})
+		err := db.Update(context.Background(), key, 0, func(tx store.Tx) error {
+			return tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle, Title: strings.Repeat(fmt.Sprint("title ", i, " "), 60)}})
 		})
 		if err != nil {
 			t.Fatal(err)

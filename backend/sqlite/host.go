@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // TransactLimit is the longest time for which the function of [DB.Transact] may hold the database.
@@ -81,7 +82,7 @@ func (db *DB) Read(ctx context.Context, fn func(tx *sql.Tx) error) error {
 }
 
 // Tx returns a host's transaction for an engine: see [DB.Transact].
-func Tx(tx *Transaction) spool.HostTx { return spool.NewHostTx(tx.session.database, tx.session.update) }
+func Tx(tx *Transaction) store.HostTx { return store.NewHostTx(tx.session.database, tx.session.update) }
 
 var (
 	errTooLong = &spool.Error{
@@ -91,7 +92,7 @@ var (
 	errEnded   = &spool.Error{Code: spool.Invalid, Message: "the function must not commit or roll back its transaction: return nil or an error"}
 )
 
-// hostTx is the [spool.Backend.HostTx].
+// hostTx is the [store.Backend.HostTx].
 func (db *DB) hostTx() string { return "sqlite " + db.path }
 
 // run runs fn with a transaction of database/sql over the session.
@@ -131,8 +132,8 @@ func (s *session) serve(t *tx) error {
 	}
 }
 
-// update is the update of [spool.NewHostTx].
-func (s *session) update(ctx context.Context, key spool.ThreadKey, fn func(tx spool.Tx) error) (err error) {
+// update is the update of [store.NewHostTx].
+func (s *session) update(ctx context.Context, key spool.ThreadKey, fn func(tx store.Tx) error) (err error) {
 	t, err := s.beginUpdate(ctx, key)
 	if err != nil {
 		return err

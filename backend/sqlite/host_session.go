@@ -20,7 +20,7 @@ import (
 type session struct {
 	ctx      context.Context         //nolint:containedctx // a session lives within one call
 	cancel   context.CancelCauseFunc // nil in a session that only reads
-	database string                  // of the [spool.HostTx]
+	database string                  // of the [store.HostTx]
 	rules    hostRules
 	begun    chan struct{} // closed when the connection can be used
 	ended    chan error    // has the result of the host's function

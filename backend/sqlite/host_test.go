@@ -19,6 +19,8 @@ import (
 	"github.com/spoolhq/spool/internal/testing/enginetest"
 	"github.com/spoolhq/spool/internal/testing/testwait"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // host is a host with a table in a file.
@@ -68,7 +70,7 @@ func (h host) Numbers(ctx context.Context) (all []int, err error) {
 
 func TestHost(t *testing.T) {
 	t.Parallel()
-	enginetest.TestHost(t, func(t *testing.T) (spool.Backend, spooltest.Host) {
+	enginetest.TestHost(t, func(t *testing.T) (store.Backend, spooltest.Host) {
 		t.Helper()
 		db := open(t, filepath.Join(t.TempDir(), "spool.db"), &sqlite.Options{Exclusive: true})
 		return db.Backend(), newHost(t, db)
@@ -79,7 +81,7 @@ func TestHost(t *testing.T) {
 func TestStoreInTransact(t *testing.T) {
 	t.Parallel()
 	opened := opener(t)
-	spooltest.TestStore(t, func(t *testing.T, clock spool.Clock) spool.Backend {
+	spooltest.TestStore(t, func(t *testing.T, clock store.Clock) store.Backend {
 		t.Helper()
 		b := opened(t, clock)
 		db, _ := b.Store.(*sqlite.DB)
@@ -295,7 +297,7 @@ func TestHostEnds(t *testing.T) {
 	if _, err := late.ExecContext(ctx, "SELECT 1"); !errors.Is(err, sql.ErrTxDone) {
 		t.Errorf("a late statement: %v", err)
 	}
-	err := sqlite.Tx(late).Update(ctx, spool.ThreadKey{Tenant: "a", ID: "t"}, func(spool.Tx) error { return nil })
+	err := sqlite.Tx(late).Update(ctx, spool.ThreadKey{Tenant: "a", ID: "t"}, func(store.Tx) error { return nil })
 	if !errors.Is(err, sql.ErrTxDone) {
 		t.Errorf("a late update: %v", err)
 	}
@@ -349,8 +351,8 @@ func updated(t *testing.T, db *sqlite.DB) <-chan struct{} {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		err := db.Update(t.Context(), spool.ThreadKey{Tenant: "a", ID: "t"}, 0, func(tx spool.Tx) error {
-			return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}})
+		err := db.Update(t.Context(), spool.ThreadKey{Tenant: "a", ID: "t"}, 0, func(tx store.Tx) error {
+			return tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}})
 		})
 		if err != nil {
 			t.Error(err)
@@ -376,14 +378,14 @@ func TestHostLimit(t *testing.T) {
 // transaction is left.
 func TestHostUpdateLimit(t *testing.T) {
 	t.Parallel()
-	for name, after := range map[string]func(tx spool.Tx) error{
-		"Returns": func(spool.Tx) error { return nil },
-		"Fails":   func(spool.Tx) error { return errHost },
-		"Reads": func(tx spool.Tx) error {
+	for name, after := range map[string]func(tx store.Tx) error{
+		"Returns": func(store.Tx) error { return nil },
+		"Fails":   func(store.Tx) error { return errHost },
+		"Reads": func(tx store.Tx) error {
 			_, err := tx.Thread()
 			return err
 		},
-		"Writes": func(tx spool.Tx) error { return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}) },
+		"Writes": func(tx store.Tx) error { return tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -393,8 +395,8 @@ func TestHostUpdateLimit(t *testing.T) {
 				if err := tx.Insert(1); err != nil {
 					return err
 				}
-				err := tx.Update(t.Context(), spool.ThreadKey{Tenant: "a", ID: "h"}, func(in spool.Tx) error {
-					if err := in.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}); err != nil {
+				err := tx.Update(t.Context(), spool.ThreadKey{Tenant: "a", ID: "h"}, func(in store.Tx) error {
+					if err := in.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}}); err != nil {
 						return err
 					}
 					testwait.For(t, updated(t, db), "an update of others while the function runs on")
@@ -409,7 +411,7 @@ func TestHostUpdateLimit(t *testing.T) {
 			if got, err := h.Numbers(t.Context()); err != nil || len(got) != 0 {
 				t.Errorf("%v, %v", got, err)
 			}
-			err = db.View(t.Context(), spool.ThreadKey{Tenant: "a", ID: "h"}, func(v spool.View) error {
+			err = db.View(t.Context(), spool.ThreadKey{Tenant: "a", ID: "h"}, func(v store.View) error {
 				_, err := v.Thread()
 				return err
 			})
@@ -433,7 +435,7 @@ func TestHostUpdateCanceled(t *testing.T) {
 	db := hostDB(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	err := db.Transact(ctx, func(tx *sqlite.Transaction) error {
-		err := sqlite.Tx(tx).Update(t.Context(), spool.ThreadKey{Tenant: "a", ID: "h"}, func(spool.Tx) error {
+		err := sqlite.Tx(tx).Update(t.Context(), spool.ThreadKey{Tenant: "a", ID: "h"}, func(store.Tx) error {
 			cancel()
 			testwait.For(t, updated(t, db), "an update of others while the function runs on")
 			return nil
@@ -453,7 +455,7 @@ func TestHostStartLate(t *testing.T) {
 	t.Parallel()
 	db := hostDB(t)
 	e, err := engine.New(db.Backend(), engine.Config{
-		Agents: []engine.Agent{{Name: "assistant", Model: "scripted"}}, SingleProcess: true,
+		Agents: []spool.Agent{{Name: "assistant", Model: "scripted"}}, SingleProcess: true,
 		Models: map[string]spool.Model{"scripted": spooltest.NewReplayModel(spooltest.Say("Hello"))},
 	})
 	if err != nil {
@@ -461,7 +463,7 @@ func TestHostStartLate(t *testing.T) {
 	}
 	t.Cleanup(e.Close)
 	start := func(tx *sqlite.Transaction) error {
-		_, wake, err := e.StartTx(t.Context(), sqlite.Tx(tx), spool.ThreadKey{Tenant: "a", ID: "h"}, engine.StartRequest{Prompt: "Hello"})
+		_, wake, err := e.StartTx(t.Context(), sqlite.Tx(tx), spool.ThreadKey{Tenant: "a", ID: "h"}, wire.StartRequest{Prompt: "Hello"})
 		wake()
 		return err
 	}
@@ -489,11 +491,11 @@ func TestHostUpdateAlone(t *testing.T) {
 	h, key := newHost(t, db), spool.ThreadKey{Tenant: "a", ID: "h"}
 	goOn, done := make(chan struct{}), make(chan error, 1)
 	err := h.Transact(t.Context(), func(tx spooltest.HostTx) error {
-		err := tx.Update(t.Context(), key, func(spool.Tx) error {
+		err := tx.Update(t.Context(), key, func(store.Tx) error {
 			if err := tx.Insert(1); spool.CodeOf(err) != spool.Invalid {
 				t.Errorf("a statement: %v", err)
 			}
-			if err := tx.Update(t.Context(), key, func(spool.Tx) error { return nil }); spool.CodeOf(err) != spool.Invalid {
+			if err := tx.Update(t.Context(), key, func(store.Tx) error { return nil }); spool.CodeOf(err) != spool.Invalid {
 				t.Errorf("a second update: %v", err)
 			}
 			return nil
@@ -503,8 +505,8 @@ func TestHostUpdateAlone(t *testing.T) {
 		}
 		begun := make(chan struct{})
 		go func() {
-			done <- tx.Update(t.Context(), key, func(in spool.Tx) error {
-				err := in.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}})
+			done <- tx.Update(t.Context(), key, func(in store.Tx) error {
+				err := in.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}})
 				close(begun)
 				<-goOn
 				return err

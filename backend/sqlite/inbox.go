@@ -4,12 +4,13 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
-// Parks implements [spool.Store]. It walks an index of parks, and then reads the runs and threads of the page.
-func (db *DB) Parks(ctx context.Context, q spool.ParkQuery) ([]spool.ParkRow, error) {
+// Parks implements [store.Store]. It walks an index of parks, and then reads the runs and threads of the page.
+func (db *DB) Parks(ctx context.Context, q wire.ParkQuery) ([]store.ParkRow, error) {
 	var inbox form.Inbox
 	query, args := inboxQuery(q, now(db.clock))
 	err := db.pool.snapshot(ctx, func(c *conn) error {
@@ -40,13 +41,13 @@ func (db *DB) Parks(ctx context.Context, q spool.ParkQuery) ([]spool.ParkRow, er
 }
 
 // inboxQuery returns the query for a page of parks.
-func inboxQuery(q spool.ParkQuery, at any) (query string, args []any) {
+func inboxQuery(q wire.ParkQuery, at any) (query string, args []any) {
 	where, order := form.InboxConditions(q, "run", "thread", "?", at)
 	index := "park_age"
 	switch {
-	case q.State == spool.ParkExpired:
+	case q.State == wire.ParkExpired:
 		index = "park_expired"
-	case q.Order == spool.ParksByExpiry:
+	case q.Order == wire.ParksByExpiry:
 		index = "park_expiry"
 	}
 	return "SELECT " + form.InboxColumns + " FROM park INDEXED BY " + index + " WHERE " + where.Text + order, append(where.Args, bound(q.Limit))

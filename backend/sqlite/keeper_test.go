@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // until waits, not for ever, until a condition holds.
@@ -100,22 +102,22 @@ func TestDeletionErases(t *testing.T) {
 		}
 		return false
 	}
-	update := func(fn func(tx spool.Tx) error) {
+	update := func(fn func(tx store.Tx) error) {
 		t.Helper()
 		if err := db.Update(context.Background(), key, 0, fn); err != nil {
 			t.Fatal(err)
 		}
 	}
-	update(func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{
-			Thread:  &spool.Thread{State: spool.Idle, Title: string(secret[:25])},
-			Entries: []*spool.Entry{spool.NewEntry("A", "", string(secret)), spool.NewEntry("A", "", string(secret[:100]))},
+	update(func(tx store.Tx) error {
+		return tx.Write(store.Changes{
+			Thread:  &wire.Thread{State: wire.Idle, Title: string(secret[:25])},
+			Entries: []*wire.Entry{wire.NewEntry("A", "", string(secret)), wire.NewEntry("A", "", string(secret[:100]))},
 		})
 	})
 	if !found() {
 		t.Fatal("the test does not find what is there")
 	}
-	update(func(tx spool.Tx) error { return tx.Write(spool.Changes{DeleteThread: true}) })
+	update(func(tx store.Tx) error { return tx.Write(store.Changes{DeleteThread: true}) })
 	n := 0
 	until(t, "the deleted thread was erased", func() bool {
 		write(t, db, n, 1) // nobody is idle

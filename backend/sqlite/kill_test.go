@@ -20,6 +20,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/sqlite"
 	"github.com/spoolhq/spool/internal/testing/testwait"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // childEnv names the file that a child of TestKill writes to.
@@ -53,21 +55,21 @@ func child(path string, out io.Writer) error {
 			id := "t" + strconv.Itoa(caller%killThreads)
 			for {
 				var seq int64
-				err := db.Update(context.Background(), key(id), 0, func(tx spool.Tx) error {
-					e := spool.NewEntry("A", "", strings.Repeat("x", 200))
+				err := db.Update(context.Background(), key(id), 0, func(tx store.Tx) error {
+					e := wire.NewEntry("A", "", strings.Repeat("x", 200))
 					if _, err := tx.Thread(); err != nil {
-						if err := tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}); err != nil {
+						if err := tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}}); err != nil {
 							return err
 						}
 					}
-					if err := tx.Write(spool.Changes{Entries: []*spool.Entry{e}}); err != nil {
+					if err := tx.Write(store.Changes{Entries: []*wire.Entry{e}}); err != nil {
 						return err
 					}
 					seq = e.Seq
 					name := id + "-" + strconv.FormatInt(seq, 10)
-					return tx.Write(spool.Changes{
+					return tx.Write(store.Changes{
 						Messages: []*spool.Message{{ID: spool.MessageID(name), Role: spool.RoleUser}},
-						Jobs:     []spool.Job{{RunID: "r", Agent: "a", Key: name}},
+						Jobs:     []wire.Job{{RunID: "r", Agent: "a", Key: name}},
 					})
 				})
 				if err != nil {

@@ -4,7 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // The jobs of a queue are in lanes: one for the jobs that need no agent, and one for the tickets of each
@@ -40,7 +41,7 @@ const (
 type lane struct{ queue, name string }
 
 // laneOf returns the name of the lane of a job.
-func laneOf(j *spool.Job) string {
+func laneOf(j *wire.Job) string {
 	if !j.NeedsAgent() {
 		return ""
 	}
@@ -60,7 +61,7 @@ type lanes struct {
 var everyLane = lanes{with: allLanes}
 
 // lanesOf returns the lanes that a claim may take jobs from.
-func lanesOf(q spool.ClaimQuery) lanes {
+func lanesOf(q store.ClaimQuery) lanes {
 	queues := q.Queues
 	if queues == nil {
 		queues = []string{""}
@@ -68,7 +69,7 @@ func lanesOf(q spool.ClaimQuery) lanes {
 	if q.Agents == nil {
 		return lanes{openLanes, []any{names(queues)}}
 	}
-	wanted := []string{laneOf(&spool.Job{})} // that of events
+	wanted := []string{laneOf(&wire.Job{})} // that of events
 	for _, agent := range q.Agents {
 		wanted = append(wanted, ticketsOf(agent))
 	}

@@ -9,10 +9,12 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // claimed claims all due jobs that a query selects, and returns their keys in order.
-func claimed(t *testing.T, db *DB, q spool.ClaimQuery) (keys []string) {
+func claimed(t *testing.T, db *DB, q store.ClaimQuery) (keys []string) {
 	t.Helper()
 	q.Limit, q.Lease = 100, time.Minute
 	taken, _, err := db.Claim(t.Context(), q)
@@ -37,24 +39,24 @@ func TestClaimOfLanes(t *testing.T) {
 	defer func() { _ = db.Close() }()
 	addBacklog(t, db, "many", 1000) // of the agent a
 	soon := time.Now().Add(time.Hour).UTC().Truncate(time.Microsecond)
-	var jobs []spool.Job
+	var jobs []wire.Job
 	for range 2 * claimWindow {
-		jobs = append(jobs, spool.Job{RunID: "r", Agent: "b", Queue: "other"})
+		jobs = append(jobs, wire.Job{RunID: "r", Agent: "b", Queue: "other"})
 	}
 	jobs = append(jobs,
-		spool.Job{RunID: "r", Agent: "b", Key: "second"},
-		spool.Job{RunID: "r", Agent: "c", Key: "first", DueAt: time.Now().Add(-time.Minute)},
-		spool.Job{Payload: json.RawMessage(`1`), Key: "event", DueAt: time.Now().Add(-time.Second)},
-		spool.Job{RunID: "r", Key: "no agent"},
-		spool.Job{RunID: "r", Agent: "b", DueAt: soon},
+		wire.Job{RunID: "r", Agent: "b", Key: "second"},
+		wire.Job{RunID: "r", Agent: "c", Key: "first", DueAt: time.Now().Add(-time.Minute)},
+		wire.Job{Payload: json.RawMessage(`1`), Key: "event", DueAt: time.Now().Add(-time.Second)},
+		wire.Job{RunID: "r", Key: "no agent"},
+		wire.Job{RunID: "r", Agent: "b", DueAt: soon},
 	)
-	err = db.Update(t.Context(), spool.ThreadKey{Tenant: "one"}, 0, func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{Jobs: jobs})
+	err = db.Update(t.Context(), spool.ThreadKey{Tenant: "one"}, 0, func(tx store.Tx) error {
+		return tx.Write(store.Changes{Jobs: jobs})
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	mine := spool.ClaimQuery{Agents: []string{"b", "c", "b"}}
+	mine := store.ClaimQuery{Agents: []string{"b", "c", "b"}}
 	if got, want := claimed(t, db, mine), []string{"first", "event", "second"}; !slices.Equal(got, want) {
 		t.Errorf("claimed %q, want %q", got, want)
 	}
@@ -63,18 +65,18 @@ func TestClaimOfLanes(t *testing.T) {
 	} else if next.After(soon) || next.IsZero() {
 		t.Errorf("the next job is due at %v, want the end of a lease", next)
 	}
-	if got := claimed(t, db, spool.ClaimQuery{Agents: []string{}}); len(got) > 0 {
+	if got := claimed(t, db, store.ClaimQuery{Agents: []string{}}); len(got) > 0 {
 		t.Errorf("events only: claimed %q", got)
 	}
-	if got := claimed(t, db, spool.ClaimQuery{Queues: []string{}}); len(got) > 0 {
+	if got := claimed(t, db, store.ClaimQuery{Queues: []string{}}); len(got) > 0 {
 		t.Errorf("no queue: claimed %q", got)
 	}
-	taken, next, err := db.Claim(t.Context(), spool.ClaimQuery{Queues: []string{"none"}, Limit: 1})
+	taken, next, err := db.Claim(t.Context(), store.ClaimQuery{Queues: []string{"none"}, Limit: 1})
 	if len(taken) > 0 || !next.IsZero() || err != nil {
 		t.Errorf("a queue without jobs: %v, next at %v, %v", taken, next, err)
 	}
 	// Each tenant has jobs in several lanes.
-	taken, _, err = db.Claim(t.Context(), spool.ClaimQuery{Queues: []string{"", "other"}, Limit: 8, Lease: time.Minute})
+	taken, _, err = db.Claim(t.Context(), store.ClaimQuery{Queues: []string{"", "other"}, Limit: 8, Lease: time.Minute})
 	tenants := make(map[spool.Tenant]int)
 	for _, d := range taken {
 		tenants[d.Tenant]++
@@ -83,7 +85,7 @@ func TestClaimOfLanes(t *testing.T) {
 	if err != nil || len(taken) != 8 || tenants["many"] != 6 || tenants["one"] != 2 {
 		t.Errorf("claimed %v: %v", tenants, err)
 	}
-	stats, err := db.Stats(t.Context(), spool.StatsQuery{Waiting: true})
+	stats, err := db.Stats(t.Context(), wire.StatsQuery{Waiting: true})
 	if w := stats.Waiting; err != nil || len(w) != 2 || w[0].Tenant != "many" || w[0].InFlight != 6 || w[1].Tenant != "one" || w[1].InFlight != 5 {
 		t.Errorf("waiting: %+v, %v", w, err)
 	}
@@ -97,21 +99,21 @@ func TestEventsOutliveThreads(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "spool.db")
 	db := exclusive(t, path, Options{})
 	key := spool.ThreadKey{Tenant: "tenant", ID: "t"}
-	write := func(c spool.Changes) {
+	write := func(c store.Changes) {
 		t.Helper()
-		if err := db.Update(context.Background(), key, 0, func(tx spool.Tx) error { return tx.Write(c) }); err != nil {
+		if err := db.Update(context.Background(), key, 0, func(tx store.Tx) error { return tx.Write(c) }); err != nil {
 			t.Fatal(err)
 		}
 	}
-	event := spool.Job{Queue: "hooks", Payload: json.RawMessage(`{ "n": 1 }`)}
-	write(spool.Changes{
-		Thread: &spool.Thread{State: spool.Idle},
-		Jobs:   []spool.Job{event, {RunID: "r", Agent: "a", Key: "ticket"}},
-		Dead:   []spool.QueuedJob{{Job: event, Attempts: 3, Cause: "no"}, {Job: spool.Job{RunID: "r"}}},
+	event := wire.Job{Queue: "hooks", Payload: json.RawMessage(`{ "n": 1 }`)}
+	write(store.Changes{
+		Thread: &wire.Thread{State: wire.Idle},
+		Jobs:   []wire.Job{event, {RunID: "r", Agent: "a", Key: "ticket"}},
+		Dead:   []wire.QueuedJob{{Job: event, Attempts: 3, Cause: "no"}, {Job: wire.Job{RunID: "r"}}},
 	})
 	idle := func() int {
 		t.Helper()
-		threads, err := db.Threads(t.Context(), spool.ThreadQuery{Work: spool.ThreadsIdle})
+		threads, err := db.Threads(t.Context(), wire.ThreadQuery{Work: wire.ThreadsIdle})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,13 +122,13 @@ func TestEventsOutliveThreads(t *testing.T) {
 	if n := idle(); n != 0 {
 		t.Errorf("%d threads are idle beside a ticket", n)
 	}
-	write(spool.Changes{CancelJobs: []string{"ticket"}})
+	write(store.Changes{CancelJobs: []string{"ticket"}})
 	if n := idle(); n != 1 {
 		t.Errorf("%d threads are idle beside an event", n)
 	}
-	write(spool.Changes{DeleteThread: true})
-	for _, state := range []spool.JobState{"", spool.JobDead} {
-		jobs, err := db.Jobs(t.Context(), spool.JobQuery{Tenant: "tenant", State: state})
+	write(store.Changes{DeleteThread: true})
+	for _, state := range []wire.JobState{"", wire.JobDead} {
+		jobs, err := db.Jobs(t.Context(), wire.JobQuery{Tenant: "tenant", State: state})
 		if err != nil || len(jobs) != 1 || !jobs[0].Event() || jobs[0].ThreadID != "t" || jobs[0].Queue != "hooks" || string(jobs[0].Payload) != `{ "n": 1 }` {
 			t.Errorf("jobs %q: %+v, %v", state, jobs, err)
 		}

@@ -5,10 +5,11 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/store"
 )
 
-// Messages implements [spool.View].
-func (v *view) Messages(q spool.MessageQuery) ([]spool.Message, error) {
+// Messages implements [store.View].
+func (v *view) Messages(q store.MessageQuery) ([]spool.Message, error) {
 	if q.Turns && q.ID == "" {
 		return v.turns(q)
 	}
@@ -22,7 +23,7 @@ func (v *view) Messages(q spool.MessageQuery) ([]spool.Message, error) {
 
 // messageQuery returns the statement that selects columns of messages. If q has a limit, the newest
 // message comes first: see [form.MessageConditions].
-func (v *view) messageQuery(columns string, q spool.MessageQuery) (query string, args []any) {
+func (v *view) messageQuery(columns string, q store.MessageQuery) (query string, args []any) {
 	table := "message"
 	switch {
 	case q.ID != "":
@@ -68,7 +69,7 @@ func (t *tx) appendMessages(messages []*spool.Message) error {
 			t.key.Tenant, t.key.ID)
 		switch {
 		case isUnique(err):
-			return spool.ErrMessageIDUsed
+			return store.ErrMessageIDUsed
 		case err != nil:
 			return err
 		}

@@ -6,9 +6,10 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/store"
 )
 
-var _ spool.EncodedMessages = (*view)(nil)
+var _ store.EncodedMessages = (*view)(nil)
 
 // A whole thread is read rarely and may be large. A small cache does not keep the thread's pages in
 // memory, and does not slow down a reader that goes from start to end.
@@ -17,8 +18,8 @@ const (
 	wholeCache = "PRAGMA " + cacheSize
 )
 
-// MessageIDs implements [spool.EncodedMessages].
-func (v *view) MessageIDs(q spool.MessageQuery) ([]spool.MessageID, error) {
+// MessageIDs implements [store.EncodedMessages].
+func (v *view) MessageIDs(q store.MessageQuery) ([]spool.MessageID, error) {
 	ids := []spool.MessageID{}
 	query, args := v.messageQuery("id", q)
 	err := v.query(query, func(r *row) error {
@@ -31,8 +32,8 @@ func (v *view) MessageIDs(q spool.MessageQuery) ([]spool.MessageID, error) {
 	return ids, err
 }
 
-// EachMessage implements [spool.EncodedMessages].
-func (v *view) EachMessage(q spool.MessageQuery, fn func(m spool.Message, content []byte) error) (err error) {
+// EachMessage implements [store.EncodedMessages].
+func (v *view) EachMessage(q store.MessageQuery, fn func(m spool.Message, content []byte) error) (err error) {
 	query, args := v.messageQuery(form.MessageColumns, q)
 	// possibly the whole thread; a lender may take the connection back, which must have its cache then
 	if q.ID == "" && q.After == "" && q.SinceSeq == 0 && v.c.lender == nil {

@@ -13,12 +13,13 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // Options says how a file is opened. The zero value works.
 type Options struct {
 	// Clock is the source of all times. Defaults to the machine's clock.
-	Clock spool.Clock
+	Clock store.Clock
 	// Exclusive says that this process is the only one to use the file. Open refuses the file if
 	// another process has it exclusively. Since every earlier holder of a lease must be dead, Open ends
 	// all leases: unfinished runs continue at once, and not only when their leases would have lapsed.
@@ -40,10 +41,10 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// DB is an open file. It is a [spool.Store].
+// DB is an open file. It is a [store.Store].
 type DB struct {
 	path   string
-	clock  spool.Clock
+	clock  store.Clock
 	lock   *os.File
 	guard  *guard // nil for a file that other processes use too
 	writer *writer
@@ -56,7 +57,7 @@ type DB struct {
 	closeErr error
 }
 
-var _ spool.Store = (*DB)(nil)
+var _ store.Store = (*DB)(nil)
 
 // Open opens the file at path, and creates it and its tables if they do not exist. The folder must
 // exist. Only the file's owner may read and write a new file. A nil o is allowed.
@@ -84,7 +85,7 @@ func open(path string, o *Options, after func(step string)) (_ *DB, err error) {
 	}
 	db := &DB{path: abs, clock: o.Clock}
 	if db.clock == nil {
-		db.clock = spool.SystemClock{}
+		db.clock = store.SystemClock{}
 	}
 	log := o.Log
 	if log == nil {
@@ -274,8 +275,8 @@ func endLeases(c *conn, at time.Time) error {
 
 // Backend returns the file as a backend without run streams and wake-ups. Several processes may share it,
 // unless it is open exclusively.
-func (db *DB) Backend() spool.Backend {
-	return spool.Backend{Store: db, Shared: db.guard == nil, HostTx: db.hostTx()}
+func (db *DB) Backend() store.Backend {
+	return store.Backend{Store: db, Shared: db.guard == nil, HostTx: db.hostTx()}
 }
 
 // Close waits for the writes in progress, refuses the waiting ones, and closes the file.
@@ -300,7 +301,7 @@ func (db *DB) closeWriter(c *conn, whole bool) error {
 }
 
 // now returns the clock's time with the precision of stored times.
-func now(clock spool.Clock) time.Time { return clock.Now().UTC().Truncate(time.Microsecond) }
+func now(clock store.Clock) time.Time { return clock.Now().UTC().Truncate(time.Microsecond) }
 
 // canceled returns an error if ctx has ended.
 func canceled(ctx context.Context) error {

@@ -16,6 +16,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/sqlite"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 func TestOpenExclusive(t *testing.T) {
@@ -46,7 +48,7 @@ func TestOpenMode(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "spool.db")
 	db := open(t, path, &sqlite.Options{Exclusive: true})
-	update(t, db, key("t"), func(tx spool.Tx) error { return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}) })
+	update(t, db, key("t"), func(tx store.Tx) error { return tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}}) })
 	for _, name := range []string{"spool.db", "spool.db-wal", "spool.db-shm", "spool.db.lock"} {
 		mode(t, filepath.Join(dir, name), 0o600)
 	}
@@ -77,38 +79,38 @@ func TestOpenEndsLeases(t *testing.T) {
 
 	path, clock := filepath.Join(t.TempDir(), "spool.db"), spooltest.NewClock()
 	before := open(t, path, &sqlite.Options{Clock: clock})
-	update(t, before, key("t"), func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{
-			Thread:  &spool.Thread{State: spool.Running, RunID: "r", Fence: 4, LeaseUntil: tx.Now().Add(time.Hour)},
-			NewRuns: []spool.RunRow{{Run: spool.Run{ID: "r", State: spool.Running}}},
-			Jobs: []spool.Job{
+	update(t, before, key("t"), func(tx store.Tx) error {
+		return tx.Write(store.Changes{
+			Thread:  &wire.Thread{State: wire.Running, RunID: "r", Fence: 4, LeaseUntil: tx.Now().Add(time.Hour)},
+			NewRuns: []store.RunRow{{Run: wire.Run{ID: "r", State: wire.Running}}},
+			Jobs: []wire.Job{
 				{RunID: "r", Agent: "a", Key: "claimed"},
 				{RunID: "r", Agent: "a", Key: "delayed", DueAt: tx.Now().Add(time.Hour)},
 			},
 		})
 	})
-	old, _, err := before.Claim(context.Background(), spool.ClaimQuery{Limit: 1, Lease: time.Hour})
+	old, _, err := before.Claim(context.Background(), store.ClaimQuery{Limit: 1, Lease: time.Hour})
 	if err != nil || len(old) != 1 {
 		t.Fatalf("claim: got %v and error %v", old, err)
 	}
 
 	// Only an exclusive open knows that nobody else is alive.
 	clock.Advance(time.Second)
-	if taken, _, err := open(t, path, &sqlite.Options{Clock: clock}).Claim(context.Background(), spool.ClaimQuery{Limit: 10, Lease: time.Hour}); err != nil || len(taken) != 0 {
+	if taken, _, err := open(t, path, &sqlite.Options{Clock: clock}).Claim(context.Background(), store.ClaimQuery{Limit: 10, Lease: time.Hour}); err != nil || len(taken) != 0 {
 		t.Errorf("claim after a shared open: got %v and error %v, want none", taken, err)
 	}
 	if err := before.Close(); err != nil {
 		t.Fatal(err)
 	}
 	after := open(t, path, &sqlite.Options{Clock: clock, Exclusive: true})
-	taken, _, err := after.Claim(context.Background(), spool.ClaimQuery{Limit: 10, Lease: time.Hour})
+	taken, _, err := after.Claim(context.Background(), store.ClaimQuery{Limit: 10, Lease: time.Hour})
 	if err != nil || len(taken) != 1 || taken[0].Key != "claimed" || taken[0].Attempt != 2 {
 		t.Errorf("claim: got %v and error %v, want the second delivery of the claimed job", taken, err)
 	}
-	if err := after.Ack(context.Background(), old[0], spool.Ack{Kind: spool.AckDone}); !errors.Is(err, spool.ErrFenced) {
+	if err := after.Ack(context.Background(), old[0], store.Ack{Kind: store.AckDone}); !errors.Is(err, store.ErrFenced) {
 		t.Errorf("Ack of the old claim: got error %v", err)
 	}
-	err = after.View(context.Background(), key("t"), func(v spool.View) error {
+	err = after.View(context.Background(), key("t"), func(v store.View) error {
 		thread, err := v.Thread()
 		if thread.Leased(v.Now()) || thread.Fence != 4 {
 			t.Errorf("the thread is leased until %v under fence %d", thread.LeaseUntil, thread.Fence)

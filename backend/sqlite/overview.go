@@ -3,14 +3,15 @@ package sqlite
 import (
 	"context"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
-// Runs implements [spool.Store]. It walks the tenant's index, or the index of a state, from the newest run
+// Runs implements [store.Store]. It walks the tenant's index, or the index of a state, from the newest run
 // on. The runs of one thread are read by another index and sorted. A start looks for its idempotency key, so
 // that it does not wait for views.
-func (db *DB) Runs(ctx context.Context, q spool.RunQuery) ([]spool.RunRow, error) {
+func (db *DB) Runs(ctx context.Context, q wire.RunQuery) ([]store.RunRow, error) {
 	query, args := runQuery(q)
 	from, scan := db.pool, form.ScanRun
 	if q.Whole {
@@ -19,14 +20,14 @@ func (db *DB) Runs(ctx context.Context, q spool.RunQuery) ([]spool.RunRow, error
 	if q.StartKey != "" {
 		from = db.starts
 	}
-	runs := []spool.RunRow{}
+	runs := []store.RunRow{}
 	err := from.read(ctx, func(c *conn) error {
 		return c.query(query, each(&runs, scan), args...)
 	})
 	return runs, err
 }
 
-func runQuery(q spool.RunQuery) (query string, args []any) {
+func runQuery(q wire.RunQuery) (query string, args []any) {
 	var where form.Conditions
 	where.And("tenant = ?", q.Tenant)
 	index := "run_created"

@@ -3,18 +3,19 @@ package sqlite
 import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/store"
 )
 
-// Parks implements [spool.View].
-func (v *view) Parks(run spool.RunID) ([]spool.Park, error) {
-	parks := []spool.Park{}
+// Parks implements [store.View].
+func (v *view) Parks(run spool.RunID) ([]store.Park, error) {
+	parks := []store.Park{}
 	err := v.query("SELECT "+form.ParkColumns+" FROM park WHERE tenant = ? AND thread_id = ? AND run_id = ? ORDER BY ord",
 		each(&parks, form.ScanPark), v.key.Tenant, v.key.ID, run)
 	return parks, err
 }
 
 // putPark inserts a park. A park that is replaced keeps its position.
-func (t *tx) putPark(p *spool.Park) error {
+func (t *tx) putPark(p *store.Park) error {
 	if err := t.needThread(); err != nil {
 		return err
 	}
@@ -32,17 +33,17 @@ func (t *tx) putPark(p *spool.Park) error {
 		t.key.Tenant, t.key.ID, p.RunID)
 }
 
-// Effects implements [spool.View].
-func (v *view) Effects(run spool.RunID, step int) ([]spool.Effect, error) {
-	effects := []spool.Effect{}
+// Effects implements [store.View].
+func (v *view) Effects(run spool.RunID, step int) ([]store.Effect, error) {
+	effects := []store.Effect{}
 	err := v.query("SELECT "+form.EffectColumns+` FROM effect
 		WHERE tenant = ? AND thread_id = ? AND run_id = ? AND step = ? ORDER BY ord`,
-		each(&effects, func(r form.Row) spool.Effect { return form.ScanEffect(r, run, step) }), v.key.Tenant, v.key.ID, run, step)
+		each(&effects, func(r form.Row) store.Effect { return form.ScanEffect(r, run, step) }), v.key.Tenant, v.key.ID, run, step)
 	return effects, err
 }
 
 // putEffect inserts an effect. An effect that is replaced keeps its position.
-func (t *tx) putEffect(e *spool.Effect) error {
+func (t *tx) putEffect(e *store.Effect) error {
 	if err := t.needThread(); err != nil {
 		return err
 	}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // TestPlans has every statement prepared by using it, and checks that none reads a whole
@@ -157,17 +159,17 @@ func explain(t *testing.T, c *conn) (plans []plan) {
 func useEverything(t *testing.T, db *DB) {
 	t.Helper()
 	ctx, key := context.Background(), spool.ThreadKey{Tenant: "tenant", ID: "t"}
-	read := func(v spool.View) error {
+	read := func(v store.View) error {
 		_, err := v.Thread()
 		errs := []error{err}
 		keep := func(err error) { errs = append(errs, err) }
-		for _, q := range []spool.RunQuery{{ID: "r"}, {Limit: 1}, {Waiting: true}, {RootID: "r"}} {
+		for _, q := range []wire.RunQuery{{ID: "r"}, {Limit: 1}, {Waiting: true}, {RootID: "r"}} {
 			for _, q.Whole = range []bool{false, true} {
 				_, err = v.Runs(q)
 				keep(err)
 			}
 		}
-		for _, q := range []spool.MessageQuery{
+		for _, q := range []store.MessageQuery{
 			{Role: spool.RoleSystem, Limit: 1},
 			{},
 			{After: "m"},
@@ -188,7 +190,7 @@ func useEverything(t *testing.T, db *DB) {
 		}
 		_, err = v.Branches()
 		keep(err)
-		for _, q := range []spool.EntryQuery{
+		for _, q := range []store.EntryQuery{
 			{},
 			{After: 1, Limit: 1},
 			{Last: true, Limit: 1},
@@ -205,12 +207,12 @@ func useEverything(t *testing.T, db *DB) {
 		keep(err)
 		_, err = v.Effects("r", 1)
 		keep(err)
-		for _, q := range []spool.DeltaQuery{{}, {After: 1, Limit: 1}} {
+		for _, q := range []store.DeltaQuery{{}, {After: 1, Limit: 1}} {
 			_, err = v.Deltas(q)
 			keep(err)
 		}
 		agent := spool.AgentID("")
-		for _, q := range []spool.UsageQuery{
+		for _, q := range []wire.UsageQuery{
 			{},
 			{Sums: true},
 			{Run: "r"},
@@ -223,49 +225,49 @@ func useEverything(t *testing.T, db *DB) {
 		return errors.Join(errs...)
 	}
 	asked := spool.ThreadKey{Tenant: key.Tenant, ID: "asked"}
-	err := db.Update(ctx, asked, 0, func(tx spool.Tx) error { // so that the list of open parks reads what they belong to
-		return tx.Write(spool.Changes{
-			Thread:  &spool.Thread{State: spool.WaitingForInput},
-			NewRuns: []spool.RunRow{{Run: spool.Run{ID: "asked", State: spool.WaitingForInput}}},
-			Parks:   []spool.Park{{RunID: "asked", ToolCallID: "c", State: spool.ParkOpen, ExpiresAt: tx.Now().Add(time.Hour)}},
+	err := db.Update(ctx, asked, 0, func(tx store.Tx) error { // so that the list of open parks reads what they belong to
+		return tx.Write(store.Changes{
+			Thread:  &wire.Thread{State: wire.WaitingForInput},
+			NewRuns: []store.RunRow{{Run: wire.Run{ID: "asked", State: wire.WaitingForInput}}},
+			Parks:   []store.Park{{RunID: "asked", ToolCallID: "c", State: wire.ParkOpen, ExpiresAt: tx.Now().Add(time.Hour)}},
 		})
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = db.Update(ctx, key, 0, func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{
-			Thread:     &spool.Thread{State: spool.Queued, RunID: "r"},
-			NewRuns:    []spool.RunRow{{Run: spool.Run{ID: "r", State: spool.Queued}}},
-			Runs:       []spool.RunRow{{Run: spool.Run{ID: "r", State: spool.Running}}},
+	err = db.Update(ctx, key, 0, func(tx store.Tx) error {
+		return tx.Write(store.Changes{
+			Thread:     &wire.Thread{State: wire.Queued, RunID: "r"},
+			NewRuns:    []store.RunRow{{Run: wire.Run{ID: "r", State: wire.Queued}}},
+			Runs:       []store.RunRow{{Run: wire.Run{ID: "r", State: wire.Running}}},
 			Messages:   []*spool.Message{{ID: "m"}},
-			Entries:    []*spool.Entry{spool.NewEntry("A", "r", nil)},
-			Parks:      []spool.Park{{RunID: "r", ToolCallID: "c"}},
-			Effects:    []spool.Effect{{RunID: "r", Step: 1, ToolCallID: "c"}},
-			Usage:      []spool.UsageRow{{RunID: "r"}},
-			Delta:      &spool.SnapshotDelta{},
+			Entries:    []*wire.Entry{wire.NewEntry("A", "r", nil)},
+			Parks:      []store.Park{{RunID: "r", ToolCallID: "c"}},
+			Effects:    []store.Effect{{RunID: "r", Step: 1, ToolCallID: "c"}},
+			Usage:      []wire.UsageRow{{RunID: "r"}},
+			Delta:      &store.SnapshotDelta{},
 			CancelJobs: []string{"b"},
-			Jobs:       []spool.Job{{RunID: "r", Key: "a"}, {RunID: "r", Key: "b"}},
+			Jobs:       []wire.Job{{RunID: "r", Key: "a"}, {RunID: "r", Key: "b"}},
 		})
 	})
 	if err == nil {
-		err = db.Update(ctx, key, 0, func(tx spool.Tx) error {
-			return errors.Join(read(tx), tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry("A", "r", nil)}}))
+		err = db.Update(ctx, key, 0, func(tx store.Tx) error {
+			return errors.Join(read(tx), tx.Write(store.Changes{Entries: []*wire.Entry{wire.NewEntry("A", "r", nil)}}))
 		})
 	}
-	second := db.Update(ctx, key, 0, func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{NewRuns: []spool.RunRow{{Run: spool.Run{ID: "r2", State: spool.Queued}}}})
+	second := db.Update(ctx, key, 0, func(tx store.Tx) error {
+		return tx.Write(store.Changes{NewRuns: []store.RunRow{{Run: wire.Run{ID: "r2", State: wire.Queued}}}})
 	})
-	if !errors.Is(second, spool.ErrActiveRun) {
+	if !errors.Is(second, store.ErrActiveRun) {
 		t.Errorf("a second run: %v", second)
 	}
 	if err == nil {
 		err = db.View(ctx, key, read)
 	}
-	for _, q := range []spool.ThreadQuery{
+	for _, q := range []wire.ThreadQuery{
 		{},
 		{Before: time.Now(), BeforeID: "t"},
-		{State: spool.Queued, Title: "t", UpdatedAfter: time.Now(), UpdatedBefore: time.Now()},
+		{State: wire.Queued, Title: "t", UpdatedAfter: time.Now(), UpdatedBefore: time.Now()},
 		{Title: "t"},
 		{Owner: "o", Title: "t"},
 		{Owner: "o", Before: time.Now(), BeforeID: "t"},
@@ -277,17 +279,17 @@ func useEverything(t *testing.T, db *DB) {
 		_, err2 := db.Threads(ctx, q)
 		err = errors.Join(err, err2)
 	}
-	_, err3 := db.Stats(ctx, spool.StatsQuery{Queue: true})
+	_, err3 := db.Stats(ctx, wire.StatsQuery{Queue: true})
 	if err := errors.Join(err, err3, useAdmin(ctx, db, key.Tenant)); err != nil {
 		t.Fatal(err)
 	}
 	useQueue(t, db, key)
-	if err := db.Update(ctx, asked, 0, func(tx spool.Tx) error { return tx.Write(spool.Changes{DeleteThread: true}) }); err != nil {
+	if err := db.Update(ctx, asked, 0, func(tx store.Tx) error { return tx.Write(store.Changes{DeleteThread: true}) }); err != nil {
 		t.Fatal(err)
 	}
-	err = db.Update(ctx, key, 0, func(tx spool.Tx) error {
-		err := tx.Write(spool.Changes{Drop: &spool.Drop{From: "m", Seq: 1}})
-		return errors.Join(err, tx.Write(spool.Changes{Restore: 1}), tx.Write(spool.Changes{DeleteThread: true}))
+	err = db.Update(ctx, key, 0, func(tx store.Tx) error {
+		err := tx.Write(store.Changes{Drop: &store.Drop{From: "m", Seq: 1}})
+		return errors.Join(err, tx.Write(store.Changes{Restore: 1}), tx.Write(store.Changes{DeleteThread: true}))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -298,27 +300,27 @@ func useEverything(t *testing.T, db *DB) {
 func useQueue(t *testing.T, db *DB, key spool.ThreadKey) {
 	t.Helper()
 	ctx := context.Background()
-	missing := db.Update(ctx, key, 0, func(tx spool.Tx) error { return tx.Write(spool.Changes{TakeDead: []int64{1}}) })
+	missing := db.Update(ctx, key, 0, func(tx store.Tx) error { return tx.Write(store.Changes{TakeDead: []int64{1}}) })
 	if spool.CodeOf(missing) != spool.NotFound {
 		t.Fatal(missing)
 	}
-	var jobs []spool.Job
+	var jobs []wire.Job
 	for range 2 * claimWindow {
-		jobs = append(jobs, spool.Job{RunID: "r", Agent: "a", DueAt: time.Now().Add(-time.Hour)})
+		jobs = append(jobs, wire.Job{RunID: "r", Agent: "a", DueAt: time.Now().Add(-time.Hour)})
 	}
-	err := db.Update(ctx, key, 0, func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{Jobs: jobs, Dead: []spool.QueuedJob{{Job: spool.Job{RunID: "r"}, Attempts: 1, Cause: "cause"}}})
+	err := db.Update(ctx, key, 0, func(tx store.Tx) error {
+		return tx.Write(store.Changes{Jobs: jobs, Dead: []wire.QueuedJob{{Job: wire.Job{RunID: "r"}, Attempts: 1, Cause: "cause"}}})
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, kind := range []spool.AckKind{spool.AckExtend, spool.AckRelease, spool.AckDead, spool.AckDone} {
+	for _, kind := range []store.AckKind{store.AckExtend, store.AckRelease, store.AckDead, store.AckDone} {
 		for _, agents := range [][]string{nil, {"a"}} {
-			taken, _, err := db.Claim(ctx, spool.ClaimQuery{Limit: 1, Lease: time.Minute, Agents: agents})
+			taken, _, err := db.Claim(ctx, store.ClaimQuery{Limit: 1, Lease: time.Minute, Agents: agents})
 			if err != nil || len(taken) != 1 {
 				t.Fatal(taken, err)
 			}
-			if err := db.Ack(ctx, taken[0], spool.Ack{Kind: kind, Refund: true, Cause: "cause"}); err != nil {
+			if err := db.Ack(ctx, taken[0], store.Ack{Kind: kind, Refund: true, Cause: "cause"}); err != nil {
 				t.Fatal(err)
 			}
 		}

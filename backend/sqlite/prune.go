@@ -7,20 +7,21 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/store"
 )
 
-// Prune implements [spool.Store].
-func (db *DB) Prune(ctx context.Context, q spool.PruneQuery) (n int, err error) {
+// Prune implements [store.Store].
+func (db *DB) Prune(ctx context.Context, q store.PruneQuery) (n int, err error) {
 	var query string
 	var args []any
 	switch q.Kind {
-	case spool.PruneAudit:
+	case store.PruneAudit:
 		query = `DELETE FROM audit WHERE (tenant, seq) IN (
 			SELECT tenant, seq FROM audit INDEXED BY audit_at WHERE at < ? ORDER BY at LIMIT ?)`
 		args = []any{lessThan(q.Before, 0), bound(q.Limit)}
-	case spool.PruneDead:
+	case store.PruneDead:
 		query, args = pruneDead(q)
-	case spool.PruneRows:
+	case store.PruneRows:
 		query = `DELETE FROM keyed_value WHERE (tenant, kind, key) IN (
 			SELECT tenant, kind, key FROM keyed_value INDEXED BY keyed_value_expires
 			WHERE expires_at > 0 AND expires_at <= ? AND expires_at < ? ORDER BY expires_at LIMIT ?)`
@@ -36,7 +37,7 @@ func (db *DB) Prune(ctx context.Context, q spool.PruneQuery) (n int, err error) 
 	return n, err
 }
 
-func pruneDead(q spool.PruneQuery) (query string, args []any) {
+func pruneDead(q store.PruneQuery) (query string, args []any) {
 	query, args = "SELECT ord FROM job_dead INDEXED BY job_dead_died WHERE tenant = ?", []any{q.Tenant, q.Tenant}
 	if q.JobID != 0 {
 		query = "SELECT ord FROM job_dead INDEXED BY job_dead_id WHERE tenant = ? AND id = ?"

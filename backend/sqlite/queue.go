@@ -6,21 +6,23 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 const jobColumns = `tenant, thread_id, run_id, key, kind, agent, model, segment, due_at, subject, queue, payload`
 
-func scanJob(r *row) spool.Job {
-	return spool.Job{
+func scanJob(r *row) wire.Job {
+	return wire.Job{
 		Tenant: spool.Tenant(r.Text()), ThreadID: spool.ThreadID(r.Text()), RunID: spool.RunID(r.Text()),
-		Key: r.Text(), Kind: spool.JobKind(r.Text()), Agent: r.Text(), Model: r.Text(), Segment: r.Int(), DueAt: r.Time(),
+		Key: r.Text(), Kind: wire.JobKind(r.Text()), Agent: r.Text(), Model: r.Text(), Segment: r.Int(), DueAt: r.Time(),
 		Subject: r.Text(), Queue: r.Text(), Payload: r.JSON(),
 	}
 }
 
 // thread returns the thread that a job of the transaction is about. A transaction without a thread leaves it
 // to the job.
-func (t *tx) thread(j *spool.Job) spool.ThreadID {
+func (t *tx) thread(j *wire.Job) spool.ThreadID {
 	if t.key.ID == "" {
 		return j.ThreadID
 	}
@@ -28,7 +30,7 @@ func (t *tx) thread(j *spool.Job) spool.ThreadID {
 }
 
 // due returns when a job of the transaction is due.
-func (t *tx) due(j *spool.Job) time.Time {
+func (t *tx) due(j *wire.Job) time.Time {
 	if j.DueAt.IsZero() {
 		return t.now
 	}
@@ -36,18 +38,18 @@ func (t *tx) due(j *spool.Job) time.Time {
 }
 
 // enqueue adds a job that waits for a worker.
-func (t *tx) enqueue(j *spool.Job) error {
-	return t.insertJob(spool.Delivery{Job: *j, JobID: spool.NewJobID()}, t.due(j))
+func (t *tx) enqueue(j *wire.Job) error {
+	return t.insertJob(store.Delivery{Job: *j, JobID: wire.NewJobID()}, t.due(j))
 }
 
 // enqueueClaimed adds a job in flight.
-func (t *tx) enqueueClaimed(j *spool.ClaimedJob) error {
+func (t *tx) enqueueClaimed(j *store.ClaimedJob) error {
 	return t.insertJob(j.Delivery(), t.now.Add(j.Lease))
 }
 
 // insertJob adds a job, unless the tenant has one with the same key. A delivery with a token is in flight until
 // the given time.
-func (t *tx) insertJob(d spool.Delivery, until time.Time) error {
+func (t *tx) insertJob(d store.Delivery, until time.Time) error {
 	return t.write("INSERT INTO job ("+jobColumns+`, id, first_due, lane, claimed, token, attempts)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant, key) WHERE key <> '' DO NOTHING`,
 		t.key.Tenant, t.thread(&d.Job), d.RunID, d.Key, string(d.Kind), d.Agent, d.Model, d.Segment, until, d.Subject, d.Queue, d.Payload,
@@ -59,27 +61,27 @@ func (t *tx) cancelJob(key string) error {
 	return t.write("DELETE FROM job WHERE tenant = ? AND key = ? AND key <> ''", t.key.Tenant, key)
 }
 
-// Ack implements [spool.Store]. All but an extension end the claim: the delivery's token is invalid
+// Ack implements [store.Store]. All but an extension end the claim: the delivery's token is invalid
 // afterwards.
-func (db *DB) Ack(ctx context.Context, d spool.Delivery, a spool.Ack) error {
+func (db *DB) Ack(ctx context.Context, d store.Delivery, a store.Ack) error {
 	var end func(t *tx) error
 	switch a.Kind {
-	case spool.AckDone:
+	case store.AckDone:
 		end = func(t *tx) error {
 			return t.fenced("DELETE FROM job WHERE id = ? AND token = ? AND tenant = ?", d.JobID, d.Token, d.Tenant)
 		}
-	case spool.AckExtend:
+	case store.AckExtend:
 		end = func(t *tx) error {
 			return t.fenced("UPDATE job SET due_at = ? WHERE id = ? AND token = ? AND tenant = ?",
 				t.now.Add(a.After), d.JobID, d.Token, d.Tenant)
 		}
-	case spool.AckRelease:
+	case store.AckRelease:
 		end = func(t *tx) error {
 			return t.fenced(`UPDATE job SET due_at = ?, claimed = 0, token = token + 1, attempts = attempts - ?
 				WHERE id = ? AND token = ? AND tenant = ?`,
 				t.now.Add(a.After), a.Refund, d.JobID, d.Token, d.Tenant)
 		}
-	case spool.AckDead:
+	case store.AckDead:
 		end = func(t *tx) error { return t.deadLetter(d, a.Cause) }
 	default:
 		return spool.Errorf(spool.Invalid, "there is no acknowledgement of the kind %q", a.Kind)
@@ -87,21 +89,21 @@ func (db *DB) Ack(ctx context.Context, d spool.Delivery, a spool.Ack) error {
 	return db.queue(ctx, end)
 }
 
-// Jobs implements [spool.Store].
-func (db *DB) Jobs(ctx context.Context, q spool.JobQuery) ([]spool.QueuedJob, error) {
+// Jobs implements [store.Store].
+func (db *DB) Jobs(ctx context.Context, q wire.JobQuery) ([]wire.QueuedJob, error) {
 	at := now(db.clock)
 	query, args, scan := "", []any(nil), scanDead
-	if q.State == spool.JobDead {
+	if q.State == wire.JobDead {
 		query, args = deadQuery(q)
 	} else {
 		query, args = jobQuery(q, at)
-		scan = func(r *row) spool.QueuedJob {
-			j := spool.QueuedJob{Job: scanJob(r), JobID: r.Int64(), Attempts: r.Int(), FirstDue: r.Time()}
+		scan = func(r *row) wire.QueuedJob {
+			j := wire.QueuedJob{Job: scanJob(r), JobID: r.Int64(), Attempts: r.Int(), FirstDue: r.Time()}
 			j.State = form.JobState(j.DueAt, r.Bool(), at)
 			return j
 		}
 	}
-	jobs := []spool.QueuedJob{}
+	jobs := []wire.QueuedJob{}
 	err := db.pool.read(ctx, func(c *conn) error {
 		return c.query(query, func(r *row) error {
 			jobs = append(jobs, scan(r))
@@ -112,7 +114,7 @@ func (db *DB) Jobs(ctx context.Context, q spool.JobQuery) ([]spool.QueuedJob, er
 }
 
 // jobQuery returns the query for jobs that are not dead.
-func jobQuery(q spool.JobQuery, at time.Time) (query string, args []any) {
+func jobQuery(q wire.JobQuery, at time.Time) (query string, args []any) {
 	index := "INDEXED BY job_first_due"
 	var where form.Conditions
 	where.And("tenant = ?", q.Tenant)
@@ -126,10 +128,10 @@ func jobQuery(q spool.JobQuery, at time.Time) (query string, args []any) {
 	}
 	switch q.State {
 	case "":
-	case spool.JobReady:
+	case wire.JobReady:
 		where.And("due_at <= ?", at)
 	default:
-		where.And("due_at > ? AND claimed = ?", at, q.State == spool.JobInFlight)
+		where.And("due_at > ? AND claimed = ?", at, q.State == wire.JobInFlight)
 	}
 	if !q.DueBefore.IsZero() {
 		where.And("first_due < ?", form.RoundedUp(q.DueBefore))
@@ -143,11 +145,11 @@ func (db *DB) queue(ctx context.Context, fn func(t *tx) error) error {
 	return db.writer.do(ctx, spool.ThreadKey{}, 0, fn)
 }
 
-// fenced runs a statement that must change a job. It returns [spool.ErrFenced] if the claim was lost.
+// fenced runs a statement that must change a job. It returns [store.ErrFenced] if the claim was lost.
 func (t *tx) fenced(query string, args ...any) error {
 	n, err := t.change(query, args...)
 	if err == nil && n == 0 {
-		err = spool.ErrFenced
+		err = store.ErrFenced
 	}
 	return err
 }

@@ -13,7 +13,7 @@ import (
 // its part of the log.
 const roomNeeded = 1 << 20
 
-// Check implements [spool.Store]. It writes a file next to the database and removes it. A
+// Check implements [store.Store]. It writes a file next to the database and removes it. A
 // full disk, a quota and a read-only disk refuse that file as they would refuse a start. The file is
 // not synced.
 func (db *DB) Check(ctx context.Context) error {

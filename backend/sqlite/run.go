@@ -7,6 +7,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // runPlaces has a place for each of the columns of a row.
@@ -27,8 +29,8 @@ var (
 	newestRuns  = selectRuns(" ORDER BY ord DESC LIMIT ?")
 )
 
-// Runs implements [spool.View].
-func (v *view) Runs(q spool.RunQuery) ([]spool.RunRow, error) {
+// Runs implements [store.View].
+func (v *view) Runs(q wire.RunQuery) ([]store.RunRow, error) {
 	if q.ID != "" && (q.RootID != "" || q.Waiting) || q.RootID != "" && q.Waiting {
 		return v.runsOfSeveral(q)
 	}
@@ -47,20 +49,20 @@ func (v *view) Runs(q spool.RunQuery) ([]spool.RunRow, error) {
 	if q.Whole {
 		query, scan = from.whole, form.ScanWholeRun
 	}
-	runs := []spool.RunRow{}
+	runs := []store.RunRow{}
 	err := v.query(query, each(&runs, scan), args...)
 	return runs, err
 }
 
 // runsOfSeveral returns the runs that a query with several conditions selects, of those that one of the
 // conditions selects.
-func (v *view) runsOfSeveral(q spool.RunQuery) ([]spool.RunRow, error) {
-	one := spool.RunQuery{ID: q.ID, Whole: q.Whole}
+func (v *view) runsOfSeveral(q wire.RunQuery) ([]store.RunRow, error) {
+	one := wire.RunQuery{ID: q.ID, Whole: q.Whole}
 	if q.ID == "" {
 		one.RootID = q.RootID
 	}
 	runs, err := v.Runs(one)
-	runs = slices.DeleteFunc(runs, func(r spool.RunRow) bool {
+	runs = slices.DeleteFunc(runs, func(r store.RunRow) bool {
 		return q.RootID != "" && r.RootID != q.RootID || q.Waiting && r.QueuePosition == 0
 	})
 	if q.Limit > 0 {
@@ -70,7 +72,7 @@ func (v *view) runsOfSeveral(q spool.RunQuery) ([]spool.RunRow, error) {
 }
 
 // insertRun adds a run to the thread.
-func (t *tx) insertRun(r *spool.RunRow) error {
+func (t *tx) insertRun(r *store.RunRow) error {
 	if err := t.needThread(); err != nil {
 		return err
 	}
@@ -107,14 +109,14 @@ func (t *tx) insertRun(r *spool.RunRow) error {
 
 // whyRefused finds out which unique index has refused a run: that of ids, for an insert, that of
 // active runs, or else that of start keys.
-func (t *tx) whyRefused(r *spool.RunRow, insert bool) error {
+func (t *tx) whyRefused(r *store.RunRow, insert bool) error {
 	var used, active bool
 	err := t.query("SELECT 1 FROM run WHERE tenant = ? AND id = ?", func(*row) error {
 		used = insert
 		return nil
 	}, t.key.Tenant, r.ID)
 	if err != nil || used {
-		return cmp.Or(err, error(spool.ErrRunIDUsed))
+		return cmp.Or(err, error(store.ErrRunIDUsed))
 	}
 	err = t.query(`SELECT 1 FROM run WHERE tenant = ? AND thread_id = ? AND id <> ?
 		AND depth = 0 AND place = 0 AND state IN ('QUEUED', 'RUNNING', 'WAITING_FOR_INPUT')`, func(*row) error {
@@ -122,13 +124,13 @@ func (t *tx) whyRefused(r *spool.RunRow, insert bool) error {
 		return nil
 	}, t.key.Tenant, t.key.ID, r.ID)
 	if err != nil || active {
-		return cmp.Or(err, error(spool.ErrActiveRun))
+		return cmp.Or(err, error(store.ErrActiveRun))
 	}
-	return spool.ErrStartKeyUsed
+	return store.ErrStartKeyUsed
 }
 
 // updateRun replaces a run of the thread.
-func (t *tx) updateRun(r *spool.RunRow) error {
+func (t *tx) updateRun(r *store.RunRow) error {
 	text, err := form.EncodeRun(r)
 	if err != nil {
 		return err

@@ -3,6 +3,8 @@ package sqlite
 import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // storedRun has the stored values with which an update of a run is compared: with those that all
@@ -12,10 +14,10 @@ type storedRun struct {
 
 	startKey string
 	root     spool.RunID
-	expired  spool.Expired
+	expired  wire.Expired
 }
 
-func storedOf(r *spool.RunRow) storedRun {
+func storedOf(r *store.RunRow) storedRun {
 	return storedRun{StoredRun: form.StoredOf(r), startKey: r.StartKey, root: r.RootID, expired: r.Expired}
 }
 
@@ -25,9 +27,9 @@ func (r *storedRun) moved(next *storedRun) bool {
 		r.expired != next.expired
 }
 
-// Runs implements [spool.View]. Of a run that is read alone, it remembers the stored values for the update
+// Runs implements [store.View]. Of a run that is read alone, it remembers the stored values for the update
 // of the run.
-func (t *tx) Runs(q spool.RunQuery) ([]spool.RunRow, error) {
+func (t *tx) Runs(q wire.RunQuery) ([]store.RunRow, error) {
 	runs, err := t.view.Runs(q)
 	if err == nil && q.ID != "" && q.Whole && len(runs) > 0 {
 		t.remember(storedOf(&runs[0]))
@@ -52,6 +54,6 @@ func (t *tx) stored(id spool.RunID) (storedRun, error) {
 			return r, nil
 		}
 	}
-	run, err := spool.FindRun(t, id)
+	run, err := store.FindRun(t, id)
 	return storedOf(&run), err
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/testing/testwait"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // A start needs no connection that views may have: it goes on while they have all.
@@ -25,7 +27,7 @@ func TestStartsDoNotWaitForViews(t *testing.T) {
 	gate, reading, done := make(chan struct{}), make(chan struct{}), make(chan error)
 	for range views {
 		go func() {
-			done <- db.View(context.Background(), key, func(v spool.View) error {
+			done <- db.View(context.Background(), key, func(v store.View) error {
 				_, err := v.Branches()
 				reading <- struct{}{}
 				<-gate
@@ -38,16 +40,16 @@ func TestStartsDoNotWaitForViews(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if err := db.View(canceledAfter(t), key, func(spool.View) error { return nil }); spool.CodeOf(err) != spool.Canceled {
+	if err := db.View(canceledAfter(t), key, func(store.View) error { return nil }); spool.CodeOf(err) != spool.Canceled {
 		t.Errorf("one more view: %v", err)
 	}
-	found, err := db.Runs(ctx, spool.RunQuery{Tenant: "a", StartKey: "key", Whole: true})
+	found, err := db.Runs(ctx, wire.RunQuery{Tenant: "a", StartKey: "key", Whole: true})
 	if err != nil || len(found) > 0 {
 		t.Errorf("find a start: %v and error %v", found, err)
 	}
-	_, err = db.Stats(ctx, spool.StatsQuery{Tenant: "a", Tally: true, Queue: true})
-	_, _, claimErr := db.Claim(ctx, spool.ClaimQuery{Limit: 1, Lease: time.Minute})
-	writeErr := db.Update(ctx, key, 0, func(tx spool.Tx) error { return tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}) })
+	_, err = db.Stats(ctx, wire.StatsQuery{Tenant: "a", Tally: true, Queue: true})
+	_, _, claimErr := db.Claim(ctx, store.ClaimQuery{Limit: 1, Lease: time.Minute})
+	writeErr := db.Update(ctx, key, 0, func(tx store.Tx) error { return tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}}) })
 	if err := errors.Join(err, claimErr, writeErr); err != nil {
 		t.Error(err)
 	}

@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
-// Stats implements [spool.Store]. It measures nothing about the file.
-func (db *DB) Stats(ctx context.Context, q spool.StatsQuery) (s spool.Stats, err error) {
+// Stats implements [store.Store]. It measures nothing about the file.
+func (db *DB) Stats(ctx context.Context, q wire.StatsQuery) (s wire.Stats, err error) {
 	at := now(db.clock)
 	var reads []func(c *conn) error
 	if q.Tally {
@@ -44,8 +46,8 @@ func (db *DB) Stats(ctx context.Context, q spool.StatsQuery) (s spool.Stats, err
 
 // readTally reads the sums of a tenant. Each commit updates them; triggers do so for deleted rows. The tokens of
 // running runs are in their rows alone.
-func readTally(c *conn, tally *spool.Tally, tenant spool.Tenant) error {
-	tally.Runs = make(map[spool.State]int64)
+func readTally(c *conn, tally *wire.Tally, tenant spool.Tenant) error {
+	tally.Runs = make(map[wire.State]int64)
 	return c.query(`SELECT state, n, input_tokens, cached_input_tokens, output_tokens, total_tokens
 		FROM tally WHERE tenant = ?
 		UNION ALL SELECT state, 0, input_tokens, cached_input_tokens, output_tokens, total_tokens
@@ -60,14 +62,14 @@ func readTally(c *conn, tally *spool.Tally, tenant spool.Tenant) error {
 		case state == sizeState:
 			tally.Bytes = n
 		case n > 0:
-			tally.Runs[spool.State(state)] = n
+			tally.Runs[wire.State(state)] = n
 		}
 		return nil
 	}, tenant, tenant)
 }
 
 // readQueue counts the jobs of a tenant, or of all tenants. A claimed job whose lease has lapsed is ready.
-func readQueue(c *conn, s *spool.QueueStats, tenant spool.Tenant, at time.Time) error {
+func readQueue(c *conn, s *wire.QueueStats, tenant spool.Tenant, at time.Time) error {
 	of, args := "", []any{at, at, at}
 	if tenant != "" {
 		of, args = " WHERE tenant = ?", []any{at, at, at, tenant, tenant}
@@ -88,7 +90,7 @@ func readQueue(c *conn, s *spool.QueueStats, tenant spool.Tenant, at time.Time) 
 }
 
 // readWaiting reads the tenants that have due jobs.
-func readWaiting(c *conn, waiting *[]spool.WaitingTenant, at time.Time) error {
+func readWaiting(c *conn, waiting *[]wire.WaitingTenant, at time.Time) error {
 	oldest := make(map[spool.Tenant]time.Time)
 	err := everyLane.query(c.query, oldestOfEach, func(r *row) error {
 		_, _ = r.Text(), r.Text() // the lane
@@ -99,16 +101,16 @@ func readWaiting(c *conn, waiting *[]spool.WaitingTenant, at time.Time) error {
 		return nil
 	}, at)
 	for tenant, due := range oldest {
-		*waiting = append(*waiting, spool.WaitingTenant{Tenant: tenant, DueAt: due})
+		*waiting = append(*waiting, wire.WaitingTenant{Tenant: tenant, DueAt: due})
 	}
-	slices.SortFunc(*waiting, func(a, b spool.WaitingTenant) int {
+	slices.SortFunc(*waiting, func(a, b wire.WaitingTenant) int {
 		return cmp.Or(a.DueAt.Compare(b.DueAt), cmp.Compare(a.Tenant, b.Tenant))
 	})
 	return err
 }
 
 // readSubjects reads the subjects of a tenant that have due jobs.
-func readSubjects(c *conn, subjects *[]spool.WaitingSubject, tenant spool.Tenant, at time.Time) error {
+func readSubjects(c *conn, subjects *[]wire.WaitingSubject, tenant spool.Tenant, at time.Time) error {
 	var parts []part
 	if tenant != "" {
 		if err := readParts(c.query, everyLane, tenant, at, &parts); err != nil {
@@ -117,23 +119,23 @@ func readSubjects(c *conn, subjects *[]spool.WaitingSubject, tenant spool.Tenant
 	}
 	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.subject, b.subject) })
 	parts = slices.CompactFunc(parts, func(a, b part) bool { return a.subject == b.subject })
-	for _, p := range parts[:min(len(parts), spool.MaxSubjects)] {
-		*subjects = append(*subjects, spool.WaitingSubject{Subject: p.subject})
+	for _, p := range parts[:min(len(parts), store.MaxSubjects)] {
+		*subjects = append(*subjects, wire.WaitingSubject{Subject: p.subject})
 	}
 	return nil
 }
 
 // readInFlight counts the jobs in flight of waiting tenants, and of the waiting subjects of a tenant.
-func readInFlight(c *conn, s *spool.Stats, of spool.Tenant, at time.Time) error {
+func readInFlight(c *conn, s *wire.Stats, of spool.Tenant, at time.Time) error {
 	if len(s.Waiting) == 0 {
 		return nil
 	}
 	return c.query(claimedOfEach, func(r *row) error {
 		tenant, subject, n := spool.Tenant(r.Text()), r.Text(), r.Int()
-		if i := slices.IndexFunc(s.Waiting, func(w spool.WaitingTenant) bool { return w.Tenant == tenant }); i >= 0 {
+		if i := slices.IndexFunc(s.Waiting, func(w wire.WaitingTenant) bool { return w.Tenant == tenant }); i >= 0 {
 			s.Waiting[i].InFlight += n
 		}
-		if i := slices.IndexFunc(s.Subjects, func(w spool.WaitingSubject) bool { return w.Subject == subject }); i >= 0 && tenant == of {
+		if i := slices.IndexFunc(s.Subjects, func(w wire.WaitingSubject) bool { return w.Subject == subject }); i >= 0 && tenant == of {
 			s.Subjects[i].InFlight += n
 		}
 		return nil

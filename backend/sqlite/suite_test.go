@@ -8,9 +8,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/sqlite"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
 )
 
 var features = spooltest.Features{Durable: true, CrossProcess: true}
@@ -33,7 +33,7 @@ func opener(t *testing.T) spooltest.Open {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func(t *testing.T, clock spool.Clock) spool.Backend {
+	return func(t *testing.T, clock store.Clock) store.Backend {
 		t.Helper()
 		file := filepath.Join(dir, strings.ReplaceAll(t.Name(), "/", "-")+".db")
 		if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {

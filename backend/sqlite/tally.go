@@ -3,6 +3,7 @@ package sqlite
 import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/wire"
 )
 
 // count is a change of a row of the tally: of a tenant's runs in a state, of its threads (the state
@@ -55,7 +56,7 @@ func (c *counts) write(to *conn) error {
 // runs, because then each step would write it: see readTally.
 func (t *tx) countRun(r *form.StoredRun, n int64) {
 	c := count{tenant: t.key.Tenant, state: string(r.State), n: n}
-	if r.State != spool.Running {
+	if r.State != wire.Running {
 		c.tokens = r.TokensOf(n)
 	}
 	t.counts.add(c)

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // TestTallyIsTheSum compares the tally with what it counts, after transactions of which some
@@ -25,7 +27,7 @@ func TestTallyIsTheSum(t *testing.T) {
 	}
 	defer func() { _ = db.Close() }()
 	failure := errors.New("no")
-	states := []spool.State{spool.Queued, spool.Running, spool.Completed, spool.Failed}
+	states := []wire.State{wire.Queued, wire.Running, wire.Completed, wire.Failed}
 	var callers sync.WaitGroup
 	for caller := range 8 {
 		callers.Go(func() {
@@ -36,21 +38,21 @@ func TestTallyIsTheSum(t *testing.T) {
 				fail, remove := random.IntN(6) == 0, random.IntN(6) == 0
 				state, tokens, depth := states[random.IntN(len(states))], random.Int64N(100), random.IntN(2)
 				var dispatched bool
-				err := db.Update(context.Background(), key, 0, func(tx spool.Tx) error {
-					r := spool.RunRow{Run: spool.Run{ID: spool.RunID(fmt.Sprint("r", caller, "-", round)), State: spool.Completed, Depth: depth}}
+				err := db.Update(context.Background(), key, 0, func(tx store.Tx) error {
+					r := store.RunRow{Run: wire.Run{ID: spool.RunID(fmt.Sprint("r", caller, "-", round)), State: wire.Completed, Depth: depth}}
 					r.InputTokens = tokens
-					if err := tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}, NewRuns: []spool.RunRow{r}}); err != nil {
+					if err := tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}, NewRuns: []store.RunRow{r}}); err != nil {
 						return err
 					}
 					r.State, r.OutputTokens, r.TotalTokens = state, tokens, 2*tokens
-					if state == spool.Queued || state == spool.Running && active {
+					if state == wire.Queued || state == wire.Running && active {
 						r.Depth = 1 // at most one dispatched run is active
 					}
-					dispatched = state == spool.Running && r.Depth == 0
-					if err := tx.Write(spool.Changes{Runs: []spool.RunRow{r}}); err != nil {
+					dispatched = state == wire.Running && r.Depth == 0
+					if err := tx.Write(store.Changes{Runs: []store.RunRow{r}}); err != nil {
 						return err
 					}
-					if err := tx.Write(spool.Changes{DeleteThread: remove}); err != nil {
+					if err := tx.Write(store.Changes{DeleteThread: remove}); err != nil {
 						return err
 					}
 					if fail {
@@ -93,7 +95,7 @@ func TestTallyIsTheSum(t *testing.T) {
 	want = read(`SELECT tenant, '', sum(input_tokens), sum(cached_input_tokens), sum(output_tokens), sum(total_tokens),
 		sum(state = 'RUNNING') > 0 FROM run WHERE depth = 0 GROUP BY tenant`)
 	for _, tenant := range []spool.Tenant{"tenant0", "tenant1"} {
-		stats, err := db.Stats(t.Context(), spool.StatsQuery{Tenant: tenant, Tally: true})
+		stats, err := db.Stats(t.Context(), wire.StatsQuery{Tenant: tenant, Tally: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,13 +10,14 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/wire"
 )
 
 // threadRowColumns are the columns that a transaction reads.
 const threadRowColumns = form.ThreadColumns + ", bytes, bytes_summed, last_version"
 
-// Thread implements [spool.View].
-func (v *view) Thread() (spool.Thread, error) {
+// Thread implements [store.View].
+func (v *view) Thread() (wire.Thread, error) {
 	t, found, err := v.readThread()
 	if err == nil && !found {
 		err = errNoThread
@@ -24,7 +25,7 @@ func (v *view) Thread() (spool.Thread, error) {
 	return t, err
 }
 
-func (v *view) readThread() (t spool.Thread, found bool, err error) {
+func (v *view) readThread() (t wire.Thread, found bool, err error) {
 	err = v.query("SELECT "+form.ThreadColumns+" FROM thread WHERE tenant = ? AND id = ?", func(r *row) error {
 		t, found = form.ScanThread(r), true
 		return nil
@@ -34,7 +35,7 @@ func (v *view) readThread() (t spool.Thread, found bool, err error) {
 
 // threadRow is the thread's row in the current state of the transaction.
 type threadRow struct {
-	spool.Thread
+	wire.Thread
 	loaded bool
 	exists bool // in the transaction
 	stored bool // in the table
@@ -80,19 +81,19 @@ func (t *tx) needThread() error {
 	return err
 }
 
-// Thread implements [spool.View].
-func (t *tx) Thread() (spool.Thread, error) {
+// Thread implements [store.View].
+func (t *tx) Thread() (wire.Thread, error) {
 	if err := t.load(); err != nil {
-		return spool.Thread{}, err
+		return wire.Thread{}, err
 	}
 	if !t.row.exists {
-		return spool.Thread{}, errNoThread
+		return wire.Thread{}, errNoThread
 	}
 	return t.row.Thread, nil
 }
 
 // putThread inserts or replaces the thread's row in memory: see flush.
-func (t *tx) putThread(next spool.Thread) error {
+func (t *tx) putThread(next wire.Thread) error {
 	if err := t.load(); err != nil {
 		return err
 	}
@@ -159,21 +160,21 @@ func (t *tx) deleteThread() error {
 	return nil
 }
 
-// Threads implements [spool.Store].
-func (db *DB) Threads(ctx context.Context, q spool.ThreadQuery) ([]spool.Thread, error) {
+// Threads implements [store.Store].
+func (db *DB) Threads(ctx context.Context, q wire.ThreadQuery) ([]wire.Thread, error) {
 	var query string
 	var args []any
 	switch q.Work {
 	case "":
 		query, args = threadQuery(q)
-	case spool.ThreadsIdle:
+	case wire.ThreadsIdle:
 		query, args = idleQuery(q, now(db.clock))
-	case spool.ThreadsStranded:
+	case wire.ThreadsStranded:
 		query, args = strandedQuery(q, now(db.clock))
 	default:
 		return nil, spool.Errorf(spool.Invalid, "no thread has work of the kind %q", q.Work)
 	}
-	threads := []spool.Thread{}
+	threads := []wire.Thread{}
 	err := db.pool.read(ctx, func(c *conn) error {
 		return c.query(query, each(&threads, form.ScanThread), args...)
 	})
@@ -182,7 +183,7 @@ func (db *DB) Threads(ctx context.Context, q spool.ThreadQuery) ([]spool.Thread,
 
 // threadQuery returns the query for a list. One for a title walks an index that has the titles, and then reads only the
 // threads with the text.
-func threadQuery(q spool.ThreadQuery) (query string, args []any) {
+func threadQuery(q wire.ThreadQuery) (query string, args []any) {
 	const columns, newest, limit = "SELECT " + form.ThreadColumns + " FROM ", " ORDER BY updated_at DESC, id DESC", " LIMIT ?"
 	from, where, args := threadsInOrder(q)
 	rest, more := threadsOnly(q)
@@ -199,7 +200,7 @@ func threadQuery(q spool.ThreadQuery) (query string, args []any) {
 }
 
 // threadsInOrder returns the table of a list, with its index, and the conditions that the index has.
-func threadsInOrder(q spool.ThreadQuery) (from, where string, args []any) {
+func threadsInOrder(q wire.ThreadQuery) (from, where string, args []any) {
 	from, where, args = "thread", " WHERE tenant = ?", []any{q.Tenant}
 	switch {
 	case q.Owner != "": // the literal is the condition of the index
@@ -225,7 +226,7 @@ func threadsInOrder(q spool.ThreadQuery) (from, where string, args []any) {
 }
 
 // threadsOnly returns the conditions of a list that no index has.
-func threadsOnly(q spool.ThreadQuery) (where string, args []any) {
+func threadsOnly(q wire.ThreadQuery) (where string, args []any) {
 	where = strings.Repeat(" AND labels <> '' AND EXISTS (SELECT 1 FROM json_each(labels) WHERE key = ? AND value = ?)", len(q.Labels))
 	for _, key := range slices.Sorted(maps.Keys(q.Labels)) {
 		args = append(args, key, q.Labels[key])
@@ -240,7 +241,7 @@ func threadsOnly(q spool.ThreadQuery) (where string, args []any) {
 var likeEscaper = strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`)
 
 // idleQuery walks an index from the thread on that was updated longest ago.
-func idleQuery(q spool.ThreadQuery, at time.Time) (query string, args []any) {
+func idleQuery(q wire.ThreadQuery, at time.Time) (query string, args []any) {
 	const quiet = `state IN ('IDLE', 'COMPLETED', 'CANCELLED', 'FAILED') AND updated_at < ? AND lease_until <= ?
 		AND NOT EXISTS (SELECT 1 FROM job WHERE job.tenant = thread.tenant AND job.thread_id = thread.id AND job.run_id > '')
 		ORDER BY updated_at LIMIT ?`
@@ -252,7 +253,7 @@ func idleQuery(q spool.ThreadQuery, at time.Time) (query string, args []any) {
 }
 
 // strandedQuery walks the index of active threads, and sorts those that it finds.
-func strandedQuery(q spool.ThreadQuery, at time.Time) (query string, args []any) {
+func strandedQuery(q wire.ThreadQuery, at time.Time) (query string, args []any) {
 	query = "SELECT " + form.ThreadColumns + ` FROM thread INDEXED BY thread_active
 		WHERE state IN ('QUEUED', 'RUNNING', 'WAITING_FOR_INPUT') AND lease_until <= ? AND updated_at < ? AND NOT EXISTS (
 			SELECT 1 FROM job WHERE job.tenant = thread.tenant AND job.thread_id = thread.id

@@ -5,11 +5,12 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/store"
 )
 
-// turns returns the user turns of the main agent, as [spool.View.Messages] does. It walks their index
+// turns returns the user turns of the main agent, as [store.View.Messages] does. It walks their index
 // from SinceSeq on. The query repeats the condition of the index word for word.
-func (v *view) turns(q spool.MessageQuery) ([]spool.Message, error) {
+func (v *view) turns(q store.MessageQuery) ([]spool.Message, error) {
 	before, limit := int64(math.MaxInt64), int64(-1)
 	if q.BeforeSeq > 0 {
 		before = q.BeforeSeq

@@ -5,15 +5,16 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
-// Update implements [spool.Store]. The function runs on the writer's goroutine.
-func (db *DB) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx spool.Tx) error) error {
+// Update implements [store.Store]. The function runs on the writer's goroutine.
+func (db *DB) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx store.Tx) error) error {
 	return db.writer.do(ctx, key, fence, func(t *tx) error { return fn(t) })
 }
 
-// View implements [spool.Store].
-func (db *DB) View(ctx context.Context, key spool.ThreadKey, fn func(v spool.View) error) error {
+// View implements [store.Store].
+func (db *DB) View(ctx context.Context, key spool.ThreadKey, fn func(v store.View) error) error {
 	return db.pool.snapshot(ctx, func(c *conn) error {
 		return fn(&view{ctx: ctx, c: c, key: key, now: now(db.clock)})
 	})
@@ -28,7 +29,7 @@ type view struct {
 	now time.Time
 }
 
-// Now implements [spool.View].
+// Now implements [store.View].
 func (v *view) Now() time.Time { return v.now }
 
 // query runs a statement for the view. The first two arguments are the thread's key.
@@ -66,7 +67,7 @@ func (t *tx) call(o *op) error {
 			return err
 		}
 		if !t.row.exists || t.row.Fence != o.fence {
-			return spool.ErrFenced
+			return store.ErrFenced
 		}
 	}
 	if err := o.fn(t); err != nil {

@@ -5,7 +5,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Unfinished counts runs that have not ended and that the next process continues, grouped by the other
@@ -13,7 +13,7 @@ import (
 type Unfinished struct {
 	// Agent and Model are the names that the start gave, or the defaults at that time.
 	Agent, Model string
-	State        spool.State
+	State        wire.State
 	// MadeOn is the provider's name of the model that answered last on the threads of these runs under
 	// the name Model. Empty: none has answered yet.
 	MadeOn string
@@ -60,7 +60,7 @@ func readUnfinished(c *conn) (all []Unfinished, err error) {
 	for _, query := range unfinishedQueries {
 		if err := c.query(query, func(r *row) error {
 			counts[Unfinished{
-				Agent: r.Text(), Model: r.Text(), State: spool.State(r.Text()), MadeOn: r.Text(), Requested: r.Text(),
+				Agent: r.Text(), Model: r.Text(), State: wire.State(r.Text()), MadeOn: r.Text(), Requested: r.Text(),
 				Asks: r.Int64() > 0, Pending: r.Int64(), Work: r.Text(),
 			}]++
 			return nil

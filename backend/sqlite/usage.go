@@ -5,12 +5,13 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/wire"
 )
 
-// Usage implements [spool.View].
-func (v *view) Usage(q spool.UsageQuery) (report spool.UsageReport, err error) {
+// Usage implements [store.View].
+func (v *view) Usage(q wire.UsageQuery) (report wire.UsageReport, err error) {
 	if q.Sums {
-		report.Sums = []spool.UsageLine{}
+		report.Sums = []wire.UsageLine{}
 		err = v.query("SELECT "+form.UsageLineColumns+" FROM usage_line WHERE tenant = ? AND thread_id = ? ORDER BY ord",
 			each(&report.Sums, form.ScanUsageLine), v.key.Tenant, v.key.ID)
 		return report, err
@@ -19,7 +20,7 @@ func (v *view) Usage(q spool.UsageQuery) (report spool.UsageReport, err error) {
 	return report, err
 }
 
-func (v *view) usageRows(q spool.UsageQuery) ([]spool.UsageRow, error) {
+func (v *view) usageRows(q wire.UsageQuery) ([]wire.UsageRow, error) {
 	table := "usage"
 	if q.Run != "" {
 		table = "usage INDEXED BY usage_run"
@@ -29,13 +30,13 @@ func (v *view) usageRows(q spool.UsageQuery) ([]spool.UsageRow, error) {
 	if q.Last {
 		query += " DESC"
 	}
-	rows := []spool.UsageRow{}
+	rows := []wire.UsageRow{}
 	err := v.query(query+" LIMIT ?", each(&rows, form.ScanUsage), append(where.Args, bound(q.Limit))...)
 	return rows, err
 }
 
 // addUsage adds a row to the ledger. It updates the sums together with the ledger.
-func (t *tx) addUsage(u *spool.UsageRow) error {
+func (t *tx) addUsage(u *wire.UsageRow) error {
 	const next = "coalesce((SELECT ord FROM usage WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1), 0)"
 
 	if err := t.needThread(); err != nil {

@@ -3,8 +3,8 @@ package sqlite
 import (
 	"context"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/internal/form"
+	"github.com/spoolhq/spool/store"
 )
 
 // expired is the condition that a row is as if it did not exist. Its value is the time.
@@ -28,18 +28,18 @@ const (
 )
 
 // putRow inserts, replaces or removes a row of the transaction's tenant.
-func (t *tx) putRow(r *spool.Row) error {
+func (t *tx) putRow(r *store.Row) error {
 	tenant := t.key.Tenant
 	var n int64
 	var err error
 	switch {
-	case r.Value == nil && r.Version == spool.AnyVersion:
+	case r.Value == nil && r.Version == store.AnyVersion:
 		return t.write(dropValue, tenant, r.Kind, r.Key)
 	case r.Value == nil && r.Version == 0:
 		return t.noRow(r)
 	case r.Value == nil:
 		n, err = t.change(removeValue, tenant, r.Kind, r.Key, r.Version, t.now)
-	case r.Version == spool.AnyVersion:
+	case r.Version == store.AnyVersion:
 		n, err = t.change(putValue, tenant, r.Kind, r.Key, r.Value, form.NewVersion(), t.now, r.ExpiresAt, t.now)
 	case r.Version == 0:
 		n, err = t.change(newValue, tenant, r.Kind, r.Key, r.Value, form.NewVersion(), t.now, r.ExpiresAt, t.now)
@@ -47,26 +47,26 @@ func (t *tx) putRow(r *spool.Row) error {
 		n, err = t.change(changeValue, r.Value, t.now, r.ExpiresAt, tenant, r.Kind, r.Key, r.Version, t.now)
 	}
 	if err == nil && n == 0 {
-		err = spool.ErrRowChanged
+		err = store.ErrRowChanged
 	}
 	return err
 }
 
-// noRow removes a row that has expired, and returns [spool.ErrRowChanged] for one that has not.
-func (t *tx) noRow(r *spool.Row) error {
+// noRow removes a row that has expired, and returns [store.ErrRowChanged] for one that has not.
+func (t *tx) noRow(r *store.Row) error {
 	if err := t.write(dropExpired, t.key.Tenant, r.Kind, r.Key, t.now); err != nil {
 		return err
 	}
 	return t.query("SELECT 1 FROM keyed_value WHERE tenant = ? AND kind = ? AND key = ?", func(*row) error {
-		return spool.ErrRowChanged
+		return store.ErrRowChanged
 	}, t.key.Tenant, r.Kind, r.Key)
 }
 
-// Rows implements [spool.Store].
-func (db *DB) Rows(ctx context.Context, q spool.RowQuery) ([]spool.Row, error) {
+// Rows implements [store.Store].
+func (db *DB) Rows(ctx context.Context, q store.RowQuery) ([]store.Row, error) {
 	where := form.ValueConditions(q)
 	query := "SELECT " + form.ValueColumns + " FROM keyed_value WHERE " + where.Text + " AND NOT " + expired + " ORDER BY key LIMIT ?"
-	rows := []spool.Row{}
+	rows := []store.Row{}
 	err := db.starts.read(ctx, func(c *conn) error {
 		return c.query(query, each(&rows, form.ScanValue), append(where.Args, now(db.clock), bound(q.Limit))...)
 	})

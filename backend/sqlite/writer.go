@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // maxBatch bounds how many callers share a transaction, and so how long the first caller waits for the
@@ -23,7 +24,7 @@ const maxBatch = 256
 // ops run again, each with its own savepoint.
 type writer struct {
 	c      *conn
-	clock  spool.Clock
+	clock  store.Clock
 	ops    chan *op
 	keeper *keeper
 
@@ -64,7 +65,7 @@ const (
 	opAbandoned
 )
 
-func newWriter(c *conn, clock spool.Clock, k *keeper) *writer {
+func newWriter(c *conn, clock store.Clock, k *keeper) *writer {
 	w := &writer{
 		c: c, clock: clock, keeper: k,
 		ops:  make(chan *op, maxBatch),

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/testing/testwait"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // TestBatchAgain has ops of one batch fail, before and after what they write, and lose the
@@ -29,13 +31,13 @@ func TestBatchAgain(t *testing.T) {
 		}, 1},
 		"after a change": {func(tx *tx) error { return errors.Join(appendTo(tx), failure) }, 2},
 		"a change is refused": {func(tx *tx) error {
-			_ = tx.Write(spool.Changes{Runs: []spool.RunRow{{Run: spool.Run{ID: "none"}}}})
+			_ = tx.Write(store.Changes{Runs: []store.RunRow{{Run: wire.Run{ID: "none"}}}})
 			_ = appendTo(tx)
 			return nil
 		}, 1},
 		"a later change is refused": {func(tx *tx) error {
 			_ = appendTo(tx)
-			_ = tx.Write(spool.Changes{Restore: 7})
+			_ = tx.Write(store.Changes{Restore: 7})
 			return nil
 		}, 2},
 		"the store refuses": {func(tx *tx) error {
@@ -96,8 +98,8 @@ func TestBatchAgain(t *testing.T) {
 					t.Errorf("function %d was called %d times, want %d", i, calls[i], want)
 				}
 				n := 0
-				err := db.View(t.Context(), spool.ThreadKey{Tenant: "acme", ID: spool.ThreadID(fmt.Sprint("t", i))}, func(v spool.View) error {
-					all, err := v.Entries(spool.EntryQuery{})
+				err := db.View(t.Context(), spool.ThreadKey{Tenant: "acme", ID: spool.ThreadID(fmt.Sprint("t", i))}, func(v store.View) error {
+					all, err := v.Entries(store.EntryQuery{})
 					n = len(all)
 					return err
 				})
@@ -110,14 +112,14 @@ func TestBatchAgain(t *testing.T) {
 }
 
 func appendTo(tx *tx) error {
-	if err := tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}); err != nil {
+	if err := tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}}); err != nil {
 		return err
 	}
 	if err := tx.flush(); err != nil { // so that something is written already
 		return err
 	}
 	tx.row.stored = true
-	return tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry("A", "", nil)}})
+	return tx.Write(store.Changes{Entries: []*wire.Entry{wire.NewEntry("A", "", nil)}})
 }
 
 // TestFailsAlone: a function that fails with nobody beside it is called once.
@@ -138,7 +140,7 @@ func TestFailsAlone(t *testing.T) {
 	if !errors.Is(err, failure) || calls != 1 {
 		t.Errorf("got error %v after %d calls", err, calls)
 	}
-	stats, err := db.Stats(t.Context(), spool.StatsQuery{Tenant: "a", Tally: true})
+	stats, err := db.Stats(t.Context(), wire.StatsQuery{Tenant: "a", Tally: true})
 	if err != nil || stats.Tally.Threads != 0 {
 		t.Errorf("the tally is %v, %v", stats.Tally, err)
 	}

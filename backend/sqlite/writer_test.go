@@ -15,6 +15,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/sqlite"
 	"github.com/spoolhq/spool/internal/testing/testwait"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 func key(id string) spool.ThreadKey {
@@ -38,7 +40,7 @@ func hold(t *testing.T) *held {
 		begun: make(chan struct{}), end: make(chan struct{}),
 	}
 	h.wg.Go(func() {
-		err := h.Update(context.Background(), key("held"), 0, func(spool.Tx) error {
+		err := h.Update(context.Background(), key("held"), 0, func(store.Tx) error {
 			close(h.begun)
 			<-h.end
 			return nil
@@ -58,15 +60,15 @@ func (h *held) release() {
 }
 
 // call runs an Update beside the test. It puts its error into err.
-func (h *held) call(ctx context.Context, id string, err *error, fn func(tx spool.Tx) error) {
+func (h *held) call(ctx context.Context, id string, err *error, fn func(tx store.Tx) error) {
 	h.wg.Go(func() { *err = h.Update(ctx, key(id), 0, fn) })
 }
 
 // entries returns the seqs of a record.
-func entries(t *testing.T, s spool.Store, id string) (seqs []int64) {
+func entries(t *testing.T, s store.Store, id string) (seqs []int64) {
 	t.Helper()
-	err := s.View(context.Background(), key(id), func(v spool.View) error {
-		all, err := v.Entries(spool.EntryQuery{})
+	err := s.View(context.Background(), key(id), func(v store.View) error {
+		all, err := v.Entries(store.EntryQuery{})
 		for _, e := range all {
 			seqs = append(seqs, e.Seq)
 		}
@@ -78,13 +80,13 @@ func entries(t *testing.T, s spool.Store, id string) (seqs []int64) {
 	return seqs
 }
 
-func appendOne(tx spool.Tx) error {
+func appendOne(tx store.Tx) error {
 	if _, err := tx.Thread(); err != nil {
-		if err := tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}); err != nil {
+		if err := tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}}); err != nil {
 			return err
 		}
 	}
-	return tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry("A", "", nil)}})
+	return tx.Write(store.Changes{Entries: []*wire.Entry{wire.NewEntry("A", "", nil)}})
 }
 
 func TestBatchOneFails(t *testing.T) {
@@ -96,7 +98,7 @@ func TestBatchOneFails(t *testing.T) {
 	errs := make([]error, callers)
 	for i := range callers {
 		// Five to a thread, of which the third fails after it wrote.
-		h.call(context.Background(), fmt.Sprint("t", i/5), &errs[i], func(tx spool.Tx) error {
+		h.call(context.Background(), fmt.Sprint("t", i/5), &errs[i], func(tx store.Tx) error {
 			if err := appendOne(tx); err != nil {
 				return err
 			}
@@ -125,7 +127,7 @@ func TestBatchPanic(t *testing.T) {
 	h := hold(t)
 	var before, panicked, after error
 	h.call(context.Background(), "before", &before, appendOne)
-	h.call(context.Background(), "panics", &panicked, func(tx spool.Tx) error {
+	h.call(context.Background(), "panics", &panicked, func(tx store.Tx) error {
 		_ = appendOne(tx)
 		panic("oh")
 	})
@@ -155,7 +157,7 @@ func TestBatchGoexit(t *testing.T) {
 	h := hold(t)
 	errs := make([]error, 9)
 	for i := range errs {
-		h.call(context.Background(), fmt.Sprint("t", i), &errs[i], func(tx spool.Tx) error {
+		h.call(context.Background(), fmt.Sprint("t", i), &errs[i], func(tx store.Tx) error {
 			err := appendOne(tx)
 			if i%3 == 0 {
 				runtime.Goexit()
@@ -182,7 +184,7 @@ func TestCanceledWhileWaiting(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	waiting := make(chan error)
 	go func() {
-		waiting <- h.Update(ctx, key("t"), 0, func(spool.Tx) error {
+		waiting <- h.Update(ctx, key("t"), 0, func(store.Tx) error {
 			t.Error("the function was called")
 			return nil
 		})
@@ -200,7 +202,7 @@ func TestCanceledOnceBegun(t *testing.T) {
 
 	db := open(t, filepath.Join(t.TempDir(), "spool.db"), nil)
 	ctx, cancel := context.WithCancel(context.Background())
-	err := db.Update(ctx, key("t"), 0, func(tx spool.Tx) error {
+	err := db.Update(ctx, key("t"), 0, func(tx store.Tx) error {
 		cancel()
 		return appendOne(tx)
 	})
@@ -234,7 +236,7 @@ func TestClosed(t *testing.T) {
 	if err := h.Update(context.Background(), key("t"), 0, appendOne); spool.CodeOf(err) != spool.Unavailable {
 		t.Errorf("Update: got error %v", err)
 	}
-	if err := h.View(context.Background(), key("t"), func(spool.View) error { return nil }); spool.CodeOf(err) != spool.Unavailable {
+	if err := h.View(context.Background(), key("t"), func(store.View) error { return nil }); spool.CodeOf(err) != spool.Unavailable {
 		t.Errorf("View: got error %v", err)
 	}
 	if err := h.Close(); err != nil {
@@ -248,7 +250,7 @@ func TestViewWhileWriting(t *testing.T) {
 
 	db := open(t, filepath.Join(t.TempDir(), "spool.db"), nil)
 	update(t, db, key("t"), appendOne)
-	err := db.View(context.Background(), key("t"), func(v spool.View) error {
+	err := db.View(context.Background(), key("t"), func(v store.View) error {
 		before, err := v.Thread()
 		if err != nil {
 			return err
@@ -256,7 +258,7 @@ func TestViewWhileWriting(t *testing.T) {
 		if err := db.Update(context.Background(), key("t"), before.Fence, appendOne); err != nil {
 			return err
 		}
-		all, err := v.Entries(spool.EntryQuery{})
+		all, err := v.Entries(store.EntryQuery{})
 		if len(all) != 1 {
 			t.Errorf("the view has seen %d entries, want 1", len(all))
 		}
@@ -276,7 +278,7 @@ func TestIdleClaim(t *testing.T) {
 
 	h := hold(t) // a Claim that needed the writer would hang here
 	defer h.release()
-	taken, next, err := h.Claim(context.Background(), spool.ClaimQuery{Limit: 10, Lease: time.Minute})
+	taken, next, err := h.Claim(context.Background(), store.ClaimQuery{Limit: 10, Lease: time.Minute})
 	if err != nil || len(taken) != 0 || !next.IsZero() {
 		t.Errorf("got %v, %v and error %v", taken, next, err)
 	}

@@ -23,9 +23,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/backend/sqlite"
+	"github.com/spoolhq/spool/store"
 )
 
 // goal is how much CPU time a run on the memory backend may take, relative to the bare loop.
@@ -97,7 +97,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 }
 
 // printRounds prints the rounds of each adapter as a line of JSON.
-func printRounds(ctx context.Context, out io.Writer, url string, steps, rounds int, onDisk spool.Backend) error {
+func printRounds(ctx context.Context, out io.Writer, url string, steps, rounds int, onDisk store.Backend) error {
 	for _, a := range adapters {
 		m := &measured{adapter: a, url: url, steps: steps}
 		if err := m.measure(ctx, rounds, memory.New(nil), onDisk); err != nil {
@@ -121,9 +121,9 @@ type measured struct {
 }
 
 // measure measures the arms in turns. The first round only warms up.
-func (m *measured) measure(ctx context.Context, rounds int, inMemory, onDisk spool.Backend) error {
+func (m *measured) measure(ctx context.Context, rounds int, inMemory, onDisk store.Backend) error {
 	runs := make([]func(context.Context) error, 2)
-	for i, backend := range []spool.Backend{inMemory, onDisk} {
+	for i, backend := range []store.Backend{inMemory, onDisk} {
 		e, err := newEngine(backend, m.adapter, m.url, m.steps)
 		if err != nil {
 			return err

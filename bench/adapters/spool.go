@@ -14,6 +14,8 @@ import (
 	"github.com/spoolhq/spool/model/gemini"
 	"github.com/spoolhq/spool/model/openai"
 	"github.com/spoolhq/spool/model/responses"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // adapter is a model adapter, and the bare loop that it is compared with.
@@ -39,14 +41,14 @@ var adapters = []adapter{
 }
 
 // newEngine returns an engine whose runs end after a number of steps.
-func newEngine(backend spool.Backend, a adapter, url string, steps int) (*engine.Engine, error) {
+func newEngine(backend store.Backend, a adapter, url string, steps int) (*engine.Engine, error) {
 	model, err := a.open(url)
 	if err != nil {
 		return nil, err
 	}
 	return engine.New(backend, engine.Config{
 		SingleProcess: true,
-		Agents: []engine.Agent{{Name: "bench", Model: "bench", MaxSteps: steps, NoFinalAnswer: true, Tools: []spool.Tool{{
+		Agents: []spool.Agent{{Name: "bench", Model: "bench", MaxSteps: steps, NoFinalAnswer: true, Tools: []spool.Tool{{
 			ToolSpec: spool.ToolSpec{Name: "look", Description: "Looks.", Parameters: json.RawMessage(`{"type":"object","properties":{"at":{"type":"string"}}}`)},
 			Polling:  true, // each call of a run is the same
 			Call:     func(context.Context, spool.ToolCall) (json.RawMessage, error) { return json.RawMessage(seen), nil },
@@ -90,22 +92,22 @@ func streamSteps(ctx context.Context, m spool.Model, steps int) error {
 }
 
 // runSteps executes a run in a new thread.
-func runSteps(ctx context.Context, e *engine.Engine, db spool.Store, steps int) error {
+func runSteps(ctx context.Context, e *engine.Engine, db store.Store, steps int) error {
 	key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: spool.ThreadID(spool.NewID("thr"))}
-	started, err := e.Run(ctx, key, engine.StartRequest{Prompt: prompt})
+	started, err := e.Run(ctx, key, wire.StartRequest{Prompt: prompt})
 	switch {
 	case err != nil:
 		return err
 	case !started.Accepted:
 		return errors.New("the run was refused: " + started.Error)
 	}
-	job := spool.Job{Tenant: key.Tenant, ThreadID: key.ID, RunID: started.RunID, Agent: "bench", Model: "bench", Kind: spool.JobStart}
+	job := wire.Job{Tenant: key.Tenant, ThreadID: key.ID, RunID: started.RunID, Agent: "bench", Model: "bench", Kind: wire.JobStart}
 	if _, err := e.HandleJob(ctx, job); err != nil {
 		return err
 	}
-	return db.View(ctx, key, func(v spool.View) error {
-		r, err := spool.FindRun(v, started.RunID)
-		if err == nil && (r.State != spool.Completed || r.Steps != steps) {
+	return db.View(ctx, key, func(v store.View) error {
+		r, err := store.FindRun(v, started.RunID)
+		if err == nil && (r.State != wire.Completed || r.Steps != steps) {
 			err = fmt.Errorf("the run is %s after %d steps: %s", r.State, r.Steps, r.Error)
 		}
 		return err

@@ -13,6 +13,7 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/openai"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/store"
 )
 
 // newSpool returns Spool as "spool serve" configures it: one SQLite file with an fsync per commit.
@@ -27,7 +28,7 @@ func newSpool(o options) (served, error) {
 		return served{}, err
 	}
 	e, err := engine.New(db.Backend(), engine.Config{
-		Agents: []engine.Agent{{Name: "bench", Model: "m", Tools: []spool.Tool{{
+		Agents: []spool.Agent{{Name: "bench", Model: "m", Tools: []spool.Tool{{
 			ToolSpec: spool.ToolSpec{
 				Name: "look", Description: "Looks.",
 				Parameters: json.RawMessage(`{"type":"object","properties":{"at":{"type":"string"}}}`),
@@ -49,7 +50,7 @@ func newSpool(o options) (served, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var worker sync.WaitGroup
 	worker.Go(func() {
-		if err := e.Work(ctx, engine.WorkOptions{}); err != nil {
+		if err := e.Work(ctx, store.WorkOptions{}); err != nil {
 			log.Error("work", "error", err)
 		}
 	})

@@ -25,6 +25,8 @@ import (
 	"github.com/spoolhq/spool/backend/sqlite"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // The workloads. Each cost is a difference between two of them, so that what they have in common goes out.
@@ -83,10 +85,10 @@ func (model) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spool.M
 }
 
 // newEngine returns an engine over a backend, which runs the model above.
-func newEngine(b spool.Backend) (*engine.Engine, error) {
+func newEngine(b store.Backend) (*engine.Engine, error) {
 	return engine.New(b, engine.Config{
 		SingleProcess: !b.Shared,
-		Agents: []engine.Agent{{Name: "units", Model: "units", MaxSteps: moreSteps + 2, Tools: []spool.Tool{{
+		Agents: []spool.Agent{{Name: "units", Model: "units", MaxSteps: moreSteps + 2, Tools: []spool.Tool{{
 			ToolSpec: spool.ToolSpec{Name: "look", Description: "Looks."},
 			Polling:  true, // each call of a run is the same
 			Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
@@ -102,7 +104,7 @@ func newEngine(b spool.Backend) (*engine.Engine, error) {
 type bed struct {
 	ctx    context.Context
 	engine *engine.Engine // accepts the runs; over PostgreSQL another one works
-	store  spool.Store
+	store  store.Store
 	// used returns what was used so far, in the units of a cost.
 	used func() (cost, error)
 	done int64 // runs
@@ -113,7 +115,7 @@ type bed struct {
 func work(ctx context.Context, e *engine.Engine) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var working sync.WaitGroup
-	working.Go(func() { _ = e.Work(ctx, engine.WorkOptions{Concurrency: 16}) })
+	working.Go(func() { _ = e.Work(ctx, store.WorkOptions{Concurrency: 16}) })
 	return func() {
 		cancel()
 		working.Wait()
@@ -132,7 +134,7 @@ func (b *bed) run(n int, prompt string) (cost, error) {
 	began := time.Now()
 	for range n {
 		key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: spool.ThreadID(spool.NewID("thr"))}
-		result, err := b.engine.Run(b.ctx, key, engine.StartRequest{Prompt: prompt})
+		result, err := b.engine.Run(b.ctx, key, wire.StartRequest{Prompt: prompt})
 		if err != nil || !result.Accepted {
 			return cost{}, fmt.Errorf("start: %+v, %w", result, err)
 		}
@@ -148,7 +150,7 @@ func (b *bed) run(n int, prompt string) (cost, error) {
 // fill makes threads with one run each, and waits until these have completed.
 func (b *bed) fill(threads []spool.ThreadKey) error {
 	for _, key := range threads {
-		if result, err := b.engine.Run(b.ctx, key, engine.StartRequest{Prompt: "0 1 0"}); err != nil || !result.Accepted {
+		if result, err := b.engine.Run(b.ctx, key, wire.StartRequest{Prompt: "0 1 0"}); err != nil || !result.Accepted {
 			return fmt.Errorf("start: %+v, %w", result, err)
 		}
 	}
@@ -157,11 +159,11 @@ func (b *bed) fill(threads []spool.ThreadKey) error {
 }
 
 func (b *bed) completed() (bool, error) {
-	stats, err := b.store.Stats(b.ctx, spool.StatsQuery{Tenant: spool.DefaultTenant, Tally: true})
-	if err == nil && stats.Tally.Runs[spool.Failed] > 0 {
+	stats, err := b.store.Stats(b.ctx, wire.StatsQuery{Tenant: spool.DefaultTenant, Tally: true})
+	if err == nil && stats.Tally.Runs[wire.Failed] > 0 {
 		err = errors.New("a run has failed")
 	}
-	return stats.Tally.Runs[spool.Completed] >= b.done, err
+	return stats.Tally.Runs[wire.Completed] >= b.done, err
 }
 
 // wait polls until something is so.
@@ -263,7 +265,7 @@ func (b *bed) watchedSecond(other *engine.Engine) (c cost, err error) {
 		var watching sync.WaitGroup
 		for range pacedRuns {
 			key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: spool.ThreadID(spool.NewID("thr"))}
-			if _, err := b.engine.Run(b.ctx, key, engine.StartRequest{Prompt: prompt}); err != nil {
+			if _, err := b.engine.Run(b.ctx, key, wire.StartRequest{Prompt: prompt}); err != nil {
 				cancel()
 				return c, err
 			}

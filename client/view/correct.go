@@ -4,10 +4,11 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // correct takes what the snapshot of one run has: the messages of this run and of those nested in it.
-func (t *Thread) correct(s *spool.Snapshot) {
+func (t *Thread) correct(s *wire.Snapshot) {
 	t.row, t.queue = s.Thread, s.Queue
 	for _, r := range slices.Backward(s.Runs) {
 		t.putRun(r)
@@ -40,7 +41,7 @@ func (t *Thread) correct(s *spool.Snapshot) {
 }
 
 // runOf returns the run that a snapshot of one run is about, "" if nothing tells.
-func runOf(s *spool.Snapshot, shown []spool.Message, turn int) spool.RunID {
+func runOf(s *wire.Snapshot, shown []spool.Message, turn int) spool.RunID {
 	switch {
 	case turn >= 0 && shown[turn].RunID != "":
 		return shown[turn].RunID

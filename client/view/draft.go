@@ -5,18 +5,19 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // draft is what one agent says in the step that it is in.
 type draft struct {
 	agent  spool.AgentID
-	stream spool.StreamID
+	stream wire.StreamID
 	// parts are the text, reasoning and calls, and began the item with which they begin.
 	parts []*part
-	began spool.Offset
+	began wire.Offset
 	// results are those of calls of this step, or of an earlier one that waited. They begin with the item landed.
 	results []spool.Part
-	landed  spool.Offset
+	landed  wire.Offset
 }
 
 // part is a part of a message that grows.
@@ -32,39 +33,39 @@ type part struct {
 }
 
 // add applies a content item.
-func (d *draft) add(item spool.Item) error {
+func (d *draft) add(item wire.Item) error {
 	switch item.Type {
-	case spool.ItemTextStart, spool.ItemTextEnd:
-		return read(item, func(b spool.Block) { d.text(item, spool.PartText, b.MessageID) })
-	case spool.ItemReasoningStart, spool.ItemReasoningEnd:
-		return read(item, func(b spool.Block) { d.text(item, spool.PartReasoning, b.MessageID) })
-	case spool.ItemTextContent:
-		return read(item, func(b spool.Delta) { d.text(item, spool.PartText, b.MessageID).grow(b.Delta) })
-	case spool.ItemReasoningContent:
-		return read(item, func(b spool.Delta) { d.text(item, spool.PartReasoning, b.MessageID).grow(b.Delta) })
-	case spool.ItemFile:
-		return read(item, func(f spool.FileShown) {
+	case wire.ItemTextStart, wire.ItemTextEnd:
+		return read(item, func(b wire.Block) { d.text(item, spool.PartText, b.MessageID) })
+	case wire.ItemReasoningStart, wire.ItemReasoningEnd:
+		return read(item, func(b wire.Block) { d.text(item, spool.PartReasoning, b.MessageID) })
+	case wire.ItemTextContent:
+		return read(item, func(b wire.Delta) { d.text(item, spool.PartText, b.MessageID).grow(b.Delta) })
+	case wire.ItemReasoningContent:
+		return read(item, func(b wire.Delta) { d.text(item, spool.PartReasoning, b.MessageID).grow(b.Delta) })
+	case wire.ItemFile:
+		return read(item, func(f wire.FileShown) {
 			p := part{Part: spool.Part{Type: spool.PartFile, Image: f.Image, File: f.File, MIMEType: f.MIMEType, FileName: f.FileName}}
 			if f.Image != "" {
 				p.Type = spool.PartImage
 			}
 			d.part(item, func(*part) bool { return false }, p)
 		})
-	case spool.ItemToolStart:
-		return read(item, func(c spool.ToolStarted) { d.call(item, c.ToolCallID).ToolName = c.ToolName })
-	case spool.ItemToolArgs:
-		return read(item, func(c spool.ToolArgs) { d.call(item, c.ToolCallID).grow(c.Delta) })
-	case spool.ItemToolEnd:
-		return read(item, func(c spool.ToolEnded) {
+	case wire.ItemToolStart:
+		return read(item, func(c wire.ToolStarted) { d.call(item, c.ToolCallID).ToolName = c.ToolName })
+	case wire.ItemToolArgs:
+		return read(item, func(c wire.ToolArgs) { d.call(item, c.ToolCallID).grow(c.Delta) })
+	case wire.ItemToolEnd:
+		return read(item, func(c wire.ToolEnded) {
 			p := d.call(item, c.ToolCallID)
 			p.ToolName, p.Args, p.SentArgs, p.whole = c.ToolName, c.Args, c.SentArgs, true
 		})
-	case spool.ItemSource:
+	case wire.ItemSource:
 		return read(item, func(s spool.Source) {
 			d.part(item, func(p *part) bool { return p.Type == spool.PartSource && p.URL == s.URL && p.Title == s.Title }, part{Part: spool.SourcePart(s, "")})
 		})
-	case spool.ItemToolResult:
-		return read(item, func(c spool.ToolResulted) {
+	case wire.ItemToolResult:
+		return read(item, func(c wire.ToolResulted) {
 			if d.landed.IsZero() {
 				d.landed = item.Offset
 			}
@@ -81,17 +82,17 @@ func (d *draft) add(item spool.Item) error {
 func (p *part) grow(delta string) { p.text = append(p.text, delta...) }
 
 // text returns the part of a block, which begins with the item if it is new.
-func (d *draft) text(item spool.Item, kind spool.PartType, block string) *part {
+func (d *draft) text(item wire.Item, kind spool.PartType, block string) *part {
 	return d.part(item, func(p *part) bool { return p.Type == kind && p.block == block }, part{Part: spool.Part{Type: kind}, block: block})
 }
 
 // call returns the part of a tool call, which begins with the item if it is new.
-func (d *draft) call(item spool.Item, id spool.ToolCallID) *part {
+func (d *draft) call(item wire.Item, id spool.ToolCallID) *part {
 	return d.part(item, func(p *part) bool { return p.Type == spool.PartToolCall && p.ToolCallID == id },
 		part{Part: spool.Part{Type: spool.PartToolCall, ToolCallID: id}})
 }
 
-func (d *draft) part(item spool.Item, is func(*part) bool, otherwise part) *part {
+func (d *draft) part(item wire.Item, is func(*part) bool, otherwise part) *part {
 	for _, p := range slices.Backward(d.parts) {
 		if is(p) {
 			return p
@@ -111,7 +112,7 @@ func (d *draft) messages(thread spool.ThreadID) []spool.Message {
 	if d.agent == "" {
 		run, _, _ = d.stream.Split()
 	}
-	message := func(role spool.Role, began spool.Offset, content spool.Content) spool.Message {
+	message := func(role spool.Role, began wire.Offset, content spool.Content) spool.Message {
 		return spool.Message{
 			ID: spool.MessageID(string(d.stream) + ":" + began.String()), ThreadID: thread, AgentID: d.agent, RunID: run,
 			Role: role, Content: content,

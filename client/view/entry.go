@@ -7,39 +7,40 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // applyEntry applies an entry of the record, or a notice.
-func (t *Thread) applyEntry(e spool.Entry) error {
+func (t *Thread) applyEntry(e wire.Entry) error {
 	t.row.ID = cmp.Or(t.row.ID, e.ThreadID)
 	t.endOf(e)
 	var err error
 	switch e.Type {
-	case spool.NoticeStateChange:
+	case wire.NoticeStateChange:
 		err = decoded(e, t.setState)
-	case spool.NoticeMessageAppended:
+	case wire.NoticeMessageAppended:
 		err = decoded(e, t.appendTurn)
-	case spool.NoticeThreadDeleted:
+	case wire.NoticeThreadDeleted:
 		t.deleted = true
-	case spool.EntryRunStarted:
-		err = decoded(e, func(r spool.RunStarted) {
+	case wire.EntryRunStarted:
+		err = decoded(e, func(r wire.RunStarted) {
 			t.stream, t.drafts = r.StreamID, nil
 			t.parks = slices.DeleteFunc(t.parks, func(p Park) bool { return p.RunID != r.RunID })
 			t.noWait(r.RunID)
 			_ = t.applyWait(e)
 			t.startRun(r, e.CreatedAt)
 		})
-	case spool.EntryRunEnded:
+	case wire.EntryRunEnded:
 		if err = t.applyWait(e); err == nil {
 			t.stream, t.drafts = "", nil
-			err = decoded(e, func(r spool.RunEnded) { t.endRun(r, e.CreatedAt) })
+			err = decoded(e, func(r wire.RunEnded) { t.endRun(r, e.CreatedAt) })
 		}
-	case spool.EntryCallPending:
+	case wire.EntryCallPending:
 		err = t.applyWait(e)
-	case spool.EntryMessagesDropped:
+	case wire.EntryMessagesDropped:
 		err = decoded(e, t.drop)
-	case spool.EntrySteered:
-		err = decoded(e, func(s spool.Steered) { t.steered(s, e.CreatedAt) })
+	case wire.EntrySteered:
+		err = decoded(e, func(s wire.Steered) { t.steered(s, e.CreatedAt) })
 	case noticeTextResult:
 		err = decoded(e, func(r answer) { t.answered(cmp.Or(e.RunID, t.current), r) })
 	default:
@@ -52,7 +53,7 @@ func (t *Thread) applyEntry(e spool.Entry) error {
 }
 
 // decoded calls a function with the payload of an entry.
-func decoded[P any](e spool.Entry, apply func(P)) error {
+func decoded[P any](e wire.Entry, apply func(P)) error {
 	var payload P
 	if err := json.Unmarshal(e.Payload, &payload); err != nil {
 		return &spool.Error{Code: spool.Internal, Message: "the payload of a " + string(e.Type) + " cannot be read", Err: err}
@@ -62,22 +63,22 @@ func decoded[P any](e spool.Entry, apply func(P)) error {
 }
 
 // applyPark applies an entry about a question.
-func (t *Thread) applyPark(e spool.Entry) error {
+func (t *Thread) applyPark(e wire.Entry) error {
 	switch e.Type {
-	case spool.EntryInputRequired:
-		return decoded(e, func(in spool.InputRequired) { t.ask(Park{in.FromRecord(), e.RunID, e.CreatedAt}) })
-	case spool.EntryInputExtended:
-		return decoded(e, func(in spool.InputExtended) {
+	case wire.EntryInputRequired:
+		return decoded(e, func(in wire.InputRequired) { t.ask(Park{in.FromRecord(), e.RunID, e.CreatedAt}) })
+	case wire.EntryInputExtended:
+		return decoded(e, func(in wire.InputExtended) {
 			for i := range t.parks {
 				if t.parks[i].ToolCallID == in.ToolCallID {
 					t.parks[i].ExpiresAt = in.ExpiresAt
 				}
 			}
 		})
-	case spool.EntryInputExpired:
-		return decoded(e, func(in spool.InputExpired) { t.settle(in.ToolCallID) })
-	case spool.EntryHITLResponse:
-		return decoded(e, func(in spool.HITLResponse) { t.settle(in.ToolCallID) })
+	case wire.EntryInputExpired:
+		return decoded(e, func(in wire.InputExpired) { t.settle(in.ToolCallID) })
+	case wire.EntryHITLResponse:
+		return decoded(e, func(in wire.HITLResponse) { t.settle(in.ToolCallID) })
 	default:
 		return nil
 	}
@@ -100,7 +101,7 @@ func (t *Thread) settle(call spool.ToolCallID) {
 }
 
 // setState applies the present state of the thread.
-func (t *Thread) setState(c spool.StateChange) {
+func (t *Thread) setState(c wire.StateChange) {
 	t.stateOf(c)
 	t.row.State = c.State
 	t.parks = slices.DeleteFunc(t.parks, func(p Park) bool { return !c.State.Active() || c.RunID != "" && p.RunID != c.RunID })
@@ -123,7 +124,7 @@ func (t *Thread) setState(c spool.StateChange) {
 	if c.RunID == "" {
 		return
 	}
-	r := t.knownRun(spool.Run{ID: c.RunID, EnqueuedAt: c.EnqueuedAt}, time.Time{})
+	r := t.knownRun(wire.Run{ID: c.RunID, EnqueuedAt: c.EnqueuedAt}, time.Time{})
 	r.State, r.StopReason, r.Error, r.Expired = c.State, c.StopReason, c.Error, c.Expired
 	r.EnqueuedAt, r.StartedAt = cmp.Or(c.EnqueuedAt, r.EnqueuedAt), cmp.Or(c.StartedAt, r.StartedAt)
 	r.EndedAt = c.EndedAt
@@ -146,21 +147,21 @@ func (t *Thread) appendTurn(m spool.Message) {
 			t.ended, t.whole = lastEnd{}, false
 		}
 	}
-	t.queue = slices.DeleteFunc(slices.Clone(t.queue), func(q spool.QueuedRun) bool { return q.RunID == m.RunID })
+	t.queue = slices.DeleteFunc(slices.Clone(t.queue), func(q wire.QueuedRun) bool { return q.RunID == m.RunID })
 }
 
 // steered ends the run of a steer, whose message the view already has.
-func (t *Thread) steered(s spool.Steered, at time.Time) {
-	t.queue = slices.DeleteFunc(slices.Clone(t.queue), func(q spool.QueuedRun) bool { return q.RunID == s.SteerRunID })
+func (t *Thread) steered(s wire.Steered, at time.Time) {
+	t.queue = slices.DeleteFunc(slices.Clone(t.queue), func(q wire.QueuedRun) bool { return q.RunID == s.SteerRunID })
 	if s.SteerRunID == "" {
 		return
 	}
-	r := t.knownRun(spool.Run{ID: s.SteerRunID, EnqueuedAt: s.EnqueuedAt}, at)
-	r.State, r.StopReason = spool.Completed, spool.StopSteered
+	r := t.knownRun(wire.Run{ID: s.SteerRunID, EnqueuedAt: s.EnqueuedAt}, at)
+	r.State, r.StopReason = wire.Completed, wire.StopSteered
 }
 
 // drop removes a message and all after it. A message that the view does not have is older than all that it has.
-func (t *Thread) drop(d spool.MessagesDropped) {
+func (t *Thread) drop(d wire.MessagesDropped) {
 	at := slices.IndexFunc(t.messages, func(m spool.Message) bool { return m.ID == d.FromMessageID })
 	t.messages = t.messages[:max(0, at)]
 	t.drafts, t.parks = nil, nil

@@ -6,14 +6,15 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // missed is a client that has read the whole run r1 and then was away. Now it hears of the run r9, and gets the entries.
-func missed(t *testing.T, state spool.StateChange) *script {
+func missed(t *testing.T, state wire.StateChange) *script {
 	t.Helper()
 
-	s := snap(spool.Completed, 2, userTurn("m1", "r1", "Hello"), saved("m2", "r1", spool.RoleAssistant, spool.TextContent("Hello, Ann.")))
-	s.Runs = []spool.Run{runRow("r1", "", spool.Completed)}
+	s := snap(wire.Completed, 2, userTurn("m1", "r1", "Hello"), saved("m2", "r1", spool.RoleAssistant, spool.TextContent("Hello, Ann.")))
+	s.Runs = []wire.Run{runRow("r1", "", wire.Completed)}
 	c := newScript(t, s)
 	c.now = moment(10)
 	c.state(state)
@@ -23,14 +24,14 @@ func missed(t *testing.T, state spool.StateChange) *script {
 func casesOfMissedRuns(t *testing.T) []viewCase {
 	t.Helper()
 
-	running := spool.StateChange{State: spool.Running, RunID: "r9", EnqueuedAt: moment(40), StartedAt: moment(41)}
+	running := wire.StateChange{State: wire.Running, RunID: "r9", EnqueuedAt: moment(40), StartedAt: moment(41)}
 	accepted := map[spool.RunID]time.Time{}
 	segment := func(c *script, run spool.RunID, n int) {
 		c.run = run
-		stream := spool.NewStreamID(run, n)
-		c.entry(spool.EntryRunStarted, spool.RunStarted{RunID: run, StreamID: stream, Segment: n, EnqueuedAt: accepted[run]})
+		stream := wire.NewStreamID(run, n)
+		c.entry(wire.EntryRunStarted, wire.RunStarted{RunID: run, StreamID: stream, Segment: n, EnqueuedAt: accepted[run]})
 		c.at.Offset.Fence = int64(n)
-		c.item(spool.ItemRunStarted, spool.StreamStarted{ThreadID: "t1", RunID: run, StreamID: stream, Segment: n})
+		c.item(wire.ItemRunStarted, wire.StreamStarted{ThreadID: "t1", RunID: run, StreamID: stream, Segment: n})
 	}
 	var cases []viewCase
 
@@ -42,20 +43,20 @@ func casesOfMissedRuns(t *testing.T) []viewCase {
 	c.say("b1", "Then ")
 	cases = append(cases, c.named("a missed run, in the middle of it"))
 	c.step(1, "", "stop")
-	c.end(spool.SegmentFinished, "", 0)
+	c.end(wire.SegmentFinished, "", 0)
 	c.run = "r3"
 	c.turn("m4", "Now fail")
 	segment(c, "r3", 1)
-	c.end(spool.SegmentError, "model: bad request (status 400)", 0)
+	c.end(wire.SegmentError, "model: bad request (status 400)", 0)
 	c.run = "r4"
 	c.turn("m5", "Stop")
 	segment(c, "r4", 1)
-	c.end(spool.SegmentStopped, "", 0)
+	c.end(wire.SegmentStopped, "", 0)
 	c.run = "r5"
 	c.turn("m6", "Count to one million")
 	segment(c, "r5", 1)
-	c.item(spool.ItemRunFinished, spool.StreamFinished{Status: spool.SegmentFinished, FinishReason: spool.StopMaxSteps})
-	c.entry(spool.EntryRunEnded, spool.RunEnded{RunID: "r5", StreamID: "r5:1", Segment: 1, Status: spool.SegmentFinished, StopReason: spool.StopMaxSteps})
+	c.item(wire.ItemRunFinished, wire.StreamFinished{Status: wire.SegmentFinished, FinishReason: wire.StopMaxSteps})
+	c.entry(wire.EntryRunEnded, wire.RunEnded{RunID: "r5", StreamID: "r5:1", Segment: 1, Status: wire.SegmentFinished, StopReason: wire.StopMaxSteps})
 	cases = append(cases, c.named("missed runs that have finished, failed, were stopped and were cut short"))
 	c.run = "r9"
 	c.turn("m9", "Last")
@@ -65,15 +66,15 @@ func casesOfMissedRuns(t *testing.T) []viewCase {
 
 	// A client that comes back is told the state of the thread first, with all that the run has used.
 	c = newScript(t, nil)
-	c.state(spool.StateChange{
-		State: spool.Completed, RunID: "r1", EnqueuedAt: moment(0), StartedAt: moment(1), EndedAt: moment(2), StopReason: spool.StopCompleted,
+	c.state(wire.StateChange{
+		State: wire.Completed, RunID: "r1", EnqueuedAt: moment(0), StartedAt: moment(1), EndedAt: moment(2), StopReason: wire.StopCompleted,
 		TokensUsed: 15, Usage: &spool.TokenCount{InputTokens: 10, OutputTokens: 5, TotalTokens: 15},
 	})
 	c.turn("m1", "Hello")
 	segment(c, "r1", 1)
 	c.say("b1", "Hello, Ann.")
 	c.step(1, "", "stop")
-	c.end(spool.SegmentFinished, "", 0)
+	c.end(wire.SegmentFinished, "", 0)
 	cases = append(cases, c.named("the end of a run comes before its steps"))
 
 	// An attempt that another one follows at once has no wait, as one that ends its run.
@@ -81,13 +82,13 @@ func casesOfMissedRuns(t *testing.T) []viewCase {
 	c.run = "r2"
 	c.turn("m3", "And then?")
 	segment(c, "r2", 1)
-	c.end(spool.SegmentError, "model: overloaded (status 503)", 2*time.Second)
+	c.end(wire.SegmentError, "model: overloaded (status 503)", 2*time.Second)
 	segment(c, "r2", 2)
-	c.end(spool.SegmentError, "model: overloaded (status 503)", 0)
+	c.end(wire.SegmentError, "model: overloaded (status 503)", 0)
 	segment(c, "r2", 3)
 	c.say("b1", "Then ")
 	c.step(1, "", "stop")
-	c.end(spool.SegmentFinished, "", 0)
+	c.end(wire.SegmentFinished, "", 0)
 	cases = append(cases, c.named("a missed run whose attempts have failed before it has finished"))
 
 	// A missed run with a nested one, which waits and goes on.
@@ -95,13 +96,13 @@ func casesOfMissedRuns(t *testing.T) []viewCase {
 	c.run = "r2"
 	c.turn("m3", "Ask the clerk")
 	segment(c, "r2", 1)
-	c.item(spool.ItemSubagentStarted, spool.SubagentStarted{SubagentID: "n1", Name: "clerk", Depth: 1, ParentID: "r2", CallID: "call_1"})
-	c.end(spool.SegmentParked, "", 0)
+	c.item(wire.ItemSubagentStarted, wire.SubagentStarted{SubagentID: "n1", Name: "clerk", Depth: 1, ParentID: "r2", CallID: "call_1"})
+	c.end(wire.SegmentParked, "", 0)
 	segment(c, "r2", 2)
-	c.item(spool.ItemSubagentStarted, spool.SubagentStarted{SubagentID: "n1", Name: "clerk", Depth: 1, ParentID: "r2", CallID: "call_1"})
-	c.item(spool.ItemSubagentFinished, spool.SubagentFinished{SubagentID: "n1", Status: spool.SubagentCompleted})
+	c.item(wire.ItemSubagentStarted, wire.SubagentStarted{SubagentID: "n1", Name: "clerk", Depth: 1, ParentID: "r2", CallID: "call_1"})
+	c.item(wire.ItemSubagentFinished, wire.SubagentFinished{SubagentID: "n1", Status: wire.SubagentCompleted})
 	c.step(1, "", "stop")
-	c.end(spool.SegmentFinished, "", 0)
+	c.end(wire.SegmentFinished, "", 0)
 	cases = append(cases, c.named("a missed run with a nested one"))
 
 	// A missed steer never had a segment.
@@ -111,8 +112,8 @@ func casesOfMissedRuns(t *testing.T) []viewCase {
 	segment(c, "r2", 1)
 	c.step(1, "", "tool-calls")
 	c.turn("m4", "Left")
-	c.entry(spool.EntrySteered, spool.Steered{RunID: "r2", SteerRunID: "r3", MessageID: "m4", Steps: 1})
-	c.end(spool.SegmentFinished, "", 0)
+	c.entry(wire.EntrySteered, wire.Steered{RunID: "r2", SteerRunID: "r3", MessageID: "m4", Steps: 1})
+	c.end(wire.SegmentFinished, "", 0)
 	cases = append(cases, c.named("a missed run that was steered"))
 
 	// A missed run has overtaken another one. Their entries say when each of them was accepted.
@@ -121,33 +122,33 @@ func casesOfMissedRuns(t *testing.T) []viewCase {
 	c.run = "r3"
 	c.turn("m3", "This first")
 	segment(c, "r3", 1)
-	c.end(spool.SegmentStopped, "", 0)
+	c.end(wire.SegmentStopped, "", 0)
 	c.run = "r2"
 	c.turn("m4", "And then?")
 	segment(c, "r2", 1)
-	c.end(spool.SegmentFinished, "", 0)
+	c.end(wire.SegmentFinished, "", 0)
 	cases = append(cases, c.named("a missed run that has overtaken another one"))
 
 	// The client has left in the middle of a run, which failed.
 	c = hello(t)
 	c.say("b1", "Hel")
 	c.state(running)
-	c.item(spool.ItemRunError, spool.StreamFailed{Status: spool.SegmentError, Error: "model: bad request (status 400)"})
-	c.over(spool.SegmentError, "model: bad request (status 400)", 0)
+	c.item(wire.ItemRunError, wire.StreamFailed{Status: wire.SegmentError, Error: "model: bad request (status 400)"})
+	c.over(wire.SegmentError, "model: bad request (status 400)", 0)
 	cases = append(cases, c.named("a run that has failed while the client was away"))
 
 	// The present run has failed an attempt, and its state says what comes of that.
 	c = hello(t)
-	c.state(spool.StateChange{State: spool.Queued, RunID: "r1", StartedAt: moment(1)})
-	c.item(spool.ItemRunError, spool.StreamFailed{Status: spool.SegmentError, Error: "model: overloaded (status 503)"})
-	c.over(spool.SegmentError, "model: overloaded (status 503)", 0)
+	c.state(wire.StateChange{State: wire.Queued, RunID: "r1", StartedAt: moment(1)})
+	c.item(wire.ItemRunError, wire.StreamFailed{Status: wire.SegmentError, Error: "model: overloaded (status 503)"})
+	c.over(wire.SegmentError, "model: overloaded (status 503)", 0)
 	cases = append(cases, c.named("a failed attempt of the present run, which another one follows at once"))
 
 	// The snapshot has a run that no worker has claimed, and only its entry says when one has.
-	s := snap(spool.Queued, 0, userTurn("m1", "r1", "Hello"))
-	waits := runRow("r1", "", spool.Queued)
+	s := snap(wire.Queued, 0, userTurn("m1", "r1", "Hello"))
+	waits := runRow("r1", "", wire.Queued)
 	waits.StartedAt = waits.EnqueuedAt
-	s.Runs = []spool.Run{waits}
+	s.Runs = []wire.Run{waits}
 	c = newScript(t, s)
 	c.now = moment(10)
 	segment(c, "r1", 1)
@@ -181,13 +182,13 @@ func casesOfAnswers(t *testing.T) []viewCase {
 	c.notice("TEXT_RESULT", text)
 	cases = append(cases, c.named("the same answer to another turn"))
 
-	c = newScript(t, snap(spool.Running, 1, userTurn("m1", "r1", "Hello"), saved("m2", "r1", spool.RoleAssistant, spool.TextContent("Forty-two."))))
-	c.at.Stream, c.at.Offset = "r1:1", spool.Offset{Fence: 1, N: 1}
+	c = newScript(t, snap(wire.Running, 1, userTurn("m1", "r1", "Hello"), saved("m2", "r1", spool.RoleAssistant, spool.TextContent("Forty-two."))))
+	c.at.Stream, c.at.Offset = "r1:1", wire.Offset{Fence: 1, N: 1}
 	end(c)
 	cases = append(cases, c.named("an answer that a snapshot has"))
 
 	c = hello(t)
-	c.notice(spool.NoticeMessageAppended, map[string]any{"role": "user", "content": "Nobody's", "runId": "r1"})
-	c.notice(spool.NoticeMessageAppended, json.RawMessage(`{"id": "", "role": "user", "content": "Nobody's"}`))
+	c.notice(wire.NoticeMessageAppended, map[string]any{"role": "user", "content": "Nobody's", "runId": "r1"})
+	c.notice(wire.NoticeMessageAppended, json.RawMessage(`{"id": "", "role": "user", "content": "Nobody's"}`))
 	return append(cases, c.named("a turn without an id"))
 }

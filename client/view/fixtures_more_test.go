@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 func casesOfNested(t *testing.T) []viewCase {
@@ -16,21 +17,21 @@ func casesOfNested(t *testing.T) []viewCase {
 	c := hello(t)
 	c.call("call_1", "spawn", `{"agent": "clerk"}`)
 	c.call("call_2", "spawn", `{"agent": "scout"}`)
-	c.item(spool.ItemSubagentStarted, spool.SubagentStarted{SubagentID: clerk, Name: "clerk", Depth: 1, ParentID: "r1", CallID: "call_1"})
-	c.item(spool.ItemSubagentStarted, spool.SubagentStarted{SubagentID: scout, Name: "scout", Depth: 1})
-	c.nested(clerk, spool.ItemTextStart, spool.Block{MessageID: "b1", Role: spool.RoleAssistant})
-	c.nested(scout, spool.ItemReasoningContent, spool.Delta{MessageID: "b2", Delta: "Hm"})
-	c.nested(clerk, spool.ItemTextContent, spool.Delta{MessageID: "b1", Delta: "I look"})
+	c.item(wire.ItemSubagentStarted, wire.SubagentStarted{SubagentID: clerk, Name: "clerk", Depth: 1, ParentID: "r1", CallID: "call_1"})
+	c.item(wire.ItemSubagentStarted, wire.SubagentStarted{SubagentID: scout, Name: "scout", Depth: 1})
+	c.nested(clerk, wire.ItemTextStart, wire.Block{MessageID: "b1", Role: spool.RoleAssistant})
+	c.nested(scout, wire.ItemReasoningContent, wire.Delta{MessageID: "b2", Delta: "Hm"})
+	c.nested(clerk, wire.ItemTextContent, wire.Delta{MessageID: "b1", Delta: "I look"})
 	cases = append(cases, c.named("two nested runs say something at the same time"))
-	c.nested(clerk, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: "call_3", ToolName: "look", Args: json.RawMessage(`{}`)})
-	c.nested(clerk, spool.ItemToolResult, spool.ToolResulted{ToolCallID: "call_3", ToolName: "look", Result: json.RawMessage(`1`)})
+	c.nested(clerk, wire.ItemToolEnd, wire.ToolEnded{ToolCallID: "call_3", ToolName: "look", Args: json.RawMessage(`{}`)})
+	c.nested(clerk, wire.ItemToolResult, wire.ToolResulted{ToolCallID: "call_3", ToolName: "look", Result: json.RawMessage(`1`)})
 	c.step(1, clerk, "tool-calls")
-	c.nested(clerk, spool.ItemTextContent, spool.Delta{MessageID: "b3", Delta: "One"})
+	c.nested(clerk, wire.ItemTextContent, wire.Delta{MessageID: "b3", Delta: "One"})
 	cases = append(cases, c.named("a nested step is saved before the step that called it"))
 	c.step(2, clerk, "stop")
-	c.nested(scout, spool.ItemTextContent, spool.Delta{MessageID: "b4", Delta: "Never saved"})
-	c.item(spool.ItemSubagentFinished, spool.SubagentFinished{SubagentID: clerk, Status: spool.SubagentCompleted})
-	c.item(spool.ItemSubagentFinished, spool.SubagentFinished{SubagentID: scout, Status: spool.SubagentFailed, Error: "model: no (status 400)"})
+	c.nested(scout, wire.ItemTextContent, wire.Delta{MessageID: "b4", Delta: "Never saved"})
+	c.item(wire.ItemSubagentFinished, wire.SubagentFinished{SubagentID: clerk, Status: wire.SubagentCompleted})
+	c.item(wire.ItemSubagentFinished, wire.SubagentFinished{SubagentID: scout, Status: wire.SubagentFailed, Error: "model: no (status 400)"})
 	c.result("call_1", "spawn", `{"agentId": "n1", "result": "One"}`)
 	c.result("call_2", "spawn", `{"agentId": "n2", "error": "model: no (status 400)"}`)
 	c.step(1, "", "tool-calls")
@@ -39,7 +40,7 @@ func casesOfNested(t *testing.T) []viewCase {
 	// A step spawns several runs at once, and one of these spawns another. They come in the order of the store.
 	c = hello(t)
 	begin := func(id, parent spool.RunID, depth int) {
-		c.item(spool.ItemSubagentStarted, spool.SubagentStarted{SubagentID: spool.AgentID(id), Name: "clerk", Depth: depth, ParentID: parent, CallID: "call_1"})
+		c.item(wire.ItemSubagentStarted, wire.SubagentStarted{SubagentID: spool.AgentID(id), Name: "clerk", Depth: depth, ParentID: parent, CallID: "call_1"})
 	}
 	c.call("call_1", "spawn", `{"agent": "clerk"}`)
 	c.call("call_2", "spawn", `{"agent": "clerk"}`)
@@ -49,11 +50,11 @@ func casesOfNested(t *testing.T) []viewCase {
 	begin("n11", "n1", 2)
 	begin("n3", "r1", 1)
 	cases = append(cases, c.named("runs that a step has spawned at once are the newest first"))
-	var all []spool.Run
+	var all []wire.Run
 	for _, of := range [][2]spool.RunID{{"n4", "n3"}, {"n3", "r1"}, {"n11", "n1"}, {"n2", "r1"}, {"n1", "r1"}, {"r1", ""}} {
-		all = append(all, runRow(of[0], of[1], spool.Running))
+		all = append(all, runRow(of[0], of[1], wire.Running))
 	}
-	c.snapshot(c.snapRun(spool.Running, "m1", all))
+	c.snapshot(c.snapRun(wire.Running, "m1", all))
 	begin("n4", "n3", 2) // the store had it before the stream
 	begin("n5", "r1", 1)
 	cases = append(cases, c.named("a snapshot of their run has them in the same order"))
@@ -67,7 +68,7 @@ func casesOfNested(t *testing.T) []viewCase {
 	c.call("call_1", "spawn", `{"agent": "clerk"}`)
 	c.call("call_2", "spawn", `{"agent": "clerk"}`)
 	begin("n1", "r1", 1)
-	c.state(spool.StateChange{State: spool.Running, RunID: "r1", EnqueuedAt: moment(0), StartedAt: moment(1), Queue: []spool.QueuedRun{
+	c.state(wire.StateChange{State: wire.Running, RunID: "r1", EnqueuedAt: moment(0), StartedAt: moment(1), Queue: []wire.QueuedRun{
 		{RunID: "r2", Position: 1, WhenBusy: spool.BusySteer, EnqueuedAt: accepted["r2"]},
 		{RunID: "r4", Position: 2, WhenBusy: spool.BusySteer, EnqueuedAt: accepted["r4"]},
 		{RunID: "r3", Position: 3, WhenBusy: spool.BusyEnqueue, EnqueuedAt: accepted["r3"]},
@@ -76,82 +77,82 @@ func casesOfNested(t *testing.T) []viewCase {
 	c.step(1, "", "tool-calls")
 	steer := func(run spool.RunID, turn spool.MessageID) {
 		c.turn(turn, "Left")
-		c.entry(spool.EntrySteered, spool.Steered{RunID: "r1", SteerRunID: run, MessageID: turn, EnqueuedAt: accepted[run], Steps: 1})
+		c.entry(wire.EntrySteered, wire.Steered{RunID: "r1", SteerRunID: run, MessageID: turn, EnqueuedAt: accepted[run], Steps: 1})
 	}
 	steer("r2", "m2")
 	steer("r4", "m3")
 	c.step(2, "", "stop")
-	c.end(spool.SegmentFinished, "", 0)
-	c.state(spool.StateChange{
-		State: spool.Completed, RunID: "r1", EnqueuedAt: moment(0), StartedAt: moment(1), EndedAt: moment(9), StopReason: spool.StopCompleted,
+	c.end(wire.SegmentFinished, "", 0)
+	c.state(wire.StateChange{
+		State: wire.Completed, RunID: "r1", EnqueuedAt: moment(0), StartedAt: moment(1), EndedAt: moment(9), StopReason: wire.StopCompleted,
 	})
 	c.run = "r3"
 	c.turn("m4", "And then?")
-	c.state(spool.StateChange{State: spool.Queued, RunID: "r3", EnqueuedAt: accepted["r3"]})
+	c.state(wire.StateChange{State: wire.Queued, RunID: "r3", EnqueuedAt: accepted["r3"]})
 	cases = append(cases, c.named("runs that were accepted between nested ones"))
-	inStore := []spool.Run{runRow("n2", "r1", spool.Completed)}
+	inStore := []wire.Run{runRow("n2", "r1", wire.Completed)}
 	for _, id := range []spool.RunID{"r4", "r2", "r3"} {
-		r := runRow(id, "", spool.Queued)
+		r := runRow(id, "", wire.Queued)
 		r.EnqueuedAt, r.StartedAt = accepted[id], accepted[id] // no worker has claimed it
 		if id != "r3" {
-			r.State, r.StopReason, r.EndedAt = spool.Completed, spool.StopSteered, moment(5)
+			r.State, r.StopReason, r.EndedAt = wire.Completed, wire.StopSteered, moment(5)
 		}
 		inStore = append(inStore, r)
 	}
-	fresh := snap(spool.Queued, c.seq, userTurn("m1", "r1", "Hello"), userTurn("m2", "r1", "Left"), userTurn("m3", "r1", "Left"), userTurn("m4", "r3", "And then?"))
+	fresh := snap(wire.Queued, c.seq, userTurn("m1", "r1", "Hello"), userTurn("m2", "r1", "Left"), userTurn("m3", "r1", "Left"), userTurn("m4", "r3", "And then?"))
 	fresh.Runs = append(fresh.Runs, inStore...)
-	fresh.Runs = append(fresh.Runs, runRow("n1", "r1", spool.Completed), runRow("r1", "", spool.Completed))
+	fresh.Runs = append(fresh.Runs, runRow("n1", "r1", wire.Completed), runRow("r1", "", wire.Completed))
 	cases = append(cases, newScript(t, fresh).named("a snapshot: runs that were accepted between nested ones"))
-	c.snapshot(c.snapRun(spool.Queued, "m1", fresh.Runs))
+	c.snapshot(c.snapRun(wire.Queued, "m1", fresh.Runs))
 	cases = append(cases, c.named("a snapshot of their run: runs that were accepted between nested ones"))
 
 	// A nested run asks, and continues in the stream of the next segment.
 	c = hello(t)
 	c.call("call_1", "spawn", `{"agent": "clerk"}`)
-	c.item(spool.ItemSubagentStarted, spool.SubagentStarted{SubagentID: clerk, Name: "clerk", Depth: 1})
-	c.nested(clerk, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: "call_2", ToolName: "pay", Args: json.RawMessage(`{"cents": 500}`)})
+	c.item(wire.ItemSubagentStarted, wire.SubagentStarted{SubagentID: clerk, Name: "clerk", Depth: 1})
+	c.nested(clerk, wire.ItemToolEnd, wire.ToolEnded{ToolCallID: "call_2", ToolName: "pay", Args: json.RawMessage(`{"cents": 500}`)})
 	c.step(1, clerk, "tool-calls")
 	c.step(1, "", "tool-calls")
-	ask := spool.InputRequired{
+	ask := wire.InputRequired{
 		ToolCallID: "call_2", ToolName: "pay", AgentID: &clerk, Arguments: json.RawMessage(`{"cents": 500}`), Reason: "approval",
-		InputSchema: json.RawMessage(`{"type": "object"}`), Frames: []spool.ParkFrame{{ToolCallID: "call_1"}},
-		Nested: &spool.NestedCaller{AgentID: clerk, Name: "clerk", Model: "demo", Depth: 1}, Digest: "sha256:2af7", ExpiresAt: moment(59),
+		InputSchema: json.RawMessage(`{"type": "object"}`), Frames: []wire.ParkFrame{{ToolCallID: "call_1"}},
+		Nested: &wire.NestedCaller{AgentID: clerk, Name: "clerk", Model: "demo", Depth: 1}, Digest: "sha256:2af7", ExpiresAt: moment(59),
 	}
-	c.entry(spool.EntryInputRequired, ask)
-	c.item(spool.ItemInputRequired, ask)
-	c.item(spool.ItemRunFinished, spool.StreamFinished{Status: spool.SegmentParked})
+	c.entry(wire.EntryInputRequired, ask)
+	c.item(wire.ItemInputRequired, ask)
+	c.item(wire.ItemRunFinished, wire.StreamFinished{Status: wire.SegmentParked})
 	cases = append(cases, c.named("the stream of a segment ends because a nested run waits"))
-	c.over(spool.SegmentParked, "", 0)
-	c.state(spool.StateChange{State: spool.WaitingForInput, RunID: "r1", StartedAt: moment(1)})
+	c.over(wire.SegmentParked, "", 0)
+	c.state(wire.StateChange{State: wire.WaitingForInput, RunID: "r1", StartedAt: moment(1)})
 	cases = append(cases, c.named("a nested run waits for approval"))
-	c.entry(spool.EntryHITLResponse, spool.HITLResponse{ToolCallID: "call_2", Approved: true, AnsweredBy: "ann", Digest: "sha256:2af7"})
+	c.entry(wire.EntryHITLResponse, wire.HITLResponse{ToolCallID: "call_2", Approved: true, AnsweredBy: "ann", Digest: "sha256:2af7"})
 	c.begin(2)
-	c.item(spool.ItemSubagentStarted, spool.SubagentStarted{SubagentID: clerk, Name: "clerk", Depth: 1})
-	c.nested(clerk, spool.ItemToolResult, spool.ToolResulted{ToolCallID: "call_2", ToolName: "pay", Result: json.RawMessage(`{"paid": true}`)})
+	c.item(wire.ItemSubagentStarted, wire.SubagentStarted{SubagentID: clerk, Name: "clerk", Depth: 1})
+	c.nested(clerk, wire.ItemToolResult, wire.ToolResulted{ToolCallID: "call_2", ToolName: "pay", Result: json.RawMessage(`{"paid": true}`)})
 	c.step(1, clerk, "tool-calls")
-	c.nested(clerk, spool.ItemTextContent, spool.Delta{MessageID: "b1", Delta: "Paid."})
+	c.nested(clerk, wire.ItemTextContent, wire.Delta{MessageID: "b1", Delta: "Paid."})
 	cases = append(cases, c.named("a nested run continues in the next segment"))
 
 	// The end of the stream was lost: the entry says that the runs wait which have not ended, at any depth.
 	c = hello(t)
-	c.item(spool.ItemSubagentStarted, spool.SubagentStarted{SubagentID: clerk, Name: "clerk", Depth: 1, ParentID: "r1", CallID: "call_1"})
-	c.item(spool.ItemSubagentStarted, spool.SubagentStarted{SubagentID: scout, Name: "scout", Depth: 2, ParentID: spool.RunID(clerk), CallID: "call_2"})
-	c.item(spool.ItemSubagentStarted, spool.SubagentStarted{SubagentID: "n3", Name: "cook", Depth: 1, ParentID: "r1", CallID: "call_3"})
-	c.item(spool.ItemSubagentFinished, spool.SubagentFinished{SubagentID: "n3", Status: spool.SubagentCompleted})
-	c.over(spool.SegmentParked, "", 0)
+	c.item(wire.ItemSubagentStarted, wire.SubagentStarted{SubagentID: clerk, Name: "clerk", Depth: 1, ParentID: "r1", CallID: "call_1"})
+	c.item(wire.ItemSubagentStarted, wire.SubagentStarted{SubagentID: scout, Name: "scout", Depth: 2, ParentID: spool.RunID(clerk), CallID: "call_2"})
+	c.item(wire.ItemSubagentStarted, wire.SubagentStarted{SubagentID: "n3", Name: "cook", Depth: 1, ParentID: "r1", CallID: "call_3"})
+	c.item(wire.ItemSubagentFinished, wire.SubagentFinished{SubagentID: "n3", Status: wire.SubagentCompleted})
+	c.over(wire.SegmentParked, "", 0)
 	cases = append(cases, c.named("nested runs wait with their run"))
 	return cases
 }
 
-func question(call spool.ToolCallID, reason string) spool.InputRequired {
-	return spool.InputRequired{
-		ToolCallID: call, ToolName: "send", Arguments: json.RawMessage(`{"to": "ann@example.com"}`), Frames: []spool.ParkFrame{},
+func question(call spool.ToolCallID, reason string) wire.InputRequired {
+	return wire.InputRequired{
+		ToolCallID: call, ToolName: "send", Arguments: json.RawMessage(`{"to": "ann@example.com"}`), Frames: []wire.ParkFrame{},
 		Reason: reason, Digest: "sha256:2af7", ExpiresAt: moment(30), OnExpiry: spool.ExpireExtend,
 	}
 }
 
 // parked returns a run that has asked something.
-func parked(t *testing.T, questions ...spool.InputRequired) *script {
+func parked(t *testing.T, questions ...wire.InputRequired) *script {
 	t.Helper()
 
 	c := hello(t)
@@ -160,11 +161,11 @@ func parked(t *testing.T, questions ...spool.InputRequired) *script {
 	}
 	c.step(1, "", "tool-calls")
 	for _, q := range questions {
-		c.entry(spool.EntryInputRequired, q.InRecord())
-		c.item(spool.ItemInputRequired, q.InRecord())
+		c.entry(wire.EntryInputRequired, q.InRecord())
+		c.item(wire.ItemInputRequired, q.InRecord())
 	}
-	c.end(spool.SegmentParked, "", 0)
-	c.state(spool.StateChange{State: spool.WaitingForInput, RunID: "r1", StartedAt: moment(1)})
+	c.end(wire.SegmentParked, "", 0)
+	c.state(wire.StateChange{State: wire.WaitingForInput, RunID: "r1", StartedAt: moment(1)})
 	return c
 }
 
@@ -173,45 +174,45 @@ func casesOfQuestions(t *testing.T) []viewCase {
 
 	var cases []viewCase
 	c := parked(t, question("call_1", "approval"), question("call_2", "approval"))
-	c.entry(spool.EntryHITLResponse, spool.HITLResponse{ToolCallID: "call_1", Reason: "not on a Friday"})
+	c.entry(wire.EntryHITLResponse, wire.HITLResponse{ToolCallID: "call_1", Reason: "not on a Friday"})
 	cases = append(cases, c.named("one of two questions is answered"))
 
 	c = parked(t, question("call_1", "approval"))
-	c.entry(spool.EntryInputExpiring, spool.InputExpiring{ToolCallID: "call_1", ExpiresAt: moment(30), OnExpiry: spool.ExpireExtend})
-	c.entry(spool.EntryInputExtended, spool.InputExtended{ToolCallID: "call_1", ExpiresAt: moment(45), OnExpiry: spool.ExpireExtend})
+	c.entry(wire.EntryInputExpiring, wire.InputExpiring{ToolCallID: "call_1", ExpiresAt: moment(30), OnExpiry: spool.ExpireExtend})
+	c.entry(wire.EntryInputExtended, wire.InputExtended{ToolCallID: "call_1", ExpiresAt: moment(45), OnExpiry: spool.ExpireExtend})
 	again := question("call_1", "approval")
 	again.ExpiresAt = moment(45)
-	c.entry(spool.EntryInputRequired, again)
+	c.entry(wire.EntryInputRequired, again)
 	cases = append(cases, c.named("a question gets more time"))
-	c.entry(spool.EntryInputExpired, spool.InputExpired{ToolCallID: "call_1"})
+	c.entry(wire.EntryInputExpired, wire.InputExpired{ToolCallID: "call_1"})
 	cases = append(cases, c.named("a question expires"))
 	c.begin(2)
-	c.state(spool.StateChange{State: spool.Running, RunID: "r1", StartedAt: moment(1), Expired: spool.Expired{Questions: 1, Since: moment(45)}})
+	c.state(wire.StateChange{State: wire.Running, RunID: "r1", StartedAt: moment(1), Expired: wire.Expired{Questions: 1, Since: moment(45)}})
 	c.result("call_1", "send", `{"responded": false, "cancelled": true, "reason": "timeout"}`)
 	c.step(1, "", "tool-calls")
 	c.say("b1", "Nobody answered.")
 	cases = append(cases, c.named("a run goes on after nobody answered"))
 
 	c = parked(t, question("call_1", "approval"))
-	c.entry(spool.EntryHITLResponse, spool.HITLResponse{ToolCallID: "call_1", Approved: true})
+	c.entry(wire.EntryHITLResponse, wire.HITLResponse{ToolCallID: "call_1", Approved: true})
 	c.begin(2)
-	second := question("call_1", spool.ParkOutcomeUnknown)
+	second := question("call_1", wire.ParkOutcomeUnknown)
 	second.Occurrence, second.Digest = 2, "sha256:0d2a"
-	c.entry(spool.EntryInputRequired, second.InRecord())
-	c.item(spool.ItemInputRequired, second.InRecord())
-	c.end(spool.SegmentParked, "", 0)
-	c.state(spool.StateChange{State: spool.WaitingForInput, RunID: "r1", StartedAt: moment(1)})
+	c.entry(wire.EntryInputRequired, second.InRecord())
+	c.item(wire.ItemInputRequired, second.InRecord())
+	c.end(wire.SegmentParked, "", 0)
+	c.state(wire.StateChange{State: wire.WaitingForInput, RunID: "r1", StartedAt: moment(1)})
 	cases = append(cases, c.named("the outcome of a call is unknown, and it asks for the second time"))
 
-	budget := question("budget-1", spool.ParkBudget)
+	budget := question("budget-1", wire.ParkBudget)
 	budget.ToolName, budget.Arguments = "budget", json.RawMessage(`{"exhausted": "token_budget", "spent": {"tokens": 990}, "budget": {"tokenBudget": 1000}}`)
 	c = hello(t)
 	c.say("b1", "More costs more.")
 	c.step(1, "", "tool-calls")
-	c.entry(spool.EntryInputRequired, budget.InRecord())
-	c.item(spool.ItemInputRequired, budget.InRecord())
-	c.end(spool.SegmentParked, "", 0)
-	c.state(spool.StateChange{State: spool.WaitingForInput, RunID: "r1", StartedAt: moment(1)})
+	c.entry(wire.EntryInputRequired, budget.InRecord())
+	c.item(wire.ItemInputRequired, budget.InRecord())
+	c.end(wire.SegmentParked, "", 0)
+	c.state(wire.StateChange{State: wire.WaitingForInput, RunID: "r1", StartedAt: moment(1)})
 	cases = append(cases, c.named("a run asks for a larger budget"))
 	return cases
 }
@@ -220,19 +221,19 @@ func casesOfEnds(t *testing.T) []viewCase {
 	t.Helper()
 
 	var cases []viewCase
-	cancelled := spool.StateChange{State: spool.Cancelled, RunID: "r1", StartedAt: moment(1), EndedAt: moment(9), StopReason: spool.StopCancelled}
+	cancelled := wire.StateChange{State: wire.Cancelled, RunID: "r1", StartedAt: moment(1), EndedAt: moment(9), StopReason: wire.StopCancelled}
 	c := hello(t)
 	c.say("b1", "I was about to")
-	c.item(spool.ItemRunFinished, spool.StreamFinished{Status: spool.SegmentStopped, FinishReason: spool.StopCancelled})
-	stopped := runRow("r1", "", spool.Cancelled)
-	stopped.StopReason = spool.StopCancelled
-	c.snapshot(c.snapRun(spool.Cancelled, "m1", []spool.Run{stopped}, saved("m2", "r1", spool.RoleAssistant, spool.TextContent("I was about to"))))
-	c.over(spool.SegmentStopped, "", 0)
+	c.item(wire.ItemRunFinished, wire.StreamFinished{Status: wire.SegmentStopped, FinishReason: wire.StopCancelled})
+	stopped := runRow("r1", "", wire.Cancelled)
+	stopped.StopReason = wire.StopCancelled
+	c.snapshot(c.snapRun(wire.Cancelled, "m1", []wire.Run{stopped}, saved("m2", "r1", spool.RoleAssistant, spool.TextContent("I was about to"))))
+	c.over(wire.SegmentStopped, "", 0)
 	c.state(cancelled)
 	cases = append(cases, c.named("a run is stopped in the middle of a text"))
 
 	c = parked(t, question("call_1", "approval"))
-	c.snapshot(c.snapRun(spool.Cancelled, "m1", []spool.Run{stopped},
+	c.snapshot(c.snapRun(wire.Cancelled, "m1", []wire.Run{stopped},
 		saved("m2", "r1", spool.RoleAssistant, spool.Content{{Type: spool.PartToolCall, ToolCallID: "call_1", ToolName: "send", Args: json.RawMessage(`{"to": "ann@example.com"}`)}}),
 		saved("m3", "r1", spool.RoleTool, spool.Content{{Type: spool.PartToolResult, ToolCallID: "call_1", ToolName: "send", Result: json.RawMessage(`{"cancelled": true, "reason": "stopped"}`)}}),
 	))
@@ -241,16 +242,16 @@ func casesOfEnds(t *testing.T) []viewCase {
 
 	c = hello(t)
 	c.say("b1", "No")
-	c.item(spool.ItemRunError, spool.StreamFailed{Status: spool.SegmentError, Error: "model: bad request (status 400)"})
-	failed := runRow("r1", "", spool.Failed)
-	failed.StopReason, failed.Error = spool.StopFailed, "model: bad request (status 400)"
-	c.snapshot(c.snapRun(spool.Failed, "m1", []spool.Run{failed}))
-	c.over(spool.SegmentError, failed.Error, 0)
-	c.state(spool.StateChange{State: spool.Failed, RunID: "r1", StartedAt: moment(1), EndedAt: moment(9), StopReason: spool.StopFailed, Error: failed.Error})
+	c.item(wire.ItemRunError, wire.StreamFailed{Status: wire.SegmentError, Error: "model: bad request (status 400)"})
+	failed := runRow("r1", "", wire.Failed)
+	failed.StopReason, failed.Error = wire.StopFailed, "model: bad request (status 400)"
+	c.snapshot(c.snapRun(wire.Failed, "m1", []wire.Run{failed}))
+	c.over(wire.SegmentError, failed.Error, 0)
+	c.state(wire.StateChange{State: wire.Failed, RunID: "r1", StartedAt: moment(1), EndedAt: moment(9), StopReason: wire.StopFailed, Error: failed.Error})
 	cases = append(cases, c.named("a run fails"))
 
-	c = newScript(t, snap(spool.Completed, 2, userTurn("m1", "r1", "Hello")))
-	c.notice(spool.NoticeThreadDeleted, spool.ThreadDeleted{ThreadID: "t1"})
+	c = newScript(t, snap(wire.Completed, 2, userTurn("m1", "r1", "Hello")))
+	c.notice(wire.NoticeThreadDeleted, wire.ThreadDeleted{ThreadID: "t1"})
 	cases = append(cases, c.named("a thread is deleted"))
 	return cases
 }
@@ -262,10 +263,10 @@ func casesOfWaits(t *testing.T) []viewCase {
 	c := hello(t)
 	c.call("call_1", "report", `{}`)
 	c.step(1, "", "tool-calls")
-	c.entry(spool.EntryCallPending, spool.CallPending{ToolCallID: "call_1", ToolName: "report", Until: moment(50)})
-	c.entry(spool.EntryCallPending, spool.CallPending{ToolCallID: "call_1", ToolName: "report", Note: "page 3 of 7", Until: moment(50)})
-	c.end(spool.SegmentParked, "", 0)
-	c.state(spool.StateChange{State: spool.WaitingForInput, RunID: "r1", StartedAt: moment(1)})
+	c.entry(wire.EntryCallPending, wire.CallPending{ToolCallID: "call_1", ToolName: "report", Until: moment(50)})
+	c.entry(wire.EntryCallPending, wire.CallPending{ToolCallID: "call_1", ToolName: "report", Note: "page 3 of 7", Until: moment(50)})
+	c.end(wire.SegmentParked, "", 0)
+	c.state(wire.StateChange{State: wire.WaitingForInput, RunID: "r1", StartedAt: moment(1)})
 	cases = append(cases, c.named("the work of a call goes on elsewhere"))
 	c.begin(2)
 	c.result("call_1", "report", `{"pages": 7}`)
@@ -273,22 +274,22 @@ func casesOfWaits(t *testing.T) []viewCase {
 
 	clerk := spool.AgentID("n1")
 	c = hello(t)
-	c.item(spool.ItemSubagentStarted, spool.SubagentStarted{SubagentID: clerk, Name: "clerk", Depth: 1})
-	c.item(spool.ItemProviderWait, spool.ProviderWait{Limit: "requests"})
-	c.item(spool.ItemProviderWait, spool.ProviderWait{AgentID: &clerk, Limit: "tokens"})
+	c.item(wire.ItemSubagentStarted, wire.SubagentStarted{SubagentID: clerk, Name: "clerk", Depth: 1})
+	c.item(wire.ItemProviderWait, wire.ProviderWait{Limit: "requests"})
+	c.item(wire.ItemProviderWait, wire.ProviderWait{AgentID: &clerk, Limit: "tokens"})
 	cases = append(cases, c.named("two agents wait for the provider"))
-	c.nested(clerk, spool.ItemTextStart, spool.Block{MessageID: "b1"})
-	c.item(spool.ItemProviderWait, spool.ProviderWait{Limit: "refused"})
+	c.nested(clerk, wire.ItemTextStart, wire.Block{MessageID: "b1"})
+	c.item(wire.ItemProviderWait, wire.ProviderWait{Limit: "refused"})
 	cases = append(cases, c.named("one agent still waits for the provider"))
-	c.end(spool.SegmentError, "model: slow down (status 429)", 30_000_000_000)
+	c.end(wire.SegmentError, "model: slow down (status 429)", 30_000_000_000)
 	cases = append(cases, c.named("a segment ends while it waits for the provider"))
 
-	s := snap(spool.Queued, 3, userTurn("m1", "r1", "Hello"))
-	s.Runs = []spool.Run{runRow("r1", "", spool.Queued)}
-	for i, e := range []*spool.Entry{
-		spool.NewEntry(spool.EntryRunStarted, "r1", spool.RunStarted{RunID: "r1", StreamID: "r1:1", Segment: 1}),
-		spool.NewEntry(spool.EntryRunEnded, "r1", spool.RunEnded{RunID: "r1", StreamID: "r1:1", Segment: 1, Status: spool.SegmentError, Error: "model: slow down (status 429)", RetryAfterMS: 30000}),
-		spool.NewEntry(spool.EntryCallPending, "r1", spool.CallPending{ToolCallID: "call_1", ToolName: "report", Until: moment(50)}),
+	s := snap(wire.Queued, 3, userTurn("m1", "r1", "Hello"))
+	s.Runs = []wire.Run{runRow("r1", "", wire.Queued)}
+	for i, e := range []*wire.Entry{
+		wire.NewEntry(wire.EntryRunStarted, "r1", wire.RunStarted{RunID: "r1", StreamID: "r1:1", Segment: 1}),
+		wire.NewEntry(wire.EntryRunEnded, "r1", wire.RunEnded{RunID: "r1", StreamID: "r1:1", Segment: 1, Status: wire.SegmentError, Error: "model: slow down (status 429)", RetryAfterMS: 30000}),
+		wire.NewEntry(wire.EntryCallPending, "r1", wire.CallPending{ToolCallID: "call_1", ToolName: "report", Until: moment(50)}),
 	} {
 		e.ThreadID, e.Seq, e.CreatedAt = "t1", int64(i+1), moment(i)
 		s.ActiveEvents = append(s.ActiveEvents, *e)
@@ -301,22 +302,22 @@ func casesOfReconnect(t *testing.T) []viewCase {
 	t.Helper()
 
 	// A client that reads a snapshot in the middle of a text goes on behind it.
-	offset := spool.Offset{Fence: 1, N: 3}
-	s := snap(spool.Running, 1, userTurn("m1", "r1", "Hello"))
-	s.Runs = []spool.Run{runRow("r1", "", spool.Running)}
-	started := spool.NewEntry(spool.EntryRunStarted, "r1", spool.RunStarted{RunID: "r1", StreamID: "r1:1", Segment: 1})
+	offset := wire.Offset{Fence: 1, N: 3}
+	s := snap(wire.Running, 1, userTurn("m1", "r1", "Hello"))
+	s.Runs = []wire.Run{runRow("r1", "", wire.Running)}
+	started := wire.NewEntry(wire.EntryRunStarted, "r1", wire.RunStarted{RunID: "r1", StreamID: "r1:1", Segment: 1})
 	started.ThreadID, started.Seq, started.CreatedAt = "t1", 1, moment(1)
-	s.ActiveEvents = []spool.Entry{*started}
-	s.Stream = &spool.StreamSnapshot{StreamID: "r1:1", RunID: "r1", Offset: &offset, Items: []spool.Item{
-		spool.NewItem(spool.ItemRunStarted, spool.Offset{Fence: 1, N: 1}, 1, spool.StreamStarted{ThreadID: "t1", RunID: "r1", StreamID: "r1:1", Segment: 1}),
-		spool.NewItem(spool.ItemTextStart, spool.Offset{Fence: 1, N: 2}, 1, spool.Block{MessageID: "b1", Role: spool.RoleAssistant}),
-		spool.NewItem(spool.ItemTextContent, offset, 1, spool.Delta{MessageID: "b1", Delta: "Half of "}),
+	s.ActiveEvents = []wire.Entry{*started}
+	s.Stream = &wire.StreamSnapshot{StreamID: "r1:1", RunID: "r1", Offset: &offset, Items: []wire.Item{
+		wire.NewItem(wire.ItemRunStarted, wire.Offset{Fence: 1, N: 1}, 1, wire.StreamStarted{ThreadID: "t1", RunID: "r1", StreamID: "r1:1", Segment: 1}),
+		wire.NewItem(wire.ItemTextStart, wire.Offset{Fence: 1, N: 2}, 1, wire.Block{MessageID: "b1", Role: spool.RoleAssistant}),
+		wire.NewItem(wire.ItemTextContent, offset, 1, wire.Delta{MessageID: "b1", Delta: "Half of "}),
 	}}
 	var cases []viewCase
 	c := newScript(t, s)
 	cases = append(cases, c.named("a snapshot in the middle of a text"))
-	c.state(spool.StateChange{State: spool.Running, RunID: "r1", StartedAt: moment(1)})
-	c.item(spool.ItemTextContent, spool.Delta{MessageID: "b1", Delta: "it."})
+	c.state(wire.StateChange{State: wire.Running, RunID: "r1", StartedAt: moment(1)})
+	c.item(wire.ItemTextContent, wire.Delta{MessageID: "b1", Delta: "it."})
 	cases = append(cases, c.named("a text goes on behind a snapshot"))
 	c.step(1, "", "stop")
 	cases = append(cases, c.named("a text that a snapshot began is saved"))
@@ -324,26 +325,26 @@ func casesOfReconnect(t *testing.T) []viewCase {
 	// What comes again changes nothing: the present state, turns at the cursor, and entries.
 	c = hello(t)
 	c.say("b1", "Hel")
-	c.state(spool.StateChange{State: spool.Running, RunID: "r1", StartedAt: moment(1)})
+	c.state(wire.StateChange{State: wire.Running, RunID: "r1", StartedAt: moment(1)})
 	c.turn("m1", "Hello")
 	c.frames = append(c.frames, c.frames[2])
 	cases = append(cases, c.named("a turn and a state that come again"))
 
 	// A snapshot takes the place of everything when the server cannot send what was missed.
-	whole := snap(spool.Completed, 9, userTurn("m1", "r1", "Hello"), saved("m2", "r1", spool.RoleAssistant, spool.TextContent("Hello, Ann.")))
-	whole.Runs = []spool.Run{runRow("r1", "", spool.Completed)}
+	whole := snap(wire.Completed, 9, userTurn("m1", "r1", "Hello"), saved("m2", "r1", spool.RoleAssistant, spool.TextContent("Hello, Ann.")))
+	whole.Runs = []wire.Run{runRow("r1", "", wire.Completed)}
 	c = hello(t)
 	c.say("b1", "Hel")
 	c.snapshot(whole)
-	c.state(spool.StateChange{State: spool.Completed, RunID: "r1", StartedAt: moment(1), EndedAt: moment(4), StopReason: spool.StopCompleted})
+	c.state(wire.StateChange{State: wire.Completed, RunID: "r1", StartedAt: moment(1), EndedAt: moment(4), StopReason: wire.StopCompleted})
 	cases = append(cases, c.named("a snapshot replaces what was missed"))
 
 	// The present state is that of the next run, before the end of the run that was missed.
 	c = hello(t)
 	c.say("b1", "Hello.")
-	c.state(spool.StateChange{State: spool.Running, RunID: "r2", StartedAt: moment(5)})
+	c.state(wire.StateChange{State: wire.Running, RunID: "r2", StartedAt: moment(5)})
 	c.step(1, "", "stop")
-	c.end(spool.SegmentFinished, "", 0)
+	c.end(wire.SegmentFinished, "", 0)
 	cases = append(cases, c.named("a run that has ended while the client was away"))
 	return cases
 }
@@ -358,9 +359,9 @@ func casesOfUnknown(t *testing.T) []viewCase {
 	c.entry("shop.order:paid", nil)
 	c.notice("ping", map[string]int{"n": 1})
 	c.item("SOMETHING_NEW", map[string]any{"any": []any{"json", 1, nil}})
-	c.item(spool.ItemCustom, spool.Custom{Name: "progress", Value: json.RawMessage(`{"done": 0.5}`)})
+	c.item(wire.ItemCustom, wire.Custom{Name: "progress", Value: json.RawMessage(`{"done": 0.5}`)})
 	c.nested("n1", "SOMETHING_NEW", map[string]int{"any": 1})
-	c.item(spool.ItemTextContent, map[string]any{"messageId": "b1", "delta": "lo", "unknown": true})
-	c.notice(spool.NoticeStateChange, map[string]any{"state": "RUNNING", "runId": "r1", "unknown": map[string]int{"a": 1}})
+	c.item(wire.ItemTextContent, map[string]any{"messageId": "b1", "delta": "lo", "unknown": true})
+	c.notice(wire.NoticeStateChange, map[string]any{"state": "RUNNING", "runId": "r1", "unknown": map[string]int{"a": 1}})
 	return []viewCase{c.named("what a client does not know changes nothing")}
 }

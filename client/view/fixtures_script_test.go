@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // script writes the frames of a case in their order, with the ids that the server would give them.
@@ -13,17 +14,17 @@ type script struct {
 	t      *testing.T
 	start  json.RawMessage
 	frames []framed
-	at     spool.Cursor
+	at     wire.Cursor
 	seq    int64
 	now    time.Time
 	run    spool.RunID
 }
 
 // newScript begins with an empty view, or with a snapshot.
-func newScript(t *testing.T, s *spool.Snapshot) *script {
+func newScript(t *testing.T, s *wire.Snapshot) *script {
 	t.Helper()
 
-	c := &script{t: t, start: json.RawMessage("null"), at: spool.Cursor{Seq: -1}, now: moment(0), run: "r1"}
+	c := &script{t: t, start: json.RawMessage("null"), at: wire.Cursor{Seq: -1}, now: moment(0), run: "r1"}
 	if s != nil {
 		c.start, c.at, c.seq = rawOf(t, s), s.Cursor(), max(0, s.LastEventSeq)
 	}
@@ -62,93 +63,93 @@ func (c *script) entry(kind spool.EntryType, payload any) {
 
 	c.seq++
 	c.now = c.now.Add(time.Second)
-	e := spool.Entry{ThreadID: "t1", Seq: c.seq, Type: kind, Payload: rawOf(c.t, payload), CreatedAt: c.now, RunID: c.run}
+	e := wire.Entry{ThreadID: "t1", Seq: c.seq, Type: kind, Payload: rawOf(c.t, payload), CreatedAt: c.now, RunID: c.run}
 	c.at.Seq = c.seq
-	if started, ok := payload.(spool.RunStarted); ok {
-		c.at.Stream, c.at.Offset = started.StreamID, spool.Offset{}
+	if started, ok := payload.(wire.RunStarted); ok {
+		c.at.Stream, c.at.Offset = started.StreamID, wire.Offset{}
 	}
-	c.add(spool.Frame{Kind: spool.FrameThread, Event: &e}, true)
+	c.add(wire.Frame{Kind: wire.FrameThread, Event: &e}, true)
 }
 
 // notice adds a notice.
 func (c *script) notice(kind spool.EntryType, payload any) {
 	c.t.Helper()
 
-	e := spool.Entry{ThreadID: "t1", Type: kind, Payload: rawOf(c.t, payload), CreatedAt: c.now, RunID: c.run}
-	c.add(spool.Frame{Kind: spool.FrameThread, Event: &e}, false)
+	e := wire.Entry{ThreadID: "t1", Type: kind, Payload: rawOf(c.t, payload), CreatedAt: c.now, RunID: c.run}
+	c.add(wire.Frame{Kind: wire.FrameThread, Event: &e}, false)
 }
 
 // item adds an item of the open stream.
-func (c *script) item(kind spool.ItemType, payload any) {
+func (c *script) item(kind wire.ItemType, payload any) {
 	c.t.Helper()
 
 	c.at.Offset.N++
-	it := spool.NewItem(kind, c.at.Offset, c.seq, payload)
-	c.add(spool.Frame{Kind: spool.FrameStream, StreamID: c.at.Stream, Item: &it}, true)
+	it := wire.NewItem(kind, c.at.Offset, c.seq, payload)
+	c.add(wire.Frame{Kind: wire.FrameStream, StreamID: c.at.Stream, Item: &it}, true)
 }
 
 // snapshot adds a snapshot frame. One of a run has the position that the client has.
-func (c *script) snapshot(s *spool.Snapshot) {
+func (c *script) snapshot(s *wire.Snapshot) {
 	c.t.Helper()
 
 	c.at = s.Cursor()
 	c.seq = max(c.seq, s.LastEventSeq)
-	c.add(spool.Frame{Kind: spool.FrameSnapshot, Snapshot: s}, true)
+	c.add(wire.Frame{Kind: wire.FrameSnapshot, Snapshot: s}, true)
 }
 
 // begin starts a segment of the script's run.
 func (c *script) begin(segment int) {
 	c.t.Helper()
 
-	stream := spool.NewStreamID(c.run, segment)
-	c.entry(spool.EntryRunStarted, spool.RunStarted{RunID: c.run, StreamID: stream, Segment: segment})
+	stream := wire.NewStreamID(c.run, segment)
+	c.entry(wire.EntryRunStarted, wire.RunStarted{RunID: c.run, StreamID: stream, Segment: segment})
 	c.at.Offset.Fence = int64(segment)
-	c.item(spool.ItemRunStarted, spool.StreamStarted{ThreadID: "t1", RunID: c.run, StreamID: stream, Segment: segment})
-	c.state(spool.StateChange{State: spool.Running, RunID: c.run, StartedAt: moment(1)})
+	c.item(wire.ItemRunStarted, wire.StreamStarted{ThreadID: "t1", RunID: c.run, StreamID: stream, Segment: segment})
+	c.state(wire.StateChange{State: wire.Running, RunID: c.run, StartedAt: moment(1)})
 }
 
 // end ends the segment with an item and an entry.
-func (c *script) end(status spool.SegmentStatus, reason string, retry time.Duration) {
+func (c *script) end(status wire.SegmentStatus, reason string, retry time.Duration) {
 	c.t.Helper()
 
-	if status == spool.SegmentError || status == spool.SegmentLost {
-		c.item(spool.ItemRunError, spool.StreamFailed{Status: status, Error: reason, RetryAfterMS: retry.Milliseconds()})
+	if status == wire.SegmentError || status == wire.SegmentLost {
+		c.item(wire.ItemRunError, wire.StreamFailed{Status: status, Error: reason, RetryAfterMS: retry.Milliseconds()})
 	} else {
-		c.item(spool.ItemRunFinished, spool.StreamFinished{Status: status})
+		c.item(wire.ItemRunFinished, wire.StreamFinished{Status: status})
 	}
 	c.over(status, reason, retry)
 }
 
 // over adds the entry that ends the segment.
-func (c *script) over(status spool.SegmentStatus, reason string, retry time.Duration) {
+func (c *script) over(status wire.SegmentStatus, reason string, retry time.Duration) {
 	c.t.Helper()
 
 	run, segment, _ := c.at.Stream.Split()
-	c.entry(spool.EntryRunEnded, spool.RunEnded{
+	c.entry(wire.EntryRunEnded, wire.RunEnded{
 		RunID: run, StreamID: c.at.Stream, Segment: segment, Status: status, Error: reason, RetryAfterMS: retry.Milliseconds(),
 	})
 }
 
-func (c *script) state(s spool.StateChange) {
+func (c *script) state(s wire.StateChange) {
 	c.t.Helper()
 
-	c.notice(spool.NoticeStateChange, s)
+	c.notice(wire.NoticeStateChange, s)
 }
 
 // turn adds a turn of the user.
 func (c *script) turn(id spool.MessageID, text string) {
 	c.t.Helper()
 
-	c.notice(spool.NoticeMessageAppended, userTurn(id, c.run, text))
+	c.notice(wire.NoticeMessageAppended, userTurn(id, c.run, text))
 }
 
 // say adds pieces of a text.
 func (c *script) say(block string, pieces ...string) {
 	c.t.Helper()
 
-	c.item(spool.ItemTextStart, spool.Block{MessageID: block, Role: spool.RoleAssistant})
+	c.item(wire.ItemTextStart, wire.Block{MessageID: block, Role: spool.RoleAssistant})
 	for _, p := range pieces {
-		c.item(spool.ItemTextContent, spool.Delta{MessageID: block, Delta: p})
+		c.item(wire.ItemTextContent, wire.Delta{MessageID: block, Delta: p})
 	}
 }
 
@@ -156,32 +157,32 @@ func (c *script) say(block string, pieces ...string) {
 func (c *script) call(id spool.ToolCallID, name, args string) {
 	c.t.Helper()
 
-	c.item(spool.ItemToolStart, spool.ToolStarted{ToolCallID: id, ToolName: name})
-	c.item(spool.ItemToolEnd, spool.ToolEnded{ToolCallID: id, ToolName: name, Args: json.RawMessage(args)})
+	c.item(wire.ItemToolStart, wire.ToolStarted{ToolCallID: id, ToolName: name})
+	c.item(wire.ItemToolEnd, wire.ToolEnded{ToolCallID: id, ToolName: name, Args: json.RawMessage(args)})
 }
 
 func (c *script) result(id spool.ToolCallID, name, result string) {
 	c.t.Helper()
 
-	c.item(spool.ItemToolResult, spool.ToolResulted{ToolCallID: id, ToolName: name, Result: json.RawMessage(result)})
+	c.item(wire.ItemToolResult, wire.ToolResulted{ToolCallID: id, ToolName: name, Result: json.RawMessage(result)})
 }
 
 // nested adds something that a nested run says.
-func (c *script) nested(agent spool.AgentID, kind spool.ItemType, payload any) {
+func (c *script) nested(agent spool.AgentID, kind wire.ItemType, payload any) {
 	c.t.Helper()
 
-	c.item(spool.ItemSubagentEvent, spool.WrapItem(agent, kind, payload))
+	c.item(wire.ItemSubagentEvent, wire.WrapItem(agent, kind, payload))
 }
 
 // step ends a step of an agent, "" for the run's own.
 func (c *script) step(n int, agent spool.AgentID, reason string) {
 	c.t.Helper()
 
-	s := spool.StepFinished{Step: n, FinishReason: reason, Usage: spool.TokenCount{InputTokens: 10, OutputTokens: 5, TotalTokens: 15}}
+	s := wire.StepFinished{Step: n, FinishReason: reason, Usage: spool.TokenCount{InputTokens: 10, OutputTokens: 5, TotalTokens: 15}}
 	if agent != "" {
 		s.AgentID = &agent
 	}
-	c.item(spool.ItemStepFinished, s)
+	c.item(wire.ItemStepFinished, s)
 }
 
 // named returns the case so far. The script goes on.
@@ -198,31 +199,31 @@ func saved(id spool.MessageID, run spool.RunID, role spool.Role, content spool.C
 }
 
 // snap returns a snapshot of the thread.
-func snap(state spool.State, seq int64, messages ...spool.Message) *spool.Snapshot {
+func snap(state wire.State, seq int64, messages ...spool.Message) *wire.Snapshot {
 	if messages == nil {
 		messages = []spool.Message{}
 	}
-	return &spool.Snapshot{
-		Thread:   spool.Thread{ID: "t1", State: state, Model: "demo", Title: "Hello", CreatedAt: moment(0), UpdatedAt: moment(6)},
-		Messages: messages, Runs: []spool.Run{}, LastEventSeq: seq, ActiveEvents: []spool.Entry{},
+	return &wire.Snapshot{
+		Thread:   wire.Thread{ID: "t1", State: state, Model: "demo", Title: "Hello", CreatedAt: moment(0), UpdatedAt: moment(6)},
+		Messages: messages, Runs: []wire.Run{}, LastEventSeq: seq, ActiveEvents: []wire.Entry{},
 	}
 }
 
 // snapRun returns the snapshot of one run, at the client's position in its stream.
-func (c *script) snapRun(state spool.State, after spool.MessageID, runs []spool.Run, messages ...spool.Message) *spool.Snapshot {
+func (c *script) snapRun(state wire.State, after spool.MessageID, runs []wire.Run, messages ...spool.Message) *wire.Snapshot {
 	s := snap(state, c.seq, messages...)
 	s.AfterMessageID, s.Runs = &after, runs
 	if c.at.Stream != "" {
 		run, _, _ := c.at.Stream.Split()
 		at := c.at.Offset
-		s.Stream = &spool.StreamSnapshot{StreamID: c.at.Stream, RunID: run, Items: []spool.Item{}, Offset: &at}
+		s.Stream = &wire.StreamSnapshot{StreamID: c.at.Stream, RunID: run, Items: []wire.Item{}, Offset: &at}
 	}
 	return s
 }
 
 // runRow returns a run as a snapshot has it.
-func runRow(id, parent spool.RunID, state spool.State) spool.Run {
-	r := spool.Run{ID: id, ThreadID: "t1", Agent: "assistant", Model: "demo", State: state, EnqueuedAt: moment(0), StartedAt: moment(1)}
+func runRow(id, parent spool.RunID, state wire.State) wire.Run {
+	r := wire.Run{ID: id, ThreadID: "t1", Agent: "assistant", Model: "demo", State: state, EnqueuedAt: moment(0), StartedAt: moment(1)}
 	if parent != "" {
 		r.ParentID, r.CallID, r.Depth, r.Agent, r.Prompt = parent, "call_1", 1, "clerk", "Find it"
 	}

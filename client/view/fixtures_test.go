@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/client/view"
+	"github.com/spoolhq/spool/wire"
 )
 
 var update = flag.Bool("update", false, "write spec/fixtures/views.json again")
@@ -52,18 +52,18 @@ func (c viewCase) shown(t *testing.T) json.RawMessage {
 func (c viewCase) applied(t *testing.T) *view.Thread {
 	t.Helper()
 
-	var snapshot *spool.Snapshot
+	var snapshot *wire.Snapshot
 	if err := json.Unmarshal(c.Snapshot, &snapshot); err != nil {
 		t.Fatal(err)
 	}
 	v := view.New(snapshot)
 	for i, f := range c.Frames {
-		var frame spool.Frame
+		var frame wire.Frame
 		if err := json.Unmarshal(f.Frame, &frame); err != nil {
 			t.Fatalf("frame %d: %v", i, err)
 		}
 		if f.ID != nil {
-			at, ok := spool.ParseCursor(*f.ID)
+			at, ok := wire.ParseCursor(*f.ID)
 			if !ok {
 				t.Fatalf("frame %d: id %q", i, *f.ID)
 			}
@@ -227,7 +227,7 @@ func shownSnapshots(t *testing.T) []viewCase {
 	fixture(t, "snapshots", &file)
 	var cases []viewCase
 	for _, c := range file.Snapshots {
-		var s spool.Snapshot
+		var s wire.Snapshot
 		if err := json.Unmarshal(c.Value, &s); err != nil {
 			t.Fatal(err)
 		}

@@ -7,40 +7,41 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // applyItem applies an item of a run stream.
-func (t *Thread) applyItem(stream spool.StreamID, item spool.Item) error {
+func (t *Thread) applyItem(stream wire.StreamID, item wire.Item) error {
 	if stream != t.stream {
 		t.stream, t.drafts, t.waits = stream, nil, nil
 	}
 	switch item.Type {
-	case spool.ItemStepFinished:
-		return read(item, func(s spool.StepFinished) {
+	case wire.ItemStepFinished:
+		return read(item, func(s wire.StepFinished) {
 			t.save(agentOf(s.AgentID))
 			t.use(stream, s)
 			_ = t.came(agentOf(s.AgentID), item)
 		})
-	case spool.ItemProviderWait:
-		return read(item, func(w spool.ProviderWait) {
-			t.waits = slices.DeleteFunc(t.waits, func(other spool.ProviderWait) bool { return agentOf(other.AgentID) == agentOf(w.AgentID) })
+	case wire.ItemProviderWait:
+		return read(item, func(w wire.ProviderWait) {
+			t.waits = slices.DeleteFunc(t.waits, func(other wire.ProviderWait) bool { return agentOf(other.AgentID) == agentOf(w.AgentID) })
 			t.waits = append(t.waits, w)
 		})
-	case spool.ItemRunFinished, spool.ItemRunError:
+	case wire.ItemRunFinished, wire.ItemRunError:
 		t.drafts, t.waits = nil, nil // what no step has finished was not saved, or comes with a snapshot
 		run, _, _ := stream.Split()
-		if err := read(item, func(f spool.StreamFinished) { t.parkNested(run, f.Status) }); err != nil {
+		if err := read(item, func(f wire.StreamFinished) { t.parkNested(run, f.Status) }); err != nil {
 			return err
 		}
 		return read(item, func(a answer) { t.answered(run, a) })
-	case spool.ItemSubagentStarted:
-		return read(item, func(s spool.SubagentStarted) { t.startNested(stream, s) })
-	case spool.ItemSubagentFinished:
+	case wire.ItemSubagentStarted:
+		return read(item, func(s wire.SubagentStarted) { t.startNested(stream, s) })
+	case wire.ItemSubagentFinished:
 		return read(item, t.finishNested)
-	case spool.ItemSubagentEvent:
-		var wrapped spool.SubagentEvent
-		var inner spool.Item
-		if err := read(item, func(e spool.SubagentEvent) { wrapped = e }); err != nil {
+	case wire.ItemSubagentEvent:
+		var wrapped wire.SubagentEvent
+		var inner wire.Item
+		if err := read(item, func(e wire.SubagentEvent) { wrapped = e }); err != nil {
 			return err
 		}
 		if err := json.Unmarshal(wrapped.Event, &inner); err != nil {
@@ -61,7 +62,7 @@ func agentOf(id *spool.AgentID) spool.AgentID {
 }
 
 // read calls a function with the fields of an item.
-func read[F any](item spool.Item, apply func(F)) error {
+func read[F any](item wire.Item, apply func(F)) error {
 	var fields F
 	if err := item.Decode(&fields); err != nil {
 		return unreadable(item, err)
@@ -70,12 +71,12 @@ func read[F any](item spool.Item, apply func(F)) error {
 	return nil
 }
 
-func unreadable(item spool.Item, err error) error {
+func unreadable(item wire.Item, err error) error {
 	return &spool.Error{Code: spool.Internal, Message: "an item " + string(item.Type) + " cannot be read", Err: err}
 }
 
 // applyContent applies something that an agent says.
-func (t *Thread) applyContent(stream spool.StreamID, agent spool.AgentID, item spool.Item) error {
+func (t *Thread) applyContent(stream wire.StreamID, agent spool.AgentID, item wire.Item) error {
 	if !item.Type.Content() {
 		return nil
 	}
@@ -116,7 +117,7 @@ func (t *Thread) save(agent spool.AgentID) {
 
 // use adds what a step has used, which counts for its run and for the dispatched one. A run that has the step already has
 // its usage too, such as that of a snapshot, or after the results of calls that have waited.
-func (t *Thread) use(stream spool.StreamID, s spool.StepFinished) {
+func (t *Thread) use(stream wire.StreamID, s wire.StepFinished) {
 	root, _, _ := stream.Split()
 	agent := spool.RunID(agentOf(s.AgentID))
 	r := t.run(cmp.Or(agent, root))
@@ -132,35 +133,35 @@ func (t *Thread) use(stream spool.StreamID, s spool.StepFinished) {
 }
 
 // startNested adds a nested run, or continues it.
-func (t *Thread) startNested(stream spool.StreamID, s spool.SubagentStarted) {
+func (t *Thread) startNested(stream wire.StreamID, s wire.SubagentStarted) {
 	id := spool.RunID(s.SubagentID)
 	if r := t.run(id); r != nil {
-		r.State = spool.Running
+		r.State = wire.Running
 		return
 	}
 	root, _, _ := stream.Split()
 	parent := cmp.Or(s.ParentID, root)
-	nested := spool.Run{ID: id, ThreadID: t.row.ID, ParentID: parent, CallID: s.CallID, Depth: s.Depth, Agent: s.Name, State: spool.Running}
+	nested := wire.Run{ID: id, ThreadID: t.row.ID, ParentID: parent, CallID: s.CallID, Depth: s.Depth, Agent: s.Name, State: wire.Running}
 	t.insertRun(nested, time.Time{})
 }
 
 // finishNested ends a nested run. What it said after its last finished step was not saved.
-func (t *Thread) finishNested(f spool.SubagentFinished) {
+func (t *Thread) finishNested(f wire.SubagentFinished) {
 	if i := t.draftIndex(f.SubagentID); i >= 0 {
 		t.drafts = slices.Delete(t.drafts, i, i+1)
 	}
-	t.waits = slices.DeleteFunc(t.waits, func(w spool.ProviderWait) bool { return agentOf(w.AgentID) == f.SubagentID })
+	t.waits = slices.DeleteFunc(t.waits, func(w wire.ProviderWait) bool { return agentOf(w.AgentID) == f.SubagentID })
 	r := t.run(spool.RunID(f.SubagentID))
 	if r == nil {
 		return
 	}
 	r.Error = f.Error
 	switch f.Status {
-	case spool.SubagentCompleted:
-		r.State = spool.Completed
-	case spool.SubagentFailed:
-		r.State = spool.Failed
-	case spool.SubagentCancelled:
-		r.State = spool.Cancelled
+	case wire.SubagentCompleted:
+		r.State = wire.Completed
+	case wire.SubagentFailed:
+		r.State = wire.Failed
+	case wire.SubagentCancelled:
+		r.State = wire.Cancelled
 	}
 }

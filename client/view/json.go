@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // MarshalJSON returns the JSON form of what the view shows. spec/events.md describes it, and
@@ -26,10 +27,10 @@ func (t *Thread) MarshalJSON() ([]byte, error) {
 		out.Pending[i] = wirePending(p)
 	}
 	if out.Queue == nil {
-		out.Queue = []spool.QueuedRun{}
+		out.Queue = []wire.QueuedRun{}
 	}
 	if out.ProviderWaits == nil {
-		out.ProviderWaits = []spool.ProviderWait{}
+		out.ProviderWaits = []wire.ProviderWait{}
 	}
 	if t.retry != nil {
 		out.Retry = &wireRetry{t.retry.RunID, t.retry.At, t.retry.Error}
@@ -43,22 +44,22 @@ func (t *Thread) MarshalJSON() ([]byte, error) {
 
 // wireView is the JSON form of a [Thread]. Its fields have the names and the forms of the wire.
 type wireView struct {
-	Thread        wireThread           `json:"thread"`
-	Messages      []wireMessage        `json:"messages"`
-	Drafts        []wireMessage        `json:"drafts"`
-	Parks         []wirePark           `json:"parks"`
-	Pending       []wirePending        `json:"pending"`
-	Runs          []wireRun            `json:"runs"`
-	Queue         []spool.QueuedRun    `json:"queue"`
-	Retry         *wireRetry           `json:"retry"`
-	ProviderWaits []spool.ProviderWait `json:"providerWaits"`
-	Cursor        *string              `json:"cursor"`
-	Deleted       bool                 `json:"deleted,omitempty"`
+	Thread        wireThread          `json:"thread"`
+	Messages      []wireMessage       `json:"messages"`
+	Drafts        []wireMessage       `json:"drafts"`
+	Parks         []wirePark          `json:"parks"`
+	Pending       []wirePending       `json:"pending"`
+	Runs          []wireRun           `json:"runs"`
+	Queue         []wire.QueuedRun    `json:"queue"`
+	Retry         *wireRetry          `json:"retry"`
+	ProviderWaits []wire.ProviderWait `json:"providerWaits"`
+	Cursor        *string             `json:"cursor"`
+	Deleted       bool                `json:"deleted,omitempty"`
 }
 
 // wireThread leaves out the times that the view does not know.
 type wireThread struct {
-	spool.Thread
+	wire.Thread
 
 	CreatedAt time.Time `json:"createdAt,omitzero"`
 	UpdatedAt time.Time `json:"updatedAt,omitzero"`
@@ -92,7 +93,7 @@ func wireMessages(messages []spool.Message) []wireMessage {
 
 // wirePark is a question with the run that waits and the time of the question.
 type wirePark struct {
-	spool.InputRequired
+	wire.InputRequired
 
 	RunID   spool.RunID `json:"runId"`
 	AskedAt time.Time   `json:"askedAt,omitzero"`
@@ -100,7 +101,7 @@ type wirePark struct {
 
 // wirePending is a call whose work goes on elsewhere, with the run that waits.
 type wirePending struct {
-	spool.CallPending
+	wire.CallPending
 
 	RunID spool.RunID `json:"runId"`
 }
@@ -113,15 +114,15 @@ type wireRetry struct {
 
 // wireRun leaves out the times that the view does not know, and the durations that follow from them.
 type wireRun struct {
-	spool.WireRun
+	wire.WireRun
 
 	StartedAt  time.Time `json:"startedAt,omitzero"`
 	DurationMS int64     `json:"durationMs,omitempty"`
 	QueuedMS   int64     `json:"queuedMs,omitempty"`
 }
 
-func wireRunOf(r spool.Run) wireRun {
-	out := wireRun{StartedAt: r.StartedAt, WireRun: spool.WireRun{
+func wireRunOf(r wire.Run) wireRun {
+	out := wireRun{StartedAt: r.StartedAt, WireRun: wire.WireRun{
 		ID: r.ID, ThreadID: r.ThreadID, ParentID: r.ParentID, CallID: r.CallID, Depth: r.Depth, Agent: r.Agent, Model: r.Model,
 		State: r.State, StopReason: r.StopReason, Error: r.Error, StartedBy: r.StartedBy, EnqueuedAt: r.EnqueuedAt, EndedAt: r.EndedAt,
 		MaxSteps: r.MaxSteps, Steps: r.Steps, Attempts: r.Attempts, InputTokens: r.InputTokens, CachedInputTokens: r.CachedInputTokens,

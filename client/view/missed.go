@@ -3,17 +3,17 @@ package view
 import (
 	"slices"
 
-	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Untold returns the runs of which the frames do not say how they are, because the client was away: those that are shown
 // as active though another run has the thread, the active ones nested in a run that is over, and those that have ended at
 // an unknown time, since only an entry said so. A small snapshot has them: see [Thread.Tell].
-func (t *Thread) Untold() []spool.Run {
+func (t *Thread) Untold() []wire.Run {
 	if t.current == "" {
 		return nil // nothing has come behind the snapshot
 	}
-	var out []spool.Run
+	var out []wire.Run
 	for i := range t.runs {
 		if t.untold(&t.runs[i]) {
 			out = append(out, t.runs[i])
@@ -22,12 +22,12 @@ func (t *Thread) Untold() []spool.Run {
 	return out
 }
 
-func (t *Thread) untold(r *spool.Run) bool {
+func (t *Thread) untold(r *wire.Run) bool {
 	if !r.State.Active() {
-		return r.EndedAt.IsZero() && r.Depth == 0 && r.ID != t.current && r.StopReason != spool.StopSteered
+		return r.EndedAt.IsZero() && r.Depth == 0 && r.ID != t.current && r.StopReason != wire.StopSteered
 	}
 	root := t.rootOf(r)
-	if slices.ContainsFunc(t.queue, func(q spool.QueuedRun) bool { return q.RunID == root.ID }) {
+	if slices.ContainsFunc(t.queue, func(q wire.QueuedRun) bool { return q.RunID == root.ID }) {
 		return false
 	}
 	return root.ID != t.current || !root.State.Active()
@@ -35,9 +35,9 @@ func (t *Thread) untold(r *spool.Run) bool {
 
 // Tell takes from a snapshot, of which the messages do not matter, the runs that are over there and [Thread.Untold] here.
 // It reports whether there was one.
-func (t *Thread) Tell(s *spool.Snapshot) (changed bool) {
+func (t *Thread) Tell(s *wire.Snapshot) (changed bool) {
 	for _, r := range t.Untold() {
-		over := func(told spool.Run) bool { return told.ID == r.ID && told.State.Terminal() }
+		over := func(told wire.Run) bool { return told.ID == r.ID && told.State.Terminal() }
 		if at := slices.IndexFunc(s.Runs, over); at >= 0 {
 			t.putRun(s.Runs[at])
 			changed = true
@@ -47,7 +47,7 @@ func (t *Thread) Tell(s *spool.Snapshot) (changed bool) {
 }
 
 // rootOf returns the dispatched run of a nested one, as far up as the view knows.
-func (t *Thread) rootOf(r *spool.Run) *spool.Run {
+func (t *Thread) rootOf(r *wire.Run) *wire.Run {
 	for r.ParentID != "" {
 		parent := t.run(r.ParentID)
 		if parent == nil || parent.Depth >= r.Depth {

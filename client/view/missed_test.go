@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // TestMissedFixtures says of which runs a view does not know how they are, and what it takes from another snapshot, in the
@@ -17,7 +18,7 @@ func TestMissedFixtures(t *testing.T) {
 
 	type shownRun struct {
 		ID      spool.RunID `json:"id"`
-		State   spool.State `json:"state"`
+		State   wire.State  `json:"state"`
 		EndedAt time.Time   `json:"endedAt,omitzero"`
 	}
 	var file struct {
@@ -25,7 +26,7 @@ func TestMissedFixtures(t *testing.T) {
 			viewCase
 
 			Untold []spool.RunID
-			Told   *spool.Snapshot
+			Told   *wire.Snapshot
 			Shown  []shownRun
 		}
 	}

@@ -1,11 +1,15 @@
 package view
 
+import (
+	"github.com/spoolhq/spool/wire"
+)
+
 import "github.com/spoolhq/spool"
 
 // lastEnd is the end of the last segment that the view has, or what stands for it.
 type lastEnd struct {
 	run    spool.RunID
-	status spool.SegmentStatus
+	status wire.SegmentStatus
 }
 
 // Settled reports whether the view has all that the thread's last run has said: the run has ended, or it waits for an
@@ -13,21 +17,21 @@ type lastEnd struct {
 // a program that waits for an answer waits until the view is settled, and not for a state.
 func (t *Thread) Settled() bool {
 	switch {
-	case t.row.State == spool.Idle:
+	case t.row.State == wire.Idle:
 		return true
-	case t.row.State == spool.Queued, t.row.State == spool.Running, t.stream != "":
+	case t.row.State == wire.Queued, t.row.State == wire.Running, t.stream != "":
 		return false
 	case t.whole:
 		return true
-	case t.row.State == spool.WaitingForInput:
-		return len(t.parks)+len(t.pending) > 0 && t.ended == lastEnd{t.current, spool.SegmentParked}
+	case t.row.State == wire.WaitingForInput:
+		return len(t.parks)+len(t.pending) > 0 && t.ended == lastEnd{t.current, wire.SegmentParked}
 	case t.behind():
 		return false
 	case t.ended.run == t.current:
-		return t.row.State != spool.Completed || t.ended.status == spool.SegmentFinished
+		return t.row.State != wire.Completed || t.ended.status == wire.SegmentFinished
 	default: // the run never had a segment
 		r := t.run(t.current)
-		return r != nil && t.row.State != spool.Completed && (r.StartedAt.IsZero() || r.StartedAt.Equal(r.EnqueuedAt))
+		return r != nil && t.row.State != wire.Completed && (r.StartedAt.IsZero() || r.StartedAt.Equal(r.EnqueuedAt))
 	}
 }
 
@@ -52,7 +56,7 @@ func (t *Thread) behind() bool {
 }
 
 // stateOf keeps which run a state is about. A snapshot is whole until its state changes.
-func (t *Thread) stateOf(c spool.StateChange) {
+func (t *Thread) stateOf(c wire.StateChange) {
 	t.whole = t.whole && c.State == t.row.State && (c.RunID == t.current || t.current == "")
 	if c.RunID != "" {
 		t.current = c.RunID
@@ -60,11 +64,11 @@ func (t *Thread) stateOf(c spool.StateChange) {
 }
 
 // endOf keeps the end of a segment. An answer continues a run, so the end before it is none any more.
-func (t *Thread) endOf(e spool.Entry) {
+func (t *Thread) endOf(e wire.Entry) {
 	switch e.Type {
-	case spool.EntryRunEnded:
-		_ = decoded(e, func(r spool.RunEnded) { t.ended = lastEnd{r.RunID, r.Status} })
-	case spool.EntryRunStarted, spool.EntryHITLResponse, spool.EntryInputExpired:
+	case wire.EntryRunEnded:
+		_ = decoded(e, func(r wire.RunEnded) { t.ended = lastEnd{r.RunID, r.Status} })
+	case wire.EntryRunStarted, wire.EntryHITLResponse, wire.EntryInputExpired:
 		t.ended, t.whole = lastEnd{}, false
 	default:
 	}
@@ -73,22 +77,22 @@ func (t *Thread) endOf(e spool.Entry) {
 // restsIn keeps that the last segment of the run that waits in a snapshot has ended, for an answer or to be tried again.
 // A stop then ends the run without another segment.
 func (t *Thread) restsIn() {
-	waits := t.row.State == spool.WaitingForInput || t.row.State == spool.Queued
+	waits := t.row.State == wire.WaitingForInput || t.row.State == wire.Queued
 	for _, r := range t.runs {
 		if waits && r.ParentID == "" && r.State == t.row.State && !r.StartedAt.IsZero() {
-			t.ended = lastEnd{r.ID, spool.SegmentParked}
+			t.ended = lastEnd{r.ID, wire.SegmentParked}
 			return
 		}
 	}
 }
 
 // endedIn keeps that the snapshot of a run says how the run has ended.
-func (t *Thread) endedIn(s *spool.Snapshot, run spool.RunID) {
+func (t *Thread) endedIn(s *wire.Snapshot, run spool.RunID) {
 	if !s.Thread.State.Terminal() || s.Stream != nil && s.Stream.End == nil || run != t.current {
 		return
 	}
-	t.ended = lastEnd{run: run, status: spool.SegmentStopped}
-	if s.Thread.State == spool.Completed {
-		t.ended.status = spool.SegmentFinished
+	t.ended = lastEnd{run: run, status: wire.SegmentStopped}
+	if s.Thread.State == wire.Completed {
+		t.ended.status = wire.SegmentFinished
 	}
 }

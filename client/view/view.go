@@ -10,20 +10,21 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Thread is what a client shows of a thread. It is not safe for concurrent use. What its methods return is
 // valid until the next Apply, and must not be changed.
 type Thread struct {
-	row      spool.Thread
+	row      wire.Thread
 	messages []spool.Message
-	runs     []spool.Run
-	queue    []spool.QueuedRun
+	runs     []wire.Run
+	queue    []wire.QueuedRun
 	parks    []Park
 	pending  []PendingCall
 	retry    *Retry
-	waits    []spool.ProviderWait
-	cursor   *spool.Cursor
+	waits    []wire.ProviderWait
+	cursor   *wire.Cursor
 	seq      int64 // the last record entry
 	deleted  bool
 	// current is the run of the state, and ended the end of the last segment. whole says that the present state is
@@ -32,14 +33,14 @@ type Thread struct {
 	ended   lastEnd
 	whole   bool
 	// stream is the stream of the present segment. Empty: none is open.
-	stream spool.StreamID
+	stream wire.StreamID
 	// drafts have what agents said since their last finished step, in the order in which they began.
 	drafts []*draft
 }
 
 // Park is a question that waits for an answer.
 type Park struct {
-	spool.InputRequired
+	wire.InputRequired
 
 	// RunID is the run that waits.
 	RunID spool.RunID
@@ -48,7 +49,7 @@ type Park struct {
 }
 
 // New returns the view of a thread with the snapshot. Nil: an empty view, for a follower without a cursor.
-func New(s *spool.Snapshot) *Thread {
+func New(s *wire.Snapshot) *Thread {
 	t := &Thread{}
 	if s != nil {
 		t.replace(s)
@@ -57,10 +58,10 @@ func New(s *spool.Snapshot) *Thread {
 }
 
 // Row returns the thread itself, with its state and title.
-func (t *Thread) Row() spool.Thread { return t.row }
+func (t *Thread) Row() wire.Thread { return t.row }
 
 // State returns the state of the thread.
-func (t *Thread) State() spool.State { return t.row.State }
+func (t *Thread) State() wire.State { return t.row.State }
 
 // Deleted reports whether the thread was deleted.
 func (t *Thread) Deleted() bool { return t.deleted }
@@ -89,30 +90,30 @@ func (t *Thread) Parks() []Park { return t.parks }
 
 // Runs returns the runs that the view knows, the newest first, with those that are nested in a run before it. A run that
 // came with the stream has only some fields until a snapshot replaces it.
-func (t *Thread) Runs() []spool.Run { return t.runs }
+func (t *Thread) Runs() []wire.Run { return t.runs }
 
 // Queue returns the runs that wait for the thread, the next one first.
-func (t *Thread) Queue() []spool.QueuedRun { return t.queue }
+func (t *Thread) Queue() []wire.QueuedRun { return t.queue }
 
 // Cursor returns the position from which to follow on. Nil: the view is empty.
-func (t *Thread) Cursor() *spool.Cursor { return t.cursor }
+func (t *Thread) Cursor() *wire.Cursor { return t.cursor }
 
 // Apply adds a frame. Frames come in the order in which a follower gets them, and a snapshot of the thread has
 // all its messages. A frame of a record entry that
 // the view already has changes nothing, nor does one of an unknown kind. Apply returns an error for a known
 // kind that cannot be decoded, and then leaves the view as it was.
-func (t *Thread) Apply(f spool.Frame) error {
+func (t *Thread) Apply(f wire.Frame) error {
 	var err error
 	switch {
-	case f.Kind == spool.FrameThread && f.Event != nil && f.Event.Seq > 0 && f.Event.Seq <= t.seq:
+	case f.Kind == wire.FrameThread && f.Event != nil && f.Event.Seq > 0 && f.Event.Seq <= t.seq:
 		return nil
-	case f.Kind == spool.FrameThread && f.Event != nil:
+	case f.Kind == wire.FrameThread && f.Event != nil:
 		err = t.applyEntry(*f.Event)
-	case f.Kind == spool.FrameStream && f.Item != nil:
+	case f.Kind == wire.FrameStream && f.Item != nil:
 		err = t.applyItem(f.StreamID, *f.Item)
-	case f.Kind == spool.FrameSnapshot && f.Snapshot != nil && f.Snapshot.AfterMessageID != nil:
+	case f.Kind == wire.FrameSnapshot && f.Snapshot != nil && f.Snapshot.AfterMessageID != nil:
 		t.correct(f.Snapshot)
-	case f.Kind == spool.FrameSnapshot && f.Snapshot != nil:
+	case f.Kind == wire.FrameSnapshot && f.Snapshot != nil:
 		t.replace(f.Snapshot)
 	}
 	if err == nil && f.Cursor != nil {
@@ -122,7 +123,7 @@ func (t *Thread) Apply(f spool.Frame) error {
 }
 
 // replace takes everything from a snapshot of the thread.
-func (t *Thread) replace(s *spool.Snapshot) {
+func (t *Thread) replace(s *wire.Snapshot) {
 	at := s.Cursor()
 	*t = Thread{
 		row: s.Thread, messages: slices.Clone(s.Messages), runs: byFamily(slices.Clone(s.Runs)), queue: s.Queue,
@@ -134,7 +135,7 @@ func (t *Thread) replace(s *spool.Snapshot) {
 
 // catchUp applies the open questions and the stream of a snapshot. What cannot be decoded is left out, because
 // the rest of the snapshot is still right.
-func (t *Thread) catchUp(s *spool.Snapshot) {
+func (t *Thread) catchUp(s *wire.Snapshot) {
 	t.parks, t.drafts, t.stream = nil, nil, ""
 	t.waits = nil
 	t.noWait("")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/client/view"
+	"github.com/spoolhq/spool/wire"
 )
 
 // fixture reads spec/fixtures/<name>.json.
@@ -73,7 +74,7 @@ func compact(text json.RawMessage) string {
 type transcript struct {
 	Frames []struct {
 		ID    *string
-		Frame spool.Frame
+		Frame wire.Frame
 	}
 }
 
@@ -82,7 +83,7 @@ func (tr transcript) apply(t *testing.T, v *view.Thread, from, to int) {
 
 	for _, f := range tr.Frames[from:to] {
 		if f.ID != nil {
-			at, ok := spool.ParseCursor(*f.ID)
+			at, ok := wire.ParseCursor(*f.ID)
 			if !ok {
 				t.Fatalf("id %q", *f.ID)
 			}
@@ -128,7 +129,7 @@ func TestTranscript(t *testing.T) {
 		}
 	}
 	tr.apply(t, v, done, len(tr.Frames))
-	if runs := v.Runs(); v.State() != spool.Completed || len(runs) != 2 || runs[0].ID != "r2" || runs[0].TotalTokens != 65 {
+	if runs := v.Runs(); v.State() != wire.Completed || len(runs) != 2 || runs[0].ID != "r2" || runs[0].TotalTokens != 65 {
 		t.Errorf("state %s, runs %+v", v.State(), v.Runs())
 	}
 }
@@ -141,7 +142,7 @@ func TestSnapshots(t *testing.T) {
 		Snapshots []struct {
 			Name   string
 			Cursor string
-			Value  spool.Snapshot
+			Value  wire.Snapshot
 		}
 	}
 	fixture(t, "snapshots", &all)
@@ -154,7 +155,7 @@ func TestSnapshots(t *testing.T) {
 			t.Errorf("%s: cursor %s, state %s, %d messages", c.Name, v.Cursor(), v.State(), len(v.Messages()))
 		}
 		again := view.New(&all.Snapshots[1].Value)
-		if err := again.Apply(spool.Frame{Kind: spool.FrameSnapshot, Snapshot: &c.Value}); err != nil {
+		if err := again.Apply(wire.Frame{Kind: wire.FrameSnapshot, Snapshot: &c.Value}); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(show(v), show(again)); diff != "" {
@@ -167,25 +168,25 @@ func TestUnreadable(t *testing.T) {
 	t.Parallel()
 
 	v := view.New(nil)
-	for _, f := range []spool.Frame{
+	for _, f := range []wire.Frame{
 		{Kind: "new"},
-		{Kind: spool.FrameThread, Event: &spool.Entry{Type: "NEW_ENTRY", Seq: 1}},
-		{Kind: spool.FrameStream, StreamID: "r1:1", Item: &spool.Item{Type: "NEW_ITEM", Data: json.RawMessage(`{}`)}},
+		{Kind: wire.FrameThread, Event: &wire.Entry{Type: "NEW_ENTRY", Seq: 1}},
+		{Kind: wire.FrameStream, StreamID: "r1:1", Item: &wire.Item{Type: "NEW_ITEM", Data: json.RawMessage(`{}`)}},
 	} {
 		if err := v.Apply(f); err != nil {
 			t.Errorf("%+v: %v", f, err)
 		}
 	}
-	for _, f := range []spool.Frame{
-		{Kind: spool.FrameThread, Event: &spool.Entry{Type: spool.EntryMessagesDropped, Seq: 2, Payload: json.RawMessage(`[]`)}},
-		{Kind: spool.FrameStream, StreamID: "r1:1", Item: &spool.Item{Type: spool.ItemTextContent, Data: json.RawMessage(`[]`)}},
-		{Kind: spool.FrameStream, StreamID: "r1:1", Item: &spool.Item{Type: spool.ItemSubagentEvent, Data: json.RawMessage(`{"event":3}`)}},
+	for _, f := range []wire.Frame{
+		{Kind: wire.FrameThread, Event: &wire.Entry{Type: wire.EntryMessagesDropped, Seq: 2, Payload: json.RawMessage(`[]`)}},
+		{Kind: wire.FrameStream, StreamID: "r1:1", Item: &wire.Item{Type: wire.ItemTextContent, Data: json.RawMessage(`[]`)}},
+		{Kind: wire.FrameStream, StreamID: "r1:1", Item: &wire.Item{Type: wire.ItemSubagentEvent, Data: json.RawMessage(`{"event":3}`)}},
 	} {
 		if err := v.Apply(f); spool.CodeOf(err) != spool.Internal {
 			t.Errorf("%+v: %v", f, err)
 		}
 	}
-	if err := v.Apply(spool.Frame{Kind: spool.FrameThread, Event: &spool.Entry{Type: spool.EntryMessagesDropped, Seq: 2, Payload: json.RawMessage(`{}`)}}); err != nil {
+	if err := v.Apply(wire.Frame{Kind: wire.FrameThread, Event: &wire.Entry{Type: wire.EntryMessagesDropped, Seq: 2, Payload: json.RawMessage(`{}`)}}); err != nil {
 		t.Error(err)
 	}
 }
@@ -196,41 +197,41 @@ func TestNested(t *testing.T) {
 
 	v := view.New(nil)
 	n := int64(0)
-	item := func(kind spool.ItemType, payload any) {
+	item := func(kind wire.ItemType, payload any) {
 		n++
-		it := spool.NewItem(kind, spool.Offset{Fence: 1, N: n}, 1, payload)
-		if err := v.Apply(spool.Frame{Kind: spool.FrameStream, StreamID: "r1:1", Item: &it}); err != nil {
+		it := wire.NewItem(kind, wire.Offset{Fence: 1, N: n}, 1, payload)
+		if err := v.Apply(wire.Frame{Kind: wire.FrameStream, StreamID: "r1:1", Item: &it}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	agent := spool.AgentID("n1")
-	item(spool.ItemToolStart, spool.ToolStarted{ToolCallID: "c1", ToolName: "spawn"})
-	item(spool.ItemToolArgs, spool.ToolArgs{ToolCallID: "c1", Delta: `{"na`})
+	item(wire.ItemToolStart, wire.ToolStarted{ToolCallID: "c1", ToolName: "spawn"})
+	item(wire.ItemToolArgs, wire.ToolArgs{ToolCallID: "c1", Delta: `{"na`})
 	want := "\n... assistant [tool-call spawn\"{\\\"na\"]\n"
 	if got := show(v); got != want {
 		t.Errorf("half a call: %q, want %q", got, want)
 	}
-	item(spool.ItemToolEnd, spool.ToolEnded{ToolCallID: "c1", ToolName: "spawn", Args: json.RawMessage(`{}`)})
-	item(spool.ItemSubagentStarted, spool.SubagentStarted{SubagentID: agent, Name: "clerk", Depth: 1})
-	item(spool.ItemSubagentEvent, spool.WrapItem(agent, spool.ItemTextStart, spool.Block{MessageID: "m1"}))
-	item(spool.ItemSubagentEvent, spool.WrapItem(agent, spool.ItemTextContent, spool.Delta{MessageID: "m1", Delta: "One"}))
-	item(spool.ItemStepFinished, spool.StepFinished{Step: 1, AgentID: &agent})
-	item(spool.ItemSubagentEvent, spool.WrapItem(agent, spool.ItemReasoningContent, spool.Delta{MessageID: "m2", Delta: "Hm"}))
+	item(wire.ItemToolEnd, wire.ToolEnded{ToolCallID: "c1", ToolName: "spawn", Args: json.RawMessage(`{}`)})
+	item(wire.ItemSubagentStarted, wire.SubagentStarted{SubagentID: agent, Name: "clerk", Depth: 1})
+	item(wire.ItemSubagentEvent, wire.WrapItem(agent, wire.ItemTextStart, wire.Block{MessageID: "m1"}))
+	item(wire.ItemSubagentEvent, wire.WrapItem(agent, wire.ItemTextContent, wire.Delta{MessageID: "m1", Delta: "One"}))
+	item(wire.ItemStepFinished, wire.StepFinished{Step: 1, AgentID: &agent})
+	item(wire.ItemSubagentEvent, wire.WrapItem(agent, wire.ItemReasoningContent, wire.Delta{MessageID: "m2", Delta: "Hm"}))
 	want = "\nassistant of a nested run [text One]\n... assistant [tool-call spawn{}]\n... assistant of a nested run [reasoning Hm]\n"
 	if diff := cmp.Diff(want, show(v)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if r := v.Runs()[0]; r.ID != "n1" || r.ParentID != "r1" || r.Agent != "clerk" || r.State != spool.Running {
+	if r := v.Runs()[0]; r.ID != "n1" || r.ParentID != "r1" || r.Agent != "clerk" || r.State != wire.Running {
 		t.Errorf("run %+v", r)
 	}
-	item(spool.ItemSubagentFinished, spool.SubagentFinished{SubagentID: agent, Status: spool.SubagentFailed, Error: "no"})
-	item(spool.ItemToolResult, spool.ToolResulted{ToolCallID: "c1", ToolName: "spawn", Result: json.RawMessage(`1`)})
-	item(spool.ItemStepFinished, spool.StepFinished{Step: 1})
+	item(wire.ItemSubagentFinished, wire.SubagentFinished{SubagentID: agent, Status: wire.SubagentFailed, Error: "no"})
+	item(wire.ItemToolResult, wire.ToolResulted{ToolCallID: "c1", ToolName: "spawn", Result: json.RawMessage(`1`)})
+	item(wire.ItemStepFinished, wire.StepFinished{Step: 1})
 	want = "\nassistant of a nested run [text One]\nassistant [tool-call spawn{}]\ntool [tool-result spawn1]\n"
 	if diff := cmp.Diff(want, show(v)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if r := v.Runs()[0]; r.State != spool.Failed || r.Error != "no" {
+	if r := v.Runs()[0]; r.State != wire.Failed || r.Error != "no" {
 		t.Errorf("run %+v", r)
 	}
 	seen := make(map[spool.MessageID]bool)
@@ -240,64 +241,64 @@ func TestNested(t *testing.T) {
 		}
 		seen[m.ID] = true
 	}
-	item(spool.ItemTextContent, spool.Delta{MessageID: "m3", Delta: "Lost"})
-	item(spool.ItemRunError, spool.StreamFailed{Status: spool.SegmentError})
+	item(wire.ItemTextContent, wire.Delta{MessageID: "m3", Delta: "Lost"})
+	item(wire.ItemRunError, wire.StreamFailed{Status: wire.SegmentError})
 	if diff := cmp.Diff(want, show(v)); diff != "" {
 		t.Errorf("after an error (-want +got):\n%s", diff)
 	}
 }
 
 // entry returns a frame of an entry, or of a notice for the seq 0.
-func entry(seq int64, kind spool.EntryType, payload any) spool.Frame {
-	e := spool.NewEntry(kind, "r1", payload)
+func entry(seq int64, kind spool.EntryType, payload any) wire.Frame {
+	e := wire.NewEntry(kind, "r1", payload)
 	e.Seq, e.ThreadID = seq, "t1"
-	return spool.Frame{Kind: spool.FrameThread, Event: e}
+	return wire.Frame{Kind: wire.FrameThread, Event: e}
 }
 
 // item returns a frame of an item of the stream r1:1.
-func item(n int64, kind spool.ItemType, payload any) spool.Frame {
-	it := spool.NewItem(kind, spool.Offset{Fence: 1, N: n}, 1, payload)
-	return spool.Frame{Kind: spool.FrameStream, StreamID: "r1:1", Item: &it}
+func item(n int64, kind wire.ItemType, payload any) wire.Frame {
+	it := wire.NewItem(kind, wire.Offset{Fence: 1, N: n}, 1, payload)
+	return wire.Frame{Kind: wire.FrameStream, StreamID: "r1:1", Item: &it}
 }
 
 func TestFrames(t *testing.T) {
 	t.Parallel()
 
-	turn := entry(0, spool.NoticeMessageAppended, spool.Message{ID: "m1", Role: spool.RoleUser, RunID: "r1", Content: spool.TextContent("Hi")})
-	ask := entry(2, spool.EntryInputRequired, spool.InputRequired{ToolCallID: "c1", ToolName: "send", Arguments: json.RawMessage(`{}`)})
-	state := func(s spool.State, run spool.RunID) spool.Frame {
-		return entry(0, spool.NoticeStateChange, spool.StateChange{State: s, RunID: run})
+	turn := entry(0, wire.NoticeMessageAppended, spool.Message{ID: "m1", Role: spool.RoleUser, RunID: "r1", Content: spool.TextContent("Hi")})
+	ask := entry(2, wire.EntryInputRequired, wire.InputRequired{ToolCallID: "c1", ToolName: "send", Arguments: json.RawMessage(`{}`)})
+	state := func(s wire.State, run spool.RunID) wire.Frame {
+		return entry(0, wire.NoticeStateChange, wire.StateChange{State: s, RunID: run})
 	}
-	text := func(n int64) spool.Frame {
-		return item(n, spool.ItemTextContent, spool.Delta{MessageID: "b", Delta: "Hm"})
+	text := func(n int64) wire.Frame {
+		return item(n, wire.ItemTextContent, wire.Delta{MessageID: "b", Delta: "Hm"})
 	}
-	call := func(n int64, id spool.ToolCallID) spool.Frame {
-		return item(n, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: id, ToolName: string(id)})
+	call := func(n int64, id spool.ToolCallID) wire.Frame {
+		return item(n, wire.ItemToolEnd, wire.ToolEnded{ToolCallID: id, ToolName: string(id)})
 	}
-	result := func(n int64, id spool.ToolCallID) spool.Frame {
-		return item(n, spool.ItemToolResult, spool.ToolResulted{ToolCallID: id, ToolName: string(id), Result: json.RawMessage(`1`)})
+	result := func(n int64, id spool.ToolCallID) wire.Frame {
+		return item(n, wire.ItemToolResult, wire.ToolResulted{ToolCallID: id, ToolName: string(id), Result: json.RawMessage(`1`)})
 	}
 	for name, c := range map[string]struct {
-		frames []spool.Frame
+		frames []wire.Frame
 		want   string
 	}{
-		"a turn that comes again":     {[]spool.Frame{turn, turn}, "\nuser [text Hi]\n"},
-		"an entry that comes again":   {[]spool.Frame{turn, ask, entry(3, spool.EntryHITLResponse, spool.HITLResponse{ToolCallID: "c1"}), ask}, "\nuser [text Hi]\n"},
-		"a question that comes again": {[]spool.Frame{ask, entry(3, spool.EntryInputRequired, spool.InputRequired{ToolCallID: "c1", ToolName: "other"})}, "\n? c1 other null\n"},
-		"a question that expires":     {[]spool.Frame{ask, entry(3, spool.EntryInputExpired, spool.InputExpired{ToolCallID: "c1"})}, "\n"},
-		"a question whose run ends":   {[]spool.Frame{ask, state(spool.Cancelled, "r1")}, "CANCELLED\n"},
-		"a question of a run before":  {[]spool.Frame{ask, state(spool.Queued, "r2")}, "QUEUED\n"},
-		"a question, and a segment":   {[]spool.Frame{ask, entry(3, spool.EntryRunStarted, spool.RunStarted{RunID: "r1", StreamID: "r1:2"})}, "\n? c1 send {}\n"},
-		"a question, and another run": {[]spool.Frame{ask, entry(3, spool.EntryRunStarted, spool.RunStarted{RunID: "r2", StreamID: "r2:1"})}, "\n"},
-		"a rollback":                  {[]spool.Frame{turn, ask, text(1), entry(3, spool.EntryMessagesDropped, spool.MessagesDropped{FromMessageID: "m1"})}, "\n"},
-		"a rollback of older turns":   {[]spool.Frame{turn, entry(3, spool.EntryMessagesDropped, spool.MessagesDropped{FromMessageID: "m0"})}, "\n"},
-		"the end of a segment":        {[]spool.Frame{text(1), entry(3, spool.EntryRunEnded, spool.RunEnded{RunID: "r1"})}, "\n"},
-		"the next segment":            {[]spool.Frame{text(1), entry(3, spool.EntryRunStarted, spool.RunStarted{RunID: "r1", StreamID: "r1:2"})}, "\n"},
+		"a turn that comes again":     {[]wire.Frame{turn, turn}, "\nuser [text Hi]\n"},
+		"an entry that comes again":   {[]wire.Frame{turn, ask, entry(3, wire.EntryHITLResponse, wire.HITLResponse{ToolCallID: "c1"}), ask}, "\nuser [text Hi]\n"},
+		"a question that comes again": {[]wire.Frame{ask, entry(3, wire.EntryInputRequired, wire.InputRequired{ToolCallID: "c1", ToolName: "other"})}, "\n? c1 other null\n"},
+		"a question that expires":     {[]wire.Frame{ask, entry(3, wire.EntryInputExpired, wire.InputExpired{ToolCallID: "c1"})}, "\n"},
+		"a question whose run ends":   {[]wire.Frame{ask, state(wire.Cancelled, "r1")}, "CANCELLED\n"},
+		"a question of a run before":  {[]wire.Frame{ask, state(wire.Queued, "r2")}, "QUEUED\n"},
+		"a question, and a segment":   {[]wire.Frame{ask, entry(3, wire.EntryRunStarted, wire.RunStarted{RunID: "r1", StreamID: "r1:2"})}, "\n? c1 send {}\n"},
+		"a question, and another run": {[]wire.Frame{ask, entry(3, wire.EntryRunStarted, wire.RunStarted{RunID: "r2", StreamID: "r2:1"})}, "\n"},
+		"a rollback":                  {[]wire.Frame{turn, ask, text(1), entry(3, wire.EntryMessagesDropped, wire.MessagesDropped{FromMessageID: "m1"})}, "\n"},
+		"a rollback of older turns":   {[]wire.Frame{turn, entry(3, wire.EntryMessagesDropped, wire.MessagesDropped{FromMessageID: "m0"})}, "\n"},
+		"the end of a segment":        {[]wire.Frame{text(1), entry(3, wire.EntryRunEnded, wire.RunEnded{RunID: "r1"})}, "\n"},
+		"the next segment":            {[]wire.Frame{text(1), entry(3, wire.EntryRunStarted, wire.RunStarted{RunID: "r1", StreamID: "r1:2"})}, "\n"},
 		"two calls": {
-			[]spool.Frame{call(1, "a"), call(2, "b"), result(3, "b"), result(4, "a"), item(5, spool.ItemStepFinished, spool.StepFinished{})},
+			[]wire.Frame{call(1, "a"), call(2, "b"), result(3, "b"), result(4, "a"), item(5, wire.ItemStepFinished, wire.StepFinished{})},
 			"\nassistant [tool-call a] [tool-call b]\ntool [tool-result a1] [tool-result b1]\n",
 		},
-		"a deletion": {[]spool.Frame{turn, entry(0, spool.NoticeThreadDeleted, spool.ThreadDeleted{ThreadID: "t1"})}, "\nuser [text Hi]\ndeleted\n"},
+		"a deletion": {[]wire.Frame{turn, entry(0, wire.NoticeThreadDeleted, wire.ThreadDeleted{ThreadID: "t1"})}, "\nuser [text Hi]\ndeleted\n"},
 	} {
 		v := view.New(nil)
 		for _, f := range c.frames {
@@ -316,15 +317,15 @@ func TestQueue(t *testing.T) {
 	t.Parallel()
 
 	hi := spool.TextContent("Hi")
-	v := view.New(&spool.Snapshot{Queue: []spool.QueuedRun{{RunID: "r2", Position: 1, Content: hi}, {RunID: "r3", Position: 2, Content: hi}}})
-	change := spool.StateChange{State: spool.Running, RunID: "r1", Queue: []spool.QueuedRun{{RunID: "r3", Position: 1}, {RunID: "r4", Position: 2}}}
-	if err := v.Apply(entry(0, spool.NoticeStateChange, change)); err != nil {
+	v := view.New(&wire.Snapshot{Queue: []wire.QueuedRun{{RunID: "r2", Position: 1, Content: hi}, {RunID: "r3", Position: 2, Content: hi}}})
+	change := wire.StateChange{State: wire.Running, RunID: "r1", Queue: []wire.QueuedRun{{RunID: "r3", Position: 1}, {RunID: "r4", Position: 2}}}
+	if err := v.Apply(entry(0, wire.NoticeStateChange, change)); err != nil {
 		t.Fatal(err)
 	}
 	if q := v.Queue(); len(q) != 2 || q[0].RunID != "r3" || q[0].Content.Text() != "Hi" || q[1].Content != nil {
 		t.Errorf("queue %+v", q)
 	}
-	if err := v.Apply(entry(0, spool.NoticeMessageAppended, spool.Message{ID: "m3", RunID: "r3", Content: hi})); err != nil {
+	if err := v.Apply(entry(0, wire.NoticeMessageAppended, spool.Message{ID: "m3", RunID: "r3", Content: hi})); err != nil {
 		t.Fatal(err)
 	}
 	if q := v.Queue(); len(q) != 1 || q[0].RunID != "r4" {
@@ -345,7 +346,7 @@ func TestCorrect(t *testing.T) {
 		message("u1", "r1", spool.RoleUser), message("a1", "r1", spool.RoleAssistant), nested,
 		message("u2", "r2", spool.RoleUser), message("a2", "r2", spool.RoleAssistant),
 	}
-	runs := []spool.Run{{ID: "n1", ParentID: "r1"}, {ID: "r1"}}
+	runs := []wire.Run{{ID: "n1", ParentID: "r1"}, {ID: "r1"}}
 	for name, c := range map[string]struct {
 		after spool.MessageID
 		run   spool.RunID
@@ -357,8 +358,8 @@ func TestCorrect(t *testing.T) {
 		"from the beginning":      {"", "r0", "x u1 a1 n1:1 u2 a2"},
 		"a turn that is not here": {"u0", "r1", "u1 x u2 a2"},
 	} {
-		v := view.New(&spool.Snapshot{Messages: before, Runs: runs})
-		err := v.Apply(spool.Frame{Kind: spool.FrameSnapshot, Snapshot: &spool.Snapshot{
+		v := view.New(&wire.Snapshot{Messages: before, Runs: runs})
+		err := v.Apply(wire.Frame{Kind: wire.FrameSnapshot, Snapshot: &wire.Snapshot{
 			AfterMessageID: &c.after, Messages: []spool.Message{message("x", c.run, spool.RoleAssistant)},
 		}})
 		var got []string

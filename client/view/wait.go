@@ -5,11 +5,12 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // PendingCall is a call whose work goes on elsewhere. Nobody has to answer.
 type PendingCall struct {
-	spool.CallPending
+	wire.CallPending
 
 	// RunID is the run that waits.
 	RunID spool.RunID
@@ -32,17 +33,17 @@ func (t *Thread) Pending() []PendingCall { return t.pending }
 func (t *Thread) Retry() *Retry { return t.retry }
 
 // ProviderWaits returns the agents whose next answer waits for a limit of the model's provider.
-func (t *Thread) ProviderWaits() []spool.ProviderWait { return t.waits }
+func (t *Thread) ProviderWaits() []wire.ProviderWait { return t.waits }
 
 // applyWait applies an entry that says what a run waits for, other than an answer.
-func (t *Thread) applyWait(e spool.Entry) error {
+func (t *Thread) applyWait(e wire.Entry) error {
 	switch e.Type {
-	case spool.EntryCallPending:
-		return decoded(e, func(c spool.CallPending) { t.wait(PendingCall{c, e.RunID}) })
-	case spool.EntryRunStarted:
+	case wire.EntryCallPending:
+		return decoded(e, func(c wire.CallPending) { t.wait(PendingCall{c, e.RunID}) })
+	case wire.EntryRunStarted:
 		t.retry, t.waits = nil, nil
-	case spool.EntryRunEnded:
-		return decoded(e, func(r spool.RunEnded) {
+	case wire.EntryRunEnded:
+		return decoded(e, func(r wire.RunEnded) {
 			t.retry, t.waits = nil, nil
 			if r.RetryAfterMS > 0 {
 				t.retry = &Retry{RunID: e.RunID, At: e.CreatedAt.Add(time.Duration(r.RetryAfterMS) * time.Millisecond), Error: r.Error}
@@ -72,15 +73,15 @@ func (t *Thread) noWait(except spool.RunID) {
 }
 
 // came ends what an item of an agent ends: its wait for the provider, and that of a call for its result.
-func (t *Thread) came(agent spool.AgentID, item spool.Item) error {
-	if item.Type == spool.ItemProviderWait || item.Type == spool.ItemCustom {
+func (t *Thread) came(agent spool.AgentID, item wire.Item) error {
+	if item.Type == wire.ItemProviderWait || item.Type == wire.ItemCustom {
 		return nil
 	}
-	t.waits = slices.DeleteFunc(t.waits, func(w spool.ProviderWait) bool { return agentOf(w.AgentID) == agent })
-	if item.Type != spool.ItemToolResult || len(t.pending) == 0 {
+	t.waits = slices.DeleteFunc(t.waits, func(w wire.ProviderWait) bool { return agentOf(w.AgentID) == agent })
+	if item.Type != wire.ItemToolResult || len(t.pending) == 0 {
 		return nil
 	}
-	return read(item, func(c spool.ToolResulted) {
+	return read(item, func(c wire.ToolResulted) {
 		t.pending = slices.DeleteFunc(t.pending, func(p PendingCall) bool { return p.ToolCallID == c.ToolCallID })
 	})
 }

@@ -7,8 +7,9 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/tool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // askingTool is a tool that asks before each call.
@@ -26,7 +27,7 @@ func (o *operated) works(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- o.engine.Work(ctx, engine.WorkOptions{}) }()
+	go func() { done <- o.engine.Work(ctx, store.WorkOptions{}) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
@@ -36,16 +37,16 @@ func (o *operated) works(t *testing.T) {
 }
 
 // parks starts a run, and waits until it waits or is over.
-func (o *operated) parks(t *testing.T, thread spool.ThreadID, run spool.RunID, prompt string) engine.Outcome {
+func (o *operated) parks(t *testing.T, thread spool.ThreadID, run spool.RunID, prompt string) wire.RunOutcome {
 	t.Helper()
 	key := spool.ThreadKey{Tenant: "acme", ID: thread}
-	if got, err := o.engine.Run(t.Context(), key, engine.StartRequest{Prompt: prompt, RunID: run, By: "bob"}); err != nil || !got.Accepted {
+	if got, err := o.engine.Run(t.Context(), key, wire.StartRequest{Prompt: prompt, RunID: run, By: "bob"}); err != nil || !got.Accepted {
 		t.Fatalf("start: %+v, %v", got, err)
 	}
 	return o.awaits(t, thread, run)
 }
 
-func (o *operated) awaits(t *testing.T, thread spool.ThreadID, run spool.RunID) engine.Outcome {
+func (o *operated) awaits(t *testing.T, thread spool.ThreadID, run spool.RunID) wire.RunOutcome {
 	t.Helper()
 	out, err := o.engine.Await(patiently(t), spool.ThreadKey{Tenant: "acme", ID: thread}, run)
 	if err != nil {
@@ -85,7 +86,7 @@ func TestAdminAnswer(t *testing.T) {
 		}
 	}
 	o.shows(t, `answer r1 --approve --reason fine --arguments {"to":"eve"}`, "approved", "send", `{"to":"ann"}`)
-	if out := o.awaits(t, "t1", "r1"); out.State != spool.Completed || !strings.Contains(out.Text, "sent to eve") {
+	if out := o.awaits(t, "t1", "r1"); out.State != wire.Completed || !strings.Contains(out.Text, "sent to eve") {
 		t.Errorf("after the answer: %+v", out)
 	}
 	if got := o.admin("answer", "r1", "--approve"); got.code != exitFailure || !strings.Contains(got.stderr, "no such call") {

@@ -17,13 +17,15 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // operated is a server to operate, without a worker.
 type operated struct {
 	url     string
 	engine  *engine.Engine
-	backend spool.Backend
+	backend store.Backend
 }
 
 func newOperated(t *testing.T) *operated {
@@ -32,9 +34,9 @@ func newOperated(t *testing.T) *operated {
 	log := slog.New(slog.DiscardHandler)
 	var err error
 	o.engine, err = engine.New(o.backend, engine.Config{
-		Agents: []engine.Agent{{
+		Agents: []spool.Agent{{
 			Name: "assistant", Model: "demo", Tools: []spool.Tool{askingTool()},
-			Spawn: &engine.Spawn{Profiles: map[string]engine.Profile{"mailer": {Description: "Sends.", Tools: []spool.Tool{askingTool()}}}},
+			Spawn: &spool.Spawn{Profiles: map[string]spool.Profile{"mailer": {Description: "Sends.", Tools: []spool.Tool{askingTool()}}}},
 		}},
 		Models: map[string]spool.Model{"demo": demo.New(demo.Config{})}, Log: log,
 	})
@@ -68,20 +70,20 @@ func newOperated(t *testing.T) *operated {
 func (o *operated) start(t *testing.T, thread spool.ThreadID, run spool.RunID, die bool) int64 {
 	t.Helper()
 	key := spool.ThreadKey{Tenant: "acme", ID: thread}
-	if got, err := o.engine.Run(t.Context(), key, engine.StartRequest{Prompt: "Hello", RunID: run}); err != nil || !got.Accepted {
+	if got, err := o.engine.Run(t.Context(), key, wire.StartRequest{Prompt: "Hello", RunID: run}); err != nil || !got.Accepted {
 		t.Fatalf("start: %+v, %v", got, err)
 	}
 	if !die {
 		return 0
 	}
-	taken, _, err := o.backend.Store.Claim(t.Context(), spool.ClaimQuery{Limit: 1, Lease: time.Minute})
+	taken, _, err := o.backend.Store.Claim(t.Context(), store.ClaimQuery{Limit: 1, Lease: time.Minute})
 	if err != nil || len(taken) != 1 {
 		t.Fatalf("claim: %v, %v", taken, err)
 	}
 	if err := o.engine.HandleDeadJob(t.Context(), taken[0].Job, 3, "given up"); err != nil {
 		t.Fatal(err)
 	}
-	if err := o.backend.Store.Ack(t.Context(), taken[0], spool.Ack{Kind: spool.AckDead, Cause: "given up"}); err != nil {
+	if err := o.backend.Store.Ack(t.Context(), taken[0], store.Ack{Kind: store.AckDead, Cause: "given up"}); err != nil {
 		t.Fatal(err)
 	}
 	return taken[0].JobID
@@ -112,13 +114,13 @@ func TestAdminSteers(t *testing.T) {
 	o := newOperated(t)
 	o.start(t, "t1", "r1", false)
 	key := spool.ThreadKey{Tenant: "acme", ID: "t1"}
-	if got, err := o.engine.Run(t.Context(), key, engine.StartRequest{Prompt: "Left", RunID: "r2", WhenBusy: spool.BusySteer}); err != nil || got.Steers != "r1" {
+	if got, err := o.engine.Run(t.Context(), key, wire.StartRequest{Prompt: "Left", RunID: "r2", WhenBusy: spool.BusySteer}); err != nil || got.Steers != "r1" {
 		t.Fatalf("steer: %+v, %v", got, err)
 	}
 	o.shows(t, "run r1", "queue", "r2 steer")
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- o.engine.Work(ctx, engine.WorkOptions{}) }()
+	go func() { done <- o.engine.Work(ctx, store.WorkOptions{}) }()
 	if got, err := o.engine.Await(t.Context(), key, "r2"); err != nil || got.Delivered == nil {
 		t.Errorf("the steer: %+v, %v", got, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spoolhq/spool/artifact/rows"
 	"github.com/spoolhq/spool/artifact/s3"
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
+	"github.com/spoolhq/spool/store"
 )
 
 // maxArtifact bounds an artifact if the configuration does not, and maxArtifactRows one in the database.
@@ -31,12 +32,12 @@ func artifactsOf(section config.Artifacts, folder string) (config.Artifacts, err
 }
 
 // openArtifacts returns the store of artifacts over the store of the engine, or nil if the configuration has none.
-func openArtifacts(ctx context.Context, db spool.Store, a config.Artifacts) (spool.ArtifactStore, error) {
+func openArtifacts(ctx context.Context, db store.Store, a config.Artifacts) (store.ArtifactStore, error) {
 	if a.Type == "" {
 		return nil, nil //nolint:nilnil // nil is: artifacts are not stored
 	}
 	most := cmp.Or(a.MaxBytes, maxArtifact)
-	var blobs spool.Blobs
+	var blobs store.Blobs
 	var err error
 	switch a.Type {
 	case config.ArtifactsDirectory:

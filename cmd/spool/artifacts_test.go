@@ -17,6 +17,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/testing/fake/s3"
 	"github.com/spoolhq/spool/internal/testing/testwait"
+	"github.com/spoolhq/spool/wire"
 )
 
 // artifactPlace is a place of artifacts.
@@ -172,7 +173,7 @@ func TestArtifactPlaces(t *testing.T) {
 			}
 			p.signal(t, syscall.SIGKILL)
 			p = start(t, data, "--config", config)
-			var s spool.Snapshot
+			var s wire.Snapshot
 			if err := json.Unmarshal([]byte(p.get(t, "/api/agent/history?threadId=t1")), &s); err != nil {
 				t.Fatal(err)
 			}

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spoolhq/spool"
 	fake "github.com/spoolhq/spool/internal/testing/fake/responses"
 	"github.com/spoolhq/spool/internal/testing/testwait"
+	"github.com/spoolhq/spool/wire"
 )
 
 // background is a server with background answers, which go on when the test lets them.
@@ -56,7 +56,7 @@ func (b *background) begin(t *testing.T, data string) *process {
 	p := start(t, data, "--config", b.config)
 	p.post(t, "/api/agent/run", `{"threadId":"t1","runId":"r1","prompt":"Count."}`)
 	var w watcher
-	w.watch(t, p, func(f spool.Frame) bool { return f.Item != nil && strings.Contains(string(f.Item.Data), "One, ") })
+	w.watch(t, p, func(f wire.Frame) bool { return f.Item != nil && strings.Contains(string(f.Item.Data), "One, ") })
 	return p
 }
 

@@ -18,6 +18,8 @@ import (
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/tokenguess"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // writeCatalogue writes a configuration, and a document with n operations of a service at a URL, into a folder.
@@ -142,13 +144,13 @@ func TestCatalogue(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	worked := make(chan error, 1)
-	go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
+	go func() { worked <- e.Work(ctx, store.WorkOptions{}) }()
 	key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}
-	if _, err := e.Run(ctx, key, engine.StartRequest{RunID: "r", Prompt: `use searchTools with {"query":"state of invoice600"} ` +
+	if _, err := e.Run(ctx, key, wire.StartRequest{RunID: "r", Prompt: `use searchTools with {"query":"state of invoice600"} ` +
 		`then use describeTools with {"names":["big_get_invoice600"]} then use big_get_invoice600 with {"id":"7","fields":["state"]}`}); err != nil {
 		t.Fatal(err)
 	}
-	if outcome, err := e.Await(ctx, key, "r"); err != nil || outcome.State != spool.Completed {
+	if outcome, err := e.Await(ctx, key, "r"); err != nil || outcome.State != wire.Completed {
 		t.Fatalf("the run is %+v, %v", outcome, err)
 	}
 	cancel()

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/client"
 	"github.com/spoolhq/spool/internal/testing/pgtest"
+	"github.com/spoolhq/spool/wire"
 )
 
 const clusterToken = "a-token-of-the-test"
@@ -116,7 +116,7 @@ func TestClusterScript(t *testing.T) {
 	if err != nil || !started.Accepted {
 		t.Fatalf("start: %+v, %v", started, err)
 	}
-	if out, err := c.Await(patiently(t), "r1"); err != nil || out.State != spool.Completed || !strings.Contains(out.Text, "hello") {
+	if out, err := c.Await(patiently(t), "r1"); err != nil || out.State != wire.Completed || !strings.Contains(out.Text, "hello") {
 		t.Errorf("the run came to %+v, %v", out, err)
 	}
 

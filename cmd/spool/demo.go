@@ -7,7 +7,6 @@ import (
 	_ "time/tzdata" // an image of the binary alone has no time zones
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/tool"
 )
@@ -19,15 +18,15 @@ const demoDelay = 30 * time.Millisecond
 // tried without a key or a network.
 func (s *setup) demo() {
 	s.engine.Models = map[string]spool.Model{"demo": demo.New(demo.Config{Delay: demoDelay})}
-	s.engine.Agents = []engine.Agent{{
+	s.engine.Agents = []spool.Agent{{
 		Name: "assistant", Model: "demo", Tools: []spool.Tool{clockTool(), emailTool()},
-		Spawn: &engine.Spawn{Profiles: map[string]engine.Profile{
+		Spawn: &spool.Spawn{Profiles: map[string]spool.Profile{
 			"mailer":     {Description: "Writes emails.", Tools: []spool.Tool{emailTool()}},
 			"researcher": {Description: "Knows the time, and whom to ask.", Tools: []spool.Tool{clockTool()}, Spawns: true},
 		}},
 	}}
 	s.models = []description{{"demo", demoRemark}}
-	s.tools = []description{{"clock", ""}, {"send_email", "asks first, and only pretends"}, {engine.SpawnTool, "asks mailer or researcher"}}
+	s.tools = []description{{"clock", ""}, {"send_email", "asks first, and only pretends"}, {spool.SpawnTool, "asks mailer or researcher"}}
 }
 
 const demoRemark = "repeats the prompt; not a language model"

@@ -14,6 +14,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/artifact"
 	"github.com/spoolhq/spool/internal/archive"
+	"github.com/spoolhq/spool/store"
 )
 
 var exportCommand = mover{
@@ -77,7 +78,7 @@ func exportStore(ctx context.Context, args []string, h host) error {
 type exporting struct {
 	h         host
 	o         options
-	from      spool.Archive
+	from      store.Archive
 	artifacts *artifact.Store
 	named     bool // the flags name the place of artifacts
 	lost      int  // how many artifacts have no data
@@ -121,14 +122,14 @@ func syncFolder(name string) error {
 }
 
 // sections lists what the database has. The rows that belong to artifacts are left out: the artifacts are written instead.
-func (e *exporting) sections(ctx context.Context) (all []spool.Section, err error) {
-	for _, kind := range spool.SectionKinds() {
+func (e *exporting) sections(ctx context.Context) (all []store.Section, err error) {
+	for _, kind := range store.SectionKinds() {
 		some, err := e.from.Sections(ctx, kind)
 		if err != nil {
 			return nil, err
 		}
 		for _, s := range some {
-			if s.Kind != spool.SectionRows || !archive.OfArtifacts(s.Name) {
+			if s.Kind != store.SectionRows || !archive.OfArtifacts(s.Name) {
 				all = append(all, s)
 			}
 		}
@@ -153,7 +154,7 @@ func (e *exporting) write(ctx context.Context, to *counting, name string) error 
 	}
 	p := newProgress(e.h.stderr, len(sections))
 	defer p.clear()
-	counts := make(map[spool.SectionKind]int)
+	counts := make(map[store.SectionKind]int)
 	for i, s := range sections {
 		written, err := w.Section(ctx, e.from, s)
 		switch {
@@ -164,7 +165,7 @@ func (e *exporting) write(ctx context.Context, to *counting, name string) error 
 		case written:
 			counts[s.Kind]++
 		}
-		if written && s.Kind == spool.SectionThread {
+		if written && s.Kind == store.SectionThread {
 			n, lost, err := writeArtifacts(ctx, w, e.artifacts, s)
 			switch {
 			case err != nil:

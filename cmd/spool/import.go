@@ -15,6 +15,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/artifact"
 	"github.com/spoolhq/spool/internal/archive"
+	"github.com/spoolhq/spool/store"
 )
 
 // newImportCommand returns the command, which sets checks if only the file is to be checked.
@@ -79,22 +80,22 @@ type importing struct {
 	h     host
 	name  string
 	from  *archive.Reader
-	to    spool.Archive // nil: the file is only checked
+	to    store.Archive // nil: the file is only checked
 	began time.Time
 
-	store     spool.Store
+	store     store.Store
 	artifacts *artifact.Store
 	held      *heldThread // nil: there is none
 	// fits has the tenants that get the rows of artifacts of an older version.
 	fits map[spool.Tenant]bool
 
-	seen, added, there, refused map[spool.SectionKind]int
+	seen, added, there, refused map[store.SectionKind]int
 }
 
 // run reads the file to its end.
 func (i *importing) run(ctx context.Context) error {
-	i.seen, i.added = make(map[spool.SectionKind]int), make(map[spool.SectionKind]int)
-	i.there, i.refused = make(map[spool.SectionKind]int), make(map[spool.SectionKind]int)
+	i.seen, i.added = make(map[store.SectionKind]int), make(map[store.SectionKind]int)
+	i.there, i.refused = make(map[store.SectionKind]int), make(map[store.SectionKind]int)
 	i.fits = make(map[spool.Tenant]bool)
 	p := newProgress(i.h.stderr, i.from.Header().Sections)
 	defer p.clear()
@@ -121,16 +122,16 @@ func (i *importing) run(ctx context.Context) error {
 }
 
 // take checks or adds a section. A thread is added when it is known whether its artifacts follow.
-func (i *importing) take(ctx context.Context, s spool.Section, lines [][]byte, p *progress) error {
+func (i *importing) take(ctx context.Context, s store.Section, lines [][]byte, p *progress) error {
 	if s.Kind == archive.Artifacts {
 		return i.addArtifacts(ctx, s, p)
 	}
 	i.seen[s.Kind]++
 	switch {
 	case i.to == nil:
-	case s.Kind == spool.SectionThread:
+	case s.Kind == store.SectionThread:
 		i.held = &heldThread{s, lines}
-	case s.Kind == spool.SectionRows && archive.OfTenantArtifacts(s.Name):
+	case s.Kind == store.SectionRows && archive.OfTenantArtifacts(s.Name):
 		return i.addRows(ctx, s, lines, p)
 	default:
 		_, err := i.add(ctx, s, lines, p)
@@ -140,7 +141,7 @@ func (i *importing) take(ctx context.Context, s spool.Section, lines [][]byte, p
 }
 
 // stopped returns the error of an import that does not go on.
-func (i *importing) stopped(s spool.Section, err error, p *progress) error {
+func (i *importing) stopped(s store.Section, err error, p *progress) error {
 	p.clear()
 	if bad := (damagedError{}); errors.As(err, &bad) {
 		return fmt.Errorf("import %s: %s; %s", i.name, worded(bad.error), i.so())
@@ -149,7 +150,7 @@ func (i *importing) stopped(s spool.Section, err error, p *progress) error {
 }
 
 // add adds a section, and tells of one that is refused. It reports whether the target took the section, now or before.
-func (i *importing) add(ctx context.Context, s spool.Section, lines [][]byte, p *progress) (took bool, err error) {
+func (i *importing) add(ctx context.Context, s store.Section, lines [][]byte, p *progress) (took bool, err error) {
 	added, err := i.to.ImportSection(ctx, s, lines)
 	switch {
 	case err == nil && added:
@@ -174,14 +175,14 @@ func isRefusal(err error) bool {
 }
 
 // refuse tells of a section that is refused, and counts it.
-func (i *importing) refuse(kind spool.SectionKind, s spool.Section, err error, p *progress) {
+func (i *importing) refuse(kind store.SectionKind, s store.Section, err error, p *progress) {
 	i.refused[kind]++
 	p.clear()
 	fmt.Fprintf(i.h.stderr, "refused: %s\n", refusalOf(s, err))
 }
 
 // refusalOf says why a section is refused. It names the section once.
-func refusalOf(s spool.Section, err error) string {
+func refusalOf(s store.Section, err error) string {
 	name, text := fmt.Sprintf("the %s", s), spool.MessageOf(err)
 	if strings.Contains(text, name) {
 		return text

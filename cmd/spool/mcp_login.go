@@ -18,6 +18,7 @@ import (
 	"github.com/spoolhq/spool/backend/sqlite"
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
 	"github.com/spoolhq/spool/server/signin"
+	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/tool/mcp"
 )
 
@@ -59,7 +60,7 @@ func terminalFlags(fs *flag.FlagSet, h host) *terminal {
 func (t *terminal) owner() owner { return owner{spool.Tenant(t.tenant), t.subject} }
 
 // open opens the database of the sign-ins. It returns where that is.
-func (t *terminal) open(ctx context.Context) (spool.Store, string, error) {
+func (t *terminal) open(ctx context.Context) (store.Store, string, error) {
 	if err := spool.CheckID("--tenant", t.tenant); err != nil {
 		return nil, "", usagef("%s", spool.MessageOf(err))
 	}
@@ -134,7 +135,7 @@ func (t *terminal) server(ctx context.Context, file, name string, h host) (mcpSe
 	return s, nil
 }
 
-func (t *terminal) signIns(c *config.Config, store spool.Store, url string) (*mcp.SignIns, error) {
+func (t *terminal) signIns(c *config.Config, store store.Store, url string) (*mcp.SignIns, error) {
 	s, err := mcp.NewSignIns(mcp.SignInConfig{Store: store, Keys: c.SignIn.Keys, URL: url, Anonymous: true})
 	if err != nil {
 		return nil, &usageError{c.SignIn.Errorf("%s", spool.MessageOf(err))}
@@ -189,7 +190,7 @@ func (t *terminal) change(ctx context.Context, verb, file, name string, h host) 
 }
 
 // login waits until the person at the terminal has signed in with a browser of this machine (RFC 8252).
-func (t *terminal) login(ctx context.Context, c *config.Config, m config.MCP, store spool.Store, at string, h host) error {
+func (t *terminal) login(ctx context.Context, c *config.Config, m config.MCP, store store.Store, at string, h host) error {
 	listener, err := listen(ctx, t.listen)
 	if err != nil {
 		return err

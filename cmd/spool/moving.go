@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/archive"
+	"github.com/spoolhq/spool/store"
 )
 
 // movingFlags are the settings of export and import.
@@ -56,12 +56,12 @@ func (m mover) parse(args []string, h host) (options, string, error) {
 }
 
 // openArchive opens the database of the flags. It logs only warnings.
-func openArchive(ctx context.Context, o options, h host) (*storage, spool.Archive, error) {
+func openArchive(ctx context.Context, o options, h host) (*storage, store.Archive, error) {
 	db, err := openStorage(ctx, o, slog.New(slog.NewTextHandler(h.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	all, ok := db.backend.Store.(spool.Archive)
+	all, ok := db.backend.Store.(store.Archive)
 	if !ok {
 		return nil, nil, errors.Join(errors.New("this database cannot hand over its threads"), db.close())
 	}
@@ -69,10 +69,10 @@ func openArchive(ctx context.Context, o options, h host) (*storage, spool.Archiv
 }
 
 // countKinds returns how many sections there are of each kind, for people.
-func countKinds(counts map[spool.SectionKind]int) string {
+func countKinds(counts map[store.SectionKind]int) string {
 	var parts []string
-	for _, kind := range append(spool.SectionKinds(), archive.Artifacts) {
-		if n := counts[kind]; n > 0 || kind == spool.SectionThread {
+	for _, kind := range append(store.SectionKinds(), archive.Artifacts) {
+		if n := counts[kind]; n > 0 || kind == store.SectionThread {
 			parts = append(parts, plural(n, sectionNames[kind]))
 		}
 	}
@@ -80,9 +80,9 @@ func countKinds(counts map[spool.SectionKind]int) string {
 }
 
 // sectionNames are the words for the sections.
-var sectionNames = map[spool.SectionKind]string{
-	spool.SectionRows: "kind of shared rows", spool.SectionAudit: "part of the audit log",
-	spool.SectionThread: "thread", spool.SectionOutbox: "outbox",
+var sectionNames = map[store.SectionKind]string{
+	store.SectionRows: "kind of shared rows", store.SectionAudit: "part of the audit log",
+	store.SectionThread: "thread", store.SectionOutbox: "outbox",
 	archive.Artifacts: "artifact",
 }
 

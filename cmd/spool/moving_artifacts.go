@@ -9,6 +9,7 @@ import (
 	"github.com/spoolhq/spool/artifact"
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
 	"github.com/spoolhq/spool/internal/archive"
+	"github.com/spoolhq/spool/store"
 )
 
 // maxArtifactKept bounds an artifact that an import adds without a place, unless the configuration has a larger bound: it is
@@ -17,7 +18,7 @@ const maxArtifactKept = 4 << 20
 
 // openPlace returns the artifacts in the place that the configuration or a flag names. Named is false if neither does: then
 // they are those that an engine keeps in its database.
-func openPlace(ctx context.Context, o options, h host, store spool.Store) (place *artifact.Store, named bool, err error) {
+func openPlace(ctx context.Context, o options, h host, store store.Store) (place *artifact.Store, named bool, err error) {
 	c := &config.Config{}
 	if o.config != "" {
 		if c, err = config.Load(o.config, h.lookup); err != nil {
@@ -40,8 +41,8 @@ func openPlace(ctx context.Context, o options, h host, store spool.Store) (place
 var errNoPlace = errors.New("there are artifacts: name their place with --config or --artifacts, as the servers do")
 
 // writeArtifacts writes the artifacts of a thread. It returns how many there are, and those whose data are lost.
-func writeArtifacts(ctx context.Context, w *archive.Writer, from *artifact.Store, thread spool.Section) (n int, lost []spool.Artifact, err error) {
-	s := spool.Section{Kind: archive.Artifacts, Tenant: thread.Tenant, Name: thread.Name}
+func writeArtifacts(ctx context.Context, w *archive.Writer, from *artifact.Store, thread store.Section) (n int, lost []spool.Artifact, err error) {
+	s := store.Section{Kind: archive.Artifacts, Tenant: thread.Tenant, Name: thread.Name}
 	_, err = w.Rows(s, func(row func(line []byte) error) error {
 		lost, err = from.Archive(ctx, thread.Thread(), func(a artifact.Archived, data io.Reader) error {
 			n++
@@ -56,7 +57,7 @@ func writeArtifacts(ctx context.Context, w *archive.Writer, from *artifact.Store
 
 // heldThread is a thread of a file that is added when its artifacts are there: a worker may continue it at once.
 type heldThread struct {
-	spool.Section
+	store.Section
 
 	lines [][]byte
 }
@@ -77,7 +78,7 @@ func (i *importing) addHeld(ctx context.Context, p *progress) error {
 
 // addArtifacts adds the artifacts of a section, and then the thread before it. If one of them is refused, the target has
 // none of them.
-func (i *importing) addArtifacts(ctx context.Context, s spool.Section, p *progress) error {
+func (i *importing) addArtifacts(ctx context.Context, s store.Section, p *progress) error {
 	if i.to == nil {
 		return i.eachArtifact(func(archive.Artifact, io.Reader) error { return nil })
 	}
@@ -118,7 +119,7 @@ func (i *importing) addArtifacts(ctx context.Context, s spool.Section, p *progre
 	case refused != nil && there:
 		i.refuse(archive.Artifacts, s, refused, p)
 	case refused != nil:
-		i.refuse(spool.SectionThread, held.Section, refused, p)
+		i.refuse(store.SectionThread, held.Section, refused, p)
 	case wanted && !there:
 		took, err := i.add(ctx, held.Section, held.lines, p)
 		if err != nil || took {
@@ -141,7 +142,7 @@ func (i *importing) wants(ctx context.Context, held heldThread, p *progress) (th
 		return false, false, nil
 	}
 	same := false
-	err = i.store.View(ctx, held.Thread(), func(v spool.View) error {
+	err = i.store.View(ctx, held.Thread(), func(v store.View) error {
 		thread, err := v.Thread()
 		there, same = err == nil, err == nil && thread.CreatedAt.Equal(made)
 		return err
@@ -205,14 +206,14 @@ func (i *importing) withdraw(ctx context.Context, held heldThread, ids []spool.A
 
 // addRows adds the rows with which an older version counts the artifacts of a tenant. They are right only together, so
 // a tenant that has artifacts gets none of them.
-func (i *importing) addRows(ctx context.Context, s spool.Section, lines [][]byte, p *progress) error {
+func (i *importing) addRows(ctx context.Context, s store.Section, lines [][]byte, p *progress) error {
 	fits, known := i.fits[s.Tenant]
 	if !known {
 		before, err := archive.Imported(ctx, i.store, s, archive.SumOf(s, lines))
 		if err != nil {
 			return err
 		}
-		rows, err := i.store.Rows(ctx, spool.RowQuery{Tenant: s.Tenant, Kind: "artifact_account", Limit: 1})
+		rows, err := i.store.Rows(ctx, store.RowQuery{Tenant: s.Tenant, Kind: "artifact_account", Limit: 1})
 		if err != nil {
 			return err
 		}

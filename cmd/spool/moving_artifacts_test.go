@@ -18,6 +18,7 @@ import (
 	"github.com/spoolhq/spool/internal/archive"
 	"github.com/spoolhq/spool/internal/testing/fake/s3"
 	"github.com/spoolhq/spool/internal/testing/pgtest"
+	"github.com/spoolhq/spool/store"
 )
 
 // upload stores a file in a thread, which it makes first.
@@ -46,7 +47,7 @@ func (p *process) has(t *testing.T, thread string, id spool.ArtifactID, text str
 // bytesOf returns how many bytes of the quota the tenant of a database takes.
 func bytesOf(t *testing.T, flags ...string) (n int64) {
 	t.Helper()
-	withArchive(t, flags, func(ctx context.Context, h host, o options, db *storage, _ spool.Archive) {
+	withArchive(t, flags, func(ctx context.Context, h host, o options, db *storage, _ store.Archive) {
 		place, _, err := openPlace(ctx, o, h, db.backend.Store)
 		if err == nil {
 			n, err = place.Bytes(ctx, "default")
@@ -59,7 +60,7 @@ func bytesOf(t *testing.T, flags ...string) (n int64) {
 }
 
 // withArchive opens the database of an export's flags.
-func withArchive(t *testing.T, flags []string, fn func(ctx context.Context, h host, o options, db *storage, from spool.Archive)) {
+func withArchive(t *testing.T, flags []string, fn func(ctx context.Context, h host, o options, db *storage, from store.Archive)) {
 	t.Helper()
 	h := host{stdout: io.Discard, stderr: io.Discard, lookup: func(string) (string, bool) { return "", false }}
 	o, _, err := exportCommand.parse(append(slices.Clone(flags), "FILE"), h)
@@ -255,7 +256,7 @@ func TestMoveArtifactsRefused(t *testing.T) {
 // oldExport writes what an older version writes: all sections of the database.
 func oldExport(t *testing.T, flags []string, file string) {
 	t.Helper()
-	withArchive(t, flags, func(ctx context.Context, _ host, _ options, _ *storage, from spool.Archive) {
+	withArchive(t, flags, func(ctx context.Context, _ host, _ options, _ *storage, from store.Archive) {
 		f, err := os.Create(file)
 		if err != nil {
 			t.Fatal(err)
@@ -264,7 +265,7 @@ func oldExport(t *testing.T, flags []string, file string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, kind := range spool.SectionKinds() {
+		for _, kind := range store.SectionKinds() {
 			all, err := from.Sections(ctx, kind)
 			if err != nil {
 				t.Fatal(err)

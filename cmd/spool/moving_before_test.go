@@ -17,6 +17,8 @@ import (
 	"github.com/spoolhq/spool/internal/testing/pgtest"
 	"github.com/spoolhq/spool/internal/testing/testwait"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // TestMoveBefore imports what `spool export` of commit b2fc5f86 wrote, the last one before the baseline of the schema.
@@ -59,7 +61,7 @@ func importsBefore(t *testing.T, to ...string) {
 }
 
 // answersBefore answers the question that waits, and checks both threads once their runs have ended.
-func answersBefore(t *testing.T, b spool.Backend) {
+func answersBefore(t *testing.T, b store.Backend) {
 	t.Helper()
 
 	var s setup
@@ -71,7 +73,7 @@ func answersBefore(t *testing.T, b spool.Backend) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	worked := make(chan error, 1)
-	go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
+	go func() { worked <- e.Work(ctx, store.WorkOptions{}) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := testwait.For(t, worked, "the end of the worker"); err != nil {
@@ -83,7 +85,7 @@ func answersBefore(t *testing.T, b spool.Backend) {
 	})
 
 	done, waiting := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "done"}, spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "waiting"}
-	snapshot := func(key spool.ThreadKey) *spool.Snapshot {
+	snapshot := func(key spool.ThreadKey) *wire.Snapshot {
 		t.Helper()
 		s, err := e.Snapshot(t.Context(), key, nil)
 		if err != nil {
@@ -91,22 +93,22 @@ func answersBefore(t *testing.T, b spool.Backend) {
 		}
 		return s
 	}
-	at := slices.IndexFunc(snapshot(waiting).ActiveEvents, func(e spool.Entry) bool { return e.Type == spool.EntryInputRequired })
+	at := slices.IndexFunc(snapshot(waiting).ActiveEvents, func(e wire.Entry) bool { return e.Type == wire.EntryInputRequired })
 	if at < 0 {
 		t.Fatalf("nothing waits: %+v", snapshot(waiting))
 	}
-	var asked spool.InputRequired
+	var asked wire.InputRequired
 	if err := json.Unmarshal(snapshot(waiting).ActiveEvents[at].Payload, &asked); err != nil {
 		t.Fatal(err)
 	}
-	r, err := e.Respond(t.Context(), waiting, engine.Response{ToolCallID: asked.ToolCallID, Approved: true, Digest: asked.Digest, By: "ann"})
+	r, err := e.Respond(t.Context(), waiting, wire.Response{ToolCallID: asked.ToolCallID, Approved: true, Digest: asked.Digest, By: "ann"})
 	if err != nil || !r.Delivered {
 		t.Fatalf("the answer: %+v, %v", r, err)
 	}
 	limit := testwait.Context(t, "the end of the run that waited and of the one behind it")
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	goesOn := func(r spool.Run) bool { return r.State != spool.Completed }
+	goesOn := func(r wire.Run) bool { return r.State != wire.Completed }
 	for slices.ContainsFunc(snapshot(waiting).Runs, goesOn) {
 		select {
 		case <-tick.C:
@@ -126,7 +128,7 @@ func answersBefore(t *testing.T, b spool.Backend) {
 				t.Errorf("message %d of %s is %s, want one with %q", i, key.ID, text, want)
 			}
 		}
-		if s.Thread.State != spool.Completed || len(s.Messages) != len(want) || len(s.Runs) != 2 {
+		if s.Thread.State != wire.Completed || len(s.Messages) != len(want) || len(s.Runs) != 2 {
 			t.Errorf("the thread %s: %+v", key.ID, s)
 		}
 		if err := h.Read(t.Context(), b.Store, key); err != nil {

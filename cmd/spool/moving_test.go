@@ -17,6 +17,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/testing/pgtest"
 	"github.com/spoolhq/spool/internal/testing/testwait"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // TestMove moves a server from SQLite to PostgreSQL and back: what callers see stays the same, and runs that were
@@ -34,7 +36,7 @@ func TestMove(t *testing.T) {
 	}
 	source := start(t, data)
 	source.post(t, "/api/agent/run", `{"threadId":"slow","runId":"slow","prompt":"slow 400"}`)
-	source.becomes(t, "slow", spool.Running)
+	source.becomes(t, "slow", wire.Running)
 	before := source.seen(t, reads)
 	source.signal(t, syscall.SIGKILL) // the slow run is in the middle of its answer
 
@@ -52,13 +54,13 @@ func TestMove(t *testing.T) {
 		t.Errorf("what callers see (-before +after):\n%s", diff)
 	}
 	target.approve(t, "parked")
-	target.becomes(t, "parked", spool.Completed)
+	target.becomes(t, "parked", wire.Completed)
 	if got := target.get(t, "/api/agent/history?threadId=parked"); !strings.Contains(got, "No email was sent to ann@example.com") || !strings.Contains(got, "And then?") {
 		t.Errorf("the thread that waited: %s", got)
 	}
-	target.becomes(t, "slow", spool.Running)
+	target.becomes(t, "slow", wire.Running)
 	target.post(t, "/api/agent/control", `{"threadId":"slow","runId":"slow","action":"stop"}`)
-	target.becomes(t, "slow", spool.Cancelled)
+	target.becomes(t, "slow", wire.Cancelled)
 }
 
 // lived runs a server until it has threads of several kinds.
@@ -67,18 +69,18 @@ func lived(t *testing.T, data string) {
 
 	p := start(t, data)
 	p.post(t, "/api/agent/run", `{"threadId":"t1","runId":"r1","prompt":"hello","title":"A \"title\""}`)
-	p.becomes(t, "t1", spool.Completed)
-	var s spool.Snapshot
+	p.becomes(t, "t1", wire.Completed)
+	var s wire.Snapshot
 	if err := json.Unmarshal([]byte(p.get(t, "/api/agent/history?threadId=t1")), &s); err != nil {
 		t.Fatal(err)
 	}
 	p.post(t, "/api/agent/run", fmt.Sprintf(`{"threadId":"t1","runId":"r2","prompt":"hello <again>","editMessageId":%q}`, s.Messages[0].ID))
-	p.becomes(t, "t1", spool.Completed)
+	p.becomes(t, "t1", wire.Completed)
 	p.post(t, "/api/agent/run", `{"threadId":"parked","prompt":"use send_email with {\"to\":\"ann@example.com\"}"}`)
-	p.becomes(t, "parked", spool.WaitingForInput)
+	p.becomes(t, "parked", wire.WaitingForInput)
 	p.post(t, "/api/agent/run", `{"threadId":"parked","prompt":"And then?","whenBusy":"enqueue"}`)
 	p.post(t, "/api/agent/run", `{"threadId":"stopped","prompt":"use send_email with {\"to\":\"bob@example.com\"}"}`)
-	p.becomes(t, "stopped", spool.WaitingForInput)
+	p.becomes(t, "stopped", wire.WaitingForInput)
 	p.post(t, "/api/agent/control", `{"threadId":"stopped","action":"stop"}`)
 	if code := p.signal(t, syscall.SIGTERM); code != exitOK {
 		t.Fatalf("exit code %d", code)
@@ -87,16 +89,16 @@ func lived(t *testing.T, data string) {
 
 // becomes waits until a thread is in a state and no run of it waits behind another one, unless the state is of a
 // run that waits itself.
-func (p *process) becomes(t *testing.T, thread string, state spool.State) {
+func (p *process) becomes(t *testing.T, thread string, state wire.State) {
 	t.Helper()
 	ctx := testwait.Context(t, "thread "+thread+" is "+string(state))
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		var s spool.Snapshot
+		var s wire.Snapshot
 		body := p.get(t, "/api/agent/history?threadId="+thread)
 		if json.Unmarshal([]byte(body), &s) == nil && s.Thread.State == state &&
-			(state != spool.Completed || !strings.Contains(body, `"state":"QUEUED"`)) {
+			(state != wire.Completed || !strings.Contains(body, `"state":"QUEUED"`)) {
 			return
 		}
 		select {
@@ -115,7 +117,7 @@ func (p *process) seen(t *testing.T, paths []string) map[string]string {
 		all[path] = p.get(t, path)
 	}
 	var w watcher
-	w.watch(t, p, func(f spool.Frame) bool { return f.Event != nil && f.Event.Type == spool.NoticeStateChange })
+	w.watch(t, p, func(f wire.Frame) bool { return f.Event != nil && f.Event.Type == wire.NoticeStateChange })
 	for i, f := range w.frames {
 		if f.Event != nil && f.Event.Seq == 0 { // a notice, which is made for this client now
 			f.Event.CreatedAt = time.Time{}
@@ -132,13 +134,13 @@ func (p *process) seen(t *testing.T, paths []string) map[string]string {
 // approve allows the call that a thread waits for.
 func (p *process) approve(t *testing.T, thread string) {
 	t.Helper()
-	var s spool.Snapshot
+	var s wire.Snapshot
 	if err := json.Unmarshal([]byte(p.get(t, "/api/agent/history?threadId="+thread)), &s); err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range s.ActiveEvents {
-		var asked spool.InputRequired
-		if e.Type != spool.EntryInputRequired || json.Unmarshal(e.Payload, &asked) != nil {
+		var asked wire.InputRequired
+		if e.Type != wire.EntryInputRequired || json.Unmarshal(e.Payload, &asked) != nil {
 			continue
 		}
 		body := fmt.Sprintf(`{"threadId":%q,"toolCallId":%q,"approved":true,"digest":%q}`, thread, asked.ToolCallID, asked.Digest)
@@ -240,7 +242,7 @@ func TestImportDamaged(t *testing.T) {
 func TestRefusalOf(t *testing.T) {
 	t.Parallel()
 
-	audit := spool.Section{Kind: spool.SectionAudit, Tenant: "default", Name: "0"}
+	audit := store.Section{Kind: store.SectionAudit, Tenant: "default", Name: "0"}
 	for text, want := range map[string]string{
 		"the audit 0 of the tenant default is there already, with another content": "the audit 0 of the tenant default is there already, with another content",
 		`this version has no column "x" in the table "audit"`:                      `the audit 0 of the tenant default: this version has no column "x" in the table "audit"`,
@@ -260,7 +262,7 @@ func TestImportRefuses(t *testing.T) {
 	file := moved(t, dir, "whole", []string{"--data", data}, nil)
 	p := start(t, to)
 	p.post(t, "/api/agent/run", `{"threadId":"t1","runId":"mine","prompt":"hello"}`)
-	p.becomes(t, "t1", spool.Completed)
+	p.becomes(t, "t1", wire.Completed)
 	if got := command(nil, "import", "--data", to, file); got.code != exitFailure || !strings.Contains(got.stderr, "another process") {
 		t.Errorf("beside a server: %+v", got)
 	}
@@ -274,7 +276,7 @@ func TestImportRefuses(t *testing.T) {
 		t.Errorf("import: %+v", got)
 	}
 	p = start(t, to)
-	p.becomes(t, "parked", spool.WaitingForInput)
+	p.becomes(t, "parked", wire.WaitingForInput)
 	if got := p.get(t, "/api/agent/history?threadId=t1"); !strings.Contains(got, `"mine"`) {
 		t.Errorf("the thread that was there: %s", got)
 	}

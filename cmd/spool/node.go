@@ -10,16 +10,16 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server"
 	"github.com/spoolhq/spool/server/probe"
+	"github.com/spoolhq/spool/store"
 )
 
 // node has the parts of a serving process. The process executes its jobs or pushes them.
 type node struct {
 	engine    *engine.Engine
-	work      engine.WorkOptions
+	work      store.WorkOptions
 	server    *server.Server
 	door      *entrance
 	telemetry *telemetry
@@ -48,7 +48,7 @@ func (e *ending) left() time.Duration {
 	return max(0, time.Until(e.at))
 }
 
-func newNode(ctx context.Context, b spool.Backend, o options, s *setup, t *telemetry, door *entrance, end *ending, log *slog.Logger) (*node, error) {
+func newNode(ctx context.Context, b store.Backend, o options, s *setup, t *telemetry, door *entrance, end *ending, log *slog.Logger) (*node, error) {
 	n := &node{work: s.work, telemetry: t, door: door, delay: o.delay, end: end, works: o.role != roleAPI, serves: o.role != roleWorker, log: log}
 	if s.store != nil {
 		s.store.Store = b.Store

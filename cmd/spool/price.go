@@ -15,7 +15,7 @@ import (
 // newPricer returns the pricer of the configuration. It uses the cost that a provider reports, or else the prices of the
 // file and then a table. It returns nil if the configuration has no prices. The path of a table is relative to the folder
 // of the configuration.
-func newPricer(p config.Prices, from string, log *slog.Logger) (spool.Pricer, error) {
+func newPricer(p config.Prices, from string, log *slog.Logger) (price.Pricer, error) {
 	if p.None() {
 		return nil, nil //nolint:nilnil // without prices there is no pricer
 	}
@@ -32,7 +32,7 @@ func newPricer(p config.Prices, from string, log *slog.Logger) (spool.Pricer, er
 			return nil, p.Errorf("%v", err) // the file belongs to the operator
 		}
 	}
-	pricers := []spool.Pricer{price.Receipt{}}
+	pricers := []price.Pricer{price.Receipt{}}
 	for _, table := range tables {
 		list, err := price.New(table, log)
 		if err != nil {

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/testing/testwait"
+	"github.com/spoolhq/spool/wire"
 )
 
 // patience bounds every wait for another process.
@@ -193,14 +193,14 @@ func bodyOf(t *testing.T, res *http.Response, err error) string {
 // comes back with it.
 type watcher struct {
 	last   string
-	frames []spool.Frame
+	frames []wire.Frame
 	// retry is the last hint when to come back.
 	retry string
 }
 
 // watch reads the stream of t1 until a frame is wanted no more, or the stream ends, which
 // it reports by false.
-func (w *watcher) watch(t *testing.T, p *process, enough func(spool.Frame) bool) bool {
+func (w *watcher) watch(t *testing.T, p *process, enough func(wire.Frame) bool) bool {
 	t.Helper()
 
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -228,7 +228,7 @@ func (w *watcher) watch(t *testing.T, p *process, enough func(spool.Frame) bool)
 		case "retry":
 			w.retry = value
 		case "data":
-			var f spool.Frame
+			var f wire.Frame
 			if err := json.Unmarshal([]byte(value), &f); err != nil {
 				t.Fatalf("frame %s: %v", value, err)
 			}
@@ -248,18 +248,18 @@ func (w *watcher) watch(t *testing.T, p *process, enough func(spool.Frame) bool)
 }
 
 // hasCompleted matches the notice that a run has completed.
-func hasCompleted(f spool.Frame) bool {
-	if f.Event == nil || f.Event.Type != spool.NoticeStateChange {
+func hasCompleted(f wire.Frame) bool {
+	if f.Event == nil || f.Event.Type != wire.NoticeStateChange {
 		return false
 	}
-	var change spool.StateChange
-	return json.Unmarshal(f.Event.Payload, &change) == nil && change.State == spool.Completed
+	var change wire.StateChange
+	return json.Unmarshal(f.Event.Payload, &change) == nil && change.State == wire.Completed
 }
 
 // items matches the n-th stream item from here on.
-func items(n int) func(spool.Frame) bool {
-	return func(f spool.Frame) bool {
-		if f.Kind == spool.FrameStream {
+func items(n int) func(wire.Frame) bool {
+	return func(f wire.Frame) bool {
+		if f.Kind == wire.FrameStream {
 			n--
 		}
 		return n <= 0

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server/verify/webhook"
+	"github.com/spoolhq/spool/wire"
 )
 
 const pushSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -94,7 +94,7 @@ func TestServePush(t *testing.T) {
 		t.Errorf("delivery: %s", got)
 	}
 	var w watcher
-	w.watch(t, p, func(f spool.Frame) bool {
+	w.watch(t, p, func(f wire.Frame) bool {
 		frame, err := json.Marshal(f) // a snapshot, or a notice
 		return err == nil && strings.Contains(string(frame), `"state":"COMPLETED"`)
 	})

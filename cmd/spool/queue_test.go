@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server/verify/webhook"
+	"github.com/spoolhq/spool/wire"
 )
 
 // A queue of the configuration may deliver by any of its schemes, nobody else may, and
@@ -70,7 +70,7 @@ func TestServeQueue(t *testing.T) {
 		}
 	}
 	var w watcher
-	if !w.watch(t, p, func(f spool.Frame) bool {
+	if !w.watch(t, p, func(f wire.Frame) bool {
 		// In a snapshot, or in a notice: the run may be over by now.
 		frame, err := json.Marshal(f)
 		return err == nil && strings.Contains(string(frame), `"state":"COMPLETED"`)

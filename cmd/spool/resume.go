@@ -8,8 +8,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/sqlite"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
+	"github.com/spoolhq/spool/wire"
 )
 
 // resumed describes the unfinished runs in a database that do not continue as they began, with one line
@@ -69,9 +69,9 @@ type stateCount struct {
 // left says in what state a run was left, and what it waits for.
 func left(u sqlite.Unfinished) string {
 	switch {
-	case u.State == spool.Queued:
+	case u.State == wire.Queued:
 		return "queued"
-	case u.State == spool.Running:
+	case u.State == wire.Running:
 		return "under way"
 	case u.Asks:
 		return "waiting for an answer"
@@ -119,7 +119,7 @@ func (c *change) String() string {
 
 // changed returns how a run of an agent continues differently from how it began with the model was.
 func (s *setup) changed(agent string, was made) change {
-	at := slices.IndexFunc(s.engine.Agents, func(a engine.Agent) bool { return a.Name == agent })
+	at := slices.IndexFunc(s.engine.Agents, func(a spool.Agent) bool { return a.Name == agent })
 	if agent == "" {
 		at = 0
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/model/openai"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // A database with runs of the demo model is not gone on with by another one without a word: the
@@ -24,7 +25,7 @@ func TestResumed(t *testing.T) {
 	first := start(t, data)
 	first.post(t, "/api/agent/run", `{"threadId":"t1","prompt":"use send_email with {\"to\":\"ann@example.com\"}"}`)
 	var w watcher
-	w.watch(t, first, func(f spool.Frame) bool { return f.Event != nil && f.Event.Type == spool.EntryInputRequired })
+	w.watch(t, first, func(f wire.Frame) bool { return f.Event != nil && f.Event.Type == wire.EntryInputRequired })
 	first.post(t, "/api/agent/run", `{"threadId":"t2","prompt":"slow 1000"}`)
 	first.signal(t, syscall.SIGKILL)
 
@@ -73,7 +74,7 @@ func TestResumed(t *testing.T) {
 func TestResumedWaits(t *testing.T) {
 	t.Parallel()
 
-	waits := sqlite.Unfinished{Agent: "gone", State: spool.WaitingForInput, Runs: 1}
+	waits := sqlite.Unfinished{Agent: "gone", State: wire.WaitingForInput, Runs: 1}
 	asks, works, more := waits, waits, waits
 	asks.Asks = true
 	works.Pending, works.Work = 1, "shop__audit"
@@ -86,7 +87,7 @@ func TestResumedWaits(t *testing.T) {
 		"waiting for shop__audit's work":            works,
 		"waiting for shop__audit's work and 2 more": more,
 		"waiting for a worker":                      waits,
-		"queued":                                    {Agent: "gone", State: spool.Queued, Runs: 1},
+		"queued":                                    {Agent: "gone", State: wire.Queued, Runs: 1},
 	} {
 		if got := (&setup{}).resumed([]sqlite.Unfinished{u}); !slices.Equal(got, []string{"1 run (" + want + ")" + rest}) {
 			t.Errorf("%q, want %s", got, want)
@@ -113,7 +114,7 @@ limits: {retry_backoff: 1h}
 	first := start(t, data, "--config", file("qwen3", "1"))
 	first.post(t, "/api/agent/run", `{"threadId":"t1","prompt":"Hello"}`)
 	var w watcher
-	w.watch(t, first, func(f spool.Frame) bool { return f.Event != nil && f.Event.Type == spool.EntryRunEnded })
+	w.watch(t, first, func(f wire.Frame) bool { return f.Event != nil && f.Event.Type == wire.EntryRunEnded })
 	first.signal(t, syscall.SIGKILL)
 
 	const changed = "1 run (queued) started with the model local when that was qwen3, continues with local (gpt-5 at 127.0.0.1:1)\n"

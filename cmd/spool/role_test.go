@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/testing/pgtest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // cluster starts processes over one new database: an API node, and two workers. hire starts one more.
@@ -22,10 +22,10 @@ func cluster(t *testing.T) (api *process, workers []*process, hire func() *proce
 }
 
 // stateOf returns the state of a thread.
-func (p *process) stateOf(t *testing.T, thread string) spool.State {
+func (p *process) stateOf(t *testing.T, thread string) wire.State {
 	t.Helper()
 
-	var snapshot spool.Snapshot
+	var snapshot wire.Snapshot
 	if err := json.Unmarshal([]byte(p.get(t, "/api/agent/history?threadId="+thread)), &snapshot); err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestRolesSecondAPI(t *testing.T) {
 	first.post(t, "/api/agent/run", `{"threadId":"t1","runId":"r1","prompt":"hello"}`)
 	first.signal(t, syscall.SIGKILL)
 	second := startWith(t, database, t.TempDir(), "--role", "api")
-	if got := second.stateOf(t, "t1"); got != spool.Queued {
+	if got := second.stateOf(t, "t1"); got != wire.Queued {
 		t.Errorf("without a worker the thread is %s", got)
 	}
 	startWith(t, database, t.TempDir(), "--role", "worker")

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 const slowRun = `{"threadId":"t1","runId":"r1","prompt":"slow 15"}`
@@ -21,18 +21,18 @@ const slowRun = `{"threadId":"t1","runId":"r1","prompt":"slow 15"}`
 func completed(t *testing.T, p *process) {
 	t.Helper()
 
-	var snapshot spool.Snapshot
+	var snapshot wire.Snapshot
 	if err := json.Unmarshal([]byte(p.get(t, "/api/agent/history?threadId=t1")), &snapshot); err != nil {
 		t.Fatal(err)
 	}
-	if snapshot.Thread.State != spool.Completed || len(snapshot.Messages) != 2 || len(snapshot.Runs) != 1 {
+	if snapshot.Thread.State != wire.Completed || len(snapshot.Messages) != 2 || len(snapshot.Runs) != 1 {
 		t.Errorf("the thread is %s with %d messages and %d runs", snapshot.Thread.State, len(snapshot.Messages), len(snapshot.Runs))
 	}
 }
 
 // gapless checks that every record entry was seen, once and in order, unless a snapshot
 // stands for the ones that were not.
-func gapless(t *testing.T, frames []spool.Frame) {
+func gapless(t *testing.T, frames []wire.Frame) {
 	t.Helper()
 
 	var last int64
@@ -92,7 +92,7 @@ func TestTerminate(t *testing.T) {
 		began  time.Time
 		middle = items(5)
 	)
-	ended := !w.watch(t, first, func(f spool.Frame) bool {
+	ended := !w.watch(t, first, func(f wire.Frame) bool {
 		if began.IsZero() && middle(f) {
 			began, w.retry = time.Now(), ""
 			go func() { codes <- first.signal(t, syscall.SIGTERM) }()
@@ -168,10 +168,10 @@ func TestDemoApproval(t *testing.T) {
 	p.post(t, "/api/agent/run", `{"threadId":"t1","prompt":"use send_email with {\"to\":\"ann@example.com\"}"}`)
 	var (
 		w    watcher
-		park spool.InputRequired
+		park wire.InputRequired
 	)
-	w.watch(t, p, func(f spool.Frame) bool {
-		return f.Event != nil && f.Event.Type == spool.EntryInputRequired && json.Unmarshal(f.Event.Payload, &park) == nil
+	w.watch(t, p, func(f wire.Frame) bool {
+		return f.Event != nil && f.Event.Type == wire.EntryInputRequired && json.Unmarshal(f.Event.Payload, &park) == nil
 	})
 	if got := p.post(t, "/api/agent/respond", `{"threadId":"t1","toolCallId":"`+string(park.ToolCallID)+`","approved":true}`); got != `{"delivered":true}` {
 		t.Errorf("respond: %s", got)

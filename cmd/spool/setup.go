@@ -11,6 +11,7 @@ import (
 	"github.com/spoolhq/spool/console"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/store"
 	httptool "github.com/spoolhq/spool/tool/http"
 	"github.com/spoolhq/spool/tool/mcp"
 )
@@ -31,7 +32,7 @@ type setup struct {
 	// queue has the schemes that verify deliveries. Empty: nobody may deliver.
 	queue []description
 	// work says whether the process executes jobs or pushes them to a host.
-	work   engine.WorkOptions
+	work   store.WorkOptions
 	pushed string
 	// token was generated for this start and is printed. Empty: none was generated.
 	token string
@@ -76,7 +77,7 @@ func loadSetup(o options, lookup func(string) (string, bool), log *slog.Logger) 
 	}
 	s := &setup{
 		engine: limited(c.Limits), token: printed,
-		work: engine.WorkOptions{Concurrency: c.Limits.Concurrency, PerTenant: c.Limits.RunningPerTenant},
+		work: store.WorkOptions{Concurrency: c.Limits.Concurrency, PerTenant: c.Limits.RunningPerTenant},
 	}
 	if s.artifacts, err = artifactsOf(c.Artifacts, o.artifacts); err != nil {
 		return nil, err
@@ -120,11 +121,11 @@ func loadSetup(o options, lookup func(string) (string, bool), log *slog.Logger) 
 }
 
 // unused is a store that is never called.
-type unused struct{ spool.Store }
+type unused struct{ store.Store }
 
 // check finds the mistakes that only the engine and the server know, before anything is written.
 func (s *setup) check() error {
-	e, err := engine.New(spool.Backend{Store: unused{}}, s.engine)
+	e, err := engine.New(store.Backend{Store: unused{}}, s.engine)
 	if err != nil {
 		return err
 	}
@@ -213,7 +214,7 @@ func (s *setup) configure(c *config.Config, path string, egress httptool.Egress,
 	servers, wrong := s.openMCP(c.MCP, egress, log)
 	problems = append(problems, wrong...)
 	for _, a := range c.Agents {
-		agent := engine.Agent{
+		agent := spool.Agent{
 			Name: a.Name, Access: a.Access, Model: a.Model, Instructions: a.Instructions, MaxSteps: a.MaxSteps, NoFinalAnswer: a.NoFinalAnswer, WhenBusy: a.WhenBusy, Revisions: a.Revisions,
 			DistinctApprover: a.DistinctApprover, Budget: a.Budget, OnBudget: a.OnBudget,
 			ProviderOptions: a.ProviderOptions, ClientTools: a.ClientTools, ClientContext: a.ClientContext,
@@ -238,14 +239,14 @@ func (s *setup) configure(c *config.Config, path string, egress httptool.Egress,
 }
 
 // spawn returns how an agent delegates, or nil for an agent without subagents.
-func spawn(subagents []config.Subagent, tools *toolset, servers mcpServers) (*engine.Spawn, error) {
+func spawn(subagents []config.Subagent, tools *toolset, servers mcpServers) (*spool.Spawn, error) {
 	if len(subagents) == 0 {
 		return nil, nil //nolint:nilnil // there is nothing to delegate to
 	}
 	var problems []error
-	s := &engine.Spawn{Profiles: make(map[string]engine.Profile, len(subagents))}
+	s := &spool.Spawn{Profiles: make(map[string]spool.Profile, len(subagents))}
 	for _, sub := range subagents {
-		p := engine.Profile{
+		p := spool.Profile{
 			Description: sub.Description, Instructions: sub.Instructions, Model: sub.Model, MaxSteps: sub.MaxSteps, Spawns: sub.Spawns,
 			Output: sub.Output, Fallbacks: sub.Fallbacks,
 		}

@@ -10,11 +10,12 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
 	"github.com/spoolhq/spool/server/signin"
+	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/tool/mcp"
 )
 
 // lateStore is a store that is opened after those who use it were made.
-type lateStore struct{ spool.Store }
+type lateStore struct{ store.Store }
 
 // openSignIns makes what people sign in with, if there is an MCP server for it. The store has to be set before anybody
 // signs in.

@@ -8,14 +8,14 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/postgres"
 	"github.com/spoolhq/spool/backend/sqlite"
+	"github.com/spoolhq/spool/store"
 )
 
 // storage is the open database of a process.
 type storage struct {
-	backend spool.Backend
+	backend store.Backend
 	close   func() error
 	// unfinished returns the runs that this process continues. Nil: other processes may continue them.
 	unfinished func(ctx context.Context) ([]sqlite.Unfinished, error)

@@ -10,6 +10,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/client"
 	"github.com/spoolhq/spool/cmd/spool/internal/chat"
+	"github.com/spoolhq/spool/wire"
 )
 
 // exitWaits is the exit code of a chat whose run needs an answer.
@@ -109,11 +110,11 @@ func talkOnce(ctx context.Context, c *client.Client, f *talkFlags, prompt string
 		return errors.New("the run was stopped, because chat was interrupted")
 	case err != nil:
 		return err
-	case outcome.State == spool.Completed:
+	case outcome.State == wire.Completed:
 		return nil
 	case len(outcome.Parks) > 0:
 		return &exitError{exitWaits, errors.New(chat.Waiting(outcome) + "\nanswer it: spool chat --thread " + chat.Clean(string(outcome.ThreadID)))}
-	case outcome.State == spool.Cancelled:
+	case outcome.State == wire.Cancelled:
 		return errors.New("the run was stopped")
 	default:
 		return errors.New("the run has failed: " + chat.Line(outcome.Error, 500))

@@ -11,6 +11,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/client"
 	"github.com/spoolhq/spool/cmd/spool/internal/chat"
+	"github.com/spoolhq/spool/wire"
 )
 
 func inboxCommand() talkCommand {
@@ -53,13 +54,13 @@ func inbox(ctx context.Context, c *client.Client, f *talkFlags, args []string, h
 		return inboxAnswer(ctx, c, f, spool.ToolCallID(args[1]), h)
 	}
 	more := false
-	list := func(ctx context.Context) ([]spool.Question, error) {
-		var all []spool.Question
+	list := func(ctx context.Context) ([]wire.Question, error) {
+		var all []wire.Question
 		filter := client.InboxFilter{
-			Agent: f.agent, Tool: f.tool, ThreadID: spool.ThreadID(f.thread), Order: spool.ParkOrder(f.order), PageSize: pageOf(f.limit),
+			Agent: f.agent, Tool: f.tool, ThreadID: spool.ThreadID(f.thread), Order: wire.ParkOrder(f.order), PageSize: pageOf(f.limit),
 		}
 		if f.expired {
-			filter.State = spool.ParkExpired
+			filter.State = wire.ParkExpired
 		}
 		for q, err := range c.Inbox(ctx, filter) {
 			if err != nil {
@@ -111,7 +112,7 @@ func inboxAnswer(ctx context.Context, c *client.Client, f *talkFlags, call spool
 	if f.payload != "" {
 		a.Payload = json.RawMessage(f.payload)
 	}
-	var found []spool.Question
+	var found []wire.Question
 	for q, err := range c.Inbox(ctx, client.InboxFilter{ThreadID: spool.ThreadID(f.thread)}) {
 		if err != nil {
 			return err

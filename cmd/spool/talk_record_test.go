@@ -9,8 +9,8 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/record"
+	"github.com/spoolhq/spool/wire"
 )
 
 // run export writes a record that package record reads: of a thread, and of the thread of a run.
@@ -19,7 +19,7 @@ func TestRunExport(t *testing.T) {
 
 	p := start(t, t.TempDir())
 	got := talkTo(p, "chat", "--json", "--thread", "t1", "Good morning")
-	var started spool.RunResult
+	var started wire.RunResult
 	line, _, _ := strings.Cut(got.stdout, "\n")
 	if err := json.Unmarshal([]byte(line), &started); err != nil {
 		t.Fatalf("%+v: %v", got, err)
@@ -37,7 +37,7 @@ func TestRunExport(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err := r.At(r.Last())
-	if err != nil || s.Thread.ID != "t1" || s.Thread.State != spool.Completed || len(s.Messages) != 2 || s.Messages[0].Text() != "Good morning" {
+	if err != nil || s.Thread.ID != "t1" || s.Thread.State != wire.Completed || len(s.Messages) != 2 || s.Messages[0].Text() != "Good morning" {
 		t.Errorf("%+v, %v", s, err)
 	}
 	if got = talkTo(p, "run", "export", "--thread", "t1"); got.code != 0 || got.stdout != string(text) {

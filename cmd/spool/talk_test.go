@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/client"
+	"github.com/spoolhq/spool/wire"
 )
 
 // talkTo executes a command against a server.
@@ -56,10 +56,10 @@ func TestChatJSON(t *testing.T) {
 	talkTo(p, "chat", "--thread", "t1", "Good morning")
 	got := talkTo(p, "chat", "--json", "--thread", "t1", "Hello")
 	lines := strings.Split(strings.TrimSpace(got.stdout), "\n")
-	var started spool.RunResult
-	var outcome spool.RunOutcome
+	var started wire.RunResult
+	var outcome wire.RunOutcome
 	if got.code != 0 || json.Unmarshal([]byte(lines[0]), &started) != nil || json.Unmarshal([]byte(lines[len(lines)-1]), &outcome) != nil ||
-		!started.Accepted || outcome.State != spool.Completed || outcome.RunID != started.RunID {
+		!started.Accepted || outcome.State != wire.Completed || outcome.RunID != started.RunID {
 		t.Fatalf("%+v", got)
 	}
 	// The frames begin behind what the thread had before, and lack none: tail prints the same.
@@ -71,7 +71,7 @@ func TestChatJSON(t *testing.T) {
 	for _, line := range lines[1 : len(lines)-1] {
 		var f struct {
 			ID string
-			spool.Frame
+			wire.Frame
 		}
 		if err := json.Unmarshal([]byte(line), &f.Frame); err != nil {
 			t.Fatalf("%s: %v", line, err)

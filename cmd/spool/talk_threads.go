@@ -15,6 +15,7 @@ import (
 	"github.com/spoolhq/spool/client"
 	"github.com/spoolhq/spool/client/view"
 	"github.com/spoolhq/spool/cmd/spool/internal/chat"
+	"github.com/spoolhq/spool/wire"
 )
 
 func threadsCommand() talkCommand {
@@ -66,7 +67,7 @@ func showThreads(ctx context.Context, c *client.Client, f *talkFlags, args []str
 		}
 		return deleteThreads(ctx, c, f, args[1:], h)
 	}
-	filter := client.ThreadFilter{Title: f.search, State: spool.State(f.state), Expired: f.expired, Owner: f.owner, PageSize: pageOf(f.limit)}
+	filter := client.ThreadFilter{Title: f.search, State: wire.State(f.state), Expired: f.expired, Owner: f.owner, PageSize: pageOf(f.limit)}
 	if f.label != "" {
 		key, value, ok := strings.Cut(f.label, ":")
 		if !ok {
@@ -110,7 +111,7 @@ func deleteThreads(ctx context.Context, c *client.Client, f *talkFlags, ids []st
 		case f.json:
 			if err := jsonLine(h, struct {
 				ThreadID string `json:"threadId"`
-				spool.DeleteResult
+				wire.DeleteResult
 			}{id, r}); err != nil {
 				return err
 			}
@@ -169,9 +170,9 @@ func tail(ctx context.Context, c *client.Client, f *talkFlags, args []string, h 
 	if len(args) == 0 {
 		return usagef("tail wants the id of a thread")
 	}
-	at := &spool.Cursor{Seq: f.since}
+	at := &wire.Cursor{Seq: f.since}
 	if f.cursor != "" {
-		cursor, ok := spool.ParseCursor(f.cursor)
+		cursor, ok := wire.ParseCursor(f.cursor)
 		if !ok {
 			return usagef("--cursor: %q is no cursor", f.cursor)
 		}
@@ -199,7 +200,7 @@ func tail(ctx context.Context, c *client.Client, f *talkFlags, args []string, h 
 			seq = frame.Cursor.Seq
 		}
 		if f.end && chat.MayEnd(frame) {
-			s, err := c.Snapshot(ctx, spool.ThreadID(args[0]), spool.SnapshotOptions{})
+			s, err := c.Snapshot(ctx, spool.ThreadID(args[0]), wire.SnapshotOptions{})
 			if err == nil && view.New(s).Settled() && s.LastEventSeq <= seq {
 				return nil
 			}

@@ -28,7 +28,7 @@ func tracedServer(t *testing.T, parents string, ask bool) (http.Handler, *tracet
 	t.Helper()
 
 	e, err := engine.New(memory.New(nil), engine.Config{
-		Agents: []engine.Agent{{Name: "a", Model: "m"}}, Models: map[string]spool.Model{"m": demo.New(demo.Config{})},
+		Agents: []spool.Agent{{Name: "a", Model: "m"}}, Models: map[string]spool.Model{"m": demo.New(demo.Config{})},
 	})
 	if err != nil {
 		t.Fatal(err)

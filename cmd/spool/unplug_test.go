@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/testing/pgtest"
 	"github.com/spoolhq/spool/internal/testing/testwait"
+	"github.com/spoolhq/spool/wire"
 )
 
 // answer is what a request came to.
@@ -134,7 +134,7 @@ func follow(t *testing.T, p *process) (f *follower, began chan struct{}) {
 	some, told := items(4), false
 	go func() {
 		defer close(f.done)
-		for !f.watch(t, p, func(frame spool.Frame) bool {
+		for !f.watch(t, p, func(frame wire.Frame) bool {
 			if !told && some(frame) {
 				told = true
 				close(began)
@@ -180,7 +180,7 @@ func recovered(t *testing.T, p *process, f *follower, database string) {
 	ctx := testwait.Context(t, "a new run")
 	every := time.NewTicker(50 * time.Millisecond)
 	defer every.Stop()
-	for p.stateOf(t, "t9") != spool.Completed && ctx.Err() == nil {
+	for p.stateOf(t, "t9") != wire.Completed && ctx.Err() == nil {
 		<-every.C
 	}
 	if _, password := parsed(t, database); strings.Contains(p.stderr.String(), password) || strings.Contains(p.stderr.String(), "postgres://spool:") {

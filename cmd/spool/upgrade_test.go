@@ -14,9 +14,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/testing/inputs"
 	"github.com/spoolhq/spool/internal/testing/pgtest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // nextBinary builds the binary of the next version, whose schema has one step more.
@@ -74,7 +74,7 @@ func (v *versions) sql(statement string) (n int) {
 func (v *versions) runs(api *process, thread string) {
 	v.Helper()
 	api.post(v.T, "/api/agent/run", `{"threadId":"`+thread+`","prompt":"hello"}`)
-	api.becomes(v.T, thread, spool.Completed)
+	api.becomes(v.T, thread, wire.Completed)
 }
 
 // ends tells a process to end, which must hand its runs back.
@@ -138,13 +138,13 @@ limits: {concurrency: 1, lease: 5s}
 `)
 	p := startWith(t, env, data, "--config", file)
 	p.post(t, "/api/agent/run", `{"threadId":"parked","prompt":"use note with {}"}`)
-	p.becomes(t, "parked", spool.WaitingForInput)
+	p.becomes(t, "parked", wire.WaitingForInput)
 	p.post(t, "/api/agent/run", `{"threadId":"t1","runId":"r1","prompt":"slow 40"}`)
 	var w watcher
 	w.watch(t, p, items(4))
 	p.post(t, "/api/agent/run", `{"threadId":"queued","prompt":"hello"}`)
-	if state := p.stateOf(t, "queued"); state != spool.Queued {
-		t.Errorf("the thread is %s, want %s", state, spool.Queued)
+	if state := p.stateOf(t, "queued"); state != wire.Queued {
+		t.Errorf("the thread is %s, want %s", state, wire.Queued)
 	}
 	p.signal(t, syscall.SIGKILL)
 
@@ -153,8 +153,8 @@ limits: {concurrency: 1, lease: 5s}
 	w.watch(t, n, hasCompleted)
 	gapless(t, w.frames)
 	completed(t, n)
-	n.becomes(t, "queued", spool.Completed)
-	n.becomes(t, "parked", spool.Completed)
+	n.becomes(t, "queued", wire.Completed)
+	n.becomes(t, "parked", wire.Completed)
 	if got := n.get(t, "/api/agent/history?threadId=parked"); calls.Load() != 1 || !strings.Contains(got, "noted") {
 		t.Errorf("%d calls: %s", calls.Load(), got)
 	}
@@ -172,7 +172,7 @@ func rollingUpgrade(t *testing.T, next string) {
 	known := v.sql("SELECT max(version) FROM spool.schema_step")
 	v.runs(oldAPI, "before")
 	oldAPI.post(t, "/api/agent/run", `{"threadId":"parked","prompt":"use send_email with {\"to\":\"ann@example.com\"}"}`)
-	oldAPI.becomes(t, "parked", spool.WaitingForInput)
+	oldAPI.becomes(t, "parked", wire.WaitingForInput)
 	oldAPI.post(t, "/api/agent/run", `{"threadId":"t1","runId":"r1","prompt":"slow 40"}`)
 	var w watcher
 	w.watch(t, oldAPI, items(4))
@@ -192,7 +192,7 @@ func rollingUpgrade(t *testing.T, next string) {
 
 	newAPI := v.newer(roleAPI)
 	newAPI.approve(t, "parked")
-	oldAPI.becomes(t, "parked", spool.Completed)
+	oldAPI.becomes(t, "parked", wire.Completed)
 
 	// An old process may still start, and finish what a new one has accepted: the upgrade can be taken back.
 	oldAgain := v.old(roleWorker)

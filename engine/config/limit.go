@@ -11,7 +11,7 @@ import (
 type LimitOptions struct {
 	// AnswerBytes bounds the size of a model's answer: its text, its reasoning and its calls. A call
 	// counts the bytes of its arguments plus 4 KiB. The engine cuts a longer answer, runs none of its
-	// calls, and ends the run with [spool.StopLength]. Defaults to 4 MiB, or to StepBytes if StepBytes
+	// calls, and ends the run with [wire.StopLength]. Defaults to 4 MiB, or to StepBytes if StepBytes
 	// is less.
 	AnswerBytes int
 	// FileBytes bounds the size of a file that the engine keeps in its own store, because [engine.Config.Artifacts] is
@@ -37,9 +37,9 @@ type LimitOptions struct {
 	QueueDepth int
 	// TenantDepth bounds the ready jobs of one tenant in the same way. Zero: no bound.
 	TenantDepth int
-	// TenantBytes bounds what a tenant stores, as counted in [spool.Tally]. Beyond the limit, starts,
+	// TenantBytes bounds what a tenant stores, as counted in [wire.Tally]. Beyond the limit, starts,
 	// durable events, summaries on demand and redrives are refused with [spool.StorageFull]; answers
-	// and stops are not. An active run ends with [spool.StopStorageLimit] instead of taking its next
+	// and stops are not. An active run ends with [wire.StopStorageLimit] instead of taking its next
 	// step. Concurrent steps and starts may exceed the limit. Deleting threads makes room. Zero: no
 	// bound.
 	TenantBytes int64
@@ -47,7 +47,7 @@ type LimitOptions struct {
 	Waiting int
 	// WallTime bounds the time in which workers execute a run. Time spent waiting for an answer, a
 	// worker or the next attempt does not count. A run that reaches the limit ends as COMPLETED with
-	// [spool.StopTimeLimit] and keeps its output. WallTime applies to every run and cannot be raised
+	// [wire.StopTimeLimit] and keeps its output. WallTime applies to every run and cannot be raised
 	// for a run. Negative: no bound. Defaults to the longest of an hour, the WallTime of the budgets
 	// Default and Max, and the WallTime of the run's agent.
 	WallTime time.Duration

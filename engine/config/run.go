@@ -21,7 +21,7 @@ type BudgetOptions struct {
 	OnBudget spool.BudgetAction
 	// AllowUnpriced allows a run with a budget of cost to reach a model without a price. The calls of such a
 	// model do not count against the budget. Defaults to false: the engine refuses such a configuration and
-	// such a start, and a run that comes to such a model later ends with [spool.StopCostBudget].
+	// such a start, and a run that comes to such a model later ends with [wire.StopCostBudget].
 	AllowUnpriced bool
 }
 

@@ -14,6 +14,8 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/anthropic"
 	"github.com/spoolhq/spool/model/anthropic/cloud"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 func main() {
@@ -29,15 +31,15 @@ func ask(ctx context.Context, model spool.Model, prompt string) (string, error) 
 	defer stop()
 	e, err := engine.New(memory.New(nil), engine.Config{ //nolint:contextcheck // making the engine waits for nothing
 		Models: map[string]spool.Model{"claude": model},
-		Agents: []engine.Agent{{Name: "assistant", Model: "claude", Instructions: "Be brief."}},
+		Agents: []spool.Agent{{Name: "assistant", Model: "claude", Instructions: "Be brief."}},
 	})
 	if err != nil {
 		return "", err
 	}
 	worked := make(chan error, 1)
-	go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
+	go func() { worked <- e.Work(ctx, store.WorkOptions{}) }()
 	thread := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t1"}
-	if _, err := e.Run(ctx, thread, engine.StartRequest{RunID: "r1", Prompt: prompt}); err != nil {
+	if _, err := e.Run(ctx, thread, wire.StartRequest{RunID: "r1", Prompt: prompt}); err != nil {
 		return "", err
 	}
 	outcome, err := e.Await(ctx, thread, "r1")

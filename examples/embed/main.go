@@ -19,6 +19,7 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/tool"
 )
 
@@ -62,7 +63,7 @@ func run(db *sqlite.DB, listen string) error {
 
 	e, err := engine.New(db.Backend(), engine.Config{
 		Models: map[string]spool.Model{"demo": demo.New(demo.Config{Delay: 20 * time.Millisecond})},
-		Agents: []engine.Agent{{Name: "clerk", Model: "demo", Tools: []spool.Tool{refund()}}},
+		Agents: []spool.Agent{{Name: "clerk", Model: "demo", Tools: []spool.Tool{refund()}}},
 	})
 	if err != nil {
 		return err
@@ -77,7 +78,7 @@ func run(db *sqlite.DB, listen string) error {
 
 	// The worker ends when ctx does, and gives its runs back to the queue.
 	worked := make(chan error, 1)
-	go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
+	go func() { worked <- e.Work(ctx, store.WorkOptions{}) }()
 
 	h := &http.Server{Addr: listen, Handler: surface, ReadHeaderTimeout: 10 * time.Second}
 	context.AfterFunc(ctx, func() {

@@ -12,6 +12,8 @@ import (
 	"github.com/spoolhq/spool/backend/sqlite"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 func main() {
@@ -19,13 +21,13 @@ func main() {
 	db := must(sqlite.Open("hello.db", &sqlite.Options{Exclusive: true}))
 	e := must(engine.New(db.Backend(), engine.Config{
 		Models: map[string]spool.Model{"demo": demo.New(demo.Config{})}, // openai.New takes any compatible server
-		Agents: []engine.Agent{{Name: "assistant", Model: "demo"}},
+		Agents: []spool.Agent{{Name: "assistant", Model: "demo"}},
 	}))
 	worked := make(chan error, 1)
-	go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
+	go func() { worked <- e.Work(ctx, store.WorkOptions{}) }()
 
 	thread := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "hello"}
-	must(e.Run(ctx, thread, engine.StartRequest{RunID: "r1", Prompt: "Hello"}))
+	must(e.Run(ctx, thread, wire.StartRequest{RunID: "r1", Prompt: "Hello"}))
 	outcome := must(e.Await(ctx, thread, "r1"))
 	fmt.Fprintln(os.Stdout, outcome.State, outcome.Text)
 

@@ -10,11 +10,12 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // Artifacts is the kind of a section with the artifacts of a thread and their data. It follows the section of its
 // thread and has the same name. No store has it: the data are elsewhere.
-const Artifacts spool.SectionKind = "artifacts"
+const Artifacts store.SectionKind = "artifacts"
 
 // Artifact is the row of an artifact. Rows with its data follow it.
 type Artifact struct {

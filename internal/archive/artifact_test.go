@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // artifactFile returns a file with one section of artifacts. Change changes the rows before their checksums are made.
@@ -30,7 +31,7 @@ func artifactFile(t *testing.T, texts []string, change func(rows []string) []str
 	var b bytes.Buffer
 	w, err := NewWriter(&b, Header{})
 	if err == nil {
-		_, err = w.Rows(spool.Section{Kind: Artifacts, Name: "t1"}, func(row func(line []byte) error) error {
+		_, err = w.Rows(store.Section{Kind: Artifacts, Name: "t1"}, func(row func(line []byte) error) error {
 			for _, text := range change(rows) {
 				if err := row([]byte(text)); err != nil {
 					return err

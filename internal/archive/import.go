@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // MarkKind is the kind of the rows that say what was imported. An archive leaves them out.
@@ -21,21 +22,21 @@ type mark struct {
 }
 
 // MarkKey returns the key of the row that says that a section was imported.
-func MarkKey(s spool.Section) string { return string(s.Kind) + "/" + s.Name }
+func MarkKey(s store.Section) string { return string(s.Kind) + "/" + s.Name }
 
 // Target is a transaction of a store that takes a section.
 type Target interface {
-	spool.Tx
+	store.Tx
 	// Mark returns the value of the section's row of the kind [MarkKind], or nil if there is none.
-	Mark(s spool.Section) (json.RawMessage, error)
+	Mark(s store.Section) (json.RawMessage, error)
 	// Stored returns the rows that the store has of a section.
-	Stored(s spool.Section) ([][]byte, error)
+	Stored(s store.Section) ([][]byte, error)
 	// Insert adds a row of a section.
-	Insert(s spool.Section, t *Table, values []any) error
+	Insert(s store.Section, t *Table, values []any) error
 }
 
-// Import adds a section within a transaction, with the contract of [spool.Archive].
-func Import(to Target, s spool.Section, lines [][]byte) (added bool, err error) {
+// Import adds a section within a transaction, with the contract of [store.Archive].
+func Import(to Target, s store.Section, lines [][]byte) (added bool, err error) {
 	sum := SumOf(s, lines)
 	marked, err := marked(to, s)
 	if err != nil || marked == sum {
@@ -53,13 +54,13 @@ func Import(to Target, s spool.Section, lines [][]byte) (added bool, err error) 
 	if err != nil {
 		return false, err
 	}
-	return added, to.Write(spool.Changes{Rows: []spool.Row{{
-		Kind: MarkKind, Key: MarkKey(s), Value: value, Version: spool.AnyVersion, ExpiresAt: to.Now().Add(markLife),
+	return added, to.Write(store.Changes{Rows: []store.Row{{
+		Kind: MarkKind, Key: MarkKey(s), Value: value, Version: store.AnyVersion, ExpiresAt: to.Now().Add(markLife),
 	}}})
 }
 
 // marked returns the checksum with which a section was imported before, or "".
-func marked(to Target, s spool.Section) (string, error) {
+func marked(to Target, s store.Section) (string, error) {
 	value, err := to.Mark(s)
 	if err != nil || value == nil {
 		return "", err
@@ -71,16 +72,16 @@ func marked(to Target, s spool.Section) (string, error) {
 
 // vacant reports whether the store has nothing of a section. If it has something else than the section, vacant
 // returns a [spool.Conflict] error.
-func vacant(to Target, s spool.Section, sum, marked string) (bool, error) {
+func vacant(to Target, s store.Section, sum, marked string) (bool, error) {
 	switch s.Kind {
-	case spool.SectionRows:
+	case store.SectionRows:
 		return true, nil
-	case spool.SectionOutbox:
+	case store.SectionOutbox:
 		if marked != "" { // events without a key would be delivered twice
 			return false, spool.Errorf(spool.Conflict, "the %s was imported from another export", s)
 		}
 		return true, nil
-	case spool.SectionThread, spool.SectionAudit:
+	case store.SectionThread, store.SectionAudit:
 		stored, err := to.Stored(s)
 		switch {
 		case err != nil:
@@ -97,8 +98,8 @@ func vacant(to Target, s spool.Section, sum, marked string) (bool, error) {
 }
 
 // insert adds the rows of a section.
-func insert(to Target, s spool.Section, lines [][]byte) error {
-	if opened := bytes.HasPrefix(first(lines), []byte(`{"`+Thread+`":`)); s.Kind == spool.SectionThread && !opened {
+func insert(to Target, s store.Section, lines [][]byte) error {
+	if opened := bytes.HasPrefix(first(lines), []byte(`{"`+Thread+`":`)); s.Kind == store.SectionThread && !opened {
 		return spool.Errorf(spool.Invalid, "the %s does not begin with the thread itself", s)
 	}
 	threads := 0
@@ -110,7 +111,7 @@ func insert(to Target, s spool.Section, lines [][]byte) error {
 		if t.Name == Thread {
 			threads++
 		}
-		if name := t.TextOf(values, "thread_id"); s.Kind == spool.SectionThread && name != "" && name != s.Name {
+		if name := t.TextOf(values, "thread_id"); s.Kind == store.SectionThread && name != "" && name != s.Name {
 			return spool.Errorf(spool.Invalid, "the %s has a %s of the thread %s", s, t.Name, name)
 		}
 		if threads > 1 {
@@ -131,8 +132,8 @@ func first(lines [][]byte) []byte {
 }
 
 // Imported reports whether a section with a checksum was imported before.
-func Imported(ctx context.Context, db spool.Store, s spool.Section, sum string) (bool, error) {
-	rows, err := db.Rows(ctx, spool.RowQuery{Tenant: s.Tenant, Kind: MarkKind, Key: MarkKey(s)})
+func Imported(ctx context.Context, db store.Store, s store.Section, sum string) (bool, error) {
+	rows, err := db.Rows(ctx, store.RowQuery{Tenant: s.Tenant, Kind: MarkKind, Key: MarkKey(s)})
 	if err != nil || len(rows) == 0 {
 		return false, err
 	}
@@ -143,7 +144,7 @@ func Imported(ctx context.Context, db spool.Store, s spool.Section, sum string) 
 
 // CreatedAt returns when the thread of a section was made.
 func CreatedAt(lines [][]byte) (time.Time, error) {
-	t, values, err := DecodeRow(spool.SectionThread, first(lines))
+	t, values, err := DecodeRow(store.SectionThread, first(lines))
 	if err != nil {
 		return time.Time{}, err
 	}

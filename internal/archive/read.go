@@ -12,6 +12,7 @@ import (
 	"io"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // Reader reads a file. It checks everything before it returns it. Its errors have the code [spool.Invalid] for a
@@ -25,7 +26,7 @@ type Reader struct {
 	at    int
 	bytes int64
 	// section is the one that is being read, or the last one that was. Nil: there was none yet.
-	section *spool.Section
+	section *store.Section
 	within  bool
 	// sum and rows are those of the section so far, and data those of its last artifact.
 	sum  Sum
@@ -66,25 +67,25 @@ func (r *Reader) Read() int64 { return r.bytes }
 
 // Next returns the next section. At the end of a whole file it returns [io.EOF]. A section of [Artifacts] comes without
 // its rows: [Reader.NextArtifact] returns them, and Next checks those that were left.
-func (r *Reader) Next() (spool.Section, [][]byte, error) {
+func (r *Reader) Next() (store.Section, [][]byte, error) {
 	for r.within {
 		if _, _, err := r.NextArtifact(); err != nil && !errors.Is(err, io.EOF) {
-			return spool.Section{}, nil, err
+			return store.Section{}, nil, err
 		}
 	}
 	text, err := r.next()
 	if err != nil {
-		return spool.Section{}, nil, err
+		return store.Section{}, nil, err
 	}
 	var l line
 	if err := json.Unmarshal(text, &l); err != nil {
-		return spool.Section{}, nil, r.damaged("there is no section")
+		return store.Section{}, nil, r.damaged("there is no section")
 	}
 	switch {
 	case l.Trailer != nil:
-		return spool.Section{}, nil, r.finish(*l.Trailer)
+		return store.Section{}, nil, r.finish(*l.Trailer)
 	case l.Section == nil || !bytes.Equal(text, opening(*l.Section)):
-		return spool.Section{}, nil, r.damaged("there is no section")
+		return store.Section{}, nil, r.damaged("there is no section")
 	}
 	r.section, r.within, r.sum, r.rows, r.data = l.Section, true, NewSum(*l.Section), 0, nil
 	if l.Section.Kind == Artifacts {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // AppendRow appends the JSON of a row. Columns that are zero, or NULL where they may be, are left out.
@@ -74,7 +75,7 @@ func quote(text string) []byte {
 
 // DecodeRow reads a row of a section. It returns an [spool.Invalid] error for a table or a column that this
 // version does not know: a later version has written it, and leaving it out would lose data.
-func DecodeRow(kind spool.SectionKind, line []byte) (*Table, []any, error) {
+func DecodeRow(kind store.SectionKind, line []byte) (*Table, []any, error) {
 	var row map[string]map[string]json.RawMessage
 	if err := json.Unmarshal(line, &row); err != nil || len(row) != 1 {
 		return nil, nil, invalid("a line is no row", err)
@@ -152,7 +153,7 @@ func CanonicalLabels(text []byte) (string, error) {
 type Sum struct{ h hash.Hash }
 
 // NewSum begins the checksum of a section.
-func NewSum(s spool.Section) Sum {
+func NewSum(s store.Section) Sum {
 	sum := Sum{sha256.New()}
 	sum.Add(opening(s))
 	return sum
@@ -168,7 +169,7 @@ func (s Sum) Add(line []byte) {
 func (s Sum) String() string { return hex.EncodeToString(s.h.Sum(nil)) }
 
 // SumOf returns the checksum of a section.
-func SumOf(s spool.Section, lines [][]byte) string {
+func SumOf(s store.Section, lines [][]byte) string {
 	sum := NewSum(s)
 	for _, line := range lines {
 		sum.Add(line)

@@ -4,10 +4,11 @@ import (
 	"strconv"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // AuditRange returns the first and the last seq of a section of the audit log. For a wrong name it is empty.
-func AuditRange(s spool.Section) (first, last int64) {
+func AuditRange(s store.Section) (first, last int64) {
 	n, err := strconv.ParseInt(s.Name, 10, 32)
 	if err != nil || n < 0 {
 		return 1, 0

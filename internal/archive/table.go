@@ -1,5 +1,5 @@
 // Package archive has the form in which stores hand over what they have: the tables and columns of
-// [spool.Archive], the JSON of their rows, and the file that `spool export` writes. docs/operations/moving.md
+// [store.Archive], the JSON of their rows, and the file that `spool export` writes. docs/operations/moving.md
 // describes it.
 //
 // The tables are those of the stores in this repository, which have the same columns. So a row goes from one to
@@ -10,7 +10,7 @@ package archive
 import (
 	"strings"
 
-	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // Kind is the kind of a column.
@@ -39,7 +39,7 @@ type Table struct {
 	// Order sorts the rows of a section. It may name columns that are not in Columns.
 	Order string
 	// Of is the kind of section that has the table.
-	Of spool.SectionKind
+	Of store.SectionKind
 }
 
 // Thread is the table with the one row of the thread itself, which comes first in a section.
@@ -47,41 +47,41 @@ const Thread = "thread"
 
 // Tables are the tables of the sections, in the order of their rows.
 var Tables = []*Table{
-	table(spool.SectionThread, Thread, "id",
+	table(store.SectionThread, Thread, "id",
 		"state model title owner labels:l created_at:i updated_at:i run_id last_seq:i fence:i bytes:i last_version:i",
 		"expired_questions:i expired_since:i"),
-	table(spool.SectionThread, "run", "ord",
+	table(store.SectionThread, "run", "ord",
 		"ord:i id created_at:i parent_id root_id depth:i agent started_by model state stop_reason error",
 		"enqueued_at:i started_at:i ended_at:i max_steps:i steps:i attempts:i",
 		"input_tokens:i cached_input_tokens:i output_tokens:i total_tokens:i segments:i place:i nested",
 		"cost_micros:i currency allowance start_key nonce scopes host_state provider_options client engine_state",
 		"start_hash expired_questions:i expired_since:i"),
-	table(spool.SectionThread, "message", "ord",
+	table(store.SectionThread, "message", "ord",
 		"ord:i id agent_id role content created_at:i client_message_id run_id after_seq:i dropped:n"),
-	table(spool.SectionThread, "branch", "id", "id:i base run_id created_at:i"),
-	table(spool.SectionThread, "entry", "seq",
+	table(store.SectionThread, "branch", "id", "id:i base run_id created_at:i"),
+	table(store.SectionThread, "entry", "seq",
 		"seq:i type run_id payload created_at:i stream after_fence:i after_n:i published_by published_by_tool published:b"),
-	table(spool.SectionThread, "park", "run_id, ord",
+	table(store.SectionThread, "park", "run_id, ord",
 		"ord:i run_id tool_call_id tool_name agent_id frames step:i args shown reason occurrence:i digest state",
 		"answer before landed:b created_at:i expires_at:i expiry warned:b distinct_approver:b revision"),
-	table(spool.SectionThread, "effect", "run_id, step, ord", "ord:i run_id step:i tool_call_id state result started_at:i ended_at:i"),
-	table(spool.SectionThread, "usage", "ord",
+	table(store.SectionThread, "effect", "run_id, step, ord", "ord:i run_id step:i tool_call_id state result started_at:i ended_at:i"),
+	table(store.SectionThread, "usage", "ord",
 		"ord:i run_id agent_id agent kind step:i model model_id requested outcome",
 		"input:n cache_read:n cache_write:n output:n reasoning:n guess_input:n guess_output:n",
 		"cost:n currency cost_source price_version created_at:i started_at:i error_class"),
-	table(spool.SectionThread, "usage_line", "ord, agent_id, agent, model, model_id, currency",
+	table(store.SectionThread, "usage_line", "ord, agent_id, agent, model, model_id, currency",
 		"ord:i agent_id agent model model_id currency input:i cache_read:i cache_write:i output:i reasoning:i",
 		"calls:i estimated:i guess_input:i guess_output:i cost:i"),
-	table(spool.SectionThread, "delta", "version", "version:i seq:i at:i body"),
-	table(spool.SectionThread, "job", "first_due, id", jobColumns, "first_due:i due_at:i attempts:i"),
-	table(spool.SectionThread, "job_dead", "died_at, id", jobColumns, "due_at:i attempts:i cause died_at:i"),
+	table(store.SectionThread, "delta", "version", "version:i seq:i at:i body"),
+	table(store.SectionThread, "job", "first_due, id", jobColumns, "first_due:i due_at:i attempts:i"),
+	table(store.SectionThread, "job_dead", "died_at, id", jobColumns, "due_at:i attempts:i cause died_at:i"),
 
-	table(spool.SectionOutbox, "job", "first_due, id", jobColumns, "first_due:i due_at:i attempts:i"),
-	table(spool.SectionOutbox, "job_dead", "died_at, id", jobColumns, "due_at:i attempts:i cause died_at:i"),
+	table(store.SectionOutbox, "job", "first_due, id", jobColumns, "first_due:i due_at:i attempts:i"),
+	table(store.SectionOutbox, "job_dead", "died_at, id", jobColumns, "due_at:i attempts:i cause died_at:i"),
 
-	table(spool.SectionRows, "row", "key", "key value version:i updated_at:i expires_at:i"),
+	table(store.SectionRows, "row", "key", "key value version:i updated_at:i expires_at:i"),
 
-	table(spool.SectionAudit, "audit", "seq",
+	table(store.SectionAudit, "audit", "seq",
 		"seq:i at:i action actor actor_tenant thread_id run_id call_id job_id:i approved:m digest reason count:i address detail"),
 }
 
@@ -94,7 +94,7 @@ const jobColumns = "thread_id run_id key kind agent model segment:i subject queu
 // kinds has the suffixes of the columns in a call of table. A column without one is a text.
 var kinds = map[string]Kind{"": Text, "i": Int, "n": MaybeInt, "b": Bool, "m": MaybeBool, "l": Labels}
 
-func table(of spool.SectionKind, name, order string, columns ...string) *Table {
+func table(of store.SectionKind, name, order string, columns ...string) *Table {
 	t := &Table{Name: name, Order: order, Of: of}
 	for each := range strings.FieldsSeq(strings.Join(columns, " ")) {
 		column, kind, _ := strings.Cut(each, ":")
@@ -104,7 +104,7 @@ func table(of spool.SectionKind, name, order string, columns ...string) *Table {
 }
 
 // TablesOf returns the tables of a kind of section.
-func TablesOf(kind spool.SectionKind) []*Table {
+func TablesOf(kind store.SectionKind) []*Table {
 	var all []*Table
 	for _, t := range Tables {
 		if t.Of == kind {

@@ -11,7 +11,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // Format is the version of the file's form.
@@ -46,7 +46,7 @@ type Trailer struct {
 // line is a line that is not a row.
 type line struct {
 	Header  *Header        `json:"spoolExport,omitempty"`
-	Section *spool.Section `json:"section,omitempty"`
+	Section *store.Section `json:"section,omitempty"`
 	End     *End           `json:"end,omitempty"`
 	Trailer *Trailer       `json:"done,omitempty"`
 }
@@ -57,7 +57,7 @@ func (l line) encode() []byte {
 }
 
 // opening returns the first line of a section.
-func opening(s spool.Section) []byte { return line{Section: &s}.encode() }
+func opening(s store.Section) []byte { return line{Section: &s}.encode() }
 
 // Writer writes a file.
 type Writer struct {
@@ -82,12 +82,12 @@ func (w *Writer) line(text []byte) error {
 
 // Section writes a section of a store. It writes nothing, and returns false, if the store does not have the section
 // any more. After an error the file is not whole.
-func (w *Writer) Section(ctx context.Context, from spool.Archive, s spool.Section) (written bool, err error) {
+func (w *Writer) Section(ctx context.Context, from store.Archive, s store.Section) (written bool, err error) {
 	return w.Rows(s, func(row func(line []byte) error) error { return from.ExportSection(ctx, s, row) })
 }
 
 // Rows writes a section with the rows that all calls row with, or nothing if there are none.
-func (w *Writer) Rows(s spool.Section, all func(row func(line []byte) error) error) (written bool, err error) {
+func (w *Writer) Rows(s store.Section, all func(row func(line []byte) error) error) (written bool, err error) {
 	sum, rows := NewSum(s), 0
 	err = all(func(row []byte) error {
 		if rows == 0 {

@@ -4,27 +4,29 @@ import (
 	"errors"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Contents is everything that belongs to a thread.
 type Contents struct {
 	Found    bool
-	Thread   spool.Thread
-	Runs     []spool.RunRow
+	Thread   wire.Thread
+	Runs     []store.RunRow
 	Messages []spool.Message
-	Branches []spool.Branch
+	Branches []wire.Branch
 	// Branched has the messages of each branch.
 	Branched [][]spool.Message
-	Entries  []spool.Entry
-	Parks    []spool.Park
-	Effects  []spool.Effect
-	Usage    []spool.UsageLine
-	Newest   spool.UsageRow
-	Deltas   []spool.SnapshotDelta
+	Entries  []wire.Entry
+	Parks    []store.Park
+	Effects  []store.Effect
+	Usage    []wire.UsageLine
+	Newest   wire.UsageRow
+	Deltas   []store.SnapshotDelta
 }
 
 // Read reads a thread. The parks are the run's, and the effects are those of the run's step 1.
-func Read(v spool.View, run spool.RunID) (c Contents, err error) {
+func Read(v store.View, run spool.RunID) (c Contents, err error) {
 	c.Thread, err = v.Thread()
 	if spool.CodeOf(err) == spool.NotFound {
 		err = nil
@@ -35,33 +37,33 @@ func Read(v spool.View, run spool.RunID) (c Contents, err error) {
 	keep := func(err error) { errs = append(errs, err) }
 	c.Runs, err = Runs(v)
 	keep(err)
-	c.Messages, err = v.Messages(spool.MessageQuery{})
+	c.Messages, err = v.Messages(store.MessageQuery{})
 	keep(err)
 	c.Branches, err = v.Branches()
 	keep(err)
 	for _, b := range c.Branches {
-		messages, err := v.Messages(spool.MessageQuery{Branch: b.ID})
+		messages, err := v.Messages(store.MessageQuery{Branch: b.ID})
 		keep(err)
 		c.Branched = append(c.Branched, messages)
 	}
-	c.Entries, err = v.Entries(spool.EntryQuery{})
+	c.Entries, err = v.Entries(store.EntryQuery{})
 	keep(err)
 	c.Parks, err = v.Parks(run)
 	keep(err)
 	c.Effects, err = v.Effects(run, 1)
 	keep(err)
-	sums, err := v.Usage(spool.UsageQuery{Sums: true})
+	sums, err := v.Usage(wire.UsageQuery{Sums: true})
 	keep(err)
 	c.Usage = sums.Sums
-	newest, err := v.Usage(spool.UsageQuery{Last: true, Limit: 1})
+	newest, err := v.Usage(wire.UsageQuery{Last: true, Limit: 1})
 	keep(err)
 	for _, row := range newest.Rows {
 		c.Newest = row
 	}
-	c.Deltas, err = v.Deltas(spool.DeltaQuery{})
+	c.Deltas, err = v.Deltas(store.DeltaQuery{})
 	keep(err)
 	return c, errors.Join(errs...)
 }
 
 // Runs returns all runs of a thread with their state, the newest first.
-func Runs(v spool.View) ([]spool.RunRow, error) { return v.Runs(spool.RunQuery{Whole: true}) }
+func Runs(v store.View) ([]store.RunRow, error) { return v.Runs(wire.RunQuery{Whole: true}) }

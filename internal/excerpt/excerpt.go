@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // MaxRuns is how many runs a snapshot has at most, the newest ones, so that its cost does not grow with the age of
@@ -18,16 +19,16 @@ const MaxRuns = 100
 //
 // Nor does it return MESSAGES_DROPPED. The messages of a snapshot are those behind it, and no entry follows it that would
 // add the new turn: a client that applies it to these messages would take the turn away.
-func Entries(all []spool.Entry, park func(call spool.ToolCallID) spool.ParkState) []spool.Entry {
+func Entries(all []wire.Entry, park func(call spool.ToolCallID) wire.ParkState) []wire.Entry {
 	last := make(map[spool.ToolCallID]int64)
 	for _, e := range all {
-		if e.Type == spool.EntryInputRequired || e.Type == spool.EntryCallPending {
+		if e.Type == wire.EntryInputRequired || e.Type == wire.EntryCallPending {
 			last[CallOf(e.Payload)] = e.Seq
 		}
 	}
-	left := make([]spool.Entry, 0, len(all))
+	left := make([]wire.Entry, 0, len(all))
 	for _, e := range all {
-		if e.Type == spool.EntryMessagesDropped {
+		if e.Type == wire.EntryMessagesDropped {
 			continue
 		}
 		if state := whileParked(e.Type); state != "" {
@@ -42,12 +43,12 @@ func Entries(all []spool.Entry, park func(call spool.ToolCallID) spool.ParkState
 
 // whileParked returns the state of a call's park in which a snapshot has entries of a type about the call. Empty: it
 // always has them.
-func whileParked(t spool.EntryType) spool.ParkState {
+func whileParked(t spool.EntryType) wire.ParkState {
 	switch t {
-	case spool.EntryInputRequired, spool.EntryInputExpiring, spool.EntryInputExtended, spool.EntryInputExpired, spool.EntryHITLResponse:
-		return spool.ParkOpen
-	case spool.EntryCallPending:
-		return spool.ParkPending
+	case wire.EntryInputRequired, wire.EntryInputExpiring, wire.EntryInputExtended, wire.EntryInputExpired, wire.EntryHITLResponse:
+		return wire.ParkOpen
+	case wire.EntryCallPending:
+		return wire.ParkPending
 	default:
 		return ""
 	}

@@ -1,8 +1,10 @@
 package inprocess
 
-import "github.com/spoolhq/spool"
+import (
+	"github.com/spoolhq/spool/store"
+)
 
-// Live is a [spool.Live] within one process. It has run streams within a budget of bytes, and its wake-ups
+// Live is a [store.Live] within one process. It has run streams within a budget of bytes, and its wake-ups
 // lose nothing and arrive once.
 //
 // When the streams exceed the budget, the stream that ended first is removed. If none has ended, the one that
@@ -13,7 +15,7 @@ type Live struct {
 	*wakes
 }
 
-var _ spool.Live = (*Live)(nil)
+var _ store.Live = (*Live)(nil)
 
 // NewLive returns a Live without streams and subscribers. Its streams use up to maxBytes. Zero stands for
 // [DefaultMaxBytes].

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // packItems is how many items are packed together: as many as a reader takes at once.
@@ -16,7 +16,7 @@ const packItems = 256
 type packs []*packed
 
 // packAll packs items.
-func packAll(items []spool.Item) packs {
+func packAll(items []wire.Item) packs {
 	all := make(packs, 0, (len(items)+packItems-1)/packItems)
 	for piece := range slices.Chunk(items, packItems) {
 		all = append(all, pack(piece))
@@ -26,8 +26,8 @@ func packAll(items []spool.Item) packs {
 
 // unpack returns up to limit items after an offset. It unpacks whole pieces, so it may return a few
 // more items before and after. A limit of zero stands for all.
-func (p packs) unpack(after spool.Offset, limit int) (items []spool.Item) {
-	from, found := slices.BinarySearchFunc(p, after, func(piece *packed, o spool.Offset) int { return piece.last.Compare(o) })
+func (p packs) unpack(after wire.Offset, limit int) (items []wire.Item) {
+	from, found := slices.BinarySearchFunc(p, after, func(piece *packed, o wire.Offset) int { return piece.last.Compare(o) })
 	if found {
 		from++
 	}
@@ -40,9 +40,9 @@ func (p packs) unpack(after spool.Offset, limit int) (items []spool.Item) {
 	return items
 }
 
-func (p packs) last() spool.Offset {
+func (p packs) last() wire.Offset {
 	if len(p) == 0 {
-		return spool.Offset{}
+		return wire.Offset{}
 	}
 	return p[len(p)-1].last
 }
@@ -60,18 +60,18 @@ func (p packs) size() (n int64) {
 // beginning and end are left out, and so is the offset at the end of the data. A delta of a few letters
 // takes about 12 bytes more than the letters, instead of 150.
 type packed struct {
-	types []spool.ItemType
+	types []wire.ItemType
 	items int
 	data  int // the number of bytes of all items' data
-	last  spool.Offset
+	last  wire.Offset
 	buf   []byte
 }
 
 // pack packs items.
-func pack(items []spool.Item) *packed {
+func pack(items []wire.Item) *packed {
 	p := &packed{items: len(items)}
 	var before [][]byte // the data of the latest item of each type
-	var at spool.Offset
+	var at wire.Offset
 	var seq int64
 	for _, item := range items {
 		kind := slices.Index(p.types, item.Type)
@@ -115,11 +115,11 @@ func common(a, b []byte) (front, back int) {
 }
 
 // unpack returns the packed items.
-func (p *packed) unpack() []spool.Item {
-	items := make([]spool.Item, 0, p.items)
+func (p *packed) unpack() []wire.Item {
+	items := make([]wire.Item, 0, p.items)
 	room := make([]byte, 0, p.data) // for the data of all items
 	before := make([][]byte, len(p.types))
-	var at spool.Offset
+	var at wire.Offset
 	var seq int64
 	r := unpacker(p.buf)
 	for range p.items {
@@ -137,7 +137,7 @@ func (p *packed) unpack() []spool.Item {
 		if head&1 == 1 {
 			room = append(room, offsetField(at)...)
 		}
-		items = append(items, spool.Item{Offset: at, Type: p.types[kind], Seq: seq, Data: room[from:len(room):len(room)]})
+		items = append(items, wire.Item{Offset: at, Type: p.types[kind], Seq: seq, Data: room[from:len(room):len(room)]})
 	}
 	return items
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // TestPacked: items come back as they were, whatever they have in common.
@@ -16,17 +16,17 @@ func TestPacked(t *testing.T) {
 	t.Parallel()
 
 	random := rand.New(rand.NewPCG(1, 2))
-	types := []spool.ItemType{spool.ItemTextContent, spool.ItemReasoningContent, "another", "own"}
+	types := []wire.ItemType{wire.ItemTextContent, wire.ItemReasoningContent, "another", "own"}
 	for range 300 {
-		var items []spool.Item
-		offset := spool.Offset{Fence: random.Int64N(5)}
+		var items []wire.Item
+		offset := wire.Offset{Fence: random.Int64N(5)}
 		for range random.IntN(30) {
 			offset.N += 1 + random.Int64N(3)
 			if random.IntN(10) == 0 {
-				offset = spool.Offset{Fence: offset.Fence + 1, N: random.Int64N(4)}
+				offset = wire.Offset{Fence: offset.Fence + 1, N: random.Int64N(4)}
 			}
 			text := strings.Repeat("ab", random.IntN(4)) + strings.Repeat("c", random.IntN(3))
-			item := spool.NewItem(types[random.IntN(len(types))], offset, random.Int64N(100), spool.Delta{Delta: text})
+			item := wire.NewItem(types[random.IntN(len(types))], offset, random.Int64N(100), wire.Delta{Delta: text})
 			switch random.IntN(8) {
 			case 0: // data of another writer
 				item.Data = json.RawMessage(text)
@@ -59,10 +59,10 @@ func TestPacked(t *testing.T) {
 func TestPackedSize(t *testing.T) {
 	t.Parallel()
 
-	var items []spool.Item
+	var items []wire.Item
 	size := int64(0)
 	for n := range int64(50) {
-		item := spool.NewItem(spool.ItemTextContent, spool.Offset{Fence: 3, N: n + 1}, 7, spool.Delta{MessageID: "msg_0123456789abcdef", Delta: strings.Repeat("x", int(n%5)) + " word"})
+		item := wire.NewItem(wire.ItemTextContent, wire.Offset{Fence: 3, N: n + 1}, 7, wire.Delta{MessageID: "msg_0123456789abcdef", Delta: strings.Repeat("x", int(n%5)) + " word"})
 		items = append(items, item)
 		size += itemOverhead + int64(len(item.Data))
 	}
@@ -76,7 +76,7 @@ func TestPackedSize(t *testing.T) {
 func TestPackedPages(t *testing.T) { //nolint:paralleltest // it looks at what is allocated
 	st, n := &stream{}, int64(10*packItems+7)
 	for i := range n {
-		item := spool.NewItem(spool.ItemTextContent, spool.Offset{Fence: 1 + i/1000, N: 2 * (i + 1)}, 7, spool.Delta{MessageID: "m", Delta: strings.Repeat("x", int(i%9))})
+		item := wire.NewItem(wire.ItemTextContent, wire.Offset{Fence: 1 + i/1000, N: 2 * (i + 1)}, 7, wire.Delta{MessageID: "m", Delta: strings.Repeat("x", int(i%9))})
 		st.items = append(st.items, item)
 	}
 	st.closed = true
@@ -84,7 +84,7 @@ func TestPackedPages(t *testing.T) { //nolint:paralleltest // it looks at what i
 	st.pack()
 	for _, limit := range []int{0, 1, packItems - 1, packItems, packItems + 1, 3 * packItems} {
 		for i := int64(-1); i <= n; i += 61 {
-			after := spool.Offset{Fence: 1 + i/1000, N: 2*(i+1) + i%2}
+			after := wire.Offset{Fence: 1 + i/1000, N: 2*(i+1) + i%2}
 			if i == n {
 				after = plain.last()
 			}
@@ -102,7 +102,7 @@ func TestPackedPages(t *testing.T) { //nolint:paralleltest // it looks at what i
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, _ = st.read(spool.Offset{}, packItems)
+	_, _ = st.read(wire.Offset{}, packItems)
 	runtime.ReadMemStats(&after)
 	if got, most := after.TotalAlloc-before.TotalAlloc, uint64(packItems*500); got > most {
 		t.Errorf("a page of %d items of %d allocates %d bytes", packItems, n, got)

@@ -9,12 +9,13 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 const (
 	// itemOverhead is the memory of an item without its data.
-	itemOverhead = int64(unsafe.Sizeof(spool.Item{}))
+	itemOverhead = int64(unsafe.Sizeof(wire.Item{}))
 	// streamOverhead is the approximate memory of an empty stream, including its keys and its entries
 	// in a map and a list.
 	streamOverhead = 512
@@ -23,7 +24,7 @@ const (
 // stream is one run stream. Items are only appended, so that readers can share them. They are packed
 // some time after the end of the stream.
 type stream struct {
-	key spool.StreamKey
+	key store.StreamKey
 	// at is the stream's element in its list. The timer removes the stream after its grace. streams.mu
 	// guards both.
 	at    *list.Element
@@ -31,7 +32,7 @@ type stream struct {
 
 	// mu guards the fields below.
 	mu     sync.RWMutex
-	items  []spool.Item // nil after they were packed
+	items  []wire.Item // nil after they were packed
 	packed packs
 	size   int64
 	closed bool
@@ -43,24 +44,24 @@ func (st *stream) reopen() error {
 	st.mu.RLock()
 	defer st.mu.RUnlock()
 	if st.closed {
-		return spool.ErrStreamClosed
+		return store.ErrStreamClosed
 	}
 	return nil
 }
 
-func (st *stream) append(items []spool.Item) (grown int64, err error) {
+func (st *stream) append(items []wire.Item) (grown int64, err error) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	switch {
 	case st.gone:
-		return 0, spool.ErrStreamGone
+		return 0, store.ErrStreamGone
 	case st.closed:
-		return 0, spool.ErrStreamClosed
+		return 0, store.ErrStreamClosed
 	}
 	last := st.last()
 	for _, item := range items {
 		if item.Offset.Compare(last) <= 0 {
-			return 0, spool.ErrOffsetUsed
+			return 0, store.ErrOffsetUsed
 		}
 		last = item.Offset
 		grown += itemOverhead + int64(len(item.Data))
@@ -70,14 +71,14 @@ func (st *stream) append(items []spool.Item) (grown int64, err error) {
 	return grown, nil
 }
 
-func (st *stream) read(after spool.Offset, limit int) (spool.StreamPage, error) {
+func (st *stream) read(after wire.Offset, limit int) (store.StreamPage, error) {
 	st.mu.RLock()
 	defer st.mu.RUnlock()
 	if st.gone {
-		return spool.StreamPage{}, spool.ErrStreamGone
+		return store.StreamPage{}, store.ErrStreamGone
 	}
 	last := st.last()
-	page := spool.StreamPage{Last: last}
+	page := store.StreamPage{Last: last}
 	if after.Compare(last) >= 0 {
 		page.Ended = st.closed && after == last
 		return page, nil
@@ -97,8 +98,8 @@ func (st *stream) read(after spool.Offset, limit int) (spool.StreamPage, error) 
 }
 
 // indexAfter returns the index of the first item after an offset.
-func indexAfter(items []spool.Item, o spool.Offset) int {
-	at, found := slices.BinarySearchFunc(items, o, func(i spool.Item, o spool.Offset) int { return i.Offset.Compare(o) })
+func indexAfter(items []wire.Item, o wire.Offset) int {
+	at, found := slices.BinarySearchFunc(items, o, func(i wire.Item, o wire.Offset) int { return i.Offset.Compare(o) })
 	if found {
 		at++
 	}
@@ -106,14 +107,14 @@ func indexAfter(items []spool.Item, o spool.Offset) int {
 }
 
 // close ends the stream. It returns false if the stream was already closed.
-func (st *stream) close(end spool.Item) (grown int64, closed bool) {
+func (st *stream) close(end wire.Item) (grown int64, closed bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if st.closed {
 		return 0, false
 	}
 	if last := st.last(); end.Offset.Compare(last) <= 0 {
-		end = moved(end, spool.Offset{Fence: last.Fence, N: last.N + 1})
+		end = moved(end, wire.Offset{Fence: last.Fence, N: last.N + 1})
 	}
 	grown = itemOverhead + int64(len(end.Data))
 	st.items = append(st.items, end)
@@ -147,18 +148,18 @@ func (st *stream) pack() (freed int64) {
 	return before - st.size
 }
 
-func (st *stream) last() spool.Offset {
+func (st *stream) last() wire.Offset {
 	if st.packed != nil {
 		return st.packed.last()
 	}
 	if len(st.items) == 0 {
-		return spool.Offset{}
+		return wire.Offset{}
 	}
 	return st.items[len(st.items)-1].Offset
 }
 
 // moved returns the item at another offset, and replaces the offset at the end of its data too.
-func moved(item spool.Item, to spool.Offset) spool.Item {
+func moved(item wire.Item, to wire.Offset) wire.Item {
 	if head, ok := bytes.CutSuffix(item.Data, offsetField(item.Offset)); ok {
 		item.Data = append(json.RawMessage(nil), head...)
 		item.Data = append(item.Data, offsetField(to)...)
@@ -167,4 +168,4 @@ func moved(item spool.Item, to spool.Offset) spool.Item {
 	return item
 }
 
-func offsetField(o spool.Offset) []byte { return []byte(`"offset":"` + o.String() + `"}`) }
+func offsetField(o wire.Offset) []byte { return []byte(`"offset":"` + o.String() + `"}`) }

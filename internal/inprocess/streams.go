@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // DefaultMaxBytes is the default budget of streams.
@@ -20,7 +22,7 @@ type streams struct {
 
 	// mu guards the fields below. It is locked before a stream's own lock.
 	mu      sync.RWMutex
-	threads map[spool.ThreadKey]map[spool.StreamID]*stream
+	threads map[spool.ThreadKey]map[wire.StreamID]*stream
 	// open and ended contain each stream once, the oldest first.
 	open, ended *list.List
 }
@@ -31,14 +33,14 @@ func newStreams(maxBytes int64) *streams {
 	}
 	return &streams{
 		max:     maxBytes,
-		threads: make(map[spool.ThreadKey]map[spool.StreamID]*stream),
+		threads: make(map[spool.ThreadKey]map[wire.StreamID]*stream),
 		open:    list.New(),
 		ended:   list.New(),
 	}
 }
 
 // Open creates an empty stream.
-func (s *streams) Open(ctx context.Context, key spool.StreamKey) error {
+func (s *streams) Open(ctx context.Context, key store.StreamKey) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -48,7 +50,7 @@ func (s *streams) Open(ctx context.Context, key spool.StreamKey) error {
 		return st.reopen()
 	}
 	if s.threads[key.Thread] == nil {
-		s.threads[key.Thread] = make(map[spool.StreamID]*stream)
+		s.threads[key.Thread] = make(map[wire.StreamID]*stream)
 	}
 	st := &stream{key: key, size: streamOverhead}
 	st.at = s.open.PushBack(st)
@@ -59,7 +61,7 @@ func (s *streams) Open(ctx context.Context, key spool.StreamKey) error {
 }
 
 // Append adds all items or none.
-func (s *streams) Append(ctx context.Context, key spool.StreamKey, items []spool.Item) error {
+func (s *streams) Append(ctx context.Context, key store.StreamKey, items []wire.Item) error {
 	st, err := s.find(ctx, key)
 	if err != nil {
 		return err
@@ -77,16 +79,16 @@ func (s *streams) Append(ctx context.Context, key spool.StreamKey, items []spool
 }
 
 // Read returns items that share the stream's memory.
-func (s *streams) Read(ctx context.Context, key spool.StreamKey, after spool.Offset, limit int) (spool.StreamPage, error) {
+func (s *streams) Read(ctx context.Context, key store.StreamKey, after wire.Offset, limit int) (store.StreamPage, error) {
 	st, err := s.find(ctx, key)
 	if err != nil {
-		return spool.StreamPage{}, err
+		return store.StreamPage{}, err
 	}
 	return st.read(after, limit)
 }
 
 // Close appends the last item and removes the stream once grace has passed.
-func (s *streams) Close(ctx context.Context, key spool.StreamKey, end spool.Item, grace time.Duration) error {
+func (s *streams) Close(ctx context.Context, key store.StreamKey, end wire.Item, grace time.Duration) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -94,7 +96,7 @@ func (s *streams) Close(ctx context.Context, key spool.StreamKey, end spool.Item
 	defer s.mu.Unlock()
 	st := s.threads[key.Thread][key.ID]
 	if st == nil {
-		return spool.ErrStreamGone
+		return store.ErrStreamGone
 	}
 	grown, closed := st.close(end)
 	if !closed {
@@ -147,7 +149,7 @@ func (s *streams) Delete(ctx context.Context, thread spool.ThreadKey) error {
 // Bytes returns how many bytes of the budget are used.
 func (s *streams) Bytes() int64 { return s.bytes.Load() }
 
-func (s *streams) find(ctx context.Context, key spool.StreamKey) (*stream, error) {
+func (s *streams) find(ctx context.Context, key store.StreamKey) (*stream, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -156,7 +158,7 @@ func (s *streams) find(ctx context.Context, key spool.StreamKey) (*stream, error
 	if st := s.threads[key.Thread][key.ID]; st != nil {
 		return st, nil
 	}
-	return nil, spool.ErrStreamGone
+	return nil, store.ErrStreamGone
 }
 
 // shrink removes streams other than keep until the rest fits the budget. The caller must hold mu.

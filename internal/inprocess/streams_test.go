@@ -9,18 +9,20 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/inprocess"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
-func key(thread spool.ThreadID, id spool.StreamID) spool.StreamKey {
-	return spool.StreamKey{Thread: spool.ThreadKey{Tenant: spool.DefaultTenant, ID: thread}, ID: id}
+func key(thread spool.ThreadID, id wire.StreamID) store.StreamKey {
+	return store.StreamKey{Thread: spool.ThreadKey{Tenant: spool.DefaultTenant, ID: thread}, ID: id}
 }
 
-func item(n int64, text string) spool.Item {
-	return spool.NewItem(spool.ItemTextContent, spool.Offset{Fence: 1, N: n}, 0, spool.Delta{Delta: text})
+func item(n int64, text string) wire.Item {
+	return wire.NewItem(wire.ItemTextContent, wire.Offset{Fence: 1, N: n}, 0, wire.Delta{Delta: text})
 }
 
-func end(n int64) spool.Item {
-	return spool.NewItem(spool.ItemRunFinished, spool.Offset{Fence: 1, N: n}, 0, nil)
+func end(n int64) wire.Item {
+	return wire.NewItem(wire.ItemRunFinished, wire.Offset{Fence: 1, N: n}, 0, nil)
 }
 
 func must(t *testing.T, err error) {
@@ -31,9 +33,9 @@ func must(t *testing.T, err error) {
 }
 
 // gone reports whether the stream has been removed.
-func gone(t *testing.T, s *inprocess.Live, k spool.StreamKey) bool {
+func gone(t *testing.T, s *inprocess.Live, k store.StreamKey) bool {
 	t.Helper()
-	_, err := s.Read(t.Context(), k, spool.Offset{}, 0)
+	_, err := s.Read(t.Context(), k, wire.Offset{}, 0)
 	if err != nil && spool.CodeOf(err) != spool.Gone {
 		t.Fatal(err)
 	}
@@ -106,17 +108,17 @@ func TestStreamsBudget(t *testing.T) {
 
 		s := inprocess.NewLive(budget)
 		open, late, early := key("a", "r:1"), key("b", "r:1"), key("c", "r:1")
-		for _, k := range []spool.StreamKey{open, late, early} {
+		for _, k := range []store.StreamKey{open, late, early} {
 			must(t, s.Open(t.Context(), k))
-			must(t, s.Append(t.Context(), k, []spool.Item{item(1, chunk)}))
+			must(t, s.Append(t.Context(), k, []wire.Item{item(1, chunk)}))
 		}
 		must(t, s.Close(t.Context(), early, end(2), time.Hour))
 		must(t, s.Close(t.Context(), late, end(2), time.Hour))
-		must(t, s.Append(t.Context(), open, []spool.Item{item(2, chunk), item(3, chunk)}))
+		must(t, s.Append(t.Context(), open, []wire.Item{item(2, chunk), item(3, chunk)}))
 		if !gone(t, s, early) || gone(t, s, late) || gone(t, s, open) {
 			t.Error("another stream than the one that ended first was removed")
 		}
-		must(t, s.Append(t.Context(), open, []spool.Item{item(4, chunk)}))
+		must(t, s.Append(t.Context(), open, []wire.Item{item(4, chunk)}))
 		if !gone(t, s, late) || gone(t, s, open) {
 			t.Error("another stream than the ended one was removed")
 		}
@@ -130,15 +132,15 @@ func TestStreamsBudget(t *testing.T) {
 		must(t, s.Open(t.Context(), first))
 		must(t, s.Open(t.Context(), second))
 		for n := range int64(3) {
-			must(t, s.Append(t.Context(), first, []spool.Item{item(n+1, chunk)}))
+			must(t, s.Append(t.Context(), first, []wire.Item{item(n+1, chunk)}))
 		}
 		for n := range int64(2) {
-			must(t, s.Append(t.Context(), second, []spool.Item{item(n+1, chunk)}))
+			must(t, s.Append(t.Context(), second, []wire.Item{item(n+1, chunk)}))
 		}
 		if !gone(t, s, first) || gone(t, s, second) {
 			t.Error("another stream than the one that was opened first was removed")
 		}
-		if err := s.Append(t.Context(), first, []spool.Item{item(9, "")}); spool.CodeOf(err) != spool.Gone {
+		if err := s.Append(t.Context(), first, []wire.Item{item(9, "")}); spool.CodeOf(err) != spool.Gone {
 			t.Errorf("its writer got %v, want gone", err)
 		}
 	})
@@ -151,7 +153,7 @@ func TestStreamsBudget(t *testing.T) {
 		for range 50 {
 			k := key("t", "r:1")
 			must(t, s.Open(t.Context(), k))
-			must(t, s.Append(t.Context(), k, []spool.Item{item(1, chunk), item(2, chunk)}))
+			must(t, s.Append(t.Context(), k, []wire.Item{item(1, chunk), item(2, chunk)}))
 			must(t, s.Close(t.Context(), k, end(3), time.Hour))
 			must(t, s.Delete(t.Context(), k.Thread))
 		}
@@ -166,7 +168,7 @@ func TestStreamsBudget(t *testing.T) {
 		s, first := inprocess.NewLive(budget), key("t", "r:1")
 		must(t, s.Open(t.Context(), first))
 		for n := range budget / 100 {
-			must(t, s.Open(t.Context(), key("t", spool.NewStreamID("s", n+1))))
+			must(t, s.Open(t.Context(), key("t", wire.NewStreamID("s", n+1))))
 		}
 		if !gone(t, s, first) {
 			t.Error("any number of empty streams fits")
@@ -179,11 +181,11 @@ func TestStreamsReadSharesItems(t *testing.T) {
 	s, k := inprocess.NewLive(0), key("t", "r:1")
 	must(t, s.Open(t.Context(), k))
 	for n := range int64(1000) {
-		must(t, s.Append(t.Context(), k, []spool.Item{item(n+1, "x")}))
+		must(t, s.Append(t.Context(), k, []wire.Item{item(n+1, "x")}))
 	}
 	ctx := t.Context()
 	allocated := testing.AllocsPerRun(10, func() {
-		if page, err := s.Read(ctx, k, spool.Offset{}, 0); err != nil || len(page.Items) != 1000 {
+		if page, err := s.Read(ctx, k, wire.Offset{}, 0); err != nil || len(page.Items) != 1000 {
 			t.Error("read failed")
 		}
 	})
@@ -198,17 +200,17 @@ func BenchmarkStreams(b *testing.B) {
 	if err := s.Open(ctx, k); err != nil {
 		b.Fatal(err)
 	}
-	batch := make([]spool.Item, 8)
+	batch := make([]wire.Item, 8)
 	n := int64(0)
 	for b.Loop() {
 		for i := range batch {
 			n++
-			batch[i] = spool.Item{Offset: spool.Offset{Fence: 1, N: n}, Data: []byte(`{}`)}
+			batch[i] = wire.Item{Offset: wire.Offset{Fence: 1, N: n}, Data: []byte(`{}`)}
 		}
 		if err := s.Append(ctx, k, batch); spool.CodeOf(err) == spool.Gone {
 			_ = s.Open(ctx, k)
 		}
-		_, _ = s.Read(ctx, k, spool.Offset{Fence: 1, N: n - 8}, 0)
+		_, _ = s.Read(ctx, k, wire.Offset{Fence: 1, N: n - 8}, 0)
 	}
 }
 
@@ -221,10 +223,10 @@ func TestStreamsPack(t *testing.T) {
 		s, k := inprocess.NewLive(0), key("t", "r:1")
 		must(t, s.Open(t.Context(), k))
 		for n := range int64(20) {
-			must(t, s.Append(t.Context(), k, []spool.Item{item(n+1, strings.Repeat("x", int(n%7)))}))
+			must(t, s.Append(t.Context(), k, []wire.Item{item(n+1, strings.Repeat("x", int(n%7)))}))
 		}
 		must(t, s.Close(t.Context(), k, end(21), time.Hour))
-		before, err := s.Read(t.Context(), k, spool.Offset{}, 0)
+		before, err := s.Read(t.Context(), k, wire.Offset{}, 0)
 		must(t, err)
 		size := s.Bytes()
 
@@ -234,8 +236,8 @@ func TestStreamsPack(t *testing.T) {
 			t.Errorf("it takes %d bytes of the budget, and took %d", got, size)
 		}
 		for _, limit := range []int{0, 1, 7, 21, 22} {
-			var after spool.Offset
-			var got []spool.Item
+			var after wire.Offset
+			var got []wire.Item
 			for ended := false; !ended; {
 				page, err := s.Read(t.Context(), k, after, limit)
 				must(t, err)
@@ -269,18 +271,18 @@ func TestOpenKeepsWhatItOpens(t *testing.T) {
 	t.Parallel()
 
 	s := inprocess.NewLive(1)
-	first := spool.StreamKey{Thread: spool.ThreadKey{Tenant: "acme", ID: "t"}, ID: "r:1"}
+	first := store.StreamKey{Thread: spool.ThreadKey{Tenant: "acme", ID: "t"}, ID: "r:1"}
 	second := first
 	second.ID = "r:2"
-	for _, key := range []spool.StreamKey{first, second} {
+	for _, key := range []store.StreamKey{first, second} {
 		if err := s.Open(t.Context(), key); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Read(t.Context(), key, spool.Offset{}, 0); err != nil {
+		if _, err := s.Read(t.Context(), key, wire.Offset{}, 0); err != nil {
 			t.Errorf("%s is gone: %v", key.ID, err)
 		}
 	}
-	if _, err := s.Read(t.Context(), first, spool.Offset{}, 0); spool.CodeOf(err) != spool.Gone {
+	if _, err := s.Read(t.Context(), first, wire.Offset{}, 0); spool.CodeOf(err) != spool.Gone {
 		t.Errorf("the budget is not kept: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // wakes has the subscribers of a [Live].
@@ -20,14 +21,14 @@ type wakes struct {
 type subscriber struct {
 	// Wake checks ctx itself, because the function that runs after ctx has ended comes a little later.
 	ctx     context.Context //nolint:containedctx // it is the subscription's, not a call's
-	fn      func(spool.WakeKind, []byte)
+	fn      func(store.WakeKind, []byte)
 	stopped atomic.Bool
 }
 
 // Wake calls the topic's subscribers in the order in which they subscribed, and then returns. They may
 // call the Live.
-func (w *wakes) Wake(topic spool.ThreadKey, kind spool.WakeKind, notice []byte) {
-	if len(notice) > spool.MaxNoticeBytes {
+func (w *wakes) Wake(topic spool.ThreadKey, kind store.WakeKind, notice []byte) {
+	if len(notice) > store.MaxNoticeBytes {
 		return
 	}
 	w.mu.RLock()
@@ -42,7 +43,7 @@ func (w *wakes) Wake(topic spool.ThreadKey, kind spool.WakeKind, notice []byte) 
 
 // Subscribe makes Wake call fn. The end of the subscription does not wait for a call in progress.
 func (w *wakes) Subscribe(
-	ctx context.Context, topic spool.ThreadKey, fn func(kind spool.WakeKind, notice []byte),
+	ctx context.Context, topic spool.ThreadKey, fn func(kind store.WakeKind, notice []byte),
 ) (stop func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

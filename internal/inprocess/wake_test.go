@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/inprocess"
+	"github.com/spoolhq/spool/store"
 )
 
 // Within one process a wake-up has arrived when Wake returns, and none arrives after the
@@ -17,17 +18,17 @@ func TestWakeIsSynchronous(t *testing.T) {
 	woken := 0
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	if _, err := b.Subscribe(ctx, topic, func(spool.WakeKind, []byte) { woken++ }); err != nil {
+	if _, err := b.Subscribe(ctx, topic, func(store.WakeKind, []byte) { woken++ }); err != nil {
 		t.Fatal(err)
 	}
 	for n := range 3 {
-		b.Wake(topic, spool.WakeRecord, nil)
+		b.Wake(topic, store.WakeRecord, nil)
 		if woken != n+1 {
 			t.Fatalf("woken %d times after %d wake-ups", woken, n+1)
 		}
 	}
 	cancel()
-	b.Wake(topic, spool.WakeRecord, nil)
+	b.Wake(topic, store.WakeRecord, nil)
 	if woken != 3 {
 		t.Error("woken after the context had ended")
 	}
@@ -37,6 +38,6 @@ func BenchmarkWakeNobody(b *testing.B) {
 	live, topic := inprocess.NewLive(0), spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}
 	b.ReportAllocs()
 	for b.Loop() {
-		live.Wake(topic, spool.WakeStream, nil)
+		live.Wake(topic, store.WakeStream, nil)
 	}
 }

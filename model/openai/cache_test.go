@@ -15,6 +15,8 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/testing/testwait"
 	"github.com/spoolhq/spool/model/openai"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // asked is a request as far as caches look at it.
@@ -49,7 +51,7 @@ func conversation(t *testing.T, cache openai.PromptCache) []asked {
 		},
 	}
 	e, err := engine.New(memory.New(nil), engine.Config{
-		Agents: []engine.Agent{{Name: "a", Model: "m", Instructions: "Be brief.", Tools: []spool.Tool{look, {ToolSpec: spool.ToolSpec{Name: "other"}, Call: look.Call}}}},
+		Agents: []spool.Agent{{Name: "a", Model: "m", Instructions: "Be brief.", Tools: []spool.Tool{look, {ToolSpec: spool.ToolSpec{Name: "other"}, Call: look.Call}}}},
 		Models: map[string]spool.Model{"m": p.model(t, openai.Config{PromptCache: cache})},
 		Log:    slog.New(slog.DiscardHandler),
 	})
@@ -59,17 +61,17 @@ func conversation(t *testing.T, cache openai.PromptCache) []asked {
 	defer e.Close()
 	ctx, cancel := context.WithCancel(testwait.Context(t, "the runs"))
 	worked := make(chan error, 1)
-	go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
+	go func() { worked <- e.Work(ctx, store.WorkOptions{}) }()
 	key := spool.ThreadKey{Tenant: "acme", ID: "chat"}
 	for _, prompt := range []string{"one", "two"} {
-		if r, err := e.Run(ctx, key, engine.StartRequest{Prompt: prompt}); err != nil || !r.Accepted {
+		if r, err := e.Run(ctx, key, wire.StartRequest{Prompt: prompt}); err != nil || !r.Accepted {
 			t.Fatal(r, err)
 		}
-		for f, err := range e.Follow(ctx, key, engine.FollowOptions{}) {
+		for f, err := range e.Follow(ctx, key, wire.FollowOptions{}) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if f.Event != nil && f.Event.Type == spool.NoticeStateChange && strings.Contains(string(f.Event.Payload), `"COMPLETED"`) {
+			if f.Event != nil && f.Event.Type == wire.NoticeStateChange && strings.Contains(string(f.Event.Payload), `"COMPLETED"`) {
 				break
 			}
 		}

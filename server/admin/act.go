@@ -8,6 +8,7 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/wire"
 )
 
 // operatorTarget is the target of an operator's action: a run, or the present run of a thread.
@@ -72,12 +73,12 @@ func (c Controller) actAs(ctx context.Context, need access.Scope, target operato
 		return ctx, key, "", err
 	}
 	key = spool.ThreadKey{Tenant: tenant, ID: target.ThreadID}
-	ctx = engine.WithActor(ctx, engine.Actor{Subject: p.Subject, Tenant: p.Tenant, Operator: true})
+	ctx = engine.WithActor(ctx, wire.Actor{Subject: p.Subject, Tenant: p.Tenant, Operator: true})
 	if target.RunID == "" {
 		_, err = c.Engine.Thread(ctx, key)
 		return ctx, key, "", err
 	}
-	found, err := c.Engine.Runs(ctx, tenant, spool.RunQuery{ID: target.RunID})
+	found, err := c.Engine.Runs(ctx, tenant, wire.RunQuery{ID: target.RunID})
 	if err != nil {
 		return ctx, key, "", err
 	}
@@ -89,18 +90,18 @@ func (c Controller) actAs(ctx context.Context, need access.Scope, target operato
 }
 
 // Stop answers POST /api/admin/stop.
-func (c Controller) Stop(ctx context.Context, in OperatorStopRequest) (engine.StopResult, error) {
+func (c Controller) Stop(ctx context.Context, in OperatorStopRequest) (wire.StopResult, error) {
 	target := in.operatorTarget
 	acting, key, root, err := c.actAs(ctx, access.ScopeStop, target)
 	call.Concerns(ctx, key, target.RunID)
-	var result engine.StopResult
+	var result wire.StopResult
 	switch {
 	case err != nil:
 	case root == "":
 		result, err = c.Engine.Stop(acting, key)
 	case root != target.RunID:
-		result = engine.StopResult{
-			Reason: engine.ReasonNotActive, Error: "Run " + string(target.RunID) + " is nested in run " + string(root) + ": stop that one",
+		result = wire.StopResult{
+			Reason: wire.ReasonNotActive, Error: "Run " + string(target.RunID) + " is nested in run " + string(root) + ": stop that one",
 		}
 	default:
 		result, err = c.Engine.StopRun(acting, key, root)
@@ -112,7 +113,7 @@ func (c Controller) Stop(ctx context.Context, in OperatorStopRequest) (engine.St
 const operatorName = "operator"
 
 // Respond answers POST /api/admin/respond.
-func (c Controller) Respond(ctx context.Context, in OperatorRespondRequest) (engine.RespondResult, error) {
+func (c Controller) Respond(ctx context.Context, in OperatorRespondRequest) (wire.RespondResult, error) {
 	q, p := &in, call.By(ctx)
 	acting, key, root, err := c.actAs(ctx, access.ScopeApprove, q.operatorTarget)
 	call.Concerns(ctx, key, q.RunID)
@@ -120,15 +121,15 @@ func (c Controller) Respond(ctx context.Context, in OperatorRespondRequest) (eng
 	if by != "" && key.Tenant != p.Tenant {
 		by = operatorName
 	}
-	var result engine.RespondResult
+	var result wire.RespondResult
 	if err == nil && root != "" {
-		var thread spool.Thread
+		var thread wire.Thread
 		if thread, err = c.Engine.Thread(acting, key); err == nil && thread.RunID != root {
-			result = engine.RespondResult{Reason: engine.ReasonNoPark, Error: "No matching pending input request"}
+			result = wire.RespondResult{Reason: wire.ReasonNoPark, Error: "No matching pending input request"}
 		}
 	}
 	if err == nil && result.Reason == "" {
-		result, err = c.Engine.Respond(acting, key, engine.Response{
+		result, err = c.Engine.Respond(acting, key, wire.Response{
 			ToolCallID: q.ToolCallID, Approved: q.Approved, By: by, Payload: q.Payload, Args: q.Arguments, Reason: q.Reason, Digest: q.Digest,
 		})
 	}

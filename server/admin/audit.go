@@ -7,6 +7,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/wire"
 )
 
 // AuditInput asks for a page of an audit log.
@@ -21,11 +22,11 @@ type AuditInput struct {
 
 // auditFilter selects entries of a list. An entry must pass all fields.
 type auditFilter struct {
-	Action   spool.AuditAction `doc:"Only entries of this action."        example:"answer"               maxLength:"64"               query:"action"`
-	ThreadID spool.ThreadID    `doc:"Only entries about this thread."     maxLength:"128"                pattern:"^[A-Za-z0-9._:-]+$" query:"threadId"`
-	By       string            `doc:"Only entries of this subject."       maxLength:"512"                query:"by"`
-	Since    time.Time         `doc:"Only entries of this time or later." example:"2026-01-02T03:04:05Z" query:"since"`
-	Until    time.Time         `doc:"Only entries before this time."      example:"2026-01-02T03:04:05Z" query:"until"`
+	Action   wire.AuditAction `doc:"Only entries of this action."        example:"answer"               maxLength:"64"               query:"action"`
+	ThreadID spool.ThreadID   `doc:"Only entries about this thread."     maxLength:"128"                pattern:"^[A-Za-z0-9._:-]+$" query:"threadId"`
+	By       string           `doc:"Only entries of this subject."       maxLength:"512"                query:"by"`
+	Since    time.Time        `doc:"Only entries of this time or later." example:"2026-01-02T03:04:05Z" query:"since"`
+	Until    time.Time        `doc:"Only entries before this time."      example:"2026-01-02T03:04:05Z" query:"until"`
 }
 
 // AuditList is the answer to a list of entries.
@@ -49,7 +50,7 @@ func (c Controller) Audit(ctx context.Context, in AuditInput) (AuditList, error)
 	case in.Server:
 		tenant = ""
 	}
-	q := spool.AuditQuery{
+	q := wire.AuditQuery{
 		Action: in.Action, ThreadID: in.ThreadID, By: in.By, Since: in.Since, Until: in.Until, Limit: in.Limit,
 	}
 	if in.Before != "" {
@@ -73,7 +74,7 @@ func (c Controller) Audit(ctx context.Context, in AuditInput) (AuditList, error)
 
 // auditEntryOf returns the wire form of an entry. It hides the name of an operator of another tenant from the
 // tenant.
-func auditEntryOf(e spool.AuditEntry, operator bool) AuditEntry {
+func auditEntryOf(e wire.AuditEntry, operator bool) AuditEntry {
 	out := AuditEntry{
 		Seq: e.Seq, At: e.At, Action: e.Action, By: e.By, ByTenant: e.ByTenant, Operator: e.ByTenant != "",
 		ThreadID: e.ThreadID, RunID: e.RunID, ToolCallID: e.ToolCallID, JobID: e.JobID, Approved: e.Approved,

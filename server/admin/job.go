@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/wire"
 )
 
 // The states for lists of jobs, in addition to those of a queue.
@@ -36,7 +36,7 @@ type AdminJob struct { //nolint:revive // the document has the name
 	RunID       spool.RunID    `doc:"Its run."                                                                                                                                            json:"runId"`
 	Agent       string         `doc:"The agent of the run."                                                                                                                               json:"agent"`
 	Model       string         `doc:"The model of the run."                                                                                                                               json:"model,omitempty"`
-	Kind        spool.JobKind  `doc:"Why the job was written: start, retry, resume, hand_back, reclaim, expiry, poll, cancel or settle. An event of the outbox has a kind of its sender." json:"kind"`
+	Kind        wire.JobKind   `doc:"Why the job was written: start, retry, resume, hand_back, reclaim, expiry, poll, cancel or settle. An event of the outbox has a kind of its sender." json:"kind"`
 	Segment     int            `doc:"The segment that the job is for. Left out: any."                                                                                                     json:"segment,omitempty"`
 	Attempts    int            `doc:"The deliveries that counted."                                                                                                                        json:"attempts"`
 	DueAt       time.Time      `doc:"When the job is due."                                                                                                                                json:"dueAt,omitzero"`
@@ -68,11 +68,11 @@ func (c Controller) Jobs(ctx context.Context, in JobsInput) (JobList, error) {
 		out.Next = next
 		return out, err
 	}
-	var list []spool.QueuedJob
+	var list []wire.QueuedJob
 	if in.State == jobsStuck {
 		list, err = c.Engine.StuckJobs(ctx, tenant, in.OlderThan, in.Limit)
 	} else {
-		list, err = c.Engine.Jobs(ctx, tenant, spool.JobQuery{State: spool.JobState(in.State), Limit: in.Limit})
+		list, err = c.Engine.Jobs(ctx, tenant, wire.JobQuery{State: wire.JobState(in.State), Limit: in.Limit})
 	}
 	for _, j := range list {
 		out.Jobs = append(out.Jobs, queuedJob(j))
@@ -81,8 +81,8 @@ func (c Controller) Jobs(ctx context.Context, in JobsInput) (JobList, error) {
 }
 
 // deadJobs returns a page of a tenant's dead jobs, and the cursor of the next page.
-func (c Controller) deadJobs(ctx context.Context, tenant spool.Tenant, before string, limit int) ([]spool.QueuedJob, string, error) {
-	q := spool.JobQuery{Limit: limit}
+func (c Controller) deadJobs(ctx context.Context, tenant spool.Tenant, before string, limit int) ([]wire.QueuedJob, string, error) {
+	q := wire.JobQuery{Limit: limit}
 	if before != "" {
 		at, id, err := call.ParseTimeMark(before)
 		if err != nil {
@@ -101,19 +101,19 @@ func (c Controller) deadJobs(ctx context.Context, tenant spool.Tenant, before st
 	return dead, call.TimeMark(last.DiedAt, strconv.FormatInt(last.JobID, 10)), nil
 }
 
-func deadJob(d spool.QueuedJob) AdminJob {
+func deadJob(d wire.QueuedJob) AdminJob {
 	return AdminJob{
 		JobID: d.JobID, State: jobsDead, ThreadID: d.ThreadID, RunID: d.RunID, Agent: d.Agent, Model: d.Model, Kind: d.Kind,
 		Segment: d.Segment, Attempts: d.Attempts, Cause: d.Cause, DiedAt: d.DiedAt,
 	}
 }
 
-func queuedJob(j spool.QueuedJob) AdminJob {
+func queuedJob(j wire.QueuedJob) AdminJob {
 	job := AdminJob{
 		JobID: j.JobID, State: string(j.State), ThreadID: j.ThreadID, RunID: j.RunID, Agent: j.Agent, Model: j.Model, Kind: j.Kind,
 		Segment: j.Segment, Attempts: j.Attempts, DueAt: j.DueAt, FirstDueAt: j.FirstDue,
 	}
-	if j.State == spool.JobInFlight {
+	if j.State == wire.JobInFlight {
 		job.DueAt, job.LockedUntil = time.Time{}, j.DueAt
 	}
 	return job
@@ -152,13 +152,13 @@ func (in *RedriveRequest) Validate(context.Context) error {
 
 // RedriveAnswer has the results of a redrive.
 type RedriveAnswer struct {
-	Redriven int                    `doc:"How many jobs were accepted."                                                    json:"redriven"`
-	Refused  int                    `doc:"The number of jobs that were refused, and are still dead."                       json:"refused"`
-	Results  []engine.RedriveResult `doc:"The result for each job."                                                        json:"results"`
-	Next     string                 `doc:"The value of before that continues with further jobs. Left out: there are none." json:"next,omitempty"`
+	Redriven int                  `doc:"How many jobs were accepted."                                                    json:"redriven"`
+	Refused  int                  `doc:"The number of jobs that were refused, and are still dead."                       json:"refused"`
+	Results  []wire.RedriveResult `doc:"The result for each job."                                                        json:"results"`
+	Next     string               `doc:"The value of before that continues with further jobs. Left out: there are none." json:"next,omitempty"`
 }
 
-func (a *RedriveAnswer) add(r engine.RedriveResult) {
+func (a *RedriveAnswer) add(r wire.RedriveResult) {
 	a.Results = append(a.Results, r)
 	if r.Accepted {
 		a.Redriven++
@@ -170,12 +170,12 @@ func (a *RedriveAnswer) add(r engine.RedriveResult) {
 // Redrive answers POST /api/admin/jobs/redrive. If one job is given and refused, the status is 409, and 404
 // if it does not exist, with the same body. With all jobs, each has its own result.
 func (c Controller) Redrive(ctx context.Context, in RedriveRequest) (RedriveAnswer, error) {
-	out := RedriveAnswer{Results: []engine.RedriveResult{}}
+	out := RedriveAnswer{Results: []wire.RedriveResult{}}
 	tenant, err := c.tenant(ctx, in.Tenant)
 	if err != nil {
 		return out, err
 	}
-	jobs := []spool.QueuedJob{{JobID: in.JobID}}
+	jobs := []wire.QueuedJob{{JobID: in.JobID}}
 	if in.All {
 		if jobs, out.Next, err = c.deadJobs(ctx, tenant, in.Before, in.Limit); err != nil {
 			return out, err
@@ -190,7 +190,7 @@ func (c Controller) Redrive(ctx context.Context, in RedriveRequest) (RedriveAnsw
 	}
 	if !in.All && !out.Results[0].Accepted {
 		status := http.StatusConflict
-		if out.Results[0].Reason == engine.ReasonNotFound {
+		if out.Results[0].Reason == wire.ReasonNotFound {
 			status = http.StatusNotFound
 		}
 		rest.ResponseOf(ctx).SetStatus(status)
@@ -239,7 +239,7 @@ func (c Controller) Purge(ctx context.Context, in PurgeRequest) (PurgeAnswer, er
 	if err != nil {
 		return PurgeAnswer{}, err
 	}
-	q := spool.JobQuery{JobID: in.JobID}
+	q := wire.JobQuery{JobID: in.JobID}
 	if in.olderThan > 0 {
 		q.DiedBefore = time.Now().Add(-in.olderThan)
 	}

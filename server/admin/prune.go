@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/wire"
 )
 
 // PruneRequest is the body of a prune.
@@ -47,7 +47,7 @@ func (c Controller) Prune(ctx context.Context, in PruneRequest) (PruneAnswer, er
 	if err != nil {
 		return PruneAnswer{}, err
 	}
-	report, err := c.Engine.Prune(call.Acting(ctx), engine.PruneOptions{
+	report, err := c.Engine.Prune(call.Acting(ctx), wire.PruneOptions{
 		Before: time.Now().Add(-in.olderThan), Tenant: tenant, Limit: in.Limit, DryRun: in.DryRun,
 	})
 	out := PruneAnswer{DryRun: in.DryRun, Threads: len(report.Threads), ThreadIDs: []spool.ThreadID{}, More: report.More}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/wire"
 )
 
 // RevisionsInput asks for a page of the revisions of agents.
@@ -16,7 +17,7 @@ type RevisionsInput struct {
 
 // RevisionList is the answer to a list of revisions.
 type RevisionList struct {
-	Revisions []spool.RevisionSummary `doc:"The revisions by the agents' names, and of an agent the last one first." json:"revisions"`
+	Revisions []wire.RevisionSummary `doc:"The revisions by the agents' names, and of an agent the last one first." json:"revisions"`
 	// Next is the before parameter of the next page. Empty: there is none.
 	Next string `doc:"The value of before for the next page. Left out: this is the last page." json:"next,omitempty"`
 }
@@ -26,7 +27,7 @@ func (c Controller) Revisions(ctx context.Context, in RevisionsInput) (RevisionL
 	if err := operatorOnly(ctx); err != nil {
 		return RevisionList{}, err
 	}
-	list, err := c.Engine.Revisions(ctx, spool.RevisionQuery{Agent: in.Agent, After: in.Before, Limit: in.Limit})
+	list, err := c.Engine.Revisions(ctx, wire.RevisionQuery{Agent: in.Agent, After: in.Before, Limit: in.Limit})
 	if err != nil {
 		return RevisionList{}, err
 	}
@@ -39,13 +40,13 @@ func (c Controller) Revisions(ctx context.Context, in RevisionsInput) (RevisionL
 
 // OneRevisionInput asks for one revision.
 type OneRevisionInput struct {
-	Revision spool.RevisionID `doc:"The revision's id, or its beginning of 12 or more characters." example:"rev_6f1d0c" path:"revision"`
+	Revision wire.RevisionID `doc:"The revision's id, or its beginning of 12 or more characters." example:"rev_6f1d0c" path:"revision"`
 }
 
 // Revision answers GET /api/admin/revisions/{revision}.
-func (c Controller) Revision(ctx context.Context, in OneRevisionInput) (spool.Revision, error) {
+func (c Controller) Revision(ctx context.Context, in OneRevisionInput) (wire.Revision, error) {
 	if err := operatorOnly(ctx); err != nil {
-		return spool.Revision{}, err
+		return wire.Revision{}, err
 	}
 	return c.Engine.Revision(ctx, in.Revision)
 }

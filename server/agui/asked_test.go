@@ -10,6 +10,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server/agui"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // A run can end between two segments, and the record then has no entry of that end. A client
@@ -65,7 +66,7 @@ func TestStoppedBefore1(t *testing.T) {
 				settle(time.Second)
 				clients := map[string]agui.Options{"follows": {}}
 				if name != "waits" { // else a client of the run alone has its end already
-					clients["ran"] = agui.Options{RunID: "r1", From: &spool.Run{ID: "r1"}}
+					clients["ran"] = agui.Options{RunID: "r1", From: &wire.Run{ID: "r1"}}
 					clients["connected"] = agui.Options{RunID: "r1", Connect: true}
 				}
 				old, now := make(map[string]*viewer), make(map[string]*viewer)

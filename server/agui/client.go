@@ -8,20 +8,21 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/strictjson"
 	"github.com/spoolhq/spool/server/projection"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Client returns the client's instructions and tools for a run.
-func (in *RunAgentInput) Client() spool.ClientInput {
-	var c spool.ClientInput
+func (in *RunAgentInput) Client() wire.ClientInput {
+	var c wire.ClientInput
 	for _, t := range in.Tools {
 		parameters := t.Parameters
 		if string(parameters) == "null" {
 			parameters = nil
 		}
-		c.Tools = append(c.Tools, spool.ClientTool{Name: t.Name, Description: t.Description, Parameters: parameters})
+		c.Tools = append(c.Tools, wire.ClientTool{Name: t.Name, Description: t.Description, Parameters: parameters})
 	}
 	for _, entry := range in.Context {
-		c.Context = append(c.Context, spool.ClientContext(entry))
+		c.Context = append(c.Context, wire.ClientContext(entry))
 	}
 	return c
 }
@@ -48,7 +49,7 @@ func (in *RunAgentInput) EndsWithResult() bool {
 //
 // It returns an [spool.Invalid] error for a malformed result, a [spool.Conflict] error if no call waits for a
 // result, and a [spool.Gone] error if all of the calls already have their results.
-func (in *RunAgentInput) Results(s *spool.Snapshot) ([]ClientResult, error) {
+func (in *RunAgentInput) Results(s *wire.Snapshot) ([]ClientResult, error) {
 	at := len(in.Messages)
 	for at > 0 && in.Messages[at-1].Role == spool.RoleTool {
 		at--
@@ -66,7 +67,7 @@ func (in *RunAgentInput) Results(s *spool.Snapshot) ([]ClientResult, error) {
 			continue
 		case seen[m.ToolCallID]:
 			return nil, spool.Errorf(spool.Invalid, "messages: the call %q has two results", m.ToolCallID)
-		case waits && park.Reason == spool.ParkClientTool:
+		case waits && park.Reason == wire.ParkClientTool:
 			result, err := m.result(park)
 			if err != nil {
 				return nil, err
@@ -88,7 +89,7 @@ func (in *RunAgentInput) Results(s *spool.Snapshot) ([]ClientResult, error) {
 }
 
 // result reads the message as the result of a call of a client's tool.
-func (m InputMessage) result(of spool.InputRequired) (ClientResult, error) {
+func (m InputMessage) result(of wire.InputRequired) (ClientResult, error) {
 	var text string
 	if len(m.Content) > 0 && strictjson.Decode("", m.Content, &text) != nil {
 		return ClientResult{}, spool.Errorf(spool.Invalid, "messages: the content of the result of %q must be a string", m.ToolCallID)
@@ -126,8 +127,8 @@ func (m InputMessage) ownResult() bool {
 }
 
 // waiting returns the parks for which the thread of a snapshot waits, by call.
-func waiting(s *spool.Snapshot) map[spool.ToolCallID]spool.InputRequired {
-	all := make(map[spool.ToolCallID]spool.InputRequired)
+func waiting(s *wire.Snapshot) map[spool.ToolCallID]wire.InputRequired {
+	all := make(map[spool.ToolCallID]wire.InputRequired)
 	for _, in := range projection.OpenParks(s) {
 		all[in.ToolCallID] = in
 	}

@@ -6,12 +6,12 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/projection"
+	"github.com/spoolhq/spool/wire"
 )
 
 // NewForm returns the form of snapshots for AG-UI. The engine shares snapshots of the same form: a server makes one.
-func NewForm(a Address) engine.SnapshotForm { return &conversation{address: a} }
+func NewForm(a Address) wire.SnapshotForm { return &conversation{address: a} }
 
 // conversation turns the messages of a thread into messages of the protocol. It takes the messages of the
 // run's own agent, with the ids that they had in the stream. It leaves out summaries, which are only for
@@ -30,7 +30,7 @@ type conversation struct {
 }
 
 // AppendMessage implements [engine.SnapshotForm].
-func (c *conversation) AppendMessage(b []byte, m spool.Message) ([]byte, engine.SnapshotForm, error) {
+func (c *conversation) AppendMessage(b []byte, m spool.Message) ([]byte, wire.SnapshotForm, error) {
 	next := *c
 	next.count++
 	if _, summary := m.Content.Summary(); summary || m.AgentID != "" {
@@ -108,7 +108,7 @@ type unfinished struct {
 
 // Finish implements [engine.SnapshotForm]. It returns a [*projection.Streamed] with an [*unfinished], if there is
 // something unfinished.
-func (c *conversation) Finish(s *spool.Snapshot) (shared any, size int64, err error) {
+func (c *conversation) Finish(s *wire.Snapshot) (shared any, size int64, err error) {
 	for _, m := range c.last {
 		size += m.size()
 	}

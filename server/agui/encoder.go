@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server/projection"
+	"github.com/spoolhq/spool/wire"
 )
 
 // encoder writes changes as events of the protocol.
@@ -66,7 +67,7 @@ func (e *encoder) append(to []Event, change projection.Change) ([]Event, error) 
 	case projection.StepStarted:
 		return append(to, StepStarted{stepName(c.Step)}), nil
 	case projection.StepSaved:
-		return append(to, StepFinished{StepName: stepName(c.Step), Metadata: &Metadata[spool.StepFinished]{c.Finished}}), nil
+		return append(to, StepFinished{StepName: stepName(c.Step), Metadata: &Metadata[wire.StepFinished]{c.Finished}}), nil
 	case projection.StepLeft:
 		return append(to, StepFinished{StepName: stepName(c.Step)}), nil
 	case projection.BlockStarted:
@@ -88,9 +89,9 @@ func (e *encoder) append(to []Event, change projection.Change) ([]Event, error) 
 	case projection.CallResult:
 		return append(to, ToolResult{resultID(c.Run, c.Step, c.ID), c.ID, resultText(c.Result), spool.RoleTool}), nil
 	case projection.Cited:
-		return append(to, custom(string(spool.ItemSource), mustJSON(citedOf(c)))), nil
+		return append(to, custom(string(wire.ItemSource), mustJSON(citedOf(c)))), nil
 	case projection.FileMade:
-		return append(to, custom(string(spool.ItemFile), mustJSON(fileEvent{messageID(c.Run, c.Step), e.address.file(e.thread, c.FileShown)}))), nil
+		return append(to, custom(string(wire.ItemFile), mustJSON(fileEvent{messageID(c.Run, c.Step), e.address.file(e.thread, c.FileShown)}))), nil
 	case projection.Asked:
 		return append(to, nestedCalls(c.Parks)...), nil
 	case projection.StateChanged:
@@ -104,9 +105,9 @@ func (e *encoder) append(to []Event, change projection.Change) ([]Event, error) 
 		}
 		return append(to, event), nil
 	case projection.Steered:
-		return append(to, custom(string(spool.EntrySteered), c.Payload)), nil
+		return append(to, custom(string(wire.EntrySteered), c.Payload)), nil
 	case projection.SegmentFailed:
-		return append(to, custom(string(spool.EntryRunEnded), c.Payload)), nil
+		return append(to, custom(string(wire.EntryRunEnded), c.Payload)), nil
 	case projection.RunEnded:
 		return append(to, e.runEnded(c)), nil
 	default:
@@ -173,7 +174,7 @@ func (e *encoder) runEnded(c projection.RunEnded) Event {
 			Message: cmp.Or(c.State.Error, "the run failed"), Code: string(c.State.StopReason), Usage: counts(c.Usage), Metadata: markOf(c.Expired),
 		}
 	case c.Outcome == projection.Cancelled && !old && e.before1:
-		end.Result = &Result{FinishReason: cmp.Or(c.State.StopReason, spool.StopCancelled)}
+		end.Result = &Result{FinishReason: cmp.Or(c.State.StopReason, wire.StopCancelled)}
 	case c.Outcome == projection.Cancelled && !old:
 		end.Outcome.Type = OutcomeCancelled
 	case c.Outcome == projection.Waits:
@@ -197,4 +198,4 @@ func counts(usage *spool.TokenCount) []spool.TokenCount {
 }
 
 // finishClientTool is the finish reason of a run that waits for the client to execute its tools.
-const finishClientTool spool.StopReason = spool.ParkClientTool
+const finishClientTool wire.StopReason = wire.ParkClientTool

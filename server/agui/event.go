@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Version is the version of the protocol.
@@ -112,8 +113,8 @@ type StepStarted struct {
 
 // StepFinished closes a step.
 type StepFinished struct {
-	StepName string                        `doc:"The step's name."       json:"stepName"`
-	Metadata *Metadata[spool.StepFinished] `doc:"More from this server." json:"metadata,omitempty"`
+	StepName string                       `doc:"The step's name."       json:"stepName"`
+	Metadata *Metadata[wire.StepFinished] `doc:"More from this server." json:"metadata,omitempty"`
 }
 
 // TextStart opens a message of text.
@@ -131,7 +132,7 @@ type Delta struct {
 }
 
 func (e Delta) appendFields(b []byte) []byte {
-	return spool.Delta{MessageID: e.MessageID, Delta: e.Delta}.AppendJSON(b)
+	return wire.Delta{MessageID: e.MessageID, Delta: e.Delta}.AppendJSON(b)
 }
 
 // Mark opens or closes a span of reasoning, or closes a message.
@@ -142,7 +143,7 @@ type Mark struct {
 }
 
 func (e Mark) appendFields(b []byte) []byte {
-	return spool.Block{MessageID: e.MessageID}.AppendJSON(b)
+	return wire.Block{MessageID: e.MessageID}.AppendJSON(b)
 }
 
 // ReasoningMessageStart opens a message of reasoning.
@@ -164,7 +165,7 @@ type ToolArgs struct {
 	Delta      string           `doc:"The text to append to the arguments." json:"delta"`
 }
 
-func (e ToolArgs) appendFields(b []byte) []byte { return spool.ToolArgs(e).AppendJSON(b) }
+func (e ToolArgs) appendFields(b []byte) []byte { return wire.ToolArgs(e).AppendJSON(b) }
 
 // ToolEnd says that the arguments of a tool call are complete.
 type ToolEnd struct {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server/projection"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Extra is what a message has and the protocol has no field for.
@@ -16,7 +17,7 @@ type Extra struct {
 
 // File is an image or another file that the model made.
 type File struct {
-	spool.FileShown
+	wire.FileShown
 
 	URL string `doc:"The address at which a page reads it." json:"url,omitempty"`
 }
@@ -25,7 +26,7 @@ type File struct {
 type Address func(spool.ThreadID, spool.ArtifactID) string
 
 // file returns a file of a thread with its URL.
-func (a Address) file(thread spool.ThreadID, f spool.FileShown) File {
+func (a Address) file(thread spool.ThreadID, f wire.FileShown) File {
 	if id, ok := spool.ArtifactOf(f.Image + f.File); ok && a != nil { // it has one of the two
 		return File{f, a(thread, id)}
 	}
@@ -65,7 +66,7 @@ func (a Address) extraOf(thread spool.ThreadID, c spool.Content, call spool.Tool
 		case p.Type == spool.PartSource && p.ToolCallID == call:
 			sources = append(sources, p)
 		case p.Type == spool.PartImage, p.Type == spool.PartFile:
-			extra.Files = append(extra.Files, a.file(thread, spool.FileShown{Image: p.Image, File: p.File, MIMEType: p.MIMEType, FileName: p.FileName}))
+			extra.Files = append(extra.Files, a.file(thread, wire.FileShown{Image: p.Image, File: p.File, MIMEType: p.MIMEType, FileName: p.FileName}))
 		}
 	}
 	if extra.Sources = sources.Sources(); extra.Sources == nil && extra.Files == nil {
@@ -79,9 +80,9 @@ func addExtra(messages []Message, e Custom) []Message {
 	var cited citedEvent
 	var made fileEvent
 	switch e.Name {
-	case string(spool.ItemSource):
+	case string(wire.ItemSource):
 		_ = json.Unmarshal(e.Value, &cited) //nolint:forbidigo // an event of this package
-	case string(spool.ItemFile):
+	case string(wire.ItemFile):
 		_ = json.Unmarshal(e.Value, &made) //nolint:forbidigo // as above
 	default:
 		return messages

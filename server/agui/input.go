@@ -9,6 +9,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/strictjson"
+	"github.com/spoolhq/spool/wire"
 )
 
 // RunAgentInput is the body that a client sends to start or continue a run. Only the last message counts, and
@@ -63,7 +64,7 @@ type Turn struct {
 	// Text may be empty if there are attachments.
 	Text string
 	// Attachments are the images and documents.
-	Attachments []spool.Attachment
+	Attachments []wire.Attachment
 }
 
 // Turn returns the last message if it is the user's, and nil otherwise. It returns an [spool.Invalid] error
@@ -108,10 +109,10 @@ func (t *Turn) read(parts []Part) error {
 			if kind == "" && p.Type == partDocument {
 				kind = "application/pdf"
 			}
-			t.Attachments = append(t.Attachments, spool.Attachment{URL: p.Source.Value, MediaType: kind})
+			t.Attachments = append(t.Attachments, wire.Attachment{URL: p.Source.Value, MediaType: kind})
 		case (p.Type == partImage || p.Type == partDocument) && p.Source != nil && p.Source.Type == sourceData:
 			url := "data:" + p.Source.MIMEType + base64Mark + p.Source.Value
-			t.Attachments = append(t.Attachments, spool.Attachment{URL: url, MediaType: p.Source.MIMEType})
+			t.Attachments = append(t.Attachments, wire.Attachment{URL: url, MediaType: p.Source.MIMEType})
 		default:
 			return spool.Errorf(spool.Invalid, "messages: part %d of the last one is neither text, nor an image or a document by URL or data", i)
 		}
@@ -260,7 +261,7 @@ func (e ResumeEntry) resolved(to Interrupt) (Answer, error) {
 // needsDecision reports whether the answer must have the boolean "approved": the engine asks whether
 // something may happen.
 func (i Interrupt) needsDecision() bool {
-	return slices.Contains([]string{spool.ParkApproval, spool.ParkOutcomeUnknown, spool.ParkBudget}, i.Reason)
+	return slices.Contains([]string{wire.ParkApproval, wire.ParkOutcomeUnknown, wire.ParkBudget}, i.Reason)
 }
 
 // hasAny reports whether a JSON object has one of the keys.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server/agui"
+	"github.com/spoolhq/spool/wire"
 )
 
 func input(t *testing.T, text string) *agui.RunAgentInput {
@@ -37,7 +38,7 @@ func TestBefore1(t *testing.T) {
 func TestTurn(t *testing.T) {
 	t.Parallel()
 
-	file := func(url, media string) spool.Attachment { return spool.Attachment{URL: url, MediaType: media} }
+	file := func(url, media string) wire.Attachment { return wire.Attachment{URL: url, MediaType: media} }
 	for name, c := range map[string]struct {
 		messages string
 		want     *agui.Turn
@@ -53,7 +54,7 @@ func TestTurn(t *testing.T) {
 				{"type":"image","source":{"type":"data","value":"AAAA","mimeType":"image/png"}},
 				{"type":"document","source":{"type":"url","value":"https://e.example/x"}},
 				{"type":"document","source":{"type":"data","value":"YQ==","mimeType":"text/csv"}}]}]`,
-			&agui.Turn{ID: "a", Text: "x\ny", Attachments: []spool.Attachment{
+			&agui.Turn{ID: "a", Text: "x\ny", Attachments: []wire.Attachment{
 				file("https://e.example/x.png", ""), file("data:image/png;base64,AAAA", "image/png"),
 				file("https://e.example/x", "application/pdf"), file("data:text/csv;base64,YQ==", "text/csv"),
 			}},
@@ -78,7 +79,7 @@ func TestTurn(t *testing.T) {
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 
-	open := []agui.Interrupt{{ID: "c1", Reason: spool.ParkApproval}, {ID: "c2", Reason: "delivery"}}
+	open := []agui.Interrupt{{ID: "c1", Reason: wire.ParkApproval}, {ID: "c2", Reason: "delivery"}}
 	for name, c := range map[string]struct {
 		resume string
 		want   []agui.Answer
@@ -136,7 +137,7 @@ func TestAnswers(t *testing.T) {
 func TestAnswersNeedDecision(t *testing.T) {
 	t.Parallel()
 
-	for _, reason := range []string{spool.ParkApproval, spool.ParkOutcomeUnknown, spool.ParkBudget} {
+	for _, reason := range []string{wire.ParkApproval, wire.ParkOutcomeUnknown, wire.ParkBudget} {
 		open := []agui.Interrupt{{ID: "c1", Reason: reason}}
 		for _, payload := range []string{
 			``, `,"payload":null`, `,"payload":true`, `,"payload":false`, `,"payload":"no"`, `,"payload":7`, `,"payload":[]`, `,"payload":[{"approved":true}]`,

@@ -7,14 +7,15 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server/projection"
+	"github.com/spoolhq/spool/wire"
 )
 
-func interrupt(p spool.InputRequired) Interrupt {
+func interrupt(p wire.InputRequired) Interrupt {
 	text := p.ToolName + " waits for an answer: " + p.Reason
 	switch p.Reason {
-	case spool.ParkApproval:
+	case wire.ParkApproval:
 		text = "May " + p.ToolName + " run?"
-	case spool.ParkOutcomeUnknown:
+	case wire.ParkOutcomeUnknown:
 		text = "It is not known what became of " + p.ToolName + ". May it run again?"
 	}
 	arguments := p.Arguments
@@ -36,7 +37,7 @@ func interrupt(p spool.InputRequired) Interrupt {
 }
 
 // responseSchema returns the JSON Schema of the answers to a park.
-func responseSchema(p spool.InputRequired) json.RawMessage {
+func responseSchema(p wire.InputRequired) json.RawMessage {
 	text := map[string]any{"type": "string"}
 	properties := map[string]any{
 		"approved": map[string]any{"type": "boolean"},
@@ -46,9 +47,9 @@ func responseSchema(p spool.InputRequired) json.RawMessage {
 	}
 	known := len(p.InputSchema) > 0 && string(p.InputSchema) != "null"
 	switch {
-	case p.Reason != spool.ParkApproval && known:
+	case p.Reason != wire.ParkApproval && known:
 		properties["payload"] = p.InputSchema
-	case p.Reason != spool.ParkApproval:
+	case p.Reason != wire.ParkApproval:
 	case known:
 		properties["editedArgs"] = p.InputSchema
 	default:
@@ -70,12 +71,12 @@ func interrupts(of projection.Parks) []Interrupt {
 }
 
 // Open returns the interrupts for which the thread of a snapshot waits.
-func Open(s *spool.Snapshot) []Interrupt { return interrupts(projection.OpenParks(s)) }
+func Open(s *wire.Snapshot) []Interrupt { return interrupts(projection.OpenParks(s)) }
 
 // interruptID returns the id of a question. It is the call's id for the call's first question, and has the
 // question's number from the second one on, as in "call_1#2". Ids of tool calls have no "#", so an answer to
 // an earlier question of the call never reaches a later one.
-func interruptID(p spool.InputRequired) spool.ToolCallID {
+func interruptID(p wire.InputRequired) spool.ToolCallID {
 	if p.Occurrence <= 1 {
 		return p.ToolCallID
 	}

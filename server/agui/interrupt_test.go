@@ -9,21 +9,22 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server/agui"
+	"github.com/spoolhq/spool/wire"
 )
 
 // TestOccurrence answers the second question of a call. The first one's id is not its id.
 func TestOccurrence(t *testing.T) {
 	t.Parallel()
 
-	payload, err := json.Marshal(spool.InputRequired{
-		ToolCallID: "c1", ToolName: "send", Reason: spool.ParkOutcomeUnknown, Digest: "sha256:2", Occurrence: 2,
+	payload, err := json.Marshal(wire.InputRequired{
+		ToolCallID: "c1", ToolName: "send", Reason: wire.ParkOutcomeUnknown, Digest: "sha256:2", Occurrence: 2,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	open := agui.Open(&spool.Snapshot{
-		Thread:       spool.Thread{State: spool.WaitingForInput},
-		ActiveEvents: []spool.Entry{{Type: spool.EntryInputRequired, Payload: payload}},
+	open := agui.Open(&wire.Snapshot{
+		Thread:       wire.Thread{State: wire.WaitingForInput},
+		ActiveEvents: []wire.Entry{{Type: wire.EntryInputRequired, Payload: payload}},
 	})
 	if len(open) != 1 || open[0].ID != "c1#2" || open[0].ToolCallID != "c1" {
 		t.Fatalf("the interrupts are %+v", open)
@@ -51,16 +52,16 @@ func TestOccurrence(t *testing.T) {
 func TestResponseSchema(t *testing.T) {
 	t.Parallel()
 
-	for reason, field := range map[string]string{"elicitation": "payload", spool.ParkApproval: "editedArgs"} {
-		payload, err := json.Marshal(spool.InputRequired{
+	for reason, field := range map[string]string{"elicitation": "payload", wire.ParkApproval: "editedArgs"} {
+		payload, err := json.Marshal(wire.InputRequired{
 			ToolCallID: "c1", ToolName: "send", Reason: reason, InputSchema: json.RawMessage(`{"type":"object","required":["why"]}`),
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		open := agui.Open(&spool.Snapshot{
-			Thread:       spool.Thread{State: spool.WaitingForInput},
-			ActiveEvents: []spool.Entry{{Type: spool.EntryInputRequired, Payload: payload}},
+		open := agui.Open(&wire.Snapshot{
+			Thread:       wire.Thread{State: wire.WaitingForInput},
+			ActiveEvents: []wire.Entry{{Type: wire.EntryInputRequired, Payload: payload}},
 		})
 		var got struct {
 			Properties map[string]json.RawMessage `json:"properties"`

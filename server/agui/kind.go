@@ -3,13 +3,13 @@ package agui
 import (
 	"reflect"
 
-	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Kinds returns the kinds of event that the package emits. Each has the type of the fields that follow the
 // event's type in its JSON form.
-func Kinds() []spool.Kind[Type] {
-	return []spool.Kind[Type]{
+func Kinds() []wire.Kind[Type] {
+	return []wire.Kind[Type]{
 		of[RunStarted](TypeRunStarted), of[RunFinished](TypeRunFinished), of[RunError](TypeRunError),
 		of[StepStarted](TypeStepStarted), of[StepFinished](TypeStepFinished),
 		of[TextStart](TypeTextStart), of[Delta](TypeTextContent), of[Mark](TypeTextEnd),
@@ -62,8 +62,8 @@ func (StateSnapshot) event()         {}
 func (StateDelta) event()            {}
 func (Custom) event()                {}
 
-func of[Fields any](t Type) spool.Kind[Type] {
-	return spool.Kind[Type]{Type: t, Of: reflect.TypeFor[Fields]()}
+func of[Fields any](t Type) wire.Kind[Type] {
+	return wire.Kind[Type]{Type: t, Of: reflect.TypeFor[Fields]()}
 }
 
 // messagesSnapshot are the fields of [Messages], whose JSON clients share.

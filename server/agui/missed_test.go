@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/agui"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // A client that was away is told of the durable events that it has missed of a run which is not over:
@@ -21,8 +21,8 @@ func TestTellsDurableEventsThatWereMissed(t *testing.T) {
 		turn := spooltest.Say("Done.")
 		turn.Gate = gate
 		s := newScene(t, spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), turn))
-		publish := func(kind spool.EntryType) spool.Cursor {
-			if _, err := s.engine.PublishEvent(t.Context(), key, kind, 1, engine.PublishOptions{Durable: true, By: "anna"}); err != nil {
+		publish := func(kind spool.EntryType) wire.Cursor {
+			if _, err := s.engine.PublishEvent(t.Context(), key, kind, 1, wire.PublishOptions{Durable: true, By: "anna"}); err != nil {
 				t.Fatal(err)
 			}
 			settle(time.Second)
@@ -30,7 +30,7 @@ func TestTellsDurableEventsThatWereMissed(t *testing.T) {
 			defer snap.Release()
 			return snap.Cursor()
 		}
-		look := func(at *spool.Cursor, want string) {
+		look := func(at *wire.Cursor, want string) {
 			t.Helper()
 			v := s.watch(agui.Options{}, at)
 			settle(time.Second)
@@ -53,7 +53,7 @@ func TestTellsDurableEventsThatWereMissed(t *testing.T) {
 		settle(time.Second)
 		first := publish("first")
 		second := publish("second")
-		look(&spool.Cursor{Seq: first.Seq - 1}, "first second") // the run waits for an answer
+		look(&wire.Cursor{Seq: first.Seq - 1}, "first second") // the run waits for an answer
 		look(&first, "second")
 		look(&second, "")
 		s.answer("c1", true)

@@ -5,14 +5,15 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Result is the result of a run that did not fail. A stopped run has one only if its outcome does not say so.
 type Result struct {
 	// FinishReason is the run's stop reason, or "client_tool" if the run waits for the client to execute its
 	// tools.
-	FinishReason spool.StopReason `doc:"The run's stopReason, or client_tool if the run waits for the client to execute its tools." json:"finishReason"`
-	// Output is the JSON value of the run: see [spool.StreamFinished]. Nil: there is none.
+	FinishReason wire.StopReason `doc:"The run's stopReason, or client_tool if the run waits for the client to execute its tools." json:"finishReason"`
+	// Output is the JSON value of the run: see [wire.StreamFinished]. Nil: there is none.
 	Output json.RawMessage `doc:"The JSON value that the run was asked for, of up to 64 KiB." json:"output,omitempty"`
 }
 
@@ -76,12 +77,12 @@ type OwnRun struct {
 
 // RunMark has the marks of a run that is over.
 type RunMark struct {
-	Expired spool.Expired `doc:"The questions of the run that nobody answered in time." json:"expired"`
+	Expired wire.Expired `doc:"The questions of the run that nobody answered in time." json:"expired"`
 }
 
 // markOf returns the mark of a run, or nil if it has none.
-func markOf(x spool.Expired) *Metadata[RunMark] {
-	if x == (spool.Expired{}) {
+func markOf(x wire.Expired) *Metadata[RunMark] {
+	if x == (wire.Expired{}) {
 		return nil
 	}
 	return &Metadata[RunMark]{RunMark{x}}

@@ -20,7 +20,7 @@ func TestUnlearnsWhatAParkedRunDidNotSave(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		e, err := engine.New(memory.New(nil), engine.Config{
-			Agents: []engine.Agent{{Name: "a", Model: "m", Budget: spool.Budget{WallTime: time.Minute}, OnBudget: spool.BudgetPark}},
+			Agents: []spool.Agent{{Name: "a", Model: "m", Budget: spool.Budget{WallTime: time.Minute}, OnBudget: spool.BudgetPark}},
 			Models: map[string]spool.Model{"m": writing{}}, Stream: engine.StreamOptions{FlushEvery: -1},
 		})
 		if err != nil {

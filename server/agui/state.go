@@ -5,6 +5,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/strictjson"
+	"github.com/spoolhq/spool/wire"
 )
 
 // stateKey is this server's key in a client's state and in metadata.
@@ -34,10 +35,10 @@ func UseOf(state json.RawMessage) StateUse {
 
 // ThreadState is the state of the thread.
 type ThreadState struct {
-	State      spool.State      `doc:"The state of the thread." json:"state"`
-	RunID      spool.RunID      `doc:"Its run."                 json:"runId,omitempty"`
-	StopReason spool.StopReason `doc:"Why the run ended."       json:"stopReason,omitempty"`
-	Error      string           `doc:"Why the run failed."      json:"error,omitempty"`
+	State      wire.State      `doc:"The state of the thread." json:"state"`
+	RunID      spool.RunID     `doc:"Its run."                 json:"runId,omitempty"`
+	StopReason wire.StopReason `doc:"Why the run ended."       json:"stopReason,omitempty"`
+	Error      string          `doc:"Why the run failed."      json:"error,omitempty"`
 }
 
 // states sends states to a client, each one once.

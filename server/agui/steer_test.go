@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/agui"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // slowly returns the turn with a wait before it, in which somebody can steer.
@@ -24,7 +24,7 @@ func slowly(t spooltest.Turn) spooltest.Turn {
 
 func (s *scene) steer(id spool.RunID, prompt string) {
 	s.t.Helper()
-	r := engine.StartRequest{Prompt: prompt, RunID: id, ClientMessageID: "turn-of-" + string(id), WhenBusy: spool.BusySteer}
+	r := wire.StartRequest{Prompt: prompt, RunID: id, ClientMessageID: "turn-of-" + string(id), WhenBusy: spool.BusySteer}
 	if got, err := s.engine.Run(s.t.Context(), key, r); err != nil || !got.Accepted || got.Steers == "" {
 		s.t.Fatal(got, err)
 	}
@@ -54,7 +54,7 @@ func TestSteerSender(t *testing.T) {
 				settle(time.Second)
 				s.steer("r2", "left")
 				settle(c.late)
-				v := s.watch(agui.Options{RunID: "r2", ClientRunID: "mine", From: &spool.Run{ID: "r2"}}, nil)
+				v := s.watch(agui.Options{RunID: "r2", ClientRunID: "mine", From: &wire.Run{ID: "r2"}}, nil)
 				settle(time.Minute)
 				stop()
 				got := v.seen()
@@ -76,7 +76,7 @@ func TestSteerWithdrawn(t *testing.T) {
 		stop := s.work()
 		settle(time.Second)
 		s.steer("r2", "left")
-		sender := s.watch(agui.Options{RunID: "r2", ClientRunID: "mine", From: &spool.Run{ID: "r2"}}, nil)
+		sender := s.watch(agui.Options{RunID: "r2", ClientRunID: "mine", From: &wire.Run{ID: "r2"}}, nil)
 		all := s.watch(agui.Options{RunID: "r1"}, nil)
 		settle(time.Millisecond)
 		if r, err := s.engine.StopRun(t.Context(), key, "r2"); err != nil || !r.Accepted {

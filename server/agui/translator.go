@@ -2,15 +2,15 @@ package agui
 
 import (
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/projection"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Options describe the client of a [Translator].
 type Options struct {
 	// Load returns the present thread, in the form of [NewForm]. The translator calls it when frames alone are not enough.
 	// The caller of the translator releases the result after it has sent the events. Required.
-	Load func() (*engine.FormedSnapshot, error)
+	Load func() (*wire.FormedSnapshot, error)
 	// RunID is the only run that the client wants to see. The translator is done when that run is over.
 	// Empty: all runs.
 	RunID spool.RunID
@@ -18,7 +18,7 @@ type Options struct {
 	ClientRunID string
 	// From is the state of RunID when the client started it or answered it. The client then sees everything
 	// that the run says from there on. Nil: the client sees the thread as it is.
-	From *spool.Run
+	From *wire.Run
 	// Results are the results that the client has sent for calls of From, and so knows.
 	Results []ClientResult
 	// Connect shows a run that was over before the connection as an end without an error, because opening a
@@ -59,21 +59,21 @@ func (t *Translator) Done() bool { return t.projection.Done() }
 
 // Prelude returns the events that bring any client to the state of the snapshot: see
 // [projection.Projection.Prelude].
-func (t *Translator) Prelude(s *engine.FormedSnapshot, have *spool.Cursor) ([]Event, error) {
+func (t *Translator) Prelude(s *wire.FormedSnapshot, have *wire.Cursor) ([]Event, error) {
 	return t.encode(t.projection.Prelude(s, have))
 }
 
 // BeganSince reports whether a client has to begin with [Translator.Replay]: see
 // [projection.Projection.BeganSince].
-func (t *Translator) BeganSince(s *engine.FormedSnapshot) bool { return t.projection.BeganSince(s) }
+func (t *Translator) BeganSince(s *wire.FormedSnapshot) bool { return t.projection.BeganSince(s) }
 
 // Replay is [Translator.Prelude] for a client that connects after the run of [Options.From] continued.
-func (t *Translator) Replay(s *engine.FormedSnapshot, at spool.Cursor) ([]Event, error) {
+func (t *Translator) Replay(s *wire.FormedSnapshot, at wire.Cursor) ([]Event, error) {
 	return t.encode(t.projection.Replay(s, at))
 }
 
 // Frame returns the events of a frame: see [projection.Projection.Frame].
-func (t *Translator) Frame(f engine.FormedFrame) ([]Event, error) {
+func (t *Translator) Frame(f wire.FormedFrame) ([]Event, error) {
 	return t.encode(t.projection.Frame(f))
 }
 

@@ -21,6 +21,8 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/agui"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 var update = flag.Bool("update", false, "write testdata again")
@@ -45,19 +47,19 @@ type scene struct {
 
 // quietBus wakes nobody while it is quiet.
 type quietBus struct {
-	spool.Live
+	store.Live
 
 	quiet atomic.Bool
 }
 
-func (b *quietBus) Wake(topic spool.ThreadKey, kind spool.WakeKind, notice []byte) {
+func (b *quietBus) Wake(topic spool.ThreadKey, kind store.WakeKind, notice []byte) {
 	if !b.quiet.Load() {
 		b.Live.Wake(topic, kind, notice)
 	}
 }
 
 // together does something that consists of several commits, and wakes the clients only for the last.
-func (s *scene) together(do func(), last spool.WakeKind) {
+func (s *scene) together(do func(), last store.WakeKind) {
 	s.bus.quiet.Store(true)
 	do()
 	s.bus.quiet.Store(false)
@@ -88,9 +90,9 @@ func newScene(t *testing.T, model spool.Model) *scene {
 	bus := &quietBus{Live: engine.NewLive(0)}
 	backend.Live = bus
 	e, err := engine.New(backend, engine.Config{
-		Agents: []engine.Agent{{
+		Agents: []spool.Agent{{
 			Name: "a", Model: "m", Tools: []spool.Tool{send, urgent, soon, longer, lookup, hang},
-			Spawn: &engine.Spawn{Profiles: map[string]engine.Profile{"mailer": {Tools: []spool.Tool{send}}}},
+			Spawn: &spool.Spawn{Profiles: map[string]spool.Profile{"mailer": {Tools: []spool.Tool{send}}}},
 		}},
 		Models: map[string]spool.Model{"m": model}, Stream: engine.StreamOptions{FlushEvery: -1}, ParkTTL: 15 * time.Minute,
 	})
@@ -100,9 +102,9 @@ func newScene(t *testing.T, model spool.Model) *scene {
 	return &scene{t, e, bus}
 }
 
-func (s *scene) work() (stop func()) { return s.workWith(engine.WorkOptions{}) }
+func (s *scene) work() (stop func()) { return s.workWith(store.WorkOptions{}) }
 
-func (s *scene) workWith(o engine.WorkOptions) (stop func()) {
+func (s *scene) workWith(o store.WorkOptions) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.engine.Work(ctx, o) }()
@@ -116,14 +118,14 @@ func (s *scene) workWith(o engine.WorkOptions) (stop func()) {
 
 func (s *scene) run(id spool.RunID, prompt string) {
 	s.t.Helper()
-	if got, err := s.engine.Run(s.t.Context(), key, engine.StartRequest{Prompt: prompt, RunID: id, ClientMessageID: "turn-of-" + string(id)}); err != nil || !got.Accepted {
+	if got, err := s.engine.Run(s.t.Context(), key, wire.StartRequest{Prompt: prompt, RunID: id, ClientMessageID: "turn-of-" + string(id)}); err != nil || !got.Accepted {
 		s.t.Fatal(got, err)
 	}
 }
 
 func (s *scene) answer(id spool.ToolCallID, approved bool) {
 	s.t.Helper()
-	if got, err := s.engine.Respond(s.t.Context(), key, engine.Response{ToolCallID: id, Approved: approved}); err != nil || !got.Delivered {
+	if got, err := s.engine.Respond(s.t.Context(), key, wire.Response{ToolCallID: id, Approved: approved}); err != nil || !got.Delivered {
 		s.t.Fatal(got, err)
 	}
 }
@@ -135,7 +137,7 @@ func (s *scene) stop() {
 	}
 }
 
-func (s *scene) snapshot() *engine.FormedSnapshot {
+func (s *scene) snapshot() *wire.FormedSnapshot {
 	s.t.Helper()
 	snap, err := s.engine.FormedSnapshot(s.t.Context(), key, form)
 	if err != nil {
@@ -161,11 +163,11 @@ func address(thread spool.ThreadID, id spool.ArtifactID) string {
 var form = agui.NewForm(address)
 
 // watch has a client come, who has the cursor.
-func (s *scene) watch(o agui.Options, have *spool.Cursor) *viewer {
+func (s *scene) watch(o agui.Options, have *wire.Cursor) *viewer {
 	s.t.Helper()
 
 	o.Address = address
-	o.Load = func() (*engine.FormedSnapshot, error) {
+	o.Load = func() (*wire.FormedSnapshot, error) {
 		return s.engine.FormedSnapshot(context.Background(), key, form)
 	}
 	v := &viewer{scene: s, translator: agui.New(o), over: make(chan struct{})}
@@ -177,7 +179,7 @@ func (s *scene) watch(o agui.Options, have *spool.Cursor) *viewer {
 	ctx, v.cancel = context.WithCancel(context.Background())
 	go func() {
 		defer close(v.over)
-		follower, err := s.engine.FollowFormed(ctx, key, engine.FollowOptions{Cursor: &at}, form)
+		follower, err := s.engine.FollowFormed(ctx, key, wire.FollowOptions{Cursor: &at}, form)
 		if err != nil {
 			return
 		}
@@ -298,7 +300,7 @@ func TestGolden(t *testing.T) {
 			settle(time.Hour)
 		}},
 		"nested": {[]spooltest.Turn{
-			spooltest.Use(spooltest.Call{ID: "s1", Name: engine.SpawnTool, Args: `{"name":"mailer","instructions":"Mail ann."}`}),
+			spooltest.Use(spooltest.Call{ID: "s1", Name: spool.SpawnTool, Args: `{"name":"mailer","instructions":"Mail ann."}`}),
 			{Text: []string{"I write."}, Calls: []spooltest.Call{{ID: "c1", Name: "send", Args: `{"to":"ann"}`}}},
 			spooltest.Say("Written."), spooltest.Say("Done."),
 		}, func(s *scene) { s.answer("c1-dg29gg", true) }},
@@ -338,7 +340,7 @@ func TestGolden(t *testing.T) {
 				if got, err := s.engine.DeleteThread(s.t.Context(), key); err != nil || !got.Accepted {
 					s.t.Fatal(got, err)
 				}
-			}, spool.WakeDeleted)
+			}, store.WakeDeleted)
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

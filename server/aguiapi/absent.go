@@ -10,6 +10,7 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Absences stop the runs of clients that have gone and do not come back. A stock client can do no more than close
@@ -138,7 +139,7 @@ func (a *Absences) stop(ctx context.Context, of absence) error {
 		return err
 	}
 	thread, err := a.engine.Thread(ctx, of.key)
-	if err != nil || thread.RunID == of.run && thread.State == spool.WaitingForInput {
+	if err != nil || thread.RunID == of.run && thread.State == wire.WaitingForInput {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, abandonTimeout)

@@ -5,31 +5,31 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/agui"
+	"github.com/spoolhq/spool/wire"
 )
 
 // resume answers all that the thread waits for. It is refused when somebody else has
 // answered everything in the meantime.
 func (c Controller) resume(ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput, by string) (agui.Options, *AgentRefusal, error) {
-	thread, err := c.Engine.Snapshot(ctx, key, &engine.SnapshotOptions{Limit: recentMessages})
+	thread, err := c.Engine.Snapshot(ctx, key, &wire.SnapshotOptions{Limit: recentMessages})
 	if err != nil {
 		return agui.Options{}, nil, err
 	}
 	open := agui.Open(thread)
 	answers, err := in.Answers(open)
 	if spool.CodeOf(err) == spool.Conflict {
-		return agui.Options{}, &AgentRefusal{ThreadID: key.ID, Reason: engine.ReasonNoPark, Error: spool.MessageOf(err)}, nil
+		return agui.Options{}, &AgentRefusal{ThreadID: key.ID, Reason: wire.ReasonNoPark, Error: spool.MessageOf(err)}, nil
 	}
 	if err != nil {
 		return agui.Options{}, nil, err
 	}
 	if !mayAnswer(thread, open, by) {
-		return agui.Options{}, &AgentRefusal{ThreadID: key.ID, Reason: engine.ReasonSameApprover, Error: "These requests are not all for who started the run"}, nil
+		return agui.Options{}, &AgentRefusal{ThreadID: key.ID, Reason: wire.ReasonSameApprover, Error: "These requests are not all for who started the run"}, nil
 	}
-	responses := make([]engine.Response, len(answers))
+	responses := make([]wire.Response, len(answers))
 	for i, a := range answers {
-		responses[i] = engine.Response{
+		responses[i] = wire.Response{
 			ToolCallID: a.ToolCallID, Approved: a.Approved, Payload: a.Payload, Args: a.Args, Reason: a.Reason, Digest: a.Digest, By: by,
 		}
 	}
@@ -43,7 +43,7 @@ func (c Controller) resume(ctx context.Context, key spool.ThreadKey, in *agui.Ru
 // results gives results of the client's tools to the calls that wait for them. The run goes on
 // once nothing else is waited for.
 func (c Controller) results(ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput, by string) (agui.Options, *AgentRefusal, error) {
-	thread, err := c.Engine.Snapshot(ctx, key, &engine.SnapshotOptions{Limit: recentMessages})
+	thread, err := c.Engine.Snapshot(ctx, key, &wire.SnapshotOptions{Limit: recentMessages})
 	if err != nil {
 		return agui.Options{}, nil, err
 	}
@@ -64,21 +64,21 @@ const recentMessages = 50
 
 // refusedResult returns why results are not taken: a refusal where nothing waits for them.
 func refusedResult(key spool.ThreadKey, err error) (agui.Options, *AgentRefusal, error) {
-	reason := engine.ReasonNoPark
+	reason := wire.ReasonNoPark
 	switch spool.CodeOf(err) {
 	case spool.Conflict:
 	case spool.Gone:
-		reason = engine.ReasonAnswered
+		reason = wire.ReasonAnswered
 	default:
 		return agui.Options{}, nil, err
 	}
 	return agui.Options{}, &AgentRefusal{ThreadID: key.ID, Reason: reason, Error: spool.MessageOf(err)}, nil
 }
 
-func resultResponses(given []agui.ClientResult, by string) []engine.Response {
-	responses := make([]engine.Response, len(given))
+func resultResponses(given []agui.ClientResult, by string) []wire.Response {
+	responses := make([]wire.Response, len(given))
 	for i, r := range given {
-		responses[i] = engine.Response{ToolCallID: r.ToolCallID, Approved: true, Payload: r.Payload, Digest: r.Digest, By: by}
+		responses[i] = wire.Response{ToolCallID: r.ToolCallID, Approved: true, Payload: r.Payload, Digest: r.Digest, By: by}
 	}
 	return responses
 }
@@ -86,14 +86,14 @@ func resultResponses(given []agui.ClientResult, by string) []engine.Response {
 // answer gives answers to what the thread of a snapshot waits for, and shows the run from there
 // on. Given are those of the client's own tools.
 func (c Controller) answer(
-	ctx context.Context, key spool.ThreadKey, thread *spool.Snapshot, responses []engine.Response, given []agui.ClientResult,
+	ctx context.Context, key spool.ThreadKey, thread *wire.Snapshot, responses []wire.Response, given []agui.ClientResult,
 ) (agui.Options, *AgentRefusal, error) {
 	results, err := c.Engine.RespondAll(ctx, key, responses)
 	if err != nil {
 		return agui.Options{}, nil, err
 	}
-	if !slices.ContainsFunc(results, func(r engine.RespondResult) bool { return r.Delivered }) {
-		refused := engine.RespondResult{Reason: engine.ReasonNoPark, Error: "Nothing waits for an answer"}
+	if !slices.ContainsFunc(results, func(r wire.RespondResult) bool { return r.Delivered }) {
+		refused := wire.RespondResult{Reason: wire.ReasonNoPark, Error: "Nothing waits for an answer"}
 		if len(results) > 0 {
 			refused = results[len(results)-1]
 		}
@@ -101,7 +101,7 @@ func (c Controller) answer(
 	}
 	show := agui.Options{RunID: thread.Thread.RunID, Results: given}
 	for _, r := range thread.Runs {
-		if r.ID == show.RunID && r.State == spool.WaitingForInput {
+		if r.ID == show.RunID && r.State == wire.WaitingForInput {
 			show.From = &r
 		}
 	}
@@ -110,11 +110,11 @@ func (c Controller) answer(
 
 // mayAnswer reports whether the subject may answer all that is open. The engine asks once
 // more for each answer, of which some would have been given by then.
-func mayAnswer(thread *spool.Snapshot, open []agui.Interrupt, subject string) bool {
+func mayAnswer(thread *wire.Snapshot, open []agui.Interrupt, subject string) bool {
 	if !slices.ContainsFunc(open, func(i agui.Interrupt) bool { return i.DistinctApprover }) {
 		return true
 	}
-	return slices.ContainsFunc(thread.Runs, func(r spool.Run) bool {
+	return slices.ContainsFunc(thread.Runs, func(r wire.Run) bool {
 		return r.ID == thread.Thread.RunID && r.DistinctFrom(subject)
 	})
 }

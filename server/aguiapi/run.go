@@ -19,6 +19,7 @@ import (
 	"github.com/spoolhq/spool/server/internal/call"
 	"github.com/spoolhq/spool/server/runs"
 	"github.com/spoolhq/spool/server/stream"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Controller has the endpoints. All fields are required.
@@ -179,7 +180,7 @@ func (c Controller) prompt(ctx context.Context, key spool.ThreadKey, in *agui.Ru
 	case turn == nil:
 		return agui.Options{RunID: thread.RunID}, nil, nil
 	}
-	start := engine.StartRequest{
+	start := wire.StartRequest{
 		Prompt: turn.Text, RunID: in.RunID, ClientMessageID: turn.ID,
 		Agent: wishes.Agent, Model: wishes.Model, MaxSteps: wishes.MaxSteps, WhenBusy: wishes.WhenBusy,
 		ProviderOptions: wishes.ProviderOptions, Output: wishes.Output, Client: in.Client(), Attachments: turn.Attachments,
@@ -204,13 +205,13 @@ func (c Controller) prompt(ctx context.Context, key spool.ThreadKey, in *agui.Ru
 		return agui.Options{}, refusal, nil
 	}
 	// The run may be over before the stream is open, and is told from its start all the same.
-	return agui.Options{RunID: result.RunID, From: &spool.Run{ID: result.RunID}}, nil, err
+	return agui.Options{RunID: result.RunID, From: &wire.Run{ID: result.RunID}}, nil, err
 }
 
 // says reports whether a message of the thread has the text. With another text, its id is that of an edit.
 func (c Controller) says(ctx context.Context, key spool.ThreadKey, id spool.MessageID, text string) (bool, error) {
 	for _, limit := range []int{recentMessages, 0} { // it is most often a new one
-		s, err := c.Engine.Snapshot(ctx, key, &engine.SnapshotOptions{Limit: limit})
+		s, err := c.Engine.Snapshot(ctx, key, &wire.SnapshotOptions{Limit: limit})
 		if err != nil {
 			return false, err
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Question is the approvalDescriptor of a call that waits.
@@ -23,7 +24,7 @@ type Question struct {
 
 // approvalID returns the id of a question: the call and the question's digest. So an answer names the question
 // that its person saw, and counts for no later one.
-func approvalID(p spool.InputRequired) string { return string(p.ToolCallID) + "#" + p.Digest }
+func approvalID(p wire.InputRequired) string { return string(p.ToolCallID) + "#" + p.Digest }
 
 // parseApprovalID returns the call and the digest of [approvalID]. Ids of calls have no "#".
 func parseApprovalID(id string) (call spool.ToolCallID, digest string, ok bool) {
@@ -32,20 +33,20 @@ func parseApprovalID(id string) (call spool.ToolCallID, digest string, ok bool) 
 }
 
 // asks returns the question in words.
-func asks(p spool.InputRequired) string {
+func asks(p wire.InputRequired) string {
 	switch p.Reason {
-	case spool.ParkApproval:
+	case wire.ParkApproval:
 		return "May " + p.ToolName + " run?"
-	case spool.ParkOutcomeUnknown:
+	case wire.ParkOutcomeUnknown:
 		return "It is not known what became of " + p.ToolName + ". May it run again?"
-	case spool.ParkBudget:
+	case wire.ParkBudget:
 		return "The budget of the run is used up. May it go on?"
 	default:
 		return p.ToolName + " waits for an answer: " + p.Reason
 	}
 }
 
-func question(p spool.InputRequired, path []string) *Question {
+func question(p wire.InputRequired, path []string) *Question {
 	schema := p.InputSchema
 	if string(schema) == "null" {
 		schema = nil

@@ -8,16 +8,17 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server/projection"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Questions reads what a run has asked, the oldest question first: see [engine.Watcher.Parks]. It returns a
 // [spool.NotFound] error if the thread was deleted.
-type Questions func(run spool.RunID) ([]spool.ParkDetail, error)
+type Questions func(run spool.RunID) ([]wire.ParkDetail, error)
 
 // budget is a question about the budget of a run that does not wait any more. It belongs to no call, so no message
 // has it.
 type budget struct {
-	spool.ParkDetail
+	wire.ParkDetail
 
 	// after is the step after which the client sees the question.
 	after int
@@ -27,7 +28,7 @@ type budget struct {
 const allSteps = math.MaxInt
 
 // budgetsOf returns what the run of a snapshot has asked about its budget, without the question for which it waits.
-func budgetsOf(s *spool.Snapshot, run spool.RunID, asked Questions) ([]budget, error) {
+func budgetsOf(s *wire.Snapshot, run spool.RunID, asked Questions) ([]budget, error) {
 	r, ok := projection.RunOf(s, run)
 	if !ok || asked == nil || !askedBudget(r) {
 		return nil, nil
@@ -36,12 +37,12 @@ func budgetsOf(s *spool.Snapshot, run spool.RunID, asked Questions) ([]budget, e
 	if err != nil && spool.CodeOf(err) != spool.NotFound {
 		return nil, err
 	}
-	parks = slices.DeleteFunc(parks, func(p spool.ParkDetail) bool { return p.Reason != spool.ParkBudget })
+	parks = slices.DeleteFunc(parks, func(p wire.ParkDetail) bool { return p.Reason != wire.ParkBudget })
 	open := projection.OpenParks(s)
 	var out []budget
 	for _, p := range parks[:min(len(parks), r.Allowance.Parks)] { // the rest is newer than the snapshot
-		waits := slices.ContainsFunc(open, func(in spool.InputRequired) bool { return in.ToolCallID == p.ToolCallID })
-		if !waits && p.State != spool.ParkOpen {
+		waits := slices.ContainsFunc(open, func(in wire.InputRequired) bool { return in.ToolCallID == p.ToolCallID })
+		if !waits && p.State != wire.ParkOpen {
 			out = append(out, budget{p, p.Step + nestedAt(s.Runs, run, p.CreatedAt)})
 		}
 	}
@@ -49,11 +50,11 @@ func budgetsOf(s *spool.Snapshot, run spool.RunID, asked Questions) ([]budget, e
 }
 
 // askedBudget reports whether a run has asked about its budget.
-func askedBudget(r spool.Run) bool { return r.Allowance != nil && r.Allowance.Parks > 0 }
+func askedBudget(r wire.Run) bool { return r.Allowance != nil && r.Allowance.Parks > 0 }
 
 // nestedAt returns 1 if the run had a nested run at a time: the step that spawned it had begun, and was not finished.
-func nestedAt(runs []spool.Run, run spool.RunID, at time.Time) int {
-	if slices.ContainsFunc(runs, func(r spool.Run) bool {
+func nestedAt(runs []wire.Run, run spool.RunID, at time.Time) int {
+	if slices.ContainsFunc(runs, func(r wire.Run) bool {
 		return r.ParentID == run && !r.CreatedAt.After(at) && (r.EndedAt.IsZero() || r.EndedAt.After(at))
 	}) {
 		return 1
@@ -83,11 +84,11 @@ func (e *encoder) sayBudgets(step int, before time.Time) {
 func (b budget) outcome() Chunk {
 	c := Chunk{Type: typeOutput, ToolCallID: b.ToolCallID}
 	switch {
-	case b.State == spool.ParkAnswered && b.Answer != nil && b.Answer.Approved:
+	case b.State == wire.ParkAnswered && b.Answer != nil && b.Answer.Approved:
 		c.Output = rawJSON(`{"approved":true}`)
-	case b.State == spool.ParkAnswered:
+	case b.State == wire.ParkAnswered:
 		c.Type = typeOutputDenied
-	case b.State == spool.ParkExpired:
+	case b.State == wire.ParkExpired:
 		c.Output = rawJSON(`{"responded":false,"cancelled":true,"reason":"timeout"}`) // as any other question
 	default:
 		c.Output = rawJSON(`{"cancelled":true}`)

@@ -18,6 +18,7 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/aisdk"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // newFrugal returns an engine whose runs ask when they have used 600 tokens.
@@ -27,9 +28,9 @@ func newFrugal(t *testing.T, turns ...spooltest.Turn) *engine.Engine {
 		return json.RawMessage(`{"found":1}`), nil
 	}}
 	e, err := engine.New(memory.New(nil), engine.Config{
-		Agents: []engine.Agent{{
+		Agents: []spool.Agent{{
 			Name: "a", Model: "m", Tools: []spool.Tool{lookup}, MaxOutputTokens: 40, Budget: spool.Budget{Tokens: 600}, OnBudget: spool.BudgetPark,
-			Spawn: &engine.Spawn{Profiles: map[string]engine.Profile{"mailer": {Tools: []spool.Tool{lookup}}}},
+			Spawn: &spool.Spawn{Profiles: map[string]spool.Profile{"mailer": {Tools: []spool.Tool{lookup}}}},
 		}},
 		Models: map[string]spool.Model{"m": spooltest.NewModel(turns...)}, Stream: engine.StreamOptions{FlushEvery: -1}, Log: slog.New(slog.DiscardHandler),
 		ParkTTL: 15 * time.Minute,
@@ -42,16 +43,16 @@ func newFrugal(t *testing.T, turns ...spooltest.Turn) *engine.Engine {
 
 // questions reads what the runs of an engine have asked.
 func questions(e *engine.Engine) aisdk.Questions {
-	return func(run spool.RunID) ([]spool.ParkDetail, error) {
+	return func(run spool.RunID) ([]wire.ParkDetail, error) {
 		return e.Parks(context.Background(), key, run)
 	}
 }
 
 // open returns the question for which the run waits.
-func open(t *testing.T, e *engine.Engine) spool.ParkDetail {
+func open(t *testing.T, e *engine.Engine) wire.ParkDetail {
 	t.Helper()
 	all, err := questions(e)("r1")
-	at := slices.IndexFunc(all, func(p spool.ParkDetail) bool { return p.State == spool.ParkOpen })
+	at := slices.IndexFunc(all, func(p wire.ParkDetail) bool { return p.State == wire.ParkOpen })
 	if at < 0 {
 		t.Fatalf("nothing waits in %v: %v", all, err)
 	}
@@ -115,7 +116,7 @@ func TestBudget(t *testing.T) {
 		},
 		"Nested": {
 			turns: []spooltest.Turn{
-				{Calls: []spooltest.Call{{ID: "s1", Name: engine.SpawnTool, Args: `{"name":"mailer","instructions":"Mail ann."}`}}, Usage: spooltest.Tokens(10, 5)},
+				{Calls: []spooltest.Call{{ID: "s1", Name: spool.SpawnTool, Args: `{"name":"mailer","instructions":"Mail ann."}`}}, Usage: spooltest.Tokens(10, 5)},
 				step("I look.", look("c1")), step("I look again.", look("c2")), step("Written."), step("Done."),
 			},
 			payloads: []string{`{"tokenBudget":5000}`},
@@ -131,7 +132,7 @@ func TestBudget(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					e := newFrugal(t, c.turns...)
 					defer e.Close()
-					if got, err := e.Run(t.Context(), key, engine.StartRequest{Prompt: "hello", RunID: "r1"}); err != nil || !got.Accepted {
+					if got, err := e.Run(t.Context(), key, wire.StartRequest{Prompt: "hello", RunID: "r1"}); err != nil || !got.Accepted {
 						t.Fatal(got, err)
 					}
 					stop := sync.OnceFunc(work(t, e))
@@ -186,7 +187,7 @@ func answerBudget(t *testing.T, e *engine.Engine, v aisdk.Version, page aisdk.Me
 			copied[p.ToolCallID] = p
 		}
 	}
-	answer := engine.Response{ToolCallID: asked.ToolCallID, Approved: payload != ""}
+	answer := wire.Response{ToolCallID: asked.ToolCallID, Approved: payload != ""}
 	if answer.Approved {
 		answer.Payload = json.RawMessage(payload)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Version is a major version of the AI SDK. A client refuses a whole stream for one chunk that it does not know,
@@ -70,9 +71,9 @@ type Caller struct {
 type Metadata struct {
 	RunID      spool.RunID       `doc:"The run that wrote the message."             json:"runId,omitempty"`
 	Usage      *spool.TokenCount `doc:"The tokens that the run used."               json:"usage,omitempty"      nullable:"false"`
-	StopReason spool.StopReason  `doc:"Why the run ended before it was done."       json:"stopReason,omitempty"`
+	StopReason wire.StopReason   `doc:"Why the run ended before it was done."       json:"stopReason,omitempty"`
 	Output     json.RawMessage   `doc:"The JSON value that the run was asked for."  json:"output,omitempty"`
-	Expired    spool.Expired     `doc:"The questions that nobody answered in time." json:"expired,omitzero"`
+	Expired    wire.Expired      `doc:"The questions that nobody answered in time." json:"expired,omitzero"`
 }
 
 // The types of chunks.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server/projection"
+	"github.com/spoolhq/spool/wire"
 )
 
 // encoder writes changes as chunks of one assistant's message.
@@ -431,7 +432,7 @@ func (e *encoder) asked(parks projection.Parks) error {
 }
 
 // path names the nested runs above a call that waits, the outermost first.
-func (e *encoder) path(p spool.InputRequired) (names []string) {
+func (e *encoder) path(p wire.InputRequired) (names []string) {
 	for _, f := range p.Frames {
 		if f.AgentID != nil {
 			names = append([]string{cmp.Or(e.names[*f.AgentID], string(*f.AgentID))}, names...)
@@ -468,9 +469,9 @@ func (e *encoder) end(c projection.RunEnded) {
 }
 
 // about returns what is known of the message of a run.
-func about(run spool.RunID, reason spool.StopReason, usage *spool.TokenCount, output json.RawMessage, expired spool.Expired) *Metadata {
+func about(run spool.RunID, reason wire.StopReason, usage *spool.TokenCount, output json.RawMessage, expired wire.Expired) *Metadata {
 	m := &Metadata{RunID: run, StopReason: reason, Output: output, Expired: expired}
-	if reason == spool.StopCompleted {
+	if reason == wire.StopCompleted {
 		m.StopReason = ""
 	}
 	if usage != nil && *usage != (spool.TokenCount{}) {
@@ -489,13 +490,13 @@ func (e *encoder) describe(about *Metadata) {
 }
 
 // finishReason returns the AI SDK's word for a stop reason.
-func finishReason(r spool.StopReason) string {
+func finishReason(r wire.StopReason) string {
 	switch r {
-	case "", spool.StopCompleted:
+	case "", wire.StopCompleted:
 		return "stop"
-	case spool.StopLength:
+	case wire.StopLength:
 		return "length"
-	case spool.StopFilter:
+	case wire.StopFilter:
 		return "content-filter"
 	default:
 		return "other"

@@ -4,13 +4,13 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/projection"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Form is the form of snapshots for streams. A stream shows the message of one run, so the form keeps the
 // messages of the latest turns, and encodes none.
-var Form engine.SnapshotForm = &latest{}
+var Form wire.SnapshotForm = &latest{}
 
 // latest are the messages since a turn.
 type latest struct {
@@ -25,7 +25,7 @@ type latest struct {
 const keptTurns = 3
 
 // AppendMessage implements [engine.SnapshotForm].
-func (l *latest) AppendMessage(b []byte, m spool.Message) ([]byte, engine.SnapshotForm, error) {
+func (l *latest) AppendMessage(b []byte, m spool.Message) ([]byte, wire.SnapshotForm, error) {
 	if _, summary := m.Content.Summary(); summary {
 		return b, l, nil
 	}
@@ -54,7 +54,7 @@ func (l *latest) forget() {
 }
 
 // Finish implements [engine.SnapshotForm]. It returns a [*projection.Streamed] whose form is the list of messages.
-func (l *latest) Finish(s *spool.Snapshot) (shared any, size int64, err error) {
+func (l *latest) Finish(s *wire.Snapshot) (shared any, size int64, err error) {
 	f := projection.Fold(s)
 	f.Form = l.messages
 	for _, m := range l.messages {
@@ -102,11 +102,11 @@ type account struct {
 }
 
 // accountOf returns what messages of a thread say about a run. Runs are those that are known.
-func accountOf(run spool.RunID, messages []spool.Message, runs []spool.Run) *account {
+func accountOf(run spool.RunID, messages []spool.Message, runs []wire.Run) *account {
 	a := &account{run: run, nested: map[spool.AgentID][]spool.Message{}, agents: map[spool.ToolCallID]spool.AgentID{}, names: map[spool.AgentID]string{}}
 	steers := make(map[spool.RunID]bool)
 	for _, r := range runs {
-		if r.StopReason == spool.StopSteered {
+		if r.StopReason == wire.StopSteered {
 			steers[r.ID] = true
 		}
 		if r.ParentID != "" {

@@ -6,17 +6,18 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server/projection"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Messages returns the saved messages of a snapshot as a client keeps them. What a run has said since its last saved
 // step is not in them: it comes with the stream of the run. Asked may be nil if no run has asked about its budget.
-func Messages(v Version, s *spool.Snapshot, asked Questions, address Address) ([]Message, error) {
+func Messages(v Version, s *wire.Snapshot, asked Questions, address Address) ([]Message, error) {
 	out := []Message{}
 	var run spool.RunID // of the assistant's message that is being read
 	runs := make(map[spool.RunID]bool)
 	steers := make(map[spool.RunID]bool)
 	for _, r := range s.Runs {
-		if r.StopReason == spool.StopSteered {
+		if r.StopReason == wire.StopSteered {
 			steers[r.ID] = true
 		}
 	}
@@ -59,7 +60,7 @@ func saysMore(run spool.RunID, messages []spool.Message) bool {
 }
 
 // messageOf returns the message of a run, as a client has it that has read the stream to the last saved step.
-func messageOf(v Version, run spool.RunID, s *spool.Snapshot, asked Questions, address Address) (_ Message, err error) {
+func messageOf(v Version, run spool.RunID, s *wire.Snapshot, asked Questions, address Address) (_ Message, err error) {
 	e := newEncoder(v)
 	e.run, e.address = run, address
 	if e.budgets, err = budgetsOf(s, run, asked); err != nil {
@@ -74,7 +75,7 @@ func messageOf(v Version, run spool.RunID, s *spool.Snapshot, asked Questions, a
 	e.sayBudgets(allSteps, time.Time{})
 	if r, ok := projection.RunOf(s, run); ok {
 		switch {
-		case r.State == spool.WaitingForInput && s.Thread.RunID == run:
+		case r.State == wire.WaitingForInput && s.Thread.RunID == run:
 			if err := e.asked(projection.OpenParks(s)); err != nil {
 				return Message{}, err
 			}

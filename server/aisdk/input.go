@@ -11,6 +11,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/strictjson"
 	"github.com/spoolhq/spool/server/projection"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Post is what a client says with its last message. The messages before it do not count: the thread has its own.
@@ -93,7 +94,7 @@ func (p Post) CheckRole() error {
 }
 
 // Turn returns the text and the attachments of a user's message. A file at the address of an artifact is that artifact.
-func (p Post) Turn(address Address) (text string, attachments []spool.Attachment, err error) {
+func (p Post) Turn(address Address) (text string, attachments []wire.Attachment, err error) {
 	var texts []string
 	for i, part := range p.Parts {
 		switch part.Type {
@@ -111,8 +112,8 @@ func (p Post) Turn(address Address) (text string, attachments []spool.Attachment
 }
 
 // attachment returns the attachment of a file part.
-func attachment(address Address, url, mediaType, name string) spool.Attachment {
-	a := spool.Attachment{MediaType: mediaType}
+func attachment(address Address, url, mediaType, name string) wire.Attachment {
+	a := wire.Attachment{MediaType: mediaType}
 	if id, ok := address.artifact(url); ok {
 		a.ArtifactID = id
 	} else {
@@ -125,7 +126,7 @@ func attachment(address Address, url, mediaType, name string) spool.Attachment {
 }
 
 // Said returns the text and the attachments of a saved turn.
-func Said(m spool.Message) (text string, attachments []spool.Attachment) {
+func Said(m spool.Message) (text string, attachments []wire.Attachment) {
 	var texts []string
 	for _, p := range m.Content {
 		switch p.Type {
@@ -178,7 +179,7 @@ func FindTurn(id string, turns []spool.Message) (spool.Message, bool) {
 // Answers are what an assistant's message says about the questions in it.
 type Answers struct {
 	// Approvals are answers to questions, and Outputs are results of calls that the client executes itself.
-	Approvals, Outputs []spool.Response
+	Approvals, Outputs []wire.Response
 	// Given are the Outputs, for the translator.
 	Given []projection.Given
 	// Copied are the calls that the client has.
@@ -231,8 +232,8 @@ func (p Post) Answers(open projection.Parks, details map[spool.ToolCallID]Answer
 			continue
 		}
 		a.Copied[part.ToolCallID] = part.copied()
-		at := slices.IndexFunc(open, func(in spool.InputRequired) bool { return in.ToolCallID == part.ToolCallID })
-		var park *spool.InputRequired
+		at := slices.IndexFunc(open, func(in wire.InputRequired) bool { return in.ToolCallID == part.ToolCallID })
+		var park *wire.InputRequired
 		if at >= 0 {
 			park = &open[at]
 		}
@@ -252,7 +253,7 @@ func (p PostPart) copied() Part {
 	return c
 }
 
-func (a *Answers) read(part PostPart, park *spool.InputRequired) error {
+func (a *Answers) read(part PostPart, park *wire.InputRequired) error {
 	switch {
 	case part.State == stateAnswered && (part.Approval == nil || part.Approval.Approved == nil):
 		return spool.Errorf(spool.Invalid, "messages: the answer for the call %q has no approval with approved", part.ToolCallID)
@@ -270,7 +271,7 @@ func (a *Answers) read(part PostPart, park *spool.InputRequired) error {
 			return err
 		}
 		detail := a.details[call]
-		a.Approvals = append(a.Approvals, spool.Response{
+		a.Approvals = append(a.Approvals, wire.Response{
 			ToolCallID: call, Approved: *part.Approval.Approved, Payload: given(detail.Payload), Args: given(detail.Arguments),
 			Reason: part.Approval.Reason, Digest: digest,
 		})
@@ -280,7 +281,7 @@ func (a *Answers) read(part PostPart, park *spool.InputRequired) error {
 			payload = mustJSON(map[string]string{"error": part.ErrorText})
 		}
 		payload = cmpJSON(payload)
-		a.Outputs = append(a.Outputs, spool.Response{ToolCallID: part.ToolCallID, Approved: true, Payload: payload, Digest: park.Digest})
+		a.Outputs = append(a.Outputs, wire.Response{ToolCallID: part.ToolCallID, Approved: true, Payload: payload, Digest: park.Digest})
 		a.Given = append(a.Given, projection.Given{ToolCallID: part.ToolCallID, Payload: payload, Nested: park.AgentID != nil})
 	}
 	return nil

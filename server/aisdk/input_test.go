@@ -10,6 +10,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server/aisdk"
 	"github.com/spoolhq/spool/server/projection"
+	"github.com/spoolhq/spool/wire"
 )
 
 func TestParseVersion(t *testing.T) {
@@ -25,7 +26,7 @@ func TestParseVersion(t *testing.T) {
 // Only answers to open parks count, with the digest of the question.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	open := projection.Parks{{ToolCallID: "c1", ToolName: "send", Digest: "d1"}, {ToolCallID: "c2", ToolName: "show", Reason: spool.ParkClientTool, Digest: "d2"}}
+	open := projection.Parks{{ToolCallID: "c1", ToolName: "send", Digest: "d1"}, {ToolCallID: "c2", ToolName: "show", Reason: wire.ParkClientTool, Digest: "d2"}}
 	for name, c := range map[string]struct {
 		parts     string
 		approvals int
@@ -60,7 +61,7 @@ func TestAnswers(t *testing.T) {
 				t.Errorf("%+v %v", got, err)
 			}
 			for _, a := range got.Approvals {
-				if diff := cmp.Diff(spool.Response{ToolCallID: "c1", Approved: true, Digest: "d1"}, a); diff != "" {
+				if diff := cmp.Diff(wire.Response{ToolCallID: "c1", Approved: true, Digest: "d1"}, a); diff != "" {
 					t.Error(diff)
 				}
 			}
@@ -77,7 +78,7 @@ func TestAnswerDetails(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := post.Answers(open, map[spool.ToolCallID]aisdk.AnswerDetail{"c1": {Payload: []byte(`{"n":1}`), Arguments: []byte(`null`)}})
-	want := []spool.Response{{ToolCallID: "c1", Approved: true, Digest: "d1", Payload: []byte(`{"n":1}`)}}
+	want := []wire.Response{{ToolCallID: "c1", Approved: true, Digest: "d1", Payload: []byte(`{"n":1}`)}}
 	if diff := cmp.Diff(want, got.Approvals); diff != "" || err != nil {
 		t.Errorf("%v %s", err, diff)
 	}
@@ -111,7 +112,7 @@ func TestTurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, attachments, err := post.Turn(address)
-	want := []spool.Attachment{{URL: "data:text/plain;base64,YQ==", MediaType: "text/plain", Name: "a.txt"}, {ArtifactID: "art_1", MediaType: "image/png"}, {ArtifactID: "art_2", MediaType: "image/png"}, {URL: "/files/art_2?of=u", MediaType: "image/png"}}
+	want := []wire.Attachment{{URL: "data:text/plain;base64,YQ==", MediaType: "text/plain", Name: "a.txt"}, {ArtifactID: "art_1", MediaType: "image/png"}, {ArtifactID: "art_2", MediaType: "image/png"}, {URL: "/files/art_2?of=u", MediaType: "image/png"}}
 	if diff := cmp.Diff(want, attachments); diff != "" || text != "one\ntwo" || err != nil {
 		t.Errorf("%q %v %s", text, err, diff)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server/projection"
+	"github.com/spoolhq/spool/wire"
 )
 
 // messages gives the client the saved part of its message: all of it, what its own copy lacks, or, in the middle of
@@ -91,7 +92,7 @@ func (e *encoder) tell(a *account) {
 func (e *encoder) settle(open projection.Parks) {
 	for _, id := range slices.Sorted(maps.Keys(e.copied)) {
 		part, known := e.copied[id], e.calls[id]
-		waits := slices.ContainsFunc(open, func(p spool.InputRequired) bool { return p.ToolCallID == id })
+		waits := slices.ContainsFunc(open, func(p wire.InputRequired) bool { return p.ToolCallID == id })
 		switch {
 		case waits:
 		case known != nil && part.over() && part.ProviderExecuted != nil && !*part.ProviderExecuted: // the page's own tool
@@ -268,10 +269,10 @@ func (e *encoder) nested(n projection.Nested) error {
 		return err
 	}
 	switch {
-	case n.Item.Type == spool.ItemSubagentStarted:
+	case n.Item.Type == wire.ItemSubagentStarted:
 		e.nestedStarted(agent, n.Item)
 		return nil
-	case n.Item.Type != spool.ItemSubagentEvent: // the result of its call says how it ended
+	case n.Item.Type != wire.ItemSubagentEvent: // the result of its call says how it ended
 		return nil
 	}
 	var in struct { // the fields of all kinds
@@ -285,12 +286,12 @@ func (e *encoder) nested(n projection.Nested) error {
 		return &spool.Error{Code: spool.Internal, Message: "an item of a nested run cannot be read", Err: err}
 	}
 	switch inner.Type {
-	case spool.ItemTextContent:
+	case wire.ItemTextContent:
 		e.add(Chunk{Type: typeSubagentDelta, ID: string(e.agents[agent]), Data: mustJSON(SubagentDelta{agent, in.Delta}), Transient: true})
-	case spool.ItemToolEnd:
+	case wire.ItemToolEnd:
 		e.startCall(in.ToolCallID, in.ToolName, agent, e.step)
 		e.input(in.ToolCallID, in.Args)
-	case spool.ItemToolResult:
+	case wire.ItemToolResult:
 		e.result(in.ToolCallID, in.ToolName, agent, in.Result)
 	default:
 	}
@@ -298,8 +299,8 @@ func (e *encoder) nested(n projection.Nested) error {
 }
 
 // nestedStarted tells the client which nested run a call has spawned.
-func (e *encoder) nestedStarted(agent spool.AgentID, item spool.Item) {
-	var started spool.SubagentStarted
+func (e *encoder) nestedStarted(agent spool.AgentID, item wire.Item) {
+	var started wire.SubagentStarted
 	_ = item.Decode(&started) // its id could be read
 	e.names[agent] = started.Name
 	if started.CallID != "" {

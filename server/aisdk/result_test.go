@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server/aisdk"
+	"github.com/spoolhq/spool/wire"
 )
 
 // A call that failed is a part with an error in each form that the engine gives the result.
@@ -21,7 +22,7 @@ func TestResultStates(t *testing.T) {
 		`{"approved":true,"result":{"error":"a field of its"}}`: "output-available",
 		`{"denied":true}`: "output-denied",
 	} {
-		s := &spool.Snapshot{Messages: []spool.Message{
+		s := &wire.Snapshot{Messages: []spool.Message{
 			{ID: "m1", Role: spool.RoleAssistant, RunID: "r1", Content: spool.Content{
 				{Type: spool.PartToolCall, ToolCallID: "c1", ToolName: "shop", Args: json.RawMessage(`{}`)},
 			}},

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 )
 
 // Subagent is the content of a part of the type data-subagent: a nested run. Its id is the call that spawned it.
@@ -29,7 +28,7 @@ const (
 	statusCancelled = "cancelled"
 )
 
-func isSpawn(tool string) bool { return tool == engine.SpawnTool }
+func isSpawn(tool string) bool { return tool == spool.SpawnTool }
 
 // newSubagent reads the arguments of the call that spawns a nested run.
 func newSubagent(id spool.ToolCallID, args json.RawMessage) *Subagent {

@@ -2,18 +2,18 @@ package aisdk
 
 import (
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/projection"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Options describe the client of a [Translator].
 type Options struct {
 	// Load returns the present thread, in [Form]: see [projection.Options].
-	Load func() (*engine.FormedSnapshot, error)
+	Load func() (*wire.FormedSnapshot, error)
 	// RunID is the run whose message the client gets. Required.
 	RunID spool.RunID
 	// From is the state of RunID when the client started it or answered it. Nil: the client sees the run as it is.
-	From *spool.Run
+	From *wire.Run
 	// Version says which chunks the client knows. Required.
 	Version Version
 	// Copied are the calls of the message that the client already has, if it continues its own copy. It gets only
@@ -53,22 +53,22 @@ func (t *Translator) Done() bool { return t.projection.Done() || t.encoder.cut }
 func (t *Translator) Cut() bool { return t.encoder.cut }
 
 // Prelude returns the message as it is in the snapshot: see [projection.Projection.Prelude].
-func (t *Translator) Prelude(s *engine.FormedSnapshot) ([]Chunk, error) {
+func (t *Translator) Prelude(s *wire.FormedSnapshot) ([]Chunk, error) {
 	return t.encode(t.projection.Prelude(s, nil))
 }
 
 // BeganSince reports whether a client has to begin with [Translator.Replay]: see
 // [projection.Projection.BeganSince].
-func (t *Translator) BeganSince(s *engine.FormedSnapshot) bool { return t.projection.BeganSince(s) }
+func (t *Translator) BeganSince(s *wire.FormedSnapshot) bool { return t.projection.BeganSince(s) }
 
 // Replay is [Translator.Prelude] for a client that connects after the run of [Options.From] continued.
-func (t *Translator) Replay(s *engine.FormedSnapshot, at spool.Cursor) ([]Chunk, error) {
+func (t *Translator) Replay(s *wire.FormedSnapshot, at wire.Cursor) ([]Chunk, error) {
 	return t.encode(t.projection.Replay(s, at))
 }
 
 // Frame returns the chunks of a frame: see [projection.Projection.Frame]. A snapshot of the thread replaces frames
 // that the client has missed. The client cannot take them back, so the stream is cut.
-func (t *Translator) Frame(f engine.FormedFrame) ([]Chunk, error) {
+func (t *Translator) Frame(f wire.FormedFrame) ([]Chunk, error) {
 	if f.Formed != nil && t.encoder.started {
 		t.encoder.cut = true
 		return nil, nil

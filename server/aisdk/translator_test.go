@@ -16,6 +16,8 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/aisdk"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 var key = spool.ThreadKey{Tenant: "acme", ID: "t"}
@@ -35,7 +37,7 @@ type client struct {
 func come(t *testing.T, e *engine.Engine, o aisdk.Options) *client {
 	t.Helper()
 	o.RunID, o.Address = "r1", address
-	o.Load = func() (*engine.FormedSnapshot, error) { return e.FormedSnapshot(context.Background(), key, aisdk.Form) }
+	o.Load = func() (*wire.FormedSnapshot, error) { return e.FormedSnapshot(context.Background(), key, aisdk.Form) }
 	c := &client{t: t, engine: e, translator: aisdk.New(o), over: make(chan struct{}), message: aisdk.Message{Role: spool.RoleAssistant, Parts: []aisdk.Part{}}}
 	first, err := o.Load()
 	if err != nil {
@@ -59,7 +61,7 @@ func come(t *testing.T, e *engine.Engine, o aisdk.Options) *client {
 		if c.translator.Done() {
 			return
 		}
-		follower, err := e.FollowFormed(ctx, key, engine.FollowOptions{Cursor: &at}, aisdk.Form)
+		follower, err := e.FollowFormed(ctx, key, wire.FollowOptions{Cursor: &at}, aisdk.Form)
 		if err != nil {
 			return
 		}
@@ -155,9 +157,9 @@ func newEngine(t *testing.T, model spool.Model) *engine.Engine {
 		return nil, ctx.Err()
 	}}
 	e, err := engine.New(memory.New(nil), engine.Config{
-		Agents: []engine.Agent{{
+		Agents: []spool.Agent{{
 			Name: "a", Model: "m", Tools: []spool.Tool{send, tool("lookup", `{"found":1}`), tool("search", `{"sources":[{"url":"https://example.com/b","title":"B"}]}`), hang},
-			Spawn: &engine.Spawn{Profiles: map[string]engine.Profile{"mailer": {Tools: []spool.Tool{send, tool("lookup", `1`)}}}},
+			Spawn: &spool.Spawn{Profiles: map[string]spool.Profile{"mailer": {Tools: []spool.Tool{send, tool("lookup", `1`)}}}},
 		}},
 		Models: map[string]spool.Model{"m": model}, Stream: engine.StreamOptions{FlushEvery: -1}, Log: slog.New(slog.DiscardHandler),
 		ParkTTL: 15 * time.Minute,
@@ -172,7 +174,7 @@ func work(t *testing.T, e *engine.Engine) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- e.Work(ctx, engine.WorkOptions{}) }()
+	go func() { done <- e.Work(ctx, store.WorkOptions{}) }()
 	return func() {
 		cancel()
 		if err := <-done; err != nil {
@@ -183,7 +185,7 @@ func work(t *testing.T, e *engine.Engine) (stop func()) {
 
 func respond(t *testing.T, e *engine.Engine, id spool.ToolCallID) {
 	t.Helper()
-	if got, err := e.Respond(t.Context(), key, engine.Response{ToolCallID: id, Approved: true}); err != nil || !got.Delivered {
+	if got, err := e.Respond(t.Context(), key, wire.Response{ToolCallID: id, Approved: true}); err != nil || !got.Delivered {
 		t.Fatal(got, err)
 	}
 }
@@ -232,7 +234,7 @@ func TestShowsWhatIsSaved(t *testing.T) {
 			}
 		}, has: `{"type":"abort"`},
 		"Nested": {turns: []spooltest.Turn{
-			spooltest.Use(spooltest.Call{ID: "s1", Name: engine.SpawnTool, Args: `{"name":"mailer","instructions":"Mail ann."}`}),
+			spooltest.Use(spooltest.Call{ID: "s1", Name: spool.SpawnTool, Args: `{"name":"mailer","instructions":"Mail ann."}`}),
 			{Text: []string{"I write."}, Calls: []spooltest.Call{{ID: "c1", Name: "lookup"}}},
 			spooltest.Say("Written."), spooltest.Say("Done."),
 		}, has: `"data-subagent-delta"`},
@@ -242,10 +244,10 @@ func TestShowsWhatIsSaved(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					e := newEngine(t, spooltest.NewModel(c.turns...))
-					if got, err := e.Run(t.Context(), key, engine.StartRequest{Prompt: "hello", RunID: "r1"}); err != nil || !got.Accepted {
+					if got, err := e.Run(t.Context(), key, wire.StartRequest{Prompt: "hello", RunID: "r1"}); err != nil || !got.Accepted {
 						t.Fatal(got, err)
 					}
-					follower := come(t, e, aisdk.Options{Version: v, From: &spool.Run{ID: "r1"}})
+					follower := come(t, e, aisdk.Options{Version: v, From: &wire.Run{ID: "r1"}})
 					stop := work(t, e)
 					settle(time.Second)
 					if c.play != nil {
@@ -284,7 +286,7 @@ func TestContinues(t *testing.T) {
 
 	nested := func() []spooltest.Turn {
 		return []spooltest.Turn{
-			spooltest.Use(spooltest.Call{ID: "s1", Name: engine.SpawnTool, Args: `{"name":"mailer","instructions":"Mail ann."}`}),
+			spooltest.Use(spooltest.Call{ID: "s1", Name: spool.SpawnTool, Args: `{"name":"mailer","instructions":"Mail ann."}`}),
 			{Text: []string{"I write."}, Calls: []spooltest.Call{{ID: "c1", Name: "send"}}},
 			spooltest.Say("Written."), spooltest.Say("Done."),
 		}
@@ -303,7 +305,7 @@ func TestContinues(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				e := newEngine(t, spooltest.NewModel(c.turns...))
-				if got, err := e.Run(t.Context(), key, engine.StartRequest{Prompt: "hello", RunID: "r1"}); err != nil || !got.Accepted {
+				if got, err := e.Run(t.Context(), key, wire.StartRequest{Prompt: "hello", RunID: "r1"}); err != nil || !got.Accepted {
 					t.Fatal(got, err)
 				}
 				stop := work(t, e)

@@ -17,6 +17,7 @@ import (
 	"github.com/spoolhq/spool/server/internal/call"
 	"github.com/spoolhq/spool/server/runs"
 	"github.com/spoolhq/spool/server/stream"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Controller has the endpoints. All fields are required.
@@ -196,7 +197,7 @@ func (c Controller) Stream(ctx context.Context, in StreamInput) (Answer, error) 
 		return Answer{}, nil
 	case err != nil:
 		return Answer{}, call.About(ctx, err, key, "")
-	case thread.RunID == "", in.Replay != "last" && thread.State != spool.Queued && thread.State != spool.Running:
+	case thread.RunID == "", in.Replay != "last" && thread.State != wire.Queued && thread.State != wire.Running:
 		return Answer{}, nil
 	}
 	slot, err := c.Streams.Take(rest.RequestOf(ctx), who)
@@ -211,7 +212,7 @@ func (c Controller) Stream(ctx context.Context, in StreamInput) (Answer, error) 
 }
 
 // Stop answers POST /api/chat/{id}/stop.
-func (c Controller) Stop(ctx context.Context, in Chat) (engine.StopResult, error) {
+func (c Controller) Stop(ctx context.Context, in Chat) (wire.StopResult, error) {
 	key := call.By(ctx).Key(in.ID)
 	call.Concerns(ctx, key, "")
 	result, err := c.Engine.Stop(call.Acting(ctx), key)
@@ -244,7 +245,7 @@ func (c Controller) Messages(ctx context.Context, in MessagesInput) (ChatMessage
 	if err := call.CheckOptionalID("before", string(in.Before)); err != nil {
 		return ChatMessages{}, err
 	}
-	s, err := c.Engine.Snapshot(call.Acting(ctx), key, &engine.SnapshotOptions{Limit: in.Limit + 1, Before: in.Before})
+	s, err := c.Engine.Snapshot(call.Acting(ctx), key, &wire.SnapshotOptions{Limit: in.Limit + 1, Before: in.Before})
 	if spool.CodeOf(err) == spool.NotFound {
 		return ChatMessages{Messages: []aisdk.Message{}}, nil
 	}
@@ -262,7 +263,7 @@ func (c Controller) Messages(ctx context.Context, in MessagesInput) (ChatMessage
 
 // questions reads what the runs of a thread have asked.
 func (c Controller) questions(ctx context.Context, key spool.ThreadKey) aisdk.Questions {
-	return func(run spool.RunID) ([]spool.ParkDetail, error) {
+	return func(run spool.RunID) ([]wire.ParkDetail, error) {
 		return c.Engine.Parks(ctx, key, run)
 	}
 }

@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/server/aisdk"
 	"github.com/spoolhq/spool/server/projection"
+	"github.com/spoolhq/spool/wire"
 )
 
 const triggerRegenerate = "regenerate-message"
@@ -45,12 +45,12 @@ func (c Controller) prompt(ctx context.Context, key spool.ThreadKey, in *ChatReq
 	if err != nil && spool.CodeOf(err) != spool.NotFound { // its first turn makes it
 		return aisdk.Options{}, nil, err
 	}
-	start := engine.StartRequest{Prompt: text, Attachments: attachments, ClientMessageID: post.ClientID(), RunID: post.RunID(key.ID)}
+	start := wire.StartRequest{Prompt: text, Attachments: attachments, ClientMessageID: post.ClientID(), RunID: post.RunID(key.ID)}
 	if said, ok := aisdk.FindTurn(post.ID, turns); ok {
 		if in.MessageID == nil || *in.MessageID != post.ID {
 			saved, err := c.saved(ctx, key, said.ID)
 			if was, _ := aisdk.Said(saved); err == nil && was != text {
-				return aisdk.Options{}, refused(key, engine.ReasonKeyReused, "The id of this message belongs to another one"), nil
+				return aisdk.Options{}, refused(key, wire.ReasonKeyReused, "The id of this message belongs to another one"), nil
 			}
 			return aisdk.Options{RunID: said.RunID}, nil, err // the client has lost the stream, and asks again
 		}
@@ -85,7 +85,7 @@ func (c Controller) regenerate(ctx context.Context, key spool.ThreadKey, in *Cha
 	if err != nil {
 		return aisdk.Options{}, nil, err
 	}
-	start := engine.StartRequest{EditMessageID: turn.ID, ClientMessageID: turn.ClientMessageID}
+	start := wire.StartRequest{EditMessageID: turn.ID, ClientMessageID: turn.ClientMessageID}
 	start.Prompt, start.Attachments = aisdk.Said(saved)
 	return c.start(ctx, key, in, start)
 }
@@ -93,7 +93,7 @@ func (c Controller) regenerate(ctx context.Context, key spool.ThreadKey, in *Cha
 // saved returns a message with its content.
 func (c Controller) saved(ctx context.Context, key spool.ThreadKey, id spool.MessageID) (spool.Message, error) {
 	for _, limit := range []int{recentMessages, 0} { // it is most often a new one
-		s, err := c.Engine.Snapshot(ctx, key, &engine.SnapshotOptions{Limit: limit})
+		s, err := c.Engine.Snapshot(ctx, key, &wire.SnapshotOptions{Limit: limit})
 		if err != nil {
 			return spool.Message{}, err
 		}
@@ -108,27 +108,27 @@ func (c Controller) saved(ctx context.Context, key spool.ThreadKey, id spool.Mes
 const recentMessages = 50
 
 // start starts a run, and shows it from its start.
-func (c Controller) start(ctx context.Context, key spool.ThreadKey, in *ChatRequest, start engine.StartRequest) (aisdk.Options, *ChatRefusal, error) {
+func (c Controller) start(ctx context.Context, key spool.ThreadKey, in *ChatRequest, start wire.StartRequest) (aisdk.Options, *ChatRefusal, error) {
 	start.Agent, start.Model, start.MaxSteps, start.WhenBusy = in.Agent, in.Model, in.MaxSteps, in.WhenBusy
 	start.ProviderOptions, start.Output = in.ProviderOptions, in.Output
 	for _, t := range in.Tools {
-		start.Client.Tools = append(start.Client.Tools, spool.ClientTool(t))
+		start.Client.Tools = append(start.Client.Tools, wire.ClientTool(t))
 	}
 	result, err := c.Starts.Run(ctx, c.Engine, key, start)
 	switch {
 	case err != nil:
 		return aisdk.Options{}, nil, err
-	case result.Reason == engine.ReasonRunIDUsed && start.RunID != "": // the same post came twice at once
+	case result.Reason == wire.ReasonRunIDUsed && start.RunID != "": // the same post came twice at once
 		return aisdk.Options{RunID: start.RunID}, nil, nil
 	case !result.Accepted:
 		refusal := refused(key, result.Reason, result.Error)
 		if refusal.retryAfter = result.RetryAfter; result.RetryAfter > 0 {
-			refusal.Code = engine.ReasonQueueFull
+			refusal.Code = wire.ReasonQueueFull
 		}
 		return aisdk.Options{}, refusal, nil
 	}
 	// The run may be over before the stream is open, and is told from its start all the same.
-	return aisdk.Options{RunID: result.RunID, From: &spool.Run{ID: result.RunID}}, nil, nil
+	return aisdk.Options{RunID: result.RunID, From: &wire.Run{ID: result.RunID}}, nil, nil
 }
 
 func refused(key spool.ThreadKey, reason, text string) *ChatRefusal {
@@ -138,17 +138,17 @@ func refused(key spool.ThreadKey, reason, text string) *ChatRefusal {
 // answer gives the answers in an assistant's message to the open questions, and shows what follows. It answers
 // nothing but open questions. If somebody else has answered them, the client only sees what follows.
 func (c Controller) answer(ctx context.Context, key spool.ThreadKey, in *ChatRequest, post aisdk.Post, who access.Principal) (aisdk.Options, *ChatRefusal, error) {
-	thread, err := c.Engine.Snapshot(ctx, key, &engine.SnapshotOptions{Limit: recentMessages})
+	thread, err := c.Engine.Snapshot(ctx, key, &wire.SnapshotOptions{Limit: recentMessages})
 	if err != nil {
 		return aisdk.Options{}, nil, err
 	}
 	run := thread.Thread.RunID
 	if post.ID != string(run) {
-		return aisdk.Options{}, refused(key, engine.ReasonMovedOn, "The message is not the answer that the chat is at"), nil
+		return aisdk.Options{}, refused(key, wire.ReasonMovedOn, "The message is not the answer that the chat is at"), nil
 	}
 	answers, err := post.Answers(projection.OpenParks(thread), in.Answers)
 	if spool.CodeOf(err) == spool.Conflict {
-		return aisdk.Options{}, refused(key, engine.ReasonChanged, spool.MessageOf(err)), nil
+		return aisdk.Options{}, refused(key, wire.ReasonChanged, spool.MessageOf(err)), nil
 	}
 	if err != nil {
 		return aisdk.Options{}, nil, err
@@ -157,7 +157,7 @@ func (c Controller) answer(ctx context.Context, key spool.ThreadKey, in *ChatReq
 	responses := slices.Concat(answers.Approvals, answers.Outputs)
 	if len(responses) == 0 {
 		if !answers.Late {
-			return aisdk.Options{}, refused(key, engine.ReasonNoPark, "Nothing waits for these answers"), nil
+			return aisdk.Options{}, refused(key, wire.ReasonNoPark, "Nothing waits for these answers"), nil
 		}
 		return show, nil, nil
 	}
@@ -171,14 +171,14 @@ func (c Controller) answer(ctx context.Context, key spool.ThreadKey, in *ChatReq
 	if err != nil {
 		return aisdk.Options{}, nil, err
 	}
-	if at := slices.IndexFunc(results, func(r engine.RespondResult) bool { return r.Delivered }); at < 0 && len(results) > 0 {
+	if at := slices.IndexFunc(results, func(r wire.RespondResult) bool { return r.Delivered }); at < 0 && len(results) > 0 {
 		last := results[len(results)-1]
-		if last.Reason == engine.ReasonAnswered || last.Reason == engine.ReasonNoPark { // somebody else was faster
+		if last.Reason == wire.ReasonAnswered || last.Reason == wire.ReasonNoPark { // somebody else was faster
 			return show, nil, nil
 		}
 		return aisdk.Options{}, refused(key, last.Reason, last.Error), nil
 	}
-	if r, ok := projection.RunOf(thread, run); ok && r.State == spool.WaitingForInput {
+	if r, ok := projection.RunOf(thread, run); ok && r.State == wire.WaitingForInput {
 		show.From = &r
 	}
 	return show, nil, nil

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/wire"
 )
 
 // maxAnswers bounds the answers of one request.
@@ -80,7 +80,7 @@ func (c Controller) Answer(ctx context.Context, in InboxAnswers) (InboxResults, 
 	out := InboxResults{Results: make([]InboxResult, len(in.Answers))}
 	for i, a := range in.Answers {
 		result := InboxResult{ThreadID: a.ThreadID, ToolCallID: a.ToolCallID}
-		got, err := c.Engine.Respond(acting, p.Key(a.ThreadID), engine.Response{
+		got, err := c.Engine.Respond(acting, p.Key(a.ThreadID), wire.Response{
 			ToolCallID: a.ToolCallID, Approved: a.Approved, By: p.Subject,
 			Payload: a.Payload, Args: a.Arguments, Reason: a.Reason, Digest: a.Digest,
 		})

@@ -16,6 +16,7 @@ import (
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/internal/auth"
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/wire"
 )
 
 // via is how the audit log names an answer with a link.
@@ -55,13 +56,13 @@ func (c Controller) Decide(ctx context.Context, in DecisionInput) (Page, error) 
 	if err != nil {
 		return c.wrong(ctx, asked, err), nil
 	}
-	result, err := c.Engine.Respond(acting, g.Key(), engine.Response{
+	result, err := c.Engine.Respond(acting, g.Key(), wire.Response{
 		ToolCallID: g.Call, Approved: d.Approved, By: g.Approver, Payload: d.Payload, Reason: d.Reason, Digest: g.Digest, Via: via, ViaBy: g.MadeBy,
 	})
 	switch {
 	case err != nil:
 		return c.wrong(ctx, asked, call.About(ctx, err, g.Key(), "")), nil
-	case result.Reason == engine.ReasonSameApprover:
+	case result.Reason == wire.ReasonSameApprover:
 		return c.refused(ctx, errSameApprover), nil
 	case !result.Delivered:
 		return c.refused(ctx, errNoQuestion), nil
@@ -81,7 +82,7 @@ func (c Controller) open(ctx context.Context, token string) (g auth.LinkGrant, a
 	}
 	key := g.Key()
 	call.Concerns(ctx, key, "")
-	acting = engine.WithActor(ctx, engine.Actor{Subject: g.Approver, Tenant: g.Tenant})
+	acting = engine.WithActor(ctx, wire.Actor{Subject: g.Approver, Tenant: g.Tenant})
 	if !mayApprove(c.Approvers, g.Approver) {
 		return g, ctx, nil, auth.ErrLinkExpired
 	}
@@ -92,7 +93,7 @@ func (c Controller) open(ctx context.Context, token string) (g auth.LinkGrant, a
 		return g, ctx, nil, call.About(ctx, err, key, "")
 	}
 	thread, err := c.Engine.Thread(acting, key)
-	var q spool.Question
+	var q wire.Question
 	if err == nil {
 		q, err = c.Engine.Question(acting, key, g.Call)
 	}

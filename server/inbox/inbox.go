@@ -12,6 +12,7 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/internal/auth"
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Controller has the endpoints. All fields but Base and Approvers are required.
@@ -30,10 +31,10 @@ type Controller struct {
 type ListInput struct {
 	filter
 
-	State spool.ParkState `default:"open"                           doc:"The questions that wait for an answer, or those that nobody answered in time, also of runs that are over."                          enum:"open,expired" query:"state"`
-	Order spool.ParkOrder `default:"age"                            doc:"Which question comes first: the one that was asked first, or the one that expires first. The expired ones begin with the last one." enum:"age,expiry"   query:"order"`
-	Limit int             `default:"50"                             doc:"The size of a page."                                                                                                                maximum:"1000"      minimum:"1"   query:"limit"`
-	After string          `doc:"The field next of the page before." query:"after"`
+	State wire.ParkState `default:"open"                           doc:"The questions that wait for an answer, or those that nobody answered in time, also of runs that are over."                          enum:"open,expired" query:"state"`
+	Order wire.ParkOrder `default:"age"                            doc:"Which question comes first: the one that was asked first, or the one that expires first. The expired ones begin with the last one." enum:"age,expiry"   query:"order"`
+	Limit int            `default:"50"                             doc:"The size of a page."                                                                                                                maximum:"1000"      minimum:"1"   query:"limit"`
+	After string         `doc:"The field next of the page before." query:"after"`
 }
 
 // filter selects questions of a list. A question must pass all fields.
@@ -48,7 +49,7 @@ type filter struct {
 
 // Inbox is the answer to a list of questions.
 type Inbox struct {
-	Questions []spool.Question `doc:"The questions." json:"questions"`
+	Questions []wire.Question `doc:"The questions." json:"questions"`
 	// Next is the after parameter of the next page. Empty: there is none.
 	Next string `doc:"The value of after for the next page. Left out: this is the last page." json:"next,omitempty"`
 }
@@ -56,7 +57,7 @@ type Inbox struct {
 // List answers GET /api/agent/inbox with a page of the questions that wait for an answer, or of those that nobody answered
 // in time.
 func (c Controller) List(ctx context.Context, in ListInput) (Inbox, error) {
-	q := spool.ParkQuery{
+	q := wire.ParkQuery{
 		State: in.State, Order: in.Order, ThreadID: in.ThreadID, Agent: in.Agent, Tool: in.Tool, Reason: in.Reason, StartedBy: in.StartedBy, Owner: in.Owner,
 		Limit: in.Limit,
 	}
@@ -79,13 +80,13 @@ func (c Controller) List(ctx context.Context, in ListInput) (Inbox, error) {
 
 // markOf returns "<list>~<time>~<run>~<call>", the position from which a list continues. Only the id of a call may have
 // a tilde.
-func markOf(q spool.ParkQuery) string {
+func markOf(q wire.ParkQuery) string {
 	return strings.Join([]string{listOf(q), q.After.UTC().Format(time.RFC3339Nano), string(q.AfterRun), string(q.AfterCall)}, "~")
 }
 
 // listOf names the list that a page is of: its order, or "expired".
-func listOf(q spool.ParkQuery) string {
-	if q.State == spool.ParkExpired {
+func listOf(q wire.ParkQuery) string {
+	if q.State == wire.ParkExpired {
 		return string(q.State)
 	}
 	return string(q.Order)
@@ -94,7 +95,7 @@ func listOf(q spool.ParkQuery) string {
 var errMark = spool.Errorf(spool.Invalid, "after must be the next of an earlier page of the same order")
 
 // readMark reads a text of markOf.
-func readMark(mark string, q *spool.ParkQuery) error {
+func readMark(mark string, q *wire.ParkQuery) error {
 	parts := strings.SplitN(mark, "~", 4)
 	if len(parts) < 4 || parts[0] != listOf(*q) || spool.CheckID("after", parts[2]) != nil || call.CheckToolCall(spool.ToolCallID(parts[3])) != nil {
 		return errMark

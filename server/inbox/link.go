@@ -13,6 +13,7 @@ import (
 	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/server/internal/auth"
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/wire"
 )
 
 const (
@@ -70,7 +71,7 @@ type InboxLink struct { //nolint:revive // as above
 	URL       string    `doc:"The link. It begins with the path if the server does not know its public URL." example:"https://agents.example/api/agent/inbox/links/eyJ0Ijoi...Q.pT2x" json:"url"`
 	ExpiresAt time.Time `doc:"When the link expires."                                                        json:"expiresAt"`
 	// ID names the link for a list and for its end.
-	ID spool.LinkID `doc:"The link, to revoke it." json:"linkId"`
+	ID wire.LinkID `doc:"The link, to revoke it." json:"linkId"`
 }
 
 var errSameApprover = spool.Errorf(spool.Conflict, "This request is for somebody else than who started the run")
@@ -103,7 +104,7 @@ func (c Controller) Link(ctx context.Context, in InboxLinkRequest) (InboxLink, e
 		return InboxLink{}, call.About(ctx, err, key, "")
 	}
 	until := access.Earlier(access.Earlier(time.Now().Add(in.lasts), asked.ExpiresAt), p.Until).Truncate(time.Second).UTC()
-	link, err := c.Engine.AddLink(acting, p.Tenant, spool.QuestionLink{
+	link, err := c.Engine.AddLink(acting, p.Tenant, wire.QuestionLink{
 		ThreadID: key.ID, ToolCallID: in.ToolCallID, Approver: in.Approver, MadeBy: p.Subject, ExpiresAt: until,
 	})
 	if err != nil {

@@ -8,17 +8,18 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/wire"
 )
 
 // LinksInput asks for a page of links.
 type LinksInput struct {
-	Limit int          `default:"50"                                    doc:"The size of a page." maximum:"1000"               minimum:"1"   query:"limit"`
-	After spool.LinkID `doc:"The field linkId of the last link before." maxLength:"128"           pattern:"^[A-Za-z0-9._:-]+$" query:"after"`
+	Limit int         `default:"50"                                    doc:"The size of a page." maximum:"1000"               minimum:"1"   query:"limit"`
+	After wire.LinkID `doc:"The field linkId of the last link before." maxLength:"128"           pattern:"^[A-Za-z0-9._:-]+$" query:"after"`
 }
 
 // InboxLinks are links that neither have expired nor were revoked.
 type InboxLinks struct { //nolint:revive // the document has the name
-	Links []spool.QuestionLink `doc:"The links, the oldest of each maker first. Fewer than the limit: there are no more." json:"links"`
+	Links []wire.QuestionLink `doc:"The links, the oldest of each maker first. Fewer than the limit: there are no more." json:"links"`
 }
 
 // Links answers GET /api/agent/inbox/links with the links that the caller has made, and those of its tenant for an admin.
@@ -34,11 +35,11 @@ func (c Controller) Links(ctx context.Context, in LinksInput) (InboxLinks, error
 
 // RevokeInput names a link.
 type RevokeInput struct {
-	LinkID spool.LinkID `doc:"The link." maxLength:"128" pattern:"^[A-Za-z0-9._:-]+$" query:"linkId" required:"true"`
+	LinkID wire.LinkID `doc:"The link." maxLength:"128" pattern:"^[A-Za-z0-9._:-]+$" query:"linkId" required:"true"`
 }
 
 // Revoke answers DELETE /api/agent/inbox/links: the link opens nothing any more. Only its maker and an admin see a link.
-func (c Controller) Revoke(ctx context.Context, in RevokeInput) (spool.QuestionLink, error) {
+func (c Controller) Revoke(ctx context.Context, in RevokeInput) (wire.QuestionLink, error) {
 	p := call.By(ctx)
 	acting := call.Acting(ctx)
 	link, err := c.Engine.Link(acting, p.Tenant, in.LinkID)

@@ -15,6 +15,7 @@ import (
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/internal/call"
 	"github.com/spoolhq/spool/server/internal/page"
+	"github.com/spoolhq/spool/wire"
 )
 
 var (
@@ -86,9 +87,9 @@ func wantsJSON(r *http.Request) bool {
 type words struct{ ask, approve, deny string }
 
 var wordsOf = map[string]words{
-	spool.ParkApproval:       {"May this call run?", "Approve", "Deny"},
-	spool.ParkOutcomeUnknown: {"What became of this call?", "Run it again", "Leave it"},
-	spool.ParkBudget:         {"The budget of the run is used up. May it have more?", "Allow", "Deny"},
+	wire.ParkApproval:       {"May this call run?", "Approve", "Deny"},
+	wire.ParkOutcomeUnknown: {"What became of this call?", "Run it again", "Leave it"},
+	wire.ParkBudget:         {"The budget of the run is used up. May it have more?", "Allow", "Deny"},
 }
 
 // shown returns what the template shows.
@@ -122,8 +123,8 @@ func (p Page) shown() map[string]any {
 	}
 	out["Question"], out["Facts"], out["Arguments"] = true, facts, readable(q.Arguments)
 	out["Approve"], out["Deny"] = w.approve, w.deny
-	out["Payload"] = q.Reason != spool.ParkApproval
-	if len(q.InputSchema) > 0 && q.Reason != spool.ParkApproval {
+	out["Payload"] = q.Reason != wire.ParkApproval
+	if len(q.InputSchema) > 0 && q.Reason != wire.ParkApproval {
 		out["Schema"] = readable(q.InputSchema)
 	}
 	return out

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Change is one change of what a client sees. The set of its types is closed: they are those of this file.
@@ -21,7 +21,7 @@ type RunOpened struct {
 // Messages replaces all messages of the client.
 type Messages struct {
 	// Thread has the messages, in the form of the wire.
-	Thread *engine.FormedSnapshot
+	Thread *wire.FormedSnapshot
 	// Seq is the entry of the record up to which the messages count. It does not count if All is true.
 	Seq int64
 	// All is true if all messages of Thread count.
@@ -34,7 +34,7 @@ type Messages struct {
 	// Given are the results that the client itself gave to calls of a run that has not continued yet. No
 	// message has them. By is that run.
 	Given []Given
-	By    spool.Run
+	By    wire.Run
 }
 
 // Saved returns the messages in the form of the wire, as the elements of a JSON array, without what was
@@ -61,7 +61,7 @@ type StepSaved struct {
 	Run spool.RunID
 	// Step is the number of the step as it was opened. A step that waited for answers is saved more than once.
 	Step     int
-	Finished spool.StepFinished
+	Finished wire.StepFinished
 }
 
 // StepLeft closes a step without saying what became of it. If its content does not count, [TakenBack] follows.
@@ -153,7 +153,7 @@ type Cited struct {
 
 // FileMade is an image or another file of the open step's answer.
 type FileMade struct {
-	spool.FileShown
+	wire.FileShown
 
 	Run  spool.RunID
 	Step int
@@ -167,30 +167,30 @@ type StateChanged struct{ ThreadState }
 
 // ThreadState is the state of a thread, as a viewer of a run sees it.
 type ThreadState struct {
-	State      spool.State
+	State      wire.State
 	RunID      spool.RunID
-	StopReason spool.StopReason
+	StopReason wire.StopReason
 	Error      string
 }
 
 // Nested is an item about a nested run: its start, its end, something that it said, or its saved step.
-type Nested struct{ Item spool.Item }
+type Nested struct{ Item wire.Item }
 
 // Inner returns the nested run, and the item that it wrote. Only what a nested run said has such an item: for
 // others, it is the zero item.
-func (n Nested) Inner() (agent spool.AgentID, inner spool.Item, err error) {
-	if n.Item.Type == spool.ItemStepFinished {
-		var f spool.StepFinished
+func (n Nested) Inner() (agent spool.AgentID, inner wire.Item, err error) {
+	if n.Item.Type == wire.ItemStepFinished {
+		var f wire.StepFinished
 		if err := n.Item.Decode(&f); err != nil || f.AgentID == nil {
 			return "", inner, unreadable(n.Item, err)
 		}
 		return *f.AgentID, inner, nil
 	}
-	var e spool.SubagentEvent // also has the id of the other kinds
+	var e wire.SubagentEvent // also has the id of the other kinds
 	if err := n.Item.Decode(&e); err != nil {
 		return "", inner, unreadable(n.Item, err)
 	}
-	if n.Item.Type == spool.ItemSubagentEvent {
+	if n.Item.Type == wire.ItemSubagentEvent {
 		if err := json.Unmarshal(e.Event, &inner); err != nil { //nolint:forbidigo // an item of the engine's
 			return "", inner, unreadable(n.Item, err)
 		}
@@ -212,14 +212,14 @@ type Custom struct {
 
 // Steered says that a run has read the message of a steer. [Messages] with that message comes before it.
 type Steered struct {
-	spool.Steered
+	wire.Steered
 
 	Payload json.RawMessage
 }
 
 // SegmentFailed says that a segment failed. If no [RunEnded] follows, the run is retried.
 type SegmentFailed struct {
-	spool.RunEnded
+	wire.RunEnded
 
 	Payload json.RawMessage
 }
@@ -253,8 +253,8 @@ type RunEnded struct {
 	Output json.RawMessage
 	// Parks are what the run waits for.
 	Parks Parks
-	// Expired is the run's mark: see [spool.Run.Expired]. Zero: it has none, or goes on.
-	Expired spool.Expired
+	// Expired is the run's mark: see [wire.Run.Expired]. Zero: it has none, or goes on.
+	Expired wire.Expired
 	// Old is true if the run was over before the client came.
 	Old bool
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // finish ends the run for the viewer, and closes everything that is open in it. The caller sets the outcome
@@ -25,7 +26,7 @@ func (p *Projection) close() {
 }
 
 // ended ends the run as its record says, if the run is over for the viewer and the client has seen all of it.
-func (p *Projection) ended(r spool.Run) {
+func (p *Projection) ended(r wire.Run) {
 	if !r.State.Terminal() || r.Segments > p.segment {
 		return
 	}
@@ -34,9 +35,9 @@ func (p *Projection) ended(r spool.Run) {
 		Expired: r.Expired,
 	}
 	switch r.State {
-	case spool.Failed:
+	case wire.Failed:
 		end.Outcome = Failed
-	case spool.Cancelled:
+	case wire.Cancelled:
 		end.Outcome = Cancelled
 	default:
 	}
@@ -49,7 +50,7 @@ func (p *Projection) parked() {
 		return
 	}
 	p.finish(RunEnded{
-		Outcome: Waits, State: ThreadState{State: spool.WaitingForInput, RunID: p.run}, Parks: slices.Clone(p.parks),
+		Outcome: Waits, State: ThreadState{State: wire.WaitingForInput, RunID: p.run}, Parks: slices.Clone(p.parks),
 	})
 	p.asked = true
 }
@@ -68,7 +69,7 @@ func (p *Projection) Leave() []Change {
 
 // endsUnrecorded reports whether the run may have ended without an entry in the record: a run that is stopped
 // or fails between two segments has none.
-func endsUnrecorded(s *spool.Snapshot, id spool.RunID) bool {
+func endsUnrecorded(s *wire.Snapshot, id spool.RunID) bool {
 	r, ok := RunOf(s, id)
-	return ok && (r.State == spool.Cancelled || r.State == spool.Failed)
+	return ok && (r.State == wire.Cancelled || r.State == wire.Failed)
 }

@@ -5,28 +5,29 @@ import (
 	"encoding/json"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // entry adds the changes of a record entry or a notice.
-func (p *Projection) entry(e spool.Entry) error {
+func (p *Projection) entry(e wire.Entry) error {
 	if p.parks.apply(e) && p.asked && len(p.parks) > 0 {
 		return p.askAgain(e)
 	}
 	switch e.Type {
-	case spool.EntryRunStarted:
+	case wire.EntryRunStarted:
 		return p.runStarted(e)
-	case spool.EntryRunEnded:
+	case wire.EntryRunEnded:
 		return p.runEnded(e)
-	case spool.EntryRunRefused:
+	case wire.EntryRunRefused:
 		return p.runRefused(e)
-	case spool.EntrySteered:
+	case wire.EntrySteered:
 		return p.steered(e)
-	case spool.NoticeStateChange:
+	case wire.NoticeStateChange:
 		return p.stateChange(e)
-	case spool.NoticeThreadDeleted:
+	case wire.NoticeThreadDeleted:
 		p.threadDeleted()
 		return nil
-	case spool.EntryInputRequired, spool.NoticeMessageAppended:
+	case wire.EntryInputRequired, wire.NoticeMessageAppended:
 		return nil // the run's end shows questions, and its start shows user turns
 	default:
 		p.between(customEntry(e))
@@ -35,11 +36,11 @@ func (p *Projection) entry(e spool.Entry) error {
 }
 
 // customEntry returns the change of an entry that has none of its own.
-func customEntry(e spool.Entry) Custom {
+func customEntry(e wire.Entry) Custom {
 	return Custom{string(e.Type), e.Payload, e.Published, e.PublishedBy, e.PublishedByTool}
 }
 
-func decode(e spool.Entry, into any) error {
+func decode(e wire.Entry, into any) error {
 	if err := json.Unmarshal(e.Payload, into); err != nil { //nolint:forbidigo // a saved entry
 		return &spool.Error{Code: spool.Internal, Message: "a " + string(e.Type) + " entry cannot be read", Err: err}
 	}
@@ -48,8 +49,8 @@ func decode(e spool.Entry, into any) error {
 
 // runStarted opens the run, unless it is open. It also adds the messages of that position in the record: the
 // user turn of the run, and what an edit has left.
-func (p *Projection) runStarted(e spool.Entry) error {
-	var in spool.RunStarted
+func (p *Projection) runStarted(e wire.Entry) error {
+	var in wire.RunStarted
 	if err := decode(e, &in); err != nil {
 		return err
 	}
@@ -73,15 +74,15 @@ func (p *Projection) runStarted(e spool.Entry) error {
 		p.catchUpWaiting()
 	}
 	p.segment, p.inSegment, p.end, p.unsaved = in.Segment, true, nil, false
-	p.changeState(ThreadState{State: spool.Running, RunID: in.RunID})
+	p.changeState(ThreadState{State: wire.Running, RunID: in.RunID})
 	return nil
 }
 
 // overtaken ends the open run because another one has the thread.
-func (p *Projection) overtaken(s *spool.Snapshot) {
+func (p *Projection) overtaken(s *wire.Snapshot) {
 	r, ok := RunOf(s, p.run)
 	if !ok || !r.State.Terminal() {
-		r = spool.Run{ID: p.run, State: spool.Cancelled}
+		r = wire.Run{ID: p.run, State: wire.Cancelled}
 	}
 	p.segment = r.Segments // no further changes of this run come
 	p.ended(r)
@@ -100,7 +101,7 @@ func (p *Projection) lookAgain() error {
 		return err
 	}
 	r, ok := RunOf(s.Snapshot, p.run)
-	if ok && r.StopReason != spool.StopSteered { // else the entry about its message follows
+	if ok && r.StopReason != wire.StopSteered { // else the entry about its message follows
 		p.ended(r)
 	}
 	return nil
@@ -129,12 +130,12 @@ func (p *Projection) unanswered() error {
 
 // askAgain opens the run that waits for answers once more and ends it with its present questions. An entry of
 // the record has changed them: one of several calls has an answer, or a call has more time.
-func (p *Projection) askAgain(e spool.Entry) error {
+func (p *Projection) askAgain(e wire.Entry) error {
 	s, err := p.o.Load()
 	if err != nil {
 		return err
 	}
-	if e.Type != spool.EntryInputRequired {
+	if e.Type != wire.EntryInputRequired {
 		p.between(customEntry(e))
 	}
 	p.begin(p.run)
@@ -145,8 +146,8 @@ func (p *Projection) askAgain(e spool.Entry) error {
 }
 
 // runEnded ends the run, or announces that a failed segment is retried.
-func (p *Projection) runEnded(e spool.Entry) error {
-	var in spool.RunEnded
+func (p *Projection) runEnded(e wire.Entry) error {
+	var in wire.RunEnded
 	if err := decode(e, &in); err != nil {
 		return err
 	}
@@ -154,29 +155,29 @@ func (p *Projection) runEnded(e spool.Entry) error {
 		return nil
 	}
 	p.segment, p.inSegment = in.Segment, false
-	var end spool.StreamFinished
+	var end wire.StreamFinished
 	if p.end != nil {
 		_ = p.end.Decode(&end) // without it, only the usage is missing
 		p.end = nil
 	}
 	switch in.Status {
-	case spool.SegmentFinished:
+	case wire.SegmentFinished:
 		if err := p.takeRestBack(e.Seq); err != nil {
 			return err
 		}
 		p.finish(RunEnded{
-			State: ThreadState{State: spool.Completed, RunID: p.run, StopReason: cmp.Or(end.FinishReason, in.StopReason)},
+			State: ThreadState{State: wire.Completed, RunID: p.run, StopReason: cmp.Or(end.FinishReason, in.StopReason)},
 			Usage: end.Usage, Output: in.Output, Expired: in.Expired,
 		})
-	case spool.SegmentStopped:
+	case wire.SegmentStopped:
 		if err := p.takeBack(e.Seq); err != nil {
 			return err
 		}
 		p.finish(RunEnded{
-			Outcome: Cancelled, State: ThreadState{State: spool.Cancelled, RunID: p.run, StopReason: spool.StopCancelled}, Usage: end.Usage,
+			Outcome: Cancelled, State: ThreadState{State: wire.Cancelled, RunID: p.run, StopReason: wire.StopCancelled}, Usage: end.Usage,
 			Expired: in.Expired,
 		})
-	case spool.SegmentParked:
+	case wire.SegmentParked:
 		if err := p.takeRestBack(e.Seq); err != nil {
 			return err
 		}
@@ -190,9 +191,9 @@ func (p *Projection) runEnded(e spool.Entry) error {
 // segmentFailed ends the run if it failed with its segment. Otherwise the client forgets what the segment
 // streamed and did not save, and waits for the next segment. If the segment ended between two steps, as when
 // its run makes room for another tenant, there is nothing to forget.
-func (p *Projection) segmentFailed(e spool.Entry, ended spool.RunEnded) error {
+func (p *Projection) segmentFailed(e wire.Entry, ended wire.RunEnded) error {
 	takeBack := p.takeBack
-	if ended.Status == spool.SegmentLost && !p.step.open {
+	if ended.Status == wire.SegmentLost && !p.step.open {
 		takeBack = p.takeRestBack
 	}
 	if err := takeBack(e.Seq); err != nil {
@@ -205,9 +206,9 @@ func (p *Projection) segmentFailed(e spool.Entry, ended spool.RunEnded) error {
 	p.out.add(SegmentFailed{ended, e.Payload})
 	r, ok := RunOf(s.Snapshot, p.run)
 	if !ok { // the run is too old for the snapshot
-		r = spool.Run{ID: p.run, State: spool.Failed, Error: ended.Error, StopReason: spool.StopFailed, Expired: ended.Expired}
+		r = wire.Run{ID: p.run, State: wire.Failed, Error: ended.Error, StopReason: wire.StopFailed, Expired: ended.Expired}
 	}
-	if r.State == spool.Queued {
+	if r.State == wire.Queued {
 		p.changeState(ThreadState{State: r.State, RunID: r.ID})
 	}
 	p.ended(r)
@@ -215,8 +216,8 @@ func (p *Projection) segmentFailed(e spool.Entry, ended spool.RunEnded) error {
 }
 
 // runRefused ends a run that never had a segment.
-func (p *Projection) runRefused(e spool.Entry) error {
-	var in spool.RunRefused
+func (p *Projection) runRefused(e wire.Entry) error {
+	var in wire.RunRefused
 	if err := decode(e, &in); err != nil {
 		return err
 	}
@@ -236,15 +237,15 @@ func (p *Projection) runRefused(e spool.Entry) error {
 		p.out.add(Messages{Thread: s, Seq: e.Seq})
 	}
 	p.finish(RunEnded{Outcome: Failed, State: ThreadState{
-		State: spool.Failed, RunID: in.RunID, StopReason: spool.StopReason(in.Reason), Error: in.Error,
+		State: wire.Failed, RunID: in.RunID, StopReason: wire.StopReason(in.Reason), Error: in.Error,
 	}})
 	return nil
 }
 
 // stateChange adds a new state. A run can also end this way between two segments: no worker claims a run in
 // order to stop it.
-func (p *Projection) stateChange(e spool.Entry) error {
-	var in spool.StateChange
+func (p *Projection) stateChange(e wire.Entry) error {
+	var in wire.StateChange
 	if err := decode(e, &in); err != nil {
 		return err
 	}
@@ -256,7 +257,7 @@ func (p *Projection) stateChange(e spool.Entry) error {
 			return err
 		}
 		return p.neverBegan(in)
-	case p.open && in.State == spool.Queued:
+	case p.open && in.State == wire.Queued:
 		p.changeState(ThreadState{State: in.State, RunID: in.RunID})
 	}
 	return nil // the next segment announces any other state at its position
@@ -264,7 +265,7 @@ func (p *Projection) stateChange(e spool.Entry) error {
 
 // neverBegan opens and ends a run that has the thread and was over before its first segment. The record has
 // no entries of such a run.
-func (p *Projection) neverBegan(in spool.StateChange) error {
+func (p *Projection) neverBegan(in wire.StateChange) error {
 	if p.open || p.o.RunID != "" || in.RunID == p.run || !in.State.Terminal() {
 		return nil
 	}
@@ -293,9 +294,9 @@ func (p *Projection) threadDeleted() {
 		return
 	}
 	p.finish(RunEnded{Outcome: Failed, State: ThreadState{
-		State: spool.Failed, RunID: p.run, StopReason: StopDeleted, Error: "the thread was deleted",
+		State: wire.Failed, RunID: p.run, StopReason: StopDeleted, Error: "the thread was deleted",
 	}})
 }
 
 // StopDeleted is the stop reason of a run whose thread was deleted.
-const StopDeleted spool.StopReason = "deleted"
+const StopDeleted wire.StopReason = "deleted"

@@ -2,22 +2,22 @@ package projection
 
 import (
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Frame returns the changes of a frame, which are valid until the next call. Call it with the frames of a
 // thread in their order. It returns the error of [Options.Load], or an error for a frame that cannot be
 // decoded. The caller releases the frame's snapshot as it releases the snapshots of [Options.Load].
-func (p *Projection) Frame(f engine.FormedFrame) ([]Change, error) {
+func (p *Projection) Frame(f wire.FormedFrame) ([]Change, error) {
 	p.began = true
 	switch {
 	case p.done:
 		return nil, nil
 	case f.Formed != nil:
 		return p.take(p.become(f.Formed, nil))
-	case f.Kind == spool.FrameSnapshot:
+	case f.Kind == wire.FrameSnapshot:
 		return p.take(p.retracted(f.Snapshot))
-	case f.Kind == spool.FrameStream:
+	case f.Kind == wire.FrameStream:
 		return p.take(p.item(f.StreamID, *f.Item))
 	default:
 		return p.take(p.entry(*f.Event))
@@ -28,7 +28,7 @@ func (p *Projection) Frame(f engine.FormedFrame) ([]Change, error) {
 // said. In a segment, the client gets [TakenBack] when the segment ends, which comes next. Between two
 // segments, where waiting calls of the run got their results, the client gets the messages at once. If the
 // run waited for answers, the client gets the run's end.
-func (p *Projection) retracted(s *spool.Snapshot) error {
+func (p *Projection) retracted(s *wire.Snapshot) error {
 	if !tells(s, p.run) {
 		return nil
 	}
@@ -48,7 +48,7 @@ func (p *Projection) retracted(s *spool.Snapshot) error {
 }
 
 // tells reports whether the snapshot of one run is about this run.
-func tells(s *spool.Snapshot, run spool.RunID) bool {
+func tells(s *wire.Snapshot, run spool.RunID) bool {
 	if s.Stream != nil {
 		return s.Stream.RunID == run
 	}

@@ -3,44 +3,44 @@ package projection
 import (
 	"slices"
 
-	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // item adds the changes of an item of a run stream.
-func (p *Projection) item(id spool.StreamID, item spool.Item) error {
+func (p *Projection) item(id wire.StreamID, item wire.Item) error {
 	run, _, _ := id.Split()
 	if p.o.RunID != "" && run != p.o.RunID {
 		p.missed = true
 		return nil
 	}
-	if !p.open && item.Type != spool.ItemRunStarted {
+	if !p.open && item.Type != wire.ItemRunStarted {
 		p.begin(run)
 	}
 	return p.itemIn(item)
 }
 
 // itemIn adds the changes of an item within a run.
-func (p *Projection) itemIn(item spool.Item) error {
+func (p *Projection) itemIn(item wire.Item) error {
 	switch item.Type {
-	case spool.ItemRunStarted:
+	case wire.ItemRunStarted:
 		return nil
-	case spool.ItemRunFinished, spool.ItemRunError:
+	case wire.ItemRunFinished, wire.ItemRunError:
 		p.end = &item
 		return nil
-	case spool.ItemInputRequired:
+	case wire.ItemInputRequired:
 		p.parks.add(item.Data)
 		return nil
-	case spool.ItemStepFinished:
+	case wire.ItemStepFinished:
 		return p.stepFinished(item)
-	case spool.ItemToolResult:
+	case wire.ItemToolResult:
 		if p.knows(item) {
 			return nil
 		}
-	case spool.ItemSubagentStarted, spool.ItemSubagentEvent, spool.ItemSubagentFinished:
+	case wire.ItemSubagentStarted, wire.ItemSubagentEvent, wire.ItemSubagentFinished:
 		p.out.add(Nested{item})
 		return nil
-	case spool.ItemCustom:
-		var c spool.Custom
+	case wire.ItemCustom:
+		var c wire.Custom
 		if err := item.Decode(&c); err != nil {
 			return unreadable(item, err)
 		}
@@ -55,8 +55,8 @@ func (p *Projection) itemIn(item spool.Item) error {
 }
 
 // stepFinished ends the step. The steps of nested runs are in their own changes.
-func (p *Projection) stepFinished(item spool.Item) error {
-	var f spool.StepFinished
+func (p *Projection) stepFinished(item wire.Item) error {
+	var f wire.StepFinished
 	if err := item.Decode(&f); err != nil {
 		return unreadable(item, err)
 	}
@@ -69,10 +69,10 @@ func (p *Projection) stepFinished(item spool.Item) error {
 }
 
 // knows reports whether the item is a result that the client itself gave.
-func (p *Projection) knows(item spool.Item) bool {
-	if len(p.o.Results) == 0 || item.Type != spool.ItemToolResult {
+func (p *Projection) knows(item wire.Item) bool {
+	if len(p.o.Results) == 0 || item.Type != wire.ItemToolResult {
 		return false
 	}
-	var result spool.ToolResulted
+	var result wire.ToolResulted
 	return item.Decode(&result) == nil && slices.ContainsFunc(p.o.Results, func(r Given) bool { return r.ToolCallID == result.ToolCallID })
 }

@@ -5,14 +5,15 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Parks are the open parks of a run, in the order in which they came.
-type Parks []spool.InputRequired
+type Parks []wire.InputRequired
 
 // OpenParks returns the parks for which the thread of a snapshot waits.
-func OpenParks(s *spool.Snapshot) (open Parks) {
-	if s.Thread.State != spool.WaitingForInput {
+func OpenParks(s *wire.Snapshot) (open Parks) {
+	if s.Thread.State != wire.WaitingForInput {
 		return nil
 	}
 	for _, e := range s.ActiveEvents {
@@ -22,7 +23,7 @@ func OpenParks(s *spool.Snapshot) (open Parks) {
 }
 
 // parksOf returns the open parks of a run.
-func parksOf(s *spool.Snapshot, run spool.RunID) (open Parks) {
+func parksOf(s *wire.Snapshot, run spool.RunID) (open Parks) {
 	for _, e := range s.ActiveEvents {
 		if e.RunID == run {
 			open.apply(e)
@@ -32,7 +33,7 @@ func parksOf(s *spool.Snapshot, run spool.RunID) (open Parks) {
 }
 
 func (p *Parks) add(payload json.RawMessage) {
-	var in spool.InputRequired
+	var in wire.InputRequired
 	if json.Unmarshal(payload, &in) != nil { //nolint:forbidigo // a saved entry
 		return
 	}
@@ -47,17 +48,17 @@ func (p *Parks) add(payload json.RawMessage) {
 }
 
 func (p *Parks) remove(id spool.ToolCallID) {
-	*p = slices.DeleteFunc(*p, func(in spool.InputRequired) bool { return in.ToolCallID == id })
+	*p = slices.DeleteFunc(*p, func(in wire.InputRequired) bool { return in.ToolCallID == id })
 }
 
 // apply applies a record entry. It reports whether the entry is about a park.
-func (p *Parks) apply(e spool.Entry) bool {
+func (p *Parks) apply(e wire.Entry) bool {
 	switch e.Type {
-	case spool.EntryInputRequired:
+	case wire.EntryInputRequired:
 		p.add(e.Payload)
 		return true
-	case spool.EntryHITLResponse, spool.EntryInputExpired:
-		var over spool.InputExpired                  // an answer has the call in the same field
+	case wire.EntryHITLResponse, wire.EntryInputExpired:
+		var over wire.InputExpired                   // an answer has the call in the same field
 		if json.Unmarshal(e.Payload, &over) == nil { //nolint:forbidigo // a saved entry
 			p.remove(over.ToolCallID)
 		}
@@ -68,4 +69,4 @@ func (p *Parks) apply(e spool.Entry) bool {
 }
 
 // ForClient reports whether the client must execute the call that waits, and nobody has to answer.
-func ForClient(in spool.InputRequired) bool { return in.Reason == spool.ParkClientTool }
+func ForClient(in wire.InputRequired) bool { return in.Reason == wire.ParkClientTool }

@@ -1,17 +1,16 @@
 package projection
 
 import (
-	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Prelude returns the changes that bring any client to the state of the snapshot. They are valid until the
-// next call. The frames after [spool.Snapshot.Cursor] follow. Have is the cursor of a client that reconnects,
+// next call. The frames after [wire.Snapshot.Cursor] follow. Have is the cursor of a client that reconnects,
 // nil for other clients. A client that has seen everything to its end gets no changes.
 //
 // If a run was stopped or failed, the record may lack its end. Then a cursor does not say whether the client
 // has seen the end, and the client gets it again.
-func (p *Projection) Prelude(s *engine.FormedSnapshot, have *spool.Cursor) ([]Change, error) {
+func (p *Projection) Prelude(s *wire.FormedSnapshot, have *wire.Cursor) ([]Change, error) {
 	err := p.become(s, have)
 	if err == nil && have != nil && !p.open && !p.done && have.Seq >= s.LastEventSeq && !endsUnrecorded(s.Snapshot, p.run) {
 		p.out, p.state = p.out[:0], ThreadState{}
@@ -21,7 +20,7 @@ func (p *Projection) Prelude(s *engine.FormedSnapshot, have *spool.Cursor) ([]Ch
 
 // become adds the changes that bring any client to the snapshot. Have is the client's position. It matters
 // only for changes that no message has.
-func (p *Projection) become(s *engine.FormedSnapshot, have *spool.Cursor) error {
+func (p *Projection) become(s *wire.FormedSnapshot, have *wire.Cursor) error {
 	p.thread = s.Thread.ID
 	id := s.Thread.RunID
 	if p.o.RunID != "" {
@@ -31,7 +30,7 @@ func (p *Projection) become(s *engine.FormedSnapshot, have *spool.Cursor) error 
 	if !ok {
 		return nil
 	}
-	if r.StopReason == spool.StopSteered && id == p.o.RunID {
+	if r.StopReason == wire.StopSteered && id == p.o.RunID {
 		if reader := readerOf(s.Snapshot, id); reader != "" {
 			p.goOver(reader)
 			return p.become(s, have)
@@ -47,7 +46,7 @@ func (p *Projection) become(s *engine.FormedSnapshot, have *spool.Cursor) error 
 		p.begin(id)
 	}
 	p.step = step{run: id, last: r.Steps}
-	p.segment, p.inSegment = r.Segments, r.State == spool.Running
+	p.segment, p.inSegment = r.Segments, r.State == wire.Running
 	p.missed = s.Thread.RunID != id
 	p.parks = parksOf(s.Snapshot, id)
 	messages, others, err := p.catchUp(s, r, have)
@@ -68,7 +67,7 @@ func (p *Projection) become(s *engine.FormedSnapshot, have *spool.Cursor) error 
 	switch {
 	case r.State.Terminal():
 		p.ended(r)
-	case r.State == spool.WaitingForInput && len(p.parks) > 0:
+	case r.State == wire.WaitingForInput && len(p.parks) > 0:
 		p.parked()
 	}
 	return nil
@@ -76,7 +75,7 @@ func (p *Projection) become(s *engine.FormedSnapshot, have *spool.Cursor) error 
 
 // addMissed adds the application's durable events of the unfinished run that a client at have lacks: no
 // message and no stream has them. If have is nil, it adds none, because nobody knows what the client lacks.
-func (p *Projection) addMissed(s *spool.Snapshot, have *spool.Cursor) {
+func (p *Projection) addMissed(s *wire.Snapshot, have *wire.Cursor) {
 	if have == nil {
 		return
 	}
@@ -89,7 +88,7 @@ func (p *Projection) addMissed(s *spool.Snapshot, have *spool.Cursor) {
 
 // BeganSince reports whether the run of [Options.From] continued before the snapshot was made, and still has
 // the thread. A client that has to see all of the run then begins with [Projection.Replay].
-func (p *Projection) BeganSince(s *engine.FormedSnapshot) bool {
+func (p *Projection) BeganSince(s *wire.FormedSnapshot) bool {
 	if p.o.From == nil || s.Thread.RunID != p.o.From.ID {
 		return false
 	}
@@ -100,11 +99,11 @@ func (p *Projection) BeganSince(s *engine.FormedSnapshot) bool {
 // Replay is [Projection.Prelude] for a client that connects after the run of [Options.From] continued. It
 // returns the changes that a client would have got before that moment. At is the position directly before the
 // run's next segment, and the frames after it follow.
-func (p *Projection) Replay(s *engine.FormedSnapshot, at spool.Cursor) ([]Change, error) {
+func (p *Projection) Replay(s *wire.FormedSnapshot, at wire.Cursor) ([]Change, error) {
 	p.thread = s.Thread.ID
 	p.begin(p.o.From.ID)
 	p.step.last, p.segment = p.o.From.Steps, p.o.From.Segments
-	p.changeState(ThreadState{State: spool.Queued, RunID: p.o.From.ID})
+	p.changeState(ThreadState{State: wire.Queued, RunID: p.o.From.ID})
 	p.out.add(p.given(Messages{Thread: s, Seq: max(at.Seq, 0)}))
 	return p.take(nil)
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Options describe the client of a [Projection].
@@ -14,13 +14,13 @@ type Options struct {
 	// not enough: when a run starts, to get the messages before it, and when a segment has failed, to see
 	// whether the run has failed too. The caller of the projection releases the result after it has used the
 	// changes. Required.
-	Load func() (*engine.FormedSnapshot, error)
+	Load func() (*wire.FormedSnapshot, error)
 	// RunID is the only run that the client wants to see. The projection is done when that run is over.
 	// Empty: all runs.
 	RunID spool.RunID
 	// From is the state of RunID when the client started it or answered it. The client then sees everything
 	// that the run says from there on. Nil: the client sees the thread as it is.
-	From *spool.Run
+	From *wire.Run
 	// Results are the results that the client has sent for calls of From, and so knows.
 	Results []Given
 }
@@ -59,7 +59,7 @@ type Projection struct {
 	// unsaved is true if the segment has streamed content that no message has.
 	unsaved bool
 	// end is the last item of the segment. Its changes follow when the record has the segment's end too.
-	end *spool.Item
+	end *wire.Item
 	// waiting are changes that came between two runs.
 	waiting []Change
 }

@@ -18,6 +18,8 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/projection"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // pair is a client of the native frames, and one of a projection. They get the same frames.
@@ -41,7 +43,7 @@ func (p *pair) compare(at string) {
 	}
 }
 
-func (p *pair) frame(f engine.FormedFrame) {
+func (p *pair) frame(f wire.FormedFrame) {
 	p.t.Helper()
 	plain := f.Frame
 	if f.Formed != nil {
@@ -60,14 +62,14 @@ func (p *pair) frame(f engine.FormedFrame) {
 		p.t.Fatal(err)
 	}
 	ends := f.Item != nil && f.Item.Type.End() || f.Snapshot != nil || f.Formed != nil
-	notice := f.Event != nil && f.Event.Type != spool.EntryRunStarted && f.Event.Type != spool.EntryRunEnded
+	notice := f.Event != nil && f.Event.Type != wire.EntryRunStarted && f.Event.Type != wire.EntryRunEnded
 	if !ends && !notice {
 		p.compare(string(text))
 	}
 }
 
 // whole returns a snapshot with its messages.
-func whole(s *engine.FormedSnapshot) *spool.Snapshot {
+func whole(s *wire.FormedSnapshot) *wire.Snapshot {
 	out := *s.Snapshot
 	out.Messages = decoded(s.All())
 	return &out
@@ -105,19 +107,19 @@ func TestTranscript(t *testing.T) {
 	t.Parallel()
 
 	var in struct {
-		Frames []struct{ Frame spool.Frame }
+		Frames []struct{ Frame wire.Frame }
 	}
 	fixture(t, "transcript", &in)
 	p := &pair{t: t, view: view.New(nil), wire: &plainClient{}}
-	p.from = projection.New(projection.Options{Load: func() (*engine.FormedSnapshot, error) {
+	p.from = projection.New(projection.Options{Load: func() (*wire.FormedSnapshot, error) {
 		row := p.view.Row()
-		return &engine.FormedSnapshot{
-			Snapshot:       &spool.Snapshot{Thread: row, Runs: p.view.Runs()},
+		return &wire.FormedSnapshot{
+			Snapshot:       &wire.Snapshot{Thread: row, Runs: p.view.Runs()},
 			FormedMessages: viewed(p.view.Messages()), OnRelease: func() {},
 		}, nil
 	}})
 	for _, f := range in.Frames {
-		p.frame(engine.FormedFrame{Frame: f.Frame})
+		p.frame(wire.FormedFrame{Frame: f.Frame})
 	}
 	var outcomes []projection.Outcome
 	for _, end := range p.wire.ends {
@@ -135,7 +137,7 @@ func TestSnapshots(t *testing.T) {
 	var in struct {
 		Snapshots []struct {
 			Name  string
-			Value spool.Snapshot
+			Value wire.Snapshot
 		}
 	}
 	fixture(t, "snapshots", &in)
@@ -151,7 +153,7 @@ func TestSnapshots(t *testing.T) {
 			_, s.Runs[0].Segments, _ = s.Stream.StreamID.Split()
 		}
 		shared, _, _ := native.Finish(&s)
-		formed := &engine.FormedSnapshot{Snapshot: &s, FormedMessages: viewed(s.Messages), Shared: shared, OnRelease: func() {}}
+		formed := &wire.FormedSnapshot{Snapshot: &s, FormedMessages: viewed(s.Messages), Shared: shared, OnRelease: func() {}}
 		p := &pair{t: t, view: view.New(&s), wire: &plainClient{}, from: projection.New(projection.Options{})}
 		changes, err := p.from.Prelude(formed, nil)
 		if err != nil {
@@ -175,7 +177,7 @@ func TestRuns(t *testing.T) {
 	send := func(id spool.ToolCallID, approved bool) func(*testing.T, *engine.Engine) {
 		return func(t *testing.T, e *engine.Engine) {
 			t.Helper()
-			if got, err := e.Respond(t.Context(), key, engine.Response{ToolCallID: id, Approved: approved}); err != nil || !got.Delivered {
+			if got, err := e.Respond(t.Context(), key, wire.Response{ToolCallID: id, Approved: approved}); err != nil || !got.Delivered {
 				t.Fatal(got, err)
 			}
 		}
@@ -211,12 +213,12 @@ func TestRuns(t *testing.T) {
 		}, projection.Cancelled},
 		"Steers": {[]spooltest.Turn{waits(spooltest.Use(spooltest.Call{ID: "c1", Name: "lookup"})), spooltest.Say("Left.")}, func(t *testing.T, e *engine.Engine) {
 			t.Helper()
-			if got, err := e.Run(t.Context(), key, engine.StartRequest{Prompt: "left", RunID: "r2", WhenBusy: spool.BusySteer}); err != nil || !got.Accepted {
+			if got, err := e.Run(t.Context(), key, wire.StartRequest{Prompt: "left", RunID: "r2", WhenBusy: spool.BusySteer}); err != nil || !got.Accepted {
 				t.Fatal(got, err)
 			}
 		}, projection.Finished},
 		"Nests": {[]spooltest.Turn{
-			spooltest.Use(spooltest.Call{ID: "s1", Name: engine.SpawnTool, Args: `{"name":"mailer","instructions":"Mail ann."}`}),
+			spooltest.Use(spooltest.Call{ID: "s1", Name: spool.SpawnTool, Args: `{"name":"mailer","instructions":"Mail ann."}`}),
 			{Text: []string{"I write."}, Calls: []spooltest.Call{{ID: "c1", Name: "send"}}},
 			spooltest.Say("Written."), spooltest.Say("Done."),
 		}, send("c1-dg29gg", true), projection.Finished},
@@ -225,13 +227,13 @@ func TestRuns(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				e := newEngine(t, spooltest.NewModel(c.turns...))
-				if got, err := e.Run(t.Context(), key, engine.StartRequest{Prompt: "hello", RunID: "r1"}); err != nil || !got.Accepted {
+				if got, err := e.Run(t.Context(), key, wire.StartRequest{Prompt: "hello", RunID: "r1"}); err != nil || !got.Accepted {
 					t.Fatal(got, err)
 				}
 				p, leave := follow(t, e)
 				ctx, cancel := context.WithCancel(t.Context())
 				done := make(chan error, 1)
-				go func() { done <- e.Work(ctx, engine.WorkOptions{}) }()
+				go func() { done <- e.Work(ctx, store.WorkOptions{}) }()
 				settle(time.Second)
 				if c.play != nil {
 					c.play(t, e)
@@ -269,9 +271,9 @@ func newEngine(t *testing.T, model spool.Model) *engine.Engine {
 		return nil, ctx.Err()
 	})
 	e, err := engine.New(memory.New(nil), engine.Config{
-		Agents: []engine.Agent{{
+		Agents: []spool.Agent{{
 			Name: "a", Model: "m", Tools: []spool.Tool{send, lookup, hang},
-			Spawn: &engine.Spawn{Profiles: map[string]engine.Profile{"mailer": {Tools: []spool.Tool{send}}}},
+			Spawn: &spool.Spawn{Profiles: map[string]spool.Profile{"mailer": {Tools: []spool.Tool{send}}}},
 		}},
 		Models: map[string]spool.Model{"m": model}, Stream: engine.StreamOptions{FlushEvery: -1}, Log: slog.New(slog.DiscardHandler),
 	})
@@ -285,14 +287,14 @@ func newEngine(t *testing.T, model spool.Model) *engine.Engine {
 // snapshot. Leave ends it.
 func follow(t *testing.T, e *engine.Engine) (p *pair, leave func()) {
 	t.Helper()
-	var first *engine.FormedSnapshot
+	var first *wire.FormedSnapshot
 	p, first = arrive(t, e)
 	at := first.Cursor()
 	ctx, cancel := context.WithCancel(context.Background())
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		follower, err := e.FollowFormed(ctx, key, engine.FollowOptions{Cursor: &at, LastTurnID: "r1"}, native)
+		follower, err := e.FollowFormed(ctx, key, wire.FollowOptions{Cursor: &at, LastTurnID: "r1"}, native)
 		if err != nil {
 			return
 		}
@@ -314,9 +316,9 @@ func follow(t *testing.T, e *engine.Engine) (p *pair, leave func()) {
 }
 
 // arrive returns a pair that comes at the present snapshot.
-func arrive(t *testing.T, e *engine.Engine) (*pair, *engine.FormedSnapshot) {
+func arrive(t *testing.T, e *engine.Engine) (*pair, *wire.FormedSnapshot) {
 	t.Helper()
-	load := func() (*engine.FormedSnapshot, error) { return e.FormedSnapshot(context.Background(), key, native) }
+	load := func() (*wire.FormedSnapshot, error) { return e.FormedSnapshot(context.Background(), key, native) }
 	first, err := load()
 	if err != nil {
 		t.Fatal(err)

@@ -1,11 +1,15 @@
 package projection
 
+import (
+	"github.com/spoolhq/spool/wire"
+)
+
 import "github.com/spoolhq/spool"
 
 // steered shows the message of a steer at its place between two steps. The client that sent the message, and waits
 // for an answer to it, sees the rest of the run that reads it.
-func (p *Projection) steered(e spool.Entry) error {
-	var in spool.Steered
+func (p *Projection) steered(e wire.Entry) error {
+	var in wire.Steered
 	if err := decode(e, &in); err != nil {
 		return err
 	}
@@ -30,7 +34,7 @@ func (p *Projection) steered(e spool.Entry) error {
 	p.out.add(Messages{Thread: s, Seq: e.Seq, Through: in.MessageID})
 	if sender {
 		p.catchUpWaiting()
-		p.changeState(ThreadState{State: spool.Running, RunID: in.RunID})
+		p.changeState(ThreadState{State: wire.Running, RunID: in.RunID})
 	}
 	p.out.add(Steered{in, e.Payload})
 	return nil
@@ -45,10 +49,10 @@ func (p *Projection) goOver(run spool.RunID) {
 }
 
 // readerOf returns the active run that has read the message of a steer, or "". The caller knows that one has.
-func readerOf(s *spool.Snapshot, steer spool.RunID) spool.RunID {
+func readerOf(s *wire.Snapshot, steer spool.RunID) spool.RunID {
 	for _, e := range s.ActiveEvents {
-		var in spool.Steered
-		if e.Type == spool.EntrySteered && decode(e, &in) == nil && in.SteerRunID == steer {
+		var in wire.Steered
+		if e.Type == wire.EntrySteered && decode(e, &in) == nil && in.SteerRunID == steer {
 			return in.RunID
 		}
 	}

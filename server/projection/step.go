@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // step is the present step of a segment, with its open blocks and calls. If only run and last are set, the
@@ -32,30 +33,30 @@ type openCall struct {
 }
 
 // content adds the changes of an item that becomes a part of a message.
-func (s *step) content(to *changes, item spool.Item) error {
+func (s *step) content(to *changes, item wire.Item) error {
 	switch item.Type {
-	case spool.ItemToolStart, spool.ItemToolArgs, spool.ItemToolEnd, spool.ItemToolResult:
+	case wire.ItemToolStart, wire.ItemToolArgs, wire.ItemToolEnd, wire.ItemToolResult:
 		return s.callItem(to, item)
-	case spool.ItemSource:
+	case wire.ItemSource:
 		return s.source(to, item)
-	case spool.ItemFile:
+	case wire.ItemFile:
 		return s.file(to, item)
 	}
-	var block spool.Delta // also has the fields of a [spool.Block]
+	var block wire.Delta // also has the fields of a [wire.Block]
 	if err := item.Decode(&block); err != nil {
 		return unreadable(item, err)
 	}
 	switch id := block.MessageID; item.Type {
-	case spool.ItemTextStart:
+	case wire.ItemTextStart:
 		s.openBlock(to, Text, id)
-	case spool.ItemTextContent:
+	case wire.ItemTextContent:
 		s.openBlock(to, Text, id)
 		to.add(Delta{Text, block.Delta})
-	case spool.ItemTextEnd:
+	case wire.ItemTextEnd:
 		s.endBlock(to, Text, id)
-	case spool.ItemReasoningStart:
+	case wire.ItemReasoningStart:
 		s.openBlock(to, Reasoning, id)
-	case spool.ItemReasoningContent:
+	case wire.ItemReasoningContent:
 		s.openBlock(to, Reasoning, id)
 		to.add(Delta{Reasoning, block.Delta})
 	default:
@@ -64,9 +65,9 @@ func (s *step) content(to *changes, item spool.Item) error {
 	return nil
 }
 
-func (s *step) callItem(to *changes, item spool.Item) error {
-	if item.Type == spool.ItemToolArgs {
-		var in spool.ToolArgs
+func (s *step) callItem(to *changes, item wire.Item) error {
+	if item.Type == wire.ItemToolArgs {
+		var in wire.ToolArgs
 		if err := item.Decode(&in); err != nil {
 			return unreadable(item, err)
 		}
@@ -87,9 +88,9 @@ func (s *step) callItem(to *changes, item spool.Item) error {
 		return unreadable(item, err)
 	}
 	switch item.Type {
-	case spool.ItemToolStart:
+	case wire.ItemToolStart:
 		s.openCall(to, in.ToolCallID, in.ToolName)
-	case spool.ItemToolEnd:
+	case wire.ItemToolEnd:
 		s.openCall(to, in.ToolCallID, in.ToolName)
 		s.endCall(to, in.ToolCallID, in.Args, !s.call(in.ToolCallID).begun)
 	default:
@@ -102,7 +103,7 @@ func (s *step) callItem(to *changes, item spool.Item) error {
 }
 
 // source adds a source of the answer.
-func (s *step) source(to *changes, item spool.Item) error {
+func (s *step) source(to *changes, item wire.Item) error {
 	var source spool.Source
 	if err := item.Decode(&source); err != nil {
 		return unreadable(item, err)
@@ -115,8 +116,8 @@ func (s *step) source(to *changes, item spool.Item) error {
 }
 
 // file adds a file of the answer.
-func (s *step) file(to *changes, item spool.Item) error {
-	var file spool.FileShown
+func (s *step) file(to *changes, item wire.Item) error {
+	var file wire.FileShown
 	if err := item.Decode(&file); err != nil {
 		return unreadable(item, err)
 	}
@@ -126,7 +127,7 @@ func (s *step) file(to *changes, item spool.Item) error {
 	return nil
 }
 
-func unreadable(item spool.Item, err error) error {
+func unreadable(item wire.Item, err error) error {
 	return &spool.Error{Code: spool.Internal, Message: "a " + string(item.Type) + " item cannot be read", Err: err}
 }
 
@@ -208,7 +209,7 @@ func (s *step) result(to *changes, id spool.ToolCallID, name string, result json
 }
 
 // finish closes the step and everything that is open in it.
-func (s *step) finish(to *changes, f spool.StepFinished) {
+func (s *step) finish(to *changes, f wire.StepFinished) {
 	s.beginAs(to, f.Step)
 	s.endOpen(to)
 	to.add(StepSaved{s.run, s.number, f})

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Streamed is the content of a snapshot's stream that the messages lack. Clients share it. The form of a wire
@@ -16,11 +16,11 @@ type Streamed struct {
 	// Form is what the form of the wire has made of the messages and of Unfinished.
 	Form any
 
-	stream spool.StreamID // empty: there is no such content
+	stream wire.StreamID // empty: there is no such content
 	// step, parks and end are a projection's state after the stream.
 	step  step
 	parks Parks
-	end   *spool.Item
+	end   *wire.Item
 	// others are changes that no message has, each with the position of its item.
 	others []placed
 	err    error
@@ -29,23 +29,23 @@ type Streamed struct {
 type placed struct {
 	Change
 
-	at spool.Offset
+	at wire.Offset
 }
 
 // Fold applies the items of the present segment that the messages of a snapshot lack.
-func Fold(s *spool.Snapshot) *Streamed {
+func Fold(s *wire.Snapshot) *Streamed {
 	f := &Streamed{}
 	if s.Stream == nil {
 		return f
 	}
 	r, ok := RunOf(s, s.Stream.RunID)
-	if !ok || r.State != spool.Running || r.Stream() != s.Stream.StreamID {
+	if !ok || r.State != wire.Running || r.Stream() != s.Stream.StreamID {
 		return f
 	}
 	f.stream = s.Stream.StreamID
 	p := &Projection{step: step{run: r.ID, last: r.Steps}, parks: parksOf(s, r.ID)}
 	for _, item := range s.Stream.Items {
-		if item.Type == spool.ItemStepFinished && !p.step.open {
+		if item.Type == wire.ItemStepFinished && !p.step.open {
 			continue // the messages have its content
 		}
 		if f.err = p.itemIn(item); f.err != nil {
@@ -80,7 +80,7 @@ func (f *Streamed) Size() (n int64) {
 
 // catchUp sets the projection to the state after the snapshot's stream, if that is the stream of the run. It
 // returns the messages, and the other changes that a client at have may lack.
-func (p *Projection) catchUp(s *engine.FormedSnapshot, r spool.Run, have *spool.Cursor) (messages Messages, others []Change, err error) {
+func (p *Projection) catchUp(s *wire.FormedSnapshot, r wire.Run, have *wire.Cursor) (messages Messages, others []Change, err error) {
 	messages = Messages{Thread: s, All: true}
 	f, _ := s.Shared.(*Streamed)
 	if f == nil || !p.inSegment || f.stream == "" || f.stream != r.Stream() {
@@ -101,10 +101,10 @@ func (p *Projection) catchUp(s *engine.FormedSnapshot, r spool.Run, have *spool.
 }
 
 // RunOf returns the record of a run.
-func RunOf(s *spool.Snapshot, id spool.RunID) (spool.Run, bool) {
-	at := slices.IndexFunc(s.Runs, func(r spool.Run) bool { return r.ID == id })
+func RunOf(s *wire.Snapshot, id spool.RunID) (wire.Run, bool) {
+	at := slices.IndexFunc(s.Runs, func(r wire.Run) bool { return r.ID == id })
 	if at < 0 {
-		return spool.Run{}, false
+		return wire.Run{}, false
 	}
 	return s.Runs[at], true
 }

@@ -8,21 +8,21 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/projection"
+	"github.com/spoolhq/spool/wire"
 )
 
 // form is the plainest form: the messages of the thread as they are.
 type form struct{}
 
-var native engine.SnapshotForm = &form{}
+var native wire.SnapshotForm = &form{}
 
-func (f *form) AppendMessage(b []byte, m spool.Message) ([]byte, spool.SnapshotForm, error) {
+func (f *form) AppendMessage(b []byte, m spool.Message) ([]byte, wire.SnapshotForm, error) {
 	text, err := json.Marshal(m)
 	return append(append(b, ','), text...), f, err
 }
 
-func (*form) Finish(s *spool.Snapshot) (any, int64, error) { return projection.Fold(s), 0, nil }
+func (*form) Finish(s *wire.Snapshot) (any, int64, error) { return projection.Fold(s), 0, nil }
 
 func decoded(pieces [][]byte) []spool.Message {
 	text := bytes.TrimPrefix(bytes.Join(pieces, nil), []byte(","))

@@ -16,6 +16,7 @@ import (
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/internal/call"
 	"github.com/spoolhq/spool/server/verify"
+	"github.com/spoolhq/spool/wire"
 )
 
 // maxRedeliveries bounds how often a job that could not be executed yet is tried
@@ -24,7 +25,7 @@ const maxRedeliveries = 20
 
 // Delivery is what a queue delivers: a job.
 type Delivery struct {
-	Body spool.Job
+	Body wire.Job
 }
 
 // Taken is the answer to a delivery.
@@ -144,14 +145,14 @@ func (q *Queue) Deliver(ctx context.Context, in Delivery) (Taken, error) {
 	job := in.Body
 	call.Concerns(ctx, job.Thread(), job.RunID)
 	if !q.config.Engine.HasAgent(job.Agent) {
-		return Taken{}, call.About(ctx, &spool.Error{Code: spool.Unavailable, Message: "this process does not have the agent", Err: spool.ErrUnknownAgent},
+		return Taken{}, call.About(ctx, &spool.Error{Code: spool.Unavailable, Message: "this process does not have the agent", Err: wire.ErrUnknownAgent},
 			job.Thread(), job.RunID)
 	}
 	return Taken{Accepted: true}, call.About(ctx, q.work(job), job.Thread(), job.RunID)
 }
 
 // work starts a job, unless the server is closing or has as many jobs as it may.
-func (q *Queue) work(job spool.Job) error {
+func (q *Queue) work(job wire.Job) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
@@ -171,7 +172,7 @@ func (q *Queue) work(job spool.Job) error {
 
 // carryOut handles a job until it is done or handed back. The queue has been told that it was
 // taken, so that no one delivers it again.
-func (q *Queue) carryOut(job spool.Job) {
+func (q *Queue) carryOut(job wire.Job) {
 	log := q.config.Log.With("tenant", job.Tenant, "thread", job.ThreadID, "run", job.RunID)
 	defer func() {
 		if reason := recover(); reason != nil {

@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/server/internal/call"
 	"github.com/spoolhq/spool/server/stream"
+	"github.com/spoolhq/spool/wire"
 )
 
 // waitInput says how long a request waits for the end of a run.
@@ -59,13 +59,13 @@ type OutcomeInput struct {
 
 // Outcome answers GET /api/agent/runs/{runId} with the present outcome of a run. With a wait, it answers when
 // the run has ended or waits for somebody, or when the time is up.
-func (c Controller) Outcome(ctx context.Context, in OutcomeInput) (engine.Outcome, error) {
+func (c Controller) Outcome(ctx context.Context, in OutcomeInput) (wire.RunOutcome, error) {
 	who := call.By(ctx)
 	run := spool.ThreadKey{Tenant: who.Tenant}
 	call.Concerns(ctx, run, in.RunID)
 	wait, err := in.duration(c.MaxWait)
 	if err != nil {
-		return engine.Outcome{}, call.About(ctx, err, run, in.RunID)
+		return wire.RunOutcome{}, call.About(ctx, err, run, in.RunID)
 	}
 	acting := call.Acting(ctx)
 	if wait == 0 {
@@ -74,7 +74,7 @@ func (c Controller) Outcome(ctx context.Context, in OutcomeInput) (engine.Outcom
 	}
 	slot, err := c.Streams.Take(rest.RequestOf(ctx), who)
 	if err != nil {
-		return engine.Outcome{}, call.About(ctx, err, run, in.RunID)
+		return wire.RunOutcome{}, call.About(ctx, err, run, in.RunID)
 	}
 	defer slot.Release()
 	o, err := c.await(acting, who, run, in.RunID, wait)
@@ -104,7 +104,7 @@ func (c Controller) takeWait(ctx context.Context, who access.Principal, in waitI
 
 // await waits for a run: for the given time, but no longer than the caller's credentials last, and only until
 // the server drains. It returns a [spool.Canceled] error when that time is over.
-func (c Controller) await(ctx context.Context, who access.Principal, thread spool.ThreadKey, run spool.RunID, wait time.Duration) (engine.Outcome, error) {
+func (c Controller) await(ctx context.Context, who access.Principal, thread spool.ThreadKey, run spool.RunID, wait time.Duration) (wire.RunOutcome, error) {
 	ctx, forget := access.Lifetime(ctx, who, who.Until)
 	defer forget()
 	ctx, cancel := context.WithTimeout(ctx, wait)
@@ -115,7 +115,7 @@ func (c Controller) await(ctx context.Context, who access.Principal, thread spoo
 
 // awaitStarted waits for an accepted run. It returns nil if the outcome is not known in time. The run is
 // accepted even if the wait fails: an error could make the client start it again.
-func (c Controller) awaitStarted(ctx context.Context, who access.Principal, started engine.RunResult, wait time.Duration) *engine.Outcome {
+func (c Controller) awaitStarted(ctx context.Context, who access.Principal, started wire.RunResult, wait time.Duration) *wire.RunOutcome {
 	thread := spool.ThreadKey{Tenant: who.Tenant, ID: started.ThreadID}
 	o, err := c.await(call.Acting(ctx), who, thread, started.RunID, wait)
 	if err == nil {

@@ -6,9 +6,9 @@ import (
 	"net/http"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/wire"
 )
 
 // PublishRequest is the body of an event.
@@ -44,7 +44,7 @@ func (c Controller) Publish(ctx context.Context, in PublishRequest) (PublishResu
 			return PublishResult{}, call.About(ctx, err, key, "")
 		}
 	}
-	entry, err := c.Engine.PublishEvent(call.Acting(ctx), key, in.Type, in.Payload, engine.PublishOptions{Durable: in.Durable, By: who.Subject})
+	entry, err := c.Engine.PublishEvent(call.Acting(ctx), key, in.Type, in.Payload, wire.PublishOptions{Durable: in.Durable, By: who.Subject})
 	if err != nil {
 		return PublishResult{}, call.About(ctx, err, key, "")
 	}

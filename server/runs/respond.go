@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/wire"
 )
 
 // RespondRequest is the body of an answer to a park.
@@ -35,9 +35,9 @@ func (in *RespondRequest) Validate(context.Context) error {
 
 // Respond answers POST /api/agent/respond: 200 with the result if the answer counts; 409 with the result if
 // nothing waits for it, if another answer came first, or if the thread is not the caller's.
-func (c Controller) Respond(ctx context.Context, in RespondRequest) (engine.RespondResult, error) {
+func (c Controller) Respond(ctx context.Context, in RespondRequest) (wire.RespondResult, error) {
 	p := call.By(ctx)
-	answer := engine.Response{
+	answer := wire.Response{
 		ToolCallID: in.ToolCallID, Approved: in.Approved, By: p.Subject,
 		Payload: in.Payload, Args: in.Arguments, Reason: in.Reason, Digest: in.Digest,
 	}

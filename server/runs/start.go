@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/wire"
 )
 
 // StartInput is a request to start a run.
@@ -44,7 +44,7 @@ type RunRequest struct {
 	CostBudgetMicros int64               `doc:"The run's budget, in millionths of the server's currency. Zero: the agent's budget."                                                                                                json:"costBudgetMicros,omitempty"                     minimum:"0"`
 	ToolCallBudget   int64               `doc:"How often it may call tools. Zero: the agent's budget."                                                                                                                             json:"toolCallBudget,omitempty"                       minimum:"0"`
 	WallTimeMs       int64               `doc:"How long the run may execute, in milliseconds, without its waits. Zero: the agent's budget."                                                                                        json:"wallTimeMs,omitempty"                           minimum:"0"`
-	Attachments      []engine.Attachment `doc:"Images and files of the turn: up to 8, by http, https or data URL."                                                                                                                 json:"attachments,omitempty"`
+	Attachments      []wire.Attachment   `doc:"Images and files of the turn: up to 8, by http, https or data URL."                                                                                                                 json:"attachments,omitempty"`
 	ProviderOptions  json.RawMessage     `doc:"Fields of the request to the model's provider. The agent's configuration says which are allowed."                                                                                   json:"providerOptions,omitempty"`
 	WhenBusy         spool.WhenBusy      `doc:"What to do while the thread has another run. Defaults to the agent's, or reject. The other options of a steer, such as output, count only if its message becomes a run of its own." enum:"reject,enqueue,latest,interrupt,rollback,steer" json:"whenBusy,omitempty"`
 	Output           *spool.OutputSchema `doc:"Asks for a JSON value as the answer, instead of the agent's own. An agent may refuse it."                                                                                           json:"output,omitempty"                               nullable:"false"`
@@ -102,7 +102,7 @@ func (q RunRequest) thread() spool.ThreadID {
 type StartedRun struct {
 	Accepted bool `doc:"Always true." example:"true" json:"accepted"`
 
-	engine.Outcome
+	wire.RunOutcome
 }
 
 // RunRefusal is an error of a start, or the result of a start while the queue is full.
@@ -117,15 +117,15 @@ type RunRefusal struct {
 // The other answers of a start than 202.
 var (
 	StartEnded   = rest.Also[StartedRun](http.StatusOK)
-	StartRefused = rest.Also[engine.RunResult](http.StatusConflict)
+	StartRefused = rest.Also[wire.RunResult](http.StatusConflict)
 	StartLater   = rest.Also[RunRefusal](http.StatusServiceUnavailable)
 )
 
 // StartAnswer is one of these.
-type StartAnswer = rest.Answer[engine.RunResult]
+type StartAnswer = rest.Answer[wire.RunResult]
 
 // CodeQueueFull is the error code of a start that is refused because the queue is full.
-const CodeQueueFull spool.Code = engine.ReasonQueueFull
+const CodeQueueFull spool.Code = wire.ReasonQueueFull
 
 // Start answers POST /api/agent/run: 202 with the result if the run was accepted, 409 with the result if it
 // was refused, and 503 with the result if it may be accepted later. A request that waits gets a 200 with the
@@ -142,7 +142,7 @@ func (c Controller) Start(ctx context.Context, in StartInput) (StartAnswer, erro
 		return StartAnswer{}, call.About(ctx, err, thread, in.Body.RunID)
 	}
 	defer place.Release()
-	result, err := c.Starts.Run(ctx, c.Engine, thread, engine.StartRequest{
+	result, err := c.Starts.Run(ctx, c.Engine, thread, wire.StartRequest{
 		Prompt:          *in.Body.Prompt,
 		Agent:           in.Body.Agent,
 		Model:           in.Body.Model,

@@ -12,6 +12,7 @@ import (
 	"github.com/spoolhq/spool/rest/throttle"
 	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Starts limits the starts of each principal, and gets the host state for a run. It is safe for concurrent
@@ -43,14 +44,14 @@ func (s *Starts) Take(ctx context.Context, p access.Principal) error {
 
 // Run starts a run for the caller of ctx, and counts the start. It fills in what the caller may do and the host's
 // state. An error of the limit or of the host comes before anything is started.
-func (s *Starts) Run(ctx context.Context, e *engine.Engine, key spool.ThreadKey, start engine.StartRequest) (engine.RunResult, error) {
+func (s *Starts) Run(ctx context.Context, e *engine.Engine, key spool.ThreadKey, start wire.StartRequest) (wire.RunResult, error) {
 	who := call.By(ctx)
 	if err := s.Take(ctx, who); err != nil {
-		return engine.RunResult{}, err
+		return wire.RunResult{}, err
 	}
 	state, err := s.state(ctx)
 	if err != nil {
-		return engine.RunResult{}, err
+		return wire.RunResult{}, err
 	}
 	start.HostState, start.By, start.Scopes, start.MayNotStop = state, who.Subject, who.ScopeNames(), !who.May(access.ScopeStop)
 	result, err := e.Run(call.Acting(ctx), key, start)

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/wire"
 )
 
 // ControlRequest is the body of a stop.
@@ -24,11 +24,11 @@ func (in *ControlRequest) Validate(context.Context) error {
 
 // Stop answers POST /api/agent/control: 200 with the result if the run stops; 409 with the result if there is
 // no run to stop, or if the thread is not the caller's.
-func (c Controller) Stop(ctx context.Context, in ControlRequest) (engine.StopResult, error) {
+func (c Controller) Stop(ctx context.Context, in ControlRequest) (wire.StopResult, error) {
 	thread := call.By(ctx).Key(in.ThreadID)
 	call.Concerns(ctx, thread, in.RunID)
 	ctx = call.Acting(ctx)
-	var result engine.StopResult
+	var result wire.StopResult
 	var err error
 	if in.RunID == "" {
 		result, err = c.Engine.Stop(ctx, thread)

@@ -6,17 +6,17 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/agui"
+	"github.com/spoolhq/spool/wire"
 )
 
 // wireFormatAGUI is the name of the format that package agui has.
 const wireFormatAGUI = "ag-ui"
 
 // openAGUI opens a stream in AG-UI: see [Streams.translate].
-func (s *Streams) openAGUI(ctx context.Context, key spool.ThreadKey, made time.Time, o agui.Options, have *spool.Cursor) (*translated, error) {
+func (s *Streams) openAGUI(ctx context.Context, key spool.ThreadKey, made time.Time, o agui.Options, have *wire.Cursor) (*translated, error) {
 	o.Address = s.config.Artifact
-	a, err := s.translate(ctx, key, made, s.agui, o.RunID, o.From, func(load func() (*engine.FormedSnapshot, error)) translator {
+	a, err := s.translate(ctx, key, made, s.agui, o.RunID, o.From, func(load func() (*wire.FormedSnapshot, error)) translator {
 		o.Load = load
 		return &aguiTranslator{agui.New(o), s.agui}
 	})
@@ -50,12 +50,12 @@ func (s *Streams) Nothing(key spool.ThreadKey, run string) *Live {
 type aguiTranslator struct {
 	*agui.Translator
 
-	made engine.SnapshotForm
+	made wire.SnapshotForm
 }
 
-func (t aguiTranslator) form() engine.SnapshotForm { return t.made }
+func (t aguiTranslator) form() wire.SnapshotForm { return t.made }
 
-func (t aguiTranslator) prelude(text *agui.Text, s *engine.FormedSnapshot, have *spool.Cursor) error {
+func (t aguiTranslator) prelude(text *agui.Text, s *wire.FormedSnapshot, have *wire.Cursor) error {
 	events, err := t.Prelude(s, have)
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func (t aguiTranslator) prelude(text *agui.Text, s *engine.FormedSnapshot, have 
 	return text.Add(id, events...)
 }
 
-func (t aguiTranslator) replay(text *agui.Text, s *engine.FormedSnapshot, at spool.Cursor) error {
+func (t aguiTranslator) replay(text *agui.Text, s *wire.FormedSnapshot, at wire.Cursor) error {
 	events, err := t.Replay(s, at)
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func (t aguiTranslator) replay(text *agui.Text, s *engine.FormedSnapshot, at spo
 	return text.Add(at.String(), events...)
 }
 
-func (t aguiTranslator) frame(text *agui.Text, f engine.FormedFrame) error {
+func (t aguiTranslator) frame(text *agui.Text, f wire.FormedFrame) error {
 	events, err := t.Frame(f)
 	if err != nil {
 		return err

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/agui"
 	"github.com/spoolhq/spool/server/aisdk"
+	"github.com/spoolhq/spool/wire"
 )
 
 // errBroken ends a stream whose client has to resume. The connection breaks off, because the client would take an
@@ -17,7 +17,7 @@ var errBroken = errors.New("the client has to resume")
 
 // OpenAISDK opens the stream of the message of a run for a client of the AI SDK, which lasts as long as ctx does.
 func (s *Streams) OpenAISDK(ctx context.Context, key spool.ThreadKey, o aisdk.Options) (*Live, error) {
-	a, err := s.translate(ctx, key, time.Time{}, aisdk.Form, o.RunID, o.From, func(load func() (*engine.FormedSnapshot, error)) translator {
+	a, err := s.translate(ctx, key, time.Time{}, aisdk.Form, o.RunID, o.From, func(load func() (*wire.FormedSnapshot, error)) translator {
 		o.Load = load
 		return aisdkTranslator{aisdk.New(o)}
 	})
@@ -31,17 +31,17 @@ func (s *Streams) OpenAISDK(ctx context.Context, key spool.ThreadKey, o aisdk.Op
 // aisdkTranslator writes chunks of the AI SDK. They have no ids: a client resumes from the start of the message.
 type aisdkTranslator struct{ *aisdk.Translator }
 
-func (aisdkTranslator) form() engine.SnapshotForm { return aisdk.Form }
+func (aisdkTranslator) form() wire.SnapshotForm { return aisdk.Form }
 
-func (t aisdkTranslator) prelude(text *agui.Text, s *engine.FormedSnapshot, _ *spool.Cursor) error {
+func (t aisdkTranslator) prelude(text *agui.Text, s *wire.FormedSnapshot, _ *wire.Cursor) error {
 	return t.add(text)(t.Prelude(s))
 }
 
-func (t aisdkTranslator) replay(text *agui.Text, s *engine.FormedSnapshot, at spool.Cursor) error {
+func (t aisdkTranslator) replay(text *agui.Text, s *wire.FormedSnapshot, at wire.Cursor) error {
 	return t.add(text)(t.Replay(s, at))
 }
 
-func (t aisdkTranslator) frame(text *agui.Text, f engine.FormedFrame) error {
+func (t aisdkTranslator) frame(text *agui.Text, f wire.FormedFrame) error {
 	return t.add(text)(t.Frame(f))
 }
 

@@ -5,13 +5,13 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/server/internal/auth"
 	"github.com/spoolhq/spool/server/internal/bodies"
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Controller has the endpoints. All fields are required.
@@ -82,10 +82,10 @@ func (a Answer) Respond(w http.ResponseWriter, r *http.Request) error {
 // options returns where the stream starts. The Last-Event-ID of a browser that reconnects takes precedence
 // over the cursor in the URL, and that over the bare seq of older clients. A malformed value counts as
 // absent.
-func (in Input) options() engine.SSEOptions {
-	o := engine.SSEOptions{LastMessageID: in.Last(), WireFormat: in.WireFormat, KeepaliveEvent: in.Keepalive == "event"}
+func (in Input) options() wire.SSEOptions {
+	o := wire.SSEOptions{LastMessageID: in.Last(), WireFormat: in.WireFormat, KeepaliveEvent: in.Keepalive == "event"}
 	for _, cursor := range []string{in.LastEventID, in.Cursor} {
-		if _, ok := spool.ParseCursor(cursor); ok {
+		if _, ok := wire.ParseCursor(cursor); ok {
 			o.Cursor = cursor
 			return o
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/agui"
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Config configures streams. All fields are required but Limit and NoTakeover.
@@ -40,7 +41,7 @@ type Streams struct {
 	config Config
 	pacer  pacer
 	open   openStreams
-	agui   engine.SnapshotForm
+	agui   wire.SnapshotForm
 
 	mu    sync.Mutex
 	conns conns
@@ -57,7 +58,7 @@ func (s *Streams) Write(w http.ResponseWriter, text []byte) bool {
 }
 
 // Open opens a stream that lasts as long as ctx does.
-func (s *Streams) Open(ctx context.Context, key spool.ThreadKey, o engine.SSEOptions) (*Live, error) {
+func (s *Streams) Open(ctx context.Context, key spool.ThreadKey, o wire.SSEOptions) (*Live, error) {
 	// This is a fallback for runs that the sweeper has not seen yet. The stream does not need it.
 	if _, err := s.config.Engine.ReclaimIfOrphaned(ctx, key); err != nil && spool.CodeOf(err) == spool.Internal {
 		call.Log(s.config.Log).WarnContext(ctx, "reclaim failed", "error", call.About(ctx, err, key, ""))
@@ -70,7 +71,7 @@ func (s *Streams) Open(ctx context.Context, key spool.ThreadKey, o engine.SSEOpt
 }
 
 // source opens a stream in the format that was asked for.
-func (s *Streams) source(ctx context.Context, key spool.ThreadKey, o engine.SSEOptions) (eventSource, error) {
+func (s *Streams) source(ctx context.Context, key spool.ThreadKey, o wire.SSEOptions) (eventSource, error) {
 	if o.WireFormat != wireFormatAGUI {
 		stream, err := s.config.Engine.SSE(ctx, key, o)
 		if err != nil {
@@ -79,11 +80,11 @@ func (s *Streams) source(ctx context.Context, key spool.ThreadKey, o engine.SSEO
 		stream.Header = nil // all streams share sseHeaders
 		return stream, nil
 	}
-	var have *spool.Cursor
-	if c, ok := spool.ParseCursor(o.Cursor); ok {
+	var have *wire.Cursor
+	if c, ok := wire.ParseCursor(o.Cursor); ok {
 		have = &c
 	} else if o.Since != nil {
-		have = &spool.Cursor{Seq: *o.Since}
+		have = &wire.Cursor{Seq: *o.Since}
 	}
 	opened, err := s.openAGUI(ctx, key, o.CreatedAt, agui.Options{}, have)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/agui"
+	"github.com/spoolhq/spool/wire"
 )
 
 // alive keeps an idle stream alive. Scripts in a browser can ask for aliveEvent instead.
@@ -30,13 +31,13 @@ type eventSource interface {
 // translator turns the frames of a thread into the text of another protocol.
 type translator interface {
 	// form is the form of the snapshots.
-	form() engine.SnapshotForm
+	form() wire.SnapshotForm
 	Done() bool
-	BeganSince(s *engine.FormedSnapshot) bool
+	BeganSince(s *wire.FormedSnapshot) bool
 	// Each of these adds what the client gets, with the id of the position after it: see package projection.
-	prelude(text *agui.Text, s *engine.FormedSnapshot, have *spool.Cursor) error
-	replay(text *agui.Text, s *engine.FormedSnapshot, at spool.Cursor) error
-	frame(text *agui.Text, f engine.FormedFrame) error
+	prelude(text *agui.Text, s *wire.FormedSnapshot, have *wire.Cursor) error
+	replay(text *agui.Text, s *wire.FormedSnapshot, at wire.Cursor) error
+	frame(text *agui.Text, f wire.FormedFrame) error
 	// left adds the end of a stream whose run goes on without the client, and failed that of one that err ends.
 	left(text *agui.Text) error
 	failed(text *agui.Text, err error)
@@ -48,7 +49,7 @@ type translated struct {
 	key    spool.ThreadKey
 	made   time.Time // when the thread was
 	// have is the client's cursor. Nil: none.
-	have *spool.Cursor
+	have *wire.Cursor
 	// cuts tells a client of the end of a stream before its run's end.
 	cuts bool
 	// retry is the retry hint for browsers, which comes first. Zero: the stream has none.
@@ -58,22 +59,22 @@ type translated struct {
 
 	ctx   context.Context //nolint:containedctx // it is the stream's lifetime, as a request's is
 	stop  context.CancelFunc
-	first *engine.FormedSnapshot
+	first *wire.FormedSnapshot
 	// began is the position before the segment that the client must see from its start, even though first was
 	// made later. Nil: the client begins with first.
-	began      *spool.Cursor
+	began      *wire.Cursor
 	translator translator
-	at         spool.Cursor
+	at         wire.Cursor
 	turn       spool.MessageID // the last user turn there
 	// held are the snapshots whose bytes the next text contains.
-	held []*engine.FormedSnapshot
+	held []*wire.FormedSnapshot
 }
 
 // translate opens a stream of a run, or of all runs of the thread. It returns a [spool.NotFound] error for a thread
 // that does not exist, or whose creation time is not made. A zero made accepts any thread.
 func (s *Streams) translate(
-	ctx context.Context, key spool.ThreadKey, made time.Time, form engine.SnapshotForm, run spool.RunID, from *spool.Run,
-	with func(load func() (*engine.FormedSnapshot, error)) translator,
+	ctx context.Context, key spool.ThreadKey, made time.Time, form wire.SnapshotForm, run spool.RunID, from *wire.Run,
+	with func(load func() (*wire.FormedSnapshot, error)) translator,
 ) (*translated, error) {
 	first, err := s.config.Engine.FormedSnapshot(ctx, key, form)
 	if err != nil {
@@ -96,7 +97,7 @@ func (s *Streams) translate(
 }
 
 // load returns the present thread. The stream releases it after it has sent the next text.
-func (a *translated) load() (*engine.FormedSnapshot, error) {
+func (a *translated) load() (*wire.FormedSnapshot, error) {
 	s, err := a.engine.FormedSnapshot(a.ctx, a.key, a.translator.form())
 	if err != nil {
 		return nil, err
@@ -140,7 +141,7 @@ func (a *translated) Chunks() iter.Seq2[[]byte, error] {
 		// A client that has read the prelude is a follower, for live events too.
 		var follower *engine.FormedFollower
 		if err == nil && !a.translator.Done() {
-			o := engine.FollowOptions{Cursor: &a.at, LastTurnID: a.turn, CreatedAt: a.made}
+			o := wire.FollowOptions{Cursor: &a.at, LastTurnID: a.turn, CreatedAt: a.made}
 			if follower, err = a.engine.FollowFormed(a.ctx, a.key, o, a.translator.form()); err == nil {
 				defer follower.Close()
 			}
@@ -226,7 +227,7 @@ func retryLine(d time.Duration) string {
 }
 
 // addAll adds the events of frames, or returns err. Without frames, it adds a sign of life.
-func (a *translated) addAll(text *agui.Text, frames []engine.FormedFrame, err error) error {
+func (a *translated) addAll(text *agui.Text, frames []wire.FormedFrame, err error) error {
 	if err != nil {
 		return err
 	}

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/wire"
 )
 
 // BranchesInput asks for the branches of a thread.
@@ -13,7 +13,7 @@ type BranchesInput struct{ call.OneThread }
 
 // BranchList is the answer to a list of branches.
 type BranchList struct {
-	Branches []spool.Branch `doc:"The branches, the newest one first." json:"branches"`
+	Branches []wire.Branch `doc:"The branches, the newest one first." json:"branches"`
 }
 
 // Branches answers GET /api/agent/branches with all branches of the thread.
@@ -27,22 +27,22 @@ func (c Controller) Branches(ctx context.Context, in BranchesInput) (BranchList,
 type BranchInput struct {
 	call.OneThread
 
-	BranchID spool.BranchID  `doc:"The branch."                                     example:"7"     minimum:"1"                  query:"branchId" required:"true"`
+	BranchID wire.BranchID   `doc:"The branch."                                     example:"7"     minimum:"1"                  query:"branchId" required:"true"`
 	Limit    int             `doc:"Only the last so many messages. Left out: all."  maximum:"1000"  minimum:"1"                  query:"limit"`
 	Before   spool.MessageID `doc:"Only messages before this one, for paging back." maxLength:"128" pattern:"^[A-Za-z0-9._:-]+$" query:"before"`
 }
 
 // Branch answers GET /api/agent/branches/messages with a branch and its messages.
-func (c Controller) Branch(ctx context.Context, in BranchInput) (engine.BranchMessages, error) {
+func (c Controller) Branch(ctx context.Context, in BranchInput) (wire.BranchMessages, error) {
 	key := in.Key(ctx)
-	branch, err := c.Engine.Branch(call.Acting(ctx), key, in.BranchID, &engine.BranchOptions{Before: in.Before, Limit: in.Limit})
+	branch, err := c.Engine.Branch(call.Acting(ctx), key, in.BranchID, &wire.BranchOptions{Before: in.Before, Limit: in.Limit})
 	return branch, call.About(ctx, err, key, "")
 }
 
 // RestoreRequest is the body of a restore.
 type RestoreRequest struct {
 	ThreadID spool.ThreadID `doc:"The thread."            example:"t1" json:"threadId"`
-	BranchID spool.BranchID `doc:"The branch to restore." example:"7"  json:"branchId" minimum:"1" required:"true"`
+	BranchID wire.BranchID  `doc:"The branch to restore." example:"7"  json:"branchId" minimum:"1" required:"true"`
 }
 
 // Validate implements [rest.Validator].
@@ -52,7 +52,7 @@ func (in *RestoreRequest) Validate(context.Context) error {
 
 // Restore answers POST /api/agent/branches/restore: 200 with the result if the branch was restored; 409 with
 // the result if it cannot be, or if the thread is not the caller's.
-func (c Controller) Restore(ctx context.Context, in RestoreRequest) (engine.RestoreResult, error) {
+func (c Controller) Restore(ctx context.Context, in RestoreRequest) (wire.RestoreResult, error) {
 	key := call.By(ctx).Key(in.ThreadID)
 	result, err := c.Engine.RestoreBranch(call.Acting(ctx), key, in.BranchID)
 	return call.Result(ctx, result, result.Accepted, err, key, "")

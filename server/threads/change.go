@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/wire"
 )
 
 // ThreadChange is the body of a change of a thread.
@@ -36,14 +36,14 @@ func (in *ThreadChange) Validate(context.Context) error {
 const maxSubject = 512
 
 // Change answers PATCH /api/threads with the thread as it is now.
-func (c Controller) Change(ctx context.Context, in ThreadChange) (spool.Thread, error) {
+func (c Controller) Change(ctx context.Context, in ThreadChange) (wire.Thread, error) {
 	p := call.By(ctx)
 	key := p.Key(in.ThreadID)
 	call.Concerns(ctx, key, "")
 	if in.Owner != nil && !p.May(access.ScopeAdmin) {
-		return spool.Thread{}, spool.Errorf(spool.Forbidden, "the scope %q is required to change the owner", access.ScopeAdmin)
+		return wire.Thread{}, spool.Errorf(spool.Forbidden, "the scope %q is required to change the owner", access.ScopeAdmin)
 	}
-	thread, err := c.Engine.UpdateThread(call.Acting(ctx), key, engine.ThreadChange{
+	thread, err := c.Engine.UpdateThread(call.Acting(ctx), key, wire.ThreadChange{
 		Title: in.Title, Labels: in.Labels, Owner: in.Owner,
 	})
 	return thread, call.About(ctx, err, key, "")
@@ -54,7 +54,7 @@ func parseLabels(list []string) (map[string]string, error) {
 	var labels map[string]string
 	for _, text := range list {
 		key, value, ok := strings.Cut(text, ":")
-		if !ok || spool.CheckLabelKey(key) != nil {
+		if !ok || wire.CheckLabelKey(key) != nil {
 			return nil, spool.Errorf(spool.Invalid, "label must have the form key:value")
 		}
 		if labels == nil {

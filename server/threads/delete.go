@@ -4,10 +4,10 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/wire"
 )
 
 // DeleteInput asks for the deletion of a thread.
@@ -16,21 +16,21 @@ type DeleteInput struct{ call.OneThread }
 // Delete answers DELETE /api/threads: 200 if the thread was deleted, 404 if it did not exist, 409 while it
 // has an active run. All bodies are the result. A caller without the scope stop gets a 403 while there is an
 // active run, parked or not.
-func (c Controller) Delete(ctx context.Context, in DeleteInput) (engine.DeleteResult, error) {
+func (c Controller) Delete(ctx context.Context, in DeleteInput) (wire.DeleteResult, error) {
 	key := in.Key(ctx)
 	who, remove := call.By(ctx), c.Engine.DeleteThread
 	if !who.May(access.ScopeStop) {
 		remove = c.Engine.DeleteIdleThread
 	}
 	result, err := remove(call.Acting(ctx), key)
-	if result.Reason == engine.ReasonActiveRun && !who.May(access.ScopeStop) {
+	if result.Reason == wire.ReasonActiveRun && !who.May(access.ScopeStop) {
 		err = access.Lacks(access.ScopeStop, "deleting a thread that has an active run")
 	}
 	switch {
 	case err != nil:
 		return result, call.About(ctx, err, key, "")
 	case result.Accepted:
-	case result.Reason == engine.ReasonNotFound:
+	case result.Reason == wire.ReasonNotFound:
 		rest.ResponseOf(ctx).SetStatus(http.StatusNotFound)
 	default:
 		rest.ResponseOf(ctx).SetStatus(http.StatusConflict)

@@ -3,9 +3,9 @@ package threads
 import (
 	"context"
 
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/internal/bodies"
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/wire"
 )
 
 // EventsInput asks for a page of a thread's events.
@@ -25,7 +25,7 @@ type EventPage struct {
 // Events answers GET /api/agent/events with the durable events that were published on a thread.
 func (c Controller) Events(ctx context.Context, in EventsInput) (EventPage, error) {
 	key := in.Key(ctx)
-	page, err := c.Engine.Events(call.Acting(ctx), key, engine.EventQuery{After: in.After, Limit: in.Limit})
+	page, err := c.Engine.Events(call.Acting(ctx), key, wire.EventQuery{After: in.After, Limit: in.Limit})
 	out := EventPage{Events: make([]bodies.ApplicationEvent, len(page.Events)), Next: page.Next}
 	for i, e := range page.Events {
 		out.Events[i] = bodies.ApplicationEvent(e)

@@ -7,9 +7,9 @@ import (
 	"strconv"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/internal/call"
 	"github.com/spoolhq/spool/server/stream"
+	"github.com/spoolhq/spool/wire"
 )
 
 // HistoryInput asks for a snapshot.
@@ -31,7 +31,7 @@ func (c Controller) History(ctx context.Context, in HistoryInput) (HistoryAnswer
 		snapshot, err := c.at(call.Acting(ctx), key, in)
 		return HistoryAnswer{snapshot, c.Streams, contentJSON}, call.About(ctx, err, key, "")
 	}
-	snapshot, err := c.Engine.EncodedSnapshot(call.Acting(ctx), key, &engine.SnapshotOptions{
+	snapshot, err := c.Engine.EncodedSnapshot(call.Acting(ctx), key, &wire.SnapshotOptions{
 		Before:        in.Before,
 		LastMessageID: in.Last(),
 		Limit:         in.Limit,
@@ -41,7 +41,7 @@ func (c Controller) History(ctx context.Context, in HistoryInput) (HistoryAnswer
 
 // HistoryAnswer is a snapshot whose bytes clients share.
 type HistoryAnswer struct {
-	snapshot    *engine.EncodedSnapshot
+	snapshot    *wire.EncodedSnapshot
 	streams     *stream.Streams
 	contentType string
 }
@@ -50,7 +50,7 @@ const contentJSON = "application/json"
 
 // Document implements [rest.DocumentedResponder].
 func (HistoryAnswer) Document() (contentType string, body reflect.Type) {
-	return contentJSON, reflect.TypeFor[spool.Snapshot]()
+	return contentJSON, reflect.TypeFor[wire.Snapshot]()
 }
 
 // Respond implements [rest.Responder].

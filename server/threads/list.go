@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/wire"
 )
 
 // ListInput asks for a list of threads, or a page of one.
@@ -18,18 +19,18 @@ type ListInput struct {
 
 // threadFilter selects threads of a list. A thread must pass all fields.
 type threadFilter struct {
-	State         spool.State `doc:"Only threads in this state."                                                              enum:"IDLE,QUEUED,RUNNING,WAITING_FOR_INPUT,COMPLETED,CANCELLED,FAILED" query:"state"`
-	Expired       bool        `doc:"Only threads whose last run has questions that nobody answered in time."                  query:"expired"`
-	Text          string      `doc:"Only threads whose title has this text. Upper and lower case of ASCII letters are equal." example:"invoice"                                                       maxLength:"200"       query:"q"`
-	Owner         string      `doc:"Only threads of this subject."                                                            maxLength:"512"                                                         query:"owner"`
-	Labels        []string    `doc:"Only threads with this label, as key:value. It may be repeated."                          query:"label"`
-	UpdatedAfter  time.Time   `doc:"Only threads that changed after this time."                                               example:"2026-01-02T03:04:05Z"                                          query:"updatedAfter"`
-	UpdatedBefore time.Time   `doc:"Only threads that changed last before this time."                                         example:"2026-01-02T03:04:05Z"                                          query:"updatedBefore"`
+	State         wire.State `doc:"Only threads in this state."                                                              enum:"IDLE,QUEUED,RUNNING,WAITING_FOR_INPUT,COMPLETED,CANCELLED,FAILED" query:"state"`
+	Expired       bool       `doc:"Only threads whose last run has questions that nobody answered in time."                  query:"expired"`
+	Text          string     `doc:"Only threads whose title has this text. Upper and lower case of ASCII letters are equal." example:"invoice"                                                       maxLength:"200"       query:"q"`
+	Owner         string     `doc:"Only threads of this subject."                                                            maxLength:"512"                                                         query:"owner"`
+	Labels        []string   `doc:"Only threads with this label, as key:value. It may be repeated."                          query:"label"`
+	UpdatedAfter  time.Time  `doc:"Only threads that changed after this time."                                               example:"2026-01-02T03:04:05Z"                                          query:"updatedAfter"`
+	UpdatedBefore time.Time  `doc:"Only threads that changed last before this time."                                         example:"2026-01-02T03:04:05Z"                                          query:"updatedBefore"`
 }
 
 // ThreadList is the answer to a list of threads.
 type ThreadList struct {
-	Threads []spool.Thread `doc:"The threads, the last updated one first." json:"threads"`
+	Threads []wire.Thread `doc:"The threads, the last updated one first." json:"threads"`
 	// Next is the before parameter of the next page. Empty: there is none.
 	Next string `doc:"The value of before for the next page. Left out: this is the last page." json:"next,omitempty"`
 }
@@ -37,7 +38,7 @@ type ThreadList struct {
 // List answers GET /api/threads with the tenant's threads, the last updated first: all of
 // them, or a page of limit, which before continues.
 func (c Controller) List(ctx context.Context, in ListInput) (ThreadList, error) {
-	q := spool.ThreadQuery{
+	q := wire.ThreadQuery{
 		Limit: in.Limit, Owner: in.Owner,
 		State: in.State, Expired: in.Expired, Title: in.Text, UpdatedAfter: in.UpdatedAfter, UpdatedBefore: in.UpdatedBefore,
 	}
@@ -59,7 +60,7 @@ func (c Controller) List(ctx context.Context, in ListInput) (ThreadList, error) 
 	}
 	out := ThreadList{Threads: list}
 	if list == nil {
-		out.Threads = []spool.Thread{} // JSON has an empty array, and not null
+		out.Threads = []wire.Thread{} // JSON has an empty array, and not null
 	}
 	if q.Limit > 0 && len(list) == q.Limit {
 		last := list[q.Limit-1]

@@ -6,9 +6,9 @@ import (
 	"reflect"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/record"
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/wire"
 )
 
 // RecordInput asks for the record of a thread.
@@ -32,7 +32,7 @@ func (RecordAnswer) Document() (contentType string, body reflect.Type) {
 // ForkInput is the body of a fork.
 type ForkInput struct {
 	ThreadID spool.ThreadID `doc:"The thread." example:"t1" json:"threadId"`
-	spool.ForkRequest
+	wire.ForkRequest
 }
 
 // Validate implements [rest.Validator].
@@ -45,15 +45,15 @@ func (in *ForkInput) Validate(context.Context) error {
 
 // Fork answers POST /api/agent/fork: 200 with the result if there is a new thread; 409 with the result if its id is
 // used.
-func (c Controller) Fork(ctx context.Context, in ForkInput) (engine.ForkResult, error) {
+func (c Controller) Fork(ctx context.Context, in ForkInput) (wire.ForkResult, error) {
 	key := call.By(ctx).Key(in.ThreadID)
 	result, err := c.Engine.Fork(call.Acting(ctx), key, in.ForkRequest)
 	return call.Result(ctx, result, result.Accepted, err, key, "")
 }
 
 // at returns the snapshot that a request for a version or a seq asks for.
-func (c Controller) at(ctx context.Context, key spool.ThreadKey, in HistoryInput) (*engine.EncodedSnapshot, error) {
-	var s *spool.Snapshot
+func (c Controller) at(ctx context.Context, key spool.ThreadKey, in HistoryInput) (*wire.EncodedSnapshot, error) {
+	var s *wire.Snapshot
 	var err error
 	switch {
 	case in.Version != nil && in.Seq != nil:
@@ -76,5 +76,5 @@ func (c Controller) at(ctx context.Context, key spool.ThreadKey, in HistoryInput
 	if err != nil {
 		return nil, spool.Wrap(spool.Internal, "a snapshot cannot be encoded", err)
 	}
-	return &engine.EncodedSnapshot{Pieces: [][]byte{text}, Size: int64(len(text)), OnRelease: func() {}}, nil
+	return &wire.EncodedSnapshot{Pieces: [][]byte{text}, Size: int64(len(text)), OnRelease: func() {}}, nil
 }

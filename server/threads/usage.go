@@ -3,8 +3,8 @@ package threads
 import (
 	"context"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/wire"
 )
 
 // UsageInput asks for the usage of a thread.
@@ -12,7 +12,7 @@ type UsageInput struct{ call.OneThread }
 
 // Usage answers GET /api/agent/usage with the tokens that a thread has used and how full
 // its context is.
-func (c Controller) Usage(ctx context.Context, in UsageInput) (spool.ThreadUsage, error) {
+func (c Controller) Usage(ctx context.Context, in UsageInput) (wire.ThreadUsage, error) {
 	key := in.Key(ctx)
 	usage, err := c.Engine.Usage(call.Acting(ctx), key)
 	return usage, call.About(ctx, err, key, "")

@@ -18,6 +18,7 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/wire"
 )
 
 // consumer is a server without a worker: its runs move by deliveries only.
@@ -54,7 +55,7 @@ func newConsumer(t *testing.T, s scheme) *consumer {
 	log := slog.New(slog.NewTextHandler(c.logged, nil))
 	var err error
 	c.engine, err = engine.New(memory.New(nil), engine.Config{
-		Agents: []engine.Agent{{Name: "assistant", Model: "demo"}},
+		Agents: []spool.Agent{{Name: "assistant", Model: "demo"}},
 		Models: map[string]spool.Model{"demo": demo.New(demo.Config{})},
 		Log:    log,
 	})
@@ -112,11 +113,11 @@ func (c *consumer) deliver(body string, sign func(*testing.T, http.Header, []byt
 	return w
 }
 
-func (c *consumer) snapshot() *spool.Snapshot {
+func (c *consumer) snapshot() *wire.Snapshot {
 	c.t.Helper()
 
 	w := c.call(http.MethodGet, "/api/agent/history?threadId=t1", "", nil)
-	var s spool.Snapshot
+	var s wire.Snapshot
 	if err := json.Unmarshal(w.Body.Bytes(), &s); err != nil || w.Code != http.StatusOK {
 		c.t.Fatalf("history: %d %v", w.Code, err)
 	}
@@ -124,7 +125,7 @@ func (c *consumer) snapshot() *spool.Snapshot {
 }
 
 // expect compares the state of the thread, and how many messages and runs it has.
-func (c *consumer) expect(state spool.State, messages, runs int) {
+func (c *consumer) expect(state wire.State, messages, runs int) {
 	c.t.Helper()
 
 	s := c.snapshot()
@@ -177,7 +178,7 @@ func TestForged(t *testing.T) {
 			c.deliver(body, other, http.StatusUnauthorized)
 		}
 		settle()
-		c.expect(spool.Queued, 1, 1)
+		c.expect(wire.Queued, 1, 1)
 
 		log := c.logged.String()
 		if !strings.Contains(log, "queue delivery refused") {
@@ -206,10 +207,10 @@ func TestDuplicated(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		c.expect(spool.Running, 1, 1) // the answer did not wait for the work
+		c.expect(wire.Running, 1, 1) // the answer did not wait for the work
 		c.deliver(body, c.scheme.sign, http.StatusOK)
 		settle()
-		c.expect(spool.Completed, 2, 1)
+		c.expect(wire.Completed, 2, 1)
 
 		last := c.snapshot().LastEventSeq
 		c.deliver(body, c.scheme.sign, http.StatusOK)
@@ -229,19 +230,19 @@ func TestReordered(t *testing.T) {
 		c.start("r1", "hello")
 		c.deliver(job("r2", "assistant"), c.scheme.sign, http.StatusOK)
 		settle()
-		c.expect(spool.Queued, 1, 1)
+		c.expect(wire.Queued, 1, 1)
 
 		c.deliver(job("r1", "assistant"), c.scheme.sign, http.StatusOK)
 		settle()
 		c.start("r2", "slow 5")
 		c.deliver(job("r1", "assistant"), c.scheme.sign, http.StatusOK)
 		settle()
-		c.expect(spool.Queued, 3, 2)
+		c.expect(wire.Queued, 3, 2)
 
 		c.deliver(job("r2", "assistant"), c.scheme.sign, http.StatusOK)
 		c.deliver(job("r1", "assistant"), c.scheme.sign, http.StatusOK)
 		settle()
-		c.expect(spool.Completed, 4, 2)
+		c.expect(wire.Completed, 4, 2)
 	})
 }
 
@@ -258,6 +259,6 @@ func TestUnknownAgent(t *testing.T) {
 		// Nobody learns of agents without a signature.
 		c.deliver(job("r1", "translator"), nil, http.StatusUnauthorized)
 		settle()
-		c.expect(spool.Queued, 1, 1)
+		c.expect(wire.Queued, 1, 1)
 	})
 }

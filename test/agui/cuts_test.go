@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/agui"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // story is a thread's life as clients saw it, for cuts.mjs.
@@ -65,7 +65,7 @@ func TestCuts(t *testing.T) {
 			bytes: 3000,
 			play: func(t *testing.T, b *bundle) {
 				t.Helper()
-				b.reaches(t, spool.Completed)
+				b.reaches(t, wire.Completed)
 			},
 			events: []string{
 				"RUN_STARTED", "MESSAGES_SNAPSHOT", "STATE_SNAPSHOT", "STATE_DELTA", "STEP_STARTED", "STEP_FINISHED",
@@ -86,7 +86,7 @@ func TestCuts(t *testing.T) {
 			bytes: 500,
 			play: func(t *testing.T, b *bundle) {
 				t.Helper()
-				b.reaches(t, spool.WaitingForInput)
+				b.reaches(t, wire.WaitingForInput)
 				b.hold()
 				b.answer(t, "c1", true, "")
 				b.hold()
@@ -97,14 +97,14 @@ func TestCuts(t *testing.T) {
 				})
 				b.hold()
 				b.answer(t, "c4", false, "")
-				b.reaches(t, spool.Completed)
+				b.reaches(t, wire.Completed)
 			},
 			events: []string{"RUN_STARTED", "RUN_FINISHED", "TOOL_CALL_RESULT", "CUSTOM"},
 		},
 		"Nested": {
 			model: spooltest.NewModel(
 				spooltest.Turn{Text: []string{"I ask."}, Calls: []spooltest.Call{
-					{ID: "s1", Name: engine.SpawnTool, Args: `{"name":"mailer","instructions":"Mail ann."}`},
+					{ID: "s1", Name: spool.SpawnTool, Args: `{"name":"mailer","instructions":"Mail ann."}`},
 				}},
 				spooltest.Turn{Text: []string{"May ", "I?"}, Calls: []spooltest.Call{{ID: "c1", Name: "send"}, {ID: "c2", Name: "lookup"}}},
 				spooltest.Say("It is ", "mailed."),
@@ -112,21 +112,21 @@ func TestCuts(t *testing.T) {
 			),
 			play: func(t *testing.T, b *bundle) {
 				t.Helper()
-				b.reaches(t, spool.WaitingForInput)
+				b.reaches(t, wire.WaitingForInput)
 				b.hold()
 				s, err := b.engine.Snapshot(t.Context(), key, nil)
 				if err != nil || len(agui.Open(s)) != 1 {
 					t.Fatalf("%+v, %v, want one park", s, err)
 				}
 				b.answer(t, agui.Open(s)[0].ToolCallID, true, "")
-				b.reaches(t, spool.Completed)
+				b.reaches(t, wire.Completed)
 			},
 			events: []string{"RUN_FINISHED", "TOOL_CALL_RESULT", "CUSTOM"},
 		},
 		"ClientTools": { // one of the run's own beside a tool of the agent, then one of a nested run
 			model: spooltest.NewModel(
 				spooltest.Turn{Text: []string{"Mark ", "it."}, Calls: []spooltest.Call{{ID: "c1", Name: "mark"}, {ID: "c2", Name: "lookup"}}},
-				spooltest.Turn{Calls: []spooltest.Call{{ID: "s1", Name: engine.SpawnTool, Args: `{"name":"mailer","instructions":"Mark ann."}`}}},
+				spooltest.Turn{Calls: []spooltest.Call{{ID: "s1", Name: spool.SpawnTool, Args: `{"name":"mailer","instructions":"Mark ann."}`}}},
 				spooltest.Turn{Text: []string{"Please."}, Calls: []spooltest.Call{{ID: "c3", Name: "mark", Args: `{"who":"ann"}`}}},
 				spooltest.Say("Marked."),
 				spooltest.Say("They ", "did."),
@@ -136,7 +136,7 @@ func TestCuts(t *testing.T) {
 				b.answer(t, b.clientCall(t, ""), true, `{"marked":1}`)
 				b.hold()
 				b.answer(t, b.clientCall(t, "c1"), true, `"ann"`)
-				b.reaches(t, spool.Completed)
+				b.reaches(t, wire.Completed)
 			},
 			events: []string{"RUN_FINISHED", "TOOL_CALL_RESULT", "CUSTOM"},
 		},
@@ -144,11 +144,11 @@ func TestCuts(t *testing.T) {
 			model: spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"})),
 			play: func(t *testing.T, b *bundle) {
 				t.Helper()
-				b.reaches(t, spool.WaitingForInput)
+				b.reaches(t, wire.WaitingForInput)
 				b.hold()
 				b.halt(t)
 				b.again(t, "use nothing")
-				b.reaches(t, spool.WaitingForInput)
+				b.reaches(t, wire.WaitingForInput)
 			},
 			events: []string{"RUN_FINISHED"},
 		},
@@ -156,10 +156,10 @@ func TestCuts(t *testing.T) {
 			model: spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"})),
 			play: func(t *testing.T, b *bundle) {
 				t.Helper()
-				b.reaches(t, spool.WaitingForInput)
+				b.reaches(t, wire.WaitingForInput)
 				b.hold()
 				b.halt(t)
-				b.reaches(t, spool.Cancelled)
+				b.reaches(t, wire.Cancelled)
 			},
 			ends:   "RUN_FINISHED",
 			events: []string{"RUN_FINISHED"},
@@ -168,9 +168,9 @@ func TestCuts(t *testing.T) {
 			model: spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "urgent"})),
 			play: func(t *testing.T, b *bundle) {
 				t.Helper()
-				b.reaches(t, spool.WaitingForInput)
+				b.reaches(t, wire.WaitingForInput)
 				b.hold()
-				b.reaches(t, spool.Failed)
+				b.reaches(t, wire.Failed)
 			},
 			ends:   "RUN_ERROR",
 			events: []string{"RUN_FINISHED", "RUN_ERROR"},
@@ -183,7 +183,7 @@ func TestCuts(t *testing.T) {
 			bytes: 500,
 			play: func(t *testing.T, b *bundle) {
 				t.Helper()
-				b.reaches(t, spool.Failed)
+				b.reaches(t, wire.Failed)
 			},
 			events: []string{"RUN_ERROR"},
 		},
@@ -196,7 +196,7 @@ func TestCuts(t *testing.T) {
 			),
 			play: func(t *testing.T, b *bundle) {
 				t.Helper()
-				b.reaches(t, spool.Completed)
+				b.reaches(t, wire.Completed)
 			},
 			events: []string{"CUSTOM", "RUN_FINISHED"},
 		},
@@ -209,7 +209,7 @@ func TestCuts(t *testing.T) {
 					return err == nil && s.Stream != nil && len(s.Stream.Items) >= 5
 				})
 				b.halt(t)
-				b.reaches(t, spool.Cancelled)
+				b.reaches(t, wire.Cancelled)
 			},
 			events: []string{"RUN_FINISHED"},
 		},
@@ -217,11 +217,11 @@ func TestCuts(t *testing.T) {
 			model: spooltest.NewReplayModel(spooltest.Say("An ", "answer.")),
 			play: func(t *testing.T, b *bundle) {
 				t.Helper()
-				first := b.reaches(t, spool.Completed)
+				first := b.reaches(t, wire.Completed)
 				b.again(t, "another question")
-				b.reaches(t, spool.Completed)
+				b.reaches(t, wire.Completed)
 				b.edit(t, first.Messages[0].ID, "the first one, edited")
-				b.reaches(t, spool.Completed)
+				b.reaches(t, wire.Completed)
 			},
 			events: []string{"CUSTOM"},
 		},
@@ -253,7 +253,7 @@ func TestCuts(t *testing.T) {
 func record(t *testing.T, name string, b *bundle, ends string, play func(t *testing.T, b *bundle)) story {
 	t.Helper()
 
-	start := engine.StartRequest{Prompt: "a question", ClientMessageID: "mine", RunID: "r1", Client: spool.ClientInput{Tools: []spool.ClientTool{{Name: "mark"}}}}
+	start := wire.StartRequest{Prompt: "a question", ClientMessageID: "mine", RunID: "r1", Client: wire.ClientInput{Tools: []wire.ClientTool{{Name: "mark"}}}}
 	if got, err := b.engine.Run(t.Context(), key, start); err != nil || !got.Accepted {
 		t.Fatal(got, err)
 	}
@@ -305,7 +305,7 @@ func record(t *testing.T, name string, b *bundle, ends string, play func(t *test
 func (b *bundle) answer(t *testing.T, id spool.ToolCallID, approved bool, payload string) {
 	t.Helper()
 
-	r := engine.Response{ToolCallID: id, Approved: approved}
+	r := wire.Response{ToolCallID: id, Approved: approved}
 	if payload != "" {
 		r.Payload = json.RawMessage(payload)
 	}
@@ -320,12 +320,12 @@ func (b *bundle) clientCall(t *testing.T, before spool.ToolCallID) (id spool.Too
 
 	until(t, "a call of the client's tool", func() bool {
 		s, err := b.engine.Snapshot(t.Context(), key, nil)
-		if err != nil || s.Thread.State != spool.WaitingForInput {
+		if err != nil || s.Thread.State != wire.WaitingForInput {
 			return false
 		}
 		for _, e := range s.ActiveEvents {
-			var in spool.InputRequired
-			if e.Type == spool.EntryInputRequired && json.Unmarshal(e.Payload, &in) == nil && in.Reason == spool.ParkClientTool {
+			var in wire.InputRequired
+			if e.Type == wire.EntryInputRequired && json.Unmarshal(e.Payload, &in) == nil && in.Reason == wire.ParkClientTool {
 				id = in.ToolCallID
 			}
 		}
@@ -345,7 +345,7 @@ func (b *bundle) halt(t *testing.T) {
 func (b *bundle) again(t *testing.T, prompt string) {
 	t.Helper()
 
-	if got, err := b.engine.Run(t.Context(), key, engine.StartRequest{Prompt: prompt}); err != nil || !got.Accepted {
+	if got, err := b.engine.Run(t.Context(), key, wire.StartRequest{Prompt: prompt}); err != nil || !got.Accepted {
 		t.Fatal(got, err)
 	}
 }
@@ -353,7 +353,7 @@ func (b *bundle) again(t *testing.T, prompt string) {
 func (b *bundle) edit(t *testing.T, id spool.MessageID, prompt string) {
 	t.Helper()
 
-	if got, err := b.engine.Run(t.Context(), key, engine.StartRequest{Prompt: prompt, EditMessageID: id}); err != nil || !got.Accepted {
+	if got, err := b.engine.Run(t.Context(), key, wire.StartRequest{Prompt: prompt, EditMessageID: id}); err != nil || !got.Accepted {
 		t.Fatal(got, err)
 	}
 }

@@ -19,6 +19,8 @@ import (
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // patience is how long a condition may take to come true.
@@ -66,9 +68,9 @@ func setupServer(t *testing.T, model spool.Model, c server.Config) *bundle {
 	}}
 	var err error
 	b.engine, err = engine.New(memory.New(nil), engine.Config{
-		Agents: []engine.Agent{{
+		Agents: []spool.Agent{{
 			Name: "a", Model: "m", Tools: []spool.Tool{lookup, send, urgent, wait},
-			Spawn: &engine.Spawn{Profiles: map[string]engine.Profile{"mailer": {Tools: []spool.Tool{lookup, send}}}},
+			Spawn: &spool.Spawn{Profiles: map[string]spool.Profile{"mailer": {Tools: []spool.Tool{lookup, send}}}},
 		}},
 		Models: map[string]spool.Model{"m": heldModel{model, b.hold}},
 		Stream: engine.StreamOptions{FlushEvery: -1},
@@ -115,7 +117,7 @@ func (b *bundle) work(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- b.engine.Work(ctx, engine.WorkOptions{}) }()
+	go func() { done <- b.engine.Work(ctx, store.WorkOptions{}) }()
 	t.Cleanup(func() {
 		cancel()
 		select {
@@ -260,10 +262,10 @@ func until(t *testing.T, what string, is func() bool) {
 }
 
 // reaches waits until the thread's run is in a state.
-func (b *bundle) reaches(t *testing.T, state spool.State) *spool.Snapshot {
+func (b *bundle) reaches(t *testing.T, state wire.State) *wire.Snapshot {
 	t.Helper()
 
-	var s *spool.Snapshot
+	var s *wire.Snapshot
 	until(t, string(state), func() bool {
 		var err error
 		if s, err = b.engine.Snapshot(t.Context(), key, nil); err != nil {
@@ -283,7 +285,7 @@ func (b *bundle) caughtUp(t *testing.T, c *connection) {
 		t.Fatal(err)
 	}
 	until(t, "the end of the record on a connection", func() bool {
-		at, ok := spool.ParseCursor(c.last())
+		at, ok := wire.ParseCursor(c.last())
 		return ok && at.Seq >= s.LastEventSeq
 	})
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
 )
 
@@ -40,7 +39,7 @@ func pageScript(ctx context.Context, r spool.ModelRequest) spooltest.Turn {
 	case prompt == "both" && step == 0:
 		return spooltest.Use(mark("c"), spooltest.Call{ID: "mail", Name: "send"})
 	case prompt == "nested" && step == 0:
-		return spooltest.Use(spooltest.Call{ID: "spawn", Name: engine.SpawnTool, Args: `{"name":"mailer","instructions":"brief"}`})
+		return spooltest.Use(spooltest.Call{ID: "spawn", Name: spool.SpawnTool, Args: `{"name":"mailer","instructions":"brief"}`})
 	case prompt == "brief" && step == 0:
 		return spooltest.Use(mark("d"))
 	case prompt == "long":

@@ -19,6 +19,7 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
 )
 
 // bundle is a server whose model does what a message says, and a control server for the scripts: they let the model
@@ -64,9 +65,9 @@ func setup(t *testing.T) *bundle {
 	})
 	var err error
 	b.engine, err = engine.New(memory.New(nil), engine.Config{
-		Agents: []engine.Agent{{
+		Agents: []spool.Agent{{
 			Name: "a", Model: "m", Tools: []spool.Tool{lookup, send, broken, unsure, hang},
-			Spawn: &engine.Spawn{Profiles: map[string]engine.Profile{"mailer": {Tools: []spool.Tool{lookup, send, hang}}}},
+			Spawn: &spool.Spawn{Profiles: map[string]spool.Profile{"mailer": {Tools: []spool.Tool{lookup, send, hang}}}},
 		}, {
 			Name: "frugal", Model: "m", Tools: []spool.Tool{lookup}, MaxOutputTokens: 40, Budget: spool.Budget{Tokens: 200}, OnBudget: spool.BudgetPark,
 		}},
@@ -95,7 +96,7 @@ func setup(t *testing.T) *bundle {
 	b.url, b.control = listening.URL, control.URL
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- b.engine.Work(ctx, engine.WorkOptions{}) }()
+	go func() { done <- b.engine.Work(ctx, store.WorkOptions{}) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
@@ -193,7 +194,7 @@ func (b *bundle) turn(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		"draws": {{Text: []string{"Look:"}, Files: []spool.FileMade{{Name: "a.csv", MediaType: "text/csv", Data: []byte("a,b\n")}}}},
 		"send":  {{Text: []string{"I send."}, Calls: []spooltest.Call{{ID: "s-" + spool.ToolCallID(gate), Name: "send", Args: `{"to":"ann"}`}}}, spooltest.Say("Sent", ".")},
 		"steer": {wait(spooltest.Turn{Text: []string{"Right."}, Calls: []spooltest.Call{{ID: "c-" + spool.ToolCallID(gate), Name: "lookup"}}}), spooltest.Say("Left", ".")},
-		"nest":  {spooltest.Use(spooltest.Call{ID: "n-" + spool.ToolCallID(gate), Name: engine.SpawnTool, Args: `{"name":"mailer","instructions":"mail ` + gate + `"}`}), spooltest.Say("Mailed", ".")},
+		"nest":  {spooltest.Use(spooltest.Call{ID: "n-" + spool.ToolCallID(gate), Name: spool.SpawnTool, Args: `{"name":"mailer","instructions":"mail ` + gate + `"}`}), spooltest.Say("Mailed", ".")},
 		"mail":  {{Text: []string{"I write."}, Calls: []spooltest.Call{{ID: "w-" + spool.ToolCallID(gate), Name: "send", Args: `{"to":"bob"}`}}}, spooltest.Say("Written.")},
 	}
 	switch script {

@@ -12,6 +12,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/client"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // answerAgain is after how long a question that is still open is answered again: the first answer was lost.
@@ -22,7 +24,7 @@ func (c *campaign) answerAll(ctx context.Context) {
 	var under sync.WaitGroup
 	defer under.Wait()
 	for sleep(ctx, 200*time.Millisecond) {
-		waiting, err := c.store.Threads(ctx, spool.ThreadQuery{Tenant: spool.DefaultTenant, State: spool.WaitingForInput})
+		waiting, err := c.store.Threads(ctx, wire.ThreadQuery{Tenant: spool.DefaultTenant, State: wire.WaitingForInput})
 		if err != nil {
 			continue
 		}
@@ -49,11 +51,11 @@ func (c *campaign) answerAll(ctx context.Context) {
 
 // questions returns the open questions of a run that nobody is answering. The caller calls Done of answering once
 // for each of them.
-func (t *conversation) questions(ctx context.Context, run spool.RunID) (open []spool.Park) {
-	_ = t.store.View(ctx, t.key, func(v spool.View) error {
+func (t *conversation) questions(ctx context.Context, run spool.RunID) (open []store.Park) {
+	_ = t.store.View(ctx, t.key, func(v store.View) error {
 		parks, err := v.Parks(run)
 		for _, p := range parks {
-			if p.State == spool.ParkOpen {
+			if p.State == wire.ParkOpen {
 				open = append(open, p)
 			}
 		}
@@ -65,7 +67,7 @@ func (t *conversation) questions(ctx context.Context, run spool.RunID) (open []s
 	for _, p := range open {
 		name := fmt.Sprintf("%s %s %s %d", p.RunID, p.ToolCallID, p.Reason, p.Occurrence)
 		if time.Since(t.asked[name]) > answerAgain {
-			if p.Reason == spool.ParkOutcomeUnknown && t.mcp == nil && !t.quiet() {
+			if p.Reason == wire.ParkOutcomeUnknown && t.mcp == nil && !t.quiet() {
 				t.withheld = time.Now()
 				continue
 			}
@@ -78,10 +80,10 @@ func (t *conversation) questions(ctx context.Context, run spool.RunID) (open []s
 }
 
 // answer decides about a question and answers it, sometimes twice at the same time.
-func (t *conversation) answer(ctx context.Context, p spool.Park) {
+func (t *conversation) answer(ctx context.Context, p store.Park) {
 	in := client.RespondRequest{ToolCallID: p.ToolCallID, Digest: p.Digest, Approved: true}
 	switch p.Reason {
-	case spool.ParkOutcomeUnknown:
+	case wire.ParkOutcomeUnknown:
 		happened, err := t.effects.happened(ctx, t.key.ID, p.CallerID(), p.ToolCallID)
 		if err != nil {
 			return
@@ -93,7 +95,7 @@ func (t *conversation) answer(ctx context.Context, p spool.Park) {
 		} else {
 			t.count("unknown outcomes: it was run again")
 		}
-	case spool.ParkApproval:
+	case wire.ParkApproval:
 		in.Approved = t.n(5) > 0
 	default:
 		in.Payload = json.RawMessage(`{"n":1}`)
@@ -109,7 +111,7 @@ func (t *conversation) answer(ctx context.Context, p spool.Park) {
 }
 
 // respond sends an answer to a random node. The error says that its outcome is unknown.
-func (t *conversation) respond(ctx context.Context, in client.RespondRequest) (spool.RespondResult, error) {
+func (t *conversation) respond(ctx context.Context, in client.RespondRequest) (wire.RespondResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	result, err := t.anyNode().client.Respond(ctx, t.key.ID, in)

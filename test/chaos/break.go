@@ -9,6 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // breaks are the protections that can be taken out of the nodes, one at a time, to see that the campaign notices.
@@ -21,7 +23,7 @@ import (
 var breaks = []string{"fence", "token", "park", "ledger", "lease"}
 
 // breakStore returns the store without the protection that the configuration names.
-func breakStore(ctx context.Context, db spool.Store, c nodeConfig) (spool.Store, error) {
+func breakStore(ctx context.Context, db store.Store, c nodeConfig) (store.Store, error) {
 	switch c.Break {
 	case "fence":
 		return &unfenced{Store: db, taken: make(map[spool.ThreadKey]int64)}, nil
@@ -42,20 +44,20 @@ func breakStore(ctx context.Context, db spool.Store, c nodeConfig) (spool.Store,
 // unfenced lets writers of old leases write. An engine compares the fence wherever it reads the thread, too. So
 // this shows each worker the fence that it has taken itself.
 type unfenced struct {
-	spool.Store
+	store.Store
 
 	mu sync.Mutex
 	// taken has the fences that this process has taken.
 	taken map[spool.ThreadKey]int64
 }
 
-// Update implements [spool.Store].
-func (s *unfenced) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+// Update implements [store.Store].
+func (s *unfenced) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(store.Tx) error) error {
 	if fence > 0 {
-		return s.Store.Update(ctx, key, 0, func(tx spool.Tx) error { return fn(&unfencedTx{Tx: tx, own: fence}) })
+		return s.Store.Update(ctx, key, 0, func(tx store.Tx) error { return fn(&unfencedTx{Tx: tx, own: fence}) })
 	}
 	var took int64
-	err := s.Store.Update(ctx, key, 0, func(tx spool.Tx) error {
+	err := s.Store.Update(ctx, key, 0, func(tx store.Tx) error {
 		before, err := tx.Thread()
 		if spool.CodeOf(err) == spool.NotFound {
 			return fn(tx)
@@ -80,12 +82,12 @@ func (s *unfenced) Update(ctx context.Context, key spool.ThreadKey, fence int64,
 	return err
 }
 
-// View implements [spool.Store].
-func (s *unfenced) View(ctx context.Context, key spool.ThreadKey, fn func(spool.View) error) error {
+// View implements [store.Store].
+func (s *unfenced) View(ctx context.Context, key spool.ThreadKey, fn func(store.View) error) error {
 	s.mu.Lock()
 	own := s.taken[key]
 	s.mu.Unlock()
-	return s.Store.View(ctx, key, func(v spool.View) error {
+	return s.Store.View(ctx, key, func(v store.View) error {
 		if own > 0 {
 			v = unfencedView{v, own}
 		}
@@ -94,13 +96,13 @@ func (s *unfenced) View(ctx context.Context, key spool.ThreadKey, fn func(spool.
 }
 
 type unfencedView struct {
-	spool.View
+	store.View
 
 	own int64
 }
 
-// Thread implements [spool.View].
-func (v unfencedView) Thread() (spool.Thread, error) {
+// Thread implements [store.View].
+func (v unfencedView) Thread() (wire.Thread, error) {
 	thread, err := v.View.Thread()
 	thread.Fence = v.own
 	return thread, err
@@ -108,13 +110,13 @@ func (v unfencedView) Thread() (spool.Thread, error) {
 
 // unfencedTx shows a writer its own fence in place of the thread's.
 type unfencedTx struct {
-	spool.Tx
+	store.Tx
 
 	own, real int64
 }
 
-// Thread implements [spool.View].
-func (t *unfencedTx) Thread() (spool.Thread, error) {
+// Thread implements [store.View].
+func (t *unfencedTx) Thread() (wire.Thread, error) {
 	thread, err := t.Tx.Thread()
 	if err == nil {
 		t.real, thread.Fence = thread.Fence, t.own
@@ -122,8 +124,8 @@ func (t *unfencedTx) Thread() (spool.Thread, error) {
 	return thread, err
 }
 
-// Write implements [spool.Tx].
-func (t *unfencedTx) Write(c spool.Changes) error {
+// Write implements [store.Tx].
+func (t *unfencedTx) Write(c store.Changes) error {
 	if c.Thread != nil && t.real > 0 {
 		thread := *c.Thread
 		thread.Fence += t.real - t.own
@@ -134,22 +136,22 @@ func (t *unfencedTx) Write(c spool.Changes) error {
 
 // untokened acknowledges jobs without a look at the token.
 type untokened struct {
-	spool.Store
+	store.Store
 
 	pool *pgxpool.Pool
 }
 
-// Ack implements [spool.Store].
-func (s untokened) Ack(ctx context.Context, d spool.Delivery, a spool.Ack) error {
+// Ack implements [store.Store].
+func (s untokened) Ack(ctx context.Context, d store.Delivery, a store.Ack) error {
 	const until = `due_at = (extract(epoch FROM clock_timestamp()) * 1000000)::bigint + $2`
 	var sql string
 	args := []any{d.JobID}
 	switch a.Kind {
-	case spool.AckDone:
+	case store.AckDone:
 		sql = `DELETE FROM spool.job WHERE id = $1`
-	case spool.AckExtend:
+	case store.AckExtend:
 		sql, args = `UPDATE spool.job SET `+until+` WHERE id = $1`, append(args, a.After.Microseconds())
-	case spool.AckRelease:
+	case store.AckRelease:
 		sql, args = `UPDATE spool.job SET claimed = false, token = token + 1, `+until+` WHERE id = $1`, append(args, a.After.Microseconds())
 	default:
 		return s.Store.Ack(ctx, d, a)
@@ -159,62 +161,62 @@ func (s untokened) Ack(ctx context.Context, d spool.Delivery, a spool.Ack) error
 	case err != nil:
 		return &spool.Error{Code: spool.Unavailable, Message: "Storage is not available", Err: err}
 	case tag.RowsAffected() == 0:
-		return spool.ErrFenced
+		return store.ErrFenced
 	default:
 		return nil
 	}
 }
 
 // forgetful is a store that shows answered parks as open, until the transaction writes.
-type forgetful struct{ spool.Store }
+type forgetful struct{ store.Store }
 
-// Update implements [spool.Store].
-func (s forgetful) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
-	return s.Store.Update(ctx, key, fence, func(tx spool.Tx) error { return fn(&forgetfulTx{Tx: tx}) })
+// Update implements [store.Store].
+func (s forgetful) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(store.Tx) error) error {
+	return s.Store.Update(ctx, key, fence, func(tx store.Tx) error { return fn(&forgetfulTx{Tx: tx}) })
 }
 
 type forgetfulTx struct {
-	spool.Tx
+	store.Tx
 
 	wrote bool
 }
 
-// Parks implements [spool.View].
-func (t *forgetfulTx) Parks(run spool.RunID) ([]spool.Park, error) {
+// Parks implements [store.View].
+func (t *forgetfulTx) Parks(run spool.RunID) ([]store.Park, error) {
 	parks, err := t.Tx.Parks(run)
 	for i := range parks {
-		if parks[i].State == spool.ParkAnswered && !parks[i].Landed && !t.wrote {
-			parks[i].State, parks[i].Answer = spool.ParkOpen, nil
+		if parks[i].State == wire.ParkAnswered && !parks[i].Landed && !t.wrote {
+			parks[i].State, parks[i].Answer = wire.ParkOpen, nil
 		}
 	}
 	return parks, err
 }
 
-// Write implements [spool.Tx].
-func (t *forgetfulTx) Write(c spool.Changes) error {
+// Write implements [store.Tx].
+func (t *forgetfulTx) Write(c store.Changes) error {
 	t.wrote = true
 	return t.Tx.Write(c)
 }
 
 // ignorant is a store without a ledger of effects.
-type ignorant struct{ spool.Store }
+type ignorant struct{ store.Store }
 
-// Update implements [spool.Store].
-func (s ignorant) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
-	return s.Store.Update(ctx, key, fence, func(tx spool.Tx) error { return fn(ignorantTx{tx}) })
+// Update implements [store.Store].
+func (s ignorant) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(store.Tx) error) error {
+	return s.Store.Update(ctx, key, fence, func(tx store.Tx) error { return fn(ignorantTx{tx}) })
 }
 
-type ignorantTx struct{ spool.Tx }
+type ignorantTx struct{ store.Tx }
 
-// Effects implements [spool.View].
-func (ignorantTx) Effects(spool.RunID, int) ([]spool.Effect, error) { return nil, nil }
+// Effects implements [store.View].
+func (ignorantTx) Effects(spool.RunID, int) ([]store.Effect, error) { return nil, nil }
 
-// View implements [spool.Store].
-func (s ignorant) View(ctx context.Context, key spool.ThreadKey, fn func(spool.View) error) error {
-	return s.Store.View(ctx, key, func(v spool.View) error { return fn(ignorantView{v}) })
+// View implements [store.Store].
+func (s ignorant) View(ctx context.Context, key spool.ThreadKey, fn func(store.View) error) error {
+	return s.Store.View(ctx, key, func(v store.View) error { return fn(ignorantView{v}) })
 }
 
-type ignorantView struct{ spool.View }
+type ignorantView struct{ store.View }
 
-// Effects implements [spool.View].
-func (ignorantView) Effects(spool.RunID, int) ([]spool.Effect, error) { return nil, nil }
+// Effects implements [store.View].
+func (ignorantView) Effects(spool.RunID, int) ([]store.Effect, error) { return nil, nil }

@@ -13,6 +13,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/client"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // conversation is one thread, with those who follow it and everything that is known of it.
@@ -138,7 +140,7 @@ func (t *conversation) someStart(ctx context.Context, id string) {
 		in.EditMessageID = t.someTurn(ctx)
 	}
 	for ctx.Err() == nil {
-		result, err := t.try(ctx, func(ctx context.Context, n *node) (spool.RunResult, error) { return n.client.Run(ctx, in) })
+		result, err := t.try(ctx, func(ctx context.Context, n *node) (wire.RunResult, error) { return n.client.Run(ctx, in) })
 		if err != nil {
 			t.count("starts that were sent again")
 			if code := spool.CodeOf(err); code != spool.Unavailable && code != spool.Canceled && code != spool.Internal {
@@ -165,7 +167,7 @@ func (t *conversation) someStart(ctx context.Context, id string) {
 }
 
 // try asks a random node.
-func (t *conversation) try(ctx context.Context, ask func(context.Context, *node) (spool.RunResult, error)) (spool.RunResult, error) {
+func (t *conversation) try(ctx context.Context, ask func(context.Context, *node) (wire.RunResult, error)) (wire.RunResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	return ask(ctx, t.anyNode())
@@ -175,7 +177,7 @@ func (t *conversation) try(ctx context.Context, ask func(context.Context, *node)
 func (t *conversation) someTurn(ctx context.Context) spool.MessageID {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	snapshot, err := t.anyNode().client.Snapshot(ctx, t.key.ID, spool.SnapshotOptions{})
+	snapshot, err := t.anyNode().client.Snapshot(ctx, t.key.ID, wire.SnapshotOptions{})
 	if err != nil {
 		return ""
 	}
@@ -215,7 +217,7 @@ func (t *conversation) stop(ctx context.Context, at *node) bool {
 // untilEnded waits until the thread has no active run. It reports false if that takes too long.
 func (t *conversation) untilEnded(ctx context.Context) bool {
 	began, changed, asked := time.Now(), time.Now(), time.Now()
-	var before spool.Thread
+	var before wire.Thread
 	for sleep(ctx, 200*time.Millisecond) {
 		now, active, asks, detail, err := t.active(ctx)
 		if err != nil || asks {
@@ -258,9 +260,9 @@ func (t *conversation) withholds() bool {
 
 // active returns the thread, and reports whether it has a run that has not ended, with the runs in words. Asks is
 // false if the thread waits for an answer and there is no open question.
-func (t *conversation) active(ctx context.Context) (thread spool.Thread, active, asks bool, detail string, err error) {
+func (t *conversation) active(ctx context.Context) (thread wire.Thread, active, asks bool, detail string, err error) {
 	var text strings.Builder
-	err = t.store.View(ctx, t.key, func(v spool.View) (err error) {
+	err = t.store.View(ctx, t.key, func(v store.View) (err error) {
 		thread, err = v.Thread()
 		if err != nil {
 			return err
@@ -272,13 +274,13 @@ func (t *conversation) active(ctx context.Context) (thread spool.Thread, active,
 		if err != nil {
 			return err
 		}
-		asks = thread.State != spool.WaitingForInput || slices.ContainsFunc(parks, func(p spool.Park) bool { return p.State == spool.ParkOpen || p.State == spool.ParkPending })
+		asks = thread.State != wire.WaitingForInput || slices.ContainsFunc(parks, func(p store.Park) bool { return p.State == wire.ParkOpen || p.State == wire.ParkPending })
 		for _, p := range parks {
-			if p.State == spool.ParkOpen {
+			if p.State == wire.ParkOpen {
 				fmt.Fprintf(&text, "; call %s of run %s asks (%s)", p.ToolCallID, p.RunID, p.Reason)
 			}
 		}
-		runs, err := v.Runs(spool.RunQuery{})
+		runs, err := v.Runs(wire.RunQuery{})
 		for _, r := range runs {
 			if r.Active() || r.QueuePosition > 0 && !r.State.Terminal() {
 				active = true
@@ -292,10 +294,10 @@ func (t *conversation) active(ctx context.Context) (thread spool.Thread, active,
 		return thread, false, true, "", nil
 	}
 	if active {
-		jobs, jobsErr := t.store.Jobs(ctx, spool.JobQuery{Tenant: t.key.Tenant, ThreadID: t.key.ID})
+		jobs, jobsErr := t.store.Jobs(ctx, wire.JobQuery{Tenant: t.key.Tenant, ThreadID: t.key.ID})
 		fmt.Fprintf(&text, "; jobs %+v %v", jobs, jobsErr)
 		// A job for the answers is as good as a question: a worker will go on, however slow the machine is.
-		asks = asks || slices.ContainsFunc(jobs, func(j spool.QueuedJob) bool { return j.Kind == spool.JobResume })
+		asks = asks || slices.ContainsFunc(jobs, func(j wire.QueuedJob) bool { return j.Kind == wire.JobResume })
 	}
 	return thread, active, asks, text.String(), err
 }

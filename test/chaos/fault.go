@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // fault is something that happens to the nodes.
@@ -146,12 +147,12 @@ func (c *campaign) freeNode() *node {
 
 // hit returns the threads of those runs that are still executed by a worker whose lease is valid, which after a
 // kill or a pause is the worker that was hit.
-func (c *campaign) hit(ctx context.Context, runs []string) (threads []spool.Thread) {
+func (c *campaign) hit(ctx context.Context, runs []string) (threads []wire.Thread) {
 	ids := make(map[spool.RunID]bool)
 	for _, run := range runs {
 		ids[spool.RunID(run)] = true
 	}
-	running, err := c.store.Threads(ctx, spool.ThreadQuery{Tenant: spool.DefaultTenant, State: spool.Running})
+	running, err := c.store.Threads(ctx, wire.ThreadQuery{Tenant: spool.DefaultTenant, State: wire.Running})
 	if err != nil {
 		return nil
 	}
@@ -185,7 +186,7 @@ func (c *campaign) kill(ctx context.Context) {
 }
 
 // slay kills a process that executes the runs of some threads, and starts another one in its place after a while.
-func (c *campaign) slay(ctx context.Context, n *node, held []spool.Thread) {
+func (c *campaign) slay(ctx context.Context, n *node, held []wire.Thread) {
 	n.end(syscall.SIGKILL, 5*time.Second)
 	c.takeovers.killed(held)
 	c.killed()

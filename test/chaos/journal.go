@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // journal is a file in which a process writes what its store did. A process that is killed leaves all lines that
@@ -26,7 +27,7 @@ type journalLine struct {
 	Op    string         `json:"op"` // took, claim, ack, stale or late
 	Job   int64          `json:"job,omitempty"`
 	Token int64          `json:"token,omitempty"`
-	Kind  spool.AckKind  `json:"kind,omitempty"`
+	Kind  store.AckKind  `json:"kind,omitempty"`
 	On    spool.ThreadID `json:"on,omitempty"`
 	// Fence is that of the writer, and Current that of the thread.
 	Fence   int64 `json:"fence,omitempty"`
@@ -50,13 +51,13 @@ func (j *journal) write(began time.Time, l journalLine) {
 // observed writes the claims and acknowledgements of a store to a journal. It tells [truthful] with which fence the
 // engine writes.
 type observed struct {
-	spool.Store
+	store.Store
 
 	journal *journal
 }
 
-// Update implements [spool.Store].
-func (s *observed) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+// Update implements [store.Store].
+func (s *observed) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(store.Tx) error) error {
 	return s.Store.Update(context.WithValue(ctx, fenceOf{}, fence), key, fence, fn)
 }
 
@@ -65,19 +66,19 @@ type fenceOf struct{}
 
 // truthful writes commits of old leases to a journal. It is directly before the database, below what was broken.
 type truthful struct {
-	spool.Store
+	store.Store
 
 	journal *journal
 }
 
-// Update implements [spool.Store].
-func (s *truthful) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+// Update implements [store.Store].
+func (s *truthful) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(store.Tx) error) error {
 	own, ok := ctx.Value(fenceOf{}).(int64)
 	if !ok || own == 0 {
 		return s.Store.Update(ctx, key, fence, fn)
 	}
 	began, current := time.Now(), own
-	err := s.Store.Update(ctx, key, fence, func(tx spool.Tx) error {
+	err := s.Store.Update(ctx, key, fence, func(tx store.Tx) error {
 		thread, err := tx.Thread()
 		if err != nil {
 			return err
@@ -91,8 +92,8 @@ func (s *truthful) Update(ctx context.Context, key spool.ThreadKey, fence int64,
 	return err
 }
 
-// Claim implements [spool.Store].
-func (s *truthful) Claim(ctx context.Context, q spool.ClaimQuery) ([]spool.Delivery, time.Time, error) {
+// Claim implements [store.Store].
+func (s *truthful) Claim(ctx context.Context, q store.ClaimQuery) ([]store.Delivery, time.Time, error) {
 	began := time.Now()
 	taken, next, err := s.Store.Claim(ctx, q)
 	for _, d := range taken {
@@ -101,8 +102,8 @@ func (s *truthful) Claim(ctx context.Context, q spool.ClaimQuery) ([]spool.Deliv
 	return taken, next, err
 }
 
-// Claim implements [spool.Store].
-func (s *observed) Claim(ctx context.Context, q spool.ClaimQuery) ([]spool.Delivery, time.Time, error) {
+// Claim implements [store.Store].
+func (s *observed) Claim(ctx context.Context, q store.ClaimQuery) ([]store.Delivery, time.Time, error) {
 	began := time.Now()
 	taken, next, err := s.Store.Claim(ctx, q)
 	for _, d := range taken {
@@ -111,8 +112,8 @@ func (s *observed) Claim(ctx context.Context, q spool.ClaimQuery) ([]spool.Deliv
 	return taken, next, err
 }
 
-// Ack implements [spool.Store].
-func (s *observed) Ack(ctx context.Context, d spool.Delivery, a spool.Ack) error {
+// Ack implements [store.Store].
+func (s *observed) Ack(ctx context.Context, d store.Delivery, a store.Ack) error {
 	began := time.Now()
 	err := s.Store.Ack(ctx, d, a)
 	if err == nil {
@@ -171,7 +172,7 @@ func (r *reader) read(names []string) (found []string, err error) {
 				}
 			case "ack":
 				r.acks++
-				if l.Kind != spool.AckExtend {
+				if l.Kind != store.AckExtend {
 					r.settled[[2]int64{l.Job, l.Token}] = true
 				}
 				acks = append(acks, l)

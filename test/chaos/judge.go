@@ -16,6 +16,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // judge judges a thread whose runs have ended.
@@ -57,11 +59,11 @@ func (t *conversation) judge(ctx context.Context) {
 			t.count("runs " + strings.ToLower(string(r.State)))
 			t.add("segments", r.Segments)
 			switch {
-			case r.State == spool.Failed && t.edited(r, d.Messages):
+			case r.State == wire.Failed && t.edited(r, d.Messages):
 				t.count("edits of a turn that was gone")
-			case r.State == spool.Failed && t.mcp != nil && manyDeaths(r.Error):
+			case r.State == wire.Failed && t.mcp != nil && manyDeaths(r.Error):
 				t.count("runs that failed as too many workers had died in a step")
-			case r.State == spool.Failed:
+			case r.State == wire.Failed:
 				t.violated("failed", string(r.ID), "the run failed, and nothing in its script fails: "+r.Error)
 			}
 		}
@@ -82,10 +84,10 @@ func (t *conversation) judge(ctx context.Context) {
 }
 
 // segments counts how the segments of a thread have ended.
-func (t *conversation) segments(entries []spool.Entry) {
+func (t *conversation) segments(entries []wire.Entry) {
 	for _, e := range entries {
-		var p spool.RunEnded
-		if e.Type != spool.EntryRunEnded || json.Unmarshal(e.Payload, &p) != nil {
+		var p wire.RunEnded
+		if e.Type != wire.EntryRunEnded || json.Unmarshal(e.Payload, &p) != nil {
 			continue
 		}
 		t.count("segments that ended as " + string(p.Status))
@@ -94,7 +96,7 @@ func (t *conversation) segments(entries []spool.Entry) {
 
 // edited reports whether a run has failed because the turn that it edits is gone: an earlier edit has removed it
 // while the run waited.
-func (t *conversation) edited(r spool.RunRow, view []spool.Message) bool {
+func (t *conversation) edited(r store.RunRow, view []spool.Message) bool {
 	t.mu.Lock()
 	turn := t.edits[r.ID]
 	t.mu.Unlock()
@@ -148,13 +150,13 @@ func (c *campaign) patiently(ctx context.Context, do func() error) (err error) {
 
 // script checks that a run that was accepted is there, and that a complete one has saved exactly what its model
 // has said.
-func (t *conversation) script(id spool.RunID, p plan, runs []spool.RunRow, saved []spool.Message) {
-	at := slices.IndexFunc(runs, func(r spool.RunRow) bool { return r.ID == id })
+func (t *conversation) script(id spool.RunID, p plan, runs []store.RunRow, saved []spool.Message) {
+	at := slices.IndexFunc(runs, func(r store.RunRow) bool { return r.ID == id })
 	if at < 0 {
 		t.violated("lost", string(id), "the run was accepted and is not there")
 		return
 	}
-	if runs[at].State != spool.Completed {
+	if runs[at].State != wire.Completed {
 		return
 	}
 	var turns, answers, want []string
@@ -207,7 +209,7 @@ func (c *campaign) judge(ctx context.Context) {
 
 // finish judges what must be empty at the end, and completes the report.
 func (c *campaign) finish(ctx context.Context) {
-	jobs, err := c.store.Jobs(ctx, spool.JobQuery{Tenant: spool.DefaultTenant, State: spool.JobDead})
+	jobs, err := c.store.Jobs(ctx, wire.JobQuery{Tenant: spool.DefaultTenant, State: wire.JobDead})
 	if err != nil {
 		c.violated("judge", "dead jobs", err.Error())
 	}

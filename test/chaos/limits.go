@@ -21,6 +21,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/client"
 	"github.com/spoolhq/spool/internal/testing/testserver"
+	"github.com/spoolhq/spool/wire"
 )
 
 // limitsOptions say how the limit of a provider is tested.
@@ -162,7 +163,7 @@ func oneRun(ctx context.Context, c *client.Client, id string) error {
 		return err
 	}
 	out, err := c.Await(ctx, spool.RunID(id))
-	if err == nil && out.State != spool.Completed {
+	if err == nil && out.State != wire.Completed {
 		err = fmt.Errorf("run %s ended as %s: %s", id, out.State, out.Error)
 	}
 	return err

@@ -11,6 +11,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/client"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // payloadBegin begins each payload of an answer. No two payloads of a campaign are equal.
@@ -18,9 +20,9 @@ const payloadBegin = "because-"
 
 // answerMCP decides about a question and answers it. Sometimes two people decide at the same time, each with another
 // word, and sometimes a second one is slower.
-func (t *conversation) answerMCP(ctx context.Context, p spool.Park) {
+func (t *conversation) answerMCP(ctx context.Context, p store.Park) {
 	decide := func() (client.RespondRequest, said) { return t.decide(p) }
-	if p.Reason == spool.ParkOutcomeUnknown {
+	if p.Reason == wire.ParkOutcomeUnknown {
 		in, what := t.tellOutcome(p)
 		decide = func() (client.RespondRequest, said) { return in, what }
 	}
@@ -49,10 +51,10 @@ func (t *conversation) tell(ctx context.Context, decide func() (client.RespondRe
 }
 
 // decide returns an answer to an approval or to a question of the server.
-func (t *conversation) decide(p spool.Park) (client.RespondRequest, said) {
+func (t *conversation) decide(p store.Park) (client.RespondRequest, said) {
 	in := client.RespondRequest{ToolCallID: p.ToolCallID, Digest: p.Digest, Approved: t.n(5) > 0}
 	s := said{question: approvalOf(p.ToolCallID), approved: in.Approved}
-	if p.Reason != spool.ParkApproval {
+	if p.Reason != wire.ParkApproval {
 		s.question = questionOf.FindString(string(p.Shown))
 		s.payload = fmt.Sprintf("%s%d", payloadBegin, t.number())
 		if in.Approved {
@@ -72,7 +74,7 @@ func outcomeOf(call spool.ToolCallID) string { return "outcome of " + string(cal
 
 // tellOutcome looks into the server's ledger. It tells a run that a call has happened, or lets the run call the tool
 // again. Sometimes a person wants that although the call has happened.
-func (t *conversation) tellOutcome(p spool.Park) (client.RespondRequest, said) {
+func (t *conversation) tellOutcome(p store.Park) (client.RespondRequest, said) {
 	in := client.RespondRequest{ToolCallID: p.ToolCallID, Digest: p.Digest, Approved: true}
 	switch happened := len(t.mcp.server.ledger.find(string(p.CallerID()), string(p.ToolCallID)).effects) > 0; {
 	case happened && t.n(4) > 0:

@@ -17,6 +17,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // judgeMCP judges the calls of a thread by what the MCP server and the model have seen.
@@ -43,7 +45,7 @@ func (t *conversation) judgeMCP(d spooltest.ThreadDump, saved []spool.Message) {
 }
 
 // judgeTools checks that a run saw one list of tools, which the server had when the run began, and called none besides.
-func (t *conversation) judgeTools(r spool.RunRow, calls []called) {
+func (t *conversation) judgeTools(r store.RunRow, calls []called) {
 	seen := t.mcp.model.seen(string(r.ID))
 	if len(seen) == 0 {
 		for _, c := range calls {
@@ -151,7 +153,7 @@ func (t *conversation) saidTo(question string) (all []said) {
 
 // judgeUnknown checks that a person was asked about the outcome of a call only if the server has seen that the call was
 // cut, or has not ended its task, or if the worker was lost in the call.
-func (t *conversation) judgeUnknown(entries []spool.Entry) {
+func (t *conversation) judgeUnknown(entries []wire.Entry) {
 	segment := make(map[spool.RunID]int)
 	lost := make(map[spool.RunID]map[int]bool)
 	unknown := make(map[spool.ToolCallID]bool) // is asked
@@ -162,24 +164,24 @@ func (t *conversation) judgeUnknown(entries []spool.Entry) {
 			About      string
 			Approved   bool
 			Segment    int
-			Status     spool.SegmentStatus
+			Status     wire.SegmentStatus
 		}
 		_ = json.Unmarshal(e.Payload, &p)
 		switch e.Type { //nolint:exhaustive // the others are about something else
-		case spool.EntryRunStarted:
+		case wire.EntryRunStarted:
 			segment[e.RunID] = p.Segment
-		case spool.EntryRunEnded:
+		case wire.EntryRunEnded:
 			if lost[e.RunID] == nil {
 				lost[e.RunID] = make(map[int]bool)
 			}
-			lost[e.RunID][p.Segment] = p.Status == spool.SegmentLost || p.Status == spool.SegmentError
-		case spool.EntryHITLResponse:
+			lost[e.RunID][p.Segment] = p.Status == wire.SegmentLost || p.Status == wire.SegmentError
+		case wire.EntryHITLResponse:
 			if unknown[p.ToolCallID] && p.Approved {
 				again[p.ToolCallID]++
 			}
 			delete(unknown, p.ToolCallID)
-		case spool.EntryInputRequired:
-			if p.About != spool.ParkOutcomeUnknown {
+		case wire.EntryInputRequired:
+			if p.About != wire.ParkOutcomeUnknown {
 				continue
 			}
 			unknown[p.ToolCallID] = true

@@ -22,6 +22,7 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
 )
 
 // nodeVariable has the JSON of a [nodeConfig]. With it, the program is a node.
@@ -108,7 +109,7 @@ func serveNode(ctx context.Context, e *engine.Engine, surface *server.Server, h 
 	workCtx, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWork()
 	worked, served := make(chan error, 1), make(chan error, 1)
-	go func() { worked <- e.Work(workCtx, engine.WorkOptions{Concurrency: 16, MaxDeliveries: 100_000}) }()
+	go func() { worked <- e.Work(workCtx, store.WorkOptions{Concurrency: 16, MaxDeliveries: 100_000}) }()
 	go func() { served <- h.Serve(listener) }()
 	select {
 	case err := <-served:
@@ -144,9 +145,9 @@ func engineConfig(c nodeConfig, tools []spool.Tool, held *holds) engine.Config {
 		lease *= 1000 // see trusting
 	}
 	return engine.Config{
-		Agents: []engine.Agent{{
+		Agents: []spool.Agent{{
 			Name: "worker", Model: "script", Tools: tools, MaxSteps: 50,
-			Spawn: &engine.Spawn{Profiles: map[string]engine.Profile{"helper": {Description: "Helps.", Tools: tools}}},
+			Spawn: &spool.Spawn{Profiles: map[string]spool.Profile{"helper": {Description: "Helps.", Tools: tools}}},
 		}},
 		Models: map[string]spool.Model{"script": &scripted{held}},
 		Log:    slog.Default(),
@@ -158,7 +159,7 @@ func engineConfig(c nodeConfig, tools []spool.Tool, held *holds) engine.Config {
 
 // nodeBackend returns the database with everything that goes wrong in it: late and repeated tickets, and the
 // protection that was taken out. What the engine does is written to the journal.
-func nodeBackend(ctx context.Context, c nodeConfig, db *postgres.DB, j *journal) (spool.Backend, error) {
+func nodeBackend(ctx context.Context, c nodeConfig, db *postgres.DB, j *journal) (store.Backend, error) {
 	b := db.Backend()
 	broken, err := breakStore(ctx, &truthful{Store: b.Store, journal: j}, c)
 	if err != nil {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // takeoverWithin is how long a run may lie after the kill of its process, beside the lease.
@@ -33,12 +35,12 @@ type takeovers struct {
 
 // takeover is a run whose process was killed. The next claim raises the fence of its thread.
 type takeover struct {
-	thread spool.Thread
+	thread wire.Thread
 	at     time.Time
 }
 
 // killed notes the runs of a process that was killed.
-func (k *takeovers) killed(threads []spool.Thread) {
+func (k *takeovers) killed(threads []wire.Thread) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, t := range threads {
@@ -62,7 +64,7 @@ func (c *campaign) watchTakeovers(ctx context.Context) {
 		if len(pending) == 0 {
 			continue
 		}
-		running, err := c.store.Threads(ctx, spool.ThreadQuery{Tenant: spool.DefaultTenant, State: spool.Running})
+		running, err := c.store.Threads(ctx, wire.ThreadQuery{Tenant: spool.DefaultTenant, State: wire.Running})
 		if err != nil {
 			c.takeovers.away()
 			continue
@@ -74,17 +76,17 @@ func (c *campaign) watchTakeovers(ctx context.Context) {
 }
 
 // lookAfter looks what became of one run. Running are the threads that run.
-func (c *campaign) lookAfter(ctx context.Context, p takeover, running []spool.Thread) {
+func (c *campaign) lookAfter(ctx context.Context, p takeover, running []wire.Thread) {
 	key, after := p.thread.Key(), time.Since(p.at)
-	at := slices.IndexFunc(running, func(t spool.Thread) bool { return t.Key() == key })
+	at := slices.IndexFunc(running, func(t wire.Thread) bool { return t.Key() == key })
 	within := takeoverWithin
 	if c.mcp != nil {
 		within = mcpTakeoverWithin
 	}
-	var now spool.Thread
+	var now wire.Thread
 	if at >= 0 {
 		now = running[at]
-	} else if err := c.store.View(ctx, key, func(v spool.View) (err error) {
+	} else if err := c.store.View(ctx, key, func(v store.View) (err error) {
 		now, err = v.Thread()
 		return err
 	}); err != nil {
@@ -97,7 +99,7 @@ func (c *campaign) lookAfter(ctx context.Context, p takeover, running []spool.Th
 		c.takeovers.mu.Lock()
 		c.takeovers.took = append(c.takeovers.took, after)
 		c.takeovers.mu.Unlock()
-	case now.RunID != p.thread.RunID || now.State != spool.Running && now.State != spool.Queued:
+	case now.RunID != p.thread.RunID || now.State != wire.Running && now.State != wire.Queued:
 		c.count("killed runs that were stopped or replaced before another process took them")
 	case after > c.o.Lease+within && c.takeovers.reachable(p.at):
 		c.violated("takeover", key.String(), fmt.Sprintf("nobody has taken run %s over, %s after the kill of its process",

@@ -12,6 +12,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/client"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // watcher is a client that follows a thread at one node after another, and leaves whenever it likes.
@@ -24,7 +26,7 @@ type watcher struct {
 
 	mu    sync.Mutex
 	seq   int64
-	state spool.State
+	state wire.State
 }
 
 // watch adds a client that follows the thread until ctx ends.
@@ -53,7 +55,7 @@ func (w *watcher) session(ctx context.Context) {
 	defer cancel()
 	at := w.client.Cursor()
 	if at == nil {
-		at = &spool.Cursor{}
+		at = &wire.Cursor{}
 	}
 	w.client.Connected(at, "")
 	w.talk.count("connections of clients")
@@ -78,27 +80,27 @@ func (w *watcher) failed(ctx context.Context, err error) {
 	}
 }
 
-func (w *watcher) saw(f spool.Frame) {
+func (w *watcher) saw(f wire.Frame) {
 	w.client.Saw(f)
 	w.talk.count("frames")
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
-	case f.Kind == spool.FrameSnapshot && f.Snapshot.AfterMessageID == nil:
+	case f.Kind == wire.FrameSnapshot && f.Snapshot.AfterMessageID == nil:
 		w.seq, w.state = max(w.seq, f.Snapshot.LastEventSeq), f.Snapshot.Thread.State
 		w.talk.count("snapshots in place of frames")
-	case f.Kind == spool.FrameThread && f.Event.Type == spool.NoticeStateChange:
-		var s spool.StateChange
+	case f.Kind == wire.FrameThread && f.Event.Type == wire.NoticeStateChange:
+		var s wire.StateChange
 		if json.Unmarshal(f.Event.Payload, &s) == nil {
 			w.state = s.State
 		}
-	case f.Kind == spool.FrameThread && f.Event.Seq > 0:
+	case f.Kind == wire.FrameThread && f.Event.Seq > 0:
 		w.seq = f.Event.Seq
 	}
 }
 
 // place returns how far the client is.
-func (w *watcher) place() (int64, spool.State) {
+func (w *watcher) place() (int64, wire.State) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.seq, w.state
@@ -111,8 +113,8 @@ const seenWithin = 30 * time.Second
 func (t *conversation) untilSeen(ctx context.Context) {
 	began := time.Now()
 	for {
-		var thread spool.Thread
-		err := t.store.View(ctx, t.key, func(v spool.View) (err error) {
+		var thread wire.Thread
+		err := t.store.View(ctx, t.key, func(v store.View) (err error) {
 			thread, err = v.Thread()
 			return err
 		})

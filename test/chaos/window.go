@@ -13,12 +13,14 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // window is where a node can be stopped between the commit that lets a call begin and the call: when the process goes
 // on, the answer of the commit is there, and nothing tells it that it was stopped.
 type window struct {
-	spool.Store
+	store.Store
 
 	mu sync.Mutex
 	// armed gets the thread of the next such commit. Nil: nobody waits for one.
@@ -54,10 +56,10 @@ func (w *window) arm(armed chan spool.ThreadID) {
 	w.armed = armed
 }
 
-// Update implements [spool.Store].
-func (w *window) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+// Update implements [store.Store].
+func (w *window) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(store.Tx) error) error {
 	begins := false
-	err := w.Store.Update(ctx, key, fence, func(tx spool.Tx) error {
+	err := w.Store.Update(ctx, key, fence, func(tx store.Tx) error {
 		begins = false
 		return fn(windowTx{tx, &begins})
 	})
@@ -84,15 +86,15 @@ func (w *window) Update(ctx context.Context, key spool.ThreadKey, fence int64, f
 }
 
 type windowTx struct {
-	spool.Tx
+	store.Tx
 
 	begins *bool
 }
 
-// Write implements [spool.Tx].
-func (t windowTx) Write(c spool.Changes) error {
+// Write implements [store.Tx].
+func (t windowTx) Write(c store.Changes) error {
 	for _, e := range c.Effects {
-		*t.begins = *t.begins || e.State == spool.EffectPending
+		*t.begins = *t.begins || e.State == wire.EffectPending
 	}
 	return t.Tx.Write(c)
 }
@@ -135,12 +137,12 @@ func (c *campaign) pauseInWindow(ctx context.Context) {
 // tooLate writes a call of a tool to the journal if its worker does not have the run any more. The engine has checked
 // the lease before, with a third of it as the margin: a worker that learns within that time that it has lost the run
 // had lost it before the check. A worker that ends a stopped run itself has ended the context of its calls before.
-func (j *journal) tooLate(ctx context.Context, db spool.Store, lease time.Duration, call spool.ToolCall) {
+func (j *journal) tooLate(ctx context.Context, db store.Store, lease time.Duration, call spool.ToolCall) {
 	began := time.Now()
 	bounded, cancel := context.WithTimeout(ctx, lease/3)
 	defer cancel()
-	var thread spool.Thread
-	err := db.View(bounded, call.Thread, func(v spool.View) (err error) {
+	var thread wire.Thread
+	err := db.View(bounded, call.Thread, func(v store.View) (err error) {
 		thread, err = v.Thread()
 		return err
 	})
@@ -177,7 +179,7 @@ func (t *conversation) outcomes(ctx context.Context, saved []spool.Message) {
 // trusting is a store whose leases are shorter than the workers believe, so that they make calls without a look at
 // their lease. It renews the leases itself, as long as the process runs.
 type trusting struct {
-	spool.Store
+	store.Store
 
 	lease time.Duration
 	mu    sync.Mutex
@@ -185,7 +187,7 @@ type trusting struct {
 }
 
 // newTrusting returns a store that renews leases until ctx ends.
-func newTrusting(ctx context.Context, db spool.Store, lease time.Duration) *trusting {
+func newTrusting(ctx context.Context, db store.Store, lease time.Duration) *trusting {
 	s := &trusting{Store: db, lease: lease, held: make(map[spool.ThreadKey]int64)}
 	go func() {
 		for sleep(ctx, lease/3) {
@@ -201,13 +203,13 @@ func newTrusting(ctx context.Context, db spool.Store, lease time.Duration) *trus
 }
 
 func (s *trusting) renew(ctx context.Context, key spool.ThreadKey, fence int64) {
-	err := s.Store.Update(ctx, key, fence, func(tx spool.Tx) error {
+	err := s.Store.Update(ctx, key, fence, func(tx store.Tx) error {
 		thread, err := tx.Thread()
 		if err != nil || thread.LeaseUntil.IsZero() {
-			return spool.ErrFenced
+			return store.ErrFenced
 		}
 		thread.LeaseUntil = tx.Now().Add(s.lease)
-		return tx.Write(spool.Changes{Thread: &thread})
+		return tx.Write(store.Changes{Thread: &thread})
 	})
 	if spool.CodeOf(err) == spool.Fenced || spool.CodeOf(err) == spool.NotFound {
 		s.hold(key, 0)
@@ -223,10 +225,10 @@ func (s *trusting) hold(key spool.ThreadKey, fence int64) {
 	}
 }
 
-// Update implements [spool.Store].
-func (s *trusting) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+// Update implements [store.Store].
+func (s *trusting) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(store.Tx) error) error {
 	var took int64
-	err := s.Store.Update(ctx, key, fence, func(tx spool.Tx) error {
+	err := s.Store.Update(ctx, key, fence, func(tx store.Tx) error {
 		took = 0
 		return fn(trustingTx{tx, s.lease, &took})
 	})
@@ -236,21 +238,21 @@ func (s *trusting) Update(ctx context.Context, key spool.ThreadKey, fence int64,
 	return err
 }
 
-// Claim implements [spool.Store].
-func (s *trusting) Claim(ctx context.Context, q spool.ClaimQuery) ([]spool.Delivery, time.Time, error) {
+// Claim implements [store.Store].
+func (s *trusting) Claim(ctx context.Context, q store.ClaimQuery) ([]store.Delivery, time.Time, error) {
 	q.Lease = s.lease
 	return s.Store.Claim(ctx, q)
 }
 
 type trustingTx struct {
-	spool.Tx
+	store.Tx
 
 	lease time.Duration
 	took  *int64
 }
 
-// Write implements [spool.Tx].
-func (t trustingTx) Write(c spool.Changes) error {
+// Write implements [store.Tx].
+func (t trustingTx) Write(c store.Changes) error {
 	if most := t.Now().Add(t.lease); c.Thread != nil && c.Thread.LeaseUntil.After(most) {
 		thread := *c.Thread
 		thread.LeaseUntil, *t.took = most, thread.Fence

@@ -116,7 +116,7 @@ type Config struct {
 // config, without its secrets.
 //
 // Each request has the header Idempotency-Key, which is the same for every repeat of the call: see
-// [spool.RunRow.CallKey]. The headers [HeaderTenant], [HeaderSubject], [HeaderThread], [HeaderRun],
+// [store.RunRow.CallKey]. The headers [HeaderTenant], [HeaderSubject], [HeaderThread], [HeaderRun],
 // [HeaderAgent] and [HeaderStep] say whose call it is, and [HeaderFence] which worker's. If the call waited for an
 // answer, [HeaderAnsweredBy] says whose answer it was, and [HeaderPayload] has the answer's payload, in up to 4 KiB of ASCII. A longer
 // payload needs [BodyEnvelope], and is an error of the call otherwise. These headers take precedence over

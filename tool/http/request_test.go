@@ -17,7 +17,9 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/testing/testwait"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
 	httptool "github.com/spoolhq/spool/tool/http"
+	"github.com/spoolhq/spool/wire"
 )
 
 // heard is a request that an endpoint got.
@@ -143,7 +145,7 @@ func TestAnswerReachesEndpoint(t *testing.T) {
 	url, requests := listen(t)
 	post := open(t, httptool.Config{URL: url, Egress: loopback, Approval: true})
 	e, err := engine.New(memory.New(nil), engine.Config{
-		Agents: []engine.Agent{{Name: "a", Model: "m", Tools: []spool.Tool{post}}},
+		Agents: []spool.Agent{{Name: "a", Model: "m", Tools: []spool.Tool{post}}},
 		Models: map[string]spool.Model{"m": spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "post"}), spooltest.Say("done"))},
 		Log:    slog.New(slog.DiscardHandler), Worker: engine.WorkerOptions{Poll: 10 * time.Millisecond},
 	})
@@ -153,7 +155,7 @@ func TestAnswerReachesEndpoint(t *testing.T) {
 	defer e.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	worked := make(chan error, 1)
-	go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
+	go func() { worked <- e.Work(ctx, store.WorkOptions{}) }()
 	defer func() {
 		cancel()
 		if err := testwait.For(t, worked, "the end of the worker"); err != nil {
@@ -161,18 +163,18 @@ func TestAnswerReachesEndpoint(t *testing.T) {
 		}
 	}()
 	key := spool.ThreadKey{Tenant: "acme", ID: "chat"}
-	if r, err := e.Run(ctx, key, engine.StartRequest{Prompt: "go", RunID: "r1", By: "ann"}); err != nil || !r.Accepted {
+	if r, err := e.Run(ctx, key, wire.StartRequest{Prompt: "go", RunID: "r1", By: "ann"}); err != nil || !r.Accepted {
 		t.Fatal(r, err)
 	}
-	for f, err := range e.Follow(ctx, key, engine.FollowOptions{}) {
+	for f, err := range e.Follow(ctx, key, wire.FollowOptions{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f.Event != nil && f.Event.Type == spool.EntryInputRequired {
+		if f.Event != nil && f.Event.Type == wire.EntryInputRequired {
 			break
 		}
 	}
-	answer := engine.Response{ToolCallID: "c1", Approved: true, Payload: json.RawMessage(`{"pin":7}`), By: "bob"}
+	answer := wire.Response{ToolCallID: "c1", Approved: true, Payload: json.RawMessage(`{"pin":7}`), By: "bob"}
 	if r, err := e.Respond(ctx, key, answer); err != nil || !r.Delivered {
 		t.Fatal(r, err)
 	}

@@ -14,7 +14,9 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/testing/testwait"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
 	httptool "github.com/spoolhq/spool/tool/http"
+	"github.com/spoolhq/spool/wire"
 )
 
 // TestUnknownOutcomeAsks has an endpoint break the connection of a call. A person is asked, and allows the
@@ -35,7 +37,7 @@ func TestUnknownOutcomeAsks(t *testing.T) {
 		URL: s.URL, Egress: loopback, SigningSecrets: []string{newSecret}, Retry: httptool.Retry{Attempts: 3, Backoff: time.Millisecond},
 	})
 	e, err := engine.New(memory.New(nil), engine.Config{
-		Agents: []engine.Agent{{Name: "a", Model: "m", Tools: []spool.Tool{post}}},
+		Agents: []spool.Agent{{Name: "a", Model: "m", Tools: []spool.Tool{post}}},
 		Models: map[string]spool.Model{"m": spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "post"}), spooltest.Say("done"))},
 		Log:    slog.New(slog.DiscardHandler), Worker: engine.WorkerOptions{Poll: 10 * time.Millisecond},
 	})
@@ -45,7 +47,7 @@ func TestUnknownOutcomeAsks(t *testing.T) {
 	defer e.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	worked := make(chan error, 1)
-	go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
+	go func() { worked <- e.Work(ctx, store.WorkOptions{}) }()
 	defer func() {
 		cancel()
 		if err := testwait.For(t, worked, "the end of the worker"); err != nil {
@@ -53,24 +55,24 @@ func TestUnknownOutcomeAsks(t *testing.T) {
 		}
 	}()
 	key := spool.ThreadKey{Tenant: "acme", ID: "chat"}
-	if r, err := e.Run(ctx, key, engine.StartRequest{Prompt: "go", RunID: "r1"}); err != nil || !r.Accepted {
+	if r, err := e.Run(ctx, key, wire.StartRequest{Prompt: "go", RunID: "r1"}); err != nil || !r.Accepted {
 		t.Fatal(r, err)
 	}
 	asked := false
-	for f, err := range e.Follow(ctx, key, engine.FollowOptions{}) {
+	for f, err := range e.Follow(ctx, key, wire.FollowOptions{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		if f.Event == nil {
 			continue
 		}
-		if f.Event.Type == spool.EntryInputRequired {
+		if f.Event.Type == wire.EntryInputRequired {
 			asked = true
-			if r, err := e.Respond(ctx, key, engine.Response{ToolCallID: "c1", Approved: true}); err != nil || !r.Delivered {
+			if r, err := e.Respond(ctx, key, wire.Response{ToolCallID: "c1", Approved: true}); err != nil || !r.Delivered {
 				t.Fatal(r, err)
 			}
 		}
-		if f.Event.Type == spool.EntryRunEnded && asked {
+		if f.Event.Type == wire.EntryRunEnded && asked {
 			break
 		}
 	}

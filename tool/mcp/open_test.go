@@ -19,7 +19,9 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/testing/testwait"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/tool/mcp"
+	"github.com/spoolhq/spool/wire"
 )
 
 // asks calls a tool and returns its question.
@@ -236,15 +238,15 @@ func TestOpenRun(t *testing.T) {
 
 	p := newPeer()
 	use := spooltest.Use(spooltest.Call{ID: "c1", Name: "shop__ask", Args: `{"text":"size"}`})
-	e, err := engine.New(spool.Backend{Store: memory.New(nil).Store}, engine.Config{
+	e, err := engine.New(store.Backend{Store: memory.New(nil).Store}, engine.Config{
 		Models: map[string]spool.Model{"scripted": spooltest.NewReplayModel(use, spooltest.Say("done"), use)},
-		Agents: []engine.Agent{{Name: "clerk", Model: "scripted", ToolSources: []spool.ToolSource{must(client(t, p.serve(t, nil).URL).Tools(mcp.Selection{}))}}},
+		Agents: []spool.Agent{{Name: "clerk", Model: "scripted", ToolSources: []spool.ToolSource{must(client(t, p.serve(t, nil).URL).Tools(mcp.Selection{}))}}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan error, 1)
-	go func() { done <- e.Work(t.Context(), engine.WorkOptions{}) }()
+	go func() { done <- e.Work(t.Context(), store.WorkOptions{}) }()
 	t.Cleanup(func() {
 		if err := <-done; err != nil {
 			t.Error(err)
@@ -253,21 +255,21 @@ func TestOpenRun(t *testing.T) {
 	})
 	run := func(thread spool.ThreadID) spool.ThreadKey {
 		key := spool.ThreadKey{Tenant: "acme", ID: thread}
-		if _, err := e.Run(t.Context(), key, engine.StartRequest{RunID: spool.RunID(thread), Prompt: "ask"}); err != nil {
+		if _, err := e.Run(t.Context(), key, wire.StartRequest{RunID: spool.RunID(thread), Prompt: "ask"}); err != nil {
 			t.Fatal(err)
 		}
 		got, err := e.Await(t.Context(), key, spool.RunID(thread))
-		if err != nil || got.State != spool.WaitingForInput || len(got.Parks) != 1 || got.Parks[0].Reason != mcp.ParkElicitation {
+		if err != nil || got.State != wire.WaitingForInput || len(got.Parks) != 1 || got.Parks[0].Reason != mcp.ParkElicitation {
 			t.Fatalf("the run is %+v, %v", got, err)
 		}
 		return key
 	}
 	key := run("t1")
-	answer := engine.Response{ToolCallID: "c1", Approved: true, Payload: []byte(`{"size":"large"}`)}
+	answer := wire.Response{ToolCallID: "c1", Approved: true, Payload: []byte(`{"size":"large"}`)}
 	if r, err := e.Respond(t.Context(), key, answer); err != nil || !r.Delivered {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if got, err := e.Await(t.Context(), key, "t1"); err != nil || got.State != spool.Completed || p.counted("ask") != 1 {
+	if got, err := e.Await(t.Context(), key, "t1"); err != nil || got.State != wire.Completed || p.counted("ask") != 1 {
 		t.Errorf("the run is %+v, %v after %d effects", got, err, p.counted("ask"))
 	}
 	if r, err := e.Stop(t.Context(), run("t2")); err != nil || !r.Accepted {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/tool/internal/signin"
 	"github.com/spoolhq/spool/tool/internal/vault"
 )
@@ -32,7 +33,7 @@ const (
 // SignInConfig configures [SignIns].
 type SignInConfig struct {
 	// Store has the tokens, encrypted. Required.
-	Store spool.Store
+	Store store.Store
 
 	// Keys encrypt the tokens. Each is random and has 32 bytes. The first one encrypts, and all of them decrypt. A
 	// token gets the first key at its next refresh. Required.
@@ -58,7 +59,7 @@ type SignInConfig struct {
 // tenant, a subject and a server, and only calls of that subject's runs use it. SignIns is safe for concurrent use.
 type SignIns struct {
 	book  *signin.Book
-	store spool.Store
+	store store.Store
 	url   string
 }
 
@@ -179,7 +180,7 @@ func (s *SignIns) noteList(ctx context.Context, tenant spool.Tenant, server stri
 	if err != nil {
 		return spool.Wrap(spool.Internal, "encode the tools of MCP server "+server, err)
 	}
-	rows, err := s.store.Rows(ctx, spool.RowQuery{Tenant: tenant, Kind: listKind, Key: server, Limit: 1})
+	rows, err := s.store.Rows(ctx, store.RowQuery{Tenant: tenant, Kind: listKind, Key: server, Limit: 1})
 	if err != nil {
 		return err
 	}
@@ -187,14 +188,14 @@ func (s *SignIns) noteList(ctx context.Context, tenant spool.Tenant, server stri
 	if len(rows) > 0 && json.Unmarshal(rows[0].Value, &before) == nil && before == string(text) && time.Since(rows[0].UpdatedAt) < listFor/2 {
 		return nil
 	}
-	return s.store.Update(ctx, spool.ThreadKey{Tenant: tenant}, 0, func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{Rows: []spool.Row{{Kind: listKind, Key: server, Value: value, Version: spool.AnyVersion, ExpiresAt: tx.Now().Add(listFor)}}})
+	return s.store.Update(ctx, spool.ThreadKey{Tenant: tenant}, 0, func(tx store.Tx) error {
+		return tx.Write(store.Changes{Rows: []store.Row{{Kind: listKind, Key: server, Value: value, Version: store.AnyVersion, ExpiresAt: tx.Now().Add(listFor)}}})
 	})
 }
 
 // lastList returns the list that somebody of a tenant got last, or one with SignIn.
 func (s *SignIns) lastList(ctx context.Context, tenant spool.Tenant, server string) (*List, error) {
-	rows, err := s.store.Rows(ctx, spool.RowQuery{Tenant: tenant, Kind: listKind, Key: server, Limit: 1})
+	rows, err := s.store.Rows(ctx, store.RowQuery{Tenant: tenant, Kind: listKind, Key: server, Limit: 1})
 	if err != nil {
 		return nil, err
 	}

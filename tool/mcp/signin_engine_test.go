@@ -13,16 +13,18 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/tool/mcp"
+	"github.com/spoolhq/spool/wire"
 )
 
 // work starts an engine whose agent has the server's tools and calls one.
 func (h *house) work(t *testing.T, s *mcp.Server, tool string) *engine.Engine {
 	t.Helper()
 
-	e, err := engine.New(spool.Backend{Store: h.store}, engine.Config{
+	e, err := engine.New(store.Backend{Store: h.store}, engine.Config{
 		Models: map[string]spool.Model{"scripted": spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: tool, Args: `{}`}), spooltest.Say("done"))},
-		Agents: []engine.Agent{{Name: "clerk", Model: "scripted", ToolSources: []spool.ToolSource{must(s.Tools(mcp.Selection{}))}}},
+		Agents: []spool.Agent{{Name: "clerk", Model: "scripted", ToolSources: []spool.ToolSource{must(s.Tools(mcp.Selection{}))}}},
 		Log:    h.logger.With("part", "engine"),
 	})
 	if err != nil {
@@ -30,7 +32,7 @@ func (h *house) work(t *testing.T, s *mcp.Server, tool string) *engine.Engine {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- e.Work(ctx, engine.WorkOptions{}) }()
+	go func() { done <- e.Work(ctx, store.WorkOptions{}) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-done; err != nil {
@@ -46,7 +48,7 @@ func parkOf(t *testing.T, e *engine.Engine, key spool.ThreadKey, run spool.RunID
 	t.Helper()
 
 	o, err := e.Await(t.Context(), key, run)
-	if err != nil || o.State != spool.WaitingForInput || len(o.Parks) != 1 || o.Parks[0].Reason != mcp.ParkElicitation {
+	if err != nil || o.State != wire.WaitingForInput || len(o.Parks) != 1 || o.Parks[0].Reason != mcp.ParkElicitation {
 		t.Fatalf("the run is %+v, %v", o, err)
 	}
 	var shown struct{ URL string }
@@ -71,7 +73,7 @@ func TestSignInRun(t *testing.T) {
 	toolsFor(t, s, "acme", "ben") // so that the tenant knows the tools
 	e := h.work(t, s, "shop__tell")
 	key := spool.ThreadKey{Tenant: "acme", ID: "t1"}
-	if _, err := e.Run(t.Context(), key, engine.StartRequest{RunID: "r1", Prompt: "who am I?", By: "ann"}); err != nil {
+	if _, err := e.Run(t.Context(), key, wire.StartRequest{RunID: "r1", Prompt: "who am I?", By: "ann"}); err != nil {
 		t.Fatal(err)
 	}
 	link := parkOf(t, e, key, "r1")
@@ -81,7 +83,7 @@ func TestSignInRun(t *testing.T) {
 		if err != nil || len(o.Parks) != 1 {
 			t.Fatalf("the run is %+v, %v", o, err)
 		}
-		if r, err := e.Respond(t.Context(), key, engine.Response{ToolCallID: "c1", Approved: true, Digest: o.Parks[0].Digest}); err != nil || !r.Delivered {
+		if r, err := e.Respond(t.Context(), key, wire.Response{ToolCallID: "c1", Approved: true, Digest: o.Parks[0].Digest}); err != nil || !r.Delivered {
 			t.Fatalf("%+v, %v", r, err)
 		}
 	}
@@ -96,14 +98,14 @@ func TestSignInRun(t *testing.T) {
 	}
 	approve()
 	o, err := e.Await(t.Context(), key, "r1")
-	if err != nil || o.State != spool.Completed {
+	if err != nil || o.State != wire.Completed {
 		t.Fatalf("the run is %+v, %v", o, err)
 	}
 	var shown strings.Builder
-	err = h.store.View(t.Context(), key, func(v spool.View) error {
+	err = h.store.View(t.Context(), key, func(v store.View) error {
 		for _, part := range []func() (any, error){
-			func() (any, error) { return v.Messages(spool.MessageQuery{}) },
-			func() (any, error) { return v.Entries(spool.EntryQuery{}) },
+			func() (any, error) { return v.Messages(store.MessageQuery{}) },
+			func() (any, error) { return v.Entries(store.EntryQuery{}) },
 			func() (any, error) { return v.Parks("r1") },
 		} {
 			all, err := part()
@@ -134,16 +136,16 @@ func TestSignInFirst(t *testing.T) {
 	s := h.open(t)
 	key := spool.ThreadKey{Tenant: "acme", ID: "t1"}
 	e := h.work(t, s, "shop__sign_in")
-	if _, err := e.Run(t.Context(), key, engine.StartRequest{RunID: "r1", Prompt: "who am I?", By: "ann"}); err != nil {
+	if _, err := e.Run(t.Context(), key, wire.StartRequest{RunID: "r1", Prompt: "who am I?", By: "ann"}); err != nil {
 		t.Fatal(err)
 	}
 	if status, page := visit(t, browser("acme/ann"), parkOf(t, e, key, "r1")); status != http.StatusOK {
 		t.Fatalf("%d %s", status, page)
 	}
-	if r, err := e.Respond(t.Context(), key, engine.Response{ToolCallID: "c1", Approved: true}); err != nil || !r.Delivered {
+	if r, err := e.Respond(t.Context(), key, wire.Response{ToolCallID: "c1", Approved: true}); err != nil || !r.Delivered {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if o, err := e.Await(t.Context(), key, "r1"); err != nil || o.State != spool.Completed {
+	if o, err := e.Await(t.Context(), key, "r1"); err != nil || o.State != wire.Completed {
 		t.Fatalf("the run is %+v, %v", o, err)
 	}
 	if _, ok := toolsFor(t, s, "acme", "ann")["who"]; !ok {

@@ -21,6 +21,7 @@ import (
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/backend/sqlite"
 	"github.com/spoolhq/spool/internal/testing/fake/oauth"
+	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/tool/mcp"
 )
 
@@ -29,7 +30,7 @@ type house struct {
 	*guarded
 
 	dir   string
-	store spool.Store
+	store store.Store
 	host  *httptest.Server
 	keys  [][]byte
 	log   lockedLog

@@ -12,13 +12,15 @@ import (
 	"github.com/spoolhq/spool/engine"
 	fake "github.com/spoolhq/spool/internal/testing/fake/mcp"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/tool/mcp"
+	"github.com/spoolhq/spool/wire"
 )
 
 // office has the processes that work on a run.
 type office struct {
 	t     *testing.T
-	store spool.Store
+	store store.Store
 	url   string
 }
 
@@ -27,16 +29,16 @@ func (o *office) open() (e *engine.Engine, end func()) {
 	o.t.Helper()
 
 	calls := spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "shop__" + fake.Tool, Args: `{"year":2025}`}), spooltest.Say("done"))
-	e, err := engine.New(spool.Backend{Store: o.store}, engine.Config{
+	e, err := engine.New(store.Backend{Store: o.store}, engine.Config{
 		Models: map[string]spool.Model{"scripted": calls},
-		Agents: []engine.Agent{{Name: "clerk", Model: "scripted", ToolSources: []spool.ToolSource{must(client(o.t, o.url).Tools(mcp.Selection{}))}}},
+		Agents: []spool.Agent{{Name: "clerk", Model: "scripted", ToolSources: []spool.ToolSource{must(client(o.t, o.url).Tools(mcp.Selection{}))}}},
 	})
 	if err != nil {
 		o.t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- e.Work(ctx, engine.WorkOptions{}) }()
+	go func() { done <- e.Work(ctx, store.WorkOptions{}) }()
 	return e, func() {
 		stop()
 		if err := <-done; err != nil {
@@ -112,10 +114,10 @@ func TestTaskAnswerRun(t *testing.T) {
 			o.url = at.URL
 			e, end := o.open()
 			key := spool.ThreadKey{Tenant: "acme", ID: "t1"}
-			if _, err := e.Run(t.Context(), key, engine.StartRequest{RunID: "r1", Prompt: "audit"}); err != nil {
+			if _, err := e.Run(t.Context(), key, wire.StartRequest{RunID: "r1", Prompt: "audit"}); err != nil {
 				t.Fatal(err)
 			}
-			wait := func() engine.Outcome {
+			wait := func() wire.RunOutcome {
 				t.Helper()
 
 				got, err := e.Await(t.Context(), key, "r1")
@@ -127,7 +129,7 @@ func TestTaskAnswerRun(t *testing.T) {
 			if got := wait(); len(got.Parks) != 1 || got.Parks[0].Reason != mcp.ParkElicitation {
 				t.Fatalf("the run is %+v", got)
 			}
-			answer := engine.Response{ToolCallID: "c1", Approved: true, Payload: []byte(`{"reason":"rain"}`)}
+			answer := wire.Response{ToolCallID: "c1", Approved: true, Payload: []byte(`{"reason":"rain"}`)}
 			if r, err := e.Respond(t.Context(), key, answer); err != nil || !r.Delivered {
 				t.Fatalf("%+v, %v", r, err)
 			}
@@ -139,7 +141,7 @@ func TestTaskAnswerRun(t *testing.T) {
 			}
 			defer end()
 			task := server.Tasks()[0]
-			if got := wait(); got.State != spool.Completed || len(task.Answers()) != 1 || server.Started() != 1 || len(server.Wrong()) > 0 {
+			if got := wait(); got.State != wire.Completed || len(task.Answers()) != 1 || server.Started() != 1 || len(server.Wrong()) > 0 {
 				t.Errorf("the run is %+v, the answers are %s, wrong are %q", got, task.Answers(), server.Wrong())
 			}
 		})

@@ -83,7 +83,7 @@ func TestOwnDocument(t *testing.T) {
 	t.Parallel()
 
 	e, err := engine.New(memory.New(nil), engine.Config{
-		Agents: []engine.Agent{{Name: "a", Model: "m"}}, Models: map[string]spool.Model{"m": spooltest.NewModel(spooltest.Say("hello"))},
+		Agents: []spool.Agent{{Name: "a", Model: "m"}}, Models: map[string]spool.Model{"m": spooltest.NewModel(spooltest.Say("hello"))},
 		Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

@@ -13,7 +13,7 @@ const maxKey = 200
 
 var validKey = regexp.MustCompile(`^[a-z0-9-]+(/[a-z0-9-]+)*$`)
 
-// CheckKey returns an [spool.Invalid] error for a text that is not a key of [spool.Blobs].
+// CheckKey returns an [spool.Invalid] error for a text that is not a key of [store.Blobs].
 func CheckKey(key string) error {
 	if len(key) > maxKey || !validKey.MatchString(key) {
 		return spool.Errorf(spool.Invalid,
@@ -22,7 +22,7 @@ func CheckKey(key string) error {
 	return nil
 }
 
-// Check returns an [spool.Invalid] error for a key or a size that [spool.Blobs] cannot have.
+// Check returns an [spool.Invalid] error for a key or a size that [store.Blobs] cannot have.
 func Check(key string, size int64) error {
 	if size < 0 {
 		return spool.Errorf(spool.Invalid, "the size of a blob is negative")

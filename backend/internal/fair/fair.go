@@ -1,4 +1,4 @@
-// Package fair chooses the jobs of a claim, as [spool.Store.Claim] describes it, for the stores that choose in Go.
+// Package fair chooses the jobs of a claim, as [store.Store.Claim] describes it, for the stores that choose in Go.
 package fair
 
 import (
@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // Claim has what a store knows before it chooses jobs.
 type Claim struct {
-	query    spool.ClaimQuery
+	query    store.ClaimQuery
 	inFlight int
 	tenants  map[spool.Tenant]*tenant
 }
@@ -26,11 +27,11 @@ type tenant struct {
 type subject struct {
 	inFlight int
 	// due has the due jobs, the oldest first.
-	due []spool.Delivery
+	due []store.Delivery
 }
 
 // New returns a claim without jobs.
-func New(q spool.ClaimQuery) *Claim {
+func New(q store.ClaimQuery) *Claim {
 	return &Claim{query: q, tenants: make(map[spool.Tenant]*tenant)}
 }
 
@@ -46,7 +47,7 @@ func (c *Claim) InFlight(of spool.Tenant, name string, n int) {
 }
 
 // Due adds a due job. The jobs of a subject must come in the order in which they became due.
-func (c *Claim) Due(d spool.Delivery) {
+func (c *Claim) Due(d store.Delivery) {
 	s := c.tenant(d.Tenant).subject(d.Subject)
 	s.due = append(s.due, d)
 }
@@ -70,7 +71,7 @@ func (t *tenant) subject(name string) *subject {
 }
 
 // Take takes jobs one by one.
-func (c *Claim) Take() (taken []spool.Delivery) {
+func (c *Claim) Take() (taken []store.Delivery) {
 	for _, t := range c.tenants {
 		t.share = c.query.TenantShare(c.inFlight, len(c.tenants))
 		t.each = c.query.SubjectShare(t.share, len(t.subjects))
@@ -106,7 +107,7 @@ func (c *Claim) next(free int) (next candidate) {
 			if len(s.due) == 0 {
 				continue
 			}
-			kept := c.query.Kept(spool.ClaimLoad{Tenant: t.inFlight, TenantShare: t.share, Subject: s.inFlight, SubjectShare: t.each})
+			kept := c.query.Kept(store.ClaimLoad{Tenant: t.inFlight, TenantShare: t.share, Subject: s.inFlight, SubjectShare: t.each})
 			this := candidate{t, s, kept}
 			if free > kept && (next.subject == nil || this.before(next)) {
 				next = this

@@ -3,18 +3,20 @@ package form
 import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/archive"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // SectionConditions returns the conditions of the rows of a section in a table. Jobs and events outlive their thread:
-// withThread is the condition of those whose thread exists. The rows of a section of [spool.SectionRows] have
+// withThread is the condition of those whose thread exists. The rows of a section of [store.SectionRows] have
 // conditions of each database, because they expire.
-func SectionConditions(s spool.Section, t *archive.Table, withThread string) (c Conditions) {
+func SectionConditions(s store.Section, t *archive.Table, withThread string) (c Conditions) {
 	c.And("tenant = ?", s.Tenant)
 	switch {
-	case s.Kind == spool.SectionAudit:
+	case s.Kind == store.SectionAudit:
 		first, last := archive.AuditRange(s)
 		c.And("seq BETWEEN ? AND ?", first, last)
-	case s.Kind == spool.SectionOutbox:
+	case s.Kind == store.SectionOutbox:
 		c.And("NOT " + withThread)
 	case t.Name == archive.Thread:
 		c.And("id = ?", s.Name)
@@ -52,6 +54,6 @@ func ScanArchived(r Row, kind archive.Kind) any {
 // ArchivedRun returns the stored values of a run of an archive.
 func ArchivedRun(t *archive.Table, values []any) *StoredRun {
 	return &StoredRun{
-		State: spool.State(t.TextOf(values, "state")), Depth: int(t.IntOf(values, "depth")), Tokens: archive.TokensOf(t, values),
+		State: wire.State(t.TextOf(values, "state")), Depth: int(t.IntOf(values, "depth")), Tokens: archive.TokensOf(t, values),
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Conditions are the text of a WHERE, and the values of its places in their order. The functions that return them
@@ -29,7 +31,7 @@ func ofThread(key spool.ThreadKey) (c Conditions) {
 }
 
 // EntryConditions returns the conditions of a query for entries of a thread.
-func EntryConditions(key spool.ThreadKey, q spool.EntryQuery) Conditions {
+func EntryConditions(key spool.ThreadKey, q store.EntryQuery) Conditions {
 	c := ofThread(key)
 	if q.After > 0 {
 		c.And("seq > ?", q.After)
@@ -44,7 +46,7 @@ func EntryConditions(key spool.ThreadKey, q spool.EntryQuery) Conditions {
 }
 
 // UsageConditions returns the conditions of a query for rows of a thread's ledger.
-func UsageConditions(key spool.ThreadKey, q spool.UsageQuery) Conditions {
+func UsageConditions(key spool.ThreadKey, q wire.UsageQuery) Conditions {
 	c := ofThread(key)
 	if q.Run != "" {
 		c.And("run_id = ?", q.Run)
@@ -65,7 +67,7 @@ func UsageConditions(key spool.ThreadKey, q spool.UsageQuery) Conditions {
 // is the name of the table of messages. Every part of the query walks the primary key, or the index of the branch. The
 // query first turns ids into positions in the order. after_seq never falls along the order, so a walk from the end
 // stops at the first message that SinceSeq leaves out.
-func MessageConditions(key spool.ThreadKey, table string, q spool.MessageQuery) Conditions {
+func MessageConditions(key spool.ThreadKey, table string, q store.MessageQuery) Conditions {
 	c := ofThread(key)
 	switch {
 	case q.ID != "":
@@ -104,7 +106,7 @@ func MessageConditions(key spool.ThreadKey, table string, q spool.MessageQuery) 
 }
 
 // AuditConditions returns the conditions of a query for entries of the audit log, except those of their times.
-func AuditConditions(q spool.AuditQuery) (c Conditions) {
+func AuditConditions(q wire.AuditQuery) (c Conditions) {
 	c.And("tenant = ?", q.Tenant)
 	if q.ThreadID != "" {
 		c.And("thread_id = ?", q.ThreadID)
@@ -122,7 +124,7 @@ func AuditConditions(q spool.AuditQuery) (c Conditions) {
 }
 
 // ValueConditions returns the conditions of a query for rows outside threads, except that they have not expired.
-func ValueConditions(q spool.RowQuery) (c Conditions) {
+func ValueConditions(q store.RowQuery) (c Conditions) {
 	c.And("tenant = ? AND kind = ?", q.Tenant, q.Kind)
 	if q.Key != "" {
 		c.And("key = ?", q.Key)
@@ -134,7 +136,7 @@ func ValueConditions(q spool.RowQuery) (c Conditions) {
 }
 
 // DeadConditions returns the conditions of a query for dead jobs.
-func DeadConditions(q spool.JobQuery) (c Conditions) {
+func DeadConditions(q wire.JobQuery) (c Conditions) {
 	c.And("tenant = ?", q.Tenant)
 	if q.ThreadID != "" {
 		c.And("thread_id = ?", q.ThreadID)
@@ -156,7 +158,7 @@ const Marked = "expired_questions > 0"
 
 // AndRuns adds the conditions of a query for runs of a tenant that no index starts with: how deep a run is, whether it
 // waits for its thread, and when it was created.
-func (c *Conditions) AndRuns(q spool.RunQuery) {
+func (c *Conditions) AndRuns(q wire.RunQuery) {
 	if q.Waiting {
 		c.And("place > 0")
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/archive"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 func TestConditions(t *testing.T) {
@@ -17,35 +19,35 @@ func TestConditions(t *testing.T) {
 	at := time.Date(2026, 11, 23, 20, 0, 0, 0, time.UTC)
 	const ofC = "tenant = ? AND thread_id = ?"
 	var runs Conditions
-	runs.AndRuns(spool.RunQuery{Waiting: true, Depth: &depth, Before: at, BeforeID: "r", CreatedAfter: at, CreatedBefore: at})
+	runs.AndRuns(wire.RunQuery{Waiting: true, Depth: &depth, Before: at, BeforeID: "r", CreatedAfter: at, CreatedBefore: at})
 	for name, c := range map[string]struct {
 		got  Conditions
 		want string
 		args []any
 	}{
-		"no entries": {EntryConditions(key, spool.EntryQuery{}), ofC, []any{key.Tenant, key.ID}},
+		"no entries": {EntryConditions(key, store.EntryQuery{}), ofC, []any{key.Tenant, key.ID}},
 		"entries": {
-			EntryConditions(key, spool.EntryQuery{After: 1, Run: "r", Type: "t"}),
+			EntryConditions(key, store.EntryQuery{After: 1, Run: "r", Type: "t"}),
 			ofC + " AND seq > ? AND run_id = ? AND type = ?",
 			[]any{key.Tenant, key.ID, int64(1), spool.RunID("r"), "t"},
 		},
 		"usage": {
-			UsageConditions(key, spool.UsageQuery{Run: "r", Agent: &agent, Kind: "k", Counted: true}),
+			UsageConditions(key, wire.UsageQuery{Run: "r", Agent: &agent, Kind: "k", Counted: true}),
 			ofC + " AND run_id = ? AND agent_id = ? AND kind = ? AND input IS NOT NULL",
 			[]any{key.Tenant, key.ID, spool.RunID("r"), agent, "k"},
 		},
 		"a message": {
-			MessageConditions(key, "m", spool.MessageQuery{ID: "1", After: "2", Role: spool.RoleUser}),
+			MessageConditions(key, "m", store.MessageQuery{ID: "1", After: "2", Role: spool.RoleUser}),
 			ofC + " AND dropped IS NULL AND id = ?",
 			[]any{key.Tenant, key.ID, spool.MessageID("1")},
 		},
 		"summaries": {
-			MessageConditions(key, "m", spool.MessageQuery{Role: spool.RoleSystem}),
+			MessageConditions(key, "m", store.MessageQuery{Role: spool.RoleSystem}),
 			ofC + " AND dropped IS NULL AND role = 'system'",
 			[]any{key.Tenant, key.ID},
 		},
 		"messages of a branch": {
-			MessageConditions(key, "m", spool.MessageQuery{Branch: 5, After: "1", Before: "2", SinceSeq: 3, Role: spool.RoleUser, Run: "r", Agent: &agent}),
+			MessageConditions(key, "m", store.MessageQuery{Branch: 5, After: "1", Before: "2", SinceSeq: 3, Role: spool.RoleUser, Run: "r", Agent: &agent}),
 			ofC + " AND dropped = ?" +
 				" AND ord > coalesce((SELECT ord FROM m WHERE " + ofC + " AND dropped = ? AND id = ?), 0)" +
 				" AND ord < coalesce((SELECT ord FROM m WHERE " + ofC + " AND dropped = ? AND id = ?), 9223372036854775807)" +
@@ -57,17 +59,17 @@ func TestConditions(t *testing.T) {
 			},
 		},
 		"audit": {
-			AuditConditions(spool.AuditQuery{Tenant: "acme", ThreadID: "c", Before: 9, Action: "a", By: "ann"}),
+			AuditConditions(wire.AuditQuery{Tenant: "acme", ThreadID: "c", Before: 9, Action: "a", By: "ann"}),
 			ofC + " AND seq < ? AND action = ? AND actor = ?",
 			[]any{key.Tenant, key.ID, int64(9), "a", "ann"},
 		},
 		"dead jobs": {
-			DeadConditions(spool.JobQuery{Tenant: "acme", ThreadID: "c", JobID: 7, Before: at, BeforeID: 8, DiedBefore: at}),
+			DeadConditions(wire.JobQuery{Tenant: "acme", ThreadID: "c", JobID: 7, Before: at, BeforeID: 8, DiedBefore: at}),
 			ofC + " AND id = ? AND (died_at, id) < (?, ?) AND died_at < ?",
 			[]any{key.Tenant, key.ID, int64(7), at, int64(8), at.Add(time.Microsecond - 1)},
 		},
 		"values": {
-			ValueConditions(spool.RowQuery{Tenant: "acme", Kind: "k", Key: "a", After: "b"}),
+			ValueConditions(store.RowQuery{Tenant: "acme", Kind: "k", Key: "a", After: "b"}),
 			"tenant = ? AND kind = ? AND key = ? AND key > ?",
 			[]any{key.Tenant, "k", "a", "b"},
 		},
@@ -89,16 +91,16 @@ func TestSectionConditions(t *testing.T) {
 	t.Parallel()
 	const with = "EXISTS (it)"
 	for _, c := range []struct {
-		kind  spool.SectionKind
+		kind  store.SectionKind
 		table string
 		want  string
 	}{
-		{spool.SectionThread, archive.Thread, "tenant = ? AND id = ?"},
-		{spool.SectionThread, "message", "tenant = ? AND thread_id = ?"},
-		{spool.SectionThread, "job", "tenant = ? AND thread_id = ? AND EXISTS (it)"},
-		{spool.SectionThread, "job_dead", "tenant = ? AND thread_id = ? AND EXISTS (it)"},
-		{spool.SectionOutbox, "job", "tenant = ? AND NOT EXISTS (it)"},
-		{spool.SectionAudit, "audit", "tenant = ? AND seq BETWEEN ? AND ?"},
+		{store.SectionThread, archive.Thread, "tenant = ? AND id = ?"},
+		{store.SectionThread, "message", "tenant = ? AND thread_id = ?"},
+		{store.SectionThread, "job", "tenant = ? AND thread_id = ? AND EXISTS (it)"},
+		{store.SectionThread, "job_dead", "tenant = ? AND thread_id = ? AND EXISTS (it)"},
+		{store.SectionOutbox, "job", "tenant = ? AND NOT EXISTS (it)"},
+		{store.SectionAudit, "audit", "tenant = ? AND seq BETWEEN ? AND ?"},
 	} {
 		tables := archive.TablesOf(c.kind)
 		at := slices.IndexFunc(tables, func(table *archive.Table) bool { return table.Name == c.table })
@@ -106,7 +108,7 @@ func TestSectionConditions(t *testing.T) {
 			t.Errorf("a section of the kind %s has no table %s", c.kind, c.table)
 			continue
 		}
-		got := SectionConditions(spool.Section{Kind: c.kind, Tenant: "acme", Name: "1"}, tables[at], with)
+		got := SectionConditions(store.Section{Kind: c.kind, Tenant: "acme", Name: "1"}, tables[at], with)
 		if got.Text != c.want || len(got.Args) != strings.Count(c.want, "?") {
 			t.Errorf("%s of %s: %s with %v, want %s", c.table, c.kind, got.Text, got.Args, c.want)
 		}
@@ -142,12 +144,12 @@ func TestJobState(t *testing.T) {
 	for _, c := range []struct {
 		due     time.Duration
 		claimed bool
-		want    spool.JobState
+		want    wire.JobState
 	}{
-		{0, false, spool.JobReady},
-		{0, true, spool.JobReady},
-		{1, false, spool.JobDelayed},
-		{1, true, spool.JobInFlight},
+		{0, false, wire.JobReady},
+		{0, true, wire.JobReady},
+		{1, false, wire.JobDelayed},
+		{1, true, wire.JobInFlight},
 	} {
 		if got := JobState(now.Add(c.due), c.claimed, now); got != c.want {
 			t.Errorf("due in %s, claimed %t: %s, want %s", c.due, c.claimed, got, c.want)

@@ -5,14 +5,16 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
-// DeltaColumns are the columns of [spool.SnapshotDelta].
+// DeltaColumns are the columns of [store.SnapshotDelta].
 const DeltaColumns = "version, seq, at, body"
 
 // ScanDelta reads DeltaColumns of a thread.
-func ScanDelta(r Row, of spool.ThreadID) spool.SnapshotDelta {
-	d := spool.SnapshotDelta{Version: r.Int64(), Seq: r.Int64(), At: r.Time()}
+func ScanDelta(r Row, of spool.ThreadID) store.SnapshotDelta {
+	d := store.SnapshotDelta{Version: r.Int64(), Seq: r.Int64(), At: r.Time()}
 	if err := d.UnmarshalStored(r.Borrowed(), of); err != nil {
 		r.Fail(spool.Wrap(spool.Internal, "a delta cannot be read", err))
 	}
@@ -21,7 +23,7 @@ func ScanDelta(r Row, of spool.ThreadID) spool.SnapshotDelta {
 
 // CompleteDelta sets what a store sets of a delta, and returns its body. The thread is that after the entries of the
 // same commit.
-func CompleteDelta(d *spool.SnapshotDelta, version int64, of spool.Thread, at time.Time) (json.RawMessage, error) {
+func CompleteDelta(d *store.SnapshotDelta, version int64, of wire.Thread, at time.Time) (json.RawMessage, error) {
 	body, err := d.MarshalStored()
 	if err != nil {
 		return nil, spool.Wrap(spool.Invalid, "the delta cannot be encoded", err)
@@ -31,7 +33,7 @@ func CompleteDelta(d *spool.SnapshotDelta, version int64, of spool.Thread, at ti
 }
 
 // DeltaConditions returns the conditions of a query for deltas of a thread.
-func DeltaConditions(key spool.ThreadKey, q spool.DeltaQuery) Conditions {
+func DeltaConditions(key spool.ThreadKey, q store.DeltaQuery) Conditions {
 	c := ofThread(key)
 	if q.After > 0 {
 		c.And("version > ?", q.After)

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // OpenPark is the condition of the partial indexes of open parks, before now.
@@ -15,13 +17,13 @@ const ExpiredPark = "state = 'expired'"
 // InboxConditions returns the conditions of a query for parks at a time, of a table of parks that has the name
 // "park", and its order. Run and thread are the names of the other tables. What a run or thread must have is a subquery
 // for one value, so that a database walks an index of parks and looks up what belongs to each.
-func InboxConditions(q spool.ParkQuery, run, thread, now string, nowArg any) (c Conditions, order string) {
+func InboxConditions(q wire.ParkQuery, run, thread, now string, nowArg any) (c Conditions, order string) {
 	column, after, direction := "created_at", ">", ""
-	if q.Order == spool.ParksByExpiry {
+	if q.Order == wire.ParksByExpiry {
 		column = "expires_at"
 	}
 	root, args := "r.state = 'WAITING_FOR_INPUT'", []any(nil)
-	if q.State == spool.ParkExpired {
+	if q.State == wire.ParkExpired {
 		column, after, direction, root = "expires_at", "<", " DESC", "1 = 1"
 		c.And("tenant = ? AND "+ExpiredPark, q.Tenant)
 	} else {
@@ -56,9 +58,9 @@ func InboxConditions(q spool.ParkQuery, run, thread, now string, nowArg any) (c 
 // Inbox has the rows of a list of parks while they are read: first the parks, then the runs and threads that they
 // belong to.
 type Inbox struct {
-	Parks   []spool.ParkRow
-	runs    map[spool.RunID]spool.RunRow
-	threads map[spool.ThreadID]spool.Thread
+	Parks   []store.ParkRow
+	runs    map[spool.RunID]store.RunRow
+	threads map[spool.ThreadID]wire.Thread
 }
 
 // InboxColumns are the columns of [Inbox.ScanPark].
@@ -67,14 +69,14 @@ const InboxColumns = "thread_id, " + ParkColumns
 // ScanPark reads InboxColumns.
 func (b *Inbox) ScanPark(r Row) {
 	thread := spool.ThreadID(r.Text())
-	b.Parks = append(b.Parks, spool.ParkRow{Park: ScanPark(r), Thread: spool.Thread{ID: thread}})
+	b.Parks = append(b.Parks, store.ParkRow{Park: ScanPark(r), Thread: wire.Thread{ID: thread}})
 }
 
 // ScanRun reads WholeRunColumns.
 func (b *Inbox) ScanRun(r Row) {
 	run := ScanWholeRun(r)
 	if b.runs == nil {
-		b.runs = make(map[spool.RunID]spool.RunRow)
+		b.runs = make(map[spool.RunID]store.RunRow)
 	}
 	b.runs[run.ID] = run
 }
@@ -83,7 +85,7 @@ func (b *Inbox) ScanRun(r Row) {
 func (b *Inbox) ScanThread(r Row) {
 	t := ScanThread(r)
 	if b.threads == nil {
-		b.threads = make(map[spool.ThreadID]spool.Thread)
+		b.threads = make(map[spool.ThreadID]wire.Thread)
 	}
 	b.threads[t.ID] = t
 }
@@ -111,8 +113,8 @@ func (b *Inbox) ThreadIDs() []string {
 }
 
 // Rows returns the parks with their threads and runs, once all three have been read.
-func (b *Inbox) Rows() []spool.ParkRow {
-	rows := make([]spool.ParkRow, 0, len(b.Parks))
+func (b *Inbox) Rows() []store.ParkRow {
+	rows := make([]store.ParkRow, 0, len(b.Parks))
 	for _, row := range b.Parks {
 		row.Thread = b.threads[row.Thread.ID]
 		for _, id := range row.RunIDs() {

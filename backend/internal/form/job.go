@@ -3,17 +3,17 @@ package form
 import (
 	"time"
 
-	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // JobState returns the state of a job that is not dead. A claim that has lapsed leaves the job ready.
-func JobState(due time.Time, claimed bool, now time.Time) spool.JobState {
+func JobState(due time.Time, claimed bool, now time.Time) wire.JobState {
 	switch {
 	case !due.After(now):
-		return spool.JobReady
+		return wire.JobReady
 	case claimed:
-		return spool.JobInFlight
+		return wire.JobInFlight
 	default:
-		return spool.JobDelayed
+		return wire.JobDelayed
 	}
 }

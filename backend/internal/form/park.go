@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
-// ParkColumns are the columns of [spool.Park], and ReplacedPark has the assignments of an upsert that replaces a park
-// without changing its position. EffectColumns are the columns of [spool.Effect] without its run and step.
+// ParkColumns are the columns of [store.Park], and ReplacedPark has the assignments of an upsert that replaces a park
+// without changing its position. EffectColumns are the columns of [store.Effect] without its run and step.
 const (
 	ParkColumns = `run_id, tool_call_id, tool_name, step, args, shown, reason, state, answer, before, landed,
 	created_at, expires_at, digest, expiry, warned, agent_id, frames, distinct_approver, occurrence, revision`
@@ -20,17 +22,17 @@ const (
 )
 
 // ScanPark reads ParkColumns.
-func ScanPark(r Row) spool.Park {
-	p := spool.Park{
+func ScanPark(r Row) store.Park {
+	p := store.Park{
 		RunID: spool.RunID(r.Text()), ToolCallID: spool.ToolCallID(r.Text()), ToolName: r.Text(), Step: r.Int(),
-		Args: r.JSON(), Shown: r.JSON(), Reason: r.Text(), State: spool.ParkState(r.Text()),
+		Args: r.JSON(), Shown: r.JSON(), Reason: r.Text(), State: wire.ParkState(r.Text()),
 		Answer: decode[*spool.Answer](r, "a park's answer"), Before: decode[*spool.Answer](r, "a park's answer"),
 		Landed: r.Bool(), CreatedAt: r.Time(), ExpiresAt: r.Time(), Digest: r.Text(),
 	}
 	x := decode[parkOptions](r, "a park's expiry")
 	p.Expiry, p.Schema, p.Resume, p.Pending = x.Expiry, x.Schema, x.Resume, x.Pending
-	p.Warned, p.AgentID, p.Frames = r.Bool(), spool.AgentID(r.Text()), decode[[]spool.ParkFrame](r, "a park's frames")
-	p.DistinctApprover, p.Occurrence, p.Revision = r.Bool(), r.Int(), spool.RevisionID(r.Text())
+	p.Warned, p.AgentID, p.Frames = r.Bool(), spool.AgentID(r.Text()), decode[[]wire.ParkFrame](r, "a park's frames")
+	p.DistinctApprover, p.Occurrence, p.Revision = r.Bool(), r.Int(), wire.RevisionID(r.Text())
 	return p
 }
 
@@ -38,15 +40,15 @@ func ScanPark(r Row) spool.Park {
 type parkOptions struct {
 	spool.Expiry
 
-	Schema  json.RawMessage    `json:"schema,omitempty"`
-	Resume  json.RawMessage    `json:"resume,omitempty"`
-	Pending *spool.PendingCall `json:"pending,omitempty"`
+	Schema  json.RawMessage   `json:"schema,omitempty"`
+	Resume  json.RawMessage   `json:"resume,omitempty"`
+	Pending *wire.PendingCall `json:"pending,omitempty"`
 }
 
 // ScanEffect reads EffectColumns of a step.
-func ScanEffect(r Row, run spool.RunID, step int) spool.Effect {
-	return spool.Effect{
-		RunID: run, Step: step, ToolCallID: spool.ToolCallID(r.Text()), State: spool.EffectState(r.Text()), Result: r.JSON(),
+func ScanEffect(r Row, run spool.RunID, step int) store.Effect {
+	return store.Effect{
+		RunID: run, Step: step, ToolCallID: spool.ToolCallID(r.Text()), State: wire.EffectState(r.Text()), Result: r.JSON(),
 	}
 }
 
@@ -54,7 +56,7 @@ func ScanEffect(r Row, run spool.RunID, step int) spool.Effect {
 type EncodedPark struct{ Answer, Before, Expiry, Frames json.RawMessage }
 
 // EncodePark returns the JSON columns of a park.
-func EncodePark(p *spool.Park) (e EncodedPark, err error) {
+func EncodePark(p *store.Park) (e EncodedPark, err error) {
 	if e.Answer, err = encodeAnswer(p.Answer); err != nil {
 		return e, err
 	}

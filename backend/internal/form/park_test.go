@@ -9,16 +9,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // What is encoded is read again, and the zero value takes no space.
 func TestParkEncoded(t *testing.T) {
 	t.Parallel()
-	for _, park := range []spool.Park{
+	for _, park := range []store.Park{
 		{},
 		{
 			Answer: &spool.Answer{Approved: true, Reason: "yes"}, Before: &spool.Answer{Reason: "no"},
-			Expiry: spool.Expiry{Then: spool.ExpireFail, TTL: time.Hour}, Frames: []spool.ParkFrame{{ToolCallID: "c"}},
+			Expiry: spool.Expiry{Then: spool.ExpireFail, TTL: time.Hour}, Frames: []wire.ParkFrame{{ToolCallID: "c"}},
 		},
 	} {
 		e, err := EncodePark(&park)
@@ -35,7 +37,7 @@ func TestParkEncoded(t *testing.T) {
 			t.Errorf("%v (-stored +read):\n%s", r.err, diff)
 		}
 	}
-	_, err := EncodePark(&spool.Park{Before: &spool.Answer{Payload: json.RawMessage("{")}})
+	_, err := EncodePark(&store.Park{Before: &spool.Answer{Payload: json.RawMessage("{")}})
 	wantInvalid(t, err, "the park's answer cannot be encoded")
 }
 
@@ -75,7 +77,7 @@ func TestCompleteMessage(t *testing.T) {
 func TestUsageCost(t *testing.T) {
 	t.Parallel()
 	for _, want := range []*spool.Cost{nil, {Currency: "EUR", Version: "v"}, {Micros: 5, Currency: "EUR", Source: "s"}} {
-		cost, micros := CostOf(&spool.UsageRow{Cost: want})
+		cost, micros := CostOf(&wire.UsageRow{Cost: want})
 		columns := make([]any, 21)
 		if micros != nil {
 			columns[15] = *micros

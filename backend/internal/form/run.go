@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
-// RunColumns are the columns of [spool.Run], and RunStateColumns those of [spool.RunState]: engine_state changes while
+// RunColumns are the columns of [wire.Run], and RunStateColumns those of [store.RunState]: engine_state changes while
 // the run goes on, and the start sets the others.
 const (
 	RunColumns = `tenant, id, thread_id, created_at, parent_id, depth, agent, started_by, model, state, stop_reason, error,
@@ -19,11 +21,11 @@ const (
 )
 
 // ScanRun reads RunColumns. The run has no state.
-func ScanRun(r Row) spool.RunRow {
-	run := spool.Run{
+func ScanRun(r Row) store.RunRow {
+	run := wire.Run{
 		Tenant: spool.Tenant(r.Text()), ID: spool.RunID(r.Text()), ThreadID: spool.ThreadID(r.Text()),
 		CreatedAt: r.Time(), ParentID: spool.RunID(r.Text()), Depth: r.Int(), Agent: r.Text(), StartedBy: r.Text(), Model: r.Text(),
-		State: spool.State(r.Text()), StopReason: spool.StopReason(r.Text()), Error: r.Text(),
+		State: wire.State(r.Text()), StopReason: wire.StopReason(r.Text()), Error: r.Text(),
 		EnqueuedAt: r.Time(), StartedAt: r.Time(), EndedAt: r.Time(),
 		MaxSteps: r.Int(), Steps: r.Int(), Attempts: r.Int(),
 		TokenCount: spool.TokenCount{
@@ -34,18 +36,18 @@ func ScanRun(r Row) spool.RunRow {
 	n := decode[nestedRun](r, "the nested run")
 	run.CallID, run.Prompt, run.Result = n.CallID, n.Prompt, n.Result
 	run.CostMicros, run.Currency = r.Int64(), r.Text()
-	run.Allowance = decode[*spool.Allowance](r, "the run's budget")
+	run.Allowance = decode[*wire.Allowance](r, "the run's budget")
 	run.Expired = scanExpired(r)
-	return spool.RunRow{Run: run}
+	return store.RunRow{Run: run}
 }
 
 // ScanWholeRun reads WholeRunColumns.
-func ScanWholeRun(r Row) spool.RunRow {
+func ScanWholeRun(r Row) store.RunRow {
 	run := ScanRun(r)
 	run.RunState = decode[storedState](r, "the run's state").state()
 	run.StartKey, run.StartHash, run.Nonce, run.Scopes = r.Text(), r.Text(), r.Text(), scanScopes(r)
 	run.HostState, run.ProviderOptions = r.JSON(), r.JSON()
-	run.Client = decode[*spool.ClientInput](r, "what the run's client has brought")
+	run.Client = decode[*wire.ClientInput](r, "what the run's client has brought")
 	return run
 }
 

@@ -6,20 +6,22 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // nestedRun has the fields that only a nested run has.
 type nestedRun struct {
-	CallID spool.ToolCallID    `json:"callId,omitempty"`
-	Prompt string              `json:"prompt,omitempty"`
-	Result *spool.NestedResult `json:"result,omitempty"`
+	CallID spool.ToolCallID   `json:"callId,omitempty"`
+	Prompt string             `json:"prompt,omitempty"`
+	Result *wire.NestedResult `json:"result,omitempty"`
 }
 
 // EncodedRun has JSON columns of a run. An empty one stands for the zero value.
 type EncodedRun struct{ State, Nested, Allowance, Client json.RawMessage }
 
 // EncodeRun returns the JSON columns of a run.
-func EncodeRun(r *spool.RunRow) (e EncodedRun, err error) {
+func EncodeRun(r *store.RunRow) (e EncodedRun, err error) {
 	state := r.RunState // the row stays on the stack
 	encodeState := encode
 	if r.Draft != nil || r.Resume != nil { // they may have provider data
@@ -46,7 +48,7 @@ func EncodeRun(r *spool.RunRow) (e EncodedRun, err error) {
 }
 
 // EncodeClient returns the JSON of what a run's client has brought.
-func EncodeClient(c *spool.ClientInput) (json.RawMessage, error) {
+func EncodeClient(c *wire.ClientInput) (json.RawMessage, error) {
 	if c == nil {
 		return nil, nil
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // StoredRun has the stored values of a run that an update is compared with, because the tally and the thread's size
@@ -11,14 +13,14 @@ import (
 type StoredRun struct {
 	ID     spool.RunID
 	Depth  int
-	State  spool.State
+	State  wire.State
 	Place  int64 // among the runs that wait for the thread, 0 for none
 	Tokens spool.TokenCount
 	Wait   int // the size of the user turn with which the run waits, in bytes
 }
 
 // StoredOf returns the values of a run.
-func StoredOf(r *spool.RunRow) StoredRun {
+func StoredOf(r *store.RunRow) StoredRun {
 	s := StoredRun{ID: r.ID, Depth: r.Depth, State: r.State, Place: r.QueuePosition, Tokens: r.TokenCount}
 	if r.Wait != nil {
 		text, _ := json.Marshal(r.Wait) //nolint:errchkjson // it was or will be encoded with the run
@@ -48,10 +50,10 @@ func (r *StoredRun) WaitGrowth(next *StoredRun) int {
 	return next.Wait - r.Wait
 }
 
-// storedState reads the JSON of a [spool.RunState]. The message of a draft has no method of its own here, so that its
+// storedState reads the JSON of a [store.RunState]. The message of a draft has no method of its own here, so that its
 // text is not scanned again: each step with calls reads one.
 type storedState struct {
-	spool.RunState
+	store.RunState
 
 	Draft *storedDraft `json:"draft"`
 }
@@ -71,10 +73,10 @@ type (
 )
 
 // state returns the state.
-func (s storedState) state() spool.RunState {
+func (s storedState) state() store.RunState {
 	if d := s.Draft; d != nil {
 		d.Message.plainMessage.AgentID = d.Message.AgentID
-		s.RunState.Draft = &spool.Draft{Message: spool.Message(d.Message.plainMessage), Usage: d.Usage}
+		s.RunState.Draft = &store.Draft{Message: spool.Message(d.Message.plainMessage), Usage: d.Usage}
 	}
 	return s.RunState
 }

@@ -8,29 +8,31 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // What is encoded is read again, and the zero value takes no space.
 func TestRunEncoded(t *testing.T) {
 	t.Parallel()
-	for name, run := range map[string]spool.RunRow{
+	for name, run := range map[string]store.RunRow{
 		"Bare": {},
 		"Whole": {
-			Run: spool.Run{
-				CallID: "c", Prompt: "look", Result: &spool.NestedResult{}, Allowance: &spool.Allowance{Budget: spool.Budget{Tokens: 9}},
+			Run: wire.Run{
+				CallID: "c", Prompt: "look", Result: &wire.NestedResult{}, Allowance: &wire.Allowance{Budget: spool.Budget{Tokens: 9}},
 			},
-			RunState: spool.RunState{
+			RunState: store.RunState{
 				Revision: "v1", Scopes: []string{"a", `b"c`}, HostState: json.RawMessage(`{"h":1}`), ProviderOptions: json.RawMessage(`{}`),
-				Client: &spool.ClientInput{Context: []spool.ClientContext{{}}}, StartKey: "k", StartHash: "h", Nonce: "n",
+				Client: &wire.ClientInput{Context: []wire.ClientContext{{}}}, StartKey: "k", StartHash: "h", Nonce: "n",
 			},
 		},
-		"Plain scopes": {RunState: spool.RunState{Scopes: []string{"a", "b,c", ""}}},
+		"Plain scopes": {RunState: store.RunState{Scopes: []string{"a", "b,c", ""}}},
 	} {
 		e, err := EncodeRun(&run)
 		if err != nil {
 			t.Fatal(err)
 		}
-		run.Expired = spool.Expired{Questions: 2, Since: FromMicros(3)}
+		run.Expired = wire.Expired{Questions: 2, Since: FromMicros(3)}
 		if name == "Bare" && len(e.State)+len(e.Nested)+len(e.Allowance)+len(e.Client)+len(EncodeScopes(run.Scopes)) > 0 {
 			t.Errorf("a run without anything is stored as %s", e)
 		}
@@ -52,8 +54,8 @@ func TestRunEncoded(t *testing.T) {
 
 func TestRunThatCannotBeEncoded(t *testing.T) {
 	t.Parallel()
-	client := &spool.ClientInput{Tools: []spool.ClientTool{{Parameters: json.RawMessage("{")}}}
-	_, err := EncodeRun(&spool.RunRow{RunState: spool.RunState{Client: client}})
+	client := &wire.ClientInput{Tools: []wire.ClientTool{{Parameters: json.RawMessage("{")}}}
+	_, err := EncodeRun(&store.RunRow{RunState: store.RunState{Client: client}})
 	wantInvalid(t, err, "what the run's client has brought cannot be encoded")
 }
 
@@ -77,11 +79,11 @@ func TestPlainStrings(t *testing.T) {
 func TestStoredRun(t *testing.T) {
 	t.Parallel()
 	tokens := spool.TokenCount{InputTokens: 4, CachedInputTokens: 3, OutputTokens: 2, TotalTokens: 6}
-	run := spool.RunRow{Run: spool.Run{ID: "r", State: spool.Queued, QueuePosition: 2, TokenCount: tokens}}
+	run := store.RunRow{Run: wire.Run{ID: "r", State: wire.Queued, QueuePosition: 2, TokenCount: tokens}}
 	began := StoredOf(&run)
-	run.Wait = &spool.Wait{}
+	run.Wait = &store.Wait{}
 	waits := StoredOf(&run)
-	if waits.ID != "r" || waits.State != spool.Queued || waits.Place != 2 || waits.Tokens != tokens || waits.Wait == 0 || began.Wait != 0 {
+	if waits.ID != "r" || waits.State != wire.Queued || waits.Place != 2 || waits.Tokens != tokens || waits.Wait == 0 || began.Wait != 0 {
 		t.Errorf("the stored values are %+v and %+v", began, waits)
 	}
 	for _, c := range []struct {

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 func TestNextThread(t *testing.T) {
@@ -14,43 +15,43 @@ func TestNextThread(t *testing.T) {
 	key := spool.ThreadKey{Tenant: "acme", ID: "c"}
 	now := time.Date(2026, 11, 23, 20, 0, 0, 0, time.UTC)
 	const micro = time.Microsecond
-	old := spool.Thread{
-		Tenant: "acme", ID: "c", State: spool.Idle, Title: "a", LastSeq: 7, CreatedAt: now.Add(-2 * time.Hour), UpdatedAt: now.Add(-time.Hour),
+	old := wire.Thread{
+		Tenant: "acme", ID: "c", State: wire.Idle, Title: "a", LastSeq: 7, CreatedAt: now.Add(-2 * time.Hour), UpdatedAt: now.Add(-time.Hour),
 	}
-	with := func(change func(t *spool.Thread)) spool.Thread {
+	with := func(change func(t *wire.Thread)) wire.Thread {
 		next := old
 		change(&next)
 		return next
 	}
 	for name, c := range map[string]struct {
-		old    spool.Thread
+		old    wire.Thread
 		exists bool
-		next   spool.Thread
-		want   spool.Thread
+		next   wire.Thread
+		want   wire.Thread
 	}{
 		"Nothing new": {old, true, old, old},
 		"Renamed": {
-			old, true, with(func(t *spool.Thread) { t.Title = "b" }),
-			with(func(t *spool.Thread) { t.Title, t.UpdatedAt = "b", now }),
+			old, true, with(func(t *wire.Thread) { t.Title = "b" }),
+			with(func(t *wire.Thread) { t.Title, t.UpdatedAt = "b", now }),
 		},
 		"Only the lease": {
-			old, true, with(func(t *spool.Thread) { t.LeaseUntil = now.Add(micro + 1) }),
-			with(func(t *spool.Thread) { t.LeaseUntil = now.Add(micro) }),
+			old, true, with(func(t *wire.Thread) { t.LeaseUntil = now.Add(micro + 1) }),
+			with(func(t *wire.Thread) { t.LeaseUntil = now.Add(micro) }),
 		},
 		"What a writer does not choose": {
-			old, true, with(func(t *spool.Thread) { t.Tenant, t.ID, t.LastSeq, t.CreatedAt, t.UpdatedAt = "x", "x", 1, now, now }), old,
+			old, true, with(func(t *wire.Thread) { t.Tenant, t.ID, t.LastSeq, t.CreatedAt, t.UpdatedAt = "x", "x", 1, now, now }), old,
 		},
 		"New": {
-			spool.Thread{LastSeq: 7},
+			wire.Thread{LastSeq: 7},
 			false,
-			spool.Thread{State: spool.Queued},
-			spool.Thread{Tenant: "acme", ID: "c", State: spool.Queued, LastSeq: 7, CreatedAt: now, UpdatedAt: now},
+			wire.Thread{State: wire.Queued},
+			wire.Thread{Tenant: "acme", ID: "c", State: wire.Queued, LastSeq: 7, CreatedAt: now, UpdatedAt: now},
 		},
 		"New with its time": {
-			spool.Thread{},
+			wire.Thread{},
 			false,
-			spool.Thread{CreatedAt: old.CreatedAt.Add(1)},
-			spool.Thread{Tenant: "acme", ID: "c", CreatedAt: old.CreatedAt, UpdatedAt: now},
+			wire.Thread{CreatedAt: old.CreatedAt.Add(1)},
+			wire.Thread{Tenant: "acme", ID: "c", CreatedAt: old.CreatedAt, UpdatedAt: now},
 		},
 	} {
 		if diff := cmp.Diff(c.want, NextThread(key, c.old, c.exists, c.next, now)); diff != "" {

@@ -1,8 +1,12 @@
 package form
 
+import (
+	"github.com/spoolhq/spool/wire"
+)
+
 import "github.com/spoolhq/spool"
 
-// UsageColumns are the columns of [spool.UsageRow], and UsageLineColumns those of [spool.UsageLine].
+// UsageColumns are the columns of [wire.UsageRow], and UsageLineColumns those of [wire.UsageLine].
 const (
 	UsageColumns = `run_id, agent_id, agent, kind, step, model, model_id, outcome,
 	input, cache_read, cache_write, output, reasoning, guess_input, guess_output,
@@ -13,10 +17,10 @@ const (
 )
 
 // ScanUsage reads UsageColumns.
-func ScanUsage(r Row) spool.UsageRow {
-	u := spool.UsageRow{
+func ScanUsage(r Row) wire.UsageRow {
+	u := wire.UsageRow{
 		RunID: spool.RunID(r.Text()), AgentID: spool.AgentID(r.Text()), Agent: r.Text(), Kind: spool.UsageKind(r.Text()),
-		Step: r.Int(), Model: r.Text(), ModelID: r.Text(), Outcome: spool.Outcome(r.Text()),
+		Step: r.Int(), Model: r.Text(), ModelID: r.Text(), Outcome: wire.Outcome(r.Text()),
 		Usage: spool.Usage{
 			Input: r.Maybe(), CacheRead: r.Maybe(), CacheWrite: r.Maybe(), Output: r.Maybe(), Reasoning: r.Maybe(),
 		},
@@ -33,7 +37,7 @@ func ScanUsage(r Row) spool.UsageRow {
 }
 
 // CostOf returns the cost of a row of the ledger in the form in which it is stored: without a cost, its micros are NULL.
-func CostOf(u *spool.UsageRow) (cost spool.Cost, micros *int64) {
+func CostOf(u *wire.UsageRow) (cost spool.Cost, micros *int64) {
 	if u.Cost == nil {
 		return spool.Cost{}, nil
 	}
@@ -41,8 +45,8 @@ func CostOf(u *spool.UsageRow) (cost spool.Cost, micros *int64) {
 }
 
 // ScanUsageLine reads UsageLineColumns.
-func ScanUsageLine(r Row) spool.UsageLine {
-	var l spool.UsageLine
+func ScanUsageLine(r Row) wire.UsageLine {
+	var l wire.UsageLine
 	if agent := spool.AgentID(r.Text()); agent != "" {
 		l.AgentID = &agent
 	}

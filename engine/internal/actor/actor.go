@@ -7,24 +7,26 @@ import (
 	"log/slog"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 type key struct{}
 
 // With returns a context that tells the engine that a makes the calls.
-func With(ctx context.Context, a spool.Actor) context.Context {
+func With(ctx context.Context, a wire.Actor) context.Context {
 	return context.WithValue(ctx, key{}, a)
 }
 
 // Of returns the actor of a context, or the zero actor if the context has none.
-func Of(ctx context.Context) spool.Actor {
-	a, _ := ctx.Value(key{}).(spool.Actor)
+func Of(ctx context.Context) wire.Actor {
+	a, _ := ctx.Value(key{}).(wire.Actor)
 	return a
 }
 
 // Audit adds entries in the transaction of the changes that they describe, so that either both are
 // saved or neither is. It sets By to the actor of ctx if By is empty or the actor is an operator.
-func Audit(ctx context.Context, tx spool.Tx, tenant spool.Tenant, entries ...*spool.AuditEntry) error {
+func Audit(ctx context.Context, tx store.Tx, tenant spool.Tenant, entries ...*wire.AuditEntry) error {
 	if len(entries) == 0 {
 		return nil
 	}
@@ -37,11 +39,11 @@ func Audit(ctx context.Context, tx spool.Tx, tenant spool.Tenant, entries ...*sp
 			entry.ByTenant = actor.Tenant
 		}
 	}
-	return tx.Write(spool.Changes{Audit: entries})
+	return tx.Write(store.Changes{Audit: entries})
 }
 
 // Log writes durable entries to the log of the process.
-func Log(ctx context.Context, log *slog.Logger, entries ...*spool.AuditEntry) {
+func Log(ctx context.Context, log *slog.Logger, entries ...*wire.AuditEntry) {
 	for _, entry := range entries {
 		log.LogAttrs(ctx, slog.LevelInfo, "audit", auditAttrs(entry)...)
 	}
@@ -49,7 +51,7 @@ func Log(ctx context.Context, log *slog.Logger, entries ...*spool.AuditEntry) {
 
 // auditAttrs returns the log attributes of an entry. It leaves out the reason, which only readers of
 // the audit log may see.
-func auditAttrs(e *spool.AuditEntry) []slog.Attr {
+func auditAttrs(e *wire.AuditEntry) []slog.Attr {
 	attrs := []slog.Attr{slog.String("action", string(e.Action)), slog.Int64("audit_seq", e.Seq)}
 	for _, a := range []struct{ key, value string }{
 		{"tenant", string(e.Tenant)},

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // For every call, a foreign thread reads as if it did not exist, and takes no write.
@@ -17,16 +19,16 @@ func TestForeignThreadIsAsNone(t *testing.T) {
 
 	db := memory.New(nil).Store
 	key := spool.ThreadKey{Tenant: "acme", ID: "theirs"}
-	err := db.Update(t.Context(), key, 0, func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{Thread: &spool.Thread{Tenant: key.Tenant, ID: key.ID, Owner: "bob", State: spool.Idle}})
+	err := db.Update(t.Context(), key, 0, func(tx store.Tx) error {
+		return tx.Write(store.Changes{Thread: &wire.Thread{Tenant: key.Tenant, ID: key.ID, Owner: "bob", State: wire.Idle}})
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ann := With(t.Context(), spool.Actor{Tenant: "acme", Subject: "ann", OwnOnly: true})
-	views := reflect.TypeFor[spool.View]()
+	ann := With(t.Context(), wire.Actor{Tenant: "acme", Subject: "ann", OwnOnly: true})
+	views := reflect.TypeFor[store.View]()
 	none := make(map[string][]any)
-	read := func(v spool.View) {
+	read := func(v store.View) {
 		for m := range views.Methods() {
 			got := answer(reflect.ValueOf(v), m.Name)
 			if want, ok := none[m.Name]; ok && m.Name != "Now" {
@@ -37,14 +39,14 @@ func TestForeignThreadIsAsNone(t *testing.T) {
 			none[m.Name] = got
 		}
 	}
-	view := func(v spool.View) error { read(v); return nil }
+	view := func(v store.View) error { read(v); return nil }
 	if err := db.View(t.Context(), spool.ThreadKey{Tenant: "acme", ID: "none"}, view); err != nil {
 		t.Fatal(err)
 	}
 	if err := (Store{db}).View(ann, key, view); err != nil {
 		t.Fatal(err)
 	}
-	err = Store{db}.Update(ann, key, 0, func(tx spool.Tx) error { read(tx); return nil })
+	err = Store{db}.Update(ann, key, 0, func(tx store.Tx) error { read(tx); return nil })
 	if err != nil {
 		t.Fatal(err)
 	}

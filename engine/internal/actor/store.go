@@ -9,36 +9,38 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Store hides other subjects' threads from an actor with OwnOnly. It wraps the backend's store, so that
 // no operation can forget the check. It checks the owner in the transaction that reads or changes the
 // thread.
-type Store struct{ spool.Store }
+type Store struct{ store.Store }
 
-// Update implements [spool.Store]. In the transaction, another subject's thread looks as if it did not
+// Update implements [store.Store]. In the transaction, another subject's thread looks as if it did not
 // exist, and its id cannot be used for a new thread.
-func (s Store) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx spool.Tx) error) error {
+func (s Store) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx store.Tx) error) error {
 	actor := Of(ctx)
 	if !actor.OwnOnly {
 		return s.Store.Update(ctx, key, fence, fn)
 	}
-	err := s.Store.Update(ctx, key, fence, func(tx spool.Tx) error {
+	err := s.Store.Update(ctx, key, fence, func(tx store.Tx) error {
 		if err := checkOwn(actor, tx); err != nil {
 			return err
 		}
 		return fn(tx)
 	})
-	return s.orNone(ctx, key, err, func(v spool.View) error { return fn(foreignTx{v}) })
+	return s.orNone(ctx, key, err, func(v store.View) error { return fn(foreignTx{v}) })
 }
 
-// View implements [spool.Store]. Another subject's thread looks as if it did not exist.
-func (s Store) View(ctx context.Context, key spool.ThreadKey, fn func(v spool.View) error) error {
+// View implements [store.Store]. Another subject's thread looks as if it did not exist.
+func (s Store) View(ctx context.Context, key spool.ThreadKey, fn func(v store.View) error) error {
 	actor := Of(ctx)
 	if !actor.OwnOnly {
 		return s.Store.View(ctx, key, fn)
 	}
-	err := s.Store.View(ctx, key, func(v spool.View) error {
+	err := s.Store.View(ctx, key, func(v store.View) error {
 		if err := checkOwn(actor, v); err != nil {
 			return err
 		}
@@ -48,7 +50,7 @@ func (s Store) View(ctx context.Context, key spool.ThreadKey, fn func(v spool.Vi
 }
 
 // checkOwn returns errForeign if the thread exists and has another owner than the actor.
-func checkOwn(a spool.Actor, v spool.View) error {
+func checkOwn(a wire.Actor, v store.View) error {
 	thread, err := v.Thread()
 	if record.Missing(err) {
 		return nil
@@ -61,7 +63,7 @@ func checkOwn(a spool.Actor, v spool.View) error {
 
 // orNone calls fn with the view of a thread that does not exist if err is errForeign. It returns any
 // other err.
-func (s Store) orNone(ctx context.Context, key spool.ThreadKey, err error, fn func(none spool.View) error) error {
+func (s Store) orNone(ctx context.Context, key spool.ThreadKey, err error, fn func(none store.View) error) error {
 	if !errors.Is(err, errForeign) {
 		return err
 	}
@@ -69,22 +71,22 @@ func (s Store) orNone(ctx context.Context, key spool.ThreadKey, err error, fn fu
 	return s.Store.View(ctx, key, fn)
 }
 
-// Threads implements [spool.Store]. It does not restrict a query by work, which operators and workers make.
-func (s Store) Threads(ctx context.Context, q spool.ThreadQuery) ([]spool.Thread, error) {
+// Threads implements [store.Store]. It does not restrict a query by work, which operators and workers make.
+func (s Store) Threads(ctx context.Context, q wire.ThreadQuery) ([]wire.Thread, error) {
 	if actor := Of(ctx); actor.OwnOnly && q.Work == "" {
 		if actor.Subject == "" || q.Owner != "" && q.Owner != actor.Subject {
-			return []spool.Thread{}, nil
+			return []wire.Thread{}, nil
 		}
 		q.Owner = actor.Subject
 	}
 	return s.Store.Threads(ctx, q)
 }
 
-// Parks implements [spool.Store]. It leaves out the parks of other subjects' threads.
-func (s Store) Parks(ctx context.Context, q spool.ParkQuery) ([]spool.ParkRow, error) {
+// Parks implements [store.Store]. It leaves out the parks of other subjects' threads.
+func (s Store) Parks(ctx context.Context, q wire.ParkQuery) ([]store.ParkRow, error) {
 	if actor := Of(ctx); actor.OwnOnly {
 		if actor.Subject == "" || q.Owner != "" && q.Owner != actor.Subject {
-			return []spool.ParkRow{}, nil
+			return []store.ParkRow{}, nil
 		}
 		q.Owner = actor.Subject
 	}
@@ -93,7 +95,7 @@ func (s Store) Parks(ctx context.Context, q spool.ParkQuery) ([]spool.ParkRow, e
 
 // StartKey returns the idempotency key under which the store keeps an actor's start. Subjects who must
 // not see each other's threads do not share keys.
-func StartKey(a spool.Actor, key string) string {
+func StartKey(a wire.Actor, key string) string {
 	if key == "" || !a.OwnOnly {
 		return key
 	}
@@ -106,7 +108,7 @@ func (s Store) CheckOwner(ctx context.Context, key spool.ThreadKey) error {
 	if !Of(ctx).OwnOnly {
 		return nil
 	}
-	return record.View(ctx, s, key, func(spool.View, spool.Thread) error { return nil })
+	return record.View(ctx, s, key, func(store.View, wire.Thread) error { return nil })
 }
 
 // errForeign ends the transaction on a thread of another subject.
@@ -114,10 +116,10 @@ var errForeign = errors.New("the thread is somebody else's")
 
 // foreignTx is the transaction on a thread of another subject. It refuses every write with the error
 // for a thread that does not exist.
-type foreignTx struct{ spool.View }
+type foreignTx struct{ store.View }
 
 // errTaken refuses a start with the id of another subject's thread.
-var errTaken = thread.Refuse(spool.ReasonNotFound, record.ThreadNotFound)
+var errTaken = thread.Refuse(wire.ReasonNotFound, record.ThreadNotFound)
 
-// Write implements [spool.Tx].
-func (foreignTx) Write(spool.Changes) error { return errTaken }
+// Write implements [store.Tx].
+func (foreignTx) Write(store.Changes) error { return errTaken }

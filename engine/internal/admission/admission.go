@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 const (
@@ -22,7 +24,7 @@ const (
 
 // Counts keeps this process's counts of ready jobs by tenant. The empty tenant counts all tenants.
 type Counts struct {
-	Store spool.Store
+	Store store.Store
 	// Most bounds the ready jobs of all tenants, and MostOfTenant the ready jobs of one. Zero: no
 	// bound.
 	Most, MostOfTenant int
@@ -109,7 +111,7 @@ func (c *Counts) refresh(ctx context.Context, tenant spool.Tenant) error {
 
 // read reads the count of a tenant.
 func (c *Counts) read(ctx context.Context, tenant spool.Tenant, r *reading) {
-	stats, err := c.Store.Stats(ctx, spool.StatsQuery{Tenant: tenant, Queue: true})
+	stats, err := c.Store.Stats(ctx, wire.StatsQuery{Tenant: tenant, Queue: true})
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err == nil {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // admit counts a start, and ends the test unless it was admitted as wanted.
@@ -86,16 +88,16 @@ func TestCountsAreForgotten(t *testing.T) {
 
 // stuck is a store that answers when it is told to.
 type stuck struct {
-	spool.Store
+	store.Store
 
 	asked  atomic.Int64
 	answer chan error
 }
 
-// Stats implements [spool.Store].
-func (s *stuck) Stats(context.Context, spool.StatsQuery) (spool.Stats, error) {
+// Stats implements [store.Store].
+func (s *stuck) Stats(context.Context, wire.StatsQuery) (wire.Stats, error) {
 	s.asked.Add(1)
-	return spool.Stats{}, <-s.answer
+	return wire.Stats{}, <-s.answer
 }
 
 // Starts that wait for a count wait for the same read and get its error, and one that gives up goes alone.

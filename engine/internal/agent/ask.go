@@ -10,6 +10,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/history"
 	"github.com/spoolhq/spool/engine/internal/pricing"
 	"github.com/spoolhq/spool/engine/internal/registry"
+	"github.com/spoolhq/spool/wire"
 )
 
 // ask asks the model for the next turn and streams it. If an interrupted answer to the same request can be
@@ -42,12 +43,12 @@ func (l *asker) askFrom(ctx context.Context, past *history.Messages, asked weigh
 	return l.s.runner.Chat.Ask(ctx, chat.Question{
 		Thread: l.s.Key, Run: l.run, Model: l.model, Request: request, Weight: asked.weight, Past: past, Events: &l.events,
 		Row: row,
-		Reserve: func(ctx context.Context, r *spool.ModelRequest) (spool.StopReason, error) {
+		Reserve: func(ctx context.Context, r *spool.ModelRequest) (wire.StopReason, error) {
 			return l.reserve(ctx, row, l.model, r, prompt)
 		},
 		Arguments: l.arguments, SaveFile: l.saveAnswerFile,
 		Withheld: func(ctx context.Context, text string) error {
-			return l.recordDropped(ctx, spool.FileDropped{Text: text})
+			return l.recordDropped(ctx, wire.FileDropped{Text: text})
 		},
 		SaveResume: func(ctx context.Context, data json.RawMessage) error {
 			return l.saveResume(ctx, asked, row, prompt, data)
@@ -80,8 +81,8 @@ func (l *asker) arguments(ctx context.Context, name, text string) (args, sent js
 }
 
 // stepRow returns the ledger row of the next step's question, without its usage.
-func (l *asker) stepRow() spool.UsageRow {
-	return spool.UsageRow{
+func (l *asker) stepRow() wire.UsageRow {
+	return wire.UsageRow{
 		RunID: l.run.Root(), AgentID: l.run.AgentID(), Agent: l.run.Agent, Kind: spool.UsageStep, Step: l.run.Steps + 1, Model: l.run.ModelInUse(),
 		Requested: pricing.RequestedOf(l.model),
 	}

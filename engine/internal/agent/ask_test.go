@@ -12,6 +12,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/chat"
 	"github.com/spoolhq/spool/engine/internal/compact"
 	"github.com/spoolhq/spool/engine/internal/history"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // script is a model that gives these answers, and then the last one again.
@@ -85,7 +87,7 @@ func TestAskSpeaking(t *testing.T) {
 		"fails":          {answers: []answer{{err: errDown}}, asked: 1, failed: true},
 		"thinks, breaks": {answers: []answer{thinks(), {events: []spool.ModelEvent{spool.TextDelta{Text: "he"}}, err: errDown}}, text: "(hm)he", asked: 2, failed: true},
 	} {
-		s, m := newScene(t, spool.Agent{}, spool.RunRow{}), &script{answers: c.answers}
+		s, m := newScene(t, spool.Agent{}, store.RunRow{}), &script{answers: c.answers}
 		s.plays(history.Context{}, map[string]*script{"m": m})
 		turn, err := s.askSpeaking(t.Context(), history.New(nil, 0, nil))
 		cut, failed := errors.AsType[*chat.CutOffError](err)
@@ -118,21 +120,21 @@ func TestAskModels(t *testing.T) {
 		text           string
 		done, failed   bool
 		uses           string
-		state          spool.State
+		state          wire.State
 	}{
-		"answers":              {m: hello, text: "hello", uses: "m", state: spool.Running},
-		"down":                 {m: down, spare: hello, text: "hello", uses: "spare", state: spool.Running},
-		"refuses":              {m: says("", spool.FinishFilter), spare: hello, text: "hello", uses: "spare", state: spool.Running},
-		"two fail":             {m: down, spare: key, last: hello, text: "hello", uses: "last", state: spool.Running},
-		"all fail":             {m: down, spare: key, last: down, failed: true, uses: "last", state: spool.Running},
-		"all refuse to answer": {m: says("", spool.FinishFilter), spare: says("", spool.FinishFilter), last: says("nor may I", spool.FinishFilter), text: "nor may I", uses: "last", state: spool.Running},
-		"a part was seen":      {m: half, done: true, uses: "spare", state: spool.Queued},
-		"seen of a nested run": {m: half, nested: true, failed: true, uses: "spare", state: spool.Running},
-		"stopped meanwhile":    {m: down, stop: true, failed: true, uses: "m", state: spool.Running},
+		"answers":              {m: hello, text: "hello", uses: "m", state: wire.Running},
+		"down":                 {m: down, spare: hello, text: "hello", uses: "spare", state: wire.Running},
+		"refuses":              {m: says("", spool.FinishFilter), spare: hello, text: "hello", uses: "spare", state: wire.Running},
+		"two fail":             {m: down, spare: key, last: hello, text: "hello", uses: "last", state: wire.Running},
+		"all fail":             {m: down, spare: key, last: down, failed: true, uses: "last", state: wire.Running},
+		"all refuse to answer": {m: says("", spool.FinishFilter), spare: says("", spool.FinishFilter), last: says("nor may I", spool.FinishFilter), text: "nor may I", uses: "last", state: wire.Running},
+		"a part was seen":      {m: half, done: true, uses: "spare", state: wire.Queued},
+		"seen of a nested run": {m: half, nested: true, failed: true, uses: "spare", state: wire.Running},
+		"stopped meanwhile":    {m: down, stop: true, failed: true, uses: "m", state: wire.Running},
 	} {
-		s := newScene(t, spool.Agent{Fallbacks: []string{"spare", "last"}, Spawn: &spool.Spawn{Open: true}}, spool.RunRow{})
+		s := newScene(t, spool.Agent{Fallbacks: []string{"spare", "last"}, Spawn: &spool.Spawn{Open: true}}, store.RunRow{})
 		if c.nested {
-			s = s.nested(spool.RunRow{Run: spool.Run{Model: "m"}})
+			s = s.nested(store.RunRow{Run: wire.Run{Model: "m"}})
 		}
 		if c.stop {
 			s.rows.Rows.Runs[0].StopAt = noon
@@ -143,7 +145,7 @@ func TestAskModels(t *testing.T) {
 		if turn.Message.Text() != c.text || done != c.done || (err != nil) != c.failed || run.ModelInUse() != c.uses || run.State != c.state {
 			t.Errorf("%s: %q, done %t, %v, the run uses %s and is %s", name, turn.Message.Text(), done, err, run.ModelInUse(), run.State)
 		}
-		if (s.screen.woken == 1) != (c.state == spool.Queued) {
+		if (s.screen.woken == 1) != (c.state == wire.Queued) {
 			t.Errorf("%s: workers were woken %d times", name, s.screen.woken)
 		}
 		if again, ok := errors.AsType[*attemptError](err); ok != c.nested || ok && again.attempts != 0 {
@@ -156,11 +158,11 @@ func TestAskModels(t *testing.T) {
 func TestFit(t *testing.T) {
 	t.Parallel()
 	window := history.Context{Ceiling: 6000, OutputReserve: 1000, CompactionTrigger: 0.8, TailShare: 0.3}
-	resume := spool.RunRow{RunState: spool.RunState{Resume: &spool.ResumableAnswer{}}}
+	resume := store.RunRow{RunState: store.RunState{Resume: &store.ResumableAnswer{}}}
 	for name, c := range map[string]struct {
 		messages  int // of about 1000 tokens each
 		window    history.Context
-		run       spool.RunRow
+		run       store.RunRow
 		must      bool
 		failed    int64 // the prompt's size when a summary last failed
 		err       error // of the summary
@@ -225,7 +227,7 @@ func TestAskFitting(t *testing.T) {
 		"never shorter": {answers: []answer{over}, asked: 1},
 		"midway":        {trigger: 0.8, answers: []answer{midway}, asked: 1},
 	} {
-		s, m := newScene(t, spool.Agent{}, spool.RunRow{}), &script{answers: c.answers}
+		s, m := newScene(t, spool.Agent{}, store.RunRow{}), &script{answers: c.answers}
 		s.plays(history.Context{Ceiling: 6000, OutputReserve: 1000, CompactionTrigger: c.trigger, TailShare: 0.3}, map[string]*script{"m": m})
 		var messages []spool.Message
 		for i, role := range []spool.Role{spool.RoleUser, spool.RoleAssistant, spool.RoleUser} {

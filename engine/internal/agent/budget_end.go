@@ -10,13 +10,15 @@ import (
 	"github.com/spoolhq/spool/engine/internal/budget"
 	"github.com/spoolhq/spool/engine/internal/chat"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // parksForBudget reports whether the run waits for a larger budget instead of ending. A run that
 // already has the largest allowed budget ends. So does a run that has come to a model without a price: no larger budget
 // bounds that.
-func (l *runState) parksForBudget(reason spool.StopReason) bool {
-	if reason == spool.StopStorageLimit || l.unpriced != "" || l.s.overTime.Load() { // nobody can raise these limits
+func (l *runState) parksForBudget(reason wire.StopReason) bool {
+	if reason == wire.StopStorageLimit || l.unpriced != "" || l.s.overTime.Load() { // nobody can raise these limits
 		return false
 	}
 	agent := l.s.main.agent
@@ -27,14 +29,14 @@ func (l *runState) parksForBudget(reason spool.StopReason) bool {
 func (s *segment) distinctBudgetApprover() bool { return s.main.agent.DistinctApprover }
 
 // atMaxBudget reports whether the run already has the largest budget that any run may have.
-func (s *segment) atMaxBudget(reason spool.StopReason) bool {
+func (s *segment) atMaxBudget(reason wire.StopReason) bool {
 	a := s.main.self.Allowance // no answer raises it while a worker executes the run
 	most := budget.Bound(s.runner.Budget.Max, reason)
 	return a != nil && most > 0 && budget.Bound(a.Budget, reason) >= most
 }
 
 // noteExhausted adds the entry about an exhausted budget or limit.
-func (l *runState) noteExhausted(tx *thread.Tx, reason spool.StopReason) error {
+func (l *runState) noteExhausted(tx *thread.Tx, reason wire.StopReason) error {
 	return thread.NoteExhausted(tx, reason, thread.Limits{
 		WallTimeMS: l.s.runner.wallTimeLimit(l.s.main.agent).Milliseconds(), TenantBytes: l.s.runner.Limits.TenantBytes,
 		Unpriced: l.unpriced,
@@ -43,7 +45,7 @@ func (l *runState) noteExhausted(tx *thread.Tx, reason spool.StopReason) error {
 
 // exhausted parks the run for a larger budget, or ends it, after its budget left no room for another
 // step.
-func (l *loop) exhausted(ctx context.Context, reason spool.StopReason) error {
+func (l *loop) exhausted(ctx context.Context, reason wire.StopReason) error {
 	if !l.parksForBudget(reason) {
 		if err := l.resume(ctx); err != nil {
 			return err
@@ -52,19 +54,19 @@ func (l *loop) exhausted(ctx context.Context, reason spool.StopReason) error {
 	err := l.commit(ctx, func(tx *thread.Tx) error {
 		switch {
 		case tx.Stopping():
-			return l.finishIn(tx, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
+			return l.finishIn(tx, store.Ending{State: wire.Cancelled, Reason: wire.StopCancelled})
 		case l.parksForBudget(reason):
 			return thread.ParkForBudget(tx, reason, l.s.distinctBudgetApprover())
 		}
 		if err := l.noteExhausted(tx, reason); err != nil {
 			return err
 		}
-		return l.finishIn(tx, spool.Ending{State: spool.Completed, Reason: reason})
+		return l.finishIn(tx, store.Ending{State: wire.Completed, Reason: reason})
 	})
 	switch {
 	case err != nil:
 		return err
-	case l.run.State == spool.WaitingForInput:
+	case l.run.State == wire.WaitingForInput:
 		l.parked()
 		return nil
 	}
@@ -77,11 +79,11 @@ func (l *loop) landBudget(ctx context.Context) (done bool, err error) {
 	if !l.s.budgeted || l.parent != nil {
 		return false, nil
 	}
-	var park *spool.Park
-	err = l.s.runner.Store.View(ctx, l.s.Key, func(v spool.View) error {
+	var park *store.Park
+	err = l.s.runner.Store.View(ctx, l.s.Key, func(v store.View) error {
 		parks, err := v.Parks(l.run.ID)
 		for _, p := range parks {
-			if p.Reason == spool.ParkBudget && !p.Landed && (p.State == spool.ParkAnswered || p.State == spool.ParkExpired) {
+			if p.Reason == wire.ParkBudget && !p.Landed && (p.State == wire.ParkAnswered || p.State == wire.ParkExpired) {
 				park = &p
 			}
 		}
@@ -94,22 +96,22 @@ func (l *loop) landBudget(ctx context.Context) (done bool, err error) {
 		return false, nil
 	}
 	park.Landed = true
-	if park.State == spool.ParkAnswered && park.Answer.Approved {
-		return false, l.update(ctx, func(tx *thread.Tx) error { return tx.Write(spool.Changes{Parks: []spool.Park{*park}}) })
+	if park.State == wire.ParkAnswered && park.Answer.Approved {
+		return false, l.update(ctx, func(tx *thread.Tx) error { return tx.Write(store.Changes{Parks: []store.Park{*park}}) })
 	}
 	var asked budget.Question
 	_ = json.Unmarshal(park.Args, &asked) // the engine wrote these arguments
 	err = l.commit(ctx, func(tx *thread.Tx) error {
-		if err := tx.Write(spool.Changes{Parks: []spool.Park{*park}}); err != nil {
+		if err := tx.Write(store.Changes{Parks: []store.Park{*park}}); err != nil {
 			return err
 		}
 		if tx.Stopping() {
-			return l.finishIn(tx, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
+			return l.finishIn(tx, store.Ending{State: wire.Cancelled, Reason: wire.StopCancelled})
 		}
 		if err := l.noteExhausted(tx, asked.Exhausted); err != nil {
 			return err
 		}
-		return l.finishIn(tx, spool.Ending{State: spool.Completed, Reason: asked.Exhausted})
+		return l.finishIn(tx, store.Ending{State: wire.Completed, Reason: asked.Exhausted})
 	})
 	if err != nil {
 		return true, err
@@ -151,7 +153,7 @@ func (l *loop) outOfTime(ctx context.Context, cause error) error {
 // saveCut saves a partial answer that the time limit cut off. It does not end the run.
 func (l *loop) saveCut(ctx context.Context, t chat.Turn) error {
 	err := l.commit(ctx, func(tx *thread.Tx) error {
-		if err := t.Charge(tx, spool.OutcomeAborted); err != nil {
+		if err := t.Charge(tx, wire.OutcomeAborted); err != nil {
 			return err
 		}
 		saved, err := t.SaveCut(tx)

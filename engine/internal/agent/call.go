@@ -14,6 +14,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/budget"
 	"github.com/spoolhq/spool/engine/internal/thread"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // outcome is what a tool's function returned.
@@ -138,16 +140,16 @@ func (l *calls) accept(ctx context.Context, o outcome, last bool) error {
 	case p.spawns, last: // the nested run has the result, or the step will
 		return nil
 	}
-	state := spool.EffectDone
+	state := wire.EffectDone
 	switch {
-	case p.park != nil && p.park.Reason == spool.ParkOutcomeUnknown:
+	case p.park != nil && p.park.Reason == wire.ParkOutcomeUnknown:
 		return nil // the ledger has the call as pending, which is what unknown means
 	case p.pends():
 		return l.savePending(ctx, p)
 	case p.park != nil:
-		state = spool.EffectVoid // the tool is called again with the answer
+		state = wire.EffectVoid // the tool is called again with the answer
 	}
-	err := l.update(ctx, func(tx *thread.Tx) error { return tx.Write(spool.Changes{Effects: []spool.Effect{p.effect(state)}}) })
+	err := l.update(ctx, func(tx *thread.Tx) error { return tx.Write(store.Changes{Effects: []store.Effect{p.effect(state)}}) })
 	if err != nil || p.park != nil {
 		return err
 	}
@@ -162,7 +164,7 @@ const maxQuestions = 20
 
 // wasAsked reports whether the call has parked with a question of its own that was answered.
 func (p *plannedCall) wasAsked() bool {
-	if p.answered != nil && p.answered.Reason == spool.ParkOutcomeUnknown {
+	if p.answered != nil && p.answered.Reason == wire.ParkOutcomeUnknown {
 		return p.answered.Before != nil
 	}
 	return p.asked() > 0
@@ -232,12 +234,12 @@ func (l *calls) announceInOrder(ctx context.Context) {
 			return
 		default:
 			p.announced = lastAnnounced(l.plan) + 1
-			l.events.Item(ctx, spool.ItemToolResult, p.item())
+			l.events.Item(ctx, wire.ItemToolResult, p.item())
 		}
 	}
 }
 
-func (p *plannedCall) item() spool.ToolResulted {
+func (p *plannedCall) item() wire.ToolResulted {
 	return toolresult.Landed(p.call.ID, p.call.Name, p.result)
 }
 
@@ -258,7 +260,7 @@ func (l *calls) saveCalls(ctx context.Context) (saved []spool.Message, done bool
 		}
 		for _, p := range l.plan {
 			if p.result != nil && p.announced == 0 {
-				tx.Item(spool.ItemToolResult, p.item())
+				tx.Item(wire.ItemToolResult, p.item())
 			}
 		}
 		noteDescribed(tx, l.plan)
@@ -267,7 +269,7 @@ func (l *calls) saveCalls(ctx context.Context) (saved []spool.Message, done bool
 		}
 		switch {
 		case stopped:
-			return l.finishIn(tx, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
+			return l.finishIn(tx, store.Ending{State: wire.Cancelled, Reason: wire.StopCancelled})
 		case countWaiting(l.plan) > 0 || l.open > 0:
 			return l.park(tx)
 		case tx.Run.Steps >= l.maxSteps() && (l.late || l.agent.NoFinalAnswer) && budget.UsedUp(tx.Root().Run.Allowance, tx.Now) == "":
@@ -281,7 +283,7 @@ func (l *calls) saveCalls(ctx context.Context) (saved []spool.Message, done bool
 	}
 	l.plan = nil
 	switch {
-	case l.run.State == spool.WaitingForInput:
+	case l.run.State == wire.WaitingForInput:
 		l.parked()
 		return saved, true, nil
 	case l.run.State.Terminal() || l.run.Ending != nil:
@@ -294,7 +296,7 @@ func (l *calls) saveCalls(ctx context.Context) (saved []spool.Message, done bool
 // openStep is the step that the planned calls belong to. Its draft is nil if the step was saved and its
 // calls parked.
 type openStep struct {
-	draft *spool.Draft
+	draft *store.Draft
 	usage spool.TokenCount
 }
 
@@ -309,10 +311,10 @@ func (l *calls) openStep() openStep {
 // as a separate message.
 func saveCalls(tx *thread.Tx, plan []*plannedCall, step openStep) ([]spool.Message, error) {
 	results := make(spool.Content, 0, len(plan))
-	var c spool.Changes
+	var c store.Changes
 	for _, p := range plan {
 		if p.waits {
-			c.Effects = append(c.Effects, p.effect(spool.EffectWaiting))
+			c.Effects = append(c.Effects, p.effect(wire.EffectWaiting))
 		}
 		if p.result != nil {
 			landed(tx, &c, p)
@@ -355,9 +357,9 @@ func lastAnnounced(plan []*plannedCall) (n int) {
 }
 
 // landed notes in the effect ledger, and in the call's park, that a call has its result.
-func landed(tx *thread.Tx, c *spool.Changes, p *plannedCall) {
+func landed(tx *thread.Tx, c *store.Changes, p *plannedCall) {
 	if (p.ran || p.spawns) && !p.saved {
-		c.Effects = append(c.Effects, p.effect(spool.EffectDone))
+		c.Effects = append(c.Effects, p.effect(wire.EffectDone))
 	}
 	p.landPark(tx, c)
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // planned returns the plan of one call, after changes.
@@ -26,8 +28,8 @@ func (s *scene) planned(name string, changes ...func(p *plannedCall)) *plannedCa
 func TestFailedCall(t *testing.T) {
 	t.Parallel()
 	yes := &spool.Answer{Approved: true}
-	answered := func(park spool.Park) func(p *plannedCall) {
-		park.State, park.Answer = cmp.Or(park.State, spool.ParkAnswered), yes
+	answered := func(park store.Park) func(p *plannedCall) {
+		park.State, park.Answer = cmp.Or(park.State, wire.ParkAnswered), yes
 		return func(p *plannedCall) { p.answered, p.call.Answer = &park, yes }
 	}
 	overdue := func(p *plannedCall) { p.overdue = true }
@@ -40,21 +42,21 @@ func TestFailedCall(t *testing.T) {
 	}{
 		"error":                       {err: errors.New("no such city"), want: `"error: no such city"`},
 		"coded error":                 {err: spool.Wrap(spool.Invalid, "no such city", errDial), want: `"error: no such city"`},
-		"error after an approval":     {change: answered(spool.Park{}), err: errors.New("no such city"), want: `{"error":"no such city"}`},
+		"error after an approval":     {change: answered(store.Park{}), err: errors.New("no such city"), want: `{"error":"no such city"}`},
 		"question":                    {err: &spool.ParkRequest{}, want: "park input"},
 		"question with a reason":      {err: &spool.ParkRequest{Reason: "job"}, want: "park job"},
-		"claims to be the client":     {err: &spool.ParkRequest{Reason: spool.ParkClientTool}, want: "park input"},
+		"claims to be the client":     {err: &spool.ParkRequest{Reason: wire.ParkClientTool}, want: "park input"},
 		"question cannot be stored":   {err: &spool.ParkRequest{Resume: json.RawMessage("{")}, want: `"error: the state of the question is not JSON"`},
 		"question is too large":       {err: &spool.ParkRequest{Schema: make(json.RawMessage, maxParkState+1)}, want: `"error: the schema of the question has more than 2097152 bytes"`},
 		"schema cannot be stored":     {err: &spool.ParkRequest{Schema: json.RawMessage("{")}, want: `"error: the schema of the question is not JSON"`},
 		"schema is empty":             {err: &spool.ParkRequest{Schema: json.RawMessage("")}, want: `"error: the schema of the question is not JSON"`},
 		"state is too large":          {err: &spool.ParkRequest{Resume: make(json.RawMessage, maxParkState+1)}, want: `"error: the state of the question has more than 2097152 bytes"`},
-		"second question":             {change: answered(spool.Park{}), err: &spool.ParkRequest{}, want: `{"error":"the tool parked again after it was answered"}`},
-		"second, with a state":        {change: answered(spool.Park{}), err: again, want: "park input"},
-		"twentieth, with a state":     {change: answered(spool.Park{Occurrence: maxQuestions - 1}), err: again, want: "park input"},
-		"one too many":                {change: answered(spool.Park{Occurrence: maxQuestions}), err: again, want: `{"error":"the tool parked again after it was answered"}`},
-		"after the outcome was asked": {change: answered(spool.Park{Reason: spool.ParkOutcomeUnknown}), err: &spool.ParkRequest{}, want: "park input"},
-		"asked before the outcome":    {change: answered(spool.Park{Reason: spool.ParkOutcomeUnknown, Before: yes}), err: &spool.ParkRequest{}, want: `{"error":"the tool parked again after it was answered"}`},
+		"second question":             {change: answered(store.Park{}), err: &spool.ParkRequest{}, want: `{"error":"the tool parked again after it was answered"}`},
+		"second, with a state":        {change: answered(store.Park{}), err: again, want: "park input"},
+		"twentieth, with a state":     {change: answered(store.Park{Occurrence: maxQuestions - 1}), err: again, want: "park input"},
+		"one too many":                {change: answered(store.Park{Occurrence: maxQuestions}), err: again, want: `{"error":"the tool parked again after it was answered"}`},
+		"after the outcome was asked": {change: answered(store.Park{Reason: wire.ParkOutcomeUnknown}), err: &spool.ParkRequest{}, want: "park input"},
+		"asked before the outcome":    {change: answered(store.Park{Reason: wire.ParkOutcomeUnknown, Before: yes}), err: &spool.ParkRequest{}, want: `{"error":"the tool parked again after it was answered"}`},
 		"pending":                     {err: spool.Pending(1, nil), want: "pending"},
 		"pending cannot be stored":    {err: spool.Pending(1, json.RawMessage("{")), want: `"error: the state of the pending call is not JSON"`},
 		"pending is too large":        {err: spool.Pending(1, make(json.RawMessage, maxParkState+1)), want: `"error: the state of the pending call has more than 2097152 bytes"`},
@@ -64,7 +66,7 @@ func TestFailedCall(t *testing.T) {
 		"unknown, but safe":           {tool: "safe", err: unknown, want: `"error: outcome unknown: dial: refused"`},
 		"internal":                    {err: spool.Wrap(spool.Internal, panicked, errDial), want: `"error: the tool panicked"`},
 	} {
-		s := desk(t, spool.RunRow{})
+		s := desk(t, store.RunRow{})
 		p := s.planned(cmp.Or(c.tool, "look"))
 		if c.change != nil {
 			c.change(p)
@@ -85,27 +87,27 @@ func TestAccept(t *testing.T) {
 		spawns    bool
 		last      bool
 		want      string
-		effect    spool.EffectState // "" for none
+		effect    wire.EffectState // "" for none
 		parks     int
 		announced bool
 	}{
-		"result":          {o: outcome{result: value}, want: "saved 7", effect: spool.EffectDone, announced: true},
+		"result":          {o: outcome{result: value}, want: "saved 7", effect: wire.EffectDone, announced: true},
 		"last result":     {o: outcome{result: value}, last: true, want: "7"},
-		"error":           {o: outcome{err: errDown}, want: `saved "error: model: down (status 503)"`, effect: spool.EffectDone, announced: true},
-		"question":        {o: outcome{err: &spool.ParkRequest{}}, want: "park input", effect: spool.EffectVoid},
+		"error":           {o: outcome{err: errDown}, want: `saved "error: model: down (status 503)"`, effect: wire.EffectDone, announced: true},
+		"question":        {o: outcome{err: &spool.ParkRequest{}}, want: "park input", effect: wire.EffectVoid},
 		"last question":   {o: outcome{err: &spool.ParkRequest{}}, last: true, want: "park input"},
 		"unknown":         {o: outcome{err: &spool.OutcomeUnknownError{Err: errDial}}, want: "park outcome_unknown"},
-		"pending":         {o: outcome{err: spool.Pending(1, nil)}, want: "pending", effect: spool.EffectVoid, parks: 1},
+		"pending":         {o: outcome{err: spool.Pending(1, nil)}, want: "pending", effect: wire.EffectVoid, parks: 1},
 		"nested result":   {o: outcome{result: value}, spawns: true, want: "7", announced: true},
 		"nested waits":    {o: outcome{waits: true}, spawns: true, want: "wait"},
 		"nested, stopped": {o: outcome{stopped: true}, spawns: true, want: "run"},
 	} {
-		s := desk(t, spool.RunRow{})
+		s := desk(t, store.RunRow{})
 		p := s.planned("look", func(p *plannedCall) { p.spawns = c.spawns })
 		s.plan, s.resultRoom, c.o.planned = []*plannedCall{p}, 100, p
 		s.check(s.accept(t.Context(), c.o, c.last))
 		s.announceInOrder(t.Context())
-		var effect spool.EffectState
+		var effect wire.EffectState
 		for _, e := range s.rows.Rows.Effects {
 			effect = e.State
 		}
@@ -113,7 +115,7 @@ func TestAccept(t *testing.T) {
 			t.Errorf("%s: %s, the ledger has %q, %d parks, announced %d", name, got, effect, len(s.rows.Rows.Parks), p.announced)
 		}
 	}
-	s := desk(t, spool.RunRow{})
+	s := desk(t, store.RunRow{})
 	if err := s.accept(t.Context(), outcome{planned: s.planned("look"), err: storeError{errDial}}, false); !isStoreError(err) {
 		t.Errorf("an error of the store: %v", err)
 	}
@@ -156,11 +158,11 @@ func TestFitResult(t *testing.T) {
 		"fits exactly":           {size: 10, whole: true},
 		"fits":                   {size: 4, whole: true, left: 6},
 		"too long":               {size: 11, left: 10},
-		"too long, after a park": {size: 11, change: func(p *plannedCall) { p.answered = &spool.Park{} }, left: 10},
+		"too long, after a park": {size: 11, change: func(p *plannedCall) { p.answered = &store.Park{} }, left: 10},
 		"of a nested run":        {size: 11, change: func(p *plannedCall) { p.spawns = true }, whole: true, left: -1},
 		"none":                   {whole: true, left: 10},
 	} {
-		s := desk(t, spool.RunRow{})
+		s := desk(t, store.RunRow{})
 		s.resultRoom = 10
 		p := s.planned("look")
 		if c.change != nil {
@@ -174,7 +176,7 @@ func TestFitResult(t *testing.T) {
 		}
 	}
 	part := spool.Part{Text: "12345", Args: json.RawMessage("{}"), Provider: json.RawMessage("{}")}
-	s := desk(t, spool.RunRow{RunState: spool.RunState{Draft: &spool.Draft{Message: spool.Message{Content: spool.Content{part}}}}})
+	s := desk(t, store.RunRow{RunState: store.RunState{Draft: &store.Draft{Message: spool.Message{Content: spool.Content{part}}}}})
 	s.plan = []*plannedCall{{result: json.RawMessage("123")}, {}}
 	if room := s.stepRoom(); room != 1000-9-3 {
 		t.Errorf("a step of 1000 bytes has %d bytes left", room)
@@ -184,36 +186,36 @@ func TestFitResult(t *testing.T) {
 // A step is saved with the results of its calls, and the run goes on, parks or ends.
 func TestSaveCalls(t *testing.T) {
 	t.Parallel()
-	draft := &spool.Draft{Message: spool.Message{Role: spool.RoleAssistant, Content: append(spool.TextContent("wait"), asked("look", "send")...)}}
+	draft := &store.Draft{Message: spool.Message{Role: spool.RoleAssistant, Content: append(spool.TextContent("wait"), asked("look", "send")...)}}
 	done := func(p *plannedCall) { p.result = json.RawMessage("1") }
 	waits := func(p *plannedCall) { p.waits = true }
 	parks := func(p *plannedCall) {
-		p.park, p.ran = &spool.Park{RunID: "r", ToolCallID: p.call.ID, Reason: spool.ParkApproval, State: spool.ParkOpen}, false
+		p.park, p.ran = &store.Park{RunID: "r", ToolCallID: p.call.ID, Reason: wire.ParkApproval, State: wire.ParkOpen}, false
 	}
 	for name, c := range map[string]struct {
-		run    spool.RunRow
+		run    store.RunRow
 		second func(p *plannedCall)
 		open   int
 		late   bool
 		off    bool // no answer comes behind the last step
-		state  spool.State
-		reason spool.StopReason
+		state  wire.State
+		reason wire.StopReason
 		result string // of the second call
 	}{
-		"go on":              {second: done, state: spool.Running, result: "1"},
-		"last step":          {run: spool.RunRow{Run: spool.Run{MaxSteps: 1}}, second: done, state: spool.Running, result: "1"},
-		"last step, late":    {run: spool.RunRow{Run: spool.Run{MaxSteps: 1}}, second: done, late: true, state: spool.Completed, reason: spool.StopMaxSteps, result: "1"},
-		"no answer behind":   {run: spool.RunRow{Run: spool.Run{MaxSteps: 1}}, off: true, second: done, state: spool.Completed, reason: spool.StopMaxSteps, result: "1"},
-		"park":               {second: parks, state: spool.WaitingForInput},
-		"park in last step":  {run: spool.RunRow{Run: spool.Run{MaxSteps: 1}}, second: parks, state: spool.WaitingForInput},
-		"nested run waits":   {second: waits, state: spool.WaitingForInput},
-		"earlier park open":  {second: done, open: 1, state: spool.WaitingForInput, result: "1"},
-		"stopped":            {run: spool.RunRow{RunState: spool.RunState{StopAt: noon}}, second: parks, state: spool.Cancelled, reason: spool.StopCancelled, result: `{"cancelled":true,"reason":"stopped"}`},
-		"late":               {second: func(*plannedCall) {}, late: true, state: spool.Running, result: `{"cancelled":true,"reason":"time_budget","outcome":"unknown"}`},
-		"late, nested waits": {second: waits, late: true, state: spool.WaitingForInput},
+		"go on":              {second: done, state: wire.Running, result: "1"},
+		"last step":          {run: store.RunRow{Run: wire.Run{MaxSteps: 1}}, second: done, state: wire.Running, result: "1"},
+		"last step, late":    {run: store.RunRow{Run: wire.Run{MaxSteps: 1}}, second: done, late: true, state: wire.Completed, reason: wire.StopMaxSteps, result: "1"},
+		"no answer behind":   {run: store.RunRow{Run: wire.Run{MaxSteps: 1}}, off: true, second: done, state: wire.Completed, reason: wire.StopMaxSteps, result: "1"},
+		"park":               {second: parks, state: wire.WaitingForInput},
+		"park in last step":  {run: store.RunRow{Run: wire.Run{MaxSteps: 1}}, second: parks, state: wire.WaitingForInput},
+		"nested run waits":   {second: waits, state: wire.WaitingForInput},
+		"earlier park open":  {second: done, open: 1, state: wire.WaitingForInput, result: "1"},
+		"stopped":            {run: store.RunRow{RunState: store.RunState{StopAt: noon}}, second: parks, state: wire.Cancelled, reason: wire.StopCancelled, result: `{"cancelled":true,"reason":"stopped"}`},
+		"late":               {second: func(*plannedCall) {}, late: true, state: wire.Running, result: `{"cancelled":true,"reason":"time_budget","outcome":"unknown"}`},
+		"late, nested waits": {second: waits, late: true, state: wire.WaitingForInput},
 		"budget used up": {
-			run:    spool.RunRow{Run: spool.Run{MaxSteps: 1, Allowance: &spool.Allowance{Budget: spool.Budget{ToolCalls: 1}, Refused: 1}}},
-			second: done, state: spool.Running, result: "1",
+			run:    store.RunRow{Run: wire.Run{MaxSteps: 1, Allowance: &wire.Allowance{Budget: spool.Budget{ToolCalls: 1}, Refused: 1}}},
+			second: done, state: wire.Running, result: "1",
 		},
 	} {
 		c.run.Draft = draft
@@ -224,7 +226,7 @@ func TestSaveCalls(t *testing.T) {
 		saved, finished, err := s.saveCalls(t.Context())
 		s.check(err)
 		run := s.saved()
-		if run.State != c.state || run.StopReason != c.reason || finished != (c.state != spool.Running) || run.Steps != 1 || run.Draft != nil || s.plan != nil {
+		if run.State != c.state || run.StopReason != c.reason || finished != (c.state != wire.Running) || run.Steps != 1 || run.Draft != nil || s.plan != nil {
 			t.Errorf("%s: %s %s after %d steps, ended %t", name, run.State, run.StopReason, run.Steps, finished)
 		}
 		results := saved[1].Content
@@ -240,38 +242,38 @@ func TestSaveCalls(t *testing.T) {
 // The ledger and the park of a call say whether its tool has given the result.
 func TestLanded(t *testing.T) {
 	t.Parallel()
-	pending := spool.Park{RunID: "r", ToolCallID: "c1", State: spool.ParkPending, Pending: &spool.PendingCall{}}
-	answered := spool.Park{RunID: "r", ToolCallID: "c1", State: spool.ParkAnswered}
+	pending := store.Park{RunID: "r", ToolCallID: "c1", State: wire.ParkPending, Pending: &wire.PendingCall{}}
+	answered := store.Park{RunID: "r", ToolCallID: "c1", State: wire.ParkAnswered}
 	began := answered
-	began.Pending = &spool.PendingCall{}
+	began.Pending = &wire.PendingCall{}
 	for name, c := range map[string]struct {
 		change func(p *plannedCall)
-		effect spool.EffectState
-		park   spool.ParkState
+		effect wire.EffectState
+		park   wire.ParkState
 		cancel bool
 	}{
-		"ran":                     {change: func(*plannedCall) {}, effect: spool.EffectDone},
+		"ran":                     {change: func(*plannedCall) {}, effect: wire.EffectDone},
 		"saved before":            {change: func(p *plannedCall) { p.saved = true }},
 		"was not called":          {change: func(p *plannedCall) { p.ran = false }},
-		"nested run":              {change: func(p *plannedCall) { p.ran, p.spawns = false, true }, effect: spool.EffectDone},
-		"answered":                {change: func(p *plannedCall) { p.answered = &answered }, effect: spool.EffectDone, park: spool.ParkAnswered},
-		"denied":                  {change: func(p *plannedCall) { p.answered, p.ran = &answered, false }, park: spool.ParkAnswered},
-		"work is done":            {change: func(p *plannedCall) { p.answered = &pending }, effect: spool.EffectDone, park: spool.ParkDone},
-		"work is given up":        {change: func(p *plannedCall) { p.answered, p.abandoned = &pending, true }, effect: spool.EffectDone, park: spool.ParkClosed, cancel: true},
-		"work, tool is gone":      {change: func(p *plannedCall) { p.answered, p.ran = &pending, false }, park: spool.ParkClosed, cancel: true},
-		"work, result was saved":  {change: func(p *plannedCall) { p.answered, p.ran, p.saved = &pending, false, true }, park: spool.ParkDone},
-		"work, denied":            {change: func(p *plannedCall) { p.answered, p.ran = &began, false }, park: spool.ParkAnswered, cancel: true},
-		"pending, then cancelled": {change: func(p *plannedCall) { p.park = &pending; p.abandon("stopped") }, park: spool.ParkClosed, cancel: true},
+		"nested run":              {change: func(p *plannedCall) { p.ran, p.spawns = false, true }, effect: wire.EffectDone},
+		"answered":                {change: func(p *plannedCall) { p.answered = &answered }, effect: wire.EffectDone, park: wire.ParkAnswered},
+		"denied":                  {change: func(p *plannedCall) { p.answered, p.ran = &answered, false }, park: wire.ParkAnswered},
+		"work is done":            {change: func(p *plannedCall) { p.answered = &pending }, effect: wire.EffectDone, park: wire.ParkDone},
+		"work is given up":        {change: func(p *plannedCall) { p.answered, p.abandoned = &pending, true }, effect: wire.EffectDone, park: wire.ParkClosed, cancel: true},
+		"work, tool is gone":      {change: func(p *plannedCall) { p.answered, p.ran = &pending, false }, park: wire.ParkClosed, cancel: true},
+		"work, result was saved":  {change: func(p *plannedCall) { p.answered, p.ran, p.saved = &pending, false, true }, park: wire.ParkDone},
+		"work, denied":            {change: func(p *plannedCall) { p.answered, p.ran = &began, false }, park: wire.ParkAnswered, cancel: true},
+		"pending, then cancelled": {change: func(p *plannedCall) { p.park = &pending; p.abandon("stopped") }, park: wire.ParkClosed, cancel: true},
 	} {
-		s := desk(t, spool.RunRow{})
+		s := desk(t, store.RunRow{})
 		p := s.planned("look", func(p *plannedCall) { p.result = json.RawMessage("1") }, c.change)
-		var changes spool.Changes
+		var changes store.Changes
 		landed(s.tx(), &changes, p)
-		var effect spool.EffectState
+		var effect wire.EffectState
 		for _, e := range changes.Effects {
 			effect = e.State
 		}
-		var park spool.ParkState
+		var park wire.ParkState
 		for _, p := range changes.Parks {
 			if park = p.State; !p.Landed || p.CreatedAt.IsZero() {
 				t.Errorf("%s: the park is %+v", name, p)
@@ -287,7 +289,7 @@ func TestLanded(t *testing.T) {
 // Calls beyond the budget are refused. A call that has its result at once is not counted.
 func TestAllowCalls(t *testing.T) {
 	t.Parallel()
-	s := desk(t, spool.RunRow{Run: spool.Run{Allowance: &spool.Allowance{Budget: spool.Budget{ToolCalls: 3}, Spent: spool.Spent{ToolCalls: 1}}}})
+	s := desk(t, store.RunRow{Run: wire.Run{Allowance: &wire.Allowance{Budget: spool.Budget{ToolCalls: 3}, Spent: wire.Spent{ToolCalls: 1}}}})
 	plan := s.planCalls(t.Context(), asked("look", "find", "send", "look", "look"), 1, nil, nil)
 	tx := s.tx()
 	refused := allowCalls(tx, plan)
@@ -300,10 +302,10 @@ func TestAllowCalls(t *testing.T) {
 // holds up those behind it, and one that waits for an answer does not.
 func TestAnnounceInOrder(t *testing.T) {
 	t.Parallel()
-	s := desk(t, spool.RunRow{})
+	s := desk(t, store.RunRow{})
 	value := json.RawMessage("7")
 	running := s.planned("look")
-	parked := s.planned("look", func(p *plannedCall) { p.park = &spool.Park{} })
+	parked := s.planned("look", func(p *plannedCall) { p.park = &store.Park{} })
 	saved := func() *plannedCall {
 		return s.planned("look", func(p *plannedCall) { p.result, p.saved = value, true })
 	}

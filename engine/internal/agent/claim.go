@@ -5,9 +5,10 @@ import (
 	"errors"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // claimed is the outcome of a claim, with the segment to execute or to settle.
@@ -18,7 +19,7 @@ type claimed struct {
 }
 
 // claim leases the job's thread to this worker.
-func (r *Runner) claim(ctx context.Context, j spool.Job) (c claimed, err error) {
+func (r *Runner) claim(ctx context.Context, j wire.Job) (c claimed, err error) {
 	isolation := &isolationClaim{slot: &r.isolationSlot}
 	defer func() {
 		if c.Segment == nil {
@@ -31,7 +32,7 @@ func (r *Runner) claim(ctx context.Context, j spool.Job) (c claimed, err error) 
 		return err
 	}}
 	var unkept *registry.Agent
-	request.Revision = func(run spool.RunRow) (spool.RevisionID, error) {
+	request.Revision = func(run store.RunRow) (wire.RevisionID, error) {
 		id, agent := r.Registry.RevisionOf(run)
 		if unkept = nil; agent != nil && agent.Revision == id && !r.Revisions.Kept(id) {
 			unkept = agent
@@ -39,7 +40,7 @@ func (r *Runner) claim(ctx context.Context, j spool.Job) (c claimed, err error) 
 		}
 		return id, nil
 	}
-	claim := func(store spool.Tx) (err error) {
+	claim := func(store store.Tx) (err error) {
 		c.Claimed, follow, err = thread.Claim(store, request, r.Rules)
 		if err == nil && c.Decided {
 			follow, err = thread.FinishDecided(store, r.Rules)
@@ -86,7 +87,7 @@ func (r *Runner) begin(ctx context.Context, claimed *thread.Segment, sent time.T
 // Take returns how the start of a run claims it for this process, or nil if the store may not have the revision of
 // the run's agent yet.
 func (r *Runner) Take(agent string) *thread.Take {
-	id, known := r.Registry.RevisionOf(spool.RunRow{Run: spool.Run{Agent: agent}})
+	id, known := r.Registry.RevisionOf(store.RunRow{Run: wire.Run{Agent: agent}})
 	if known == nil || !r.Revisions.Kept(id) {
 		return nil
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/history"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // worthwhile is the fraction of a prompt's room (one tenth) that a compaction has to free, unless
@@ -42,7 +44,7 @@ func (l *asker) askFitting(ctx context.Context, past *history.Messages) (chat.Tu
 	l.s.runner.Concerning(l.s.Key, l.run.ID).InfoContext(ctx, "prompt is too long for the model",
 		"tokens", size, "error", refused)
 	if err := l.update(ctx, func(tx *thread.Tx) error {
-		if err := chargeCutOff(tx, refused, spool.OutcomeError, false); err != nil {
+		if err := chargeCutOff(tx, refused, wire.OutcomeError, false); err != nil {
 			return err
 		}
 		return tx.Put()
@@ -143,11 +145,11 @@ func (l *asker) clear(ctx context.Context, past *history.Messages, m history.Met
 // compact asks a model for a summary of older messages and saves it. The summary replaces these
 // messages in prompts. The messages stay in the store.
 func (l *asker) compact(ctx context.Context, past *history.Messages, c history.Compaction, m history.Meter, to history.Limits) (spool.Message, error) {
-	s := l.s.runner.Compactor.NewSummary(l.run.ModelInUse(), l.model, m, to, spool.UsageRow{
+	s := l.s.runner.Compactor.NewSummary(l.run.ModelInUse(), l.model, m, to, wire.UsageRow{
 		RunID: l.run.Root(), AgentID: l.run.AgentID(), Agent: l.run.Agent,
 	})
 	s.Tenant = l.s.Key.Tenant
-	s.Reserve = func(ctx context.Context, row spool.UsageRow, r *spool.ModelRequest) error {
+	s.Reserve = func(ctx context.Context, row wire.UsageRow, r *spool.ModelRequest) error {
 		_, err := l.reserve(ctx, row, s.Model, r, s.TokensOf(*r))
 		return err
 	}
@@ -163,8 +165,8 @@ func (l *asker) compact(ctx context.Context, past *history.Messages, c history.C
 		}
 		summary = tx.Message(spool.RoleSystem, c.Content(text))
 		summary.RunID = record.Answers(l.run) // prompts keep the turn of that run
-		err := tx.Write(spool.Changes{
-			Messages: []*spool.Message{summary}, Entries: []*spool.Entry{compact.Entry(tx.Run, summary, c)},
+		err := tx.Write(store.Changes{
+			Messages: []*spool.Message{summary}, Entries: []*wire.Entry{compact.Entry(tx.Run, summary, c)},
 		})
 		if err != nil {
 			return err
@@ -186,7 +188,7 @@ func (l *asker) history(ctx context.Context) (h *history.Messages, err error) {
 	if l.parent == nil && l.s.messages != nil {
 		return history.Of(l.run, l.s.messages, l.polls), nil
 	}
-	err = l.s.runner.Store.View(ctx, l.s.Key, func(v spool.View) (err error) {
+	err = l.s.runner.Store.View(ctx, l.s.Key, func(v store.View) (err error) {
 		h, err = history.Read(v, l.run, l.polls)
 		return err
 	})

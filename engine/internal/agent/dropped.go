@@ -8,6 +8,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/attach"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // droppedKey identifies a file and a model that does not get it. No artifact: the files of all results.
@@ -19,11 +21,11 @@ type droppedKey struct {
 // inline returns the request with the data of its files. The record gets the files of this run that the model does not
 // get. Those of earlier runs are in the record of those.
 func (l *asker) inline(ctx context.Context, r spool.ModelRequest) (spool.ModelRequest, error) {
-	var dropped []spool.FileDropped
+	var dropped []wire.FileDropped
 	prompt := attach.Prompt{Thread: l.s.Key, Run: l.run.Root(), Answers: record.Answers(l.run)}
 	prompt.Dropped = func(of spool.RunID, id spool.ArtifactID, text string) {
 		if of == l.run.ID || of == prompt.Run || of == prompt.Answers {
-			dropped = append(dropped, spool.FileDropped{ArtifactID: id, Text: text})
+			dropped = append(dropped, wire.FileDropped{ArtifactID: id, Text: text})
 		}
 	}
 	r, err := l.s.runner.Attachments.Inline(ctx, r, prompt, l.images)
@@ -34,14 +36,14 @@ func (l *asker) inline(ctx context.Context, r spool.ModelRequest) (spool.ModelRe
 }
 
 // recordDropped appends the files that the model in use does not get to the record, once in a run.
-func (l *asker) recordDropped(ctx context.Context, files ...spool.FileDropped) error {
+func (l *asker) recordDropped(ctx context.Context, files ...wire.FileDropped) error {
 	if len(files) == 0 {
 		return nil
 	}
 	if err := l.readDropped(ctx); err != nil {
 		return err
 	}
-	var fresh []spool.FileDropped
+	var fresh []wire.FileDropped
 	for _, f := range files {
 		f.Model = l.run.ModelInUse()
 		if key := (droppedKey{f.ArtifactID, f.Model}); !l.dropped[key] {
@@ -53,12 +55,12 @@ func (l *asker) recordDropped(ctx context.Context, files ...spool.FileDropped) e
 		return nil
 	}
 	err := l.commit(ctx, func(tx *thread.Tx) error {
-		var entries []*spool.Entry
+		var entries []*wire.Entry
 		for _, f := range fresh {
 			if f.Step = l.run.Steps + 1; l.parent != nil {
 				f.AgentID = new(l.run.AgentID())
 			}
-			entries = append(entries, spool.NewEntry(spool.EntryFileDropped, tx.Root().Run.ID, f))
+			entries = append(entries, wire.NewEntry(wire.EntryFileDropped, tx.Root().Run.ID, f))
 		}
 		return tx.Append(entries...)
 	})
@@ -78,10 +80,10 @@ func (l *asker) readDropped(ctx context.Context) error {
 		return nil
 	}
 	dropped := make(map[droppedKey]bool)
-	err := l.s.runner.Store.View(ctx, l.s.Key, func(v spool.View) error {
-		entries, err := v.Entries(spool.EntryQuery{Run: l.run.Root(), Type: spool.EntryFileDropped})
+	err := l.s.runner.Store.View(ctx, l.s.Key, func(v store.View) error {
+		entries, err := v.Entries(store.EntryQuery{Run: l.run.Root(), Type: wire.EntryFileDropped})
 		for _, e := range entries {
-			var f spool.FileDropped
+			var f wire.FileDropped
 			if err := json.Unmarshal(e.Payload, &f); err != nil {
 				return err
 			}

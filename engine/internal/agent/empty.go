@@ -5,10 +5,10 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/chat"
 	"github.com/spoolhq/spool/engine/internal/history"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/wire"
 )
 
 // askSpeaking asks the model for the next turn. If the turn has neither text nor calls, askSpeaking
@@ -23,7 +23,7 @@ func (l *asker) askSpeaking(ctx context.Context, past *history.Messages) (chat.T
 	l.events.EndBlock(ctx)
 	err = l.update(ctx, func(tx *thread.Tx) error {
 		tx.Add(first.Usage.Count())
-		if err := first.Charge(tx, spool.OutcomeError); err != nil {
+		if err := first.Charge(tx, wire.OutcomeError); err != nil {
 			return err
 		}
 		return tx.Put()

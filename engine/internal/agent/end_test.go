@@ -17,11 +17,13 @@ import (
 	"github.com/spoolhq/spool/engine/internal/history"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 	"github.com/spoolhq/spool/internal/testing/maptx"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // tokens is the budget of 100 tokens, of which some are spent.
-func tokens(spent int64) *spool.Allowance {
-	return &spool.Allowance{Budget: spool.Budget{Tokens: 100}, Spent: spool.Spent{Tokens: spent}}
+func tokens(spent int64) *wire.Allowance {
+	return &wire.Allowance{Budget: spool.Budget{Tokens: 100}, Spent: wire.Spent{Tokens: spent}}
 }
 
 // A run without room for another step parks if somebody can raise the budget. Otherwise it ends.
@@ -29,24 +31,24 @@ func TestExhausted(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		on       spool.BudgetAction
-		reason   spool.StopReason
+		reason   wire.StopReason
 		most     spool.Budget
 		overTime bool
 		stop     bool
-		state    spool.State
+		state    wire.State
 		record   spool.EntryType
 	}{
-		"ends":                         {on: spool.BudgetEnd, state: spool.Completed, record: spool.EntryTokenBudgetExhausted},
-		"parks":                        {on: spool.BudgetPark, state: spool.WaitingForInput, record: spool.EntryInputRequired},
-		"parks, may have more":         {on: spool.BudgetPark, most: spool.Budget{Tokens: 101}, state: spool.WaitingForInput, record: spool.EntryInputRequired},
-		"has the most there is":        {on: spool.BudgetPark, most: spool.Budget{Tokens: 100}, state: spool.Completed, record: spool.EntryTokenBudgetExhausted},
-		"most of another budget":       {on: spool.BudgetPark, most: spool.Budget{ToolCalls: 1}, state: spool.WaitingForInput, record: spool.EntryInputRequired},
-		"nobody raises storage":        {on: spool.BudgetPark, reason: spool.StopStorageLimit, state: spool.Completed, record: spool.EntryStorageLimitReached},
-		"nobody raises the limit":      {on: spool.BudgetPark, reason: spool.StopTimeLimit, overTime: true, state: spool.Completed, record: spool.EntryTimeLimitReached},
-		"stopped":                      {on: spool.BudgetEnd, stop: true, state: spool.Cancelled, record: spool.EntryRunEnded},
-		"stopped while it has to park": {on: spool.BudgetPark, stop: true, state: spool.Cancelled, record: spool.EntryRunEnded},
+		"ends":                         {on: spool.BudgetEnd, state: wire.Completed, record: wire.EntryTokenBudgetExhausted},
+		"parks":                        {on: spool.BudgetPark, state: wire.WaitingForInput, record: wire.EntryInputRequired},
+		"parks, may have more":         {on: spool.BudgetPark, most: spool.Budget{Tokens: 101}, state: wire.WaitingForInput, record: wire.EntryInputRequired},
+		"has the most there is":        {on: spool.BudgetPark, most: spool.Budget{Tokens: 100}, state: wire.Completed, record: wire.EntryTokenBudgetExhausted},
+		"most of another budget":       {on: spool.BudgetPark, most: spool.Budget{ToolCalls: 1}, state: wire.WaitingForInput, record: wire.EntryInputRequired},
+		"nobody raises storage":        {on: spool.BudgetPark, reason: wire.StopStorageLimit, state: wire.Completed, record: wire.EntryStorageLimitReached},
+		"nobody raises the limit":      {on: spool.BudgetPark, reason: wire.StopTimeLimit, overTime: true, state: wire.Completed, record: wire.EntryTimeLimitReached},
+		"stopped":                      {on: spool.BudgetEnd, stop: true, state: wire.Cancelled, record: wire.EntryRunEnded},
+		"stopped while it has to park": {on: spool.BudgetPark, stop: true, state: wire.Cancelled, record: wire.EntryRunEnded},
 	} {
-		run := spool.RunRow{Run: spool.Run{Allowance: tokens(100)}}
+		run := store.RunRow{Run: wire.Run{Allowance: tokens(100)}}
 		if c.stop {
 			run.StopAt = noon
 		}
@@ -55,14 +57,14 @@ func TestExhausted(t *testing.T) {
 		s.s.overTime.Store(c.overTime)
 		reason := c.reason
 		if reason == "" {
-			reason = spool.StopTokenBudget
+			reason = wire.StopTokenBudget
 		}
 		s.check(s.exhausted(t.Context(), reason))
 		got := s.saved()
-		if got.State != c.state || c.state == spool.Completed && got.StopReason != reason || s.record()[0] != c.record || s.record()[len(s.record())-1] != spool.EntryRunEnded {
+		if got.State != c.state || c.state == wire.Completed && got.StopReason != reason || s.record()[0] != c.record || s.record()[len(s.record())-1] != wire.EntryRunEnded {
 			t.Errorf("%s: %s %s, %v", name, got.State, got.StopReason, s.record())
 		}
-		if parks := s.rows.Rows.Parks; (len(parks) == 1) != (c.state == spool.WaitingForInput) {
+		if parks := s.rows.Rows.Parks; (len(parks) == 1) != (c.state == wire.WaitingForInput) {
 			t.Errorf("%s: the parks are %v", name, parks)
 		}
 	}
@@ -71,34 +73,34 @@ func TestExhausted(t *testing.T) {
 // The answer to a question about the budget lets the run go on, or ends it.
 func TestLandBudget(t *testing.T) {
 	t.Parallel()
-	question := toolresult.JSON(budget.Question{Exhausted: spool.StopTokenBudget})
+	question := toolresult.JSON(budget.Question{Exhausted: wire.StopTokenBudget})
 	for name, c := range map[string]struct {
-		park  spool.Park
+		park  store.Park
 		stop  bool
-		state spool.State
+		state wire.State
 	}{
-		"approved":      {park: spool.Park{State: spool.ParkAnswered, Answer: &spool.Answer{Approved: true}}, state: spool.Running},
-		"denied":        {park: spool.Park{State: spool.ParkAnswered, Answer: &spool.Answer{}}, state: spool.Completed},
-		"expired":       {park: spool.Park{State: spool.ParkExpired}, state: spool.Completed},
-		"denied, stop":  {park: spool.Park{State: spool.ParkAnswered, Answer: &spool.Answer{}}, stop: true, state: spool.Cancelled},
-		"open":          {park: spool.Park{State: spool.ParkOpen}, state: spool.Running},
-		"landed before": {park: spool.Park{State: spool.ParkExpired, Landed: true}, state: spool.Running},
-		"of a call":     {park: spool.Park{State: spool.ParkExpired, Reason: spool.ParkApproval}, state: spool.Running},
+		"approved":      {park: store.Park{State: wire.ParkAnswered, Answer: &spool.Answer{Approved: true}}, state: wire.Running},
+		"denied":        {park: store.Park{State: wire.ParkAnswered, Answer: &spool.Answer{}}, state: wire.Completed},
+		"expired":       {park: store.Park{State: wire.ParkExpired}, state: wire.Completed},
+		"denied, stop":  {park: store.Park{State: wire.ParkAnswered, Answer: &spool.Answer{}}, stop: true, state: wire.Cancelled},
+		"open":          {park: store.Park{State: wire.ParkOpen}, state: wire.Running},
+		"landed before": {park: store.Park{State: wire.ParkExpired, Landed: true}, state: wire.Running},
+		"of a call":     {park: store.Park{State: wire.ParkExpired, Reason: wire.ParkApproval}, state: wire.Running},
 	} {
-		run := spool.RunRow{Run: spool.Run{Allowance: tokens(100)}}
+		run := store.RunRow{Run: wire.Run{Allowance: tokens(100)}}
 		if c.stop {
 			run.StopAt = noon
 		}
 		s := newScene(t, spool.Agent{}, run)
 		c.park.RunID, c.park.ToolCallID, c.park.Args = "r", "b1", question
-		resolved := c.park.State != spool.ParkOpen && c.park.Reason == ""
+		resolved := c.park.State != wire.ParkOpen && c.park.Reason == ""
 		if c.park.Reason == "" {
-			c.park.Reason = spool.ParkBudget
+			c.park.Reason = wire.ParkBudget
 		}
-		s.rows.Rows.Parks = []spool.Park{c.park}
+		s.rows.Rows.Parks = []store.Park{c.park}
 		done, err := s.landBudget(t.Context())
 		s.check(err)
-		if run := s.saved(); run.State != c.state || done != c.state.Terminal() || c.state == spool.Completed && run.StopReason != spool.StopTokenBudget {
+		if run := s.saved(); run.State != c.state || done != c.state.Terminal() || c.state == wire.Completed && run.StopReason != wire.StopTokenBudget {
 			t.Errorf("%s: %s %s, done %t", name, run.State, run.StopReason, done)
 		}
 		if landed := s.rows.Rows.Parks[0].Landed; landed != resolved {
@@ -114,34 +116,34 @@ func TestFinishIfDone(t *testing.T) {
 	calls, results, older := answer, answer, answer
 	calls.Content = append(spool.TextContent("hello"), asked("look")...)
 	results.Role, older.RunID = spool.RoleTool, "before"
-	cut := func() *spool.Allowance { a := tokens(1); a.Cut = true; return a }
+	cut := func() *wire.Allowance { a := tokens(1); a.Cut = true; return a }
 	for name, c := range map[string]struct {
 		last   spool.Message
-		run    spool.RunRow
-		final  bool             // whether an answer comes behind the last step
-		reason spool.StopReason // "" if the run goes on
+		run    store.RunRow
+		final  bool            // whether an answer comes behind the last step
+		reason wire.StopReason // "" if the run goes on
 	}{
-		"answered":               {last: answer, run: spool.RunRow{Run: spool.Run{Steps: 1}}, reason: spool.StopCompleted},
+		"answered":               {last: answer, run: store.RunRow{Run: wire.Run{Steps: 1}}, reason: wire.StopCompleted},
 		"before its first step":  {last: answer},
-		"has calls":              {last: calls, run: spool.RunRow{Run: spool.Run{Steps: 1}}},
-		"results of calls":       {last: results, run: spool.RunRow{Run: spool.Run{Steps: 1}}},
-		"answer to another run":  {last: older, run: spool.RunRow{Run: spool.Run{Steps: 1}}},
-		"paused":                 {last: answer, run: spool.RunRow{Run: spool.Run{Steps: 1}, RunState: spool.RunState{Paused: true}}},
-		"cut off by the budget":  {last: answer, run: spool.RunRow{Run: spool.Run{Steps: 1, Allowance: cut()}}},
-		"had all steps":          {last: results, run: spool.RunRow{Run: spool.Run{Steps: 4}}, reason: spool.StopMaxSteps},
-		"had those of its start": {last: results, run: spool.RunRow{Run: spool.Run{Steps: 2, MaxSteps: 2}}, reason: spool.StopMaxSteps},
-		"start asks for more":    {last: results, run: spool.RunRow{Run: spool.Run{Steps: 4, MaxSteps: 9}}, reason: spool.StopMaxSteps},
-		"answer behind them":     {last: results, run: spool.RunRow{Run: spool.Run{Steps: 4}}, final: true},
-		"budget before answer":   {last: results, run: spool.RunRow{Run: spool.Run{Steps: 4, Allowance: tokens(100)}}, final: true, reason: spool.StopTokenBudget},
-		"one step left":          {last: results, run: spool.RunRow{Run: spool.Run{Steps: 3, MaxSteps: 9}}},
-		"steps before budget":    {last: results, run: spool.RunRow{Run: spool.Run{Steps: 4, Allowance: tokens(99)}}, reason: spool.StopMaxSteps},
-		"budget before steps":    {last: results, run: spool.RunRow{Run: spool.Run{Steps: 4, Allowance: tokens(100)}}, reason: spool.StopTokenBudget},
-		"answer before budget":   {last: answer, run: spool.RunRow{Run: spool.Run{Steps: 4, Allowance: tokens(100)}}, reason: spool.StopCompleted},
+		"has calls":              {last: calls, run: store.RunRow{Run: wire.Run{Steps: 1}}},
+		"results of calls":       {last: results, run: store.RunRow{Run: wire.Run{Steps: 1}}},
+		"answer to another run":  {last: older, run: store.RunRow{Run: wire.Run{Steps: 1}}},
+		"paused":                 {last: answer, run: store.RunRow{Run: wire.Run{Steps: 1}, RunState: store.RunState{Paused: true}}},
+		"cut off by the budget":  {last: answer, run: store.RunRow{Run: wire.Run{Steps: 1, Allowance: cut()}}},
+		"had all steps":          {last: results, run: store.RunRow{Run: wire.Run{Steps: 4}}, reason: wire.StopMaxSteps},
+		"had those of its start": {last: results, run: store.RunRow{Run: wire.Run{Steps: 2, MaxSteps: 2}}, reason: wire.StopMaxSteps},
+		"start asks for more":    {last: results, run: store.RunRow{Run: wire.Run{Steps: 4, MaxSteps: 9}}, reason: wire.StopMaxSteps},
+		"answer behind them":     {last: results, run: store.RunRow{Run: wire.Run{Steps: 4}}, final: true},
+		"budget before answer":   {last: results, run: store.RunRow{Run: wire.Run{Steps: 4, Allowance: tokens(100)}}, final: true, reason: wire.StopTokenBudget},
+		"one step left":          {last: results, run: store.RunRow{Run: wire.Run{Steps: 3, MaxSteps: 9}}},
+		"steps before budget":    {last: results, run: store.RunRow{Run: wire.Run{Steps: 4, Allowance: tokens(99)}}, reason: wire.StopMaxSteps},
+		"budget before steps":    {last: results, run: store.RunRow{Run: wire.Run{Steps: 4, Allowance: tokens(100)}}, reason: wire.StopTokenBudget},
+		"answer before budget":   {last: answer, run: store.RunRow{Run: wire.Run{Steps: 4, Allowance: tokens(100)}}, reason: wire.StopCompleted},
 	} {
 		s := newScene(t, spool.Agent{MaxSteps: 4, NoFinalAnswer: !c.final}, c.run)
 		done, err := s.finishIfDone(t.Context(), history.New([]spool.Message{c.last}, 0, nil))
 		s.check(err)
-		if run := s.saved(); done != (c.reason != "") || run.StopReason != c.reason || done != (run.State == spool.Completed) || s.final != (c.final && !done) {
+		if run := s.saved(); done != (c.reason != "") || run.StopReason != c.reason || done != (run.State == wire.Completed) || s.final != (c.final && !done) {
 			t.Errorf("%s: %s %q", name, run.State, run.StopReason)
 		}
 	}
@@ -154,30 +156,30 @@ func TestSaveLastStep(t *testing.T) {
 		return chat.Turn{Message: spool.Message{Role: spool.RoleAssistant, Content: spool.TextContent("half")}, Reason: reason}
 	}
 	capped, itself := text(spool.FinishLength), text(spool.FinishStop)
-	capped.Capped, itself.Capped = spool.StopTokenBudget, spool.StopTokenBudget
+	capped.Capped, itself.Capped = wire.StopTokenBudget, wire.StopTokenBudget
 	called := text(spool.FinishLength)
 	called.Message.Content = append(called.Message.Content, asked("look")...)
 	for name, c := range map[string]struct {
 		turn   chat.Turn
 		on     spool.BudgetAction
 		schema *spool.OutputSchema
-		run    spool.RunRow
-		state  spool.State
-		reason spool.StopReason
+		run    store.RunRow
+		state  wire.State
+		reason wire.StopReason
 		texts  int // the messages
 	}{
-		"answer":           {turn: text(spool.FinishStop), state: spool.Completed, reason: spool.StopCompleted, texts: 1},
-		"other reason":     {turn: text("other"), state: spool.Completed, reason: spool.StopUnknown, texts: 1},
-		"too long":         {turn: text(spool.FinishLength), state: spool.Completed, reason: spool.StopLength, texts: 1},
-		"too long a value": {turn: text(spool.FinishLength), schema: degrees, state: spool.Completed, reason: spool.StopLength, texts: 1},
-		"calls do not run": {turn: called, state: spool.Completed, reason: spool.StopLength, texts: 2},
-		"refused":          {turn: text(spool.FinishFilter), state: spool.Completed, reason: spool.StopFilter, texts: 1},
-		"empty":            {turn: chat.Turn{Reason: spool.FinishStop}, state: spool.Completed, reason: spool.StopEmpty},
-		"stopped":          {turn: text(spool.FinishStop), run: spool.RunRow{RunState: spool.RunState{StopAt: noon}}, state: spool.Cancelled, reason: spool.StopCancelled, texts: 1},
-		"cut by budget":    {turn: capped, run: spool.RunRow{Run: spool.Run{Allowance: tokens(1)}}, state: spool.Completed, reason: spool.StopTokenBudget, texts: 1},
-		"ends by itself":   {turn: itself, on: spool.BudgetPark, run: spool.RunRow{Run: spool.Run{Allowance: tokens(1)}}, state: spool.Completed, reason: spool.StopCompleted, texts: 1},
-		"cut, and parks":   {turn: capped, on: spool.BudgetPark, run: spool.RunRow{Run: spool.Run{Allowance: tokens(1)}}, state: spool.WaitingForInput, texts: 1},
-		"budget used up":   {turn: text(spool.FinishStop), on: spool.BudgetPark, run: spool.RunRow{Run: spool.Run{Allowance: tokens(100)}}, state: spool.Completed, reason: spool.StopTokenBudget, texts: 1},
+		"answer":           {turn: text(spool.FinishStop), state: wire.Completed, reason: wire.StopCompleted, texts: 1},
+		"other reason":     {turn: text("other"), state: wire.Completed, reason: wire.StopUnknown, texts: 1},
+		"too long":         {turn: text(spool.FinishLength), state: wire.Completed, reason: wire.StopLength, texts: 1},
+		"too long a value": {turn: text(spool.FinishLength), schema: degrees, state: wire.Completed, reason: wire.StopLength, texts: 1},
+		"calls do not run": {turn: called, state: wire.Completed, reason: wire.StopLength, texts: 2},
+		"refused":          {turn: text(spool.FinishFilter), state: wire.Completed, reason: wire.StopFilter, texts: 1},
+		"empty":            {turn: chat.Turn{Reason: spool.FinishStop}, state: wire.Completed, reason: wire.StopEmpty},
+		"stopped":          {turn: text(spool.FinishStop), run: store.RunRow{RunState: store.RunState{StopAt: noon}}, state: wire.Cancelled, reason: wire.StopCancelled, texts: 1},
+		"cut by budget":    {turn: capped, run: store.RunRow{Run: wire.Run{Allowance: tokens(1)}}, state: wire.Completed, reason: wire.StopTokenBudget, texts: 1},
+		"ends by itself":   {turn: itself, on: spool.BudgetPark, run: store.RunRow{Run: wire.Run{Allowance: tokens(1)}}, state: wire.Completed, reason: wire.StopCompleted, texts: 1},
+		"cut, and parks":   {turn: capped, on: spool.BudgetPark, run: store.RunRow{Run: wire.Run{Allowance: tokens(1)}}, state: wire.WaitingForInput, texts: 1},
+		"budget used up":   {turn: text(spool.FinishStop), on: spool.BudgetPark, run: store.RunRow{Run: wire.Run{Allowance: tokens(100)}}, state: wire.Completed, reason: wire.StopTokenBudget, texts: 1},
 	} {
 		s := newScene(t, spool.Agent{OnBudget: c.on, Output: c.schema}, c.run)
 		_, done, err := s.saveLastStep(t.Context(), c.turn)
@@ -186,7 +188,7 @@ func TestSaveLastStep(t *testing.T) {
 		if !done || run.State != c.state || run.StopReason != c.reason || run.Steps != 1 || len(s.rows.Rows.Messages) != c.texts {
 			t.Errorf("%s: %s %s, %d messages", name, run.State, run.StopReason, len(s.rows.Rows.Messages))
 		}
-		if a := run.Allowance; a != nil && a.Cut != (c.state == spool.WaitingForInput) {
+		if a := run.Allowance; a != nil && a.Cut != (c.state == wire.WaitingForInput) {
 			t.Errorf("%s: the next worker takes the answer for whole: %t", name, !a.Cut)
 		}
 	}
@@ -207,9 +209,9 @@ func TestTimeLeft(t *testing.T) {
 		"limit before budget": {budget: time.Hour, limit: time.Minute, left: time.Minute, by: errTimeLimit},
 		"over":                {budget: time.Minute, spent: 2 * time.Minute, left: -time.Minute, by: errOutOfTime},
 	} {
-		run := spool.RunRow{RunState: spool.RunState{WallTime: c.used}}
+		run := store.RunRow{RunState: store.RunState{WallTime: c.used}}
 		if c.budget > 0 {
-			run.Allowance = &spool.Allowance{Budget: spool.Budget{WallTime: c.budget}, Spent: spool.Spent{WallTime: c.spent}}
+			run.Allowance = &wire.Allowance{Budget: spool.Budget{WallTime: c.budget}, Spent: wire.Spent{WallTime: c.spent}}
 		}
 		left, by := timeLeft(run, c.limit)
 		if left != c.left || by != c.by { //nolint:errorlint // one wraps the other
@@ -224,16 +226,16 @@ func TestLimitTime(t *testing.T) {
 	for name, c := range map[string]struct {
 		budget, limit time.Duration
 		cause         error
-		reason        spool.StopReason
+		reason        wire.StopReason
 	}{
-		"budget":      {budget: time.Minute, limit: -1, cause: errOutOfTime, reason: spool.StopTimeBudget},
-		"limit":       {limit: time.Minute, cause: errTimeLimit, reason: spool.StopTimeLimit},
-		"limit first": {budget: time.Hour, limit: time.Minute, cause: errTimeLimit, reason: spool.StopTimeLimit},
-		"unbounded":   {limit: -1, reason: spool.StopTimeBudget},
+		"budget":      {budget: time.Minute, limit: -1, cause: errOutOfTime, reason: wire.StopTimeBudget},
+		"limit":       {limit: time.Minute, cause: errTimeLimit, reason: wire.StopTimeLimit},
+		"limit first": {budget: time.Hour, limit: time.Minute, cause: errTimeLimit, reason: wire.StopTimeLimit},
+		"unbounded":   {limit: -1, reason: wire.StopTimeBudget},
 	} {
-		run := spool.RunRow{RunState: spool.RunState{WallTime: time.Minute}}
+		run := store.RunRow{RunState: store.RunState{WallTime: time.Minute}}
 		if c.budget > 0 {
-			run.Allowance = &spool.Allowance{Budget: spool.Budget{WallTime: c.budget}, Spent: spool.Spent{WallTime: time.Minute}}
+			run.Allowance = &wire.Allowance{Budget: spool.Budget{WallTime: c.budget}, Spent: wire.Spent{WallTime: time.Minute}}
 		}
 		s := newScene(t, spool.Agent{}, run)
 		s.s.runner.Limits.WallTime = c.limit
@@ -257,7 +259,7 @@ func TestWallTimeLimit(t *testing.T) {
 		"of the agent":   {most: 2 * time.Hour, agent: 3 * time.Hour, want: 3 * time.Hour},
 		"short budgets":  {usual: time.Minute, most: time.Minute, agent: time.Minute, want: time.Hour},
 	} {
-		s := newScene(t, spool.Agent{Budget: spool.Budget{WallTime: c.agent}}, spool.RunRow{})
+		s := newScene(t, spool.Agent{Budget: spool.Budget{WallTime: c.agent}}, store.RunRow{})
 		r := s.s.runner
 		r.Limits.WallTime, r.Budget.Default.WallTime, r.Budget.Max.WallTime = c.set, c.usual, c.most
 		if got := r.wallTimeLimit(s.agent); got != c.want {
@@ -272,25 +274,25 @@ func TestWallTimeLimit(t *testing.T) {
 // weighed is a store whose tenants store 100 bytes each.
 type weighed struct{ maptx.Store }
 
-func (w weighed) Stats(_ context.Context, q spool.StatsQuery) (spool.Stats, error) {
+func (w weighed) Stats(_ context.Context, q wire.StatsQuery) (wire.Stats, error) {
 	if q.Tenant != "t" || !q.Tally {
-		return spool.Stats{}, errors.New("the statistics are not those of the tenant")
+		return wire.Stats{}, errors.New("the statistics are not those of the tenant")
 	}
-	return spool.Stats{Tally: spool.Tally{Bytes: 100}}, nil
+	return wire.Stats{Tally: wire.Tally{Bytes: 100}}, nil
 }
 
 // A tenant that stores as much as it may starts nothing, and its runs end before their next step.
 func TestStorageLimit(t *testing.T) {
 	t.Parallel()
 	for limit, full := range map[int64]bool{0: false, 99: true, 100: true, 101: false} {
-		s := newScene(t, spool.Agent{OnBudget: spool.BudgetPark}, spool.RunRow{})
+		s := newScene(t, spool.Agent{OnBudget: spool.BudgetPark}, store.RunRow{})
 		s.s.runner.Store, s.s.runner.Limits.TenantBytes = weighed{maptx.Store{Tx: s.rows}}, limit
 		if err := s.s.runner.CheckRoom(t.Context(), "t"); (spool.CodeOf(err) == spool.StorageFull) != full || !full && err != nil {
 			t.Errorf("%d: %v", limit, err)
 		}
 		done, err := s.finishIfStorageFull(t.Context())
 		s.check(err)
-		if run := s.saved(); done != full || (run.StopReason == spool.StopStorageLimit) != full {
+		if run := s.saved(); done != full || (run.StopReason == wire.StopStorageLimit) != full {
 			t.Errorf("%d: %s %s", limit, run.State, run.StopReason)
 		}
 	}
@@ -299,16 +301,16 @@ func TestStorageLimit(t *testing.T) {
 // A run whose worker shuts down goes on at once, and has no attempt less. The calls that have not run are void.
 func TestHandBack(t *testing.T) {
 	t.Parallel()
-	s := desk(t, spool.RunRow{Run: spool.Run{Attempts: 1}})
+	s := desk(t, store.RunRow{Run: wire.Run{Attempts: 1}})
 	s.plan = s.planCalls(t.Context(), asked("look"), 1, nil, nil)
 	s.check(s.s.handBack(t.Context(), context.Canceled))
 	run, jobs := s.saved(), s.rows.Rows.Jobs
-	if run.State != spool.Queued || run.Attempts != 1 || len(jobs) != 1 || !jobs[0].DueAt.Equal(noon) || s.rows.Rows.Effects[0].State != spool.EffectVoid || s.screen.woken != 1 {
+	if run.State != wire.Queued || run.Attempts != 1 || len(jobs) != 1 || !jobs[0].DueAt.Equal(noon) || s.rows.Rows.Effects[0].State != wire.EffectVoid || s.screen.woken != 1 {
 		t.Errorf("%s, %v, %v; workers were woken %d times", run.State, jobs, s.rows.Rows.Effects, s.screen.woken)
 	}
-	s = desk(t, spool.RunRow{RunState: spool.RunState{StopAt: noon}})
+	s = desk(t, store.RunRow{RunState: store.RunState{StopAt: noon}})
 	s.check(s.s.handBack(t.Context(), context.Canceled))
-	if state := s.saved().State; state != spool.Cancelled {
+	if state := s.saved().State; state != wire.Cancelled {
 		t.Errorf("stopped: %s", state)
 	}
 }
@@ -320,14 +322,14 @@ func TestOutOfTime(t *testing.T) {
 		content spool.Content
 		texts   int
 	}{"text": {spool.TextContent("half"), 1}, "only a call": {spool.Content(asked("look")), 0}} {
-		s := newScene(t, spool.Agent{OnBudget: spool.BudgetPark}, spool.RunRow{Run: spool.Run{Allowance: &spool.Allowance{Budget: spool.Budget{WallTime: 1}}}})
+		s := newScene(t, spool.Agent{OnBudget: spool.BudgetPark}, store.RunRow{Run: wire.Run{Allowance: &wire.Allowance{Budget: spool.Budget{WallTime: 1}}}})
 		turn := chat.Turn{Message: spool.Message{Role: spool.RoleAssistant, Content: c.content}}
 		s.check(s.outOfTime(t.Context(), &chat.CutOffError{Turn: turn, Err: context.Canceled}))
 		run := s.saved()
-		if run.State != spool.WaitingForInput || len(s.rows.Rows.Messages) != c.texts || run.Allowance.Cut != (c.texts > 0) {
+		if run.State != wire.WaitingForInput || len(s.rows.Rows.Messages) != c.texts || run.Allowance.Cut != (c.texts > 0) {
 			t.Errorf("%s: %s, %d messages, cut %t", name, run.State, len(s.rows.Rows.Messages), run.Allowance.Cut)
 		}
-		if u := s.rows.Rows.Usage; len(u) != 1 || u[0].Outcome != spool.OutcomeAborted {
+		if u := s.rows.Rows.Usage; len(u) != 1 || u[0].Outcome != wire.OutcomeAborted {
 			t.Errorf("%s: the ledger has %v", name, u)
 		}
 	}
@@ -339,31 +341,31 @@ var degrees = &spool.OutputSchema{Name: "degrees", Schema: json.RawMessage(`{"ty
 // An answer that does not fit its schema is asked for once more, and then ends the run.
 func TestCheckOutput(t *testing.T) {
 	t.Parallel()
-	completed := spool.Ending{State: spool.Completed, Reason: spool.StopCompleted}
-	with := func(reason spool.StopReason) spool.Ending {
-		return spool.Ending{State: spool.Completed, Reason: reason}
+	completed := store.Ending{State: wire.Completed, Reason: wire.StopCompleted}
+	with := func(reason wire.StopReason) store.Ending {
+		return store.Ending{State: wire.Completed, Reason: reason}
 	}
-	before := &spool.RunOutput{Problem: "no", RejectedStep: 1}
+	before := &store.RunOutput{Problem: "no", RejectedStep: 1}
 	for name, c := range map[string]struct {
 		text   string
-		ending spool.Ending
-		run    spool.RunRow
-		want   spool.Ending // zero if the model is asked once more
+		ending store.Ending
+		run    store.RunRow
+		want   store.Ending // zero if the model is asked once more
 		value  string
 		repair string // what the record says
 	}{
 		"fits":               {text: ` {"at":1} `, ending: completed, want: completed, value: `{"at":1}`},
-		"fits the second":    {text: `{"at":1}`, ending: completed, run: spool.RunRow{RunState: spool.RunState{Output: before}}, want: completed, value: `{"at":1}`},
-		"earlier part fits":  {text: `{"at":1}`, ending: with(spool.StopEmpty), want: completed, value: `{"at":1}`},
+		"fits the second":    {text: `{"at":1}`, ending: completed, run: store.RunRow{RunState: store.RunState{Output: before}}, want: completed, value: `{"at":1}`},
+		"earlier part fits":  {text: `{"at":1}`, ending: with(wire.StopEmpty), want: completed, value: `{"at":1}`},
 		"does not fit":       {text: `{}`, ending: completed, repair: "true"},
-		"empty":              {ending: with(spool.StopEmpty), repair: "true"},
-		"does not fit again": {text: `{}`, ending: completed, run: spool.RunRow{RunState: spool.RunState{Output: before}}, want: spool.Ending{State: spool.Failed, Reason: spool.StopOutput}, repair: "false"},
-		"no step left":       {text: `{}`, ending: completed, run: spool.RunRow{Run: spool.Run{Steps: 25}}, want: spool.Ending{State: spool.Failed, Reason: spool.StopOutput}, repair: "false"},
-		"one step left":      {text: `{}`, ending: completed, run: spool.RunRow{Run: spool.Run{Steps: 24}}, repair: "true"},
-		"budget is used up":  {text: `{}`, ending: with(spool.StopTokenBudget), want: with(spool.StopTokenBudget)},
-		"behind the steps":   {text: `{"at":1}`, ending: with(spool.StopMaxSteps), run: spool.RunRow{Run: spool.Run{Steps: 25}}, want: with(spool.StopMaxSteps), value: `{"at":1}`},
-		"does not fit there": {text: `{}`, ending: with(spool.StopMaxSteps), run: spool.RunRow{Run: spool.Run{Steps: 25}}, want: spool.Ending{State: spool.Failed, Reason: spool.StopOutput}, repair: "false"},
-		"budget, but fits":   {text: `{"at":1}`, ending: with(spool.StopTokenBudget), want: with(spool.StopTokenBudget), value: `{"at":1}`},
+		"empty":              {ending: with(wire.StopEmpty), repair: "true"},
+		"does not fit again": {text: `{}`, ending: completed, run: store.RunRow{RunState: store.RunState{Output: before}}, want: store.Ending{State: wire.Failed, Reason: wire.StopOutput}, repair: "false"},
+		"no step left":       {text: `{}`, ending: completed, run: store.RunRow{Run: wire.Run{Steps: 25}}, want: store.Ending{State: wire.Failed, Reason: wire.StopOutput}, repair: "false"},
+		"one step left":      {text: `{}`, ending: completed, run: store.RunRow{Run: wire.Run{Steps: 24}}, repair: "true"},
+		"budget is used up":  {text: `{}`, ending: with(wire.StopTokenBudget), want: with(wire.StopTokenBudget)},
+		"behind the steps":   {text: `{"at":1}`, ending: with(wire.StopMaxSteps), run: store.RunRow{Run: wire.Run{Steps: 25}}, want: with(wire.StopMaxSteps), value: `{"at":1}`},
+		"does not fit there": {text: `{}`, ending: with(wire.StopMaxSteps), run: store.RunRow{Run: wire.Run{Steps: 25}}, want: store.Ending{State: wire.Failed, Reason: wire.StopOutput}, repair: "false"},
+		"budget, but fits":   {text: `{"at":1}`, ending: with(wire.StopTokenBudget), want: with(wire.StopTokenBudget), value: `{"at":1}`},
 	} {
 		s := newScene(t, spool.Agent{Output: degrees}, c.run)
 		tx := s.tx()
@@ -372,7 +374,7 @@ func TestCheckOutput(t *testing.T) {
 		if got.State != c.want.State || got.Reason != c.want.Reason || string(tx.Run.OutputValue()) != c.value {
 			t.Errorf("%s: %+v, %s", name, got, tx.Run.OutputValue())
 		}
-		if got.State == spool.Failed && !strings.HasPrefix(got.Error, "the answer does not fit its schema: ") {
+		if got.State == wire.Failed && !strings.HasPrefix(got.Error, "the answer does not fit its schema: ") {
 			t.Errorf("%s: it fails with %s", name, got.Error)
 		}
 		var told []string
@@ -389,7 +391,7 @@ func TestCheckOutput(t *testing.T) {
 			t.Errorf("%s: the model has to answer again: %t, %+v", name, again, tx.Run.Output)
 		}
 	}
-	s := newScene(t, spool.Agent{}, spool.RunRow{})
+	s := newScene(t, spool.Agent{}, store.RunRow{})
 	if got, err := s.checkOutput(s.tx(), completed, nil); got != completed || err != nil {
 		t.Errorf("any text: %+v, %v", got, err)
 	}
@@ -401,18 +403,18 @@ func TestFinishAnswered(t *testing.T) {
 	for name, c := range map[string]struct {
 		text  string
 		stop  bool
-		state spool.State
+		state wire.State
 	}{
-		"fits": {`{"at":1}`, false, spool.Completed}, "does not fit": {"{}", false, spool.Running}, "stopped": {"{}", true, spool.Cancelled},
+		"fits": {`{"at":1}`, false, wire.Completed}, "does not fit": {"{}", false, wire.Running}, "stopped": {"{}", true, wire.Cancelled},
 	} {
-		run := spool.RunRow{Run: spool.Run{Steps: 1}}
+		run := store.RunRow{Run: wire.Run{Steps: 1}}
 		if c.stop {
 			run.StopAt = noon
 		}
 		s := newScene(t, spool.Agent{Output: degrees}, run)
 		done, err := s.finishAnswered(t.Context(), spool.Message{ID: "m1", Content: spool.TextContent(c.text)})
 		s.check(err)
-		if got := s.saved(); got.State != c.state || done != (c.state != spool.Running) {
+		if got := s.saved(); got.State != c.state || done != (c.state != wire.Running) {
 			t.Errorf("%s: %s, done %t", name, got.State, done)
 		}
 	}
@@ -426,16 +428,16 @@ func TestWithRepair(t *testing.T) {
 		message("m1", spool.RoleUser), message("m2", spool.RoleAssistant), message("m3", spool.RoleTool), message("m4", spool.RoleAssistant),
 	}
 	for name, c := range map[string]struct {
-		output *spool.RunOutput
+		output *store.RunOutput
 		want   []spool.MessageID
 	}{
 		"nothing was wrong":   {nil, []spool.MessageID{"m1", "m2", "m3", "m4"}},
-		"last answer":         {&spool.RunOutput{Problem: "no", Rejected: "m4"}, []spool.MessageID{"m1", "m2", "m3", "m4", ""}},
-		"with results":        {&spool.RunOutput{Problem: "no", Rejected: "m2"}, []spool.MessageID{"m1", "m2", "m3", "", "m4"}},
-		"answer was empty":    {&spool.RunOutput{Problem: "no"}, []spool.MessageID{"m1", "m2", "m3", "m4", ""}},
-		"answer is not there": {&spool.RunOutput{Problem: "no", Rejected: "m0"}, []spool.MessageID{"m1", "m2", "m3", "m4", ""}},
+		"last answer":         {&store.RunOutput{Problem: "no", Rejected: "m4"}, []spool.MessageID{"m1", "m2", "m3", "m4", ""}},
+		"with results":        {&store.RunOutput{Problem: "no", Rejected: "m2"}, []spool.MessageID{"m1", "m2", "m3", "", "m4"}},
+		"answer was empty":    {&store.RunOutput{Problem: "no"}, []spool.MessageID{"m1", "m2", "m3", "m4", ""}},
+		"answer is not there": {&store.RunOutput{Problem: "no", Rejected: "m0"}, []spool.MessageID{"m1", "m2", "m3", "m4", ""}},
 	} {
-		s := newScene(t, spool.Agent{Output: degrees}, spool.RunRow{RunState: spool.RunState{Output: c.output}})
+		s := newScene(t, spool.Agent{Output: degrees}, store.RunRow{RunState: store.RunState{Output: c.output}})
 		got, weight := s.withRepair(messages)
 		var ids []spool.MessageID
 		for _, m := range got {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // What went wrong first decides how a segment ends: a lost lease before a lost store, and both before a stop.
@@ -34,8 +35,8 @@ func TestExitOf(t *testing.T) {
 		"lost, worker ends too":      {ended, errLost, true, exitLost, exitLost},
 		"lapsed":                     {ended, errLapsed, false, exitLapsed, exitLost},
 		"lapsed, no store":           {unavailable, errLapsed, false, exitLapsed, exitLost},
-		"fenced":                     {storeError{spool.ErrFenced}, nil, false, exitLost, exitStoreFailed},
-		"fenced, stopped":            {storeError{spool.ErrFenced}, errStopped, false, exitLost, exitStoreFailed},
+		"fenced":                     {storeError{store.ErrFenced}, nil, false, exitLost, exitStoreFailed},
+		"fenced, stopped":            {storeError{store.ErrFenced}, errStopped, false, exitLost, exitStoreFailed},
 		"no store":                   {unavailable, nil, false, exitStoreFailed, exitStoreFailed},
 		"no store, stopped":          {unavailable, errStopped, false, exitStoreFailed, exitStopped},
 		"no store, worker ends":      {unavailable, context.Canceled, true, exitStoreFailed, exitHandBack},

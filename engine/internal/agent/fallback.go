@@ -10,6 +10,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/chat"
 	"github.com/spoolhq/spool/engine/internal/history"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // modelFailure is a question that its model did not answer.
@@ -40,7 +42,7 @@ func failureOf(ctx context.Context, t chat.Turn, err error) *modelFailure {
 }
 
 // movesOn reports whether the run goes on with another model after a failure, if it has one.
-func (l *runState) movesOn(run spool.RunRow, f *modelFailure) bool {
+func (l *runState) movesOn(run store.RunRow, f *modelFailure) bool {
 	if f == nil || !slices.Contains(l.agent.FallbackOn, f.cause) {
 		return false
 	}
@@ -52,7 +54,7 @@ func (l *runState) movesOn(run spool.RunRow, f *modelFailure) bool {
 }
 
 // failedAttempts returns how often in a row the model in use has failed.
-func failedAttempts(run spool.RunRow) int {
+func failedAttempts(run store.RunRow) int {
 	if run.Fallback == nil {
 		return 0
 	}
@@ -85,7 +87,7 @@ func (l *asker) askModels(ctx context.Context, past *history.Messages) (t chat.T
 		case shown && l.parent != nil:
 			return chat.Turn{}, false, &attemptError{err: &spool.ModelError{Message: strings.TrimPrefix(f.text, "model: ")}}
 		case shown:
-			l.s.runner.Live.Wake(spool.JobsTopic, spool.WakeJobs, nil)
+			l.s.runner.Live.Wake(store.JobsTopic, store.WakeJobs, nil)
 			return chat.Turn{}, true, nil
 		}
 	}
@@ -93,7 +95,7 @@ func (l *asker) askModels(ctx context.Context, past *history.Messages) (t chat.T
 
 // moveOn makes the move to another model durable. With reset, it ends the segment of a dispatched run.
 func (l *asker) moveOn(ctx context.Context, f *modelFailure, to string, reset bool) error {
-	moved := spool.ModelFallback{
+	moved := wire.ModelFallback{
 		Step: l.run.Steps + 1, From: l.run.ModelInUse(), To: to, Cause: f.cause, Error: f.text,
 	}
 	if id := l.run.AgentID(); id != "" {
@@ -109,8 +111,8 @@ func (l *asker) moveOn(ctx context.Context, f *modelFailure, to string, reset bo
 		if err := f.charge(tx); err != nil {
 			return err
 		}
-		tx.Run.Fallback = &spool.RunFallback{Model: to, Failed: failedModels(tx.Run, f.text, f.final())}
-		if err := tx.Append(spool.NewEntry(spool.EntryModelFallback, tx.Root().Run.ID, moved)); err != nil {
+		tx.Run.Fallback = &store.RunFallback{Model: to, Failed: failedModels(tx.Run, f.text, f.final())}
+		if err := tx.Append(wire.NewEntry(wire.EntryModelFallback, tx.Root().Run.ID, moved)); err != nil {
 			return err
 		}
 		if reset && l.parent == nil {
@@ -123,22 +125,22 @@ func (l *asker) moveOn(ctx context.Context, f *modelFailure, to string, reset bo
 // charge writes what the failed answer used to the ledger.
 func (f *modelFailure) charge(tx *thread.Tx) error {
 	if f.err != nil {
-		return chargeCutOff(tx, f.err, spool.OutcomeError, false)
+		return chargeCutOff(tx, f.err, wire.OutcomeError, false)
 	}
 	tx.Add(f.turn.Usage.Count())
-	return f.turn.Charge(tx, spool.OutcomeError)
+	return f.turn.Charge(tx, wire.OutcomeError)
 }
 
 // final reports whether the same request to the model would fail again.
 func (f *modelFailure) final() bool { return f.err == nil || permanent(f.err) }
 
 // failedModels returns the models that have failed in the step, the present one included.
-func failedModels(run spool.RunRow, text string, final bool) []spool.ModelFailure {
-	var before []spool.ModelFailure
+func failedModels(run store.RunRow, text string, final bool) []store.ModelFailure {
+	var before []store.ModelFailure
 	if run.Fallback != nil {
 		before = run.Fallback.Failed
 	}
-	return append(slices.Clip(before), spool.ModelFailure{Model: run.ModelInUse(), Error: text, Final: final})
+	return append(slices.Clip(before), store.ModelFailure{Model: run.ModelInUse(), Error: text, Final: final})
 }
 
 // attempt is what follows from a failed attempt of a step.
@@ -150,12 +152,12 @@ type attempt struct {
 	// counted is how many attempts the run has had then, and number how many count for the delay.
 	counted, number int
 	reason          string // for clients
-	fallback        *spool.RunFallback
+	fallback        *store.RunFallback
 }
 
 // failedAttempt returns what follows from a failed attempt. A run whose models have all failed begins with its own
 // model again, unless all have failed for good.
-func (l *runState) failedAttempt(ctx context.Context, run spool.RunRow, cause error) attempt {
+func (l *runState) failedAttempt(ctx context.Context, run store.RunRow, cause error) attempt {
 	most, f := l.s.runner.Rules.Retry.Attempts, failureOf(ctx, chat.Turn{}, cause)
 	a := attempt{counted: run.Attempts + 1, reason: failureText(cause), fallback: run.Fallback}
 	if nested, ok := errors.AsType[*attemptError](cause); ok { // the nested run has counted the attempt
@@ -168,7 +170,7 @@ func (l *runState) failedAttempt(ctx context.Context, run spool.RunRow, cause er
 		return a
 	}
 	if _, next := l.s.runner.Registry.After(l.agent, run); next != nil && slices.Contains(l.agent.FallbackOn, f.cause) {
-		same := spool.RunFallback{}
+		same := store.RunFallback{}
 		if run.Fallback != nil {
 			same = *run.Fallback
 		}
@@ -176,7 +178,7 @@ func (l *runState) failedAttempt(ctx context.Context, run spool.RunRow, cause er
 		return attempt{again: true, counted: run.Attempts, number: same.Attempts, reason: a.reason, fallback: &same}
 	}
 	failed := failedModels(run, a.reason, f.final())
-	a.again = a.counted < most && slices.ContainsFunc(failed, func(m spool.ModelFailure) bool { return !m.Final })
+	a.again = a.counted < most && slices.ContainsFunc(failed, func(m store.ModelFailure) bool { return !m.Final })
 	if a.again {
 		a.fallback = nil
 	}
@@ -186,7 +188,7 @@ func (l *runState) failedAttempt(ctx context.Context, run spool.RunRow, cause er
 	return a
 }
 
-func describeFailures(failed []spool.ModelFailure) string {
+func describeFailures(failed []store.ModelFailure) string {
 	texts := make([]string, 0, len(failed))
 	for _, m := range failed {
 		texts = append(texts, m.Model+": "+strings.TrimPrefix(m.Error, "model: "))

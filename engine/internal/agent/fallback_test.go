@@ -9,6 +9,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/chat"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // The failure of a model is what another one may mend. An error of the engine, or of a run that ends, is none.
@@ -40,7 +42,7 @@ func TestFailureOf(t *testing.T) {
 		"store":                {err: storeError{cut(errDown)}},
 		"run ends":             {ctx: over, err: cut(errDown)},
 		"refuses, run ends":    {ctx: over, turn: chat.Turn{Reason: spool.FinishFilter}, cause: spool.FallbackRefused, final: true},
-		"budget has no room":   {err: &exhaustedError{reason: spool.StopTokenBudget}},
+		"budget has no room":   {err: &exhaustedError{reason: wire.StopTokenBudget}},
 		"attachment not there": {err: spool.Errorf(spool.Invalid, "no such file")},
 	} {
 		ctx := t.Context()
@@ -59,31 +61,31 @@ func TestFailureOf(t *testing.T) {
 // A run goes on with another model after as many failures as its agent says, and at once after a refusal.
 func TestMovesOn(t *testing.T) {
 	t.Parallel()
-	failed := func(n int) *spool.RunFallback { return &spool.RunFallback{Attempts: n} }
+	failed := func(n int) *store.RunFallback { return &store.RunFallback{Attempts: n} }
 	for name, c := range map[string]struct {
 		cause spool.FallbackCause
 		on    []spool.FallbackCause
 		after int
-		state spool.RunState
+		state store.RunState
 		want  bool
 	}{
 		"down":                           {cause: spool.FallbackDown, want: true},
 		"not on this":                    {cause: spool.FallbackLimit, on: []spool.FallbackCause{spool.FallbackDown}},
 		"refuses, not on this":           {cause: spool.FallbackRefused, on: []spool.FallbackCause{spool.FallbackDown}},
 		"first of two":                   {cause: spool.FallbackDown, after: 2},
-		"second of two":                  {cause: spool.FallbackDown, after: 2, state: spool.RunState{Fallback: failed(1)}, want: true},
+		"second of two":                  {cause: spool.FallbackDown, after: 2, state: store.RunState{Fallback: failed(1)}, want: true},
 		"first of two, refused":          {cause: spool.FallbackRefused, after: 2, want: true},
-		"answer can be asked for again":  {cause: spool.FallbackDown, state: spool.RunState{Resume: &spool.ResumableAnswer{}}},
-		"it was asked for again":         {cause: spool.FallbackDown, state: spool.RunState{Resume: &spool.ResumableAnswer{}, Fallback: failed(1)}, want: true},
-		"again, of three":                {cause: spool.FallbackDown, after: 3, state: spool.RunState{Resume: &spool.ResumableAnswer{}, Fallback: failed(1)}},
-		"answer exists, but was refused": {cause: spool.FallbackRefused, state: spool.RunState{Resume: &spool.ResumableAnswer{}}, want: true},
+		"answer can be asked for again":  {cause: spool.FallbackDown, state: store.RunState{Resume: &store.ResumableAnswer{}}},
+		"it was asked for again":         {cause: spool.FallbackDown, state: store.RunState{Resume: &store.ResumableAnswer{}, Fallback: failed(1)}, want: true},
+		"again, of three":                {cause: spool.FallbackDown, after: 3, state: store.RunState{Resume: &store.ResumableAnswer{}, Fallback: failed(1)}},
+		"answer exists, but was refused": {cause: spool.FallbackRefused, state: store.RunState{Resume: &store.ResumableAnswer{}}, want: true},
 	} {
-		s := newScene(t, spool.Agent{Fallbacks: []string{"spare"}, FallbackOn: c.on, FallbackAfter: c.after}, spool.RunRow{})
-		if got := s.movesOn(spool.RunRow{RunState: c.state}, &modelFailure{cause: c.cause, err: errDown}); got != c.want {
+		s := newScene(t, spool.Agent{Fallbacks: []string{"spare"}, FallbackOn: c.on, FallbackAfter: c.after}, store.RunRow{})
+		if got := s.movesOn(store.RunRow{RunState: c.state}, &modelFailure{cause: c.cause, err: errDown}); got != c.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
-	if s := newScene(t, spool.Agent{Fallbacks: []string{"spare"}}, spool.RunRow{}); s.movesOn(s.run, nil) {
+	if s := newScene(t, spool.Agent{Fallbacks: []string{"spare"}}, store.RunRow{}); s.movesOn(s.run, nil) {
 		t.Error("an answer: the run goes on with another model")
 	}
 }
@@ -93,14 +95,14 @@ func TestFailedAttempt(t *testing.T) {
 	t.Parallel()
 	cut := func(err error) error { return &chat.CutOffError{Err: err} }
 	spare, last := []string{"spare"}, []string{"spare", "last"}
-	used := func(model string, attempts int, failed ...spool.ModelFailure) *spool.RunFallback {
-		return &spool.RunFallback{Model: model, Attempts: attempts, Failed: failed}
+	used := func(model string, attempts int, failed ...store.ModelFailure) *store.RunFallback {
+		return &store.RunFallback{Model: model, Attempts: attempts, Failed: failed}
 	}
-	mDown, mGone := spool.ModelFailure{Model: "m", Error: "model: down"}, spool.ModelFailure{Model: "m", Error: "model: no", Final: true}
+	mDown, mGone := store.ModelFailure{Model: "m", Error: "model: down"}, store.ModelFailure{Model: "m", Error: "model: no", Final: true}
 	for name, c := range map[string]struct {
 		fallbacks []string
 		attempts  int
-		fallback  *spool.RunFallback
+		fallback  *store.RunFallback
 		err       error
 		want      attempt
 	}{
@@ -147,13 +149,13 @@ func TestFailedAttempt(t *testing.T) {
 			want: attempt{again: true, counted: 1, number: 1, reason: "Internal error", fallback: used("spare", 0, mDown)},
 		},
 	} {
-		s := newScene(t, spool.Agent{Fallbacks: c.fallbacks}, spool.RunRow{Run: spool.Run{Attempts: c.attempts}, RunState: spool.RunState{Fallback: c.fallback}})
+		s := newScene(t, spool.Agent{Fallbacks: c.fallbacks}, store.RunRow{Run: wire.Run{Attempts: c.attempts}, RunState: store.RunState{Fallback: c.fallback}})
 		got := s.failedAttempt(t.Context(), s.run, c.err)
 		if diff := cmp.Diff(c.want, got, cmp.AllowUnexported(attempt{})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	s := newScene(t, spool.Agent{Fallbacks: spare, FallbackOn: []spool.FallbackCause{spool.FallbackLimit}}, spool.RunRow{})
+	s := newScene(t, spool.Agent{Fallbacks: spare, FallbackOn: []spool.FallbackCause{spool.FallbackLimit}}, store.RunRow{})
 	if a := s.failedAttempt(t.Context(), s.run, cut(errDown)); !a.again || a.counted != 1 || a.fallback != nil {
 		t.Errorf("a failure that no fallback is for: %+v", a)
 	}
@@ -168,26 +170,26 @@ func TestMoveOn(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		reset bool
-		state spool.State
-	}{"nothing was seen": {false, spool.Running}, "a part was seen": {true, spool.Queued}} {
-		s := newScene(t, spool.Agent{Fallbacks: []string{"spare", "last"}}, spool.RunRow{
-			Run: spool.Run{Attempts: 1}, RunState: spool.RunState{Fallback: &spool.RunFallback{Model: "spare", Attempts: 2, Failed: []spool.ModelFailure{{Model: "m"}}}},
+		state wire.State
+	}{"nothing was seen": {false, wire.Running}, "a part was seen": {true, wire.Queued}} {
+		s := newScene(t, spool.Agent{Fallbacks: []string{"spare", "last"}}, store.RunRow{
+			Run: wire.Run{Attempts: 1}, RunState: store.RunState{Fallback: &store.RunFallback{Model: "spare", Attempts: 2, Failed: []store.ModelFailure{{Model: "m"}}}},
 		})
 		f := failureOf(t.Context(), chat.Turn{}, &chat.CutOffError{Err: errKey})
 		s.check(s.moveOn(t.Context(), f, "last", c.reset))
 		run := s.saved()
-		want := &spool.RunFallback{Model: "last", Failed: []spool.ModelFailure{{Model: "m"}, {Model: "spare", Error: "model: bad key (status 401)", Final: true}}}
+		want := &store.RunFallback{Model: "last", Failed: []store.ModelFailure{{Model: "m"}, {Model: "spare", Error: "model: bad key (status 401)", Final: true}}}
 		if diff := cmp.Diff(want, run.Fallback); diff != "" || run.Attempts != 1 || run.State != c.state {
 			t.Errorf("%s: %s, %d attempts (-want +got):\n%s", name, run.State, run.Attempts, diff)
 		}
-		if e := s.rows.Rows.Entries[0]; e.Type != spool.EntryModelFallback || string(e.Payload) != `{"step":1,"from":"spare","to":"last","cause":"refused","error":"model: bad key (status 401)"}` {
+		if e := s.rows.Rows.Entries[0]; e.Type != wire.EntryModelFallback || string(e.Payload) != `{"step":1,"from":"spare","to":"last","cause":"refused","error":"model: bad key (status 401)"}` {
 			t.Errorf("%s: the record says %s %s", name, e.Type, e.Payload)
 		}
-		if u := s.rows.Rows.Usage; len(u) != 1 || u[0].Outcome != spool.OutcomeError {
+		if u := s.rows.Rows.Usage; len(u) != 1 || u[0].Outcome != wire.OutcomeError {
 			t.Errorf("%s: the ledger has %+v", name, u)
 		}
 	}
-	s := newScene(t, spool.Agent{Fallbacks: []string{"spare"}}, spool.RunRow{RunState: spool.RunState{StopAt: noon}})
+	s := newScene(t, spool.Agent{Fallbacks: []string{"spare"}}, store.RunRow{RunState: store.RunState{StopAt: noon}})
 	if err := s.moveOn(t.Context(), &modelFailure{err: errDown}, "spare", false); !errors.Is(err, errStopped) || s.saved().Fallback != nil {
 		t.Errorf("a run that was stopped: %v", err)
 	}

@@ -5,10 +5,12 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/history"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // allSteps is the end of a run that has had all its steps.
-var allSteps = spool.Ending{State: spool.Completed, Reason: spool.StopMaxSteps}
+var allSteps = store.Ending{State: wire.Completed, Reason: wire.StopMaxSteps}
 
 // finalText asks for the answer behind the last step. It also stops models whose servers ignore
 // [spool.ModelRequest.NoCalls].
@@ -36,9 +38,9 @@ func (l *asker) withPrompts(messages []spool.Message) ([]spool.Message, history.
 
 // givenUp returns how a run ends whose step has failed for good. The answer behind the last step is no step: what the
 // steps have done is not lost without it.
-func (l *runState) givenUp(reason string) spool.Ending {
+func (l *runState) givenUp(reason string) store.Ending {
 	if l.final {
 		return allSteps
 	}
-	return spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: reason}
+	return store.Ending{State: wire.Failed, Reason: wire.StopFailed, Error: reason}
 }

@@ -5,8 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // yieldedSlot is the recorded reason for the end of a segment that gave its slot to another tenant.
@@ -16,7 +17,7 @@ const yieldedSlot = "the run waits for its turn"
 // due at once.
 func (s *segment) handBack(ctx context.Context, cause error) error {
 	err := s.main.commit(ctx, func(tx *thread.Tx) error {
-		if err := chargeCutOff(tx, cause, spool.OutcomeAborted, true); err != nil {
+		if err := chargeCutOff(tx, cause, wire.OutcomeAborted, true); err != nil {
 			return err
 		}
 		if err := voidUnrun(tx, s.main.plan); err != nil {
@@ -33,7 +34,7 @@ func (s *segment) handBack(ctx context.Context, cause error) error {
 	case err != nil:
 		return err
 	}
-	s.runner.Live.Wake(spool.JobsTopic, spool.WakeJobs, nil)
+	s.runner.Live.Wake(store.JobsTopic, store.WakeJobs, nil)
 	return nil
 }
 
@@ -64,6 +65,6 @@ func (l *loop) yieldSlot(ctx context.Context) (bool, error) {
 	case err != nil:
 		return true, err
 	}
-	s.runner.Live.Wake(spool.JobsTopic, spool.WakeJobs, nil)
+	s.runner.Live.Wake(store.JobsTopic, store.WakeJobs, nil)
 	return true, nil
 }

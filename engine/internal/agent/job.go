@@ -7,54 +7,56 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/slots"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // HandleJob executes a job. In is the worker's slot for the job, or nil.
-func (r *Runner) HandleJob(ctx context.Context, j spool.Job, in *slots.Slot) (spool.JobResult, error) {
+func (r *Runner) HandleJob(ctx context.Context, j wire.Job, in *slots.Slot) (wire.JobResult, error) {
 	if j.Tenant == "" {
 		j.Tenant = spool.DefaultTenant
 	}
 	switch j.Kind {
-	case spool.JobSettle:
+	case wire.JobSettle:
 		return r.hook.Again(ctx, j)
-	case spool.JobPoll:
+	case wire.JobPoll:
 		return r.poll(ctx, j)
-	case spool.JobCancel:
+	case wire.JobCancel:
 		return r.cancelCall(ctx, j)
 	default:
 	}
 	c, err := r.claim(ctx, j)
 	if err != nil {
-		return spool.JobResult{}, err
+		return wire.JobResult{}, err
 	}
 	r.CloseLost(ctx, j.Thread(), c.Lost)
 	switch {
 	case c.BusyFor > 0:
 		// The queue delivers the job again when the other worker's lease would have lapsed.
-		return spool.JobResult{Reason: c.Reason, RetryAfter: c.BusyFor}, nil
+		return wire.JobResult{Reason: c.Reason, RetryAfter: c.BusyFor}, nil
 	case c.Unsettled != nil:
-		return spool.JobResult{Accepted: true, Reason: c.Reason}, c.segment.settle(ctx)
+		return wire.JobResult{Accepted: true, Reason: c.Reason}, c.segment.settle(ctx)
 	case c.segment == nil:
-		return spool.JobResult{Accepted: true, Reason: c.Reason}, nil
+		return wire.JobResult{Accepted: true, Reason: c.Reason}, nil
 	}
 	return r.execute(ctx, c.segment, in)
 }
 
 // HandleTaken executes a run that its start has claimed. In is the worker's slot for it.
-func (r *Runner) HandleTaken(ctx context.Context, taken *thread.Taken, in *slots.Slot) (spool.JobResult, error) {
+func (r *Runner) HandleTaken(ctx context.Context, taken *thread.Taken, in *slots.Slot) (wire.JobResult, error) {
 	s := r.begin(ctx, &taken.Segment, taken.Sent)
 	s.messages = taken.Messages
 	return r.execute(ctx, s, in)
 }
 
-func (r *Runner) execute(ctx context.Context, s *segment, in *slots.Slot) (spool.JobResult, error) {
+func (r *Runner) execute(ctx context.Context, s *segment, in *slots.Slot) (wire.JobResult, error) {
 	s.slot = in
 	r.activeSegments.Add(1)
 	defer r.activeSegments.Add(-1)
 	if err := s.execute(ctx); err != nil {
-		return spool.JobResult{}, err
+		return wire.JobResult{}, err
 	}
-	return spool.JobResult{Accepted: true}, nil
+	return wire.JobResult{Accepted: true}, nil
 }
 
 // CloseLost ends the stream of a lost segment, so that its readers stop waiting. It does nothing if
@@ -63,12 +65,12 @@ func (r *Runner) CloseLost(ctx context.Context, key spool.ThreadKey, lost *threa
 	if lost == nil {
 		return
 	}
-	end := spool.NewItem(spool.ItemRunError, spool.Offset{}, 0, spool.StreamFailed{Status: spool.SegmentLost, Error: thread.WorkerDied})
-	r.Streaming.CloseLost(ctx, spool.StreamKey{Thread: key, ID: lost.ID}, end, lost.End)
-	r.Live.Wake(key, spool.WakeStream, nil)
+	end := wire.NewItem(wire.ItemRunError, wire.Offset{}, 0, wire.StreamFailed{Status: wire.SegmentLost, Error: thread.WorkerDied})
+	r.Streaming.CloseLost(ctx, store.StreamKey{Thread: key, ID: lost.ID}, end, lost.End)
+	r.Live.Wake(key, store.WakeStream, nil)
 }
 
 // EndStream ends the stream of a dead worker with the content of its RUN_ENDED entry.
-func (r *Runner) EndStream(ctx context.Context, key spool.StreamKey, ended spool.Entry) {
-	r.Streaming.CloseLost(ctx, key, record.EndItem(ended, spool.Offset{}), ended.After)
+func (r *Runner) EndStream(ctx context.Context, key store.StreamKey, ended wire.Entry) {
+	r.Streaming.CloseLost(ctx, key, record.EndItem(ended, wire.Offset{}), ended.After)
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // plans returns what is planned for each call.
@@ -21,9 +23,9 @@ func (s *scene) plans() (all []string) {
 // A run whose parks are resolved goes on with their calls, after those whose nested runs waited.
 func TestPlanLanding(t *testing.T) {
 	t.Parallel()
-	park := func(id spool.ToolCallID, state spool.ParkState, change func(p *spool.Park)) spool.Park {
-		p := spool.Park{RunID: "r", ToolCallID: id, ToolName: "look", Step: 1, Args: json.RawMessage("{}"), State: state}
-		if state == spool.ParkAnswered {
+	park := func(id spool.ToolCallID, state wire.ParkState, change func(p *store.Park)) store.Park {
+		p := store.Park{RunID: "r", ToolCallID: id, ToolName: "look", Step: 1, Args: json.RawMessage("{}"), State: state}
+		if state == wire.ParkAnswered {
 			p.Answer = &spool.Answer{Approved: true}
 		}
 		if change != nil {
@@ -31,26 +33,26 @@ func TestPlanLanding(t *testing.T) {
 		}
 		return p
 	}
-	ready := func(p *spool.Park) { p.Pending = &spool.PendingCall{Ready: true, Until: noon} }
-	done := spool.Effect{RunID: "r", Step: 1, ToolCallID: "c1", State: spool.EffectDone, Result: json.RawMessage("5")}
+	ready := func(p *store.Park) { p.Pending = &wire.PendingCall{Ready: true, Until: noon} }
+	done := store.Effect{RunID: "r", Step: 1, ToolCallID: "c1", State: wire.EffectDone, Result: json.RawMessage("5")}
 	for name, c := range map[string]struct {
 		segments int
-		parks    []spool.Park
-		effects  []spool.Effect
+		parks    []store.Park
+		effects  []store.Effect
 		want     []string
 		open     int
 		pending  []spool.ToolCallID // the ledger has them as about to run
 	}{
-		"first segment":       {segments: 1, parks: []spool.Park{park("c1", spool.ParkAnswered, nil)}},
+		"first segment":       {segments: 1, parks: []store.Park{park("c1", wire.ParkAnswered, nil)}},
 		"nothing has waited":  {segments: 2},
-		"answered":            {segments: 2, parks: []spool.Park{park("c1", spool.ParkAnswered, nil)}, want: []string{"c1 run"}, pending: []spool.ToolCallID{"c1"}},
-		"one of two":          {segments: 2, parks: []spool.Park{park("c1", spool.ParkOpen, nil), park("c2", spool.ParkAnswered, nil)}, want: []string{"c2 run"}, open: 1, pending: []spool.ToolCallID{"c2"}},
-		"none of two":         {segments: 2, parks: []spool.Park{park("c1", spool.ParkOpen, nil), park("c2", spool.ParkOpen, nil)}, open: 2},
-		"pending is ready":    {segments: 2, parks: []spool.Park{park("c1", spool.ParkPending, ready)}, want: []string{"c1 repeat"}},
-		"ready, has a result": {segments: 2, parks: []spool.Park{park("c1", spool.ParkPending, ready)}, effects: []spool.Effect{done}, want: []string{"c1 saved 5"}},
-		"has a result":        {segments: 2, parks: []spool.Park{park("c1", spool.ParkAnswered, nil)}, effects: []spool.Effect{done}, want: []string{"c1 saved 5"}},
+		"answered":            {segments: 2, parks: []store.Park{park("c1", wire.ParkAnswered, nil)}, want: []string{"c1 run"}, pending: []spool.ToolCallID{"c1"}},
+		"one of two":          {segments: 2, parks: []store.Park{park("c1", wire.ParkOpen, nil), park("c2", wire.ParkAnswered, nil)}, want: []string{"c2 run"}, open: 1, pending: []spool.ToolCallID{"c2"}},
+		"none of two":         {segments: 2, parks: []store.Park{park("c1", wire.ParkOpen, nil), park("c2", wire.ParkOpen, nil)}, open: 2},
+		"pending is ready":    {segments: 2, parks: []store.Park{park("c1", wire.ParkPending, ready)}, want: []string{"c1 repeat"}},
+		"ready, has a result": {segments: 2, parks: []store.Park{park("c1", wire.ParkPending, ready)}, effects: []store.Effect{done}, want: []string{"c1 saved 5"}},
+		"has a result":        {segments: 2, parks: []store.Park{park("c1", wire.ParkAnswered, nil)}, effects: []store.Effect{done}, want: []string{"c1 saved 5"}},
 	} {
-		s := desk(t, spool.RunRow{})
+		s := desk(t, store.RunRow{})
 		s.run.Segments, s.rows.Rows.Parks, s.rows.Rows.Effects = c.segments, c.parks, c.effects
 		planned, err := s.planLanding(t.Context())
 		s.check(err)
@@ -59,7 +61,7 @@ func TestPlanLanding(t *testing.T) {
 		}
 		var pending []spool.ToolCallID
 		for _, e := range s.rows.Rows.Effects {
-			if e.State == spool.EffectPending {
+			if e.State == wire.EffectPending {
 				pending = append(pending, e.ToolCallID)
 			}
 		}
@@ -67,14 +69,14 @@ func TestPlanLanding(t *testing.T) {
 			t.Errorf("%s: the ledger has %v", name, pending)
 		}
 	}
-	s := desk(t, spool.RunRow{Run: spool.Run{Steps: 1}})
-	child := s.nested(spool.RunRow{Run: spool.Run{State: spool.WaitingForInput, Steps: 1}})
-	s.rows.Rows.Effects = []spool.Effect{{RunID: "r", Step: 1, ToolCallID: "c1", State: spool.EffectWaiting}}
-	s.rows.Rows.Parks = []spool.Park{park("c2", spool.ParkAnswered, nil), park("c3", spool.ParkAnswered, func(p *spool.Park) { p.AgentID = child.run.AgentID() })}
+	s := desk(t, store.RunRow{Run: wire.Run{Steps: 1}})
+	child := s.nested(store.RunRow{Run: wire.Run{State: wire.WaitingForInput, Steps: 1}})
+	s.rows.Rows.Effects = []store.Effect{{RunID: "r", Step: 1, ToolCallID: "c1", State: wire.EffectWaiting}}
+	s.rows.Rows.Parks = []store.Park{park("c2", wire.ParkAnswered, nil), park("c3", wire.ParkAnswered, func(p *store.Park) { p.AgentID = child.run.AgentID() })}
 	if planned, err := s.planLanding(t.Context()); !planned || err != nil || !slices.Equal(s.plans(), []string{"c1 run", "c2 run"}) {
 		t.Errorf("a nested run waited: %v, %v", s.plans(), err)
 	}
-	if _, err := child.planLanding(t.Context()); err != nil || child.saved().State != spool.Running || !slices.Equal(child.plans(), []string{"c3 run"}) {
+	if _, err := child.planLanding(t.Context()); err != nil || child.saved().State != wire.Running || !slices.Equal(child.plans(), []string{"c3 run"}) {
 		t.Errorf("the nested run is %s: %v, %v", child.saved().State, child.plans(), err)
 	}
 }
@@ -82,30 +84,30 @@ func TestPlanLanding(t *testing.T) {
 // A step whose worker died shows its draft again and goes on with the calls that have no result.
 func TestPlanDraft(t *testing.T) {
 	t.Parallel()
-	draft := &spool.Draft{Message: spool.Message{Content: append(spool.TextContent("wait"), asked("look", "look", "look")...)}}
-	s := desk(t, spool.RunRow{Run: spool.Run{Steps: 1}, RunState: spool.RunState{Draft: draft}})
-	s.rows.Rows.Effects = []spool.Effect{
-		{RunID: "r", Step: 2, ToolCallID: "c1", State: spool.EffectDone, Result: json.RawMessage("5")},
-		{RunID: "r", Step: 1, ToolCallID: "c2", State: spool.EffectDone},
-		{RunID: "r", Step: 2, ToolCallID: "c3", State: spool.EffectVoid},
+	draft := &store.Draft{Message: spool.Message{Content: append(spool.TextContent("wait"), asked("look", "look", "look")...)}}
+	s := desk(t, store.RunRow{Run: wire.Run{Steps: 1}, RunState: store.RunState{Draft: draft}})
+	s.rows.Rows.Effects = []store.Effect{
+		{RunID: "r", Step: 2, ToolCallID: "c1", State: wire.EffectDone, Result: json.RawMessage("5")},
+		{RunID: "r", Step: 1, ToolCallID: "c2", State: wire.EffectDone},
+		{RunID: "r", Step: 2, ToolCallID: "c3", State: wire.EffectVoid},
 	}
-	s.rows.Rows.Parks = []spool.Park{{RunID: "r", ToolCallID: "c3", Step: 2, State: spool.ParkPending, Pending: &spool.PendingCall{}}}
+	s.rows.Rows.Parks = []store.Park{{RunID: "r", ToolCallID: "c3", Step: 2, State: wire.ParkPending, Pending: &wire.PendingCall{}}}
 	planned, err := s.planDraft(t.Context())
 	s.check(err)
 	if want := []string{"c1 saved 5", "c2 run", "c3 pending"}; !planned || !slices.Equal(s.plans(), want) {
 		t.Errorf("the plan is %q", s.plans())
 	}
-	if effects := s.rows.Rows.Effects; len(effects) != 4 || effects[3].ToolCallID != "c2" || effects[3].Step != 2 || effects[3].State != spool.EffectPending {
+	if effects := s.rows.Rows.Effects; len(effects) != 4 || effects[3].ToolCallID != "c2" || effects[3].Step != 2 || effects[3].State != wire.EffectPending {
 		t.Errorf("the ledger has %v", effects)
 	}
-	want := []spool.ItemType{spool.ItemTextStart, spool.ItemTextContent, spool.ItemTextEnd}
+	want := []wire.ItemType{wire.ItemTextStart, wire.ItemTextContent, wire.ItemTextEnd}
 	for range 3 {
-		want = append(want, spool.ItemToolStart, spool.ItemToolEnd)
+		want = append(want, wire.ItemToolStart, wire.ItemToolEnd)
 	}
 	if diff := cmp.Diff(want, s.screen.items); diff != "" {
 		t.Errorf("clients see (-want +got):\n%s", diff)
 	}
-	s = desk(t, spool.RunRow{})
+	s = desk(t, store.RunRow{})
 	if planned, err := s.planDraft(t.Context()); planned || err != nil {
 		t.Errorf("between two steps: %t, %v", planned, err)
 	}
@@ -116,18 +118,18 @@ func TestParkAgain(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		stop, nested bool
-		want         spool.State
-	}{"parks": {want: spool.WaitingForInput}, "stopped": {stop: true, want: spool.Cancelled}, "nested": {nested: true, want: spool.Running}} {
-		run := spool.RunRow{}
+		want         wire.State
+	}{"parks": {want: wire.WaitingForInput}, "stopped": {stop: true, want: wire.Cancelled}, "nested": {nested: true, want: wire.Running}} {
+		run := store.RunRow{}
 		if c.stop {
 			run.StopAt = noon
 		}
 		s := desk(t, run)
 		if c.nested {
-			s = s.nested(spool.RunRow{})
+			s = s.nested(store.RunRow{})
 		}
 		s.check(s.parkAgain(t.Context()))
-		if got := s.saved().State; got != c.want || (s.screen.woken == 1) != (c.want == spool.WaitingForInput) {
+		if got := s.saved().State; got != c.want || (s.screen.woken == 1) != (c.want == wire.WaitingForInput) {
 			t.Errorf("%s: %s, and workers were woken %d times", name, got, s.screen.woken)
 		}
 	}

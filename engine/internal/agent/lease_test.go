@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Before a call, a worker trusts its lease for two thirds, and then asks the store. If it has lost the run, the call is
@@ -28,7 +30,7 @@ func TestCheckLease(t *testing.T) {
 		"nobody else has it":        {pause: 40 * time.Second, called: true, asked: true},
 		"long after it":             {pause: time.Hour, called: true, asked: true},
 		"another worker has it":     {pause: 40 * time.Second, change: func(s *scene) { s.rows.Rows.Thread.Fence++ }, cause: errLost},
-		"the run has ended":         {pause: 40 * time.Second, change: func(s *scene) { s.rows.Rows.Thread.State = spool.Failed }, cause: errLost},
+		"the run has ended":         {pause: 40 * time.Second, change: func(s *scene) { s.rows.Rows.Thread.State = wire.Failed }, cause: errLost},
 		"the thread is gone":        {pause: 40 * time.Second, change: func(s *scene) { s.rows.Rows.Thread = nil }, cause: errLost},
 		"the thread is another":     {pause: 40 * time.Second, change: func(s *scene) { s.rows.Rows.Thread.CreatedAt = noon.Add(1) }, cause: errLost},
 		"the run was stopped":       {pause: 40 * time.Second, change: func(s *scene) { s.rows.Rows.Runs[0].StopAt = noon }, cause: errStopped, asked: true},
@@ -42,7 +44,7 @@ func TestCheckLease(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				s := desk(t, spool.RunRow{})
+				s := desk(t, store.RunRow{})
 				s.rows.Rows.Thread.LeaseUntil = noon.Add(time.Second)
 				var ended error
 				s.s.end = func(cause error) { ended = cause }
@@ -81,7 +83,7 @@ func TestCheckLease(t *testing.T) {
 func TestBeatStopped(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := desk(t, spool.RunRow{})
+		s := desk(t, store.RunRow{})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		var ended error
@@ -96,9 +98,9 @@ func TestBeatStopped(t *testing.T) {
 }
 
 // away is a store that cannot be reached.
-type away struct{ spool.Store }
+type away struct{ store.Store }
 
-func (away) Update(context.Context, spool.ThreadKey, int64, func(spool.Tx) error) error {
+func (away) Update(context.Context, spool.ThreadKey, int64, func(store.Tx) error) error {
 	return errDial
 }
 
@@ -121,7 +123,7 @@ func TestAbandon(t *testing.T) {
 	t.Parallel()
 	const plain, unknown = `{"cancelled":true,"reason":"stopped"}`, `{"cancelled":true,"reason":"stopped","outcome":"unknown"}`
 	unrun := func(p *plannedCall) { p.ran = false }
-	parked := func(park spool.Park) func(p *plannedCall) {
+	parked := func(park store.Park) func(p *plannedCall) {
 		return func(p *plannedCall) { p.park = &park }
 	}
 	for name, c := range map[string]struct {
@@ -131,17 +133,17 @@ func TestAbandon(t *testing.T) {
 		"runs":                         {func(*plannedCall) {}, unknown},
 		"has not run":                  {unrun, plain},
 		"ran at a worker that is gone": {func(p *plannedCall) { p.ran, p.begun = false, true }, unknown},
-		"asks whether it ran":          {parked(spool.Park{State: spool.ParkOpen, Reason: spool.ParkOutcomeUnknown}), unknown},
-		"waits for an approval":        {parked(spool.Park{State: spool.ParkOpen, Reason: spool.ParkApproval}), plain},
-		"has asked":                    {parked(spool.Park{State: spool.ParkOpen, Reason: "input"}), plain},
-		"its work goes on":             {parked(spool.Park{State: spool.ParkPending}), unknown},
+		"asks whether it ran":          {parked(store.Park{State: wire.ParkOpen, Reason: wire.ParkOutcomeUnknown}), unknown},
+		"waits for an approval":        {parked(store.Park{State: wire.ParkOpen, Reason: wire.ParkApproval}), plain},
+		"has asked":                    {parked(store.Park{State: wire.ParkOpen, Reason: "input"}), plain},
+		"its work goes on":             {parked(store.Park{State: wire.ParkPending}), unknown},
 		"its work asks": {func(p *plannedCall) {
-			p.park, p.call.Pending = &spool.Park{State: spool.ParkOpen}, json.RawMessage("1")
+			p.park, p.call.Pending = &store.Park{State: wire.ParkOpen}, json.RawMessage("1")
 		}, unknown},
 		"is looked at": {func(p *plannedCall) { p.ran, p.call.Pending = false, json.RawMessage("1") }, unknown},
 		"a nested run": {func(p *plannedCall) { p.spawns = true }, plain},
 	} {
-		p := desk(t, spool.RunRow{}).planned("look", c.change)
+		p := desk(t, store.RunRow{}).planned("look", c.change)
 		p.abandon("stopped")
 		if got := string(p.result); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)

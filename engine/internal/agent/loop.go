@@ -9,6 +9,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/stream"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/store"
 )
 
 // loop executes one run with its agent: it asks the model, runs the tools that the model calls,
@@ -25,8 +26,8 @@ type runState struct {
 	s      *segment
 	parent *runState // the run that spawned this one; nil for the dispatched run
 	agent  *registry.Agent
-	run    spool.RunRow // as last saved
-	self   spool.RunRow // the run when the loop began: other goroutines may read its ids, names and depth
+	run    store.RunRow // as last saved
+	self   store.RunRow // the run when the loop began: other goroutines may read its ids, names and depth
 	answer string       // the text of the last saved answer
 	late   bool         // the run's time is up, so its calls are cancelled
 	final  bool         // the run has had all its steps, and is asked for an answer
@@ -57,7 +58,7 @@ type calls struct {
 }
 
 // newLoop returns the loop of a run. Parent is the run that spawned it, or nil for a dispatched run.
-func newLoop(s *segment, parent *runState, agent *registry.Agent, model spool.Model, run spool.RunRow) *loop {
+func newLoop(s *segment, parent *runState, agent *registry.Agent, model spool.Model, run store.RunRow) *loop {
 	state := &runState{s: s, parent: parent, agent: agent, run: run, self: run, events: s.Writer.Emitter(run.AgentID())}
 	return &loop{
 		runState: state, calls: calls{runState: state},
@@ -82,7 +83,7 @@ func (l *runState) commit(ctx context.Context, fn func(tx *thread.Tx) error) err
 }
 
 func (l *runState) transact(ctx context.Context, by func(context.Context, func(*thread.Tx) error) error, fn func(tx *thread.Tx) error) error {
-	var run spool.RunRow
+	var run store.RunRow
 	err := by(ctx, func(tx *thread.Tx) (err error) {
 		if tx, err = tx.ForRun(l.self); err != nil {
 			return err
@@ -104,6 +105,6 @@ func (l *runState) transact(ctx context.Context, by func(context.Context, func(*
 }
 
 // isAt reports whether the stored run has the same progress as the loop's copy.
-func (l *runState) isAt(run spool.RunRow) bool {
+func (l *runState) isAt(run store.RunRow) bool {
 	return run.Steps == l.run.Steps && run.Saved == l.run.Saved && (run.Draft == nil) == (l.run.Draft == nil)
 }

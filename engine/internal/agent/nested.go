@@ -14,6 +14,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/thread"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // attemptError says that an attempt of a nested run failed and that the run will have another attempt.
@@ -56,9 +58,9 @@ func (l *loop) delegate(ctx context.Context, p *plannedCall, at turn) (o outcome
 		return o
 	}
 	switch child.run.State {
-	case spool.Completed, spool.Failed:
+	case wire.Completed, wire.Failed:
 		o.result = nestedResult(child.run)
-	case spool.WaitingForInput:
+	case wire.WaitingForInput:
 		o.waits = true
 	default: // the whole tree was stopped
 		o.stopped = true
@@ -90,7 +92,7 @@ func (l *loop) begin(ctx context.Context, p *plannedCall, at turn) (child *loop,
 	l.s.begins.Lock()
 	defer l.s.begins.Unlock()
 	if err = ctx.Err(); err == nil {
-		var run spool.RunRow
+		var run store.RunRow
 		if run, err = l.spawn(ctx, p); err == nil {
 			child = l.child(run)
 			p.nested = child
@@ -140,10 +142,10 @@ func nestedID(parent spool.RunID, call spool.ToolCallID) spool.RunID {
 var nestedEncoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
 
 // spawn returns the nested run of a call. It creates the run if it does not exist.
-func (l *loop) spawn(ctx context.Context, p *plannedCall) (run spool.RunRow, err error) {
+func (l *loop) spawn(ctx context.Context, p *plannedCall) (run store.RunRow, err error) {
 	id := nestedID(l.self.ID, p.call.ID)
-	err = l.s.runner.Store.View(ctx, l.s.Key, func(v spool.View) error {
-		run, err = spool.FindRun(v, id)
+	err = l.s.runner.Store.View(ctx, l.s.Key, func(v store.View) error {
+		run, err = store.FindRun(v, id)
 		return err
 	})
 	switch {
@@ -166,17 +168,17 @@ func (l *loop) spawn(ctx context.Context, p *plannedCall) (run spool.RunRow, err
 		run = l.newNested(tx, id, p.call.ID, b)
 		return thread.Spawn(tx, run, b.Instructions)
 	})
-	if errors.Is(err, spool.ErrRunIDUsed) { // the store has not failed
-		err = spool.ErrRunIDUsed
+	if errors.Is(err, store.ErrRunIDUsed) { // the store has not failed
+		err = store.ErrRunIDUsed
 	}
 	return run, err
 }
 
 // spawned reports whether the call created the run. The check is needed because callers may choose any
 // id for the runs that they start.
-func (p *plannedCall) spawned(run spool.RunRow) bool { return run.ParentID == p.call.RunID }
+func (p *plannedCall) spawned(run store.RunRow) bool { return run.ParentID == p.call.RunID }
 
-func (l *loop) newNested(tx *thread.Tx, id spool.RunID, call spool.ToolCallID, b registry.Brief) spool.RunRow {
+func (l *loop) newNested(tx *thread.Tx, id spool.RunID, call spool.ToolCallID, b registry.Brief) store.RunRow {
 	agent := l.agent.Nested(b.Name)
 	model := agent.Model
 	if agent.InheritModel {
@@ -185,10 +187,10 @@ func (l *loop) newNested(tx *thread.Tx, id spool.RunID, call spool.ToolCallID, b
 	if l.s.runner.Registry.HasModelFor(b.Model, tx.Thread.Tenant, l.self.Scopes) {
 		model = b.Model
 	}
-	run := spool.RunRow{
-		Run: spool.Run{
+	run := store.RunRow{
+		Run: wire.Run{
 			Tenant: tx.Thread.Tenant, ID: id, ThreadID: tx.Thread.ID, ParentID: l.self.ID, CallID: call, RootID: l.self.Root(),
-			Depth: l.self.Depth + 1, Agent: b.Name, Model: model, State: spool.Running, StartedAt: tx.Now,
+			Depth: l.self.Depth + 1, Agent: b.Name, Model: model, State: wire.Running, StartedAt: tx.Now,
 			Prompt: registry.Shorten(b.Instructions, registry.PromptCap), StartedBy: l.self.StartedBy,
 		},
 		RunState: l.self.Given(),
@@ -199,17 +201,17 @@ func (l *loop) newNested(tx *thread.Tx, id spool.RunID, call spool.ToolCallID, b
 }
 
 // child returns the loop of a nested run.
-func (l *loop) child(run spool.RunRow) *loop {
+func (l *loop) child(run store.RunRow) *loop {
 	agent := l.agent.Nested(run.Agent).Permitted(run)
 	model := cmp.Or(l.s.runner.Registry.Model(run.ModelInUse(), agent), l.model)
 	return newLoop(l.s, l.runState, agent, model, run)
 }
 
 // frames returns the calls that wait for this run, the innermost first.
-func (l *runState) frames() []spool.ParkFrame {
-	var frames []spool.ParkFrame
+func (l *runState) frames() []wire.ParkFrame {
+	var frames []wire.ParkFrame
 	for ; l.parent != nil; l = l.parent {
-		frame := spool.ParkFrame{ToolCallID: l.self.CallID}
+		frame := wire.ParkFrame{ToolCallID: l.self.CallID}
 		if id := l.parent.self.AgentID(); id != "" {
 			frame.AgentID = &id
 		}
@@ -219,14 +221,14 @@ func (l *runState) frames() []spool.ParkFrame {
 }
 
 // nestedResult returns what the parent run's model reads about a nested run that has ended.
-func nestedResult(run spool.RunRow) json.RawMessage {
+func nestedResult(run store.RunRow) json.RawMessage {
 	result := struct {
 		AgentID spool.AgentID   `json:"agentId"`
 		Result  json.RawMessage `json:"result,omitempty"`
 		Note    string          `json:"note,omitempty"`
 		Error   string          `json:"error,omitempty"`
 	}{AgentID: run.AgentID()}
-	if run.State == spool.Failed {
+	if run.State == wire.Failed {
 		result.Error = cmp.Or(run.Error, "the nested run failed")
 		return toolresult.JSON(result)
 	}
@@ -238,7 +240,7 @@ func nestedResult(run spool.RunRow) json.RawMessage {
 	if run.OutputValue() != nil && json.Valid([]byte(text)) { // it is the value, and not cut
 		result.Result = json.RawMessage(text)
 	}
-	if run.StopReason != spool.StopCompleted {
+	if run.StopReason != wire.StopCompleted {
 		result.Note = "it ended early: " + strings.ReplaceAll(string(run.StopReason), "_", " ")
 	}
 	return toolresult.JSON(result)

@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/chat"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // execute advances a nested run until it ends, waits, or cannot continue in this segment. When it
@@ -38,7 +39,7 @@ var errStepAbandoned = errors.New("the step was given up")
 func (l *loop) handBack(ctx context.Context, cause error) error {
 	l.events.EndBlock(ctx)
 	err := l.update(ctx, func(tx *thread.Tx) error {
-		if err := chargeCutOff(tx, cause, spool.OutcomeAborted, true); err != nil {
+		if err := chargeCutOff(tx, cause, wire.OutcomeAborted, true); err != nil {
 			return err
 		}
 		if err := voidUnrun(tx, l.plan); err != nil {
@@ -61,13 +62,13 @@ func (l *loop) fail(ctx context.Context, cause error) error {
 	var next attempt
 	err := l.commit(ctx, func(tx *thread.Tx) error {
 		next = l.failedAttempt(ctx, tx.Run, cause)
-		if err := chargeCutOff(tx, cause, spool.OutcomeError, next.again && !tx.Stopping()); err != nil {
+		if err := chargeCutOff(tx, cause, wire.OutcomeError, next.again && !tx.Stopping()); err != nil {
 			return err
 		}
 		tx.Run.Attempts, tx.Run.Fallback = next.counted, next.fallback
 		switch {
 		case tx.Stopping(): // the stop came between two polls
-			return thread.FinishNested(tx, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}, "")
+			return thread.FinishNested(tx, store.Ending{State: wire.Cancelled, Reason: wire.StopCancelled}, "")
 		case !next.again:
 			return l.finishIn(tx, l.givenUp(next.reason))
 		}
@@ -87,18 +88,18 @@ func (l *loop) fail(ctx context.Context, cause error) error {
 
 // started announces a nested run. Each stream in which the run is active gets one announcement.
 func (l *loop) started(ctx context.Context) {
-	l.events.Item(ctx, spool.ItemSubagentStarted, spool.SubagentStarted{
+	l.events.Item(ctx, wire.ItemSubagentStarted, wire.SubagentStarted{
 		SubagentID: l.run.AgentID(), Name: l.run.Agent, Depth: l.run.Depth, ParentID: l.run.ParentID, CallID: l.run.CallID,
 	})
 }
 
 // finishedBefore announces the end of a nested run whose worker died before it announced that end.
 func (l *loop) finishedBefore(ctx context.Context) {
-	l.events.Item(ctx, spool.ItemSubagentFinished, thread.SubagentFinished(l.run))
+	l.events.Item(ctx, wire.ItemSubagentFinished, thread.SubagentFinished(l.run))
 }
 
 // finishIn ends the loop's run in the transaction of its last step.
-func (l *runState) finishIn(tx *thread.Tx, ending spool.Ending) error {
+func (l *runState) finishIn(tx *thread.Tx, ending store.Ending) error {
 	if l.parent == nil {
 		return thread.Finish(tx, ending)
 	}
@@ -114,7 +115,7 @@ func (l *runState) afterFinish(ctx context.Context) error {
 }
 
 // finish ends the loop's run between two steps.
-func (l *loop) finish(ctx context.Context, ending spool.Ending) error {
+func (l *loop) finish(ctx context.Context, ending store.Ending) error {
 	if l.parent == nil {
 		return l.s.finish(ctx, ending)
 	}
@@ -123,7 +124,7 @@ func (l *loop) finish(ctx context.Context, ending spool.Ending) error {
 	}
 	return l.commit(ctx, func(tx *thread.Tx) error {
 		if tx.Stopping() {
-			ending = spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
+			ending = store.Ending{State: wire.Cancelled, Reason: wire.StopCancelled}
 		}
 		return l.finishIn(tx, ending)
 	})
@@ -131,7 +132,7 @@ func (l *loop) finish(ctx context.Context, ending spool.Ending) error {
 
 // resume sets a waiting nested run to RUNNING, so that it can end without another step.
 func (l *runState) resume(ctx context.Context) error {
-	if l.parent == nil || l.run.State != spool.WaitingForInput {
+	if l.parent == nil || l.run.State != wire.WaitingForInput {
 		return nil
 	}
 	return l.update(ctx, thread.ResumeNested)
@@ -149,9 +150,9 @@ func (l *loop) finishNested(ctx context.Context, end func(child *loop) error) er
 			continue
 		}
 		if p.nested == nil {
-			var run spool.RunRow
-			err := l.s.runner.Store.View(ctx, l.s.Key, func(v spool.View) (err error) {
-				run, err = spool.FindRun(v, nestedID(l.run.ID, p.call.ID))
+			var run store.RunRow
+			err := l.s.runner.Store.View(ctx, l.s.Key, func(v store.View) (err error) {
+				run, err = store.FindRun(v, nestedID(l.run.ID, p.call.ID))
 				return err
 			})
 			switch {
@@ -180,7 +181,7 @@ func (l *loop) finishNested(ctx context.Context, end func(child *loop) error) er
 // nested runs keep waiting if the dispatched run parks for more time.
 func (l *loop) outOfTimeNested(ctx context.Context, cause error) error {
 	err := l.finishNested(ctx, func(child *loop) error {
-		if child.run.State == spool.WaitingForInput && l.parksForBudget(spool.StopTimeBudget) {
+		if child.run.State == wire.WaitingForInput && l.parksForBudget(wire.StopTimeBudget) {
 			return nil
 		}
 		return child.outOfTime(ctx, cause)
@@ -193,9 +194,9 @@ func (l *loop) outOfTimeNested(ctx context.Context, cause error) error {
 			continue
 		}
 		switch run := p.nested.run; run.State {
-		case spool.Completed, spool.Failed:
+		case wire.Completed, wire.Failed:
 			p.result, p.waits = nestedResult(run), false
-		case spool.WaitingForInput:
+		case wire.WaitingForInput:
 			p.waits = true
 		default: // the whole tree was stopped
 		}

@@ -8,6 +8,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/history"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // schema returns the schema of the run's answer. Nil: any text.
@@ -23,7 +25,7 @@ func (l *runState) rejected() bool {
 // checkOutput checks the run's final answer in the transaction that saves it, and stores the value. It
 // returns how the run ends. An ending without a state means that the model is asked once more. The attempt
 // is stored, so that a worker that takes the run over does not repeat it.
-func (l *runState) checkOutput(tx *thread.Tx, ending spool.Ending, answer []spool.Message) (spool.Ending, error) {
+func (l *runState) checkOutput(tx *thread.Tx, ending store.Ending, answer []spool.Message) (store.Ending, error) {
 	if l.agent.OutputOf(tx.Run) == nil {
 		return ending, nil
 	}
@@ -31,7 +33,7 @@ func (l *runState) checkOutput(tx *thread.Tx, ending spool.Ending, answer []spoo
 	if len(answer) > 0 {
 		text, id = answer[0].Text(), answer[0].ID
 	}
-	var o spool.RunOutput
+	var o store.RunOutput
 	if tx.Run.Output != nil {
 		o = *tx.Run.Output
 	}
@@ -40,17 +42,17 @@ func (l *runState) checkOutput(tx *thread.Tx, ending spool.Ending, answer []spoo
 	switch {
 	case err == nil:
 		o.Value = value
-		if ending.Reason == spool.StopEmpty || ending.Reason == spool.StopUnknown { // the value is whole
-			ending.Reason = spool.StopCompleted
+		if ending.Reason == wire.StopEmpty || ending.Reason == wire.StopUnknown { // the value is whole
+			ending.Reason = wire.StopCompleted
 		}
 		return ending, nil
-	case !slices.Contains([]spool.StopReason{spool.StopCompleted, spool.StopEmpty, spool.StopUnknown, spool.StopMaxSteps}, ending.Reason): // a budget is used up
+	case !slices.Contains([]wire.StopReason{wire.StopCompleted, wire.StopEmpty, wire.StopUnknown, wire.StopMaxSteps}, ending.Reason): // a budget is used up
 		return ending, nil
 	case o.Problem == "" && tx.Run.Steps < l.maxSteps():
 		o.Problem, o.Rejected, o.RejectedStep = spool.MessageOf(err), id, tx.Run.Steps
-		return spool.Ending{}, l.noteRejected(tx, o.Problem, true)
+		return store.Ending{}, l.noteRejected(tx, o.Problem, true)
 	default:
-		ending = spool.Ending{State: spool.Failed, Reason: spool.StopOutput, Error: "the answer does not fit its schema: " + spool.MessageOf(err)}
+		ending = store.Ending{State: wire.Failed, Reason: wire.StopOutput, Error: "the answer does not fit its schema: " + spool.MessageOf(err)}
 		return ending, l.noteRejected(tx, spool.MessageOf(err), false)
 	}
 }
@@ -61,14 +63,14 @@ func (l *runState) noteRejected(tx *thread.Tx, problem string, again bool) error
 	if id := tx.Run.AgentID(); id != "" {
 		agent = &id
 	}
-	return tx.Append(spool.NewEntry(spool.EntryOutputRejected, tx.Root().Run.ID, spool.OutputRejected{
+	return tx.Append(wire.NewEntry(wire.EntryOutputRejected, tx.Root().Run.ID, wire.OutputRejected{
 		AgentID: agent, Step: tx.Run.Steps, Problem: problem, Repair: again,
 	}))
 }
 
 // finishAnswered ends a run whose last answer is saved. It returns false if the model is asked once more.
 func (l *loop) finishAnswered(ctx context.Context, last spool.Message) (bool, error) {
-	completed := spool.Ending{State: spool.Completed, Reason: spool.StopCompleted}
+	completed := store.Ending{State: wire.Completed, Reason: wire.StopCompleted}
 	if l.schema() == nil {
 		return true, l.finish(ctx, completed)
 	}
@@ -79,7 +81,7 @@ func (l *loop) finishAnswered(ctx context.Context, last spool.Message) (bool, er
 	err := l.commit(ctx, func(tx *thread.Tx) error {
 		again = false
 		if tx.Stopping() {
-			return l.finishIn(tx, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
+			return l.finishIn(tx, store.Ending{State: wire.Cancelled, Reason: wire.StopCancelled})
 		}
 		ending, err := l.checkOutput(tx, completed, []spool.Message{last})
 		if again = ending.State == ""; again || err != nil {

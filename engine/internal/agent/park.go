@@ -6,26 +6,28 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // newPark returns a park of the call. It lasts for ttl or, if ttl is not positive, for the tool's or
 // the engine's duration. Its time begins with the commit of [calls.park].
-func (l *calls) newPark(p *plannedCall, reason string, ttl time.Duration) *spool.Park {
+func (l *calls) newPark(p *plannedCall, reason string, ttl time.Duration) *store.Park {
 	call := p.call
 	for _, or := range []time.Duration{p.tool.Expiry.TTL, l.s.runner.Rules.ParkTTL} {
 		if ttl <= 0 {
 			ttl = or
 		}
 	}
-	park := &spool.Park{
+	park := &store.Park{
 		RunID: l.run.Root(), AgentID: l.run.AgentID(), Frames: l.frames(), ToolCallID: call.ID, ToolName: call.Name, Step: call.Step, Args: call.Args,
-		Reason: reason, State: spool.ParkOpen, Expiry: p.tool.Expiry.Or(ttl),
+		Reason: reason, State: wire.ParkOpen, Expiry: p.tool.Expiry.Or(ttl),
 		DistinctApprover: l.distinctApprover(p, reason), Revision: l.s.main.self.Revision,
 	}
 	if n := p.asked(); n > 0 {
 		park.Occurrence = n + 1
 	}
-	if reason == spool.ParkApproval && l.agent.FromSource[call.Name] { // a process that answers may not have the list
+	if reason == wire.ParkApproval && l.agent.FromSource[call.Name] { // a process that answers may not have the list
 		park.Schema = p.tool.Parameters
 	}
 	return park
@@ -38,7 +40,7 @@ func (l *calls) distinctApprover(p *plannedCall, reason string) bool {
 	if p.tool.DistinctApprover || p.answered != nil && p.answered.DistinctApprover {
 		return true
 	}
-	if reason != spool.ParkApproval && reason != spool.ParkOutcomeUnknown {
+	if reason != wire.ParkApproval && reason != wire.ParkOutcomeUnknown {
 		return false
 	}
 	for above := l.runState; above != nil; above = above.parent {
@@ -71,9 +73,9 @@ func checkPark(r *spool.ParkRequest) error {
 
 // parkFor returns the park that a tool asked for. A client sees the tool's payload; the call resumes
 // with its own arguments.
-func (l *calls) parkFor(call *plannedCall, r *spool.ParkRequest) *spool.Park {
+func (l *calls) parkFor(call *plannedCall, r *spool.ParkRequest) *store.Park {
 	reason := r.Reason
-	if reason == "" || reason == spool.ParkClientTool { // a tool that runs here cannot claim this reason
+	if reason == "" || reason == wire.ParkClientTool { // a tool that runs here cannot claim this reason
 		reason = "input"
 	}
 	p := l.newPark(call, reason, r.TTL)
@@ -88,18 +90,18 @@ func (l *calls) parkFor(call *plannedCall, r *spool.ParkRequest) *spool.Park {
 		p.Pending = before.Pending
 	}
 	if r.Pending != nil {
-		p.Pending = &spool.PendingCall{State: r.Pending}
+		p.Pending = &wire.PendingCall{State: r.Pending}
 	}
 	return p
 }
 
 // unknownPark returns the park that asks for the outcome of a call.
-func (l *calls) unknownPark(p *plannedCall) *spool.Park {
-	park := l.newPark(p, spool.ParkOutcomeUnknown, 0)
+func (l *calls) unknownPark(p *plannedCall) *store.Park {
+	park := l.newPark(p, wire.ParkOutcomeUnknown, 0)
 	park.Before, park.Resume = p.call.Answer, p.call.Resume
 	switch before := p.answered; {
 	case before == nil:
-	case before.State == spool.ParkPending: // the call as it began the work
+	case before.State == wire.ParkPending: // the call as it began the work
 		park.Before, park.Resume = before.Before, before.Resume
 	default:
 		park.Pending = before.Pending
@@ -109,7 +111,7 @@ func (l *calls) unknownPark(p *plannedCall) *spool.Park {
 
 // lostWork returns the park that asks for the outcome of a call whose tool does not know it. If its work had begun,
 // an approval begins the work anew.
-func (l *calls) lostWork(p *plannedCall) *spool.Park {
+func (l *calls) lostWork(p *plannedCall) *store.Park {
 	park := l.unknownPark(p)
 	if park.Pending != nil {
 		park.Before, park.Resume, park.Pending = nil, nil, nil
@@ -120,7 +122,7 @@ func (l *calls) lostWork(p *plannedCall) *spool.Park {
 // park writes the parks of a step. They become open with the transition of the dispatched run, for the
 // whole tree at once.
 func (l *calls) park(tx *thread.Tx) error {
-	var c spool.Changes
+	var c store.Changes
 	for _, p := range l.plan {
 		if p.park == nil {
 			continue
@@ -133,8 +135,8 @@ func (l *calls) park(tx *thread.Tx) error {
 		}
 		park := *p.park
 		c.Parks = append(c.Parks, park)
-		if p.ran && park.Reason != spool.ParkOutcomeUnknown { // the tool parked itself and is called again with the answer
-			c.Effects = append(c.Effects, p.effect(spool.EffectVoid))
+		if p.ran && park.Reason != wire.ParkOutcomeUnknown { // the tool parked itself and is called again with the answer
+			c.Effects = append(c.Effects, p.effect(wire.EffectVoid))
 		}
 	}
 	if err := tx.Write(c); err != nil {
@@ -143,7 +145,7 @@ func (l *calls) park(tx *thread.Tx) error {
 	if tx.IsNested() {
 		return thread.ParkNested(tx)
 	}
-	if l.late && l.parksForBudget(spool.StopTimeBudget) {
+	if l.late && l.parksForBudget(wire.StopTimeBudget) {
 		if err := thread.AskForTime(tx, l.s.distinctBudgetApprover()); err != nil {
 			return err
 		}
@@ -154,6 +156,6 @@ func (l *calls) park(tx *thread.Tx) error {
 // parked wakes the workers, so that they learn when the parks expire.
 func (l *runState) parked() {
 	if l.parent == nil {
-		l.s.runner.Live.Wake(spool.JobsTopic, spool.WakeJobs, nil)
+		l.s.runner.Live.Wake(store.JobsTopic, store.WakeJobs, nil)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // A park lasts as long as the call asks, or else as its tool says, or else as the engine does.
@@ -19,7 +21,7 @@ func TestParkTTL(t *testing.T) {
 		"call":          {asked: time.Minute, tool: 2 * time.Hour, want: time.Minute},
 		"less than now": {asked: -1, tool: 2 * time.Hour, want: 2 * time.Hour},
 	} {
-		s := newScene(t, spool.Agent{Tools: []spool.Tool{tool("look", func(t *spool.Tool) { t.Expiry.TTL = c.tool })}}, spool.RunRow{})
+		s := newScene(t, spool.Agent{Tools: []spool.Tool{tool("look", func(t *spool.Tool) { t.Expiry.TTL = c.tool })}}, store.RunRow{})
 		if got := s.newPark(s.planned("look"), "input", c.asked).Expiry.TTL; got != c.want {
 			t.Errorf("%s: %s", name, got)
 		}
@@ -29,7 +31,7 @@ func TestParkTTL(t *testing.T) {
 // A call of the client's tool has a time of its own, because a client answers at once or is gone.
 func TestClientToolTTL(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, spool.Agent{Tools: []spool.Tool{tool("look")}}, spool.RunRow{})
+	s := newScene(t, spool.Agent{Tools: []spool.Tool{tool("look")}}, store.RunRow{})
 	s.agent.AtClient = map[string]bool{"look": true}
 	p := s.planned("look")
 	s.planFresh(t.Context(), p)
@@ -46,26 +48,26 @@ func TestParkDistinct(t *testing.T) {
 		reason                      string
 		want                        bool
 	}{
-		"nobody asks":                 {reason: spool.ParkApproval},
+		"nobody asks":                 {reason: wire.ParkApproval},
 		"tool":                        {tool: true, reason: "input", want: true},
 		"earlier park":                {before: true, reason: "input", want: true},
-		"agent, approval":             {agent: true, reason: spool.ParkApproval, want: true},
-		"agent, outcome":              {agent: true, reason: spool.ParkOutcomeUnknown, want: true},
+		"agent, approval":             {agent: true, reason: wire.ParkApproval, want: true},
+		"agent, outcome":              {agent: true, reason: wire.ParkOutcomeUnknown, want: true},
 		"agent, question of the tool": {agent: true, reason: "input"},
-		"agent, client tool":          {agent: true, reason: spool.ParkClientTool},
-		"agent above":                 {agent: true, nested: true, reason: spool.ParkApproval, want: true},
+		"agent, client tool":          {agent: true, reason: wire.ParkClientTool},
+		"agent above":                 {agent: true, nested: true, reason: wire.ParkApproval, want: true},
 	} {
 		s := newScene(t, spool.Agent{
 			DistinctApprover: c.agent, Spawn: &spool.Spawn{Open: true},
 			Tools: []spool.Tool{tool("look", func(t *spool.Tool) { t.DistinctApprover = c.tool })},
-		}, spool.RunRow{})
+		}, store.RunRow{})
 		if c.nested {
-			s = s.nested(spool.RunRow{})
+			s = s.nested(store.RunRow{})
 			s.agent.DistinctApprover = false
 		}
 		p := s.planned("look")
 		if c.before {
-			p.answered = &spool.Park{DistinctApprover: true}
+			p.answered = &store.Park{DistinctApprover: true}
 		}
 		if got := s.newPark(p, c.reason, 0).DistinctApprover; got != c.want {
 			t.Errorf("%s: %t", name, got)
@@ -76,18 +78,18 @@ func TestParkDistinct(t *testing.T) {
 // A park names the run that made the call, and the calls above that wait for it.
 func TestParkFrames(t *testing.T) {
 	t.Parallel()
-	root := newScene(t, spool.Agent{Spawn: &spool.Spawn{Open: true}}, spool.RunRow{RunState: spool.RunState{Revision: "v1"}})
-	s := root.nested(spool.RunRow{})
+	root := newScene(t, spool.Agent{Spawn: &spool.Spawn{Open: true}}, store.RunRow{RunState: store.RunState{Revision: "v1"}})
+	s := root.nested(store.RunRow{})
 	s.agent.FromSource = map[string]bool{"look": true}
 	p := s.planned("look", func(p *plannedCall) { p.tool.Parameters = json.RawMessage(`{"type":"object"}`) })
-	got := s.newPark(p, spool.ParkApproval, 0)
+	got := s.newPark(p, wire.ParkApproval, 0)
 	if got.RunID != "r" || got.AgentID != s.run.AgentID() || len(got.Frames) != 1 || got.Frames[0].ToolCallID != "c1" || got.Revision != "v1" {
 		t.Errorf("the park is %+v", got)
 	}
 	if string(got.Schema) != `{"type":"object"}` { // the tool is of a source
 		t.Errorf("the schema is %s", got.Schema)
 	}
-	if got := root.newPark(p, spool.ParkApproval, 0); got.AgentID != "" || got.Frames != nil || got.Schema != nil {
+	if got := root.newPark(p, wire.ParkApproval, 0); got.AgentID != "" || got.Frames != nil || got.Schema != nil {
 		t.Errorf("the park of the dispatched run is %+v", got)
 	}
 }
@@ -96,54 +98,54 @@ func TestParkFrames(t *testing.T) {
 func TestParkKeeps(t *testing.T) {
 	t.Parallel()
 	before, answer := &spool.Answer{Reason: "1"}, &spool.Answer{Reason: "2"}
-	state, work := json.RawMessage(`"s"`), &spool.PendingCall{State: json.RawMessage("1"), Until: noon, Notes: 3}
+	state, work := json.RawMessage(`"s"`), &wire.PendingCall{State: json.RawMessage("1"), Until: noon, Notes: 3}
 	type kept struct {
-		State      spool.ParkState
+		State      wire.ParkState
 		Before     *spool.Answer
 		Resume     json.RawMessage
-		Pending    *spool.PendingCall
+		Pending    *wire.PendingCall
 		Occurrence int
 		Shown      string
 	}
 	pending := func(p *plannedCall) {
-		p.answered = &spool.Park{State: spool.ParkPending, Before: before, Resume: state, Pending: work, Occurrence: 1}
+		p.answered = &store.Park{State: wire.ParkPending, Before: before, Resume: state, Pending: work, Occurrence: 1}
 		p.call.Pending = work.State
 	}
 	answered := func(p *plannedCall) {
-		p.answered = &spool.Park{State: spool.ParkAnswered, Before: before, Pending: work}
+		p.answered = &store.Park{State: wire.ParkAnswered, Before: before, Pending: work}
 		p.call.Answer, p.call.Resume = answer, state
 	}
 	began := func(p *plannedCall) { answered(p); p.call.Pending = work.State }
-	asks := func(s *scene, p *plannedCall) *spool.Park {
+	asks := func(s *scene, p *plannedCall) *store.Park {
 		return s.parkFor(p, &spool.ParkRequest{Payload: 5, Resume: json.RawMessage("7")})
 	}
-	waits := func(s *scene, p *plannedCall) *spool.Park {
+	waits := func(s *scene, p *plannedCall) *store.Park {
 		return s.pendingPark(p, &spool.PendingError{After: time.Minute, State: json.RawMessage("2"), Note: "half"})
 	}
-	unknown := func(s *scene, p *plannedCall) *spool.Park { return s.unknownPark(p) }
-	lost := func(s *scene, p *plannedCall) *spool.Park { return s.lostWork(p) }
-	fresh := &spool.PendingCall{State: json.RawMessage("2"), After: time.Minute, Note: "half"}
-	next := &spool.PendingCall{State: json.RawMessage("2"), After: time.Minute, Note: "half", Until: noon, Notes: 3}
+	unknown := func(s *scene, p *plannedCall) *store.Park { return s.unknownPark(p) }
+	lost := func(s *scene, p *plannedCall) *store.Park { return s.lostWork(p) }
+	fresh := &wire.PendingCall{State: json.RawMessage("2"), After: time.Minute, Note: "half"}
+	next := &wire.PendingCall{State: json.RawMessage("2"), After: time.Minute, Note: "half", Until: noon, Notes: 3}
 	for name, c := range map[string]struct {
 		call func(p *plannedCall)
-		park func(s *scene, p *plannedCall) *spool.Park
+		park func(s *scene, p *plannedCall) *store.Park
 		want kept
 	}{
-		"question":                         {nil, asks, kept{State: spool.ParkOpen, Resume: json.RawMessage("7"), Shown: "5"}},
-		"second question":                  {answered, asks, kept{State: spool.ParkOpen, Resume: json.RawMessage("7"), Pending: work, Occurrence: 2, Shown: "5"}},
-		"question of the work":             {pending, asks, kept{State: spool.ParkOpen, Resume: json.RawMessage("7"), Pending: work, Occurrence: 2, Shown: "5"}},
-		"outcome":                          {nil, unknown, kept{State: spool.ParkOpen}},
-		"outcome of an answered call":      {answered, unknown, kept{State: spool.ParkOpen, Before: answer, Resume: state, Pending: work, Occurrence: 2}},
-		"outcome of a pending call":        {pending, unknown, kept{State: spool.ParkOpen, Before: before, Resume: state, Occurrence: 2}},
-		"outcome that the tool lost":       {answered, lost, kept{State: spool.ParkOpen, Occurrence: 2}},
-		"outcome that a first call lost":   {nil, lost, kept{State: spool.ParkOpen}},
-		"work begins":                      {nil, waits, kept{State: spool.ParkPending, Pending: fresh}},
-		"work begins with an answer":       {answered, waits, kept{State: spool.ParkPending, Before: answer, Resume: state, Pending: fresh, Occurrence: 1}},
-		"work goes on":                     {pending, waits, kept{State: spool.ParkPending, Before: before, Resume: state, Pending: next, Occurrence: 1}},
-		"work goes on after its question":  {began, waits, kept{State: spool.ParkPending, Pending: fresh, Occurrence: 1}},
-		"outcome of the work's own answer": {began, unknown, kept{State: spool.ParkOpen, Before: answer, Resume: state, Pending: work, Occurrence: 2}},
+		"question":                         {nil, asks, kept{State: wire.ParkOpen, Resume: json.RawMessage("7"), Shown: "5"}},
+		"second question":                  {answered, asks, kept{State: wire.ParkOpen, Resume: json.RawMessage("7"), Pending: work, Occurrence: 2, Shown: "5"}},
+		"question of the work":             {pending, asks, kept{State: wire.ParkOpen, Resume: json.RawMessage("7"), Pending: work, Occurrence: 2, Shown: "5"}},
+		"outcome":                          {nil, unknown, kept{State: wire.ParkOpen}},
+		"outcome of an answered call":      {answered, unknown, kept{State: wire.ParkOpen, Before: answer, Resume: state, Pending: work, Occurrence: 2}},
+		"outcome of a pending call":        {pending, unknown, kept{State: wire.ParkOpen, Before: before, Resume: state, Occurrence: 2}},
+		"outcome that the tool lost":       {answered, lost, kept{State: wire.ParkOpen, Occurrence: 2}},
+		"outcome that a first call lost":   {nil, lost, kept{State: wire.ParkOpen}},
+		"work begins":                      {nil, waits, kept{State: wire.ParkPending, Pending: fresh}},
+		"work begins with an answer":       {answered, waits, kept{State: wire.ParkPending, Before: answer, Resume: state, Pending: fresh, Occurrence: 1}},
+		"work goes on":                     {pending, waits, kept{State: wire.ParkPending, Before: before, Resume: state, Pending: next, Occurrence: 1}},
+		"work goes on after its question":  {began, waits, kept{State: wire.ParkPending, Pending: fresh, Occurrence: 1}},
+		"outcome of the work's own answer": {began, unknown, kept{State: wire.ParkOpen, Before: answer, Resume: state, Pending: work, Occurrence: 2}},
 	} {
-		s := desk(t, spool.RunRow{})
+		s := desk(t, store.RunRow{})
 		p := s.planned("look")
 		if c.call != nil {
 			c.call(p)
@@ -168,7 +170,7 @@ func TestPendingBegins(t *testing.T) {
 		"goes on":    {timeout: time.Hour, until: noon.Add(time.Second), want: noon.Add(time.Second)},
 		"is overdue": {timeout: time.Hour, until: noon.Add(-time.Second), want: noon.Add(-time.Second)},
 	} {
-		p := &plannedCall{tool: spool.Tool{PendingTimeout: c.timeout}, park: &spool.Park{Pending: &spool.PendingCall{Until: c.until}}}
+		p := &plannedCall{tool: spool.Tool{PendingTimeout: c.timeout}, park: &store.Park{Pending: &wire.PendingCall{Until: c.until}}}
 		if p.begin(noon); !p.park.Pending.Until.Equal(c.want) || !p.park.CreatedAt.Equal(noon) {
 			t.Errorf("%s: until %s", name, p.park.Pending.Until)
 		}

@@ -9,6 +9,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/thread"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // asked returns how many questions the call has asked.
@@ -16,7 +18,7 @@ func (p *plannedCall) asked() int {
 	switch {
 	case p.answered == nil:
 		return 0
-	case p.answered.State == spool.ParkPending:
+	case p.answered.State == wire.ParkPending:
 		return p.answered.Occurrence
 	default:
 		return max(p.answered.Occurrence, 1)
@@ -35,14 +37,14 @@ func checkPending(e *spool.PendingError) error {
 }
 
 // pendingPark returns the park of a call whose tool is not done.
-func (l *calls) pendingPark(p *plannedCall, e *spool.PendingError) *spool.Park {
-	park := l.newPark(p, spool.ParkToolPending, 0)
-	park.State, park.Occurrence, park.Schema = spool.ParkPending, p.asked(), nil
-	park.Pending = &spool.PendingCall{State: e.State, After: e.Bounded(), Note: thread.ShortNote(e.Note)}
+func (l *calls) pendingPark(p *plannedCall, e *spool.PendingError) *store.Park {
+	park := l.newPark(p, wire.ParkToolPending, 0)
+	park.State, park.Occurrence, park.Schema = wire.ParkPending, p.asked(), nil
+	park.Pending = &wire.PendingCall{State: e.State, After: e.Bounded(), Note: thread.ShortNote(e.Note)}
 	switch before := p.answered; {
 	case p.call.Pending == nil: // the work begins
 		park.Before, park.Resume = p.call.Answer, p.call.Resume
-	case before != nil && before.State == spool.ParkPending:
+	case before != nil && before.State == wire.ParkPending:
 		park.Before, park.Resume, park.CreatedAt = before.Before, before.Resume, before.CreatedAt
 		park.Pending.Until, park.Pending.Notes = before.Pending.Until, before.Pending.Notes
 	}
@@ -60,13 +62,13 @@ func (p *plannedCall) begin(now time.Time) {
 }
 
 // pends reports whether the call has become pending and waits for its tool.
-func (p *plannedCall) pends() bool { return p.park != nil && p.park.State == spool.ParkPending }
+func (p *plannedCall) pends() bool { return p.park != nil && p.park.State == wire.ParkPending }
 
 // savePending stores a call that has become pending while other calls of its step run.
 func (l *calls) savePending(ctx context.Context, p *plannedCall) error {
 	return l.update(ctx, func(tx *thread.Tx) error {
 		p.begin(tx.Now)
-		return tx.Write(spool.Changes{Effects: []spool.Effect{p.effect(spool.EffectVoid)}, Parks: []spool.Park{*p.park}})
+		return tx.Write(store.Changes{Effects: []store.Effect{p.effect(wire.EffectVoid)}, Parks: []store.Park{*p.park}})
 	})
 }
 
@@ -89,14 +91,14 @@ func (p *plannedCall) mayHaveEffect() bool {
 	case p.call.Pending != nil:
 		return true
 	case p.park != nil:
-		return p.pends() || p.park.Reason == spool.ParkOutcomeUnknown
+		return p.pends() || p.park.Reason == wire.ParkOutcomeUnknown
 	default:
 		return p.ran || p.begun
 	}
 }
 
 // landPark notes in the call's park that the call has its result.
-func (p *plannedCall) landPark(tx *thread.Tx, c *spool.Changes) {
+func (p *plannedCall) landPark(tx *thread.Tx, c *store.Changes) {
 	from := cmp.Or(p.left, p.answered)
 	if from == nil {
 		return
@@ -108,10 +110,10 @@ func (p *plannedCall) landPark(tx *thread.Tx, c *spool.Changes) {
 	}
 	gone := p.abandoned || !p.ran && !p.saved // the tool has not given the result
 	switch {
-	case park.State == spool.ParkPending && gone:
-		park.State = spool.ParkClosed
-	case park.State == spool.ParkPending:
-		park.State = spool.ParkDone
+	case park.State == wire.ParkPending && gone:
+		park.State = wire.ParkClosed
+	case park.State == wire.ParkPending:
+		park.State = wire.ParkDone
 	}
 	if gone && park.Pending != nil {
 		thread.Abandon(tx, c, park)
@@ -120,13 +122,13 @@ func (p *plannedCall) landPark(tx *thread.Tx, c *spool.Changes) {
 }
 
 // planPending plans a call whose tool is asked for the result. A look is repeated after a crash.
-func (l *calls) planPending(park spool.Park, effect spool.Effect, now time.Time) *plannedCall {
+func (l *calls) planPending(park store.Park, effect store.Effect, now time.Time) *plannedCall {
 	p := &plannedCall{call: l.toolCall(park.ToolCallID, park.ToolName, park.Args, park.Step), answered: &park, begun: true}
 	tool, known := l.agent.Tool(park.ToolName)
 	p.tool, p.call.Pending = tool, park.Pending.State
 	p.overdue = !now.Before(park.Pending.Until)
 	switch {
-	case effect.State == spool.EffectDone:
+	case effect.State == wire.EffectDone:
 		p.result, p.saved = effect.Result, true
 	case !known:
 		p.result = toolresult.LateError("Unknown tool: " + park.ToolName)
@@ -141,14 +143,14 @@ func (l *loop) parkAgain(ctx context.Context) error {
 	}
 	err := l.commit(ctx, func(tx *thread.Tx) error {
 		if tx.Stopping() {
-			return l.finishIn(tx, spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled})
+			return l.finishIn(tx, store.Ending{State: wire.Cancelled, Reason: wire.StopCancelled})
 		}
 		return thread.Park(tx)
 	})
 	switch {
 	case err != nil:
 		return err
-	case l.run.State == spool.WaitingForInput:
+	case l.run.State == wire.WaitingForInput:
 		l.parked()
 		return nil
 	}

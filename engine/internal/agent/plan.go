@@ -12,6 +12,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/thread"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // plannedCall is a tool call of the current step and the plan for it: either it has a result, or it
@@ -22,9 +24,9 @@ type plannedCall struct {
 	// result is what the model will read. Nil: not known yet.
 	result json.RawMessage
 	// park is the park to open for the call, or nil.
-	park *spool.Park
+	park *store.Park
 	// answered is the park whose answer lets the call continue. Nil: the call is new.
-	answered *spool.Park
+	answered *store.Park
 	// begun is true once the effect ledger has the call as pending.
 	begun bool
 	// ran is true once the tool was called.
@@ -43,7 +45,7 @@ type plannedCall struct {
 	// abandoned is true if nobody waits for the work of the call any more.
 	abandoned bool
 	// left is the park of an abandoned call that became pending in this segment, or nil.
-	left *spool.Park
+	left *store.Park
 	// describes are the tools of the catalogue that the run can call after this call, in addition to those before it.
 	describes []string
 	// undescribed is true for a call of a tool of the catalogue that the run cannot call.
@@ -54,40 +56,40 @@ type plannedCall struct {
 
 func (p *plannedCall) runs() bool { return p.result == nil && p.park == nil && !p.waits }
 
-func (p *plannedCall) effect(state spool.EffectState) spool.Effect {
-	e := spool.Effect{RunID: p.call.RunID, Step: p.call.Step, ToolCallID: p.call.ID, State: state}
-	if state == spool.EffectDone {
+func (p *plannedCall) effect(state wire.EffectState) store.Effect {
+	e := store.Effect{RunID: p.call.RunID, Step: p.call.Step, ToolCallID: p.call.ID, State: state}
+	if state == wire.EffectDone {
 		e.Result = p.result
 	}
 	return e
 }
 
 // pendingEffects returns the effects of the calls that are about to run.
-func pendingEffects(plan []*plannedCall) (pending []spool.Effect) {
+func pendingEffects(plan []*plannedCall) (pending []store.Effect) {
 	for _, p := range plan {
 		if !p.runs() || p.begun || p.spawns {
 			continue // a spawn's outcome is never unknown
 		}
-		pending = append(pending, p.effect(spool.EffectPending))
+		pending = append(pending, p.effect(wire.EffectPending))
 	}
 	return pending
 }
 
 // voidUnrun voids the pending effects of calls that have not run.
 func voidUnrun(tx *thread.Tx, plan []*plannedCall) error {
-	var c spool.Changes
+	var c store.Changes
 	for _, p := range plan {
 		if !p.runs() || p.ran || p.spawns {
 			continue
 		}
-		c.Effects = append(c.Effects, p.effect(spool.EffectVoid))
+		c.Effects = append(c.Effects, p.effect(wire.EffectVoid))
 	}
 	return tx.Write(c)
 }
 
 // planCalls plans the calls of a step. If a worker died in the step, effects has the step's effect
 // ledger, and pending the parks of its pending calls; otherwise they are nil.
-func (l *calls) planCalls(ctx context.Context, calls []spool.Part, step int, effects []spool.Effect, pending map[spool.ToolCallID]spool.Park) []*plannedCall {
+func (l *calls) planCalls(ctx context.Context, calls []spool.Part, step int, effects []store.Effect, pending map[spool.ToolCallID]store.Park) []*plannedCall {
 	plan := make([]*plannedCall, 0, len(calls))
 	for _, c := range calls {
 		p := &plannedCall{call: l.toolCall(c.ToolCallID, c.ToolName, c.Args, step)}
@@ -100,9 +102,9 @@ func (l *calls) planCalls(ctx context.Context, calls []spool.Part, step int, eff
 		switch {
 		case isPending:
 			p.park = &waits
-		case effect.State == spool.EffectDone:
+		case effect.State == wire.EffectDone:
 			p.result, p.saved = effect.Result, true
-		case effect.State == spool.EffectPending:
+		case effect.State == wire.EffectPending:
 			l.planUnknown(p)
 		case !known:
 			p.result = toolresult.Error("unknown tool " + c.ToolName)
@@ -136,7 +138,7 @@ func (l *calls) planFresh(ctx context.Context, p *plannedCall) {
 		return
 	}
 	if l.agent.AtClient[p.call.Name] {
-		p.park = l.newPark(p, spool.ParkClientTool, l.s.runner.Rules.ClientToolTTL)
+		p.park = l.newPark(p, wire.ParkClientTool, l.s.runner.Rules.ClientToolTTL)
 		return
 	}
 	if p.tool.Approval == nil {
@@ -146,7 +148,7 @@ func (l *calls) planFresh(ctx context.Context, p *plannedCall) {
 	case err != nil:
 		p.result = toolresult.Error(spool.MessageOf(err))
 	case needed:
-		p.park = l.newPark(p, spool.ParkApproval, 0)
+		p.park = l.newPark(p, wire.ParkApproval, 0)
 	}
 }
 
@@ -167,9 +169,9 @@ func (l *loop) planDraft(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	step := l.run.Steps + 1
-	var effects []spool.Effect
-	var parks []spool.Park
-	err := l.s.runner.Store.View(ctx, l.s.Key, func(v spool.View) (err error) {
+	var effects []store.Effect
+	var parks []store.Park
+	err := l.s.runner.Store.View(ctx, l.s.Key, func(v store.View) (err error) {
 		if effects, err = v.Effects(l.run.ID, step); err != nil || len(effects) == 0 {
 			return err
 		}
@@ -180,19 +182,19 @@ func (l *loop) planDraft(ctx context.Context) (bool, error) {
 		return false, storeError{err}
 	}
 	l.replayDraft(ctx, draft)
-	pending := make(map[spool.ToolCallID]spool.Park)
+	pending := make(map[spool.ToolCallID]store.Park)
 	for _, p := range parks {
 		if l.ofDraft(p) {
 			pending[p.ToolCallID] = p
 		}
 	}
 	l.plan = l.planCalls(ctx, draft.Message.ToolCalls(), step, effects, pending)
-	return true, l.update(ctx, func(tx *thread.Tx) error { return tx.Write(spool.Changes{Effects: pendingEffects(l.plan)}) })
+	return true, l.update(ctx, func(tx *thread.Tx) error { return tx.Write(store.Changes{Effects: pendingEffects(l.plan)}) })
 }
 
 // ofDraft reports whether a park is of a call that became pending in the step of the draft.
-func (l *calls) ofDraft(p spool.Park) bool {
-	return l.run.Draft != nil && p.State == spool.ParkPending && !p.Landed && p.AgentID == l.run.AgentID() && p.Step > l.run.Steps
+func (l *calls) ofDraft(p store.Park) bool {
+	return l.run.Draft != nil && p.State == wire.ParkPending && !p.Landed && p.AgentID == l.run.AgentID() && p.Step > l.run.Steps
 }
 
 // planLanding resumes the last step's calls that waited: calls whose parks are resolved, and calls
@@ -201,10 +203,10 @@ func (l *calls) planLanding(ctx context.Context) (bool, error) {
 	if l.run.Segments <= 1 && l.run.Steps == 0 && l.run.Draft == nil { // no call can have waited
 		return false, nil
 	}
-	var parks []spool.Park
+	var parks []store.Park
 	var waiting []*plannedCall
 	var now time.Time
-	err := l.s.runner.Store.View(ctx, l.s.Key, func(v spool.View) error {
+	err := l.s.runner.Store.View(ctx, l.s.Key, func(v store.View) error {
 		now = v.Now()
 		all, err := v.Parks(l.run.Root())
 		if err != nil {
@@ -227,7 +229,7 @@ func (l *calls) planLanding(ctx context.Context) (bool, error) {
 			return false, err
 		}
 		effect := effectOf(effects, park.ToolCallID)
-		if park.State == spool.ParkPending {
+		if park.State == wire.ParkPending {
 			l.plan = append(l.plan, l.planPending(park, effect, now))
 			continue
 		}
@@ -237,10 +239,10 @@ func (l *calls) planLanding(ctx context.Context) (bool, error) {
 		return true, nil // there is nothing to write
 	}
 	return true, l.update(ctx, func(tx *thread.Tx) error {
-		if err := tx.Write(spool.Changes{Effects: pendingEffects(l.plan)}); err != nil {
+		if err := tx.Write(store.Changes{Effects: pendingEffects(l.plan)}); err != nil {
 			return err
 		}
-		if !tx.IsNested() || tx.Run.State == spool.Running {
+		if !tx.IsNested() || tx.Run.State == wire.Running {
 			return nil
 		}
 		return thread.ResumeNested(tx)
@@ -248,13 +250,13 @@ func (l *calls) planLanding(ctx context.Context) (bool, error) {
 }
 
 // resolved returns the parks of the last step whose calls continue, and counts those that are still open.
-func (l *calls) resolved(all []spool.Park) (parks []spool.Park, open int) {
+func (l *calls) resolved(all []store.Park) (parks []store.Park, open int) {
 	for _, p := range all {
 		switch {
-		case p.Landed || p.AgentID != l.run.AgentID() || p.Reason == spool.ParkBudget || l.ofDraft(p):
-		case p.State == spool.ParkOpen, p.State == spool.ParkPending && !p.Pending.Ready:
+		case p.Landed || p.AgentID != l.run.AgentID() || p.Reason == wire.ParkBudget || l.ofDraft(p):
+		case p.State == wire.ParkOpen, p.State == wire.ParkPending && !p.Pending.Ready:
 			open++
-		case p.State == spool.ParkAnswered || p.State == spool.ParkExpired || p.State == spool.ParkPending:
+		case p.State == wire.ParkAnswered || p.State == wire.ParkExpired || p.State == wire.ParkPending:
 			parks = append(parks, p)
 		}
 	}
@@ -262,7 +264,7 @@ func (l *calls) resolved(all []spool.Park) (parks []spool.Park, open int) {
 }
 
 // waitingCalls returns the last step's calls whose nested runs waited.
-func (l *calls) waitingCalls(v spool.View) ([]*plannedCall, error) {
+func (l *calls) waitingCalls(v store.View) ([]*plannedCall, error) {
 	if l.run.Children == 0 && l.parent == nil {
 		return nil, nil
 	}
@@ -272,7 +274,7 @@ func (l *calls) waitingCalls(v spool.View) ([]*plannedCall, error) {
 	}
 	var plan []*plannedCall
 	for _, e := range effects {
-		if e.State != spool.EffectWaiting {
+		if e.State != wire.EffectWaiting {
 			continue
 		}
 		tool, _ := l.agent.Tool(spool.SpawnTool)
@@ -282,14 +284,14 @@ func (l *calls) waitingCalls(v spool.View) ([]*plannedCall, error) {
 }
 
 // planAnswered plans a call whose park was answered or has expired.
-func (l *calls) planAnswered(park spool.Park, effect spool.Effect) *plannedCall {
+func (l *calls) planAnswered(park store.Park, effect store.Effect) *plannedCall {
 	p := &plannedCall{call: l.toolCall(park.ToolCallID, park.ToolName, park.Args, park.Step), answered: &park}
 	tool, known := l.agent.Tool(park.ToolName)
 	p.tool, p.call.Answer, p.call.Resume = tool, park.Answer, park.Resume
 	if park.Answer != nil && park.Answer.Args != nil {
 		p.call.Args = park.Answer.Args
 	}
-	unknown := park.Reason == spool.ParkOutcomeUnknown
+	unknown := park.Reason == wire.ParkOutcomeUnknown
 	if unknown { // the question was about the outcome, so the call's earlier answer still applies
 		p.call.Answer = park.Before
 	}
@@ -298,13 +300,13 @@ func (l *calls) planAnswered(park spool.Park, effect spool.Effect) *plannedCall 
 	}
 	resumes := park.Resume != nil && !unknown && known
 	switch {
-	case effect.State == spool.EffectDone:
+	case effect.State == wire.EffectDone:
 		p.result, p.saved = effect.Result, true
-	case park.State == spool.ParkExpired && resumes, park.Answer != nil && !park.Answer.Approved && resumes:
-		if effect.State == spool.EffectPending {
+	case park.State == wire.ParkExpired && resumes, park.Answer != nil && !park.Answer.Approved && resumes:
+		if effect.State == wire.EffectPending {
 			l.planUnknown(p)
 		}
-	case park.State == spool.ParkExpired:
+	case park.State == wire.ParkExpired:
 		p.result = toolresult.Expired(park)
 	case !park.Answer.Approved && unknown:
 		p.result = toolresult.Reported(park.Answer)
@@ -312,9 +314,9 @@ func (l *calls) planAnswered(park spool.Park, effect spool.Effect) *plannedCall 
 		p.result = toolresult.Denied(park.Answer)
 	case park.Digest != "" && park.Answer.Digest != park.DigestOf(p.call.Args):
 		p.result = toolresult.LateError("this call is not the one that was approved")
-	case park.Reason == spool.ParkClientTool: // the client executed the call, even if a tool has its name by now
+	case park.Reason == wire.ParkClientTool: // the client executed the call, even if a tool has its name by now
 		p.result = toolresult.Client(park.Answer)
-	case effect.State == spool.EffectPending:
+	case effect.State == wire.EffectPending:
 		l.planUnknown(p)
 	case !known:
 		p.result = toolresult.LateError("Unknown tool: " + park.ToolName)
@@ -345,8 +347,8 @@ func (l *calls) publishFunc(tool string) func(context.Context, spool.Event) erro
 	}
 }
 
-func (l *calls) effects(ctx context.Context, step int) (effects []spool.Effect, err error) {
-	err = l.s.runner.Store.View(ctx, l.s.Key, func(v spool.View) error {
+func (l *calls) effects(ctx context.Context, step int) (effects []store.Effect, err error) {
+	err = l.s.runner.Store.View(ctx, l.s.Key, func(v store.View) error {
 		effects, err = v.Effects(l.run.ID, step)
 		return err
 	})
@@ -356,18 +358,18 @@ func (l *calls) effects(ctx context.Context, step int) (effects []spool.Effect, 
 	return effects, nil
 }
 
-func effectOf(effects []spool.Effect, id spool.ToolCallID) spool.Effect {
+func effectOf(effects []store.Effect, id spool.ToolCallID) store.Effect {
 	for _, e := range effects {
 		if e.ToolCallID == id {
 			return e
 		}
 	}
-	return spool.Effect{}
+	return store.Effect{}
 }
 
 // replayDraft repeats a draft in this segment's stream, because readers have dropped the draft of the
 // interrupted stream.
-func (l *loop) replayDraft(ctx context.Context, d *spool.Draft) {
+func (l *loop) replayDraft(ctx context.Context, d *store.Draft) {
 	for _, p := range d.Message.Content {
 		if p.Type != spool.PartToolCall && p.Type != spool.PartSource && p.Text == "" && p.Image == "" && p.File == "" { // only its provider understands it
 			continue
@@ -379,11 +381,11 @@ func (l *loop) replayDraft(ctx context.Context, d *spool.Draft) {
 			l.events.Text(ctx, p.Text)
 		case spool.PartImage, spool.PartFile:
 			l.events.EndBlock(ctx)
-			l.events.Item(ctx, spool.ItemFile, spool.FileShown{Image: p.Image, File: p.File, MIMEType: p.MIMEType, FileName: p.FileName})
+			l.events.Item(ctx, wire.ItemFile, wire.FileShown{Image: p.Image, File: p.File, MIMEType: p.MIMEType, FileName: p.FileName})
 		case spool.PartToolCall:
 			l.events.EndBlock(ctx)
-			l.events.Item(ctx, spool.ItemToolStart, spool.ToolStarted{ToolCallID: p.ToolCallID, ToolName: p.ToolName})
-			l.events.Item(ctx, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: p.ToolCallID, ToolName: p.ToolName, Args: p.Args, SentArgs: p.SentArgs})
+			l.events.Item(ctx, wire.ItemToolStart, wire.ToolStarted{ToolCallID: p.ToolCallID, ToolName: p.ToolName})
+			l.events.Item(ctx, wire.ItemToolEnd, wire.ToolEnded{ToolCallID: p.ToolCallID, ToolName: p.ToolName, Args: p.Args, SentArgs: p.SentArgs})
 		case spool.PartSource:
 			l.events.Source(ctx, spool.Source{URL: p.URL, Title: p.Title, Spans: p.Spans})
 		}

@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // deskTools are tools of each kind.
@@ -34,7 +36,7 @@ func deskTools() []spool.Tool {
 	}
 }
 
-func desk(t *testing.T, run spool.RunRow) *scene {
+func desk(t *testing.T, run store.RunRow) *scene {
 	t.Helper()
 	s := newScene(t, spool.Agent{
 		Tools: deskTools(), Transfers: map[string]spool.Transfer{"other": {}}, Spawn: &spool.Spawn{Open: true, MaxDepth: 1},
@@ -48,7 +50,7 @@ func TestPlanNewCalls(t *testing.T) {
 	t.Parallel()
 	brief := json.RawMessage(`{"name":"x","instructions":"go"}`)
 	for name, c := range map[string]struct {
-		run  spool.RunRow
+		run  store.RunRow
 		call spool.Part
 		want string
 	}{
@@ -63,10 +65,10 @@ func TestPlanNewCalls(t *testing.T) {
 		"no object":          {call: spool.Part{ToolName: "send", Args: json.RawMessage(`"{"`)}, want: `"error: the arguments are not a JSON object"`},
 		"no JSON":            {call: spool.Part{ToolName: "send", Args: json.RawMessage(`"{\"to\":"`)}, want: `"error: the arguments are not a JSON object"`},
 		"an array":           {call: spool.Part{ToolName: "send", Args: json.RawMessage(`[1]`)}, want: `"error: the arguments are not a JSON object"`},
-		"of the client":      {run: spool.RunRow{RunState: spool.RunState{Client: &spool.ClientInput{}}}, call: spool.Part{ToolName: "look"}, want: "park client_tool"},
+		"of the client":      {run: store.RunRow{RunState: store.RunState{Client: &wire.ClientInput{}}}, call: spool.Part{ToolName: "look"}, want: "park client_tool"},
 		"spawn":              {call: spool.Part{ToolName: spool.SpawnTool, Args: brief}, want: "run"},
 		"spawn without name": {call: spool.Part{ToolName: spool.SpawnTool}, want: `"error: name is required: any name will do"`},
-		"spawn too deep":     {run: spool.RunRow{Run: spool.Run{Depth: 1}}, call: spool.Part{ToolName: spool.SpawnTool, Args: brief}, want: `"error: runs may not be nested deeper than 1"`},
+		"spawn too deep":     {run: store.RunRow{Run: wire.Run{Depth: 1}}, call: spool.Part{ToolName: spool.SpawnTool, Args: brief}, want: `"error: runs may not be nested deeper than 1"`},
 	} {
 		s := desk(t, c.run)
 		if c.call.Args == nil {
@@ -89,16 +91,16 @@ func TestPlanNewCalls(t *testing.T) {
 // The calls of a step whose worker died go on from the ledger of effects.
 func TestPlanRepeatedCalls(t *testing.T) {
 	t.Parallel()
-	s := desk(t, spool.RunRow{})
+	s := desk(t, store.RunRow{})
 	names := []string{"look", "look", "look", "safe", "send", "send", "look", "find"}
-	plan := s.planCalls(t.Context(), asked(names...), 1, []spool.Effect{
-		{ToolCallID: "c2", State: spool.EffectDone, Result: json.RawMessage("2")},
-		{ToolCallID: "c3", State: spool.EffectPending},
-		{ToolCallID: "c4", State: spool.EffectPending},
-		{ToolCallID: "c6", State: spool.EffectVoid},
-		{ToolCallID: "c7", State: spool.EffectVoid},
-		{ToolCallID: "c8", State: spool.EffectDone, Result: json.RawMessage("8")}, // this process lacks the tool
-	}, map[spool.ToolCallID]spool.Park{"c7": {ToolCallID: "c7", State: spool.ParkPending}})
+	plan := s.planCalls(t.Context(), asked(names...), 1, []store.Effect{
+		{ToolCallID: "c2", State: wire.EffectDone, Result: json.RawMessage("2")},
+		{ToolCallID: "c3", State: wire.EffectPending},
+		{ToolCallID: "c4", State: wire.EffectPending},
+		{ToolCallID: "c6", State: wire.EffectVoid},
+		{ToolCallID: "c7", State: wire.EffectVoid},
+		{ToolCallID: "c8", State: wire.EffectDone, Result: json.RawMessage("8")}, // this process lacks the tool
+	}, map[spool.ToolCallID]store.Park{"c7": {ToolCallID: "c7", State: wire.ParkPending}})
 	want := []string{"run", "saved 2", "park outcome_unknown", "repeat", "park approval", "park approval", "pending", "saved 8"}
 	var got []string
 	for _, p := range plan {
@@ -115,15 +117,15 @@ func TestPlanRepeatedCalls(t *testing.T) {
 // A worker that gives its calls up voids those that were about to run, and no others.
 func TestVoidUnrun(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, spool.Agent{}, spool.RunRow{})
+	s := newScene(t, spool.Agent{}, store.RunRow{})
 	plan := s.planCalls(t.Context(), asked("a", "b", "c", "d", "e"), 1, nil, nil)
 	for i, p := range plan {
 		p.result, p.ran, p.spawns = nil, i == 1, i == 2
 	}
 	plan[3].result = json.RawMessage("1")
-	plan[4].park = &spool.Park{}
+	plan[4].park = &store.Park{}
 	s.check(voidUnrun(s.tx(), plan))
-	if got := s.rows.Rows.Effects; len(got) != 1 || got[0].ToolCallID != "c1" || got[0].State != spool.EffectVoid {
+	if got := s.rows.Rows.Effects; len(got) != 1 || got[0].ToolCallID != "c1" || got[0].State != wire.EffectVoid {
 		t.Errorf("the ledger gets %v", got)
 	}
 }
@@ -134,19 +136,19 @@ func TestPlanTransfers(t *testing.T) {
 	twice := `"error: another call of this step has handed the conversation over"`
 	for name, c := range map[string]struct {
 		handovers int
-		effects   []spool.Effect
+		effects   []store.Effect
 		want      [2]string
 	}{
 		"first":          {want: [2]string{"run", twice}},
-		"first was done": {effects: []spool.Effect{{ToolCallID: "c1", State: spool.EffectDone, Result: json.RawMessage(`{"transferredTo":"b"}`)}}, want: [2]string{`saved {"transferredTo":"b"}`, twice}},
-		"first failed":   {effects: []spool.Effect{{ToolCallID: "c1", State: spool.EffectDone, Result: json.RawMessage(`{"error":"no"}`)}}, want: [2]string{`saved {"error":"no"}`, "run"}},
+		"first was done": {effects: []store.Effect{{ToolCallID: "c1", State: wire.EffectDone, Result: json.RawMessage(`{"transferredTo":"b"}`)}}, want: [2]string{`saved {"transferredTo":"b"}`, twice}},
+		"first failed":   {effects: []store.Effect{{ToolCallID: "c1", State: wire.EffectDone, Result: json.RawMessage(`{"error":"no"}`)}}, want: [2]string{`saved {"error":"no"}`, "run"}},
 		"too many": {handovers: maxHandovers, want: [2]string{
 			`"error: the conversation was handed over 8 times in this turn: answer the user yourself"`,
 			`"error: the conversation was handed over 8 times in this turn: answer the user yourself"`,
 		}},
 		"one left": {handovers: maxHandovers - 1, want: [2]string{"run", twice}},
 	} {
-		s := desk(t, spool.RunRow{RunState: spool.RunState{Handovers: make([]spool.Handover, c.handovers)}})
+		s := desk(t, store.RunRow{RunState: store.RunState{Handovers: make([]store.Handover, c.handovers)}})
 		s.agent = s.agent.WithTool(tool(spool.TransferTool))
 		plan := s.planCalls(t.Context(), asked(spool.TransferTool, spool.TransferTool), 1, c.effects, nil)
 		if got := [2]string{plan[0].says(), plan[1].says()}; got != c.want {
@@ -162,46 +164,46 @@ func TestPlanAnswered(t *testing.T) {
 	value := &spool.Answer{Approved: true, Payload: json.RawMessage("7")}
 	edited := &spool.Answer{Approved: true, Args: json.RawMessage(`{"a":1}`)}
 	resume := json.RawMessage(`"state"`)
-	pending, done := spool.EffectPending, spool.EffectDone
+	pending, done := wire.EffectPending, wire.EffectDone
 	for name, c := range map[string]struct {
-		park   spool.Park
-		effect spool.EffectState
+		park   store.Park
+		effect wire.EffectState
 		want   string
 	}{
-		"approved":                     {park: spool.Park{ToolName: "look", Answer: yes}, want: "run"},
-		"denied":                       {park: spool.Park{ToolName: "look", Answer: no}, want: `{"denied":true,"reason":"why"}`},
-		"expired":                      {park: spool.Park{ToolName: "look"}, want: `{"responded":false,"cancelled":true,"reason":"timeout"}`},
-		"denied, tool goes on":         {park: spool.Park{ToolName: "look", Answer: no, Resume: resume}, want: "run"},
-		"expired, tool goes on":        {park: spool.Park{ToolName: "look", Resume: resume}, want: "run"},
-		"expired, tool is gone":        {park: spool.Park{ToolName: "find", Resume: resume}, want: `{"responded":false,"cancelled":true,"reason":"timeout"}`},
-		"approved, tool is gone":       {park: spool.Park{ToolName: "find", Answer: yes}, want: `{"error":"Unknown tool: find"}`},
-		"has its result":               {park: spool.Park{ToolName: "look", Answer: no}, effect: done, want: "saved 5"},
-		"died after the answer":        {park: spool.Park{ToolName: "look", Answer: yes}, effect: pending, want: "park outcome_unknown"},
-		"died, and is safe":            {park: spool.Park{ToolName: "safe", Answer: yes}, effect: pending, want: "repeat"},
-		"died with the denial":         {park: spool.Park{ToolName: "look", Answer: no, Resume: resume}, effect: pending, want: "park outcome_unknown"},
-		"died, pending is safe":        {park: spool.Park{ToolName: "work", Answer: yes, Pending: &spool.PendingCall{State: resume}}, effect: pending, want: "repeat"},
-		"died, only pending is safe":   {park: spool.Park{ToolName: "work", Answer: yes}, effect: pending, want: "park outcome_unknown"},
-		"unknown, again":               {park: spool.Park{ToolName: "look", Reason: spool.ParkOutcomeUnknown, Answer: yes}, want: "run"},
-		"unknown, reported":            {park: spool.Park{ToolName: "look", Reason: spool.ParkOutcomeUnknown, Answer: &spool.Answer{Payload: json.RawMessage("7")}}, want: "7"},
-		"unknown, not again":           {park: spool.Park{ToolName: "look", Reason: spool.ParkOutcomeUnknown, Answer: no}, want: `{"cancelled":true,"reason":"the outcome of this call is not known, and it is not to be repeated: why","outcome":"unknown"}`},
-		"unknown, denied with a state": {park: spool.Park{ToolName: "look", Reason: spool.ParkOutcomeUnknown, Answer: no, Resume: resume}, want: `{"cancelled":true,"reason":"the outcome of this call is not known, and it is not to be repeated: why","outcome":"unknown"}`},
-		"of the client":                {park: spool.Park{ToolName: "look", Reason: spool.ParkClientTool, Answer: value}, want: "7"},
-		"of a client, now unknown":     {park: spool.Park{ToolName: "find", Reason: spool.ParkClientTool, Answer: value}, want: "7"},
-		"another question":             {park: spool.Park{ToolName: "look", Digest: "d", Answer: &spool.Answer{Approved: true, Digest: "e"}}, want: `{"error":"this call is not the one that was approved"}`},
-		"edited":                       {park: spool.Park{ToolName: "look", Answer: edited}, want: "run"},
-		"edited, and wrong":            {park: spool.Park{ToolName: "strict", Answer: edited}, want: `{"error":"city is missing"}`},
-		"not edited: checked before":   {park: spool.Park{ToolName: "strict", Answer: yes}, want: "run"},
-		"no object":                    {park: spool.Park{ToolName: "look", Args: json.RawMessage(`"x"`), Answer: yes}, want: `{"error":"the arguments are not a JSON object"}`},
+		"approved":                     {park: store.Park{ToolName: "look", Answer: yes}, want: "run"},
+		"denied":                       {park: store.Park{ToolName: "look", Answer: no}, want: `{"denied":true,"reason":"why"}`},
+		"expired":                      {park: store.Park{ToolName: "look"}, want: `{"responded":false,"cancelled":true,"reason":"timeout"}`},
+		"denied, tool goes on":         {park: store.Park{ToolName: "look", Answer: no, Resume: resume}, want: "run"},
+		"expired, tool goes on":        {park: store.Park{ToolName: "look", Resume: resume}, want: "run"},
+		"expired, tool is gone":        {park: store.Park{ToolName: "find", Resume: resume}, want: `{"responded":false,"cancelled":true,"reason":"timeout"}`},
+		"approved, tool is gone":       {park: store.Park{ToolName: "find", Answer: yes}, want: `{"error":"Unknown tool: find"}`},
+		"has its result":               {park: store.Park{ToolName: "look", Answer: no}, effect: done, want: "saved 5"},
+		"died after the answer":        {park: store.Park{ToolName: "look", Answer: yes}, effect: pending, want: "park outcome_unknown"},
+		"died, and is safe":            {park: store.Park{ToolName: "safe", Answer: yes}, effect: pending, want: "repeat"},
+		"died with the denial":         {park: store.Park{ToolName: "look", Answer: no, Resume: resume}, effect: pending, want: "park outcome_unknown"},
+		"died, pending is safe":        {park: store.Park{ToolName: "work", Answer: yes, Pending: &wire.PendingCall{State: resume}}, effect: pending, want: "repeat"},
+		"died, only pending is safe":   {park: store.Park{ToolName: "work", Answer: yes}, effect: pending, want: "park outcome_unknown"},
+		"unknown, again":               {park: store.Park{ToolName: "look", Reason: wire.ParkOutcomeUnknown, Answer: yes}, want: "run"},
+		"unknown, reported":            {park: store.Park{ToolName: "look", Reason: wire.ParkOutcomeUnknown, Answer: &spool.Answer{Payload: json.RawMessage("7")}}, want: "7"},
+		"unknown, not again":           {park: store.Park{ToolName: "look", Reason: wire.ParkOutcomeUnknown, Answer: no}, want: `{"cancelled":true,"reason":"the outcome of this call is not known, and it is not to be repeated: why","outcome":"unknown"}`},
+		"unknown, denied with a state": {park: store.Park{ToolName: "look", Reason: wire.ParkOutcomeUnknown, Answer: no, Resume: resume}, want: `{"cancelled":true,"reason":"the outcome of this call is not known, and it is not to be repeated: why","outcome":"unknown"}`},
+		"of the client":                {park: store.Park{ToolName: "look", Reason: wire.ParkClientTool, Answer: value}, want: "7"},
+		"of a client, now unknown":     {park: store.Park{ToolName: "find", Reason: wire.ParkClientTool, Answer: value}, want: "7"},
+		"another question":             {park: store.Park{ToolName: "look", Digest: "d", Answer: &spool.Answer{Approved: true, Digest: "e"}}, want: `{"error":"this call is not the one that was approved"}`},
+		"edited":                       {park: store.Park{ToolName: "look", Answer: edited}, want: "run"},
+		"edited, and wrong":            {park: store.Park{ToolName: "strict", Answer: edited}, want: `{"error":"city is missing"}`},
+		"not edited: checked before":   {park: store.Park{ToolName: "strict", Answer: yes}, want: "run"},
+		"no object":                    {park: store.Park{ToolName: "look", Args: json.RawMessage(`"x"`), Answer: yes}, want: `{"error":"the arguments are not a JSON object"}`},
 	} {
-		s := desk(t, spool.RunRow{})
-		c.park.ToolCallID, c.park.State = "c1", spool.ParkExpired
+		s := desk(t, store.RunRow{})
+		c.park.ToolCallID, c.park.State = "c1", wire.ParkExpired
 		if c.park.Answer != nil {
-			c.park.State = spool.ParkAnswered
+			c.park.State = wire.ParkAnswered
 		}
 		if c.park.Args == nil {
 			c.park.Args = json.RawMessage("{}")
 		}
-		p := s.planAnswered(c.park, spool.Effect{ToolCallID: "c1", State: c.effect, Result: json.RawMessage("5")})
+		p := s.planAnswered(c.park, store.Effect{ToolCallID: "c1", State: c.effect, Result: json.RawMessage("5")})
 		if got := p.says(); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
@@ -211,8 +213,8 @@ func TestPlanAnswered(t *testing.T) {
 // An approval counts for the arguments that were shown, or that came with it.
 func TestPlanAnsweredDigest(t *testing.T) {
 	t.Parallel()
-	s := desk(t, spool.RunRow{})
-	park := spool.Park{RunID: "r", ToolCallID: "c1", ToolName: "look", Args: json.RawMessage(`{"to":"a"}`), State: spool.ParkAnswered}
+	s := desk(t, store.RunRow{})
+	park := store.Park{RunID: "r", ToolCallID: "c1", ToolName: "look", Args: json.RawMessage(`{"to":"a"}`), State: wire.ParkAnswered}
 	park.Digest = park.DigestOf(nil)
 	other := json.RawMessage(`{"to":"b"}`)
 	for name, c := range map[string]struct {
@@ -226,7 +228,7 @@ func TestPlanAnsweredDigest(t *testing.T) {
 	} {
 		asked := park
 		asked.Answer = &c.answer
-		p := s.planAnswered(asked, spool.Effect{})
+		p := s.planAnswered(asked, store.Effect{})
 		if p.runs() != (c.args != "") || p.runs() && string(p.call.Args) != c.args {
 			t.Errorf("%s: %s with %s", name, p.says(), p.call.Args)
 		}
@@ -236,18 +238,18 @@ func TestPlanAnsweredDigest(t *testing.T) {
 // The tool of an answered call gets what belongs to the question, and to the call before it.
 func TestPlanAnsweredCall(t *testing.T) {
 	t.Parallel()
-	s := desk(t, spool.RunRow{})
+	s := desk(t, store.RunRow{})
 	answer, before := &spool.Answer{Approved: true, Payload: json.RawMessage("2")}, &spool.Answer{Approved: true, Payload: json.RawMessage("1")}
-	park := spool.Park{
-		ToolName: "look", State: spool.ParkAnswered, Args: json.RawMessage("{}"), Answer: answer, Before: before,
-		Resume: json.RawMessage(`"s"`), Pending: &spool.PendingCall{State: json.RawMessage(`"p"`)},
+	park := store.Park{
+		ToolName: "look", State: wire.ParkAnswered, Args: json.RawMessage("{}"), Answer: answer, Before: before,
+		Resume: json.RawMessage(`"s"`), Pending: &wire.PendingCall{State: json.RawMessage(`"p"`)},
 	}
-	p := s.planAnswered(park, spool.Effect{})
+	p := s.planAnswered(park, store.Effect{})
 	if p.call.Answer != answer || string(p.call.Resume) != `"s"` || string(p.call.Pending) != `"p"` {
 		t.Errorf("a question of the tool: %+v", p.call)
 	}
-	park.Reason = spool.ParkOutcomeUnknown
-	if p := s.planAnswered(park, spool.Effect{}); p.call.Answer != before {
+	park.Reason = wire.ParkOutcomeUnknown
+	if p := s.planAnswered(park, store.Effect{}); p.call.Answer != before {
 		t.Errorf("the engine's question about the outcome: %+v", p.call.Answer)
 	}
 }
@@ -255,29 +257,29 @@ func TestPlanAnsweredCall(t *testing.T) {
 // A run goes on with the calls whose parks are resolved, and counts the others.
 func TestResolved(t *testing.T) {
 	t.Parallel()
-	ready := &spool.PendingCall{Ready: true}
+	ready := &wire.PendingCall{Ready: true}
 	for name, c := range map[string]struct {
-		park     spool.Park
+		park     store.Park
 		resolved bool
 		open     int
 	}{
-		"open":                 {park: spool.Park{State: spool.ParkOpen}, open: 1},
-		"answered":             {park: spool.Park{State: spool.ParkAnswered}, resolved: true},
-		"expired":              {park: spool.Park{State: spool.ParkExpired}, resolved: true},
-		"closed":               {park: spool.Park{State: spool.ParkClosed}},
-		"done":                 {park: spool.Park{State: spool.ParkDone}},
-		"landed":               {park: spool.Park{State: spool.ParkAnswered, Landed: true}},
-		"pending":              {park: spool.Park{State: spool.ParkPending, Pending: &spool.PendingCall{}}, open: 1},
-		"ready":                {park: spool.Park{State: spool.ParkPending, Pending: ready}, resolved: true},
-		"pending, saved step":  {park: spool.Park{State: spool.ParkPending, Pending: &spool.PendingCall{}, Step: 2}, open: 1},
-		"pending in the draft": {park: spool.Park{State: spool.ParkPending, Pending: &spool.PendingCall{}, Step: 3}},
-		"answered, later step": {park: spool.Park{State: spool.ParkAnswered, Step: 3}, resolved: true},
-		"budget":               {park: spool.Park{State: spool.ParkAnswered, Reason: spool.ParkBudget}},
-		"open budget":          {park: spool.Park{State: spool.ParkOpen, Reason: spool.ParkBudget}},
-		"of a nested run":      {park: spool.Park{State: spool.ParkOpen, AgentID: "sub"}},
+		"open":                 {park: store.Park{State: wire.ParkOpen}, open: 1},
+		"answered":             {park: store.Park{State: wire.ParkAnswered}, resolved: true},
+		"expired":              {park: store.Park{State: wire.ParkExpired}, resolved: true},
+		"closed":               {park: store.Park{State: wire.ParkClosed}},
+		"done":                 {park: store.Park{State: wire.ParkDone}},
+		"landed":               {park: store.Park{State: wire.ParkAnswered, Landed: true}},
+		"pending":              {park: store.Park{State: wire.ParkPending, Pending: &wire.PendingCall{}}, open: 1},
+		"ready":                {park: store.Park{State: wire.ParkPending, Pending: ready}, resolved: true},
+		"pending, saved step":  {park: store.Park{State: wire.ParkPending, Pending: &wire.PendingCall{}, Step: 2}, open: 1},
+		"pending in the draft": {park: store.Park{State: wire.ParkPending, Pending: &wire.PendingCall{}, Step: 3}},
+		"answered, later step": {park: store.Park{State: wire.ParkAnswered, Step: 3}, resolved: true},
+		"budget":               {park: store.Park{State: wire.ParkAnswered, Reason: wire.ParkBudget}},
+		"open budget":          {park: store.Park{State: wire.ParkOpen, Reason: wire.ParkBudget}},
+		"of a nested run":      {park: store.Park{State: wire.ParkOpen, AgentID: "sub"}},
 	} {
-		s := desk(t, spool.RunRow{Run: spool.Run{Steps: 2}, RunState: spool.RunState{Draft: &spool.Draft{}}})
-		parks, open := s.resolved([]spool.Park{c.park})
+		s := desk(t, store.RunRow{Run: wire.Run{Steps: 2}, RunState: store.RunState{Draft: &store.Draft{}}})
+		parks, open := s.resolved([]store.Park{c.park})
 		if (len(parks) == 1) != c.resolved || open != c.open {
 			t.Errorf("%s: %d resolved, %d open", name, len(parks), open)
 		}
@@ -289,20 +291,20 @@ func TestPlanPending(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		tool    string
-		effect  spool.EffectState
+		effect  wire.EffectState
 		until   time.Duration
 		want    string
 		overdue bool
 	}{
 		"in time":         {tool: "look", until: time.Second, want: "repeat"},
 		"at its end":      {tool: "look", want: "repeat", overdue: true},
-		"has its result":  {tool: "look", until: time.Second, effect: spool.EffectDone, want: "saved 5"},
-		"voided":          {tool: "look", until: time.Second, effect: spool.EffectVoid, want: "repeat"},
+		"has its result":  {tool: "look", until: time.Second, effect: wire.EffectDone, want: "saved 5"},
+		"voided":          {tool: "look", until: time.Second, effect: wire.EffectVoid, want: "repeat"},
 		"without its own": {tool: "find", until: time.Second, want: `{"error":"Unknown tool: find"}`},
 	} {
-		s := desk(t, spool.RunRow{})
-		park := spool.Park{ToolName: c.tool, State: spool.ParkPending, Pending: &spool.PendingCall{State: json.RawMessage("1"), Until: noon.Add(c.until)}}
-		p := s.planPending(park, spool.Effect{State: c.effect, Result: json.RawMessage("5")}, noon)
+		s := desk(t, store.RunRow{})
+		park := store.Park{ToolName: c.tool, State: wire.ParkPending, Pending: &wire.PendingCall{State: json.RawMessage("1"), Until: noon.Add(c.until)}}
+		p := s.planPending(park, store.Effect{State: c.effect, Result: json.RawMessage("5")}, noon)
 		if got := p.says(); got != c.want || p.overdue != c.overdue || string(p.call.Pending) != "1" {
 			t.Errorf("%s: %s, overdue %t", name, got, p.overdue)
 		}

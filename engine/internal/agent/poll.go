@@ -10,6 +10,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/change"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // lookTimeout bounds a look at a pending call, and the cancellation of its work. A tool that takes longer is called
@@ -18,18 +20,18 @@ const lookTimeout = 2 * time.Minute
 
 // lookedAt is a pending call, with what is needed to call its tool.
 type lookedAt struct {
-	park   spool.Park
-	thread spool.Thread
+	park   store.Park
+	thread wire.Thread
 	// runs are the dispatched run and the nested runs below it, down to the caller.
-	runs []spool.RunRow
+	runs []store.RunRow
 	now  time.Time
 	sent time.Time // when the store was asked, by the clock of this process
 }
 
 // pendingCall returns the call of a job. It reports false if the store has no such call.
-func (r *Runner) pendingCall(ctx context.Context, j spool.Job, is func(p spool.Park) bool) (l lookedAt, found bool, err error) {
+func (r *Runner) pendingCall(ctx context.Context, j wire.Job, is func(p store.Park) bool) (l lookedAt, found bool, err error) {
 	sent := time.Now()
-	err = r.Store.View(ctx, j.Thread(), func(v spool.View) (err error) {
+	err = r.Store.View(ctx, j.Thread(), func(v store.View) (err error) {
 		l = lookedAt{now: v.Now(), sent: sent}
 		if l.thread, err = v.Thread(); err != nil {
 			return err
@@ -44,7 +46,7 @@ func (r *Runner) pendingCall(ctx context.Context, j spool.Job, is func(p spool.P
 		}
 		l.park = parks[at]
 		for id := l.park.CallerID(); id != ""; {
-			run, err := spool.FindRun(v, id)
+			run, err := store.FindRun(v, id)
 			if err != nil {
 				return err
 			}
@@ -63,34 +65,34 @@ func (r *Runner) pendingCall(ctx context.Context, j spool.Job, is func(p spool.P
 // poll looks at a pending call, without a lease and without a segment. If the call is not pending any more, or the look
 // fails, the run's next segment calls the tool. A look fails, too, if the worker was paused for long since it has read
 // the call.
-func (r *Runner) poll(ctx context.Context, j spool.Job) (spool.JobResult, error) {
+func (r *Runner) poll(ctx context.Context, j wire.Job) (wire.JobResult, error) {
 	if _, err := r.Registry.ByName(j.Agent); err != nil {
-		return spool.JobResult{}, err
+		return wire.JobResult{}, err
 	}
-	l, found, err := r.pendingCall(ctx, j, func(p spool.Park) bool {
-		return p.State == spool.ParkPending && !p.Landed && !p.Pending.Ready && !p.Pending.NextAt.IsZero() && thread.PollKey(p) == j.Key
+	l, found, err := r.pendingCall(ctx, j, func(p store.Park) bool {
+		return p.State == wire.ParkPending && !p.Landed && !p.Pending.Ready && !p.Pending.NextAt.IsZero() && thread.PollKey(p) == j.Key
 	})
 	switch {
 	case err != nil:
-		return spool.JobResult{}, err
+		return wire.JobResult{}, err
 	case !found:
-		return spool.JobResult{Accepted: true, Reason: "the call is not pending"}, nil
+		return wire.JobResult{Accepted: true, Reason: "the call is not pending"}, nil
 	case l.now.Before(l.park.Pending.NextAt):
-		return spool.JobResult{Reason: "it is too early to look at the call", RetryAfter: l.park.Pending.NextAt.Sub(l.now)}, nil
+		return wire.JobResult{Reason: "it is too early to look at the call", RetryAfter: l.park.Pending.NextAt.Sub(l.now)}, nil
 	}
 	var still *spool.PendingError
 	if l.now.Before(l.park.Pending.Until) {
 		if still, err = r.look(ctx, l); err != nil {
-			return spool.JobResult{}, err
+			return wire.JobResult{}, err
 		}
 	}
 	_, err = change.Update(ctx, r.Threads, j.Thread(), func(tx *thread.Tx) (struct{}, error) {
 		return struct{}{}, thread.Polled(tx, l.park, still)
 	})
 	if err != nil && !errors.Is(err, thread.ErrUnchanged) && !record.Missing(err) {
-		return spool.JobResult{}, err
+		return wire.JobResult{}, err
 	}
-	return spool.JobResult{Accepted: true}, nil
+	return wire.JobResult{Accepted: true}, nil
 }
 
 // look calls the tool of a pending call. It returns nil if the next segment has to do that.
@@ -155,7 +157,7 @@ func (r *Runner) planLook(ctx context.Context, at lookedAt) (p *plannedCall, can
 	if _, known := l.agent.Tool(at.park.ToolName); !known {
 		return nil, false, nil
 	}
-	p = l.planPending(at.park, spool.Effect{}, at.now)
+	p = l.planPending(at.park, store.Effect{}, at.now)
 	p.call.PublishFunc = nil
 	return p, true, nil
 }
@@ -174,12 +176,12 @@ func (s *segment) pinned(ctx context.Context) (bool, error) {
 }
 
 // cancelCall cancels the work of a call that is pending no more. It does so once, and again only after a crash.
-func (r *Runner) cancelCall(ctx context.Context, j spool.Job) (spool.JobResult, error) {
+func (r *Runner) cancelCall(ctx context.Context, j wire.Job) (wire.JobResult, error) {
 	if _, err := r.Registry.ByName(j.Agent); err != nil {
-		return spool.JobResult{}, err
+		return wire.JobResult{}, err
 	}
-	done := spool.JobResult{Accepted: true}
-	l, found, err := r.pendingCall(ctx, j, func(p spool.Park) bool {
+	done := wire.JobResult{Accepted: true}
+	l, found, err := r.pendingCall(ctx, j, func(p store.Park) bool {
 		return p.Landed && p.Pending != nil && thread.CancelKey(p) == j.Key
 	})
 	if !found || err != nil {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // TestBounded checks that bounded returns the error of its function whenever the function ends in time. Many calls run
@@ -31,13 +33,13 @@ func TestBounded(t *testing.T) {
 // A look at a pending call comes too early, too late, or finds that nobody waits for it. Only in time is the tool called.
 func TestPoll(t *testing.T) {
 	t.Parallel()
-	early := spool.JobResult{Reason: "it is too early to look at the call", RetryAfter: time.Minute}
-	gone, accepted := spool.JobResult{Accepted: true, Reason: "the call is not pending"}, spool.JobResult{Accepted: true}
+	early := wire.JobResult{Reason: "it is too early to look at the call", RetryAfter: time.Minute}
+	gone, accepted := wire.JobResult{Accepted: true, Reason: "the call is not pending"}, wire.JobResult{Accepted: true}
 	still := spool.Pending(time.Minute, json.RawMessage("2"))
 	for name, c := range map[string]struct {
-		change func(s *scene, p *spool.Park)
+		change func(s *scene, p *store.Park)
 		err    error // of the tool
-		want   spool.JobResult
+		want   wire.JobResult
 		state  string // of the pending call
 		calls  int
 	}{
@@ -45,15 +47,15 @@ func TestPoll(t *testing.T) {
 		"done":               {want: accepted, state: "ready", calls: 1},
 		"failed":             {err: errDial, want: accepted, state: "ready", calls: 1},
 		"cannot be stored":   {err: spool.Pending(1, json.RawMessage("{")), want: accepted, state: "ready", calls: 1},
-		"too early":          {change: func(_ *scene, p *spool.Park) { p.Pending.NextAt = noon.Add(time.Minute) }, want: early, state: "1"},
-		"overdue":            {change: func(_ *scene, p *spool.Park) { p.Pending.Until = noon }, want: accepted, state: "ready"},
-		"ready before":       {change: func(_ *scene, p *spool.Park) { p.Pending.Ready = true }, want: gone, state: "ready"},
-		"landed":             {change: func(_ *scene, p *spool.Park) { p.Landed = true }, want: gone, state: "1"},
-		"answered":           {change: func(_ *scene, p *spool.Park) { p.State = spool.ParkAnswered }, want: gone, state: "1"},
-		"has not parked yet": {change: func(_ *scene, p *spool.Park) { p.Pending.NextAt = time.Time{} }, want: gone, state: "1"},
-		"other call":         {change: func(_ *scene, p *spool.Park) { p.ToolCallID = "c2" }, want: gone, state: "1"},
-		"tool is gone":       {change: func(_ *scene, p *spool.Park) { p.ToolName = "find" }, want: accepted, state: "ready"},
-		"thread is gone":     {change: func(s *scene, _ *spool.Park) { s.rows.Rows.Thread, s.rows.Rows.Runs = nil, nil }, want: gone, state: "1"},
+		"too early":          {change: func(_ *scene, p *store.Park) { p.Pending.NextAt = noon.Add(time.Minute) }, want: early, state: "1"},
+		"overdue":            {change: func(_ *scene, p *store.Park) { p.Pending.Until = noon }, want: accepted, state: "ready"},
+		"ready before":       {change: func(_ *scene, p *store.Park) { p.Pending.Ready = true }, want: gone, state: "ready"},
+		"landed":             {change: func(_ *scene, p *store.Park) { p.Landed = true }, want: gone, state: "1"},
+		"answered":           {change: func(_ *scene, p *store.Park) { p.State = wire.ParkAnswered }, want: gone, state: "1"},
+		"has not parked yet": {change: func(_ *scene, p *store.Park) { p.Pending.NextAt = time.Time{} }, want: gone, state: "1"},
+		"other call":         {change: func(_ *scene, p *store.Park) { p.ToolCallID = "c2" }, want: gone, state: "1"},
+		"tool is gone":       {change: func(_ *scene, p *store.Park) { p.ToolName = "find" }, want: accepted, state: "ready"},
+		"thread is gone":     {change: func(s *scene, _ *store.Park) { s.rows.Rows.Thread, s.rows.Rows.Runs = nil, nil }, want: gone, state: "1"},
 	} {
 		calls := 0
 		work := tool("work", func(tool *spool.Tool) {
@@ -65,16 +67,16 @@ func TestPoll(t *testing.T) {
 				return nil, c.err
 			}
 		})
-		s := newScene(t, spool.Agent{Tools: []spool.Tool{work}}, spool.RunRow{Run: spool.Run{State: spool.WaitingForInput}})
+		s := newScene(t, spool.Agent{Tools: []spool.Tool{work}}, store.RunRow{Run: wire.Run{State: wire.WaitingForInput}})
 		s.rows.Rows.Runs[0].Revision = s.agent.Revision
-		park := spool.Park{RunID: "r", ToolCallID: "c1", ToolName: "work", State: spool.ParkPending, Pending: &spool.PendingCall{
+		park := store.Park{RunID: "r", ToolCallID: "c1", ToolName: "work", State: wire.ParkPending, Pending: &wire.PendingCall{
 			State: json.RawMessage("1"), NextAt: noon, Until: noon.Add(time.Hour),
 		}}
-		job := spool.Job{Tenant: "t", ThreadID: "c", RunID: "r", Agent: "a", Kind: spool.JobPoll, Key: thread.PollKey(park)}
+		job := wire.Job{Tenant: "t", ThreadID: "c", RunID: "r", Agent: "a", Kind: wire.JobPoll, Key: thread.PollKey(park)}
 		if c.change != nil {
 			c.change(s, &park)
 		}
-		s.rows.Rows.Parks = []spool.Park{park}
+		s.rows.Rows.Parks = []store.Park{park}
 		got, err := s.s.runner.poll(t.Context(), job)
 		s.check(err)
 		p := s.rows.Rows.Parks[0].Pending
@@ -95,21 +97,21 @@ func TestPoll(t *testing.T) {
 func TestCancelCall(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		change func(tool *spool.Tool, p *spool.Park)
+		change func(tool *spool.Tool, p *store.Park)
 		err    error
 		calls  int
 	}{
 		"cancelled":     {calls: 1},
 		"fails":         {err: errDial, calls: 1},
-		"not landed":    {change: func(_ *spool.Tool, p *spool.Park) { p.Landed = false }},
-		"had no work":   {change: func(_ *spool.Tool, p *spool.Park) { p.Pending = nil }},
-		"other call":    {change: func(_ *spool.Tool, p *spool.Park) { p.ToolCallID = "c2" }},
-		"tool is gone":  {change: func(_ *spool.Tool, p *spool.Park) { p.ToolName = "find" }},
-		"cannot cancel": {change: func(tool *spool.Tool, _ *spool.Park) { tool.Cancel = nil }},
-		"cancel panics": {change: func(tool *spool.Tool, _ *spool.Park) {
+		"not landed":    {change: func(_ *spool.Tool, p *store.Park) { p.Landed = false }},
+		"had no work":   {change: func(_ *spool.Tool, p *store.Park) { p.Pending = nil }},
+		"other call":    {change: func(_ *spool.Tool, p *store.Park) { p.ToolCallID = "c2" }},
+		"tool is gone":  {change: func(_ *spool.Tool, p *store.Park) { p.ToolName = "find" }},
+		"cannot cancel": {change: func(tool *spool.Tool, _ *store.Park) { tool.Cancel = nil }},
+		"cancel panics": {change: func(tool *spool.Tool, _ *store.Park) {
 			tool.Cancel = func(context.Context, spool.ToolCall) error { panic("no") }
 		}},
-		"pending before": {change: func(_ *spool.Tool, p *spool.Park) { p.State = spool.ParkAnswered }, calls: 1},
+		"pending before": {change: func(_ *spool.Tool, p *store.Park) { p.State = wire.ParkAnswered }, calls: 1},
 	} {
 		calls := 0
 		work := tool("work", func(tool *spool.Tool) {
@@ -120,16 +122,16 @@ func TestCancelCall(t *testing.T) {
 				return c.err
 			}
 		})
-		park := spool.Park{
-			RunID: "r", ToolCallID: "c1", ToolName: "work", State: spool.ParkClosed, Landed: true, Pending: &spool.PendingCall{State: json.RawMessage("1")},
+		park := store.Park{
+			RunID: "r", ToolCallID: "c1", ToolName: "work", State: wire.ParkClosed, Landed: true, Pending: &wire.PendingCall{State: json.RawMessage("1")},
 		}
-		job := spool.Job{Tenant: "t", ThreadID: "c", RunID: "r", Agent: "a", Kind: spool.JobCancel, Key: thread.CancelKey(park)}
+		job := wire.Job{Tenant: "t", ThreadID: "c", RunID: "r", Agent: "a", Kind: wire.JobCancel, Key: thread.CancelKey(park)}
 		if c.change != nil {
 			c.change(&work, &park)
 		}
-		s := newScene(t, spool.Agent{Tools: []spool.Tool{work}}, spool.RunRow{Run: spool.Run{State: spool.Cancelled}})
-		s.rows.Rows.Runs[0].Revision, s.rows.Rows.Parks = s.agent.Revision, []spool.Park{park}
-		if got, err := s.s.runner.cancelCall(t.Context(), job); err != nil || got != (spool.JobResult{Accepted: true}) || calls != c.calls {
+		s := newScene(t, spool.Agent{Tools: []spool.Tool{work}}, store.RunRow{Run: wire.Run{State: wire.Cancelled}})
+		s.rows.Rows.Runs[0].Revision, s.rows.Rows.Parks = s.agent.Revision, []store.Park{park}
+		if got, err := s.s.runner.cancelCall(t.Context(), job); err != nil || got != (wire.JobResult{Accepted: true}) || calls != c.calls {
 			t.Errorf("%s: %+v, %v, cancelled %d times", name, got, err, calls)
 		}
 	}

@@ -7,11 +7,12 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/budget"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/wire"
 )
 
 // exhaustedError says that a budget has no room for the next model call.
 type exhaustedError struct {
-	reason spool.StopReason
+	reason wire.StopReason
 	// unpriced is the model that the budget does not bound, because it has no price. Empty: the budget is used up.
 	unpriced string
 }
@@ -22,7 +23,7 @@ func (u *exhaustedError) Error() string { return "the budget is used up: " + str
 // cannot overspend it together. It limits the request's answer to the rest of the budget, and returns
 // the budget that limits the answer, if any. If other calls have reserved the rest, reserve waits until
 // they free some of it. It returns an [exhaustedError] if the budget has no room.
-func (l *asker) reserve(ctx context.Context, row spool.UsageRow, m spool.Model, request *spool.ModelRequest, prompt int64) (spool.StopReason, error) {
+func (l *asker) reserve(ctx context.Context, row wire.UsageRow, m spool.Model, request *spool.ModelRequest, prompt int64) (wire.StopReason, error) {
 	if !l.s.budgeted {
 		return "", nil
 	}
@@ -38,7 +39,7 @@ func (l *asker) reserve(ctx context.Context, row spool.UsageRow, m spool.Model, 
 				return thread.ErrUnchanged
 			case budget.Reserves(a):
 				a.Reservations = append(a.Reservations, r.Reservation)
-			case !tx.IsNested() || tx.Run.State == spool.Running:
+			case !tx.IsNested() || tx.Run.State == wire.Running:
 				return thread.ErrUnchanged
 			}
 			if tx.IsNested() { // it may have parked for the budget
@@ -66,13 +67,13 @@ func (l *asker) reserve(ctx context.Context, row spool.UsageRow, m spool.Model, 
 }
 
 // callOf returns a model call with its prices: of the prompt, and of each token of the answer.
-func (l *asker) callOf(ctx context.Context, row spool.UsageRow, m spool.Model, r spool.ModelRequest, prompt int64) budget.Call {
+func (l *asker) callOf(ctx context.Context, row wire.UsageRow, m spool.Model, r spool.ModelRequest, prompt int64) budget.Call {
 	window := 0
 	if w, ok := m.(spool.Windowed); ok {
 		window = w.ContextWindow()
 	}
 	c := budget.Call{
-		Reservation: spool.Reservation{AgentID: row.AgentID, Agent: row.Agent, Kind: row.Kind, Step: row.Step, Model: row.Model, Input: prompt},
+		Reservation: wire.Reservation{AgentID: row.AgentID, Agent: row.Agent, Kind: row.Kind, Step: row.Step, Model: row.Model, Input: prompt},
 		Want:        budget.Want(int64(r.MaxOutputTokens), int64(window)),
 	}
 	if a := l.s.main.self.Allowance; a != nil && a.Budget.CostMicros > 0 { // only an answer to a park sets a new budget

@@ -8,37 +8,39 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/history"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // A question to a model sets aside what it may use, and its answer is bounded by what is left.
 func TestReserve(t *testing.T) {
 	t.Parallel()
-	held := func(agent spool.AgentID, n int64) *spool.Allowance {
+	held := func(agent spool.AgentID, n int64) *wire.Allowance {
 		a := tokens(0)
-		a.Reservations = []spool.Reservation{{AgentID: agent, Kind: spool.UsageStep, Tokens: n}}
+		a.Reservations = []wire.Reservation{{AgentID: agent, Kind: spool.UsageStep, Tokens: n}}
 		return a
 	}
-	row := spool.UsageRow{RunID: "r", Kind: spool.UsageStep, Model: "m"}
+	row := wire.UsageRow{RunID: "r", Kind: spool.UsageStep, Model: "m"}
 	for name, c := range map[string]struct {
-		budget *spool.Allowance
-		asked  int              // the agent's own bound of the answer
-		output int              // the bound of the answer
-		capped spool.StopReason // what bounds it
-		short  spool.StopReason // the budget without room
+		budget *wire.Allowance
+		asked  int             // the agent's own bound of the answer
+		output int             // the bound of the answer
+		capped wire.StopReason // what bounds it
+		short  wire.StopReason // the budget without room
 		waits  bool
 		held   int // reservations
 	}{
 		"no budget":          {},
 		"room for all":       {budget: tokens(0), asked: 50, output: 50, held: 1},
-		"room for a part":    {budget: tokens(40), asked: 50, output: 30, capped: spool.StopTokenBudget, held: 1},
-		"without a bound":    {budget: tokens(40), output: 30, capped: spool.StopTokenBudget, held: 1},
-		"no room":            {budget: tokens(80), asked: 50, short: spool.StopTokenBudget},
-		"used up":            {budget: tokens(100), asked: 50, short: spool.StopTokenBudget},
+		"room for a part":    {budget: tokens(40), asked: 50, output: 30, capped: wire.StopTokenBudget, held: 1},
+		"without a bound":    {budget: tokens(40), output: 30, capped: wire.StopTokenBudget, held: 1},
+		"no room":            {budget: tokens(80), asked: 50, short: wire.StopTokenBudget},
+		"used up":            {budget: tokens(100), asked: 50, short: wire.StopTokenBudget},
 		"others hold a part": {budget: held("sub", 60), asked: 50, waits: true, held: 1},
-		"no tokens counted":  {budget: &spool.Allowance{Budget: spool.Budget{ToolCalls: 1}}, asked: 50, output: 50},
-		"calls are used up":  {budget: &spool.Allowance{Budget: spool.Budget{ToolCalls: 1}, Refused: 1}, asked: 50, short: spool.StopToolCallBudget},
+		"no tokens counted":  {budget: &wire.Allowance{Budget: spool.Budget{ToolCalls: 1}}, asked: 50, output: 50},
+		"calls are used up":  {budget: &wire.Allowance{Budget: spool.Budget{ToolCalls: 1}, Refused: 1}, asked: 50, short: wire.StopToolCallBudget},
 	} {
-		s := newScene(t, spool.Agent{}, spool.RunRow{Run: spool.Run{Allowance: c.budget}})
+		s := newScene(t, spool.Agent{}, store.RunRow{Run: wire.Run{Allowance: c.budget}})
 		ctx, cancel := context.WithCancel(t.Context())
 		if c.waits {
 			cancel() // it would wait until another call ends
@@ -68,12 +70,12 @@ func TestReserve(t *testing.T) {
 // A nested run reserves of its tree's budget. If it has parked for that budget, it goes on.
 func TestReserveNested(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, spool.Agent{Spawn: &spool.Spawn{Open: true}}, spool.RunRow{Run: spool.Run{Allowance: tokens(0)}})
-	child := s.nested(spool.RunRow{Run: spool.Run{State: spool.WaitingForInput}})
+	s := newScene(t, spool.Agent{Spawn: &spool.Spawn{Open: true}}, store.RunRow{Run: wire.Run{Allowance: tokens(0)}})
+	child := s.nested(store.RunRow{Run: wire.Run{State: wire.WaitingForInput}})
 	r := spool.ModelRequest{MaxOutputTokens: 50}
-	_, err := child.reserve(t.Context(), spool.UsageRow{RunID: "r", AgentID: child.run.AgentID()}, mute{}, &r, 30)
+	_, err := child.reserve(t.Context(), wire.UsageRow{RunID: "r", AgentID: child.run.AgentID()}, mute{}, &r, 30)
 	s.check(err)
-	if a := s.saved().Allowance; len(a.Reservations) != 1 || a.Reservations[0].AgentID != child.run.AgentID() || a.Reservations[0].Tokens != 80 || child.saved().State != spool.Running {
+	if a := s.saved().Allowance; len(a.Reservations) != 1 || a.Reservations[0].AgentID != child.run.AgentID() || a.Reservations[0].Tokens != 80 || child.saved().State != wire.Running {
 		t.Errorf("the tree holds %+v, and the nested run is %s", a.Reservations, child.saved().State)
 	}
 }
@@ -83,7 +85,7 @@ func TestFitsSteers(t *testing.T) {
 	t.Parallel()
 	steers := []spool.Message{{Role: spool.RoleUser, Content: spool.TextContent("and then look at the weather in Oslo, and tell me what it will be tomorrow, please")}}
 	for name, c := range map[string]struct {
-		budget *spool.Allowance
+		budget *wire.Allowance
 		want   bool
 	}{
 		"no budget": {want: true},
@@ -91,7 +93,7 @@ func TestFitsSteers(t *testing.T) {
 		"too long":  {budget: tokens(60)},
 		"used up":   {budget: tokens(100)},
 	} {
-		s := newScene(t, spool.Agent{MaxOutputTokens: 16}, spool.RunRow{Run: spool.Run{Allowance: c.budget}})
+		s := newScene(t, spool.Agent{MaxOutputTokens: 16}, store.RunRow{Run: wire.Run{Allowance: c.budget}})
 		fits := s.fitsSteers(t.Context(), history.New([]spool.Message{{ID: "m1", Role: spool.RoleUser, Content: spool.TextContent("go")}}, 0, nil))
 		if got := fits(c.budget, steers, time.Time{}); got != c.want {
 			t.Errorf("%s: %t", name, got)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // resumed returns the data with which a request asks for an interrupted answer again, or nil. If the run has such an
@@ -21,7 +23,7 @@ func (l *asker) resumed(ctx context.Context, r spool.ModelRequest) (json.RawMess
 		return answer.Data, nil
 	}
 	err := l.update(ctx, func(tx *thread.Tx) error {
-		if err := tx.AbandonAnswer(spool.OutcomeError); err != nil {
+		if err := tx.AbandonAnswer(wire.OutcomeError); err != nil {
 			return err
 		}
 		return tx.PutUnseen()
@@ -30,15 +32,15 @@ func (l *asker) resumed(ctx context.Context, r spool.ModelRequest) (json.RawMess
 }
 
 // isAnswerTo reports whether the run's interrupted answer is one to this request for its next step.
-func isAnswerTo(run spool.RunRow, r spool.ModelRequest) bool {
+func isAnswerTo(run store.RunRow, r spool.ModelRequest) bool {
 	a := run.Resume
 	return a.Request != "" && a.Model == run.ModelInUse() && a.Step == run.Steps+1 && a.Request == digestOf(r)
 }
 
 // saveResume makes the data of a resume point durable.
-func (l *asker) saveResume(ctx context.Context, r weightedRequest, row spool.UsageRow, prompt int64, data json.RawMessage) error {
+func (l *asker) saveResume(ctx context.Context, r weightedRequest, row wire.UsageRow, prompt int64, data json.RawMessage) error {
 	row.Guess.Input = &prompt
-	answer := &spool.ResumableAnswer{
+	answer := &store.ResumableAnswer{
 		Model: row.Model, Requested: row.Requested, Step: row.Step, Request: digestOf(r.ModelRequest), Room: r.room, Data: data, Prompt: prompt,
 		Cost: l.s.runner.Chat.Price(ctx, l.model, r.ModelRequest, row, nil),
 	}
@@ -51,7 +53,7 @@ func (l *asker) saveResume(ctx context.Context, r weightedRequest, row spool.Usa
 // chargeGone charges an answer that its provider no longer has.
 func (l *asker) chargeGone(ctx context.Context, cause error) error {
 	return l.update(ctx, func(tx *thread.Tx) error {
-		if err := chargeCutOff(tx, cause, spool.OutcomeError, false); err != nil {
+		if err := chargeCutOff(tx, cause, wire.OutcomeError, false); err != nil {
 			return err
 		}
 		return tx.PutUnseen()

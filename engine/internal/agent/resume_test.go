@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 func prompt(text string) spool.ModelRequest {
@@ -48,19 +50,19 @@ func TestDigestOf(t *testing.T) {
 func TestResumed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		change func(r *spool.RunRow)
+		change func(r *store.RunRow)
 		again  bool
 		rows   int
 	}{
-		"same request":  {func(*spool.RunRow) {}, true, 0},
-		"none":          {func(r *spool.RunRow) { r.Resume = nil }, false, 0},
-		"other request": {func(r *spool.RunRow) { r.Resume.Request = digestOf(prompt("stay")) }, false, 1},
-		"not known":     {func(r *spool.RunRow) { r.Resume.Request = "" }, false, 1},
-		"other step":    {func(r *spool.RunRow) { r.Resume.Step = 2 }, false, 1},
-		"other model":   {func(r *spool.RunRow) { r.Fallback = &spool.RunFallback{Model: "spare"} }, false, 1},
+		"same request":  {func(*store.RunRow) {}, true, 0},
+		"none":          {func(r *store.RunRow) { r.Resume = nil }, false, 0},
+		"other request": {func(r *store.RunRow) { r.Resume.Request = digestOf(prompt("stay")) }, false, 1},
+		"not known":     {func(r *store.RunRow) { r.Resume.Request = "" }, false, 1},
+		"other step":    {func(r *store.RunRow) { r.Resume.Step = 2 }, false, 1},
+		"other model":   {func(r *store.RunRow) { r.Fallback = &store.RunFallback{Model: "spare"} }, false, 1},
 	} {
-		run := spool.RunRow{Run: spool.Run{Steps: 2}, RunState: spool.RunState{
-			Resume: &spool.ResumableAnswer{Model: "m", Step: 3, Request: digestOf(prompt("go")), Data: json.RawMessage("7")},
+		run := store.RunRow{Run: wire.Run{Steps: 2}, RunState: store.RunState{
+			Resume: &store.ResumableAnswer{Model: "m", Step: 3, Request: digestOf(prompt("go")), Data: json.RawMessage("7")},
 		}}
 		c.change(&run)
 		s := newScene(t, spool.Agent{}, run)

@@ -7,6 +7,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/chat"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // failed ends the segment of a run whose step failed. Either the run has another attempt after a delay,
@@ -16,7 +18,7 @@ func (s *segment) failed(ctx context.Context, cause error) error {
 		"step", s.main.run.Steps+1, "attempt", s.main.run.Attempts+1, "error", cause)
 	err := s.main.commit(ctx, func(tx *thread.Tx) error {
 		next := s.main.failedAttempt(ctx, tx.Run, cause)
-		if err := chargeCutOff(tx, cause, spool.OutcomeError, next.again); err != nil {
+		if err := chargeCutOff(tx, cause, wire.OutcomeError, next.again); err != nil {
 			return err
 		}
 		switch {
@@ -36,16 +38,16 @@ func (s *segment) failed(ctx context.Context, cause error) error {
 		return s.main.stopped(ctx, cause)
 	case err != nil:
 		return err
-	case s.main.run.State != spool.Queued:
+	case s.main.run.State != wire.Queued:
 		return s.afterFinish(ctx)
 	}
-	s.runner.Live.Wake(spool.JobsTopic, spool.WakeJobs, nil)
+	s.runner.Live.Wake(store.JobsTopic, store.WakeJobs, nil)
 	return nil
 }
 
 // chargeCutOff charges the usage of an interrupted answer. If the run asks again, an answer that can be
 // resumed is not charged: it is charged when it ends.
-func chargeCutOff(tx *thread.Tx, cause error, outcome spool.Outcome, asksAgain bool) error {
+func chargeCutOff(tx *thread.Tx, cause error, outcome wire.Outcome, asksAgain bool) error {
 	cut, ok := errors.AsType[*chat.CutOffError](cause)
 	if !ok || asksAgain && cut.Resumable() && tx.Run.Resume != nil {
 		return nil

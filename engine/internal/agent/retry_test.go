@@ -7,6 +7,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/chat"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // A failed step is tried again later, or ends the run.
@@ -16,26 +18,26 @@ func TestFailed(t *testing.T) {
 		attempts int
 		most     time.Duration // that a provider may ask for; an hour if it is zero
 		err      error
-		state    spool.State
+		state    wire.State
 		least    time.Duration // at most a quarter more
 		counted  int
 	}{
-		"first":                  {err: errDown, state: spool.Queued, least: time.Second, counted: 1},
-		"second":                 {attempts: 1, err: errDown, state: spool.Queued, least: 2 * time.Second, counted: 2},
-		"last":                   {attempts: 2, err: errDown, state: spool.Failed, counted: 3},
-		"permanent":              {err: errKey, state: spool.Failed, counted: 1},
-		"asked to wait":          {err: &spool.ModelError{Status: 429, After: 30 * time.Second}, state: spool.Queued, least: 30 * time.Second, counted: 1},
-		"asked to wait briefly":  {attempts: 1, err: &spool.ModelError{Status: 429, After: time.Millisecond}, state: spool.Queued, least: 2 * time.Second, counted: 2},
-		"asked to wait long":     {err: spool.RetryAfter(24 * time.Hour), state: spool.Queued, least: time.Hour, counted: 1},
-		"no money":               {err: &spool.ModelError{Status: 429, NoRetry: true, Message: "no money"}, state: spool.Failed, counted: 1},
-		"invalid":                {err: spool.Errorf(spool.Invalid, "no such thing"), state: spool.Failed, counted: 1},
-		"model asks to wait":     {err: spool.RetryAfter(40 * time.Second), state: spool.Queued, least: 40 * time.Second, counted: 1},
-		"asked to wait too long": {most: 7 * time.Second, err: &spool.ModelError{Status: 429, After: time.Minute}, state: spool.Queued, least: 7 * time.Second, counted: 1},
-		"own wait is longer":     {attempts: 1, most: time.Second, err: &spool.ModelError{Status: 429, After: time.Minute}, state: spool.Queued, least: 2 * time.Second, counted: 2},
-		"nested run's third":     {err: &attemptError{attempts: 3, err: errDown}, state: spool.Queued, least: 4 * time.Second},
-		"nested run, at once":    {err: &attemptError{err: errDown}, state: spool.Queued},
+		"first":                  {err: errDown, state: wire.Queued, least: time.Second, counted: 1},
+		"second":                 {attempts: 1, err: errDown, state: wire.Queued, least: 2 * time.Second, counted: 2},
+		"last":                   {attempts: 2, err: errDown, state: wire.Failed, counted: 3},
+		"permanent":              {err: errKey, state: wire.Failed, counted: 1},
+		"asked to wait":          {err: &spool.ModelError{Status: 429, After: 30 * time.Second}, state: wire.Queued, least: 30 * time.Second, counted: 1},
+		"asked to wait briefly":  {attempts: 1, err: &spool.ModelError{Status: 429, After: time.Millisecond}, state: wire.Queued, least: 2 * time.Second, counted: 2},
+		"asked to wait long":     {err: spool.RetryAfter(24 * time.Hour), state: wire.Queued, least: time.Hour, counted: 1},
+		"no money":               {err: &spool.ModelError{Status: 429, NoRetry: true, Message: "no money"}, state: wire.Failed, counted: 1},
+		"invalid":                {err: spool.Errorf(spool.Invalid, "no such thing"), state: wire.Failed, counted: 1},
+		"model asks to wait":     {err: spool.RetryAfter(40 * time.Second), state: wire.Queued, least: 40 * time.Second, counted: 1},
+		"asked to wait too long": {most: 7 * time.Second, err: &spool.ModelError{Status: 429, After: time.Minute}, state: wire.Queued, least: 7 * time.Second, counted: 1},
+		"own wait is longer":     {attempts: 1, most: time.Second, err: &spool.ModelError{Status: 429, After: time.Minute}, state: wire.Queued, least: 2 * time.Second, counted: 2},
+		"nested run's third":     {err: &attemptError{attempts: 3, err: errDown}, state: wire.Queued, least: 4 * time.Second},
+		"nested run, at once":    {err: &attemptError{err: errDown}, state: wire.Queued},
 	} {
-		s := newScene(t, spool.Agent{}, spool.RunRow{Run: spool.Run{Attempts: c.attempts}})
+		s := newScene(t, spool.Agent{}, store.RunRow{Run: wire.Run{Attempts: c.attempts}})
 		if c.most > 0 {
 			s.s.runner.Rules.Retry.AfterMax = c.most
 		}
@@ -45,10 +47,10 @@ func TestFailed(t *testing.T) {
 		}
 		s.check(s.s.failed(t.Context(), cause))
 		run := s.saved()
-		if run.State != c.state || run.Attempts != c.counted || (run.StopReason == spool.StopFailed) != (c.state == spool.Failed) {
+		if run.State != c.state || run.Attempts != c.counted || (run.StopReason == wire.StopFailed) != (c.state == wire.Failed) {
 			t.Errorf("%s: %s with %d attempts, %s", name, run.State, run.Attempts, run.StopReason)
 		}
-		if c.state == spool.Failed {
+		if c.state == wire.Failed {
 			if len(s.rows.Rows.Jobs) != 0 || run.Error != failureText(c.err) {
 				t.Errorf("%s: %d jobs, %q", name, len(s.rows.Rows.Jobs), run.Error)
 			}
@@ -64,9 +66,9 @@ func TestFailed(t *testing.T) {
 // A step that fails after the run was stopped ends the run as stopped.
 func TestFailedStopped(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, spool.Agent{}, spool.RunRow{RunState: spool.RunState{StopAt: noon}})
+	s := newScene(t, spool.Agent{}, store.RunRow{RunState: store.RunState{StopAt: noon}})
 	s.check(s.s.failed(t.Context(), errKey))
-	if run := s.saved(); run.State != spool.Cancelled || run.Attempts != 0 {
+	if run := s.saved(); run.State != wire.Cancelled || run.Attempts != 0 {
 		t.Errorf("the run is %s", run.State)
 	}
 }
@@ -78,19 +80,19 @@ func TestNestedFailed(t *testing.T) {
 		attempts int
 		err      error
 		stop     bool
-		state    spool.State
+		state    wire.State
 		again    int // the number of the attempt that the segment ends with
 	}{
-		"first":     {err: errDown, state: spool.Running, again: 1},
-		"last":      {attempts: 2, err: errDown, state: spool.Failed},
-		"permanent": {err: errKey, state: spool.Failed},
-		"stopped":   {err: errDown, stop: true, state: spool.Cancelled},
+		"first":     {err: errDown, state: wire.Running, again: 1},
+		"last":      {attempts: 2, err: errDown, state: wire.Failed},
+		"permanent": {err: errKey, state: wire.Failed},
+		"stopped":   {err: errDown, stop: true, state: wire.Cancelled},
 	} {
-		root := spool.RunRow{}
+		root := store.RunRow{}
 		if c.stop {
 			root.StopAt = noon
 		}
-		s := newScene(t, spool.Agent{Spawn: &spool.Spawn{Open: true}}, root).nested(spool.RunRow{Run: spool.Run{Attempts: c.attempts}})
+		s := newScene(t, spool.Agent{Spawn: &spool.Spawn{Open: true}}, root).nested(store.RunRow{Run: wire.Run{Attempts: c.attempts}})
 		err := s.fail(t.Context(), &chat.CutOffError{Err: c.err})
 		again, _ := errors.AsType[*attemptError](err)
 		if run := s.saved(); run.State != c.state || (again == nil) != (c.again == 0) {
@@ -117,11 +119,11 @@ func TestLaterAttempt(t *testing.T) {
 // An interrupted answer is charged, except one that the run asks for again.
 func TestChargeCutOff(t *testing.T) {
 	t.Parallel()
-	resumable := &spool.ResumableAnswer{}
+	resumable := &store.ResumableAnswer{}
 	for name, c := range map[string]struct {
 		err    error
 		again  bool
-		resume *spool.ResumableAnswer
+		resume *store.ResumableAnswer
 		want   int
 	}{
 		"cut off":             {err: &chat.CutOffError{Err: errDown}, again: true, want: 1},
@@ -129,9 +131,9 @@ func TestChargeCutOff(t *testing.T) {
 		"no point was saved":  {err: &chat.CutOffError{Err: errDown}, again: true, resume: resumable, want: 1},
 		"model was not asked": {err: errDown},
 	} {
-		s := newScene(t, spool.Agent{}, spool.RunRow{RunState: spool.RunState{Resume: c.resume}})
+		s := newScene(t, spool.Agent{}, store.RunRow{RunState: store.RunState{Resume: c.resume}})
 		tx := s.tx()
-		s.check(chargeCutOff(tx, c.err, spool.OutcomeError, c.again))
+		s.check(chargeCutOff(tx, c.err, wire.OutcomeError, c.again))
 		if n := len(s.rows.Rows.Usage); n != c.want || c.want > 0 && tx.Run.Resume != nil {
 			t.Errorf("%s: the ledger has %d rows", name, n)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/registry"
+	"github.com/spoolhq/spool/store"
 )
 
 // errUnkept rolls a claim back whose segment would name a revision that the store does not have yet.
@@ -13,7 +14,7 @@ var errUnkept = errors.New("the agent's revision is not stored")
 
 // agentOf returns the agent of a claimed run's segment: the one of the run's revision, without the run's
 // permissions. With an error it returns the process's agent, which must not execute the segment.
-func (r *Runner) agentOf(ctx context.Context, run spool.RunRow) (*registry.Agent, error) {
+func (r *Runner) agentOf(ctx context.Context, run store.RunRow) (*registry.Agent, error) {
 	present := r.Registry.Configured(run)
 	if present == nil || run.Revision == present.Revision {
 		return present, nil

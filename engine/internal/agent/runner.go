@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/config"
 	"github.com/spoolhq/spool/engine/internal/attach"
 	"github.com/spoolhq/spool/engine/internal/change"
@@ -22,6 +21,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/stream"
 	"github.com/spoolhq/spool/engine/internal/telemetry"
 	"github.com/spoolhq/spool/engine/internal/toollist"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Host contains the dependencies of a runner.
@@ -38,11 +39,11 @@ type Host struct {
 	Chat        *chat.Client
 	Publisher   *publish.Publisher
 	// Artifacts stores files. Nil: the engine stores none.
-	Artifacts spool.ArtifactStore
+	Artifacts store.ArtifactStore
 	// StoreResults says that Artifacts also stores large results.
 	StoreResults bool
 	// OnSettle is called for each run before its end state is written. Nil: no hook.
-	OnSettle func(ctx context.Context, s spool.Settlement) error
+	OnSettle func(ctx context.Context, s wire.Settlement) error
 
 	Budget   config.BudgetOptions
 	Limits   config.LimitOptions

@@ -18,6 +18,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/stream"
 	"github.com/spoolhq/spool/engine/internal/thread"
 	"github.com/spoolhq/spool/internal/testing/maptx"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
@@ -33,7 +35,7 @@ type scene struct {
 }
 
 // newScene returns a run of an agent that has the model "m" and, for the tests of fallbacks, "spare" and "last".
-func newScene(t *testing.T, agent spool.Agent, run spool.RunRow) *scene {
+func newScene(t *testing.T, agent spool.Agent, run store.RunRow) *scene {
 	t.Helper()
 	agent.Name, agent.Model = "a", "m"
 	reg, err := registry.New(registry.Config{
@@ -45,13 +47,13 @@ func newScene(t *testing.T, agent spool.Agent, run spool.RunRow) *scene {
 	}
 	run.ID, run.Agent, run.Model, run.Segments = "r", "a", "m", 1
 	if run.State == "" {
-		run.State = spool.Running
+		run.State = wire.Running
 	}
 	rows := maptx.New(spool.ThreadKey{Tenant: "t", ID: "c"}, noon)
-	rows.Rows.Thread = &spool.Thread{
+	rows.Rows.Thread = &wire.Thread{
 		Tenant: "t", ID: "c", RunID: "r", State: run.State, Fence: 1, LeaseUntil: noon.Add(time.Minute), CreatedAt: noon,
 	}
-	rows.Rows.Runs = []spool.RunRow{run}
+	rows.Rows.Runs = []store.RunRow{run}
 	screen, log := &screen{}, slog.New(slog.DiscardHandler)
 	rules := thread.Rules{
 		Lease: time.Minute, ParkTTL: time.Hour, ClientToolTTL: time.Minute, Log: log, QueueOf: func(string) string { return "" }, Parameters: reg.Parameters,
@@ -67,10 +69,10 @@ func newScene(t *testing.T, agent spool.Agent, run spool.RunRow) *scene {
 }
 
 // nested returns the scene of a run that the call "c1" of the scene's run has spawned.
-func (s *scene) nested(run spool.RunRow) *scene {
+func (s *scene) nested(run store.RunRow) *scene {
 	run.ID, run.Agent, run.ParentID, run.RootID, run.CallID, run.Depth = nestedID("r", "c1"), "helper", "r", "r", "c1", 1
 	if run.State == "" {
-		run.State = spool.Running
+		run.State = wire.Running
 	}
 	s.rows.Rows.Runs = append(s.rows.Rows.Runs, run)
 	s.rows.Rows.Runs[0].Children = 1
@@ -93,8 +95,8 @@ func (s *scene) tx() *thread.Tx {
 }
 
 // saved returns the scene's run as it is stored.
-func (s *scene) saved() spool.RunRow {
-	at := slices.IndexFunc(s.rows.Rows.Runs, func(r spool.RunRow) bool { return r.ID == s.self.ID })
+func (s *scene) saved() store.RunRow {
+	at := slices.IndexFunc(s.rows.Rows.Runs, func(r store.RunRow) bool { return r.ID == s.self.ID })
 	return s.rows.Rows.Runs[at]
 }
 
@@ -113,28 +115,28 @@ func (s *scene) check(err error) {
 	}
 }
 
-// screen is a [spool.Live] that keeps the types of the items, and how often workers were woken.
+// screen is a [store.Live] that keeps the types of the items, and how often workers were woken.
 type screen struct {
-	spool.Live
+	store.Live
 
-	items []spool.ItemType
+	items []wire.ItemType
 	woken int
 }
 
-func (l *screen) Append(_ context.Context, _ spool.StreamKey, items []spool.Item) error {
+func (l *screen) Append(_ context.Context, _ store.StreamKey, items []wire.Item) error {
 	for _, i := range items {
 		l.items = append(l.items, i.Type)
 	}
 	return nil
 }
 
-func (l *screen) Close(_ context.Context, _ spool.StreamKey, end spool.Item, _ time.Duration) error {
+func (l *screen) Close(_ context.Context, _ store.StreamKey, end wire.Item, _ time.Duration) error {
 	l.items = append(l.items, end.Type)
 	return nil
 }
 
-func (l *screen) Wake(_ spool.ThreadKey, kind spool.WakeKind, _ []byte) {
-	if kind == spool.WakeJobs {
+func (l *screen) Wake(_ spool.ThreadKey, kind store.WakeKind, _ []byte) {
+	if kind == store.WakeJobs {
 		l.woken++
 	}
 }
@@ -181,7 +183,7 @@ var (
 // says returns what the plan is for a call, or what has become of it.
 func (p *plannedCall) says() string {
 	switch {
-	case p.park != nil && p.park.State == spool.ParkPending:
+	case p.park != nil && p.park.State == wire.ParkPending:
 		return "pending"
 	case p.park != nil:
 		return "park " + p.park.Reason

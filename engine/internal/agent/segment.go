@@ -17,6 +17,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/stream"
 	"github.com/spoolhq/spool/engine/internal/thread"
 	"github.com/spoolhq/spool/internal/chanlock"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // segment is one execution of a run by a worker, from the claim to the end of its stream.
@@ -63,12 +65,12 @@ const saveTimeout = 30 * time.Second
 
 // newSegment returns the segment of a run that was leased by a request sent at the given time. Seq is the seq of the
 // record's last entry. Agent is nil if the process settles a run whose agent it lacks.
-func (r *Runner) newSegment(t spool.Thread, run spool.RunRow, seq int64, agent *registry.Agent, sent time.Time) *segment {
+func (r *Runner) newSegment(t wire.Thread, run store.RunRow, seq int64, agent *registry.Agent, sent time.Time) *segment {
 	s := &segment{
 		runner: r, begins: chanlock.New(),
 		Segment: publish.Segment{
 			Key: t.Key(), Fence: t.Fence, RunID: run.ID, Made: t.CreatedAt,
-			Writer: stream.New(r.Streaming, spool.StreamKey{Thread: t.Key(), ID: run.Stream()}, t.Fence, seq),
+			Writer: stream.New(r.Streaming, store.StreamKey{Thread: t.Key(), ID: run.Stream()}, t.Fence, seq),
 		},
 	}
 	s.lease.confirm(sent)
@@ -87,7 +89,7 @@ func (s *segment) execute(worker context.Context) error {
 
 	defer s.isolation.release()
 	defer s.runner.Publisher.Add(&s.Segment)()
-	s.Writer.Open(ctx, spool.StreamStarted{
+	s.Writer.Open(ctx, wire.StreamStarted{
 		ThreadID: s.Key.ID, RunID: s.RunID, StreamID: s.Writer.ID(), Segment: s.main.run.Segments,
 	}, func() { s.runner.Announce(s.Key, false) }) // readers of the claim's entry wait for the stream's first item
 	if !s.main.run.StopAt.IsZero() { // an earlier worker died before it noticed the stop
@@ -145,7 +147,7 @@ func (s *segment) ifSaved(ctx context.Context, err error) error {
 
 // abandon closes the stream without an entry in the record. The next worker writes the segment's end.
 func (s *segment) abandon(ctx context.Context, reason string) {
-	s.Writer.Close(ctx, spool.ItemRunError, spool.StreamFailed{Status: spool.SegmentLost, Error: reason})
+	s.Writer.Close(ctx, wire.ItemRunError, wire.StreamFailed{Status: wire.SegmentLost, Error: reason})
 }
 
 // storeError marks an error of the store, as opposed to one of the model.
@@ -174,13 +176,13 @@ func (s *segment) transact(ctx context.Context, list *order.List, fn func(tx *th
 	defer cancel()
 	var follow thread.Follow
 	var isolated bool
-	err := s.runner.Store.Update(ctx, s.Key, s.Fence, func(db spool.Tx) error {
+	err := s.runner.Store.Update(ctx, s.Key, s.Fence, func(db store.Tx) error {
 		tx, err := thread.Open(db, s.runner.Rules)
 		if err != nil {
 			return err
 		}
 		if !s.Owns(tx.Thread) || tx.Run.State.Terminal() {
-			return spool.ErrFenced
+			return store.ErrFenced
 		}
 		s.Writer.Learn(tx.Thread.LastSeq)
 		tx.SetList(list)
@@ -233,21 +235,21 @@ func (s *segment) renew(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.runner.Rules.Lease/3)
 	defer cancel()
 	sent, stopped := time.Now(), false
-	err := s.runner.Store.Update(ctx, s.Key, s.Fence, func(tx spool.Tx) error {
+	err := s.runner.Store.Update(ctx, s.Key, s.Fence, func(tx store.Tx) error {
 		thread, err := tx.Thread()
 		if err != nil {
 			return err
 		}
 		if !s.Owns(thread) || !thread.State.Active() { // without a lease, a run can end and keep its fence
-			return spool.ErrFenced
+			return store.ErrFenced
 		}
-		run, err := spool.FindRun(tx, thread.RunID)
+		run, err := store.FindRun(tx, thread.RunID)
 		if err != nil {
 			return err
 		}
 		stopped = !run.StopAt.IsZero() && run.Ending == nil // with an ending, there are no calls, and the hook goes on
 		thread.LeaseUntil = tx.Now().Add(s.runner.Rules.Lease)
-		return tx.Write(spool.Changes{Thread: &thread})
+		return tx.Write(store.Changes{Thread: &thread})
 	})
 	switch {
 	case spool.CodeOf(err) == spool.Fenced:
@@ -264,8 +266,8 @@ func (s *segment) renew(ctx context.Context) error {
 // watchStop waits for a stop of the run. A wake-up tells it; a poll finds stops whose wake was lost.
 func (s *segment) watchStop(ctx context.Context, cancel context.CancelCauseFunc) {
 	woken := make(chan struct{}, 1)
-	unsubscribe, err := s.runner.Live.Subscribe(ctx, s.Key, func(kind spool.WakeKind, _ []byte) {
-		if kind == spool.WakeStop || kind == spool.WakeEvent {
+	unsubscribe, err := s.runner.Live.Subscribe(ctx, s.Key, func(kind store.WakeKind, _ []byte) {
+		if kind == store.WakeStop || kind == store.WakeEvent {
 			select {
 			case woken <- struct{}{}:
 			default:
@@ -297,7 +299,7 @@ func (s *segment) watchStop(ctx context.Context, cancel context.CancelCauseFunc)
 }
 
 func (s *segment) stopAsked(ctx context.Context) (stop, lost bool) {
-	err := s.runner.Store.View(ctx, s.Key, func(v spool.View) error {
+	err := s.runner.Store.View(ctx, s.Key, func(v store.View) error {
 		thread, err := v.Thread()
 		if err != nil {
 			return err
@@ -307,7 +309,7 @@ func (s *segment) stopAsked(ctx context.Context) (stop, lost bool) {
 			return nil
 		}
 		s.Writer.Learn(thread.LastSeq)
-		run, err := spool.FindRun(v, thread.RunID)
+		run, err := store.FindRun(v, thread.RunID)
 		stop = err == nil && !run.StopAt.IsZero()
 		return err
 	})

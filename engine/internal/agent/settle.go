@@ -7,13 +7,15 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/settle"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // finish ends a run between two steps.
-func (s *segment) finish(ctx context.Context, ending spool.Ending) error {
+func (s *segment) finish(ctx context.Context, ending store.Ending) error {
 	err := s.main.commit(ctx, func(tx *thread.Tx) error {
 		if tx.Stopping() {
-			ending = spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
+			ending = store.Ending{State: wire.Cancelled, Reason: wire.StopCancelled}
 		}
 		return thread.Finish(tx, ending)
 	})
@@ -37,8 +39,8 @@ func (s *segment) settle(ctx context.Context) error {
 	ending := *s.main.run.Ending
 	open := !ending.Closed
 	hookErr := s.callSettle(ctx, ending)
-	if hookErr != nil && ending.State == spool.Completed {
-		ending = spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: "settle: " + spool.MessageOf(hookErr)}
+	if hookErr != nil && ending.State == wire.Completed {
+		ending = store.Ending{State: wire.Failed, Reason: wire.StopFailed, Error: "settle: " + spool.MessageOf(hookErr)}
 	}
 	by := s.main.update
 	if open {
@@ -49,7 +51,7 @@ func (s *segment) settle(ctx context.Context) error {
 
 // callSettle calls the hook under the lease. It renews the lease itself, because the run may have no
 // executing segment.
-func (s *segment) callSettle(ctx context.Context, ending spool.Ending) error {
+func (s *segment) callSettle(ctx context.Context, ending store.Ending) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settle.Claim)
 	defer cancel()
 	ctx, lose := context.WithCancelCause(ctx)

@@ -9,6 +9,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/budget"
 	"github.com/spoolhq/spool/engine/internal/history"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/wire"
 )
 
 // takeSteers puts the messages of the steers that wait into the run, and returns them. Callers call it between two
@@ -31,14 +32,14 @@ func (l *loop) takeSteers(ctx context.Context, past *history.Messages) ([]spool.
 
 // fitsSteers returns a function that reports whether the run's budget has room for the next question with the messages
 // of steers. If it has none, the run ends or parks before the question, and no model would read them.
-func (l *asker) fitsSteers(ctx context.Context, past *history.Messages) func(*spool.Allowance, []spool.Message, time.Time) bool {
+func (l *asker) fitsSteers(ctx context.Context, past *history.Messages) func(*wire.Allowance, []spool.Message, time.Time) bool {
 	if !l.s.budgeted {
-		return func(*spool.Allowance, []spool.Message, time.Time) bool { return true }
+		return func(*wire.Allowance, []spool.Message, time.Time) bool { return true }
 	}
 	m, asked := history.NewMeter(l.run.Context), l.weigh(past)
 	prompt := m.Of(asked.weight)
 	call := l.callOf(ctx, l.stepRow(), l.model, asked.ModelRequest, prompt)
-	return func(a *spool.Allowance, steers []spool.Message, now time.Time) bool {
+	return func(a *wire.Allowance, steers []spool.Message, now time.Time) bool {
 		grown, weight := call, asked.weight
 		weight.Add(history.Weigh(spool.ModelRequest{Messages: steers}))
 		grown.Reservation.Input = m.Of(weight)

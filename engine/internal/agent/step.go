@@ -12,6 +12,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/history"
 	"github.com/spoolhq/spool/engine/internal/thread"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // advance executes the run step by step. It begins at the last saved state: the results of answered
@@ -129,7 +131,7 @@ func (l *loop) finishIfDone(ctx context.Context, past *history.Messages) (bool, 
 		}
 		return true, l.finish(ctx, allSteps)
 	case past.Repeats(l.run.ID) >= history.MaxRepeats:
-		return true, l.finish(ctx, spool.Ending{State: spool.Completed, Reason: spool.StopRepeated})
+		return true, l.finish(ctx, store.Ending{State: wire.Completed, Reason: wire.StopRepeated})
 	default:
 		return false, nil
 	}
@@ -163,22 +165,22 @@ func (l *loop) saveLastStep(ctx context.Context, t chat.Turn) (saved []spool.Mes
 	if text := t.Message.Text(); text != "" || !l.run.Paused && !l.final {
 		l.answer = text
 	}
-	var short spool.StopReason
+	var short wire.StopReason
 	err = l.commit(ctx, func(tx *thread.Tx) (err error) {
 		short, done = "", true
-		if err := t.Charge(tx, spool.OutcomeFinished); err != nil {
+		if err := t.Charge(tx, wire.OutcomeFinished); err != nil {
 			return err
 		}
 		t.CountPrompt(tx)
 		for _, p := range results {
-			tx.Item(spool.ItemToolResult, spool.ToolResulted{ToolCallID: p.ToolCallID, ToolName: p.ToolName, Result: p.Result})
+			tx.Item(wire.ItemToolResult, wire.ToolResulted{ToolCallID: p.ToolCallID, ToolName: p.ToolName, Result: p.Result})
 		}
 		if saved, err = t.Save(tx, results); err != nil {
 			return err
 		}
 		ending := t.Completion()
 		if tx.Stopping() {
-			ending = spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
+			ending = store.Ending{State: wire.Cancelled, Reason: wire.StopCancelled}
 			return l.finishIn(tx, ending)
 		}
 		cut := t.Reason == spool.FinishLength && t.Capped != "" && !t.Exceeded()
@@ -214,7 +216,7 @@ func (l *loop) saveLastStep(ctx context.Context, t chat.Turn) (saved []spool.Mes
 // savePaused saves an answer that its provider has paused. The run goes on with another question.
 func (l *loop) savePaused(ctx context.Context, t chat.Turn) (saved []spool.Message, err error) {
 	err = l.commit(ctx, func(tx *thread.Tx) error {
-		if err := t.Charge(tx, spool.OutcomeFinished); err != nil {
+		if err := t.Charge(tx, wire.OutcomeFinished); err != nil {
 			return err
 		}
 		t.CountPrompt(tx)
@@ -227,9 +229,9 @@ func (l *loop) savePaused(ctx context.Context, t chat.Turn) (saved []spool.Messa
 }
 
 // exhaustedBudget returns the stop reason of an exhausted budget, or "".
-func (l *runState) exhaustedBudget(ctx context.Context) (reason spool.StopReason, err error) {
-	err = l.s.runner.Store.View(ctx, l.s.Key, func(v spool.View) error {
-		run, err := spool.FindRun(v, l.run.Root())
+func (l *runState) exhaustedBudget(ctx context.Context) (reason wire.StopReason, err error) {
+	err = l.s.runner.Store.View(ctx, l.s.Key, func(v store.View) error {
+		run, err := store.FindRun(v, l.run.Root())
 		reason = budget.UsedUp(run.Allowance, v.Now())
 		return err
 	})
@@ -247,14 +249,14 @@ func (l *loop) saveDraft(ctx context.Context, t chat.Turn) error {
 	var refused []*plannedCall
 	err := l.update(ctx, func(tx *thread.Tx) error {
 		t.CountPrompt(tx)
-		tx.Run.Draft = &spool.Draft{Message: t.Message, Usage: t.Usage.Count()}
-		if err := t.Charge(tx, spool.OutcomeFinished); err != nil {
+		tx.Run.Draft = &store.Draft{Message: t.Message, Usage: t.Usage.Count()}
+		if err := t.Charge(tx, wire.OutcomeFinished); err != nil {
 			return err
 		}
 		refused = allowCalls(tx, l.plan)
-		var c spool.Changes
+		var c store.Changes
 		for _, p := range refused {
-			done := p.effect(spool.EffectDone)
+			done := p.effect(wire.EffectDone)
 			done.Result = toolresult.Refused()
 			c.Effects = append(c.Effects, done)
 		}

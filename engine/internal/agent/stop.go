@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/chat"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // stopped ends a run whose stop was noticed. It keeps the model's partial answer and the results of
@@ -31,13 +32,13 @@ func (l *loop) stopped(ctx context.Context, cause error) error {
 		_, _, err := l.saveCalls(ctx) // it cancels the calls without a result
 		return err
 	}
-	ending := spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
+	ending := store.Ending{State: wire.Cancelled, Reason: wire.StopCancelled}
 	var cut *chat.CutOffError
 	if !errors.As(cause, &cut) {
 		return l.finish(ctx, ending)
 	}
 	err := l.commit(ctx, func(tx *thread.Tx) error {
-		if err := cut.Turn.Charge(tx, spool.OutcomeAborted); err != nil {
+		if err := cut.Turn.Charge(tx, wire.OutcomeAborted); err != nil {
 			return err
 		}
 		if _, err := cut.Turn.SaveCut(tx); err != nil {

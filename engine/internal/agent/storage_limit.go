@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // CheckRoom returns a [spool.StorageFull] error if the tenant has reached its storage limit.
@@ -24,7 +25,7 @@ func (r *Runner) full(ctx context.Context, tenant spool.Tenant) (bool, error) {
 	if r.Limits.TenantBytes == 0 {
 		return false, nil
 	}
-	stats, err := r.Store.Stats(ctx, spool.StatsQuery{Tenant: tenant, Tally: true})
+	stats, err := r.Store.Stats(ctx, wire.StatsQuery{Tenant: tenant, Tally: true})
 	return err == nil && stats.Tally.Bytes >= r.Limits.TenantBytes, err
 }
 
@@ -35,7 +36,7 @@ func (l *loop) finishIfStorageFull(ctx context.Context) (bool, error) {
 	case err != nil:
 		return false, storeError{err}
 	case full:
-		return true, l.exhausted(ctx, spool.StopStorageLimit)
+		return true, l.exhausted(ctx, wire.StopStorageLimit)
 	}
 	return false, nil
 }

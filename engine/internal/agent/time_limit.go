@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/registry"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // defaultWallTime is the wall time limit of a run if the configuration has none.
@@ -50,7 +51,7 @@ func (s *segment) limitTime(cancel context.CancelCauseFunc) (stop func() bool) {
 
 // timeLeft returns how long a run may still execute, and the error that ends it then. Limit is that of all runs. The error
 // is nil if nothing bounds the run.
-func timeLeft(run spool.RunRow, limit time.Duration) (left time.Duration, by error) {
+func timeLeft(run store.RunRow, limit time.Duration) (left time.Duration, by error) {
 	if a := run.Allowance; a != nil && a.Budget.WallTime > 0 {
 		left, by = a.Budget.WallTime-a.Spent.WallTime, errOutOfTime
 	}
@@ -61,9 +62,9 @@ func timeLeft(run spool.RunRow, limit time.Duration) (left time.Duration, by err
 }
 
 // timeReason returns the stop reason of a run whose time is up.
-func (s *segment) timeReason() spool.StopReason {
+func (s *segment) timeReason() wire.StopReason {
 	if s.overTime.Load() {
-		return spool.StopTimeLimit
+		return wire.StopTimeLimit
 	}
-	return spool.StopTimeBudget
+	return wire.StopTimeBudget
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/store"
 )
 
 // resolveTools gives the segment's agent the tools of its sources. A source whose list the run has already
@@ -66,7 +67,7 @@ func (s *segment) warnLeftOut(ctx context.Context, agent *registry.Agent) {
 // store no longer has it.
 func (s *segment) pinnedList(ctx context.Context, source string) (json.RawMessage, bool, error) {
 	pinned := s.main.run.ToolLists
-	i := slices.IndexFunc(pinned, func(p spool.PinnedTools) bool { return p.Source == source })
+	i := slices.IndexFunc(pinned, func(p store.PinnedTools) bool { return p.Source == source })
 	if i < 0 {
 		return nil, false, nil
 	}
@@ -86,7 +87,7 @@ func (s *segment) pinLists(ctx context.Context, sources []spool.ToolSource, list
 		all.Go(func() { answers[i], errs[i] = s.listTools(ctx, source) })
 	}
 	all.Wait()
-	pinned := slices.DeleteFunc(slices.Clone(s.main.run.ToolLists), func(p spool.PinnedTools) bool {
+	pinned := slices.DeleteFunc(slices.Clone(s.main.run.ToolLists), func(p store.PinnedTools) bool {
 		return slices.ContainsFunc(sources, func(s spool.ToolSource) bool { return s.Name() == p.Source })
 	})
 	for i, source := range sources {
@@ -103,7 +104,7 @@ func (s *segment) pinLists(ctx context.Context, sources []spool.ToolSource, list
 			s.warnChanged(ctx, source, before, answers[i])
 		}
 		lists[source.Name()] = answers[i]
-		pinned = append(pinned, spool.PinnedTools{Source: source.Name(), List: id})
+		pinned = append(pinned, store.PinnedTools{Source: source.Name(), List: id})
 	}
 	return s.main.update(ctx, func(tx *thread.Tx) error {
 		tx.Run.ToolLists = pinned

@@ -12,6 +12,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/thread"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
+	"github.com/spoolhq/spool/store"
 )
 
 // maxHandovers bounds how often a run changes its agent: two agents could hand a thread to each other forever.
@@ -75,7 +76,7 @@ func (l *loop) handOver(ctx context.Context, past *history.Messages) (bool, erro
 	case err != nil:
 		return true, err
 	}
-	l.s.runner.Live.Wake(spool.JobsTopic, spool.WakeJobs, nil)
+	l.s.runner.Live.Wake(store.JobsTopic, store.WakeJobs, nil)
 	return true, nil
 }
 

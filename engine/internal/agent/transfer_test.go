@@ -7,6 +7,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/history"
 	"github.com/spoolhq/spool/engine/internal/registry"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // transferred is a step with a transfer call to the agent "other", and its result.
@@ -58,20 +60,20 @@ func TestHandOver(t *testing.T) {
 	to := map[string]spool.Transfer{"other": {}}
 	for name, c := range map[string]struct {
 		transfers map[string]spool.Transfer
-		run       spool.RunRow
+		run       store.RunRow
 		over      bool
 	}{
 		"hands over":       {transfers: to, over: true},
 		"not any more":     {},
-		"stopped":          {transfers: to, run: spool.RunRow{RunState: spool.RunState{StopAt: noon}}},
-		"did so before":    {transfers: to, run: spool.RunRow{RunState: spool.RunState{Handovers: []spool.Handover{{Step: 1}}}}},
-		"in an older step": {transfers: to, run: spool.RunRow{RunState: spool.RunState{Handovers: []spool.Handover{{Step: 0}}}}, over: true},
+		"stopped":          {transfers: to, run: store.RunRow{RunState: store.RunState{StopAt: noon}}},
+		"did so before":    {transfers: to, run: store.RunRow{RunState: store.RunState{Handovers: []store.Handover{{Step: 1}}}}},
+		"in an older step": {transfers: to, run: store.RunRow{RunState: store.RunState{Handovers: []store.Handover{{Step: 0}}}}, over: true},
 	} {
 		c.run.Steps = 1
 		s := newScene(t, spool.Agent{Transfers: c.transfers}, c.run)
 		over, err := s.handOver(t.Context(), history.New(transferred("r", `{"transferredTo":"other"}`), 0, nil))
 		s.check(err)
-		if run := s.saved(); over != c.over || (run.Agent == "other") != c.over || (run.State == spool.Queued) != c.over || (s.screen.woken == 1) != c.over {
+		if run := s.saved(); over != c.over || (run.Agent == "other") != c.over || (run.State == wire.Queued) != c.over || (s.screen.woken == 1) != c.over {
 			t.Errorf("%s: %s of %s; workers were woken %d times", name, run.State, run.Agent, s.screen.woken)
 		}
 	}

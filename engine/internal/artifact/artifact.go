@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 const (
@@ -24,7 +25,7 @@ const (
 )
 
 // Save saves an artifact of a thread with a name that people can read, and with a type that its data have.
-func Save(ctx context.Context, store spool.ArtifactStore, key spool.ThreadKey, a spool.NewArtifact) (spool.Artifact, error) {
+func Save(ctx context.Context, store store.ArtifactStore, key spool.ThreadKey, a spool.NewArtifact) (spool.Artifact, error) {
 	if a.Data == nil {
 		a.Data = strings.NewReader("")
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/config"
+	"github.com/spoolhq/spool/wire"
 )
 
 // shelf is what a thread has as artifacts.
@@ -158,30 +159,30 @@ func TestAttachedArtifacts(t *testing.T) {
 
 	png, long := picture(t, "png"), dataURL("text/csv", []byte(strings.Repeat("a,b\n", 100)))
 	for name, c := range map[string]struct {
-		one  spool.Attachment
+		one  wire.Attachment
 		want spool.Part
 		err  string
 	}{
-		"image": {one: spool.Attachment{ArtifactID: "png"}, want: spool.Part{Type: spool.PartImage, Image: "artifact:png", MIMEType: "image/png"}},
-		"uri":   {one: spool.Attachment{URL: "artifact:png"}, want: spool.Part{Type: spool.PartImage, Image: "artifact:png", MIMEType: "image/png"}},
-		"file":  {one: spool.Attachment{ArtifactID: "zip"}, want: spool.Part{Type: spool.PartFile, File: "artifact:zip", MIMEType: "application/zip", FileName: "a.zip"}},
-		"name":  {one: spool.Attachment{ArtifactID: "zip", Name: "b.zip"}, want: spool.Part{Type: spool.PartFile, File: "artifact:zip", MIMEType: "application/zip", FileName: "b.zip"}},
-		"small": {one: spool.Attachment{URL: "data:text/csv,a"}, want: spool.Part{Type: spool.PartFile, File: "data:text/csv,a", MIMEType: "text/csv"}},
-		"large": {one: spool.Attachment{URL: long, Name: "a.csv"}, want: spool.Part{Type: spool.PartFile, File: "artifact:saved", MIMEType: "text/csv", FileName: "a.csv"}},
+		"image": {one: wire.Attachment{ArtifactID: "png"}, want: spool.Part{Type: spool.PartImage, Image: "artifact:png", MIMEType: "image/png"}},
+		"uri":   {one: wire.Attachment{URL: "artifact:png"}, want: spool.Part{Type: spool.PartImage, Image: "artifact:png", MIMEType: "image/png"}},
+		"file":  {one: wire.Attachment{ArtifactID: "zip"}, want: spool.Part{Type: spool.PartFile, File: "artifact:zip", MIMEType: "application/zip", FileName: "a.zip"}},
+		"name":  {one: wire.Attachment{ArtifactID: "zip", Name: "b.zip"}, want: spool.Part{Type: spool.PartFile, File: "artifact:zip", MIMEType: "application/zip", FileName: "b.zip"}},
+		"small": {one: wire.Attachment{URL: "data:text/csv,a"}, want: spool.Part{Type: spool.PartFile, File: "data:text/csv,a", MIMEType: "text/csv"}},
+		"large": {one: wire.Attachment{URL: long, Name: "a.csv"}, want: spool.Part{Type: spool.PartFile, File: "artifact:saved", MIMEType: "text/csv", FileName: "a.csv"}},
 		"large image": {
-			one:  spool.Attachment{URL: dataURL("image/png", append(blank(t, 300, 300), make([]byte, 300)...))},
+			one:  wire.Attachment{URL: dataURL("image/png", append(blank(t, 300, 300), make([]byte, 300)...))},
 			want: spool.Part{Type: spool.PartImage, Image: "artifact:saved", MIMEType: "image/png"},
 		},
-		"far": {one: spool.Attachment{URL: "https://example.com/a.png"}, want: spool.Part{Type: spool.PartImage, Image: "https://example.com/a.png"}},
+		"far": {one: wire.Attachment{URL: "https://example.com/a.png"}, want: spool.Part{Type: spool.PartImage, Image: "https://example.com/a.png"}},
 
-		"foreign": {one: spool.Attachment{ArtifactID: "none"}, err: "attachments[0].artifactId is no artifact of the thread"},
-		"both":    {one: spool.Attachment{ArtifactID: "png", URL: "https://example.com/a.png"}, err: "attachments[0].artifactId and url exclude each other"},
-		"no name": {one: spool.Attachment{ArtifactID: "png", Name: "\n"}, err: "attachments[0].name must have"},
+		"foreign": {one: wire.Attachment{ArtifactID: "none"}, err: "attachments[0].artifactId is no artifact of the thread"},
+		"both":    {one: wire.Attachment{ArtifactID: "png", URL: "https://example.com/a.png"}, err: "attachments[0].artifactId and url exclude each other"},
+		"no name": {one: wire.Attachment{ArtifactID: "png", Name: "\n"}, err: "attachments[0].name must have"},
 	} {
 		a := testAttachments(t, config.AttachmentOptions{MaxInlineBytes: 300})
 		stored := shelf{"png": {"image/png", "a.png", png}, "zip": {"application/zip", "a.zip", []byte("PK")}}
 		a.Artifacts = stored
-		parts, err := a.Parts([]spool.Attachment{c.one})
+		parts, err := a.Parts([]wire.Attachment{c.one})
 		if err == nil {
 			parts, err = a.Store(t.Context(), spool.ThreadKey{ID: "t1"}, parts)
 		}
@@ -194,7 +195,7 @@ func TestAttachedArtifacts(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, parts, err)
 		}
 	}
-	_, err := testAttachments(t, config.AttachmentOptions{}).Parts([]spool.Attachment{{ArtifactID: "png"}})
+	_, err := testAttachments(t, config.AttachmentOptions{}).Parts([]wire.Attachment{{ArtifactID: "png"}})
 	if spool.MessageOf(err) != "attachments[0].artifactId: the server does not store artifacts" {
 		t.Errorf("without a store: %v", err)
 	}

@@ -24,6 +24,8 @@ import (
 	"github.com/spoolhq/spool/engine/config"
 	"github.com/spoolhq/spool/internal/egress"
 	"github.com/spoolhq/spool/internal/filepart"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 const (
@@ -38,7 +40,7 @@ type Files struct {
 	config.AttachmentOptions
 
 	// Artifacts stores artifacts. Nil: the engine stores none.
-	Artifacts spool.ArtifactStore
+	Artifacts store.ArtifactStore
 	// KeepInline says that data URLs stay in their messages, whatever their size.
 	KeepInline bool
 
@@ -68,7 +70,7 @@ func New(o config.AttachmentOptions) (*Files, error) {
 
 // Parts returns the parts of a user turn for its attachments. It returns an [spool.Invalid] error that names
 // the refused attachment.
-func (a *Files) Parts(all []spool.Attachment) (spool.Content, error) {
+func (a *Files) Parts(all []wire.Attachment) (spool.Content, error) {
 	if len(all) > a.MaxCount {
 		return nil, spool.Errorf(spool.Invalid, "attachments has more than %d files", a.MaxCount)
 	}
@@ -84,7 +86,7 @@ func (a *Files) Parts(all []spool.Attachment) (spool.Content, error) {
 }
 
 // part returns the part for an attachment.
-func (a *Files) part(one spool.Attachment) (spool.Part, error) {
+func (a *Files) part(one wire.Attachment) (spool.Part, error) {
 	if id, isArtifact := spool.ArtifactOf(one.URL); isArtifact && one.ArtifactID == "" {
 		one.ArtifactID, one.URL = id, ""
 	}
@@ -111,7 +113,7 @@ func validName(name string) bool {
 }
 
 // check returns the media type of an attachment. It is empty for a URL whose type nothing says.
-func (a *Files) check(one spool.Attachment) (kind string, err error) {
+func (a *Files) check(one wire.Attachment) (kind string, err error) {
 	u, err := url.Parse(one.URL)
 	switch {
 	case one.URL == "":
@@ -157,7 +159,7 @@ func mediaType(media string) string {
 }
 
 // checkData returns the type of a data URL. It validates the data as well as their declared type.
-func (a *Files) checkData(one spool.Attachment) (kind string, err error) {
+func (a *Files) checkData(one wire.Attachment) (kind string, err error) {
 	declared, text, encoded, ok := cutData(one.URL)
 	if !ok {
 		return "", spool.Errorf(spool.Invalid, "url is no data URL that can be read")

@@ -17,6 +17,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/config"
 	"github.com/spoolhq/spool/internal/egress"
+	"github.com/spoolhq/spool/wire"
 )
 
 func testAttachments(t *testing.T, o config.AttachmentOptions) *Files {
@@ -144,7 +145,7 @@ func TestAttachmentChecks(t *testing.T) {
 			t.Parallel()
 
 			a := testAttachments(t, c.o)
-			_, err := a.Parts([]spool.Attachment{{URL: "https://example.com/first"}, {URL: c.url, MediaType: c.media}})
+			_, err := a.Parts([]wire.Attachment{{URL: "https://example.com/first"}, {URL: c.url, MediaType: c.media}})
 			got := spool.MessageOf(err)
 			switch {
 			case c.want == "" && err != nil, c.want != "" && !strings.HasPrefix(got, "attachments[1]."+c.want):
@@ -154,7 +155,7 @@ func TestAttachmentChecks(t *testing.T) {
 			}
 		})
 	}
-	if _, err := testAttachments(t, config.AttachmentOptions{}).Parts(make([]spool.Attachment, 9)); spool.MessageOf(err) != "attachments has more than 8 files" {
+	if _, err := testAttachments(t, config.AttachmentOptions{}).Parts(make([]wire.Attachment, 9)); spool.MessageOf(err) != "attachments has more than 8 files" {
 		t.Errorf("nine: %v", err)
 	}
 	if _, err := New(config.AttachmentOptions{Egress: egress.Policy{Allow: []string{"a/b"}}}); !strings.Contains(spool.MessageOf(err), "Config.Attachments.Egress") {
@@ -169,32 +170,32 @@ func TestParts(t *testing.T) {
 	pdf := dataURL("application/pdf", []byte("%PDF-1.7\n"))
 	for name, c := range map[string]struct {
 		o    config.AttachmentOptions
-		one  spool.Attachment
+		one  wire.Attachment
 		want spool.Part
 		err  string
 	}{
-		"image":        {one: spool.Attachment{URL: "https://example.com/a"}, want: spool.Part{Type: spool.PartImage, Image: "https://example.com/a"}},
-		"pdf":          {one: spool.Attachment{URL: pdf, Name: "a.pdf"}, want: spool.Part{Type: spool.PartFile, File: pdf, MIMEType: "application/pdf", FileName: "a.pdf"}},
-		"pdf untyped":  {one: spool.Attachment{URL: "data:;base64,JVBERi0xLjcK"}, want: spool.Part{Type: spool.PartFile, File: "data:;base64,JVBERi0xLjcK", MIMEType: "application/pdf"}},
-		"pdf by URL":   {one: spool.Attachment{URL: "https://example.com/A.PDF?x"}, want: spool.Part{Type: spool.PartFile, File: "https://example.com/A.PDF?x", MIMEType: "application/pdf"}},
-		"markdown":     {one: spool.Attachment{URL: "data:text/markdown,<h1>a"}, want: spool.Part{Type: spool.PartFile, File: "data:text/markdown,<h1>a", MIMEType: "text/markdown"}},
-		"json":         {one: spool.Attachment{URL: "data:application/json,{}"}, want: spool.Part{Type: spool.PartFile, File: "data:application/json,{}", MIMEType: "application/json"}},
-		"text untyped": {one: spool.Attachment{URL: "data:,a"}, want: spool.Part{Type: spool.PartFile, File: "data:,a", MIMEType: "text/plain"}},
+		"image":        {one: wire.Attachment{URL: "https://example.com/a"}, want: spool.Part{Type: spool.PartImage, Image: "https://example.com/a"}},
+		"pdf":          {one: wire.Attachment{URL: pdf, Name: "a.pdf"}, want: spool.Part{Type: spool.PartFile, File: pdf, MIMEType: "application/pdf", FileName: "a.pdf"}},
+		"pdf untyped":  {one: wire.Attachment{URL: "data:;base64,JVBERi0xLjcK"}, want: spool.Part{Type: spool.PartFile, File: "data:;base64,JVBERi0xLjcK", MIMEType: "application/pdf"}},
+		"pdf by URL":   {one: wire.Attachment{URL: "https://example.com/A.PDF?x"}, want: spool.Part{Type: spool.PartFile, File: "https://example.com/A.PDF?x", MIMEType: "application/pdf"}},
+		"markdown":     {one: wire.Attachment{URL: "data:text/markdown,<h1>a"}, want: spool.Part{Type: spool.PartFile, File: "data:text/markdown,<h1>a", MIMEType: "text/markdown"}},
+		"json":         {one: wire.Attachment{URL: "data:application/json,{}"}, want: spool.Part{Type: spool.PartFile, File: "data:application/json,{}", MIMEType: "application/json"}},
+		"text untyped": {one: wire.Attachment{URL: "data:,a"}, want: spool.Part{Type: spool.PartFile, File: "data:,a", MIMEType: "text/plain"}},
 		"images only": {
-			o: config.AttachmentOptions{MediaTypes: []string{"image/png"}}, one: spool.Attachment{URL: "https://example.com/a.pdf"},
+			o: config.AttachmentOptions{MediaTypes: []string{"image/png"}}, one: wire.Attachment{URL: "https://example.com/a.pdf"},
 			want: spool.Part{Type: spool.PartImage, Image: "https://example.com/a.pdf"},
 		},
 
-		"no pdf":      {o: config.AttachmentOptions{MediaTypes: []string{"image/png"}}, one: spool.Attachment{URL: pdf}, err: "mediaType must be image/png"},
-		"not a pdf":   {one: spool.Attachment{URL: "data:application/pdf,a"}, err: "url holds text/plain, and is said to be application/pdf"},
-		"html":        {one: spool.Attachment{URL: "data:,<html>"}, err: "url holds no file of a type that is accepted"},
-		"bytes":       {one: spool.Attachment{URL: "data:text/csv;base64,AAEC"}, err: "url holds no file of a type that is accepted"},
-		"latin":       {one: spool.Attachment{URL: "data:text/csv,%E4"}, err: "url holds a text that is not UTF-8"},
-		"long text":   {o: config.AttachmentOptions{MaxTextBytes: 3}, one: spool.Attachment{URL: "data:text/csv,abcd"}, err: "url holds a text of more than 3 bytes"},
-		"long name":   {one: spool.Attachment{URL: pdf, Name: strings.Repeat("x", 201)}, err: "name must have up to 200 characters"},
-		"broken name": {one: spool.Attachment{URL: pdf, Name: "a\nb"}, err: "name must have up to 200 characters and no control characters"},
+		"no pdf":      {o: config.AttachmentOptions{MediaTypes: []string{"image/png"}}, one: wire.Attachment{URL: pdf}, err: "mediaType must be image/png"},
+		"not a pdf":   {one: wire.Attachment{URL: "data:application/pdf,a"}, err: "url holds text/plain, and is said to be application/pdf"},
+		"html":        {one: wire.Attachment{URL: "data:,<html>"}, err: "url holds no file of a type that is accepted"},
+		"bytes":       {one: wire.Attachment{URL: "data:text/csv;base64,AAEC"}, err: "url holds no file of a type that is accepted"},
+		"latin":       {one: wire.Attachment{URL: "data:text/csv,%E4"}, err: "url holds a text that is not UTF-8"},
+		"long text":   {o: config.AttachmentOptions{MaxTextBytes: 3}, one: wire.Attachment{URL: "data:text/csv,abcd"}, err: "url holds a text of more than 3 bytes"},
+		"long name":   {one: wire.Attachment{URL: pdf, Name: strings.Repeat("x", 201)}, err: "name must have up to 200 characters"},
+		"broken name": {one: wire.Attachment{URL: pdf, Name: "a\nb"}, err: "name must have up to 200 characters and no control characters"},
 	} {
-		parts, err := testAttachments(t, c.o).Parts([]spool.Attachment{c.one})
+		parts, err := testAttachments(t, c.o).Parts([]wire.Attachment{c.one})
 		switch {
 		case c.err != "":
 			if !strings.HasPrefix(spool.MessageOf(err), "attachments[0]."+c.err) || spool.CodeOf(err) != spool.Invalid {
@@ -219,7 +220,7 @@ func FuzzAttachment(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, url, media string) {
-		_, err := a.check(spool.Attachment{URL: url, MediaType: media})
+		_, err := a.check(wire.Attachment{URL: url, MediaType: media})
 		if err != nil && spool.CodeOf(err) != spool.Invalid {
 			t.Errorf("code %s: %v", spool.CodeOf(err), err)
 		}

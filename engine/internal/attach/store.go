@@ -9,10 +9,11 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/filepart"
+	"github.com/spoolhq/spool/wire"
 )
 
 // artifactPart returns the part for an attachment that is an artifact. Only [Files.Store] knows whether it is an image.
-func (a *Files) artifactPart(one spool.Attachment) (spool.Part, error) {
+func (a *Files) artifactPart(one wire.Attachment) (spool.Part, error) {
 	switch {
 	case a.Artifacts == nil:
 		return spool.Part{}, spool.Errorf(spool.Invalid, "artifactId: the server does not store artifacts")

@@ -1,5 +1,5 @@
 // Package budget calculates with budgets: what a run has spent and reserved, whether its budget is
-// exhausted, and what an answer may raise. It is pure: it changes only the [spool.Allowance] that its
+// exhausted, and what an answer may raise. It is pure: it changes only the [wire.Allowance] that its
 // caller passes.
 package budget
 
@@ -8,38 +8,39 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Of returns the initial allowance of a budget, or nil if the budget bounds nothing.
-func Of(b spool.Budget) *spool.Allowance {
+func Of(b spool.Budget) *wire.Allowance {
 	if !b.Bounds() {
 		return nil
 	}
-	return &spool.Allowance{Budget: b}
+	return &wire.Allowance{Budget: b}
 }
 
 // UsedUp returns the stop reason of an exhausted budget, or "" if none is exhausted. If several are
 // exhausted, it returns the first in the order cost, tokens, tool calls, time.
-func UsedUp(a *spool.Allowance, now time.Time) spool.StopReason {
+func UsedUp(a *wire.Allowance, now time.Time) wire.StopReason {
 	if a == nil {
 		return ""
 	}
 	switch b := a.Budget; {
 	case b.CostMicros > 0 && a.Spent.CostMicros >= b.CostMicros:
-		return spool.StopCostBudget
+		return wire.StopCostBudget
 	case b.Tokens > 0 && a.Spent.Tokens >= b.Tokens:
-		return spool.StopTokenBudget
+		return wire.StopTokenBudget
 	case a.Refused > 0:
-		return spool.StopToolCallBudget
+		return wire.StopToolCallBudget
 	case b.WallTime > 0 && WallTime(a, now) >= b.WallTime:
-		return spool.StopTimeBudget
+		return wire.StopTimeBudget
 	default:
 		return ""
 	}
 }
 
 // WallTime returns how long workers have executed a run.
-func WallTime(a *spool.Allowance, now time.Time) time.Duration {
+func WallTime(a *wire.Allowance, now time.Time) time.Duration {
 	if a.Since.IsZero() {
 		return a.Spent.WallTime
 	}
@@ -47,7 +48,7 @@ func WallTime(a *spool.Allowance, now time.Time) time.Duration {
 }
 
 // Settle adds a row of the usage ledger to what is spent, and frees the reservation of the row's call.
-func Settle(a *spool.Allowance, row spool.UsageRow) {
+func Settle(a *wire.Allowance, row wire.UsageRow) {
 	if a == nil {
 		return
 	}
@@ -58,10 +59,10 @@ func Settle(a *spool.Allowance, row spool.UsageRow) {
 		if a.Unreported == row.Model {
 			a.Unreported = ""
 		}
-	case row.Outcome == spool.OutcomeFinished && a.Budget.CostMicros > 0:
+	case row.Outcome == wire.OutcomeFinished && a.Budget.CostMicros > 0:
 		a.Unreported = row.Model
 	}
-	left := make([]spool.Reservation, 0, len(a.Reservations))
+	left := make([]wire.Reservation, 0, len(a.Reservations))
 	for _, reserved := range a.Reservations {
 		if reserved.AgentID != row.AgentID || reserved.Kind != row.Kind {
 			left = append(left, reserved)
@@ -71,7 +72,7 @@ func Settle(a *spool.Allowance, row spool.UsageRow) {
 }
 
 // AllowCall counts a tool call. It returns false if the call exceeds the budget.
-func AllowCall(a *spool.Allowance) bool {
+func AllowCall(a *wire.Allowance) bool {
 	switch {
 	case a == nil:
 		return true
@@ -85,15 +86,15 @@ func AllowCall(a *spool.Allowance) bool {
 }
 
 // Bound returns the bound of the budget that the stop reason is about. Zero: none.
-func Bound(b spool.Budget, reason spool.StopReason) int64 {
+func Bound(b spool.Budget, reason wire.StopReason) int64 {
 	switch reason {
-	case spool.StopTokenBudget:
+	case wire.StopTokenBudget:
 		return b.Tokens
-	case spool.StopCostBudget:
+	case wire.StopCostBudget:
 		return b.CostMicros
-	case spool.StopToolCallBudget:
+	case wire.StopToolCallBudget:
 		return b.ToolCalls
-	case spool.StopTimeBudget:
+	case wire.StopTimeBudget:
 		return int64(b.WallTime)
 	default:
 		return 0

@@ -9,14 +9,16 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/strictjson"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Question is what a person sees about an exhausted budget.
 type Question struct {
-	Exhausted spool.StopReason `json:"exhausted"`
-	Spent     Totals           `json:"spent"`
-	Budget    Totals           `json:"budget"`
-	Currency  string           `json:"currency,omitempty"`
+	Exhausted wire.StopReason `json:"exhausted"`
+	Spent     Totals          `json:"spent"`
+	Budget    Totals          `json:"budget"`
+	Currency  string          `json:"currency,omitempty"`
 }
 
 // Totals are the new totals in the payload of an approving answer.
@@ -28,7 +30,7 @@ type Totals struct {
 }
 
 // Ask returns the question about a dispatched run.
-func Ask(run spool.RunRow, reason spool.StopReason, now time.Time) Question {
+func Ask(run store.RunRow, reason wire.StopReason, now time.Time) Question {
 	a := run.Allowance
 	q := Question{Exhausted: reason, Currency: cmp.Or(run.Currency, a.Budget.Currency)}
 	if n := a.Budget.Tokens; n > 0 {
@@ -49,7 +51,7 @@ func Ask(run spool.RunRow, reason spool.StopReason, now time.Time) Question {
 // Raise sets the totals of an approving answer, up to the largest budget of any run. Each total must
 // exceed what is spent, and the answer must raise the exhausted budget. Otherwise Raise returns an
 // [spool.Invalid] error that names the field.
-func Raise(a *spool.Allowance, question, payload json.RawMessage, most spool.Budget) error {
+func Raise(a *wire.Allowance, question, payload json.RawMessage, most spool.Budget) error {
 	var asked Question
 	if err := json.Unmarshal(question, &asked); err != nil {
 		return spool.Wrap(spool.Internal, "the park cannot be read", err)
@@ -69,18 +71,18 @@ func Raise(a *spool.Allowance, question, payload json.RawMessage, most spool.Bud
 		spent  int64
 		bound  *int64
 		most   int64
-		reason spool.StopReason
+		reason wire.StopReason
 	}{
-		{"tokenBudget", to.Tokens, a.Spent.Tokens, &a.Budget.Tokens, most.Tokens, spool.StopTokenBudget},
-		{"costBudgetMicros", to.CostMicros, a.Spent.CostMicros, &a.Budget.CostMicros, most.CostMicros, spool.StopCostBudget},
-		{"toolCallBudget", to.ToolCalls, a.Spent.ToolCalls, &a.Budget.ToolCalls, most.ToolCalls, spool.StopToolCallBudget},
+		{"tokenBudget", to.Tokens, a.Spent.Tokens, &a.Budget.Tokens, most.Tokens, wire.StopTokenBudget},
+		{"costBudgetMicros", to.CostMicros, a.Spent.CostMicros, &a.Budget.CostMicros, most.CostMicros, wire.StopCostBudget},
+		{"toolCallBudget", to.ToolCalls, a.Spent.ToolCalls, &a.Budget.ToolCalls, most.ToolCalls, wire.StopToolCallBudget},
 	} {
 		if err := raiseTo(f.name, f.to, f.spent, f.bound, f.most, f.reason == asked.Exhausted); err != nil {
 			return err
 		}
 	}
 	millis := a.Budget.WallTime.Milliseconds()
-	if err := raiseTo("wallTimeMs", to.WallTimeMS, a.Spent.WallTime.Milliseconds(), &millis, most.WallTime.Milliseconds(), asked.Exhausted == spool.StopTimeBudget); err != nil {
+	if err := raiseTo("wallTimeMs", to.WallTimeMS, a.Spent.WallTime.Milliseconds(), &millis, most.WallTime.Milliseconds(), asked.Exhausted == wire.StopTimeBudget); err != nil {
 		return err
 	}
 	if to.WallTimeMS != nil {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 const (
@@ -18,7 +19,7 @@ const (
 type Call struct {
 	// Reservation is what the call sets aside, except for the amounts that depend on the answer's
 	// bound.
-	Reservation spool.Reservation
+	Reservation wire.Reservation
 	// Want is the bound of the answer, in tokens.
 	Want int64
 	// PerToken is the highest cost of a token of the answer.
@@ -32,13 +33,13 @@ type Call struct {
 // Room is the room that a budget has for a [Call].
 type Room struct {
 	// Reservation is what the call sets aside.
-	Reservation spool.Reservation
+	Reservation wire.Reservation
 	// Output bounds the answer. Zero: no budget bounds it.
 	Output int64
 	// Capped is the budget that limits the answer, or empty.
-	Capped spool.StopReason
+	Capped wire.StopReason
 	// Short is the budget that has no room at all, or empty.
-	Short spool.StopReason
+	Short wire.StopReason
 	// Unpriced is the model without a price because of which the budget of money has no room, or empty.
 	Unpriced string
 	// Wait is true if the call may get room when other calls have ended.
@@ -68,15 +69,15 @@ func (c *Call) Price(prompt, whole *spool.Cost) {
 }
 
 // Reserves reports whether a budget needs a reservation for each call.
-func Reserves(a *spool.Allowance) bool { return a.Budget.Tokens > 0 || a.Budget.CostMicros > 0 }
+func Reserves(a *wire.Allowance) bool { return a.Budget.Tokens > 0 || a.Budget.CostMicros > 0 }
 
 // Reserve returns the room for a model call. It changes nothing.
-func Reserve(a *spool.Allowance, c Call, now time.Time) Room {
+func Reserve(a *wire.Allowance, c Call, now time.Time) Room {
 	if reason := UsedUp(a, now); reason != "" {
 		return Room{Short: reason}
 	}
 	if a.Budget.CostMicros > 0 && (c.Unpriced || c.Receipted && a.Unreported == c.Reservation.Model) {
-		return Room{Short: spool.StopCostBudget, Unpriced: c.Reservation.Model}
+		return Room{Short: wire.StopCostBudget, Unpriced: c.Reservation.Model}
 	}
 	r := Room{Reservation: c.Reservation}
 	if !Reserves(a) {
@@ -96,10 +97,10 @@ func Reserve(a *spool.Allowance, c Call, now time.Time) Room {
 		others = others || reserved.AgentID != c.Reservation.AgentID
 	}
 	if a.Budget.Tokens > 0 && tokens < r.Output {
-		r.Output, r.Capped = tokens, spool.StopTokenBudget
+		r.Output, r.Capped = tokens, wire.StopTokenBudget
 	}
 	if room := roomFor(cost, c.PerToken); a.Budget.CostMicros > 0 && room < r.Output {
-		r.Output, r.Capped = room, spool.StopCostBudget
+		r.Output, r.Capped = room, wire.StopCostBudget
 	}
 	switch {
 	case r.Capped != "" && others && !own: // an agent with a reservation of its own waits for nobody, because others may wait for it

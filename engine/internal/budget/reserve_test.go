@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/budget"
+	"github.com/spoolhq/spool/wire"
 )
 
 // TestReserveWaitsWithNothing has two agents that share a budget without room for both. An agent with a
@@ -13,15 +14,15 @@ import (
 func TestReserveWaitsWithNothing(t *testing.T) {
 	t.Parallel()
 
-	reserved := func(id spool.AgentID, kind spool.UsageKind) spool.Reservation {
-		return spool.Reservation{AgentID: id, Kind: kind, Input: 100, Tokens: 400}
+	reserved := func(id spool.AgentID, kind spool.UsageKind) wire.Reservation {
+		return wire.Reservation{AgentID: id, Kind: kind, Input: 100, Tokens: 400}
 	}
-	a := &spool.Allowance{
+	a := &wire.Allowance{
 		Budget:       spool.Budget{Tokens: 1000},
-		Reservations: []spool.Reservation{reserved("a", spool.UsageCompaction), reserved("b", spool.UsageCompaction)},
+		Reservations: []wire.Reservation{reserved("a", spool.UsageCompaction), reserved("b", spool.UsageCompaction)},
 	}
 	for id, wait := range map[spool.AgentID]bool{"a": false, "b": false, "c": true} {
-		r := budget.Reserve(a, budget.Call{Reservation: spool.Reservation{AgentID: id, Kind: spool.UsageCompaction, Input: 100}, Want: 300}, time.Time{})
+		r := budget.Reserve(a, budget.Call{Reservation: wire.Reservation{AgentID: id, Kind: spool.UsageCompaction, Input: 100}, Want: 300}, time.Time{})
 		if r.Wait != wait || !wait && r.Output != 100 {
 			t.Errorf("%s waits: %t, want %t: %+v", id, r.Wait, wait, r)
 		}
@@ -39,19 +40,19 @@ func TestReservePaysWhatIsLeft(t *testing.T) {
 	}{
 		"room for all":             {total: 1000, want: budget.Room{Output: 300}},
 		"room for it exactly":      {total: 1400, spent: 100, sibling: 300, want: budget.Room{Output: 300}},
-		"a little less, and waits": {total: 1399, spent: 100, sibling: 300, want: budget.Room{Output: 299, Capped: spool.StopCostBudget, Wait: true}},
-		"it holds some itself":     {total: 1399, spent: 100, sibling: 200, own: 100, want: budget.Room{Output: 299, Capped: spool.StopCostBudget}},
-		"room for the least":       {total: 148, want: budget.Room{Output: 16, Capped: spool.StopCostBudget}},
-		"no room for the least":    {total: 147, want: budget.Room{Output: 15, Capped: spool.StopCostBudget, Short: spool.StopCostBudget}},
+		"a little less, and waits": {total: 1399, spent: 100, sibling: 300, want: budget.Room{Output: 299, Capped: wire.StopCostBudget, Wait: true}},
+		"it holds some itself":     {total: 1399, spent: 100, sibling: 200, own: 100, want: budget.Room{Output: 299, Capped: wire.StopCostBudget}},
+		"room for the least":       {total: 148, want: budget.Room{Output: 16, Capped: wire.StopCostBudget}},
+		"no room for the least":    {total: 147, want: budget.Room{Output: 15, Capped: wire.StopCostBudget, Short: wire.StopCostBudget}},
 	} {
-		a := &spool.Allowance{Budget: spool.Budget{CostMicros: test.total}}
+		a := &wire.Allowance{Budget: spool.Budget{CostMicros: test.total}}
 		a.Spent.CostMicros = test.spent
 		for id, micros := range map[spool.AgentID]int64{"a": test.own, "b": test.sibling} {
 			if micros > 0 {
-				a.Reservations = append(a.Reservations, spool.Reservation{AgentID: id, CostMicros: micros})
+				a.Reservations = append(a.Reservations, wire.Reservation{AgentID: id, CostMicros: micros})
 			}
 		}
-		call := budget.Call{Reservation: spool.Reservation{AgentID: "a", Input: 10, Prompt: &spool.Cost{Micros: 100, Currency: "USD"}}, Want: 300, PerToken: 3}
+		call := budget.Call{Reservation: wire.Reservation{AgentID: "a", Input: 10, Prompt: &spool.Cost{Micros: 100, Currency: "USD"}}, Want: 300, PerToken: 3}
 		g := budget.Reserve(a, call, time.Time{})
 		if g.Output != test.want.Output || g.Capped != test.want.Capped || g.Wait != test.want.Wait || g.Short != test.want.Short {
 			t.Errorf("%s: %+v", name, g)

@@ -8,12 +8,13 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/actor"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/store"
 )
 
 // Threads runs transitions on a store's threads.
 type Threads struct {
-	Store spool.Store
-	Live  spool.Live
+	Store store.Store
+	Live  store.Live
 	Log   *slog.Logger
 	Rules thread.Rules
 }
@@ -23,7 +24,7 @@ type Threads struct {
 func Update[T any](ctx context.Context, t *Threads, key spool.ThreadKey, transition func(tx *thread.Tx) (T, error)) (T, error) {
 	var result T
 	var follow thread.Follow
-	err := t.Store.Update(ctx, key, 0, func(store spool.Tx) error {
+	err := t.Store.Update(ctx, key, 0, func(store store.Tx) error {
 		tx, err := thread.Open(store, t.Rules)
 		if err != nil {
 			return err
@@ -44,9 +45,9 @@ func Update[T any](ctx context.Context, t *Threads, key spool.ThreadKey, transit
 // Announce tells the clients that watch the thread that it has changed. If jobs is true, it wakes
 // workers too.
 func (t *Threads) Announce(key spool.ThreadKey, jobs bool) {
-	t.Live.Wake(key, spool.WakeRecord, nil)
+	t.Live.Wake(key, store.WakeRecord, nil)
 	if jobs {
-		t.Live.Wake(spool.JobsTopic, spool.WakeJobs, nil)
+		t.Live.Wake(store.JobsTopic, store.WakeJobs, nil)
 	}
 }
 

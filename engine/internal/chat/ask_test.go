@@ -12,6 +12,9 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/history"
+	"github.com/spoolhq/spool/price"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // describe returns the parts of a message: text as it is, reasoning in parentheses, calls with their arguments.
@@ -79,9 +82,9 @@ func TestAskItems(t *testing.T) {
 		spool.ToolCallEnd{ID: "c1", Name: "look", Args: "{}"},
 		spool.Finish{Reason: spool.FinishToolCalls},
 	}}, spool.ModelRequest{})
-	want := []spool.ItemType{
-		spool.ItemReasoningStart, spool.ItemReasoningContent, spool.ItemReasoningEnd, spool.ItemTextStart, spool.ItemTextContent, spool.ItemTextContent,
-		spool.ItemTextEnd, spool.ItemToolStart, spool.ItemToolArgs, spool.ItemToolEnd,
+	want := []wire.ItemType{
+		wire.ItemReasoningStart, wire.ItemReasoningContent, wire.ItemReasoningEnd, wire.ItemTextStart, wire.ItemTextContent, wire.ItemTextContent,
+		wire.ItemTextEnd, wire.ItemToolStart, wire.ItemToolArgs, wire.ItemToolEnd,
 	}
 	if diff := cmp.Diff(want, s.screen.items); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
@@ -108,8 +111,8 @@ func TestAskCutShort(t *testing.T) {
 		}
 		starts, ends := 0, 0
 		for _, item := range s.screen.items {
-			starts += map[spool.ItemType]int{spool.ItemToolStart: 1}[item]
-			ends += map[spool.ItemType]int{spool.ItemToolEnd: 1}[item]
+			starts += map[wire.ItemType]int{wire.ItemToolStart: 1}[item]
+			ends += map[wire.ItemType]int{wire.ItemToolEnd: 1}[item]
 		}
 		if starts != ends || !turn.Seen() || len(turn.ids) != 0 {
 			t.Errorf("%s: %d calls begin and %d end", name, starts, ends)
@@ -200,7 +203,7 @@ func TestAskEnds(t *testing.T) {
 	short := errors.New("no room")
 	_, err := s.Ask(t.Context(), Question{
 		Model: &script{after: func() { t.Error("the model was asked") }}, Past: s.past,
-		Reserve: func(context.Context, *spool.ModelRequest) (spool.StopReason, error) { return "", short },
+		Reserve: func(context.Context, *spool.ModelRequest) (wire.StopReason, error) { return "", short },
 	})
 	if !errors.Is(err, short) || errors.As(err, new(*CutOffError)) {
 		t.Errorf("without a reservation: %v", err)
@@ -244,7 +247,7 @@ func TestAskDenied(t *testing.T) {
 	for name, c := range map[string]struct{ counted, best int64 }{"too few": {1400, 3000}, "few": {1500, 1500}} {
 		s := newScene(t)
 		s.weight = history.Weight{Bytes: 9000, Said: 9000}
-		s.Pricer = pricer(func(c spool.Charge) (spool.Cost, error) {
+		s.Pricer = pricer(func(c price.Charge) (spool.Cost, error) {
 			return spool.Cost{Micros: *c.Usage.Input, Currency: "USD"}, nil
 		})
 		turn, err := s.ask(t.Context(), &script{events: []spool.ModelEvent{say("hi"), spool.Finish{Usage: tokens(c.counted, 3)}}}, spool.ModelRequest{})
@@ -278,7 +281,7 @@ func TestCallIDs(t *testing.T) {
 	if len(seen) != 7 || err != nil {
 		t.Errorf("the calls are %v, %v", seen, err)
 	}
-	s.run = spool.RunRow{Run: spool.Run{ID: "sub_0123456789", RootID: "r"}}
+	s.run = store.RunRow{Run: wire.Run{ID: "sub_0123456789", RootID: "r"}}
 	turn, err = s.ask(t.Context(), &script{events: []spool.ModelEvent{call("c1"), call(long[4:]), spool.Finish{}}}, spool.ModelRequest{})
 	calls := turn.Message.ToolCalls()
 	if err != nil || calls[0].ToolCallID != "c1-456789" || spool.CheckID("id", string(calls[1].ToolCallID)) != nil {

@@ -21,6 +21,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/stream"
 	"github.com/spoolhq/spool/engine/internal/telemetry"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Client contains the dependencies of all questions.
@@ -39,7 +41,7 @@ type Client struct {
 // Question is one request to a model.
 type Question struct {
 	Thread  spool.ThreadKey
-	Run     spool.RunRow
+	Run     store.RunRow
 	Model   spool.Model
 	Request spool.ModelRequest
 	// Weight is the request's size.
@@ -48,10 +50,10 @@ type Question struct {
 	Past   *history.Messages
 	Events *stream.Emitter
 	// Row is the call's ledger row without the usage.
-	Row spool.UsageRow
+	Row wire.UsageRow
 	// Reserve reserves budget for the request, and returns the budget that limits the answer, or "". It is
 	// called directly before the model.
-	Reserve func(ctx context.Context, r *spool.ModelRequest) (spool.StopReason, error)
+	Reserve func(ctx context.Context, r *spool.ModelRequest) (wire.StopReason, error)
 	// Arguments returns the arguments of a call in their canonical form, and those that the model has sent if they are
 	// others. It returns within the answer.
 	Arguments func(ctx context.Context, name, text string) (args, sent json.RawMessage)
@@ -72,12 +74,12 @@ type call struct {
 // Ask sends the question and streams the answer. It first waits for the limits of the provider. If the answer
 // is incomplete, the error is a [CutOffError]. With any other error, the model was not called.
 func (c *Client) Ask(ctx context.Context, q Question) (Turn, error) {
-	var capped spool.StopReason
+	var capped wire.StopReason
 	turn := c.turn(quota.Call{
 		Model: q.Row.Model, Tenant: q.Thread.Tenant, Run: q.Run.ID, Root: q.Run.Root(),
 		Tokens: estimate(history.NewMeter(q.Run.Context).Of(q.Weight), q.Request),
 		OnWait: func(why quota.Reason) {
-			q.Events.Item(ctx, spool.ItemProviderWait, waitOf(q.Run, why))
+			q.Events.Item(ctx, wire.ItemProviderWait, waitOf(q.Run, why))
 		},
 	}, func(ctx context.Context) (err error) {
 		capped, err = q.Reserve(ctx, &q.Request)
@@ -118,7 +120,7 @@ func (c *call) logger() *slog.Logger {
 
 // listen copies an answer to the stream and into t. It turns a panic of the model into an error.
 func (c *call) listen(ctx context.Context, request spool.ModelRequest, t *Turn) (err error) {
-	ctx, span := c.Telemetry.Chat(ctx, c.Thread.ID, spool.UsageRow{
+	ctx, span := c.Telemetry.Chat(ctx, c.Thread.ID, wire.UsageRow{
 		RunID: c.Run.ID, Agent: c.Run.Agent, Step: c.Run.Steps + 1, Model: c.Row.Model,
 	}, request)
 	defer func() { span.Done(err) }()
@@ -214,21 +216,21 @@ func (c *call) handle(ctx context.Context, event spool.ModelEvent, t *Turn) {
 			return
 		}
 		w.EndBlock(ctx)
-		w.Item(ctx, spool.ItemToolStart, spool.ToolStarted{ToolCallID: t.beginCall(ev.ID, ev.Name).id, ToolName: ev.Name})
+		w.Item(ctx, wire.ItemToolStart, wire.ToolStarted{ToolCallID: t.beginCall(ev.ID, ev.Name).id, ToolName: ev.Name})
 	case spool.ToolCallDelta:
 		begun := t.ids[ev.ID]
 		if begun == nil {
 			return
 		}
 		begun.args = append(begun.args, ev.Args...)
-		w.Item(ctx, spool.ItemToolArgs, spool.ToolArgs{ToolCallID: begun.id, Delta: ev.Args})
+		w.Item(ctx, wire.ItemToolArgs, wire.ToolArgs{ToolCallID: begun.id, Delta: ev.Args})
 	case spool.ToolCallEnd:
 		if ev.Name == "" {
 			return
 		}
 		part := spool.Part{Type: spool.PartToolCall, ToolCallID: t.beginCall(ev.ID, ev.Name).id, ToolName: ev.Name, Provider: ev.Provider}
 		part.Args, part.SentArgs = c.Arguments(ctx, ev.Name, ev.Args)
-		w.Item(ctx, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: part.ToolCallID, ToolName: ev.Name, Args: part.Args, SentArgs: part.SentArgs})
+		w.Item(ctx, wire.ItemToolEnd, wire.ToolEnded{ToolCallID: part.ToolCallID, ToolName: ev.Name, Args: part.Args, SentArgs: part.SentArgs})
 		t.gathered.Add(part)
 		delete(t.ids, ev.ID) // the provider may use the id again for another call
 	case spool.UsageSeen:
@@ -247,7 +249,7 @@ func (c *call) cutShort(ctx context.Context, t *Turn) {
 	t.Reason = spool.FinishLength
 	for _, open := range slices.SortedFunc(maps.Values(t.ids), func(a, b *openCall) int { return a.nth - b.nth }) {
 		part := spool.Part{Type: spool.PartToolCall, ToolCallID: open.id, ToolName: open.name, Args: toolresult.JSON(string(open.args))}
-		c.Events.Item(ctx, spool.ItemToolEnd, spool.ToolEnded{ToolCallID: part.ToolCallID, ToolName: part.ToolName, Args: part.Args})
+		c.Events.Item(ctx, wire.ItemToolEnd, wire.ToolEnded{ToolCallID: part.ToolCallID, ToolName: part.ToolName, Args: part.Args})
 		t.gathered.Add(part)
 	}
 	clear(t.ids)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // maxFiles bounds the files of an answer. Of all further ones, the message has one text.
@@ -28,7 +29,7 @@ func (c *call) file(ctx context.Context, file spool.FileMade, t *Turn) {
 	}
 	if err == nil {
 		part.Provider = file.Provider
-		c.Events.Item(ctx, spool.ItemFile, spool.FileShown{Image: part.Image, File: part.File, MIMEType: part.MIMEType, FileName: part.FileName})
+		c.Events.Item(ctx, wire.ItemFile, wire.FileShown{Image: part.Image, File: part.File, MIMEType: part.MIMEType, FileName: part.FileName})
 		t.gathered.Add(part)
 		return
 	}

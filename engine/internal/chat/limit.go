@@ -5,6 +5,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/quota"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // answerTokens is the estimate of an answer's tokens if nothing bounds it.
@@ -27,8 +29,8 @@ func reported(u spool.Usage) *int64 {
 }
 
 // waitOf returns the item of a run that waits.
-func waitOf(run spool.RunRow, why quota.Reason) spool.ProviderWait {
-	w := spool.ProviderWait{Limit: string(why)}
+func waitOf(run store.RunRow, why quota.Reason) wire.ProviderWait {
+	w := wire.ProviderWait{Limit: string(why)}
 	if id := run.AgentID(); id != "" {
 		w.AgentID = &id
 	}

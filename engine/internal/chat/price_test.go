@@ -8,11 +8,14 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/quota"
+	"github.com/spoolhq/spool/price"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
-type pricer func(c spool.Charge) (spool.Cost, error)
+type pricer func(c price.Charge) (spool.Cost, error)
 
-func (p pricer) Price(ctx context.Context, c spool.Charge) (spool.Cost, error) {
+func (p pricer) Price(ctx context.Context, c price.Charge) (spool.Cost, error) {
 	if err := ctx.Err(); err != nil {
 		return spool.Cost{}, err
 	}
@@ -43,10 +46,10 @@ func TestEstimate(t *testing.T) {
 	if short < 2 || long < short+10 {
 		t.Errorf("a text has %d tokens, and with its provider's data %d", short, long)
 	}
-	if w := waitOf(spool.RunRow{Run: spool.Run{ID: "sub", RootID: "r"}}, quota.Reason("tokens")); *w.AgentID != "sub" || w.Limit != "tokens" {
+	if w := waitOf(store.RunRow{Run: wire.Run{ID: "sub", RootID: "r"}}, quota.Reason("tokens")); *w.AgentID != "sub" || w.Limit != "tokens" {
 		t.Errorf("a nested run waits: %+v", w)
 	}
-	if w := waitOf(spool.RunRow{Run: spool.Run{ID: "r"}}, "tokens"); w.AgentID != nil {
+	if w := waitOf(store.RunRow{Run: wire.Run{ID: "r"}}, "tokens"); w.AgentID != nil {
 		t.Errorf("the run waits: %+v", w)
 	}
 }
@@ -65,7 +68,7 @@ func TestAskPrice(t *testing.T) {
 		"not reported": {script{events: []spool.ModelEvent{say("hi"), spool.Finish{Usage: tokens(5, 2)}}}, nil},
 	} {
 		s := newScene(t)
-		s.Pricer = pricer(func(c spool.Charge) (spool.Cost, error) {
+		s.Pricer = pricer(func(c price.Charge) (spool.Cost, error) {
 			if c.Receipt == nil {
 				return spool.Cost{}, spool.Errorf(spool.NotFound, "none")
 			}

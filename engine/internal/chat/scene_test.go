@@ -12,6 +12,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/history"
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/stream"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // script is a model that gives events, and then fails, calls after, or just ends.
@@ -39,21 +41,21 @@ func (m *script) Stream(_ context.Context, r spool.ModelRequest) iter.Seq2[spool
 	}
 }
 
-// screen is a [spool.Live] that keeps the types of the items.
+// screen is a [store.Live] that keeps the types of the items.
 type screen struct {
-	spool.Live
+	store.Live
 
-	items []spool.ItemType
+	items []wire.ItemType
 }
 
-func (l *screen) Append(_ context.Context, _ spool.StreamKey, items []spool.Item) error {
+func (l *screen) Append(_ context.Context, _ store.StreamKey, items []wire.Item) error {
 	for _, i := range items {
 		l.items = append(l.items, i.Type)
 	}
 	return nil
 }
 
-func (*screen) Wake(spool.ThreadKey, spool.WakeKind, []byte) {}
+func (*screen) Wake(spool.ThreadKey, store.WakeKind, []byte) {}
 
 // scene is a client of one model. Nothing in it waits.
 type scene struct {
@@ -62,7 +64,7 @@ type scene struct {
 	screen *screen
 	past   *history.Messages
 	weight history.Weight
-	run    spool.RunRow
+	run    store.RunRow
 	saved  []string // the data of resume points
 	saving error    // what saving them fails with
 }
@@ -72,17 +74,17 @@ func newScene(t *testing.T) *scene {
 	return &scene{
 		Client: Client{Log: slog.New(slog.DiscardHandler), MaxAnswerBytes: 100 << 10}, screen: &screen{}, past: history.New(nil, 0, nil),
 		weight: history.Weight{Bytes: 400},
-		run:    spool.RunRow{Run: spool.Run{ID: "r"}},
+		run:    store.RunRow{Run: wire.Run{ID: "r"}},
 	}
 }
 
 // ask asks the model.
 func (s *scene) ask(ctx context.Context, m spool.Model, r spool.ModelRequest) (Turn, error) {
-	w := stream.New(stream.Settings{Live: s.screen, Log: s.Log, FlushEvery: -1, Grace: time.Minute}, spool.StreamKey{}, 1, 0)
+	w := stream.New(stream.Settings{Live: s.screen, Log: s.Log, FlushEvery: -1, Grace: time.Minute}, store.StreamKey{}, 1, 0)
 	events := w.Emitter("")
 	return s.Ask(ctx, Question{
-		Run: s.run, Model: m, Request: r, Weight: s.weight, Past: s.past, Events: &events, Row: spool.UsageRow{Model: "m"},
-		Reserve: func(context.Context, *spool.ModelRequest) (spool.StopReason, error) { return "", nil },
+		Run: s.run, Model: m, Request: r, Weight: s.weight, Past: s.past, Events: &events, Row: wire.UsageRow{Model: "m"},
+		Reserve: func(context.Context, *spool.ModelRequest) (wire.StopReason, error) { return "", nil },
 		Arguments: func(_ context.Context, _, text string) (args, sent json.RawMessage) {
 			return registry.CallArgs(text), nil
 		},

@@ -10,6 +10,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/history"
 	"github.com/spoolhq/spool/engine/internal/pricing"
 	"github.com/spoolhq/spool/engine/internal/quota"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Summary asks a model for one summary, and collects the usage.
@@ -21,18 +22,18 @@ type Summary struct {
 	Tenant spool.Tenant
 	Model  spool.Model
 	// Rows are the rows of the usage ledger.
-	Rows []spool.UsageRow
+	Rows []wire.UsageRow
 	// Reserve reserves budget for the next request. Nil: the run has no budget.
-	Reserve func(ctx context.Context, row spool.UsageRow, r *spool.ModelRequest) error
+	Reserve func(ctx context.Context, row wire.UsageRow, r *spool.ModelRequest) error
 
 	limits history.Limits
-	row    spool.UsageRow
+	row    wire.UsageRow
 }
 
 // NewSummary returns a Summary that asks the given model. The summary is for prompts that are
 // bounded by to. Limits has the settings for the bounds of the model's own window. Row has the fields that all
 // ledger rows share.
-func (c *Client) NewSummary(name string, model spool.Model, limits history.Context, m history.Meter, to history.Limits, row spool.UsageRow) *Summary {
+func (c *Client) NewSummary(name string, model spool.Model, limits history.Context, m history.Meter, to history.Limits, row wire.UsageRow) *Summary {
 	row.Kind, row.Model, row.Requested = spool.UsageCompaction, name, pricing.RequestedOf(model)
 	s := &Summary{Client: c, Model: model, limits: limits.LimitsOf(name, model, 0), row: row}
 	s.Summariser = history.NewSummariser(to, s.limits, m, s.ask)
@@ -43,7 +44,7 @@ func (c *Client) NewSummary(name string, model spool.Model, limits history.Conte
 func (s *Summary) ask(ctx context.Context, text string) (string, error) {
 	var answer strings.Builder
 	row := s.row
-	row.Outcome = spool.OutcomeError
+	row.Outcome = wire.OutcomeError
 	var receipt *spool.Cost
 	finished := false
 	request := spool.ModelRequest{
@@ -89,9 +90,9 @@ func (s *Summary) ask(ctx context.Context, text string) (string, error) {
 	permit.Done(quota.Usage{Tokens: reported(row.Usage), Err: err})
 	switch {
 	case finished:
-		row.Outcome = spool.OutcomeFinished
+		row.Outcome = wire.OutcomeFinished
 	case ctx.Err() != nil:
-		row.Outcome = spool.OutcomeAborted
+		row.Outcome = wire.OutcomeAborted
 	}
 	if finished { // what a failed request used is only known if the provider reports it
 		s.guess(&row, request, summary)
@@ -102,7 +103,7 @@ func (s *Summary) ask(ctx context.Context, text string) (string, error) {
 }
 
 // guess estimates the usage of a summary that the provider did not report, or reported as less than it can be.
-func (s *Summary) guess(row *spool.UsageRow, request spool.ModelRequest, summary string) {
+func (s *Summary) guess(row *wire.UsageRow, request spool.ModelRequest, summary string) {
 	if weight := history.Weigh(request); row.Usage.Input == nil || weight.Denies(*row.Usage.Input) {
 		row.Guess.Input = new(history.NewMeter(nil).Of(weight))
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 	"github.com/spoolhq/spool/internal/citation"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Turn is one answer of the model, possibly incomplete.
@@ -22,17 +24,17 @@ type Turn struct {
 	modelID string
 	receipt *spool.Cost // the cost that the provider reported
 	// Capped is the budget that limited the answer, or empty.
-	Capped spool.StopReason
+	Capped wire.StopReason
 	// final is true for the answer behind the last step of a run.
 	final bool
 
-	row spool.UsageRow // the ledger row without its outcome
+	row wire.UsageRow // the ledger row without its outcome
 
 	past     *history.Messages
 	messages int             // the number of messages when the model was asked
 	newest   spool.MessageID // the newest of these messages
 	weight   history.Weight  // the prompt's size
-	run      spool.RunRow
+	run      store.RunRow
 	ids      map[spool.ToolCallID]*openCall // by the provider's ids
 	calls    int                            // the number of calls so far
 	files    int                            // the number of files so far
@@ -80,7 +82,7 @@ func (t *Turn) CountPrompt(tx *thread.Tx) {
 	if t.weight.Denies(tokens) { // the next prompts would be too long
 		tokens = history.NewMeter(nil).Of(t.weight)
 	}
-	tx.Run.Context = &spool.ContextCount{
+	tx.Run.Context = &store.ContextCount{
 		Tokens: tokens, Answer: counts.OutputTokens, Bytes: t.weight.Bytes, Images: t.weight.Images,
 		Messages: t.messages, LastMessageID: t.newest,
 	}
@@ -130,19 +132,19 @@ func (t *Turn) Calls() bool {
 
 // Completion returns how the run ends with this last answer. An answer behind the last step does not change why the run
 // ends.
-func (t *Turn) Completion() spool.Ending {
-	ending := spool.Ending{State: spool.Completed, Reason: spool.StopCompleted}
+func (t *Turn) Completion() store.Ending {
+	ending := store.Ending{State: wire.Completed, Reason: wire.StopCompleted}
 	switch {
 	case t.final:
-		ending.Reason = spool.StopMaxSteps
+		ending.Reason = wire.StopMaxSteps
 	case t.Reason == spool.FinishLength:
-		ending.Reason = spool.StopLength
+		ending.Reason = wire.StopLength
 	case t.Reason == spool.FinishFilter:
-		ending.Reason = spool.StopFilter
+		ending.Reason = wire.StopFilter
 	case t.Empty():
-		ending.Reason = spool.StopEmpty
+		ending.Reason = wire.StopEmpty
 	case t.Reason != spool.FinishStop && t.Reason != spool.FinishToolCalls && !t.paused():
-		ending.Reason = spool.StopUnknown
+		ending.Reason = wire.StopUnknown
 	}
 	return ending
 }
@@ -160,7 +162,7 @@ func (t *Turn) CancelledCalls() spool.Content {
 }
 
 // Charge writes the turn's ledger row. The run does not ask for the answer again.
-func (t *Turn) Charge(tx *thread.Tx, outcome spool.Outcome) error {
+func (t *Turn) Charge(tx *thread.Tx, outcome wire.Outcome) error {
 	row := t.row
 	row.Outcome = outcome
 	tx.Run.Resume = nil
@@ -212,7 +214,7 @@ func Storable(content spool.Content) spool.Content {
 
 // callSuffix returns the end of a nested run's call ids. It makes the ids unique in the tree, because a
 // response to a park names only the call.
-func callSuffix(run spool.RunRow) string {
+func callSuffix(run store.RunRow) string {
 	if run.RootID == "" {
 		return ""
 	}

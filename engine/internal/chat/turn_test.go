@@ -13,6 +13,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/order"
 	"github.com/spoolhq/spool/engine/internal/thread"
 	"github.com/spoolhq/spool/internal/testing/maptx"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
@@ -21,8 +23,8 @@ var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 func transaction(t *testing.T) (*thread.Tx, *maptx.Tx) {
 	t.Helper()
 	rows := maptx.New(spool.ThreadKey{Tenant: "t", ID: "c"}, noon)
-	rows.Rows.Thread = &spool.Thread{RunID: "r", State: spool.Running}
-	rows.Rows.Runs = []spool.RunRow{{Run: spool.Run{ID: "r", State: spool.Running}}}
+	rows.Rows.Thread = &wire.Thread{RunID: "r", State: wire.Running}
+	rows.Rows.Runs = []store.RunRow{{Run: wire.Run{ID: "r", State: wire.Running}}}
 	tx, err := thread.Open(rows, thread.Rules{Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
@@ -46,34 +48,34 @@ func TestTurnEnds(t *testing.T) {
 		content              spool.Content
 		reason               spool.FinishReason
 		empty, paused, calls bool
-		want                 spool.StopReason
+		want                 wire.StopReason
 	}{
-		"answer":               {content: text, reason: stop, want: spool.StopCompleted},
-		"other reason":         {content: text, reason: "why", want: spool.StopUnknown},
-		"nothing":              {reason: stop, empty: true, want: spool.StopEmpty},
-		"blank":                {content: blank, reason: stop, empty: true, want: spool.StopEmpty},
-		"thought":              {content: signed, reason: stop, empty: true, want: spool.StopEmpty},
-		"search":               {content: search, reason: stop, empty: true, want: spool.StopEmpty},
-		"nothing, too long":    {content: thought, reason: length, want: spool.StopLength},
-		"nothing, filtered":    {reason: filter, want: spool.StopFilter},
-		"too long":             {content: text, reason: length, want: spool.StopLength},
-		"filtered":             {content: text, reason: filter, want: spool.StopFilter},
-		"calls":                {content: call, reason: calls, calls: true, want: spool.StopCompleted},
-		"calls, but stopped":   {content: call, reason: stop, want: spool.StopCompleted},
-		"calls, too long":      {content: call, reason: length, want: spool.StopLength},
-		"calls without a call": {content: text, reason: calls, want: spool.StopCompleted},
-		"paused":               {content: text, reason: pause, paused: true, want: spool.StopCompleted},
-		"paused with calls":    {content: call, reason: pause, calls: true, want: spool.StopCompleted},
-		"paused in a search":   {content: search, reason: pause, paused: true, want: spool.StopCompleted},
-		"paused in a thought":  {content: signed, reason: pause, paused: true, want: spool.StopCompleted},
-		"paused in a text":     {content: marked, reason: pause, paused: true, want: spool.StopCompleted},
-		"paused in nothing":    {content: thought, reason: pause, empty: true, want: spool.StopEmpty},
+		"answer":               {content: text, reason: stop, want: wire.StopCompleted},
+		"other reason":         {content: text, reason: "why", want: wire.StopUnknown},
+		"nothing":              {reason: stop, empty: true, want: wire.StopEmpty},
+		"blank":                {content: blank, reason: stop, empty: true, want: wire.StopEmpty},
+		"thought":              {content: signed, reason: stop, empty: true, want: wire.StopEmpty},
+		"search":               {content: search, reason: stop, empty: true, want: wire.StopEmpty},
+		"nothing, too long":    {content: thought, reason: length, want: wire.StopLength},
+		"nothing, filtered":    {reason: filter, want: wire.StopFilter},
+		"too long":             {content: text, reason: length, want: wire.StopLength},
+		"filtered":             {content: text, reason: filter, want: wire.StopFilter},
+		"calls":                {content: call, reason: calls, calls: true, want: wire.StopCompleted},
+		"calls, but stopped":   {content: call, reason: stop, want: wire.StopCompleted},
+		"calls, too long":      {content: call, reason: length, want: wire.StopLength},
+		"calls without a call": {content: text, reason: calls, want: wire.StopCompleted},
+		"paused":               {content: text, reason: pause, paused: true, want: wire.StopCompleted},
+		"paused with calls":    {content: call, reason: pause, calls: true, want: wire.StopCompleted},
+		"paused in a search":   {content: search, reason: pause, paused: true, want: wire.StopCompleted},
+		"paused in a thought":  {content: signed, reason: pause, paused: true, want: wire.StopCompleted},
+		"paused in a text":     {content: marked, reason: pause, paused: true, want: wire.StopCompleted},
+		"paused in nothing":    {content: thought, reason: pause, empty: true, want: wire.StopEmpty},
 	} {
 		turn := Turn{Message: spool.Message{Content: c.content}, Reason: c.reason}
 		if turn.Empty() != c.empty || turn.Paused() != c.paused || turn.Calls() != c.calls {
 			t.Errorf("%s: empty %t, paused %t, calls %t", name, turn.Empty(), turn.Paused(), turn.Calls())
 		}
-		if got := turn.Completion(); got != (spool.Ending{State: spool.Completed, Reason: c.want}) {
+		if got := turn.Completion(); got != (store.Ending{State: wire.Completed, Reason: c.want}) {
 			t.Errorf("%s: it ends with %+v", name, got)
 		}
 	}
@@ -116,13 +118,13 @@ func TestSaveCut(t *testing.T) {
 func TestCharge(t *testing.T) {
 	t.Parallel()
 	tx, rows := transaction(t)
-	tx.Run.Resume = &spool.ResumableAnswer{}
-	turn := Turn{Usage: tokens(50, 2), row: spool.UsageRow{RunID: "r", Model: "m"}, weight: history.Weight{Bytes: 400, Images: 1}, messages: 3, newest: "m3"}
-	if err := turn.Charge(tx, spool.OutcomeAborted); err != nil || tx.Run.Resume != nil || len(rows.Rows.Usage) != 1 || rows.Rows.Usage[0].Outcome != spool.OutcomeAborted {
+	tx.Run.Resume = &store.ResumableAnswer{}
+	turn := Turn{Usage: tokens(50, 2), row: wire.UsageRow{RunID: "r", Model: "m"}, weight: history.Weight{Bytes: 400, Images: 1}, messages: 3, newest: "m3"}
+	if err := turn.Charge(tx, wire.OutcomeAborted); err != nil || tx.Run.Resume != nil || len(rows.Rows.Usage) != 1 || rows.Rows.Usage[0].Outcome != wire.OutcomeAborted {
 		t.Errorf("the ledger has %+v, %v", rows.Rows.Usage, err)
 	}
 	turn.CountPrompt(tx)
-	want := &spool.ContextCount{Tokens: 50, Answer: 2, Bytes: 400, Images: 1, Messages: 3, LastMessageID: "m3"}
+	want := &store.ContextCount{Tokens: 50, Answer: 2, Bytes: 400, Images: 1, Messages: 3, LastMessageID: "m3"}
 	if diff := cmp.Diff(want, tx.Run.Context); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

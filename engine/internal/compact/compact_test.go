@@ -16,6 +16,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/thread"
 	"github.com/spoolhq/spool/internal/testing/maptx"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 var key = spool.ThreadKey{Tenant: "t", ID: "c"}
@@ -39,10 +41,10 @@ func (m *model) Stream(context.Context, spool.ModelRequest) iter.Seq2[spool.Mode
 	}
 }
 
-// still is a [spool.Live] that nobody listens to.
-type still struct{ spool.Live }
+// still is a [store.Live] that nobody listens to.
+type still struct{ store.Live }
 
-func (still) Wake(spool.ThreadKey, spool.WakeKind, []byte) {}
+func (still) Wake(spool.ThreadKey, store.WakeKind, []byte) {}
 
 // scene is a thread whose run "r" has ended. Its four messages are long.
 type scene struct {
@@ -62,10 +64,10 @@ func newScene(t *testing.T) *scene {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.rows.Rows.Thread = &spool.Thread{RunID: "r", State: spool.Completed}
-	s.rows.Rows.Runs = []spool.RunRow{{
-		Run:      spool.Run{ID: "r", Agent: "a", Model: "m", State: spool.Completed},
-		RunState: spool.RunState{Context: &spool.ContextCount{Tokens: 4000, Bytes: 11_664, Messages: 4}},
+	s.rows.Rows.Thread = &wire.Thread{RunID: "r", State: wire.Completed}
+	s.rows.Rows.Runs = []store.RunRow{{
+		Run:      wire.Run{ID: "r", Agent: "a", Model: "m", State: wire.Completed},
+		RunState: store.RunState{Context: &store.ContextCount{Tokens: 4000, Bytes: 11_664, Messages: 4}},
 	}}
 	for i, role := range []spool.Role{spool.RoleUser, spool.RoleAssistant, spool.RoleUser, spool.RoleAssistant} {
 		id := spool.MessageID("m" + string(rune('1'+i)))
@@ -97,8 +99,8 @@ func TestIdle(t *testing.T) {
 		"summarised":     {want: "3 messages", rows: 1},
 		"no thread":      {before: func(s *scene) { s.rows.Rows.Thread = nil }, want: "not_found"},
 		"no run":         {before: func(s *scene) { s.rows.Rows.Thread.RunID = "" }, want: "nothing_to_compact"},
-		"active":         {before: func(s *scene) { s.rows.Rows.Thread.State = spool.Queued }, want: "active_run"},
-		"waits":          {before: func(s *scene) { s.rows.Rows.Thread.State = spool.WaitingForInput }, want: "active_run"},
+		"active":         {before: func(s *scene) { s.rows.Rows.Thread.State = wire.Queued }, want: "active_run"},
+		"waits":          {before: func(s *scene) { s.rows.Rows.Thread.State = wire.WaitingForInput }, want: "active_run"},
 		"one message":    {before: func(s *scene) { s.rows.Rows.Messages = s.rows.Rows.Messages[:1] }, want: "nothing_to_compact"},
 		"only nested":    {before: func(s *scene) { ofNested(s.rows.Rows.Messages) }, want: "nothing_to_compact"},
 		"under way":      {before: func(s *scene) { s.compacting.start(key) }, want: "compacting"},
@@ -108,7 +110,7 @@ func TestIdle(t *testing.T) {
 		"model fails":    {err: down, want: "error unavailable", rows: 1},
 		"next turn":      {meanwhile: func(s *scene) { add(s, spool.Message{ID: "m5"}) }, want: "changed", rows: 1},
 		"nested message": {meanwhile: func(s *scene) { add(s, spool.Message{ID: "m5", AgentID: "sub"}) }, want: "changed", rows: 1},
-		"next run":       {meanwhile: func(s *scene) { s.rows.Rows.Thread.State = spool.Running }, want: "active_run", rows: 1},
+		"next run":       {meanwhile: func(s *scene) { s.rows.Rows.Thread.State = wire.Running }, want: "active_run", rows: 1},
 		"other run":      {meanwhile: otherRun, want: "changed", rows: 1},
 		"deleted":        {meanwhile: func(s *scene) { s.rows.Rows = maptx.Rows{} }, want: "not_found"},
 	} {
@@ -147,7 +149,7 @@ func ofNested(messages []spool.Message) {
 func add(s *scene, m spool.Message) { s.rows.Rows.Messages = append(s.rows.Rows.Messages, m) }
 
 func otherRun(s *scene) {
-	s.rows.Rows.Runs = append(s.rows.Rows.Runs, spool.RunRow{Run: spool.Run{ID: "r2", State: spool.Completed}})
+	s.rows.Rows.Runs = append(s.rows.Rows.Runs, store.RunRow{Run: wire.Run{ID: "r2", State: wire.Completed}})
 	s.rows.Rows.Thread.RunID = "r2"
 }
 
@@ -176,14 +178,14 @@ func TestIdleOnce(t *testing.T) {
 			return
 		}
 		r, err := s.Idle(t.Context(), key, room)
-		if want := (spool.CompactResult{Reason: spool.ReasonCompacting, Error: "The thread is being summarised already"}); r != want || err != nil {
+		if want := (wire.CompactResult{Reason: wire.ReasonCompacting, Error: "The thread is being summarised already"}); r != want || err != nil {
 			t.Errorf("meanwhile: %+v, %v", r, err)
 		}
 	}
 	if r, err := s.Idle(t.Context(), key, room); err != nil || !r.Compacted || asked != 1 {
 		t.Errorf("%+v, %v, asked %d times", r, err, asked)
 	}
-	if r, err := s.Idle(t.Context(), key, room); err != nil || r.Reason == spool.ReasonCompacting {
+	if r, err := s.Idle(t.Context(), key, room); err != nil || r.Reason == wire.ReasonCompacting {
 		t.Errorf("after both: %+v, %v", r, err)
 	}
 }
@@ -201,7 +203,7 @@ func TestIdleSaves(t *testing.T) {
 		t.Errorf("the summary is %+v", last)
 	}
 	e := s.rows.Rows.Entries[0]
-	if want := `{"summarizedMessages":3,"messageId":"` + string(last.ID) + `"`; e.Type != spool.EntryContextCompacted || e.RunID != "" || !strings.HasPrefix(string(e.Payload), want) {
+	if want := `{"summarizedMessages":3,"messageId":"` + string(last.ID) + `"`; e.Type != wire.EntryContextCompacted || e.RunID != "" || !strings.HasPrefix(string(e.Payload), want) {
 		t.Errorf("the record says %s %s of %s", e.Type, e.Payload, e.RunID)
 	}
 	count := s.rows.Rows.Runs[0].Context
@@ -219,7 +221,7 @@ func TestNewSummary(t *testing.T) {
 	for configured, want := range map[string]string{"": "m", "brief": "brief"} {
 		s := newScene(t)
 		s.Context.CompactionModel = configured
-		if got := s.NewSummary("m", s.model, history.Meter{}, history.Limits{}, spool.UsageRow{}).Model; got != s.Registry.Models[want] {
+		if got := s.NewSummary("m", s.model, history.Meter{}, history.Limits{}, wire.UsageRow{}).Model; got != s.Registry.Models[want] {
 			t.Errorf("%q: not the model %s", configured, want)
 		}
 	}
@@ -230,10 +232,10 @@ func TestCount(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	agent := s.Registry.Configured(s.rows.Rows.Runs[0])
-	if got := Count(agent, spool.RunRow{}, s.rows.Rows.Messages, history.NewMeter(nil)); got != nil {
+	if got := Count(agent, store.RunRow{}, s.rows.Rows.Messages, history.NewMeter(nil)); got != nil {
 		t.Errorf("nothing was counted: %+v", got)
 	}
-	got := Count(agent, spool.RunRow{}, s.rows.Rows.Messages, history.NewMeter(s.rows.Rows.Runs[0].Context))
+	got := Count(agent, store.RunRow{}, s.rows.Rows.Messages, history.NewMeter(s.rows.Rows.Runs[0].Context))
 	if got == nil || got.Messages != 4 || got.LastMessageID != "m4" || got.Tokens < 3900 || got.Tokens > 4300 {
 		t.Errorf("%+v", got)
 	}
@@ -242,10 +244,10 @@ func TestCount(t *testing.T) {
 // A refusal is a result, and any other error is none.
 func TestCompactRefused(t *testing.T) {
 	t.Parallel()
-	if r, err := compactRefused(thread.Refuse(spool.ReasonChanged, "no")); err != nil || r.Reason != spool.ReasonChanged || r.Error != "no" || r.Compacted {
+	if r, err := compactRefused(thread.Refuse(wire.ReasonChanged, "no")); err != nil || r.Reason != wire.ReasonChanged || r.Error != "no" || r.Compacted {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if r, err := compactRefused(spool.Errorf(spool.NotFound, "no")); err != nil || r.Reason != spool.ReasonNotFound {
+	if r, err := compactRefused(spool.Errorf(spool.NotFound, "no")); err != nil || r.Reason != wire.ReasonNotFound {
 		t.Errorf("%+v, %v", r, err)
 	}
 	failed := errors.New("no store")

@@ -3,12 +3,12 @@ package delta
 import (
 	"time"
 
-	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // shown returns what a snapshot shows of a run, without the times that follow from others. Two values of the
 // same run are equal if clients see the same.
-func shown(r spool.Run) spool.WireRun {
+func shown(r wire.Run) wire.WireRun {
 	w := r.Wire()
 	w.DurationMS, w.QueuedMS = 0, 0
 	w.EnqueuedAt, w.StartedAt, w.EndedAt = plain(w.EnqueuedAt), plain(w.StartedAt), plain(w.EndedAt)

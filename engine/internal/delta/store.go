@@ -1,5 +1,5 @@
 // Package delta adds to each commit of a thread what it changes of the thread's snapshots: a
-// [spool.SnapshotDelta]. No other part of the engine writes one.
+// [store.SnapshotDelta]. No other part of the engine writes one.
 //
 // It knows the state before a commit from what the transaction has read, and reads nothing itself, except the
 // branch that a transaction restores.
@@ -10,18 +10,20 @@ import (
 	"maps"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Store adds a delta to each commit of a store that changes what a snapshot shows. It must be next to the
 // backend's store, so that no write bypasses it.
-type Store struct{ spool.Store }
+type Store struct{ store.Store }
 
-// Update implements [spool.Store].
-func (s Store) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx spool.Tx) error) error {
+// Update implements [store.Store].
+func (s Store) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx store.Tx) error) error {
 	if key.ID == "" { // no thread changes
 		return s.Store.Update(ctx, key, fence, fn)
 	}
-	return s.Store.Update(ctx, key, fence, func(inner spool.Tx) error {
+	return s.Store.Update(ctx, key, fence, func(inner store.Tx) error {
 		tx := &watchedTx{Tx: inner}
 		if err := fn(tx); err != nil {
 			return err
@@ -32,13 +34,13 @@ func (s Store) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn 
 
 // watchedTx notes what a transaction reads and writes.
 type watchedTx struct {
-	spool.Tx
+	store.Tx
 
 	thread  changed[threadView]
 	runs    map[spool.RunID]*runChange
 	written []*runChange // in the order of their first write
 	parks   []parkChange
-	view    []spool.ViewChange
+	view    []store.ViewChange
 	entries bool
 }
 
@@ -57,14 +59,14 @@ func (c *changed[T]) saw(value T) {
 
 // threadView is what a snapshot shows of a thread's row, without its times.
 type threadView struct {
-	state        spool.State
+	state        wire.State
 	model, title string
 	owner        string
 	labels       map[string]string
 	run          spool.RunID
 }
 
-func viewOf(t spool.Thread) threadView {
+func viewOf(t wire.Thread) threadView {
 	return threadView{t.State, t.Model, t.Title, t.Owner, maps.Clone(t.Labels), t.RunID}
 }
 
@@ -75,23 +77,23 @@ func (v threadView) same(w threadView) bool {
 
 // runChange is what a transaction knows of a run.
 type runChange struct {
-	changed[spool.WireRun]
+	changed[wire.WireRun]
 
 	// place is the present position in the queue, and placed the one before the transaction.
 	place, placed int64
-	wait          *spool.DeltaWait
+	wait          *store.DeltaWait
 }
 
 // parkChange is what a transaction knows of a park.
 type parkChange struct {
-	changed[spool.ParkState]
+	changed[wire.ParkState]
 
 	run  spool.RunID
 	call spool.ToolCallID
 }
 
-// Thread implements [spool.View].
-func (x *watchedTx) Thread() (spool.Thread, error) {
+// Thread implements [store.View].
+func (x *watchedTx) Thread() (wire.Thread, error) {
 	thread, err := x.Tx.Thread()
 	if err == nil {
 		x.thread.saw(viewOf(thread))
@@ -99,8 +101,8 @@ func (x *watchedTx) Thread() (spool.Thread, error) {
 	return thread, err
 }
 
-// Runs implements [spool.View].
-func (x *watchedTx) Runs(q spool.RunQuery) ([]spool.RunRow, error) {
+// Runs implements [store.View].
+func (x *watchedTx) Runs(q wire.RunQuery) ([]store.RunRow, error) {
 	all, err := x.Tx.Runs(q)
 	for i := range all {
 		if r := x.run(all[i].ID); !r.known && !r.written {
@@ -111,8 +113,8 @@ func (x *watchedTx) Runs(q spool.RunQuery) ([]spool.RunRow, error) {
 	return all, err
 }
 
-// Parks implements [spool.View].
-func (x *watchedTx) Parks(run spool.RunID) ([]spool.Park, error) {
+// Parks implements [store.View].
+func (x *watchedTx) Parks(run spool.RunID) ([]store.Park, error) {
 	all, err := x.Tx.Parks(run)
 	for _, p := range all {
 		x.park(p).saw(p.State)
@@ -120,8 +122,8 @@ func (x *watchedTx) Parks(run spool.RunID) ([]spool.Park, error) {
 	return all, err
 }
 
-// Write implements [spool.Tx].
-func (x *watchedTx) Write(c spool.Changes) error {
+// Write implements [store.Tx].
+func (x *watchedTx) Write(c store.Changes) error {
 	var restored spool.MessageID
 	if c.Restore != 0 {
 		branches, err := x.Branches()
@@ -150,10 +152,10 @@ func (x *watchedTx) Write(c spool.Changes) error {
 		x.wrote(&c.Runs[i])
 	}
 	if c.Drop != nil {
-		x.view = append(x.view, spool.ViewChange{Drop: spool.BranchID(c.Drop.Seq), From: c.Drop.From})
+		x.view = append(x.view, store.ViewChange{Drop: wire.BranchID(c.Drop.Seq), From: c.Drop.From})
 	}
 	if c.Restore != 0 {
-		x.view = append(x.view, spool.ViewChange{Restore: c.Restore, From: restored})
+		x.view = append(x.view, store.ViewChange{Restore: c.Restore, From: restored})
 	}
 	x.added(c.Messages)
 	x.entries = x.entries || len(c.Entries) > 0
@@ -164,14 +166,14 @@ func (x *watchedTx) Write(c spool.Changes) error {
 	return nil
 }
 
-func (x *watchedTx) wrote(row *spool.RunRow) {
+func (x *watchedTx) wrote(row *store.RunRow) {
 	r := x.run(row.ID)
 	if !r.written {
 		x.written = append(x.written, r)
 	}
 	r.after, r.written, r.place = shown(row.Run), true, row.QueuePosition
 	if row.QueuePosition > 0 && row.Wait != nil {
-		r.wait = &spool.DeltaWait{WhenBusy: row.Wait.WhenBusy, Content: row.Wait.Content, ClientMessageID: row.Wait.ClientMessageID}
+		r.wait = &store.DeltaWait{WhenBusy: row.Wait.WhenBusy, Content: row.Wait.Content, ClientMessageID: row.Wait.ClientMessageID}
 	}
 }
 
@@ -180,7 +182,7 @@ func (x *watchedTx) added(messages []*spool.Message) {
 		return
 	}
 	if n := len(x.view); n == 0 || x.view[n-1].Add == nil {
-		x.view = append(x.view, spool.ViewChange{})
+		x.view = append(x.view, store.ViewChange{})
 	}
 	last := &x.view[len(x.view)-1]
 	for _, m := range messages {
@@ -200,7 +202,7 @@ func (x *watchedTx) run(id spool.RunID) *runChange {
 	return r
 }
 
-func (x *watchedTx) park(p spool.Park) *parkChange {
+func (x *watchedTx) park(p store.Park) *parkChange {
 	for i := range x.parks {
 		if k := &x.parks[i]; k.run == p.RunID && k.call == p.ToolCallID {
 			return k
@@ -212,9 +214,9 @@ func (x *watchedTx) park(p spool.Park) *parkChange {
 
 // finish writes the delta of the transaction, if there is one.
 func (x *watchedTx) finish() error {
-	d := spool.SnapshotDelta{View: x.view}
+	d := store.SnapshotDelta{View: x.view}
 	if t := &x.thread; t.written && (!t.known || !t.before.same(t.after)) {
-		d.Thread = &spool.DeltaThread{
+		d.Thread = &store.DeltaThread{
 			State: t.after.state, Model: t.after.model, Title: t.after.title, Owner: t.after.owner, Labels: t.after.labels,
 		}
 		d.RunID = t.after.run
@@ -226,18 +228,18 @@ func (x *watchedTx) finish() error {
 	}
 	for i := range x.parks {
 		if p := &x.parks[i]; p.written && (!p.known || p.before != p.after) {
-			d.Parks = append(d.Parks, spool.DeltaPark{RunID: p.run, ToolCallID: p.call, State: p.after})
+			d.Parks = append(d.Parks, store.DeltaPark{RunID: p.run, ToolCallID: p.call, State: p.after})
 		}
 	}
 	if d.Thread == nil && d.Runs == nil && d.View == nil && d.Parks == nil && !x.entries {
 		return nil
 	}
-	return x.Tx.Write(spool.Changes{Delta: &d})
+	return x.Tx.Write(store.Changes{Delta: &d})
 }
 
 // delta returns what changed of the run, if anything did.
-func (r *runChange) delta() (spool.DeltaRun, bool) {
-	d := spool.DeltaRun{WireRun: r.after, Place: r.place}
+func (r *runChange) delta() (store.DeltaRun, bool) {
+	d := store.DeltaRun{WireRun: r.after, Place: r.place}
 	if r.place > 0 && r.placed == 0 {
 		d.Wait = r.wait
 	}

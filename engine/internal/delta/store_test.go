@@ -9,6 +9,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine/internal/delta"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 var key = spool.ThreadKey{Tenant: "acme", ID: "t"}
@@ -18,89 +20,89 @@ func TestStore(t *testing.T) {
 	t.Parallel()
 
 	s := delta.Store{Store: memory.New(nil).Store}
-	run := spool.RunRow{Run: spool.Run{Tenant: key.Tenant, ID: "r", ThreadID: key.ID, State: spool.Queued, Prompt: "brief"}}
-	waiting := spool.RunRow{
-		Run:      spool.Run{Tenant: key.Tenant, ID: "w", ThreadID: key.ID, State: spool.Queued, QueuePosition: 9},
-		RunState: spool.RunState{Wait: &spool.Wait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent("later")}, HostState: []byte(`{"secret":1}`)},
+	run := store.RunRow{Run: wire.Run{Tenant: key.Tenant, ID: "r", ThreadID: key.ID, State: wire.Queued, Prompt: "brief"}}
+	waiting := store.RunRow{
+		Run:      wire.Run{Tenant: key.Tenant, ID: "w", ThreadID: key.ID, State: wire.Queued, QueuePosition: 9},
+		RunState: store.RunState{Wait: &store.Wait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent("later")}, HostState: []byte(`{"secret":1}`)},
 	}
 	message := func(id spool.MessageID) []*spool.Message {
 		return []*spool.Message{{ID: id, Role: spool.RoleUser, Content: spool.TextContent("x")}}
 	}
-	reread := func(tx spool.Tx, change func(r *spool.RunRow)) error {
-		r, err := spool.FindRun(tx, "r")
+	reread := func(tx store.Tx, change func(r *store.RunRow)) error {
+		r, err := store.FindRun(tx, "r")
 		if err != nil {
 			return err
 		}
 		change(&r)
-		return tx.Write(spool.Changes{Runs: []spool.RunRow{r}})
+		return tx.Write(store.Changes{Runs: []store.RunRow{r}})
 	}
-	queued := spool.WireRun{ID: "r", ThreadID: "t", State: spool.Queued, Prompt: "brief"}
-	running := spool.WireRun{ID: "r", ThreadID: "t", State: spool.Running}
+	queued := wire.WireRun{ID: "r", ThreadID: "t", State: wire.Queued, Prompt: "brief"}
+	running := wire.WireRun{ID: "r", ThreadID: "t", State: wire.Running}
 	for _, step := range []struct {
 		name string
-		fn   func(tx spool.Tx) error
-		want *spool.SnapshotDelta // nil: none
+		fn   func(tx store.Tx) error
+		want *store.SnapshotDelta // nil: none
 	}{
-		{"a start", func(tx spool.Tx) error {
-			return tx.Write(spool.Changes{
-				Thread:  &spool.Thread{Tenant: key.Tenant, ID: key.ID, State: spool.Queued, RunID: "r", Title: "x"},
-				NewRuns: []spool.RunRow{run}, Messages: message("m1"),
+		{"a start", func(tx store.Tx) error {
+			return tx.Write(store.Changes{
+				Thread:  &wire.Thread{Tenant: key.Tenant, ID: key.ID, State: wire.Queued, RunID: "r", Title: "x"},
+				NewRuns: []store.RunRow{run}, Messages: message("m1"),
 			})
-		}, &spool.SnapshotDelta{
-			Thread: &spool.DeltaThread{State: spool.Queued, Title: "x"}, RunID: "r",
-			Runs: []spool.DeltaRun{{WireRun: queued}}, View: []spool.ViewChange{{Add: []spool.MessageID{"m1"}}},
+		}, &store.SnapshotDelta{
+			Thread: &store.DeltaThread{State: wire.Queued, Title: "x"}, RunID: "r",
+			Runs: []store.DeltaRun{{WireRun: queued}}, View: []store.ViewChange{{Add: []spool.MessageID{"m1"}}},
 		}},
-		{"a lease", func(tx spool.Tx) error {
+		{"a lease", func(tx store.Tx) error {
 			thread, err := tx.Thread()
 			thread.Fence++
-			return errors.Join(err, tx.Write(spool.Changes{Thread: &thread}))
+			return errors.Join(err, tx.Write(store.Changes{Thread: &thread}))
 		}, nil},
-		{"a state of the engine", func(tx spool.Tx) error { return reread(tx, func(r *spool.RunRow) { r.Deaths++ }) }, nil},
-		{"nothing", func(tx spool.Tx) error { _, err := tx.Thread(); return err }, nil},
-		{"a state of the run", func(tx spool.Tx) error {
-			return reread(tx, func(r *spool.RunRow) { r.State = spool.Running })
-		}, &spool.SnapshotDelta{Runs: []spool.DeltaRun{{WireRun: running}}}},
-		{"a change and back", func(tx spool.Tx) error {
+		{"a state of the engine", func(tx store.Tx) error { return reread(tx, func(r *store.RunRow) { r.Deaths++ }) }, nil},
+		{"nothing", func(tx store.Tx) error { _, err := tx.Thread(); return err }, nil},
+		{"a state of the run", func(tx store.Tx) error {
+			return reread(tx, func(r *store.RunRow) { r.State = wire.Running })
+		}, &store.SnapshotDelta{Runs: []store.DeltaRun{{WireRun: running}}}},
+		{"a change and back", func(tx store.Tx) error {
 			return errors.Join(
-				reread(tx, func(r *spool.RunRow) { r.Steps++ }), reread(tx, func(r *spool.RunRow) { r.Steps-- }))
+				reread(tx, func(r *store.RunRow) { r.Steps++ }), reread(tx, func(r *store.RunRow) { r.Steps-- }))
 		}, nil},
-		{"an entry", func(tx spool.Tx) error {
-			return tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry("A", "", nil)}})
-		}, &spool.SnapshotDelta{}},
-		{"a waiting run, without its secrets", func(tx spool.Tx) error {
-			return tx.Write(spool.Changes{NewRuns: []spool.RunRow{waiting}})
-		}, &spool.SnapshotDelta{Runs: []spool.DeltaRun{{
-			WireRun: spool.WireRun{ID: "w", ThreadID: "t", State: spool.Queued}, Place: 9,
-			Wait: &spool.DeltaWait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent("later")},
+		{"an entry", func(tx store.Tx) error {
+			return tx.Write(store.Changes{Entries: []*wire.Entry{wire.NewEntry("A", "", nil)}})
+		}, &store.SnapshotDelta{}},
+		{"a waiting run, without its secrets", func(tx store.Tx) error {
+			return tx.Write(store.Changes{NewRuns: []store.RunRow{waiting}})
+		}, &store.SnapshotDelta{Runs: []store.DeltaRun{{
+			WireRun: wire.WireRun{ID: "w", ThreadID: "t", State: wire.Queued}, Place: 9,
+			Wait: &store.DeltaWait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent("later")},
 		}}}},
-		{"messages, some of which leave again", func(tx spool.Tx) error {
+		{"messages, some of which leave again", func(tx store.Tx) error {
 			return errors.Join(
-				tx.Write(spool.Changes{Messages: message("m2")}), tx.Write(spool.Changes{Messages: message("m3")}),
-				tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry("A", "", nil)}}),
-				tx.Write(spool.Changes{Drop: &spool.Drop{From: "m3", Seq: 2}, Messages: message("m4")}))
-		}, &spool.SnapshotDelta{View: []spool.ViewChange{
+				tx.Write(store.Changes{Messages: message("m2")}), tx.Write(store.Changes{Messages: message("m3")}),
+				tx.Write(store.Changes{Entries: []*wire.Entry{wire.NewEntry("A", "", nil)}}),
+				tx.Write(store.Changes{Drop: &store.Drop{From: "m3", Seq: 2}, Messages: message("m4")}))
+		}, &store.SnapshotDelta{View: []store.ViewChange{
 			{Add: []spool.MessageID{"m2", "m3"}}, {Drop: 2, From: "m3"}, {Add: []spool.MessageID{"m4"}},
 		}}},
-		{"a branch comes back", func(tx spool.Tx) error {
+		{"a branch comes back", func(tx store.Tx) error {
 			return errors.Join(
-				tx.Write(spool.Changes{Entries: []*spool.Entry{spool.NewEntry("A", "", nil)}}),
-				tx.Write(spool.Changes{Drop: &spool.Drop{From: "m4", Seq: 3}}), tx.Write(spool.Changes{Restore: 2}))
-		}, &spool.SnapshotDelta{View: []spool.ViewChange{{Drop: 3, From: "m4"}, {Restore: 2, From: "m3"}}}},
-		{"a park", func(tx spool.Tx) error {
-			return tx.Write(spool.Changes{Parks: []spool.Park{{RunID: "r", ToolCallID: "c", State: spool.ParkOpen}}})
-		}, &spool.SnapshotDelta{Parks: []spool.DeltaPark{{RunID: "r", ToolCallID: "c", State: spool.ParkOpen}}}},
-		{"a park that stays open", func(tx spool.Tx) error {
+				tx.Write(store.Changes{Entries: []*wire.Entry{wire.NewEntry("A", "", nil)}}),
+				tx.Write(store.Changes{Drop: &store.Drop{From: "m4", Seq: 3}}), tx.Write(store.Changes{Restore: 2}))
+		}, &store.SnapshotDelta{View: []store.ViewChange{{Drop: 3, From: "m4"}, {Restore: 2, From: "m3"}}}},
+		{"a park", func(tx store.Tx) error {
+			return tx.Write(store.Changes{Parks: []store.Park{{RunID: "r", ToolCallID: "c", State: wire.ParkOpen}}})
+		}, &store.SnapshotDelta{Parks: []store.DeltaPark{{RunID: "r", ToolCallID: "c", State: wire.ParkOpen}}}},
+		{"a park that stays open", func(tx store.Tx) error {
 			parks, err := tx.Parks("r")
 			if err != nil {
 				return err
 			}
 			parks[0].Warned = true
-			return tx.Write(spool.Changes{Parks: parks})
+			return tx.Write(store.Changes{Parks: parks})
 		}, nil},
 	} {
 		before := deltas(t, s)
 		tries := 0
-		err := s.Update(t.Context(), key, 0, func(tx spool.Tx) error {
+		err := s.Update(t.Context(), key, 0, func(tx store.Tx) error {
 			tries++
 			return step.fn(tx)
 		})
@@ -123,14 +125,14 @@ func TestStore(t *testing.T) {
 	// A transaction that fails leaves none, and one that deletes the thread needs none.
 	errOwn := errors.New("no")
 	before := deltas(t, s)
-	err := s.Update(t.Context(), key, 0, func(tx spool.Tx) error {
-		return errors.Join(tx.Write(spool.Changes{Messages: message("m9")}), errOwn)
+	err := s.Update(t.Context(), key, 0, func(tx store.Tx) error {
+		return errors.Join(tx.Write(store.Changes{Messages: message("m9")}), errOwn)
 	})
 	if !errors.Is(err, errOwn) || len(deltas(t, s)) != len(before) {
 		t.Errorf("a failure: %v", err)
 	}
-	err = s.Update(t.Context(), key, 0, func(tx spool.Tx) error {
-		return errors.Join(tx.Write(spool.Changes{Messages: message("m9")}), tx.Write(spool.Changes{DeleteThread: true}))
+	err = s.Update(t.Context(), key, 0, func(tx store.Tx) error {
+		return errors.Join(tx.Write(store.Changes{Messages: message("m9")}), tx.Write(store.Changes{DeleteThread: true}))
 	})
 	if err != nil {
 		t.Errorf("a deletion: %v", err)
@@ -143,9 +145,9 @@ func TestStoreRunsAgain(t *testing.T) {
 
 	again := &twice{Store: memory.New(nil).Store}
 	s := delta.Store{Store: again}
-	err := s.Update(t.Context(), key, 0, func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{
-			Thread: &spool.Thread{Tenant: key.Tenant, ID: key.ID, State: spool.Idle}, Messages: []*spool.Message{{ID: "m", Role: spool.RoleUser}},
+	err := s.Update(t.Context(), key, 0, func(tx store.Tx) error {
+		return tx.Write(store.Changes{
+			Thread: &wire.Thread{Tenant: key.Tenant, ID: key.ID, State: wire.Idle}, Messages: []*spool.Message{{ID: "m", Role: spool.RoleUser}},
 		})
 	})
 	if err != nil {
@@ -156,10 +158,10 @@ func TestStoreRunsAgain(t *testing.T) {
 	}
 }
 
-func deltas(t *testing.T, s spool.Store) (all []spool.SnapshotDelta) {
+func deltas(t *testing.T, s store.Store) (all []store.SnapshotDelta) {
 	t.Helper()
-	err := s.View(t.Context(), key, func(v spool.View) (err error) {
-		all, err = v.Deltas(spool.DeltaQuery{})
+	err := s.View(t.Context(), key, func(v store.View) (err error) {
+		all, err = v.Deltas(store.DeltaQuery{})
 		return err
 	})
 	if err != nil && spool.CodeOf(err) != spool.NotFound {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
+	"github.com/spoolhq/spool/store"
 )
 
 // looks returns a turn, and steps that call a tool with a result of a length each. The first has signed reasoning.
@@ -51,7 +52,7 @@ func TestClear(t *testing.T) {
 	if string(all[2].Content[0].Result) == string(want) {
 		t.Error("the saved message has changed")
 	}
-	again := of(spool.RunRow{RunState: spool.RunState{Cleared: through}}, all, 0, nil)
+	again := of(store.RunRow{RunState: store.RunState{Cleared: through}}, all, 0, nil)
 	taken, _ := again.Prompt()
 	if diff := cmp.Diff(got, taken); diff != "" {
 		t.Errorf("another worker's prompt (-want +got):\n%s", diff)

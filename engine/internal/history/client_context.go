@@ -7,6 +7,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/store"
 )
 
 const (
@@ -19,7 +20,7 @@ var endOfClientContext = regexp.MustCompile(`(?i)<\s*/\s*client_context`)
 
 // withClientContext puts the client context of a run's start before the run's user turn. Only the
 // prompts of that run's own agent contain it: nested and later runs do not get it.
-func withClientContext(run spool.RunRow, messages []spool.Message) []spool.Message {
+func withClientContext(run store.RunRow, messages []spool.Message) []spool.Message {
 	if run.Client == nil || len(run.Client.Context) == 0 || run.AgentID() != "" {
 		return messages
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 	"github.com/spoolhq/spool/internal/filepart"
 	"github.com/spoolhq/spool/internal/tokenguess"
+	"github.com/spoolhq/spool/store"
 )
 
 const (
@@ -185,7 +186,7 @@ type Meter struct {
 }
 
 // NewMeter returns a meter based on a count. A nil count is none.
-func NewMeter(c *spool.ContextCount) Meter {
+func NewMeter(c *store.ContextCount) Meter {
 	if c == nil || c.Tokens <= 0 || c.Bytes <= 0 {
 		return Meter{perByte: 1.0 / guessedBytes}
 	}

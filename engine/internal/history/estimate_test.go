@@ -10,6 +10,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/config"
+	"github.com/spoolhq/spool/store"
 )
 
 // script is one sentence in a language, with the tokens that its provider published for two
@@ -65,7 +66,7 @@ func TestEstimateCounted(t *testing.T) {
 			"older": func(s script) int64 { return s.Older * 20 },
 			"newer": func(s script) int64 { return s.Newer * 20 },
 		} {
-			m := NewMeter(&spool.ContextCount{Tokens: 10 * count(counted), Bytes: before.Bytes})
+			m := NewMeter(&store.ContextCount{Tokens: 10 * count(counted), Bytes: before.Bytes})
 			if got := m.Of(before); got != 10*count(counted) {
 				t.Errorf("%s, %s tokenizer: what was counted as %d is estimated as %d", counted.Name, tokenizer, 10*count(counted), got)
 			}
@@ -90,7 +91,7 @@ func TestEstimateShapes(t *testing.T) {
 	t.Parallel()
 
 	counted := func(tokens, bytes, images int64) Meter {
-		return NewMeter(&spool.ContextCount{Tokens: tokens, Bytes: bytes, Images: images})
+		return NewMeter(&store.ContextCount{Tokens: tokens, Bytes: bytes, Images: images})
 	}
 	for name, c := range map[string]struct {
 		m    Meter

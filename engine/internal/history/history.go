@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/store"
 )
 
 // Messages keeps the messages of a loop's agent, and builds prompts from them. Each step only adds
@@ -151,7 +152,7 @@ func (h *Messages) Has(id spool.ToolCallID) bool {
 
 // Unlike derives an id from a provider's call id. No unread message can have the derived id. The check
 // is needed because providers may count from zero in each answer.
-func (h *Messages) Unlike(id spool.ToolCallID, run spool.RunRow) spool.ToolCallID {
+func (h *Messages) Unlike(id spool.ToolCallID, run store.RunRow) spool.ToolCallID {
 	if h.Unread == 0 {
 		return id
 	}
@@ -160,21 +161,21 @@ func (h *Messages) Unlike(id spool.ToolCallID, run spool.RunRow) spool.ToolCallI
 }
 
 // Read reads the messages of a run's agent.
-func Read(v spool.View, run spool.RunRow, polling func(tool string) bool) (*Messages, error) {
+func Read(v store.View, run store.RunRow, polling func(tool string) bool) (*Messages, error) {
 	if h, err := afterSummary(v, run, polling); h != nil || err != nil {
 		return h, err
 	}
 	agent := run.AgentID()
-	messages, err := v.Messages(spool.MessageQuery{Agent: &agent})
+	messages, err := v.Messages(store.MessageQuery{Agent: &agent})
 	return Of(run, messages, polling), err
 }
 
 // Of returns the messages of a run's agent, which are all that it has. It may change the slice.
-func Of(run spool.RunRow, messages []spool.Message, polling func(tool string) bool) *Messages {
+func Of(run store.RunRow, messages []spool.Message, polling func(tool string) bool) *Messages {
 	return of(run, messages, 0, polling)
 }
 
-func of(run spool.RunRow, messages []spool.Message, unread int, polling func(tool string) bool) *Messages {
+func of(run store.RunRow, messages []spool.Message, unread int, polling func(tool string) bool) *Messages {
 	h := New(withClientContext(run, messages), unread, polling)
 	if run.Cleared != "" {
 		h.Clear(run.Cleared)
@@ -186,12 +187,12 @@ func of(run spool.RunRow, messages []spool.Message, unread int, polling func(too
 // whose run the summary was made, the last message that the summary covers, and all later messages. It
 // returns nil if the whole history has to be read: if no summary is valid, if the number of messages is
 // unknown, or if the run's last answer may be among the older messages.
-func afterSummary(v spool.View, run spool.RunRow, polling func(tool string) bool) (*Messages, error) {
+func afterSummary(v store.View, run store.RunRow, polling func(tool string) bool) (*Messages, error) {
 	agent := run.AgentID()
 	if run.Context == nil {
 		return nil, nil //nolint:nilnil // nil is: read everything
 	}
-	newest, err := v.Messages(spool.MessageQuery{Agent: &agent, Role: spool.RoleSystem, Limit: 1})
+	newest, err := v.Messages(store.MessageQuery{Agent: &agent, Role: spool.RoleSystem, Limit: 1})
 	if err != nil || len(newest) == 0 {
 		return nil, err
 	}
@@ -199,14 +200,14 @@ func afterSummary(v spool.View, run spool.RunRow, polling func(tool string) bool
 	if !ok {
 		return nil, nil //nolint:nilnil // as above
 	}
-	through, err := spool.FindMessage(v, summary.ThroughMessageID)
+	through, err := store.FindMessage(v, summary.ThroughMessageID)
 	switch {
 	case record.Missing(err):
 		return nil, nil //nolint:nilnil // as above
 	case err != nil:
 		return nil, err
 	}
-	messages, err := v.Messages(spool.MessageQuery{Agent: &agent, After: through.ID})
+	messages, err := v.Messages(store.MessageQuery{Agent: &agent, After: through.ID})
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +218,7 @@ func afterSummary(v spool.View, run spool.RunRow, polling func(tool string) bool
 	older := run.Context.Messages - (counted + 1)
 	known := []spool.Message{through}
 	if newest[0].RunID != "" {
-		turns, err := v.Messages(spool.MessageQuery{Agent: &agent, Role: spool.RoleUser, Run: newest[0].RunID, Before: through.ID})
+		turns, err := v.Messages(store.MessageQuery{Agent: &agent, Role: spool.RoleUser, Run: newest[0].RunID, Before: through.ID})
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // TestHistory adds random messages and summaries in random pieces. The growing prompt must equal the
@@ -77,7 +79,7 @@ func TestUnreadCallsAreAnothers(t *testing.T) {
 	t.Parallel()
 
 	whole, part := New(nil, 0, nil), New(nil, 7, nil)
-	run := spool.RunRow{Run: spool.Run{ID: "r1", Steps: 2}}
+	run := store.RunRow{Run: wire.Run{ID: "r1", Steps: 2}}
 	next := run
 	next.Steps++
 	if id := whole.Unlike("call_0", run); id != "call_0" {

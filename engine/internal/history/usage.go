@@ -3,24 +3,26 @@ package history
 import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // UsageOf returns how much of the limits the thread's history uses. It reads the messages after the
 // provider's last count. It reads all messages if the provider has not counted yet or the counted
 // message no longer exists.
-func UsageOf(v spool.View, run spool.RunRow, to Limits) (spool.ContextUsage, error) {
-	u := spool.ContextUsage{BudgetTokens: to.Budget, CompactAtTokens: to.At}
-	newest, err := v.Usage(spool.UsageQuery{Agent: &record.MainAgent, Kind: spool.UsageStep, Counted: true, Last: true, Limit: 1})
+func UsageOf(v store.View, run store.RunRow, to Limits) (wire.ContextUsage, error) {
+	u := wire.ContextUsage{BudgetTokens: to.Budget, CompactAtTokens: to.At}
+	newest, err := v.Usage(wire.UsageQuery{Agent: &record.MainAgent, Kind: spool.UsageStep, Counted: true, Last: true, Limit: 1})
 	if err != nil {
 		return u, err
 	}
 	for _, row := range newest.Rows {
 		u.UsedTokens = row.Usage.Count().TotalTokens
 	}
-	q := spool.MessageQuery{Agent: &record.MainAgent}
+	q := store.MessageQuery{Agent: &record.MainAgent}
 	counted := run.Context
 	if counted != nil {
-		switch _, err := spool.FindMessage(v, counted.LastMessageID); {
+		switch _, err := store.FindMessage(v, counted.LastMessageID); {
 		case record.Missing(err):
 			counted = nil
 		case err != nil:

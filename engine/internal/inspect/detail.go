@@ -8,24 +8,26 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // detailLimit bounds each list of a [RunDetail].
 const detailLimit = 1000
 
-// detail is a [spool.RunDetail] under construction.
-type detail struct{ spool.RunDetail }
+// detail is a [wire.RunDetail] under construction.
+type detail struct{ wire.RunDetail }
 
 // Run returns a run with its steps, its entries, its parks and its usage, at most 1,000 of each. It
 // returns a [spool.NotFound] error if the run does not exist.
-func Run(v spool.View, id spool.RunID) (spool.RunDetail, error) {
+func Run(v store.View, id spool.RunID) (wire.RunDetail, error) {
 	var d detail
 	err := d.read(v, id)
 	return d.RunDetail, err
 }
 
-func (d *detail) read(v spool.View, id spool.RunID) (err error) {
-	row, err := spool.FindRun(v, id)
+func (d *detail) read(v store.View, id spool.RunID) (err error) {
+	row, err := store.FindRun(v, id)
 	if err != nil {
 		return err
 	}
@@ -33,7 +35,7 @@ func (d *detail) read(v spool.View, id spool.RunID) (err error) {
 	if row.Wait != nil {
 		d.Delivered = row.Wait.Delivered
 	}
-	if row.State == spool.Completed {
+	if row.State == wire.Completed {
 		d.Output = row.OutputValue()
 	}
 	if d.Revision, err = revisionOf(v, row); err != nil {
@@ -52,16 +54,16 @@ func (d *detail) read(v spool.View, id spool.RunID) (err error) {
 	if err != nil {
 		return err
 	}
-	d.Children = []spool.Run{}
+	d.Children = []wire.Run{}
 	for _, r := range under[:min(len(under), detailLimit)] {
 		if r.ParentID == id {
 			d.Children = append(d.Children, r.Run)
 		}
 	}
-	if d.Entries, err = v.Entries(spool.EntryQuery{Run: id, Limit: detailLimit}); err != nil {
+	if d.Entries, err = v.Entries(store.EntryQuery{Run: id, Limit: detailLimit}); err != nil {
 		return err
 	}
-	usage := spool.UsageQuery{Run: d.Run.Root(), Limit: detailLimit}
+	usage := wire.UsageQuery{Run: d.Run.Root(), Limit: detailLimit}
 	if agent := d.Run.AgentID(); agent != "" {
 		usage.Agent = &agent
 	}
@@ -74,7 +76,7 @@ func (d *detail) read(v spool.View, id spool.RunID) (err error) {
 	if err != nil {
 		return err
 	}
-	d.Parks = []spool.ParkDetail{}
+	d.Parks = []wire.ParkDetail{}
 	for _, p := range parks {
 		if p.CallerID() == id && len(d.Parks) < detailLimit {
 			d.Parks = append(d.Parks, parkDetail(p))
@@ -87,34 +89,34 @@ func (d *detail) read(v spool.View, id spool.RunID) (err error) {
 }
 
 // revisionOf returns the revision of a run's agent, which is that of its dispatched run.
-func revisionOf(v spool.View, run spool.RunRow) (spool.RevisionID, error) {
+func revisionOf(v store.View, run store.RunRow) (wire.RevisionID, error) {
 	if run.RootID == "" {
 		return run.Revision, nil
 	}
-	root, err := spool.FindRun(v, run.RootID)
+	root, err := store.FindRun(v, run.RootID)
 	return root.Revision, err
 }
 
-func parkDetail(p spool.Park) spool.ParkDetail {
+func parkDetail(p store.Park) wire.ParkDetail {
 	asked := p.Shown
 	if asked == nil {
 		asked = p.Args
 	}
-	return spool.ParkDetail{
+	return wire.ParkDetail{
 		ToolCallID: p.ToolCallID, ToolName: p.ToolName, Step: p.Step, Reason: p.Reason, State: p.State, Revision: p.Revision, Digest: p.Digest,
 		Asked: asked, Answer: p.Answer, CreatedAt: p.CreatedAt, ExpiresAt: p.ExpiresAt,
 	}
 }
 
 // readSteps derives the steps from the run's own ledger rows.
-func (d *detail) readSteps(v spool.View) error {
+func (d *detail) readSteps(v store.View) error {
 	began := []time.Time{d.Run.StartedAt}
 	for _, e := range d.Entries {
-		if e.Type == spool.EntryRunStarted {
+		if e.Type == wire.EntryRunStarted {
 			began = append(began, e.CreatedAt)
 		}
 	}
-	d.Steps = []spool.StepRecord{}
+	d.Steps = []wire.StepRecord{}
 	at := make(map[int]int)
 	for _, row := range d.Usage {
 		if row.Step == 0 || row.AgentID != d.Run.AgentID() || row.Kind != spool.UsageStep {
@@ -124,8 +126,8 @@ func (d *detail) readSteps(v spool.View) error {
 		if !known {
 			i = len(d.Steps)
 			at[row.Step] = i
-			d.Steps = append(d.Steps, spool.StepRecord{
-				RunID: d.Run.ID, ThreadID: d.Run.ThreadID, Agent: row.Agent, Index: row.Step, Calls: []spool.CallRecord{},
+			d.Steps = append(d.Steps, wire.StepRecord{
+				RunID: d.Run.ID, ThreadID: d.Run.ThreadID, Agent: row.Agent, Index: row.Step, Calls: []wire.CallRecord{},
 			})
 		}
 		step := &d.Steps[i]
@@ -165,20 +167,20 @@ func (d *detail) readSteps(v spool.View) error {
 }
 
 // callOf returns the step's record of a call. It adds the record if it is missing.
-func callOf(s *spool.StepRecord, id spool.ToolCallID) *spool.CallRecord {
+func callOf(s *wire.StepRecord, id spool.ToolCallID) *wire.CallRecord {
 	for i := range s.Calls {
 		if s.Calls[i].ToolCallID == id {
 			return &s.Calls[i]
 		}
 	}
-	s.Calls = append(s.Calls, spool.CallRecord{ToolCallID: id})
+	s.Calls = append(s.Calls, wire.CallRecord{ToolCallID: id})
 	return &s.Calls[len(s.Calls)-1]
 }
 
 // readCalls sets the calls' tool names from the messages.
-func (d *detail) readCalls(v spool.View) error {
+func (d *detail) readCalls(v store.View) error {
 	agent := d.Run.AgentID()
-	messages, err := v.Messages(spool.MessageQuery{Role: spool.RoleAssistant, Agent: &agent, Limit: detailLimit})
+	messages, err := v.Messages(store.MessageQuery{Role: spool.RoleAssistant, Agent: &agent, Limit: detailLimit})
 	if err != nil {
 		return err
 	}

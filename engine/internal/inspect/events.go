@@ -2,6 +2,8 @@ package inspect
 
 import (
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 const (
@@ -13,7 +15,7 @@ const (
 )
 
 // CheckEvents fills in a query's defaults and validates it.
-func CheckEvents(q spool.EventQuery) (spool.EventQuery, error) {
+func CheckEvents(q wire.EventQuery) (wire.EventQuery, error) {
 	switch {
 	case q.After < 0:
 		return q, spool.Errorf(spool.Invalid, "after must be zero or a positive integer")
@@ -26,9 +28,9 @@ func CheckEvents(q spool.EventQuery) (spool.EventQuery, error) {
 }
 
 // Events returns a page of the application's events from the record.
-func Events(v spool.View, q spool.EventQuery) (spool.EventPage, error) {
-	page := spool.EventPage{Events: []spool.Entry{}}
-	entries, err := v.Entries(spool.EntryQuery{After: q.After, Limit: maxEventScan})
+func Events(v store.View, q wire.EventQuery) (wire.EventPage, error) {
+	page := wire.EventPage{Events: []wire.Entry{}}
+	entries, err := v.Entries(store.EntryQuery{After: q.After, Limit: maxEventScan})
 	for i, entry := range entries {
 		if !entry.Published {
 			continue

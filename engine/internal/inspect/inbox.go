@@ -8,6 +8,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 const (
@@ -21,27 +23,27 @@ const (
 var ErrNoQuestion = spool.Errorf(spool.NotFound, "Nothing waits for this answer")
 
 // Inbox returns a page of a tenant's questions.
-func (r *Reader) Inbox(ctx context.Context, q spool.ParkQuery) (spool.QuestionPage, error) {
+func (r *Reader) Inbox(ctx context.Context, q wire.ParkQuery) (wire.QuestionPage, error) {
 	switch q.Order {
-	case "", spool.ParksByAge, spool.ParksByExpiry:
+	case "", wire.ParksByAge, wire.ParksByExpiry:
 	default:
-		return spool.QuestionPage{}, spool.Errorf(spool.Invalid, "there are no lists by %q", q.Order)
+		return wire.QuestionPage{}, spool.Errorf(spool.Invalid, "there are no lists by %q", q.Order)
 	}
 	switch q.State {
-	case "", spool.ParkOpen:
-	case spool.ParkExpired:
-		q.Order = spool.ParksByExpiry
+	case "", wire.ParkOpen:
+	case wire.ParkExpired:
+		q.Order = wire.ParksByExpiry
 	default:
-		return spool.QuestionPage{}, spool.Errorf(spool.Invalid, "there are no lists of questions that are %q", q.State)
+		return wire.QuestionPage{}, spool.Errorf(spool.Invalid, "there are no lists of questions that are %q", q.State)
 	}
 	q.Limit = cmp.Or(q.Limit, usualPage)
-	page := spool.QuestionPage{Questions: []spool.Question{}}
+	page := wire.QuestionPage{Questions: []wire.Question{}}
 	rows, err := r.Store.Parks(ctx, q)
 	if err != nil {
 		return page, err
 	}
 	for _, row := range rows {
-		if row.Runs[0].Ending != nil && q.State != spool.ParkExpired { // it is about to end
+		if row.Runs[0].Ending != nil && q.State != wire.ParkExpired { // it is about to end
 			continue
 		}
 		asked, err := r.question(row)
@@ -60,8 +62,8 @@ func (r *Reader) Inbox(ctx context.Context, q spool.ParkQuery) (spool.QuestionPa
 }
 
 // Question returns the question of a call.
-func (r *Reader) Question(ctx context.Context, key spool.ThreadKey, call spool.ToolCallID) (asked spool.Question, err error) {
-	err = r.Store.View(ctx, key, func(v spool.View) error {
+func (r *Reader) Question(ctx context.Context, key spool.ThreadKey, call spool.ToolCallID) (asked wire.Question, err error) {
+	err = r.Store.View(ctx, key, func(v store.View) error {
 		row, err := openPark(v, call)
 		if err != nil {
 			return err
@@ -76,15 +78,15 @@ func (r *Reader) Question(ctx context.Context, key spool.ThreadKey, call spool.T
 }
 
 // openPark returns the open park of a call of the thread's run.
-func openPark(v spool.View, call spool.ToolCallID) (row spool.ParkRow, err error) {
+func openPark(v store.View, call spool.ToolCallID) (row store.ParkRow, err error) {
 	if row.Thread, err = v.Thread(); err != nil {
 		return row, err
 	}
-	root, err := spool.FindRun(v, row.Thread.RunID)
+	root, err := store.FindRun(v, row.Thread.RunID)
 	if err != nil {
 		return row, err
 	}
-	if root.State != spool.WaitingForInput || root.Ending != nil {
+	if root.State != wire.WaitingForInput || root.Ending != nil {
 		return row, ErrNoQuestion
 	}
 	parks, err := v.Parks(root.ID)
@@ -96,7 +98,7 @@ func openPark(v spool.View, call spool.ToolCallID) (row spool.ParkRow, err error
 		if thread.FailsRun(p) {
 			return row, ErrNoQuestion
 		}
-		if p.ToolCallID == call && p.State == spool.ParkOpen && v.Now().Before(p.ExpiresAt) {
+		if p.ToolCallID == call && p.State == wire.ParkOpen && v.Now().Before(p.ExpiresAt) {
 			row.Park, found = p, true
 		}
 	}
@@ -104,7 +106,7 @@ func openPark(v spool.View, call spool.ToolCallID) (row spool.ParkRow, err error
 		return row, ErrNoQuestion
 	}
 	for _, id := range row.RunIDs() {
-		run, err := spool.FindRun(v, id)
+		run, err := store.FindRun(v, id)
 		if err != nil {
 			return row, err
 		}
@@ -114,11 +116,11 @@ func openPark(v spool.View, call spool.ToolCallID) (row spool.ParkRow, err error
 }
 
 // question returns a park in the form for clients.
-func (r *Reader) question(row spool.ParkRow) (spool.Question, error) {
+func (r *Reader) question(row store.ParkRow) (wire.Question, error) {
 	root := row.Runs[0]
-	asked := spool.Question{
+	asked := wire.Question{
 		ThreadID: row.Thread.ID, Title: row.Thread.Title, Owner: row.Thread.Owner, Labels: row.Thread.Labels,
-		RunID: root.ID, StartedBy: root.StartedBy, Agent: root.Agent, AskedAt: row.CreatedAt, Expired: row.State == spool.ParkExpired,
+		RunID: root.ID, StartedBy: root.StartedBy, Agent: root.Agent, AskedAt: row.CreatedAt, Expired: row.State == wire.ParkExpired,
 	}
 	for _, run := range row.Runs {
 		asked.Path = append(asked.Path, run.Agent)
@@ -130,23 +132,23 @@ func (r *Reader) question(row spool.ParkRow) (spool.Question, error) {
 
 // rowView is the view that a row has of the runs that it belongs to. It has nothing else.
 type rowView struct {
-	spool.View
+	store.View
 
-	runs []spool.RunRow
+	runs []store.RunRow
 }
 
-// Runs implements [spool.View] for a query by id.
-func (v rowView) Runs(q spool.RunQuery) ([]spool.RunRow, error) {
+// Runs implements [store.View] for a query by id.
+func (v rowView) Runs(q wire.RunQuery) ([]store.RunRow, error) {
 	for _, run := range v.runs {
 		if run.ID == q.ID {
-			return []spool.RunRow{run}, nil
+			return []store.RunRow{run}, nil
 		}
 	}
 	return nil, nil
 }
 
 // cutArguments leaves out large arguments.
-func cutArguments(asked *spool.Question) {
+func cutArguments(asked *wire.Question) {
 	if size := len(asked.Arguments); size > maxShown {
 		asked.ArgumentsBytes, asked.ArgumentsPreview = size, strings.ToValidUTF8(string(asked.Arguments[:previewBytes]), "")
 		asked.Arguments = nil

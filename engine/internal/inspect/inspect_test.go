@@ -14,25 +14,27 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 	"github.com/spoolhq/spool/internal/testing/maptx"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
-var rules = thread.Rules{Parameters: func(spool.View, spool.Park) (json.RawMessage, error) { return nil, nil }}
+var rules = thread.Rules{Parameters: func(store.View, store.Park) (json.RawMessage, error) { return nil, nil }}
 
 // parked is a thread whose run r waits, and whose nested run n asks c2.
 func parked(change func(rows *maptx.Rows)) *maptx.Tx {
 	tx := maptx.New(spool.ThreadKey{Tenant: "t", ID: "c"}, maptx.Start)
-	ask := func(id spool.ToolCallID, agent spool.AgentID) spool.Park {
-		return spool.Park{RunID: "r", ToolCallID: id, AgentID: agent, Step: 1, State: spool.ParkOpen, ExpiresAt: maptx.Start.Add(time.Hour), Args: json.RawMessage(`{}`)}
+	ask := func(id spool.ToolCallID, agent spool.AgentID) store.Park {
+		return store.Park{RunID: "r", ToolCallID: id, AgentID: agent, Step: 1, State: wire.ParkOpen, ExpiresAt: maptx.Start.Add(time.Hour), Args: json.RawMessage(`{}`)}
 	}
 	nested := ask("c2", "n")
-	nested.Frames = []spool.ParkFrame{{ToolCallID: "c9"}}
+	nested.Frames = []wire.ParkFrame{{ToolCallID: "c9"}}
 	tx.Rows = maptx.Rows{
-		Thread: &spool.Thread{ID: "c", State: spool.WaitingForInput, RunID: "r"},
-		Runs: []spool.RunRow{
-			{Run: spool.Run{ID: "r", State: spool.WaitingForInput, Segments: 1, StartedAt: maptx.Start}, RunState: spool.RunState{Children: 1, Revision: "v1"}},
-			{Run: spool.Run{ID: "n", RootID: "r", ParentID: "r", Depth: 1, State: spool.WaitingForInput}},
+		Thread: &wire.Thread{ID: "c", State: wire.WaitingForInput, RunID: "r"},
+		Runs: []store.RunRow{
+			{Run: wire.Run{ID: "r", State: wire.WaitingForInput, Segments: 1, StartedAt: maptx.Start}, RunState: store.RunState{Children: 1, Revision: "v1"}},
+			{Run: wire.Run{ID: "n", RootID: "r", ParentID: "r", Depth: 1, State: wire.WaitingForInput}},
 		},
-		Parks: []spool.Park{ask("c1", ""), nested},
+		Parks: []store.Park{ask("c1", ""), nested},
 	}
 	if change != nil {
 		change(&tx.Rows)
@@ -51,16 +53,16 @@ func TestOutcomeQuestions(t *testing.T) {
 	}{
 		{"of the tree", "r", nil, "c1 c2"},
 		{"of a nested run", "n", nil, "c2"},
-		{"answered", "r", func(rows *maptx.Rows) { rows.Parks[0].State = spool.ParkAnswered }, "c2"},
+		{"answered", "r", func(rows *maptx.Rows) { rows.Parks[0].State = wire.ParkAnswered }, "c2"},
 		{"at the end of the time", "r", func(rows *maptx.Rows) { rows.Parks[1].ExpiresAt = maptx.Start }, "c1"},
 		{"of a run that fails, because nobody answered another one", "r", func(rows *maptx.Rows) {
-			rows.Parks[1].State, rows.Parks[1].Expiry.Then = spool.ParkExpired, spool.ExpireFail
+			rows.Parks[1].State, rows.Parks[1].Expiry.Then = wire.ParkExpired, spool.ExpireFail
 		}, ""},
-		{"of a run whose end is decided", "r", func(rows *maptx.Rows) { rows.Runs[0].Ending = &spool.Ending{} }, ""},
-		{"of a run that does not wait", "r", func(rows *maptx.Rows) { rows.Runs[0].State = spool.Running }, ""},
+		{"of a run whose end is decided", "r", func(rows *maptx.Rows) { rows.Runs[0].Ending = &store.Ending{} }, ""},
+		{"of a run that does not wait", "r", func(rows *maptx.Rows) { rows.Runs[0].State = wire.Running }, ""},
 	} {
 		tx := parked(c.change)
-		run, err := spool.FindRun(tx, c.run)
+		run, err := store.FindRun(tx, c.run)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,34 +87,34 @@ func TestOutcome(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
-		run    spool.RunRow
+		run    store.RunRow
 		change func(rows *maptx.Rows)
-		want   spool.RunOutcome
+		want   wire.RunOutcome
 	}{
-		{"queued", spool.RunRow{Run: spool.Run{State: spool.Queued, StartedAt: maptx.Start, EnqueuedAt: maptx.Start}}, nil, spool.RunOutcome{
-			State: spool.Queued, EnqueuedAt: maptx.Start,
+		{"queued", store.RunRow{Run: wire.Run{State: wire.Queued, StartedAt: maptx.Start, EnqueuedAt: maptx.Start}}, nil, wire.RunOutcome{
+			State: wire.Queued, EnqueuedAt: maptx.Start,
 		}},
-		{"the second that waits", spool.RunRow{Run: spool.Run{State: spool.Queued, QueuePosition: 9}, RunState: spool.RunState{Wait: &spool.Wait{}}}, func(rows *maptx.Rows) {
-			rows.Runs = append(rows.Runs, spool.RunRow{Run: spool.Run{ID: "w", QueuePosition: 3}})
-		}, spool.RunOutcome{State: spool.Queued, Position: 2}},
-		{"steered", spool.RunRow{Run: spool.Run{State: spool.Completed}, RunState: spool.RunState{Wait: &spool.Wait{Delivered: &spool.Delivered{RunID: "s"}}}}, nil, spool.RunOutcome{
-			State: spool.Completed, Delivered: &spool.Delivered{RunID: "s"},
+		{"the second that waits", store.RunRow{Run: wire.Run{State: wire.Queued, QueuePosition: 9}, RunState: store.RunState{Wait: &store.Wait{}}}, func(rows *maptx.Rows) {
+			rows.Runs = append(rows.Runs, store.RunRow{Run: wire.Run{ID: "w", QueuePosition: 3}})
+		}, wire.RunOutcome{State: wire.Queued, Position: 2}},
+		{"steered", store.RunRow{Run: wire.Run{State: wire.Completed}, RunState: store.RunState{Wait: &store.Wait{Delivered: &wire.Delivered{RunID: "s"}}}}, nil, wire.RunOutcome{
+			State: wire.Completed, Delivered: &wire.Delivered{RunID: "s"},
 		}},
-		{"completed", spool.RunRow{
-			Run:      spool.Run{State: spool.Completed, StopReason: spool.StopCompleted, Segments: 1, StartedAt: maptx.Start, Steps: 2, Currency: "USD", CostMicros: 3},
-			RunState: spool.RunState{Output: &spool.RunOutput{Value: json.RawMessage(`1`)}},
-		}, nil, spool.RunOutcome{
-			State: spool.Completed, StopReason: spool.StopCompleted, StartedAt: maptx.Start, Steps: 2, Output: json.RawMessage(`1`),
-			Costs: []spool.Money{{Currency: "USD", Micros: 3}},
+		{"completed", store.RunRow{
+			Run:      wire.Run{State: wire.Completed, StopReason: wire.StopCompleted, Segments: 1, StartedAt: maptx.Start, Steps: 2, Currency: "USD", CostMicros: 3},
+			RunState: store.RunState{Output: &store.RunOutput{Value: json.RawMessage(`1`)}},
+		}, nil, wire.RunOutcome{
+			State: wire.Completed, StopReason: wire.StopCompleted, StartedAt: maptx.Start, Steps: 2, Output: json.RawMessage(`1`),
+			Costs: []wire.Money{{Currency: "USD", Micros: 3}},
 		}},
-		{"failed", spool.RunRow{
-			Run:      spool.Run{State: spool.Failed, StopReason: spool.StopFailed, Error: "no"},
-			RunState: spool.RunState{Output: &spool.RunOutput{Value: json.RawMessage(`1`)}},
-		}, nil, spool.RunOutcome{State: spool.Failed, StopReason: spool.StopFailed, Error: "no"}},
+		{"failed", store.RunRow{
+			Run:      wire.Run{State: wire.Failed, StopReason: wire.StopFailed, Error: "no"},
+			RunState: store.RunState{Output: &store.RunOutput{Value: json.RawMessage(`1`)}},
+		}, nil, wire.RunOutcome{State: wire.Failed, StopReason: wire.StopFailed, Error: "no"}},
 	} {
 		tx := maptx.New(spool.ThreadKey{Tenant: "t", ID: "c"}, maptx.Start)
-		c.run.ID, c.want.RunID, c.want.Parks = "r", "r", []spool.InputRequired{}
-		tx.Rows.Thread, tx.Rows.Runs = &spool.Thread{}, []spool.RunRow{c.run}
+		c.run.ID, c.want.RunID, c.want.Parks = "r", "r", []wire.InputRequired{}
+		tx.Rows.Thread, tx.Rows.Runs = &wire.Thread{}, []store.RunRow{c.run}
 		if c.change != nil {
 			c.change(&tx.Rows)
 		}
@@ -145,18 +147,18 @@ func TestOutcomeMessage(t *testing.T) {
 func TestRun(t *testing.T) {
 	t.Parallel()
 	at := func(seconds int) time.Time { return maptx.Start.Add(time.Duration(seconds) * time.Second) }
-	use := func(agent spool.AgentID, step, seconds int, outcome spool.Outcome) spool.UsageRow {
-		return spool.UsageRow{RunID: "r", AgentID: agent, Kind: spool.UsageStep, Step: step, Outcome: outcome, CreatedAt: at(seconds), Usage: spool.Usage{Input: new(int64(5))}}
+	use := func(agent spool.AgentID, step, seconds int, outcome wire.Outcome) wire.UsageRow {
+		return wire.UsageRow{RunID: "r", AgentID: agent, Kind: spool.UsageStep, Step: step, Outcome: outcome, CreatedAt: at(seconds), Usage: spool.Usage{Input: new(int64(5))}}
 	}
-	summary := use("", 1, 3, spool.OutcomeFinished)
+	summary := use("", 1, 3, wire.OutcomeFinished)
 	summary.Kind = spool.UsageCompaction
 	tx := parked(func(rows *maptx.Rows) {
-		rows.Entries = []spool.Entry{
-			{Seq: 1, RunID: "r", Type: spool.EntryRunStarted, CreatedAt: at(1)}, {Seq: 2, RunID: "x"}, {Seq: 3, RunID: "r", Type: spool.EntryRunStarted, CreatedAt: at(10)},
+		rows.Entries = []wire.Entry{
+			{Seq: 1, RunID: "r", Type: wire.EntryRunStarted, CreatedAt: at(1)}, {Seq: 2, RunID: "x"}, {Seq: 3, RunID: "r", Type: wire.EntryRunStarted, CreatedAt: at(10)},
 		}
-		rows.Usage = []spool.UsageRow{use("", 1, 4, spool.OutcomeError), use("", 1, 6, spool.OutcomeFinished), summary, use("n", 1, 7, spool.OutcomeFinished), use("", 2, 13, spool.OutcomeFinished)}
+		rows.Usage = []wire.UsageRow{use("", 1, 4, wire.OutcomeError), use("", 1, 6, wire.OutcomeFinished), summary, use("n", 1, 7, wire.OutcomeFinished), use("", 2, 13, wire.OutcomeFinished)}
 		rows.Runs[1].StartedAt = at(6)
-		rows.Effects = []spool.Effect{{RunID: "r", Step: 1, ToolCallID: "c7", State: spool.EffectDone, Result: toolresult.Error("status 500")}, {RunID: "r", Step: 1, ToolCallID: "c1", State: spool.EffectVoid}}
+		rows.Effects = []store.Effect{{RunID: "r", Step: 1, ToolCallID: "c7", State: wire.EffectDone, Result: toolresult.Error("status 500")}, {RunID: "r", Step: 1, ToolCallID: "c1", State: wire.EffectVoid}}
 		rows.Messages = []spool.Message{{ID: "m", RunID: "r", Role: spool.RoleAssistant, Content: spool.Content{{Type: spool.PartToolCall, ToolCallID: "c7", ToolName: "look"}}}}
 	})
 	for _, c := range []struct {
@@ -177,7 +179,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-func described(d spool.RunDetail) string {
+func described(d wire.RunDetail) string {
 	var children []spool.RunID
 	var entries []int64
 	var parks []spool.ToolCallID
@@ -209,7 +211,7 @@ func TestEvents(t *testing.T) {
 	t.Parallel()
 	tx := parked(func(rows *maptx.Rows) {
 		for i := range int64(5000) {
-			e := spool.Entry{Seq: i + 1, Type: spool.EntryRunStarted}
+			e := wire.Entry{Seq: i + 1, Type: wire.EntryRunStarted}
 			if i == 0 || i == 1 || i == 4 || i == 2500 {
 				e.Type, e.Published = "MINE", true
 			}
@@ -220,14 +222,14 @@ func TestEvents(t *testing.T) {
 		}
 	})
 	for _, c := range []struct {
-		q    spool.EventQuery
+		q    wire.EventQuery
 		want string
 	}{
-		{spool.EventQuery{Limit: 2}, "[1 2] next 2"},
-		{spool.EventQuery{After: 2, Limit: 2}, "[5] next 2002"},
-		{spool.EventQuery{After: 2002, Limit: 1}, "[2501] next 2501"},
-		{spool.EventQuery{After: 2501, Limit: 9}, "[] next 4501"},
-		{spool.EventQuery{After: 4501, Limit: 9}, "[] next 0"},
+		{wire.EventQuery{Limit: 2}, "[1 2] next 2"},
+		{wire.EventQuery{After: 2, Limit: 2}, "[5] next 2002"},
+		{wire.EventQuery{After: 2002, Limit: 1}, "[2501] next 2501"},
+		{wire.EventQuery{After: 2501, Limit: 9}, "[] next 4501"},
+		{wire.EventQuery{After: 4501, Limit: 9}, "[] next 0"},
 	} {
 		page, err := Events(tx, c.q)
 		seqs := make([]int64, len(page.Events))
@@ -238,7 +240,7 @@ func TestEvents(t *testing.T) {
 			t.Errorf("%+v: %s, want %s, %v", c.q, got, c.want, err)
 		}
 	}
-	for q, want := range map[spool.EventQuery]string{
+	for q, want := range map[wire.EventQuery]string{
 		{}: "100", {Limit: 1000}: "1000", {After: -1}: "after must be zero or a positive integer", {Limit: -1}: "limit must be an integer from 1 to 1000",
 		{Limit: 1001}: "limit must be an integer from 1 to 1000",
 	} {
@@ -253,7 +255,7 @@ func TestEvents(t *testing.T) {
 func TestCutArguments(t *testing.T) {
 	t.Parallel()
 	for size, preview := range map[int]int{10: 0, maxShown: 0, maxShown + 2: previewBytes - 1} {
-		asked := spool.Question{}
+		asked := wire.Question{}
 		asked.Arguments = json.RawMessage(`"` + strings.Repeat("é", (size-2)/2) + `"`)
 		whole := len(asked.Arguments)
 		cutArguments(&asked)

@@ -4,19 +4,21 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Outcome returns the current outcome of a run.
-func Outcome(v spool.View, rules thread.Rules, run spool.RunRow) (spool.RunOutcome, error) {
-	o := spool.RunOutcome{
+func Outcome(v store.View, rules thread.Rules, run store.RunRow) (wire.RunOutcome, error) {
+	o := wire.RunOutcome{
 		ThreadID: run.ThreadID, RunID: run.ID, State: run.State, StopReason: run.StopReason, Error: run.Error, Expired: run.Expired,
-		Parks: []spool.InputRequired{}, Usage: run.TokenCount, Costs: run.Costs(), Steps: run.Steps,
+		Parks: []wire.InputRequired{}, Usage: run.TokenCount, Costs: run.Costs(), Steps: run.Steps,
 		EnqueuedAt: run.EnqueuedAt, EndedAt: run.EndedAt,
 	}
 	if run.Wait != nil {
 		o.Delivered = run.Wait.Delivered
 	}
-	if run.State == spool.Completed {
+	if run.State == wire.Completed {
 		o.Output = run.OutputValue()
 	}
 	if run.Segments > 0 {
@@ -34,7 +36,7 @@ func Outcome(v spool.View, rules thread.Rules, run spool.RunRow) (spool.RunOutco
 		}
 	}
 	agent := run.AgentID()
-	last := spool.MessageQuery{Role: spool.RoleAssistant, Agent: &agent, Limit: 1}
+	last := store.MessageQuery{Role: spool.RoleAssistant, Agent: &agent, Limit: 1}
 	if agent == "" {
 		last.Run = run.ID
 	}
@@ -51,9 +53,9 @@ func Outcome(v spool.View, rules thread.Rules, run spool.RunRow) (spool.RunOutco
 
 // openParks returns the questions that have to be answered before the run continues. For a dispatched
 // run, these are the questions of its whole tree.
-func openParks(v spool.View, rules thread.Rules, run spool.RunRow) ([]spool.InputRequired, error) {
-	open := []spool.InputRequired{}
-	if run.State != spool.WaitingForInput || run.Ending != nil {
+func openParks(v store.View, rules thread.Rules, run store.RunRow) ([]wire.InputRequired, error) {
+	open := []wire.InputRequired{}
+	if run.State != wire.WaitingForInput || run.Ending != nil {
 		return open, nil
 	}
 	parks, err := v.Parks(run.Root())
@@ -64,8 +66,8 @@ func openParks(v spool.View, rules thread.Rules, run spool.RunRow) ([]spool.Inpu
 	for _, p := range parks {
 		switch {
 		case thread.FailsRun(p): // the run has already failed; a worker only has to end it
-			return []spool.InputRequired{}, nil
-		case p.State != spool.ParkOpen, !now.Before(p.ExpiresAt), run.RootID != "" && p.CallerID() != run.ID:
+			return []wire.InputRequired{}, nil
+		case p.State != wire.ParkOpen, !now.Before(p.ExpiresAt), run.RootID != "" && p.CallerID() != run.ID:
 			continue
 		}
 		asked, err := rules.InputRequired(v, p)
@@ -78,4 +80,4 @@ func openParks(v spool.View, rules thread.Rules, run spool.RunRow) ([]spool.Inpu
 }
 
 // Settled reports whether the run has ended or waits for an answer.
-func Settled(o spool.RunOutcome) bool { return o.State.Terminal() || len(o.Parks) > 0 }
+func Settled(o wire.RunOutcome) bool { return o.State.Terminal() || len(o.Parks) > 0 }

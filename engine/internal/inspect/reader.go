@@ -9,11 +9,13 @@ import (
 	"github.com/spoolhq/spool/engine/internal/quota"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Reader reads runs and counts from a store.
 type Reader struct {
-	Store spool.Store
+	Store store.Store
 	Rules thread.Rules
 	// MaxTenantBytes bounds what a tenant may store. Zero: no limit.
 	MaxTenantBytes int64
@@ -30,7 +32,7 @@ func (r *Reader) Key(ctx context.Context, key spool.ThreadKey, id spool.RunID) (
 	if key.ID != "" {
 		return key, nil
 	}
-	found, err := r.Store.Runs(ctx, spool.RunQuery{Tenant: key.Tenant, ID: id})
+	found, err := r.Store.Runs(ctx, wire.RunQuery{Tenant: key.Tenant, ID: id})
 	if err != nil {
 		return key, err
 	}
@@ -42,9 +44,9 @@ func (r *Reader) Key(ctx context.Context, key spool.ThreadKey, id spool.RunID) (
 }
 
 // Outcome returns a run's outcome and the id of its dispatched run.
-func (r *Reader) Outcome(ctx context.Context, key spool.ThreadKey, id spool.RunID) (o spool.RunOutcome, root spool.RunID, err error) {
-	err = r.Store.View(ctx, key, func(v spool.View) error {
-		run, err := spool.FindRun(v, id)
+func (r *Reader) Outcome(ctx context.Context, key spool.ThreadKey, id spool.RunID) (o wire.RunOutcome, root spool.RunID, err error) {
+	err = r.Store.View(ctx, key, func(v store.View) error {
+		run, err := store.FindRun(v, id)
 		if err != nil {
 			return err
 		}
@@ -59,10 +61,10 @@ func (r *Reader) Outcome(ctx context.Context, key spool.ThreadKey, id spool.RunI
 }
 
 // Parks returns what a dispatched run and its nested runs have asked, the oldest question first.
-func (r *Reader) Parks(ctx context.Context, key spool.ThreadKey, run spool.RunID) (out []spool.ParkDetail, err error) {
-	err = r.Store.View(ctx, key, func(v spool.View) error {
+func (r *Reader) Parks(ctx context.Context, key spool.ThreadKey, run spool.RunID) (out []wire.ParkDetail, err error) {
+	err = r.Store.View(ctx, key, func(v store.View) error {
 		parks, err := v.Parks(run)
-		out = make([]spool.ParkDetail, len(parks))
+		out = make([]wire.ParkDetail, len(parks))
 		for i, p := range parks {
 			out[i] = parkDetail(p)
 		}
@@ -72,20 +74,20 @@ func (r *Reader) Parks(ctx context.Context, key spool.ThreadKey, run spool.RunID
 }
 
 // Detail returns everything about a run, and what it waits for.
-func (r *Reader) Detail(ctx context.Context, tenant spool.Tenant, id spool.RunID) (spool.RunDetail, error) {
-	var d spool.RunDetail
+func (r *Reader) Detail(ctx context.Context, tenant spool.Tenant, id spool.RunID) (wire.RunDetail, error) {
+	var d wire.RunDetail
 	key, err := r.Key(ctx, spool.ThreadKey{Tenant: tenant}, id)
 	if err != nil {
 		return d, err
 	}
-	err = r.Store.View(ctx, key, func(v spool.View) (err error) {
+	err = r.Store.View(ctx, key, func(v store.View) (err error) {
 		d, err = Run(v, id)
 		return err
 	})
 	switch {
 	case record.Missing(err): // the thread was deleted meanwhile
 		return d, ErrNoRun
-	case err != nil || d.Run.State != spool.Running:
+	case err != nil || d.Run.State != wire.Running:
 		return d, err
 	}
 	d.WaitsFor, err = quota.Explain(ctx, r.Store, d.Run)
@@ -96,9 +98,9 @@ func (r *Reader) Detail(ctx context.Context, tenant spool.Tenant, id spool.RunID
 const overviewActive = 50
 
 // Overview returns a tenant's totals and its newest active runs.
-func (r *Reader) Overview(ctx context.Context, tenant spool.Tenant) (spool.Overview, error) {
-	o := spool.Overview{Tenant: tenant, Active: []spool.Run{}}
-	stats, err := r.Store.Stats(ctx, spool.StatsQuery{Tenant: tenant, Tally: true, Queue: true})
+func (r *Reader) Overview(ctx context.Context, tenant spool.Tenant) (wire.Overview, error) {
+	o := wire.Overview{Tenant: tenant, Active: []wire.Run{}}
+	stats, err := r.Store.Stats(ctx, wire.StatsQuery{Tenant: tenant, Tally: true, Queue: true})
 	if err != nil {
 		return o, err
 	}
@@ -109,11 +111,11 @@ func (r *Reader) Overview(ctx context.Context, tenant spool.Tenant) (spool.Overv
 	for _, n := range tally.Runs {
 		o.Runs += n
 	}
-	for _, state := range spool.States() {
+	for _, state := range wire.States() {
 		if !state.Active() {
 			continue
 		}
-		runs, err := r.Store.Runs(ctx, spool.RunQuery{Tenant: tenant, State: state, Limit: overviewActive})
+		runs, err := r.Store.Runs(ctx, wire.RunQuery{Tenant: tenant, State: state, Limit: overviewActive})
 		if err != nil {
 			return o, err
 		}
@@ -121,7 +123,7 @@ func (r *Reader) Overview(ctx context.Context, tenant spool.Tenant) (spool.Overv
 			o.Active = append(o.Active, r.Run)
 		}
 	}
-	slices.SortFunc(o.Active, func(a, b spool.Run) int {
+	slices.SortFunc(o.Active, func(a, b wire.Run) int {
 		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(b.ID, a.ID))
 	})
 	o.Active = o.Active[:min(len(o.Active), overviewActive)]

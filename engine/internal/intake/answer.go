@@ -14,10 +14,12 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 	"github.com/spoolhq/spool/internal/argschema"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Answer answers several parks of the thread's run at once.
-func (h *Handler) Answer(ctx context.Context, key spool.ThreadKey, responses []spool.Response) ([]spool.RespondResult, error) {
+func (h *Handler) Answer(ctx context.Context, key spool.ThreadKey, responses []wire.Response) ([]wire.RespondResult, error) {
 	responses = slices.Clone(responses)
 	for i := range responses {
 		if err := checkResponse(&responses[i]); err != nil {
@@ -44,9 +46,9 @@ func (h *Handler) Answer(ctx context.Context, key spool.ThreadKey, responses []s
 		return nil, err
 	}
 	if out.Resumed {
-		h.Live.Wake(spool.JobsTopic, spool.WakeJobs, nil)
+		h.Live.Wake(store.JobsTopic, store.WakeJobs, nil)
 	}
-	results := make([]spool.RespondResult, len(responses))
+	results := make([]wire.RespondResult, len(responses))
 	for i, no := range out.Refused {
 		if no == nil {
 			results[i].Delivered = true
@@ -65,7 +67,7 @@ const (
 )
 
 // checkResponse validates a response without reading its park. It treats a JSON null as absent.
-func checkResponse(r *spool.Response) error {
+func checkResponse(r *wire.Response) error {
 	if err := spool.CheckID("toolCallId", string(r.ToolCallID)); err != nil {
 		return err
 	}
@@ -101,25 +103,25 @@ func checkResponse(r *spool.Response) error {
 // checkEdit checks edited arguments with the tool that would get them, and the payload of an approving answer
 // with the park's schema. The tool's check is application code, so it runs outside the transaction. If no park
 // waits for the response, checkEdit accepts it and the transaction refuses it later.
-func (h *Handler) checkEdit(ctx context.Context, key spool.ThreadKey, r spool.Response) error {
+func (h *Handler) checkEdit(ctx context.Context, key spool.ThreadKey, r wire.Response) error {
 	if !r.Approved {
 		return nil
 	}
 	var tool spool.Tool
-	var park spool.Park
+	var park store.Park
 	found, known := false, false
-	err := h.Store.View(ctx, key, func(v spool.View) error {
+	err := h.Store.View(ctx, key, func(v store.View) error {
 		thread, err := v.Thread()
 		if err != nil || thread.RunID == "" {
 			return err
 		}
-		run, err := spool.FindRun(v, thread.RunID)
+		run, err := store.FindRun(v, thread.RunID)
 		if err != nil {
 			return err
 		}
 		parks, err := v.Parks(run.ID)
 		for _, p := range parks {
-			if p.ToolCallID != r.ToolCallID || p.State != spool.ParkOpen {
+			if p.ToolCallID != r.ToolCallID || p.State != wire.ParkOpen {
 				continue
 			}
 			found, park = true, p
@@ -141,7 +143,7 @@ func (h *Handler) checkEdit(ctx context.Context, key spool.ThreadKey, r spool.Re
 		return nil
 	case err != nil:
 		return err
-	case park.Schema != nil && park.Reason != spool.ParkApproval:
+	case park.Schema != nil && park.Reason != wire.ParkApproval:
 		return checkSchema("payload", park.Schema, r.Payload)
 	case r.Args == nil:
 		return nil

@@ -11,6 +11,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/testing/maptx"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // A response is checked before its park is read. A JSON null counts as nothing.
@@ -18,19 +20,19 @@ func TestCheckResponse(t *testing.T) {
 	t.Parallel()
 	long := json.RawMessage(`"` + strings.Repeat("a", maxAnswer) + `"`)
 	for _, c := range []struct {
-		r    spool.Response
+		r    wire.Response
 		want string // the refusal, or the payload and the arguments
 	}{
-		{spool.Response{ToolCallID: "c", Payload: json.RawMessage(` {"a":1} `)}, `{"a":1}|`},
-		{spool.Response{ToolCallID: "c", Payload: json.RawMessage(`null`), Args: json.RawMessage(` null `)}, `|`},
-		{spool.Response{ToolCallID: "c", Approved: true, Args: json.RawMessage(`{ "b": 1 }`)}, `|{"b":1}`},
-		{spool.Response{ToolCallID: "c", Reason: strings.Repeat("a", maxReason)}, `|`},
-		{spool.Response{}, "toolCallId"},
-		{spool.Response{ToolCallID: "c", Payload: json.RawMessage(`{`), Reason: strings.Repeat("a", maxReason+1)}, "payload"},
-		{spool.Response{ToolCallID: "c", Payload: long}, "payload is longer than 262144 bytes"},
-		{spool.Response{ToolCallID: "c", Approved: true, Args: long}, "arguments is longer than 262144 bytes"},
-		{spool.Response{ToolCallID: "c", Args: json.RawMessage(`{}`), Reason: strings.Repeat("a", maxReason+1)}, "reason is longer than 4096 bytes"},
-		{spool.Response{ToolCallID: "c", Args: json.RawMessage(`{}`)}, "arguments are only for an approved call"},
+		{wire.Response{ToolCallID: "c", Payload: json.RawMessage(` {"a":1} `)}, `{"a":1}|`},
+		{wire.Response{ToolCallID: "c", Payload: json.RawMessage(`null`), Args: json.RawMessage(` null `)}, `|`},
+		{wire.Response{ToolCallID: "c", Approved: true, Args: json.RawMessage(`{ "b": 1 }`)}, `|{"b":1}`},
+		{wire.Response{ToolCallID: "c", Reason: strings.Repeat("a", maxReason)}, `|`},
+		{wire.Response{}, "toolCallId"},
+		{wire.Response{ToolCallID: "c", Payload: json.RawMessage(`{`), Reason: strings.Repeat("a", maxReason+1)}, "payload"},
+		{wire.Response{ToolCallID: "c", Payload: long}, "payload is longer than 262144 bytes"},
+		{wire.Response{ToolCallID: "c", Approved: true, Args: long}, "arguments is longer than 262144 bytes"},
+		{wire.Response{ToolCallID: "c", Args: json.RawMessage(`{}`), Reason: strings.Repeat("a", maxReason+1)}, "reason is longer than 4096 bytes"},
+		{wire.Response{ToolCallID: "c", Args: json.RawMessage(`{}`)}, "arguments are only for an approved call"},
 	} {
 		err := checkResponse(&c.r)
 		got := string(c.r.Payload) + "|" + string(c.r.Args)
@@ -44,12 +46,12 @@ func TestCheckResponse(t *testing.T) {
 }
 
 // question is a thread whose run waits for the answer to the call c1.
-func question(d *desk, change func(p *spool.Park)) {
-	p := spool.Park{RunID: "r", ToolCallID: "c1", ToolName: "own", State: spool.ParkOpen, Reason: spool.ParkApproval, ExpiresAt: maptx.Start.Add(time.Hour)}
+func question(d *desk, change func(p *store.Park)) {
+	p := store.Park{RunID: "r", ToolCallID: "c1", ToolName: "own", State: wire.ParkOpen, Reason: wire.ParkApproval, ExpiresAt: maptx.Start.Add(time.Hour)}
 	change(&p)
 	d.rows.Rows = maptx.Rows{
-		Thread: &spool.Thread{State: spool.WaitingForInput, RunID: "r"},
-		Runs:   []spool.RunRow{{Run: spool.Run{ID: "r", Agent: "a", State: spool.WaitingForInput}}}, Parks: []spool.Park{p},
+		Thread: &wire.Thread{State: wire.WaitingForInput, RunID: "r"},
+		Runs:   []store.RunRow{{Run: wire.Run{ID: "r", Agent: "a", State: wire.WaitingForInput}}}, Parks: []store.Park{p},
 	}
 }
 
@@ -57,28 +59,28 @@ func question(d *desk, change func(p *spool.Park)) {
 func TestCheckEdit(t *testing.T) {
 	t.Parallel()
 	number := json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`)
-	is := func(reason, tool string, schema json.RawMessage) func(p *spool.Park) {
-		return func(p *spool.Park) { p.Reason, p.ToolName, p.Schema = reason, tool, schema }
+	is := func(reason, tool string, schema json.RawMessage) func(p *store.Park) {
+		return func(p *store.Park) { p.Reason, p.ToolName, p.Schema = reason, tool, schema }
 	}
-	yes := spool.Response{ToolCallID: "c1", Approved: true}
-	edits := spool.Response{ToolCallID: "c1", Approved: true, Args: json.RawMessage(`{"n":"one"}`)}
-	pays := spool.Response{ToolCallID: "c1", Approved: true, Payload: json.RawMessage(`{"n":"one"}`)}
+	yes := wire.Response{ToolCallID: "c1", Approved: true}
+	edits := wire.Response{ToolCallID: "c1", Approved: true, Args: json.RawMessage(`{"n":"one"}`)}
+	pays := wire.Response{ToolCallID: "c1", Approved: true, Payload: json.RawMessage(`{"n":"one"}`)}
 	for _, c := range []struct {
 		name string
-		park func(p *spool.Park)
-		r    spool.Response
+		park func(p *store.Park)
+		r    wire.Response
 		want string
 	}{
-		{"an approval", is(spool.ParkApproval, "own", nil), yes, ""},
-		{"an edit", is(spool.ParkApproval, "own", nil), edits, ""},
-		{"an edit of a tool that the process lacks", is(spool.ParkApproval, "other", nil), edits, "arguments cannot be edited: this server does not have the tool"},
-		{"an edit of such a tool, with a schema", is(spool.ParkApproval, "other", number), edits, "arguments: "},
+		{"an approval", is(wire.ParkApproval, "own", nil), yes, ""},
+		{"an edit", is(wire.ParkApproval, "own", nil), edits, ""},
+		{"an edit of a tool that the process lacks", is(wire.ParkApproval, "other", nil), edits, "arguments cannot be edited: this server does not have the tool"},
+		{"an edit of such a tool, with a schema", is(wire.ParkApproval, "other", number), edits, "arguments: "},
 		{"a payload that does not fit", is("own", "own", number), pays, "payload: "},
 		{"no payload", is("own", "own", number), yes, "payload: "},
 		{"a payload of a schema that nobody can read", is("own", "own", json.RawMessage(`7`)), pays, ""},
-		{"a denial", is("own", "own", number), spool.Response{ToolCallID: "c1"}, ""},
-		{"another call", is("own", "own", number), spool.Response{ToolCallID: "c2", Approved: true}, ""},
-		{"a call that was answered", func(p *spool.Park) { p.State, p.Schema = spool.ParkAnswered, number }, edits, ""},
+		{"a denial", is("own", "own", number), wire.Response{ToolCallID: "c1"}, ""},
+		{"another call", is("own", "own", number), wire.Response{ToolCallID: "c2", Approved: true}, ""},
+		{"a call that was answered", func(p *store.Park) { p.State, p.Schema = wire.ParkAnswered, number }, edits, ""},
 	} {
 		d := newDesk(t)
 		question(d, c.park)
@@ -98,29 +100,29 @@ func TestAnswer(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		given func(d *desk)
-		want  []spool.RespondResult
-		state spool.ParkState
+		want  []wire.RespondResult
+		state wire.ParkState
 	}{
-		{"in time", func(*desk) {}, []spool.RespondResult{{Delivered: true}, {Reason: spool.ReasonNoPark, Error: "No matching pending input request"}}, spool.ParkAnswered},
-		{"late", func(d *desk) { d.rows.At = maptx.Start.Add(time.Hour) }, []spool.RespondResult{
-			{Reason: spool.ReasonAnswered, Error: "This request was already answered"}, {Reason: spool.ReasonNoPark, Error: "No matching pending input request"},
-		}, spool.ParkExpired},
+		{"in time", func(*desk) {}, []wire.RespondResult{{Delivered: true}, {Reason: wire.ReasonNoPark, Error: "No matching pending input request"}}, wire.ParkAnswered},
+		{"late", func(d *desk) { d.rows.At = maptx.Start.Add(time.Hour) }, []wire.RespondResult{
+			{Reason: wire.ReasonAnswered, Error: "This request was already answered"}, {Reason: wire.ReasonNoPark, Error: "No matching pending input request"},
+		}, wire.ParkExpired},
 		{"late, of a question that is extended by that", func(d *desk) {
 			d.rows.At, d.rows.Rows.Parks[0].Expiry = maptx.Start.Add(time.Hour), spool.Expiry{Then: spool.ExpireExtend, Extensions: 2, TTL: time.Hour}
-		}, []spool.RespondResult{{Delivered: true}, {Reason: spool.ReasonNoPark, Error: "No matching pending input request"}}, spool.ParkAnswered},
+		}, []wire.RespondResult{{Delivered: true}, {Reason: wire.ReasonNoPark, Error: "No matching pending input request"}}, wire.ParkAnswered},
 		{"late, of a question that fails the run", func(d *desk) {
 			d.rows.At, d.rows.Rows.Parks[0].Expiry = maptx.Start.Add(time.Hour), spool.Expiry{Then: spool.ExpireFail}
-		}, []spool.RespondResult{
-			{Reason: spool.ReasonNoPark, Error: "No matching pending input request"}, {Reason: spool.ReasonNoPark, Error: "No matching pending input request"},
-		}, spool.ParkExpired},
-		{"of no thread", func(d *desk) { d.rows.Rows = maptx.Rows{} }, []spool.RespondResult{
-			{Reason: spool.ReasonNoPark, Error: "No matching pending input request"}, {Reason: spool.ReasonNoPark, Error: "No matching pending input request"},
+		}, []wire.RespondResult{
+			{Reason: wire.ReasonNoPark, Error: "No matching pending input request"}, {Reason: wire.ReasonNoPark, Error: "No matching pending input request"},
+		}, wire.ParkExpired},
+		{"of no thread", func(d *desk) { d.rows.Rows = maptx.Rows{} }, []wire.RespondResult{
+			{Reason: wire.ReasonNoPark, Error: "No matching pending input request"}, {Reason: wire.ReasonNoPark, Error: "No matching pending input request"},
 		}, ""},
 	} {
 		d := newDesk(t)
-		question(d, func(*spool.Park) {})
+		question(d, func(*store.Park) {})
 		c.given(d)
-		got, err := d.Answer(context.Background(), d.key, []spool.Response{{ToolCallID: "c1"}, {ToolCallID: "c2"}})
+		got, err := d.Answer(context.Background(), d.key, []wire.Response{{ToolCallID: "c1"}, {ToolCallID: "c2"}})
 		if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
 			t.Errorf("%s (-want +got):\n%s%v", c.name, diff, err)
 		}
@@ -134,22 +136,22 @@ func TestAnswer(t *testing.T) {
 
 func TestApplied(t *testing.T) {
 	t.Parallel()
-	before := spool.Thread{Title: "t", Owner: "ann", Labels: map[string]string{"a": "1", "b": "2"}}
+	before := wire.Thread{Title: "t", Owner: "ann", Labels: map[string]string{"a": "1", "b": "2"}}
 	for _, c := range []struct {
 		name   string
-		change spool.ThreadChange
-		want   spool.Thread
+		change wire.ThreadChange
+		want   wire.Thread
 		err    string
 	}{
-		{"nothing", spool.ThreadChange{}, before, ""},
-		{"title and owner", spool.ThreadChange{Title: new("u"), Owner: new("")}, spool.Thread{Title: "u", Labels: before.Labels}, ""},
+		{"nothing", wire.ThreadChange{}, before, ""},
+		{"title and owner", wire.ThreadChange{Title: new("u"), Owner: new("")}, wire.Thread{Title: "u", Labels: before.Labels}, ""},
 		{
 			"labels",
-			spool.ThreadChange{Labels: map[string]*string{"a": nil, "b": new("3"), "c": new("4"), "d": nil}},
-			spool.Thread{Title: "t", Owner: "ann", Labels: map[string]string{"b": "3", "c": "4"}},
+			wire.ThreadChange{Labels: map[string]*string{"a": nil, "b": new("3"), "c": new("4"), "d": nil}},
+			wire.Thread{Title: "t", Owner: "ann", Labels: map[string]string{"b": "3", "c": "4"}},
 			"",
 		},
-		{"a bad label", spool.ThreadChange{Labels: map[string]*string{"a": new("")}}, spool.Thread{}, "labels.a is empty"},
+		{"a bad label", wire.ThreadChange{Labels: map[string]*string{"a": new("")}}, wire.Thread{}, "labels.a is empty"},
 	} {
 		got, err := applied(before, c.change)
 		if c.err != "" {
@@ -165,7 +167,7 @@ func TestApplied(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"a": "1", "b": "2"}, before.Labels); diff != "" {
 		t.Errorf("the labels before were changed: %s", diff)
 	}
-	if got, err := applied(spool.Thread{}, spool.ThreadChange{Labels: map[string]*string{"a": new("1")}}); err != nil || got.Labels["a"] != "1" {
+	if got, err := applied(wire.Thread{}, wire.ThreadChange{Labels: map[string]*string{"a": new("1")}}); err != nil || got.Labels["a"] != "1" {
 		t.Errorf("the first label: %v, %v", got.Labels, err)
 	}
 }
@@ -174,17 +176,17 @@ func TestApplied(t *testing.T) {
 func TestChange(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		change spool.ThreadChange
+		change wire.ThreadChange
 		want   string
 	}{
-		{spool.ThreadChange{Title: new("u")}, "thread Title=u"},
-		{spool.ThreadChange{Owner: new("bob")}, "thread Owner=bob\n+ audit 1 Action=change_owner Detail={from:ann,to:bob}"},
-		{spool.ThreadChange{Owner: new("ann")}, ""},
-		{spool.ThreadChange{Title: new("")}, "title is empty"},
-		{spool.ThreadChange{Title: new("a\nb")}, "title has control characters, or is not UTF-8"},
+		{wire.ThreadChange{Title: new("u")}, "thread Title=u"},
+		{wire.ThreadChange{Owner: new("bob")}, "thread Owner=bob\n+ audit 1 Action=change_owner Detail={from:ann,to:bob}"},
+		{wire.ThreadChange{Owner: new("ann")}, ""},
+		{wire.ThreadChange{Title: new("")}, "title is empty"},
+		{wire.ThreadChange{Title: new("a\nb")}, "title has control characters, or is not UTF-8"},
 	} {
 		d := newDesk(t)
-		d.rows.Rows.Thread = &spool.Thread{Owner: "ann"}
+		d.rows.Rows.Thread = &wire.Thread{Owner: "ann"}
 		before := d.rows.Clone()
 		_, err := d.Change(context.Background(), d.key, c.change)
 		got := maptx.Diff(before, d.rows)
@@ -195,7 +197,7 @@ func TestChange(t *testing.T) {
 			t.Errorf("got %s, want %s", got, c.want)
 		}
 	}
-	if _, err := newDesk(t).Change(context.Background(), spool.ThreadKey{}, spool.ThreadChange{}); spool.CodeOf(err) != spool.NotFound {
+	if _, err := newDesk(t).Change(context.Background(), spool.ThreadKey{}, wire.ThreadChange{}); spool.CodeOf(err) != spool.NotFound {
 		t.Errorf("a change of no thread: %v", err)
 	}
 }

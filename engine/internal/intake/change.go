@@ -8,21 +8,23 @@ import (
 	"github.com/spoolhq/spool/engine/internal/actor"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Change changes the title, owner and labels of a thread, and returns the thread.
-func (h *Handler) Change(ctx context.Context, key spool.ThreadKey, c spool.ThreadChange) (spool.Thread, error) {
-	var thread spool.Thread
-	var audited []*spool.AuditEntry
+func (h *Handler) Change(ctx context.Context, key spool.ThreadKey, c wire.ThreadChange) (wire.Thread, error) {
+	var thread wire.Thread
+	var audited []*wire.AuditEntry
 	if c.Title != nil {
-		if err := spool.CheckTitle(*c.Title); err != nil {
+		if err := wire.CheckTitle(*c.Title); err != nil {
 			return thread, err
 		}
 		if *c.Title == "" {
 			return thread, spool.Errorf(spool.Invalid, "title is empty")
 		}
 	}
-	err := h.Store.Update(ctx, key, 0, func(tx spool.Tx) error {
+	err := h.Store.Update(ctx, key, 0, func(tx store.Tx) error {
 		before, err := tx.Thread()
 		if err != nil {
 			return err
@@ -31,13 +33,13 @@ func (h *Handler) Change(ctx context.Context, key spool.ThreadKey, c spool.Threa
 		if err != nil {
 			return err
 		}
-		if err := tx.Write(spool.Changes{Thread: &after}); err != nil {
+		if err := tx.Write(store.Changes{Thread: &after}); err != nil {
 			return err
 		}
 		audited = nil
 		if after.Owner != before.Owner {
-			audited = append(audited, &spool.AuditEntry{
-				Action: spool.AuditOwner, ThreadID: key.ID, Detail: toolresult.JSON(ownerChange{before.Owner, after.Owner}),
+			audited = append(audited, &wire.AuditEntry{
+				Action: wire.AuditOwner, ThreadID: key.ID, Detail: toolresult.JSON(ownerChange{before.Owner, after.Owner}),
 			})
 		}
 		if thread, err = tx.Thread(); err != nil {
@@ -46,11 +48,11 @@ func (h *Handler) Change(ctx context.Context, key spool.ThreadKey, c spool.Threa
 		return actor.Audit(ctx, tx, key.Tenant, audited...)
 	})
 	if err != nil {
-		return spool.Thread{}, record.NotFound(err)
+		return wire.Thread{}, record.NotFound(err)
 	}
 	actor.Log(ctx, h.Log, audited...)
 	if len(audited) > 0 {
-		h.Live.Wake(key, spool.WakeOwner, nil)
+		h.Live.Wake(key, store.WakeOwner, nil)
 	}
 	return thread, nil
 }
@@ -62,7 +64,7 @@ type ownerChange struct {
 }
 
 // applied returns the thread with the change applied.
-func applied(t spool.Thread, c spool.ThreadChange) (spool.Thread, error) {
+func applied(t wire.Thread, c wire.ThreadChange) (wire.Thread, error) {
 	if c.Title != nil {
 		t.Title = *c.Title
 	}
@@ -84,5 +86,5 @@ func applied(t spool.Thread, c spool.ThreadChange) (spool.Thread, error) {
 		labels[key] = *value
 	}
 	t.Labels = labels
-	return t, spool.CheckLabels(labels)
+	return t, wire.CheckLabels(labels)
 }

@@ -10,16 +10,18 @@ import (
 	"github.com/spoolhq/spool/engine/internal/actor"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Fork makes a thread that begins with the messages of a snapshot. An empty id stands for a new one.
-func (h *Handler) Fork(ctx context.Context, from spool.ThreadKey, at *spool.Snapshot, id spool.ThreadID) (spool.ForkResult, error) {
+func (h *Handler) Fork(ctx context.Context, from spool.ThreadKey, at *wire.Snapshot, id spool.ThreadID) (wire.ForkResult, error) {
 	if id == "" {
 		id = spool.ThreadID(h.Rules.Random.ID("thr"))
 	} else if err := spool.CheckID("newThreadId", string(id)); err != nil {
-		return spool.ForkResult{}, err
+		return wire.ForkResult{}, err
 	}
-	result := spool.ForkResult{ThreadID: id}
+	result := wire.ForkResult{ThreadID: id}
 	key := spool.ThreadKey{Tenant: from.Tenant, ID: id}
 	messages := h.forked(key, at.Messages)
 	if len(messages) == 0 {
@@ -33,15 +35,15 @@ func (h *Handler) Fork(ctx context.Context, from spool.ThreadKey, at *spool.Snap
 		err = h.copyArtifacts(ctx, from, key, messages)
 	}
 	if err == nil {
-		err = h.Store.Update(ctx, key, 0, func(tx spool.Tx) error {
+		err = h.Store.Update(ctx, key, 0, func(tx store.Tx) error {
 			if err := unused(tx); err != nil {
 				return err
 			}
-			t := spool.Thread{
-				Tenant: key.Tenant, ID: key.ID, State: spool.Idle, CreatedAt: tx.Now(), Owner: actor.Of(ctx).Subject,
+			t := wire.Thread{
+				Tenant: key.Tenant, ID: key.ID, State: wire.Idle, CreatedAt: tx.Now(), Owner: actor.Of(ctx).Subject,
 				Title: at.Thread.Title, Labels: at.Thread.Labels, Model: at.Thread.Model,
 			}
-			return tx.Write(spool.Changes{Thread: &t, Messages: copies(messages), Entries: summaries(messages)})
+			return tx.Write(store.Changes{Thread: &t, Messages: copies(messages), Entries: summaries(messages)})
 		})
 	}
 	if no, ok := errors.AsType[*thread.RefusedError](err); ok {
@@ -57,11 +59,11 @@ func (h *Handler) Fork(ctx context.Context, from spool.ThreadKey, at *spool.Snap
 }
 
 // unused returns a refusal if the thread exists.
-func unused(v spool.View) error {
+func unused(v store.View) error {
 	_, err := v.Thread()
 	switch {
 	case err == nil:
-		return thread.Refuse(spool.ReasonThreadUsed, "There is a thread with this id")
+		return thread.Refuse(wire.ReasonThreadUsed, "There is a thread with this id")
 	case record.Missing(err):
 		return nil
 	default:
@@ -112,13 +114,13 @@ func copies(messages []spool.Message) []*spool.Message {
 }
 
 // summaries returns the entries about the summaries among messages, because a record has one for each summary.
-func summaries(messages []spool.Message) (entries []*spool.Entry) {
+func summaries(messages []spool.Message) (entries []*wire.Entry) {
 	at, covered := make(map[spool.MessageID]int, len(messages)), 0
 	for i, m := range messages {
 		at[m.ID] = i + 1
 		if s, ok := m.Content.Summary(); ok {
 			through := at[s.ThroughMessageID]
-			entries = append(entries, spool.NewEntry(spool.EntryContextCompacted, "", spool.ContextCompacted{
+			entries = append(entries, wire.NewEntry(wire.EntryContextCompacted, "", wire.ContextCompacted{
 				SummarizedMessages: max(1, through-covered), MessageID: m.ID,
 			}))
 			covered = through
@@ -169,7 +171,7 @@ func (h *Handler) copyArtifacts(ctx context.Context, from, to spool.ThreadKey, m
 }
 
 // copyArtifact copies an artifact. It returns "" if there is none.
-func copyArtifact(ctx context.Context, store spool.ArtifactStore, from, to spool.ThreadKey, id spool.ArtifactID) (spool.ArtifactID, error) {
+func copyArtifact(ctx context.Context, store store.ArtifactStore, from, to spool.ThreadKey, id spool.ArtifactID) (spool.ArtifactID, error) {
 	a, data, err := store.OpenArtifact(ctx, from, id)
 	if record.Missing(err) {
 		return "", nil

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/testing/maptx"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // call and result are the messages of a call and of its result, and summary that of a summary.
@@ -58,7 +60,7 @@ func TestFork(t *testing.T) {
 		{"nothing", []spool.Message{call("a", "c1")}, "invalid"},
 	} {
 		d := newDesk(t)
-		got, err := d.Fork(context.Background(), spool.ThreadKey{Tenant: "t", ID: "old"}, &spool.Snapshot{Messages: c.of}, d.key.ID)
+		got, err := d.Fork(context.Background(), spool.ThreadKey{Tenant: "t", ID: "old"}, &wire.Snapshot{Messages: c.of}, d.key.ID)
 		if said := forked(d.rows.Rows, err); said != c.want || err == nil && (!got.Accepted || got.Messages != len(d.rows.Rows.Messages)) {
 			t.Errorf("%s: %+v, %s, want %s", c.name, got, said, c.want)
 		}
@@ -89,15 +91,15 @@ func forked(rows maptx.Rows, err error) string {
 
 func TestForkRefused(t *testing.T) {
 	t.Parallel()
-	at := &spool.Snapshot{Messages: []spool.Message{turn("a")}}
+	at := &wire.Snapshot{Messages: []spool.Message{turn("a")}}
 	for _, c := range []struct {
 		name  string
 		given func(d *desk)
 		want  string
 	}{
 		{"a bad id", func(d *desk) { d.key.ID = "a b"; full(d) }, "invalid"},
-		{"a tenant without room", func(d *desk) { full(d); d.rows.Rows.Thread = &spool.Thread{} }, "limit"},
-		{"an id that is used", func(d *desk) { d.rows.Rows.Thread = &spool.Thread{} }, "refused: " + spool.ReasonThreadUsed},
+		{"a tenant without room", func(d *desk) { full(d); d.rows.Rows.Thread = &wire.Thread{} }, "limit"},
+		{"an id that is used", func(d *desk) { d.rows.Rows.Thread = &wire.Thread{} }, "refused: " + wire.ReasonThreadUsed},
 	} {
 		d := newDesk(t)
 		c.given(d)
@@ -123,7 +125,7 @@ func full(d *desk) {
 // A start without an agent goes to the one that the thread was handed to, if the caller may use it.
 func TestHolder(t *testing.T) {
 	t.Parallel()
-	handed := []spool.Handover{{From: "a", To: "secret"}}
+	handed := []store.Handover{{From: "a", To: "secret"}}
 	for _, c := range []struct {
 		name  string
 		given func(d *desk)
@@ -141,8 +143,8 @@ func TestHolder(t *testing.T) {
 		d.Registry.Agents[0].Transfers = map[string]spool.Transfer{"secret": {}}
 		d.r.Scopes = []string{"boss"}
 		d.rows.Rows = maptx.Rows{
-			Thread:   &spool.Thread{State: spool.Idle},
-			Runs:     []spool.RunRow{{Run: spool.Run{ID: "r1", Agent: "a"}}, {Run: spool.Run{ID: "r2", Agent: "secret"}, RunState: spool.RunState{Handovers: handed}}},
+			Thread:   &wire.Thread{State: wire.Idle},
+			Runs:     []store.RunRow{{Run: wire.Run{ID: "r1", Agent: "a"}}, {Run: wire.Run{ID: "r2", Agent: "secret"}, RunState: store.RunState{Handovers: handed}}},
 			Messages: []spool.Message{{ID: "m1", RunID: "r1"}, {ID: "m2", RunID: "r2"}, {ID: "m3", RunID: "r1", AgentID: "n1"}},
 		}
 		c.given(d)

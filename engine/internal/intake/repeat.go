@@ -11,6 +11,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/actor"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // repeat recognizes a start that comes again under its idempotency key.
@@ -26,7 +28,7 @@ type repeat struct {
 }
 
 // repeatOf returns the repeat of a request without its defaults.
-func repeatOf(ctx context.Context, thread spool.ThreadID, r spool.StartRequest) repeat {
+func repeatOf(ctx context.Context, thread spool.ThreadID, r wire.StartRequest) repeat {
 	if r.IdempotencyKey == "" {
 		return repeat{}
 	}
@@ -42,28 +44,28 @@ func (p repeat) hash() string {
 }
 
 // of reports whether the run is that of the same request. A run of an older version has no hash, and is.
-func (p repeat) of(run spool.RunRow) bool {
+func (p repeat) of(run store.RunRow) bool {
 	sent, meant, hashed := strings.Cut(run.StartHash, ".")
 	return !hashed ||
 		(p.sent == sent || p.meant == meant) && (p.thread == "" || p.thread == run.ThreadID) && (p.run == "" || p.run == run.ID)
 }
 
 // started returns the result of the start that was accepted under the idempotency key, if any.
-func (h *Handler) started(ctx context.Context, tenant spool.Tenant, p repeat) (spool.RunResult, bool, error) {
+func (h *Handler) started(ctx context.Context, tenant spool.Tenant, p repeat) (wire.RunResult, bool, error) {
 	if p.key == "" {
-		return spool.RunResult{}, false, nil
+		return wire.RunResult{}, false, nil
 	}
-	runs, err := h.Store.Runs(ctx, spool.RunQuery{Tenant: tenant, StartKey: p.key, Whole: true, Limit: 1})
+	runs, err := h.Store.Runs(ctx, wire.RunQuery{Tenant: tenant, StartKey: p.key, Whole: true, Limit: 1})
 	if err != nil || len(runs) == 0 {
-		return spool.RunResult{}, false, err
+		return wire.RunResult{}, false, err
 	}
 	run := runs[0]
 	if !p.of(run) {
-		return spool.RunResult{
-			ThreadID: run.ThreadID, RunID: run.ID, Reason: spool.ReasonKeyReused, Error: "This Idempotency-Key belongs to another start",
+		return wire.RunResult{
+			ThreadID: run.ThreadID, RunID: run.ID, Reason: wire.ReasonKeyReused, Error: "This Idempotency-Key belongs to another start",
 		}, true, nil
 	}
-	result := spool.RunResult{Accepted: true, ThreadID: run.ThreadID, RunID: run.ID, State: spool.Queued}
+	result := wire.RunResult{Accepted: true, ThreadID: run.ThreadID, RunID: run.ID, State: wire.Queued}
 	if run.Wait != nil {
 		result.Position, result.Steers = run.Wait.Position, run.Wait.Steers
 	}
@@ -71,7 +73,7 @@ func (h *Handler) started(ctx context.Context, tenant spool.Tenant, p repeat) (s
 }
 
 // hashOf returns a hash of what a client asks for, without the ids of the thread and the run.
-func hashOf(r spool.StartRequest) string {
+func hashOf(r wire.StartRequest) string {
 	r.RunID, r.IdempotencyKey = "", ""
 	r.HostState, r.By, r.Scopes, r.MayNotStop = nil, "", nil, false // the host says them
 	if len(r.Labels) == 0 {

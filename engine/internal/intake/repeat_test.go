@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // A start with a known key is answered as the first one if it is the same, or means the same. Otherwise it is refused
@@ -31,7 +33,7 @@ func TestRepeat(t *testing.T) {
 		"no ids":            {func(d *desk) { d.key.ID, d.r.RunID = "", "" }, false},
 		"defaults":          {func(d *desk) { d.r.Agent, d.r.Model, d.r.Budget.ToolCalls = "a", "m", 9 }, false},
 		"default title":     {func(d *desk) { d.r.Title = d.r.Prompt }, false},
-		"empty lists":       {func(d *desk) { d.r.Labels, d.r.Attachments = map[string]string{}, []spool.Attachment{} }, false},
+		"empty lists":       {func(d *desk) { d.r.Labels, d.r.Attachments = map[string]string{}, []wire.Attachment{} }, false},
 		"other defaults":    {func(d *desk) { d.Budget.Default = spool.Budget{Tokens: 40} }, false},
 		"by somebody else":  {func(d *desk) { d.r.By, d.r.Scopes, d.r.HostState = "bob", []string{"x"}, json.RawMessage(`{"a":1}`) }, false},
 		"who may not stop":  {func(d *desk) { d.r.MayNotStop = true }, false},
@@ -48,15 +50,15 @@ func TestRepeat(t *testing.T) {
 		"whenBusy":          {func(d *desk) { d.r.WhenBusy = spool.BusyEnqueue }, true},
 		"its own id":        {func(d *desk) { d.r.ClientMessageID = "mine" }, true},
 		"attachment": {func(d *desk) {
-			d.r.Attachments = []spool.Attachment{{URL: "https://h.example/a", MediaType: "image/png"}}
+			d.r.Attachments = []wire.Attachment{{URL: "https://h.example/a", MediaType: "image/png"}}
 		}, true},
 	} {
 		d := newDesk(t)
-		d.store.started = []spool.RunRow{run}
+		d.store.started = []store.RunRow{run}
 		c.change(d)
-		want := spool.RunResult{Accepted: true, ThreadID: "c", RunID: "r", State: spool.Queued}
+		want := wire.RunResult{Accepted: true, ThreadID: "c", RunID: "r", State: wire.Queued}
 		if c.reused {
-			want = spool.RunResult{ThreadID: "c", RunID: "r", Reason: spool.ReasonKeyReused, Error: "This Idempotency-Key belongs to another start"}
+			want = wire.RunResult{ThreadID: "c", RunID: "r", Reason: wire.ReasonKeyReused, Error: "This Idempotency-Key belongs to another start"}
 		}
 		got, err := d.Start(context.Background(), d.key, d.r)
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
@@ -69,9 +71,9 @@ func TestRepeat(t *testing.T) {
 func TestHashOf(t *testing.T) {
 	t.Parallel()
 	of := func(options, schema string) string {
-		return hashOf(spool.StartRequest{
+		return hashOf(wire.StartRequest{
 			Prompt: "x", ProviderOptions: json.RawMessage(options), Output: &spool.OutputSchema{Name: "n", Schema: json.RawMessage(schema)},
-			Client: spool.ClientInput{Tools: []spool.ClientTool{{Name: "t", Parameters: json.RawMessage(schema)}}},
+			Client: wire.ClientInput{Tools: []wire.ClientTool{{Name: "t", Parameters: json.RawMessage(schema)}}},
 		})
 	}
 	first := of(`{"a":1,"b":{"c":2.0,"d":[1,2]}}`, `{"type":"object","title":"<n>"}`)

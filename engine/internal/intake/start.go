@@ -20,13 +20,15 @@ import (
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/telemetry"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Handler handles requests.
 type Handler struct {
 	*change.Threads
 
-	// HostTx is the [spool.Backend.HostTx].
+	// HostTx is the [store.Backend.HostTx].
 	HostTx      string
 	Registry    *registry.Registry
 	Attachments *attach.Files
@@ -36,7 +38,7 @@ type Handler struct {
 	CheckRoom func(ctx context.Context, tenant spool.Tenant) error
 	// Take reserves a worker of this process for the first ticket of a run. It returns nil if no worker is ready
 	// for it. It must not block, because the run's thread is locked.
-	Take func(ticket spool.Job) *Taking
+	Take func(ticket wire.Job) *Taking
 	// AfterStop does the work that has to follow the stop of a run.
 	AfterStop func(ctx context.Context, key spool.ThreadKey, stopped thread.Stopped) error
 
@@ -47,7 +49,7 @@ type Handler struct {
 }
 
 // Start starts a run in a transaction of its own.
-func (h *Handler) Start(ctx context.Context, key spool.ThreadKey, r spool.StartRequest) (spool.RunResult, error) {
+func (h *Handler) Start(ctx context.Context, key spool.ThreadKey, r wire.StartRequest) (wire.RunResult, error) {
 	worker := &reservation{take: h.Take}
 	defer worker.release()
 	result, follow, err := h.start(ctx, h.Store, key, r, worker)
@@ -59,9 +61,9 @@ func (h *Handler) Start(ctx context.Context, key spool.ThreadKey, r spool.StartR
 
 // StartTx starts a run in the transaction of the host. The returned function does the work that follows the
 // commit. It is not nil.
-func (h *Handler) StartTx(ctx context.Context, host spool.HostTx, key spool.ThreadKey, r spool.StartRequest) (spool.RunResult, func(), error) {
+func (h *Handler) StartTx(ctx context.Context, host store.HostTx, key spool.ThreadKey, r wire.StartRequest) (wire.RunResult, func(), error) {
 	if err := host.Check(h.HostTx); err != nil {
-		return spool.RunResult{}, func() {}, err
+		return wire.RunResult{}, func() {}, err
 	}
 	result, follow, err := h.start(ctx, actor.Store{Store: delta.Store{Store: hosted{h.Store, host}}}, key, r, nil)
 	if follow == nil {
@@ -72,35 +74,35 @@ func (h *Handler) StartTx(ctx context.Context, host spool.HostTx, key spool.Thre
 
 // hosted is a store whose transactions are parts of the host's. Its reads do not see the host's writes.
 type hosted struct {
-	spool.Store
+	store.Store
 
-	host spool.HostTx
+	host store.HostTx
 }
 
-// Update implements [spool.Store].
-func (s hosted) Update(ctx context.Context, key spool.ThreadKey, _ int64, fn func(tx spool.Tx) error) error {
+// Update implements [store.Store].
+func (s hosted) Update(ctx context.Context, key spool.ThreadKey, _ int64, fn func(tx store.Tx) error) error {
 	return s.host.Update(ctx, key, fn)
 }
 
 // start starts a run in a transaction of the given store, and claims it for the worker if one is ready. If it is
 // accepted, the returned function does the work that follows the commit.
 func (h *Handler) start(
-	ctx context.Context, db spool.Store, key spool.ThreadKey, r spool.StartRequest, worker *reservation,
-) (result spool.RunResult, follow func(), err error) {
+	ctx context.Context, db store.Store, key spool.ThreadKey, r wire.StartRequest, worker *reservation,
+) (result wire.RunResult, follow func(), err error) {
 	again := repeatOf(ctx, key.ID, r)
 	if err := h.checkIDs(&key, &r); err != nil {
-		return spool.RunResult{}, nil, err
+		return wire.RunResult{}, nil, err
 	}
 	held, err := h.agentOf(ctx, key, &r)
 	if err != nil {
-		return spool.RunResult{}, nil, err
+		return wire.RunResult{}, nil, err
 	}
 	agent, files, warning, err := h.checkStart(key, &r)
 	if err != nil {
-		return spool.RunResult{}, nil, err
+		return wire.RunResult{}, nil, err
 	}
 	if err := h.Registry.CheckPrices(ctx, agent, r.Budget, &registry.Caller{Model: r.Model, Tenant: key.Tenant, Scopes: r.Scopes}); err != nil {
-		return spool.RunResult{}, nil, err
+		return wire.RunResult{}, nil, err
 	}
 	if warning != "" {
 		h.Concerning(key, r.RunID).WarnContext(ctx, "a start asked for what its agent does not allow", "warning", warning)
@@ -114,18 +116,18 @@ func (h *Handler) start(
 		return first, nil, err
 	}
 	if err := h.CheckRoom(ctx, key.Tenant); err != nil {
-		return spool.RunResult{}, nil, err
+		return wire.RunResult{}, nil, err
 	}
 	admitted, room, err := h.Admission.Admit(ctx, key.Tenant)
 	switch {
 	case err != nil:
-		return spool.RunResult{}, nil, err
+		return wire.RunResult{}, nil, err
 	case !room:
-		return spool.RunResult{ThreadID: key.ID, Reason: spool.ReasonQueueFull, Error: "Too many runs wait for a worker", RetryAfter: admission.RetryAfter}, nil, nil
+		return wire.RunResult{ThreadID: key.ID, Reason: wire.ReasonQueueFull, Error: "Too many runs wait for a worker", RetryAfter: admission.RetryAfter}, nil, nil
 	}
 	if files, err = h.Attachments.Store(ctx, key, files); err != nil {
 		h.Admission.Release(key.Tenant, admitted)
-		return spool.RunResult{}, nil, err
+		return wire.RunResult{}, nil, err
 	}
 	var out thread.Started
 	request := transitionOf(r, agent)
@@ -134,7 +136,7 @@ func (h *Handler) start(
 	request.Take = worker.forTicket
 	request.Run.Held = held
 	sent := time.Now()
-	err = db.Update(ctx, key, 0, func(tx spool.Tx) (err error) {
+	err = db.Update(ctx, key, 0, func(tx store.Tx) (err error) {
 		if out, err = thread.Start(tx, key, request, h.Rules); err != nil {
 			return err
 		}
@@ -146,8 +148,8 @@ func (h *Handler) start(
 	var no *thread.RefusedError
 	switch {
 	case err == nil:
-		result := spool.RunResult{
-			Accepted: true, ThreadID: key.ID, RunID: r.RunID, State: spool.Queued, Position: out.Position, Steers: out.Steers,
+		result := wire.RunResult{
+			Accepted: true, ThreadID: key.ID, RunID: r.RunID, State: wire.Queued, Position: out.Position, Steers: out.Steers,
 		}
 		return result, func() { h.accepted(ctx, key, r.RunID, out, worker, sent) }, nil
 	case errors.As(err, &no):
@@ -155,9 +157,9 @@ func (h *Handler) start(
 		if first, found, err := h.started(ctx, key.Tenant, again); found || err != nil {
 			return first, nil, err
 		}
-		return spool.RunResult{ThreadID: key.ID, Reason: no.Reason, Error: no.Text}, nil, nil
+		return wire.RunResult{ThreadID: key.ID, Reason: no.Reason, Error: no.Text}, nil, nil
 	default:
-		return spool.RunResult{}, nil, err
+		return wire.RunResult{}, nil, err
 	}
 }
 
@@ -177,21 +179,21 @@ func (h *Handler) accepted(ctx context.Context, key spool.ThreadKey, run spool.R
 }
 
 // transitionOf returns a validated request in the form that the transition takes.
-func transitionOf(r spool.StartRequest, agent *registry.Agent) thread.StartRequest {
-	var client *spool.ClientInput
+func transitionOf(r wire.StartRequest, agent *registry.Agent) thread.StartRequest {
+	var client *wire.ClientInput
 	if !r.Client.Empty() {
 		client = &r.Client
 	}
-	var output *spool.RunOutput
+	var output *store.RunOutput
 	if r.Output != nil {
-		output = &spool.RunOutput{Schema: r.Output}
+		output = &store.RunOutput{Schema: r.Output}
 	}
 	return thread.StartRequest{
-		Run: spool.RunRow{
-			Run: spool.Run{
+		Run: store.RunRow{
+			Run: wire.Run{
 				ID: r.RunID, Agent: agent.Name, Model: r.Model, MaxSteps: r.MaxSteps, Allowance: budget.Of(r.Budget), StartedBy: r.By,
 			},
-			RunState: spool.RunState{
+			RunState: store.RunState{
 				StartKey: r.IdempotencyKey, HostState: r.HostState, Scopes: r.Scopes, ProviderOptions: r.ProviderOptions, Client: client,
 				Output: output,
 			},
@@ -202,7 +204,7 @@ func transitionOf(r spool.StartRequest, agent *registry.Agent) thread.StartReque
 }
 
 // checkIDs fills in the ids that a request leaves out, and validates the others.
-func (h *Handler) checkIDs(key *spool.ThreadKey, r *spool.StartRequest) error {
+func (h *Handler) checkIDs(key *spool.ThreadKey, r *wire.StartRequest) error {
 	if key.ID == "" {
 		key.ID = spool.ThreadID(h.Rules.Random.ID("thr"))
 	}
@@ -228,8 +230,8 @@ func (h *Handler) checkIDs(key *spool.ThreadKey, r *spool.StartRequest) error {
 
 // checkStart fills in a request's other defaults and validates it. Files are the parts of its attachments, and the
 // warning says what it has left out.
-func (h *Handler) checkStart(key spool.ThreadKey, r *spool.StartRequest) (agent *registry.Agent, files spool.Content, warning string, err error) {
-	if err := cmp.Or(spool.CheckTitle(r.Title), spool.CheckLabels(r.Labels)); err != nil {
+func (h *Handler) checkStart(key spool.ThreadKey, r *wire.StartRequest) (agent *registry.Agent, files spool.Content, warning string, err error) {
+	if err := cmp.Or(wire.CheckTitle(r.Title), wire.CheckLabels(r.Labels)); err != nil {
 		return nil, nil, "", err
 	}
 	agent = h.Registry.For(r.Agent, key.Tenant, r.Scopes)
@@ -270,7 +272,7 @@ func (h *Handler) checkStart(key spool.ThreadKey, r *spool.StartRequest) (agent 
 	if err := registry.CheckStartOutput(agent, r.Output); err != nil {
 		return nil, nil, "", err
 	}
-	if r.Client, err = agent.Permitted(spool.RunRow{Run: spool.Run{Tenant: key.Tenant}, RunState: spool.RunState{Scopes: r.Scopes}}).AllowedClient(r.Client); err != nil {
+	if r.Client, err = agent.Permitted(store.RunRow{Run: wire.Run{Tenant: key.Tenant}, RunState: store.RunState{Scopes: r.Scopes}}).AllowedClient(r.Client); err != nil {
 		return nil, nil, "", err
 	}
 	files, err = h.Attachments.Parts(r.Attachments)
@@ -278,7 +280,7 @@ func (h *Handler) checkStart(key spool.ThreadKey, r *spool.StartRequest) (agent 
 }
 
 // contentOf returns the text of a user turn.
-func contentOf(r spool.StartRequest) spool.Content {
+func contentOf(r wire.StartRequest) spool.Content {
 	if r.Prompt == "" {
 		return nil
 	}

@@ -23,6 +23,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 	"github.com/spoolhq/spool/internal/inprocess"
 	"github.com/spoolhq/spool/internal/testing/maptx"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // desk is a handler over one thread, and a request that it accepts.
@@ -31,7 +33,7 @@ type desk struct {
 
 	rows  *maptx.Tx
 	store *startStore
-	r     spool.StartRequest
+	r     wire.StartRequest
 	key   spool.ThreadKey
 }
 
@@ -39,21 +41,21 @@ type desk struct {
 type startStore struct {
 	maptx.Store
 
-	started []spool.RunRow // by the keys of their starts
+	started []store.RunRow // by the keys of their starts
 	ready   int
 	fails   error // of Runs
 }
 
-func (s *startStore) Runs(_ context.Context, q spool.RunQuery) ([]spool.RunRow, error) {
-	return slices.DeleteFunc(slices.Clone(s.started), func(r spool.RunRow) bool { return r.StartKey != q.StartKey }), s.fails
+func (s *startStore) Runs(_ context.Context, q wire.RunQuery) ([]store.RunRow, error) {
+	return slices.DeleteFunc(slices.Clone(s.started), func(r store.RunRow) bool { return r.StartKey != q.StartKey }), s.fails
 }
 
-func (s *startStore) Stats(context.Context, spool.StatsQuery) (spool.Stats, error) {
-	return spool.Stats{Queue: spool.QueueStats{Ready: s.ready}}, nil
+func (s *startStore) Stats(context.Context, wire.StatsQuery) (wire.Stats, error) {
+	return wire.Stats{Queue: wire.QueueStats{Ready: s.ready}}, nil
 }
 
 // noArtifacts is a store without artifacts.
-type noArtifacts struct{ spool.ArtifactStore }
+type noArtifacts struct{ store.ArtifactStore }
 
 func (noArtifacts) OpenArtifact(context.Context, spool.ThreadKey, spool.ArtifactID) (spool.Artifact, io.ReadCloser, error) {
 	return spool.Artifact{}, nil, spool.Errorf(spool.NotFound, "Artifact not found")
@@ -89,11 +91,11 @@ func newDesk(t *testing.T) *desk {
 			}},
 			Registry: agents, Attachments: files, Admission: &admission.Counts{Store: s},
 			CheckRoom:      func(context.Context, spool.Tenant) error { return nil },
-			Take:           func(spool.Job) *Taking { return nil },
+			Take:           func(wire.Job) *Taking { return nil },
 			AfterStop:      func(context.Context, spool.ThreadKey, thread.Stopped) error { return nil },
 			MaxPromptBytes: 10, StrictOptions: true, Budget: config.BudgetOptions{Default: spool.Budget{Tokens: 100}, Max: spool.Budget{Tokens: 50}},
 		},
-		rows: rows, store: s, key: key, r: spool.StartRequest{Prompt: "hello", RunID: "r", IdempotencyKey: "k"},
+		rows: rows, store: s, key: key, r: wire.StartRequest{Prompt: "hello", RunID: "r", IdempotencyKey: "k"},
 	}
 }
 
@@ -139,19 +141,19 @@ var checks = []struct {
 	{func(d *desk) { d.r.HostState = json.RawMessage(`[]`) }, "invalid: hostState"},
 	{func(d *desk) { d.r.ProviderOptions = json.RawMessage(`{"top":1}`) }, "invalid: providerOptions.top"},
 	{func(d *desk) { d.r.Output = &spool.OutputSchema{} }, "invalid: output is not allowed"},
-	{func(d *desk) { d.r.Client.Tools = []spool.ClientTool{{Name: "own"}} }, "invalid: tools[0].name"},
-	{func(d *desk) { d.r.Attachments = make([]spool.Attachment, 2) }, "invalid: attachments has more than 1 files"},
-	{func(d *desk) { d.r.Attachments = []spool.Attachment{{URL: "ftp://x"}} }, "invalid: attachments[0].url"},
+	{func(d *desk) { d.r.Client.Tools = []wire.ClientTool{{Name: "own"}} }, "invalid: tools[0].name"},
+	{func(d *desk) { d.r.Attachments = make([]wire.Attachment, 2) }, "invalid: attachments has more than 1 files"},
+	{func(d *desk) { d.r.Attachments = []wire.Attachment{{URL: "ftp://x"}} }, "invalid: attachments[0].url"},
 	{func(d *desk) { d.store.fails = spool.Errorf(spool.Unavailable, "no store") }, "unavailable: no store"},
 	{func(d *desk) {
-		d.store.started = []spool.RunRow{{Run: spool.Run{ID: "first"}, RunState: spool.RunState{StartKey: "k"}}}
+		d.store.started = []store.RunRow{{Run: wire.Run{ID: "first"}, RunState: store.RunState{StartKey: "k"}}}
 	}, "accepted before: first"},
 	{func(d *desk) {
 		d.CheckRoom = func(context.Context, spool.Tenant) error { return spool.Errorf(spool.Limit, "full") }
 	}, "limit: full"},
 	{func(d *desk) { d.Admission.Most, d.store.ready = 1, 1 }, "refused: queue_full: Too many runs wait for a worker"},
 	{func(d *desk) {
-		d.r.Attachments = []spool.Attachment{{ArtifactID: spool.ArtifactID("art_" + strings.Repeat("0", 32))}}
+		d.r.Attachments = []wire.Attachment{{ArtifactID: spool.ArtifactID("art_" + strings.Repeat("0", 32))}}
 	}, "invalid: attachments[0].artifactId is no artifact of the thread"},
 	{func(d *desk) { d.rows.Rows.Thread, d.r.EditMessageID = nil, "gone" }, "refused: not_found: Message not found"},
 }
@@ -192,39 +194,39 @@ func TestDefaultsOfAStart(t *testing.T) {
 	d := newDesk(t)
 	for _, c := range []struct {
 		name   string
-		change func(r *spool.StartRequest)
+		change func(r *wire.StartRequest)
 		want   func(r *thread.StartRequest)
 	}{
-		{"nothing", func(*spool.StartRequest) {}, func(*thread.StartRequest) {}},
-		{"a title", func(r *spool.StartRequest) { r.Title = "t" }, func(r *thread.StartRequest) { r.Title = "t" }},
-		{"a smaller budget", func(r *spool.StartRequest) { r.Budget = spool.Budget{Tokens: 7, ToolCalls: 3} }, func(r *thread.StartRequest) {
+		{"nothing", func(*wire.StartRequest) {}, func(*thread.StartRequest) {}},
+		{"a title", func(r *wire.StartRequest) { r.Title = "t" }, func(r *thread.StartRequest) { r.Title = "t" }},
+		{"a smaller budget", func(r *wire.StartRequest) { r.Budget = spool.Budget{Tokens: 7, ToolCalls: 3} }, func(r *thread.StartRequest) {
 			r.Run.Allowance.Budget = spool.Budget{Tokens: 7, ToolCalls: 3}
 		}},
-		{"a larger budget", func(r *spool.StartRequest) { r.Budget = spool.Budget{Tokens: 70} }, func(*thread.StartRequest) {}},
-		{"how it waits", func(r *spool.StartRequest) { r.WhenBusy = spool.BusyInterrupt }, func(r *thread.StartRequest) { r.WhenBusy = spool.BusyInterrupt }},
-		{"how it waits, by somebody who may not stop", func(r *spool.StartRequest) { r.WhenBusy, r.MayNotStop = spool.BusyInterrupt, true }, func(r *thread.StartRequest) {
+		{"a larger budget", func(r *wire.StartRequest) { r.Budget = spool.Budget{Tokens: 70} }, func(*thread.StartRequest) {}},
+		{"how it waits", func(r *wire.StartRequest) { r.WhenBusy = spool.BusyInterrupt }, func(r *thread.StartRequest) { r.WhenBusy = spool.BusyInterrupt }},
+		{"how it waits, by somebody who may not stop", func(r *wire.StartRequest) { r.WhenBusy, r.MayNotStop = spool.BusyInterrupt, true }, func(r *thread.StartRequest) {
 			r.MayNotStop = true
 		}},
-		{"how it waits without a stop, by somebody who may not stop", func(r *spool.StartRequest) { r.WhenBusy, r.MayNotStop = spool.BusyLatest, true }, func(r *thread.StartRequest) {
+		{"how it waits without a stop, by somebody who may not stop", func(r *wire.StartRequest) { r.WhenBusy, r.MayNotStop = spool.BusyLatest, true }, func(r *thread.StartRequest) {
 			r.WhenBusy, r.MayNotStop = spool.BusyLatest, true
 		}},
-		{"empty options", func(r *spool.StartRequest) { r.ProviderOptions = json.RawMessage(` {} `) }, func(*thread.StartRequest) {}},
-		{"its request", func(r *spool.StartRequest) {
+		{"empty options", func(r *wire.StartRequest) { r.ProviderOptions = json.RawMessage(` {} `) }, func(*thread.StartRequest) {}},
+		{"its request", func(r *wire.StartRequest) {
 			r.By, r.Scopes, r.MaxSteps, r.IdempotencyKey, r.HostState = "ann", []string{"x"}, 3, "k", json.RawMessage(`{}`)
-			r.ProviderOptions, r.Client.Context = json.RawMessage(`{"seed":1}`), []spool.ClientContext{{Description: "d", Value: "v"}}
+			r.ProviderOptions, r.Client.Context = json.RawMessage(`{"seed":1}`), []wire.ClientContext{{Description: "d", Value: "v"}}
 			r.Labels, r.ClientMessageID, r.EditMessageID = map[string]string{"a": "b"}, "mine", "m1"
 		}, func(r *thread.StartRequest) {
 			r.Run.StartedBy, r.Run.Scopes, r.Run.MaxSteps, r.Run.StartKey, r.Run.HostState = "ann", []string{"x"}, 3, "k", json.RawMessage(`{}`)
 			r.Run.ProviderOptions = json.RawMessage(`{"seed":1}`)
-			r.Run.Client = &spool.ClientInput{Context: []spool.ClientContext{{Description: "d", Value: "v"}}}
+			r.Run.Client = &wire.ClientInput{Context: []wire.ClientContext{{Description: "d", Value: "v"}}}
 			r.Labels, r.ClientMessageID, r.EditMessageID = map[string]string{"a": "b"}, "mine", "m1"
 		}},
 	} {
-		r := spool.StartRequest{Prompt: " hi\nyou", RunID: "r"}
+		r := wire.StartRequest{Prompt: " hi\nyou", RunID: "r"}
 		c.change(&r)
 		want := thread.StartRequest{
-			Run: spool.RunRow{Run: spool.Run{
-				ID: "r", Agent: "a", Model: "m", Allowance: &spool.Allowance{Budget: spool.Budget{Tokens: 50, ToolCalls: 9}},
+			Run: store.RunRow{Run: wire.Run{
+				ID: "r", Agent: "a", Model: "m", Allowance: &wire.Allowance{Budget: spool.Budget{Tokens: 50, ToolCalls: 9}},
 			}},
 			Content: spool.TextContent(" hi\nyou"), Title: "hi", WhenBusy: spool.BusyReject,
 		}
@@ -244,7 +246,7 @@ func TestIDsOfAStart(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	var made [2]spool.ThreadKey
-	var runs [2]spool.StartRequest
+	var runs [2]wire.StartRequest
 	for i := range made {
 		if err := d.checkIDs(&made[i], &runs[i]); err != nil {
 			t.Fatal(err)
@@ -266,28 +268,28 @@ func TestIDsOfAStart(t *testing.T) {
 // only their own threads do not share keys.
 func TestStartedBefore(t *testing.T) {
 	t.Parallel()
-	waited := &spool.Wait{Position: 2, Steers: "s"}
-	first := spool.RunRow{Run: spool.Run{ID: "first", ThreadID: "other"}, RunState: spool.RunState{StartKey: "k", Wait: waited}}
+	waited := &store.Wait{Position: 2, Steers: "s"}
+	first := store.RunRow{Run: wire.Run{ID: "first", ThreadID: "other"}, RunState: store.RunState{StartKey: "k", Wait: waited}}
 	for _, c := range []struct {
 		name  string
 		given func(d *desk)
 		ctx   context.Context
-		want  spool.RunResult
+		want  wire.RunResult
 	}{
-		{"a run that waited", func(d *desk) { d.store.started = []spool.RunRow{first} }, context.Background(), spool.RunResult{
-			Accepted: true, ThreadID: "other", RunID: "first", State: spool.Queued, Position: 2, Steers: "s",
+		{"a run that waited", func(d *desk) { d.store.started = []store.RunRow{first} }, context.Background(), wire.RunResult{
+			Accepted: true, ThreadID: "other", RunID: "first", State: wire.Queued, Position: 2, Steers: "s",
 		}},
 		{
-			"the key of somebody else", func(d *desk) { d.store.started = []spool.RunRow{first} },
-			actor.With(context.Background(), spool.Actor{Subject: "ann", OwnOnly: true}),
-			spool.RunResult{
-				Accepted: true, ThreadID: "c", RunID: "r", State: spool.Queued,
+			"the key of somebody else", func(d *desk) { d.store.started = []store.RunRow{first} },
+			actor.With(context.Background(), wire.Actor{Subject: "ann", OwnOnly: true}),
+			wire.RunResult{
+				Accepted: true, ThreadID: "c", RunID: "r", State: wire.Queued,
 			},
 		},
 		{"without a key", func(d *desk) {
 			d.r.IdempotencyKey, first.StartKey = "", ""
-			d.store.started = []spool.RunRow{first}
-		}, context.Background(), spool.RunResult{Accepted: true, ThreadID: "c", RunID: "r", State: spool.Queued}},
+			d.store.started = []store.RunRow{first}
+		}, context.Background(), wire.RunResult{Accepted: true, ThreadID: "c", RunID: "r", State: wire.Queued}},
 	} {
 		d := newDesk(t)
 		c.given(d)

@@ -1,8 +1,8 @@
 package intake
 
 import (
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Taking is a worker of this process that is reserved for a run, so that the start of the run can claim it: no
@@ -21,12 +21,12 @@ type Taking struct {
 // waits for its thread, or is refused, keeps no other run from a worker. A nil reservation is for a start that cannot
 // know when it is committed: it has no worker.
 type reservation struct {
-	take   func(ticket spool.Job) *Taking
+	take   func(ticket wire.Job) *Taking
 	worker *Taking // nil before there is one, and after it was given up or executes the run
 }
 
 // forTicket reserves a worker for the run's first ticket. A transaction that is repeated has the same worker.
-func (r *reservation) forTicket(ticket spool.Job) *thread.Take {
+func (r *reservation) forTicket(ticket wire.Job) *thread.Take {
 	switch {
 	case r == nil:
 		return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/walk"
+	"github.com/spoolhq/spool/wire"
 )
 
 // ErrDeleted says that the thread was deleted while a caller was waiting for one of its runs.
@@ -94,15 +95,15 @@ func (w *runWatch) concerns(f walk.PositionedFrame) bool {
 	switch {
 	case f.IsSnapshot():
 		return true
-	case f.Kind == spool.FrameStream:
-		return w.run != w.root && f.Item.Type == spool.ItemSubagentFinished
+	case f.Kind == wire.FrameStream:
+		return w.run != w.root && f.Item.Type == wire.ItemSubagentFinished
 	}
 	switch f.Event.Type {
-	case spool.EntryRunEnded, spool.EntryRunRefused, spool.EntryInputExtended:
+	case wire.EntryRunEnded, wire.EntryRunRefused, wire.EntryInputExtended:
 		return f.Event.RunID == w.root
-	case spool.NoticeStateChange:
+	case wire.NoticeStateChange:
 		return w.mayBeOver(f.Event.Payload)
-	case spool.NoticeThreadDeleted:
+	case wire.NoticeThreadDeleted:
 		return true
 	default:
 		return false
@@ -111,12 +112,12 @@ func (w *runWatch) concerns(f walk.PositionedFrame) bool {
 
 // mayBeOver reports whether the run may be over after the state that the payload describes.
 func (w *runWatch) mayBeOver(payload json.RawMessage) bool {
-	var state spool.StateChange
+	var state wire.StateChange
 	if json.Unmarshal(payload, &state) != nil {
 		return true
 	}
 	if state.RunID == w.root {
-		return state.State != spool.Queued && state.State != spool.Running
+		return state.State != wire.Queued && state.State != wire.Running
 	}
 	for _, waiting := range state.Queue {
 		if waiting.RunID == w.root {

@@ -8,12 +8,14 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/walk"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
-// Wakes is the part of [spool.Live] that wakes followers.
+// Wakes is the part of [store.Live] that wakes followers.
 type Wakes interface {
-	Wake(key spool.ThreadKey, kind spool.WakeKind, notice []byte)
-	Subscribe(ctx context.Context, key spool.ThreadKey, wake func(kind spool.WakeKind, notice []byte)) (unsubscribe func(), err error)
+	Wake(key spool.ThreadKey, kind store.WakeKind, notice []byte)
+	Subscribe(ctx context.Context, key spool.ThreadKey, wake func(kind store.WakeKind, notice []byte)) (unsubscribe func(), err error)
 }
 
 // Config contains the sources and settings of followers.
@@ -35,7 +37,7 @@ type Config struct {
 
 // Client describes what a client of a thread already has, and what it may see.
 type Client struct {
-	spool.FollowOptions
+	wire.FollowOptions
 
 	// Subject restricts the client to threads of that owner. Nil: all threads.
 	Subject *string
@@ -43,8 +45,8 @@ type Client struct {
 
 // readThread returns a thread, or a [spool.NotFound] error if it does not exist or the actor of the
 // context must not see it.
-func readThread(ctx context.Context, db record.Viewer, key spool.ThreadKey) (thread spool.Thread, err error) {
-	err = record.View(ctx, db, key, func(_ spool.View, t spool.Thread) error {
+func readThread(ctx context.Context, db record.Viewer, key spool.ThreadKey) (thread wire.Thread, err error) {
+	err = record.View(ctx, db, key, func(_ store.View, t wire.Thread) error {
 		thread = t
 		return nil
 	})

@@ -6,15 +6,15 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
+	"github.com/spoolhq/spool/wire"
 )
 
 // FollowFrame returns a frame as a server-sent event, and moves the cursor at to the position after the
 // frame, or to the frame's own cursor if the frame has one. A notice has no id and does not move the
 // cursor.
-func FollowFrame(f spool.Frame, at *spool.Cursor) []byte {
+func FollowFrame(f wire.Frame, at *wire.Cursor) []byte {
 	if f.Cursor == nil {
 		f.Cursor = moved(f, *at)
 	}
@@ -25,18 +25,18 @@ func FollowFrame(f spool.Frame, at *spool.Cursor) []byte {
 }
 
 // moved returns the cursor after the frame for a reader at c, or nil for a notice.
-func moved(f spool.Frame, c spool.Cursor) *spool.Cursor {
+func moved(f wire.Frame, c wire.Cursor) *wire.Cursor {
 	switch {
-	case f.Kind == spool.FrameStream:
+	case f.Kind == wire.FrameStream:
 		c.Stream, c.Offset = f.StreamID, f.Item.Offset
-	case f.Kind == spool.FrameSnapshot:
+	case f.Kind == wire.FrameSnapshot:
 		c = f.Snapshot.Cursor()
 	case f.Event.Seq <= 0:
 		return nil
 	default:
 		c.Seq = f.Event.Seq
-		if id, err := record.StreamOf(*f.Event); err == nil && f.Event.Type == spool.EntryRunStarted {
-			c.Stream, c.Offset = id, spool.Offset{}
+		if id, err := record.StreamOf(*f.Event); err == nil && f.Event.Type == wire.EntryRunStarted {
+			c.Stream, c.Offset = id, wire.Offset{}
 		}
 	}
 	return &c
@@ -51,8 +51,8 @@ func (f *ringFrame) encode() {
 }
 
 // appendFrame writes a frame as a server-sent event.
-func appendFrame(b []byte, f spool.Frame) []byte {
-	if f.Kind == spool.FrameThread && plainPayload(f.Event) {
+func appendFrame(b []byte, f wire.Frame) []byte {
+	if f.Kind == wire.FrameThread && plainPayload(f.Event) {
 		b = slices.Grow(b, entryBytes+len(f.Event.Payload))
 		b = appendEntry(appendID(b, f.Cursor), f.Event)
 		return append(b, "\n\n"...)
@@ -67,7 +67,7 @@ func appendFrame(b []byte, f spool.Frame) []byte {
 }
 
 // appendID appends the id line, if the frame has a cursor, and the start of the data line.
-func appendID(b []byte, c *spool.Cursor) []byte {
+func appendID(b []byte, c *wire.Cursor) []byte {
 	if c != nil {
 		b = append(b, "id: "...)
 		b = append(b, c.String()...)
@@ -77,14 +77,14 @@ func appendID(b []byte, c *spool.Cursor) []byte {
 }
 
 // plainPayload reports whether the stored payload can be sent unchanged.
-func plainPayload(e *spool.Entry) bool {
+func plainPayload(e *wire.Entry) bool {
 	return len(e.Payload) > 0 && bytes.IndexByte(e.Payload, '\n') < 0
 }
 
-// appendEntry appends the same JSON as [spool.Frame.MarshalJSON], for an entry whose payload is already
+// appendEntry appends the same JSON as [wire.Frame.MarshalJSON], for an entry whose payload is already
 // encoded. It takes a fifth of the time, and long replays spend most of their time here. The names and
 // ids contain no characters that have to be escaped.
-func appendEntry(b []byte, e *spool.Entry) []byte {
+func appendEntry(b []byte, e *wire.Entry) []byte {
 	b = append(b, `{"kind":"thread","event":{"threadId":"`...)
 	b = append(b, e.ThreadID...)
 	b = append(b, `","seq":`...)

@@ -7,6 +7,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/walk"
+	"github.com/spoolhq/spool/wire"
 )
 
 // maxEvents bounds the live events that wait in a hub.
@@ -44,7 +45,7 @@ func (h *hub) pushEvents(notices [][]byte) {
 		frames := make([]walk.PositionedFrame, 0, len(batch))
 		for _, notice := range batch {
 			if entry, ok := readEvent(h.key, notice); ok {
-				frames = append(frames, walk.PositionedFrame{Frame: spool.Frame{Kind: spool.FrameThread, Event: entry}, Notice: true})
+				frames = append(frames, walk.PositionedFrame{Frame: wire.Frame{Kind: wire.FrameThread, Event: entry}, Notice: true})
 			}
 		}
 		h.push(frames)
@@ -53,8 +54,8 @@ func (h *hub) pushEvents(notices [][]byte) {
 
 // readEvent returns the event of a notice. It returns false for an event that no application can have
 // published.
-func readEvent(key spool.ThreadKey, notice []byte) (*spool.Entry, bool) {
-	var entry spool.Entry
+func readEvent(key spool.ThreadKey, notice []byte) (*wire.Entry, bool) {
+	var entry wire.Entry
 	if err := json.Unmarshal(notice, &entry); err != nil {
 		return nil, false
 	}
@@ -62,7 +63,7 @@ func readEvent(key spool.ThreadKey, notice []byte) (*spool.Entry, bool) {
 	if err != nil || entry.RunID != "" && spool.CheckID("runId", string(entry.RunID)) != nil {
 		return nil, false
 	}
-	live := &spool.Entry{
+	live := &wire.Entry{
 		ThreadID: key.ID, Type: event.Type, Payload: event.Payload, CreatedAt: entry.CreatedAt, RunID: entry.RunID,
 	}
 	record.Publisher{Subject: entry.PublishedBy, Tool: entry.PublishedByTool}.Sign(live)

@@ -6,17 +6,18 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/walk"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Follow yields the frames after the client's cursor, and goes on with new frames.
-func (h *Hubs) Follow(ctx context.Context, key spool.ThreadKey, c Client) iter.Seq2[spool.Frame, error] {
-	return follow(ctx, h, key, c, walk.Mode{}, func(f *ringFrame) spool.Frame { return f.Frame })
+func (h *Hubs) Follow(ctx context.Context, key spool.ThreadKey, c Client) iter.Seq2[wire.Frame, error] {
+	return follow(ctx, h, key, c, walk.Mode{}, func(f *ringFrame) wire.Frame { return f.Frame })
 }
 
 // FollowRecord yields the record entries after the client's cursor, and notices, but no items of run
 // streams.
-func (h *Hubs) FollowRecord(ctx context.Context, key spool.ThreadKey, c Client) iter.Seq2[spool.Entry, error] {
-	return follow(ctx, h, key, c, walk.Mode{RecordOnly: true}, func(f *ringFrame) spool.Entry { return *f.Event })
+func (h *Hubs) FollowRecord(ctx context.Context, key spool.ThreadKey, c Client) iter.Seq2[wire.Entry, error] {
+	return follow(ctx, h, key, c, walk.Mode{RecordOnly: true}, func(f *ringFrame) wire.Entry { return *f.Event })
 }
 
 // follow yields convert's result for each frame after the client's cursor.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // TestFollowerWantsEachNoticeOnce has a follower whose client has a state, and the ring's notices. The
@@ -15,8 +15,8 @@ func TestFollowerWantsEachNoticeOnce(t *testing.T) {
 	state := func(n int64, payload string) ringFrame {
 		frame := ringFrame{notices: n}
 		frame.Notice = true
-		frame.Kind = spool.FrameThread
-		frame.Event = &spool.Entry{Type: spool.NoticeStateChange, Payload: []byte(payload)}
+		frame.Kind = wire.FrameThread
+		frame.Event = &wire.Entry{Type: wire.NoticeStateChange, Payload: []byte(payload)}
 		return frame
 	}
 	f := &follower{noticesSeen: 3, state: []byte("running")}

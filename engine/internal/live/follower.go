@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/walk"
+	"github.com/spoolhq/spool/wire"
 )
 
 // errOver ends a follower without an error for its client: the engine was closed, or the thread was
@@ -34,9 +35,9 @@ type follower struct {
 	joined      bool
 	behind      bool // the ring counts it in behind
 	closed      bool
-	index       int64                    // of the next frame in the ring
-	batch       *[maxBatch]ringFrame     // the ring frames that the caller is using, or nil
-	lent        []*spool.EncodedSnapshot // the snapshots that the caller is using
+	index       int64                   // of the next frame in the ring
+	batch       *[maxBatch]ringFrame    // the ring frames that the caller is using, or nil
+	lent        []*wire.EncodedSnapshot // the snapshots that the caller is using
 	timer       *time.Timer
 	waited      <-chan struct{} // what the last wait in next waited for
 	sleeper     sleeper
@@ -113,7 +114,7 @@ func releaseFormed(frames []ringFrame) {
 // They may be equal at the beginning of a connection, when the follower reads the state a moment before
 // the hub does.
 func (f *follower) isNews(frame walk.PositionedFrame) bool {
-	if frame.Event.Type != spool.NoticeStateChange {
+	if frame.Event.Type != wire.NoticeStateChange {
 		return true
 	}
 	if bytes.Equal(f.state, frame.Event.Payload) || frame.Past && f.run != frame.Event.RunID {

@@ -9,6 +9,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/walk"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // follower returns a follower of the thread. The hub gets wake-ups before the follower reads, so
@@ -50,9 +52,9 @@ func (h *Hubs) follower(ctx context.Context, key spool.ThreadKey, c Client, mode
 
 // begin puts the follower at the client's cursor, and reads the state in the same transaction. If the
 // cursor's position has expired, the client gets a snapshot, and the state after it.
-func (f *follower) begin(ctx context.Context, at *spool.Cursor) error {
+func (f *follower) begin(ctx context.Context, at *wire.Cursor) error {
 	var state walk.PositionedFrame
-	frames, err := f.walker.StartAt(ctx, at, func(read func(v spool.View) error) (err error) {
+	frames, err := f.walker.StartAt(ctx, at, func(read func(v store.View) error) (err error) {
 		state, f.noticesSeen, err = f.hub.state(ctx, f.made, read)
 		f.eventsFrom = f.noticesSeen
 		return err

@@ -3,8 +3,8 @@ package live
 import (
 	"slices"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/walk"
+	"github.com/spoolhq/spool/wire"
 )
 
 // fromRing takes frames from the ring. If the ring no longer has the client's next frame, the follower
@@ -107,7 +107,7 @@ func (f *follower) wanted(frames []ringFrame) []ringFrame {
 // isAhead reports whether a frame is an entry or a user turn after the follower's position.
 func (f *follower) isAhead(frame walk.PositionedFrame) bool {
 	switch at := f.walker.At.Seq; {
-	case frame.Kind != spool.FrameThread:
+	case frame.Kind != wire.FrameThread:
 		return false
 	case frame.Event.Seq > 0:
 		return frame.Event.Seq > at
@@ -120,7 +120,7 @@ func (f *follower) isAhead(frame walk.PositionedFrame) bool {
 // the frames change the messages that the client shows.
 func (f *follower) untilRestored(frames []ringFrame) []ringFrame {
 	for i, frame := range frames {
-		if frame.Kind != spool.FrameThread || frame.Event.Seq == 0 {
+		if frame.Kind != wire.FrameThread || frame.Event.Seq == 0 {
 			continue
 		}
 		f.walker.NoteMessages(frame.Event)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/walk"
+	"github.com/spoolhq/spool/wire"
 )
 
 // FormedFollower follows a thread for one client, with snapshots in another form. Only one goroutine
@@ -16,7 +17,7 @@ type FormedFollower struct{ f *follower }
 
 // FollowFormed follows as [Hubs.Follow] does, but the snapshots of whole threads have another form.
 // When it returns, the follower has its position. The caller must call Frames or Close.
-func (h *Hubs) FollowFormed(ctx context.Context, key spool.ThreadKey, c Client, form spool.SnapshotForm) (*FormedFollower, error) {
+func (h *Hubs) FollowFormed(ctx context.Context, key spool.ThreadKey, c Client, form wire.SnapshotForm) (*FormedFollower, error) {
 	f, err := h.follower(ctx, key, c, walk.Mode{Form: form})
 	if err != nil {
 		return nil, err
@@ -31,16 +32,16 @@ func (f *FormedFollower) Close() { f.f.close() }
 // the frames that are available at the same time, and is valid until the next one. Frames yields an
 // empty batch when no frame came for the duration idle; a zero idle turns empty batches off. A closed
 // follower yields nothing.
-func (f *FormedFollower) Frames(ctx context.Context, idle time.Duration) iter.Seq2[[]spool.FormedFrame, error] {
-	return func(yield func([]spool.FormedFrame, error) bool) {
+func (f *FormedFollower) Frames(ctx context.Context, idle time.Duration) iter.Seq2[[]wire.FormedFrame, error] {
+	return func(yield func([]wire.FormedFrame, error) bool) {
 		if f.f.closed {
 			return
 		}
 		f.f.batches(ctx, idle, func(frames []ringFrame, err error) bool {
-			shared, _ := formedBatches.Get().(*[maxBatch]spool.FormedFrame)
+			shared, _ := formedBatches.Get().(*[maxBatch]wire.FormedFrame)
 			batch := shared[:0]
 			for i := range frames {
-				batch = append(batch, spool.FormedFrame{Frame: frames[i].Frame, Formed: frames[i].Formed})
+				batch = append(batch, wire.FormedFrame{Frame: frames[i].Frame, Formed: frames[i].Formed})
 			}
 			more := yield(batch, err)
 			clear(shared[:])
@@ -51,4 +52,4 @@ func (f *FormedFollower) Frames(ctx context.Context, idle time.Duration) iter.Se
 }
 
 // formedBatches is a pool, so that a waiting client uses no memory for a batch.
-var formedBatches = sync.Pool{New: func() any { return new([maxBatch]spool.FormedFrame) }}
+var formedBatches = sync.Pool{New: func() any { return new([maxBatch]wire.FormedFrame) }}

@@ -8,6 +8,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/walk"
 	"github.com/spoolhq/spool/internal/chanlock"
+	"github.com/spoolhq/spool/store"
 )
 
 // hub reads one thread for all its followers in this process, and adds the frames to the ring. Only the
@@ -53,7 +54,7 @@ func (h *hub) look() {
 
 // see reads the state in the transaction of a read of the record. It ignores an error, because the
 // error comes again when the hub reads the state alone.
-func (h *hub) see(v spool.View) {
+func (h *hub) see(v store.View) {
 	if s, err := h.notice.see(v); err == nil {
 		h.seen = &s
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/walk"
 	"github.com/spoolhq/spool/internal/chanlock"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // openHub returns a hub with its first client. The hub is already subscribed to wake-ups. The caller must
@@ -43,22 +45,22 @@ func (h *hub) stop() {
 	<-h.done
 }
 
-func (h *hub) wake(kind spool.WakeKind, notice []byte) {
+func (h *hub) wake(kind store.WakeKind, notice []byte) {
 	switch kind {
-	case spool.WakeNotice:
+	case store.WakeNotice:
 		h.receive(notice)
 		return
-	case spool.WakeDeleted:
+	case store.WakeDeleted:
 		h.walker.ThreadDeleted()
 		h.dirty.Store(true)
-	case spool.WakeOwner:
+	case store.WakeOwner:
 		h.ownerChanged()
 		h.dirty.Store(true)
-	case spool.WakeRecord:
+	case store.WakeRecord:
 		h.dirty.Store(true)
-	case spool.WakeAsk:
+	case store.WakeAsk:
 		h.asked.Store(true)
-	case spool.WakeStream:
+	case store.WakeStream:
 	default:
 		return
 	}
@@ -84,7 +86,7 @@ func (h *hub) follow(ctx context.Context) {
 			return
 		case <-h.woken:
 			if h.asked.Swap(false) { // not in wake, which a backend may call with a lock
-				h.from.Wakes.Wake(h.key, spool.WakePresent, nil)
+				h.from.Wakes.Wake(h.key, store.WakePresent, nil)
 			}
 			h.nudge()
 		case <-tick.C:
@@ -156,7 +158,7 @@ func (h *hub) withSnapshots(ctx context.Context, grown bool) (more bool, rest []
 	switch {
 	case h.seen != nil && n == 0:
 		h.sawOwner(h.seen.thread.Owner, changes)
-	case n > 0, slices.ContainsFunc(frames, func(f walk.PositionedFrame) bool { return f.Kind == spool.FrameThread }):
+	case n > 0, slices.ContainsFunc(frames, func(f walk.PositionedFrame) bool { return f.Kind == wire.FrameThread }):
 		h.missedOwner()
 	case len(frames) > 0:
 		h.askOwner(ctx)

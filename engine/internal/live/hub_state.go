@@ -7,6 +7,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/walk"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // pushWithStates adds the walker's frames. Before a user turn it adds the end state of the previous
@@ -17,10 +19,10 @@ func (h *hub) pushWithStates(ctx context.Context, frames []walk.PositionedFrame)
 			continue
 		}
 		h.push(frames[:i])
-		err := h.pushState(ctx, func(v spool.View) ([]walk.PositionedFrame, error) { return h.notice.ended(v, f.Event.RunID) })
+		err := h.pushState(ctx, func(v store.View) ([]walk.PositionedFrame, error) { return h.notice.ended(v, f.Event.RunID) })
 		h.push(frames[i : i+1])
 		if err == nil {
-			err = h.pushState(ctx, func(v spool.View) ([]walk.PositionedFrame, error) { return h.notice.begun(v, f.Event.RunID) })
+			err = h.pushState(ctx, func(v store.View) ([]walk.PositionedFrame, error) { return h.notice.begun(v, f.Event.RunID) })
 		}
 		if err != nil { // the state follows after all frames
 			h.dirty.Store(true)
@@ -42,13 +44,13 @@ func (h *hub) pushNotice(ctx context.Context) error {
 }
 
 // pushState adds the notices that look returns.
-func (h *hub) pushState(ctx context.Context, look func(spool.View) ([]walk.PositionedFrame, error)) error {
+func (h *hub) pushState(ctx context.Context, look func(store.View) ([]walk.PositionedFrame, error)) error {
 	h.stateLock.Lock()
 	defer h.stateLock.Unlock()
 	changes := h.ownerChanges()
 	h.notice.ownerRead = false
 	var frames []walk.PositionedFrame
-	err := h.from.Store.View(ctx, h.key, func(v spool.View) (err error) {
+	err := h.from.Store.View(ctx, h.key, func(v store.View) (err error) {
 		frames, err = look(v)
 		return err
 	})
@@ -64,14 +66,14 @@ func (h *hub) pushState(ctx context.Context, look func(spool.View) ([]walk.Posit
 // state returns a notice of the present state, and how many notices preceded it. It returns
 // [record.ErrThreadGone] if the thread was not created at made. It calls also in the same transaction,
 // unless also is nil.
-func (h *hub) state(ctx context.Context, made time.Time, also func(v spool.View) error) (state walk.PositionedFrame, notices int64, err error) {
+func (h *hub) state(ctx context.Context, made time.Time, also func(v store.View) error) (state walk.PositionedFrame, notices int64, err error) {
 	select {
 	case h.stateLock <- struct{}{}:
 	case <-ctx.Done():
 		return walk.PositionedFrame{}, 0, ctx.Err()
 	}
 	defer h.stateLock.Unlock()
-	err = h.from.Store.View(ctx, h.key, func(v spool.View) error {
+	err = h.from.Store.View(ctx, h.key, func(v store.View) error {
 		if err := record.SameThread(v, made); err != nil {
 			return err
 		}
@@ -96,7 +98,7 @@ func (h *hub) endIfDeleted(err error) error {
 	if h.ended {
 		return nil
 	}
-	h.push([]walk.PositionedFrame{noticeFrame(h.key, spool.NoticeThreadDeleted, "", spool.ThreadDeleted{ThreadID: h.key.ID}, time.Now())})
+	h.push([]walk.PositionedFrame{noticeFrame(h.key, wire.NoticeThreadDeleted, "", wire.ThreadDeleted{ThreadID: h.key.ID}, time.Now())})
 	h.end()
 	return nil
 }

@@ -7,16 +7,18 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/walk"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // noticer derives the notices of a thread's state from the thread's row. So no state is lost for good:
 // the next read of the row returns the present one.
 type noticer struct {
 	key   spool.ThreadKey
-	state spool.State
+	state wire.State
 	run   spool.RunID
 	made  time.Time // the thread's creation time
-	queue []spool.QueuedRun
+	queue []wire.QueuedRun
 	again bool // the next notice is new even if the state has not changed
 	// owner is the thread's owner. It is valid if the last read has set ownerRead.
 	owner     string
@@ -24,7 +26,7 @@ type noticer struct {
 }
 
 // start assumes that clients already know the present state.
-func (n *noticer) start(v spool.View, thread spool.Thread) (err error) {
+func (n *noticer) start(v store.View, thread wire.Thread) (err error) {
 	n.made, n.state, n.run = thread.CreatedAt, thread.State, thread.RunID
 	n.queue, err = record.QueueOf(v, thread, false)
 	return err
@@ -32,14 +34,14 @@ func (n *noticer) start(v spool.View, thread spool.Thread) (err error) {
 
 // stateSeen is the state of a thread at the time of a read.
 type stateSeen struct {
-	thread spool.Thread
-	queue  []spool.QueuedRun
+	thread wire.Thread
+	queue  []wire.QueuedRun
 	notice walk.PositionedFrame
 	news   bool // clients do not have the notice yet
 }
 
 // look returns a notice of the state if the state has changed since the last notice.
-func (n *noticer) look(v spool.View) ([]walk.PositionedFrame, error) {
+func (n *noticer) look(v store.View) ([]walk.PositionedFrame, error) {
 	s, err := n.see(v)
 	if err != nil {
 		return nil, err
@@ -48,7 +50,7 @@ func (n *noticer) look(v spool.View) ([]walk.PositionedFrame, error) {
 }
 
 // see reads the state. The caller passes the result to notices.
-func (n *noticer) see(v spool.View) (s stateSeen, err error) {
+func (n *noticer) see(v store.View) (s stateSeen, err error) {
 	s.thread, err = v.Thread()
 	switch {
 	case err != nil:
@@ -78,11 +80,11 @@ func (n *noticer) notices(s stateSeen) []walk.PositionedFrame {
 
 // ended returns a notice of the end of the last notice's run, if the run of the next turn already has
 // the thread. The thread's row never shows that end.
-func (n *noticer) ended(v spool.View, next spool.RunID) ([]walk.PositionedFrame, error) {
+func (n *noticer) ended(v store.View, next spool.RunID) ([]walk.PositionedFrame, error) {
 	if !n.state.Active() || n.run == next {
 		return nil, nil
 	}
-	run, err := spool.FindRun(v, n.run)
+	run, err := store.FindRun(v, n.run)
 	if spool.CodeOf(err) == spool.NotFound || err == nil && !run.State.Terminal() {
 		return nil, nil
 	}
@@ -110,7 +112,7 @@ func (n *noticer) ended(v spool.View, next spool.RunID) ([]walk.PositionedFrame,
 
 // begun returns a notice of the state if the turn's own run has the thread and is active. Otherwise it
 // returns nothing, and the notice comes after the frames in between.
-func (n *noticer) begun(v spool.View, run spool.RunID) ([]walk.PositionedFrame, error) {
+func (n *noticer) begun(v store.View, run spool.RunID) ([]walk.PositionedFrame, error) {
 	thread, err := v.Thread()
 	if err != nil || thread.RunID != run || !thread.State.Active() {
 		return nil, err
@@ -119,7 +121,7 @@ func (n *noticer) begun(v spool.View, run spool.RunID) ([]walk.PositionedFrame, 
 }
 
 // currentState returns a notice of the present state.
-func currentState(v spool.View) (walk.PositionedFrame, error) {
+func currentState(v store.View) (walk.PositionedFrame, error) {
 	thread, err := v.Thread()
 	if err != nil {
 		return walk.PositionedFrame{}, err
@@ -132,20 +134,20 @@ func currentState(v spool.View) (walk.PositionedFrame, error) {
 }
 
 // sameQueue reports whether the same runs wait in the same order.
-func sameQueue(a, b []spool.QueuedRun) bool {
-	return slices.EqualFunc(a, b, func(a, b spool.QueuedRun) bool { return a.RunID == b.RunID })
+func sameQueue(a, b []wire.QueuedRun) bool {
+	return slices.EqualFunc(a, b, func(a, b wire.QueuedRun) bool { return a.RunID == b.RunID })
 }
 
 // stateNotice returns a notice of the thread's state, its run and the runs that wait.
-func stateNotice(v spool.View, thread spool.Thread, queue []spool.QueuedRun) (walk.PositionedFrame, error) {
-	change := spool.StateChange{State: thread.State, RunID: thread.RunID, Queue: queue}
+func stateNotice(v store.View, thread wire.Thread, queue []wire.QueuedRun) (walk.PositionedFrame, error) {
+	change := wire.StateChange{State: thread.State, RunID: thread.RunID, Queue: queue}
 	if thread.RunID != "" {
-		run, err := spool.FindRun(v, thread.RunID)
+		run, err := store.FindRun(v, thread.RunID)
 		if err != nil && spool.CodeOf(err) != spool.NotFound {
 			return walk.PositionedFrame{}, err
 		}
 		change.EnqueuedAt, change.Expired = run.EnqueuedAt, run.Expired
-		if thread.State != spool.Queued {
+		if thread.State != wire.Queued {
 			change.StartedAt = run.StartedAt
 		}
 		if !thread.State.Active() {
@@ -155,12 +157,12 @@ func stateNotice(v spool.View, thread spool.Thread, queue []spool.QueuedRun) (wa
 			change.Usage, change.TokensUsed, change.Costs = &usage, usage.TotalTokens, run.Costs()
 		}
 	}
-	return noticeFrame(thread.Key(), spool.NoticeStateChange, thread.RunID, change, v.Now()), nil
+	return noticeFrame(thread.Key(), wire.NoticeStateChange, thread.RunID, change, v.Now()), nil
 }
 
 // noticeFrame returns a frame with seq 0, which moves no cursor.
 func noticeFrame(key spool.ThreadKey, t spool.EntryType, run spool.RunID, payload any, at time.Time) walk.PositionedFrame {
-	entry := spool.NewEntry(t, run, payload)
+	entry := wire.NewEntry(t, run, payload)
 	entry.ThreadID, entry.CreatedAt = key.ID, at
-	return walk.PositionedFrame{Frame: spool.Frame{Kind: spool.FrameThread, Event: entry}, Notice: true}
+	return walk.PositionedFrame{Frame: wire.Frame{Kind: wire.FrameThread, Event: entry}, Notice: true}
 }

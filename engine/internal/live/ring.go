@@ -4,8 +4,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/walk"
+	"github.com/spoolhq/spool/wire"
 )
 
 const (
@@ -65,7 +65,7 @@ func (f *ringFrame) size() int {
 	switch {
 	case f.text != nil:
 		return len(f.text)
-	case f.Kind == spool.FrameStream:
+	case f.Kind == wire.FrameStream:
 		return entryBytes + len(f.Item.Data)
 	default:
 		return entryBytes + len(f.Event.Payload)
@@ -257,5 +257,5 @@ func (r *ring) eventsBefore(index, notices int64) (events []ringFrame) {
 
 // isEvent reports whether the frame is a live event of an application.
 func isEvent(f walk.PositionedFrame) bool {
-	return f.Notice && f.Event.Type != spool.NoticeStateChange && f.Event.Type != spool.NoticeThreadDeleted
+	return f.Notice && f.Event.Type != wire.NoticeStateChange && f.Event.Type != wire.NoticeThreadDeleted
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/walk"
+	"github.com/spoolhq/spool/wire"
 )
 
 // EventStream is a follower whose frames are server-sent events. Only one goroutine may use it.
@@ -23,7 +24,7 @@ type EventStream struct {
 
 // SSE returns an event stream of the frames after the client's cursor. Of the options it uses Retry and
 // KeepaliveEvent. The caller must call Chunks or Close.
-func (h *Hubs) SSE(ctx context.Context, key spool.ThreadKey, c Client, o spool.SSEOptions) (*EventStream, error) {
+func (h *Hubs) SSE(ctx context.Context, key spool.ThreadKey, c Client, o wire.SSEOptions) (*EventStream, error) {
 	f, err := h.follower(ctx, key, c, walk.Mode{Encodes: true})
 	if err != nil {
 		return nil, err
@@ -93,7 +94,7 @@ func yieldJoined(frames []ringFrame, yield func([]byte, error) bool) bool {
 
 // yieldSnapshot yields a snapshot as a server-sent event. It yields a large snapshot in several pieces,
 // because clients share the bytes and a copy for each client would waste memory.
-func yieldSnapshot(s *spool.EncodedSnapshot, at *spool.Cursor, yield func([]byte, error) bool) bool {
+func yieldSnapshot(s *wire.EncodedSnapshot, at *wire.Cursor, yield func([]byte, error) bool) bool {
 	head := append(appendID(nil, at), `{"kind":"snapshot","snapshot":`...)
 	if s.Size <= maxWhole {
 		for _, p := range s.Pieces {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // askEvery is how often other processes are asked for their clients. The answer to the last question has as much
@@ -15,8 +16,8 @@ const askEvery = time.Second
 // soon as it knows of one.
 func (h *Hubs) Watched(ctx context.Context, key spool.ThreadKey, within time.Duration) (bool, error) {
 	present := make(chan struct{}, 1)
-	unsubscribe, err := h.Wakes.Subscribe(ctx, key, func(kind spool.WakeKind, _ []byte) {
-		if kind == spool.WakePresent {
+	unsubscribe, err := h.Wakes.Subscribe(ctx, key, func(kind store.WakeKind, _ []byte) {
+		if kind == store.WakePresent {
 			select {
 			case present <- struct{}{}:
 			default:
@@ -32,7 +33,7 @@ func (h *Hubs) Watched(ctx context.Context, key spool.ThreadKey, within time.Dur
 	again := time.NewTicker(min(askEvery, within/4+1))
 	defer again.Stop()
 	for !h.has(key) {
-		h.Wakes.Wake(key, spool.WakeAsk, nil)
+		h.Wakes.Wake(key, store.WakeAsk, nil)
 		select {
 		case <-present:
 			return true, nil

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // lines returns a line for each item of a list: the offset, the entry before it, the type.
@@ -18,11 +19,11 @@ func lines(l *List) (lines []string) {
 	return lines
 }
 
-func custom(l *List) { l.Item("", spool.ItemCustom, spool.Custom{Name: "note"}) }
+func custom(l *List) { l.Item("", wire.ItemCustom, wire.Custom{Name: "note"}) }
 
 // entry adds an entry, which the record gives a seq.
-func entry(l *List, seq int64) *spool.Entry {
-	e := &spool.Entry{}
+func entry(l *List, seq int64) *wire.Entry {
+	e := &wire.Entry{}
 	l.Place(e)
 	l.After(seq)
 	return e
@@ -33,26 +34,26 @@ func TestListNumbers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
-		add   func(l *List) []*spool.Entry
+		add   func(l *List) []*wire.Entry
 		items []string
 		after []string // the items before the entries
 	}{
-		{"nothing", func(*List) []*spool.Entry { return nil }, nil, nil},
-		{"items", func(l *List) []*spool.Entry { custom(l); custom(l); return nil }, []string{"3-8 after 4 CUSTOM", "3-9 after 4 CUSTOM"}, nil},
-		{"an entry before an item", func(l *List) []*spool.Entry {
+		{"nothing", func(*List) []*wire.Entry { return nil }, nil, nil},
+		{"items", func(l *List) []*wire.Entry { custom(l); custom(l); return nil }, []string{"3-8 after 4 CUSTOM", "3-9 after 4 CUSTOM"}, nil},
+		{"an entry before an item", func(l *List) []*wire.Entry {
 			e := entry(l, 5)
 			custom(l)
-			return []*spool.Entry{e}
+			return []*wire.Entry{e}
 		}, []string{"3-8 after 5 CUSTOM"}, []string{"3-7"}},
-		{"an entry among items", func(l *List) []*spool.Entry {
+		{"an entry among items", func(l *List) []*wire.Entry {
 			custom(l)
 			e := entry(l, 5)
 			custom(l)
-			return []*spool.Entry{e}
+			return []*wire.Entry{e}
 		}, []string{"3-8 after 4 CUSTOM", "3-9 after 5 CUSTOM"}, []string{"3-8"}},
-		{"the end before its entry", func(l *List) []*spool.Entry {
-			l.End(spool.ItemRunFinished, spool.StreamFinished{})
-			return []*spool.Entry{entry(l, 5)}
+		{"the end before its entry", func(l *List) []*wire.Entry {
+			l.End(wire.ItemRunFinished, wire.StreamFinished{})
+			return []*wire.Entry{entry(l, 5)}
 		}, []string{"3-8 after 4 RUN_FINISHED"}, []string{"3-8"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -74,7 +75,7 @@ func TestListNumbers(t *testing.T) {
 					t.Errorf("entries (-want +got):\n%s", diff)
 				}
 				items, last, ends := l.Items()
-				if last.N != 7+int64(len(items)) || l.Last() != (spool.Offset{Fence: 3, N: last.N}) {
+				if last.N != 7+int64(len(items)) || l.Last() != (wire.Offset{Fence: 3, N: last.N}) {
 					t.Errorf("the last item is %d, and the list stands at %s", last.N, l.Last())
 				}
 				if want := strings.HasPrefix(c.name, "the end"); ends != want {
@@ -90,15 +91,15 @@ func TestWrap(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		agent   spool.AgentID
-		of      spool.ItemType
+		of      wire.ItemType
 		payload any
-		want    spool.ItemType
+		want    wire.ItemType
 	}{
-		{"", spool.ItemTextContent, spool.Delta{}, spool.ItemTextContent},
-		{"n1", spool.ItemTextContent, spool.Delta{}, spool.ItemSubagentEvent},
-		{"n1", spool.ItemToolResult, spool.ToolResulted{}, spool.ItemSubagentEvent},
-		{"n1", spool.ItemStepFinished, spool.StepFinished{}, spool.ItemStepFinished},
-		{"n1", spool.ItemInputRequired, spool.InputRequired{}, spool.ItemInputRequired},
+		{"", wire.ItemTextContent, wire.Delta{}, wire.ItemTextContent},
+		{"n1", wire.ItemTextContent, wire.Delta{}, wire.ItemSubagentEvent},
+		{"n1", wire.ItemToolResult, wire.ToolResulted{}, wire.ItemSubagentEvent},
+		{"n1", wire.ItemStepFinished, wire.StepFinished{}, wire.ItemStepFinished},
+		{"n1", wire.ItemInputRequired, wire.InputRequired{}, wire.ItemInputRequired},
 	} {
 		if got, _ := Wrap(c.agent, c.of, c.payload); got != c.want {
 			t.Errorf("%s of %q is carried by %s, want %s", c.of, c.agent, got, c.want)
@@ -109,10 +110,10 @@ func TestWrap(t *testing.T) {
 // STEP_FINISHED and the end follow the saved items.
 func TestEndAfter(t *testing.T) {
 	t.Parallel()
-	if got := EndAfter(spool.Offset{}); !got.IsZero() {
+	if got := EndAfter(wire.Offset{}); !got.IsZero() {
 		t.Errorf("the end stands at %s where nothing is saved", got)
 	}
-	if got := EndAfter(spool.Offset{Fence: 2, N: 5}); got != (spool.Offset{Fence: 2, N: 7}) {
+	if got := EndAfter(wire.Offset{Fence: 2, N: 5}); got != (wire.Offset{Fence: 2, N: 7}) {
 		t.Errorf("the end stands at %s", got)
 	}
 }

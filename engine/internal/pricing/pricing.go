@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/price"
+	"github.com/spoolhq/spool/wire"
 )
 
 // timeout bounds a call of the pricer.
@@ -18,18 +20,18 @@ const timeout = 5 * time.Second
 // Prices knows what model calls cost.
 type Prices struct {
 	// Pricer prices model calls. Nil: no call has a price.
-	Pricer spool.Pricer
+	Pricer price.Pricer
 	// AllowUnpriced accepts a model without a price in a run with a budget of money.
 	AllowUnpriced bool
 	Log           *slog.Logger
 }
 
 // Price returns the cost of a row, or nil if it is unknown. Receipt is the cost that the provider reported.
-func (p Prices) Price(ctx context.Context, m spool.Model, r spool.ModelRequest, row spool.UsageRow, receipt *spool.Cost) *spool.Cost {
+func (p Prices) Price(ctx context.Context, m spool.Model, r spool.ModelRequest, row wire.UsageRow, receipt *spool.Cost) *spool.Cost {
 	if p.Pricer == nil {
 		return nil
 	}
-	charge := spool.Charge{
+	charge := price.Charge{
 		Kind: row.Kind, Agent: row.Agent, Model: row.Model, ModelID: row.ModelID,
 		Usage: row.Best(), Estimated: row.Estimated(), Receipt: receipt,
 	}
@@ -65,7 +67,7 @@ func (p Prices) Currency(ctx context.Context, agent, name string, m spool.Model)
 		return "", false
 	}
 	one := int64(1)
-	charge := spool.Charge{
+	charge := price.Charge{
 		Kind: spool.UsageStep, Agent: agent, Model: name, Requested: RequestedOf(m), Usage: spool.Usage{Input: &one, Output: &one}, Estimated: true,
 	}
 	if its := receiptCurrency(m); its != "" {
@@ -101,7 +103,7 @@ func RequestedOf(m spool.Model) (name string) {
 }
 
 // ask asks the pricer. It turns a panic, and a cost that makes no sense, into an error.
-func (p Prices) ask(ctx context.Context, charge spool.Charge) (cost spool.Cost, err error) {
+func (p Prices) ask(ctx context.Context, charge price.Charge) (cost spool.Cost, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer cancel()
 	defer func() {

@@ -10,11 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/price"
+	"github.com/spoolhq/spool/wire"
 )
 
-type pricer func(c spool.Charge) (spool.Cost, error)
+type pricer func(c price.Charge) (spool.Cost, error)
 
-func (p pricer) Price(ctx context.Context, c spool.Charge) (spool.Cost, error) {
+func (p pricer) Price(ctx context.Context, c price.Charge) (spool.Cost, error) {
 	if err := ctx.Err(); err != nil {
 		return spool.Cost{}, err
 	}
@@ -50,28 +52,28 @@ func TestPrice(t *testing.T) {
 		pricer pricer
 		want   *spool.Cost
 	}{
-		"known":       {func(spool.Charge) (spool.Cost, error) { return dollar, nil }, &dollar},
-		"free":        {func(spool.Charge) (spool.Cost, error) { return spool.Cost{Currency: "USD"}, nil }, &spool.Cost{Currency: "USD"}},
-		"unknown":     {func(spool.Charge) (spool.Cost, error) { return dollar, spool.Errorf(spool.NotFound, "none") }, nil},
-		"fails":       {func(spool.Charge) (spool.Cost, error) { return dollar, errors.New("no") }, nil},
-		"panics":      {func(spool.Charge) (spool.Cost, error) { panic("no") }, nil},
-		"negative":    {func(spool.Charge) (spool.Cost, error) { return spool.Cost{Micros: -1, Currency: "USD"}, nil }, nil},
-		"no currency": {func(spool.Charge) (spool.Cost, error) { return spool.Cost{Micros: 1}, nil }, nil},
+		"known":       {func(price.Charge) (spool.Cost, error) { return dollar, nil }, &dollar},
+		"free":        {func(price.Charge) (spool.Cost, error) { return spool.Cost{Currency: "USD"}, nil }, &spool.Cost{Currency: "USD"}},
+		"unknown":     {func(price.Charge) (spool.Cost, error) { return dollar, spool.Errorf(spool.NotFound, "none") }, nil},
+		"fails":       {func(price.Charge) (spool.Cost, error) { return dollar, errors.New("no") }, nil},
+		"panics":      {func(price.Charge) (spool.Cost, error) { panic("no") }, nil},
+		"negative":    {func(price.Charge) (spool.Cost, error) { return spool.Cost{Micros: -1, Currency: "USD"}, nil }, nil},
+		"no currency": {func(price.Charge) (spool.Cost, error) { return spool.Cost{Micros: 1}, nil }, nil},
 	} {
 		p := Prices{Pricer: c.pricer, Log: slog.New(slog.DiscardHandler)}
-		if diff := cmp.Diff(c.want, p.Price(t.Context(), plain{}, spool.ModelRequest{}, spool.UsageRow{}, nil)); diff != "" {
+		if diff := cmp.Diff(c.want, p.Price(t.Context(), plain{}, spool.ModelRequest{}, wire.UsageRow{}, nil)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	if got := (Prices{}).Price(t.Context(), plain{}, spool.ModelRequest{}, spool.UsageRow{}, &dollar); got != nil {
+	if got := (Prices{}).Price(t.Context(), plain{}, spool.ModelRequest{}, wire.UsageRow{}, &dollar); got != nil {
 		t.Errorf("without a pricer: %+v", got)
 	}
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	five, three := int64(5), int64(3)
-	row := spool.UsageRow{Kind: spool.UsageStep, Agent: "a", Model: "m", ModelID: "large-2", Usage: spool.Usage{Input: &five}, Guess: spool.Usage{Output: &three}}
-	p := Prices{Pricer: pricer(func(c spool.Charge) (spool.Cost, error) {
-		want := spool.Charge{
+	row := wire.UsageRow{Kind: spool.UsageStep, Agent: "a", Model: "m", ModelID: "large-2", Usage: spool.Usage{Input: &five}, Guess: spool.Usage{Output: &three}}
+	p := Prices{Pricer: pricer(func(c price.Charge) (spool.Cost, error) {
+		want := price.Charge{
 			Kind: spool.UsageStep, Agent: "a", Model: "m", ModelID: "large-2", Requested: "large",
 			Usage: spool.Usage{Input: &five, Output: &three}, Estimated: true, Receipt: &dollar,
 			Billing: spool.Billing{Tier: "flex", CacheFor: time.Hour},
@@ -89,15 +91,15 @@ func TestPrice(t *testing.T) {
 // A budget of money bounds a model whose calls have a price, in the budget's currency.
 func TestUnpriced(t *testing.T) {
 	t.Parallel()
-	euro := func(spool.Charge) (spool.Cost, error) { return spool.Cost{Micros: 1, Currency: "EUR"}, nil }
-	receipts := func(c spool.Charge) (spool.Cost, error) {
+	euro := func(price.Charge) (spool.Cost, error) { return spool.Cost{Micros: 1, Currency: "EUR"}, nil }
+	receipts := func(c price.Charge) (spool.Cost, error) {
 		if c.Receipt == nil {
 			return spool.Cost{}, spool.Errorf(spool.NotFound, "none")
 		}
 		return *c.Receipt, nil
 	}
 	for name, c := range map[string]struct {
-		pricer   spool.Pricer
+		pricer   price.Pricer
 		model    spool.Model
 		allow    bool
 		currency string
@@ -112,8 +114,8 @@ func TestUnpriced(t *testing.T) {
 		"reported":                    {pricer: pricer(receipts), model: reporter{currency: "EUR"}, currency: "EUR"},
 		"reported abroad":             {pricer: pricer(receipts), model: reporter{currency: "EUR"}, currency: "USD", want: true},
 		"not reported":                {pricer: pricer(receipts), model: reporter{}, want: true},
-		"reported in vain":            {pricer: pricer(func(spool.Charge) (spool.Cost, error) { return spool.Cost{}, spool.Errorf(spool.NotFound, "no") }), model: reporter{currency: "EUR"}, want: true},
-		"the pricer fails":            {pricer: pricer(func(spool.Charge) (spool.Cost, error) { return spool.Cost{}, errors.New("down") })},
+		"reported in vain":            {pricer: pricer(func(price.Charge) (spool.Cost, error) { return spool.Cost{}, spool.Errorf(spool.NotFound, "no") }), model: reporter{currency: "EUR"}, want: true},
+		"the pricer fails":            {pricer: pricer(func(price.Charge) (spool.Cost, error) { return spool.Cost{}, errors.New("down") })},
 		"no pricer":                   {want: true},
 	} {
 		p := Prices{Pricer: c.pricer, AllowUnpriced: c.allow}

@@ -12,6 +12,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/order"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/stream"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Segment is a segment that this process executes, with the writer of its stream.
@@ -26,7 +28,7 @@ type Segment struct {
 
 // Owns reports whether the segment still has the lease on the thread. The fence alone is not enough: a
 // thread that is deleted and created again counts fences from the start.
-func (s *Segment) Owns(t spool.Thread) bool {
+func (s *Segment) Owns(t wire.Thread) bool {
 	return t.Fence == s.Fence && t.RunID == s.RunID && t.CreatedAt.Equal(s.Made)
 }
 
@@ -35,8 +37,8 @@ const saveTimeout = 30 * time.Second
 
 // Publisher publishes events. It knows the segments that this process executes.
 type Publisher struct {
-	Store spool.Store
-	Live  spool.Live
+	Store store.Store
+	Live  store.Live
 
 	mu     sync.Mutex
 	active map[spool.ThreadKey]*Segment
@@ -70,7 +72,7 @@ func (p *Publisher) find(key spool.ThreadKey) *Segment {
 // to the thread's active run, if any. The caller has checked that the tenant has room for a durable event.
 func (p *Publisher) Publish(
 	ctx context.Context, key spool.ThreadKey, event spool.Event, about spool.RunID, subject string,
-) (spool.Entry, error) {
+) (wire.Entry, error) {
 	s, by := p.find(key), record.Publisher{Subject: subject}
 	if !event.Durable {
 		return p.publishLive(ctx, key, s, event, about, by)
@@ -91,7 +93,7 @@ func (p *Publisher) FromTool(ctx context.Context, s *Segment, event spool.Event,
 		_, err := p.recordInSegment(ctx, s, event, run, by)
 		return err
 	}
-	entry := spool.Entry{ThreadID: s.Key.ID, Type: event.Type, Payload: event.Payload, CreatedAt: time.Now().UTC(), RunID: run}
+	entry := wire.Entry{ThreadID: s.Key.ID, Type: event.Type, Payload: event.Payload, CreatedAt: time.Now().UTC(), RunID: run}
 	by.Sign(&entry)
 	if !s.Writer.Event(ctx, entry) {
 		stream.Notify(p.Live, s.Key, entry)
@@ -100,16 +102,16 @@ func (p *Publisher) FromTool(ctx context.Context, s *Segment, event spool.Event,
 }
 
 // publishLive publishes a live event.
-func (p *Publisher) publishLive(ctx context.Context, key spool.ThreadKey, s *Segment, event spool.Event, about spool.RunID, by record.Publisher) (spool.Entry, error) {
-	entry := spool.Entry{ThreadID: key.ID, Type: event.Type, Payload: event.Payload}
+func (p *Publisher) publishLive(ctx context.Context, key spool.ThreadKey, s *Segment, event spool.Event, about spool.RunID, by record.Publisher) (wire.Entry, error) {
+	entry := wire.Entry{ThreadID: key.ID, Type: event.Type, Payload: event.Payload}
 	by.Sign(&entry)
-	err := p.Store.View(ctx, key, func(v spool.View) error {
+	err := p.Store.View(ctx, key, func(v store.View) error {
 		run, _, err := subject(v, about)
 		entry.RunID, entry.CreatedAt = run.ID, v.Now()
 		return err
 	})
 	if err != nil {
-		return spool.Entry{}, record.NotFound(err)
+		return wire.Entry{}, record.NotFound(err)
 	}
 	if s == nil || s.RunID != entry.RunID || !s.Writer.Event(ctx, entry) {
 		stream.Notify(p.Live, key, entry)
@@ -119,7 +121,7 @@ func (p *Publisher) publishLive(ctx context.Context, key spool.ThreadKey, s *Seg
 
 // subject returns the thread and the run that an event is about. An empty about stands for the thread's
 // active run. If there is none, the run is zero.
-func subject(v spool.View, about spool.RunID) (run spool.RunRow, thread spool.Thread, err error) {
+func subject(v store.View, about spool.RunID) (run store.RunRow, thread wire.Thread, err error) {
 	if thread, err = v.Thread(); err != nil {
 		return run, thread, err
 	}
@@ -129,7 +131,7 @@ func subject(v spool.View, about spool.RunID) (run spool.RunRow, thread spool.Th
 		}
 		about = thread.RunID
 	}
-	run, err = spool.FindRun(v, about)
+	run, err = store.FindRun(v, about)
 	switch {
 	case record.Missing(err):
 		return run, thread, &spool.Error{Code: spool.Invalid, Message: "runId is not a run of the thread", Err: err}
@@ -142,45 +144,45 @@ func subject(v spool.View, about spool.RunID) (run spool.RunRow, thread spool.Th
 
 // recordOutside writes a durable event without a position in the stream. If a worker holds the thread,
 // recordOutside wakes the worker, so that its next items follow the entry.
-func (p *Publisher) recordOutside(ctx context.Context, key spool.ThreadKey, event spool.Event, about spool.RunID, by record.Publisher) (spool.Entry, error) {
-	var entry spool.Entry
+func (p *Publisher) recordOutside(ctx context.Context, key spool.ThreadKey, event spool.Event, about spool.RunID, by record.Publisher) (wire.Entry, error) {
+	var entry wire.Entry
 	leased := false
-	err := p.Store.Update(ctx, key, 0, func(tx spool.Tx) error {
+	err := p.Store.Update(ctx, key, 0, func(tx store.Tx) error {
 		run, thread, err := subject(tx, about)
 		if err != nil {
 			return err
 		}
 		leased = thread.Leased(tx.Now())
-		entry = spool.Entry{Type: event.Type, Payload: event.Payload, RunID: run.ID}
+		entry = wire.Entry{Type: event.Type, Payload: event.Payload, RunID: run.ID}
 		by.Sign(&entry)
-		return tx.Write(spool.Changes{Entries: []*spool.Entry{&entry}})
+		return tx.Write(store.Changes{Entries: []*wire.Entry{&entry}})
 	})
 	if err != nil {
-		return spool.Entry{}, record.NotFound(err)
+		return wire.Entry{}, record.NotFound(err)
 	}
-	p.Live.Wake(key, spool.WakeRecord, nil)
+	p.Live.Wake(key, store.WakeRecord, nil)
 	if leased {
-		p.Live.Wake(key, spool.WakeEvent, nil)
+		p.Live.Wake(key, store.WakeEvent, nil)
 	}
 	return entry, nil
 }
 
 // recordInSegment writes a durable event between the items of the segment. If the segment has ended,
 // the event follows all of its items.
-func (p *Publisher) recordInSegment(ctx context.Context, s *Segment, event spool.Event, about spool.RunID, by record.Publisher) (entry spool.Entry, err error) {
+func (p *Publisher) recordInSegment(ctx context.Context, s *Segment, event spool.Event, about spool.RunID, by record.Publisher) (entry wire.Entry, err error) {
 	ctx, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()
 	err = s.Writer.Commit(ctx, func(out *order.List) error {
-		return p.Store.Update(ctx, s.Key, s.Fence, func(tx spool.Tx) error {
+		return p.Store.Update(ctx, s.Key, s.Fence, func(tx store.Tx) error {
 			run, thread, err := subject(tx, about)
 			switch {
 			case err != nil:
 				return err
 			case !s.Owns(thread):
-				return spool.ErrFenced
+				return store.ErrFenced
 			}
 			out.Begin(thread.LastSeq)
-			entry = spool.Entry{Type: event.Type, Payload: event.Payload, RunID: run.ID}
+			entry = wire.Entry{Type: event.Type, Payload: event.Payload, RunID: run.ID}
 			by.Sign(&entry)
 			open, err := isOpen(tx, s, thread)
 			if err != nil {
@@ -189,7 +191,7 @@ func (p *Publisher) recordInSegment(ctx context.Context, s *Segment, event spool
 			if open {
 				out.Place(&entry)
 			}
-			if err := tx.Write(spool.Changes{Entries: []*spool.Entry{&entry}}); err != nil {
+			if err := tx.Write(store.Changes{Entries: []*wire.Entry{&entry}}); err != nil {
 				return err
 			}
 			out.After(entry.Seq)
@@ -197,18 +199,18 @@ func (p *Publisher) recordInSegment(ctx context.Context, s *Segment, event spool
 		})
 	})
 	if err != nil {
-		return spool.Entry{}, record.NotFound(err)
+		return wire.Entry{}, record.NotFound(err)
 	}
-	p.Live.Wake(s.Key, spool.WakeRecord, nil)
+	p.Live.Wake(s.Key, store.WakeRecord, nil)
 	return entry, nil
 }
 
 // isOpen reports whether the record does not yet contain the end of the segment. The caller has checked
 // the fence, so the thread is still the segment's.
-func isOpen(v spool.View, s *Segment, thread spool.Thread) (bool, error) {
-	if thread.State != spool.Running {
+func isOpen(v store.View, s *Segment, thread wire.Thread) (bool, error) {
+	if thread.State != wire.Running {
 		return false, nil
 	}
-	run, err := spool.FindRun(v, thread.RunID)
+	run, err := store.FindRun(v, thread.RunID)
 	return run.Stream() == s.Writer.ID(), err
 }

@@ -11,25 +11,27 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/stream"
 	"github.com/spoolhq/spool/internal/testing/maptx"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // live notes the wake-ups.
 type live struct {
-	spool.Live
+	store.Live
 
-	woken []spool.WakeKind
+	woken []store.WakeKind
 }
 
-func (l *live) Wake(_ spool.ThreadKey, kind spool.WakeKind, _ []byte) {
+func (l *live) Wake(_ spool.ThreadKey, kind store.WakeKind, _ []byte) {
 	l.woken = append(l.woken, kind)
 }
 
 // desk is a publisher over one thread, whose run r was started at maptx.Start and is the second of it.
-func desk(state spool.State) (*Publisher, *maptx.Tx, *live) {
+func desk(state wire.State) (*Publisher, *maptx.Tx, *live) {
 	tx := maptx.New(spool.ThreadKey{Tenant: "t", ID: "c"}, maptx.Start)
 	tx.Rows = maptx.Rows{
-		Thread: &spool.Thread{State: state, RunID: "r", Fence: 2, CreatedAt: maptx.Start},
-		Runs:   []spool.RunRow{{Run: spool.Run{ID: "old", State: spool.Completed}}, {Run: spool.Run{ID: "r", State: state, Segments: 2}}},
+		Thread: &wire.Thread{State: state, RunID: "r", Fence: 2, CreatedAt: maptx.Start},
+		Runs:   []store.RunRow{{Run: wire.Run{ID: "old", State: wire.Completed}}, {Run: wire.Run{ID: "r", State: state, Segments: 2}}},
 	}
 	l := &live{}
 	return &Publisher{Store: maptx.Store{Tx: tx}, Live: l}, tx, l
@@ -38,10 +40,10 @@ func desk(state spool.State) (*Publisher, *maptx.Tx, *live) {
 // An event that no segment of this process is about: what is written, who is woken, or why it is refused.
 func TestPublish(t *testing.T) {
 	t.Parallel()
-	type wakes = []spool.WakeKind
+	type wakes = []store.WakeKind
 	for _, c := range []struct {
 		name    string
-		state   spool.State
+		state   wire.State
 		about   spool.RunID
 		durable bool
 		given   func(tx *maptx.Tx)
@@ -49,19 +51,19 @@ func TestPublish(t *testing.T) {
 		woken   wakes
 		changes string
 	}{
-		{"live", spool.Queued, "", false, nil, "r", wakes{spool.WakeNotice}, ""},
-		{"live, of a thread at rest", spool.Completed, "", false, nil, "", wakes{spool.WakeNotice}, ""},
-		{"durable", spool.Queued, "", true, nil, "r", wakes{spool.WakeRecord}, "+ entry 1 Type=A Payload={a:1} RunID=r Published=true PublishedBy=ann"},
-		{"durable, about the run", spool.Queued, "r", true, nil, "r", wakes{spool.WakeRecord}, "+ entry 1 Type=A Payload={a:1} RunID=r Published=true PublishedBy=ann"},
-		{"durable, of a thread at rest", spool.Completed, "", true, nil, "", wakes{spool.WakeRecord}, "+ entry 1 Type=A Payload={a:1} Published=true PublishedBy=ann"},
-		{"durable, while a worker has the thread", spool.Running, "", true, func(tx *maptx.Tx) {
+		{"live", wire.Queued, "", false, nil, "r", wakes{store.WakeNotice}, ""},
+		{"live, of a thread at rest", wire.Completed, "", false, nil, "", wakes{store.WakeNotice}, ""},
+		{"durable", wire.Queued, "", true, nil, "r", wakes{store.WakeRecord}, "+ entry 1 Type=A Payload={a:1} RunID=r Published=true PublishedBy=ann"},
+		{"durable, about the run", wire.Queued, "r", true, nil, "r", wakes{store.WakeRecord}, "+ entry 1 Type=A Payload={a:1} RunID=r Published=true PublishedBy=ann"},
+		{"durable, of a thread at rest", wire.Completed, "", true, nil, "", wakes{store.WakeRecord}, "+ entry 1 Type=A Payload={a:1} Published=true PublishedBy=ann"},
+		{"durable, while a worker has the thread", wire.Running, "", true, func(tx *maptx.Tx) {
 			tx.Rows.Thread.LeaseUntil = maptx.Start.Add(1)
-		}, "r", wakes{spool.WakeRecord, spool.WakeEvent}, "+ entry 1 Type=A Payload={a:1} RunID=r Published=true PublishedBy=ann"},
-		{"about a run that has ended", spool.Queued, "old", true, nil, "conflict: runId is a run that has ended", nil, ""},
-		{"live, about a run that has ended", spool.Queued, "old", false, nil, "conflict: runId is a run that has ended", nil, ""},
-		{"about a run of another thread", spool.Queued, "other", true, nil, "invalid: runId is not a run of the thread", nil, ""},
-		{"to no thread", spool.Queued, "", true, func(tx *maptx.Tx) { tx.Rows = maptx.Rows{} }, "not_found: Thread not found", nil, ""},
-		{"live, to no thread", spool.Queued, "", false, func(tx *maptx.Tx) { tx.Rows = maptx.Rows{} }, "not_found: Thread not found", nil, ""},
+		}, "r", wakes{store.WakeRecord, store.WakeEvent}, "+ entry 1 Type=A Payload={a:1} RunID=r Published=true PublishedBy=ann"},
+		{"about a run that has ended", wire.Queued, "old", true, nil, "conflict: runId is a run that has ended", nil, ""},
+		{"live, about a run that has ended", wire.Queued, "old", false, nil, "conflict: runId is a run that has ended", nil, ""},
+		{"about a run of another thread", wire.Queued, "other", true, nil, "invalid: runId is not a run of the thread", nil, ""},
+		{"to no thread", wire.Queued, "", true, func(tx *maptx.Tx) { tx.Rows = maptx.Rows{} }, "not_found: Thread not found", nil, ""},
+		{"live, to no thread", wire.Queued, "", false, func(tx *maptx.Tx) { tx.Rows = maptx.Rows{} }, "not_found: Thread not found", nil, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -87,15 +89,15 @@ func TestPublish(t *testing.T) {
 // A durable event during a segment of this process gets a place in its stream, and whoever reads the record is woken.
 func TestPublishInSegment(t *testing.T) {
 	t.Parallel()
-	p, tx, l := desk(spool.Running)
-	w := stream.New(stream.Settings{Live: l, FlushEvery: -1}, spool.StreamKey{Thread: tx.Key, ID: "r:2"}, 2, 0)
+	p, tx, l := desk(wire.Running)
+	w := stream.New(stream.Settings{Live: l, FlushEvery: -1}, store.StreamKey{Thread: tx.Key, ID: "r:2"}, 2, 0)
 	p.Add(&Segment{Key: tx.Key, Fence: 2, RunID: "r", Made: maptx.Start, Writer: w})
 	before := tx.Clone()
 	if _, err := p.Publish(t.Context(), tx.Key, spool.Event{Type: "A", Payload: json.RawMessage(`{"a":1}`), Durable: true}, "", "ann"); err != nil {
 		t.Fatal(err)
 	}
 	want := "+ entry 1 Type=A Payload={a:1} RunID=r Published=true PublishedBy=ann Stream=r:2 After=2-0"
-	if diff := cmp.Diff([]any{want, []spool.WakeKind{spool.WakeRecord}}, []any{maptx.Diff(before, tx), l.woken}); diff != "" {
+	if diff := cmp.Diff([]any{want, []store.WakeKind{store.WakeRecord}}, []any{maptx.Diff(before, tx), l.woken}); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -105,13 +107,13 @@ func TestOwns(t *testing.T) {
 	t.Parallel()
 	s := &Segment{Fence: 2, RunID: "r", Made: maptx.Start}
 	for _, c := range []struct {
-		thread spool.Thread
+		thread wire.Thread
 		want   bool
 	}{
-		{spool.Thread{Fence: 2, RunID: "r", CreatedAt: maptx.Start}, true},
-		{spool.Thread{Fence: 3, RunID: "r", CreatedAt: maptx.Start}, false},
-		{spool.Thread{Fence: 2, RunID: "next", CreatedAt: maptx.Start}, false},
-		{spool.Thread{Fence: 2, RunID: "r", CreatedAt: maptx.Start.Add(time.Second)}, false},
+		{wire.Thread{Fence: 2, RunID: "r", CreatedAt: maptx.Start}, true},
+		{wire.Thread{Fence: 3, RunID: "r", CreatedAt: maptx.Start}, false},
+		{wire.Thread{Fence: 2, RunID: "next", CreatedAt: maptx.Start}, false},
+		{wire.Thread{Fence: 2, RunID: "r", CreatedAt: maptx.Start.Add(time.Second)}, false},
 	} {
 		if got := s.Owns(c.thread); got != c.want {
 			t.Errorf("%+v is owned: %t", c.thread, got)
@@ -123,12 +125,12 @@ func TestOwns(t *testing.T) {
 func TestIsOpen(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		state  spool.State
-		stream spool.StreamID
+		state  wire.State
+		stream wire.StreamID
 		want   bool
-	}{{spool.Running, "r:2", true}, {spool.Running, "r:1", false}, {spool.Queued, "r:2", false}, {spool.Completed, "r:2", false}} {
+	}{{wire.Running, "r:2", true}, {wire.Running, "r:1", false}, {wire.Queued, "r:2", false}, {wire.Completed, "r:2", false}} {
 		_, tx, _ := desk(c.state)
-		s := &Segment{Writer: stream.New(stream.Settings{}, spool.StreamKey{ID: c.stream}, 2, 0)}
+		s := &Segment{Writer: stream.New(stream.Settings{}, store.StreamKey{ID: c.stream}, 2, 0)}
 		if got, err := isOpen(tx, s, *tx.Rows.Thread); got != c.want || err != nil {
 			t.Errorf("%s in state %s is open: %t, %v", c.stream, c.state, got, err)
 		}

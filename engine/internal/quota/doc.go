@@ -1,7 +1,7 @@
 // Package quota shares the limits of a model's provider among all workers of one store.
 //
 // A group is what a provider counts together, such as the requests with one key. Each group has one
-// [spool.Row], which engines change by compare-and-set. The row has the starts and tokens of the last
+// [store.Row], which engines change by compare-and-set. The row has the starts and tokens of the last
 // minute, and what each engine holds: grants (starts with the time from which each may be used) and slots
 // (requests under way). An engine gives its grants to its own waiting calls, so that most calls need no
 // transaction. It tells the row later which grants it has used and what the calls have cost.

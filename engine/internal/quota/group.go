@@ -10,6 +10,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/random"
+	"github.com/spoolhq/spool/store"
 )
 
 // group is this engine's part of a group.
@@ -17,7 +18,7 @@ type group struct {
 	name  string
 	me    string
 	limit Limit
-	store spool.Store
+	store store.Store
 	rand  random.Source
 	log   *slog.Logger
 	lease time.Duration

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/random"
+	"github.com/spoolhq/spool/store"
 )
 
 // Limiter lets model calls wait for their provider's limits. It is safe for concurrent use. It has a
@@ -19,7 +20,7 @@ type Limiter struct {
 
 // Settings are the dependencies of a [Limiter].
 type Settings struct {
-	Store  spool.Store
+	Store  store.Store
 	Random random.Source
 	Log    *slog.Logger
 	// Lease is how long the slots of an engine that died stay taken.

@@ -14,11 +14,13 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine/internal/quota"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // broken is a store that fails while it is down.
 type broken struct {
-	spool.Store
+	store.Store
 
 	down  atomic.Bool
 	after atomic.Bool // it fails after the commit
@@ -26,14 +28,14 @@ type broken struct {
 
 var errDown = spool.Errorf(spool.Unavailable, "down")
 
-func (b *broken) Rows(ctx context.Context, q spool.RowQuery) ([]spool.Row, error) {
+func (b *broken) Rows(ctx context.Context, q store.RowQuery) ([]store.Row, error) {
 	if b.down.Load() {
 		return nil, errDown
 	}
 	return b.Store.Rows(ctx, q)
 }
 
-func (b *broken) Update(ctx context.Context, k spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+func (b *broken) Update(ctx context.Context, k spool.ThreadKey, fence int64, fn func(store.Tx) error) error {
 	if b.down.Load() {
 		return errDown
 	}
@@ -395,11 +397,11 @@ func TestExplain(t *testing.T) {
 			"root": "waits for the provider's limit of 1 request a minute; it is next",
 			"r9":   "",
 		} {
-			got, err := quota.Explain(t.Context(), db, spool.Run{Tenant: "t", ID: run})
+			got, err := quota.Explain(t.Context(), db, wire.Run{Tenant: "t", ID: run})
 			if err != nil || got != want {
 				t.Errorf("%s: %q, %v", run, got, err)
 			}
-			if got, err := quota.Explain(t.Context(), db, spool.Run{Tenant: "u", ID: run}); got != "" || err != nil {
+			if got, err := quota.Explain(t.Context(), db, wire.Run{Tenant: "u", ID: run}); got != "" || err != nil {
 				t.Errorf("another tenant's %s: %q, %v", run, got, err)
 			}
 		}
@@ -409,10 +411,10 @@ func TestExplain(t *testing.T) {
 		cancel()
 		all.Wait()
 		<-time.After(20 * time.Second)
-		if got, err := quota.Explain(t.Context(), db, spool.Run{Tenant: "t", ID: "r1"}); got != "" || err != nil {
+		if got, err := quota.Explain(t.Context(), db, wire.Run{Tenant: "t", ID: "r1"}); got != "" || err != nil {
 			t.Errorf("after the wait: %q, %v", got, err)
 		}
-		rows, err := db.Rows(t.Context(), spool.RowQuery{Kind: "provider_limit"})
+		rows, err := db.Rows(t.Context(), store.RowQuery{Kind: "provider_limit"})
 		if err != nil || len(rows) != 1 || strings.Contains(string(rows[0].Value), "since") {
 			t.Errorf("the row still has waiting calls: %v, %v", rows, err)
 		}

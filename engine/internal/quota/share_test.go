@@ -8,9 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine/internal/quota"
+	"github.com/spoolhq/spool/store"
 )
 
 // provider counts requests as a provider does: in every sliding minute.
@@ -54,7 +54,7 @@ func (p *provider) between(from, to time.Time) (n int) {
 	return n
 }
 
-func limiter(store spool.Store, l quota.Limit) *quota.Limiter {
+func limiter(store store.Store, l quota.Limit) *quota.Limiter {
 	return quota.New(quota.Settings{Store: store, Log: slog.New(slog.DiscardHandler), Lease: 30 * time.Second},
 		map[string]quota.Group{"m": {Name: "key", Limit: l}})
 }

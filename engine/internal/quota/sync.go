@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // rowKind is the kind of the rows with the groups' states.
@@ -86,7 +87,7 @@ func (g *group) plan(out served, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
-	case errors.Is(err, spool.ErrRowChanged):
+	case errors.Is(err, store.ErrRowChanged):
 		g.failures++
 		g.wake(g.rand.UpTo(min(time.Duration(g.failures)*soon, longPoll)))
 		return
@@ -152,7 +153,7 @@ func (g *group) sync() (out served, err error) {
 	g.mu.Unlock()
 
 	var at time.Time
-	err = g.store.Update(ctx, spool.ThreadKey{}, 0, func(tx spool.Tx) error {
+	err = g.store.Update(ctx, spool.ThreadKey{}, 0, func(tx store.Tx) error {
 		at = tx.Now()
 		after := before.clone()
 		if out = after.serve(at.UnixMilli(), g.limit, r); !out.changed {
@@ -162,7 +163,7 @@ func (g *group) sync() (out served, err error) {
 		if err != nil {
 			return err
 		}
-		return tx.Write(spool.Changes{Rows: []spool.Row{next}})
+		return tx.Write(store.Changes{Rows: []store.Row{next}})
 	})
 	written := err == nil
 	if errors.Is(err, errUnchanged) {
@@ -191,7 +192,7 @@ func (g *group) measure(ctx context.Context) error {
 		return nil
 	}
 	var at time.Time
-	err := g.store.Update(ctx, spool.ThreadKey{}, 0, func(tx spool.Tx) error {
+	err := g.store.Update(ctx, spool.ThreadKey{}, 0, func(tx store.Tx) error {
 		at = tx.Now()
 		return errUnchanged
 	})
@@ -205,8 +206,8 @@ func (g *group) measure(ctx context.Context) error {
 }
 
 // read returns the row and its state. A row that cannot be decoded counts as empty.
-func (g *group) read(ctx context.Context) (row spool.Row, s state, err error) {
-	rows, err := g.store.Rows(ctx, spool.RowQuery{Kind: rowKind, Key: g.name})
+func (g *group) read(ctx context.Context) (row store.Row, s state, err error) {
+	rows, err := g.store.Rows(ctx, store.RowQuery{Kind: rowKind, Key: g.name})
 	if err != nil || len(rows) == 0 {
 		return row, s, err
 	}
@@ -218,16 +219,16 @@ func (g *group) read(ctx context.Context) (row spool.Row, s state, err error) {
 }
 
 // row returns the row with the state.
-func (s *state) row(name string, version int64) (spool.Row, error) {
+func (s *state) row(name string, version int64) (store.Row, error) {
 	value, err := json.Marshal(s)
-	return spool.Row{
+	return store.Row{
 		Kind: rowKind, Key: name, Value: value, Version: version, ExpiresAt: time.UnixMilli(s.lastUse() + 1),
 	}, err
 }
 
 // failed logs an error of the store.
 func (g *group) failed(ctx context.Context, err error) error {
-	if !errors.Is(err, spool.ErrRowChanged) {
+	if !errors.Is(err, store.ErrRowChanged) {
 		g.log.WarnContext(ctx, "read and write a provider's limit", "error", err)
 	}
 	return err

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // waitKind is the kind of the rows with the waiting calls. Each engine has a row for each group.
@@ -52,19 +54,19 @@ func (g *group) publish() {
 		return
 	}
 	g.shown, g.shownAt, g.published = calls, now, len(calls) > 0
-	row := spool.Row{Kind: waitKind, Key: g.name + "/" + g.me, Version: spool.AnyVersion}
+	row := store.Row{Kind: waitKind, Key: g.name + "/" + g.me, Version: store.AnyVersion}
 	said := waits{Group: g.name, For: g.limit.text(g.blocked()), Calls: calls}
 	g.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
-	err := g.store.Update(ctx, spool.ThreadKey{}, 0, func(tx spool.Tx) (err error) {
+	err := g.store.Update(ctx, spool.ThreadKey{}, 0, func(tx store.Tx) (err error) {
 		if len(calls) > 0 {
 			if row.Value, err = json.Marshal(said); err != nil {
 				return err
 			}
 		}
 		row.ExpiresAt = tx.Now().Add(showFor)
-		return tx.Write(spool.Changes{Rows: []spool.Row{row}})
+		return tx.Write(store.Changes{Rows: []store.Row{row}})
 	})
 	if err != nil {
 		g.log.WarnContext(ctx, "write the calls that wait for a provider's limit", "error", err)
@@ -95,8 +97,8 @@ func several(n int64, thing string) string {
 
 // Explain returns a sentence that says what a run waits for, or "" if it does not wait for a provider's limit.
 // A run that dispatched others also waits for their calls.
-func Explain(ctx context.Context, s spool.Store, run spool.Run) (string, error) {
-	rows, err := s.Rows(ctx, spool.RowQuery{Kind: waitKind})
+func Explain(ctx context.Context, s store.Store, run wire.Run) (string, error) {
+	rows, err := s.Rows(ctx, store.RowQuery{Kind: waitKind})
 	if err != nil {
 		return "", err
 	}

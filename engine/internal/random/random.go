@@ -23,7 +23,7 @@ func (r Source) ID(prefix string) string {
 	return spool.NewIDFrom(r.From, prefix)
 }
 
-// Nonce returns the private random text of a new run: see [spool.RunState.Nonce].
+// Nonce returns the private random text of a new run: see [store.RunState.Nonce].
 func (r Source) Nonce() string {
 	if r.From == nil {
 		return rand.Text()

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // NonNil returns the slice, or an empty slice for nil, so that it encodes as a JSON array.
@@ -18,23 +19,23 @@ func NonNil[T any](s []T) []T {
 var MainAgent spool.AgentID
 
 // TurnsAt returns the user turns that come right after the entry with the given seq.
-func TurnsAt(v spool.View, seq int64) ([]spool.Message, error) {
-	return v.Messages(spool.MessageQuery{Turns: true, SinceSeq: seq, BeforeSeq: seq + 1})
+func TurnsAt(v store.View, seq int64) ([]spool.Message, error) {
+	return v.Messages(store.MessageQuery{Turns: true, SinceSeq: seq, BeforeSeq: seq + 1})
 }
 
 // Encoded returns the view as one that yields its messages in their wire form.
-func Encoded(v spool.View) spool.EncodedMessages {
-	if encoded, ok := v.(spool.EncodedMessages); ok {
+func Encoded(v store.View) store.EncodedMessages {
+	if encoded, ok := v.(store.EncodedMessages); ok {
 		return shownView{encoded}
 	}
 	return encodingView{v}
 }
 
 // shownView leaves provider data out of stored messages.
-type shownView struct{ spool.EncodedMessages }
+type shownView struct{ store.EncodedMessages }
 
 // EachMessage calls fn with the content in its wire form.
-func (v shownView) EachMessage(q spool.MessageQuery, fn func(m spool.Message, content []byte) error) error {
+func (v shownView) EachMessage(q store.MessageQuery, fn func(m spool.Message, content []byte) error) error {
 	return v.EncodedMessages.EachMessage(q, func(m spool.Message, content []byte) error {
 		content, err := shown(content)
 		if err != nil {
@@ -62,10 +63,10 @@ func shown(stored []byte) ([]byte, error) {
 }
 
 // encodingView encodes the messages of a store that does not keep them encoded.
-type encodingView struct{ spool.View }
+type encodingView struct{ store.View }
 
-// MessageIDs implements [spool.EncodedMessages].
-func (v encodingView) MessageIDs(q spool.MessageQuery) ([]spool.MessageID, error) {
+// MessageIDs implements [store.EncodedMessages].
+func (v encodingView) MessageIDs(q store.MessageQuery) ([]spool.MessageID, error) {
 	all, err := v.Messages(q)
 	ids := make([]spool.MessageID, len(all))
 	for i, m := range all {
@@ -74,8 +75,8 @@ func (v encodingView) MessageIDs(q spool.MessageQuery) ([]spool.MessageID, error
 	return ids, err
 }
 
-// EachMessage implements [spool.EncodedMessages].
-func (v encodingView) EachMessage(q spool.MessageQuery, fn func(m spool.Message, content []byte) error) error {
+// EachMessage implements [store.EncodedMessages].
+func (v encodingView) EachMessage(q store.MessageQuery, fn func(m spool.Message, content []byte) error) error {
 	all, err := v.Messages(q)
 	if err != nil {
 		return err

@@ -4,18 +4,19 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // stored is a view with one message.
 type stored struct {
-	spool.View
+	store.View
 
 	content string
 }
 
-func (s stored) MessageIDs(spool.MessageQuery) ([]spool.MessageID, error) { return nil, nil }
+func (s stored) MessageIDs(store.MessageQuery) ([]spool.MessageID, error) { return nil, nil }
 
-func (s stored) EachMessage(_ spool.MessageQuery, fn func(m spool.Message, content []byte) error) error {
+func (s stored) EachMessage(_ store.MessageQuery, fn func(m spool.Message, content []byte) error) error {
 	return fn(spool.Message{}, []byte(s.content))
 }
 
@@ -40,7 +41,7 @@ func TestEncodedShown(t *testing.T) {
 		if want == "" {
 			want = content
 		}
-		err := Encoded(stored{content: content}).EachMessage(spool.MessageQuery{}, func(_ spool.Message, got []byte) error {
+		err := Encoded(stored{content: content}).EachMessage(store.MessageQuery{}, func(_ spool.Message, got []byte) error {
 			if string(got) != want {
 				t.Errorf("%s is shown as %s, want %s", content, got, want)
 			}
@@ -50,7 +51,7 @@ func TestEncodedShown(t *testing.T) {
 			t.Errorf("%s: %v", content, err)
 		}
 	}
-	err := Encoded(stored{content: `[{"provider"]`}).EachMessage(spool.MessageQuery{}, func(spool.Message, []byte) error { return nil })
+	err := Encoded(stored{content: `[{"provider"]`}).EachMessage(store.MessageQuery{}, func(spool.Message, []byte) error { return nil })
 	if spool.CodeOf(err) != spool.Internal {
 		t.Errorf("damaged content: %v", err)
 	}

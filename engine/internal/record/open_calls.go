@@ -3,14 +3,16 @@ package record
 import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/excerpt"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
-// OpenCalls has the calls that wait for an answer, as [spool.ParkOpen], and those that wait for their tool, as
-// [spool.ParkPending], in the run that has the thread.
-type OpenCalls map[spool.ToolCallID]spool.ParkState
+// OpenCalls has the calls that wait for an answer, as [wire.ParkOpen], and those that wait for their tool, as
+// [wire.ParkPending], in the run that has the thread.
+type OpenCalls map[spool.ToolCallID]wire.ParkState
 
 // OpenCallsOf returns the calls that wait, in the run that has the thread.
-func OpenCallsOf(v spool.View, thread spool.Thread) (OpenCalls, error) {
+func OpenCallsOf(v store.View, thread wire.Thread) (OpenCalls, error) {
 	if !thread.State.Active() {
 		return OpenCalls{}, nil
 	}
@@ -20,7 +22,7 @@ func OpenCallsOf(v spool.View, thread spool.Thread) (OpenCalls, error) {
 	}
 	open := make(OpenCalls)
 	for _, p := range parks {
-		if p.State == spool.ParkOpen || p.State == spool.ParkPending {
+		if p.State == wire.ParkOpen || p.State == wire.ParkPending {
 			open[p.ToolCallID] = p.State
 		}
 	}
@@ -28,16 +30,16 @@ func OpenCallsOf(v spool.View, thread spool.Thread) (OpenCalls, error) {
 }
 
 // Entries returns the entries of the run that a snapshot has: see [excerpt.Entries].
-func (o OpenCalls) Entries(all []spool.Entry) []spool.Entry {
-	return excerpt.Entries(all, func(call spool.ToolCallID) spool.ParkState { return o[call] })
+func (o OpenCalls) Entries(all []wire.Entry) []wire.Entry {
+	return excerpt.Entries(all, func(call spool.ToolCallID) wire.ParkState { return o[call] })
 }
 
 // Items returns all without the questions that were answered or expired when the record had reached
 // seq. It keeps items after seq, because they are newer than the parks that were read.
-func (o OpenCalls) Items(all []spool.Item, seq int64) []spool.Item {
-	left := make([]spool.Item, 0, len(all))
+func (o OpenCalls) Items(all []wire.Item, seq int64) []wire.Item {
+	left := make([]wire.Item, 0, len(all))
 	for _, item := range all {
-		if item.Type == spool.ItemInputRequired && item.Seq <= seq && o[excerpt.CallOf(item.Data)] != spool.ParkOpen {
+		if item.Type == wire.ItemInputRequired && item.Seq <= seq && o[excerpt.CallOf(item.Data)] != wire.ParkOpen {
 			continue
 		}
 		left = append(left, item)

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Publisher is the publisher of an event: a subject or a tool.
@@ -16,7 +16,7 @@ type Publisher struct{ Subject, Tool string }
 const maxPublisher = 200
 
 // Sign marks the entry as an event of an application, and writes the publisher into it.
-func (p Publisher) Sign(e *spool.Entry) {
+func (p Publisher) Sign(e *wire.Entry) {
 	e.Published, e.PublishedBy, e.PublishedByTool = true, strings.ToValidUTF8(p.Subject, ""), p.Tool
 	if len(e.PublishedBy) > maxPublisher {
 		e.PublishedBy = strings.ToValidUTF8(e.PublishedBy[:maxPublisher], "")

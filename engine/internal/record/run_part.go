@@ -4,27 +4,29 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // RunPart is the part of a thread that belongs to one run. Its size does not grow with the thread.
 type RunPart struct {
-	Thread  spool.Thread
-	Run     spool.RunRow   // the dispatched run
-	Ended   spool.Entry    // the RUN_ENDED entry of the segment
-	Stream  spool.StreamID // the stream of that segment
-	Segment int64          // seq of the segment's RUN_STARTED entry
-	runs    []spool.Run
+	Thread  wire.Thread
+	Run     store.RunRow  // the dispatched run
+	Ended   wire.Entry    // the RUN_ENDED entry of the segment
+	Stream  wire.StreamID // the stream of that segment
+	Segment int64         // seq of the segment's RUN_STARTED entry
+	runs    []wire.Run
 	before  spool.MessageID // the message before the run's messages, or empty
 	all     []spool.Message // of the run and its nested runs, without the run's user turn
-	events  []spool.Entry
+	events  []wire.Entry
 	Open    OpenCalls // the open calls of a run that has not ended
-	queue   []spool.QueuedRun
+	queue   []wire.QueuedRun
 }
 
 // ReadRunPart reads the part of a thread that belongs to the run of a RUN_ENDED entry. Its reader is at
 // seq. If seq is before the entry, the part has no messages that were saved after the entry.
 // ReadRunPart returns a [spool.NotFound] error for a run that does not exist any more.
-func ReadRunPart(v spool.View, ended spool.Entry, seq int64) (p RunPart, err error) {
+func ReadRunPart(v store.View, ended wire.Entry, seq int64) (p RunPart, err error) {
 	p.Ended = ended
 	if p.Stream, err = StreamOf(ended); err != nil {
 		return p, err
@@ -32,7 +34,7 @@ func ReadRunPart(v spool.View, ended spool.Entry, seq int64) (p RunPart, err err
 	if p.Thread, err = v.Thread(); err != nil {
 		return p, err
 	}
-	if p.Run, err = spool.FindRun(v, ended.RunID); err != nil {
+	if p.Run, err = store.FindRun(v, ended.RunID); err != nil {
 		return p, err
 	}
 	if err := p.readRuns(v); err != nil {
@@ -46,22 +48,22 @@ func ReadRunPart(v spool.View, ended spool.Entry, seq int64) (p RunPart, err err
 		return p, err
 	}
 	if p.Thread.State.Active() && p.Thread.RunID == p.Run.ID {
-		entries, err := v.Entries(spool.EntryQuery{Run: p.Run.ID})
+		entries, err := v.Entries(store.EntryQuery{Run: p.Run.ID})
 		if err != nil {
 			return p, err
 		}
 		if p.Open, err = OpenCallsOf(v, p.Thread); err != nil {
 			return p, err
 		}
-		p.events = p.Open.Entries(slices.DeleteFunc(entries, func(e spool.Entry) bool { return e.Seq > seq }))
+		p.events = p.Open.Entries(slices.DeleteFunc(entries, func(e wire.Entry) bool { return e.Seq > seq }))
 	}
 	p.queue, err = QueueOf(v, p.Thread, true)
 	return p, err
 }
 
 // readRuns reads the runs of the tree, and the run that has the thread, the newest first.
-func (p *RunPart) readRuns(v spool.View) error {
-	p.runs = []spool.Run{p.Run.Run}
+func (p *RunPart) readRuns(v store.View) error {
+	p.runs = []wire.Run{p.Run.Run}
 	if p.Run.Children > 0 {
 		nested, err := Nested(v, p.Run.ID)
 		if err != nil {
@@ -72,7 +74,7 @@ func (p *RunPart) readRuns(v spool.View) error {
 		}
 	}
 	if p.Thread.RunID != p.Run.ID {
-		now, err := spool.FindRun(v, p.Thread.RunID)
+		now, err := store.FindRun(v, p.Thread.RunID)
 		if err != nil && !Missing(err) {
 			return err
 		}
@@ -86,8 +88,8 @@ func (p *RunPart) readRuns(v spool.View) error {
 
 // readMessages reads the messages of the run that were saved before the record reached until. A zero
 // until stands for all messages.
-func (p *RunPart) readMessages(v spool.View, until int64) error {
-	starts, err := v.Entries(spool.EntryQuery{Type: spool.EntryRunStarted, Run: p.Run.ID})
+func (p *RunPart) readMessages(v store.View, until int64) error {
+	starts, err := v.Entries(store.EntryQuery{Type: wire.EntryRunStarted, Run: p.Run.ID})
 	if err != nil || len(starts) == 0 {
 		return err
 	}
@@ -96,7 +98,7 @@ func (p *RunPart) readMessages(v spool.View, until int64) error {
 			p.Segment = start.Seq
 		}
 	}
-	since, err := v.Messages(spool.MessageQuery{SinceSeq: starts[0].Seq})
+	since, err := v.Messages(store.MessageQuery{SinceSeq: starts[0].Seq})
 	if err != nil {
 		return err
 	}
@@ -109,7 +111,7 @@ func (p *RunPart) readMessages(v spool.View, until int64) error {
 			p.all = append(p.all, m)
 		}
 	}
-	q := spool.MessageQuery{Limit: 1}
+	q := store.MessageQuery{Limit: 1}
 	switch {
 	case len(p.all) > 0:
 		q.Before = p.all[0].ID
@@ -137,9 +139,9 @@ func (p *RunPart) readMessages(v spool.View, until int64) error {
 // firstTurn returns the id of the user turn with which a run began, or "" if it began without one. It
 // also finds a turn that the view has dropped. Started is the seq of the run's first RUN_STARTED entry,
 // which comes shortly after the turn.
-func firstTurn(v spool.View, run spool.RunID, started int64) (spool.MessageID, error) {
+func firstTurn(v store.View, run spool.RunID, started int64) (spool.MessageID, error) {
 	for near := int64(8); ; near *= 8 {
-		q := spool.MessageQuery{Turns: true, SinceSeq: max(started-near, 0), BeforeSeq: started}
+		q := store.MessageQuery{Turns: true, SinceSeq: max(started-near, 0), BeforeSeq: started}
 		turns, err := v.Messages(q)
 		for _, m := range turns {
 			if m.RunID == run {
@@ -163,11 +165,11 @@ func (p *RunPart) Since(seq int64) (messages []spool.Message) {
 }
 
 // Snapshot returns the part in the form that clients get, without a stream.
-func (p *RunPart) Snapshot(seq int64) *spool.Snapshot {
+func (p *RunPart) Snapshot(seq int64) *wire.Snapshot {
 	if seq == 0 {
 		seq = -1
 	}
-	return &spool.Snapshot{
+	return &wire.Snapshot{
 		Thread: p.Thread, Messages: NonNil(p.all), Runs: p.runs, LastEventSeq: seq, ActiveEvents: NonNil(p.events), Queue: p.queue,
 		AfterMessageID: &p.before,
 	}

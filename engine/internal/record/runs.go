@@ -4,17 +4,19 @@ import (
 	"cmp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Answers returns the run whose first user turn a run answers: its own, or that of the run that a redriven run goes on with.
-func Answers(run spool.RunRow) spool.RunID { return cmp.Or(run.Continues, run.ID) }
+func Answers(run store.RunRow) spool.RunID { return cmp.Or(run.Continues, run.ID) }
 
 // Nested returns the runs below a dispatched run, in the order of their insertion.
-func Nested(v spool.View, root spool.RunID) ([]spool.RunRow, error) {
-	return v.Runs(spool.RunQuery{RootID: root, Whole: true})
+func Nested(v store.View, root spool.RunID) ([]store.RunRow, error) {
+	return v.Runs(wire.RunQuery{RootID: root, Whole: true})
 }
 
 // Waiting returns the runs that wait for the thread, in their order.
-func Waiting(v spool.View) ([]spool.RunRow, error) {
-	return v.Runs(spool.RunQuery{Waiting: true, Whole: true})
+func Waiting(v store.View) ([]store.RunRow, error) {
+	return v.Runs(wire.RunQuery{Waiting: true, Whole: true})
 }

@@ -1,5 +1,9 @@
 package record
 
+import (
+	"github.com/spoolhq/spool/wire"
+)
+
 import "github.com/spoolhq/spool"
 
 // Streamed summarises the items of an ended stream: how much content each agent has streamed, how much
@@ -7,7 +11,7 @@ import "github.com/spoolhq/spool"
 type Streamed struct {
 	// content is the offset of each agent's last content item, and saved the offset of its last
 	// STEP_FINISHED. The main agent is "".
-	content, saved map[spool.AgentID]spool.Offset
+	content, saved map[spool.AgentID]wire.Offset
 	results        map[agentCall]bool
 	// holed is true if an item is missing from the stream. The item may have been content.
 	holed bool
@@ -27,15 +31,15 @@ type agentCall struct {
 const StepStopped = "stopped"
 
 // ReadItems reads all items of a stream.
-func ReadItems(items []spool.Item) Streamed {
+func ReadItems(items []wire.Item) Streamed {
 	s := Streamed{
-		content: make(map[spool.AgentID]spool.Offset), saved: make(map[spool.AgentID]spool.Offset), results: make(map[agentCall]bool),
-		holed: Whole(spool.Offset{}, items) < len(items),
+		content: make(map[spool.AgentID]wire.Offset), saved: make(map[spool.AgentID]wire.Offset), results: make(map[agentCall]bool),
+		holed: Whole(wire.Offset{}, items) < len(items),
 	}
 	begun := make(map[spool.AgentID]bool) // agents with a call in their open step
 	for _, item := range items {
-		if item.Type == spool.ItemStepFinished {
-			var f spool.StepFinished
+		if item.Type == wire.ItemStepFinished {
+			var f wire.StepFinished
 			_ = item.Decode(&f) // the engine wrote this item
 			agent := agentOf(f.AgentID)
 			s.unmade = s.unmade || f.FinishReason == StepStopped && begun[agent]
@@ -49,10 +53,10 @@ func ReadItems(items []spool.Item) Streamed {
 		agent, inner := contentOf(item)
 		s.content[agent] = item.Offset
 		switch inner.Type {
-		case spool.ItemToolStart:
+		case wire.ItemToolStart:
 			begun[agent] = true
-		case spool.ItemToolResult:
-			var r spool.ToolResulted
+		case wire.ItemToolResult:
+			var r wire.ToolResulted
 			_ = inner.Decode(&r)
 			s.results[agentCall{agent, r.ToolCallID}] = true
 		default:
@@ -73,7 +77,7 @@ func (s Streamed) Unsaved() bool {
 }
 
 // Lost reports whether an item of the stream is content that no step has saved.
-func (s Streamed) Lost(item spool.Item) bool {
+func (s Streamed) Lost(item wire.Item) bool {
 	if !item.Type.Content() {
 		return false
 	}
@@ -94,17 +98,17 @@ func (s Streamed) MissesResult(messages []spool.Message) bool {
 }
 
 // contentOf returns the agent of a content item, and the item without its wrapping.
-func contentOf(item spool.Item) (spool.AgentID, spool.Item) {
-	if item.Type != spool.ItemSubagentEvent {
+func contentOf(item wire.Item) (spool.AgentID, wire.Item) {
+	if item.Type != wire.ItemSubagentEvent {
 		return "", item
 	}
-	var e spool.SubagentEvent
+	var e wire.SubagentEvent
 	if item.Decode(&e) != nil {
 		return "", item
 	}
-	var inner spool.Item
+	var inner wire.Item
 	if inner.UnmarshalJSON(e.Event) != nil {
-		inner = spool.Item{}
+		inner = wire.Item{}
 	}
 	return e.SubagentID, inner
 }

@@ -5,11 +5,13 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // QueueOf returns the runs that wait for the thread, with their user turns if turns is true. A thread
 // without an active run has no waiting runs.
-func QueueOf(v spool.View, thread spool.Thread, turns bool) ([]spool.QueuedRun, error) {
+func QueueOf(v store.View, thread wire.Thread, turns bool) ([]wire.QueuedRun, error) {
 	if !thread.State.Active() {
 		return nil, nil
 	}
@@ -17,9 +19,9 @@ func QueueOf(v spool.View, thread spool.Thread, turns bool) ([]spool.QueuedRun, 
 	if err != nil || len(line) == 0 {
 		return nil, err
 	}
-	queue := make([]spool.QueuedRun, len(line))
+	queue := make([]wire.QueuedRun, len(line))
 	for i, r := range line {
-		queue[i] = spool.QueuedRun{
+		queue[i] = wire.QueuedRun{
 			RunID: r.ID, Position: i + 1, WhenBusy: r.Wait.WhenBusy,
 			ClientMessageID: r.Wait.ClientMessageID, EnqueuedAt: r.EnqueuedAt,
 		}
@@ -35,7 +37,7 @@ var ErrThreadGone = spool.Errorf(spool.NotFound, ThreadNotFound)
 
 // CheckSame returns [ErrThreadGone] for a thread that was not created at the given time. A zero time
 // accepts any thread.
-func CheckSame(thread spool.Thread, made time.Time) error {
+func CheckSame(thread wire.Thread, made time.Time) error {
 	if made.IsZero() || thread.CreatedAt.Equal(made) {
 		return nil
 	}
@@ -43,7 +45,7 @@ func CheckSame(thread spool.Thread, made time.Time) error {
 }
 
 // SameThread checks the thread of a view as [CheckSame] does.
-func SameThread(v spool.View, made time.Time) error {
+func SameThread(v store.View, made time.Time) error {
 	if made.IsZero() {
 		return nil
 	}
@@ -59,8 +61,8 @@ func SameThread(v spool.View, made time.Time) error {
 }
 
 // View reads a thread. It returns a [spool.NotFound] error for a thread that does not exist.
-func View(ctx context.Context, s Viewer, key spool.ThreadKey, read func(v spool.View, t spool.Thread) error) error {
-	return s.View(ctx, key, func(v spool.View) error {
+func View(ctx context.Context, s Viewer, key spool.ThreadKey, read func(v store.View, t wire.Thread) error) error {
+	return s.View(ctx, key, func(v store.View) error {
 		thread, err := v.Thread()
 		if err != nil {
 			return NotFound(err)
@@ -69,9 +71,9 @@ func View(ctx context.Context, s Viewer, key spool.ThreadKey, read func(v spool.
 	})
 }
 
-// Viewer reads threads, as a [spool.Store] does.
+// Viewer reads threads, as a [store.Store] does.
 type Viewer interface {
-	View(ctx context.Context, key spool.ThreadKey, fn func(v spool.View) error) error
+	View(ctx context.Context, key spool.ThreadKey, fn func(v store.View) error) error
 }
 
 // NotFound returns the error "Thread not found" if err has the code NotFound, and err otherwise.

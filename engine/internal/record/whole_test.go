@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // A gap in the numbers of a stream is noticed, and nothing else is mistaken for one.
@@ -26,14 +26,14 @@ func TestWhole(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			after, _ := spool.ParseOffset(c.after)
-			var items []spool.Item
+			after, _ := wire.ParseOffset(c.after)
+			var items []wire.Item
 			for o := range strings.FieldsSeq(c.items) {
-				at, ok := spool.ParseOffset(o)
+				at, ok := wire.ParseOffset(o)
 				if !ok {
 					t.Fatalf("%q is no offset", o)
 				}
-				items = append(items, spool.Item{Offset: at})
+				items = append(items, wire.Item{Offset: at})
 			}
 			if got := Whole(after, items); got != c.want {
 				t.Errorf("%d items are whole, want %d", got, c.want)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // FuzzCallArgs checks that a tool gets exactly the bytes of its arguments that are in the stream, in
@@ -38,7 +39,7 @@ func FuzzCallArgs(f *testing.F) {
 		if asked == "" {
 			asked = "{}"
 		}
-		park := spool.Park{Args: args}
+		park := store.Park{Args: args}
 		if err := spool.CheckArguments("", json.RawMessage(asked)); err != nil {
 			t.Errorf("a tool is called with %s for %q: %v", args, text, err)
 		}

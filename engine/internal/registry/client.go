@@ -10,6 +10,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/catalogue"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 	"github.com/spoolhq/spool/internal/argschema"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Bounds of the client input of a start.
@@ -24,7 +25,7 @@ const (
 
 // AllowedClient validates the client input of a start. It drops input that the agent does not
 // accept, because a page sends the same input to every agent.
-func (a *Agent) AllowedClient(c spool.ClientInput) (spool.ClientInput, error) {
+func (a *Agent) AllowedClient(c wire.ClientInput) (wire.ClientInput, error) {
 	if a.ClientTools < 0 {
 		c.Tools = nil
 	}
@@ -32,7 +33,7 @@ func (a *Agent) AllowedClient(c spool.ClientInput) (spool.ClientInput, error) {
 		c.Context = nil
 	}
 	if c.Empty() {
-		return spool.ClientInput{}, nil
+		return wire.ClientInput{}, nil
 	}
 	if err := a.checkClientTools(c.Tools); err != nil {
 		return c, err
@@ -40,7 +41,7 @@ func (a *Agent) AllowedClient(c spool.ClientInput) (spool.ClientInput, error) {
 	return c, a.checkClientContext(c.Context)
 }
 
-func (a *Agent) checkClientTools(tools []spool.ClientTool) error {
+func (a *Agent) checkClientTools(tools []wire.ClientTool) error {
 	if len(tools) > a.ClientTools {
 		return spool.Errorf(spool.Invalid, "tools: there are %d, and the agent %q takes up to %d of a client", len(tools), a.Name, a.ClientTools)
 	}
@@ -76,7 +77,7 @@ func (a *Agent) checkClientTools(tools []spool.ClientTool) error {
 	return nil
 }
 
-func (a *Agent) checkClientContext(context []spool.ClientContext) error {
+func (a *Agent) checkClientContext(context []wire.ClientContext) error {
 	if len(context) > maxClientContexts {
 		return spool.Errorf(spool.Invalid, "context: there are %d entries, more than %d", len(context), maxClientContexts)
 	}
@@ -104,7 +105,7 @@ func checkText(field, text string) error {
 // addClientTools adds the client's tools. If the agent has a tool of the same name, the agent's tool
 // wins. Such a conflict is possible because a nested run may have other tools than the validated start,
 // and because the configuration may have changed.
-func (a *Agent) addClientTools(tools []spool.ClientTool) {
+func (a *Agent) addClientTools(tools []wire.ClientTool) {
 	a.AtClient = make(map[string]bool, len(tools))
 	for _, t := range tools {
 		if _, own := a.Tool(t.Name); own || a.isTransfer(t.Name) {
@@ -116,7 +117,7 @@ func (a *Agent) addClientTools(tools []spool.ClientTool) {
 }
 
 // clientTool returns a tool that waits for the client to execute its calls.
-func clientTool(t spool.ClientTool) spool.Tool {
+func clientTool(t wire.ClientTool) spool.Tool {
 	parameters := objectSchema(t.Parameters)
 	return spool.Tool{
 		ToolSpec: spool.ToolSpec{Name: t.Name, Description: t.Description, Parameters: parameters},
@@ -152,9 +153,9 @@ func objectSchema(parameters json.RawMessage) json.RawMessage {
 
 // ToolsOnly returns the client input of a nested run: the client's tools, without the context. Only the
 // agent that answers the user gets the context.
-func ToolsOnly(c *spool.ClientInput) *spool.ClientInput {
+func ToolsOnly(c *wire.ClientInput) *wire.ClientInput {
 	if c == nil || len(c.Tools) == 0 {
 		return nil
 	}
-	return &spool.ClientInput{Tools: c.Tools}
+	return &wire.ClientInput{Tools: c.Tools}
 }

@@ -10,12 +10,13 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
+	"github.com/spoolhq/spool/wire"
 )
 
 // contentOf returns the content of a checked agent. It returns an [spool.Invalid] error for an Extra that is
 // not JSON.
-func (c Config) contentOf(a *Agent) (content spool.AgentContent, err error) {
-	content = spool.AgentContent{
+func (c Config) contentOf(a *Agent) (content wire.AgentContent, err error) {
+	content = wire.AgentContent{
 		Name: a.Name, Instructions: a.Instructions, Model: c.modelContent(a.Model), Tools: toolContents(a.ownTools()), ToolSources: sourceContents(a.ToolSources),
 		MaxSteps: a.MaxSteps, NoFinalAnswer: a.NoFinalAnswer, MaxOutputTokens: a.MaxOutputTokens, Budget: a.Budget, OnBudget: a.OnBudget, Access: accessContent(a.Access),
 		DistinctApprover: a.DistinctApprover, ProviderOptions: sorted(a.ProviderOptions), ClientTools: a.ClientTools, ClientContext: a.ClientContext,
@@ -27,12 +28,12 @@ func (c Config) contentOf(a *Agent) (content spool.AgentContent, err error) {
 	if a.Spawn == nil {
 		return content, nil
 	}
-	content.Spawn = &spool.SpawnContent{
-		Profiles: []spool.ProfileContent{}, Open: a.Spawn.Open, MaxDepth: a.Spawn.MaxDepth, MaxConcurrent: a.Spawn.MaxConcurrent,
+	content.Spawn = &wire.SpawnContent{
+		Profiles: []wire.ProfileContent{}, Open: a.Spawn.Open, MaxDepth: a.Spawn.MaxDepth, MaxConcurrent: a.Spawn.MaxConcurrent,
 		MaxSteps: a.Spawn.MaxSteps, ResultCap: a.Spawn.ResultCap,
 	}
 	for name, p := range a.Spawn.Profiles {
-		profile := spool.ProfileContent{
+		profile := wire.ProfileContent{
 			Name: name, Description: p.Description, Instructions: p.Instructions, Tools: toolContents(p.Tools), ToolSources: sourceContents(p.ToolSources),
 			MaxSteps: a.profiles[name].MaxSteps, MaxOutputTokens: p.MaxOutputTokens, Output: p.Output, Spawns: p.Spawns,
 			Fallbacks: c.modelContents(p.Fallbacks),
@@ -45,7 +46,7 @@ func (c Config) contentOf(a *Agent) (content spool.AgentContent, err error) {
 		}
 		content.Spawn.Profiles = append(content.Spawn.Profiles, profile)
 	}
-	slices.SortFunc(content.Spawn.Profiles, func(a, b spool.ProfileContent) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(content.Spawn.Profiles, func(a, b wire.ProfileContent) int { return cmp.Compare(a.Name, b.Name) })
 	return content, nil
 }
 
@@ -57,40 +58,40 @@ func (a *Agent) ownTools() []spool.Tool {
 	return a.personaTools
 }
 
-func (c Config) modelContent(name string) spool.ModelContent {
-	content := spool.ModelContent{Name: name}
+func (c Config) modelContent(name string) wire.ModelContent {
+	content := wire.ModelContent{Name: name}
 	if m, ok := c.Models[name].(spool.Described); ok {
 		content.Provider, content.ID = m.Describe()
 	}
 	return content
 }
 
-func toolContents(tools []spool.Tool) []spool.ToolContent {
-	contents := make([]spool.ToolContent, 0, len(tools))
+func toolContents(tools []spool.Tool) []wire.ToolContent {
+	contents := make([]wire.ToolContent, 0, len(tools))
 	for _, t := range tools {
 		parameters := t.Parameters
 		if len(parameters) > 0 && !json.Valid(parameters) {
 			parameters = toolresult.JSON(string(parameters))
 		}
-		contents = append(contents, spool.ToolContent{
+		contents = append(contents, wire.ToolContent{
 			Name: t.Name, Description: t.Description, Parameters: parameters, Approval: approvalKind(t), Idempotent: t.Idempotent, Polling: t.Polling,
 			Search: t.Search, Access: accessContent(t.Access), DistinctApprover: t.DistinctApprover,
 		})
 	}
-	slices.SortFunc(contents, func(a, b spool.ToolContent) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(contents, func(a, b wire.ToolContent) int { return cmp.Compare(a.Name, b.Name) })
 	return contents
 }
 
 var alwaysApprove = reflect.ValueOf(spool.AlwaysApprove).Pointer()
 
-func approvalKind(t spool.Tool) spool.ApprovalKind {
+func approvalKind(t spool.Tool) wire.ApprovalKind {
 	switch {
 	case t.Approval == nil:
 		return ""
 	case reflect.ValueOf(t.Approval).Pointer() == alwaysApprove:
-		return spool.ApprovalAlways
+		return wire.ApprovalAlways
 	default:
-		return spool.ApprovalSometimes
+		return wire.ApprovalSometimes
 	}
 }
 
@@ -130,7 +131,7 @@ func decode(text json.RawMessage) (v any) {
 // Pinned returns the named agent of this process with the content of a revision. What is not a part of the
 // content, such as the functions of tools, is the process's. Pinned returns an error that names what this
 // process lacks.
-func (r *Registry) Pinned(id spool.RevisionID, content spool.AgentContent) (*Agent, error) {
+func (r *Registry) Pinned(id wire.RevisionID, content wire.AgentContent) (*Agent, error) {
 	present := r.byName[content.Name]
 	if present == nil {
 		return nil, spool.Errorf(spool.NotFound, "unknown agent %s", content.Name)
@@ -160,7 +161,7 @@ func (r *Registry) Pinned(id spool.RevisionID, content spool.AgentContent) (*Age
 	return &a, r.checkAgent(&a)
 }
 
-func pinnedProfile(p spool.ProfileContent, above *Agent) spool.Profile {
+func pinnedProfile(p wire.ProfileContent, above *Agent) spool.Profile {
 	var present spool.Profile
 	if above.Spawn != nil {
 		present = above.Spawn.Profiles[p.Name]
@@ -173,7 +174,7 @@ func pinnedProfile(p spool.ProfileContent, above *Agent) spool.Profile {
 }
 
 // pinnedTools returns the tools of a revision with the functions of the process's tools.
-func pinnedTools(contents []spool.ToolContent, present []spool.Tool) []spool.Tool {
+func pinnedTools(contents []wire.ToolContent, present []spool.Tool) []spool.Tool {
 	tools := make([]spool.Tool, 0, len(contents))
 	for _, c := range contents {
 		i := slices.IndexFunc(present, func(t spool.Tool) bool { return t.Name == c.Name })
@@ -203,8 +204,8 @@ func pinnedSources(names []string, present []spool.ToolSource) []spool.ToolSourc
 
 // pinnedTool returns the process's tool. It asks a person if the tool of the revision or that of the process
 // does.
-func pinnedTool(c spool.ToolContent, present spool.Tool) spool.Tool {
-	if kind := approvalKind(present); c.Approval == spool.ApprovalAlways || c.Approval != "" && kind == "" {
+func pinnedTool(c wire.ToolContent, present spool.Tool) spool.Tool {
+	if kind := approvalKind(present); c.Approval == wire.ApprovalAlways || c.Approval != "" && kind == "" {
 		present.Approval = spool.AlwaysApprove
 	}
 	present.DistinctApprover = present.DistinctApprover || c.DistinctApprover
@@ -213,7 +214,7 @@ func pinnedTool(c spool.ToolContent, present spool.Tool) spool.Tool {
 }
 
 // lostTool returns a tool whose calls fail, because the process has no tool of the name.
-func lostTool(c spool.ToolContent) spool.Tool {
+func lostTool(c wire.ToolContent) spool.Tool {
 	return spool.Tool{
 		Access: c.Access,
 		Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
+	"github.com/spoolhq/spool/wire"
 )
 
 // described is a model that names its provider. It is never asked.
@@ -163,7 +164,7 @@ func TestPinned(t *testing.T) {
 
 	r, a := made(t, resolved())
 	text, err := json.Marshal(a.Content)
-	var stored spool.AgentContent
+	var stored wire.AgentContent
 	if err == nil {
 		err = json.Unmarshal(text, &stored)
 	}
@@ -204,27 +205,27 @@ func TestPinnedTools(t *testing.T) {
 
 	rule := func(context.Context, spool.ToolCall) (bool, error) { return false, nil }
 	for name, c := range map[string]struct {
-		then    spool.ApprovalKind
+		then    wire.ApprovalKind
 		present func(context.Context, spool.ToolCall) (bool, error)
-		want    spool.ApprovalKind
+		want    wire.ApprovalKind
 	}{
 		"never":             {"", nil, ""},
-		"always now":        {"", spool.AlwaysApprove, spool.ApprovalAlways},
-		"sometimes now":     {"", rule, spool.ApprovalSometimes},
-		"always then":       {spool.ApprovalAlways, nil, spool.ApprovalAlways},
-		"always, then":      {spool.ApprovalAlways, rule, spool.ApprovalAlways},
-		"sometimes":         {spool.ApprovalSometimes, rule, spool.ApprovalSometimes},
-		"sometimes then":    {spool.ApprovalSometimes, nil, spool.ApprovalAlways},
-		"sometimes, always": {spool.ApprovalSometimes, spool.AlwaysApprove, spool.ApprovalAlways},
+		"always now":        {"", spool.AlwaysApprove, wire.ApprovalAlways},
+		"sometimes now":     {"", rule, wire.ApprovalSometimes},
+		"always then":       {wire.ApprovalAlways, nil, wire.ApprovalAlways},
+		"always, then":      {wire.ApprovalAlways, rule, wire.ApprovalAlways},
+		"sometimes":         {wire.ApprovalSometimes, rule, wire.ApprovalSometimes},
+		"sometimes then":    {wire.ApprovalSometimes, nil, wire.ApprovalAlways},
+		"sometimes, always": {wire.ApprovalSometimes, spool.AlwaysApprove, wire.ApprovalAlways},
 	} {
 		present := called("send")
 		present.Approval, present.Idempotent, present.Access = c.present, true, spool.Access{Scopes: []string{"now"}}
-		got := pinnedTools([]spool.ToolContent{{Name: "send", Description: "then", Approval: c.then, DistinctApprover: true}}, []spool.Tool{present})[0]
+		got := pinnedTools([]wire.ToolContent{{Name: "send", Description: "then", Approval: c.then, DistinctApprover: true}}, []spool.Tool{present})[0]
 		if approvalKind(got) != c.want || got.Idempotent || !got.DistinctApprover || got.Description != "then" || got.Access.Scopes[0] != "now" {
 			t.Errorf("%s: the tool is %+v with the approval %q, want %q", name, got, approvalKind(got), c.want)
 		}
 	}
-	lost := pinnedTools([]spool.ToolContent{{Name: "send"}}, nil)[0]
+	lost := pinnedTools([]wire.ToolContent{{Name: "send"}}, nil)[0]
 	if _, err := lost.Call(t.Context(), spool.ToolCall{}); spool.CodeOf(err) != spool.Gone {
 		t.Errorf("a tool that is lost: %v", err)
 	}

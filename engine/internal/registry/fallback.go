@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // checkFallbacks fills in the defaults of an agent's fallbacks and validates them.
@@ -34,7 +36,7 @@ func (c Config) checkFallbacks(a *Agent, where string) error {
 
 // After returns the model that a run goes on with when one of its models has failed, or nil if there is none. A
 // model that the configuration no longer has is left out.
-func (r *Registry) After(a *Agent, run spool.RunRow) (name string, model spool.Model) {
+func (r *Registry) After(a *Agent, run store.RunRow) (name string, model spool.Model) {
 	behind := a.Fallbacks
 	if i := slices.Index(behind, run.ModelInUse()); i >= 0 {
 		behind = behind[i+1:]
@@ -48,15 +50,15 @@ func (r *Registry) After(a *Agent, run spool.RunRow) (name string, model spool.M
 }
 
 // fallbackContent returns the fallbacks of an agent as a part of its revision, nil for none.
-func (c Config) fallbackContent(a *Agent) *spool.FallbackContent {
+func (c Config) fallbackContent(a *Agent) *wire.FallbackContent {
 	if len(a.Fallbacks) == 0 {
 		return nil
 	}
-	return &spool.FallbackContent{Models: c.modelContents(a.Fallbacks), On: sorted(a.FallbackOn), After: a.FallbackAfter}
+	return &wire.FallbackContent{Models: c.modelContents(a.Fallbacks), On: sorted(a.FallbackOn), After: a.FallbackAfter}
 }
 
-func (c Config) modelContents(names []string) []spool.ModelContent {
-	var contents []spool.ModelContent
+func (c Config) modelContents(names []string) []wire.ModelContent {
+	var contents []wire.ModelContent
 	for _, name := range names {
 		contents = append(contents, c.modelContent(name))
 	}
@@ -64,7 +66,7 @@ func (c Config) modelContents(names []string) []spool.ModelContent {
 }
 
 // pinFallbacks gives an agent the fallbacks of its revision.
-func (a *Agent) pinFallbacks(content *spool.FallbackContent) {
+func (a *Agent) pinFallbacks(content *wire.FallbackContent) {
 	a.Fallbacks, a.FallbackOn, a.FallbackAfter = nil, nil, 0
 	if content != nil {
 		a.Fallbacks, a.FallbackOn, a.FallbackAfter = modelNames(content.Models), content.On, content.After
@@ -72,7 +74,7 @@ func (a *Agent) pinFallbacks(content *spool.FallbackContent) {
 }
 
 // modelNames returns the names of models, nil for none.
-func modelNames(contents []spool.ModelContent) []string {
+func modelNames(contents []wire.ModelContent) []string {
 	var names []string
 	for _, m := range contents {
 		names = append(names, m.Name)

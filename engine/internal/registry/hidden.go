@@ -5,8 +5,8 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
+	"github.com/spoolhq/spool/wire"
 )
 
 // secretNames are parts of the names of fields whose values are secrets, in lower case without separators.
@@ -30,7 +30,7 @@ func hide(v any) any {
 	case map[string]any:
 		for name, value := range v {
 			if isSecret(name) {
-				v[name] = spool.HiddenValue
+				v[name] = wire.HiddenValue
 			} else {
 				v[name] = hide(value)
 			}
@@ -41,7 +41,7 @@ func hide(v any) any {
 		}
 	case string:
 		if u, err := url.Parse(v); err == nil && u.User != nil {
-			return spool.HiddenValue
+			return wire.HiddenValue
 		}
 	}
 	return v
@@ -80,7 +80,7 @@ func reveal(v, present any) any {
 			v[i] = reveal(v[i], at)
 		}
 	case string:
-		if v == spool.HiddenValue {
+		if v == wire.HiddenValue {
 			return present
 		}
 	}

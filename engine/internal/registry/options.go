@@ -11,6 +11,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/strictjson"
+	"github.com/spoolhq/spool/store"
 )
 
 // maxProviderOptions bounds the provider options of a start, in bytes.
@@ -97,7 +98,7 @@ func listed(names []string) string {
 
 // Extra returns the fields to merge into a run's provider requests. The start's fields override the
 // agent's.
-func Extra(agent *Agent, run spool.RunRow) map[string]any {
+func Extra(agent *Agent, run store.RunRow) map[string]any {
 	options := OptionsOf(agent, run)
 	if len(options) == 0 {
 		return agent.Extra

@@ -7,6 +7,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/argschema"
 	"github.com/spoolhq/spool/internal/strictjson"
+	"github.com/spoolhq/spool/store"
 )
 
 // maxOutputSchema bounds the schema of a start, in bytes.
@@ -56,7 +57,7 @@ func CheckStartOutput(agent *Agent, s *spool.OutputSchema) error {
 }
 
 // OutputOf returns the schema of a run's answer: that of its start, or the agent's. Nil: any text.
-func (a *Agent) OutputOf(run spool.RunRow) *spool.OutputSchema {
+func (a *Agent) OutputOf(run store.RunRow) *spool.OutputSchema {
 	if run.Output != nil && run.Output.Schema != nil {
 		return run.Output.Schema
 	}
@@ -65,7 +66,7 @@ func (a *Agent) OutputOf(run spool.RunRow) *spool.OutputSchema {
 
 // CheckOutput checks the answer of a run that has a schema. It returns the value, or an error for the
 // model.
-func (a *Agent) CheckOutput(run spool.RunRow, answer string) (json.RawMessage, error) {
+func (a *Agent) CheckOutput(run store.RunRow, answer string) (json.RawMessage, error) {
 	schema := a.output
 	if run.Output != nil && run.Output.Schema != nil {
 		var err error

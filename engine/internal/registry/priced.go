@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Caller is a start for which [Registry.CheckPrices] checks an agent.
@@ -101,7 +103,7 @@ func (r *reach) agent(a *Agent, model string) {
 	for _, name := range slices.Sorted(maps.Keys(a.Transfers)) {
 		to := r.registry.byName[name]
 		if r.by != nil {
-			to, _ = r.registry.Successor(a, spool.RunRow{Run: spool.Run{Tenant: r.by.Tenant}, RunState: spool.RunState{Scopes: r.by.Scopes}}, name)
+			to, _ = r.registry.Successor(a, store.RunRow{Run: wire.Run{Tenant: r.by.Tenant}, RunState: store.RunState{Scopes: r.by.Scopes}}, name)
 		}
 		if to != nil {
 			r.agent(to, to.Model)

@@ -16,6 +16,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/catalogue"
 	"github.com/spoolhq/spool/engine/internal/pricing"
 	"github.com/spoolhq/spool/internal/argschema"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 const defaultMaxSteps = 25
@@ -61,8 +63,8 @@ type Agent struct {
 	whole  *whole            // nil for an agent that is not configured as it is
 
 	// Revision is the id of Content, which is what the agent was configured as. Profiles have none.
-	Revision     spool.RevisionID
-	Content      spool.AgentContent
+	Revision     wire.RevisionID
+	Content      wire.AgentContent
 	profiles     map[string]*Agent // the profiles of Spawn
 	personaTools []spool.Tool      // the tools without the spawn tool, if there is a Spawn
 }
@@ -189,7 +191,7 @@ func (a *Agent) WithTool(t spool.Tool) *Agent {
 	return &own
 }
 
-// ByName returns the named agent, or the default one for "". It returns [spool.ErrUnknownAgent] if
+// ByName returns the named agent, or the default one for "". It returns [wire.ErrUnknownAgent] if
 // this process lacks the agent.
 func (r *Registry) ByName(name string) (*Agent, error) {
 	if name == "" {
@@ -198,12 +200,12 @@ func (r *Registry) ByName(name string) (*Agent, error) {
 	if a := r.byName[name]; a != nil {
 		return a, nil
 	}
-	return nil, &spool.Error{Code: spool.NotFound, Message: "unknown agent " + name, Err: spool.ErrUnknownAgent}
+	return nil, &spool.Error{Code: spool.NotFound, Message: "unknown agent " + name, Err: wire.ErrUnknownAgent}
 }
 
 // RevisionOf returns the revision of a dispatched run's next segment, and the present agent. A pinned run keeps
 // the revision that it has. The agent is nil if this process lacks it.
-func (r *Registry) RevisionOf(run spool.RunRow) (spool.RevisionID, *Agent) {
+func (r *Registry) RevisionOf(run store.RunRow) (wire.RevisionID, *Agent) {
 	a := r.byName[run.Agent]
 	switch {
 	case a == nil, a.Revisions == spool.RevisionsPin && run.Revision != "":
@@ -250,16 +252,16 @@ func (r *Registry) HasModelFor(name string, tenant spool.Tenant, scopes []string
 
 // Configured returns the agent of a dispatched run as it is configured, without the run's permissions. It
 // returns nil if this process lacks the agent.
-func (r *Registry) Configured(run spool.RunRow) *Agent { return r.byName[run.Agent] }
+func (r *Registry) Configured(run store.RunRow) *Agent { return r.byName[run.Agent] }
 
 // OfDispatched returns the agent of a dispatched run, with the run's permissions. It returns nil if
 // this process lacks the agent.
-func (r *Registry) OfDispatched(run spool.RunRow) *Agent { return r.byName[run.Agent].Permitted(run) }
+func (r *Registry) OfDispatched(run store.RunRow) *Agent { return r.byName[run.Agent].Permitted(run) }
 
 // OfRun returns the agent of a run. A nested run's agent depends on its ancestors. OfRun returns nil if
 // this process lacks the agent.
-func (r *Registry) OfRun(v spool.View, id spool.RunID) (*Agent, error) {
-	run, err := spool.FindRun(v, id)
+func (r *Registry) OfRun(v store.View, id spool.RunID) (*Agent, error) {
+	run, err := store.FindRun(v, id)
 	if err != nil || run.ParentID == "" {
 		return r.OfDispatched(run), err
 	}
@@ -281,7 +283,7 @@ func (r *Registry) Model(name string, a *Agent) spool.Model {
 
 // Parameters returns the argument schema of a parked call's tool, or nil if this process lacks the
 // tool.
-func (r *Registry) Parameters(v spool.View, p spool.Park) (json.RawMessage, error) {
+func (r *Registry) Parameters(v store.View, p store.Park) (json.RawMessage, error) {
 	agent, err := r.OfRun(v, p.CallerID())
 	if err != nil || agent == nil {
 		return nil, err
@@ -293,7 +295,7 @@ func (r *Registry) Parameters(v spool.View, p spool.Park) (json.RawMessage, erro
 // Permitted returns the agent with only the tools that the run's subject may use, plus the two tools of its catalogue and
 // the client's tools. The result depends only on data that the run keeps from its start, so it is the same in each
 // process and after a restart. Permitted returns nil for a nil agent.
-func (a *Agent) Permitted(run spool.RunRow) *Agent {
+func (a *Agent) Permitted(run store.RunRow) *Agent {
 	if a == nil {
 		return nil
 	}
@@ -310,7 +312,7 @@ func (a *Agent) Permitted(run spool.RunRow) *Agent {
 }
 
 // allowed returns the agent with only the tools that the run's subject may use, and its catalogue.
-func (a *Agent) allowed(run spool.RunRow) *Agent {
+func (a *Agent) allowed(run store.RunRow) *Agent {
 	withheld := func(t spool.Tool) bool { return !t.Access.Allows(run.Tenant, run.Scopes) }
 	switch {
 	case slices.ContainsFunc(a.Tools, withheld):

@@ -6,10 +6,11 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
+	"github.com/spoolhq/spool/store"
 )
 
 // Request returns a run's request to its model.
-func (a *Agent) Request(run spool.RunRow, messages []spool.Message) spool.ModelRequest {
+func (a *Agent) Request(run store.RunRow, messages []spool.Message) spool.ModelRequest {
 	r := spool.ModelRequest{
 		Instructions: a.Instructions, Messages: messages,
 		MaxOutputTokens: a.MaxOutputTokens, Extra: Extra(a, run),

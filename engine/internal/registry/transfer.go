@@ -13,6 +13,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // maxBrief bounds what a model tells the agent that it hands the thread to, in bytes.
@@ -57,7 +59,7 @@ func (r *Registry) HandsOver() bool {
 
 // Successor returns the agent that a run may hand its thread to, and what that agent sees. It returns nil if the run may
 // not, because of its agent or its subject.
-func (r *Registry) Successor(a *Agent, run spool.RunRow, name string) (*Agent, spool.TransferHistory) {
+func (r *Registry) Successor(a *Agent, run store.RunRow, name string) (*Agent, spool.TransferHistory) {
 	t, known := a.Transfers[name]
 	if !known || name == "" {
 		return nil, ""
@@ -71,7 +73,7 @@ func (r *Registry) Successor(a *Agent, run spool.RunRow, name string) (*Agent, s
 
 // TransferTool returns the tool by which a dispatched run hands its thread over. It reports false if there is no agent
 // that the run may hand it to.
-func (r *Registry) TransferTool(a *Agent, run spool.RunRow) (spool.Tool, bool) {
+func (r *Registry) TransferTool(a *Agent, run store.RunRow) (spool.Tool, bool) {
 	t := transfer{to: a.Transfers}
 	for _, name := range slices.Sorted(maps.Keys(a.Transfers)) {
 		if to, _ := r.Successor(a, run, name); to != nil {
@@ -169,17 +171,17 @@ func (t transfer) argsOf(args json.RawMessage) (a TransferArgs, err error) {
 }
 
 // transferContents returns the transfers of an agent as a part of its revision, by name.
-func transferContents(transfers map[string]spool.Transfer) []spool.TransferContent {
-	var contents []spool.TransferContent
+func transferContents(transfers map[string]spool.Transfer) []wire.TransferContent {
+	var contents []wire.TransferContent
 	for _, name := range slices.Sorted(maps.Keys(transfers)) {
 		t := transfers[name]
-		contents = append(contents, spool.TransferContent{Agent: name, Description: t.Description, History: t.History})
+		contents = append(contents, wire.TransferContent{Agent: name, Description: t.Description, History: t.History})
 	}
 	return contents
 }
 
 // pinnedTransfers returns the transfers of a revision.
-func pinnedTransfers(contents []spool.TransferContent) map[string]spool.Transfer {
+func pinnedTransfers(contents []wire.TransferContent) map[string]spool.Transfer {
 	transfers := make(map[string]spool.Transfer, len(contents))
 	for _, t := range contents {
 		transfers[t.Agent] = spool.Transfer{Description: t.Description, History: t.History}
@@ -189,7 +191,7 @@ func pinnedTransfers(contents []spool.TransferContent) map[string]spool.Transfer
 
 // OptionsOf returns the provider options of a run for its agent. An agent that took the thread over gets only the
 // options that its own configuration allows.
-func OptionsOf(a *Agent, run spool.RunRow) json.RawMessage {
+func OptionsOf(a *Agent, run store.RunRow) json.RawMessage {
 	if len(run.ProviderOptions) == 0 || len(run.Handovers) == 0 {
 		return run.ProviderOptions
 	}

@@ -5,15 +5,16 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // retireArtifacts returns the rows that the deletion of a thread writes, and the function that removes its artifacts after
 // the commit. Whether the thread has any is not asked: an upload may add one until the commit.
-func (r *Remover) retireArtifacts(key spool.ThreadKey) ([]spool.Row, func(context.Context) error) {
+func (r *Remover) retireArtifacts(key spool.ThreadKey) ([]store.Row, func(context.Context) error) {
 	switch artifacts := r.Artifacts.(type) {
 	case nil:
 		return nil, func(context.Context) error { return nil }
-	case spool.ArtifactRetirer:
+	case store.ArtifactRetirer:
 		return artifacts.RetireArtifacts(key)
 	default:
 		return nil, func(ctx context.Context) error { return artifacts.DeleteArtifacts(ctx, key) }
@@ -22,7 +23,7 @@ func (r *Remover) retireArtifacts(key spool.ThreadKey) ([]spool.Row, func(contex
 
 // SweepArtifacts removes what failures have left in the store of artifacts, at most once an hour.
 func (r *Remover) SweepArtifacts(ctx context.Context) error {
-	artifacts, ok := r.Artifacts.(spool.ArtifactSweeper)
+	artifacts, ok := r.Artifacts.(store.ArtifactSweeper)
 	now := time.Now()
 	if last := r.artifactsSwept.Load(); !ok || last != 0 && now.UnixNano()-last < int64(pruneEvery) {
 		return nil

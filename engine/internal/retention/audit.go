@@ -7,6 +7,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/actor"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 const (
@@ -26,7 +28,7 @@ func (r *Remover) RetainAudit(ctx context.Context) error {
 		return nil
 	}
 	for {
-		n, err := r.Store.Prune(ctx, spool.PruneQuery{Kind: spool.PruneAudit, Before: now.Add(-r.Retention.Audit), Limit: pruneSize})
+		n, err := r.Store.Prune(ctx, store.PruneQuery{Kind: store.PruneAudit, Before: now.Add(-r.Retention.Audit), Limit: pruneSize})
 		if err != nil {
 			return err
 		}
@@ -38,8 +40,8 @@ func (r *Remover) RetainAudit(ctx context.Context) error {
 }
 
 // AppendAudit adds entries to a tenant's audit log and to the log of the process.
-func (r *Remover) AppendAudit(ctx context.Context, tenant spool.Tenant, entries ...*spool.AuditEntry) error {
-	err := r.Store.Update(ctx, spool.ThreadKey{Tenant: tenant}, 0, func(tx spool.Tx) error {
+func (r *Remover) AppendAudit(ctx context.Context, tenant spool.Tenant, entries ...*wire.AuditEntry) error {
+	err := r.Store.Update(ctx, spool.ThreadKey{Tenant: tenant}, 0, func(tx store.Tx) error {
 		return actor.Audit(ctx, tx, tenant, entries...)
 	})
 	if err == nil {
@@ -48,8 +50,8 @@ func (r *Remover) AppendAudit(ctx context.Context, tenant spool.Tenant, entries 
 	return err
 }
 
-func purgeEntry(q spool.JobQuery) *spool.AuditEntry {
-	entry := &spool.AuditEntry{Action: spool.AuditPurge, JobID: q.JobID}
+func purgeEntry(q wire.JobQuery) *wire.AuditEntry {
+	entry := &wire.AuditEntry{Action: wire.AuditPurge, JobID: q.JobID}
 	if !q.DiedBefore.IsZero() {
 		entry.Detail = toolresult.JSON(struct {
 			DiedBefore time.Time `json:"diedBefore"`

@@ -9,21 +9,23 @@ import (
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/stream"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Delete removes a thread that has no active run.
-func (r *Remover) Delete(ctx context.Context, key spool.ThreadKey) (spool.DeleteResult, error) {
-	entry := &spool.AuditEntry{Action: spool.AuditDelete, ThreadID: key.ID}
+func (r *Remover) Delete(ctx context.Context, key spool.ThreadKey) (wire.DeleteResult, error) {
+	entry := &wire.AuditEntry{Action: wire.AuditDelete, ThreadID: key.ID}
 	rows, removeArtifacts := r.retireArtifacts(key)
-	err := r.Store.Update(ctx, key, 0, func(tx spool.Tx) error {
+	err := r.Store.Update(ctx, key, 0, func(tx store.Tx) error {
 		open, err := thread.Open(tx, r.Rules)
 		if err != nil && open == nil {
 			return err
 		}
 		if open.Thread.State.Active() || open.Thread.Leased(open.Now) {
-			return thread.Refuse(spool.ReasonActiveRun, "Thread has an active run — stop it before deleting")
+			return thread.Refuse(wire.ReasonActiveRun, "Thread has an active run — stop it before deleting")
 		}
-		if err := tx.Write(spool.Changes{DeleteThread: true, Rows: rows}); err != nil {
+		if err := tx.Write(store.Changes{DeleteThread: true, Rows: rows}); err != nil {
 			return err
 		}
 		return actor.Audit(ctx, tx, key.Tenant, entry)
@@ -31,15 +33,15 @@ func (r *Remover) Delete(ctx context.Context, key spool.ThreadKey) (spool.Delete
 	var no *thread.RefusedError
 	switch {
 	case errors.As(err, &no):
-		return spool.DeleteResult{Reason: no.Reason, Error: no.Text}, nil
+		return wire.DeleteResult{Reason: no.Reason, Error: no.Text}, nil
 	case record.Missing(err):
-		return spool.DeleteResult{Reason: spool.ReasonNotFound, Error: record.ThreadNotFound}, nil
+		return wire.DeleteResult{Reason: wire.ReasonNotFound, Error: record.ThreadNotFound}, nil
 	case err != nil:
-		return spool.DeleteResult{}, err
+		return wire.DeleteResult{}, err
 	}
 	actor.Log(ctx, r.Log, entry)
 	r.afterDelete(ctx, key, removeArtifacts)
-	return spool.DeleteResult{Accepted: true}, nil
+	return wire.DeleteResult{Accepted: true}, nil
 }
 
 // afterDelete removes a deleted thread's run streams and artifacts, and tells the clients that follow the thread.
@@ -52,5 +54,5 @@ func (r *Remover) afterDelete(ctx context.Context, key spool.ThreadKey, removeAr
 	if err := removeArtifacts(ctx); err != nil {
 		r.Concerning(key, "").ErrorContext(ctx, "delete artifacts", "error", err)
 	}
-	r.Live.Wake(key, spool.WakeDeleted, nil)
+	r.Live.Wake(key, store.WakeDeleted, nil)
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/change"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 type Remover struct {
@@ -21,7 +23,7 @@ type Remover struct {
 	// Retention.Threads is zero if threads are kept for ever.
 	Retention config.RetentionOptions
 	// Artifacts stores artifacts. Nil: the engine stores none.
-	Artifacts spool.ArtifactStore
+	Artifacts store.ArtifactStore
 
 	// auditPruned is when old audit entries were last removed, in Unix ns.
 	auditPruned atomic.Int64
@@ -39,13 +41,13 @@ const (
 )
 
 // Prune removes threads that have not changed for a while.
-func (r *Remover) Prune(ctx context.Context, o spool.PruneOptions) (spool.PruneReport, error) {
+func (r *Remover) Prune(ctx context.Context, o wire.PruneOptions) (wire.PruneReport, error) {
 	return r.prune(ctx, o, "")
 }
 
 // prune does the work of Prune. The reason is for the audit log.
-func (r *Remover) prune(ctx context.Context, o spool.PruneOptions, reason string) (spool.PruneReport, error) {
-	report := spool.PruneReport{Threads: []spool.ThreadKey{}}
+func (r *Remover) prune(ctx context.Context, o wire.PruneOptions, reason string) (wire.PruneReport, error) {
+	report := wire.PruneReport{Threads: []spool.ThreadKey{}}
 	switch {
 	case o.Before.IsZero():
 		return report, spool.Errorf(spool.Invalid, "PruneOptions.Before is required")
@@ -54,8 +56,8 @@ func (r *Remover) prune(ctx context.Context, o spool.PruneOptions, reason string
 	case o.Limit == 0:
 		o.Limit = prunePage
 	}
-	idle, err := r.Store.Threads(ctx, spool.ThreadQuery{
-		Tenant: o.Tenant, Work: spool.ThreadsIdle, UpdatedBefore: o.Before, Limit: o.Limit,
+	idle, err := r.Store.Threads(ctx, wire.ThreadQuery{
+		Tenant: o.Tenant, Work: wire.ThreadsIdle, UpdatedBefore: o.Before, Limit: o.Limit,
 	})
 	if err != nil {
 		return report, err
@@ -80,9 +82,9 @@ func (r *Remover) prune(ctx context.Context, o spool.PruneOptions, reason string
 
 // pruneOne removes one thread, unless it has changed since it was found.
 func (r *Remover) pruneOne(ctx context.Context, key spool.ThreadKey, before time.Time, reason string) error {
-	entry := &spool.AuditEntry{Action: spool.AuditPrune, ThreadID: key.ID, Reason: reason}
+	entry := &wire.AuditEntry{Action: wire.AuditPrune, ThreadID: key.ID, Reason: reason}
 	rows, removeArtifacts := r.retireArtifacts(key)
-	err := r.Store.Update(ctx, key, 0, func(tx spool.Tx) error {
+	err := r.Store.Update(ctx, key, 0, func(tx store.Tx) error {
 		t, err := tx.Thread()
 		if err != nil {
 			return err
@@ -90,7 +92,7 @@ func (r *Remover) pruneOne(ctx context.Context, key spool.ThreadKey, before time
 		if t.State.Active() || t.Leased(tx.Now()) || !t.UpdatedAt.Before(before) {
 			return thread.ErrUnchanged
 		}
-		if err := tx.Write(spool.Changes{DeleteThread: true, Rows: rows}); err != nil {
+		if err := tx.Write(store.Changes{DeleteThread: true, Rows: rows}); err != nil {
 			return err
 		}
 		return actor.Audit(ctx, tx, key.Tenant, entry)
@@ -107,7 +109,7 @@ func (r *Remover) Retain(ctx context.Context) error {
 	if r.Retention.Threads == 0 {
 		return nil
 	}
-	report, err := r.prune(ctx, spool.PruneOptions{
+	report, err := r.prune(ctx, wire.PruneOptions{
 		Before: time.Now().Add(-r.Retention.Threads), Limit: retentionPage,
 	}, "retention")
 	if len(report.Threads) > 0 {

@@ -4,12 +4,14 @@ import (
 	"context"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // PurgeJobs removes dead jobs. It returns how many it removed, also with an error.
-func (r *Remover) PurgeJobs(ctx context.Context, tenant spool.Tenant, q spool.JobQuery) (int, error) {
+func (r *Remover) PurgeJobs(ctx context.Context, tenant spool.Tenant, q wire.JobQuery) (int, error) {
 	if q.JobID != 0 { // no audit entry for a job that does not exist
-		dead, err := r.Store.Jobs(ctx, spool.JobQuery{Tenant: tenant, State: spool.JobDead, JobID: q.JobID})
+		dead, err := r.Store.Jobs(ctx, wire.JobQuery{Tenant: tenant, State: wire.JobDead, JobID: q.JobID})
 		if err != nil || len(dead) == 0 {
 			return 0, err
 		}
@@ -19,7 +21,7 @@ func (r *Remover) PurgeJobs(ctx context.Context, tenant spool.Tenant, q spool.Jo
 	if err := r.AppendAudit(ctx, tenant, purgeEntry(q)); err != nil {
 		return 0, err
 	}
-	prune := spool.PruneQuery{Kind: spool.PruneDead, Tenant: tenant, JobID: q.JobID, Before: q.DiedBefore, Limit: q.Limit}
+	prune := store.PruneQuery{Kind: store.PruneDead, Tenant: tenant, JobID: q.JobID, Before: q.DiedBefore, Limit: q.Limit}
 	if q.Limit > 0 {
 		return r.Store.Prune(ctx, prune)
 	}

@@ -15,6 +15,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/change"
 	"github.com/spoolhq/spool/internal/inprocess"
 	"github.com/spoolhq/spool/internal/testing/maptx"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // notedStore notes what is asked of it.
@@ -23,20 +25,20 @@ type notedStore struct {
 
 	asked   []string
 	pruned  []int // what each prune removes
-	threads []spool.Thread
-	dead    []spool.QueuedJob
+	threads []wire.Thread
+	dead    []wire.QueuedJob
 }
 
-func (s *notedStore) Threads(_ context.Context, q spool.ThreadQuery) ([]spool.Thread, error) {
+func (s *notedStore) Threads(_ context.Context, q wire.ThreadQuery) ([]wire.Thread, error) {
 	s.asked = append(s.asked, fmt.Sprintf("%s threads before %s of %q, up to %d", q.Work, q.UpdatedBefore.Sub(maptx.Start), q.Tenant, q.Limit))
 	return s.threads, nil
 }
 
-func (s *notedStore) Jobs(context.Context, spool.JobQuery) ([]spool.QueuedJob, error) {
+func (s *notedStore) Jobs(context.Context, wire.JobQuery) ([]wire.QueuedJob, error) {
 	return s.dead, nil
 }
 
-func (s *notedStore) Prune(_ context.Context, q spool.PruneQuery) (int, error) {
+func (s *notedStore) Prune(_ context.Context, q store.PruneQuery) (int, error) {
 	s.asked = append(s.asked, fmt.Sprintf("prune %s of %q, job %d, up to %d", q.Kind, q.Tenant, q.JobID, q.Limit))
 	n := 0
 	if len(s.pruned) > 0 {
@@ -45,7 +47,7 @@ func (s *notedStore) Prune(_ context.Context, q spool.PruneQuery) (int, error) {
 	return n, nil
 }
 
-func remover(thread *spool.Thread) (*Remover, *notedStore, *maptx.Tx) {
+func remover(thread *wire.Thread) (*Remover, *notedStore, *maptx.Tx) {
 	tx := maptx.New(spool.ThreadKey{Tenant: "t", ID: "c"}, maptx.Start)
 	tx.Rows.Thread = thread
 	s := &notedStore{Store: maptx.Store{Tx: tx}}
@@ -58,16 +60,16 @@ func TestDelete(t *testing.T) {
 	const gone = "- thread\n+ audit 1 Action=delete_thread"
 	for _, c := range []struct {
 		name    string
-		thread  *spool.Thread
+		thread  *wire.Thread
 		want    string // the refusal
 		changes string
 	}{
-		{"at rest", &spool.Thread{State: spool.Completed}, "", gone},
-		{"without a run", &spool.Thread{State: spool.Idle}, "", gone},
-		{"queued", &spool.Thread{State: spool.Queued}, spool.ReasonActiveRun, ""},
-		{"parked", &spool.Thread{State: spool.WaitingForInput}, spool.ReasonActiveRun, ""},
-		{"at rest, with a lease", &spool.Thread{State: spool.Completed, LeaseUntil: maptx.Start.Add(1)}, spool.ReasonActiveRun, ""},
-		{"gone", nil, spool.ReasonNotFound, ""},
+		{"at rest", &wire.Thread{State: wire.Completed}, "", gone},
+		{"without a run", &wire.Thread{State: wire.Idle}, "", gone},
+		{"queued", &wire.Thread{State: wire.Queued}, wire.ReasonActiveRun, ""},
+		{"parked", &wire.Thread{State: wire.WaitingForInput}, wire.ReasonActiveRun, ""},
+		{"at rest, with a lease", &wire.Thread{State: wire.Completed, LeaseUntil: maptx.Start.Add(1)}, wire.ReasonActiveRun, ""},
+		{"gone", nil, wire.ReasonNotFound, ""},
 	} {
 		r, _, tx := remover(c.thread)
 		before := tx.Clone()
@@ -88,21 +90,21 @@ func TestPrune(t *testing.T) {
 	old := maptx.Start.Add(-1)
 	for _, c := range []struct {
 		name   string
-		thread *spool.Thread
+		thread *wire.Thread
 		dry    bool
 		found  bool // in the report
 		gone   bool
 	}{
-		{"old", &spool.Thread{State: spool.Failed, UpdatedAt: old}, false, true, true},
-		{"old, in a dry run", &spool.Thread{State: spool.Failed, UpdatedAt: old}, true, true, false},
-		{"changed since", &spool.Thread{State: spool.Failed, UpdatedAt: before}, false, false, false},
-		{"active again", &spool.Thread{State: spool.Queued, UpdatedAt: old}, false, false, false},
-		{"leased", &spool.Thread{State: spool.Failed, UpdatedAt: old, LeaseUntil: maptx.Start.Add(1)}, false, false, false},
+		{"old", &wire.Thread{State: wire.Failed, UpdatedAt: old}, false, true, true},
+		{"old, in a dry run", &wire.Thread{State: wire.Failed, UpdatedAt: old}, true, true, false},
+		{"changed since", &wire.Thread{State: wire.Failed, UpdatedAt: before}, false, false, false},
+		{"active again", &wire.Thread{State: wire.Queued, UpdatedAt: old}, false, false, false},
+		{"leased", &wire.Thread{State: wire.Failed, UpdatedAt: old, LeaseUntil: maptx.Start.Add(1)}, false, false, false},
 		{"deleted since", nil, false, false, true},
 	} {
 		r, s, tx := remover(c.thread)
-		s.threads = []spool.Thread{{Tenant: "t", ID: "c"}}
-		report, err := r.Prune(t.Context(), spool.PruneOptions{Before: before, Limit: 1, DryRun: c.dry})
+		s.threads = []wire.Thread{{Tenant: "t", ID: "c"}}
+		report, err := r.Prune(t.Context(), wire.PruneOptions{Before: before, Limit: 1, DryRun: c.dry})
 		if err != nil || (len(report.Threads) == 1) != c.found || !report.More || (tx.Rows.Thread == nil) != c.gone {
 			t.Errorf("%s: %+v, %v, and the thread is %v", c.name, report, err, tx.Rows.Thread)
 		}
@@ -115,13 +117,13 @@ func TestPrune(t *testing.T) {
 func TestPruneOptions(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		o    spool.PruneOptions
+		o    wire.PruneOptions
 		want string
 	}{
-		{spool.PruneOptions{}, "PruneOptions.Before is required"},
-		{spool.PruneOptions{Before: maptx.Start, Limit: -1}, "PruneOptions.Limit is negative"},
-		{spool.PruneOptions{Before: maptx.Start, Tenant: "t"}, `idle threads before 0s of "t", up to 1000`},
-		{spool.PruneOptions{Before: maptx.Start, Limit: 7}, `idle threads before 0s of "", up to 7`},
+		{wire.PruneOptions{}, "PruneOptions.Before is required"},
+		{wire.PruneOptions{Before: maptx.Start, Limit: -1}, "PruneOptions.Limit is negative"},
+		{wire.PruneOptions{Before: maptx.Start, Tenant: "t"}, `idle threads before 0s of "t", up to 1000`},
+		{wire.PruneOptions{Before: maptx.Start, Limit: 7}, `idle threads before 0s of "", up to 7`},
 	} {
 		r, s, _ := remover(nil)
 		_, err := r.Prune(t.Context(), c.o)
@@ -142,19 +144,19 @@ func TestPurgeJobs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
-		q      spool.JobQuery
-		dead   []spool.QueuedJob
+		q      wire.JobQuery
+		dead   []wire.QueuedJob
 		pruned []int
 		want   int
 		asked  []string
 		noted  string
 	}{
-		{"all", spool.JobQuery{}, nil, []int{1000, 1000, 5}, 2005, []string{
+		{"all", wire.JobQuery{}, nil, []int{1000, 1000, 5}, 2005, []string{
 			`prune dead of "t", job 0, up to 1000`, `prune dead of "t", job 0, up to 1000`, `prune dead of "t", job 0, up to 1000`,
 		}, "+ audit 1 Action=purge_jobs"},
 		{
 			"so many",
-			spool.JobQuery{Limit: 3, DiedBefore: maptx.Start},
+			wire.JobQuery{Limit: 3, DiedBefore: maptx.Start},
 			nil,
 			[]int{3},
 			3,
@@ -163,14 +165,14 @@ func TestPurgeJobs(t *testing.T) {
 		},
 		{
 			"one",
-			spool.JobQuery{JobID: 7, Limit: 1},
-			[]spool.QueuedJob{{}},
+			wire.JobQuery{JobID: 7, Limit: 1},
+			[]wire.QueuedJob{{}},
 			[]int{1},
 			1,
 			[]string{`prune dead of "t", job 7, up to 1`},
 			"+ audit 1 Action=purge_jobs JobID=7",
 		},
-		{"one that is not dead", spool.JobQuery{JobID: 7}, nil, nil, 0, nil, ""},
+		{"one that is not dead", wire.JobQuery{JobID: 7}, nil, nil, 0, nil, ""},
 	} {
 		r, s, tx := remover(nil)
 		s.dead, s.pruned = c.dead, c.pruned

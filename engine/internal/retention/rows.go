@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // RemoveExpired removes rows outside threads that have expired, at most once an hour. Nobody sees them any more, but
@@ -15,7 +15,7 @@ func (r *Remover) RemoveExpired(ctx context.Context) error {
 		return nil
 	}
 	for {
-		n, err := r.Store.Prune(ctx, spool.PruneQuery{Kind: spool.PruneRows, Limit: pruneSize})
+		n, err := r.Store.Prune(ctx, store.PruneQuery{Kind: store.PruneRows, Limit: pruneSize})
 		if err != nil {
 			return err
 		}

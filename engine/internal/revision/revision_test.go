@@ -14,22 +14,24 @@ import (
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine/internal/revision"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // counted counts the reads and writes of a store.
 type counted struct {
-	spool.Store
+	store.Store
 
 	mu    sync.Mutex
 	calls int
 }
 
-func (c *counted) Rows(ctx context.Context, q spool.RowQuery) ([]spool.Row, error) {
+func (c *counted) Rows(ctx context.Context, q store.RowQuery) ([]store.Row, error) {
 	c.count()
 	return c.Store.Rows(ctx, q)
 }
 
-func (c *counted) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx spool.Tx) error) error {
+func (c *counted) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx store.Tx) error) error {
 	c.count()
 	return c.Store.Update(ctx, key, fence, fn)
 }
@@ -40,8 +42,8 @@ func (c *counted) count() {
 	c.calls++
 }
 
-func content(agent, instructions string) spool.AgentContent {
-	return spool.AgentContent{Name: agent, Instructions: instructions, Model: spool.ModelContent{Name: "m"}, Tools: []spool.ToolContent{{Name: "t"}}, MaxSteps: 1}
+func content(agent, instructions string) wire.AgentContent {
+	return wire.AgentContent{Name: agent, Instructions: instructions, Model: wire.ModelContent{Name: "m"}, Tools: []wire.ToolContent{{Name: "t"}}, MaxSteps: 1}
 }
 
 // TestKeepOnce keeps one revision in many processes at once.
@@ -61,7 +63,7 @@ func TestKeepOnce(t *testing.T) {
 		}
 		keepers.Wait()
 		for _, kind := range []string{"agent_revision", "agent_revision_list"} {
-			rows, err := db.Rows(t.Context(), spool.RowQuery{Kind: kind})
+			rows, err := db.Rows(t.Context(), store.RowQuery{Kind: kind})
 			if err != nil || len(rows) != 1 {
 				t.Fatalf("the rows of %s are %+v, %v", kind, rows, err)
 			}
@@ -136,7 +138,7 @@ func TestFind(t *testing.T) {
 	t.Parallel()
 
 	r, c := &revision.Revisions{Store: memory.New(nil).Store}, content("a", "Be kind.")
-	for _, c := range []spool.AgentContent{c, content("b", "Be kind.")} {
+	for _, c := range []wire.AgentContent{c, content("b", "Be kind.")} {
 		if err := r.Keep(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
@@ -149,8 +151,8 @@ func TestFind(t *testing.T) {
 		}
 	}
 	// two ids with the same beginning
-	err := r.Store.Update(t.Context(), spool.ThreadKey{}, 0, func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{Rows: []spool.Row{{Kind: "agent_revision", Key: string(id[:20]) + "-", Value: []byte(`{}`)}}})
+	err := r.Store.Update(t.Context(), spool.ThreadKey{}, 0, func(tx store.Tx) error {
+		return tx.Write(store.Changes{Rows: []store.Row{{Kind: "agent_revision", Key: string(id[:20]) + "-", Value: []byte(`{}`)}}})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -177,7 +179,7 @@ func TestList(t *testing.T) {
 		}
 		clock.Advance(time.Hour)
 	}
-	line := func(s spool.RevisionSummary) string {
+	line := func(s wire.RevisionSummary) string {
 		got, err := r.Get(t.Context(), s.ID)
 		if err != nil || !got.FirstUsedAt.Equal(s.FirstUsedAt) || s.Model != "m" || s.Tools != 1 {
 			t.Errorf("%+v is %+v, %v", s, got, err)
@@ -191,7 +193,7 @@ func TestList(t *testing.T) {
 		"none": nil,
 	} {
 		var lines []string
-		q := spool.RevisionQuery{Agent: agent, Limit: 2}
+		q := wire.RevisionQuery{Agent: agent, Limit: 2}
 		for {
 			page, err := r.List(t.Context(), q)
 			if err != nil {

@@ -14,6 +14,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 const (
@@ -29,19 +31,19 @@ const (
 
 // Hook is the settle hook of an engine.
 type Hook struct {
-	Store spool.Store
+	Store store.Store
 	Log   *slog.Logger
 	// Settle is called for each run that ends. Nil: no hook.
-	Settle func(ctx context.Context, s spool.Settlement) error
+	Settle func(ctx context.Context, s wire.Settlement) error
 }
 
 // Of returns the hook's argument for a run that ends.
-func Of(r spool.RunRow, ending spool.Ending) spool.Settlement {
+func Of(r store.RunRow, ending store.Ending) wire.Settlement {
 	var output json.RawMessage
-	if ending.State == spool.Completed {
+	if ending.State == wire.Completed {
 		output = r.OutputValue()
 	}
-	return spool.Settlement{
+	return wire.Settlement{
 		Thread: spool.ThreadKey{Tenant: r.Tenant, ID: r.ThreadID}, RunID: r.ID, Agent: r.Agent,
 		State: ending.State, StopReason: ending.Reason, Error: ending.Error, Expired: r.Expired, Steps: r.Steps, Usage: r.TokenCount, Costs: r.Costs(),
 		HostState: r.HostState, Output: output,
@@ -49,7 +51,7 @@ func Of(r spool.RunRow, ending spool.Ending) spool.Settlement {
 }
 
 // Call calls the hook until it returns no error, at most three times. It does nothing without a hook.
-func (h Hook) Call(ctx context.Context, s spool.Settlement) (err error) {
+func (h Hook) Call(ctx context.Context, s wire.Settlement) (err error) {
 	if h.Settle == nil {
 		return nil
 	}
@@ -65,7 +67,7 @@ func (h Hook) Call(ctx context.Context, s spool.Settlement) (err error) {
 	return err
 }
 
-func (h Hook) try(ctx context.Context, s spool.Settlement) (err error) {
+func (h Hook) try(ctx context.Context, s wire.Settlement) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the settle hook panicked: %v\n%s", p, debug.Stack())
@@ -75,15 +77,15 @@ func (h Hook) try(ctx context.Context, s spool.Settlement) (err error) {
 }
 
 // Again calls the hook for a run whose hook failed when the run ended.
-func (h Hook) Again(ctx context.Context, j spool.Job) (spool.JobResult, error) {
+func (h Hook) Again(ctx context.Context, j wire.Job) (wire.JobResult, error) {
 	if h.Settle == nil {
-		return spool.JobResult{Accepted: true, Reason: "there is no settle hook"}, nil
+		return wire.JobResult{Accepted: true, Reason: "there is no settle hook"}, nil
 	}
-	var run spool.RunRow
+	var run store.RunRow
 	var busy time.Duration
-	err := h.Store.Update(ctx, j.Thread(), 0, func(tx spool.Tx) (err error) {
+	err := h.Store.Update(ctx, j.Thread(), 0, func(tx store.Tx) (err error) {
 		busy = 0
-		if run, err = spool.FindRun(tx, j.RunID); err != nil {
+		if run, err = store.FindRun(tx, j.RunID); err != nil {
 			return err
 		}
 		switch {
@@ -94,21 +96,21 @@ func (h Hook) Again(ctx context.Context, j spool.Job) (spool.JobResult, error) {
 			return nil
 		}
 		run.SettleClaim = tx.Now().Add(Claim)
-		return tx.Write(spool.Changes{Runs: []spool.RunRow{run}})
+		return tx.Write(store.Changes{Runs: []store.RunRow{run}})
 	})
 	switch {
 	case record.Missing(err), errors.Is(err, thread.ErrUnchanged):
-		return spool.JobResult{Accepted: true, Reason: "there is nothing to settle"}, nil
+		return wire.JobResult{Accepted: true, Reason: "there is nothing to settle"}, nil
 	case err != nil:
-		return spool.JobResult{}, err
+		return wire.JobResult{}, err
 	case busy > 0:
-		return spool.JobResult{Reason: "it is being settled", RetryAfter: busy}, nil
+		return wire.JobResult{Reason: "it is being settled", RetryAfter: busy}, nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), Claim)
 	defer cancel()
-	hookErr := h.Call(ctx, Of(run, spool.Ending{State: run.State, Reason: run.StopReason, Error: run.Error}))
-	err = h.Store.Update(ctx, j.Thread(), 0, func(tx spool.Tx) error {
-		run, err := spool.FindRun(tx, j.RunID)
+	hookErr := h.Call(ctx, Of(run, store.Ending{State: run.State, Reason: run.StopReason, Error: run.Error}))
+	err = h.Store.Update(ctx, j.Thread(), 0, func(tx store.Tx) error {
+		run, err := store.FindRun(tx, j.RunID)
 		if err != nil {
 			return err
 		}
@@ -116,15 +118,15 @@ func (h Hook) Again(ctx context.Context, j spool.Job) (spool.JobResult, error) {
 		if hookErr == nil {
 			run.SettledAt = tx.Now()
 		}
-		return tx.Write(spool.Changes{Runs: []spool.RunRow{run}})
+		return tx.Write(store.Changes{Runs: []store.RunRow{run}})
 	})
 	switch {
 	case err != nil:
-		return spool.JobResult{}, err
+		return wire.JobResult{}, err
 	case hookErr != nil:
-		return spool.JobResult{Reason: "the settle hook failed", RetryAfter: retryAfter}, nil
+		return wire.JobResult{Reason: "the settle hook failed", RetryAfter: retryAfter}, nil
 	}
-	return spool.JobResult{Accepted: true}, nil
+	return wire.JobResult{Accepted: true}, nil
 }
 
 // pause waits for the duration d, or until ctx ends.

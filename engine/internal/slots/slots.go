@@ -10,11 +10,13 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // A worker has WorkOptions.Concurrency slots for all, and reserves one more and a quarter of them: for tenants and
 // subjects below their share, so that these find a slot even if others have taken all of the first. The claim keeps to
-// that, see [spool.ClaimQuery.Kept]. But a slow run of a tenant in a reserved slot keeps the slot from the next one.
+// that, see [store.ClaimQuery.Kept]. But a slow run of a tenant in a reserved slot keeps the slot from the next one.
 // Therefore those above their share give slots back: a segment hands its run back after a saved step, and a later
 // segment continues the run.
 
@@ -45,7 +47,7 @@ type Slots struct {
 const maxServed = 1024
 
 // New returns the slots of a worker.
-func New(o spool.WorkOptions) *Slots {
+func New(o store.WorkOptions) *Slots {
 	s := &Slots{
 		slots: o.Concurrency, perTenant: o.PerTenant,
 		active: make(map[spool.Tenant]int), bySubject: make(map[spool.Tenant]map[string]int), served: make(map[spool.Tenant]time.Time),
@@ -62,13 +64,13 @@ func New(o spool.WorkOptions) *Slots {
 }
 
 // Query returns the worker's claim query. A Limit of zero means that no slot is free.
-func (s *Slots) Query(lease time.Duration) spool.ClaimQuery {
+func (s *Slots) Query(lease time.Duration) store.ClaimQuery {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return spool.ClaimQuery{Limit: s.slots - s.taken, Reserved: s.reserved, PerTenant: s.perTenant, Served: s.lastServed, Lease: lease}
+	return store.ClaimQuery{Limit: s.slots - s.taken, Reserved: s.reserved, PerTenant: s.perTenant, Served: s.lastServed, Lease: lease}
 }
 
-// lastServed implements [spool.ClaimQuery.Served].
+// lastServed implements [store.ClaimQuery.Served].
 func (s *Slots) lastServed(tenant spool.Tenant) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,7 +89,7 @@ func (s *Slots) serve(tenant spool.Tenant) {
 }
 
 // Acquire gives a job a slot.
-func (s *Slots) Acquire(j spool.Job) *Slot {
+func (s *Slots) Acquire(j wire.Job) *Slot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.acquire(j)
@@ -95,7 +97,7 @@ func (s *Slots) Acquire(j spool.Job) *Slot {
 
 // AcquireShared gives a job that is about to be written one of the slots that are not reserved, or returns nil if none
 // is free. The job follows with [Slot.Use].
-func (s *Slots) AcquireShared(j spool.Job) *Slot {
+func (s *Slots) AcquireShared(j wire.Job) *Slot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.slots-s.taken <= s.reserved {
@@ -105,7 +107,7 @@ func (s *Slots) AcquireShared(j spool.Job) *Slot {
 }
 
 // acquire gives a job a slot. The caller must hold mu.
-func (s *Slots) acquire(j spool.Job) *Slot {
+func (s *Slots) acquire(j wire.Job) *Slot {
 	slot := &Slot{all: s, tenant: j.Tenant, subject: j.Subject, due: j.DueAt, since: time.Now()}
 	s.taken++
 	s.addActive(slot, 1)
@@ -146,12 +148,12 @@ func (s *Slots) full(tenant spool.Tenant) bool {
 	return s.free() <= s.reserved || s.perTenant > 0 && s.active[tenant] >= s.perTenant
 }
 
-// kept is [spool.ClaimQuery.Kept] of this worker.
-func (s *Slots) kept(l spool.ClaimLoad) int { return spool.ClaimQuery{Reserved: s.reserved}.Kept(l) }
+// kept is [store.ClaimQuery.Kept] of this worker.
+func (s *Slots) kept(l store.ClaimLoad) int { return store.ClaimQuery{Reserved: s.reserved}.Kept(l) }
 
 // fairShare divides the slots among the tenants that have active slots or wait. The caller must hold
 // mu.
-func (s *Slots) fairShare(waiting []spool.WaitingTenant) int {
+func (s *Slots) fairShare(waiting []wire.WaitingTenant) int {
 	tenants := len(s.active)
 	for _, t := range waiting {
 		if s.active[t.Tenant] == 0 {
@@ -164,14 +166,14 @@ func (s *Slots) fairShare(waiting []spool.WaitingTenant) int {
 // mustYield reports whether a tenant above its share must release a slot: either only the reserved slot
 // for the next new tenant is free, or a tenant that has less waits and finds no slot. The tenants may have jobs in
 // flight at other workers, too. The caller must hold mu.
-func (s *Slots) mustYield(tenant spool.Tenant, share int, waiting []spool.WaitingTenant) bool {
+func (s *Slots) mustYield(tenant spool.Tenant, share int, waiting []wire.WaitingTenant) bool {
 	if s.free() <= 1 && s.reserved > 0 {
 		return true
 	}
 	own := s.inFlight(tenant, waiting)
 	for _, t := range waiting {
 		bound := s.perTenant > 0 && t.InFlight >= s.perTenant
-		kept := s.kept(spool.ClaimLoad{Tenant: t.InFlight, TenantShare: max(share, own)})
+		kept := s.kept(store.ClaimLoad{Tenant: t.InFlight, TenantShare: max(share, own)})
 		if t.Tenant != tenant && !bound && t.InFlight+1 < own && s.free() <= kept {
 			return true
 		}
@@ -180,7 +182,7 @@ func (s *Slots) mustYield(tenant spool.Tenant, share int, waiting []spool.Waitin
 }
 
 // inFlight returns how many jobs a tenant has in flight, as far as the worker knows. The caller must hold mu.
-func (s *Slots) inFlight(tenant spool.Tenant, waiting []spool.WaitingTenant) int {
+func (s *Slots) inFlight(tenant spool.Tenant, waiting []wire.WaitingTenant) int {
 	n := s.active[tenant]
 	for _, t := range waiting {
 		if t.Tenant == tenant {
@@ -193,7 +195,7 @@ func (s *Slots) inFlight(tenant spool.Tenant, waiting []spool.WaitingTenant) int
 // takesTurns reports whether a tenant within its share releases a slot. It does so if all slots are
 // taken, no tenant has more slots than this one, and a tenant without any slot waits. The waiting
 // tenant is next, even if other jobs of this tenant have waited longer. The caller must hold mu.
-func (s *Slots) takesTurns(tenant spool.Tenant, waiting []spool.WaitingTenant) bool {
+func (s *Slots) takesTurns(tenant spool.Tenant, waiting []wire.WaitingTenant) bool {
 	if s.free() > 0 {
 		return false
 	}
@@ -202,13 +204,13 @@ func (s *Slots) takesTurns(tenant spool.Tenant, waiting []spool.WaitingTenant) b
 			return false
 		}
 	}
-	return slices.ContainsFunc(waiting, func(t spool.WaitingTenant) bool { return t.Tenant != tenant && t.InFlight == 0 })
+	return slices.ContainsFunc(waiting, func(t wire.WaitingTenant) bool { return t.Tenant != tenant && t.InFlight == 0 })
 }
 
 // yieldsToSubject reports whether a subject releases a slot to another one of its tenant, which waits and finds no
 // slot. It does so if it has at least two more than the other one, so that the other one does not give the slot back at
 // once. If the other one has none, a subject releases its only slot, too: they take turns. The caller must hold mu.
-func (s *Slots) yieldsToSubject(of *Slot, share int, stats spool.Stats) bool {
+func (s *Slots) yieldsToSubject(of *Slot, share int, stats wire.Stats) bool {
 	subjects := s.bySubject[of.tenant]
 	own, people, most := subjects[of.subject], len(subjects), 0
 	for _, n := range subjects {
@@ -219,7 +221,7 @@ func (s *Slots) yieldsToSubject(of *Slot, share int, stats spool.Stats) bool {
 			people++
 		}
 	}
-	load := spool.ClaimLoad{Tenant: s.inFlight(of.tenant, stats.Waiting), TenantShare: share, SubjectShare: max(1, share/people)}
+	load := store.ClaimLoad{Tenant: s.inFlight(of.tenant, stats.Waiting), TenantShare: share, SubjectShare: max(1, share/people)}
 	bound := s.perTenant > 0 && load.Tenant >= s.perTenant
 	for _, w := range stats.Subjects {
 		load.Subject = w.InFlight
@@ -243,16 +245,16 @@ type Slot struct {
 }
 
 // Use gives the slot the job that it was acquired for. It must be called before the job begins.
-func (s *Slot) Use(j spool.Job) { s.due, s.since = j.DueAt, time.Now() }
+func (s *Slot) Use(j wire.Job) { s.due, s.since = j.DueAt, time.Now() }
 
 // Wanted reports whether a segment has to release its slot after a saved step. The due time is for the
 // run's next ticket, so that the run keeps its position among its tenant's jobs. If wanted is true, the
 // slot counts as leaving until Keep or Release.
-func (s *Slot) Wanted(ctx context.Context, store spool.Store) (due time.Time, wanted bool, err error) {
+func (s *Slot) Wanted(ctx context.Context, store store.Store) (due time.Time, wanted bool, err error) {
 	if s == nil || time.Since(s.since) < minHold || !s.all.full(s.tenant) {
 		return time.Time{}, false, nil
 	}
-	stats, err := store.Stats(ctx, spool.StatsQuery{Waiting: true, Tenant: s.tenant})
+	stats, err := store.Stats(ctx, wire.StatsQuery{Waiting: true, Tenant: s.tenant})
 	if err != nil {
 		return time.Time{}, false, err
 	}

@@ -11,24 +11,26 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // waitingStore is a store that only knows the waiting tenants.
 type waitingStore struct {
-	spool.Store
+	store.Store
 
-	waiting  []spool.WaitingTenant
-	subjects []spool.WaitingSubject
+	waiting  []wire.WaitingTenant
+	subjects []wire.WaitingSubject
 	err      error
 	asked    int
 }
 
-func (s *waitingStore) Stats(_ context.Context, q spool.StatsQuery) (spool.Stats, error) {
-	if q != (spool.StatsQuery{Waiting: true, Tenant: "a"}) && q != (spool.StatsQuery{Waiting: true, Tenant: "b"}) {
-		return spool.Stats{}, errors.New("more is asked for than the tenants and the subjects of one")
+func (s *waitingStore) Stats(_ context.Context, q wire.StatsQuery) (wire.Stats, error) {
+	if q != (wire.StatsQuery{Waiting: true, Tenant: "a"}) && q != (wire.StatsQuery{Waiting: true, Tenant: "b"}) {
+		return wire.Stats{}, errors.New("more is asked for than the tenants and the subjects of one")
 	}
 	s.asked++
-	return spool.Stats{Waiting: s.waiting, Subjects: s.subjects}, s.err
+	return wire.Stats{Waiting: s.waiting, Subjects: s.subjects}, s.err
 }
 
 // waitingOf returns a store with waiting tenants, the longest waiting first. Each is written as its
@@ -40,7 +42,7 @@ func waitingOf(tenants ...string) *waitingStore {
 		if err != nil {
 			panic(err)
 		}
-		q.waiting = append(q.waiting, spool.WaitingTenant{Tenant: spool.Tenant(t[:1]), InFlight: n})
+		q.waiting = append(q.waiting, wire.WaitingTenant{Tenant: spool.Tenant(t[:1]), InFlight: n})
 	}
 	return q
 }
@@ -51,7 +53,7 @@ func TestSlotWanted(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {
-		options spool.WorkOptions
+		options store.WorkOptions
 		work    map[spool.Tenant]int
 		queue   *waitingStore
 		of      spool.Tenant
@@ -67,13 +69,13 @@ func TestSlotWanted(t *testing.T) {
 		"it is not the one":          {work: map[spool.Tenant]int{"a": 16, "b": 3}, queue: waitingOf("a16", "b3"), of: "b"},
 		"the last place":             {work: map[spool.Tenant]int{"a": 16, "b": 1, "c": 1, "d": 1, "e": 1}, queue: waitingOf(), of: "a", wanted: true},
 		"two places":                 {work: map[spool.Tenant]int{"a": 16, "b": 1, "c": 1, "d": 1}, queue: waitingOf("a16"), of: "a"},
-		"the one that waits is full": {options: spool.WorkOptions{PerTenant: 1}, work: map[spool.Tenant]int{"a": 16, "b": 1}, queue: waitingOf("b1"), of: "a"},
-		"one slot":                   {options: spool.WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("b0", "a1"), of: "a", wanted: true},
-		"one slot, older jobs":       {options: spool.WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("a1", "b0"), of: "a", wanted: true},
-		"one slot, no other tenant":  {options: spool.WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("a1"), of: "a"},
-		"elsewhere at work":          {options: spool.WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("b2"), of: "a"},
-		"the queue is away":          {options: spool.WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: &waitingStore{err: errors.New("away")}, of: "a"},
-		"others have more":           {options: spool.WorkOptions{Concurrency: 2}, work: map[spool.Tenant]int{"a": 1, "b": 3}, queue: waitingOf("c0"), of: "a"},
+		"the one that waits is full": {options: store.WorkOptions{PerTenant: 1}, work: map[spool.Tenant]int{"a": 16, "b": 1}, queue: waitingOf("b1"), of: "a"},
+		"one slot":                   {options: store.WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("b0", "a1"), of: "a", wanted: true},
+		"one slot, older jobs":       {options: store.WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("a1", "b0"), of: "a", wanted: true},
+		"one slot, no other tenant":  {options: store.WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("a1"), of: "a"},
+		"elsewhere at work":          {options: store.WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("b2"), of: "a"},
+		"the queue is away":          {options: store.WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: &waitingStore{err: errors.New("away")}, of: "a"},
+		"others have more":           {options: store.WorkOptions{Concurrency: 2}, work: map[spool.Tenant]int{"a": 1, "b": 3}, queue: waitingOf("c0"), of: "a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -86,7 +88,7 @@ func TestSlotWanted(t *testing.T) {
 				var own *Slot
 				for tenant, n := range test.work {
 					for range n {
-						s := all.Acquire(spool.Job{Tenant: tenant, DueAt: due})
+						s := all.Acquire(wire.Job{Tenant: tenant, DueAt: due})
 						if tenant == test.of {
 							own = s
 						}
@@ -125,13 +127,13 @@ func TestSlotWantedOnce(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
-		all := New(spool.WorkOptions{Concurrency: 4})
+		all := New(store.WorkOptions{Concurrency: 4})
 		var many []*Slot
 		for range 4 {
-			many = append(many, all.Acquire(spool.Job{Tenant: "a"}))
+			many = append(many, all.Acquire(wire.Job{Tenant: "a"}))
 		}
 		for _, tenant := range []spool.Tenant{"b", "c"} {
-			all.Acquire(spool.Job{Tenant: tenant})
+			all.Acquire(wire.Job{Tenant: tenant})
 		}
 		<-time.After(minHold)
 		given := 0
@@ -145,7 +147,7 @@ func TestSlotWantedOnce(t *testing.T) {
 		}
 		q := all.Query(time.Minute)
 		q.Served = nil
-		if diff := cmp.Diff(spool.ClaimQuery{Lease: time.Minute, Reserved: 2}, q); diff != "" {
+		if diff := cmp.Diff(store.ClaimQuery{Lease: time.Minute, Reserved: 2}, q); diff != "" {
 			t.Errorf("a claim before they are gone: -want +got\n%s", diff)
 		}
 	})
@@ -156,20 +158,20 @@ func TestSlotWantedBySubject(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {
-		options spool.WorkOptions
+		options store.WorkOptions
 		work    map[string]int
-		waiting []spool.WaitingSubject
+		waiting []wire.WaitingSubject
 		wanted  bool
 	}{
-		"a subject alone":           {work: map[string]int{"u": 16}, waiting: []spool.WaitingSubject{{Subject: "u", InFlight: 16}}},
-		"another finds a slot":      {work: map[string]int{"u": 16}, waiting: []spool.WaitingSubject{{Subject: "v"}}},
-		"another has all it may":    {work: map[string]int{"u": 16, "v": 2}, waiting: []spool.WaitingSubject{{Subject: "v", InFlight: 2}}, wanted: true},
-		"both have their share":     {work: map[string]int{"u": 8, "v": 8}, waiting: []spool.WaitingSubject{{Subject: "u", InFlight: 8}, {Subject: "v", InFlight: 8}}},
-		"another has one less":      {work: map[string]int{"u": 9, "v": 8}, waiting: []spool.WaitingSubject{{Subject: "v", InFlight: 8}}},
-		"the tenant's bound":        {options: spool.WorkOptions{PerTenant: 3}, work: map[string]int{"u": 3}, waiting: []spool.WaitingSubject{{Subject: "v"}}, wanted: true},
-		"the tenant's bound of one": {options: spool.WorkOptions{PerTenant: 1}, work: map[string]int{"u": 1}, waiting: []spool.WaitingSubject{{Subject: "v"}}, wanted: true},
-		"one slot":                  {options: spool.WorkOptions{Concurrency: 1}, work: map[string]int{"u": 1}, waiting: []spool.WaitingSubject{{Subject: "v"}}, wanted: true},
-		"it is not the one":         {options: spool.WorkOptions{PerTenant: 3}, work: map[string]int{"u": 1, "w": 2}, waiting: []spool.WaitingSubject{{Subject: "v"}}},
+		"a subject alone":           {work: map[string]int{"u": 16}, waiting: []wire.WaitingSubject{{Subject: "u", InFlight: 16}}},
+		"another finds a slot":      {work: map[string]int{"u": 16}, waiting: []wire.WaitingSubject{{Subject: "v"}}},
+		"another has all it may":    {work: map[string]int{"u": 16, "v": 2}, waiting: []wire.WaitingSubject{{Subject: "v", InFlight: 2}}, wanted: true},
+		"both have their share":     {work: map[string]int{"u": 8, "v": 8}, waiting: []wire.WaitingSubject{{Subject: "u", InFlight: 8}, {Subject: "v", InFlight: 8}}},
+		"another has one less":      {work: map[string]int{"u": 9, "v": 8}, waiting: []wire.WaitingSubject{{Subject: "v", InFlight: 8}}},
+		"the tenant's bound":        {options: store.WorkOptions{PerTenant: 3}, work: map[string]int{"u": 3}, waiting: []wire.WaitingSubject{{Subject: "v"}}, wanted: true},
+		"the tenant's bound of one": {options: store.WorkOptions{PerTenant: 1}, work: map[string]int{"u": 1}, waiting: []wire.WaitingSubject{{Subject: "v"}}, wanted: true},
+		"one slot":                  {options: store.WorkOptions{Concurrency: 1}, work: map[string]int{"u": 1}, waiting: []wire.WaitingSubject{{Subject: "v"}}, wanted: true},
+		"it is not the one":         {options: store.WorkOptions{PerTenant: 3}, work: map[string]int{"u": 1, "w": 2}, waiting: []wire.WaitingSubject{{Subject: "v"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -183,14 +185,14 @@ func TestSlotWantedBySubject(t *testing.T) {
 				for subject, n := range test.work {
 					sum += n
 					for range n {
-						s := all.Acquire(spool.Job{Tenant: "a", Subject: subject})
+						s := all.Acquire(wire.Job{Tenant: "a", Subject: subject})
 						if subject == "u" {
 							own = s
 						}
 					}
 				}
 				<-time.After(minHold)
-				queue := &waitingStore{waiting: []spool.WaitingTenant{{Tenant: "a", InFlight: sum}}, subjects: test.waiting}
+				queue := &waitingStore{waiting: []wire.WaitingTenant{{Tenant: "a", InFlight: sum}}, subjects: test.waiting}
 				if _, wanted, err := own.Wanted(t.Context(), queue); wanted != test.wanted || err != nil {
 					t.Errorf("wanted: %t, %v, want %t", wanted, err, test.wanted)
 				}
@@ -207,8 +209,8 @@ func TestSlotWantedBySubject(t *testing.T) {
 func TestSlots(t *testing.T) {
 	t.Parallel()
 
-	push := func(context.Context, spool.Delivery) (spool.JobResult, error) { return spool.JobResult{}, nil }
-	for o, want := range map[*spool.WorkOptions]spool.ClaimQuery{
+	push := func(context.Context, store.Delivery) (wire.JobResult, error) { return wire.JobResult{}, nil }
+	for o, want := range map[*store.WorkOptions]store.ClaimQuery{
 		{Concurrency: 1}:                 {Limit: 1},
 		{Concurrency: 2}:                 {Limit: 4, Reserved: 2},
 		{Concurrency: 4}:                 {Limit: 6, Reserved: 2},
@@ -229,9 +231,9 @@ func TestServedOfLately(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
-		all := New(spool.WorkOptions{Concurrency: 1})
+		all := New(store.WorkOptions{Concurrency: 1})
 		for i := range 5 * maxServed {
-			all.Acquire(spool.Job{Tenant: spool.Tenant(strconv.Itoa(i))}).Release()
+			all.Acquire(wire.Job{Tenant: spool.Tenant(strconv.Itoa(i))}).Release()
 			<-time.After(time.Millisecond)
 		}
 		if n := len(all.served); n < maxServed/2 || n > maxServed {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 const (
@@ -31,7 +33,7 @@ type encodedList struct {
 	index  []encodedMessage
 	size   int64 // in bytes, the index included
 	// form is the form of the next message. Nil stands for the JSON of [spool.Message].
-	form spool.SnapshotForm
+	form wire.SnapshotForm
 }
 
 // encodedMessage locates a message in the blocks of a list.
@@ -54,17 +56,17 @@ func (l *encodedList) last() spool.MessageID {
 // empty list; form is then the form of the first message.
 //
 // Extend writes after the messages of l in its last block, so a list must not be extended twice.
-func (l *encodedList) extend(v spool.View, thread spool.Thread, form spool.SnapshotForm) (_ *encodedList, shares bool, err error) {
+func (l *encodedList) extend(v store.View, thread wire.Thread, form wire.SnapshotForm) (_ *encodedList, shares bool, err error) {
 	if l != nil && !l.made.Equal(thread.CreatedAt) {
 		l = nil
 	}
 	after := l.last()
 	if after != "" {
-		last, err := record.Encoded(v).MessageIDs(spool.MessageQuery{Limit: 1})
+		last, err := record.Encoded(v).MessageIDs(store.MessageQuery{Limit: 1})
 		if err != nil || len(last) == 1 && last[0] == after {
 			return l, true, err
 		}
-		switch _, err := spool.FindMessage(v, after); {
+		switch _, err := store.FindMessage(v, after); {
 		case record.Missing(err): // the view has lost its end
 			after = ""
 		case err != nil:
@@ -75,14 +77,14 @@ func (l *encodedList) extend(v spool.View, thread spool.Thread, form spool.Snaps
 	if after != "" {
 		grown.blocks, grown.index, grown.size, grown.form = slices.Clone(l.blocks), l.index, l.size, l.form
 	}
-	err = grown.addAll(v, spool.MessageQuery{After: after})
+	err = grown.addAll(v, store.MessageQuery{After: after})
 	return grown, after != "", err
 }
 
 // listPage returns a list with only the messages that o selects. O must have a limit.
-func listPage(v spool.View, thread spool.Thread, o spool.SnapshotOptions) (*encodedList, error) {
+func listPage(v store.View, thread wire.Thread, o wire.SnapshotOptions) (*encodedList, error) {
 	encoded, l := record.Encoded(v), &encodedList{made: thread.CreatedAt}
-	q := spool.MessageQuery{After: o.LastMessageID, Before: o.Before, Limit: o.Limit + 1}
+	q := store.MessageQuery{After: o.LastMessageID, Before: o.Before, Limit: o.Limit + 1}
 	ids, err := encoded.MessageIDs(q)
 	if err != nil {
 		return nil, err
@@ -95,12 +97,12 @@ func listPage(v spool.View, thread spool.Thread, o spool.SnapshotOptions) (*enco
 }
 
 // addAll adds the messages that q selects.
-func (l *encodedList) addAll(v spool.View, q spool.MessageQuery) error {
+func (l *encodedList) addAll(v store.View, q store.MessageQuery) error {
 	if l.form == nil {
 		return record.Encoded(v).EachMessage(q, l.add)
 	}
 	var scratch []byte
-	if encoded, ok := v.(spool.EncodedMessages); ok {
+	if encoded, ok := v.(store.EncodedMessages); ok {
 		return encoded.EachMessage(q, func(m spool.Message, content []byte) error {
 			if err := m.Content.UnmarshalJSON(content); err != nil {
 				return spool.Wrap(spool.Internal, "a message cannot be decoded", err)
@@ -168,7 +170,7 @@ func (l *encodedList) room(need int) *[]byte {
 }
 
 // cut returns the messages that o selects: the elements of a JSON array, in pieces.
-func (l *encodedList) cut(o spool.SnapshotOptions) [][]byte {
+func (l *encodedList) cut(o wire.SnapshotOptions) [][]byte {
 	from, to := 0, len(l.index)
 	if at := l.find(o.LastMessageID); at >= 0 {
 		from = at + 1
@@ -182,13 +184,13 @@ func (l *encodedList) cut(o spool.SnapshotOptions) [][]byte {
 	return l.between(from, to)
 }
 
-// All implements [spool.FormedMessages].
+// All implements [wire.FormedMessages].
 func (l *encodedList) All() [][]byte { return l.between(0, len(l.index)) }
 
-// First implements [spool.FormedMessages].
+// First implements [wire.FormedMessages].
 func (l *encodedList) First(n int) [][]byte { return l.between(0, n) }
 
-// Before implements [spool.FormedMessages].
+// Before implements [wire.FormedMessages].
 func (l *encodedList) Before(seq int64) [][]byte {
 	for i, m := range l.index {
 		if m.after > seq {
@@ -198,7 +200,7 @@ func (l *encodedList) Before(seq int64) [][]byte {
 	return l.All()
 }
 
-// Through implements [spool.FormedMessages].
+// Through implements [wire.FormedMessages].
 func (l *encodedList) Through(id spool.MessageID) [][]byte {
 	if at := l.find(id); at >= 0 {
 		return l.First(at + 1)

@@ -8,14 +8,16 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/internal/excerpt"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // RecentEnd is how long a stream stays in snapshots after its segment has ended.
 const RecentEnd = time.Minute
 
-// Streams is the part of [spool.Live] that reads of threads need.
+// Streams is the part of [store.Live] that reads of threads need.
 type Streams interface {
-	Read(ctx context.Context, key spool.StreamKey, after spool.Offset, limit int) (spool.StreamPage, error)
+	Read(ctx context.Context, key store.StreamKey, after wire.Offset, limit int) (store.StreamPage, error)
 }
 
 // reader reads snapshots of threads.
@@ -25,11 +27,11 @@ type reader struct {
 }
 
 // read reads a snapshot without its messages into snap. It calls messages in the same transaction.
-func (r reader) read(ctx context.Context, key spool.ThreadKey, snap *spool.Snapshot, messages func(v spool.View) error) error {
+func (r reader) read(ctx context.Context, key spool.ThreadKey, snap *wire.Snapshot, messages func(v store.View) error) error {
 	snap.LastEventSeq = -1
 	var last record.Segment
 	var open record.OpenCalls
-	err := r.store.View(ctx, key, func(v spool.View) (err error) {
+	err := r.store.View(ctx, key, func(v store.View) (err error) {
 		if snap.Thread, err = v.Thread(); err != nil {
 			return err
 		}
@@ -39,16 +41,16 @@ func (r reader) read(ctx context.Context, key spool.ThreadKey, snap *spool.Snaps
 		if err = messages(v); err != nil {
 			return err
 		}
-		runs, err := v.Runs(spool.RunQuery{Limit: excerpt.MaxRuns})
+		runs, err := v.Runs(wire.RunQuery{Limit: excerpt.MaxRuns})
 		if err != nil {
 			return err
 		}
-		snap.Runs = make([]spool.Run, len(runs))
+		snap.Runs = make([]wire.Run, len(runs))
 		for i, r := range runs {
 			snap.Runs[i] = r.Run
 		}
 		if snap.Thread.State.Active() {
-			if snap.ActiveEvents, err = v.Entries(spool.EntryQuery{Run: snap.Thread.RunID}); err != nil {
+			if snap.ActiveEvents, err = v.Entries(store.EntryQuery{Run: snap.Thread.RunID}); err != nil {
 				return err
 			}
 		}
@@ -77,20 +79,20 @@ func (r reader) read(ctx context.Context, key spool.ThreadKey, snap *spool.Snaps
 // stream has ended and has expired. A stream that the worker has not opened yet is empty. So is a
 // stream that was lost before the record has ended its segment: then the client's position is after the
 // saved part, which the snapshot's messages contain, or before all items: see [record.Saved.Unread].
-func (r reader) stream(ctx context.Context, key spool.ThreadKey, l record.Segment) (*spool.StreamSnapshot, error) {
+func (r reader) stream(ctx context.Context, key spool.ThreadKey, l record.Segment) (*wire.StreamSnapshot, error) {
 	if l.Stream == "" || l.End != nil && l.Now.Sub(l.End.CreatedAt) >= RecentEnd {
 		return nil, nil //nolint:nilnil // the wire has null here
 	}
-	snap := &spool.StreamSnapshot{StreamID: l.Stream, RunID: l.Run, Items: []spool.Item{}}
-	page, err := r.streams.Read(ctx, spool.StreamKey{Thread: key, ID: l.Stream}, spool.Offset{}, 0)
+	snap := &wire.StreamSnapshot{StreamID: l.Stream, RunID: l.Run, Items: []wire.Item{}}
+	page, err := r.streams.Read(ctx, store.StreamKey{Thread: key, ID: l.Stream}, wire.Offset{}, 0)
 	switch {
-	case errors.Is(err, spool.ErrStreamGone) && l.End == nil:
+	case errors.Is(err, store.ErrStreamGone) && l.End == nil:
 		at, saved := l.Saved.Unread()
 		if !at.IsZero() {
 			snap.Offset, snap.Saved = &at, saved
 		}
 		return snap, nil
-	case errors.Is(err, spool.ErrStreamGone):
+	case errors.Is(err, store.ErrStreamGone):
 		return nil, nil //nolint:nilnil // the wire has null here
 	case err != nil:
 		return nil, err
@@ -124,13 +126,13 @@ func (r reader) stream(ctx context.Context, key spool.ThreadKey, l record.Segmen
 // ended the segment, that is all content: the messages have the saved part, and no message will ever
 // have the rest. If only the stream has ended, the stream may have been read later than the messages.
 // Then only content that no step has saved must not be shown.
-func deadIn(l record.Segment, page spool.StreamPage) func(spool.Item) bool {
+func deadIn(l record.Segment, page store.StreamPage) func(wire.Item) bool {
 	switch {
 	case l.End != nil:
-		return func(item spool.Item) bool { return item.Type.Content() }
+		return func(item wire.Item) bool { return item.Type.Content() }
 	case page.Ended:
 		return record.ReadItems(page.Items).Lost
 	default:
-		return func(spool.Item) bool { return false }
+		return func(wire.Item) bool { return false }
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/internal/inprocess"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // TestSnapshotAtTheLastSavedItem reads a stream with items of two nested runs. Up to each run's last
@@ -15,23 +17,23 @@ import (
 func TestSnapshotAtTheLastSavedItem(t *testing.T) {
 	t.Parallel()
 
-	nested := func(n int64, id spool.AgentID) spool.Item {
-		return spool.NewItem(spool.ItemSubagentEvent, spool.Offset{Fence: 1, N: n}, 0, spool.SubagentEvent{SubagentID: id, Event: []byte(`{}`)})
+	nested := func(n int64, id spool.AgentID) wire.Item {
+		return wire.NewItem(wire.ItemSubagentEvent, wire.Offset{Fence: 1, N: n}, 0, wire.SubagentEvent{SubagentID: id, Event: []byte(`{}`)})
 	}
-	text := func(n int64) spool.Item {
-		return spool.NewItem(spool.ItemTextContent, spool.Offset{Fence: 1, N: n}, 0, nil)
+	text := func(n int64) wire.Item {
+		return wire.NewItem(wire.ItemTextContent, wire.Offset{Fence: 1, N: n}, 0, nil)
 	}
 	streams := inprocess.NewLive(0)
-	key := spool.StreamKey{Thread: spool.ThreadKey{Tenant: "acme", ID: "chat"}, ID: "r1:1"}
+	key := store.StreamKey{Thread: spool.ThreadKey{Tenant: "acme", ID: "chat"}, ID: "r1:1"}
 	r := reader{streams: streams}
 	if err := streams.Open(t.Context(), key); err != nil {
 		t.Fatal(err)
 	}
-	items := []spool.Item{text(1), nested(2, "a"), text(3), nested(4, "a"), nested(5, "b"), nested(6, "c"), nested(7, "a"), nested(8, "b"), text(9)}
+	items := []wire.Item{text(1), nested(2, "a"), text(3), nested(4, "a"), nested(5, "b"), nested(6, "c"), nested(7, "a"), nested(8, "b"), text(9)}
 	if err := streams.Append(t.Context(), key, items); err != nil {
 		t.Fatal(err)
 	}
-	at := func(n int64) spool.Offset { return spool.Offset{Fence: 1, N: n} }
+	at := func(n int64) wire.Offset { return wire.Offset{Fence: 1, N: n} }
 	for _, test := range []struct {
 		main, a, b int64
 		left       string
@@ -47,7 +49,7 @@ func TestSnapshotAtTheLastSavedItem(t *testing.T) {
 		{3, 7, 12, "6 9", 12}, // b's step was saved before its last items were in the stream
 		{11, 7, 8, "6", 11},
 	} {
-		l := record.Segment{Stream: key.ID, Run: "r1", Live: true, Saved: record.Saved{Main: at(test.main), Nested: map[spool.AgentID]spool.Offset{}}}
+		l := record.Segment{Stream: key.ID, Run: "r1", Live: true, Saved: record.Saved{Main: at(test.main), Nested: map[spool.AgentID]wire.Offset{}}}
 		for id, n := range map[spool.AgentID]int64{"a": test.a, "b": test.b} {
 			if n > 0 {
 				l.Saved.Nested[id] = at(n)

@@ -14,6 +14,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Sources is where the data of snapshots comes from.
@@ -50,15 +52,15 @@ func New(s Sources) *Snapshots {
 func (s *Snapshots) Close() { s.sharing.close() }
 
 // Snapshot returns a snapshot that is not shared with other callers.
-func (s *Snapshots) Snapshot(ctx context.Context, key spool.ThreadKey, o spool.SnapshotOptions) (*spool.Snapshot, error) {
+func (s *Snapshots) Snapshot(ctx context.Context, key spool.ThreadKey, o wire.SnapshotOptions) (*wire.Snapshot, error) {
 	release, err := s.sharing.work(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	snap := &spool.Snapshot{}
-	err = s.own.read(ctx, key, snap, func(v spool.View) (err error) {
-		snap.Messages, err = v.Messages(spool.MessageQuery{After: o.LastMessageID, Before: o.Before, Limit: o.Limit})
+	snap := &wire.Snapshot{}
+	err = s.own.read(ctx, key, snap, func(v store.View) (err error) {
+		snap.Messages, err = v.Messages(store.MessageQuery{After: o.LastMessageID, Before: o.Before, Limit: o.Limit})
 		return err
 	})
 	if err != nil {
@@ -71,8 +73,8 @@ func (s *Snapshots) Snapshot(ctx context.Context, key spool.ThreadKey, o spool.S
 // Encoded returns a snapshot as JSON, which callers share, and the facts that a follower needs: the
 // thread, the cursor, the stream's end, and the messages after the last entry.
 func (s *Snapshots) Encoded(
-	ctx context.Context, key spool.ThreadKey, o spool.SnapshotOptions,
-) (*spool.EncodedSnapshot, *spool.Snapshot, error) {
+	ctx context.Context, key spool.ThreadKey, o wire.SnapshotOptions,
+) (*wire.EncodedSnapshot, *wire.Snapshot, error) {
 	state, err := s.get(ctx, key, func() (*sharedState, error) { return s.selected(ctx, key, o) })
 	if err != nil {
 		return nil, nil, err
@@ -85,16 +87,16 @@ func (s *Snapshots) Encoded(
 		size += int64(len(p))
 	}
 	release := sync.OnceFunc(func() { s.sharing.release(state) })
-	return &spool.EncodedSnapshot{Pieces: pieces, Size: size, OnRelease: release}, state.rest, nil
+	return &wire.EncodedSnapshot{Pieces: pieces, Size: size, OnRelease: release}, state.rest, nil
 }
 
 // Formed returns a snapshot in another form, which callers share.
-func (s *Snapshots) Formed(ctx context.Context, key spool.ThreadKey, form spool.SnapshotForm) (*spool.FormedSnapshot, error) {
+func (s *Snapshots) Formed(ctx context.Context, key spool.ThreadKey, form wire.SnapshotForm) (*wire.FormedSnapshot, error) {
 	state, err := s.get(ctx, key, func() (*sharedState, error) { return s.sharing.get(ctx, threadForm{key, form}) })
 	if err != nil {
 		return nil, err
 	}
-	return &spool.FormedSnapshot{
+	return &wire.FormedSnapshot{
 		Snapshot: state.rest, FormedMessages: state.list, Shared: state.shared,
 		OnRelease: sync.OnceFunc(func() { s.sharing.release(state) }),
 	}, nil
@@ -119,12 +121,12 @@ func (s *Snapshots) get(ctx context.Context, key spool.ThreadKey, get func() (*s
 
 // selected returns a state that has at least the messages that o selects. For a page of a thread whose
 // messages are not kept, it reads only that page.
-func (s *Snapshots) selected(ctx context.Context, key spool.ThreadKey, o spool.SnapshotOptions) (*sharedState, error) {
+func (s *Snapshots) selected(ctx context.Context, key spool.ThreadKey, o wire.SnapshotOptions) (*sharedState, error) {
 	if all := (threadForm{ThreadKey: key}); o.Limit == 0 || s.sharing.has(all) {
 		return s.sharing.get(ctx, all)
 	}
 	return s.sharing.alone(ctx, func() (*encodedState, error) {
-		return s.shared.encode(ctx, key, func(v spool.View, thread spool.Thread) (*encodedList, error) {
+		return s.shared.encode(ctx, key, func(v store.View, thread wire.Thread) (*encodedList, error) {
 			return listPage(v, thread, o)
 		})
 	})

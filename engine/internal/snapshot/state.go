@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // encodedState is an encoded state of a thread. Clients share it, so it does not change.
@@ -15,8 +17,8 @@ type encodedState struct {
 	head, tail []byte
 	// rest has the thread, the cursor, the stream's end, and the messages after the last entry. In
 	// another form, it also has the rest of the snapshot.
-	rest *spool.Snapshot
-	// shared is the result of [spool.SnapshotForm.Finish]. Formed is the size of shared and rest in
+	rest *wire.Snapshot
+	// shared is the result of [wire.SnapshotForm.Finish]. Formed is the size of shared and rest in
 	// bytes.
 	shared any
 	formed int64
@@ -27,7 +29,7 @@ func (s *encodedState) size() int64 { return int64(len(s.head)+len(s.tail)) + s.
 
 // extend is the [extender] of the reader.
 func (r reader) extend(ctx context.Context, key threadForm, old *encodedList) (s *encodedState, shares bool, err error) {
-	s, err = r.encode(ctx, key.ThreadKey, func(v spool.View, thread spool.Thread) (l *encodedList, err error) {
+	s, err = r.encode(ctx, key.ThreadKey, func(v store.View, thread wire.Thread) (l *encodedList, err error) {
 		l, shares, err = old.extend(v, thread, key.form)
 		return l, err
 	})
@@ -36,11 +38,11 @@ func (r reader) extend(ctx context.Context, key threadForm, old *encodedList) (s
 
 // encode reads a thread, with the messages that list returns.
 func (r reader) encode(
-	ctx context.Context, key spool.ThreadKey, list func(v spool.View, thread spool.Thread) (*encodedList, error),
+	ctx context.Context, key spool.ThreadKey, list func(v store.View, thread wire.Thread) (*encodedList, error),
 ) (*encodedState, error) {
-	snap := &spool.Snapshot{Messages: []spool.Message{}}
+	snap := &wire.Snapshot{Messages: []spool.Message{}}
 	s := &encodedState{}
-	err := r.read(ctx, key, snap, func(v spool.View) (err error) {
+	err := r.read(ctx, key, snap, func(v store.View) (err error) {
 		s.list, err = list(v, snap.Thread)
 		return err
 	})
@@ -61,15 +63,15 @@ func (r reader) encode(
 	const messages = `"messages":[`
 	at := bytes.Index(text, []byte(messages+"]")) + len(messages)
 	s.head, s.tail = text[:at:at], text[at:]
-	s.rest = &spool.Snapshot{Thread: snap.Thread, LastEventSeq: snap.LastEventSeq, Messages: s.list.since(max(snap.LastEventSeq, 0))}
+	s.rest = &wire.Snapshot{Thread: snap.Thread, LastEventSeq: snap.LastEventSeq, Messages: s.list.since(max(snap.LastEventSeq, 0))}
 	if from := snap.Stream; from != nil {
-		s.rest.Stream = &spool.StreamSnapshot{StreamID: from.StreamID, RunID: from.RunID, End: from.End, Offset: from.Offset, Saved: from.Saved}
+		s.rest.Stream = &wire.StreamSnapshot{StreamID: from.StreamID, RunID: from.RunID, End: from.End, Offset: from.Offset, Saved: from.Saved}
 	}
 	return s, nil
 }
 
 // finish completes a state in another form with the rest of the snapshot.
-func (s *encodedState) finish(snap *spool.Snapshot) error {
+func (s *encodedState) finish(snap *wire.Snapshot) error {
 	shared, size, err := s.list.form.Finish(snap)
 	if err != nil {
 		return err
@@ -90,5 +92,5 @@ func (s *encodedState) finish(snap *spool.Snapshot) error {
 type threadForm struct {
 	spool.ThreadKey
 
-	form spool.SnapshotForm // nil: the JSON of [spool.Snapshot]
+	form wire.SnapshotForm // nil: the JSON of [wire.Snapshot]
 }

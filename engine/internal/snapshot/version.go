@@ -8,11 +8,13 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
 	records "github.com/spoolhq/spool/record"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Record returns the record of a thread as a file. It bounds memory as [Snapshots.Encoded] does, and does not share
 // the bytes.
-func (s *Snapshots) Record(ctx context.Context, key spool.ThreadKey) (*spool.EncodedSnapshot, error) {
+func (s *Snapshots) Record(ctx context.Context, key spool.ThreadKey) (*wire.EncodedSnapshot, error) {
 	state, err := s.sharing.alone(ctx, func() (*encodedState, error) {
 		r, err := s.recordOf(ctx, key)
 		if err != nil {
@@ -28,11 +30,11 @@ func (s *Snapshots) Record(ctx context.Context, key spool.ThreadKey) (*spool.Enc
 		return nil, err
 	}
 	release := sync.OnceFunc(func() { s.sharing.release(state) })
-	return &spool.EncodedSnapshot{Pieces: [][]byte{state.head}, Size: int64(len(state.head)), OnRelease: release}, nil
+	return &wire.EncodedSnapshot{Pieces: [][]byte{state.head}, Size: int64(len(state.head)), OnRelease: release}, nil
 }
 
 // At returns the snapshot of a thread at the version that choose returns.
-func (s *Snapshots) At(ctx context.Context, key spool.ThreadKey, choose func(r *records.Record) (version int64, err error)) (*spool.Snapshot, error) {
+func (s *Snapshots) At(ctx context.Context, key spool.ThreadKey, choose func(r *records.Record) (version int64, err error)) (*wire.Snapshot, error) {
 	release, err := s.sharing.work(ctx)
 	if err != nil {
 		return nil, err
@@ -51,7 +53,7 @@ func (s *Snapshots) At(ctx context.Context, key spool.ThreadKey, choose func(r *
 
 // recordOf reads the record of a thread that the actor may see.
 func (s *Snapshots) recordOf(ctx context.Context, key spool.ThreadKey) (r *records.Record, err error) {
-	err = s.own.store.View(ctx, key, func(v spool.View) (err error) {
+	err = s.own.store.View(ctx, key, func(v store.View) (err error) {
 		r, err = records.Of(v)
 		return err
 	})

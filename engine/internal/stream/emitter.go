@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/order"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Emitter emits the items of one agent into the stream of its segment. It tracks the agent's open
@@ -14,15 +15,15 @@ type Emitter struct {
 	w     *Writer
 	agent spool.AgentID
 
-	block    string         // id of the open block
-	blockEnd spool.ItemType // the item type that closes the block; empty if none is open
+	block    string        // id of the open block
+	blockEnd wire.ItemType // the item type that closes the block; empty if none is open
 }
 
 // Emitter returns the emitter of an agent of the tree. The dispatched run has the empty id.
 func (w *Writer) Emitter(agent spool.AgentID) Emitter { return Emitter{w: w, agent: agent} }
 
 // Item emits an item of the agent.
-func (e *Emitter) Item(ctx context.Context, t spool.ItemType, payload any) {
+func (e *Emitter) Item(ctx context.Context, t wire.ItemType, payload any) {
 	now := atOnce(t)
 	t, payload = order.Wrap(e.agent, t, payload)
 	if _, full := e.w.add(ctx, pendingItem{of: t, payload: payload}); full || now {
@@ -31,9 +32,9 @@ func (e *Emitter) Item(ctx context.Context, t spool.ItemType, payload any) {
 }
 
 // atOnce reports whether items of this type are written at once, because clients wait for them.
-func atOnce(t spool.ItemType) bool {
+func atOnce(t wire.ItemType) bool {
 	switch t {
-	case spool.ItemRunStarted, spool.ItemProviderWait, spool.ItemToolResult, spool.ItemStepFinished, spool.ItemInputRequired, spool.ItemSubagentFinished:
+	case wire.ItemRunStarted, wire.ItemProviderWait, wire.ItemToolResult, wire.ItemStepFinished, wire.ItemInputRequired, wire.ItemSubagentFinished:
 		return true
 	default:
 		return false
@@ -42,31 +43,31 @@ func atOnce(t spool.ItemType) bool {
 
 // Text adds a delta to the open text block. It opens a block if none is open.
 func (e *Emitter) Text(ctx context.Context, delta string) {
-	e.in(ctx, spool.ItemTextStart, spool.ItemTextEnd)
-	e.Item(ctx, spool.ItemTextContent, spool.Delta{MessageID: e.block, Delta: delta})
+	e.in(ctx, wire.ItemTextStart, wire.ItemTextEnd)
+	e.Item(ctx, wire.ItemTextContent, wire.Delta{MessageID: e.block, Delta: delta})
 }
 
 // Reasoning adds a delta to the open reasoning block. It opens a block if none is open.
 func (e *Emitter) Reasoning(ctx context.Context, delta string) {
-	e.in(ctx, spool.ItemReasoningStart, spool.ItemReasoningEnd)
-	e.Item(ctx, spool.ItemReasoningContent, spool.Delta{MessageID: e.block, Delta: delta})
+	e.in(ctx, wire.ItemReasoningStart, wire.ItemReasoningEnd)
+	e.Item(ctx, wire.ItemReasoningContent, wire.Delta{MessageID: e.block, Delta: delta})
 }
 
 // Source emits a source of the agent's answer.
 func (e *Emitter) Source(ctx context.Context, s spool.Source) {
 	e.EndBlock(ctx)
-	e.Item(ctx, spool.ItemSource, s)
+	e.Item(ctx, wire.ItemSource, s)
 }
 
 // in opens a block of the given kind, unless such a block is open.
-func (e *Emitter) in(ctx context.Context, start, end spool.ItemType) {
+func (e *Emitter) in(ctx context.Context, start, end wire.ItemType) {
 	if e.blockEnd == end {
 		return
 	}
 	e.EndBlock(ctx)
 	e.block, e.blockEnd = e.w.newBlock(), end
-	b := spool.Block{MessageID: e.block}
-	if start == spool.ItemTextStart {
+	b := wire.Block{MessageID: e.block}
+	if start == wire.ItemTextStart {
 		b.Role = spool.RoleAssistant
 	}
 	e.Item(ctx, start, b)
@@ -79,7 +80,7 @@ func (e *Emitter) EndBlock(ctx context.Context) {
 	}
 	t := e.blockEnd
 	e.blockEnd = ""
-	e.Item(ctx, t, spool.Block{MessageID: e.block})
+	e.Item(ctx, t, wire.Block{MessageID: e.block})
 }
 
 // newBlock returns an id that is unique among the blocks of the stream.

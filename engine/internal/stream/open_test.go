@@ -7,7 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // slowSink is a sink whose streams open after a while, or not at all.
@@ -18,7 +19,7 @@ type slowSink struct {
 	fails error
 }
 
-func (s *slowSink) Open(ctx context.Context, _ spool.StreamKey) error {
+func (s *slowSink) Open(ctx context.Context, _ store.StreamKey) error {
 	select {
 	case <-time.After(s.takes):
 		return s.fails
@@ -33,7 +34,7 @@ func TestOpen(t *testing.T) {
 	t.Parallel()
 
 	ends := func(w writing) {
-		w.Close(t.Context(), spool.ItemRunFinished, spool.StreamFinished{})
+		w.Close(t.Context(), wire.ItemRunFinished, wire.StreamFinished{})
 	}
 	for _, c := range []struct {
 		name   string
@@ -78,7 +79,7 @@ func TestOpen(t *testing.T) {
 				w.Live = &slowSink{sink: w.out, takes: c.takes, fails: c.fails}
 				began := time.Now()
 				var opened []time.Duration
-				w.Open(t.Context(), spool.StreamStarted{}, func() { opened = append(opened, time.Since(began)) })
+				w.Open(t.Context(), wire.StreamStarted{}, func() { opened = append(opened, time.Since(began)) })
 				if !time.Now().Equal(began) {
 					t.Error("Open waits for the stream")
 				}

@@ -13,14 +13,15 @@ import (
 	"sync"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/order"
 	"github.com/spoolhq/spool/internal/chanlock"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Settings say where and how streams are written.
 type Settings struct {
-	Live spool.Live
+	Live store.Live
 	Log  *slog.Logger
 	// FlushEvery is how long items may wait for more items. Negative: each item is written at once.
 	FlushEvery time.Duration
@@ -34,7 +35,7 @@ type Settings struct {
 type Writer struct {
 	Settings
 
-	key spool.StreamKey
+	key store.StreamKey
 
 	commits  chanlock.Lock // one commit at a time; taken before the other locks
 	flushing chanlock.Lock // keeps batches in order; taken before mu
@@ -43,7 +44,7 @@ type Writer struct {
 	fence      int64
 	at         order.Mark // the position of the last item
 	blocks     int        // the number of blocks so far
-	batch      []spool.Item
+	batch      []wire.Item
 	timer      *time.Timer
 	committing bool          // a commit is in progress
 	pending    []pendingItem // items emitted during the commit; they are numbered after the commit's items
@@ -55,24 +56,24 @@ type Writer struct {
 
 // pendingItem is an item without a number.
 type pendingItem struct {
-	of      spool.ItemType
+	of      wire.ItemType
 	payload any
-	event   *spool.Entry // the live event in the item, or nil
+	event   *wire.Entry // the live event in the item, or nil
 }
 
 // New returns the writer of a segment's stream. Seq is the seq of the record's last entry.
-func New(s Settings, key spool.StreamKey, fence, seq int64) *Writer {
+func New(s Settings, key store.StreamKey, fence, seq int64) *Writer {
 	return &Writer{Settings: s, key: key, fence: fence, at: order.Mark{Seq: seq}, commits: chanlock.New(), flushing: chanlock.New()}
 }
 
 // ID returns the id of the stream.
-func (w *Writer) ID() spool.StreamID { return w.key.ID }
+func (w *Writer) ID() wire.StreamID { return w.key.ID }
 
 // Open creates the stream and writes its first item. It does not wait for that: what is emitted meanwhile is
 // written behind it. Then Open calls opened, also if the stream could not be created.
-func (w *Writer) Open(ctx context.Context, first spool.StreamStarted, opened func()) {
+func (w *Writer) Open(ctx context.Context, first wire.StreamStarted, opened func()) {
 	w.flushing.Lock()
-	w.add(ctx, pendingItem{of: spool.ItemRunStarted, payload: first})
+	w.add(ctx, pendingItem{of: wire.ItemRunStarted, payload: first})
 	go func() {
 		w.create(ctx)
 		w.flushing.Unlock()
@@ -148,9 +149,9 @@ func (w *Writer) Learn(seq int64) {
 }
 
 // Event emits a live event. It returns false if the stream takes no more items.
-func (w *Writer) Event(ctx context.Context, e spool.Entry) bool {
-	custom := spool.Custom{Name: string(e.Type), Value: e.Payload, PublishedBy: e.PublishedBy, PublishedByTool: e.PublishedByTool}
-	taken, full := w.add(ctx, pendingItem{of: spool.ItemCustom, payload: custom, event: &e})
+func (w *Writer) Event(ctx context.Context, e wire.Entry) bool {
+	custom := wire.Custom{Name: string(e.Type), Value: e.Payload, PublishedBy: e.PublishedBy, PublishedByTool: e.PublishedByTool}
+	taken, full := w.add(ctx, pendingItem{of: wire.ItemCustom, payload: custom, event: &e})
 	if full {
 		w.Flush(ctx)
 	}
@@ -182,7 +183,7 @@ func (w *Writer) add(ctx context.Context, q pendingItem) (taken, full bool) {
 // number gives the item the next number and adds it to the batch. The caller must hold mu.
 func (w *Writer) number(q pendingItem) {
 	w.at.N++
-	w.batch = append(w.batch, spool.NewItem(q.of, spool.Offset{Fence: w.fence, N: w.at.N}, w.at.Seq, q.payload))
+	w.batch = append(w.batch, wire.NewItem(q.of, wire.Offset{Fence: w.fence, N: w.at.N}, w.at.Seq, q.payload))
 }
 
 // Flush writes the batch. If a write fails, Flush logs the first failure, and the run goes on without a
@@ -200,10 +201,10 @@ func (w *Writer) Flush(ctx context.Context) {
 		w.fail(ctx, err)
 		return
 	}
-	w.Live.Wake(w.key.Thread, spool.WakeStream, nil)
+	w.Live.Wake(w.key.Thread, store.WakeStream, nil)
 }
 
-func (w *Writer) take() (items []spool.Item, broken bool) {
+func (w *Writer) take() (items []wire.Item, broken bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.timer != nil {
@@ -243,7 +244,7 @@ func (w *Writer) MarkBroken() {
 
 // Inherit prepares the writer to end a stream that another worker has written. The messages contain the
 // stream up to saved.
-func (w *Writer) Inherit(saved spool.Offset) {
+func (w *Writer) Inherit(saved wire.Offset) {
 	w.inherited = true
 	if end := order.EndAfter(saved); !end.IsZero() {
 		w.fence, w.at.N = end.Fence, end.N-1
@@ -251,7 +252,7 @@ func (w *Writer) Inherit(saved spool.Offset) {
 }
 
 // Close ends the stream of a segment whose end is not in the record yet.
-func (w *Writer) Close(ctx context.Context, t spool.ItemType, payload any) {
+func (w *Writer) Close(ctx context.Context, t wire.ItemType, payload any) {
 	_ = w.Commit(ctx, func(l *order.List) error { // the transition saves nothing, so it cannot fail
 		l.End(t, payload)
 		return nil
@@ -259,7 +260,7 @@ func (w *Writer) Close(ctx context.Context, t spool.ItemType, payload any) {
 }
 
 // end ends the stream with its last item.
-func (w *Writer) end(ctx context.Context, last spool.Item) {
+func (w *Writer) end(ctx context.Context, last wire.Item) {
 	w.mu.Lock()
 	w.ended = true
 	late := w.pending
@@ -273,7 +274,7 @@ func (w *Writer) end(ctx context.Context, last spool.Item) {
 		whole = whole && w.whole(ctx, w.key, last.Offset)
 	}
 	w.close(ctx, w.key, last, whole)
-	w.Live.Wake(w.key.Thread, spool.WakeStream, nil)
+	w.Live.Wake(w.key.Thread, store.WakeStream, nil)
 	for _, q := range late {
 		if q.event != nil { // it still reaches the clients that follow now
 			Notify(w.Live, w.key.Thread, *q.event)
@@ -281,7 +282,7 @@ func (w *Writer) end(ctx context.Context, last spool.Item) {
 	}
 }
 
-func (s Settings) logger(key spool.StreamKey) *slog.Logger {
+func (s Settings) logger(key store.StreamKey) *slog.Logger {
 	run, _, _ := key.ID.Split()
 	return s.Log.With("tenant", string(key.Thread.Tenant), "thread", string(key.Thread.ID), "run", string(run))
 }

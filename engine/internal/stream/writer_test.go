@@ -14,23 +14,25 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/order"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // sink records the writes to a stream: a line for each batch, with the type and number of each item,
 // and a line for the end.
 type sink struct {
-	spool.Live
+	store.Live
 
 	mu      sync.Mutex
 	lines   []string
-	last    spool.Offset // as Read tells it
-	fail    error        // of Append
+	last    wire.Offset // as Read tells it
+	fail    error       // of Append
 	notices int
 }
 
-func (s *sink) Open(context.Context, spool.StreamKey) error { return nil }
+func (s *sink) Open(context.Context, store.StreamKey) error { return nil }
 
-func (s *sink) Append(_ context.Context, _ spool.StreamKey, items []spool.Item) error {
+func (s *sink) Append(_ context.Context, _ store.StreamKey, items []wire.Item) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fail != nil {
@@ -44,32 +46,32 @@ func (s *sink) Append(_ context.Context, _ spool.StreamKey, items []spool.Item) 
 	return nil
 }
 
-func (s *sink) Read(context.Context, spool.StreamKey, spool.Offset, int) (spool.StreamPage, error) {
+func (s *sink) Read(context.Context, store.StreamKey, wire.Offset, int) (store.StreamPage, error) {
 	if s.last.IsZero() {
-		return spool.StreamPage{}, spool.ErrStreamGone
+		return store.StreamPage{}, store.ErrStreamGone
 	}
-	return spool.StreamPage{Last: s.last}, nil
+	return store.StreamPage{Last: s.last}, nil
 }
 
-func (s *sink) Close(_ context.Context, _ spool.StreamKey, end spool.Item, grace time.Duration) error {
+func (s *sink) Close(_ context.Context, _ store.StreamKey, end wire.Item, grace time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lines = append(s.lines, "end "+short(end)+" for "+grace.String())
 	return nil
 }
 
-func (s *sink) Wake(_ spool.ThreadKey, kind spool.WakeKind, _ []byte) {
-	if kind == spool.WakeNotice {
+func (s *sink) Wake(_ spool.ThreadKey, kind store.WakeKind, _ []byte) {
+	if kind == store.WakeNotice {
 		s.notices++
 	}
 }
 
 // short returns a short text for an item: the name of a live event or the type, with the offset and the
 // entry before it.
-func short(item spool.Item) string {
+func short(item wire.Item) string {
 	name := string(item.Type)
-	var c spool.Custom
-	if item.Type == spool.ItemCustom && item.Decode(&c) == nil {
+	var c wire.Custom
+	if item.Type == wire.ItemCustom && item.Decode(&c) == nil {
 		name = c.Name
 	}
 	return name + "@" + item.Offset.String() + "/" + string(rune('0'+item.Seq))
@@ -88,13 +90,13 @@ func newWriting(t *testing.T) writing {
 	s := &sink{}
 	w := New(Settings{
 		Live: s, Log: slog.New(slog.DiscardHandler), FlushEvery: time.Second, FlushItems: 3, Grace: time.Minute,
-	}, spool.StreamKey{Thread: spool.ThreadKey{Tenant: "t", ID: "c"}, ID: "r:1"}, 4, 1)
+	}, store.StreamKey{Thread: spool.ThreadKey{Tenant: "t", ID: "c"}, ID: "r:1"}, 4, 1)
 	return writing{w, s, t}
 }
 
 // says emits a live event.
 func (w writing) says(name string) bool {
-	return w.Event(w.t.Context(), spool.Entry{Type: spool.EntryType(name), Payload: []byte("{}")})
+	return w.Event(w.t.Context(), wire.Entry{Type: spool.EntryType(name), Payload: []byte("{}")})
 }
 
 // commits runs a transition with an item before its entry, which gets the given seq, and an item after
@@ -102,11 +104,11 @@ func (w writing) says(name string) bool {
 func (w writing) commits(seq int64, during func()) error {
 	return w.Commit(w.t.Context(), func(l *order.List) error {
 		l.Begin(seq - 1)
-		l.Item("", spool.ItemCustom, spool.Custom{Name: "before"})
-		e := &spool.Entry{}
+		l.Item("", wire.ItemCustom, wire.Custom{Name: "before"})
+		e := &wire.Entry{}
 		l.Place(e)
 		l.After(seq)
-		l.Item("", spool.ItemCustom, spool.Custom{Name: "after"})
+		l.Item("", wire.ItemCustom, wire.Custom{Name: "after"})
 		during()
 		return nil
 	})
@@ -145,7 +147,7 @@ func TestWriterOrder(t *testing.T) {
 		}, []string{"a@4-1/1"}},
 		{"somebody waits", func(w writing) {
 			e := w.Emitter("")
-			e.Item(t.Context(), spool.ItemStepFinished, spool.StepFinished{})
+			e.Item(t.Context(), wire.ItemStepFinished, wire.StepFinished{})
 		}, []string{"STEP_FINISHED@4-1/1"}},
 		{"around a commit", func(w writing) {
 			w.says("first")
@@ -156,7 +158,7 @@ func TestWriterOrder(t *testing.T) {
 		{"around a commit that fails", func(w writing) {
 			w.says("first")
 			err := w.Commit(t.Context(), func(l *order.List) error {
-				l.Item("", spool.ItemCustom, spool.Custom{Name: "refused"})
+				l.Item("", wire.ItemCustom, wire.Custom{Name: "refused"})
 				w.says("meanwhile")
 				return errRefused
 			})
@@ -178,8 +180,8 @@ func TestWriterOrder(t *testing.T) {
 		{"the end", func(w writing) {
 			w.says("first")
 			_ = w.Commit(t.Context(), func(l *order.List) error {
-				l.Item("", spool.ItemCustom, spool.Custom{Name: "before"})
-				l.End(spool.ItemRunFinished, spool.StreamFinished{})
+				l.Item("", wire.ItemCustom, wire.Custom{Name: "before"})
+				l.End(wire.ItemRunFinished, wire.StreamFinished{})
 				w.says("meanwhile")
 				return nil
 			})
@@ -189,10 +191,10 @@ func TestWriterOrder(t *testing.T) {
 		}, []string{"first@4-1/1", "before@4-2/1", "end RUN_FINISHED@4-3/1 for 1m0s"}},
 		{"an end that the store refuses", func(w writing) {
 			_ = w.Commit(t.Context(), func(l *order.List) error {
-				l.End(spool.ItemRunFinished, spool.StreamFinished{})
+				l.End(wire.ItemRunFinished, wire.StreamFinished{})
 				return errRefused
 			})
-			w.Close(t.Context(), spool.ItemRunError, spool.StreamFailed{})
+			w.Close(t.Context(), wire.ItemRunError, wire.StreamFailed{})
 		}, []string{"end RUN_ERROR@4-1/1 for 1m0s"}},
 		{"a stream that lacks items", func(w writing) {
 			w.out.fail = errRefused
@@ -200,7 +202,7 @@ func TestWriterOrder(t *testing.T) {
 			w.Flush(t.Context())
 			w.out.fail = nil
 			w.says("after")
-			w.Close(t.Context(), spool.ItemRunError, spool.StreamFailed{})
+			w.Close(t.Context(), wire.ItemRunError, wire.StreamFailed{})
 		}, []string{"end RUN_ERROR@4-2/1 for 0s"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -219,29 +221,29 @@ func TestCloseLost(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name        string
-		last, saved spool.Offset
+		last, saved wire.Offset
 		want        string
 	}{
-		{"nothing was saved", spool.Offset{Fence: 3, N: 9}, spool.Offset{}, "1m0s"},
-		{"all that was saved is there", spool.Offset{Fence: 3, N: 6}, spool.Offset{Fence: 3, N: 5}, "1m0s"},
-		{"more is there", spool.Offset{Fence: 3, N: 9}, spool.Offset{Fence: 3, N: 5}, "1m0s"},
-		{"STEP_FINISHED is missing", spool.Offset{Fence: 3, N: 5}, spool.Offset{Fence: 3, N: 5}, "0s"},
-		{"the stream is gone", spool.Offset{}, spool.Offset{Fence: 3, N: 5}, "1m0s"},
+		{"nothing was saved", wire.Offset{Fence: 3, N: 9}, wire.Offset{}, "1m0s"},
+		{"all that was saved is there", wire.Offset{Fence: 3, N: 6}, wire.Offset{Fence: 3, N: 5}, "1m0s"},
+		{"more is there", wire.Offset{Fence: 3, N: 9}, wire.Offset{Fence: 3, N: 5}, "1m0s"},
+		{"STEP_FINISHED is missing", wire.Offset{Fence: 3, N: 5}, wire.Offset{Fence: 3, N: 5}, "0s"},
+		{"the stream is gone", wire.Offset{}, wire.Offset{Fence: 3, N: 5}, "1m0s"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWriting(t)
 			w.out.last = c.last
 			end := order.EndAfter(c.saved)
-			w.CloseLost(t.Context(), w.key, spool.NewItem(spool.ItemRunError, end, 1, spool.StreamFailed{}), end)
+			w.CloseLost(t.Context(), w.key, wire.NewItem(wire.ItemRunError, end, 1, wire.StreamFailed{}), end)
 			w.wrote("end RUN_ERROR@" + end.String() + "/1 for " + c.want)
 
 			later := newWriting(t) // the worker that settles the run and then ends its stream
 			later.out.last = c.last
 			later.Inherit(c.saved)
-			later.Close(t.Context(), spool.ItemRunError, spool.StreamFailed{})
+			later.Close(t.Context(), wire.ItemRunError, wire.StreamFailed{})
 			if end.IsZero() {
-				end = spool.Offset{Fence: 4, N: 1}
+				end = wire.Offset{Fence: 4, N: 1}
 			}
 			later.wrote("end RUN_ERROR@" + end.String() + "/1 for " + c.want)
 		})

@@ -7,7 +7,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // AgentSpan is the span of an agent's work in one segment.
@@ -17,7 +17,7 @@ type AgentSpan struct {
 }
 
 // Agent begins the span of an agent's work.
-func (t *Recorder) Agent(ctx context.Context, run spool.Run) (context.Context, *AgentSpan) {
+func (t *Recorder) Agent(ctx context.Context, run wire.Run) (context.Context, *AgentSpan) {
 	if t == nil {
 		return ctx, nil
 	}
@@ -38,27 +38,27 @@ func (t *Recorder) Agent(ctx context.Context, run spool.Run) (context.Context, *
 }
 
 // Done ends the span. Err is why the agent could not continue. A stopped run has not failed.
-func (a *AgentSpan) Done(ctx context.Context, run spool.Run, stopped bool, err error) {
+func (a *AgentSpan) Done(ctx context.Context, run wire.Run, stopped bool, err error) {
 	if a == nil {
 		return
 	}
 	defer a.span.End()
-	status := spool.SegmentFinished
+	status := wire.SegmentFinished
 	switch cause := context.Cause(ctx); {
-	case err == nil && run.State == spool.WaitingForInput:
-		status = spool.SegmentParked
-	case err == nil && run.State == spool.Cancelled, err != nil && stopped:
-		status = spool.SegmentStopped
-	case err == nil && run.State == spool.Failed:
-		status = spool.SegmentError
+	case err == nil && run.State == wire.WaitingForInput:
+		status = wire.SegmentParked
+	case err == nil && run.State == wire.Cancelled, err != nil && stopped:
+		status = wire.SegmentStopped
+	case err == nil && run.State == wire.Failed:
+		status = wire.SegmentError
 		a.t.failed(a.span, errors.New(run.Error))
-	case err == nil && run.State == spool.Queued: // it yielded its slot
-		status = spool.SegmentLost
+	case err == nil && run.State == wire.Queued: // it yielded its slot
+		status = wire.SegmentLost
 	case err == nil:
 	case cause != nil:
-		status = spool.SegmentLost
+		status = wire.SegmentLost
 	default:
-		status = spool.SegmentError
+		status = wire.SegmentError
 		a.t.failed(a.span, err)
 	}
 	a.span.SetAttributes(attrSegmentStatus.String(string(status)), attrRunState.String(string(run.State)))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/history"
+	"github.com/spoolhq/spool/wire"
 )
 
 // ChatSpan is the span of one answer of a model.
@@ -32,7 +33,7 @@ type ChatSpan struct {
 }
 
 // Chat begins the span of an answer. Use is the answer's ledger row. The thread may be empty.
-func (t *Recorder) Chat(ctx context.Context, thread spool.ThreadID, use spool.UsageRow, r spool.ModelRequest) (context.Context, *ChatSpan) {
+func (t *Recorder) Chat(ctx context.Context, thread spool.ThreadID, use wire.UsageRow, r spool.ModelRequest) (context.Context, *ChatSpan) {
 	if t == nil {
 		return ctx, nil
 	}
@@ -73,7 +74,7 @@ func (t *Recorder) ProviderWait(ctx context.Context, model string) (done func())
 }
 
 // Fallback counts a move of a run to another model, by the model that has failed and the class of its failure.
-func (t *Recorder) Fallback(ctx context.Context, moved spool.ModelFallback) {
+func (t *Recorder) Fallback(ctx context.Context, moved wire.ModelFallback) {
 	if t == nil {
 		return
 	}
@@ -141,7 +142,7 @@ func (c *ChatSpan) Done(err error) {
 			err = cause
 		}
 	}
-	outcome := spool.OutcomeFinished
+	outcome := wire.OutcomeFinished
 	metrics := []attribute.KeyValue{
 		attrOperation.String(operationChat), attrProvider.String(c.model.provider), attrRequestModel.String(c.model.model),
 	}
@@ -151,11 +152,11 @@ func (c *ChatSpan) Done(err error) {
 	switch {
 	case err == nil:
 	case c.ctx.Err() != nil:
-		outcome = spool.OutcomeAborted
+		outcome = wire.OutcomeAborted
 		metrics = append(metrics, attrErrorType.String("canceled"))
 		c.span.SetAttributes(attrErrorType.String("canceled"))
 	default:
-		outcome = spool.OutcomeError
+		outcome = wire.OutcomeError
 		metrics = append(metrics, attrErrorType.String(errorType(err)))
 		c.t.failed(c.span, err)
 	}
@@ -168,7 +169,7 @@ func (c *ChatSpan) Done(err error) {
 }
 
 // describe adds the answer's attributes to the span.
-func (c *ChatSpan) describe(outcome spool.Outcome) {
+func (c *ChatSpan) describe(outcome wire.Outcome) {
 	if !c.span.IsRecording() {
 		return
 	}

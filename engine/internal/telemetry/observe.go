@@ -8,7 +8,8 @@ import (
 
 	"go.opentelemetry.io/otel/metric"
 
-	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // FailedLogin counts a request whose credentials were refused.
@@ -20,7 +21,7 @@ func (t *Recorder) FailedLogin(ctx context.Context, kind string) {
 
 // Claimed records how long a job was due before it was claimed. If the store is on another machine, the
 // two times come from different clocks.
-func (t *Recorder) Claimed(ctx context.Context, d spool.Delivery) {
+func (t *Recorder) Claimed(ctx context.Context, d store.Delivery) {
 	if t == nil || d.DueAt.IsZero() {
 		return
 	}
@@ -37,7 +38,7 @@ type Sources struct {
 	// Followers returns how many clients follow a thread in this process.
 	Followers func() int64
 	// Store has the jobs.
-	Store spool.Store
+	Store store.Store
 }
 
 // Observe registers the sources. Stop unregisters them, and may be called more than once.
@@ -64,7 +65,7 @@ func (t *Recorder) Observe(from Sources) (stop func(), err error) {
 		o.ObserveInt64(streams, from.Followers())
 		ctx, cancel := context.WithTimeout(ctx, statsTimeout)
 		defer cancel()
-		all, err := from.Store.Stats(ctx, spool.StatsQuery{Queue: true})
+		all, err := from.Store.Stats(ctx, wire.StatsQuery{Queue: true})
 		if err != nil {
 			return nil // collect the other metrics; readiness reports a failing store
 		}

@@ -8,6 +8,8 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // measuredStore counts committed changes, so that its counts match the store: token sums equal the
@@ -15,25 +17,25 @@ import (
 //
 // It does not count a commit with an unknown outcome.
 type measuredStore struct {
-	spool.Store
+	store.Store
 
 	t *Recorder
 }
 
 // Store returns a store that counts its committed changes.
-func (t *Recorder) Store(s spool.Store) spool.Store {
+func (t *Recorder) Store(s store.Store) store.Store {
 	if t == nil {
 		return s
 	}
 	return &measuredStore{s, t}
 }
 
-// Update implements [spool.Store].
-func (s *measuredStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx spool.Tx) error) error {
+// Update implements [store.Store].
+func (s *measuredStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx store.Tx) error) error {
 	began := time.Now()
 	var tx *measuredTx
 	var refused error
-	err := s.Store.Update(ctx, key, fence, func(inner spool.Tx) error {
+	err := s.Store.Update(ctx, key, fence, func(inner store.Tx) error {
 		tx = &measuredTx{Tx: inner}
 		refused = fn(tx)
 		return refused
@@ -66,11 +68,11 @@ func refuses(err error) bool {
 
 // measuredTx notes the changes of a transaction.
 type measuredTx struct {
-	spool.Tx
+	store.Tx
 
-	runs  []changed[spool.Run]
-	parks []changed[spool.Park]
-	usage []spool.UsageRow
+	runs  []changed[wire.Run]
+	parks []changed[store.Park]
+	usage []wire.UsageRow
 }
 
 // changed is a value before the transaction, if it was read, and after the transaction.
@@ -79,13 +81,13 @@ type changed[T any] struct {
 	read, written, inserted bool
 }
 
-// Write implements [spool.Tx].
-func (x *measuredTx) Write(c spool.Changes) error {
+// Write implements [store.Tx].
+func (x *measuredTx) Write(c store.Changes) error {
 	if err := x.Tx.Write(c); err != nil {
 		return err
 	}
 	for _, r := range c.NewRuns {
-		x.runs = append(x.runs, changed[spool.Run]{after: r.Run, written: true, inserted: true})
+		x.runs = append(x.runs, changed[wire.Run]{after: r.Run, written: true, inserted: true})
 	}
 	for _, r := range c.Runs {
 		run := x.run(r.ID)
@@ -99,14 +101,14 @@ func (x *measuredTx) Write(c spool.Changes) error {
 	return nil
 }
 
-// Runs implements [spool.View].
-func (x *measuredTx) Runs(q spool.RunQuery) ([]spool.RunRow, error) {
+// Runs implements [store.View].
+func (x *measuredTx) Runs(q wire.RunQuery) ([]store.RunRow, error) {
 	all, err := x.Tx.Runs(q)
 	x.readRuns(all...)
 	return all, err
 }
 
-func (x *measuredTx) readRuns(all ...spool.RunRow) {
+func (x *measuredTx) readRuns(all ...store.RunRow) {
 	for _, r := range all {
 		if c := x.run(r.ID); !c.read && !c.written {
 			c.before, c.read = r.Run, true
@@ -114,18 +116,18 @@ func (x *measuredTx) readRuns(all ...spool.RunRow) {
 	}
 }
 
-func (x *measuredTx) run(id spool.RunID) *changed[spool.Run] {
+func (x *measuredTx) run(id spool.RunID) *changed[wire.Run] {
 	for i := range x.runs {
 		if c := &x.runs[i]; c.read && c.before.ID == id || c.written && c.after.ID == id {
 			return c
 		}
 	}
-	x.runs = append(x.runs, changed[spool.Run]{})
+	x.runs = append(x.runs, changed[wire.Run]{})
 	return &x.runs[len(x.runs)-1]
 }
 
-// Parks implements [spool.View].
-func (x *measuredTx) Parks(run spool.RunID) ([]spool.Park, error) {
+// Parks implements [store.View].
+func (x *measuredTx) Parks(run spool.RunID) ([]store.Park, error) {
 	all, err := x.Tx.Parks(run)
 	for _, p := range all {
 		if c := x.park(p); !c.read && !c.written {
@@ -135,7 +137,7 @@ func (x *measuredTx) Parks(run spool.RunID) ([]spool.Park, error) {
 	return all, err
 }
 
-func (x *measuredTx) park(p spool.Park) *changed[spool.Park] {
+func (x *measuredTx) park(p store.Park) *changed[store.Park] {
 	for i := range x.parks {
 		c := &x.parks[i]
 		at := c.before
@@ -146,7 +148,7 @@ func (x *measuredTx) park(p spool.Park) *changed[spool.Park] {
 			return c
 		}
 	}
-	x.parks = append(x.parks, changed[spool.Park]{})
+	x.parks = append(x.parks, changed[store.Park]{})
 	return &x.parks[len(x.parks)-1]
 }
 
@@ -167,7 +169,7 @@ func (x *measuredTx) count(ctx context.Context, t *Recorder) {
 	}
 }
 
-func (t *Recorder) countRun(ctx context.Context, c changed[spool.Run]) {
+func (t *Recorder) countRun(ctx context.Context, c changed[wire.Run]) {
 	agent := attrAgentName.String(t.agentName(c.after.Agent))
 	if c.inserted {
 		t.runsStarted.Add(ctx, 1, labels(agent))
@@ -181,8 +183,8 @@ func (t *Recorder) countRun(ctx context.Context, c changed[spool.Run]) {
 
 // countPark counts a park that becomes open, also if it is the next park of the same call, and a park
 // that is no longer open.
-func (t *Recorder) countPark(ctx context.Context, c changed[spool.Park]) {
-	was, is := c.before.State == spool.ParkOpen, c.after.State == spool.ParkOpen
+func (t *Recorder) countPark(ctx context.Context, c changed[store.Park]) {
+	was, is := c.before.State == wire.ParkOpen, c.after.State == wire.ParkOpen
 	tool := attrToolName.String(c.after.ToolName)
 	switch {
 	case is && !was:
@@ -192,7 +194,7 @@ func (t *Recorder) countPark(ctx context.Context, c changed[spool.Park]) {
 	}
 }
 
-func (t *Recorder) countUsage(ctx context.Context, row spool.UsageRow) {
+func (t *Recorder) countUsage(ctx context.Context, row wire.UsageRow) {
 	model := t.model(row.Model)
 	common := []attribute.KeyValue{
 		attrProvider.String(model.provider), attrRequestModel.String(model.model), attrAgentName.String(t.agentName(row.Agent)),

@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // ToolSpan is the span of one tool call.
@@ -50,7 +51,7 @@ func (c *ToolSpan) Done(result json.RawMessage, err error) {
 		return
 	}
 	defer c.span.End()
-	outcome := string(spool.OutcomeFinished)
+	outcome := string(wire.OutcomeFinished)
 	var park *spool.ParkRequest
 	var pending *spool.PendingError
 	switch {
@@ -61,11 +62,11 @@ func (c *ToolSpan) Done(result json.RawMessage, err error) {
 	case errors.As(err, &park), errors.As(err, &pending):
 		outcome = outcomeParked
 	case c.ctx.Err() != nil:
-		outcome = string(spool.OutcomeAborted)
+		outcome = string(wire.OutcomeAborted)
 		c.attrs = append(c.attrs, attrErrorType.String("canceled"))
 		c.span.SetAttributes(attrErrorType.String("canceled"))
 	default:
-		outcome = string(spool.OutcomeError)
+		outcome = string(wire.OutcomeError)
 		c.attrs = append(c.attrs, attrErrorType.String(errorType(err)))
 		c.t.failed(c.span, err)
 	}

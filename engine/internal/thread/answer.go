@@ -7,6 +7,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/budget"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Response answers a park.
@@ -37,7 +39,7 @@ type Answers struct {
 const noPark = "No matching pending input request"
 
 // ErrNoPark refuses an answer to a call that has no open park.
-var ErrNoPark = Refuse(spool.ReasonNoPark, noPark)
+var ErrNoPark = Refuse(wire.ReasonNoPark, noPark)
 
 // Answer answers open parks. A park that was answered or has expired refuses a further answer. Answer
 // returns [ErrUnchanged] if it delivered no answer.
@@ -63,17 +65,17 @@ func Answer(tx *Tx, responses []Response) (Answers, error) {
 
 // answer answers one park and reports whether it was the last open one.
 func answer(tx *Tx, r Response) (last bool, err error) {
-	if tx.Run.State != spool.WaitingForInput || tx.Run.Ending != nil {
+	if tx.Run.State != wire.WaitingForInput || tx.Run.Ending != nil {
 		return false, ErrNoPark
 	}
 	parks, err := tx.Parks()
 	if err != nil {
 		return false, err
 	}
-	var park *spool.Park
+	var park *store.Park
 	open := 0
 	for i := range parks {
-		if parks[i].State == spool.ParkOpen {
+		if parks[i].State == wire.ParkOpen {
 			open++
 		}
 		if FailsRun(parks[i]) { // the run has already failed; a worker only has to end it
@@ -84,18 +86,18 @@ func answer(tx *Tx, r Response) (last bool, err error) {
 		}
 	}
 	switch {
-	case park == nil, park.State == spool.ParkPending:
+	case park == nil, park.State == wire.ParkPending:
 		return false, ErrNoPark
-	case park.State != spool.ParkOpen, !tx.Now.Before(park.ExpiresAt):
-		return false, Refuse(spool.ReasonAnswered, "This request was already answered")
+	case park.State != wire.ParkOpen, !tx.Now.Before(park.ExpiresAt):
+		return false, Refuse(wire.ReasonAnswered, "This request was already answered")
 	case park.DistinctApprover && (!tx.Run.DistinctFrom(r.By) || r.Via != "" && !tx.Run.DistinctFrom(r.ViaBy)):
-		return false, Refuse(spool.ReasonSameApprover, "This request is for somebody else than who started the run")
+		return false, Refuse(wire.ReasonSameApprover, "This request is for somebody else than who started the run")
 	}
 	if park.Answer, err = answerTo(*park, r, tx.Now); err != nil {
 		return false, err
 	}
-	var c spool.Changes
-	if park.Reason == spool.ParkBudget && r.Approved {
+	var c store.Changes
+	if park.Reason == wire.ParkBudget && r.Approved {
 		if err := budget.Raise(tx.Run.Allowance, park.Args, r.Payload, tx.MaxBudget); err != nil {
 			return false, err
 		}
@@ -105,34 +107,34 @@ func answer(tx *Tx, r Response) (last bool, err error) {
 }
 
 // answered stores an answer, with further changes. After the last answer the run gets a ticket.
-func answered(tx *Tx, park spool.Park, r Response, last bool, c spool.Changes) error {
-	park.State = spool.ParkAnswered
+func answered(tx *Tx, park store.Park, r Response, last bool, c store.Changes) error {
+	park.State = wire.ParkAnswered
 	tx.replacePark(&c, park)
-	if park.Reason == spool.ParkOutcomeUnknown && r.Approved {
-		again := spool.Effect{RunID: park.CallerID(), Step: park.Step, ToolCallID: park.ToolCallID, State: spool.EffectVoid}
+	if park.Reason == wire.ParkOutcomeUnknown && r.Approved {
+		again := store.Effect{RunID: park.CallerID(), Step: park.Step, ToolCallID: park.ToolCallID, State: wire.EffectVoid}
 		c.Effects = append(c.Effects, again)
 	}
-	c.Entries = append(c.Entries, spool.NewEntry(spool.EntryHITLResponse, tx.Root().Run.ID, spool.HITLResponse{
+	c.Entries = append(c.Entries, wire.NewEntry(wire.EntryHITLResponse, tx.Root().Run.ID, wire.HITLResponse{
 		ToolCallID: r.ToolCallID, Approved: r.Approved, AnsweredBy: r.By, Via: r.Via, ViaBy: r.ViaBy,
 		Reason: r.Reason, Arguments: park.Answer.Args, Digest: park.Answer.Digest,
 	}))
 	noteAnswer(tx, park, r)
 	if last {
-		c.Jobs = append(c.Jobs, tx.ticket(spool.JobResume, 0))
+		c.Jobs = append(c.Jobs, tx.ticket(wire.JobResume, 0))
 	}
 	return tx.Write(c)
 }
 
 // answerTo returns a response in the form in which the park stores it, or a refusal. The response's
 // digest must match the park's, and only an approval may change the arguments.
-func answerTo(p spool.Park, r Response, now time.Time) (*spool.Answer, error) {
+func answerTo(p store.Park, r Response, now time.Time) (*spool.Answer, error) {
 	switch {
 	case r.Digest == "" && p.Occurrence > 1: // the client may have repeated its answer to an earlier question
-		return nil, Refuse(spool.ReasonChanged, "This call has asked before: the answer must name the digest of this request")
+		return nil, Refuse(wire.ReasonChanged, "This call has asked before: the answer must name the digest of this request")
 	case r.Digest != "" && r.Digest != p.Digest, p.Digest != "" && p.Digest != p.DigestOf(nil):
-		return nil, Refuse(spool.ReasonChanged, "This request is not the one that was shown")
-	case r.Args != nil && p.Reason != spool.ParkApproval:
-		return nil, Refuse(spool.ReasonNotEditable, "The arguments of this request cannot be edited")
+		return nil, Refuse(wire.ReasonChanged, "This request is not the one that was shown")
+	case r.Args != nil && p.Reason != wire.ParkApproval:
+		return nil, Refuse(wire.ReasonNotEditable, "The arguments of this request cannot be edited")
 	}
 	a := &spool.Answer{Approved: r.Approved, Payload: r.Payload, Reason: r.Reason, By: r.By, At: now}
 	if r.Args != nil && p.DigestOf(r.Args) != p.DigestOf(nil) {

@@ -6,17 +6,19 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // asks parks the run for the given parks.
-func asks(parks ...spool.Park) func(s *scene) {
+func asks(parks ...store.Park) func(s *scene) {
 	return and(running, func(s *scene) {
 		s.work(func(tx *Tx) error { return errors.Join(ask(tx, parks...), Park(tx)) })
 	})
 }
 
 // changed is a question with changes, and the digest that fits them.
-func changed(change func(p *spool.Park)) spool.Park {
+func changed(change func(p *store.Park)) store.Park {
 	p := question("c1")
 	p.RunID = "r"
 	change(&p)
@@ -27,12 +29,12 @@ func changed(change func(p *spool.Park)) spool.Park {
 //nolint:dupword // a transition delivers two answers
 func TestAnswer(t *testing.T) {
 	t.Parallel()
-	digested := changed(func(*spool.Park) {})
+	digested := changed(func(*store.Park) {})
 	another := question("c2")
-	fails := changed(func(p *spool.Park) { p.ToolCallID, p.Expiry.Then = "c2", spool.ExpireFail })
-	again := changed(func(p *spool.Park) { p.Occurrence = 2 })
-	distinct := changed(func(p *spool.Park) { p.DistinctApprover = true })
-	extended := changed(func(p *spool.Park) { p.Expiry = spool.Expiry{Then: spool.ExpireExtend}.Or(time.Hour) })
+	fails := changed(func(p *store.Park) { p.ToolCallID, p.Expiry.Then = "c2", spool.ExpireFail })
+	again := changed(func(p *store.Park) { p.Occurrence = 2 })
+	distinct := changed(func(p *store.Park) { p.DistinctApprover = true })
+	extended := changed(func(p *store.Park) { p.Expiry = spool.Expiry{Then: spool.ExpireExtend}.Or(time.Hour) })
 	tampered := digested
 	tampered.Args = []byte(`{"to":2}`)
 	yes := Response{ToolCallID: "c1", Approved: true, By: "bob", Reason: "fine"}
@@ -48,7 +50,7 @@ func TestAnswer(t *testing.T) {
 			unchanged answered, no_park: No matching pending input request`},
 		{"a run that has ended", said, answers(yes), `
 			unchanged answered, no_park: No matching pending input request`},
-		{"a run whose end is decided", and(parked, decided(spool.Cancelled)), answers(yes), `
+		{"a run whose end is decided", and(parked, decided(wire.Cancelled)), answers(yes), `
 			unchanged answered, no_park: No matching pending input request`},
 		{"the last question", asks(digested), answers(yes), `
 			answered, delivered, resumed, note answer of r by bob
@@ -93,7 +95,7 @@ func TestAnswer(t *testing.T) {
 			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Subject=ann Queue=of a DueAt=59m59.999999999s State=ready
 			- job hitl-expiry:r:c1`},
 		{"a run that has failed, because nobody answered another call", and(asks(digested, fails), func(s *scene) {
-			s.Rows.Parks[1].State = spool.ParkExpired
+			s.Rows.Parks[1].State = wire.ParkExpired
 		}), answers(yes), `
 			unchanged answered, no_park: No matching pending input request`},
 		{"a pending call", asks(pendingCall("c1")), answers(yes), `
@@ -157,11 +159,11 @@ func TestAnswer(t *testing.T) {
 			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Subject=ann Queue=of a DueAt=0s State=ready
 			- job hitl-expiry:r:c1`},
 		{
-			"with arguments of a call that cannot be edited", asks(changed(func(p *spool.Park) { p.Reason = "own" })),
+			"with arguments of a call that cannot be edited", asks(changed(func(p *store.Park) { p.Reason = "own" })),
 			answers(with(func(r *Response) { r.Args = []byte(`{"to":2}`) })), `
 			unchanged answered, not_editable: The arguments of this request cannot be edited`,
 		},
-		{"that a call of unknown outcome may run again", asks(changed(func(p *spool.Park) { p.Reason = spool.ParkOutcomeUnknown })), answers(yes), `
+		{"that a call of unknown outcome may run again", asks(changed(func(p *store.Park) { p.Reason = wire.ParkOutcomeUnknown })), answers(yes), `
 			answered, delivered, resumed, note answer of r by bob
 			+ entry 4 Type=HITL_RESPONSE Payload={toolCallId:c1,approved:true,answeredBy:bob,reason:fine,digest:sha256:442e} RunID=r
 			park c1 State=answered Answer={Approved=true Reason=fine Digest=sha256:442e By=bob}
@@ -169,7 +171,7 @@ func TestAnswer(t *testing.T) {
 			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Subject=ann Queue=of a DueAt=0s State=ready
 			- job hitl-expiry:r:c1`},
 		{
-			"that a call of unknown outcome may not run again", asks(changed(func(p *spool.Park) { p.Reason = spool.ParkOutcomeUnknown })),
+			"that a call of unknown outcome may not run again", asks(changed(func(p *store.Park) { p.Reason = wire.ParkOutcomeUnknown })),
 			answers(Response{ToolCallID: "c1"}), `
 			answered, delivered, resumed, note answer of r
 			+ entry 4 Type=HITL_RESPONSE Payload={toolCallId:c1,approved:false,digest:sha256:442e} RunID=r
@@ -178,7 +180,7 @@ func TestAnswer(t *testing.T) {
 			- job hitl-expiry:r:c1`,
 		},
 		{
-			"a question of a revision, by a link", asks(changed(func(p *spool.Park) { p.Revision = "v1" })),
+			"a question of a revision, by a link", asks(changed(func(p *store.Park) { p.Revision = "v1" })),
 			answers(with(func(r *Response) { r.Via, r.ViaBy = "link", "eve" })), `
 			answered, delivered, resumed, note answer of r by bob {revision:v1,via:link,viaBy:eve}
 			+ entry 4 Type=HITL_RESPONSE Payload={toolCallId:c1,approved:true,answeredBy:bob,via:link,viaBy:eve,reason:fine,digest:sha256:3168} RunID=r
@@ -192,11 +194,11 @@ func TestAnswer(t *testing.T) {
 // An answer may raise the budget that is used up.
 func TestAnswerBudget(t *testing.T) {
 	t.Parallel()
-	usedUp := and(running, with("r", func(r *spool.RunRow) {
-		r.Allowance = &spool.Allowance{Budget: spool.Budget{Tokens: 100}, Spent: spool.Spent{Tokens: 100}}
+	usedUp := and(running, with("r", func(r *store.RunRow) {
+		r.Allowance = &wire.Allowance{Budget: spool.Budget{Tokens: 100}, Spent: wire.Spent{Tokens: 100}}
 	}), func(s *scene) {
 		s.rules.MaxBudget = spool.Budget{Tokens: 1000}
-		s.work(func(tx *Tx) error { return ParkForBudget(tx, spool.StopTokenBudget, false) })
+		s.work(func(tx *Tx) error { return ParkForBudget(tx, wire.StopTokenBudget, false) })
 	})
 	raise := func(payload string, approved bool) func(s *scene) string {
 		return func(s *scene) string {

@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // restores shows a branch again.
-func restores(id spool.BranchID) func(s *scene) string {
+func restores(id wire.BranchID) func(s *scene) string {
 	return func(s *scene) string {
-		return s.try(func(store spool.Tx) (string, error) {
+		return s.try(func(store store.Tx) (string, error) {
 			dropped, err := RestoreBranch(store, id)
 			return fmt.Sprintf("the shown messages are branch %d", dropped), err
 		})

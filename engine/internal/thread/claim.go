@@ -4,18 +4,19 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // ClaimRequest is a worker's request to execute a job's run.
 type ClaimRequest struct {
-	Job spool.Job
+	Job wire.Job
 	// Knows returns an error if the worker's process lacks the agent.
 	Knows func(agent string) error
 	// Revision returns the revision of the agent for the next segment of a run. It may be called again for the
 	// same claim. Nil: segments have none.
-	Revision func(run spool.RunRow) (spool.RevisionID, error)
+	Revision func(run store.RunRow) (wire.RevisionID, error)
 	// Isolate reserves the process's slot for an isolated run. It returns false if another run has the
 	// slot. It may be called again for the same claim.
 	Isolate func() bool
@@ -39,8 +40,8 @@ type Claimed struct {
 
 // Segment is a run that a worker has claimed.
 type Segment struct {
-	Thread spool.Thread
-	Run    spool.RunRow
+	Thread wire.Thread
+	Run    store.RunRow
 	// Seq is the sequence number of the RUN_STARTED entry.
 	Seq int64
 }
@@ -48,7 +49,7 @@ type Segment struct {
 // Claim is the transition to RUNNING. It leases the thread to a worker, opens the run's next segment,
 // and closes the segment of a dead worker. It returns a Claimed without a segment for an obsolete
 // ticket, and [ErrUnchanged] if the transaction has to be rolled back.
-func Claim(db spool.Tx, r ClaimRequest, rules Rules) (Claimed, Follow, error) {
+func Claim(db store.Tx, r ClaimRequest, rules Rules) (Claimed, Follow, error) {
 	tx, err := Open(db, rules)
 	switch {
 	case record.Missing(err):
@@ -56,7 +57,7 @@ func Claim(db spool.Tx, r ClaimRequest, rules Rules) (Claimed, Follow, error) {
 	case err != nil:
 		return Claimed{}, Follow{}, err
 	case r.Job.RunID != "" && tx.Run.ID != r.Job.RunID:
-		if run, err := spool.FindRun(db, r.Job.RunID); err == nil && run.QueuePosition > 0 {
+		if run, err := store.FindRun(db, r.Job.RunID); err == nil && run.QueuePosition > 0 {
 			return Claimed{Reason: "the run waits for its thread"}, Follow{}, nil
 		}
 		return Claimed{Reason: "another run has the thread"}, Follow{}, nil
@@ -117,13 +118,13 @@ type found struct {
 
 	tree    tree
 	lost    *LostStream   // the stream of a dead worker; nil if none died
-	changes spool.Changes // the changes that became due
+	changes store.Changes // the changes that became due
 }
 
 // catchUp makes the changes that became due while no worker had the run: it expires parks, and closes
 // the segment of a dead worker.
 func catchUp(tx *Tx) (f found, err error) {
-	if tx.Run.State == spool.Queued && tx.Run.Ending == nil {
+	if tx.Run.State == wire.Queued && tx.Run.Ending == nil {
 		return f, nil
 	}
 	if f.tree, err = readTree(tx); err != nil {
@@ -131,7 +132,7 @@ func catchUp(tx *Tx) (f found, err error) {
 	}
 	switch {
 	case tx.Run.Ending != nil: // the run's worker died before the settle hook or while it ran
-	case tx.Run.State == spool.WaitingForInput:
+	case tx.Run.State == wire.WaitingForInput:
 		f.expiry, err = expire(tx, f.tree.parks, &f.changes)
 	default:
 		if tx.Run.Isolated {
@@ -149,7 +150,7 @@ type decision struct {
 	do       action
 	reason   string
 	isolated bool          // for doRun
-	ending   spool.Ending  // for doFinish
+	ending   store.Ending  // for doFinish
 	deaths   int           // how many dead workers end the run; the dead job has the number
 	ticket   bool          // the run needs a ticket
 	after    time.Duration // until the ticket is due
@@ -165,23 +166,23 @@ const (
 	doFinish                // the run ends
 )
 
-var cancelled = spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
+var cancelled = store.Ending{State: wire.Cancelled, Reason: wire.StopCancelled}
 
 // decide returns how a claimed run continues. It does not use the store and changes nothing.
-func decide(tx *Tx, f found, j spool.Job) decision {
+func decide(tx *Tx, f found, j wire.Job) decision {
 	run, stopped := &tx.Run, !tx.Run.StopAt.IsZero()
-	end := func(reason string, ending spool.Ending) decision {
+	end := func(reason string, ending store.Ending) decision {
 		return decision{do: doFinish, reason: reason, ending: ending, ticket: tx.Settles, after: tx.Lease}
 	}
 	switch {
 	case run.Ending != nil:
 		return decision{do: doFinish, ending: *run.Ending}
 
-	case run.State == spool.Queued && j.Kind == spool.JobExpiry:
+	case run.State == wire.Queued && j.Kind == wire.JobExpiry:
 		return decision{do: doNothing, reason: "the park was resolved"}
-	case run.State == spool.Queued && j.Segment != 0 && j.Segment <= run.Segments:
+	case run.State == wire.Queued && j.Segment != 0 && j.Segment <= run.Segments:
 		return decision{do: doNothing, reason: "a later ticket exists"}
-	case run.State == spool.Queued && stopped: // before its first segment
+	case run.State == wire.Queued && stopped: // before its first segment
 		return end("the run was stopped before its turn", cancelled)
 
 	case len(f.open) > 0:
@@ -195,8 +196,8 @@ func decide(tx *Tx, f found, j spool.Job) decision {
 		return end(endedWithWorker, cancelled)
 	case f.lost != nil && run.IsolatedDeaths >= tx.Retry.Deaths:
 		deaths := run.Deaths + run.IsolatedDeaths
-		last := end(endedWithWorker, spool.Ending{
-			State: spool.Failed, Reason: spool.StopFailed, Error: fmt.Sprintf("%d workers died in the same step", deaths),
+		last := end(endedWithWorker, store.Ending{
+			State: wire.Failed, Reason: wire.StopFailed, Error: fmt.Sprintf("%d workers died in the same step", deaths),
 		})
 		last.deaths = deaths
 		return last
@@ -227,18 +228,18 @@ const (
 func needsIsolation(tx *Tx) bool { return tx.Run.Deaths >= min(isolationDeaths, tx.Retry.Deaths) }
 
 // carryOut writes a decision and the changes that became due before it.
-func carryOut(tx *Tx, next decision, j spool.Job, c *spool.Changes) (err error) {
+func carryOut(tx *Tx, next decision, j wire.Job, c *store.Changes) (err error) {
 	if next.ticket {
-		ticket := tx.ticket(spool.JobReclaim, next.after)
+		ticket := tx.ticket(wire.JobReclaim, next.after)
 		c.Jobs = append(c.Jobs, ticket)
 		if next.do == doBackOff {
 			c.CancelJobs = append(c.CancelJobs, ticket.Key) // the claimed job may have this key
 		}
 	}
 	if next.deaths > 0 { // the dead job lets an operator redrive the run
-		dead := tx.ticket(spool.JobReclaim, 0)
+		dead := tx.ticket(wire.JobReclaim, 0)
 		dead.Key, dead.DueAt = j.Key, j.DueAt
-		c.Dead = append(c.Dead, spool.QueuedJob{Job: dead, Attempts: next.deaths, Cause: next.ending.Error})
+		c.Dead = append(c.Dead, wire.QueuedJob{Job: dead, Attempts: next.deaths, Cause: next.ending.Error})
 	}
 	switch next.do {
 	case doFinish:
@@ -248,7 +249,7 @@ func carryOut(tx *Tx, next decision, j spool.Job, c *spool.Changes) (err error) 
 		tx.Run.Isolated = next.isolated
 		err = beginSegment(tx, c)
 	case doBackOff:
-		err = tx.move(spool.Queued)
+		err = tx.move(wire.Queued)
 		tx.release()
 		tx.Thread.Fence++ // the lost worker may have been paused, and would write while nobody has the lease
 		tx.Follow.Jobs = true
@@ -262,17 +263,17 @@ func carryOut(tx *Tx, next decision, j spool.Job, c *spool.Changes) (err error) 
 }
 
 // beginSegment makes the run RUNNING, leases its thread, and adds the entry about the run's next segment.
-func beginSegment(tx *Tx, c *spool.Changes) error {
+func beginSegment(tx *Tx, c *store.Changes) error {
 	if tx.Run.Segments == 0 {
 		tx.Run.StartedAt = tx.Now
 	}
 	tx.Run.Segments++
-	tx.Run.Saved = spool.Offset{}
-	c.Entries = append(c.Entries, spool.NewEntry(spool.EntryRunStarted, tx.Run.ID, spool.RunStarted{
+	tx.Run.Saved = wire.Offset{}
+	c.Entries = append(c.Entries, wire.NewEntry(wire.EntryRunStarted, tx.Run.ID, wire.RunStarted{
 		RunID: tx.Run.ID, StreamID: tx.Run.Stream(), Segment: tx.Run.Segments, Revision: tx.Run.Revision,
 		EnqueuedAt: tx.Run.EnqueuedAt,
 	}))
-	err := tx.move(spool.Running)
+	err := tx.move(wire.Running)
 	tx.lease()
 	tx.startClock()
 	return err

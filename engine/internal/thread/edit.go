@@ -3,18 +3,20 @@ package thread
 import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // editable returns a refusal unless the message is a user turn of the thread.
 func editable(tx *Tx, id spool.MessageID) error {
-	turn, err := spool.FindMessage(tx.Store, id)
+	turn, err := store.FindMessage(tx.Store, id)
 	switch {
 	case record.Missing(err):
-		return Refuse(spool.ReasonNotFound, "Message not found")
+		return Refuse(wire.ReasonNotFound, "Message not found")
 	case err != nil:
 		return err
 	case turn.Role != spool.RoleUser || turn.AgentID != "":
-		return Refuse(spool.ReasonNotEditable, "Only a user message can be edited")
+		return Refuse(wire.ReasonNotEditable, "Only a user message can be edited")
 	}
 	return nil
 }
@@ -31,10 +33,10 @@ func edit(tx *Tx, id spool.MessageID) error {
 
 // drop hides a message and all later ones, and returns their branch. Run is the run that replaces them,
 // or empty.
-func drop(db spool.Tx, id spool.MessageID, run spool.RunID) (spool.BranchID, error) {
-	entry := spool.NewEntry(spool.EntryMessagesDropped, run, spool.MessagesDropped{FromMessageID: id})
-	if err := db.Write(spool.Changes{Entries: []*spool.Entry{entry}}); err != nil {
+func drop(db store.Tx, id spool.MessageID, run spool.RunID) (wire.BranchID, error) {
+	entry := wire.NewEntry(wire.EntryMessagesDropped, run, wire.MessagesDropped{FromMessageID: id})
+	if err := db.Write(store.Changes{Entries: []*wire.Entry{entry}}); err != nil {
 		return 0, err
 	}
-	return spool.BranchID(entry.Seq), db.Write(spool.Changes{Drop: &spool.Drop{From: id, Seq: entry.Seq}})
+	return wire.BranchID(entry.Seq), db.Write(store.Changes{Drop: &store.Drop{From: id, Seq: entry.Seq}})
 }

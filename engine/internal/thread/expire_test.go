@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 func after(d time.Duration) func(s *scene) { return func(s *scene) { s.later(d) } }
@@ -22,7 +24,7 @@ func reclaims(s *scene) string {
 
 // marked is a run with questions that nobody answered in time.
 func marked(s *scene) {
-	with("r", func(r *spool.RunRow) { r.Expired = spool.Expired{Questions: 2, Since: s.Now()} })(s)
+	with("r", func(r *store.RunRow) { r.Expired = wire.Expired{Questions: 2, Since: s.Now()} })(s)
 	s.Rows.Thread.Expired = s.Rows.Runs[0].Expired
 }
 
@@ -43,7 +45,7 @@ func TestReclaim(t *testing.T) {
 	check(t, []row{
 		{"a run with a worker", running, reclaims, `
 			unchanged it waits`},
-		{"a run whose end is decided", and(parked, decided(spool.Cancelled)), reclaims, `
+		{"a run whose end is decided", and(parked, decided(wire.Cancelled)), reclaims, `
 			unchanged it waits`},
 		{"before the warning", and(parked, after(48*time.Minute-1)), reclaims, `
 			it waits`},
@@ -129,7 +131,7 @@ func TestReclaim(t *testing.T) {
 }
 
 // extends2 is another question, which is extended.
-func extends2() spool.Park {
+func extends2() store.Park {
 	p := question("c2")
 	p.Expiry = spool.Expiry{Then: spool.ExpireExtend}.Or(2 * time.Hour)
 	return p
@@ -169,12 +171,12 @@ func TestRedispatch(t *testing.T) {
 			redispatched
 			+ job hitl-expiry:r:c2 RunID=r Model=m Agent=a Kind=expiry Subject=ann Queue=of a DueAt=48m0s State=delayed
 			+ job poll:r:c1 RunID=r Model=m Agent=a Kind=poll Subject=ann Queue=of a DueAt=1m0s State=delayed`},
-		{"a parked run whose end is decided", and(parked, jobless, decided(spool.Cancelled)), redispatches, `
+		{"a parked run whose end is decided", and(parked, jobless, decided(wire.Cancelled)), redispatches, `
 			redispatched
 			+ job run:r:2 RunID=r Model=m Agent=a Kind=reclaim Segment=2 Subject=ann Queue=of a DueAt=0s State=ready`},
 		{"no thread", nil, redispatches, `
 			error: Thread not found`},
-		{"a thread without a run", func(s *scene) { s.Rows.Thread = &spool.Thread{State: spool.Idle} }, redispatches, `
+		{"a thread without a run", func(s *scene) { s.Rows.Thread = &wire.Thread{State: wire.Idle} }, redispatches, `
 			error: Thread has no run`},
 	})
 }

@@ -6,34 +6,36 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // finishes ends the run in its worker's hands.
-func finishes(ending spool.Ending) func(s *scene) string {
+func finishes(ending store.Ending) func(s *scene) string {
 	return func(s *scene) string { return s.work(func(tx *Tx) error { return Finish(tx, ending) }) }
 }
 
 var (
-	complete = spool.Ending{State: spool.Completed, Reason: spool.StopCompleted}
-	fail     = spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: "no"}
+	complete = store.Ending{State: wire.Completed, Reason: wire.StopCompleted}
+	fail     = store.Ending{State: wire.Failed, Reason: wire.StopFailed, Error: "no"}
 )
 
 // nests adds a nested run n1, whose call of the dispatched run waits.
 func nests(s *scene) {
 	s.work(func(tx *Tx) error {
-		run := spool.RunRow{Run: spool.Run{
-			ID: "n1", ParentID: "r", RootID: "r", Depth: 1, CallID: "c9", State: spool.Running, Agent: "b", Model: "m2",
+		run := store.RunRow{Run: wire.Run{
+			ID: "n1", ParentID: "r", RootID: "r", Depth: 1, CallID: "c9", State: wire.Running, Agent: "b", Model: "m2",
 		}}
-		return errors.Join(Spawn(tx, run, "look"), tx.Write(spool.Changes{Effects: []spool.Effect{
-			{RunID: "r", ToolCallID: "c9", State: spool.EffectWaiting}, {RunID: "r", ToolCallID: "c8", State: spool.EffectDone},
+		return errors.Join(Spawn(tx, run, "look"), tx.Write(store.Changes{Effects: []store.Effect{
+			{RunID: "r", ToolCallID: "c9", State: wire.EffectWaiting}, {RunID: "r", ToolCallID: "c8", State: wire.EffectDone},
 		}}))
 	})
 }
 
 // reserves makes the run reserve a model call.
 func reserves(s *scene) {
-	with("r", func(r *spool.RunRow) {
-		r.Allowance = &spool.Allowance{Budget: spool.Budget{Tokens: 100}, Reservations: []spool.Reservation{
+	with("r", func(r *store.RunRow) {
+		r.Allowance = &wire.Allowance{Budget: spool.Budget{Tokens: 100}, Reservations: []wire.Reservation{
 			{Agent: "a", Kind: spool.UsageStep, Step: 1, Model: "m", Input: 7, Tokens: 50, Prompt: &spool.Cost{Currency: "USD", Micros: 3}},
 			{AgentID: "n1", Agent: "b", Kind: spool.UsageCompaction, Step: 1, Model: "m2", Input: 5, Tokens: 20},
 		}}
@@ -42,8 +44,8 @@ func reserves(s *scene) {
 
 // resumable gives a run an answer of a model that it can ask for again.
 func resumable(id spool.RunID) func(s *scene) {
-	return with(id, func(r *spool.RunRow) {
-		r.Resume = &spool.ResumableAnswer{Model: "m", Requested: "m-1", Step: 1, Prompt: 9, Cost: &spool.Cost{Currency: "USD", Micros: 4}}
+	return with(id, func(r *store.RunRow) {
+		r.Resume = &store.ResumableAnswer{Model: "m", Requested: "m-1", Step: 1, Prompt: 9, Cost: &spool.Cost{Currency: "USD", Micros: 4}}
 	})
 }
 
@@ -75,30 +77,30 @@ func TestFinish(t *testing.T) {
 			thread State=CANCELLED LeaseUntil=-
 			run r State=CANCELLED StopReason=cancelled EndedAt=0s WorkerSince=-
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:stopped} RunID=r Stream=r:1 After=1-1`},
-		{"at a limit", running, finishes(spool.Ending{State: spool.Completed, Reason: spool.StopMaxSteps}), `
+		{"at a limit", running, finishes(store.Ending{State: wire.Completed, Reason: wire.StopMaxSteps}), `
 			ok
 			item after 1 {type:RUN_FINISHED,status:finished,usage:{inputTokens:0,cachedInputTokens:0,outputTokens:0,totalTokens:0},finishReason:max_steps,offset:1-1} end
 			thread State=COMPLETED LeaseUntil=-
 			run r State=COMPLETED StopReason=max_steps EndedAt=0s WorkerSince=-
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:finished,stopReason:max_steps} RunID=r Stream=r:1 After=1-1`},
-		{"with usage, costs and an output", and(running, with("r", func(r *spool.RunRow) {
+		{"with usage, costs and an output", and(running, with("r", func(r *store.RunRow) {
 			r.TokenCount, r.Currency, r.CostMicros = steps, "USD", 12
-			r.Output = &spool.RunOutput{Value: []byte(`{"a":1}`)}
+			r.Output = &store.RunOutput{Value: []byte(`{"a":1}`)}
 		})), finishes(complete), `
 			ok
 			item after 1 {type:RUN_FINISHED,status:finished,usage:{inputTokens:5,cachedInputTokens:0,outputTokens:2,totalTokens:7},costs:[{currency:USD,micros:12}],finishReason:completed,output:{a:1},offset:1-1} end
 			thread State=COMPLETED LeaseUntil=-
 			run r State=COMPLETED StopReason=completed EndedAt=0s WorkerSince=-
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:finished,output:{a:1}} RunID=r Stream=r:1 After=1-1`},
-		{"with an output that is too large for an event", and(running, with("r", func(r *spool.RunRow) {
-			r.Output = &spool.RunOutput{Value: append(append([]byte{'"'}, make([]byte, spool.MaxOutputEvent)...), '"')}
+		{"with an output that is too large for an event", and(running, with("r", func(r *store.RunRow) {
+			r.Output = &store.RunOutput{Value: append(append([]byte{'"'}, make([]byte, wire.MaxOutputEvent)...), '"')}
 		})), finishes(complete), `
 			ok
 			item after 1 {type:RUN_FINISHED,status:finished,usage:{inputTokens:0,cachedInputTokens:0,outputTokens:0,totalTokens:0},finishReason:completed,offset:1-1} end
 			thread State=COMPLETED LeaseUntil=-
 			run r State=COMPLETED StopReason=completed EndedAt=0s WorkerSince=-
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:finished} RunID=r Stream=r:1 After=1-1`},
-		{"failed with an output", and(running, with("r", func(r *spool.RunRow) { r.Output = &spool.RunOutput{Value: []byte(`1`)} })), finishes(fail), `
+		{"failed with an output", and(running, with("r", func(r *store.RunRow) { r.Output = &store.RunOutput{Value: []byte(`1`)} })), finishes(fail), `
 			ok
 			item after 1 {type:RUN_ERROR,status:error,error:no,offset:1-1} end
 			thread State=FAILED LeaseUntil=-
@@ -127,13 +129,13 @@ func TestFinish(t *testing.T) {
 			+ usage 2 RunID=r AgentID=n1 Agent=b Kind=compaction Step=1 Model=m2 Outcome=aborted Guess={Input=5}`},
 		{"with questions that nobody could answer yet", and(running, func(s *scene) {
 			expired, landed := question("c2"), question("c3")
-			expired.State, landed.Landed = spool.ParkExpired, true
+			expired.State, landed.Landed = wire.ParkExpired, true
 			pending, lost := pendingCall("c4"), pendingCall("c5")
 			pending.Step, lost.Step = 0, 1
 			began, unsure := question("c6"), question("c7")
-			began.State, began.Answer, unsure.Reason = spool.ParkAnswered, &spool.Answer{Approved: true}, spool.ParkOutcomeUnknown
+			began.State, began.Answer, unsure.Reason = wire.ParkAnswered, &spool.Answer{Approved: true}, wire.ParkOutcomeUnknown
 			s.work(func(tx *Tx) error {
-				if err := tx.Write(spool.Changes{Effects: []spool.Effect{{RunID: "r", Step: 1, ToolCallID: "c6", State: spool.EffectPending}}}); err != nil {
+				if err := tx.Write(store.Changes{Effects: []store.Effect{{RunID: "r", Step: 1, ToolCallID: "c6", State: wire.EffectPending}}}); err != nil {
 					return err
 				}
 				return ask(tx, question("c1"), expired, landed, pending, lost, began, unsure)
@@ -153,7 +155,7 @@ func TestFinish(t *testing.T) {
 			park c7 State=closed Landed=true
 			+ job cancel:r:c4 RunID=r Model=m Agent=a Kind=cancel Subject=ann Queue=of a DueAt=0s State=ready
 			+ job cancel:r:c5 RunID=r Model=m Agent=a Kind=cancel Subject=ann Queue=of a DueAt=0s State=ready`},
-		{"at a limit, with a nested run that waits", and(running, nests), finishes(spool.Ending{State: spool.Completed, Reason: spool.StopTokenBudget}), `
+		{"at a limit, with a nested run that waits", and(running, nests), finishes(store.Ending{State: wire.Completed, Reason: wire.StopTokenBudget}), `
 			ok
 			item after 1 {type:RUN_FINISHED,status:finished,usage:{inputTokens:0,cachedInputTokens:0,outputTokens:0,totalTokens:0},finishReason:token_budget,offset:1-1} end
 			thread State=COMPLETED LeaseUntil=-
@@ -163,7 +165,7 @@ func TestFinish(t *testing.T) {
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:finished,stopReason:token_budget} RunID=r Stream=r:1 After=1-1
 			effect c9 State=done Result={cancelled:true,reason:token_budget}`},
 		{"failed, with a nested run that works", and(running, nests, resumable("n1"), func(s *scene) {
-			with("n1", func(r *spool.RunRow) { r.Allowance = &spool.Allowance{Cut: true} })(s)
+			with("n1", func(r *store.RunRow) { r.Allowance = &wire.Allowance{Cut: true} })(s)
 		}), finishes(fail), `
 			ok
 			item after 1 {type:RUN_ERROR,status:error,error:no,offset:1-1} end
@@ -174,7 +176,7 @@ func TestFinish(t *testing.T) {
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:error,error:no} RunID=r Stream=r:1 After=1-1
 			effect c9 State=done Result={cancelled:true,reason:failed}
 			+ usage 1 RunID=r AgentID=n1 Agent=b Kind=step Step=1 Model=m Requested=m-1 Outcome=aborted Guess={Input=9} Cost={Micros=4 Currency=USD}`},
-		{"cancelled, with a nested run that has ended", and(running, nests, with("n1", func(r *spool.RunRow) { r.State = spool.Completed })), finishes(cancelled), `
+		{"cancelled, with a nested run that has ended", and(running, nests, with("n1", func(r *store.RunRow) { r.State = wire.Completed })), finishes(cancelled), `
 			ok
 			item after 1 {type:RUN_FINISHED,status:stopped,usage:{inputTokens:0,cachedInputTokens:0,outputTokens:0,totalTokens:0},finishReason:cancelled,offset:1-1} end
 			thread State=CANCELLED LeaseUntil=-
@@ -183,7 +185,7 @@ func TestFinish(t *testing.T) {
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:stopped} RunID=r Stream=r:1 After=1-1
 			effect c9 State=done Result={cancelled:true,reason:stopped}`},
 		{
-			"of a run that cannot end so", and(running, func(s *scene) { s.Rows.Thread.State = spool.Idle }, with("r", func(r *spool.RunRow) { r.State = spool.Completed })),
+			"of a run that cannot end so", and(running, func(s *scene) { s.Rows.Thread.State = wire.Idle }, with("r", func(r *store.RunRow) { r.State = wire.Completed })),
 			finishes(cancelled), `
 			error: Internal error`,
 		},
@@ -237,7 +239,7 @@ func TestSettle(t *testing.T) {
 func TestFinishDecidedWithoutThread(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
-	if got := s.try(func(store spool.Tx) (string, error) {
+	if got := s.try(func(store store.Tx) (string, error) {
 		_, err := FinishDecided(store, s.rules)
 		return "", err
 	}); got != "error: Thread not found" {
@@ -248,7 +250,7 @@ func TestFinishDecidedWithoutThread(t *testing.T) {
 // inNested carries out a transition of the nested run n1 in the hands of the worker.
 func (s *scene) inNested(transition func(tx *Tx) error) string {
 	return s.work(func(tx *Tx) error {
-		nested, err := tx.ForRun(spool.RunRow{Run: spool.Run{ID: "n1", RootID: "r"}})
+		nested, err := tx.ForRun(store.RunRow{Run: wire.Run{ID: "n1", RootID: "r"}})
 		if err != nil {
 			return err
 		}

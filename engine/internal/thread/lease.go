@@ -5,11 +5,12 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/budget"
+	"github.com/spoolhq/spool/wire"
 )
 
 // move changes the state of the thread and its run. It returns an error if the state table does not
 // allow the change.
-func (tx *Tx) move(to spool.State) error {
+func (tx *Tx) move(to wire.State) error {
 	if !tx.Thread.State.CanBecome(to) {
 		return spool.Errorf(spool.Internal, "thread %s cannot go from %s to %s", tx.Thread.Key(), tx.Thread.State, to)
 	}

@@ -7,6 +7,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/budget"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // budgetTool is the tool name of parks that ask for a larger budget.
@@ -23,35 +25,35 @@ type Limits struct {
 }
 
 // NoteExhausted adds the entry about an exhausted budget or limit.
-func NoteExhausted(tx *Tx, reason spool.StopReason, limits Limits) error {
+func NoteExhausted(tx *Tx, reason wire.StopReason, limits Limits) error {
 	root := tx.Root().Run
 	var agent *spool.AgentID
 	if id := tx.Run.AgentID(); id != "" {
 		agent = &id
 	}
-	var entry *spool.Entry
+	var entry *wire.Entry
 	switch a := root.Allowance; reason {
-	case spool.StopTimeLimit:
-		entry = spool.NewEntry(spool.EntryTimeLimitReached, root.ID, spool.TimeLimitReached{
+	case wire.StopTimeLimit:
+		entry = wire.NewEntry(wire.EntryTimeLimitReached, root.ID, wire.TimeLimitReached{
 			WallTimeMS: root.WallTimeAt(tx.Now).Milliseconds(), WallTimeLimitMS: limits.WallTimeMS,
 		})
-	case spool.StopStorageLimit:
-		entry = spool.NewEntry(spool.EntryStorageLimitReached, root.ID, spool.StorageLimitReached{BytesLimit: limits.TenantBytes})
-	case spool.StopCostBudget:
-		entry = spool.NewEntry(spool.EntryCostBudgetExhausted, root.ID, spool.CostBudgetExhausted{
+	case wire.StopStorageLimit:
+		entry = wire.NewEntry(wire.EntryStorageLimitReached, root.ID, wire.StorageLimitReached{BytesLimit: limits.TenantBytes})
+	case wire.StopCostBudget:
+		entry = wire.NewEntry(wire.EntryCostBudgetExhausted, root.ID, wire.CostBudgetExhausted{
 			AgentID: agent, CostMicros: a.Spent.CostMicros, CostBudgetMicros: a.Budget.CostMicros, Currency: cmp.Or(root.Currency, a.Budget.Currency),
 			UnpricedModel: limits.Unpriced,
 		})
-	case spool.StopTokenBudget:
-		entry = spool.NewEntry(spool.EntryTokenBudgetExhausted, root.ID, spool.TokenBudgetExhausted{
+	case wire.StopTokenBudget:
+		entry = wire.NewEntry(wire.EntryTokenBudgetExhausted, root.ID, wire.TokenBudgetExhausted{
 			AgentID: agent, TokensUsed: a.Spent.Tokens, TokenBudget: a.Budget.Tokens,
 		})
-	case spool.StopToolCallBudget:
-		entry = spool.NewEntry(spool.EntryToolCallBudgetExhausted, root.ID, spool.ToolCallBudgetExhausted{
+	case wire.StopToolCallBudget:
+		entry = wire.NewEntry(wire.EntryToolCallBudgetExhausted, root.ID, wire.ToolCallBudgetExhausted{
 			AgentID: agent, ToolCalls: a.Spent.ToolCalls, ToolCallBudget: a.Budget.ToolCalls,
 		})
 	default:
-		entry = spool.NewEntry(spool.EntryTimeBudgetExhausted, root.ID, spool.TimeBudgetExhausted{
+		entry = wire.NewEntry(wire.EntryTimeBudgetExhausted, root.ID, wire.TimeBudgetExhausted{
 			AgentID: agent, WallTimeMS: budget.WallTime(a, tx.Now).Milliseconds(), WallTimeBudgetMS: a.Budget.WallTime.Milliseconds(),
 		})
 	}
@@ -61,12 +63,12 @@ func NoteExhausted(tx *Tx, reason spool.StopReason, limits Limits) error {
 // ParkForBudget parks the run until somebody answers with a larger budget. All runs of the tree wait
 // for that one answer. The answer does not become the result of a call. If distinct is true, the
 // subject that started the run may not answer.
-func ParkForBudget(tx *Tx, reason spool.StopReason, distinct bool) error {
+func ParkForBudget(tx *Tx, reason wire.StopReason, distinct bool) error {
 	parks, err := tx.Parks()
 	if err != nil {
 		return err
 	}
-	asked := func(p spool.Park) bool { return p.Reason == spool.ParkBudget && p.State == spool.ParkOpen }
+	asked := func(p store.Park) bool { return p.Reason == wire.ParkBudget && p.State == wire.ParkOpen }
 	if !slices.ContainsFunc(parks, asked) {
 		if err := askBudget(tx, reason, distinct); err != nil {
 			return err
@@ -78,24 +80,24 @@ func ParkForBudget(tx *Tx, reason spool.StopReason, distinct bool) error {
 	return Park(tx)
 }
 
-func askBudget(tx *Tx, reason spool.StopReason, distinct bool) error {
+func askBudget(tx *Tx, reason wire.StopReason, distinct bool) error {
 	root := tx.Root()
 	root.Run.Allowance.Parks++
-	park := spool.Park{
+	park := store.Park{
 		RunID: root.Run.ID, ToolCallID: spool.ToolCallID(tx.Random.ID("budget")), ToolName: budgetTool, Step: root.Run.Steps,
-		Args: toolresult.JSON(budget.Ask(root.Run, reason, tx.Now)), Reason: spool.ParkBudget, State: spool.ParkOpen,
+		Args: toolresult.JSON(budget.Ask(root.Run, reason, tx.Now)), Reason: wire.ParkBudget, State: wire.ParkOpen,
 		CreatedAt: tx.Now, Expiry: spool.Expiry{}.Or(tx.ParkTTL), DistinctApprover: distinct, Revision: root.Run.Revision,
 	}
 	park.Digest = park.DigestOf(nil)
-	return tx.Write(spool.Changes{Parks: []spool.Park{park}})
+	return tx.Write(store.Changes{Parks: []store.Park{park}})
 }
 
 // AskForTime adds a park for more time if no park is open. This happens when the nested runs have their
 // answers but had no time to continue.
 func AskForTime(tx *Tx, distinct bool) error {
 	parks, err := tx.Parks()
-	if err != nil || slices.ContainsFunc(parks, func(p spool.Park) bool { return p.State == spool.ParkOpen }) {
+	if err != nil || slices.ContainsFunc(parks, func(p store.Park) bool { return p.State == wire.ParkOpen }) {
 		return err
 	}
-	return askBudget(tx, spool.StopTimeBudget, distinct)
+	return askBudget(tx, wire.StopTimeBudget, distinct)
 }

@@ -6,10 +6,12 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // exhausts notes that a budget or a limit is exhausted, by the run or by the nested run n1.
-func exhausts(reason spool.StopReason, inNested bool) func(s *scene) string {
+func exhausts(reason wire.StopReason, inNested bool) func(s *scene) string {
 	return func(s *scene) string {
 		note := func(tx *Tx) error { return NoteExhausted(tx, reason, Limits{WallTimeMS: 5000, TenantBytes: 77}) }
 		if inNested {
@@ -21,10 +23,10 @@ func exhausts(reason spool.StopReason, inNested bool) func(s *scene) string {
 
 // spent is a run whose budgets are used up.
 func spent(s *scene) {
-	with("r", func(r *spool.RunRow) {
-		r.Allowance = &spool.Allowance{
+	with("r", func(r *store.RunRow) {
+		r.Allowance = &wire.Allowance{
 			Budget: spool.Budget{Tokens: 100, CostMicros: 9, Currency: "USD", ToolCalls: 3, WallTime: time.Minute},
-			Spent:  spool.Spent{Tokens: 101, CostMicros: 10, ToolCalls: 3, WallTime: time.Minute}, Since: s.At,
+			Spent:  wire.Spent{Tokens: 101, CostMicros: 10, ToolCalls: 3, WallTime: time.Minute}, Since: s.At,
 		}
 	})(s)
 }
@@ -33,28 +35,28 @@ func TestNoteExhausted(t *testing.T) {
 	t.Parallel()
 	given := and(running, nests, spent, after(2*time.Second))
 	check(t, []row{
-		{"tokens", given, exhausts(spool.StopTokenBudget, false), `
+		{"tokens", given, exhausts(wire.StopTokenBudget, false), `
 			ok
 			+ entry 2 Type=TOKEN_BUDGET_EXHAUSTED Payload={agentId:null,tokensUsed:101,tokenBudget:100} RunID=r Stream=r:1 After=1-0`},
-		{"tokens, by a nested run", given, exhausts(spool.StopTokenBudget, true), `
+		{"tokens, by a nested run", given, exhausts(wire.StopTokenBudget, true), `
 			ok
 			+ entry 2 Type=TOKEN_BUDGET_EXHAUSTED Payload={agentId:n1,tokensUsed:101,tokenBudget:100} RunID=r Stream=r:1 After=1-0`},
-		{"costs", given, exhausts(spool.StopCostBudget, false), `
+		{"costs", given, exhausts(wire.StopCostBudget, false), `
 			ok
 			+ entry 2 Type=COST_BUDGET_EXHAUSTED Payload={agentId:null,costMicros:10,costBudgetMicros:9,currency:USD} RunID=r Stream=r:1 After=1-0`},
-		{"costs, in the currency of the run", and(given, with("r", func(r *spool.RunRow) { r.Currency = "EUR" })), exhausts(spool.StopCostBudget, true), `
+		{"costs, in the currency of the run", and(given, with("r", func(r *store.RunRow) { r.Currency = "EUR" })), exhausts(wire.StopCostBudget, true), `
 			ok
 			+ entry 2 Type=COST_BUDGET_EXHAUSTED Payload={agentId:n1,costMicros:10,costBudgetMicros:9,currency:EUR} RunID=r Stream=r:1 After=1-0`},
-		{"tool calls", given, exhausts(spool.StopToolCallBudget, true), `
+		{"tool calls", given, exhausts(wire.StopToolCallBudget, true), `
 			ok
 			+ entry 2 Type=TOOL_CALL_BUDGET_EXHAUSTED Payload={agentId:n1,toolCalls:3,toolCallBudget:3} RunID=r Stream=r:1 After=1-0`},
-		{"time", given, exhausts(spool.StopTimeBudget, true), `
+		{"time", given, exhausts(wire.StopTimeBudget, true), `
 			ok
 			+ entry 2 Type=TIME_BUDGET_EXHAUSTED Payload={agentId:n1,wallTimeMs:62000,wallTimeBudgetMs:60000} RunID=r Stream=r:1 After=1-0`},
-		{"the time of any run", given, exhausts(spool.StopTimeLimit, false), `
+		{"the time of any run", given, exhausts(wire.StopTimeLimit, false), `
 			ok
 			+ entry 2 Type=TIME_LIMIT_REACHED Payload={wallTimeMs:2000,wallTimeLimitMs:5000} RunID=r Stream=r:1 After=1-0`},
-		{"the storage of the tenant", given, exhausts(spool.StopStorageLimit, false), `
+		{"the storage of the tenant", given, exhausts(wire.StopStorageLimit, false), `
 			ok
 			+ entry 2 Type=STORAGE_LIMIT_REACHED Payload={bytesLimit:77} RunID=r Stream=r:1 After=1-0`},
 	})
@@ -64,15 +66,15 @@ func TestParkForBudget(t *testing.T) {
 	t.Parallel()
 	forTokens := func(distinct bool) func(s *scene) string {
 		return func(s *scene) string {
-			return s.work(func(tx *Tx) error { return ParkForBudget(tx, spool.StopTokenBudget, distinct) })
+			return s.work(func(tx *Tx) error { return ParkForBudget(tx, wire.StopTokenBudget, distinct) })
 		}
 	}
 	nestedForTokens := func(s *scene) string {
-		return s.inNested(func(tx *Tx) error { return ParkForBudget(tx, spool.StopTokenBudget, false) })
+		return s.inNested(func(tx *Tx) error { return ParkForBudget(tx, wire.StopTokenBudget, false) })
 	}
 	forTime := func(s *scene) string { return s.work(func(tx *Tx) error { return AskForTime(tx, true) }) }
 	check(t, []row{
-		{"a run", and(running, spent, with("r", func(r *spool.RunRow) { r.Revision, r.Steps = "v1", 4 })), forTokens(true), `
+		{"a run", and(running, spent, with("r", func(r *store.RunRow) { r.Revision, r.Steps = "v1", 4 })), forTokens(true), `
 			ok
 			item after 2 {type:INPUT_REQUIRED,toolCallId:budget2,toolName:budget,agentId:null,arguments:{exhausted:token_budget,spent:{tokenBudget:101,costBudgetMicros:10,toolCallBudget:3,wallTimeMs:60000},budget:{tokenBudget:100,costBudgetMicros:9,toolCallBudget:3,wallTimeMs:60000},currency:USD},inputSchema:null,frames:[],reason:approval,about:budget_reached,revision:v1,digest:sha256,expiresAt:1h0m0s,distinctApprover:true,offset:1-1}
 			item after 2 {type:RUN_FINISHED,status:parked,offset:1-2} end
@@ -108,13 +110,13 @@ func TestParkForBudget(t *testing.T) {
 // Rows of the ledger count towards the run and its budget.
 func TestCharge(t *testing.T) {
 	t.Parallel()
-	priced := func(currency string) spool.UsageRow {
-		return spool.UsageRow{
-			RunID: "r", Agent: "a", Kind: spool.UsageStep, Model: "m", Outcome: spool.OutcomeFinished,
+	priced := func(currency string) wire.UsageRow {
+		return wire.UsageRow{
+			RunID: "r", Agent: "a", Kind: spool.UsageStep, Model: "m", Outcome: wire.OutcomeFinished,
 			Usage: spool.Usage{Input: new(int64(5)), Output: new(int64(2))}, Cost: &spool.Cost{Currency: currency, Micros: 3},
 		}
 	}
-	charge := func(rows ...spool.UsageRow) func(s *scene) string {
+	charge := func(rows ...wire.UsageRow) func(s *scene) string {
 		return func(s *scene) string {
 			return s.work(func(tx *Tx) error { return errors.Join(tx.Charge(rows...), tx.Put()) })
 		}
@@ -125,7 +127,7 @@ func TestCharge(t *testing.T) {
 			run r CostMicros=6 Currency=USD
 			+ usage 1 RunID=r Agent=a Kind=step Model=m Outcome=finished Usage={Input=5 Output=2} Cost={Micros=3 Currency=USD}
 			+ usage 2 RunID=r Agent=a Kind=step Model=m Outcome=finished Usage={Input=5 Output=2} Cost={Micros=3 Currency=USD}`},
-		{"a price in another currency", and(running, with("r", func(r *spool.RunRow) { r.Currency, r.CostMicros = "USD", 9 })), charge(priced("EUR")), `
+		{"a price in another currency", and(running, with("r", func(r *store.RunRow) { r.Currency, r.CostMicros = "USD", 9 })), charge(priced("EUR")), `
 			ok
 			+ usage 1 RunID=r Agent=a Kind=step Model=m Outcome=finished Usage={Input=5 Output=2}`},
 		{"a price in another currency than the budget's", and(running, spent), charge(priced("EUR")), `
@@ -148,20 +150,20 @@ func TestCharge(t *testing.T) {
 			+ usage 1 RunID=r Agent=a Kind=step Model=m Outcome=finished Usage={Input=5 Output=2} Cost={Micros=3 Currency=USD}`},
 		{"for summaries", running, func(s *scene) string {
 			return s.work(func(tx *Tx) error {
-				return errors.Join(tx.ChargeCompactions([]spool.UsageRow{priced("USD")}), tx.PutUnseen())
+				return errors.Join(tx.ChargeCompactions([]wire.UsageRow{priced("USD")}), tx.PutUnseen())
 			})
 		}, `
 			ok, unseen
 			run r InputTokens=5 OutputTokens=2 TotalTokens=7 CostMicros=3 Currency=USD
 			+ usage 1 RunID=r Agent=a Kind=step Model=m Outcome=finished Usage={Input=5 Output=2} Cost={Micros=3 Currency=USD}`},
 		{"for an answer that is not asked for again", and(running, resumable("r")), func(s *scene) string {
-			return s.work(func(tx *Tx) error { return errors.Join(tx.AbandonAnswer(spool.OutcomeError), tx.Put()) })
+			return s.work(func(tx *Tx) error { return errors.Join(tx.AbandonAnswer(wire.OutcomeError), tx.Put()) })
 		}, `
 			ok
 			run r CostMicros=4 Currency=USD Resume=-
 			+ usage 1 RunID=r Agent=a Kind=step Step=1 Model=m Requested=m-1 Outcome=error Guess={Input=9} Cost={Micros=4 Currency=USD}`},
 		{"for no answer", running, func(s *scene) string {
-			return s.work(func(tx *Tx) error { return errors.Join(tx.AbandonAnswer(spool.OutcomeError), tx.Put()) })
+			return s.work(func(tx *Tx) error { return errors.Join(tx.AbandonAnswer(wire.OutcomeError), tx.Put()) })
 		}, `
 			ok`},
 	})
@@ -171,7 +173,7 @@ func TestCharge(t *testing.T) {
 func TestLostCalls(t *testing.T) {
 	t.Parallel()
 	lostNested := and(running, nests, after(2*time.Minute))
-	reclaim := claims(spool.JobReclaim, 0)
+	reclaim := claims(wire.JobReclaim, 0)
 	check(t, []row{
 		{"of a nested run, and not of the run that waits for it", lostNested, reclaim, `
 			carry r:2 from 3, close r:1 at 0-0
@@ -180,7 +182,7 @@ func TestLostCalls(t *testing.T) {
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:lost,error:the worker went away} RunID=r Stream=r:1
 			+ entry 3 Type=RUN_STARTED Payload={runId:r,streamId:r:2,segment:2,enqueuedAt:0s} RunID=r
 			+ usage 1 RunID=r AgentID=n1 Agent=b Kind=step Step=1 Model=m2 Outcome=lost`},
-		{"of no run: the nested one has a draft", and(lostNested, with("n1", func(r *spool.RunRow) { r.Draft = &spool.Draft{} })), reclaim, `
+		{"of no run: the nested one has a draft", and(lostNested, with("n1", func(r *store.RunRow) { r.Draft = &store.Draft{} })), reclaim, `
 			carry r:2 from 3, close r:1 at 0-0
 			thread Fence=2 LeaseUntil=3m0s
 			run r Segments=2 WallTime=1m0s WorkerSince=2m0s Deaths=1
@@ -189,14 +191,14 @@ func TestLostCalls(t *testing.T) {
 		{"of no run: the nested one waits for its call", and(lostNested, func(s *scene) {
 			p := question("c1")
 			p.RunID, p.AgentID = "r", "n1"
-			s.Rows.Parks = []spool.Park{p}
+			s.Rows.Parks = []store.Park{p}
 		}), reclaim, `
 			carry r:2 from 3, close r:1 at 0-0
 			thread Fence=2 LeaseUntil=3m0s
 			run r Segments=2 WallTime=1m0s WorkerSince=2m0s Deaths=1
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:lost,error:the worker went away} RunID=r Stream=r:1
 			+ entry 3 Type=RUN_STARTED Payload={runId:r,streamId:r:2,segment:2,enqueuedAt:0s} RunID=r`},
-		{"of the run, whose nested one has ended", and(lostNested, with("n1", func(r *spool.RunRow) { r.State = spool.Completed })), reclaim, `
+		{"of the run, whose nested one has ended", and(lostNested, with("n1", func(r *store.RunRow) { r.State = wire.Completed })), reclaim, `
 			carry r:2 from 3, close r:1 at 0-0
 			thread Fence=2 LeaseUntil=3m0s
 			run r Segments=2 WallTime=1m0s WorkerSince=2m0s Deaths=1
@@ -224,8 +226,8 @@ func TestLostCalls(t *testing.T) {
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:lost,error:the worker went away} RunID=r Stream=r:1
 			+ entry 3 Type=RUN_STARTED Payload={runId:r,streamId:r:2,segment:2,enqueuedAt:0s} RunID=r
 			+ usage 1 RunID=r AgentID=n1 Agent=b Kind=compaction Step=1 Model=m2 Outcome=lost Guess={Input=5}`},
-		{"with a budget that reserves nothing", and(lost, with("r", func(r *spool.RunRow) {
-			r.Allowance = &spool.Allowance{Budget: spool.Budget{WallTime: time.Hour}, Since: r.WorkerSince}
+		{"with a budget that reserves nothing", and(lost, with("r", func(r *store.RunRow) {
+			r.Allowance = &wire.Allowance{Budget: spool.Budget{WallTime: time.Hour}, Since: r.WorkerSince}
 		})), reclaim, `
 			carry r:2 from 3, close r:1 at 0-0
 			thread Fence=2 LeaseUntil=3m0s
@@ -233,8 +235,8 @@ func TestLostCalls(t *testing.T) {
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:lost,error:the worker went away} RunID=r Stream=r:1
 			+ entry 3 Type=RUN_STARTED Payload={runId:r,streamId:r:2,segment:2,enqueuedAt:0s} RunID=r
 			+ usage 1 RunID=r Agent=a Kind=step Step=1 Model=m Outcome=lost`},
-		{"after the nested run has saved a step", and(lostNested, with("n1", func(r *spool.RunRow) {
-			r.Segments, r.Saved = 1, spool.Offset{Fence: 1, N: 8}
+		{"after the nested run has saved a step", and(lostNested, with("n1", func(r *store.RunRow) {
+			r.Segments, r.Saved = 1, wire.Offset{Fence: 1, N: 8}
 		})), reclaim, `
 			carry r:2 from 3, close r:1 at 1-10
 			thread Fence=2 LeaseUntil=3m0s

@@ -2,21 +2,23 @@ package thread
 
 import (
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Spawn adds a nested run with its first turn. If the tenant already has a run with that id, the
-// transaction fails with [spool.ErrRunIDUsed]. This is possible because callers may choose any id for the
+// transaction fails with [store.ErrRunIDUsed]. This is possible because callers may choose any id for the
 // runs that they start.
-func Spawn(tx *Tx, run spool.RunRow, instructions string) error {
+func Spawn(tx *Tx, run store.RunRow, instructions string) error {
 	tx.Root().Run.Children++
 	turn := tx.nested(run).Message(spool.RoleUser, spool.TextContent(instructions))
-	return tx.Write(spool.Changes{NewRuns: []spool.RunRow{run}, Runs: tx.runs(), Messages: []*spool.Message{turn}})
+	return tx.Write(store.Changes{NewRuns: []store.RunRow{run}, Runs: tx.runs(), Messages: []*spool.Message{turn}})
 }
 
 // FinishNested is the transition of an active nested run to an end state. Text is the run's last
 // answer, which the parent run gets.
-func FinishNested(tx *Tx, ending spool.Ending, text string) error {
-	var c spool.Changes
+func FinishNested(tx *Tx, ending store.Ending, text string) error {
+	var c store.Changes
 	if err := finishNested(tx, ending, text, &c); err != nil {
 		return err
 	}
@@ -24,18 +26,18 @@ func FinishNested(tx *Tx, ending spool.Ending, text string) error {
 	if err := tx.Write(c); err != nil {
 		return err
 	}
-	tx.Item(spool.ItemSubagentFinished, SubagentFinished(tx.Run))
+	tx.Item(wire.ItemSubagentFinished, SubagentFinished(tx.Run))
 	return nil
 }
 
 // SubagentFinished returns the item about the end of a nested run.
-func SubagentFinished(run spool.RunRow) spool.SubagentFinished {
-	end := spool.SubagentFinished{SubagentID: run.AgentID(), Status: spool.SubagentCompleted, Error: run.Error}
+func SubagentFinished(run store.RunRow) wire.SubagentFinished {
+	end := wire.SubagentFinished{SubagentID: run.AgentID(), Status: wire.SubagentCompleted, Error: run.Error}
 	switch run.State {
-	case spool.Failed:
-		end.Status = spool.SubagentFailed
-	case spool.Cancelled:
-		end.Status = spool.SubagentCancelled
+	case wire.Failed:
+		end.Status = wire.SubagentFailed
+	case wire.Cancelled:
+		end.Status = wire.SubagentCancelled
 	default:
 	}
 	return end

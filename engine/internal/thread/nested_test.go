@@ -5,11 +5,13 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 func TestNested(t *testing.T) {
 	t.Parallel()
-	ends := func(ending spool.Ending) func(s *scene) string {
+	ends := func(ending store.Ending) func(s *scene) string {
 		return func(s *scene) string {
 			return s.inNested(func(n *Tx) error { return FinishNested(n, ending, "found") })
 		}
@@ -17,7 +19,7 @@ func TestNested(t *testing.T) {
 	check(t, []row{
 		{"begins", running, func(s *scene) string {
 			return s.work(func(tx *Tx) error {
-				return Spawn(tx, spool.RunRow{Run: spool.Run{ID: "n1", RootID: "r", ParentID: "r", Depth: 1, State: spool.Running}}, "look")
+				return Spawn(tx, store.RunRow{Run: wire.Run{ID: "n1", RootID: "r", ParentID: "r", Depth: 1, State: wire.Running}}, "look")
 			})
 		}, `
 			ok
@@ -26,7 +28,7 @@ func TestNested(t *testing.T) {
 			+ message msg2 AgentID=n1 Role=user Content=[{Type=text Text=look}] RunID=n1`},
 		{"begins with an id that is used", running, func(s *scene) string {
 			return s.work(func(tx *Tx) error {
-				return Spawn(tx, spool.RunRow{Run: spool.Run{ID: "r", RootID: "r", Depth: 1, State: spool.Running}}, "look")
+				return Spawn(tx, store.RunRow{Run: wire.Run{ID: "r", RootID: "r", Depth: 1, State: wire.Running}}, "look")
 			})
 		}, `
 			refused: run_id_used: Run id already used`},
@@ -34,7 +36,7 @@ func TestNested(t *testing.T) {
 			ok
 			item after 1 {type:SUBAGENT_FINISHED,subagentId:n1,status:completed,offset:1-1}
 			run n1 State=COMPLETED StopReason=completed EndedAt=0s Result={Text=found}`},
-		{"fails", and(running, nests, with("n1", func(r *spool.RunRow) { r.Draft = &spool.Draft{Usage: spool.TokenCount{TotalTokens: 2}} })), ends(fail), `
+		{"fails", and(running, nests, with("n1", func(r *store.RunRow) { r.Draft = &store.Draft{Usage: spool.TokenCount{TotalTokens: 2}} })), ends(fail), `
 			ok
 			item after 1 {type:SUBAGENT_FINISHED,subagentId:n1,status:failed,error:no,offset:1-1}
 			run r TotalTokens=2
@@ -42,7 +44,7 @@ func TestNested(t *testing.T) {
 		{"is cancelled, with a question of its own and one of its parent", and(running, nests, func(s *scene) {
 			own, other := question("c1"), question("c2")
 			own.RunID, own.AgentID, other.RunID = "r", "n1", "r"
-			s.work(func(tx *Tx) error { return tx.Write(spool.Changes{Parks: []spool.Park{own, other}}) })
+			s.work(func(tx *Tx) error { return tx.Write(store.Changes{Parks: []store.Park{own, other}}) })
 		}), ends(cancelled), `
 			ok
 			item after 1 {type:SUBAGENT_FINISHED,subagentId:n1,status:cancelled,offset:1-1}
@@ -56,16 +58,16 @@ func TestNested(t *testing.T) {
 		}, `
 			error: Internal error
 			item after 1 {type:SUBAGENT_FINISHED,subagentId:n1,status:completed,offset:1-1}`},
-		{"has ended, and its agent goes on", and(running, nests, with("n1", func(r *spool.RunRow) { r.State = spool.Cancelled })), func(s *scene) string {
+		{"has ended, and its agent goes on", and(running, nests, with("n1", func(r *store.RunRow) { r.State = wire.Cancelled })), func(s *scene) string {
 			return s.work(func(tx *Tx) error {
-				_, err := tx.ForRun(spool.RunRow{Run: spool.Run{ID: "n1", RootID: "r"}})
+				_, err := tx.ForRun(store.RunRow{Run: wire.Run{ID: "n1", RootID: "r"}})
 				return err
 			})
 		}, `
 			error: another worker owns the thread`},
 		{"is unknown", running, func(s *scene) string {
 			return s.work(func(tx *Tx) error {
-				_, err := tx.ForRun(spool.RunRow{Run: spool.Run{ID: "n1", RootID: "r"}})
+				_, err := tx.ForRun(store.RunRow{Run: wire.Run{ID: "n1", RootID: "r"}})
 				return err
 			})
 		}, `

@@ -6,18 +6,20 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // ParkNested is the transition of a nested run to WAITING_FOR_INPUT. The dispatched run parks later,
 // for the whole tree.
 func ParkNested(tx *Tx) error {
-	tx.Run.State = spool.WaitingForInput
+	tx.Run.State = wire.WaitingForInput
 	return tx.Put()
 }
 
 // ResumeNested is the transition of a waiting nested run back to RUNNING.
 func ResumeNested(tx *Tx) error {
-	tx.Run.State = spool.Running
+	tx.Run.State = wire.Running
 	return tx.Put()
 }
 
@@ -29,12 +31,12 @@ func Park(tx *Tx) error {
 	if err != nil {
 		return err
 	}
-	var c spool.Changes
+	var c store.Changes
 	for _, park := range parks {
 		if waits(park) && park.Pending.NextAt.IsZero() {
 			schedule(tx, &c, park)
 		}
-		if park.State != spool.ParkOpen || !park.ExpiresAt.IsZero() {
+		if park.State != wire.ParkOpen || !park.ExpiresAt.IsZero() {
 			continue
 		}
 		park.CreatedAt = tx.Now
@@ -44,35 +46,35 @@ func Park(tx *Tx) error {
 		if err != nil {
 			return err
 		}
-		c.Entries = append(c.Entries, spool.NewEntry(spool.EntryInputRequired, tx.Run.ID, required.InRecord()))
+		c.Entries = append(c.Entries, wire.NewEntry(wire.EntryInputRequired, tx.Run.ID, required.InRecord()))
 	}
 	if err := tx.Write(c); err != nil {
 		return err
 	}
 	for _, entry := range c.Entries {
-		if entry.Type == spool.EntryInputRequired {
-			tx.Item(spool.ItemInputRequired, entry.Payload)
+		if entry.Type == wire.EntryInputRequired {
+			tx.Item(wire.ItemInputRequired, entry.Payload)
 		}
 	}
-	ended := tx.closeSegment(spool.ItemRunFinished, spool.StreamFinished{Status: spool.SegmentParked}, spool.RunEnded{Status: spool.SegmentParked})
-	if err := tx.move(spool.WaitingForInput); err != nil {
+	ended := tx.closeSegment(wire.ItemRunFinished, wire.StreamFinished{Status: wire.SegmentParked}, wire.RunEnded{Status: wire.SegmentParked})
+	if err := tx.move(wire.WaitingForInput); err != nil {
 		return err
 	}
 	tx.release()
-	c = spool.Changes{Entries: []*spool.Entry{ended}}
-	if !slices.ContainsFunc(parks, isOpen) && slices.ContainsFunc(parks, func(p spool.Park) bool { return p.State == spool.ParkPending && p.Pending.Ready }) {
-		c.Jobs = append(c.Jobs, tx.ticket(spool.JobResume, 0)) // a look has found it ready while the segment ran
+	c = store.Changes{Entries: []*wire.Entry{ended}}
+	if !slices.ContainsFunc(parks, isOpen) && slices.ContainsFunc(parks, func(p store.Park) bool { return p.State == wire.ParkPending && p.Pending.Ready }) {
+		c.Jobs = append(c.Jobs, tx.ticket(wire.JobResume, 0)) // a look has found it ready while the segment ran
 	}
 	return tx.save(c)
 }
 
 // InputRequired returns the payload of the record entry about an open park.
-func (r Rules) InputRequired(v spool.View, p spool.Park) (spool.InputRequired, error) {
+func (r Rules) InputRequired(v store.View, p store.Park) (wire.InputRequired, error) {
 	shown := p.Args
 	if p.Shown != nil {
 		shown = p.Shown
 	}
-	required := spool.InputRequired{
+	required := wire.InputRequired{
 		ToolCallID: p.ToolCallID, ToolName: p.ToolName, Arguments: shown, Frames: record.NonNil(p.Frames),
 		Reason: p.Reason, Revision: p.Revision, Digest: p.Digest, Occurrence: p.Occurrence, ExpiresAt: p.ExpiresAt, OnExpiry: onExpiry(p),
 		DistinctApprover: p.DistinctApprover,
@@ -80,7 +82,7 @@ func (r Rules) InputRequired(v spool.View, p spool.Park) (spool.InputRequired, e
 	switch {
 	case p.Schema != nil:
 		required.InputSchema = p.Schema
-	case p.Reason == spool.ParkApproval: // only an approval may edit the arguments
+	case p.Reason == wire.ParkApproval: // only an approval may edit the arguments
 		var err error
 		if required.InputSchema, err = r.Parameters(v, p); err != nil {
 			return required, err
@@ -89,17 +91,17 @@ func (r Rules) InputRequired(v spool.View, p spool.Park) (spool.InputRequired, e
 	if p.AgentID == "" {
 		return required, nil
 	}
-	run, err := spool.FindRun(v, p.CallerID())
+	run, err := store.FindRun(v, p.CallerID())
 	if err != nil {
 		return required, err
 	}
 	required.AgentID = &p.AgentID
-	required.Nested = &spool.NestedCaller{AgentID: p.AgentID, Name: run.Agent, Model: run.Model, Depth: run.Depth}
+	required.Nested = &wire.NestedCaller{AgentID: p.AgentID, Name: run.Agent, Model: run.Model, Depth: run.Depth}
 	return required, nil
 }
 
 // onExpiry returns the expiry action as it is on the wire, which omits the default.
-func onExpiry(p spool.Park) spool.ExpiryAction {
+func onExpiry(p store.Park) spool.ExpiryAction {
 	if p.Expiry.Then == spool.ExpireDeny {
 		return ""
 	}
@@ -107,7 +109,7 @@ func onExpiry(p spool.Park) spool.ExpiryAction {
 }
 
 // warnAt returns when to warn about an open park, or zero for never.
-func warnAt(p spool.Park) time.Time {
+func warnAt(p store.Park) time.Time {
 	if p.Warned || p.Expiry.Warn <= 0 || p.Expiry.Warn >= p.Expiry.TTL {
 		return time.Time{}
 	}
@@ -115,16 +117,16 @@ func warnAt(p spool.Park) time.Time {
 }
 
 // expiryJob returns the job for the next change of an open park: its warning, or its expiry.
-func expiryJob(tx *Tx, p spool.Park) spool.Job {
+func expiryJob(tx *Tx, p store.Park) wire.Job {
 	due := p.ExpiresAt
 	if warn := warnAt(p); !warn.IsZero() {
 		due = warn
 	}
-	j := tx.jobOf(tx.Run, spool.JobExpiry, due.Sub(tx.Now))
+	j := tx.jobOf(tx.Run, wire.JobExpiry, due.Sub(tx.Now))
 	j.Key = expiryKey(p)
 	return j
 }
 
-func expiryKey(p spool.Park) string {
+func expiryKey(p store.Park) string {
 	return "hitl-expiry:" + string(p.RunID) + ":" + string(p.ToolCallID)
 }

@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 func parks(s *scene) string { return s.work(Park) }
 
 // asked stores questions of the running run, which nobody can answer before the run parks.
-func asked(parks ...spool.Park) func(s *scene) {
+func asked(parks ...store.Park) func(s *scene) {
 	return func(s *scene) { s.work(func(tx *Tx) error { return ask(tx, parks...) }) }
 }
 
@@ -22,7 +24,7 @@ func TestPark(t *testing.T) {
 	own.Reason, own.Shown, own.Schema, own.DistinctApprover, own.Occurrence = "own", []byte(`{"seen":1}`), []byte(`{"type":"object"}`), true, 2
 	own.Expiry = spool.Expiry{Then: spool.ExpireFail, TTL: 10 * time.Minute, Warn: time.Minute}
 	framed := question("c1")
-	framed.Frames = []spool.ParkFrame{{ToolCallID: "c9"}}
+	framed.Frames = []wire.ParkFrame{{ToolCallID: "c9"}}
 	old, ready, soon := question("c2"), pendingCall("c3"), pendingCall("c4")
 	old.ExpiresAt = own.ExpiresAt.AddDate(2100, 0, 0)
 	ready.Pending.Ready, ready.Pending.NextAt = true, old.ExpiresAt
@@ -91,7 +93,7 @@ func TestPark(t *testing.T) {
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:parked} RunID=r Stream=r:1 After=1-1`},
 		{"with the question of a nested run", and(running, nests, func(s *scene) {
 			framed.RunID, framed.AgentID = "r", "n1"
-			s.work(func(tx *Tx) error { return tx.Write(spool.Changes{Parks: []spool.Park{framed}}) })
+			s.work(func(tx *Tx) error { return tx.Write(store.Changes{Parks: []store.Park{framed}}) })
 		}), parks, `
 			ok
 			item after 2 {type:INPUT_REQUIRED,toolCallId:c1,toolName:send,agentId:n1,arguments:{to:1},inputSchema:{of:tool},frames:[{agentId:null,toolCallId:c9}],nested:{agentId:n1,name:b,model:m2,depth:1},reason:approval,expiresAt:1h0m0s,offset:1-1}
@@ -103,7 +105,7 @@ func TestPark(t *testing.T) {
 			park c1 CreatedAt=0s ExpiresAt=1h0m0s
 			+ job hitl-expiry:r:c1 RunID=r Model=m Agent=a Kind=expiry Subject=ann Queue=of a DueAt=48m0s State=delayed`},
 		{"with a tool whose schema cannot be read", and(running, asked(question("c1")), func(s *scene) {
-			s.rules.Parameters = func(spool.View, spool.Park) (json.RawMessage, error) { return nil, errors.New("no") }
+			s.rules.Parameters = func(store.View, store.Park) (json.RawMessage, error) { return nil, errors.New("no") }
 		}), parks, `
 			error: Internal error`},
 		{"of a run that is not running", and(queued, func(s *scene) { s.work(func(tx *Tx) error { return ask(tx, question("c1")) }) }), parks, `

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // looks stores what a look at the pending call c1 has found.
@@ -30,7 +32,7 @@ func TestPolled(t *testing.T) {
 	noted.Pending.Notes = maxNotes
 	moved := func(s *scene) string {
 		seen := s.Rows.Parks[0]
-		seen.Pending = &spool.PendingCall{NextAt: s.At.Add(time.Second)}
+		seen.Pending = &wire.PendingCall{NextAt: s.At.Add(time.Second)}
 		return s.on(func(tx *Tx) (string, error) { return "looked", Polled(tx, seen, still) })
 	}
 	nestedCall := pendingCall("c1")
@@ -83,7 +85,7 @@ func TestPolled(t *testing.T) {
 			park c1 Pending={State=1 After=1m0s NextAt=1m0s Until=24h0m0s Ready=true Note=began}
 			- job poll:r:c1`},
 		{"of a nested run, not done", and(running, nests, func(s *scene) {
-			s.work(func(tx *Tx) error { return tx.Write(spool.Changes{Parks: []spool.Park{nestedCall}}) })
+			s.work(func(tx *Tx) error { return tx.Write(store.Changes{Parks: []store.Park{nestedCall}}) })
 			s.work(Park)
 		}), looks(still), `
 			looked
@@ -98,7 +100,7 @@ func TestPolled(t *testing.T) {
 			unchanged looked`},
 		{"of a run that has ended", said, looks(nil), `
 			unchanged looked`},
-		{"of a run whose end is decided", and(waits, decided(spool.Cancelled)), looks(nil), `
+		{"of a run whose end is decided", and(waits, decided(wire.Cancelled)), looks(nil), `
 			unchanged looked`},
 		{"of a run without such a call", parked, looks(nil), `
 			unchanged looked`},

@@ -9,6 +9,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/config"
 	"github.com/spoolhq/spool/engine/internal/random"
+	"github.com/spoolhq/spool/store"
 )
 
 // Rules contains the settings of the transitions.
@@ -32,7 +33,7 @@ type Rules struct {
 	QueueOf func(agent string) string
 	// Parameters returns the argument schema of a parked call's tool, or nil if this process lacks the
 	// tool.
-	Parameters func(v spool.View, p spool.Park) (json.RawMessage, error)
+	Parameters func(v store.View, p store.Park) (json.RawMessage, error)
 }
 
 // RetryDelay returns the delay before the next attempt. The delay doubles with each attempt, from

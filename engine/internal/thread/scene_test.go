@@ -19,6 +19,8 @@ import (
 	"github.com/spoolhq/spool/engine/internal/order"
 	"github.com/spoolhq/spool/engine/internal/random"
 	"github.com/spoolhq/spool/internal/testing/maptx"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // row is a line of a table of transitions.
@@ -93,7 +95,7 @@ func newScene(t *testing.T) *scene {
 		Random:     random.Source{From: new(counter)},
 		QueueOf:    func(agent string) string { return "of " + agent },
 		Retry:      config.RetryOptions{Attempts: 3, Deaths: 2, Backoff: time.Second, BackoffMax: time.Minute, AfterMax: time.Hour},
-		Parameters: func(spool.View, spool.Park) (json.RawMessage, error) { return json.RawMessage(`{"of":"tool"}`), nil },
+		Parameters: func(store.View, store.Park) (json.RawMessage, error) { return json.RawMessage(`{"of":"tool"}`), nil },
 	}}
 }
 
@@ -113,8 +115,8 @@ func (c *counter) Read(p []byte) (int, error) {
 func (s *scene) later(d time.Duration) { s.At = s.At.Add(d) }
 
 // try carries out a transition as a transaction. It returns what the transition says, or how it was refused.
-func (s *scene) try(transition func(store spool.Tx) (string, error)) (said string) {
-	err := s.Try(func(store spool.Tx) (err error) {
+func (s *scene) try(transition func(store store.Tx) (string, error)) (said string) {
+	err := s.Try(func(store store.Tx) (err error) {
 		said, err = transition(failing{store, s})
 		return err
 	})
@@ -134,7 +136,7 @@ var errStore = spool.Errorf(spool.Unavailable, "the store failed")
 
 // failing is a transaction of a scene. It fails at the wanted call.
 type failing struct {
-	spool.Tx
+	store.Tx
 
 	s *scene
 }
@@ -147,37 +149,37 @@ func (f failing) fails() error {
 	return nil
 }
 
-func (f failing) Thread() (spool.Thread, error) {
+func (f failing) Thread() (wire.Thread, error) {
 	t, err := f.Tx.Thread()
 	return t, cmp.Or(f.fails(), err)
 }
 
-func (f failing) Runs(q spool.RunQuery) ([]spool.RunRow, error) {
+func (f failing) Runs(q wire.RunQuery) ([]store.RunRow, error) {
 	runs, err := f.Tx.Runs(q)
 	return runs, cmp.Or(f.fails(), err)
 }
 
-func (f failing) Messages(q spool.MessageQuery) ([]spool.Message, error) {
+func (f failing) Messages(q store.MessageQuery) ([]spool.Message, error) {
 	messages, err := f.Tx.Messages(q)
 	return messages, cmp.Or(f.fails(), err)
 }
 
-func (f failing) Branches() ([]spool.Branch, error) {
+func (f failing) Branches() ([]wire.Branch, error) {
 	branches, err := f.Tx.Branches()
 	return branches, cmp.Or(f.fails(), err)
 }
 
-func (f failing) Parks(run spool.RunID) ([]spool.Park, error) {
+func (f failing) Parks(run spool.RunID) ([]store.Park, error) {
 	parks, err := f.Tx.Parks(run)
 	return parks, cmp.Or(f.fails(), err)
 }
 
-func (f failing) Effects(run spool.RunID, step int) ([]spool.Effect, error) {
+func (f failing) Effects(run spool.RunID, step int) ([]store.Effect, error) {
 	effects, err := f.Tx.Effects(run, step)
 	return effects, cmp.Or(f.fails(), err)
 }
 
-func (f failing) Write(c spool.Changes) error {
+func (f failing) Write(c store.Changes) error {
 	if err := f.fails(); err != nil {
 		return err
 	}
@@ -186,7 +188,7 @@ func (f failing) Write(c spool.Changes) error {
 
 // on carries out a transition that no worker makes. What it says has its consequences.
 func (s *scene) on(transition func(tx *Tx) (string, error)) string {
-	return s.try(func(store spool.Tx) (string, error) {
+	return s.try(func(store store.Tx) (string, error) {
 		tx, err := Open(store, s.rules)
 		if err != nil {
 			return "", err
@@ -198,7 +200,7 @@ func (s *scene) on(transition func(tx *Tx) (string, error)) string {
 
 // work carries out a transition of the worker that executes the run, in the stream of its segment.
 func (s *scene) work(transition func(tx *Tx) error) string {
-	return s.try(func(store spool.Tx) (string, error) {
+	return s.try(func(store store.Tx) (string, error) {
 		tx, err := Open(store, s.rules)
 		if err != nil {
 			return "", err
@@ -262,13 +264,13 @@ func stopped(s Stopped) (said string) {
 // request is a start of a run.
 func request(id spool.RunID, busy spool.WhenBusy) StartRequest {
 	return StartRequest{
-		Run:     spool.RunRow{Run: spool.Run{ID: id, Model: "m", Agent: "a", StartedBy: "ann"}},
+		Run:     store.RunRow{Run: wire.Run{ID: id, Model: "m", Agent: "a", StartedBy: "ann"}},
 		Content: spool.TextContent("go " + string(id)), WhenBusy: busy, Title: "a title",
 	}
 }
 
 func (s *scene) start(r StartRequest) string {
-	return s.try(func(store spool.Tx) (string, error) {
+	return s.try(func(store store.Tx) (string, error) {
 		out, err := Start(store, s.Key, r, s.rules)
 		said := fmt.Sprintf("position %d", out.Position)
 		if out.Steers != "" {
@@ -294,7 +296,7 @@ func (s *scene) claim(r ClaimRequest) string {
 	if r.Isolate == nil {
 		r.Isolate = func() bool { return true }
 	}
-	return s.try(func(store spool.Tx) (string, error) {
+	return s.try(func(store store.Tx) (string, error) {
 		claim, follow, err := Claim(store, r, s.rules)
 		said := claim.Reason
 		if claim.Segment != nil {
@@ -317,7 +319,7 @@ func queued(s *scene) { s.start(request("r", "")) }
 
 func running(s *scene) {
 	queued(s)
-	s.claim(ClaimRequest{Job: spool.Job{RunID: "r", Kind: spool.JobStart}})
+	s.claim(ClaimRequest{Job: wire.Job{RunID: "r", Kind: wire.JobStart}})
 }
 
 // lost is a run whose worker has died.
@@ -338,30 +340,30 @@ func expired(s *scene) {
 	s.later(2 * time.Hour)
 }
 
-func ended(state spool.State) func(s *scene) {
+func ended(state wire.State) func(s *scene) {
 	return func(s *scene) {
 		running(s)
 		s.work(func(tx *Tx) error {
-			return Finish(tx, spool.Ending{State: state, Reason: spool.StopReason("of " + state)})
+			return Finish(tx, store.Ending{State: state, Reason: wire.StopReason("of " + state)})
 		})
 	}
 }
 
 // question is a park of a call that waits for an approval.
-func question(id spool.ToolCallID) spool.Park {
-	return spool.Park{
-		ToolCallID: id, ToolName: "send", State: spool.ParkOpen, Args: []byte(`{"to":1}`), Reason: spool.ParkApproval, Step: 1,
+func question(id spool.ToolCallID) store.Park {
+	return store.Park{
+		ToolCallID: id, ToolName: "send", State: wire.ParkOpen, Args: []byte(`{"to":1}`), Reason: wire.ParkApproval, Step: 1,
 		Expiry: spool.Expiry{}.Or(time.Hour),
 	}
 }
 
 // ask stores parks of the run, which nobody can answer before the run parks.
-func ask(tx *Tx, parks ...spool.Park) error {
+func ask(tx *Tx, parks ...store.Park) error {
 	parks = slices.Clone(parks) // rows that run side by side may share them
 	for i := range parks {
 		parks[i].RunID, parks[i].AgentID = tx.Root().Run.ID, tx.Run.AgentID()
 	}
-	return tx.Write(spool.Changes{Parks: parks})
+	return tx.Write(store.Changes{Parks: parks})
 }
 
 // and carries out several steps towards a state.
@@ -374,7 +376,7 @@ func and(steps ...func(s *scene)) func(s *scene) {
 }
 
 // with changes the row of a run.
-func with(id spool.RunID, change func(r *spool.RunRow)) func(s *scene) {
+func with(id spool.RunID, change func(r *store.RunRow)) func(s *scene) {
 	return func(s *scene) {
 		for i := range s.Rows.Runs {
 			if s.Rows.Runs[i].ID == id {

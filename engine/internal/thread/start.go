@@ -6,12 +6,14 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // StartRequest is a validated start.
 type StartRequest struct {
 	// Run is the requested run. [Start] sets its thread, state and times.
-	Run spool.RunRow
+	Run store.RunRow
 	// Content is the user turn.
 	Content         spool.Content
 	ClientMessageID string
@@ -27,14 +29,14 @@ type StartRequest struct {
 	// Take asks for a worker that is ready to execute the run of a ticket. If it returns nil, there is none, and any
 	// worker may claim the ticket. It is called once the run has its thread, and again if the transaction is
 	// repeated. Nil: there is no worker.
-	Take func(ticket spool.Job) *Take
+	Take func(ticket wire.Job) *Take
 }
 
 // Take lets a start claim its run, in place of a transition of its own behind the commit. A run that has to wait,
 // or that edits a turn, is not claimed.
 type Take struct {
 	// Revision is the revision of the agent for the run's first segment.
-	Revision spool.RevisionID
+	Revision wire.RevisionID
 }
 
 // Started is the outcome of a start.
@@ -46,7 +48,7 @@ type Started struct {
 	// Stopped is what has to follow if the start has stopped another run.
 	Stopped Stopped
 	// Audit has the entries for the audit log.
-	Audit []*spool.AuditEntry
+	Audit []*wire.AuditEntry
 	// Taken is the claimed run, or nil.
 	Taken *Taken
 }
@@ -55,7 +57,7 @@ type Started struct {
 type Taken struct {
 	Segment
 
-	Job spool.ClaimedJob
+	Job store.ClaimedJob
 	// Sent is when the start was sent to the store. The lease lasts at least from then.
 	Sent time.Time
 	// Messages are the messages of the thread if the start has created it, and nil otherwise.
@@ -65,7 +67,7 @@ type Taken struct {
 // Start is the transition to QUEUED, or to RUNNING if it claims the run for a worker. It creates the thread if it does not exist. It returns a
 // [RefusedError] if the thread's state does not allow the start. Its caller passes other errors of the
 // transaction to [Refusal].
-func Start(store spool.Tx, key spool.ThreadKey, s StartRequest, rules Rules) (Started, error) {
+func Start(store store.Tx, key spool.ThreadKey, s StartRequest, rules Rules) (Started, error) {
 	tx, err := Open(store, rules)
 	created := false
 	switch {
@@ -75,10 +77,10 @@ func Start(store spool.Tx, key spool.ThreadKey, s StartRequest, rules Rules) (St
 		return out, err
 	case record.Missing(err) && tx == nil:
 		if s.EditMessageID != "" {
-			return Started{}, Refuse(spool.ReasonNotFound, "Message not found")
+			return Started{}, Refuse(wire.ReasonNotFound, "Message not found")
 		}
-		tx = &Tx{Rules: rules, Store: store, Now: store.Now(), Thread: spool.Thread{
-			Tenant: key.Tenant, ID: key.ID, State: spool.Idle, CreatedAt: store.Now(),
+		tx = &Tx{Rules: rules, Store: store, Now: store.Now(), Thread: wire.Thread{
+			Tenant: key.Tenant, ID: key.ID, State: wire.Idle, CreatedAt: store.Now(),
 			Title: s.Title, Owner: s.Run.StartedBy, Labels: s.Labels,
 		}}
 		created = true
@@ -95,13 +97,13 @@ func Start(store spool.Tx, key spool.ThreadKey, s StartRequest, rules Rules) (St
 // start gives the thread to the run. It returns the run with its only message if it has claimed it.
 func start(tx *Tx, s StartRequest) (*Taken, error) {
 	tx.Run = newRun(tx, s.Run)
-	if err := tx.move(spool.Queued); err != nil {
+	if err := tx.move(wire.Queued); err != nil {
 		return nil, err
 	}
 	tx.ownThread()
 	edits := s.EditMessageID != ""
 	if edits {
-		if err := tx.Write(spool.Changes{Thread: &tx.Thread, NewRuns: []spool.RunRow{tx.Run}}); err != nil {
+		if err := tx.Write(store.Changes{Thread: &tx.Thread, NewRuns: []store.RunRow{tx.Run}}); err != nil {
 			return nil, err
 		}
 		if err := edit(tx, s.EditMessageID); err != nil {
@@ -110,13 +112,13 @@ func start(tx *Tx, s StartRequest) (*Taken, error) {
 	}
 	turn := tx.Message(spool.RoleUser, s.Content)
 	turn.ClientMessageID = s.ClientMessageID
-	c := spool.Changes{Messages: []*spool.Message{turn}}
+	c := store.Changes{Messages: []*spool.Message{turn}}
 	taken, err := dispatch(tx, s, &c)
 	if err != nil {
 		return nil, err
 	}
 	if !edits {
-		c.Thread, c.NewRuns = &tx.Thread, []spool.RunRow{tx.Run}
+		c.Thread, c.NewRuns = &tx.Thread, []store.RunRow{tx.Run}
 	}
 	if err := tx.Write(c); err != nil || taken == nil {
 		return nil, err
@@ -128,27 +130,27 @@ func start(tx *Tx, s StartRequest) (*Taken, error) {
 
 // dispatch adds the run's first ticket to the changes: for any worker, or with the claim of the one that takes
 // the run.
-func dispatch(tx *Tx, s StartRequest, c *spool.Changes) (*Taken, error) {
-	ticket := tx.ticket(spool.JobStart, 0)
+func dispatch(tx *Tx, s StartRequest, c *store.Changes) (*Taken, error) {
+	ticket := tx.ticket(wire.JobStart, 0)
 	var take *Take
 	if s.Take != nil && s.EditMessageID == "" {
 		take = s.Take(ticket)
 	}
 	if take == nil {
-		c.Jobs = []spool.Job{ticket}
+		c.Jobs = []wire.Job{ticket}
 		return nil, nil //nolint:nilnil // nil is: no worker has the run
 	}
 	ticket.DueAt = tx.Now
-	taken := &Taken{Job: spool.ClaimedJob{Job: ticket, JobID: spool.NewJobID(), Lease: tx.Lease}}
-	c.Claimed = []spool.ClaimedJob{taken.Job}
+	taken := &Taken{Job: store.ClaimedJob{Job: ticket, JobID: wire.NewJobID(), Lease: tx.Lease}}
+	c.Claimed = []store.ClaimedJob{taken.Job}
 	tx.Run.Revision = take.Revision
 	return taken, beginSegment(tx, c)
 }
 
 // newRun returns the run of a start. The run gets the known prompt size of the thread's last run.
-func newRun(tx *Tx, run spool.RunRow) spool.RunRow {
+func newRun(tx *Tx, run store.RunRow) store.RunRow {
 	run.Tenant, run.ThreadID = tx.Thread.Tenant, tx.Thread.ID
-	run.State, run.EnqueuedAt, run.StartedAt = spool.Queued, tx.Now, tx.Now
+	run.State, run.EnqueuedAt, run.StartedAt = wire.Queued, tx.Now, tx.Now
 	run.Context, run.Cleared = tx.Run.Context, tx.Run.Cleared
 	run.Nonce = tx.Random.Nonce()
 	return run
@@ -159,10 +161,10 @@ func newRun(tx *Tx, run spool.RunRow) spool.RunRow {
 // the commit, so err must be what the store's Update has returned.
 func Refusal(err error) error {
 	switch {
-	case errors.Is(err, spool.ErrRunIDUsed):
-		return Refuse(spool.ReasonRunIDUsed, spool.ErrRunIDUsed.Message)
-	case errors.Is(err, spool.ErrActiveRun), errors.Is(err, spool.ErrStartKeyUsed):
-		return Refuse(spool.ReasonActiveRun, spool.ErrActiveRun.Message)
+	case errors.Is(err, store.ErrRunIDUsed):
+		return Refuse(wire.ReasonRunIDUsed, store.ErrRunIDUsed.Message)
+	case errors.Is(err, store.ErrActiveRun), errors.Is(err, store.ErrStartKeyUsed):
+		return Refuse(wire.ReasonActiveRun, store.ErrActiveRun.Message)
 	default:
 		return err
 	}

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // edits is a start that replaces the message at an index.
@@ -25,7 +27,7 @@ func said(s *scene) {
 		if _, err := SaveStep(tx, spool.TextContent("done"), nil, spool.TokenCount{}, "stop"); err != nil {
 			return err
 		}
-		return Finish(tx, spool.Ending{State: spool.Completed, Reason: spool.StopCompleted})
+		return Finish(tx, store.Ending{State: wire.Completed, Reason: wire.StopCompleted})
 	})
 }
 
@@ -52,7 +54,7 @@ func TestStart(t *testing.T) {
 			+ job run:r:1 RunID=r Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready`},
 		{"by a worker that takes it", nil, func(s *scene) string {
 			r := request("r", "")
-			r.Take = func(spool.Job) *Take { return &Take{Revision: "v1"} }
+			r.Take = func(wire.Job) *Take { return &Take{Revision: "v1"} }
 			return s.start(r)
 		}, `
 			position 0, taken at 1 with 1 messages
@@ -63,7 +65,7 @@ func TestStart(t *testing.T) {
 			+ job run:r:1 RunID=r Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=inflight Attempts=1`},
 		{"by a worker that takes it, of a thread that exists", said, func(s *scene) string {
 			r := request("next", "")
-			r.Take = func(spool.Job) *Take { return &Take{} }
+			r.Take = func(wire.Job) *Take { return &Take{} }
 			return s.start(r)
 		}, `
 			position 0, taken at 3 with 0 messages
@@ -74,7 +76,7 @@ func TestStart(t *testing.T) {
 			+ job run:next:1 RunID=next Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=inflight Attempts=1`},
 		{"by a worker that is not ready", nil, func(s *scene) string {
 			r := request("r", "")
-			r.Take = func(spool.Job) *Take { return nil }
+			r.Take = func(wire.Job) *Take { return nil }
 			return s.start(r)
 		}, `
 			position 0
@@ -82,8 +84,8 @@ func TestStart(t *testing.T) {
 			+ run r Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=0s StartedAt=0s
 			+ message msg1 Role=user Content=[{Type=text Text=go r}] RunID=r
 			+ job run:r:1 RunID=r Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready`},
-		{"of an idle thread, whose count of the prompt goes on", and(said, with("r", func(r *spool.RunRow) {
-			r.Context = &spool.ContextCount{Tokens: 7}
+		{"of an idle thread, whose count of the prompt goes on", and(said, with("r", func(r *store.RunRow) {
+			r.Context = &store.ContextCount{Tokens: 7}
 		})), begin("next", ""), `
 			position 0
 			thread State=QUEUED RunID=next
@@ -93,7 +95,7 @@ func TestStart(t *testing.T) {
 		{"that edits a turn, by no worker", said, func(s *scene) string {
 			r := request("next", "")
 			r.EditMessageID = s.Rows.Messages[0].ID
-			r.Take = func(spool.Job) *Take { s.t.Error("a worker was asked"); return nil }
+			r.Take = func(wire.Job) *Take { s.t.Error("a worker was asked"); return nil }
 			return s.start(r)
 		}, `
 			position 0
@@ -109,13 +111,13 @@ func TestStart(t *testing.T) {
 			refused: not_editable: Only a user message can be edited`},
 		{"that edits an unknown message", said, edits("next", "", -1), `
 			refused: not_found: Message not found`},
-		{"of a failed run's thread", ended(spool.Failed), begin("next", ""), `
+		{"of a failed run's thread", ended(wire.Failed), begin("next", ""), `
 			position 0
 			thread State=QUEUED RunID=next
 			+ run next Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=0s StartedAt=0s
 			+ message msg2 Role=user Content=[{Type=text Text=go next}] RunID=next
 			+ job run:next:1 RunID=next Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready`},
-		{"of a thread whose last run has questions that nobody answered", and(ended(spool.Completed), marked), begin("next", ""), `
+		{"of a thread whose last run has questions that nobody answered", and(ended(wire.Completed), marked), begin("next", ""), `
 			position 0
 			thread State=QUEUED Expired=- RunID=next
 			+ run next Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=0s StartedAt=0s
@@ -124,11 +126,11 @@ func TestStart(t *testing.T) {
 		{"with the id of a run before", said, begin("r", ""), `
 			refused: run_id_used: Run id already used`},
 		{"with the id of a run elsewhere", func(s *scene) {
-			s.Rows.Elsewhere = []spool.RunRow{{Run: spool.Run{ID: "r"}}}
+			s.Rows.Elsewhere = []store.RunRow{{Run: wire.Run{ID: "r"}}}
 		}, begin("r", ""), `
 			refused: run_id_used: Run id already used`},
 		{"with the key of a start elsewhere", func(s *scene) {
-			s.Rows.Elsewhere = []spool.RunRow{{RunState: spool.RunState{StartKey: "k"}}}
+			s.Rows.Elsewhere = []store.RunRow{{RunState: store.RunState{StartKey: "k"}}}
 		}, func(s *scene) string {
 			r := request("r", "")
 			r.Run.StartKey = "k"
@@ -145,15 +147,15 @@ func TestRefusal(t *testing.T) {
 		err  error
 		want string
 	}{
-		{spool.ErrRunIDUsed, spool.ReasonRunIDUsed},
-		{&spool.Error{Code: spool.Conflict, Message: "of the driver", Err: spool.ErrRunIDUsed}, spool.ReasonRunIDUsed},
-		{spool.ErrActiveRun, spool.ReasonActiveRun},
-		{spool.ErrStartKeyUsed, spool.ReasonActiveRun},
+		{store.ErrRunIDUsed, wire.ReasonRunIDUsed},
+		{&spool.Error{Code: spool.Conflict, Message: "of the driver", Err: store.ErrRunIDUsed}, wire.ReasonRunIDUsed},
+		{store.ErrActiveRun, wire.ReasonActiveRun},
+		{store.ErrStartKeyUsed, wire.ReasonActiveRun},
 		{Refuse("r", "t"), "r"},
 		{nil, ""},
 		{ErrUnchanged, ""},
-		{spool.ErrFenced, ""},
-		{spool.ErrMessageIDUsed, ""},
+		{store.ErrFenced, ""},
+		{store.ErrMessageIDUsed, ""},
 	} {
 		got := Refusal(c.err)
 		if no, ok := got.(*RefusedError); ok { //nolint:errorlint // the refusal itself

@@ -7,6 +7,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/budget"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // A steer is a waiting run whose message may be put into the run that has the thread. While it waits, it is like
@@ -14,7 +16,7 @@ import (
 
 // steers makes the waiting run of a start a steer of the run that has the thread, and returns that run's id. The
 // caller stores both runs. A start that edits a turn cannot be put into a run: it only waits.
-func steers(tx *Tx, wait *spool.Wait) spool.RunID {
+func steers(tx *Tx, wait *store.Wait) spool.RunID {
 	if wait.EditMessageID != "" {
 		wait.WhenBusy = spool.BusyEnqueue
 		return ""
@@ -24,14 +26,14 @@ func steers(tx *Tx, wait *spool.Wait) spool.RunID {
 }
 
 // anySteers reports whether one of the runs is a steer.
-func anySteers(waiting []spool.RunRow) bool {
-	return slices.ContainsFunc(waiting, func(r spool.RunRow) bool { return r.Wait.WhenBusy == spool.BusySteer })
+func anySteers(waiting []store.RunRow) bool {
+	return slices.ContainsFunc(waiting, func(r store.RunRow) bool { return r.Wait.WhenBusy == spool.BusySteer })
 }
 
 // mayDirect reports whether the message of a steer may be put into a run. The tools of a run depend on the
 // subject and the scopes of its start, and its approvals on who started it. So the steer must be of the same
 // subject, and must have every scope of the run.
-func mayDirect(steer, run spool.RunRow) bool {
+func mayDirect(steer, run store.RunRow) bool {
 	return steer.StartedBy == run.StartedBy &&
 		!slices.ContainsFunc(run.Scopes, func(scope string) bool { return !slices.Contains(steer.Scopes, scope) })
 }
@@ -42,7 +44,7 @@ func mayDirect(steer, run spool.RunRow) bool {
 // of the steers so far. Deliver returns [ErrUnchanged] if the run is about to end: then the steers become turns of their own. It
 // also does so if the last answer is only paused, because its provider continues it, and if the next answer is
 // under way already, because it answers the prompt without the steer.
-func Deliver(tx *Tx, fits func(a *spool.Allowance, steers []spool.Message, now time.Time) bool) ([]spool.Message, error) {
+func Deliver(tx *Tx, fits func(a *wire.Allowance, steers []spool.Message, now time.Time) bool) ([]spool.Message, error) {
 	if tx.IsNested() || tx.Stopping() || tx.Run.Ending != nil || tx.Run.Paused || tx.Run.Resume != nil || budget.UsedUp(tx.Run.Allowance, tx.Now) != "" {
 		return nil, ErrUnchanged
 	}
@@ -73,13 +75,13 @@ func Deliver(tx *Tx, fits func(a *spool.Allowance, steers []spool.Message, now t
 
 // deliver puts the message of one steer into the run. The message comes before the entry, because a message has
 // no position of its own among the items of a stream.
-func deliver(tx *Tx, steer spool.RunRow) (*spool.Message, error) {
+func deliver(tx *Tx, steer store.RunRow) (*spool.Message, error) {
 	turn := tx.Message(spool.RoleUser, steer.Wait.Content)
 	turn.ClientMessageID = steer.Wait.ClientMessageID
-	if err := tx.Write(spool.Changes{Messages: []*spool.Message{turn}}); err != nil {
+	if err := tx.Write(store.Changes{Messages: []*spool.Message{turn}}); err != nil {
 		return nil, err
 	}
-	err := tx.AppendNew(spool.EntrySteered, spool.Steered{
+	err := tx.AppendNew(wire.EntrySteered, wire.Steered{
 		RunID: tx.Run.ID, SteerRunID: steer.ID, MessageID: turn.ID, ClientMessageID: turn.ClientMessageID,
 		EnqueuedAt: steer.EnqueuedAt, Steps: tx.Run.Steps,
 	})
@@ -87,9 +89,9 @@ func deliver(tx *Tx, steer spool.RunRow) (*spool.Message, error) {
 		return nil, err
 	}
 	wait := *steer.Wait
-	steer.Wait = &spool.Wait{
+	steer.Wait = &store.Wait{
 		WhenBusy: wait.WhenBusy, Position: wait.Position, Steers: wait.Steers,
-		Delivered: &spool.Delivered{RunID: tx.Run.ID, MessageID: turn.ID},
+		Delivered: &wire.Delivered{RunID: tx.Run.ID, MessageID: turn.ID},
 	}
-	return turn, finishWaiting(tx, steer, spool.Ending{State: spool.Completed, Reason: spool.StopSteered})
+	return turn, finishWaiting(tx, steer, store.Ending{State: wire.Completed, Reason: wire.StopSteered})
 }

@@ -5,13 +5,15 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // delivers puts the messages of the steers into the run. As many fit as the budget has room for.
 func delivers(room int) func(s *scene) string {
 	return func(s *scene) string {
 		return s.work(func(tx *Tx) error {
-			fits := func(_ *spool.Allowance, steers []spool.Message, _ time.Time) bool { return len(steers) <= room }
+			fits := func(_ *wire.Allowance, steers []spool.Message, _ time.Time) bool { return len(steers) <= room }
 			messages, err := Deliver(tx, fits)
 			for _, m := range messages {
 				s.items = append(s.items, m.Text())
@@ -57,10 +59,10 @@ func TestDeliver(t *testing.T) {
 	t.Parallel()
 	steered := and(running, scoped("s1"), scoped("s2"))
 	check(t, []row{
-		{"nothing", and(running, with("r", func(r *spool.RunRow) { r.Steered = true })), delivers(9), `
+		{"nothing", and(running, with("r", func(r *store.RunRow) { r.Steered = true })), delivers(9), `
 			ok
 			run r Steered=-`},
-		{"two", and(steered, after(time.Second), with("r", func(r *spool.RunRow) { r.Steps = 3 })), delivers(9), `
+		{"two", and(steered, after(time.Second), with("r", func(r *store.RunRow) { r.Steps = 3 })), delivers(9), `
 			ok
 			run r Steered=-
 			run s1 State=COMPLETED StopReason=steered EndedAt=1s QueuePosition=- Wait={WhenBusy=steer Position=1 Steers=r Delivered={RunID=r MessageID=msg2}}
@@ -90,23 +92,23 @@ func TestDeliver(t *testing.T) {
 		{"not the one of another subject, nor what is behind it", and(running, func(s *scene) { byBob("s1", spool.BusySteer, false)(s) }, scoped("s2")), delivers(9), `
 			ok
 			run r Steered=-`},
-		{"that lacks a scope of the run", and(running, with("r", func(r *spool.RunRow) { r.Scopes = []string{"a", "b"} }), scoped("s1", "a")), delivers(9), `
+		{"that lacks a scope of the run", and(running, with("r", func(r *store.RunRow) { r.Scopes = []string{"a", "b"} }), scoped("s1", "a")), delivers(9), `
 			ok
 			run r Steered=-`},
-		{"the one with more scopes than the run", and(running, with("r", func(r *spool.RunRow) { r.Scopes = []string{"a"} }), scoped("s1", "b", "a")), delivers(9), `
+		{"the one with more scopes than the run", and(running, with("r", func(r *store.RunRow) { r.Scopes = []string{"a"} }), scoped("s1", "b", "a")), delivers(9), `
 			ok
 			run r Steered=-
 			run s1 State=COMPLETED StopReason=steered EndedAt=0s QueuePosition=- Wait={WhenBusy=steer Position=1 Steers=r Delivered={RunID=r MessageID=msg2}}
 			+ message msg2 Role=user Content=[{Type=text Text=go s1}] ClientMessageID=of s1 RunID=r
 			+ entry 2 Type=STEERED Payload={runId:r,steerRunId:s1,messageId:msg2,clientMessageId:of s1,enqueuedAt:0s,steps:0} RunID=r Stream=r:1 After=1-0`},
-		{"not behind an interrupt", and(steered, waiting("w1", spool.BusyInterrupt), with("r", func(r *spool.RunRow) { r.StopAt = time.Time{} })), delivers(9), `
+		{"not behind an interrupt", and(steered, waiting("w1", spool.BusyInterrupt), with("r", func(r *store.RunRow) { r.StopAt = time.Time{} })), delivers(9), `
 			ok
 			run r Steered=-`},
 		{"into a run that was asked to stop", and(steered, with("r", stopAsked)), delivers(9), `
 			unchanged ok`},
-		{"into a run whose end is decided", and(steered, decided(spool.Completed)), delivers(9), `
+		{"into a run whose end is decided", and(steered, decided(wire.Completed)), delivers(9), `
 			unchanged ok`},
-		{"into a run whose answer is only paused", and(steered, with("r", func(r *spool.RunRow) { r.Paused = true })), delivers(9), `
+		{"into a run whose answer is only paused", and(steered, with("r", func(r *store.RunRow) { r.Paused = true })), delivers(9), `
 			unchanged ok`},
 		{"into a run whose answer is under way", and(steered, resumable("r")), delivers(9), `
 			unchanged ok`},

@@ -1,5 +1,10 @@
 package thread
 
+import (
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
+)
+
 import "github.com/spoolhq/spool"
 
 // SaveStep saves a whole step: the assistant's turn and the results of its tools. From then on, the
@@ -19,7 +24,7 @@ func SaveAnswer(tx *Tx, content, results spool.Content, usage spool.TokenCount, 
 	if len(results) > 0 {
 		messages = append(messages, tx.Message(spool.RoleTool, results))
 	}
-	if err := tx.Write(spool.Changes{Messages: messages}); err != nil {
+	if err := tx.Write(store.Changes{Messages: messages}); err != nil {
 		return nil, err
 	}
 	tx.Run.Draft, tx.Run.Paused = nil, reason == string(spool.FinishPause)
@@ -44,18 +49,18 @@ func SaveResults(tx *Tx, results spool.Content) ([]spool.Message, error) {
 		return nil, nil
 	}
 	m := tx.Message(spool.RoleTool, results)
-	err := tx.Write(spool.Changes{Messages: []*spool.Message{m}})
+	err := tx.Write(store.Changes{Messages: []*spool.Message{m}})
 	return []spool.Message{*m}, err
 }
 
 // stepFinished notes that the messages contain everything up to this point of the stream.
 func stepFinished(tx *Tx, reason string, usage spool.TokenCount) {
 	tx.Run.Saved = tx.list.Last()
-	finished := spool.StepFinished{Step: tx.Run.Steps, FinishReason: reason, Usage: usage}
+	finished := wire.StepFinished{Step: tx.Run.Steps, FinishReason: reason, Usage: usage}
 	if id := tx.Run.AgentID(); id != "" {
 		finished.AgentID = &id
 	}
-	tx.Item(spool.ItemStepFinished, finished)
+	tx.Item(wire.ItemStepFinished, finished)
 	progressed(tx)
 }
 
@@ -65,7 +70,7 @@ func progressed(tx *Tx) {
 	tx.Run.Attempts, tx.Run.Deaths = 0, 0
 	if f := tx.Run.Fallback; f != nil { // the run stays with the model that has answered
 		if tx.Run.Fallback = nil; f.Model != "" {
-			tx.Run.Fallback = &spool.RunFallback{Model: f.Model}
+			tx.Run.Fallback = &store.RunFallback{Model: f.Model}
 		}
 	}
 	root := tx.Root()
@@ -83,7 +88,7 @@ func NoteCut(tx *Tx) {
 		if tx.root == nil {
 			return
 		}
-		tx.Run.Allowance = &spool.Allowance{}
+		tx.Run.Allowance = &wire.Allowance{}
 	}
 	tx.Run.Allowance.Cut = true
 }

@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // saves writes a step of the run, and its row.
 func saves(content, results spool.Content, reason string) func(s *scene) string {
 	return func(s *scene) string {
 		return s.work(func(tx *Tx) error {
-			tx.Item(spool.ItemCustom, spool.Custom{Name: "before"})
+			tx.Item(wire.ItemCustom, wire.Custom{Name: "before"})
 			saved, err := SaveStep(tx, content, results, spool.TokenCount{InputTokens: 2, TotalTokens: 2}, reason)
 			if want := min(len(content), 1) + min(len(results), 1); err == nil && len(saved) != want {
 				err = fmt.Errorf("it returns %d messages", len(saved))
@@ -52,35 +54,35 @@ func TestSaveStep(t *testing.T) {
 			item after 1 {type:STEP_FINISHED,step:1,agentId:null,finishReason:pause,usage:{inputTokens:2,cachedInputTokens:0,outputTokens:0,totalTokens:2},offset:1-2}
 			run r Steps=1 InputTokens=2 TotalTokens=2 Saved=1-1 Paused=true
 			+ message msg2 Role=assistant Content=[{Type=text Text=hi}] RunID=r`},
-		{"an answer after one that was paused", and(running, with("r", func(r *spool.RunRow) { r.Paused = true })), saves(nil, nil, "stop"), `
+		{"an answer after one that was paused", and(running, with("r", func(r *store.RunRow) { r.Paused = true })), saves(nil, nil, "stop"), `
 			ok
 			item after 1 {type:CUSTOM,name:before,value:null,offset:1-1}
 			item after 1 {type:STEP_FINISHED,step:1,agentId:null,finishReason:stop,usage:{inputTokens:2,cachedInputTokens:0,outputTokens:0,totalTokens:2},offset:1-2}
 			run r Steps=1 InputTokens=2 TotalTokens=2 Saved=1-1 Paused=-`},
-		{"after failures and deaths", and(running, with("r", func(r *spool.RunRow) {
+		{"after failures and deaths", and(running, with("r", func(r *store.RunRow) {
 			r.Attempts, r.Deaths, r.Isolated, r.IsolatedDeaths = 2, 3, true, 1
-			r.Fallback = &spool.RunFallback{Attempts: 1, Failed: []spool.ModelFailure{{Model: "m"}}}
+			r.Fallback = &store.RunFallback{Attempts: 1, Failed: []store.ModelFailure{{Model: "m"}}}
 		})), saves(nil, nil, "stop"), `
 			ok
 			item after 1 {type:CUSTOM,name:before,value:null,offset:1-1}
 			item after 1 {type:STEP_FINISHED,step:1,agentId:null,finishReason:stop,usage:{inputTokens:2,cachedInputTokens:0,outputTokens:0,totalTokens:2},offset:1-2}
 			run r Steps=1 Attempts=- InputTokens=2 TotalTokens=2 Saved=1-1 Fallback=- Deaths=- Isolated=- IsolatedDeaths=-`},
-		{"of the model that was fallen back to", and(running, with("r", func(r *spool.RunRow) {
-			r.Fallback = &spool.RunFallback{Model: "m2", Attempts: 1, Failed: []spool.ModelFailure{{Model: "m"}}}
+		{"of the model that was fallen back to", and(running, with("r", func(r *store.RunRow) {
+			r.Fallback = &store.RunFallback{Model: "m2", Attempts: 1, Failed: []store.ModelFailure{{Model: "m"}}}
 		})), saves(nil, nil, "stop"), `
 			ok
 			item after 1 {type:CUSTOM,name:before,value:null,offset:1-1}
 			item after 1 {type:STEP_FINISHED,step:1,agentId:null,finishReason:stop,usage:{inputTokens:2,cachedInputTokens:0,outputTokens:0,totalTokens:2},offset:1-2}
 			run r Steps=1 InputTokens=2 TotalTokens=2 Saved=1-1 Fallback={Model=m2}`},
-		{"after an answer that a budget has cut", and(running, with("r", func(r *spool.RunRow) {
-			r.Allowance = &spool.Allowance{Budget: spool.Budget{Tokens: 9}, Cut: true}
+		{"after an answer that a budget has cut", and(running, with("r", func(r *store.RunRow) {
+			r.Allowance = &wire.Allowance{Budget: spool.Budget{Tokens: 9}, Cut: true}
 		})), saves(nil, nil, "stop"), `
 			ok
 			item after 1 {type:CUSTOM,name:before,value:null,offset:1-1}
 			item after 1 {type:STEP_FINISHED,step:1,agentId:null,finishReason:stop,usage:{inputTokens:2,cachedInputTokens:0,outputTokens:0,totalTokens:2},offset:1-2}
 			run r Steps=1 InputTokens=2 TotalTokens=2 Allowance={Budget={Tokens=9}} Saved=1-1`},
-		{"of a nested run", and(running, nests, with("r", func(r *spool.RunRow) { r.Deaths, r.Isolated, r.IsolatedDeaths = 1, true, 1 }), with("n1", func(r *spool.RunRow) {
-			r.Deaths, r.Allowance = 1, &spool.Allowance{Cut: true}
+		{"of a nested run", and(running, nests, with("r", func(r *store.RunRow) { r.Deaths, r.Isolated, r.IsolatedDeaths = 1, true, 1 }), with("n1", func(r *store.RunRow) {
+			r.Deaths, r.Allowance = 1, &wire.Allowance{Cut: true}
 		})), func(s *scene) string {
 			return s.inNested(func(n *Tx) error {
 				_, err := SaveStep(n, spool.TextContent("hi"), nil, spool.TokenCount{InputTokens: 2, TotalTokens: 2}, "stop")
@@ -204,8 +206,8 @@ func TestHandOver(t *testing.T) {
 			})
 		}
 	}
-	state := with("r", func(r *spool.RunRow) {
-		r.Steps, r.Revision, r.Fallback, r.Context, r.Continues = 2, "v1", &spool.RunFallback{Model: "m3"}, &spool.ContextCount{Tokens: 1}, "r0"
+	state := with("r", func(r *store.RunRow) {
+		r.Steps, r.Revision, r.Fallback, r.Context, r.Continues = 2, "v1", &store.RunFallback{Model: "m3"}, &store.ContextCount{Tokens: 1}, "r0"
 	})
 	check(t, []row{
 		{"with all messages", and(running, state), over(spool.TransferAll), `

@@ -5,6 +5,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Stopped is what has to follow the commit of a stop.
@@ -16,7 +18,7 @@ type Stopped struct {
 	// Lost is the stream that a dead worker left open, or nil.
 	Lost *LostStream
 	// State is the state of the thread or run before the stop.
-	State spool.State
+	State wire.State
 }
 
 // Stop stops the thread's run and all waiting runs or, if only is not empty, that run alone. It returns
@@ -32,7 +34,7 @@ func Stop(tx *Tx, only spool.RunID) (Stopped, error) {
 			return Stopped{State: state}, err
 		}
 	}
-	if tx.Run.Ending != nil && tx.Run.Ending.State != spool.Cancelled { // the ending is already decided
+	if tx.Run.Ending != nil && tx.Run.Ending.State != wire.Cancelled { // the ending is already decided
 		state = tx.Run.Ending.State
 	}
 	stopped, err := stop(tx)
@@ -48,7 +50,7 @@ func Stop(tx *Tx, only spool.RunID) (Stopped, error) {
 
 // stopWaiting stops one waiting run.
 func stopWaiting(tx *Tx, id spool.RunID) (Stopped, error) {
-	run, err := spool.FindRun(tx.Store, id)
+	run, err := store.FindRun(tx.Store, id)
 	switch {
 	case err != nil:
 		return Stopped{}, err
@@ -79,7 +81,7 @@ func stopAllWaiting(tx *Tx) (int, error) {
 	return len(waiting), nil
 }
 
-func stopOneWaiting(tx *Tx, run spool.RunRow) error {
+func stopOneWaiting(tx *Tx, run store.RunRow) error {
 	tx.noteStop(run, "")
 	return finishWaiting(tx, run, cancelled)
 }
@@ -88,7 +90,7 @@ func stopOneWaiting(tx *Tx, run spool.RunRow) error {
 // already decided.
 func stop(tx *Tx) (s Stopped, err error) {
 	state := tx.Thread.State
-	if !state.Active() || tx.Run.Ending != nil && tx.Run.Ending.State != spool.Cancelled {
+	if !state.Active() || tx.Run.Ending != nil && tx.Run.Ending.State != wire.Cancelled {
 		return s, ErrUnchanged
 	}
 	if tx.Thread.Leased(tx.Now) {
@@ -102,19 +104,19 @@ func stop(tx *Tx) (s Stopped, err error) {
 	if err != nil {
 		return s, err
 	}
-	var c spool.Changes
+	var c store.Changes
 	if tx.Run.Ending == nil { // otherwise an earlier process stopped the run and died before the settlement
 		tx.Run.StopAt = tx.Now
 		switch {
-		case state == spool.Running && t.working: // a last segment saves the results of the tools
-			c.Jobs = append(c.Jobs, tx.ticket(spool.JobReclaim, 0))
+		case state == wire.Running && t.working: // a last segment saves the results of the tools
+			c.Jobs = append(c.Jobs, tx.ticket(wire.JobReclaim, 0))
 			return s, tx.save(c)
-		case state == spool.Running:
+		case state == wire.Running:
 			s.Lost = closeLostSegment(tx, t, WorkerDied, &c)
 		}
 	}
 	if !tx.Settles { // a settlement needs the ticket
-		c.CancelJobs = append(c.CancelJobs, tx.ticket(spool.JobReclaim, 0).Key)
+		c.CancelJobs = append(c.CancelJobs, tx.ticket(wire.JobReclaim, 0).Key)
 	}
 	s.Unsettled, err = finishUnleased(tx, cancelled, t, c)
 	return s, err

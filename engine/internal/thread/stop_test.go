@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // stop stops a run or, with an empty id, the thread.
@@ -18,13 +20,13 @@ func stops(only spool.RunID) func(s *scene) string {
 }
 
 // decided is a run whose end is decided, and whose settle hook may run.
-func decided(state spool.State) func(s *scene) {
-	return with("r", func(r *spool.RunRow) { r.Ending = &spool.Ending{State: state, Reason: spool.StopReason("of " + state)} })
+func decided(state wire.State) func(s *scene) {
+	return with("r", func(r *store.RunRow) { r.Ending = &store.Ending{State: state, Reason: wire.StopReason("of " + state)} })
 }
 
 // drafted is a run whose tools may have run.
 func drafted(s *scene) {
-	with("r", func(r *spool.RunRow) { r.Draft = &spool.Draft{Usage: spool.TokenCount{InputTokens: 3, TotalTokens: 3}} })(s)
+	with("r", func(r *store.RunRow) { r.Draft = &store.Draft{Usage: spool.TokenCount{InputTokens: 3, TotalTokens: 3}} })(s)
 }
 
 func TestStop(t *testing.T) {
@@ -42,9 +44,9 @@ func TestStop(t *testing.T) {
 			run r StopAt=0s`},
 		{"a running run, again", and(stopping, func(s *scene) { s.later(1) }), stops(""), `
 			stopped RUNNING, wake the worker`},
-		{"a running run whose end is decided", and(running, decided(spool.Completed)), stops(""), `
+		{"a running run whose end is decided", and(running, decided(wire.Completed)), stops(""), `
 			unchanged stopped COMPLETED`},
-		{"a running run that is about to be cancelled", and(running, decided(spool.Cancelled)), stops(""), `
+		{"a running run that is about to be cancelled", and(running, decided(wire.Cancelled)), stops(""), `
 			stopped RUNNING, wake the worker, note stop of r
 			run r StopAt=0s`},
 		{"a run whose worker has died", lost, stops(""), `
@@ -57,9 +59,9 @@ func TestStop(t *testing.T) {
 			stopped RUNNING, note stop of r
 			run r StopAt=2m0s
 			+ job run:r:2 RunID=r Model=m Agent=a Kind=reclaim Segment=2 Subject=ann Queue=of a DueAt=2m0s State=ready`},
-		{"a run whose worker has died before the settle hook", and(settles, running, decided(spool.Completed), func(s *scene) { s.later(1e12) }), stops(""), `
+		{"a run whose worker has died before the settle hook", and(settles, running, decided(wire.Completed), func(s *scene) { s.later(1e12) }), stops(""), `
 			unchanged stopped COMPLETED`},
-		{"a run whose worker has died before the settle hook of a stop", and(settles, lost, decided(spool.Cancelled)), stops(""), `
+		{"a run whose worker has died before the settle hook of a stop", and(settles, lost, decided(wire.Cancelled)), stops(""), `
 			stopped RUNNING, settle r saved 0-0, note stop of r
 			thread Fence=2 LeaseUntil=3m0s`},
 		{"a parked run", parked, stops(""), `
@@ -89,9 +91,9 @@ func TestStop(t *testing.T) {
 			thread Fence=2 LeaseUntil=1m0s
 			run r StopAt=0s Ending={State=CANCELLED Reason=cancelled Closed=true}
 			+ job run:r:2 RunID=r Model=m Agent=a Kind=reclaim Segment=2 Subject=ann Queue=of a DueAt=1m0s State=delayed`},
-		{"a run that has ended", ended(spool.Failed), stops(""), `
+		{"a run that has ended", ended(wire.Failed), stops(""), `
 			unchanged stopped FAILED`},
-		{"a run that has ended, by its id", ended(spool.Failed), stops("r"), `
+		{"a run that has ended, by its id", ended(wire.Failed), stops("r"), `
 			unchanged stopped FAILED`},
 		{"a thread with waiting runs", and(running, waiting("w1", spool.BusyEnqueue), waiting("w2", spool.BusyInterrupt)), stops(""), `
 			stopped RUNNING, wake the worker, note stop of w2, note stop of w1
@@ -103,7 +105,7 @@ func TestStop(t *testing.T) {
 			run r StopAt=0s Ending={State=CANCELLED Reason=cancelled Closed=true}
 			run w1 State=CANCELLED StopReason=cancelled EndedAt=0s QueuePosition=-
 			+ job settle:w1 RunID=w1 Model=m Agent=a Kind=settle Subject=ann Queue=of a DueAt=0s State=ready`},
-		{"the waiting runs of a run whose end is decided", and(running, decided(spool.Completed), waiting("w1", spool.BusyEnqueue)), stops(""), `
+		{"the waiting runs of a run whose end is decided", and(running, decided(wire.Completed), waiting("w1", spool.BusyEnqueue)), stops(""), `
 			stopped COMPLETED, note stop of w1
 			run w1 State=CANCELLED StopReason=cancelled EndedAt=0s QueuePosition=-`},
 		{"the run, and not those that wait", and(running, waiting("w1", spool.BusyEnqueue)), stops("r"), `
@@ -120,7 +122,7 @@ func TestStop(t *testing.T) {
 		{"a waiting run", and(running, waiting("w1", spool.BusyEnqueue)), stops("w1"), `
 			stopped QUEUED, note stop of w1
 			run w1 State=CANCELLED StopReason=cancelled EndedAt=0s QueuePosition=-`},
-		{"a waiting steer", and(running, waiting("w1", spool.BusySteer), with("r", func(r *spool.RunRow) { r.Steered = false })), stops("w1"), `
+		{"a waiting steer", and(running, waiting("w1", spool.BusySteer), with("r", func(r *store.RunRow) { r.Steered = false })), stops("w1"), `
 			stopped QUEUED, note stop of w1
 			run r Steered=true
 			run w1 State=CANCELLED StopReason=cancelled EndedAt=0s QueuePosition=-`},
@@ -132,7 +134,7 @@ func TestStop(t *testing.T) {
 }
 
 // dead says that the queue has given a job up.
-func dead(j spool.Job) func(s *scene) string {
+func dead(j wire.Job) func(s *scene) string {
 	return func(s *scene) string {
 		return s.on(func(tx *Tx) (string, error) {
 			out, err := Dead(tx, j, 5, "no")
@@ -145,49 +147,49 @@ func dead(j spool.Job) func(s *scene) string {
 func TestDead(t *testing.T) {
 	t.Parallel()
 	check(t, []row{
-		{"a queued run", queued, dead(spool.Job{RunID: "r", Segment: 1}), `
+		{"a queued run", queued, dead(wire.Job{RunID: "r", Segment: 1}), `
 			dead
 			thread State=FAILED
 			run r State=FAILED StopReason=failed Error=dropped by the queue after 5 attempts: no EndedAt=0s`},
-		{"a queued run, with a settle hook", and(settles, queued), dead(spool.Job{RunID: "r", Segment: 1}), `
+		{"a queued run, with a settle hook", and(settles, queued), dead(wire.Job{RunID: "r", Segment: 1}), `
 			dead, settle r saved 0-0
 			thread Fence=1 LeaseUntil=1m0s
 			run r Ending={State=FAILED Reason=failed Error=dropped by the queue after 5 attempts: no Closed=true}`},
 		{"a queued run with a later ticket", and(running, func(s *scene) {
 			s.work(func(tx *Tx) error { return RetryLater(tx, 1, "no") })
-		}), dead(spool.Job{RunID: "r", Segment: 1}), `
+		}), dead(wire.Job{RunID: "r", Segment: 1}), `
 			unchanged dead`},
-		{"a run with a worker", running, dead(spool.Job{RunID: "r"}), `
+		{"a run with a worker", running, dead(wire.Job{RunID: "r"}), `
 			unchanged dead`},
-		{"a run whose worker has died", lost, dead(spool.Job{RunID: "r", Segment: 1}), `
+		{"a run whose worker has died", lost, dead(wire.Job{RunID: "r", Segment: 1}), `
 			dead, close r:1 at 0-0
 			thread State=FAILED LeaseUntil=-
 			run r State=FAILED StopReason=failed Error=dropped by the queue after 5 attempts: no EndedAt=2m0s WallTime=1m0s WorkerSince=-
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:lost,error:dropped by the queue after 5 attempts: no} RunID=r Stream=r:1
 			+ usage 1 RunID=r Agent=a Kind=step Step=1 Model=m Outcome=lost`},
-		{"a run whose worker has died before the settle hook", and(settles, lost, decided(spool.Completed)), dead(spool.Job{RunID: "r"}), `
+		{"a run whose worker has died before the settle hook", and(settles, lost, decided(wire.Completed)), dead(wire.Job{RunID: "r"}), `
 			dead, settle r saved 0-0
 			thread Fence=2 LeaseUntil=3m0s`},
-		{"a run whose worker was asked to stop and has died", and(stopping, func(s *scene) { s.later(1e12) }), dead(spool.Job{RunID: "r"}), `
+		{"a run whose worker was asked to stop and has died", and(stopping, func(s *scene) { s.later(1e12) }), dead(wire.Job{RunID: "r"}), `
 			dead, close r:1 at 0-0
 			thread State=CANCELLED LeaseUntil=-
 			run r State=CANCELLED StopReason=cancelled EndedAt=16m40s WallTime=1m0s WorkerSince=-
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:lost,error:dropped by the queue after 5 attempts: no} RunID=r Stream=r:1
 			+ usage 1 RunID=r Agent=a Kind=step Step=1 Model=m Outcome=lost`},
-		{"a parked run", parked, dead(spool.Job{RunID: "r"}), `
+		{"a parked run", parked, dead(wire.Job{RunID: "r"}), `
 			dead
 			thread State=FAILED
 			run r State=FAILED StopReason=failed Error=dropped by the queue after 5 attempts: no EndedAt=0s
 			+ message msg2 Role=tool Content=[{Type=tool-result ToolCallID=c1 ToolName=send Result={cancelled:true,reason:failed}}] RunID=r
 			park c1 State=closed Landed=true
 			- job hitl-expiry:r:c1`},
-		{"a run that has ended", ended(spool.Completed), dead(spool.Job{RunID: "r"}), `
+		{"a run that has ended", ended(wire.Completed), dead(wire.Job{RunID: "r"}), `
 			unchanged dead`},
-		{"a run that waits", and(queued, waiting("w1", spool.BusyEnqueue)), dead(spool.Job{RunID: "w1"}), `
+		{"a run that waits", and(queued, waiting("w1", spool.BusyEnqueue)), dead(wire.Job{RunID: "w1"}), `
 			unchanged dead`},
-		{"the cancelling of a call's work", queued, dead(spool.Job{RunID: "r", Kind: spool.JobCancel}), `
+		{"the cancelling of a call's work", queued, dead(wire.Job{RunID: "r", Kind: wire.JobCancel}), `
 			unchanged dead`},
-		{"no thread", nil, dead(spool.Job{RunID: "r"}), `
+		{"no thread", nil, dead(wire.Job{RunID: "r"}), `
 			error: Thread not found`},
 	})
 }

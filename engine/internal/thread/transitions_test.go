@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // states are the ways to each state of a thread. The run is r.
@@ -21,8 +22,8 @@ var states = []struct {
 	{"lost", lost},
 	{"parked", parked},
 	{"expired", expired},
-	{"completed", ended(spool.Completed)},
-	{"failed", ended(spool.Failed)},
+	{"completed", ended(wire.Completed)},
+	{"failed", ended(wire.Failed)},
 }
 
 // moves are what may happen to a thread that no worker holds, or beside its worker.
@@ -33,11 +34,11 @@ var moves = []struct {
 	{"start", begin("next", spool.BusyReject)},
 	{"start in line", begin("next", spool.BusyEnqueue)},
 	{"start instead", begin("next", spool.BusyInterrupt)},
-	{"claim", claims(spool.JobStart, 0)},
-	{"expiry", claims(spool.JobExpiry, 0)},
+	{"claim", claims(wire.JobStart, 0)},
+	{"expiry", claims(wire.JobExpiry, 0)},
 	{"stop", stops("")},
 	{"answer", answers(Response{ToolCallID: "c1", Payload: []byte("1")})},
-	{"dead job", dead(spool.Job{RunID: "r"})},
+	{"dead job", dead(wire.Job{RunID: "r"})},
 	{"sweep", redispatches},
 }
 
@@ -86,7 +87,7 @@ func TestDeathsOfWorkers(t *testing.T) {
 	var got []string
 	for range 7 {
 		seq := int64(len(s.Rows.Entries))
-		said := claims(spool.JobReclaim, 0)(s)
+		said := claims(wire.JobReclaim, 0)(s)
 		got = append(got, said+" | "+s.after(seq))
 		s.later(2 * time.Minute)
 	}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/order"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Tx is the transaction over one thread and one run. A transition reads both, decides, and writes
@@ -13,10 +15,10 @@ import (
 type Tx struct {
 	Rules
 
-	Store  spool.Tx
-	Thread spool.Thread
+	Store  store.Tx
+	Thread wire.Thread
 	// Run is the subject of the transition: the dispatched run or a nested one.
-	Run spool.RunRow
+	Run store.RunRow
 	Now time.Time
 	// Follow has the consequences of the commit. Only the Follow of [Tx.Root] counts.
 	Follow Follow
@@ -33,7 +35,7 @@ type Follow struct {
 	// unchanged.
 	Unseen bool
 	// Audit has the entries that the transaction appends to the audit log.
-	Audit []*spool.AuditEntry
+	Audit []*wire.AuditEntry
 }
 
 // errNoRun says that a thread exists but has never had a run.
@@ -42,7 +44,7 @@ var errNoRun = spool.Errorf(spool.NotFound, "Thread has no run")
 // Open reads a transaction's thread and the run that has or last had it. It returns a [spool.NotFound]
 // error and a nil Tx if the thread does not exist. It returns a [spool.NotFound] error and a Tx if the
 // thread has never had a run.
-func Open(db spool.Tx, rules Rules) (*Tx, error) {
+func Open(db store.Tx, rules Rules) (*Tx, error) {
 	thread, err := db.Thread()
 	if err != nil {
 		return nil, err
@@ -51,7 +53,7 @@ func Open(db spool.Tx, rules Rules) (*Tx, error) {
 	if thread.RunID == "" {
 		return tx, errNoRun
 	}
-	tx.Run, err = spool.FindRun(db, thread.RunID)
+	tx.Run, err = store.FindRun(db, thread.RunID)
 	return tx, err
 }
 
@@ -63,14 +65,14 @@ func (tx *Tx) SetList(list *order.List) {
 }
 
 // ForRun returns the same transaction with another run of the tree as its subject. It returns
-// [spool.ErrFenced] for a nested run that has ended, because the run's agent no longer owns it.
-func (tx *Tx) ForRun(run spool.RunRow) (*Tx, error) {
+// [store.ErrFenced] for a nested run that has ended, because the run's agent no longer owns it.
+func (tx *Tx) ForRun(run store.RunRow) (*Tx, error) {
 	if run.RootID == "" {
 		return tx.Root(), nil
 	}
-	run, err := spool.FindRun(tx.Store, run.ID)
+	run, err := store.FindRun(tx.Store, run.ID)
 	if err == nil && run.State.Terminal() {
-		err = spool.ErrFenced
+		err = store.ErrFenced
 	}
 	nested := tx.nested(run)
 	nested.list = tx.list
@@ -78,7 +80,7 @@ func (tx *Tx) ForRun(run spool.RunRow) (*Tx, error) {
 }
 
 // nested returns the transaction with a nested run as its subject.
-func (tx *Tx) nested(run spool.RunRow) *Tx {
+func (tx *Tx) nested(run store.RunRow) *Tx {
 	return &Tx{Rules: tx.Rules, Store: tx.Store, Thread: tx.Thread, Run: run, Now: tx.Now, root: tx.Root()}
 }
 
@@ -102,12 +104,12 @@ func (tx *Tx) ownThread() {
 }
 
 // Parks returns the parks of the tree whose calls have no result yet.
-func (tx *Tx) Parks() ([]spool.Park, error) {
+func (tx *Tx) Parks() ([]store.Park, error) {
 	all, err := tx.Store.Parks(tx.Root().Run.ID)
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(all, func(p spool.Park) bool { return p.Landed || p.State == spool.ParkClosed }), nil
+	return slices.DeleteFunc(all, func(p store.Park) bool { return p.Landed || p.State == wire.ParkClosed }), nil
 }
 
 func (tx *Tx) Message(role spool.Role, content spool.Content) *spool.Message {
@@ -118,7 +120,7 @@ func (tx *Tx) Message(role spool.Role, content spool.Content) *spool.Message {
 }
 
 // Item adds an item of the run to the segment's stream.
-func (tx *Tx) Item(t spool.ItemType, payload any) {
+func (tx *Tx) Item(t wire.ItemType, payload any) {
 	if tx.list != nil {
 		tx.list.Item(tx.Run.AgentID(), t, payload)
 	}

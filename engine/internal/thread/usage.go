@@ -6,6 +6,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/budget"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Add adds tokens to the run and to the dispatched run, which counts the tokens of its whole tree.
@@ -17,7 +19,7 @@ func (tx *Tx) Add(used spool.TokenCount) {
 }
 
 // ChargeCompactions adds the usage of summaries to the ledger and to the run.
-func (tx *Tx) ChargeCompactions(rows []spool.UsageRow) error {
+func (tx *Tx) ChargeCompactions(rows []wire.UsageRow) error {
 	for _, row := range rows {
 		tx.Add(row.Usage.Count())
 	}
@@ -25,13 +27,13 @@ func (tx *Tx) ChargeCompactions(rows []spool.UsageRow) error {
 }
 
 // Charge writes rows of the usage ledger and adds their costs to the dispatched run.
-func (tx *Tx) Charge(rows ...spool.UsageRow) error {
-	return tx.Write(spool.Changes{Usage: tx.price(rows)})
+func (tx *Tx) Charge(rows ...wire.UsageRow) error {
+	return tx.Write(store.Changes{Usage: tx.price(rows)})
 }
 
 // price adds the costs of rows to the dispatched run, and returns the rows for the ledger. A run has
 // one currency: price removes a cost in another currency from its row.
-func (tx *Tx) price(rows []spool.UsageRow) []spool.UsageRow {
+func (tx *Tx) price(rows []wire.UsageRow) []wire.UsageRow {
 	root := &tx.Root().Run
 	for i := range rows {
 		row := &rows[i]
@@ -48,7 +50,7 @@ func (tx *Tx) price(rows []spool.UsageRow) []spool.UsageRow {
 }
 
 // sameCurrency reports whether a row's cost is in the dispatched run's currency.
-func (tx *Tx) sameCurrency(row spool.UsageRow) bool {
+func (tx *Tx) sameCurrency(row wire.UsageRow) bool {
 	root := &tx.Root().Run
 	currency := root.Currency
 	if root.Allowance != nil {
@@ -66,16 +68,16 @@ func (tx *Tx) sameCurrency(row spool.UsageRow) bool {
 // reservations returns ledger rows for the model calls whose outcome nobody will report. They count the
 // whole prompt as read. The size of the answer is unknown. The agents in resumes ask for their answers again,
 // so their reservations are just freed.
-func (tx *Tx) reservations(outcome spool.Outcome, resumes map[spool.AgentID]bool) (rows []spool.UsageRow) {
+func (tx *Tx) reservations(outcome wire.Outcome, resumes map[spool.AgentID]bool) (rows []wire.UsageRow) {
 	a := tx.Run.Allowance
 	if a == nil {
 		return nil
 	}
-	a.Reservations = slices.DeleteFunc(slices.Clone(a.Reservations), func(r spool.Reservation) bool {
+	a.Reservations = slices.DeleteFunc(slices.Clone(a.Reservations), func(r wire.Reservation) bool {
 		return r.Kind == spool.UsageStep && resumes[r.AgentID]
 	})
 	for _, reserved := range a.Reservations {
-		rows = append(rows, spool.UsageRow{
+		rows = append(rows, wire.UsageRow{
 			RunID: tx.Run.ID, AgentID: reserved.AgentID, Agent: reserved.Agent, Kind: reserved.Kind, Step: reserved.Step,
 			Model: reserved.Model, Outcome: outcome, Guess: spool.Usage{Input: new(reserved.Input)}, Cost: reserved.Prompt,
 		})

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Positions in the queue begin in one of three places: runs that stop another run come first, then steers,
@@ -23,7 +25,7 @@ const (
 func joinQueue(tx *Tx, s StartRequest) (Started, error) {
 	var out Started
 	if s.WhenBusy == spool.BusyReject {
-		return out, Refuse(spool.ReasonActiveRun, spool.ErrActiveRun.Message)
+		return out, Refuse(wire.ReasonActiveRun, store.ErrActiveRun.Message)
 	}
 	waiting, err := record.Waiting(tx.Store)
 	if err != nil {
@@ -35,7 +37,7 @@ func joinQueue(tx *Tx, s StartRequest) (Started, error) {
 		}
 	}
 	run := newRun(tx, s.Run)
-	run.Wait = &spool.Wait{
+	run.Wait = &store.Wait{
 		WhenBusy: s.WhenBusy, Content: s.Content, ClientMessageID: s.ClientMessageID, EditMessageID: s.EditMessageID,
 	}
 	if s.WhenBusy == spool.BusySteer {
@@ -45,12 +47,12 @@ func joinQueue(tx *Tx, s StartRequest) (Started, error) {
 		return out, err
 	}
 	if len(waiting) >= tx.MaxWaiting {
-		return out, Refuse(spool.ReasonQueueFull, "Too many runs wait for the thread")
+		return out, Refuse(wire.ReasonQueueFull, "Too many runs wait for the thread")
 	}
 	run.QueuePosition = positionFor(s.WhenBusy, waiting)
-	c := spool.Changes{NewRuns: []spool.RunRow{run}}
+	c := store.Changes{NewRuns: []store.RunRow{run}}
 	if out.Steers != "" {
-		c.Runs = []spool.RunRow{tx.Run}
+		c.Runs = []store.RunRow{tx.Run}
 	}
 	if err := tx.Write(c); err != nil {
 		return out, err
@@ -74,8 +76,8 @@ func joinQueue(tx *Tx, s StartRequest) (Started, error) {
 // that has stopped its predecessor counts as if it already had the thread, so that the result does not
 // depend on how long the predecessor takes to stop. If mayNotStop is true, the new run supersedes only
 // runs of its own subject.
-func makeRoom(tx *Tx, run *spool.RunRow, waiting []spool.RunRow, mayNotStop bool) ([]spool.RunRow, error) {
-	left := make([]spool.RunRow, 0, len(waiting))
+func makeRoom(tx *Tx, run *store.RunRow, waiting []store.RunRow, mayNotStop bool) ([]store.RunRow, error) {
+	left := make([]store.RunRow, 0, len(waiting))
 	for _, r := range waiting {
 		waits := r.Wait.WhenBusy == spool.BusyEnqueue || r.Wait.WhenBusy == spool.BusyLatest
 		switch stops := r.Wait.WhenBusy.Stops(); {
@@ -88,7 +90,7 @@ func makeRoom(tx *Tx, run *spool.RunRow, waiting []spool.RunRow, mayNotStop bool
 		case run.Wait.WhenBusy == spool.BusyInterrupt && stops && r.StopAt.IsZero():
 			tx.noteStop(r, run.StartedBy)
 			r.StopAt = tx.Now // the run gets its user turn before it ends
-			if err := tx.Write(spool.Changes{Runs: []spool.RunRow{r}}); err != nil {
+			if err := tx.Write(store.Changes{Runs: []store.RunRow{r}}); err != nil {
 				return nil, err
 			}
 		}
@@ -103,7 +105,7 @@ func makeRoom(tx *Tx, run *spool.RunRow, waiting []spool.RunRow, mayNotStop bool
 // rollBack finds the messages that the new run drops. Normally these are the user turn of the thread's
 // run and everything after it. But if waiting runs have stopped another run, the new run supersedes the
 // last of these, which has added no messages yet, and drops what that run would have dropped.
-func rollBack(tx *Tx, run *spool.RunRow, waiting []spool.RunRow) ([]spool.RunRow, error) {
+func rollBack(tx *Tx, run *store.RunRow, waiting []store.RunRow) ([]store.RunRow, error) {
 	last := -1
 	for i, r := range waiting {
 		if r.Wait.WhenBusy.Stops() {
@@ -127,7 +129,7 @@ func ownTurn(tx *Tx) (spool.MessageID, error) {
 		if id == "" {
 			continue
 		}
-		turns, err := tx.Store.Messages(spool.MessageQuery{Agent: &record.MainAgent, Role: spool.RoleUser, Run: id})
+		turns, err := tx.Store.Messages(store.MessageQuery{Agent: &record.MainAgent, Role: spool.RoleUser, Run: id})
 		if err != nil {
 			return "", err
 		}
@@ -140,15 +142,15 @@ func ownTurn(tx *Tx) (spool.MessageID, error) {
 
 // supersede ends a waiting run in favor of a later start. The audit log names the later start's
 // subject.
-func supersede(tx *Tx, r spool.RunRow, later *spool.RunRow) error {
+func supersede(tx *Tx, r store.RunRow, later *store.RunRow) error {
 	tx.noteStop(r, later.StartedBy)
-	return finishWaiting(tx, r, spool.Ending{
-		State: spool.Cancelled, Reason: spool.StopCancelled, Error: "a later start took its place",
+	return finishWaiting(tx, r, store.Ending{
+		State: wire.Cancelled, Reason: wire.StopCancelled, Error: "a later start took its place",
 	})
 }
 
 // positionFor returns the queue position of a new run.
-func positionFor(w spool.WhenBusy, waiting []spool.RunRow) int64 {
+func positionFor(w spool.WhenBusy, waiting []store.RunRow) int64 {
 	position, end := afterSteers, int64(math.MaxInt64)
 	switch {
 	case w.Stops():
@@ -166,7 +168,7 @@ func positionFor(w spool.WhenBusy, waiting []spool.RunRow) int64 {
 
 // keepPosition stores the run's position among the waiting runs, because an idempotent repetition of
 // the start returns that position. The position of a run that already has the thread is 0.
-func keepPosition(tx *Tx, run spool.RunRow) (int, error) {
+func keepPosition(tx *Tx, run store.RunRow) (int, error) {
 	waiting, err := record.Waiting(tx.Store)
 	if err != nil {
 		return 0, err
@@ -174,19 +176,19 @@ func keepPosition(tx *Tx, run spool.RunRow) (int, error) {
 	for i, r := range waiting {
 		if r.ID == run.ID {
 			r.Wait.Position = i + 1
-			return i + 1, tx.Write(spool.Changes{Runs: []spool.RunRow{r}})
+			return i + 1, tx.Write(store.Changes{Runs: []store.RunRow{r}})
 		}
 	}
 	return 0, nil
 }
 
 // finishWaiting ends a waiting run, which has no segment. The queue calls its settle hook.
-func finishWaiting(tx *Tx, r spool.RunRow, ending spool.Ending) error {
+func finishWaiting(tx *Tx, r store.RunRow, ending store.Ending) error {
 	if !r.StopAt.IsZero() {
-		ending.State, ending.Reason = spool.Cancelled, spool.StopCancelled
+		ending.State, ending.Reason = wire.Cancelled, wire.StopCancelled
 	}
 	r.State, r.StopReason, r.Error, r.EndedAt, r.QueuePosition = ending.State, ending.Reason, ending.Error, tx.Now, 0
-	c := spool.Changes{Runs: []spool.RunRow{r}}
+	c := store.Changes{Runs: []store.RunRow{r}}
 	if tx.Settles {
 		c.Jobs = append(c.Jobs, tx.settleJob(r, 0))
 		tx.Follow.Jobs = true
@@ -205,7 +207,7 @@ func startNext(tx *Tx) error {
 		next := &Tx{Rules: tx.Rules, Store: tx.Store, Thread: tx.Thread, Run: r, Now: tx.Now}
 		err := startWaiting(next)
 		if no, ok := errors.AsType[*RefusedError](err); ok { // the turn that the run edits is gone
-			if err := finishWaiting(tx, r, spool.Ending{State: spool.Failed, Reason: spool.StopFailed, Error: no.Text}); err != nil {
+			if err := finishWaiting(tx, r, store.Ending{State: wire.Failed, Reason: wire.StopFailed, Error: no.Text}); err != nil {
 				return err
 			}
 			continue
@@ -231,13 +233,13 @@ func startWaiting(tx *Tx) error {
 			return err
 		}
 	}
-	if err := tx.move(spool.Queued); err != nil {
+	if err := tx.move(wire.Queued); err != nil {
 		return err
 	}
 	turn := tx.Message(spool.RoleUser, wait.Content)
 	turn.ClientMessageID = wait.ClientMessageID
 	tx.ownThread()
 	tx.Run.QueuePosition = 0
-	tx.Run.Wait = &spool.Wait{WhenBusy: wait.WhenBusy, Position: wait.Position, Steers: wait.Steers}
-	return tx.save(spool.Changes{Messages: []*spool.Message{turn}, Jobs: []spool.Job{tx.ticket(spool.JobStart, 0)}})
+	tx.Run.Wait = &store.Wait{WhenBusy: wait.WhenBusy, Position: wait.Position, Steers: wait.Steers}
+	return tx.save(store.Changes{Messages: []*spool.Message{turn}, Jobs: []wire.Job{tx.ticket(wire.JobStart, 0)}})
 }

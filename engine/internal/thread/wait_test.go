@@ -8,6 +8,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // stopping is a running run that was asked to stop, and whose worker has not ended it yet.
@@ -149,8 +151,8 @@ func TestStartStops(t *testing.T) {
 		{"a run that is stopped already", stopping, begin("next", spool.BusyInterrupt), `
 			position 1, wake the worker
 			+ run next Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=0s StartedAt=0s QueuePosition=1 Wait={WhenBusy=interrupt Position=1 Content=[{Type=text Text=go next}]}`},
-		{"a run whose end is decided", and(running, with("r", func(r *spool.RunRow) {
-			r.Ending = &spool.Ending{State: spool.Completed, Reason: spool.StopCompleted}
+		{"a run whose end is decided", and(running, with("r", func(r *store.RunRow) {
+			r.Ending = &store.Ending{State: wire.Completed, Reason: wire.StopCompleted}
 		})), begin("next", spool.BusyInterrupt), `
 			position 1
 			+ run next Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=0s StartedAt=0s QueuePosition=1 Wait={WhenBusy=interrupt Position=1 Content=[{Type=text Text=go next}]}`},
@@ -192,13 +194,13 @@ func TestStartStops(t *testing.T) {
 			run w1 State=CANCELLED StopReason=cancelled Error=a later start took its place EndedAt=0s QueuePosition=-
 			+ run next Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=0s StartedAt=0s QueuePosition=1 Wait={WhenBusy=rollback Position=1 Content=[{Type=text Text=go next}] RollbackMessageID=msg1}`},
 		{"and will roll back what an edit replaced", and(said, queuedAgain, func(s *scene) {
-			s.claim(ClaimRequest{Job: spool.Job{RunID: "again"}})
+			s.claim(ClaimRequest{Job: wire.Job{RunID: "again"}})
 			edits("w1", spool.BusyInterrupt, 0)(s)
 		}), begin("next", spool.BusyRollback), `
 			position 1, wake the worker, note stop of w1 by ann
 			run w1 State=CANCELLED StopReason=cancelled Error=a later start took its place EndedAt=0s QueuePosition=-
 			+ run next Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=0s StartedAt=0s QueuePosition=1 Wait={WhenBusy=rollback Position=1 Content=[{Type=text Text=go next}] RollbackMessageID=msg1}`},
-		{"and will roll back a redriven run", and(ended(spool.Failed), redriven), begin("next", spool.BusyRollback), `
+		{"and will roll back a redriven run", and(ended(wire.Failed), redriven), begin("next", spool.BusyRollback), `
 			position 0, note stop of redriven by ann
 			thread RunID=next
 			run redriven State=CANCELLED StopReason=cancelled EndedAt=0s StopAt=0s
@@ -218,7 +220,7 @@ func TestStartStops(t *testing.T) {
 
 // redriven is a run of its own that goes on with the failed run r.
 func redriven(s *scene) {
-	s.Rows.Dead = []spool.QueuedJob{{Job: spool.Job{RunID: "r", Kind: spool.JobStart}, JobID: 5}}
+	s.Rows.Dead = []wire.QueuedJob{{Job: wire.Job{RunID: "r", Kind: wire.JobStart}, JobID: 5}}
 	s.on(func(tx *Tx) (string, error) {
 		id, err := Redrive(tx, s.Rows.Dead[0], "redriven")
 		return string(id), err
@@ -230,7 +232,7 @@ func TestStartNext(t *testing.T) {
 	t.Parallel()
 	end := func(s *scene) string {
 		return s.work(func(tx *Tx) error {
-			return Finish(tx, spool.Ending{State: spool.Completed, Reason: spool.StopCompleted})
+			return Finish(tx, store.Ending{State: wire.Completed, Reason: wire.StopCompleted})
 		})
 	}
 	check(t, []row{
@@ -240,7 +242,7 @@ func TestStartNext(t *testing.T) {
 			thread State=COMPLETED LeaseUntil=-
 			run r State=COMPLETED StopReason=completed EndedAt=0s WorkerSince=-
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:finished} RunID=r Stream=r:1 After=1-1`},
-		{"the first of two", and(running, with("r", func(r *spool.RunRow) { r.Context = &spool.ContextCount{Tokens: 7} }),
+		{"the first of two", and(running, with("r", func(r *store.RunRow) { r.Context = &store.ContextCount{Tokens: 7} }),
 			waiting("w1", spool.BusyEnqueue), waiting("w2", spool.BusyEnqueue)), end, `
 			ok, wake the workers
 			item after 1 {type:RUN_FINISHED,status:finished,usage:{inputTokens:0,cachedInputTokens:0,outputTokens:0,totalTokens:0},finishReason:completed,offset:1-1} end
@@ -335,7 +337,7 @@ func TestStartNext(t *testing.T) {
 }
 
 func claimed(id spool.RunID) func(s *scene) {
-	return func(s *scene) { s.claim(ClaimRequest{Job: spool.Job{RunID: id}}) }
+	return func(s *scene) { s.claim(ClaimRequest{Job: wire.Job{RunID: id}}) }
 }
 
 // Runs that stop another one come first, then steers, then all others, each in the order of their arrival.

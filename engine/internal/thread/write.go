@@ -2,10 +2,12 @@ package thread
 
 import (
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Write makes changes. If a segment is open, the entries get a position between the segment's items.
-func (tx *Tx) Write(c spool.Changes) error {
+func (tx *Tx) Write(c store.Changes) error {
 	if tx.list != nil {
 		tx.list.Place(c.Entries...)
 	}
@@ -17,24 +19,24 @@ func (tx *Tx) Write(c spool.Changes) error {
 }
 
 // Append appends entries to the record.
-func (tx *Tx) Append(entries ...*spool.Entry) error {
-	return tx.Write(spool.Changes{Entries: entries})
+func (tx *Tx) Append(entries ...*wire.Entry) error {
+	return tx.Write(store.Changes{Entries: entries})
 }
 
 // AppendNew appends an entry about the dispatched run.
 func (tx *Tx) AppendNew(t spool.EntryType, payload any) error {
-	return tx.Append(spool.NewEntry(t, tx.Root().Run.ID, payload))
+	return tx.Append(wire.NewEntry(t, tx.Root().Run.ID, payload))
 }
 
 // Put stores the run and, if it is nested, the dispatched run.
-func (tx *Tx) Put() error { return tx.Write(spool.Changes{Runs: tx.runs()}) }
+func (tx *Tx) Put() error { return tx.Write(store.Changes{Runs: tx.runs()}) }
 
 // runs returns the run and, if it is nested, the dispatched run before it.
-func (tx *Tx) runs() []spool.RunRow {
+func (tx *Tx) runs() []store.RunRow {
 	if tx.root != nil {
-		return []spool.RunRow{tx.root.Run, tx.Run}
+		return []store.RunRow{tx.root.Run, tx.Run}
 	}
-	return []spool.RunRow{tx.Run}
+	return []store.RunRow{tx.Run}
 }
 
 // PutUnseen does the same as Put, for a change that adds no entry and no user turn and keeps the state.
@@ -44,16 +46,16 @@ func (tx *Tx) PutUnseen() error {
 }
 
 // save stores the thread and the run, with further changes.
-func (tx *Tx) save(c spool.Changes) error {
+func (tx *Tx) save(c store.Changes) error {
 	c.Thread, c.Runs = &tx.Thread, append(c.Runs, tx.Run)
 	return tx.Write(c)
 }
 
 // replacePark adds a park to changes. The park replaces the stored one, and its expiry job.
-func (tx *Tx) replacePark(c *spool.Changes, p spool.Park) {
+func (tx *Tx) replacePark(c *store.Changes, p store.Park) {
 	c.Parks = append(c.Parks, p)
 	c.CancelJobs = append(c.CancelJobs, expiryKey(p))
-	if p.State == spool.ParkOpen {
+	if p.State == wire.ParkOpen {
 		c.Jobs = append(c.Jobs, expiryJob(tx, p))
 	}
 }

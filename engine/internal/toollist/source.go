@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 const (
@@ -40,7 +41,7 @@ func (l *Lists) note(ctx context.Context, source, id string, list json.RawMessag
 			_, err := l.Get(ctx, id)
 			isNew = spool.CodeOf(err) == spool.NotFound
 		}
-		rows, err := l.Store.Rows(ctx, spool.RowQuery{Kind: sourceKind, Key: source, Limit: 1})
+		rows, err := l.Store.Rows(ctx, store.RowQuery{Kind: sourceKind, Key: source, Limit: 1})
 		if err != nil {
 			return "", err
 		}
@@ -59,7 +60,7 @@ func (l *Lists) note(ctx context.Context, source, id string, list json.RawMessag
 		if before = ""; !recent && len(known.Recent) > 0 {
 			before = known.Recent[len(known.Recent)-1]
 		}
-		err = l.Store.Update(ctx, spool.ThreadKey{}, 0, func(tx spool.Tx) error {
+		err = l.Store.Update(ctx, spool.ThreadKey{}, 0, func(tx store.Tx) error {
 			next, err := known.with(source, id, list, isNew, tx.Now())
 			if err != nil {
 				return err
@@ -68,7 +69,7 @@ func (l *Lists) note(ctx context.Context, source, id string, list json.RawMessag
 			if err != nil {
 				return spool.Wrap(spool.Internal, "encode a source of tools", err)
 			}
-			written := []spool.Row{{Kind: sourceKind, Key: source, Value: value, Version: version, ExpiresAt: tx.Now().Add(keepFor)}}
+			written := []store.Row{{Kind: sourceKind, Key: source, Value: value, Version: version, ExpiresAt: tx.Now().Add(keepFor)}}
 			if isNew {
 				row, err := rowOf(id, list, tx.Now())
 				if err != nil {
@@ -76,9 +77,9 @@ func (l *Lists) note(ctx context.Context, source, id string, list json.RawMessag
 				}
 				written = append(written, row)
 			}
-			return tx.Write(spool.Changes{Rows: written})
+			return tx.Write(store.Changes{Rows: written})
 		})
-		if err == nil || !errors.Is(err, spool.ErrRowChanged) || try == maxTries {
+		if err == nil || !errors.Is(err, store.ErrRowChanged) || try == maxTries {
 			return before, err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 const kind = "tool_list"
@@ -29,7 +30,7 @@ const (
 
 // Lists keeps and reads lists. It is safe for concurrent use.
 type Lists struct {
-	Store spool.Store
+	Store store.Store
 	Log   *slog.Logger
 
 	mu     sync.Mutex
@@ -86,7 +87,7 @@ func (l *Lists) Get(ctx context.Context, id string) (json.RawMessage, error) {
 	found, ok := l.cached[id]
 	l.mu.Unlock()
 	if !ok {
-		rows, err := l.Store.Rows(ctx, spool.RowQuery{Kind: kind, Key: id, Limit: 1})
+		rows, err := l.Store.Rows(ctx, store.RowQuery{Kind: kind, Key: id, Limit: 1})
 		switch {
 		case err != nil:
 			return nil, err
@@ -110,14 +111,14 @@ func (l *Lists) Get(ctx context.Context, id string) (json.RawMessage, error) {
 
 // renew lets the store keep a list for longer.
 func (l *Lists) renew(ctx context.Context, id string, list json.RawMessage) error {
-	err := l.Store.Update(ctx, spool.ThreadKey{}, 0, func(tx spool.Tx) error {
+	err := l.Store.Update(ctx, spool.ThreadKey{}, 0, func(tx store.Tx) error {
 		row, err := rowOf(id, list, tx.Now())
 		if err != nil {
 			return err
 		}
-		return tx.Write(spool.Changes{Rows: []spool.Row{row}})
+		return tx.Write(store.Changes{Rows: []store.Row{row}})
 	})
-	if err != nil && !errors.Is(err, spool.ErrRowChanged) {
+	if err != nil && !errors.Is(err, store.ErrRowChanged) {
 		return err
 	}
 	l.remember(id, cached{list: list, used: time.Now()})
@@ -126,12 +127,12 @@ func (l *Lists) renew(ctx context.Context, id string, list json.RawMessage) erro
 
 // rowOf returns the row of a list. The list is a JSON string, because a store may change the form of other JSON and
 // the id is a hash of the bytes.
-func rowOf(id string, list json.RawMessage, now time.Time) (spool.Row, error) {
+func rowOf(id string, list json.RawMessage, now time.Time) (store.Row, error) {
 	value, err := json.Marshal(string(list))
 	if err != nil {
-		return spool.Row{}, spool.Wrap(spool.Internal, "encode a list of tools", err)
+		return store.Row{}, spool.Wrap(spool.Internal, "encode a list of tools", err)
 	}
-	return spool.Row{Kind: kind, Key: id, Value: value, Version: spool.AnyVersion, ExpiresAt: now.Add(keepFor)}, nil
+	return store.Row{Kind: kind, Key: id, Value: value, Version: store.AnyVersion, ExpiresAt: now.Add(keepFor)}, nil
 }
 
 func (l *Lists) remember(id string, c cached) {

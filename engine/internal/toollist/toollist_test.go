@@ -13,6 +13,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine/internal/toollist"
+	"github.com/spoolhq/spool/store"
 )
 
 // clock is a clock that a test moves.
@@ -21,13 +22,13 @@ type clock struct{ now time.Time }
 func (c *clock) Now() time.Time { return c.now }
 
 // failing fails its updates.
-type failing struct{ spool.Store }
+type failing struct{ store.Store }
 
-func (failing) Update(context.Context, spool.ThreadKey, int64, func(spool.Tx) error) error {
+func (failing) Update(context.Context, spool.ThreadKey, int64, func(store.Tx) error) error {
 	return spool.Errorf(spool.Unavailable, "the disk is full")
 }
 
-func lists(store spool.Store) (*toollist.Lists, *bytes.Buffer) {
+func lists(store store.Store) (*toollist.Lists, *bytes.Buffer) {
 	log := new(bytes.Buffer)
 	return &toollist.Lists{Store: store, Log: slog.New(slog.NewTextHandler(log, nil))}, log
 }

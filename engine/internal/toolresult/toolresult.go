@@ -9,6 +9,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/citation"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Part returns the part of a tool message that contains a result.
@@ -26,8 +28,8 @@ func Parts(id spool.ToolCallID, name string, result json.RawMessage) spool.Conte
 }
 
 // Landed returns the fields of the item that announces a result.
-func Landed(id spool.ToolCallID, name string, result json.RawMessage) spool.ToolResulted {
-	return spool.ToolResulted{ToolCallID: id, ToolName: name, Result: result, Sources: citation.InResult(result)}
+func Landed(id spool.ToolCallID, name string, result json.RawMessage) wire.ToolResulted {
+	return wire.ToolResulted{ToolCallID: id, ToolName: name, Result: result, Sources: citation.InResult(result)}
 }
 
 // Effect says whether a cancelled call may have had an effect.
@@ -58,11 +60,11 @@ func Cancelled(reason string, outcome Effect) json.RawMessage {
 }
 
 // CancelledBy returns the result of a call that was cancelled because its run ended.
-func CancelledBy(ending spool.Ending, outcome Effect) json.RawMessage {
+func CancelledBy(ending store.Ending, outcome Effect) json.RawMessage {
 	switch ending.State {
-	case spool.Cancelled:
+	case wire.Cancelled:
 		return Cancelled("stopped", outcome)
-	case spool.Completed: // a limit ended the run
+	case wire.Completed: // a limit ended the run
 		return Cancelled(string(ending.Reason), outcome)
 	default:
 		return Cancelled("failed", outcome)
@@ -97,8 +99,8 @@ func Refused() json.RawMessage {
 }
 
 // Expired returns the result of a call whose park expired.
-func Expired(p spool.Park) json.RawMessage {
-	if p.Reason == spool.ParkOutcomeUnknown {
+func Expired(p store.Park) json.RawMessage {
+	if p.Reason == wire.ParkOutcomeUnknown {
 		return JSON(struct {
 			Error   string `json:"error"`
 			Outcome Effect `json:"outcome"`

@@ -3,8 +3,9 @@ package toolresult_test
 import (
 	"testing"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 func TestFailed(t *testing.T) {
@@ -12,10 +13,10 @@ func TestFailed(t *testing.T) {
 
 	for result, want := range map[string]bool{
 		string(toolresult.Error("status 500")): true, string(toolresult.LateError("status 500")): true,
-		string(toolresult.Expired(spool.Park{Reason: spool.ParkOutcomeUnknown})): true,
-		`{"approved":true,"reason":"go","error":"status 500"}`:                   true,
-		`{"approved":true,"result":{"error":"its own"},"error":"x"}`:             false,
-		`{"error":"none","rows":[]}`:                                             false, `{"error":1}`: false, `"an error: none"`: false, `null`: false, ``: false,
+		string(toolresult.Expired(store.Park{Reason: wire.ParkOutcomeUnknown})): true,
+		`{"approved":true,"reason":"go","error":"status 500"}`:                  true,
+		`{"approved":true,"result":{"error":"its own"},"error":"x"}`:            false,
+		`{"error":"none","rows":[]}`:                                            false, `{"error":1}`: false, `"an error: none"`: false, `null`: false, ``: false,
 	} {
 		if got := toolresult.Failed([]byte(result)); got != want {
 			t.Errorf("%s: %v, want %v", result, got, want)

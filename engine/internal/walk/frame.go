@@ -1,10 +1,14 @@
 package walk
 
+import (
+	"github.com/spoolhq/spool/wire"
+)
+
 import "github.com/spoolhq/spool"
 
 // Progress says how far a walker or a client has read.
 type Progress struct {
-	At spool.Cursor
+	At wire.Cursor
 	// Turn is the last user turn that the client has of those right after the entry at At.Seq. Empty:
 	// none.
 	Turn spool.MessageID
@@ -26,8 +30,8 @@ func (s Progress) Position() Position {
 type Position struct {
 	Seq    int64
 	Turn   spool.MessageID
-	stream spool.StreamID
-	offset spool.Offset
+	stream wire.StreamID
+	offset wire.Offset
 }
 
 // Record returns the position of a walker that reads no streams.
@@ -35,14 +39,14 @@ func (p Position) Record() Position { return Position{Seq: p.Seq, Turn: p.Turn} 
 
 // PositionedFrame is a frame with the walker's progress after it.
 type PositionedFrame struct {
-	spool.Frame
+	wire.Frame
 	Progress
 
 	// Encoded is the whole snapshot as JSON, or nil. If it is set, the frame's Snapshot has only a few
 	// of the messages.
-	Encoded *spool.EncodedSnapshot
+	Encoded *wire.EncodedSnapshot
 	// Formed is the same in the form of another protocol.
-	Formed *spool.FormedSnapshot
+	Formed *wire.FormedSnapshot
 	// Notice is true for frames that have no position in the order: states and live events.
 	Notice bool
 	// Past is true for the end state of a run that does not have the thread any more.
@@ -50,9 +54,9 @@ type PositionedFrame struct {
 }
 
 // IsSnapshot reports whether the frame is a snapshot of a thread or of a run.
-func (f PositionedFrame) IsSnapshot() bool { return f.Kind == spool.FrameSnapshot }
+func (f PositionedFrame) IsSnapshot() bool { return f.Kind == wire.FrameSnapshot }
 
 // IsTurn reports whether the frame is a user turn.
 func (f PositionedFrame) IsTurn() bool {
-	return f.Kind == spool.FrameThread && f.Event.Seq == 0 && f.Event.Type == spool.NoticeMessageAppended
+	return f.Kind == wire.FrameThread && f.Event.Seq == 0 && f.Event.Type == wire.NoticeMessageAppended
 }

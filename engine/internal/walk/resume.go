@@ -6,15 +6,17 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // StartAt puts the walker at a client's cursor, or at the present if c is nil. It returns a snapshot
 // frame if the cursor's position has expired. View runs a function in a transaction.
-func (w *Walker) StartAt(ctx context.Context, c *spool.Cursor, view func(read func(v spool.View) error) error) ([]PositionedFrame, error) {
-	var thread spool.Thread
+func (w *Walker) StartAt(ctx context.Context, c *wire.Cursor, view func(read func(v store.View) error) error) ([]PositionedFrame, error) {
+	var thread wire.Thread
 	var last record.Segment
 	var named record.NamedStream
-	err := view(func(v spool.View) (err error) {
+	err := view(func(v store.View) (err error) {
 		if thread, last, err = w.latest(v); err != nil {
 			return err
 		}
@@ -52,8 +54,8 @@ func (w *Walker) StartAt(ctx context.Context, c *spool.Cursor, view func(read fu
 	w.At.Seq = max(c.Seq, 0)
 	page, err := w.from.Streams.Read(ctx, w.stream(), c.Offset, 1)
 	switch {
-	case errors.Is(err, spool.ErrStreamGone) && c.Offset.IsZero() && last.Live && last.Stream == c.Stream:
-	case errors.Is(err, spool.ErrStreamGone):
+	case errors.Is(err, store.ErrStreamGone) && c.Offset.IsZero() && last.Live && last.Stream == c.Stream:
+	case errors.Is(err, store.ErrStreamGone):
 		return w.snapshot(ctx)
 	case err != nil:
 		return nil, err
@@ -70,7 +72,7 @@ func (w *Walker) StartAt(ctx context.Context, c *spool.Cursor, view func(read fu
 }
 
 // latest returns the thread and its latest segment.
-func (w *Walker) latest(v spool.View) (thread spool.Thread, last record.Segment, err error) {
+func (w *Walker) latest(v store.View) (thread wire.Thread, last record.Segment, err error) {
 	if thread, err = v.Thread(); err == nil {
 		err = record.CheckSame(thread, w.made)
 	}
@@ -82,7 +84,7 @@ func (w *Walker) latest(v spool.View) (thread spool.Thread, last record.Segment,
 
 // startTurn finds the last user turn that the client has of those right after its cursor. The client
 // has sent the id of its last message or of its last turn.
-func (w *Walker) startTurn(v spool.View, c *spool.Cursor) error {
+func (w *Walker) startTurn(v store.View, c *wire.Cursor) error {
 	shown := w.Turn
 	if w.known == "" && shown == "" {
 		return nil
@@ -99,7 +101,7 @@ func (w *Walker) startTurn(v spool.View, c *spool.Cursor) error {
 // beginNow starts a walker without a cursor. The walker reads the record from its start. It reads only
 // the stream of the segment in flight, after the part that the messages contain.
 func (w *Walker) beginNow(last record.Segment) {
-	w.At = spool.Cursor{Stream: last.Stream, Offset: last.Saved.Main}
+	w.At = wire.Cursor{Stream: last.Stream, Offset: last.Saved.Main}
 	w.cut = last.Saved
 	w.jump, w.jumpRead = last.Seq, last.InFlight()
 	w.shown = shownSegment{stream: last.Stream}
@@ -113,7 +115,7 @@ func (w *Walker) beginNow(last record.Segment) {
 // flight, the walker reads its stream after the part that the messages contain. It reads every later
 // stream from its start.
 func (w *Walker) beginAfter(last record.Segment, seq int64) {
-	w.At = spool.Cursor{Seq: seq}
+	w.At = wire.Cursor{Seq: seq}
 	if last.InFlight() && last.Seq <= seq {
 		w.At.Stream, w.At.Offset, w.Reading = last.Stream, last.Saved.Main, true
 		w.cut = last.Saved
@@ -122,10 +124,10 @@ func (w *Walker) beginAfter(last record.Segment, seq int64) {
 }
 
 // ToPresent puts the walker of a hub at the present. It calls also in the same transaction.
-func (w *Walker) ToPresent(ctx context.Context, also func(v spool.View, thread spool.Thread) error) (thread spool.Thread, err error) {
+func (w *Walker) ToPresent(ctx context.Context, also func(v store.View, thread wire.Thread) error) (thread wire.Thread, err error) {
 	var last record.Segment
 	var turns []spool.Message
-	err = w.from.Store.View(ctx, w.key, func(v spool.View) (err error) {
+	err = w.from.Store.View(ctx, w.key, func(v store.View) (err error) {
 		if thread, last, err = w.latest(v); err != nil {
 			return err
 		}
@@ -138,7 +140,7 @@ func (w *Walker) ToPresent(ctx context.Context, also func(v spool.View, thread s
 		return thread, err
 	}
 	w.made = thread.CreatedAt
-	w.At, w.Reading = spool.Cursor{Seq: thread.LastSeq}, false
+	w.At, w.Reading = wire.Cursor{Seq: thread.LastSeq}, false
 	w.Turn = lastOf(turns, func(spool.MessageID) bool { return true })
 	w.shown = shownSegment{stream: last.Stream}
 	if last.End != nil {
@@ -148,14 +150,14 @@ func (w *Walker) ToPresent(ctx context.Context, also func(v spool.View, thread s
 		}
 	}
 	if last.Stream != "" {
-		page, err := w.from.Streams.Read(ctx, spool.StreamKey{Thread: w.key, ID: last.Stream}, record.Farthest, 1)
+		page, err := w.from.Streams.Read(ctx, store.StreamKey{Thread: w.key, ID: last.Stream}, record.Farthest, 1)
 		switch {
 		case err == nil:
 			w.At.Stream, w.At.Offset, w.Reading = last.Stream, page.Last, last.InFlight() && !page.Ended
 			if last.End != nil {
 				w.At.Offset = record.Farther(page.Last, last.End.After)
 			}
-		case !errors.Is(err, spool.ErrStreamGone):
+		case !errors.Is(err, store.ErrStreamGone):
 			return thread, err
 		case last.Live && last.InFlight(): // its worker has not opened the stream yet
 			w.At.Stream, w.Reading = last.Stream, true

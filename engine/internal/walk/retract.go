@@ -6,6 +6,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // A segment can end although no message contains a part of its stream: its step failed, somebody
@@ -23,8 +25,8 @@ import (
 
 // retract returns the snapshot that comes before an entry and makes clients drop the streamed content
 // that no message contains. For most entries it returns nothing.
-func (w *Walker) retract(ctx context.Context, ended *spool.Entry) ([]PositionedFrame, error) {
-	if ended.Type != spool.EntryRunEnded || w.RecordOnly || ended.Seq <= w.jump {
+func (w *Walker) retract(ctx context.Context, ended *wire.Entry) ([]PositionedFrame, error) {
+	if ended.Type != wire.EntryRunEnded || w.RecordOnly || ended.Seq <= w.jump {
 		return nil, nil
 	}
 	id, err := record.StreamOf(*ended)
@@ -36,7 +38,7 @@ func (w *Walker) retract(ctx context.Context, ended *spool.Entry) ([]PositionedF
 		return nil, err
 	}
 	var p record.RunPart
-	err = w.from.Store.View(ctx, w.key, func(v spool.View) (err error) {
+	err = w.from.Store.View(ctx, w.key, func(v store.View) (err error) {
 		p, err = record.ReadRunPart(v, *ended, ended.Seq-1)
 		return err
 	})
@@ -60,7 +62,7 @@ func (w *Walker) closeCalls(ctx context.Context) ([]PositionedFrame, error) {
 		return nil, nil
 	}
 	var closes *record.RunPart
-	err := w.from.Store.View(ctx, w.key, func(v spool.View) (err error) {
+	err := w.from.Store.View(ctx, w.key, func(v store.View) (err error) {
 		if h.unsure {
 			err = h.find(v, w.At)
 		}
@@ -91,7 +93,7 @@ func (w *Walker) closeCalls(ctx context.Context) ([]PositionedFrame, error) {
 // closing returns the part of the thread that closes the open calls of a RUN_ENDED entry's run, for a
 // client at seq. It returns nil if the run has no open calls. Open is true while the run is active.
 // Nearly all runs have no open calls; closing does not read the messages of these runs.
-func closing(v spool.View, ended spool.Entry, seq int64) (p *record.RunPart, open bool, err error) {
+func closing(v store.View, ended wire.Entry, seq int64) (p *record.RunPart, open bool, err error) {
 	id, err := record.StreamOf(ended)
 	if err != nil {
 		return nil, false, err
@@ -100,23 +102,23 @@ func closing(v spool.View, ended spool.Entry, seq int64) (p *record.RunPart, ope
 	if err != nil {
 		return nil, false, err
 	}
-	run, err := spool.FindRun(v, ended.RunID)
+	run, err := store.FindRun(v, ended.RunID)
 	if err != nil || run.Stream() != id { // the run has continued
 		return nil, false, err
 	}
 	if !run.State.Terminal() {
 		return nil, true, nil
 	}
-	asked := record.StatusOf(ended) == spool.SegmentParked && thread.RunID == run.ID
+	asked := record.StatusOf(ended) == wire.SegmentParked && thread.RunID == run.ID
 	if !asked && run.Children == 0 {
-		ids, err := record.Encoded(v).MessageIDs(spool.MessageQuery{Run: run.ID, SinceSeq: ended.Seq, Limit: 1})
+		ids, err := record.Encoded(v).MessageIDs(store.MessageQuery{Run: run.ID, SinceSeq: ended.Seq, Limit: 1})
 		if err != nil || len(ids) == 0 {
 			return nil, false, err
 		}
 	}
 	// A MESSAGES_DROPPED entry drops the last turn and everything after it. A client that has read it
 	// shows nothing of the run any more.
-	dropped, err := v.Entries(spool.EntryQuery{Type: spool.EntryMessagesDropped, After: ended.Seq, Limit: 1})
+	dropped, err := v.Entries(store.EntryQuery{Type: wire.EntryMessagesDropped, After: ended.Seq, Limit: 1})
 	if err != nil || len(dropped) > 0 && dropped[0].Seq <= seq {
 		return nil, false, err
 	}
@@ -128,16 +130,16 @@ func closing(v spool.View, ended spool.Entry, seq int64) (p *record.RunPart, ope
 }
 
 // whole returns all items of a stream. Gone is true if the stream has expired.
-func (w *Walker) whole(ctx context.Context, id spool.StreamID) (page spool.StreamPage, gone bool, err error) {
-	page, err = w.from.Streams.Read(ctx, spool.StreamKey{Thread: w.key, ID: id}, spool.Offset{}, 0)
-	if errors.Is(err, spool.ErrStreamGone) {
-		return spool.StreamPage{}, true, nil
+func (w *Walker) whole(ctx context.Context, id wire.StreamID) (page store.StreamPage, gone bool, err error) {
+	page, err = w.from.Streams.Read(ctx, store.StreamKey{Thread: w.key, ID: id}, wire.Offset{}, 0)
+	if errors.Is(err, store.ErrStreamGone) {
+		return store.StreamPage{}, true, nil
 	}
 	return page, false, err
 }
 
 // partial returns the frame with a part of the thread. It does not move the walker.
-func (w *Walker) partial(p record.RunPart, page spool.StreamPage, gone bool) []PositionedFrame {
+func (w *Walker) partial(p record.RunPart, page store.StreamPage, gone bool) []PositionedFrame {
 	past := w.shared && p.Thread.RunID != p.Run.ID
 	if past { // the notice of the next run comes after the frame
 		p.Thread.State, p.Thread.RunID, p.Thread.Expired = p.Run.State, p.Run.ID, p.Run.Expired
@@ -150,7 +152,7 @@ func (w *Walker) partial(p record.RunPart, page spool.StreamPage, gone bool) []P
 	at := snap.Cursor()
 	at.Seq = w.At.Seq
 	w.At = at
-	frame := w.framed(spool.Frame{Kind: spool.FrameSnapshot, Snapshot: snap})
+	frame := w.framed(wire.Frame{Kind: wire.FrameSnapshot, Snapshot: snap})
 	frame.Past = past
 	return []PositionedFrame{frame}
 }
@@ -158,8 +160,8 @@ func (w *Walker) partial(p record.RunPart, page spool.StreamPage, gone bool) []P
 // endedStream returns the stream of an ended segment without content, because the messages contain the
 // saved content. The end reaches the record before the stream. So if the stream has no end yet,
 // endedStream takes the end from the RUN_ENDED entry.
-func (w *Walker) endedStream(p record.RunPart, page spool.StreamPage) *spool.StreamSnapshot {
-	s := &spool.StreamSnapshot{StreamID: p.Stream, RunID: p.Run.ID, Items: []spool.Item{}}
+func (w *Walker) endedStream(p record.RunPart, page store.StreamPage) *wire.StreamSnapshot {
+	s := &wire.StreamSnapshot{StreamID: p.Stream, RunID: p.Run.ID, Items: []wire.Item{}}
 	for _, item := range page.Items {
 		if item.Type.Content() {
 			continue

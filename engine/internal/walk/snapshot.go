@@ -7,6 +7,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // gone returns the frames for a stream that has expired, in most cases a snapshot. It returns nothing
@@ -15,7 +17,7 @@ import (
 func (w *Walker) gone(ctx context.Context) ([]PositionedFrame, error) {
 	if w.At.Offset.IsZero() || w.emptySnapshot {
 		var last record.Segment
-		err := w.from.Store.View(ctx, w.key, func(v spool.View) (err error) {
+		err := w.from.Store.View(ctx, w.key, func(v store.View) (err error) {
 			_, last, err = w.latest(v)
 			return err
 		})
@@ -34,11 +36,11 @@ func (w *Walker) gone(ctx context.Context) ([]PositionedFrame, error) {
 	}
 	if w.At.Offset.IsZero() {
 		// The worker may have opened the stream since it was read, and have ended the segment before it was viewed.
-		_, err := w.from.Streams.Read(ctx, w.stream(), spool.Offset{}, 1)
+		_, err := w.from.Streams.Read(ctx, w.stream(), wire.Offset{}, 1)
 		switch {
 		case err == nil:
 			return w.items(ctx)
-		case !errors.Is(err, spool.ErrStreamGone):
+		case !errors.Is(err, store.ErrStreamGone):
 			return nil, err
 		}
 	}
@@ -72,7 +74,7 @@ func (w *Walker) snapshot(ctx context.Context) ([]PositionedFrame, error) {
 	w.cut, w.jump, w.SnapshotDue = record.Saved{}, 0, false
 	w.Reading = snap.Stream != nil && snap.Stream.End == nil
 	w.emptySnapshot = w.Reading && len(snap.Stream.Items) == 0
-	w.unread = spool.Offset{}
+	w.unread = wire.Offset{}
 	if snap.Stream != nil {
 		w.unread = snap.Stream.Saved
 	}
@@ -85,8 +87,8 @@ func (w *Walker) snapshot(ctx context.Context) ([]PositionedFrame, error) {
 
 // turnIn returns the user turn that the client has last after it has got the snapshot, among the turns
 // right after the snapshot's last entry.
-func (w *Walker) turnIn(ctx context.Context, snap *spool.Snapshot) (turn spool.MessageID, err error) {
-	err = w.from.Store.View(ctx, w.key, func(v spool.View) error {
+func (w *Walker) turnIn(ctx context.Context, snap *wire.Snapshot) (turn spool.MessageID, err error) {
+	err = w.from.Store.View(ctx, w.key, func(v store.View) error {
 		turns, err := record.TurnsAt(v, max(snap.LastEventSeq, 0))
 		turn = lastOf(turns, func(id spool.MessageID) bool {
 			return id == w.last || slices.ContainsFunc(snap.Messages, func(m spool.Message) bool { return m.ID == id })
@@ -99,8 +101,8 @@ func (w *Walker) turnIn(ctx context.Context, snap *spool.Snapshot) (turn spool.M
 // takeSnapshot returns a frame with a snapshot in the encoding or form of the mode. The values of an
 // encoded or formed snapshot include only the messages after its last entry.
 func (w *Walker) takeSnapshot(ctx context.Context) (f PositionedFrame, err error) {
-	f.Kind = spool.FrameSnapshot
-	o := spool.SnapshotOptions{LastMessageID: w.last}
+	f.Kind = wire.FrameSnapshot
+	o := wire.SnapshotOptions{LastMessageID: w.last}
 	switch {
 	case w.Encodes:
 		f.Encoded, f.Snapshot, err = w.from.Snapshots.Encoded(ctx, w.key, o)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // walkTurns is how many user turns a walker reads at once. It is small because a turn may have large
@@ -17,7 +19,7 @@ const walkTurns = 32
 // stretch is a part of the record with its user turns. A turn comes after the entry that was the last
 // one when the turn was saved: see [spool.Message.AfterSeq].
 type stretch struct {
-	entries []spool.Entry
+	entries []wire.Entry
 	turns   []spool.Message
 	last    bool      // the record has no more entries
 	now     time.Time // the store's time of the read
@@ -27,16 +29,16 @@ type stretch struct {
 // of the record, it also reads the turns after the last entry. It reads everything in one view, so that
 // no turn can come too late.
 func (w *Walker) stretch(ctx context.Context, limit int) (s stretch, err error) {
-	err = w.from.Store.View(ctx, w.key, func(v spool.View) error {
+	err = w.from.Store.View(ctx, w.key, func(v store.View) error {
 		if err := record.SameThread(v, w.made); err != nil {
 			return err
 		}
 		s.now = v.Now()
-		s.entries, err = v.Entries(spool.EntryQuery{After: w.At.Seq, Limit: limit})
+		s.entries, err = v.Entries(store.EntryQuery{After: w.At.Seq, Limit: limit})
 		if err != nil {
 			return err
 		}
-		s.turns, err = v.Messages(spool.MessageQuery{
+		s.turns, err = v.Messages(store.MessageQuery{
 			Turns: true, After: cmp.Or(w.Turn, w.known), SinceSeq: w.At.Seq, BeforeSeq: w.At.Seq + int64(limit), Limit: walkTurns,
 		})
 		s.last = len(s.entries) < limit && len(s.turns) < walkTurns
@@ -47,7 +49,7 @@ func (w *Walker) stretch(ctx context.Context, limit int) (s stretch, err error) 
 	})
 	if n := len(s.turns); n == walkTurns { // more turns may follow, so leave out the entries after the last turn
 		last := s.turns[n-1].AfterSeq
-		s.entries = slices.DeleteFunc(s.entries, func(e spool.Entry) bool { return e.Seq > last })
+		s.entries = slices.DeleteFunc(s.entries, func(e wire.Entry) bool { return e.Seq > last })
 	}
 	return s, err
 }
@@ -73,8 +75,8 @@ func lastOf(turns []spool.Message, has func(spool.MessageID) bool) spool.Message
 }
 
 // turnFrame returns the notice of a user turn. Its payload has the fields of the message.
-func turnFrame(key spool.ThreadKey, m spool.Message) spool.Frame {
-	event := spool.NewEntry(spool.NoticeMessageAppended, m.RunID, m)
+func turnFrame(key spool.ThreadKey, m spool.Message) wire.Frame {
+	event := wire.NewEntry(wire.NoticeMessageAppended, m.RunID, m)
 	event.ThreadID, event.CreatedAt = key.ID, m.CreatedAt
-	return spool.Frame{Kind: spool.FrameThread, Event: event}
+	return wire.Frame{Kind: wire.FrameThread, Event: event}
 }

@@ -7,8 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 const (
@@ -95,7 +96,7 @@ func (w *Walker) along(ctx context.Context, s *stretch) (frames []PositionedFram
 // items returns the next items of the stream, with the entries between them.
 func (w *Walker) items(ctx context.Context) ([]PositionedFrame, error) {
 	page, err := w.from.Streams.Read(ctx, w.stream(), w.At.Offset, PageSize)
-	if errors.Is(err, spool.ErrStreamGone) {
+	if errors.Is(err, store.ErrStreamGone) {
 		return w.gone(ctx)
 	}
 	if err == nil {
@@ -131,7 +132,7 @@ func (w *Walker) items(ctx context.Context) ([]PositionedFrame, error) {
 		if w.cut.Has(*item) {
 			continue
 		}
-		frames = append(frames, w.framed(spool.Frame{Kind: spool.FrameStream, StreamID: w.At.Stream, Item: item}))
+		frames = append(frames, w.framed(wire.Frame{Kind: wire.FrameStream, StreamID: w.At.Stream, Item: item}))
 	}
 	if page.Ended {
 		w.Reading = false // the end was already read
@@ -169,34 +170,34 @@ func (w *Walker) upTo(ctx context.Context, seq int64) (frames []PositionedFrame,
 }
 
 // pass moves the walker after an entry, and to the stream that the entry opens.
-func (w *Walker) pass(entry *spool.Entry) PositionedFrame {
+func (w *Walker) pass(entry *wire.Entry) PositionedFrame {
 	w.At.Seq, w.Turn = entry.Seq, ""
 	w.blocked = time.Time{}
 	w.NoteMessages(entry)
 	w.shown.entry(entry)
 	switch {
-	case entry.Type == spool.EntryRunEnded:
+	case entry.Type == wire.EntryRunEnded:
 		if id, err := record.StreamOf(*entry); err == nil && id == w.At.Stream && id != "" {
 			w.At.Offset = record.Farther(w.At.Offset, entry.After) // even if its last items were lost
 		}
-	case entry.Type == spool.EntryRunStarted && !w.RecordOnly:
+	case entry.Type == wire.EntryRunStarted && !w.RecordOnly:
 		switch id, err := record.StreamOf(*entry); {
 		case err != nil, entry.Seq < w.jump:
 		case entry.Seq == w.jump:
 			w.Reading = w.jumpRead
 		default:
-			w.At.Stream, w.At.Offset, w.Reading, w.gaveUp = id, spool.Offset{}, true, false
-			w.cut, w.emptySnapshot, w.unread = record.Saved{}, false, spool.Offset{}
+			w.At.Stream, w.At.Offset, w.Reading, w.gaveUp = id, wire.Offset{}, true, false
+			w.cut, w.emptySnapshot, w.unread = record.Saved{}, false, wire.Offset{}
 			w.shown = shownSegment{stream: id, plain: true}
 		}
 	}
-	return w.framed(spool.Frame{Kind: spool.FrameThread, Event: entry})
+	return w.framed(wire.Frame{Kind: wire.FrameThread, Event: entry})
 }
 
 // itemsFirst reports whether items of the current stream come before the entry.
-func (w *Walker) itemsFirst(entry *spool.Entry) bool {
+func (w *Walker) itemsFirst(entry *wire.Entry) bool {
 	switch entry.Type {
-	case spool.EntryRunEnded, spool.EntryRunStarted:
+	case wire.EntryRunEnded, wire.EntryRunStarted:
 		return true
 	default:
 		if entry.Stream == "" { // written outside the segment: the next item after the entry comes with its seq
@@ -228,7 +229,7 @@ func (w *Walker) await(ctx context.Context, s *stretch) ([]PositionedFrame, erro
 		return nil, nil
 	}
 	w.gaveUp = true
-	if entry.Type != spool.EntryRunEnded {
+	if entry.Type != wire.EntryRunEnded {
 		frames = s.before(entry.Seq, w)
 		return append(frames, w.pass(entry)), nil
 	}
@@ -236,14 +237,14 @@ func (w *Walker) await(ctx context.Context, s *stretch) ([]PositionedFrame, erro
 	return w.items(ctx)
 }
 
-func (w *Walker) stream() spool.StreamKey { return spool.StreamKey{Thread: w.key, ID: w.At.Stream} }
+func (w *Walker) stream() store.StreamKey { return store.StreamKey{Thread: w.key, ID: w.At.Stream} }
 
 // checkItems returns [record.ErrThreadGone] if the items may belong to another thread, whose run and
 // stream can have the same ids. The walker of a hub checks only after a wake-up for a deletion, because
 // the check costs more than reading a delta.
-func (w *Walker) checkItems(ctx context.Context, page spool.StreamPage) error {
+func (w *Walker) checkItems(ctx context.Context, page store.StreamPage) error {
 	if len(page.Items) == 0 || w.deleted != nil && !w.deleted.Load() {
 		return nil
 	}
-	return w.from.Store.View(ctx, w.key, func(v spool.View) error { return record.SameThread(v, w.made) })
+	return w.from.Store.View(ctx, w.key, func(v store.View) error { return record.SameThread(v, w.made) })
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine/internal/snapshot"
 	"github.com/spoolhq/spool/internal/inprocess"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 var chat = spool.ThreadKey{Tenant: "t", ID: "c"}
@@ -24,25 +26,25 @@ var chat = spool.ThreadKey{Tenant: "t", ID: "c"}
 // after the third. The run has ended, unless it is open.
 type scene struct {
 	t       *testing.T
-	store   spool.Store
-	streams spool.Live
+	store   store.Store
+	streams store.Live
 	from    *Sources
-	ended   []spool.Entry // of which EndStream was called
+	ended   []wire.Entry // of which EndStream was called
 }
 
 // at is the offset of an item.
-func at(n int64) spool.Offset { return spool.Offset{Fence: 1, N: n} }
+func at(n int64) wire.Offset { return wire.Offset{Fence: 1, N: n} }
 
 // items are those of the stream.
-func items() []spool.Item {
-	text := spool.Delta{MessageID: "r:1:m1", Delta: "one"}
-	return []spool.Item{
-		spool.NewItem(spool.ItemRunStarted, at(1), 1, spool.StreamStarted{RunID: "r", StreamID: "r:1"}),
-		spool.NewItem(spool.ItemTextStart, at(2), 1, spool.Block{MessageID: "r:1:m1"}),
-		spool.NewItem(spool.ItemTextContent, at(3), 1, text),
-		spool.NewItem(spool.ItemStepFinished, at(4), 2, spool.StepFinished{Step: 1}),
-		spool.NewItem(spool.ItemCustom, at(5), 2, spool.Custom{Name: "live"}),
-		spool.NewItem(spool.ItemRunFinished, at(6), 2, spool.StreamFinished{Status: spool.SegmentFinished}),
+func items() []wire.Item {
+	text := wire.Delta{MessageID: "r:1:m1", Delta: "one"}
+	return []wire.Item{
+		wire.NewItem(wire.ItemRunStarted, at(1), 1, wire.StreamStarted{RunID: "r", StreamID: "r:1"}),
+		wire.NewItem(wire.ItemTextStart, at(2), 1, wire.Block{MessageID: "r:1:m1"}),
+		wire.NewItem(wire.ItemTextContent, at(3), 1, text),
+		wire.NewItem(wire.ItemStepFinished, at(4), 2, wire.StepFinished{Step: 1}),
+		wire.NewItem(wire.ItemCustom, at(5), 2, wire.Custom{Name: "live"}),
+		wire.NewItem(wire.ItemRunFinished, at(6), 2, wire.StreamFinished{Status: wire.SegmentFinished}),
 	}
 }
 
@@ -52,24 +54,24 @@ func newScene(t *testing.T, open bool, lost ...int64) *scene {
 	s := &scene{t: t, store: memory.New(nil).Store, streams: inprocess.NewLive(0)}
 	ports := snapshot.Sources{Own: s.store, Shared: s.store, Streams: s.streams, Memory: 1 << 20}
 	s.from = &Sources{Store: s.store, Streams: s.streams, Snapshots: snapshot.New(ports), StreamGrace: time.Hour}
-	s.from.EndStream = func(_ context.Context, _ spool.StreamKey, ended spool.Entry) {
+	s.from.EndStream = func(_ context.Context, _ store.StreamKey, ended wire.Entry) {
 		s.ended = append(s.ended, ended)
-		s.close(spool.NewItem(spool.ItemRunError, spool.Offset{}, 2, spool.StreamFailed{Status: spool.SegmentLost}))
+		s.close(wire.NewItem(wire.ItemRunError, wire.Offset{}, 2, wire.StreamFailed{Status: wire.SegmentLost}))
 	}
-	started := spool.NewEntry(spool.EntryRunStarted, "r", spool.RunStarted{RunID: "r", StreamID: "r:1", Segment: 1})
-	entries := []*spool.Entry{started, note(3), over(6, spool.SegmentFinished)}
-	thread := spool.Thread{Tenant: chat.Tenant, ID: chat.ID, State: spool.Completed, RunID: "r", Fence: 1}
+	started := wire.NewEntry(wire.EntryRunStarted, "r", wire.RunStarted{RunID: "r", StreamID: "r:1", Segment: 1})
+	entries := []*wire.Entry{started, note(3), over(6, wire.SegmentFinished)}
+	thread := wire.Thread{Tenant: chat.Tenant, ID: chat.ID, State: wire.Completed, RunID: "r", Fence: 1}
 	if open {
-		entries, thread.State, thread.LeaseUntil = entries[:2], spool.Running, time.Now().Add(time.Hour)
+		entries, thread.State, thread.LeaseUntil = entries[:2], wire.Running, time.Now().Add(time.Hour)
 	}
-	s.update(func(tx spool.Tx) error {
-		run := spool.RunRow{Run: spool.Run{ID: "r", ThreadID: chat.ID, State: thread.State, Segments: 1}}
+	s.update(func(tx store.Tx) error {
+		run := store.RunRow{Run: wire.Run{ID: "r", ThreadID: chat.ID, State: thread.State, Segments: 1}}
 		run.Saved = at(3)
 		return errors.Join(
-			tx.Write(spool.Changes{
-				Thread: &thread, NewRuns: []spool.RunRow{run}, Messages: []*spool.Message{s.message("turn", spool.RoleUser)}, Entries: entries[:2],
+			tx.Write(store.Changes{
+				Thread: &thread, NewRuns: []store.RunRow{run}, Messages: []*spool.Message{s.message("turn", spool.RoleUser)}, Entries: entries[:2],
 			}),
-			tx.Write(spool.Changes{Messages: []*spool.Message{s.message("answer", spool.RoleAssistant)}, Entries: entries[2:]}),
+			tx.Write(store.Changes{Messages: []*spool.Message{s.message("answer", spool.RoleAssistant)}, Entries: entries[2:]}),
 		)
 	})
 	s.check(s.streams.Open(t.Context(), s.key()))
@@ -79,27 +81,27 @@ func newScene(t *testing.T, open bool, lost ...int64) *scene {
 		case item.Type.End():
 			s.close(item)
 		default:
-			s.check(s.streams.Append(t.Context(), s.key(), []spool.Item{item}))
+			s.check(s.streams.Append(t.Context(), s.key(), []wire.Item{item}))
 		}
 	}
 	return s
 }
 
 // note is an entry after the n-th item of the stream.
-func note(n int64) *spool.Entry {
-	e := spool.NewEntry("note", "r", struct{}{})
+func note(n int64) *wire.Entry {
+	e := wire.NewEntry("note", "r", struct{}{})
 	e.Stream, e.After = "r:1", at(n)
 	return e
 }
 
 // over is the entry of the segment's end, after the n-th item of the stream.
-func over(n int64, status spool.SegmentStatus) *spool.Entry {
-	e := spool.NewEntry(spool.EntryRunEnded, "r", spool.RunEnded{RunID: "r", StreamID: "r:1", Segment: 1, Status: status})
+func over(n int64, status wire.SegmentStatus) *wire.Entry {
+	e := wire.NewEntry(wire.EntryRunEnded, "r", wire.RunEnded{RunID: "r", StreamID: "r:1", Segment: 1, Status: status})
 	e.Stream, e.After = "r:1", at(n)
 	return e
 }
 
-func (s *scene) key() spool.StreamKey { return spool.StreamKey{Thread: chat, ID: "r:1"} }
+func (s *scene) key() store.StreamKey { return store.StreamKey{Thread: chat, ID: "r:1"} }
 
 func (s *scene) message(id spool.MessageID, role spool.Role) *spool.Message {
 	return &spool.Message{ID: id, ThreadID: chat.ID, Role: role, RunID: "r", Content: spool.Content{{Type: spool.PartText, Text: "one"}}}
@@ -112,27 +114,27 @@ func (s *scene) check(err error) {
 	}
 }
 
-func (s *scene) update(fn func(tx spool.Tx) error) {
+func (s *scene) update(fn func(tx store.Tx) error) {
 	s.t.Helper()
 	s.check(s.store.Update(s.t.Context(), chat, 0, fn))
 }
 
 // record adds entries to the record.
-func (s *scene) record(entries ...*spool.Entry) {
+func (s *scene) record(entries ...*wire.Entry) {
 	s.t.Helper()
-	s.update(func(tx spool.Tx) error { return tx.Write(spool.Changes{Entries: entries}) })
+	s.update(func(tx store.Tx) error { return tx.Write(store.Changes{Entries: entries}) })
 }
 
-func (s *scene) close(end spool.Item) {
+func (s *scene) close(end wire.Item) {
 	s.t.Helper()
 	s.check(s.streams.Close(s.t.Context(), s.key(), end, time.Hour))
 }
 
 // walker returns the walker of a client, at its place, and the frames that it begins with.
-func (s *scene) walker(c *spool.Cursor, mode Mode) (*Walker, []PositionedFrame) {
+func (s *scene) walker(c *wire.Cursor, mode Mode) (*Walker, []PositionedFrame) {
 	s.t.Helper()
-	w := New(s.from, chat, spool.FollowOptions{}, mode)
-	frames, err := w.StartAt(s.t.Context(), c, func(read func(v spool.View) error) error {
+	w := New(s.from, chat, wire.FollowOptions{}, mode)
+	frames, err := w.StartAt(s.t.Context(), c, func(read func(v store.View) error) error {
 		return s.store.View(s.t.Context(), chat, read)
 	})
 	s.check(err)
@@ -140,7 +142,7 @@ func (s *scene) walker(c *spool.Cursor, mode Mode) (*Walker, []PositionedFrame) 
 }
 
 // walk returns the frames of a client up to the present.
-func (s *scene) walk(c *spool.Cursor, mode Mode) []PositionedFrame {
+func (s *scene) walk(c *wire.Cursor, mode Mode) []PositionedFrame {
 	s.t.Helper()
 	w, frames := s.walker(c, mode)
 	for {
@@ -157,11 +159,11 @@ func (s *scene) walk(c *spool.Cursor, mode Mode) []PositionedFrame {
 func lines(frames []PositionedFrame) (all []string) {
 	for _, f := range frames {
 		switch f.Kind {
-		case spool.FrameStream:
+		case wire.FrameStream:
 			all = append(all, string(f.Item.Type))
-		case spool.FrameSnapshot:
+		case wire.FrameSnapshot:
 			all = append(all, map[bool]string{true: "snapshot of the run", false: "snapshot"}[f.Snapshot.AfterMessageID != nil])
-		case spool.FrameThread:
+		case wire.FrameThread:
 			all = append(all, "="+string(f.Event.Type))
 		}
 	}
@@ -193,14 +195,14 @@ var whole = []string{
 func TestWalkFromEverywhere(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, false)
-	all := s.walk(&spool.Cursor{}, Mode{})
+	all := s.walk(&wire.Cursor{}, Mode{})
 	s.want("from the start", all, whole...)
 	for i, f := range all {
 		if f.Cursor != nil {
 			s.want("after "+whole[i], s.walk(f.Cursor, Mode{}), whole[i+1:]...)
 		}
 	}
-	s.want("the record", s.walk(&spool.Cursor{}, Mode{RecordOnly: true}), "=MESSAGE_APPENDED", "=RUN_STARTED", "=note", "=RUN_ENDED")
+	s.want("the record", s.walk(&wire.Cursor{}, Mode{RecordOnly: true}), "=MESSAGE_APPENDED", "=RUN_STARTED", "=note", "=RUN_ENDED")
 	s.want("from now", s.walk(nil, Mode{}), "=MESSAGE_APPENDED", "=RUN_STARTED", "=note", "=RUN_ENDED")
 }
 
@@ -209,20 +211,20 @@ func TestWalkSnapshots(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
-		at   *spool.Cursor
+		at   *wire.Cursor
 		lost []int64
 		gone bool
 		want []string
 	}{
-		{"a hole", &spool.Cursor{}, []int64{3}, false, []string{"=MESSAGE_APPENDED", "=RUN_STARTED", "RUN_STARTED", "TEXT_MESSAGE_START", "snapshot"}},
-		{"a hole at the start", &spool.Cursor{}, []int64{1}, false, []string{"=MESSAGE_APPENDED", "=RUN_STARTED", "snapshot"}},
-		{"a hole before the end", &spool.Cursor{Seq: 2, Stream: "r:1", Offset: at(4)}, []int64{5}, false, []string{"snapshot"}},
-		{"a hole before the cursor", &spool.Cursor{Seq: 2, Stream: "r:1", Offset: at(4)}, []int64{2}, false, []string{"CUSTOM", "RUN_FINISHED", "snapshot of the run", "=RUN_ENDED"}},
-		{"a stream that is gone", &spool.Cursor{Seq: 1, Stream: "r:1", Offset: at(2)}, nil, true, []string{"snapshot"}},
-		{"after a stream that is gone", &spool.Cursor{Seq: 3}, nil, true, nil},
-		{"beyond the record", &spool.Cursor{Seq: 9}, nil, false, []string{"snapshot"}},
-		{"beyond the stream", &spool.Cursor{Seq: 1, Stream: "r:1", Offset: at(9)}, nil, false, []string{"snapshot"}},
-		{"a stream of nobody", &spool.Cursor{Seq: 1, Stream: "x:1", Offset: at(2)}, nil, false, []string{"snapshot"}},
+		{"a hole", &wire.Cursor{}, []int64{3}, false, []string{"=MESSAGE_APPENDED", "=RUN_STARTED", "RUN_STARTED", "TEXT_MESSAGE_START", "snapshot"}},
+		{"a hole at the start", &wire.Cursor{}, []int64{1}, false, []string{"=MESSAGE_APPENDED", "=RUN_STARTED", "snapshot"}},
+		{"a hole before the end", &wire.Cursor{Seq: 2, Stream: "r:1", Offset: at(4)}, []int64{5}, false, []string{"snapshot"}},
+		{"a hole before the cursor", &wire.Cursor{Seq: 2, Stream: "r:1", Offset: at(4)}, []int64{2}, false, []string{"CUSTOM", "RUN_FINISHED", "snapshot of the run", "=RUN_ENDED"}},
+		{"a stream that is gone", &wire.Cursor{Seq: 1, Stream: "r:1", Offset: at(2)}, nil, true, []string{"snapshot"}},
+		{"after a stream that is gone", &wire.Cursor{Seq: 3}, nil, true, nil},
+		{"beyond the record", &wire.Cursor{Seq: 9}, nil, false, []string{"snapshot"}},
+		{"beyond the stream", &wire.Cursor{Seq: 1, Stream: "r:1", Offset: at(9)}, nil, false, []string{"snapshot"}},
+		{"a stream of nobody", &wire.Cursor{Seq: 1, Stream: "x:1", Offset: at(2)}, nil, false, []string{"snapshot"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -237,14 +239,14 @@ func TestWalkSnapshots(t *testing.T) {
 
 // unopened has a stream that is not open yet when it is read for the first time.
 type unopened struct {
-	spool.Live
+	store.Live
 
 	reads int
 }
 
-func (u *unopened) Read(ctx context.Context, key spool.StreamKey, after spool.Offset, limit int) (spool.StreamPage, error) {
+func (u *unopened) Read(ctx context.Context, key store.StreamKey, after wire.Offset, limit int) (store.StreamPage, error) {
 	if u.reads++; u.reads == 1 {
-		return spool.StreamPage{}, spool.ErrStreamGone
+		return store.StreamPage{}, store.ErrStreamGone
 	}
 	return u.Live.Read(ctx, key, after, limit)
 }
@@ -255,7 +257,7 @@ func TestWalkBesideQuickSegment(t *testing.T) {
 	s := newScene(t, false)
 	late := &unopened{Live: s.streams}
 	s.from.Streams = late
-	s.want("from the start", s.walk(&spool.Cursor{}, Mode{}), whole...)
+	s.want("from the start", s.walk(&wire.Cursor{}, Mode{}), whole...)
 	if late.reads < 2 {
 		t.Errorf("the stream was read %d times", late.reads)
 	}
@@ -266,7 +268,7 @@ func TestWalkBehindGrace(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, false)
 	s.from.StreamGrace = 0
-	s.want("in the stream", s.walk(&spool.Cursor{Seq: 1, Stream: "r:1", Offset: at(2)}, Mode{}), "snapshot")
+	s.want("in the stream", s.walk(&wire.Cursor{Seq: 1, Stream: "r:1", Offset: at(2)}, Mode{}), "snapshot")
 }
 
 // An entry waits for the items before it. Those that do not come were lost with their worker.
@@ -274,7 +276,7 @@ func TestWalkWaitsForItems(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t, true, 3, 4, 5)
-		w, _ := s.walker(&spool.Cursor{Seq: 1, Stream: "r:1", Offset: at(2)}, Mode{})
+		w, _ := s.walker(&wire.Cursor{Seq: 1, Stream: "r:1", Offset: at(2)}, Mode{})
 		s.wantNext(w)
 		<-time.After(healAfter - time.Millisecond)
 		s.wantNext(w)
@@ -285,7 +287,7 @@ func TestWalkWaitsForItems(t *testing.T) {
 		s.wantNext(w, "=note") // whose item never comes
 		s.check(s.streams.Append(t.Context(), s.key(), items()[2:3]))
 		s.wantNext(w, "TEXT_MESSAGE_CONTENT")
-		s.record(over(4, spool.SegmentLost))
+		s.record(over(4, wire.SegmentLost))
 		s.wantNext(w)
 		<-time.After(healAfter)
 		s.wantNext(w, "RUN_ERROR")
@@ -301,19 +303,19 @@ func TestWalkWaitsWithTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t, true, 4, 5)
-		w, _ := s.walker(&spool.Cursor{Seq: 1, Stream: "r:1", Offset: at(2)}, Mode{})
+		w, _ := s.walker(&wire.Cursor{Seq: 1, Stream: "r:1", Offset: at(2)}, Mode{})
 		s.wantNext(w, "TEXT_MESSAGE_CONTENT")
 		s.wantNext(w, "=note")
-		s.update(func(tx spool.Tx) error {
-			return tx.Write(spool.Changes{Messages: []*spool.Message{s.message("steer", spool.RoleUser)}})
+		s.update(func(tx store.Tx) error {
+			return tx.Write(store.Changes{Messages: []*spool.Message{s.message("steer", spool.RoleUser)}})
 		})
 		s.record(note(4))
 		s.wantNext(w)
 		s.check(s.streams.Append(t.Context(), s.key(), items()[3:4]))
 		s.wantNext(w, "STEP_FINISHED")
 		s.wantNext(w, "=MESSAGE_APPENDED", "=note")
-		s.update(func(tx spool.Tx) error {
-			return tx.Write(spool.Changes{Messages: []*spool.Message{s.message("steer2", spool.RoleUser)}})
+		s.update(func(tx store.Tx) error {
+			return tx.Write(store.Changes{Messages: []*spool.Message{s.message("steer2", spool.RoleUser)}})
 		})
 		s.record(note(5))
 		s.wantNext(w)
@@ -327,7 +329,7 @@ func TestWalkWaitsWithTurn(t *testing.T) {
 func lostTail(t *testing.T) *scene {
 	t.Helper()
 	s := newScene(t, true, 3, 4, 5)
-	s.record(note(4), over(5, spool.SegmentLost))
+	s.record(note(4), over(5, wire.SegmentLost))
 	return s
 }
 
@@ -337,7 +339,7 @@ func TestWalkWaitsOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := lostTail(t)
-		w, _ := s.walker(&spool.Cursor{Seq: 1, Stream: "r:1", Offset: at(2)}, Mode{})
+		w, _ := s.walker(&wire.Cursor{Seq: 1, Stream: "r:1", Offset: at(2)}, Mode{})
 		frames, err := w.Next(t.Context(), true)
 		s.check(err)
 		s.want("before the wait", frames)
@@ -360,7 +362,7 @@ func TestWalkWaitsForYoungEntry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t, true, 3, 4, 5)
-		w, _ := s.walker(&spool.Cursor{Seq: 1, Stream: "r:1", Offset: at(2)}, Mode{})
+		w, _ := s.walker(&wire.Cursor{Seq: 1, Stream: "r:1", Offset: at(2)}, Mode{})
 		s.wantNext(w)
 		<-time.After(healAfter)
 		s.wantNext(w, "=note")
@@ -377,7 +379,7 @@ func TestWalkPassesOldLoss(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := lostTail(t)
 		<-time.After(lostAfter)
-		s.want("from the stream", s.walk(&spool.Cursor{Seq: 1, Stream: "r:1", Offset: at(2)}, Mode{}),
+		s.want("from the stream", s.walk(&wire.Cursor{Seq: 1, Stream: "r:1", Offset: at(2)}, Mode{}),
 			"=note", "=note", "RUN_ERROR", "snapshot of the run", "=RUN_ENDED")
 	})
 }
@@ -385,14 +387,14 @@ func TestWalkPassesOldLoss(t *testing.T) {
 // A commit may take longer than lostAfter, because the database hangs. Its items then follow a moment later.
 func TestWalkWaitsAfterSlowCommit(t *testing.T) {
 	t.Parallel()
-	for name, entry := range map[string]*spool.Entry{"End": over(4, spool.SegmentFinished), "Note": note(4)} {
+	for name, entry := range map[string]*wire.Entry{"End": over(4, wire.SegmentFinished), "Note": note(4)} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s := newScene(t, true, 4, 5)
-				w, _ := s.walker(&spool.Cursor{Seq: 2, Stream: "r:1", Offset: at(3)}, Mode{})
-				s.update(func(tx spool.Tx) error {
-					err := tx.Write(spool.Changes{Entries: []*spool.Entry{entry}})
+				w, _ := s.walker(&wire.Cursor{Seq: 2, Stream: "r:1", Offset: at(3)}, Mode{})
+				s.update(func(tx store.Tx) error {
+					err := tx.Write(store.Changes{Entries: []*wire.Entry{entry}})
 					<-time.After(lostAfter + time.Second)
 					return err
 				})
@@ -416,13 +418,13 @@ func TestSharedWalkerForgetsItsPlace(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(s *scene){
 		"a hole": func(s *scene) {
-			s.check(s.streams.Append(t.Context(), s.key(), []spool.Item{spool.NewItem(spool.ItemCustom, at(7), 2, spool.Custom{})}))
+			s.check(s.streams.Append(t.Context(), s.key(), []wire.Item{wire.NewItem(wire.ItemCustom, at(7), 2, wire.Custom{})}))
 		},
 		"a stream that is gone": func(s *scene) { s.check(s.streams.Delete(t.Context(), chat)) },
 	} {
 		s := newScene(t, true)
 		w := NewShared(s.from, chat, nil)
-		_, err := w.ToPresent(t.Context(), func(spool.View, spool.Thread) error { return nil })
+		_, err := w.ToPresent(t.Context(), func(store.View, wire.Thread) error { return nil })
 		s.check(err)
 		if w.At.Seq != 2 || w.At.Offset != at(5) || !w.Reading {
 			t.Errorf("%s: the hub stands at %s", name, w.At)
@@ -436,12 +438,12 @@ func TestSharedWalkerForgetsItsPlace(t *testing.T) {
 
 // failing is a store whose n-th view fails.
 type failing struct {
-	spool.Store
+	store.Store
 
 	views, fails int
 }
 
-func (f *failing) View(ctx context.Context, key spool.ThreadKey, fn func(v spool.View) error) error {
+func (f *failing) View(ctx context.Context, key spool.ThreadKey, fn func(v store.View) error) error {
 	if f.views++; f.views == f.fails {
 		return spool.Errorf(spool.Unavailable, "the store is away")
 	}
@@ -454,7 +456,7 @@ func TestWalkStoreFails(t *testing.T) {
 	s := newScene(t, false)
 	failed := 0
 	for n := 1; n < 20; n++ {
-		w, frames := s.walker(&spool.Cursor{}, Mode{})
+		w, frames := s.walker(&wire.Cursor{}, Mode{})
 		store := &failing{Store: s.store, fails: n}
 		s.from.Store = store
 		for {

@@ -18,6 +18,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/snapshot"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Sources is what a walker reads.
@@ -28,7 +30,7 @@ type Sources struct {
 	Snapshots *snapshot.Snapshots
 	// EndStream ends the stream of a worker that died, with the content of its segment's RUN_ENDED
 	// entry.
-	EndStream func(ctx context.Context, key spool.StreamKey, ended spool.Entry)
+	EndStream func(ctx context.Context, key store.StreamKey, ended wire.Entry)
 	// StreamGrace is how long a run stream stays readable after its end.
 	StreamGrace time.Duration
 }
@@ -40,7 +42,7 @@ type Mode struct {
 	// Encodes makes snapshots encoded as JSON.
 	Encodes bool
 	// Form is the form of the snapshots, or nil.
-	Form spool.SnapshotForm
+	Form wire.SnapshotForm
 }
 
 // Walker reads one thread for one reader. Only one goroutine may use it.
@@ -75,7 +77,7 @@ type Walker struct {
 	emptySnapshot bool
 	// unread is the last saved item of the stream if At says that the client needs a snapshot before it can go on
 	// with the stream: see [record.Saved.Unread]. Otherwise it is zero.
-	unread spool.Offset
+	unread wire.Offset
 	// jump is the seq of the RUN_STARTED entry of the cursor's stream, while the walker reads the
 	// entries before that. None of these entries moves the walker to another stream. Zero: none.
 	jump     int64
@@ -90,7 +92,7 @@ type Walker struct {
 	shared bool
 	// atRecordEnd is called in the transaction of each read that reaches the end of the record. It may
 	// be nil.
-	atRecordEnd func(v spool.View)
+	atRecordEnd func(v store.View)
 	// blocked is the time since when the walker waits for an item.
 	blocked time.Time
 	// born is when the walker of a client was made. A hub's walker has none: it counts as old.
@@ -100,7 +102,7 @@ type Walker struct {
 }
 
 // New returns the walker of a client, for the thread that was created at o.CreatedAt.
-func New(from *Sources, key spool.ThreadKey, o spool.FollowOptions, mode Mode) Walker {
+func New(from *Sources, key spool.ThreadKey, o wire.FollowOptions, mode Mode) Walker {
 	return Walker{
 		Mode: mode, Progress: Progress{Turn: o.LastTurnID},
 		from: from, key: key, made: o.CreatedAt, last: o.LastMessageID, known: o.LastMessageID, born: time.Now(),
@@ -109,7 +111,7 @@ func New(from *Sources, key spool.ThreadKey, o spool.FollowOptions, mode Mode) W
 
 // NewShared returns the walker of a hub. AtRecordEnd is called in the transaction of each read that
 // reaches the end of the record.
-func NewShared(from *Sources, key spool.ThreadKey, atRecordEnd func(v spool.View)) Walker {
+func NewShared(from *Sources, key spool.ThreadKey, atRecordEnd func(v store.View)) Walker {
 	return Walker{from: from, key: key, shared: true, deleted: new(atomic.Bool), atRecordEnd: atRecordEnd}
 }
 
@@ -143,8 +145,8 @@ func (w *Walker) ThreadDeleted() { w.deleted.Store(true) }
 
 // framed returns a frame that does not move the walker. Unless it is a user turn, the frame has a
 // cursor with which a client comes back.
-func (w *Walker) framed(f spool.Frame) PositionedFrame {
-	if f.Kind != spool.FrameThread || f.Event.Seq > 0 {
+func (w *Walker) framed(f wire.Frame) PositionedFrame {
+	if f.Kind != wire.FrameThread || f.Event.Seq > 0 {
 		at := w.At
 		f.Cursor = &at
 	}

@@ -8,11 +8,13 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // queuesOf returns the queues that a worker claims from: those for tickets, and those of its handlers. It
 // returns an [spool.Invalid] error for invalid names.
-func queuesOf(o spool.WorkOptions) ([]string, error) {
+func queuesOf(o store.WorkOptions) ([]string, error) {
 	tickets := o.Queues
 	if len(tickets) == 0 {
 		tickets = []string{""}
@@ -41,8 +43,8 @@ func queuesOf(o spool.WorkOptions) ([]string, error) {
 
 // handleEvent calls the handler of an event. It turns a panic into an error.
 func (w *worker) handleEvent(
-	ctx context.Context, d spool.Delivery, handler func(ctx context.Context, event spool.Delivery) error,
-) (result spool.JobResult, err error) {
+	ctx context.Context, d store.Delivery, handler func(ctx context.Context, event store.Delivery) error,
+) (result wire.JobResult, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = &spool.Error{
@@ -50,5 +52,5 @@ func (w *worker) handleEvent(
 			}
 		}
 	}()
-	return spool.JobResult{Accepted: true}, handler(ctx, d)
+	return wire.JobResult{Accepted: true}, handler(ctx, d)
 }

@@ -19,6 +19,8 @@ import (
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine/internal/slots"
 	"github.com/spoolhq/spool/internal/inprocess"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 const acme spool.Tenant = "acme"
@@ -26,7 +28,7 @@ const acme spool.Tenant = "acme"
 // bench is a store with a log, and notes what its workers were asked to do.
 type bench struct {
 	t     *testing.T
-	store spool.Store
+	store store.Store
 
 	mu   sync.Mutex
 	log  bytes.Buffer
@@ -61,26 +63,26 @@ func (b *bench) noted() []string {
 }
 
 // put adds jobs of acme, with their names as keys.
-func (b *bench) put(jobs ...spool.Job) {
+func (b *bench) put(jobs ...wire.Job) {
 	b.t.Helper()
-	err := b.store.Update(b.t.Context(), spool.ThreadKey{Tenant: acme}, 0, func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{Jobs: jobs})
+	err := b.store.Update(b.t.Context(), spool.ThreadKey{Tenant: acme}, 0, func(tx store.Tx) error {
+		return tx.Write(store.Changes{Jobs: jobs})
 	})
 	if err != nil {
 		b.t.Fatal(err)
 	}
 }
 
-func event(key, queue string) spool.Job {
-	return spool.Job{Key: key, Queue: queue, Payload: []byte(`{"of":"` + key + `"}`)}
+func event(key, queue string) wire.Job {
+	return wire.Job{Key: key, Queue: queue, Payload: []byte(`{"of":"` + key + `"}`)}
 }
 
-func ticket(key, agent, queue string) spool.Job {
-	return spool.Job{Key: key, Queue: queue, ThreadID: "t", RunID: spool.RunID(key), Agent: agent}
+func ticket(key, agent, queue string) wire.Job {
+	return wire.Job{Key: key, Queue: queue, ThreadID: "t", RunID: spool.RunID(key), Agent: agent}
 }
 
 // work starts a worker that has the agent "a", and returns a function that ends it.
-func (b *bench) work(o spool.WorkOptions) (stop func()) {
+func (b *bench) work(o store.WorkOptions) (stop func()) {
 	b.t.Helper()
 	ctx, cancel := context.WithCancel(b.t.Context())
 	ended := make(chan error, 1)
@@ -97,22 +99,22 @@ func (b *bench) config() Config {
 	return Config{
 		Store: b.store, Live: inprocess.NewLive(0), Log: slog.New(slog.NewTextHandler(b, nil)), Agents: []string{"a"},
 		Lease: 30 * time.Second, Poll: time.Second, SweepEvery: 5 * time.Second,
-		Handle: func(_ context.Context, j spool.Job, _ *slots.Slot) (spool.JobResult, error) {
+		Handle: func(_ context.Context, j wire.Job, _ *slots.Slot) (wire.JobResult, error) {
 			b.note("run " + j.Key)
-			return spool.JobResult{Accepted: true}, nil
+			return wire.JobResult{Accepted: true}, nil
 		},
-		Dead: func(_ context.Context, j spool.Job, _ int, _ string) error {
+		Dead: func(_ context.Context, j wire.Job, _ int, _ string) error {
 			b.note("fail " + j.Key)
 			return nil
 		},
-		Sweep: func(context.Context) {}, Claimed: func(context.Context, spool.Delivery) {}, Workers: &Workers{}, Health: &Health{},
+		Sweep: func(context.Context) {}, Claimed: func(context.Context, store.Delivery) {}, Workers: &Workers{}, Health: &Health{},
 	}
 }
 
 // jobs returns the keys of the jobs in a state, or of all that are not dead.
-func (b *bench) jobs(state spool.JobState) []string {
+func (b *bench) jobs(state wire.JobState) []string {
 	b.t.Helper()
-	jobs, err := b.store.Jobs(b.t.Context(), spool.JobQuery{Tenant: acme, State: state})
+	jobs, err := b.store.Jobs(b.t.Context(), wire.JobQuery{Tenant: acme, State: state})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -139,8 +141,8 @@ func pass(d time.Duration) {
 }
 
 // handlers returns handlers that call fn.
-func handlers(fn func(ctx context.Context, d spool.Delivery) error, queues ...string) map[string]func(context.Context, spool.Delivery) error {
-	all := make(map[string]func(context.Context, spool.Delivery) error)
+func handlers(fn func(ctx context.Context, d store.Delivery) error, queues ...string) map[string]func(context.Context, store.Delivery) error {
+	all := make(map[string]func(context.Context, store.Delivery) error)
 	for _, q := range queues {
 		all[q] = fn
 	}
@@ -154,7 +156,7 @@ func TestEventsGoToTheirHandlers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.put(event("e1", "mail"), event("e2", "hooks"), event("e3", "other"), ticket("r1", "a", ""))
-		stop := b.work(spool.WorkOptions{Events: handlers(func(_ context.Context, d spool.Delivery) error {
+		stop := b.work(store.WorkOptions{Events: handlers(func(_ context.Context, d store.Delivery) error {
 			b.note(d.Queue + " " + d.Key + " " + string(d.Payload))
 			return nil
 		}, "mail", "hooks")})
@@ -175,7 +177,7 @@ func TestEventsComeAgain(t *testing.T) {
 		b.put(event("e1", "mail"), event("e2", "mail"))
 		began := time.Now()
 		var waits []time.Duration
-		stop := b.work(spool.WorkOptions{MaxDeliveries: 4, Events: handlers(func(_ context.Context, d spool.Delivery) error {
+		stop := b.work(store.WorkOptions{MaxDeliveries: 4, Events: handlers(func(_ context.Context, d store.Delivery) error {
 			b.note(d.Key + " " + strconv.Itoa(d.Attempt))
 			switch {
 			case d.Key == "e2" && d.Attempt == 2:
@@ -190,7 +192,7 @@ func TestEventsComeAgain(t *testing.T) {
 		got := b.noted()
 		slices.Sort(got)
 		same(t, "the deliveries", got, []string{"e1 1", "e1 2", "e1 3", "e1 4", "e2 1", "e2 2"})
-		same(t, "the dead jobs", b.jobs(spool.JobDead), []string{"e1: the mail server is away"})
+		same(t, "the dead jobs", b.jobs(wire.JobDead), []string{"e1: the mail server is away"})
 		same(t, "the other jobs", b.jobs(""), []string{})
 		for i := 2; i < len(waits); i++ {
 			if waits[i]-waits[i-1] <= waits[i-1]-waits[i-2] {
@@ -206,7 +208,7 @@ func TestEventsThatCannotBeHandled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.put(event("bad", "mail"), event("panic", "mail"))
-		stop := b.work(spool.WorkOptions{MaxDeliveries: 2, Events: handlers(func(_ context.Context, d spool.Delivery) error {
+		stop := b.work(store.WorkOptions{MaxDeliveries: 2, Events: handlers(func(_ context.Context, d store.Delivery) error {
 			b.note(d.Key)
 			if d.Key == "panic" {
 				panic("no")
@@ -218,7 +220,7 @@ func TestEventsThatCannotBeHandled(t *testing.T) {
 		got := b.noted()
 		slices.Sort(got)
 		same(t, "the deliveries", got, []string{"bad", "panic", "panic"})
-		dead := b.jobs(spool.JobDead)
+		dead := b.jobs(wire.JobDead)
 		slices.Sort(dead)
 		same(t, "the dead jobs", dead, []string{"bad: it has no address", "panic: Internal error"})
 	})
@@ -231,13 +233,13 @@ func TestEventsOfAWorkerThatEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.put(event("e1", "mail"))
-		stop := b.work(spool.WorkOptions{Events: handlers(func(ctx context.Context, _ spool.Delivery) error {
+		stop := b.work(store.WorkOptions{Events: handlers(func(ctx context.Context, _ store.Delivery) error {
 			<-ctx.Done()
 			return ctx.Err()
 		}, "mail")})
 		pass(2 * time.Minute) // longer than a lease
 		stop()
-		stop = b.work(spool.WorkOptions{Events: handlers(func(_ context.Context, d spool.Delivery) error {
+		stop = b.work(store.WorkOptions{Events: handlers(func(_ context.Context, d store.Delivery) error {
 			b.note(d.Key + " " + strconv.Itoa(d.Attempt))
 			return nil
 		}, "mail")})
@@ -251,23 +253,23 @@ func TestEventsOfAWorkerThatEnds(t *testing.T) {
 // A worker claims the jobs of its own agents and queues. A relay claims those of all agents.
 func TestWorkersClaimTheirOwn(t *testing.T) {
 	t.Parallel()
-	all := []spool.Job{ticket("r1", "a", ""), ticket("r2", "b", ""), ticket("r3", "a", "fast"), ticket("r4", "a", "slow")}
-	deliver := func(b *bench) func(context.Context, spool.Delivery) (spool.JobResult, error) {
-		return func(_ context.Context, d spool.Delivery) (spool.JobResult, error) {
+	all := []wire.Job{ticket("r1", "a", ""), ticket("r2", "b", ""), ticket("r3", "a", "fast"), ticket("r4", "a", "slow")}
+	deliver := func(b *bench) func(context.Context, store.Delivery) (wire.JobResult, error) {
+		return func(_ context.Context, d store.Delivery) (wire.JobResult, error) {
 			b.note("deliver " + d.Key)
-			return spool.JobResult{Accepted: true}, nil
+			return wire.JobResult{Accepted: true}, nil
 		}
 	}
 	for name, test := range map[string]struct {
-		options func(b *bench) spool.WorkOptions
+		options func(b *bench) store.WorkOptions
 		want    []string
 	}{
-		"by default":  {func(*bench) spool.WorkOptions { return spool.WorkOptions{} }, []string{"run r1"}},
-		"a queue":     {func(*bench) spool.WorkOptions { return spool.WorkOptions{Queues: []string{"fast"}} }, []string{"run r3"}},
-		"and another": {func(*bench) spool.WorkOptions { return spool.WorkOptions{Queues: []string{"", "slow"}} }, []string{"run r1", "run r4"}},
-		"a relay":     {func(b *bench) spool.WorkOptions { return spool.WorkOptions{Deliver: deliver(b)} }, []string{"deliver r1", "deliver r2"}},
-		"of one queue": {func(b *bench) spool.WorkOptions {
-			return spool.WorkOptions{Deliver: deliver(b), Queues: []string{"slow"}}
+		"by default":  {func(*bench) store.WorkOptions { return store.WorkOptions{} }, []string{"run r1"}},
+		"a queue":     {func(*bench) store.WorkOptions { return store.WorkOptions{Queues: []string{"fast"}} }, []string{"run r3"}},
+		"and another": {func(*bench) store.WorkOptions { return store.WorkOptions{Queues: []string{"", "slow"}} }, []string{"run r1", "run r4"}},
+		"a relay":     {func(b *bench) store.WorkOptions { return store.WorkOptions{Deliver: deliver(b)} }, []string{"deliver r1", "deliver r2"}},
+		"of one queue": {func(b *bench) store.WorkOptions {
+			return store.WorkOptions{Deliver: deliver(b), Queues: []string{"slow"}}
 		}, []string{"deliver r4"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -281,7 +283,7 @@ func TestWorkersClaimTheirOwn(t *testing.T) {
 				got := b.noted()
 				slices.Sort(got)
 				same(t, "what was done", got, test.want)
-				if left := b.jobs(spool.JobReady); len(left) != len(all)-len(test.want) {
+				if left := b.jobs(wire.JobReady); len(left) != len(all)-len(test.want) {
 					t.Errorf("ready are %q", left)
 				}
 			})
@@ -296,7 +298,7 @@ func TestUnclaimedJobsAreLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.put(ticket("r1", "gone", ""), ticket("r2", "gone", ""), ticket("r3", "lost", ""), ticket("r4", "far", "far"))
-		stop := b.work(spool.WorkOptions{})
+		stop := b.work(store.WorkOptions{})
 		count := func(agent string) int {
 			synctest.Wait()
 			b.mu.Lock()
@@ -313,15 +315,15 @@ func TestUnclaimedJobsAreLogged(t *testing.T) {
 			}
 		}
 		stop()
-		same(t, "the jobs stay", b.jobs(spool.JobReady), []string{"r1", "r2", "r3", "r4"})
+		same(t, "the jobs stay", b.jobs(wire.JobReady), []string{"r1", "r2", "r3", "r4"})
 	})
 }
 
 // Run refuses queues that it cannot serve.
 func TestBadQueues(t *testing.T) {
 	t.Parallel()
-	fine := func(context.Context, spool.Delivery) error { return nil }
-	for want, o := range map[string]spool.WorkOptions{
+	fine := func(context.Context, store.Delivery) error { return nil }
+	for want, o := range map[string]store.WorkOptions{
 		"WorkOptions.Queues may only have letters":                      {Queues: []string{"a b"}},
 		"WorkOptions.Events: the name of a queue is required":           {Events: handlers(fine, "")},
 		"WorkOptions.Events has no handler for the queue \"mail\"":      {Events: handlers(nil, "mail")},

@@ -5,20 +5,21 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/slots"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Workers are the workers of a process. It is safe for concurrent use.
 type Workers struct {
 	mu      sync.Mutex
-	reserve map[*worker]func(spool.Job) *Place
+	reserve map[*worker]func(wire.Job) *Place
 }
 
 // Reserve reserves a place for a job that is about to be written, so that the job can be added as a claimed one.
 // It returns nil if no worker of the process would be the next to claim the job: all slots that are not reserved are taken, or
 // other jobs may be waiting for them. The caller must call either [Place.Execute] or [Place.Release].
-func (s *Workers) Reserve(j spool.Job) *Place {
+func (s *Workers) Reserve(j wire.Job) *Place {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, reserve := range s.reserve {
@@ -34,9 +35,9 @@ func (s *Workers) join(ctx context.Context, w *worker) (leave func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.reserve == nil {
-		s.reserve = make(map[*worker]func(spool.Job) *Place)
+		s.reserve = make(map[*worker]func(wire.Job) *Place)
 	}
-	s.reserve[w] = func(j spool.Job) *Place { return w.reserve(ctx, j) }
+	s.reserve[w] = func(j wire.Job) *Place { return w.reserve(ctx, j) }
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -48,20 +49,20 @@ func (s *Workers) join(ctx context.Context, w *worker) (leave func()) {
 type Place struct {
 	worker  *worker
 	slot    *slots.Slot
-	deliver func(d spool.Delivery, handle Handle)
+	deliver func(d store.Delivery, handle Handle)
 }
 
 // place returns the place of a slot.
 func (w *worker) place(ctx context.Context, slot *slots.Slot) *Place {
 	w.busy.Add(1)
-	return &Place{worker: w, slot: slot, deliver: func(d spool.Delivery, handle Handle) {
+	return &Place{worker: w, slot: slot, deliver: func(d store.Delivery, handle Handle) {
 		w.Claimed(ctx, d)
 		w.deliver(ctx, d, slot, handle)
 	}}
 }
 
 // Execute executes a claimed job in a goroutine of the worker, and then gives the place up.
-func (p *Place) Execute(d spool.Delivery, handle Handle) {
+func (p *Place) Execute(d store.Delivery, handle Handle) {
 	p.slot.Use(d.Job)
 	go func() {
 		defer p.Release()
@@ -77,7 +78,7 @@ func (p *Place) Release() {
 }
 
 // reserve returns a place for a job, or nil unless the worker would claim the job before any other one.
-func (w *worker) reserve(ctx context.Context, j spool.Job) *Place {
+func (w *worker) reserve(ctx context.Context, j wire.Job) *Place {
 	switch {
 	case w.options.Deliver != nil, w.options.PerTenant > 0: // the bound of a tenant needs the store
 		return nil

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 const (
@@ -34,14 +34,14 @@ func (w *worker) warnUnclaimed(ctx context.Context) {
 		return
 	}
 	w.unclaimed.looked = now
-	stats, err := w.Store.Stats(ctx, spool.StatsQuery{Waiting: true})
+	stats, err := w.Store.Stats(ctx, wire.StatsQuery{Waiting: true})
 	if err != nil {
 		return // the claims report a failing store
 	}
-	waiting := slices.DeleteFunc(stats.Waiting, func(t spool.WaitingTenant) bool { return now.Sub(t.DueAt) < unclaimedAfter })
+	waiting := slices.DeleteFunc(stats.Waiting, func(t wire.WaitingTenant) bool { return now.Sub(t.DueAt) < unclaimedAfter })
 	for _, t := range waiting[:min(len(waiting), unclaimedTenants)] {
-		jobs, err := w.Store.Jobs(ctx, spool.JobQuery{
-			Tenant: t.Tenant, State: spool.JobReady, DueBefore: now.Add(-unclaimedAfter), Limit: unclaimedJobs,
+		jobs, err := w.Store.Jobs(ctx, wire.JobQuery{
+			Tenant: t.Tenant, State: wire.JobReady, DueBefore: now.Add(-unclaimedAfter), Limit: unclaimedJobs,
 		})
 		if err != nil {
 			return
@@ -53,7 +53,7 @@ func (w *worker) warnUnclaimed(ctx context.Context) {
 }
 
 // warnAbout logs a warning about a ready job if this worker would take it but for its agent.
-func (w *worker) warnAbout(ctx context.Context, j spool.QueuedJob) {
+func (w *worker) warnAbout(ctx context.Context, j wire.QueuedJob) {
 	if j.Event() || slices.Contains(w.agents, j.Agent) || !slices.Contains(w.queues, j.Queue) {
 		return
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/random"
 	"github.com/spoolhq/spool/engine/internal/slots"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 const (
@@ -25,8 +27,8 @@ const (
 )
 
 type Config struct {
-	Store  spool.Store
-	Live   spool.Live
+	Store  store.Store
+	Live   store.Live
 	Log    *slog.Logger
 	Random random.Source
 	// Agents are the agents of this process.
@@ -37,23 +39,23 @@ type Config struct {
 
 	Handle Handle
 	// Dead fails the run of a dead job.
-	Dead func(ctx context.Context, j spool.Job, attempts int, cause string) error
+	Dead func(ctx context.Context, j wire.Job, attempts int, cause string) error
 	// Sweep is called at the start and then every SweepEvery.
 	Sweep func(ctx context.Context)
 	// Claimed is called for each claimed job.
-	Claimed func(ctx context.Context, d spool.Delivery)
+	Claimed func(ctx context.Context, d store.Delivery)
 	Health  *Health
 	// Workers are those of the process, which this one joins.
 	Workers *Workers
 }
 
 // Handle executes a job that has a slot.
-type Handle func(ctx context.Context, j spool.Job, in *slots.Slot) (spool.JobResult, error)
+type Handle func(ctx context.Context, j wire.Job, in *slots.Slot) (wire.JobResult, error)
 
 type worker struct {
 	Config
 
-	options spool.WorkOptions
+	options store.WorkOptions
 	// queues and agents say which jobs the worker claims.
 	queues, agents []string
 
@@ -66,7 +68,7 @@ type worker struct {
 
 // Run works until ctx ends, and returns nil when all its jobs have ended. It returns an
 // [spool.Invalid] error for invalid options.
-func Run(ctx context.Context, c Config, o spool.WorkOptions) error {
+func Run(ctx context.Context, c Config, o store.WorkOptions) error {
 	if o.Concurrency <= 0 {
 		o.Concurrency = 16
 	}
@@ -84,7 +86,7 @@ func Run(ctx context.Context, c Config, o spool.WorkOptions) error {
 	if w.queues, err = queuesOf(o); err != nil {
 		return err
 	}
-	unsubscribe, err := c.Live.Subscribe(ctx, spool.JobsTopic, func(spool.WakeKind, []byte) { w.pollNow() })
+	unsubscribe, err := c.Live.Subscribe(ctx, store.JobsTopic, func(store.WakeKind, []byte) { w.pollNow() })
 	switch {
 	case ctx.Err() != nil:
 		return nil
@@ -153,7 +155,7 @@ func (w *worker) claim(ctx context.Context) time.Duration {
 }
 
 // deliver executes a job and tells the store its outcome. The ticket of a run is executed by execute.
-func (w *worker) deliver(ctx context.Context, d spool.Delivery, in *slots.Slot, execute Handle) {
+func (w *worker) deliver(ctx context.Context, d store.Delivery, in *slots.Slot, execute Handle) {
 	log := w.logger(d).With("kind", string(d.Kind))
 	if d.Attempt > w.options.MaxDeliveries {
 		w.giveUp(ctx, d, "it was delivered too often")
@@ -163,35 +165,35 @@ func (w *worker) deliver(ctx context.Context, d spool.Delivery, in *slots.Slot, 
 	result, err := w.handle(ctx, d, in, execute)
 	stop()
 
-	var ack spool.Ack
+	var ack store.Ack
 	switch {
 	case err == nil && result.Accepted:
-		ack = spool.Ack{Kind: spool.AckDone}
+		ack = store.Ack{Kind: store.AckDone}
 	case err == nil:
 		log.DebugContext(ctx, "job comes back", "reason", result.Reason, "after", result.RetryAfter)
-		ack = spool.Ack{Kind: spool.AckRelease, After: result.RetryAfter, Refund: true}
-	case errors.Is(err, spool.ErrUnknownAgent):
+		ack = store.Ack{Kind: store.AckRelease, After: result.RetryAfter, Refund: true}
+	case errors.Is(err, wire.ErrUnknownAgent):
 		log.WarnContext(ctx, "job names an agent that this worker lacks", "agent", d.Agent)
-		ack = spool.Ack{Kind: spool.AckRelease, After: unknownWait, Refund: true}
+		ack = store.Ack{Kind: store.AckRelease, After: unknownWait, Refund: true}
 	case ctx.Err() != nil:
-		ack = spool.Ack{Kind: spool.AckRelease, Refund: true}
+		ack = store.Ack{Kind: store.AckRelease, Refund: true}
 	case d.Attempt >= w.options.MaxDeliveries, w.givesUpInvalid(d) && spool.CodeOf(err) == spool.Invalid:
 		w.giveUp(ctx, d, spool.MessageOf(err))
 		return
 	default:
 		log.WarnContext(ctx, "job failed", "attempt", d.Attempt, "error", err)
-		ack = spool.Ack{Kind: spool.AckRelease, After: deliveryWait(d.Attempt, w.Random)}
+		ack = store.Ack{Kind: store.AckRelease, After: deliveryWait(d.Attempt, w.Random)}
 	}
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterTimeout)
 	defer cancel()
-	if err := w.Store.Ack(after, d, ack); err != nil && !errors.Is(err, spool.ErrFenced) {
+	if err := w.Store.Ack(after, d, ack); err != nil && !errors.Is(err, store.ErrFenced) {
 		log.WarnContext(ctx, "settle job", "error", err)
 	}
 }
 
 // handle executes the job in this process, or passes it to the handler of its events or to the Deliver
 // option.
-func (w *worker) handle(ctx context.Context, d spool.Delivery, in *slots.Slot, execute Handle) (spool.JobResult, error) {
+func (w *worker) handle(ctx context.Context, d store.Delivery, in *slots.Slot, execute Handle) (wire.JobResult, error) {
 	switch handler := w.options.Events[d.Queue]; {
 	case d.Event() && handler != nil:
 		return w.handleEvent(ctx, d, handler)
@@ -199,14 +201,14 @@ func (w *worker) handle(ctx context.Context, d spool.Delivery, in *slots.Slot, e
 		return w.options.Deliver(ctx, d)
 	case d.Event():
 		w.logger(d).WarnContext(ctx, "this worker has no handler for the event")
-		return spool.JobResult{Reason: "this worker has no handler for the event", RetryAfter: unknownWait}, nil
+		return wire.JobResult{Reason: "this worker has no handler for the event", RetryAfter: unknownWait}, nil
 	default:
 		return execute(ctx, d.Job, in)
 	}
 }
 
 // givesUpInvalid reports whether a job is given up after the first [spool.Invalid] error.
-func (w *worker) givesUpInvalid(d spool.Delivery) bool { return w.options.Deliver != nil || d.Event() }
+func (w *worker) givesUpInvalid(d store.Delivery) bool { return w.options.Deliver != nil || d.Event() }
 
 // deliveryWait returns the delay after a failed delivery. A part is random, so that jobs that failed
 // together do not come back together.
@@ -216,7 +218,7 @@ func deliveryWait(attempt int, r random.Source) time.Duration {
 }
 
 // giveUp fails a job's run, if it is the ticket of one, and makes the job dead.
-func (w *worker) giveUp(ctx context.Context, d spool.Delivery, cause string) {
+func (w *worker) giveUp(ctx context.Context, d store.Delivery, cause string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterTimeout)
 	defer cancel()
 	var err error
@@ -224,13 +226,13 @@ func (w *worker) giveUp(ctx context.Context, d spool.Delivery, cause string) {
 		err = w.Dead(ctx, d.Job, d.Attempt, cause)
 	}
 	if err == nil {
-		err = w.Store.Ack(ctx, d, spool.Ack{Kind: spool.AckDead, Cause: cause})
+		err = w.Store.Ack(ctx, d, store.Ack{Kind: store.AckDead, Cause: cause})
 	}
 	w.logger(d).ErrorContext(ctx, "job is dead", "cause", cause, "error", err)
 }
 
 // extend keeps the job leased until the returned function is called.
-func (w *worker) extend(ctx context.Context, d spool.Delivery) (stop func()) {
+func (w *worker) extend(ctx context.Context, d store.Delivery) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
@@ -243,7 +245,7 @@ func (w *worker) extend(ctx context.Context, d spool.Delivery) (stop func()) {
 				return
 			case <-tick.C:
 				// Losing the delivery does no harm, because the run has its own lease.
-				_ = w.Store.Ack(ctx, d, spool.Ack{Kind: spool.AckExtend, After: w.Lease})
+				_ = w.Store.Ack(ctx, d, store.Ack{Kind: store.AckExtend, After: w.Lease})
 			}
 		}
 	}()
@@ -269,7 +271,7 @@ func (w *worker) sweepPeriodically(ctx context.Context) {
 	}
 }
 
-func (w *worker) logger(d spool.Delivery) *slog.Logger {
+func (w *worker) logger(d store.Delivery) *slog.Logger {
 	if d.Event() {
 		return w.Log.With("tenant", string(d.Tenant), "queue", d.Queue, "job", d.JobID)
 	}

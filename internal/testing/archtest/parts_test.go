@@ -68,7 +68,7 @@ func partsTable(tree fs.FS) (string, error) {
 		return "", err
 	}
 	trips, err := archtest.Trips(tree, module, "engine/...",
-		archtest.Entry{Package: "engine/internal/thread", Func: "Claim", Parameter: "store"},
+		archtest.Entry{Package: "engine/internal/thread", Func: "Claim", Parameter: "db"},
 		archtest.Entry{Package: "engine", Func: "Engine.Run", Parameter: "r"},
 		archtest.Entry{Package: "engine", Func: "Engine.Respond", Parameter: "r"},
 	)

@@ -9,6 +9,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // aloneTest is the fixture of the cases about isolated runs.
@@ -130,7 +132,7 @@ func testAlonePaused(s aloneTest) {
 	receive(s, done, bubbleWait, "the end of the goroutine")
 	s.same("the thread", s.all(chat, "r1"), before)
 	s.working(second)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go", "assistant of the second")
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 lost", "RUN_STARTED r1:2", "RUN_ENDED r1:2 finished")
 }
@@ -139,15 +141,15 @@ func testAlonePaused(s aloneTest) {
 func (s aloneTest) startOn(e *engine.Engine, name, prompt string) spool.ThreadKey {
 	s.Helper()
 	key := spool.ThreadKey{Tenant: chat.Tenant, ID: spool.ThreadID(name)}
-	s.startAs(e, key, engine.StartRequest{Prompt: prompt, RunID: spool.RunID("run-" + name)})
+	s.startAs(e, key, wire.StartRequest{Prompt: prompt, RunID: spool.RunID("run-" + name)})
 	return key
 }
 
 // firstRun returns the run that startOn has started.
-func (s aloneTest) firstRun(key spool.ThreadKey) (run spool.RunRow) {
+func (s aloneTest) firstRun(key spool.ThreadKey) (run store.RunRow) {
 	s.Helper()
-	err := s.backend.Store.View(context.Background(), key, func(v spool.View) (err error) {
-		run, err = spool.FindRun(v, spool.RunID("run-"+key.ID))
+	err := s.backend.Store.View(context.Background(), key, func(v store.View) (err error) {
+		run, err = store.FindRun(v, spool.RunID("run-"+key.ID))
 		return err
 	})
 	if err != nil {
@@ -157,7 +159,7 @@ func (s aloneTest) firstRun(key spool.ThreadKey) (run spool.RunRow) {
 }
 
 // endOf returns the state of a thread's run, once it is an end state.
-func (s aloneTest) endOf(key spool.ThreadKey) spool.State {
+func (s aloneTest) endOf(key spool.ThreadKey) wire.State {
 	s.Helper()
 	if state := s.threadOf(key).State; state.Terminal() {
 		return state
@@ -186,12 +188,12 @@ func testAloneCrashLoop(s aloneTest) {
 		return true
 	})
 	for _, key := range others {
-		if state := s.endOf(key); state != spool.Completed {
+		if state := s.endOf(key); state != wire.Completed {
 			s.Errorf("the run of %s beside it ended as %s", key, state)
 		}
 	}
 	run := s.firstRun(bomb)
-	if run.State != spool.Failed || run.Deaths != 3 || run.IsolatedDeaths != 4 || deaths != 7 || run.Error != "7 workers died in the same step" {
+	if run.State != wire.Failed || run.Deaths != 3 || run.IsolatedDeaths != 4 || deaths != 7 || run.Error != "7 workers died in the same step" {
 		s.Errorf("after %d deaths the run is %+v", deaths, run)
 	}
 	dead := s.deadJobs()
@@ -205,7 +207,7 @@ func testAloneCrashLoop(s aloneTest) {
 	}
 	s.history.Started(bomb, result.RunID)
 	s.work(e)
-	s.until("the end of what was redriven", func() bool { return s.endOf(bomb) == spool.Completed })
+	s.until("the end of what was redriven", func() bool { return s.endOf(bomb) == wire.Completed })
 }
 
 // isolated starts runs, and lets three workers die in their first steps.
@@ -255,7 +257,7 @@ func testAloneSaved(s aloneTest) {
 	for _, key := range keys {
 		s.until("a saved step", func() bool {
 			run := s.firstRun(key)
-			return run.State == spool.Running && run.Steps == 1 && run.Deaths == 0
+			return run.State == wire.Running && run.Steps == 1 && run.Deaths == 0
 		})
 	}
 	for _, key := range keys {
@@ -263,7 +265,7 @@ func testAloneSaved(s aloneTest) {
 			s.Errorf("stop: %+v, %v", r, err)
 		}
 		s.history.Stopped(key)
-		s.until("its end", func() bool { return s.endOf(key) == spool.Cancelled })
+		s.until("its end", func() bool { return s.endOf(key) == wire.Cancelled })
 	}
 }
 
@@ -274,12 +276,12 @@ func testAloneStopped(s aloneTest) {
 	c.Retry.Backoff = time.Minute
 	e, keys := s.isolated(d, c, "slow")
 	stop := s.work(e)
-	s.until("the wait", func() bool { return s.threadOf(keys[0]).State == spool.Queued })
+	s.until("the wait", func() bool { return s.threadOf(keys[0]).State == wire.Queued })
 	if r, err := e.Stop(context.Background(), keys[0]); err != nil || !r.Accepted {
 		s.Errorf("stop: %+v, %v", r, err)
 	}
 	s.history.Stopped(keys[0])
-	if state := s.endOf(keys[0]); state != spool.Cancelled {
+	if state := s.endOf(keys[0]); state != wire.Cancelled {
 		s.Errorf("the stopped run is %s", state)
 	}
 	<-time.After(5 * time.Minute)

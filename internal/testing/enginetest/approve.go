@@ -10,6 +10,8 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/compare"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // approveTest is the fixture of the cases about approvals.
@@ -53,12 +55,12 @@ func checked() spool.Tool {
 }
 
 // edit is an approval of c1 with other arguments.
-func edit(args string) engine.Response {
-	return engine.Response{ToolCallID: "c1", Approved: true, Args: json.RawMessage(args)}
+func edit(args string) wire.Response {
+	return wire.Response{ToolCallID: "c1", Approved: true, Args: json.RawMessage(args)}
 }
 
 // delivered gives an answer. The answer must be delivered.
-func (s approveTest) delivered(e *engine.Engine, r engine.Response) {
+func (s approveTest) delivered(e *engine.Engine, r wire.Response) {
 	s.Helper()
 	if result, err := s.respondWith(e, r); err != nil || !result.Delivered {
 		s.Fatalf("answer %+v: %+v, %v", r, result, err)
@@ -66,12 +68,12 @@ func (s approveTest) delivered(e *engine.Engine, r engine.Response) {
 }
 
 // refused gives an answer that must be refused with the given reason. The run must keep waiting.
-func (s approveTest) refused(e *engine.Engine, r engine.Response, reason string) {
+func (s approveTest) refused(e *engine.Engine, r wire.Response, reason string) {
 	s.Helper()
 	if result, err := s.respondWith(e, r); err != nil || result.Delivered || result.Reason != reason || result.Error == "" {
 		s.Errorf("answer %+v: %+v, %v, want %s", r, result, err, reason)
 	}
-	if state := s.thread().State; state != spool.WaitingForInput {
+	if state := s.thread().State; state != wire.WaitingForInput {
 		s.Errorf("the run is %s", state)
 	}
 }
@@ -82,13 +84,13 @@ func (s approveTest) parked(m *spooltest.Model, tools ...spool.Tool) *engine.Eng
 	e := s.engine(s.config(m, tools...))
 	stop := s.work(e)
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	stop()
 	return e
 }
 
 // park returns the park of c1.
-func (s approveTest) park() spool.Park {
+func (s approveTest) park() store.Park {
 	s.Helper()
 	for _, p := range s.parksOf(chat, "r1") {
 		if p.ToolCallID == "c1" {
@@ -96,24 +98,24 @@ func (s approveTest) park() spool.Park {
 		}
 	}
 	s.Fatal("there is no park")
-	return spool.Park{}
+	return store.Park{}
 }
 
 // putPark replaces a park without the engine noticing.
-func (s approveTest) putPark(p spool.Park) {
+func (s approveTest) putPark(p store.Park) {
 	s.Helper()
-	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx spool.Tx) error { return tx.Write(spool.Changes{Parks: []spool.Park{p}}) })
+	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx store.Tx) error { return tx.Write(store.Changes{Parks: []store.Park{p}}) })
 	if err != nil {
 		s.Fatal(err)
 	}
 }
 
 // answers returns the answers in the record.
-func (s approveTest) answers() (answers []spool.HITLResponse) {
+func (s approveTest) answers() (answers []wire.HITLResponse) {
 	s.Helper()
 	for _, e := range s.entriesOf(chat) {
-		if e.Type == spool.EntryHITLResponse {
-			var r spool.HITLResponse
+		if e.Type == wire.EntryHITLResponse {
+			var r wire.HITLResponse
 			_ = json.Unmarshal(e.Payload, &r)
 			answers = append(answers, r)
 		}
@@ -127,10 +129,10 @@ func testApproveSchema(s approveTest) {
 	s.parked(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send", Args: `{"to":"bob"}`}, spooltest.Call{ID: "c2", Name: "job"}), spooltest.Say("done")),
 		tool, outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil }))
 	for _, e := range s.entriesOf(chat) {
-		if e.Type != spool.EntryInputRequired {
+		if e.Type != wire.EntryInputRequired {
 			continue
 		}
-		var in spool.InputRequired
+		var in wire.InputRequired
 		if err := json.Unmarshal(e.Payload, &in); err != nil {
 			s.Fatal(err)
 		}
@@ -160,7 +162,7 @@ func testApproveEdited(s approveTest) {
 		s.Errorf("the park has the answer %+v", a)
 	}
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	result := `c1:{"approved":true,"arguments":{"to":"eve"},"reason":"bob has left","result":{"sent":true}}`
 	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, "tool "+result, "assistant done")
 	asking := m.Requests()[1].Messages
@@ -180,13 +182,13 @@ func testApproveEditedToSame(s approveTest) {
 		s.Errorf("the record has %+v", got)
 	}
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, `tool c1:{"sent":true}`, "assistant done")
 }
 
 func testApproveEditedBadly(s approveTest) {
 	e := s.parked(sending(), checked())
-	invalid := func(r engine.Response, message string) {
+	invalid := func(r wire.Response, message string) {
 		s.Helper()
 		result, err := s.respondWith(e, r)
 		if spool.CodeOf(err) != spool.Invalid || spool.MessageOf(err) != message || result.Delivered {
@@ -200,20 +202,20 @@ func testApproveEditedBadly(s approveTest) {
 	denied := edit(`{"to":"eve"}`)
 	denied.Approved = false
 	invalid(denied, "arguments are only for an approved call")
-	invalid(engine.Response{ToolCallID: "c1", Reason: strings.Repeat("x", 4097)}, "reason is longer than 4096 bytes")
+	invalid(wire.Response{ToolCallID: "c1", Reason: strings.Repeat("x", 4097)}, "reason is longer than 4096 bytes")
 	long := json.RawMessage(`"` + strings.Repeat("x", 256<<10) + `"`)
-	invalid(engine.Response{ToolCallID: "c1", Payload: long}, "payload is longer than 262144 bytes")
-	invalid(engine.Response{ToolCallID: "c1", Approved: true, Args: long}, "arguments is longer than 262144 bytes")
+	invalid(wire.Response{ToolCallID: "c1", Payload: long}, "payload is longer than 262144 bytes")
+	invalid(wire.Response{ToolCallID: "c1", Approved: true, Args: long}, "arguments is longer than 262144 bytes")
 	deep := json.RawMessage(`{"to":` + strings.Repeat("[", 256) + strings.Repeat("]", 256) + `}`)
-	invalid(engine.Response{ToolCallID: "c1", Payload: deep}, "payload is nested deeper than 256 arrays and objects")
+	invalid(wire.Response{ToolCallID: "c1", Payload: deep}, "payload is nested deeper than 256 arrays and objects")
 	invalid(edit(string(deep)), "arguments is nested deeper than 256 arrays and objects")
 	invalid(edit("{\"to\":\"\xff\"}"), "arguments is not valid UTF-8")
-	if p := s.park(); p.State != spool.ParkOpen || len(s.answers()) != 0 {
+	if p := s.park(); p.State != wire.ParkOpen || len(s.answers()) != 0 {
 		s.Errorf("an answer that was wrong has changed something: %+v", p)
 	}
 	s.delivered(e, edit("null")) // which is none
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if got := string(compare.Canonical(s.history.Executions[0].Call.Args)); got != `{"to":"bob"}` {
 		s.Errorf("the tool was called with %s", got)
 	}
@@ -226,7 +228,7 @@ func testApproveEditedNoTool(s approveTest) {
 	if r, err := s.respondWith(e, edit(`{"to":"eve"}`)); spool.CodeOf(err) != spool.Invalid || r.Delivered {
 		s.Errorf("answer: %+v, %v", r, err)
 	}
-	if p := s.park(); p.State != spool.ParkOpen {
+	if p := s.park(); p.State != wire.ParkOpen {
 		s.Errorf("the park is %s", p.State)
 	}
 }
@@ -236,7 +238,7 @@ func testApproveEditedLater(s approveTest) {
 	e := s.parked(sending(), approved("send", "1"))
 	s.delivered(e, edit(`{"too":"eve"}`))
 	s.working(s.config(sending(), checked()))
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, `tool c1:{"error":"argument to: is required"}`, "assistant done")
 	if s.executed() != 0 {
 		s.Error("the tool was called")
@@ -249,7 +251,7 @@ func testApproveEditedFails(s approveTest) {
 	e := s.parked(sending(), send)
 	s.delivered(e, edit(`{"to":"eve"}`))
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`,
 		`tool c1:{"approved":true,"arguments":{"to":"eve"},"error":"no such box"}`, "assistant done")
 }
@@ -262,21 +264,21 @@ func testApproveEditedUnknown(s approveTest) {
 	c := s.config(sending(), d.Tool)
 	p := s.process(c)
 	s.start(p.Engine, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	s.delivered(p.Engine, edit(`{"to":"eve"}`))
 	receive(s, d.called, bubbleWait, "the call of the tool")
 	p.kill()
 	close(d.gate)
 	e := s.working(c)
-	s.becomes(spool.WaitingForInput)
-	if got := s.park(); got.Reason != spool.ParkOutcomeUnknown || string(compare.Canonical(got.Args)) != `{"to":"eve"}` {
+	s.becomes(wire.WaitingForInput)
+	if got := s.park(); got.Reason != wire.ParkOutcomeUnknown || string(compare.Canonical(got.Args)) != `{"to":"eve"}` {
 		s.Errorf("the park is %+v", got)
 	}
 	edited := edit(`{"to":"bob"}`)
 	edited.Digest = s.park().Digest
-	s.refused(e, edited, engine.ReasonNotEditable)
-	s.delivered(e, engine.Response{ToolCallID: "c1", Approved: true, Reason: "it is not in the outbox", Digest: s.park().Digest})
-	s.ended(spool.Completed)
+	s.refused(e, edited, wire.ReasonNotEditable)
+	s.delivered(e, wire.Response{ToolCallID: "c1", Approved: true, Reason: "it is not in the outbox", Digest: s.park().Digest})
+	s.ended(wire.Completed)
 	for _, run := range s.history.Executions {
 		if got := string(compare.Canonical(run.Call.Args)); got != `{"to":"eve"}` {
 			s.Errorf("the tool was called with %s", got)
@@ -288,9 +290,9 @@ func testApproveEditedUnknown(s approveTest) {
 
 func testApproveWhy(s approveTest) {
 	e := s.parked(sending(), checked())
-	s.delivered(e, engine.Response{ToolCallID: "c1", Approved: true, Reason: "just this once"})
+	s.delivered(e, wire.Response{ToolCallID: "c1", Approved: true, Reason: "just this once"})
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`,
 		`tool c1:{"approved":true,"reason":"just this once","result":{"sent":true}}`, "assistant done")
 }
@@ -298,12 +300,12 @@ func testApproveWhy(s approveTest) {
 func testApproveDeniedWhy(s approveTest) {
 	m := sending()
 	e := s.parked(m, checked())
-	s.delivered(e, engine.Response{ToolCallID: "c1", Reason: "not on a Friday"})
+	s.delivered(e, wire.Response{ToolCallID: "c1", Reason: "not on a Friday"})
 	if got := s.answers()[0]; got.Reason != "not on a Friday" || got.Approved || got.AnsweredBy != "ann" {
 		s.Errorf("the record has %+v", got)
 	}
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, `tool c1:{"denied":true,"reason":"not on a Friday"}`, "assistant done")
 	if s.executed() != 0 {
 		s.Error("the tool was called")
@@ -328,14 +330,14 @@ func testApproveReportedWhy(s approveTest) {
 		close(d.gate)
 		e := s.engine(c)
 		stop := s.work(e)
-		s.becomes(spool.WaitingForInput)
+		s.becomes(wire.WaitingForInput)
 		parks := s.parksOf(chat, test.run)
-		r := engine.Response{ToolCallID: parks[0].ToolCallID, Reason: "it is in the outbox"}
+		r := wire.Response{ToolCallID: parks[0].ToolCallID, Reason: "it is in the outbox"}
 		if test.payload != "" {
 			r.Payload = json.RawMessage(test.payload)
 		}
 		s.delivered(e, r)
-		s.ended(spool.Completed)
+		s.ended(wire.Completed)
 		stop()
 		lines := s.script()
 		if got := lines[len(lines)-2]; !strings.HasSuffix(got, ":"+test.result) {
@@ -351,9 +353,9 @@ func testApproveReportedWhy(s approveTest) {
 func testApproveDigest(s approveTest) {
 	e := s.parked(sending(), checked())
 	asked := s.park()
-	var shown spool.InputRequired
+	var shown wire.InputRequired
 	for _, entry := range s.entriesOf(chat) {
-		if entry.Type == spool.EntryInputRequired {
+		if entry.Type == wire.EntryInputRequired {
 			_ = json.Unmarshal(entry.Payload, &shown)
 		}
 	}
@@ -361,11 +363,11 @@ func testApproveDigest(s approveTest) {
 		s.Errorf("shown %q, asked %+v", shown.Digest, asked)
 	}
 	for _, approved := range []bool{true, false} {
-		s.refused(e, engine.Response{ToolCallID: "c1", Approved: approved, Digest: asked.DigestOf(json.RawMessage(`{"to":"eve"}`))}, engine.ReasonChanged)
+		s.refused(e, wire.Response{ToolCallID: "c1", Approved: approved, Digest: asked.DigestOf(json.RawMessage(`{"to":"eve"}`))}, wire.ReasonChanged)
 	}
-	s.delivered(e, engine.Response{ToolCallID: "c1", Approved: true, Digest: shown.Digest})
+	s.delivered(e, wire.Response{ToolCallID: "c1", Approved: true, Digest: shown.Digest})
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 }
 
 // testApproveDigestOfBefore sends the approval of a call as the answer to the later question about its
@@ -376,17 +378,17 @@ func testApproveDigestOfBefore(s approveTest) {
 	c := s.config(sending(), d.Tool)
 	p := s.process(c)
 	s.start(p.Engine, "r1", "go")
-	s.becomes(spool.WaitingForInput)
-	approval := engine.Response{ToolCallID: "c1", Approved: true, Digest: s.park().Digest}
+	s.becomes(wire.WaitingForInput)
+	approval := wire.Response{ToolCallID: "c1", Approved: true, Digest: s.park().Digest}
 	s.delivered(p.Engine, approval)
 	receive(s, d.called, bubbleWait, "the call of the tool")
 	p.kill()
 	close(d.gate)
 	e := s.working(c)
-	s.becomes(spool.WaitingForInput)
-	s.refused(e, approval, engine.ReasonChanged)
+	s.becomes(wire.WaitingForInput)
+	s.refused(e, approval, wire.ReasonChanged)
 	s.answer(e, "c1", false, `"sent"`)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if s.executed() != 1 {
 		s.Errorf("%d calls of tools", s.executed())
 	}
@@ -394,16 +396,16 @@ func testApproveDigestOfBefore(s approveTest) {
 
 // testApproveTampered changes the stored call after the approval.
 func testApproveTampered(s approveTest) {
-	for n, tamper := range []func(p *spool.Park){
-		func(p *spool.Park) { p.Args = json.RawMessage(`{"to":"eve"}`) },
-		func(p *spool.Park) { p.Answer.Args = json.RawMessage(`{"to":"eve"}`) },
-		func(p *spool.Park) { p.Answer.Digest = "" },
+	for n, tamper := range []func(p *store.Park){
+		func(p *store.Park) { p.Args = json.RawMessage(`{"to":"eve"}`) },
+		func(p *store.Park) { p.Answer.Args = json.RawMessage(`{"to":"eve"}`) },
+		func(p *store.Park) { p.Answer.Digest = "" },
 	} {
 		id := spool.RunID("r" + string(rune('1'+n)))
 		e := s.engine(s.config(spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: spool.ToolCallID("c" + string(rune('1'+n))), Name: "send", Args: `{"to":"bob"}`}), spooltest.Say("done")), checked()))
 		stop := s.work(e)
 		s.start(e, id, "go")
-		s.becomes(spool.WaitingForInput)
+		s.becomes(wire.WaitingForInput)
 		stop()
 		p := s.parksOf(chat, id)[0]
 		s.answer(e, p.ToolCallID, true, "")
@@ -411,7 +413,7 @@ func testApproveTampered(s approveTest) {
 		tamper(&p)
 		s.putPark(p)
 		stop = s.work(e)
-		s.ended(spool.Completed)
+		s.ended(wire.Completed)
 		stop()
 		lines := s.script()
 		if got, want := lines[len(lines)-2], "tool "+string(p.ToolCallID)+`:{"error":"this call is not the one that was approved"}`; got != want {
@@ -430,10 +432,10 @@ func testApproveWithoutDigest(s approveTest) {
 	shown := p.Digest
 	p.Digest = ""
 	s.putPark(p)
-	s.refused(e, engine.Response{ToolCallID: "c1", Approved: true, Digest: shown}, engine.ReasonChanged)
+	s.refused(e, wire.Response{ToolCallID: "c1", Approved: true, Digest: shown}, wire.ReasonChanged)
 	s.delivered(e, edit(`{"to":"eve"}`))
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if s.executed() != 1 {
 		s.Errorf("%d calls of tools", s.executed())
 	}

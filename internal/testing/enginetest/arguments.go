@@ -8,9 +8,10 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/argschema"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 var argumentTests = map[string]func(s approveTest){
@@ -40,7 +41,7 @@ func testArgumentsRefused(s approveTest) {
 	}
 	e := s.working(s.config(spooltest.NewModel(spooltest.Use(calls...), spooltest.Say("done")), checked(), plain("plain", "1")))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	messages := s.messagesOf(chat)
 	results := messages[len(messages)-2].ToolResults()
 	if s.executed() != 0 || len(results) != len(calls) {
@@ -83,24 +84,24 @@ func testArgumentsRepaired(s approveTest) {
 	first := s.engine(c)
 	stop := s.work(first)
 	s.start(first, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	if park := s.parksOf(chat, "r1")[0]; string(park.Args) != `{"n":5}` {
 		s.Errorf("the question has %s", park.Args)
 	}
-	items, err := s.backend.Live.Read(context.Background(), spool.StreamKey{Thread: chat, ID: "r1:1"}, spool.Offset{}, 0)
+	items, err := s.backend.Live.Read(context.Background(), store.StreamKey{Thread: chat, ID: "r1:1"}, wire.Offset{}, 0)
 	if err != nil {
 		s.Fatal(err)
 	}
 	told := make(map[spool.ToolCallID]string)
 	for _, item := range items.Items {
-		var p spool.ToolEnded
-		if item.Type == spool.ItemToolEnd && json.Unmarshal(item.Data, &p) == nil {
+		var p wire.ToolEnded
+		if item.Type == wire.ItemToolEnd && json.Unmarshal(item.Data, &p) == nil {
 			told[p.ToolCallID] = string(p.Args) + " " + string(p.SentArgs)
 		}
 	}
 	stop()
 	s.answer(s.working(c), "c1", true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	saved := make(map[spool.ToolCallID]string)
 	for _, p := range s.messagesOf(chat)[1].ToolCalls() {
 		saved[p.ToolCallID] = string(p.Args) + " " + string(p.SentArgs)
@@ -124,7 +125,7 @@ func testArgumentsSigned(s approveTest) {
 		spooltest.Call{ID: "c3", Name: "plain", Args: `{"n":"5"}`},
 	), spooltest.Say("done"))
 	s.start(s.working(s.config(m, typed(s, plain("plain", "2")))), "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	var sent []string
 	for _, p := range m.Requests()[1].Messages[1].ToolCalls() {
 		sent = append(sent, string(p.Args))
@@ -145,7 +146,7 @@ func testArgumentsSame(s approveTest) {
 	first := s.engine(c)
 	stop := s.work(first)
 	s.start(first, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	seen := make(map[string]json.RawMessage)
 	park := s.parksOf(chat, "r1")[0]
 	seen["park"] = park.Args
@@ -154,21 +155,21 @@ func testArgumentsSame(s approveTest) {
 		s.Fatal(err)
 	}
 	for _, entry := range snapshot.ActiveEvents {
-		if entry.Type == spool.EntryInputRequired {
-			var p spool.InputRequired
+		if entry.Type == wire.EntryInputRequired {
+			var p wire.InputRequired
 			if err := json.Unmarshal(entry.Payload, &p); err != nil {
 				s.Fatal(err)
 			}
 			seen["question"] = p.Arguments
 		}
 	}
-	items, err := s.backend.Live.Read(context.Background(), spool.StreamKey{Thread: chat, ID: "r1:1"}, spool.Offset{}, 0)
+	items, err := s.backend.Live.Read(context.Background(), store.StreamKey{Thread: chat, ID: "r1:1"}, wire.Offset{}, 0)
 	if err != nil {
 		s.Fatal(err)
 	}
 	for _, item := range items.Items {
-		if item.Type == spool.ItemToolEnd {
-			var p spool.ToolEnded
+		if item.Type == wire.ItemToolEnd {
+			var p wire.ToolEnded
 			if err := json.Unmarshal(item.Data, &p); err != nil {
 				s.Fatal(err)
 			}
@@ -177,7 +178,7 @@ func testArgumentsSame(s approveTest) {
 	}
 	stop()
 	s.answer(s.working(c), "c1", true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	for _, m := range s.messagesOf(chat) {
 		for _, p := range m.ToolCalls() {
 			seen["message "+string(p.ToolCallID)] = p.Args
@@ -201,9 +202,9 @@ func testArgumentsSame(s approveTest) {
 func testArgumentsEdited(s approveTest) {
 	e := s.working(s.config(sending(), checked()))
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	for name, text := range twofold {
-		for field, r := range map[string]engine.Response{
+		for field, r := range map[string]wire.Response{
 			"arguments": edit(text),
 			"payload":   {ToolCallID: "c1", Approved: true, Payload: json.RawMessage(text)},
 		} {
@@ -212,11 +213,11 @@ func testArgumentsEdited(s approveTest) {
 			}
 		}
 	}
-	if s.thread().State != spool.WaitingForInput || s.executed() != 0 {
+	if s.thread().State != wire.WaitingForInput || s.executed() != 0 {
 		s.Errorf("the thread is %s after %d calls", s.thread().State, s.executed())
 	}
 	s.delivered(e, edit(" {\n\"to\" : \"<eve>\"}"))
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if got := s.called("send").Args; string(got) != `{"to":"\u003ceve\u003e"}` {
 		s.Errorf("the tool got %s", got)
 	}
@@ -229,9 +230,9 @@ func testArgumentsOld(s approveTest) {
 	p := s.park()
 	p.Args = json.RawMessage(`{"to":"eve","to":"bob"}`)
 	s.putPark(p)
-	s.delivered(e, engine.Response{ToolCallID: "c1", Approved: true})
+	s.delivered(e, wire.Response{ToolCallID: "c1", Approved: true})
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if last := s.script()[2]; s.executed() != 0 || !strings.Contains(last, "twice") {
 		s.Errorf("%d calls ran, and the model reads %s", s.executed(), last)
 	}

@@ -14,6 +14,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // artifactDefaultTest is the fixture of the cases about files of an engine without a configured store.
@@ -58,7 +60,7 @@ func (s artifactDefaultTest) rows() (n int) {
 	for _, kind := range []string{
 		"blob", "blob_part", "blob_upload", "artifact", "artifact_blob", "artifact_thread", "artifact_upload", "artifact_garbage",
 	} {
-		q := spool.RowQuery{Kind: kind, Limit: 100}
+		q := store.RowQuery{Kind: kind, Limit: 100}
 		if strings.HasPrefix(kind, "artifact") {
 			q.Tenant = chat.Tenant
 		}
@@ -78,7 +80,7 @@ func testDefaultKept(s artifactDefaultTest) {
 	m := calls(spooltest.Call{ID: "c1", Name: "draw"})
 	e := s.working(s.config(m, drawTool("draw")))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	got := artifactUseTest(s).lastResult(m, 1)
 	want := "data:image/png;base64," + base64.StdEncoding.EncodeToString(drawing())
 	if len(got) != 2 || got[1].Type != spool.PartImage || got[1].Image != want {
@@ -122,7 +124,7 @@ func testDefaultBounded(s artifactDefaultTest) {
 	c.Limits.FileBytes, c.Limits.ThreadFileBytes, c.Limits.ThreadFiles = 1000, 700, 2
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	var got []string
 	for n := range 5 {
 		got = append(got, string(artifactUseTest(s).lastResult(m, n+1)[0].Result))
@@ -143,8 +145,8 @@ func testDefaultInline(s artifactDefaultTest) {
 	m := calls(spooltest.Call{ID: "c1", Name: "dump"})
 	e := s.working(s.config(m, plain("dump", string(mustMarshal(strings.Repeat("x", 100<<10))))))
 	data := "data:text/csv;base64," + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a,b\n", 20<<10)))
-	s.startAs(e, chat, engine.StartRequest{Prompt: "look", RunID: "r1", Attachments: []engine.Attachment{{URL: data}}})
-	s.ended(spool.Completed)
+	s.startAs(e, chat, wire.StartRequest{Prompt: "look", RunID: "r1", Attachments: []wire.Attachment{{URL: data}}})
+	s.ended(wire.Completed)
 	if got := artifactUseTest(s).lastResult(m, 1)[0].Result; len(got) != 100<<10+2 {
 		s.Errorf("the model read %d bytes", len(got))
 	}
@@ -170,7 +172,7 @@ func testDefaultForeign(s artifactDefaultTest) {
 	m := calls(spooltest.Call{ID: "c1", Name: "look"})
 	e := s.working(s.config(m, look))
 	for _, key := range []spool.ThreadKey{{Tenant: chat.Tenant, ID: "other"}, {Tenant: "umbrella", ID: chat.ID}} {
-		s.startAs(e, key, engine.StartRequest{Prompt: "go"})
+		s.startAs(e, key, wire.StartRequest{Prompt: "go"})
 		s.until("the other thread", func() bool { return s.threadOf(key).State.Terminal() })
 		a, err := e.SaveArtifact(ctx, key, spool.NewArtifact{Data: strings.NewReader("secret " + string(key.Tenant))})
 		if err != nil {
@@ -179,7 +181,7 @@ func testDefaultForeign(s artifactDefaultTest) {
 		ids.Store(a.ID)
 		opened = nil
 		mine := spool.ThreadKey{Tenant: chat.Tenant, ID: "mine-" + spool.ThreadID(key.Tenant)}
-		s.startAs(e, mine, engine.StartRequest{Prompt: "go"})
+		s.startAs(e, mine, wire.StartRequest{Prompt: "go"})
 		s.until("the thread", func() bool { return s.threadOf(mine).State.Terminal() })
 		for _, err := range opened {
 			if spool.CodeOf(err) != spool.NotFound || strings.Contains(spool.MessageOf(err), "secret") {
@@ -216,7 +218,7 @@ func testDefaultCrashed(s artifactDefaultTest) {
 	close(gate)
 	<-killed
 	e := s.working(c)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if all := s.listed(e, chat); len(all) != 1 || times.Load() != 2 {
 		s.Errorf("%d calls made %+v", times.Load(), all)
 	}
@@ -227,7 +229,7 @@ func testDefaultForked(s artifactDefaultTest) {
 	f := forkTest(s)
 	e := s.working(s.config(calls(spooltest.Call{ID: "c1", Name: "draw"}), drawTool("draw")))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	f.fork(e, f.versionWith(e, 4))
 	if r, err := e.DeleteThread(context.Background(), chat); err != nil || !r.Accepted {
 		s.Fatal(r, err)

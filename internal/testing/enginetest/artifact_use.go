@@ -17,6 +17,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // artifactUseTest is the fixture of the cases about artifacts in turns, results and prompts.
@@ -104,9 +105,9 @@ func testArtifactLargeResult(s artifactUseTest) {
 	c, _ := s.stores(s.config(m, dump))
 	e := s.engine(c)
 	s.start(e, "r1", "go")
-	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if tools := m.Requests()[0].Tools; len(tools) != 1 {
 		s.Errorf("the first request has the tools %+v, but the thread has no artifact yet", tools)
 	}
@@ -170,7 +171,7 @@ func testArtifactRepeated(s artifactUseTest) {
 	close(gate)
 	<-killed
 	s.working(c)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if n := s.count(store); n != 2 || times.Load() != 2 {
 		s.Errorf("%d artifacts of %d calls", n, times.Load())
 	}
@@ -197,7 +198,7 @@ func testArtifactFile(s artifactUseTest) {
 	c, _ := s.stores(s.config(m, draw))
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	got := s.lastResult(m, 1)
 	want := "data:image/png;base64," + base64.StdEncoding.EncodeToString(drawing())
 	if len(got) != 2 || got[1].Type != spool.PartImage || got[1].Image != want {
@@ -220,14 +221,14 @@ func testArtifactAttached(s artifactUseTest) {
 	c, store := s.stores(s.config(m))
 	e := s.working(c)
 	data := "data:text/csv;base64," + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a,b\n", 20<<10)))
-	s.startAs(e, chat, engine.StartRequest{Prompt: "look", Attachments: []engine.Attachment{{URL: data, Name: "a.csv"}}})
-	s.ended(spool.Completed)
+	s.startAs(e, chat, wire.StartRequest{Prompt: "look", Attachments: []wire.Attachment{{URL: data, Name: "a.csv"}}})
+	s.ended(wire.Completed)
 	file := s.messagesOf(chat)[0].Content[1]
 	id, ok := strings.CutPrefix(file.File, "artifact:")
 	if !ok || file.FileName != "a.csv" || file.MIMEType != "text/csv" {
 		s.Fatalf("the turn has %.200v", file)
 	}
-	s.startAs(e, chat, engine.StartRequest{Prompt: "again", Attachments: []engine.Attachment{{ArtifactID: spool.ArtifactID(id), Name: "b.csv"}}})
+	s.startAs(e, chat, wire.StartRequest{Prompt: "again", Attachments: []wire.Attachment{{ArtifactID: spool.ArtifactID(id), Name: "b.csv"}}})
 	s.until("the second answer", func() bool { return m.Asked() == 2 && s.thread().State.Terminal() })
 	if n := s.count(store); n != 1 {
 		s.Errorf("%d artifacts", n)
@@ -246,12 +247,12 @@ func testArtifactForeign(s artifactUseTest) {
 	c, _ := s.stores(s.config(spooltest.NewModel(spooltest.Say("one"))))
 	e := s.working(c)
 	data := "data:text/csv;base64," + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a,b\n", 20<<10)))
-	s.startAs(e, chat, engine.StartRequest{Prompt: "look", Attachments: []engine.Attachment{{URL: data}}})
-	s.ended(spool.Completed)
+	s.startAs(e, chat, wire.StartRequest{Prompt: "look", Attachments: []wire.Attachment{{URL: data}}})
+	s.ended(wire.Completed)
 	id := strings.TrimPrefix(s.messagesOf(chat)[0].Content[1].File, "artifact:")
 	for _, key := range []spool.ThreadKey{{Tenant: "acme", ID: "other"}, {Tenant: "umbrella", ID: "chat"}} {
 		for _, named := range []spool.ArtifactID{spool.ArtifactID(id), "art_none"} {
-			_, err := e.Run(context.Background(), key, engine.StartRequest{Prompt: "x", Attachments: []engine.Attachment{{ArtifactID: named}}})
+			_, err := e.Run(context.Background(), key, wire.StartRequest{Prompt: "x", Attachments: []wire.Attachment{{ArtifactID: named}}})
 			if spool.CodeOf(err) != spool.Invalid || spool.MessageOf(err) != "attachments[0].artifactId is no artifact of the thread" {
 				s.Errorf("%s of %v: %v", named, key, err)
 			}
@@ -272,11 +273,11 @@ func testArtifactNotStored(s artifactUseTest) {
 	c.Limits.FileBytes = -1
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if !errors.Is(saved, spool.ErrNoArtifacts) || !errors.Is(opened, spool.ErrNoArtifacts) {
 		s.Errorf("the tool got %v and %v", saved, opened)
 	}
-	_, err := e.Run(context.Background(), spool.ThreadKey{Tenant: "acme", ID: "other"}, engine.StartRequest{Prompt: "x", Attachments: []engine.Attachment{{ArtifactID: "art_1"}}})
+	_, err := e.Run(context.Background(), spool.ThreadKey{Tenant: "acme", ID: "other"}, wire.StartRequest{Prompt: "x", Attachments: []wire.Attachment{{ArtifactID: "art_1"}}})
 	if spool.CodeOf(err) != spool.Invalid || !strings.HasPrefix(spool.MessageOf(err), "attachments[0].artifactId") {
 		s.Errorf("attached: %v", err)
 	}
@@ -295,9 +296,9 @@ func testArtifactEditedAround(s artifactUseTest) {
 	c, store := s.stores(s.config(m, draw))
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	turn := s.messagesOf(chat)[0].ID
-	s.startAs(e, chat, engine.StartRequest{Prompt: "again", RunID: "r2", EditMessageID: turn})
+	s.startAs(e, chat, wire.StartRequest{Prompt: "again", RunID: "r2", EditMessageID: turn})
 	s.until("the second answer", func() bool { return m.Asked() == 4 && s.thread().State.Terminal() })
 	first, second := s.artifactOf(s.lastResult(m, 1)[0].Result), s.artifactOf(s.lastResult(m, 3)[0].Result)
 	if first.ID == second.ID || s.count(store) != 2 {
@@ -317,7 +318,7 @@ func testArtifactDeleted(s artifactUseTest) {
 		s.Errorf("before the thread: %v", err)
 	}
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	a, err := upload(chat)
 	if err != nil || a.Name != "a.png" || a.MediaType != "image/png" {
 		s.Fatalf("uploaded %+v, %v", a, err)
@@ -361,7 +362,7 @@ func testArtifactCompacted(s artifactUseTest) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.startAs(e, chat, engine.StartRequest{Prompt: "look", RunID: "r-look", Attachments: []engine.Attachment{{ArtifactID: a.ID}}})
+	s.startAs(e, chat, wire.StartRequest{Prompt: "look", RunID: "r-look", Attachments: []wire.Attachment{{ArtifactID: a.ID}}})
 	s.until("the answer", func() bool { return m.Asked() == 2 && s.thread().State.Terminal() })
 	in.turns(e, "b", "c", "d", "e")
 	if result := in.compact(e); !result.Compacted {

@@ -11,6 +11,8 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/compare"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // auditTest is the fixture of the cases about the audit log.
@@ -35,7 +37,7 @@ var auditTests = map[string]func(s auditTest){
 
 // as returns a context for calls that the subject makes.
 func as(subject string) context.Context {
-	return engine.WithActor(context.Background(), engine.Actor{Subject: subject, Tenant: chat.Tenant})
+	return engine.WithActor(context.Background(), wire.Actor{Subject: subject, Tenant: chat.Tenant})
 }
 
 // acts lists the audit log of the chat's tenant, the oldest entry first: what was done, by whom, and to
@@ -54,9 +56,9 @@ func (s auditTest) acts() (lines []string) {
 	return lines
 }
 
-func (s auditTest) auditLog(tenant spool.Tenant) []spool.AuditEntry {
+func (s auditTest) auditLog(tenant spool.Tenant) []wire.AuditEntry {
 	s.Helper()
-	list, err := s.backend.Store.Audit(context.Background(), spool.AuditQuery{Tenant: tenant})
+	list, err := s.backend.Store.Audit(context.Background(), wire.AuditQuery{Tenant: tenant})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -68,19 +70,19 @@ func (s auditTest) auditLog(tenant spool.Tenant) []spool.AuditEntry {
 func testAuditOperator(s auditTest) {
 	e := s.working(s.config(sending(), approved("send", "1")))
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	act := func(tenant spool.Tenant) context.Context {
-		return engine.WithActor(context.Background(), engine.Actor{Subject: "olga", Tenant: tenant, Operator: true})
+		return engine.WithActor(context.Background(), wire.Actor{Subject: "olga", Tenant: tenant, Operator: true})
 	}
-	r, err := e.Respond(act("ops"), chat, engine.Response{ToolCallID: "c1", By: "operator"})
+	r, err := e.Respond(act("ops"), chat, wire.Response{ToolCallID: "c1", By: "operator"})
 	s.history.Answered(spooltest.Answered{Thread: chat, Call: "c1", Delivered: r.Delivered, Unknown: err != nil})
 	if err != nil || !r.Delivered {
 		s.Fatal(r, err)
 	}
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	other := of(chat.Tenant, "other")
-	s.startAs(e, other, engine.StartRequest{Prompt: "go", RunID: "r2"})
-	s.until("the park", func() bool { return s.threadOf(other).State == spool.WaitingForInput })
+	s.startAs(e, other, wire.StartRequest{Prompt: "go", RunID: "r2"})
+	s.until("the park", func() bool { return s.threadOf(other).State == wire.WaitingForInput })
 	if r, err := e.Stop(act(chat.Tenant), other); err != nil || !r.Accepted {
 		s.Fatal(r, err)
 	}
@@ -97,19 +99,19 @@ func testAuditOperator(s auditTest) {
 func testAuditAnswer(s auditTest) {
 	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send", Args: `{"text":"of the prompt"}`}), spooltest.Say("done")), approved("send", "1")))
 	s.start(e, "r1", "of the prompt")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	digest := s.parksOf(chat, "r1")[0].Digest
-	if r, err := s.respondWith(e, engine.Response{ToolCallID: "c1", Digest: "another", By: "eve"}); r.Delivered || err != nil {
+	if r, err := s.respondWith(e, wire.Response{ToolCallID: "c1", Digest: "another", By: "eve"}); r.Delivered || err != nil {
 		s.Errorf("an answer to something else: %+v, %v", r, err)
 	}
-	r, err := s.respondWith(e, engine.Response{ToolCallID: "c1", Approved: true, Digest: digest, By: "bert", Reason: "it is Monday"})
+	r, err := s.respondWith(e, wire.Response{ToolCallID: "c1", Approved: true, Digest: digest, By: "bert", Reason: "it is Monday"})
 	if !r.Delivered || err != nil {
 		s.Fatalf("the answer: %+v, %v", r, err)
 	}
-	if r, err := s.respondWith(e, engine.Response{ToolCallID: "c1", By: "eve"}); r.Delivered || err != nil {
+	if r, err := s.respondWith(e, wire.Response{ToolCallID: "c1", By: "eve"}); r.Delivered || err != nil {
 		s.Errorf("an answer that comes late: %+v, %v", r, err)
 	}
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	list, yes := s.auditLog(chat.Tenant), true
 	if len(list) != 1 {
 		s.Fatalf("%d entries", len(list))
@@ -118,8 +120,8 @@ func testAuditAnswer(s auditTest) {
 	detail := `{"revision":"` + string(s.run("r1").Revision) + `"}`
 	s.same("the detail", string(compare.Canonical(list[0].Detail)), detail)
 	list[0].Detail = nil
-	s.same("the entry", list[0], spool.AuditEntry{
-		Tenant: chat.Tenant, Seq: 1, Action: spool.AuditAnswer, By: "bert", ThreadID: chat.ID, RunID: "r1", ToolCallID: "c1",
+	s.same("the entry", list[0], wire.AuditEntry{
+		Tenant: chat.Tenant, Seq: 1, Action: wire.AuditAnswer, By: "bert", ThreadID: chat.ID, RunID: "r1", ToolCallID: "c1",
 		Approved: &yes, Digest: digest, Reason: "it is Monday",
 	})
 	if text, err := json.Marshal(list); err != nil || strings.Contains(string(text), "of the prompt") {
@@ -131,7 +133,7 @@ func testAuditRaiseBudget(s auditTest) {
 	e := s.working(budgetTest(s).asksForMore(spool.Budget{ToolCalls: 1}, frugal(40, thrice)))
 	s.start(e, "r1", "go")
 	s.answer(e, budgetTest(s).budgetPark().ToolCallID, true, `{"toolCallBudget":9}`)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("the log", s.acts(), "answer by ann r1", "raise_budget by ann r1")
 	s.same("the new bounds", string(compare.Canonical(s.auditLog(chat.Tenant)[0].Detail)), `{"toolCallBudget":9}`)
 }
@@ -139,9 +141,9 @@ func testAuditRaiseBudget(s auditTest) {
 func testAuditStop(s auditTest) {
 	e := s.engine(s.config(spooltest.NewModel()))
 	s.start(e, "r1", "go")
-	s.startAs(e, chat, engine.StartRequest{Prompt: "next", RunID: "r2", WhenBusy: spool.BusyEnqueue})
-	s.startAs(e, chat, engine.StartRequest{Prompt: "more", RunID: "r3", WhenBusy: spool.BusyEnqueue})
-	s.startAs(e, chat, engine.StartRequest{Prompt: "last", RunID: "r4", WhenBusy: spool.BusyEnqueue})
+	s.startAs(e, chat, wire.StartRequest{Prompt: "next", RunID: "r2", WhenBusy: spool.BusyEnqueue})
+	s.startAs(e, chat, wire.StartRequest{Prompt: "more", RunID: "r3", WhenBusy: spool.BusyEnqueue})
+	s.startAs(e, chat, wire.StartRequest{Prompt: "last", RunID: "r4", WhenBusy: spool.BusyEnqueue})
 	if r, err := e.StopRun(as("bert"), chat, "r2"); !r.Accepted || err != nil {
 		s.Fatalf("stop one that waits: %+v, %v", r, err)
 	}
@@ -159,10 +161,10 @@ func testAuditStop(s auditTest) {
 func testAuditInterrupt(s auditTest) {
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("done"))))
 	s.start(e, "r1", "go")
-	s.startAs(e, chat, engine.StartRequest{Prompt: "no", RunID: "r2", WhenBusy: spool.BusyInterrupt, By: "bert"})
+	s.startAs(e, chat, wire.StartRequest{Prompt: "no", RunID: "r2", WhenBusy: spool.BusyInterrupt, By: "bert"})
 	s.history.Stopped(chat)
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("the log", s.acts(), "stop by bert r1")
 }
 
@@ -172,7 +174,7 @@ func testAuditDelete(s auditTest) {
 	old := of(chat.Tenant, "old")
 	pruneTest(s).completes(e, old)
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if r, err := e.DeleteThread(as("bert"), old); !r.Accepted || err != nil {
 		s.Fatalf("delete: %+v, %v", r, err)
 	}
@@ -180,7 +182,7 @@ func testAuditDelete(s auditTest) {
 		s.Errorf("delete again: %+v, %v", r, err)
 	}
 	<-time.After(time.Hour)
-	if _, err := e.Prune(as("olga"), engine.PruneOptions{Before: s.now()}); err != nil {
+	if _, err := e.Prune(as("olga"), wire.PruneOptions{Before: s.now()}); err != nil {
 		s.Fatal(err)
 	}
 	s.lines("the log", s.acts(), "delete_thread by bert", "prune_thread by olga")
@@ -194,14 +196,14 @@ func testAuditOperate(s auditTest) {
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("done"))))
 	s.start(e, "r1", "go")
 	job := redriveTest(s).die(e)
-	operator := engine.WithActor(context.Background(), engine.Actor{Subject: "olga", Tenant: "ops"})
+	operator := engine.WithActor(context.Background(), wire.Actor{Subject: "olga", Tenant: "ops"})
 	again, err := e.Redrive(operator, chat.Tenant, job)
 	if err != nil || !again.Accepted {
 		s.Fatalf("redrive: %+v, %v", again, err)
 	}
 	s.history.Started(chat, again.RunID)
 	job = redriveTest(s).die(e)
-	if n, err := e.PurgeJobs(operator, chat.Tenant, spool.JobQuery{JobID: job}); n != 1 || err != nil {
+	if n, err := e.PurgeJobs(operator, chat.Tenant, wire.JobQuery{JobID: job}); n != 1 || err != nil {
 		s.Errorf("purge: %d, %v", n, err)
 	}
 	s.lines("the log", s.acts(), "redrive_job by olga "+string(again.RunID), "purge_jobs by olga")
@@ -227,13 +229,13 @@ func testAuditTogether(s auditTest) {
 		s.Error(err)
 	}
 	waitTest(s).busy(e, "r2", spool.BusyEnqueue)
-	if _, err := failing.Run(as("anna"), chat, engine.StartRequest{Prompt: "no", RunID: "r3", WhenBusy: spool.BusyLatest}); !errors.Is(err, errAuditFails) {
+	if _, err := failing.Run(as("anna"), chat, wire.StartRequest{Prompt: "no", RunID: "r3", WhenBusy: spool.BusyLatest}); !errors.Is(err, errAuditFails) {
 		s.Errorf("a start in another's place without a log: %v", err)
 	}
 	s.lines("the log", s.acts())
 	s.same("the runs", waitTest(s).states(), "r1 QUEUED, r2 QUEUED")
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if _, err := failing.DeleteThread(as("anna"), chat); !errors.Is(err, errAuditFails) {
 		s.Errorf("a deletion without a log: %v", err)
 	}
@@ -243,15 +245,15 @@ func testAuditTogether(s auditTest) {
 var errAuditFails = errors.New("the audit log fails")
 
 // failingStore cannot write its audit log.
-type failingStore struct{ spool.Store }
+type failingStore struct{ store.Store }
 
-func (f failingStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
-	return f.Store.Update(ctx, key, fence, func(tx spool.Tx) error { return fn(failingTx{tx}) })
+func (f failingStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(store.Tx) error) error {
+	return f.Store.Update(ctx, key, fence, func(tx store.Tx) error { return fn(failingTx{tx}) })
 }
 
-type failingTx struct{ spool.Tx }
+type failingTx struct{ store.Tx }
 
-func (t failingTx) Write(c spool.Changes) error {
+func (t failingTx) Write(c store.Changes) error {
 	if len(c.Audit) > 0 {
 		return errAuditFails
 	}
@@ -266,7 +268,7 @@ func testAuditRetention(s auditTest) {
 	kept.Retention.Audit, kept.Worker.Poll, kept.Worker.SweepEvery = -1, day, day
 	e := s.engine(kept)
 	add := func() {
-		if err := e.AppendAudit(as("anna"), chat.Tenant, &spool.AuditEntry{Action: "own"}); err != nil {
+		if err := e.AppendAudit(as("anna"), chat.Tenant, &wire.AuditEntry{Action: "own"}); err != nil {
 			s.Fatal(err)
 		}
 	}

@@ -6,12 +6,13 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // busyAs starts a run as the subject, with a policy for busy threads.
 func (s auditTest) busyAs(e *engine.Engine, by string, run spool.RunID, w spool.WhenBusy) {
 	s.Helper()
-	s.startAs(e, chat, engine.StartRequest{Prompt: string(run), RunID: run, WhenBusy: w, By: by})
+	s.startAs(e, chat, wire.StartRequest{Prompt: string(run), RunID: run, WhenBusy: w, By: by})
 }
 
 // A start that supersedes waiting runs is logged as a stop of each of them.
@@ -20,7 +21,7 @@ func testAuditLatest(s auditTest) {
 	s.start(e, "r1", "go")
 	s.busyAs(e, "alice", "r2", spool.BusyEnqueue)
 	s.busyAs(e, "bert", "r3", spool.BusyEnqueue)
-	r, err := e.Run(context.Background(), chat, engine.StartRequest{
+	r, err := e.Run(context.Background(), chat, wire.StartRequest{
 		Prompt: "mine", RunID: "r4", WhenBusy: spool.BusyLatest, By: "bert", MayNotStop: true,
 	})
 	if err != nil || r.Position != 2 {
@@ -36,7 +37,7 @@ func testAuditLatest(s auditTest) {
 		}
 	}
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.same("the runs", waitTest(s).states(), "r1 COMPLETED, r2 CANCELLED, r3 CANCELLED, r4 CANCELLED, r5 COMPLETED")
 }
 
@@ -57,7 +58,7 @@ func testAuditRollback(s auditTest) {
 	s.busyAs(e, "alice", "r2", spool.BusyInterrupt)
 	s.busyAs(e, "bert", "r3", spool.BusyRollback)
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.same("the runs", waitTest(s).states(), "r1 CANCELLED, r2 CANCELLED, r3 COMPLETED")
 	s.lines("the log", s.acts(), "stop by alice r1", "stop by bert r2")
 }
@@ -69,7 +70,7 @@ func testAuditInterruptsInARow(s auditTest) {
 	s.busyAs(e, "bert", "r3", spool.BusyInterrupt)
 	s.busyAs(e, "carol", "r4", spool.BusyInterrupt)
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.same("the runs", waitTest(s).states(), "r1 CANCELLED, r2 CANCELLED, r3 CANCELLED, r4 COMPLETED")
 	s.lines("the log", s.acts(), "stop by alice r1", "stop by bert r2", "stop by carol r3")
 }
@@ -79,17 +80,17 @@ func testAuditStopAgain(s auditTest) {
 	e, gate := s.deafAtWork()
 	s.busyAs(e, "alice", "r2", spool.BusyInterrupt)
 	s.busyAs(e, "bert", "r3", spool.BusyInterrupt)
-	stop := func(by string, stop func(ctx context.Context) (engine.StopResult, error)) {
+	stop := func(by string, stop func(ctx context.Context) (wire.StopResult, error)) {
 		s.Helper()
 		if r, err := stop(as(by)); !r.Accepted || err != nil {
 			s.Fatalf("stop by %s: %+v, %v", by, r, err)
 		}
 	}
-	stop("carol", func(ctx context.Context) (engine.StopResult, error) { return e.StopRun(ctx, chat, "r1") })
-	stop("dora", func(ctx context.Context) (engine.StopResult, error) { return e.Stop(ctx, chat) })
-	stop("emil", func(ctx context.Context) (engine.StopResult, error) { return e.Stop(ctx, chat) })
+	stop("carol", func(ctx context.Context) (wire.StopResult, error) { return e.StopRun(ctx, chat, "r1") })
+	stop("dora", func(ctx context.Context) (wire.StopResult, error) { return e.Stop(ctx, chat) })
+	stop("emil", func(ctx context.Context) (wire.StopResult, error) { return e.Stop(ctx, chat) })
 	close(gate)
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 	s.same("the runs", waitTest(s).states(), "r1 CANCELLED, r2 CANCELLED, r3 CANCELLED")
 	s.lines("the log", s.acts(), "stop by alice r1", "stop by bert r2", "stop by dora r3")
 }
@@ -98,7 +99,7 @@ func testAuditStopAgain(s auditTest) {
 func testAuditStopDecided(s auditTest) {
 	gate, settling := make(chan struct{}), make(chan struct{}, 1)
 	c := s.config(spooltest.NewModel(spooltest.Say("done")))
-	c.OnSettle = func(_ context.Context, t engine.Settlement) error {
+	c.OnSettle = func(_ context.Context, t wire.Settlement) error {
 		if t.RunID == "r1" {
 			settling <- struct{}{}
 			<-gate
@@ -114,6 +115,6 @@ func testAuditStopDecided(s auditTest) {
 	}
 	s.lines("the log", s.acts(), "stop by anna r2")
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.same("the runs", waitTest(s).states(), "r1 COMPLETED, r2 CANCELLED")
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/compare"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // awaitTest is the fixture of the cases about waiting for the end of a run.
@@ -38,7 +40,7 @@ var awaitTests = map[string]func(s awaitTest){
 
 // awaited is the result of a waiting caller.
 type awaited struct {
-	engine.Outcome
+	wire.RunOutcome
 
 	err error
 }
@@ -111,10 +113,10 @@ func testAwaitEnd(s awaitTest) {
 		a := s.gets(from)
 		s.same("the end", a.line(), `r1 COMPLETED "hello"`)
 		run := s.run("r1")
-		if a.StopReason != spool.StopCompleted || a.Message == nil || a.Message.RunID != "r1" || a.Message.Role != spool.RoleAssistant ||
+		if a.StopReason != wire.StopCompleted || a.Message == nil || a.Message.RunID != "r1" || a.Message.Role != spool.RoleAssistant ||
 			a.Usage != run.TokenCount || a.Usage.TotalTokens != 5 || a.Steps != 1 || a.ThreadID != chat.ID ||
 			!a.StartedAt.Equal(run.StartedAt) || !a.EndedAt.Equal(run.EndedAt) {
-			s.Errorf("the end: %+v of %+v", a.Outcome, run)
+			s.Errorf("the end: %+v of %+v", a.RunOutcome, run)
 		}
 	}
 	// The answer of this run does not change when later runs say something.
@@ -128,8 +130,8 @@ func testAwaitFailed(s awaitTest) {
 	s.start(e, "r1", "go")
 	a := s.awaitsNow(e, "r1")
 	s.same("the end", a.line(), `r1 FAILED ""`)
-	if a.StopReason != spool.StopFailed || !strings.Contains(a.Error, "no such model") {
-		s.Errorf("%+v", a.Outcome)
+	if a.StopReason != wire.StopFailed || !strings.Contains(a.Error, "no such model") {
+		s.Errorf("%+v", a.RunOutcome)
 	}
 }
 
@@ -175,7 +177,7 @@ func testAwaitExpired(s awaitTest) {
 	e := s.engine(s.config(sending(), approved("send", "1")))
 	s.start(e, "r1", "go")
 	stop := s.work(e)
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	stop()
 	<-time.After(16 * time.Minute)
 	late := s.await(context.Background(), e, chat, "r1")
@@ -189,7 +191,7 @@ func testAwaitExtended(s awaitTest) {
 	e := s.engine(s.config(sending(), expiring(spool.Expiry{TTL: 10 * time.Minute, Then: spool.ExpireExtend, Extensions: 1})))
 	s.start(e, "r1", "go")
 	stop := s.work(e)
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	stop()
 	<-time.After(11 * time.Minute)
 	late := s.await(context.Background(), e, chat, "r1")
@@ -205,7 +207,7 @@ func testAwaitLine(s awaitTest) {
 	gate := make(chan struct{})
 	e := s.working(s.config(gated(gate)))
 	s.start(e, "r1", "one!")
-	s.becomes(spool.Running)
+	s.becomes(wire.Running)
 	waitTest(s).busy(e, "r2", spool.BusyEnqueue)
 	waitTest(s).busy(e, "r3", spool.BusyEnqueue)
 	o, err := e.Outcome(context.Background(), chat, "r3")
@@ -226,7 +228,7 @@ func testAwaitLineStopped(s awaitTest) {
 	defer close(gate)
 	e := s.working(s.config(gated(gate)))
 	s.start(e, "r1", "one!")
-	s.becomes(spool.Running)
+	s.becomes(wire.Running)
 	waitTest(s).busy(e, "r2", spool.BusyEnqueue)
 	second := s.await(context.Background(), e, chat, "r2")
 	first := s.await(context.Background(), e, chat, "r1")
@@ -237,7 +239,7 @@ func testAwaitLineStopped(s awaitTest) {
 	s.same("second", s.gets(second).line(), `r2 CANCELLED ""`)
 	s.stillWaits("when the other one was stopped", first)
 	s.stop(e)
-	if a := s.gets(first); a.State != spool.Cancelled {
+	if a := s.gets(first); a.State != wire.Cancelled {
 		s.Errorf("first: %s", a.line())
 	}
 }
@@ -259,7 +261,7 @@ func testAwaitNested(s awaitTest) {
 	s.same("the nested run waits with its own", len(s.awaitsNow(e, nested).Parks), 1)
 	nestedTest(s).answerAs(e, "mail:send", true)
 	below := s.awaitsNow(e, nested)
-	if below.State != spool.Completed || below.Text != "sent" || s.run("r1").State.Terminal() {
+	if below.State != wire.Completed || below.Text != "sent" || s.run("r1").State.Terminal() {
 		s.Errorf("below: %s, above %s", below.line(), s.run("r1").State)
 	}
 	close(gate)
@@ -298,15 +300,15 @@ func testAwaitGone(s awaitTest) {
 	s.stop(e)
 	s.same("stopped", s.gets(waits).line(), `r1 CANCELLED ""`)
 
-	s.startAs(e, of("acme", "other"), engine.StartRequest{Prompt: "go", RunID: "r2"})
+	s.startAs(e, of("acme", "other"), wire.StartRequest{Prompt: "go", RunID: "r2"})
 	waits = s.await(context.Background(), e, of("acme", "other"), "r2")
 	s.stillWaits("without a worker", waits)
 	// A park is deleted together with its thread, so no caller sees the run end before.
-	err = s.backend.Store.Update(context.Background(), of("acme", "other"), 0, func(tx spool.Tx) error { return tx.Write(spool.Changes{DeleteThread: true}) })
+	err = s.backend.Store.Update(context.Background(), of("acme", "other"), 0, func(tx store.Tx) error { return tx.Write(store.Changes{DeleteThread: true}) })
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.backend.Live.Wake(of("acme", "other"), spool.WakeDeleted, nil)
+	s.backend.Live.Wake(of("acme", "other"), store.WakeDeleted, nil)
 	s.same("deleted", s.gets(waits).line(), "not_found: Run not found")
 	s.keys = s.keys[:1]
 }
@@ -314,9 +316,9 @@ func testAwaitGone(s awaitTest) {
 // testAwaitForeign waits as a subject that may see only its own threads.
 func testAwaitForeign(s awaitTest) {
 	e := s.working(s.config(spooltest.NewModel(spooltest.Say("hi"))))
-	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", By: "ann"})
+	s.startAs(e, chat, wire.StartRequest{Prompt: "go", RunID: "r1", By: "ann"})
 	for who, want := range map[string]string{"ann": `r1 COMPLETED "hi"`, "ben": "not_found: Run not found"} {
-		ctx := engine.WithActor(context.Background(), engine.Actor{Subject: who, OwnOnly: true})
+		ctx := engine.WithActor(context.Background(), wire.Actor{Subject: who, OwnOnly: true})
 		for _, key := range []spool.ThreadKey{chat, {Tenant: chat.Tenant}} {
 			s.same(who, s.gets(s.await(ctx, e, key, "r1")).line(), want)
 		}
@@ -341,18 +343,18 @@ func testAwaitGivenUp(s awaitTest) {
 	api.Close()
 	s.same("closed", s.gets(closed).line(), "unavailable: the engine is closed")
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 }
 
 // countedStore counts how often a thread is read.
 type countedStore struct {
-	spool.Store
+	store.Store
 
 	views atomic.Int64
 }
 
-// View implements [spool.Store].
-func (c *countedStore) View(ctx context.Context, key spool.ThreadKey, fn func(v spool.View) error) error {
+// View implements [store.Store].
+func (c *countedStore) View(ctx context.Context, key spool.ThreadKey, fn func(v store.View) error) error {
 	c.views.Add(1)
 	return c.Store.View(ctx, key, fn)
 }
@@ -364,7 +366,7 @@ func testAwaitReads(s awaitTest) {
 	worker := s.engine(s.config(spooltest.NewModel(spooltest.Turn{Text: []string{"hi"}, Gate: gate})))
 	s.start(worker, "r1", "go")
 	s.work(worker)
-	s.becomes(spool.Running)
+	s.becomes(wire.Running)
 	b := s.join()
 	counted := &countedStore{Store: b.Store}
 	b.Store = counted
@@ -379,7 +381,7 @@ func testAwaitReads(s awaitTest) {
 		<-time.After(quiet)
 		before := counted.views.Load()
 		for range 100 {
-			publishTest(s).publish(worker, "tick", "1", engine.PublishOptions{})
+			publishTest(s).publish(worker, "tick", "1", wire.PublishOptions{})
 			<-time.After(6 * time.Second)
 		}
 		n := counted.views.Load() - before
@@ -393,7 +395,7 @@ func testAwaitReads(s awaitTest) {
 		s.Errorf("one who waits reads %d times, fifty %d times", one, fifty)
 	}
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 }
 
 // testAwaitReplaced waits for a run whose turn was edited meanwhile.

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // backgroundTest is the fixture of the cases about answers that can be asked for again.
@@ -62,7 +62,7 @@ func background(text string, errs ...error) spooltest.Turn {
 func (s backgroundTest) attempts(want ...string) {
 	s.Helper()
 	var rows []string
-	for _, r := range s.usage(spool.UsageQuery{}) {
+	for _, r := range s.usage(wire.UsageQuery{}) {
 		line := fmt.Sprintf("%s %d", r.Outcome, r.Step)
 		if r.Usage.Input != nil {
 			line += fmt.Sprintf(" %d+%d", *r.Usage.Input, *r.Usage.Output)
@@ -101,9 +101,9 @@ func testBackgroundCut(s backgroundTest) {
 	m := spooltest.NewModel(background("one", overloaded(), overloaded()), spooltest.Turn{}, spooltest.Turn{}, spooltest.Say("two"))
 	e := s.engine(s.config(m))
 	s.start(e, "r1", "go")
-	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	client()
 	s.asked(m, "new", "again", "again")
@@ -113,7 +113,7 @@ func testBackgroundCut(s backgroundTest) {
 		s.Errorf("the run is %+v", r)
 	}
 	s.start(e, "r2", "and?")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.asked(m, "new", "again", "again", "new")
 }
 
@@ -132,17 +132,17 @@ func testBackgroundHandBack(s backgroundTest) {
 	c.Agents[0].MaxOutputTokens = 50
 	e := s.engine(c)
 	stop := s.work(e)
-	s.startAs(e, chat, engine.StartRequest{RunID: "r1", Prompt: "go", Budget: spool.Budget{Tokens: 100}})
+	s.startAs(e, chat, wire.StartRequest{RunID: "r1", Prompt: "go", Budget: spool.Budget{Tokens: 100}})
 	s.until("the resume point", func() bool { return s.run("r1").Resume != nil })
 	stop()
 	r := s.run("r1")
-	if r.State != spool.Queued || r.Resume == nil || len(r.Allowance.Reservations) != 0 || r.Allowance.Spent.Tokens != 0 {
+	if r.State != wire.Queued || r.Resume == nil || len(r.Allowance.Reservations) != 0 || r.Allowance.Spent.Tokens != 0 {
 		s.Errorf("after the shutdown: %+v, %+v", r.Resume, r.Allowance)
 	}
 	s.attempts()
 	close(gate)
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.asked(m, "new", "again")
 	s.attempts("finished 1 5+7")
 }
@@ -156,12 +156,12 @@ func testBackgroundKilled(s backgroundTest) {
 		c.Agents[0].MaxOutputTokens = 50
 		p := s.process(c)
 		run := spool.RunID(fmt.Sprintf("r%d", budget.Tokens))
-		s.startAs(p.Engine, chat, engine.StartRequest{RunID: run, Prompt: "go", Budget: budget})
+		s.startAs(p.Engine, chat, wire.StartRequest{RunID: run, Prompt: "go", Budget: budget})
 		s.until("the resume point", func() bool { return s.run(run).Resume != nil })
 		p.kill()
 		close(gate)
 		stop := s.work(s.engine(c))
-		s.ended(spool.Completed)
+		s.ended(wire.Completed)
 		stop()
 		s.asked(m, "new", "again")
 		if r := s.run(run); r.TotalTokens != 12 || r.Resume != nil {
@@ -179,7 +179,7 @@ func testBackgroundGone(s backgroundTest) {
 	s.start(e, "r1", "go")
 	s.until("the first failure", func() bool { return s.run("r1").Attempts == 1 })
 	m.Forget()
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.asked(m, "new", "again", "new")
 	s.attempts("error 1 ~", "finished 1 5+7")
 	if r := s.run("r1"); r.Segments != 2 || r.TotalTokens != 12 {
@@ -195,7 +195,7 @@ func testBackgroundGoneMidway(s backgroundTest) {
 	m := spooltest.NewModel(background("one", overloaded(), gone), spooltest.Turn{}, background("two"))
 	e := s.working(s.config(m))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.asked(m, "new", "again", "new")
 	s.attempts("error 1 5+1", "finished 1 5+7")
 	if r := s.run("r1"); r.Segments != 3 || r.TotalTokens != 18 {
@@ -216,7 +216,7 @@ func testBackgroundOther(s backgroundTest) {
 	c.Agents = slices.Clone(c.Agents)
 	c.Agents[0].Instructions = "Say two."
 	s.working(c)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.asked(m, "new", "new")
 	s.attempts("error 1 ~", "finished 1 5+7")
 	s.lines("messages", s.script(), "user go", "assistant (hm) two and more")
@@ -231,10 +231,10 @@ func testBackgroundStopped(s backgroundTest) {
 	s.start(e, "r1", "go")
 	s.until("the resume point", func() bool { return s.run("r1").Resume != nil })
 	s.stop(e)
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 	s.attempts("aborted 1 5+1")
 	s.start(e, "r2", "and?")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.asked(m, "new", "new")
 }
 
@@ -242,16 +242,16 @@ func testBackgroundStopped(s backgroundTest) {
 func testBackgroundStoppedLate(s backgroundTest) {
 	m := spooltest.NewModel(background("one", overloaded()), spooltest.Say("next"))
 	e := s.working(s.config(m))
-	s.startAs(e, chat, engine.StartRequest{RunID: "r1", Prompt: "go", Budget: spool.Budget{Tokens: 100_000}})
+	s.startAs(e, chat, wire.StartRequest{RunID: "r1", Prompt: "go", Budget: spool.Budget{Tokens: 100_000}})
 	s.until("the first failure", func() bool { return s.run("r1").Attempts == 1 })
 	if s.run("r1").Resume == nil {
 		s.Error("the answer is not under way")
 	}
 	s.stop(e)
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 	s.attempts("aborted 1 ~")
 	s.start(e, "r2", "and?")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.asked(m, "new", "new")
 }
 
@@ -260,7 +260,7 @@ func testBackgroundFails(s backgroundTest) {
 	m := spooltest.NewModel(background("one", overloaded(), &spool.ModelError{Status: 400, Message: "no"}))
 	e := s.working(s.config(m))
 	s.start(e, "r1", "go")
-	s.ended(spool.Failed)
+	s.ended(wire.Failed)
 	s.asked(m, "new", "again")
 	s.attempts("error 1 5+1")
 }
@@ -274,7 +274,7 @@ func testBackgroundAttempts(s backgroundTest) {
 	m := spooltest.NewModel(background("one", errs...))
 	e := s.working(s.config(m))
 	s.start(e, "r1", "go")
-	s.ended(spool.Failed)
+	s.ended(wire.Failed)
 	if m.Fresh() != 1 || m.Asked() < 2 {
 		s.Errorf("asked %d times, %d of them anew", m.Asked(), m.Fresh())
 	}
@@ -294,7 +294,7 @@ func testBackgroundNested(s backgroundTest) {
 	})
 	e := s.engine(nestedTest(s).treeConfig(m))
 	stop := s.work(e)
-	s.startAs(e, chat, engine.StartRequest{RunID: "r1", Prompt: "go", Budget: spool.Budget{Tokens: 100_000}})
+	s.startAs(e, chat, wire.StartRequest{RunID: "r1", Prompt: "go", Budget: spool.Budget{Tokens: 100_000}})
 	s.until("the resume points", func() bool {
 		n := 0
 		for _, r := range s.runsOf(chat) {
@@ -310,7 +310,7 @@ func testBackgroundNested(s backgroundTest) {
 	}
 	close(gate)
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if m.Fresh() != 4 || m.Asked() != 6 {
 		s.Errorf("asked %d times, %d of them anew", m.Asked(), m.Fresh())
 	}
@@ -322,7 +322,7 @@ func testBackgroundEmpty(s backgroundTest) {
 	m := spooltest.NewModel(spooltest.Turn{Background: true, Usage: spooltest.Tokens(1, 1)}, background("two", overloaded()))
 	e := s.working(s.config(m))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.asked(m, "new", "new", "again")
 	s.attempts("error 1 1+1", "finished 1 5+7")
 }
@@ -335,9 +335,9 @@ func testBackgroundDamaged(s backgroundTest) {
 		e := s.engine(s.config(m))
 		stop := s.work(e)
 		run := spool.RunID(fmt.Sprintf("r%d", i))
-		s.startAs(e, key, engine.StartRequest{RunID: run, Prompt: "go"})
+		s.startAs(e, key, wire.StartRequest{RunID: run, Prompt: "go"})
 		out, err := e.Await(context.Background(), key, run)
-		if err != nil || out.State != spool.Failed || !strings.Contains(out.Error, "the model adapter gave") {
+		if err != nil || out.State != wire.Failed || !strings.Contains(out.Error, "the model adapter gave") {
 			s.Errorf("%.20q: %+v, %v", bad, out, err)
 		}
 		stop()
@@ -354,7 +354,7 @@ func testBackgroundSteered(s backgroundTest) {
 	s.start(e, "r1", "go")
 	s.until("the first failure", func() bool { return s.run("r1").Attempts == 1 })
 	steerTest(s).steer(e, "r2")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.asked(m, "new", "again", "new")
 	s.lines("messages", s.script(), "user go", "assistant (hm) one and more c1=look{}", "tool c1:1", "user r2", "assistant (hm) two and more")
 }
@@ -394,9 +394,9 @@ func (s backgroundTest) compacted(m *spooltest.Model) {
 	s.Helper()
 	e := s.working(s.config(m))
 	s.start(e, "r1", "first")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.start(e, "r2", "now")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	var asked []string
 	for _, r := range m.Requests() {
 		switch {
@@ -429,6 +429,6 @@ func testBackgroundSqueezed(s backgroundTest) {
 	})
 	e := s.working(s.config(m, plain("look", `"`+strings.Repeat("x", 6000)+`"`)))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.asked(m, "new", "new", "new", "again", "again")
 }

@@ -6,8 +6,9 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // backgroundScript is a run whose answers can be asked for again, with a call and a park in between. The first process
@@ -30,20 +31,20 @@ func backgroundScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
 	})
 	c := newCampaign(s, s.config(m, plain("once", `"done"`), approved("send", `"sent"`)), 1, own)
 	first, stop := c.survive(faults, []string{"a"}, func(n *node) {
-		c.answerAll(n.Engine, func(p spool.Park) engine.Response {
-			return engine.Response{Approved: p.Reason != spool.ParkOutcomeUnknown, Digest: p.Digest}
+		c.answerAll(n.Engine, func(p store.Park) wire.Response {
+			return wire.Response{Approved: p.Reason != wire.ParkOutcomeUnknown, Digest: p.Digest}
 		})
 	})
 	run := s.run("r1")
-	if run.State != spool.Completed || run.Steps != 2 || run.Resume != nil {
+	if run.State != wire.Completed || run.Steps != 2 || run.Resume != nil {
 		s.Errorf("the run ended as %s: %+v", run.State, run)
 	}
 	if text := strings.Join(s.script(), "\n"); strings.Count(text, "part 0") != 1 || strings.Count(text, "part 1") != 1 {
 		s.Errorf("messages: %s", text)
 	}
 	finished, counted := 0, 0
-	for _, r := range s.usage(spool.UsageQuery{}) {
-		if r.Outcome == spool.OutcomeFinished {
+	for _, r := range s.usage(wire.UsageQuery{}) {
+		if r.Outcome == wire.OutcomeFinished {
 			finished++
 		}
 		if r.Usage.Input != nil {

@@ -15,6 +15,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // engineTest is the fixture of one case: a backend, and the history of what happened.
@@ -23,7 +25,7 @@ type engineTest struct {
 
 	options Options
 	// opened is the backend that Options.Open returned, and backend is the one that the case itself uses.
-	opened, backend spool.Backend
+	opened, backend store.Backend
 	history         *spooltest.History
 	versions        *versions
 	keysMu          sync.Mutex
@@ -42,7 +44,7 @@ const quiet = 5 * time.Second
 
 func newEngineTest(t *testing.T, o Options) *engineTest {
 	t.Helper()
-	b := o.Open(t, spool.SystemClock{})
+	b := o.Open(t, store.SystemClock{})
 	if b.Live == nil {
 		b.Live = newLive()
 	}
@@ -55,30 +57,30 @@ func newEngineTest(t *testing.T, o Options) *engineTest {
 }
 
 // newLive returns run streams and wake-ups within the process.
-func newLive() spool.Live { return engine.NewLive(0) }
+func newLive() store.Live { return engine.NewLive(0) }
 
 // ownStreams has run streams that no other process has, and the wake-ups of all processes.
 type ownStreams struct {
-	spool.Live
+	store.Live
 
-	wakes spool.Live
+	wakes store.Live
 }
 
-func (o ownStreams) Wake(topic spool.ThreadKey, kind spool.WakeKind, notice []byte) {
+func (o ownStreams) Wake(topic spool.ThreadKey, kind store.WakeKind, notice []byte) {
 	o.wakes.Wake(topic, kind, notice)
 }
 
-func (o ownStreams) Subscribe(ctx context.Context, topic spool.ThreadKey, fn func(spool.WakeKind, []byte)) (func(), error) {
+func (o ownStreams) Subscribe(ctx context.Context, topic spool.ThreadKey, fn func(store.WakeKind, []byte)) (func(), error) {
 	return o.wakes.Subscribe(ctx, topic, fn)
 }
 
 // join returns the backend of another process over the same data.
-func (s *engineTest) join() spool.Backend {
+func (s *engineTest) join() store.Backend {
 	s.Helper()
 	if s.options.Join == nil {
 		return s.opened
 	}
-	b := s.options.Join(s.T, spool.SystemClock{})
+	b := s.options.Join(s.T, store.SystemClock{})
 	if b.Live == nil {
 		b.Live = s.opened.Live
 	}
@@ -88,7 +90,7 @@ func (s *engineTest) join() spool.Backend {
 // now returns the time of the store.
 func (s *engineTest) now() (now time.Time) {
 	s.Helper()
-	s.view(func(v spool.View) error {
+	s.view(func(v store.View) error {
 		now = v.Now()
 		return nil
 	})
@@ -143,7 +145,7 @@ func (s *engineTest) config(m spool.Model, tools ...spool.Tool) engine.Config {
 		tools[i] = s.history.Tool(tools[i])
 	}
 	return engine.Config{
-		Agents: []engine.Agent{{Name: "a", Model: "m", Tools: tools}},
+		Agents: []spool.Agent{{Name: "a", Model: "m", Tools: tools}},
 		Models: map[string]spool.Model{"m": m},
 		Log:    slog.New(slog.DiscardHandler),
 
@@ -152,7 +154,7 @@ func (s *engineTest) config(m spool.Model, tools ...spool.Tool) engine.Config {
 }
 
 // over returns an engine over a backend, without a worker.
-func (s *engineTest) over(b spool.Backend, c engine.Config) *engine.Engine {
+func (s *engineTest) over(b store.Backend, c engine.Config) *engine.Engine {
 	s.Helper()
 	if s.idles {
 		c.Worker.Poll = cmp.Or(c.Worker.Poll, idlePoll)
@@ -182,10 +184,10 @@ func (s *engineTest) working(c engine.Config) *engine.Engine {
 
 // work starts a worker. Stop waits for it, and may be called more than once.
 func (s *engineTest) work(e *engine.Engine) (stop func()) {
-	return s.workWith(e, engine.WorkOptions{})
+	return s.workWith(e, store.WorkOptions{})
 }
 
-func (s *engineTest) workWith(e *engine.Engine, o engine.WorkOptions) (stop func()) {
+func (s *engineTest) workWith(e *engine.Engine, o store.WorkOptions) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- e.Work(ctx, o) }()
@@ -202,10 +204,10 @@ func (s *engineTest) workWith(e *engine.Engine, o engine.WorkOptions) (stop func
 // start starts a run. The start must be accepted.
 func (s *engineTest) start(e *engine.Engine, run spool.RunID, prompt string) {
 	s.Helper()
-	s.startAs(e, chat, engine.StartRequest{Prompt: prompt, RunID: run})
+	s.startAs(e, chat, wire.StartRequest{Prompt: prompt, RunID: run})
 }
 
-func (s *engineTest) startAs(e *engine.Engine, key spool.ThreadKey, r engine.StartRequest) engine.RunResult {
+func (s *engineTest) startAs(e *engine.Engine, key spool.ThreadKey, r wire.StartRequest) wire.RunResult {
 	s.Helper()
 	result, err := e.Run(context.Background(), key, r)
 	if err != nil || !result.Accepted {
@@ -234,7 +236,7 @@ func (s *engineTest) stop(e *engine.Engine) {
 // answer answers the park of a call. The answer must be delivered.
 func (s *engineTest) answer(e *engine.Engine, id spool.ToolCallID, approved bool, payload string) {
 	s.Helper()
-	r := engine.Response{ToolCallID: id, Approved: approved, Digest: s.shown(id).Digest}
+	r := wire.Response{ToolCallID: id, Approved: approved, Digest: s.shown(id).Digest}
 	if payload != "" {
 		r.Payload = json.RawMessage(payload)
 	}
@@ -244,15 +246,15 @@ func (s *engineTest) answer(e *engine.Engine, id spool.ToolCallID, approved bool
 	}
 }
 
-func (s *engineTest) respond(e *engine.Engine, id spool.ToolCallID, approved bool, payload string) (engine.RespondResult, error) {
-	r := engine.Response{ToolCallID: id, Approved: approved}
+func (s *engineTest) respond(e *engine.Engine, id spool.ToolCallID, approved bool, payload string) (wire.RespondResult, error) {
+	r := wire.Response{ToolCallID: id, Approved: approved}
 	if payload != "" {
 		r.Payload = json.RawMessage(payload)
 	}
 	return s.respondWith(e, r)
 }
 
-func (s *engineTest) respondWith(e *engine.Engine, r engine.Response) (engine.RespondResult, error) {
+func (s *engineTest) respondWith(e *engine.Engine, r wire.Response) (wire.RespondResult, error) {
 	r.By = cmp.Or(r.By, "ann")
 	result, err := e.Respond(context.Background(), chat, r)
 	s.history.Answered(spooltest.Answered{Thread: chat, Call: r.ToolCallID, Delivered: result.Delivered, Unknown: err != nil})

@@ -11,6 +11,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 var boundTests = map[string]func(s emptyTest){
@@ -66,10 +67,10 @@ func (s emptyTest) cutAt(bytes int, m *talkative) spool.Message {
 	c.Limits.AnswerBytes = bytes
 	e := s.engine(c)
 	s.start(e, "r1", "go")
-	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	s.work(e)
-	s.ended(spool.Completed)
-	s.tellsEnd(spool.StopLength)
+	s.ended(wire.Completed)
+	s.tellsEnd(wire.StopLength)
 	<-time.After(quiet)
 	client()
 	if !m.ended.Load() || s.executed() != 0 {
@@ -130,11 +131,11 @@ func testBoundArguments(s emptyTest) {
 	if len(results) != 2 || !strings.Contains(string(results[0].Result), "before its calls could run") || !strings.Contains(string(results[1].Result), "before its calls could run") {
 		s.Errorf("the results are %+v", results)
 	}
-	open := make(map[spool.ItemType]int)
+	open := make(map[wire.ItemType]int)
 	for _, item := range s.streamOf("r1:1") {
 		open[item.Type]++
 	}
-	if open[spool.ItemToolStart] != 2 || open[spool.ItemToolEnd] != 2 || open[spool.ItemToolResult] != 2 {
+	if open[wire.ItemToolStart] != 2 || open[wire.ItemToolEnd] != 2 || open[wire.ItemToolResult] != 2 {
 		s.Errorf("the stream has %v", open)
 	}
 }
@@ -182,8 +183,8 @@ func testBoundResults(s emptyTest) {
 	), long, half)
 	c.Limits.StepBytes = 9000
 	s.start(s.working(c), "r1", "go")
-	s.ended(spool.Completed)
-	s.tellsEnd(spool.StopCompleted)
+	s.ended(wire.Completed)
+	s.tellsEnd(wire.StopCompleted)
 	results := make(map[spool.ToolCallID]string)
 	for _, m := range s.messagesOf(chat) {
 		for _, p := range m.ToolResults() {
@@ -208,9 +209,9 @@ func testBoundApproved(s emptyTest) {
 	c.Limits.StepBytes = 4500
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	s.answer(e, "c1", true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if got := s.script()[2]; !strings.Contains(got, `{"error":"the tool ran, and its result of 5002 bytes is longer`) {
 		s.Errorf("the model reads %.200s", got)
 	}
@@ -224,7 +225,7 @@ func testBoundSummary(s emptyTest) {
 	e := s.working(c)
 	for _, run := range []spool.RunID{"r1", "r2", "r3"} {
 		s.start(e, run, "tell me "+strings.Repeat("more ", 2000))
-		s.ended(spool.Completed)
+		s.ended(wire.Completed)
 	}
 	r, err := e.Compact(context.Background(), chat)
 	if err != nil || !r.Compacted || !m.ended.Load() || m.given.Load() > 300 {

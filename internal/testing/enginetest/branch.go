@@ -10,6 +10,7 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/compare"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // branchTest is the fixture of the cases about branches.
@@ -37,7 +38,7 @@ func (s branchTest) said(e *engine.Engine, prompts ...string) {
 	s.Helper()
 	for _, prompt := range prompts {
 		s.start(e, spool.RunID("r-"+prompt), prompt)
-		s.ended(spool.Completed)
+		s.ended(wire.Completed)
 	}
 }
 
@@ -45,13 +46,13 @@ func (s branchTest) said(e *engine.Engine, prompts ...string) {
 func (s branchTest) edited(e *engine.Engine, nth int, prompt string) {
 	s.Helper()
 	turn := s.messagesOf(chat)[nth].ID
-	s.startAs(e, chat, engine.StartRequest{Prompt: prompt, RunID: spool.RunID("r-" + prompt), EditMessageID: turn})
-	s.ended(spool.Completed)
+	s.startAs(e, chat, wire.StartRequest{Prompt: prompt, RunID: spool.RunID("r-" + prompt), EditMessageID: turn})
+	s.ended(wire.Completed)
 }
 
 // restored restores a branch, which must be accepted, and returns the new branch of the replaced
 // messages.
-func (s branchTest) restored(e *engine.Engine, id spool.BranchID) spool.BranchID {
+func (s branchTest) restored(e *engine.Engine, id wire.BranchID) wire.BranchID {
 	s.Helper()
 	r, err := e.RestoreBranch(context.Background(), chat, id)
 	if err != nil || !r.Accepted || r.BranchID != id {
@@ -61,10 +62,10 @@ func (s branchTest) restored(e *engine.Engine, id spool.BranchID) spool.BranchID
 }
 
 // notRestored restores a branch, which must be refused.
-func (s branchTest) notRestored(e *engine.Engine, key spool.ThreadKey, id spool.BranchID, reason, text string) {
+func (s branchTest) notRestored(e *engine.Engine, key spool.ThreadKey, id wire.BranchID, reason, text string) {
 	s.Helper()
 	r, err := e.RestoreBranch(context.Background(), key, id)
-	want := engine.RestoreResult{BranchID: id, Reason: reason, Error: text}
+	want := wire.RestoreResult{BranchID: id, Reason: reason, Error: text}
 	if err != nil || r != want {
 		s.Errorf("restore %d: %+v, %v, want %+v", id, r, err, want)
 	}
@@ -146,20 +147,20 @@ func testBranchListed(s branchTest) {
 	}
 	b := all[0]
 	entry := s.entriesOf(chat)[b.ID-1]
-	want := spool.Branch{
+	want := wire.Branch{
 		ID: b.ID, FromMessageID: before[2].ID, BaseMessageID: before[1].ID, Preview: "two", MessageCount: 2,
 		CreatedAt: entry.CreatedAt, RunID: "r-2",
 	}
 	s.same("branch", b, want)
-	if entry.Type != spool.EntryMessagesDropped {
+	if entry.Type != wire.EntryMessagesDropped {
 		s.Errorf("the branch is named after %+v", entry)
 	}
 	got, err := e.Branch(context.Background(), chat, b.ID, nil)
 	if err != nil {
 		s.Error(err)
 	}
-	s.same("the branch", got, engine.BranchMessages{Branch: b, Messages: before[2:]})
-	got, err = e.Branch(context.Background(), chat, b.ID, &engine.BranchOptions{Before: before[3].ID, Limit: 3})
+	s.same("the branch", got, wire.BranchMessages{Branch: b, Messages: before[2:]})
+	got, err = e.Branch(context.Background(), chat, b.ID, &wire.BranchOptions{Before: before[3].ID, Limit: 3})
 	if err != nil {
 		s.Error(err)
 	}
@@ -182,7 +183,7 @@ func testBranchNested(s branchTest) {
 	s.lines("messages", s.script(), "user 1", "assistant re: 1")
 	outer := s.branchesOf(chat)[0].ID
 	before := s.all(chat, "")
-	s.notRestored(e, chat, inner, engine.ReasonNotRestorable, fmt.Sprintf("Branch %d has to be restored first", outer))
+	s.notRestored(e, chat, inner, wire.ReasonNotRestorable, fmt.Sprintf("Branch %d has to be restored first", outer))
 	s.same("the thread", s.all(chat, ""), before)
 	s.restored(e, outer)
 	s.lines("messages", s.script(), "user one", "assistant re: one", "user II", "assistant re: II")
@@ -197,10 +198,10 @@ func testBranchRollback(s branchTest) {
 	m := gated(make(chan struct{}))
 	e := s.working(s.config(m))
 	s.start(e, "r0", "zero")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	waitTest(s).talks(e, m)
 	waitTest(s).busy(e, "r2", spool.BusyRollback)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	branch := s.branchesOf(chat)[0]
 	if branch.RunID != "r2" {
 		s.Errorf("the branch: %+v", branch)
@@ -209,7 +210,7 @@ func testBranchRollback(s branchTest) {
 	if got := s.script(); len(got) < 3 || got[2] != "user r1!" {
 		s.Errorf("messages: %q", got)
 	}
-	if r := s.run("r1"); r.State != spool.Cancelled {
+	if r := s.run("r1"); r.State != wire.Cancelled {
 		s.Errorf("the run: %+v", r)
 	}
 }

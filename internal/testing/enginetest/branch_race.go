@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 func testBranchRefused(s branchTest) {
 	e := s.working(s.config(echo()))
-	s.notRestored(e, chat, 1, engine.ReasonNotFound, "Thread not found")
+	s.notRestored(e, chat, 1, wire.ReasonNotFound, "Thread not found")
 	if s.all(chat, "").Found {
 		s.Error("a refused restore made its thread")
 	}
@@ -20,12 +21,12 @@ func testBranchRefused(s branchTest) {
 	s.edited(e, 0, "1")
 	before := s.all(chat, "")
 	id := before.Branches[0].ID
-	s.notRestored(e, chat, id+1, engine.ReasonNotFound, "Branch not found")
-	s.notRestored(e, chat, 0, engine.ReasonNotFound, "Branch not found")
-	s.notRestored(e, spool.ThreadKey{Tenant: "umbrella", ID: chat.ID}, id, engine.ReasonNotFound, "Thread not found")
+	s.notRestored(e, chat, id+1, wire.ReasonNotFound, "Branch not found")
+	s.notRestored(e, chat, 0, wire.ReasonNotFound, "Branch not found")
+	s.notRestored(e, spool.ThreadKey{Tenant: "umbrella", ID: chat.ID}, id, wire.ReasonNotFound, "Thread not found")
 	s.same("the thread", s.all(chat, ""), before)
 	s.restored(e, id)
-	s.notRestored(e, chat, id, engine.ReasonNotFound, "Branch not found")
+	s.notRestored(e, chat, id, wire.ReasonNotFound, "Branch not found")
 }
 
 // testBranchActive restores while a run is queued, runs, and waits for a person.
@@ -48,22 +49,22 @@ func testBranchActive(s branchTest) {
 	s.edited(e, 0, "1")
 	stop()
 	turn := s.messagesOf(chat)[0].ID
-	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r", EditMessageID: turn})
+	s.startAs(e, chat, wire.StartRequest{Prompt: "go", RunID: "r", EditMessageID: turn})
 	refused := func() {
 		s.Helper()
 		before := s.all(chat, "r")
-		s.notRestored(e, chat, before.Branches[1].ID, engine.ReasonActiveRun, "Thread has an active run")
+		s.notRestored(e, chat, before.Branches[1].ID, wire.ReasonActiveRun, "Thread has an active run")
 		s.same("the branches", s.branchesOf(chat), before.Branches)
 	}
 	refused()
 	s.work(e)
-	s.becomes(spool.Running)
+	s.becomes(wire.Running)
 	refused()
 	close(gate)
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	refused()
 	s.answer(e, "c1", true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.restored(e, s.branchesOf(chat)[1].ID)
 	s.lines("messages", s.script(), "user one", "assistant yes")
 }
@@ -76,8 +77,8 @@ func testBranchRace(s branchTest) {
 	s.edited(e, 0, "I")
 	for range 5 {
 		all := s.branchesOf(chat)
-		ids := []spool.BranchID{all[0].ID, all[0].ID, all[1].ID}
-		results := make([]engine.RestoreResult, len(ids))
+		ids := []wire.BranchID{all[0].ID, all[0].ID, all[1].ID}
+		results := make([]wire.RestoreResult, len(ids))
 		errs := make([]error, len(ids))
 		done := make(chan int)
 		for i, id := range ids {
@@ -109,7 +110,7 @@ func testBranchRaceStart(s branchTest) {
 	for i := range 8 {
 		branch := s.branchesOf(chat)[0]
 		shown := s.messagesOf(chat)[0].Text()
-		result := make(chan engine.RestoreResult)
+		result := make(chan wire.RestoreResult)
 		go func() {
 			if i%2 == 0 {
 				<-time.After(time.Microsecond)
@@ -126,7 +127,7 @@ func testBranchRaceStart(s branchTest) {
 		switch {
 		case r.Accepted:
 			want = branch.Preview
-		case r.Reason != engine.ReasonActiveRun:
+		case r.Reason != wire.ReasonActiveRun:
 			s.Errorf("the restore: %+v", r)
 		}
 		if got := s.messagesOf(chat)[0].Text(); got != want {
@@ -159,7 +160,7 @@ func testBranchFaults(s branchTest) {
 		default:
 			s.same("the messages after "+kind.String(), after.Messages, before.Branched[0])
 			s.same("the branch after "+kind.String(), after.Branched, [][]spool.Message{before.Messages})
-			s.notRestored(worker, chat, id, engine.ReasonNotFound, "Branch not found")
+			s.notRestored(worker, chat, id, wire.ReasonNotFound, "Branch not found")
 		}
 		e.Close()
 	}
@@ -174,12 +175,12 @@ func testBranchFollow(s branchTest) {
 	s.edited(e, 2, "2")
 	seen := s.threadOf(chat).LastSeq
 	id := s.branchesOf(chat)[0].ID
-	stop := s.watch(e, &spooltest.Client{Name: "live"}, engine.FollowOptions{})
+	stop := s.watch(e, &spooltest.Client{Name: "live"}, wire.FollowOptions{})
 	<-time.After(quiet)
 	s.restored(e, id)
 	<-time.After(100 * time.Millisecond) // the client is woken and does not have to poll
 	var live []string
-	var at *spool.Cursor // of the client before the restore
+	var at *wire.Cursor // of the client before the restore
 	for _, f := range stop() {
 		switch {
 		case f.Cursor == nil:
@@ -194,7 +195,7 @@ func testBranchFollow(s branchTest) {
 		s.Errorf("a live client saw %q", live)
 	}
 	var later []string
-	for _, f := range s.collect(e, chat, engine.FollowOptions{Cursor: at}) {
+	for _, f := range s.collect(e, chat, wire.FollowOptions{Cursor: at}) {
 		if f.Cursor != nil {
 			later = append(later, frameLine(f))
 		}
@@ -210,13 +211,13 @@ func testBranchFollow(s branchTest) {
 	}
 	// A client whose last message has left the view gets all messages; another one gets the rest.
 	for last, n := range map[spool.MessageID]int{"": 4, first[1].ID: 2, first[3].ID: 0} {
-		snap, err := e.Snapshot(context.Background(), chat, &engine.SnapshotOptions{LastMessageID: last})
+		snap, err := e.Snapshot(context.Background(), chat, &wire.SnapshotOptions{LastMessageID: last})
 		if err != nil || len(snap.Messages) != n {
 			s.Errorf("after %q: %d messages, %v, want %d", last, len(snap.Messages), err, n)
 		}
 	}
 	gone := s.all(chat, "").Branched[0][1].ID
-	if snap, err := e.Snapshot(context.Background(), chat, &engine.SnapshotOptions{LastMessageID: gone}); err != nil || len(snap.Messages) != 4 {
+	if snap, err := e.Snapshot(context.Background(), chat, &wire.SnapshotOptions{LastMessageID: gone}); err != nil || len(snap.Messages) != 4 {
 		s.Errorf("after one that has left: %+v, %v", snap, err)
 	}
 }
@@ -229,14 +230,14 @@ func testBranchDeleted(s branchTest) {
 	if r, err := e.DeleteThread(context.Background(), chat); err != nil || !r.Accepted {
 		s.Fatalf("delete: %+v, %v", r, err)
 	}
-	s.notRestored(e, chat, id, engine.ReasonNotFound, "Thread not found")
+	s.notRestored(e, chat, id, wire.ReasonNotFound, "Thread not found")
 	s.history.Starts = nil
 	s.said(e, "anew")
 	if got := s.branches(e); len(got) > 0 {
 		s.Errorf("branches: %q", got)
 	}
-	s.view(func(v spool.View) error {
-		messages, err := v.Messages(spool.MessageQuery{Branch: id})
+	s.view(func(v store.View) error {
+		messages, err := v.Messages(store.MessageQuery{Branch: id})
 		if len(messages) > 0 {
 			s.Errorf("there are %d messages of the thread before", len(messages))
 		}

@@ -8,28 +8,28 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // shownByContract returns what a client shows that knows only the contract's own events: turns come and
 // go, a snapshot replaces everything, and a restored branch means nothing to it. It takes answers from
 // snapshots.
-func shownByContract(frames []spool.Frame) (shown []string) {
+func shownByContract(frames []wire.Frame) (shown []string) {
 	var messages []spool.Message
 	for _, f := range frames {
 		switch {
-		case f.Kind == spool.FrameSnapshot:
+		case f.Kind == wire.FrameSnapshot:
 			messages = slices.Clone(f.Snapshot.Messages)
-		case f.Kind != spool.FrameThread:
-		case f.Event.Type == spool.NoticeMessageAppended:
+		case f.Kind != wire.FrameThread:
+		case f.Event.Type == wire.NoticeMessageAppended:
 			var m spool.Message
 			_ = m.UnmarshalJSON(f.Event.Payload)
 			if messageAt(messages, m.ID) < 0 {
 				messages = append(messages, m)
 			}
-		case f.Event.Type == spool.EntryMessagesDropped:
-			var p spool.MessagesDropped
+		case f.Event.Type == wire.EntryMessagesDropped:
+			var p wire.MessagesDropped
 			_ = json.Unmarshal(f.Event.Payload, &p)
 			if at := messageAt(messages, p.FromMessageID); at >= 0 {
 				messages = messages[:at]
@@ -49,9 +49,9 @@ func testBranchShown(s branchTest) {
 	s.said(e, "one", "two")
 	s.edited(e, 2, "zwei")
 	live := []*spooltest.Client{{Name: "one"}, {Name: "another"}}
-	stops := make([]func() []spool.Frame, len(live))
+	stops := make([]func() []wire.Frame, len(live))
 	for i, c := range live {
-		stops[i] = s.watch(e, c, engine.FollowOptions{Cursor: &spool.Cursor{}})
+		stops[i] = s.watch(e, c, wire.FollowOptions{Cursor: &wire.Cursor{}})
 	}
 	<-time.After(time.Second)
 	s.restored(e, 5)
@@ -63,10 +63,10 @@ func testBranchShown(s branchTest) {
 	frames := stops[0]()
 	s.lines("live", shownByContract(frames), want...)
 	s.lines("another", orderLines(stops[1]()), orderLines(frames)...)
-	at := slices.IndexFunc(frames, func(f spool.Frame) bool {
-		return f.Kind == spool.FrameThread && f.Event.Type == spool.EntryMessagesRestored
+	at := slices.IndexFunc(frames, func(f wire.Frame) bool {
+		return f.Kind == wire.FrameThread && f.Event.Type == wire.EntryMessagesRestored
 	})
-	if f := frames[at+1]; f.Kind != spool.FrameSnapshot || f.Snapshot.LastEventSeq != frames[at].Event.Seq || entryLine(*frames[at+2].Event) != "STATE_CHANGE COMPLETED" {
+	if f := frames[at+1]; f.Kind != wire.FrameSnapshot || f.Snapshot.LastEventSeq != frames[at].Event.Seq || entryLine(*frames[at+2].Event) != "STATE_CHANGE COMPLETED" {
 		s.Errorf("after the entry comes %s", transcript(frames[at+1:at+3]))
 	}
 	for i, f := range frames {
@@ -82,7 +82,7 @@ func testBranchShown(s branchTest) {
 			s.Errorf("after %s: %d snapshots", frameLine(f), n)
 		}
 	}
-	if lines := fmt.Sprint(frameLines(s.collect(e, chat, engine.FollowOptions{}))); strings.Contains(lines, "snapshot") {
+	if lines := fmt.Sprint(frameLines(s.collect(e, chat, wire.FollowOptions{}))); strings.Contains(lines, "snapshot") {
 		s.Errorf("without a cursor: %s", lines)
 	}
 }

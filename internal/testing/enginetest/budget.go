@@ -12,6 +12,8 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/compare"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // budgetTest is the fixture of the cases about budgets.
@@ -92,15 +94,15 @@ func (s budgetTest) budgeted(b spool.Budget, m spool.Model, tools ...spool.Tool)
 }
 
 // endsBy waits until a budget has ended run r1, and checks the record entry about it.
-func (s budgetTest) endsBy(reason spool.StopReason, entry spool.EntryType, payload any) {
+func (s budgetTest) endsBy(reason wire.StopReason, entry spool.EntryType, payload any) {
 	s.Helper()
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if r := s.run("r1"); r.StopReason != reason {
 		s.Errorf("the run ended by %s, want %s: %+v", r.StopReason, reason, r.Allowance)
 	}
-	var found []spool.Entry
-	s.view(func(v spool.View) (err error) {
-		found, err = v.Entries(spool.EntryQuery{Type: entry})
+	var found []wire.Entry
+	s.view(func(v store.View) (err error) {
+		found, err = v.Entries(store.EntryQuery{Type: entry})
 		return err
 	})
 	if len(found) != 1 {
@@ -164,7 +166,7 @@ func testBudgetRefused(s budgetTest) {
 		"wallTimeMs must":                 {WallTime: -1},
 		"costBudgetMicros cannot be kept": {CostMicros: 1},
 	} {
-		_, err := e.Run(context.Background(), chat, engine.StartRequest{Prompt: "go", Budget: b})
+		_, err := e.Run(context.Background(), chat, wire.StartRequest{Prompt: "go", Budget: b})
 		if spool.CodeOf(err) != spool.Invalid || !strings.HasPrefix(spool.MessageOf(err), want) {
 			s.Errorf("of the start: %v, want %s", err, want)
 		}
@@ -180,7 +182,7 @@ func testBudgetFallsThrough(s budgetTest) {
 	c.Budget.Default = spool.Budget{Tokens: 1, CostMicros: 2, ToolCalls: 3, WallTime: 4}
 	c.Agents[0].Budget = spool.Budget{Tokens: 5, CostMicros: 6, Currency: "USD"}
 	e := s.engine(c)
-	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", Budget: spool.Budget{Tokens: 7}})
+	s.startAs(e, chat, wire.StartRequest{Prompt: "go", RunID: "r1", Budget: spool.Budget{Tokens: 7}})
 	s.same("the budget", s.run("r1").Allowance.Budget, spool.Budget{Tokens: 7, CostMicros: 6, Currency: "USD", ToolCalls: 3, WallTime: 4})
 	text, err := json.Marshal(s.run("r1"))
 	if err != nil || !strings.Contains(string(text), `"tokenBudget":7,"costBudgetMicros":6,"toolCallBudget":3`) {
@@ -196,7 +198,7 @@ func testBudgetMost(s budgetTest) {
 	c.Agents[0].Budget = spool.Budget{ToolCalls: 9}
 	c.Budget.Max = spool.Budget{Tokens: 5, CostMicros: 6, Currency: "USD", ToolCalls: 7}
 	e := s.engine(c)
-	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", Budget: spool.Budget{Tokens: 8, CostMicros: 4, WallTime: 10}})
+	s.startAs(e, chat, wire.StartRequest{Prompt: "go", RunID: "r1", Budget: spool.Budget{Tokens: 8, CostMicros: 4, WallTime: 10}})
 	s.same("the budget", s.run("r1").Allowance.Budget, spool.Budget{Tokens: 5, CostMicros: 4, Currency: "USD", ToolCalls: 7, WallTime: 10})
 	s.stop(e)
 	c.Budget.Max.Tokens = -1
@@ -212,10 +214,10 @@ func testBudgetTokens(s budgetTest) {
 	e := s.engine(c)
 	s.start(e, "r1", "go")
 	client := &spooltest.Client{Name: "live", FromStart: true}
-	stop := s.watch(e, client, engine.FollowOptions{})
+	stop := s.watch(e, client, wire.FollowOptions{})
 	s.work(e)
-	var told spool.TokenBudgetExhausted
-	s.endsBy(spool.StopTokenBudget, spool.EntryTokenBudgetExhausted, &told)
+	var told wire.TokenBudgetExhausted
+	s.endsBy(wire.StopTokenBudget, wire.EntryTokenBudgetExhausted, &told)
 	<-time.After(quiet)
 	stop()
 	r := s.run("r1")
@@ -239,8 +241,8 @@ func testBudgetTokensCut(s budgetTest) {
 	m := frugal(5000, func(spool.ModelRequest, int) spooltest.Turn { return spooltest.Say("half an answer") })
 	e := s.working(s.budgeted(spool.Budget{Tokens: 1000}, m))
 	s.start(e, "r1", "go")
-	var told spool.TokenBudgetExhausted
-	s.endsBy(spool.StopTokenBudget, spool.EntryTokenBudgetExhausted, &told)
+	var told wire.TokenBudgetExhausted
+	s.endsBy(wire.StopTokenBudget, wire.EntryTokenBudgetExhausted, &told)
 	if got := m.Requests()[0].MaxOutputTokens; got < 500 || got > 980 {
 		s.Errorf("the answer was bounded by %d", got)
 	}
@@ -251,8 +253,8 @@ func testBudgetNoRoom(s budgetTest) {
 	m := frugal(60, looking)
 	e := s.working(s.budgeted(spool.Budget{Tokens: 30}, m))
 	s.start(e, "r1", "go")
-	var told spool.TokenBudgetExhausted
-	s.endsBy(spool.StopTokenBudget, spool.EntryTokenBudgetExhausted, &told)
+	var told wire.TokenBudgetExhausted
+	s.endsBy(wire.StopTokenBudget, wire.EntryTokenBudgetExhausted, &told)
 	if m.Asked() != 0 || told.TokensUsed != 0 {
 		s.Errorf("the model was asked %d times, and %+v", m.Asked(), told)
 	}
@@ -264,8 +266,8 @@ func testBudgetCost(s budgetTest) {
 	c.Agents[0].MaxOutputTokens = 60
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	var told spool.CostBudgetExhausted
-	s.endsBy(spool.StopCostBudget, spool.EntryCostBudgetExhausted, &told)
+	var told wire.CostBudgetExhausted
+	s.endsBy(wire.StopCostBudget, wire.EntryCostBudgetExhausted, &told)
 	if r := s.run("r1"); told.CostMicros != r.CostMicros || told.CostMicros > 1200 || told.CostMicros < 700 || told.Currency != "USD" || told.CostBudgetMicros != 1200 {
 		s.Errorf("the record tells %+v of a run of %d", told, r.CostMicros)
 	}
@@ -278,8 +280,8 @@ func testBudgetCostCurrency(s budgetTest) {
 	c.Budget.AllowUnpriced = true
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
-	if r := s.run("r1"); r.CostMicros != 0 || r.Currency != "" || r.StopReason != spool.StopCompleted {
+	s.ended(wire.Completed)
+	if r := s.run("r1"); r.CostMicros != 0 || r.Currency != "" || r.StopReason != wire.StopCompleted {
 		s.Errorf("the run: %+v", r)
 	}
 }
@@ -291,8 +293,8 @@ func testBudgetBothAtOnce(s budgetTest) {
 	c.Agents[0].Instructions, c.Agents[0].MaxOutputTokens = "", 4
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	var told spool.CostBudgetExhausted
-	s.endsBy(spool.StopCostBudget, spool.EntryCostBudgetExhausted, &told)
+	var told wire.CostBudgetExhausted
+	s.endsBy(wire.StopCostBudget, wire.EntryCostBudgetExhausted, &told)
 	s.lines("messages", s.script(), "user go", "assistant c1=look{}", "tool c1:1")
 }
 
@@ -303,8 +305,8 @@ func testBudgetToolCalls(s budgetTest) {
 		spooltest.Say("too late"),
 	), approved("send", `"sent"`)))
 	s.start(e, "r1", "go")
-	var told spool.ToolCallBudgetExhausted
-	s.endsBy(spool.StopToolCallBudget, spool.EntryToolCallBudgetExhausted, &told)
+	var told wire.ToolCallBudgetExhausted
+	s.endsBy(wire.StopToolCallBudget, wire.EntryToolCallBudgetExhausted, &told)
 	if s.executed() != 3 || told.ToolCalls != 3 || told.ToolCallBudget != 3 {
 		s.Errorf("%d calls took effect, and the record tells %+v", s.executed(), told)
 	}
@@ -319,8 +321,8 @@ func testBudgetTimeInModel(s budgetTest) {
 	e := s.working(s.budgeted(spool.Budget{WallTime: 10 * time.Second}, spooltest.NewModel(spooltest.Turn{Text: []string{"so far"}, Gate: make(chan struct{})})))
 	begin := time.Now()
 	s.start(e, "r1", "go")
-	var told spool.TimeBudgetExhausted
-	s.endsBy(spool.StopTimeBudget, spool.EntryTimeBudgetExhausted, &told)
+	var told wire.TimeBudgetExhausted
+	s.endsBy(wire.StopTimeBudget, wire.EntryTimeBudgetExhausted, &told)
 	if took := time.Since(begin); took < 9*time.Second || took > 13*time.Second || told.WallTimeBudgetMS != 10_000 || told.WallTimeMS < 10_000 {
 		s.Errorf("it took %s, and the record tells %+v", took, told)
 	}
@@ -335,8 +337,8 @@ func testBudgetTimeInTool(s budgetTest) {
 	}
 	e := s.working(s.budgeted(spool.Budget{WallTime: 10 * time.Second}, spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "slow"}, spooltest.Call{ID: "c2", Name: "look"})), slow))
 	s.start(e, "r1", "go")
-	var told spool.TimeBudgetExhausted
-	s.endsBy(spool.StopTimeBudget, spool.EntryTimeBudgetExhausted, &told)
+	var told wire.TimeBudgetExhausted
+	s.endsBy(wire.StopTimeBudget, wire.EntryTimeBudgetExhausted, &told)
 	s.lines("messages", s.script(), "user go", "assistant c1=slow{} c2=look{}", `tool c1:{"cancelled":true,"outcome":"unknown","reason":"time_budget"} c2:1`)
 }
 
@@ -344,11 +346,11 @@ func testBudgetTimeInTool(s budgetTest) {
 func testBudgetTimeOfPeople(s budgetTest) {
 	e := s.working(s.budgeted(spool.Budget{WallTime: 10 * time.Second}, spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("done")), approved("send", `"sent"`)))
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	<-time.After(5 * time.Minute)
 	s.answer(e, "c1", true, "")
-	s.ended(spool.Completed)
-	if r := s.run("r1"); r.StopReason != spool.StopCompleted || r.Allowance.Spent.WallTime > 5*time.Second {
+	s.ended(wire.Completed)
+	if r := s.run("r1"); r.StopReason != wire.StopCompleted || r.Allowance.Spent.WallTime > 5*time.Second {
 		s.Errorf("the run: %s, %+v", r.StopReason, r.Allowance.Spent)
 	}
 }
@@ -364,7 +366,7 @@ func testBudgetRetried(s budgetTest) {
 	})
 	e := s.working(s.budgeted(spool.Budget{Tokens: 1000}, m))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if r := s.run("r1"); calls != 3 || r.Allowance.Spent.Tokens != 3*(promptTokens+30) {
 		s.Errorf("%d calls have spent %+v", calls, r.Allowance.Spent)
 	}
@@ -380,9 +382,9 @@ func testBudgetLost(s budgetTest) {
 		s.Fatalf("while the model is asked: %s", compare.Dump(held))
 	}
 	s.working(c)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	rows := usageTest(s).ledger()
-	if len(rows) != 2 || rows[0].Outcome != spool.OutcomeLost || rows[0].Usage != (spool.Usage{}) || *rows[0].Guess.Input != held[0].Input || rows[0].Guess.Output != nil {
+	if len(rows) != 2 || rows[0].Outcome != wire.OutcomeLost || rows[0].Usage != (spool.Usage{}) || *rows[0].Guess.Input != held[0].Input || rows[0].Guess.Output != nil {
 		s.Fatalf("rows: %s", compare.Dump(rows))
 	}
 	s.same("what the lost prompt cost", rows[0].Cost, held[0].Prompt)
@@ -396,7 +398,7 @@ func testBudgetStopped(s budgetTest) {
 	s.until("the answer", func() bool { return m.Asked() == 1 })
 	<-time.After(time.Second)
 	s.stop(e)
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 	if a := s.run("r1").Allowance; len(a.Reservations) > 0 || a.Spent.Tokens == 0 {
 		s.Errorf("after the stop: %+v", a)
 	}
@@ -417,7 +419,7 @@ func testBudgetWrites(s budgetTest) {
 		c.Worker.Lease = time.Hour // so that no lease is renewed
 		e := s.engine(c)
 		stop := s.work(e)
-		s.startAs(e, key, engine.StartRequest{Prompt: "go", RunID: run, Budget: b})
+		s.startAs(e, key, wire.StartRequest{Prompt: "go", RunID: run, Budget: b})
 		s.until("the end", func() bool { t := s.threadOf(key); return t.State.Terminal() })
 		stop()
 		for _, commit := range s.history.Commits {

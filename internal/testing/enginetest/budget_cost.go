@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // testBudgetChildrenCost has three concurrent runs that share a cost budget with enough for all.
@@ -20,10 +22,10 @@ func (s budgetTest) share(budget int64, atOnce int) {
 	const cost = 5 * (2*promptTokens + 3*30)
 	c, most := s.family(spool.Budget{CostMicros: budget}, func(int) bool { return true })
 	s.start(s.working(c), "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	held, last := 0, 0
 	for n, commit := range s.history.Commits {
-		at := slices.IndexFunc(commit.Runs, func(r spool.RunRow) bool { return r.ID == "r1" })
+		at := slices.IndexFunc(commit.Runs, func(r store.RunRow) bool { return r.ID == "r1" })
 		if at < 0 || commit.Thread != chat {
 			continue // it does not write the run, or was rolled back
 		}
@@ -43,7 +45,7 @@ func (s budgetTest) share(budget int64, atOnce int) {
 		s.Errorf("up to %d answers have had something set aside at once, want %d", held, atOnce)
 	}
 	r := s.run("r1")
-	if r.StopReason != spool.StopCompleted || most.Load() != int64(atOnce) {
+	if r.StopReason != wire.StopCompleted || most.Load() != int64(atOnce) {
 		s.Errorf("the run ended by %s, with up to %d at once", r.StopReason, most.Load())
 	}
 	if r.CostMicros != cost || r.Allowance.Spent.CostMicros != cost || len(r.Allowance.Reservations) > 0 {

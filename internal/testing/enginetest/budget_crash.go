@@ -6,8 +6,9 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // budgetScript has a run that uses its budget up, waits for a larger one, and continues, while faults
@@ -26,15 +27,15 @@ func budgetScript(t *engineTest, own bool, faults ...spooltest.Fault) int {
 	config.Agents[0].MaxOutputTokens = 40
 	c := newCampaign(s.engineTest, config, 1, own)
 	first, stop := c.survive(faults, []string{"a"}, func(n *node) {
-		c.answerAll(n.Engine, func(p spool.Park) engine.Response {
-			if p.Reason != spool.ParkBudget {
-				return engine.Response{Approved: true}
+		c.answerAll(n.Engine, func(p store.Park) wire.Response {
+			if p.Reason != wire.ParkBudget {
+				return wire.Response{Approved: true}
 			}
-			return engine.Response{Approved: true, Payload: json.RawMessage(`{"tokenBudget":9000}`), Digest: p.Digest}
+			return wire.Response{Approved: true, Payload: json.RawMessage(`{"tokenBudget":9000}`), Digest: p.Digest}
 		})
 	})
 	calls := first.faulty.Calls()
-	if r := s.run("r1"); r.StopReason != spool.StopCompleted || r.Steps != 3 || r.Allowance.Parks == 0 || r.Allowance.Spent.ToolCalls != 2 {
+	if r := s.run("r1"); r.StopReason != wire.StopCompleted || r.Steps != 3 || r.Allowance.Parks == 0 || r.Allowance.Spent.ToolCalls != 2 {
 		s.Errorf("the run: %+v, %+v", r, r.Allowance)
 	}
 	s.wellFormed()
@@ -56,8 +57,8 @@ func (c *campaign) someBudget() {
 }
 
 // moreBudget answers a park for a larger budget.
-func (c *campaign) moreBudget(who ...any) engine.Response {
-	r := engine.Response{Approved: c.n(4, who...) > 0}
+func (c *campaign) moreBudget(who ...any) wire.Response {
+	r := wire.Response{Approved: c.n(4, who...) > 0}
 	if r.Approved {
 		r.Payload = json.RawMessage(fmt.Sprintf(`{"tokenBudget":%d,"costBudgetMicros":%d,"toolCallBudget":%d,"wallTimeMs":%d}`, 9000+c.n(9000, who...), 90_000+c.n(9000, who...), 50+c.n(50, who...), 600_000+c.n(9, who...)))
 	}
@@ -81,7 +82,7 @@ func testBudgetStoreFails(s budgetTest) {
 			calls = f.Calls()
 		}
 		stop()
-		if r := aloneTest(s).firstRun(key); r.StopReason != spool.StopTokenBudget {
+		if r := aloneTest(s).firstRun(key); r.StopReason != wire.StopTokenBudget {
 			s.Errorf("call %d fails: the run ended as %s by %q", call, r.State, r.StopReason)
 		}
 	}

@@ -7,9 +7,10 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/compare"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 var mostTests = map[string]func(s budgetTest){
@@ -45,8 +46,8 @@ func testMostAnswer(s budgetTest) {
 	s.history.Answers = nil // the answers were refused
 	s.same("after answers that ask for too much", s.all(chat, "r1"), before)
 	s.answer(e, park.ToolCallID, true, `{"tokenBudget":1000}`)
-	var told spool.TokenBudgetExhausted
-	s.endsBy(spool.StopTokenBudget, spool.EntryTokenBudgetExhausted, &told)
+	var told wire.TokenBudgetExhausted
+	s.endsBy(wire.StopTokenBudget, wire.EntryTokenBudgetExhausted, &told)
 	if r := s.run("r1"); told.TokenBudget != 1000 || r.Allowance.Parks != 1 || r.TotalTokens > 1000 {
 		s.Errorf("the record says %+v of %+v", told, r)
 	}
@@ -63,7 +64,7 @@ func testMostEnds(s budgetTest) {
 		e := s.engine(c)
 		stop := s.work(e)
 		s.start(e, id, "go")
-		s.ended(spool.Completed)
+		s.ended(wire.Completed)
 		stop()
 		if r := s.run(id); r.Allowance.Parks != 0 || !strings.HasSuffix(string(r.StopReason), "_budget") {
 			s.Errorf("with %+v: %+v, %+v", most, r, r.Allowance)
@@ -76,8 +77,8 @@ func testMostTime(s budgetTest) {
 	c := s.asksForMore(spool.Budget{}, spooltest.NewModel(spooltest.Turn{Text: []string{"so far"}, Gate: make(chan struct{})}))
 	c.Budget.Max.WallTime = 10 * time.Second
 	s.start(s.working(c), "r1", "go")
-	var told spool.TimeBudgetExhausted
-	s.endsBy(spool.StopTimeBudget, spool.EntryTimeBudgetExhausted, &told)
+	var told wire.TimeBudgetExhausted
+	s.endsBy(wire.StopTimeBudget, wire.EntryTimeBudgetExhausted, &told)
 	s.lines("messages", s.script(), "user go", "assistant so far")
 }
 
@@ -97,8 +98,8 @@ func testMostLowered(s budgetTest) {
 	}
 	s.history.Answers = nil
 	s.answer(e, park.ToolCallID, false, "")
-	var told spool.TokenBudgetExhausted
-	s.endsBy(spool.StopTokenBudget, spool.EntryTokenBudgetExhausted, &told)
+	var told wire.TokenBudgetExhausted
+	s.endsBy(wire.StopTokenBudget, wire.EntryTokenBudgetExhausted, &told)
 }
 
 // testMostDistinct has a subject that asks for more for its own run, while another subject has to
@@ -112,27 +113,27 @@ func testMostDistinct(s budgetTest) {
 	}))
 	c.Agents[0].DistinctApprover = true
 	e := s.working(c)
-	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", By: "ann"})
+	s.startAs(e, chat, wire.StartRequest{Prompt: "go", RunID: "r1", By: "ann"})
 	park := s.budgetPark()
 	snapshot, err := e.Snapshot(context.Background(), chat, nil)
 	if err != nil {
 		s.Fatal(err)
 	}
-	var asked spool.InputRequired
+	var asked wire.InputRequired
 	for _, entry := range snapshot.ActiveEvents {
-		if entry.Type == spool.EntryInputRequired {
+		if entry.Type == wire.EntryInputRequired {
 			err = json.Unmarshal(entry.Payload, &asked)
 		}
 	}
 	if err != nil || !asked.DistinctApprover {
 		s.Errorf("the question is %+v, %v", asked, err)
 	}
-	more := engine.Response{ToolCallID: park.ToolCallID, Approved: true, Payload: json.RawMessage(`{"tokenBudget":9000}`), By: "ann"}
-	approveTest(s).refused(e, more, engine.ReasonSameApprover)
+	more := wire.Response{ToolCallID: park.ToolCallID, Approved: true, Payload: json.RawMessage(`{"tokenBudget":9000}`), By: "ann"}
+	approveTest(s).refused(e, more, wire.ReasonSameApprover)
 	more.By = "bob"
 	approveTest(s).delivered(e, more)
-	s.ended(spool.Completed)
-	if r := s.run("r1"); r.StopReason != spool.StopCompleted {
+	s.ended(wire.Completed)
+	if r := s.run("r1"); r.StopReason != wire.StopCompleted {
 		s.Errorf("the run: %+v", r)
 	}
 }
@@ -145,14 +146,14 @@ func testMostNoStop(s budgetTest) {
 		c.Agents[0].WhenBusy = policy
 		e := s.engine(c)
 		stop := s.work(e)
-		weak := engine.StartRequest{Prompt: "go", MayNotStop: true}
+		weak := wire.StartRequest{Prompt: "go", MayNotStop: true}
 		s.startAs(e, chat, weak)
-		s.ended(spool.Completed)
+		s.ended(wire.Completed)
 		stop()
-		s.startAs(e, chat, engine.StartRequest{Prompt: "go"})
+		s.startAs(e, chat, wire.StartRequest{Prompt: "go"})
 		for _, asked := range []spool.WhenBusy{"", policy} {
 			weak.WhenBusy = asked
-			if r, err := e.Run(context.Background(), chat, weak); err != nil || r.Accepted || r.Reason != engine.ReasonActiveRun {
+			if r, err := e.Run(context.Background(), chat, weak); err != nil || r.Accepted || r.Reason != wire.ReasonActiveRun {
 				s.Errorf("%s, asked for %q: %+v, %v", policy, asked, r, err)
 			}
 		}
@@ -170,13 +171,13 @@ func testMostLatest(s budgetTest) {
 	e := s.engine(c)
 	s.start(e, "r1", "go")
 	start := func(run spool.RunID, by string, weak bool) {
-		s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: run, By: by, MayNotStop: weak})
+		s.startAs(e, chat, wire.StartRequest{Prompt: "go", RunID: run, By: by, MayNotStop: weak})
 	}
 	waiting := func(want string) {
 		s.Helper()
-		s.view(func(v spool.View) error {
-			line, err := v.Runs(spool.RunQuery{Waiting: true, Whole: true})
-			s.same("the line", compare.Spaced(line, func(r spool.RunRow) spool.RunID { return r.ID }), want)
+		s.view(func(v store.View) error {
+			line, err := v.Runs(wire.RunQuery{Waiting: true, Whole: true})
+			s.same("the line", compare.Spaced(line, func(r store.RunRow) spool.RunID { return r.ID }), want)
 			return err
 		})
 	}
@@ -185,22 +186,22 @@ func testMostLatest(s budgetTest) {
 	waiting("ann1 ben1")
 	start("ann2", "ann", true)
 	waiting("ben1 ann2")
-	if r := s.run("ann1"); r.State != spool.Cancelled {
+	if r := s.run("ann1"); r.State != wire.Cancelled {
 		s.Errorf("what was replaced is %s", r.State)
 	}
 	start("ann3", "ann", false)
 	waiting("ann3")
 	s.work(e)
-	s.until("the end", func() bool { return s.run("ann3").State == spool.Completed })
+	s.until("the end", func() bool { return s.run("ann3").State == wire.Completed })
 }
 
 // testMostDeleteIdle has a subject that deletes threads but may not stop runs.
 func testMostDeleteIdle(s budgetTest) {
 	e := approveTest(s).parked(sending(), checked())
-	if r, err := e.DeleteIdleThread(context.Background(), chat); err != nil || r.Accepted || r.Reason != engine.ReasonActiveRun {
+	if r, err := e.DeleteIdleThread(context.Background(), chat); err != nil || r.Accepted || r.Reason != wire.ReasonActiveRun {
 		s.Errorf("a parked thread: %+v, %v", r, err)
 	}
-	if state := s.thread().State; state != spool.WaitingForInput {
+	if state := s.thread().State; state != wire.WaitingForInput {
 		s.Errorf("the thread is %s", state)
 	}
 	s.stop(e)

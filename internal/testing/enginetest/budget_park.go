@@ -13,6 +13,8 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/compare"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // asksForMore returns a configuration whose runs park for a larger budget.
@@ -23,12 +25,12 @@ func (s budgetTest) asksForMore(b spool.Budget, m spool.Model, tools ...spool.To
 }
 
 // budgetPark waits for a park for a larger budget, and returns it.
-func (s budgetTest) budgetPark() (park spool.Park) {
+func (s budgetTest) budgetPark() (park store.Park) {
 	s.Helper()
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	open := 0
 	for _, p := range s.parksOf(chat, s.thread().RunID) {
-		if p.State == spool.ParkOpen && p.Reason == spool.ParkBudget {
+		if p.State == wire.ParkOpen && p.Reason == wire.ParkBudget {
 			park = p
 			open++
 		}
@@ -54,7 +56,7 @@ func testBudgetPark(s budgetTest) {
 	e := s.engine(c)
 	s.start(e, "r1", "go")
 	client := &spooltest.Client{Name: "live", FromStart: true}
-	stop := s.watch(e, client, engine.FollowOptions{})
+	stop := s.watch(e, client, wire.FollowOptions{})
 	s.work(e)
 	park := s.budgetPark()
 	asked, spent := m.Asked(), s.run("r1").Allowance.Spent.Tokens
@@ -84,10 +86,10 @@ func testBudgetPark(s budgetTest) {
 	s.history.Answers = nil // the answers were refused
 	s.same("after answers that were wrong", s.all(chat, "r1"), before)
 	s.answer(e, park.ToolCallID, true, `{"tokenBudget":5000,"toolCallBudget":9}`)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	stop()
-	if r := s.run("r1"); r.StopReason != spool.StopCompleted || m.Asked() != 3 || r.Steps != 3 || r.Allowance.Budget.Tokens != 5000 || r.Allowance.Budget.ToolCalls != 9 {
+	if r := s.run("r1"); r.StopReason != wire.StopCompleted || m.Asked() != 3 || r.Steps != 3 || r.Allowance.Budget.Tokens != 5000 || r.Allowance.Budget.ToolCalls != 9 {
 		s.Errorf("after %d calls: %+v, %+v", m.Asked(), r, r.Allowance)
 	}
 	s.lines("messages", s.script(), "user go", "assistant c0=look{}", "tool c0:1", "assistant c1=look{}", "tool c1:1", "assistant done")
@@ -97,8 +99,8 @@ func testBudgetParkDenied(s budgetTest) {
 	e := s.working(s.asksForMore(spool.Budget{Tokens: 230}, frugal(40, looking)))
 	s.start(e, "r1", "go")
 	s.answer(e, s.budgetPark().ToolCallID, false, "")
-	var told spool.TokenBudgetExhausted
-	s.endsBy(spool.StopTokenBudget, spool.EntryTokenBudgetExhausted, &told)
+	var told wire.TokenBudgetExhausted
+	s.endsBy(wire.StopTokenBudget, wire.EntryTokenBudgetExhausted, &told)
 	s.wellFormed()
 }
 
@@ -107,8 +109,8 @@ func testBudgetParkExpired(s budgetTest) {
 	s.start(e, "r1", "go")
 	s.budgetPark()
 	<-time.After(time.Hour)
-	var told spool.CostBudgetExhausted
-	s.endsBy(spool.StopCostBudget, spool.EntryCostBudgetExhausted, &told)
+	var told wire.CostBudgetExhausted
+	s.endsBy(wire.StopCostBudget, wire.EntryCostBudgetExhausted, &told)
 	s.wellFormed()
 }
 
@@ -118,7 +120,7 @@ func testBudgetParkStopped(s budgetTest) {
 	park := s.budgetPark()
 	before := s.script()
 	s.stop(e)
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 	s.lines("messages", s.script(), before...)
 	if r, err := s.respond(e, park.ToolCallID, true, `{"tokenBudget":5000}`); r.Delivered || err != nil {
 		s.Errorf("an answer after the stop: %+v, %v", r, err)
@@ -135,8 +137,8 @@ func testBudgetParkCut(s budgetTest) {
 	e := s.working(s.asksForMore(spool.Budget{Tokens: 600}, m))
 	s.start(e, "r1", "go")
 	s.answer(e, s.budgetPark().ToolCallID, true, `{"tokenBudget":5000}`)
-	s.ended(spool.Completed)
-	if r := s.run("r1"); r.StopReason != spool.StopCompleted {
+	s.ended(wire.Completed)
+	if r := s.run("r1"); r.StopReason != wire.StopCompleted {
 		s.Errorf("the run: %+v, %+v", r, r.Allowance)
 	}
 	s.lines("messages", s.script(), "user go", "assistant part 0", "assistant part 1")
@@ -148,8 +150,8 @@ func testBudgetParkToolCalls(s budgetTest) {
 	)))
 	s.start(e, "r1", "go")
 	s.answer(e, s.budgetPark().ToolCallID, true, `{"toolCallBudget":2}`)
-	s.ended(spool.Completed)
-	if r := s.run("r1"); r.StopReason != spool.StopCompleted || s.executed() != 2 || r.Allowance.Spent.ToolCalls != 2 {
+	s.ended(wire.Completed)
+	if r := s.run("r1"); r.StopReason != wire.StopCompleted || s.executed() != 2 || r.Allowance.Spent.ToolCalls != 2 {
 		s.Errorf("%d calls took effect: %+v", s.executed(), r.Allowance)
 	}
 	s.wellFormed()
@@ -160,8 +162,8 @@ func testBudgetParkTime(s budgetTest) {
 	e := s.working(s.asksForMore(spool.Budget{WallTime: 10 * time.Second}, spooltest.NewModel(spooltest.Turn{Text: []string{"so far"}, Gate: gate}, spooltest.Say("and on"))))
 	s.start(e, "r1", "go")
 	s.answer(e, s.budgetPark().ToolCallID, true, `{"wallTimeMs":60000}`)
-	s.ended(spool.Completed)
-	if r := s.run("r1"); r.StopReason != spool.StopCompleted {
+	s.ended(wire.Completed)
+	if r := s.run("r1"); r.StopReason != wire.StopCompleted {
 		s.Errorf("the run: %+v, %+v", r, r.Allowance)
 	}
 	s.lines("messages", s.script(), "user go", "assistant so far", "assistant and on")
@@ -172,14 +174,14 @@ func testBudgetParkTime(s budgetTest) {
 func (s budgetTest) family(b spool.Budget, content func(step int) bool) (engine.Config, *atomic.Int64) {
 	var most, now atomic.Int64
 	m := frugal(30, func(r spool.ModelRequest, step int) spooltest.Turn {
-		if len(r.Tools) > 0 && r.Tools[len(r.Tools)-1].Name == engine.SpawnTool {
+		if len(r.Tools) > 0 && r.Tools[len(r.Tools)-1].Name == spool.SpawnTool {
 			if step > 0 {
 				return spooltest.Say("all done")
 			}
 			t := spooltest.Turn{}
 			for i := range 3 {
 				t.Calls = append(t.Calls, spooltest.Call{
-					ID: spool.ToolCallID(fmt.Sprintf("s%d", i)), Name: engine.SpawnTool, Args: fmt.Sprintf(`{"name":"worker","instructions":"part %d"}`, i),
+					ID: spool.ToolCallID(fmt.Sprintf("s%d", i)), Name: spool.SpawnTool, Args: fmt.Sprintf(`{"name":"worker","instructions":"part %d"}`, i),
 				})
 			}
 			return t
@@ -203,11 +205,11 @@ func (s budgetTest) family(b spool.Budget, content func(step int) bool) (engine.
 		return t
 	})
 	c := s.budgeted(b, m)
-	worker := engine.Profile{
+	worker := spool.Profile{
 		Description: "looks", Instructions: c.Agents[0].Instructions, Tools: []spool.Tool{c.Agents[0].Tools[0]}, MaxOutputTokens: 30,
 	}
 	c.Agents[0].MaxOutputTokens = 30
-	c.Agents[0].Spawn = &engine.Spawn{Profiles: map[string]engine.Profile{"worker": worker}, MaxSteps: 20}
+	c.Agents[0].Spawn = &spool.Spawn{Profiles: map[string]spool.Profile{"worker": worker}, MaxSteps: 20}
 	return c, &most
 }
 
@@ -216,13 +218,13 @@ func testBudgetChildren(s budgetTest) {
 	c, most := s.family(spool.Budget{Tokens: 1500}, func(int) bool { return false })
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	r := s.run("r1")
-	if r.StopReason != spool.StopTokenBudget || r.TotalTokens > 1500 || r.TotalTokens < 900 || most.Load() != 3 {
+	if r.StopReason != wire.StopTokenBudget || r.TotalTokens > 1500 || r.TotalTokens < 900 || most.Load() != 3 {
 		s.Errorf("up to %d at once: %s, %+v", most.Load(), r.StopReason, r.Allowance)
 	}
 	for _, run := range s.runsOf(chat) {
-		if run.StopReason != spool.StopTokenBudget {
+		if run.StopReason != wire.StopTokenBudget {
 			s.Errorf("run %s of depth %d ended by %s", run.ID, run.Depth, run.StopReason)
 		}
 	}
@@ -234,8 +236,8 @@ func testBudgetChildrenWait(s budgetTest) {
 	c, most := s.family(spool.Budget{Tokens: 470}, func(int) bool { return true })
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
-	if r := s.run("r1"); r.StopReason != spool.StopCompleted || most.Load() == 3 {
+	s.ended(wire.Completed)
+	if r := s.run("r1"); r.StopReason != wire.StopCompleted || most.Load() == 3 {
 		s.Errorf("up to %d at once: %s, %+v", most.Load(), r.StopReason, r.Allowance)
 	}
 }
@@ -256,14 +258,14 @@ func testBudgetChildrenPark(s budgetTest) {
 	if asked != 1 {
 		s.Errorf("the record asks %d times", asked)
 	}
-	var shown struct{ Exhausted spool.StopReason }
-	if err := json.Unmarshal(park.Args, &shown); err != nil || shown.Exhausted != spool.StopTokenBudget {
+	var shown struct{ Exhausted wire.StopReason }
+	if err := json.Unmarshal(park.Args, &shown); err != nil || shown.Exhausted != wire.StopTokenBudget {
 		s.Errorf("a person is shown %s", park.Args)
 	}
 	s.answer(e, park.ToolCallID, true, `{"tokenBudget":9000}`)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	for _, run := range s.runsOf(chat) {
-		if run.StopReason != spool.StopCompleted || run.Depth > 0 && run.Steps != 4 {
+		if run.StopReason != wire.StopCompleted || run.Depth > 0 && run.Steps != 4 {
 			s.Errorf("run %s of depth %d ended by %s after %d steps", run.ID, run.Depth, run.StopReason, run.Steps)
 		}
 	}

@@ -8,12 +8,14 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/price"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // pricesOf is a pricer that has a price for the given models only, in USD except for the model "euro".
 func pricesOf(models ...string) pricer {
-	return func(c spool.Charge) (spool.Cost, error) {
+	return func(c price.Charge) (spool.Cost, error) {
 		cost, err := perToken(c)
 		switch {
 		case c.Receipt != nil:
@@ -45,7 +47,7 @@ func testBudgetUnpriced(s budgetTest) {
 		c.Models["spare"], c.Models["euro"] = spare, spare
 		c.Models["dear"] = receipted{spare, "USD"}
 		c.Models["abroad"] = receipted{spare, "EUR"}
-		c.Agents = append(c.Agents, engine.Agent{Name: "b", Model: "m"})
+		c.Agents = append(c.Agents, spool.Agent{Name: "b", Model: "m"})
 		return c
 	}
 	const noPrice = `the model "spare" has no price: set prices.spare, or budget.unpriced to allow`
@@ -57,9 +59,9 @@ func testBudgetUnpriced(s budgetTest) {
 		"own model": {func(c *engine.Config) { c.Agents[0].Model = "spare" }, noPrice},
 		"fallback":  {func(c *engine.Config) { c.Agents[0].Fallbacks = []string{"dear", "spare"} }, noPrice},
 		"summaries": {func(c *engine.Config) { c.Context.CompactionModel = "spare" }, noPrice},
-		"subagent":  {func(c *engine.Config) { c.Agents[0].Spawn = spawnOf(engine.Profile{Model: "spare"}) }, noPrice},
+		"subagent":  {func(c *engine.Config) { c.Agents[0].Spawn = spawnOf(spool.Profile{Model: "spare"}) }, noPrice},
 		"subagent's fallback": {func(c *engine.Config) {
-			c.Agents[0].Spawn = spawnOf(engine.Profile{Fallbacks: []string{"spare"}, Spawns: true})
+			c.Agents[0].Spawn = spawnOf(spool.Profile{Fallbacks: []string{"spare"}, Spawns: true})
 		}, noPrice},
 		"other agent": {func(c *engine.Config) {
 			c.Agents[0].Transfers = map[string]spool.Transfer{"b": {}}
@@ -75,7 +77,7 @@ func testBudgetUnpriced(s budgetTest) {
 		c := config()
 		test.change(&c)
 		e := s.engine(c)
-		_, err := e.Run(context.Background(), spool.ThreadKey{Tenant: chat.Tenant}, engine.StartRequest{Prompt: "go", Budget: spool.Budget{CostMicros: 1}})
+		_, err := e.Run(context.Background(), spool.ThreadKey{Tenant: chat.Tenant}, wire.StartRequest{Prompt: "go", Budget: spool.Budget{CostMicros: 1}})
 		s.refusal("a start, "+name, err, "costBudgetMicros cannot be kept, because ", test.want)
 		for field, b := range map[string]*spool.Budget{"default": &c.Budget.Default, "most": &c.Budget.Max, "agent": &c.Agents[0].Budget} {
 			before := *b
@@ -89,7 +91,7 @@ func testBudgetUnpriced(s budgetTest) {
 	c.Agents[0].Budget = spool.Budget{CostMicros: 1, Currency: "EUR"}
 	_, err := engine.New(s.backend, c)
 	s.refusal("another currency than the budget's", err, "", `the model "m" has its price in USD and not in EUR`)
-	_, err = s.engine(config()).Run(context.Background(), chat, engine.StartRequest{Prompt: "go", Model: "spare", Budget: spool.Budget{CostMicros: 1}})
+	_, err = s.engine(config()).Run(context.Background(), chat, wire.StartRequest{Prompt: "go", Model: "spare", Budget: spool.Budget{CostMicros: 1}})
 	s.refusal("a start that names the model", err, "", noPrice)
 }
 
@@ -102,8 +104,8 @@ func (s budgetTest) refusal(what string, err error, begin, want string) {
 	}
 }
 
-func spawnOf(p engine.Profile) *engine.Spawn {
-	return &engine.Spawn{Profiles: map[string]engine.Profile{"helper": p}}
+func spawnOf(p spool.Profile) *spool.Spawn {
+	return &spool.Spawn{Profiles: map[string]spool.Profile{"helper": p}}
 }
 
 // testBudgetUnpricedRun has a run that falls back to a model whose price is gone since the start. The run ends before it
@@ -114,11 +116,11 @@ func testBudgetUnpricedRun(s budgetTest) {
 	c.Models["spare"], c.Agents[0].Fallbacks, c.Agents[0].OnBudget = spare, []string{"spare"}, spool.BudgetPark
 	c.Pricer = pricesOf("m", "spare")
 	s.history.Bounded = false
-	s.startAs(s.engine(c), chat, engine.StartRequest{Prompt: "go", RunID: "r1", Budget: spool.Budget{CostMicros: 100_000}})
+	s.startAs(s.engine(c), chat, wire.StartRequest{Prompt: "go", RunID: "r1", Budget: spool.Budget{CostMicros: 100_000}})
 	c.Pricer = pricesOf("m")
 	s.working(c)
-	var told spool.CostBudgetExhausted
-	s.endsBy(spool.StopCostBudget, spool.EntryCostBudgetExhausted, &told)
+	var told wire.CostBudgetExhausted
+	s.endsBy(wire.StopCostBudget, wire.EntryCostBudgetExhausted, &told)
 	if told.UnpricedModel != "spare" || told.CostBudgetMicros != 100_000 || told.CostMicros >= 100_000 || spare.Asked() != 0 {
 		s.Errorf("the record tells %+v, and the model was asked %d times", told, spare.Asked())
 	}
@@ -138,8 +140,8 @@ func testBudgetUnreported(s budgetTest) {
 	c.Models["m"], c.Pricer, c.Agents[0].OnBudget = receipted{m, "USD"}, pricesOf(), spool.BudgetPark
 	s.history.Bounded = false
 	s.start(s.working(c), "r1", "go")
-	var told spool.CostBudgetExhausted
-	s.endsBy(spool.StopCostBudget, spool.EntryCostBudgetExhausted, &told)
+	var told wire.CostBudgetExhausted
+	s.endsBy(wire.StopCostBudget, wire.EntryCostBudgetExhausted, &told)
 	if told.UnpricedModel != "m" || told.CostMicros != 7 || m.Asked() != 2 {
 		s.Errorf("the record tells %+v, and the model was asked %d times", told, m.Asked())
 	}
@@ -156,12 +158,12 @@ func testBudgetUnpricedSpawn(s budgetTest) {
 	}
 	c := s.budgeted(spool.Budget{CostMicros: 100_000}, spooltest.NewModel(
 		spooltest.Use(spooltest.Call{ID: "c1", Name: spool.SpawnTool, Args: string(args)}), spooltest.Say("done")))
-	c.Models["spare"], c.Agents[0].Spawn = spare, spawnOf(engine.Profile{})
+	c.Models["spare"], c.Agents[0].Spawn = spare, spawnOf(spool.Profile{})
 	c.Pricer = pricesOf("m")
 	s.history.Bounded = false
 	s.start(s.working(c), "r1", "go")
-	s.ended(spool.Completed)
-	if r := s.run("r1"); r.StopReason != spool.StopCompleted || spare.Asked() != 0 {
+	s.ended(wire.Completed)
+	if r := s.run("r1"); r.StopReason != wire.StopCompleted || spare.Asked() != 0 {
 		s.Errorf("the run: %+v, and the model was asked %d times", r, spare.Asked())
 	}
 }

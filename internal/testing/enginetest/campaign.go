@@ -12,6 +12,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // campaign is a thread to which much happens: processes come and go while clients follow it and
@@ -25,7 +27,7 @@ type campaign struct {
 
 	draws *draws
 	// choose chooses the agent and the model of a start. Nil: the first agent's.
-	choose func(r *engine.StartRequest)
+	choose func(r *wire.StartRequest)
 	// order gives the port calls their turns, and trace records what happened. If they are nil, calls
 	// do not wait and nothing is recorded.
 	order *callOrder
@@ -67,7 +69,7 @@ func (c *campaign) inTurns(rest func(), traced bool) {
 }
 
 // ordered returns a wrapper without faults whose calls have the given name.
-func (c *campaign) ordered(b spool.Backend, as string) *spooltest.Faulty {
+func (c *campaign) ordered(b store.Backend, as string) *spooltest.Faulty {
 	f := spooltest.NewFaulty(b)
 	if c.order != nil {
 		f.Intercept(c.order.intercept(as))
@@ -176,17 +178,17 @@ func (c *campaign) clients(names ...string) (stop func()) {
 }
 
 // cursorOf returns the cursor at which a client continues, first the thread's start.
-func cursorOf(client *spooltest.Client) *spool.Cursor {
+func cursorOf(client *spooltest.Client) *wire.Cursor {
 	if at := client.Cursor(); at != nil {
 		return at
 	}
-	return &spool.Cursor{}
+	return &wire.Cursor{}
 }
 
 func (c *campaign) followOnce(ctx context.Context, e *engine.Engine, client *spooltest.Client, frames int) {
 	at := cursorOf(client)
 	client.Connected(at, "")
-	for f, err := range e.Follow(ctx, client.Thread, engine.FollowOptions{Cursor: at}) {
+	for f, err := range e.Follow(ctx, client.Thread, wire.FollowOptions{Cursor: at}) {
 		if err != nil {
 			c.expected(err)
 			return
@@ -201,7 +203,7 @@ func (c *campaign) followOnce(ctx context.Context, e *engine.Engine, client *spo
 func (c *campaign) streamOnce(ctx context.Context, e *engine.Engine, client *spooltest.Client, frames int) {
 	at := cursorOf(client)
 	client.Connected(at, "")
-	body, err := e.SSE(ctx, client.Thread, engine.SSEOptions{Cursor: at.String()})
+	body, err := e.SSE(ctx, client.Thread, wire.SSEOptions{Cursor: at.String()})
 	if err != nil {
 		c.expected(err)
 		return
@@ -253,7 +255,7 @@ func (c *campaign) finish(stopClients func()) {
 	}
 }
 
-func transcript(frames []spool.Frame) string {
+func transcript(frames []wire.Frame) string {
 	lines := make([]string, len(frames))
 	for i, f := range frames {
 		lines[i] = frameLine(f)
@@ -262,13 +264,13 @@ func transcript(frames []spool.Frame) string {
 }
 
 // answerAll answers every open park with choose's response.
-func (c *campaign) answerAll(e *engine.Engine, choose func(p spool.Park) engine.Response) {
+func (c *campaign) answerAll(e *engine.Engine, choose func(p store.Park) wire.Response) {
 	thread := c.thread()
-	if thread.State != spool.WaitingForInput {
+	if thread.State != wire.WaitingForInput {
 		return
 	}
 	for _, p := range c.parksOf(chat, thread.RunID) {
-		if p.State == spool.ParkOpen {
+		if p.State == wire.ParkOpen {
 			r := choose(p)
 			r.ToolCallID = p.ToolCallID
 			if p.Occurrence > 1 { // only the right digest counts

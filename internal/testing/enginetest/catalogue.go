@@ -10,6 +10,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // catalogueTest is the fixture of the cases about tools that a model has to find.
@@ -83,8 +85,8 @@ func testCatalogueFound(s catalogueTest) {
 		spooltest.Use(spooltest.Call{ID: "c3", Name: "sendMail"}, describe("c4", "payBill"), describe("c5", "payBill", "askBank")), spooltest.Say("done"), spooltest.Say("again"))
 	e := s.working(s.config(m, searched(plain("askBank", "1")), plain("now", "2"), searched(plain("payBill", "3")), searched(plain("sendMail", `"sent"`))))
 	s.start(e, "r1", "go")
-	client := s.watch(e, &spooltest.Client{Name: "live"}, engine.FollowOptions{})
-	s.ended(spool.Completed)
+	client := s.watch(e, &spooltest.Client{Name: "live"}, wire.FollowOptions{})
+	s.ended(wire.Completed)
 	listed := "now " + findTools
 	s.lines("tools", seen(m), listed, listed, listed+" sendMail", listed+" sendMail payBill askBank")
 	sent := `{"description":"Does sendMail","name":"sendMail","parameters":{"properties":{"to":{"type":"string"}},"type":"object"}}`
@@ -95,7 +97,7 @@ func testCatalogueFound(s catalogueTest) {
 		s.Errorf("the results are %s", got)
 	}
 	s.start(e, "r2", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("tools of the next run", seen(m)[4:], listed)
 	client()
 }
@@ -128,7 +130,7 @@ func testCatalogueKilled(s catalogueTest) {
 	p.kill()
 	close(hang)
 	s.working(config)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	after := findTools + " sendMail askBank"
 	s.lines("tools", seen(m), findTools, after, after, after)
 	s.same("described", s.run("r1").Described, []string{"sendMail", "askBank"})
@@ -145,11 +147,11 @@ func testCatalogueMoved(s catalogueTest) {
 	config := s.config(m, approved("ask", "1"), searched(plain("sendMail", `"sent"`)))
 	p := s.process(config)
 	s.start(p.Engine, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	p.kill()
 	e := s.working(config)
 	s.answer(e, "c2", true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	listed := "ask " + findTools
 	s.lines("tools", seen(m), listed, listed+" sendMail", listed+" sendMail")
 	s.same("executed", s.called("sendMail").ID, spool.ToolCallID("c3"))
@@ -166,7 +168,7 @@ func testCatalogueApproval(s catalogueTest) {
 	config := s.config(m, send, searched(plain("askBank", "1")))
 	p := s.process(config)
 	s.start(p.Engine, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	p.kill()
 	e := s.engine(config)
 	park := s.parksOf(chat, "r1")[0]
@@ -174,13 +176,13 @@ func testCatalogueApproval(s catalogueTest) {
 	if err != nil || len(o.Parks) != 1 || !strings.Contains(string(o.Parks[0].InputSchema), `"to"`) || park.Digest == "" || o.Parks[0].Digest != park.Digest {
 		s.Fatalf("the question is %+v, %v", o.Parks, err)
 	}
-	approveTest(s).refused(e, engine.Response{ToolCallID: "c2", Approved: true, Digest: "another"}, engine.ReasonChanged)
-	if _, err := s.respondWith(e, engine.Response{ToolCallID: "c2", Approved: true, Args: json.RawMessage(`{"to":7}`)}); spool.CodeOf(err) != spool.Invalid {
+	approveTest(s).refused(e, wire.Response{ToolCallID: "c2", Approved: true, Digest: "another"}, wire.ReasonChanged)
+	if _, err := s.respondWith(e, wire.Response{ToolCallID: "c2", Approved: true, Args: json.RawMessage(`{"to":7}`)}); spool.CodeOf(err) != spool.Invalid {
 		s.Errorf("wrong arguments: %v", err)
 	}
-	approveTest(s).delivered(e, engine.Response{ToolCallID: "c2", Approved: true, Digest: park.Digest, Args: json.RawMessage(`{"to":"eve"}`)})
+	approveTest(s).delivered(e, wire.Response{ToolCallID: "c2", Approved: true, Digest: park.Digest, Args: json.RawMessage(`{"to":"eve"}`)})
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if got := s.called("sendMail"); string(got.Args) != `{"to":"eve"}` {
 		s.Errorf("the arguments are %s", got.Args)
 	}
@@ -200,8 +202,8 @@ func testCatalogueAccess(s catalogueTest) {
 	first := m()
 	e := s.engine(s.config(first, pay(), searched(plain("sendMail", "1"))))
 	stop := s.work(e)
-	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", Scopes: []string{"write"}})
-	s.ended(spool.Completed)
+	s.startAs(e, chat, wire.StartRequest{Prompt: "go", RunID: "r1", Scopes: []string{"write"}})
+	s.ended(wire.Completed)
 	got := toolLines(s.script())[0]
 	for _, want := range []string{
 		`c1:{"note":"no tool has these words in its name or description: try others","tools":[]}`,
@@ -220,7 +222,7 @@ func testCatalogueAccess(s catalogueTest) {
 	second := m()
 	e2 := s.working(s.config(second, pay()))
 	key := of(chat.Tenant, "other")
-	s.startAs(e2, key, engine.StartRequest{Prompt: "go", RunID: "r2", Scopes: []string{"write"}})
+	s.startAs(e2, key, wire.StartRequest{Prompt: "go", RunID: "r2", Scopes: []string{"write"}})
 	s.until("the end", func() bool { return s.threadOf(key).State.Terminal() })
 	s.lines("tools without a catalogue", seen(second), "", "")
 }
@@ -233,7 +235,7 @@ func testCatalogueUndescribed(s catalogueTest) {
 		spooltest.Use(spooltest.Call{ID: "c5", Name: "sendMail"}), spooltest.Say("done"))
 	e := s.working(s.config(m, searched(approved("askBank", "1")), searched(plain("sendMail", `"sent"`))))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("tools", seen(m), findTools, findTools+" sendMail askBank", findTools+" sendMail askBank")
 	results := s.messagesOf(chat)[2].ToolResults()
 	for i, name := range map[int]string{0: "sendMail", 1: "sendMail", 3: "askBank"} {
@@ -262,7 +264,7 @@ func testCatalogueFull(s catalogueTest) {
 	m := spooltest.NewModel(turns...)
 	e := s.working(s.config(m, tools...))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	results := toolLines(s.script())
 	if got := strings.Count(results[6], `"parameters"`); got != spool.MaxDescribed-60 || !strings.Contains(results[6], "tool64 cannot be called: this run has described 64 tools") {
 		s.Errorf("the last description is %s", results[6])
@@ -282,9 +284,9 @@ func testCatalogueBudget(s catalogueTest) {
 	c.Agents[0].Budget, c.Agents[0].OnBudget = spool.Budget{ToolCalls: 2}, spool.BudgetEnd
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.same("described", s.run("r1").Described, []string{"sendMail"})
-	if got := s.run("r1"); got.StopReason != spool.StopToolCallBudget {
+	if got := s.run("r1"); got.StopReason != wire.StopToolCallBudget {
 		s.Errorf("the run ended with %s", got.StopReason)
 	}
 }
@@ -307,7 +309,7 @@ func testCatalogueCompacted(s catalogueTest) {
 	})
 	e := s.working(withoutFiles(contextTest(s).contextConfig(m, sums, plain("look", `"`+long("seen", 600)+`"`), searched(plain("sendMail", `"sent"`)))))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	all := seen(m)
 	if sums.Asked() == 0 || !slices.Contains(toolLines(s.script()), `tool s1:"sent"`) {
 		s.Errorf("%d summaries, messages %v", sums.Asked(), s.script())
@@ -326,14 +328,14 @@ func testCatalogueSource(s catalogueTest) {
 	config := withoutFiles(sourceTest(s).sourced(m, c, approved("ask", "1")))
 	p := s.process(config)
 	s.start(p.Engine, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	p.kill()
 	c.set(nil, "other")
 	e := s.working(config)
 	s.answer(e, "c3", true, "")
-	s.until("the second question", func() bool { return len(s.parksOf(chat, "r1")) == 2 && s.thread().State == spool.WaitingForInput })
-	approveTest(s).delivered(e, engine.Response{ToolCallID: "c4", Approved: true, Args: json.RawMessage(`{"to":"eve"}`)})
-	s.ended(spool.Completed)
+	s.until("the second question", func() bool { return len(s.parksOf(chat, "r1")) == 2 && s.thread().State == wire.WaitingForInput })
+	approveTest(s).delivered(e, wire.Response{ToolCallID: "c4", Approved: true, Args: json.RawMessage(`{"to":"eve"}`)})
+	s.ended(wire.Completed)
 	if got := s.called("send_mail"); string(got.Args) != `{"to":"eve"}` || c.lists() != 1 {
 		s.Errorf("the arguments are %s, and the source was asked %d times", got.Args, c.lists())
 	}
@@ -354,7 +356,7 @@ func testCatalogueSourceNames(s catalogueTest) {
 	e := s.engine(withoutFiles(sourceTest(s).sourced(m, c, plain("look", "1"))))
 	stop := s.work(e)
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	stop()
 	s.lines("tools", seen(m), "look "+findTools)
 	if text := m.Requests()[0].Tools[1].Description; !strings.Contains(text, "of 1 tool ") {
@@ -364,7 +366,7 @@ func testCatalogueSourceNames(s catalogueTest) {
 	m = spooltest.NewModel(spooltest.Say("done"))
 	e = s.working(sourceTest(s).sourced(m, c, plain(spool.DescribeTool, "1")))
 	key := of(chat.Tenant, "own")
-	s.startAs(e, key, engine.StartRequest{Prompt: "go", RunID: "r2"})
+	s.startAs(e, key, wire.StartRequest{Prompt: "go", RunID: "r2"})
 	s.until("the end", func() bool { return s.threadOf(key).State.Terminal() })
 	s.lines("tools", seen(m), spool.DescribeTool)
 }
@@ -376,10 +378,10 @@ func testCatalogueNested(s catalogueTest) {
 		spooltest.Use(spooltest.Call{ID: "c2", Name: spool.SpawnTool, Args: `{"name":"other","instructions":"work"}`}),
 		spooltest.Use(describe("c3", "sendMail")), spooltest.Use(spooltest.Call{ID: "c4", Name: "sendMail"}), spooltest.Say("other done"), spooltest.Say("done"))
 	config := s.config(m, searched(plain("askBank", "1")), searched(plain("sendMail", `"sent"`)))
-	config.Agents[0].Spawn = &engine.Spawn{Open: true}
+	config.Agents[0].Spawn = &spool.Spawn{Open: true}
 	e := s.working(config)
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	outer := spool.SpawnTool + " " + findTools
 	s.lines("tools", seen(m), outer, outer+" askBank", findTools, findTools+" sendMail", findTools+" sendMail", outer+" askBank")
 	s.same("executed", s.called("sendMail").Agent, "other")
@@ -396,7 +398,7 @@ func testCatalogueTransfer(s catalogueTest) {
 	}
 	e := s.working(config)
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("tools of a", seen(m), findTools+" transfer", findTools+" transfer askBank")
 	s.lines("tools of b", seen(n), findTools)
 }
@@ -414,7 +416,7 @@ func testCatalogueArtifact(s catalogueTest) {
 	config.Artifacts = &spooltest.Artifacts{}
 	e := s.working(config)
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	listed := findTools + " " + spool.ArtifactTool
 	s.lines("tools", seen(m), listed, listed+" save", listed+" save")
 }
@@ -424,13 +426,13 @@ func testCatalogueClient(s catalogueTest) {
 	m := spooltest.NewModel(spooltest.Use(describe("c1", "sendMail")), spooltest.Say("done"))
 	e := s.working(s.config(m, searched(plain("sendMail", "1"))))
 	for _, name := range []string{spool.SearchTool, "sendMail"} {
-		_, err := e.Run(context.Background(), chat, engine.StartRequest{Prompt: "go", Client: spool.ClientInput{Tools: []spool.ClientTool{{Name: name}}}})
+		_, err := e.Run(context.Background(), chat, wire.StartRequest{Prompt: "go", Client: wire.ClientInput{Tools: []wire.ClientTool{{Name: name}}}})
 		if want := `tools[0].name: the agent "a" has a tool "` + name + `" of its own; give the client's another name`; spool.MessageOf(err) != want {
 			s.Errorf("a client's tool %s: %v", name, err)
 		}
 	}
-	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", Client: spool.ClientInput{Tools: []spool.ClientTool{{Name: "confirm"}}}})
-	s.ended(spool.Completed)
+	s.startAs(e, chat, wire.StartRequest{Prompt: "go", RunID: "r1", Client: wire.ClientInput{Tools: []wire.ClientTool{{Name: "confirm"}}}})
+	s.ended(wire.Completed)
 	s.lines("tools", seen(m), findTools+" confirm", findTools+" confirm sendMail")
 }
 
@@ -443,8 +445,8 @@ func testCataloguePinned(s catalogueTest) {
 		p := s.process(config)
 		key := of(chat.Tenant, spool.ThreadID("t-"+name))
 		run := spool.RunID("r-" + name)
-		s.startAs(p.Engine, key, engine.StartRequest{Prompt: "go", RunID: run})
-		s.until("the question", func() bool { return s.threadOf(key).State == spool.WaitingForInput })
+		s.startAs(p.Engine, key, wire.StartRequest{Prompt: "go", RunID: run})
+		s.until("the question", func() bool { return s.threadOf(key).State == wire.WaitingForInput })
 		p.kill()
 		config.Agents[0].Tools = slices.Clone(config.Agents[0].Tools)
 		for i := range config.Agents[0].Tools {
@@ -453,7 +455,7 @@ func testCataloguePinned(s catalogueTest) {
 		e := s.engine(config)
 		stop := s.work(e)
 		park := s.parksOf(key, run)[0]
-		if _, err := e.Respond(context.Background(), key, engine.Response{ToolCallID: "c2", Approved: true, Digest: park.Digest, By: "ann"}); err != nil {
+		if _, err := e.Respond(context.Background(), key, wire.Response{ToolCallID: "c2", Approved: true, Digest: park.Digest, By: "ann"}); err != nil {
 			s.Fatal(err)
 		}
 		s.until("the end", func() bool { return s.threadOf(key).State.Terminal() })
@@ -488,7 +490,7 @@ func catalogueScript(t *engineTest, own bool, faults ...spooltest.Fault) int {
 	config := s.config(m, searched(plain("payBill", "1")), searched(plain("askBank", "2")), send)
 	c := newCampaign(s.engineTest, config, 1, own)
 	first, stop := c.survive(faults, []string{"a"}, func(n *node) {
-		c.answerAll(n.Engine, func(p spool.Park) engine.Response { return engine.Response{Approved: true, Digest: p.Digest} })
+		c.answerAll(n.Engine, func(p store.Park) wire.Response { return wire.Response{Approved: true, Digest: p.Digest} })
 	})
 	s.same("described", s.run("r1").Described, []string{"sendMail", "askBank", "payBill"})
 	whole := findTools + " sendMail askBank payBill"
@@ -497,7 +499,7 @@ func catalogueScript(t *engineTest, own bool, faults ...spooltest.Fault) int {
 			s.Errorf("a request has the tools %s", tools)
 		}
 	}
-	if got := s.run("r1"); got.State != spool.Completed {
+	if got := s.run("r1"); got.State != wire.Completed {
 		s.Errorf("the run is %+v", got)
 	}
 	c.finish(stop)

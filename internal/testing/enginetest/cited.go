@@ -10,8 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // citedTest is the fixture of the cases about the sources of messages.
@@ -71,9 +72,9 @@ func testCitedAnswer(s citedTest) {
 	m := citing()
 	e := s.engine(s.config(m, plain("search", finding), plain("look", `{"text":"y"}`)))
 	s.start(e, "r1", "go")
-	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	saved := s.messagesOf(chat)
 	s.lines("sources", cited(saved), bothCited...)
 	snap, err := e.Snapshot(context.Background(), chat, nil)
@@ -87,7 +88,7 @@ func testCitedAnswer(s citedTest) {
 		s.Errorf("the outcome is %+v, %v", o, err)
 	}
 	s.start(e, "r2", "and?")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	stop()
 	for _, r := range m.Requests() {
@@ -100,8 +101,8 @@ func testCitedAnswer(s citedTest) {
 // testCitedOnly has an answer of nothing but sources, which is an empty one.
 func testCitedOnly(s citedTest) {
 	s.start(s.working(s.config(spooltest.NewReplayModel(spooltest.Turn{Sources: []spool.Source{{Title: "A"}}}))), "r1", "go")
-	s.ended(spool.Completed)
-	emptyTest(s).tellsEnd(spool.StopEmpty)
+	s.ended(wire.Completed)
+	emptyTest(s).tellsEnd(wire.StopEmpty)
 }
 
 // testCitedCut has an answer that is cut. A source has the spans of what is left.
@@ -112,7 +113,7 @@ func testCitedCut(s citedTest) {
 		FinishReason: spool.FinishLength,
 	}))
 	s.start(s.working(c), "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("sources", cited(s.messagesOf(chat)), "assistant |A [{0 4} {5 9}]")
 }
 
@@ -121,8 +122,8 @@ func testCitedCut(s citedTest) {
 func citedScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
 	c := newCampaign(s, s.config(citing(), plain("search", finding), plain("look", "1")), 1, own)
 	first, stop := c.survive(faults, []string{"a"}, func(n *node) {
-		c.answerAll(n.Engine, func(p spool.Park) engine.Response {
-			return engine.Response{Approved: p.Reason != spool.ParkOutcomeUnknown, Digest: p.Digest}
+		c.answerAll(n.Engine, func(p store.Park) wire.Response {
+			return wire.Response{Approved: p.Reason != wire.ParkOutcomeUnknown, Digest: p.Digest}
 		})
 	})
 	lines := cited(s.messagesOf(chat))

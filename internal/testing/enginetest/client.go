@@ -13,11 +13,12 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // watch follows the thread until the returned function is called, which returns the frames. When watch
 // returns, the client has joined.
-func (s *engineTest) watch(e *engine.Engine, c *spooltest.Client, o engine.FollowOptions) (stop func() []spool.Frame) {
+func (s *engineTest) watch(e *engine.Engine, c *spooltest.Client, o wire.FollowOptions) (stop func() []wire.Frame) {
 	s.Helper()
 	if c.Thread == (spool.ThreadKey{}) {
 		c.Thread = chat
@@ -43,7 +44,7 @@ func (s *engineTest) watch(e *engine.Engine, c *spooltest.Client, o engine.Follo
 		}
 	}()
 	receive(s, joined, bubbleWait, "the first frame of client "+c.Name)
-	return func() []spool.Frame {
+	return func() []wire.Frame {
 		cancel()
 		receive(s, done, bubbleWait, "the end of client "+c.Name)
 		return c.Frames
@@ -51,7 +52,7 @@ func (s *engineTest) watch(e *engine.Engine, c *spooltest.Client, o engine.Follo
 }
 
 // collect follows the thread until no more frames come.
-func (s *engineTest) collect(e *engine.Engine, key spool.ThreadKey, o engine.FollowOptions) (frames []spool.Frame) {
+func (s *engineTest) collect(e *engine.Engine, key spool.ThreadKey, o wire.FollowOptions) (frames []wire.Frame) {
 	s.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -72,7 +73,7 @@ func (s *engineTest) collect(e *engine.Engine, key spool.ThreadKey, o engine.Fol
 
 // sse reads an event stream until no more events come. Frames without an id have no cursor. Other
 // contains everything that is not a frame.
-func (s *engineTest) sse(e *engine.Engine, key spool.ThreadKey, o engine.SSEOptions, wait time.Duration) (frames []spool.Frame, other []string) {
+func (s *engineTest) sse(e *engine.Engine, key spool.ThreadKey, o wire.SSEOptions, wait time.Duration) (frames []wire.Frame, other []string) {
 	s.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -100,9 +101,9 @@ func (s *engineTest) sse(e *engine.Engine, key spool.ThreadKey, o engine.SSEOpti
 }
 
 // parse reads server-sent events.
-func (s *engineTest) parse(r io.Reader) (frames []spool.Frame, other []string) {
+func (s *engineTest) parse(r io.Reader) (frames []wire.Frame, other []string) {
 	s.Helper()
-	var at *spool.Cursor
+	var at *wire.Cursor
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 16<<20)
 	for lines.Scan() {
@@ -111,13 +112,13 @@ func (s *engineTest) parse(r io.Reader) (frames []spool.Frame, other []string) {
 		case line == "":
 			at = nil
 		case strings.HasPrefix(line, "id: "):
-			c, ok := spool.ParseCursor(line[len("id: "):])
+			c, ok := wire.ParseCursor(line[len("id: "):])
 			if !ok {
 				s.Errorf("an event has the id %q", line)
 			}
 			at = &c
 		case strings.HasPrefix(line, "data: "):
-			var f spool.Frame
+			var f wire.Frame
 			if err := f.UnmarshalJSON([]byte(line[len("data: "):])); err != nil {
 				s.Errorf("read %q: %v", line, err)
 			}
@@ -134,19 +135,19 @@ func (s *engineTest) parse(r io.Reader) (frames []spool.Frame, other []string) {
 }
 
 // frameLine returns a short text with a frame's position and kind.
-func frameLine(f spool.Frame) string {
+func frameLine(f wire.Frame) string {
 	at := "notice"
 	if f.Cursor != nil {
 		at = f.Cursor.String()
 	}
 	switch f.Kind {
-	case spool.FrameStream:
+	case wire.FrameStream:
 		var d struct{ Delta, Status, ToolCallID string }
 		_ = f.Item.Decode(&d)
 		return strings.TrimSpace(at + " | " + string(f.Item.Type) + " " + d.Delta + d.ToolCallID + d.Status)
-	case spool.FrameSnapshot:
+	case wire.FrameSnapshot:
 		return at + " | snapshot"
-	case spool.FrameThread:
+	case wire.FrameThread:
 		return at + " | =" + entryLine(*f.Event)
 	default:
 		return at + " | a frame of kind " + string(f.Kind)
@@ -154,7 +155,7 @@ func frameLine(f spool.Frame) string {
 }
 
 // frameLines returns a line for each frame except notices.
-func frameLines(frames []spool.Frame) (lines []string) {
+func frameLines(frames []wire.Frame) (lines []string) {
 	for _, f := range frames {
 		if f.Cursor != nil {
 			lines = append(lines, frameLine(f))
@@ -164,7 +165,7 @@ func frameLines(frames []spool.Frame) (lines []string) {
 }
 
 // notices returns a line for each notice.
-func notices(frames []spool.Frame) (lines []string) {
+func notices(frames []wire.Frame) (lines []string) {
 	for _, f := range frames {
 		if f.Cursor == nil {
 			lines = append(lines, entryLine(*f.Event))
@@ -174,19 +175,19 @@ func notices(frames []spool.Frame) (lines []string) {
 }
 
 // shownText returns the text that the frames have shown, including unsaved text.
-func shownText(frames []spool.Frame) string {
+func shownText(frames []wire.Frame) string {
 	text, run, before := "", spool.RunID(""), 0 // before is where the run's own text begins
 	for _, f := range frames {
 		switch f.Kind {
-		case spool.FrameStream:
+		case wire.FrameStream:
 			text += deltaOf(*f.Item)
-		case spool.FrameSnapshot:
+		case wire.FrameSnapshot:
 			if f.Snapshot.AfterMessageID == nil {
 				before = 0
 			}
 			text = text[:before] + snapshotText(f.Snapshot)
-		case spool.FrameThread:
-			if f.Event.Type == spool.EntryRunStarted && f.Event.RunID != run {
+		case wire.FrameThread:
+			if f.Event.Type == wire.EntryRunStarted && f.Event.RunID != run {
 				run, before = f.Event.RunID, len(text)
 			}
 		}
@@ -194,16 +195,16 @@ func shownText(frames []spool.Frame) string {
 	return text
 }
 
-func deltaOf(item spool.Item) string {
-	var d spool.Delta
-	if item.Type == spool.ItemTextContent {
+func deltaOf(item wire.Item) string {
+	var d wire.Delta
+	if item.Type == wire.ItemTextContent {
 		_ = item.Decode(&d)
 	}
 	return d.Delta
 }
 
 // snapshotText returns the assistant's text in a snapshot.
-func snapshotText(snap *spool.Snapshot) string {
+func snapshotText(snap *wire.Snapshot) string {
 	var b strings.Builder
 	for _, m := range snap.Messages {
 		if m.Role == spool.RoleAssistant {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // clears returns how many results of a request are cleared.
@@ -29,11 +30,11 @@ func testContextClears(s contextTest) {
 	e := s.engine(c)
 	stop := s.work(e)
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	stop()
 	s.working(c)
 	s.start(e, "r2", "and?")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if sums.Asked() != 0 || len(s.compactions()) != 0 || s.run("r1").Cleared == "" || s.run("r2").Cleared != s.run("r1").Cleared {
 		s.Errorf("%d summaries, and what is cleared is %s and %s", sums.Asked(), s.run("r1").Cleared, s.run("r2").Cleared)
 	}
@@ -76,7 +77,7 @@ func testContextClearsTooLittle(s contextTest) {
 	})
 	sums := summing()
 	s.start(s.working(s.contextConfig(m, sums, plain("look", result("seen", 1100)))), "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if len(s.compactions()) == 0 || strings.Contains(sums.Requests()[0].Messages[0].Text(), "left out to save room") {
 		s.Errorf("%d summaries", len(s.compactions()))
 	}

@@ -7,8 +7,9 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // marching returns a model that finds the next step from the prompt, so that a repeated step gets the
@@ -53,14 +54,14 @@ func compactScript(t *engineTest, own bool, faults ...spooltest.Fault) int {
 	config := s.contextConfig(m, sums, look, plain("once", `"done"`), approved("send", `"sent"`))
 	c := newCampaign(s.engineTest, config, 1, own)
 	first, stop := c.survive(faults, []string{"a"}, func(n *node) {
-		c.answerAll(n.Engine, func(p spool.Park) engine.Response {
-			if p.Reason == spool.ParkOutcomeUnknown {
-				return engine.Response{Approved: false, Payload: json.RawMessage(`"a person looked"`)}
+		c.answerAll(n.Engine, func(p store.Park) wire.Response {
+			if p.Reason == wire.ParkOutcomeUnknown {
+				return wire.Response{Approved: false, Payload: json.RawMessage(`"a person looked"`)}
 			}
-			return engine.Response{Approved: true}
+			return wire.Response{Approved: true}
 		})
 	})
-	if got := s.thread(); got.State != spool.Completed {
+	if got := s.thread(); got.State != wire.Completed {
 		s.Errorf("the run ended as %s: %+v", got.State, s.run("r1"))
 	}
 	text := strings.Join(s.script(), "\n")

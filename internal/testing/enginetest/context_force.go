@@ -9,6 +9,7 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/compare"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 var forceTests = map[string]func(s contextTest){
@@ -19,7 +20,7 @@ var forceTests = map[string]func(s contextTest){
 	"UsageAfter": testForceUsage,
 }
 
-func (s contextTest) compact(e *engine.Engine) engine.CompactResult {
+func (s contextTest) compact(e *engine.Engine) wire.CompactResult {
 	s.Helper()
 	result, err := e.Compact(context.Background(), chat)
 	if err != nil {
@@ -33,7 +34,7 @@ func testForceCompacts(s contextTest) {
 	e := s.working(s.contextConfig(m, sums))
 	s.turns(e, "a", "b", "c", "d", "e")
 	before := s.all(chat, "r-e")
-	client := s.watch(e, &spooltest.Client{Name: "live"}, engine.FollowOptions{})
+	client := s.watch(e, &spooltest.Client{Name: "live"}, wire.FollowOptions{})
 	result := s.compact(e)
 	if !result.Compacted || result.Reason != "" || result.SummarizedMessages < 6 {
 		s.Fatalf("the result is %+v", result)
@@ -51,7 +52,7 @@ func testForceCompacts(s contextTest) {
 		s.Errorf("the next prompt is %s", text)
 	}
 	rows := s.rows(spool.UsageCompaction)
-	if len(rows) != 1 || rows[0].RunID != "" || rows[0].Outcome != spool.OutcomeFinished {
+	if len(rows) != 1 || rows[0].RunID != "" || rows[0].Outcome != wire.OutcomeFinished {
 		s.Errorf("the ledger has %s", compare.Dump(rows))
 	}
 }
@@ -65,16 +66,16 @@ func testForceRefused(s contextTest) {
 			s.Errorf("the result is %+v", got)
 		}
 	}
-	refused(engine.ReasonNotFound, "Thread not found")
+	refused(wire.ReasonNotFound, "Thread not found")
 	s.start(e, "r-a", "a")
 	before := s.all(chat, "r-a")
-	refused(engine.ReasonActiveRun, "Thread has an active run")
+	refused(wire.ReasonActiveRun, "Thread has an active run")
 	s.same("the thread", s.all(chat, "r-a"), before)
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.compact(e)
 	before = s.all(chat, "r-a")
-	refused(engine.ReasonNothingToCompact, "There is nothing to summarise")
+	refused(wire.ReasonNothingToCompact, "There is nothing to summarise")
 	s.same("the thread", s.all(chat, "r-a"), before)
 }
 
@@ -89,7 +90,7 @@ func testForceInTwo(s contextTest) {
 	c := s.contextConfig(answering(100_000), sums)
 	e, other := s.working(c), s.engine(c)
 	s.turns(e, "a", "b", "c")
-	results := make(chan engine.CompactResult, 2)
+	results := make(chan wire.CompactResult, 2)
 	for _, e := range []*engine.Engine{e, other} {
 		go func() {
 			r, err := e.Compact(context.Background(), chat)
@@ -103,7 +104,7 @@ func testForceInTwo(s contextTest) {
 	receive(s, asked, bubbleWait, "the question to the model")
 	close(gate)
 	one, two := receive(s, results, bubbleWait, "a result"), receive(s, results, bubbleWait, "a result")
-	if one.Compacted == two.Compacted || one.Reason+two.Reason != engine.ReasonChanged {
+	if one.Compacted == two.Compacted || one.Reason+two.Reason != wire.ReasonChanged {
 		s.Errorf("the results are %+v and %+v", one, two)
 	}
 	if len(s.compactions()) != 1 {
@@ -116,12 +117,12 @@ func testForceBehindRun(s contextTest) {
 	m := stepping(100_000, 6, "look", "look")
 	e := s.working(s.contextConfig(m, summing(), plain("look", result("seen", 300))))
 	s.start(e, "r1", "What I want is this.")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if got := s.compact(e); !got.Compacted {
 		s.Fatalf("the result is %+v", got)
 	}
 	s.start(e, "r2", "And now?")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	last := m.Requests()[m.Asked()-1]
 	if problem := malformed(last.Messages); problem != "" {
 		s.Error(problem)
@@ -135,7 +136,7 @@ func testForceUsage(s contextTest) {
 	m := answering(100_000)
 	e := s.working(s.contextConfig(m, summing()))
 	s.turns(e, "a", "b", "c", "d") // with more of them, the counts of this model would not be believed
-	usage := func() spool.ContextUsage {
+	usage := func() wire.ContextUsage {
 		u, err := e.Usage(context.Background(), chat)
 		if err != nil {
 			s.Fatal(err)
@@ -155,7 +156,7 @@ func testForceUsage(s contextTest) {
 	// An edit removes the counted messages.
 	turn := s.messagesOf(chat)[2]
 	s.rest()
-	s.startAs(e, chat, engine.StartRequest{Prompt: "x", RunID: "r-x", EditMessageID: turn.ID})
+	s.startAs(e, chat, wire.StartRequest{Prompt: "x", RunID: "r-x", EditMessageID: turn.ID})
 	if got := usage(); got.Messages != 3 {
 		s.Errorf("after an edit: %+v", got)
 	}

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/compare"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // testContextNested has two concurrent nested runs whose histories each get too long, with a park in
@@ -30,11 +30,11 @@ func testContextNested(s contextTest) {
 	c.Models["sums"], c.Context.CompactionModel = summing(), "sums"
 	e := s.working(c)
 	s.start(e, "r1", "March.")
-	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
-	s.becomes(spool.WaitingForInput)
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{Cursor: &wire.Cursor{}})
+	s.becomes(wire.WaitingForInput)
 	nestedTest(s).answerAs(e, "go right:send", true)
 	nestedTest(s).answerAs(e, "go left:send", false)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	client()
 
@@ -42,14 +42,14 @@ func testContextNested(s contextTest) {
 	told := s.compactions()
 	for _, brief := range []string{"go left", "go right"} {
 		id := nested[brief].AgentID()
-		if !slices.ContainsFunc(told, func(p spool.ContextCompacted) bool { return p.AgentID == id }) {
+		if !slices.ContainsFunc(told, func(p wire.ContextCompacted) bool { return p.AgentID == id }) {
 			s.Errorf("nothing was summarised of %s: %+v", brief, told)
 		}
-		if r := nested[brief]; r.State != spool.Completed || r.Steps != 8 {
+		if r := nested[brief]; r.State != wire.Completed || r.Steps != 8 {
 			s.Errorf("%s: %+v", brief, r)
 		}
 	}
-	if slices.ContainsFunc(told, func(p spool.ContextCompacted) bool { return p.AgentID == "" }) {
+	if slices.ContainsFunc(told, func(p wire.ContextCompacted) bool { return p.AgentID == "" }) {
 		s.Errorf("the agent above was summarised: %+v", told)
 	}
 	for _, row := range s.rows(spool.UsageCompaction) {

@@ -6,28 +6,29 @@ import (
 	"sync/atomic"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 )
 
 // readCounter counts the messages that an engine reads.
 type readCounter struct {
-	spool.Store
+	store.Store
 
 	messages atomic.Int64
 }
 
-// View implements [spool.Store].
-func (c *readCounter) View(ctx context.Context, key spool.ThreadKey, fn func(spool.View) error) error {
-	return c.Store.View(ctx, key, func(v spool.View) error { return fn(countedView{v, c}) })
+// View implements [store.Store].
+func (c *readCounter) View(ctx context.Context, key spool.ThreadKey, fn func(store.View) error) error {
+	return c.Store.View(ctx, key, func(v store.View) error { return fn(countedView{v, c}) })
 }
 
 type countedView struct {
-	spool.View
+	store.View
 
 	counter *readCounter
 }
 
-// Messages implements [spool.View].
-func (v countedView) Messages(q spool.MessageQuery) ([]spool.Message, error) {
+// Messages implements [store.View].
+func (v countedView) Messages(q store.MessageQuery) ([]spool.Message, error) {
 	messages, err := v.View.Messages(q)
 	v.counter.messages.Add(int64(len(messages)))
 	return messages, err

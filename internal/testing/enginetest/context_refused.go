@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // contextOverflow returns the error for a prompt that is too long.
@@ -57,9 +57,9 @@ func testContextRefusedTwice(s contextTest) {
 	m, sums := strict(100, sayLong), summing()
 	e := s.working(s.contextConfig(m, sums, plain("look", "1")))
 	s.start(e, "r-a", "short")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.start(e, "r-b", long("b", 2000))
-	s.ended(spool.Failed)
+	s.ended(wire.Failed)
 	if r := s.run("r-b"); m.Asked() != 3 || r.Segments != 1 || !strings.Contains(r.Error, "maximum context length") {
 		s.Errorf("the model was asked %d times: %+v", m.Asked(), r)
 	}
@@ -71,7 +71,7 @@ func testContextRefusedNothing(s contextTest) {
 	m, sums := strict(100, sayLong), summing()
 	e := s.working(s.contextConfig(m, sums))
 	s.start(e, "r-a", long("a", 2000))
-	s.ended(spool.Failed)
+	s.ended(wire.Failed)
 	if m.Asked() != 1 || sums.Asked() != 0 || s.run("r-a").Segments != 1 {
 		s.Errorf("the model was asked %d times, and for %d summaries", m.Asked(), sums.Asked())
 	}
@@ -85,7 +85,7 @@ func testContextRefusedMidway(s contextTest) {
 	e := s.working(s.contextConfig(m, sums))
 	s.turns(e, "a", "b")
 	s.start(e, "r-c", "c")
-	s.ended(spool.Failed)
+	s.ended(wire.Failed)
 	if m.Asked() != 3 || sums.Asked() != 0 {
 		s.Errorf("the model was asked %d times, and for %d summaries", m.Asked(), sums.Asked())
 	}
@@ -125,7 +125,7 @@ func testContextCacheMarks(s contextTest) {
 		}
 	}
 	other := spool.ThreadKey{Tenant: "acme", ID: "other"}
-	r, err := e.Run(context.Background(), other, engine.StartRequest{Prompt: "x"})
+	r, err := e.Run(context.Background(), other, wire.StartRequest{Prompt: "x"})
 	if err != nil || !r.Accepted {
 		s.Fatal(r, err)
 	}

@@ -14,8 +14,9 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // crashScript does a run in a process with faults and, if that process crashes, in another. It returns
@@ -123,19 +124,19 @@ func everythingScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
 	c := newCampaign(s, s.config(m, look, plain("once", `"done"`), approved("send", `"sent"`)), 1, own)
 	answered := 0
 	first, stop := c.survive(faults, []string{"a", "b"}, func(n *node) {
-		c.answerAll(n.Engine, func(p spool.Park) engine.Response {
+		c.answerAll(n.Engine, func(p store.Park) wire.Response {
 			answered++
-			if p.Reason != spool.ParkOutcomeUnknown {
-				return engine.Response{Approved: true, Args: json.RawMessage(`{"to":"eve"}`), Reason: "to eve", Digest: p.Digest}
+			if p.Reason != wire.ParkOutcomeUnknown {
+				return wire.Response{Approved: true, Args: json.RawMessage(`{"to":"eve"}`), Reason: "to eve", Digest: p.Digest}
 			}
-			r := engine.Response{Approved: answered%2 == 0}
+			r := wire.Response{Approved: answered%2 == 0}
 			if answered/2%2 == 1 {
 				r.Payload = json.RawMessage(`"a person looked"`)
 			}
 			return r
 		})
 	})
-	if got := s.thread(); got.State != spool.Completed {
+	if got := s.thread(); got.State != wire.Completed {
 		s.Errorf("the run ended as %s: %+v", got.State, s.run("r1"))
 	}
 	if text := strings.Join(s.script(), "\n"); strings.Count(text, "one two") != 1 || strings.Count(text, "three four") != 1 || strings.Count(text, "five") != 1 {
@@ -152,7 +153,7 @@ func expiryScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
 	c.config.Worker.Poll, c.config.Worker.SweepEvery = 4*time.Second, 20*time.Second // calls of an idle worker are all alike, so have fewer of them
 	first, stop := c.survive(faults, []string{"a"}, func(*node) {})
 	calls := first.faulty.Calls()
-	if got := s.thread(); got.State != spool.Completed || s.executed() != 0 {
+	if got := s.thread(); got.State != wire.Completed || s.executed() != 0 {
 		s.Errorf("the run ended as %s, with %d calls of tools: %+v", got.State, s.executed(), s.run("r1"))
 	}
 	waits := expireTest{s}.waits()
@@ -199,7 +200,7 @@ func (c *campaign) outlive(n *node, each func(n *node)) {
 func (c *campaign) begin(n *node) *node {
 	c.Helper()
 	for range 10 {
-		r, err := n.Run(context.Background(), chat, engine.StartRequest{Prompt: "go", RunID: "r1", IdempotencyKey: "start"})
+		r, err := n.Run(context.Background(), chat, wire.StartRequest{Prompt: "go", RunID: "r1", IdempotencyKey: "start"})
 		if err == nil && !r.Accepted {
 			c.Fatalf("start: %+v", r)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 var distinctTests = map[string]func(s approveTest){
@@ -23,8 +24,8 @@ var distinctTests = map[string]func(s approveTest){
 }
 
 // by returns an approval of c1 by a subject.
-func by(subject string) engine.Response {
-	return engine.Response{ToolCallID: "c1", Approved: true, By: subject}
+func by(subject string) wire.Response {
+	return wire.Response{ToolCallID: "c1", Approved: true, By: subject}
 }
 
 // distinct returns a tool whose calls need the approval of another subject.
@@ -40,26 +41,26 @@ func (s approveTest) parkedByAnn(c engine.Config) *engine.Engine {
 	s.Helper()
 	e := s.engine(c)
 	stop := s.work(e)
-	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", By: "ann"})
-	s.becomes(spool.WaitingForInput)
+	s.startAs(e, chat, wire.StartRequest{Prompt: "go", RunID: "r1", By: "ann"})
+	s.becomes(wire.WaitingForInput)
 	stop()
 	return e
 }
 
 // anonymous gives an answer without a subject, which must be refused.
-func (s approveTest) anonymous(e *engine.Engine, r engine.Response) {
+func (s approveTest) anonymous(e *engine.Engine, r wire.Response) {
 	s.Helper()
-	if result, err := e.Respond(context.Background(), chat, r); err != nil || result.Delivered || result.Reason != engine.ReasonSameApprover {
+	if result, err := e.Respond(context.Background(), chat, r); err != nil || result.Delivered || result.Reason != wire.ReasonSameApprover {
 		s.Errorf("the answer of nobody: %+v, %v", result, err)
 	}
 }
 
 // asked returns the last question in the record.
-func (s approveTest) asked() (asked spool.InputRequired) {
+func (s approveTest) asked() (asked wire.InputRequired) {
 	s.Helper()
 	for _, e := range s.entriesOf(chat) {
-		if e.Type == spool.EntryInputRequired {
-			asked = spool.InputRequired{}
+		if e.Type == wire.EntryInputRequired {
+			asked = wire.InputRequired{}
 			_ = json.Unmarshal(e.Payload, &asked)
 		}
 	}
@@ -77,17 +78,17 @@ func testDistinctTool(s approveTest) {
 	denied := by("ann")
 	denied.Approved = false
 	for range 2 {
-		s.refused(e, by("ann"), engine.ReasonSameApprover)
-		s.refused(e, denied, engine.ReasonSameApprover)
+		s.refused(e, by("ann"), wire.ReasonSameApprover)
+		s.refused(e, denied, wire.ReasonSameApprover)
 		s.anonymous(e, by(""))
 	}
-	if p := s.park(); p.State != spool.ParkOpen || p.Answer != nil || len(s.answers()) != 0 {
+	if p := s.park(); p.State != wire.ParkOpen || p.Answer != nil || len(s.answers()) != 0 {
 		s.Errorf("a refused answer has changed something: %+v", p)
 	}
 	s.delivered(e, by("bob"))
-	s.refused(e, by("ann"), engine.ReasonAnswered)
+	s.refused(e, by("ann"), wire.ReasonAnswered)
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if s.executed() != 1 {
 		s.Errorf("the tool was called %d times", s.executed())
 	}
@@ -99,8 +100,8 @@ func testDistinctCold(s approveTest) {
 	e := s.engine(s.config(sending(), checked()))
 	edited := edit(`{"to":"eve"}`)
 	edited.By = "ann"
-	s.refused(e, edited, engine.ReasonSameApprover)
-	s.refused(e, by("ann"), engine.ReasonSameApprover)
+	s.refused(e, edited, wire.ReasonSameApprover)
+	s.refused(e, by("ann"), wire.ReasonSameApprover)
 	s.delivered(e, by("bob"))
 }
 
@@ -111,15 +112,15 @@ func testDistinctAgent(s approveTest) {
 		approved("send", `{"sent":true}`), outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil }))
 	c.Agents[0].DistinctApprover = true
 	e := s.parkedByAnn(c)
-	s.refused(e, by("ann"), engine.ReasonSameApprover)
+	s.refused(e, by("ann"), wire.ReasonSameApprover)
 	s.delivered(e, by("bob"))
 	s.work(e)
 	s.until("the question", func() bool { return len(s.parksOf(chat, "r1")) == 2 })
 	if s.asked().DistinctApprover {
 		s.Error("the question of a tool is not for who started the run")
 	}
-	s.delivered(e, engine.Response{ToolCallID: "c2", Approved: true, Payload: json.RawMessage(`1`), By: "ann"})
-	s.ended(spool.Completed)
+	s.delivered(e, wire.Response{ToolCallID: "c2", Approved: true, Payload: json.RawMessage(`1`), By: "ann"})
+	s.ended(wire.Completed)
 }
 
 // testDistinctQuestion has a tool whose own questions must be answered by another subject.
@@ -127,7 +128,7 @@ func testDistinctQuestion(s approveTest) {
 	tool := outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil })
 	tool.DistinctApprover = true
 	e := s.parkedByAnn(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "job"}), spooltest.Say("done")), tool))
-	s.refused(e, by("ann"), engine.ReasonSameApprover)
+	s.refused(e, by("ann"), wire.ReasonSameApprover)
 	s.delivered(e, by("bob"))
 }
 
@@ -138,15 +139,15 @@ func testDistinctUnknown(s approveTest) {
 	c := s.config(sending(), d.Tool)
 	c.Agents[0].DistinctApprover = true
 	p := s.process(c)
-	s.startAs(p.Engine, chat, engine.StartRequest{Prompt: "go", RunID: "r1", By: "ann"})
+	s.startAs(p.Engine, chat, wire.StartRequest{Prompt: "go", RunID: "r1", By: "ann"})
 	receive(s, d.called, bubbleWait, "the call of the tool")
 	p.kill()
 	close(d.gate)
 	e := s.working(c)
-	s.becomes(spool.WaitingForInput)
-	s.refused(e, by("ann"), engine.ReasonSameApprover)
+	s.becomes(wire.WaitingForInput)
+	s.refused(e, by("ann"), wire.ReasonSameApprover)
 	s.delivered(e, by("bob"))
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 }
 
 // testDistinctAfterApproval lets a worker die in a call that another subject has approved. The next
@@ -158,33 +159,33 @@ func testDistinctAfterApproval(s approveTest) {
 	strict := s.config(sending(), d.Tool)
 	strict.Agents[0].DistinctApprover = true
 	p := s.process(strict)
-	s.startAs(p.Engine, chat, engine.StartRequest{Prompt: "go", RunID: "r1", By: "ann"})
-	s.becomes(spool.WaitingForInput)
+	s.startAs(p.Engine, chat, wire.StartRequest{Prompt: "go", RunID: "r1", By: "ann"})
+	s.becomes(wire.WaitingForInput)
 	s.delivered(p.Engine, by("bob"))
 	receive(s, d.called, bubbleWait, "the call of the tool")
 	p.kill()
 	close(d.gate)
 	e := s.working(plain)
-	s.becomes(spool.WaitingForInput)
-	s.refused(e, by("ann"), engine.ReasonSameApprover)
+	s.becomes(wire.WaitingForInput)
+	s.refused(e, by("ann"), wire.ReasonSameApprover)
 	r := by("bob")
 	r.Digest = s.shown("c1").Digest
 	s.delivered(e, r)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 }
 
 // testDistinctEdit edits another subject's turn: the new run belongs to the subject that edits.
 func testDistinctEdit(s approveTest) {
 	c := s.config(spooltest.NewModel(spooltest.Say("hello"), spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("done")), distinct())
 	e := s.working(c)
-	s.startAs(e, chat, engine.StartRequest{Prompt: "hi", RunID: "r0", By: "ann"})
-	s.ended(spool.Completed)
+	s.startAs(e, chat, wire.StartRequest{Prompt: "hi", RunID: "r0", By: "ann"})
+	s.ended(wire.Completed)
 	turn := s.messagesOf(chat)[0]
-	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", EditMessageID: turn.ID, By: "bob"})
-	s.becomes(spool.WaitingForInput)
-	s.refused(e, by("bob"), engine.ReasonSameApprover)
+	s.startAs(e, chat, wire.StartRequest{Prompt: "go", RunID: "r1", EditMessageID: turn.ID, By: "bob"})
+	s.becomes(wire.WaitingForInput)
+	s.refused(e, by("bob"), wire.ReasonSameApprover)
 	s.delivered(e, by("ann"))
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 }
 
 // testDistinctQueued has a run that waits for its thread: it still belongs to the subject that started
@@ -192,34 +193,34 @@ func testDistinctEdit(s approveTest) {
 func testDistinctQueued(s approveTest) {
 	c := s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("one"), spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("two")), distinct())
 	e := s.engine(c)
-	s.startAs(e, chat, engine.StartRequest{Prompt: "first", RunID: "r0", By: "ann"})
-	s.startAs(e, chat, engine.StartRequest{Prompt: "second", RunID: "r1", By: "bob", WhenBusy: spool.BusyEnqueue})
+	s.startAs(e, chat, wire.StartRequest{Prompt: "first", RunID: "r0", By: "ann"})
+	s.startAs(e, chat, wire.StartRequest{Prompt: "second", RunID: "r1", By: "bob", WhenBusy: spool.BusyEnqueue})
 	s.work(e)
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	s.delivered(e, by("bob"))
-	s.until("the second question", func() bool { return len(s.parksOf(chat, "r1")) == 1 && s.thread().State == spool.WaitingForInput })
-	r := engine.Response{ToolCallID: s.parksOf(chat, "r1")[0].ToolCallID, Approved: true, By: "bob"}
-	s.refused(e, r, engine.ReasonSameApprover)
+	s.until("the second question", func() bool { return len(s.parksOf(chat, "r1")) == 1 && s.thread().State == wire.WaitingForInput })
+	r := wire.Response{ToolCallID: s.parksOf(chat, "r1")[0].ToolCallID, Approved: true, By: "bob"}
+	s.refused(e, r, wire.ReasonSameApprover)
 	r.By = "ann"
 	s.delivered(e, r)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 }
 
 // testDistinctRepeated repeats a start under its idempotency key: the run belongs to the subject of the
 // first start.
 func testDistinctRepeated(s approveTest) {
 	e := s.engine(s.config(sending(), distinct()))
-	start := engine.StartRequest{Prompt: "go", RunID: "r1", IdempotencyKey: "key", By: "ann"}
+	start := wire.StartRequest{Prompt: "go", RunID: "r1", IdempotencyKey: "key", By: "ann"}
 	s.startAs(e, chat, start)
 	start.RunID, start.By = "r2", "bob"
 	if r, err := e.Run(context.Background(), chat, start); err != nil || r.RunID != "r1" {
 		s.Errorf("the start again: %+v, %v", r, err)
 	}
 	s.work(e)
-	s.becomes(spool.WaitingForInput)
-	s.refused(e, by("ann"), engine.ReasonSameApprover)
+	s.becomes(wire.WaitingForInput)
+	s.refused(e, by("ann"), wire.ReasonSameApprover)
 	s.delivered(e, by("bob"))
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 }
 
 // testDistinctNested has a call that waits in a nested run: the main agent's requirement applies there
@@ -233,9 +234,9 @@ func testDistinctNested(s approveTest) {
 	}
 	r := by("ann")
 	r.ToolCallID = nestedTest(s).waiting()["mail:send"].ToolCallID
-	s.refused(e, r, engine.ReasonSameApprover)
+	s.refused(e, r, wire.ReasonSameApprover)
 	r.By = "bob"
 	s.delivered(e, r)
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 }

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // droppedTest is the fixture of the cases about files that a model does not get.
@@ -29,8 +29,8 @@ func (s droppedTest) dropped() (lines []string) {
 	s.Helper()
 	names := make(map[spool.ArtifactID]string)
 	for _, e := range s.entriesOf(chat) {
-		var f spool.FileDropped
-		if e.Type != spool.EntryFileDropped {
+		var f wire.FileDropped
+		if e.Type != wire.EntryFileDropped {
 			continue
 		}
 		if err := json.Unmarshal(e.Payload, &f); err != nil {
@@ -66,8 +66,8 @@ func testDroppedOnce(s droppedTest) {
 	p.kill()
 	close(gate)
 	e := s.working(c)
-	s.ended(spool.Completed)
-	s.startAs(e, chat, engine.StartRequest{Prompt: "again", RunID: "r2"})
+	s.ended(wire.Completed)
+	s.startAs(e, chat, wire.StartRequest{Prompt: "again", RunID: "r2"})
 	s.until("the second run", func() bool { return s.thread().RunID == "r2" && s.thread().State.Terminal() })
 	s.lines("dropped", s.dropped(), "r1 step 2 m file1", "r1 step 3 m file2", "r2 step 2 m file3", "r2 step 3 m file4")
 }
@@ -80,7 +80,7 @@ func testDroppedNested(s droppedTest) {
 	}), largeTool())
 	c.Attachments.MaxBytes = len(drawing())
 	s.start(s.working(c), "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("dropped", s.dropped(), "r1 step 2 m nested file1")
 }
 
@@ -98,8 +98,8 @@ func testDroppedAttached(s droppedTest) {
 		s.Fatal(err)
 	}
 	s.work(e)
-	s.ended(spool.Completed)
-	s.startAs(e, chat, engine.StartRequest{Prompt: "look", RunID: "r2", Attachments: []engine.Attachment{{ArtifactID: a.ID}, {ArtifactID: a.ID}}})
+	s.ended(wire.Completed)
+	s.startAs(e, chat, wire.StartRequest{Prompt: "look", RunID: "r2", Attachments: []wire.Attachment{{ArtifactID: a.ID}, {ArtifactID: a.ID}}})
 	s.until("the second run", func() bool { return s.thread().RunID == "r2" && s.thread().State.Terminal() })
 	s.lines("dropped", s.dropped(), "r2 step 1 m file1")
 }
@@ -109,7 +109,7 @@ func testDroppedWithheld(s droppedTest) {
 	m := calls(spooltest.Call{ID: "c1", Name: "draw"}, spooltest.Call{ID: "c2", Name: "draw"})
 	e := s.working(s.config(withholding{m}, drawTool("draw")))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("dropped", s.dropped(), "r1 step 2 m")
 }
 

@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/compare"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 var editTests = map[string]func(s *engineTest){
@@ -27,12 +27,12 @@ func testEditDrops(s *engineTest) {
 	e := s.working(s.config(m))
 	for _, prompt := range []string{"one", "two", "three"} {
 		s.start(e, spool.RunID("r-"+prompt), prompt)
-		s.ended(spool.Completed)
+		s.ended(wire.Completed)
 	}
-	client := s.watch(e, &spooltest.Client{Name: "live"}, engine.FollowOptions{})
+	client := s.watch(e, &spooltest.Client{Name: "live"}, wire.FollowOptions{})
 	turn := s.messagesOf(chat)[2]
-	s.startAs(e, chat, engine.StartRequest{Prompt: "2", RunID: "r-edit", EditMessageID: turn.ID})
-	s.ended(spool.Completed)
+	s.startAs(e, chat, wire.StartRequest{Prompt: "2", RunID: "r-edit", EditMessageID: turn.ID})
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	client()
 	s.lines("messages", s.script(), "user one", "assistant re: one", "user 2", "assistant re: 2")
@@ -54,9 +54,9 @@ func testEditSnapshot(s *engineTest) {
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("one"), spooltest.Turn{Text: []string{"half"}, Gate: gate}, spooltest.Say("two"))))
 	stop := s.work(e)
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
-	s.startAs(e, chat, engine.StartRequest{Prompt: "edited", RunID: "r2", EditMessageID: s.messagesOf(chat)[0].ID})
-	s.becomes(spool.Running)
+	s.ended(wire.Completed)
+	s.startAs(e, chat, wire.StartRequest{Prompt: "edited", RunID: "r2", EditMessageID: s.messagesOf(chat)[0].ID})
+	s.becomes(wire.Running)
 	stop()
 	snap, err := e.Snapshot(context.Background(), chat, nil)
 	if err != nil {
@@ -66,7 +66,7 @@ func testEditSnapshot(s *engineTest) {
 		s.Errorf("the snapshot has the messages %+v", snap.Messages)
 	}
 	for _, entry := range snap.ActiveEvents {
-		if entry.Type == spool.EntryMessagesDropped {
+		if entry.Type == wire.EntryMessagesDropped {
 			s.Errorf("the snapshot drops %s once more", entry.Payload)
 		}
 	}

@@ -9,8 +9,9 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // emptyTest is the fixture of the cases about answers that are empty or cut off.
@@ -31,26 +32,26 @@ var emptyTests = map[string]func(s emptyTest){
 
 // tellsEnd checks that the run, its record, its stream and its thread's state all have the reason of
 // its end.
-func (s emptyTest) tellsEnd(want spool.StopReason) {
+func (s emptyTest) tellsEnd(want wire.StopReason) {
 	s.Helper()
 	run := s.run("r1")
-	if run.State != spool.Completed || run.StopReason != want {
+	if run.State != wire.Completed || run.StopReason != want {
 		s.Errorf("the run is %s, %s, want %s", run.State, run.StopReason, want)
 	}
 	said := want
-	if want == spool.StopCompleted {
+	if want == wire.StopCompleted {
 		said = ""
 	}
 	entries := s.entriesOf(chat)
-	var ended spool.RunEnded
+	var ended wire.RunEnded
 	if err := json.Unmarshal(entries[len(entries)-1].Payload, &ended); err != nil {
 		s.Fatal(err)
 	}
-	if ended.Status != spool.SegmentFinished || ended.StopReason != said {
+	if ended.Status != wire.SegmentFinished || ended.StopReason != said {
 		s.Errorf("the record ends with %s", entries[len(entries)-1].Payload)
 	}
 	items := s.streamOf(run.Stream())
-	var finished spool.StreamFinished
+	var finished wire.StreamFinished
 	if err := json.Unmarshal(items[len(items)-1].Data, &finished); err != nil {
 		s.Fatal(err)
 	}
@@ -60,9 +61,9 @@ func (s emptyTest) tellsEnd(want spool.StopReason) {
 }
 
 // streamOf returns the items of a stream of the thread.
-func (s emptyTest) streamOf(id spool.StreamID) []spool.Item {
+func (s emptyTest) streamOf(id wire.StreamID) []wire.Item {
 	s.Helper()
-	chunk, err := s.backend.Live.Read(context.Background(), spool.StreamKey{Thread: chat, ID: id}, spool.Offset{}, 0)
+	chunk, err := s.backend.Live.Read(context.Background(), store.StreamKey{Thread: chat, ID: id}, wire.Offset{}, 0)
 	if err != nil || len(chunk.Items) == 0 {
 		s.Fatalf("the stream %s has %d items: %v", id, len(chunk.Items), err)
 	}
@@ -75,7 +76,7 @@ func (s emptyTest) plays(turns ...spooltest.Turn) *spooltest.Model {
 	m := spooltest.NewModel(turns...)
 	e := s.working(s.config(m, plain("look", "1")))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	return m
 }
 
@@ -83,14 +84,14 @@ func (s emptyTest) plays(turns ...spooltest.Turn) *spooltest.Model {
 // step, and both answers are charged.
 func testEmptyOnce(s emptyTest) {
 	m := s.plays(spooltest.Turn{Usage: spooltest.Tokens(10, 1)}, spooltest.Turn{Text: []string{"hello"}, Usage: spooltest.Tokens(10, 5)})
-	s.tellsEnd(spool.StopCompleted)
+	s.tellsEnd(wire.StopCompleted)
 	s.lines("messages", s.script(), "user go", "assistant hello")
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 finished")
 	run := s.run("r1")
 	if want := (spool.TokenCount{InputTokens: 20, OutputTokens: 6, TotalTokens: 26}); m.Asked() != 2 || run.Steps != 1 || run.TokenCount != want {
 		s.Errorf("asked %d times, and the run is %+v", m.Asked(), run)
 	}
-	rows := s.usage(spool.UsageQuery{})
+	rows := s.usage(wire.UsageQuery{})
 	if len(rows) != 2 || rows[0].Outcome == rows[1].Outcome || rows[0].Step != 1 || rows[1].Step != 1 {
 		s.Errorf("the ledger has %+v", rows)
 	}
@@ -101,14 +102,14 @@ func testEmptyTwice(s emptyTest) {
 	m := spooltest.NewModel(spooltest.Turn{}, spooltest.Turn{}, spooltest.Say("now"))
 	e := s.working(s.config(m))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
-	s.tellsEnd(spool.StopEmpty)
+	s.ended(wire.Completed)
+	s.tellsEnd(wire.StopEmpty)
 	s.lines("messages", s.script(), "user go")
 	if m.Asked() != 2 {
 		s.Errorf("asked %d times", m.Asked())
 	}
 	s.start(e, "r2", "and?")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go", "user and?", "assistant now")
 }
 
@@ -116,7 +117,7 @@ func testEmptyTwice(s emptyTest) {
 func testEmptyNoName(s emptyTest) {
 	nobody := spooltest.Use(spooltest.Call{ID: "c1", Args: `{"a":1}`})
 	m := s.plays(nobody, nobody)
-	s.tellsEnd(spool.StopEmpty)
+	s.tellsEnd(wire.StopEmpty)
 	s.lines("messages", s.script(), "user go")
 	for _, item := range s.streamOf("r1:1") {
 		if strings.HasPrefix(string(item.Type), "TOOL_CALL") {
@@ -131,7 +132,7 @@ func testEmptyNoName(s emptyTest) {
 // testEmptyFails has a second answer that is cut off. The next segment asks again.
 func testEmptyFails(s emptyTest) {
 	m := s.plays(spooltest.Turn{Reasoning: []string{"hm"}}, spooltest.Turn{Text: []string{"he"}, Err: &spool.ModelError{Status: 503, Message: "down"}}, spooltest.Turn{}, spooltest.Say("hello"))
-	s.tellsEnd(spool.StopCompleted)
+	s.tellsEnd(wire.StopCompleted)
 	s.lines("messages", s.script(), "user go", "assistant hello")
 	if m.Asked() != 4 {
 		s.Errorf("asked %d times", m.Asked())
@@ -144,17 +145,17 @@ func testEmptyCutCalls(s emptyTest) {
 	m := spooltest.NewModel(spooltest.Turn{Text: []string{"I look."}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}, {ID: "c2", Name: "look", Args: `{"a`}}, FinishReason: spool.FinishLength}, spooltest.Say("hello"))
 	e := s.engine(s.config(m, plain("look", "1")))
 	s.start(e, "r1", "go")
-	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	s.work(e)
-	s.ended(spool.Completed)
-	s.tellsEnd(spool.StopLength)
+	s.ended(wire.Completed)
+	s.tellsEnd(wire.StopLength)
 	const unrun = `{"cancelled":true,"reason":"the answer ended before its calls could run"}`
 	s.lines("messages", s.script(), "user go", `assistant I look. c1=look{} c2=look"{\"a"`, "tool c1:"+unrun+" c2:"+unrun)
 	if s.executed() != 0 {
 		s.Errorf("%d calls of tools", s.executed())
 	}
 	s.start(e, "r2", "go on")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if asked := m.Requests()[1].Messages; len(asked) != 4 {
 		s.Errorf("the next run is asked with %+v", asked)
 	}
@@ -164,15 +165,15 @@ func testEmptyCutCalls(s emptyTest) {
 
 func testEmptyFilter(s emptyTest) {
 	s.plays(spooltest.Turn{FinishReason: spool.FinishFilter})
-	s.tellsEnd(spool.StopFilter)
+	s.tellsEnd(wire.StopFilter)
 }
 
 // testEmptyUnknown has a text that ends with a word of the provider that nobody knows. The run does not count as completed,
 // and its step tells the word.
 func testEmptyUnknown(s emptyTest) {
 	s.plays(spooltest.Turn{Text: []string{"Odd."}, FinishReason: "recitation"})
-	s.tellsEnd(spool.StopUnknown)
-	told := slices.ContainsFunc(s.streamOf(s.run("r1").Stream()), func(i spool.Item) bool {
+	s.tellsEnd(wire.StopUnknown)
+	told := slices.ContainsFunc(s.streamOf(s.run("r1").Stream()), func(i wire.Item) bool {
 		return strings.HasPrefix(string(i.Type), "STEP_FINISHED") && strings.Contains(string(i.Data), `"finishReason":"recitation"`)
 	})
 	if !told {
@@ -183,27 +184,27 @@ func testEmptyUnknown(s emptyTest) {
 // testEmptyMaxSteps has a run that ends by its last step. The record has that reason too.
 func testEmptyMaxSteps(s emptyTest) {
 	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"})), plain("look", "1")))
-	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", MaxSteps: 1})
-	s.ended(spool.Completed)
-	s.tellsEnd(spool.StopMaxSteps)
+	s.startAs(e, chat, wire.StartRequest{Prompt: "go", RunID: "r1", MaxSteps: 1})
+	s.ended(wire.Completed)
+	s.tellsEnd(wire.StopMaxSteps)
 }
 
 func testEmptySettle(s emptyTest) {
 	var mu sync.Mutex
-	var settled []spool.StopReason
+	var settled []wire.StopReason
 	c := s.config(spooltest.NewModel(spooltest.Turn{}, spooltest.Turn{}))
-	c.OnSettle = func(_ context.Context, settlement engine.Settlement) error {
+	c.OnSettle = func(_ context.Context, settlement wire.Settlement) error {
 		mu.Lock()
 		defer mu.Unlock()
 		settled = append(settled, settlement.StopReason)
 		return nil
 	}
 	s.start(s.working(c), "r1", "go")
-	s.ended(spool.Completed)
-	s.tellsEnd(spool.StopEmpty)
+	s.ended(wire.Completed)
+	s.tellsEnd(wire.StopEmpty)
 	mu.Lock()
 	defer mu.Unlock()
-	if len(settled) != 1 || settled[0] != spool.StopEmpty {
+	if len(settled) != 1 || settled[0] != wire.StopEmpty {
 		s.Errorf("settled: %v", settled)
 	}
 }
@@ -221,10 +222,10 @@ func testEmptyNested(s emptyTest) {
 		}
 	})
 	s.start(s.working(nestedTest(s).treeConfig(m)), "r1", "go")
-	s.ended(spool.Completed)
-	s.tellsEnd(spool.StopCompleted)
+	s.ended(wire.Completed)
+	s.tellsEnd(wire.StopCompleted)
 	run := nestedTest(s).nested()["think"]
-	if run.StopReason != spool.StopEmpty || m.Asked() != 4 {
+	if run.StopReason != wire.StopEmpty || m.Asked() != 4 {
 		s.Errorf("asked %d times, and the nested run is %+v", m.Asked(), run)
 	}
 	var results strings.Builder

@@ -11,6 +11,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // expireTest is the fixture of the cases about parks that expire.
@@ -61,18 +63,18 @@ func testExpireWarned(s expireTest) {
 	s.start(e, "r1", "go")
 	s.until("the warning", func() bool { return len(s.waits()) > 1 })
 	s.lines("waits", s.waits(), "0m INPUT_REQUIRED c1 approval", "12m INPUT_EXPIRING c1")
-	var warning spool.InputExpiring
+	var warning wire.InputExpiring
 	for _, entry := range s.entriesOf(chat) {
-		if entry.Type == spool.EntryInputExpiring {
+		if entry.Type == wire.EntryInputExpiring {
 			_ = json.Unmarshal(entry.Payload, &warning)
 		}
 	}
-	if p := approveTest(s).park(); !warning.ExpiresAt.Equal(p.ExpiresAt) || p.State != spool.ParkOpen || !p.Warned {
+	if p := approveTest(s).park(); !warning.ExpiresAt.Equal(p.ExpiresAt) || p.State != wire.ParkOpen || !p.Warned {
 		s.Errorf("the warning is %+v, the park %+v", warning, p)
 	}
 	<-time.After(2 * time.Minute)
 	s.answer(e, "c1", true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(time.Hour)
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "INPUT_REQUIRED c1 approval", "RUN_ENDED r1:1 parked",
 		"INPUT_EXPIRING c1", "HITL_RESPONSE c1 approved", "RUN_STARTED r1:2", "RUN_ENDED r1:2 finished")
@@ -86,7 +88,7 @@ func testExpireTimes(s expireTest) {
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "job"}, spooltest.Call{ID: "c2", Name: "send"}), spooltest.Say("done")), job, send))
 	stop := s.work(e)
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	for i, want := range []time.Duration{time.Hour, 2 * time.Hour} {
 		if p := s.parksOf(chat, "r1")[i]; p.ExpiresAt.Sub(p.CreatedAt) != want || p.Expiry.TTL != want {
 			s.Errorf("park %+v, want %s", p, want)
@@ -111,11 +113,11 @@ func testExpireDefaults(s expireTest) {
 	p.kill()
 	close(d.gate)
 	s.working(c)
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	const day = 24 * time.Hour
 	for _, p := range s.parksOf(chat, "r1") {
 		want := spool.Expiry{Then: spool.ExpireDeny, TTL: 7 * day, Warn: time.Hour}
-		if p.Reason == spool.ParkClientTool {
+		if p.Reason == wire.ParkClientTool {
 			want.TTL, want.Warn = 15*time.Minute, 3*time.Minute
 		}
 		if p.Expiry != want || p.ExpiresAt.Sub(p.CreatedAt) != want.TTL {
@@ -131,19 +133,19 @@ func testExpireMarked(s expireTest) {
 	m := spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("done"), spooltest.Say("again"))
 	e := s.working(s.config(m, approved("send", `"sent"`)))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
-	want := spool.Expired{Questions: 1, Since: approveTest(s).park().ExpiresAt}
+	s.ended(wire.Completed)
+	want := wire.Expired{Questions: 1, Since: approveTest(s).park().ExpiresAt}
 	o, err := e.Outcome(context.Background(), chat, "r1")
 	if err != nil {
 		s.Fatal(err)
 	}
-	var ended spool.RunEnded
+	var ended wire.RunEnded
 	for _, entry := range s.entriesOf(chat) {
-		if entry.Type == spool.EntryRunEnded {
+		if entry.Type == wire.EntryRunEnded {
 			_ = json.Unmarshal(entry.Payload, &ended)
 		}
 	}
-	for name, got := range map[string]spool.Expired{
+	for name, got := range map[string]wire.Expired{
 		"run": s.run("r1").Expired, "thread": s.thread().Expired, "outcome": o.Expired, "end of the segment": ended.Expired,
 	} {
 		if got.Questions != 1 || !got.Since.Equal(want.Since) {
@@ -152,7 +154,7 @@ func testExpireMarked(s expireTest) {
 	}
 	s.lines("listed", s.expired(e), "thread chat", "run r1", "question c1 true")
 	s.start(e, "r2", "again")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("listed after the next run", s.expired(e), "run r1", "question c1 true")
 }
 
@@ -160,9 +162,9 @@ func testExpireMarked(s expireTest) {
 func (s expireTest) expired(e *engine.Engine) (lines []string) {
 	s.Helper()
 	ctx := context.Background()
-	threads, err := e.Threads(ctx, chat.Tenant, spool.ThreadQuery{Expired: true})
-	runs, err2 := e.Runs(ctx, chat.Tenant, spool.RunQuery{Expired: true})
-	page, err3 := e.Inbox(ctx, chat.Tenant, spool.ParkQuery{State: spool.ParkExpired})
+	threads, err := e.Threads(ctx, chat.Tenant, wire.ThreadQuery{Expired: true})
+	runs, err2 := e.Runs(ctx, chat.Tenant, wire.RunQuery{Expired: true})
+	page, err3 := e.Inbox(ctx, chat.Tenant, wire.ParkQuery{State: wire.ParkExpired})
 	if err := errors.Join(err, err2, err3); err != nil {
 		s.Fatal(err)
 	}
@@ -183,19 +185,19 @@ const unanswered = "nobody answered the call of send in time"
 func testExpireFail(s expireTest) {
 	e := s.working(s.config(sending(), expiring(spool.Expiry{Then: spool.ExpireFail})))
 	s.start(e, "r1", "go")
-	s.ended(spool.Failed)
-	if r := s.run("r1"); r.StopReason != spool.StopFailed || r.Error != unanswered {
+	s.ended(wire.Failed)
+	if r := s.run("r1"); r.StopReason != wire.StopFailed || r.Error != unanswered {
 		s.Errorf("the run is %+v", r)
 	}
 	s.lines("waits", s.waits(), "0m INPUT_REQUIRED c1 approval fail", "12m INPUT_EXPIRING c1 fail", "15m INPUT_EXPIRED c1 fail")
 	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, `tool c1:{"cancelled":true,"reason":"timeout","responded":false}`)
-	if p := approveTest(s).park(); p.State != spool.ParkExpired || p.Answer != nil {
+	if p := approveTest(s).park(); p.State != wire.ParkExpired || p.Answer != nil {
 		s.Errorf("the park is %+v", p)
 	}
 	if s.executed() != 0 {
 		s.Error("the tool was called")
 	}
-	if r, err := s.respond(e, "c1", true, ""); err != nil || r.Reason != engine.ReasonNoPark {
+	if r, err := s.respond(e, "c1", true, ""); err != nil || r.Reason != wire.ReasonNoPark {
 		s.Errorf("an answer after the end: %+v, %v", r, err)
 	}
 }
@@ -203,15 +205,15 @@ func testExpireFail(s expireTest) {
 func testExpireFailSettled(s expireTest) {
 	m := sending()
 	c := s.config(m, expiring(spool.Expiry{Then: spool.ExpireFail}))
-	var settled []engine.Settlement
-	c.OnSettle = func(_ context.Context, t engine.Settlement) error {
+	var settled []wire.Settlement
+	c.OnSettle = func(_ context.Context, t wire.Settlement) error {
 		settled = append(settled, t)
 		return nil
 	}
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	s.ended(spool.Failed)
-	if len(settled) != 1 || settled[0].State != spool.Failed || settled[0].Error != unanswered {
+	s.ended(wire.Failed)
+	if len(settled) != 1 || settled[0].State != wire.Failed || settled[0].Error != unanswered {
 		s.Errorf("settled: %+v", settled)
 	}
 	if settled[0].Expired.Questions != 1 || s.thread().Expired.Questions != 1 {
@@ -229,11 +231,11 @@ func testExpireFailSiblings(s expireTest) {
 		expiring(spool.Expiry{Then: spool.ExpireFail}), outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil })))
 	begin := time.Now()
 	s.start(e, "r1", "go")
-	s.ended(spool.Failed)
+	s.ended(wire.Failed)
 	if took := time.Since(begin); took > 16*time.Minute {
 		s.Errorf("it took %s", took)
 	}
-	for i, want := range []spool.ParkState{spool.ParkExpired, spool.ParkClosed} {
+	for i, want := range []wire.ParkState{wire.ParkExpired, wire.ParkClosed} {
 		if p := s.parksOf(chat, "r1")[i]; p.State != want || !p.Landed {
 			s.Errorf("park %+v, want %s", p, want)
 		}
@@ -247,13 +249,13 @@ func testExpireFailSiblings(s expireTest) {
 // testExpireFailSwept loses the job that would have failed the run.
 func testExpireFailSwept(s expireTest) {
 	e := approveTest(s).parked(sending(), expiring(spool.Expiry{Then: spool.ExpireFail}))
-	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx spool.Tx) error { return tx.Write(spool.Changes{CancelJobs: []string{"hitl-expiry:r1:c1"}}) })
+	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx store.Tx) error { return tx.Write(store.Changes{CancelJobs: []string{"hitl-expiry:r1:c1"}}) })
 	if err != nil {
 		s.Fatal(err)
 	}
 	<-time.After(20 * time.Minute)
 	s.work(e)
-	s.ended(spool.Failed)
+	s.ended(wire.Failed)
 }
 
 // testExpireFailUnknown has a question about an outcome that nobody answers.
@@ -267,7 +269,7 @@ func testExpireFailUnknown(s expireTest) {
 	p.kill()
 	close(d.gate)
 	s.working(c)
-	s.ended(spool.Failed)
+	s.ended(wire.Failed)
 	if got := s.script()[2]; !strings.HasPrefix(got, `tool c1:{"error":"the call was cut off`) || s.executed() != 1 {
 		s.Errorf("the result is %s, after %d calls", got, s.executed())
 	}
@@ -276,7 +278,7 @@ func testExpireFailUnknown(s expireTest) {
 func testExpireExtend(s expireTest) {
 	e := s.working(s.config(sending(), expiring(spool.Expiry{Then: spool.ExpireExtend, TTL: 10 * time.Minute, Extensions: 2})))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("waits", s.waits(), "0m INPUT_REQUIRED c1 approval extend",
 		"8m INPUT_EXPIRING c1 extend", "10m INPUT_EXTENDED c1 extend", "10m INPUT_REQUIRED c1 approval extend",
 		"18m INPUT_EXPIRING c1 extend", "20m INPUT_EXTENDED c1", "20m INPUT_REQUIRED c1 approval",

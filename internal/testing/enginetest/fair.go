@@ -11,6 +11,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // fairTest is the fixture of the cases about fairness between tenants.
@@ -89,7 +91,7 @@ func (s fairTest) startMany(e *engine.Engine, tenant spool.Tenant, n int) []spoo
 	keys := make([]spool.ThreadKey, n)
 	for i := range keys {
 		keys[i] = spool.ThreadKey{Tenant: tenant, ID: spool.ThreadID(fmt.Sprint("t", i))}
-		s.startAs(e, keys[i], engine.StartRequest{Prompt: "slow", RunID: spool.RunID(fmt.Sprint("r", i))})
+		s.startAs(e, keys[i], wire.StartRequest{Prompt: "slow", RunID: spool.RunID(fmt.Sprint("r", i))})
 	}
 	return keys
 }
@@ -98,7 +100,7 @@ func (s fairTest) startMany(e *engine.Engine, tenant spool.Tenant, n int) []spoo
 func (s fairTest) endsWithin(key spool.ThreadKey, within time.Duration) {
 	s.Helper()
 	begin := time.Now()
-	s.until("the end of "+string(key.Tenant)+"'s run", func() bool { return s.threadOf(key).State == spool.Completed })
+	s.until("the end of "+string(key.Tenant)+"'s run", func() bool { return s.threadOf(key).State == wire.Completed })
 	if took := time.Since(begin); took > within {
 		s.Errorf("the run of %s took %s, want at most %s", key, took, within)
 	}
@@ -113,7 +115,7 @@ func testFairBesideManySlow(s fairTest) {
 	s.until("a full worker", func() bool { busy, _ := m.now(); return busy == 16 })
 	for _, tenant := range []spool.Tenant{"small", "other"} {
 		key := spool.ThreadKey{Tenant: tenant, ID: "t"}
-		s.startAs(e, key, engine.StartRequest{Prompt: "hello", RunID: "r"})
+		s.startAs(e, key, wire.StartRequest{Prompt: "hello", RunID: "r"})
 		s.endsWithin(key, 2*time.Second)
 	}
 	close(m.gate)
@@ -134,7 +136,7 @@ func testFairBesideOwnSlow(s fairTest) {
 	s.until("a full worker", func() bool { busy, _ := m.now(); return busy == 16 })
 	say := func(tenant spool.Tenant, by string, id spool.RunID, prompt string) spool.ThreadKey {
 		key := spool.ThreadKey{Tenant: tenant, ID: spool.ThreadID(by + string(id))}
-		s.startAs(e, key, engine.StartRequest{Prompt: prompt, RunID: spool.RunID(by) + id, By: by})
+		s.startAs(e, key, wire.StartRequest{Prompt: prompt, RunID: spool.RunID(by) + id, By: by})
 		return key
 	}
 	var slow []spool.ThreadKey
@@ -153,7 +155,7 @@ func testFairBesideOwnSlow(s fairTest) {
 func testFairLoneTenant(s fairTest) {
 	m := newCrowd()
 	e := s.engine(s.config(m))
-	s.workWith(e, engine.WorkOptions{Concurrency: 4})
+	s.workWith(e, store.WorkOptions{Concurrency: 4})
 	s.startMany(e, "many", 6)
 	<-time.After(time.Minute)
 	if busy, _ := m.now(); busy != 4 {
@@ -168,7 +170,7 @@ func testFairOneSlot(s fairTest) {
 	m := newCrowd()
 	close(m.gate)
 	e := s.engine(s.config(m))
-	s.workWith(e, engine.WorkOptions{Concurrency: 1})
+	s.workWith(e, store.WorkOptions{Concurrency: 1})
 	for _, key := range s.startMany(e, "many", 3) {
 		s.endsWithin(key, time.Minute)
 	}
@@ -178,7 +180,7 @@ func testFairOneSlot(s fairTest) {
 func testFairRunningPerTenant(s fairTest) {
 	m := newCrowd()
 	e := s.engine(s.config(m))
-	s.workWith(e, engine.WorkOptions{PerTenant: 2})
+	s.workWith(e, store.WorkOptions{PerTenant: 2})
 	s.startMany(e, "many", 5)
 	<-time.After(time.Minute)
 	if busy, _ := m.now(); busy != 2 {
@@ -199,31 +201,31 @@ func testFairDepthPerTenant(s fairTest) {
 	c := s.config(newCrowd())
 	c.Limits.QueueDepth, c.Limits.TenantDepth = 5, 2
 	e := s.engine(c)
-	start := func(tenant spool.Tenant) engine.RunResult {
+	start := func(tenant spool.Tenant) wire.RunResult {
 		s.Helper()
-		r, err := e.Run(context.Background(), spool.ThreadKey{Tenant: tenant}, engine.StartRequest{Prompt: "hello"})
+		r, err := e.Run(context.Background(), spool.ThreadKey{Tenant: tenant}, wire.StartRequest{Prompt: "hello"})
 		if err != nil {
 			s.Fatal(err)
 		}
 		return r
 	}
-	for i, want := range []string{"", "", engine.ReasonQueueFull, engine.ReasonQueueFull} {
+	for i, want := range []string{"", "", wire.ReasonQueueFull, wire.ReasonQueueFull} {
 		if r := start("many"); r.Reason != want || want != "" && r.RetryAfter <= 0 {
 			s.Errorf("start %d: %+v, want the reason %q", i, r, want)
 		}
 	}
-	for _, want := range []string{"", "", engine.ReasonQueueFull} {
+	for _, want := range []string{"", "", wire.ReasonQueueFull} {
 		if r := start("small"); r.Reason != want {
 			s.Errorf("a start of another tenant: %+v, want the reason %q", r, want)
 		}
 	}
 	<-time.After(time.Minute) // the jobs are counted again
-	for tenant, want := range map[spool.Tenant]string{"many": engine.ReasonQueueFull, "third": ""} {
+	for tenant, want := range map[spool.Tenant]string{"many": wire.ReasonQueueFull, "third": ""} {
 		if r := start(tenant); r.Reason != want {
 			s.Errorf("a start of %s later: %+v, want the reason %q", tenant, r, want)
 		}
 	}
-	if r := start("fourth"); r.Reason != engine.ReasonQueueFull {
+	if r := start("fourth"); r.Reason != wire.ReasonQueueFull {
 		s.Errorf("a start beyond the bound of all: %+v", r)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // census counts the answers that the models of several processes give at once.
@@ -63,7 +65,7 @@ func (s fairTest) startCounted(e *engine.Engine, tenant spool.Tenant, n int) []s
 	keys := make([]spool.ThreadKey, n)
 	for i := range keys {
 		keys[i] = spool.ThreadKey{Tenant: tenant, ID: spool.ThreadID(fmt.Sprint("t", i))}
-		s.startAs(e, keys[i], engine.StartRequest{Prompt: string(tenant), RunID: spool.RunID(fmt.Sprint("r", i))})
+		s.startAs(e, keys[i], wire.StartRequest{Prompt: string(tenant), RunID: spool.RunID(fmt.Sprint("r", i))})
 	}
 	return keys
 }
@@ -74,7 +76,7 @@ func testFairConcurrencyEach(s fairTest) {
 	c := newCensus()
 	one, two := s.engine(s.config(c.model("one"))), s.engine(s.config(c.model("two")))
 	for _, e := range []*engine.Engine{one, two} {
-		s.workWith(e, engine.WorkOptions{Concurrency: 4})
+		s.workWith(e, store.WorkOptions{Concurrency: 4})
 	}
 	for _, key := range s.startCounted(one, "a", 14) {
 		s.endsWithin(key, time.Hour)
@@ -99,8 +101,8 @@ func testFairConcurrencyEach(s fairTest) {
 func testFairPerTenantTogether(s fairTest) {
 	c := newCensus()
 	one, two := s.engine(s.config(c.model("one"))), s.engine(s.config(c.model("two")))
-	stop := s.workWith(one, engine.WorkOptions{PerTenant: 2})
-	s.workWith(two, engine.WorkOptions{PerTenant: 2})
+	stop := s.workWith(one, store.WorkOptions{PerTenant: 2})
+	s.workWith(two, store.WorkOptions{PerTenant: 2})
 	keys := slices.Concat(s.startCounted(one, "a", 7), s.startCounted(two, "b", 7))
 	<-time.After(walkStep + walkStep/2)
 	stop() // its runs go back to the queue

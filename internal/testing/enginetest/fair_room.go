@@ -11,6 +11,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // walkers is a crowd whose answers to "walk" come in steps of ten seconds: four steps that call a tool,
@@ -97,7 +99,7 @@ func (s fairTest) startWalks(e *engine.Engine, tenant spool.Tenant, n int) []spo
 	keys := make([]spool.ThreadKey, n)
 	for i := range keys {
 		keys[i] = spool.ThreadKey{Tenant: tenant, ID: spool.ThreadID(fmt.Sprint("w", i))}
-		s.startAs(e, keys[i], engine.StartRequest{Prompt: fmt.Sprintf("walk %s %d", tenant, i), RunID: spool.RunID(fmt.Sprint("r", i))})
+		s.startAs(e, keys[i], wire.StartRequest{Prompt: fmt.Sprintf("walk %s %d", tenant, i), RunID: spool.RunID(fmt.Sprint("r", i))})
 		<-time.After(time.Millisecond)
 	}
 	return keys
@@ -129,7 +131,7 @@ func (s fairTest) arrived(w *walkers, keys []spool.ThreadKey) (times int) {
 func (s fairTest) hello(e *engine.Engine, tenant spool.Tenant, within time.Duration) {
 	s.Helper()
 	key := spool.ThreadKey{Tenant: tenant, ID: "hello"}
-	s.startAs(e, key, engine.StartRequest{Prompt: "hello", RunID: "h"})
+	s.startAs(e, key, wire.StartRequest{Prompt: "hello", RunID: "h"})
 	s.endsWithin(key, within)
 }
 
@@ -150,7 +152,7 @@ func testFairBesideSlow(s fairTest, slow int) {
 	var small []spool.ThreadKey
 	for _, tenant := range []spool.Tenant{"c", "d", "e"} {
 		key := spool.ThreadKey{Tenant: tenant, ID: "t"}
-		s.startAs(e, key, engine.StartRequest{Prompt: "hello", RunID: "r"})
+		s.startAs(e, key, wire.StartRequest{Prompt: "hello", RunID: "r"})
 		small = append(small, key)
 	}
 	for _, key := range small {
@@ -169,7 +171,7 @@ func testFairRoomForTheNext(s fairTest) {
 	e := s.working(s.config(w, plain("look", `"seen"`)))
 	many := s.startWalks(e, "acme", 30)
 	chatKey := spool.ThreadKey{Tenant: "acme", ID: "w0"}
-	client := s.watch(e, &spooltest.Client{Name: "live", Thread: chatKey, FromStart: true}, engine.FollowOptions{})
+	client := s.watch(e, &spooltest.Client{Name: "live", Thread: chatKey, FromStart: true}, wire.FollowOptions{})
 	s.until("a full worker", func() bool { return w.atWork("acme") == 16 })
 	var slow []spool.ThreadKey
 	for _, tenant := range []spool.Tenant{"b", "c", "d", "e", "f"} {
@@ -231,7 +233,7 @@ func testFairRoomByShare(s fairTest) {
 func testFairRoomInTurn(s fairTest) {
 	w := newWalkers()
 	e := s.engine(s.config(w, plain("look", `"seen"`)))
-	s.workWith(e, engine.WorkOptions{Concurrency: 1})
+	s.workWith(e, store.WorkOptions{Concurrency: 1})
 	walk := s.startWalks(e, "acme", 1)
 	s.until("the first step", func() bool { return w.atWork("acme") == 1 })
 	s.hello(e, "small", walkStep+time.Second)
@@ -248,7 +250,7 @@ func testFairRoomBesideMany(s fairTest) {
 	e := s.engine(s.config(w, plain("look", `"seen"`)))
 	many := s.startWalks(e, "many", 10)
 	one := s.startWalks(e, "one", 1)
-	s.workWith(e, engine.WorkOptions{Concurrency: 1})
+	s.workWith(e, store.WorkOptions{Concurrency: 1})
 	s.until("the first step", func() bool { return w.atWork("many") == 1 })
 	s.hello(e, "small", 2*walkStep+time.Second)
 	s.endsWithin(one[0], 2*(walkSteps+1)*walkStep)
@@ -266,7 +268,7 @@ func testFairRoomBesideMany(s fairTest) {
 func testFairRoomNotPerTenant(s fairTest) {
 	w := newWalkers()
 	e := s.engine(s.config(w, plain("look", `"seen"`)))
-	s.workWith(e, engine.WorkOptions{Concurrency: 4, PerTenant: 2})
+	s.workWith(e, store.WorkOptions{Concurrency: 4, PerTenant: 2})
 	keys := s.startWalks(e, "acme", 5)
 	<-time.After(time.Second)
 	keys2 := s.startWalks(e, "other", 5)
@@ -277,13 +279,13 @@ func testFairRoomNotPerTenant(s fairTest) {
 
 // lookingStore is a store that calls a function before it lists the waiting tenants, once it is armed.
 type lookingStore struct {
-	spool.Store
+	store.Store
 
 	armed atomic.Bool
 	look  func()
 }
 
-func (l *lookingStore) Stats(ctx context.Context, q spool.StatsQuery) (spool.Stats, error) {
+func (l *lookingStore) Stats(ctx context.Context, q wire.StatsQuery) (wire.Stats, error) {
 	if q.Waiting && l.armed.Load() {
 		l.look()
 	}
@@ -303,11 +305,11 @@ func testFairRoomStopped(s fairTest) {
 			s.Errorf("stop: %+v, %v", r, err)
 		}
 	})
-	s.workWith(e, engine.WorkOptions{Concurrency: 1})
+	s.workWith(e, store.WorkOptions{Concurrency: 1})
 	s.start(e, "r1", "walk acme 0")
 	s.until("the first step", func() bool { return w.atWork("acme") == 1 })
 	db.armed.Store(true) // the worker also looks when it begins
 	s.hello(e, "small", walkStep+2*time.Second)
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 stopped")
 }

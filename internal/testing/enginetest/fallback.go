@@ -11,6 +11,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // fallbackTest is the fixture of the cases about runs that go on with another model.
@@ -47,8 +49,8 @@ func (s fallbackTest) moves(want ...string) {
 	s.Helper()
 	var all []string
 	for _, e := range s.entriesOf(chat) {
-		var m spool.ModelFallback
-		if e.Type == spool.EntryModelFallback && json.Unmarshal(e.Payload, &m) == nil {
+		var m wire.ModelFallback
+		if e.Type == wire.EntryModelFallback && json.Unmarshal(e.Payload, &m) == nil {
 			all = append(all, fmt.Sprintf("%d %s>%s %s", m.Step, m.From, m.To, m.Cause))
 		}
 	}
@@ -59,7 +61,7 @@ func (s fallbackTest) moves(want ...string) {
 func (s fallbackTest) ledger(want ...string) {
 	s.Helper()
 	var rows []string
-	for _, r := range s.usage(spool.UsageQuery{}) {
+	for _, r := range s.usage(wire.UsageQuery{}) {
 		line := fmt.Sprintf("%s %s", r.Model, r.Outcome)
 		if r.Usage.Output != nil {
 			line += fmt.Sprintf(" %d", *r.Usage.Output)
@@ -83,9 +85,9 @@ func testFallbackDown(s fallbackTest) {
 	e := s.engine(s.configOf(m, spare))
 	begin := time.Now()
 	s.start(e, "r1", "go")
-	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if took := time.Since(begin); took > 4*time.Second {
 		s.Errorf("it took %s", took)
 	}
@@ -97,7 +99,7 @@ func testFallbackDown(s fallbackTest) {
 		s.Errorf("the run is %+v with %+v", r, r.Fallback)
 	}
 	s.start(e, "r2", "again")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	client()
 	if m.Asked() != 2 || spare.Asked() != 2 {
@@ -113,10 +115,10 @@ func testFallbackMidway(s fallbackTest) {
 	last := spooltest.NewModel(spooltest.Turn{Text: []string{"whole"}, Usage: spooltest.Tokens(3, 7)})
 	e := s.engine(s.configOf(m, spare, last))
 	s.start(e, "r1", "go")
-	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	begin := time.Now()
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if took := time.Since(begin); took > 4*time.Second {
 		s.Errorf("it took %s", took)
 	}
@@ -138,7 +140,7 @@ func testFallbackMidCall(s fallbackTest) {
 	m := spooltest.NewModel(spooltest.Turn{Calls: []spooltest.Call{{ID: "c1", Name: "look"}}, Err: overloaded()})
 	e := s.working(s.configOf(m, spooltest.NewModel(spooltest.Say("done"))))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go", "assistant done")
 	if n := s.executed(); n != 0 {
 		s.Errorf("%d calls ran", n)
@@ -158,14 +160,14 @@ func testFallbackAfter(s fallbackTest) {
 	e := s.working(c)
 	begin := time.Now()
 	s.start(e, "r1", "go")
-	s.until("the last model", func() bool { return last.Asked() == 1 && s.thread().State == spool.Queued })
+	s.until("the last model", func() bool { return last.Asked() == 1 && s.thread().State == wire.Queued })
 	if took := time.Since(begin); took < 5*time.Second || took > 8*time.Second { // m was retried
 		s.Errorf("it took %s", took)
 	}
 	if r := s.run("r1"); r.Attempts != 1 || r.Fallback != nil {
 		s.Errorf("after the last model: %+v, %+v", r, r.Fallback)
 	}
-	s.ended(spool.Completed) // the scripts of the other two are over, so they refuse
+	s.ended(wire.Completed) // the scripts of the other two are over, so they refuse
 	s.moves("1 m>spare down", "1 spare>last refused", "1 m>spare refused", "1 spare>last refused")
 }
 
@@ -180,12 +182,12 @@ func testFallbackAllDown(s fallbackTest) {
 	c.Retry.Attempts = 3
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	s.ended(spool.Failed)
+	s.ended(wire.Failed)
 	if m.Asked() != 3 || spare.Asked() != 3 {
 		s.Errorf("asked %d and %d times", m.Asked(), spare.Asked())
 	}
 	r := s.run("r1")
-	if want := "all models failed: m: down (status 503); spare: down (status 503)"; r.Error != want || r.Attempts != 3 || r.StopReason != spool.StopFailed {
+	if want := "all models failed: m: down (status 503); spare: down (status 503)"; r.Error != want || r.Attempts != 3 || r.StopReason != wire.StopFailed {
 		s.Errorf("the run is %+v", r)
 	}
 	s.moves("1 m>spare down", "1 m>spare down", "1 m>spare down")
@@ -195,8 +197,8 @@ func testFallbackAllDown(s fallbackTest) {
 func testFallbackOwnChoice(s fallbackTest) {
 	m, spare, last := spooltest.NewModel(), spooltest.NewModel(fails(overloaded())), spooltest.NewModel(spooltest.Say("done"))
 	e := s.working(s.configOf(m, spare, last))
-	s.startAs(e, chat, engine.StartRequest{RunID: "r1", Prompt: "go", Model: "spare"})
-	s.ended(spool.Completed)
+	s.startAs(e, chat, wire.StartRequest{RunID: "r1", Prompt: "go", Model: "spare"})
+	s.ended(wire.Completed)
 	s.moves("1 spare>last down")
 	if m.Asked() != 0 {
 		s.Errorf("m was asked")
@@ -209,7 +211,7 @@ func testFallbackBackground(s fallbackTest) {
 	spare := spooltest.NewModel(spooltest.Say("done"))
 	e := s.working(s.configOf(m, spare))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if m.Asked() != 2 || m.Fresh() != 1 || spare.Asked() != 1 {
 		s.Errorf("asked %d (%d new) and %d times", m.Asked(), m.Fresh(), spare.Asked())
 	}
@@ -225,7 +227,7 @@ func testFallbackStopped(s fallbackTest) {
 	s.start(e, "r1", "go")
 	s.until("the move", func() bool { return s.run("r1").Fallback != nil })
 	s.stop(e)
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 }
 
 // testFallbackKilled kills the process while the other model answers. The next process asks that model again.
@@ -240,7 +242,7 @@ func testFallbackKilled(s fallbackTest) {
 	p.kill()
 	close(gate)
 	s.work(s.engine(c))
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if m.Asked() != 1 || spare.Asked() != 2 {
 		s.Errorf("asked %d and %d times", m.Asked(), spare.Asked())
 	}
@@ -259,10 +261,10 @@ func testFallbackNested(s fallbackTest) {
 	c.Models["spare"], c.Agents[0].Fallbacks = spare, []string{"spare"}
 	e := s.engine(c)
 	s.start(e, "r1", "go")
-	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	begin := time.Now()
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if took := time.Since(begin); took > 4*time.Second {
 		s.Errorf("it took %s", took)
 	}
@@ -287,7 +289,7 @@ func testFallbackOutput(s fallbackTest) {
 	}
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if r := s.run("r1"); string(r.OutputValue()) != `{"degrees":21}` || m.Asked() != 1 || spare.Asked() != 2 {
 		s.Errorf("the run is %+v with %s", r, r.OutputValue())
 	}
@@ -303,24 +305,24 @@ func testFallbackPinned(s fallbackTest) {
 	stop := s.work(s.engine(c))
 	e := s.engine(c)
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	stop()
-	c.Agents = []engine.Agent{c.Agents[0]}
+	c.Agents = []spool.Agent{c.Agents[0]}
 	c.Agents[0].Fallbacks = nil
 	e = s.working(c)
 	s.answer(e, "c1", true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.moves("2 m>spare down")
 }
 
 // testFallbackRejected has configurations that no engine takes.
 func testFallbackRejected(s fallbackTest) {
-	for want, change := range map[string]func(a *engine.Agent){
-		`Fallbacks has the model "x", which Config.Models lacks`: func(a *engine.Agent) { a.Fallbacks = []string{"x"} },
-		`Fallbacks has the model "m" twice, or its Model again`:  func(a *engine.Agent) { a.Fallbacks = []string{"m"} },
-		`Fallbacks has the model "spare" twice`:                  func(a *engine.Agent) { a.Fallbacks = []string{"spare", "spare"} },
-		`FallbackOn has no cause of the name "rain"`:             func(a *engine.Agent) { a.FallbackOn = []spool.FallbackCause{"rain"} },
-		`FallbackAfter is negative`:                              func(a *engine.Agent) { a.FallbackAfter = -1 },
+	for want, change := range map[string]func(a *spool.Agent){
+		`Fallbacks has the model "x", which Config.Models lacks`: func(a *spool.Agent) { a.Fallbacks = []string{"x"} },
+		`Fallbacks has the model "m" twice, or its Model again`:  func(a *spool.Agent) { a.Fallbacks = []string{"m"} },
+		`Fallbacks has the model "spare" twice`:                  func(a *spool.Agent) { a.Fallbacks = []string{"spare", "spare"} },
+		`FallbackOn has no cause of the name "rain"`:             func(a *spool.Agent) { a.FallbackOn = []spool.FallbackCause{"rain"} },
+		`FallbackAfter is negative`:                              func(a *spool.Agent) { a.FallbackAfter = -1 },
 	} {
 		c := s.configOf(spooltest.NewModel(), spooltest.NewModel())
 		change(&c.Agents[0])
@@ -342,11 +344,11 @@ func fallbackScript(t *engineTest, own bool, faults ...spooltest.Fault) int {
 	last := spooltest.NewReplayModel(spooltest.Turn{}, spooltest.Turn{Text: []string{"two"}, Usage: spooltest.Tokens(11, 13)})
 	c := newCampaign(s.engineTest, s.configOf(m, spare, last), 1, own)
 	first, stop := c.survive(faults, []string{"a"}, func(n *node) {
-		c.answerAll(n.Engine, func(p spool.Park) engine.Response { return engine.Response{Approved: true, Digest: p.Digest} })
+		c.answerAll(n.Engine, func(p store.Park) wire.Response { return wire.Response{Approved: true, Digest: p.Digest} })
 	})
 	s.lines("messages", s.script(), "user go", "assistant one c1=look{}", `tool c1:"seen"`, "assistant two")
 	s.moves("1 m>spare down", "2 spare>last refused")
-	if r := s.run("r1"); r.State != spool.Completed || r.ModelInUse() != "last" || r.Fallback.Attempts != 0 {
+	if r := s.run("r1"); r.State != wire.Completed || r.ModelInUse() != "last" || r.Fallback.Attempts != 0 {
 		s.Errorf("the run is %+v, %+v", r, r.Fallback)
 	}
 	c.finish(stop)

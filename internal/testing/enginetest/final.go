@@ -9,6 +9,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // finalTest is the fixture of the cases about the answer behind the last step.
@@ -53,8 +55,8 @@ var looked = []string{"user go", "assistant c0=look{}", "tool c0:1", "assistant 
 // ends waits for the end of the run, which is that of its steps.
 func (s finalTest) ends(messages ...string) {
 	s.Helper()
-	s.ended(spool.Completed)
-	emptyTest(s).tellsEnd(spool.StopMaxSteps)
+	s.ended(wire.Completed)
+	emptyTest(s).tellsEnd(wire.StopMaxSteps)
 	if run := s.run("r1"); run.Steps != 2 {
 		s.Errorf("the run has had %d steps", run.Steps)
 	}
@@ -65,7 +67,7 @@ func testFinalAnswers(s finalTest) {
 	m, c := s.twoSteps(spooltest.Turn{Text: []string{"enough"}, Usage: spooltest.Tokens(promptTokens, 7)})
 	e := s.engine(c)
 	s.start(e, "r1", "go")
-	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	s.work(e)
 	s.ends("assistant enough")
 	<-time.After(quiet)
@@ -78,9 +80,9 @@ func testFinalAnswers(s finalTest) {
 	if prompt := last.Messages[len(last.Messages)-1]; len(asked) != 3 || len(last.Tools) != 1 || prompt.Role != spool.RoleUser || asked[1].NoCalls {
 		s.Errorf("asked %d times, and last with %d tools and %+v", len(asked), len(last.Tools), prompt)
 	}
-	rows := s.usage(spool.UsageQuery{})
+	rows := s.usage(wire.UsageQuery{})
 	run := s.run("r1")
-	if len(rows) != 3 || !slices.ContainsFunc(rows, func(r spool.UsageRow) bool { return r.Step == 3 }) || run.OutputTokens != 100+100+7 {
+	if len(rows) != 3 || !slices.ContainsFunc(rows, func(r wire.UsageRow) bool { return r.Step == 3 }) || run.OutputTokens != 100+100+7 {
 		s.Errorf("the ledger has %+v, and the run %+v", rows, run.TokenCount)
 	}
 }
@@ -142,9 +144,9 @@ func testFinalStopped(s finalTest) {
 	s.until("the last question", func() bool { return m.Asked() == 3 })
 	<-time.After(time.Second)
 	s.stop(e)
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 	s.lines("messages", s.script(), append(slices.Clone(looked), "assistant half")...)
-	if run := s.run("r1"); run.Steps != 2 || run.StopReason != spool.StopCancelled {
+	if run := s.run("r1"); run.Steps != 2 || run.StopReason != wire.StopCancelled {
 		s.Errorf("the run is %+v", run.Run)
 	}
 }
@@ -154,8 +156,8 @@ func testFinalBudget(s finalTest) {
 	m, c := s.twoSteps()
 	c.Budget.Default = spool.Budget{Tokens: 2 * (promptTokens + 100)}
 	s.start(s.working(c), "r1", "go")
-	var told spool.TokenBudgetExhausted
-	budgetTest(s).endsBy(spool.StopTokenBudget, spool.EntryTokenBudgetExhausted, &told)
+	var told wire.TokenBudgetExhausted
+	budgetTest(s).endsBy(wire.StopTokenBudget, wire.EntryTokenBudgetExhausted, &told)
 	if m.Asked() != 2 {
 		s.Errorf("asked %d times", m.Asked())
 	}
@@ -191,14 +193,14 @@ func testFinalSteer(s finalTest) {
 	call := look.Call
 	look.Call = func(ctx context.Context, at spool.ToolCall) (json.RawMessage, error) {
 		if at.RunID == "r1" && at.Step == 2 {
-			s.startAs(e, chat, engine.StartRequest{Prompt: "and?", RunID: "r2", WhenBusy: spool.BusySteer})
+			s.startAs(e, chat, wire.StartRequest{Prompt: "and?", RunID: "r2", WhenBusy: spool.BusySteer})
 		}
 		return call(ctx, at)
 	}
 	e = s.working(c)
 	s.start(e, "r1", "go")
-	s.until("the end of the second run", func() bool { return len(s.runsOf(chat)) == 2 && s.run("r2").State == spool.Completed })
-	if first, second := s.run("r1"), s.run("r2"); first.StopReason != spool.StopMaxSteps || second.StopReason != spool.StopMaxSteps || m.Asked() != 6 {
+	s.until("the end of the second run", func() bool { return len(s.runsOf(chat)) == 2 && s.run("r2").State == wire.Completed })
+	if first, second := s.run("r1"), s.run("r2"); first.StopReason != wire.StopMaxSteps || second.StopReason != wire.StopMaxSteps || m.Asked() != 6 {
 		s.Errorf("asked %d times, and the runs are %+v and %+v", m.Asked(), first.Run, second.Run)
 	}
 }
@@ -212,8 +214,8 @@ func testFinalOutput(s finalTest) {
 	s.ends("assistant " + goodReport)
 	outputTest(s).hasValue(e, goodReport)
 	s.start(e, "r2", "go")
-	s.ended(spool.Failed)
-	if run := s.run("r2"); run.StopReason != spool.StopOutput || m.Asked() != 6 || m.Requests()[5].Output == nil {
+	s.ended(wire.Failed)
+	if run := s.run("r2"); run.StopReason != wire.StopOutput || m.Asked() != 6 || m.Requests()[5].Output == nil {
 		s.Errorf("asked %d times, and the run is %+v", m.Asked(), run.Run)
 	}
 }
@@ -230,11 +232,11 @@ func finalScript(t *engineTest, own bool, faults ...spooltest.Fault) int {
 	config.Agents[0].MaxSteps = 2
 	c := newCampaign(s.engineTest, config, 1, own)
 	first, stop := c.survive(faults, []string{"a"}, func(n *node) {
-		c.answerAll(n.Engine, func(spool.Park) engine.Response { return engine.Response{Approved: true} })
+		c.answerAll(n.Engine, func(store.Park) wire.Response { return wire.Response{Approved: true} })
 	})
 	calls := first.faulty.Calls()
 	run := s.run("r1")
-	if run.State != spool.Completed || run.StopReason != spool.StopMaxSteps || run.Steps != 2 {
+	if run.State != wire.Completed || run.StopReason != wire.StopMaxSteps || run.Steps != 2 {
 		s.Errorf("the run: %+v", run)
 	}
 	if got := s.script(); len(got) != len(looked)+1 || got[len(looked)] != "assistant enough" {

@@ -12,6 +12,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // followTest is the fixture of the cases about followers and the user turns that they get.
@@ -35,19 +37,19 @@ var followTests = map[string]func(s followTest){
 }
 
 // told runs the whole script of [talking], and returns the frames of a live client.
-func (s followTest) told() (*engine.Engine, []spool.Frame) {
+func (s followTest) told() (*engine.Engine, []wire.Frame) {
 	s.Helper()
 	m, _ := talking()
 	c := s.config(m, plain("look", "1"), approved("send", "2"))
 	c.Stream.FlushEvery = -1
 	e := s.engine(c)
 	s.start(e, "r1", "go")
-	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{Cursor: &wire.Cursor{}})
 	s.work(e)
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	<-time.After(time.Second)
 	s.answer(e, "c3", true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(time.Second)
 	return e, stop()
 }
@@ -67,10 +69,10 @@ func testFollowAfterEveryFrame(s followTest) {
 			continue
 		}
 		n++
-		got := frameLines(s.collect(e, chat, engine.FollowOptions{Cursor: f.Cursor}))
+		got := frameLines(s.collect(e, chat, wire.FollowOptions{Cursor: f.Cursor}))
 		s.lines("after "+frameLine(f), got, whole[n:]...)
 	}
-	s.lines("from the start", frameLines(s.collect(e, chat, engine.FollowOptions{Cursor: &spool.Cursor{Stream: "r1:1"}})), whole...)
+	s.lines("from the start", frameLines(s.collect(e, chat, wire.FollowOptions{Cursor: &wire.Cursor{Stream: "r1:1"}})), whole...)
 }
 
 // testFollowFromNow follows without a cursor: the client gets the whole record, and of the streams only
@@ -87,9 +89,9 @@ func testFollowFromNow(s followTest) {
 	s.start(e, "r1", "go")
 	s.until("the second step", func() bool { return m.Asked() == 2 })
 	<-time.After(time.Second)
-	for name, frames := range map[string][]spool.Frame{
-		"no cursor": s.collect(e, chat, engine.FollowOptions{}),
-		"malformed": first(s.sse(e, chat, engine.SSEOptions{Cursor: "1 2 3 4"}, quiet)),
+	for name, frames := range map[string][]wire.Frame{
+		"no cursor": s.collect(e, chat, wire.FollowOptions{}),
+		"malformed": first(s.sse(e, chat, wire.SSEOptions{Cursor: "1 2 3 4"}, quiet)),
 	} {
 		if text := shownText(frames); text != "unsaved" {
 			s.Errorf("%s: the stream in flight shows %q", name, text)
@@ -99,12 +101,12 @@ func testFollowFromNow(s followTest) {
 		}
 	}
 	since := int64(0) // a cursor at the record's start
-	if text := shownText(first(s.sse(e, chat, engine.SSEOptions{Since: &since}, quiet))); text != "savedunsaved" {
+	if text := shownText(first(s.sse(e, chat, wire.SSEOptions{Since: &since}, quiet))); text != "savedunsaved" {
 		s.Errorf("since 0: the streams show %q", text)
 	}
 	close(gate)
-	s.ended(spool.Completed)
-	lines := frameLines(s.collect(e, chat, engine.FollowOptions{}))
+	s.ended(wire.Completed)
+	lines := frameLines(s.collect(e, chat, wire.FollowOptions{}))
 	if len(lines) != 2 || !strings.HasSuffix(lines[0], "=RUN_STARTED r1:1") || !strings.HasSuffix(lines[1], "=RUN_ENDED r1:1 finished") {
 		s.Errorf("after the end: %v", lines)
 	}
@@ -116,21 +118,21 @@ func first[A, B any](a A, _ B) A { return a }
 func testFollowForeignStream(s followTest) {
 	e := s.working(s.config(echo()))
 	other := spool.ThreadKey{Tenant: "acme", ID: "other"}
-	s.startAs(e, other, engine.StartRequest{Prompt: "secret", RunID: "theirs"})
+	s.startAs(e, other, wire.StartRequest{Prompt: "secret", RunID: "theirs"})
 	s.start(e, "mine", "hello")
-	s.ended(spool.Completed)
-	s.until("the other run", func() bool { return s.threadOf(other).State == spool.Completed })
-	for _, stream := range []spool.StreamID{"theirs:1", "none:1", "mine:2"} {
-		frames := s.collect(e, chat, engine.FollowOptions{Cursor: &spool.Cursor{Seq: 1, Stream: stream, Offset: spool.Offset{Fence: 1, N: 2}}})
+	s.ended(wire.Completed)
+	s.until("the other run", func() bool { return s.threadOf(other).State == wire.Completed })
+	for _, stream := range []wire.StreamID{"theirs:1", "none:1", "mine:2"} {
+		frames := s.collect(e, chat, wire.FollowOptions{Cursor: &wire.Cursor{Seq: 1, Stream: stream, Offset: wire.Offset{Fence: 1, N: 2}}})
 		snapshots := 0
 		for _, f := range frames {
-			if f.Kind == spool.FrameSnapshot {
+			if f.Kind == wire.FrameSnapshot {
 				snapshots++
 				if f.Snapshot.Thread.ID != chat.ID || snapshotText(f.Snapshot) != "re: hello" {
 					s.Errorf("%s: the snapshot is %+v", stream, f.Snapshot)
 				}
 			}
-			if f.Kind == spool.FrameStream && f.StreamID != "mine:1" {
+			if f.Kind == wire.FrameStream && f.StreamID != "mine:1" {
 				s.Errorf("%s: %s", stream, frameLine(f))
 			}
 		}
@@ -143,9 +145,9 @@ func testFollowForeignStream(s followTest) {
 func testFollowBeyondTheRecord(s followTest) {
 	e := s.working(s.config(echo()))
 	s.start(e, "r1", "hello")
-	s.ended(spool.Completed)
-	for _, at := range []spool.Cursor{{Seq: 3}, {Seq: 99, Stream: "r1:1", Offset: spool.Offset{Fence: 1, N: 2}}, {Seq: 2, Stream: "r1:1", Offset: spool.Offset{Fence: 1, N: 99}}} {
-		lines := frameLines(s.collect(e, chat, engine.FollowOptions{Cursor: &at}))
+	s.ended(wire.Completed)
+	for _, at := range []wire.Cursor{{Seq: 3}, {Seq: 99, Stream: "r1:1", Offset: wire.Offset{Fence: 1, N: 2}}, {Seq: 2, Stream: "r1:1", Offset: wire.Offset{Fence: 1, N: 99}}} {
+		lines := frameLines(s.collect(e, chat, wire.FollowOptions{Cursor: &at}))
 		if len(lines) != 1 || !strings.HasSuffix(lines[0], "snapshot") || !strings.HasPrefix(lines[0], "2 r1:1 1-") {
 			s.Errorf("at %s: %v", at, lines)
 		}
@@ -161,14 +163,14 @@ func testFollowGoneStream(s followTest) {
 		if f.Cursor == nil || f.Cursor.Stream == "" {
 			continue
 		}
-		got := s.collect(e, chat, engine.FollowOptions{Cursor: f.Cursor, LastMessageID: last})
+		got := s.collect(e, chat, wire.FollowOptions{Cursor: f.Cursor, LastMessageID: last})
 		lines := frameLines(got)
 		if len(lines) != 1 || !strings.HasSuffix(lines[0], "snapshot") {
 			s.Errorf("after %s: %v", frameLine(f), lines)
 			continue
 		}
 		for _, g := range got {
-			if g.Kind == spool.FrameSnapshot && (len(g.Snapshot.Messages) != 5 || g.Snapshot.Messages[0].Role != spool.RoleTool) {
+			if g.Kind == wire.FrameSnapshot && (len(g.Snapshot.Messages) != 5 || g.Snapshot.Messages[0].Role != spool.RoleTool) {
 				s.Errorf("after %s: the snapshot has %d messages", frameLine(f), len(g.Snapshot.Messages))
 			}
 		}
@@ -178,35 +180,35 @@ func testFollowGoneStream(s followTest) {
 // testFollowHello checks the notices at the beginning of a connection.
 func testFollowHello(s followTest) {
 	e := s.working(s.config(echo()))
-	s.startAs(e, chat, engine.StartRequest{Prompt: "one", RunID: "r1", ClientMessageID: "mine"})
-	s.ended(spool.Completed)
-	at := s.collect(e, chat, engine.FollowOptions{})
+	s.startAs(e, chat, wire.StartRequest{Prompt: "one", RunID: "r1", ClientMessageID: "mine"})
+	s.ended(wire.Completed)
+	at := s.collect(e, chat, wire.FollowOptions{})
 	s.lines("all", notices(at), "STATE_CHANGE COMPLETED", "MESSAGE_APPENDED")
 	if !strings.Contains(string(at[1].Event.Payload), `"clientMessageId":"mine"`) {
 		s.Errorf("the turn: %s", at[1].Event.Payload)
 	}
-	var known *spool.Cursor
+	var known *wire.Cursor
 	for _, f := range at {
 		if f.Cursor != nil {
 			known = f.Cursor
 		}
 	}
 	s.start(e, "r2", "two")
-	s.ended(spool.Completed)
-	missed := s.collect(e, chat, engine.FollowOptions{Cursor: known})
+	s.ended(wire.Completed)
+	missed := s.collect(e, chat, wire.FollowOptions{Cursor: known})
 	s.lines("missed", notices(missed)[:2], "STATE_CHANGE COMPLETED", "MESSAGE_APPENDED")
 	if !strings.Contains(string(missed[1].Event.Payload), `"two"`) {
 		s.Errorf("the turn: %s", missed[1].Event.Payload)
 	}
 	last := s.messagesOf(chat)
-	s.lines("none missed", notices(s.collect(e, chat, engine.FollowOptions{LastMessageID: last[2].ID})), "STATE_CHANGE COMPLETED")
+	s.lines("none missed", notices(s.collect(e, chat, wire.FollowOptions{LastMessageID: last[2].ID})), "STATE_CHANGE COMPLETED")
 
 	// A live client gets each state and turn once, whichever process makes it.
 	client := &spooltest.Client{Name: "live"}
-	stop := s.watch(e, client, engine.FollowOptions{LastMessageID: last[3].ID})
+	stop := s.watch(e, client, wire.FollowOptions{LastMessageID: last[3].ID})
 	<-time.After(time.Second)
 	s.start(e, "r3", "three")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(time.Second)
 	got := notices(stop())
 	s.lines("live", slices.DeleteFunc(got, func(l string) bool { return l == "STATE_CHANGE RUNNING" || l == "STATE_CHANGE QUEUED" }),
@@ -230,14 +232,14 @@ func testFollowSlowReader(s followTest) {
 	e := s.engine(c)
 	s.start(e, "r1", "go")
 	slow := s.history.Client(&spooltest.Client{Name: "slow", Thread: chat, FromStart: true})
-	quick := s.watch(e, &spooltest.Client{Name: "quick", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	quick := s.watch(e, &spooltest.Client{Name: "quick", FromStart: true}, wire.FollowOptions{Cursor: &wire.Cursor{}})
 	ctx, cancel := context.WithCancel(context.Background())
 	gate := make(chan struct{})
 	done := make(chan struct{})
 	var had atomic.Int64
 	go func() {
 		defer close(done)
-		for f, err := range e.Follow(ctx, chat, engine.FollowOptions{Cursor: &spool.Cursor{}}) {
+		for f, err := range e.Follow(ctx, chat, wire.FollowOptions{Cursor: &wire.Cursor{}}) {
 			if err != nil {
 				return
 			}
@@ -248,7 +250,7 @@ func testFollowSlowReader(s followTest) {
 		}
 	}()
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(time.Second)
 	if had.Load() > 100 {
 		s.Errorf("the slow client has had %d frames", had.Load())
@@ -270,14 +272,14 @@ func testFollowFifty(s followTest) {
 	c.Stream.FlushEvery = -1
 	e := s.engine(c)
 	s.start(e, "r1", "go")
-	stops := make([]func() []spool.Frame, 50)
+	stops := make([]func() []wire.Frame, 50)
 	for i := range stops {
-		stops[i] = s.watch(e, &spooltest.Client{Name: "client " + string(rune('A'+i)), FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
+		stops[i] = s.watch(e, &spooltest.Client{Name: "client " + string(rune('A'+i)), FromStart: true}, wire.FollowOptions{Cursor: &wire.Cursor{}})
 	}
 	s.work(e)
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	s.answer(e, "c3", true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(time.Second)
 	want := frameLines(stops[0]())
 	for _, stop := range stops[1:] {
@@ -293,10 +295,10 @@ func testFollowLostWakes(s followTest) {
 	p := s.process(c)
 	p.faulty.DropWakes(true)
 	// with a cursor, because the first step may already be saved
-	stop := s.watch(p.Engine, &spooltest.Client{Name: "live"}, engine.FollowOptions{Cursor: &spool.Cursor{}})
-	s.becomes(spool.WaitingForInput)
+	stop := s.watch(p.Engine, &spooltest.Client{Name: "live"}, wire.FollowOptions{Cursor: &wire.Cursor{}})
+	s.becomes(wire.WaitingForInput)
 	s.answer(p.Engine, "c3", true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	frames := stop()
 	if text := shownText(frames); text != whole {
@@ -332,9 +334,9 @@ func testFollowRecord(s followTest) {
 			}
 		})
 	}
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	s.answer(e, "c3", true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(time.Second)
 	cancel()
 	group.Wait()
@@ -348,7 +350,7 @@ func testFollowReadStream(s followTest) {
 	gate := make(chan struct{})
 	m, whole := flood(700, gate)
 	e := s.working(s.config(m))
-	read := func(after spool.Offset) (text string, n int, err error) {
+	read := func(after wire.Offset) (text string, n int, err error) {
 		for item, err := range e.ReadStream(context.Background(), chat, "r1:1", after) {
 			if err != nil {
 				return text, n, err
@@ -359,12 +361,12 @@ func testFollowReadStream(s followTest) {
 		return text, n, nil
 	}
 	s.start(e, "r1", "go")
-	s.becomes(spool.Running)
+	s.becomes(wire.Running)
 	<-time.After(time.Second)
 	var group sync.WaitGroup
 	for range 2 {
 		group.Go(func() {
-			if text, n, err := read(spool.Offset{}); text != whole || n != 705 || err != nil {
+			if text, n, err := read(wire.Offset{}); text != whole || n != 705 || err != nil {
 				s.Errorf("live: %d items, %v", n, err)
 			}
 		})
@@ -372,13 +374,13 @@ func testFollowReadStream(s followTest) {
 	<-time.After(time.Second)
 	close(gate)
 	group.Wait()
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	fence := s.thread().Fence
-	if text, n, err := read(spool.Offset{Fence: fence, N: 102}); text != whole[100:] || n != 603 || err != nil {
+	if text, n, err := read(wire.Offset{Fence: fence, N: 102}); text != whole[100:] || n != 603 || err != nil {
 		s.Errorf("from the middle: %d items, %v", n, err)
 	}
 	<-time.After(11 * time.Minute)
-	if _, n, err := read(spool.Offset{}); n != 0 || !errors.Is(err, spool.ErrStreamGone) {
+	if _, n, err := read(wire.Offset{}); n != 0 || !errors.Is(err, store.ErrStreamGone) {
 		s.Errorf("after its grace: %d items, %v", n, err)
 	}
 }

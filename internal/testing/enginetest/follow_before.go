@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/wire"
 )
 
 // From the cursor before a segment, a client gets the segment from its first frame to its last.
@@ -18,9 +18,9 @@ func testFollowBeforeSegment(s followTest) {
 		if err != nil || place == nil {
 			s.Fatalf("the place before segment %d: %v, %v", segment, place, err)
 		}
-		got := frameLines(s.collect(e, chat, engine.FollowOptions{Cursor: place}))
+		got := frameLines(s.collect(e, chat, wire.FollowOptions{Cursor: place}))
 		at := slices.IndexFunc(whole, func(line string) bool {
-			return strings.Contains(line, string(spool.EntryRunStarted)) && strings.Contains(line, started)
+			return strings.Contains(line, string(wire.EntryRunStarted)) && strings.Contains(line, started)
 		})
 		if at < 0 {
 			s.Fatalf("nobody saw the start of segment %d", segment)

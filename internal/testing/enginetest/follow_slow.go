@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // meanwhile stops a second run before a worker takes it, while a client still reads the record before
@@ -17,9 +17,9 @@ func (s followTest) meanwhile(e *engine.Engine) {
 	s.Helper()
 	s.start(e, "r2", "go on")
 	s.stop(e)
-	s.until("the end of the second run", func() bool { return s.run("r2").State == spool.Cancelled })
+	s.until("the end of the second run", func() bool { return s.run("r2").State == wire.Cancelled })
 	<-time.After(quiet)
-	if _, err := e.PublishEvent(context.Background(), chat, "receipt", 1, engine.PublishOptions{Durable: true}); err != nil {
+	if _, err := e.PublishEvent(context.Background(), chat, "receipt", 1, wire.PublishOptions{Durable: true}); err != nil {
 		s.Error(err)
 	}
 	<-time.After(quiet)
@@ -31,16 +31,16 @@ func (s followTest) oneRun() *engine.Engine {
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("hi"))))
 	stop := s.work(e)
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	stop()
 	return e
 }
 
 // stateOf returns the state in a notice, or last if the entry is not such a notice.
-func stateOf(e *spool.Entry, last spool.State) spool.State {
-	var p spool.StateChange
-	if e == nil || e.Type != spool.NoticeStateChange || json.Unmarshal(e.Payload, &p) != nil {
+func stateOf(e *wire.Entry, last wire.State) wire.State {
+	var p wire.StateChange
+	if e == nil || e.Type != wire.NoticeStateChange || json.Unmarshal(e.Payload, &p) != nil {
 		return last
 	}
 	return p.State
@@ -52,9 +52,9 @@ func testFollowSlowWalk(s followTest) {
 	e := s.oneRun()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	var told spool.State
+	var told wire.State
 	receipt, first := false, true
-	for f, err := range e.Follow(ctx, chat, engine.FollowOptions{Cursor: &spool.Cursor{Seq: 1}}) {
+	for f, err := range e.Follow(ctx, chat, wire.FollowOptions{Cursor: &wire.Cursor{Seq: 1}}) {
 		if err != nil {
 			break
 		}
@@ -67,7 +67,7 @@ func testFollowSlowWalk(s followTest) {
 			receipt = true
 		}
 	}
-	if told != spool.Cancelled || !receipt {
+	if told != wire.Cancelled || !receipt {
 		s.Errorf("the client takes the thread for %s, and has read to the end: %t", told, receipt)
 	}
 }
@@ -78,7 +78,7 @@ func testFollowSlowWalkRecord(s followTest) {
 	e := s.oneRun()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	var told spool.State
+	var told wire.State
 	receipt, first := false, true
 	for entry, err := range e.FollowRecord(ctx, chat, 1) {
 		if err != nil {
@@ -91,7 +91,7 @@ func testFollowSlowWalkRecord(s followTest) {
 		}
 		told, receipt = stateOf(&entry, told), receipt || entry.Type == "receipt"
 	}
-	if told != spool.Cancelled || !receipt {
+	if told != wire.Cancelled || !receipt {
 		s.Errorf("the client takes the thread for %s, and has read to the end: %t", told, receipt)
 	}
 }

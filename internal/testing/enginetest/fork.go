@@ -8,6 +8,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // forkTest is the fixture of the cases about forks.
@@ -28,7 +30,7 @@ var forkedChat = spool.ThreadKey{Tenant: chat.Tenant, ID: "forked"}
 // fork forks the thread at a version, which must be accepted, and returns how many messages the new thread has.
 func (s forkTest) fork(e *engine.Engine, version int64) int {
 	s.Helper()
-	r, err := e.Fork(context.Background(), chat, engine.ForkRequest{Version: version, NewThreadID: forkedChat.ID})
+	r, err := e.Fork(context.Background(), chat, wire.ForkRequest{Version: version, NewThreadID: forkedChat.ID})
 	if err != nil || !r.Accepted || r.ThreadID != forkedChat.ID || r.Reason != "" {
 		s.Fatalf("fork at %d: %+v, %v", version, r, err)
 	}
@@ -61,27 +63,27 @@ func (s forkTest) texts(key spool.ThreadKey) (lines []string) {
 // testForkGoesOn forks a thread behind its first answer, and goes on with the new one.
 func testForkGoesOn(s forkTest) {
 	e := s.working(s.config(echo()))
-	s.startAs(e, chat, engine.StartRequest{Prompt: "one", RunID: "r1", Title: "Numbers", Labels: map[string]string{"k": "v"}, By: "ann"})
-	s.ended(spool.Completed)
+	s.startAs(e, chat, wire.StartRequest{Prompt: "one", RunID: "r1", Title: "Numbers", Labels: map[string]string{"k": "v"}, By: "ann"})
+	s.ended(wire.Completed)
 	s.start(e, "r2", "two")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	before := s.all(chat, "r1")
 	if n := s.fork(e, s.versionWith(e, 2)); n != 2 {
 		s.Errorf("the fork has %d messages", n)
 	}
 	forked := s.all(forkedChat, "")
-	if t := forked.Thread; t.State != spool.Idle || t.Title != "Numbers" || t.Labels["k"] != "v" || t.Model != before.Thread.Model || t.Owner != "" {
+	if t := forked.Thread; t.State != wire.Idle || t.Title != "Numbers" || t.Labels["k"] != "v" || t.Model != before.Thread.Model || t.Owner != "" {
 		s.Errorf("the new thread is %+v", t)
 	}
 	if len(forked.Runs) > 0 || len(forked.Entries) > 0 || forked.Messages[0].ID == before.Messages[0].ID {
 		s.Errorf("the new thread has %d runs, %d entries and the message %s", len(forked.Runs), len(forked.Entries), forked.Messages[0].ID)
 	}
-	s.startAs(e, forkedChat, engine.StartRequest{Prompt: "three", RunID: "r3"})
-	s.until("the end of the new run", func() bool { return s.threadOf(forkedChat).State == spool.Completed })
+	s.startAs(e, forkedChat, wire.StartRequest{Prompt: "three", RunID: "r3"})
+	s.until("the end of the new run", func() bool { return s.threadOf(forkedChat).State == wire.Completed })
 	s.lines("the new thread", s.texts(forkedChat), "user one", "assistant re: one", "user three", "assistant re: three")
 	s.same("the thread", s.all(chat, "r1"), before)
 	snap, err := e.SnapshotAt(context.Background(), forkedChat, 1)
-	if err != nil || len(snap.Messages) != 2 || len(snap.Runs) != 0 || snap.Thread.State != spool.Idle {
+	if err != nil || len(snap.Messages) != 2 || len(snap.Runs) != 0 || snap.Thread.State != wire.Idle {
 		s.Errorf("version 1 of the new thread: %+v, %v", snap, err)
 	}
 }
@@ -92,9 +94,9 @@ func testForkWhole(s forkTest) {
 	n := nestedTest(s)
 	e := s.working(n.treeConfig(mailing(), plain("look", `"seen"`), approved("send", `"sent"`)))
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	n.answerAs(e, "mail:send", true)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	sizes := make(map[int]bool)
 	for version := int64(1); ; version++ {
 		if _, err := e.SnapshotAt(context.Background(), chat, version); spool.CodeOf(err) == spool.Invalid {
@@ -123,15 +125,15 @@ func testForkWhole(s forkTest) {
 // testForkSummary forks a thread with a summary. The new one names its own message as the last that the summary covers.
 func testForkSummary(s forkTest) {
 	key := chat
-	err := s.backend.Store.Update(context.Background(), key, 0, func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{
-			Thread: &spool.Thread{Tenant: key.Tenant, ID: key.ID, State: spool.Idle},
+	err := s.backend.Store.Update(context.Background(), key, 0, func(tx store.Tx) error {
+		return tx.Write(store.Changes{
+			Thread: &wire.Thread{Tenant: key.Tenant, ID: key.ID, State: wire.Idle},
 			Messages: []*spool.Message{
 				{ID: "m1", Role: spool.RoleUser, Content: spool.TextContent("one")},
 				{ID: "m2", Role: spool.RoleAssistant, Content: spool.TextContent("two")},
 				{ID: "m3", Role: spool.RoleSystem, Content: spool.Content{{Type: spool.PartSummary, Text: "short", ThroughMessageID: "m2"}}},
 			},
-			Entries: []*spool.Entry{spool.NewEntry(spool.EntryContextCompacted, "", spool.ContextCompacted{SummarizedMessages: 2, MessageID: "m3"})},
+			Entries: []*wire.Entry{wire.NewEntry(wire.EntryContextCompacted, "", wire.ContextCompacted{SummarizedMessages: 2, MessageID: "m3"})},
 		})
 	})
 	if err != nil {
@@ -149,9 +151,9 @@ func testForkSummary(s forkTest) {
 // because its next model call gives them back.
 func testForkProvider(s forkTest) {
 	const sealed = `{"seal":{"model":"m","data":"abc"}}`
-	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{
-			Thread: &spool.Thread{Tenant: chat.Tenant, ID: chat.ID, State: spool.Idle},
+	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx store.Tx) error {
+		return tx.Write(store.Changes{
+			Thread: &wire.Thread{Tenant: chat.Tenant, ID: chat.ID, State: wire.Idle},
 			Messages: []*spool.Message{
 				{ID: "m1", Role: spool.RoleUser, Content: spool.TextContent("one")},
 				{ID: "m2", Role: spool.RoleAssistant, Content: spool.Content{{Type: spool.PartText, Text: "two", Provider: []byte(sealed)}}},
@@ -171,30 +173,30 @@ func testForkProvider(s forkTest) {
 func testForkRefused(s forkTest) {
 	e := s.working(s.config(echo()))
 	ctx := context.Background()
-	if r, err := e.Fork(ctx, chat, engine.ForkRequest{Version: 1}); spool.CodeOf(err) != spool.NotFound {
+	if r, err := e.Fork(ctx, chat, wire.ForkRequest{Version: 1}); spool.CodeOf(err) != spool.NotFound {
 		s.Errorf("no thread: %+v, %v", r, err)
 	}
 	s.start(e, "r1", "one")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	for _, version := range []int64{-1, 0, 99} {
-		if r, err := e.Fork(ctx, chat, engine.ForkRequest{Version: version}); spool.CodeOf(err) != spool.Invalid || !strings.Contains(err.Error(), "version: ") {
+		if r, err := e.Fork(ctx, chat, wire.ForkRequest{Version: version}); spool.CodeOf(err) != spool.Invalid || !strings.Contains(err.Error(), "version: ") {
 			s.Errorf("version %d: %+v, %v", version, r, err)
 		}
 	}
-	if r, err := e.Fork(ctx, chat, engine.ForkRequest{Version: 1, NewThreadID: "a b"}); spool.CodeOf(err) != spool.Invalid || !strings.Contains(err.Error(), "newThreadId") {
+	if r, err := e.Fork(ctx, chat, wire.ForkRequest{Version: 1, NewThreadID: "a b"}); spool.CodeOf(err) != spool.Invalid || !strings.Contains(err.Error(), "newThreadId") {
 		s.Errorf("a bad id: %+v, %v", r, err)
 	}
 	for _, id := range []spool.ThreadID{chat.ID, forkedChat.ID} {
 		if id == forkedChat.ID {
 			s.fork(e, 1)
 		}
-		r, err := e.Fork(ctx, chat, engine.ForkRequest{Version: 1, NewThreadID: id})
-		want := engine.ForkResult{ThreadID: id, Reason: spool.ReasonThreadUsed, Error: "There is a thread with this id"}
+		r, err := e.Fork(ctx, chat, wire.ForkRequest{Version: 1, NewThreadID: id})
+		want := wire.ForkResult{ThreadID: id, Reason: wire.ReasonThreadUsed, Error: "There is a thread with this id"}
 		if err != nil || r != want {
 			s.Errorf("the id %s is used: %+v, %v", id, r, err)
 		}
 	}
-	if r, err := e.Fork(ctx, chat, engine.ForkRequest{Version: 1}); err != nil || !r.Accepted || r.ThreadID == "" {
+	if r, err := e.Fork(ctx, chat, wire.ForkRequest{Version: 1}); err != nil || !r.Accepted || r.ThreadID == "" {
 		s.Errorf("without an id: %+v, %v", r, err)
 	}
 }
@@ -202,12 +204,12 @@ func testForkRefused(s forkTest) {
 // testForkOwn has an actor that sees only its own threads. Its fork is its own, and it cannot fork another's thread.
 func testForkOwn(s forkTest) {
 	e := s.working(s.config(echo()))
-	s.startAs(e, chat, engine.StartRequest{Prompt: "one", RunID: "r1", By: "ann"})
-	s.ended(spool.Completed)
+	s.startAs(e, chat, wire.StartRequest{Prompt: "one", RunID: "r1", By: "ann"})
+	s.ended(wire.Completed)
 	as := func(subject string) context.Context {
-		return engine.WithActor(context.Background(), engine.Actor{Tenant: chat.Tenant, Subject: subject, OwnOnly: true})
+		return engine.WithActor(context.Background(), wire.Actor{Tenant: chat.Tenant, Subject: subject, OwnOnly: true})
 	}
-	if r, err := e.Fork(as("bob"), chat, engine.ForkRequest{Version: 1}); spool.CodeOf(err) != spool.NotFound {
+	if r, err := e.Fork(as("bob"), chat, wire.ForkRequest{Version: 1}); spool.CodeOf(err) != spool.NotFound {
 		s.Errorf("another's thread: %+v, %v", r, err)
 	}
 	if file, err := e.Record(as("bob"), chat); spool.CodeOf(err) != spool.NotFound {
@@ -216,7 +218,7 @@ func testForkOwn(s forkTest) {
 	if snap, err := e.SnapshotAt(as("bob"), chat, 1); spool.CodeOf(err) != spool.NotFound {
 		s.Errorf("another's snapshot: %+v, %v", snap, err)
 	}
-	r, err := e.Fork(as("ann"), chat, engine.ForkRequest{Version: 1, NewThreadID: forkedChat.ID})
+	r, err := e.Fork(as("ann"), chat, wire.ForkRequest{Version: 1, NewThreadID: forkedChat.ID})
 	if err != nil || !r.Accepted || s.threadOf(forkedChat).Owner != "ann" {
 		s.Errorf("her own thread: %+v, %v", r, err)
 	}
@@ -228,13 +230,13 @@ func testForkArtifacts(s forkTest) {
 	c, _ := artifactUseTest(s).stores(s.config(echo()))
 	e := s.working(c)
 	s.start(e, "r1", "one")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	a, err := e.SaveArtifact(ctx, chat, spool.NewArtifact{Name: "x.txt", Data: strings.NewReader("the data")})
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.startAs(e, chat, engine.StartRequest{Prompt: "see " + string(a.ID) + " and art_00000000000000000000000000000000", RunID: "r2"})
-	s.ended(spool.Completed)
+	s.startAs(e, chat, wire.StartRequest{Prompt: "see " + string(a.ID) + " and art_00000000000000000000000000000000", RunID: "r2"})
+	s.ended(wire.Completed)
 	s.fork(e, s.versionWith(e, 4))
 	if r, err := e.DeleteThread(ctx, chat); err != nil || !r.Accepted {
 		s.Fatal(r, err)

@@ -8,9 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // holeTest is the fixture of the cases about run streams that lose an item.
@@ -31,22 +32,22 @@ var holeTests = map[string]func(s holeTest){
 
 // losesItem are run streams that lose the items for which loses returns true.
 type losesItem struct {
-	spool.Live
+	store.Live
 
-	loses func(item spool.Item) bool
+	loses func(item wire.Item) bool
 }
 
 // Append keeps the other items.
-func (l losesItem) Append(ctx context.Context, key spool.StreamKey, items []spool.Item) error {
+func (l losesItem) Append(ctx context.Context, key store.StreamKey, items []wire.Item) error {
 	return l.Live.Append(ctx, key, slices.DeleteFunc(slices.Clone(items), l.loses))
 }
 
 // two reports whether an item is the one in the middle of the first answer of [holeTest.losing].
-func two(item spool.Item) bool { return strings.Contains(string(item.Data), `"two "`) }
+func two(item wire.Item) bool { return strings.Contains(string(item.Data), `"two "`) }
 
 // losing returns an engine over streams that lose items. Its model calls a tool, and then says more;
 // a gate holds its first answer open after the text.
-func (s holeTest) losing(loses func(item spool.Item) bool, gate <-chan struct{}) *engine.Engine {
+func (s holeTest) losing(loses func(item wire.Item) bool, gate <-chan struct{}) *engine.Engine {
 	c := s.config(spooltest.NewReplayModel(
 		spooltest.Turn{Text: []string{"one ", "two ", "three "}, Gate: gate, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}},
 		spooltest.Say("four"),
@@ -58,9 +59,9 @@ func (s holeTest) losing(loses func(item spool.Item) bool, gate <-chan struct{})
 }
 
 // wholes returns the frames with a snapshot of the whole thread.
-func wholes(frames []spool.Frame) (of []spool.Frame) {
+func wholes(frames []wire.Frame) (of []wire.Frame) {
 	for _, f := range frames {
-		if f.Kind == spool.FrameSnapshot && f.Snapshot.AfterMessageID == nil {
+		if f.Kind == wire.FrameSnapshot && f.Snapshot.AfterMessageID == nil {
 			of = append(of, f)
 		}
 	}
@@ -71,12 +72,12 @@ const fourWords = "one two three four"
 
 // answered checks the frames of a client that was connected when the item was lost: one snapshot at the
 // gap, and the saved content before the segment's end.
-func (s holeTest) answered(frames []spool.Frame) {
+func (s holeTest) answered(frames []wire.Frame) {
 	s.Helper()
 	if len(wholes(frames)) != 1 || len(parts(frames)) != 1 || shownText(frames) != fourWords {
 		s.Errorf("a client shows %q:\n%s", shownText(frames), transcript(frames))
 	}
-	if at := endAt(frames, "r1:1"); at < 1 || frames[at-1].Kind != spool.FrameSnapshot {
+	if at := endAt(frames, "r1:1"); at < 1 || frames[at-1].Kind != wire.FrameSnapshot {
 		s.Errorf("before the end of the segment comes no snapshot:\n%s", transcript(frames))
 	}
 }
@@ -86,15 +87,15 @@ func testHoleLive(s holeTest) {
 	gate := make(chan struct{})
 	e := s.losing(two, gate)
 	s.start(e, "r1", "go")
-	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{Cursor: &wire.Cursor{}})
 	s.work(e)
 	<-time.After(time.Second)
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	frames := stop()
 	s.answered(frames)
-	at := slices.IndexFunc(frames, func(f spool.Frame) bool { return f.Kind == spool.FrameSnapshot })
+	at := slices.IndexFunc(frames, func(f wire.Frame) bool { return f.Kind == wire.FrameSnapshot })
 	if at < 1 {
 		s.Fatalf("the client saw\n%s", transcript(frames))
 	}
@@ -108,14 +109,14 @@ func testHoleShared(s holeTest) {
 	gate := make(chan struct{})
 	e := s.losing(two, gate)
 	s.start(e, "r1", "go")
-	var stops []func() []spool.Frame
+	var stops []func() []wire.Frame
 	for i := range 30 {
-		stops = append(stops, s.watch(e, &spooltest.Client{Name: fmt.Sprintf("client %d", i), FromStart: true}, engine.FollowOptions{}))
+		stops = append(stops, s.watch(e, &spooltest.Client{Name: fmt.Sprintf("client %d", i), FromStart: true}, wire.FollowOptions{}))
 	}
 	s.work(e)
 	<-time.After(time.Second)
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	for _, stop := range stops {
 		s.answered(stop())
@@ -125,13 +126,13 @@ func testHoleShared(s holeTest) {
 // testHoleFirst loses the first item of a stream.
 func testHoleFirst(s holeTest) {
 	gate := make(chan struct{})
-	e := s.losing(func(item spool.Item) bool { return item.Type == spool.ItemRunStarted }, gate)
+	e := s.losing(func(item wire.Item) bool { return item.Type == wire.ItemRunStarted }, gate)
 	s.start(e, "r1", "go")
-	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{Cursor: &wire.Cursor{}})
 	s.work(e)
 	<-time.After(time.Second)
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	s.answered(stop())
 }
@@ -139,15 +140,15 @@ func testHoleFirst(s holeTest) {
 // testHoleFinished loses the item that says that a step was saved.
 func testHoleFinished(s holeTest) {
 	lost := false
-	e := s.losing(func(item spool.Item) bool {
-		first := item.Type == spool.ItemStepFinished && !lost
+	e := s.losing(func(item wire.Item) bool {
+		first := item.Type == wire.ItemStepFinished && !lost
 		lost = lost || first
 		return first
 	}, nil)
 	s.start(e, "r1", "go")
-	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{Cursor: &wire.Cursor{}})
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	if frames := stop(); len(wholes(frames)) != 1 || shownText(frames) != fourWords {
 		s.Errorf("the client shows %q:\n%s", shownText(frames), transcript(frames))
@@ -166,9 +167,9 @@ func testHoleNested(s holeTest) {
 	b.Live = losesItem{b.Live, two}
 	e := s.over(b, c)
 	s.start(e, "r1", "go")
-	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{Cursor: &wire.Cursor{}})
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	if frames := stop(); len(wholes(frames)) != 1 {
 		s.Errorf("the client saw\n%s", transcript(frames))
@@ -181,17 +182,17 @@ func testHoleResumed(s holeTest) {
 	e := s.losing(two, nil)
 	s.start(e, "r1", "go")
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	fence, turn := s.thread().Fence, s.messagesOf(chat)[0].ID
 	for n := range int64(12) {
-		at := &spool.Cursor{Seq: 1, Stream: "r1:1", Offset: spool.Offset{Fence: fence, N: n}}
-		frames := s.collect(e, chat, engine.FollowOptions{Cursor: at, LastMessageID: turn})
+		at := &wire.Cursor{Seq: 1, Stream: "r1:1", Offset: wire.Offset{Fence: fence, N: n}}
+		frames := s.collect(e, chat, wire.FollowOptions{Cursor: at, LastMessageID: turn})
 		whole, part := len(wholes(frames)), len(parts(frames))
 		if n <= 3 && (whole != 1 || part != 0) || n > 3 && (whole != 0 || part != 1) {
 			s.Errorf("after %s comes\n%s", at, transcript(frames))
 		}
 		for _, f := range frames {
-			if f.Kind == spool.FrameSnapshot && snapshotText(f.Snapshot) != fourWords {
+			if f.Kind == wire.FrameSnapshot && snapshotText(f.Snapshot) != fourWords {
 				s.Errorf("after %s comes a snapshot with %q", at, snapshotText(f.Snapshot))
 			}
 		}
@@ -207,13 +208,13 @@ func testHoleSSE(s holeTest) {
 	open := time.AfterFunc(time.Second, func() { close(gate) })
 	defer open.Stop()
 	start := int64(0)
-	frames, _ := s.sse(e, chat, engine.SSEOptions{Since: &start}, quiet)
+	frames, _ := s.sse(e, chat, wire.SSEOptions{Since: &start}, quiet)
 	s.answered(frames)
 	for i, f := range frames {
-		if f.Cursor == nil || f.Kind == spool.FrameThread {
+		if f.Cursor == nil || f.Kind == wire.FrameThread {
 			continue
 		}
-		more, _ := s.sse(e, chat, engine.SSEOptions{Cursor: f.Cursor.String()}, quiet)
+		more, _ := s.sse(e, chat, wire.SSEOptions{Cursor: f.Cursor.String()}, quiet)
 		if text := shownText(append(slices.Clone(frames[:i+1]), more...)); text != fourWords {
 			s.Errorf("a client that comes back after %s shows %q", frameLine(f), text)
 		}
@@ -225,15 +226,15 @@ func testHoleReadStream(s holeTest) {
 	e := s.losing(two, nil)
 	s.start(e, "r1", "go")
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	var text strings.Builder
 	var err error
-	for item, failed := range e.ReadStream(context.Background(), chat, "r1:1", spool.Offset{}) {
+	for item, failed := range e.ReadStream(context.Background(), chat, "r1:1", wire.Offset{}) {
 		if err = failed; err == nil {
 			text.WriteString(deltaOf(item))
 		}
 	}
-	if text.String() != "one " || !errors.Is(err, spool.ErrStreamGone) {
+	if text.String() != "one " || !errors.Is(err, store.ErrStreamGone) {
 		s.Errorf("the stream says %q, and then %v", text.String(), err)
 	}
 }

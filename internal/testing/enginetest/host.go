@@ -12,11 +12,13 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // TestHost checks starts of runs in transactions of a host. Open returns an empty backend of an engine, and a
 // host with an empty table on its database.
-func TestHost(t *testing.T, open func(t *testing.T) (spool.Backend, spooltest.Host)) {
+func TestHost(t *testing.T, open func(t *testing.T) (store.Backend, spooltest.Host)) {
 	t.Helper()
 	for name, test := range map[string]func(h *hostTest){
 		"Commit":     testHostCommit,
@@ -45,16 +47,16 @@ func TestHost(t *testing.T, open func(t *testing.T) (spool.Backend, spooltest.Ho
 // hostTest is a host with an engine on its database.
 type hostTest struct {
 	*testing.T
-	backend spool.Backend
+	backend store.Backend
 	host    spooltest.Host
 	engine  *engine.Engine
 }
 
-func hostEngine(t *testing.T, b spool.Backend) *engine.Engine {
+func hostEngine(t *testing.T, b store.Backend) *engine.Engine {
 	t.Helper()
 	model := spooltest.NewReplayModel(spooltest.Say("Hello"))
 	e, err := engine.New(b, engine.Config{
-		Agents: []engine.Agent{{Name: "assistant", Model: "scripted"}}, Models: map[string]spool.Model{"scripted": model},
+		Agents: []spool.Agent{{Name: "assistant", Model: "scripted"}}, Models: map[string]spool.Model{"scripted": model},
 		SingleProcess: true,
 	})
 	if err != nil {
@@ -71,8 +73,8 @@ func hostKey(n int) spool.ThreadKey {
 	return spool.ThreadKey{Tenant: spool.DefaultTenant, ID: spool.ThreadID(fmt.Sprint("t", n))}
 }
 
-func hostRun(n int) engine.StartRequest {
-	return engine.StartRequest{RunID: spool.RunID(fmt.Sprint("r", n)), Prompt: "Hello"}
+func hostRun(n int) wire.StartRequest {
+	return wire.StartRequest{RunID: spool.RunID(fmt.Sprint("r", n)), Prompt: "Hello"}
 }
 
 // start adds a number and starts a run of the same number, which must be accepted.
@@ -95,7 +97,7 @@ func (h *hostTest) has(want ...int) {
 	if err != nil || !slices.Equal(numbers, want) {
 		h.Errorf("the host has %v and the error %v, want %v", numbers, err, want)
 	}
-	runs, err := h.backend.Store.Runs(ctx, spool.RunQuery{Tenant: spool.DefaultTenant})
+	runs, err := h.backend.Store.Runs(ctx, wire.RunQuery{Tenant: spool.DefaultTenant})
 	if err != nil || len(runs) != len(want) {
 		h.Errorf("there are %d runs, and the error %v, want %d", len(runs), err, len(want))
 	}
@@ -106,7 +108,7 @@ func (h *hostTest) has(want ...int) {
 		}
 		h.versioned(ctx, n)
 	}
-	stats, err := h.backend.Store.Stats(ctx, spool.StatsQuery{Tenant: spool.DefaultTenant, Queue: true})
+	stats, err := h.backend.Store.Stats(ctx, wire.StatsQuery{Tenant: spool.DefaultTenant, Queue: true})
 	if err != nil || stats.Queue.Ready != len(want) {
 		h.Errorf("%d jobs are ready, and the error %v, want %d", stats.Queue.Ready, err, len(want))
 	}
@@ -115,12 +117,12 @@ func (h *hostTest) has(want ...int) {
 // versioned checks that a start has given its thread one version, whose delta has the thread, the run and the turn.
 func (h *hostTest) versioned(ctx context.Context, n int) {
 	h.Helper()
-	err := h.backend.Store.View(ctx, hostKey(n), func(v spool.View) error {
-		turns, err := v.Messages(spool.MessageQuery{})
+	err := h.backend.Store.View(ctx, hostKey(n), func(v store.View) error {
+		turns, err := v.Messages(store.MessageQuery{})
 		if err != nil {
 			return err
 		}
-		deltas, err := v.Deltas(spool.DeltaQuery{})
+		deltas, err := v.Deltas(store.DeltaQuery{})
 		if err != nil {
 			return err
 		}
@@ -129,10 +131,10 @@ func (h *hostTest) versioned(ctx context.Context, n int) {
 			return nil
 		}
 		run, d := hostRun(n).RunID, deltas[0]
-		if d.Version != 1 || d.At.IsZero() || d.Thread == nil || d.Thread.State != spool.Queued || d.RunID != run {
+		if d.Version != 1 || d.At.IsZero() || d.Thread == nil || d.Thread.State != wire.Queued || d.RunID != run {
 			h.Errorf("the delta of run %d has the thread %+v of run %q: %+v", n, d.Thread, d.RunID, d)
 		}
-		if len(d.Runs) != 1 || d.Runs[0].ID != run || d.Runs[0].State != spool.Queued {
+		if len(d.Runs) != 1 || d.Runs[0].ID != run || d.Runs[0].State != wire.Queued {
 			h.Errorf("the delta of run %d has the runs %+v", n, d.Runs)
 		}
 		if len(d.View) != 1 || !slices.Equal(d.View[0].Add, []spool.MessageID{turns[0].ID}) {
@@ -190,7 +192,7 @@ func testHostPanic(h *hostTest) {
 // refusedStart starts a run with an id that is used, on another thread.
 func (h *hostTest) refusedStart(tx spooltest.HostTx) error {
 	result, wake, err := h.engine.StartTx(h.Context(), tx.HostTx, hostKey(9), hostRun(1))
-	if err != nil || result.Accepted || result.Reason != spool.ReasonRunIDUsed {
+	if err != nil || result.Accepted || result.Reason != wire.ReasonRunIDUsed {
 		h.Errorf("a used id: %+v, %v", result, err)
 	}
 	wake() // does nothing
@@ -200,7 +202,7 @@ func (h *hostTest) refusedStart(tx spooltest.HostTx) error {
 // gone checks that a thread does not exist.
 func (h *hostTest) gone(n int) {
 	h.Helper()
-	err := h.backend.Store.View(context.Background(), hostKey(n), func(v spool.View) error {
+	err := h.backend.Store.View(context.Background(), hostKey(n), func(v store.View) error {
 		_, err := v.Thread()
 		return err
 	})
@@ -229,13 +231,13 @@ func testHostRefused(h *hostTest) {
 // A start that is wrong, or fails in its transaction, leaves nothing.
 func testHostInvalid(h *hostTest) {
 	err := h.host.Transact(h.Context(), func(tx spooltest.HostTx) error {
-		_, _, err := h.engine.StartTx(h.Context(), tx.HostTx, hostKey(9), engine.StartRequest{RunID: "r9"})
+		_, _, err := h.engine.StartTx(h.Context(), tx.HostTx, hostKey(9), wire.StartRequest{RunID: "r9"})
 		if spool.CodeOf(err) != spool.Invalid {
 			h.Errorf("a start without a prompt: %v", err)
 		}
-		err = tx.Update(h.Context(), hostKey(9), func(tx spool.Tx) error {
-			job := spool.Job{Tenant: spool.DefaultTenant, ThreadID: "t9", RunID: "r9", Agent: "assistant"}
-			return errors.Join(tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}, Jobs: []spool.Job{job}}), errHost)
+		err = tx.Update(h.Context(), hostKey(9), func(tx store.Tx) error {
+			job := wire.Job{Tenant: spool.DefaultTenant, ThreadID: "t9", RunID: "r9", Agent: "assistant"}
+			return errors.Join(tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}, Jobs: []wire.Job{job}}), errHost)
 		})
 		if !errors.Is(err, errHost) {
 			h.Errorf("a failed update: %v", err)
@@ -272,8 +274,8 @@ func testHostOwnRefusal(h *hostTest) {
 		if _, err := h.start(h.Context(), tx, 1); err != nil {
 			return err
 		}
-		result, _, err := h.engine.StartTx(h.Context(), tx.HostTx, hostKey(1), engine.StartRequest{RunID: "r2", Prompt: "Hello", WhenBusy: spool.BusyReject})
-		if err != nil || result.Accepted || result.Reason != spool.ReasonActiveRun {
+		result, _, err := h.engine.StartTx(h.Context(), tx.HostTx, hostKey(1), wire.StartRequest{RunID: "r2", Prompt: "Hello", WhenBusy: spool.BusyReject})
+		if err != nil || result.Accepted || result.Reason != wire.ReasonActiveRun {
 			h.Errorf("a second run: %+v, %v", result, err)
 		}
 		return err
@@ -329,7 +331,7 @@ func testHostLate(h *hostTest) {
 func testHostUnwoken(h *hostTest) {
 	ctx, cancel := context.WithCancel(h.Context())
 	done := make(chan error, 1)
-	go func() { done <- h.engine.Work(ctx, engine.WorkOptions{}) }()
+	go func() { done <- h.engine.Work(ctx, store.WorkOptions{}) }()
 	for n := 1; n <= 2; n++ {
 		var wake func()
 		err := h.host.Transact(ctx, func(tx spooltest.HostTx) (err error) {
@@ -344,7 +346,7 @@ func testHostUnwoken(h *hostTest) {
 			wake()
 		}
 		out, err := h.engine.Await(ctx, hostKey(n), hostRun(n).RunID)
-		if err != nil || out.State != spool.Completed {
+		if err != nil || out.State != wire.Completed {
 			h.Errorf("%+v, %v", out, err)
 		}
 		if waited := time.Since(begun); waited > 5*time.Second { // two, on a busy machine
@@ -379,8 +381,8 @@ func testHostRace(h *hostTest) {
 			}
 		})
 		wg.Go(func() { // an update that fails after a write
-			err := h.backend.Store.Update(h.Context(), hostKey(100+n), 0, func(tx spool.Tx) error {
-				return errors.Join(tx.Write(spool.Changes{Thread: &spool.Thread{State: spool.Idle}}), errHost)
+			err := h.backend.Store.Update(h.Context(), hostKey(100+n), 0, func(tx store.Tx) error {
+				return errors.Join(tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}}), errHost)
 			})
 			if !errors.Is(err, errHost) {
 				h.Errorf("update %d: %v", n, err)

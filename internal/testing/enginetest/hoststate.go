@@ -7,8 +7,9 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 var hostStateTests = map[string]func(s *engineTest){
@@ -40,21 +41,21 @@ func testHostStateReaches(s *engineTest) {
 		return true, nil
 	}
 	c := s.config(spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Use(spooltest.Call{ID: "c2", Name: "send"}), spooltest.Say("done")), look, send)
-	c.OnSettle = func(_ context.Context, settled engine.Settlement) error {
+	c.OnSettle = func(_ context.Context, settled wire.Settlement) error {
 		note("settlement", settled.RunID, settled.HostState)
 		return nil
 	}
 	first := s.engine(c)
 	stop := s.work(first)
-	s.startAs(first, chat, engine.StartRequest{Prompt: "go", RunID: "r1", HostState: json.RawMessage(`{"n":1}`)})
-	s.becomes(spool.WaitingForInput)
-	s.startAs(first, chat, engine.StartRequest{Prompt: "go", RunID: "r2", HostState: json.RawMessage(`{"n":2}`), WhenBusy: spool.BusyEnqueue})
+	s.startAs(first, chat, wire.StartRequest{Prompt: "go", RunID: "r1", HostState: json.RawMessage(`{"n":1}`)})
+	s.becomes(wire.WaitingForInput)
+	s.startAs(first, chat, wire.StartRequest{Prompt: "go", RunID: "r2", HostState: json.RawMessage(`{"n":2}`), WhenBusy: spool.BusyEnqueue})
 	stop()
 
 	second := s.working(c)
 	s.answer(second, "c2", true, "")
-	s.until("the second run's park", func() bool { return s.run("r2").State == spool.WaitingForInput })
-	s.view(func(v spool.View) error {
+	s.until("the second run's park", func() bool { return s.run("r2").State == wire.WaitingForInput })
+	s.view(func(v store.View) error {
 		parks, err := v.Parks("r2") // ids of calls differ within a thread
 		s.answer(second, parks[0].ToolCallID, true, "")
 		return err
@@ -74,7 +75,7 @@ func testHostStateReaches(s *engineTest) {
 
 func testHostStateRefused(s *engineTest) {
 	e := s.engine(s.config(echo()))
-	_, err := e.Run(context.Background(), chat, engine.StartRequest{Prompt: "go", HostState: json.RawMessage(`[1]`)})
+	_, err := e.Run(context.Background(), chat, wire.StartRequest{Prompt: "go", HostState: json.RawMessage(`[1]`)})
 	if spool.CodeOf(err) != spool.Invalid {
 		s.Errorf("a start with a state that is no object: %v", err)
 	}

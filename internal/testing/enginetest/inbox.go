@@ -10,6 +10,7 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/compare"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 var inboxTests = map[string]func(s *engineTest){
@@ -31,15 +32,15 @@ func (s *engineTest) asking(args string, owners ...string) *engine.Engine {
 	s.keys = nil
 	for _, owner := range owners {
 		key := of(chat.Tenant, spool.ThreadID("of-"+owner))
-		s.startAs(e, key, engine.StartRequest{Prompt: "go", RunID: spool.RunID("r-" + owner), By: owner, Title: "of " + owner})
-		s.until("the question of "+owner, func() bool { return s.threadOf(key).State == spool.WaitingForInput })
+		s.startAs(e, key, wire.StartRequest{Prompt: "go", RunID: spool.RunID("r-" + owner), By: owner, Title: "of " + owner})
+		s.until("the question of "+owner, func() bool { return s.threadOf(key).State == wire.WaitingForInput })
 		<-time.After(time.Second)
 	}
 	return e
 }
 
 // inbox returns a page of questions, and their threads.
-func (s *engineTest) inbox(ctx context.Context, e *engine.Engine, q spool.ParkQuery) ([]spool.Question, string) {
+func (s *engineTest) inbox(ctx context.Context, e *engine.Engine, q wire.ParkQuery) ([]wire.Question, string) {
 	s.Helper()
 	page, err := e.Inbox(ctx, chat.Tenant, q)
 	if err != nil {
@@ -57,12 +58,12 @@ func (s *engineTest) inbox(ctx context.Context, e *engine.Engine, q spool.ParkQu
 func testInboxThreads(s *engineTest) {
 	ctx := context.Background()
 	e := s.asking(`{"to":"bob"}`, "ann", "ben", "cat", "dan")
-	list, threads := s.inbox(ctx, e, spool.ParkQuery{})
+	list, threads := s.inbox(ctx, e, wire.ParkQuery{})
 	s.same("the threads", threads, "ann ben cat dan")
 	first := list[0]
-	var recorded spool.InputRequired
+	var recorded wire.InputRequired
 	for _, entry := range s.entriesOf(s.keys[0]) {
-		if entry.Type == spool.EntryInputRequired {
+		if entry.Type == wire.EntryInputRequired {
 			_ = json.Unmarshal(entry.Payload, &recorded)
 		}
 	}
@@ -86,14 +87,14 @@ func testInboxThreads(s *engineTest) {
 	if err != nil {
 		s.Error(err)
 	}
-	_, threads = s.inbox(ctx, e, spool.ParkQuery{StartedBy: "cat"})
+	_, threads = s.inbox(ctx, e, wire.ParkQuery{StartedBy: "cat"})
 	s.same("the threads of cat", threads, "cat")
 
-	r, err := e.Respond(ctx, s.keys[0], engine.Response{ToolCallID: "c1", Approved: true, Digest: first.Digest})
+	r, err := e.Respond(ctx, s.keys[0], wire.Response{ToolCallID: "c1", Approved: true, Digest: first.Digest})
 	if err != nil || !r.Delivered {
 		s.Errorf("the answer: %+v, %v", r, err)
 	}
-	_, threads = s.inbox(ctx, e, spool.ParkQuery{Order: spool.ParksByExpiry, Limit: 2})
+	_, threads = s.inbox(ctx, e, wire.ParkQuery{Order: wire.ParksByExpiry, Limit: 2})
 	s.same("after an answer", threads, "ben cat")
 	if _, err := e.Question(ctx, s.keys[0], "c1"); spool.CodeOf(err) != spool.NotFound {
 		s.Errorf("an answered question: %v", err)
@@ -101,17 +102,17 @@ func testInboxThreads(s *engineTest) {
 	if _, err := e.Stop(ctx, s.keys[1]); err != nil {
 		s.Error(err)
 	}
-	_, threads = s.inbox(ctx, e, spool.ParkQuery{})
+	_, threads = s.inbox(ctx, e, wire.ParkQuery{})
 	s.same("after a stop", threads, "cat dan")
-	s.until("the end of the first", func() bool { return s.threadOf(s.keys[0]).State == spool.Completed })
+	s.until("the end of the first", func() bool { return s.threadOf(s.keys[0]).State == wire.Completed })
 	for _, key := range s.keys[2:] {
 		if r, err := e.DeleteThread(ctx, key); err != nil || !r.Accepted {
 			s.Errorf("the deletion: %+v, %v", r, err)
 		}
 	}
-	_, threads = s.inbox(ctx, e, spool.ParkQuery{})
+	_, threads = s.inbox(ctx, e, wire.ParkQuery{})
 	s.same("after all", threads, "")
-	if _, err := e.Inbox(ctx, chat.Tenant, spool.ParkQuery{Order: "size"}); spool.CodeOf(err) != spool.Invalid {
+	if _, err := e.Inbox(ctx, chat.Tenant, wire.ParkQuery{Order: "size"}); spool.CodeOf(err) != spool.Invalid {
 		s.Errorf("an order that there is not: %v", err)
 	}
 }
@@ -122,7 +123,7 @@ func testInboxLarge(s *engineTest) {
 	ctx := context.Background()
 	args := `{"text":"` + strings.Repeat("ä", 5000) + `"}`
 	e := s.asking(args, "ann")
-	list, _ := s.inbox(ctx, e, spool.ParkQuery{})
+	list, _ := s.inbox(ctx, e, wire.ParkQuery{})
 	preview := list[0].ArgumentsPreview
 	if list[0].Arguments != nil || list[0].ArgumentsBytes != len(args) || len(preview) < 2000 || len(preview) > 2048 || !strings.HasPrefix(args, preview) {
 		s.Errorf("%d bytes, with %q", list[0].ArgumentsBytes, preview)
@@ -140,7 +141,7 @@ func testInboxOwn(s *engineTest) {
 	for _, c := range []struct{ who, owner, want string }{
 		{"ann", "", "ann"}, {"ben", "ben", "ben"}, {"ben", "ann", ""}, {"eve", "", ""}, {"", "", ""},
 	} {
-		if _, threads := s.inbox(own.as(c.who), e, spool.ParkQuery{Owner: c.owner}); threads != c.want {
+		if _, threads := s.inbox(own.as(c.who), e, wire.ParkQuery{Owner: c.owner}); threads != c.want {
 			s.Errorf("%q lists the questions of %q: %q, want %q", c.who, c.owner, threads, c.want)
 		}
 	}

@@ -10,8 +10,9 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 var jobTests = map[string]func(s *engineTest){
@@ -31,8 +32,8 @@ var jobTests = map[string]func(s *engineTest){
 }
 
 // ticket returns the job with which a host executes the run in its own process.
-func ticket(run spool.RunID) spool.Job {
-	return spool.Job{Tenant: chat.Tenant, ThreadID: chat.ID, RunID: run, Agent: "a"}
+func ticket(run spool.RunID) wire.Job {
+	return wire.Job{Tenant: chat.Tenant, ThreadID: chat.ID, RunID: run, Agent: "a"}
 }
 
 func testJobInProcess(s *engineTest) {
@@ -45,7 +46,7 @@ func testJobInProcess(s *engineTest) {
 			s.Errorf("delivery %d: %+v, %v", i, r, err)
 		}
 	}
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.work(e) // the queue still has its own ticket
 	<-time.After(quiet)
 	if m.Asked() != 1 {
@@ -58,7 +59,7 @@ func testJobTwiceAtOnce(s *engineTest) {
 	m := spooltest.NewModel(spooltest.Turn{Text: []string{"hi"}, Gate: gate})
 	e := s.engine(s.config(m))
 	s.start(e, "r1", "go")
-	results := make([]engine.JobResult, 4)
+	results := make([]wire.JobResult, 4)
 	var group sync.WaitGroup
 	for i := range results {
 		group.Go(func() {
@@ -83,7 +84,7 @@ func testJobTwiceAtOnce(s *engineTest) {
 	if carried != 1 || m.Asked() != 1 {
 		s.Errorf("%d workers executed the run, and the model was asked %d times", carried, m.Asked())
 	}
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 finished")
 }
 
@@ -91,7 +92,7 @@ func testJobTwiceAtOnce(s *engineTest) {
 func testJobOutlived(s *engineTest) {
 	m := spooltest.NewModel(spooltest.Turn{Err: overloaded()}, spooltest.Say("hi"), spooltest.Say("two"))
 	e := s.engine(s.config(m))
-	nothing := func(what string, j spool.Job) {
+	nothing := func(what string, j wire.Job) {
 		s.Helper()
 		if r, err := e.HandleJob(context.Background(), j); err != nil || !r.Accepted || r.Reason == "" {
 			s.Errorf("%s: %+v, %v", what, r, err)
@@ -106,11 +107,11 @@ func testJobOutlived(s *engineTest) {
 	}
 	nothing("the first again", first)
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	nothing("an ended run", ticket("r1"))
 	s.start(e, "r2", "more")
 	nothing("a run of before", ticket("r1"))
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if m.Asked() != 3 {
 		s.Errorf("the model was asked %d times", m.Asked())
 	}
@@ -118,16 +119,16 @@ func testJobOutlived(s *engineTest) {
 
 func testJobUnknownAgent(s *engineTest) {
 	knows := s.config(spooltest.NewModel(spooltest.Say("hi")))
-	knows.Agents = append(knows.Agents, engine.Agent{Name: "b", Model: "m"})
+	knows.Agents = append(knows.Agents, spool.Agent{Name: "b", Model: "m"})
 	lacks := s.config(spooltest.NewModel())
 	e := s.engine(lacks)
 	stop := s.work(e)
 	other := s.engine(knows)
-	s.startAs(other, chat, engine.StartRequest{Prompt: "go", RunID: "r1", Agent: "b"})
+	s.startAs(other, chat, wire.StartRequest{Prompt: "go", RunID: "r1", Agent: "b"})
 	s.same("who has which agent", []bool{e.HasAgent(""), e.HasAgent("b"), other.HasAgent("b")}, []bool{true, false, true})
 	j := ticket("r1")
 	for _, j.Agent = range []string{"b", ""} { // a ticket without an agent is for the run's agent
-		if _, err := e.HandleJob(context.Background(), j); !errors.Is(err, spool.ErrUnknownAgent) {
+		if _, err := e.HandleJob(context.Background(), j); !errors.Is(err, wire.ErrUnknownAgent) {
 			s.Errorf("agent %q: %v", j.Agent, err)
 		}
 	}
@@ -136,12 +137,12 @@ func testJobUnknownAgent(s *engineTest) {
 	if stats.Dead != 0 || stats.Ready+stats.Delayed+stats.InFlight != 1 {
 		s.Errorf("queue: %+v", stats)
 	}
-	if s.thread().State != spool.Queued {
+	if s.thread().State != wire.Queued {
 		s.Errorf("the thread is %s", s.thread().State)
 	}
 	stop()
 	s.working(knows)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 }
 
 // testJobHandBack shuts a worker down while the model streams.
@@ -150,10 +151,10 @@ func testJobHandBack(s *engineTest) {
 	c := s.config(m)
 	e := s.engine(c)
 	s.start(e, "r1", "go")
-	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	var r engine.JobResult
+	var r wire.JobResult
 	var err error
 	done := make(chan struct{})
 	go func() {
@@ -169,11 +170,11 @@ func testJobHandBack(s *engineTest) {
 		s.Errorf("%+v, %v, took %s", r, err, took)
 	}
 	run := s.run("r1")
-	if run.State != spool.Queued || run.Attempts != 0 || run.Deaths != 0 || !s.thread().LeaseUntil.IsZero() {
+	if run.State != wire.Queued || run.Attempts != 0 || run.Deaths != 0 || !s.thread().LeaseUntil.IsZero() {
 		s.Errorf("the run: %+v", run)
 	}
 	s.working(c)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if took := time.Since(begin); took > 2*time.Second {
 		s.Errorf("the next worker took %s", took)
 	}
@@ -203,18 +204,18 @@ func testJobHandBackInTool(s *engineTest) {
 	c := s.config(m, slow("once"), again, plain("look", `"seen"`))
 	e := s.engine(c)
 	s.start(e, "r1", "go")
-	client := s.watch(s.engine(c), &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	client := s.watch(s.engine(c), &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	stop := s.work(e)
 	s.until("the tools", func() bool { return s.executed() == 3 })
 	<-time.After(time.Second)
 	stop()
-	if r := s.run("r1"); r.State != spool.Queued || r.Attempts != 0 || r.Draft == nil {
+	if r := s.run("r1"); r.State != wire.Queued || r.Attempts != 0 || r.Draft == nil {
 		s.Errorf("the run: %+v", r)
 	}
 	e = s.working(c)
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	s.answer(e, "c1", true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	client()
 	s.lines("messages", s.script(), "user go", "assistant x c1=once{} c2=again{} c3=look{}", `tool c2:"again" c3:"seen"`, `tool c1:"once"`, "assistant done")
@@ -232,7 +233,7 @@ func testJobDead(s *engineTest) {
 			s.Error(err)
 		}
 		r := s.run(s.thread().RunID)
-		if r.State != spool.Failed || r.StopReason != spool.StopFailed || !strings.Contains(r.Error, "dropped by the queue") || !strings.Contains(r.Error, "it burned") {
+		if r.State != wire.Failed || r.StopReason != wire.StopFailed || !strings.Contains(r.Error, "dropped by the queue") || !strings.Contains(r.Error, "it burned") {
 			s.Errorf("the run: %+v", r)
 		}
 	}
@@ -240,7 +241,7 @@ func testJobDead(s *engineTest) {
 	dead()
 	stop := s.work(e)
 	s.start(e, "r2", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	stop()
 	dead()
 	last := s.script()
@@ -255,7 +256,7 @@ func testJobDeadRunning(s *engineTest) {
 	c := s.config(m)
 	e := s.engine(c)
 	s.start(e, "r1", "go")
-	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	p := s.process(c)
 	s.until("the question", func() bool { return m.Asked() == 1 })
 	<-time.After(time.Second)
@@ -264,7 +265,7 @@ func testJobDeadRunning(s *engineTest) {
 	if err := e.HandleDeadJob(context.Background(), ticket("r1"), 7, "it burned"); err != nil {
 		s.Error(err)
 	}
-	s.ended(spool.Failed)
+	s.ended(wire.Failed)
 	<-time.After(quiet)
 	client()
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 lost")
@@ -274,7 +275,7 @@ func testJobDeadMovedOn(s *engineTest) {
 	gate := make(chan struct{})
 	m := spooltest.NewModel(spooltest.Turn{Err: overloaded()}, spooltest.Turn{Text: []string{"hi"}, Gate: gate}, spooltest.Say("two"))
 	e := s.working(s.config(m))
-	alone := func(what string, j spool.Job) {
+	alone := func(what string, j wire.Job) {
 		s.Helper()
 		before := s.all(chat, "r1")
 		if err := e.HandleDeadJob(context.Background(), j, 7, "it burned"); err != nil {
@@ -286,15 +287,15 @@ func testJobDeadMovedOn(s *engineTest) {
 	first.Segment = 1
 	alone("no thread", first)
 	s.start(e, "r1", "go")
-	s.until("the failure", func() bool { return m.Asked() == 1 && s.thread().State == spool.Queued })
+	s.until("the failure", func() bool { return m.Asked() == 1 && s.thread().State == wire.Queued })
 	alone("a later ticket exists", first)
 	s.until("the second attempt", func() bool { return m.Asked() == 2 })
 	alone("a worker holds the run", ticket("r1"))
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	alone("the run has ended", ticket("r1"))
 	s.start(e, "r2", "more")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	alone("another run has the thread", ticket("r1"))
 }
 
@@ -306,8 +307,8 @@ func testJobDeliveredTooOften(s *engineTest) {
 	b.Store = noClaims{b.Store}
 	e := s.over(b, c)
 	s.start(s.engine(c), "r1", "go")
-	s.workWith(e, engine.WorkOptions{MaxDeliveries: 20})
-	s.ended(spool.Failed)
+	s.workWith(e, store.WorkOptions{MaxDeliveries: 20})
+	s.ended(wire.Failed)
 	if r := s.run("r1"); !strings.Contains(r.Error, "dropped by the queue after 20 attempts") {
 		s.Errorf("the run: %+v", r)
 	}
@@ -318,16 +319,16 @@ func testJobDeliveredTooOften(s *engineTest) {
 }
 
 // noClaims fails every transaction that makes a run RUNNING.
-type noClaims struct{ spool.Store }
+type noClaims struct{ store.Store }
 
-func (n noClaims) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
-	return n.Store.Update(ctx, key, fence, func(tx spool.Tx) error { return fn(noClaimsTx{tx}) })
+func (n noClaims) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(store.Tx) error) error {
+	return n.Store.Update(ctx, key, fence, func(tx store.Tx) error { return fn(noClaimsTx{tx}) })
 }
 
-type noClaimsTx struct{ spool.Tx }
+type noClaimsTx struct{ store.Tx }
 
-func (n noClaimsTx) Write(c spool.Changes) error {
-	if c.Thread != nil && c.Thread.State == spool.Running {
+func (n noClaimsTx) Write(c store.Changes) error {
+	if c.Thread != nil && c.Thread.State == wire.Running {
 		return spool.Errorf(spool.Unavailable, "not today")
 	}
 	return n.Tx.Write(c)

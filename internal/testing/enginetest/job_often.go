@@ -6,21 +6,22 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // maxDeliveries is how many times the workers of these tests deliver a job.
 const maxDeliveries = 4
 
 // failing returns a delivery that fails, and the count of its calls.
-func failing() (engine.WorkOptions, *atomic.Int64) {
+func failing() (store.WorkOptions, *atomic.Int64) {
 	n := new(atomic.Int64)
-	return engine.WorkOptions{
+	return store.WorkOptions{
 		MaxDeliveries: maxDeliveries,
-		Deliver: func(context.Context, spool.Delivery) (engine.JobResult, error) {
+		Deliver: func(context.Context, store.Delivery) (wire.JobResult, error) {
 			n.Add(1)
-			return engine.JobResult{}, spool.Errorf(spool.Unavailable, "not today")
+			return wire.JobResult{}, spool.Errorf(spool.Unavailable, "not today")
 		},
 	}, n
 }
@@ -31,7 +32,7 @@ func testJobMaxDeliveries(s *engineTest) {
 	o, n := failing()
 	s.start(e, "r1", "go")
 	s.workWith(e, o)
-	s.ended(spool.Failed)
+	s.ended(wire.Failed)
 	<-time.After(time.Hour)
 	if n.Load() != maxDeliveries || len(s.deadJobs()) != 1 {
 		s.Errorf("%d deliveries, %d dead jobs", n.Load(), len(s.deadJobs()))
@@ -47,14 +48,14 @@ func testJobKilledTooOften(s *engineTest) {
 		dead := len(s.deadJobs())
 		for range died {
 			s.until("a delivery", func() bool {
-				taken, _, err := s.backend.Store.Claim(context.Background(), spool.ClaimQuery{Limit: 1, Lease: time.Second})
+				taken, _, err := s.backend.Store.Claim(context.Background(), store.ClaimQuery{Limit: 1, Lease: time.Second})
 				return err == nil && len(taken) == 1
 			})
 			<-time.After(time.Second)
 		}
 		o, n := failing()
 		stop := s.workWith(e, o)
-		s.ended(spool.Failed)
+		s.ended(wire.Failed)
 		s.until("the dead job", func() bool { return len(s.deadJobs()) == dead+1 })
 		stop()
 		if n.Load() != maxDeliveries-died {

@@ -7,8 +7,9 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 var keyTests = map[string]func(s *engineTest){
@@ -37,7 +38,7 @@ func testKeyTenants(s *engineTest) {
 	keys := make(map[string]bool)
 	for _, tenant := range []spool.Tenant{"acme", "other"} {
 		thread := spool.ThreadKey{Tenant: tenant, ID: "chat"}
-		s.startAs(e, thread, engine.StartRequest{Prompt: "go", RunID: "r1", By: "ann of " + string(tenant)})
+		s.startAs(e, thread, wire.StartRequest{Prompt: "go", RunID: "r1", By: "ann of " + string(tenant)})
 		s.until("the end", func() bool { return s.threadOf(thread).State.Terminal() })
 		call := s.called("look")
 		if call.Thread != thread || call.RunID != "r1" || call.Subject != "ann of "+string(tenant) || call.Agent != "a" {
@@ -60,7 +61,7 @@ func testKeyDeletion(s *engineTest) {
 	keys := make(map[string]bool)
 	for range 2 {
 		s.start(e, "r1", "go")
-		s.ended(spool.Completed)
+		s.ended(wire.Completed)
 		call := s.called("look")
 		keys[call.IdempotencyKey()] = true
 		nonce := s.run("r1").Nonce
@@ -90,7 +91,7 @@ func testKeyNested(s *engineTest) {
 		e := s.engine(c)
 		stop := s.work(e)
 		s.start(e, "r1", "go")
-		s.ended(spool.Completed)
+		s.ended(wire.Completed)
 		call := s.called("send")
 		if call.RunID == "r1" {
 			s.Fatalf("the call is one of %s", call.RunID)
@@ -112,19 +113,19 @@ func testKeyNested(s *engineTest) {
 func testKeyOld(s *engineTest) {
 	e := s.engine(s.config(spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Say("done")), plain("look", "1")))
 	s.start(e, "r1", "go")
-	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx spool.Tx) error {
-		run, err := spool.FindRun(tx, "r1")
+	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx store.Tx) error {
+		run, err := store.FindRun(tx, "r1")
 		if err != nil {
 			return err
 		}
 		run.Nonce = ""
-		return tx.Write(spool.Changes{Runs: []spool.RunRow{run}})
+		return tx.Write(store.Changes{Runs: []store.RunRow{run}})
 	})
 	if err != nil {
 		s.Fatal(err)
 	}
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if got := s.called("look").IdempotencyKey(); got != "r1/1/c1" {
 		s.Errorf("the key is %s", got)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 var leaseTests = map[string]func(s *engineTest){
@@ -37,7 +38,7 @@ func testLeaseRenewed(s *engineTest) {
 	s.work(s.engine(c))
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if m.Asked() != 1 {
 		s.Errorf("the model was asked %d times", m.Asked())
 	}
@@ -53,8 +54,8 @@ func testLeasePaused(s *engineTest) {
 	paused, b := s.newStall()
 	e := s.over(b, first)
 	s.start(e, "r1", "go")
-	client := s.watch(s.engine(second), &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
-	done := make(chan engine.JobResult)
+	client := s.watch(s.engine(second), &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
+	done := make(chan wire.JobResult)
 	go func() {
 		r, err := e.HandleJob(context.Background(), ticket("r1"))
 		if err != nil {
@@ -67,7 +68,7 @@ func testLeasePaused(s *engineTest) {
 	close(gate)
 	<-time.After(time.Minute)
 	s.working(second)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	before := s.all(chat, "r1")
 	paused.wake()
 	if r := receive(s, done, bubbleWait, "the end of the goroutine"); !r.Accepted {
@@ -109,7 +110,7 @@ func testLeasePausedInTool(s *engineTest) {
 	paused.pause()
 	<-time.After(time.Minute)
 	s.working(c)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	close(gate)
 	paused.wake()
 	receive(s, done, bubbleWait, "the end of the goroutine")
@@ -121,7 +122,7 @@ func testLeaseDeadWorker(s *engineTest) {
 	c := s.config(m)
 	e := s.engine(c)
 	s.start(e, "r1", "go")
-	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	p := s.process(c)
 	s.until("the question", func() bool { return m.Asked() == 1 })
 	<-time.After(time.Second)
@@ -132,7 +133,7 @@ func testLeaseDeadWorker(s *engineTest) {
 	if took := time.Since(killed); took > 40*time.Second {
 		s.Errorf("it took %s to move again", took)
 	}
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	client()
 	s.lines("messages", s.script(), "user go", "assistant whole")
@@ -157,7 +158,7 @@ func testLeaseTooManyDeaths(s *engineTest) {
 		p.kill()
 	}
 	s.work(e)
-	s.ended(spool.Failed)
+	s.ended(wire.Failed)
 	if r := s.run("r1"); r.Error != "6 workers died in the same step" || m.Asked() != 6 {
 		s.Errorf("asked %d times: %+v", m.Asked(), r)
 	}
@@ -173,10 +174,10 @@ func testLeaseTwoWorkers(s *engineTest) {
 	for i := range runs {
 		key := spool.ThreadKey{Tenant: "acme", ID: spool.ThreadID("t" + string(rune('a'+i)))}
 		id := spool.RunID("r" + string(rune('a'+i)))
-		s.startAs(engines[0], key, engine.StartRequest{Prompt: "go", RunID: id})
+		s.startAs(engines[0], key, wire.StartRequest{Prompt: "go", RunID: id})
 		for _, e := range engines {
 			group.Go(func() {
-				if _, err := e.HandleJob(context.Background(), spool.Job{Tenant: "acme", ThreadID: key.ID, RunID: id, Agent: "a"}); err != nil {
+				if _, err := e.HandleJob(context.Background(), wire.Job{Tenant: "acme", ThreadID: key.ID, RunID: id, Agent: "a"}); err != nil {
 					s.Error(err)
 				}
 			})
@@ -184,7 +185,7 @@ func testLeaseTwoWorkers(s *engineTest) {
 	}
 	group.Wait()
 	for _, key := range s.keys[1:] {
-		s.until("the end of "+key.String(), func() bool { return s.threadOf(key).State == spool.Completed })
+		s.until("the end of "+key.String(), func() bool { return s.threadOf(key).State == wire.Completed })
 	}
 	if m.Asked() != 2*runs || s.executed() != runs {
 		s.Errorf("%d questions, %d calls of tools", m.Asked(), s.executed())

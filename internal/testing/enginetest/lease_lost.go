@@ -8,16 +8,18 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // unfenced is a store that, once broken, fails all commits of workers.
 type unfenced struct {
-	spool.Store
+	store.Store
 
 	broken atomic.Bool
 }
 
-func (u *unfenced) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+func (u *unfenced) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(store.Tx) error) error {
 	if fence != 0 && u.broken.Load() {
 		return spool.Errorf(spool.Unavailable, "not today")
 	}
@@ -59,20 +61,20 @@ func testLeaseCannotRenew(s *engineTest) {
 		s.Errorf("the worker holds on to a run whose lease is over, until it is shut down: %v", <-gone)
 	}
 	s.work(s.engine(c))
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 lost", "RUN_STARTED r1:2", "RUN_ENDED r1:2 finished")
 }
 
 // pendingStore is a store that reports when a tool call was written as pending.
 type pendingStore struct {
-	spool.Store
+	store.Store
 
 	then func()
 }
 
-func (a pendingStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+func (a pendingStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(store.Tx) error) error {
 	pending := false
-	err := a.Store.Update(ctx, key, fence, func(tx spool.Tx) error {
+	err := a.Store.Update(ctx, key, fence, func(tx store.Tx) error {
 		pending = false
 		return fn(pendingTx{tx, &pending})
 	})
@@ -83,14 +85,14 @@ func (a pendingStore) Update(ctx context.Context, key spool.ThreadKey, fence int
 }
 
 type pendingTx struct {
-	spool.Tx
+	store.Tx
 
 	pending *bool
 }
 
-func (a pendingTx) Write(c spool.Changes) error {
+func (a pendingTx) Write(c store.Changes) error {
 	for _, e := range c.Effects {
-		*a.pending = *a.pending || e.State == spool.EffectPending
+		*a.pending = *a.pending || e.State == wire.EffectPending
 	}
 	return a.Tx.Write(c)
 }
@@ -112,8 +114,8 @@ func testJobHandBackUnrun(s *engineTest) {
 		s.Errorf("the worker that shuts down made %d calls", n)
 	}
 	s.work(s.engine(c))
-	s.until("the end of the run, or a question", func() bool { return !s.thread().State.Active() || s.thread().State == spool.WaitingForInput })
-	if r := s.run("r1"); r.State != spool.Completed || s.executed() != 1 {
+	s.until("the end of the run, or a question", func() bool { return !s.thread().State.Active() || s.thread().State == wire.WaitingForInput })
+	if r := s.run("r1"); r.State != wire.Completed || s.executed() != 1 {
 		s.Errorf("%d calls, and the run is %+v", s.executed(), r)
 	}
 	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, "tool c1:1", "assistant done")

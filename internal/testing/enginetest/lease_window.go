@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/wire"
 )
 
 // In these cases a worker is paused after the store has confirmed that a call is about to begin, and before the call:
@@ -19,13 +20,13 @@ func testLeaseWindowTaken(s *engineTest) {
 	wake := windowPaused(s, c)
 	<-time.After(time.Minute)
 	e := s.working(c)
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	wake()
-	if p := s.shown("c1"); p.Reason != spool.ParkOutcomeUnknown {
+	if p := s.shown("c1"); p.Reason != wire.ParkOutcomeUnknown {
 		s.Errorf("the park is %+v", p)
 	}
 	s.answer(e, "c1", true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if got := called(); len(got) != 1 || got[0].Fence != s.thread().Fence {
 		s.Errorf("the calls are %+v, and the fence is %d", got, s.thread().Fence)
 	}
@@ -39,7 +40,7 @@ func testLeaseWindowStopped(s *engineTest) {
 	s.stop(e)
 	<-time.After(time.Minute)
 	s.work(e)
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 	wake()
 	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, `tool c1:{"cancelled":true,"outcome":"unknown","reason":"stopped"}`)
 	if got := called(); len(got) != 0 {
@@ -54,7 +55,7 @@ func testLeaseWindowStopOnly(s *engineTest) {
 	s.stop(s.engine(c))
 	<-time.After(time.Minute)
 	wake()
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 	if got := called(); len(got) != 0 {
 		s.Errorf("after the stop, the tool was called: %+v", got)
 	}
@@ -66,7 +67,7 @@ func testLeaseWindowAlone(s *engineTest) {
 	wake := windowPaused(s, c)
 	<-time.After(time.Minute)
 	wake()
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if got := called(); len(got) != 1 {
 		s.Errorf("the calls are %+v", got)
 	}

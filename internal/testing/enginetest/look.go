@@ -10,11 +10,13 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/compare"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // thread returns the thread's row.
-func (s *engineTest) thread() (thread spool.Thread) {
-	_ = s.backend.Store.View(context.Background(), chat, func(v spool.View) (err error) {
+func (s *engineTest) thread() (thread wire.Thread) {
+	_ = s.backend.Store.View(context.Background(), chat, func(v store.View) (err error) {
 		thread, err = v.Thread()
 		return err
 	})
@@ -22,20 +24,20 @@ func (s *engineTest) thread() (thread spool.Thread) {
 }
 
 // run returns a run of the thread.
-func (s *engineTest) run(id spool.RunID) (run spool.RunRow) {
+func (s *engineTest) run(id spool.RunID) (run store.RunRow) {
 	s.Helper()
-	s.view(func(v spool.View) (err error) {
-		run, err = spool.FindRun(v, id)
+	s.view(func(v store.View) (err error) {
+		run, err = store.FindRun(v, id)
 		return err
 	})
 	return run
 }
 
 // usage returns rows of the thread's ledger.
-func (s *engineTest) usage(q spool.UsageQuery) []spool.UsageRow {
+func (s *engineTest) usage(q wire.UsageQuery) []wire.UsageRow {
 	s.Helper()
-	var report spool.UsageReport
-	s.view(func(v spool.View) (err error) {
+	var report wire.UsageReport
+	s.view(func(v store.View) (err error) {
 		report, err = v.Usage(q)
 		return err
 	})
@@ -43,9 +45,9 @@ func (s *engineTest) usage(q spool.UsageQuery) []spool.UsageRow {
 }
 
 // jobs counts the jobs of all tenants.
-func (s *engineTest) jobs() spool.QueueStats {
+func (s *engineTest) jobs() wire.QueueStats {
 	s.Helper()
-	stats, err := s.backend.Store.Stats(context.Background(), spool.StatsQuery{Queue: true})
+	stats, err := s.backend.Store.Stats(context.Background(), wire.StatsQuery{Queue: true})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -53,16 +55,16 @@ func (s *engineTest) jobs() spool.QueueStats {
 }
 
 // deadJobs returns the dead jobs of the thread's tenant.
-func (s *engineTest) deadJobs() []spool.QueuedJob {
+func (s *engineTest) deadJobs() []wire.QueuedJob {
 	s.Helper()
-	dead, err := s.backend.Store.Jobs(context.Background(), spool.JobQuery{Tenant: chat.Tenant, State: spool.JobDead})
+	dead, err := s.backend.Store.Jobs(context.Background(), wire.JobQuery{Tenant: chat.Tenant, State: wire.JobDead})
 	if err != nil {
 		s.Fatal(err)
 	}
 	return dead
 }
 
-func (s *engineTest) view(fn func(v spool.View) error) {
+func (s *engineTest) view(fn func(v store.View) error) {
 	s.Helper()
 	if err := s.backend.Store.View(context.Background(), chat, fn); err != nil {
 		s.Fatal(err)
@@ -72,13 +74,13 @@ func (s *engineTest) view(fn func(v spool.View) error) {
 // all returns everything that the store has of a thread and one of its runs.
 func (s *engineTest) all(key spool.ThreadKey, run spool.RunID) compare.Contents {
 	s.Helper()
-	return read(s, key, func(v spool.View) (compare.Contents, error) { return compare.Read(v, run) })
+	return read(s, key, func(v store.View) (compare.Contents, error) { return compare.Read(v, run) })
 }
 
 // read reads a part of a thread. An error of the store ends the case.
-func read[T any](s *engineTest, key spool.ThreadKey, part func(v spool.View) (T, error)) (got T) {
+func read[T any](s *engineTest, key spool.ThreadKey, part func(v store.View) (T, error)) (got T) {
 	s.Helper()
-	err := s.backend.Store.View(context.Background(), key, func(v spool.View) (err error) {
+	err := s.backend.Store.View(context.Background(), key, func(v store.View) (err error) {
 		got, err = part(v)
 		return err
 	})
@@ -89,9 +91,9 @@ func read[T any](s *engineTest, key spool.ThreadKey, part func(v spool.View) (T,
 }
 
 // threadOf returns the row of a thread, which has no id if there is no such thread.
-func (s *engineTest) threadOf(key spool.ThreadKey) spool.Thread {
+func (s *engineTest) threadOf(key spool.ThreadKey) wire.Thread {
 	s.Helper()
-	return read(s, key, func(v spool.View) (spool.Thread, error) {
+	return read(s, key, func(v store.View) (wire.Thread, error) {
 		thread, err := v.Thread()
 		if spool.CodeOf(err) == spool.NotFound {
 			err = nil
@@ -101,7 +103,7 @@ func (s *engineTest) threadOf(key spool.ThreadKey) spool.Thread {
 }
 
 // runsOf returns the runs of a thread, the newest first.
-func (s *engineTest) runsOf(key spool.ThreadKey) []spool.RunRow {
+func (s *engineTest) runsOf(key spool.ThreadKey) []store.RunRow {
 	s.Helper()
 	return read(s, key, compare.Runs)
 }
@@ -109,25 +111,25 @@ func (s *engineTest) runsOf(key spool.ThreadKey) []spool.RunRow {
 // messagesOf returns the view of a thread.
 func (s *engineTest) messagesOf(key spool.ThreadKey) []spool.Message {
 	s.Helper()
-	return read(s, key, func(v spool.View) ([]spool.Message, error) { return v.Messages(spool.MessageQuery{}) })
+	return read(s, key, func(v store.View) ([]spool.Message, error) { return v.Messages(store.MessageQuery{}) })
 }
 
 // branchesOf returns the branches of a thread.
-func (s *engineTest) branchesOf(key spool.ThreadKey) []spool.Branch {
+func (s *engineTest) branchesOf(key spool.ThreadKey) []wire.Branch {
 	s.Helper()
-	return read(s, key, spool.View.Branches)
+	return read(s, key, store.View.Branches)
 }
 
 // entriesOf returns the record of a thread.
-func (s *engineTest) entriesOf(key spool.ThreadKey) []spool.Entry {
+func (s *engineTest) entriesOf(key spool.ThreadKey) []wire.Entry {
 	s.Helper()
-	return read(s, key, func(v spool.View) ([]spool.Entry, error) { return v.Entries(spool.EntryQuery{}) })
+	return read(s, key, func(v store.View) ([]wire.Entry, error) { return v.Entries(store.EntryQuery{}) })
 }
 
 // parksOf returns the parks of a run.
-func (s *engineTest) parksOf(key spool.ThreadKey, run spool.RunID) []spool.Park {
+func (s *engineTest) parksOf(key spool.ThreadKey, run spool.RunID) []store.Park {
 	s.Helper()
-	return read(s, key, func(v spool.View) ([]spool.Park, error) { return v.Parks(run) })
+	return read(s, key, func(v store.View) ([]store.Park, error) { return v.Parks(run) })
 }
 
 // until waits for a condition, for up to an hour of the bubble, or two minutes in real time. The longer it waits, the
@@ -148,13 +150,13 @@ func (s *engineTest) until(what string, done func() bool) {
 }
 
 // becomes waits for a state of the thread.
-func (s *engineTest) becomes(state spool.State) {
+func (s *engineTest) becomes(state wire.State) {
 	s.Helper()
 	s.until("state "+string(state), func() bool { return s.thread().State == state })
 }
 
 // ended waits for the end of the thread's run.
-func (s *engineTest) ended(state spool.State) {
+func (s *engineTest) ended(state wire.State) {
 	s.Helper()
 	s.until("the end of the run", func() bool { return s.thread().State.Terminal() })
 	if got := s.thread(); got.State != state {
@@ -165,8 +167,8 @@ func (s *engineTest) ended(state spool.State) {
 // script returns a line for each part of the thread's messages.
 func (s *engineTest) script() (lines []string) {
 	s.Helper()
-	s.view(func(v spool.View) error {
-		messages, err := v.Messages(spool.MessageQuery{})
+	s.view(func(v store.View) error {
+		messages, err := v.Messages(store.MessageQuery{})
 		for _, m := range messages {
 			lines = append(lines, messageLine(m))
 		}
@@ -197,8 +199,8 @@ func messageLine(m spool.Message) string {
 // record returns a line for each entry of the thread.
 func (s *engineTest) record() (lines []string) {
 	s.Helper()
-	s.view(func(v spool.View) error {
-		entries, err := v.Entries(spool.EntryQuery{})
+	s.view(func(v store.View) error {
+		entries, err := v.Entries(store.EntryQuery{})
 		for _, e := range entries {
 			lines = append(lines, entryLine(e))
 		}
@@ -207,7 +209,7 @@ func (s *engineTest) record() (lines []string) {
 	return lines
 }
 
-func entryLine(e spool.Entry) string {
+func entryLine(e wire.Entry) string {
 	var p struct {
 		State, StreamID, Status, ToolCallID, Reason, About, Note string
 		Approved                                                 *bool

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // modelImageTest is the fixture of the cases about images and files that a model makes.
@@ -32,18 +32,18 @@ func pngMade(more ...byte) spool.FileMade {
 }
 
 // shownFiles returns the files of the stream, and whether each came before the end of its step.
-func shownFiles(frames []spool.Frame) (files []spool.FileShown, early bool) {
+func shownFiles(frames []wire.Frame) (files []wire.FileShown, early bool) {
 	early = true
 	finished := false
 	for _, f := range frames {
-		if f.Kind != spool.FrameStream {
+		if f.Kind != wire.FrameStream {
 			continue
 		}
 		switch f.Item.Type { //nolint:exhaustive // the others say nothing of files
-		case spool.ItemStepFinished:
+		case wire.ItemStepFinished:
 			finished = true
-		case spool.ItemFile:
-			var file spool.FileShown
+		case wire.ItemFile:
+			var file wire.FileShown
 			early = early && !finished && f.Item.Decode(&file) == nil
 			files = append(files, file)
 		}
@@ -63,9 +63,9 @@ func testModelImageSaved(s modelImageTest) {
 	)
 	e := s.engine(s.config(m))
 	s.start(e, "r1", "draw")
-	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	content := s.messagesOf(chat)[1].Content
 	all, err := e.Artifacts(context.Background(), chat)
 	if err != nil || len(all) != 2 || len(content) != 3 {
@@ -79,7 +79,7 @@ func testModelImageSaved(s modelImageTest) {
 	}
 	<-time.After(quiet)
 	frames := client()
-	want := []spool.FileShown{{Image: content[1].Image, MIMEType: "image/png"}, {File: content[2].File, MIMEType: "text/plain", FileName: "a.png"}}
+	want := []wire.FileShown{{Image: content[1].Image, MIMEType: "image/png"}, {File: content[2].File, MIMEType: "text/plain", FileName: "a.png"}}
 	if got, early := shownFiles(frames); !slices.Equal(got, want) || !early {
 		s.Errorf("the stream has %+v", got)
 	}
@@ -88,7 +88,7 @@ func testModelImageSaved(s modelImageTest) {
 			s.Errorf("a client got %s", b)
 		}
 	}
-	s.startAs(e, chat, engine.StartRequest{Prompt: "see it?", RunID: "r2"})
+	s.startAs(e, chat, wire.StartRequest{Prompt: "see it?", RunID: "r2"})
 	s.until("the second answer", func() bool { return m.Asked() == 2 && s.thread().State.Terminal() })
 	asked := m.Requests()[1].Messages[1].Content
 	if url := "data:image/png;base64," + base64.StdEncoding.EncodeToString(drawing()); asked[1].Image != url || string(asked[1].Provider) != string(data) {
@@ -105,14 +105,14 @@ func testModelImageNotSaved(s modelImageTest) {
 	first := s.engine(c)
 	stop := s.work(first)
 	s.start(first, "r1", "draw")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	stop()
 	want := fmt.Sprintf("[an image of %d bytes, which was not saved: the artifact is larger than 500 bytes][an image of 0 bytes, which was not saved: it has no data]", len(drawing())+1000)
 	if got := s.messagesOf(chat)[1].Text(); got != want {
 		s.Errorf("the answer is %q, want %q", got, want)
 	}
 	c.Limits.FileBytes = -1
-	s.startAs(s.working(c), chat, engine.StartRequest{Prompt: "again", RunID: "r2"})
+	s.startAs(s.working(c), chat, wire.StartRequest{Prompt: "again", RunID: "r2"})
 	s.until("the second answer", func() bool { return m.Asked() == 2 && s.thread().State.Terminal() })
 	if got := s.messagesOf(chat)[3].Text(); got != fmt.Sprintf("[an image of %d bytes, which was not saved: the engine does not store artifacts]", len(drawing())) {
 		s.Errorf("the second answer is %q", got)
@@ -127,7 +127,7 @@ func testModelImageMany(s modelImageTest) {
 	}
 	e := s.working(s.config(spooltest.NewModel(spooltest.Turn{Files: files})))
 	s.start(e, "r1", "draw")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	content := s.messagesOf(chat)[1].Content
 	images := 0
 	for _, p := range content {
@@ -161,7 +161,7 @@ func testModelImageCrashed(s modelImageTest) {
 	close(gate)
 	<-killed
 	e := s.working(c)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	content := s.messagesOf(chat)[1].Content
 	all, err := e.Artifacts(context.Background(), chat)
 	if err != nil || len(all) != 1 || len(content) != 2 || content[1].Image != all[0].ID.URI() {
@@ -193,9 +193,9 @@ func testModelImageCalled(s modelImageTest) {
 	close(gate)
 	<-killed
 	e := s.engine(c)
-	client := s.watch(e, &spooltest.Client{Name: "live"}, engine.FollowOptions{})
+	client := s.watch(e, &spooltest.Client{Name: "live"}, wire.FollowOptions{})
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	image := s.messagesOf(chat)[1].Content[0].Image
 	if got, _ := shownFiles(client()); len(got) == 0 || got[0].Image != image || !strings.HasPrefix(image, "artifact:") {

@@ -11,6 +11,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // nestedTest is the fixture of the cases about nested runs.
@@ -86,7 +88,7 @@ func askedAs(m *spooltest.Model, role string) (n int) {
 
 // spawn returns a call that spawns.
 func spawn(id spool.ToolCallID, name, brief string) spooltest.Call {
-	return spooltest.Call{ID: id, Name: engine.SpawnTool, Args: fmt.Sprintf(`{"name":%q,"instructions":%q}`, name, brief)}
+	return spooltest.Call{ID: id, Name: spool.SpawnTool, Args: fmt.Sprintf(`{"name":%q,"instructions":%q}`, name, brief)}
 }
 
 // treeConfig returns a configuration whose agent has the profiles helper, which may not
@@ -94,7 +96,7 @@ func spawn(id spool.ToolCallID, name, brief string) spooltest.Call {
 func (s nestedTest) treeConfig(m spool.Model, tools ...spool.Tool) engine.Config {
 	c := s.config(m, tools...)
 	all := c.Agents[0].Tools
-	c.Agents[0].Spawn = &engine.Spawn{Profiles: map[string]engine.Profile{
+	c.Agents[0].Spawn = &spool.Spawn{Profiles: map[string]spool.Profile{
 		"helper": {Description: "Helps.", Instructions: "Help.", Tools: all},
 		"lead":   {Description: "Leads.", Tools: all, Spawns: true},
 	}}
@@ -102,11 +104,11 @@ func (s nestedTest) treeConfig(m spool.Model, tools ...spool.Tool) engine.Config
 }
 
 // nested returns the nested runs of r1 by their briefs.
-func (s nestedTest) nested() map[string]spool.RunRow {
+func (s nestedTest) nested() map[string]store.RunRow {
 	s.Helper()
-	byBrief := make(map[string]spool.RunRow)
-	s.view(func(v spool.View) error {
-		runs, err := v.Runs(spool.RunQuery{RootID: "r1", Whole: true})
+	byBrief := make(map[string]store.RunRow)
+	s.view(func(v store.View) error {
+		runs, err := v.Runs(wire.RunQuery{RootID: "r1", Whole: true})
 		for _, r := range runs {
 			byBrief[r.Prompt] = r
 		}
@@ -116,16 +118,16 @@ func (s nestedTest) nested() map[string]spool.RunRow {
 }
 
 // waiting returns the open parks by the names of the agent and the tool, such as "helper:send".
-func (s nestedTest) waiting() map[string]spool.Park {
+func (s nestedTest) waiting() map[string]store.Park {
 	s.Helper()
-	open := make(map[string]spool.Park)
-	s.view(func(v spool.View) error {
+	open := make(map[string]store.Park)
+	s.view(func(v store.View) error {
 		parks, err := v.Parks("r1")
 		for _, p := range parks {
-			if p.State != spool.ParkOpen {
+			if p.State != wire.ParkOpen {
 				continue
 			}
-			run, err := spool.FindRun(v, p.CallerID())
+			run, err := store.FindRun(v, p.CallerID())
 			if err != nil {
 				return err
 			}
@@ -164,12 +166,12 @@ func plainly(line string) string {
 // briefs.
 func (s nestedTest) tree() (lines []string) {
 	s.Helper()
-	s.view(func(v spool.View) error {
-		messages, err := v.Messages(spool.MessageQuery{})
+	s.view(func(v store.View) error {
+		messages, err := v.Messages(store.MessageQuery{})
 		for _, m := range messages {
 			line := messageLine(m)
 			if m.AgentID != "" {
-				run, err := spool.FindRun(v, spool.RunID(m.AgentID))
+				run, err := store.FindRun(v, spool.RunID(m.AgentID))
 				if err != nil {
 					return err
 				}
@@ -204,13 +206,13 @@ func testNestedResult(s nestedTest) {
 	})
 	e := s.working(s.treeConfig(m, plain("look", `"seen"`)))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages of the main agent", s.of(""), "user go",
 		`assistant c1=spawnSubagent{"instructions":"find","name":"helper"} c2=look{}`,
 		`tool c1:{"agentId":"ID","result":"it is here"} c2:"seen"`, "assistant found it")
 	s.lines("messages of the nested run", s.of("find"), "user find", "assistant c9=look{}", `tool c9:"seen"`, "assistant it is here")
 	root, run := s.run("r1"), s.nested()["find"]
-	if run.State != spool.Completed || run.StopReason != spool.StopCompleted || run.EndedAt.IsZero() || run.Steps != 2 ||
+	if run.State != wire.Completed || run.StopReason != wire.StopCompleted || run.EndedAt.IsZero() || run.Steps != 2 ||
 		run.ParentID != "r1" || run.RootID != "r1" || run.CallID != "c1" || run.Depth != 1 || run.Agent != "helper" || run.Model != "m" {
 		s.Errorf("the nested run: %+v", run)
 	}
@@ -235,9 +237,9 @@ func testNestedStream(s nestedTest) {
 	})
 	e := s.engine(s.treeConfig(m))
 	s.start(e, "r1", "go")
-	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	names := map[spool.AgentID]string{}
 	for brief, run := range s.nested() {
@@ -245,14 +247,14 @@ func testNestedStream(s nestedTest) {
 	}
 	var lines []string
 	for _, f := range client() {
-		if f.Kind != spool.FrameStream || f.Item.Type == spool.ItemToolArgs {
+		if f.Kind != wire.FrameStream || f.Item.Type == wire.ItemToolArgs {
 			continue
 		}
 		var p struct {
 			SubagentID, AgentID spool.AgentID
 			Name, Status        string
 			Depth               int
-			Event               *spool.Item
+			Event               *wire.Item
 			Delta, ToolCallID   string
 			ParentToolCallID    string
 		}
@@ -267,7 +269,7 @@ func testNestedStream(s nestedTest) {
 			if in.Offset != "" {
 				s.Errorf("a wrapped item has the offset %s", in.Offset)
 			}
-			if p.Event.Type == spool.ItemToolArgs {
+			if p.Event.Type == wire.ItemToolArgs {
 				continue
 			}
 			line = names[p.SubagentID] + ": " + string(p.Event.Type) + " " + in.Delta + in.ToolCallID
@@ -288,13 +290,13 @@ func testNestedStream(s nestedTest) {
 func testNestedRefused(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go": {spooltest.Use(spawn("c1", "nobody", "x"), spawn("c2", "helper", ""), spawn("c3", "", "x"),
-			spooltest.Call{ID: "c4", Name: engine.SpawnTool, Args: `{"name":1}`}, spawn("c5", "lead", "one")), spooltest.Say("oh")},
+			spooltest.Call{ID: "c4", Name: spool.SpawnTool, Args: `{"name":1}`}, spawn("c5", "lead", "one")), spooltest.Say("oh")},
 		"one": {spooltest.Use(spawn("c1", "lead", "two")), spooltest.Say("1")},
 		"two": {spooltest.Use(spawn("c1", "lead", "three")), spooltest.Say("2")},
 	})
 	e := s.working(s.treeConfig(m))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if n := len(s.nested()); n != 2 {
 		s.Errorf("%d nested runs", n)
 	}
@@ -319,10 +321,10 @@ func testNestedPersona(s nestedTest) {
 		"read": {spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}, spawn("c2", "critic", "more")), spooltest.Say("bad")},
 	})
 	c := s.treeConfig(m, plain("look", `"seen"`))
-	c.Agents[0].Spawn = &engine.Spawn{Open: true}
+	c.Agents[0].Spawn = &spool.Spawn{Open: true}
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.of("read"), "user read", `assistant c1=look{} c2=spawnSubagent{"instructions":"more","name":"critic"}`,
 		`tool c1:"seen" c2:"error: unknown tool spawnSubagent"`, "assistant bad")
 	for _, r := range m.Requests() {
@@ -341,8 +343,8 @@ func testNestedMaxSteps(s nestedTest) {
 	c.Agents[0].Spawn.MaxSteps = 2
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
-	if got := s.nested()["find"]; got.State != spool.Completed || got.StopReason != spool.StopMaxSteps || got.Steps != 2 {
+	s.ended(wire.Completed)
+	if got := s.nested()["find"]; got.State != wire.Completed || got.StopReason != wire.StopMaxSteps || got.Steps != 2 {
 		s.Errorf("the nested run: %+v", got)
 	}
 	if want := `tool c1:{"agentId":"ID","note":"it ended early: max steps","result":"found"}`; s.of("")[2] != want {
@@ -356,7 +358,7 @@ func testNestedResultCap(s nestedTest) {
 	c.Agents[0].Spawn.ResultCap = 4
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if want := `tool c1:{"agentId":"ID","result":"äöüä… [2 more characters were cut]"}`; s.of("")[2] != want {
 		s.Errorf("the result is %s, want %s", s.of("")[2], want)
 	}
@@ -381,7 +383,7 @@ func testNestedSlots(s nestedTest) {
 		s.Errorf("%d nested runs are at work", n)
 	}
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if n := len(s.nested()); n != 4 {
 		s.Errorf("%d nested runs", n)
 	}
@@ -408,9 +410,9 @@ func testNestedOrder(s nestedTest) {
 	c.Agents[0].Spawn.MaxConcurrent = 4
 	e := s.engine(c)
 	s.start(e, "r1", "go")
-	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 
 	snap, err := e.Snapshot(context.Background(), chat, nil)
@@ -427,8 +429,8 @@ func testNestedOrder(s nestedTest) {
 		}
 	}
 	for _, f := range client() {
-		if f.Kind == spool.FrameStream && f.Item.Type == spool.ItemSubagentStarted {
-			var p spool.SubagentStarted
+		if f.Kind == wire.FrameStream && f.Item.Type == wire.ItemSubagentStarted {
+			var p wire.SubagentStarted
 			_ = f.Item.Decode(&p)
 			announced = append(announced, briefs[p.SubagentID])
 		}
@@ -453,7 +455,7 @@ func testNestedSameCallIDs(s nestedTest) {
 	})
 	e := s.working(s.treeConfig(m, plain("look", `"seen"`)))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	seen := make(map[spool.ToolCallID]bool)
 	for _, message := range s.messagesOf(chat) {
 		for _, p := range message.ToolCalls() {

@@ -3,9 +3,9 @@ package enginetest
 import (
 	"strings"
 
-	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // nestedScript runs a tree of three agents, with tools of every kind and parks at two depths. The first
@@ -35,12 +35,12 @@ func nestedScript(t *engineTest, own bool, faults ...spooltest.Fault) int {
 	look.Idempotent = true
 	c := newCampaign(s.engineTest, s.treeConfig(m, look, plain("once", `"done"`), approved("send", `"sent"`)), 1, own)
 	first, stop := c.survive(faults, []string{"a", "b"}, func(n *node) {
-		c.answerAll(n.Engine, func(p spool.Park) engine.Response {
-			return engine.Response{Approved: p.Reason != spool.ParkOutcomeUnknown, Digest: p.Digest}
+		c.answerAll(n.Engine, func(p store.Park) wire.Response {
+			return wire.Response{Approved: p.Reason != wire.ParkOutcomeUnknown, Digest: p.Digest}
 		})
 	})
 	calls := first.faulty.Calls()
-	if got := s.thread(); got.State != spool.Completed {
+	if got := s.thread(); got.State != wire.Completed {
 		s.Errorf("the run ended as %s: %+v", got.State, s.run("r1"))
 	}
 	text := strings.Join(s.tree(), "\n")
@@ -62,7 +62,7 @@ func nestedLateScript(t *engineTest, own bool, faults ...spooltest.Fault) int {
 	s := nestedTest{t}
 	c := newCampaign(s.engineTest, s.late(), 1, own)
 	first, stop := c.survive(faults, []string{"a"}, func(*node) {})
-	if r := s.run("r1"); r.State != spool.Completed {
+	if r := s.run("r1"); r.State != wire.Completed {
 		s.Errorf("the run ended as %s: %+v", r.State, r)
 	}
 	text := strings.Join(s.tree(), "\n")

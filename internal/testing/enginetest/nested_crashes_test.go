@@ -8,9 +8,9 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 var update = flag.Bool("update", false, "write what tests compare with")
@@ -111,8 +111,8 @@ func nestedCrash(s *engineTest, faults ...spooltest.Fault) string {
 			c.hire(n)
 		default:
 		}
-		c.answerAll(n.Engine, func(p spool.Park) engine.Response {
-			return engine.Response{Approved: p.Reason == spool.ParkApproval, Digest: p.Digest, Reason: "a person has looked"}
+		c.answerAll(n.Engine, func(p store.Park) wire.Response {
+			return wire.Response{Approved: p.Reason == wire.ParkApproval, Digest: p.Digest, Reason: "a person has looked"}
 		})
 		return s.thread().State.Terminal()
 	})
@@ -134,12 +134,12 @@ func nestedCrash(s *engineTest, faults ...spooltest.Fault) string {
 	for _, line := range s.record() {
 		word, rest, _ := strings.Cut(line, " ")
 		switch {
-		case word == string(spool.EntryInputRequired):
+		case word == string(wire.EntryInputRequired):
 			asked++
-			if strings.HasSuffix(rest, spool.ParkOutcomeUnknown) {
+			if strings.HasSuffix(rest, wire.ParkOutcomeUnknown) {
 				unknown++
 			}
-		case word == string(spool.EntryHITLResponse) && strings.HasSuffix(rest, "approved"):
+		case word == string(wire.EntryHITLResponse) && strings.HasSuffix(rest, "approved"):
 			approvals++
 		}
 	}

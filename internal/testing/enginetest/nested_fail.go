@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // testNestedFails has a nested run with a permanent error. The parent run reads about it.
@@ -21,13 +21,13 @@ func testNestedFails(s nestedTest) {
 	})
 	e := s.engine(s.treeConfig(m, plain("look", `"seen"`)))
 	s.start(e, "r1", "go")
-	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	client()
 	run := s.nested()["find"]
-	if run.State != spool.Failed || run.StopReason != spool.StopFailed || run.Error != "model: no (status 400)" || run.Result != nil || run.Attempts != 1 {
+	if run.State != wire.Failed || run.StopReason != wire.StopFailed || run.Error != "model: no (status 400)" || run.Result != nil || run.Attempts != 1 {
 		s.Errorf("the nested run: %+v", run)
 	}
 	s.lines("messages", s.of(""), "user go", `assistant c1=spawnSubagent{"instructions":"find","name":"helper"} c2=spawnSubagent{"instructions":"fine","name":"helper"}`,
@@ -63,14 +63,14 @@ func testNestedRetried(s nestedTest) {
 	}
 	e := s.engine(s.treeConfig(m, plain("once", `"done"`), nap))
 	s.start(e, "r1", "go")
-	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	s.work(e)
 	s.until("the failed attempt", failed.Load)
 	<-time.After(30 * time.Second)
-	if got := s.thread(); got.State != spool.Running {
+	if got := s.thread(); got.State != wire.Running {
 		s.Errorf("the run is %s while another nested run works", got.State)
 	}
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	client()
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 error", "RUN_STARTED r1:2", "RUN_ENDED r1:2 finished")
@@ -92,8 +92,8 @@ func testNestedRetriesEnd(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{"go": {spooltest.Use(spawn("c1", "helper", "find")), spooltest.Say("sorry")}, "find": {{Err: overloaded()}}})
 	e := s.working(s.treeConfig(m))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
-	if r := s.nested()["find"]; r.State != spool.Failed || r.Attempts != 3 || askedAs(m, "find") != 3 {
+	s.ended(wire.Completed)
+	if r := s.nested()["find"]; r.State != wire.Failed || r.Attempts != 3 || askedAs(m, "find") != 3 {
 		s.Errorf("asked %d times: %+v", askedAs(m, "find"), r)
 	}
 	if !strings.Contains(s.of("")[2], `"error":"model: `) {
@@ -108,7 +108,7 @@ func testNestedUsage(s nestedTest) {
 	})
 	e := s.working(s.treeConfig(m))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if got := s.run("r1").TotalTokens; got != 333 {
 		s.Errorf("the main run counts %d tokens, want 333", got)
 	}
@@ -131,7 +131,7 @@ func testNestedEdit(s nestedTest) {
 	})
 	e := s.working(s.treeConfig(m))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	var turn, brief spool.MessageID
 	for _, m := range s.messagesOf(chat) {
 		switch {
@@ -141,11 +141,11 @@ func testNestedEdit(s nestedTest) {
 			brief = m.ID
 		}
 	}
-	r, err := e.Run(context.Background(), chat, engine.StartRequest{Prompt: "again", EditMessageID: brief})
-	if err != nil || r.Accepted || r.Reason != engine.ReasonNotEditable {
+	r, err := e.Run(context.Background(), chat, wire.StartRequest{Prompt: "again", EditMessageID: brief})
+	if err != nil || r.Accepted || r.Reason != wire.ReasonNotEditable {
 		s.Errorf("an edit of the brief: %+v, %v", r, err)
 	}
-	s.startAs(e, chat, engine.StartRequest{Prompt: "again", RunID: "r2", EditMessageID: turn})
-	s.ended(spool.Completed)
+	s.startAs(e, chat, wire.StartRequest{Prompt: "again", RunID: "r2", EditMessageID: turn})
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user again", "assistant fine")
 }

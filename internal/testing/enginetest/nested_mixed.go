@@ -11,6 +11,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 var mixedTests = map[string]func(s nestedTest){
@@ -32,17 +34,17 @@ var mixedTests = map[string]func(s nestedTest){
 }
 
 // subagents returns how often a stream has announced the beginning and the end of each nested run.
-func subagents(frames []spool.Frame) (started, finished map[spool.AgentID]int) {
+func subagents(frames []wire.Frame) (started, finished map[spool.AgentID]int) {
 	started, finished = make(map[spool.AgentID]int), make(map[spool.AgentID]int)
 	for _, f := range frames {
-		if f.Kind != spool.FrameStream {
+		if f.Kind != wire.FrameStream {
 			continue
 		}
 		var p struct{ SubagentID spool.AgentID }
 		switch _ = f.Item.Decode(&p); f.Item.Type {
-		case spool.ItemSubagentStarted:
+		case wire.ItemSubagentStarted:
 			started[p.SubagentID]++
-		case spool.ItemSubagentFinished:
+		case wire.ItemSubagentFinished:
 			finished[p.SubagentID]++
 		default:
 		}
@@ -81,16 +83,16 @@ func (s nestedTest) late() engine.Config {
 func testMixedTimeEnds(s nestedTest) {
 	e := s.engine(s.late())
 	s.start(e, "r1", "go")
-	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
-	if r := s.run("r1"); r.StopReason != spool.StopTimeBudget {
+	if r := s.run("r1"); r.StopReason != wire.StopTimeBudget {
 		s.Errorf("the run ended by %s", r.StopReason)
 	}
 	started, finished := subagents(client())
 	for brief, run := range s.nested() {
-		if !run.State.Terminal() || run.StopReason != spool.StopTimeBudget {
+		if !run.State.Terminal() || run.StopReason != wire.StopTimeBudget {
 			s.Errorf("%s is %s by %s", brief, run.State, run.StopReason)
 		}
 		if started[run.AgentID()] != 1 || finished[run.AgentID()] != 1 {
@@ -110,14 +112,14 @@ func testMixedTimeParks(s nestedTest) {
 	s.start(e, "r1", "go")
 	park := budgetTest(s).budgetPark()
 	for brief, run := range s.nested() {
-		if run.State != spool.WaitingForInput {
+		if run.State != wire.WaitingForInput {
 			s.Errorf("%s is %s by %s", brief, run.State, run.StopReason)
 		}
 	}
 	s.answer(e, park.ToolCallID, true, `{"wallTimeMs":600000}`)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	for brief, run := range s.nested() {
-		if run.StopReason != spool.StopCompleted {
+		if run.StopReason != wire.StopCompleted {
 			s.Errorf("%s is %s by %s", brief, run.State, run.StopReason)
 		}
 	}
@@ -138,16 +140,16 @@ func testMixedTimeGone(s nestedTest) {
 	e := s.engine(c)
 	stop := s.work(e)
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	stop()
 	s.answer(e, s.waiting()["mail:send"].ToolCallID, true, "")
-	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx spool.Tx) error {
-		run, err := spool.FindRun(tx, "r1")
+	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx store.Tx) error {
+		run, err := store.FindRun(tx, "r1")
 		if err != nil {
 			return err
 		}
 		run.Allowance.Spent.WallTime = time.Minute
-		return tx.Write(spool.Changes{Runs: []spool.RunRow{run}})
+		return tx.Write(store.Changes{Runs: []store.RunRow{run}})
 	})
 	if err != nil {
 		s.Fatal(err)
@@ -159,7 +161,7 @@ func testMixedTimeGone(s nestedTest) {
 		s.Error("a tool ran without time")
 	}
 	s.answer(e, park.ToolCallID, true, `{"wallTimeMs":600000}`)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if s.executed() != 1 || askedAs(m, "mail") != 2 || askedAs(m, "go") != 2 {
 		s.Errorf("%d calls, asked %d and %d times", s.executed(), askedAs(m, "mail"), askedAs(m, "go"))
 	}
@@ -215,7 +217,7 @@ func (s nestedTest) raised(first bool) {
 	s.start(e, "r1", "go")
 	send, budget := s.shortParks()
 	for _, raise := range []bool{first, !first} {
-		if got := s.thread().State; got != spool.WaitingForInput {
+		if got := s.thread().State; got != wire.WaitingForInput {
 			s.Fatalf("the run is %s", got)
 		}
 		if raise {
@@ -224,8 +226,8 @@ func (s nestedTest) raised(first bool) {
 			s.answer(e, send, true, "")
 		}
 	}
-	s.ended(spool.Completed)
-	if r := s.run("r1"); r.StopReason != spool.StopCompleted {
+	s.ended(wire.Completed)
+	if r := s.run("r1"); r.StopReason != wire.StopCompleted {
 		s.Errorf("the run ended by %s", r.StopReason)
 	}
 	s.lines("messages of the one that waited", s.of("mail")[2:], `tool c1:"sent"`, "assistant sent")
@@ -248,7 +250,7 @@ func testMixedBudgetExpired(s nestedTest) {
 	e := s.working(s.short())
 	s.start(e, "r1", "go")
 	s.shortParks()
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.overBudget()
 }
 
@@ -258,7 +260,7 @@ func testMixedAnswerAll(s nestedTest) {
 	s.start(e, "r1", "go")
 	send, budget := s.shortParks()
 	before := s.all(chat, "r1")
-	all := []engine.Response{
+	all := []wire.Response{
 		{ToolCallID: send, Approved: true, By: "ann"},
 		{ToolCallID: "nobody", Approved: true, By: "ann"},
 		{ToolCallID: budget, Approved: true, Payload: json.RawMessage(`{"toolCallBudget":1}`), By: "ann"},
@@ -267,31 +269,31 @@ func testMixedAnswerAll(s nestedTest) {
 		s.Errorf("a wrong answer among them: %+v, %v", got, err)
 	}
 	s.same("after a wrong answer", s.all(chat, "r1"), before)
-	if got, err := e.RespondAll(context.Background(), chat, all[1:2]); err != nil || got[0].Reason != engine.ReasonNoPark {
+	if got, err := e.RespondAll(context.Background(), chat, all[1:2]); err != nil || got[0].Reason != wire.ReasonNoPark {
 		s.Errorf("an answer to nothing: %+v, %v", got, err)
 	}
 	s.same("after an answer to nothing", s.all(chat, "r1"), before)
 	all[2].Payload = json.RawMessage(`{"toolCallBudget":50}`)
 	got, err := e.RespondAll(context.Background(), chat, all)
-	if err != nil || len(got) != 3 || !got[0].Delivered || got[1].Reason != engine.ReasonNoPark || !got[2].Delivered {
+	if err != nil || len(got) != 3 || !got[0].Delivered || got[1].Reason != wire.ReasonNoPark || !got[2].Delivered {
 		s.Fatalf("all answers: %+v, %v", got, err)
 	}
 	for i, r := range all {
 		s.history.Answered(spooltest.Answered{Thread: chat, Call: r.ToolCallID, Delivered: got[i].Delivered})
 	}
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages of the one that waited", s.of("mail")[2:], `tool c1:"sent"`, "assistant sent")
 }
 
 // overBudget waits for the end of a tree that got no larger budget.
 func (s nestedTest) overBudget() {
 	s.Helper()
-	s.ended(spool.Completed)
-	if r := s.run("r1"); r.StopReason != spool.StopToolCallBudget {
+	s.ended(wire.Completed)
+	if r := s.run("r1"); r.StopReason != wire.StopToolCallBudget {
 		s.Errorf("the run ended by %s", r.StopReason)
 	}
 	for brief, run := range s.nested() {
-		if run.State != spool.Cancelled {
+		if run.State != wire.Cancelled {
 			s.Errorf("%s is %s by %s", brief, run.State, run.StopReason)
 		}
 	}
@@ -312,7 +314,7 @@ func testMixedManyParks(s nestedTest) {
 	}
 	e := s.working(s.treeConfig(casting(script), approved("send", `"sent"`)))
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	parks := s.waiting()
 	if len(parks) != many {
 		s.Fatalf("%d parks", len(parks))
@@ -324,7 +326,7 @@ func testMixedManyParks(s nestedTest) {
 		}
 	}
 	group.Wait()
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if s.executed() != many || s.run("r1").TotalTokens != 6*many {
 		s.Errorf("%d calls, %d tokens", s.executed(), s.run("r1").TotalTokens)
 	}
@@ -339,13 +341,13 @@ func testMixedTwins(s nestedTest) {
 	})
 	e := s.working(s.treeConfig(m, approved("send", `"sent"`)))
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	n := 0
 	for _, p := range s.parksOf(chat, "r1") {
 		n++
 		s.answer(e, p.ToolCallID, true, "")
 	}
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if n != 4 || s.executed() != 4 {
 		s.Errorf("%d parks, %d calls", n, s.executed())
 	}
@@ -361,7 +363,7 @@ func testMixedTakenID(s nestedTest) {
 		"other": {spooltest.Say("secret")},
 	})
 	e := s.working(s.treeConfig(m))
-	s.startAs(e, spool.ThreadKey{Tenant: "elsewhere", ID: "chat"}, engine.StartRequest{Prompt: "go", RunID: "r1"})
+	s.startAs(e, spool.ThreadKey{Tenant: "elsewhere", ID: "chat"}, wire.StartRequest{Prompt: "go", RunID: "r1"})
 	var id spool.RunID
 	s.until("a nested run", func() bool {
 		for _, r := range s.runsOf(spool.ThreadKey{Tenant: "elsewhere", ID: "chat"}) {
@@ -372,9 +374,9 @@ func testMixedTakenID(s nestedTest) {
 		return id != ""
 	})
 	s.start(e, id, "other")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	text := strings.Join(s.script(), "\n")
 	if strings.Contains(text, `"result":"secret"`) || !strings.Contains(text, `c1:"error: `) {
 		s.Errorf("messages:\n%s", text)
@@ -411,12 +413,12 @@ func testMixedCursorWalk(s nestedTest) {
 	e := s.engine(s.deep(gate))
 	s.start(e, "r1", "go")
 	client := &spooltest.Client{Name: "live", FromStart: true}
-	stop := s.watch(e, client, engine.FollowOptions{})
+	stop := s.watch(e, client, wire.FollowOptions{})
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	frames := stop()
-	lines := func(frames []spool.Frame) (lines []string) {
+	lines := func(frames []wire.Frame) (lines []string) {
 		for _, f := range frames {
 			if f.Cursor != nil {
 				lines = append(lines, frameLine(f))
@@ -428,7 +430,7 @@ func testMixedCursorWalk(s nestedTest) {
 		if f.Cursor == nil {
 			continue
 		}
-		s.lines("after "+frameLine(f), lines(s.collect(e, chat, engine.FollowOptions{Cursor: f.Cursor})), lines(frames[i+1:])...)
+		s.lines("after "+frameLine(f), lines(s.collect(e, chat, wire.FollowOptions{Cursor: f.Cursor})), lines(frames[i+1:])...)
 	}
 	started, finished := subagents(frames)
 	if len(s.nested()) != 4 || len(started) != 4 || len(finished) != 4 {
@@ -443,8 +445,8 @@ func testMixedSnapshotWalk(s nestedTest) {
 	e := s.engine(s.deep(gate))
 	s.start(e, "r1", "go")
 	type taken struct {
-		snap   *spool.Snapshot
-		frames []spool.Frame
+		snap   *wire.Snapshot
+		frames []wire.Frame
 	}
 	var all []*taken
 	var group sync.WaitGroup
@@ -453,7 +455,7 @@ func testMixedSnapshotWalk(s nestedTest) {
 		if err != nil {
 			s.Fatal(err)
 		}
-		at := &spool.Cursor{Seq: max(snap.LastEventSeq, 0)}
+		at := &wire.Cursor{Seq: max(snap.LastEventSeq, 0)}
 		if snap.Stream != nil {
 			at.Stream = snap.Stream.StreamID
 			if snap.Stream.Offset != nil {
@@ -462,16 +464,16 @@ func testMixedSnapshotWalk(s nestedTest) {
 		}
 		t := &taken{snap: snap}
 		all = append(all, t)
-		group.Go(func() { t.frames = s.collect(e, chat, engine.FollowOptions{Cursor: at}) })
+		group.Go(func() { t.frames = s.collect(e, chat, wire.FollowOptions{Cursor: at}) })
 	}
-	moved := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	moved := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	s.work(e)
 	for range 40 {
 		take()
 		<-time.After(time.Millisecond)
 	}
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	group.Wait()
 	moved()
 	want := map[spool.AgentID]string{}
@@ -487,12 +489,12 @@ func testMixedSnapshotWalk(s nestedTest) {
 				got[m.AgentID] += m.Text()
 			}
 		}
-		var items []spool.Item
+		var items []wire.Item
 		if t.snap.Stream != nil {
 			items = t.snap.Stream.Items
 		}
 		for _, f := range t.frames {
-			if f.Kind == spool.FrameStream {
+			if f.Kind == wire.FrameStream {
 				items = append(items, *f.Item)
 			}
 		}
@@ -512,7 +514,7 @@ func testMixedRaceStop(s nestedTest) {
 	})
 	e := s.working(s.treeConfig(m, approved("send", `"sent"`)))
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	var group sync.WaitGroup
 	for _, p := range s.waiting() {
 		group.Go(func() { _, _ = s.respond(e, p.ToolCallID, true, "") })
@@ -536,16 +538,16 @@ func shortScript(t *engineTest, own bool, faults ...spooltest.Fault) int {
 	config.Budget.Default.WallTime = 900 * time.Millisecond
 	c := newCampaign(s.engineTest, config, 1, own)
 	first, stop := c.survive(faults, []string{"a"}, func(n *node) {
-		c.answerAll(n.Engine, func(p spool.Park) engine.Response {
-			r := engine.Response{Approved: true, Digest: p.Digest}
-			if p.Reason == spool.ParkBudget {
+		c.answerAll(n.Engine, func(p store.Park) wire.Response {
+			r := wire.Response{Approved: true, Digest: p.Digest}
+			if p.Reason == wire.ParkBudget {
 				r.Payload = json.RawMessage(`{"toolCallBudget":50,"wallTimeMs":3600000}`)
 			}
 			return r
 		})
 	})
 	calls := first.faulty.Calls()
-	if r := s.run("r1"); r.State != spool.Completed || r.StopReason != spool.StopCompleted {
+	if r := s.run("r1"); r.State != wire.Completed || r.StopReason != wire.StopCompleted {
 		s.Errorf("the run: %+v, %+v", r, r.Allowance)
 	}
 	budgetTest(s).wellFormed()

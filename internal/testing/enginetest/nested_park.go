@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/compare"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // mailing returns a model for a tree with a park at depth 1.
@@ -26,12 +26,12 @@ func testNestedPark(s nestedTest) {
 	c := s.treeConfig(m, plain("look", `"seen"`), approved("send", `"sent"`))
 	e := s.engine(c)
 	s.start(e, "r1", "go")
-	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	stop := s.work(e)
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	stop()
 	run := s.nested()["mail"]
-	if run.State != spool.WaitingForInput {
+	if run.State != wire.WaitingForInput {
 		s.Errorf("the nested run is %s", run.State)
 	}
 	s.lines("messages", s.tree(), "user go", "mail: user mail", `mail: assistant c1=send{"to":"bob"} c2=look{}`, `mail: tool c2:"seen"`,
@@ -43,13 +43,13 @@ func testNestedPark(s nestedTest) {
 	}
 	asked := s.required()[0]
 	if asked.AgentID == nil || *asked.AgentID != run.AgentID() || len(asked.Frames) != 1 || asked.Nested == nil ||
-		*asked.Nested != (spool.NestedCaller{AgentID: run.AgentID(), Name: "helper", Model: "m", Depth: 1}) {
+		*asked.Nested != (wire.NestedCaller{AgentID: run.AgentID(), Name: "helper", Model: "m", Depth: 1}) {
 		s.Errorf("asked: %+v", asked)
 	}
 	other := s.engine(c)
 	s.answerAs(other, "mail:send", true)
 	s.work(other)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	client()
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "INPUT_REQUIRED "+string(park.ToolCallID)+" approval", "RUN_ENDED r1:1 parked",
@@ -61,11 +61,11 @@ func testNestedPark(s nestedTest) {
 }
 
 // required returns the questions in the record.
-func (s nestedTest) required() (asked []spool.InputRequired) {
+func (s nestedTest) required() (asked []wire.InputRequired) {
 	s.Helper()
 	for _, entry := range s.entriesOf(chat) {
-		if entry.Type == spool.EntryInputRequired {
-			var p spool.InputRequired
+		if entry.Type == wire.EntryInputRequired {
+			var p wire.InputRequired
 			_ = json.Unmarshal(entry.Payload, &p)
 			asked = append(asked, p)
 		}
@@ -84,12 +84,12 @@ func testNestedParkDeep(s nestedTest) {
 	c := s.treeConfig(m, approved("send", `"sent"`), plain("once", "1"))
 	e := s.engine(c)
 	s.start(e, "r1", "go")
-	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	stop := s.work(e)
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	stop()
 	plan, mail := s.nested()["plan"], s.nested()["mail"]
-	if plan.State != spool.WaitingForInput || mail.State != spool.WaitingForInput || mail.Depth != 2 || mail.ParentID != plan.ID || mail.RootID != "r1" {
+	if plan.State != wire.WaitingForInput || mail.State != wire.WaitingForInput || mail.Depth != 2 || mail.ParentID != plan.ID || mail.RootID != "r1" {
 		s.Errorf("the nested runs: %+v, %+v", plan, mail)
 	}
 	frames := s.waiting()["mail:send"].Frames
@@ -98,14 +98,14 @@ func testNestedParkDeep(s nestedTest) {
 		s.Errorf("frames: %+v", frames)
 	}
 	e = s.engine(c)
-	list, _ := s.inbox(context.Background(), e, spool.ParkQuery{Agent: "helper"})
+	list, _ := s.inbox(context.Background(), e, wire.ParkQuery{Agent: "helper"})
 	if len(list) != 1 || len(list[0].Path) != 3 || list[0].Path[0] != list[0].Agent || list[0].Path[1] != "lead" || list[0].Path[2] != "helper" ||
 		list[0].Nested == nil || list[0].Nested.Depth != 2 {
 		s.Errorf("the inbox: %+v", list)
 	}
 	s.answerAs(e, "mail:send", true)
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	client()
 	for _, role := range []string{"go", "plan", "mail", "side"} {
@@ -130,16 +130,16 @@ func testNestedParkSeveral(s nestedTest) {
 		outside(func(*spool.Answer) (json.RawMessage, error) { return json.RawMessage(`"job"`), nil }))
 	e := s.engine(c)
 	s.start(e, "r1", "go")
-	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	s.work(e)
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	if n := len(s.waiting()); n != 4 {
 		s.Fatalf("%d parks: %v", n, s.waiting())
 	}
 	for _, who := range []string{"c:send", "main:send", "a:job"} {
 		s.answerAs(e, who, who != "main:send")
 		<-time.After(30 * time.Second)
-		if got := s.thread().State; got != spool.WaitingForInput {
+		if got := s.thread().State; got != wire.WaitingForInput {
 			s.Fatalf("the run is %s with a park open", got)
 		}
 	}
@@ -147,7 +147,7 @@ func testNestedParkSeveral(s nestedTest) {
 		s.Errorf("the model was asked %d times with a park open", m.Asked())
 	}
 	s.answerAs(e, "a:send", true)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	client()
 	if m.Asked() != 8 || s.executed() != 4 {
@@ -166,13 +166,13 @@ func testNestedParkAgain(s nestedTest) {
 	})
 	e := s.working(s.treeConfig(m, approved("send", `"sent"`)))
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	s.answerAs(e, "mail:send", true)
-	s.until("two more", func() bool { return len(s.required()) == 3 && s.thread().State == spool.WaitingForInput })
+	s.until("two more", func() bool { return len(s.required()) == 3 && s.thread().State == wire.WaitingForInput })
 	for range 2 {
 		s.answerAs(e, "mail:send", true)
 	}
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if askedAs(m, "go") != 2 || askedAs(m, "mail") != 3 || s.executed() != 3 {
 		s.Errorf("asked %d and %d times, %d calls", askedAs(m, "go"), askedAs(m, "mail"), s.executed())
 	}
@@ -182,7 +182,7 @@ func testNestedParkExpires(s nestedTest) {
 	m := mailing()
 	e := s.working(s.treeConfig(m, plain("look", `"seen"`), approved("send", `"sent"`)))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.of("mail")[3:], `tool c1:{"cancelled":true,"reason":"timeout","responded":false}`, "assistant sent")
 }
 
@@ -203,15 +203,15 @@ func testNestedParkEdited(s nestedTest) {
 	}
 	e := s.working(s.treeConfig(mailing(), plain("look", `"seen"`), send))
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	id := s.waiting()["mail:send"].ToolCallID
-	if _, err := s.respondWith(e, engine.Response{ToolCallID: id, Approved: true, Args: json.RawMessage(`{"to":"nobody"}`)}); spool.CodeOf(err) != spool.Invalid {
+	if _, err := s.respondWith(e, wire.Response{ToolCallID: id, Approved: true, Args: json.RawMessage(`{"to":"nobody"}`)}); spool.CodeOf(err) != spool.Invalid {
 		s.Errorf("a bad edit: %v", err)
 	}
-	if r, err := s.respondWith(e, engine.Response{ToolCallID: id, Approved: true, Args: json.RawMessage(`{"to":"eve"}`)}); err != nil || !r.Delivered {
+	if r, err := s.respondWith(e, wire.Response{ToolCallID: id, Approved: true, Args: json.RawMessage(`{"to":"eve"}`)}); err != nil || !r.Delivered {
 		s.Fatalf("an edit: %+v, %v", r, err)
 	}
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	run := s.nested()["mail"]
 	if string(compare.Canonical(got.Args)) != `{"to":"eve"}` || got.RunID != run.ID || got.IdempotencyKey() != run.CallKey(1, id) {
 		s.Errorf("the tool was called with %+v", got)
@@ -223,10 +223,10 @@ func testNestedDistinct(s nestedTest) {
 	c := s.treeConfig(mailing(), plain("look", `"seen"`), approved("send", `"sent"`))
 	c.Agents[0].DistinctApprover = true
 	e := s.working(c)
-	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", By: "ann"})
-	s.becomes(spool.WaitingForInput)
+	s.startAs(e, chat, wire.StartRequest{Prompt: "go", RunID: "r1", By: "ann"})
+	s.becomes(wire.WaitingForInput)
 	r, err := s.respond(e, s.waiting()["mail:send"].ToolCallID, true, "") // as ann
-	if err != nil || r.Delivered || r.Reason != engine.ReasonSameApprover {
+	if err != nil || r.Delivered || r.Reason != wire.ReasonSameApprover {
 		s.Errorf("an answer of who asked: %+v, %v", r, err)
 	}
 	s.stop(e)
@@ -241,12 +241,12 @@ func testNestedFailUnwinding(s nestedTest) {
 	})
 	e := s.working(s.treeConfig(m, approved("send", `"sent"`)))
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	s.answerAs(e, "mail:send", true)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages of the one above", s.of("plan")[2:], `tool c1:{"agentId":"ID","error":"model: who? (status 401)"}`, "assistant it failed")
 	s.lines("messages of the main agent", s.of("")[2:], `tool c1:{"agentId":"ID","result":"it failed"}`, "assistant sorry")
-	if r := s.nested()["plan"]; r.State != spool.Completed {
+	if r := s.nested()["plan"]; r.State != wire.Completed {
 		s.Errorf("the one above is %s", r.State)
 	}
 }
@@ -258,12 +258,12 @@ func testNestedProfileGone(s nestedTest) {
 	e := s.engine(c)
 	stop := s.work(e)
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	stop()
 	c = s.treeConfig(m)
 	delete(c.Agents[0].Spawn.Profiles, "helper")
 	e = s.working(c)
 	s.answerAs(e, "mail:send", true)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.of("mail")[3:], `tool c1:{"error":"Unknown tool: send"}`, "assistant sent")
 }

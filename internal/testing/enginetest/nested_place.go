@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // testMixedElsewhere has two nested runs side by side, one of which has saved a step, and a client of a process that
@@ -39,16 +39,16 @@ func testMixedElsewhere(s nestedTest) {
 	if snap.Stream == nil || len(snap.Stream.Items) > 0 || snapshotText(snap) != "looks " {
 		s.Fatalf("the snapshot of the other process: %+v shows %q", snap.Stream, snapshotText(snap))
 	}
-	follow := func(name string, e *engine.Engine) (stop func() []spool.Frame) {
-		return s.watch(e, &spooltest.Client{Name: name}, engine.FollowOptions{Cursor: &at})
+	follow := func(name string, e *engine.Engine) (stop func() []wire.Frame) {
+		return s.watch(e, &spooltest.Client{Name: name}, wire.FollowOptions{Cursor: &at})
 	}
 	stays, comes := follow("stays", elsewhere), follow("comes", e)
 	<-time.After(quiet)
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	frames := comes()
-	if len(frames) == 0 || frames[0].Kind != spool.FrameSnapshot {
+	if len(frames) == 0 || frames[0].Kind != wire.FrameSnapshot {
 		s.Fatalf("the client that comes gets %v", frameLines(frames))
 	}
 	var said []string
@@ -62,7 +62,7 @@ func testMixedElsewhere(s nestedTest) {
 	}
 	snapshots := 0
 	for _, f := range stays() {
-		if f.Kind == spool.FrameSnapshot {
+		if f.Kind == wire.FrameSnapshot {
 			snapshots++
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // hanging returns a tool that returns only when its context ends.
@@ -29,7 +30,7 @@ func (s nestedTest) allCancelled(want int) {
 		s.Errorf("%d nested runs, want %d", len(runs), want)
 	}
 	for brief, r := range runs {
-		if r.State != spool.Cancelled || r.StopReason != spool.StopCancelled || r.EndedAt.IsZero() {
+		if r.State != wire.Cancelled || r.StopReason != wire.StopCancelled || r.EndedAt.IsZero() {
 			s.Errorf("%s: %+v", brief, r)
 		}
 	}
@@ -51,13 +52,13 @@ func testNestedStopRunning(s nestedTest) {
 	})
 	e := s.engine(s.treeConfig(m, plain("look", `"seen"`), hanging(running)))
 	s.start(e, "r1", "go")
-	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	s.work(e)
 	receive(s, running, bubbleWait, "the call of the tool")
 	<-time.After(time.Second)
 	began := time.Now()
 	s.stop(e)
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 	if took := time.Since(began); took > 100*time.Millisecond {
 		s.Errorf("the stop took %s", took)
 	}
@@ -69,10 +70,10 @@ func testNestedStopRunning(s nestedTest) {
 	s.lines("messages of the main agent", s.of("")[2:], "tool c1:"+cancelled+" c2:"+cancelled+` c3:"seen"`)
 	ends := 0
 	for _, f := range client() {
-		if f.Kind == spool.FrameStream && f.Item.Type == spool.ItemSubagentFinished {
-			var p spool.SubagentFinished
+		if f.Kind == wire.FrameStream && f.Item.Type == wire.ItemSubagentFinished {
+			var p wire.SubagentFinished
 			_ = f.Item.Decode(&p)
-			if p.Status != spool.SubagentCancelled {
+			if p.Status != wire.SubagentCancelled {
 				s.Errorf("%+v", p)
 			}
 			ends++
@@ -93,14 +94,14 @@ func testNestedStopParked(s nestedTest) {
 	})
 	e := s.working(s.treeConfig(m, approved("send", `"sent"`)))
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	s.answerAs(e, "main:send", true)
 	s.stop(e)
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 	s.lines("messages", s.of("mail")[2:], "tool c1:"+cancelled+" c2:"+cancelled)
 	s.lines("messages of the one above", s.of("plan")[2:], "tool c1:"+cancelled)
 	s.lines("messages of the main agent", s.of("")[2:], `tool c3:{"agentId":"ID","result":"aside"}`, "tool c2:"+cancelled+" c1:"+cancelled)
-	for brief, want := range map[string]spool.State{"plan": spool.Cancelled, "mail": spool.Cancelled, "side": spool.Completed} {
+	for brief, want := range map[string]wire.State{"plan": wire.Cancelled, "mail": wire.Cancelled, "side": wire.Completed} {
 		if got := s.nested()[brief].State; got != want {
 			s.Errorf("%s is %s", brief, got)
 		}
@@ -125,7 +126,7 @@ func testNestedStopDeadDeep(s nestedTest) {
 	s.stopDead(func(c engine.Config) *process {
 		p := s.process(c)
 		s.start(p.Engine, "r1", "first")
-		s.becomes(spool.WaitingForInput)
+		s.becomes(wire.WaitingForInput)
 		s.answerAs(p.Engine, "mail:send", true)
 		return p
 	})
@@ -149,7 +150,7 @@ func (s nestedTest) stopDead(begin func(c engine.Config) *process) {
 	<-time.After(31 * time.Second) // its lease
 	s.stop(e)
 	s.work(e)
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 	s.allCancelled(1)
 	text := strings.Join(s.tree(), "\n")
 	if !strings.Contains(text, "assistant on it") || !strings.Contains(text, begun+` c`) || !strings.Contains(text, `:"done"`) {
@@ -163,9 +164,9 @@ func testNestedFailedRoot(s nestedTest) {
 	send.Expiry = spool.Expiry{Then: spool.ExpireFail}
 	e := s.working(s.treeConfig(mailing(), plain("look", `"seen"`), send))
 	s.start(e, "r1", "go")
-	s.ended(spool.Failed)
+	s.ended(wire.Failed)
 	r := s.nested()["mail"]
-	if r.State != spool.Failed || r.Error == "" || r.EndedAt.IsZero() {
+	if r.State != wire.Failed || r.Error == "" || r.EndedAt.IsZero() {
 		s.Errorf("the nested run: %+v", r)
 	}
 	if last := s.of(""); !strings.Contains(last[len(last)-1], `c1:{"cancelled":true,"reason":"failed"}`) {
@@ -185,20 +186,20 @@ func testNestedHandBack(s nestedTest) {
 	c := s.treeConfig(m, plain("once", "1"))
 	e := s.engine(c)
 	s.start(e, "r1", "go")
-	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	stop := s.work(e)
 	s.until("the second step", func() bool { return askedAs(m, "talk") == 2 })
 	<-time.After(time.Second)
 	stop()
-	if got := s.thread().State; got != spool.Queued {
+	if got := s.thread().State; got != wire.Queued {
 		s.Errorf("the run is %s", got)
 	}
 	close(gate)
 	s.work(s.engine(c))
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	client()
-	if r := s.nested()["talk"]; r.State != spool.Completed || r.Attempts != 0 || s.executed() != 1 || askedAs(m, "other") != 1 || askedAs(m, "go") != 2 {
+	if r := s.nested()["talk"]; r.State != wire.Completed || r.Attempts != 0 || s.executed() != 1 || askedAs(m, "other") != 1 || askedAs(m, "go") != 2 {
 		s.Errorf("%d calls, asked %d, %d: %+v", s.executed(), askedAs(m, "other"), askedAs(m, "go"), r)
 	}
 }
@@ -215,13 +216,13 @@ func testNestedKilled(s nestedTest) {
 	c := s.treeConfig(m, plain("once", "1"))
 	p := s.process(c)
 	s.start(p.Engine, "r1", "go")
-	client := s.watch(s.engine(c), &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	client := s.watch(s.engine(c), &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{Cursor: &wire.Cursor{}})
 	s.until("the second step", func() bool { return askedAs(m, "talk") == 2 })
 	<-time.After(time.Second)
 	p.kill()
 	close(gate)
 	s.working(c)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	client()
 	if s.executed() != 1 || askedAs(m, "other") != 1 || askedAs(m, "go") != 2 || askedAs(m, "plan") != 2 || askedAs(m, "talk") != 3 {
@@ -246,12 +247,12 @@ func testNestedUnknown(s nestedTest) {
 	p.kill()
 	close(d.gate)
 	e := s.working(c)
-	s.becomes(spool.WaitingForInput)
-	if got := s.waiting()["mail:send"]; got.Reason != spool.ParkOutcomeUnknown {
+	s.becomes(wire.WaitingForInput)
+	if got := s.waiting()["mail:send"]; got.Reason != wire.ParkOutcomeUnknown {
 		s.Errorf("the park: %+v", got)
 	}
 	s.answerAs(e, "mail:send", true)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if n := d.calls.Load(); n != 2 || askedAs(m, "mail") != 2 {
 		s.Errorf("the tool was called %d times", n)
 	}
@@ -269,14 +270,14 @@ func midway(gate chan struct{}) *spooltest.Model {
 }
 
 // saidIn returns the text deltas of stream items by agent. The main agent is "".
-func saidIn(items []spool.Item) map[spool.AgentID]string {
+func saidIn(items []wire.Item) map[spool.AgentID]string {
 	said := make(map[spool.AgentID]string)
 	for _, item := range items {
-		var e spool.SubagentEvent
-		if item.Type == spool.ItemSubagentEvent && item.Decode(&e) == nil {
+		var e wire.SubagentEvent
+		if item.Type == wire.ItemSubagentEvent && item.Decode(&e) == nil {
 			_ = json.Unmarshal(e.Event, &item)
 		}
-		if item.Type == spool.ItemTextContent {
+		if item.Type == wire.ItemTextContent {
 			said[e.SubagentID] += deltaOf(item)
 		}
 	}
@@ -292,7 +293,7 @@ func testNestedSnapshot(s nestedTest) {
 	c.Stream.FlushEvery = -1
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	s.until("the second step", func() bool { return askedAs(m, "talk") == 2 && s.nested()["other"].State == spool.Completed })
+	s.until("the second step", func() bool { return askedAs(m, "talk") == 2 && s.nested()["other"].State == wire.Completed })
 	<-time.After(time.Second)
 	snap, err := e.Snapshot(context.Background(), chat, nil)
 	if err != nil || snap.Stream == nil {
@@ -305,9 +306,9 @@ func testNestedSnapshot(s nestedTest) {
 	started, finished := 0, 0
 	for _, item := range snap.Stream.Items {
 		switch item.Type {
-		case spool.ItemSubagentStarted:
+		case wire.ItemSubagentStarted:
 			started++
-		case spool.ItemSubagentFinished:
+		case wire.ItemSubagentFinished:
 			finished++
 		default:
 		}
@@ -316,7 +317,7 @@ func testNestedSnapshot(s nestedTest) {
 		s.Errorf("%d started, %d finished, %d runs", started, finished, len(snap.Runs))
 	}
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 }
 
 // testNestedFollowNow follows without a cursor, and gets of each agent only the content that the
@@ -328,13 +329,13 @@ func testNestedFollowNow(s nestedTest) {
 	c.Stream.FlushEvery = -1
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	s.until("the second step", func() bool { return askedAs(m, "talk") == 2 && s.nested()["other"].State == spool.Completed })
+	s.until("the second step", func() bool { return askedAs(m, "talk") == 2 && s.nested()["other"].State == wire.Completed })
 	<-time.After(time.Second)
 	talk := s.nested()["talk"].AgentID()
-	for name, o := range map[string]engine.FollowOptions{"no cursor": {}, "a seq": {Cursor: &spool.Cursor{Seq: 1}}} {
-		var items []spool.Item
+	for name, o := range map[string]wire.FollowOptions{"no cursor": {}, "a seq": {Cursor: &wire.Cursor{Seq: 1}}} {
+		var items []wire.Item
 		for _, f := range s.collect(e, chat, o) {
-			if f.Kind == spool.FrameStream {
+			if f.Kind == wire.FrameStream {
 				items = append(items, *f.Item)
 			}
 		}
@@ -343,20 +344,20 @@ func testNestedFollowNow(s nestedTest) {
 		}
 	}
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 }
 
 // testNestedDelete deletes a thread with a waiting nested run.
 func testNestedDelete(s nestedTest) {
 	e := s.working(s.treeConfig(mailing(), plain("look", `"seen"`), approved("send", `"sent"`)))
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	if r, err := e.DeleteThread(context.Background(), chat); err != nil || !r.Accepted {
 		s.Fatalf("delete: %+v, %v", r, err)
 	}
 	s.history.Starts, s.history.Executions = nil, nil
-	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1"})
-	s.becomes(spool.WaitingForInput)
+	s.startAs(e, chat, wire.StartRequest{Prompt: "go", RunID: "r1"})
+	s.becomes(wire.WaitingForInput)
 	if n := len(s.nested()); n != 1 {
 		s.Errorf("%d nested runs", n)
 	}

@@ -18,11 +18,11 @@ import (
 // A case runs in a bubble of testing/synctest, where an hour passes as soon as all goroutines of the case
 // wait for a timer, a channel or another goroutine of the bubble. So the suite has no call that moves the
 // time: timers of the engine, of the workers and of the case move it, and time.Now returns it. The store must
-// take every time that it writes or compares from the clock that Open gets: [spool.View.Now] is the clock's
+// take every time that it writes or compares from the clock that Open gets: [store.View.Now] is the clock's
 // time at the begin of the transaction, to the microsecond. So a database with a clock of its own needs a way
 // for tests to send the time with each transaction. An offset that is set once for each connection is not
 // enough, because the bubble's time moves by hours within a millisecond and stands still during a request. A
-// case takes each time that it compares with a stored one from [spool.View.Now].
+// case takes each time that it compares with a stored one from [store.View.Now].
 //
 // # Network
 //

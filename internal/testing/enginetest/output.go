@@ -9,6 +9,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // outputTest is the fixture of the cases about answers that are JSON values.
@@ -55,12 +57,12 @@ func (s outputTest) hasValue(e *engine.Engine, want string) {
 	s.sees(e, want)
 	run := s.run("r1")
 	entries := s.entriesOf(chat)
-	var ended spool.RunEnded
+	var ended wire.RunEnded
 	if err := json.Unmarshal(entries[len(entries)-1].Payload, &ended); err != nil {
 		s.Fatal(err)
 	}
 	items := emptyTest(s).streamOf(run.Stream())
-	var finished spool.StreamFinished
+	var finished wire.StreamFinished
 	if err := json.Unmarshal(items[len(items)-1].Data, &finished); err != nil {
 		s.Fatal(err)
 	}
@@ -90,14 +92,14 @@ func compact(value []byte) string {
 }
 
 // rejections returns the payloads of the record's entries about answers that do not fit.
-func (s outputTest) rejections() []spool.OutputRejected {
+func (s outputTest) rejections() []wire.OutputRejected {
 	s.Helper()
-	var all []spool.OutputRejected
+	var all []wire.OutputRejected
 	for _, e := range s.entriesOf(chat) {
-		if e.Type != spool.EntryOutputRejected {
+		if e.Type != wire.EntryOutputRejected {
 			continue
 		}
-		var p spool.OutputRejected
+		var p wire.OutputRejected
 		if err := json.Unmarshal(e.Payload, &p); err != nil {
 			s.Fatal(err)
 		}
@@ -110,7 +112,7 @@ func testOutputFits(s outputTest) {
 	m := spooltest.NewModel(spooltest.Say("\n", goodReport))
 	e := s.working(s.reporting(m))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.hasValue(e, goodReport)
 	if r := m.Requests()[0]; r.Output == nil || r.Output.Name != "report" || len(s.rejections()) != 0 {
 		s.Errorf("the request asks for %+v, and the record has %v", r.Output, s.rejections())
@@ -122,11 +124,11 @@ func testOutputStart(s outputTest) {
 	m := spooltest.NewModel(spooltest.Say(`{"n":1}`), spooltest.Say(goodReport))
 	e := s.working(s.reporting(m))
 	own := &spool.OutputSchema{Name: "number", Schema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`)}
-	s.startAs(e, chat, engine.StartRequest{RunID: "r1", Prompt: "go", Output: own})
-	s.ended(spool.Completed)
+	s.startAs(e, chat, wire.StartRequest{RunID: "r1", Prompt: "go", Output: own})
+	s.ended(wire.Completed)
 	s.hasValue(e, `{"n":1}`)
 	s.start(e, "r2", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if first, second := m.Requests()[0].Output, m.Requests()[1].Output; first.Name != "number" || second.Name != "report" {
 		s.Errorf("the requests ask for %s and %s", first.Name, second.Name)
 	}
@@ -140,7 +142,7 @@ func testOutputRefused(s outputTest) {
 	object := func(schema string) *spool.OutputSchema {
 		return &spool.OutputSchema{Name: "x", Schema: json.RawMessage(schema)}
 	}
-	for want, r := range map[string]engine.StartRequest{
+	for want, r := range map[string]wire.StartRequest{
 		"output is not allowed by the configuration": {Agent: "fixed", Output: report()},
 		"output.name must have":                      {Output: &spool.OutputSchema{Name: "a b", Schema: report().Schema}},
 		"output.schema is required":                  {Output: &spool.OutputSchema{Name: "x"}},
@@ -178,7 +180,7 @@ func testOutputRepaired(s outputTest) {
 	m := spooltest.NewModel(spooltest.Say(wrongReport), spooltest.Say(goodReport), spooltest.Say(goodReport))
 	e := s.working(s.reporting(m))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.hasValue(e, goodReport)
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "OUTPUT_REJECTED", "RUN_ENDED r1:1 finished")
 	s.lines("messages", s.script(), "user go", "assistant "+wrongReport, "assistant "+goodReport)
@@ -194,7 +196,7 @@ func testOutputRepaired(s outputTest) {
 		s.Errorf("%d steps", run.Steps)
 	}
 	s.start(e, "r2", "again")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if text, _ := repairOf(m.Requests()[2]); text != "" {
 		s.Errorf("another run gets the repair %q", text)
 	}
@@ -207,7 +209,7 @@ func testOutputAfterTools(s outputTest) {
 	m := spooltest.NewModel(look, spooltest.Say("It is warm."), look, spooltest.Say(goodReport))
 	e := s.working(s.reporting(m, plain("look", `"21"`)))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.hasValue(e, goodReport)
 	text, behind := repairOf(m.Requests()[3])
 	if !strings.Contains(text, "no JSON") || behind != 2 {
@@ -219,7 +221,7 @@ func testOutputFails(s outputTest) {
 	m := spooltest.NewModel(spooltest.Say(wrongReport), spooltest.Say(`{"city": "Oslo"}`), spooltest.Say("never"))
 	e := s.working(s.reporting(m))
 	s.start(e, "r1", "go")
-	s.ended(spool.Failed)
+	s.ended(wire.Failed)
 	s.failsWith(e, "degrees")
 	if m.Asked() != 2 {
 		s.Errorf("asked %d times", m.Asked())
@@ -234,7 +236,7 @@ func testOutputFails(s outputTest) {
 func (s outputTest) failsWith(e *engine.Engine, want string) {
 	s.Helper()
 	o, err := e.Outcome(context.Background(), chat, "r1")
-	if err != nil || o.State != spool.Failed || o.StopReason != spool.StopOutput || o.Output != nil ||
+	if err != nil || o.State != wire.Failed || o.StopReason != wire.StopOutput || o.Output != nil ||
 		!strings.Contains(o.Error, "does not fit its schema") || !strings.Contains(o.Error, want) {
 		s.Errorf("the outcome is %+v, %v", o, err)
 	}
@@ -245,7 +247,7 @@ func testOutputEmpty(s outputTest) {
 	m := spooltest.NewModel(spooltest.Turn{}, spooltest.Turn{}, spooltest.Say(goodReport))
 	e := s.working(s.reporting(m))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.hasValue(e, goodReport)
 	if text, behind := repairOf(m.Requests()[2]); !strings.Contains(text, "empty") || behind != 0 {
 		s.Errorf("the repair is %q", text)
@@ -259,7 +261,7 @@ func testOutputEmptyEnd(s outputTest) {
 	m := spooltest.NewModel(paused, spooltest.Turn{}, spooltest.Turn{}, spooltest.Say(goodReport))
 	e := s.working(s.reporting(m))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.hasValue(e, goodReport)
 	if told := s.rejections(); m.Asked() != 4 || len(told) != 1 || !told[0].Repair {
 		s.Errorf("asked %d times, and the record says %+v", m.Asked(), told)
@@ -275,7 +277,7 @@ func testOutputLeftCalls(s outputTest) {
 	m := spooltest.NewModel(odd, spooltest.Say(goodReport))
 	e := s.working(s.reporting(m, plain("look", `"21"`)))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.hasValue(e, goodReport)
 	var roles []string
 	for _, message := range m.Requests()[1].Messages {
@@ -286,13 +288,13 @@ func testOutputLeftCalls(s outputTest) {
 
 // testOutputLarge has a value that is too large for the events.
 func testOutputLarge(s outputTest) {
-	large := `{"city":"` + strings.Repeat("x", spool.MaxOutputEvent) + `","degrees":21}`
+	large := `{"city":"` + strings.Repeat("x", wire.MaxOutputEvent) + `","degrees":21}`
 	e := s.working(s.reporting(spooltest.NewModel(spooltest.Say(large))))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.sees(e, large)
 	for _, entry := range s.entriesOf(chat) {
-		if len(entry.Payload) > spool.MaxOutputEvent {
+		if len(entry.Payload) > wire.MaxOutputEvent {
 			s.Errorf("an entry of %d bytes", len(entry.Payload))
 		}
 	}
@@ -300,14 +302,14 @@ func testOutputLarge(s outputTest) {
 
 func testOutputSettle(s outputTest) {
 	c := s.reporting(spooltest.NewModel(spooltest.Say(goodReport)))
-	settled := make(chan spool.Settlement, 1)
-	c.OnSettle = func(_ context.Context, settlement spool.Settlement) error {
+	settled := make(chan wire.Settlement, 1)
+	c.OnSettle = func(_ context.Context, settlement wire.Settlement) error {
 		settled <- settlement
 		return nil
 	}
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.hasValue(e, goodReport)
 	if got := <-settled; compact(got.Output) != compact([]byte(goodReport)) {
 		s.Errorf("the hook gets %+v", got)
@@ -331,10 +333,10 @@ func testOutputNested(s outputTest) {
 		}
 	})
 	c := s.config(m)
-	c.Agents[0].Spawn = &engine.Spawn{Profiles: map[string]engine.Profile{"reporter": {Output: report()}}}
+	c.Agents[0].Spawn = &spool.Spawn{Profiles: map[string]spool.Profile{"reporter": {Output: report()}}}
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	var result struct{ Result json.RawMessage }
 	for _, r := range m.Requests() {
 		for _, message := range r.Messages {
@@ -356,9 +358,9 @@ func testOutputNested(s outputTest) {
 // testOutputRedrive has a run that never began. The new run for its turn has the schema of the start.
 func testOutputRedrive(s outputTest) {
 	e := s.engine(s.config(spooltest.NewModel()))
-	s.startAs(e, chat, engine.StartRequest{RunID: "r1", Prompt: "go", Output: report()})
+	s.startAs(e, chat, wire.StartRequest{RunID: "r1", Prompt: "go", Output: report()})
 	job := redriveTest(s).die(e)
-	s.ended(spool.Failed)
+	s.ended(wire.Failed)
 	next := s.run(redriveTest(s).redrive(e, job).RunID)
 	if next.Output == nil || next.Output.Schema == nil || next.Output.Schema.Name != "report" {
 		s.Errorf("the new run has %+v", next.Output)
@@ -374,22 +376,22 @@ func testOutputRunFor(s outputTest) {
 	m := spooltest.NewModel(spooltest.Say(goodReport), spooltest.Say(wrongReport), spooltest.Say(wrongReport), spooltest.Say(goodReport))
 	e := s.working(s.config(m))
 	ctx := context.Background()
-	got, err := engine.RunFor[weather](ctx, e, chat, engine.StartRequest{RunID: "r1", Prompt: "go", IdempotencyKey: "k"})
+	got, err := engine.RunFor[weather](ctx, e, chat, wire.StartRequest{RunID: "r1", Prompt: "go", IdempotencyKey: "k"})
 	if err != nil || got != (weather{"Oslo", 21}) {
 		s.Errorf("got %+v, %v", got, err)
 	}
-	again, err := engine.RunFor[weather](ctx, e, chat, engine.StartRequest{RunID: "r1", Prompt: "go", IdempotencyKey: "k"})
+	again, err := engine.RunFor[weather](ctx, e, chat, wire.StartRequest{RunID: "r1", Prompt: "go", IdempotencyKey: "k"})
 	if err != nil || again != got || m.Asked() != 1 {
 		s.Errorf("the repeated start: %+v, %v, asked %d times", again, err, m.Asked())
 	}
 	if o := m.Requests()[0].Output; o.Name != "weather" || !strings.Contains(string(o.Schema), "in Celsius") {
 		s.Errorf("the request asks for %+v", o)
 	}
-	_, err = engine.RunFor[weather](ctx, e, chat, engine.StartRequest{RunID: "r2", Prompt: "go"})
-	if failed, ok := err.(*engine.OutcomeError); !ok || failed.Outcome.StopReason != spool.StopOutput || !strings.Contains(err.Error(), "degrees") { //nolint:errorlint // the very type
+	_, err = engine.RunFor[weather](ctx, e, chat, wire.StartRequest{RunID: "r2", Prompt: "go"})
+	if failed, ok := err.(*engine.OutcomeError); !ok || failed.Outcome.StopReason != wire.StopOutput || !strings.Contains(err.Error(), "degrees") { //nolint:errorlint // the very type
 		s.Errorf("got %v", err)
 	}
-	if _, err := engine.RunFor[[]string](ctx, e, chat, engine.StartRequest{Prompt: "go"}); spool.CodeOf(err) != spool.Invalid {
+	if _, err := engine.RunFor[[]string](ctx, e, chat, wire.StartRequest{Prompt: "go"}); spool.CodeOf(err) != spool.Invalid {
 		s.Errorf("a list: %v", err)
 	}
 	text, err := engine.AwaitFor[map[string]any](ctx, e.Watcher, chat, "r1")
@@ -412,10 +414,10 @@ func outputScript(t *engineTest, own bool, faults ...spooltest.Fault) int {
 	look.Idempotent = true
 	c := newCampaign(s.engineTest, s.reporting(m, look), 1, own)
 	first, stop := c.survive(faults, []string{"a"}, func(n *node) {
-		c.answerAll(n.Engine, func(spool.Park) engine.Response { return engine.Response{Approved: true} })
+		c.answerAll(n.Engine, func(store.Park) wire.Response { return wire.Response{Approved: true} })
 	})
 	calls := first.faulty.Calls()
-	if run := s.run("r1"); run.State != spool.Completed || run.Steps != 4 || compact(run.OutputValue()) != compact([]byte(goodReport)) {
+	if run := s.run("r1"); run.State != wire.Completed || run.Steps != 4 || compact(run.OutputValue()) != compact([]byte(goodReport)) {
 		s.Errorf("the run: %+v", run)
 	}
 	if told := s.rejections(); len(told) != 1 || told[0].Step != 2 || !told[0].Repair {

@@ -8,9 +8,10 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/compare"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 var overviewTests = map[string]func(s *engineTest){
@@ -25,22 +26,22 @@ var overviewTests = map[string]func(s *engineTest){
 func testOverview(s *engineTest) {
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Turn{Text: []string{"hi"}, Usage: spooltest.Tokens(3, 4)})))
 	s.start(e, "r1", "go")
-	s.startAs(e, of("acme", "t2"), engine.StartRequest{Prompt: "go", RunID: "r2"})
-	s.startAs(e, of("other", "t3"), engine.StartRequest{Prompt: "go", RunID: "r3"})
+	s.startAs(e, of("acme", "t2"), wire.StartRequest{Prompt: "go", RunID: "r2"})
+	s.startAs(e, of("other", "t3"), wire.StartRequest{Prompt: "go", RunID: "r3"})
 	redriveTest{s}.die(e)
 	<-time.After(1500 * time.Millisecond)
 	o, err := e.Overview(context.Background(), "acme")
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.same("active", compare.Spaced(o.Active, func(r spool.Run) spool.RunID { return r.ID }), "r2")
+	s.same("active", compare.Spaced(o.Active, func(r wire.Run) spool.RunID { return r.ID }), "r2")
 	if o.Bytes <= 0 {
 		s.Errorf("two threads have %d bytes", o.Bytes)
 	}
 	o.Active, o.Queue.Extra, o.Bytes = nil, nil, 0
-	s.same("overview", o, engine.Overview{
-		Tenant: "acme", Threads: 2, Runs: 2, RunsByState: map[spool.State]int64{spool.Failed: 1, spool.Queued: 1},
-		Queue: spool.QueueStats{Ready: 1, Dead: 1, OldestMS: 1500},
+	s.same("overview", o, wire.Overview{
+		Tenant: "acme", Threads: 2, Runs: 2, RunsByState: map[wire.State]int64{wire.Failed: 1, wire.Queued: 1},
+		Queue: wire.QueueStats{Ready: 1, Dead: 1, OldestMS: 1500},
 	})
 	none, err := e.Overview(context.Background(), "nobody")
 	if err != nil || none.Runs != 0 || len(none.Active) != 0 || none.Active == nil {
@@ -60,7 +61,7 @@ func testOverview(s *engineTest) {
 func testOverviewActive(s *engineTest) {
 	e := s.engine(s.config(spooltest.NewModel()))
 	for i := range 60 {
-		s.startAs(e, of("acme", spool.ThreadID(fmt.Sprintf("t%02d", i))), engine.StartRequest{Prompt: "go"})
+		s.startAs(e, of("acme", spool.ThreadID(fmt.Sprintf("t%02d", i))), wire.StartRequest{Prompt: "go"})
 		<-time.After(time.Millisecond)
 	}
 	o, err := e.Overview(context.Background(), "acme")
@@ -80,7 +81,7 @@ func testOverviewJobs(s *engineTest) {
 	c := s.config(spooltest.NewModel(spooltest.Say("hi")))
 	starter := s.engine(c)
 	renamed := c
-	renamed.Agents = []engine.Agent{{Name: "b", Model: "m"}}
+	renamed.Agents = []spool.Agent{{Name: "b", Model: "m"}}
 	e := s.engine(renamed)
 	stop := s.work(e)
 	s.start(starter, "r1", "go")
@@ -90,7 +91,7 @@ func testOverviewJobs(s *engineTest) {
 		if err != nil {
 			s.Fatal(err)
 		}
-		return compare.Spaced(jobs, func(j spool.QueuedJob) spool.RunID { return j.RunID })
+		return compare.Spaced(jobs, func(j wire.QueuedJob) spool.RunID { return j.RunID })
 	}
 	<-time.After(10 * time.Minute)
 	s.same("after ten minutes", stuck(15*time.Minute), "")
@@ -98,7 +99,7 @@ func testOverviewJobs(s *engineTest) {
 	s.same("after sixteen", stuck(15*time.Minute), "r1")
 	stop()
 	s.work(starter)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.same("after all", stuck(0), "")
 }
 
@@ -117,10 +118,10 @@ func testRunDetail(s *engineTest) {
 	}
 	e := s.working(s.config(m, slow, approved("send", "1")))
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	<-time.After(time.Minute)
 	s.answer(e, "c2", true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 
 	d, err := e.RunDetail(context.Background(), "acme", "r1")
 	if err != nil {
@@ -163,17 +164,17 @@ func testRunDetailUnseen(s *engineTest) {
 	m := spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Say("hi"), spooltest.Say("hi again"))
 	e := s.working(s.config(m, plain("look", "1")))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	var turn spool.MessageID
-	s.view(func(v spool.View) error {
-		messages, err := v.Messages(spool.MessageQuery{Role: spool.RoleUser})
+	s.view(func(v store.View) error {
+		messages, err := v.Messages(store.MessageQuery{Role: spool.RoleUser})
 		turn = messages[0].ID
 		return err
 	})
-	s.startAs(e, chat, engine.StartRequest{Prompt: "again", RunID: "r2", EditMessageID: turn})
-	s.until("the second end", func() bool { return s.run("r2").State == spool.Completed })
+	s.startAs(e, chat, wire.StartRequest{Prompt: "again", RunID: "r2", EditMessageID: turn})
+	s.until("the second end", func() bool { return s.run("r2").State == wire.Completed })
 	d, err := e.RunDetail(context.Background(), "acme", "r1")
-	if err != nil || len(d.Steps) != 2 || len(d.Steps[0].Calls) != 1 || d.Steps[0].Calls[0] != (engine.CallRecord{ToolCallID: "c1", Effect: spool.EffectDone}) {
+	if err != nil || len(d.Steps) != 2 || len(d.Steps[0].Calls) != 1 || d.Steps[0].Calls[0] != (wire.CallRecord{ToolCallID: "c1", Effect: wire.EffectDone}) {
 		s.Errorf("the detail: %+v, %v", d, err)
 	}
 }
@@ -187,8 +188,8 @@ func testRunDetailNested(s *engineTest) {
 	})
 	e := s.working(nestedTest{s}.treeConfig(m, approved("send", `"sent"`)))
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
-	detail := func(id spool.RunID) engine.RunDetail {
+	s.becomes(wire.WaitingForInput)
+	detail := func(id spool.RunID) wire.RunDetail {
 		s.Helper()
 		d, err := e.RunDetail(context.Background(), "acme", id)
 		if err != nil {
@@ -199,12 +200,12 @@ func testRunDetailNested(s *engineTest) {
 	child := nestedTest{s}.nested()["mail"].ID
 	top, under := detail("r1"), detail(child)
 	if len(top.Children) != 1 || top.Children[0].ID != child || len(top.Parks) != 0 || len(top.Usage) != 2 ||
-		len(top.Steps) != 1 || len(top.Steps[0].Calls) != 1 || top.Steps[0].Calls[0].ToolName != engine.SpawnTool || top.Steps[0].Calls[0].Park != "" {
+		len(top.Steps) != 1 || len(top.Steps[0].Calls) != 1 || top.Steps[0].Calls[0].ToolName != spool.SpawnTool || top.Steps[0].Calls[0].Park != "" {
 		s.Errorf("the dispatched run: %+v", top)
 	}
-	if len(under.Children) != 0 || len(under.Parks) != 1 || under.Parks[0].State != spool.ParkOpen || len(under.Usage) != 1 ||
+	if len(under.Children) != 0 || len(under.Parks) != 1 || under.Parks[0].State != wire.ParkOpen || len(under.Usage) != 1 ||
 		len(under.Steps) != 1 || under.Steps[0].TotalTokens != 7 || len(under.Steps[0].Calls) != 1 ||
-		under.Steps[0].Calls[0].ToolName != "send" || under.Steps[0].Calls[0].Park != spool.ParkOpen {
+		under.Steps[0].Calls[0].ToolName != "send" || under.Steps[0].Calls[0].Park != wire.ParkOpen {
 		s.Errorf("the nested run: %+v", under)
 	}
 	o, err := e.Overview(context.Background(), "acme")
@@ -212,8 +213,8 @@ func testRunDetailNested(s *engineTest) {
 		s.Errorf("the overview: %+v, %v", o, err)
 	}
 	nestedTest{s}.answerAs(e, "mail:send", true)
-	s.ended(spool.Completed)
-	if d := detail(child); d.Run.State != spool.Completed || len(d.Steps) != 2 || d.Steps[0].Calls[0].Effect != spool.EffectDone {
+	s.ended(wire.Completed)
+	if d := detail(child); d.Run.State != wire.Completed || len(d.Steps) != 2 || d.Steps[0].Calls[0].Effect != wire.EffectDone {
 		s.Errorf("the nested run at its end: %+v", d)
 	}
 }
@@ -228,16 +229,16 @@ func (s *engineTest) tallied() {
 		}
 		seen[key.Tenant] = true
 		ctx := context.Background()
-		stats, err := s.backend.Store.Stats(ctx, spool.StatsQuery{Tenant: key.Tenant, Tally: true})
-		threads, err2 := s.backend.Store.Threads(ctx, spool.ThreadQuery{Tenant: key.Tenant})
-		runs, err3 := s.backend.Store.Runs(ctx, spool.RunQuery{Tenant: key.Tenant})
+		stats, err := s.backend.Store.Stats(ctx, wire.StatsQuery{Tenant: key.Tenant, Tally: true})
+		threads, err2 := s.backend.Store.Threads(ctx, wire.ThreadQuery{Tenant: key.Tenant})
+		runs, err3 := s.backend.Store.Runs(ctx, wire.RunQuery{Tenant: key.Tenant})
 		if err := errors.Join(err, err2, err3); err != nil {
 			s.Errorf("the sums of %s: %v", key.Tenant, err)
 			continue
 		}
 		got := stats.Tally
 		storageTest{s}.weighed(got.Bytes, threads)
-		want := spool.Tally{Threads: int64(len(threads)), Bytes: got.Bytes, Runs: make(map[spool.State]int64)}
+		want := wire.Tally{Threads: int64(len(threads)), Bytes: got.Bytes, Runs: make(map[wire.State]int64)}
 		for _, r := range runs {
 			want.Runs[r.State]++
 			if r.Depth == 0 {

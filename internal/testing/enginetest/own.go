@@ -9,6 +9,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 var ownTests = map[string]func(s ownTest){
@@ -23,7 +24,7 @@ type ownTest struct{ *engineTest }
 
 // as returns a context for calls of an actor that sees only its own threads.
 func (s ownTest) as(subject string) context.Context {
-	return engine.WithActor(context.Background(), engine.Actor{Subject: subject, OwnOnly: true})
+	return engine.WithActor(context.Background(), wire.Actor{Subject: subject, OwnOnly: true})
 }
 
 // verbs returns the operations on a thread whose run r1 and message are known by their ids. Each
@@ -68,27 +69,27 @@ func (s ownTest) verbs(e *engine.Engine, message spool.MessageID) map[string]fun
 			return told(e.Parks(ctx, key, "r1"))
 		},
 		"Events": func(ctx context.Context, key spool.ThreadKey) string {
-			return told(e.Events(ctx, key, engine.EventQuery{}))
+			return told(e.Events(ctx, key, wire.EventQuery{}))
 		},
 		"Respond": func(ctx context.Context, key spool.ThreadKey) string {
-			return told(e.Respond(ctx, key, engine.Response{ToolCallID: "c1", Approved: true}))
+			return told(e.Respond(ctx, key, wire.Response{ToolCallID: "c1", Approved: true}))
 		},
 		"UpdateThread": func(ctx context.Context, key spool.ThreadKey) string {
-			return told(e.UpdateThread(ctx, key, engine.ThreadChange{Title: &title, Owner: &none}))
+			return told(e.UpdateThread(ctx, key, wire.ThreadChange{Title: &title, Owner: &none}))
 		},
 		"PublishEvent": func(ctx context.Context, key spool.ThreadKey) string {
-			return told(e.PublishEvent(ctx, key, "CUSTOM_TICK", 1, engine.PublishOptions{Durable: true}))
+			return told(e.PublishEvent(ctx, key, "CUSTOM_TICK", 1, wire.PublishOptions{Durable: true}))
 		},
 		"Edit": func(ctx context.Context, key spool.ThreadKey) string {
-			_, err := e.Run(ctx, key, engine.StartRequest{Prompt: "no", EditMessageID: message, RunID: "edit"})
+			_, err := e.Run(ctx, key, wire.StartRequest{Prompt: "no", EditMessageID: message, RunID: "edit"})
 			return told(nil, err)
 		},
 		"SSE": func(ctx context.Context, key spool.ThreadKey) string {
-			_, err := e.SSE(ctx, key, engine.SSEOptions{})
+			_, err := e.SSE(ctx, key, wire.SSEOptions{})
 			return told(nil, err)
 		},
 		"Follow": func(ctx context.Context, key spool.ThreadKey) string {
-			for frame, err := range e.Follow(ctx, key, engine.FollowOptions{}) {
+			for frame, err := range e.Follow(ctx, key, wire.FollowOptions{}) {
 				return told(frame, err)
 			}
 			return "nothing"
@@ -100,7 +101,7 @@ func (s ownTest) verbs(e *engine.Engine, message spool.MessageID) map[string]fun
 			return "nothing"
 		},
 		"ReadStream": func(ctx context.Context, key spool.ThreadKey) string {
-			for item, err := range e.ReadStream(ctx, key, "r1:1", spool.Offset{}) {
+			for item, err := range e.ReadStream(ctx, key, "r1:1", wire.Offset{}) {
 				return told(item.Offset, err)
 			}
 			return "nothing"
@@ -112,13 +113,13 @@ func (s ownTest) verbs(e *engine.Engine, message spool.MessageID) map[string]fun
 func testOwnHidden(s ownTest) {
 	m := spooltest.NewModel(spooltest.Say("hi"), spooltest.Say("hello"), spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("sent"))
 	e := s.working(s.config(m, approved("send", `"sent"`)))
-	s.startAs(e, chat, engine.StartRequest{Prompt: "one", RunID: "r0", By: "ann"})
-	s.ended(spool.Completed)
+	s.startAs(e, chat, wire.StartRequest{Prompt: "one", RunID: "r0", By: "ann"})
+	s.ended(wire.Completed)
 	first := s.messagesOf(chat)[0].ID
-	s.startAs(e, chat, engine.StartRequest{Prompt: "uno", RunID: "r2", By: "ann", EditMessageID: first}) // the edit leaves a branch
-	s.ended(spool.Completed)
-	s.startAs(e, chat, engine.StartRequest{Prompt: "two", RunID: "r1", By: "ann"})
-	s.becomes(spool.WaitingForInput)
+	s.startAs(e, chat, wire.StartRequest{Prompt: "uno", RunID: "r2", By: "ann", EditMessageID: first}) // the edit leaves a branch
+	s.ended(wire.Completed)
+	s.startAs(e, chat, wire.StartRequest{Prompt: "two", RunID: "r1", By: "ann"})
+	s.becomes(wire.WaitingForInput)
 	before := s.all(chat, "r1")
 
 	nowhere := of(chat.Tenant, "nowhere")
@@ -133,31 +134,31 @@ func testOwnHidden(s ownTest) {
 	s.same("a thread that nobody made", s.all(nowhere, "").Found, false)
 
 	// The thread's owner continues it.
-	r, err := e.Respond(s.as("ann"), chat, engine.Response{ToolCallID: "c1", Approved: true})
+	r, err := e.Respond(s.as("ann"), chat, wire.Response{ToolCallID: "c1", Approved: true})
 	if err != nil || !r.Delivered {
 		s.Errorf("its owner answers: %+v, %v", r, err)
 	}
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 }
 
 // A start with the id of another subject's thread is refused. A start with a new id creates a thread
 // that the starter owns.
 func testOwnStarts(s ownTest) {
 	e := s.working(s.config(spooltest.NewModel(spooltest.Say("hi"), spooltest.Say("hello"))))
-	s.startAs(e, chat, engine.StartRequest{Prompt: "one", RunID: "r1", By: "ann"})
-	s.ended(spool.Completed)
-	got, err := e.Run(s.as("ben"), chat, engine.StartRequest{Prompt: "two", RunID: "r2", By: "ben"})
-	if err != nil || got.Accepted || got.Reason != engine.ReasonNotFound {
+	s.startAs(e, chat, wire.StartRequest{Prompt: "one", RunID: "r1", By: "ann"})
+	s.ended(wire.Completed)
+	got, err := e.Run(s.as("ben"), chat, wire.StartRequest{Prompt: "two", RunID: "r2", By: "ben"})
+	if err != nil || got.Accepted || got.Reason != wire.ReasonNotFound {
 		s.Errorf("a start on the thread of another: %+v, %v", got, err)
 	}
 	own := of(chat.Tenant, "own")
 	s.keys = append(s.keys, own)
-	got, err = e.Run(s.as("ben"), own, engine.StartRequest{Prompt: "two", RunID: "r2", By: "ben"})
+	got, err = e.Run(s.as("ben"), own, wire.StartRequest{Prompt: "two", RunID: "r2", By: "ben"})
 	if err != nil || !got.Accepted {
 		s.Errorf("a start on a new thread: %+v, %v", got, err)
 	}
 	s.history.Started(own, "r2")
-	s.until("its end", func() bool { return s.threadOf(own).State == spool.Completed })
+	s.until("its end", func() bool { return s.threadOf(own).State == wire.Completed })
 	s.same("its owner", s.threadOf(own).Owner, "ben")
 }
 
@@ -167,11 +168,11 @@ func testOwnKeys(s ownTest) {
 	for range 2 {
 		for _, who := range []string{"ann", "ben"} {
 			key := of(chat.Tenant, spool.ThreadID("of-"+who))
-			r, err := e.Run(s.as(who), key, engine.StartRequest{Prompt: "go", By: who, IdempotencyKey: "key"})
+			r, err := e.Run(s.as(who), key, wire.StartRequest{Prompt: "go", By: who, IdempotencyKey: "key"})
 			if err != nil || !r.Accepted || r.ThreadID != key.ID {
 				s.Errorf("a start of %s: %+v, %v", who, r, err)
 			}
-			s.until("the end of "+who, func() bool { return s.threadOf(key).State == spool.Completed })
+			s.until("the end of "+who, func() bool { return s.threadOf(key).State == wire.Completed })
 			s.same("the runs of "+who, len(s.runsOf(key)), 1)
 		}
 	}
@@ -182,13 +183,13 @@ func testOwnLists(s ownTest) {
 	e := s.working(s.config(spooltest.NewModel(spooltest.Say("1"), spooltest.Say("2"))))
 	for _, who := range []string{"ann", "ben"} {
 		key := of(chat.Tenant, spool.ThreadID("of-"+who))
-		s.startAs(e, key, engine.StartRequest{Prompt: "go", RunID: spool.RunID("r-" + who), By: who})
-		s.until("the end of "+who, func() bool { return s.threadOf(key).State == spool.Completed })
+		s.startAs(e, key, wire.StartRequest{Prompt: "go", RunID: spool.RunID("r-" + who), By: who})
+		s.until("the end of "+who, func() bool { return s.threadOf(key).State == wire.Completed })
 	}
 	for _, c := range []struct{ who, owner, want string }{
 		{"ann", "", "of-ann"}, {"ben", "ben", "of-ben"}, {"ben", "ann", ""}, {"eve", "", ""}, {"", "", ""},
 	} {
-		list, err := e.Threads(s.as(c.who), chat.Tenant, spool.ThreadQuery{Owner: c.owner})
+		list, err := e.Threads(s.as(c.who), chat.Tenant, wire.ThreadQuery{Owner: c.owner})
 		var ids []string
 		for _, t := range list {
 			ids = append(ids, string(t.ID))

@@ -14,6 +14,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // testEnginePauses pauses a worker before or behind a request to its store, or between the check of its lease and the
@@ -121,7 +123,7 @@ func (g *gap) pass() {
 }
 
 // Update may pause on both ways.
-func (g *gap) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+func (g *gap) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(store.Tx) error) error {
 	g.pass()
 	err := g.Store.Update(context.WithoutCancel(ctx), key, fence, fn)
 	g.pass()
@@ -129,7 +131,7 @@ func (g *gap) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn f
 }
 
 // View may pause on both ways.
-func (g *gap) View(ctx context.Context, key spool.ThreadKey, fn func(spool.View) error) error {
+func (g *gap) View(ctx context.Context, key spool.ThreadKey, fn func(store.View) error) error {
 	g.pass()
 	err := g.Store.View(context.WithoutCancel(ctx), key, fn)
 	g.pass()
@@ -189,8 +191,8 @@ func (p *pauses) tool(name string, idempotent bool) spool.Tool {
 }
 
 // look returns the thread, and the store's time.
-func (p *pauses) look() (thread spool.Thread, now time.Time) {
-	err := p.opened.Store.View(context.Background(), chat, func(v spool.View) (err error) {
+func (p *pauses) look() (thread wire.Thread, now time.Time) {
+	err := p.opened.Store.View(context.Background(), chat, func(v store.View) (err error) {
 		now = v.Now()
 		thread, err = v.Thread()
 		return err
@@ -206,8 +208,8 @@ func (p *pauses) look() (thread spool.Thread, now time.Time) {
 func (p *pauses) checked(ctx context.Context, call spool.ToolCall) {
 	p.counts.add(&p.counts.calls)
 	thread, now := p.look()
-	has := thread.State == spool.Running && thread.Leased(now)
-	ended := thread.State == spool.Cancelled && thread.UpdatedAt.Equal(now) && ctx.Err() != nil
+	has := thread.State == wire.Running && thread.Leased(now)
+	ended := thread.State == wire.Cancelled && thread.UpdatedAt.Equal(now) && ctx.Err() != nil
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.begun[call.ID] = true
@@ -219,7 +221,7 @@ func (p *pauses) checked(ctx context.Context, call spool.ToolCall) {
 // leaves is called when the request of a tool leaves, maybe long after the check.
 func (p *pauses) leaves(call spool.ToolCall, idempotent bool) {
 	thread, _ := p.look()
-	if thread.Fence == call.Fence && thread.State == spool.Running {
+	if thread.Fence == call.Fence && thread.State == wire.Running {
 		return
 	}
 	p.counts.add(&p.counts.late)
@@ -252,7 +254,7 @@ func (p *pauses) once(c engine.Config, id spool.RunID) {
 	case <-done: // before its pause
 	}
 	p.until("the end of the run", func() bool {
-		if p.thread().State == spool.WaitingForInput {
+		if p.thread().State == wire.WaitingForInput {
 			p.decide(second)
 		}
 		return p.thread().State.Terminal()
@@ -308,10 +310,10 @@ func (p *pauses) stop(e *engine.Engine) {
 // decide answers the questions about calls whose outcome is unknown.
 func (p *pauses) decide(e *engine.Engine) {
 	for _, park := range p.parksOf(chat, p.thread().RunID) {
-		if park.State != spool.ParkOpen {
+		if park.State != wire.ParkOpen {
 			continue
 		}
-		r := engine.Response{ToolCallID: park.ToolCallID, Approved: p.draws.n(2) == 0, Digest: park.Digest}
+		r := wire.Response{ToolCallID: park.ToolCallID, Approved: p.draws.n(2) == 0, Digest: park.Digest}
 		_, _ = p.respondWith(e, r)
 	}
 }
@@ -320,7 +322,7 @@ func (p *pauses) decide(e *engine.Engine) {
 func (p *pauses) judge(id spool.RunID) {
 	asked := make(map[spool.ToolCallID]bool)
 	for _, park := range p.parksOf(chat, id) {
-		asked[park.ToolCallID] = asked[park.ToolCallID] || park.Reason == spool.ParkOutcomeUnknown
+		asked[park.ToolCallID] = asked[park.ToolCallID] || park.Reason == wire.ParkOutcomeUnknown
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -349,17 +351,17 @@ func (p *pauses) judge(id spool.RunID) {
 
 // trusting is the store of a worker whose lease ends sooner than the worker believes: as if it compared nothing before
 // its calls.
-type trusting struct{ spool.Store }
+type trusting struct{ store.Store }
 
-// Update implements [spool.Store].
-func (s trusting) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
-	return s.Store.Update(ctx, key, fence, func(tx spool.Tx) error { return fn(trustingTx{tx}) })
+// Update implements [store.Store].
+func (s trusting) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(store.Tx) error) error {
+	return s.Store.Update(ctx, key, fence, func(tx store.Tx) error { return fn(trustingTx{tx}) })
 }
 
-type trustingTx struct{ spool.Tx }
+type trustingTx struct{ store.Tx }
 
-// Write implements [spool.Tx].
-func (t trustingTx) Write(c spool.Changes) error {
+// Write implements [store.Tx].
+func (t trustingTx) Write(c store.Changes) error {
 	if most := t.Now().Add(pausedLease); c.Thread != nil && c.Thread.LeaseUntil.After(most) {
 		thread := *c.Thread
 		thread.LeaseUntil = most

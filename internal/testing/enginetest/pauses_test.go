@@ -7,15 +7,15 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
+	"github.com/spoolhq/spool/store"
 )
 
 // TestPausesNotice shows that the campaign of pauses notices a worker that makes calls after its lease.
 func TestPausesNotice(t *testing.T) {
 	t.Parallel()
 
-	o := Options{Open: func(_ *testing.T, clock spool.Clock) spool.Backend { return memory.New(&memory.Options{Clock: clock}) }}
+	o := Options{Open: func(_ *testing.T, clock store.Clock) store.Backend { return memory.New(&memory.Options{Clock: clock}) }}
 	var counts pauseCounts
 	for seed := range uint64(40) {
 		var mu sync.Mutex

@@ -12,6 +12,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // pendingTest is the fixture of the cases about calls whose work goes on elsewhere.
@@ -147,13 +149,13 @@ func making(names ...string) *spooltest.Model {
 func (s pendingTest) waits(e *engine.Engine) {
 	s.Helper()
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 }
 
 // made checks the messages of a run whose one call was pending.
 func (s pendingTest) made() {
 	s.Helper()
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go", "assistant c1=make{}", `tool c1:"made"`, "assistant done")
 }
 
@@ -165,10 +167,10 @@ func testPendingDone(s pendingTest) {
 		s.Errorf("a run that waits holds a worker: %+v", thread)
 	}
 	p := s.parksOf(chat, "r1")[0]
-	if p.State != spool.ParkPending || p.Reason != spool.ParkToolPending || p.Pending.NextAt.Sub(p.CreatedAt) != 3*time.Second || p.Pending.Until.Sub(p.CreatedAt) != 24*time.Hour {
+	if p.State != wire.ParkPending || p.Reason != wire.ParkToolPending || p.Pending.NextAt.Sub(p.CreatedAt) != 3*time.Second || p.Pending.Until.Sub(p.CreatedAt) != 24*time.Hour {
 		s.Errorf("the park is %+v, %+v", p, p.Pending)
 	}
-	if r, err := s.respond(e, "c1", true, "1"); err != nil || r.Reason != engine.ReasonNoPark {
+	if r, err := s.respond(e, "c1", true, "1"); err != nil || r.Reason != wire.ReasonNoPark {
 		s.Errorf("an answer: %+v, %v", r, err)
 	}
 	s.made()
@@ -178,7 +180,7 @@ func testPendingDone(s pendingTest) {
 		s.Errorf("%d looks", work.looks)
 	}
 	p = s.parksOf(chat, "r1")[0]
-	if p.State != spool.ParkDone || !p.Landed || s.run("r1").WallTime > 2*time.Second {
+	if p.State != wire.ParkDone || !p.Landed || s.run("r1").WallTime > 2*time.Second {
 		s.Errorf("the park is %+v, the run took %s", p, s.run("r1").WallTime)
 	}
 	if jobs := s.jobs(); jobs.Ready+jobs.Delayed+jobs.InFlight+jobs.Dead != 0 {
@@ -192,8 +194,8 @@ func testPendingSeveral(s pendingTest) {
 	e := s.working(s.config(making("quick", "slow", "look"), quick.tool("quick"), slow.tool("slow"), plain("look", `"seen"`)))
 	s.waits(e)
 	s.until("the result of the quick one", func() bool { return len(s.script()) == 4 })
-	s.until("the wait", func() bool { return s.thread().State == spool.WaitingForInput })
-	s.ended(spool.Completed)
+	s.until("the wait", func() bool { return s.thread().State == wire.WaitingForInput })
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go", "assistant c1=quick{} c2=slow{} c3=look{}", `tool c3:"seen"`, `tool c1:"made"`, `tool c2:"made"`, "assistant done")
 	quick.did(1, 1)
 	slow.did(1, 1)
@@ -240,7 +242,7 @@ func testPendingNotes(s pendingTest) {
 	}
 	e := s.engine(s.config(making("make"), work.tool("make")))
 	s.start(e, "r1", "go")
-	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	s.work(e)
 	s.made()
 	<-time.After(quiet)
@@ -289,7 +291,7 @@ func testPendingKilledInStep(s pendingTest) {
 	p.kill()
 	close(d.gate)
 	s.working(c)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go", "assistant c1=make{} c2=send{}", `tool c2:"sent"`, `tool c1:"made"`, "assistant done")
 	work.did(1, 1)
 }
@@ -347,7 +349,7 @@ func testPendingHandedBack(s pendingTest) {
 	s.start(e, "r1", "go")
 	receive(s, called, bubbleWait, "the look")
 	stop()
-	if p := s.parksOf(chat, "r1")[0]; p.Pending.Ready || p.State != spool.ParkPending {
+	if p := s.parksOf(chat, "r1")[0]; p.Pending.Ready || p.State != wire.ParkPending {
 		s.Errorf("the park is %+v", p.Pending)
 	}
 	s.work(e)
@@ -362,7 +364,7 @@ func testPendingSwept(s pendingTest) {
 	stop := s.work(e)
 	s.waits(e)
 	stop()
-	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx spool.Tx) error { return tx.Write(spool.Changes{CancelJobs: []string{"poll:r1:c1"}}) })
+	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx store.Tx) error { return tx.Write(store.Changes{CancelJobs: []string{"poll:r1:c1"}}) })
 	if err != nil {
 		s.Fatal(err)
 	}

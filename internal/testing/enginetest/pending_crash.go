@@ -5,8 +5,9 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // pendingScript is a run with two pending calls beside another one, in a process with faults. Whatever the fault is, the
@@ -23,13 +24,13 @@ func pendingScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
 	c.config.Worker.Poll, c.config.Worker.SweepEvery = 4*time.Second, 20*time.Second // calls of an idle worker are all alike
 	unknown := make(map[spool.ToolCallID]bool)
 	first, stop := c.survive(faults, []string{"a"}, func(n *node) {
-		c.answerAll(n.Engine, func(p spool.Park) engine.Response {
+		c.answerAll(n.Engine, func(p store.Park) wire.Response {
 			unknown[p.ToolCallID] = true
-			return engine.Response{Approved: true}
+			return wire.Response{Approved: true}
 		})
 	})
 	calls := first.faulty.Calls()
-	if got := s.thread(); got.State != spool.Completed {
+	if got := s.thread(); got.State != wire.Completed {
 		s.Errorf("the run ended as %s: %+v", got.State, s.run("r1"))
 	}
 	text := strings.Join(s.script(), "\n")

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // questioning lets the work ask once, after its first look, and go on with the answer.
@@ -46,7 +46,7 @@ func testPendingQuestion(s pendingTest) {
 	s.start(e, "r1", "go")
 	s.until("the question", func() bool {
 		parks := s.parksOf(chat, "r1")
-		return len(parks) == 1 && parks[0].State == spool.ParkOpen
+		return len(parks) == 1 && parks[0].State == wire.ParkOpen
 	})
 	if p := s.parksOf(chat, "r1")[0]; p.Occurrence > 1 || p.Reason != "colour" {
 		s.Errorf("the question is %+v", p)
@@ -92,7 +92,7 @@ func (s pendingTest) killedInAnswer(repeats bool) {
 	s.start(p.Engine, "r1", "go")
 	s.until("the question", func() bool {
 		parks := s.parksOf(chat, "r1")
-		return len(parks) == 1 && parks[0].State == spool.ParkOpen
+		return len(parks) == 1 && parks[0].State == wire.ParkOpen
 	})
 	s.answer(p.Engine, "c1", true, `"red"`)
 	receive(s, called, bubbleWait, "the answer")
@@ -100,8 +100,8 @@ func (s pendingTest) killedInAnswer(repeats bool) {
 	close(gate)
 	e := s.working(c)
 	if !repeats {
-		s.becomes(spool.WaitingForInput)
-		if got := s.parksOf(chat, "r1")[0]; got.Reason != spool.ParkOutcomeUnknown || got.State != spool.ParkOpen {
+		s.becomes(wire.WaitingForInput)
+		if got := s.parksOf(chat, "r1")[0]; got.Reason != wire.ParkOutcomeUnknown || got.State != wire.ParkOpen {
 			s.Errorf("the park is %+v", got)
 		}
 		s.answer(e, "c1", true, "")
@@ -133,10 +133,10 @@ func testPendingQuestionTwice(s pendingTest) {
 	for n := range 2 {
 		s.until("the question", func() bool {
 			parks := s.parksOf(chat, "r1")
-			return len(parks) == 1 && parks[0].State == spool.ParkOpen && max(parks[0].Occurrence, 1) == n+1
+			return len(parks) == 1 && parks[0].State == wire.ParkOpen && max(parks[0].Occurrence, 1) == n+1
 		})
 		p := s.parksOf(chat, "r1")[0]
-		if r, err := e.Respond(s.Context(), chat, engine.Response{ToolCallID: "c1", Approved: true, Digest: p.Digest}); err != nil || !r.Delivered {
+		if r, err := e.Respond(s.Context(), chat, wire.Response{ToolCallID: "c1", Approved: true, Digest: p.Digest}); err != nil || !r.Delivered {
 			s.Fatalf("%+v, %v", r, err)
 		}
 	}
@@ -152,10 +152,10 @@ func testPendingQuestionEnds(s pendingTest) {
 	s.start(e, "r1", "go")
 	s.until("the question", func() bool {
 		parks := s.parksOf(chat, "r1")
-		return len(parks) == 1 && parks[0].State == spool.ParkOpen
+		return len(parks) == 1 && parks[0].State == wire.ParkOpen
 	})
 	s.stop(e)
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 	work.did(1, 0, `c1{"task":"c1"}`)
 }
 
@@ -167,10 +167,10 @@ func testPendingDenied(s pendingTest) {
 	s.start(e, "r1", "go")
 	s.until("the question", func() bool {
 		parks := s.parksOf(chat, "r1")
-		return len(parks) == 1 && parks[0].State == spool.ParkOpen
+		return len(parks) == 1 && parks[0].State == wire.ParkOpen
 	})
 	s.answer(e, "c1", false, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go", "assistant c1=make{}", `tool c1:{"denied":true}`, "assistant done")
 	work.did(1, 0, `c1{"task":"c1"}`)
 }
@@ -188,9 +188,9 @@ func testPendingUnknown(s pendingTest) {
 	s.start(e, "r1", "go")
 	s.until("the question", func() bool {
 		parks := s.parksOf(chat, "r1")
-		return len(parks) == 1 && parks[0].State == spool.ParkOpen
+		return len(parks) == 1 && parks[0].State == wire.ParkOpen
 	})
-	if p := s.parksOf(chat, "r1")[0]; p.Reason != spool.ParkOutcomeUnknown {
+	if p := s.parksOf(chat, "r1")[0]; p.Reason != wire.ParkOutcomeUnknown {
 		s.Errorf("the park is %+v", p)
 	}
 	s.answer(e, "c1", true, "")
@@ -208,7 +208,7 @@ func testPendingApprovalFirst(s pendingTest) {
 	if got := s.now().Sub(work.begun["c1"]); got > 5*time.Second {
 		s.Errorf("the approved call has waited for %s", got)
 	}
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go", "assistant c1=make{} c2=send{}", `tool c2:"sent"`, `tool c1:"made"`, "assistant done")
 	work.did(1, 1)
 }
@@ -220,11 +220,11 @@ func testPendingApprovalLast(s pendingTest) {
 	s.waits(e)
 	s.until("the end of the work", func() bool { return s.parksOf(chat, "r1")[0].Pending.Ready })
 	<-time.After(quiet)
-	if s.thread().State != spool.WaitingForInput || s.run("r1").Segments != 1 {
+	if s.thread().State != wire.WaitingForInput || s.run("r1").Segments != 1 {
 		s.Errorf("the run does not wait for the answer: %+v", s.run("r1"))
 	}
 	s.answer(e, "c2", true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go", "assistant c1=make{} c2=send{}", `tool c1:"made" c2:"sent"`, "assistant done")
 	work.did(1, 1)
 }
@@ -232,12 +232,12 @@ func testPendingApprovalLast(s pendingTest) {
 // stopped checks the end of a run that was stopped while its call was pending.
 func (s pendingTest) stopped(work *remoteWork) {
 	s.Helper()
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 	if got := s.script()[2]; !strings.Contains(got, `c1:{"cancelled":true,"outcome":"unknown","reason":"stopped"}`) {
 		s.Errorf("the result is %s", got)
 	}
 	work.did(1, 0, `c1{"task":"c1"}`)
-	if p := s.parksOf(chat, "r1")[0]; p.State != spool.ParkClosed || !p.Landed {
+	if p := s.parksOf(chat, "r1")[0]; p.State != wire.ParkClosed || !p.Landed {
 		s.Errorf("the park is %+v", p)
 	}
 }
@@ -293,7 +293,7 @@ func testPendingStopSettled(s pendingTest) {
 	s.waits(e)
 	s.stop(e)
 	s.stopped(work)
-	if len(h.calls) != 1 || h.calls[0].State != spool.Cancelled {
+	if len(h.calls) != 1 || h.calls[0].State != wire.Cancelled {
 		s.Errorf("settled: %+v", h.calls)
 	}
 }
@@ -306,7 +306,7 @@ func testPendingOverdue(s pendingTest) {
 	e := s.working(s.config(making("make"), t))
 	begin := time.Now()
 	s.waits(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if took := time.Since(begin); took < 150*time.Second || took > 3*time.Minute {
 		s.Errorf("it took %s", took)
 	}
@@ -325,8 +325,8 @@ func testPendingRollback(s pendingTest) {
 	})
 	e := s.working(s.config(m, work.tool("make")))
 	s.waits(e)
-	s.startAs(e, chat, engine.StartRequest{Prompt: "other", RunID: "r2", WhenBusy: spool.BusyRollback})
-	s.until("the next run", func() bool { return s.run("r2").State == spool.Completed })
+	s.startAs(e, chat, wire.StartRequest{Prompt: "other", RunID: "r2", WhenBusy: spool.BusyRollback})
+	s.until("the next run", func() bool { return s.run("r2").State == wire.Completed })
 	s.lines("messages", s.script(), "user other", "assistant done")
 	work.did(1, 0, `c1{"task":"c1"}`)
 }
@@ -338,7 +338,7 @@ func testPendingSteer(s pendingTest) {
 	e := s.working(s.config(m, work.tool("make")))
 	s.waits(e)
 	steerTest(s).steer(e, "r2")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go", "assistant c1=make{}", `tool c1:"made"`, "user r2", "assistant done")
 	work.did(1, 1)
 }
@@ -359,10 +359,10 @@ func testPendingNested(s pendingTest) {
 	}
 	e := s.working(nestedTest(s).treeConfig(m, t))
 	s.waits(e)
-	if p := s.parksOf(chat, "r1")[0]; p.AgentID == "" || p.State != spool.ParkPending {
+	if p := s.parksOf(chat, "r1")[0]; p.AgentID == "" || p.State != wire.ParkPending {
 		s.Errorf("the park is %+v", p)
 	}
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	work.did(1, 1)
 	lines := nestedTest(s).tree()
 	s.lines("messages", lines, "user go", "mail: user mail", "mail: assistant c1=make{}",
@@ -382,8 +382,8 @@ func testPendingSnapshot(s pendingTest) {
 			s.Fatal(err)
 		}
 		for _, entry := range snap.ActiveEvents {
-			if entry.Type == spool.EntryCallPending {
-				var p spool.CallPending
+			if entry.Type == wire.EntryCallPending {
+				var p wire.CallPending
 				_ = json.Unmarshal(entry.Payload, &p)
 				notes = append(notes, string(p.ToolCallID)+" "+p.ToolName+" "+p.Note)
 			}
@@ -401,7 +401,7 @@ func testPendingAwait(s pendingTest) {
 	e := s.working(s.config(making("make"), work.tool("make")))
 	s.start(e, "r1", "go")
 	o, err := e.Await(context.Background(), chat, "r1")
-	if err != nil || o.State != spool.Completed || o.Text != "done" {
+	if err != nil || o.State != wire.Completed || o.Text != "done" {
 		s.Errorf("the outcome is %+v, %v", o, err)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // process is an engine with a worker that can be killed. After that, nothing that it writes is saved.
@@ -37,7 +39,7 @@ func (p *process) kill() {
 func crash(f *spooltest.Faulty) {
 	for {
 		f.Plan(spooltest.Fault{Call: f.Calls() + 1, Kind: spooltest.CrashBefore})
-		_, _ = f.Backend().Store.Stats(context.Background(), spool.StatsQuery{Queue: true})
+		_, _ = f.Backend().Store.Stats(context.Background(), wire.StatsQuery{Queue: true})
 		select {
 		case <-f.Crashed():
 			return
@@ -49,14 +51,14 @@ func crash(f *spooltest.Faulty) {
 // stall is a store whose updates of a thread can be delayed, like those of a paused process. The
 // updates' contexts are ignored while they wait.
 type stall struct {
-	spool.Store
+	store.Store
 
 	mu   sync.Mutex
 	gate chan struct{}
 }
 
 // newStall returns the backend of a process that can be paused.
-func (s *engineTest) newStall() (*stall, spool.Backend) {
+func (s *engineTest) newStall() (*stall, store.Backend) {
 	b := s.join()
 	p := &stall{Store: b.Store}
 	b.Store = p
@@ -89,13 +91,13 @@ func (s *stall) wait() {
 }
 
 // Update waits until the process is not paused.
-func (s *stall) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+func (s *stall) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(store.Tx) error) error {
 	s.wait()
 	return s.Store.Update(context.WithoutCancel(ctx), key, fence, fn)
 }
 
 // View waits until the process is not paused.
-func (s *stall) View(ctx context.Context, key spool.ThreadKey, fn func(spool.View) error) error {
+func (s *stall) View(ctx context.Context, key spool.ThreadKey, fn func(store.View) error) error {
 	s.wait()
 	return s.Store.View(context.WithoutCancel(ctx), key, fn)
 }

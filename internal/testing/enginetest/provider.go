@@ -13,6 +13,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // providerTest is the fixture of the cases about data that only a model's provider understands.
@@ -57,7 +58,7 @@ func (s providerTest) hides(e *engine.Engine, logged string) {
 	}
 	out["encoded snapshot"] = string(bytes.Join(shared.Pieces, nil))
 	shared.Release()
-	page, err := s.engine(s.config(echo())).EncodedSnapshot(ctx, chat, &engine.SnapshotOptions{Limit: 3})
+	page, err := s.engine(s.config(echo())).EncodedSnapshot(ctx, chat, &wire.SnapshotOptions{Limit: 3})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -75,7 +76,7 @@ func (s providerTest) hides(e *engine.Engine, logged string) {
 		messages, err := e.Branch(ctx, chat, b.ID, nil)
 		add("branch", messages, err)
 	}
-	frames := s.collect(e, chat, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	frames := s.collect(e, chat, wire.FollowOptions{Cursor: &wire.Cursor{}})
 	add("frames", frames, nil)
 	out["event stream"] = s.rawSSE(e)
 	all := s.all(chat, "")
@@ -100,20 +101,20 @@ func (s providerTest) hides(e *engine.Engine, logged string) {
 // wholeForm shows all of a message.
 type wholeForm struct{}
 
-func (f wholeForm) AppendMessage(b []byte, m spool.Message) ([]byte, engine.SnapshotForm, error) {
+func (f wholeForm) AppendMessage(b []byte, m spool.Message) ([]byte, wire.SnapshotForm, error) {
 	for _, p := range m.Content {
 		b = fmt.Appendf(b, ",%q", string(p.Type)+p.Text+string(p.Provider))
 	}
 	return b, f, nil
 }
 
-func (wholeForm) Finish(*spool.Snapshot) (shared any, size int64, err error) { return nil, 0, nil }
+func (wholeForm) Finish(*wire.Snapshot) (shared any, size int64, err error) { return nil, 0, nil }
 
 func (s providerTest) rawSSE(e *engine.Engine) string {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), quiet)
 	defer cancel()
-	body, err := e.SSE(ctx, chat, engine.SSEOptions{Cursor: "0 - -"})
+	body, err := e.SSE(ctx, chat, wire.SSEOptions{Cursor: "0 - -"})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -165,25 +166,25 @@ func testProviderKept(s providerTest) {
 	e := s.engine(c)
 	stop := s.work(e)
 	s.start(e, "r1", `the "provider" <said> & more`)
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	stop()
 	s.hides(e, log.String())
 	e = s.working(c)
 	s.answer(e, "c2", true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	kept := s.dataOf()
 	if len(kept) < 5 || !strings.Contains(fmt.Sprint(kept), secret) {
 		s.Errorf("kept %s", kept)
 	}
 	s.start(e, "r2", "and?")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	s.answer(e, s.parksOf(chat, "r2")[0].ToolCallID, true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	turn := s.messagesOf(chat)[slices.IndexFunc(s.messagesOf(chat), func(m spool.Message) bool { return m.RunID == "r2" })].ID
-	s.startAs(e, chat, engine.StartRequest{Prompt: "or?", RunID: "r3", EditMessageID: turn})
-	s.becomes(spool.WaitingForInput)
+	s.startAs(e, chat, wire.StartRequest{Prompt: "or?", RunID: "r3", EditMessageID: turn})
+	s.becomes(wire.WaitingForInput)
 	s.stop(e)
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 	before := s.dataOf()
 	other := branchTest(s).restored(e, s.branchesOf(chat)[0].ID)
 	branchTest(s).restored(e, other)
@@ -193,9 +194,9 @@ func testProviderKept(s providerTest) {
 		}
 	}
 	s.start(e, "r4", "at last")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	s.answer(e, s.parksOf(chat, "r4")[0].ToolCallID, true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	m.accepts(s.engineTest)
 	s.hides(e, log.String())
 }
@@ -210,18 +211,18 @@ func testProviderCompacted(s providerTest) {
 	for n := range 3 {
 		run := spool.RunID(fmt.Sprintf("r%d", n))
 		s.start(e, run, "go on")
-		s.becomes(spool.WaitingForInput)
+		s.becomes(wire.WaitingForInput)
 		s.answer(e, s.parksOf(chat, run)[0].ToolCallID, true, "")
-		s.ended(spool.Completed)
+		s.ended(wire.Completed)
 	}
 	told := len(contextTest(s).compactions())
 	if r, err := e.Compact(context.Background(), chat); err != nil || !r.Compacted {
 		s.Errorf("compact: %+v, %v", r, err)
 	}
 	s.start(e, "r9", "and on")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	s.answer(e, s.parksOf(chat, "r9")[0].ToolCallID, true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	m.accepts(s.engineTest)
 	if told == 0 {
 		s.Error("nothing was summarised in a run")
@@ -235,8 +236,8 @@ func testProviderModels(s providerTest) {
 	c.Models["n"] = n
 	e := s.working(c)
 	for i, model := range []string{"m", "n", "m", "n"} {
-		s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: spool.RunID(fmt.Sprintf("r%d", i)), Model: model})
-		s.ended(spool.Completed)
+		s.startAs(e, chat, wire.StartRequest{Prompt: "go", RunID: spool.RunID(fmt.Sprintf("r%d", i)), Model: model})
+		s.ended(wire.Completed)
 	}
 	m.accepts(s.engineTest)
 	n.accepts(s.engineTest)
@@ -274,14 +275,14 @@ func testProviderPause(s providerTest) {
 	m := pausing(2, saying)
 	e := s.working(s.config(m))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go", "assistant part 0", "assistant part 1", "assistant part 2")
-	if r := s.run("r1"); r.Steps != 3 || m.Asked() != 3 || r.TotalTokens != 36 || r.Paused || r.StopReason != spool.StopCompleted {
+	if r := s.run("r1"); r.Steps != 3 || m.Asked() != 3 || r.TotalTokens != 36 || r.Paused || r.StopReason != wire.StopCompleted {
 		s.Errorf("asked %d times: %+v", m.Asked(), r)
 	}
 	m.accepts(s.engineTest)
 	s.start(e, "r2", "and?")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	m.accepts(s.engineTest)
 }
 
@@ -296,7 +297,7 @@ func testProviderPauseCalls(s providerTest) {
 	})
 	e := s.working(s.config(m, plain("look", "1")))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if s.executed() != 1 || m.Asked() != 2 {
 		s.Errorf("asked %d times: %s", m.Asked(), s.script())
 	}
@@ -307,9 +308,9 @@ func testProviderPauseCalls(s providerTest) {
 func testProviderPauseSteps(s providerTest) {
 	m := pausing(1000, saying)
 	e := s.working(s.config(m))
-	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", MaxSteps: 4})
-	s.ended(spool.Completed)
-	if r := s.run("r1"); r.Steps != 4 || m.Asked() != 5 || r.StopReason != spool.StopMaxSteps {
+	s.startAs(e, chat, wire.StartRequest{Prompt: "go", RunID: "r1", MaxSteps: 4})
+	s.ended(wire.Completed)
+	if r := s.run("r1"); r.Steps != 4 || m.Asked() != 5 || r.StopReason != wire.StopMaxSteps {
 		s.Errorf("asked %d times: %+v", m.Asked(), r)
 	}
 	last := m.Requests()[4]
@@ -323,7 +324,7 @@ func testProviderPauseSteps(s providerTest) {
 func testProviderPauseEmpty(s providerTest) {
 	paused := spooltest.Turn{Reasoning: []string{"hm"}, FinishReason: spool.FinishPause}
 	m := emptyTest(s).plays(paused, spooltest.Turn{FinishReason: spool.FinishPause}, spooltest.Say("no more"))
-	emptyTest(s).tellsEnd(spool.StopEmpty)
+	emptyTest(s).tellsEnd(wire.StopEmpty)
 	if m.Asked() != 2 {
 		s.Errorf("asked %d times", m.Asked())
 	}
@@ -343,10 +344,10 @@ func testProviderPauseStopped(s providerTest) {
 	s.start(e, "r1", "go")
 	s.until("the second part", func() bool { return m.Asked() == 2 })
 	s.stop(e)
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 	close(gate)
 	s.start(e, "r2", "and?")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	m.accepts(s.engineTest)
 }
 
@@ -364,11 +365,11 @@ func testProviderStopped(s providerTest) {
 	})
 	e := s.working(s.config(m, plain("look", "1")))
 	s.start(e, "r1", "go")
-	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	s.until("the text", func() bool { return m.Asked() == 1 })
 	<-time.After(time.Second)
 	s.stop(e)
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 	close(gate)
 	client()
 	s.lines("messages", s.script(), "user go", "assistant (hm) half")
@@ -376,7 +377,7 @@ func testProviderStopped(s providerTest) {
 		s.Errorf("a part of an answer is signed: %s", data)
 	}
 	s.start(e, "r2", "and?")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	m.accepts(s.engineTest)
 }
 
@@ -411,9 +412,9 @@ func testProviderDamaged(s providerTest) {
 			e := s.engine(s.config(m))
 			stop := s.work(e)
 			run := spool.RunID(fmt.Sprintf("r%d-%d", i, j))
-			s.startAs(e, key, engine.StartRequest{RunID: run, Prompt: "go"})
+			s.startAs(e, key, wire.StartRequest{RunID: run, Prompt: "go"})
 			out, err := e.Await(context.Background(), key, run)
-			if err != nil || out.State != spool.Failed || !strings.Contains(out.Error, "data that cannot be stored") {
+			if err != nil || out.State != wire.Failed || !strings.Contains(out.Error, "data that cannot be stored") {
 				s.Errorf("%T with %q: %+v, %v", event, bad, out, err)
 			}
 			stop()
@@ -447,9 +448,9 @@ func testProviderBlocks(s providerTest) {
 	m := &talkative{head: events, next: func(int) spool.ModelEvent { panic("it has finished") }}
 	e := s.engine(s.config(m))
 	s.start(e, "r1", "go")
-	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	client()
 	var parts []string
@@ -461,10 +462,10 @@ func testProviderBlocks(s providerTest) {
 	var blocks []string
 	for _, item := range emptyTest(s).streamOf("r1:1") {
 		switch item.Type {
-		case spool.ItemTextStart, spool.ItemReasoningStart:
+		case wire.ItemTextStart, wire.ItemReasoningStart:
 			blocks = append(blocks, "")
-		case spool.ItemTextContent, spool.ItemReasoningContent:
-			var d spool.Delta
+		case wire.ItemTextContent, wire.ItemReasoningContent:
+			var d wire.Delta
 			if err := json.Unmarshal(item.Data, &d); err != nil {
 				s.Fatal(err)
 			}

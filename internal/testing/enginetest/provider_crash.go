@@ -6,8 +6,9 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // providerScript is a run whose answers are signed and paused, with a park in between. The first process has faults;
@@ -26,11 +27,11 @@ func providerScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
 	})
 	c := newCampaign(s, s.config(m, plain("once", `"done"`), approved("send", `"sent"`)), 1, own)
 	first, stop := c.survive(faults, []string{"a"}, func(n *node) {
-		c.answerAll(n.Engine, func(p spool.Park) engine.Response {
-			return engine.Response{Approved: p.Reason != spool.ParkOutcomeUnknown, Digest: p.Digest}
+		c.answerAll(n.Engine, func(p store.Park) wire.Response {
+			return wire.Response{Approved: p.Reason != wire.ParkOutcomeUnknown, Digest: p.Digest}
 		})
 	})
-	if got := s.thread(); got.State != spool.Completed || s.run("r1").Steps != 4 {
+	if got := s.thread(); got.State != wire.Completed || s.run("r1").Steps != 4 {
 		s.Errorf("the run ended as %s: %+v", got.State, s.run("r1"))
 	}
 	text := strings.Join(s.script(), "\n")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/wire"
 )
 
 // TestProviders does random campaigns whose models are the adapters of all providers, over strict fakes that answer
@@ -71,7 +72,7 @@ func providerCampaign(s *engineTest, seed uint64, rest func(), wrap func(name st
 		}
 		c.config.Agents = append(c.config.Agents, a)
 	}
-	c.choose = func(r *engine.StartRequest) {
+	c.choose = func(r *wire.StartRequest) {
 		r.Agent = c.config.Agents[c.n(4)].Name
 		if c.n(3) == 0 {
 			r.Model = p.names[c.n(len(p.names))]

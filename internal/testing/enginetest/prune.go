@@ -10,6 +10,8 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/compare"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // pruneTest is the fixture of the cases about pruning.
@@ -26,7 +28,7 @@ var pruneTests = map[string]func(s pruneTest){
 	"Expired":   testExpiredRows,
 }
 
-func (s pruneTest) prune(e *engine.Engine, o engine.PruneOptions) string {
+func (s pruneTest) prune(e *engine.Engine, o wire.PruneOptions) string {
 	s.Helper()
 	report, err := e.Prune(context.Background(), o)
 	if err != nil {
@@ -36,7 +38,7 @@ func (s pruneTest) prune(e *engine.Engine, o engine.PruneOptions) string {
 }
 
 func (s pruneTest) exists(key spool.ThreadKey) bool {
-	err := s.backend.Store.View(context.Background(), key, func(v spool.View) error {
+	err := s.backend.Store.View(context.Background(), key, func(v store.View) error {
 		_, err := v.Thread()
 		return err
 	})
@@ -44,11 +46,11 @@ func (s pruneTest) exists(key spool.ThreadKey) bool {
 }
 
 // completes runs a prompt on a thread to its end.
-func (s pruneTest) completes(e *engine.Engine, key spool.ThreadKey) engine.RunResult {
+func (s pruneTest) completes(e *engine.Engine, key spool.ThreadKey) wire.RunResult {
 	s.Helper()
-	result := s.startAs(e, key, engine.StartRequest{Prompt: "go"})
+	result := s.startAs(e, key, wire.StartRequest{Prompt: "go"})
 	s.until("the end of "+key.String(), func() bool {
-		runs, err := s.backend.Store.Runs(context.Background(), spool.RunQuery{Tenant: key.Tenant, ID: result.RunID})
+		runs, err := s.backend.Store.Runs(context.Background(), wire.RunQuery{Tenant: key.Tenant, ID: result.RunID})
 		return err == nil && len(runs) == 1 && runs[0].State.Terminal()
 	})
 	return result
@@ -71,11 +73,11 @@ func testPruneOld(s pruneTest) {
 	result := s.completes(e, old)
 	s.completes(e, theirs)
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	<-time.After(10 * day)
 	s.completes(e, fresh)
 
-	o := engine.PruneOptions{Before: s.now().Add(-day), DryRun: true}
+	o := wire.PruneOptions{Before: s.now().Add(-day), DryRun: true}
 	s.same("a dry run", s.prune(e, o), "acme/old other/old")
 	s.same("a dry run again", s.prune(e, o), "acme/old other/old")
 	o.DryRun, o.Tenant = false, "acme"
@@ -90,12 +92,12 @@ func testPruneOld(s pruneTest) {
 		s.Errorf("a snapshot: %v", err)
 	}
 	_, err := s.backend.Live.Read(context.Background(),
-		spool.StreamKey{Thread: old, ID: spool.NewStreamID(result.RunID, 1)}, spool.Offset{}, 0)
-	if !errors.Is(err, spool.ErrStreamGone) {
+		store.StreamKey{Thread: old, ID: wire.NewStreamID(result.RunID, 1)}, wire.Offset{}, 0)
+	if !errors.Is(err, store.ErrStreamGone) {
 		s.Errorf("its stream: %v", err)
 	}
 	s.answer(e, "c1", true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.keys = []spool.ThreadKey{parked, fresh}
 	s.history.Forget(old, theirs)
 }
@@ -110,7 +112,7 @@ func testPruneLimit(s pruneTest) {
 		threads string
 		more    bool
 	}{{"acme/b acme/c", true}, {"acme/a", false}, {"", false}} {
-		report, err := e.Prune(context.Background(), engine.PruneOptions{Before: s.now(), Limit: 2})
+		report, err := e.Prune(context.Background(), wire.PruneOptions{Before: s.now(), Limit: 2})
 		if got := compare.Spaced(report.Threads, spool.ThreadKey.String); err != nil || got != want.threads || report.More != want.more {
 			s.Errorf("%+v and error %v, want %+v", report, err, want)
 		}
@@ -131,20 +133,20 @@ func testPruneMoved(s pruneTest) {
 	<-time.After(time.Hour)
 	before := s.now().Add(-time.Minute)
 	b := s.join()
-	b.Store = foundIdle{b.Store, []spool.Thread{idle(gone), idle(again), idle(queued)}}
+	b.Store = foundIdle{b.Store, []wire.Thread{idle(gone), idle(again), idle(queued)}}
 	s.completes(e, again)
 	stop()
-	s.startAs(e, queued, engine.StartRequest{Prompt: "go"})
+	s.startAs(e, queued, wire.StartRequest{Prompt: "go"})
 	if _, err := e.DeleteThread(context.Background(), gone); err != nil {
 		s.Fatal(err)
 	}
-	s.same("pruned", s.prune(s.over(b, c), engine.PruneOptions{Before: before}), "")
+	s.same("pruned", s.prune(s.over(b, c), wire.PruneOptions{Before: before}), "")
 	if !s.exists(again) || !s.exists(queued) {
 		s.Error("a thread that moved is gone")
 	}
 	s.work(e)
 	s.until("the end", func() bool {
-		runs, err := e.Runs(context.Background(), "acme", spool.RunQuery{State: spool.Completed})
+		runs, err := e.Runs(context.Background(), "acme", wire.RunQuery{State: wire.Completed})
 		return err == nil && len(runs) == 4
 	})
 	s.keys = []spool.ThreadKey{again, queued}
@@ -152,17 +154,17 @@ func testPruneMoved(s pruneTest) {
 }
 
 // idle returns a thread as a list has it.
-func idle(key spool.ThreadKey) spool.Thread { return spool.Thread{Tenant: key.Tenant, ID: key.ID} }
+func idle(key spool.ThreadKey) wire.Thread { return wire.Thread{Tenant: key.Tenant, ID: key.ID} }
 
 // foundIdle finds threads that were idle once.
 type foundIdle struct {
-	spool.Store
+	store.Store
 
-	threads []spool.Thread
+	threads []wire.Thread
 }
 
-func (f foundIdle) Threads(ctx context.Context, q spool.ThreadQuery) ([]spool.Thread, error) {
-	if q.Work == spool.ThreadsIdle {
+func (f foundIdle) Threads(ctx context.Context, q wire.ThreadQuery) ([]wire.Thread, error) {
+	if q.Work == wire.ThreadsIdle {
 		return f.threads, nil
 	}
 	return f.Store.Threads(ctx, q)
@@ -172,7 +174,7 @@ func (f foundIdle) Threads(ctx context.Context, q spool.ThreadQuery) ([]spool.Th
 func testPruneUnsettled(s pruneTest) {
 	var fine atomic.Bool
 	c := s.config(spooltest.NewModel(spooltest.Say("hi")))
-	c.OnSettle = func(context.Context, engine.Settlement) error {
+	c.OnSettle = func(context.Context, wire.Settlement) error {
 		if fine.Load() {
 			return nil
 		}
@@ -180,9 +182,9 @@ func testPruneUnsettled(s pruneTest) {
 	}
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	s.ended(spool.Failed)
+	s.ended(wire.Failed)
 	<-time.After(time.Hour)
-	o := engine.PruneOptions{Before: s.now().Add(-30 * time.Minute)}
+	o := wire.PruneOptions{Before: s.now().Add(-30 * time.Minute)}
 	s.same("unsettled", s.prune(e, o), "")
 	fine.Store(true)
 	s.until("the settlement", func() bool { return !s.run("r1").SettledAt.IsZero() })
@@ -198,7 +200,7 @@ func testPruneDead(s pruneTest) {
 	s.start(e, "r1", "go")
 	redriveTest(s).die(e)
 	<-time.After(time.Hour)
-	s.same("pruned", s.prune(e, engine.PruneOptions{Before: s.now()}), chat.String())
+	s.same("pruned", s.prune(e, wire.PruneOptions{Before: s.now()}), chat.String())
 	s.same("dead jobs", len(s.deadJobs()), 0)
 	s.keys = nil
 	s.history.Forget(chat)
@@ -206,7 +208,7 @@ func testPruneDead(s pruneTest) {
 
 func testPruneInvalid(s pruneTest) {
 	e := s.engine(s.config(spooltest.NewModel()))
-	for _, o := range []engine.PruneOptions{{}, {Before: s.now(), Limit: -1}} {
+	for _, o := range []wire.PruneOptions{{}, {Before: s.now(), Limit: -1}} {
 		if _, err := e.Prune(context.Background(), o); spool.CodeOf(err) != spool.Invalid {
 			s.Errorf("%+v: %v", o, err)
 		}
@@ -254,8 +256,8 @@ func testExpiredRows(s pruneTest) {
 	c.Worker.Poll, c.Worker.SweepEvery = 10*time.Minute, 10*time.Minute
 	put := func(key string, expires time.Time) {
 		s.Helper()
-		err := s.backend.Store.Update(context.Background(), spool.ThreadKey{Tenant: "acme"}, 0, func(tx spool.Tx) error {
-			return tx.Write(spool.Changes{Rows: []spool.Row{{Kind: "k", Key: key, Value: []byte("1"), ExpiresAt: expires}}})
+		err := s.backend.Store.Update(context.Background(), spool.ThreadKey{Tenant: "acme"}, 0, func(tx store.Tx) error {
+			return tx.Write(store.Changes{Rows: []store.Row{{Kind: "k", Key: key, Value: []byte("1"), ExpiresAt: expires}}})
 		})
 		if err != nil {
 			s.Fatal(err)
@@ -267,11 +269,11 @@ func testExpiredRows(s pruneTest) {
 	put("gone", s.now().Add(30*time.Minute))
 	<-time.After(3 * time.Hour)
 	// A prune finds only what the worker has left.
-	if n, err := s.backend.Store.Prune(context.Background(), spool.PruneQuery{Kind: spool.PruneRows}); n != 0 || err != nil {
+	if n, err := s.backend.Store.Prune(context.Background(), store.PruneQuery{Kind: store.PruneRows}); n != 0 || err != nil {
 		s.Errorf("%d expired rows are still there, %v", n, err)
 	}
-	rows, err := s.backend.Store.Rows(context.Background(), spool.RowQuery{Tenant: "acme", Kind: "k"})
-	if keys := compare.Spaced(rows, func(r spool.Row) string { return r.Key }); keys != "later stays" || err != nil {
+	rows, err := s.backend.Store.Rows(context.Background(), store.RowQuery{Tenant: "acme", Kind: "k"})
+	if keys := compare.Spaced(rows, func(r store.Row) string { return r.Key }); keys != "later stays" || err != nil {
 		s.Errorf("the rows are %s, %v", keys, err)
 	}
 	s.keys = nil

@@ -15,6 +15,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // publishTest is the fixture of the cases about published events.
@@ -44,16 +46,16 @@ func telling(name string, do func(ctx context.Context, call spool.ToolCall) erro
 
 // published returns a line for each application event in the frames: its kind, type and payload, and the
 // run of an event that is not a stream item.
-func published(frames []spool.Frame) (lines []string) {
+func published(frames []wire.Frame) (lines []string) {
 	for _, f := range frames {
 		switch {
-		case f.Kind == spool.FrameStream && f.Item.Type == spool.ItemCustom:
-			var c spool.Custom
+		case f.Kind == wire.FrameStream && f.Item.Type == wire.ItemCustom:
+			var c wire.Custom
 			_ = f.Item.Decode(&c)
 			lines = append(lines, "item "+c.Name+string(c.Value))
-		case f.Kind == spool.FrameThread && spool.CheckEventType(f.Event.Type) == nil && f.Event.Seq == 0:
+		case f.Kind == wire.FrameThread && spool.CheckEventType(f.Event.Type) == nil && f.Event.Seq == 0:
 			lines = append(lines, "notice "+string(f.Event.Type)+string(f.Event.Payload)+string(f.Event.RunID))
-		case f.Kind == spool.FrameThread && spool.CheckEventType(f.Event.Type) == nil:
+		case f.Kind == wire.FrameThread && spool.CheckEventType(f.Event.Type) == nil:
 			lines = append(lines, "entry "+string(f.Event.Type)+string(f.Event.Payload)+string(f.Event.RunID))
 		}
 	}
@@ -76,13 +78,13 @@ func testPublishFromATool(s publishTest) {
 		return call.Publish(ctx, "progress", 2)
 	})))
 	s.start(e, "r1", "go")
-	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{Cursor: &wire.Cursor{}})
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(time.Second)
 	frames := stop()
 	s.lines("live", published(frames), "item progress0", "item progress1", `entry receipt{"cents":5}r1`, "item progress2")
-	replayed := s.collect(e, chat, engine.FollowOptions{Cursor: &spool.Cursor{Stream: "r1:1"}})
+	replayed := s.collect(e, chat, wire.FollowOptions{Cursor: &wire.Cursor{Stream: "r1:1"}})
 	s.lines("replayed", frameLines(replayed), frameLines(frames)...)
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "receipt", "RUN_ENDED r1:1 finished")
 	s.lines("messages", s.script(), "user go", "assistant a c1=pay{}", "tool c1:1", "assistant b")
@@ -93,19 +95,19 @@ func testPublishFromATool(s publishTest) {
 func testPublishOutside(s publishTest) {
 	e, other := s.working(s.config(echo())), s.engine(s.config(echo()))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(time.Second)
-	stops := []func() []spool.Frame{
-		s.watch(e, &spooltest.Client{Name: "here"}, engine.FollowOptions{}), s.watch(other, &spooltest.Client{Name: "there"}, engine.FollowOptions{}),
+	stops := []func() []wire.Frame{
+		s.watch(e, &spooltest.Client{Name: "here"}, wire.FollowOptions{}), s.watch(other, &spooltest.Client{Name: "there"}, wire.FollowOptions{}),
 	}
 	<-time.After(time.Second)
 	for range 2 {
-		entry := s.publish(e, "ping", `{"n":1}`, engine.PublishOptions{})
+		entry := s.publish(e, "ping", `{"n":1}`, wire.PublishOptions{})
 		if entry.Seq != 0 || entry.RunID != "" || entry.ThreadID != chat.ID || entry.CreatedAt.IsZero() {
 			s.Errorf("a live event: %+v", entry)
 		}
 	}
-	entry := s.publish(e, "note", `"kept"`, engine.PublishOptions{Durable: true})
+	entry := s.publish(e, "note", `"kept"`, wire.PublishOptions{Durable: true})
 	if entry.Seq != 3 || entry.RunID != "" || entry.Type != "note" {
 		s.Errorf("a durable event: %+v", entry)
 	}
@@ -115,12 +117,12 @@ func testPublishOutside(s publishTest) {
 		slices.Sort(got) // notices have no fixed order
 		s.lines(fmt.Sprint("client ", i), got, `entry note"kept"`, `notice ping{"n":1}`, `notice ping{"n":1}`)
 	}
-	s.lines("later", published(s.collect(e, chat, engine.FollowOptions{})), `entry note"kept"`)
+	s.lines("later", published(s.collect(e, chat, wire.FollowOptions{})), `entry note"kept"`)
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 finished", "note")
 }
 
 // publish publishes an event that must be accepted.
-func (s publishTest) publish(e *engine.Engine, t spool.EntryType, payload string, o engine.PublishOptions) spool.Entry {
+func (s publishTest) publish(e *engine.Engine, t spool.EntryType, payload string, o wire.PublishOptions) wire.Entry {
 	s.Helper()
 	entry, err := e.PublishEvent(context.Background(), chat, t, json.RawMessage(payload), o)
 	if err != nil {
@@ -138,26 +140,26 @@ func testPublishOtherProcess(s publishTest) {
 	c.Stream.FlushEvery = -1
 	e, other := s.working(c), s.engine(s.config(m))
 	s.start(e, "r1", "go")
-	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{Cursor: &wire.Cursor{}})
 	s.until("the first text", func() bool { return m.Asked() == 1 })
 	<-time.After(time.Second)
-	s.publish(other, "ping", "1", engine.PublishOptions{})
-	entry := s.publish(other, "note", "2", engine.PublishOptions{Durable: true})
+	s.publish(other, "ping", "1", wire.PublishOptions{})
+	entry := s.publish(other, "note", "2", wire.PublishOptions{Durable: true})
 	if entry.RunID != "r1" || entry.Seq != 2 {
 		s.Errorf("a durable event: %+v", entry)
 	}
 	<-time.After(time.Second)
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(time.Second)
 	frames := stop()
 	got := published(frames)
 	slices.Sort(got)
 	s.lines("live", got, "entry note2r1", "notice ping1r1")
 	lines := frameLines(frames)
-	s.lines("replayed", frameLines(s.collect(other, chat, engine.FollowOptions{Cursor: &spool.Cursor{Stream: "r1:1"}})), lines...)
+	s.lines("replayed", frameLines(s.collect(other, chat, wire.FollowOptions{Cursor: &wire.Cursor{Stream: "r1:1"}})), lines...)
 	at := slices.IndexFunc(lines, func(l string) bool { return strings.HasSuffix(l, "=note") })
-	if text := shownText(frames[:slices.IndexFunc(frames, func(f spool.Frame) bool { return frameLine(f) == lines[max(at, 0)] })]); text != "ab" {
+	if text := shownText(frames[:slices.IndexFunc(frames, func(f wire.Frame) bool { return frameLine(f) == lines[max(at, 0)] })]); text != "ab" {
 		s.Errorf("the note comes after %q", text)
 	}
 }
@@ -190,8 +192,8 @@ func testPublishOneOrder(s publishTest) {
 	c.Stream.FlushEvery, c.Stream.FlushItems = 3*time.Millisecond, 4
 	e, other := s.over(s.slow(), c), s.over(s.slow(), s.config(m))
 	s.start(e, "r1", "go")
-	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
-	stopOther := s.watch(other, &spooltest.Client{Name: "other", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{Cursor: &wire.Cursor{}})
+	stopOther := s.watch(other, &spooltest.Client{Name: "other", FromStart: true}, wire.FollowOptions{Cursor: &wire.Cursor{}})
 	over := make(chan struct{})
 	var publishers sync.WaitGroup
 	for name, from := range map[spool.EntryType]*engine.Engine{"here": e, "there": other} {
@@ -202,30 +204,30 @@ func testPublishOneOrder(s publishTest) {
 					return
 				case <-time.After(time.Duration(i%7) * time.Millisecond):
 				}
-				if _, err := from.PublishEvent(context.Background(), chat, name, i, engine.PublishOptions{Durable: i%2 == 0}); err != nil {
+				if _, err := from.PublishEvent(context.Background(), chat, name, i, wire.PublishOptions{Durable: i%2 == 0}); err != nil {
 					s.Errorf("publish: %v", err)
 				}
 			}
 		})
 	}
 	s.work(e)
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	s.answer(e, "c5", true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	close(over)
 	publishers.Wait()
 	<-time.After(quiet)
 	frames := stop()
 	lines := frameLines(frames)
 	s.lines("the other process", frameLines(stopOther()), lines...)
-	s.lines("replayed", frameLines(s.collect(e, chat, engine.FollowOptions{Cursor: &spool.Cursor{}})), lines...)
+	s.lines("replayed", frameLines(s.collect(e, chat, wire.FollowOptions{Cursor: &wire.Cursor{}})), lines...)
 	n := 0
 	for _, f := range frames {
 		if f.Cursor == nil {
 			continue
 		}
 		if n++; n%5 == 0 {
-			s.lines("after "+frameLine(f), frameLines(s.collect(e, chat, engine.FollowOptions{Cursor: f.Cursor})), lines[n:]...)
+			s.lines("after "+frameLine(f), frameLines(s.collect(e, chat, wire.FollowOptions{Cursor: f.Cursor})), lines[n:]...)
 		}
 	}
 	for _, id := range []string{"c1", "c2", "c3", "c4"} {
@@ -263,7 +265,7 @@ func (p paced) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spool
 
 // slowStore waits before and after each commit.
 type slowStore struct {
-	spool.Store
+	store.Store
 
 	calls atomic.Int64
 	// outside is true if the store must not wait within a transaction: see [Options.Remote].
@@ -271,18 +273,18 @@ type slowStore struct {
 }
 
 // slow returns the backend of a process with a slow store.
-func (s publishTest) slow() spool.Backend {
+func (s publishTest) slow() store.Backend {
 	b := s.join()
 	b.Store = &slowStore{Store: b.Store, outside: s.options.Remote}
 	return b
 }
 
 // Update waits for different durations.
-func (s *slowStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+func (s *slowStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(store.Tx) error) error {
 	n := s.calls.Add(1)
 	wait := func(of int64) { <-time.After(time.Duration(n*7%of) * time.Millisecond) }
 	wait(5)
-	err := s.Store.Update(ctx, key, fence, func(tx spool.Tx) error {
+	err := s.Store.Update(ctx, key, fence, func(tx store.Tx) error {
 		err := fn(tx)
 		if !s.outside {
 			wait(3)
@@ -298,11 +300,11 @@ func (s *slowStore) Update(ctx context.Context, key spool.ThreadKey, fence int64
 func testPublishWaiting(s publishTest) {
 	e := s.working(s.config(sending(), approved("send", "1")))
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
-	stop := s.watch(e, &spooltest.Client{Name: "live"}, engine.FollowOptions{})
+	s.becomes(wire.WaitingForInput)
+	stop := s.watch(e, &spooltest.Client{Name: "live"}, wire.FollowOptions{})
 	<-time.After(time.Second)
-	s.publish(e, "ping", "1", engine.PublishOptions{})
-	s.publish(e, "note", "2", engine.PublishOptions{Durable: true})
+	s.publish(e, "ping", "1", wire.PublishOptions{})
+	s.publish(e, "note", "2", wire.PublishOptions{Durable: true})
 	<-time.After(time.Second)
 	got := published(stop())
 	slices.Sort(got)
@@ -315,14 +317,14 @@ func testPublishWaiting(s publishTest) {
 		s.Errorf("the snapshot's last event is %+v", last)
 	}
 	s.answer(e, "c1", true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 }
 
 // testPublishRefused publishes invalid events. Nothing must change.
 func testPublishRefused(s publishTest) {
 	e := s.working(s.config(echo()))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	before := s.all(chat, "r1")
 	for _, durable := range []bool{false, true} {
 		for _, c := range []struct {
@@ -344,7 +346,7 @@ func testPublishRefused(s publishTest) {
 			{spool.ThreadKey{Tenant: chat.Tenant, ID: "none"}, "note", nil, "", spool.NotFound, "Thread not found"},
 			{spool.ThreadKey{Tenant: "other", ID: chat.ID}, "note", nil, "", spool.NotFound, "Thread not found"},
 		} {
-			_, err := e.PublishEvent(context.Background(), c.key, c.kind, c.payload, engine.PublishOptions{Durable: durable, RunID: c.run})
+			_, err := e.PublishEvent(context.Background(), c.key, c.kind, c.payload, wire.PublishOptions{Durable: durable, RunID: c.run})
 			if spool.CodeOf(err) != c.code || !strings.HasPrefix(spool.MessageOf(err), c.message) {
 				s.Errorf("%s of type %q about %q: %v", c.key, c.kind, c.run, err)
 			}
@@ -367,13 +369,13 @@ func testPublishLostLease(s publishTest) {
 	e := s.working(s.config(m, slow))
 	s.start(e, "r1", "go")
 	s.until("the call", func() bool { return s.executed() == 1 })
-	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx spool.Tx) error { // another worker claims it
+	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx store.Tx) error { // another worker claims it
 		thread, err := tx.Thread()
 		if err != nil {
 			return err
 		}
 		thread.Fence++
-		return tx.Write(spool.Changes{Thread: &thread})
+		return tx.Write(store.Changes{Thread: &thread})
 	})
 	if err != nil {
 		s.Fatal(err)
@@ -393,23 +395,23 @@ func testPublishLostLease(s publishTest) {
 func testPublishWhileSettling(s publishTest) {
 	c := s.config(spooltest.NewReplayModel(spooltest.Say("hi")))
 	var e *engine.Engine
-	c.OnSettle = func(ctx context.Context, settled engine.Settlement) error {
-		_, err := e.PublishEvent(ctx, settled.Thread, "billed", 7, engine.PublishOptions{Durable: true})
+	c.OnSettle = func(ctx context.Context, settled wire.Settlement) error {
+		_, err := e.PublishEvent(ctx, settled.Thread, "billed", 7, wire.PublishOptions{Durable: true})
 		if err == nil {
-			_, err = e.PublishEvent(ctx, settled.Thread, "bye", 8, engine.PublishOptions{})
+			_, err = e.PublishEvent(ctx, settled.Thread, "bye", 8, wire.PublishOptions{})
 		}
 		return err
 	}
 	e = s.engine(c)
 	s.start(e, "r1", "go")
-	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{Cursor: &wire.Cursor{}})
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(time.Second)
 	frames := stop()
 	s.lines("live", published(frames), "entry billed7r1", "item bye8")
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "billed", "RUN_ENDED r1:1 finished")
-	s.lines("replayed", frameLines(s.collect(e, chat, engine.FollowOptions{Cursor: &spool.Cursor{Stream: "r1:1"}})), frameLines(frames)...)
+	s.lines("replayed", frameLines(s.collect(e, chat, wire.FollowOptions{Cursor: &wire.Cursor{Stream: "r1:1"}})), frameLines(frames)...)
 }
 
 // testPublishNested has the tools of two nested runs that publish concurrently. They get the host's
@@ -432,13 +434,13 @@ func testPublishNested(s publishTest) {
 		return nil
 	}))
 	e := s.over(s.slow(), c)
-	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", HostState: json.RawMessage(`{"n":1}`)})
-	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	s.startAs(e, chat, wire.StartRequest{Prompt: "go", RunID: "r1", HostState: json.RawMessage(`{"n":1}`)})
+	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{Cursor: &wire.Cursor{}})
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	frames := stop()
-	s.lines("replayed", frameLines(s.collect(e, chat, engine.FollowOptions{Cursor: &spool.Cursor{}})), frameLines(frames)...)
+	s.lines("replayed", frameLines(s.collect(e, chat, wire.FollowOptions{Cursor: &wire.Cursor{}})), frameLines(frames)...)
 	got := published(frames)
 	slices.Sort(got)
 	var want []string

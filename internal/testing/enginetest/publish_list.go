@@ -11,6 +11,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // testPublishBy publishes as several subjects, as the program and as a tool. Each event names its
@@ -26,28 +28,28 @@ func testPublishBy(s publishTest) {
 			return err
 		}
 		for _, durable := range []bool{false, true} {
-			s.publish(e, "from-anna", "1", engine.PublishOptions{By: "anna", Durable: durable})
+			s.publish(e, "from-anna", "1", wire.PublishOptions{By: "anna", Durable: durable})
 		}
 		return nil
 	})))
 	s.start(e, "r1", "go")
-	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{Cursor: &wire.Cursor{}})
 	s.work(e)
-	s.ended(spool.Completed)
-	s.publish(e, "notice", "1", engine.PublishOptions{By: strings.Repeat("<\xff", 300)})
-	s.publish(e, "program", "1", engine.PublishOptions{Durable: true})
+	s.ended(wire.Completed)
+	s.publish(e, "notice", "1", wire.PublishOptions{By: strings.Repeat("<\xff", 300)})
+	s.publish(e, "program", "1", wire.PublishOptions{Durable: true})
 	<-time.After(quiet)
 
 	var got []string
 	for _, f := range stop() {
 		switch {
-		case f.Kind == spool.FrameStream && f.Item.Type == spool.ItemCustom:
-			var c spool.Custom
+		case f.Kind == wire.FrameStream && f.Item.Type == wire.ItemCustom:
+			var c wire.Custom
 			if err := f.Item.Decode(&c); err != nil {
 				s.Fatal(err)
 			}
 			got = append(got, fmt.Sprintf("item %s %s/%s", c.Name, c.PublishedBy, c.PublishedByTool))
-		case f.Kind == spool.FrameThread && !f.Event.Type.Reserved():
+		case f.Kind == wire.FrameThread && !f.Event.Type.Reserved():
 			got = append(got, fmt.Sprintf("event %s %s/%s", f.Event.Type, f.Event.PublishedBy, f.Event.PublishedByTool))
 		}
 	}
@@ -62,25 +64,25 @@ func testPublishBy(s publishTest) {
 func testPublishList(s publishTest) {
 	e := s.working(s.config(echo()))
 	ctx := context.Background()
-	if _, err := e.Events(ctx, chat, engine.EventQuery{}); spool.CodeOf(err) != spool.NotFound {
+	if _, err := e.Events(ctx, chat, wire.EventQuery{}); spool.CodeOf(err) != spool.NotFound {
 		s.Errorf("the events of no thread: %v", err)
 	}
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	var want []int64
 	publish := func() {
-		want = append(want, s.publish(e, "note", "1", engine.PublishOptions{Durable: true}).Seq)
+		want = append(want, s.publish(e, "note", "1", wire.PublishOptions{Durable: true}).Seq)
 	}
 	publish()
-	s.publish(e, "live", "1", engine.PublishOptions{})
+	s.publish(e, "live", "1", wire.PublishOptions{})
 	publish()
 	key := chat
-	err := s.backend.Store.Update(ctx, key, 0, func(tx spool.Tx) error {
-		entries := make([]*spool.Entry, 2500)
+	err := s.backend.Store.Update(ctx, key, 0, func(tx store.Tx) error {
+		entries := make([]*wire.Entry, 2500)
 		for i := range entries {
-			entries[i] = &spool.Entry{Type: "HEARTBEAT", Payload: json.RawMessage("{}")}
+			entries[i] = &wire.Entry{Type: "HEARTBEAT", Payload: json.RawMessage("{}")}
 		}
-		return tx.Write(spool.Changes{Entries: entries, Delta: &spool.SnapshotDelta{}})
+		return tx.Write(store.Changes{Entries: entries, Delta: &store.SnapshotDelta{}})
 	})
 	if err != nil {
 		s.Fatal(err)
@@ -88,7 +90,7 @@ func testPublishList(s publishTest) {
 	publish()
 	for _, limit := range []int{0, 1, 2, 3, 1000} {
 		var got []int64
-		q := engine.EventQuery{Limit: limit}
+		q := wire.EventQuery{Limit: limit}
 		for pages := 0; pages == 0 || q.After > 0; pages++ {
 			page, err := e.Events(ctx, chat, q)
 			if err != nil || pages > 10 || limit > 0 && len(page.Events) > limit {
@@ -101,7 +103,7 @@ func testPublishList(s publishTest) {
 		}
 		s.same(fmt.Sprintf("the events, %d to a page", limit), got, want)
 	}
-	for _, q := range []engine.EventQuery{{After: -1}, {Limit: -1}, {Limit: 1001}} {
+	for _, q := range []wire.EventQuery{{After: -1}, {Limit: -1}, {Limit: 1001}} {
 		if _, err := e.Events(ctx, chat, q); spool.CodeOf(err) != spool.Invalid {
 			s.Errorf("%+v: %v", q, err)
 		}

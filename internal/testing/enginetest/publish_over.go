@@ -5,9 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // testPublishStreamOver publishes for a run whose stream has ended while its thread is still RUNNING:
@@ -29,22 +29,22 @@ func testPublishStreamOver(s publishTest) {
 	<-time.After(time.Minute)
 
 	var other *engine.Engine
-	var state spool.State
-	c.OnSettle = func(ctx context.Context, settled engine.Settlement) error {
+	var state wire.State
+	c.OnSettle = func(ctx context.Context, settled wire.Settlement) error {
 		state = s.thread().State
-		_, err := other.PublishEvent(ctx, settled.Thread, "billed", 7, engine.PublishOptions{Durable: true})
+		_, err := other.PublishEvent(ctx, settled.Thread, "billed", 7, wire.PublishOptions{Durable: true})
 		asleep.wake()
-		_, late := worker.PublishEvent(ctx, settled.Thread, "late", 8, engine.PublishOptions{Durable: true})
+		_, late := worker.PublishEvent(ctx, settled.Thread, "late", 8, wire.PublishOptions{Durable: true})
 		return errors.Join(err, late)
 	}
 	other = s.engine(c)
-	stop := s.watch(other, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	stop := s.watch(other, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{Cursor: &wire.Cursor{}})
 	s.stop(other)
 	s.work(other)
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 	<-time.After(quiet)
 	frames := stop()
-	s.same("the state while the hook ran", state, spool.Running)
+	s.same("the state while the hook ran", state, wire.Running)
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 lost", "billed", "late")
-	s.lines("replayed", published(s.collect(other, chat, engine.FollowOptions{Cursor: &spool.Cursor{}})), published(frames)...)
+	s.lines("replayed", published(s.collect(other, chat, wire.FollowOptions{Cursor: &wire.Cursor{}})), published(frames)...)
 }

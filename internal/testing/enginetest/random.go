@@ -13,6 +13,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // testEngineRandom does to a thread everything that can happen, in an order that a seed decides: see
@@ -140,7 +142,7 @@ func randomCampaign(s *engineTest, seed uint64, rest func()) *trace {
 		c.config = s.config(c.wanderer(seed), c.tools()...)
 	}
 	if seed%3 == 0 {
-		c.config.OnSettle = func(_ context.Context, s engine.Settlement) error {
+		c.config.OnSettle = func(_ context.Context, s wire.Settlement) error {
 			<-time.After(time.Duration(c.n(300, "settle", s.RunID)) * time.Millisecond)
 			return nil
 		}
@@ -238,19 +240,19 @@ func (c *campaign) bury() {
 func (c *campaign) some(who ...any) *node { return c.node(context.Background(), who...) }
 
 // anyAnswer returns a random person's answers.
-func (c *campaign) anyAnswer(who ...any) func(p spool.Park) engine.Response {
-	return func(p spool.Park) engine.Response {
-		if p.Reason == spool.ParkBudget {
+func (c *campaign) anyAnswer(who ...any) func(p store.Park) wire.Response {
+	return func(p store.Park) wire.Response {
+		if p.Reason == wire.ParkBudget {
 			return c.moreBudget(who...)
 		}
-		r := engine.Response{Approved: c.n(3, who...) > 0, Reason: []string{"", "because"}[c.n(2, who...)]}
+		r := wire.Response{Approved: c.n(3, who...) > 0, Reason: []string{"", "because"}[c.n(2, who...)]}
 		if c.n(2, who...) == 0 {
 			r.Payload = json.RawMessage(`{"n":1}`)
 		}
 		if c.n(2, who...) == 0 {
 			r.Digest = p.Digest
 		}
-		if r.Approved && p.Reason == spool.ParkApproval && c.n(2, who...) == 0 {
+		if r.Approved && p.Reason == wire.ParkApproval && c.n(2, who...) == 0 {
 			r.Args = json.RawMessage(`{"edited":` + strconv.Itoa(c.n(3, who...)) + `}`)
 		}
 		return r
@@ -260,7 +262,7 @@ func (c *campaign) anyAnswer(who ...any) func(p spool.Park) engine.Response {
 // someStart starts a run, which may edit a turn, and usually finds the thread busy.
 func (c *campaign) someStart() {
 	word := fmt.Sprintf("w%d", c.n(1_000_000))
-	r := engine.StartRequest{Prompt: word, RunID: spool.RunID("run-" + word), MaxSteps: c.n(4)}
+	r := wire.StartRequest{Prompt: word, RunID: spool.RunID("run-" + word), MaxSteps: c.n(4)}
 	if c.n(3) > 0 { // otherwise the model calls a tool that does not exist
 		r.Client = showing().Client
 	}
@@ -351,15 +353,15 @@ func (c *campaign) someDelivery() {
 		return
 	}
 	run := runs[c.n(len(runs))]
-	j := spool.Job{
+	j := wire.Job{
 		Tenant: chat.Tenant, ThreadID: chat.ID, RunID: run.ID, Agent: run.Agent,
-		Segment: c.n(run.Segments + 2), Kind: spool.JobResume,
+		Segment: c.n(run.Segments + 2), Kind: wire.JobResume,
 	}
 	n := c.some()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(c.n(5000))*time.Millisecond)
 	defer cancel()
 	if c.n(4) == 0 {
-		_ = n.HandleDeadJob(ctx, spool.Job{Tenant: chat.Tenant, ThreadID: chat.ID, RunID: run.ID, Segment: run.Segments}, 3, "a test")
+		_ = n.HandleDeadJob(ctx, wire.Job{Tenant: chat.Tenant, ThreadID: chat.ID, RunID: run.ID, Segment: run.Segments}, 3, "a test")
 		return
 	}
 	result, err := n.HandleJob(ctx, j)
@@ -368,12 +370,12 @@ func (c *campaign) someDelivery() {
 
 // someLoss loses the jobs that are due.
 func (c *campaign) someLoss() {
-	taken, _, err := c.backend.Store.Claim(context.Background(), spool.ClaimQuery{Limit: 1 + c.n(3), Lease: time.Minute})
+	taken, _, err := c.backend.Store.Claim(context.Background(), store.ClaimQuery{Limit: 1 + c.n(3), Lease: time.Minute})
 	if err != nil {
 		c.Error(err)
 	}
 	for _, d := range taken {
-		_ = c.backend.Store.Ack(context.Background(), d, spool.Ack{Kind: spool.AckDone})
+		_ = c.backend.Store.Ack(context.Background(), d, store.Ack{Kind: store.AckDone})
 	}
 }
 

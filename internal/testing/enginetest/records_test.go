@@ -10,9 +10,10 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/record"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 const recordsFile = "../../../spec/fixtures/records.json"
@@ -25,7 +26,7 @@ type recorded struct {
 	Name      string            `json:"name"`
 	Lines     []json.RawMessage `json:"lines"`
 	First     int64             `json:"first"`
-	Snapshots []spool.Snapshot  `json:"snapshots"`
+	Snapshots []wire.Snapshot   `json:"snapshots"`
 }
 
 // fixtureCases are the cases whose threads are in the fixtures.
@@ -89,7 +90,7 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-func wireJSON(t *testing.T, s *spool.Snapshot) []byte {
+func wireJSON(t *testing.T, s *wire.Snapshot) []byte {
 	t.Helper()
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -151,7 +152,7 @@ func recordOf(t *testing.T, name string) (r *record.Record) {
 			s := newEngineTest(t, Options{Open: memoryOf})
 			test(s)
 			s.check()
-			s.view(func(v spool.View) (err error) {
+			s.view(func(v store.View) (err error) {
 				r, err = record.Of(v)
 				return err
 			})
@@ -163,7 +164,7 @@ func recordOf(t *testing.T, name string) (r *record.Record) {
 	return r
 }
 
-func memoryOf(_ *testing.T, clock spool.Clock) spool.Backend {
+func memoryOf(_ *testing.T, clock store.Clock) store.Backend {
 	return memory.New(&memory.Options{Clock: clock})
 }
 

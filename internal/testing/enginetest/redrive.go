@@ -9,6 +9,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // redriveTest is the fixture of the cases about dead jobs and their redrive.
@@ -28,9 +30,9 @@ var redriveTests = map[string]func(s redriveTest){
 func (s redriveTest) die(e *engine.Engine, queues ...string) int64 {
 	s.Helper()
 	ctx := context.Background()
-	var dead spool.Delivery
+	var dead store.Delivery
 	s.until("a job", func() bool {
-		taken, _, err := s.backend.Store.Claim(ctx, spool.ClaimQuery{Limit: 1, Lease: time.Minute, Queues: queues})
+		taken, _, err := s.backend.Store.Claim(ctx, store.ClaimQuery{Limit: 1, Lease: time.Minute, Queues: queues})
 		if err != nil || len(taken) == 0 {
 			return false
 		}
@@ -40,13 +42,13 @@ func (s redriveTest) die(e *engine.Engine, queues ...string) int64 {
 	if err := e.HandleDeadJob(ctx, dead.Job, dead.Attempt, "given up"); err != nil {
 		s.Fatal(err)
 	}
-	if err := s.backend.Store.Ack(ctx, dead, spool.Ack{Kind: spool.AckDead, Cause: "given up"}); err != nil {
+	if err := s.backend.Store.Ack(ctx, dead, store.Ack{Kind: store.AckDead, Cause: "given up"}); err != nil {
 		s.Fatal(err)
 	}
 	return dead.JobID
 }
 
-func (s redriveTest) redrive(e *engine.Engine, job int64) engine.RedriveResult {
+func (s redriveTest) redrive(e *engine.Engine, job int64) wire.RedriveResult {
 	s.Helper()
 	result, err := e.Redrive(context.Background(), chat.Tenant, job)
 	if err != nil {
@@ -61,9 +63,9 @@ func (s redriveTest) redrive(e *engine.Engine, job int64) engine.RedriveResult {
 // testRedriveStart has a run that never began: a new run answers its turn.
 func testRedriveStart(s redriveTest) {
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("hi"))))
-	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", MaxSteps: 7})
+	s.startAs(e, chat, wire.StartRequest{Prompt: "go", RunID: "r1", MaxSteps: 7})
 	job := s.die(e)
-	s.ended(spool.Failed)
+	s.ended(wire.Failed)
 	result := s.redrive(e, job)
 	if !result.Accepted || result.JobID != job || result.ThreadID != chat.ID || result.RunID == "" || result.RunID == "r1" {
 		s.Fatalf("redrive: %+v", result)
@@ -74,12 +76,12 @@ func testRedriveStart(s redriveTest) {
 		s.Errorf("the run: %+v", next)
 	}
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go", "assistant hi")
-	if failed := s.run("r1"); failed.State != spool.Failed {
+	if failed := s.run("r1"); failed.State != wire.Failed {
 		s.Errorf("the failed run: %+v", failed)
 	}
-	if again := s.redrive(e, job); again.Accepted || again.Reason != engine.ReasonNotFound {
+	if again := s.redrive(e, job); again.Accepted || again.Reason != wire.ReasonNotFound {
 		s.Errorf("a second redrive: %+v", again)
 	}
 }
@@ -90,13 +92,13 @@ func testRedriveGoesOn(s redriveTest) {
 	e := s.engine(s.config(m, plain("look", "1")))
 	stop := s.work(e)
 	s.start(e, "r1", "go")
-	s.until("the failure", func() bool { return s.thread().State == spool.Queued && m.Asked() == 2 })
+	s.until("the failure", func() bool { return s.thread().State == wire.Queued && m.Asked() == 2 })
 	stop()
 	job := s.die(e)
-	s.ended(spool.Failed)
+	s.ended(wire.Failed)
 	result := s.redrive(e, job)
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go", "assistant c1=look{}", "tool c1:1", "assistant done")
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 error",
 		"RUN_STARTED "+string(result.RunID)+":1", "RUN_ENDED "+string(result.RunID)+":1 finished")
@@ -111,16 +113,16 @@ func testRedriveParked(s redriveTest) {
 	e := s.engine(s.config(sending(), approved("send", "1")))
 	stop := s.work(e)
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	stop()
 	s.answer(e, "c1", true, "")
 	job := s.die(e)
-	s.ended(spool.Failed)
+	s.ended(wire.Failed)
 	if result := s.redrive(e, job); !result.Accepted {
 		s.Fatalf("redrive: %+v", result)
 	}
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`,
 		`tool c1:{"cancelled":true,"reason":"failed"}`, "assistant done")
 	if s.executed() != 0 {
@@ -143,14 +145,14 @@ func testRedriveRefused(s redriveTest) {
 		s.same(what, s.all(chat, "r1"), before)
 		s.same(what+": dead jobs", len(s.deadJobs()), 1)
 	}
-	refused("no such job", chat.Tenant, job+1, engine.ReasonNotFound)
-	refused("another tenant's", "other", job, engine.ReasonNotFound)
+	refused("no such job", chat.Tenant, job+1, wire.ReasonNotFound)
+	refused("another tenant's", "other", job, wire.ReasonNotFound)
 	s.start(e, "r2", "and")
-	refused("another run has the thread", chat.Tenant, job, engine.ReasonActiveRun)
+	refused("another run has the thread", chat.Tenant, job, wire.ReasonActiveRun)
 	stop := s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	stop()
-	refused("a later run has ended", chat.Tenant, job, engine.ReasonMovedOn)
+	refused("a later run has ended", chat.Tenant, job, wire.ReasonMovedOn)
 }
 
 // testRedriveSettle has a dead settlement: the hook is called again.
@@ -158,7 +160,7 @@ func testRedriveSettle(s redriveTest) {
 	var mu sync.Mutex
 	broken, calls := true, 0
 	c := s.config(spooltest.NewModel(spooltest.Say("hi")))
-	c.OnSettle = func(context.Context, engine.Settlement) error {
+	c.OnSettle = func(context.Context, wire.Settlement) error {
 		mu.Lock()
 		defer mu.Unlock()
 		calls++
@@ -170,7 +172,7 @@ func testRedriveSettle(s redriveTest) {
 	e := s.engine(c)
 	stop := s.work(e)
 	s.start(e, "r1", "go")
-	s.ended(spool.Failed)
+	s.ended(wire.Failed)
 	stop()
 	job := s.die(e)
 	if !s.run("r1").SettledAt.IsZero() {
@@ -178,7 +180,7 @@ func testRedriveSettle(s redriveTest) {
 	}
 	without := c
 	without.OnSettle = nil
-	if result := s.redrive(s.engine(without), job); result.Accepted || result.Reason != engine.ReasonMovedOn {
+	if result := s.redrive(s.engine(without), job); result.Accepted || result.Reason != wire.ReasonMovedOn {
 		s.Errorf("without a hook: %+v", result)
 	}
 	mu.Lock()
@@ -197,7 +199,7 @@ func testRedriveOnlyOnce(s redriveTest) {
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("hi"))))
 	s.start(e, "r1", "go")
 	job := s.die(e)
-	results := make(chan engine.RedriveResult, 8)
+	results := make(chan wire.RedriveResult, 8)
 	for range cap(results) {
 		go func() {
 			result, err := e.Redrive(context.Background(), chat.Tenant, job)
@@ -213,14 +215,14 @@ func testRedriveOnlyOnce(s redriveTest) {
 		case result.Accepted:
 			accepted++
 			s.history.Started(chat, result.RunID)
-		case result.Reason != engine.ReasonNotFound:
+		case result.Reason != wire.ReasonNotFound:
 			s.Errorf("refused with %+v", result)
 		}
 	}
 	s.same("accepted", accepted, 1)
 	s.same("runs", len(s.runsOf(chat)), 2)
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 }
 
 // testRedriveStoreFails lets each call of a redrive fail in each way. After retries there is one new
@@ -235,7 +237,7 @@ func testRedriveStoreFails(s redriveTest) {
 			f := spooltest.NewFaulty(s.join())
 			f.Plan(spooltest.Fault{Call: call, Kind: kind})
 			e := s.over(f.Backend(), c)
-			var result engine.RedriveResult
+			var result wire.RedriveResult
 			for try := 0; ; try++ {
 				var err error
 				if result, err = e.Redrive(context.Background(), chat.Tenant, job); err == nil {
@@ -250,12 +252,12 @@ func testRedriveStoreFails(s redriveTest) {
 				s.Errorf("%s of call %d: %+v", kind, call, result)
 			}
 			thread := s.thread()
-			if thread.State != spool.Queued || thread.RunID == failed || len(s.deadJobs()) != 0 {
+			if thread.State != wire.Queued || thread.RunID == failed || len(s.deadJobs()) != 0 {
 				s.Errorf("%s of call %d: the thread is %+v", kind, call, thread)
 			}
 			s.history.Started(chat, thread.RunID)
 			stop := s.work(s.engine(c))
-			s.ended(spool.Completed)
+			s.ended(wire.Completed)
 			stop()
 		}
 	}

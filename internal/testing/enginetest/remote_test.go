@@ -12,10 +12,11 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
 )
 
 // inMemory is the backend of the tests of this package.
-var inMemory = Options{Open: func(_ *testing.T, clock spool.Clock) spool.Backend {
+var inMemory = Options{Open: func(_ *testing.T, clock store.Clock) store.Backend {
 	return memory.New(&memory.Options{Clock: clock})
 }}
 
@@ -27,7 +28,7 @@ func TestRemote(t *testing.T) {
 
 	address := answers(t)
 	var databases sync.Map
-	join := func(t *testing.T, clock spool.Clock) spool.Backend {
+	join := func(t *testing.T, clock store.Clock) store.Backend {
 		t.Helper()
 		once, _ := databases.LoadOrStore(t, sync.OnceValue(func() *database {
 			return &database{Store: inMemory.Open(t, clock).Store, live: newLive()}
@@ -36,16 +37,16 @@ func TestRemote(t *testing.T) {
 		db := made()
 		r := &remote{database: db, address: address}
 		t.Cleanup(r.hangUp)
-		return spool.Backend{Store: r, Live: late{db.live}, Shared: true}
+		return store.Backend{Store: r, Live: late{db.live}, Shared: true}
 	}
 	portOnly := os.Getenv("SPOOL_TEST_LONG") != "1"
 	Test(t, Options{Open: join, Join: join, Remote: true, PortOnly: portOnly, Features: spooltest.Features{Durable: true, CrossProcess: true}})
 }
 
 // late is the Live of one process. Its wake-ups come late, as from a server.
-type late struct{ spool.Live }
+type late struct{ store.Live }
 
-func (l late) Wake(topic spool.ThreadKey, kind spool.WakeKind, notice []byte) {
+func (l late) Wake(topic spool.ThreadKey, kind store.WakeKind, notice []byte) {
 	time.AfterFunc(20*time.Millisecond, func() { l.Live.Wake(topic, kind, notice) })
 }
 
@@ -75,9 +76,9 @@ func answers(t *testing.T) (address string) {
 // database is the data of a case. Its locks are like those of a database server: a bubble cannot see
 // that a goroutine waits for one.
 type database struct {
-	spool.Store
+	store.Store
 
-	live  spool.Live
+	live  store.Live
 	locks sync.Map
 }
 
@@ -139,7 +140,7 @@ func (r *remote) hangUp() {
 	}
 }
 
-func (r *remote) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+func (r *remote) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(store.Tx) error) error {
 	if err := r.ask(ctx); err != nil {
 		return err
 	}
@@ -147,21 +148,21 @@ func (r *remote) Update(ctx context.Context, key spool.ThreadKey, fence int64, f
 	return r.database.Update(ctx, key, fence, fn)
 }
 
-func (r *remote) View(ctx context.Context, key spool.ThreadKey, fn func(spool.View) error) error {
+func (r *remote) View(ctx context.Context, key spool.ThreadKey, fn func(store.View) error) error {
 	if err := r.ask(ctx); err != nil {
 		return err
 	}
 	return r.database.View(ctx, key, fn)
 }
 
-func (r *remote) Claim(ctx context.Context, q spool.ClaimQuery) ([]spool.Delivery, time.Time, error) {
+func (r *remote) Claim(ctx context.Context, q store.ClaimQuery) ([]store.Delivery, time.Time, error) {
 	if err := r.ask(ctx); err != nil {
 		return nil, time.Time{}, err
 	}
 	return r.database.Claim(ctx, q)
 }
 
-func (r *remote) Ack(ctx context.Context, d spool.Delivery, a spool.Ack) error {
+func (r *remote) Ack(ctx context.Context, d store.Delivery, a store.Ack) error {
 	if err := r.ask(ctx); err != nil {
 		return err
 	}

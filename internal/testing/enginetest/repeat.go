@@ -10,6 +10,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // repeatTest is the fixture of the cases about calls that repeat.
@@ -51,8 +53,8 @@ func notes(r spool.ModelRequest) string {
 func testRepeatEnds(s repeatTest) {
 	m := again()
 	s.start(s.working(s.config(m, plain("look", `"none"`))), "r1", "go")
-	s.ended(spool.Completed)
-	emptyTest(s).tellsEnd(spool.StopRepeated)
+	s.ended(wire.Completed)
+	emptyTest(s).tellsEnd(wire.StopRepeated)
 	var told []string
 	for _, r := range m.Requests() {
 		told = append(told, notes(r))
@@ -67,8 +69,8 @@ func testRepeatEnds(s repeatTest) {
 	}
 	// The next turn begins anew.
 	s.start(s.engine(s.config(m, plain("look", `"none"`))), "r2", "go on")
-	s.ended(spool.Completed)
-	if run := s.run("r2"); run.Steps != 6 || run.StopReason != spool.StopRepeated {
+	s.ended(wire.Completed)
+	if run := s.run("r2"); run.Steps != 6 || run.StopReason != wire.StopRepeated {
 		s.Errorf("the second run is %+v", run.Run)
 	}
 }
@@ -80,9 +82,9 @@ func (s repeatTest) goesOn(look spool.Tool) {
 	c := s.config(m, look)
 	c.Agents[0].MaxSteps, c.Agents[0].NoFinalAnswer = 8, true
 	s.start(s.working(c), "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	requests := m.Requests()
-	if run := s.run("r1"); run.StopReason != spool.StopMaxSteps || strings.Contains(notes(requests[len(requests)-1]), "n") {
+	if run := s.run("r1"); run.StopReason != wire.StopMaxSteps || strings.Contains(notes(requests[len(requests)-1]), "n") {
 		s.Errorf("the run is %+v, with the notes %s", run.Run, notes(requests[len(requests)-1]))
 	}
 }
@@ -115,14 +117,14 @@ func testRepeatTaken(s repeatTest) {
 		}
 		call := spool.ToolCallID(fmt.Sprintf("c%d", n))
 		s.until("the question", func() bool {
-			return slices.ContainsFunc(s.parksOf(chat, "r1"), func(p spool.Park) bool { return p.ToolCallID == call && p.State == spool.ParkOpen })
+			return slices.ContainsFunc(s.parksOf(chat, "r1"), func(p store.Park) bool { return p.ToolCallID == call && p.State == wire.ParkOpen })
 		})
 		stop()
 		s.answer(e, call, true, "")
 	}
 	s.working(c)
-	s.ended(spool.Completed)
-	if run := s.run("r1"); run.StopReason != spool.StopRepeated || run.Steps != 6 {
+	s.ended(wire.Completed)
+	if run := s.run("r1"); run.StopReason != wire.StopRepeated || run.Steps != 6 {
 		s.Errorf("the run is %+v", run.Run)
 	}
 	requests := m.Requests()

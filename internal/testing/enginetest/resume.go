@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/compare"
+	"github.com/spoolhq/spool/wire"
 )
 
 // resumeTest is the fixture of the cases about tools that park with a state, or do not know their outcome.
@@ -72,13 +72,13 @@ func testResumeTwice(s resumeTest) {
 	var got []visit
 	e := s.working(s.config(sending(), asking(&got, `"s1"`, `"s2"`)))
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	first := s.shown("c1")
 	s.answer(e, "c1", true, `{"n":1}`)
-	s.until("the second question", func() bool { return s.shown("c1").Occurrence == 2 && s.thread().State == spool.WaitingForInput })
-	approveTest(s).refused(e, engine.Response{ToolCallID: "c1", Approved: true, Payload: json.RawMessage(`{"n":1}`), Digest: first.Digest}, engine.ReasonChanged)
+	s.until("the second question", func() bool { return s.shown("c1").Occurrence == 2 && s.thread().State == wire.WaitingForInput })
+	approveTest(s).refused(e, wire.Response{ToolCallID: "c1", Approved: true, Payload: json.RawMessage(`{"n":1}`), Digest: first.Digest}, wire.ReasonChanged)
 	s.answer(e, "c1", true, `{"n":2}`)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.visits(got, visit{"", "none"}, visit{`"s1"`, `{"n":1}`}, visit{`"s2"`, `{"n":2}`})
 	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, `tool c1:"done"`, "assistant done")
 	for _, entry := range s.entriesOf(chat) {
@@ -94,11 +94,11 @@ func testResumeAfterApproval(s resumeTest) {
 	send.Approval = spool.AlwaysApprove
 	e := s.working(s.config(sending(), send))
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	s.answer(e, "c1", true, "")
-	s.until("the question", func() bool { return s.shown("c1").Reason == "question" && s.thread().State == spool.WaitingForInput })
+	s.until("the question", func() bool { return s.shown("c1").Reason == "question" && s.thread().State == wire.WaitingForInput })
 	s.answer(e, "c1", true, `{"n":1}`)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.visits(got, visit{"", ""}, visit{`"s1"`, `{"n":1}`})
 }
 
@@ -106,9 +106,9 @@ func testResumeDenied(s resumeTest) {
 	var got []visit
 	e := s.working(s.config(sending(), asking(&got, `"s1"`)))
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	s.answer(e, "c1", false, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.visits(got, visit{"", "none"}, visit{`"s1"`, "denied"})
 	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, `tool c1:"done"`, "assistant done")
 }
@@ -118,7 +118,7 @@ func testResumeExpired(s resumeTest) {
 	e := s.working(s.config(sending(), asking(&got, `"s1"`)))
 	begin := time.Now()
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if took := time.Since(begin); took < 15*time.Minute {
 		s.Errorf("it took %s", took)
 	}
@@ -137,11 +137,11 @@ func testResumeForEver(s resumeTest) {
 	s.start(e, "r1", "go")
 	for range 20 {
 		asked := calls.Load()
-		s.until("a question", func() bool { return s.thread().State == spool.WaitingForInput && s.shown("c1").State == spool.ParkOpen })
+		s.until("a question", func() bool { return s.thread().State == wire.WaitingForInput && s.shown("c1").State == wire.ParkOpen })
 		s.answer(e, "c1", true, "")
 		s.until("the next call", func() bool { return calls.Load() > asked })
 	}
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if got := s.script()[2]; calls.Load() != 21 || !strings.HasPrefix(got, `tool c1:{"error":"the tool parked again`) {
 		s.Errorf("after %d calls the result is %s", calls.Load(), got)
 	}
@@ -151,9 +151,9 @@ func testResumeSchema(s resumeTest) {
 	var got []visit
 	e := s.working(s.config(sending(), asking(&got, `"s1"`)))
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	for _, payload := range []string{`{"n":"x"}`, `{}`, `7`, ""} {
-		r := engine.Response{ToolCallID: "c1", Approved: true}
+		r := wire.Response{ToolCallID: "c1", Approved: true}
 		if payload != "" {
 			r.Payload = json.RawMessage(payload)
 		}
@@ -161,11 +161,11 @@ func testResumeSchema(s resumeTest) {
 			s.Errorf("payload %s: %v", payload, err)
 		}
 	}
-	if s.shown("c1").State != spool.ParkOpen {
+	if s.shown("c1").State != wire.ParkOpen {
 		s.Error("a wrong answer has closed the question")
 	}
 	s.answer(e, "c1", true, `{"n":3}`)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.visits(got, visit{"", "none"}, visit{`"s1"`, `{"n":3}`})
 }
 
@@ -177,7 +177,7 @@ func testResumeDeepSchema(s resumeTest) {
 	}
 	e := s.working(s.config(sending(), send))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if got := s.script()[2]; !strings.HasPrefix(got, `tool c1:"error: the schema of the question is nested deeper`) {
 		s.Errorf("the result is %s", got)
 	}
@@ -197,7 +197,7 @@ func testResumeCrash(s resumeTest) {
 	c := s.config(sending(), send)
 	p := s.process(c)
 	s.start(p.Engine, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	p.kill()
 	p = s.process(c)
 	s.answer(p.Engine, "c1", true, `{"n":1}`)
@@ -205,12 +205,12 @@ func testResumeCrash(s resumeTest) {
 	p.kill()
 	close(d.gate)
 	e := s.working(c)
-	s.becomes(spool.WaitingForInput)
-	if got := s.shown("c1"); got.Reason != spool.ParkOutcomeUnknown || string(compare.Canonical(got.Resume)) != `"s1"` {
+	s.becomes(wire.WaitingForInput)
+	if got := s.shown("c1"); got.Reason != wire.ParkOutcomeUnknown || string(compare.Canonical(got.Resume)) != `"s1"` {
 		s.Errorf("the park is %+v", got)
 	}
 	s.answer(e, "c1", true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.visits(got, visit{"", "none"}, visit{`"s1"`, `{"n":1}`})
 }
 
@@ -230,13 +230,13 @@ func testBroken(s resumeTest) {
 	calls := 0
 	e := s.working(s.config(sending(), broken(&calls)))
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	all := s.all(chat, "r1")
-	if got := s.shown("c1"); got.Reason != spool.ParkOutcomeUnknown || len(all.Effects) != 0 && all.Effects[0].State != spool.EffectPending {
+	if got := s.shown("c1"); got.Reason != wire.ParkOutcomeUnknown || len(all.Effects) != 0 && all.Effects[0].State != wire.EffectPending {
 		s.Errorf("the park is %+v, the effects are %+v", got, all.Effects)
 	}
 	s.answer(e, "c1", true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, `tool c1:"sent"`, "assistant done")
 	if calls != 2 {
 		s.Errorf("%d calls", calls)
@@ -247,9 +247,9 @@ func testBrokenDenied(s resumeTest) {
 	calls := 0
 	e := s.working(s.config(sending(), broken(&calls)))
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	s.answer(e, "c1", false, `{"n":1}`)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, `tool c1:{"n":1}`, "assistant done")
 	if calls != 1 {
 		s.Errorf("%d calls", calls)
@@ -271,12 +271,12 @@ func testBrokenAfterAnswer(s resumeTest) {
 	}
 	e := s.working(s.config(sending(), send))
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	s.answer(e, "c1", true, `{"n":1}`)
 	s.until("the question", func() bool {
-		return s.shown("c1").Reason == spool.ParkOutcomeUnknown && s.thread().State == spool.WaitingForInput
+		return s.shown("c1").Reason == wire.ParkOutcomeUnknown && s.thread().State == wire.WaitingForInput
 	})
 	s.answer(e, "c1", true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.visits(got, visit{"", "none"}, visit{`"s1"`, `{"n":1}`}, visit{`"s1"`, `{"n":1}`})
 }

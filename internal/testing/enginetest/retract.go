@@ -13,6 +13,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // retractTest is the fixture of the cases about taking back what was not saved.
@@ -53,9 +55,9 @@ func cutsOff(times int) *spooltest.Model {
 }
 
 // parts returns the frames with a snapshot of one run.
-func parts(frames []spool.Frame) (of []spool.Frame) {
+func parts(frames []wire.Frame) (of []wire.Frame) {
 	for _, f := range frames {
-		if f.Kind == spool.FrameSnapshot && f.Snapshot.AfterMessageID != nil {
+		if f.Kind == wire.FrameSnapshot && f.Snapshot.AfterMessageID != nil {
 			of = append(of, f)
 		}
 	}
@@ -64,7 +66,7 @@ func parts(frames []spool.Frame) (of []spool.Frame) {
 
 // cutEverywhere has a client reconnect after each frame that another client saw, and checks that it
 // ends with the same text.
-func (s retractTest) cutEverywhere(e *engine.Engine, frames []spool.Frame) {
+func (s retractTest) cutEverywhere(e *engine.Engine, frames []wire.Frame) {
 	s.Helper()
 	want := shownText(frames)
 	for i, f := range frames {
@@ -72,10 +74,10 @@ func (s retractTest) cutEverywhere(e *engine.Engine, frames []spool.Frame) {
 			continue
 		}
 		c := s.history.Client(&spooltest.Client{Name: "cut after " + frameLine(f), Thread: chat, FromStart: true})
-		c.Connected(&spool.Cursor{}, "")
+		c.Connected(&wire.Cursor{}, "")
 		c.Frames = slices.Clone(frames[:i+1])
 		c.Connected(f.Cursor, "")
-		for _, next := range s.collect(e, chat, engine.FollowOptions{Cursor: f.Cursor}) {
+		for _, next := range s.collect(e, chat, wire.FollowOptions{Cursor: f.Cursor}) {
 			c.Saw(next)
 		}
 		if got := shownText(c.Frames); got != want {
@@ -85,9 +87,9 @@ func (s retractTest) cutEverywhere(e *engine.Engine, frames []spool.Frame) {
 }
 
 // live runs a test with a live client, and returns the client's frames when no more come.
-func (s retractTest) live(e *engine.Engine, do func()) []spool.Frame {
+func (s retractTest) live(e *engine.Engine, do func()) []wire.Frame {
 	s.Helper()
-	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{Cursor: &wire.Cursor{}})
 	do()
 	<-time.After(quiet)
 	return stop()
@@ -95,7 +97,7 @@ func (s retractTest) live(e *engine.Engine, do func()) []spool.Frame {
 
 // stoppedIn starts a run, stops it a second after it has reached a state, and returns a live client's
 // frames until after then.
-func (s retractTest) stoppedIn(e *engine.Engine, state spool.State, then func()) []spool.Frame {
+func (s retractTest) stoppedIn(e *engine.Engine, state wire.State, then func()) []wire.Frame {
 	s.Helper()
 	s.start(e, "r1", "go")
 	return s.live(e, func() {
@@ -103,15 +105,15 @@ func (s retractTest) stoppedIn(e *engine.Engine, state spool.State, then func())
 		s.becomes(state)
 		<-time.After(time.Second)
 		s.stop(e)
-		s.ended(spool.Cancelled)
+		s.ended(wire.Cancelled)
 		then()
 	})
 }
 
 // endAt returns the index of the entry that ends a stream.
-func endAt(frames []spool.Frame, id string) int {
-	return slices.IndexFunc(frames, func(f spool.Frame) bool {
-		return f.Kind == spool.FrameThread && strings.HasPrefix(entryLine(*f.Event), "RUN_ENDED "+id+" ")
+func endAt(frames []wire.Frame, id string) int {
+	return slices.IndexFunc(frames, func(f wire.Frame) bool {
+		return f.Kind == wire.FrameThread && strings.HasPrefix(entryLine(*f.Event), "RUN_ENDED "+id+" ")
 	})
 }
 
@@ -122,7 +124,7 @@ func testRetractRetried(s retractTest) {
 	s.start(e, "r1", "go")
 	frames := s.live(e, func() {
 		s.work(e)
-		s.ended(spool.Completed)
+		s.ended(wire.Completed)
 	})
 	if text := shownText(frames); text != "one two three" {
 		s.Errorf("the client shows %q", text)
@@ -133,7 +135,7 @@ func testRetractRetried(s retractTest) {
 	for _, id := range []string{"r1:1", "r1:2"} {
 		at := endAt(frames, id)
 		part, before := frames[at-1], frames[at-2]
-		if part.Kind != spool.FrameSnapshot || before.Item == nil || before.Item.Type != spool.ItemRunError {
+		if part.Kind != wire.FrameSnapshot || before.Item == nil || before.Item.Type != wire.ItemRunError {
 			s.Fatalf("before the end of %s comes %s, and before that %s", id, frameLine(part), frameLine(before))
 		}
 		if *part.Cursor != *before.Cursor || part.Snapshot.Cursor() != *part.Cursor {
@@ -160,14 +162,14 @@ func testRetractSize(s retractTest) {
 	for _, n := range []int{1, 40} {
 		for i := range n {
 			s.start(e, spool.RunID(fmt.Sprintf("run-%d-%d", n, i)), "hello")
-			s.ended(spool.Completed)
+			s.ended(wire.Completed)
 		}
 		failing.Store(true)
 		id := spool.RunID(fmt.Sprintf("last-%02d", n))
-		before := &spool.Cursor{Seq: s.thread().LastSeq}
+		before := &wire.Cursor{Seq: s.thread().LastSeq}
 		s.start(e, id, "hello")
-		s.ended(spool.Completed)
-		got := parts(s.collect(e, chat, engine.FollowOptions{Cursor: before}))
+		s.ended(wire.Completed)
+		got := parts(s.collect(e, chat, wire.FollowOptions{Cursor: before}))
 		if len(got) != 1 {
 			s.Fatalf("%d snapshot frames", len(got))
 		}
@@ -184,13 +186,13 @@ func testRetractSize(s retractTest) {
 
 // countedStreams counts how often whole streams are read.
 type countedStreams struct {
-	spool.Live
+	store.Live
 
 	whole atomic.Int64
 }
 
 // Read counts the reads from the start of a stream.
-func (c *countedStreams) Read(ctx context.Context, key spool.StreamKey, after spool.Offset, limit int) (spool.StreamPage, error) {
+func (c *countedStreams) Read(ctx context.Context, key store.StreamKey, after wire.Offset, limit int) (store.StreamPage, error) {
 	if limit == 0 {
 		c.whole.Add(1)
 	}
@@ -205,13 +207,13 @@ func testRetractShared(s retractTest) {
 	c := s.config(cutsOff(1))
 	e := s.over(b, c)
 	s.start(e, "r1", "go")
-	var stops []func() []spool.Frame
+	var stops []func() []wire.Frame
 	for i := range 30 {
-		stops = append(stops, s.watch(e, &spooltest.Client{Name: fmt.Sprintf("client %d", i), FromStart: true}, engine.FollowOptions{}))
+		stops = append(stops, s.watch(e, &spooltest.Client{Name: fmt.Sprintf("client %d", i), FromStart: true}, wire.FollowOptions{}))
 	}
 	<-time.After(quiet) // a client that is not there yet reads on its own
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	for _, stop := range stops {
 		if frames := stop(); len(parts(frames)) != 1 || shownText(frames) != "one two three" {
@@ -229,14 +231,14 @@ func testRetractReload(s retractTest) {
 	c.Retry.Attempts = 2
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	for _, state := range []spool.State{spool.Queued, spool.Failed} {
+	for _, state := range []wire.State{wire.Queued, wire.Failed} {
 		s.until("a failure", func() bool { return s.thread().State == state && s.run("r1").Attempts > 0 })
 		<-time.After(time.Second)
 		snap, err := e.Snapshot(context.Background(), chat, nil)
 		if err != nil {
 			s.Fatal(err)
 		}
-		if snap.Stream == nil || snap.Stream.End == nil || snap.Stream.End.Type != spool.ItemRunError {
+		if snap.Stream == nil || snap.Stream.End == nil || snap.Stream.End.Type != wire.ItemRunError {
 			s.Fatalf("%s: the stream is %+v", state, snap.Stream)
 		}
 		for _, item := range snap.Stream.Items {
@@ -245,7 +247,7 @@ func testRetractReload(s retractTest) {
 			}
 		}
 		at := snap.Cursor()
-		if got := frameLines(s.collect(e, chat, engine.FollowOptions{Cursor: &at})); state == spool.Failed && len(got) > 0 {
+		if got := frameLines(s.collect(e, chat, wire.FollowOptions{Cursor: &at})); state == wire.Failed && len(got) > 0 {
 			s.Errorf("after the snapshot comes %v", got)
 		}
 	}
@@ -268,12 +270,12 @@ func testRetractKilled(s retractTest) {
 		<-time.After(time.Second)
 		p.kill()
 		s.work(e)
-		s.ended(spool.Completed)
+		s.ended(wire.Completed)
 	})
 	if text := shownText(frames); text != "one two three" {
 		s.Errorf("the client shows %q", text)
 	}
-	if at := endAt(frames, "r1:1"); frames[at-1].Kind != spool.FrameSnapshot || !strings.HasSuffix(frameLine(frames[at]), " lost") {
+	if at := endAt(frames, "r1:1"); frames[at-1].Kind != wire.FrameSnapshot || !strings.HasSuffix(frameLine(frames[at]), " lost") {
 		s.Errorf("the segment of the dead worker ends so:\n%s", transcript(frames))
 	}
 	s.cutEverywhere(e, frames)
@@ -285,14 +287,14 @@ func testRetractDropped(s retractTest) {
 	m := spooltest.NewModel(spooltest.Say("before"), spooltest.Turn{Text: []string{"one ", "tw"}, Err: &spool.ModelError{Status: 400, Message: "no"}}, spooltest.Say("after"))
 	e := s.working(s.config(m))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
-	before := &spool.Cursor{Seq: s.thread().LastSeq}
+	s.ended(wire.Completed)
+	before := &wire.Cursor{Seq: s.thread().LastSeq}
 	s.start(e, "r2", "fail")
-	s.ended(spool.Failed)
+	s.ended(wire.Failed)
 	turn := s.messagesOf(chat)[2].ID
-	s.startAs(e, chat, engine.StartRequest{RunID: "r3", Prompt: "again", EditMessageID: turn})
-	s.ended(spool.Completed)
-	got := parts(s.collect(e, chat, engine.FollowOptions{Cursor: before}))
+	s.startAs(e, chat, wire.StartRequest{RunID: "r3", Prompt: "again", EditMessageID: turn})
+	s.ended(wire.Completed)
+	got := parts(s.collect(e, chat, wire.FollowOptions{Cursor: before}))
 	if len(got) != 1 {
 		s.Fatalf("%d snapshot frames", len(got))
 	}
@@ -306,30 +308,30 @@ func testRetractDropped(s retractTest) {
 func testRetractParkDropped(s retractTest) {
 	e := s.working(s.config(asksTwice(), approved("send", "1")))
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	s.stop(e)
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 	turn := s.messagesOf(chat)[0].ID
-	s.startAs(e, chat, engine.StartRequest{RunID: "r2", Prompt: "again", EditMessageID: turn})
-	s.becomes(spool.WaitingForInput)
+	s.startAs(e, chat, wire.StartRequest{RunID: "r2", Prompt: "again", EditMessageID: turn})
+	s.becomes(wire.WaitingForInput)
 	s.stop(e)
-	s.ended(spool.Cancelled)
-	dropped := func(frames []spool.Frame) (at []spool.Frame) {
+	s.ended(wire.Cancelled)
+	dropped := func(frames []wire.Frame) (at []wire.Frame) {
 		for _, f := range frames {
-			if f.Event != nil && f.Event.Type == spool.EntryMessagesDropped {
+			if f.Event != nil && f.Event.Type == wire.EntryMessagesDropped {
 				at = append(at, f)
 			}
 		}
 		return at
 	}
-	frames := s.collect(e, chat, engine.FollowOptions{Cursor: &spool.Cursor{}})
-	branch := spool.BranchID(dropped(frames)[0].Event.Seq)
+	frames := s.collect(e, chat, wire.FollowOptions{Cursor: &wire.Cursor{}})
+	branch := wire.BranchID(dropped(frames)[0].Event.Seq)
 	if r, err := e.RestoreBranch(context.Background(), chat, branch); err != nil || !r.Accepted {
 		s.Fatalf("%+v, %v", r, err)
 	}
-	frames = s.collect(e, chat, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	frames = s.collect(e, chat, wire.FollowOptions{Cursor: &wire.Cursor{}})
 	last := dropped(frames)[1]
-	if more := s.collect(e, chat, engine.FollowOptions{Cursor: last.Cursor}); len(parts(more)) > 0 {
+	if more := s.collect(e, chat, wire.FollowOptions{Cursor: last.Cursor}); len(parts(more)) > 0 {
 		s.Errorf("after %s comes:\n%s", frameLine(last), transcript(more))
 	}
 }
@@ -357,7 +359,7 @@ func testRetractStoppedCall(s retractTest) {
 		spool.TextDelta{Text: "I look"}, spool.ToolCallStart{ID: "c1", Name: "look"}, spool.ToolCallDelta{ID: "c1", Args: `{"a`},
 	}, plain("look", "1"))
 	e := s.engine(c)
-	frames := s.stoppedIn(e, spool.Running, func() {})
+	frames := s.stoppedIn(e, wire.Running, func() {})
 	s.lines("messages", s.script(), "user go", "assistant I look")
 	got := parts(frames)
 	if len(got) != 1 || len(got[0].Snapshot.Messages) != 1 || shownText(frames) != "I look" {
@@ -369,7 +371,7 @@ func testRetractStoppedCall(s retractTest) {
 // testRetractStoppedMute stops a run that has only reasoned so far. Nothing of it is kept.
 func testRetractStoppedMute(s retractTest) {
 	e := s.engine(s.config(holds{spool.ReasoningDelta{Text: "hm"}}))
-	frames := s.stoppedIn(e, spool.Running, func() {})
+	frames := s.stoppedIn(e, wire.Running, func() {})
 	if len(parts(frames)) != 1 {
 		s.Errorf("the client saw\n%s", transcript(frames))
 	}
@@ -386,7 +388,7 @@ func testRetractNestedFails(s retractTest) {
 	s.start(e, "r1", "go")
 	frames := s.live(e, func() {
 		s.work(e)
-		s.ended(spool.Completed)
+		s.ended(wire.Completed)
 	})
 	if len(parts(frames)) != 1 {
 		s.Errorf("the client saw\n%s", transcript(frames))
@@ -414,13 +416,13 @@ func testRetractNestedParks(s retractTest) {
 	s.start(e, "r1", "go")
 	frames := s.live(e, func() {
 		s.work(e)
-		s.becomes(spool.WaitingForInput)
+		s.becomes(wire.WaitingForInput)
 	})
 	got := parts(frames)
 	if len(got) != 1 || len(got[0].Snapshot.ActiveEvents) == 0 {
 		s.Fatalf("the client saw\n%s", transcript(frames))
 	}
-	if at := endAt(frames, "r1:1"); frames[at-1].Kind != spool.FrameSnapshot || !strings.HasSuffix(frameLine(frames[at]), " parked") {
+	if at := endAt(frames, "r1:1"); frames[at-1].Kind != wire.FrameSnapshot || !strings.HasSuffix(frameLine(frames[at]), " parked") {
 		s.Errorf("the client saw\n%s", transcript(frames))
 	}
 	s.cutEverywhere(e, frames)
@@ -432,7 +434,7 @@ func asksTwice() *spooltest.Model {
 }
 
 // closes checks that a frame after the run's last segment closes the given number of calls.
-func (s retractTest) closes(e *engine.Engine, frames []spool.Frame, calls int) {
+func (s retractTest) closes(e *engine.Engine, frames []wire.Frame, calls int) {
 	s.Helper()
 	got := parts(frames)
 	if len(got) != 1 {
@@ -451,7 +453,7 @@ func (s retractTest) closes(e *engine.Engine, frames []spool.Frame, calls int) {
 	}
 	s.cutEverywhere(e, frames)
 	for i := range 2 { // a client that reconnects again and again gets the frame once each time
-		again := s.collect(e, chat, engine.FollowOptions{Cursor: got[0].Cursor})
+		again := s.collect(e, chat, wire.FollowOptions{Cursor: got[0].Cursor})
 		if after := last - got[0].Cursor.Seq; len(parts(again)) != 1 || len(frameLines(again)) != 1+int(after) {
 			s.Errorf("coming back for the %d. time gives\n%s", i+1, transcript(again))
 		}
@@ -461,7 +463,7 @@ func (s retractTest) closes(e *engine.Engine, frames []spool.Frame, calls int) {
 // testRetractParkStopped stops a waiting run: no stream is open that could close its calls.
 func testRetractParkStopped(s retractTest) {
 	e := s.engine(s.config(asksTwice(), approved("send", "1")))
-	frames := s.stoppedIn(e, spool.WaitingForInput, func() {})
+	frames := s.stoppedIn(e, wire.WaitingForInput, func() {})
 	s.closes(e, frames, 2)
 }
 
@@ -471,7 +473,7 @@ func testRetractParkFailed(s retractTest) {
 	s.start(e, "r1", "go")
 	frames := s.live(e, func() {
 		s.work(e)
-		s.ended(spool.Failed)
+		s.ended(wire.Failed)
 	})
 	s.closes(e, frames, 2)
 }
@@ -485,7 +487,7 @@ func testRetractBudgetStopped(s retractTest) {
 		budgetTest(s).budgetPark()
 		<-time.After(time.Second)
 		s.stop(e)
-		s.ended(spool.Cancelled)
+		s.ended(wire.Cancelled)
 	})
 	if got := parts(frames); len(got) != 1 || len(got[0].Snapshot.ActiveEvents) > 0 {
 		s.Errorf("the client saw\n%s", transcript(frames))
@@ -500,7 +502,7 @@ func testRetractNestedStopped(s retractTest) {
 		"find": {spooltest.Use(spooltest.Call{ID: "c1", Name: "send"})},
 	})
 	e := s.engine(nestedTest(s).treeConfig(m, approved("send", "1")))
-	frames := s.stoppedIn(e, spool.WaitingForInput, func() {})
+	frames := s.stoppedIn(e, wire.WaitingForInput, func() {})
 	s.closes(e, frames, 2)
 }
 
@@ -514,15 +516,15 @@ func testRetractNextRun(s retractTest) {
 		return spooltest.Say("done")
 	})
 	e := s.engine(s.config(m, approved("send", "1")))
-	frames := s.stoppedIn(e, spool.WaitingForInput, func() {
+	frames := s.stoppedIn(e, wire.WaitingForInput, func() {
 		s.start(e, "r2", "on")
-		s.ended(spool.Completed)
+		s.ended(wire.Completed)
 	})
 	if len(parts(frames)) != 1 {
 		s.Errorf("the client saw\n%s", transcript(frames))
 	}
 	s.cutEverywhere(e, frames)
-	next := s.collect(e, chat, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	next := s.collect(e, chat, wire.FollowOptions{Cursor: &wire.Cursor{}})
 	s.lines("from the start", frameLines(next), frameLines(frames)...)
 	if got := parts(next); len(got) != 1 || len(got[0].Snapshot.Messages) != 2 {
 		s.Errorf("the client saw\n%s", transcript(next))

@@ -7,15 +7,16 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // neverClosed are run streams that cannot be closed.
-type neverClosed struct{ spool.Live }
+type neverClosed struct{ store.Live }
 
 // Close fails.
-func (neverClosed) Close(context.Context, spool.StreamKey, spool.Item, time.Duration) error {
+func (neverClosed) Close(context.Context, store.StreamKey, wire.Item, time.Duration) error {
 	return spool.Errorf(spool.Unavailable, "the stream cannot be closed")
 }
 
@@ -27,13 +28,13 @@ func testRetractUnclosed(s retractTest) {
 	e := s.over(b, s.config(asksTwice(), approved("send", "1")))
 	s.start(e, "r1", "go")
 	s.work(e)
-	s.becomes(spool.WaitingForInput)
-	live := s.watch(e, &spooltest.Client{Name: "live"}, engine.FollowOptions{Cursor: &spool.Cursor{Seq: 99}})
+	s.becomes(wire.WaitingForInput)
+	live := s.watch(e, &spooltest.Client{Name: "live"}, wire.FollowOptions{Cursor: &wire.Cursor{Seq: 99}})
 	<-time.After(time.Second)
 	s.stop(e)
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 	<-time.After(quiet)
-	frames := slices.DeleteFunc(slices.Clone(live()), func(f spool.Frame) bool { return f.Kind != spool.FrameSnapshot })
+	frames := slices.DeleteFunc(slices.Clone(live()), func(f wire.Frame) bool { return f.Kind != wire.FrameSnapshot })
 	if len(frames) != 2 || len(parts(frames)) != 1 {
 		s.Fatalf("the client saw\n%s", transcript(frames))
 	}
@@ -51,16 +52,16 @@ func testRetractShortStream(s retractTest) {
 	e := s.over(b, s.config(spooltest.NewModel(spooltest.Say("one"), spooltest.Say("two"))))
 	s.work(e)
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	snap, err := e.Snapshot(context.Background(), chat, nil)
 	if err != nil {
 		s.Fatal(err)
 	}
 	at := snap.Cursor()
 	s.start(e, "r2", "again")
-	s.ended(spool.Completed)
-	for _, f := range s.collect(e, chat, engine.FollowOptions{Cursor: &at}) {
-		if f.Kind == spool.FrameSnapshot {
+	s.ended(wire.Completed)
+	for _, f := range s.collect(e, chat, wire.FollowOptions{Cursor: &at}) {
+		if f.Kind == wire.FrameSnapshot {
 			s.Errorf("after %s comes %s", at, frameLine(f))
 		}
 	}
@@ -72,23 +73,23 @@ func testRetractNextBegan(s retractTest) {
 	m := spooltest.NewReplayModel(spooltest.Turn{Text: []string{"may I"}, Calls: []spooltest.Call{{ID: "c1", Name: "send"}}}, spooltest.Say("done"))
 	e := s.working(s.config(m, approved("send", "1")))
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
-	before := &spool.Cursor{Seq: s.thread().LastSeq}
+	s.becomes(wire.WaitingForInput)
+	before := &wire.Cursor{Seq: s.thread().LastSeq}
 	s.stop(e)
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 	s.start(e, "r2", "again")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	s.stop(e)
-	s.ended(spool.Cancelled)
-	frames := s.collect(e, chat, engine.FollowOptions{Cursor: before})
-	began := slices.IndexFunc(frames, func(f spool.Frame) bool {
-		return f.Event != nil && f.Event.Type == spool.EntryRunStarted && f.Event.RunID == "r2"
+	s.ended(wire.Cancelled)
+	frames := s.collect(e, chat, wire.FollowOptions{Cursor: before})
+	began := slices.IndexFunc(frames, func(f wire.Frame) bool {
+		return f.Event != nil && f.Event.Type == wire.EntryRunStarted && f.Event.RunID == "r2"
 	})
 	if began < 0 || len(parts(frames)) != 2 {
 		s.Fatalf("the client saw\n%s", transcript(frames))
 	}
-	at := &spool.Cursor{Seq: frames[began].Event.Seq}
-	for _, part := range parts(s.collect(e, chat, engine.FollowOptions{Cursor: at})) {
+	at := &wire.Cursor{Seq: frames[began].Event.Seq}
+	for _, part := range parts(s.collect(e, chat, wire.FollowOptions{Cursor: at})) {
 		if id := part.Snapshot.Stream.RunID; id != "r2" {
 			s.Errorf("after the start of r2 comes the snapshot of %s", id)
 		}
@@ -107,7 +108,7 @@ func testRetractBareSeq(s retractTest) {
 	e := s.engine(c)
 	s.start(e, "r1", "go")
 	first := s.work(e)
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	first()
 	nestedTest(s).answerAs(e, "mail:send", true)
 	p := s.process(c)
@@ -116,9 +117,9 @@ func testRetractBareSeq(s retractTest) {
 	p.kill()
 	<-time.After(31 * time.Second) // its lease
 	s.stop(e)
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 	close(gate)
-	frames := s.collect(e, chat, engine.FollowOptions{Cursor: &spool.Cursor{Seq: began}})
+	frames := s.collect(e, chat, wire.FollowOptions{Cursor: &wire.Cursor{Seq: began}})
 	results := 0
 	for _, part := range parts(frames) {
 		for _, message := range part.Snapshot.Messages {
@@ -148,7 +149,7 @@ func testRetractElsewhere(s retractTest) {
 	elsewhere := s.over(b, c)
 	e := s.engine(c)
 	s.start(e, "r1", "go")
-	live := s.watch(elsewhere, &spooltest.Client{Name: "elsewhere", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	live := s.watch(elsewhere, &spooltest.Client{Name: "elsewhere", FromStart: true}, wire.FollowOptions{Cursor: &wire.Cursor{}})
 	p := s.process(c)
 	s.until("the second step", func() bool { return m.Asked() == 2 })
 	<-time.After(time.Second)
@@ -162,7 +163,7 @@ func testRetractElsewhere(s retractTest) {
 	}
 	var text strings.Builder
 	text.WriteString(snapshotText(snap))
-	for _, f := range s.collect(e, chat, engine.FollowOptions{Cursor: &at}) {
+	for _, f := range s.collect(e, chat, wire.FollowOptions{Cursor: &at}) {
 		if f.Item != nil {
 			text.WriteString(deltaOf(*f.Item))
 		}
@@ -172,12 +173,12 @@ func testRetractElsewhere(s retractTest) {
 	}
 	p.kill()
 	s.until("the end of the lease", func() bool { return !s.thread().Leased(s.now()) })
-	if got := frameLines(s.collect(elsewhere, chat, engine.FollowOptions{Cursor: &at})); len(got) != 1 {
+	if got := frameLines(s.collect(elsewhere, chat, wire.FollowOptions{Cursor: &at})); len(got) != 1 {
 		s.Errorf("a client whose stream is gone gets %v", got)
 	}
 	close(gate)
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	live()
 }
@@ -207,10 +208,10 @@ func testRetractGoneEntry(s retractTest) {
 	}
 	client := &spooltest.Client{Name: "live"}
 	at := want
-	live := s.watch(e, client, engine.FollowOptions{Cursor: &at})
+	live := s.watch(e, client, wire.FollowOptions{Cursor: &at})
 	for range 3 {
 		<-time.After(time.Second)
-		if _, err := e.PublishEvent(context.Background(), chat, "note", 1, engine.PublishOptions{Durable: true}); err != nil {
+		if _, err := e.PublishEvent(context.Background(), chat, "note", 1, wire.PublishOptions{Durable: true}); err != nil {
 			s.Fatal(err)
 		}
 		want.Seq++
@@ -221,7 +222,7 @@ func testRetractGoneEntry(s retractTest) {
 	}
 	close(gate)
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	live()
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 var retryTests = map[string]func(s *engineTest){
@@ -31,13 +31,13 @@ func testRetryTransient(s *engineTest) {
 	e := s.engine(s.config(m, plain("look", "1")))
 	begin := time.Now()
 	s.start(e, "r1", "go")
-	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	s.work(e)
-	s.until("the first failure", func() bool { return m.Asked() == 1 && s.thread().State == spool.Queued })
-	if r := s.run("r1"); r.Attempts != 1 || r.State != spool.Queued || r.Deaths != 0 {
+	s.until("the first failure", func() bool { return m.Asked() == 1 && s.thread().State == wire.Queued })
+	if r := s.run("r1"); r.Attempts != 1 || r.State != wire.Queued || r.Deaths != 0 {
 		s.Errorf("after the first failure: %+v", r)
 	}
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	// 5 s, 10 s and, after a saved step, 5 s again, each plus up to a quarter.
 	if took := time.Since(begin); took < 20*time.Second || took > 27*time.Second {
 		s.Errorf("it took %s", took)
@@ -63,17 +63,17 @@ func testRetryAskedTooLong(s *engineTest) {
 	))
 	e := s.engine(c)
 	s.start(e, "r1", "go")
-	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	begin := time.Now()
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if took := time.Since(begin); took < 25*time.Minute || took > 26*time.Minute {
 		s.Errorf("it took %s", took)
 	}
 	var told []int64
 	for _, e := range s.entriesOf(chat) {
-		var ended spool.RunEnded
-		if e.Type == spool.EntryRunEnded && json.Unmarshal(e.Payload, &ended) == nil && ended.Status == spool.SegmentError {
+		var ended wire.RunEnded
+		if e.Type == wire.EntryRunEnded && json.Unmarshal(e.Payload, &ended) == nil && ended.Status == wire.SegmentError {
 			told = append(told, ended.RetryAfterMS)
 		}
 	}
@@ -81,8 +81,8 @@ func testRetryAskedTooLong(s *engineTest) {
 	<-time.After(quiet)
 	told = nil
 	for _, f := range client() {
-		var failed spool.StreamFailed
-		if f.Item != nil && f.Item.Type == spool.ItemRunError && f.Item.Decode(&failed) == nil {
+		var failed wire.StreamFailed
+		if f.Item != nil && f.Item.Type == wire.ItemRunError && f.Item.Decode(&failed) == nil {
 			told = append(told, failed.RetryAfterMS)
 		}
 	}
@@ -95,7 +95,7 @@ func testRetryMaxAttempts(s *engineTest) {
 	})
 	e := s.working(s.config(m))
 	s.start(e, "r1", "go")
-	s.ended(spool.Failed)
+	s.ended(wire.Failed)
 	r := s.run("r1")
 	if m.Asked() != 3 || r.Attempts != 3 || r.Segments != 3 || !strings.Contains(r.Error, "overloaded") {
 		s.Errorf("asked %d times: %+v", m.Asked(), r)

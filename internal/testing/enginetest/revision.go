@@ -10,6 +10,8 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/compare"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // revisionTest is the fixture of the cases about revisions of agents.
@@ -47,10 +49,10 @@ func (s revisionTest) today(day string, rule spool.Revisions, m *spooltest.Model
 }
 
 // started returns the revisions of the run's segments.
-func (s revisionTest) started() (ids []spool.RevisionID) {
+func (s revisionTest) started() (ids []wire.RevisionID) {
 	for _, e := range s.entriesOf(chat) {
-		if e.Type == spool.EntryRunStarted {
-			var p spool.RunStarted
+		if e.Type == wire.EntryRunStarted {
+			var p wire.RunStarted
 			_ = json.Unmarshal(e.Payload, &p)
 			ids = append(ids, p.Revision)
 		}
@@ -64,12 +66,12 @@ func (s revisionTest) parkedOnMonday(rule spool.Revisions, m *spooltest.Model) {
 	e := s.engine(s.today("Monday", rule, m, checked()))
 	stop := s.work(e)
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	stop()
 }
 
 // update changes the store without the engine noticing.
-func (s revisionTest) update(key spool.ThreadKey, fn func(tx spool.Tx) error) {
+func (s revisionTest) update(key spool.ThreadKey, fn func(tx store.Tx) error) {
 	s.Helper()
 	if err := s.backend.Store.Update(context.Background(), key, 0, fn); err != nil {
 		s.Fatal(err)
@@ -94,8 +96,8 @@ func testRevisionFollow(s revisionTest) {
 	s.parkedOnMonday("", m)
 	asked := s.park()
 	e := s.working(s.today("Tuesday", spool.RevisionsFollow, m, checked()))
-	s.delivered(e, engine.Response{ToolCallID: "c1", Approved: true, Digest: asked.Digest})
-	s.ended(spool.Completed)
+	s.delivered(e, wire.Response{ToolCallID: "c1", Approved: true, Digest: asked.Digest})
+	s.ended(wire.Completed)
 	ids := s.started()
 	if len(ids) != 2 || ids[0] == ids[1] || ids[0] != asked.Revision || s.run("r1").Revision != ids[1] {
 		s.Errorf("the segments have the revisions %s, the park %s, the run %s", ids, asked.Revision, s.run("r1").Revision)
@@ -104,7 +106,7 @@ func testRevisionFollow(s revisionTest) {
 	for i, day := range []string{"Monday", "Tuesday"} {
 		r, err := e.Revision(context.Background(), ids[i])
 		if err != nil || r.ID != ids[i] || r.Agent.Instructions != "It is "+day+"." || r.Agent.Tools[0].Description != "Sends on "+day+"." ||
-			r.Agent.Tools[0].Approval != spool.ApprovalAlways || r.FirstUsedAt.IsZero() || r.Agent.Revision() != ids[i] {
+			r.Agent.Tools[0].Approval != wire.ApprovalAlways || r.FirstUsedAt.IsZero() || r.Agent.Revision() != ids[i] {
 			s.Errorf("revision %d is %+v, %v", i, r, err)
 		}
 		s.same("the extra fields", string(compare.Canonical(r.Agent.Extra)), `{"api_key":"(hidden)","temperature":0.2}`)
@@ -113,11 +115,11 @@ func testRevisionFollow(s revisionTest) {
 	if err != nil || d.Revision != ids[1] || len(d.Parks) != 1 || d.Parks[0].Revision != ids[0] {
 		s.Errorf("the detail: %s, %+v, %v", d.Revision, d.Parks, err)
 	}
-	audit, err := e.Audit(context.Background(), chat.Tenant, spool.AuditQuery{Action: spool.AuditAnswer})
+	audit, err := e.Audit(context.Background(), chat.Tenant, wire.AuditQuery{Action: wire.AuditAnswer})
 	if err != nil || len(audit) != 1 || string(compare.Canonical(audit[0].Detail)) != `{"revision":"`+string(ids[0])+`"}` {
 		s.Errorf("the audit log: %+v, %v", audit, err)
 	}
-	list, err := e.Revisions(context.Background(), spool.RevisionQuery{})
+	list, err := e.Revisions(context.Background(), wire.RevisionQuery{})
 	if err != nil || len(list) != 2 || list[0].Model == "" || list[0].Tools != 1 || list[0].FirstUsedAt.Before(list[1].FirstUsedAt) {
 		s.Errorf("the list: %+v, %v", list, err)
 	}
@@ -137,8 +139,8 @@ func testRevisionPin(s revisionTest) {
 	c := s.today("Tuesday", spool.RevisionsPin, m, send, plain("look", "1"))
 	c.Agents[0].MaxSteps = 1
 	e := s.working(c)
-	s.delivered(e, engine.Response{ToolCallID: "c1", Approved: true, Digest: asked.Digest})
-	s.ended(spool.Completed)
+	s.delivered(e, wire.Response{ToolCallID: "c1", Approved: true, Digest: asked.Digest})
+	s.ended(wire.Completed)
 	if ids := s.started(); len(ids) != 2 || ids[0] != ids[1] || ids[0] != asked.Revision {
 		s.Errorf("the segments have the revisions %s", ids)
 	}
@@ -148,7 +150,7 @@ func testRevisionPin(s revisionTest) {
 	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, `tool c1:{"sent":"on Tuesday"}`, "assistant done")
 
 	s.start(e, "r2", "go")
-	s.until("the next run's question", func() bool { return s.run("r2").State == spool.WaitingForInput })
+	s.until("the next run's question", func() bool { return s.run("r2").State == wire.WaitingForInput })
 	s.answer(e, s.parksOf(chat, "r2")[0].ToolCallID, true, "")
 	s.until("the next run's end", func() bool { return s.run("r2").State.Terminal() })
 	if got := s.run("r2").Revision; got == asked.Revision {
@@ -162,7 +164,7 @@ func testRevisionPinLost(s revisionTest) {
 	s.parkedOnMonday(spool.RevisionsPin, m)
 	e := s.working(s.today("Tuesday", spool.RevisionsPin, m, plain("look", "1")))
 	s.answer(e, "c1", true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, `tool c1:{"error":"the tool send no longer exists"}`, "assistant done")
 	s.same("the request", s.asked(m), `It is Monday. send: Sends on Monday. {"api_key":"key of Tuesday","temperature":0.2}`)
 }
@@ -178,9 +180,9 @@ func testRevisionPinApproves(s revisionTest) {
 	e := s.working(s.today("Tuesday", spool.RevisionsPin, m, plain("send", "1")))
 	s.answer(e, "c1", true, "")
 	s.until("the second question", func() bool { return len(s.parksOf(chat, "r1")) == 2 })
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	s.answer(e, "c2", false, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 }
 
 // testRevisionPinCrash kills the worker of a pinned run in its tool, and asks about the call's outcome.
@@ -194,12 +196,12 @@ func testRevisionPinCrash(s revisionTest) {
 	idempotent := d.Tool
 	idempotent.Idempotent = true
 	e := s.working(s.today("Tuesday", spool.RevisionsPin, m, idempotent))
-	s.becomes(spool.WaitingForInput)
-	if got := s.park(); got.Reason != spool.ParkOutcomeUnknown || got.Revision != s.run("r1").Revision {
+	s.becomes(wire.WaitingForInput)
+	if got := s.park(); got.Reason != wire.ParkOutcomeUnknown || got.Revision != s.run("r1").Revision {
 		s.Errorf("the park is %+v", got)
 	}
 	s.answer(e, "c1", true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	ids := s.started()
 	for _, id := range ids {
 		if id != ids[0] || id == "" {
@@ -223,7 +225,7 @@ func testRevisionPinNested(s revisionTest) {
 	})
 	on := func(day string) engine.Config {
 		c := s.today(day, spool.RevisionsPin, m)
-		c.Agents[0].Spawn = &engine.Spawn{Profiles: map[string]engine.Profile{
+		c.Agents[0].Spawn = &spool.Spawn{Profiles: map[string]spool.Profile{
 			"helper": {Description: "Helps.", Instructions: "Help on " + day + ".", Tools: []spool.Tool{checked()}},
 		}}
 		return c
@@ -231,11 +233,11 @@ func testRevisionPinNested(s revisionTest) {
 	first := s.engine(on("Monday"))
 	stop := s.work(first)
 	s.start(first, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	stop()
 	e := s.working(on("Tuesday"))
 	s.answer(e, s.parksOf(chat, "r1")[0].ToolCallID, true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	for _, r := range m.Requests() {
 		if strings.Contains(r.Instructions, "Tuesday") {
 			s.Errorf("a request has the instructions %q", r.Instructions)
@@ -254,14 +256,14 @@ func testRevisionPinGone(s revisionTest) {
 	m := sending()
 	s.parkedOnMonday(spool.RevisionsPin, m)
 	id := s.run("r1").Revision
-	s.update(spool.ThreadKey{}, func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{Rows: []spool.Row{{Kind: "agent_revision", Key: string(id), Version: spool.AnyVersion}}})
+	s.update(spool.ThreadKey{}, func(tx store.Tx) error {
+		return tx.Write(store.Changes{Rows: []store.Row{{Kind: "agent_revision", Key: string(id), Version: store.AnyVersion}}})
 	})
 	c := s.today("Tuesday", spool.RevisionsPin, m, checked())
 	c.Retry.Attempts = 2
 	e := s.working(c)
 	s.answer(e, "c1", true, "")
-	s.ended(spool.Failed)
+	s.ended(wire.Failed)
 	if run := s.run("r1"); !strings.Contains(run.Error, string(id)) || run.Revision != id || len(m.Requests()) != 1 || s.executed() != 0 {
 		s.Errorf("the run is %+v after %d requests", run, len(m.Requests()))
 	}
@@ -271,17 +273,17 @@ func testRevisionPinGone(s revisionTest) {
 func testRevisionOld(s revisionTest) {
 	m := sending()
 	s.parkedOnMonday(spool.RevisionsPin, m)
-	s.update(chat, func(tx spool.Tx) error {
-		run, err := spool.FindRun(tx, "r1")
+	s.update(chat, func(tx store.Tx) error {
+		run, err := store.FindRun(tx, "r1")
 		run.Revision = ""
 		if err != nil {
 			return err
 		}
-		return tx.Write(spool.Changes{Runs: []spool.RunRow{run}})
+		return tx.Write(store.Changes{Runs: []store.RunRow{run}})
 	})
 	e := s.working(s.today("Tuesday", spool.RevisionsPin, m, checked()))
-	s.delivered(e, engine.Response{ToolCallID: "c1", Approved: true, Digest: s.park().Digest})
-	s.ended(spool.Completed)
+	s.delivered(e, wire.Response{ToolCallID: "c1", Approved: true, Digest: s.park().Digest})
+	s.ended(wire.Completed)
 	s.same("the request", s.asked(m), `It is Tuesday. send: Sends on Tuesday. {"api_key":"key of Tuesday","temperature":0.2}`)
 	if id := s.run("r1").Revision; id == "" || id == s.park().Revision {
 		s.Errorf("the run has the revision %q", id)
@@ -293,15 +295,15 @@ func testRevisionOnce(s revisionTest) {
 	m := spooltest.NewReplayModel(spooltest.Say("hello"))
 	first := s.working(s.today("Monday", "", m, checked()))
 	s.start(first, "r1", "go")
-	s.ended(spool.Completed)
-	list, err := first.Revisions(context.Background(), spool.RevisionQuery{})
+	s.ended(wire.Completed)
+	list, err := first.Revisions(context.Background(), wire.RevisionQuery{})
 	if err != nil || len(list) != 1 || list[0].ID != s.run("r1").Revision {
 		s.Fatalf("the list: %+v, %v", list, err)
 	}
 	second := s.working(s.today("Monday", "", m, checked()))
 	s.start(second, "r2", "go")
 	s.until("the second end", func() bool { return s.run("r2").State.Terminal() })
-	if again, err := second.Revisions(context.Background(), spool.RevisionQuery{}); err != nil || len(again) != 1 || again[0] != list[0] {
+	if again, err := second.Revisions(context.Background(), wire.RevisionQuery{}); err != nil || len(again) != 1 || again[0] != list[0] {
 		s.Errorf("the list: %+v, %v, want %+v", again, err, list)
 	}
 	if _, err := second.Revision(context.Background(), "rev_none"); spool.CodeOf(err) != spool.NotFound {
@@ -333,14 +335,14 @@ func testRevisionRace(s revisionTest) {
 	var starts sync.WaitGroup
 	for i, e := range engines {
 		key := spool.ThreadKey{Tenant: chat.Tenant, ID: spool.ThreadID("t" + string(rune('a'+i)))}
-		starts.Go(func() { s.startAs(e, key, engine.StartRequest{Prompt: "go"}) })
+		starts.Go(func() { s.startAs(e, key, wire.StartRequest{Prompt: "go"}) })
 	}
 	starts.Wait()
 	s.until("the ends", func() bool {
-		runs, err := engines[0].Runs(context.Background(), chat.Tenant, spool.RunQuery{State: spool.Completed})
+		runs, err := engines[0].Runs(context.Background(), chat.Tenant, wire.RunQuery{State: wire.Completed})
 		return err == nil && len(runs) == processes
 	})
-	if list, err := engines[0].Revisions(context.Background(), spool.RevisionQuery{}); err != nil || len(list) != 1 {
+	if list, err := engines[0].Revisions(context.Background(), wire.RevisionQuery{}); err != nil || len(list) != 1 {
 		s.Errorf("the list: %+v, %v", list, err)
 	}
 }

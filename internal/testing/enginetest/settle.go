@@ -9,6 +9,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // settleTest is the fixture of the cases about the settle hook.
@@ -36,12 +37,12 @@ var settleTests = map[string]func(s settleTest){
 type settlements struct {
 	s     *engineTest
 	mu    sync.Mutex
-	calls []engine.Settlement
+	calls []wire.Settlement
 	// err returns the hook's result for the n-th call.
 	err func(n int) error
 }
 
-func (h *settlements) hook(_ context.Context, settled engine.Settlement) error {
+func (h *settlements) hook(_ context.Context, settled wire.Settlement) error {
 	h.mu.Lock()
 	h.calls = append(h.calls, settled)
 	n := len(h.calls)
@@ -64,7 +65,7 @@ func (s settleTest) settling(m spool.Model, tools ...spool.Tool) (engine.Config,
 }
 
 // once reports an error unless the hook was called once, with the given end.
-func (h *settlements) once(state spool.State, reason spool.StopReason) {
+func (h *settlements) once(state wire.State, reason wire.StopReason) {
 	h.s.Helper()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -80,12 +81,12 @@ func testSettleCompleted(s settleTest) {
 	c, h := s.settling(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Turn{Text: []string{"hi"}, Usage: spooltest.Tokens(3, 4)}), plain("look", "1"))
 	e := s.engine(c)
 	s.start(e, "r1", "go")
-	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	client()
-	h.once(spool.Completed, spool.StopCompleted)
+	h.once(wire.Completed, wire.StopCompleted)
 	if got := h.calls[0]; got.Steps != 2 || got.Usage.TotalTokens != 7 || got.Agent != "a" {
 		s.Errorf("settlement: %+v", got)
 	}
@@ -95,8 +96,8 @@ func testSettleFailed(s settleTest) {
 	c, h := s.settling(spooltest.NewModel())
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	s.ended(spool.Failed)
-	h.once(spool.Failed, spool.StopFailed)
+	s.ended(wire.Failed)
+	h.once(wire.Failed, wire.StopFailed)
 	if h.calls[0].Error == "" {
 		s.Error("the hook was not told why")
 	}
@@ -107,21 +108,21 @@ func testSettleStoppedQueued(s settleTest) {
 	e := s.engine(c)
 	s.start(e, "r1", "go")
 	s.stop(e)
-	h.once(spool.Cancelled, spool.StopCancelled)
+	h.once(wire.Cancelled, wire.StopCancelled)
 	s.work(e)
 	<-time.After(5 * time.Minute)
-	h.once(spool.Cancelled, spool.StopCancelled)
+	h.once(wire.Cancelled, wire.StopCancelled)
 }
 
 func testSettleStoppedParked(s settleTest) {
 	c, h := s.settling(sending(), approved("send", "1"))
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	s.stop(e)
-	h.once(spool.Cancelled, spool.StopCancelled)
+	h.once(wire.Cancelled, wire.StopCancelled)
 	<-time.After(20 * time.Minute)
-	h.once(spool.Cancelled, spool.StopCancelled)
+	h.once(wire.Cancelled, wire.StopCancelled)
 	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, `tool c1:{"cancelled":true,"reason":"stopped"}`)
 }
 
@@ -130,15 +131,15 @@ func testSettleStoppedRunning(s settleTest) {
 	c, h := s.settling(m)
 	e := s.engine(c)
 	s.start(e, "r1", "go")
-	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	s.work(e)
 	s.until("the question", func() bool { return m.Asked() == 1 })
 	<-time.After(time.Second)
 	s.stop(e)
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 	<-time.After(quiet)
 	client()
-	h.once(spool.Cancelled, spool.StopCancelled)
+	h.once(wire.Cancelled, wire.StopCancelled)
 }
 
 func testSettleDead(s settleTest) {
@@ -148,7 +149,7 @@ func testSettleDead(s settleTest) {
 	if err := e.HandleDeadJob(context.Background(), ticket("r1"), 7, "it burned"); err != nil {
 		s.Error(err)
 	}
-	h.once(spool.Failed, spool.StopFailed)
+	h.once(wire.Failed, wire.StopFailed)
 }
 
 func testSettleHookFails(s settleTest) {
@@ -161,13 +162,13 @@ func testSettleHookFails(s settleTest) {
 	}
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	s.ended(spool.Failed)
+	s.ended(wire.Failed)
 	if r := s.run("r1"); len(h.calls) != 3 || !r.SettledAt.IsZero() || r.Error == "" {
 		s.Errorf("%d calls: %+v", len(h.calls), r)
 	}
 	s.lines("messages", s.script(), "user go", "assistant hi")
 	s.until("the late settlement", func() bool { return !s.run("r1").SettledAt.IsZero() })
-	if last := h.calls[len(h.calls)-1]; len(h.calls) != 4 || last.State != spool.Failed {
+	if last := h.calls[len(h.calls)-1]; len(h.calls) != 4 || last.State != wire.Failed {
 		s.Errorf("settlements: %+v", h.calls)
 	}
 	<-time.After(30 * time.Minute)
@@ -182,7 +183,7 @@ func testSettleHookFailsOnStop(s settleTest) {
 	e := s.engine(c)
 	s.start(e, "r1", "go")
 	s.stop(e)
-	if r := s.run("r1"); r.State != spool.Cancelled || !r.SettledAt.IsZero() {
+	if r := s.run("r1"); r.State != wire.Cancelled || !r.SettledAt.IsZero() {
 		s.Errorf("the run: %+v", r)
 	}
 }
@@ -200,14 +201,14 @@ func testSettleWorkerDies(s settleTest) {
 	}
 	e := s.engine(c)
 	s.start(e, "r1", "go")
-	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	p := s.process(c)
 	receive(s, called, bubbleWait, "the call")
 	go p.kill()
 	<-time.After(time.Second)
 	close(gate)
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	client()
 	if len(h.calls) != 2 || s.run("r1").SettledAt.IsZero() {
@@ -234,7 +235,7 @@ func testSettleHookRemoved(s settleTest) {
 	close(gate)
 	c.OnSettle = nil
 	s.work(s.engine(c))
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 finished")
 }
 
@@ -251,11 +252,11 @@ func testSettleStopWhile(s settleTest) {
 	s.start(e, "r1", "go")
 	receive(s, called, bubbleWait, "the call")
 	r, err := e.Stop(context.Background(), chat)
-	if err != nil || r.Accepted || r.Reason != engine.ReasonNotActive {
+	if err != nil || r.Accepted || r.Reason != wire.ReasonNotActive {
 		s.Errorf("stop: %+v, %v", r, err)
 	}
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 }
 
 // testSettleStoppedAndLost has a worker that dies after a stop and before it could end the run.
@@ -274,8 +275,8 @@ func testSettleStoppedAndLost(s settleTest) {
 	s.stop(e)
 	p.kill()
 	s.work(e)
-	s.ended(spool.Cancelled)
-	h.once(spool.Cancelled, spool.StopCancelled)
+	s.ended(wire.Cancelled)
+	h.once(wire.Cancelled, wire.StopCancelled)
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 lost")
 }
 
@@ -315,6 +316,6 @@ func testSettleStoppedTwice(s settleTest) {
 	e := s.engine(c)
 	s.stop(e)
 	s.work(e)
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 lost")
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // unsettled stops the run r1 before it begins, with an engine that has no settle hook, and claims its
@@ -20,20 +22,20 @@ func (s settleTest) unsettled(claim time.Duration) (*engine.Engine, *settlements
 	bare := s.engine(without)
 	s.start(bare, "r1", "go")
 	s.stop(bare)
-	s.change(func(r *spool.RunRow, now time.Time) { r.SettleClaim = now.Add(claim) })
+	s.change(func(r *store.RunRow, now time.Time) { r.SettleClaim = now.Add(claim) })
 	return s.engine(c), h
 }
 
 // change changes the run r1, as another process may.
-func (s settleTest) change(fn func(r *spool.RunRow, now time.Time)) {
+func (s settleTest) change(fn func(r *store.RunRow, now time.Time)) {
 	s.Helper()
-	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx spool.Tx) error {
-		r, err := spool.FindRun(tx, "r1")
+	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx store.Tx) error {
+		r, err := store.FindRun(tx, "r1")
 		if err != nil {
 			return err
 		}
 		fn(&r, tx.Now())
-		return tx.Write(spool.Changes{Runs: []spool.RunRow{r}})
+		return tx.Write(store.Changes{Runs: []store.RunRow{r}})
 	})
 	if err != nil {
 		s.Fatal(err)
@@ -41,10 +43,10 @@ func (s settleTest) change(fn func(r *spool.RunRow, now time.Time)) {
 }
 
 // settles delivers a settlement late.
-func (s settleTest) settles(e *engine.Engine, run spool.RunID) engine.JobResult {
+func (s settleTest) settles(e *engine.Engine, run spool.RunID) wire.JobResult {
 	s.Helper()
 	j := ticket(run)
-	j.Kind = spool.JobSettle
+	j.Kind = wire.JobSettle
 	r, err := e.HandleJob(context.Background(), j)
 	if err != nil {
 		s.Fatal(err)
@@ -68,7 +70,7 @@ func testSettleClaimed(s settleTest) {
 	if r := s.settles(e, "r1"); !r.Accepted {
 		s.Errorf("after the claim: %+v", r)
 	}
-	h.once(spool.Cancelled, spool.StopCancelled)
+	h.once(wire.Cancelled, wire.StopCancelled)
 }
 
 // testSettleAgain delivers a settlement again, and a settlement of a run that has not ended.
@@ -78,7 +80,7 @@ func testSettleAgain(s settleTest) {
 		if r := s.settles(e, "r1"); !r.Accepted {
 			s.Errorf("delivery %d: %+v", i+1, r)
 		}
-		h.once(spool.Cancelled, spool.StopCancelled)
+		h.once(wire.Cancelled, wire.StopCancelled)
 	}
 	s.start(e, "r2", "more")
 	if r := s.settles(e, "r2"); !r.Accepted || len(h.calls) != 1 || !s.run("r2").SettledAt.IsZero() {

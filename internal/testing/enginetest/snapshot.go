@@ -8,8 +8,9 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // snapshotTest is the fixture of the cases about snapshots.
@@ -40,8 +41,8 @@ func talking() (*spooltest.Model, string) {
 
 // probing runs a function after every call that writes, one at a time: a stream opens beside the work of its run.
 type probing struct {
-	spool.Store
-	spool.Live
+	store.Store
+	store.Live
 
 	mu    sync.Mutex
 	after func()
@@ -54,12 +55,12 @@ func (p *probing) probe() {
 }
 
 // Update runs the probe after the commit.
-func (p *probing) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+func (p *probing) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(store.Tx) error) error {
 	defer p.probe()
 	return p.Store.Update(ctx, key, fence, fn)
 }
 
-func (p *probing) Append(ctx context.Context, key spool.StreamKey, items []spool.Item) error {
+func (p *probing) Append(ctx context.Context, key store.StreamKey, items []wire.Item) error {
 	defer p.probe()
 	return p.Live.Append(ctx, key, items)
 }
@@ -72,7 +73,7 @@ type (
 
 func (p probingStore) Close() error { return p.Store.Close() }
 
-func (p probingLive) Close(ctx context.Context, key spool.StreamKey, end spool.Item, grace time.Duration) error {
+func (p probingLive) Close(ctx context.Context, key store.StreamKey, end wire.Item, grace time.Duration) error {
 	defer p.probe()
 	return p.Live.Close(ctx, key, end, grace)
 }
@@ -110,7 +111,7 @@ func testSnapshotAtEveryCall(s snapshotTest) {
 	one()
 	s.answer(e, "c3", true, "")
 	one()
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if shown != whole || taken < 20 {
 		s.Errorf("the last of %d snapshots shows %q", taken, shown)
 	}
@@ -124,17 +125,17 @@ func testSnapshotFollowsOn(s snapshotTest) {
 	c.Stream.FlushEvery = -1
 	e := s.engine(c)
 	s.start(e, "r1", "go")
-	var snaps []*spool.Snapshot
+	var snaps []*wire.Snapshot
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		var shown strings.Builder
-		for f, err := range e.Follow(ctx, chat, engine.FollowOptions{}) {
+		for f, err := range e.Follow(ctx, chat, wire.FollowOptions{}) {
 			if err != nil {
 				return
 			}
-			if f.Kind == spool.FrameStream {
+			if f.Kind == wire.FrameStream {
 				shown.WriteString(deltaOf(*f.Item))
 			}
 			snap, err := e.Snapshot(context.Background(), chat, nil)
@@ -150,10 +151,10 @@ func testSnapshotFollowsOn(s snapshotTest) {
 	}()
 	<-time.After(time.Second)
 	s.work(e)
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	<-time.After(time.Second)
 	s.answer(e, "c3", true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(time.Second)
 	cancel()
 	receive(s, done, bubbleWait, "the end of the goroutine")
@@ -164,13 +165,13 @@ func testSnapshotFollowsOn(s snapshotTest) {
 		at := snap.Cursor()
 		var text strings.Builder
 		text.WriteString(snapshotText(snap))
-		for _, f := range s.collect(e, chat, engine.FollowOptions{Cursor: &at}) {
+		for _, f := range s.collect(e, chat, wire.FollowOptions{Cursor: &at}) {
 			switch f.Kind {
-			case spool.FrameStream:
+			case wire.FrameStream:
 				text.WriteString(deltaOf(*f.Item))
-			case spool.FrameSnapshot:
+			case wire.FrameSnapshot:
 				s.Errorf("a cursor of a snapshot, %s, gives another snapshot", at)
-			case spool.FrameThread:
+			case wire.FrameThread:
 			}
 		}
 		if text.String() != whole {
@@ -183,9 +184,9 @@ func testSnapshotPages(s snapshotTest) {
 	e := s.working(s.config(echo()))
 	for _, prompt := range []string{"1", "2", "3"} {
 		s.start(e, spool.RunID("r"+prompt), prompt)
-		s.ended(spool.Completed)
+		s.ended(wire.Completed)
 	}
-	texts := func(o *engine.SnapshotOptions) (lines []string) {
+	texts := func(o *wire.SnapshotOptions) (lines []string) {
 		s.Helper()
 		snap, err := e.Snapshot(context.Background(), chat, o)
 		if err != nil {
@@ -198,13 +199,13 @@ func testSnapshotPages(s snapshotTest) {
 	}
 	all := s.messagesOf(chat)
 	s.lines("all", texts(nil), "1", "re: 1", "2", "re: 2", "3", "re: 3")
-	s.lines("the newest", texts(&engine.SnapshotOptions{Limit: 2}), "3", "re: 3")
-	s.lines("those before", texts(&engine.SnapshotOptions{Limit: 2, Before: all[4].ID}), "2", "re: 2")
-	s.lines("those after", texts(&engine.SnapshotOptions{LastMessageID: all[3].ID}), "3", "re: 3")
-	s.lines("after an unknown one", texts(&engine.SnapshotOptions{LastMessageID: "x"}), "1", "re: 1", "2", "re: 2", "3", "re: 3")
-	s.lines("after the last", texts(&engine.SnapshotOptions{LastMessageID: all[5].ID}))
-	snap, err := e.Snapshot(context.Background(), chat, &engine.SnapshotOptions{Limit: 1})
-	if err != nil || len(snap.Runs) != 3 || snap.Runs[0].ID != "r3" || snap.LastEventSeq != 6 || snap.Thread.State != spool.Completed {
+	s.lines("the newest", texts(&wire.SnapshotOptions{Limit: 2}), "3", "re: 3")
+	s.lines("those before", texts(&wire.SnapshotOptions{Limit: 2, Before: all[4].ID}), "2", "re: 2")
+	s.lines("those after", texts(&wire.SnapshotOptions{LastMessageID: all[3].ID}), "3", "re: 3")
+	s.lines("after an unknown one", texts(&wire.SnapshotOptions{LastMessageID: "x"}), "1", "re: 1", "2", "re: 2", "3", "re: 3")
+	s.lines("after the last", texts(&wire.SnapshotOptions{LastMessageID: all[5].ID}))
+	snap, err := e.Snapshot(context.Background(), chat, &wire.SnapshotOptions{Limit: 1})
+	if err != nil || len(snap.Runs) != 3 || snap.Runs[0].ID != "r3" || snap.LastEventSeq != 6 || snap.Thread.State != wire.Completed {
 		s.Errorf("the rest: %+v, %v", snap, err)
 	}
 }
@@ -212,7 +213,7 @@ func testSnapshotPages(s snapshotTest) {
 func testSnapshotStreamEnds(s snapshotTest) {
 	gate := make(chan struct{})
 	e := s.working(s.config(spooltest.NewModel(spooltest.Turn{Text: []string{"hi"}, Gate: gate})))
-	snapshot := func() *spool.Snapshot {
+	snapshot := func() *wire.Snapshot {
 		s.Helper()
 		snap, err := e.Snapshot(context.Background(), chat, nil)
 		if err != nil {
@@ -233,10 +234,10 @@ func testSnapshotStreamEnds(s snapshotTest) {
 		s.Errorf("while it runs: %+v", snap.Stream)
 	}
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(59 * time.Second)
 	snap = snapshot()
-	if snap.Stream == nil || snap.Stream.End == nil || snap.Stream.End.Type != spool.ItemRunFinished || snapshotText(snap) != "hi" {
+	if snap.Stream == nil || snap.Stream.End == nil || snap.Stream.End.Type != wire.ItemRunFinished || snapshotText(snap) != "hi" {
 		s.Errorf("soon: %+v", snap.Stream)
 	}
 	<-time.After(2 * time.Second)
@@ -260,7 +261,7 @@ func testSnapshotActiveEvents(s snapshotTest) {
 	}
 	for _, id := range []spool.RunID{"r1", "r2"} {
 		s.start(e, id, "go")
-		s.becomes(spool.WaitingForInput)
+		s.becomes(wire.WaitingForInput)
 		want := []string{"RUN_STARTED " + string(id) + ":1", "INPUT_REQUIRED c1 approval", "RUN_ENDED " + string(id) + ":1 parked"}
 		if id == "r2" { // this run's call has another id
 			call := s.parksOf(chat, id)[0].ToolCallID
@@ -271,7 +272,7 @@ func testSnapshotActiveEvents(s snapshotTest) {
 			s.lines("parked", events(), want...)
 			s.answer(e, "c1", true, "")
 		}
-		s.ended(spool.Completed)
+		s.ended(wire.Completed)
 		s.lines("ended", events())
 	}
 }
@@ -284,7 +285,7 @@ func testSnapshotNewestRuns(s snapshotTest) {
 	c.Limits.Waiting = most + more
 	e := s.engine(c)
 	for n := range most + more {
-		s.startAs(e, chat, engine.StartRequest{Prompt: "hello", RunID: spool.RunID("r" + strconv.Itoa(n)), WhenBusy: spool.BusyEnqueue})
+		s.startAs(e, chat, wire.StartRequest{Prompt: "hello", RunID: spool.RunID("r" + strconv.Itoa(n)), WhenBusy: spool.BusyEnqueue})
 	}
 	snapshot, err := e.Snapshot(context.Background(), chat, nil)
 	if err != nil {

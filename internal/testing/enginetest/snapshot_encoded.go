@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/wire"
 )
 
 // testSnapshotEncoded takes an encoded snapshot after each write, including an edit and a restored
@@ -32,7 +33,7 @@ func testSnapshotEncoded(s snapshotTest) {
 	one()
 	s.answer(e, "c3", true, "")
 	one()
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if taken < 200 {
 		s.Errorf("%d snapshots were compared", taken)
 	}
@@ -56,7 +57,7 @@ func testSnapshotEncodedPage(s snapshotTest) {
 	e := s.working(s.config(echo()))
 	branchTest(s).said(e, "one", "two", "three")
 	messages := s.messagesOf(chat)
-	for _, o := range []engine.SnapshotOptions{
+	for _, o := range []wire.SnapshotOptions{
 		{Limit: 1},
 		{Limit: 3},
 		{Limit: len(messages)},
@@ -88,12 +89,12 @@ func (s snapshotTest) sameEncoded(e *engine.Engine) (compared int) {
 	if !now.Found {
 		return 0
 	}
-	all := []engine.SnapshotOptions{{}, {Limit: 1}, {Limit: 3}, {LastMessageID: "unknown"}, {LastMessageID: "unknown", Before: "unknown"}}
+	all := []wire.SnapshotOptions{{}, {Limit: 1}, {Limit: 3}, {LastMessageID: "unknown"}, {LastMessageID: "unknown", Before: "unknown"}}
 	for _, m := range now.Messages {
-		all = append(all, engine.SnapshotOptions{LastMessageID: m.ID}, engine.SnapshotOptions{Before: m.ID},
-			engine.SnapshotOptions{Before: m.ID, Limit: 2}, engine.SnapshotOptions{LastMessageID: m.ID, Before: now.Messages[0].ID})
+		all = append(all, wire.SnapshotOptions{LastMessageID: m.ID}, wire.SnapshotOptions{Before: m.ID},
+			wire.SnapshotOptions{Before: m.ID, Limit: 2}, wire.SnapshotOptions{LastMessageID: m.ID, Before: now.Messages[0].ID})
 	}
-	alone := func(o engine.SnapshotOptions) []byte {
+	alone := func(o wire.SnapshotOptions) []byte {
 		snap, err := e.Snapshot(context.Background(), chat, &o)
 		text, encodeErr := json.Marshal(snap)
 		if err != nil || encodeErr != nil {
@@ -127,7 +128,7 @@ func (s snapshotTest) sameEncoded(e *engine.Engine) (compared int) {
 // compared.
 func (s snapshotTest) sameFormed(e *engine.Engine) int {
 	s.Helper()
-	alone := func() (*spool.Snapshot, []byte) {
+	alone := func() (*wire.Snapshot, []byte) {
 		snap, err := e.Snapshot(context.Background(), chat, nil)
 		text, encodeErr := json.Marshal(snap)
 		if err != nil || encodeErr != nil {
@@ -149,7 +150,7 @@ func (s snapshotTest) sameFormed(e *engine.Engine) int {
 		return 0 // another goroutine has written meanwhile
 	}
 	var text []byte
-	var form engine.SnapshotForm = numbered(0)
+	var form wire.SnapshotForm = numbered(0)
 	at := []int{0} // where each message ends
 	for _, m := range want.Messages {
 		text, form, _ = form.AppendMessage(text, m)
@@ -179,7 +180,7 @@ func (s snapshotTest) sameFormed(e *engine.Engine) int {
 // numbered encodes each message after its number, and leaves out messages of tools.
 type numbered int
 
-func (n numbered) AppendMessage(b []byte, m spool.Message) ([]byte, engine.SnapshotForm, error) {
+func (n numbered) AppendMessage(b []byte, m spool.Message) ([]byte, wire.SnapshotForm, error) {
 	if m.Role == spool.RoleTool {
 		return b, n + 1, nil
 	}
@@ -187,4 +188,4 @@ func (n numbered) AppendMessage(b []byte, m spool.Message) ([]byte, engine.Snaps
 	return append(append(b, ','), text...), n + 1, err
 }
 
-func (n numbered) Finish(*spool.Snapshot) (shared any, size int64, err error) { return n, 0, nil }
+func (n numbered) Finish(*wire.Snapshot) (shared any, size int64, err error) { return n, 0, nil }

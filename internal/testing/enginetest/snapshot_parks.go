@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // questions returns the calls that a snapshot asks about, from its entries and from its stream.
@@ -25,8 +25,8 @@ func (s snapshotTest) questions(e *engine.Engine) (entries, items []string) {
 	}
 	if snap.Stream != nil {
 		for _, item := range snap.Stream.Items {
-			var p spool.InputRequired
-			if item.Type == spool.ItemInputRequired && item.Decode(&p) == nil {
+			var p wire.InputRequired
+			if item.Type == wire.ItemInputRequired && item.Decode(&p) == nil {
 				items = append(items, string(p.ToolCallID))
 			}
 		}
@@ -41,7 +41,7 @@ func testSnapshotQuestions(s snapshotTest) {
 	e := s.engine(s.config(m, approved("send", "1")))
 	s.start(e, "r1", "go")
 	rest := s.work(e)
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	rest()
 	entries, items := s.questions(e)
 	s.lines("both wait, in the record", entries, "INPUT_REQUIRED c1 approval", "INPUT_REQUIRED c2 approval")
@@ -56,13 +56,13 @@ func testSnapshotQuestions(s snapshotTest) {
 	entries, items = s.questions(e)
 	s.lines("none waits, in the record", entries)
 	s.lines("none waits, in the stream", items)
-	frames := s.collect(e, chat, engine.FollowOptions{Cursor: &spool.Cursor{Seq: 99}})
-	if len(frames) != 2 || frames[0].Kind != spool.FrameSnapshot || notices(frames)[0] != "STATE_CHANGE "+string(s.thread().State) {
+	frames := s.collect(e, chat, wire.FollowOptions{Cursor: &wire.Cursor{Seq: 99}})
+	if len(frames) != 2 || frames[0].Kind != wire.FrameSnapshot || notices(frames)[0] != "STATE_CHANGE "+string(s.thread().State) {
 		s.Errorf("a client that is given a snapshot: %s", transcript(frames))
 	}
 
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if entries, items = s.questions(e); len(entries)+len(items) > 0 {
 		s.Errorf("after the end: %v, %v", entries, items)
 	}

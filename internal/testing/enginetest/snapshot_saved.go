@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // testSnapshotBeforeItems takes a snapshot after every commit and every batch of items of a run. Right
@@ -18,7 +19,7 @@ func testSnapshotBeforeItems(s snapshotTest) {
 	c := s.config(m, plain("look", "1"), approved("send", "2"))
 	c.Stream.FlushEvery = -1
 	reader := s.engine(c)
-	var snaps []*spool.Snapshot
+	var snaps []*wire.Snapshot
 	between := 0
 	b := s.join()
 	p := &probing{Store: b.Store, Live: b.Live}
@@ -29,7 +30,7 @@ func testSnapshotBeforeItems(s snapshotTest) {
 		}
 		snaps = append(snaps, snap)
 		if at := s.run("r1").Saved; snap.Stream != nil && !at.IsZero() {
-			page, err := s.backend.Live.Read(context.Background(), spool.StreamKey{Thread: chat, ID: snap.Stream.StreamID}, spool.Offset{}, 0)
+			page, err := s.backend.Live.Read(context.Background(), store.StreamKey{Thread: chat, ID: snap.Stream.StreamID}, wire.Offset{}, 0)
 			if err == nil && page.Last.Compare(at) < 0 {
 				between++
 			}
@@ -46,7 +47,7 @@ func testSnapshotBeforeItems(s snapshotTest) {
 			s.answer(e, answer, true, "")
 		}
 	}
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if between == 0 {
 		s.Error("no snapshot was taken between a step's commit and its last items")
 	}
@@ -60,16 +61,16 @@ func testSnapshotBeforeItems(s snapshotTest) {
 				results[part.ToolCallID]++
 			}
 		}
-		var items []spool.Item
+		var items []wire.Item
 		if snap.Stream != nil {
 			items = snap.Stream.Items
 		}
-		for _, f := range s.collect(reader, chat, engine.FollowOptions{Cursor: new(snap.Cursor())}) {
+		for _, f := range s.collect(reader, chat, wire.FollowOptions{Cursor: new(snap.Cursor())}) {
 			switch f.Kind {
-			case spool.FrameStream:
+			case wire.FrameStream:
 				text.WriteString(deltaOf(*f.Item))
 				items = append(slices.Clip(items), *f.Item)
-			case spool.FrameSnapshot: // a snapshot replaces everything that was shown before
+			case wire.FrameSnapshot: // a snapshot replaces everything that was shown before
 				items, results = nil, maps.Clone(want)
 				text.Reset()
 				text.WriteString(snapshotText(f.Snapshot))
@@ -77,8 +78,8 @@ func testSnapshotBeforeItems(s snapshotTest) {
 			}
 		}
 		for _, item := range items {
-			var result spool.ToolResulted
-			if item.Type == spool.ItemToolResult && item.Decode(&result) == nil {
+			var result wire.ToolResulted
+			if item.Type == wire.ItemToolResult && item.Decode(&result) == nil {
 				results[result.ToolCallID]++
 			}
 		}

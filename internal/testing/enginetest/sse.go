@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/wire"
 )
 
 var sseTests = map[string]func(s *engineTest){
@@ -26,7 +26,7 @@ var sseTests = map[string]func(s *engineTest){
 // testSSEAfterEveryFrame reconnects with the id of each event, as a browser does.
 func testSSEAfterEveryFrame(s *engineTest) {
 	e, _ := followTest{s}.told()
-	frames, other := s.sse(e, chat, engine.SSEOptions{Cursor: "0 r1:1 -"}, quiet)
+	frames, other := s.sse(e, chat, wire.SSEOptions{Cursor: "0 r1:1 -"}, quiet)
 	whole := frameLines(frames)
 	if len(whole) < 40 || len(other) == 0 || other[0] != "retry: 1000" {
 		s.Fatalf("%d frames, %v", len(whole), other)
@@ -37,7 +37,7 @@ func testSSEAfterEveryFrame(s *engineTest) {
 			continue
 		}
 		n++
-		got, _ := s.sse(e, chat, engine.SSEOptions{Cursor: f.Cursor.String()}, quiet)
+		got, _ := s.sse(e, chat, wire.SSEOptions{Cursor: f.Cursor.String()}, quiet)
 		s.lines("after "+frameLine(f), frameLines(got), whole[n:]...)
 	}
 }
@@ -45,7 +45,7 @@ func testSSEAfterEveryFrame(s *engineTest) {
 func testSSESince(s *engineTest) {
 	e, _ := followTest{s}.told()
 	since := int64(3)
-	frames, other := s.sse(e, chat, engine.SSEOptions{Since: &since, Retry: -1}, quiet)
+	frames, other := s.sse(e, chat, wire.SSEOptions{Since: &since, Retry: -1}, quiet)
 	if len(other) != 0 {
 		s.Errorf("beside the frames: %v", other)
 	}
@@ -53,7 +53,7 @@ func testSSESince(s *engineTest) {
 	if len(lines) == 0 || !strings.HasPrefix(lines[0], "4 ") {
 		s.Errorf("since 3: %v", lines)
 	}
-	frames, _ = s.sse(e, chat, engine.SSEOptions{Cursor: "4 - -", Since: &since}, quiet)
+	frames, _ = s.sse(e, chat, wire.SSEOptions{Cursor: "4 - -", Since: &since}, quiet)
 	if lines := frameLines(frames); len(lines) == 0 || !strings.HasPrefix(lines[0], "5 ") {
 		s.Errorf("a cursor goes before since: %v", lines)
 	}
@@ -62,8 +62,8 @@ func testSSESince(s *engineTest) {
 func testSSEKeepalive(s *engineTest) {
 	e := s.working(s.config(echo()))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
-	_, other := s.sse(e, chat, engine.SSEOptions{Retry: 3 * time.Second}, 46*time.Second)
+	s.ended(wire.Completed)
+	_, other := s.sse(e, chat, wire.SSEOptions{Retry: 3 * time.Second}, 46*time.Second)
 	s.lines("beside the frames", other, "retry: 3000", ": keepalive", ": keepalive", ": keepalive")
 }
 
@@ -72,10 +72,10 @@ func testSSEKeepalive(s *engineTest) {
 func testSSEKeepaliveEvent(s *engineTest) {
 	e := s.working(s.config(echo()))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	ctx, cancel := context.WithTimeout(context.Background(), 46*time.Second)
 	defer cancel()
-	body, err := e.SSE(ctx, chat, engine.SSEOptions{KeepaliveEvent: true})
+	body, err := e.SSE(ctx, chat, wire.SSEOptions{KeepaliveEvent: true})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -95,8 +95,8 @@ func testSSEKeepaliveEvent(s *engineTest) {
 func testSSEEngineCloses(s *engineTest) {
 	e := s.working(s.config(echo()))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
-	body, err := e.SSE(context.Background(), chat, engine.SSEOptions{})
+	s.ended(wire.Completed)
+	body, err := e.SSE(context.Background(), chat, wire.SSEOptions{})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -119,13 +119,13 @@ func testSSEEngineCloses(s *engineTest) {
 func testSSEDeleted(s *engineTest) {
 	e := s.working(s.config(echo()))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	time.AfterFunc(time.Second, func() {
 		if r, err := e.DeleteThread(context.Background(), chat); err != nil || !r.Accepted {
 			s.Errorf("delete: %+v, %v", r, err)
 		}
 	})
-	body, err := e.SSE(context.Background(), chat, engine.SSEOptions{})
+	body, err := e.SSE(context.Background(), chat, wire.SSEOptions{})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func testSSEDeleted(s *engineTest) {
 		s.Error(err)
 	}
 	frames, _ := s.parse(bytes.NewReader(text))
-	if last := frames[len(frames)-1]; last.Event == nil || last.Event.Type != spool.NoticeThreadDeleted {
+	if last := frames[len(frames)-1]; last.Event == nil || last.Event.Type != wire.NoticeThreadDeleted {
 		s.Errorf("the last frame is %s", frameLine(last))
 	}
 }
@@ -143,7 +143,7 @@ func testSSEReader(s *engineTest) {
 	e, _ := followTest{s}.told()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	body, err := e.SSE(ctx, chat, engine.SSEOptions{Cursor: "0 r1:1 -"})
+	body, err := e.SSE(ctx, chat, wire.SSEOptions{Cursor: "0 r1:1 -"})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func testSSEReader(s *engineTest) {
 		s.Errorf("read: %v", err)
 	}
 	got, _ := s.parse(&text)
-	want, _ := s.sse(e, chat, engine.SSEOptions{Cursor: "0 r1:1 -"}, quiet)
+	want, _ := s.sse(e, chat, wire.SSEOptions{Cursor: "0 r1:1 -"}, quiet)
 	s.lines("read in pieces", frameLines(got), frameLines(want)...)
 	if h := body.Header; h.Get("Content-Type") != "text/event-stream; charset=utf-8" || h.Get("Cache-Control") != "no-cache, no-transform" || h.Get("X-Accel-Buffering") != "no" {
 		s.Errorf("header: %v", h)
@@ -170,7 +170,7 @@ func testSSEReader(s *engineTest) {
 func testSSEWireFormat(s *engineTest) {
 	e := s.engine(s.config(echo()))
 	s.start(e, "r1", "go")
-	if _, err := e.SSE(context.Background(), chat, engine.SSEOptions{WireFormat: "carrier-pigeon"}); spool.CodeOf(err) != spool.Invalid {
+	if _, err := e.SSE(context.Background(), chat, wire.SSEOptions{WireFormat: "carrier-pigeon"}); spool.CodeOf(err) != spool.Invalid {
 		s.Errorf("sse: %v", err)
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"sync"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 var startTests = map[string]func(s *engineTest){
@@ -21,14 +21,14 @@ var startTests = map[string]func(s *engineTest){
 
 func testStartFresh(s *engineTest) {
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("hi"))))
-	r := s.startAs(e, chat, engine.StartRequest{Prompt: " hello\nyou ", RunID: "r1", ClientMessageID: "mine"})
-	s.same("result", r, engine.RunResult{Accepted: true, ThreadID: "chat", RunID: "r1", State: spool.Queued})
+	r := s.startAs(e, chat, wire.StartRequest{Prompt: " hello\nyou ", RunID: "r1", ClientMessageID: "mine"})
+	s.same("result", r, wire.RunResult{Accepted: true, ThreadID: "chat", RunID: "r1", State: wire.Queued})
 
 	all := s.all(chat, "r1")
-	if all.Thread.State != spool.Queued || all.Thread.RunID != "r1" || all.Thread.Title != "hello" || all.Thread.Model != "m" {
+	if all.Thread.State != wire.Queued || all.Thread.RunID != "r1" || all.Thread.Title != "hello" || all.Thread.Model != "m" {
 		s.Errorf("thread: %+v", all.Thread)
 	}
-	if len(all.Runs) != 1 || all.Runs[0].State != spool.Queued || all.Runs[0].EnqueuedAt.IsZero() || all.Runs[0].Agent != "a" {
+	if len(all.Runs) != 1 || all.Runs[0].State != wire.Queued || all.Runs[0].EnqueuedAt.IsZero() || all.Runs[0].Agent != "a" {
 		s.Errorf("runs: %+v", all.Runs)
 	}
 	if len(all.Messages) != 1 || all.Messages[0].ClientMessageID != "mine" || all.Messages[0].Text() != " hello\nyou " || all.Messages[0].RunID != "r1" {
@@ -38,7 +38,7 @@ func testStartFresh(s *engineTest) {
 		s.Errorf("queue: %+v", stats)
 	}
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user  hello\nyou ", "assistant hi")
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 finished")
 }
@@ -51,9 +51,9 @@ func testStartMaxSteps(s *engineTest) {
 	e := s.working(c)
 	for i, test := range []struct{ asked, want int }{{2, 2}, {0, 3}, {10, 3}} {
 		id := spool.RunID("r" + string(rune('1'+i)))
-		s.startAs(e, chat, engine.StartRequest{Prompt: "x", RunID: id, MaxSteps: test.asked})
-		s.ended(spool.Completed)
-		if r := s.run(id); r.Steps != test.want || r.StopReason != spool.StopMaxSteps {
+		s.startAs(e, chat, wire.StartRequest{Prompt: "x", RunID: id, MaxSteps: test.asked})
+		s.ended(wire.Completed)
+		if r := s.run(id); r.Steps != test.want || r.StopReason != wire.StopMaxSteps {
 			s.Errorf("maxSteps %d: %d steps, %s", test.asked, r.Steps, r.StopReason)
 		}
 	}
@@ -65,10 +65,10 @@ const pixel = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAA
 func testStartAttachments(s *engineTest) {
 	m := spooltest.NewModel(spooltest.Say("nice"))
 	e := s.working(s.config(m))
-	s.startAs(e, chat, engine.StartRequest{Prompt: "look", Attachments: []engine.Attachment{
+	s.startAs(e, chat, wire.StartRequest{Prompt: "look", Attachments: []wire.Attachment{
 		{URL: "https://x.test/a.png", MediaType: "image/png"}, {URL: pixel}, {URL: "data:text/csv,a", Name: "a.csv"},
 	}})
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	want := spool.Content{
 		{Type: spool.PartText, Text: "look"},
 		{Type: spool.PartImage, Image: "https://x.test/a.png", MIMEType: "image/png"},
@@ -81,8 +81,8 @@ func testStartAttachments(s *engineTest) {
 
 func testStartIdempotencyKey(s *engineTest) {
 	e := s.engine(s.config(spooltest.NewModel()))
-	first := s.startAs(e, chat, engine.StartRequest{Prompt: "x", IdempotencyKey: "k"})
-	results := make([]engine.RunResult, 8)
+	first := s.startAs(e, chat, wire.StartRequest{Prompt: "x", IdempotencyKey: "k"})
+	results := make([]wire.RunResult, 8)
 	var group sync.WaitGroup
 	for i := range results {
 		group.Go(func() {
@@ -91,7 +91,7 @@ func testStartIdempotencyKey(s *engineTest) {
 				key.ID = "" // the client does not know the answer to its first start
 			}
 			var err error
-			if results[i], err = e.Run(context.Background(), key, engine.StartRequest{Prompt: "x", IdempotencyKey: "k"}); err != nil {
+			if results[i], err = e.Run(context.Background(), key, wire.StartRequest{Prompt: "x", IdempotencyKey: "k"}); err != nil {
 				s.Error(err)
 			}
 		})
@@ -100,17 +100,17 @@ func testStartIdempotencyKey(s *engineTest) {
 	for _, r := range results {
 		s.same("a repeated start", r, first)
 	}
-	threads, err := e.Threads(context.Background(), "acme", spool.ThreadQuery{})
+	threads, err := e.Threads(context.Background(), "acme", wire.ThreadQuery{})
 	if err != nil || len(threads) != 1 {
 		s.Errorf("threads: %+v, %v", threads, err)
 	}
-	wrong, err := e.Run(context.Background(), chat, engine.StartRequest{Prompt: "y", IdempotencyKey: "k"})
+	wrong, err := e.Run(context.Background(), chat, wire.StartRequest{Prompt: "y", IdempotencyKey: "k"})
 	if err != nil {
 		s.Error(err)
 	}
 	wrong.Error = ""
-	s.same("another start with the key", wrong, engine.RunResult{ThreadID: first.ThreadID, RunID: first.RunID, Reason: engine.ReasonKeyReused})
-	other := s.startAs(e, spool.ThreadKey{Tenant: "umbrella", ID: "chat"}, engine.StartRequest{Prompt: "x", IdempotencyKey: "k"})
+	s.same("another start with the key", wrong, wire.RunResult{ThreadID: first.ThreadID, RunID: first.RunID, Reason: wire.ReasonKeyReused})
+	other := s.startAs(e, spool.ThreadKey{Tenant: "umbrella", ID: "chat"}, wire.StartRequest{Prompt: "x", IdempotencyKey: "k"})
 	if other.RunID == first.RunID {
 		s.Error("the key of another tenant was answered")
 	}
@@ -127,7 +127,7 @@ func testStartOneOfMany(s *engineTest) {
 		accepted := make(map[spool.RunID]int)
 		for range 8 {
 			group.Go(func() {
-				r, err := e.Run(context.Background(), at, engine.StartRequest{Prompt: "x", IdempotencyKey: key})
+				r, err := e.Run(context.Background(), at, wire.StartRequest{Prompt: "x", IdempotencyKey: key})
 				if err != nil {
 					s.Error(err)
 				}
@@ -156,7 +156,7 @@ func testStartQueueFull(s *engineTest) {
 	c := s.config(spooltest.NewModelFunc(func(context.Context, spool.ModelRequest) spooltest.Turn { return spooltest.Say("hi") }))
 	c.Limits.QueueDepth = 2
 	e := s.engine(c)
-	start := func(key spool.ThreadKey, request engine.StartRequest) engine.RunResult {
+	start := func(key spool.ThreadKey, request wire.StartRequest) wire.RunResult {
 		s.Helper()
 		request.Prompt = "x"
 		r, err := e.Run(context.Background(), key, request)
@@ -165,35 +165,35 @@ func testStartQueueFull(s *engineTest) {
 		}
 		return r
 	}
-	s.startAs(e, chat, engine.StartRequest{Prompt: "x", RunID: "r1", IdempotencyKey: "key"})
-	if r := start(chat, engine.StartRequest{}); r.Reason != engine.ReasonActiveRun { // a refused start takes no room
+	s.startAs(e, chat, wire.StartRequest{Prompt: "x", RunID: "r1", IdempotencyKey: "key"})
+	if r := start(chat, wire.StartRequest{}); r.Reason != wire.ReasonActiveRun { // a refused start takes no room
 		s.Errorf("a start on a busy thread: %+v", r)
 	}
-	if r := start(chat, engine.StartRequest{WhenBusy: spool.BusyEnqueue}); r.Position != 1 { // nor does one that waits for its thread
+	if r := start(chat, wire.StartRequest{WhenBusy: spool.BusyEnqueue}); r.Position != 1 { // nor does one that waits for its thread
 		s.Errorf("a start that waits: %+v", r)
 	}
-	s.startAs(e, threadKey("b"), engine.StartRequest{Prompt: "x", RunID: "r2"})
+	s.startAs(e, threadKey("b"), wire.StartRequest{Prompt: "x", RunID: "r2"})
 	for range 2 {
-		r := start(threadKey("c"), engine.StartRequest{})
-		if r.Accepted || r.Reason != engine.ReasonQueueFull || r.Error == "" || r.RetryAfter <= 0 || r.ThreadID != "c" {
+		r := start(threadKey("c"), wire.StartRequest{})
+		if r.Accepted || r.Reason != wire.ReasonQueueFull || r.Error == "" || r.RetryAfter <= 0 || r.ThreadID != "c" {
 			s.Errorf("a start beyond the bound: %+v", r)
 		}
 	}
 	if s.all(threadKey("c"), "").Found {
 		s.Error("a refused start made its thread")
 	}
-	if r := start(chat, engine.StartRequest{IdempotencyKey: "key"}); !r.Accepted || r.RunID != "r1" {
+	if r := start(chat, wire.StartRequest{IdempotencyKey: "key"}); !r.Accepted || r.RunID != "r1" {
 		s.Errorf("a start that was accepted before: %+v", r)
 	}
 	stop := s.work(e)
-	s.ended(spool.Completed)
-	s.until("the other run's end", func() bool { return s.threadOf(threadKey("b")).State == spool.Completed })
+	s.ended(wire.Completed)
+	s.until("the other run's end", func() bool { return s.threadOf(threadKey("b")).State == wire.Completed })
 	stop()
 	s.until("room", func() bool {
-		return start(threadKey("c"), engine.StartRequest{RunID: "r3"}).Reason != engine.ReasonQueueFull
+		return start(threadKey("c"), wire.StartRequest{RunID: "r3"}).Reason != wire.ReasonQueueFull
 	})
 	s.work(e)
-	s.until("its end", func() bool { return s.threadOf(threadKey("c")).State == spool.Completed })
+	s.until("its end", func() bool { return s.threadOf(threadKey("c")).State == wire.Completed })
 }
 
 // testStartQueueFullOnce makes many starts at once: a process counts its own starts exactly.
@@ -206,10 +206,10 @@ func testStartQueueFullOnce(s *engineTest) {
 	accepted := 0
 	for range 20 {
 		wg.Go(func() {
-			r, err := e.Run(context.Background(), spool.ThreadKey{Tenant: chat.Tenant}, engine.StartRequest{Prompt: "x"})
+			r, err := e.Run(context.Background(), spool.ThreadKey{Tenant: chat.Tenant}, wire.StartRequest{Prompt: "x"})
 			mu.Lock()
 			defer mu.Unlock()
-			if err != nil || !r.Accepted && r.Reason != engine.ReasonQueueFull {
+			if err != nil || !r.Accepted && r.Reason != wire.ReasonQueueFull {
 				s.Errorf("start: %+v, %v", r, err)
 			}
 			if r.Accepted {

@@ -10,6 +10,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // steerTest is the fixture of the cases about messages that are put into an active run.
@@ -48,7 +49,7 @@ var steerTests = map[string]func(s steerTest){
 // steer starts a run that is a steer if the thread is busy. Its prompt is its id.
 func (s steerTest) steer(e *engine.Engine, run spool.RunID) {
 	s.Helper()
-	s.startAs(e, chat, engine.StartRequest{Prompt: string(run), RunID: run, WhenBusy: spool.BusySteer})
+	s.startAs(e, chat, wire.StartRequest{Prompt: string(run), RunID: run, WhenBusy: spool.BusySteer})
 }
 
 // states returns the runs in the order of their starts, with their states.
@@ -112,11 +113,11 @@ func (s steerTest) delivered(e *engine.Engine, run spool.RunID) spool.RunID {
 // message.
 func testSteerDelivered(s steerTest) {
 	e, gate := s.holds(s.plainly)
-	r := s.startAs(e, chat, engine.StartRequest{Prompt: "no: left", RunID: "r2", ClientMessageID: "mine", WhenBusy: spool.BusySteer})
-	s.same("result", r, engine.RunResult{Accepted: true, ThreadID: "chat", RunID: "r2", State: spool.Queued, Position: 1, Steers: "r1"})
+	r := s.startAs(e, chat, wire.StartRequest{Prompt: "no: left", RunID: "r2", ClientMessageID: "mine", WhenBusy: spool.BusySteer})
+	s.same("result", r, wire.RunResult{Accepted: true, ThreadID: "chat", RunID: "r2", State: wire.Queued, Position: 1, Steers: "r1"})
 	s.same("the queue", waitTest(s).queue(e), "r2")
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go!", "assistant c-go=hold{}", "tool c-go:1", "user no: left", "assistant re: no: left")
 	s.same("the runs", s.states(), "r1 COMPLETED, r2 COMPLETED")
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "STEERED", "RUN_ENDED r1:1 finished")
@@ -124,14 +125,14 @@ func testSteerDelivered(s steerTest) {
 	if turn.RunID != "r1" || turn.ClientMessageID != "mine" {
 		s.Errorf("the message: %+v", turn)
 	}
-	var p spool.Steered
+	var p wire.Steered
 	if err := json.Unmarshal(s.entriesOf(chat)[1].Payload, &p); err != nil {
 		s.Error(err)
 	}
-	s.same("the entry", p, spool.Steered{
+	s.same("the entry", p, wire.Steered{
 		RunID: "r1", SteerRunID: "r2", MessageID: turn.ID, ClientMessageID: "mine", EnqueuedAt: s.run("r2").EnqueuedAt, Steps: 1,
 	})
-	if got := s.run("r2"); got.StopReason != spool.StopSteered || got.EndedAt.IsZero() || len(got.Wait.Content) > 0 {
+	if got := s.run("r2"); got.StopReason != wire.StopSteered || got.EndedAt.IsZero() || len(got.Wait.Content) > 0 {
 		s.Errorf("the steer: %+v", got)
 	}
 	s.same("the run of the message", s.delivered(e, "r2"), spool.RunID("r1"))
@@ -145,12 +146,12 @@ func testSteerSeveral(s steerTest) {
 	e, gate := s.holds(s.plainly)
 	s.steer(e, "r2")
 	s.steer(e, "r3")
-	s.startAs(e, chat, engine.StartRequest{Prompt: "r4!", RunID: "r4", WhenBusy: spool.BusySteer})
+	s.startAs(e, chat, wire.StartRequest{Prompt: "r4!", RunID: "r4", WhenBusy: spool.BusySteer})
 	gate <- struct{}{}
 	s.until("the second call", func() bool { return len(s.history.Calls()) == 2 })
 	s.steer(e, "r5")
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go!", "assistant c-go=hold{}", "tool c-go:1", "user r2", "user r3", "user r4!",
 		"assistant c-r4=hold{}", "tool c-r4:1", "user r5", "assistant re: r5")
 }
@@ -162,7 +163,7 @@ func testSteerQueued(s steerTest) {
 	s.start(e, "r1", "one")
 	s.steer(e, "r2")
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user one", "user r2", "assistant re: r2")
 	s.same("questions", m.Asked(), 1)
 }
@@ -178,10 +179,10 @@ func testSteerRunEnds(s steerTest) {
 	s.steer(e, "r4")
 	s.same("the queue", waitTest(s).queue(e), "r3 r4 r2")
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user r1!", "assistant re: r1!", "user r3", "user r4", "assistant re: r4", "user r2", "assistant re: r2")
 	s.same("the run of the second steer", s.delivered(e, "r4"), spool.RunID("r3"))
-	if got := s.run("r3"); got.StopReason != spool.StopCompleted || got.Wait.Delivered != nil {
+	if got := s.run("r3"); got.StopReason != wire.StopCompleted || got.Wait.Delivered != nil {
 		s.Errorf("the first steer: %+v", got)
 	}
 }
@@ -202,7 +203,7 @@ func testSteerRunFails(s steerTest) {
 	s.start(e, "r1", "go")
 	s.until("the question", func() bool { return m.Asked() == 1 })
 	s.steer(e, "r2")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.same("the runs", s.states(), "r1 FAILED, r2 COMPLETED")
 	s.lines("messages", s.script(), "user go", "user r2", "assistant yes")
 }
@@ -212,7 +213,7 @@ func testSteerStop(s steerTest) {
 	e, _ := s.holds(s.plainly)
 	s.steer(e, "r2")
 	s.stop(e)
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 	<-time.After(time.Minute)
 	s.same("the runs", s.states(), "r1 CANCELLED, r2 CANCELLED")
 	if got := s.script(); slices.Contains(got, "user r2") {
@@ -227,7 +228,7 @@ func testSteerStopRun(s steerTest) {
 	if r, err := e.StopRun(context.Background(), chat, "r1"); err != nil || !r.Accepted {
 		s.Errorf("stop: %+v, %v", r, err)
 	}
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.same("the runs", s.states(), "r1 CANCELLED, r2 COMPLETED")
 	if got := s.script(); got[len(got)-2] != "user r2" || got[len(got)-1] != "assistant re: r2" {
 		s.Errorf("messages: %v", got)
@@ -243,7 +244,7 @@ func testSteerWithdrawn(s steerTest) {
 		s.Errorf("withdraw: %+v, %v", r, err)
 	}
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go!", "assistant c-go=hold{}", "tool c-go:1", "user r3", "assistant re: r3")
 	s.same("the runs", s.states(), "r1 COMPLETED, r2 CANCELLED, r3 COMPLETED")
 	if r, err := e.StopRun(context.Background(), chat, "r3"); err != nil || r.Accepted {
@@ -269,7 +270,7 @@ func testSteerUnblocked(s steerTest) {
 	e := s.working(s.config(m, tool))
 	s.start(e, "r1", "go!")
 	receive(s, called, bubbleWait, "the first call")
-	s.startAs(e, chat, engine.StartRequest{Prompt: "r2", RunID: "r2", By: "bob", WhenBusy: spool.BusySteer})
+	s.startAs(e, chat, wire.StartRequest{Prompt: "r2", RunID: "r2", By: "bob", WhenBusy: spool.BusySteer})
 	s.steer(e, "r3")
 	gate <- struct{}{}
 	receive(s, called, bubbleWait, "the second call")
@@ -277,7 +278,7 @@ func testSteerUnblocked(s steerTest) {
 		s.Errorf("withdraw: %+v, %v", r, err)
 	}
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.same("the run of the message", s.delivered(e, "r3"), spool.RunID("r1"))
 }
 
@@ -291,12 +292,12 @@ func testSteerParked(s steerTest) {
 	})
 	e := s.working(s.config(m, approved("send", "1")))
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	s.steer(e, "r2")
 	<-time.After(time.Minute)
 	s.same("the runs", s.states(), "r1 WAITING_FOR_INPUT, r2 QUEUED")
 	s.answer(e, "c1", true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go", "assistant c1=send{}", "tool c1:1", "user r2", "assistant yes")
 }
 
@@ -321,7 +322,7 @@ func testSteerNested(s steerTest) {
 	receive(s, called, bubbleWait, "the call of the tool")
 	s.steer(e, "r2")
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	var main []string
 	for _, msg := range s.messagesOf(chat) {
 		if msg.AgentID == "" {
@@ -344,18 +345,18 @@ func testSteerDeadWorker(s steerTest) {
 	p.kill()
 	close(gate)
 	s.working(c)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go!", "assistant c-go=hold{}", "tool c-go:1", "user r2", "assistant re: r2")
 }
 
 // testSteerKey repeats a steer with its key, before and after the delivery.
 func testSteerKey(s steerTest) {
 	e, gate := s.holds(s.plainly)
-	steer := engine.StartRequest{Prompt: "left", RunID: "r2", IdempotencyKey: "k", WhenBusy: spool.BusySteer}
+	steer := wire.StartRequest{Prompt: "left", RunID: "r2", IdempotencyKey: "k", WhenBusy: spool.BusySteer}
 	first := s.startAs(e, chat, steer)
 	s.same("a repeated steer", s.startAs(e, chat, steer), first)
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.same("a steer that is repeated later", s.startAs(e, chat, steer), first)
 	s.lines("messages", s.script(), "user go!", "assistant c-go=hold{}", "tool c-go:1", "user left", "assistant re: left")
 }
@@ -364,12 +365,12 @@ func testSteerKey(s steerTest) {
 func testSteerEdit(s steerTest) {
 	e, gate := s.holds(s.plainly)
 	turn := s.messagesOf(chat)[0].ID
-	r := s.startAs(e, chat, engine.StartRequest{Prompt: "new", RunID: "r2", EditMessageID: turn, WhenBusy: spool.BusySteer})
+	r := s.startAs(e, chat, wire.StartRequest{Prompt: "new", RunID: "r2", EditMessageID: turn, WhenBusy: spool.BusySteer})
 	if r.Steers != "" || s.run("r2").Wait.WhenBusy != spool.BusyEnqueue {
 		s.Errorf("result: %+v, %+v", r, s.run("r2").Wait)
 	}
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user new", "assistant re: new")
 }
 
@@ -378,10 +379,10 @@ func testSteerEdited(s steerTest) {
 	e, gate := s.holds(s.plainly)
 	s.steer(e, "r2")
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	turn := s.messagesOf(chat)[3].ID
-	s.startAs(e, chat, engine.StartRequest{Prompt: "right", RunID: "r3", EditMessageID: turn})
-	s.ended(spool.Completed)
+	s.startAs(e, chat, wire.StartRequest{Prompt: "right", RunID: "r3", EditMessageID: turn})
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go!", "assistant c-go=hold{}", "tool c-go:1", "user right", "assistant re: right")
 	branch := s.branchesOf(chat)[0]
 	if r, err := e.RestoreBranch(context.Background(), chat, branch.ID); err != nil || !r.Accepted {
@@ -397,11 +398,11 @@ func testSteerRollback(s steerTest) {
 	e := s.working(s.config(holdingModel(), tool))
 	s.start(e, "r1", "go!")
 	receive(s, called, bubbleWait, "the call of the tool")
-	s.startAs(e, chat, engine.StartRequest{Prompt: "r2!", RunID: "r2", WhenBusy: spool.BusySteer})
+	s.startAs(e, chat, wire.StartRequest{Prompt: "r2!", RunID: "r2", WhenBusy: spool.BusySteer})
 	gate <- struct{}{}
 	receive(s, called, bubbleWait, "the second call")
 	waitTest(s).busy(e, "r3", spool.BusyRollback)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user r3", "assistant re: r3")
 }
 
@@ -417,7 +418,7 @@ func testSteerInterrupt(s steerTest) {
 	s.steer(e, "r4")
 	s.same("the queue", waitTest(s).queue(e), "r3 r2 r4")
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", waitTest(s).scriptBut("assistant re: go!"), "user go!", "user r3", "user r2", "user r4", "assistant re: r4")
 	s.same("the runs", s.states(), "r1 CANCELLED, r2 COMPLETED, r3 COMPLETED, r4 COMPLETED")
 }
@@ -437,7 +438,7 @@ func testSteerPlaces(s steerTest) {
 	}
 	s.same("the queue", waitTest(s).queue(e), "i1 s1 s2 l1 e2")
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 }
 
 // testSteerBudget steers a run whose budget is used up: the message gets a run of its own.
@@ -461,14 +462,14 @@ func (s steerTest) steerIntoBudget(use spool.Usage) {
 		return t
 	})
 	e := s.working(s.config(m, tool))
-	s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", Budget: spool.Budget{Tokens: 100}})
+	s.startAs(e, chat, wire.StartRequest{Prompt: "go", RunID: "r1", Budget: spool.Budget{Tokens: 100}})
 	receive(s, called, bubbleWait, "the call of the tool")
 	s.steer(e, "r2")
 	close(gate)
-	s.ended(spool.Completed)
-	s.same("the reason", s.run("r1").StopReason, spool.StopTokenBudget)
+	s.ended(wire.Completed)
+	s.same("the reason", s.run("r1").StopReason, wire.StopTokenBudget)
 	s.lines("messages", s.script(), "user go", "assistant c1=hold{}", "tool c1:1", "user r2", "assistant yes")
-	s.same("the reason", s.run("r2").StopReason, spool.StopCompleted)
+	s.same("the reason", s.run("r2").StopReason, wire.StopCompleted)
 }
 
 // testSteerSettle calls the settle hook once for a run whose message was delivered.
@@ -481,7 +482,7 @@ func testSteerSettle(s steerTest) {
 	})
 	s.steer(e, "r2")
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.until("the hook for the steer", func() bool { return h.of("r2") != "" })
 	<-time.After(time.Minute)
 	s.same("the hook was told of the run", h.of("r1"), "COMPLETED")
@@ -491,19 +492,19 @@ func testSteerSettle(s steerTest) {
 // testSteerLive follows the thread: the message comes after the step before it, and before its entry.
 func testSteerLive(s steerTest) {
 	e, gate := s.holds(s.plainly)
-	live := s.watch(e, &spooltest.Client{Name: "live"}, engine.FollowOptions{})
+	live := s.watch(e, &spooltest.Client{Name: "live"}, wire.FollowOptions{})
 	<-time.After(time.Second)
-	s.startAs(e, chat, engine.StartRequest{Prompt: "left", RunID: "r2", ClientMessageID: "mine", WhenBusy: spool.BusySteer})
+	s.startAs(e, chat, wire.StartRequest{Prompt: "left", RunID: "r2", ClientMessageID: "mine", WhenBusy: spool.BusySteer})
 	<-time.After(time.Second)
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	var got []string
 	for _, f := range live() {
 		switch {
-		case f.Item != nil && (f.Item.Type == spool.ItemStepFinished || f.Item.Type == spool.ItemToolResult || f.Item.Type == spool.ItemTextStart):
+		case f.Item != nil && (f.Item.Type == wire.ItemStepFinished || f.Item.Type == wire.ItemToolResult || f.Item.Type == wire.ItemTextStart):
 			got = append(got, string(f.Item.Type))
-		case f.Event != nil && (f.Event.Type == spool.NoticeMessageAppended && strings.Contains(string(f.Event.Payload), "mine") || f.Event.Type == spool.EntrySteered):
+		case f.Event != nil && (f.Event.Type == wire.NoticeMessageAppended && strings.Contains(string(f.Event.Payload), "mine") || f.Event.Type == wire.EntrySteered):
 			got = append(got, string(f.Event.Type))
 		}
 	}
@@ -513,7 +514,7 @@ func testSteerLive(s steerTest) {
 // testSteerSnapshot shows a steer in the queue, with its turn.
 func testSteerSnapshot(s steerTest) {
 	e, gate := s.holds(s.plainly)
-	s.startAs(e, chat, engine.StartRequest{Prompt: "left", RunID: "r2", ClientMessageID: "mine", WhenBusy: spool.BusySteer})
+	s.startAs(e, chat, wire.StartRequest{Prompt: "left", RunID: "r2", ClientMessageID: "mine", WhenBusy: spool.BusySteer})
 	snap, err := e.Snapshot(context.Background(), chat, nil)
 	if err != nil || len(snap.Queue) != 1 || snap.Queue[0].WhenBusy != spool.BusySteer || snap.Queue[0].ClientMessageID != "mine" ||
 		snap.Queue[0].Content.Preview() != "left" {
@@ -524,7 +525,7 @@ func testSteerSnapshot(s steerTest) {
 		s.Errorf("the queue in the run's detail: %+v, %v", d.Queue, err)
 	}
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if d, err := e.RunDetail(context.Background(), chat.Tenant, "r1"); err != nil || len(d.Queue) != 0 {
 		s.Errorf("the queue at the end: %+v, %v", d.Queue, err)
 	}
@@ -540,7 +541,7 @@ func testSteerPrompt(s steerTest) {
 	s.steer(e, "r2")
 	s.steer(e, "r3")
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	var got []string
 	for _, msg := range m.Requests()[1].Messages {
 		got = append(got, messageLine(msg))
@@ -569,9 +570,9 @@ func testSteerCompacted(s steerTest) {
 		return c
 	})
 	s.steer(e, "r2")
-	s.startAs(e, chat, engine.StartRequest{Prompt: "r3 " + long, RunID: "r3", WhenBusy: spool.BusySteer})
+	s.startAs(e, chat, wire.StartRequest{Prompt: "r3 " + long, RunID: "r3", WhenBusy: spool.BusySteer})
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	requests := m.Requests()
 	last := requests[len(requests)-1].Messages
 	var text strings.Builder
@@ -608,6 +609,6 @@ func testSteerPaused(s steerTest) {
 	s.start(e, "r1", "go")
 	s.until("the question", func() bool { return m.Asked() == 1 })
 	s.steer(e, "r2")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go", "assistant half", "assistant whole c1=look{}", "tool c1:1", "user r2", "assistant yes")
 }

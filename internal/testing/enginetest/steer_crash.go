@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // steerScript steers a run while its tool runs, between its steps, and while it gives its last answer, in a process
@@ -40,14 +40,14 @@ func steerScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
 	stop := c.clients("a", "b")
 	c.hire(n)
 	for _, id := range []spool.RunID{"s1", "s2", "s3", "s4"} {
-		n = c.insist(n, engine.StartRequest{Prompt: string(id), RunID: id, IdempotencyKey: "steer-" + string(id), WhenBusy: spool.BusySteer})
+		n = c.insist(n, wire.StartRequest{Prompt: string(id), RunID: id, IdempotencyKey: "steer-" + string(id), WhenBusy: spool.BusySteer})
 		<-time.After(1500 * time.Millisecond)
 	}
 	c.outlive(n, func(*node) {})
 	said := slices.DeleteFunc(s.script(), func(line string) bool { return !strings.HasPrefix(line, "user ") })
 	s.lines("the turns", said, "user go", "user s1", "user s2", "user s3", "user s4")
 	for _, r := range s.runsOf(chat) {
-		if r.State != spool.Completed {
+		if r.State != wire.Completed {
 			s.Errorf("run %s is %s", r.ID, r.State)
 		}
 	}

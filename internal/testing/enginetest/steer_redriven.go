@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // testSteerRedriven rolls back a redriven run that was steered before it failed and is steered again. All turns that the
@@ -35,7 +36,7 @@ func testSteerRedriven(s steerTest) {
 	receive(s, called, bubbleWait, "the call of the tool")
 	s.steer(e, "r2.")
 	gate <- struct{}{}
-	s.until("the failure", func() bool { return s.thread().State == spool.Queued && s.run("r1").Segments == 1 })
+	s.until("the failure", func() bool { return s.thread().State == wire.Queued && s.run("r1").Segments == 1 })
 	stop()
 	redriven := redriveTest(s).redrive(e, redriveTest(s).die(e))
 	down.Store(false)
@@ -47,7 +48,7 @@ func testSteerRedriven(s steerTest) {
 	s.same("the run of the second steer", s.delivered(e, "r3."), redriven.RunID)
 	s.steer(e, "r4")
 	waitTest(s).busy(e, "r5", spool.BusyRollback)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user r5", "user r4", "assistant re: r4")
 	s.same("the run of the last steer", s.delivered(e, "r4"), spool.RunID("r5"))
 	branches := s.branchesOf(chat)

@@ -7,9 +7,10 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/compare"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 var stepTests = map[string]func(s *engineTest){
@@ -28,12 +29,12 @@ func testStepToolLoop(s *engineTest) {
 	)
 	e := s.working(s.config(m, plain("look", `{"n":1}`)))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go", `assistant (hm) let me see c1=look{"at":1}`, `tool c1:{"n":1}`, "assistant done")
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 finished")
 	r := s.run("r1")
 	want := spool.TokenCount{InputTokens: 30, OutputTokens: 5, TotalTokens: 35}
-	if r.Steps != 2 || r.StopReason != spool.StopCompleted || r.TokenCount != want || r.Draft != nil {
+	if r.Steps != 2 || r.StopReason != wire.StopCompleted || r.TokenCount != want || r.Draft != nil {
 		s.Errorf("run: %+v", r)
 	}
 	asked := m.Requests()[1].Messages
@@ -61,7 +62,7 @@ func testStepParallelTools(s *engineTest) {
 		spooltest.Use(spooltest.Call{ID: "c1", Name: "a"}, spooltest.Call{ID: "c2", Name: "b"}), spooltest.Say("done"),
 	), tool("a", false), tool("b", true)))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go", "assistant c1=a{} c2=b{}", `tool c1:"a" c2:"b"`, "assistant done")
 }
 
@@ -81,10 +82,10 @@ func testStepResultsInOrder(s *engineTest) {
 		), spooltest.Say("done"),
 	), after("late", 30*time.Millisecond), after("soon", 10*time.Millisecond), after("now", 0), approved("send", "1")))
 	s.start(e, "r1", "go")
-	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
-	s.becomes(spool.WaitingForInput)
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
+	s.becomes(wire.WaitingForInput)
 	s.answer(e, "c4", true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	client()
 	s.lines("messages", s.script(), "user go", "assistant c1=late{} c2=nothing{} c3=soon{} c4=send{} c5=now{}",
@@ -96,7 +97,7 @@ func testStepReusedCallID(s *engineTest) {
 	m := spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Say("done"))
 	e := s.working(s.config(m, plain("look", "1")))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if n := s.executed(); n != 2 {
 		s.Errorf("%d calls", n)
 	}
@@ -114,7 +115,7 @@ func testStepReusedCallID(s *engineTest) {
 func testStepIdempotencyKey(s *engineTest) {
 	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Use(spooltest.Call{ID: "c2", Name: "look"}), spooltest.Say("done")), plain("look", "1")))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	for i, want := range []string{"r1/1/c1/", "r1/2/c2/"} {
 		if got := s.history.Executions[i].Call.IdempotencyKey(); !strings.HasPrefix(got, want) || len(got) != len(want)+32 {
 			s.Errorf("call %d has the key %s, want %s and 32 digits", i, got, want)
@@ -124,55 +125,55 @@ func testStepIdempotencyKey(s *engineTest) {
 
 // announced checks that everything that an item announces is already saved.
 type announced struct {
-	spool.Live
+	store.Live
 
 	s *engineTest
 }
 
-func (a announced) Append(ctx context.Context, key spool.StreamKey, items []spool.Item) error {
+func (a announced) Append(ctx context.Context, key store.StreamKey, items []wire.Item) error {
 	for _, item := range items {
 		a.look(key, item)
 	}
 	return a.Live.Append(ctx, key, items)
 }
 
-func (a announced) Close(ctx context.Context, key spool.StreamKey, end spool.Item, grace time.Duration) error {
+func (a announced) Close(ctx context.Context, key store.StreamKey, end wire.Item, grace time.Duration) error {
 	a.look(key, end)
 	return a.Live.Close(ctx, key, end, grace)
 }
 
-func (a announced) look(key spool.StreamKey, item spool.Item) {
+func (a announced) look(key store.StreamKey, item wire.Item) {
 	all := a.s.all(key.Thread, "r1")
 	run := all.Runs[0]
 	switch item.Type {
-	case spool.ItemStepFinished:
-		var p spool.StepFinished
+	case wire.ItemStepFinished:
+		var p wire.StepFinished
 		_ = item.Decode(&p)
 		if run.Steps < p.Step || run.Saved.Compare(item.Offset) >= 0 || run.Saved.N < item.Offset.N-1 {
 			a.s.Errorf("step %d is announced at %s, and %d steps are saved up to %s", p.Step, item.Offset, run.Steps, run.Saved)
 		}
-	case spool.ItemToolResult:
-		var p spool.ToolResulted
+	case wire.ItemToolResult:
+		var p wire.ToolResulted
 		_ = item.Decode(&p)
 		if !hasResult(all, p) {
 			a.s.Errorf("the result of %s is announced before it is saved", p.ToolCallID)
 		}
-	case spool.ItemInputRequired:
-		if run.State != spool.WaitingForInput {
+	case wire.ItemInputRequired:
+		if run.State != wire.WaitingForInput {
 			a.s.Errorf("a park is announced while the run is %s", run.State)
 		}
-	case spool.ItemRunFinished, spool.ItemRunError:
+	case wire.ItemRunFinished, wire.ItemRunError:
 		last := all.Entries[len(all.Entries)-1]
-		if last.Type != spool.EntryRunEnded || last.Stream != key.ID || last.After != item.Offset {
+		if last.Type != wire.EntryRunEnded || last.Stream != key.ID || last.After != item.Offset {
 			a.s.Errorf("the end is announced at %s after the entry %+v", item.Offset, last)
 		}
 	default:
 	}
 }
 
-func hasResult(all compare.Contents, p spool.ToolResulted) bool {
+func hasResult(all compare.Contents, p wire.ToolResulted) bool {
 	for _, e := range all.Effects {
-		if e.ToolCallID == p.ToolCallID && e.State == spool.EffectDone {
+		if e.ToolCallID == p.ToolCallID && e.State == wire.EffectDone {
 			return true
 		}
 	}
@@ -197,7 +198,7 @@ func testStepSaveBeforeAnnounce(s *engineTest) {
 	e := s.over(b, c)
 	s.work(e)
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	s.answer(e, "c4", true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 var stopTests = map[string]func(s *engineTest){
@@ -27,13 +27,13 @@ func testStopStreaming(s *engineTest) {
 	m := spooltest.NewModel(spooltest.Turn{Reasoning: []string{"hm"}, Text: []string{"half ", "an answer"}, Gate: make(chan struct{}), Usage: spooltest.Tokens(7, 3)}, spooltest.Say("more"))
 	e := s.engine(s.config(m))
 	s.start(e, "r1", "go")
-	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	s.work(e)
 	s.until("the model's text", func() bool { return m.Asked() == 1 })
 	<-time.After(time.Second)
 	began := time.Now()
 	s.stop(e)
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 	if took := time.Since(began); took > 100*time.Millisecond {
 		s.Errorf("the stop took %s", took)
 	}
@@ -50,7 +50,7 @@ func testStopStreaming(s *engineTest) {
 	}
 	// The next run continues after the kept messages.
 	s.start(e, "r2", "and?")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go", "assistant (hm) half an answer", "user and?", "assistant more")
 }
 
@@ -62,7 +62,7 @@ func testStopReasoning(s *engineTest) {
 	s.until("the model's thoughts", func() bool { return m.Asked() == 1 })
 	<-time.After(time.Second)
 	s.stop(e)
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 	s.lines("messages", s.script(), "user go")
 }
 
@@ -77,12 +77,12 @@ func testStopInTool(s *engineTest) {
 		spooltest.Turn{Text: []string{"wait"}, Calls: []spooltest.Call{{ID: "c1", Name: "slow"}, {ID: "c2", Name: "quick"}, {ID: "c3", Name: "send"}}},
 	), slow, plain("quick", "1"), approved("send", "2")))
 	s.start(e, "r1", "go")
-	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	s.work(e)
 	receive(s, running, bubbleWait, "the call of the tool")
 	<-time.After(time.Second)
 	s.stop(e)
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 	<-time.After(quiet)
 	stop()
 	s.lines("messages", s.script(), "user go", "assistant wait c1=slow{} c2=quick{} c3=send{}",
@@ -96,9 +96,9 @@ func testStopEnded(s *engineTest) {
 		s.Errorf("no thread: %+v, %v", r, err)
 	}
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	r, err := e.Stop(context.Background(), chat)
-	if err != nil || r.Accepted || r.Reason != engine.ReasonNotActive || r.Error != "Cannot stop thread in state COMPLETED" {
+	if err != nil || r.Accepted || r.Reason != wire.ReasonNotActive || r.Error != "Cannot stop thread in state COMPLETED" {
 		s.Errorf("an ended run: %+v, %v", r, err)
 	}
 }
@@ -116,11 +116,11 @@ func testStopTwice(s *engineTest) {
 	s.stop(e)
 	s.stop(e)
 	<-time.After(time.Second)
-	if s.thread().State != spool.Running {
+	if s.thread().State != wire.Running {
 		s.Errorf("the thread is %s", s.thread().State)
 	}
 	close(gate)
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 }
 
 // testStopLostWake stops from another process, whose wake-up is lost.
@@ -133,7 +133,7 @@ func testStopLostWake(s *engineTest) {
 	s.until("the question", func() bool { return m.Asked() == 1 })
 	begin := time.Now()
 	s.stop(s.engine(c))
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 	if took := time.Since(begin); took > 600*time.Millisecond {
 		s.Errorf("the stop took %s", took)
 	}
@@ -157,7 +157,7 @@ func testStopDeadWorker(s *engineTest) {
 		began := time.Now()
 		s.stop(e)
 		again := s.work(e)
-		s.ended(spool.Cancelled)
+		s.ended(wire.Cancelled)
 		if took := time.Since(began); took > 40*time.Second || wait > time.Second && took > 0 {
 			s.Errorf("the stop took %s", took)
 		}
@@ -175,9 +175,9 @@ func testStopRacesFinish(s *engineTest) {
 		gate = make(chan struct{})
 		id := spool.RunID("r" + string(rune('a'+i)))
 		s.start(e, id, "go")
-		s.becomes(spool.Running)
+		s.becomes(wire.Running)
 		<-time.After(time.Second)
-		var stopped engine.StopResult
+		var stopped wire.StopResult
 		var group sync.WaitGroup
 		group.Go(func() { close(gate) })
 		group.Go(func() {
@@ -188,9 +188,9 @@ func testStopRacesFinish(s *engineTest) {
 		})
 		group.Wait()
 		s.until("the end", func() bool { return s.thread().State.Terminal() })
-		want := spool.Completed
+		want := wire.Completed
 		if stopped.Accepted {
-			want = spool.Cancelled
+			want = wire.Cancelled
 			s.history.Stopped(chat)
 		}
 		if got := s.thread().State; got != want {
@@ -208,13 +208,13 @@ func testStopRacesHandBack(s *engineTest) {
 	f.DropWakes(true)
 	e := s.over(f.Backend(), c)
 	s.start(s.engine(c), "r1", "go")
-	client := s.watch(s.engine(c), &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	client := s.watch(s.engine(c), &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	stop := s.work(e)
 	s.until("the question", func() bool { return m.Asked() == 1 })
 	<-time.After(time.Second + 100*time.Millisecond) // between two polls
 	s.stop(s.engine(c))
 	stop()
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 	<-time.After(quiet)
 	client()
 	s.lines("messages", s.script(), "user go", "assistant half")

@@ -11,6 +11,8 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/compare"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // storageTest is the fixture of the cases about the limit of storage.
@@ -33,15 +35,15 @@ func (s storageTest) fill(c engine.Config) spool.ThreadKey {
 	s.Helper()
 	c.Limits.TenantBytes = 0
 	key := spool.ThreadKey{Tenant: chat.Tenant, ID: "full"}
-	s.startAs(s.engine(c), key, engine.StartRequest{Prompt: strings.Repeat("x", storageLimit)})
+	s.startAs(s.engine(c), key, wire.StartRequest{Prompt: strings.Repeat("x", storageLimit)})
 	return key
 }
 
 // endsFull waits until the limit has ended the run, and checks the record.
 func (s storageTest) endsFull() {
 	s.Helper()
-	var told spool.StorageLimitReached
-	budgetTest(s).endsBy(spool.StopStorageLimit, spool.EntryStorageLimitReached, &told)
+	var told wire.StorageLimitReached
+	budgetTest(s).endsBy(wire.StopStorageLimit, wire.EntryStorageLimitReached, &told)
 	if told.BytesLimit != storageLimit {
 		s.Errorf("the record tells %+v", told)
 	}
@@ -53,8 +55,8 @@ func testStorageRefused(s storageTest) {
 	c := s.config(echo())
 	c.Limits.TenantBytes = storageLimit
 	e, ctx := s.working(c), context.Background()
-	first := s.startAs(e, chat, engine.StartRequest{Prompt: "go", RunID: "r1", IdempotencyKey: "k"})
-	s.ended(spool.Completed)
+	first := s.startAs(e, chat, wire.StartRequest{Prompt: "go", RunID: "r1", IdempotencyKey: "k"})
+	s.ended(wire.Completed)
 	full := s.fill(c)
 	<-time.After(time.Minute)
 	before := s.all(chat, "r1")
@@ -64,23 +66,23 @@ func testStorageRefused(s storageTest) {
 			s.Errorf("%s: %v", what, err)
 		}
 	}
-	_, err := e.Run(ctx, chat, engine.StartRequest{Prompt: "more"})
+	_, err := e.Run(ctx, chat, wire.StartRequest{Prompt: "more"})
 	refused("a start", err)
-	_, err = e.Run(ctx, spool.ThreadKey{Tenant: chat.Tenant, ID: "new"}, engine.StartRequest{Prompt: "more"})
+	_, err = e.Run(ctx, spool.ThreadKey{Tenant: chat.Tenant, ID: "new"}, wire.StartRequest{Prompt: "more"})
 	refused("a start on a new thread", err)
-	_, err = e.PublishEvent(ctx, chat, "receipt", nil, engine.PublishOptions{Durable: true})
+	_, err = e.PublishEvent(ctx, chat, "receipt", nil, wire.PublishOptions{Durable: true})
 	refused("a durable event", err)
 	_, err = e.Compact(ctx, chat)
 	refused("a summary", err)
 	s.same("the thread", s.all(chat, "r1"), before)
 
-	if again, err := e.Run(ctx, chat, engine.StartRequest{Prompt: "go", RunID: "r1", IdempotencyKey: "k"}); err != nil || again.RunID != first.RunID {
+	if again, err := e.Run(ctx, chat, wire.StartRequest{Prompt: "go", RunID: "r1", IdempotencyKey: "k"}); err != nil || again.RunID != first.RunID {
 		s.Errorf("the first start again: %+v, %v", again, err)
 	}
-	if _, err := e.PublishEvent(ctx, chat, "receipt", nil, engine.PublishOptions{}); err != nil {
+	if _, err := e.PublishEvent(ctx, chat, "receipt", nil, wire.PublishOptions{}); err != nil {
 		s.Errorf("a live event: %v", err)
 	}
-	s.startAs(e, spool.ThreadKey{Tenant: "other", ID: "t"}, engine.StartRequest{Prompt: "go"})
+	s.startAs(e, spool.ThreadKey{Tenant: "other", ID: "t"}, wire.StartRequest{Prompt: "go"})
 	if o, err := e.Overview(ctx, chat.Tenant); err != nil || o.Bytes < storageLimit || o.BytesLimit != storageLimit {
 		s.Errorf("the overview has %d of %d bytes, %v", o.Bytes, o.BytesLimit, err)
 	}
@@ -92,7 +94,7 @@ func testStorageRefused(s storageTest) {
 	}
 	s.keys = s.keys[:1]
 	s.start(e, "r2", "go on")
-	s.until("the end", func() bool { return s.run("r2").State == spool.Completed })
+	s.until("the end", func() bool { return s.run("r2").State == wire.Completed })
 }
 
 // testStorageLastStart checks that only the start that began while there was room exceeds the limit.
@@ -103,9 +105,9 @@ func testStorageLastStart(s storageTest) {
 	most := int64(2*storageLimit - 1)
 	for i, size := range []int{storageLimit - 10_000, storageLimit} {
 		key := spool.ThreadKey{Tenant: chat.Tenant, ID: spool.ThreadID("t" + string(rune('1'+i)))}
-		s.startAs(e, key, engine.StartRequest{Prompt: strings.Repeat("x", size)})
+		s.startAs(e, key, wire.StartRequest{Prompt: strings.Repeat("x", size)})
 	}
-	if _, err := e.Run(ctx, spool.ThreadKey{Tenant: chat.Tenant, ID: "t3"}, engine.StartRequest{Prompt: "more"}); spool.CodeOf(err) != spool.StorageFull {
+	if _, err := e.Run(ctx, spool.ThreadKey{Tenant: chat.Tenant, ID: "t3"}, wire.StartRequest{Prompt: "more"}); spool.CodeOf(err) != spool.StorageFull {
 		s.Errorf("a start beyond the bound: %v", err)
 	}
 	if o, err := e.Overview(ctx, chat.Tenant); err != nil || o.Bytes <= storageLimit || o.Bytes > most {
@@ -150,7 +152,7 @@ func testStorageParked(s storageTest) {
 	c.Limits.TenantBytes = storageLimit
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	s.fill(c)
 	s.answer(e, "c1", true, "")
 	s.endsFull()
@@ -169,8 +171,8 @@ func testStorageNested(s storageTest) {
 	c.Limits.TenantBytes = storageLimit
 	s.start(s.working(c), "r1", "go")
 	s.until("the end", func() bool { return s.run("r1").State.Terminal() })
-	for name, run := range map[string]spool.RunRow{"the run": s.run("r1"), "the nested run": nestedTest(s).nested()["work"]} {
-		if run.State != spool.Completed || run.StopReason != spool.StopStorageLimit {
+	for name, run := range map[string]store.RunRow{"the run": s.run("r1"), "the nested run": nestedTest(s).nested()["work"]} {
+		if run.State != wire.Completed || run.StopReason != wire.StopStorageLimit {
 			s.Errorf("%s is %s by %s", name, run.State, run.StopReason)
 		}
 	}
@@ -182,12 +184,12 @@ func testStorageNested(s storageTest) {
 
 // weighed checks the bytes of a tenant: they must be at least the size of its messages and of the
 // record's payloads, except for the newest ones of a thread with a run.
-func (s storageTest) weighed(bytes int64, threads []spool.Thread) {
+func (s storageTest) weighed(bytes int64, threads []wire.Thread) {
 	s.Helper()
 	least := 0
 	for _, thread := range threads {
-		err := s.backend.Store.View(context.Background(), thread.Key(), func(v spool.View) error {
-			messages, err := v.Messages(spool.MessageQuery{})
+		err := s.backend.Store.View(context.Background(), thread.Key(), func(v store.View) error {
+			messages, err := v.Messages(store.MessageQuery{})
 			for _, m := range messages {
 				text, err := json.Marshal(m.Content)
 				if err != nil {
@@ -195,7 +197,7 @@ func (s storageTest) weighed(bytes int64, threads []spool.Thread) {
 				}
 				least += len(text)
 			}
-			entries, err2 := v.Entries(spool.EntryQuery{})
+			entries, err2 := v.Entries(store.EntryQuery{})
 			for _, e := range entries {
 				least += len(e.Payload)
 			}

@@ -4,8 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // sweepTest is the fixture of the cases about the sweeper.
@@ -23,13 +24,13 @@ var sweepTests = map[string]func(s sweepTest){
 func (s sweepTest) loseJobs() (n int) {
 	s.Helper()
 	for {
-		taken, next, err := s.backend.Store.Claim(context.Background(), spool.ClaimQuery{Limit: 100, Lease: time.Minute})
+		taken, next, err := s.backend.Store.Claim(context.Background(), store.ClaimQuery{Limit: 100, Lease: time.Minute})
 		if err != nil {
 			s.Fatal(err)
 		}
 		for _, d := range taken {
 			n++
-			if err := s.backend.Store.Ack(context.Background(), d, spool.Ack{Kind: spool.AckDone}); err != nil {
+			if err := s.backend.Store.Ack(context.Background(), d, store.Ack{Kind: store.AckDone}); err != nil {
 				s.Error(err)
 			}
 		}
@@ -59,7 +60,7 @@ func testSweepQueued(s sweepTest) {
 	s.loseJobs()
 	begin := time.Now()
 	s.work(e) // the worker sweeps by itself
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if took := time.Since(begin); took > 10*time.Second {
 		s.Errorf("it took %s", took)
 	}
@@ -75,7 +76,7 @@ func testSweepRunning(s sweepTest) {
 	killed := time.Now()
 	s.loseJobs()
 	s.working(c)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if took := time.Since(killed); took > 40*time.Second {
 		s.Errorf("it took %s", took)
 	}
@@ -86,11 +87,11 @@ func testSweepExpiryLost(s sweepTest) {
 	stop := s.work(e)
 	begin := time.Now()
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	stop()
 	s.loseJobs() // this takes until the expiry
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if took := time.Since(begin); took > 16*time.Minute {
 		s.Errorf("it took %s", took)
 	}
@@ -102,12 +103,12 @@ func testSweepResumeLost(s sweepTest) {
 	e := s.engine(s.config(sending(), approved("send", "1")))
 	stop := s.work(e)
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	stop()
 	s.answer(e, "c1", true, "")
 	s.loseJobs()
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if s.executed() != 1 {
 		s.Errorf("%d calls of tools", s.executed())
 	}
@@ -127,12 +128,12 @@ func testSweepLeavesAlone(s sweepTest) {
 	s.start(e, "r1", "go")
 	none("queued")
 	stop := s.work(e)
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	none("parked")
 	stop()
 	s.answer(e, "c1", true, "")
 	none("answered")
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	none("ended")
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // These are cases of starts that claim their run for a worker of their own process.
@@ -45,7 +47,7 @@ type taker struct {
 }
 
 // taker returns an engine with a worker that has the revision of its agent, so that it can take runs.
-func (s takeTest) taker(c engine.Config, o engine.WorkOptions) *taker {
+func (s takeTest) taker(c engine.Config, o store.WorkOptions) *taker {
 	s.Helper()
 	f := spooltest.NewFaulty(s.join())
 	b := f.Backend()
@@ -54,7 +56,7 @@ func (s takeTest) taker(c engine.Config, o engine.WorkOptions) *taker {
 	e := s.over(b, c)
 	s.workWith(e, o)
 	key := spool.ThreadKey{Tenant: "first", ID: "first"}
-	s.startAs(e, key, engine.StartRequest{Prompt: "first", RunID: "first"})
+	s.startAs(e, key, wire.StartRequest{Prompt: "first", RunID: "first"})
 	s.endsWithin(key, time.Minute)
 	<-time.After(still)
 	if store.taken("first") {
@@ -71,7 +73,7 @@ func (s takeTest) endsWithin(key spool.ThreadKey, within time.Duration) {
 
 // takenStore notes the runs that are added with a claimed job.
 type takenStore struct {
-	spool.Store
+	store.Store
 
 	mu   sync.Mutex
 	runs []spool.RunID
@@ -79,14 +81,14 @@ type takenStore struct {
 	locks map[spool.ThreadKey]chan struct{}
 }
 
-func (t *takenStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(spool.Tx) error) error {
+func (t *takenStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(store.Tx) error) error {
 	t.mu.Lock()
 	lock := t.locks[key]
 	t.mu.Unlock()
 	if lock != nil {
 		<-lock
 	}
-	return t.Store.Update(ctx, key, fence, func(tx spool.Tx) error { return fn(takenTx{tx, t}) })
+	return t.Store.Update(ctx, key, fence, func(tx store.Tx) error { return fn(takenTx{tx, t}) })
 }
 
 // lock makes the transactions of a thread wait until unlock is called, once or more.
@@ -99,12 +101,12 @@ func (t *takenStore) lock(key spool.ThreadKey) (unlock func()) {
 }
 
 type takenTx struct {
-	spool.Tx
+	store.Tx
 
 	store *takenStore
 }
 
-func (t takenTx) Write(c spool.Changes) error {
+func (t takenTx) Write(c store.Changes) error {
 	t.store.mu.Lock()
 	for _, j := range c.Claimed {
 		t.store.runs = append(t.store.runs, j.RunID)
@@ -128,16 +130,16 @@ func thread(id string) spool.ThreadKey {
 // run, and nothing claims it.
 func testTakeAtOnce(s takeTest) {
 	gate := make(chan struct{})
-	e := s.taker(s.config(spooltest.NewModel(spooltest.Say("first"), spooltest.Turn{Text: []string{"hi"}, Gate: gate})), engine.WorkOptions{})
+	e := s.taker(s.config(spooltest.NewModel(spooltest.Say("first"), spooltest.Turn{Text: []string{"hi"}, Gate: gate})), store.WorkOptions{})
 	before := len(e.faulty.Log())
 	s.start(e.Engine, "r1", "go")
-	client := s.watch(e.Engine, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	client := s.watch(e.Engine, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	<-time.After(time.Second)
 	close(gate)
 	if !e.store.taken("r1") {
 		s.Error("the start has not claimed the run")
 	}
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	client()
 	updates := 0
@@ -162,10 +164,10 @@ func testTakeAtOnce(s takeTest) {
 // testTakeHistory takes the second run of a thread: the model gets the whole conversation.
 func testTakeHistory(s takeTest) {
 	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Say("one"), spooltest.Say("two"))
-	e := s.taker(s.config(m), engine.WorkOptions{})
+	e := s.taker(s.config(m), store.WorkOptions{})
 	for i, run := range []spool.RunID{"r1", "r2"} {
 		s.start(e.Engine, run, "go "+string(run))
-		s.until("the end", func() bool { return s.run(run).State == spool.Completed })
+		s.until("the end", func() bool { return s.run(run).State == wire.Completed })
 		<-time.After(still)
 		if !e.store.taken(run) {
 			s.Errorf("the start has not claimed run %d", i)
@@ -181,7 +183,7 @@ func testTakeDied(s takeTest) {
 	gate := make(chan struct{})
 	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Turn{Text: []string{"half"}, Gate: gate}, spooltest.Say("whole"))
 	c := s.config(m)
-	e := s.taker(c, engine.WorkOptions{})
+	e := s.taker(c, store.WorkOptions{})
 	s.start(e.Engine, "r1", "go")
 	s.until("the question", func() bool { return m.Asked() == 2 })
 	if !e.store.taken("r1") {
@@ -194,7 +196,7 @@ func testTakeDied(s takeTest) {
 	if took := time.Since(killed); took > 40*time.Second {
 		s.Errorf("it took %s to move again", took)
 	}
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go", "assistant whole")
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 lost", "RUN_STARTED r1:2", "RUN_ENDED r1:2 finished")
 }
@@ -203,26 +205,26 @@ func testTakeDied(s takeTest) {
 // lease lapses, and the worker has its slot back.
 func testTakeUncertain(s takeTest) {
 	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Say("other"), spooltest.Say("whole"))
-	e := s.taker(s.config(m), engine.WorkOptions{Concurrency: 1})
+	e := s.taker(s.config(m), store.WorkOptions{Concurrency: 1})
 	e.faulty.Plan(spooltest.Fault{On: "Store.Update", Call: updates(e.faulty) + 1, Kind: spooltest.FailAfter})
-	r := engine.StartRequest{Prompt: "go", RunID: "r1", IdempotencyKey: "k"}
+	r := wire.StartRequest{Prompt: "go", RunID: "r1", IdempotencyKey: "k"}
 	if _, err := e.Run(context.Background(), chat, r); spool.CodeOf(err) != spool.Unavailable {
 		s.Fatalf("the start: %v", err)
 	}
 	s.startAs(e.Engine, chat, r) // the same start again
-	s.startAs(e.Engine, thread("other"), engine.StartRequest{Prompt: "go", RunID: "r2"})
+	s.startAs(e.Engine, thread("other"), wire.StartRequest{Prompt: "go", RunID: "r2"})
 	s.endsWithin(thread("other"), time.Minute)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 lost", "RUN_STARTED r1:2", "RUN_ENDED r1:2 finished")
 }
 
 // testTakeRepeated has a start whose transaction runs twice: it reserves one slot, and gives it back.
 func testTakeRepeated(s takeTest) {
-	e := s.taker(s.config(spooltest.NewModel(spooltest.Say("first"), spooltest.Say("one"), spooltest.Say("two"))), engine.WorkOptions{Concurrency: 1})
+	e := s.taker(s.config(spooltest.NewModel(spooltest.Say("first"), spooltest.Say("one"), spooltest.Say("two"))), store.WorkOptions{Concurrency: 1})
 	e.faulty.Plan(spooltest.Fault{On: "Store.Update", Call: updates(e.faulty) + 1, Kind: spooltest.Rerun})
 	for _, run := range []spool.RunID{"r1", "r2"} {
 		s.start(e.Engine, run, "go")
-		s.until("the end", func() bool { return s.run(run).State == spool.Completed })
+		s.until("the end", func() bool { return s.run(run).State == wire.Completed })
 		<-time.After(still)
 		if !e.store.taken(run) {
 			s.Errorf("the start has not claimed %s", run)
@@ -247,35 +249,35 @@ func updates(f *spooltest.Faulty) (n int) {
 func testTakeRefused(s takeTest) {
 	gate := make(chan struct{})
 	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Turn{Text: []string{"one"}, Gate: gate}, spooltest.Say("two"))
-	e := s.taker(s.config(m), engine.WorkOptions{Concurrency: 2})
+	e := s.taker(s.config(m), store.WorkOptions{Concurrency: 2})
 	s.start(e.Engine, "r1", "go")
 	s.until("the question", func() bool { return m.Asked() == 2 })
-	if got, err := e.Run(context.Background(), chat, engine.StartRequest{Prompt: "go", RunID: "r2"}); err != nil || got.Accepted {
+	if got, err := e.Run(context.Background(), chat, wire.StartRequest{Prompt: "go", RunID: "r2"}); err != nil || got.Accepted {
 		s.Errorf("a start on a busy thread: %+v, %v", got, err)
 	}
-	if got := s.startAs(e.Engine, chat, engine.StartRequest{Prompt: "go", RunID: "r3", WhenBusy: spool.BusyEnqueue}); got.Position != 1 {
+	if got := s.startAs(e.Engine, chat, wire.StartRequest{Prompt: "go", RunID: "r3", WhenBusy: spool.BusyEnqueue}); got.Position != 1 {
 		s.Errorf("a start that waits: %+v", got)
 	}
 	if e.store.taken("r2") || e.store.taken("r3") {
 		s.Error("a start without the thread has claimed its run")
 	}
 	close(gate)
-	s.until("the end", func() bool { return s.run("r3").State == spool.Completed })
+	s.until("the end", func() bool { return s.run("r3").State == wire.Completed })
 }
 
 // testTakeLocked has a start that waits for the lock of its thread: meanwhile it keeps no slot of the worker.
 func testTakeLocked(s takeTest) {
 	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Say("one"), spooltest.Say("two"))
-	e := s.taker(s.config(m), engine.WorkOptions{Concurrency: 1})
+	e := s.taker(s.config(m), store.WorkOptions{Concurrency: 1})
 	unlock := e.store.lock(chat)
 	defer unlock()
 	started := make(chan error, 1)
 	go func() {
-		_, err := e.Run(context.Background(), chat, engine.StartRequest{Prompt: "go", RunID: "r1"})
+		_, err := e.Run(context.Background(), chat, wire.StartRequest{Prompt: "go", RunID: "r1"})
 		started <- err
 	}()
 	<-time.After(still)
-	s.startAs(e.Engine, thread("other"), engine.StartRequest{Prompt: "go", RunID: "r2"})
+	s.startAs(e.Engine, thread("other"), wire.StartRequest{Prompt: "go", RunID: "r2"})
 	s.endsWithin(thread("other"), time.Minute)
 	if !e.store.taken("r2") {
 		s.Error("the other start has not claimed its run")
@@ -285,7 +287,7 @@ func testTakeLocked(s takeTest) {
 	if err := receive(s, started, time.Minute, "the start"); err != nil {
 		s.Error(err)
 	}
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if !e.store.taken("r1") {
 		s.Error("the start that has waited has not claimed its run")
 	}
@@ -295,9 +297,9 @@ func testTakeLocked(s takeTest) {
 func testTakeFull(s takeTest) {
 	gate := make(chan struct{})
 	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Turn{Text: []string{"one"}, Gate: gate}, spooltest.Say("two"))
-	e := s.taker(s.config(m), engine.WorkOptions{Concurrency: 1})
+	e := s.taker(s.config(m), store.WorkOptions{Concurrency: 1})
 	s.start(e.Engine, "r1", "go")
-	s.startAs(e.Engine, thread("t2"), engine.StartRequest{Prompt: "go", RunID: "r2"})
+	s.startAs(e.Engine, thread("t2"), wire.StartRequest{Prompt: "go", RunID: "r2"})
 	<-time.After(still)
 	if q := s.jobs(); !e.store.taken("r1") || e.store.taken("r2") || q.InFlight != 1 || q.Ready != 1 {
 		s.Errorf("taken: %v; the queue: %+v", e.store.runs, q)
@@ -311,12 +313,12 @@ func testTakeOthersWait(s takeTest) {
 	m := newWalkers()
 	c := s.config(m, plain("look", `"seen"`))
 	e := s.engine(c)
-	s.workWith(e, engine.WorkOptions{Concurrency: 1})
+	s.workWith(e, store.WorkOptions{Concurrency: 1})
 	walks := fairTest(s).startWalks(e, "acme", 4)
 	for _, key := range walks {
 		s.endsWithin(key, time.Hour)
 		late := spool.ThreadKey{Tenant: "acme", ID: "late-" + key.ID}
-		s.startAs(e, late, engine.StartRequest{Prompt: "hello", RunID: "late-" + spool.RunID(key.ID)})
+		s.startAs(e, late, wire.StartRequest{Prompt: "hello", RunID: "late-" + spool.RunID(key.ID)})
 	}
 	for _, key := range walks {
 		s.endsWithin(spool.ThreadKey{Tenant: "acme", ID: "late-" + key.ID}, time.Hour)
@@ -330,9 +332,9 @@ func testTakeOthersWait(s takeTest) {
 
 // testTakePerTenant has a bound of each tenant, which only the store can keep.
 func testTakePerTenant(s takeTest) {
-	e := s.taker(s.config(spooltest.NewModel(spooltest.Say("first"), spooltest.Say("hi"))), engine.WorkOptions{PerTenant: 3})
+	e := s.taker(s.config(spooltest.NewModel(spooltest.Say("first"), spooltest.Say("hi"))), store.WorkOptions{PerTenant: 3})
 	s.start(e.Engine, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if e.store.taken("r1") {
 		s.Error("the start has claimed the run")
 	}
@@ -341,9 +343,9 @@ func testTakePerTenant(s takeTest) {
 // testTakeOtherQueue has a worker of another queue in the process of the start.
 func testTakeOtherQueue(s takeTest) {
 	c := s.config(spooltest.NewModel(spooltest.Say("first"), spooltest.Say("hi")))
-	e := s.taker(c, engine.WorkOptions{})
+	e := s.taker(c, store.WorkOptions{})
 	s.rest()
-	s.workWith(e.Engine, engine.WorkOptions{Queues: []string{"other"}})
+	s.workWith(e.Engine, store.WorkOptions{Queues: []string{"other"}})
 	<-time.After(still)
 	s.start(e.Engine, "r1", "go")
 	<-time.After(still)
@@ -351,15 +353,15 @@ func testTakeOtherQueue(s takeTest) {
 		s.Errorf("taken: %v; the queue: %+v", e.store.runs, q)
 	}
 	s.work(e.Engine)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 }
 
 // testTakeOtherWorker has a start in a process without a worker.
 func testTakeOtherWorker(s takeTest) {
 	c := s.config(spooltest.NewModel(spooltest.Say("first"), spooltest.Say("hi")))
-	e := s.taker(c, engine.WorkOptions{})
+	e := s.taker(c, store.WorkOptions{})
 	s.start(s.engine(c), "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if e.store.taken("r1") {
 		s.Error("the start has claimed the run")
 	}
@@ -369,10 +371,10 @@ func testTakeOtherWorker(s takeTest) {
 func testTakeStopped(s takeTest) {
 	gate := make(chan struct{})
 	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Turn{Text: []string{"half"}, Gate: gate})
-	e := s.taker(s.config(m), engine.WorkOptions{})
+	e := s.taker(s.config(m), store.WorkOptions{})
 	s.start(e.Engine, "r1", "go")
 	s.stop(e.Engine)
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 	if !e.store.taken("r1") {
 		s.Error("the start has not claimed the run")
 	}
@@ -383,16 +385,16 @@ func testTakeShutDown(s takeTest) {
 	gate := make(chan struct{})
 	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Turn{Text: []string{"half"}, Gate: gate}, spooltest.Say("whole"))
 	c := s.config(m)
-	e := s.taker(c, engine.WorkOptions{})
+	e := s.taker(c, store.WorkOptions{})
 	s.start(e.Engine, "r1", "go")
 	s.until("the question", func() bool { return m.Asked() == 2 })
 	s.rest()
-	if r := s.run("r1"); r.State != spool.Queued || r.Deaths != 0 {
+	if r := s.run("r1"); r.State != wire.Queued || r.Deaths != 0 {
 		s.Errorf("after the shutdown: %+v", r)
 	}
 	handed := time.Now()
 	s.working(c)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if took := time.Since(handed); took > 10*time.Second {
 		s.Errorf("it took %s to move again", took)
 	}
@@ -402,17 +404,17 @@ func testTakeShutDown(s takeTest) {
 // testTakeEdit edits a turn: the run waits for a claim, because more than one change has to come first.
 func testTakeEdit(s takeTest) {
 	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Say("one"), spooltest.Say("two"))
-	e := s.taker(s.config(m), engine.WorkOptions{})
+	e := s.taker(s.config(m), store.WorkOptions{})
 	s.start(e.Engine, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	var turn spool.MessageID
-	s.view(func(v spool.View) error {
-		messages, err := v.Messages(spool.MessageQuery{Role: spool.RoleUser})
+	s.view(func(v store.View) error {
+		messages, err := v.Messages(store.MessageQuery{Role: spool.RoleUser})
 		turn = messages[0].ID
 		return err
 	})
-	s.startAs(e.Engine, chat, engine.StartRequest{Prompt: "go on", RunID: "r2", EditMessageID: turn})
-	s.until("the end", func() bool { return s.run("r2").State == spool.Completed })
+	s.startAs(e.Engine, chat, wire.StartRequest{Prompt: "go on", RunID: "r2", EditMessageID: turn})
+	s.until("the end", func() bool { return s.run("r2").State == wire.Completed })
 	if e.store.taken("r2") {
 		s.Error("the start has claimed the run")
 	}

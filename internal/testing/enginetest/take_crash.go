@@ -6,8 +6,9 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // takeScript is a run that its start claims, in a process that has a worker and has executed a run before.
@@ -23,7 +24,7 @@ func takeScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
 	first := c.boot()
 	c.hire(first)
 	warm := spool.ThreadKey{Tenant: "first", ID: "first"}
-	s.startAs(first.Engine, warm, engine.StartRequest{Prompt: "first", RunID: "first"})
+	s.startAs(first.Engine, warm, wire.StartRequest{Prompt: "first", RunID: "first"})
 	fairTest{s}.endsWithin(warm, time.Minute)
 	<-time.After(still)
 	before := first.faulty.Calls()
@@ -37,10 +38,10 @@ func takeScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
 	}
 	stop := c.clients("a", "b")
 	c.outlive(n, func(n *node) { // a call with an unknown outcome waits for a person
-		c.answerAll(n.Engine, func(spool.Park) engine.Response { return engine.Response{Approved: true} })
+		c.answerAll(n.Engine, func(store.Park) wire.Response { return wire.Response{Approved: true} })
 	})
 	calls := first.faulty.Calls() - before
-	if got := s.thread(); got.State != spool.Completed {
+	if got := s.thread(); got.State != wire.Completed {
 		s.Errorf("the run ended as %s: %+v", got.State, s.run("r1"))
 	}
 	claimed := slices.ContainsFunc(s.history.Commits, func(of spooltest.Commit) bool { return len(of.Claimed) > 0 })

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // tally counts what campaigns had, to show that they had it. The zero value is empty.
@@ -58,8 +60,8 @@ func (t *tally) thread(d spooltest.ThreadDump) {
 // lostOf returns the runs whose segments were lost, once for each segment.
 func lostOf(d spooltest.ThreadDump) (runs []spool.RunID) {
 	for _, e := range d.Entries {
-		var p spool.RunEnded
-		if e.Type == spool.EntryRunEnded && json.Unmarshal(e.Payload, &p) == nil && p.Status == spool.SegmentLost {
+		var p wire.RunEnded
+		if e.Type == wire.EntryRunEnded && json.Unmarshal(e.Payload, &p) == nil && p.Status == wire.SegmentLost {
 			runs = append(runs, e.RunID)
 		}
 	}
@@ -68,7 +70,7 @@ func lostOf(d spooltest.ThreadDump) (runs []spool.RunID) {
 
 // steers counts the steers by the state of the run that they met, by that run's end, and by their own.
 func (t *tally) steers(d spooltest.ThreadDump, commits []spooltest.Commit) {
-	byID := make(map[spool.RunID]spool.RunRow)
+	byID := make(map[spool.RunID]store.RunRow)
 	for _, r := range d.Runs {
 		byID[r.ID] = r
 	}
@@ -86,9 +88,9 @@ func (t *tally) steers(d spooltest.ThreadDump, commits []spooltest.Commit) {
 			seen[r.ID] = true
 			end := "became a turn"
 			switch {
-			case steer.StopReason == spool.StopSteered:
+			case steer.StopReason == wire.StopSteered:
 				end = "delivered"
-			case steer.State == spool.Cancelled && steer.Segments == 0:
+			case steer.State == wire.Cancelled && steer.Segments == 0:
 				end = "withdrawn"
 			}
 			t.counts["steers of a run in "+string(commit.State)]++

@@ -7,8 +7,9 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 var threadTests = map[string]func(s *engineTest){
@@ -25,12 +26,12 @@ var threadTests = map[string]func(s *engineTest){
 func testThreadList(s *engineTest) {
 	e := s.working(s.config(echo()))
 	for _, id := range []spool.ThreadID{"a", "b", "c"} {
-		s.startAs(e, spool.ThreadKey{Tenant: "acme", ID: id}, engine.StartRequest{Prompt: "of " + string(id)})
+		s.startAs(e, spool.ThreadKey{Tenant: "acme", ID: id}, wire.StartRequest{Prompt: "of " + string(id)})
 		<-time.After(time.Minute)
 	}
-	s.startAs(e, spool.ThreadKey{Tenant: "acme", ID: "b"}, engine.StartRequest{Prompt: "again"})
+	s.startAs(e, spool.ThreadKey{Tenant: "acme", ID: "b"}, wire.StartRequest{Prompt: "again"})
 	<-time.After(time.Minute)
-	names := func(q spool.ThreadQuery) (ids []string) {
+	names := func(q wire.ThreadQuery) (ids []string) {
 		threads, err := e.Threads(context.Background(), "acme", q)
 		if err != nil {
 			s.Error(err)
@@ -40,8 +41,8 @@ func testThreadList(s *engineTest) {
 		}
 		return ids
 	}
-	s.lines("threads", names(spool.ThreadQuery{}), "b of b COMPLETED", "c of c COMPLETED", "a of a COMPLETED")
-	s.lines("the first", names(spool.ThreadQuery{Limit: 1}), "b of b COMPLETED")
+	s.lines("threads", names(wire.ThreadQuery{}), "b of b COMPLETED", "c of c COMPLETED", "a of a COMPLETED")
+	s.lines("the first", names(wire.ThreadQuery{Limit: 1}), "b of b COMPLETED")
 }
 
 func testThreadUsage(s *engineTest) {
@@ -61,7 +62,7 @@ func testThreadUsage(s *engineTest) {
 	if err != nil || u.Tokens.Lines == nil || u.Tokens.TotalTokens != 0 || u.Context.Messages != 1 {
 		s.Errorf("before the first answer: %+v, %v", u, err)
 	}
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	u, err = e.Usage(context.Background(), chat)
 	want := spool.TokenCount{InputTokens: 35, CachedInputTokens: 6, OutputTokens: 6, TotalTokens: 41}
 	if err != nil || u.Tokens.TokenCount != want || u.Context.UsedTokens != 23 || u.Context.BudgetTokens != 750 || u.Context.CompactAtTokens != 600 || u.Context.Messages != 4 || u.Model != "m" {
@@ -75,11 +76,11 @@ func testThreadUsage(s *engineTest) {
 func testThreadDelete(s *engineTest) {
 	e := s.working(s.config(echo()))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
-	frames := make(chan []spool.Frame)
+	s.ended(wire.Completed)
+	frames := make(chan []wire.Frame)
 	go func() {
-		var got []spool.Frame
-		for f, err := range e.Follow(context.Background(), chat, engine.FollowOptions{}) {
+		var got []wire.Frame
+		for f, err := range e.Follow(context.Background(), chat, wire.FollowOptions{}) {
 			if err != nil {
 				s.Errorf("follow: %v", err)
 				break
@@ -94,7 +95,7 @@ func testThreadDelete(s *engineTest) {
 		s.Fatalf("delete: %+v, %v", r, err)
 	}
 	got := receive(s, frames, bubbleWait, "the end of the frames")
-	if last := got[len(got)-1]; last.Cursor != nil || last.Event.Type != spool.NoticeThreadDeleted {
+	if last := got[len(got)-1]; last.Cursor != nil || last.Event.Type != wire.NoticeThreadDeleted {
 		s.Errorf("the last frame is %s", frameLine(last))
 	}
 	if all := s.all(chat, "r1"); all.Found || len(all.Messages)+len(all.Entries)+len(all.Runs) > 0 {
@@ -103,16 +104,16 @@ func testThreadDelete(s *engineTest) {
 	if _, err := e.Snapshot(context.Background(), chat, nil); spool.CodeOf(err) != spool.NotFound {
 		s.Errorf("snapshot: %v", err)
 	}
-	_, err = s.backend.Live.Read(context.Background(), spool.StreamKey{Thread: chat, ID: "r1:1"}, spool.Offset{}, 0)
-	if !errors.Is(err, spool.ErrStreamGone) {
+	_, err = s.backend.Live.Read(context.Background(), store.StreamKey{Thread: chat, ID: "r1:1"}, wire.Offset{}, 0)
+	if !errors.Is(err, store.ErrStreamGone) {
 		s.Errorf("the stream: %v", err)
 	}
-	if r, err := e.DeleteThread(context.Background(), chat); err != nil || r.Accepted || r.Reason != engine.ReasonNotFound || r.Error != "Thread not found" {
+	if r, err := e.DeleteThread(context.Background(), chat); err != nil || r.Accepted || r.Reason != wire.ReasonNotFound || r.Error != "Thread not found" {
 		s.Errorf("delete again: %+v, %v", r, err)
 	}
 	s.history.Starts = nil
 	s.start(e, "r1", "anew") // nothing of the old thread is left, and even the run id is free
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user anew", "assistant re: anew")
 }
 
@@ -120,16 +121,16 @@ func testThreadDelete(s *engineTest) {
 func testThreadMadeAgain(s *engineTest) {
 	e := s.working(s.config(echo()))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	old, err := e.Thread(context.Background(), chat)
 	if err != nil {
 		s.Fatal(err)
 	}
 	read := make(chan struct{})
-	frames := make(chan []spool.Frame, 1)
+	frames := make(chan []wire.Frame, 1)
 	go func() {
-		var got []spool.Frame
-		for f, err := range e.Follow(context.Background(), chat, engine.FollowOptions{CreatedAt: old.CreatedAt}) {
+		var got []wire.Frame
+		for f, err := range e.Follow(context.Background(), chat, wire.FollowOptions{CreatedAt: old.CreatedAt}) {
 			if err != nil {
 				s.Errorf("follow: %v", err)
 				break
@@ -146,7 +147,7 @@ func testThreadMadeAgain(s *engineTest) {
 	s.history.Starts = nil
 	for _, id := range []spool.RunID{"r1", "r2"} {
 		s.start(e, id, "anew")
-		s.ended(spool.Completed)
+		s.ended(wire.Completed)
 	}
 	close(read)
 	select {
@@ -159,7 +160,7 @@ func testThreadMadeAgain(s *engineTest) {
 	case <-time.After(time.Minute):
 		s.Error("a reader of the old thread has no end")
 	}
-	for f, err := range e.Follow(context.Background(), chat, engine.FollowOptions{CreatedAt: old.CreatedAt}) {
+	for f, err := range e.Follow(context.Background(), chat, wire.FollowOptions{CreatedAt: old.CreatedAt}) {
 		if spool.CodeOf(err) != spool.NotFound {
 			s.Errorf("following the old thread: %s, %v", frameLine(f), err)
 		}
@@ -173,23 +174,23 @@ func testThreadDeleteRefused(s *engineTest) {
 	refused := func(what string) {
 		s.Helper()
 		r, err := e.DeleteThread(context.Background(), chat)
-		if err != nil || r.Accepted || r.Reason != engine.ReasonActiveRun || r.Error != "Thread has an active run — stop it before deleting" {
+		if err != nil || r.Accepted || r.Reason != wire.ReasonActiveRun || r.Error != "Thread has an active run — stop it before deleting" {
 			s.Errorf("%s: %+v, %v", what, r, err)
 		}
 	}
 	s.start(e, "r1", "go")
 	refused("queued")
 	s.work(e)
-	s.becomes(spool.Running)
+	s.becomes(wire.Running)
 	refused("running")
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 }
 
 func testThreadDeleteParked(s *engineTest) {
 	e := s.working(s.config(sending(), approved("send", "1")))
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	if r, err := e.DeleteThread(context.Background(), chat); err != nil || !r.Accepted {
 		s.Fatalf("delete: %+v, %v", r, err)
 	}
@@ -209,17 +210,17 @@ func testThreadTenants(s *engineTest) {
 		}
 		return spooltest.Turn{Text: []string{"of " + r.Messages[0].Text()}, Calls: []spooltest.Call{{ID: "c1", Name: "send"}}}
 	}), approved("send", "1")))
-	s.startAs(e, chat, engine.StartRequest{Prompt: "acme", RunID: "r1"})
-	s.startAs(e, other, engine.StartRequest{Prompt: "umbrella", RunID: "r1"})
+	s.startAs(e, chat, wire.StartRequest{Prompt: "acme", RunID: "r1"})
+	s.startAs(e, other, wire.StartRequest{Prompt: "umbrella", RunID: "r1"})
 	for _, key := range []spool.ThreadKey{chat, other} {
-		s.until("the park", func() bool { return s.threadOf(key).State == spool.WaitingForInput })
+		s.until("the park", func() bool { return s.threadOf(key).State == wire.WaitingForInput })
 	}
 	s.answer(e, "c1", true, "")
-	s.ended(spool.Completed)
-	if got := s.all(other, "r1"); got.Thread.State != spool.WaitingForInput || got.Parks[0].State != spool.ParkOpen {
+	s.ended(wire.Completed)
+	if got := s.all(other, "r1"); got.Thread.State != wire.WaitingForInput || got.Parks[0].State != wire.ParkOpen {
 		s.Errorf("the other tenant's thread: %+v", got.Thread)
 	}
-	for key, want := range map[spool.ThreadKey]spool.State{chat: spool.Completed, other: spool.WaitingForInput} {
+	for key, want := range map[spool.ThreadKey]wire.State{chat: wire.Completed, other: wire.WaitingForInput} {
 		if thread, err := e.Thread(context.Background(), key); err != nil || thread.Tenant != key.Tenant || thread.State != want {
 			s.Errorf("the thread %s: %+v, %v", key, thread, err)
 		}
@@ -236,7 +237,7 @@ func testThreadTenants(s *engineTest) {
 	if !s.all(other, "r1").Found {
 		s.Error("the other tenant's thread went with it")
 	}
-	page, err := s.backend.Live.Read(context.Background(), spool.StreamKey{Thread: other, ID: "r1:1"}, spool.Offset{}, 0)
+	page, err := s.backend.Live.Read(context.Background(), store.StreamKey{Thread: other, ID: "r1:1"}, wire.Offset{}, 0)
 	if err != nil || len(page.Items) == 0 {
 		s.Errorf("the other tenant's stream: %v", err)
 	}
@@ -250,10 +251,10 @@ func testThreadMissing(s *engineTest) {
 	if _, err := e.Snapshot(context.Background(), chat, nil); spool.CodeOf(err) != spool.NotFound {
 		s.Errorf("snapshot: %v", err)
 	}
-	if _, err := e.SSE(context.Background(), chat, engine.SSEOptions{}); spool.CodeOf(err) != spool.NotFound {
+	if _, err := e.SSE(context.Background(), chat, wire.SSEOptions{}); spool.CodeOf(err) != spool.NotFound {
 		s.Errorf("sse: %v", err)
 	}
-	for _, err := range e.Follow(context.Background(), chat, engine.FollowOptions{}) {
+	for _, err := range e.Follow(context.Background(), chat, wire.FollowOptions{}) {
 		if spool.CodeOf(err) != spool.NotFound {
 			s.Errorf("follow: %v", err)
 		}
@@ -263,8 +264,8 @@ func testThreadMissing(s *engineTest) {
 			s.Errorf("follow record: %v", err)
 		}
 	}
-	for _, err := range e.ReadStream(context.Background(), chat, "r1:1", spool.Offset{}) {
-		if !errors.Is(err, spool.ErrStreamGone) {
+	for _, err := range e.ReadStream(context.Background(), chat, "r1:1", wire.Offset{}) {
+		if !errors.Is(err, store.ErrStreamGone) {
 			s.Errorf("read stream: %v", err)
 		}
 	}

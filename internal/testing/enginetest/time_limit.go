@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 var timeLimitTests = map[string]func(s budgetTest){
@@ -24,8 +25,8 @@ func endless() *spooltest.Model {
 // limited waits until the limit has ended the run, and checks the record.
 func (s budgetTest) limited(limit time.Duration) {
 	s.Helper()
-	var told spool.TimeLimitReached
-	s.endsBy(spool.StopTimeLimit, spool.EntryTimeLimitReached, &told)
+	var told wire.TimeLimitReached
+	s.endsBy(wire.StopTimeLimit, wire.EntryTimeLimitReached, &told)
 	if told.WallTimeLimitMS != limit.Milliseconds() || told.WallTimeMS < limit.Milliseconds() {
 		s.Errorf("the record tells %+v", told)
 	}
@@ -40,7 +41,7 @@ func testTimeLimitDefault(s budgetTest) {
 	begin := time.Now()
 	s.start(e, "r1", "go")
 	<-time.After(59 * time.Minute)
-	if state := s.thread().State; state != spool.Running {
+	if state := s.thread().State; state != wire.Running {
 		s.Errorf("the run is %s within its hour", state)
 	}
 	s.limited(time.Hour)
@@ -80,11 +81,11 @@ func testTimeLimitPeople(s budgetTest) {
 	c.Limits.WallTime = time.Minute
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	<-time.After(10 * time.Minute)
 	s.answer(e, "c1", true, "")
-	s.ended(spool.Completed)
-	if r := s.run("r1"); r.StopReason != spool.StopCompleted || r.WallTime > 10*time.Second {
+	s.ended(wire.Completed)
+	if r := s.run("r1"); r.StopReason != wire.StopCompleted || r.WallTime > 10*time.Second {
 		s.Errorf("the run ended by %s, executed for %s", r.StopReason, r.WallTime)
 	}
 }
@@ -105,12 +106,12 @@ func testTimeLimitNested(s budgetTest) {
 	c := nestedTest(s).late()
 	c.Budget.Default, c.Limits.WallTime = spool.Budget{}, 10*time.Second
 	s.start(s.working(c), "r1", "go")
-	s.ended(spool.Completed)
-	reasons := []spool.StopReason{s.run("r1").StopReason}
+	s.ended(wire.Completed)
+	reasons := []wire.StopReason{s.run("r1").StopReason}
 	for _, run := range nestedTest(s).nested() {
 		reasons = append(reasons, run.StopReason)
 	}
-	if len(reasons) != 4 || slices.ContainsFunc(reasons, func(r spool.StopReason) bool { return r != spool.StopTimeLimit }) {
+	if len(reasons) != 4 || slices.ContainsFunc(reasons, func(r wire.StopReason) bool { return r != wire.StopTimeLimit }) {
 		s.Errorf("the runs ended by %v", reasons)
 	}
 	s.wellFormed()

@@ -10,6 +10,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // sourceTest is the fixture of the cases about tool sources.
@@ -116,15 +117,15 @@ func testSourcePinned(s sourceTest) {
 	config := s.sourced(m, c, ask)
 	p := s.process(config)
 	s.start(p.Engine, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	p.kill()
 	c.set(nil, "other")
 	e := s.working(config)
 	s.answer(e, "c1", true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go", "assistant c1=ask{}", "tool c1:null", "assistant c2=send{}", `tool c2:"send"`, "assistant done")
 	s.start(e, "r2", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("tools", seen(m), "ask send look", "ask send look", "ask send look", "ask other")
 	if c.lists() != 2 {
 		s.Errorf("the source was asked %d times", c.lists())
@@ -145,12 +146,12 @@ func testSourceCrash(s sourceTest) {
 	close(d.gate)
 	c.set(spool.Errorf(spool.Unavailable, "the server is down"))
 	e := s.working(config)
-	s.becomes(spool.WaitingForInput)
-	if got := s.shown("c1"); got.Reason != spool.ParkOutcomeUnknown {
+	s.becomes(wire.WaitingForInput)
+	if got := s.shown("c1"); got.Reason != wire.ParkOutcomeUnknown {
 		s.Errorf("the park is %+v", got)
 	}
 	s.answer(e, "c1", true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go", "assistant c1=send{}", `tool c1:"sent"`, "assistant done")
 }
 
@@ -164,12 +165,12 @@ func testSourceDown(s sourceTest) {
 	s.start(e, "r1", "go")
 	s.until("the second attempt", func() bool { return c.lists() == 2 })
 	c.set(nil, "send")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("tools", seen(m), "send")
 
 	c.set(spool.Errorf(spool.Unavailable, "the server mail is down"))
 	s.start(e, "r2", "go")
-	s.ended(spool.Failed)
+	s.ended(wire.Failed)
 	if got := s.run("r2"); got.Error != "the server mail is down" || got.Attempts == 0 {
 		s.Errorf("the run is %+v", got.Run)
 	}
@@ -183,26 +184,26 @@ func testSourceApproval(s sourceTest) {
 	config := s.sourced(m, c)
 	p := s.process(config)
 	s.start(p.Engine, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	p.kill()
 	c.set(spool.Errorf(spool.Unavailable, "down"))
 	e := s.engine(config)
-	var asked spool.InputRequired
+	var asked wire.InputRequired
 	for _, entry := range s.entriesOf(chat) {
-		if entry.Type == spool.EntryInputRequired {
+		if entry.Type == wire.EntryInputRequired {
 			_ = json.Unmarshal(entry.Payload, &asked)
 		}
 	}
 	if !strings.Contains(string(asked.InputSchema), `"to"`) {
 		s.Errorf("the schema is %s", asked.InputSchema)
 	}
-	_, err := s.respondWith(e, engine.Response{ToolCallID: "c1", Approved: true, Args: json.RawMessage(`{"to":7}`)})
+	_, err := s.respondWith(e, wire.Response{ToolCallID: "c1", Approved: true, Args: json.RawMessage(`{"to":7}`)})
 	if spool.CodeOf(err) != spool.Invalid || !strings.Contains(spool.MessageOf(err), "to") {
 		s.Errorf("wrong arguments: %v", err)
 	}
-	approveTest(s).delivered(e, engine.Response{ToolCallID: "c1", Approved: true, Args: json.RawMessage(`{"to":"eve"}`)})
+	approveTest(s).delivered(e, wire.Response{ToolCallID: "c1", Approved: true, Args: json.RawMessage(`{"to":"eve"}`)})
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if got := s.called("send"); string(got.Args) != `{"to":"eve"}` {
 		s.Errorf("the arguments are %s", got.Args)
 	}
@@ -215,7 +216,7 @@ func testSourceNames(s sourceTest) {
 	c.set(nil, "send", "a b", "look", "look", spool.SpawnTool)
 	e := s.working(s.sourced(m, c, plain("send", `"own"`)))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("tools", seen(m)[:1], "send look")
 	s.lines("messages", s.script(), "user go", "assistant c1=send{}", `tool c1:"own"`, "assistant done")
 }
@@ -231,10 +232,10 @@ func testSourceNested(s sourceTest) {
 	mine.set(nil, "send")
 	theirs.set(nil, "file")
 	config := s.sourced(m, mine)
-	config.Agents[0].Spawn = &engine.Spawn{Open: true, Profiles: map[string]engine.Profile{"clerk": {ToolSources: []spool.ToolSource{theirs, mine}}}}
+	config.Agents[0].Spawn = &spool.Spawn{Open: true, Profiles: map[string]spool.Profile{"clerk": {ToolSources: []spool.ToolSource{theirs, mine}}}}
 	e := s.working(config)
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("tools", seen(m), "send "+spool.SpawnTool, "file send", "send "+spool.SpawnTool, "send", "send "+spool.SpawnTool)
 	if got := s.run("r1").ToolLists; len(got) != 2 || mine.lists() != 1 || theirs.lists() != 1 {
 		s.Errorf("the run has %+v, and the sources were asked %d and %d times", got, mine.lists(), theirs.lists())
@@ -254,16 +255,16 @@ func testSourceRevision(s sourceTest) {
 	config := func(sources ...spool.ToolSource) engine.Config {
 		c := s.config(m, approved("ask", "1"))
 		c.Agents[0].ToolSources, c.Agents[0].Revisions = sources, spool.RevisionsPin
-		c.Agents[0].Spawn = &engine.Spawn{Profiles: map[string]engine.Profile{"clerk": {ToolSources: sources}}}
+		c.Agents[0].Spawn = &spool.Spawn{Profiles: map[string]spool.Profile{"clerk": {ToolSources: sources}}}
 		return c
 	}
 	p := s.process(config(mail))
 	s.start(p.Engine, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	p.kill()
 	e := s.working(config(mail, bank))
 	s.answer(e, "c1", true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	for _, tools := range seen(m) {
 		if strings.Contains(tools, "pay") {
 			s.Errorf("a request has the tools %s", tools)
@@ -283,16 +284,16 @@ func testSourcePersona(s sourceTest) {
 	c := &source{s: s, name: "mail", ready: func(t *spool.Tool) { t.Approval = spool.AlwaysApprove }}
 	c.set(nil, "send")
 	config := s.sourced(m, c)
-	config.Agents[0].Spawn = &engine.Spawn{Open: true}
+	config.Agents[0].Spawn = &spool.Spawn{Open: true}
 	e := s.working(config)
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	o, err := e.Outcome(context.Background(), chat, "r1")
 	if err != nil || len(o.Parks) != 1 || !strings.Contains(string(o.Parks[0].InputSchema), `"to"`) {
 		s.Fatalf("the question is %+v, %v", o.Parks, err)
 	}
-	approveTest(s).delivered(e, engine.Response{ToolCallID: o.Parks[0].ToolCallID, Approved: true, Args: json.RawMessage(`{"to":"eve"}`)})
-	s.ended(spool.Completed)
+	approveTest(s).delivered(e, wire.Response{ToolCallID: o.Parks[0].ToolCallID, Approved: true, Args: json.RawMessage(`{"to":"eve"}`)})
+	s.ended(wire.Completed)
 	if got := s.called("send"); string(got.Args) != `{"to":"eve"}` {
 		s.Errorf("the arguments are %s", got.Args)
 	}
@@ -326,7 +327,7 @@ func testSourcePanic(s sourceTest) {
 	e := s.working(config)
 	begin := time.Now()
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if time.Since(begin) < time.Millisecond || c.lists() != 3 || s.run("r1").Segments != 3 {
 		s.Errorf("the source was asked %d times in %d segments", c.lists(), s.run("r1").Segments)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // described is a tool source whose list has the descriptions of its tools by their names.
@@ -46,7 +47,7 @@ func testSourceChanged(s sourceTest) {
 		e := s.engine(config)
 		stop := s.work(e)
 		s.start(e, id, "go")
-		s.ended(spool.Completed)
+		s.ended(wire.Completed)
 		stop()
 		return log.String()
 	}
@@ -77,7 +78,7 @@ func testSourceCompacted(s sourceTest) {
 	e := s.working(config)
 	for _, id := range []spool.RunID{"r1", "r2", "r3"} {
 		s.start(e, id, "go")
-		s.ended(spool.Completed)
+		s.ended(wire.Completed)
 	}
 	result, err := e.Compact(context.Background(), chat)
 	if err != nil || !result.Compacted {

@@ -12,6 +12,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // transferTest is the fixture of the cases about runs that hand their thread to another agent.
@@ -41,8 +43,8 @@ func (s transferTest) configOf(m, n spool.Model, history spool.TransferHistory) 
 	c := s.config(m, plain("look", `"seen"`))
 	c.Models["n"] = n
 	c.Agents[0].Instructions = "I am a."
-	c.Agents[0].Transfers = map[string]engine.Transfer{"b": {Description: "Knows b.", History: history}}
-	c.Agents = append(c.Agents, engine.Agent{Name: "b", Model: "n", Instructions: "I am b.", Tools: []spool.Tool{s.history.Tool(plain("find", `"found"`))}})
+	c.Agents[0].Transfers = map[string]spool.Transfer{"b": {Description: "Knows b.", History: history}}
+	c.Agents = append(c.Agents, spool.Agent{Name: "b", Model: "n", Instructions: "I am b.", Tools: []spool.Tool{s.history.Tool(plain("find", `"found"`))}})
 	return c
 }
 
@@ -56,8 +58,8 @@ func (s transferTest) handovers(want ...string) {
 	s.Helper()
 	var all []string
 	for _, e := range s.entriesOf(chat) {
-		var h spool.HandedOver
-		if e.Type == spool.EntryHandedOver && json.Unmarshal(e.Payload, &h) == nil {
+		var h wire.HandedOver
+		if e.Type == wire.EntryHandedOver && json.Unmarshal(e.Payload, &h) == nil {
 			all = append(all, fmt.Sprintf("%d %s>%s %s", h.Step, h.From, h.To, h.History))
 		}
 	}
@@ -99,9 +101,9 @@ func testTransferAll(s transferTest) {
 	e := s.engine(s.configOf(m, n, ""))
 	begin := time.Now()
 	s.start(e, "r1", "go")
-	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if took := time.Since(begin); took > 4*time.Second {
 		s.Errorf("it took %s", took)
 	}
@@ -125,7 +127,7 @@ func testTransferAll(s transferTest) {
 		s.Errorf("the run is %+v, with the thread's model %s", r, s.thread().Model)
 	}
 	var charged []string
-	for _, row := range s.usage(spool.UsageQuery{}) {
+	for _, row := range s.usage(wire.UsageQuery{}) {
 		charged = append(charged, row.Agent+" "+row.Model)
 	}
 	slices.Sort(charged)
@@ -138,13 +140,13 @@ func testTransferBrief(s transferTest) {
 	n := spooltest.NewModel(spooltest.Say("done"), spooltest.Say("again"))
 	e := s.engine(s.configOf(m, n, spool.TransferBrief))
 	s.start(e, "r1", "hi")
-	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{})
+	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.start(e, "r2", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.start(e, "r3", "more")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	client()
 	s.handovers("1 a>b brief")
@@ -170,8 +172,8 @@ func testTransferNext(s transferTest) {
 	c := s.configOf(m, n, "")
 	e := s.working(c)
 	start := func(run spool.RunID, agent string) {
-		s.startAs(e, chat, engine.StartRequest{RunID: run, Prompt: "go", Agent: agent})
-		s.ended(spool.Completed)
+		s.startAs(e, chat, wire.StartRequest{RunID: run, Prompt: "go", Agent: agent})
+		s.ended(wire.Completed)
 	}
 	start("r1", "")
 	start("r2", "")
@@ -187,9 +189,9 @@ func testTransferEdited(s transferTest) {
 	n := spooltest.NewModel(spooltest.Say("one"), spooltest.Say("two"), spooltest.Say("three"))
 	e := s.working(s.configOf(m, n, ""))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.start(e, "r2", "more")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	turn := func(text string) (id spool.MessageID) {
 		for _, m := range s.messagesOf(chat) {
 			if m.Role == spool.RoleUser && m.Text() == text {
@@ -198,10 +200,10 @@ func testTransferEdited(s transferTest) {
 		}
 		return id
 	}
-	s.startAs(e, chat, engine.StartRequest{RunID: "r3", Prompt: "other", EditMessageID: turn("more")})
-	s.ended(spool.Completed)
-	s.startAs(e, chat, engine.StartRequest{RunID: "r4", Prompt: "first", EditMessageID: turn("go")})
-	s.ended(spool.Completed)
+	s.startAs(e, chat, wire.StartRequest{RunID: "r3", Prompt: "other", EditMessageID: turn("more")})
+	s.ended(wire.Completed)
+	s.startAs(e, chat, wire.StartRequest{RunID: "r4", Prompt: "first", EditMessageID: turn("go")})
+	s.ended(wire.Completed)
 	s.agents("r1 b n", "r2 b n", "r3 b n", "r4 a m")
 }
 
@@ -215,10 +217,10 @@ func testTransferEndless(s transferTest) {
 		return spooltest.NewModel(append(turns, spooltest.Use(hand("late", to, "yours")), spooltest.Say("mine then"))...)
 	}
 	c := s.configOf(always("b"), always("a"), "")
-	c.Agents[1].Transfers = map[string]engine.Transfer{"a": {}}
+	c.Agents[1].Transfers = map[string]spool.Transfer{"a": {}}
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	lines := s.script()
 	if last := lines[len(lines)-2:]; !strings.Contains(last[0], "handed over 8 times") || last[1] != "assistant mine then" {
 		s.Errorf("it ended with %q", last)
@@ -237,7 +239,7 @@ func testTransferRefused(s transferTest) {
 	n := spooltest.NewModel(spooltest.Say("done"))
 	e := s.working(s.configOf(m, n, ""))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.handovers("2 a>b all")
 	lines := s.script()
 	s.lines("results", []string{lines[2], lines[4]},
@@ -257,8 +259,8 @@ func testTransferPermitted(s transferTest) {
 		e := s.engine(c)
 		stop := s.work(e)
 		for _, scopes := range [][]string{nil, {"team"}} {
-			s.startAs(e, chat, engine.StartRequest{RunID: spool.RunID(name + strconv.Itoa(len(scopes))), Prompt: "go", Agent: "a", Scopes: scopes})
-			s.ended(spool.Completed)
+			s.startAs(e, chat, wire.StartRequest{RunID: spool.RunID(name + strconv.Itoa(len(scopes))), Prompt: "go", Agent: "a", Scopes: scopes})
+			s.ended(wire.Completed)
 		}
 		stop()
 		if got := []string{toolsOf(m.Requests()[0]), toolsOf(m.Requests()[1])}; got[0] != "look" || got[1] != "look transfer" || n.Asked() != 1 {
@@ -276,12 +278,12 @@ func testTransferParked(s transferTest) {
 	c.Agents[0].Tools = []spool.Tool{s.history.Tool(approved("send", `"sent"`))}
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	if r := s.run("r1"); r.Agent != "a" || n.Asked() != 0 {
 		s.Errorf("while it waits, the run is %+v", r)
 	}
 	s.answer(e, "c2", true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.handovers("1 a>b all")
 	s.lines("messages", s.script(), "user go", `assistant c1=transfer{"agent":"b","brief":"x"} c2=send{}`,
 		`tool c1:{"transferredTo":"b"}`, `tool c2:"sent"`, "assistant done")
@@ -297,12 +299,12 @@ func testTransferQueue(s transferTest) {
 	s.start(first, "r1", "go")
 	s.until("the handover", func() bool { return s.run("r1").Agent == "b" })
 	<-time.After(10 * time.Second)
-	if r := s.run("r1"); r.State != spool.Queued || n.Asked() != 0 {
+	if r := s.run("r1"); r.State != wire.Queued || n.Asked() != 0 {
 		s.Errorf("the run is %+v", r)
 	}
 	second := s.engine(c)
-	s.workWith(second, engine.WorkOptions{Queues: []string{"slow"}})
-	s.ended(spool.Completed)
+	s.workWith(second, store.WorkOptions{Queues: []string{"slow"}})
+	s.ended(wire.Completed)
 }
 
 // testTransferStopped stops a run while the other agent answers.
@@ -312,9 +314,9 @@ func testTransferStopped(s transferTest) {
 	s.start(e, "r1", "go")
 	s.until("b", func() bool { return n.Asked() == 1 })
 	s.stop(e)
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 	s.start(e, "r2", "go on")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.agents("r1 b n", "r2 b n")
 }
 
@@ -333,9 +335,9 @@ func testTransferSteered(s transferTest) {
 	e := s.working(c)
 	s.start(e, "r1", "go")
 	<-begun
-	s.startAs(e, chat, engine.StartRequest{RunID: "s1", Prompt: "be quick", WhenBusy: spool.BusySteer})
+	s.startAs(e, chat, wire.StartRequest{RunID: "s1", Prompt: "be quick", WhenBusy: spool.BusySteer})
 	close(over)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if lines := linesOf(n.Requests()[0]); lines[len(lines)-1] != "user be quick" {
 		s.Errorf("b saw %q", lines)
 	}
@@ -348,12 +350,12 @@ func testTransferGiven(s transferTest) {
 	c := s.configOf(m, n, "")
 	c.Agents[0].ProviderOptions, c.Agents[1].ProviderOptions = []string{"seed", "effort"}, []string{"seed"}
 	e := s.working(c)
-	s.startAs(e, chat, engine.StartRequest{
+	s.startAs(e, chat, wire.StartRequest{
 		RunID: "r1", Prompt: "go", ProviderOptions: json.RawMessage(`{"seed":1,"effort":"low"}`),
 		Output: &spool.OutputSchema{Name: "weather", Schema: json.RawMessage(`{"type":"object","properties":{"degrees":{"type":"integer"}},"required":["degrees"]}`)},
-		Client: spool.ClientInput{Tools: []spool.ClientTool{{Name: "alert", Description: "Alerts."}}},
+		Client: wire.ClientInput{Tools: []wire.ClientTool{{Name: "alert", Description: "Alerts."}}},
 	})
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	asked := n.Requests()[0]
 	if r := s.run("r1"); string(r.OutputValue()) != `{"degrees":21}` || toolsOf(asked) != "find alert" {
 		s.Errorf("the run is %+v with %s, the tools %s", r, r.OutputValue(), toolsOf(asked))
@@ -371,10 +373,10 @@ func testTransferNested(s transferTest) {
 		"find":   {spooltest.Use(hand("c3", "b", "x")), spooltest.Say("found")},
 	})
 	c := s.configOf(m, spooltest.NewModel(), "")
-	c.Agents[0].Spawn = &engine.Spawn{Profiles: map[string]engine.Profile{"helper": {Tools: c.Agents[0].Tools}}, Open: true}
+	c.Agents[0].Spawn = &spool.Spawn{Profiles: map[string]spool.Profile{"helper": {Tools: c.Agents[0].Tools}}, Open: true}
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.handovers()
 	for _, r := range m.Requests() {
 		if has := strings.Contains(toolsOf(r), spool.TransferTool); has != (r.Instructions == "I am a.") {
@@ -393,13 +395,13 @@ func testTransferPinned(s transferTest) {
 	e := s.engine(c)
 	stop := s.work(e)
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	stop()
 	c.Agents = slices.Clone(c.Agents)
 	c.Agents[0].Transfers = nil
 	e = s.working(c)
 	s.answer(e, "c1", true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.handovers("2 a>b all")
 	if r := s.run("r1"); r.Agent != "b" || r.Revision == "" || n.Asked() != 1 {
 		s.Errorf("the run is %+v", r)
@@ -416,12 +418,12 @@ func testTransferRedriven(s transferTest) {
 	s.until("the handover", func() bool { return s.run("r1").Agent == "b" })
 	redriven := redriveTest(s)
 	result := redriven.redrive(e, redriven.die(e, "slow"))
-	s.workWith(s.engine(c), engine.WorkOptions{Queues: []string{"slow"}})
-	s.ended(spool.Completed)
+	s.workWith(s.engine(c), store.WorkOptions{Queues: []string{"slow"}})
+	s.ended(wire.Completed)
 	s.start(e, "r3", "and now")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	for _, id := range []spool.RunID{result.RunID, "r3"} {
-		if r := s.run(id); r.Agent != "b" || r.State != spool.Completed || !r.Held {
+		if r := s.run(id); r.Agent != "b" || r.State != wire.Completed || !r.Held {
 			s.Errorf("the run is %+v", r)
 		}
 	}
@@ -429,11 +431,11 @@ func testTransferRedriven(s transferTest) {
 
 // testTransferRejected has configurations that no engine takes.
 func testTransferRejected(s transferTest) {
-	for want, change := range map[string]func(a *engine.Agent){
-		`Transfers has the agent "x", which Config.Agents lacks`: func(a *engine.Agent) { a.Transfers = map[string]engine.Transfer{"x": {}} },
-		`Transfers has the agent itself`:                         func(a *engine.Agent) { a.Transfers = map[string]engine.Transfer{"a": {}} },
-		`"b" has no History of the name "some"`:                  func(a *engine.Agent) { a.Transfers = map[string]engine.Transfer{"b": {History: "some"}} },
-		`has Transfers and a tool of the name "transfer"`:        func(a *engine.Agent) { a.Tools = append(a.Tools, plain("transfer", `1`)) },
+	for want, change := range map[string]func(a *spool.Agent){
+		`Transfers has the agent "x", which Config.Agents lacks`: func(a *spool.Agent) { a.Transfers = map[string]spool.Transfer{"x": {}} },
+		`Transfers has the agent itself`:                         func(a *spool.Agent) { a.Transfers = map[string]spool.Transfer{"a": {}} },
+		`"b" has no History of the name "some"`:                  func(a *spool.Agent) { a.Transfers = map[string]spool.Transfer{"b": {History: "some"}} },
+		`has Transfers and a tool of the name "transfer"`:        func(a *spool.Agent) { a.Tools = append(a.Tools, plain("transfer", `1`)) },
 	} {
 		c := s.configOf(spooltest.NewModel(), spooltest.NewModel(), "")
 		change(&c.Agents[0])
@@ -442,7 +444,7 @@ func testTransferRejected(s transferTest) {
 		}
 	}
 	e := s.engine(s.configOf(spooltest.NewModel(), spooltest.NewModel(), ""))
-	_, err := e.Run(s.Context(), chat, engine.StartRequest{Prompt: "go", Client: spool.ClientInput{Tools: []spool.ClientTool{{Name: "transfer"}}}})
+	_, err := e.Run(s.Context(), chat, wire.StartRequest{Prompt: "go", Client: wire.ClientInput{Tools: []wire.ClientTool{{Name: "transfer"}}}})
 	if spool.CodeOf(err) != spool.Invalid || !strings.Contains(err.Error(), "tools[0].name") {
 		s.Errorf("a client's tool: %v", err)
 	}
@@ -458,15 +460,15 @@ func transferScript(t *engineTest, own bool, faults ...spooltest.Fault) int {
 	send := approved("send", `"sent"`)
 	send.Idempotent = true
 	config.Agents[0].Tools = []spool.Tool{s.history.Tool(send)}
-	config.Agents[1].Transfers = map[string]engine.Transfer{"a": {}}
+	config.Agents[1].Transfers = map[string]spool.Transfer{"a": {}}
 	c := newCampaign(s.engineTest, config, 1, own)
 	first, stop := c.survive(faults, []string{"a"}, func(n *node) {
-		c.answerAll(n.Engine, func(p spool.Park) engine.Response { return engine.Response{Approved: true, Digest: p.Digest} })
+		c.answerAll(n.Engine, func(p store.Park) wire.Response { return wire.Response{Approved: true, Digest: p.Digest} })
 	})
 	s.handovers("1 a>b brief", "2 b>a all")
 	lines := s.script()
 	s.lines("the end", lines[len(lines)-3:], `assistant c3=transfer{"agent":"a","brief":"for a"}`, `tool c3:{"transferredTo":"a"}`, "assistant end")
-	if r := s.run("r1"); r.State != spool.Completed || r.Agent != "a" || len(r.Handovers) != 2 {
+	if r := s.run("r1"); r.State != wire.Completed || r.Agent != "a" || len(r.Handovers) != 2 {
 		s.Errorf("the run is %+v, %+v", r, r.Handovers)
 	}
 	c.finish(stop)

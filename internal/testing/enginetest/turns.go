@@ -12,6 +12,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 var turnTests = map[string]func(s followTest){
@@ -30,12 +31,12 @@ var turnTests = map[string]func(s followTest){
 
 // orderLines returns a line for each frame that has a position in the order. A turn's line has its
 // text.
-func orderLines(frames []spool.Frame) (lines []string) {
+func orderLines(frames []wire.Frame) (lines []string) {
 	for _, f := range frames {
 		switch {
 		case f.Cursor != nil:
 			lines = append(lines, frameLine(f))
-		case f.Event.Type == spool.NoticeMessageAppended:
+		case f.Event.Type == wire.NoticeMessageAppended:
 			lines = append(lines, turnLine(*f.Event))
 		}
 	}
@@ -43,7 +44,7 @@ func orderLines(frames []spool.Frame) (lines []string) {
 }
 
 // turnLine returns a line for a user turn.
-func turnLine(e spool.Entry) string {
+func turnLine(e wire.Entry) string {
 	var m spool.Message
 	if err := m.UnmarshalJSON(e.Payload); err != nil {
 		return err.Error()
@@ -74,15 +75,15 @@ func slowly(gate chan struct{}) *spooltest.Model {
 // chatted does on a thread everything that can happen to turns: runs one after another, a turn whose
 // run never begins, an edit, and turns that wait for the previous run. It returns the frames of a
 // client that was connected all the time.
-func (s followTest) chatted() (*engine.Engine, []spool.Frame) {
+func (s followTest) chatted() (*engine.Engine, []wire.Frame) {
 	s.Helper()
 	gate := make(chan struct{})
 	e := s.engine(s.config(slowly(gate)))
 	s.start(e, "r-one", "one")
-	stopClient := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, engine.FollowOptions{Cursor: &spool.Cursor{}})
+	stopClient := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{Cursor: &wire.Cursor{}})
 	<-time.After(time.Second)
 	rest := s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	branchTest(s).said(e, "two")
 	rest()
 	s.start(e, "r-never", "never")
@@ -90,15 +91,15 @@ func (s followTest) chatted() (*engine.Engine, []spool.Frame) {
 	s.stop(e)
 	<-time.After(time.Second)
 	turn := s.messagesOf(chat)[2]
-	s.startAs(e, chat, engine.StartRequest{Prompt: "zwei!", RunID: "r-edit", EditMessageID: turn.ID})
+	s.startAs(e, chat, wire.StartRequest{Prompt: "zwei!", RunID: "r-edit", EditMessageID: turn.ID})
 	<-time.After(time.Second)
 	s.work(e)
-	s.becomes(spool.Running)
+	s.becomes(wire.Running)
 	waitTest(s).busy(e, "r-3", spool.BusyEnqueue)
 	waitTest(s).busy(e, "r-4", spool.BusyEnqueue)
 	<-time.After(time.Second)
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(time.Second)
 	s.history.Settled = true
 	return e, stopClient()
@@ -115,7 +116,7 @@ var chattedOrder = []string{
 }
 
 // places returns a line for each turn and entry among the frames.
-func places(frames []spool.Frame) (lines []string) {
+func places(frames []wire.Frame) (lines []string) {
 	for _, line := range orderLines(frames) {
 		if _, entry, ok := strings.Cut(line, "| ="); ok {
 			lines = append(lines, entry)
@@ -128,14 +129,14 @@ func places(frames []spool.Frame) (lines []string) {
 
 // comesBack makes a client reconnect that has the frames since the thread's start, and returns its next
 // frames.
-func (s followTest) comesBack(e *engine.Engine, frames []spool.Frame) []spool.Frame {
+func (s followTest) comesBack(e *engine.Engine, frames []wire.Frame) []wire.Frame {
 	s.Helper()
 	n := len(frames)
 	c := &spooltest.Client{
 		Name: fmt.Sprint("after frame ", n-1), FromStart: true, Frames: slices.Clone(frames),
-		Connections: []spooltest.Connection{{Cursor: &spool.Cursor{}}},
+		Connections: []spooltest.Connection{{Cursor: &wire.Cursor{}}},
 	}
-	stop := s.watch(e, c, engine.FollowOptions{Cursor: frames[n-1].Cursor})
+	stop := s.watch(e, c, wire.FollowOptions{Cursor: frames[n-1].Cursor})
 	<-time.After(quiet)
 	return stop()[n:]
 }
@@ -149,7 +150,7 @@ func testTurnsAfterEveryFrame(s followTest) {
 	n := 0
 	for i, f := range frames {
 		if f.Cursor == nil {
-			if f.Event.Type == spool.NoticeMessageAppended {
+			if f.Event.Type == wire.NoticeMessageAppended {
 				n++
 			}
 			continue
@@ -168,7 +169,7 @@ func testTurnsOfAnEdit(s followTest) {
 	_, frames := s.chatted()
 	var lines []string
 	for _, f := range frames {
-		if f.Kind == spool.FrameThread {
+		if f.Kind == wire.FrameThread {
 			lines = append(lines, entryLine(*f.Event))
 		}
 	}
@@ -183,11 +184,11 @@ func testTurnsOfTheNext(s followTest) {
 	_, frames := s.chatted()
 	var lines []string
 	for _, f := range frames {
-		if f.Kind != spool.FrameThread {
+		if f.Kind != wire.FrameThread {
 			continue
 		}
 		line := entryLine(*f.Event)
-		if f.Event.Type == spool.NoticeStateChange {
+		if f.Event.Type == wire.NoticeStateChange {
 			line += " of " + string(f.Event.RunID)
 		}
 		lines = append(lines, line)
@@ -208,7 +209,7 @@ func testTurnsOfTheNext(s followTest) {
 // turns up to the last message that the client has.
 func testTurnsWithoutACursor(s followTest) {
 	e, _ := s.chatted()
-	s.lines("all", places(s.collect(e, chat, engine.FollowOptions{})), chattedOrder...)
+	s.lines("all", places(s.collect(e, chat, wire.FollowOptions{})), chattedOrder...)
 	messages := s.messagesOf(chat)
 	for i, m := range messages {
 		var want []string
@@ -220,7 +221,7 @@ func testTurnsWithoutACursor(s followTest) {
 				want = append(want, line)
 			}
 		}
-		stop := s.watch(e, &spooltest.Client{Name: "after " + string(m.ID)}, engine.FollowOptions{LastMessageID: m.ID})
+		stop := s.watch(e, &spooltest.Client{Name: "after " + string(m.ID)}, wire.FollowOptions{LastMessageID: m.ID})
 		<-time.After(quiet)
 		s.lines("after message "+m.Text(), places(stop()), want...)
 	}
@@ -231,7 +232,7 @@ func testTurnsMany(s followTest) {
 	e := s.engine(s.config(echo()))
 	var want []string
 	say := func(n int) {
-		s.startAs(e, chat, engine.StartRequest{Prompt: strconv.Itoa(n), RunID: spool.RunID(fmt.Sprintf("r%d", n))})
+		s.startAs(e, chat, wire.StartRequest{Prompt: strconv.Itoa(n), RunID: spool.RunID(fmt.Sprintf("r%d", n))})
 		want = append(want, fmt.Sprintf("turn %d", n))
 	}
 	for n := range 70 {
@@ -241,11 +242,11 @@ func testTurnsMany(s followTest) {
 	s.work(e)
 	for n := range 45 {
 		say(1000 + n)
-		s.ended(spool.Completed)
+		s.ended(wire.Completed)
 		want = append(want, fmt.Sprintf("RUN_STARTED r%d:1", 1000+n), fmt.Sprintf("RUN_ENDED r%d:1 finished", 1000+n))
 	}
 	<-time.After(11 * time.Minute)
-	stop := s.watch(e, &spooltest.Client{Name: "from the start"}, engine.FollowOptions{})
+	stop := s.watch(e, &spooltest.Client{Name: "from the start"}, wire.FollowOptions{})
 	<-time.After(quiet)
 	s.lines("from the start", places(stop()), want...)
 	s.history.Settled = true
@@ -266,7 +267,7 @@ func testTurnsRecord(s followTest) {
 				mu.Lock()
 				switch {
 				case err != nil:
-				case entry.Type == spool.NoticeMessageAppended:
+				case entry.Type == wire.NoticeMessageAppended:
 					got = append(got, turnLine(entry))
 				case entry.Seq > 0:
 					got = append(got, entryLine(entry))
@@ -283,11 +284,11 @@ func testTurnsRecord(s followTest) {
 	}
 	live, beyond := read(0), read(3)
 	s.work(e)
-	s.becomes(spool.Running)
+	s.becomes(wire.Running)
 	waitTest(s).busy(e, "r-2", spool.BusyEnqueue)
 	<-time.After(time.Second)
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(time.Second)
 	want := []string{"turn one!", "RUN_STARTED r-one:1", "RUN_ENDED r-one:1 finished", "turn r-2", "RUN_STARTED r-2:1", "RUN_ENDED r-2:1 finished"}
 	s.lines("live", live(), want...)
@@ -296,7 +297,7 @@ func testTurnsRecord(s followTest) {
 		s.lines(fmt.Sprint("since ", since), read(int64(since))(), want[from:]...)
 	}
 	s.start(e, "r-3", "three")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(time.Second)
 	s.lines("live, on", live(), append(want, "turn three", "RUN_STARTED r-3:1", "RUN_ENDED r-3:1 finished")...)
 }
@@ -314,7 +315,7 @@ func testTurnsWithASnapshot(s followTest) {
 		got := s.comesBack(e, frames[:i+1])
 		snapshots := 0
 		for i, f := range got {
-			if f.Kind != spool.FrameSnapshot {
+			if f.Kind != wire.FrameSnapshot {
 				continue
 			}
 			snapshots++
@@ -342,7 +343,7 @@ func testTurnsOfARestored(s followTest) {
 	branchTest(s).said(e, "three")
 	<-time.After(time.Second)
 	s.history.Settled = true
-	stop := s.watch(e, &spooltest.Client{Name: "from the start"}, engine.FollowOptions{})
+	stop := s.watch(e, &spooltest.Client{Name: "from the start"}, wire.FollowOptions{})
 	<-time.After(quiet)
 	s.lines("from the start", places(stop()),
 		"turn one", "RUN_STARTED r-one:1", "RUN_ENDED r-one:1 finished",
@@ -358,14 +359,14 @@ func testTurnsFirstIDs(s followTest) {
 	e := s.working(s.config(gated(gate)))
 	branchTest(s).said(e, "one")
 	s.start(e, "r-two", "two!")
-	s.becomes(spool.Running)
+	s.becomes(wire.Running)
 	<-time.After(time.Second)
-	s.lines("while a stream is open", idLines(s.collect(e, chat, engine.FollowOptions{}))[:4],
+	s.lines("while a stream is open", idLines(s.collect(e, chat, wire.FollowOptions{}))[:4],
 		"1 r-two:1 -", "2 r-two:1 -", "3 r-two:1 -", "3 r-two:1 2-1")
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(time.Second)
-	ids := idLines(s.collect(e, chat, engine.FollowOptions{}))
+	ids := idLines(s.collect(e, chat, wire.FollowOptions{}))
 	if len(ids) != 4 || !strings.HasPrefix(ids[0], "1 r-two:1 2-") {
 		s.Errorf("after the end: %v", ids)
 	}
@@ -376,7 +377,7 @@ func testTurnsFirstIDs(s followTest) {
 	}
 }
 
-func idLines(frames []spool.Frame) (ids []string) {
+func idLines(frames []wire.Frame) (ids []string) {
 	for _, f := range frames {
 		if f.Cursor != nil {
 			ids = append(ids, f.Cursor.String())
@@ -390,13 +391,13 @@ func idLines(frames []spool.Frame) (ids []string) {
 func testTurnsStateIsNeverLate(s followTest) {
 	e := s.engine(s.config(echo()))
 	s.start(e, "r", "go")
-	first := s.watch(e, &spooltest.Client{Name: "first"}, engine.FollowOptions{})
-	stops := []func() []spool.Frame{first}
+	first := s.watch(e, &spooltest.Client{Name: "first"}, wire.FollowOptions{})
+	stops := []func() []wire.Frame{first}
 	for n := range 20 {
 		s.stop(e)
-		stops = append(stops, s.watch(e, &spooltest.Client{Name: fmt.Sprint("stopped ", n)}, engine.FollowOptions{}))
+		stops = append(stops, s.watch(e, &spooltest.Client{Name: fmt.Sprint("stopped ", n)}, wire.FollowOptions{}))
 		s.start(e, spool.RunID(fmt.Sprint("r", n)), strconv.Itoa(n))
-		stops = append(stops, s.watch(e, &spooltest.Client{Name: fmt.Sprint("started ", n)}, engine.FollowOptions{}))
+		stops = append(stops, s.watch(e, &spooltest.Client{Name: fmt.Sprint("started ", n)}, wire.FollowOptions{}))
 	}
 	<-time.After(time.Second)
 	for _, stop := range stops {

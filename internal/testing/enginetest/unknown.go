@@ -8,8 +8,9 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 var unknownTests = map[string]func(s *engineTest){
@@ -57,7 +58,7 @@ func testUnknown(s *engineTest, parked, approve bool, payload, result string, ca
 	p := s.process(c)
 	s.start(p.Engine, "r1", "go")
 	if parked {
-		s.becomes(spool.WaitingForInput)
+		s.becomes(wire.WaitingForInput)
 		s.answer(p.Engine, "c1", true, `"first"`)
 	}
 	receive(s, d.called, bubbleWait, "the call of the tool")
@@ -65,18 +66,18 @@ func testUnknown(s *engineTest, parked, approve bool, payload, result string, ca
 	close(d.gate)
 	killed := time.Now()
 	e := s.working(c)
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	if took := time.Since(killed); took > 40*time.Second {
 		s.Errorf("it took %s to move again", took)
 	}
 	all := s.all(chat, "r1")
-	if got := all.Parks[len(all.Parks)-1]; got.Reason != spool.ParkOutcomeUnknown || got.State != spool.ParkOpen {
+	if got := all.Parks[len(all.Parks)-1]; got.Reason != wire.ParkOutcomeUnknown || got.State != wire.ParkOpen {
 		s.Errorf("the park is %+v", got)
 	}
 	if payload != "expire" {
 		s.answer(e, "c1", approve, payload)
 	}
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if got := s.script()[2]; !strings.HasPrefix(got, "tool c1:"+result) {
 		s.Errorf("the result is %s, want %s", got, result)
 	}
@@ -95,7 +96,7 @@ func testUnknownIdempotent(s *engineTest) {
 	p.kill()
 	close(d.gate)
 	s.working(c)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 lost", "RUN_STARTED r1:2", "RUN_ENDED r1:2 finished")
 	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, `tool c1:"sent"`, "assistant done")
 	keys := s.history.Executions
@@ -114,7 +115,7 @@ func testUnknownSiblings(s *engineTest) {
 	receive(s, d.called, bubbleWait, "the call of the tool")
 	s.until("the sibling's result", func() bool {
 		for _, e := range s.all(chat, "r1").Effects {
-			if e.ToolCallID == "c1" && e.State == spool.EffectDone {
+			if e.ToolCallID == "c1" && e.State == wire.EffectDone {
 				return true
 			}
 		}
@@ -123,10 +124,10 @@ func testUnknownSiblings(s *engineTest) {
 	p.kill()
 	close(d.gate)
 	e := s.working(c)
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	s.answer(e, "c3", true, "")
 	s.answer(e, "c2", false, `"it was sent"`)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go", "assistant x c1=look{} c2=send{} c3=ask{}", `tool c1:"seen"`, `tool c2:"it was sent" c3:"yes"`, "assistant done")
 	if s.executed() != 3 || m.Asked() != 2 {
 		s.Errorf("%d calls of tools, %d questions", s.executed(), m.Asked())
@@ -143,11 +144,11 @@ func testUnknownTwice(s *engineTest) {
 		receive(s, d.called, bubbleWait, "the call of the tool")
 		p.kill()
 		p = s.process(c)
-		s.becomes(spool.WaitingForInput)
+		s.becomes(wire.WaitingForInput)
 		s.answer(p.Engine, "c1", true, "")
 	}
 	close(d.gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if s.executed() != 3 {
 		s.Errorf("%d calls of tools", s.executed())
 	}
@@ -163,36 +164,36 @@ func testUnknownSentAgain(s *engineTest) {
 	receive(s, d.called, bubbleWait, "the call of the tool")
 	p.kill()
 	p = s.process(c)
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	first := s.shown("c1")
-	approval := engine.Response{ToolCallID: "c1", Approved: true, Digest: first.Digest}
+	approval := wire.Response{ToolCallID: "c1", Approved: true, Digest: first.Digest}
 	approveTest{s}.delivered(p.Engine, approval)
 	receive(s, d.called, bubbleWait, "the call of the tool")
 	p.kill()
 	close(d.gate)
 	e := s.working(c)
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	second := s.shown("c1")
 	if first.Occurrence != 0 || second.Occurrence != 2 || second.Digest == first.Digest || second.Reason != first.Reason {
 		s.Errorf("the questions are %+v and %+v", first, second)
 	}
-	approveTest{s}.refused(e, approval, engine.ReasonChanged)
+	approveTest{s}.refused(e, approval, wire.ReasonChanged)
 	for _, approved := range []bool{true, false} {
-		approveTest{s}.refused(e, engine.Response{ToolCallID: "c1", Approved: approved}, engine.ReasonChanged)
+		approveTest{s}.refused(e, wire.Response{ToolCallID: "c1", Approved: approved}, wire.ReasonChanged)
 	}
 	if s.executed() != 2 {
 		s.Errorf("%d calls of tools", s.executed())
 	}
 	approval.Digest = second.Digest
 	approveTest{s}.delivered(e, approval)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if s.executed() != 3 {
 		s.Errorf("%d calls of tools", s.executed())
 	}
 }
 
 // shown returns the last park of a call of the chat's run, at any depth.
-func (s *engineTest) shown(id spool.ToolCallID) (park spool.Park) {
+func (s *engineTest) shown(id spool.ToolCallID) (park store.Park) {
 	s.Helper()
 	for _, p := range s.parksOf(chat, s.thread().RunID) {
 		if p.ToolCallID == id {

@@ -9,7 +9,9 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/compare"
+	"github.com/spoolhq/spool/price"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // usageTest is the fixture of the cases about usage and costs.
@@ -30,14 +32,14 @@ var usageTests = map[string]func(s usageTest){
 	"LostStopped":     testUsageLostStopped,
 }
 
-// pricer is a function that implements [spool.Pricer].
-type pricer func(c spool.Charge) (spool.Cost, error)
+// pricer is a function that implements [price.Pricer].
+type pricer func(c price.Charge) (spool.Cost, error)
 
 // Price calls the function.
-func (p pricer) Price(_ context.Context, c spool.Charge) (spool.Cost, error) { return p(c) }
+func (p pricer) Price(_ context.Context, c price.Charge) (spool.Cost, error) { return p(c) }
 
 // perToken prices 2 for each input token and 3 for each output token.
-func perToken(c spool.Charge) (spool.Cost, error) {
+func perToken(c price.Charge) (spool.Cost, error) {
 	if c.Usage.Input == nil || c.Usage.Output == nil {
 		return spool.Cost{}, spool.Errorf(spool.NotFound, "not counted")
 	}
@@ -56,9 +58,9 @@ func (s usageTest) priced(p pricer, m spool.Model, tools ...spool.Tool) engine.C
 }
 
 // ledger returns the rows of the ledger without their times.
-func (s usageTest) ledger() (rows []spool.UsageRow) {
+func (s usageTest) ledger() (rows []wire.UsageRow) {
 	s.Helper()
-	rows = s.usage(spool.UsageQuery{})
+	rows = s.usage(wire.UsageQuery{})
 	for i := range rows {
 		rows[i].CreatedAt = time.Time{}
 	}
@@ -66,11 +68,11 @@ func (s usageTest) ledger() (rows []spool.UsageRow) {
 }
 
 // row returns a row of run r1 and the model of tests.
-func (s usageTest) row(step int, outcome spool.Outcome, u spool.Usage, cost *spool.Cost) spool.UsageRow {
-	r := spool.UsageRow{
+func (s usageTest) row(step int, outcome wire.Outcome, u spool.Usage, cost *spool.Cost) wire.UsageRow {
+	r := wire.UsageRow{
 		RunID: "r1", Agent: "a", Kind: spool.UsageStep, Step: step, Model: "m", ModelID: "scripted-1", Outcome: outcome, Usage: u, Cost: cost,
 	}
-	if outcome != spool.OutcomeFinished {
+	if outcome != wire.OutcomeFinished {
 		r.ModelID = ""
 	}
 	return r
@@ -90,12 +92,12 @@ func (s usageTest) costsTold(c *spooltest.Client) []string {
 			State string          `json:"state"`
 		}
 		switch {
-		case f.Kind == spool.FrameStream && f.Item.Type == spool.ItemRunFinished:
+		case f.Kind == wire.FrameStream && f.Item.Type == wire.ItemRunFinished:
 			_ = f.Item.Decode(&of)
 			told = append(told, "item "+string(of.Costs))
-		case f.Kind == spool.FrameThread && f.Event.Type == spool.NoticeStateChange:
+		case f.Kind == wire.FrameThread && f.Event.Type == wire.NoticeStateChange:
 			_ = json.Unmarshal(f.Event.Payload, &of)
-			if spool.State(of.State).Terminal() {
+			if wire.State(of.State).Terminal() {
 				told = append(told, "notice "+string(of.Costs))
 			}
 		}
@@ -124,37 +126,37 @@ func testUsagePriced(s usageTest) {
 	e := s.engine(settled)
 	s.start(e, "r1", "go")
 	client := &spooltest.Client{Name: "live", FromStart: true}
-	stop := s.watch(e, client, engine.FollowOptions{})
+	stop := s.watch(e, client, wire.FollowOptions{})
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	stop()
-	s.same("rows", s.ledger(), []spool.UsageRow{
-		s.row(1, spool.OutcomeFinished, spooltest.Tokens(10, 1), table(23)),
-		s.row(2, spool.OutcomeError, spooltest.Tokens(5, 1), table(13)),
-		s.row(2, spool.OutcomeFinished, spooltest.Tokens(20, 2), table(46)),
+	s.same("rows", s.ledger(), []wire.UsageRow{
+		s.row(1, wire.OutcomeFinished, spooltest.Tokens(10, 1), table(23)),
+		s.row(2, wire.OutcomeError, spooltest.Tokens(5, 1), table(13)),
+		s.row(2, wire.OutcomeFinished, spooltest.Tokens(20, 2), table(46)),
 	})
 	s.lines("what clients are told", s.costsTold(client),
 		`item [{"currency":"USD","micros":82}]`, `notice [{"currency":"USD","micros":82}]`, `run 82"USD"`)
-	s.same("what the settle hook is told", h.calls[0].Costs, []spool.Money{{Currency: "USD", Micros: 82}})
+	s.same("what the settle hook is told", h.calls[0].Costs, []wire.Money{{Currency: "USD", Micros: 82}})
 	u, err := e.Usage(context.Background(), chat)
 	if err != nil {
 		s.Fatal(err)
 	}
 	s.same("the thread's costs", []any{u.Tokens.CostMicros, u.Tokens.Currency, u.Tokens.Unpriced}, []any{int64(82), "USD", int64(0)})
-	s.same("by currency", u.Tokens.Costs, []spool.CurrencyCost{{Currency: "USD", CostMicros: 82, Calls: 3}})
+	s.same("by currency", u.Tokens.Costs, []wire.CurrencyCost{{Currency: "USD", CostMicros: 82, Calls: 3}})
 }
 
 func testUsageNotPriced(s usageTest) {
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Turn{Text: []string{"hi"}, Usage: spooltest.Tokens(20, 2)})))
 	s.start(e, "r1", "go")
 	client := &spooltest.Client{Name: "live", FromStart: true}
-	stop := s.watch(e, client, engine.FollowOptions{})
+	stop := s.watch(e, client, wire.FollowOptions{})
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	stop()
-	s.same("rows", s.ledger(), []spool.UsageRow{s.row(1, spool.OutcomeFinished, spooltest.Tokens(20, 2), nil)})
+	s.same("rows", s.ledger(), []wire.UsageRow{s.row(1, wire.OutcomeFinished, spooltest.Tokens(20, 2), nil)})
 	s.lines("what clients are told", s.costsTold(client), "item ", "notice ", "run ")
 	u, err := e.Usage(context.Background(), chat)
 	if err != nil || u.Tokens.Unpriced != 1 || u.Tokens.Costs != nil || u.Tokens.Currency != "" {
@@ -165,7 +167,7 @@ func testUsageNotPriced(s usageTest) {
 // testUsageTwoCurrencies has a run whose second call is priced in another currency.
 func testUsageTwoCurrencies(s usageTest) {
 	calls := 0
-	e := s.working(s.priced(func(spool.Charge) (spool.Cost, error) {
+	e := s.working(s.priced(func(price.Charge) (spool.Cost, error) {
 		calls++
 		return spool.Cost{Micros: 5, Currency: []string{"EUR", "USD", "EUR"}[calls-1]}, nil
 	}, spooltest.NewModel(
@@ -174,39 +176,39 @@ func testUsageTwoCurrencies(s usageTest) {
 		spooltest.Turn{Usage: spooltest.Tokens(3, 1), Text: []string{"done"}},
 	), plain("look", "1")))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	euro := &spool.Cost{Micros: 5, Currency: "EUR"}
-	s.same("rows", s.ledger(), []spool.UsageRow{
-		s.row(1, spool.OutcomeFinished, spooltest.Tokens(1, 1), euro),
-		s.row(2, spool.OutcomeFinished, spooltest.Tokens(2, 1), nil),
-		s.row(3, spool.OutcomeFinished, spooltest.Tokens(3, 1), euro),
+	s.same("rows", s.ledger(), []wire.UsageRow{
+		s.row(1, wire.OutcomeFinished, spooltest.Tokens(1, 1), euro),
+		s.row(2, wire.OutcomeFinished, spooltest.Tokens(2, 1), nil),
+		s.row(3, wire.OutcomeFinished, spooltest.Tokens(3, 1), euro),
 	})
-	s.same("what the run cost", s.run("r1").Costs(), []spool.Money{{Currency: "EUR", Micros: 10}})
+	s.same("what the run cost", s.run("r1").Costs(), []wire.Money{{Currency: "EUR", Micros: 10}})
 }
 
 // testUsageNextRunCurrency has the next run of the thread priced in another currency.
 func testUsageNextRunCurrency(s usageTest) {
 	calls := 0
-	e := s.working(s.priced(func(spool.Charge) (spool.Cost, error) {
+	e := s.working(s.priced(func(price.Charge) (spool.Cost, error) {
 		calls++
 		return spool.Cost{Micros: int64(calls), Currency: []string{"EUR", "USD"}[calls-1]}, nil
 	}, spooltest.NewModel(spooltest.Say("one"), spooltest.Say("two"))))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.start(e, "r2", "go on")
 	s.until("the second run", func() bool { return s.run("r2").State.Terminal() })
 	u, err := e.Usage(context.Background(), chat)
 	if err != nil || u.Tokens.Currency != "EUR" || u.Tokens.CostMicros != 1 || u.Tokens.Unpriced != 1 {
 		s.Errorf("the thread's costs: %+v, %v", u.Tokens, err)
 	}
-	s.same("by currency", u.Tokens.Costs, []spool.CurrencyCost{{Currency: "EUR", CostMicros: 1, Calls: 1}, {Currency: "USD", CostMicros: 2, Calls: 1}})
+	s.same("by currency", u.Tokens.Costs, []wire.CurrencyCost{{Currency: "EUR", CostMicros: 1, Calls: 1}, {Currency: "USD", CostMicros: 2, Calls: 1}})
 }
 
 // testUsageAbsent has a provider that reports no counts, which are estimated, and one that reports zeros.
 func testUsageAbsent(s usageTest) {
 	e := s.working(s.priced(perToken, spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Turn{Text: []string{"hi"}, Usage: spooltest.Tokens(0, 0)}), plain("look", "1")))
 	s.start(e, "r1", "go")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	rows := s.ledger()
 	guess := rows[0].Guess
 	if guess.Input == nil || guess.Output == nil || *guess.Input < 1 || *guess.Output < 1 {
@@ -214,10 +216,10 @@ func testUsageAbsent(s usageTest) {
 	}
 	cost := table(2**guess.Input + 3**guess.Output)
 	cost.Source = spool.CostEstimate
-	first := s.row(1, spool.OutcomeFinished, spool.Usage{}, cost)
+	first := s.row(1, wire.OutcomeFinished, spool.Usage{}, cost)
 	first.Guess = guess
-	s.same("rows", rows, []spool.UsageRow{first, s.row(2, spool.OutcomeFinished, spooltest.Tokens(0, 0), table(0))})
-	s.same("what the run cost", s.run("r1").Costs(), []spool.Money{{Micros: cost.Micros, Currency: "USD"}})
+	s.same("rows", rows, []wire.UsageRow{first, s.row(2, wire.OutcomeFinished, spooltest.Tokens(0, 0), table(0))})
+	s.same("what the run cost", s.run("r1").Costs(), []wire.Money{{Micros: cost.Micros, Currency: "USD"}})
 }
 
 // testUsageCutOff stops an answer before its provider has reported usage.
@@ -229,9 +231,9 @@ func testUsageCutOff(s usageTest) {
 	s.until("the answer", func() bool { return m.Asked() == 1 })
 	<-time.After(time.Second)
 	s.stop(e)
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 	rows := s.ledger()
-	if len(rows) != 1 || rows[0].Outcome != spool.OutcomeAborted || rows[0].Usage != (spool.Usage{}) {
+	if len(rows) != 1 || rows[0].Outcome != wire.OutcomeAborted || rows[0].Usage != (spool.Usage{}) {
 		s.Fatalf("rows: %s", compare.Dump(rows))
 	}
 	guess := rows[0].Guess
@@ -259,7 +261,7 @@ func testUsageCutOffCounted(s usageTest) {
 	s.until("the answer", func() bool { return m.Asked() == 1 })
 	<-time.After(time.Second)
 	s.stop(e)
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 	rows := s.ledger()
 	if len(rows) != 1 || rows[0].Guess.Input != nil || rows[0].Guess.Output == nil || *rows[0].Usage.Input != 20 || rows[0].Usage.Output != nil {
 		s.Fatalf("rows: %s", compare.Dump(rows))
@@ -271,8 +273,8 @@ func testUsageCutOffCounted(s usageTest) {
 func testUsageRefused(s usageTest) {
 	e := s.working(s.priced(perToken, spooltest.NewModel(spooltest.Turn{Err: &spool.ModelError{Status: 401, Message: "no"}})))
 	s.start(e, "r1", "go")
-	s.ended(spool.Failed)
-	s.same("rows", s.ledger(), []spool.UsageRow{s.row(1, spool.OutcomeError, spool.Usage{}, nil)})
+	s.ended(wire.Failed)
+	s.same("rows", s.ledger(), []wire.UsageRow{s.row(1, wire.OutcomeError, spool.Usage{}, nil)})
 }
 
 // testUsageHandedBack shuts a worker down in the middle of an answer.
@@ -287,9 +289,9 @@ func testUsageHandedBack(s usageTest) {
 	<-time.After(time.Second)
 	stop()
 	s.working(c)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	rows := s.ledger()
-	if len(rows) != 2 || rows[0].Outcome != spool.OutcomeAborted || !rows[0].Estimated() || rows[1].Outcome != spool.OutcomeFinished {
+	if len(rows) != 2 || rows[0].Outcome != wire.OutcomeAborted || !rows[0].Estimated() || rows[1].Outcome != wire.OutcomeFinished {
 		s.Errorf("rows: %s", compare.Dump(rows))
 	}
 }
@@ -301,10 +303,10 @@ func testUsageLost(s usageTest) {
 	c := s.priced(perToken, m)
 	s.dies(c, func() bool { return m.Asked() == 1 })
 	s.working(c)
-	s.ended(spool.Completed)
-	s.same("rows", s.ledger(), []spool.UsageRow{
-		s.row(1, spool.OutcomeLost, spool.Usage{}, nil),
-		s.row(1, spool.OutcomeFinished, spooltest.Tokens(20, 2), table(46)),
+	s.ended(wire.Completed)
+	s.same("rows", s.ledger(), []wire.UsageRow{
+		s.row(1, wire.OutcomeLost, spool.Usage{}, nil),
+		s.row(1, wire.OutcomeFinished, spooltest.Tokens(20, 2), table(46)),
 	})
 }
 
@@ -322,10 +324,10 @@ func testUsageLostInTool(s usageTest) {
 	c := s.priced(perToken, spooltest.NewReplayModel(spooltest.Turn{Usage: spooltest.Tokens(1, 1), Calls: []spooltest.Call{{ID: "c1", Name: "slow"}}}, spooltest.Turn{Text: []string{"done"}, Usage: spooltest.Tokens(2, 2)}), slow)
 	s.dies(c, func() bool { return running.Load() == 1 })
 	s.working(c)
-	s.ended(spool.Completed)
-	s.same("rows", s.ledger(), []spool.UsageRow{
-		s.row(1, spool.OutcomeFinished, spooltest.Tokens(1, 1), table(5)),
-		s.row(2, spool.OutcomeFinished, spooltest.Tokens(2, 2), table(10)),
+	s.ended(wire.Completed)
+	s.same("rows", s.ledger(), []wire.UsageRow{
+		s.row(1, wire.OutcomeFinished, spooltest.Tokens(1, 1), table(5)),
+		s.row(2, wire.OutcomeFinished, spooltest.Tokens(2, 2), table(10)),
 	})
 }
 
@@ -337,8 +339,8 @@ func testUsageLostStopped(s usageTest) {
 	s.dies(c, func() bool { return m.Asked() == 1 })
 	<-time.After(time.Minute)
 	s.stop(s.engine(c))
-	s.ended(spool.Cancelled)
-	s.same("rows", s.ledger(), []spool.UsageRow{s.row(1, spool.OutcomeLost, spool.Usage{}, nil)})
+	s.ended(wire.Cancelled)
+	s.same("rows", s.ledger(), []wire.UsageRow{s.row(1, wire.OutcomeLost, spool.Usage{}, nil)})
 }
 
 // dies starts run r1 and kills its worker when the condition holds.

@@ -15,6 +15,8 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/record"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // versions keeps the snapshot behind each commit of each thread, and checks that the record of the thread has all
@@ -42,8 +44,8 @@ type captured struct {
 
 func newVersions(t *testing.T) *versions {
 	t.Helper()
-	e, err := engine.New(spool.Backend{Store: withinStore{}, Live: newLive()}, engine.Config{
-		Agents: []engine.Agent{{Name: "a", Model: "m"}},
+	e, err := engine.New(store.Backend{Store: withinStore{}, Live: newLive()}, engine.Config{
+		Agents: []spool.Agent{{Name: "a", Model: "m"}},
 		Models: map[string]spool.Model{"m": spooltest.NewReplayModel()},
 	})
 	if err != nil {
@@ -54,36 +56,36 @@ func newVersions(t *testing.T) *versions {
 }
 
 // withinStore reads in the transaction that the context has.
-type withinStore struct{ spool.Store }
+type withinStore struct{ store.Store }
 
 type withinKey struct{}
 
-// View implements [spool.Store].
-func (withinStore) View(ctx context.Context, _ spool.ThreadKey, fn func(v spool.View) error) error {
-	v, _ := ctx.Value(withinKey{}).(spool.View)
+// View implements [store.Store].
+func (withinStore) View(ctx context.Context, _ spool.ThreadKey, fn func(v store.View) error) error {
+	v, _ := ctx.Value(withinKey{}).(store.View)
 	return fn(v)
 }
 
 // watch returns the backend with a store that takes a snapshot behind each commit. It must wrap the backend
 // directly.
-func (w *versions) watch(b spool.Backend) spool.Backend {
+func (w *versions) watch(b store.Backend) store.Backend {
 	b.Store = &versionedStore{b.Store, w}
 	return b
 }
 
 type versionedStore struct {
-	spool.Store
+	store.Store
 
 	versions *versions
 }
 
-// Update implements [spool.Store].
-func (s *versionedStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx spool.Tx) error) error {
+// Update implements [store.Store].
+func (s *versionedStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx store.Tx) error) error {
 	if key.ID == "" {
 		return s.Store.Update(ctx, key, fence, fn)
 	}
 	var last *captured
-	err := s.Store.Update(ctx, key, fence, func(tx spool.Tx) error {
+	err := s.Store.Update(ctx, key, fence, func(tx store.Tx) error {
 		s.versions.fail(last) // the store runs fn again after a rollback
 		if err := fn(tx); err != nil {
 			return err
@@ -106,9 +108,9 @@ func (w *versions) fail(c *captured) {
 }
 
 // take takes the snapshot of a thread. It returns nil if the store fails, which fails the transaction too.
-func (w *versions) take(key spool.ThreadKey, tx spool.Tx) *captured {
+func (w *versions) take(key spool.ThreadKey, tx store.Tx) *captured {
 	c := &captured{}
-	s, err := w.snapshots.Snapshot(context.WithValue(context.Background(), withinKey{}, spool.View(tx)), key, nil)
+	s, err := w.snapshots.Snapshot(context.WithValue(context.Background(), withinKey{}, store.View(tx)), key, nil)
 	switch {
 	case spool.CodeOf(err) == spool.NotFound:
 	case err != nil:
@@ -142,24 +144,24 @@ func common(a, b []spool.MessageID) int {
 }
 
 // version returns the last version of a thread. It reads the deltas since the one before the last that was seen.
-func (w *versions) version(key spool.ThreadKey, tx spool.Tx) (int64, error) {
+func (w *versions) version(key spool.ThreadKey, tx store.Tx) (int64, error) {
 	w.mu.Lock()
 	after := int64(0)
 	if all := w.threads[key]; len(all) > 0 {
 		after = max(0, all[len(all)-1].version-1)
 	}
 	w.mu.Unlock()
-	deltas, err := tx.Deltas(spool.DeltaQuery{After: after})
+	deltas, err := tx.Deltas(store.DeltaQuery{After: after})
 	if len(deltas) == 0 && after > 0 && err == nil { // that commit was rolled back, or the thread is another one
 		after = 0
-		deltas, err = tx.Deltas(spool.DeltaQuery{})
+		deltas, err = tx.Deltas(store.DeltaQuery{})
 	}
 	return after + int64(len(deltas)), err
 }
 
 // shown returns the JSON of what a snapshot shows beside its messages, without the stream and the time of the last
 // change, and the ids of the messages.
-func shown(s *spool.Snapshot) (text []byte, ids []spool.MessageID) {
+func shown(s *wire.Snapshot) (text []byte, ids []spool.MessageID) {
 	plain := *s
 	plain.Stream, plain.Thread.UpdatedAt, plain.Messages = nil, time.Time{}, nil
 	for i := range s.Messages {
@@ -177,7 +179,7 @@ func textOf(value any) []byte {
 }
 
 // diff returns how a snapshot of the record differs from the captured one, or "".
-func (c *captured) diff(s *spool.Snapshot) string {
+func (c *captured) diff(s *wire.Snapshot) string {
 	text, ids := shown(s)
 	switch {
 	case !bytes.Equal(text, c.text):
@@ -194,7 +196,7 @@ func (c *captured) diff(s *spool.Snapshot) string {
 }
 
 // check compares the snapshot behind each commit with what the record says.
-func (w *versions) check(t testing.TB, s spool.Store) {
+func (w *versions) check(t testing.TB, s store.Store) {
 	t.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -203,10 +205,10 @@ func (w *versions) check(t testing.TB, s spool.Store) {
 	}
 }
 
-func (w *versions) checkThread(t testing.TB, s spool.Store, key spool.ThreadKey, all []*captured) {
+func (w *versions) checkThread(t testing.TB, s store.Store, key spool.ThreadKey, all []*captured) {
 	t.Helper()
 	var r *record.Record
-	err := s.View(context.Background(), key, func(v spool.View) (err error) {
+	err := s.View(context.Background(), key, func(v store.View) (err error) {
 		r, err = record.Of(v)
 		return err
 	})

@@ -10,6 +10,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // waitTest is the fixture of the cases about runs that wait for their thread.
@@ -45,9 +46,9 @@ var waitTests = map[string]func(s waitTest){
 }
 
 // busy starts a run with a policy for busy threads.
-func (s waitTest) busy(e *engine.Engine, run spool.RunID, w spool.WhenBusy) engine.RunResult {
+func (s waitTest) busy(e *engine.Engine, run spool.RunID, w spool.WhenBusy) wire.RunResult {
 	s.Helper()
-	return s.startAs(e, chat, engine.StartRequest{Prompt: string(run), RunID: run, WhenBusy: w})
+	return s.startAs(e, chat, wire.StartRequest{Prompt: string(run), RunID: run, WhenBusy: w})
 }
 
 // queue returns the ids of the waiting runs in the snapshot.
@@ -126,8 +127,8 @@ func testWaitFree(s waitTest) {
 	e := s.working(s.config(echo()))
 	for _, w := range []spool.WhenBusy{spool.BusyReject, spool.BusyEnqueue, spool.BusyLatest, spool.BusyInterrupt, spool.BusyRollback} {
 		run := spool.RunID("r-" + w)
-		s.same("result", s.busy(e, run, w), engine.RunResult{Accepted: true, ThreadID: "chat", RunID: run, State: spool.Queued})
-		s.ended(spool.Completed)
+		s.same("result", s.busy(e, run, w), wire.RunResult{Accepted: true, ThreadID: "chat", RunID: run, State: wire.Queued})
+		s.ended(wire.Completed)
 	}
 }
 
@@ -135,7 +136,7 @@ func testWaitFree(s waitTest) {
 func testWaitPolicy(s waitTest) {
 	c := s.config(echo())
 	c.WhenBusy = spool.BusyEnqueue
-	c.Agents = append(c.Agents, engine.Agent{Name: "b", Model: "m", WhenBusy: spool.BusyReject})
+	c.Agents = append(c.Agents, spool.Agent{Name: "b", Model: "m", WhenBusy: spool.BusyReject})
 	e := s.engine(c)
 	s.start(e, "r1", "one")
 	for _, test := range []struct {
@@ -143,12 +144,12 @@ func testWaitPolicy(s waitTest) {
 		policy   spool.WhenBusy
 		accepted bool
 	}{{"a", "", true}, {"a", spool.BusyReject, false}, {"b", "", false}, {"b", spool.BusyEnqueue, true}} {
-		r, err := e.Run(context.Background(), chat, engine.StartRequest{Prompt: "x", Agent: test.agent, WhenBusy: test.policy})
-		if err != nil || r.Accepted != test.accepted || !r.Accepted && r.Reason != engine.ReasonActiveRun {
+		r, err := e.Run(context.Background(), chat, wire.StartRequest{Prompt: "x", Agent: test.agent, WhenBusy: test.policy})
+		if err != nil || r.Accepted != test.accepted || !r.Accepted && r.Reason != wire.ReasonActiveRun {
 			s.Errorf("%+v: %+v, %v", test, r, err)
 		}
 	}
-	_, err := e.Run(context.Background(), chat, engine.StartRequest{Prompt: "x", WhenBusy: "drop"})
+	_, err := e.Run(context.Background(), chat, wire.StartRequest{Prompt: "x", WhenBusy: "drop"})
 	if spool.CodeOf(err) != spool.Invalid || !strings.HasPrefix(spool.MessageOf(err), "whenBusy must be") {
 		s.Errorf("an unknown policy: %v", err)
 	}
@@ -165,8 +166,8 @@ func testWaitEnqueue(s waitTest) {
 	e := s.working(s.config(m))
 	s.talks(e, m)
 	for i, id := range []spool.RunID{"r2", "r3"} {
-		s.same("result", s.busy(e, id, spool.BusyEnqueue), engine.RunResult{
-			Accepted: true, ThreadID: "chat", RunID: id, State: spool.Queued, Position: i + 1,
+		s.same("result", s.busy(e, id, spool.BusyEnqueue), wire.RunResult{
+			Accepted: true, ThreadID: "chat", RunID: id, State: wire.Queued, Position: i + 1,
 		})
 	}
 	if got := s.queue(e); got != "r2 r3" {
@@ -174,16 +175,16 @@ func testWaitEnqueue(s waitTest) {
 	}
 	s.lines("messages", s.script(), "user r1!")
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user r1!", "assistant re: r1!", "user r2", "assistant re: r2", "user r3", "assistant re: r3")
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 finished", "RUN_STARTED r2:1", "RUN_ENDED r2:1 finished",
 		"RUN_STARTED r3:1", "RUN_ENDED r3:1 finished")
 	for _, entry := range s.entriesOf(chat) {
-		var p spool.RunStarted
+		var p wire.RunStarted
 		if err := json.Unmarshal(entry.Payload, &p); err != nil {
 			s.Fatal(err)
 		}
-		if want := s.run(entry.RunID).EnqueuedAt; entry.Type == spool.EntryRunStarted && (want.IsZero() || !p.EnqueuedAt.Equal(want)) {
+		if want := s.run(entry.RunID).EnqueuedAt; entry.Type == wire.EntryRunStarted && (want.IsZero() || !p.EnqueuedAt.Equal(want)) {
 			s.Errorf("the first segment of %s says that the run was accepted at %s, want %s", entry.RunID, p.EnqueuedAt, want)
 		}
 	}
@@ -205,12 +206,12 @@ func testWaitLatest(s waitTest) {
 	if got := s.queue(e); got != "r4" {
 		s.Errorf("the queue is %q", got)
 	}
-	if r := s.run("r3"); r.State != spool.Cancelled || r.StopReason != spool.StopCancelled || r.Error != "a later start took its place" || r.EndedAt.IsZero() {
+	if r := s.run("r3"); r.State != wire.Cancelled || r.StopReason != wire.StopCancelled || r.Error != "a later start took its place" || r.EndedAt.IsZero() {
 		s.Errorf("the run before: %+v", r)
 	}
 	s.busy(e, "r5", spool.BusyEnqueue)
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user r1!", "assistant re: r1!", "user r4", "assistant re: r4", "user r5", "assistant re: r5")
 }
 
@@ -223,7 +224,7 @@ func testWaitInterrupt(s waitTest) {
 	if r := s.busy(e, "r3", spool.BusyInterrupt); r.Position != 1 {
 		s.Errorf("result: %+v", r)
 	}
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if took := time.Since(began); took > 500*time.Millisecond {
 		s.Errorf("it took %s", took)
 	}
@@ -254,7 +255,7 @@ func testWaitInterruptsInARow(s waitTest) {
 		s.Errorf("the queue is %q", got)
 	}
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.scriptBut("assistant re: one!"), "user one!", "user r2", "user r3", "user r4", "assistant re: r4", "user r5", "assistant re: r5")
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 stopped", "RUN_STARTED r4:1", "RUN_ENDED r4:1 finished",
 		"RUN_STARTED r5:1", "RUN_ENDED r5:1 finished")
@@ -272,7 +273,7 @@ func testWaitInterruptFirst(s waitTest) {
 		<-time.After(time.Duration(i) * 100 * time.Microsecond)
 		s.busy(e, second, spool.BusyInterrupt)
 		s.until("both ends", func() bool { return s.run(first).State.Terminal() && s.run(second).State.Terminal() })
-		if r := s.run(second); r.State != spool.Completed {
+		if r := s.run(second); r.State != wire.Completed {
 			s.Errorf("the second run: %+v", r)
 		}
 	}
@@ -282,11 +283,11 @@ func testWaitRollback(s waitTest) {
 	m := gated(make(chan struct{}))
 	e := s.working(s.config(m))
 	s.start(e, "r0", "zero")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.talks(e, m)
 	turn := s.messagesOf(chat)[2].ID
 	s.busy(e, "r2", spool.BusyRollback)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user zero", "assistant re: zero", "user r2", "assistant re: r2")
 	s.lines("record", s.record()[2:], "RUN_STARTED r1:1", "RUN_ENDED r1:1 stopped", "MESSAGES_DROPPED", "RUN_STARTED r2:1", "RUN_ENDED r2:1 finished")
 	if e := s.entriesOf(chat)[4]; e.RunID != "r2" || !strings.Contains(string(e.Payload), string(turn)) {
@@ -302,7 +303,7 @@ func testWaitRollbackWaiting(first spool.WhenBusy, want ...string) func(s waitTe
 		m := deaf(gate)
 		e := s.working(s.config(m))
 		s.start(e, "r0", "zero")
-		s.ended(spool.Completed)
+		s.ended(wire.Completed)
 		s.start(e, "r1", "one!")
 		s.until("the question", func() bool { return m.Asked() == 2 })
 		s.busy(e, "r2", first)
@@ -311,7 +312,7 @@ func testWaitRollbackWaiting(first spool.WhenBusy, want ...string) func(s waitTe
 			s.Errorf("the queue is %q", got)
 		}
 		close(gate)
-		s.ended(spool.Completed)
+		s.ended(wire.Completed)
 		s.lines("messages", s.scriptBut("assistant re: one!"), want...)
 		if got := s.states(); got != "r0 COMPLETED, r1 CANCELLED, r2 CANCELLED, r3 COMPLETED" {
 			s.Errorf("the runs: %s", got)

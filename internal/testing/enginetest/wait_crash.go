@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // testWaitCrash starts runs with every policy on one thread, with a fault at each call of the process
@@ -62,7 +62,7 @@ func waitCrashScript(t *engineTest, faults ...spooltest.Fault) int {
 		spool.BusyReject, spool.BusyEnqueue, spool.BusyEnqueue, spool.BusyLatest, spool.BusyInterrupt, spool.BusyRollback, spool.BusyEnqueue,
 	} {
 		id := spool.RunID("r" + strconv.Itoa(i+1))
-		n = c.insist(n, engine.StartRequest{Prompt: string(id), RunID: id, IdempotencyKey: "start-" + string(id), WhenBusy: w})
+		n = c.insist(n, wire.StartRequest{Prompt: string(id), RunID: id, IdempotencyKey: "start-" + string(id), WhenBusy: w})
 		if i == 0 {
 			stop = c.clients("a", "b")
 		}
@@ -77,7 +77,7 @@ func waitCrashScript(t *engineTest, faults ...spooltest.Fault) int {
 		}
 		return s.thread().State.Terminal()
 	})
-	if runs := s.runsOf(chat); len(runs) != 7 || runs[0].State != spool.Completed || s.thread().RunID != "r7" {
+	if runs := s.runsOf(chat); len(runs) != 7 || runs[0].State != wire.Completed || s.thread().RunID != "r7" {
 		s.Errorf("the runs: %s, the thread: %+v", s.states(), s.thread())
 	}
 	c.finish(stop)
@@ -85,7 +85,7 @@ func waitCrashScript(t *engineTest, faults ...spooltest.Fault) int {
 }
 
 // insist starts a run. If the process crashes, it starts the run in another process and returns that.
-func (c *campaign) insist(n *node, r engine.StartRequest) *node {
+func (c *campaign) insist(n *node, r wire.StartRequest) *node {
 	c.Helper()
 	for range 10 {
 		result, err := n.Run(context.Background(), chat, r)

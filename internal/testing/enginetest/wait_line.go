@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // testWaitLatestInterrupt has a start that supersedes the waiting runs. A waiting run that has stopped
@@ -24,7 +26,7 @@ func testWaitLatestInterrupt(s waitTest) {
 		s.Errorf("the queue is %q", got)
 	}
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.scriptBut("assistant re: one!"), "user one!", "user r2", "assistant re: r2", "user r4", "assistant re: r4")
 	if got := s.states(); got != "r1 CANCELLED, r2 COMPLETED, r3 CANCELLED, r4 COMPLETED" {
 		s.Errorf("the runs: %s", got)
@@ -55,8 +57,8 @@ func testWaitPlaces(s waitTest) {
 	if got := s.queue(e); got != strings.Join(want, " ") {
 		s.Errorf("the queue is %q", got)
 	}
-	s.view(func(v spool.View) error {
-		line, err := v.Runs(spool.RunQuery{Waiting: true, Whole: true})
+	s.view(func(v store.View) error {
+		line, err := v.Runs(wire.RunQuery{Waiting: true, Whole: true})
 		for i := 1; i < len(line); i++ {
 			if line[i].QueuePosition <= line[i-1].QueuePosition {
 				s.Errorf("run %s has the place %d after run %s with the place %d", line[i].ID, line[i].QueuePosition, line[i-1].ID, line[i-1].QueuePosition)
@@ -65,7 +67,7 @@ func testWaitPlaces(s waitTest) {
 		return err
 	})
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	var got []string
 	for _, line := range s.script() {
 		if id, ok := strings.CutPrefix(line, "user "); ok && id != "one!" {

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
 )
 
 // testWaitBehindPark waits for a parked run, until its park is answered.
@@ -22,14 +22,14 @@ func testWaitBehindPark(s waitTest) {
 	})
 	e := s.working(s.config(m, approved("send", "1")))
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	s.busy(e, "r2", spool.BusyEnqueue)
 	<-time.After(time.Minute)
 	if got := s.states(); got != "r1 WAITING_FOR_INPUT, r2 QUEUED" {
 		s.Errorf("the runs: %s", got)
 	}
 	s.answer(e, "c1", true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go", "assistant c1=send{}", "tool c1:1", "assistant yes", "user r2", "assistant yes")
 }
 
@@ -43,9 +43,9 @@ func testWaitBehindFailure(s waitTest) {
 	})
 	e := s.working(s.config(m))
 	s.start(e, "r1", "go")
-	s.until("the failure", func() bool { return m.Asked() == 1 && s.thread().State == spool.Queued })
+	s.until("the failure", func() bool { return m.Asked() == 1 && s.thread().State == wire.Queued })
 	s.busy(e, "r2", spool.BusyEnqueue)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if got := s.states(); got != "r1 FAILED, r2 COMPLETED" {
 		s.Errorf("the runs: %s", got)
 	}
@@ -56,7 +56,7 @@ func testWaitStop(s waitTest) {
 	m := gated(make(chan struct{}))
 	c := s.config(m)
 	stopped := make(chan struct{})
-	c.OnSettle = func(_ context.Context, t engine.Settlement) error {
+	c.OnSettle = func(_ context.Context, t wire.Settlement) error {
 		if t.RunID == "r1" {
 			<-stopped
 		}
@@ -68,7 +68,7 @@ func testWaitStop(s waitTest) {
 	s.busy(e, "r3", spool.BusyInterrupt)
 	s.stop(e)
 	close(stopped)
-	s.ended(spool.Cancelled)
+	s.ended(wire.Cancelled)
 	<-time.After(time.Minute)
 	if got := s.states(); got != "r1 CANCELLED, r2 CANCELLED, r3 CANCELLED" {
 		s.Errorf("the runs: %s", got)
@@ -99,7 +99,7 @@ func testWaitStopRun(s waitTest) {
 		s.Errorf("the queue is %q", got)
 	}
 	stop("r1", true, "")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user r1!", "assistant re: r1!", "user r2", "assistant re: r2", "user r4", "assistant re: r4")
 	stop("r4", false, "Cannot stop run in state COMPLETED")
 	if _, err := e.StopRun(context.Background(), chat, "a b"); spool.CodeOf(err) != spool.Invalid {
@@ -114,33 +114,33 @@ func testWaitEdit(s waitTest) {
 	m := gated(gate)
 	e := s.working(s.config(m))
 	s.start(e, "r0", "zero")
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	turns := s.messagesOf(chat)
 	s.talks(e, m)
-	edit := func(run spool.RunID, id spool.MessageID, w spool.WhenBusy) engine.RunResult {
+	edit := func(run spool.RunID, id spool.MessageID, w spool.WhenBusy) wire.RunResult {
 		s.Helper()
-		r, err := e.Run(context.Background(), chat, engine.StartRequest{Prompt: string(run), RunID: run, EditMessageID: id, WhenBusy: w})
+		r, err := e.Run(context.Background(), chat, wire.StartRequest{Prompt: string(run), RunID: run, EditMessageID: id, WhenBusy: w})
 		if err != nil {
 			s.Error(err)
 		}
 		return r
 	}
-	if r := edit("x", turns[1].ID, spool.BusyEnqueue); r.Reason != engine.ReasonNotEditable {
+	if r := edit("x", turns[1].ID, spool.BusyEnqueue); r.Reason != wire.ReasonNotEditable {
 		s.Errorf("an edit of the assistant's: %+v", r)
 	}
-	if r := edit("x", "nothing", spool.BusyInterrupt); r.Reason != engine.ReasonNotFound {
+	if r := edit("x", "nothing", spool.BusyInterrupt); r.Reason != wire.ReasonNotFound {
 		s.Errorf("an edit of nothing: %+v", r)
 	}
 	s.lines("messages", s.script(), "user zero", "assistant re: zero", "user r1!")
 	edit("r2", turns[0].ID, spool.BusyInterrupt)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user r2", "assistant re: r2")
 }
 
 func testWaitDelete(s waitTest) {
 	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"})), approved("send", "1")))
 	s.start(e, "r1", "go")
-	s.becomes(spool.WaitingForInput)
+	s.becomes(wire.WaitingForInput)
 	s.busy(e, "r2", spool.BusyEnqueue)
 	if r, err := e.DeleteThread(context.Background(), chat); err != nil || !r.Accepted {
 		s.Errorf("delete: %+v, %v", r, err)
@@ -156,14 +156,14 @@ func testWaitDelete(s waitTest) {
 func testWaitIdempotencyKey(s waitTest) {
 	e := s.engine(s.config(echo()))
 	for _, w := range []spool.WhenBusy{spool.BusyEnqueue, spool.BusyLatest, spool.BusyInterrupt, spool.BusyRollback} {
-		s.startAs(e, chat, engine.StartRequest{Prompt: "x"})
+		s.startAs(e, chat, wire.StartRequest{Prompt: "x"})
 		s.busy(e, "before-"+spool.RunID(w), spool.BusyEnqueue)
-		results := make([]engine.RunResult, 8)
+		results := make([]wire.RunResult, 8)
 		var group sync.WaitGroup
 		for i := range results {
 			group.Go(func() {
 				var err error
-				results[i], err = e.Run(context.Background(), chat, engine.StartRequest{Prompt: "again", WhenBusy: w, IdempotencyKey: "k-" + string(w)})
+				results[i], err = e.Run(context.Background(), chat, wire.StartRequest{Prompt: "again", WhenBusy: w, IdempotencyKey: "k-" + string(w)})
 				if err != nil {
 					s.Error(err)
 				}
@@ -183,7 +183,7 @@ func testWaitIdempotencyKey(s waitTest) {
 			s.Errorf("%s: %d runs, %+v", w, turns, results[0])
 		}
 		s.stop(e)
-		later, err := e.Run(context.Background(), chat, engine.StartRequest{Prompt: "again", WhenBusy: w, IdempotencyKey: "k-" + string(w)})
+		later, err := e.Run(context.Background(), chat, wire.StartRequest{Prompt: "again", WhenBusy: w, IdempotencyKey: "k-" + string(w)})
 		if err != nil {
 			s.Error(err)
 		}
@@ -197,7 +197,7 @@ type settled struct {
 	runs map[spool.RunID]string
 }
 
-func (h *settled) hook(_ context.Context, t engine.Settlement) error {
+func (h *settled) hook(_ context.Context, t wire.Settlement) error {
 	<-time.After(100 * time.Millisecond)
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -228,7 +228,7 @@ func testWaitSettle(s waitTest) {
 	s.busy(e, "r2", spool.BusyEnqueue)
 	s.busy(e, "r3", spool.BusyLatest)
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	s.until("the hook for the run that was cancelled", func() bool { return h.of("r2") != "" })
 	<-time.After(time.Minute)
 	if got := h.of("r1", "r2", "r3"); got != "COMPLETED CANCELLED COMPLETED" {
@@ -245,11 +245,11 @@ func testWaitSettleInterrupted(s waitTest) {
 	e := s.engine(c)
 	s.start(e, "r1", "one")
 	s.busy(e, "r2", spool.BusyInterrupt)
-	if t := s.thread(); t.RunID != "r2" || t.State != spool.Queued {
+	if t := s.thread(); t.RunID != "r2" || t.State != wire.Queued {
 		s.Errorf("the thread after the hook: %+v", t)
 	}
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if got := h.of("r1", "r2"); got != "CANCELLED COMPLETED" {
 		s.Errorf("the hook was told %s", got)
 	}
@@ -282,7 +282,7 @@ func testWaitDeadWorker(s waitTest) {
 		s.Errorf("result: %+v", r)
 	}
 	s.work(e)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	if got := s.script(); len(got) != 5 || got[0] != "user go" || !strings.HasPrefix(got[2], "tool c1:") || got[3] != "user r2" {
 		s.Errorf("messages: %v", got)
 	}
@@ -298,15 +298,15 @@ func testWaitNotices(s waitTest) {
 	m := gated(gate)
 	e := s.working(s.config(m))
 	s.talks(e, m)
-	stop := s.watch(e, &spooltest.Client{Name: "live"}, engine.FollowOptions{})
-	s.startAs(e, chat, engine.StartRequest{Prompt: "two", RunID: "r2", ClientMessageID: "mine", WhenBusy: spool.BusyEnqueue})
+	stop := s.watch(e, &spooltest.Client{Name: "live"}, wire.FollowOptions{})
+	s.startAs(e, chat, wire.StartRequest{Prompt: "two", RunID: "r2", ClientMessageID: "mine", WhenBusy: spool.BusyEnqueue})
 	<-time.After(time.Second)
 	s.busy(e, "r3", spool.BusyLatest)
 	<-time.After(time.Second)
-	s.startAs(e, chat, engine.StartRequest{Prompt: "r4", RunID: "r4", ClientMessageID: "its", WhenBusy: spool.BusyEnqueue})
+	s.startAs(e, chat, wire.StartRequest{Prompt: "r4", RunID: "r4", ClientMessageID: "its", WhenBusy: spool.BusyEnqueue})
 	<-time.After(time.Second)
 	close(gate)
-	s.ended(spool.Completed)
+	s.ended(wire.Completed)
 	<-time.After(quiet)
 	var queues, turns []string
 	for _, f := range stop() {
@@ -314,16 +314,16 @@ func testWaitNotices(s waitTest) {
 			continue
 		}
 		var p struct {
-			State   spool.State
+			State   wire.State
 			Content string
-			Queue   []spool.QueuedRun
+			Queue   []wire.QueuedRun
 
 			ClientMessageID string
 		}
 		if err := json.Unmarshal(f.Event.Payload, &p); err != nil {
 			s.Error(err)
 		}
-		if f.Event.Type == spool.NoticeMessageAppended {
+		if f.Event.Type == wire.NoticeMessageAppended {
 			turns = append(turns, p.Content+p.ClientMessageID)
 			continue
 		}
@@ -367,7 +367,7 @@ func testWaitSnapshot(s waitTest) {
 	if got := snap(); strings.Contains(got, "queue\"") {
 		s.Errorf("a snapshot without a queue: %s", got)
 	}
-	s.startAs(e, chat, engine.StartRequest{Prompt: "two", RunID: "r2", ClientMessageID: "mine", WhenBusy: spool.BusyEnqueue})
+	s.startAs(e, chat, wire.StartRequest{Prompt: "two", RunID: "r2", ClientMessageID: "mine", WhenBusy: spool.BusyEnqueue})
 	const want = `"queue":[{"runId":"r2","position":1,"whenBusy":"enqueue","clientMessageId":"mine","content":"two","enqueuedAt":"`
 	if got := snap(); !strings.Contains(got, want) {
 		s.Errorf("a snapshot: %s", got)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/testing/maptx"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // A line of a diff says which row is new, gone or has changed, and what of it.
@@ -15,20 +17,20 @@ func TestDiff(t *testing.T) {
 	t.Parallel()
 	tx := maptx.New(spool.ThreadKey{Tenant: "t", ID: "c"}, maptx.Start.Add(time.Second))
 	tx.Rows = maptx.Rows{
-		Thread:  &spool.Thread{State: spool.Queued},
-		Runs:    []spool.RunRow{{Run: spool.Run{ID: "r", State: spool.Queued, Model: "m"}}},
-		Effects: []spool.Effect{{ToolCallID: "c1"}},
-		Jobs:    []spool.QueuedJob{{Job: spool.Job{Key: "run:r:1"}}},
+		Thread:  &wire.Thread{State: wire.Queued},
+		Runs:    []store.RunRow{{Run: wire.Run{ID: "r", State: wire.Queued, Model: "m"}}},
+		Effects: []store.Effect{{ToolCallID: "c1"}},
+		Jobs:    []wire.QueuedJob{{Job: wire.Job{Key: "run:r:1"}}},
 	}
 	before := tx.Clone()
 	r := tx.Rows.Runs[0]
-	r.State, r.Model, r.Allowance = spool.Running, "", &spool.Allowance{}
+	r.State, r.Model, r.Allowance = wire.Running, "", &wire.Allowance{}
 	message := &spool.Message{ID: spool.MessageID(spool.NewID("msg")), Content: spool.TextContent("hi")}
-	entry := spool.NewEntry("A", "r", map[string]any{"at": tx.At, "message": message.ID})
-	if err := tx.Write(spool.Changes{
-		Runs: []spool.RunRow{r}, Messages: []*spool.Message{message}, Entries: []*spool.Entry{entry}, CancelJobs: []string{"run:r:1"},
-		Usage: []spool.UsageRow{{RunID: "r", Usage: spool.Usage{Input: new(int64)}}},
-		Audit: []*spool.AuditEntry{{Action: "stop"}}, Rows: []spool.Row{{Key: "k", Value: []byte(`1`)}},
+	entry := wire.NewEntry("A", "r", map[string]any{"at": tx.At, "message": message.ID})
+	if err := tx.Write(store.Changes{
+		Runs: []store.RunRow{r}, Messages: []*spool.Message{message}, Entries: []*wire.Entry{entry}, CancelJobs: []string{"run:r:1"},
+		Usage: []wire.UsageRow{{RunID: "r", Usage: spool.Usage{Input: new(int64)}}},
+		Audit: []*wire.AuditEntry{{Action: "stop"}}, Rows: []store.Row{{Key: "k", Value: []byte(`1`)}},
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -51,20 +53,20 @@ func TestDiff(t *testing.T) {
 func TestTry(t *testing.T) {
 	t.Parallel()
 	tx := maptx.New(spool.ThreadKey{Tenant: "t", ID: "c"}, maptx.Start)
-	tx.Rows.Thread, tx.Rows.Runs = &spool.Thread{}, []spool.RunRow{{Run: spool.Run{ID: "r", Allowance: &spool.Allowance{}}}}
+	tx.Rows.Thread, tx.Rows.Runs = &wire.Thread{}, []store.RunRow{{Run: wire.Run{ID: "r", Allowance: &wire.Allowance{}}}}
 	before := tx.Clone()
-	for _, fn := range []func(spool.Tx) error{
-		func(tx spool.Tx) error {
-			run, err := spool.FindRun(tx, "r")
+	for _, fn := range []func(store.Tx) error{
+		func(tx store.Tx) error {
+			run, err := store.FindRun(tx, "r")
 			run.Allowance.Refused = 7
 			return err
 		},
-		func(tx spool.Tx) error {
-			_ = tx.Write(spool.Changes{Entries: []*spool.Entry{{}}})
-			return spool.ErrFenced
+		func(tx store.Tx) error {
+			_ = tx.Write(store.Changes{Entries: []*wire.Entry{{}}})
+			return store.ErrFenced
 		},
-		func(tx spool.Tx) error {
-			_ = tx.Write(spool.Changes{Entries: []*spool.Entry{{}}, TakeDead: []int64{1}})
+		func(tx store.Tx) error {
+			_ = tx.Write(store.Changes{Entries: []*wire.Entry{{}}, TakeDead: []int64{1}})
 			return nil
 		},
 	} {

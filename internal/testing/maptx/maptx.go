@@ -1,9 +1,9 @@
-// Package maptx is a [spool.Tx] over the rows of one thread in memory, for tables of rules: a test writes the rows
+// Package maptx is a [store.Tx] over the rows of one thread in memory, for tables of rules: a test writes the rows
 // of a thread down, runs a transition over them, and compares the rows after it. There is no store, no goroutine and
 // no clock.
 //
-// A [Tx] keeps the contract of [spool.View] and [spool.Tx] for its thread, except that it does not compare the
-// versions of [spool.Changes.Rows] and has no sums of the ledger. The store suite of spooltest runs over it, next to
+// A [Tx] keeps the contract of [store.View] and [store.Tx] for its thread, except that it does not compare the
+// versions of [store.Changes.Rows] and has no sums of the ledger. The store suite of spooltest runs over it, next to
 // backend/memory.
 package maptx
 
@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Tx is the transaction and the thread: what is written is in Rows at once. [Tx.Try] also rolls back. A Tx is for one
@@ -26,39 +28,39 @@ type Tx struct {
 	failed error
 }
 
-var _ spool.Tx = (*Tx)(nil)
+var _ store.Tx = (*Tx)(nil)
 
 // Rows are the rows of a thread. Each list has the order in which its rows were added.
 type Rows struct {
 	// Thread is nil if the thread does not exist. Then it has no other rows but jobs.
-	Thread *spool.Thread
-	Runs   []spool.RunRow
+	Thread *wire.Thread
+	Runs   []store.RunRow
 	// Messages are the messages of the view.
 	Messages []spool.Message
 	Branches []Branch
-	Entries  []spool.Entry
-	Parks    []spool.Park
-	Effects  []spool.Effect
-	Usage    []spool.UsageRow
-	Deltas   []spool.SnapshotDelta
+	Entries  []wire.Entry
+	Parks    []store.Park
+	Effects  []store.Effect
+	Usage    []wire.UsageRow
+	Deltas   []store.SnapshotDelta
 
-	// Jobs are the jobs that are not dead. Those of [spool.Changes.Claimed] are [spool.JobInFlight].
-	Jobs  []spool.QueuedJob
-	Dead  []spool.QueuedJob
-	Audit []spool.AuditEntry
+	// Jobs are the jobs that are not dead. Those of [store.Changes.Claimed] are [wire.JobInFlight].
+	Jobs  []wire.QueuedJob
+	Dead  []wire.QueuedJob
+	Audit []wire.AuditEntry
 	// Outside are the changes of rows outside threads, as they were written.
-	Outside []spool.Row
+	Outside []store.Row
 	// Elsewhere are the runs of the tenant's other threads. A test sets them.
-	Elsewhere []spool.RunRow
+	Elsewhere []store.RunRow
 
 	// added has the messages that were written, in their order, also those that have left the view. It lacks those
 	// that a test has put into Messages itself.
 	added []spool.Message
 }
 
-// Branch is a branch with its messages. The fields of [spool.Branch] that follow from the messages are empty.
+// Branch is a branch with its messages. The fields of [wire.Branch] that follow from the messages are empty.
 type Branch struct {
-	spool.Branch
+	wire.Branch
 
 	Messages []spool.Message
 }
@@ -73,8 +75,8 @@ func (tx *Tx) Clone() *Tx {
 	return copied
 }
 
-// Try runs fn as [spool.Store.Update] does: if fn or a change fails, nothing is written.
-func (tx *Tx) Try(fn func(tx spool.Tx) error) error {
+// Try runs fn as [store.Store.Update] does: if fn or a change fails, nothing is written.
+func (tx *Tx) Try(fn func(tx store.Tx) error) error {
 	before := tx.Clone()
 	err := fn(tx)
 	if err == nil {
@@ -87,23 +89,23 @@ func (tx *Tx) Try(fn func(tx spool.Tx) error) error {
 	return err
 }
 
-// Store is a [spool.Store] of one thread. It has Update and View, and any other method panics.
+// Store is a [store.Store] of one thread. It has Update and View, and any other method panics.
 type Store struct {
-	spool.Store
+	store.Store
 
 	Tx *Tx
 }
 
-// Update implements [spool.Store].
-func (s Store) Update(_ context.Context, _ spool.ThreadKey, fence int64, fn func(tx spool.Tx) error) error {
+// Update implements [store.Store].
+func (s Store) Update(_ context.Context, _ spool.ThreadKey, fence int64, fn func(tx store.Tx) error) error {
 	if t := s.Tx.Rows.Thread; fence > 0 && (t == nil || t.Fence != fence) {
-		return spool.ErrFenced
+		return store.ErrFenced
 	}
 	return s.Tx.Try(fn)
 }
 
-// View implements [spool.Store].
-func (s Store) View(_ context.Context, _ spool.ThreadKey, fn func(v spool.View) error) error {
+// View implements [store.Store].
+func (s Store) View(_ context.Context, _ spool.ThreadKey, fn func(v store.View) error) error {
 	return fn(s.Tx)
 }
 

@@ -6,11 +6,13 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Write makes changes. After an error it makes no others, and returns the same error.
-func (tx *Tx) Write(c spool.Changes) error {
-	for _, change := range []func(spool.Changes) error{
+func (tx *Tx) Write(c store.Changes) error {
+	for _, change := range []func(store.Changes) error{
 		tx.writeThread, tx.writeRuns, tx.writeMessages, tx.writeRest, tx.writeJobs, tx.writeOutside,
 	} {
 		if tx.failed == nil {
@@ -20,7 +22,7 @@ func (tx *Tx) Write(c spool.Changes) error {
 	return tx.failed
 }
 
-func (tx *Tx) writeThread(c spool.Changes) error {
+func (tx *Tx) writeThread(c store.Changes) error {
 	if c.Thread != nil {
 		t := clone(*c.Thread)
 		t.Tenant, t.ID, t.LastSeq = tx.Key.Tenant, tx.Key.ID, 0
@@ -38,7 +40,7 @@ func (tx *Tx) writeThread(c spool.Changes) error {
 		tx.Rows.Thread = &t
 	}
 	if c.DeleteThread {
-		ofRun := func(j spool.QueuedJob) bool { return !j.Event() }
+		ofRun := func(j wire.QueuedJob) bool { return !j.Event() }
 		r := tx.Rows
 		tx.Rows = Rows{
 			Jobs: slices.DeleteFunc(r.Jobs, ofRun), Dead: slices.DeleteFunc(r.Dead, ofRun),
@@ -48,19 +50,19 @@ func (tx *Tx) writeThread(c spool.Changes) error {
 	return nil
 }
 
-func sameButLease(a, b spool.Thread) bool {
+func sameButLease(a, b wire.Thread) bool {
 	a.LeaseUntil = b.LeaseUntil
 	return a.Equal(b)
 }
 
-func (tx *Tx) writeRuns(c spool.Changes) error {
+func (tx *Tx) writeRuns(c store.Changes) error {
 	for _, r := range c.NewRuns {
-		named := func(other spool.RunRow) bool { return other.ID == r.ID }
+		named := func(other store.RunRow) bool { return other.ID == r.ID }
 		if tx.Rows.Thread == nil {
 			return errNoThread
 		}
 		if slices.ContainsFunc(tx.Rows.Runs, named) || slices.ContainsFunc(tx.Rows.Elsewhere, named) {
-			return spool.ErrRunIDUsed
+			return store.ErrRunIDUsed
 		}
 		if err := tx.conflict(r); err != nil {
 			return err
@@ -69,7 +71,7 @@ func (tx *Tx) writeRuns(c spool.Changes) error {
 		tx.Rows.Runs = append(tx.Rows.Runs, clone(r))
 	}
 	for _, r := range c.Runs {
-		at := slices.IndexFunc(tx.Rows.Runs, func(other spool.RunRow) bool { return other.ID == r.ID })
+		at := slices.IndexFunc(tx.Rows.Runs, func(other store.RunRow) bool { return other.ID == r.ID })
 		if at < 0 {
 			return errNoRun
 		}
@@ -83,20 +85,20 @@ func (tx *Tx) writeRuns(c spool.Changes) error {
 }
 
 // conflict returns an error for a second active run, or a second run of a start key.
-func (tx *Tx) conflict(r spool.RunRow) error {
-	active := func(other spool.RunRow) bool { return other.ID != r.ID && other.Depth == 0 && other.Active() }
-	started := func(other spool.RunRow) bool { return other.ID != r.ID && other.StartKey == r.StartKey }
+func (tx *Tx) conflict(r store.RunRow) error {
+	active := func(other store.RunRow) bool { return other.ID != r.ID && other.Depth == 0 && other.Active() }
+	started := func(other store.RunRow) bool { return other.ID != r.ID && other.StartKey == r.StartKey }
 	switch {
 	case r.Depth == 0 && r.Active() && slices.ContainsFunc(tx.Rows.Runs, active):
-		return spool.ErrActiveRun
+		return store.ErrActiveRun
 	case r.StartKey != "" && (slices.ContainsFunc(tx.Rows.Runs, started) || slices.ContainsFunc(tx.Rows.Elsewhere, started)):
-		return spool.ErrStartKeyUsed
+		return store.ErrStartKeyUsed
 	default:
 		return nil
 	}
 }
 
-func (tx *Tx) writeMessages(c spool.Changes) error {
+func (tx *Tx) writeMessages(c store.Changes) error {
 	if d := c.Drop; d != nil {
 		if err := tx.drop(*d); err != nil {
 			return err
@@ -109,7 +111,7 @@ func (tx *Tx) writeMessages(c spool.Changes) error {
 		}
 		b := tx.Rows.Branches[at]
 		if b.BaseMessageID != tx.lastMessage() {
-			return spool.ErrBranchBase
+			return store.ErrBranchBase
 		}
 		tx.Rows.Messages = append(tx.Rows.Messages, b.Messages...)
 		tx.Rows.Branches = slices.Delete(tx.Rows.Branches, at, at+1)
@@ -119,7 +121,7 @@ func (tx *Tx) writeMessages(c spool.Changes) error {
 		case tx.Rows.Thread == nil:
 			return errNoThread
 		case tx.hasMessage(m.ID):
-			return spool.ErrMessageIDUsed
+			return store.ErrMessageIDUsed
 		}
 		m.AfterSeq, m.CreatedAt = tx.Rows.Thread.LastSeq, orNow(m.CreatedAt, tx.At)
 		saved := clone(*m)
@@ -129,15 +131,15 @@ func (tx *Tx) writeMessages(c spool.Changes) error {
 	return nil
 }
 
-func (tx *Tx) drop(d spool.Drop) error {
-	at, id := messageAt(tx.Rows.Messages, d.From), spool.BranchID(d.Seq)
+func (tx *Tx) drop(d store.Drop) error {
+	at, id := messageAt(tx.Rows.Messages, d.From), wire.BranchID(d.Seq)
 	switch {
 	case at < 0:
 		return errNoMessage
 	case tx.branchAt(id) >= 0:
-		return spool.ErrBranchUsed
+		return store.ErrBranchUsed
 	}
-	b := Branch{Branch: spool.Branch{ID: id, CreatedAt: tx.At}, Messages: slices.Clone(tx.Rows.Messages[at:])}
+	b := Branch{Branch: wire.Branch{ID: id, CreatedAt: tx.At}, Messages: slices.Clone(tx.Rows.Messages[at:])}
 	for _, e := range tx.Rows.Entries {
 		if e.Seq == d.Seq {
 			b.RunID = e.RunID
@@ -162,7 +164,7 @@ func (tx *Tx) hasMessage(id spool.MessageID) bool {
 }
 
 // writeRest writes what else belongs to the thread.
-func (tx *Tx) writeRest(c spool.Changes) error {
+func (tx *Tx) writeRest(c store.Changes) error {
 	if tx.Rows.Thread == nil {
 		if len(c.Entries)+len(c.Parks)+len(c.Effects)+len(c.Usage) > 0 || c.Delta != nil {
 			return errNoThread
@@ -175,12 +177,12 @@ func (tx *Tx) writeRest(c spool.Changes) error {
 		tx.Rows.Entries = append(tx.Rows.Entries, clone(*e))
 	}
 	for _, p := range c.Parks {
-		tx.Rows.Parks = put(tx.Rows.Parks, clone(p), func(other spool.Park) bool {
+		tx.Rows.Parks = put(tx.Rows.Parks, clone(p), func(other store.Park) bool {
 			return other.RunID == p.RunID && other.ToolCallID == p.ToolCallID
 		})
 	}
 	for _, e := range c.Effects {
-		tx.Rows.Effects = put(tx.Rows.Effects, clone(e), func(other spool.Effect) bool {
+		tx.Rows.Effects = put(tx.Rows.Effects, clone(e), func(other store.Effect) bool {
 			return other.RunID == e.RunID && other.Step == e.Step && other.ToolCallID == e.ToolCallID
 		})
 	}
@@ -194,7 +196,7 @@ func (tx *Tx) writeRest(c spool.Changes) error {
 		if err != nil {
 			return err
 		}
-		stored := spool.SnapshotDelta{Version: d.Version, Seq: d.Seq, At: d.At}
+		stored := store.SnapshotDelta{Version: d.Version, Seq: d.Seq, At: d.At}
 		if err := stored.UnmarshalStored(body, tx.Key.ID); err != nil {
 			return err
 		}
@@ -203,25 +205,25 @@ func (tx *Tx) writeRest(c spool.Changes) error {
 	return nil
 }
 
-func (tx *Tx) writeJobs(c spool.Changes) error {
+func (tx *Tx) writeJobs(c store.Changes) error {
 	for _, key := range c.CancelJobs {
-		tx.Rows.Jobs = slices.DeleteFunc(tx.Rows.Jobs, func(j spool.QueuedJob) bool { return key != "" && j.Key == key })
+		tx.Rows.Jobs = slices.DeleteFunc(tx.Rows.Jobs, func(j wire.QueuedJob) bool { return key != "" && j.Key == key })
 	}
 	for _, j := range c.Jobs {
-		tx.addJob(spool.QueuedJob{Job: j, JobID: int64(len(tx.Rows.Jobs)) + 1, State: spool.JobReady})
+		tx.addJob(wire.QueuedJob{Job: j, JobID: int64(len(tx.Rows.Jobs)) + 1, State: wire.JobReady})
 	}
 	for _, j := range c.Claimed {
-		tx.addJob(spool.QueuedJob{Job: j.Job, JobID: j.JobID, State: spool.JobInFlight, Attempts: 1})
+		tx.addJob(wire.QueuedJob{Job: j.Job, JobID: j.JobID, State: wire.JobInFlight, Attempts: 1})
 	}
 	for _, id := range c.TakeDead {
-		at := slices.IndexFunc(tx.Rows.Dead, func(j spool.QueuedJob) bool { return j.JobID == id })
+		at := slices.IndexFunc(tx.Rows.Dead, func(j wire.QueuedJob) bool { return j.JobID == id })
 		if at < 0 {
 			return errNoDeadJob
 		}
 		tx.Rows.Dead = slices.Delete(tx.Rows.Dead, at, at+1)
 	}
 	for _, d := range c.Dead {
-		d.JobID, d.State, d.DiedAt = int64(len(tx.Rows.Dead))+1, spool.JobDead, tx.At
+		d.JobID, d.State, d.DiedAt = int64(len(tx.Rows.Dead))+1, wire.JobDead, tx.At
 		d.Job = tx.owned(d.Job)
 		d.DueAt = orNow(d.DueAt, tx.At)
 		tx.Rows.Dead = append(tx.Rows.Dead, d)
@@ -230,25 +232,25 @@ func (tx *Tx) writeJobs(c spool.Changes) error {
 }
 
 // addJob adds a job, unless there is one with its key.
-func (tx *Tx) addJob(j spool.QueuedJob) {
-	if j.Key != "" && slices.ContainsFunc(tx.Rows.Jobs, func(other spool.QueuedJob) bool { return other.Key == j.Key }) {
+func (tx *Tx) addJob(j wire.QueuedJob) {
+	if j.Key != "" && slices.ContainsFunc(tx.Rows.Jobs, func(other wire.QueuedJob) bool { return other.Key == j.Key }) {
 		return
 	}
 	j.Job = tx.owned(j.Job)
 	j.DueAt = orNow(j.DueAt, tx.At)
 	j.FirstDue = j.DueAt
-	if j.State == spool.JobReady && j.DueAt.After(tx.At) {
-		j.State = spool.JobDelayed
+	if j.State == wire.JobReady && j.DueAt.After(tx.At) {
+		j.State = wire.JobDelayed
 	}
 	tx.Rows.Jobs = append(tx.Rows.Jobs, j)
 }
 
-func (tx *Tx) owned(j spool.Job) spool.Job {
+func (tx *Tx) owned(j wire.Job) wire.Job {
 	j.Tenant, j.ThreadID = tx.Key.Tenant, cmp.Or(tx.Key.ID, j.ThreadID)
 	return clone(j)
 }
 
-func (tx *Tx) writeOutside(c spool.Changes) error {
+func (tx *Tx) writeOutside(c store.Changes) error {
 	for _, e := range c.Audit {
 		e.Tenant, e.Seq, e.At = tx.Key.Tenant, int64(len(tx.Rows.Audit))+1, tx.At
 		tx.Rows.Audit = append(tx.Rows.Audit, clone(*e))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server/access"
+	"github.com/spoolhq/spool/wire"
 )
 
 const (
@@ -35,7 +36,7 @@ func (g ArtifactGrant) Expires() time.Time { return time.Unix(g.Until, 0).UTC() 
 
 // SignArtifact returns the token of a URL that opens one artifact of the thread, and when it expires: after lasts, but
 // not after the end of the principal's own credentials. The first key signs, and any of them may have signed.
-func (a *Auth) SignArtifact(p access.Principal, thread spool.Thread, id spool.ArtifactID, lasts time.Duration) (string, time.Time) {
+func (a *Auth) SignArtifact(p access.Principal, thread wire.Thread, id spool.ArtifactID, lasts time.Duration) (string, time.Time) {
 	g := ArtifactGrant{
 		Tenant: p.Tenant, Thread: thread.ID, Artifact: id, Made: thread.CreatedAt.UnixMicro(),
 		Until: access.Earlier(time.Now().Add(lasts).Truncate(time.Second), p.Until.Truncate(time.Second)).Unix(),

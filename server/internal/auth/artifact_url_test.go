@@ -13,6 +13,7 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server/access"
+	"github.com/spoolhq/spool/wire"
 )
 
 const signedArtifact spool.ArtifactID = "art_0123456789abcdef0123456789abcdef"
@@ -21,7 +22,7 @@ const signedArtifact spool.ArtifactID = "art_0123456789abcdef0123456789abcdef"
 func signing(tb testing.TB) (*Auth, string) {
 	tb.Helper()
 	e, err := engine.New(memory.New(nil), engine.Config{
-		Agents: []engine.Agent{{Name: "a", Model: "m"}}, Models: map[string]spool.Model{"m": demo.New(demo.Config{})},
+		Agents: []spool.Agent{{Name: "a", Model: "m"}}, Models: map[string]spool.Model{"m": demo.New(demo.Config{})},
 	})
 	if err != nil {
 		tb.Fatal(err)
@@ -31,7 +32,7 @@ func signing(tb testing.TB) (*Auth, string) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	thread := spool.Thread{ID: "t1", CreatedAt: time.UnixMicro(1795382790414532)}
+	thread := wire.Thread{ID: "t1", CreatedAt: time.UnixMicro(1795382790414532)}
 	token, _ := a.SignArtifact(access.Principal{Tenant: "a"}, thread, signedArtifact, time.Hour)
 	return a, token
 }
@@ -74,7 +75,7 @@ func TestArtifactTokenExpires(t *testing.T) {
 	t.Parallel()
 
 	a, _ := signing(t)
-	thread := spool.Thread{ID: "t1"}
+	thread := wire.Thread{ID: "t1"}
 	_, until := a.SignArtifact(access.Principal{Tenant: "a", Until: time.Now().Add(time.Minute)}, thread, signedArtifact, time.Hour)
 	if left := time.Until(until); left > time.Minute {
 		t.Errorf("it lasts %s", left)

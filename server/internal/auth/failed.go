@@ -9,6 +9,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/wire"
 )
 
 // The kinds of credentials that are counted.
@@ -56,16 +57,16 @@ func (a *Auth) delay(ctx context.Context, d time.Duration) {
 
 // auditFailure adds the failure to the audit log that belongs to no tenant.
 func (a *Auth) auditFailure(ctx context.Context, at netip.Addr, kind string, v access.Setback) {
-	var entries []*spool.AuditEntry
+	var entries []*wire.AuditEntry
 	if v.Audited > 0 {
 		address := ""
 		if at.IsValid() {
 			address = at.String()
 		}
-		entries = append(entries, &spool.AuditEntry{Action: spool.AuditLogin, Address: address, Count: v.Audited, Reason: kind})
+		entries = append(entries, &wire.AuditEntry{Action: wire.AuditLogin, Address: address, Count: v.Audited, Reason: kind})
 	}
 	if v.Others > 0 {
-		entries = append(entries, &spool.AuditEntry{Action: spool.AuditLogin, Count: v.Others, Reason: "other addresses"})
+		entries = append(entries, &wire.AuditEntry{Action: wire.AuditLogin, Count: v.Others, Reason: "other addresses"})
 	}
 	if len(entries) == 0 {
 		return

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server/access"
+	"github.com/spoolhq/spool/wire"
 )
 
 // inboxLinkUse separates the signatures of links from those of stream tokens and URLs, which have the same keys.
@@ -13,7 +14,7 @@ const inboxLinkUse = "spool inbox link 1\n"
 
 // LinkGrant is the content of a link to one question.
 type LinkGrant struct {
-	ID     spool.LinkID     `json:"l"`
+	ID     wire.LinkID      `json:"l"`
 	Tenant spool.Tenant     `json:"t"`
 	Thread spool.ThreadID   `json:"i"`
 	Call   spool.ToolCallID `json:"c"`

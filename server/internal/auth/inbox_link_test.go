@@ -9,6 +9,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server/access"
+	"github.com/spoolhq/spool/wire"
 )
 
 // A link works until its time, which is signed. A key that only checks opens it too.
@@ -38,8 +39,8 @@ func TestInboxLinkExpires(t *testing.T) {
 	if _, err := a.OpenLink(r, token); spool.CodeOf(err) != spool.Forbidden {
 		t.Errorf("a link of a key that is gone: %v", err)
 	}
-	artifact, _ := a.SignArtifact(access.Principal{Tenant: "a"}, spool.Thread{ID: "t1"}, signedArtifact, time.Hour)
-	stream, _ := a.StreamToken(access.Principal{Tenant: "a"}, spool.Thread{ID: "t1"})
+	artifact, _ := a.SignArtifact(access.Principal{Tenant: "a"}, wire.Thread{ID: "t1"}, signedArtifact, time.Hour)
+	stream, _ := a.StreamToken(access.Principal{Tenant: "a"}, wire.Thread{ID: "t1"})
 	for _, other := range []string{artifact, stream, "", "."} {
 		if _, err := a.OpenLink(r, other); spool.CodeOf(err) != spool.Forbidden {
 			t.Errorf("a token of another use: %v", err)

@@ -14,6 +14,7 @@ import (
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/server/internal/call"
+	"github.com/spoolhq/spool/wire"
 )
 
 const (
@@ -64,7 +65,7 @@ func tokenKeys(keys [][]byte, ttl time.Duration) ([][]byte, error) {
 // is not after the end of the principal's own credentials, or when these are withdrawn. The first key signs, and any of them may have
 // signed. A token ends with its thread: one of a deleted thread is refused, also when a thread of the same id
 // is made.
-func (a *Auth) StreamToken(p access.Principal, thread spool.Thread) (string, time.Time) {
+func (a *Auth) StreamToken(p access.Principal, thread wire.Thread) (string, time.Time) {
 	until := access.Earlier(time.Now().Add(a.config.TokenTTL).Truncate(time.Second), p.Until.Truncate(time.Second))
 	text, _ := json.Marshal(streamGrant{ //nolint:errchkjson // texts and numbers
 		Tenant: p.Tenant, Subject: p.Subject, Thread: thread.ID, All: p.AllThreads, Until: until.Unix(), Made: thread.CreatedAt.UnixMicro(),

@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Event is an entry of a thread's record, or a notice. Each type has a payload of its own.
@@ -14,7 +14,7 @@ type Event struct{}
 func (Event) Union() reflect.Type { return types().events }
 
 // ApplicationEvent is an event that an application has published.
-type ApplicationEvent spool.Entry
+type ApplicationEvent wire.Entry
 
 // Item is an item of a run stream. Each type has its own fields.
 type Item struct{}
@@ -33,7 +33,7 @@ func (m *made) makeRecord() {
 	envelope := entryFields("ThreadID", "Seq", "CreatedAt", "RunID")
 	m.events = m.union("Event",
 		"An entry of a thread's record, or a notice, by its type. An application's own entries and notices have other types and the mark published (ApplicationEvent). Ignore a type that you do not know.",
-		rowsOf(spool.EntryKinds()), func(word string) string { return word + "Event" },
+		rowsOf(wire.EntryKinds()), func(word string) string { return word + "Event" },
 		func(v variant) []reflect.StructField {
 			return append(slices.Clone(envelope), reflect.StructField{Name: "Payload", Type: v.of, Tag: `json:"payload"`})
 		})
@@ -44,18 +44,18 @@ func (m *made) makeRecord() {
 	m.applicationEvent = m.name("ApplicationEvent", reflect.StructOf(slices.Concat(
 		entryFields("Type"), envelope, entryFields("Payload"), []reflect.StructField{mark}, entryFields("PublishedBy", "PublishedByTool"))))
 	m.items = m.union("Item", "An item of a run stream, by its type. Ignore a type that you do not know.",
-		rowsOf(spool.ItemKinds()), func(word string) string { return word + "Item" },
+		rowsOf(wire.ItemKinds()), func(word string) string { return word + "Item" },
 		func(v variant) []reflect.StructField {
 			return append(fieldsOf(v), reflect.StructField{
 				Name: "Offset", Type: reflect.TypeFor[string](), Tag: `doc:"The item's position in its stream: two numbers that grow." example:"7-1" json:"offset"`,
 			})
 		})
 	m.subagentItems = m.union("SubagentItem", "An item of a nested run, by its type. It has no offset.",
-		rowsOf(slices.DeleteFunc(spool.ItemKinds(), func(k spool.Kind[spool.ItemType]) bool {
-			return !k.Type.Content() || k.Type == spool.ItemSubagentEvent
+		rowsOf(slices.DeleteFunc(wire.ItemKinds(), func(k wire.Kind[wire.ItemType]) bool {
+			return !k.Type.Content() || k.Type == wire.ItemSubagentEvent
 		})), func(word string) string { return word }, fieldsOf)
 }
 
 func entryFields(names ...string) []reflect.StructField {
-	return pick(reflect.TypeFor[spool.Entry](), names...)
+	return pick(reflect.TypeFor[wire.Entry](), names...)
 }

@@ -4,8 +4,8 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server/agui"
+	"github.com/spoolhq/spool/wire"
 )
 
 // variant is a row of a union: its type word, and the Go type that is encoded with it.
@@ -43,8 +43,8 @@ func described(about string) []reflect.StructField {
 
 // within has the types of fields whose Go type does not describe their content.
 var within = map[reflect.Type]map[string]reflect.Type{
-	reflect.TypeFor[spool.SubagentEvent](): {"Event": reflect.TypeFor[SubagentItem]()},
-	reflect.TypeFor[agui.Message]():        {"Content": reflect.TypeFor[*agentContent]()},
+	reflect.TypeFor[wire.SubagentEvent](): {"Event": reflect.TypeFor[SubagentItem]()},
+	reflect.TypeFor[agui.Message]():       {"Content": reflect.TypeFor[*agentContent]()},
 }
 
 // fieldsOf returns the encoded fields of a type, including those of embedded types.
@@ -72,7 +72,7 @@ func camel(word string) string {
 	return name.String()
 }
 
-func rowsOf[T ~string](kinds []spool.Kind[T]) (rows []variant) {
+func rowsOf[T ~string](kinds []wire.Kind[T]) (rows []variant) {
 	for _, k := range kinds {
 		rows = append(rows, variant{word: string(k.Type), of: k.Of, about: k.About})
 	}

@@ -9,10 +9,10 @@ import (
 	"sync"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/agui"
 	"github.com/spoolhq/spool/server/aisdk"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Frame is one message of a live stream.
@@ -26,60 +26,60 @@ type Frame struct {
 
 type (
 	threadFrame struct {
-		Kind  spool.FrameKind `const:"thread"                             json:"kind"`
-		Event spool.Entry     `doc:"An entry of the record, or a notice." json:"event"`
+		Kind  wire.FrameKind `const:"thread"                             json:"kind"`
+		Event wire.Entry     `doc:"An entry of the record, or a notice." json:"event"`
 	}
 
 	streamFrame struct {
-		Kind     spool.FrameKind `const:"stream"    json:"kind"`
-		StreamID spool.StreamID  `doc:"The stream." json:"streamId"`
-		Item     spool.Item      `doc:"The item."   json:"item"`
+		Kind     wire.FrameKind `const:"stream"    json:"kind"`
+		StreamID wire.StreamID  `doc:"The stream." json:"streamId"`
+		Item     wire.Item      `doc:"The item."   json:"item"`
 	}
 
 	snapshotFrame struct {
-		Kind     spool.FrameKind `const:"snapshot"                                json:"kind"`
-		Snapshot spool.Snapshot  `doc:"The snapshot that replaces missed frames." json:"snapshot"`
+		Kind     wire.FrameKind `const:"snapshot"                                json:"kind"`
+		Snapshot wire.Snapshot  `doc:"The snapshot that replaces missed frames." json:"snapshot"`
 	}
 )
 
 // names are the names of types in the document whose Go names are missing or too short to be clear.
 var names = map[reflect.Type]string{
-	reflect.TypeFor[engine.Outcome]():                    "RunOutcome",
-	reflect.TypeFor[spool.Answer]():                      "ParkAnswer",
-	reflect.TypeFor[spool.Cost]():                        "UsageCost",
-	reflect.TypeFor[spool.InputExpiring]():               "InputExpiry",
-	reflect.TypeFor[spool.Usage]():                       "UsageCounts",
-	reflect.TypeFor[spool.WireRun]():                     "Run",
-	reflect.TypeFor[aisdk.Approval]():                    "ChatApproval",
-	reflect.TypeFor[aisdk.Caller]():                      "ChatCaller",
-	reflect.TypeFor[aisdk.Chunk]():                       "ChatChunk",
-	reflect.TypeFor[aisdk.Message]():                     "ChatMessage",
-	reflect.TypeFor[aisdk.Metadata]():                    "ChatMetadata",
-	reflect.TypeFor[aisdk.Part]():                        "ChatPart",
-	reflect.TypeFor[aisdk.TurnPart]():                    "ChatTurnPart",
-	reflect.TypeFor[aisdk.Question]():                    "ChatQuestion",
-	reflect.TypeFor[agui.Function]():                     "AgentFunction",
-	reflect.TypeFor[agui.Interrupt]():                    "AgentInterrupt",
-	reflect.TypeFor[agui.Metadata[agui.OwnRun]]():        "AgentMetadataAgentRun",
-	reflect.TypeFor[agui.Metadata[agui.Publisher]]():     "AgentMetadataAgentPublisher",
-	reflect.TypeFor[agui.Metadata[agui.Question]]():      "AgentMetadataAgentQuestion",
-	reflect.TypeFor[agui.Metadata[spool.StepFinished]](): "AgentMetadataAgentStep",
-	reflect.TypeFor[agui.Operation]():                    "AgentOperation",
-	reflect.TypeFor[agui.Outcome]():                      "AgentOutcome",
-	reflect.TypeFor[agui.OwnRun]():                       "AgentRun",
-	reflect.TypeFor[agui.Part]():                         "AgentPart",
-	reflect.TypeFor[agui.Publisher]():                    "AgentPublisher",
-	reflect.TypeFor[agui.Question]():                     "AgentQuestion",
-	reflect.TypeFor[agui.Result]():                       "AgentResult",
-	reflect.TypeFor[agui.Source]():                       "AgentSource",
-	reflect.TypeFor[agui.Extra]():                        "AgentExtra",
-	reflect.TypeFor[agui.File]():                         "AgentFile",
-	reflect.TypeFor[agui.Metadata[agui.Extra]]():         "AgentMetadataAgentExtra",
-	reflect.TypeFor[aisdk.Cited]():                       "ChatCited",
-	reflect.TypeFor[aisdk.CitedBy]():                     "ChatCitedBy",
-	reflect.TypeFor[agui.ThreadState]():                  "AgentThreadState",
-	reflect.TypeFor[agui.ToolCall]():                     "AgentToolCall",
-	reflect.TypeFor[spool.StepFinished]():                "AgentStep",
+	reflect.TypeFor[wire.RunOutcome]():                  "RunOutcome",
+	reflect.TypeFor[spool.Answer]():                     "ParkAnswer",
+	reflect.TypeFor[spool.Cost]():                       "UsageCost",
+	reflect.TypeFor[wire.InputExpiring]():               "InputExpiry",
+	reflect.TypeFor[spool.Usage]():                      "UsageCounts",
+	reflect.TypeFor[wire.WireRun]():                     "Run",
+	reflect.TypeFor[aisdk.Approval]():                   "ChatApproval",
+	reflect.TypeFor[aisdk.Caller]():                     "ChatCaller",
+	reflect.TypeFor[aisdk.Chunk]():                      "ChatChunk",
+	reflect.TypeFor[aisdk.Message]():                    "ChatMessage",
+	reflect.TypeFor[aisdk.Metadata]():                   "ChatMetadata",
+	reflect.TypeFor[aisdk.Part]():                       "ChatPart",
+	reflect.TypeFor[aisdk.TurnPart]():                   "ChatTurnPart",
+	reflect.TypeFor[aisdk.Question]():                   "ChatQuestion",
+	reflect.TypeFor[agui.Function]():                    "AgentFunction",
+	reflect.TypeFor[agui.Interrupt]():                   "AgentInterrupt",
+	reflect.TypeFor[agui.Metadata[agui.OwnRun]]():       "AgentMetadataAgentRun",
+	reflect.TypeFor[agui.Metadata[agui.Publisher]]():    "AgentMetadataAgentPublisher",
+	reflect.TypeFor[agui.Metadata[agui.Question]]():     "AgentMetadataAgentQuestion",
+	reflect.TypeFor[agui.Metadata[wire.StepFinished]](): "AgentMetadataAgentStep",
+	reflect.TypeFor[agui.Operation]():                   "AgentOperation",
+	reflect.TypeFor[agui.Outcome]():                     "AgentOutcome",
+	reflect.TypeFor[agui.OwnRun]():                      "AgentRun",
+	reflect.TypeFor[agui.Part]():                        "AgentPart",
+	reflect.TypeFor[agui.Publisher]():                   "AgentPublisher",
+	reflect.TypeFor[agui.Question]():                    "AgentQuestion",
+	reflect.TypeFor[agui.Result]():                      "AgentResult",
+	reflect.TypeFor[agui.Source]():                      "AgentSource",
+	reflect.TypeFor[agui.Extra]():                       "AgentExtra",
+	reflect.TypeFor[agui.File]():                        "AgentFile",
+	reflect.TypeFor[agui.Metadata[agui.Extra]]():        "AgentMetadataAgentExtra",
+	reflect.TypeFor[aisdk.Cited]():                      "ChatCited",
+	reflect.TypeFor[aisdk.CitedBy]():                    "ChatCitedBy",
+	reflect.TypeFor[agui.ThreadState]():                 "AgentThreadState",
+	reflect.TypeFor[agui.ToolCall]():                    "AgentToolCall",
+	reflect.TypeFor[wire.StepFinished]():                "AgentStep",
 	// The item of a nested run has the name Source.
 	reflect.TypeFor[spool.Source](): "CitedSource",
 }
@@ -116,12 +116,12 @@ func Document(api *rest.API) {
 	schemas := api.Huma().OpenAPI().Components.Schemas
 	for _, c := range []struct{ is, wire reflect.Type }{
 		{reflect.TypeFor[spool.Content](), reflect.TypeFor[content]()},
-		{reflect.TypeFor[spool.Entry](), reflect.TypeFor[Event]()},
-		{reflect.TypeFor[spool.Item](), reflect.TypeFor[Item]()},
+		{reflect.TypeFor[wire.Entry](), reflect.TypeFor[Event]()},
+		{reflect.TypeFor[wire.Item](), reflect.TypeFor[Item]()},
 		{reflect.TypeFor[ApplicationEvent](), types().applicationEvent},
 		{reflect.TypeFor[spool.Message](), types().message},
-		{reflect.TypeFor[spool.Run](), reflect.TypeFor[spool.WireRun]()},
-		{reflect.TypeFor[spool.InputExtended](), reflect.TypeFor[spool.InputExpiring]()},
+		{reflect.TypeFor[wire.Run](), reflect.TypeFor[wire.WireRun]()},
+		{reflect.TypeFor[wire.InputExtended](), reflect.TypeFor[wire.InputExpiring]()},
 		{reflect.TypeFor[agui.Message](), types().agentMessage},
 	} {
 		schemas.RegisterTypeAlias(c.is, c.wire)

@@ -13,6 +13,7 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server/access"
+	"github.com/spoolhq/spool/wire"
 )
 
 // HeaderID is the header with a request's id, in requests and answers.
@@ -107,7 +108,7 @@ func Acting(ctx context.Context) context.Context { return ActingAs(ctx, By(ctx))
 
 // ActingAs returns ctx with p as the engine's actor.
 func ActingAs(ctx context.Context, p access.Principal) context.Context {
-	return engine.WithActor(ctx, engine.Actor{Subject: p.Subject, Tenant: p.Tenant, OwnOnly: OwnOnly(ctx, p)})
+	return engine.WithActor(ctx, wire.Actor{Subject: p.Subject, Tenant: p.Tenant, OwnOnly: OwnOnly(ctx, p)})
 }
 
 // OwnOnly reports whether a principal sees only its own threads.

@@ -13,6 +13,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/server/verify"
 	"github.com/spoolhq/spool/server/verify/internal/header"
 )
 
@@ -31,8 +32,8 @@ type Config struct {
 	// Client has the transport for requests for keys; its other fields are ignored. Defaults to a
 	// client with [http.DefaultTransport].
 	Client *http.Client
-	// Clock tells the time. Defaults to [spool.SystemClock].
-	Clock spool.Clock
+	// Clock tells the time. Defaults to [verify.SystemClock].
+	Clock verify.Clock
 	// KeysTTL is how long the verifier uses keys before it loads them again. Defaults to one hour.
 	KeysTTL time.Duration
 	// KeysURL is the address of the keys: an https address, or an http address of this machine.
@@ -44,7 +45,7 @@ type Config struct {
 // use.
 type Verifier struct {
 	keys     *keySet
-	clock    spool.Clock
+	clock    verify.Clock
 	audience string
 	accounts []string
 }
@@ -73,7 +74,7 @@ func (c *Config) complete() error {
 		}
 	}
 	if c.Clock == nil {
-		c.Clock = spool.SystemClock{}
+		c.Clock = verify.SystemClock{}
 	}
 	if c.KeysTTL == 0 {
 		c.KeysTTL = time.Hour

@@ -15,7 +15,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/server/verify"
 )
 
 const (
@@ -31,7 +31,7 @@ const (
 // keySet has the keys from a URL.
 type keySet struct {
 	client *http.Client
-	clock  spool.Clock
+	clock  verify.Clock
 	ttl    time.Duration
 	url    string
 

@@ -26,6 +26,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/server/verify"
 	"github.com/spoolhq/spool/server/verify/internal/header"
 )
 
@@ -44,8 +45,8 @@ type Config struct {
 	// CurrentKey and NextKey are the signing keys. At least one is required.
 	CurrentKey, NextKey string
 
-	// Clock tells the time. Defaults to [spool.SystemClock].
-	Clock spool.Clock
+	// Clock tells the time. Defaults to [verify.SystemClock].
+	Clock verify.Clock
 	// Leeway is how far the clock may differ from that of Upstash. The special value -1 allows no
 	// difference. Defaults to 10 seconds.
 	Leeway time.Duration
@@ -86,7 +87,7 @@ func New(c Config) (*Verifier, error) {
 func (c Config) parser() *jwt.Parser {
 	clock, leeway := c.Clock, c.Leeway
 	if clock == nil {
-		clock = spool.SystemClock{}
+		clock = verify.SystemClock{}
 	}
 	if leeway == 0 {
 		leeway = 10 * time.Second

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/verify"
 	"github.com/spoolhq/spool/server/verify/qstash"
 )
 
@@ -192,7 +193,7 @@ func TestLeeway(t *testing.T) {
 
 	for name, c := range map[string]struct {
 		leeway time.Duration
-		clock  spool.Clock
+		clock  verify.Clock
 		exp    int64
 		want   string
 	}{

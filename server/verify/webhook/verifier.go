@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/server/verify"
 	"github.com/spoolhq/spool/server/verify/internal/header"
 )
 
@@ -17,8 +18,8 @@ type Config struct {
 	// with or without "whsec_" before it. Required.
 	Secrets []string
 
-	// Clock tells the time. Defaults to [spool.SystemClock].
-	Clock spool.Clock
+	// Clock tells the time. Defaults to [verify.SystemClock].
+	Clock verify.Clock
 	// Tolerance is how far the time of a message may be from now, in the past and in the
 	// future. Defaults to 5 minutes.
 	Tolerance time.Duration
@@ -27,7 +28,7 @@ type Config struct {
 // Verifier proves that a holder of a secret signed a message. It is safe for concurrent use.
 type Verifier struct {
 	keys      []key
-	clock     spool.Clock
+	clock     verify.Clock
 	tolerance time.Duration
 }
 
@@ -43,7 +44,7 @@ func New(c Config) (*Verifier, error) {
 	}
 	v := &Verifier{keys: keys, clock: c.Clock, tolerance: c.Tolerance}
 	if v.clock == nil {
-		v.clock = spool.SystemClock{}
+		v.clock = verify.SystemClock{}
 	}
 	if v.tolerance == 0 {
 		v.tolerance = 5 * time.Minute

@@ -12,7 +12,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// HeaderKey has the idempotency key of the call: see [spool.RunRow.CallKey].
+// HeaderKey has the idempotency key of the call: see [store.RunRow.CallKey].
 const HeaderKey = "Idempotency-Key"
 
 // The headers that say whose call it is. A value has only printable ASCII: every other byte, and a percent

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/tool/internal/oauth"
 	"github.com/spoolhq/spool/tool/internal/vault"
 )
@@ -51,7 +52,7 @@ func (n *NeededError) Error() string {
 
 // Config configures a book. All fields are required but Anonymous.
 type Config struct {
-	Store spool.Store
+	Store store.Store
 	Vault *vault.Vault
 	// Start is the URL of a link without its ticket, and Redirect where authorization servers send people.
 	Start, Redirect string
@@ -161,8 +162,8 @@ func (b *Book) Begin(ctx context.Context, text string, tenant spool.Tenant, subj
 	if err != nil {
 		return Begun{}, err
 	}
-	err = b.config.Store.Update(ctx, spool.ThreadKey{}, 0, func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{Rows: []spool.Row{{Kind: signInKind, Key: key, Value: value, ExpiresAt: tx.Now().Add(signInFor)}}})
+	err = b.config.Store.Update(ctx, spool.ThreadKey{}, 0, func(tx store.Tx) error {
+		return tx.Write(store.Changes{Rows: []store.Row{{Kind: signInKind, Key: key, Value: value, ExpiresAt: tx.Now().Add(signInFor)}}})
 	})
 	if err != nil {
 		return Begun{}, err
@@ -203,7 +204,7 @@ func (b *Book) Finish(ctx context.Context, a Answer) (string, error) {
 	if err != nil {
 		return "", named(s.Server, err)
 	}
-	if err := b.put(context.WithoutCancel(ctx), s.Owner, held{Grant: g, Resource: s.Resource}, spool.AnyVersion); err != nil {
+	if err := b.put(context.WithoutCancel(ctx), s.Owner, held{Grant: g, Resource: s.Resource}, store.AnyVersion); err != nil {
 		return "", err
 	}
 	b.config.Log.InfoContext(ctx, "a person has signed in to a server", "server", s.Server, "tenant", s.Tenant, "subject", s.Subject)
@@ -213,17 +214,17 @@ func (b *Book) Finish(ctx context.Context, a Answer) (string, error) {
 // take returns a sign-in and removes it. A browser without its cookie does not remove it.
 func (b *Book) take(ctx context.Context, a Answer) (s begun, err error) {
 	key := hash(a.State)
-	rows, err := b.config.Store.Rows(ctx, spool.RowQuery{Kind: signInKind, Key: key, Limit: 1})
+	rows, err := b.config.Store.Rows(ctx, store.RowQuery{Kind: signInKind, Key: key, Limit: 1})
 	switch {
 	case err != nil:
 		return s, err
 	case len(rows) == 0 || b.opened(rows[0].Value, &s, signInKind, key) != nil || s.Browser != hash(a.Secret):
 		return s, errState
 	}
-	err = b.config.Store.Update(ctx, spool.ThreadKey{}, 0, func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{Rows: []spool.Row{{Kind: signInKind, Key: key, Version: rows[0].Version}}})
+	err = b.config.Store.Update(ctx, spool.ThreadKey{}, 0, func(tx store.Tx) error {
+		return tx.Write(store.Changes{Rows: []store.Row{{Kind: signInKind, Key: key, Version: rows[0].Version}}})
 	})
-	if errors.Is(err, spool.ErrRowChanged) {
+	if errors.Is(err, store.ErrRowChanged) {
 		return s, errState
 	}
 	return s, err

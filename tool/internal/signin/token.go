@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/tool/internal/oauth"
 )
 
@@ -84,7 +85,7 @@ func (t *Tokens) Token(ctx context.Context) (string, error) {
 			err = t.refresh(ctx, f)
 		case errors.Is(err, errBusy):
 			err = pause(ctx)
-		case errors.Is(err, spool.ErrRowChanged):
+		case errors.Is(err, store.ErrRowChanged):
 			err = nil
 		}
 		if err != nil {
@@ -95,12 +96,12 @@ func (t *Tokens) Token(ctx context.Context) (string, error) {
 
 // Forget removes the token of an owner, and reports whether there was one.
 func (b *Book) Forget(ctx context.Context, o Owner) (bool, error) {
-	rows, err := b.config.Store.Rows(ctx, spool.RowQuery{Tenant: o.Tenant, Kind: tokenKind, Key: o.key(), Limit: 1})
+	rows, err := b.config.Store.Rows(ctx, store.RowQuery{Tenant: o.Tenant, Kind: tokenKind, Key: o.key(), Limit: 1})
 	if err != nil || len(rows) == 0 {
 		return false, err
 	}
-	err = b.config.Store.Update(ctx, spool.ThreadKey{Tenant: o.Tenant}, 0, func(tx spool.Tx) error {
-		return tx.Write(spool.Changes{Rows: []spool.Row{{Kind: tokenKind, Key: o.key(), Version: spool.AnyVersion}}})
+	err = b.config.Store.Update(ctx, spool.ThreadKey{Tenant: o.Tenant}, 0, func(tx store.Tx) error {
+		return tx.Write(store.Changes{Rows: []store.Row{{Kind: tokenKind, Key: o.key(), Version: store.AnyVersion}}})
 	})
 	return err == nil, err
 }
@@ -148,7 +149,7 @@ func (t *Tokens) needed() *NeededError {
 // read reads the row. It returns a [NeededError] error if there is none that can be read.
 func (t *Tokens) read(ctx context.Context) (found, error) {
 	b := t.book
-	rows, err := b.config.Store.Rows(ctx, spool.RowQuery{Tenant: t.owner.Tenant, Kind: tokenKind, Key: t.owner.key(), Limit: 1})
+	rows, err := b.config.Store.Rows(ctx, store.RowQuery{Tenant: t.owner.Tenant, Kind: tokenKind, Key: t.owner.key(), Limit: 1})
 	if err != nil {
 		return found{}, err
 	}
@@ -176,11 +177,11 @@ func (t *Tokens) read(ctx context.Context) (found, error) {
 // errBusy is the error of a claim while another process refreshes the token.
 var errBusy = errors.New("another process refreshes the token")
 
-// claim makes this process the one that refreshes the token. It returns [spool.ErrRowChanged] if the row is another
+// claim makes this process the one that refreshes the token. It returns [store.ErrRowChanged] if the row is another
 // one by now.
 func (t *Tokens) claim(ctx context.Context, f found) (found, error) {
 	by := rand.Text()
-	err := t.book.config.Store.Update(ctx, spool.ThreadKey{Tenant: t.owner.Tenant}, 0, func(tx spool.Tx) error {
+	err := t.book.config.Store.Update(ctx, spool.ThreadKey{Tenant: t.owner.Tenant}, 0, func(tx store.Tx) error {
 		if f.By != "" && f.Lapses.After(tx.Now()) {
 			return errBusy
 		}
@@ -188,14 +189,14 @@ func (t *Tokens) claim(ctx context.Context, f found) (found, error) {
 		if err != nil {
 			return err
 		}
-		return tx.Write(spool.Changes{Rows: []spool.Row{row}})
+		return tx.Write(store.Changes{Rows: []store.Row{row}})
 	})
 	if err != nil {
 		return found{}, err
 	}
 	f, err = t.read(ctx)
 	if err == nil && f.By != by {
-		err = spool.ErrRowChanged
+		err = store.ErrRowChanged
 	}
 	return f, err
 }
@@ -222,7 +223,7 @@ func (t *Tokens) refresh(ctx context.Context, f found) error {
 		}
 		return err
 	}
-	if errors.Is(err, spool.ErrRowChanged) { // the person has signed in anew
+	if errors.Is(err, store.ErrRowChanged) { // the person has signed in anew
 		return nil
 	}
 	return err
@@ -230,28 +231,28 @@ func (t *Tokens) refresh(ctx context.Context, f found) error {
 
 // write replaces or removes the row of a version. It is no error if the row is another one by now.
 func (t *Tokens) write(ctx context.Context, s *stored, version int64) error {
-	err := t.book.config.Store.Update(ctx, spool.ThreadKey{Tenant: t.owner.Tenant}, 0, func(tx spool.Tx) error {
-		row := spool.Row{Kind: tokenKind, Key: t.owner.key(), Version: version}
+	err := t.book.config.Store.Update(ctx, spool.ThreadKey{Tenant: t.owner.Tenant}, 0, func(tx store.Tx) error {
+		row := store.Row{Kind: tokenKind, Key: t.owner.key(), Version: version}
 		if s != nil {
 			var err error
 			if row, err = t.row(*s, version, tx.Now()); err != nil {
 				return err
 			}
 		}
-		return tx.Write(spool.Changes{Rows: []spool.Row{row}})
+		return tx.Write(store.Changes{Rows: []store.Row{row}})
 	})
-	if errors.Is(err, spool.ErrRowChanged) {
+	if errors.Is(err, store.ErrRowChanged) {
 		return nil
 	}
 	return err
 }
 
-func (t *Tokens) row(s stored, version int64, now time.Time) (spool.Row, error) {
+func (t *Tokens) row(s stored, version int64, now time.Time) (store.Row, error) {
 	value, err := json.Marshal(s)
 	if err != nil {
-		return spool.Row{}, spool.Wrap(spool.Internal, "encode a sign-in", err)
+		return store.Row{}, spool.Wrap(spool.Internal, "encode a sign-in", err)
 	}
-	return spool.Row{Kind: tokenKind, Key: t.owner.key(), Value: value, Version: version, ExpiresAt: now.Add(keptFor)}, nil
+	return store.Row{Kind: tokenKind, Key: t.owner.key(), Value: value, Version: version, ExpiresAt: now.Add(keptFor)}, nil
 }
 
 // put stores a token.
@@ -262,12 +263,12 @@ func (b *Book) put(ctx context.Context, o Owner, h held, version int64) error {
 	}
 	sealed := b.config.Vault.Seal(text, o.words(tokenKind)...)
 	t := Tokens{book: b, owner: o}
-	return b.config.Store.Update(ctx, spool.ThreadKey{Tenant: o.Tenant}, 0, func(tx spool.Tx) error {
+	return b.config.Store.Update(ctx, spool.ThreadKey{Tenant: o.Tenant}, 0, func(tx store.Tx) error {
 		row, err := t.row(stored{Sealed: sealed}, version, tx.Now())
 		if err != nil {
 			return err
 		}
-		return tx.Write(spool.Changes{Rows: []spool.Row{row}})
+		return tx.Write(store.Changes{Rows: []store.Row{row}})
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/client"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Answer is an answer to a question, before it is sent.
@@ -22,7 +23,7 @@ type Answer struct {
 }
 
 // Check returns an error for an answer that the question cannot have.
-func (a Answer) Check(q spool.InputRequired) error {
+func (a Answer) Check(q wire.InputRequired) error {
 	switch {
 	case a.Arguments != nil && !a.Approve:
 		return spool.Errorf(spool.Invalid, "arguments go with an approval")
@@ -30,25 +31,25 @@ func (a Answer) Check(q spool.InputRequired) error {
 		return spool.Errorf(spool.Invalid, "the arguments must be a JSON object")
 	case a.Payload != nil && !json.Valid(a.Payload):
 		return spool.Errorf(spool.Invalid, "the payload must be JSON")
-	case a.Approve && a.Payload == nil && q.Reason == spool.ParkBudget:
+	case a.Approve && a.Payload == nil && q.Reason == wire.ParkBudget:
 		return spool.Errorf(spool.Invalid, "a larger budget is needed, such as %s", Larger(q))
-	case a.Approve && a.Payload == nil && q.Reason == spool.ParkClientTool:
+	case a.Approve && a.Payload == nil && q.Reason == wire.ParkClientTool:
 		return spool.Errorf(spool.Invalid, "the result of the call is needed, as JSON")
 	}
 	return nil
 }
 
 // Request returns the answer in the form for the server. Its digest is that of the question that was shown.
-func (a Answer) Request(q spool.InputRequired) client.RespondRequest {
+func (a Answer) Request(q wire.InputRequired) client.RespondRequest {
 	return client.RespondRequest{
 		ToolCallID: q.ToolCallID, Approved: a.Approve, Arguments: a.Arguments, Digest: q.Digest, Payload: a.Payload, Reason: a.Reason,
 	}
 }
 
 // bounds are the fields of the budgets, by the stop reason of a run that has used one up.
-var bounds = map[spool.StopReason]string{
-	spool.StopTokenBudget: "tokenBudget", spool.StopCostBudget: "costBudgetMicros", spool.StopToolCallBudget: "toolCallBudget",
-	spool.StopTimeBudget: "wallTimeMs",
+var bounds = map[wire.StopReason]string{
+	wire.StopTokenBudget: "tokenBudget", wire.StopCostBudget: "costBudgetMicros", wire.StopToolCallBudget: "toolCallBudget",
+	wire.StopTimeBudget: "wallTimeMs",
 }
 
 // answerTokens is what the engine keeps for an answer of a model whose agent has no limit for it.
@@ -56,9 +57,9 @@ const answerTokens = 8192
 
 // Larger returns a total that lets a run go on whose budget a question is about. Twice a budget of tokens may ask again
 // at once: what is used, the next prompt, which has at most all of it, and an answer have to fit.
-func Larger(q spool.InputRequired) string {
+func Larger(q wire.InputRequired) string {
 	var asked struct {
-		Exhausted spool.StopReason
+		Exhausted wire.StopReason
 		Budget    map[string]json.Number
 		Spent     map[string]json.Number
 	}
@@ -70,7 +71,7 @@ func Larger(q spool.InputRequired) string {
 	}
 	spent, _ := asked.Spent[bound].Int64()
 	enough := max(2*n, 3*spent)
-	if asked.Exhausted == spool.StopTokenBudget {
+	if asked.Exhausted == wire.StopTokenBudget {
 		enough = max(enough, spent+max(spent, n)+answerTokens)
 	}
 	return fmt.Sprintf(`{"%s":%d}`, bound, enough)
@@ -80,13 +81,13 @@ func Larger(q spool.InputRequired) string {
 const givesResult = "its result, as JSON: "
 
 // wants returns the label and the first text of the line that an approval needs. No label: a yes is enough.
-func wants(q spool.InputRequired) (label, with string) {
+func wants(q wire.InputRequired) (label, with string) {
 	switch {
-	case q.Reason == spool.ParkBudget:
+	case q.Reason == wire.ParkBudget:
 		return "the new totals: ", Larger(q)
-	case q.Reason == spool.ParkClientTool:
+	case q.Reason == wire.ParkClientTool:
 		return "the result, as JSON: ", ""
-	case q.Reason != spool.ParkApproval && q.Reason != spool.ParkOutcomeUnknown && len(q.InputSchema) > 0 && string(q.InputSchema) != "null":
+	case q.Reason != wire.ParkApproval && q.Reason != wire.ParkOutcomeUnknown && len(q.InputSchema) > 0 && string(q.InputSchema) != "null":
 		return "the answer, as JSON that fits " + oneLine(q.InputSchema, 400) + ": ", ""
 	}
 	return "", ""

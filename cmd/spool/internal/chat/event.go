@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Event returns a frame in one line: its place, its time if it has one, its type and its fields.
-func Event(f spool.Frame) string {
+func Event(f wire.Frame) string {
 	switch {
 	case f.Event != nil:
 		place := "-"

@@ -7,10 +7,11 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/client"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Asked says in one line what a question of the inbox is about.
-func Asked(q spool.Question) string {
+func Asked(q wire.Question) string {
 	in := q.InputRequired
 	if q.ArgumentsBytes > 0 {
 		in.Arguments = json.RawMessage(q.ArgumentsPreview)
@@ -23,13 +24,13 @@ type Inbox struct {
 	Client *client.Client
 	Term   *Terminal
 	// List returns the questions that wait.
-	List func(ctx context.Context) ([]spool.Question, error)
+	List func(ctx context.Context) ([]wire.Question, error)
 	// Editor is the command that edits arguments. Empty: they are typed.
 	Editor string
 	Style  bool
 
 	print Printer
-	all   []spool.Question
+	all   []wire.Question
 	at    int
 	line  input
 	// ask takes the line that is being typed. Nil: keys are commands.
@@ -148,7 +149,7 @@ func (b *Inbox) read(label, with string, then func(text string) error) {
 }
 
 // choose handles the key of an answer.
-func (b *Inbox) choose(ctx context.Context, k rune, q spool.Question) {
+func (b *Inbox) choose(ctx context.Context, k rune, q wire.Question) {
 	checked := func(a Answer) error {
 		if err := a.Check(q.InputRequired); err != nil {
 			return err
@@ -179,13 +180,13 @@ func (b *Inbox) choose(ctx context.Context, k rune, q spool.Question) {
 		b.read(label, with, func(text string) error {
 			return checked(Answer{Approve: true, Payload: json.RawMessage(text)})
 		})
-	case k == 'g' && q.Reason == spool.ParkOutcomeUnknown:
+	case k == 'g' && q.Reason == wire.ParkOutcomeUnknown:
 		b.read(givesResult, "", func(text string) error {
 			return checked(Answer{Payload: json.RawMessage(text)})
 		})
 	case k == 'g':
 		err = spool.Errorf(spool.Invalid, "only a call whose outcome is unknown gets a result")
-	case q.Reason != spool.ParkApproval || !editable(q.Arguments):
+	case q.Reason != wire.ParkApproval || !editable(q.Arguments):
 		err = spool.Errorf(spool.Invalid, "the arguments of this question cannot be edited here")
 	case b.Editor == "":
 		b.read("arguments: ", oneLine(q.Arguments, 1<<20), func(text string) error {
@@ -207,7 +208,7 @@ func (b *Inbox) choose(ctx context.Context, k rune, q spool.Question) {
 }
 
 // answer sends an answer, and goes on with the next question.
-func (b *Inbox) answer(ctx context.Context, q spool.Question, a Answer) error {
+func (b *Inbox) answer(ctx context.Context, q wire.Question, a Answer) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
 	r, err := b.Client.Respond(ctx, q.ThreadID, a.Request(q.InputRequired))

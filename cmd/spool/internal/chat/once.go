@@ -12,6 +12,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/client"
 	"github.com/spoolhq/spool/client/view"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Once is one turn without a person who answers.
@@ -31,30 +32,30 @@ type Once struct {
 
 // Run sends a prompt and prints the answer. It returns the outcome of the run: its state is terminal, or Parks has the
 // questions that somebody has to answer. When ctx ends, it stops the run.
-func (o Once) Run(ctx context.Context, prompt string) (spool.RunOutcome, error) {
+func (o Once) Run(ctx context.Context, prompt string) (wire.RunOutcome, error) {
 	in := client.RunRequest{
 		Prompt: prompt, ThreadID: o.Thread, Agent: o.Agent, ClientMessageID: "chat-" + rand.Text(), IdempotencyKey: rand.Text(),
 	}
-	before := &spool.Cursor{}
+	before := &wire.Cursor{}
 	if in.ThreadID == "" {
 		in.ThreadID = spool.ThreadID("chat-" + strings.ToLower(rand.Text()[:12]))
 	} else if o.Lines != nil {
-		switch s, err := o.Client.Snapshot(ctx, in.ThreadID, spool.SnapshotOptions{Limit: 1}); {
+		switch s, err := o.Client.Snapshot(ctx, in.ThreadID, wire.SnapshotOptions{Limit: 1}); {
 		case err == nil:
 			before.Seq = s.LastEventSeq
 		case spool.CodeOf(err) != spool.NotFound:
-			return spool.RunOutcome{}, err
+			return wire.RunOutcome{}, err
 		}
 	}
 	started, err := o.Client.Run(ctx, in)
 	if err != nil {
-		return spool.RunOutcome{}, err
+		return wire.RunOutcome{}, err
 	}
 	if err := o.json(started); err != nil {
-		return spool.RunOutcome{}, err
+		return wire.RunOutcome{}, err
 	}
 	if !started.Accepted {
-		return spool.RunOutcome{}, spool.Errorf(spool.Conflict, "the run was refused: %s", started.Error)
+		return wire.RunOutcome{}, spool.Errorf(spool.Conflict, "the run was refused: %s", started.Error)
 	}
 	if o.Lines != nil {
 		err = o.frames(ctx, started, before)
@@ -65,7 +66,7 @@ func (o Once) Run(ctx context.Context, prompt string) (spool.RunOutcome, error) 
 		if ctx.Err() != nil {
 			o.stop(context.WithoutCancel(ctx), started)
 		}
-		return spool.RunOutcome{}, err
+		return wire.RunOutcome{}, err
 	}
 	outcome, err := o.Client.Outcome(ctx, started.RunID)
 	if err != nil {
@@ -75,7 +76,7 @@ func (o Once) Run(ctx context.Context, prompt string) (spool.RunOutcome, error) 
 }
 
 // frames prints each frame behind a cursor as a line, until the run has ended or waits.
-func (o Once) frames(ctx context.Context, started spool.RunResult, before *spool.Cursor) error {
+func (o Once) frames(ctx context.Context, started wire.RunResult, before *wire.Cursor) error {
 	seq := before.Seq
 	for f, err := range o.Client.Follow(ctx, started.ThreadID, client.FollowOptions{Cursor: before, OnRetry: o.lost}) {
 		if err == nil {
@@ -92,7 +93,7 @@ func (o Once) frames(ctx context.Context, started spool.RunResult, before *spool
 		}
 		if MayEnd(f) {
 			// If it fails, a further frame or the next connection asks again.
-			s, err := o.Client.Snapshot(ctx, started.ThreadID, spool.SnapshotOptions{})
+			s, err := o.Client.Snapshot(ctx, started.ThreadID, wire.SnapshotOptions{})
 			if err == nil && s.LastEventSeq <= seq && settled(view.New(s), started.RunID) {
 				return nil
 			}
@@ -102,17 +103,17 @@ func (o Once) frames(ctx context.Context, started spool.RunResult, before *spool
 }
 
 // MayEnd reports whether a run may be over, or may wait, with a frame.
-func MayEnd(f spool.Frame) bool {
-	return f.Snapshot != nil || f.Event != nil && (f.Event.Type == spool.NoticeStateChange || f.Event.Type == spool.EntryRunEnded)
+func MayEnd(f wire.Frame) bool {
+	return f.Snapshot != nil || f.Event != nil && (f.Event.Type == wire.NoticeStateChange || f.Event.Type == wire.EntryRunEnded)
 }
 
 // follow prints until the run has ended or waits.
-func (o Once) follow(ctx context.Context, started spool.RunResult, mine string) error {
+func (o Once) follow(ctx context.Context, started wire.RunResult, mine string) error {
 	over := false
 	p := o.Print
 	p.Mine = map[string]bool{mine: true}
 	w := client.WatchOptions{
-		OnFrame: func(f spool.Frame) { over = over || endOf(f, started.RunID) },
+		OnFrame: func(f wire.Frame) { over = over || endOf(f, started.RunID) },
 		OnRetry: o.lost,
 	}
 	first := true
@@ -152,26 +153,26 @@ func (o Once) skip(v *view.Thread, run spool.RunID) {
 }
 
 // endOf reports whether a frame ends the run, or lets it wait.
-func endOf(f spool.Frame, run spool.RunID) bool {
-	if f.Event == nil || f.Event.Type != spool.EntryRunEnded || f.Event.RunID != run {
+func endOf(f wire.Frame, run spool.RunID) bool {
+	if f.Event == nil || f.Event.Type != wire.EntryRunEnded || f.Event.RunID != run {
 		return false
 	}
-	var end spool.RunEnded
-	return json.Unmarshal(f.Event.Payload, &end) == nil && (end.Status == spool.SegmentFinished || end.Status == spool.SegmentStopped)
+	var end wire.RunEnded
+	return json.Unmarshal(f.Event.Payload, &end) == nil && (end.Status == wire.SegmentFinished || end.Status == wire.SegmentStopped)
 }
 
 // settled reports whether the run has ended or waits, and the view has all of it.
 func settled(v *view.Thread, run spool.RunID) bool {
 	for _, r := range v.Runs() {
 		if r.ID == run {
-			return v.Settled() && (r.State.Terminal() || r.State == spool.WaitingForInput && len(v.Parks()) > 0)
+			return v.Settled() && (r.State.Terminal() || r.State == wire.WaitingForInput && len(v.Parks()) > 0)
 		}
 	}
 	return false
 }
 
 // stop stops the run of a person who has left.
-func (o Once) stop(ctx context.Context, started spool.RunResult) {
+func (o Once) stop(ctx context.Context, started wire.RunResult) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	_, _ = o.Client.Stop(ctx, started.ThreadID, started.RunID)
@@ -182,7 +183,7 @@ func (o Once) json(v any) error {
 	if o.Lines == nil {
 		return nil
 	}
-	if f, ok := v.(spool.Frame); ok {
+	if f, ok := v.(wire.Frame); ok {
 		return WriteFrame(o.Lines, f)
 	}
 	line, err := json.Marshal(v)
@@ -194,7 +195,7 @@ func (o Once) json(v any) error {
 }
 
 // WriteFrame prints a frame as a line of JSON: that of the wire, with the cursor behind it as id.
-func WriteFrame(to io.Writer, f spool.Frame) error {
+func WriteFrame(to io.Writer, f wire.Frame) error {
 	text, err := json.Marshal(f)
 	if err != nil {
 		return err
@@ -211,7 +212,7 @@ func WriteFrame(to io.Writer, f spool.Frame) error {
 }
 
 // Waiting says what a run waits for, a line for each question.
-func Waiting(o spool.RunOutcome) string {
+func Waiting(o wire.RunOutcome) string {
 	var lines []string
 	for _, p := range o.Parks {
 		lines = append(lines, "waits for an answer: "+asks(p))

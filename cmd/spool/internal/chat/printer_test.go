@@ -13,14 +13,15 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/client"
 	"github.com/spoolhq/spool/client/view"
+	"github.com/spoolhq/spool/wire"
 )
 
 type fixtureCase struct {
 	Name     string
-	Snapshot *spool.Snapshot
+	Snapshot *wire.Snapshot
 	Frames   []struct {
 		ID    *string
-		Frame spool.Frame
+		Frame wire.Frame
 	}
 }
 
@@ -129,30 +130,30 @@ func TestClean(t *testing.T) {
 func TestAnswerCheck(t *testing.T) {
 	t.Parallel()
 
-	ask := func(reason, args string) spool.InputRequired {
-		return spool.InputRequired{Reason: reason, Arguments: json.RawMessage(args)}
+	ask := func(reason, args string) wire.InputRequired {
+		return wire.InputRequired{Reason: reason, Arguments: json.RawMessage(args)}
 	}
-	budget := ask(spool.ParkBudget, `{"exhausted":"token_budget","budget":{"tokenBudget":600,"costBudgetMicros":5},"currency":"USD"}`)
+	budget := ask(wire.ParkBudget, `{"exhausted":"token_budget","budget":{"tokenBudget":600,"costBudgetMicros":5},"currency":"USD"}`)
 	if got := Larger(budget); got != `{"tokenBudget":8792}` {
 		t.Errorf("larger: %s", got)
 	}
-	used := ask(spool.ParkBudget, `{"exhausted":"cost_budget","budget":{"costBudgetMicros":5},"spent":{"costBudgetMicros":70}}`)
+	used := ask(wire.ParkBudget, `{"exhausted":"cost_budget","budget":{"costBudgetMicros":5},"spent":{"costBudgetMicros":70}}`)
 	if got := Larger(used); got != `{"costBudgetMicros":210}` {
 		t.Errorf("larger: %s", got)
 	}
 	for name, c := range map[string]struct {
-		q    spool.InputRequired
+		q    wire.InputRequired
 		a    Answer
 		want string
 	}{
-		"an approval":                {ask(spool.ParkApproval, `{}`), Answer{Approve: true}, ""},
-		"other arguments":            {ask(spool.ParkApproval, `{}`), Answer{Approve: true, Arguments: json.RawMessage(`{"a":1}`)}, ""},
-		"arguments of a denial":      {ask(spool.ParkApproval, `{}`), Answer{Arguments: json.RawMessage(`{}`)}, "arguments go with an approval"},
-		"no object":                  {ask(spool.ParkApproval, `{}`), Answer{Approve: true, Arguments: json.RawMessage(`7`)}, "the arguments must be a JSON object"},
+		"an approval":                {ask(wire.ParkApproval, `{}`), Answer{Approve: true}, ""},
+		"other arguments":            {ask(wire.ParkApproval, `{}`), Answer{Approve: true, Arguments: json.RawMessage(`{"a":1}`)}, ""},
+		"arguments of a denial":      {ask(wire.ParkApproval, `{}`), Answer{Arguments: json.RawMessage(`{}`)}, "arguments go with an approval"},
+		"no object":                  {ask(wire.ParkApproval, `{}`), Answer{Approve: true, Arguments: json.RawMessage(`7`)}, "the arguments must be a JSON object"},
 		"a payload that is no JSON":  {ask("job", `{}`), Answer{Approve: true, Payload: json.RawMessage(`{`)}, "the payload must be JSON"},
 		"a budget without a total":   {budget, Answer{Approve: true}, `a larger budget is needed, such as {"tokenBudget":8792}`},
 		"a budget that stays":        {budget, Answer{}, ""},
-		"a client's tool, no result": {ask(spool.ParkClientTool, `{}`), Answer{Approve: true}, "the result of the call is needed, as JSON"},
+		"a client's tool, no result": {ask(wire.ParkClientTool, `{}`), Answer{Approve: true}, "the result of the call is needed, as JSON"},
 	} {
 		if err := c.a.Check(c.q); (err != nil) != (c.want != "") || err != nil && spool.MessageOf(err) != c.want {
 			t.Errorf("%s: %v, want %q", name, err, c.want)

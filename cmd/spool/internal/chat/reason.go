@@ -7,6 +7,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/client/view"
+	"github.com/spoolhq/spool/wire"
 )
 
 // Why says in one line what a run of the thread waits for, other than an answer. Empty: it does not wait.
@@ -57,19 +58,19 @@ func Asks(p view.Park) string {
 	return asks(p.InputRequired)
 }
 
-func asks(in spool.InputRequired) string {
+func asks(in wire.InputRequired) string {
 	text := Clean(in.ToolName) + " " + oneLine(in.Arguments, lineWidth)
 	if in.Nested != nil {
 		text = Clean(in.Nested.Name) + ": " + text
 	}
 	var more []string
 	switch in.Reason {
-	case spool.ParkApproval:
-	case spool.ParkOutcomeUnknown:
+	case wire.ParkApproval:
+	case wire.ParkOutcomeUnknown:
 		more = append(more, "it may have run already")
-	case spool.ParkBudget:
+	case wire.ParkBudget:
 		more = append(more, "the budget is used up")
-	case spool.ParkClientTool:
+	case wire.ParkClientTool:
 		more = append(more, "the client has to run it")
 	default:
 		more = append(more, Clean(in.Reason))

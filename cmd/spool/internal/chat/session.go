@@ -13,6 +13,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/client"
 	"github.com/spoolhq/spool/client/view"
+	"github.com/spoolhq/spool/wire"
 )
 
 const (
@@ -48,7 +49,7 @@ type Session struct {
 
 	// has says that a view was shown, and state and parks are those of the last one.
 	has   bool
-	state spool.State
+	state wire.State
 	parks []view.Park
 	err   error
 
@@ -294,14 +295,14 @@ func (s *Session) show(ctx context.Context, v *view.Thread) {
 		s.asked = ""
 		why := Why(v, run)
 		s.Print.State(why)
-		if s.late = nil; s.state == spool.Queued && why == "" {
+		if s.late = nil; s.state == wire.Queued && why == "" {
 			s.late = time.After(patience)
 		}
 	}
 }
 
 // waits reports whether a question waits for an answer now.
-func (s *Session) waits() bool { return len(s.parks) > 0 && s.state == spool.WaitingForInput }
+func (s *Session) waits() bool { return len(s.parks) > 0 && s.state == wire.WaitingForInput }
 
 // askFor shows a question with its keys, once.
 func (s *Session) askFor(p view.Park) {
@@ -314,13 +315,13 @@ func (s *Session) askFor(p view.Park) {
 	s.Print.line(s.Print.style("1", "? "+Asks(p)), "")
 	keys := "a approve · d deny · r with a reason"
 	switch {
-	case p.Reason == spool.ParkBudget:
+	case p.Reason == wire.ParkBudget:
 		keys = "a raise the budget · d end the run"
-	case p.Reason == spool.ParkClientTool:
+	case p.Reason == wire.ParkClientTool:
 		keys = "a give the result · d deny"
-	case p.Reason == spool.ParkOutcomeUnknown:
+	case p.Reason == wire.ParkOutcomeUnknown:
 		keys = "a run it again · d do not · g give its result · r with a reason"
-	case p.Reason == spool.ParkApproval && editable(p.Arguments):
+	case p.Reason == wire.ParkApproval && editable(p.Arguments):
 		keys = "a approve · d deny · e edit the arguments · r with a reason"
 	}
 	s.Print.line(s.Print.style("2", "  "+keys+" · t type a message"), "")
@@ -337,11 +338,11 @@ func (s *Session) ended(v *view.Thread) {
 			continue
 		}
 		switch {
-		case r.State == spool.Failed:
+		case r.State == wire.Failed:
 			s.Print.State("the run has failed: " + r.Error)
-		case r.State == spool.Cancelled:
+		case r.State == wire.Cancelled:
 			s.Print.State("the run was stopped")
-		case r.StopReason != "" && r.StopReason != spool.StopCompleted && r.StopReason != spool.StopSteered:
+		case r.StopReason != "" && r.StopReason != wire.StopCompleted && r.StopReason != wire.StopSteered:
 			s.Print.State("the answer was cut short: " + string(r.StopReason))
 		default:
 			s.Print.State("")
@@ -471,11 +472,11 @@ func (s *Session) choose(ctx context.Context, k rune) {
 	case 'd':
 		s.answer(ctx, p, Answer{})
 	case 'e':
-		if p.Reason == spool.ParkApproval && editable(p.Arguments) {
+		if p.Reason == wire.ParkApproval && editable(p.Arguments) {
 			s.edit(ctx, p)
 		}
 	case 'g':
-		if p.Reason == spool.ParkOutcomeUnknown {
+		if p.Reason == wire.ParkOutcomeUnknown {
 			s.give(ctx, p, givesResult, "", false)
 		}
 	case 'r':

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/client"
+	"github.com/spoolhq/spool/wire"
 )
 
 const (
@@ -114,9 +115,9 @@ func (a *attempt) measured(ctx context.Context) {
 			a.unfinished(ctx)
 		}
 		return
-	case end.status == spool.SegmentStopped && a.stopped:
+	case end.status == wire.SegmentStopped && a.stopped:
 		a.m.stop.record(end.at.Sub(a.stopAt))
-	case end.status != spool.SegmentFinished:
+	case end.status != wire.SegmentFinished:
 		a.m.fail(end.failure())
 		a.halt(ctx)
 		return
@@ -126,8 +127,8 @@ func (a *attempt) measured(ctx context.Context) {
 			a.m.change(func(r *Rung) { r.StoppedLate++ })
 		}
 	}
-	a.m.ended(end.at, end.status == spool.SegmentStopped)
-	if w.shown != nil && end.status == spool.SegmentFinished {
+	a.m.ended(end.at, end.status == wire.SegmentStopped)
+	if w.shown != nil && end.status == wire.SegmentFinished {
 		a.compare(ctx, w)
 	}
 }
@@ -159,7 +160,7 @@ func (a *attempt) halt(ctx context.Context) {
 
 // compare compares the text that a watcher has shown with the saved one.
 func (a *attempt) compare(ctx context.Context, w *watcher) {
-	saved, err := a.l.c.Server.Snapshot(ctx, a.thread, spool.SnapshotOptions{})
+	saved, err := a.l.c.Server.Snapshot(ctx, a.thread, wire.SnapshotOptions{})
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:

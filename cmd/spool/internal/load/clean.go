@@ -9,6 +9,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/client"
+	"github.com/spoolhq/spool/wire"
 )
 
 const (
@@ -38,7 +39,7 @@ func (l *load) clean(ctx context.Context, r *Report) {
 // Remover is what [Remove] needs of a server. A [client.Client] is one.
 type Remover interface {
 	API
-	Threads(ctx context.Context, f client.ThreadFilter) iter.Seq2[spool.Thread, error]
+	Threads(ctx context.Context, f client.ThreadFilter) iter.Seq2[wire.Thread, error]
 }
 
 // Remove deletes the threads that an earlier load has left, by its [Config.Session], until ctx ends. Made are those
@@ -129,7 +130,7 @@ func (c *cleaning) remove(ctx context.Context, thread spool.ThreadID) {
 		case err != nil && isFinal(err):
 			return
 		case err != nil: // also while the server restarts
-		case result.Reason == spool.ReasonActiveRun:
+		case result.Reason == wire.ReasonActiveRun:
 			_, _ = c.c.Server.Stop(ctx, thread, "") // the next deletion says whether it was stopped
 		default: // deleted, or not there
 			c.mu.Lock()

@@ -9,16 +9,17 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/client"
+	"github.com/spoolhq/spool/wire"
 )
 
 // API is what a load needs of a server. A [client.Client] is one.
 type API interface {
 	Ready(ctx context.Context) error
-	Run(ctx context.Context, in client.RunRequest) (spool.RunResult, error)
-	Stop(ctx context.Context, thread spool.ThreadID, run spool.RunID) (spool.StopResult, error)
-	Follow(ctx context.Context, thread spool.ThreadID, o client.FollowOptions) iter.Seq2[spool.Frame, error]
-	Snapshot(ctx context.Context, thread spool.ThreadID, o spool.SnapshotOptions) (*spool.Snapshot, error)
-	DeleteThread(ctx context.Context, thread spool.ThreadID) (spool.DeleteResult, error)
+	Run(ctx context.Context, in client.RunRequest) (wire.RunResult, error)
+	Stop(ctx context.Context, thread spool.ThreadID, run spool.RunID) (wire.StopResult, error)
+	Follow(ctx context.Context, thread spool.ThreadID, o client.FollowOptions) iter.Seq2[wire.Frame, error]
+	Snapshot(ctx context.Context, thread spool.ThreadID, o wire.SnapshotOptions) (*wire.Snapshot, error)
+	DeleteThread(ctx context.Context, thread spool.ThreadID) (wire.DeleteResult, error)
 }
 
 var _ API = (*client.Client)(nil)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/client"
+	"github.com/spoolhq/spool/wire"
 )
 
 // fake is a server in a bubble of testing/synctest, where time is exact.
@@ -25,7 +26,7 @@ type fake struct {
 	// refuses returns the error of the n-th start, from 0. Nil: none.
 	refuses func(n int) error
 	// damage changes what a follower gets of the frames of a run. Nil: nothing.
-	damage func([]spool.Frame) []spool.Frame
+	damage func([]wire.Frame) []wire.Frame
 	// readyAfter is when the server is ready.
 	readyAfter time.Duration
 	// dies is when the server dies. Zero: it does not. Back is when it is there again. Zero: never.
@@ -48,7 +49,7 @@ type fakeRun struct {
 	stop chan struct{}
 	over bool
 	// frames are those so far. Changed is closed when there are more.
-	frames  []spool.Frame
+	frames  []wire.Frame
 	changed chan struct{}
 }
 
@@ -82,25 +83,25 @@ func (f *fake) Ready(context.Context) error {
 	return nil
 }
 
-func (f *fake) Run(ctx context.Context, in client.RunRequest) (spool.RunResult, error) {
+func (f *fake) Run(ctx context.Context, in client.RunRequest) (wire.RunResult, error) {
 	if f.answers != nil && !until(ctx, time.Now().Add(f.answers(time.Since(f.began)))) {
-		return spool.RunResult{}, spool.Errorf(spool.Canceled, "canceled")
+		return wire.RunResult{}, spool.Errorf(spool.Canceled, "canceled")
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.dead(); err != nil {
-		return spool.RunResult{}, err
+		return wire.RunResult{}, err
 	}
 	if f.refuses != nil {
 		if err := f.refuses(len(f.runs)); err != nil {
 			f.runs[in.ThreadID] = nil
-			return spool.RunResult{}, err
+			return wire.RunResult{}, err
 		}
 	}
 	r := &fakeRun{id: in.RunID, stop: make(chan struct{}), changed: make(chan struct{})}
 	f.runs[in.ThreadID] = r
 	go f.execute(r)
-	return spool.RunResult{Accepted: true, ThreadID: in.ThreadID, RunID: in.RunID, State: spool.Queued}, nil
+	return wire.RunResult{Accepted: true, ThreadID: in.ThreadID, RunID: in.RunID, State: wire.Queued}, nil
 }
 
 // words are the pieces of an answer.
@@ -115,83 +116,83 @@ func (f *fake) execute(r *fakeRun) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		r.over = true
-		r.notice(spool.Cancelled)
+		r.notice(wire.Cancelled)
 		return
 	}
-	f.emit(r, r.entry(spool.EntryRunStarted, spool.RunStarted{RunID: r.id, StreamID: r.stream(), Segment: 1}))
-	f.emit(r, r.item(spool.ItemRunStarted, spool.StreamStarted{RunID: r.id, StreamID: r.stream(), Segment: 1}))
-	f.emit(r, r.item(spool.ItemTextStart, spool.Block{MessageID: "b1", Role: spool.RoleAssistant}))
-	status := spool.SegmentFinished
+	f.emit(r, r.entry(wire.EntryRunStarted, wire.RunStarted{RunID: r.id, StreamID: r.stream(), Segment: 1}))
+	f.emit(r, r.item(wire.ItemRunStarted, wire.StreamStarted{RunID: r.id, StreamID: r.stream(), Segment: 1}))
+	f.emit(r, r.item(wire.ItemTextStart, wire.Block{MessageID: "b1", Role: spool.RoleAssistant}))
+	status := wire.SegmentFinished
 	for _, word := range words {
-		f.emit(r, r.item(spool.ItemTextContent, spool.Delta{MessageID: "b1", Delta: word}))
+		f.emit(r, r.item(wire.ItemTextContent, wire.Delta{MessageID: "b1", Delta: word}))
 		select {
 		case <-time.After(f.takes / time.Duration(len(words))):
 			continue
 		case <-r.stop:
-			status = spool.SegmentStopped
+			status = wire.SegmentStopped
 		}
 		break
 	}
-	f.emit(r, r.item(spool.ItemTextEnd, spool.Block{MessageID: "b1"}))
+	f.emit(r, r.item(wire.ItemTextEnd, wire.Block{MessageID: "b1"}))
 	if f.fails {
-		f.emit(r, r.item(spool.ItemRunError, spool.StreamFailed{Status: spool.SegmentError, Error: "the model is away"}))
-		f.emit(r, r.entry(spool.EntryRunEnded, spool.RunEnded{RunID: r.id, StreamID: r.stream(), Segment: 1, Status: spool.SegmentError, Error: "the model is away"}))
+		f.emit(r, r.item(wire.ItemRunError, wire.StreamFailed{Status: wire.SegmentError, Error: "the model is away"}))
+		f.emit(r, r.entry(wire.EntryRunEnded, wire.RunEnded{RunID: r.id, StreamID: r.stream(), Segment: 1, Status: wire.SegmentError, Error: "the model is away"}))
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		r.over = true
-		r.notice(spool.Failed)
+		r.notice(wire.Failed)
 		return
 	}
-	f.emit(r, r.item(spool.ItemStepFinished, spool.StepFinished{Step: 1, FinishReason: "stop"}))
-	f.emit(r, r.item(spool.ItemRunFinished, spool.StreamFinished{Status: status}))
+	f.emit(r, r.item(wire.ItemStepFinished, wire.StepFinished{Step: 1, FinishReason: "stop"}))
+	f.emit(r, r.item(wire.ItemRunFinished, wire.StreamFinished{Status: status}))
 	f.mu.Lock()
 	r.over = true
 	f.mu.Unlock()
-	f.emit(r, r.entry(spool.EntryRunEnded, spool.RunEnded{RunID: r.id, StreamID: r.stream(), Segment: 1, Status: status}))
+	f.emit(r, r.entry(wire.EntryRunEnded, wire.RunEnded{RunID: r.id, StreamID: r.stream(), Segment: 1, Status: status}))
 }
 
-func (r *fakeRun) stream() spool.StreamID { return spool.NewStreamID(r.id, 1) }
+func (r *fakeRun) stream() wire.StreamID { return wire.NewStreamID(r.id, 1) }
 
 // entry and item return the next frame of a run, and emit adds it.
-func (r *fakeRun) entry(t spool.EntryType, payload any) func() spool.Frame {
-	return func() spool.Frame {
-		e := spool.NewEntry(t, r.id, payload)
+func (r *fakeRun) entry(t spool.EntryType, payload any) func() wire.Frame {
+	return func() wire.Frame {
+		e := wire.NewEntry(t, r.id, payload)
 		e.ThreadID, e.Seq = spool.ThreadID(r.id), 1
 		at := r.place()
 		e.Seq = at.Seq + 1
 		at.Seq = e.Seq
-		return spool.Frame{Kind: spool.FrameThread, Event: e, Cursor: &at}
+		return wire.Frame{Kind: wire.FrameThread, Event: e, Cursor: &at}
 	}
 }
 
-func (r *fakeRun) item(t spool.ItemType, payload any) func() spool.Frame {
-	return func() spool.Frame {
+func (r *fakeRun) item(t wire.ItemType, payload any) func() wire.Frame {
+	return func() wire.Frame {
 		at := r.place()
-		at.Stream, at.Offset = r.stream(), spool.Offset{Fence: 1, N: at.Offset.N + 1}
-		item := spool.NewItem(t, at.Offset, at.Seq, payload)
-		return spool.Frame{Kind: spool.FrameStream, StreamID: r.stream(), Item: &item, Cursor: &at}
+		at.Stream, at.Offset = r.stream(), wire.Offset{Fence: 1, N: at.Offset.N + 1}
+		item := wire.NewItem(t, at.Offset, at.Seq, payload)
+		return wire.Frame{Kind: wire.FrameStream, StreamID: r.stream(), Item: &item, Cursor: &at}
 	}
 }
 
 // notice adds the state of the thread. The caller holds the lock.
-func (r *fakeRun) notice(state spool.State) {
-	e := spool.NewEntry(spool.NoticeStateChange, "", spool.StateChange{State: state, RunID: r.id})
-	r.frames = append(r.frames, spool.Frame{Kind: spool.FrameThread, Event: e})
+func (r *fakeRun) notice(state wire.State) {
+	e := wire.NewEntry(wire.NoticeStateChange, "", wire.StateChange{State: state, RunID: r.id})
+	r.frames = append(r.frames, wire.Frame{Kind: wire.FrameThread, Event: e})
 	close(r.changed)
 	r.changed = make(chan struct{})
 }
 
 // place returns the cursor of the last frame.
-func (r *fakeRun) place() spool.Cursor {
+func (r *fakeRun) place() wire.Cursor {
 	for _, f := range slices.Backward(r.frames) {
 		if f.Cursor != nil {
 			return *f.Cursor
 		}
 	}
-	return spool.Cursor{}
+	return wire.Cursor{}
 }
 
-func (f *fake) emit(r *fakeRun, next func() spool.Frame) {
+func (f *fake) emit(r *fakeRun, next func() wire.Frame) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	r.frames = append(r.frames, next())
@@ -199,8 +200,8 @@ func (f *fake) emit(r *fakeRun, next func() spool.Frame) {
 	r.changed = make(chan struct{})
 }
 
-func (f *fake) Follow(ctx context.Context, thread spool.ThreadID, o client.FollowOptions) iter.Seq2[spool.Frame, error] {
-	return func(yield func(spool.Frame, error) bool) {
+func (f *fake) Follow(ctx context.Context, thread spool.ThreadID, o client.FollowOptions) iter.Seq2[wire.Frame, error] {
+	return func(yield func(wire.Frame, error) bool) {
 		sent := 0
 		for {
 			f.mu.Lock()
@@ -221,7 +222,7 @@ func (f *fake) Follow(ctx context.Context, thread spool.ThreadID, o client.Follo
 			select {
 			case <-changed:
 			case <-ctx.Done():
-				yield(spool.Frame{}, spool.Errorf(spool.Canceled, "canceled"))
+				yield(wire.Frame{}, spool.Errorf(spool.Canceled, "canceled"))
 				return
 			}
 		}
@@ -229,65 +230,65 @@ func (f *fake) Follow(ctx context.Context, thread spool.ThreadID, o client.Follo
 }
 
 // after reports whether a follower at other has not seen the frame at c.
-func after(c, other spool.Cursor) bool {
+func after(c, other wire.Cursor) bool {
 	return c.Seq > other.Seq || c.Seq == other.Seq && c.Offset.Compare(other.Offset) > 0
 }
 
-func (f *fake) Stop(_ context.Context, thread spool.ThreadID, _ spool.RunID) (spool.StopResult, error) {
+func (f *fake) Stop(_ context.Context, thread spool.ThreadID, _ spool.RunID) (wire.StopResult, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.stops++
 	r := f.runs[thread]
 	if err := f.dead(); err != nil {
-		return spool.StopResult{}, err
+		return wire.StopResult{}, err
 	}
 	if r == nil || r.over || f.endless {
-		return spool.StopResult{Reason: spool.ReasonNotActive}, nil
+		return wire.StopResult{Reason: wire.ReasonNotActive}, nil
 	}
 	select {
 	case <-r.stop:
 	default:
 		close(r.stop)
 	}
-	return spool.StopResult{Accepted: true}, nil
+	return wire.StopResult{Accepted: true}, nil
 }
 
-func (f *fake) Snapshot(context.Context, spool.ThreadID, spool.SnapshotOptions) (*spool.Snapshot, error) {
-	return &spool.Snapshot{Messages: []spool.Message{{Role: spool.RoleAssistant, Content: spool.TextContent(strings.Join(words, ""))}}}, nil
+func (f *fake) Snapshot(context.Context, spool.ThreadID, wire.SnapshotOptions) (*wire.Snapshot, error) {
+	return &wire.Snapshot{Messages: []spool.Message{{Role: spool.RoleAssistant, Content: spool.TextContent(strings.Join(words, ""))}}}, nil
 }
 
 // Threads returns all threads that are left.
-func (f *fake) Threads(context.Context, client.ThreadFilter) iter.Seq2[spool.Thread, error] {
-	return func(yield func(spool.Thread, error) bool) {
+func (f *fake) Threads(context.Context, client.ThreadFilter) iter.Seq2[wire.Thread, error] {
+	return func(yield func(wire.Thread, error) bool) {
 		f.mu.Lock()
 		all := slices.Collect(maps.Keys(f.runs))
 		f.mu.Unlock()
 		for _, id := range all {
-			if !yield(spool.Thread{ID: id}, nil) {
+			if !yield(wire.Thread{ID: id}, nil) {
 				return
 			}
 		}
 	}
 }
 
-func (f *fake) DeleteThread(ctx context.Context, thread spool.ThreadID) (spool.DeleteResult, error) {
+func (f *fake) DeleteThread(ctx context.Context, thread spool.ThreadID) (wire.DeleteResult, error) {
 	if !until(ctx, time.Now().Add(f.deletes)) {
-		return spool.DeleteResult{}, spool.Errorf(spool.Canceled, "canceled")
+		return wire.DeleteResult{}, spool.Errorf(spool.Canceled, "canceled")
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.dead(); err != nil {
-		return spool.DeleteResult{}, err
+		return wire.DeleteResult{}, err
 	}
 	switch r, known := f.runs[thread]; {
 	case r == nil || !known:
-		return spool.DeleteResult{Reason: spool.ReasonNotFound}, nil
+		return wire.DeleteResult{Reason: wire.ReasonNotFound}, nil
 	case !r.over:
-		return spool.DeleteResult{Reason: spool.ReasonActiveRun}, nil
+		return wire.DeleteResult{Reason: wire.ReasonActiveRun}, nil
 	}
 	delete(f.runs, thread)
 	f.deleted++
-	return spool.DeleteResult{Accepted: true}, nil
+	return wire.DeleteResult{Accepted: true}, nil
 }
 
 // measured runs a load that must not fail.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/client"
+	"github.com/spoolhq/spool/wire"
 )
 
 // A server that executes 10 runs at a time, each for a second, ends 10 runs per second, and the ladder ends
@@ -87,8 +88,8 @@ func TestInFlightIsBounded(t *testing.T) {
 func TestFaultsAreFound(t *testing.T) {
 	t.Parallel()
 
-	without := func(unwanted func(i int, f spool.Frame) bool) func([]spool.Frame) []spool.Frame {
-		return func(all []spool.Frame) (kept []spool.Frame) {
+	without := func(unwanted func(i int, f wire.Frame) bool) func([]wire.Frame) []wire.Frame {
+		return func(all []wire.Frame) (kept []wire.Frame) {
 			for i, f := range all {
 				if !unwanted(i, f) {
 					kept = append(kept, f)
@@ -97,23 +98,23 @@ func TestFaultsAreFound(t *testing.T) {
 			return kept
 		}
 	}
-	twice := func(n int) func([]spool.Frame) []spool.Frame {
-		return func(all []spool.Frame) []spool.Frame {
+	twice := func(n int) func([]wire.Frame) []wire.Frame {
+		return func(all []wire.Frame) []wire.Frame {
 			if len(all) <= n {
 				return all
 			}
-			return append(append(append([]spool.Frame(nil), all[:n+1]...), all[n]), all[n+1:]...)
+			return append(append(append([]wire.Frame(nil), all[:n+1]...), all[n]), all[n+1:]...)
 		}
 	}
 	for name, each := range map[string]struct {
-		damage               func([]spool.Frame) []spool.Frame
+		damage               func([]wire.Frame) []wire.Frame
 		gaps, repeats, wrong int
 	}{
 		"nothing":                {nil, 0, 0, 0},
-		"a missing entry":        {without(func(i int, _ spool.Frame) bool { return i == 0 }), 1, 0, 0},
-		"a missing first item":   {without(func(i int, _ spool.Frame) bool { return i == 1 }), 1, 0, 0},
-		"a missing last item":    {without(func(_ int, f spool.Frame) bool { return f.Item != nil && f.Item.Type.End() }), 1, 0, 0},
-		"a missing piece":        {without(func(i int, _ spool.Frame) bool { return i == 4 }), 0, 0, 1},
+		"a missing entry":        {without(func(i int, _ wire.Frame) bool { return i == 0 }), 1, 0, 0},
+		"a missing first item":   {without(func(i int, _ wire.Frame) bool { return i == 1 }), 1, 0, 0},
+		"a missing last item":    {without(func(_ int, f wire.Frame) bool { return f.Item != nil && f.Item.Type.End() }), 1, 0, 0},
+		"a missing piece":        {without(func(i int, _ wire.Frame) bool { return i == 4 }), 0, 0, 1},
 		"an entry comes twice":   {twice(0), 0, 1, 0},
 		"an item comes twice":    {twice(2), 0, 1, 0},
 		"the last item is twice": {twice(10), 0, 1, 0},

@@ -25,6 +25,8 @@ import (
 	"github.com/spoolhq/spool/internal/testing/testwait"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // serve runs a server in memory with a quick demo model. Around may answer requests itself.
@@ -33,7 +35,7 @@ func serve(t *testing.T, around func(http.Handler) http.Handler) *client.Client 
 
 	log := slog.New(slog.DiscardHandler)
 	e, err := engine.New(memory.New(nil), engine.Config{
-		Agents: []engine.Agent{{Name: "assistant", Model: "demo"}}, Log: log,
+		Agents: []spool.Agent{{Name: "assistant", Model: "demo"}}, Log: log,
 		Models: map[string]spool.Model{"demo": demo.New(demo.Config{Delay: time.Millisecond})},
 	})
 	if err != nil {
@@ -45,7 +47,7 @@ func serve(t *testing.T, around func(http.Handler) http.Handler) *client.Client 
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	worked := make(chan error, 1)
-	go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
+	go func() { worked <- e.Work(ctx, store.WorkOptions{}) }()
 	h := httptest.NewUnstartedServer(around(s))
 	h.Config.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelDebug)
 	h.Start()
@@ -96,9 +98,9 @@ func TestRealServer(t *testing.T) {
 		}
 		runs++
 		switch run.State {
-		case spool.Completed:
+		case wire.Completed:
 			completed++
-		case spool.Cancelled:
+		case wire.Cancelled:
 			stopped++
 		}
 	}

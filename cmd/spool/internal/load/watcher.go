@@ -10,6 +10,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/client"
 	"github.com/spoolhq/spool/client/view"
+	"github.com/spoolhq/spool/wire"
 )
 
 // watcher is a client that follows one run, and checks the order of its frames.
@@ -27,10 +28,10 @@ type watcher struct {
 	gaps, repeats, snapshots int
 	refused, begun           bool
 
-	cursor spool.Cursor
+	cursor wire.Cursor
 	seq    int64
-	stream spool.StreamID
-	offset spool.Offset
+	stream wire.StreamID
+	offset wire.Offset
 	// open says that the end item of the stream has not come.
 	open bool
 	end  end
@@ -39,7 +40,7 @@ type watcher struct {
 // end is the end of a run, or of the wait for it.
 type end struct {
 	at     time.Time
-	status spool.SegmentStatus
+	status wire.SegmentStatus
 	reason string
 }
 
@@ -49,9 +50,9 @@ func (e end) known() bool { return e.status != "" }
 // failure names an end that was not wanted.
 func (e end) failure() string {
 	switch e.status {
-	case spool.SegmentParked:
+	case wire.SegmentParked:
 		return "run: waits for an answer"
-	case spool.SegmentStopped:
+	case wire.SegmentStopped:
 		return "run: stopped by somebody else"
 	}
 	return strings.TrimSuffix("run: failed, "+e.reason, ", ")
@@ -115,7 +116,7 @@ func (w *watcher) retried(err error, _ time.Duration) {
 }
 
 // see checks a frame, and finds the first token and the end of the run.
-func (w *watcher) see(f spool.Frame, at time.Time) {
+func (w *watcher) see(f wire.Frame, at time.Time) {
 	w.frames++
 	w.last = at
 	if w.shown != nil && w.shown.Apply(f) != nil {
@@ -126,17 +127,17 @@ func (w *watcher) see(f spool.Frame, at time.Time) {
 		w.cursor = *f.Cursor
 	}
 	switch f.Kind {
-	case spool.FrameSnapshot:
+	case wire.FrameSnapshot:
 		w.seeSnapshot(f.Snapshot)
-	case spool.FrameStream:
+	case wire.FrameStream:
 		w.seeItem(f.StreamID, f.Item, at)
-	case spool.FrameThread:
+	case wire.FrameThread:
 		w.seeEntry(f.Event, at)
 	}
 }
 
 // seeSnapshot moves the place to that of a snapshot, which stands for the frames before it.
-func (w *watcher) seeSnapshot(s *spool.Snapshot) {
+func (w *watcher) seeSnapshot(s *wire.Snapshot) {
 	w.snapshots++
 	if s.AfterMessageID != nil { // of one run: it moves nothing
 		return
@@ -150,10 +151,10 @@ func (w *watcher) seeSnapshot(s *spool.Snapshot) {
 	}
 }
 
-func (w *watcher) seeItem(stream spool.StreamID, item *spool.Item, at time.Time) {
+func (w *watcher) seeItem(stream wire.StreamID, item *wire.Item, at time.Time) {
 	switch {
 	case stream != w.stream:
-		if item.Type != spool.ItemRunStarted {
+		if item.Type != wire.ItemRunStarted {
 			w.gaps++
 		}
 		w.stream, w.open = stream, true
@@ -174,15 +175,15 @@ func (w *watcher) seeItem(stream spool.StreamID, item *spool.Item, at time.Time)
 }
 
 // token reports whether an item has a part of an answer.
-func token(item *spool.Item) bool {
+func token(item *wire.Item) bool {
 	switch item.Type {
-	case spool.ItemTextContent, spool.ItemReasoningContent, spool.ItemToolStart, spool.ItemSubagentEvent:
+	case wire.ItemTextContent, wire.ItemReasoningContent, wire.ItemToolStart, wire.ItemSubagentEvent:
 		return true
 	}
 	return false
 }
 
-func (w *watcher) seeEntry(e *spool.Entry, at time.Time) {
+func (w *watcher) seeEntry(e *wire.Entry, at time.Time) {
 	if e.Seq == 0 {
 		w.seeNotice(e, at)
 		return
@@ -195,26 +196,26 @@ func (w *watcher) seeEntry(e *spool.Entry, at time.Time) {
 	}
 	w.seq = max(w.seq, e.Seq)
 	switch e.Type {
-	case spool.EntryRunEnded:
+	case wire.EntryRunEnded:
 		w.seeRunEnded(e, at)
-	case spool.EntryRunRefused:
-		w.end = end{at, spool.SegmentError, "refused by the worker"}
+	case wire.EntryRunRefused:
+		w.end = end{at, wire.SegmentError, "refused by the worker"}
 	}
 }
 
-func (w *watcher) seeRunEnded(e *spool.Entry, at time.Time) {
-	var ended spool.RunEnded
+func (w *watcher) seeRunEnded(e *wire.Entry, at time.Time) {
+	var ended wire.RunEnded
 	if json.Unmarshal(e.Payload, &ended) != nil {
 		w.a.m.fail("follow: an entry cannot be read")
 		return
 	}
 	switch ended.Status {
-	case spool.SegmentFinished, spool.SegmentStopped:
+	case wire.SegmentFinished, wire.SegmentStopped:
 		if w.open || ended.StreamID != w.stream { // the end of the stream comes before the entry
 			w.gaps++
 		}
 		w.end = end{at, ended.Status, string(ended.StopReason)}
-	case spool.SegmentParked:
+	case wire.SegmentParked:
 		w.end = end{at, ended.Status, ""}
 	default: // the run is tried again, or the next notice says that it has failed
 		w.end.reason = brief(ended.Error)
@@ -222,16 +223,16 @@ func (w *watcher) seeRunEnded(e *spool.Entry, at time.Time) {
 }
 
 // seeNotice finds the end of a run that failed, or that ended before a worker had it.
-func (w *watcher) seeNotice(e *spool.Entry, at time.Time) {
-	var s spool.StateChange
-	if e.Type != spool.NoticeStateChange || json.Unmarshal(e.Payload, &s) != nil || s.RunID != w.a.runID {
+func (w *watcher) seeNotice(e *wire.Entry, at time.Time) {
+	var s wire.StateChange
+	if e.Type != wire.NoticeStateChange || json.Unmarshal(e.Payload, &s) != nil || s.RunID != w.a.runID {
 		return
 	}
 	switch {
-	case s.State == spool.Failed:
-		w.end = end{at, spool.SegmentError, cmp.Or(brief(s.Error), w.end.reason, string(s.StopReason))}
-	case s.State == spool.Cancelled && w.stream == "":
-		w.end = end{at, spool.SegmentStopped, ""}
+	case s.State == wire.Failed:
+		w.end = end{at, wire.SegmentError, cmp.Or(brief(s.Error), w.end.reason, string(s.StopReason))}
+	case s.State == wire.Cancelled && w.stream == "":
+		w.end = end{at, wire.SegmentStopped, ""}
 	}
 }
 
