@@ -117,7 +117,7 @@ func TestEngineDeletes(t *testing.T) {
 		}
 		working, cancel := context.WithCancel(ctx)
 		worked := make(chan error, 1)
-		go func() { worked <- e.Work(working, store.WorkOptions{}) }()
+		go func() { worked <- e.Work(working, engine.WorkOptions{}) }()
 		synctest.Wait()
 		if got := texts(); got != "new data" || stored("blob") != 1 {
 			t.Errorf("the thread has %q, and %d blobs are stored", got, stored("blob"))

@@ -46,7 +46,7 @@ func newNode(o options) (*served, error) {
 	control := http.NewServeMux()
 	control.HandleFunc("POST /work", func(http.ResponseWriter, *http.Request) {
 		worker.Go(func() {
-			if err := e.Work(ctx, store.WorkOptions{Concurrency: o.Slots}); err != nil {
+			if err := e.Work(ctx, engine.WorkOptions{Concurrency: o.Slots}); err != nil {
 				log.Error("work", "error", err)
 			}
 		})

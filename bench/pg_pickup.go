@@ -12,7 +12,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/engine"
 )
 
 const (
@@ -143,7 +143,7 @@ func newEngines(nodes int) func(ctx context.Context, url string) (starter, <-cha
 		}
 		n := &engines{engineStarter: accepts, worker: works}
 		ctx, n.cancel = context.WithCancel(ctx)
-		n.works.Go(func() { n.failed = works.e.Work(ctx, store.WorkOptions{Concurrency: pickupSlots}) })
+		n.works.Go(func() { n.failed = works.e.Work(ctx, engine.WorkOptions{Concurrency: pickupSlots}) })
 		return n, called, nil
 	}
 }

@@ -90,7 +90,7 @@ func startNode(t *testing.T, backend store.Backend, address string, change ...fu
 	go func() { _ = n.http.Serve(listener) }()
 	ctx, cancel := context.WithCancel(context.Background())
 	n.cancel = cancel
-	go func() { n.worked <- n.engine.Work(ctx, store.WorkOptions{}) }()
+	go func() { n.worked <- n.engine.Work(ctx, engine.WorkOptions{}) }()
 	t.Cleanup(func() { n.stop(t) })
 	return n
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
-	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
 
@@ -33,7 +32,7 @@ func serve() (url string, stop func()) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- e.Work(ctx, store.WorkOptions{}) }()
+	go func() { done <- e.Work(ctx, engine.WorkOptions{}) }()
 	listening := httptest.NewServer(surface)
 	return listening.URL, func() {
 		cancel()

@@ -15,7 +15,6 @@ import (
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
-	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/tool"
 	"github.com/spoolhq/spool/wire"
 )
@@ -51,7 +50,7 @@ func openExample(change ...func(*engine.Config)) *engine.Engine {
 func working(e *engine.Engine) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- e.Work(ctx, store.WorkOptions{}) }()
+	go func() { done <- e.Work(ctx, engine.WorkOptions{}) }()
 	return func() {
 		cancel()
 		if err := <-done; err != nil {

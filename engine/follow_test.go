@@ -34,7 +34,7 @@ func work(t *testing.T, e *engine.Engine) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- e.Work(ctx, store.WorkOptions{}) }()
+	go func() { done <- e.Work(ctx, engine.WorkOptions{}) }()
 	return func() {
 		t.Helper()
 		cancel()

@@ -13,7 +13,7 @@ import (
 //
 // Any number of workers may handle the same job, at once or later: one executes the run, the others do
 // nothing. HandleJob returns [wire.ErrUnknownAgent] if this process lacks the run's agent, and an
-// [spool.Invalid] error for an event of the outbox, which is for [store.WorkOptions.Events]. It returns
+// [spool.Invalid] error for an event of the outbox, which is for [WorkOptions.Events]. It returns
 // any other error if the store failed or the lease was lost. The queue should keep a job whose handling
 // returned an error.
 func (e *Engine) HandleJob(ctx context.Context, j wire.Job) (wire.JobResult, error) {

@@ -17,7 +17,7 @@ import (
 )
 
 // workWith works with options until the returned function is called.
-func workWith(t *testing.T, e *engine.Engine, o store.WorkOptions) (stop func()) {
+func workWith(t *testing.T, e *engine.Engine, o engine.WorkOptions) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -56,7 +56,7 @@ func TestRunsOfAQueue(t *testing.T) {
 		stop()
 		queued("after the start,", wire.JobStart)
 
-		slow := store.WorkOptions{Queues: []string{"slow"}}
+		slow := engine.WorkOptions{Queues: []string{"slow"}}
 		stop = workWith(t, e, slow)
 		pass(time.Second)
 		stop()
@@ -108,7 +108,7 @@ func TestEventsOfTheOutbox(t *testing.T) {
 		var mu sync.Mutex
 		var sent []string
 		fails := true
-		stop := workWith(t, e, store.WorkOptions{
+		stop := workWith(t, e, engine.WorkOptions{
 			MaxDeliveries: 2, Events: map[string]func(context.Context, store.Delivery) error{"mail": func(_ context.Context, d store.Delivery) error {
 				mu.Lock()
 				defer mu.Unlock()

@@ -74,7 +74,7 @@ func TestStartTx(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- e.Work(ctx, store.WorkOptions{}) }()
+	go func() { done <- e.Work(ctx, engine.WorkOptions{}) }()
 	if out, err := e.Await(ctx, key, "r1"); err != nil || out.State != wire.Completed {
 		t.Errorf("%+v, %v", out, err)
 	}

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool/backend/memory"
+	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
-	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
 
@@ -39,7 +39,7 @@ func TestWorkWithAnEndedContext(t *testing.T) {
 		e := newEngine(t, memory.New(nil), config(spooltest.NewModel()))
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := e.Work(ctx, store.WorkOptions{}); err != nil {
+		if err := e.Work(ctx, engine.WorkOptions{}); err != nil {
 			t.Error(err)
 		}
 	})

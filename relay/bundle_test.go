@@ -143,7 +143,7 @@ func newEngine(t *testing.T, b store.Backend, m spool.Model) *engine.Engine {
 }
 
 // push pushes jobs until the test ends or stop is called.
-func (b *bundle) push(t *testing.T, c relay.Config, o store.WorkOptions) (stop func()) {
+func (b *bundle) push(t *testing.T, c relay.Config, o engine.WorkOptions) (stop func()) {
 	t.Helper()
 
 	c.URL, c.Secrets, c.Transport = consumer, []string{secret}, b.link

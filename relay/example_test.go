@@ -13,7 +13,6 @@ import (
 	"github.com/spoolhq/spool/relay"
 	"github.com/spoolhq/spool/server"
 	"github.com/spoolhq/spool/server/verify/webhook"
-	"github.com/spoolhq/spool/store"
 )
 
 // push has the jobs of an engine pushed until ctx ends.
@@ -22,7 +21,7 @@ func push(ctx context.Context, e *engine.Engine) error {
 	if err != nil {
 		return err
 	}
-	return e.Work(ctx, store.WorkOptions{Deliver: pusher.Deliver})
+	return e.Work(ctx, engine.WorkOptions{Deliver: pusher.Deliver})
 }
 
 // take makes the server that jobs are delivered to.

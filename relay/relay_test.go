@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/relay"
-	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
 
@@ -47,7 +47,7 @@ func TestPush(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				b := setup(t, first(c.first))
-				b.push(t, relay.Config{}, store.WorkOptions{})
+				b.push(t, relay.Config{}, engine.WorkOptions{})
 				b.start(t, thread)
 				pass(2 * time.Hour)
 				b.completed(t)
@@ -134,7 +134,7 @@ func TestPushDead(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				b := setup(t, status(c.status))
-				b.push(t, relay.Config{}, store.WorkOptions{MaxDeliveries: 3})
+				b.push(t, relay.Config{}, engine.WorkOptions{MaxDeliveries: 3})
 				b.start(t, thread)
 				pass(time.Minute)
 
@@ -164,7 +164,7 @@ func TestPushBusyForLong(t *testing.T) {
 			}
 			return l.through(r)
 		})
-		b.push(t, relay.Config{}, store.WorkOptions{MaxDeliveries: 3})
+		b.push(t, relay.Config{}, engine.WorkOptions{MaxDeliveries: 3})
 		b.start(t, thread)
 		pass(2 * time.Minute)
 		b.completed(t)
@@ -187,7 +187,7 @@ func TestPushShutdown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, first(hangs))
-		stop := b.push(t, relay.Config{}, store.WorkOptions{MaxDeliveries: 1})
+		stop := b.push(t, relay.Config{}, engine.WorkOptions{MaxDeliveries: 1})
 		b.start(t, thread)
 		pass(time.Second)
 		if s := b.stats(t); s.InFlight != 1 {
@@ -203,7 +203,7 @@ func TestPushShutdown(t *testing.T) {
 		}
 
 		// Its only delivery is still to be had.
-		b.push(t, relay.Config{}, store.WorkOptions{MaxDeliveries: 1})
+		b.push(t, relay.Config{}, engine.WorkOptions{MaxDeliveries: 1})
 		pass(time.Minute)
 		b.completed(t)
 		// A sweep between the receiver's yes and its claim finds the run without a job, and adds a
@@ -228,7 +228,7 @@ func TestPushSlowly(t *testing.T) {
 			<-time.After(5 * time.Minute)
 			return l.through(r)
 		})
-		b.push(t, relay.Config{Timeout: 10 * time.Minute}, store.WorkOptions{})
+		b.push(t, relay.Config{Timeout: 10 * time.Minute}, engine.WorkOptions{})
 		b.start(t, thread)
 		pass(time.Hour)
 		b.completed(t)
@@ -248,7 +248,7 @@ func TestPushConcurrency(t *testing.T) {
 			<-time.After(time.Second)
 			return answers(http.StatusAccepted), nil
 		})
-		b.push(t, relay.Config{}, store.WorkOptions{Concurrency: 3})
+		b.push(t, relay.Config{}, engine.WorkOptions{Concurrency: 3})
 		for i := range 12 {
 			tenant := spool.Tenant(fmt.Sprint("tenant", i%3)) // the last slot is for one that has none
 			b.start(t, spool.ThreadKey{Tenant: tenant, ID: spool.ThreadID(fmt.Sprintf("t%d", i))})
@@ -266,7 +266,7 @@ func TestPushLostByReceiver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, first(status(http.StatusAccepted)))
-		b.push(t, relay.Config{}, store.WorkOptions{})
+		b.push(t, relay.Config{}, engine.WorkOptions{})
 		b.start(t, thread)
 		pass(time.Minute)
 		if r := b.run(t); r.State != wire.Queued || b.idle.Asked() != 0 {

@@ -15,7 +15,6 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
-	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
 
@@ -183,7 +182,7 @@ func TestAGUIAbsent(t *testing.T) {
 				}
 				ctx, stop := context.WithCancel(t.Context())
 				worked := make(chan error, 1)
-				go func() { worked <- a.engine.Work(ctx, store.WorkOptions{}) }()
+				go func() { worked <- a.engine.Work(ctx, engine.WorkOptions{}) }()
 				defer func() {
 					stop()
 					a.engine.Close()

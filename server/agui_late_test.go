@@ -107,7 +107,7 @@ func segment(t *testing.T, e *engine.Engine, since *int64) {
 
 	ctx, stop := context.WithCancel(context.Background())
 	worked := make(chan error, 1)
-	go func() { worked <- e.Work(ctx, store.WorkOptions{}) }()
+	go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
 	for entry, err := range e.FollowRecord(patiently(t), aguiThread, *since) {
 		if err != nil {
 			t.Errorf("wait for the segment's end: %v", err)

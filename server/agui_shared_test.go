@@ -134,7 +134,7 @@ func TestAGUIClientsShareASnapshot(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	worked := make(chan error, 1)
-	go func() { worked <- e.Work(ctx, store.WorkOptions{}) }()
+	go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := receive(t, "the worker ends", worked); err != nil {

@@ -186,7 +186,7 @@ func newLife(t *testing.T, b store.Backend, token string) *life {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	worked := make(chan error, 1)
-	go func() { worked <- e.Work(ctx, store.WorkOptions{}) }()
+	go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
 	l.stop = sync.OnceFunc(func() {
 		cancel()
 		if err := receive(t, "the worker ends", worked); err != nil {

@@ -144,7 +144,7 @@ func (b *bundle) work(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- b.engine.Work(ctx, store.WorkOptions{}) }()
+	go func() { done <- b.engine.Work(ctx, engine.WorkOptions{}) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := receive(t, "the worker ends", done); err != nil {

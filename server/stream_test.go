@@ -14,8 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server"
-	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
 
@@ -162,7 +162,7 @@ func TestStreamOutlivesTimeouts(t *testing.T) {
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		worked := make(chan error, 1)
-		go func() { worked <- e.Work(ctx, store.WorkOptions{}) }()
+		go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
 		answer := bufio.NewReader(here)
 		for {
 			line, err := answer.ReadString('\n')

@@ -58,7 +58,7 @@ func sells(t *testing.T, b store.Backend, config engine.Config, killed <-chan st
 	ctx, cancel := context.WithTimeout(t.Context(), time.Hour) // of the bubble's time
 	defer cancel()
 	worked := make(chan error, 1)
-	go func() { worked <- e.Work(ctx, store.WorkOptions{}) }()
+	go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
 	defer func() {
 		cancel()
 		if err := <-worked; err != nil {

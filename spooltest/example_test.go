@@ -9,7 +9,6 @@ import (
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
-	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/tool"
 	"github.com/spoolhq/spool/wire"
 )
@@ -56,7 +55,7 @@ func Example() {
 	}
 	working, stop := context.WithCancel(ctx)
 	done := make(chan error, 1)
-	go func() { done <- e.Work(working, store.WorkOptions{}) }()
+	go func() { done <- e.Work(working, engine.WorkOptions{}) }()
 
 	if _, err := e.Run(ctx, thread, wire.StartRequest{RunID: "r1", Prompt: "I want my money back"}); err != nil {
 		panic(err)

@@ -8,7 +8,6 @@ import (
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
-	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
 
@@ -33,7 +32,7 @@ func Example() {
 	next := process()
 	working, stop := context.WithCancel(ctx)
 	done := make(chan error, 1)
-	go func() { done <- next.Work(working, store.WorkOptions{}) }()
+	go func() { done <- next.Work(working, engine.WorkOptions{}) }()
 	outcome, err := next.Await(ctx, key, "r1")
 	fmt.Println(outcome.State, err)
 	stop()

@@ -66,7 +66,7 @@ func (c *cluster) engine() *engine.Engine {
 }
 
 // work has an engine work until the test ends.
-func (c *cluster) work(e *engine.Engine, o store.WorkOptions) {
+func (c *cluster) work(e *engine.Engine, o engine.WorkOptions) {
 	c.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -179,7 +179,7 @@ func TestEngines(t *testing.T) {
 	c := newCluster(t, talk(), true)
 	front := c.engine()
 	for range 2 {
-		c.work(c.engine(), store.WorkOptions{})
+		c.work(c.engine(), engine.WorkOptions{})
 	}
 	const runs = 30
 	for n := range runs {
@@ -198,7 +198,7 @@ func TestEnginesTickets(t *testing.T) {
 	c := newCluster(t, talk(), true)
 	front := c.engine()
 	relay := newTickets(t, c.server, TicketOptions{})
-	c.work(front, store.WorkOptions{Deliver: relay.Deliver})
+	c.work(front, engine.WorkOptions{Deliver: relay.Deliver})
 	for range 2 {
 		consume(t, newTickets(t, c.server, TicketOptions{}), c.engine(), ConsumeOptions{})
 	}
@@ -223,7 +223,7 @@ func TestStopElsewhere(t *testing.T) {
 	c := newCluster(t, m, true)
 	c.config.Stream.FlushEvery = -1
 	front := c.engine()
-	c.work(c.engine(), store.WorkOptions{})
+	c.work(c.engine(), engine.WorkOptions{})
 	c.start(front, 0)
 	frames := c.follow(front, 0)
 	for f := range frames {
@@ -258,7 +258,7 @@ func TestEnginesOutage(t *testing.T) {
 			c := newCluster(t, m, false)
 			c.config.Stream.FlushEvery = -1
 			front, worker := c.engine(), c.engine()
-			c.work(worker, store.WorkOptions{})
+			c.work(worker, engine.WorkOptions{})
 			c.start(front, 0)
 			frames := c.follow(front, 0)
 			for f := range frames {
@@ -340,7 +340,7 @@ func TestUnreliableTickets(t *testing.T) {
 	c := newCluster(t, talk(), false)
 	front := c.engine()
 	u := &unreliable{Tickets: newTickets(t, c.server, TicketOptions{})}
-	c.work(front, store.WorkOptions{Deliver: u.Deliver})
+	c.work(front, engine.WorkOptions{Deliver: u.Deliver})
 	for range 2 {
 		consume(t, newTickets(t, c.server, TicketOptions{}), c.engine(), ConsumeOptions{Concurrency: 4})
 	}

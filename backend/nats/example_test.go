@@ -37,7 +37,7 @@ func dispatch(ctx context.Context, e *engine.Engine, conn *natsgo.Conn) error {
 	if err != nil {
 		return err
 	}
-	return e.Work(ctx, store.WorkOptions{Deliver: tickets.Deliver})
+	return e.Work(ctx, engine.WorkOptions{Deliver: tickets.Deliver})
 }
 
 // execute executes the jobs that come from NATS.

@@ -135,7 +135,7 @@ const (
 	pendingWait = 30 * time.Second
 )
 
-// Deliver publishes a claimed job as a ticket. It is for [store.WorkOptions]. The result is accepted when
+// Deliver publishes a claimed job as a ticket. It is for [engine.WorkOptions]. The result is accepted when
 // JetStream has stored the ticket. If JetStream does not take it, the job comes back without costing an
 // attempt. Deliver returns an [spool.Invalid] error for an event of the outbox.
 func (t *Tickets) Deliver(ctx context.Context, d store.Delivery) (wire.JobResult, error) {

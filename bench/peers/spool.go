@@ -13,7 +13,6 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/openai"
 	"github.com/spoolhq/spool/server"
-	"github.com/spoolhq/spool/store"
 )
 
 // newSpool returns Spool as "spool serve" configures it: one SQLite file with an fsync per commit.
@@ -50,7 +49,7 @@ func newSpool(o options) (served, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var worker sync.WaitGroup
 	worker.Go(func() {
-		if err := e.Work(ctx, store.WorkOptions{}); err != nil {
+		if err := e.Work(ctx, engine.WorkOptions{}); err != nil {
 			log.Error("work", "error", err)
 		}
 	})

@@ -115,7 +115,7 @@ type bed struct {
 func work(ctx context.Context, e *engine.Engine) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var working sync.WaitGroup
-	working.Go(func() { _ = e.Work(ctx, store.WorkOptions{Concurrency: 16}) })
+	working.Go(func() { _ = e.Work(ctx, engine.WorkOptions{Concurrency: 16}) })
 	return func() {
 		cancel()
 		working.Wait()

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/tool"
 	"github.com/spoolhq/spool/wire"
 )
@@ -27,7 +27,7 @@ func (o *operated) works(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- o.engine.Work(ctx, store.WorkOptions{}) }()
+	go func() { done <- o.engine.Work(ctx, engine.WorkOptions{}) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {

@@ -120,7 +120,7 @@ func TestAdminSteers(t *testing.T) {
 	o.shows(t, "run r1", "queue", "r2 steer")
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- o.engine.Work(ctx, store.WorkOptions{}) }()
+	go func() { done <- o.engine.Work(ctx, engine.WorkOptions{}) }()
 	if got, err := o.engine.Await(t.Context(), key, "r2"); err != nil || got.Delivered == nil {
 		t.Errorf("the steer: %+v, %v", got, err)
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/tokenguess"
-	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
 
@@ -144,7 +143,7 @@ func TestCatalogue(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	worked := make(chan error, 1)
-	go func() { worked <- e.Work(ctx, store.WorkOptions{}) }()
+	go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
 	key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}
 	if _, err := e.Run(ctx, key, wire.StartRequest{RunID: "r", Prompt: `use searchTools with {"query":"state of invoice600"} ` +
 		`then use describeTools with {"names":["big_get_invoice600"]} then use big_get_invoice600 with {"id":"7","fields":["state"]}`}); err != nil {

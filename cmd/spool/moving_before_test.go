@@ -73,7 +73,7 @@ func answersBefore(t *testing.T, b store.Backend) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	worked := make(chan error, 1)
-	go func() { worked <- e.Work(ctx, store.WorkOptions{}) }()
+	go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := testwait.For(t, worked, "the end of the worker"); err != nil {

@@ -19,7 +19,7 @@ import (
 // node has the parts of a serving process. The process executes its jobs or pushes them.
 type node struct {
 	engine    *engine.Engine
-	work      store.WorkOptions
+	work      engine.WorkOptions
 	server    *server.Server
 	door      *entrance
 	telemetry *telemetry

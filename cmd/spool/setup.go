@@ -32,7 +32,7 @@ type setup struct {
 	// queue has the schemes that verify deliveries. Empty: nobody may deliver.
 	queue []description
 	// work says whether the process executes jobs or pushes them to a host.
-	work   store.WorkOptions
+	work   engine.WorkOptions
 	pushed string
 	// token was generated for this start and is printed. Empty: none was generated.
 	token string
@@ -77,7 +77,7 @@ func loadSetup(o options, lookup func(string) (string, bool), log *slog.Logger) 
 	}
 	s := &setup{
 		engine: limited(c.Limits), token: printed,
-		work: store.WorkOptions{Concurrency: c.Limits.Concurrency, PerTenant: c.Limits.RunningPerTenant},
+		work: engine.WorkOptions{Concurrency: c.Limits.Concurrency, PerTenant: c.Limits.RunningPerTenant},
 	}
 	if s.artifacts, err = artifactsOf(c.Artifacts, o.artifacts); err != nil {
 		return nil, err

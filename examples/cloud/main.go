@@ -14,7 +14,6 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/anthropic"
 	"github.com/spoolhq/spool/model/anthropic/cloud"
-	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
 
@@ -37,7 +36,7 @@ func ask(ctx context.Context, model spool.Model, prompt string) (string, error) 
 		return "", err
 	}
 	worked := make(chan error, 1)
-	go func() { worked <- e.Work(ctx, store.WorkOptions{}) }()
+	go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
 	thread := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t1"}
 	if _, err := e.Run(ctx, thread, wire.StartRequest{RunID: "r1", Prompt: prompt}); err != nil {
 		return "", err

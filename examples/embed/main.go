@@ -19,7 +19,6 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
-	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/tool"
 )
 
@@ -78,7 +77,7 @@ func run(db *sqlite.DB, listen string) error {
 
 	// The worker ends when ctx does, and gives its runs back to the queue.
 	worked := make(chan error, 1)
-	go func() { worked <- e.Work(ctx, store.WorkOptions{}) }()
+	go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
 
 	h := &http.Server{Addr: listen, Handler: surface, ReadHeaderTimeout: 10 * time.Second}
 	context.AfterFunc(ctx, func() {

@@ -12,7 +12,6 @@ import (
 	"github.com/spoolhq/spool/backend/sqlite"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
-	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
 
@@ -24,7 +23,7 @@ func main() {
 		Agents: []spool.Agent{{Name: "assistant", Model: "demo"}},
 	}))
 	worked := make(chan error, 1)
-	go func() { worked <- e.Work(ctx, store.WorkOptions{}) }()
+	go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
 
 	thread := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "hello"}
 	must(e.Run(ctx, thread, wire.StartRequest{RunID: "r1", Prompt: "Hello"}))

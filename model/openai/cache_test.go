@@ -15,7 +15,6 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/testing/testwait"
 	"github.com/spoolhq/spool/model/openai"
-	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
 
@@ -61,7 +60,7 @@ func conversation(t *testing.T, cache openai.PromptCache) []asked {
 	defer e.Close()
 	ctx, cancel := context.WithCancel(testwait.Context(t, "the runs"))
 	worked := make(chan error, 1)
-	go func() { worked <- e.Work(ctx, store.WorkOptions{}) }()
+	go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
 	key := spool.ThreadKey{Tenant: "acme", ID: "chat"}
 	for _, prompt := range []string{"one", "two"} {
 		if r, err := e.Run(ctx, key, wire.StartRequest{Prompt: prompt}); err != nil || !r.Accepted {

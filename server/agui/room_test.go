@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/agui"
 	"github.com/spoolhq/spool/spooltest"
-	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
 
@@ -31,7 +31,7 @@ func TestKeepsWhatIsShownOfARunThatMakesRoom(t *testing.T) {
 		}))
 		s.run("r1", "hello")
 		v := s.watch(agui.Options{}, nil)
-		stop := s.workWith(store.WorkOptions{Concurrency: 1})
+		stop := s.workWith(engine.WorkOptions{Concurrency: 1})
 		settle(time.Second)
 		other := spool.ThreadKey{Tenant: "other", ID: "t"}
 		if got, err := s.engine.Run(t.Context(), other, wire.StartRequest{Prompt: "hello"}); err != nil || !got.Accepted {

@@ -102,9 +102,9 @@ func newScene(t *testing.T, model spool.Model) *scene {
 	return &scene{t, e, bus}
 }
 
-func (s *scene) work() (stop func()) { return s.workWith(store.WorkOptions{}) }
+func (s *scene) work() (stop func()) { return s.workWith(engine.WorkOptions{}) }
 
-func (s *scene) workWith(o store.WorkOptions) (stop func()) {
+func (s *scene) workWith(o engine.WorkOptions) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.engine.Work(ctx, o) }()

@@ -16,7 +16,6 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/aisdk"
 	"github.com/spoolhq/spool/spooltest"
-	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
 
@@ -174,7 +173,7 @@ func work(t *testing.T, e *engine.Engine) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- e.Work(ctx, store.WorkOptions{}) }()
+	go func() { done <- e.Work(ctx, engine.WorkOptions{}) }()
 	return func() {
 		cancel()
 		if err := <-done; err != nil {

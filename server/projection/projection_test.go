@@ -18,7 +18,6 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/projection"
 	"github.com/spoolhq/spool/spooltest"
-	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
 
@@ -233,7 +232,7 @@ func TestRuns(t *testing.T) {
 				p, leave := follow(t, e)
 				ctx, cancel := context.WithCancel(t.Context())
 				done := make(chan error, 1)
-				go func() { done <- e.Work(ctx, store.WorkOptions{}) }()
+				go func() { done <- e.Work(ctx, engine.WorkOptions{}) }()
 				settle(time.Second)
 				if c.play != nil {
 					c.play(t, e)

@@ -19,7 +19,6 @@ import (
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server"
-	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
 
@@ -117,7 +116,7 @@ func (b *bundle) work(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- b.engine.Work(ctx, store.WorkOptions{}) }()
+	go func() { done <- b.engine.Work(ctx, engine.WorkOptions{}) }()
 	t.Cleanup(func() {
 		cancel()
 		select {

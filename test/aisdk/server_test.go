@@ -19,7 +19,6 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server"
 	"github.com/spoolhq/spool/spooltest"
-	"github.com/spoolhq/spool/store"
 )
 
 // bundle is a server whose model does what a message says, and a control server for the scripts: they let the model
@@ -96,7 +95,7 @@ func setup(t *testing.T) *bundle {
 	b.url, b.control = listening.URL, control.URL
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- b.engine.Work(ctx, store.WorkOptions{}) }()
+	go func() { done <- b.engine.Work(ctx, engine.WorkOptions{}) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {

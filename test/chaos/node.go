@@ -109,7 +109,7 @@ func serveNode(ctx context.Context, e *engine.Engine, surface *server.Server, h 
 	workCtx, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWork()
 	worked, served := make(chan error, 1), make(chan error, 1)
-	go func() { worked <- e.Work(workCtx, store.WorkOptions{Concurrency: 16, MaxDeliveries: 100_000}) }()
+	go func() { worked <- e.Work(workCtx, engine.WorkOptions{Concurrency: 16, MaxDeliveries: 100_000}) }()
 	go func() { served <- h.Serve(listener) }()
 	select {
 	case err := <-served:

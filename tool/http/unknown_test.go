@@ -14,7 +14,6 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/testing/testwait"
 	"github.com/spoolhq/spool/spooltest"
-	"github.com/spoolhq/spool/store"
 	httptool "github.com/spoolhq/spool/tool/http"
 	"github.com/spoolhq/spool/wire"
 )
@@ -47,7 +46,7 @@ func TestUnknownOutcomeAsks(t *testing.T) {
 	defer e.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	worked := make(chan error, 1)
-	go func() { worked <- e.Work(ctx, store.WorkOptions{}) }()
+	go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
 	defer func() {
 		cancel()
 		if err := testwait.For(t, worked, "the end of the worker"); err != nil {

@@ -246,7 +246,7 @@ func TestOpenRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	done := make(chan error, 1)
-	go func() { done <- e.Work(t.Context(), store.WorkOptions{}) }()
+	go func() { done <- e.Work(t.Context(), engine.WorkOptions{}) }()
 	t.Cleanup(func() {
 		if err := <-done; err != nil {
 			t.Error(err)

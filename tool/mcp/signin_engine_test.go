@@ -32,7 +32,7 @@ func (h *house) work(t *testing.T, s *mcp.Server, tool string) *engine.Engine {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- e.Work(ctx, store.WorkOptions{}) }()
+	go func() { done <- e.Work(ctx, engine.WorkOptions{}) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-done; err != nil {

@@ -38,7 +38,7 @@ func (o *office) open() (e *engine.Engine, end func()) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- e.Work(ctx, store.WorkOptions{}) }()
+	go func() { done <- e.Work(ctx, engine.WorkOptions{}) }()
 	return e, func() {
 		stop()
 		if err := <-done; err != nil {

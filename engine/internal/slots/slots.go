@@ -46,8 +46,17 @@ type Slots struct {
 // maxServed bounds the number of tenants in served. A tenant that is not in served has priority.
 const maxServed = 1024
 
+// Options are those of the engine's WorkOptions.
+type Options struct {
+	Concurrency, PerTenant, MaxDeliveries int
+
+	Queues  []string
+	Events  map[string]func(ctx context.Context, event store.Delivery) error
+	Deliver func(ctx context.Context, d store.Delivery) (wire.JobResult, error)
+}
+
 // New returns the slots of a worker.
-func New(o store.WorkOptions) *Slots {
+func New(o Options) *Slots {
 	s := &Slots{
 		slots: o.Concurrency, perTenant: o.PerTenant,
 		active: make(map[spool.Tenant]int), bySubject: make(map[spool.Tenant]map[string]int), served: make(map[spool.Tenant]time.Time),

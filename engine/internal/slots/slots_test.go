@@ -53,7 +53,7 @@ func TestSlotWanted(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {
-		options store.WorkOptions
+		options Options
 		work    map[spool.Tenant]int
 		queue   *waitingStore
 		of      spool.Tenant
@@ -69,13 +69,13 @@ func TestSlotWanted(t *testing.T) {
 		"it is not the one":          {work: map[spool.Tenant]int{"a": 16, "b": 3}, queue: waitingOf("a16", "b3"), of: "b"},
 		"the last place":             {work: map[spool.Tenant]int{"a": 16, "b": 1, "c": 1, "d": 1, "e": 1}, queue: waitingOf(), of: "a", wanted: true},
 		"two places":                 {work: map[spool.Tenant]int{"a": 16, "b": 1, "c": 1, "d": 1}, queue: waitingOf("a16"), of: "a"},
-		"the one that waits is full": {options: store.WorkOptions{PerTenant: 1}, work: map[spool.Tenant]int{"a": 16, "b": 1}, queue: waitingOf("b1"), of: "a"},
-		"one slot":                   {options: store.WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("b0", "a1"), of: "a", wanted: true},
-		"one slot, older jobs":       {options: store.WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("a1", "b0"), of: "a", wanted: true},
-		"one slot, no other tenant":  {options: store.WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("a1"), of: "a"},
-		"elsewhere at work":          {options: store.WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("b2"), of: "a"},
-		"the queue is away":          {options: store.WorkOptions{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: &waitingStore{err: errors.New("away")}, of: "a"},
-		"others have more":           {options: store.WorkOptions{Concurrency: 2}, work: map[spool.Tenant]int{"a": 1, "b": 3}, queue: waitingOf("c0"), of: "a"},
+		"the one that waits is full": {options: Options{PerTenant: 1}, work: map[spool.Tenant]int{"a": 16, "b": 1}, queue: waitingOf("b1"), of: "a"},
+		"one slot":                   {options: Options{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("b0", "a1"), of: "a", wanted: true},
+		"one slot, older jobs":       {options: Options{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("a1", "b0"), of: "a", wanted: true},
+		"one slot, no other tenant":  {options: Options{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("a1"), of: "a"},
+		"elsewhere at work":          {options: Options{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("b2"), of: "a"},
+		"the queue is away":          {options: Options{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: &waitingStore{err: errors.New("away")}, of: "a"},
+		"others have more":           {options: Options{Concurrency: 2}, work: map[spool.Tenant]int{"a": 1, "b": 3}, queue: waitingOf("c0"), of: "a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -127,7 +127,7 @@ func TestSlotWantedOnce(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
-		all := New(store.WorkOptions{Concurrency: 4})
+		all := New(Options{Concurrency: 4})
 		var many []*Slot
 		for range 4 {
 			many = append(many, all.Acquire(wire.Job{Tenant: "a"}))
@@ -158,7 +158,7 @@ func TestSlotWantedBySubject(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {
-		options store.WorkOptions
+		options Options
 		work    map[string]int
 		waiting []wire.WaitingSubject
 		wanted  bool
@@ -168,10 +168,10 @@ func TestSlotWantedBySubject(t *testing.T) {
 		"another has all it may":    {work: map[string]int{"u": 16, "v": 2}, waiting: []wire.WaitingSubject{{Subject: "v", InFlight: 2}}, wanted: true},
 		"both have their share":     {work: map[string]int{"u": 8, "v": 8}, waiting: []wire.WaitingSubject{{Subject: "u", InFlight: 8}, {Subject: "v", InFlight: 8}}},
 		"another has one less":      {work: map[string]int{"u": 9, "v": 8}, waiting: []wire.WaitingSubject{{Subject: "v", InFlight: 8}}},
-		"the tenant's bound":        {options: store.WorkOptions{PerTenant: 3}, work: map[string]int{"u": 3}, waiting: []wire.WaitingSubject{{Subject: "v"}}, wanted: true},
-		"the tenant's bound of one": {options: store.WorkOptions{PerTenant: 1}, work: map[string]int{"u": 1}, waiting: []wire.WaitingSubject{{Subject: "v"}}, wanted: true},
-		"one slot":                  {options: store.WorkOptions{Concurrency: 1}, work: map[string]int{"u": 1}, waiting: []wire.WaitingSubject{{Subject: "v"}}, wanted: true},
-		"it is not the one":         {options: store.WorkOptions{PerTenant: 3}, work: map[string]int{"u": 1, "w": 2}, waiting: []wire.WaitingSubject{{Subject: "v"}}},
+		"the tenant's bound":        {options: Options{PerTenant: 3}, work: map[string]int{"u": 3}, waiting: []wire.WaitingSubject{{Subject: "v"}}, wanted: true},
+		"the tenant's bound of one": {options: Options{PerTenant: 1}, work: map[string]int{"u": 1}, waiting: []wire.WaitingSubject{{Subject: "v"}}, wanted: true},
+		"one slot":                  {options: Options{Concurrency: 1}, work: map[string]int{"u": 1}, waiting: []wire.WaitingSubject{{Subject: "v"}}, wanted: true},
+		"it is not the one":         {options: Options{PerTenant: 3}, work: map[string]int{"u": 1, "w": 2}, waiting: []wire.WaitingSubject{{Subject: "v"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -210,7 +210,7 @@ func TestSlots(t *testing.T) {
 	t.Parallel()
 
 	push := func(context.Context, store.Delivery) (wire.JobResult, error) { return wire.JobResult{}, nil }
-	for o, want := range map[*store.WorkOptions]store.ClaimQuery{
+	for o, want := range map[*Options]store.ClaimQuery{
 		{Concurrency: 1}:                 {Limit: 1},
 		{Concurrency: 2}:                 {Limit: 4, Reserved: 2},
 		{Concurrency: 4}:                 {Limit: 6, Reserved: 2},
@@ -231,7 +231,7 @@ func TestServedOfLately(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
-		all := New(store.WorkOptions{Concurrency: 1})
+		all := New(Options{Concurrency: 1})
 		for i := range 5 * maxServed {
 			all.Acquire(wire.Job{Tenant: spool.Tenant(strconv.Itoa(i))}).Release()
 			<-time.After(time.Millisecond)

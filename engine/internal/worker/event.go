@@ -8,13 +8,14 @@ import (
 	"slices"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/slots"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
 
 // queuesOf returns the queues that a worker claims from: those for tickets, and those of its handlers. It
 // returns an [spool.Invalid] error for invalid names.
-func queuesOf(o store.WorkOptions) ([]string, error) {
+func queuesOf(o slots.Options) ([]string, error) {
 	tickets := o.Queues
 	if len(tickets) == 0 {
 		tickets = []string{""}

@@ -82,7 +82,7 @@ func ticket(key, agent, queue string) wire.Job {
 }
 
 // work starts a worker that has the agent "a", and returns a function that ends it.
-func (b *bench) work(o store.WorkOptions) (stop func()) {
+func (b *bench) work(o slots.Options) (stop func()) {
 	b.t.Helper()
 	ctx, cancel := context.WithCancel(b.t.Context())
 	ended := make(chan error, 1)
@@ -156,7 +156,7 @@ func TestEventsGoToTheirHandlers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.put(event("e1", "mail"), event("e2", "hooks"), event("e3", "other"), ticket("r1", "a", ""))
-		stop := b.work(store.WorkOptions{Events: handlers(func(_ context.Context, d store.Delivery) error {
+		stop := b.work(slots.Options{Events: handlers(func(_ context.Context, d store.Delivery) error {
 			b.note(d.Queue + " " + d.Key + " " + string(d.Payload))
 			return nil
 		}, "mail", "hooks")})
@@ -177,7 +177,7 @@ func TestEventsComeAgain(t *testing.T) {
 		b.put(event("e1", "mail"), event("e2", "mail"))
 		began := time.Now()
 		var waits []time.Duration
-		stop := b.work(store.WorkOptions{MaxDeliveries: 4, Events: handlers(func(_ context.Context, d store.Delivery) error {
+		stop := b.work(slots.Options{MaxDeliveries: 4, Events: handlers(func(_ context.Context, d store.Delivery) error {
 			b.note(d.Key + " " + strconv.Itoa(d.Attempt))
 			switch {
 			case d.Key == "e2" && d.Attempt == 2:
@@ -208,7 +208,7 @@ func TestEventsThatCannotBeHandled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.put(event("bad", "mail"), event("panic", "mail"))
-		stop := b.work(store.WorkOptions{MaxDeliveries: 2, Events: handlers(func(_ context.Context, d store.Delivery) error {
+		stop := b.work(slots.Options{MaxDeliveries: 2, Events: handlers(func(_ context.Context, d store.Delivery) error {
 			b.note(d.Key)
 			if d.Key == "panic" {
 				panic("no")
@@ -233,13 +233,13 @@ func TestEventsOfAWorkerThatEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.put(event("e1", "mail"))
-		stop := b.work(store.WorkOptions{Events: handlers(func(ctx context.Context, _ store.Delivery) error {
+		stop := b.work(slots.Options{Events: handlers(func(ctx context.Context, _ store.Delivery) error {
 			<-ctx.Done()
 			return ctx.Err()
 		}, "mail")})
 		pass(2 * time.Minute) // longer than a lease
 		stop()
-		stop = b.work(store.WorkOptions{Events: handlers(func(_ context.Context, d store.Delivery) error {
+		stop = b.work(slots.Options{Events: handlers(func(_ context.Context, d store.Delivery) error {
 			b.note(d.Key + " " + strconv.Itoa(d.Attempt))
 			return nil
 		}, "mail")})
@@ -261,15 +261,15 @@ func TestWorkersClaimTheirOwn(t *testing.T) {
 		}
 	}
 	for name, test := range map[string]struct {
-		options func(b *bench) store.WorkOptions
+		options func(b *bench) slots.Options
 		want    []string
 	}{
-		"by default":  {func(*bench) store.WorkOptions { return store.WorkOptions{} }, []string{"run r1"}},
-		"a queue":     {func(*bench) store.WorkOptions { return store.WorkOptions{Queues: []string{"fast"}} }, []string{"run r3"}},
-		"and another": {func(*bench) store.WorkOptions { return store.WorkOptions{Queues: []string{"", "slow"}} }, []string{"run r1", "run r4"}},
-		"a relay":     {func(b *bench) store.WorkOptions { return store.WorkOptions{Deliver: deliver(b)} }, []string{"deliver r1", "deliver r2"}},
-		"of one queue": {func(b *bench) store.WorkOptions {
-			return store.WorkOptions{Deliver: deliver(b), Queues: []string{"slow"}}
+		"by default":  {func(*bench) slots.Options { return slots.Options{} }, []string{"run r1"}},
+		"a queue":     {func(*bench) slots.Options { return slots.Options{Queues: []string{"fast"}} }, []string{"run r3"}},
+		"and another": {func(*bench) slots.Options { return slots.Options{Queues: []string{"", "slow"}} }, []string{"run r1", "run r4"}},
+		"a relay":     {func(b *bench) slots.Options { return slots.Options{Deliver: deliver(b)} }, []string{"deliver r1", "deliver r2"}},
+		"of one queue": {func(b *bench) slots.Options {
+			return slots.Options{Deliver: deliver(b), Queues: []string{"slow"}}
 		}, []string{"deliver r4"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -298,7 +298,7 @@ func TestUnclaimedJobsAreLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.put(ticket("r1", "gone", ""), ticket("r2", "gone", ""), ticket("r3", "lost", ""), ticket("r4", "far", "far"))
-		stop := b.work(store.WorkOptions{})
+		stop := b.work(slots.Options{})
 		count := func(agent string) int {
 			synctest.Wait()
 			b.mu.Lock()
@@ -323,7 +323,7 @@ func TestUnclaimedJobsAreLogged(t *testing.T) {
 func TestBadQueues(t *testing.T) {
 	t.Parallel()
 	fine := func(context.Context, store.Delivery) error { return nil }
-	for want, o := range map[string]store.WorkOptions{
+	for want, o := range map[string]slots.Options{
 		"WorkOptions.Queues may only have letters":                      {Queues: []string{"a b"}},
 		"WorkOptions.Events: the name of a queue is required":           {Events: handlers(fine, "")},
 		"WorkOptions.Events has no handler for the queue \"mail\"":      {Events: handlers(nil, "mail")},

@@ -55,7 +55,7 @@ type Handle func(ctx context.Context, j wire.Job, in *slots.Slot) (wire.JobResul
 type worker struct {
 	Config
 
-	options store.WorkOptions
+	options slots.Options
 	// queues and agents say which jobs the worker claims.
 	queues, agents []string
 
@@ -68,7 +68,7 @@ type worker struct {
 
 // Run works until ctx ends, and returns nil when all its jobs have ended. It returns an
 // [spool.Invalid] error for invalid options.
-func Run(ctx context.Context, c Config, o store.WorkOptions) error {
+func Run(ctx context.Context, c Config, o slots.Options) error {
 	if o.Concurrency <= 0 {
 		o.Concurrency = 16
 	}

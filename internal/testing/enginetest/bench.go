@@ -184,10 +184,10 @@ func (s *engineTest) working(c engine.Config) *engine.Engine {
 
 // work starts a worker. Stop waits for it, and may be called more than once.
 func (s *engineTest) work(e *engine.Engine) (stop func()) {
-	return s.workWith(e, store.WorkOptions{})
+	return s.workWith(e, engine.WorkOptions{})
 }
 
-func (s *engineTest) workWith(e *engine.Engine, o store.WorkOptions) (stop func()) {
+func (s *engineTest) workWith(e *engine.Engine, o engine.WorkOptions) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- e.Work(ctx, o) }()

@@ -11,7 +11,6 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
-	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
 
@@ -155,7 +154,7 @@ func testFairBesideOwnSlow(s fairTest) {
 func testFairLoneTenant(s fairTest) {
 	m := newCrowd()
 	e := s.engine(s.config(m))
-	s.workWith(e, store.WorkOptions{Concurrency: 4})
+	s.workWith(e, engine.WorkOptions{Concurrency: 4})
 	s.startMany(e, "many", 6)
 	<-time.After(time.Minute)
 	if busy, _ := m.now(); busy != 4 {
@@ -170,7 +169,7 @@ func testFairOneSlot(s fairTest) {
 	m := newCrowd()
 	close(m.gate)
 	e := s.engine(s.config(m))
-	s.workWith(e, store.WorkOptions{Concurrency: 1})
+	s.workWith(e, engine.WorkOptions{Concurrency: 1})
 	for _, key := range s.startMany(e, "many", 3) {
 		s.endsWithin(key, time.Minute)
 	}
@@ -180,7 +179,7 @@ func testFairOneSlot(s fairTest) {
 func testFairRunningPerTenant(s fairTest) {
 	m := newCrowd()
 	e := s.engine(s.config(m))
-	s.workWith(e, store.WorkOptions{PerTenant: 2})
+	s.workWith(e, engine.WorkOptions{PerTenant: 2})
 	s.startMany(e, "many", 5)
 	<-time.After(time.Minute)
 	if busy, _ := m.now(); busy != 2 {

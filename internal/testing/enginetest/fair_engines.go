@@ -10,7 +10,6 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
-	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
 
@@ -76,7 +75,7 @@ func testFairConcurrencyEach(s fairTest) {
 	c := newCensus()
 	one, two := s.engine(s.config(c.model("one"))), s.engine(s.config(c.model("two")))
 	for _, e := range []*engine.Engine{one, two} {
-		s.workWith(e, store.WorkOptions{Concurrency: 4})
+		s.workWith(e, engine.WorkOptions{Concurrency: 4})
 	}
 	for _, key := range s.startCounted(one, "a", 14) {
 		s.endsWithin(key, time.Hour)
@@ -101,8 +100,8 @@ func testFairConcurrencyEach(s fairTest) {
 func testFairPerTenantTogether(s fairTest) {
 	c := newCensus()
 	one, two := s.engine(s.config(c.model("one"))), s.engine(s.config(c.model("two")))
-	stop := s.workWith(one, store.WorkOptions{PerTenant: 2})
-	s.workWith(two, store.WorkOptions{PerTenant: 2})
+	stop := s.workWith(one, engine.WorkOptions{PerTenant: 2})
+	s.workWith(two, engine.WorkOptions{PerTenant: 2})
 	keys := slices.Concat(s.startCounted(one, "a", 7), s.startCounted(two, "b", 7))
 	<-time.After(walkStep + walkStep/2)
 	stop() // its runs go back to the queue

@@ -233,7 +233,7 @@ func testFairRoomByShare(s fairTest) {
 func testFairRoomInTurn(s fairTest) {
 	w := newWalkers()
 	e := s.engine(s.config(w, plain("look", `"seen"`)))
-	s.workWith(e, store.WorkOptions{Concurrency: 1})
+	s.workWith(e, engine.WorkOptions{Concurrency: 1})
 	walk := s.startWalks(e, "acme", 1)
 	s.until("the first step", func() bool { return w.atWork("acme") == 1 })
 	s.hello(e, "small", walkStep+time.Second)
@@ -250,7 +250,7 @@ func testFairRoomBesideMany(s fairTest) {
 	e := s.engine(s.config(w, plain("look", `"seen"`)))
 	many := s.startWalks(e, "many", 10)
 	one := s.startWalks(e, "one", 1)
-	s.workWith(e, store.WorkOptions{Concurrency: 1})
+	s.workWith(e, engine.WorkOptions{Concurrency: 1})
 	s.until("the first step", func() bool { return w.atWork("many") == 1 })
 	s.hello(e, "small", 2*walkStep+time.Second)
 	s.endsWithin(one[0], 2*(walkSteps+1)*walkStep)
@@ -268,7 +268,7 @@ func testFairRoomBesideMany(s fairTest) {
 func testFairRoomNotPerTenant(s fairTest) {
 	w := newWalkers()
 	e := s.engine(s.config(w, plain("look", `"seen"`)))
-	s.workWith(e, store.WorkOptions{Concurrency: 4, PerTenant: 2})
+	s.workWith(e, engine.WorkOptions{Concurrency: 4, PerTenant: 2})
 	keys := s.startWalks(e, "acme", 5)
 	<-time.After(time.Second)
 	keys2 := s.startWalks(e, "other", 5)
@@ -305,7 +305,7 @@ func testFairRoomStopped(s fairTest) {
 			s.Errorf("stop: %+v, %v", r, err)
 		}
 	})
-	s.workWith(e, store.WorkOptions{Concurrency: 1})
+	s.workWith(e, engine.WorkOptions{Concurrency: 1})
 	s.start(e, "r1", "walk acme 0")
 	s.until("the first step", func() bool { return w.atWork("acme") == 1 })
 	db.armed.Store(true) // the worker also looks when it begins

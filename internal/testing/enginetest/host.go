@@ -331,7 +331,7 @@ func testHostLate(h *hostTest) {
 func testHostUnwoken(h *hostTest) {
 	ctx, cancel := context.WithCancel(h.Context())
 	done := make(chan error, 1)
-	go func() { done <- h.engine.Work(ctx, store.WorkOptions{}) }()
+	go func() { done <- h.engine.Work(ctx, engine.WorkOptions{}) }()
 	for n := 1; n <= 2; n++ {
 		var wake func()
 		err := h.host.Transact(ctx, func(tx spooltest.HostTx) (err error) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
@@ -307,7 +308,7 @@ func testJobDeliveredTooOften(s *engineTest) {
 	b.Store = noClaims{b.Store}
 	e := s.over(b, c)
 	s.start(s.engine(c), "r1", "go")
-	s.workWith(e, store.WorkOptions{MaxDeliveries: 20})
+	s.workWith(e, engine.WorkOptions{MaxDeliveries: 20})
 	s.ended(wire.Failed)
 	if r := s.run("r1"); !strings.Contains(r.Error, "dropped by the queue after 20 attempts") {
 		s.Errorf("the run: %+v", r)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/spooltest"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
@@ -15,9 +16,9 @@ import (
 const maxDeliveries = 4
 
 // failing returns a delivery that fails, and the count of its calls.
-func failing() (store.WorkOptions, *atomic.Int64) {
+func failing() (engine.WorkOptions, *atomic.Int64) {
 	n := new(atomic.Int64)
-	return store.WorkOptions{
+	return engine.WorkOptions{
 		MaxDeliveries: maxDeliveries,
 		Deliver: func(context.Context, store.Delivery) (wire.JobResult, error) {
 			n.Add(1)

@@ -47,7 +47,7 @@ type taker struct {
 }
 
 // taker returns an engine with a worker that has the revision of its agent, so that it can take runs.
-func (s takeTest) taker(c engine.Config, o store.WorkOptions) *taker {
+func (s takeTest) taker(c engine.Config, o engine.WorkOptions) *taker {
 	s.Helper()
 	f := spooltest.NewFaulty(s.join())
 	b := f.Backend()
@@ -130,7 +130,7 @@ func thread(id string) spool.ThreadKey {
 // run, and nothing claims it.
 func testTakeAtOnce(s takeTest) {
 	gate := make(chan struct{})
-	e := s.taker(s.config(spooltest.NewModel(spooltest.Say("first"), spooltest.Turn{Text: []string{"hi"}, Gate: gate})), store.WorkOptions{})
+	e := s.taker(s.config(spooltest.NewModel(spooltest.Say("first"), spooltest.Turn{Text: []string{"hi"}, Gate: gate})), engine.WorkOptions{})
 	before := len(e.faulty.Log())
 	s.start(e.Engine, "r1", "go")
 	client := s.watch(e.Engine, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
@@ -164,7 +164,7 @@ func testTakeAtOnce(s takeTest) {
 // testTakeHistory takes the second run of a thread: the model gets the whole conversation.
 func testTakeHistory(s takeTest) {
 	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Say("one"), spooltest.Say("two"))
-	e := s.taker(s.config(m), store.WorkOptions{})
+	e := s.taker(s.config(m), engine.WorkOptions{})
 	for i, run := range []spool.RunID{"r1", "r2"} {
 		s.start(e.Engine, run, "go "+string(run))
 		s.until("the end", func() bool { return s.run(run).State == wire.Completed })
@@ -183,7 +183,7 @@ func testTakeDied(s takeTest) {
 	gate := make(chan struct{})
 	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Turn{Text: []string{"half"}, Gate: gate}, spooltest.Say("whole"))
 	c := s.config(m)
-	e := s.taker(c, store.WorkOptions{})
+	e := s.taker(c, engine.WorkOptions{})
 	s.start(e.Engine, "r1", "go")
 	s.until("the question", func() bool { return m.Asked() == 2 })
 	if !e.store.taken("r1") {
@@ -205,7 +205,7 @@ func testTakeDied(s takeTest) {
 // lease lapses, and the worker has its slot back.
 func testTakeUncertain(s takeTest) {
 	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Say("other"), spooltest.Say("whole"))
-	e := s.taker(s.config(m), store.WorkOptions{Concurrency: 1})
+	e := s.taker(s.config(m), engine.WorkOptions{Concurrency: 1})
 	e.faulty.Plan(spooltest.Fault{On: "Store.Update", Call: updates(e.faulty) + 1, Kind: spooltest.FailAfter})
 	r := wire.StartRequest{Prompt: "go", RunID: "r1", IdempotencyKey: "k"}
 	if _, err := e.Run(context.Background(), chat, r); spool.CodeOf(err) != spool.Unavailable {
@@ -220,7 +220,7 @@ func testTakeUncertain(s takeTest) {
 
 // testTakeRepeated has a start whose transaction runs twice: it reserves one slot, and gives it back.
 func testTakeRepeated(s takeTest) {
-	e := s.taker(s.config(spooltest.NewModel(spooltest.Say("first"), spooltest.Say("one"), spooltest.Say("two"))), store.WorkOptions{Concurrency: 1})
+	e := s.taker(s.config(spooltest.NewModel(spooltest.Say("first"), spooltest.Say("one"), spooltest.Say("two"))), engine.WorkOptions{Concurrency: 1})
 	e.faulty.Plan(spooltest.Fault{On: "Store.Update", Call: updates(e.faulty) + 1, Kind: spooltest.Rerun})
 	for _, run := range []spool.RunID{"r1", "r2"} {
 		s.start(e.Engine, run, "go")
@@ -249,7 +249,7 @@ func updates(f *spooltest.Faulty) (n int) {
 func testTakeRefused(s takeTest) {
 	gate := make(chan struct{})
 	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Turn{Text: []string{"one"}, Gate: gate}, spooltest.Say("two"))
-	e := s.taker(s.config(m), store.WorkOptions{Concurrency: 2})
+	e := s.taker(s.config(m), engine.WorkOptions{Concurrency: 2})
 	s.start(e.Engine, "r1", "go")
 	s.until("the question", func() bool { return m.Asked() == 2 })
 	if got, err := e.Run(context.Background(), chat, wire.StartRequest{Prompt: "go", RunID: "r2"}); err != nil || got.Accepted {
@@ -268,7 +268,7 @@ func testTakeRefused(s takeTest) {
 // testTakeLocked has a start that waits for the lock of its thread: meanwhile it keeps no slot of the worker.
 func testTakeLocked(s takeTest) {
 	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Say("one"), spooltest.Say("two"))
-	e := s.taker(s.config(m), store.WorkOptions{Concurrency: 1})
+	e := s.taker(s.config(m), engine.WorkOptions{Concurrency: 1})
 	unlock := e.store.lock(chat)
 	defer unlock()
 	started := make(chan error, 1)
@@ -297,7 +297,7 @@ func testTakeLocked(s takeTest) {
 func testTakeFull(s takeTest) {
 	gate := make(chan struct{})
 	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Turn{Text: []string{"one"}, Gate: gate}, spooltest.Say("two"))
-	e := s.taker(s.config(m), store.WorkOptions{Concurrency: 1})
+	e := s.taker(s.config(m), engine.WorkOptions{Concurrency: 1})
 	s.start(e.Engine, "r1", "go")
 	s.startAs(e.Engine, thread("t2"), wire.StartRequest{Prompt: "go", RunID: "r2"})
 	<-time.After(still)
@@ -313,7 +313,7 @@ func testTakeOthersWait(s takeTest) {
 	m := newWalkers()
 	c := s.config(m, plain("look", `"seen"`))
 	e := s.engine(c)
-	s.workWith(e, store.WorkOptions{Concurrency: 1})
+	s.workWith(e, engine.WorkOptions{Concurrency: 1})
 	walks := fairTest(s).startWalks(e, "acme", 4)
 	for _, key := range walks {
 		s.endsWithin(key, time.Hour)
@@ -332,7 +332,7 @@ func testTakeOthersWait(s takeTest) {
 
 // testTakePerTenant has a bound of each tenant, which only the store can keep.
 func testTakePerTenant(s takeTest) {
-	e := s.taker(s.config(spooltest.NewModel(spooltest.Say("first"), spooltest.Say("hi"))), store.WorkOptions{PerTenant: 3})
+	e := s.taker(s.config(spooltest.NewModel(spooltest.Say("first"), spooltest.Say("hi"))), engine.WorkOptions{PerTenant: 3})
 	s.start(e.Engine, "r1", "go")
 	s.ended(wire.Completed)
 	if e.store.taken("r1") {
@@ -343,9 +343,9 @@ func testTakePerTenant(s takeTest) {
 // testTakeOtherQueue has a worker of another queue in the process of the start.
 func testTakeOtherQueue(s takeTest) {
 	c := s.config(spooltest.NewModel(spooltest.Say("first"), spooltest.Say("hi")))
-	e := s.taker(c, store.WorkOptions{})
+	e := s.taker(c, engine.WorkOptions{})
 	s.rest()
-	s.workWith(e.Engine, store.WorkOptions{Queues: []string{"other"}})
+	s.workWith(e.Engine, engine.WorkOptions{Queues: []string{"other"}})
 	<-time.After(still)
 	s.start(e.Engine, "r1", "go")
 	<-time.After(still)
@@ -359,7 +359,7 @@ func testTakeOtherQueue(s takeTest) {
 // testTakeOtherWorker has a start in a process without a worker.
 func testTakeOtherWorker(s takeTest) {
 	c := s.config(spooltest.NewModel(spooltest.Say("first"), spooltest.Say("hi")))
-	e := s.taker(c, store.WorkOptions{})
+	e := s.taker(c, engine.WorkOptions{})
 	s.start(s.engine(c), "r1", "go")
 	s.ended(wire.Completed)
 	if e.store.taken("r1") {
@@ -371,7 +371,7 @@ func testTakeOtherWorker(s takeTest) {
 func testTakeStopped(s takeTest) {
 	gate := make(chan struct{})
 	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Turn{Text: []string{"half"}, Gate: gate})
-	e := s.taker(s.config(m), store.WorkOptions{})
+	e := s.taker(s.config(m), engine.WorkOptions{})
 	s.start(e.Engine, "r1", "go")
 	s.stop(e.Engine)
 	s.ended(wire.Cancelled)
@@ -385,7 +385,7 @@ func testTakeShutDown(s takeTest) {
 	gate := make(chan struct{})
 	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Turn{Text: []string{"half"}, Gate: gate}, spooltest.Say("whole"))
 	c := s.config(m)
-	e := s.taker(c, store.WorkOptions{})
+	e := s.taker(c, engine.WorkOptions{})
 	s.start(e.Engine, "r1", "go")
 	s.until("the question", func() bool { return m.Asked() == 2 })
 	s.rest()
@@ -404,7 +404,7 @@ func testTakeShutDown(s takeTest) {
 // testTakeEdit edits a turn: the run waits for a claim, because more than one change has to come first.
 func testTakeEdit(s takeTest) {
 	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Say("one"), spooltest.Say("two"))
-	e := s.taker(s.config(m), store.WorkOptions{})
+	e := s.taker(s.config(m), engine.WorkOptions{})
 	s.start(e.Engine, "r1", "go")
 	s.ended(wire.Completed)
 	var turn spool.MessageID

@@ -303,7 +303,7 @@ func testTransferQueue(s transferTest) {
 		s.Errorf("the run is %+v", r)
 	}
 	second := s.engine(c)
-	s.workWith(second, store.WorkOptions{Queues: []string{"slow"}})
+	s.workWith(second, engine.WorkOptions{Queues: []string{"slow"}})
 	s.ended(wire.Completed)
 }
 
@@ -418,7 +418,7 @@ func testTransferRedriven(s transferTest) {
 	s.until("the handover", func() bool { return s.run("r1").Agent == "b" })
 	redriven := redriveTest(s)
 	result := redriven.redrive(e, redriven.die(e, "slow"))
-	s.workWith(s.engine(c), store.WorkOptions{Queues: []string{"slow"}})
+	s.workWith(s.engine(c), engine.WorkOptions{Queues: []string{"slow"}})
 	s.ended(wire.Completed)
 	s.start(e, "r3", "and now")
 	s.ended(wire.Completed)

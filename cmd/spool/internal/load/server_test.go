@@ -25,7 +25,6 @@ import (
 	"github.com/spoolhq/spool/internal/testing/testwait"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
-	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
 
@@ -47,7 +46,7 @@ func serve(t *testing.T, around func(http.Handler) http.Handler) *client.Client 
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	worked := make(chan error, 1)
-	go func() { worked <- e.Work(ctx, store.WorkOptions{}) }()
+	go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
 	h := httptest.NewUnstartedServer(around(s))
 	h.Config.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelDebug)
 	h.Start()
