@@ -13,7 +13,9 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/sqlite"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
@@ -29,14 +31,14 @@ func newNode(o options) (*served, error) {
 	e, err := engine.New(db.Backend(), engine.Config{
 		Agents: []spool.Agent{{Name: "bench", Model: "script"}},
 		Models: map[string]spool.Model{"script": script{}},
-		Stream: engine.StreamOptions{FlushEvery: o.FlushEvery},
-		Worker: engine.WorkerOptions{Lease: o.Lease},
+		Stream: option.Stream{FlushEvery: o.FlushEvery},
+		Worker: option.Worker{Lease: o.Lease},
 		Log:    log,
 	})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	s, err := server.New(e, server.Config{Authenticator: server.Anonymous(spool.DefaultTenant), Loopback: true, NoStreamTakeover: o.NoTakeover, Log: log})
+	s, err := server.New(e, server.Config{Authenticator: access.Anonymous(spool.DefaultTenant), Loopback: true, NoStreamTakeover: o.NoTakeover, Log: log})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

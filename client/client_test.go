@@ -13,9 +13,11 @@ import (
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/client"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/internal/testing/testwait"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/spooltest"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/tool"
@@ -59,13 +61,13 @@ func startNode(t *testing.T, backend store.Backend, address string, change ...fu
 	ec := engine.Config{
 		Agents: []spool.Agent{{Name: "assistant", Model: "demo", Tools: []spool.Tool{sendTool(), lookTool()}}},
 		Models: map[string]spool.Model{"demo": demo.New(demo.Config{SlowDelay: 2 * time.Millisecond})},
-		Stream: engine.StreamOptions{FlushEvery: -1, RetryHint: time.Millisecond},
-		Worker: engine.WorkerOptions{Poll: 20 * time.Millisecond},
+		Stream: option.Stream{FlushEvery: -1, RetryHint: time.Millisecond},
+		Worker: option.Worker{Poll: 20 * time.Millisecond},
 		Log:    log, Artifacts: &spooltest.Artifacts{},
 	}
-	auth, err := server.Tokens([]server.Token{
-		{Token: goodToken, Principal: server.Principal{Tenant: "acme", Subject: "ann", Scopes: server.AllScopes()}},
-		{Token: "reader", Principal: server.Principal{Tenant: "acme", Subject: "rita", Scopes: []server.Scope{server.ScopeRead}}},
+	auth, err := access.Tokens([]access.Token{
+		{Token: goodToken, Principal: access.Principal{Tenant: "acme", Subject: "ann", Scopes: access.AllScopes()}},
+		{Token: "reader", Principal: access.Principal{Tenant: "acme", Subject: "rita", Scopes: []access.Scope{access.ScopeRead}}},
 	})
 	if err != nil {
 		t.Fatal(err)

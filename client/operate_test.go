@@ -16,6 +16,7 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/testing/testwait"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/wire"
 )
 
@@ -33,9 +34,9 @@ func all[T any](t *testing.T, list iter.Seq2[T, error]) (out []T) {
 }
 
 func operator(_ *engine.Config, sc *server.Config) {
-	auth, err := server.Tokens([]server.Token{
-		{Token: goodToken, Principal: server.Principal{Tenant: "acme", Subject: "ann", Scopes: server.AllScopes()}},
-		{Token: "operator", Principal: server.Principal{Tenant: "ops", Subject: "olga", Scopes: server.AllScopes(), Operator: true}},
+	auth, err := access.Tokens([]access.Token{
+		{Token: goodToken, Principal: access.Principal{Tenant: "acme", Subject: "ann", Scopes: access.AllScopes()}},
+		{Token: "operator", Principal: access.Principal{Tenant: "ops", Subject: "olga", Scopes: access.AllScopes(), Operator: true}},
 	})
 	if err != nil {
 		panic(err)

@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/config"
 	"github.com/spoolhq/spool/engine/internal/budget"
 	"github.com/spoolhq/spool/engine/internal/pricing"
 	"github.com/spoolhq/spool/engine/internal/quota"
 	"github.com/spoolhq/spool/engine/internal/random"
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/price"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
@@ -30,21 +30,21 @@ type Config struct {
 
 	// Artifacts stores files that are too large for messages: attachments, results of tools, and files that tools and
 	// models make. All processes of a store need the same one. Defaults to the engine's own store, for the files that
-	// tools and models make, within the bounds of [LimitOptions.FileBytes]. Messages then have large attachments and
+	// tools and models make, within the bounds of [option.Limits.FileBytes]. Messages then have large attachments and
 	// results themselves.
 	Artifacts store.ArtifactStore
 	// Attachments says which images a user turn may have, and who fetches them. Defaults to up to 8
 	// images of up to 5 MiB in the common formats, whose URLs are given to the model.
-	Attachments AttachmentOptions
+	Attachments option.Attachments
 	// Budget says which budgets runs have. Defaults to none.
-	Budget BudgetOptions
+	Budget option.Budget
 	// ClientToolTTL is how long a call waits for the client that runs the tool: see [wire.ClientTool].
 	// Defaults to 15 min.
 	ClientToolTTL time.Duration
 	// Context says how the engine keeps histories within the context windows of models.
-	Context ContextOptions
+	Context option.Context
 	// Limits bounds what clients, models and tenants may do.
-	Limits LimitOptions
+	Limits option.Limits
 	// Log takes messages for the operator. Defaults to [slog.Default].
 	Log *slog.Logger
 	// ModelAccess says who may use a model, by its name in Models. A start that names a forbidden model
@@ -61,20 +61,20 @@ type Config struct {
 	Pricer price.Pricer
 	// ProviderLimits says what the providers of models allow, by the models' names in Models. All engines of
 	// a store share the limits. A model call waits until they allow it. Defaults to no limits.
-	ProviderLimits map[string]ProviderLimit
+	ProviderLimits map[string]option.ProviderLimit
 	// Random is the source of ids and of the random part of waits. A test can replace it to get the
 	// same values again. It must be safe for concurrent use and must not fail. Defaults to crypto/rand.
 	Random io.Reader
 	// Retention says how long data is kept. By default, threads are kept for ever, and the audit log
 	// for 400 days.
-	Retention RetentionOptions
+	Retention option.Retention
 	// Retry says how often failed steps are tried again, and when.
-	Retry RetryOptions
+	Retry option.Retry
 	// SingleProcess says that no other process uses the store while this engine does. A store that
 	// several processes may share then needs no [store.Backend.Live]. Defaults to false.
 	SingleProcess bool
 	// Stream says how run streams are written, and how clients follow them.
-	Stream StreamOptions
+	Stream option.Stream
 	// StrictProviderOptions refuses a start whose ProviderOptions have a key that the agent does not allow. Defaults to
 	// false: such keys are ignored, and the result has a warning.
 	StrictProviderOptions bool
@@ -84,36 +84,12 @@ type Config struct {
 	// agent says so. Defaults to [spool.BusyReject].
 	WhenBusy spool.WhenBusy
 	// Worker says how long workers keep their runs, and how often they look for work.
-	Worker WorkerOptions
+	Worker option.Worker
 }
-
-// The groups of settings in a [Config] are aliases. Package config declares their fields.
-type (
-	// AttachmentOptions say which images a user turn may have, and who fetches them.
-	AttachmentOptions = config.AttachmentOptions
-	// BudgetOptions say which budgets runs have.
-	BudgetOptions = config.BudgetOptions
-	// ContextOptions say how the engine keeps histories within the context windows of models.
-	ContextOptions = config.ContextOptions
-	// LimitOptions bound what clients, models and tenants may do.
-	LimitOptions = config.LimitOptions
-	// ProviderLimit is what the provider of a model allows.
-	ProviderLimit = config.ProviderLimit
-	// RetentionOptions say how long data is kept.
-	RetentionOptions = config.RetentionOptions
-	// RetryOptions say how often failed steps are tried again, and when.
-	RetryOptions = config.RetryOptions
-	// StreamOptions say how run streams are written, and how clients follow them.
-	StreamOptions = config.StreamOptions
-	// WorkerOptions say how long workers keep their runs, and how often they look for work.
-	WorkerOptions = config.WorkerOptions
-	// Egress says which addresses the engine may connect to. The zero value allows public ones.
-	Egress = config.Egress
-)
 
 // check fills in the defaults and returns the configuration and its registry of agents.
 func (c Config) check() (Config, *registry.Registry, error) {
-	if err := config.Fill(&c.Attachments, &c.Context, &c.Limits, &c.Retention, &c.Retry, &c.Stream, &c.Worker); err != nil {
+	if err := option.Fill(&c.Attachments, &c.Context, &c.Limits, &c.Retention, &c.Retry, &c.Stream, &c.Worker); err != nil {
 		return c, nil, err
 	}
 	priced := c.Pricer != nil
@@ -124,7 +100,7 @@ func (c Config) check() (Config, *registry.Registry, error) {
 	); err != nil {
 		return c, nil, err
 	}
-	limits, err := config.CheckProviderLimits(c.ProviderLimits, c.Models)
+	limits, err := option.CheckProviderLimits(c.ProviderLimits, c.Models)
 	if err != nil {
 		return c, nil, err
 	}

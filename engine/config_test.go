@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/option"
 )
 
 func TestProviderOptionsConfig(t *testing.T) {
@@ -26,18 +27,18 @@ func TestConfig(t *testing.T) {
 	t.Parallel()
 
 	for want, c := range map[string]Config{
-		`Config.Context.CompactionModel is "x", which Config.Models lacks`: {Context: ContextOptions{CompactionModel: "x"}},
-		`Config.Retry.Backoff is negative`:                                 {Retry: RetryOptions{Backoff: -1}},
+		`Config.Context.CompactionModel is "x", which Config.Models lacks`: {Context: option.Context{CompactionModel: "x"}},
+		`Config.Retry.Backoff is negative`:                                 {Retry: option.Retry{Backoff: -1}},
 		`Config.ClientToolTTL is negative`:                                 {ClientToolTTL: -1},
 		`Config.ParkTTL is negative`:                                       {ParkTTL: -1},
-		`Config.Budget.Max.Tokens is negative`:                             {Budget: BudgetOptions{Max: spool.Budget{Tokens: -1}}},
-		`Config.ProviderLimits names "x", which Config.Models lacks`:       {ProviderLimits: map[string]ProviderLimit{"x": {RPM: 1}}},
-		`Config.ProviderLimits["m"] has a negative number`:                 {ProviderLimits: map[string]ProviderLimit{"m": {RPM: 1, TPM: -1}}},
-		`Config.ProviderLimits["m"] limits nothing`:                        {ProviderLimits: map[string]ProviderLimit{"m": {Group: "x"}}},
+		`Config.Budget.Max.Tokens is negative`:                             {Budget: option.Budget{Max: spool.Budget{Tokens: -1}}},
+		`Config.ProviderLimits names "x", which Config.Models lacks`:       {ProviderLimits: map[string]option.ProviderLimit{"x": {RPM: 1}}},
+		`Config.ProviderLimits["m"] has a negative number`:                 {ProviderLimits: map[string]option.ProviderLimit{"m": {RPM: 1, TPM: -1}}},
+		`Config.ProviderLimits["m"] limits nothing`:                        {ProviderLimits: map[string]option.ProviderLimit{"m": {Group: "x"}}},
 		`Config.ProviderLimits["n"] differs from that of "m", which has the same group`: {
-			ProviderLimits: map[string]ProviderLimit{"m": {Group: "x", RPM: 1}, "n": {Group: "x", RPM: 2}},
+			ProviderLimits: map[string]option.ProviderLimit{"m": {Group: "x", RPM: 1}, "n": {Group: "x", RPM: 2}},
 		},
-		`Config.Budget.OnBudget has no action of the name "x"`: {Budget: BudgetOptions{OnBudget: "x"}},
+		`Config.Budget.OnBudget has no action of the name "x"`: {Budget: option.Budget{OnBudget: "x"}},
 	} {
 		c.Agents, c.Models = []spool.Agent{{Name: "a", Model: "m"}}, map[string]spool.Model{"m": struct{ spool.Model }{}, "n": struct{ spool.Model }{}}
 		if _, _, err := c.check(); spool.CodeOf(err) != spool.Invalid || spool.MessageOf(err) != want {

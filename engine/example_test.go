@@ -14,6 +14,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/tool"
 	"github.com/spoolhq/spool/wire"
@@ -478,7 +479,7 @@ func ExampleEngine_PublishEvent() {
 
 func ExampleConfig_attachments() {
 	e := openExample(func(c *engine.Config) {
-		c.Attachments = engine.AttachmentOptions{Fetch: true, MaxBytes: 2 << 20}
+		c.Attachments = option.Attachments{Fetch: true, MaxBytes: 2 << 20}
 	})
 	_, err := e.Run(context.Background(), hello, wire.StartRequest{
 		Prompt: "What is this?", Attachments: []wire.Attachment{{URL: "http://localhost/cat.png"}},

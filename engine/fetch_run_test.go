@@ -12,7 +12,9 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
+	"github.com/spoolhq/spool/egress"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/spooltest"
 	"github.com/spoolhq/spool/wire"
 )
@@ -41,7 +43,7 @@ func TestFetchedImages(t *testing.T) {
 	e, err := engine.New(memory.New(nil), engine.Config{
 		Agents:      []spool.Agent{{Name: "a", Model: "m"}},
 		Models:      map[string]spool.Model{"m": m},
-		Attachments: engine.AttachmentOptions{Fetch: true, Egress: engine.Egress{Allow: []string{"127.0.0.1"}}},
+		Attachments: option.Attachments{Fetch: true, Egress: egress.Policy{Allow: []string{"127.0.0.1"}}},
 		Log:         slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/spooltest"
 	"github.com/spoolhq/spool/wire"
 )
@@ -21,7 +22,7 @@ var otherKey = spool.ThreadKey{Tenant: "acme", ID: "t2"}
 
 // oneAMinute limits a configuration's model to one request a minute.
 func oneAMinute(c engine.Config) engine.Config {
-	c.ProviderLimits = map[string]engine.ProviderLimit{"m": {RPM: 1}}
+	c.ProviderLimits = map[string]option.ProviderLimit{"m": {RPM: 1}}
 	return c
 }
 
@@ -132,7 +133,7 @@ func TestRefusalIsHonouredByAnotherWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := memory.New(nil)
 		var refused, asked time.Time
-		limits := map[string]engine.ProviderLimit{"m": {RPM: 60, Group: "key"}}
+		limits := map[string]option.ProviderLimit{"m": {RPM: 60, Group: "key"}}
 		first := config(spooltest.NewModelFunc(func(context.Context, spool.ModelRequest) spooltest.Turn {
 			refused = time.Now()
 			return spooltest.Turn{Err: &spool.ModelError{Status: 429, After: 40 * time.Second}}
@@ -184,7 +185,7 @@ func TestEnginesShareAProvider(t *testing.T) {
 		var e *engine.Engine
 		for range 8 {
 			c := config(model)
-			c.ProviderLimits = map[string]engine.ProviderLimit{"m": {RPM: 30, Concurrent: 4, TPM: 1_000_000}}
+			c.ProviderLimits = map[string]option.ProviderLimit{"m": {RPM: 30, Concurrent: 4, TPM: 1_000_000}}
 			e = newEngine(t, b, c)
 			stops = append(stops, work(t, e), e.Close)
 		}

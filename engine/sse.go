@@ -9,6 +9,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/live"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/wire"
 )
 
@@ -23,7 +24,7 @@ func SSEHeaders() http.Header {
 }
 
 // StreamOptions returns the engine's configuration of streams, with the defaults filled in.
-func (w *Watcher) StreamOptions() StreamOptions { return w.config.Stream }
+func (w *Watcher) StreamOptions() option.Stream { return w.config.Stream }
 
 // EventStream is the header and body of an event stream. Only one goroutine may use it. The caller must
 // read it to its end or close it.

@@ -15,8 +15,10 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/relay"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/server/verify/webhook"
 	"github.com/spoolhq/spool/spooltest"
 	"github.com/spoolhq/spool/store"
@@ -116,7 +118,7 @@ func setup(t *testing.T, f fault) *bundle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	surface, err := server.New(back, server.Config{Authenticator: server.Anonymous("a"), QueueVerifier: verifier})
+	surface, err := server.New(back, server.Config{Authenticator: access.Anonymous("a"), QueueVerifier: verifier})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +135,7 @@ func newEngine(t *testing.T, b store.Backend, m spool.Model) *engine.Engine {
 	t.Helper()
 
 	e, err := engine.New(b, engine.Config{
-		Agents: []spool.Agent{{Name: "assistant", Model: "m"}}, Models: map[string]spool.Model{"m": m}, Worker: engine.WorkerOptions{SweepEvery: sweepEvery},
+		Agents: []spool.Agent{{Name: "assistant", Model: "m"}}, Models: map[string]spool.Model{"m": m}, Worker: option.Worker{SweepEvery: sweepEvery},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/relay"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/server/verify/webhook"
 )
 
@@ -25,7 +26,7 @@ func push(ctx context.Context, e *engine.Engine) error {
 }
 
 // take makes the server that jobs are delivered to.
-func take(e *engine.Engine, tokens server.Authenticator) error {
+func take(e *engine.Engine, tokens access.Authenticator) error {
 	verifier, err := webhook.New(webhook.Config{Secrets: []string{os.Getenv("QUEUE_SECRET")}})
 	if err != nil {
 		return err

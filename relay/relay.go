@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/internal/egress"
+	"github.com/spoolhq/spool/egress"
 	"github.com/spoolhq/spool/server/verify/webhook"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"

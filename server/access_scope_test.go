@@ -10,6 +10,7 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 )
 
 // An agent or a model that the caller's scopes do not allow answers like one that is not there,
@@ -31,10 +32,10 @@ func TestLimitedAgents(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(e.Close)
-	auth, err := server.Tokens([]server.Token{
-		{Token: tokenA, Principal: server.Principal{Tenant: "a", Subject: "anna", Scopes: server.AllScopes()}},
-		{Token: tokenB, Principal: server.Principal{Tenant: "a", Subject: "bert", Scopes: append(server.AllScopes(), "team:sales")}},
-		{Token: "writes", Principal: server.Principal{Tenant: "a", Subject: "alan", Scopes: []server.Scope{server.ScopeRead, server.ScopeWrite}}},
+	auth, err := access.Tokens([]access.Token{
+		{Token: tokenA, Principal: access.Principal{Tenant: "a", Subject: "anna", Scopes: access.AllScopes()}},
+		{Token: tokenB, Principal: access.Principal{Tenant: "a", Subject: "bert", Scopes: append(access.AllScopes(), "team:sales")}},
+		{Token: "writes", Principal: access.Principal{Tenant: "a", Subject: "alan", Scopes: []access.Scope{access.ScopeRead, access.ScopeWrite}}},
 	})
 	if err != nil {
 		t.Fatal(err)

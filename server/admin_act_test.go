@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/wire"
 )
 
@@ -86,10 +87,10 @@ func TestOperatorActs(t *testing.T) {
 func TestAdminActs(t *testing.T) {
 	t.Parallel()
 
-	auth, err := server.Tokens([]server.Token{
-		{Token: tokenA, Principal: server.Principal{Tenant: "a", Subject: "anna", Scopes: server.AllScopes()}},
-		{Token: secondA, Principal: server.Principal{Tenant: "a", Subject: "alan", Scopes: server.AllScopes()}},
-		{Token: readOnlyA, Principal: server.Principal{Tenant: "a", Subject: "rita", Scopes: []server.Scope{server.ScopeAdmin}}},
+	auth, err := access.Tokens([]access.Token{
+		{Token: tokenA, Principal: access.Principal{Tenant: "a", Subject: "anna", Scopes: access.AllScopes()}},
+		{Token: secondA, Principal: access.Principal{Tenant: "a", Subject: "alan", Scopes: access.AllScopes()}},
+		{Token: readOnlyA, Principal: access.Principal{Tenant: "a", Subject: "rita", Scopes: []access.Scope{access.ScopeAdmin}}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
@@ -31,13 +32,13 @@ const (
 // operated serves two tenants and an operator, who belongs to neither.
 func operated(t *testing.T) *bundle {
 	t.Helper()
-	auth, err := server.Tokens([]server.Token{
-		{Token: tokenA, Principal: server.Principal{Tenant: "a", Subject: "anna", Scopes: server.AllScopes()}},
-		{Token: tokenB, Principal: server.Principal{Tenant: "b", Subject: "bert", Scopes: server.AllScopes()}},
-		{Token: operatorToken, Principal: server.Principal{
-			Tenant: "ops", Subject: "olga", Scopes: []server.Scope{server.ScopeAdmin}, Operator: true,
+	auth, err := access.Tokens([]access.Token{
+		{Token: tokenA, Principal: access.Principal{Tenant: "a", Subject: "anna", Scopes: access.AllScopes()}},
+		{Token: tokenB, Principal: access.Principal{Tenant: "b", Subject: "bert", Scopes: access.AllScopes()}},
+		{Token: operatorToken, Principal: access.Principal{
+			Tenant: "ops", Subject: "olga", Scopes: []access.Scope{access.ScopeAdmin}, Operator: true,
 		}},
-		{Token: "operator-without-scope", Principal: server.Principal{Tenant: "a", Scopes: []server.Scope{server.ScopeRead}, Operator: true}},
+		{Token: "operator-without-scope", Principal: access.Principal{Tenant: "a", Scopes: []access.Scope{access.ScopeRead}, Operator: true}},
 	})
 	if err != nil {
 		t.Fatal(err)

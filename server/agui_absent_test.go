@@ -15,6 +15,7 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/wire"
 )
 
@@ -160,10 +161,10 @@ func TestAGUIAbsent(t *testing.T) {
 				if c.token == "" {
 					c.token = tokenA
 				}
-				who := server.Principal{Tenant: "a", Subject: "anna", Scopes: server.AllScopes()}
+				who := access.Principal{Tenant: "a", Subject: "anna", Scopes: access.AllScopes()}
 				other, writer := who, who
-				other.Subject, writer.Scopes = "alan", []server.Scope{server.ScopeWrite, server.ScopeRead}
-				auth, err := server.Tokens([]server.Token{
+				other.Subject, writer.Scopes = "alan", []access.Scope{access.ScopeWrite, access.ScopeRead}
+				auth, err := access.Tokens([]access.Token{
 					{Token: tokenA, Principal: who}, {Token: secondA, Principal: other}, {Token: writerA, Principal: writer},
 				})
 				if err != nil {

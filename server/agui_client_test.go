@@ -13,6 +13,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/wire"
 )
 
@@ -156,8 +157,8 @@ func TestAGUIClientToolMixed(t *testing.T) {
 func TestAGUIClientToolScope(t *testing.T) {
 	t.Parallel()
 
-	auth, err := server.Tokens([]server.Token{
-		{Token: tokenA, Principal: server.Principal{Tenant: "a", Scopes: []server.Scope{server.ScopeWrite, server.ScopeRead}}},
+	auth, err := access.Tokens([]access.Token{
+		{Token: tokenA, Principal: access.Principal{Tenant: "a", Scopes: []access.Scope{access.ScopeWrite, access.ScopeRead}}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -295,11 +296,11 @@ func TestAGUIShutdown(t *testing.T) {
 func TestAGUICredentialsEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		who := server.Principal{Tenant: "a", Subject: "ann", Scopes: server.AllScopes()}
-		gone := server.Token{Token: "goes", Principal: who}
-		ends := server.Token{Token: "ends", Principal: who}
+		who := access.Principal{Tenant: "a", Subject: "ann", Scopes: access.AllScopes()}
+		gone := access.Token{Token: "goes", Principal: who}
+		ends := access.Token{Token: "ends", Principal: who}
 		ends.Until = time.Now().Add(time.Minute)
-		list, err := server.Tokens([]server.Token{{Token: tokenA, Principal: who}, gone, ends})
+		list, err := access.Tokens([]access.Token{{Token: tokenA, Principal: who}, gone, ends})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -316,7 +317,7 @@ func TestAGUICredentialsEnd(t *testing.T) {
 		if len(answers) > 0 {
 			t.Fatalf("an answer ends before the credentials: %s", (<-answers).Body)
 		}
-		if err := list.Replace([]server.Token{{Token: tokenA, Principal: who}, ends}); err != nil {
+		if err := list.Replace([]access.Token{{Token: tokenA, Principal: who}, ends}); err != nil {
 			t.Fatal(err)
 		}
 		for range 3 {

@@ -16,6 +16,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/server"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
@@ -66,7 +67,7 @@ func (m hesitant) Stream(ctx context.Context, _ spool.ModelRequest) iter.Seq2[sp
 func serve(t *testing.T, b store.Backend, m spool.Model) (e *engine.Engine, url string) {
 	t.Helper()
 	e, err := engine.New(b, engine.Config{
-		Agents: []spool.Agent{{Name: "a", Model: "m", Tools: []spool.Tool{sendTool()}}}, Models: map[string]spool.Model{"m": m}, Stream: engine.StreamOptions{FlushEvery: -1},
+		Agents: []spool.Agent{{Name: "a", Model: "m", Tools: []spool.Tool{sendTool()}}}, Models: map[string]spool.Model{"m": m}, Stream: option.Stream{FlushEvery: -1},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/wire"
 )
 
@@ -78,9 +79,9 @@ func TestAGUIRefuses(t *testing.T) {
 func TestAGUIScopes(t *testing.T) {
 	t.Parallel()
 
-	auth, err := server.Tokens([]server.Token{
-		{Token: "writes", Principal: server.Principal{Tenant: "a", Scopes: []server.Scope{server.ScopeWrite}}},
-		{Token: "reads", Principal: server.Principal{Tenant: "a", Scopes: []server.Scope{server.ScopeWrite, server.ScopeRead}}},
+	auth, err := access.Tokens([]access.Token{
+		{Token: "writes", Principal: access.Principal{Tenant: "a", Scopes: []access.Scope{access.ScopeWrite}}},
+		{Token: "reads", Principal: access.Principal{Tenant: "a", Scopes: []access.Scope{access.ScopeWrite, access.ScopeRead}}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -9,41 +9,42 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 )
 
 // guarded are the endpoints that ask who is there, and the scope that each needs.
 var guarded = []struct {
 	method, path string
-	scope        server.Scope
+	scope        access.Scope
 }{
-	{http.MethodPost, runPath, server.ScopeWrite},
-	{http.MethodGet, outcomePath + "/{runId}", server.ScopeRead},
-	{http.MethodPost, controlPath, server.ScopeStop},
-	{http.MethodPost, respondPath, server.ScopeApprove},
-	{http.MethodPost, compactPath, server.ScopeWrite},
-	{http.MethodPost, eventsPath, server.ScopeWrite},
-	{http.MethodGet, historyPath, server.ScopeRead},
-	{http.MethodGet, recordPath, server.ScopeRead},
-	{http.MethodPost, forkPath, server.ScopeWrite},
-	{http.MethodGet, streamPath, server.ScopeRead},
-	{http.MethodPost, streamTokenPath, server.ScopeRead},
-	{http.MethodGet, usagePath, server.ScopeRead},
-	{http.MethodGet, branchesPath, server.ScopeRead},
-	{http.MethodGet, branchPath, server.ScopeRead},
-	{http.MethodPost, restorePath, server.ScopeWrite},
-	{http.MethodGet, threadsPath, server.ScopeRead},
-	{http.MethodHead, threadsPath, server.ScopeRead},
-	{http.MethodDelete, threadsPath, server.ScopeWrite},
-	{http.MethodPatch, threadsPath, server.ScopeWrite},
-	{http.MethodGet, overviewPath, server.ScopeAdmin},
-	{http.MethodGet, adminRunsPath, server.ScopeAdmin},
-	{http.MethodGet, jobsPath, server.ScopeAdmin},
-	{http.MethodPost, redrivePath, server.ScopeAdmin},
-	{http.MethodPost, adminStopPath, server.ScopeAdmin},
-	{http.MethodPost, adminRespondPath, server.ScopeAdmin},
-	{http.MethodPost, purgePath, server.ScopeAdmin},
-	{http.MethodPost, prunePath, server.ScopeAdmin},
-	{http.MethodGet, auditPath, server.ScopeAdmin},
+	{http.MethodPost, runPath, access.ScopeWrite},
+	{http.MethodGet, outcomePath + "/{runId}", access.ScopeRead},
+	{http.MethodPost, controlPath, access.ScopeStop},
+	{http.MethodPost, respondPath, access.ScopeApprove},
+	{http.MethodPost, compactPath, access.ScopeWrite},
+	{http.MethodPost, eventsPath, access.ScopeWrite},
+	{http.MethodGet, historyPath, access.ScopeRead},
+	{http.MethodGet, recordPath, access.ScopeRead},
+	{http.MethodPost, forkPath, access.ScopeWrite},
+	{http.MethodGet, streamPath, access.ScopeRead},
+	{http.MethodPost, streamTokenPath, access.ScopeRead},
+	{http.MethodGet, usagePath, access.ScopeRead},
+	{http.MethodGet, branchesPath, access.ScopeRead},
+	{http.MethodGet, branchPath, access.ScopeRead},
+	{http.MethodPost, restorePath, access.ScopeWrite},
+	{http.MethodGet, threadsPath, access.ScopeRead},
+	{http.MethodHead, threadsPath, access.ScopeRead},
+	{http.MethodDelete, threadsPath, access.ScopeWrite},
+	{http.MethodPatch, threadsPath, access.ScopeWrite},
+	{http.MethodGet, overviewPath, access.ScopeAdmin},
+	{http.MethodGet, adminRunsPath, access.ScopeAdmin},
+	{http.MethodGet, jobsPath, access.ScopeAdmin},
+	{http.MethodPost, redrivePath, access.ScopeAdmin},
+	{http.MethodPost, adminStopPath, access.ScopeAdmin},
+	{http.MethodPost, adminRespondPath, access.ScopeAdmin},
+	{http.MethodPost, purgePath, access.ScopeAdmin},
+	{http.MethodPost, prunePath, access.ScopeAdmin},
+	{http.MethodGet, auditPath, access.ScopeAdmin},
 }
 
 func TestCredentials(t *testing.T) {
@@ -75,13 +76,13 @@ func TestCredentials(t *testing.T) {
 func TestScopes(t *testing.T) {
 	t.Parallel()
 
-	var tokens []server.Token
-	for _, missing := range server.AllScopes() {
-		rest := slices.DeleteFunc(server.AllScopes(), func(s server.Scope) bool { return s == missing })
-		tokens = append(tokens, server.Token{Token: "all-but-" + string(missing), Principal: server.Principal{Tenant: "a", Scopes: rest}})
+	var tokens []access.Token
+	for _, missing := range access.AllScopes() {
+		rest := slices.DeleteFunc(access.AllScopes(), func(s access.Scope) bool { return s == missing })
+		tokens = append(tokens, access.Token{Token: "all-but-" + string(missing), Principal: access.Principal{Tenant: "a", Scopes: rest}})
 	}
-	tokens = append(tokens, server.Token{Token: "nothing", Principal: server.Principal{Tenant: "a"}})
-	auth, err := server.Tokens(tokens)
+	tokens = append(tokens, access.Token{Token: "nothing", Principal: access.Principal{Tenant: "a"}})
+	auth, err := access.Tokens(tokens)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,15 +102,15 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-type authFunc func(*http.Request) (server.Principal, error)
+type authFunc func(*http.Request) (access.Principal, error)
 
-func (f authFunc) Authenticate(r *http.Request) (server.Principal, error) { return f(r) }
+func (f authFunc) Authenticate(r *http.Request) (access.Principal, error) { return f(r) }
 
 func TestAuthenticatorErrors(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct {
-		principal server.Principal
+		principal access.Principal
 		err       error
 		status    int
 		want      string
@@ -117,14 +118,14 @@ func TestAuthenticatorErrors(t *testing.T) {
 		"Plain":       {err: errors.New("secret: no such row"), status: 401, want: `{"error":"the credentials are not valid","code":"unauthorized"}`},
 		"Unavailable": {err: spool.Errorf(spool.Unavailable, "try again"), status: 503, want: `{"error":"try again","code":"unavailable"}`},
 		"Forbidden":   {err: spool.Errorf(spool.Forbidden, "not you"), status: 403, want: `{"error":"not you","code":"forbidden"}`},
-		"NoTenant":    {principal: server.Principal{Scopes: server.AllScopes()}, status: 500, want: `{"error":"Internal error","code":"internal"}`},
-		"BadTenant":   {principal: server.Principal{Tenant: "*", Scopes: server.AllScopes()}, status: 500, want: `{"error":"Internal error","code":"internal"}`},
+		"NoTenant":    {principal: access.Principal{Scopes: access.AllScopes()}, status: 500, want: `{"error":"Internal error","code":"internal"}`},
+		"BadTenant":   {principal: access.Principal{Tenant: "*", Scopes: access.AllScopes()}, status: 500, want: `{"error":"Internal error","code":"internal"}`},
 		"Panic":       {status: 500, want: `{"error":"Internal error","code":"internal"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			b := setup(t, server.Config{Authenticator: authFunc(func(*http.Request) (server.Principal, error) {
+			b := setup(t, server.Config{Authenticator: authFunc(func(*http.Request) (access.Principal, error) {
 				if name == "Panic" {
 					panic("secret")
 				}
@@ -144,18 +145,18 @@ func TestAuthenticatorErrors(t *testing.T) {
 func TestTokensRefused(t *testing.T) {
 	t.Parallel()
 
-	a := server.Principal{Tenant: "a", Scopes: server.AllScopes()}
+	a := access.Principal{Tenant: "a", Scopes: access.AllScopes()}
 	for name, c := range map[string]struct {
-		list []server.Token
+		list []access.Token
 		want string
 	}{
-		"Empty":  {[]server.Token{{Principal: a}}, "token 0 must not be empty or have spaces"},
-		"Spaces": {[]server.Token{{Token: "x y", Principal: a}}, "token 0 must not be empty or have spaces"},
-		"Tenant": {[]server.Token{{Token: "x"}}, "token 0: tenant is required"},
-		"Scope":  {[]server.Token{{Token: "x", Principal: server.Principal{Tenant: "a", Scopes: []server.Scope{"all"}}}}, `token 0: unknown scope "all"`},
-		"Twice":  {[]server.Token{{Token: "x", Principal: a}, {Token: "x", Principal: a}}, "token 1 is listed twice"},
+		"Empty":  {[]access.Token{{Principal: a}}, "token 0 must not be empty or have spaces"},
+		"Spaces": {[]access.Token{{Token: "x y", Principal: a}}, "token 0 must not be empty or have spaces"},
+		"Tenant": {[]access.Token{{Token: "x"}}, "token 0: tenant is required"},
+		"Scope":  {[]access.Token{{Token: "x", Principal: access.Principal{Tenant: "a", Scopes: []access.Scope{"all"}}}}, `token 0: unknown scope "all"`},
+		"Twice":  {[]access.Token{{Token: "x", Principal: a}, {Token: "x", Principal: a}}, "token 1 is listed twice"},
 	} {
-		if _, err := server.Tokens(c.list); err == nil || err.Error() != c.want {
+		if _, err := access.Tokens(c.list); err == nil || err.Error() != c.want {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}
@@ -166,7 +167,7 @@ func TestNewRefuses(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t, server.Config{})
-	known := server.Anonymous("a")
+	known := access.Anonymous("a")
 	for name, c := range map[string]struct {
 		config server.Config
 		want   string

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/wire"
 )
 
@@ -266,9 +267,9 @@ func TestRunWaitDrain(t *testing.T) {
 func TestRunWaitRefused(t *testing.T) {
 	t.Parallel()
 
-	auth, err := server.Tokens([]server.Token{
-		{Token: tokenA, Principal: server.Principal{Tenant: "a", Subject: "anna", Scopes: server.AllScopes()}},
-		{Token: "a-token-that-only-writes", Principal: server.Principal{Tenant: "a", Subject: "will", Scopes: []server.Scope{server.ScopeWrite}}},
+	auth, err := access.Tokens([]access.Token{
+		{Token: tokenA, Principal: access.Principal{Tenant: "a", Subject: "anna", Scopes: access.AllScopes()}},
+		{Token: "a-token-that-only-writes", Principal: access.Principal{Tenant: "a", Subject: "will", Scopes: []access.Scope{access.ScopeWrite}}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -352,7 +353,7 @@ func TestRunWaitBody(t *testing.T) {
 func TestRunWaitCredentials(t *testing.T) {
 	t.Parallel()
 
-	auth, err := server.Tokens([]server.Token{{Token: tokenA, Principal: server.Principal{Tenant: "a", Subject: "anna", Scopes: server.AllScopes()}}})
+	auth, err := access.Tokens([]access.Token{{Token: tokenA, Principal: access.Principal{Tenant: "a", Subject: "anna", Scopes: access.AllScopes()}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,13 +11,16 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/rest"
+	"github.com/spoolhq/spool/server/access"
+	"github.com/spoolhq/spool/server/probe"
 	"github.com/spoolhq/spool/server/signin"
+	"github.com/spoolhq/spool/server/verify"
 )
 
 // Config configures a server. Authenticator is required, unless Insecure is true.
 type Config struct {
 	// Authenticator identifies the caller.
-	Authenticator Authenticator
+	Authenticator access.Authenticator
 
 	// AccessLevel is the level at which each request is logged once its answer has ended:
 	// method, route, status, duration, bytes, the request's id, and tenant, thread and run
@@ -28,7 +31,7 @@ type Config struct {
 	BasePath string
 	// Checks are further checks of GET /readyz by name, in addition to the store and the shutdown, such as
 	// "worker": [engine.Engine.CheckWorker] in a process with a worker. Defaults to none.
-	Checks map[string]Check
+	Checks map[string]probe.Check
 	// CookieAuth says that the Authenticator identifies callers by something that a browser sends on its own,
 	// such as a cookie. The server then answers 403 to requests of web pages of other origins than its own
 	// and CORSOrigins, if the requests change something or open a stream. Pages of CORSOrigins may send
@@ -54,20 +57,20 @@ type Config struct {
 	Console http.Handler
 	// DisconnectGrace is how long the run of an AG-UI post goes on after the client has closed its connection, unless
 	// the post has an onDisconnect. The run is then stopped if no client follows the thread, in any process, and
-	// none has come back in between. The caller needs [ScopeStop]: the runs of others go on.
+	// none has come back in between. The caller needs [access.ScopeStop]: the runs of others go on.
 	//
 	// The special value -1 lets all of them go on.
 	//
 	// Defaults to 10 s.
 	DisconnectGrace time.Duration
-	// Facts are what GET / shows to callers with [ScopeAdmin], such as the models and the database of
+	// Facts are what GET / shows to callers with [access.ScopeAdmin], such as the models and the database of
 	// the server. Defaults to none.
 	Facts []Fact
 	// HostState returns the host state for the tools and the settle hook of a run: a JSON object of up to 64
 	// KiB, for the principal that starts the run. It must not read the body. No client ever sees the result.
 	// An error refuses the start; the text of an error without a code is not sent. It is safe for concurrent
 	// use. Defaults to none.
-	HostState func(r *http.Request, p Principal) (json.RawMessage, error)
+	HostState func(r *http.Request, p access.Principal) (json.RawMessage, error)
 	// Insecure allows a server without an Authenticator. Every caller is then the default
 	// tenant with all scopes.
 	Insecure bool
@@ -100,7 +103,7 @@ type Config struct {
 	NoStreamTakeover bool
 	// OwnThreads hides from each principal the threads of other subjects of its tenant: they answer like
 	// threads that do not exist. A principal then needs a Subject, and owns the threads that it creates.
-	// Principals with [Principal.AllThreads] or [ScopeAdmin] see all threads. Defaults to false.
+	// Principals with [access.Principal.AllThreads] or [access.ScopeAdmin] see all threads. Defaults to false.
 	OwnThreads bool
 	// PublicURL is the address under which clients reach the server, without BasePath, such as
 	// "https://agents.example". A path after the host is the part that a proxy removes. The OpenAPI document
@@ -111,7 +114,7 @@ type Config struct {
 	QueueConcurrency int
 	// QueueVerifier proves that a delivery comes from the queue. If it is a [HeaderVerifier], wrong headers
 	// are refused before the body is read. Defaults to none: every delivery gets a 401.
-	QueueVerifier QueueVerifier
+	QueueVerifier verify.Verifier
 	// SignIns lets people sign in to servers of tools: it serves their browsers below [signin.Path]. An
 	// *mcp.SignIns is one. Defaults to none.
 	SignIns signin.SignIns

@@ -7,15 +7,16 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 )
 
 // cookies knows everybody who has a session.
-var cookies = authFunc(func(r *http.Request) (server.Principal, error) {
+var cookies = authFunc(func(r *http.Request) (access.Principal, error) {
 	c, err := r.Cookie("session")
 	if err != nil || c.Value != "of-anna" {
-		return server.Principal{}, spool.Errorf(spool.Unauthorized, "sign in first")
+		return access.Principal{}, spool.Errorf(spool.Unauthorized, "sign in first")
 	}
-	return server.Principal{Tenant: "a", Subject: "anna", Scopes: server.AllScopes()}, nil
+	return access.Principal{Tenant: "a", Subject: "anna", Scopes: access.AllScopes()}, nil
 })
 
 // A page of another origin, whose requests have the cookies of the browser's user, changes

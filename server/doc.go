@@ -32,7 +32,7 @@
 //
 // # Authentication
 //
-// A server cannot be built without an [Authenticator] by accident. The tenant of every
+// A server cannot be built without an [access.Authenticator] by accident. The tenant of every
 // call is the principal's and never comes from a request, so that another tenant's
 // thread answers exactly like one that does not exist.
 //

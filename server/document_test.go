@@ -11,6 +11,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 )
 
 // openAPI is what these tests look at in a document.
@@ -111,7 +112,7 @@ func TestDocumentSecurity(t *testing.T) {
 	if scheme := got["bearer"]; len(got) != 2 || got["streamToken"].Name != "token" || scheme.Type != "http" || scheme.Scheme != "bearer" {
 		t.Errorf("a server with tokens documents %v", got)
 	}
-	own := schemed{func(*http.Request) (server.Principal, error) { return server.Principal{}, nil }}
+	own := schemed{func(*http.Request) (access.Principal, error) { return access.Principal{}, nil }}
 	got = setup(t, server.Config{Authenticator: own}).document(t).Components.SecuritySchemes
 	if names := slices.Sorted(maps.Keys(got)); !slices.Equal(names, []string{"session", "streamToken"}) || got["session"].Name != "session" {
 		t.Errorf("a server with an authenticator of its own documents %v", got)

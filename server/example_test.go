@@ -11,27 +11,28 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 )
 
 // sessionOf knows who a session belongs to.
-type sessionOf map[string]server.Principal
+type sessionOf map[string]access.Principal
 
-// Authenticate implements [server.Authenticator].
-func (s sessionOf) Authenticate(r *http.Request) (server.Principal, error) {
+// Authenticate implements [access.Authenticator].
+func (s sessionOf) Authenticate(r *http.Request) (access.Principal, error) {
 	c, err := r.Cookie("session")
 	if err != nil {
-		return server.Principal{}, spool.Errorf(spool.Unauthorized, "sign in first")
+		return access.Principal{}, spool.Errorf(spool.Unauthorized, "sign in first")
 	}
 	who, ok := s[c.Value]
 	if !ok {
-		return server.Principal{}, spool.Errorf(spool.Unauthorized, "sign in again")
+		return access.Principal{}, spool.Errorf(spool.Unauthorized, "sign in again")
 	}
 	return who, nil
 }
 
 // Callers that are known by a cookie need to be kept from pages of other origins.
 func ExampleConfig_cookies() {
-	sessions := sessionOf{"of-ann": {Tenant: "acme", Subject: "ann", Scopes: server.AllScopes()}}
+	sessions := sessionOf{"of-ann": {Tenant: "acme", Subject: "ann", Scopes: access.AllScopes()}}
 	e, err := engine.New(memory.New(nil), engine.Config{
 		Agents: []spool.Agent{{Name: "assistant", Model: "demo"}},
 		Models: map[string]spool.Model{"demo": demo.New(demo.Config{})},

@@ -16,6 +16,7 @@ import (
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/spooltest"
 	"github.com/spoolhq/spool/wire"
 )
@@ -30,9 +31,9 @@ func slowing(t *testing.T, c server.Config) *server.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	auth, err := server.Tokens([]server.Token{
-		{Token: tokenA, Principal: server.Principal{Tenant: "a", Subject: "anna", Scopes: server.AllScopes()}},
-		{Token: operatorToken, Principal: server.Principal{Tenant: "ops", Subject: "olga", Scopes: server.AllScopes(), Operator: true}},
+	auth, err := access.Tokens([]access.Token{
+		{Token: tokenA, Principal: access.Principal{Tenant: "a", Subject: "anna", Scopes: access.AllScopes()}},
+		{Token: operatorToken, Principal: access.Principal{Tenant: "ops", Subject: "olga", Scopes: access.AllScopes(), Operator: true}},
 	})
 	if err != nil {
 		t.Fatal(err)

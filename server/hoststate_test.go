@@ -10,6 +10,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
@@ -20,7 +21,7 @@ func TestHostStateStaysInside(t *testing.T) {
 	t.Parallel()
 
 	const marker = "mark-of-the-host"
-	b := setup(t, server.Config{HostState: func(r *http.Request, p server.Principal) (json.RawMessage, error) {
+	b := setup(t, server.Config{HostState: func(r *http.Request, p access.Principal) (json.RawMessage, error) {
 		if r.Header.Get("Authorization") == "" || p.Subject != "anna" {
 			t.Errorf("the host is asked for %+v", p)
 		}
@@ -114,7 +115,7 @@ func TestHostStateRefuses(t *testing.T) {
 
 	var state json.RawMessage
 	var fail error
-	b := setup(t, server.Config{HostState: func(*http.Request, server.Principal) (json.RawMessage, error) { return state, fail }})
+	b := setup(t, server.Config{HostState: func(*http.Request, access.Principal) (json.RawMessage, error) { return state, fail }})
 	start := func(thread string) answer {
 		return b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"`+thread+`","runId":"`+thread+`","prompt":"hi"}`)
 	}

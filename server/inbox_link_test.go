@@ -13,6 +13,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/wire"
 )
 
@@ -532,12 +533,12 @@ func TestInboxLinks(t *testing.T) {
 	t.Parallel()
 
 	const approver = "approver-token-of-a"
-	auth, err := server.Tokens([]server.Token{
-		{Token: tokenA, Principal: server.Principal{Tenant: "a", Subject: "anna", Scopes: server.AllScopes()}},
-		{Token: approver, Principal: server.Principal{Tenant: "a", Subject: "otto", Scopes: []server.Scope{server.ScopeRead, server.ScopeApprove}}},
-		{Token: secondA, Principal: server.Principal{Tenant: "a", Subject: "rita", Scopes: []server.Scope{server.ScopeRead, server.ScopeApprove}}},
-		{Token: tokenB, Principal: server.Principal{Tenant: "b", Subject: "otto", Scopes: server.AllScopes()}},
-		{Token: readOnlyA, Principal: server.Principal{Tenant: "a", Subject: "sue", Scopes: []server.Scope{server.ScopeApprove}, Until: time.Now().Add(2 * time.Minute)}},
+	auth, err := access.Tokens([]access.Token{
+		{Token: tokenA, Principal: access.Principal{Tenant: "a", Subject: "anna", Scopes: access.AllScopes()}},
+		{Token: approver, Principal: access.Principal{Tenant: "a", Subject: "otto", Scopes: []access.Scope{access.ScopeRead, access.ScopeApprove}}},
+		{Token: secondA, Principal: access.Principal{Tenant: "a", Subject: "rita", Scopes: []access.Scope{access.ScopeRead, access.ScopeApprove}}},
+		{Token: tokenB, Principal: access.Principal{Tenant: "b", Subject: "otto", Scopes: access.AllScopes()}},
+		{Token: readOnlyA, Principal: access.Principal{Tenant: "a", Subject: "sue", Scopes: []access.Scope{access.ScopeApprove}, Until: time.Now().Add(2 * time.Minute)}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -598,7 +599,7 @@ func TestInboxLinks(t *testing.T) {
 		t.Errorf("a link of credentials that end lasts %s", left)
 	}
 	last := b.link(t, approver, "t1", "cleo")
-	err = auth.Replace([]server.Token{{Token: tokenA, Principal: server.Principal{Tenant: "a", Subject: "anna", Scopes: server.AllScopes()}}})
+	err = auth.Replace([]access.Token{{Token: tokenA, Principal: access.Principal{Tenant: "a", Subject: "anna", Scopes: access.AllScopes()}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
 )
@@ -147,7 +148,7 @@ func TestStartsPerMinuteRetry(t *testing.T) {
 func TestQueueFull(t *testing.T) {
 	t.Parallel()
 
-	b := setupOver(t, server.Config{}, engine.Config{Limits: engine.LimitOptions{QueueDepth: 1}})
+	b := setupOver(t, server.Config{}, engine.Config{Limits: option.Limits{QueueDepth: 1}})
 	b.starts(t, tokenA, "t1")
 	got := b.starts(t, tokenB, "t2")
 	const want = `{"accepted":false,"threadId":"t2","reason":"queue_full","error":"Too many runs wait for a worker","code":"queue_full"}`

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/wire"
 )
 
@@ -28,16 +29,16 @@ func owned(t *testing.T) *bundle {
 }
 
 // ownedConfig configures the server of owned.
-func ownedConfig(t *testing.T, more ...server.Token) server.Config {
+func ownedConfig(t *testing.T, more ...access.Token) server.Config {
 	t.Helper()
 
-	scopes := slices.DeleteFunc(server.AllScopes(), func(s server.Scope) bool { return s == server.ScopeAdmin })
-	auth, err := server.Tokens(append(more,
-		server.Token{Token: tokenA, Principal: server.Principal{Tenant: "a", Subject: "anna", Scopes: server.AllScopes()}},
-		server.Token{Token: tokenB, Principal: server.Principal{Tenant: "b", Subject: "bert", Scopes: server.AllScopes()}},
-		server.Token{Token: ottoToken, Principal: server.Principal{Tenant: "a", Subject: "otto", Scopes: scopes}},
-		server.Token{Token: teamToken, Principal: server.Principal{Tenant: "a", Subject: "team", Scopes: scopes, AllThreads: true}},
-		server.Token{Token: nobodyToken, Principal: server.Principal{Tenant: "a", Scopes: scopes}},
+	scopes := slices.DeleteFunc(access.AllScopes(), func(s access.Scope) bool { return s == access.ScopeAdmin })
+	auth, err := access.Tokens(append(more,
+		access.Token{Token: tokenA, Principal: access.Principal{Tenant: "a", Subject: "anna", Scopes: access.AllScopes()}},
+		access.Token{Token: tokenB, Principal: access.Principal{Tenant: "b", Subject: "bert", Scopes: access.AllScopes()}},
+		access.Token{Token: ottoToken, Principal: access.Principal{Tenant: "a", Subject: "otto", Scopes: scopes}},
+		access.Token{Token: teamToken, Principal: access.Principal{Tenant: "a", Subject: "team", Scopes: scopes, AllThreads: true}},
+		access.Token{Token: nobodyToken, Principal: access.Principal{Tenant: "a", Scopes: scopes}},
 	))
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/verify"
 )
 
 // headerVerifier judges a delivery by one header, before the body and with it.
@@ -34,7 +35,7 @@ func TestQueueHeadersWithoutBody(t *testing.T) {
 
 	const large, whole = 64<<10 + 1, 1<<20 + 1
 	for name, c := range map[string]struct {
-		verifier server.QueueVerifier
+		verifier verify.Verifier
 		header   string
 		status   int
 		within   time.Duration
@@ -91,7 +92,7 @@ func TestQueueBodyLimit(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct {
-		verifier server.QueueVerifier
+		verifier verify.Verifier
 		limit    int
 	}{
 		"NeedsBody": {verifier{signature: "s"}, 64 << 10},

@@ -129,7 +129,7 @@ func TestQueueUnverifiable(t *testing.T) {
 	const later = `{"error":"deliveries cannot be verified at the moment","code":"unavailable"}`
 	const no = `{"error":"the delivery is not signed by the queue","code":"unauthorized"}`
 	for name, c := range map[string]struct {
-		verifier server.QueueVerifier
+		verifier verify.Verifier
 		status   int
 		body     string
 	}{

@@ -16,6 +16,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/probe"
 )
 
 // ready is the body of GET /readyz.
@@ -27,7 +28,7 @@ type ready struct {
 }
 
 // probe asks a server without a network, so that it works in a bubble.
-func probe(t *testing.T, s *server.Server) (int, ready) {
+func readyz(t *testing.T, s *server.Server) (int, ready) {
 	t.Helper()
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz", http.NoBody))
@@ -38,7 +39,7 @@ func probe(t *testing.T, s *server.Server) (int, ready) {
 	return w.Code, body
 }
 
-func readyServer(t *testing.T, checks map[string]server.Check) *server.Server {
+func readyServer(t *testing.T, checks map[string]probe.Check) *server.Server {
 	t.Helper()
 	return newServer(t, memory.New(nil), server.Config{Insecure: true, Checks: checks})
 }
@@ -50,7 +51,7 @@ func TestReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var failure atomic.Pointer[error]
 		var asked atomic.Int32
-		s := readyServer(t, map[string]server.Check{"worker": func(context.Context) error {
+		s := readyServer(t, map[string]probe.Check{"worker": func(context.Context) error {
 			asked.Add(1)
 			if err := failure.Load(); err != nil {
 				return *err
@@ -60,7 +61,7 @@ func TestReady(t *testing.T) {
 		fail := func(err error) { failure.Store(&err) }
 		check := func(when string, status int, want ready) {
 			t.Helper()
-			got, body := probe(t, s)
+			got, body := readyz(t, s)
 			if diff := cmp.Diff(want, body); got != status || diff != "" {
 				t.Errorf("%s: %d (-want +got):\n%s", when, got, diff)
 			}
@@ -99,12 +100,12 @@ func TestReadyOfACheckThatHangs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		let := make(chan struct{})
-		s := readyServer(t, map[string]server.Check{"worker": func(context.Context) error {
+		s := readyServer(t, map[string]probe.Check{"worker": func(context.Context) error {
 			<-let
 			return nil
 		}})
 		began := time.Now()
-		status, body := probe(t, s)
+		status, body := readyz(t, s)
 		if status != 503 || body.Checks["worker"] != "did not answer in time" || body.Checks["store"] != "ok" {
 			t.Errorf("%d %+v", status, body)
 		}

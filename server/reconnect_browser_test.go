@@ -22,8 +22,10 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
@@ -155,7 +157,7 @@ func (b *holedBody) Read(p []byte) (int, error) {
 // life is one life of a server over a backend that outlives it.
 type life struct {
 	engine *engine.Engine
-	auth   *server.TokenList
+	auth   *access.TokenList
 	url    *url.URL
 	stop   func()
 }
@@ -165,14 +167,14 @@ func newLife(t *testing.T, b store.Backend, token string) *life {
 
 	b.Live = nil // it goes with the process
 	e, err := engine.New(b, engine.Config{
-		Agents: []spool.Agent{{Name: "assistant", Model: "demo"}}, Stream: engine.StreamOptions{FlushEvery: -1, Keepalive: 50 * time.Millisecond}, Worker: engine.WorkerOptions{Poll: 50 * time.Millisecond},
+		Agents: []spool.Agent{{Name: "assistant", Model: "demo"}}, Stream: option.Stream{FlushEvery: -1, Keepalive: 50 * time.Millisecond}, Worker: option.Worker{Poll: 50 * time.Millisecond},
 		Models: map[string]spool.Model{"demo": demo.New(demo.Config{SlowDelay: 20 * time.Millisecond})},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	l := &life{engine: e}
-	if l.auth, err = server.Tokens(nil); err != nil {
+	if l.auth, err = access.Tokens(nil); err != nil {
 		t.Fatal(err)
 	}
 	l.allow(t, token)
@@ -204,8 +206,8 @@ func newLife(t *testing.T, b store.Backend, token string) *life {
 // allow has the server know one token and no other.
 func (l *life) allow(t *testing.T, token string) {
 	t.Helper()
-	principal := server.Principal{Tenant: "a", Subject: "anna", Scopes: server.AllScopes()}
-	if err := l.auth.Replace([]server.Token{{Token: token, Principal: principal}}); err != nil {
+	principal := access.Principal{Tenant: "a", Subject: "anna", Scopes: access.AllScopes()}
+	if err := l.auth.Replace([]access.Token{{Token: token, Principal: principal}}); err != nil {
 		t.Fatal(err)
 	}
 }

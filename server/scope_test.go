@@ -8,16 +8,17 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/wire"
 )
 
 // writer may start runs of tenant a, and not stop them.
-func writer(t *testing.T) server.Authenticator {
+func writer(t *testing.T) access.Authenticator {
 	t.Helper()
 
-	auth, err := server.Tokens([]server.Token{
-		{Token: tokenA, Principal: server.Principal{Tenant: "a", Subject: "anna", Scopes: server.AllScopes()}},
-		{Token: "writes", Principal: server.Principal{Tenant: "a", Subject: "alan", Scopes: []server.Scope{server.ScopeRead, server.ScopeWrite}}},
+	auth, err := access.Tokens([]access.Token{
+		{Token: tokenA, Principal: access.Principal{Tenant: "a", Subject: "anna", Scopes: access.AllScopes()}},
+		{Token: "writes", Principal: access.Principal{Tenant: "a", Subject: "alan", Scopes: []access.Scope{access.ScopeRead, access.ScopeWrite}}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -17,8 +17,10 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/spooltest"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/tool"
@@ -62,15 +64,15 @@ const (
 	namelessA = "nameless-token-of-a"
 )
 
-func twoTenants(t *testing.T) server.Authenticator {
+func twoTenants(t *testing.T) access.Authenticator {
 	t.Helper()
 
-	auth, err := server.Tokens([]server.Token{
-		{Token: tokenA, Principal: server.Principal{Tenant: "a", Subject: "anna", Scopes: server.AllScopes()}},
-		{Token: tokenB, Principal: server.Principal{Tenant: "b", Subject: "bert", Scopes: server.AllScopes()}},
-		{Token: readOnlyA, Principal: server.Principal{Tenant: "a", Subject: "rita", Scopes: []server.Scope{server.ScopeRead}}},
-		{Token: secondA, Principal: server.Principal{Tenant: "a", Subject: "alan", Scopes: server.AllScopes()}},
-		{Token: namelessA, Principal: server.Principal{Tenant: "a", Scopes: server.AllScopes()}},
+	auth, err := access.Tokens([]access.Token{
+		{Token: tokenA, Principal: access.Principal{Tenant: "a", Subject: "anna", Scopes: access.AllScopes()}},
+		{Token: tokenB, Principal: access.Principal{Tenant: "b", Subject: "bert", Scopes: access.AllScopes()}},
+		{Token: readOnlyA, Principal: access.Principal{Tenant: "a", Subject: "rita", Scopes: []access.Scope{access.ScopeRead}}},
+		{Token: secondA, Principal: access.Principal{Tenant: "a", Subject: "alan", Scopes: access.AllScopes()}},
+		{Token: namelessA, Principal: access.Principal{Tenant: "a", Scopes: access.AllScopes()}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -107,10 +109,10 @@ func setupOver(t *testing.T, c server.Config, bounds engine.Config) *bundle {
 			{Name: "strict", Model: "demo", Tools: []spool.Tool{sendTool()}, DistinctApprover: true},
 		},
 		Models:   models,
-		Stream:   engine.StreamOptions{FlushEvery: -1},
-		Limits:   engine.LimitOptions{PromptBytes: 1000, QueueDepth: bounds.Limits.QueueDepth, TenantBytes: bounds.Limits.TenantBytes},
+		Stream:   option.Stream{FlushEvery: -1},
+		Limits:   option.Limits{PromptBytes: 1000, QueueDepth: bounds.Limits.QueueDepth, TenantBytes: bounds.Limits.TenantBytes},
 		WhenBusy: bounds.WhenBusy, Artifacts: artifacts,
-		Worker:  engine.WorkerOptions{Poll: 50 * time.Millisecond},
+		Worker:  option.Worker{Poll: 50 * time.Millisecond},
 		ParkTTL: 15 * time.Minute, StrictProviderOptions: bounds.StrictProviderOptions, // ParkTTL is less than a link may last
 		Log: log,
 	})

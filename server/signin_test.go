@@ -9,6 +9,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 )
 
 // desk lets the subject "anna" of the tenant "acme" sign in with the ticket "for-anna", and everybody without a subject
@@ -38,13 +39,13 @@ func (d desk) FinishSignIn(r *http.Request) (string, error) {
 
 const annaToken, benToken, readerToken = "token-of-anna-16", "token-of-ben-1616", "token-of-a-reader"
 
-func deskTokens(t *testing.T) server.Authenticator {
+func deskTokens(t *testing.T) access.Authenticator {
 	t.Helper()
 
-	list, err := server.Tokens([]server.Token{
-		{Token: annaToken, Principal: server.Principal{Tenant: "acme", Subject: "anna", Scopes: []server.Scope{server.ScopeWrite}}},
-		{Token: benToken, Principal: server.Principal{Tenant: "acme", Subject: "ben", Scopes: []server.Scope{server.ScopeWrite}}},
-		{Token: readerToken, Principal: server.Principal{Tenant: "acme", Subject: "anna", Scopes: []server.Scope{server.ScopeRead}}},
+	list, err := access.Tokens([]access.Token{
+		{Token: annaToken, Principal: access.Principal{Tenant: "acme", Subject: "anna", Scopes: []access.Scope{access.ScopeWrite}}},
+		{Token: benToken, Principal: access.Principal{Tenant: "acme", Subject: "ben", Scopes: []access.Scope{access.ScopeWrite}}},
+		{Token: readerToken, Principal: access.Principal{Tenant: "acme", Subject: "anna", Scopes: []access.Scope{access.ScopeRead}}},
 	})
 	if err != nil {
 		t.Fatal(err)

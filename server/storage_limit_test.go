@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/server"
 )
 
@@ -13,7 +14,7 @@ import (
 func TestStorageFull(t *testing.T) {
 	t.Parallel()
 
-	b := setupOver(t, server.Config{}, engine.Config{Limits: engine.LimitOptions{TenantBytes: 1}})
+	b := setupOver(t, server.Config{}, engine.Config{Limits: option.Limits{TenantBytes: 1}})
 	if got := b.starts(t, tokenA, "t1"); got.status != http.StatusAccepted {
 		t.Fatalf("the first start: %d %s", got.status, got.body)
 	}

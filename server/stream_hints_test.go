@@ -13,6 +13,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
 )
@@ -27,7 +28,7 @@ func TestStreamHints(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				e, err := engine.New(memory.New(nil), engine.Config{
 					Agents: []spool.Agent{{Name: "a", Model: "m"}}, Models: map[string]spool.Model{"m": demo.New(demo.Config{})},
-					Stream: engine.StreamOptions{RetryHint: 3 * time.Second, Keepalive: 20 * time.Second}, Log: slog.New(slog.DiscardHandler),
+					Stream: option.Stream{RetryHint: 3 * time.Second, Keepalive: 20 * time.Second}, Log: slog.New(slog.DiscardHandler),
 				})
 				if err != nil {
 					t.Fatal(err)

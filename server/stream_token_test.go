@@ -23,6 +23,7 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
@@ -331,11 +332,11 @@ func TestStreamTokenReadsNothing(t *testing.T) {
 func TestStreamTokenEndsWithMaker(t *testing.T) {
 	t.Parallel()
 
-	who := func(subject string, scopes ...server.Scope) server.Principal {
-		return server.Principal{Tenant: "a", Subject: subject, Scopes: scopes}
+	who := func(subject string, scopes ...access.Scope) access.Principal {
+		return access.Principal{Tenant: "a", Subject: subject, Scopes: scopes}
 	}
-	stays := server.Token{Token: tokenA, Principal: who("anna", server.AllScopes()...)}
-	auth, err := server.Tokens([]server.Token{stays, {Token: secondA, Principal: who("alan", server.ScopeRead)}, {Token: readOnlyA, Principal: who("rita", server.ScopeRead)}})
+	stays := access.Token{Token: tokenA, Principal: who("anna", access.AllScopes()...)}
+	auth, err := access.Tokens([]access.Token{stays, {Token: secondA, Principal: who("alan", access.ScopeRead)}, {Token: readOnlyA, Principal: who("rita", access.ScopeRead)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -344,7 +345,7 @@ func TestStreamTokenEndsWithMaker(t *testing.T) {
 	gone, changed, kept := b.streamToken(t, secondA, "t1"), b.streamToken(t, readOnlyA, "t1"), b.streamToken(t, tokenA, "t1")
 	watch := b.stream(t, call{path: tokenURL("t1", gone)})
 	watch.until(t, state(wire.Queued))
-	if err := auth.Replace([]server.Token{stays, {Token: readOnlyA, Principal: who("rita", server.ScopeRead, server.ScopeWrite)}}); err != nil {
+	if err := auth.Replace([]access.Token{stays, {Token: readOnlyA, Principal: who("rita", access.ScopeRead, access.ScopeWrite)}}); err != nil {
 		t.Fatal(err)
 	}
 	for {

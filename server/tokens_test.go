@@ -14,6 +14,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/wire"
 )
 
@@ -23,7 +24,7 @@ func hashOf(token string) string {
 }
 
 // known asks a list of tokens for the subject of one.
-func known(l *server.TokenList, token string) string {
+func known(l *access.TokenList, token string) string {
 	r := httptest.NewRequest(http.MethodGet, "/", http.NoBody)
 	r.Header.Set("Authorization", "Bearer "+token)
 	p, err := l.Authenticate(r)
@@ -58,8 +59,8 @@ func TestTwoAuthorizations(t *testing.T) {
 func TestTokensHashed(t *testing.T) {
 	t.Parallel()
 
-	a := server.Principal{Tenant: "a", Subject: "anna"}
-	l, err := server.Tokens([]server.Token{{SHA256: strings.ToUpper(hashOf("of-anna")), Principal: a}})
+	a := access.Principal{Tenant: "a", Subject: "anna"}
+	l, err := access.Tokens([]access.Token{{SHA256: strings.ToUpper(hashOf("of-anna")), Principal: a}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +70,7 @@ func TestTokensHashed(t *testing.T) {
 	if got := known(l, hashOf("of-anna")); got != notValid {
 		t.Errorf("the hash opens the door: %s", got)
 	}
-	for want, list := range map[string][]server.Token{
+	for want, list := range map[string][]access.Token{
 		"token 0: SHA256 must be 64 hexadecimal digits": {{SHA256: "0123", Principal: a}},
 		"token 0 has a Token and a SHA256":              {{SHA256: hashOf("x"), Token: "x", Principal: a}},
 		"token 1 is listed twice":                       {{SHA256: hashOf("x"), Principal: a}, {Token: "x", Principal: a}},
@@ -86,7 +87,7 @@ func TestTokensHashed(t *testing.T) {
 func TestTokensExpire(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l, err := server.Tokens([]server.Token{{Token: "of-anna", Principal: server.Principal{
+		l, err := access.Tokens([]access.Token{{Token: "of-anna", Principal: access.Principal{
 			Tenant: "a", Subject: "anna", Until: time.Now().Add(time.Hour),
 		}}})
 		if err != nil {
@@ -108,11 +109,11 @@ func TestTokensExpire(t *testing.T) {
 func TestTokensEndStreams(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		token := func(name string, until time.Time) server.Token {
-			return server.Token{Token: name, Principal: server.Principal{Tenant: "a", Subject: name, Scopes: server.AllScopes(), Until: until}}
+		token := func(name string, until time.Time) access.Token {
+			return access.Token{Token: name, Principal: access.Principal{Tenant: "a", Subject: name, Scopes: access.AllScopes(), Until: until}}
 		}
 		began, soon := time.Now(), time.Now().Add(1500*time.Millisecond)
-		list, err := server.Tokens([]server.Token{token(tokenA, time.Time{}), token("goes", time.Time{}), token("ends", soon)})
+		list, err := access.Tokens([]access.Token{token(tokenA, time.Time{}), token("goes", time.Time{}), token("ends", soon)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +159,7 @@ func TestTokensEndStreams(t *testing.T) {
 				t.Errorf("the stream of %s ended at once", name)
 			}
 		}
-		if err := list.Replace([]server.Token{token(tokenA, time.Time{}), token("ends", soon)}); err != nil {
+		if err := list.Replace([]access.Token{token(tokenA, time.Time{}), token("ends", soon)}); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()

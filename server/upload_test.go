@@ -19,6 +19,7 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/testing/testwait"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 )
 
 const artifactsPath = "/api/agent/artifacts"
@@ -129,11 +130,11 @@ func TestUploadIsRefused(t *testing.T) {
 	t.Parallel()
 
 	const other = "a-token-of-anton"
-	callers, err := server.Tokens([]server.Token{
-		{Token: tokenA, Principal: server.Principal{Tenant: "a", Subject: "anna", Scopes: server.AllScopes()}},
-		{Token: tokenB, Principal: server.Principal{Tenant: "b", Subject: "bert", Scopes: server.AllScopes()}},
-		{Token: readOnlyA, Principal: server.Principal{Tenant: "a", Subject: "anna", Scopes: []server.Scope{server.ScopeRead}}},
-		{Token: other, Principal: server.Principal{Tenant: "a", Subject: "anton", Scopes: []server.Scope{server.ScopeWrite}}},
+	callers, err := access.Tokens([]access.Token{
+		{Token: tokenA, Principal: access.Principal{Tenant: "a", Subject: "anna", Scopes: access.AllScopes()}},
+		{Token: tokenB, Principal: access.Principal{Tenant: "b", Subject: "bert", Scopes: access.AllScopes()}},
+		{Token: readOnlyA, Principal: access.Principal{Tenant: "a", Subject: "anna", Scopes: []access.Scope{access.ScopeRead}}},
+		{Token: other, Principal: access.Principal{Tenant: "a", Subject: "anton", Scopes: []access.Scope{access.ScopeWrite}}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 )
 
 var update = flag.Bool("update", false, "write openapi.json again")
@@ -48,7 +49,7 @@ func document(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	auth, err := server.Tokens(nil)
+	auth, err := access.Tokens(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/internal/testing/testwait"
 	"github.com/spoolhq/spool/spooltest"
 	"github.com/spoolhq/spool/store"
@@ -41,12 +42,12 @@ func newCluster(t *testing.T, model spool.Model, slow bool) *cluster {
 	c.config = engine.Config{
 		Agents: []spool.Agent{{Name: "assistant", Model: "m", Tools: []spool.Tool{look}}},
 		Models: map[string]spool.Model{"m": model}, Log: quiet(),
-		Worker: engine.WorkerOptions{Poll: 100 * time.Millisecond, SweepEvery: 100 * time.Millisecond},
+		Worker: option.Worker{Poll: 100 * time.Millisecond, SweepEvery: 100 * time.Millisecond},
 	}
 	c.live = LiveOptions{Patience: 100 * time.Millisecond, Log: quiet()}
 	if slow {
 		c.live.Patience = testwait.Limit
-		c.config.Worker = engine.WorkerOptions{Poll: time.Hour, StopPoll: time.Hour, SweepEvery: time.Hour}
+		c.config.Worker = option.Worker{Poll: time.Hour, StopPoll: time.Hour, SweepEvery: time.Hour}
 	}
 	return c
 }

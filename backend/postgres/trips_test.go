@@ -11,6 +11,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/internal/testing/pgtest"
 	"github.com/spoolhq/spool/spooltest"
 	"github.com/spoolhq/spool/store"
@@ -150,7 +151,7 @@ func oneRun(t *testing.T, db store.Store, run spool.RunID) {
 			ToolSpec: spool.ToolSpec{Name: "echo"},
 			Call:     func(context.Context, spool.ToolCall) (json.RawMessage, error) { return json.RawMessage(`"x"`), nil },
 		}}}},
-		Worker: engine.WorkerOptions{StopPoll: time.Hour}, // a poll in another goroutine would count too
+		Worker: option.Worker{StopPoll: time.Hour}, // a poll in another goroutine would count too
 		Log:    slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

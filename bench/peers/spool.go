@@ -13,6 +13,7 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/openai"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 )
 
 // newSpool returns Spool as "spool serve" configures it: one SQLite file with an fsync per commit.
@@ -42,7 +43,7 @@ func newSpool(o options) (served, error) {
 	if err != nil {
 		return served{}, errors.Join(err, db.Close())
 	}
-	s, err := server.New(e, server.Config{Authenticator: server.Anonymous(spool.DefaultTenant), Loopback: true, Log: log})
+	s, err := server.New(e, server.Config{Authenticator: access.Anonymous(spool.DefaultTenant), Loopback: true, Log: log})
 	if err != nil {
 		return served{}, errors.Join(err, db.Close())
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/spoolhq/spool/backend/sqlite"
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
@@ -239,7 +240,7 @@ func (b *bed) measured(n int) (s storeCosts, err error) {
 // watchedSecond measures what a client at another node adds to a second of a paced answer. The node is an engine of
 // its own over its own connections, in this process.
 func (b *bed) watchedSecond(other *engine.Engine) (c cost, err error) {
-	s, err := server.New(other, server.Config{Authenticator: server.Anonymous(spool.DefaultTenant), Loopback: true, Log: slog.New(slog.DiscardHandler)})
+	s, err := server.New(other, server.Config{Authenticator: access.Anonymous(spool.DefaultTenant), Loopback: true, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return c, err
 	}
@@ -424,7 +425,7 @@ func measurePostgres(ctx context.Context, u *units, n int) (err error) {
 // client's connection, which a machine of its own has elsewhere.
 func watcherMemory(b *bed, api *engine.Engine) (float64, error) {
 	const streams = 300
-	s, err := server.New(api, server.Config{Authenticator: server.Anonymous(spool.DefaultTenant), Loopback: true, Log: slog.New(slog.DiscardHandler)})
+	s, err := server.New(api, server.Config{Authenticator: access.Anonymous(spool.DefaultTenant), Loopback: true, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return 0, err
 	}

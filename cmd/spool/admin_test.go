@@ -17,6 +17,7 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
@@ -43,9 +44,9 @@ func newOperated(t *testing.T) *operated {
 	if err != nil {
 		t.Fatal(err)
 	}
-	auth, err := server.Tokens([]server.Token{
-		{Token: "of-ann", Principal: server.Principal{Tenant: "acme", Subject: "ann", Scopes: server.AllScopes()}},
-		{Token: "of-olga", Principal: server.Principal{Tenant: "ops", Scopes: server.AllScopes(), Operator: true}},
+	auth, err := access.Tokens([]access.Token{
+		{Token: "of-ann", Principal: access.Principal{Tenant: "acme", Subject: "ann", Scopes: access.AllScopes()}},
+		{Token: "of-olga", Principal: access.Principal{Tenant: "ops", Scopes: access.AllScopes(), Operator: true}},
 	})
 	if err != nil {
 		t.Fatal(err)

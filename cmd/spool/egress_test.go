@@ -21,7 +21,7 @@ func TestEgress(t *testing.T) {
 		"LoopbackToken": {"127.0.0.1:8080", token, false},
 		"Open":          {"0.0.0.0:8080", token, false},
 	} {
-		got := egress(options{listen: c.listen}, &config.Config{Tokens: c.tokens, Egress: []string{"10.0.0.1"}})
+		got := egressOf(options{listen: c.listen}, &config.Config{Tokens: c.tokens, Egress: []string{"10.0.0.1"}})
 		if got.AllowPrivate != c.want || len(got.Allow) != 1 {
 			t.Errorf("%s: %+v", name, got)
 		}

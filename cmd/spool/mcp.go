@@ -14,6 +14,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
+	"github.com/spoolhq/spool/egress"
 	"github.com/spoolhq/spool/tool/mcp"
 )
 
@@ -29,7 +30,7 @@ type mcpServer struct {
 }
 
 // openMCP makes the clients of MCP servers. It uses no network.
-func (s *setup) openMCP(configured []config.MCP, egress mcp.Egress, log *slog.Logger) (mcpServers, []error) {
+func (s *setup) openMCP(configured []config.MCP, egress egress.Policy, log *slog.Logger) (mcpServers, []error) {
 	servers, problems := make(mcpServers, len(configured)), []error(nil)
 	for _, c := range configured {
 		server, err := newMCP(c, egress, s.signIns, log)
@@ -65,7 +66,7 @@ func missingPrograms(servers []config.MCP, role string) (err error) {
 }
 
 // newMCP makes the client of an MCP server. The sign-ins are for one to which people sign in.
-func newMCP(c config.MCP, egress mcp.Egress, signIns *mcp.SignIns, log *slog.Logger) (*mcp.Server, error) {
+func newMCP(c config.MCP, egress egress.Policy, signIns *mcp.SignIns, log *slog.Logger) (*mcp.Server, error) {
 	var auth *mcp.Auth
 	if a := c.Auth; a != nil {
 		auth = &mcp.Auth{

@@ -17,6 +17,7 @@ import (
 	"github.com/spoolhq/spool/backend/postgres"
 	"github.com/spoolhq/spool/backend/sqlite"
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
+	"github.com/spoolhq/spool/egress"
 	"github.com/spoolhq/spool/server/signin"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/tool/mcp"
@@ -145,7 +146,7 @@ func (t *terminal) signIns(c *config.Config, store store.Store, url string) (*mc
 
 // client makes the client of a server. As for a server with tokens, it reaches only what the configuration allows.
 func (t *terminal) client(c *config.Config, m config.MCP, signIns *mcp.SignIns) (mcpServer, error) {
-	server, err := newMCP(m, mcp.Egress{Allow: c.Egress, AllowPrivate: len(c.Tokens) == 0}, signIns, nil)
+	server, err := newMCP(m, egress.Policy{Allow: c.Egress, AllowPrivate: len(c.Tokens) == 0}, signIns, nil)
 	if err != nil {
 		return mcpServer{}, &usageError{m.Errorf("%s", spool.MessageOf(err))}
 	}

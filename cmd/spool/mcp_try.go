@@ -16,6 +16,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
+	"github.com/spoolhq/spool/egress"
 	"github.com/spoolhq/spool/tool/mcp"
 )
 
@@ -116,7 +117,7 @@ func tryServer(ctx context.Context, args []string, h host) error {
 // namelessServer returns a server of the command line.
 func namelessServer(url, command string) (mcpServer, error) {
 	c := config.MCP{Name: "server", URL: url, Command: strings.Fields(command)}
-	server, err := newMCP(c, mcp.Egress{AllowPrivate: true}, nil, nil)
+	server, err := newMCP(c, egress.Policy{AllowPrivate: true}, nil, nil)
 	if err != nil {
 		return mcpServer{}, &usageError{errors.New(spool.MessageOf(err))}
 	}

@@ -75,7 +75,7 @@ func newNode(ctx context.Context, b store.Backend, o options, s *setup, t *telem
 	exposed := s.server
 	exposed.Log, exposed.AccessLevel, exposed.NoStreamTakeover = log, o.access, !o.takeover
 	if n.works {
-		exposed.Checks = map[string]server.Check{"worker": n.engine.CheckWorker}
+		exposed.Checks = map[string]probe.Check{"worker": n.engine.CheckWorker}
 	}
 	if n.server, err = server.New(n.engine, exposed); err != nil { //nolint:contextcheck // making the server waits for nothing
 		return nil, &usageError{err}

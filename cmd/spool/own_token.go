@@ -6,7 +6,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
-	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 )
 
 // tokenVariable is the variable with the only token of a server whose configuration has none.
@@ -32,7 +32,7 @@ func withOwnToken(c *config.Config, o options, lookup func(string) (string, bool
 		token = printed
 	}
 	own := config.Token{Token: token, Tenant: spool.DefaultTenant}
-	for _, scope := range server.AllScopes() {
+	for _, scope := range access.AllScopes() {
 		own.Scopes = append(own.Scopes, string(scope))
 	}
 	c.Tokens = []config.Token{own}

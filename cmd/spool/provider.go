@@ -7,20 +7,20 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
-	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/engine/option"
 )
 
 // providerLimits returns the limits of the models' providers. Models with the same limits group must have the
 // same numbers.
-func providerLimits(models []config.Model) (map[string]engine.ProviderLimit, []error) {
+func providerLimits(models []config.Model) (map[string]option.ProviderLimit, []error) {
 	var problems []error
-	limits := make(map[string]engine.ProviderLimit)
+	limits := make(map[string]option.ProviderLimit)
 	first := make(map[string]config.Model) // of each group
 	for _, m := range models {
 		if m.Limits.None() {
 			continue
 		}
-		l := engine.ProviderLimit{
+		l := option.ProviderLimit{
 			Group: limitGroup(m), Concurrent: m.Limits.Concurrent, RPM: m.Limits.RPM, TPM: m.Limits.TPM,
 		}
 		switch other, some := first[l.Group]; {

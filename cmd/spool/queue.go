@@ -9,7 +9,6 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
 	"github.com/spoolhq/spool/relay"
-	"github.com/spoolhq/spool/server"
 	"github.com/spoolhq/spool/server/verify"
 	"github.com/spoolhq/spool/server/verify/google"
 	"github.com/spoolhq/spool/server/verify/qstash"
@@ -19,7 +18,7 @@ import (
 
 // newVerifier returns the verifier of queue deliveries, or nil if the configuration has none, and the
 // names of its schemes.
-func newVerifier(q config.Queue) (server.QueueVerifier, []description, error) {
+func newVerifier(q config.Queue) (verify.Verifier, []description, error) {
 	var (
 		verifiers []verify.Verifier
 		names     []description

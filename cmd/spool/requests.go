@@ -115,7 +115,7 @@ func (m *measured) end(route string, status int) {
 	m.by.duration.Record(m.ctx, time.Since(m.began).Seconds(), metric.WithAttributeSet(attribute.NewSet(attrs...)))
 }
 
-// statusWriter remembers the status. It implements [server.Outlived].
+// statusWriter remembers the status. It implements [stream.Outlived].
 type statusWriter struct {
 	http.ResponseWriter
 
@@ -126,7 +126,7 @@ type statusWriter struct {
 	outlived bool
 }
 
-// Outlive implements [server.Outlived].
+// Outlive implements [stream.Outlived].
 func (w *statusWriter) Outlive() (ended func()) {
 	w.outlived = true
 	m, route, status := w.measured, w.request.Pattern, w.status

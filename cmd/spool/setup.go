@@ -9,10 +9,12 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
 	"github.com/spoolhq/spool/console"
+	"github.com/spoolhq/spool/egress"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/store"
-	httptool "github.com/spoolhq/spool/tool/http"
 	"github.com/spoolhq/spool/tool/mcp"
 )
 
@@ -95,7 +97,7 @@ func loadSetup(o options, lookup func(string) (string, bool), log *slog.Logger) 
 	case len(c.Agents) == 0:
 		s.demo()
 	default:
-		err = s.configure(c, o.config, egress(o, c), log)
+		err = s.configure(c, o.config, egressOf(o, c), log)
 	}
 	if err := errors.Join(wrong, err, s.expose(c, tokens, lookup), s.push(c.Queue.Push)); err != nil {
 		return nil, &usageError{err}
@@ -155,8 +157,8 @@ func withOrigins(c *config.Config, origins []string) error {
 // egress says which private addresses tools may reach: those of the configuration. If only this machine
 // can reach the server and requests need no token, tools may reach all of them. A server with tokens
 // may be behind a proxy.
-func egress(o options, c *config.Config) httptool.Egress {
-	return httptool.Egress{Allow: c.Egress, AllowPrivate: o.loopback() && len(c.Tokens) == 0}
+func egressOf(o options, c *config.Config) egress.Policy {
+	return egress.Policy{Allow: c.Egress, AllowPrivate: o.loopback() && len(c.Tokens) == 0}
 }
 
 // The limits of a process whose configuration has none. Normal use does not reach them.
@@ -171,19 +173,19 @@ const (
 
 func limited(l config.Limits) engine.Config {
 	return engine.Config{
-		Stream:    engine.StreamOptions{FlushEvery: l.StreamFlush, SnapshotMemory: l.SnapshotMemory, Grace: l.StreamGrace},
-		Worker:    engine.WorkerOptions{Lease: l.Lease, StopPoll: l.StopPoll},
-		Retry:     engine.RetryOptions{Attempts: l.RunMaxAttempts, Backoff: l.RetryBackoff, AfterMax: l.RetryAfterMax},
-		Limits:    engine.LimitOptions{PromptBytes: l.MaxPromptBytes, AnswerBytes: l.MaxAnswerBytes, StepBytes: l.MaxStepBytes, FileBytes: int64(l.MaxFileBytes), ThreadFileBytes: int64(l.MaxThreadFileBytes), ThreadFiles: l.MaxThreadFiles, Waiting: l.MaxWaiting, QueueDepth: cmp.Or(l.MaxQueueDepth, maxQueueDepth), WallTime: l.MaxWallTime, TenantBytes: int64(l.MaxTenantBytes), TenantDepth: cmp.Or(l.MaxTenantDepth, maxTenantDepth)},
+		Stream:    option.Stream{FlushEvery: l.StreamFlush, SnapshotMemory: l.SnapshotMemory, Grace: l.StreamGrace},
+		Worker:    option.Worker{Lease: l.Lease, StopPoll: l.StopPoll},
+		Retry:     option.Retry{Attempts: l.RunMaxAttempts, Backoff: l.RetryBackoff, AfterMax: l.RetryAfterMax},
+		Limits:    option.Limits{PromptBytes: l.MaxPromptBytes, AnswerBytes: l.MaxAnswerBytes, StepBytes: l.MaxStepBytes, FileBytes: int64(l.MaxFileBytes), ThreadFileBytes: int64(l.MaxThreadFileBytes), ThreadFiles: l.MaxThreadFiles, Waiting: l.MaxWaiting, QueueDepth: cmp.Or(l.MaxQueueDepth, maxQueueDepth), WallTime: l.MaxWallTime, TenantBytes: int64(l.MaxTenantBytes), TenantDepth: cmp.Or(l.MaxTenantDepth, maxTenantDepth)},
 		ParkTTL:   l.HITLTTL,
-		Retention: engine.RetentionOptions{Threads: l.Retention, Audit: l.AuditRetention},
+		Retention: option.Retention{Threads: l.Retention, Audit: l.AuditRetention},
 
 		ClientToolTTL: l.ClientToolTTL,
 	}
 }
 
 // configure makes the models, tools and agents of the configuration, whose file is at path.
-func (s *setup) configure(c *config.Config, path string, egress httptool.Egress, log *slog.Logger) error {
+func (s *setup) configure(c *config.Config, path string, egress egress.Policy, log *slog.Logger) error {
 	var problems []error
 	s.engine.Models = make(map[string]spool.Model, len(c.Models))
 	for _, m := range c.Models {
@@ -282,7 +284,7 @@ func (s *setup) expose(c *config.Config, path string, lookup func(string) (strin
 		return err
 	}
 	if len(c.Tokens) == 0 {
-		s.server.Authenticator = server.Anonymous(spool.DefaultTenant)
+		s.server.Authenticator = access.Anonymous(spool.DefaultTenant)
 		s.server.Loopback = true
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
-	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 )
 
 // tokensEvery is how often a request checks the file of the tokens.
@@ -21,8 +21,8 @@ const tokensEvery = time.Second
 
 // newTokens returns the authenticator of the configuration's tokens, and the reader that reloads them
 // from the file at path. Path is empty if no file has the tokens.
-func newTokens(c *config.Config, path string, lookup func(string) (string, bool)) (server.Authenticator, *tokenFile, error) {
-	list, err := server.Tokens(tokenList(c.Tokens))
+func newTokens(c *config.Config, path string, lookup func(string) (string, bool)) (access.Authenticator, *tokenFile, error) {
+	list, err := access.Tokens(tokenList(c.Tokens))
 	if err != nil || path == "" {
 		return list, nil, err
 	}
@@ -32,14 +32,14 @@ func newTokens(c *config.Config, path string, lookup func(string) (string, bool)
 }
 
 // tokenList converts the tokens of a configuration to the server's.
-func tokenList(tokens []config.Token) []server.Token {
-	list := make([]server.Token, len(tokens))
+func tokenList(tokens []config.Token) []access.Token {
+	list := make([]access.Token, len(tokens))
 	for i, t := range tokens {
-		list[i] = server.Token{Token: t.Token, SHA256: t.SHA256, Principal: server.Principal{
+		list[i] = access.Token{Token: t.Token, SHA256: t.SHA256, Principal: access.Principal{
 			Tenant: t.Tenant, Subject: t.Subject, Operator: t.Operator, AllThreads: t.AllThreads, Until: t.Expires,
 		}}
 		for _, scope := range t.Scopes {
-			list[i].Scopes = append(list[i].Scopes, server.Scope(scope))
+			list[i].Scopes = append(list[i].Scopes, access.Scope(scope))
 		}
 	}
 	return list
@@ -48,7 +48,7 @@ func tokenList(tokens []config.Token) []server.Token {
 // tokenFile authenticates by the tokens of a configuration file, and reads them again when the file has
 // changed. If the new file has mistakes, the tokens stay unchanged.
 type tokenFile struct {
-	*server.TokenList
+	*access.TokenList
 
 	path   string
 	lookup func(string) (string, bool)
@@ -74,13 +74,13 @@ func stampOf(path string) (stamp, error) {
 	return stamp{info.ModTime(), info.Size()}, nil
 }
 
-// Authenticate implements [server.Authenticator].
-func (f *tokenFile) Authenticate(r *http.Request) (server.Principal, error) {
+// Authenticate implements [access.Authenticator].
+func (f *tokenFile) Authenticate(r *http.Request) (access.Principal, error) {
 	f.look(r.Context())
 	return f.TokenList.Authenticate(r)
 }
 
-// Vouch implements [server.Voucher].
+// Vouch implements [access.Voucher].
 func (f *tokenFile) Vouch(ctx context.Context, credentials string) (context.Context, bool) {
 	f.look(ctx)
 	return f.TokenList.Vouch(ctx, credentials)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
-	httptool "github.com/spoolhq/spool/tool/http"
+	"github.com/spoolhq/spool/egress"
 	"github.com/spoolhq/spool/tool/openapi"
 )
 
@@ -27,7 +27,7 @@ type toolset struct {
 }
 
 // newTools makes the tools of a configuration, whose file is at path. It reads the documents of tools.
-func newTools(c *config.Config, path string, egress httptool.Egress) (*toolset, error) {
+func newTools(c *config.Config, path string, egress egress.Policy) (*toolset, error) {
 	set := &toolset{entries: make(map[string][]spool.Tool), byName: make(map[string]spool.Tool)}
 	var problems []error
 	for _, t := range c.Tools {
@@ -56,7 +56,7 @@ func newTools(c *config.Config, path string, egress httptool.Egress) (*toolset, 
 
 // toolsOf makes the tools of one entry, each with a remark for the person who starts the process. It records the
 // operations that are left out.
-func (s *toolset) toolsOf(t config.Tool, path string, egress httptool.Egress) (made []spool.Tool, remarks []string, err error) {
+func (s *toolset) toolsOf(t config.Tool, path string, egress egress.Policy) (made []spool.Tool, remarks []string, err error) {
 	if t.OpenAPI == nil {
 		tool, err := newTool(t, egress)
 		if err != nil {

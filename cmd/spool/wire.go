@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
+	"github.com/spoolhq/spool/egress"
 	"github.com/spoolhq/spool/internal/argschema"
 	"github.com/spoolhq/spool/model/demo"
 	httptool "github.com/spoolhq/spool/tool/http"
@@ -23,7 +24,7 @@ func newModel(m config.Model, log *slog.Logger) (spool.Model, string, error) {
 }
 
 // toolProblem returns the error of a tool, with its position in the configuration.
-func toolProblem(t config.Tool, egress httptool.Egress, err error) error {
+func toolProblem(t config.Tool, egress egress.Policy, err error) error {
 	check := func(parameters json.RawMessage) error {
 		t := t
 		t.Parameters = parameters
@@ -55,7 +56,7 @@ func schemaProblem(tool, text string) string {
 }
 
 // newTool makes a tool of the configuration.
-func newTool(t config.Tool, egress httptool.Egress) (spool.Tool, error) {
+func newTool(t config.Tool, egress egress.Policy) (spool.Tool, error) {
 	made, err := httptool.New(httptool.Config{
 		Name: t.Name, URL: t.URL, Description: t.Description, Parameters: t.Parameters,
 		Approval: t.Approval, Idempotent: t.Idempotent, Egress: egress, Body: httptool.Body(t.Body), Method: t.Method,

@@ -19,6 +19,7 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/tool"
 )
 
@@ -68,7 +69,7 @@ func run(db *sqlite.DB, listen string) error {
 		return err
 	}
 	surface, err := server.New(e, server.Config{
-		Authenticator: server.Anonymous(spool.DefaultTenant), // everybody on this machine
+		Authenticator: access.Anonymous(spool.DefaultTenant), // everybody on this machine
 		Loopback:      true,
 	})
 	if err != nil {

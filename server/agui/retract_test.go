@@ -11,6 +11,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/server/agui"
 )
 
@@ -21,7 +22,7 @@ func TestUnlearnsWhatAParkedRunDidNotSave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, err := engine.New(memory.New(nil), engine.Config{
 			Agents: []spool.Agent{{Name: "a", Model: "m", Budget: spool.Budget{WallTime: time.Minute}, OnBudget: spool.BudgetPark}},
-			Models: map[string]spool.Model{"m": writing{}}, Stream: engine.StreamOptions{FlushEvery: -1},
+			Models: map[string]spool.Model{"m": writing{}}, Stream: option.Stream{FlushEvery: -1},
 		})
 		if err != nil {
 			t.Fatal(err)

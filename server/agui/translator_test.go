@@ -19,6 +19,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/server/agui"
 	"github.com/spoolhq/spool/spooltest"
 	"github.com/spoolhq/spool/store"
@@ -94,7 +95,7 @@ func newScene(t *testing.T, model spool.Model) *scene {
 			Name: "a", Model: "m", Tools: []spool.Tool{send, urgent, soon, longer, lookup, hang},
 			Spawn: &spool.Spawn{Profiles: map[string]spool.Profile{"mailer": {Tools: []spool.Tool{send}}}},
 		}},
-		Models: map[string]spool.Model{"m": model}, Stream: engine.StreamOptions{FlushEvery: -1}, ParkTTL: 15 * time.Minute,
+		Models: map[string]spool.Model{"m": model}, Stream: option.Stream{FlushEvery: -1}, ParkTTL: 15 * time.Minute,
 	})
 	if err != nil {
 		t.Fatal(err)

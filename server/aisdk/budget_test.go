@@ -16,6 +16,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/server/aisdk"
 	"github.com/spoolhq/spool/spooltest"
 	"github.com/spoolhq/spool/wire"
@@ -32,7 +33,7 @@ func newFrugal(t *testing.T, turns ...spooltest.Turn) *engine.Engine {
 			Name: "a", Model: "m", Tools: []spool.Tool{lookup}, MaxOutputTokens: 40, Budget: spool.Budget{Tokens: 600}, OnBudget: spool.BudgetPark,
 			Spawn: &spool.Spawn{Profiles: map[string]spool.Profile{"mailer": {Tools: []spool.Tool{lookup}}}},
 		}},
-		Models: map[string]spool.Model{"m": spooltest.NewModel(turns...)}, Stream: engine.StreamOptions{FlushEvery: -1}, Log: slog.New(slog.DiscardHandler),
+		Models: map[string]spool.Model{"m": spooltest.NewModel(turns...)}, Stream: option.Stream{FlushEvery: -1}, Log: slog.New(slog.DiscardHandler),
 		ParkTTL: 15 * time.Minute,
 	})
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/server/aisdk"
 	"github.com/spoolhq/spool/spooltest"
 	"github.com/spoolhq/spool/wire"
@@ -160,7 +161,7 @@ func newEngine(t *testing.T, model spool.Model) *engine.Engine {
 			Name: "a", Model: "m", Tools: []spool.Tool{send, tool("lookup", `{"found":1}`), tool("search", `{"sources":[{"url":"https://example.com/b","title":"B"}]}`), hang},
 			Spawn: &spool.Spawn{Profiles: map[string]spool.Profile{"mailer": {Tools: []spool.Tool{send, tool("lookup", `1`)}}}},
 		}},
-		Models: map[string]spool.Model{"m": model}, Stream: engine.StreamOptions{FlushEvery: -1}, Log: slog.New(slog.DiscardHandler),
+		Models: map[string]spool.Model{"m": model}, Stream: option.Stream{FlushEvery: -1}, Log: slog.New(slog.DiscardHandler),
 		ParkTTL: 15 * time.Minute,
 	})
 	if err != nil {

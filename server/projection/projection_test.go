@@ -16,6 +16,7 @@ import (
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/client/view"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/server/projection"
 	"github.com/spoolhq/spool/spooltest"
 	"github.com/spoolhq/spool/wire"
@@ -274,7 +275,7 @@ func newEngine(t *testing.T, model spool.Model) *engine.Engine {
 			Name: "a", Model: "m", Tools: []spool.Tool{send, lookup, hang},
 			Spawn: &spool.Spawn{Profiles: map[string]spool.Profile{"mailer": {Tools: []spool.Tool{send}}}},
 		}},
-		Models: map[string]spool.Model{"m": model}, Stream: engine.StreamOptions{FlushEvery: -1}, Log: slog.New(slog.DiscardHandler),
+		Models: map[string]spool.Model{"m": model}, Stream: option.Stream{FlushEvery: -1}, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)

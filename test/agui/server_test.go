@@ -18,6 +18,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/server"
 	"github.com/spoolhq/spool/wire"
 )
@@ -72,9 +73,9 @@ func setupServer(t *testing.T, model spool.Model, c server.Config) *bundle {
 			Spawn: &spool.Spawn{Profiles: map[string]spool.Profile{"mailer": {Tools: []spool.Tool{lookup, send}}}},
 		}},
 		Models: map[string]spool.Model{"m": heldModel{model, b.hold}},
-		Stream: engine.StreamOptions{FlushEvery: -1},
-		Worker: engine.WorkerOptions{Poll: 20 * time.Millisecond},
-		Retry:  engine.RetryOptions{Backoff: time.Millisecond},
+		Stream: option.Stream{FlushEvery: -1},
+		Worker: option.Worker{Poll: 20 * time.Millisecond},
+		Retry:  option.Retry{Backoff: time.Millisecond},
 		Log:    slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

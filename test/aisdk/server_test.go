@@ -17,7 +17,9 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/spooltest"
 )
 
@@ -71,9 +73,9 @@ func setup(t *testing.T) *bundle {
 			Name: "frugal", Model: "m", Tools: []spool.Tool{lookup}, MaxOutputTokens: 40, Budget: spool.Budget{Tokens: 200}, OnBudget: spool.BudgetPark,
 		}},
 		Models: map[string]spool.Model{"m": spooltest.NewModelFunc(b.turn)},
-		Stream: engine.StreamOptions{FlushEvery: -1},
-		Worker: engine.WorkerOptions{Poll: 20 * time.Millisecond},
-		Retry:  engine.RetryOptions{Backoff: time.Millisecond},
+		Stream: option.Stream{FlushEvery: -1},
+		Worker: option.Worker{Poll: 20 * time.Millisecond},
+		Retry:  option.Retry{Backoff: time.Millisecond},
 		Log:    slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
@@ -111,13 +113,13 @@ func setup(t *testing.T) *bundle {
 	return b
 }
 
-// Authenticate implements [server.Authenticator]: the token is the subject.
-func (b *bundle) Authenticate(r *http.Request) (server.Principal, error) {
+// Authenticate implements [access.Authenticator]: the token is the subject.
+func (b *bundle) Authenticate(r *http.Request) (access.Principal, error) {
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok {
-		return server.Principal{}, spool.Errorf(spool.Unauthorized, "a bearer token is required")
+		return access.Principal{}, spool.Errorf(spool.Unauthorized, "a bearer token is required")
 	}
-	p := server.Principal{Tenant: "acme", Subject: token, Scopes: []server.Scope{server.ScopeRead, server.ScopeWrite, server.ScopeApprove, server.ScopeStop}}
+	p := access.Principal{Tenant: "acme", Subject: token, Scopes: []access.Scope{access.ScopeRead, access.ScopeWrite, access.ScopeApprove, access.ScopeStop}}
 	switch token {
 	case "reads":
 		p.Scopes = p.Scopes[:1]

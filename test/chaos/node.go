@@ -20,6 +20,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/postgres"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/server"
 	"github.com/spoolhq/spool/spooltest"
 	"github.com/spoolhq/spool/store"
@@ -151,9 +152,9 @@ func engineConfig(c nodeConfig, tools []spool.Tool, held *holds) engine.Config {
 		}},
 		Models: map[string]spool.Model{"script": &scripted{held}},
 		Log:    slog.Default(),
-		Retry:  engine.RetryOptions{Attempts: 1000, Backoff: 200 * time.Millisecond, BackoffMax: 2 * time.Second, Deaths: 1000},
-		Stream: engine.StreamOptions{Keepalive: time.Second, RetryHint: 100 * time.Millisecond},
-		Worker: engine.WorkerOptions{Lease: lease, SweepEvery: 2 * time.Second},
+		Retry:  option.Retry{Attempts: 1000, Backoff: 200 * time.Millisecond, BackoffMax: 2 * time.Second, Deaths: 1000},
+		Stream: option.Stream{Keepalive: time.Second, RetryHint: 100 * time.Millisecond},
+		Worker: option.Worker{Lease: lease, SweepEvery: 2 * time.Second},
 	}
 }
 

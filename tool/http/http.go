@@ -11,14 +11,11 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/internal/egress"
+	"github.com/spoolhq/spool/egress"
 	"github.com/spoolhq/spool/tool"
 	"github.com/spoolhq/spool/tool/internal/argument"
 	"github.com/spoolhq/spool/tool/internal/endpoint"
 )
-
-// Egress says which addresses a tool may reach. The zero value allows public ones.
-type Egress = egress.Policy
 
 // Retry says how often a call is attempted. The zero value attempts it once.
 type Retry = endpoint.Retry
@@ -53,7 +50,7 @@ type Config struct {
 	// Egress says which addresses this request and its redirects may reach.
 	//
 	// Defaults to public addresses.
-	Egress Egress
+	Egress egress.Policy
 
 	// Headers are added to each request. If an answer repeats the value of a header, which may be a key, the
 	// model does not get that value. Only Accept, Accept-Language, Content-Type, User-Agent and headers whose

@@ -13,10 +13,11 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/egress"
 	httptool "github.com/spoolhq/spool/tool/http"
 )
 
-var loopback = httptool.Egress{Allow: []string{"127.0.0.1"}}
+var loopback = egress.Policy{Allow: []string{"127.0.0.1"}}
 
 func serve(t *testing.T, handler http.HandlerFunc) *httptest.Server {
 	t.Helper()
@@ -200,7 +201,7 @@ func TestNewRefuses(t *testing.T) {
 	for want, config := range map[string]httptool.Config{
 		"URL":        {Name: "a", URL: "ftp://example.com"},
 		"tool name":  {Name: "a b", URL: "https://example.com"},
-		"Egress":     {Name: "a", URL: "https://example.com", Egress: httptool.Egress{Allow: []string{"*"}}},
+		"Egress":     {Name: "a", URL: "https://example.com", Egress: egress.Policy{Allow: []string{"*"}}},
 		"Timeout":    {Name: "a", URL: "https://example.com", Timeout: -1},
 		"parameters": {Name: "a", URL: "https://example.com", Parameters: json.RawMessage(`[]`)},
 	} {

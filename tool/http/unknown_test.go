@@ -12,6 +12,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/internal/testing/testwait"
 	"github.com/spoolhq/spool/spooltest"
 	httptool "github.com/spoolhq/spool/tool/http"
@@ -38,7 +39,7 @@ func TestUnknownOutcomeAsks(t *testing.T) {
 	e, err := engine.New(memory.New(nil), engine.Config{
 		Agents: []spool.Agent{{Name: "a", Model: "m", Tools: []spool.Tool{post}}},
 		Models: map[string]spool.Model{"m": spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "post"}), spooltest.Say("done"))},
-		Log:    slog.New(slog.DiscardHandler), Worker: engine.WorkerOptions{Poll: 10 * time.Millisecond},
+		Log:    slog.New(slog.DiscardHandler), Worker: option.Worker{Poll: 10 * time.Millisecond},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/egress"
 	"github.com/spoolhq/spool/internal/testing/fake/oauth"
 	"github.com/spoolhq/spool/tool/mcp"
 )
@@ -237,7 +238,7 @@ func TestAuthIssuer(t *testing.T) {
 		},
 		"not allowed": {
 			func(g *guarded, c *mcp.Config) {
-				c.Egress = mcp.Egress{Allow: []string{"localhost"}}
+				c.Egress = egress.Policy{Allow: []string{"localhost"}}
 				c.URL = strings.Replace(g.url, "127.0.0.1", "localhost", 1)
 			}, spool.Forbidden, "host 127.0.0.1 is at a loopback address; to allow it, add 127.0.0.1 to the egress policy", 0,
 		},
@@ -289,7 +290,7 @@ func TestAuthFields(t *testing.T) {
 	}
 	auth := good
 	auth.Issuer = "http://auth.internal/"
-	config := mcp.Config{Name: "shop", URL: "http://shop.internal", Auth: &auth, Egress: mcp.Egress{Allow: []string{"shop.internal", "Auth.internal"}}}
+	config := mcp.Config{Name: "shop", URL: "http://shop.internal", Auth: &auth, Egress: egress.Policy{Allow: []string{"shop.internal", "Auth.internal"}}}
 	if _, err := mcp.New(config); err != nil {
 		t.Error(err)
 	}

@@ -25,7 +25,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/internal/egress"
+	"github.com/spoolhq/spool/egress"
 )
 
 const (
@@ -41,9 +41,6 @@ const (
 	// maxMessage bounds an HTTP answer and an event of a stream, in bytes.
 	maxMessage = 8 << 20
 )
-
-// Egress says which addresses a server may have. The zero value allows public ones.
-type Egress = egress.Policy
 
 // Config describes a server. It has either a URL or a Command.
 type Config struct {
@@ -77,7 +74,7 @@ type Config struct {
 	// Egress says which addresses a request and its redirects may reach.
 	//
 	// Defaults to public addresses.
-	Egress Egress
+	Egress egress.Policy
 
 	// Env has further variables of the Command.
 	//

@@ -17,6 +17,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/egress"
 	"github.com/spoolhq/spool/tool/mcp"
 )
 
@@ -411,7 +412,7 @@ func TestEgress(t *testing.T) {
 	t.Parallel()
 
 	at := newPeer().serve(t, stateless)
-	refused := client(t, at.URL, func(c *mcp.Config) { c.Egress = mcp.Egress{} })
+	refused := client(t, at.URL, func(c *mcp.Config) { c.Egress = egress.Policy{} })
 	if _, err := refused.List(t.Context()); spool.CodeOf(err) != spool.Forbidden || !strings.Contains(spool.MessageOf(err), "MCP server shop") {
 		t.Errorf("a loopback address: %v", err)
 	}
@@ -441,7 +442,7 @@ func TestInvalid(t *testing.T) {
 		"negative":     {Name: "a", URL: "http://a", Timeout: -1},
 		"TaskTimeout,": {Name: "a", URL: "http://a", TaskTimeout: -1},
 		"NoTasks":      {Name: "a", Command: []string{"b"}, NoTasks: true},
-		"Egress":       {Name: "a", URL: "http://a", Egress: mcp.Egress{Allow: []string{"http://"}}},
+		"Egress":       {Name: "a", URL: "http://a", Egress: egress.Policy{Allow: []string{"http://"}}},
 	} {
 		if _, err := mcp.New(config); spool.CodeOf(err) != spool.Invalid || !strings.Contains(spool.MessageOf(err), want) {
 			t.Errorf("%s: %v", want, err)

@@ -18,6 +18,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/egress"
 	"github.com/spoolhq/spool/tool/mcp"
 )
 
@@ -294,7 +295,7 @@ var stateless = &sdk.StreamableHTTPOptions{Stateless: true}
 // client returns a client of a server at a URL.
 func client(t *testing.T, url string, change ...func(*mcp.Config)) *mcp.Server {
 	t.Helper()
-	config := mcp.Config{Name: "shop", URL: url, Egress: mcp.Egress{AllowPrivate: true}, Timeout: time.Minute}
+	config := mcp.Config{Name: "shop", URL: url, Egress: egress.Policy{AllowPrivate: true}, Timeout: time.Minute}
 	for _, fn := range change {
 		fn(&config)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/backend/sqlite"
+	"github.com/spoolhq/spool/egress"
 	"github.com/spoolhq/spool/internal/testing/fake/oauth"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/tool/mcp"
@@ -114,7 +115,7 @@ func (h *house) open(t *testing.T, change ...func(*mcp.Config)) *mcp.Server {
 
 	with := mcp.SignInConfig{Store: h.store, Keys: h.keys, URL: h.host.URL + "/oauth", Log: h.logger}
 	config := mcp.Config{
-		Name: "shop", URL: h.url, Egress: mcp.Egress{AllowPrivate: true}, Log: h.logger,
+		Name: "shop", URL: h.url, Egress: egress.Policy{AllowPrivate: true}, Log: h.logger,
 		Auth: &mcp.Auth{Type: mcp.AuthAuthorizationCode, Issuer: h.issuer.Issuer()},
 	}
 	signIns, err := mcp.NewSignIns(with)

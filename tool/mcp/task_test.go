@@ -14,6 +14,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/egress"
 	fake "github.com/spoolhq/spool/internal/testing/fake/mcp"
 	"github.com/spoolhq/spool/tool/mcp"
 )
@@ -412,7 +413,7 @@ func TestTaskRequests(t *testing.T) {
 		}
 	}
 	list := must(json.Marshal(must(client(t, at.URL, key).List(t.Context()))))
-	refused := client(t, at.URL, key, func(c *mcp.Config) { c.Egress = mcp.Egress{} })
+	refused := client(t, at.URL, key, func(c *mcp.Config) { c.Egress = egress.Policy{} })
 	w.tool = must(must(refused.Tools(mcp.Selection{})).Tools(list))[0]
 	looks := server.Tasks()[0].Looks()
 	if still := w.still(w.look); server.Tasks()[0].Looks() != looks || !strings.Contains(still.Note, "cannot be asked") {

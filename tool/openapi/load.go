@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/internal/egress"
+	"github.com/spoolhq/spool/egress"
 )
 
 // loadTimeout bounds how long a document may take.
@@ -26,7 +26,7 @@ func IsURL(location string) bool {
 // policy allows. It follows redirects within the URL's host only. It returns an [spool.Unavailable] error if
 // the server cannot be reached, and an [spool.Invalid] one if there is no such document. No error has the
 // query or the password of the URL.
-func Load(ctx context.Context, location string, policy Egress) ([]byte, error) {
+func Load(ctx context.Context, location string, policy egress.Policy) ([]byte, error) {
 	if !IsURL(location) {
 		return loadFile(location)
 	}

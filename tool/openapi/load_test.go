@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/egress"
 	"github.com/spoolhq/spool/tool/openapi"
 )
 
@@ -52,7 +53,7 @@ func TestLoad(t *testing.T) {
 			t.Errorf("%s: %s, %v", location, text, err)
 		}
 	}
-	_, err := openapi.Load(t.Context(), s.URL+"/doc?key=secret", openapi.Egress{})
+	_, err := openapi.Load(t.Context(), s.URL+"/doc?key=secret", egress.Policy{})
 	if spool.CodeOf(err) != spool.Forbidden || strings.Contains(err.Error(), "secret") {
 		t.Errorf("without an exception: %v", err)
 	}

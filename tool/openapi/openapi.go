@@ -17,12 +17,9 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/internal/egress"
+	"github.com/spoolhq/spool/egress"
 	"github.com/spoolhq/spool/tool/internal/endpoint"
 )
-
-// Egress says which addresses tools may reach. The zero value allows public ones.
-type Egress = egress.Policy
 
 // Retry says how often a call is attempted. The zero value attempts it once.
 type Retry = endpoint.Retry
@@ -78,7 +75,7 @@ type Config struct {
 	// Egress says which addresses requests and their redirects may reach.
 	//
 	// Defaults to public addresses.
-	Egress Egress
+	Egress egress.Policy
 
 	// Except leaves operations out that Operations chooses. It has entries of the same kinds.
 	//

@@ -12,10 +12,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/egress"
 	"github.com/spoolhq/spool/tool/openapi"
 )
 
-var loopback = openapi.Egress{Allow: []string{"127.0.0.1"}}
+var loopback = egress.Policy{Allow: []string{"127.0.0.1"}}
 
 // shop is a document of version 3.1 with most of what is supported.
 const shop = `

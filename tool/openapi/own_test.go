@@ -14,6 +14,7 @@ import (
 	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/spooltest"
 	"github.com/spoolhq/spool/tool/openapi"
 )
@@ -90,7 +91,7 @@ func TestOwnDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(e.Close)
-	surface, err := server.New(e, server.Config{Authenticator: server.Anonymous("acme")})
+	surface, err := server.New(e, server.Config{Authenticator: access.Anonymous("acme")})
 	if err != nil {
 		t.Fatal(err)
 	}

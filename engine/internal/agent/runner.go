@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/spoolhq/spool/engine/config"
 	"github.com/spoolhq/spool/engine/internal/attach"
 	"github.com/spoolhq/spool/engine/internal/change"
 	"github.com/spoolhq/spool/engine/internal/chat"
@@ -21,6 +20,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/stream"
 	"github.com/spoolhq/spool/engine/internal/telemetry"
 	"github.com/spoolhq/spool/engine/internal/toollist"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
@@ -45,8 +45,8 @@ type Host struct {
 	// OnSettle is called for each run before its end state is written. Nil: no hook.
 	OnSettle func(ctx context.Context, s wire.Settlement) error
 
-	Budget   config.BudgetOptions
-	Limits   config.LimitOptions
+	Budget   option.Budget
+	Limits   option.Limits
 	StopPoll time.Duration
 }
 

@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/config"
 	"github.com/spoolhq/spool/engine/internal/change"
 	"github.com/spoolhq/spool/engine/internal/chat"
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/stream"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/internal/testing/maptx"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
@@ -57,12 +57,12 @@ func newScene(t *testing.T, agent spool.Agent, run store.RunRow) *scene {
 	screen, log := &screen{}, slog.New(slog.DiscardHandler)
 	rules := thread.Rules{
 		Lease: time.Minute, ParkTTL: time.Hour, ClientToolTTL: time.Minute, Log: log, QueueOf: func(string) string { return "" }, Parameters: reg.Parameters,
-		Retry: config.RetryOptions{Attempts: 3, Backoff: time.Second, BackoffMax: time.Minute, AfterMax: time.Hour},
+		Retry: option.Retry{Attempts: 3, Backoff: time.Second, BackoffMax: time.Minute, AfterMax: time.Hour},
 	}
 	runner := New(Host{
 		Threads:   &change.Threads{Store: maptx.Store{Tx: rows}, Live: screen, Log: log, Rules: rules},
 		Streaming: stream.Settings{Live: screen, Log: log, FlushEvery: -1},
-		Registry:  reg, Chat: &chat.Client{Log: log}, Limits: config.LimitOptions{StepBytes: 1000},
+		Registry:  reg, Chat: &chat.Client{Log: log}, Limits: option.Limits{StepBytes: 1000},
 	})
 	s := runner.newSegment(*rows.Rows.Thread, run, 0, reg.Configured(run), time.Now())
 	return &scene{loop: s.main, t: t, rows: rows, screen: screen}

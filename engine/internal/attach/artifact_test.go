@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/config"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/wire"
 )
 
@@ -103,7 +103,7 @@ func TestArtifactsInPrompts(t *testing.T) {
 			resultOf("a", `{"artifact":{"id":"png"}}`), resultOf("b", `{"artifact":{"id":"png"}}`), image,
 		}},
 	} {
-		a := testAttachments(t, config.AttachmentOptions{MaxTextBytes: 2000})
+		a := testAttachments(t, option.Attachments{MaxTextBytes: 2000})
 		a.Artifacts = stored
 		asked := spool.ModelRequest{Messages: []spool.Message{{Role: c.role, Content: c.content}}}
 		for _, thread := range []spool.ThreadID{"t1", "t2"} {
@@ -121,7 +121,7 @@ func TestArtifactsHaveRoom(t *testing.T) {
 	t.Parallel()
 
 	png := picture(t, "png")
-	a := testAttachments(t, config.AttachmentOptions{MaxPromptBytes: 2*len(png) + 60})
+	a := testAttachments(t, option.Attachments{MaxPromptBytes: 2*len(png) + 60})
 	a.Artifacts = shelf{"1": {"image/png", "", png}, "2": {"image/png", "", png}, "3": {"image/png", "", png}}
 	image := func(id string) spool.Part { return spool.Part{Type: spool.PartImage, Image: "artifact:" + id} }
 	asked := spool.ModelRequest{Messages: []spool.Message{
@@ -143,7 +143,7 @@ func TestArtifactsThatFail(t *testing.T) {
 	t.Parallel()
 
 	asked := spool.ModelRequest{Messages: []spool.Message{{Role: spool.RoleUser, Content: spool.Content{attachedFile("down", "")}}}}
-	a := testAttachments(t, config.AttachmentOptions{})
+	a := testAttachments(t, option.Attachments{})
 	got, err := a.Inline(t.Context(), asked, Prompt{}, make(Fetched))
 	if err != nil || got.Messages[0].Content[0].Text != "[the file down, which is not available any more]" {
 		t.Errorf("without a store: %+v, %v", got.Messages, err)
@@ -179,7 +179,7 @@ func TestAttachedArtifacts(t *testing.T) {
 		"both":    {one: wire.Attachment{ArtifactID: "png", URL: "https://example.com/a.png"}, err: "attachments[0].artifactId and url exclude each other"},
 		"no name": {one: wire.Attachment{ArtifactID: "png", Name: "\n"}, err: "attachments[0].name must have"},
 	} {
-		a := testAttachments(t, config.AttachmentOptions{MaxInlineBytes: 300})
+		a := testAttachments(t, option.Attachments{MaxInlineBytes: 300})
 		stored := shelf{"png": {"image/png", "a.png", png}, "zip": {"application/zip", "a.zip", []byte("PK")}}
 		a.Artifacts = stored
 		parts, err := a.Parts([]wire.Attachment{c.one})
@@ -195,7 +195,7 @@ func TestAttachedArtifacts(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, parts, err)
 		}
 	}
-	_, err := testAttachments(t, config.AttachmentOptions{}).Parts([]wire.Attachment{{ArtifactID: "png"}})
+	_, err := testAttachments(t, option.Attachments{}).Parts([]wire.Attachment{{ArtifactID: "png"}})
 	if spool.MessageOf(err) != "attachments[0].artifactId: the server does not store artifacts" {
 		t.Errorf("without a store: %v", err)
 	}
@@ -206,7 +206,7 @@ func TestDroppedImages(t *testing.T) {
 	t.Parallel()
 
 	png := picture(t, "png")
-	a := testAttachments(t, config.AttachmentOptions{MaxBytes: len(png) + 10})
+	a := testAttachments(t, option.Attachments{MaxBytes: len(png) + 10})
 	a.Artifacts = shelf{"large": {"image/png", "", append(bytes.Clone(png), make([]byte, 20)...)}, "fake": {"image/png", "", []byte("x")}, "tiff": {"image/tiff", "", []byte("x")}, "csv": {"text/csv", "", []byte("a")}}
 	results := spool.Content{
 		resultOf("a", `{"artifact":{"id":"large"}}`), resultOf("b", `{"artifact":{"id":"fake"}}`), resultOf("c", `{"artifact":{"id":"tiff"}}`),

@@ -21,8 +21,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/config"
-	"github.com/spoolhq/spool/internal/egress"
+	"github.com/spoolhq/spool/egress"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/internal/filepart"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
@@ -37,7 +37,7 @@ const (
 
 // Files validates and fetches images and other files. It is safe for concurrent use.
 type Files struct {
-	config.AttachmentOptions
+	option.Attachments
 
 	// Artifacts stores artifacts. Nil: the engine stores none.
 	Artifacts store.ArtifactStore
@@ -50,8 +50,8 @@ type Files struct {
 
 // New returns a Files for options whose defaults are filled in. It returns an [spool.Invalid] error
 // that names an invalid option.
-func New(o config.AttachmentOptions) (*Files, error) {
-	a := &Files{AttachmentOptions: o}
+func New(o option.Attachments) (*Files, error) {
+	a := &Files{Attachments: o}
 	hosts, err := egress.NewHosts(o.Egress)
 	if err != nil {
 		return nil, spool.Errorf(spool.Invalid, "Config.Attachments.Egress.%s", spool.MessageOf(err))

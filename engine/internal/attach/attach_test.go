@@ -15,15 +15,15 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/config"
-	"github.com/spoolhq/spool/internal/egress"
+	"github.com/spoolhq/spool/egress"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/wire"
 )
 
-func testAttachments(t *testing.T, o config.AttachmentOptions) *Files {
+func testAttachments(t *testing.T, o option.Attachments) *Files {
 	t.Helper()
 
-	if err := config.Fill(&o); err != nil {
+	if err := option.Fill(&o); err != nil {
 		t.Fatal(err)
 	}
 	a, err := New(o)
@@ -83,10 +83,10 @@ func dataURL(media string, data []byte) string {
 func TestAttachmentChecks(t *testing.T) {
 	t.Parallel()
 
-	small := config.AttachmentOptions{MaxBytes: 2000, MaxPixels: 1000}
+	small := option.Attachments{MaxBytes: 2000, MaxPixels: 1000}
 	pic := func(format string) []byte { return picture(t, format) }
 	for name, c := range map[string]struct {
-		o     config.AttachmentOptions
+		o     option.Attachments
 		url   string
 		media string
 		want  string // empty: accepted
@@ -102,7 +102,7 @@ func TestAttachmentChecks(t *testing.T) {
 		"data, no type":  {url: dataURL("", pic("png"))},
 		"data, unpadded": {url: strings.TrimRight(dataURL("image/png", pic("png")), "=")},
 		"data, escaped":  {url: strings.ReplaceAll(dataURL("image/png", pic("png")), "=", "%3D")},
-		"allowed host":   {o: config.AttachmentOptions{Egress: egress.Policy{Allow: []string{"cdn.internal"}}}, url: "http://cdn.internal/a"},
+		"allowed host":   {o: option.Attachments{Egress: egress.Policy{Allow: []string{"cdn.internal"}}}, url: "http://cdn.internal/a"},
 
 		"none":            {want: "url or artifactId is required"},
 		"file":            {url: "file:///etc/passwd", want: "url must be an http, https or data URL"},
@@ -124,7 +124,7 @@ func TestAttachmentChecks(t *testing.T) {
 		"decimal":         {url: "http://2130706433/", want: "url names a host that is not allowed"},
 		"wrong type":      {url: "https://example.com/a", media: "text/html", want: "mediaType must be image/png, image/jpeg, image/gif, image/webp, application/pdf, text/plain"},
 		"svg":             {url: "https://example.com/a", media: "image/svg+xml", want: "mediaType must be image/png"},
-		"other type only": {o: config.AttachmentOptions{MediaTypes: []string{"image/gif"}}, url: dataURL("image/png", pic("png")), want: "mediaType must be image/gif"},
+		"other type only": {o: option.Attachments{MediaTypes: []string{"image/gif"}}, url: dataURL("image/png", pic("png")), want: "mediaType must be image/gif"},
 
 		"data, no comma":  {url: "data:image/png;base64", want: "url is no data URL that can be read"},
 		"data, bad text":  {url: "data:image/png;base64,!!", want: "url is no data URL that can be read"},
@@ -155,10 +155,10 @@ func TestAttachmentChecks(t *testing.T) {
 			}
 		})
 	}
-	if _, err := testAttachments(t, config.AttachmentOptions{}).Parts(make([]wire.Attachment, 9)); spool.MessageOf(err) != "attachments has more than 8 files" {
+	if _, err := testAttachments(t, option.Attachments{}).Parts(make([]wire.Attachment, 9)); spool.MessageOf(err) != "attachments has more than 8 files" {
 		t.Errorf("nine: %v", err)
 	}
-	if _, err := New(config.AttachmentOptions{Egress: egress.Policy{Allow: []string{"a/b"}}}); !strings.Contains(spool.MessageOf(err), "Config.Attachments.Egress") {
+	if _, err := New(option.Attachments{Egress: egress.Policy{Allow: []string{"a/b"}}}); !strings.Contains(spool.MessageOf(err), "Config.Attachments.Egress") {
 		t.Errorf("a bad policy: %v", err)
 	}
 }
@@ -169,7 +169,7 @@ func TestParts(t *testing.T) {
 
 	pdf := dataURL("application/pdf", []byte("%PDF-1.7\n"))
 	for name, c := range map[string]struct {
-		o    config.AttachmentOptions
+		o    option.Attachments
 		one  wire.Attachment
 		want spool.Part
 		err  string
@@ -182,16 +182,16 @@ func TestParts(t *testing.T) {
 		"json":         {one: wire.Attachment{URL: "data:application/json,{}"}, want: spool.Part{Type: spool.PartFile, File: "data:application/json,{}", MIMEType: "application/json"}},
 		"text untyped": {one: wire.Attachment{URL: "data:,a"}, want: spool.Part{Type: spool.PartFile, File: "data:,a", MIMEType: "text/plain"}},
 		"images only": {
-			o: config.AttachmentOptions{MediaTypes: []string{"image/png"}}, one: wire.Attachment{URL: "https://example.com/a.pdf"},
+			o: option.Attachments{MediaTypes: []string{"image/png"}}, one: wire.Attachment{URL: "https://example.com/a.pdf"},
 			want: spool.Part{Type: spool.PartImage, Image: "https://example.com/a.pdf"},
 		},
 
-		"no pdf":      {o: config.AttachmentOptions{MediaTypes: []string{"image/png"}}, one: wire.Attachment{URL: pdf}, err: "mediaType must be image/png"},
+		"no pdf":      {o: option.Attachments{MediaTypes: []string{"image/png"}}, one: wire.Attachment{URL: pdf}, err: "mediaType must be image/png"},
 		"not a pdf":   {one: wire.Attachment{URL: "data:application/pdf,a"}, err: "url holds text/plain, and is said to be application/pdf"},
 		"html":        {one: wire.Attachment{URL: "data:,<html>"}, err: "url holds no file of a type that is accepted"},
 		"bytes":       {one: wire.Attachment{URL: "data:text/csv;base64,AAEC"}, err: "url holds no file of a type that is accepted"},
 		"latin":       {one: wire.Attachment{URL: "data:text/csv,%E4"}, err: "url holds a text that is not UTF-8"},
-		"long text":   {o: config.AttachmentOptions{MaxTextBytes: 3}, one: wire.Attachment{URL: "data:text/csv,abcd"}, err: "url holds a text of more than 3 bytes"},
+		"long text":   {o: option.Attachments{MaxTextBytes: 3}, one: wire.Attachment{URL: "data:text/csv,abcd"}, err: "url holds a text of more than 3 bytes"},
 		"long name":   {one: wire.Attachment{URL: pdf, Name: strings.Repeat("x", 201)}, err: "name must have up to 200 characters"},
 		"broken name": {one: wire.Attachment{URL: pdf, Name: "a\nb"}, err: "name must have up to 200 characters and no control characters"},
 	} {
@@ -211,8 +211,8 @@ func FuzzAttachment(f *testing.F) {
 	f.Add("data:image/png;base64,iVBORw0KGgo=", "image/png")
 	f.Add("https://example.com/a", "")
 	f.Add("data:,%41", "image/gif")
-	var o config.AttachmentOptions
-	if err := config.Fill(&o); err != nil {
+	var o option.Attachments
+	if err := option.Fill(&o); err != nil {
 		f.Fatal(err)
 	}
 	a, err := New(o)

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/config"
-	"github.com/spoolhq/spool/internal/egress"
+	"github.com/spoolhq/spool/egress"
+	"github.com/spoolhq/spool/engine/option"
 )
 
 // imageHost is a host with images of every kind.
@@ -140,7 +140,7 @@ func TestFetch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			o := config.AttachmentOptions{Fetch: true, MaxBytes: 2000, FetchTimeout: 10 * time.Second, Egress: egress.Policy{Allow: []string{"127.0.0.1"}}}
+			o := option.Attachments{Fetch: true, MaxBytes: 2000, FetchTimeout: 10 * time.Second, Egress: egress.Policy{Allow: []string{"127.0.0.1"}}}
 			if name == "slow" {
 				o.FetchTimeout = 200 * time.Millisecond
 			}
@@ -166,7 +166,7 @@ func TestFetch(t *testing.T) {
 func TestFetchEnds(t *testing.T) {
 	t.Parallel()
 
-	a := testAttachments(t, config.AttachmentOptions{Fetch: true, Egress: egress.Policy{Allow: []string{"127.0.0.1"}}, FetchTimeout: time.Hour})
+	a := testAttachments(t, option.Attachments{Fetch: true, Egress: egress.Policy{Allow: []string{"127.0.0.1"}}, FetchTimeout: time.Hour})
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	if _, _, err := a.fetch(ctx, imageHost(t)+"/slow", ""); err == nil || ctx.Err() == nil {
@@ -179,7 +179,7 @@ func TestFetchEnds(t *testing.T) {
 func TestUnavailable(t *testing.T) {
 	t.Parallel()
 
-	a := testAttachments(t, config.AttachmentOptions{Fetch: true, Egress: egress.Policy{Allow: []string{"127.0.0.1"}}, FetchTimeout: time.Hour})
+	a := testAttachments(t, option.Attachments{Fetch: true, Egress: egress.Policy{Allow: []string{"127.0.0.1"}}, FetchTimeout: time.Hour})
 	asked := spool.ModelRequest{Messages: []spool.Message{{
 		Role: spool.RoleUser, RunID: "r1", Content: spool.Content{{Type: spool.PartImage, Image: imageHost(t) + "/busy"}},
 	}}}

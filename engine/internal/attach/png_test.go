@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/config"
+	"github.com/spoolhq/spool/engine/option"
 )
 
 // chunk returns a PNG chunk that claims to have length bytes.
@@ -40,7 +40,7 @@ func TestPNGIsWhole(t *testing.T) {
 		if got := wholePNG(c.data); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
-		_, err := testAttachments(t, config.AttachmentOptions{}).inspect(c.data, "image/png")
+		_, err := testAttachments(t, option.Attachments{}).inspect(c.data, "image/png")
 		if (err == nil) != c.want || err != nil && spool.CodeOf(err) != spool.Invalid {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -49,7 +49,7 @@ func TestPNGIsWhole(t *testing.T) {
 
 // Checking an image does not allocate what its header claims to need.
 func TestImageHeadersTakeLittleMemory(t *testing.T) { //nolint:paralleltest // it measures what the process allocates
-	a := testAttachments(t, config.AttachmentOptions{})
+	a := testAttachments(t, option.Attachments{})
 	large := func(head string) []byte { return append([]byte(head), bytes.Repeat([]byte{0xff}, 4<<20)...) }
 	for name, data := range map[string][]byte{
 		"png":          large(string(bomb(1<<30, 1<<30))),

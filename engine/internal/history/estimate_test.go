@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/config"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/store"
 )
 
@@ -235,8 +235,8 @@ func TestRoom(t *testing.T) {
 		"other settings":        {sized{window: 100_000}, "m", 0, Context{Ceiling: 50_000, OutputReserve: 10_000, CompactionTrigger: 0.5}, 40_000, 20_000},
 		"never":                 {sized{window: 100_000}, "m", 0, Context{CompactionTrigger: -1}, 84_000, 0},
 	} {
-		o := config.ContextOptions(c.limits)
-		if err := config.Fill(&o); err != nil {
+		o := option.Context(c.limits)
+		if err := option.Fill(&o); err != nil {
 			t.Fatal(err)
 		}
 		if got := Context(o).LimitsOf(c.called, c.model, c.maxOutput); got.Budget != c.budget || got.At != c.at {

@@ -2,7 +2,7 @@ package history
 
 import (
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/config"
+	"github.com/spoolhq/spool/engine/option"
 )
 
 // Limits bound a prompt, in tokens.
@@ -17,7 +17,7 @@ type Limits struct {
 }
 
 // Context has the settings for the size of prompts.
-type Context config.ContextOptions
+type Context option.Context
 
 // LimitsOf returns the limits for a model's window. Name is the model's name in the configuration.
 // MaxOutput bounds an answer, or is zero for the provider's default.

@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/config"
 	"github.com/spoolhq/spool/engine/internal/actor"
 	"github.com/spoolhq/spool/engine/internal/admission"
 	"github.com/spoolhq/spool/engine/internal/attach"
@@ -20,6 +19,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/telemetry"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
@@ -45,7 +45,7 @@ type Handler struct {
 	MaxPromptBytes int
 	// StrictOptions refuses provider options that the agent does not allow, which are ignored otherwise.
 	StrictOptions bool
-	Budget        config.BudgetOptions
+	Budget        option.Budget
 }
 
 // Start starts a run in a transaction of its own.

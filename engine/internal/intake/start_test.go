@@ -14,13 +14,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/config"
 	"github.com/spoolhq/spool/engine/internal/actor"
 	"github.com/spoolhq/spool/engine/internal/admission"
 	"github.com/spoolhq/spool/engine/internal/attach"
 	"github.com/spoolhq/spool/engine/internal/change"
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/internal/inprocess"
 	"github.com/spoolhq/spool/internal/testing/maptx"
 	"github.com/spoolhq/spool/store"
@@ -76,7 +76,7 @@ func newDesk(t *testing.T) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := attach.New(config.AttachmentOptions{MaxCount: 1, MaxBytes: 100, MediaTypes: []string{"image/png"}})
+	files, err := attach.New(option.Attachments{MaxCount: 1, MaxBytes: 100, MediaTypes: []string{"image/png"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func newDesk(t *testing.T) *desk {
 			CheckRoom:      func(context.Context, spool.Tenant) error { return nil },
 			Take:           func(wire.Job) *Taking { return nil },
 			AfterStop:      func(context.Context, spool.ThreadKey, thread.Stopped) error { return nil },
-			MaxPromptBytes: 10, StrictOptions: true, Budget: config.BudgetOptions{Default: spool.Budget{Tokens: 100}, Max: spool.Budget{Tokens: 50}},
+			MaxPromptBytes: 10, StrictOptions: true, Budget: option.Budget{Default: spool.Budget{Tokens: 100}, Max: spool.Budget{Tokens: 50}},
 		},
 		rows: rows, store: s, key: key, r: wire.StartRequest{Prompt: "hello", RunID: "r", IdempotencyKey: "k"},
 	}

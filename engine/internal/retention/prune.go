@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/config"
 	"github.com/spoolhq/spool/engine/internal/actor"
 	"github.com/spoolhq/spool/engine/internal/change"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
@@ -21,7 +21,7 @@ type Remover struct {
 	*change.Threads
 
 	// Retention.Threads is zero if threads are kept for ever.
-	Retention config.RetentionOptions
+	Retention option.Retention
 	// Artifacts stores artifacts. Nil: the engine stores none.
 	Artifacts store.ArtifactStore
 

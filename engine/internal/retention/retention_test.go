@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/config"
 	"github.com/spoolhq/spool/engine/internal/change"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/internal/inprocess"
 	"github.com/spoolhq/spool/internal/testing/maptx"
 	"github.com/spoolhq/spool/store"
@@ -197,7 +197,7 @@ func TestHourly(t *testing.T) {
 		{"audit entries, for ever", func(r *Remover) { r.Retention.Audit = -1 }, func(r *Remover) error { return r.RetainAudit(context.Background()) }, []int{0, 0, 0}},
 		{"rows", func(*Remover) {}, func(r *Remover) error { return r.RemoveExpired(context.Background()) }, []int{2, 2, 3}},
 		{"threads, for ever", func(*Remover) {}, func(r *Remover) error { return r.Retain(context.Background()) }, []int{0, 0, 0}},
-		{"threads", func(r *Remover) { r.Retention = config.RetentionOptions{Threads: time.Hour} }, func(r *Remover) error { return r.Retain(context.Background()) }, []int{1, 2, 3}},
+		{"threads", func(r *Remover) { r.Retention = option.Retention{Threads: time.Hour} }, func(r *Remover) error { return r.Retain(context.Background()) }, []int{1, 2, 3}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			r, s, _ := remover(nil)

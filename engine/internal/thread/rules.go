@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/config"
 	"github.com/spoolhq/spool/engine/internal/random"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/store"
 )
 
@@ -26,7 +26,7 @@ type Rules struct {
 	ClientToolTTL time.Duration
 	// ParkTTL is how long a park stays open if neither tool nor request says otherwise.
 	ParkTTL time.Duration
-	Retry   config.RetryOptions
+	Retry   option.Retry
 	Random  random.Source
 	Log     *slog.Logger
 	// QueueOf returns the named queue of an agent's jobs.

@@ -15,9 +15,9 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/config"
 	"github.com/spoolhq/spool/engine/internal/order"
 	"github.com/spoolhq/spool/engine/internal/random"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/internal/testing/maptx"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
@@ -94,7 +94,7 @@ func newScene(t *testing.T) *scene {
 		Lease: time.Minute, MaxWaiting: 3, ParkTTL: time.Hour, Log: slog.New(slog.DiscardHandler),
 		Random:     random.Source{From: new(counter)},
 		QueueOf:    func(agent string) string { return "of " + agent },
-		Retry:      config.RetryOptions{Attempts: 3, Deaths: 2, Backoff: time.Second, BackoffMax: time.Minute, AfterMax: time.Hour},
+		Retry:      option.Retry{Attempts: 3, Deaths: 2, Backoff: time.Second, BackoffMax: time.Minute, AfterMax: time.Hour},
 		Parameters: func(store.View, store.Park) (json.RawMessage, error) { return json.RawMessage(`{"of":"tool"}`), nil },
 	}}
 }

@@ -31,7 +31,7 @@ var layers = []archtest.Row{
 	{Place: "internal/chanlock"},
 	{Place: "internal/citation", Ours: []string{"."}},
 	{Place: "internal/compare", Ours: []string{".", "store", "wire"}},
-	{Place: "internal/egress", Ours: []string{"."}},
+	{Place: "egress", Ours: []string{"."}},
 	{Place: "internal/excerpt", Ours: []string{".", "wire"}},
 	{Place: "internal/filepart", Ours: []string{"."}},
 	{Place: "internal/finishword"},
@@ -51,10 +51,10 @@ var layers = []archtest.Row{
 	{Place: "record", Ours: []string{".", "store", "wire", "internal/excerpt"}},
 
 	{Place: "engine/internal/delta", Ours: []string{".", "store", "wire"}},
-	{Place: "engine/config", Ours: []string{".", "internal/egress", "internal/filepart"}},
+	{Place: "engine/option", Ours: []string{".", "egress", "internal/filepart"}},
 	{Place: "engine/internal/record", Ours: []string{".", "store", "wire", "engine/internal/toolresult", "internal/excerpt"}},
-	{Place: "engine/internal/attach", Ours: []string{".", "store", "wire", "engine/config", "engine/internal/toolresult", "internal/egress", "internal/filepart"}},
-	{Place: "engine/internal/history", Ours: []string{".", "store", "wire", "engine/config", "engine/internal/record", "engine/internal/toolresult", "internal/filepart", "internal/tokenguess"}},
+	{Place: "engine/internal/attach", Ours: []string{".", "store", "wire", "engine/option", "engine/internal/toolresult", "egress", "internal/filepart"}},
+	{Place: "engine/internal/history", Ours: []string{".", "store", "wire", "engine/option", "engine/internal/record", "engine/internal/toolresult", "internal/filepart", "internal/tokenguess"}},
 	{Place: "engine/internal/live", Ours: []string{
 		".", "store", "wire", "engine/internal/record", "engine/internal/toolresult", "engine/internal/walk", "internal/chanlock",
 	}},
@@ -73,7 +73,7 @@ var layers = []archtest.Row{
 	{Place: "engine/internal/inspect", Ours: []string{".", "store", "wire", "engine/internal/quota", "engine/internal/record", "engine/internal/thread", "engine/internal/toolresult"}},
 	{Place: "engine/internal/change", Ours: []string{".", "store", "engine/internal/actor", "engine/internal/thread"}},
 	{Place: "engine/internal/agent", Ours: []string{
-		".", "store", "wire", "engine/config", "engine/internal/artifact", "engine/internal/attach", "engine/internal/budget", "engine/internal/catalogue", "engine/internal/change", "engine/internal/chat", "engine/internal/compact", "engine/internal/history", "engine/internal/order",
+		".", "store", "wire", "engine/option", "engine/internal/artifact", "engine/internal/attach", "engine/internal/budget", "engine/internal/catalogue", "engine/internal/change", "engine/internal/chat", "engine/internal/compact", "engine/internal/history", "engine/internal/order",
 		"engine/internal/pricing", "engine/internal/publish", "engine/internal/record", "engine/internal/registry", "engine/internal/revision", "engine/internal/settle", "engine/internal/slots",
 		"engine/internal/stream", "engine/internal/telemetry", "engine/internal/thread", "engine/internal/toollist", "engine/internal/toolresult", "internal/chanlock", "internal/filepart",
 	}},
@@ -87,11 +87,11 @@ var layers = []archtest.Row{
 	{Place: "engine/internal/publish", Ours: []string{".", "store", "wire", "engine/internal/order", "engine/internal/record", "engine/internal/stream"}},
 	{Place: "engine/internal/settle", Ours: []string{".", "store", "wire", "engine/internal/record", "engine/internal/thread"}},
 	{Place: "engine/internal/intake", Ours: []string{
-		".", "store", "wire", "engine/config", "engine/internal/actor", "engine/internal/admission", "engine/internal/attach", "engine/internal/budget", "engine/internal/change", "engine/internal/delta",
+		".", "store", "wire", "engine/option", "engine/internal/actor", "engine/internal/admission", "engine/internal/attach", "engine/internal/budget", "engine/internal/change", "engine/internal/delta",
 		"engine/internal/record", "engine/internal/registry", "engine/internal/telemetry", "engine/internal/thread", "engine/internal/toolresult", "internal/argschema",
 	}},
 	{Place: "engine/internal/retention", Ours: []string{
-		".", "store", "wire", "engine/config", "engine/internal/actor", "engine/internal/change", "engine/internal/record", "engine/internal/stream", "engine/internal/thread", "engine/internal/toolresult",
+		".", "store", "wire", "engine/option", "engine/internal/actor", "engine/internal/change", "engine/internal/record", "engine/internal/stream", "engine/internal/thread", "engine/internal/toolresult",
 	}},
 	{Place: "engine/internal/artifact", Ours: []string{".", "store"}},
 	{Place: "engine/internal/order", Ours: []string{".", "wire"}},
@@ -99,7 +99,7 @@ var layers = []archtest.Row{
 	{Place: "engine/internal/toolresult", Ours: []string{".", "store", "wire", "internal/citation"}},
 	{Place: "engine/internal/stream", Ours: []string{".", "store", "wire", "engine/internal/order", "engine/internal/record", "internal/chanlock"}},
 	{Place: "engine/internal/thread", Ours: []string{
-		".", "store", "wire", "engine/config", "engine/internal/budget", "engine/internal/order", "engine/internal/random", "engine/internal/record", "engine/internal/toolresult",
+		".", "store", "wire", "engine/option", "engine/internal/budget", "engine/internal/order", "engine/internal/random", "engine/internal/record", "engine/internal/toolresult",
 	}},
 	{
 		Place: "engine/internal/telemetry", Ours: []string{".", "store", "wire", "engine/internal/history"},
@@ -114,7 +114,7 @@ var layers = []archtest.Row{
 	{Place: "engine/...", Ours: []string{".", "engine/...", "internal/...", "record"}, Outside: []string{"golang.org/x/sync", "go.opentelemetry.io/otel/metric", "go.opentelemetry.io/otel/trace"}, OutsideInTests: []string{"go.opentelemetry.io/otel"}},
 	{Place: "spooltest/...", Ours: []string{".", "store", "wire", "internal/compare", "internal/inprocess", "spooltest/..."}, Testing: true},
 
-	{Place: "relay", Ours: []string{".", "store", "wire", "engine", "internal/...", "server/verify/webhook"}},
+	{Place: "relay", Ours: []string{".", "egress", "store", "wire", "engine", "internal/...", "server/verify/webhook"}},
 
 	{Place: "artifact", Ours: []string{".", "store"}},
 	{Place: "artifact/internal/blob", Ours: []string{"."}},
@@ -139,14 +139,14 @@ var layers = []archtest.Row{
 	{Place: "price", Ours: []string{".", "internal/knownmodel"}},
 	{Place: "price/internal/update", Ours: []string{"internal/knownmodel", "price"}},
 	{Place: "tool/internal/lease", Ours: []string{"."}},
-	{Place: "tool/internal/endpoint", Ours: []string{".", "internal/egress", "internal/filepart", "server/verify/webhook", "tool/internal/lease"}, Outside: []string{"golang.org/x/text"}},
+	{Place: "tool/internal/endpoint", Ours: []string{".", "egress", "internal/filepart", "server/verify/webhook", "tool/internal/lease"}, Outside: []string{"golang.org/x/text"}},
 	{Place: "tool/internal/argument", Ours: []string{".", "internal/argschema"}},
-	{Place: "tool/openapi", Ours: []string{".", "internal/...", "tool/..."}, Outside: []string{"go.yaml.in/yaml/v4"}},
+	{Place: "tool/openapi", Ours: []string{".", "egress", "internal/...", "tool/..."}, Outside: []string{"go.yaml.in/yaml/v4"}},
 	{Place: "tool/internal/vault", Ours: []string{"."}},
 	{Place: "tool/internal/signin", Ours: []string{".", "store", "tool/internal/oauth", "tool/internal/vault"}},
 	{Place: "tool/internal/oauth", Ours: []string{"."}, Outside: []string{"github.com/modelcontextprotocol/go-sdk", "golang.org/x/oauth2"}},
-	{Place: "tool/mcp", Ours: []string{".", "store", "internal/argschema", "internal/egress", "internal/sse", "tool/internal/lease", "tool/internal/oauth", "tool/internal/signin", "tool/internal/vault"}, Outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
-	{Place: "tool/...", Ours: []string{".", "internal/...", "tool/..."}, Outside: []string{"github.com/google/jsonschema-go"}},
+	{Place: "tool/mcp", Ours: []string{".", "store", "internal/argschema", "egress", "internal/sse", "tool/internal/lease", "tool/internal/oauth", "tool/internal/signin", "tool/internal/vault"}, Outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
+	{Place: "tool/...", Ours: []string{".", "egress", "internal/...", "tool/..."}, Outside: []string{"github.com/google/jsonschema-go"}},
 
 	{Place: "rest/crud/crudtest", Ours: []string{"rest/..."}, Outside: []string{"github.com/google/go-cmp"}, TestsToo: true, Testing: true},
 	{Place: "rest/query/querytest", Ours: []string{"rest/..."}, Outside: []string{"github.com/google/go-cmp"}, TestsToo: true, Testing: true},

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/verify"
 	"github.com/spoolhq/spool/server/verify/google"
 )
 
-var _ server.QueueVerifier = (*google.Verifier)(nil)
+var _ verify.Verifier = (*google.Verifier)(nil)
 
 func TestVerify(t *testing.T) {
 	t.Parallel()

@@ -13,12 +13,11 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/server"
 	"github.com/spoolhq/spool/server/verify"
 	"github.com/spoolhq/spool/server/verify/qstash"
 )
 
-var _ server.QueueVerifier = (*qstash.Verifier)(nil)
+var _ verify.Verifier = (*qstash.Verifier)(nil)
 
 const (
 	endpoint   = "https://agents.example.com/api/queue/agent-run"

@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/verify"
 	"github.com/spoolhq/spool/server/verify/secret"
 )
 
-var _ server.QueueVerifier = (*secret.Verifier)(nil)
+var _ verify.Verifier = (*secret.Verifier)(nil)
 
 const (
 	current = "current-secret-0123456789"

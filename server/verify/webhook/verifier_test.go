@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/verify"
 	"github.com/spoolhq/spool/server/verify/webhook"
 )
 
-var _ server.QueueVerifier = (*webhook.Verifier)(nil)
+var _ verify.Verifier = (*webhook.Verifier)(nil)
 
 // The vector of the specification and its libraries.
 const (

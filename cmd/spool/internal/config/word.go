@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/internal/egress"
+	"github.com/spoolhq/spool/egress"
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/server"
 )

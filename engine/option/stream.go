@@ -1,12 +1,12 @@
-package config
+package option
 
 import (
 	"cmp"
 	"time"
 )
 
-// StreamOptions say how run streams are written, and how clients follow them.
-type StreamOptions struct {
+// Stream say how run streams are written, and how clients follow them.
+type Stream struct {
 	// FlushEvery is how long items of a run stream may wait for more items, so that they are written
 	// together. Negative: each item is written at once. Defaults to 50 ms.
 	FlushEvery time.Duration
@@ -24,7 +24,7 @@ type StreamOptions struct {
 	SnapshotMemory int
 }
 
-func (o *StreamOptions) fill() error {
+func (o *Stream) fill() error {
 	o.FlushEvery = cmp.Or(o.FlushEvery, 50*time.Millisecond)
 	return cmp.Or(
 		or("Stream.FlushItems", &o.FlushItems, 32),

@@ -1,4 +1,4 @@
-package config
+package option
 
 import (
 	"cmp"
@@ -7,8 +7,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// LimitOptions bound what clients, models and tenants may do.
-type LimitOptions struct {
+// Limits bound what clients, models and tenants may do.
+type Limits struct {
 	// AnswerBytes bounds the size of a model's answer: its text, its reasoning and its calls. A call
 	// counts the bytes of its arguments plus 4 KiB. The engine cuts a longer answer, runs none of its
 	// calls, and ends the run with [wire.StopLength]. Defaults to 4 MiB, or to StepBytes if StepBytes
@@ -58,7 +58,7 @@ const (
 	defaultStepBytes   = 8 << 20
 )
 
-func (o *LimitOptions) fill() error {
+func (o *Limits) fill() error {
 	answer := min(defaultAnswerBytes, cmp.Or(max(o.StepBytes, 0), defaultAnswerBytes))
 	if err := cmp.Or(
 		or("Limits.AnswerBytes", &o.AnswerBytes, answer),

@@ -1,4 +1,4 @@
-package config
+package option
 
 import (
 	"cmp"
@@ -7,18 +7,15 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/internal/egress"
+	"github.com/spoolhq/spool/egress"
 	"github.com/spoolhq/spool/internal/filepart"
 )
 
-// Egress says which addresses the engine may connect to. The zero value allows public ones.
-type Egress = egress.Policy
-
-// AttachmentOptions say which images and files a user turn may have, and who fetches them.
-type AttachmentOptions struct {
+// Attachments say which images and files a user turn may have, and who fetches them.
+type Attachments struct {
 	// Egress says which hosts an http or https URL may name. With Fetch, it also says which addresses
 	// the engine connects to, redirects included. Defaults to public addresses.
-	Egress Egress
+	Egress egress.Policy
 	// Fetch makes the engine fetch images and files by http and https when a step needs them, and send the
 	// data to the model. The store keeps the URL. By default, the model gets the URL, and its provider
 	// fetches the file.
@@ -46,7 +43,7 @@ type AttachmentOptions struct {
 	MediaTypes []string
 }
 
-func (o *AttachmentOptions) fill() error {
+func (o *Attachments) fill() error {
 	if len(o.MediaTypes) == 0 {
 		o.MediaTypes = []string{
 			"image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf", "text/plain", "text/markdown", "text/csv", "application/json",

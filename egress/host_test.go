@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/internal/egress"
+	"github.com/spoolhq/spool/egress"
 )
 
 func TestHosts(t *testing.T) {

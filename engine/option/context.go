@@ -1,4 +1,4 @@
-package config
+package option
 
 import (
 	"cmp"
@@ -9,8 +9,8 @@ import (
 // maxTailShare is the largest TailShare with which a compaction still shortens a prompt clearly.
 const maxTailShare = 0.5
 
-// ContextOptions say how the engine keeps histories within the context windows of models.
-type ContextOptions struct {
+// Context say how the engine keeps histories within the context windows of models.
+type Context struct {
 	// Ceiling bounds the tokens of a prompt and its answer if the model's window is larger or unknown.
 	// Defaults to 265,000.
 	Ceiling int
@@ -32,7 +32,7 @@ type ContextOptions struct {
 	Windows map[string]int
 }
 
-func (o *ContextOptions) fill() error {
+func (o *Context) fill() error {
 	o.CompactionTrigger = cmp.Or(o.CompactionTrigger, 0.8)
 	o.TailShare = cmp.Or(o.TailShare, 0.25)
 	switch {

@@ -1,8 +1,5 @@
-// Package config declares the groups of settings in the engine's Config. A zero field stands for its
-// default. Package engine has an alias for each type, so that callers need not import this package.
-//
-// The package imports the root package and internal/egress. The parts of the engine take its types.
-package config
+// Package option has the groups of settings in the engine's Config. A zero field stands for its default.
+package option
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package config
+package option
 
 import (
 	"cmp"
@@ -7,8 +7,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// BudgetOptions say which budgets runs have.
-type BudgetOptions struct {
+// Budget say which budgets runs have.
+type Budget struct {
 	// Default is the budget of a run and of all runs nested in it, if neither its start nor its agent
 	// has one. A budget of cost needs a Pricer. Defaults to no bounds.
 	Default spool.Budget
@@ -25,8 +25,8 @@ type BudgetOptions struct {
 	AllowUnpriced bool
 }
 
-// RetryOptions say how often failed steps are tried again, and when.
-type RetryOptions struct {
+// Retry say how often failed steps are tried again, and when.
+type Retry struct {
 	// AfterMax bounds the wait that a provider asks for by Retry-After, or that a model or hook asks
 	// for by [spool.RetryAfter]. The engine waits that long, at most AfterMax, but never less than
 	// Backoff says. RUN_ENDED and RUN_ERROR have the wait as retryAfterMs. Defaults to 15 min.
@@ -45,7 +45,7 @@ type RetryOptions struct {
 	Deaths int
 }
 
-func (o *RetryOptions) fill() error {
+func (o *Retry) fill() error {
 	return cmp.Or(
 		or("Retry.AfterMax", &o.AfterMax, 15*time.Minute),
 		or("Retry.Attempts", &o.Attempts, 3),
@@ -55,8 +55,8 @@ func (o *RetryOptions) fill() error {
 	)
 }
 
-// RetentionOptions say how long data is kept.
-type RetentionOptions struct {
+// Retention say how long data is kept.
+type Retention struct {
 	// Audit is how long entries of the audit log are kept. Workers remove older entries. Negative: for
 	// ever. Defaults to 400 days.
 	Audit time.Duration
@@ -65,13 +65,13 @@ type RetentionOptions struct {
 	Threads time.Duration
 }
 
-func (o *RetentionOptions) fill() error {
+func (o *Retention) fill() error {
 	o.Audit = cmp.Or(o.Audit, 400*24*time.Hour)
 	return or("Retention.Threads", &o.Threads, 0)
 }
 
-// WorkerOptions say how long workers keep their runs, and how often they look for work.
-type WorkerOptions struct {
+// Worker say how long workers keep their runs, and how often they look for work.
+type Worker struct {
 	// Lease is how long a worker keeps a run without renewing its lease. A worker renews it every third
 	// of that time. Defaults to 30 s.
 	Lease time.Duration
@@ -86,7 +86,7 @@ type WorkerOptions struct {
 	SweepEvery time.Duration
 }
 
-func (o *WorkerOptions) fill() error {
+func (o *Worker) fill() error {
 	return cmp.Or(
 		or("Worker.Lease", &o.Lease, 30*time.Second),
 		or("Worker.Poll", &o.Poll, time.Second),
