@@ -31,7 +31,11 @@ func words(t *testing.T, file, typ string) []string {
 			if !ok {
 				continue
 			}
-			if name, ok := spec.Type.(*ast.Ident); !ok || name.Name != typ {
+			name, ok := spec.Type.(*ast.Ident)
+			if of, selects := spec.Type.(*ast.SelectorExpr); selects {
+				name, ok = of.Sel, true
+			}
+			if !ok || name.Name != typ {
 				continue
 			}
 			for _, v := range spec.Values {
@@ -62,8 +66,8 @@ func TestTypesAreComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ file, typ, fixtures string }{
-		{"../entry.go", "EntryType", "fixtures/entries.json"},
-		{"../item.go", "ItemType", "fixtures/items.json"},
+		{"../wire/entry.go", "EntryType", "fixtures/entries.json"},
+		{"../wire/item.go", "ItemType", "fixtures/items.json"},
 	} {
 		b, err := os.ReadFile(c.fixtures)
 		if err != nil {
