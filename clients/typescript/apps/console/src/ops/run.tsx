@@ -9,9 +9,9 @@ import { useNow } from "../ui/now.js";
 import { Dialog, messageOf, Problem } from "../ui/parts.js";
 import { usePoll } from "../ui/poll.js";
 import { admin, every } from "./admin.js";
+import { Failed } from "./failed.js";
 import { linesOf } from "./record.js";
 import { ListedMark, RunTable } from "./run-table.js";
-import { Failed } from "./screen.js";
 
 type Detail = Awaited<ReturnType<typeof admin.run>>;
 
