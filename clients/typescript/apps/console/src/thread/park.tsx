@@ -4,8 +4,8 @@ import { type ReactNode, useId, useState } from "react";
 import { duration, visible } from "../ui/format.js";
 import { useNow } from "../ui/now.js";
 import { messageOf, Problem } from "../ui/parts.js";
+import { askOf, budgetOf } from "../words/question.js";
 import { Approval, Budget, ClientTool, Outcome, Question, type ShownPark } from "./answers.js";
-import { askOf, budgetOf } from "./why.js";
 
 /** Sends an answer. */
 export type Respond = (answer: Answer) => Promise<ActionResult>;

@@ -5,12 +5,12 @@ import { type ComponentType, type ReactNode, useState } from "react";
 import { Sources } from "../markdown/sources.js";
 import { duration, glance, visible } from "../ui/format.js";
 import { Value } from "../ui/json.js";
+import { unanswered } from "../words/question.js";
 import { type ArtifactInfo, ArtifactView, artifactsOf } from "./artifact.js";
 import { failureOf } from "./failure.js";
 import { RunMark } from "./marks.js";
 import { isObject } from "./schema.js";
 import { Follow, Took } from "./took.js";
-import { unanswered } from "./why.js";
 
 const words: Record<ShownToolCall["state"], string> = {
   streaming: "being written",
