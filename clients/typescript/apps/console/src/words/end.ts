@@ -1,6 +1,5 @@
-// Why a run ended early, by its stop reason.
-
-const words: Record<string, string> = {
+/** Why a run ended early, by its stop reason. The terminal says the same. */
+export const earlyEnds: Record<string, string> = {
   length: "the answer reached the model's limit of tokens",
   empty_answer: "the model gave an empty answer",
   content_filter: "the provider's filter cut the answer",
@@ -18,5 +17,5 @@ const words: Record<string, string> = {
 
 /** Says why a run ended early, or returns null if it did not. */
 export function earlyEnd(stopReason: string | undefined): string | null {
-  return stopReason === undefined || stopReason === "completed" ? null : (words[stopReason] ?? stopReason);
+  return stopReason === undefined || stopReason === "completed" ? null : (earlyEnds[stopReason] ?? stopReason);
 }
