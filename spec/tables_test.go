@@ -44,15 +44,16 @@ func TestTables(t *testing.T) {
 
 // table returns the rows of kinds. A row links the section that the page has about its kind, or about a field.
 func table[T ~string](page string, kinds []spool.Kind[T]) string {
-	rows := "| `type` | fields | |\n|---|---|---|\n"
+	var rows strings.Builder
+	rows.WriteString("| `type` | fields | |\n|---|---|---|\n")
 	for _, k := range kinds {
 		fields := fieldsOf(page, k.Of)
 		if at := section(page, string(k.Type)); at != "" {
 			fields = "see [below](" + at + ")"
 		}
-		rows += fmt.Sprintf("| `%s` | %s | %s |\n", k.Type, fields, k.About)
+		fmt.Fprintf(&rows, "| `%s` | %s | %s |\n", k.Type, fields, k.About)
 	}
-	return rows
+	return rows.String()
 }
 
 // section returns a link to the section of the third level with this title, or "" if there is none.
