@@ -223,7 +223,7 @@ verify: ## formatting, tidy modules, links and tables of the docs
 	@$(MAKE) --no-print-directory tidy TIDY=-diff
 	go test -run 'TestDocs|TestModule|TestImports|TestPackageComments' ./internal/testing/archtest
 	go test -run 'TestStateMachine|TestFixtures' .
-	go test -run TestOpenAPI ./spec
+	go test -run 'TestOpenAPI|TestTables' ./spec
 	@$(MAKE) --no-print-directory verify/openapi
 
 .PHONY: verify/openapi

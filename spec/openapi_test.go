@@ -14,7 +14,7 @@ import (
 	"github.com/spoolhq/spool/server/access"
 )
 
-var update = flag.Bool("update", false, "write openapi.json again")
+var update = flag.Bool("update", false, "write openapi.json and the tables of events.md again")
 
 // The document of this folder is the one that a server with tokens serves.
 func TestOpenAPI(t *testing.T) {

@@ -26,6 +26,7 @@ function frame(frame: Schemas["Frame"]): string {
   }
 }
 
+// Says what this client shows of the record. It ignores the other kinds, as those of a newer server.
 function event(event: Schemas["Event"]): string {
   switch (event.type) {
     case "RUN_STARTED":
@@ -34,55 +35,19 @@ function event(event: Schemas["Event"]): string {
       return `segment ${event.payload.segment} ends: ${event.payload.status}`;
     case "INPUT_REQUIRED":
       return `${event.payload.toolName} waits: ${event.payload.reason}`;
-    case "INPUT_EXPIRING":
-    case "INPUT_EXTENDED":
-      return `${event.payload.toolCallId} until ${event.payload.expiresAt}`;
-    case "CALL_PENDING":
-      return `${event.payload.toolName} works until ${event.payload.until}`;
-    case "INPUT_EXPIRED":
-      return `${event.payload.toolCallId} expired`;
     case "HITL_RESPONSE":
       return `approved: ${event.payload.approved}`;
     case "MESSAGES_DROPPED":
     case "MESSAGES_RESTORED":
       return `from ${event.payload.fromMessageId}`;
-    case "STEERED":
-      return `message ${event.payload.messageId} into ${event.payload.runId}`;
-    case "CONTEXT_COMPACTED":
-      return `${event.payload.summarizedMessages} messages summarised`;
-    case "TOKEN_BUDGET_EXHAUSTED":
-      return `${event.payload.tokensUsed} of ${event.payload.tokenBudget}`;
-    case "COST_BUDGET_EXHAUSTED":
-      return `${event.payload.costMicros} of ${event.payload.costBudgetMicros}`;
-    case "TOOL_CALL_BUDGET_EXHAUSTED":
-      return `${event.payload.toolCalls} of ${event.payload.toolCallBudget}`;
-    case "TIME_BUDGET_EXHAUSTED":
-      return `${event.payload.wallTimeMs} of ${event.payload.wallTimeBudgetMs}`;
-    case "TIME_LIMIT_REACHED":
-      return `${event.payload.wallTimeMs} of ${event.payload.wallTimeLimitMs}`;
-    case "STORAGE_LIMIT_REACHED":
-      return `${event.payload.bytesLimit} bytes`;
-    case "OUTPUT_REJECTED":
-      return `step ${event.payload.step}: ${event.payload.problem}`;
-    case "MODEL_FALLBACK":
-      return `step ${event.payload.step}: ${event.payload.from} to ${event.payload.to}`;
-    case "FILE_DROPPED":
-      return `${event.payload.model} does not get ${event.payload.artifactId ?? "files of results"}`;
-    case "HANDED_OVER":
-      return `step ${event.payload.step}: ${event.payload.from} to ${event.payload.to}`;
-    case "RUN_REFUSED":
-      return event.payload.reason;
     case "STATE_CHANGE":
       return `state ${event.payload.state}`;
     case "MESSAGE_APPENDED":
       return message(event.payload);
     case "THREAD_DELETED":
       return `${event.payload.threadId} is gone`;
-    default: {
-      // An application's own events have types that no document knows.
-      const own: Schemas["ApplicationEvent"] = event;
-      return `${own.type} of the application`;
-    }
+    default:
+      return `${event.type} at ${event.createdAt}`;
   }
 }
 

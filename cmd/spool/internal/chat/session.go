@@ -342,8 +342,8 @@ func (s *Session) ended(v *view.Thread) {
 			s.Print.State("the run has failed: " + r.Error)
 		case r.State == wire.Cancelled:
 			s.Print.State("the run was stopped")
-		case r.StopReason != "" && r.StopReason != wire.StopCompleted && r.StopReason != wire.StopSteered:
-			s.Print.State("the answer was cut short: " + string(r.StopReason))
+		case earlyEnd(r.StopReason) != "":
+			s.Print.State("the run ended early: " + earlyEnd(r.StopReason))
 		default:
 			s.Print.State("")
 		}

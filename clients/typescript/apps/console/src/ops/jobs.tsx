@@ -6,7 +6,7 @@ import { useNow } from "../ui/now.js";
 import { Dialog, Empty, messageOf, Problem } from "../ui/parts.js";
 import { usePoll } from "../ui/poll.js";
 import { admin, every } from "./admin.js";
-import { Failed } from "./screen.js";
+import { Failed } from "./failed.js";
 
 const states = [
   ["dead", "Dead"],

@@ -5,8 +5,8 @@ import { bytes, count, duration, short } from "../ui/format.js";
 import { Meter } from "../ui/parts.js";
 import { usePoll } from "../ui/poll.js";
 import { admin, every } from "./admin.js";
+import { Failed } from "./failed.js";
 import { RunTable } from "./run-table.js";
-import { Failed } from "./screen.js";
 import { Spark, useSeries } from "./spark.js";
 
 export function Overview(): ReactNode {

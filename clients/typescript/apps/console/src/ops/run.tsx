@@ -2,16 +2,16 @@
 import { isActive, type State } from "@spool/client";
 import { type ReactNode, useState } from "react";
 import { to } from "../route.js";
-import { unanswered } from "../thread/why.js";
 import { count, duration, moment, money } from "../ui/format.js";
 import { Value } from "../ui/json.js";
 import { useNow } from "../ui/now.js";
 import { Dialog, messageOf, Problem } from "../ui/parts.js";
 import { usePoll } from "../ui/poll.js";
+import { markWords, speaker } from "../words/entry.js";
+import { unanswered } from "../words/question.js";
 import { admin, every } from "./admin.js";
-import { linesOf } from "./record.js";
+import { Failed } from "./failed.js";
 import { ListedMark, RunTable } from "./run-table.js";
-import { Failed } from "./screen.js";
 
 type Detail = Awaited<ReturnType<typeof admin.run>>;
 
@@ -220,31 +220,28 @@ function Parks({ detail }: { detail: Detail }): ReactNode {
   );
 }
 
-const marks = {
-  lost: "worker lost",
-  takeover: "takeover",
-  failed: "failed",
-  asked: "question",
-  answered: "answer",
-} as const;
-
 function Record({ detail }: { detail: Detail }): ReactNode {
   const now = useNow(30);
+  const say = speaker();
   return (
     <section>
       <h2>Record</h2>
-      {linesOf(detail.entries).map((line) => (
-        <details key={line.seq} className="record-line" data-mark={line.mark}>
-          <summary>
-            <span className="num seq">{line.seq}</span>
-            <time className="num faint" dateTime={line.at}>
-              {moment(line.at, now)}
-            </time>{" "}
-            {line.mark && <span className="tag">{marks[line.mark]}</span>} {line.text}
-          </summary>
-          <Value value={line.payload} label={`entry ${line.seq}`} />
-        </details>
-      ))}
+      {detail.entries.map((entry) => {
+        const { text, marks } = say(entry);
+        const mark = marks.find((one) => one !== "start" && one !== "end"); // the text says these alone
+        return (
+          <details key={entry.seq} className="record-line" data-mark={mark}>
+            <summary>
+              <span className="num seq">{entry.seq}</span>
+              <time className="num faint" dateTime={entry.createdAt}>
+                {moment(entry.createdAt, now)}
+              </time>{" "}
+              {mark && <span className="tag">{markWords[mark]}</span>} {text}
+            </summary>
+            <Value value={entry.payload} label={`entry ${entry.seq}`} />
+          </details>
+        );
+      })}
     </section>
   );
 }

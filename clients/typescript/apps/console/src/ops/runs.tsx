@@ -3,8 +3,8 @@ import { go, to } from "../route.js";
 import { Empty, messageOf, Problem } from "../ui/parts.js";
 import { usePoll } from "../ui/poll.js";
 import { admin, every } from "./admin.js";
+import { Failed } from "./failed.js";
 import { RunTable } from "./run-table.js";
-import { Failed } from "./screen.js";
 
 type Listed = Awaited<ReturnType<typeof admin.runs>>["runs"];
 

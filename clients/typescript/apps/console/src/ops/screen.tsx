@@ -1,8 +1,6 @@
 // What runs on the server, what is stuck, and what died.
-import { SpoolError } from "@spool/client";
 import type { ReactNode } from "react";
 import { to } from "../route.js";
-import { messageOf, Problem } from "../ui/parts.js";
 import { Jobs } from "./jobs.js";
 import { Overview } from "./overview.js";
 import { RunPage } from "./run.js";
@@ -34,13 +32,4 @@ export default function Operations({
       </div>
     </main>
   );
-}
-
-/** Why a screen of operators has nothing to show. */
-export function Failed({ error }: { error: unknown }): ReactNode {
-  if (error === null) {
-    return null;
-  }
-  const refused = error instanceof SpoolError && error.code === "forbidden";
-  return <Problem>{refused ? "Your token does not have the scope admin." : messageOf(error)}</Problem>;
 }

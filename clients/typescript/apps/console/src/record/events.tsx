@@ -1,7 +1,8 @@
 // The commits that somebody who looks back searches for, as a list to jump from.
 import { type ReactNode, useEffect, useMemo, useRef } from "react";
 import { moment } from "../ui/format.js";
-import { type Facts, markWords } from "./facts.js";
+import { markWords } from "../words/entry.js";
+import type { Facts } from "./facts.js";
 import type { Player } from "./player.js";
 
 /** How many are in the page on each side of the present one. */

@@ -2,44 +2,8 @@
 import type { Message, Part, ThreadEvent } from "@spool/client";
 import type { DeltaRun, RecordVersion, ThreadRecord } from "@spool/client/record";
 import { failureOf } from "../thread/failure.js";
-import { askOf, budgetOf, droppedOf, linkOf, unpricedOf } from "../thread/why.js";
-import { count, money } from "../ui/format.js";
-
-/** What a mark is about. The order is that of their weight, the heaviest first. */
-export const markKinds = [
-  "lost",
-  "takeover",
-  "redone",
-  "failed",
-  "budget",
-  "edit",
-  "compacted",
-  "handover",
-  "asked",
-  "answered",
-  "steered",
-  "start",
-  "end",
-] as const;
-
-export type MarkKind = (typeof markKinds)[number];
-
-/** The kinds in words. */
-export const markWords: Record<MarkKind, string> = {
-  lost: "crash",
-  takeover: "takeover",
-  redone: "redone step",
-  failed: "failure",
-  budget: "budget",
-  edit: "edit",
-  compacted: "summary",
-  handover: "handover",
-  asked: "question",
-  answered: "answer",
-  steered: "steered",
-  start: "run began",
-  end: "run ended",
-};
+import { count, money, quoted } from "../ui/format.js";
+import { type MarkKind, markKinds, quoteOf, type Said, speaker } from "../words/entry.js";
 
 /** What one commit did. */
 export interface Facts {
@@ -57,13 +21,12 @@ export function factsOf(record: ThreadRecord): Facts[] {
 }
 
 const names = new Intl.ListFormat("en");
-type Payload = Record<string, unknown>;
 type Changes = NonNullable<RecordVersion["delta"]["view"]>;
 
 /** Tells one version after the other. */
 class Teller {
+  readonly #words: ReturnType<typeof speaker>;
   readonly #runs = new Map<string, DeltaRun>();
-  readonly #asked = new Map<string, Payload>();
   /** Runs whose unfinished step is done again. */
   readonly #redo = new Set<string>();
   #thread: RecordVersion["delta"]["thread"];
@@ -71,30 +34,36 @@ class Teller {
   #marks = new Set<MarkKind>();
 
   constructor(readonly record: ThreadRecord) {
+    this.#words = speaker(record.messages);
     this.#thread = record.versions[0] && record.at(record.versions[0].version).thread;
   }
 
   tell({ version, at, delta, entries }: RecordVersion): Facts {
     this.#said = [];
     this.#marks = new Set();
+    const said = entries.map(this.#words);
     if (version === 0) {
       const caption = "The thread as it was before the server kept what each commit changes.";
       return { version, at, caption, marks: [] };
     }
     const view = delta.view ?? [];
     const ends = entries.some((e) => e.type === "RUN_ENDED");
-    const lost = entries.some((e) => e.type === "RUN_ENDED" && payloadOf(e).status === "lost");
     // What an agent said comes before the end of its run, and the next turn after it.
     this.#answers(view);
     if (!ends) {
-      this.#turns(view, entries);
+      this.#turns(view, entries, said);
     }
-    for (const entry of entries) {
-      this.#entry(entry, lost);
+    for (const { text, marks } of said.filter((one) => !one.minor)) {
+      this.#say(text, ...marks);
     }
     if (ends) {
-      this.#turns(view, entries);
+      this.#turns(view, entries, said);
     }
+    const rest = said.find((one) => one.minor);
+    if (rest !== undefined && this.#said.length === 0) {
+      this.#say(rest.text, ...rest.marks);
+    }
+    this.#lost(entries);
     for (const run of delta.runs ?? []) {
       this.#run(run);
     }
@@ -118,136 +87,12 @@ class Teller {
     }
   }
 
-  #entry(e: ThreadEvent, lost: boolean): void {
-    const p = payloadOf(e);
-    const runId = e.runId ?? "";
-    switch (e.type as string) {
-      case "RUN_STARTED":
-        if (lost) {
-          this.#say(`another worker took the run over, with segment ${p.segment}`, "takeover");
-        } else if (p.segment === 1) {
-          this.#say("a worker began the run", "start");
-        } else {
-          this.#say(`a worker went on with the run, with segment ${p.segment}`);
-        }
-        return;
-      case "RUN_ENDED":
-        this.#ended(runId, p);
-        return;
-      case "INPUT_REQUIRED": {
-        this.#asked.set(String(p.toolCallId), p);
-        const park = { reason: String(p.about ?? p.reason), toolName: String(p.toolName) };
-        if (park.reason === "budget_reached") {
-          this.#say(
-            `the budget of ${budgetOf(p.arguments)} is used up, and the run asks for a new one`,
-            "budget",
-            "asked",
-          );
-        } else {
-          this.#say(`the run waits for someone to ${askOf(park)}`, "asked");
-        }
-        return;
+  /** Remembers the runs whose unfinished step is done again. */
+  #lost(entries: readonly ThreadEvent[]): void {
+    for (const e of entries) {
+      if (e.type === "RUN_ENDED" && (e.payload.status === "lost" || e.payload.retryAfterMs !== undefined)) {
+        this.#redo.add(e.runId ?? "");
       }
-      case "HITL_RESPONSE": {
-        const asked = this.#asked.get(String(p.toolCallId));
-        const who = p.answeredBy ? String(p.answeredBy) : "someone";
-        const budget = asked?.about === "budget_reached";
-        const what = budget ? "a new budget" : String(asked?.toolName ?? "the call");
-        const how = p.arguments === undefined ? "" : " with other arguments";
-        const why = p.reason ? `: “${clipped(String(p.reason))}”` : "";
-        this.#say(
-          `${who} ${p.approved ? "approved" : "denied"} ${what}${how}${linkOf(p)}${why}`,
-          "answered",
-          ...(budget ? (["budget"] as const) : []),
-        );
-        return;
-      }
-      case "INPUT_EXPIRED":
-        this.#say("nobody answered in time", "answered");
-        return;
-      case "INPUT_EXTENDED":
-        this.#say("nobody answered in time, and the question got more time");
-        return;
-      case "INPUT_EXPIRING":
-        this.#say("the time to answer is nearly over");
-        return;
-      case "CALL_PENDING":
-        this.#say(`the work of ${p.toolName} goes on elsewhere${p.note ? `: ${p.note}` : ""}`);
-        return;
-      case "STEERED": {
-        const message = this.record.messages.get(String(p.messageId));
-        const what = message ? `the message “${glanceOf(message)}”` : "a message";
-        this.#say(`${what} was put into the run, after step ${p.steps}`, "steered");
-        return;
-      }
-      case "CONTEXT_COMPACTED":
-        this.#say(`${count(Number(p.summarizedMessages))} messages were summarised for the model`, "compacted");
-        return;
-      case "TOKEN_BUDGET_EXHAUSTED":
-      case "COST_BUDGET_EXHAUSTED":
-      case "TOOL_CALL_BUDGET_EXHAUSTED":
-      case "TIME_BUDGET_EXHAUSTED":
-        this.#say(unpricedOf(p) ?? `the budget of ${budgetWords[e.type as string]} is used up`, "budget");
-        return;
-      case "TIME_LIMIT_REACHED":
-        this.#say("the run worked for as long as the server lets a run", "budget");
-        return;
-      case "STORAGE_LIMIT_REACHED":
-        this.#say("the tenant stores as much as it may", "budget");
-        return;
-      case "OUTPUT_REJECTED":
-        this.#say(`the answer does not fit the schema${p.repair ? ", and the model is asked again" : ""}`, "failed");
-        return;
-      case "MODEL_FALLBACK":
-        this.#say(`the model ${p.from} failed, and the run goes on with ${p.to}`, "failed");
-        return;
-      case "FILE_DROPPED":
-        this.#say(droppedOf(p));
-        return;
-      case "HANDED_OVER":
-        this.#say(`${p.from} handed the thread to ${p.to}`, "handover");
-        return;
-      case "RUN_REFUSED":
-        this.#say(`a worker refused the run: ${p.error ?? p.reason}`, "failed");
-        return;
-      case "MESSAGES_DROPPED":
-      case "MESSAGES_RESTORED":
-        return; // the view says it
-      default:
-        this.#say(`the application published ${e.type}`);
-    }
-  }
-
-  #ended(runId: string, p: Payload): void {
-    const why = p.error ? `: ${p.error}` : "";
-    switch (p.status) {
-      case "lost":
-        this.#redo.add(runId);
-        // Only a worker that another one has to replace is gone. Others give their runs back.
-        if (p.error === "the worker went away") {
-          this.#say(`the worker of segment ${p.segment} was lost`, "lost");
-        } else {
-          this.#say(`the worker of segment ${p.segment} gave the run back${why}`, "lost");
-        }
-        return;
-      case "error":
-        if (typeof p.retryAfterMs === "number") {
-          this.#redo.add(runId);
-        }
-        this.#say(`segment ${p.segment} failed${why}${p.retryAfterMs ? ", and the run is tried again" : ""}`, "failed");
-        return;
-      case "parked":
-        if (this.#said.length === 0) {
-          this.#say("the run waits without a worker");
-        }
-        return;
-      case "stopped":
-        this.#say("the run was stopped", "end");
-        return;
-      default:
-        if (!this.#marks.has("handover")) {
-          this.#say(`the run ended${p.stopReason ? ` (${String(p.stopReason).replaceAll("_", " ")})` : ""}`, "end");
-        }
     }
   }
 
@@ -267,11 +112,11 @@ class Teller {
       if (message.role === "assistant" && calls.length > 0) {
         this.#said.push(`${who} called ${toolsOf(calls)}`);
       } else if (message.role === "assistant") {
-        this.#said.push(`${who} said “${glanceOf(message)}”`);
+        this.#said.push(`${who} said ${quoteOf(message)}`);
       }
       for (const [i, why] of failures.entries()) {
         if (why !== null) {
-          this.#say(`${ended[i]?.toolName ?? "a tool"} failed: “${clipped(why)}”`, "failed");
+          this.#say(`${ended[i]?.toolName ?? "a tool"} failed: ${quoted(why)}`, "failed");
         }
       }
       if (results.length > 0) {
@@ -281,18 +126,18 @@ class Teller {
     }
   }
 
-  #turns(changes: Changes, entries: readonly ThreadEvent[]): void {
+  #turns(changes: Changes, entries: readonly ThreadEvent[], said: readonly Said[]): void {
     const turn = this.#added(changes).find((m) => m.role === "user" && m.agentId === null);
-    const restored = changes.some((change) => change.restore);
-    if (restored) {
-      const entry = entries.find((e) => e.type === "MESSAGES_RESTORED");
-      const n = entry === undefined ? "its" : count(Number(payloadOf(entry).count));
-      this.#say(`a branch came back with ${n} messages`, "edit");
-    } else if (changes.some((change) => change.drop)) {
-      const by = turn ? `“${glanceOf(turn)}” replaced an earlier turn, whose messages` : "messages left the view, and";
-      this.#say(`${by} are a branch now`, "edit");
-    } else if (turn !== undefined && !entries.some((e) => e.type === "STEERED")) {
-      this.#said.push(`the user said “${glanceOf(turn)}”`);
+    const has = (type: string) => entries.some((e) => e.type === type);
+    const dropped = said[entries.findIndex((e) => e.type === "MESSAGES_DROPPED")];
+    if (has("MESSAGES_RESTORED")) {
+      return; // the entry says it
+    }
+    if (dropped !== undefined) {
+      const edit = turn && `${quoteOf(turn)} replaced an earlier turn, whose messages are a branch now`;
+      this.#say(edit ?? dropped.text, ...dropped.marks);
+    } else if (turn !== undefined && !has("STEERED")) {
+      this.#said.push(`the user said ${quoteOf(turn)}`);
     }
   }
 
@@ -302,7 +147,7 @@ class Teller {
     if (old === undefined) {
       if (run.place) {
         const content = run.wait?.content;
-        const what = typeof content === "string" ? ` “${clipped(content)}”` : "";
+        const what = typeof content === "string" ? ` ${quoted(content)}` : "";
         this.#said.push(`the message${what} waits for the thread (${run.wait?.whenBusy ?? "enqueue"})`);
       } else if (run.depth > 0) {
         this.#said.push(`the nested run ${run.agent} began`);
@@ -342,7 +187,7 @@ class Teller {
       return;
     }
     if (thread.title !== old.title) {
-      this.#said.push(`the title is “${clipped(thread.title)}”`);
+      this.#said.push(`the title is ${quoted(thread.title)}`);
     } else if (thread.owner !== old.owner) {
       this.#said.push(`the thread belongs to ${thread.owner ?? "nobody"}`);
     } else if (JSON.stringify(thread.labels) !== JSON.stringify(old.labels)) {
@@ -351,23 +196,12 @@ class Teller {
   }
 }
 
-const budgetWords: Record<string, string> = {
-  TOKEN_BUDGET_EXHAUSTED: "tokens",
-  COST_BUDGET_EXHAUSTED: "money",
-  TOOL_CALL_BUDGET_EXHAUSTED: "tool calls",
-  TIME_BUDGET_EXHAUSTED: "time",
-};
-
 /** The text as a sentence. Names keep their case. */
 function sentence(text: string): string {
   const begin = /^(a|an|another|messages|nobody|segment|someone|step|the)\b/.test(text)
     ? text.charAt(0).toUpperCase() + text.slice(1)
     : text;
   return /[.?!]”?$/.test(begin) ? begin : `${begin}.`;
-}
-
-function payloadOf(e: ThreadEvent): Payload {
-  return (e.payload ?? {}) as unknown as Payload;
 }
 
 function partsOf(message: Message): readonly Part[] {
@@ -382,19 +216,4 @@ function toolsOf(parts: readonly Part[]): string {
     times.set(name, (times.get(name) ?? 0) + 1);
   }
   return names.format([...times].map(([name, n]) => (n > 1 ? `${name} (${n} times)` : name)));
-}
-
-function glanceOf(message: Message): string {
-  const text =
-    typeof message.content === "string"
-      ? message.content
-      : partsOf(message)
-          .map((part) => (part.type === "text" ? (part.text ?? "") : ""))
-          .join(" ");
-  return clipped(text);
-}
-
-function clipped(text: string): string {
-  const line = text.trim().replace(/\s+/g, " ");
-  return line.length > 80 ? `${line.slice(0, 79)}…` : line;
 }

@@ -2,7 +2,8 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef } from "react";
 import { typing } from "../keys.js";
 import { count, moment } from "../ui/format.js";
-import { type Facts, type MarkKind, markKinds, markWords } from "./facts.js";
+import { type MarkKind, markKinds, markWords } from "../words/entry.js";
+import type { Facts } from "./facts.js";
 import type { Player } from "./player.js";
 
 /** How many marks fit beside each other. */

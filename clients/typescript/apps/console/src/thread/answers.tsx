@@ -1,5 +1,5 @@
 // What a person can answer to each kind of question.
-import type { Answer } from "@spool/client";
+import type { Answer, Park } from "@spool/client";
 import { type ReactNode, useId, useState } from "react";
 import { Link } from "../markdown/markdown.js";
 import { duration, money, pretty, visible } from "../ui/format.js";
@@ -7,11 +7,24 @@ import { Value } from "../ui/json.js";
 import { enough } from "./budget.js";
 import { DiffView } from "./diff-view.js";
 import { JSONInput, useValid, ValueForm } from "./form.js";
-import type { ParkProps } from "./park.js";
 import { isComplete, isObject, sameJSON, shapeOf, startOf } from "./schema.js";
 
+/** What a person sees of a question. */
+export type ShownPark = Pick<
+  Park,
+  | "toolCallId"
+  | "toolName"
+  | "arguments"
+  | "inputSchema"
+  | "reason"
+  | "expiresAt"
+  | "onExpiry"
+  | "distinctApprover"
+  | "nested"
+>;
+
 export interface BodyProps {
-  park: ParkProps["park"];
+  park: ShownPark;
   answering: boolean;
   answer: (what: Answer) => void;
 }

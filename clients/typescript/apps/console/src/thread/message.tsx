@@ -140,7 +140,7 @@ function PartView({
         </details>
       );
     case "tool-call":
-      return <ToolCard call={part} runId={runId} />;
+      return <ToolCard call={part} runId={runId} Message={Message} />;
     case "image":
       return (
         <Attached

@@ -1,28 +1,17 @@
 // A question that waits for a person, with everything that the answer depends on.
-import type { ActionResult, Answer, Park } from "@spool/client";
+import type { ActionResult, Answer } from "@spool/client";
 import { type ReactNode, useId, useState } from "react";
 import { duration, visible } from "../ui/format.js";
 import { useNow } from "../ui/now.js";
 import { messageOf, Problem } from "../ui/parts.js";
-import { Approval, Budget, ClientTool, Outcome, Question } from "./answers.js";
-import { askOf, budgetOf } from "./why.js";
+import { askOf, budgetOf } from "../words/question.js";
+import { Approval, Budget, ClientTool, Outcome, Question, type ShownPark } from "./answers.js";
 
 /** Sends an answer. */
 export type Respond = (answer: Answer) => Promise<ActionResult>;
 
 export interface ParkProps {
-  park: Pick<
-    Park,
-    | "toolCallId"
-    | "toolName"
-    | "arguments"
-    | "inputSchema"
-    | "reason"
-    | "expiresAt"
-    | "onExpiry"
-    | "distinctApprover"
-    | "nested"
-  >;
+  park: ShownPark;
   answering: boolean;
   respond: Respond;
   /** Stands above the question, such as a link to its thread. */
@@ -64,7 +53,7 @@ export function ParkPanel({ park, answering, respond, children }: ParkProps): Re
 }
 
 /** What is asked, in a few words. */
-export function titleOf(park: ParkProps["park"]): string {
+export function titleOf(park: ShownPark): string {
   switch (park.reason) {
     case "approval":
       return `Allow ${park.toolName}?`;

@@ -1,17 +1,16 @@
 // A call of a tool: one line, and on request its arguments, its result and the run that it has started.
 import type { ShownToolCall } from "@spool/react";
 import { useMessages, useRun, useThread } from "@spool/react";
-import { type ReactNode, useState } from "react";
+import { type ComponentType, type ReactNode, useState } from "react";
 import { Sources } from "../markdown/sources.js";
 import { duration, glance, visible } from "../ui/format.js";
 import { Value } from "../ui/json.js";
+import { unanswered } from "../words/question.js";
 import { type ArtifactInfo, ArtifactView, artifactsOf } from "./artifact.js";
 import { failureOf } from "./failure.js";
 import { RunMark } from "./marks.js";
-import { Message } from "./message.js";
 import { isObject } from "./schema.js";
 import { Follow, Took } from "./took.js";
-import { unanswered } from "./why.js";
 
 const words: Record<ShownToolCall["state"], string> = {
   streaming: "being written",
@@ -23,7 +22,14 @@ const words: Record<ShownToolCall["state"], string> = {
   cancelled: "cancelled",
 };
 
-export function ToolCard({ call, runId }: { call: ShownToolCall; runId?: string | undefined }): ReactNode {
+export interface ToolCardProps {
+  call: ShownToolCall;
+  runId?: string | undefined;
+  /** Shows a message of the run that the call has started. */
+  Message: ComponentType<{ id: string }>;
+}
+
+export function ToolCard({ call, runId, Message }: ToolCardProps): ReactNode {
   const { threadId } = useThread();
   const [open, setOpen] = useState(false);
   const [nestedOpen, setNestedOpen] = useState(call.state === "running" || call.state === "waiting");
@@ -69,7 +75,9 @@ export function ToolCard({ call, runId }: { call: ShownToolCall; runId?: string 
       {!open && artifacts.map((artifact) => <ArtifactView key={artifact.id} artifact={artifact} />)}
       <Sources sources={call.sources ?? []} label={`Sources of ${call.toolName}`} />
       {call.agentId !== undefined && (
-        <Nested agentId={call.agentId} open={nestedOpen} onToggle={() => setNestedOpen(!nestedOpen)} />
+        <Nested agentId={call.agentId} open={nestedOpen} onToggle={() => setNestedOpen(!nestedOpen)}>
+          <NestedMessages agentId={call.agentId} Message={Message} />
+        </Nested>
       )}
     </div>
   );
@@ -102,7 +110,14 @@ function Result({ call, artifacts }: { call: ShownToolCall; artifacts: readonly 
   );
 }
 
-function Nested({ agentId, open, onToggle }: { agentId: string; open: boolean; onToggle: () => void }): ReactNode {
+interface NestedProps {
+  agentId: string;
+  open: boolean;
+  onToggle: () => void;
+  children: ReactNode;
+}
+
+function Nested({ agentId, open, onToggle, children }: NestedProps): ReactNode {
   const run = useRun(agentId);
   return (
     <div className="nested">
@@ -113,16 +128,12 @@ function Nested({ agentId, open, onToggle }: { agentId: string; open: boolean; o
         {run?.durationMs !== undefined && <span className="num">{duration(run.durationMs)}</span>}
         {run !== null && <RunMark run={run} />}
       </button>
-      {open && (
-        <Follow>
-          <NestedMessages agentId={agentId} />
-        </Follow>
-      )}
+      {open && <Follow>{children}</Follow>}
     </div>
   );
 }
 
-function NestedMessages({ agentId }: { agentId: string }): ReactNode {
+function NestedMessages({ agentId, Message }: { agentId: string } & Pick<ToolCardProps, "Message">): ReactNode {
   const ids = useMessages({ agentId });
   return (
     <div className="nested-body">

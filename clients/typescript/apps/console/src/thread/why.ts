@@ -1,64 +1,11 @@
 // Why a run waits, or why it ended as it did, in a sentence or two.
-import type { Park, ThreadView, ViewRun } from "@spool/client";
-import { count, duration, moment, money } from "../ui/format.js";
-import { isObject } from "./schema.js";
-
-/** What a question is about, in a few words. */
-export function askOf(park: Pick<Park, "reason" | "toolName">): string {
-  switch (park.reason) {
-    case "approval":
-      return `approve ${park.toolName}`;
-    case "outcome_unknown":
-      return `say what ${park.toolName} did before its worker died`;
-    case "budget_reached":
-      return "raise the budget";
-    case "client_tool":
-      return `run ${park.toolName} and send its result`;
-    case "elicitation":
-      return `answer a question of ${park.toolName}`;
-    default:
-      return `answer ${park.toolName} (${park.reason})`;
-  }
-}
-
-/** The budget that is used up, in words. */
-export function budgetOf(args: unknown): string {
-  const { exhausted, budget, currency } = isObject(args) ? args : {};
-  const total = isObject(budget) ? budget : {};
-  switch (exhausted) {
-    case "token_budget":
-      return `${count(Number(total.tokenBudget ?? 0))} tokens`;
-    case "cost_budget":
-      return money(Number(total.costBudgetMicros ?? 0), typeof currency === "string" ? currency : undefined);
-    case "tool_call_budget":
-      return `${count(Number(total.toolCallBudget ?? 0))} tool calls`;
-    case "time_budget":
-      return duration(Number(total.wallTimeMs ?? 0));
-    default:
-      return String(exhausted ?? "budget");
-  }
-}
-
-/** Says which file the model of a FILE_DROPPED does not get. */
-export function droppedOf({ artifactId, model }: { artifactId?: unknown; model?: unknown }): string {
-  return artifactId
-    ? `the model ${model} does not get the file ${artifactId}`
-    : `the model ${model} does not get images and files of tool results`;
-}
-
-/** Says that a run came to a model without a price, by the entry about its budget, or undefined. */
-export function unpricedOf({ unpricedModel }: { unpricedModel?: unknown }): string | undefined {
-  return unpricedModel ? `the run came to ${unpricedModel}, which has no price` : undefined;
-}
+import type { ThreadView } from "@spool/client";
+import { duration } from "../ui/format.js";
+import { earlyEnd } from "../words/end.js";
+import { askOf, budgetOf, unanswered } from "../words/question.js";
 
 function left(at: string, now: number): string {
   return duration(Math.max(0, new Date(at).getTime() - now));
-}
-
-/** Says that nobody answered questions of a run in time. */
-export function unanswered({ questions, since }: NonNullable<ViewRun["expired"]>, now: number): string {
-  const until = `until ${moment(since, now)}`;
-  return questions === 1 ? `Nobody answered ${until}` : `Nobody answered ${questions} questions, the first ${until}`;
 }
 
 /** Returns what there is to say, or null if there is nothing: the run works, or is done. */
@@ -112,29 +59,6 @@ function stateOf(view: ThreadView, now: number): string | null {
   if (state === "FAILED") {
     return `Failed: ${run?.error ?? run?.stopReason ?? "no reason is known"}`;
   }
-  if (state === "COMPLETED" && run?.stopReason && run.stopReason !== "completed") {
-    return `Ended early: ${endWords[run.stopReason] ?? run.stopReason}.`;
-  }
-  return null;
+  const early = state === "COMPLETED" ? earlyEnd(run?.stopReason) : null;
+  return early === null ? null : `Ended early: ${early}.`;
 }
-
-/** How an answer came that the subject did not give with credentials of its own. */
-export function linkOf({ via, viaBy }: { via?: unknown; viaBy?: unknown }): string {
-  return via === "link" ? ` by a link${viaBy ? ` of ${viaBy}` : ""}` : "";
-}
-
-const endWords: Record<string, string> = {
-  length: "the answer reached the model's limit of tokens",
-  empty_answer: "the model gave an empty answer",
-  content_filter: "the provider's filter cut the answer",
-  unknown_finish: "the provider ended the answer with a word that is not known, so it may be cut",
-  max_steps: "it took as many steps as it may",
-  repeated_call: "the model made the same call with the same result again and again",
-  token_budget: "its budget of tokens is used up",
-  cost_budget: "its budget of money is used up, or it came to a model without a price",
-  tool_call_budget: "its budget of tool calls is used up",
-  time_budget: "its budget of time is used up",
-  time_limit: "it ran for as long as the server lets a run",
-  storage_limit: "the tenant stores as much as it may",
-  invalid_output: "the answer does not fit the schema",
-};

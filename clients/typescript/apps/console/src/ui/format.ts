@@ -75,6 +75,12 @@ export function pretty(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
 }
 
+/** The beginning of a text in one line, in quotes. */
+export function quoted(text: string): string {
+  const line = text.trim().replace(/\s+/g, " ");
+  return `“${line.length > 80 ? `${line.slice(0, 79)}…` : line}”`;
+}
+
 /** The names in what a server says about itself: "a (the default), b". */
 export function namesOf(list = "none"): string[] {
   return list === "none" ? [] : list.replace(/ \([^)]*\)/g, "").split(", ");

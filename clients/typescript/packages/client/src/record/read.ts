@@ -1,24 +1,11 @@
 import { asError, errorOf, SpoolError } from "../error.js";
 import type { Message, Run, Thread, ThreadEvent } from "../wire.js";
 import { linesOf } from "./lines.js";
-import { recordOf } from "./record.js";
+import { type RecordFile, recordOf } from "./record.js";
 import type { ReadRecordOptions, RecordSource, SnapshotDelta, ThreadRecord } from "./types.js";
 
 /** The newest form of the file that this package reads. */
 const formatVersion = 1;
-
-/** What a record has, in the order of the file. */
-export interface RecordFile {
-  thread: Thread;
-  runId: string;
-  readonly runs: Run[];
-  /** The messages of the view, in order. */
-  readonly view: Message[];
-  /** The messages of each branch, in order. */
-  readonly branches: Map<number, Message[]>;
-  readonly entries: ThreadEvent[];
-  readonly deltas: SnapshotDelta[];
-}
 
 /** A line as it comes. */
 interface Line {

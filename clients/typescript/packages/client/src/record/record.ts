@@ -1,8 +1,20 @@
-import type { Message, Snapshot, ThreadEvent } from "../wire.js";
+import type { Message, Run, Snapshot, Thread, ThreadEvent } from "../wire.js";
 import { type Base, Fold, threadOf } from "./fold.js";
-import type { RecordFile } from "./read.js";
 import { isBefore } from "./time.js";
 import type { RecordVersion, SnapshotDelta, ThreadRecord } from "./types.js";
+
+/** What a record has, in the order of the file. */
+export interface RecordFile {
+  thread: Thread;
+  runId: string;
+  readonly runs: Run[];
+  /** The messages of the view, in order. */
+  readonly view: Message[];
+  /** The messages of each branch, in order. */
+  readonly branches: Map<number, Message[]>;
+  readonly entries: ThreadEvent[];
+  readonly deltas: SnapshotDelta[];
+}
 
 /** Returns the record of a file. */
 export function recordOf(file: RecordFile): ThreadRecord {
