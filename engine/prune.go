@@ -1,10 +1,10 @@
 package engine
 
 import (
+	"context"
+
 	"github.com/spoolhq/spool/wire"
 )
-
-import "context"
 
 // Prune removes threads that have not changed for a while, with their runs, messages, record, parks,
 // ledger, run streams and dead jobs. It keeps every thread that has an active run, a worker or a job,

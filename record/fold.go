@@ -57,7 +57,7 @@ type folder struct {
 }
 
 type foldedRun struct {
-	wire.WireRun
+	wire.RunJSON
 
 	place int64
 	wait  *store.DeltaWait
@@ -98,7 +98,7 @@ func (r *Record) fold() *folder {
 	for _, run := range r.Runs {
 		if !known[run.ID] {
 			f.order = append(f.order, run.ID)
-			f.runs[run.ID] = &foldedRun{WireRun: run.Wire()}
+			f.runs[run.ID] = &foldedRun{RunJSON: run.Wire()}
 		}
 	}
 	for i := range r.Deltas {
@@ -178,7 +178,7 @@ func (f *folder) applyRun(d *store.DeltaRun) {
 		before = &foldedRun{}
 		f.order = append(f.order, d.ID)
 	}
-	run := &foldedRun{WireRun: d.WireRun, place: d.Place, wait: d.Wait}
+	run := &foldedRun{RunJSON: d.RunJSON, place: d.Place, wait: d.Wait}
 	run.Prompt = cmp.Or(run.Prompt, before.Prompt)
 	run.Result = cmp.Or(run.Result, before.Result)
 	run.wait = cmp.Or(run.wait, before.wait)

@@ -14,7 +14,7 @@ import (
 
 // fullDelta returns a delta in which every field has a value, but those that a store sets. The name is in its texts.
 func fullDelta(name string, at time.Time) store.SnapshotDelta {
-	run := wire.WireRun{
+	run := wire.RunJSON{
 		ID: "r", ThreadID: "t", ParentID: "p", CallID: "c", Depth: 1, Agent: name, Model: "m", State: wire.Failed, StopReason: wire.StopFailed,
 		Error: "a “reason” <b>\n", StartedBy: "ann", EnqueuedAt: at, StartedAt: at.Add(time.Second), EndedAt: at.Add(time.Minute), MaxSteps: 9, Steps: 2, Attempts: 1,
 		InputTokens: 1, CachedInputTokens: 2, OutputTokens: 3, TotalTokens: 4, Prompt: name, Result: &wire.NestedResult{Text: name},
@@ -24,8 +24,8 @@ func fullDelta(name string, at time.Time) store.SnapshotDelta {
 		Thread: &store.DeltaThread{State: wire.WaitingForInput, Model: "m", Title: name, Owner: "ann", Labels: map[string]string{"k": name}},
 		RunID:  "r",
 		Runs: []store.DeltaRun{
-			{WireRun: run},
-			{WireRun: wire.WireRun{ID: "w", ThreadID: "t", Agent: name, State: wire.Queued}, Place: 7, Wait: &store.DeltaWait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent(name), ClientMessageID: "id"}},
+			{RunJSON: run},
+			{RunJSON: wire.RunJSON{ID: "w", ThreadID: "t", Agent: name, State: wire.Queued}, Place: 7, Wait: &store.DeltaWait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent(name), ClientMessageID: "id"}},
 		},
 		View:  []store.ViewChange{{Drop: 3, From: "m2"}, {Restore: 2, From: "m5"}, {Add: []spool.MessageID{"m3", "m4"}}},
 		Parks: []store.DeltaPark{{RunID: "r", ToolCallID: "c", State: wire.ParkOpen}},
@@ -203,7 +203,7 @@ func testStoreDeltaBig(s *storeTest) {
 	key := thread("t")
 	s.write(key, func(tx store.Tx) error { return tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}}) })
 	before := s.tally(key.Tenant).Bytes
-	big := store.SnapshotDelta{Runs: []store.DeltaRun{{WireRun: wire.WireRun{ID: "r", Result: &wire.NestedResult{Text: strings.Repeat("é", size/2)}}}}}
+	big := store.SnapshotDelta{Runs: []store.DeltaRun{{RunJSON: wire.RunJSON{ID: "r", Result: &wire.NestedResult{Text: strings.Repeat("é", size/2)}}}}}
 	s.write(key, func(tx store.Tx) error { return tx.Write(store.Changes{Delta: &big}) })
 	s.same("the delta", s.deltas(key, store.DeltaQuery{}), []store.SnapshotDelta{s.shown(key, big)})
 	if by := s.tally(key.Tenant).Bytes - before; by < size || by > size+10_000 {

@@ -54,9 +54,9 @@ type DeltaThread struct {
 
 // DeltaRun is a run in a [SnapshotDelta].
 type DeltaRun struct {
-	// WireRun is the run, whose DurationMS and QueuedMS do not count. An empty Prompt, and a nil Result, say that
+	// RunJSON is the run, whose DurationMS and QueuedMS do not count. An empty Prompt, and a nil Result, say that
 	// they did not change. Every other field is the present one.
-	wire.WireRun
+	wire.RunJSON
 
 	// Place orders the runs that wait for the thread: see [wire.Run.QueuePosition].
 	Place int64 `doc:"Orders the runs that wait for the thread. Left out: the run does not wait." json:"place,omitempty"`

@@ -6,7 +6,7 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Run is one attempt to advance a thread, as callers see it. It is encoded as a [WireRun], the form for
+// Run is one attempt to advance a thread, as callers see it. It is encoded as a [RunJSON], the form for
 // clients. The state that only the engine needs is a [store.RunState].
 type Run struct {
 	Tenant   spool.Tenant

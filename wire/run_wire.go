@@ -7,8 +7,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// WireRun is a [Run] as clients see it, and its JSON form.
-type WireRun struct {
+// RunJSON is a [Run] as clients see it, and its JSON form.
+type RunJSON struct {
 	ID                spool.RunID      `doc:"The run's id."                                                                    json:"id"`
 	ThreadID          spool.ThreadID   `doc:"Its thread."                                                                      json:"threadId"`
 	ParentID          spool.RunID      `doc:"The run that spawned this one. Left out: the run is not nested."                  json:"parentRunId,omitempty"`
@@ -47,8 +47,8 @@ type WireRun struct {
 func (r Run) MarshalJSON() ([]byte, error) { return json.Marshal(r.Wire()) }
 
 // Wire returns the run as clients see it.
-func (r Run) Wire() WireRun {
-	out := WireRun{
+func (r Run) Wire() RunJSON {
+	out := RunJSON{
 		ID: r.ID, ThreadID: r.ThreadID, ParentID: r.ParentID, CallID: r.CallID, Depth: r.Depth, Agent: r.Agent, Model: r.Model,
 		State: r.State, StopReason: r.StopReason, Error: r.Error, StartedBy: r.StartedBy,
 		EnqueuedAt: r.EnqueuedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt, MaxSteps: r.MaxSteps, Steps: r.Steps, Attempts: r.Attempts,
@@ -70,7 +70,7 @@ func (r Run) Wire() WireRun {
 
 // UnmarshalJSON reads what MarshalJSON writes. Of the Allowance it reads the bounds of the budget, without a currency.
 func (r *Run) UnmarshalJSON(b []byte) error {
-	var in WireRun
+	var in RunJSON
 	if err := json.Unmarshal(b, &in); err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (r *Run) UnmarshalJSON(b []byte) error {
 
 // Run returns the run that [Run.Wire] has written. Of the Allowance it has the bounds of the budget, without a
 // currency.
-func (in WireRun) Run() Run {
+func (in RunJSON) Run() Run {
 	r := Run{
 		ID: in.ID, ThreadID: in.ThreadID, ParentID: in.ParentID, CallID: in.CallID, Depth: in.Depth, Agent: in.Agent, Model: in.Model,
 		State: in.State, StopReason: in.StopReason, Error: in.Error, StartedBy: in.StartedBy,

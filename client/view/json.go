@@ -114,7 +114,7 @@ type wireRetry struct {
 
 // wireRun leaves out the times that the view does not know, and the durations that follow from them.
 type wireRun struct {
-	wire.WireRun
+	wire.RunJSON
 
 	StartedAt  time.Time `json:"startedAt,omitzero"`
 	DurationMS int64     `json:"durationMs,omitempty"`
@@ -122,7 +122,7 @@ type wireRun struct {
 }
 
 func wireRunOf(r wire.Run) wireRun {
-	out := wireRun{StartedAt: r.StartedAt, WireRun: wire.WireRun{
+	out := wireRun{StartedAt: r.StartedAt, RunJSON: wire.RunJSON{
 		ID: r.ID, ThreadID: r.ThreadID, ParentID: r.ParentID, CallID: r.CallID, Depth: r.Depth, Agent: r.Agent, Model: r.Model,
 		State: r.State, StopReason: r.StopReason, Error: r.Error, StartedBy: r.StartedBy, EnqueuedAt: r.EnqueuedAt, EndedAt: r.EndedAt,
 		MaxSteps: r.MaxSteps, Steps: r.Steps, Attempts: r.Attempts, InputTokens: r.InputTokens, CachedInputTokens: r.CachedInputTokens,

@@ -1,10 +1,9 @@
 package view
 
 import (
+	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/wire"
 )
-
-import "github.com/spoolhq/spool"
 
 // lastEnd is the end of the last segment that the view has, or what stands for it.
 type lastEnd struct {

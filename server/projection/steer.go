@@ -1,10 +1,9 @@
 package projection
 
 import (
+	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/wire"
 )
-
-import "github.com/spoolhq/spool"
 
 // steered shows the message of a steer at its place between two steps. The client that sent the message, and waits
 // for an answer to it, sees the rest of the run that reads it.

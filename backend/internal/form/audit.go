@@ -1,10 +1,9 @@
 package form
 
 import (
+	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/wire"
 )
-
-import "github.com/spoolhq/spool"
 
 // AuditColumns are the columns of [wire.AuditEntry].
 const AuditColumns = `tenant, seq, at, action, actor, actor_tenant, thread_id, run_id, call_id, job_id, approved, digest, reason,

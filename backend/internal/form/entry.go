@@ -1,10 +1,9 @@
 package form
 
 import (
+	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/wire"
 )
-
-import "github.com/spoolhq/spool"
 
 // EntryColumns are the columns of [wire.Entry] without its thread.
 const EntryColumns = `seq, type, run_id, payload, created_at, stream, after_fence, after_n, published_by, published_by_tool, published`

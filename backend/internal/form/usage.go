@@ -1,10 +1,9 @@
 package form
 
 import (
+	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/wire"
 )
-
-import "github.com/spoolhq/spool"
 
 // UsageColumns are the columns of [wire.UsageRow], and UsageLineColumns those of [wire.UsageLine].
 const (

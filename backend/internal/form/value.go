@@ -1,10 +1,9 @@
 package form
 
 import (
+	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/store"
 )
-
-import "github.com/spoolhq/spool"
 
 // ValueColumns are the columns of [store.Row].
 const ValueColumns = "tenant, kind, key, value, version, updated_at, expires_at"

@@ -77,7 +77,7 @@ func (v threadView) same(w threadView) bool {
 
 // runChange is what a transaction knows of a run.
 type runChange struct {
-	changed[wire.WireRun]
+	changed[wire.RunJSON]
 
 	// place is the present position in the queue, and placed the one before the transaction.
 	place, placed int64
@@ -239,7 +239,7 @@ func (x *watchedTx) finish() error {
 
 // delta returns what changed of the run, if anything did.
 func (r *runChange) delta() (store.DeltaRun, bool) {
-	d := store.DeltaRun{WireRun: r.after, Place: r.place}
+	d := store.DeltaRun{RunJSON: r.after, Place: r.place}
 	if r.place > 0 && r.placed == 0 {
 		d.Wait = r.wait
 	}
@@ -250,7 +250,7 @@ func (r *runChange) delta() (store.DeltaRun, bool) {
 	if before.Result != nil && d.Result != nil && *before.Result == *d.Result {
 		before.Result = d.Result
 	}
-	if r.place == r.placed && before == d.WireRun {
+	if r.place == r.placed && before == d.RunJSON {
 		return d, false
 	}
 	if d.Prompt == before.Prompt {

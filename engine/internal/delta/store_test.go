@@ -36,8 +36,8 @@ func TestStore(t *testing.T) {
 		change(&r)
 		return tx.Write(store.Changes{Runs: []store.RunRow{r}})
 	}
-	queued := wire.WireRun{ID: "r", ThreadID: "t", State: wire.Queued, Prompt: "brief"}
-	running := wire.WireRun{ID: "r", ThreadID: "t", State: wire.Running}
+	queued := wire.RunJSON{ID: "r", ThreadID: "t", State: wire.Queued, Prompt: "brief"}
+	running := wire.RunJSON{ID: "r", ThreadID: "t", State: wire.Running}
 	for _, step := range []struct {
 		name string
 		fn   func(tx store.Tx) error
@@ -50,7 +50,7 @@ func TestStore(t *testing.T) {
 			})
 		}, &store.SnapshotDelta{
 			Thread: &store.DeltaThread{State: wire.Queued, Title: "x"}, RunID: "r",
-			Runs: []store.DeltaRun{{WireRun: queued}}, View: []store.ViewChange{{Add: []spool.MessageID{"m1"}}},
+			Runs: []store.DeltaRun{{RunJSON: queued}}, View: []store.ViewChange{{Add: []spool.MessageID{"m1"}}},
 		}},
 		{"a lease", func(tx store.Tx) error {
 			thread, err := tx.Thread()
@@ -61,7 +61,7 @@ func TestStore(t *testing.T) {
 		{"nothing", func(tx store.Tx) error { _, err := tx.Thread(); return err }, nil},
 		{"a state of the run", func(tx store.Tx) error {
 			return reread(tx, func(r *store.RunRow) { r.State = wire.Running })
-		}, &store.SnapshotDelta{Runs: []store.DeltaRun{{WireRun: running}}}},
+		}, &store.SnapshotDelta{Runs: []store.DeltaRun{{RunJSON: running}}}},
 		{"a change and back", func(tx store.Tx) error {
 			return errors.Join(
 				reread(tx, func(r *store.RunRow) { r.Steps++ }), reread(tx, func(r *store.RunRow) { r.Steps-- }))
@@ -72,7 +72,7 @@ func TestStore(t *testing.T) {
 		{"a waiting run, without its secrets", func(tx store.Tx) error {
 			return tx.Write(store.Changes{NewRuns: []store.RunRow{waiting}})
 		}, &store.SnapshotDelta{Runs: []store.DeltaRun{{
-			WireRun: wire.WireRun{ID: "w", ThreadID: "t", State: wire.Queued}, Place: 9,
+			RunJSON: wire.RunJSON{ID: "w", ThreadID: "t", State: wire.Queued}, Place: 9,
 			Wait: &store.DeltaWait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent("later")},
 		}}}},
 		{"messages, some of which leave again", func(tx store.Tx) error {

@@ -3,10 +3,9 @@
 package order
 
 import (
+	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/wire"
 )
-
-import "github.com/spoolhq/spool"
 
 // List collects what a transition adds to the segment's stream and to the record, in the order in which
 // clients read it. The list numbers the items, and sets each entry's position between the items, so

@@ -1,11 +1,10 @@
 package record
 
 import (
+	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
-
-import "github.com/spoolhq/spool"
 
 // Saved says how much of a segment's stream the thread's messages contain. Each agent of the tree saves
 // its own steps.

@@ -1,10 +1,9 @@
 package record
 
 import (
+	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/wire"
 )
-
-import "github.com/spoolhq/spool"
 
 // Streamed summarises the items of an ended stream: how much content each agent has streamed, how much
 // of the content was saved, and which calls have a result.

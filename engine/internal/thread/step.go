@@ -1,11 +1,10 @@
 package thread
 
 import (
+	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
-
-import "github.com/spoolhq/spool"
 
 // SaveStep saves a whole step: the assistant's turn and the results of its tools. From then on, the
 // messages contain everything up to this point of the stream, and STEP_FINISHED tells clients so.

@@ -1,10 +1,9 @@
 package walk
 
 import (
+	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/wire"
 )
-
-import "github.com/spoolhq/spool"
 
 // Progress says how far a walker or a client has read.
 type Progress struct {

@@ -49,7 +49,7 @@ var names = map[reflect.Type]string{
 	reflect.TypeFor[spool.Cost]():                       "UsageCost",
 	reflect.TypeFor[wire.InputExpiring]():               "InputExpiry",
 	reflect.TypeFor[spool.Usage]():                      "UsageCounts",
-	reflect.TypeFor[wire.WireRun]():                     "Run",
+	reflect.TypeFor[wire.RunJSON]():                     "Run",
 	reflect.TypeFor[aisdk.Approval]():                   "ChatApproval",
 	reflect.TypeFor[aisdk.Caller]():                     "ChatCaller",
 	reflect.TypeFor[aisdk.Chunk]():                      "ChatChunk",
@@ -120,7 +120,7 @@ func Document(api *rest.API) {
 		{reflect.TypeFor[wire.Item](), reflect.TypeFor[Item]()},
 		{reflect.TypeFor[ApplicationEvent](), types().applicationEvent},
 		{reflect.TypeFor[spool.Message](), types().message},
-		{reflect.TypeFor[wire.Run](), reflect.TypeFor[wire.WireRun]()},
+		{reflect.TypeFor[wire.Run](), reflect.TypeFor[wire.RunJSON]()},
 		{reflect.TypeFor[wire.InputExtended](), reflect.TypeFor[wire.InputExpiring]()},
 		{reflect.TypeFor[agui.Message](), types().agentMessage},
 	} {
