@@ -40,7 +40,7 @@ func (r *Runner) claim(ctx context.Context, j spool.Job) (c claimed, err error) 
 		return id, nil
 	}
 	claim := func(store spool.Tx) (err error) {
-		c.Claimed, follow, err = thread.Claim(store, request, r.Rules)
+		c.Claimed, follow, err = thread.ClaimRun(store, request, r.Rules)
 		if err == nil && c.Decided {
 			follow, err = thread.FinishDecided(store, r.Rules)
 		}

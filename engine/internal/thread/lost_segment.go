@@ -37,7 +37,7 @@ func closeLostSegment(tx *Tx, t tree, reason string, c *spool.Changes) *LostStre
 // worker died. Their usage is unknown. An answer that can be asked for again is not lost.
 func lostCalls(tx *Tx, t tree) (rows []spool.UsageRow) {
 	if a := tx.Run.Allowance; a != nil && budget.Reserves(a) { // a run with such a budget reserves each call before it is made
-		return tx.reservations(spool.OutcomeLost, resuming(t.runs))
+		return tx.reservations(spool.OutcomeLost, askingAgain(t.runs))
 	}
 	for _, r := range t.runs {
 		if wasCallingModel(r, t) {

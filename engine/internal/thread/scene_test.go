@@ -295,7 +295,7 @@ func (s *scene) claim(r ClaimRequest) string {
 		r.Isolate = func() bool { return true }
 	}
 	return s.try(func(store spool.Tx) (string, error) {
-		claim, follow, err := Claim(store, r, s.rules)
+		claim, follow, err := ClaimRun(store, r, s.rules)
 		said := claim.Reason
 		if claim.Segment != nil {
 			said = fmt.Sprintf("carry %s from %d", claim.Segment.Run.Stream(), claim.Segment.Seq)

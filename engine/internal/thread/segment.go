@@ -27,11 +27,11 @@ func requeue(tx *Tx, next spool.Job, ended spool.RunEnded) error {
 	if err := tx.move(spool.Queued); err != nil {
 		return err
 	}
-	resumes, err := tx.resumes()
+	asking, err := tx.agentsAskingAgain()
 	if err != nil {
 		return err
 	}
-	c.Usage = tx.price(tx.reservations(spool.OutcomeAborted, resumes))
+	c.Usage = tx.price(tx.reservations(spool.OutcomeAborted, asking))
 	tx.release()
 	return tx.save(c)
 }

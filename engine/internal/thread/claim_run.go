@@ -45,10 +45,10 @@ type Segment struct {
 	Seq int64
 }
 
-// Claim is the transition to RUNNING. It leases the thread to a worker, opens the run's next segment,
+// ClaimRun is the transition to RUNNING. It leases the thread to a worker, opens the run's next segment,
 // and closes the segment of a dead worker. It returns a Claimed without a segment for an obsolete
 // ticket, and [ErrUnchanged] if the transaction has to be rolled back.
-func Claim(store spool.Tx, r ClaimRequest, rules Rules) (Claimed, Follow, error) {
+func ClaimRun(store spool.Tx, r ClaimRequest, rules Rules) (Claimed, Follow, error) {
 	tx, err := Open(store, rules)
 	switch {
 	case record.Missing(err):
@@ -70,13 +70,13 @@ func Claim(store spool.Tx, r ClaimRequest, rules Rules) (Claimed, Follow, error)
 			return Claimed{}, Follow{}, err
 		}
 	}
-	c, err := claim(tx, r)
+	c, err := claimRun(tx, r)
 	return c, tx.Follow, err
 }
 
-// claim brings the run up to date, decides how it continues, and writes the outcome. It ends no run:
+// claimRun brings the run up to date, decides how it continues, and writes the outcome. It ends no run:
 // [FinishDecided] does, or the worker after the settle hook.
-func claim(tx *Tx, r ClaimRequest) (Claimed, error) {
+func claimRun(tx *Tx, r ClaimRequest) (Claimed, error) {
 	f, err := catchUp(tx)
 	if err != nil {
 		return Claimed{}, err

@@ -75,7 +75,7 @@ func (g *group) run() {
 			}
 			continue
 		}
-		out, err := g.sync()
+		out, err := g.syncRow()
 		g.plan(out, err)
 		g.publish()
 	}
@@ -129,8 +129,8 @@ func (g *group) plan(out served, err error) {
 	}
 }
 
-// sync reports to the row, and takes from it what the waiting calls need.
-func (g *group) sync() (out served, err error) {
+// syncRow reports to the row, and takes from it what the waiting calls need.
+func (g *group) syncRow() (out served, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	if err := g.measure(ctx); err != nil {

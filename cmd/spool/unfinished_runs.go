@@ -12,9 +12,9 @@ import (
 	"github.com/spoolhq/spool/model/demo"
 )
 
-// resumed describes the unfinished runs in a database that do not continue as they began, with one line
+// changedRuns describes the unfinished runs in a database that do not continue as they began, with one line
 // for each kind of change. It returns nothing if all runs continue with their model.
-func (s *setup) resumed(all []sqlite.Unfinished) []string {
+func (s *setup) changedRuns(all []sqlite.Unfinished) []string {
 	var kinds []change
 	for _, u := range all {
 		k := s.changed(u.Agent, madeOn(all, u))
@@ -178,8 +178,8 @@ func (s *setup) isDemo(name string) bool {
 	return ok
 }
 
-// resumedText is the part of the banner about such runs.
-func resumedText(lines []string) string {
+// changedRunsText is the part of the banner about such runs.
+func changedRunsText(lines []string) string {
 	if len(lines) == 0 {
 		return ""
 	}

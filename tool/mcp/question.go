@@ -124,9 +124,9 @@ func together(schemas map[string]json.RawMessage) json.RawMessage {
 	return whole
 }
 
-// resume returns the answer of a person as the server gets it, and the server's state: accept for an approval, decline
-// for a denial, and cancel if nobody answered in time.
-func resume(call spool.ToolCall) (state string, answers sdk.InputResponseMap, err error) {
+// answerForServer returns the answer of a person as the server gets it, and the server's state: accept for an approval,
+// decline for a denial, and cancel if nobody answered in time.
+func answerForServer(call spool.ToolCall) (state string, answers sdk.InputResponseMap, err error) {
 	var keep kept
 	if err := json.Unmarshal(call.Resume, &keep); err != nil {
 		return "", nil, spool.Wrap(spool.Internal, "read the state of a call", err)
@@ -171,7 +171,7 @@ func resume(call spool.ToolCall) (state string, answers sdk.InputResponseMap, er
 
 // answersOf returns the answers of a person to the questions of a task.
 func answersOf(call spool.ToolCall) (map[string]json.RawMessage, error) {
-	_, answers, err := resume(call)
+	_, answers, err := answerForServer(call)
 	if err != nil {
 		return nil, err
 	}

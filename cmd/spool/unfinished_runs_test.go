@@ -88,11 +88,11 @@ func TestResumedWaits(t *testing.T) {
 		"waiting for a worker":                      waits,
 		"queued":                                    {Agent: "gone", State: spool.Queued, Runs: 1},
 	} {
-		if got := (&setup{}).resumed([]sqlite.Unfinished{u}); !slices.Equal(got, []string{"1 run (" + want + ")" + rest}) {
+		if got := (&setup{}).changedRuns([]sqlite.Unfinished{u}); !slices.Equal(got, []string{"1 run (" + want + ")" + rest}) {
 			t.Errorf("%q, want %s", got, want)
 		}
 	}
-	got := (&setup{}).resumed([]sqlite.Unfinished{asks, both, works})
+	got := (&setup{}).changedRuns([]sqlite.Unfinished{asks, both, works})
 	if want := "3 runs (2 waiting for an answer, 1 waiting for shop__audit's work) of the agent gone, which is not configured, wait until it is"; !slices.Equal(got, []string{want}) {
 		t.Errorf("%q, want %s", got, want)
 	}

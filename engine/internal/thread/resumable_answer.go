@@ -26,8 +26,8 @@ func (tx *Tx) AbandonAnswer(outcome spool.Outcome) error {
 	return tx.Write(spool.Changes{Usage: tx.abandonAnswer(outcome)})
 }
 
-// resumes reports which agents of the tree have an answer that they will ask for again.
-func (tx *Tx) resumes() (map[spool.AgentID]bool, error) {
+// agentsAskingAgain reports which agents of the tree have an answer that they will ask for again.
+func (tx *Tx) agentsAskingAgain() (map[spool.AgentID]bool, error) {
 	runs := []spool.RunRow{tx.Run}
 	if tx.Run.Children > 0 {
 		nested, err := record.Nested(tx.Store, tx.Run.ID)
@@ -36,10 +36,10 @@ func (tx *Tx) resumes() (map[spool.AgentID]bool, error) {
 		}
 		runs = append(runs, nested...)
 	}
-	return resuming(runs), nil
+	return askingAgain(runs), nil
 }
 
-func resuming(runs []spool.RunRow) map[spool.AgentID]bool {
+func askingAgain(runs []spool.RunRow) map[spool.AgentID]bool {
 	all := make(map[spool.AgentID]bool)
 	for _, r := range runs {
 		if r.Resume != nil && !r.State.Terminal() {
