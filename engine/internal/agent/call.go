@@ -51,7 +51,7 @@ func (l *loop) act(ctx context.Context) (saved []spool.Message, done bool, err e
 			at.done, begun = done, done
 			nested.Go(func() { outcomes <- l.delegate(ctx, p, at) })
 		case p.runs():
-			p.ran = true
+			p.begin()
 			running++
 			called, span := l.s.runner.Telemetry.Tool(ctx, l.self.Agent, p.call)
 			go func() {
@@ -124,13 +124,14 @@ func (l *calls) accept(ctx context.Context, o outcome, last bool) error {
 	case isStoreError(o.err):
 		return o.err
 	case o.waits:
-		p.waits = true
+		p.wait()
 		return nil
 	case o.stopped:
 		return nil
 	}
-	p.result = p.resultOf(l.storeResult(ctx, p, o.result), "")
-	if o.err != nil {
+	if result := l.storeResult(ctx, p, o.result); o.err == nil {
+		p.give(p.resultOf(result, ""))
+	} else {
 		l.failedCall(ctx, p, o.err)
 	}
 	l.fitResult(p)
@@ -140,18 +141,18 @@ func (l *calls) accept(ctx context.Context, o outcome, last bool) error {
 	}
 	state := spool.EffectDone
 	switch {
-	case p.park != nil && p.park.Reason == spool.ParkOutcomeUnknown:
+	case p.parks() && p.park.Reason == spool.ParkOutcomeUnknown:
 		return nil // the ledger has the call as pending, which is what unknown means
 	case p.pends():
 		return l.savePending(ctx, p)
-	case p.park != nil:
+	case p.parks():
 		state = spool.EffectVoid // the tool is called again with the answer
 	}
 	err := l.update(ctx, func(tx *thread.Tx) error { return tx.Write(spool.Changes{Effects: []spool.Effect{p.effect(state)}}) })
-	if err != nil || p.park != nil {
+	if err != nil || p.parks() {
 		return err
 	}
-	p.saved = true
+	p.save(p.result)
 	return nil
 }
 
@@ -170,7 +171,6 @@ func (p *plannedCall) wasAsked() bool {
 
 // failedCall turns a tool's error into a result for the model, or into a park.
 func (l *calls) failedCall(ctx context.Context, p *plannedCall, err error) {
-	p.result = nil
 	var wait *spool.ParkRequest
 	var unknown *spool.OutcomeUnknownError
 	var later *spool.PendingError
@@ -188,28 +188,31 @@ func (l *calls) failedCall(ctx context.Context, p *plannedCall, err error) {
 	}
 	switch {
 	case pends && !p.overdue:
-		p.park = l.pendingPark(p, later)
+		p.ask(l.pendingPark(p, later))
 		return
 	case pends:
-		p.abandoned = true
 		err = spool.Errorf(spool.Unavailable, "the work of the call was not done within %s, and was given up", cmp.Or(p.tool.PendingTimeout, spool.DefaultPendingTimeout))
 	case parks && (!p.wasAsked() || wait.Resume != nil && p.answered.Occurrence < maxQuestions):
-		p.park = l.parkFor(p, wait)
+		p.ask(l.parkFor(p, wait))
 		return
 	case errors.As(err, &unknown) && !p.tool.Idempotent:
 		l.s.runner.Concerning(l.s.Key, l.run.ID).WarnContext(ctx, "outcome of a tool call is unknown", "tool", p.call.Name, "error", err)
-		p.park = l.lostWork(p)
+		p.ask(l.lostWork(p))
 		return
 	case parks:
 		err = errors.New("the tool parked again after it was answered")
 	case spool.CodeOf(err) == spool.Internal:
 		l.s.runner.Concerning(l.s.Key, l.run.ID).WarnContext(ctx, "tool call failed", "tool", p.call.Name, "error", err)
 	}
+	result := toolresult.Error(toolMessage(err))
 	if p.answered != nil {
-		p.result = p.resultOf(nil, toolMessage(err))
+		result = p.resultOf(nil, toolMessage(err))
+	}
+	if pends {
+		p.overrun(result)
 		return
 	}
-	p.result = toolresult.Error(toolMessage(err))
+	p.give(result)
 }
 
 // toolMessage returns the text of a tool's error for the model. For a coded error this is its message.
@@ -225,7 +228,7 @@ func toolMessage(err error) string {
 // the results stand live in the order in which they are saved. A call that waits has no result in this step.
 func (l *calls) announceInOrder(ctx context.Context) {
 	for _, p := range l.plan {
-		durable := p.saved || p.spawns && p.result != nil
+		durable := p.state == callSaved || p.spawns && p.result != nil
 		switch {
 		case p.announced > 0, p.result == nil && !p.runs():
 		case !durable:
@@ -254,7 +257,7 @@ func (l *calls) saveCalls(ctx context.Context) (saved []spool.Message, done bool
 		case stopped:
 			cancelUnfinished(l.plan, "stopped")
 		case l.late:
-			cancelUnfinished(slices.DeleteFunc(slices.Clone(l.plan), func(p *plannedCall) bool { return p.waits }), string(l.s.timeReason()))
+			cancelUnfinished(slices.DeleteFunc(slices.Clone(l.plan), func(p *plannedCall) bool { return p.state == callWaits }), string(l.s.timeReason()))
 		}
 		for _, p := range l.plan {
 			if p.result != nil && p.announced == 0 {
@@ -311,7 +314,7 @@ func saveCalls(tx *thread.Tx, plan []*plannedCall, step openStep) ([]spool.Messa
 	results := make(spool.Content, 0, len(plan))
 	var c spool.Changes
 	for _, p := range plan {
-		if p.waits {
+		if p.state == callWaits {
 			c.Effects = append(c.Effects, p.effect(spool.EffectWaiting))
 		}
 		if p.result != nil {
@@ -356,7 +359,7 @@ func lastAnnounced(plan []*plannedCall) (n int) {
 
 // landed notes in the effect ledger, and in the call's park, that a call has its result.
 func landed(tx *thread.Tx, c *spool.Changes, p *plannedCall) {
-	if (p.ran || p.spawns) && !p.saved {
+	if p.state == callReturned || p.state == callOverdue || p.spawns && p.state != callSaved {
 		c.Effects = append(c.Effects, p.effect(spool.EffectDone))
 	}
 	p.landPark(tx, c)
@@ -366,14 +369,14 @@ func landed(tx *thread.Tx, c *spool.Changes, p *plannedCall) {
 func cancelUnfinished(plan []*plannedCall, reason string) {
 	for _, p := range plan {
 		if p.result == nil {
-			p.abandon(reason)
+			p.giveUp(reason)
 		}
 	}
 }
 
 func countWaiting(plan []*plannedCall) (n int) {
 	for _, p := range plan {
-		if p.park != nil || p.waits {
+		if p.parks() || p.state == callWaits {
 			n++
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // planned returns the plan of one call, after changes.
 func (s *scene) planned(name string, changes ...func(p *plannedCall)) *plannedCall {
 	tool, _ := s.agent.Tool(name)
-	p := &plannedCall{call: s.toolCall("c1", name, json.RawMessage("{}"), 1), tool: tool, ran: true}
+	p := &plannedCall{call: s.toolCall("c1", name, json.RawMessage("{}"), 1), tool: tool, state: callMade}
 	for _, change := range changes {
 		change(p)
 	}
@@ -70,8 +70,8 @@ func TestFailedCall(t *testing.T) {
 			c.change(p)
 		}
 		s.failedCall(t.Context(), p, c.err)
-		if got := p.says(); got != c.want || p.abandoned != strings.Contains(got, "was given up") {
-			t.Errorf("%s: %s, want %s (abandoned: %t)", name, got, c.want, p.abandoned)
+		if got := p.says(); got != c.want || (p.state == callOverdue) != strings.Contains(got, "was given up") {
+			t.Errorf("%s: %s, want %s (%s)", name, got, c.want, p.state)
 		}
 	}
 }
@@ -185,10 +185,11 @@ func TestFitResult(t *testing.T) {
 func TestSaveCalls(t *testing.T) {
 	t.Parallel()
 	draft := &spool.Draft{Message: spool.Message{Role: spool.RoleAssistant, Content: append(spool.TextContent("wait"), asked("look", "send")...)}}
-	done := func(p *plannedCall) { p.result = json.RawMessage("1") }
-	waits := func(p *plannedCall) { p.waits = true }
+	done := func(p *plannedCall) { p.give(json.RawMessage("1")) }
+	waits := func(p *plannedCall) { p.wait() }
 	parks := func(p *plannedCall) {
-		p.park, p.ran = &spool.Park{RunID: "r", ToolCallID: p.call.ID, Reason: spool.ParkApproval, State: spool.ParkOpen}, false
+		p.state = callNew
+		p.ask(&spool.Park{RunID: "r", ToolCallID: p.call.ID, Reason: spool.ParkApproval, State: spool.ParkOpen})
 	}
 	for name, c := range map[string]struct {
 		run    spool.RunRow
@@ -251,20 +252,20 @@ func TestLanded(t *testing.T) {
 		cancel bool
 	}{
 		"ran":                     {change: func(*plannedCall) {}, effect: spool.EffectDone},
-		"saved before":            {change: func(p *plannedCall) { p.saved = true }},
-		"was not called":          {change: func(p *plannedCall) { p.ran = false }},
-		"nested run":              {change: func(p *plannedCall) { p.ran, p.spawns = false, true }, effect: spool.EffectDone},
+		"saved before":            {change: func(p *plannedCall) { p.save(p.result) }},
+		"was not called":          {change: func(p *plannedCall) { p.decide(p.result) }},
+		"nested run":              {change: func(p *plannedCall) { p.spawns = true; p.decide(p.result) }, effect: spool.EffectDone},
 		"answered":                {change: func(p *plannedCall) { p.answered = &answered }, effect: spool.EffectDone, park: spool.ParkAnswered},
-		"denied":                  {change: func(p *plannedCall) { p.answered, p.ran = &answered, false }, park: spool.ParkAnswered},
+		"denied":                  {change: func(p *plannedCall) { p.answered = &answered; p.decide(p.result) }, park: spool.ParkAnswered},
 		"work is done":            {change: func(p *plannedCall) { p.answered = &pending }, effect: spool.EffectDone, park: spool.ParkDone},
-		"work is given up":        {change: func(p *plannedCall) { p.answered, p.abandoned = &pending, true }, effect: spool.EffectDone, park: spool.ParkClosed, cancel: true},
-		"work, tool is gone":      {change: func(p *plannedCall) { p.answered, p.ran = &pending, false }, park: spool.ParkClosed, cancel: true},
-		"work, result was saved":  {change: func(p *plannedCall) { p.answered, p.ran, p.saved = &pending, false, true }, park: spool.ParkDone},
-		"work, denied":            {change: func(p *plannedCall) { p.answered, p.ran = &began, false }, park: spool.ParkAnswered, cancel: true},
-		"pending, then cancelled": {change: func(p *plannedCall) { p.park = &pending; p.abandon("stopped") }, park: spool.ParkClosed, cancel: true},
+		"work is given up":        {change: func(p *plannedCall) { p.answered = &pending; p.overrun(p.result) }, effect: spool.EffectDone, park: spool.ParkClosed, cancel: true},
+		"work, tool is gone":      {change: func(p *plannedCall) { p.answered = &pending; p.decide(p.result) }, park: spool.ParkClosed, cancel: true},
+		"work, result was saved":  {change: func(p *plannedCall) { p.answered = &pending; p.save(p.result) }, park: spool.ParkDone},
+		"work, denied":            {change: func(p *plannedCall) { p.answered = &began; p.decide(p.result) }, park: spool.ParkAnswered, cancel: true},
+		"pending, then cancelled": {change: func(p *plannedCall) { p.ask(&pending); p.giveUp("stopped") }, park: spool.ParkClosed, cancel: true},
 	} {
 		s := desk(t, spool.RunRow{})
-		p := s.planned("look", func(p *plannedCall) { p.result = json.RawMessage("1") }, c.change)
+		p := s.planned("look", func(p *plannedCall) { p.give(json.RawMessage("1")) }, c.change)
 		var changes spool.Changes
 		landed(s.tx(), &changes, p)
 		var effect spool.EffectState
@@ -303,11 +304,11 @@ func TestAnnounceInOrder(t *testing.T) {
 	s := desk(t, spool.RunRow{})
 	value := json.RawMessage("7")
 	running := s.planned("look")
-	parked := s.planned("look", func(p *plannedCall) { p.park = &spool.Park{} })
+	parked := s.planned("look", func(p *plannedCall) { p.ask(&spool.Park{}) })
 	saved := func() *plannedCall {
-		return s.planned("look", func(p *plannedCall) { p.result, p.saved = value, true })
+		return s.planned("look", func(p *plannedCall) { p.save(value) })
 	}
-	refused := s.planned("look", func(p *plannedCall) { p.result = value })
+	refused := s.planned("look", func(p *plannedCall) { p.give(value) })
 	s.plan = []*plannedCall{parked, saved(), running, saved(), refused, saved()}
 	places := func() (all []int) {
 		s.announceInOrder(t.Context())
@@ -319,11 +320,11 @@ func TestAnnounceInOrder(t *testing.T) {
 	if got := places(); !slices.Equal(got, []int{0, 1, 0, 0, 0, 0}) {
 		t.Errorf("while a call runs, the places are %v", got)
 	}
-	running.result, running.saved = value, true
+	running.save(value)
 	if got := places(); !slices.Equal(got, []int{0, 1, 2, 3, 0, 0}) {
 		t.Errorf("then the places are %v", got)
 	}
-	parked.result = value // it was stopped
+	parked.giveUp("stopped")
 	if order := asAnnounced(s.plan); order[0] != s.plan[1] || order[3] != parked || order[5] != s.plan[5] {
 		t.Error("the results are not saved in the order in which they are announced")
 	}

@@ -117,12 +117,12 @@ func TestLeaseAfterSleep(t *testing.T) {
 }
 
 // A cancelled call that has begun, here or at a worker that is gone, has an unknown outcome.
-func TestAbandon(t *testing.T) {
+func TestGiveUp(t *testing.T) {
 	t.Parallel()
 	const plain, unknown = `{"cancelled":true,"reason":"stopped"}`, `{"cancelled":true,"reason":"stopped","outcome":"unknown"}`
-	unrun := func(p *plannedCall) { p.ran = false }
+	unrun := func(p *plannedCall) { p.state = callNew }
 	parked := func(park spool.Park) func(p *plannedCall) {
-		return func(p *plannedCall) { p.park = &park }
+		return func(p *plannedCall) { p.ask(&park) }
 	}
 	for name, c := range map[string]struct {
 		change func(p *plannedCall)
@@ -130,19 +130,20 @@ func TestAbandon(t *testing.T) {
 	}{
 		"runs":                         {func(*plannedCall) {}, unknown},
 		"has not run":                  {unrun, plain},
-		"ran at a worker that is gone": {func(p *plannedCall) { p.ran, p.begun = false, true }, unknown},
+		"ran at a worker that is gone": {func(p *plannedCall) { p.repeat() }, unknown},
 		"asks whether it ran":          {parked(spool.Park{State: spool.ParkOpen, Reason: spool.ParkOutcomeUnknown}), unknown},
 		"waits for an approval":        {parked(spool.Park{State: spool.ParkOpen, Reason: spool.ParkApproval}), plain},
 		"has asked":                    {parked(spool.Park{State: spool.ParkOpen, Reason: "input"}), plain},
 		"its work goes on":             {parked(spool.Park{State: spool.ParkPending}), unknown},
 		"its work asks": {func(p *plannedCall) {
-			p.park, p.call.Pending = &spool.Park{State: spool.ParkOpen}, json.RawMessage("1")
+			p.ask(&spool.Park{State: spool.ParkOpen})
+			p.call.Pending = json.RawMessage("1")
 		}, unknown},
-		"is looked at": {func(p *plannedCall) { p.ran, p.call.Pending = false, json.RawMessage("1") }, unknown},
+		"is looked at": {func(p *plannedCall) { p.state, p.call.Pending = callNew, json.RawMessage("1") }, unknown},
 		"a nested run": {func(p *plannedCall) { p.spawns = true }, plain},
 	} {
 		p := desk(t, spool.RunRow{}).planned("look", c.change)
-		p.abandon("stopped")
+		p.giveUp("stopped")
 		if got := string(p.result); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}

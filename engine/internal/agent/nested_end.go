@@ -194,9 +194,9 @@ func (l *loop) outOfTimeNested(ctx context.Context, cause error) error {
 		}
 		switch run := p.nested.run; run.State {
 		case spool.Completed, spool.Failed:
-			p.result, p.waits = nestedResult(run), false
+			p.give(nestedResult(run))
 		case spool.WaitingForInput:
-			p.waits = true
+			p.wait()
 		default: // the whole tree was stopped
 		}
 	}

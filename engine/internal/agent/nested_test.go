@@ -48,7 +48,7 @@ func TestSpawn(t *testing.T) {
 		"c3": {`{"name":"expert","instructions":"find","model":"m"}`, "m"},
 		"c4": {`{"name":"expert","instructions":"find","model":"none"}`, "spare"},
 	} {
-		p := &plannedCall{call: s.toolCall(call, spool.SpawnTool, json.RawMessage(c.args), 1), spawns: true}
+		p := &plannedCall{call: s.toolCall(call, spool.SpawnTool, json.RawMessage(c.args), 1), spawns: true, state: callNew}
 		run, err := s.spawn(t.Context(), p)
 		s.check(err)
 		if run.Model != c.model || run.ParentID != "r" || run.RootID != "r" || run.CallID != call || run.Depth != 1 || run.State != spool.Running || run.Prompt != "find" {
@@ -130,7 +130,7 @@ func TestOutOfTimeNested(t *testing.T) {
 			Run: spool.Run{Allowance: &spool.Allowance{Budget: spool.Budget{WallTime: 1}}},
 		})
 		child := s.nested(spool.RunRow{Run: spool.Run{State: c.state}})
-		p := &plannedCall{call: s.toolCall("c1", spool.SpawnTool, nil, 1), spawns: true}
+		p := &plannedCall{call: s.toolCall("c1", spool.SpawnTool, nil, 1), spawns: true, state: callNew}
 		s.plan = []*plannedCall{p}
 		s.check(s.outOfTimeNested(t.Context(), errOutOfTime))
 		if state := child.saved().State; state != c.want || p.says() != c.says {

@@ -122,18 +122,18 @@ func (l *calls) lostWork(p *plannedCall) *spool.Park {
 func (l *calls) park(tx *thread.Tx) error {
 	var c spool.Changes
 	for _, p := range l.plan {
-		if p.park == nil {
+		if !p.parks() {
 			continue
 		}
 		if p.pends() {
-			p.begin(tx.Now)
+			p.startTime(tx.Now)
 		} else {
 			p.park.CreatedAt = tx.Now
 			p.park.Digest = p.park.DigestOf(nil)
 		}
 		park := *p.park
 		c.Parks = append(c.Parks, park)
-		if p.ran && park.Reason != spool.ParkOutcomeUnknown { // the tool parked itself and is called again with the answer
+		if p.state == callParked && park.Reason != spool.ParkOutcomeUnknown { // the tool parked itself and is called again with the answer
 			c.Effects = append(c.Effects, p.effect(spool.EffectVoid))
 		}
 	}

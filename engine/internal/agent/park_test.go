@@ -169,7 +169,7 @@ func TestPendingBegins(t *testing.T) {
 		"is overdue": {timeout: time.Hour, until: noon.Add(-time.Second), want: noon.Add(-time.Second)},
 	} {
 		p := &plannedCall{tool: spool.Tool{PendingTimeout: c.timeout}, park: &spool.Park{Pending: &spool.PendingCall{Until: c.until}}}
-		if p.begin(noon); !p.park.Pending.Until.Equal(c.want) || !p.park.CreatedAt.Equal(noon) {
+		if p.startTime(noon); !p.park.Pending.Until.Equal(c.want) || !p.park.CreatedAt.Equal(noon) {
 			t.Errorf("%s: until %s", name, p.park.Pending.Until)
 		}
 	}

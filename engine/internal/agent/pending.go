@@ -49,8 +49,8 @@ func (l *calls) pendingPark(p *plannedCall, e *spool.PendingError) *spool.Park {
 	return park
 }
 
-// begin fills in the times of a pending call that is about to be stored.
-func (p *plannedCall) begin(now time.Time) {
+// startTime fills in the times of a pending call that is about to be stored.
+func (p *plannedCall) startTime(now time.Time) {
 	if p.park.CreatedAt.IsZero() {
 		p.park.CreatedAt = now
 	}
@@ -65,39 +65,17 @@ func (p *plannedCall) pends() bool { return p.park != nil && p.park.State == spo
 // savePending stores a call that has become pending while other calls of its step run.
 func (l *calls) savePending(ctx context.Context, p *plannedCall) error {
 	return l.update(ctx, func(tx *thread.Tx) error {
-		p.begin(tx.Now)
+		p.startTime(tx.Now)
 		return tx.Write(spool.Changes{Effects: []spool.Effect{p.effect(spool.EffectVoid)}, Parks: []spool.Park{*p.park}})
 	})
 }
 
-// abandon ends a call that has no result: nobody waits for its work any more.
-func (p *plannedCall) abandon(reason string) {
-	p.abandoned = true
-	outcome := toolresult.EffectOf(p.mayHaveEffect())
-	if p.pends() {
-		p.left = p.park
-	}
-	p.result, p.park, p.ran, p.waits = toolresult.Cancelled(reason, outcome), nil, false, false
-}
-
-// mayHaveEffect reports whether a call without a result has begun: this worker or an earlier one has called its tool,
-// which has not answered with a question. A spawn call has no effect of its own.
-func (p *plannedCall) mayHaveEffect() bool {
-	switch {
-	case p.spawns:
-		return false
-	case p.call.Pending != nil:
-		return true
-	case p.park != nil:
-		return p.pends() || p.park.Reason == spool.ParkOutcomeUnknown
-	default:
-		return p.ran || p.begun
-	}
-}
-
 // landPark notes in the call's park that the call has its result.
 func (p *plannedCall) landPark(tx *thread.Tx, c *spool.Changes) {
-	from := cmp.Or(p.left, p.answered)
+	from := p.answered
+	if p.state == callGivenUp && p.pends() { // it has become pending in this segment
+		from = p.park
+	}
 	if from == nil {
 		return
 	}
@@ -106,7 +84,7 @@ func (p *plannedCall) landPark(tx *thread.Tx, c *spool.Changes) {
 	if park.CreatedAt.IsZero() {
 		park.CreatedAt = tx.Now
 	}
-	gone := p.abandoned || !p.ran && !p.saved // the tool has not given the result
+	gone := p.state != callReturned && p.state != callSaved // the tool has not given the result
 	switch {
 	case park.State == spool.ParkPending && gone:
 		park.State = spool.ParkClosed
@@ -121,15 +99,15 @@ func (p *plannedCall) landPark(tx *thread.Tx, c *spool.Changes) {
 
 // planPending plans a call whose tool is asked for the result. A look is repeated after a crash.
 func (l *calls) planPending(park spool.Park, effect spool.Effect, now time.Time) *plannedCall {
-	p := &plannedCall{call: l.toolCall(park.ToolCallID, park.ToolName, park.Args, park.Step), answered: &park, begun: true}
+	p := &plannedCall{call: l.toolCall(park.ToolCallID, park.ToolName, park.Args, park.Step), answered: &park, state: callRepeats}
 	tool, known := l.agent.Tool(park.ToolName)
 	p.tool, p.call.Pending = tool, park.Pending.State
 	p.overdue = !now.Before(park.Pending.Until)
 	switch {
 	case effect.State == spool.EffectDone:
-		p.result, p.saved = effect.Result, true
+		p.save(effect.Result)
 	case !known:
-		p.result = toolresult.LateError("Unknown tool: " + park.ToolName)
+		p.decide(toolresult.LateError("Unknown tool: " + park.ToolName))
 	}
 	return p
 }

@@ -19,40 +19,25 @@ import (
 type plannedCall struct {
 	call spool.ToolCall
 	tool spool.Tool
+	// spawns is true for a spawn call, overdue for a pending call whose time is over, and undescribed for a call of a
+	// tool of the catalogue that the run cannot call.
+	spawns, overdue, undescribed bool
+
+	state callState
 	// result is what the model will read. Nil: not known yet.
 	result json.RawMessage
-	// park is the park to open for the call, or nil.
+	// park is what the call parks with, or nil.
 	park *spool.Park
 	// answered is the park whose answer lets the call continue. Nil: the call is new.
 	answered *spool.Park
-	// begun is true once the effect ledger has the call as pending.
-	begun bool
-	// ran is true once the tool was called.
-	ran bool
 	// announced numbers the results of the plan as the stream has them, from 1. Zero: the stream does not have
 	// the result yet.
 	announced int
-	// saved is true once the effect ledger has the result.
-	saved bool
-	// spawns is true for a spawn call.
-	spawns bool
-	// waits is true if the call's nested run waits.
-	waits bool
-	// overdue is true for a pending call whose time is over.
-	overdue bool
-	// abandoned is true if nobody waits for the work of the call any more.
-	abandoned bool
-	// left is the park of an abandoned call that became pending in this segment, or nil.
-	left *spool.Park
 	// describes are the tools of the catalogue that the run can call after this call, in addition to those before it.
 	describes []string
-	// undescribed is true for a call of a tool of the catalogue that the run cannot call.
-	undescribed bool
 	// nested is the loop of the nested run in this segment, or nil.
 	nested *loop
 }
-
-func (p *plannedCall) runs() bool { return p.result == nil && p.park == nil && !p.waits }
 
 func (p *plannedCall) effect(state spool.EffectState) spool.Effect {
 	e := spool.Effect{RunID: p.call.RunID, Step: p.call.Step, ToolCallID: p.call.ID, State: state}
@@ -65,10 +50,9 @@ func (p *plannedCall) effect(state spool.EffectState) spool.Effect {
 // pendingEffects returns the effects of the calls that are about to run.
 func pendingEffects(plan []*plannedCall) (pending []spool.Effect) {
 	for _, p := range plan {
-		if !p.runs() || p.begun || p.spawns {
-			continue // a spawn's outcome is never unknown
+		if p.state == callNew && !p.spawns { // a spawn's outcome is never unknown
+			pending = append(pending, p.effect(spool.EffectPending))
 		}
-		pending = append(pending, p.effect(spool.EffectPending))
 	}
 	return pending
 }
@@ -77,10 +61,9 @@ func pendingEffects(plan []*plannedCall) (pending []spool.Effect) {
 func voidUnrun(tx *thread.Tx, plan []*plannedCall) error {
 	var c spool.Changes
 	for _, p := range plan {
-		if !p.runs() || p.ran || p.spawns {
-			continue
+		if p.unmade() && !p.spawns {
+			c.Effects = append(c.Effects, p.effect(spool.EffectVoid))
 		}
-		c.Effects = append(c.Effects, p.effect(spool.EffectVoid))
 	}
 	return tx.Write(c)
 }
@@ -90,7 +73,7 @@ func voidUnrun(tx *thread.Tx, plan []*plannedCall) error {
 func (l *calls) planCalls(ctx context.Context, calls []spool.Part, step int, effects []spool.Effect, pending map[spool.ToolCallID]spool.Park) []*plannedCall {
 	plan := make([]*plannedCall, 0, len(calls))
 	for _, c := range calls {
-		p := &plannedCall{call: l.toolCall(c.ToolCallID, c.ToolName, c.Args, step)}
+		p := &plannedCall{call: l.toolCall(c.ToolCallID, c.ToolName, c.Args, step), state: callNew}
 		plan = append(plan, p)
 		tool, known := l.agent.Tool(c.ToolName)
 		p.tool, p.spawns = tool, l.agent.Spawns(c.ToolName)
@@ -99,20 +82,22 @@ func (l *calls) planCalls(ctx context.Context, calls []spool.Part, step int, eff
 		waits, isPending := pending[c.ToolCallID]
 		switch {
 		case isPending:
-			p.park = &waits
+			p.ask(&waits)
 		case effect.State == spool.EffectDone:
-			p.result, p.saved = effect.Result, true
+			p.save(effect.Result)
 		case effect.State == spool.EffectPending:
 			l.planUnknown(p)
 		case !known:
-			p.result = toolresult.Error("unknown tool " + c.ToolName)
+			p.decide(toolresult.Error("unknown tool " + c.ToolName))
 		case p.undescribed:
-			p.result = l.agent.Catalogue.Undescribed(c.ToolName, slices.Concat(l.describedBefore(plan[:len(plan)-1]), p.describes))
+			p.decide(l.agent.Catalogue.Undescribed(c.ToolName, slices.Concat(l.describedBefore(plan[:len(plan)-1]), p.describes)))
 		default:
 			l.planFresh(ctx, p)
 		}
 		if p.result == nil && l.isTransfer(p) {
-			p.result = l.refusedTransfer(plan)
+			if refused := l.refusedTransfer(plan); refused != nil {
+				p.decide(refused)
+			}
 		}
 	}
 	return plan
@@ -123,20 +108,20 @@ func (l *calls) planCalls(ctx context.Context, calls []spool.Part, step int, eff
 func (l *calls) planFresh(ctx context.Context, p *plannedCall) {
 	defer func() { // the check is application code, like the tool
 		if r := recover(); r != nil {
-			p.result, p.park = toolresult.Error(panicked), nil
+			p.decide(toolresult.Error(panicked))
 			l.s.runner.Concerning(l.s.Key, l.run.ID).ErrorContext(ctx, "tool check panicked", "tool", p.call.Name, "panic", r, "stack", string(debug.Stack()))
 		}
 	}()
 	if err := registry.CheckArgs(p.tool, p.call.Args); err != nil {
-		p.result = toolresult.Error(err.Error())
+		p.decide(toolresult.Error(err.Error()))
 		return
 	}
 	if p.spawns && l.run.Depth >= l.s.limits().MaxDepth {
-		p.result = toolresult.Error(fmt.Sprintf("runs may not be nested deeper than %d", l.s.limits().MaxDepth))
+		p.decide(toolresult.Error(fmt.Sprintf("runs may not be nested deeper than %d", l.s.limits().MaxDepth)))
 		return
 	}
 	if l.agent.AtClient[p.call.Name] {
-		p.park = l.newPark(p, spool.ParkClientTool, l.s.runner.Rules.ClientToolTTL)
+		p.ask(l.newPark(p, spool.ParkClientTool, l.s.runner.Rules.ClientToolTTL))
 		return
 	}
 	if p.tool.Approval == nil {
@@ -144,9 +129,9 @@ func (l *calls) planFresh(ctx context.Context, p *plannedCall) {
 	}
 	switch needed, err := p.tool.Approval(ctx, p.call); {
 	case err != nil:
-		p.result = toolresult.Error(spool.MessageOf(err))
+		p.decide(toolresult.Error(spool.MessageOf(err)))
 	case needed:
-		p.park = l.newPark(p, spool.ParkApproval, 0)
+		p.ask(l.newPark(p, spool.ParkApproval, 0))
 	}
 }
 
@@ -154,10 +139,10 @@ func (l *calls) planFresh(ctx context.Context, p *plannedCall) {
 // idempotent, or if it is so for this answer to a question of its work. Otherwise it asks a person.
 func (l *calls) planUnknown(p *plannedCall) {
 	if p.tool.Idempotent || p.call.Pending != nil && p.tool.PendingIdempotent {
-		p.begun = true
+		p.repeat()
 		return
 	}
-	p.park = l.unknownPark(p)
+	p.ask(l.unknownPark(p))
 }
 
 // planDraft resumes a step whose worker died or shut down while its tools ran.
@@ -276,14 +261,14 @@ func (l *calls) waitingCalls(v spool.View) ([]*plannedCall, error) {
 			continue
 		}
 		tool, _ := l.agent.Tool(spool.SpawnTool)
-		plan = append(plan, &plannedCall{call: l.toolCall(e.ToolCallID, spool.SpawnTool, nil, e.Step), tool: tool, spawns: true})
+		plan = append(plan, &plannedCall{call: l.toolCall(e.ToolCallID, spool.SpawnTool, nil, e.Step), tool: tool, spawns: true, state: callNew})
 	}
 	return plan, nil
 }
 
 // planAnswered plans a call whose park was answered or has expired.
 func (l *calls) planAnswered(park spool.Park, effect spool.Effect) *plannedCall {
-	p := &plannedCall{call: l.toolCall(park.ToolCallID, park.ToolName, park.Args, park.Step), answered: &park}
+	p := &plannedCall{call: l.toolCall(park.ToolCallID, park.ToolName, park.Args, park.Step), answered: &park, state: callNew}
 	tool, known := l.agent.Tool(park.ToolName)
 	p.tool, p.call.Answer, p.call.Resume = tool, park.Answer, park.Resume
 	if park.Answer != nil && park.Answer.Args != nil {
@@ -299,30 +284,30 @@ func (l *calls) planAnswered(park spool.Park, effect spool.Effect) *plannedCall 
 	resumes := park.Resume != nil && !unknown && known
 	switch {
 	case effect.State == spool.EffectDone:
-		p.result, p.saved = effect.Result, true
+		p.save(effect.Result)
 	case park.State == spool.ParkExpired && resumes, park.Answer != nil && !park.Answer.Approved && resumes:
 		if effect.State == spool.EffectPending {
 			l.planUnknown(p)
 		}
 	case park.State == spool.ParkExpired:
-		p.result = toolresult.Expired(park)
+		p.decide(toolresult.Expired(park))
 	case !park.Answer.Approved && unknown:
-		p.result = toolresult.Reported(park.Answer)
+		p.decide(toolresult.Reported(park.Answer))
 	case !park.Answer.Approved:
-		p.result = toolresult.Denied(park.Answer)
+		p.decide(toolresult.Denied(park.Answer))
 	case park.Digest != "" && park.Answer.Digest != park.DigestOf(p.call.Args):
-		p.result = toolresult.LateError("this call is not the one that was approved")
+		p.decide(toolresult.LateError("this call is not the one that was approved"))
 	case park.Reason == spool.ParkClientTool: // the client executed the call, even if a tool has its name by now
-		p.result = toolresult.Client(park.Answer)
+		p.decide(toolresult.Client(park.Answer))
 	case effect.State == spool.EffectPending:
 		l.planUnknown(p)
 	case !known:
-		p.result = toolresult.LateError("Unknown tool: " + park.ToolName)
+		p.decide(toolresult.LateError("Unknown tool: " + park.ToolName))
 	case registry.ArgsProblem(p.call.Args) != nil: // an older version of the engine let it park
-		p.result = toolresult.LateError(registry.ArgsProblem(p.call.Args).Error())
+		p.decide(toolresult.LateError(registry.ArgsProblem(p.call.Args).Error()))
 	case park.Answer.Args != nil: // the process that took the answer may have another version of the tool
 		if err := registry.CheckEdited(l.s.runner.Log, tool, park.Answer.Args); err != nil {
-			p.result = toolresult.LateError(err.Error())
+			p.decide(toolresult.LateError(err.Error()))
 		}
 	}
 	return p

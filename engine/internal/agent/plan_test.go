@@ -118,10 +118,11 @@ func TestVoidUnrun(t *testing.T) {
 	s := newScene(t, spool.Agent{}, spool.RunRow{})
 	plan := s.planCalls(t.Context(), asked("a", "b", "c", "d", "e"), 1, nil, nil)
 	for i, p := range plan {
-		p.result, p.ran, p.spawns = nil, i == 1, i == 2
+		p.result, p.spawns, p.state = nil, i == 2, callNew
 	}
-	plan[3].result = json.RawMessage("1")
-	plan[4].park = &spool.Park{}
+	plan[3].decide(json.RawMessage("1"))
+	plan[1].begin()
+	plan[4].ask(&spool.Park{})
 	s.check(voidUnrun(s.tx(), plan))
 	if got := s.rows.Rows.Effects; len(got) != 1 || got[0].ToolCallID != "c1" || got[0].State != spool.EffectVoid {
 		t.Errorf("the ledger gets %v", got)

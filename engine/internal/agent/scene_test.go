@@ -181,17 +181,17 @@ var (
 // says returns what the plan is for a call, or what has become of it.
 func (p *plannedCall) says() string {
 	switch {
-	case p.park != nil && p.park.State == spool.ParkPending:
+	case p.parks() && p.pends():
 		return "pending"
-	case p.park != nil:
+	case p.parks():
 		return "park " + p.park.Reason
-	case p.waits:
+	case p.state == callWaits:
 		return "wait"
-	case p.saved:
+	case p.state == callSaved:
 		return "saved " + string(p.result)
 	case p.result != nil:
 		return string(p.result)
-	case p.begun:
+	case p.state == callRepeats:
 		return "repeat"
 	default:
 		return "run"

@@ -266,7 +266,7 @@ func (l *loop) saveDraft(ctx context.Context, t chat.Turn) error {
 		return tx.PutUnseen()
 	})
 	for _, p := range refused {
-		p.result, p.park, p.saved = toolresult.Refused(), nil, true
+		p.save(toolresult.Refused())
 	}
 	return err
 }

@@ -108,9 +108,10 @@ func TestParkStep(t *testing.T) {
 		if c.err != nil {
 			s.failedCall(t.Context(), p, c.err)
 		} else {
-			p.ran, p.park = false, s.newPark(p, spool.ParkApproval, 0)
+			p.state = callNew
+			p.ask(s.newPark(p, spool.ParkApproval, 0))
 		}
-		s.plan = []*plannedCall{p, s.planned("look", func(p *plannedCall) { p.call.ID, p.result = "c2", json.RawMessage("1") })}
+		s.plan = []*plannedCall{p, s.planned("look", func(p *plannedCall) { p.call.ID = "c2"; p.give(json.RawMessage("1")) })}
 		s.check(s.commit(t.Context(), s.park))
 		park := s.rows.Rows.Parks[0]
 		if len(s.rows.Rows.Parks) != 1 || park.State != c.state || !park.CreatedAt.Equal(noon) || (park.Digest == park.DigestOf(nil)) != (c.state == spool.ParkOpen) {
