@@ -1,0 +1,144 @@
+package calls
+
+import (
+	"context"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/registry"
+	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/engine/internal/toolresult"
+)
+
+// PlanWaited resumes the last step's calls that waited: calls whose parks are resolved, and calls
+// whose nested runs may continue. It counts the parks that are still open.
+func (c *Calls) PlanWaited(ctx context.Context) (bool, error) {
+	if c.run.Row().Segments <= 1 && c.run.Row().Steps == 0 && c.run.Row().Draft == nil { // no call can have waited
+		return false, nil
+	}
+	var parks []spool.Park
+	var waiting []*Call
+	var now time.Time
+	err := c.run.View(ctx, func(v spool.View) error {
+		now = v.Now()
+		all, err := v.Parks(c.run.Row().Root())
+		if err != nil {
+			return err
+		}
+		parks, c.open = c.resolved(all)
+		waiting, err = c.waitingCalls(v)
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	if len(parks)+len(waiting) == 0 {
+		return false, nil
+	}
+	c.plan = waiting
+	for _, park := range parks {
+		effects, err := c.effects(ctx, park.Step)
+		if err != nil {
+			return false, err
+		}
+		effect := effectOf(effects, park.ToolCallID)
+		if park.State == spool.ParkPending {
+			c.plan = append(c.plan, c.planPending(park, effect, now))
+			continue
+		}
+		c.plan = append(c.plan, c.planAnswered(park, effect))
+	}
+	if !c.run.Nested() && len(parks) == 0 {
+		return true, nil // there is nothing to write
+	}
+	return true, c.run.Update(ctx, func(tx *thread.Tx) error {
+		if err := tx.Write(spool.Changes{Effects: pendingEffects(c.plan)}); err != nil {
+			return err
+		}
+		if !tx.IsNested() || tx.Run.State == spool.Running {
+			return nil
+		}
+		return thread.ResumeNested(tx)
+	})
+}
+
+// resolved returns the parks of the last step whose calls continue, and counts those that are still open.
+func (c *Calls) resolved(all []spool.Park) (parks []spool.Park, open int) {
+	for _, p := range all {
+		switch {
+		case p.Landed || p.AgentID != c.run.Row().AgentID() || p.Reason == spool.ParkBudget || c.ofDraft(p):
+		case p.State == spool.ParkOpen, p.State == spool.ParkPending && !p.Pending.Ready:
+			open++
+		case p.State == spool.ParkAnswered || p.State == spool.ParkExpired || p.State == spool.ParkPending:
+			parks = append(parks, p)
+		}
+	}
+	return parks, open
+}
+
+// waitingCalls returns the last step's calls whose nested runs waited.
+func (c *Calls) waitingCalls(v spool.View) ([]*Call, error) {
+	if c.run.Row().Children == 0 && !c.run.Nested() {
+		return nil, nil
+	}
+	effects, err := v.Effects(c.run.Row().ID, c.run.Row().Steps)
+	if err != nil {
+		return nil, err
+	}
+	var plan []*Call
+	for _, e := range effects {
+		if e.State != spool.EffectWaiting {
+			continue
+		}
+		tool, _ := c.run.Agent().Tool(spool.SpawnTool)
+		plan = append(plan, &Call{call: c.toolCall(e.ToolCallID, spool.SpawnTool, nil, e.Step), tool: tool, spawns: true, state: callNew})
+	}
+	return plan, nil
+}
+
+// planAnswered plans a call whose park was answered or has expired.
+func (c *Calls) planAnswered(park spool.Park, effect spool.Effect) *Call {
+	p := &Call{call: c.toolCall(park.ToolCallID, park.ToolName, park.Args, park.Step), answered: &park, state: callNew}
+	tool, known := c.run.Agent().Tool(park.ToolName)
+	p.tool, p.call.Answer, p.call.Resume = tool, park.Answer, park.Resume
+	if park.Answer != nil && park.Answer.Args != nil {
+		p.call.Args = park.Answer.Args
+	}
+	unknown := park.Reason == spool.ParkOutcomeUnknown
+	if unknown { // the question was about the outcome, so the call's earlier answer still applies
+		p.call.Answer = park.Before
+	}
+	if park.Pending != nil { // the work of the call has begun
+		p.call.Pending = park.Pending.State
+	}
+	resumes := park.Resume != nil && !unknown && known
+	switch {
+	case effect.State == spool.EffectDone:
+		p.save(effect.Result)
+	case park.State == spool.ParkExpired && resumes, park.Answer != nil && !park.Answer.Approved && resumes:
+		if effect.State == spool.EffectPending {
+			c.planUnknown(p)
+		}
+	case park.State == spool.ParkExpired:
+		p.decide(toolresult.Expired(park))
+	case !park.Answer.Approved && unknown:
+		p.decide(toolresult.Reported(park.Answer))
+	case !park.Answer.Approved:
+		p.decide(toolresult.Denied(park.Answer))
+	case park.Digest != "" && park.Answer.Digest != park.DigestOf(p.call.Args):
+		p.decide(toolresult.LateError("this call is not the one that was approved"))
+	case park.Reason == spool.ParkClientTool: // the client executed the call, even if a tool has its name by now
+		p.decide(toolresult.Client(park.Answer))
+	case effect.State == spool.EffectPending:
+		c.planUnknown(p)
+	case !known:
+		p.decide(toolresult.LateError("Unknown tool: " + park.ToolName))
+	case registry.ArgsProblem(p.call.Args) != nil: // an older version of the engine let it park
+		p.decide(toolresult.LateError(registry.ArgsProblem(p.call.Args).Error()))
+	case park.Answer.Args != nil: // the process that took the answer may have another version of the tool
+		if err := registry.CheckEdited(c.run.Host().Log, tool, park.Answer.Args); err != nil {
+			p.decide(toolresult.LateError(err.Error()))
+		}
+	}
+	return p
+}
