@@ -19,13 +19,8 @@ var (
 	ErrTimeLimit = fmt.Errorf("%w: workers execute no run for longer", ErrOutOfTime)
 )
 
-// The ends of a run that do not depend on its work.
-var (
-	// Stopped is the end of a run that somebody has stopped.
-	Stopped = spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
-	// AllSteps is the end of a run that has had all its steps.
-	AllSteps = spool.Ending{State: spool.Completed, Reason: spool.StopMaxSteps}
-)
+// AllSteps is the end of a run that has had all its steps.
+var AllSteps = spool.Ending{State: spool.Completed, Reason: spool.StopMaxSteps}
 
 // StoreError marks an error of the store, as opposed to one of the model.
 type StoreError struct{ error }

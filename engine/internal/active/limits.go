@@ -3,6 +3,7 @@ package active
 import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/budget"
+	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
@@ -22,11 +23,7 @@ func (r *Run) Dispatched() spool.RunRow { return r.dispatched().atStart }
 func (r *Run) Frames() []spool.ParkFrame {
 	var frames []spool.ParkFrame
 	for ; r.parent != nil; r = r.parent {
-		frame := spool.ParkFrame{ToolCallID: r.atStart.CallID}
-		if id := r.parent.atStart.AgentID(); id != "" {
-			frame.AgentID = &id
-		}
-		frames = append(frames, frame)
+		frames = append(frames, spool.ParkFrame{AgentID: record.AgentOf(r.parent.atStart), ToolCallID: r.atStart.CallID})
 	}
 	return frames
 }

@@ -126,7 +126,7 @@ func (r *Run) isAt(run spool.RunRow) bool {
 // Finish ends the run in the transaction of its last step. A run that was stopped ends as stopped.
 func (r *Run) Finish(tx *thread.Tx, ending spool.Ending) error {
 	if tx.Stopping() {
-		ending = Stopped
+		ending = thread.Cancelled
 	}
 	if !r.Nested() {
 		return thread.Finish(tx, ending)

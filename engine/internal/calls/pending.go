@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine/internal/active"
 	"github.com/spoolhq/spool/engine/internal/thread"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
@@ -108,7 +107,7 @@ func (c *Calls) ParkAgain(ctx context.Context) error {
 	}
 	return c.run.Commit(ctx, func(tx *thread.Tx) error {
 		if tx.Stopping() {
-			return c.run.Finish(tx, active.Stopped)
+			return c.run.Finish(tx, thread.Cancelled)
 		}
 		return thread.Park(tx)
 	})

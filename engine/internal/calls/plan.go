@@ -156,14 +156,6 @@ func (c *Calls) toolCall(id spool.ToolCallID, name string, args json.RawMessage,
 	}
 }
 
-func (c *Calls) effects(ctx context.Context, step int) (effects []spool.Effect, err error) {
-	err = c.run.View(ctx, func(v spool.View) error {
-		effects, err = v.Effects(c.run.Row().ID, step)
-		return err
-	})
-	return effects, err
-}
-
 func effectOf(effects []spool.Effect, id spool.ToolCallID) spool.Effect {
 	for _, e := range effects {
 		if e.ToolCallID == id {

@@ -56,7 +56,7 @@ func (c *Calls) Save(ctx context.Context, outOfTime bool) (saved []spool.Message
 		}
 		switch {
 		case stopped:
-			return c.run.Finish(tx, active.Stopped)
+			return c.run.Finish(tx, thread.Cancelled)
 		case countWaiting(c.plan) > 0 || c.open > 0:
 			return c.park(tx, outOfTime)
 		case tx.Run.Steps >= c.run.MaxSteps() && (outOfTime || c.run.Agent().NoFinalAnswer) && budget.UsedUp(tx.Root().Run.Allowance, tx.Now) == "":

@@ -2,7 +2,6 @@ package calls
 
 import (
 	"context"
-	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/registry"
@@ -16,39 +15,38 @@ func (c *Calls) PlanWaited(ctx context.Context) (bool, error) {
 	if c.run.Row().Segments <= 1 && c.run.Row().Steps == 0 && c.run.Row().Draft == nil { // no call can have waited
 		return false, nil
 	}
-	var parks []spool.Park
-	var waiting []*Call
-	var now time.Time
+	var parks int
 	err := c.run.View(ctx, func(v spool.View) error {
-		now = v.Now()
 		all, err := v.Parks(c.run.Row().Root())
 		if err != nil {
 			return err
 		}
-		parks, c.open = c.resolved(all)
-		waiting, err = c.waitingCalls(v)
-		return err
+		var resolved []spool.Park
+		resolved, c.open = c.resolved(all)
+		parks = len(resolved)
+		if c.plan, err = c.waitingCalls(v); err != nil {
+			return err
+		}
+		for _, park := range resolved {
+			effects, err := v.Effects(c.run.Row().ID, park.Step)
+			if err != nil {
+				return err
+			}
+			if effect := effectOf(effects, park.ToolCallID); park.State == spool.ParkPending {
+				c.plan = append(c.plan, c.planPending(park, effect, v.Now()))
+			} else {
+				c.plan = append(c.plan, c.planAnswered(park, effect))
+			}
+		}
+		return nil
 	})
 	if err != nil {
+		c.plan = nil // a part of it
+	}
+	if len(c.plan) == 0 {
 		return false, err
 	}
-	if len(parks)+len(waiting) == 0 {
-		return false, nil
-	}
-	c.plan = waiting
-	for _, park := range parks {
-		effects, err := c.effects(ctx, park.Step)
-		if err != nil {
-			return false, err
-		}
-		effect := effectOf(effects, park.ToolCallID)
-		if park.State == spool.ParkPending {
-			c.plan = append(c.plan, c.planPending(park, effect, now))
-			continue
-		}
-		c.plan = append(c.plan, c.planAnswered(park, effect))
-	}
-	if !c.run.Nested() && len(parks) == 0 {
+	if !c.run.Nested() && parks == 0 {
 		return true, nil // there is nothing to write
 	}
 	return true, c.run.Update(ctx, func(tx *thread.Tx) error {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/quota"
+	"github.com/spoolhq/spool/engine/internal/record"
 )
 
 // answerTokens is the estimate of an answer's tokens if nothing bounds it.
@@ -28,11 +29,7 @@ func reported(u spool.Usage) *int64 {
 
 // waitOf returns the item of a run that waits.
 func waitOf(run spool.RunRow, why quota.Reason) spool.ProviderWait {
-	w := spool.ProviderWait{Limit: string(why)}
-	if id := run.AgentID(); id != "" {
-		w.AgentID = &id
-	}
-	return w
+	return spool.ProviderWait{AgentID: record.AgentOf(run), Limit: string(why)}
 }
 
 // turn is a call that waits for the limits of its provider.

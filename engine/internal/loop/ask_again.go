@@ -51,7 +51,7 @@ func (a *asker) saveResume(ctx context.Context, r weightedRequest, row spool.Usa
 // chargeGone charges an answer that its provider no longer has.
 func (a *asker) chargeGone(ctx context.Context, cause error) error {
 	return a.run.Update(ctx, func(tx *thread.Tx) error {
-		if err := ChargeCutOff(tx, cause, spool.OutcomeError, false); err != nil {
+		if err := chargeCutOff(tx, cause, spool.OutcomeError, false); err != nil {
 			return err
 		}
 		return tx.PutUnseen()

@@ -43,7 +43,7 @@ func (a *asker) askFitting(ctx context.Context, past *history.Messages) (chat.Tu
 	a.run.Log().InfoContext(ctx, "prompt is too long for the model",
 		"tokens", size, "error", refused)
 	if err := a.run.Update(ctx, func(tx *thread.Tx) error {
-		if err := ChargeCutOff(tx, refused, spool.OutcomeError, false); err != nil {
+		if err := chargeCutOff(tx, refused, spool.OutcomeError, false); err != nil {
 			return err
 		}
 		return tx.Put()
@@ -187,7 +187,7 @@ func (a *asker) history(ctx context.Context) (h *history.Messages, err error) {
 	if a.known != nil {
 		return history.Of(a.run.Row(), a.known, a.polls), nil
 	}
-	err = a.run.View(ctx, func(v spool.View) (err error) {
+	err = a.run.Host().Store.View(ctx, a.run.Key(), func(v spool.View) (err error) {
 		h, err = history.Read(v, a.run.Row(), a.polls)
 		return err
 	})

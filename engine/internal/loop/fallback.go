@@ -11,6 +11,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/calls"
 	"github.com/spoolhq/spool/engine/internal/chat"
 	"github.com/spoolhq/spool/engine/internal/history"
+	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
@@ -95,10 +96,7 @@ func (a *asker) askModels(ctx context.Context, past *history.Messages) (t chat.T
 // moveOn makes the move to another model durable. With reset, it ends the segment of a dispatched run.
 func (a *asker) moveOn(ctx context.Context, f *modelFailure, to string, reset bool) error {
 	moved := spool.ModelFallback{
-		Step: a.run.Row().Steps + 1, From: a.run.Row().ModelInUse(), To: to, Cause: f.cause, Error: f.text,
-	}
-	if id := a.run.Row().AgentID(); id != "" {
-		moved.AgentID = &id
+		AgentID: record.AgentOf(a.run.Row()), Step: a.run.Row().Steps + 1, From: a.run.Row().ModelInUse(), To: to, Cause: f.cause, Error: f.text,
 	}
 	a.run.Log().WarnContext(ctx, "the model failed, the run goes on with another one",
 		"step", moved.Step, "model", moved.From, "fallback", to, "cause", string(f.cause), "error", f.err)
@@ -124,7 +122,7 @@ func (a *asker) moveOn(ctx context.Context, f *modelFailure, to string, reset bo
 // charge writes what the failed answer used to the ledger.
 func (f *modelFailure) charge(tx *thread.Tx) error {
 	if f.err != nil {
-		return ChargeCutOff(tx, f.err, spool.OutcomeError, false)
+		return chargeCutOff(tx, f.err, spool.OutcomeError, false)
 	}
 	tx.Add(f.turn.Usage.Count())
 	return f.turn.Charge(tx, spool.OutcomeError)

@@ -59,9 +59,7 @@ func (a *asker) recordDropped(ctx context.Context, files ...spool.FileDropped) e
 	err := a.run.Commit(ctx, func(tx *thread.Tx) error {
 		var entries []*spool.Entry
 		for _, f := range fresh {
-			if f.Step = a.run.Row().Steps + 1; a.run.Nested() {
-				f.AgentID = new(a.run.Row().AgentID())
-			}
+			f.Step, f.AgentID = a.run.Row().Steps+1, record.AgentOf(a.run.Row())
 			entries = append(entries, spool.NewEntry(spool.EntryFileDropped, tx.Root().Run.ID, f))
 		}
 		return tx.Append(entries...)

@@ -32,17 +32,19 @@ func (l *Loop) execute(ctx context.Context) error {
 	}
 }
 
-// VoidUnmade voids the pending effects of calls that were not made.
-func (l *Loop) VoidUnmade(tx *thread.Tx) error { return l.calls.VoidUnmade(tx) }
+// GiveUp charges an interrupted answer, which the run asks for again, and voids the effects of calls that were not made.
+func (l *Loop) GiveUp(tx *thread.Tx, cause error) error {
+	if err := chargeCutOff(tx, cause, spool.OutcomeAborted, true); err != nil {
+		return err
+	}
+	return l.calls.VoidUnmade(tx)
+}
 
 // handBack gives up the work on a nested run because the worker shuts down. This costs no attempt.
 func (l *Loop) handBack(ctx context.Context, cause error) error {
 	l.run.Events().EndBlock(ctx)
 	err := l.run.Update(ctx, func(tx *thread.Tx) error {
-		if err := ChargeCutOff(tx, cause, spool.OutcomeAborted, true); err != nil {
-			return err
-		}
-		if err := l.calls.VoidUnmade(tx); err != nil {
+		if err := l.GiveUp(tx, cause); err != nil {
 			return err
 		}
 		return tx.Put()
@@ -62,13 +64,13 @@ func (l *Loop) fail(ctx context.Context, cause error) error {
 	var next attempt
 	err := l.run.Commit(ctx, func(tx *thread.Tx) error {
 		next = l.failedAttempt(ctx, tx.Run, cause)
-		if err := ChargeCutOff(tx, cause, spool.OutcomeError, next.again && !tx.Stopping()); err != nil {
+		if err := chargeCutOff(tx, cause, spool.OutcomeError, next.again && !tx.Stopping()); err != nil {
 			return err
 		}
 		tx.Run.Attempts, tx.Run.Fallback = next.counted, next.fallback
 		switch {
 		case tx.Stopping(): // the stop came between two polls
-			return thread.FinishNested(tx, active.Stopped, "")
+			return thread.FinishNested(tx, thread.Cancelled, "")
 		case !next.again:
 			return l.run.Finish(tx, l.givenUp(next.reason))
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/active"
 	"github.com/spoolhq/spool/engine/internal/history"
+	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
@@ -58,12 +59,8 @@ func (l *Loop) checkOutput(tx *thread.Tx, ending spool.Ending, answer []spool.Me
 
 // noteRejected adds the entry about an answer that does not fit.
 func (l *Loop) noteRejected(tx *thread.Tx, problem string, again bool) error {
-	var agent *spool.AgentID
-	if id := tx.Run.AgentID(); id != "" {
-		agent = &id
-	}
 	return tx.Append(spool.NewEntry(spool.EntryOutputRejected, tx.Root().Run.ID, spool.OutputRejected{
-		AgentID: agent, Step: tx.Run.Steps, Problem: problem, Repair: again,
+		AgentID: record.AgentOf(tx.Run), Step: tx.Run.Steps, Problem: problem, Repair: again,
 	}))
 }
 
@@ -80,7 +77,7 @@ func (l *Loop) finishAnswered(ctx context.Context, last spool.Message) (bool, er
 	err := l.run.Commit(ctx, func(tx *thread.Tx) error {
 		again = false
 		if tx.Stopping() {
-			return l.run.Finish(tx, active.Stopped)
+			return l.run.Finish(tx, thread.Cancelled)
 		}
 		ending, err := l.checkOutput(tx, completed, []spool.Message{last})
 		if again = ending.State == ""; again || err != nil {

@@ -17,7 +17,7 @@ func (l *Loop) Failed(ctx context.Context, cause error) error {
 		"step", l.run.Row().Steps+1, "attempt", l.run.Row().Attempts+1, "error", cause)
 	err := l.run.Commit(ctx, func(tx *thread.Tx) error {
 		next := l.failedAttempt(ctx, tx.Run, cause)
-		if err := ChargeCutOff(tx, cause, spool.OutcomeError, next.again); err != nil {
+		if err := chargeCutOff(tx, cause, spool.OutcomeError, next.again); err != nil {
 			return err
 		}
 		switch {
@@ -38,9 +38,9 @@ func (l *Loop) Failed(ctx context.Context, cause error) error {
 	return err
 }
 
-// ChargeCutOff charges the usage of an interrupted answer. If the run asks again, an answer that can be
+// chargeCutOff charges the usage of an interrupted answer. If the run asks again, an answer that can be
 // resumed is not charged: it is charged when it ends.
-func ChargeCutOff(tx *thread.Tx, cause error, outcome spool.Outcome, asksAgain bool) error {
+func chargeCutOff(tx *thread.Tx, cause error, outcome spool.Outcome, asksAgain bool) error {
 	cut, ok := errors.AsType[*chat.CutOffError](cause)
 	if !ok || asksAgain && cut.Resumable() && tx.Run.Resume != nil {
 		return nil

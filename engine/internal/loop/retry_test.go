@@ -124,7 +124,7 @@ func TestChargeCutOff(t *testing.T) {
 	} {
 		s := newScene(t, spool.Agent{}, spool.RunRow{RunState: spool.RunState{Resume: c.resume}})
 		tx := s.Tx()
-		s.Check(ChargeCutOff(tx, c.err, spool.OutcomeError, c.again))
+		s.Check(chargeCutOff(tx, c.err, spool.OutcomeError, c.again))
 		if n := len(s.Rows.Rows.Usage); n != c.want || c.want > 0 && tx.Run.Resume != nil {
 			t.Errorf("%s: the ledger has %d rows", name, n)
 		}

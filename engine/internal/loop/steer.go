@@ -23,14 +23,11 @@ func (l *Loop) readSteers(ctx context.Context, past *history.Messages) (bool, er
 		turns, err = thread.Deliver(tx, fits)
 		return err
 	})
-	switch {
-	case errors.Is(err, thread.ErrUnchanged):
+	if errors.Is(err, thread.ErrUnchanged) {
 		return false, nil
-	case err != nil:
-		return false, err
 	}
 	past.Add(turns...)
-	return false, nil
+	return false, err
 }
 
 // fitsSteers returns a function that reports whether the run's budget has room for the next question with the messages

@@ -111,7 +111,7 @@ func (l *Loop) saveLastStep(ctx context.Context, t chat.Turn) (saved []spool.Mes
 		}
 		ending := t.Completion()
 		if tx.Stopping() {
-			return l.run.Finish(tx, active.Stopped)
+			return l.run.Finish(tx, thread.Cancelled)
 		}
 		cut := t.Reason == spool.FinishLength && t.Capped != "" && !t.Exceeded()
 		if cut && !l.run.Nested() && l.run.ParksForBudget(t.Capped) { // the run continues with a larger budget

@@ -34,7 +34,7 @@ func (l *Loop) Stopped(ctx context.Context, cause error) error {
 	}
 	cut, ok := errors.AsType[*chat.CutOffError](cause)
 	if !ok {
-		return l.finish(ctx, active.Stopped)
+		return l.finish(ctx, thread.Cancelled)
 	}
 	return l.run.Commit(ctx, func(tx *thread.Tx) error {
 		if err := cut.Turn.Charge(tx, spool.OutcomeAborted); err != nil {
@@ -43,6 +43,6 @@ func (l *Loop) Stopped(ctx context.Context, cause error) error {
 		if _, err := cut.Turn.SaveCut(tx); err != nil {
 			return err
 		}
-		return l.run.Finish(tx, active.Stopped)
+		return l.run.Finish(tx, thread.Cancelled)
 	})
 }

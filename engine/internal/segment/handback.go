@@ -5,9 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/active"
-	"github.com/spoolhq/spool/engine/internal/loop"
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
@@ -18,10 +16,7 @@ const yieldedSlot = "the run waits for its turn"
 // due at once.
 func (s *segment) handBack(ctx context.Context, cause error) error {
 	err := s.run.Commit(ctx, func(tx *thread.Tx) error {
-		if err := loop.ChargeCutOff(tx, cause, spool.OutcomeAborted, true); err != nil {
-			return err
-		}
-		if err := s.loop.VoidUnmade(tx); err != nil {
+		if err := s.loop.GiveUp(tx, cause); err != nil {
 			return err
 		}
 		if tx.Stopping() {

@@ -165,7 +165,8 @@ const (
 	doFinish                // the run ends
 )
 
-var cancelled = spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
+// Cancelled is the end of a run that somebody has stopped.
+var Cancelled = spool.Ending{State: spool.Cancelled, Reason: spool.StopCancelled}
 
 // decide returns how a claimed run continues. It does not use the store and changes nothing.
 func decide(tx *Tx, f found, j spool.Job) decision {
@@ -182,7 +183,7 @@ func decide(tx *Tx, f found, j spool.Job) decision {
 	case run.State == spool.Queued && j.Segment != 0 && j.Segment <= run.Segments:
 		return decision{do: doNothing, reason: "a later ticket exists"}
 	case run.State == spool.Queued && stopped: // before its first segment
-		return end("the run was stopped before its turn", cancelled)
+		return end("the run was stopped before its turn", Cancelled)
 
 	case len(f.open) > 0:
 		return decision{do: doWait, reason: "the run waits for input"}
@@ -192,7 +193,7 @@ func decide(tx *Tx, f found, j spool.Job) decision {
 		return end("nobody has answered in time", *f.failing)
 
 	case f.lost != nil && stopped && !f.tree.working:
-		return end(endedWithWorker, cancelled)
+		return end(endedWithWorker, Cancelled)
 	case f.lost != nil && run.IsolatedDeaths >= tx.Retry.Deaths:
 		deaths := run.Deaths + run.IsolatedDeaths
 		last := end(endedWithWorker, spool.Ending{

@@ -100,7 +100,7 @@ func activeNested(tx *Tx) ([]spool.RunRow, error) {
 func endingBelow(ending spool.Ending) spool.Ending {
 	switch ending.State {
 	case spool.Completed: // no nested run is active in this case
-		return cancelled
+		return Cancelled
 	case spool.Failed:
 		ending.Error = "the run that it belongs to failed"
 	default:
@@ -198,7 +198,7 @@ func chargeOpen(tx *Tx, c *spool.Changes) error {
 // endingNow returns the run's ending, which is cancelled if the run was asked to stop.
 func endingNow(tx *Tx, ending spool.Ending) spool.Ending {
 	if !tx.Run.StopAt.IsZero() {
-		return cancelled
+		return Cancelled
 	}
 	return ending
 }

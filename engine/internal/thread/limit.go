@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/budget"
+	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 )
 
@@ -24,11 +25,7 @@ type Limits struct {
 
 // NoteExhausted adds the entry about an exhausted budget or limit.
 func NoteExhausted(tx *Tx, reason spool.StopReason, limits Limits) error {
-	root := tx.Root().Run
-	var agent *spool.AgentID
-	if id := tx.Run.AgentID(); id != "" {
-		agent = &id
-	}
+	root, agent := tx.Root().Run, record.AgentOf(tx.Run)
 	var entry *spool.Entry
 	switch a := root.Allowance; reason {
 	case spool.StopTimeLimit:

@@ -1,6 +1,9 @@
 package thread
 
-import "github.com/spoolhq/spool"
+import (
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
+)
 
 // SaveStep saves a whole step: the assistant's turn and the results of its tools. From then on, the
 // messages contain everything up to this point of the stream, and STEP_FINISHED tells clients so.
@@ -51,11 +54,9 @@ func SaveResults(tx *Tx, results spool.Content) ([]spool.Message, error) {
 // stepFinished notes that the messages contain everything up to this point of the stream.
 func stepFinished(tx *Tx, reason string, usage spool.TokenCount) {
 	tx.Run.Saved = tx.list.Last()
-	finished := spool.StepFinished{Step: tx.Run.Steps, FinishReason: reason, Usage: usage}
-	if id := tx.Run.AgentID(); id != "" {
-		finished.AgentID = &id
-	}
-	tx.Item(spool.ItemStepFinished, finished)
+	tx.Item(spool.ItemStepFinished, spool.StepFinished{
+		AgentID: record.AgentOf(tx.Run), Step: tx.Run.Steps, FinishReason: reason, Usage: usage,
+	})
 	progressed(tx)
 }
 

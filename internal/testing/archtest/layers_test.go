@@ -91,7 +91,7 @@ var layers = []archtest.Row{
 	}, Testing: true},
 	{Place: "engine/internal/active", Ours: []string{
 		".", "engine/config", "engine/internal/budget", "engine/internal/change", "engine/internal/order", "engine/internal/publish",
-		"engine/internal/registry", "engine/internal/stream", "engine/internal/telemetry", "engine/internal/thread",
+		"engine/internal/record", "engine/internal/registry", "engine/internal/stream", "engine/internal/telemetry", "engine/internal/thread",
 	}},
 	{Place: "engine/internal/chat", Ours: []string{
 		".", "engine/internal/history", "engine/internal/pricing", "engine/internal/quota", "engine/internal/random", "engine/internal/record", "engine/internal/stream",
