@@ -21,7 +21,7 @@ type Host struct {
 	Publisher *publish.Publisher
 	// Artifacts stores files. Nil: the engine stores none.
 	Artifacts spool.ArtifactStore
-	// StoreResults says that Artifacts also stores large results.
+	// StoreResults is true if Artifacts also stores large results.
 	StoreResults bool
 
 	Budget config.BudgetOptions

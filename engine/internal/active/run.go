@@ -85,8 +85,8 @@ func (r *Run) Update(ctx context.Context, fn func(tx *thread.Tx) error) error {
 	return r.transact(ctx, r.segment.Update, fn)
 }
 
-// Commit does the same as Update, for a transition that adds items or entries to the stream. It wakes the workers if the
-// dispatched run waits now: for its next segment, or for an answer, so that they learn when the parks expire.
+// Commit does the same as Update, for a transition that adds items or entries to the stream. It wakes the workers if
+// the dispatched run waits now: for its next segment, or for an answer, so that they learn when the parks expire.
 func (r *Run) Commit(ctx context.Context, fn func(tx *thread.Tx) error) error {
 	r.events.EndBlock(ctx)
 	err := r.transact(ctx, r.segment.Commit, fn)
@@ -96,7 +96,9 @@ func (r *Run) Commit(ctx context.Context, fn func(tx *thread.Tx) error) error {
 	return err
 }
 
-func (r *Run) transact(ctx context.Context, by func(context.Context, func(*thread.Tx) error) error, fn func(tx *thread.Tx) error) error {
+func (r *Run) transact(
+	ctx context.Context, by func(context.Context, func(*thread.Tx) error) error, fn func(tx *thread.Tx) error,
+) error {
 	var run spool.RunRow
 	err := by(ctx, func(tx *thread.Tx) (err error) {
 		if tx, err = tx.ForRun(r.atStart); err != nil {

@@ -34,9 +34,9 @@ type Segment struct {
 	budgeted bool // whether the dispatched run has a budget
 	// budgetFreed is sent when some of the budget may be free again.
 	budgetFreed signal
-	// overTime says that the run has reached the wall time limit of all runs.
+	// overTime is true once the run has reached the wall time limit of all runs.
 	overTime atomic.Bool
-	// hasArtifacts says that the thread has artifacts.
+	// hasArtifacts is true once the thread has artifacts.
 	hasArtifacts atomic.Bool
 }
 

@@ -19,7 +19,7 @@ import (
 type Outcome struct {
 	Result json.RawMessage
 	Err    error
-	// Waits and Stopped say that a spawn call has no result: its nested run waits or was stopped.
+	// Waits and Stopped are true for a spawn call without a result: its nested run waits or was stopped.
 	Waits, Stopped bool
 
 	call *Call
@@ -34,8 +34,8 @@ type Place struct {
 // ErrStepAbandoned ends the nested runs of a step that failed.
 var ErrStepAbandoned = errors.New("the step was given up")
 
-// AttemptError says that an attempt of a nested run failed and that the run will have another attempt.
-// The segment ends once its other calls are done.
+// AttemptError is the error of a failed attempt of a nested run that will have another attempt. The segment ends once
+// its other calls are done.
 type AttemptError struct {
 	Attempts int // of the nested run, including this one; 0: it goes on with another model, at once
 	Err      error
@@ -58,7 +58,9 @@ func (a *AttemptError) later(b *AttemptError) *AttemptError {
 //
 // When ctx ends, Act does not wait for the tools. Their results are lost, and the outcome of their
 // calls is unknown. Act does wait for nested runs, because they write to the same stream.
-func (c *Calls) Act(ctx context.Context, delegate func(context.Context, *Call, Place) Outcome) (saved []spool.Message, done bool, err error) {
+func (c *Calls) Act(
+	ctx context.Context, delegate func(context.Context, *Call, Place) Outcome,
+) (saved []spool.Message, done bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, false, err
 	}

@@ -247,7 +247,7 @@ func TestSaveCalls(t *testing.T) {
 }
 
 // The ledger and the park of a call say whether its tool has given the result.
-func TestLanded(t *testing.T) {
+func TestNoteResult(t *testing.T) {
 	t.Parallel()
 	pending := spool.Park{RunID: "r", ToolCallID: "c1", State: spool.ParkPending, Pending: &spool.PendingCall{}}
 	answered := spool.Park{RunID: "r", ToolCallID: "c1", State: spool.ParkAnswered}
@@ -275,7 +275,7 @@ func TestLanded(t *testing.T) {
 		s := desk(t, spool.RunRow{})
 		p := s.planned("look", func(p *Call) { p.Give(json.RawMessage("1")) }, c.change)
 		var changes spool.Changes
-		landed(s.Tx(), &changes, p)
+		noteResult(s.Tx(), &changes, p)
 		var effect spool.EffectState
 		for _, e := range changes.Effects {
 			effect = e.State

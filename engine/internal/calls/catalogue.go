@@ -41,8 +41,8 @@ func (c *Calls) planDescribed(p *Call, before []*Call) {
 	}
 }
 
-// noteDescribed adds the tools that the calls of a plan described to those that the run can call. A description that the
-// model does not get, because of a budget or a limit, does not count.
+// noteDescribed adds the tools that the calls of a plan described to those that the run can call. A description that
+// the model does not get, because of a budget or a limit, does not count.
 func noteDescribed(tx *thread.Tx, plan []*Call) {
 	for _, p := range plan {
 		if len(p.describes) > 0 && p.result != nil && (p.undescribed || !toolresult.Failed(p.result)) {

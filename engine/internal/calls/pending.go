@@ -58,8 +58,8 @@ func (c *Calls) savePending(ctx context.Context, p *Call) error {
 	})
 }
 
-// landPark notes in the call's park that the call has its result.
-func (p *Call) landPark(tx *thread.Tx, c *spool.Changes) {
+// endPark notes in the call's park that the call has its result.
+func (p *Call) endPark(tx *thread.Tx, c *spool.Changes) {
 	from := p.answered
 	if p.state == callGivenUp && p.pends() { // it has become pending in this segment
 		from = p.park

@@ -1,5 +1,6 @@
-// Package calls makes the tool calls of a step: it plans them, makes them, parks those that wait, and saves their results.
-// A [Call] has one state, and state.go has all its transitions. Package active draws the rooms above and below.
+// Package calls makes the tool calls of a step: it plans them, makes them, parks those that wait, and saves their
+// results. A [Call] has one state, and state.go has all its transitions. Package active draws the rooms above and
+// below.
 package calls
 
 import (

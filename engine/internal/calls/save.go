@@ -83,7 +83,7 @@ func saveCalls(tx *thread.Tx, plan []*Call, draft *spool.Draft) ([]spool.Message
 			changes.Effects = append(changes.Effects, p.effect(spool.EffectWaiting))
 		}
 		if p.result != nil {
-			landed(tx, &changes, p)
+			noteResult(tx, &changes, p)
 		}
 	}
 	for _, p := range asAnnounced(plan) {
@@ -122,12 +122,12 @@ func lastAnnounced(plan []*Call) (n int) {
 	return n
 }
 
-// landed notes in the effect ledger, and in the call's park, that a call has its result.
-func landed(tx *thread.Tx, c *spool.Changes, p *Call) {
+// noteResult notes in the effect ledger, and in the call's park, that a call has its result.
+func noteResult(tx *thread.Tx, c *spool.Changes, p *Call) {
 	if p.state == callReturned || p.state == callOverdue || p.spawns && p.state != callSaved {
 		c.Effects = append(c.Effects, p.effect(spool.EffectDone))
 	}
-	p.landPark(tx, c)
+	p.endPark(tx, c)
 }
 
 // cancelUnfinished gives every call without a result the result of a cancelled call.

@@ -64,7 +64,8 @@ type asker struct {
 
 // New returns the loop of a dispatched run.
 func New(m Models, segment Segment, run *active.Run) *Loop {
-	return newLoop(m, segment, &tree{begins: chanlock.New()}, run, run.Host().Registry.Model(run.Row().ModelInUse(), run.Agent()))
+	model := run.Host().Registry.Model(run.Row().ModelInUse(), run.Agent())
+	return newLoop(m, segment, &tree{begins: chanlock.New()}, run, model)
 }
 
 func newLoop(m Models, segment Segment, t *tree, run *active.Run, model spool.Model) *Loop {
@@ -74,8 +75,8 @@ func newLoop(m Models, segment Segment, t *tree, run *active.Run, model spool.Mo
 	}
 }
 
-// Know gives the loop the messages of the thread, so that it does not read them.
-func (l *Loop) Know(messages []spool.Message) { l.asker.known = messages }
+// UseMessages gives the loop the messages of the thread, so that it does not read them.
+func (l *Loop) UseMessages(messages []spool.Message) { l.asker.known = messages }
 
 // Run returns the run of the loop.
 func (l *Loop) Run() *active.Run { return l.run }
@@ -90,7 +91,7 @@ func (l *Loop) Advance(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	done, err := first(ctx, past, l.landBudget, l.offerTools, l.goOn(l.calls.PlanWaited), l.goOn(l.calls.PlanDraft))
+	done, err := first(ctx, past, l.afterBudgetAnswer, l.offerTools, l.goOn(l.calls.PlanWaited), l.goOn(l.calls.PlanDraft))
 	for !done && err == nil {
 		done, err = first(ctx, past, l.handOver, l.finishIfDone, l.finishIfStorageFull, l.yieldSlot, l.readSteers, l.step)
 	}
@@ -122,8 +123,8 @@ func (l *Loop) settle(ctx context.Context) error {
 	return l.segment.Settle(ctx)
 }
 
-// yieldSlot gives the worker's slot to another tenant that is entitled to it. A segment first saves at least one step. A
-// nested run keeps the slot, because the dispatched run is inside a step.
+// yieldSlot gives the worker's slot to another tenant that is entitled to it. A segment first saves at least one step.
+// A nested run keeps the slot, because the dispatched run is inside a step.
 func (l *Loop) yieldSlot(ctx context.Context, _ *history.Messages) (bool, error) {
 	if !l.stepped || l.run.Nested() {
 		return false, nil

@@ -131,8 +131,8 @@ func (a *asker) request(messages []spool.Message) spool.ModelRequest {
 }
 
 // withPrompts returns the messages with the prompts that only the model sees: that of a repair, and that for the answer
-// behind the last step. Every worker adds the same ones. An answer that its provider has paused or a budget has cut goes
-// on without a prompt: its parts become one message, and may be signed together.
+// behind the last step. Every worker adds the same ones. An answer that its provider has paused or a budget has cut
+// goes on without a prompt: its parts become one message, and may be signed together.
 func (a *asker) withPrompts(messages []spool.Message) ([]spool.Message, history.Weight) {
 	messages, w := a.withRepair(messages)
 	if !a.final || len(messages) > 0 && messages[len(messages)-1].Role == spool.RoleAssistant {

@@ -43,9 +43,9 @@ func (l *Loop) finishExhausted(tx *thread.Tx, short exhaustedError) error {
 	return l.run.Finish(tx, spool.Ending{State: spool.Completed, Reason: short.reason})
 }
 
-// landBudget continues after the answer to a park for a larger budget. A denied or expired park
+// afterBudgetAnswer continues after the answer to a park for a larger budget. A denied or expired park
 // ends the run.
-func (l *Loop) landBudget(ctx context.Context, _ *history.Messages) (done bool, err error) {
+func (l *Loop) afterBudgetAnswer(ctx context.Context, _ *history.Messages) (done bool, err error) {
 	if !l.run.Segment().Budgeted() || l.run.Nested() {
 		return false, nil
 	}

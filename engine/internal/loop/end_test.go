@@ -72,7 +72,7 @@ func TestExhausted(t *testing.T) {
 }
 
 // The answer to a question about the budget lets the run go on, or ends it.
-func TestLandBudget(t *testing.T) {
+func TestAfterBudgetAnswer(t *testing.T) {
 	t.Parallel()
 	question := toolresult.JSON(budget.Question{Exhausted: spool.StopTokenBudget})
 	for name, c := range map[string]struct {
@@ -99,7 +99,7 @@ func TestLandBudget(t *testing.T) {
 			c.park.Reason = spool.ParkBudget
 		}
 		s.Rows.Rows.Parks = []spool.Park{c.park}
-		done, err := s.landBudget(t.Context(), nil)
+		done, err := s.afterBudgetAnswer(t.Context(), nil)
 		s.Check(err)
 		if run := s.Saved(); run.State != c.state || done != c.state.Terminal() || c.state == spool.Completed && run.StopReason != spool.StopTokenBudget {
 			t.Errorf("%s: %s %s, done %t", name, run.State, run.StopReason, done)

@@ -23,8 +23,8 @@ const (
 	ExitFailed      Exit = "failed"    // the attempt of a step has failed
 )
 
-// ExitOf returns how a segment ends whose work has ended with err. Cause is why the segment's context has ended, or nil.
-// Shutdown is true if the worker ends.
+// ExitOf returns how a segment ends whose work has ended with err. Cause is why the segment's context has ended, or
+// nil. Shutdown is true if the worker ends.
 func ExitOf(err, cause error, shutdown bool) Exit {
 	switch {
 	case err == nil:
@@ -48,8 +48,8 @@ func ExitOf(err, cause error, shutdown bool) Exit {
 	}
 }
 
-// nestedExitOf does the same as ExitOf for a nested run. It may not write once the lease is gone, and leaves a store that
-// has failed to the dispatched run.
+// nestedExitOf does the same as ExitOf for a nested run. It may not write once the lease is gone, and leaves a store
+// that has failed to the dispatched run.
 func nestedExitOf(err, cause error) Exit {
 	switch {
 	case err == nil:

@@ -104,8 +104,8 @@ func (a *asker) readDropped(ctx context.Context) error {
 	return nil
 }
 
-// saveAnswerFile saves the n-th file of the model's answer. An answer that is read again, with the same data, has the same
-// artifacts.
+// saveAnswerFile saves the n-th file of the model's answer. An answer that is read again, with the same data, has the
+// same artifacts.
 func (a *asker) saveAnswerFile(ctx context.Context, n int, file spool.FileMade) (spool.Part, error) {
 	s := a.run.Segment()
 	if s.Host.Artifacts == nil {

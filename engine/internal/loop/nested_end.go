@@ -32,7 +32,8 @@ func (l *Loop) execute(ctx context.Context) error {
 	}
 }
 
-// GiveUp charges an interrupted answer, which the run asks for again, and voids the effects of calls that were not made.
+// GiveUp charges an interrupted answer, which the run asks for again, and voids the effects of calls that were not
+// made.
 func (l *Loop) GiveUp(tx *thread.Tx, cause error) error {
 	if err := chargeCutOff(tx, cause, spool.OutcomeAborted, true); err != nil {
 		return err
@@ -130,8 +131,8 @@ func (l *Loop) finishNested(ctx context.Context, end func(child *Loop) error) er
 	return nil
 }
 
-// nestedOf returns the loop of the nested run of a call, or nil if the call has none. It announces a run that this segment
-// has not announced.
+// nestedOf returns the loop of the nested run of a call, or nil if the call has none. It announces a run that this
+// segment has not announced.
 func (l *Loop) nestedOf(ctx context.Context, p *calls.Call) (*Loop, error) {
 	if child := l.nested[p]; child != nil {
 		return child, nil

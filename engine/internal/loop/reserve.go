@@ -9,7 +9,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/thread"
 )
 
-// exhaustedError says that a budget has no room for the next model call.
+// exhaustedError is the error of a budget that has no room for the next model call.
 type exhaustedError struct {
 	reason spool.StopReason
 	// unpriced is the model that the budget does not bound, because it has no price. Empty: the budget is used up.

@@ -47,8 +47,8 @@ func (l *Loop) step(ctx context.Context, past *history.Messages) (done bool, err
 	return done, err
 }
 
-// finishIfDone ends a run that needs no further answer: a worker saved its last one and died before it could end the run,
-// or the run has had all its steps and its agent wants no answer behind them.
+// finishIfDone ends a run that needs no further answer: a worker saved its last one and died before it could end the
+// run, or the run has had all its steps and its agent wants no answer behind them.
 func (l *Loop) finishIfDone(ctx context.Context, past *history.Messages) (bool, error) {
 	last, some := past.Last()
 	l.run.SetAnswer(history.LastAnswer(past.All))

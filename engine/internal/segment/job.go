@@ -45,7 +45,7 @@ func (r *Runner) HandleJob(ctx context.Context, j spool.Job, in *slots.Slot) (sp
 // HandleTaken executes a run that its start has claimed. In is the worker's slot for it.
 func (r *Runner) HandleTaken(ctx context.Context, taken *thread.Taken, in *slots.Slot) (spool.JobResult, error) {
 	s := r.begin(ctx, &taken.Segment, taken.Sent)
-	s.loop.Know(taken.Messages)
+	s.loop.UseMessages(taken.Messages)
 	return r.execute(ctx, s, in)
 }
 
@@ -59,8 +59,8 @@ func (r *Runner) execute(ctx context.Context, s *segment, in *slots.Slot) (spool
 	return spool.JobResult{Accepted: true}, nil
 }
 
-// reopen returns the last of the runs, of which each has spawned the next, in a segment without a lease. It returns nil if
-// this process cannot make calls of the run: then the run's next segment makes them, or fails.
+// reopen returns the last of the runs, of which each has spawned the next, in a segment without a lease. It returns nil
+// if this process cannot make calls of the run: then the run's next segment makes them, or fails.
 func (r *Runner) reopen(ctx context.Context, t spool.Thread, runs []spool.RunRow, sent time.Time) (*active.Run, error) {
 	agent, err := r.agentOf(ctx, runs[0])
 	switch {

@@ -107,9 +107,9 @@ func (s *segment) beat(ctx context.Context, cancel context.CancelCauseFunc) {
 	}
 }
 
-// renew renews the lease. It returns active.ErrLost if another worker has the run, and active.ErrStopped if the run was stopped: a
-// stop that is accepted after the lease has lapsed does not wait for this worker, which must not take the lease back
-// and call a tool.
+// renew renews the lease. It returns active.ErrLost if another worker has the run, and active.ErrStopped if the run was
+// stopped: a stop that is accepted after the lease has lapsed does not wait for this worker, which must not take the
+// lease back and call a tool.
 func (s *segment) renew(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.runner.Rules.Lease/3)
 	defer cancel()

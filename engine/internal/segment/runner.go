@@ -1,5 +1,5 @@
-// Package segment executes the runs of jobs: it claims a run, keeps its lease, notices its stop, and hands it back, settles
-// it or tries it again later. Package loop does the work in between, and package active draws the rooms.
+// Package segment executes the runs of jobs: it claims a run, keeps its lease, notices its stop, and settles it or
+// hands it back. Package loop does the work in between, and package active draws the rooms.
 package segment
 
 import (

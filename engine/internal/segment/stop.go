@@ -26,7 +26,7 @@ func (r *Runner) AfterStop(ctx context.Context, key spool.ThreadKey, stopped thr
 	return err
 }
 
-// watchStop waits for a stop of the run. A wake-up tells it; a poll finds stops whose wake was lost.
+// watchStop waits for a stop of the run. A wake-up announces it; a poll finds stops whose wake was lost.
 func (s *segment) watchStop(ctx context.Context, cancel context.CancelCauseFunc) {
 	woken := make(chan struct{}, 1)
 	unsubscribe, err := s.runner.Live.Subscribe(ctx, s.Key, func(kind spool.WakeKind, _ []byte) {

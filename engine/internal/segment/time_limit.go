@@ -26,8 +26,8 @@ func (s *segment) limitTime(cancel context.CancelCauseFunc) (stop func() bool) {
 	return time.AfterFunc(left, end).Stop
 }
 
-// timeLeft returns how long a run may still execute, and the error that ends it then. Limit is that of all runs. The error
-// is nil if nothing bounds the run.
+// timeLeft returns how long a run may still execute, and the error that ends it then. Limit is that of all runs. The
+// error is nil if nothing bounds the run.
 func timeLeft(run spool.RunRow, limit time.Duration) (left time.Duration, by error) {
 	if a := run.Allowance; a != nil && a.Budget.WallTime > 0 {
 		left, by = a.Budget.WallTime-a.Spent.WallTime, active.ErrOutOfTime
