@@ -31,9 +31,9 @@ type lookedAt struct {
 type Poller struct {
 	*active.Host
 
-	// Reopen returns the last of the runs, of which each has spawned the next, in a segment without a lease. It returns
-	// nil if this process cannot make calls of the run. Sent is when the store was asked for them.
-	Reopen func(ctx context.Context, t spool.Thread, runs []spool.RunRow, sent time.Time) (*active.Run, error)
+	// Reopen returns the last of the runs, of which each has spawned the next, in a segment without a lease. It reports
+	// false if this process cannot make calls of the run. Sent is when the store was asked for them.
+	Reopen func(ctx context.Context, t spool.Thread, runs []spool.RunRow, sent time.Time) (_ *active.Run, can bool, _ error)
 }
 
 // pendingCall returns the call of a job. It reports false if the store has no such call.
@@ -105,8 +105,8 @@ func (r *Poller) Look(ctx context.Context, j spool.Job) (spool.JobResult, error)
 
 // look calls the tool of a pending call. It returns nil if the next segment has to do that.
 func (r *Poller) look(ctx context.Context, at lookedAt) (*spool.PendingError, error) {
-	p, err := r.planLook(ctx, at)
-	if p == nil || err != nil {
+	p, can, err := r.planLook(ctx, at)
+	if !can || err != nil {
 		return nil, err
 	}
 	p.call.Looking = true
@@ -143,18 +143,18 @@ func bounded(ctx context.Context, fn func(ctx context.Context) error) error {
 	}
 }
 
-// planLook returns the call of a tool outside a segment, or nil if this process cannot make it.
-func (r *Poller) planLook(ctx context.Context, at lookedAt) (*Call, error) {
-	run, err := r.Reopen(ctx, at.thread, at.runs, at.sent)
-	if run == nil || err != nil {
-		return nil, err
+// planLook returns the call of a tool outside a segment. It reports false if this process cannot make it.
+func (r *Poller) planLook(ctx context.Context, at lookedAt) (p *Call, can bool, err error) {
+	run, can, err := r.Reopen(ctx, at.thread, at.runs, at.sent)
+	if !can || err != nil {
+		return nil, false, err
 	}
 	if _, known := run.Agent().Tool(at.park.ToolName); !known {
-		return nil, nil
+		return nil, false, nil
 	}
-	p := New(run).planPending(at.park, spool.Effect{}, at.now)
+	p = New(run).planPending(at.park, spool.Effect{}, at.now)
 	p.call.PublishFunc = nil
-	return p, nil
+	return p, true, nil
 }
 
 // Cancel cancels the work of a call that is pending no more. It does so once, and again only after a crash.
@@ -169,8 +169,8 @@ func (r *Poller) Cancel(ctx context.Context, j spool.Job) (spool.JobResult, erro
 	if !found || err != nil {
 		return done, err
 	}
-	p, err := r.planLook(ctx, l)
-	if p == nil || p.tool.Cancel == nil || err != nil {
+	p, can, err := r.planLook(ctx, l)
+	if !can || p.tool.Cancel == nil || err != nil {
 		return done, err
 	}
 	p.call.LeaseFunc = nil // the work has to be cancelled, whoever has the run

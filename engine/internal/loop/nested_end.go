@@ -117,11 +117,11 @@ func (l *Loop) stopNested(ctx context.Context) error {
 // finishNested calls end for each nested run of the planned calls that has not ended.
 func (l *Loop) finishNested(ctx context.Context, end func(child *Loop) error) error {
 	for _, p := range l.calls.Spawning() {
-		child, err := l.nestedOf(ctx, p)
+		child, found, err := l.nestedOf(ctx, p)
 		switch {
 		case err != nil:
 			return err
-		case child == nil || child.run.Row().State.Terminal():
+		case !found || child.run.Row().State.Terminal():
 			continue
 		}
 		if err := end(child); err != nil {
@@ -131,30 +131,30 @@ func (l *Loop) finishNested(ctx context.Context, end func(child *Loop) error) er
 	return nil
 }
 
-// nestedOf returns the loop of the nested run of a call, or nil if the call has none. It announces a run that this
-// segment has not announced.
-func (l *Loop) nestedOf(ctx context.Context, p *calls.Call) (*Loop, error) {
-	if child := l.nested[p]; child != nil {
-		return child, nil
+// nestedOf returns the loop of the nested run of a call. It reports false if the call has none. It announces a run that
+// this segment has not announced.
+func (l *Loop) nestedOf(ctx context.Context, p *calls.Call) (child *Loop, found bool, err error) {
+	if child = l.nested[p]; child != nil {
+		return child, true, nil
 	}
 	var run spool.RunRow
-	err := l.run.View(ctx, func(v spool.View) (err error) {
+	err = l.run.View(ctx, func(v spool.View) (err error) {
 		run, err = spool.FindRun(v, nestedID(l.run.Row().ID, p.ToolCall().ID))
 		return err
 	})
 	switch {
 	case record.Missing(err), err == nil && !spawned(run, p.ToolCall()):
-		return nil, nil
+		return nil, false, nil
 	case err != nil:
-		return nil, err
+		return nil, false, err
 	}
-	child := l.child(run)
+	child = l.child(run)
 	l.nested[p] = child
 	child.started(ctx)
 	if run.State.Terminal() {
 		child.finishedBefore(ctx)
 	}
-	return child, nil
+	return child, true, nil
 }
 
 // outOfTimeNested ends the active nested runs of the planned calls because the time is up. Waiting

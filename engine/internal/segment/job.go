@@ -59,29 +59,31 @@ func (r *Runner) execute(ctx context.Context, s *segment, in *slots.Slot) (spool
 	return spool.JobResult{Accepted: true}, nil
 }
 
-// reopen returns the last of the runs, of which each has spawned the next, in a segment without a lease. It returns nil
-// if this process cannot make calls of the run: then the run's next segment makes them, or fails.
-func (r *Runner) reopen(ctx context.Context, t spool.Thread, runs []spool.RunRow, sent time.Time) (*active.Run, error) {
+// reopen returns the last of the runs, of which each has spawned the next, in a segment without a lease. It reports
+// false if this process cannot make calls of the run: then the run's next segment makes them, or fails.
+func (r *Runner) reopen(
+	ctx context.Context, t spool.Thread, runs []spool.RunRow, sent time.Time,
+) (_ *active.Run, can bool, _ error) {
 	agent, err := r.agentOf(ctx, runs[0])
 	switch {
 	case active.IsStoreError(err):
-		return nil, err
+		return nil, false, err
 	case err != nil, agent == nil:
-		return nil, nil //nolint:nilerr // the next segment fails with it
+		return nil, false, nil //nolint:nilerr // the next segment fails with it
 	}
 	s := r.newSegment(t, runs[0], t.LastSeq, agent.Permitted(runs[0]), sent)
 	s.configured = agent
 	if has, err := s.hasLists(ctx); !has || err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if err := s.resolveTools(ctx); err != nil {
-		return nil, nil //nolint:nilerr // the next segment fails with it
+		return nil, false, nil //nolint:nilerr // the next segment fails with it
 	}
 	run := s.run
 	for _, nested := range runs[1:] {
 		run = run.Child(nested)
 	}
-	return run, nil
+	return run, true, nil
 }
 
 // CloseLost ends the stream of a lost segment, so that its readers stop waiting. It does nothing if
