@@ -30,6 +30,84 @@ type Call struct {
 	describes []string
 }
 
+// callState is how far a call is. Only the methods of this file change it.
+type callState string
+
+const (
+	callNew      callState = "new"      // its tool was not called
+	callRepeats  callState = "repeats"  // an earlier worker may have called its tool, which is called again
+	callMade     callState = "made"     // its tool was called, and has not returned
+	callAsks     callState = "asks"     // it parks before its tool is called
+	callParked   callState = "parked"   // its tool has parked it
+	callWaits    callState = "waits"    // its nested run waits
+	callDecided  callState = "decided"  // it has a result that its tool has not given
+	callReturned callState = "returned" // its tool or its nested run has given the result
+	callOverdue  callState = "overdue"  // its tool was called, but its work was not done in time and is given up
+	callGivenUp  callState = "given up" // nobody waits for its result any more
+	callSaved    callState = "saved"    // the ledger of effects has its result
+)
+
+// runs reports whether the tool or the nested run of the call is, or will be, under way.
+func (p *Call) runs() bool {
+	return p.state == callNew || p.state == callRepeats || p.state == callMade
+}
+
+// unmade reports whether the tool of the call will be called.
+func (p *Call) unmade() bool { return p.state == callNew || p.state == callRepeats }
+
+// parks reports whether the call waits for an answer, or for the work of its tool.
+func (p *Call) parks() bool { return p.state == callAsks || p.state == callParked }
+
+// decide gives the call a result in place of its tool's.
+func (p *Call) decide(result json.RawMessage) { p.state, p.result = callDecided, result }
+
+// repeat plans the call of a tool that an earlier worker may have called.
+func (p *Call) repeat() { p.state = callRepeats }
+
+// begin notes that the tool is called.
+func (p *Call) begin() { p.state = callMade }
+
+// ask parks the call, before or after its tool was called.
+func (p *Call) ask(park *spool.Park) {
+	before := p.unmade()
+	if p.state, p.park, p.result = callParked, park, nil; before {
+		p.state = callAsks
+	}
+}
+
+// Wait notes that the nested run of the call waits.
+func (p *Call) Wait() { p.state = callWaits }
+
+// Give gives the call the result of its tool or its nested run.
+func (p *Call) Give(result json.RawMessage) { p.state, p.result = callReturned, result }
+
+// overrun gives the call the result for work that was not done in time.
+func (p *Call) overrun(result json.RawMessage) { p.state, p.result = callOverdue, result }
+
+// save notes that the ledger of effects has the result.
+func (p *Call) save(result json.RawMessage) { p.state, p.result = callSaved, result }
+
+// giveUp cancels a call that has no result.
+func (p *Call) giveUp(reason string) {
+	p.result = toolresult.Cancelled(reason, toolresult.EffectOf(p.mayHaveEffect()))
+	p.state = callGivenUp
+}
+
+// mayHaveEffect reports whether a call without a result has begun: this worker or an earlier one has called its tool,
+// which has not answered with a question. A spawn call has no effect of its own.
+func (p *Call) mayHaveEffect() bool {
+	switch {
+	case p.spawns:
+		return false
+	case p.call.Pending != nil:
+		return true
+	case p.parks():
+		return p.pends() || p.park.Reason == spool.ParkOutcomeUnknown
+	default:
+		return p.state == callMade || p.state == callRepeats
+	}
+}
+
 func (p *Call) effect(state spool.EffectState) spool.Effect {
 	e := spool.Effect{RunID: p.call.RunID, Step: p.call.Step, ToolCallID: p.call.ID, State: state}
 	if state == spool.EffectDone {

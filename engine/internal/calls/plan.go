@@ -1,6 +1,5 @@
 // Package calls makes the tool calls of a step: it plans them, makes them, parks those that wait, and saves their
-// results. A [Call] has one state, and state.go has all its transitions. Package active draws the rooms above and
-// below.
+// results. A [Call] has one state, and call.go has all its transitions. Package active draws the rooms above and below.
 package calls
 
 import (
@@ -145,12 +144,13 @@ func (c *Calls) planUnknown(p *Call) {
 }
 
 func (c *Calls) toolCall(id spool.ToolCallID, name string, args json.RawMessage, step int) spool.ToolCall {
-	row, segment, key := c.run.Row(), c.run.Segment(), c.run.Row().CallKey(step, id)
+	row, segment := c.run.Row(), c.run.Segment()
+	run, key := row.ID, row.CallKey(step, id)
 	return spool.ToolCall{
-		Thread: segment.Key, RunID: row.ID, Step: step, ID: id, Name: name, Args: args, HostState: row.HostState,
+		Thread: segment.Key, RunID: run, Step: step, ID: id, Name: name, Args: args, HostState: row.HostState,
 		Agent: row.Agent, Subject: row.StartedBy, Key: key, Fence: segment.Fence, LeaseFunc: segment.CheckLease,
 		PublishFunc: func(ctx context.Context, event spool.Event) error {
-			return segment.Host.Publisher.FromTool(ctx, &segment.Segment, event, row.ID, name)
+			return segment.Host.Publisher.FromTool(ctx, &segment.Segment, event, run, name)
 		},
 		SaveArtifactFunc: c.saveArtifactFunc(key),
 		OpenArtifactFunc: c.openArtifactFunc(), StoresResults: segment.Host.StoreResults,
