@@ -55,12 +55,12 @@ var (
 
 // New returns a store of artifacts. The store must be the one of the engine that deletes the threads. Nil options are the
 // defaults.
-func New(store store.Store, blobs store.Blobs, o *Options) (*Store, error) {
+func New(db store.Store, blobs store.Blobs, o *Options) (*Store, error) {
 	if o == nil {
 		o = &Options{}
 	}
 	switch {
-	case store == nil:
+	case db == nil:
 		return nil, spool.Errorf(spool.Invalid, "the store is required")
 	case blobs == nil:
 		return nil, spool.Errorf(spool.Invalid, "the blobs are required")
@@ -75,7 +75,7 @@ func New(store store.Store, blobs store.Blobs, o *Options) (*Store, error) {
 	case o.ThreadFiles < 0:
 		return nil, spool.Errorf(spool.Invalid, "ThreadFiles is negative")
 	}
-	s := &Store{store: store, blobs: blobs, options: *o}
+	s := &Store{store: db, blobs: blobs, options: *o}
 	s.options.Age = cmp.Or(o.Age, time.Hour)
 	s.options.MaxBytes = cmp.Or(o.MaxBytes, 64<<20)
 	return s, nil

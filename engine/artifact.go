@@ -63,15 +63,15 @@ func (e *Engine) hasArtifacts(ctx context.Context, key spool.ThreadKey) error {
 
 // artifacts returns the store of artifacts: the configured one, or the engine's own over its store, which is bounded. Nil: the engine
 // keeps no files.
-func (c Config) artifacts(store store.Store) (store.ArtifactStore, error) {
+func (c Config) artifacts(db store.Store) (store.ArtifactStore, error) {
 	if c.Artifacts != nil || c.Limits.FileBytes < 0 {
 		return c.Artifacts, nil
 	}
-	blobs, err := rows.New(store, &rows.Options{MaxBytes: c.Limits.FileBytes})
+	blobs, err := rows.New(db, &rows.Options{MaxBytes: c.Limits.FileBytes})
 	if err != nil {
 		return nil, err
 	}
-	return artifact.New(store, blobs, &artifact.Options{
+	return artifact.New(db, blobs, &artifact.Options{
 		MaxBytes: c.Limits.FileBytes, Quota: c.Limits.TenantBytes, ThreadBytes: c.Limits.ThreadFileBytes, ThreadFiles: c.Limits.ThreadFiles,
 	})
 }

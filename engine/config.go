@@ -144,12 +144,12 @@ func (c Config) rules(agents *registry.Registry) thread.Rules {
 }
 
 // limiter returns what makes model calls wait for the limits of their providers.
-func (c Config) limiter(store store.Store, from random.Source) *quota.Limiter {
+func (c Config) limiter(db store.Store, from random.Source) *quota.Limiter {
 	groups := make(map[string]quota.Group, len(c.ProviderLimits))
 	for model, l := range c.ProviderLimits {
 		groups[model] = quota.Group{
 			Name: l.Group, Limit: quota.Limit{Concurrent: int64(l.Concurrent), Requests: int64(l.RPM), Tokens: int64(l.TPM)},
 		}
 	}
-	return quota.New(quota.Settings{Store: store, Random: from, Log: c.Log, Lease: c.Worker.Lease}, groups)
+	return quota.New(quota.Settings{Store: db, Random: from, Log: c.Log, Lease: c.Worker.Lease}, groups)
 }

@@ -12,9 +12,9 @@ package engine
 
 import (
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/active"
 	"github.com/spoolhq/spool/engine/internal/actor"
 	"github.com/spoolhq/spool/engine/internal/admission"
-	"github.com/spoolhq/spool/engine/internal/agent"
 	"github.com/spoolhq/spool/engine/internal/attach"
 	"github.com/spoolhq/spool/engine/internal/change"
 	"github.com/spoolhq/spool/engine/internal/chat"
@@ -24,11 +24,13 @@ import (
 	"github.com/spoolhq/spool/engine/internal/inspect"
 	"github.com/spoolhq/spool/engine/internal/intake"
 	"github.com/spoolhq/spool/engine/internal/live"
+	"github.com/spoolhq/spool/engine/internal/loop"
 	"github.com/spoolhq/spool/engine/internal/publish"
 	"github.com/spoolhq/spool/engine/internal/quota"
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/retention"
 	"github.com/spoolhq/spool/engine/internal/revision"
+	"github.com/spoolhq/spool/engine/internal/segment"
 	"github.com/spoolhq/spool/engine/internal/snapshot"
 	"github.com/spoolhq/spool/engine/internal/stream"
 	"github.com/spoolhq/spool/engine/internal/telemetry"
@@ -61,7 +63,7 @@ type parts struct {
 	live      *live.Hubs
 	snapshots *snapshot.Snapshots
 	threads   *change.Threads
-	runner    *agent.Runner
+	runner    *segment.Runner
 	compactor *compact.Compactor
 	limits    *quota.Limiter
 	intake    *intake.Handler
@@ -113,15 +115,18 @@ func New(b store.Backend, c Config) (*Engine, error) {
 	}
 	lists := &toollist.Lists{Store: e.store, Log: c.Log}
 	e.compactor = &compact.Compactor{Threads: e.threads, Registry: agents, Context: history.Context(c.Context), Chat: asks, ToolLists: lists}
-	e.runner = agent.New(agent.Host{
-		Publisher: e.publisher, Compactor: e.compactor, Chat: asks,
-		Threads: e.threads, Registry: agents, Revisions: e.revisions, ToolLists: lists, Telemetry: recorder, Attachments: files,
-		Artifacts: artifacts, StoreResults: c.Artifacts != nil,
+	e.runner = segment.New(segment.Host{
+		Host: active.Host{
+			Threads: e.threads, Registry: agents, Telemetry: recorder, Publisher: e.publisher,
+			Artifacts: artifacts, StoreResults: c.Artifacts != nil, Budget: c.Budget, Limits: c.Limits,
+		},
+		Models:    loop.Models{Chat: asks, Compactor: e.compactor, Attachments: files},
+		Revisions: e.revisions, ToolLists: lists,
 		Streaming: stream.Settings{
 			Live: b.Live, Log: c.Log, FlushEvery: c.Stream.FlushEvery, FlushItems: c.Stream.FlushItems,
 			Grace: max(c.Stream.Grace, snapshot.RecentEnd),
 		},
-		OnSettle: c.OnSettle, Budget: c.Budget, Limits: c.Limits, StopPoll: c.Worker.StopPoll,
+		OnSettle: c.OnSettle, StopPoll: c.Worker.StopPoll,
 	})
 	e.intake = &intake.Handler{
 		Threads: e.threads, Registry: agents, Attachments: files, Telemetry: recorder,

@@ -39,11 +39,11 @@ func (s faultyThread) Parks(context.Context, wire.ParkQuery) ([]store.ParkRow, e
 }
 
 // over serves the data of a bundle through another store.
-func (b *bundle) over(t *testing.T, store store.Store) func(method, path, body string, header map[string]string) *httptest.ResponseRecorder {
+func (b *bundle) over(t *testing.T, db store.Store) func(method, path, body string, header map[string]string) *httptest.ResponseRecorder {
 	t.Helper()
 
 	backend := b.backend
-	backend.Store = store
+	backend.Store = db
 	s := newServer(t, backend, server.Config{Authenticator: twoTenants(t), StreamTokenKeys: [][]byte{[]byte(strings.Repeat("k", 32))}})
 	return func(method, path, body string, header map[string]string) *httptest.ResponseRecorder {
 		r := httptest.NewRequestWithContext(patiently(t), method, path, strings.NewReader(body))

@@ -32,14 +32,14 @@ func TestArtifactStore(t *testing.T, open func(t *testing.T) store.ArtifactStore
 type artifactSuite struct {
 	*testing.T
 
-	store store.ArtifactStore
+	db store.ArtifactStore
 }
 
 var artifactThread = spool.ThreadKey{Tenant: "acme", ID: "chat"}
 
 func (s artifactSuite) save(key spool.ThreadKey, callKey, data string) spool.Artifact {
 	s.Helper()
-	a, err := s.store.SaveArtifact(s.Context(), key, spool.NewArtifact{Name: "ä.txt", MediaType: "text/plain", Data: strings.NewReader(data), Key: callKey})
+	a, err := s.db.SaveArtifact(s.Context(), key, spool.NewArtifact{Name: "ä.txt", MediaType: "text/plain", Data: strings.NewReader(data), Key: callKey})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func (s artifactSuite) save(key spool.ThreadKey, callKey, data string) spool.Art
 
 func (s artifactSuite) list(key spool.ThreadKey) []spool.Artifact {
 	s.Helper()
-	all, err := s.store.Artifacts(s.Context(), key)
+	all, err := s.db.Artifacts(s.Context(), key)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func (s artifactSuite) list(key spool.ThreadKey) []spool.Artifact {
 // has checks that the thread has the artifact with the data.
 func (s artifactSuite) has(key spool.ThreadKey, want spool.Artifact, data string) {
 	s.Helper()
-	a, r, err := s.store.OpenArtifact(s.Context(), key, want.ID)
+	a, r, err := s.db.OpenArtifact(s.Context(), key, want.ID)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func (s artifactSuite) once() {
 	first := s.save(artifactThread, "k", "hello")
 	for range 8 {
 		group.Go(func() {
-			a, err := s.store.SaveArtifact(s.Context(), artifactThread, spool.NewArtifact{Name: "b", MediaType: "text/csv", Data: strings.NewReader("hello"), Key: "k"})
+			a, err := s.db.SaveArtifact(s.Context(), artifactThread, spool.NewArtifact{Name: "b", MediaType: "text/csv", Data: strings.NewReader("hello"), Key: "k"})
 			if err != nil || a != first {
 				s.Errorf("got %+v, %v, want %+v", a, err, first)
 			}
@@ -122,7 +122,7 @@ func (s artifactSuite) foreign() {
 		{artifactThread, a.ID + "\x00"},
 		{artifactThread, spool.ArtifactID(strings.Repeat("a", 5000))},
 	} {
-		if _, _, err := s.store.OpenArtifact(s.Context(), c.key, c.id); spool.CodeOf(err) != spool.NotFound {
+		if _, _, err := s.db.OpenArtifact(s.Context(), c.key, c.id); spool.CodeOf(err) != spool.NotFound {
 			s.Errorf("%.100q of %v: %v", c.id, c.key, err)
 		}
 	}
@@ -132,12 +132,12 @@ func (s artifactSuite) foreign() {
 func (s artifactSuite) broken() {
 	broken := errors.New("it broke")
 	data := io.MultiReader(strings.NewReader("hel"), iotest.ErrReader(broken))
-	if _, err := s.store.SaveArtifact(s.Context(), artifactThread, spool.NewArtifact{Data: data, Key: "k"}); !errors.Is(err, broken) {
+	if _, err := s.db.SaveArtifact(s.Context(), artifactThread, spool.NewArtifact{Data: data, Key: "k"}); !errors.Is(err, broken) {
 		s.Errorf("got %v", err)
 	}
 	gone, cancel := context.WithCancel(s.Context())
 	cancel()
-	if _, err := s.store.SaveArtifact(gone, artifactThread, spool.NewArtifact{Data: strings.NewReader("x"), Key: "k"}); err == nil {
+	if _, err := s.db.SaveArtifact(gone, artifactThread, spool.NewArtifact{Data: strings.NewReader("x"), Key: "k"}); err == nil {
 		s.Error("it saved for a caller that has gone")
 	}
 	if all := s.list(artifactThread); len(all) > 0 {
@@ -149,11 +149,11 @@ func (s artifactSuite) deleted() {
 	a, kept := s.save(artifactThread, "k", "hello"), spool.ThreadKey{Tenant: "acme", ID: "kept"}
 	other := s.save(kept, "k", "hello")
 	for range 2 {
-		if err := s.store.DeleteArtifacts(s.Context(), artifactThread); err != nil {
+		if err := s.db.DeleteArtifacts(s.Context(), artifactThread); err != nil {
 			s.Fatal(err)
 		}
 	}
-	if _, _, err := s.store.OpenArtifact(s.Context(), artifactThread, a.ID); spool.CodeOf(err) != spool.NotFound || len(s.list(artifactThread)) > 0 {
+	if _, _, err := s.db.OpenArtifact(s.Context(), artifactThread, a.ID); spool.CodeOf(err) != spool.NotFound || len(s.list(artifactThread)) > 0 {
 		s.Errorf("it is still there: %v", err)
 	}
 	s.has(kept, other, "hello")

@@ -28,7 +28,7 @@ type HostTx struct {
 
 // Hosted returns the store with its updates in transactions of the host. Updates with a fence, and those whose
 // context has ended, stay as they are. It is for [TestStore].
-func Hosted(store store.Store, host Host) store.Store { return hosted{store, host} }
+func Hosted(db store.Store, host Host) store.Store { return hosted{db, host} }
 
 type hosted struct {
 	store.Store

@@ -33,24 +33,24 @@ type Options struct {
 
 // Blobs is a [store.Blobs] over the rows of a store. It is safe for concurrent use, also by several processes.
 type Blobs struct {
-	store store.Store
-	max   int64
+	db  store.Store
+	max int64
 }
 
 var _ store.Blobs = (*Blobs)(nil)
 
 // New returns the blobs in a store. Nil options are the defaults.
-func New(store store.Store, o *Options) (*Blobs, error) {
+func New(db store.Store, o *Options) (*Blobs, error) {
 	if o == nil {
 		o = &Options{}
 	}
 	switch {
-	case store == nil:
+	case db == nil:
 		return nil, spool.Errorf(spool.Invalid, "the store is missing")
 	case o.MaxBytes < 0:
 		return nil, spool.Errorf(spool.Invalid, "MaxBytes is negative")
 	}
-	return &Blobs{store, cmp.Or(o.MaxBytes, 16<<20)}, nil
+	return &Blobs{db, cmp.Or(o.MaxBytes, 16<<20)}, nil
 }
 
 // The kinds of the rows.
@@ -96,14 +96,14 @@ func (u upload) row(kind, key string) (store.Row, error) {
 }
 
 func (b *Blobs) write(ctx context.Context, rows []store.Row) error {
-	return b.store.Update(ctx, spool.ThreadKey{}, 0, func(tx store.Tx) error {
+	return b.db.Update(ctx, spool.ThreadKey{}, 0, func(tx store.Tx) error {
 		return tx.Write(store.Changes{Rows: rows})
 	})
 }
 
 // head returns the upload of a key. Its version is zero if the key is not stored.
 func (b *Blobs) head(ctx context.Context, key string) (u upload, version int64, err error) {
-	heads, err := b.store.Rows(ctx, store.RowQuery{Kind: headKind, Key: key})
+	heads, err := b.db.Rows(ctx, store.RowQuery{Kind: headKind, Key: key})
 	if err != nil || len(heads) == 0 {
 		return u, 0, err
 	}
@@ -179,7 +179,7 @@ func (b *Blobs) put(ctx context.Context, key string, u upload, data *blob.Exact)
 
 // begun returns the version of a put that has begun, or [store.ErrRowChanged] if somebody has deleted the blob.
 func (b *Blobs) begun(ctx context.Context, key string) (int64, error) {
-	rows, err := b.store.Rows(ctx, store.RowQuery{Kind: uploadKind, Key: key})
+	rows, err := b.db.Rows(ctx, store.RowQuery{Kind: uploadKind, Key: key})
 	switch {
 	case err != nil:
 		return 0, err
@@ -239,7 +239,7 @@ func (b *Blobs) OpenBlob(ctx context.Context, key string) (io.ReadCloser, error)
 	case version == 0:
 		return nil, blob.NotFound(nil)
 	}
-	return &reader{ctx: ctx, store: b.store, upload: u}, nil
+	return &reader{ctx: ctx, store: b.db, upload: u}, nil
 }
 
 // DeleteBlob implements [store.Blobs]. It also removes what puts of the key have left that did not end.
@@ -261,11 +261,11 @@ func (b *Blobs) DeleteBlob(ctx context.Context, key string) error {
 
 // deletion returns the changes that delete a key. There are none if nothing is left.
 func (b *Blobs) deletion(ctx context.Context, key string) (changes []store.Row, err error) {
-	stored, err := b.store.Rows(ctx, store.RowQuery{Kind: headKind, Key: key})
+	stored, err := b.db.Rows(ctx, store.RowQuery{Kind: headKind, Key: key})
 	if err != nil {
 		return nil, err
 	}
-	begun, err := b.store.Rows(ctx, store.RowQuery{Kind: uploadKind, After: key + ":", Limit: batch})
+	begun, err := b.db.Rows(ctx, store.RowQuery{Kind: uploadKind, After: key + ":", Limit: batch})
 	if err != nil {
 		return nil, err
 	}

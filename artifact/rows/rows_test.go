@@ -25,9 +25,9 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
 
-func newBlobs(t *testing.T, store store.Store, o *rows.Options) *rows.Blobs {
+func newBlobs(t *testing.T, db store.Store, o *rows.Options) *rows.Blobs {
 	t.Helper()
-	b, err := rows.New(store, o)
+	b, err := rows.New(db, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func banner(w io.Writer, o options, s *setup, changed []string, addr net.Addr, m
 	if s.token != "" {
 		fmt.Fprintf(&b, "\nOther machines can reach this server, so it asks for a token:\n\n  export SPOOL_TOKEN=%s\n", s.token)
 	}
-	b.WriteString(resumedText(changed))
+	b.WriteString(changedRunsText(changed))
 	if o.role == roleWorker {
 		fmt.Fprintf(&b, "\nThis process executes runs. It serves only the probes, such as %s/readyz\n\n", url)
 		_, err := io.WriteString(w, b.String())

@@ -136,8 +136,8 @@ func (t *terminal) server(ctx context.Context, file, name string, h host) (mcpSe
 	return s, nil
 }
 
-func (t *terminal) signIns(c *config.Config, store store.Store, url string) (*mcp.SignIns, error) {
-	s, err := mcp.NewSignIns(mcp.SignInConfig{Store: store, Keys: c.SignIn.Keys, URL: url, Anonymous: true})
+func (t *terminal) signIns(c *config.Config, db store.Store, url string) (*mcp.SignIns, error) {
+	s, err := mcp.NewSignIns(mcp.SignInConfig{Store: db, Keys: c.SignIn.Keys, URL: url, Anonymous: true})
 	if err != nil {
 		return nil, &usageError{c.SignIn.Errorf("%s", spool.MessageOf(err))}
 	}
@@ -191,13 +191,13 @@ func (t *terminal) change(ctx context.Context, verb, file, name string, h host) 
 }
 
 // login waits until the person at the terminal has signed in with a browser of this machine (RFC 8252).
-func (t *terminal) login(ctx context.Context, c *config.Config, m config.MCP, store store.Store, at string, h host) error {
+func (t *terminal) login(ctx context.Context, c *config.Config, m config.MCP, db store.Store, at string, h host) error {
 	listener, err := listen(ctx, t.listen)
 	if err != nil {
 		return err
 	}
 	defer listener.Close()
-	signIns, err := t.signIns(c, store, "http://"+listener.Addr().String())
+	signIns, err := t.signIns(c, db, "http://"+listener.Addr().String())
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ const maxArtifactKept = 4 << 20
 
 // openPlace returns the artifacts in the place that the configuration or a flag names. Named is false if neither does: then
 // they are those that an engine keeps in its database.
-func openPlace(ctx context.Context, o options, h host, store store.Store) (place *artifact.Store, named bool, err error) {
+func openPlace(ctx context.Context, o options, h host, db store.Store) (place *artifact.Store, named bool, err error) {
 	c := &config.Config{}
 	if o.config != "" {
 		if c, err = config.Load(o.config, h.lookup); err != nil {
@@ -32,7 +32,7 @@ func openPlace(ctx context.Context, o options, h host, store store.Store) (place
 	if named = section.Type != ""; !named {
 		section = config.Artifacts{Type: config.ArtifactsDatabase, MaxBytes: max(maxArtifactKept, int64(c.Limits.MaxFileBytes))}
 	}
-	all, err := openArtifacts(ctx, store, section)
+	all, err := openArtifacts(ctx, db, section)
 	place, _ = all.(*artifact.Store)
 	return place, named, err
 }

@@ -63,7 +63,7 @@ func (s *storage) changed(ctx context.Context, with *setup) ([]string, error) {
 		return nil, nil
 	}
 	unfinished, err := s.unfinished(context.WithoutCancel(ctx)) // a start that a signal ends exits with 0
-	return with.resumed(unfinished), err
+	return with.changedRuns(unfinished), err
 }
 
 // database says which database a process uses. The zero value is the file in the data folder.

@@ -94,7 +94,7 @@ func checkStore(ctx context.Context, h host, s *setup, path string) error {
 		return err
 	}
 	if s != nil {
-		for _, text := range s.resumed(r.Unfinished) {
+		for _, text := range s.changedRuns(r.Unfinished) {
 			if _, err := fmt.Fprintln(h.stdout, "resume   ", text); err != nil {
 				return err
 			}

@@ -49,7 +49,7 @@ func (s *Server) call(ctx context.Context, tool ListedTool, idempotent bool, cal
 		Meta: sdk.Meta{KeyMeta: call.IdempotencyKey(), FenceMeta: call.Fence}, Name: tool.Name, Arguments: args,
 	}
 	if call.Resume != nil {
-		if params.RequestState, params.InputResponses, err = resume(call); err != nil {
+		if params.RequestState, params.InputResponses, err = answerForServer(call); err != nil {
 			return nil, err
 		}
 	}

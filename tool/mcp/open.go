@@ -341,7 +341,7 @@ func (s *Server) land(ctx context.Context, id string, tool ListedTool, call spoo
 func (s *Server) goOnOpen(ctx context.Context, tool ListedTool, call spool.ToolCall, keep keptOpen) (json.RawMessage, error) {
 	o := s.opened(keep.ID)
 	if call.Resume != nil {
-		_, answers, err := resume(call)
+		_, answers, err := answerForServer(call)
 		if err != nil {
 			if o != nil {
 				s.leave(o)

@@ -58,9 +58,9 @@ type SignInConfig struct {
 // SignIns lets people sign in to servers with [AuthAuthorizationCode], and keeps their tokens. A token belongs to a
 // tenant, a subject and a server, and only calls of that subject's runs use it. SignIns is safe for concurrent use.
 type SignIns struct {
-	book  *signin.Book
-	store store.Store
-	url   string
+	book *signin.Book
+	db   store.Store
+	url  string
 }
 
 // NewSignIns returns sign-ins, or an [spool.Invalid] error that names the wrong field.
@@ -80,7 +80,7 @@ func NewSignIns(c SignInConfig) (*SignIns, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &SignIns{store: c.Store, url: strings.TrimRight(c.URL, "/")}
+	s := &SignIns{db: c.Store, url: strings.TrimRight(c.URL, "/")}
 	s.book = signin.New(signin.Config{
 		Store: c.Store, Vault: v, Start: s.url + pathStart, Redirect: s.url + pathCallback, Anonymous: c.Anonymous, Log: c.Log,
 	})
@@ -180,7 +180,7 @@ func (s *SignIns) noteList(ctx context.Context, tenant spool.Tenant, server stri
 	if err != nil {
 		return spool.Wrap(spool.Internal, "encode the tools of MCP server "+server, err)
 	}
-	rows, err := s.store.Rows(ctx, store.RowQuery{Tenant: tenant, Kind: listKind, Key: server, Limit: 1})
+	rows, err := s.db.Rows(ctx, store.RowQuery{Tenant: tenant, Kind: listKind, Key: server, Limit: 1})
 	if err != nil {
 		return err
 	}
@@ -188,14 +188,14 @@ func (s *SignIns) noteList(ctx context.Context, tenant spool.Tenant, server stri
 	if len(rows) > 0 && json.Unmarshal(rows[0].Value, &before) == nil && before == string(text) && time.Since(rows[0].UpdatedAt) < listFor/2 {
 		return nil
 	}
-	return s.store.Update(ctx, spool.ThreadKey{Tenant: tenant}, 0, func(tx store.Tx) error {
+	return s.db.Update(ctx, spool.ThreadKey{Tenant: tenant}, 0, func(tx store.Tx) error {
 		return tx.Write(store.Changes{Rows: []store.Row{{Kind: listKind, Key: server, Value: value, Version: store.AnyVersion, ExpiresAt: tx.Now().Add(listFor)}}})
 	})
 }
 
 // lastList returns the list that somebody of a tenant got last, or one with SignIn.
 func (s *SignIns) lastList(ctx context.Context, tenant spool.Tenant, server string) (*List, error) {
-	rows, err := s.store.Rows(ctx, store.RowQuery{Tenant: tenant, Kind: listKind, Key: server, Limit: 1})
+	rows, err := s.db.Rows(ctx, store.RowQuery{Tenant: tenant, Kind: listKind, Key: server, Limit: 1})
 	if err != nil {
 		return nil, err
 	}

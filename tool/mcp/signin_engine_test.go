@@ -22,7 +22,7 @@ import (
 func (h *house) work(t *testing.T, s *mcp.Server, tool string) *engine.Engine {
 	t.Helper()
 
-	e, err := engine.New(store.Backend{Store: h.store}, engine.Config{
+	e, err := engine.New(store.Backend{Store: h.db}, engine.Config{
 		Models: map[string]spool.Model{"scripted": spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: tool, Args: `{}`}), spooltest.Say("done"))},
 		Agents: []spool.Agent{{Name: "clerk", Model: "scripted", ToolSources: []spool.ToolSource{must(s.Tools(mcp.Selection{}))}}},
 		Log:    h.logger.With("part", "engine"),
@@ -102,7 +102,7 @@ func TestSignInRun(t *testing.T) {
 		t.Fatalf("the run is %+v, %v", o, err)
 	}
 	var shown strings.Builder
-	err = h.store.View(t.Context(), key, func(v store.View) error {
+	err = h.db.View(t.Context(), key, func(v store.View) error {
 		for _, part := range []func() (any, error){
 			func() (any, error) { return v.Messages(store.MessageQuery{}) },
 			func() (any, error) { return v.Entries(store.EntryQuery{}) },

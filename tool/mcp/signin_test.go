@@ -30,11 +30,11 @@ import (
 type house struct {
 	*guarded
 
-	dir   string
-	store store.Store
-	host  *httptest.Server
-	keys  [][]byte
-	log   lockedLog
+	dir  string
+	db   store.Store
+	host *httptest.Server
+	keys [][]byte
+	log  lockedLog
 
 	logger  *slog.Logger
 	mu      sync.Mutex
@@ -70,7 +70,7 @@ func openHouse(t *testing.T) *house {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	h.store = db
+	h.db = db
 	h.logger = slog.New(slog.NewTextHandler(&h.log, nil))
 	h.issuer.Codes = &oauth.Codes{Person: "ann@idp"}
 	sdk.AddTool(h.server, &sdk.Tool{Name: "who"}, func(_ context.Context, r *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
@@ -113,7 +113,7 @@ func (h *house) serve(w http.ResponseWriter, r *http.Request) {
 func (h *house) open(t *testing.T, change ...func(*mcp.Config)) *mcp.Server {
 	t.Helper()
 
-	with := mcp.SignInConfig{Store: h.store, Keys: h.keys, URL: h.host.URL + "/oauth", Log: h.logger}
+	with := mcp.SignInConfig{Store: h.db, Keys: h.keys, URL: h.host.URL + "/oauth", Log: h.logger}
 	config := mcp.Config{
 		Name: "shop", URL: h.url, Egress: egress.Policy{AllowPrivate: true}, Log: h.logger,
 		Auth: &mcp.Auth{Type: mcp.AuthAuthorizationCode, Issuer: h.issuer.Issuer()},

@@ -19,9 +19,9 @@ import (
 
 // office has the processes that work on a run.
 type office struct {
-	t     *testing.T
-	store store.Store
-	url   string
+	t   *testing.T
+	db  store.Store
+	url string
 }
 
 // open starts a process, and returns the function that ends it.
@@ -29,7 +29,7 @@ func (o *office) open() (e *engine.Engine, end func()) {
 	o.t.Helper()
 
 	calls := spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "shop__" + fake.Tool, Args: `{"year":2025}`}), spooltest.Say("done"))
-	e, err := engine.New(store.Backend{Store: o.store}, engine.Config{
+	e, err := engine.New(store.Backend{Store: o.db}, engine.Config{
 		Models: map[string]spool.Model{"scripted": calls},
 		Agents: []spool.Agent{{Name: "clerk", Model: "scripted", ToolSources: []spool.ToolSource{must(client(o.t, o.url).Tools(mcp.Selection{}))}}},
 	})
@@ -82,7 +82,7 @@ func TestTaskAnswerRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			o := &office{t: t, store: memory.New(nil).Store}
+			o := &office{t: t, db: memory.New(nil).Store}
 			arrived, dead := make(chan struct{}, 1), make(chan struct{})
 			var broken atomic.Bool
 			server := &fake.Server{Begin: func(task *fake.Task) {

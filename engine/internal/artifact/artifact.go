@@ -25,7 +25,7 @@ const (
 )
 
 // Save saves an artifact of a thread with a name that people can read, and with a type that its data have.
-func Save(ctx context.Context, store store.ArtifactStore, key spool.ThreadKey, a spool.NewArtifact) (spool.Artifact, error) {
+func Save(ctx context.Context, db store.ArtifactStore, key spool.ThreadKey, a spool.NewArtifact) (spool.Artifact, error) {
 	if a.Data == nil {
 		a.Data = strings.NewReader("")
 	}
@@ -35,7 +35,7 @@ func Save(ctx context.Context, store store.ArtifactStore, key spool.ThreadKey, a
 		return spool.Artifact{}, &spool.Error{Code: spool.Invalid, Message: "the data of an artifact cannot be read", Err: err}
 	}
 	a.Name, a.MediaType, a.Data = Name(a.Name), Type(a.MediaType, head), data
-	return store.SaveArtifact(ctx, key, a)
+	return db.SaveArtifact(ctx, key, a)
 }
 
 // Name returns the last element of a name, and at most 200 characters of it. Control characters are left out, also those

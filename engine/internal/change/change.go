@@ -24,8 +24,8 @@ type Threads struct {
 func Update[T any](ctx context.Context, t *Threads, key spool.ThreadKey, transition func(tx *thread.Tx) (T, error)) (T, error) {
 	var result T
 	var follow thread.Follow
-	err := t.Store.Update(ctx, key, 0, func(store store.Tx) error {
-		tx, err := thread.Open(store, t.Rules)
+	err := t.Store.Update(ctx, key, 0, func(db store.Tx) error {
+		tx, err := thread.Open(db, t.Rules)
 		if err != nil {
 			return err
 		}
@@ -33,7 +33,7 @@ func Update[T any](ctx context.Context, t *Threads, key spool.ThreadKey, transit
 		if follow = tx.Follow; err != nil {
 			return err
 		}
-		return actor.Audit(ctx, store, key.Tenant, follow.Audit...)
+		return actor.Audit(ctx, db, key.Tenant, follow.Audit...)
 	})
 	if err == nil {
 		actor.Log(ctx, t.Log, follow.Audit...)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/quota"
+	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
@@ -30,11 +31,7 @@ func reported(u spool.Usage) *int64 {
 
 // waitOf returns the item of a run that waits.
 func waitOf(run store.RunRow, why quota.Reason) wire.ProviderWait {
-	w := wire.ProviderWait{Limit: string(why)}
-	if id := run.AgentID(); id != "" {
-		w.AgentID = &id
-	}
-	return w
+	return wire.ProviderWait{AgentID: record.AgentOf(run), Limit: string(why)}
 }
 
 // turn is a call that waits for the limits of its provider.

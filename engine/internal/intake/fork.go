@@ -171,8 +171,8 @@ func (h *Handler) copyArtifacts(ctx context.Context, from, to spool.ThreadKey, m
 }
 
 // copyArtifact copies an artifact. It returns "" if there is none.
-func copyArtifact(ctx context.Context, store store.ArtifactStore, from, to spool.ThreadKey, id spool.ArtifactID) (spool.ArtifactID, error) {
-	a, data, err := store.OpenArtifact(ctx, from, id)
+func copyArtifact(ctx context.Context, db store.ArtifactStore, from, to spool.ThreadKey, id spool.ArtifactID) (spool.ArtifactID, error) {
+	a, data, err := db.OpenArtifact(ctx, from, id)
 	if record.Missing(err) {
 		return "", nil
 	}
@@ -180,7 +180,7 @@ func copyArtifact(ctx context.Context, store store.ArtifactStore, from, to spool
 		return "", err
 	}
 	defer data.Close()
-	copied, err := store.SaveArtifact(ctx, to, spool.NewArtifact{Name: a.Name, MediaType: a.MediaType, Data: data, Key: "fork:" + string(id)})
+	copied, err := db.SaveArtifact(ctx, to, spool.NewArtifact{Name: a.Name, MediaType: a.MediaType, Data: data, Key: "fork:" + string(id)})
 	return copied.ID, err
 }
 

@@ -18,7 +18,7 @@ type group struct {
 	name  string
 	me    string
 	limit Limit
-	store store.Store
+	db    store.Store
 	rand  random.Source
 	log   *slog.Logger
 	lease time.Duration
@@ -81,7 +81,7 @@ var errLapsed = spool.Errorf(spool.Unavailable, "The lease of the provider's lim
 
 func newGroup(o Settings, of Group) *group {
 	return &group{
-		name: of.Name, limit: of.Limit, me: spool.NewID("engine"), store: o.Store, rand: o.Random, lease: o.Lease,
+		name: of.Name, limit: of.Limit, me: spool.NewID("engine"), db: o.Store, rand: o.Random, lease: o.Lease,
 		log: o.Log.With("limit", of.Name), permits: make(map[*Permit]struct{}), clock: clock{base: time.Now()},
 		due: never, kick: make(chan struct{}, 1),
 	}

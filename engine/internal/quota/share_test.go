@@ -54,8 +54,8 @@ func (p *provider) between(from, to time.Time) (n int) {
 	return n
 }
 
-func limiter(store store.Store, l quota.Limit) *quota.Limiter {
-	return quota.New(quota.Settings{Store: store, Log: slog.New(slog.DiscardHandler), Lease: 30 * time.Second},
+func limiter(db store.Store, l quota.Limit) *quota.Limiter {
+	return quota.New(quota.Settings{Store: db, Log: slog.New(slog.DiscardHandler), Lease: 30 * time.Second},
 		map[string]quota.Group{"m": {Name: "key", Limit: l}})
 }
 

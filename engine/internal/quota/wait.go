@@ -59,7 +59,7 @@ func (g *group) publish() {
 	g.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
-	err := g.store.Update(ctx, spool.ThreadKey{}, 0, func(tx store.Tx) (err error) {
+	err := g.db.Update(ctx, spool.ThreadKey{}, 0, func(tx store.Tx) (err error) {
 		if len(calls) > 0 {
 			if row.Value, err = json.Marshal(said); err != nil {
 				return err

@@ -100,8 +100,8 @@ type TransferArgs struct {
 	Brief string `json:"brief"`
 }
 
-// Transferred is the result of a transfer call.
-type Transferred struct {
+// transferred is the result of a transfer call.
+type transferred struct {
 	Agent string `json:"transferredTo"`
 }
 
@@ -115,7 +115,7 @@ func (t transfer) tool() spool.Tool {
 		},
 		Call: func(_ context.Context, call spool.ToolCall) (json.RawMessage, error) {
 			args, err := t.argsOf(call.Args)
-			return toolresult.JSON(Transferred{args.Agent}), err
+			return toolresult.JSON(transferred{args.Agent}), err
 		},
 	}
 }
@@ -202,4 +202,10 @@ func OptionsOf(a *Agent, run store.RunRow) json.RawMessage {
 		return nil
 	}
 	return toolresult.JSON(options)
+}
+
+// TransferredTo reports whether a result is one of the transfer tool, and no error.
+func TransferredTo(result json.RawMessage) bool {
+	var r transferred
+	return json.Unmarshal(result, &r) == nil && r.Agent != ""
 }

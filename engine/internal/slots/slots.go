@@ -259,11 +259,11 @@ func (s *Slot) Use(j wire.Job) { s.due, s.since = j.DueAt, time.Now() }
 // Wanted reports whether a segment has to release its slot after a saved step. The due time is for the
 // run's next ticket, so that the run keeps its position among its tenant's jobs. If wanted is true, the
 // slot counts as leaving until Keep or Release.
-func (s *Slot) Wanted(ctx context.Context, store store.Store) (due time.Time, wanted bool, err error) {
+func (s *Slot) Wanted(ctx context.Context, db store.Store) (due time.Time, wanted bool, err error) {
 	if s == nil || time.Since(s.since) < minHold || !s.all.full(s.tenant) {
 		return time.Time{}, false, nil
 	}
-	stats, err := store.Stats(ctx, wire.StatsQuery{Waiting: true, Tenant: s.tenant})
+	stats, err := db.Stats(ctx, wire.StatsQuery{Waiting: true, Tenant: s.tenant})
 	if err != nil {
 		return time.Time{}, false, err
 	}

@@ -11,8 +11,8 @@ import (
 // restores shows a branch again.
 func restores(id wire.BranchID) func(s *scene) string {
 	return func(s *scene) string {
-		return s.try(func(store store.Tx) (string, error) {
-			dropped, err := RestoreBranch(store, id)
+		return s.try(func(db store.Tx) (string, error) {
+			dropped, err := RestoreBranch(db, id)
 			return fmt.Sprintf("the shown messages are branch %d", dropped), err
 		})
 	}

@@ -102,7 +102,7 @@ func activeNested(tx *Tx) ([]store.RunRow, error) {
 func endingBelow(ending store.Ending) store.Ending {
 	switch ending.State {
 	case wire.Completed: // no nested run is active in this case
-		return cancelled
+		return Cancelled
 	case wire.Failed:
 		ending.Error = "the run that it belongs to failed"
 	default:
@@ -200,7 +200,7 @@ func chargeOpen(tx *Tx, c *store.Changes) error {
 // endingNow returns the run's ending, which is cancelled if the run was asked to stop.
 func endingNow(tx *Tx, ending store.Ending) store.Ending {
 	if !tx.Run.StopAt.IsZero() {
-		return cancelled
+		return Cancelled
 	}
 	return ending
 }

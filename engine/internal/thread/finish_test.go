@@ -71,7 +71,7 @@ func TestFinish(t *testing.T) {
 			thread State=FAILED LeaseUntil=-
 			run r State=FAILED StopReason=failed Error=no EndedAt=0s WorkerSince=-
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:error,error:no} RunID=r Stream=r:1 After=1-1`},
-		{"cancelled", running, finishes(cancelled), `
+		{"cancelled", running, finishes(Cancelled), `
 			ok
 			item after 1 {type:RUN_FINISHED,status:stopped,usage:{inputTokens:0,cachedInputTokens:0,outputTokens:0,totalTokens:0},finishReason:cancelled,offset:1-1} end
 			thread State=CANCELLED LeaseUntil=-
@@ -106,20 +106,20 @@ func TestFinish(t *testing.T) {
 			thread State=FAILED LeaseUntil=-
 			run r State=FAILED StopReason=failed Error=no EndedAt=0s WorkerSince=-
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:error,error:no} RunID=r Stream=r:1 After=1-1`},
-		{"with a draft", and(running, drafted), finishes(cancelled), `
+		{"with a draft", and(running, drafted), finishes(Cancelled), `
 			ok
 			item after 1 {type:RUN_FINISHED,status:stopped,usage:{inputTokens:3,cachedInputTokens:0,outputTokens:0,totalTokens:3},finishReason:cancelled,offset:1-1} end
 			thread State=CANCELLED LeaseUntil=-
 			run r State=CANCELLED StopReason=cancelled EndedAt=0s InputTokens=3 TotalTokens=3 Draft=- WorkerSince=-
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:stopped} RunID=r Stream=r:1 After=1-1`},
-		{"with an answer that could be asked for again", and(running, resumable("r")), finishes(cancelled), `
+		{"with an answer that could be asked for again", and(running, resumable("r")), finishes(Cancelled), `
 			ok
 			item after 1 {type:RUN_FINISHED,status:stopped,usage:{inputTokens:0,cachedInputTokens:0,outputTokens:0,totalTokens:0},costs:[{currency:USD,micros:4}],finishReason:cancelled,offset:1-1} end
 			thread State=CANCELLED LeaseUntil=-
 			run r State=CANCELLED StopReason=cancelled EndedAt=0s CostMicros=4 Currency=USD Resume=- WorkerSince=-
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:stopped} RunID=r Stream=r:1 After=1-1
 			+ usage 1 RunID=r Agent=a Kind=step Step=1 Model=m Requested=m-1 Outcome=aborted Guess={Input=9} Cost={Micros=4 Currency=USD}`},
-		{"with reservations", and(running, reserves), finishes(cancelled), `
+		{"with reservations", and(running, reserves), finishes(Cancelled), `
 			ok
 			item after 1 {type:RUN_FINISHED,status:stopped,usage:{inputTokens:0,cachedInputTokens:0,outputTokens:0,totalTokens:0},costs:[{currency:USD,micros:3}],finishReason:cancelled,offset:1-1} end
 			thread State=CANCELLED LeaseUntil=-
@@ -140,7 +140,7 @@ func TestFinish(t *testing.T) {
 				}
 				return ask(tx, question("c1"), expired, landed, pending, lost, began, unsure)
 			})
-		}), finishes(cancelled), `
+		}), finishes(Cancelled), `
 			ok, wake the workers
 			item after 1 {type:RUN_FINISHED,status:stopped,usage:{inputTokens:0,cachedInputTokens:0,outputTokens:0,totalTokens:0},finishReason:cancelled,offset:1-1} end
 			thread State=CANCELLED LeaseUntil=-
@@ -176,7 +176,7 @@ func TestFinish(t *testing.T) {
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:error,error:no} RunID=r Stream=r:1 After=1-1
 			effect c9 State=done Result={cancelled:true,reason:failed}
 			+ usage 1 RunID=r AgentID=n1 Agent=b Kind=step Step=1 Model=m Requested=m-1 Outcome=aborted Guess={Input=9} Cost={Micros=4 Currency=USD}`},
-		{"cancelled, with a nested run that has ended", and(running, nests, with("n1", func(r *store.RunRow) { r.State = wire.Completed })), finishes(cancelled), `
+		{"cancelled, with a nested run that has ended", and(running, nests, with("n1", func(r *store.RunRow) { r.State = wire.Completed })), finishes(Cancelled), `
 			ok
 			item after 1 {type:RUN_FINISHED,status:stopped,usage:{inputTokens:0,cachedInputTokens:0,outputTokens:0,totalTokens:0},finishReason:cancelled,offset:1-1} end
 			thread State=CANCELLED LeaseUntil=-
@@ -186,7 +186,7 @@ func TestFinish(t *testing.T) {
 			effect c9 State=done Result={cancelled:true,reason:stopped}`},
 		{
 			"of a run that cannot end so", and(running, func(s *scene) { s.Rows.Thread.State = wire.Idle }, with("r", func(r *store.RunRow) { r.State = wire.Completed })),
-			finishes(cancelled), `
+			finishes(Cancelled), `
 			error: Internal error`,
 		},
 	})
@@ -239,8 +239,8 @@ func TestSettle(t *testing.T) {
 func TestFinishDecidedWithoutThread(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
-	if got := s.try(func(store store.Tx) (string, error) {
-		_, err := FinishDecided(store, s.rules)
+	if got := s.try(func(db store.Tx) (string, error) {
+		_, err := FinishDecided(db, s.rules)
 		return "", err
 	}); got != "error: Thread not found" {
 		t.Error(got)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/budget"
+	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
@@ -26,11 +27,7 @@ type Limits struct {
 
 // NoteExhausted adds the entry about an exhausted budget or limit.
 func NoteExhausted(tx *Tx, reason wire.StopReason, limits Limits) error {
-	root := tx.Root().Run
-	var agent *spool.AgentID
-	if id := tx.Run.AgentID(); id != "" {
-		agent = &id
-	}
+	root, agent := tx.Root().Run, record.AgentOf(tx.Run)
 	var entry *wire.Entry
 	switch a := root.Allowance; reason {
 	case wire.StopTimeLimit:

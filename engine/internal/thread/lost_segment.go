@@ -39,7 +39,7 @@ func closeLostSegment(tx *Tx, t tree, reason string, c *store.Changes) *LostStre
 // worker died. Their usage is unknown. An answer that can be asked for again is not lost.
 func lostCalls(tx *Tx, t tree) (rows []wire.UsageRow) {
 	if a := tx.Run.Allowance; a != nil && budget.Reserves(a) { // a run with such a budget reserves each call before it is made
-		return tx.reservations(wire.OutcomeLost, resuming(t.runs))
+		return tx.reservations(wire.OutcomeLost, askingAgain(t.runs))
 	}
 	for _, r := range t.runs {
 		if wasCallingModel(r, t) {

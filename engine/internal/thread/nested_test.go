@@ -45,7 +45,7 @@ func TestNested(t *testing.T) {
 			own, other := question("c1"), question("c2")
 			own.RunID, own.AgentID, other.RunID = "r", "n1", "r"
 			s.work(func(tx *Tx) error { return tx.Write(store.Changes{Parks: []store.Park{own, other}}) })
-		}), ends(cancelled), `
+		}), ends(Cancelled), `
 			ok
 			item after 1 {type:SUBAGENT_FINISHED,subagentId:n1,status:cancelled,offset:1-1}
 			run n1 State=CANCELLED StopReason=cancelled EndedAt=0s

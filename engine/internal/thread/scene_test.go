@@ -115,9 +115,9 @@ func (c *counter) Read(p []byte) (int, error) {
 func (s *scene) later(d time.Duration) { s.At = s.At.Add(d) }
 
 // try carries out a transition as a transaction. It returns what the transition says, or how it was refused.
-func (s *scene) try(transition func(store store.Tx) (string, error)) (said string) {
-	err := s.Try(func(store store.Tx) (err error) {
-		said, err = transition(failing{store, s})
+func (s *scene) try(transition func(db store.Tx) (string, error)) (said string) {
+	err := s.Try(func(db store.Tx) (err error) {
+		said, err = transition(failing{db, s})
 		return err
 	})
 	if refused, ok := errors.AsType[*RefusedError](Refusal(err)); ok {
@@ -188,8 +188,8 @@ func (f failing) Write(c store.Changes) error {
 
 // on carries out a transition that no worker makes. What it says has its consequences.
 func (s *scene) on(transition func(tx *Tx) (string, error)) string {
-	return s.try(func(store store.Tx) (string, error) {
-		tx, err := Open(store, s.rules)
+	return s.try(func(db store.Tx) (string, error) {
+		tx, err := Open(db, s.rules)
 		if err != nil {
 			return "", err
 		}
@@ -200,8 +200,8 @@ func (s *scene) on(transition func(tx *Tx) (string, error)) string {
 
 // work carries out a transition of the worker that executes the run, in the stream of its segment.
 func (s *scene) work(transition func(tx *Tx) error) string {
-	return s.try(func(store store.Tx) (string, error) {
-		tx, err := Open(store, s.rules)
+	return s.try(func(db store.Tx) (string, error) {
+		tx, err := Open(db, s.rules)
 		if err != nil {
 			return "", err
 		}
@@ -270,8 +270,8 @@ func request(id spool.RunID, busy spool.WhenBusy) StartRequest {
 }
 
 func (s *scene) start(r StartRequest) string {
-	return s.try(func(store store.Tx) (string, error) {
-		out, err := Start(store, s.Key, r, s.rules)
+	return s.try(func(db store.Tx) (string, error) {
+		out, err := Start(db, s.Key, r, s.rules)
 		said := fmt.Sprintf("position %d", out.Position)
 		if out.Steers != "" {
 			said += ", steers " + string(out.Steers)
@@ -296,8 +296,8 @@ func (s *scene) claim(r ClaimRequest) string {
 	if r.Isolate == nil {
 		r.Isolate = func() bool { return true }
 	}
-	return s.try(func(store store.Tx) (string, error) {
-		claim, follow, err := Claim(store, r, s.rules)
+	return s.try(func(db store.Tx) (string, error) {
+		claim, follow, err := ClaimRun(db, r, s.rules)
 		said := claim.Reason
 		if claim.Segment != nil {
 			said = fmt.Sprintf("carry %s from %d", claim.Segment.Run.Stream(), claim.Segment.Seq)
@@ -307,7 +307,7 @@ func (s *scene) claim(r ClaimRequest) string {
 		}
 		if claim.Decided {
 			said += ", decided"
-			follow, err = FinishDecided(store, s.rules)
+			follow, err = FinishDecided(db, s.rules)
 		}
 		return said + stopped(Stopped{Unsettled: claim.Unsettled, Lost: claim.Lost}) + follows(follow), err
 	})

@@ -28,11 +28,11 @@ func requeue(tx *Tx, next wire.Job, ended wire.RunEnded) error {
 	if err := tx.move(wire.Queued); err != nil {
 		return err
 	}
-	resumes, err := tx.resumes()
+	asking, err := tx.agentsAskingAgain()
 	if err != nil {
 		return err
 	}
-	c.Usage = tx.price(tx.reservations(wire.OutcomeAborted, resumes))
+	c.Usage = tx.price(tx.reservations(wire.OutcomeAborted, asking))
 	tx.release()
 	return tx.save(c)
 }

@@ -67,8 +67,8 @@ type Taken struct {
 // Start is the transition to QUEUED, or to RUNNING if it claims the run for a worker. It creates the thread if it does not exist. It returns a
 // [RefusedError] if the thread's state does not allow the start. Its caller passes other errors of the
 // transaction to [Refusal].
-func Start(store store.Tx, key spool.ThreadKey, s StartRequest, rules Rules) (Started, error) {
-	tx, err := Open(store, rules)
+func Start(db store.Tx, key spool.ThreadKey, s StartRequest, rules Rules) (Started, error) {
+	tx, err := Open(db, rules)
 	created := false
 	switch {
 	case err == nil && tx.Thread.State.Active():
@@ -79,8 +79,8 @@ func Start(store store.Tx, key spool.ThreadKey, s StartRequest, rules Rules) (St
 		if s.EditMessageID != "" {
 			return Started{}, Refuse(wire.ReasonNotFound, "Message not found")
 		}
-		tx = &Tx{Rules: rules, Store: store, Now: store.Now(), Thread: wire.Thread{
-			Tenant: key.Tenant, ID: key.ID, State: wire.Idle, CreatedAt: store.Now(),
+		tx = &Tx{Rules: rules, Store: db, Now: db.Now(), Thread: wire.Thread{
+			Tenant: key.Tenant, ID: key.ID, State: wire.Idle, CreatedAt: db.Now(),
 			Title: s.Title, Owner: s.Run.StartedBy, Labels: s.Labels,
 		}}
 		created = true

@@ -2,6 +2,7 @@ package thread
 
 import (
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
@@ -55,11 +56,9 @@ func SaveResults(tx *Tx, results spool.Content) ([]spool.Message, error) {
 // stepFinished notes that the messages contain everything up to this point of the stream.
 func stepFinished(tx *Tx, reason string, usage spool.TokenCount) {
 	tx.Run.Saved = tx.list.Last()
-	finished := wire.StepFinished{Step: tx.Run.Steps, FinishReason: reason, Usage: usage}
-	if id := tx.Run.AgentID(); id != "" {
-		finished.AgentID = &id
-	}
-	tx.Item(wire.ItemStepFinished, finished)
+	tx.Item(wire.ItemStepFinished, wire.StepFinished{
+		AgentID: record.AgentOf(tx.Run), Step: tx.Run.Steps, FinishReason: reason, Usage: usage,
+	})
 	progressed(tx)
 }
 

@@ -83,7 +83,7 @@ func stopAllWaiting(tx *Tx) (int, error) {
 
 func stopOneWaiting(tx *Tx, run store.RunRow) error {
 	tx.noteStop(run, "")
-	return finishWaiting(tx, run, cancelled)
+	return finishWaiting(tx, run, Cancelled)
 }
 
 // stop stops the thread's run. It returns [ErrUnchanged] if no run is active or the run's ending is
@@ -118,6 +118,6 @@ func stop(tx *Tx) (s Stopped, err error) {
 	if !tx.Settles { // a settlement needs the ticket
 		c.CancelJobs = append(c.CancelJobs, tx.ticket(wire.JobReclaim, 0).Key)
 	}
-	s.Unsettled, err = finishUnleased(tx, cancelled, t, c)
+	s.Unsettled, err = finishUnleased(tx, Cancelled, t, c)
 	return s, err
 }

@@ -66,15 +66,15 @@ func (tx *Tx) sameCurrency(row wire.UsageRow) bool {
 }
 
 // reservations returns ledger rows for the model calls whose outcome nobody will report. They count the
-// whole prompt as read. The size of the answer is unknown. The agents in resumes ask for their answers again,
+// whole prompt as read. The size of the answer is unknown. The agents in asking ask for their answers again,
 // so their reservations are just freed.
-func (tx *Tx) reservations(outcome wire.Outcome, resumes map[spool.AgentID]bool) (rows []wire.UsageRow) {
+func (tx *Tx) reservations(outcome wire.Outcome, asking map[spool.AgentID]bool) (rows []wire.UsageRow) {
 	a := tx.Run.Allowance
 	if a == nil {
 		return nil
 	}
 	a.Reservations = slices.DeleteFunc(slices.Clone(a.Reservations), func(r wire.Reservation) bool {
-		return r.Kind == spool.UsageStep && resumes[r.AgentID]
+		return r.Kind == spool.UsageStep && asking[r.AgentID]
 	})
 	for _, reserved := range a.Reservations {
 		rows = append(rows, wire.UsageRow{

@@ -28,9 +28,9 @@ func (failing) Update(context.Context, spool.ThreadKey, int64, func(store.Tx) er
 	return spool.Errorf(spool.Unavailable, "the disk is full")
 }
 
-func lists(store store.Store) (*toollist.Lists, *bytes.Buffer) {
+func lists(db store.Store) (*toollist.Lists, *bytes.Buffer) {
 	log := new(bytes.Buffer)
-	return &toollist.Lists{Store: store, Log: slog.New(slog.NewTextHandler(log, nil))}, log
+	return &toollist.Lists{Store: db, Log: slog.New(slog.NewTextHandler(log, nil))}, log
 }
 
 func keep(t *testing.T, l *toollist.Lists, source, list string) (id, before string) {

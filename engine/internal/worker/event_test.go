@@ -27,8 +27,8 @@ const acme spool.Tenant = "acme"
 
 // bench is a store with a log, and notes what its workers were asked to do.
 type bench struct {
-	t     *testing.T
-	store store.Store
+	t  *testing.T
+	db store.Store
 
 	mu   sync.Mutex
 	log  bytes.Buffer
@@ -37,7 +37,7 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	return &bench{t: t, store: memory.New(nil).Store}
+	return &bench{t: t, db: memory.New(nil).Store}
 }
 
 func (b *bench) Write(line []byte) (int, error) {
@@ -65,7 +65,7 @@ func (b *bench) noted() []string {
 // put adds jobs of acme, with their names as keys.
 func (b *bench) put(jobs ...wire.Job) {
 	b.t.Helper()
-	err := b.store.Update(b.t.Context(), spool.ThreadKey{Tenant: acme}, 0, func(tx store.Tx) error {
+	err := b.db.Update(b.t.Context(), spool.ThreadKey{Tenant: acme}, 0, func(tx store.Tx) error {
 		return tx.Write(store.Changes{Jobs: jobs})
 	})
 	if err != nil {
@@ -97,7 +97,7 @@ func (b *bench) work(o slots.Options) (stop func()) {
 
 func (b *bench) config() Config {
 	return Config{
-		Store: b.store, Live: inprocess.NewLive(0), Log: slog.New(slog.NewTextHandler(b, nil)), Agents: []string{"a"},
+		Store: b.db, Live: inprocess.NewLive(0), Log: slog.New(slog.NewTextHandler(b, nil)), Agents: []string{"a"},
 		Lease: 30 * time.Second, Poll: time.Second, SweepEvery: 5 * time.Second,
 		Handle: func(_ context.Context, j wire.Job, _ *slots.Slot) (wire.JobResult, error) {
 			b.note("run " + j.Key)
@@ -114,7 +114,7 @@ func (b *bench) config() Config {
 // jobs returns the keys of the jobs in a state, or of all that are not dead.
 func (b *bench) jobs(state wire.JobState) []string {
 	b.t.Helper()
-	jobs, err := b.store.Jobs(b.t.Context(), wire.JobQuery{Tenant: acme, State: state})
+	jobs, err := b.db.Jobs(b.t.Context(), wire.JobQuery{Tenant: acme, State: state})
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -72,10 +72,28 @@ var layers = []archtest.Row{
 	{Place: "engine/internal/quota", Ours: []string{".", "store", "wire", "engine/internal/random"}},
 	{Place: "engine/internal/inspect", Ours: []string{".", "store", "wire", "engine/internal/quota", "engine/internal/record", "engine/internal/thread", "engine/internal/toolresult"}},
 	{Place: "engine/internal/change", Ours: []string{".", "store", "engine/internal/actor", "engine/internal/thread"}},
-	{Place: "engine/internal/agent", Ours: []string{
-		".", "store", "wire", "engine/option", "engine/internal/artifact", "engine/internal/attach", "engine/internal/budget", "engine/internal/catalogue", "engine/internal/change", "engine/internal/chat", "engine/internal/compact", "engine/internal/history", "engine/internal/order",
-		"engine/internal/pricing", "engine/internal/publish", "engine/internal/record", "engine/internal/registry", "engine/internal/revision", "engine/internal/settle", "engine/internal/slots",
-		"engine/internal/stream", "engine/internal/telemetry", "engine/internal/thread", "engine/internal/toollist", "engine/internal/toolresult", "internal/chanlock", "internal/filepart",
+	// The rooms in which a run is executed: a room imports those below it.
+	{Place: "engine/internal/segment", Ours: []string{
+		".", "store", "wire", "engine/internal/active", "engine/internal/calls", "engine/internal/loop", "engine/internal/publish", "engine/internal/record",
+		"engine/internal/registry", "engine/internal/revision", "engine/internal/settle", "engine/internal/slots", "engine/internal/stream",
+		"engine/internal/thread", "engine/internal/toollist",
+	}},
+	{Place: "engine/internal/loop", Ours: []string{
+		".", "store", "wire", "engine/internal/active", "engine/internal/artifact", "engine/internal/attach", "engine/internal/budget", "engine/internal/calls",
+		"engine/internal/chat", "engine/internal/compact", "engine/internal/history", "engine/internal/pricing", "engine/internal/record",
+		"engine/internal/registry", "engine/internal/thread", "engine/internal/toolresult", "internal/chanlock",
+	}},
+	{Place: "engine/internal/calls", Ours: []string{
+		".", "store", "wire", "engine/internal/active", "engine/internal/artifact", "engine/internal/budget", "engine/internal/catalogue", "engine/internal/change",
+		"engine/internal/record", "engine/internal/registry", "engine/internal/thread", "engine/internal/toolresult", "internal/filepart",
+	}},
+	{Place: "engine/internal/active/activetest", Ours: []string{
+		".", "store", "wire", "engine/option", "engine/internal/active", "engine/internal/change", "engine/internal/publish", "engine/internal/registry",
+		"engine/internal/stream", "engine/internal/thread", "internal/testing/maptx", "internal/testing/stage",
+	}, Testing: true},
+	{Place: "engine/internal/active", Ours: []string{
+		".", "store", "wire", "engine/option", "engine/internal/budget", "engine/internal/change", "engine/internal/order", "engine/internal/publish",
+		"engine/internal/record", "engine/internal/registry", "engine/internal/stream", "engine/internal/telemetry", "engine/internal/thread",
 	}},
 	{Place: "engine/internal/chat", Ours: []string{
 		".", "store", "wire", "engine/internal/history", "engine/internal/pricing", "engine/internal/quota", "engine/internal/random", "engine/internal/record", "engine/internal/stream",

@@ -68,7 +68,7 @@ func partsTable(tree fs.FS) (string, error) {
 		return "", err
 	}
 	trips, err := archtest.Trips(tree, module, "engine/...",
-		archtest.Entry{Package: "engine/internal/thread", Func: "Claim", Parameter: "db"},
+		archtest.Entry{Package: "engine/internal/thread", Func: "ClaimRun", Parameter: "db"},
 		archtest.Entry{Package: "engine", Func: "Engine.Run", Parameter: "r"},
 		archtest.Entry{Package: "engine", Func: "Engine.Respond", Parameter: "r"},
 	)
@@ -92,7 +92,7 @@ func partsTable(tree fs.FS) (string, error) {
 		bound(receiverGoal, "", receivers[0].methods))
 	row("methods of `engine.Engine`", "148",
 		fmt.Sprintf("%d, with `Watcher` %d and `Admin` %d embedded", facade["Engine"], facade["Watcher"], facade["Admin"]), "")
-	row("a claim: `thread.Claim`, its transaction", "57 stops, 27 files, 30 returns", told(trips[0]), bound(claimGoal, " returns", trips[0].Returns()))
+	row("a claim: `thread.ClaimRun`, its transaction", "57 stops, 27 files, 30 returns", told(trips[0]), bound(claimGoal, " returns", trips[0].Returns()))
 	row("a start: `Engine.Run`, its request", "32 stops, 15 files, 17 returns", told(trips[1]), "")
 	row("an answer: `Engine.Respond`, its response", "9 stops, 7 files, 2 returns", told(trips[2]), "")
 	return out.String(), nil

@@ -140,9 +140,9 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-func listed(t *testing.T, store store.Store, q wire.JobQuery) []wire.QueuedJob {
+func listed(t *testing.T, db store.Store, q wire.JobQuery) []wire.QueuedJob {
 	t.Helper()
-	jobs, err := store.Jobs(t.Context(), q)
+	jobs, err := db.Jobs(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,135 @@
+package segment
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/active"
+	"github.com/spoolhq/spool/engine/internal/registry"
+	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
+)
+
+// claimed is the outcome of a claim, with the segment to execute or to settle.
+type claimed struct {
+	thread.Claimed
+
+	segment *segment
+}
+
+// beginJob claims the run of a job for this worker, and returns its segment.
+func (r *Runner) beginJob(ctx context.Context, j wire.Job) (c claimed, err error) {
+	isolation := &isolationClaim{slot: &r.isolationSlot}
+	defer func() {
+		if c.Segment == nil {
+			isolation.release()
+		}
+	}()
+	var follow thread.Follow
+	request := thread.ClaimRequest{Job: j, Isolate: isolation.acquire, Knows: func(agent string) error {
+		_, err := r.Registry.ByName(agent)
+		return err
+	}}
+	var unkept *registry.Agent
+	request.Revision = func(run store.RunRow) (wire.RevisionID, error) {
+		id, agent := r.Registry.RevisionOf(run)
+		if unkept = nil; agent != nil && agent.Revision == id && !r.Revisions.Kept(id) {
+			unkept = agent
+			return "", errUnkept
+		}
+		return id, nil
+	}
+	claim := func(db store.Tx) (err error) {
+		c.Claimed, follow, err = thread.ClaimRun(db, request, r.Rules)
+		if err == nil && c.Decided {
+			follow, err = thread.FinishDecided(db, r.Rules)
+		}
+		return err
+	}
+	sent := time.Now()
+	err = r.Store.Update(ctx, j.Thread(), 0, claim)
+	if errors.Is(err, errUnkept) { // the first run of this process with its agent
+		if err = r.Revisions.Keep(ctx, unkept.Content); err == nil {
+			sent = time.Now()
+			err = r.Store.Update(ctx, j.Thread(), 0, claim)
+		}
+	}
+	switch {
+	case errors.Is(err, thread.ErrUnchanged):
+		return c, nil
+	case err != nil:
+		return claimed{}, err
+	}
+	switch {
+	case c.Segment != nil && !follow.Jobs: // the segment announces itself
+	case c.BusyFor == 0:
+		r.Announce(j.Thread(), follow.Jobs)
+	}
+	switch {
+	case c.Segment != nil:
+		c.segment = r.begin(ctx, c.Segment, sent)
+		c.segment.isolation = isolation
+	case c.Unsettled != nil:
+		c.segment = r.unsettled(c.Unsettled)
+	}
+	return c, nil
+}
+
+// begin returns the segment of a run that was claimed by a request sent at the given time.
+func (r *Runner) begin(ctx context.Context, claimed *thread.Segment, sent time.Time) *segment {
+	agent, err := r.agentOf(ctx, claimed.Run)
+	s := r.newSegment(claimed.Thread, claimed.Run, claimed.Seq, agent.Permitted(claimed.Run), sent)
+	s.configured, s.noAgent = agent, err
+	return s
+}
+
+// Take returns how the start of a run claims it for this process, or nil if the store may not have the revision of
+// the run's agent yet.
+func (r *Runner) Take(agent string) *thread.Take {
+	id, known := r.Registry.RevisionOf(store.RunRow{Run: wire.Run{Agent: agent}})
+	if known == nil || !r.Revisions.Kept(id) {
+		return nil
+	}
+	return &thread.Take{Revision: id}
+}
+
+// Settle ends a run whose ending is already decided.
+func (r *Runner) Settle(ctx context.Context, u *thread.Unsettled) error {
+	return r.unsettled(u).Settle(ctx)
+}
+
+// unsettled returns the segment of a run that has to be settled.
+func (r *Runner) unsettled(u *thread.Unsettled) *segment {
+	s := r.newSegment(u.Thread, u.Run, u.Thread.LastSeq, r.Registry.OfDispatched(u.Run), time.Now())
+	s.Writer.Inherit(u.Saved)
+	return s
+}
+
+// errUnkept rolls a claim back whose segment would name a revision that the store does not have yet.
+var errUnkept = errors.New("the agent's revision is not stored")
+
+// agentOf returns the agent of a claimed run's segment: the one of the run's revision, without the run's
+// permissions. With an error it returns the process's agent, which must not execute the segment.
+func (r *Runner) agentOf(ctx context.Context, run store.RunRow) (*registry.Agent, error) {
+	present := r.Registry.Configured(run)
+	if present == nil || run.Revision == present.Revision {
+		return present, nil
+	}
+	content, err := r.Revisions.Content(ctx, run.Revision)
+	switch {
+	case spool.CodeOf(err) == spool.NotFound, spool.CodeOf(err) == spool.Internal:
+	case err != nil:
+		return present, active.FromStore(err)
+	default:
+		var pinned *registry.Agent
+		if pinned, err = r.Registry.Pinned(run.Revision, content); err == nil {
+			return pinned, nil
+		}
+	}
+	return present, &spool.Error{
+		Code: spool.Unavailable, Message: "the agent of revision " + string(run.Revision) + " cannot be used here", Err: err,
+	}
+}

@@ -1,0 +1,105 @@
+package segment
+
+import (
+	"context"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/active"
+	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/slots"
+	"github.com/spoolhq/spool/engine/internal/thread"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
+)
+
+// HandleJob executes a job. In is the worker's slot for the job, or nil.
+func (r *Runner) HandleJob(ctx context.Context, j wire.Job, in *slots.Slot) (wire.JobResult, error) {
+	if j.Tenant == "" {
+		j.Tenant = spool.DefaultTenant
+	}
+	switch j.Kind {
+	case wire.JobSettle:
+		return r.hook.Again(ctx, j)
+	case wire.JobPoll:
+		return r.poller.Look(ctx, j)
+	case wire.JobCancel:
+		return r.poller.Cancel(ctx, j)
+	default:
+	}
+	c, err := r.beginJob(ctx, j)
+	if err != nil {
+		return wire.JobResult{}, err
+	}
+	r.CloseLost(ctx, j.Thread(), c.Lost)
+	switch {
+	case c.BusyFor > 0:
+		// The queue delivers the job again when the other worker's lease would have lapsed.
+		return wire.JobResult{Reason: c.Reason, RetryAfter: c.BusyFor}, nil
+	case c.Unsettled != nil:
+		return wire.JobResult{Accepted: true, Reason: c.Reason}, c.segment.Settle(ctx)
+	case c.segment == nil:
+		return wire.JobResult{Accepted: true, Reason: c.Reason}, nil
+	}
+	return r.execute(ctx, c.segment, in)
+}
+
+// HandleTaken executes a run that its start has claimed. In is the worker's slot for it.
+func (r *Runner) HandleTaken(ctx context.Context, taken *thread.Taken, in *slots.Slot) (wire.JobResult, error) {
+	s := r.begin(ctx, &taken.Segment, taken.Sent)
+	s.loop.UseMessages(taken.Messages)
+	return r.execute(ctx, s, in)
+}
+
+func (r *Runner) execute(ctx context.Context, s *segment, in *slots.Slot) (wire.JobResult, error) {
+	s.slot = in
+	r.activeSegments.Add(1)
+	defer r.activeSegments.Add(-1)
+	if err := s.execute(ctx); err != nil {
+		return wire.JobResult{}, err
+	}
+	return wire.JobResult{Accepted: true}, nil
+}
+
+// reopen returns the last of the runs, of which each has spawned the next, in a segment without a lease. It reports
+// false if this process cannot make calls of the run: then the run's next segment makes them, or fails.
+func (r *Runner) reopen(
+	ctx context.Context, t wire.Thread, runs []store.RunRow, sent time.Time,
+) (_ *active.Run, can bool, _ error) {
+	agent, err := r.agentOf(ctx, runs[0])
+	switch {
+	case active.IsStoreError(err):
+		return nil, false, err
+	case err != nil, agent == nil:
+		return nil, false, nil //nolint:nilerr // the next segment fails with it
+	}
+	s := r.newSegment(t, runs[0], t.LastSeq, agent.Permitted(runs[0]), sent)
+	s.configured = agent
+	if has, err := s.hasLists(ctx); !has || err != nil {
+		return nil, false, err
+	}
+	if err := s.resolveTools(ctx); err != nil {
+		return nil, false, nil //nolint:nilerr // the next segment fails with it
+	}
+	run := s.run
+	for _, nested := range runs[1:] {
+		run = run.Child(nested)
+	}
+	return run, true, nil
+}
+
+// CloseLost ends the stream of a lost segment, so that its readers stop waiting. It does nothing if
+// lost is nil.
+func (r *Runner) CloseLost(ctx context.Context, key spool.ThreadKey, lost *thread.LostStream) {
+	if lost == nil {
+		return
+	}
+	end := wire.NewItem(wire.ItemRunError, wire.Offset{}, 0, wire.StreamFailed{Status: wire.SegmentLost, Error: thread.WorkerDied})
+	r.Streaming.CloseLost(ctx, store.StreamKey{Thread: key, ID: lost.ID}, end, lost.End)
+	r.Live.Wake(key, store.WakeStream, nil)
+}
+
+// EndStream ends the stream of a dead worker with the content of its RUN_ENDED entry.
+func (r *Runner) EndStream(ctx context.Context, key store.StreamKey, ended wire.Entry) {
+	r.Streaming.CloseLost(ctx, key, record.EndItem(ended, wire.Offset{}), ended.After)
+}
