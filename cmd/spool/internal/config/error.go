@@ -22,6 +22,9 @@ type FieldError struct {
 	Text string
 }
 
+// place sets a source that is embedded.
+func (s *Source) place(at Source) { *s = at }
+
 // Errorf returns a problem at the position.
 func (s Source) Errorf(format string, args ...any) FieldError {
 	return FieldError{s, fmt.Sprintf(format, args...)}
