@@ -43,8 +43,9 @@ type Token struct {
 // authOptions are the options of the section about who may call the server.
 func (c *Config) authOptions() table {
 	var threads string
+	tokenShape := shape{kind: kindFields, options: tokenOptions(new(Token))}
 	return table{
-		row("tokens", required(listOf(&c.Tokens, shape{kind: kindFields, options: tokenOptions(new(Token))}, c.token)).then(func(v value) {
+		row("tokens", required(listOf(&c.Tokens, tokenShape, c.token)).then(func(v value) {
 			// An empty list would mean a server without tokens, which the author of a list does not want.
 			if len(c.Tokens) == 0 && !v.complained() {
 				v.problemf("is empty")

@@ -24,13 +24,37 @@ const (
 // providers returns the providers with the options of their models, in the order in which errors name them. A new
 // provider has a row here, and a file with its options.
 func providers(m *Model) []variant {
-	return []variant{
+	all := []variant{
 		{word: ProviderOpenAI, options: openAIOptions(m)},
 		{word: ProviderAnthropic, options: anthropicOptions(m), check: m.checkAnthropic},
 		{word: ProviderGemini, options: geminiOptions(m), check: needBudget},
 		{word: ProviderResponses, options: responsesOptions(m)},
 		{word: ProviderDemo},
 	}
+	for _, name := range added {
+		all = append(all, variant{word: name, options: addedOptions(m, name)})
+	}
+	return all
+}
+
+// added are the names of the providers that the program has added.
+var added []string
+
+// AddProvider adds a provider. Nothing may be parsed meanwhile.
+func AddProvider(name string) error {
+	if err := spool.CheckID("the name of a provider", name); err != nil {
+		return err
+	}
+	if slices.Contains(variantWords(providers(new(Model))), name) {
+		return spool.Errorf(spool.Invalid, "there is a provider %q already", name)
+	}
+	added = append(added, name)
+	return nil
+}
+
+// addedOptions are the options of a model of a provider that the program has added.
+func addedOptions(m *Model, name string) table {
+	return slices.Concat(m.serverRows(name, ""), table{m.maxOutputTokens()}, m.requestRows(nil))
 }
 
 // Model is an entry of the section models.
@@ -162,7 +186,7 @@ func (m *Model) serverRows(provider, endpoint string) table {
 			}
 		}
 	}).then(func(v value) {
-		if strings.HasSuffix(strings.TrimRight(m.BaseURL, "/"), endpoint) {
+		if endpoint != "" && strings.HasSuffix(strings.TrimRight(m.BaseURL, "/"), endpoint) {
 			v.problemf("must not end in %s, which each request adds", endpoint)
 		}
 	})

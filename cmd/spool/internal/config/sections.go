@@ -23,8 +23,10 @@ func (c *Config) sections() table {
 		row("auth", fields(c.authOptions()).then(c.checkAuth),
 			"Who may call the server. Default: SPOOL_TOKEN, or only this machine."),
 		row("server", fields(c.serverOptions()), "The address of the server."),
-		row("egress", fields(table{row("allow", list(&c.Egress, value.egress), "Private hosts, addresses and ranges that tools may reach. Default: none.")}),
-			"Addresses that tools may reach."),
+		row("egress", fields(table{
+			row("allow", list(&c.Egress, value.egress),
+				"Private hosts, addresses and ranges that tools may reach. Default: none."),
+		}), "Addresses that tools may reach."),
 		row("cors", fields(corsOptions(&c.CORS)).then(c.CORS.check), "Web pages of other origins."),
 		row("queue", fields(queueOptions(&c.Queue)), "Jobs through an external queue."),
 		row("limits", fields(limitsOptions(&c.Limits)), "What a caller may start, send and store."),
