@@ -45,7 +45,7 @@ func limitGroup(m config.Model) string {
 	case m.Provider == config.ProviderDemo:
 		return "model:" + m.Name
 	}
-	base := strings.TrimRight(baseOf(m), "/")
+	base := cmp.Or(strings.TrimRight(baseOf(m), "/"), m.Provider) // an added provider may have no address
 	hash := sha256.Sum256([]byte(base + "\n" + cmp.Or(m.APIKey, m.Headers["Authorization"], m.Headers["X-Api-Key"])))
 	return "key:" + hex.EncodeToString(hash[:])
 }

@@ -40,4 +40,7 @@ func TestProviderLimits(t *testing.T) {
 	if len(problems) != 1 || problems[0].Error() != want {
 		t.Errorf("%v", problems)
 	}
+	if limitGroup(config.Model{Provider: "one"}) == limitGroup(config.Model{Provider: "other"}) {
+		t.Error("two added providers without an address share their limits")
+	}
 }

@@ -8,6 +8,8 @@ import (
 )
 
 // Source is a position in a file.
+//
+//nolint:recvcheck // place sets one that is embedded
 type Source struct {
 	File string
 	Line int

@@ -174,7 +174,7 @@ func atLeast[N ~int | ~int64](to *N, least int) kind {
 
 // most is a limit for which 0 means that nothing is allowed. It sets a negative number for 0.
 func most(to *int) kind {
-	return atLeast(to, 0).then(func(v value) {
+	return atLeast(to, 0).then(func(value) {
 		if *to == 0 {
 			*to = -1
 		}

@@ -155,7 +155,7 @@ type ProviderLimits struct {
 }
 
 // None reports whether the file has no limits for the model.
-func (l ProviderLimits) None() bool { return l.Concurrent == 0 && l.RPM == 0 && l.TPM == 0 }
+func (l *ProviderLimits) None() bool { return l.Concurrent == 0 && l.RPM == 0 && l.TPM == 0 }
 
 func (l *ProviderLimits) options() table {
 	return table{

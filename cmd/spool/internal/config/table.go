@@ -41,7 +41,7 @@ func (t table) read(f map[string]value) {
 			switch at := f[o.key]; {
 			case o.late != late:
 			case at.present():
-				o.kind.read(at)
+				o.read(at)
 			case o.neededBy(f):
 				at.problemf("is required")
 			}

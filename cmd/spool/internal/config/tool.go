@@ -79,17 +79,17 @@ func toolForms(t *Tool, o *OpenAPI) []variant {
 // toolOptions are the options of all tools.
 func toolOptions() table {
 	t := new(Tool)
-	return slices.Concat(table{t.form()}, merged(toolForms(t, new(OpenAPI))), t.Requests.options(), t.options())
+	return slices.Concat(table{toolForm(t)}, merged(toolForms(t, new(OpenAPI))), t.Requests.options(), commonToolOptions(t))
 }
 
-func (t *Tool) form() option {
+func toolForm(t *Tool) option {
 	return row("type", form(&t.Type, ToolHTTP, ToolOpenAPI),
 		"http: spool sends the arguments to the URL, and the answer is the result. openapi: the operations of a "+
 			"document are tools.")
 }
 
-// options are those that every tool has.
-func (t *Tool) options() table {
+// commonToolOptions are those that every tool has.
+func commonToolOptions(t *Tool) table {
 	return table{
 		row("approval", boolean(&t.Approval), "true: a person is asked before each call. Default: false."),
 		row("search", boolean(&t.Search),
@@ -133,7 +133,7 @@ func tool(e entry, keys []string) Tool {
 		e.problemf("the name of a tool may only have up to 64 letters, digits and the characters _ -")
 	}
 	f := e.fields(keys...)
-	slices.Concat(table{t.form()}, t.Requests.options(), t.options()).read(f)
+	slices.Concat(table{toolForm(&t)}, t.Requests.options(), commonToolOptions(&t)).read(f)
 	e.readVariant(f, toolForms(&t, o), t.Type, "a tool of the type "+t.Type+" has no use for it")
 	if t.Type == ToolOpenAPI {
 		t.OpenAPI = o
