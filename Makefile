@@ -175,7 +175,7 @@ bench/peers: ## measure a whole run beside another runtime's; writes bench/peers
 bench/adapters: ## measure the model adapters beside bare loops over the providers' SDKs, and print the table
 	GOWORK=off go -C bench/adapters run .
 
-VERSION = $(shell sed -n 's/^const release = "\(.*\)"$$/\1/p' cmd/spool/version.go)
+VERSION = $(shell sed -n 's/^const release = "\(.*\)"$$/\1/p' cmd/spool/internal/command/version.go)
 TARGETS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 DIST ?= dist
 

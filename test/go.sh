@@ -61,7 +61,7 @@ run() {
 }
 raced() { CGO_ENABLED=1 run -race '-gcflags=modernc.org/...=-race=false' ${watched[@]+"${watched[@]}"} "$@"; }
 # packages lists those that take longest first, so that the others fill what they leave.
-packages() { printf '%s\n' "$our"/{cmd/spool,test/docs,test/tsclient,backend/postgres} $(go list ./...) | awk '!seen[$0]++' | grep -E "$@"; }
+packages() { printf '%s\n' "$our"/{cmd/spool/internal/command,test/docs,test/tsclient,backend/postgres} $(go list ./...) | awk '!seen[$0]++' | grep -E "$@"; }
 
 quick() {
 	local dir once seed=${SPOOL_CRASH_SEED:-$((RANDOM % 9000 + 1000))}

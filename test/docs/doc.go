@@ -28,7 +28,7 @@
 //
 // Anything else needs a comment right above its block, and the test lists these:
 //
-//	<!-- run by cmd/spool/nginx_test.go -->  that test reads the page, or has the block in it
+//	<!-- run by cmd/spool/internal/command/nginx_test.go -->  that test reads the page, or has the block in it
 //	<!-- not run: it is a drawing -->        a reason
 //
 // To run one page: go test ./test/docs -run TestPages/docs/guides/tools.md

@@ -118,8 +118,8 @@ func TestOneVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := read(t, "cmd/spool/version.go"); !strings.Contains(text, fmt.Sprintf("const release = %q\n", version)) {
-		t.Errorf("cmd/spool/version.go has another version than CHANGELOG.md, which has %s", version)
+	if text := read(t, "cmd/spool/internal/command/version.go"); !strings.Contains(text, fmt.Sprintf("const release = %q\n", version)) {
+		t.Errorf("cmd/spool/internal/command/version.go has another version than CHANGELOG.md, which has %s", version)
 	}
 	files, err := tracked()
 	if err != nil {

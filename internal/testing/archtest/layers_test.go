@@ -241,7 +241,7 @@ func TestImports(t *testing.T) {
 
 // themselves are packages whose tests start programs that read nothing of the repository: the test binary again, or a
 // server or browser of the system.
-var themselves = []string{"backend/sqlite", "internal/testing/inputs", "internal/testing/script", "server", "spooltest", "test/services"}
+var themselves = []string{"backend/sqlite", "cmd/spool/spoolmain", "internal/testing/inputs", "internal/testing/script", "server", "spooltest", "test/services"}
 
 // A test that starts another program tells the test cache what that program reads.
 func TestInputs(t *testing.T) {

@@ -28,49 +28,37 @@ type S3 struct {
 	PathStyle, Insecure bool
 }
 
-// s3Fields are the fields that only a bucket has.
-var s3Fields = []string{"endpoint", "bucket", "prefix", "region", "access_key", "secret_key", "path_style", "insecure"}
-
-// artifacts reads the section artifacts.
-func artifacts(v value) Artifacts {
-	if !v.present() {
-		return Artifacts{}
-	}
-	f := v.fields(append([]string{"type", "path", "quota", "max_bytes"}, s3Fields...)...)
-	a := Artifacts{Source: v.source(), Quota: int64(f["quota"].integer()), MaxBytes: int64(f["max_bytes"].integer())}
-	if f["type"].required() {
-		a.Type = f["type"].text()
-		f["type"].among(a.Type, ArtifactsDirectory, ArtifactsS3, ArtifactsDatabase)
-	}
-	a.Path, a.S3 = f["path"].optionalWord(), bucket(f)
-	for _, r := range [][2]string{{"path", ArtifactsDirectory}, {"endpoint", ArtifactsS3}, {"bucket", ArtifactsS3}} {
-		f[r[0]].shape.requireWhere("type", r[1])
-		if a.Type == r[1] {
-			f[r[0]].needed()
-		}
-	}
-	only := func(kind string, names ...string) {
-		for _, name := range names {
-			if f[name].present() && a.Type != kind {
-				f[name].problemf("is only for type: %s", kind)
+func artifactsOptions(a *Artifacts) table {
+	only := func(place string, k kind) kind {
+		return k.then(func(v value) {
+			if a.Type != place {
+				v.problemf("is only for type: %s", place)
 			}
-		}
+		})
 	}
-	only(ArtifactsDirectory, "path")
-	only(ArtifactsS3, s3Fields...)
-	return a
+	s3 := func(k kind) kind { return only(ArtifactsS3, k) }
+	return table{
+		row("type", form(&a.Type, ArtifactsDirectory, ArtifactsS3, ArtifactsDatabase), "directory, s3 or database."),
+		row("path", only(ArtifactsDirectory, requiredIf("type", ArtifactsDirectory, optionalWord(&a.Path))),
+			"The folder of a directory, which all processes share."),
+		row("quota", integer(&a.Quota), "The most bytes of a tenant. Default: no limit."),
+		row("max_bytes", integer(&a.MaxBytes),
+			"The most bytes of one artifact. Default: 67108864, in the database 16777216."),
+		row("endpoint", s3(requiredIf("type", ArtifactsS3, httpURL(&a.S3.Endpoint))),
+			"The URL of the S3 service, such as https://s3.eu-central-1.amazonaws.com."),
+		row("bucket", s3(requiredIf("type", ArtifactsS3, optionalWord(&a.S3.Bucket))), "The bucket, which must exist."),
+		row("prefix", s3(optionalWord(&a.S3.Prefix)),
+			"What the names of all objects begin with, such as spool/. Default: nothing."),
+		row("region", s3(optionalWord(&a.S3.Region)), "The region of the bucket. Default: what the service says."),
+		row("access_key", s3(optionalWord(&a.S3.AccessKey)), "The key id. Default: the credentials of the machine."),
+		row("secret_key", s3(optionalWord(&a.S3.SecretKey)), "The secret key."),
+		row("path_style", s3(boolean(&a.S3.PathStyle)), "true: the bucket is in the path of URLs. Default: false."),
+		row("insecure", s3(boolean(&a.S3.Insecure)), "true: the endpoint may have http. Default: false."),
+	}
 }
 
-// bucket reads the fields of a bucket.
-func bucket(f map[string]value) S3 {
-	s := S3{
-		Endpoint: f["endpoint"].url(), Bucket: f["bucket"].optionalWord(),
-		Prefix: f["prefix"].optionalWord(), Region: f["region"].optionalWord(),
+func (a *Artifacts) check(v value) {
+	if a.Source = v.source(); (a.S3.AccessKey == "") != (a.S3.SecretKey == "") {
+		v.at("access_key").problemf("needs either both access_key and secret_key, or neither")
 	}
-	s.AccessKey, s.SecretKey = f["access_key"].optionalWord(), f["secret_key"].optionalWord()
-	s.PathStyle, s.Insecure = f["path_style"].boolean(), f["insecure"].boolean()
-	if (s.AccessKey == "") != (s.SecretKey == "") {
-		f["access_key"].problemf("needs either both access_key and secret_key, or neither")
-	}
-	return s
 }

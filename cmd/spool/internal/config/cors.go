@@ -16,24 +16,33 @@ type CORS struct {
 	AllowHeaders, ExposeHeaders []string
 }
 
-func cors(v value) CORS {
-	f := v.fields("origins", "allow_credentials", "allow_headers", "expose_headers")
-	c := CORS{
-		AllowCredentials: f["allow_credentials"].boolean(),
-		AllowHeaders:     f["allow_headers"].headerNames(),
-		ExposeHeaders:    f["expose_headers"].headerNames(),
+func corsOptions(c *CORS) table {
+	return table{
+		row("origins", list(&c.Origins, value.origin),
+			`The origins whose pages may call the server, such as "https://app.example.com". "*" needs auth.tokens. `+
+				"Default: none."),
+		row("allow_credentials", boolean(&c.AllowCredentials),
+			`true: those pages may send cookies and client certificates. Not with "*". Default: false.`),
+		row("allow_headers", list(&c.AllowHeaders, value.headerName),
+			"Headers that those pages may send besides Authorization, Cache-Control, Content-Type, Idempotency-Key "+
+				"and Last-Event-ID. Default: none."),
+		row("expose_headers", list(&c.ExposeHeaders, value.headerName),
+			"Headers of an answer that those pages may read besides Retry-After, WWW-Authenticate and "+
+				"X-Spool-Warning. Default: none."),
 	}
-	for _, item := range f["origins"].items() {
-		origin := item.origin()
-		switch {
+}
+
+// check refuses to let every page call a server that does not ask for a token.
+func (c *CORS) check(v value) {
+	items := v.at("origins").items()
+	for i, origin := range c.Origins {
+		switch item := items[i]; {
 		case origin == "*" && v.d.anonymous:
 			item.problemf(`"*" needs auth.tokens, as every web page could use the server`)
 		case origin == "*" && c.AllowCredentials:
 			item.problemf(`"*" cannot go with allow_credentials, as every web page could use what its reader is logged in to`)
 		}
-		c.Origins = append(c.Origins, origin)
 	}
-	return c
 }
 
 // IsOrigin reports whether text has the form of a web page's origin, such as
@@ -52,15 +61,11 @@ func (v value) origin() string {
 	return s
 }
 
-// headerNames returns a list of names of headers.
-func (v value) headerNames() []string {
-	var out []string
-	for _, item := range v.items() {
-		name := item.text()
-		if !server.ValidHeaderName(name) && !item.complained() {
-			item.problemf(`must be the name of a header, such as "X-Tenant"`)
-		}
-		out = append(out, name)
+// headerName returns the name of a header.
+func (v value) headerName() string {
+	name := v.text()
+	if !server.ValidHeaderName(name) && !v.complained() {
+		v.problemf(`must be the name of a header, such as "X-Tenant"`)
 	}
-	return out
+	return name
 }

@@ -8,6 +8,8 @@ import (
 )
 
 // Source is a position in a file.
+//
+//nolint:recvcheck // place sets one that is embedded
 type Source struct {
 	File string
 	Line int
@@ -21,6 +23,9 @@ type FieldError struct {
 
 	Text string
 }
+
+// place sets a source that is embedded.
+func (s *Source) place(at Source) { *s = at }
 
 // Errorf returns a problem at the position.
 func (s Source) Errorf(format string, args ...any) FieldError {

@@ -75,118 +75,127 @@ var (
 	envName   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
-var mcpFields = []string{
-	"url", "headers", "auth", "command", "dir", "env", "optional", "timeout", "connect_timeout", "revision", "tasks", "task_timeout", "max_result_bytes", "resources", "prompts", "prefix", "allow", "approval", "approve",
-	"idempotent", "polling", "search", "expiry", "distinct_approver", "only_for",
+func mcpOptions(s *MCP) table {
+	return table{
+		row("url", httpURL(&s.URL), "The address of a server over HTTP. A server has this or command."),
+		row("headers", headers(&s.Headers, ownToolHeader),
+			"Headers of each request, such as Authorization. Their values are not logged."),
+		row("auth", optional(&s.Auth, mcpAuthOptions).then(func(v value) { s.Auth.check(v) }),
+			"Gets access tokens for requests to url, by OAuth."),
+		row("command", texts(&s.Command),
+			"A program and its arguments: a server that speaks over its standard input and output."),
+		row("dir", text(&s.Dir), "The working directory of command. Default: that of spool."),
+		row("env", textsByName(&s.Env, func(e entry) {
+			if !envName.MatchString(e.name) {
+				e.problemf("must be the name of a variable")
+			}
+		}), "Variables of command, besides PATH, HOME, LANG and TMPDIR. Default: none."),
+		row("optional", boolean(&s.Optional),
+			"true: runs begin without its tools if the server cannot be reached. Default: false, they are tried "+
+				"again and then fail."),
+		row("timeout", duration(&s.Timeout), "How long a call may take. Default: 1m."),
+		row("connect_timeout", duration(&s.ConnectTimeout),
+			"How long a connection may take, with the start of command. Default: 1m."),
+		row("revision", date(&s.Revision, "2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"),
+			"The revision of the protocol that the server is asked for. Servers that ask in the middle of a call do "+
+				"so in 2025-11-25. Default: 2026-07-28, or the newest older one that the server speaks."),
+		row("tasks", off(&s.NoTasks),
+			"false: the server has to answer in its calls. Default: true, it may answer by tasks, for which runs "+
+				"wait without a worker."),
+		row("task_timeout", duration(&s.TaskTimeout), "How long a task may take. Default: 24h."),
+		row("max_result_bytes", integer(&s.MaxResultBytes), "The most bytes of a result. Default: 262144."),
+		row("resources", boolean(&s.Resources),
+			"true: agents get tools that list and read the resources of the server. Default: false."),
+		row("prompts", boolean(&s.Prompts),
+			"true: agents get tools that list and return the prompts of the server. Default: false."),
+		row("prefix", text(&s.Prefix).then(func(v value) {
+			if !mcpPrefix.MatchString(s.Prefix) {
+				v.problemf("may only have up to 34 letters, digits and the characters _ -")
+			}
+		}), "Comes before the names of its tools. Default: the server's name and two underscores."),
+		row("allow", texts(&s.Allow), "The server's names of the tools that agents may have. Default: all."),
+		row("approval", oneOf(&s.Approval, "hinted", "always", "never"),
+			"Which calls ask a person: hinted, those of tools that the server calls destructive, always, or never. "+
+				"Default: hinted."),
+		row("approve", texts(&s.Approve), "Tools whose calls always ask a person. Default: none."),
+		row("idempotent", texts(&s.Idempotent),
+			"Tools whose calls may be repeated if their outcome is unknown. Default: none."),
+		row("polling", texts(&s.Polling), "Tools whose same call may have the same result many times. Default: none."),
+		row("search", boolean(&s.Search),
+			"true: the model does not get its tools with each request, but finds them by searchTools and "+
+				"describeTools. Default: false."),
+		row("expiry", expiry(&s.Expiry), "How long a call waits for a person."),
+		row("distinct_approver", distinctApprover(&s.DistinctApprover),
+			"true: the starter of a run may not answer for a call. Default: false."),
+		row("only_for", onlyFor(&s.Access), "Whose runs may use the tools. Default: everybody's."),
+	}
 }
 
 // mcpServer reads an entry of the section mcp.
 func mcpServer(e entry) MCP {
-	f := e.fields(mcpFields...)
+	s := MCP{Source: e.source(), Name: e.name}
 	if !mcpName.MatchString(e.name) || strings.Contains(e.name, "__") || strings.HasSuffix(e.name, "_") {
-		e.problemf("the name of an MCP server may only have up to 32 letters, digits, hyphens and single underscores, and may not end in an underscore")
+		e.problemf("the name of an MCP server may only have up to 32 letters, digits, hyphens and single underscores, " +
+			"and may not end in an underscore")
 	}
-	s := MCP{
-		Source: e.source(), Name: e.name, Access: onlyFor(f["only_for"]),
-		Headers: toolHeaders(f["headers"]), Auth: mcpAuth(f["auth"]), Command: f["command"].texts(), Dir: f["dir"].text(), Env: environment(f["env"]),
-		Optional: f["optional"].boolean(), Search: f["search"].boolean(), Timeout: f["timeout"].duration(), ConnectTimeout: f["connect_timeout"].duration(),
-		TaskTimeout:    f["task_timeout"].duration(),
-		MaxResultBytes: f["max_result_bytes"].integer(), Revision: f["revision"].date(), Prefix: f["prefix"].text(), Allow: f["allow"].texts(), Approval: f["approval"].text(),
-		Approve: f["approve"].texts(), Idempotent: f["idempotent"].texts(), Polling: f["polling"].texts(), Expiry: expiry(f["expiry"]),
-		DistinctApprover: distinctApprover(f["distinct_approver"]),
-	}
-	s.Resources, s.Prompts = f["resources"].boolean(), f["prompts"].boolean()
+	e.read(mcpOptions(&s))
 	if len(s.Allow) > 0 {
 		s.Allow = append(s.Allow, mcp.OfferedNames(s.Resources, s.Prompts)...)
 	}
-	if tasks := f["tasks"].optionalBoolean(); tasks != nil {
-		s.NoTasks = !*tasks
-	}
-	f["revision"].among(s.Revision, "2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
-	f["approval"].among(s.Approval, "hinted", "always", "never")
-	if !mcpPrefix.MatchString(s.Prefix) {
-		f["prefix"].problemf("may only have up to 34 letters, digits and the characters _ -")
-	}
-	switch web, child := f["url"].present(), f["command"].present(); {
+	switch web, child := e.at("url").present(), e.at("command").present(); {
 	case web == child:
 		e.problemf("needs either url or command")
-	case web && (f["dir"].present() || f["env"].present()):
+	case web && (e.at("dir").present() || e.at("env").present()):
 		e.problemf("dir and env are for a command")
-	case child && f["auth"].present():
-		f["auth"].problemf("is for a url")
 	case child:
-		for _, field := range []string{"headers", "tasks", "task_timeout"} {
-			if f[field].present() {
-				f[field].problemf("is for a url")
+		for _, key := range []string{"auth", "headers", "tasks", "task_timeout"} {
+			if at := e.at(key); at.present() {
+				at.problemf("is for a url")
 			}
 		}
-	}
-	if f["url"].present() {
-		s.URL = f["url"].url()
 	}
 	return s
 }
 
-// texts returns a list of texts, which must not be empty if it exists.
-func (v value) texts() []string {
-	var out []string
-	for _, item := range v.items() {
-		text := item.text()
-		if text == "" && !item.complained() {
-			item.problemf("is empty")
-		}
-		out = append(out, text)
-	}
-	if v.present() && len(out) == 0 && !v.complained() {
-		v.problemf("is empty")
-	}
-	return out
-}
-
-// environment reads the variables of a child process.
-func environment(v value) map[string]string {
-	var out map[string]string
-	for _, e := range v.entries() {
-		if !envName.MatchString(e.name) {
-			e.problemf("must be the name of a variable")
-		}
-		if out == nil {
-			out = make(map[string]string)
-		}
-		out[e.name] = e.text()
-	}
-	return out
-}
-
-// agentMCP reads the MCP servers of an agent or a subagent.
-func agentMCP(v value, c *Config) (all []AgentMCP) {
-	for _, e := range v.entries() {
-		f := e.fields("allow")
-		i := slices.IndexFunc(c.MCP, func(s MCP) bool { return s.Name == e.name })
-		a := AgentMCP{Source: e.source(), Server: e.name, Allow: f["allow"].texts()}
+// agentMCP are the MCP servers of an agent or a subagent. Doc describes the tools of a server.
+func agentMCP(to *[]AgentMCP, doc string) kind {
+	allow := func(a *AgentMCP) table { return table{row("allow", texts(&a.Allow), doc)} }
+	return entries(allow(new(AgentMCP)), func(e entry) {
+		a := AgentMCP{Source: e.source(), Server: e.name}
+		e.read(allow(&a))
+		servers := e.d.config.MCP
+		i := slices.IndexFunc(servers, func(s MCP) bool { return s.Name == e.name })
 		if i < 0 {
 			e.problemf("there is no MCP server %q", e.name)
-		} else if within := c.MCP[i].Allow; len(within) > 0 {
-			for _, item := range f["allow"].items() {
-				if name := item.text(); name != "" && !slices.Contains(within, name) {
-					item.problemf("mcp.%s.allow does not have the tool %q", e.name, name)
-				}
-			}
-			if len(a.Allow) == 0 {
-				a.Allow = within
-			}
+		} else {
+			a.narrow(e.at("allow"), servers[i])
+			ambiguous(e, servers[i], *to)
 		}
-		if i >= 0 {
-			ambiguous(e, c.MCP[i], all, c)
-		}
-		all = append(all, a)
+		*to = append(*to, a)
+	})
+}
+
+// narrow refuses tools that the server does not allow.
+func (a *AgentMCP) narrow(allow value, s MCP) {
+	if len(s.Allow) == 0 {
+		return
 	}
-	return all
+	if len(a.Allow) == 0 {
+		a.Allow = s.Allow
+		return
+	}
+	items := allow.items()
+	for i, name := range a.Allow {
+		if name != "" && !slices.Contains(s.Allow, name) {
+			items[i].problemf("mcp.%s.allow does not have the tool %q", s.Name, name)
+		}
+	}
 }
 
 // ambiguous refuses a server if the prefix of another one of the agent begins its own, or the other way round: a tool
 // of one server could then have the name of a tool of the other.
-func ambiguous(e entry, s MCP, others []AgentMCP, c *Config) {
+func ambiguous(e entry, s MCP, others []AgentMCP) {
+	c := e.d.config
 	for _, other := range others {
 		i := slices.IndexFunc(c.MCP, func(m MCP) bool { return m.Name == other.Server })
 		if i < 0 {

@@ -18,38 +18,27 @@ type MCPAuth struct {
 	Scopes           []string
 }
 
-// mcpAuth reads how requests to an MCP server get access tokens, or nil if the file does not say.
-func mcpAuth(v value) *MCPAuth {
-	f := v.fields("type", "issuer", "client_id", "client_secret", "method", "resource", "scopes")
-	if !v.present() {
-		return nil
+// mcpAuthOptions say how requests to an MCP server get access tokens.
+func mcpAuthOptions(a *MCPAuth) table {
+	return table{
+		row("type", form(&a.Type, AuthClient, AuthPeople),
+			"client_credentials: tokens for Spool itself. authorization_code: tokens of the people behind runs, who "+
+				"sign in."),
+		row("issuer", required(httpURL(&a.Issuer)), "The URL of the authorization server. It alone gets the secret."),
+		row("client_id", requiredIf("type", AuthClient, word(&a.ClientID)),
+			"The id of Spool there. Default for authorization_code: the URL of a document that this server has."),
+		row("client_secret", requiredIf("type", AuthClient, word(&a.ClientSecret)),
+			"Its secret, such as ${SHOP_SECRET}. For authorization_code it may be left out."),
+		row("method", oneOf(&a.Method, "basic", "post"),
+			"How the secret is sent: basic, in a header, or post, in the body. Default: as the authorization server "+
+				"says."),
+		row("resource", httpURL(&a.Resource), "The URI that tokens are for. Default: what the server says, else url."),
+		row("scopes", words(&a.Scopes), "What tokens are to allow. Default: what the authorization server chooses."),
 	}
-	a := &MCPAuth{Source: v.source(), Issuer: f["issuer"].url(), Method: f["method"].text(), Resource: f["resource"].url(), Scopes: f["scopes"].optionalWords()}
-	if f["type"].required() {
-		a.Type = f["type"].text()
-		f["type"].among(a.Type, AuthClient, AuthPeople)
+}
+
+func (a *MCPAuth) check(v value) {
+	if secret := v.at("client_secret"); a.Type != AuthClient && secret.present() && !v.at("client_id").present() {
+		secret.problemf("needs a client_id")
 	}
-	f["issuer"].required()
-	id, secret := f["client_id"], f["client_secret"]
-	switch a.Type {
-	case AuthClient:
-		if id.requiredWhere("type", AuthClient) {
-			a.ClientID = id.word()
-		}
-		if secret.requiredWhere("type", AuthClient) {
-			a.ClientSecret = secret.word()
-		}
-	default:
-		if id.present() {
-			a.ClientID = id.word()
-		}
-		if secret.present() {
-			a.ClientSecret = secret.word()
-		}
-		if secret.present() && !id.present() {
-			secret.problemf("needs a client_id")
-		}
-	}
-	f["method"].among(a.Method, "basic", "post")
-	return a
 }

@@ -22,48 +22,73 @@ type OpenAI struct {
 	Set []string
 }
 
-// profileFields are the fields that change single points of a profile.
-var profileFields = []string{
-	"max_tokens_field", "reasoning_field", "reasoning_needed", "stream_usage", "strict_schemas", "parallel_tool_calls", "result_images", "thinking_tags",
-	"output_from_total", "answer_after_results", "receipt_currency", "first_byte_timeout", "idle_timeout",
+// openAIOptions are the options of a model of the provider openai.
+func openAIOptions(m *Model) table {
+	var effort string
+	return slices.Concat(m.serverRows(ProviderOpenAI, "/chat/completions"), table{
+		row("profile", oneOf(&m.OpenAI.Profile, profileNames()...),
+			"What the server sends and wants (openai), by the name of a known server, such as deepseek or ollama. "+
+				"Default: by the host of base_url."),
+		m.promptCache("none", "key", "marks"),
+		temperature(func(v value, t float64) { m.extra(v, "temperature", t) }),
+		m.maxOutputTokens(),
+		reasoningEffort(&effort, func(v value) {
+			if effort != "" {
+				m.extra(v, "reasoning_effort", effort)
+			}
+		}),
+		structuredOutput(&m.StructuredOutput),
+	}, m.OpenAI.profileOptions(), m.requestRows(ownFields))
 }
 
-// openAIFields are the fields of a model of the provider openai.
-var openAIFields = slices.Concat([]string{
-	"base_url", "api_key", "model", "profile", "prompt_cache", "temperature", "max_output_tokens", "reasoning_effort", "structured_output",
-}, profileFields, []string{"headers", "extra_body"})
-
-func (m *Model) openAI(f map[string]value) {
-	m.server(f, ownFields)
-	m.PromptCache = f["prompt_cache"].text()
-	f["prompt_cache"].among(m.PromptCache, "none", "key", "marks")
-	m.temperature(f["temperature"])
-	m.StructuredOutput = f["structured_output"].text()
-	f["structured_output"].among(m.StructuredOutput, "native", "tool")
-	if effort := f["reasoning_effort"].optionalWord(); effort != "" {
-		m.extra(f["reasoning_effort"], "reasoning_effort", effort)
+// profileOptions change single points of a profile.
+func (o *OpenAI) profileOptions() table {
+	t := table{
+		row("max_tokens_field", oneOf(&o.MaxTokensField, "max_tokens", "max_completion_tokens"),
+			"The field of max_output_tokens in requests (openai): max_tokens or max_completion_tokens. Default: the "+
+				"profile's."),
+		row("reasoning_field", optionalWord(&o.ReasoningField),
+			"The field in which requests repeat earlier reasoning (openai), such as reasoning_content; content for "+
+				"a part of the content; none. Default: the profile's."),
+		row("reasoning_needed", oneOf(&o.ReasoningNeeded, "never", "calls", "always"),
+			"Which messages of the model must have reasoning_field (openai): never, calls or always. Default: the "+
+				"profile's."),
+		row("stream_usage", optionalBoolean(&o.StreamUsage),
+			"false: do not send stream_options, for servers that refuse it (openai). Default: the profile's."),
+		row("strict_schemas", optionalBoolean(&o.StrictSchemas),
+			"false: do not mark schemas of answers as strict (openai). Default: the profile's."),
+		row("parallel_tool_calls", optionalBoolean(&o.ParallelToolCalls),
+			"false: remove the field of this name from extra_body and provider options, for servers that refuse it "+
+				"(openai). Default: the profile's."),
+		row("result_images", optionalBoolean(&o.ResultImages),
+			"false: do not send the images and PDFs of tool results (openai). Default: the profile's."),
+		row("thinking_tags", optionalBoolean(&o.ThinkingTags),
+			"Whether text between <think> and </think> at the beginning of an answer is reasoning (openai). "+
+				"Default: the profile's."),
+		row("output_from_total", optionalBoolean(&o.OutputFromTotal),
+			"true: the server counts the output without the reasoning, so it is the total without the prompt "+
+				"(openai). Default: the profile's."),
+		row("answer_after_results", optionalBoolean(&o.AnswerAfterResults),
+			"true: put a short answer between tool results and a user's message, which Mistral's models refuse "+
+				"without (openai). Default: the profile's."),
+		row("receipt_currency", optionalWord(&o.ReceiptCurrency).then(func(v value) {
+			if o.ReceiptCurrency != "" && o.ReceiptCurrency != "none" && !currency(o.ReceiptCurrency) {
+				v.problemf(`must be none, or three capitals such as "USD"`)
+			}
+		}),
+			"The currency of the costs that the server reports, such as USD, or none to ignore them (openai). "+
+				"Default: the profile's."),
+		row("first_byte_timeout", durationOrNone(&o.FirstByteTimeout, "for no limit", "10m"),
+			"How long the server may take until the first byte of an answer (openai), or 0 for no limit. Default: "+
+				"the profile's, or else 120s."),
+		row("idle_timeout", durationOrNone(&o.IdleTimeout, "for no limit", "2m"),
+			"How long the server may send nothing within an answer (openai), or 0 for no limit. Default: the "+
+				"profile's, or else 60s."),
 	}
-	o := OpenAI{
-		Profile: f["profile"].text(), MaxTokensField: f["max_tokens_field"].text(), ReasoningField: f["reasoning_field"].optionalWord(),
-		ReasoningNeeded: f["reasoning_needed"].text(), ReceiptCurrency: f["receipt_currency"].optionalWord(),
-		FirstByteTimeout: durationOrNone(f["first_byte_timeout"], "for no limit", "10m"), IdleTimeout: durationOrNone(f["idle_timeout"], "for no limit", "2m"),
-		StreamUsage: f["stream_usage"].optionalBoolean(), StrictSchemas: f["strict_schemas"].optionalBoolean(),
-		ParallelToolCalls: f["parallel_tool_calls"].optionalBoolean(), ResultImages: f["result_images"].optionalBoolean(),
-		ThinkingTags: f["thinking_tags"].optionalBoolean(), OutputFromTotal: f["output_from_total"].optionalBoolean(),
-		AnswerAfterResults: f["answer_after_results"].optionalBoolean(),
+	for i, each := range t {
+		t[i].kind = each.then(func(value) { o.Set = append(o.Set, each.key) })
 	}
-	f["profile"].among(o.Profile, profileNames()...)
-	f["max_tokens_field"].among(o.MaxTokensField, "max_tokens", "max_completion_tokens")
-	f["reasoning_needed"].among(o.ReasoningNeeded, "never", "calls", "always")
-	if o.ReceiptCurrency != "" && o.ReceiptCurrency != "none" && !currency(o.ReceiptCurrency) {
-		f["receipt_currency"].problemf(`must be none, or three capitals such as "USD"`)
-	}
-	for _, name := range profileFields {
-		if f[name].present() {
-			o.Set = append(o.Set, name)
-		}
-	}
-	m.OpenAI = o
+	return t
 }
 
 // profileNames returns the names of the profiles, each once.

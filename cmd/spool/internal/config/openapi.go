@@ -43,77 +43,64 @@ type Override struct {
 	Polling              bool
 }
 
-// openAPIToolFields are the fields that only the type openapi has.
-var openAPIToolFields = []string{"document", "operations", "except", "unsupported", "base_url", "prefix", "caller", "auth", "override"}
-
 // At returns the source of a field.
 func (o *OpenAPI) At(field string) Source { return o.at[field] }
 
-// openAPITool reads the fields of the type openapi.
-func openAPITool(t *Tool, f map[string]value) {
-	o := &OpenAPI{Prefix: t.Name + "_", Caller: f["caller"].boolean(), at: make(map[string]Source)}
-	for _, name := range openAPIToolFields {
-		o.at[name] = f[name].source()
+// openAPIOptions are the options that only the type openapi has.
+func openAPIOptions(t *Tool, o *OpenAPI) table {
+	return table{
+		row("document", requiredIf("type", ToolOpenAPI, noting(word(&o.Document), func(used []string) {
+			t.Requests.Secrets = append(t.Requests.Secrets, secretsOf(o.Document, used)...)
+		})), "The OpenAPI document, a file relative to the folder of this file, or a URL."),
+		row("operations", requiredIf("type", ToolOpenAPI, operations(&o.Operations)),
+			"Its operations that become tools, each by operationId, as METHOD /path, as tag:NAME, or * for all."),
+		row("except", operations(&o.Except),
+			"Operations that are no tools although operations chooses them, by the same words."),
+		row("unsupported", oneOf(&o.Unsupported, UnsupportedError, UnsupportedSkip),
+			"What becomes of operations that are not supported: error, or skip, which leaves out those that * or a "+
+				"tag chose. Default: error."),
+		row("base_url", httpURL(&o.BaseURL), "The URL before the paths. Default: the first of the document's servers."),
+		row("prefix", text(&o.Prefix).then(func(v value) {
+			if o.Prefix != "" && !toolName.MatchString(o.Prefix) {
+				v.problemf("may only have letters, digits and the characters _ -")
+			}
+		}), "What the names of the tools begin with. Default: the name of this entry and _."),
+		row("caller", boolean(&o.Caller), "true: requests say whose call it is, in headers. Default: false."),
+		row("auth", secret(&t.Requests.Secrets, entries(credentialOptions(new(Credential)), func(e entry) {
+			put(&o.Auth, e.name, credential(e))
+		})), "Credentials, by the names of the document's security schemes. They are never shown."),
+		row("override", entries(overrideOptions(new(Override)), func(e entry) {
+			var change Override
+			e.read(overrideOptions(&change))
+			put(&o.Override, e.name, change)
+		}), "Changes single tools, by operationId or METHOD /path."),
 	}
-	d := f["document"].d
-	used := len(d.used)
-	if f["document"].requiredWhere("type", ToolOpenAPI) {
-		o.Document = f["document"].word()
-	}
-	if f["operations"].requiredWhere("type", ToolOpenAPI) {
-		o.Operations = operations(f["operations"])
-	}
-	o.Except = operations(f["except"])
-	o.Unsupported = f["unsupported"].text()
-	f["unsupported"].among(o.Unsupported, UnsupportedError, UnsupportedSkip)
-	o.BaseURL = f["base_url"].url()
-	if prefix := f["prefix"].text(); f["prefix"].present() {
-		o.Prefix = prefix
-	}
-	if o.Prefix != "" && !toolName.MatchString(o.Prefix) {
-		f["prefix"].problemf("may only have letters, digits and the characters _ -")
-	}
-	t.Requests.Secrets = append(t.Requests.Secrets, secretsOf(o.Document, d.used[used:])...)
-	used = len(d.used)
-	for _, e := range f["auth"].entries() {
-		if o.Auth == nil {
-			o.Auth = make(map[string]Credential)
-		}
-		o.Auth[e.name] = credential(e)
-	}
-	t.Requests.Secrets = append(t.Requests.Secrets, d.used[used:]...)
-	for _, e := range f["override"].entries() {
-		if o.Override == nil {
-			o.Override = make(map[string]Override)
-		}
-		o.Override[e.name] = override(e)
-	}
-	unused(f, ToolOpenAPI, httpFields)
-	t.OpenAPI = o
 }
 
-// operations reads a list of operations. A method and a path have a space between them.
-func operations(v value) []string {
-	var out []string
-	for _, item := range v.items() {
-		text := item.text()
-		if strings.TrimSpace(text) == "" && !item.complained() {
-			item.problemf("is empty")
+// operations is a list of operations. A method and a path have a space between them.
+func operations(to *[]string) kind {
+	return filled(list(to, func(v value) string {
+		text := v.text()
+		if strings.TrimSpace(text) == "" && !v.complained() {
+			v.problemf("is empty")
 		}
-		out = append(out, text)
-	}
-	if len(out) == 0 && v.present() && !v.complained() {
-		v.problemf("is empty")
-	}
-	return out
+		return text
+	}))
 }
 
-func credential(e entry) Credential {
-	f := e.fields("token", "username", "password")
-	c := Credential{Token: f["token"].optionalWord(), Username: f["username"].text(), Password: f["password"].text()}
-	switch {
-	case f["token"].present() && (f["username"].present() || f["password"].present()):
-		f["token"].problemf("stands in place of username and password: leave one of them out")
+func credentialOptions(c *Credential) table {
+	return table{
+		row("token", optionalWord(&c.Token), "The key or the bearer token."),
+		row("username", text(&c.Username), "For http with basic."),
+		row("password", text(&c.Password), "For http with basic."),
+	}
+}
+
+func credential(e entry) (c Credential) {
+	e.read(credentialOptions(&c))
+	switch token := e.at("token"); {
+	case token.present() && (e.at("username").present() || e.at("password").present()):
+		token.problemf("stands in place of username and password: leave one of them out")
 	case controlled(c.Token + c.Username + c.Password):
 		e.problemf("has a line break or another control character in it")
 	case c.Token == "" && c.Username == "" && !e.complained():
@@ -122,21 +109,15 @@ func credential(e entry) Credential {
 	return c
 }
 
-func override(e entry) Override {
-	f := e.fields("name", "description", "approval", "idempotent", "polling")
-	return Override{
-		Name: f["name"].optionalWord(), Description: f["description"].text(),
-		Approval: f["approval"].optionalBoolean(), Idempotent: f["idempotent"].optionalBoolean(), Polling: f["polling"].boolean(),
+func overrideOptions(o *Override) table {
+	return table{
+		row("name", optionalWord(&o.Name), "The name of the tool, without the prefix."),
+		row("description", text(&o.Description), "What the model reads of it."),
+		row("approval", optionalBoolean(&o.Approval), "Whether a person is asked before each call."),
+		row("idempotent", optionalBoolean(&o.Idempotent),
+			"Whether a call with an unknown outcome may be repeated. Default: true for GET and HEAD."),
+		row("polling", boolean(&o.Polling), "true: the same call may have the same result many times. Default: false."),
 	}
-}
-
-// optionalBoolean returns nil for an absent value.
-func (v value) optionalBoolean() *bool {
-	b := v.boolean()
-	if !v.present() {
-		return nil
-	}
-	return &b
 }
 
 // supplies reports whether a source may have a tool of the name. Only its document says whether it does.

@@ -24,48 +24,58 @@ func (p Prices) None() bool { return p.File == "" && p.Models == nil }
 // maxRate is the highest price of a million tokens.
 const maxRate = 100_000
 
-// rateFields are the rates of a model.
-var rateFields = []string{"input", "cache_read", "cache_write", "cache_write_hour", "output", "reasoning"}
-
-// prices reads the field prices: the name of a table, or the rates of models.
-func prices(v value) Prices {
-	p := Prices{Source: v.source()}
-	if !v.present() || v.node.Kind != yaml.MappingNode {
-		p.File = v.text()
-		return p
-	}
-	v.shape.orText()
-	p.Models = make(map[string]price.Rates)
-	for _, e := range v.entries() {
-		f := e.fields(append([]string{"long"}, rateFields...)...)
-		rates := ratesOf(f)
-		if long := f["long"]; long.present() {
-			f := long.fields(append([]string{"above"}, rateFields...)...)
-			f["above"].required()
-			rates.Long = &price.LongRates{Above: int64(f["above"].integer()), Rates: ratesOf(f)}
+// pricesKind is the name of a table, or the rates of models.
+func pricesKind(p *Prices) kind {
+	k := entries(modelPrices(new(price.Rates)), func(e entry) {
+		var r price.Rates
+		e.read(modelPrices(&r))
+		p.Models[e.name] = r
+	})
+	k.text = true
+	rates := k.read
+	k.read = func(v value) {
+		p.Source = v.source()
+		if v.node.Kind != yaml.MappingNode {
+			p.File = v.text()
+			return
 		}
-		p.Models[e.name] = rates
+		p.Models = make(map[string]price.Rates)
+		rates(v)
 	}
-	return p
+	return k
 }
 
-// ratesOf reads the rates of a model.
-func ratesOf(f map[string]value) price.Rates {
-	rate := func(name string) *price.PerMillion {
-		n := f[name].number(0, maxRate)
-		if n == nil {
-			return nil
-		}
-		p := price.PerMillion(math.Round(*n * 1e6))
-		return &p
+// modelPrices are the prices of a model.
+func modelPrices(r *price.Rates) table {
+	return append(table{row("long", optional(&r.Long, func(l *price.LongRates) table {
+		return append(table{row("above", required(integer(&l.Above)),
+			"The tokens of the longest prompt that has the usual prices.")}, ratesOptions(&l.Rates)...)
+	}), "The prices of calls with a long prompt. Default: the same.")}, ratesOptions(r)...)
+}
+
+// ratesOptions are the rates of a model.
+func ratesOptions(r *price.Rates) table {
+	return table{
+		row("input", required(rate(func(p price.PerMillion) { r.Input = p })),
+			"The price of a million tokens of prompts."),
+		row("cache_read", rate(func(p price.PerMillion) { r.CacheRead = &p }),
+			"That of tokens from a cache. Default: as input."),
+		row("cache_write", rate(func(p price.PerMillion) { r.CacheWrite = &p }),
+			"That of tokens into a cache. Default: as input."),
+		row("cache_write_hour", rate(func(p price.PerMillion) { r.CacheWriteHour = &p }),
+			"That of tokens into a cache for an hour. Default: as cache_write."),
+		row("output", required(rate(func(p price.PerMillion) { r.Output = p })),
+			"The price of a million tokens of answers."),
+		row("reasoning", rate(func(p price.PerMillion) { r.Reasoning = &p }), "That of reasoning. Default: as output."),
 	}
-	r := price.Rates{CacheRead: rate("cache_read"), CacheWrite: rate("cache_write"), CacheWriteHour: rate("cache_write_hour"), Reasoning: rate("reasoning")}
-	for name, to := range map[string]*price.PerMillion{"input": &r.Input, "output": &r.Output} {
-		if f[name].required() {
-			if p := rate(name); p != nil {
-				*to = *p
-			}
+}
+
+// rate is the price of a million tokens.
+func rate(set func(p price.PerMillion)) kind {
+	var n *float64
+	return number(&n, 0, maxRate).then(func(value) {
+		if n != nil {
+			set(price.PerMillion(math.Round(*n * 1e6)))
 		}
-	}
-	return r
+	})
 }

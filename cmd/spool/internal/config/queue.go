@@ -60,81 +60,59 @@ type Secret struct {
 	Header string
 }
 
-func queue(v value) Queue {
-	if !v.present() {
-		return Queue{}
+func queueOptions(q *Queue) table {
+	return table{
+		row("verify", required(fields(verifyOptions(q)).then(func(v value) {
+			// The author of the section does not mean that nobody may deliver.
+			if q.Webhook == nil && q.QStash == nil && q.Google == nil && q.Secret == nil && !v.complained() {
+				v.problemf("names none of webhook, qstash, google, secret")
+			}
+		})), "How a delivery proves that it comes from the queue."),
+		row("push", optional(&q.Push, pushOptions), "Push jobs to another server instead of executing them here."),
 	}
-	top := v.fields("verify", "push")
-	verify := top["verify"]
-	f := verify.fields("webhook", "qstash", "google", "secret")
-	var q Queue
-	if s := f["webhook"]; s.present() {
-		w := s.fields("secrets", "tolerance")
-		q.Webhook = &Webhook{Source: s.source(), Secrets: w["secrets"].words(), Tolerance: w["tolerance"].duration()}
-	}
-	if s := f["qstash"]; s.present() {
-		w := s.fields("url", "current_key", "next_key")
-		q.QStash = &QStash{Source: s.source(), CurrentKey: w["current_key"].text(), NextKey: w["next_key"].text()}
-		if w["url"].required() {
-			q.QStash.URL = w["url"].url()
-		}
-	}
-	if s := f["google"]; s.present() {
-		w := s.fields("audience", "service_accounts")
-		q.Google = &Google{Source: s.source(), ServiceAccounts: w["service_accounts"].words()}
-		if w["audience"].required() {
-			q.Google.Audience = w["audience"].word()
-		}
-	}
-	if s := f["secret"]; s.present() {
-		w := s.fields("secrets", "header")
-		q.Secret = &Secret{Source: s.source(), Secrets: w["secrets"].words(), Header: w["header"].text()}
-	}
-	// The author of the section does not mean that nobody may deliver.
-	if verify.required() && q == (Queue{}) && !verify.complained() {
-		verify.problemf("names none of webhook, qstash, google, secret")
-	}
-	q.Push = push(top["push"])
-	return q
 }
 
-func push(v value) *Push {
-	if !v.present() {
-		return nil
+// verifyOptions are the schemes that verify deliveries.
+func verifyOptions(q *Queue) table {
+	return table{
+		row("webhook", optional(&q.Webhook, func(w *Webhook) table {
+			return table{
+				row("secrets", required(words(&w.Secrets)), "Base64 of 24 bytes or more, with or without whsec_."),
+				row("tolerance", duration(&w.Tolerance), "How old, or how far ahead, a signature may be. Default: 5m."),
+			}
+		}), "Signatures of Standard Webhooks."),
+		row("qstash", optional(&q.QStash, func(s *QStash) table {
+			return table{
+				row("url", required(httpURL(&s.URL)), "Exactly the URL that QStash delivers to."),
+				row("current_key", text(&s.CurrentKey), "A signing key. One of the two is required."),
+				row("next_key", text(&s.NextKey), "The next signing key."),
+			}
+		}), "Signatures of QStash."),
+		row("google", optional(&q.Google, func(g *Google) table {
+			return table{
+				row("audience", required(word(&g.Audience)), "The audience of the tokens."),
+				row("service_accounts", required(words(&g.ServiceAccounts)),
+					"Email addresses of the service accounts that may deliver."),
+			}
+		}), "Tokens of Google Cloud Tasks."),
+		row("secret", optional(&q.Secret, func(s *Secret) table {
+			return table{
+				row("secrets", required(words(&s.Secrets)), "16 characters or more."),
+				row("header", text(&s.Header), "The header that has the secret. Default: Authorization."),
+			}
+		}), "A shared secret in a header."),
 	}
-	f := v.fields("url", "secrets", "headers", "concurrency")
-	p := &Push{Source: v.source(), Secrets: f["secrets"].words(), Concurrency: f["concurrency"].integer()}
-	for _, e := range f["headers"].entries() {
-		if !e.present() {
-			e.problemf("must be text")
-		}
-		if p.Headers == nil {
-			p.Headers = make(map[string]string)
-		}
-		p.Headers[e.name] = e.text()
-	}
-	if f["url"].required() {
-		p.URL = f["url"].url()
-	}
-	return p
 }
 
-// words returns a required list of words, which must not be empty.
-func (v value) words() []string {
-	if !v.required() {
-		return nil
+func pushOptions(p *Push) table {
+	return table{
+		row("url", required(httpURL(&p.URL)), "The URL that jobs are pushed to."),
+		row("secrets", required(words(&p.Secrets)), "Secrets that sign each push, like those of webhook."),
+		row("headers", textsByName(&p.Headers, func(e entry) {
+			if !e.present() {
+				e.problemf("must be text")
+			}
+		}), "Headers of each push, such as a queue's key. They are never logged."),
+		row("concurrency", integer(&p.Concurrency), "Pushes at a time. Default: 16."),
 	}
-	return v.optionalWords()
-}
-
-// optionalWords returns a list of words that must not be empty if it exists.
-func (v value) optionalWords() []string {
-	var out []string
-	for _, item := range v.items() {
-		out = append(out, item.word())
-	}
-	if v.present() && len(out) == 0 && !v.complained() {
-		v.problemf("is empty")
-	}
-	return out
 }

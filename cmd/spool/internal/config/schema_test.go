@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -153,11 +154,24 @@ func TestSchemaIsDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := documented(string(text))
+	var paths []string
 	root.walk("", func(path string) {
-		if !known(path) {
+		if paths = append(paths, path); !known(path) {
 			t.Errorf("docs/operations/running.md has no row for %s", path)
 		}
 	})
+	for _, row := range rows(string(text)) {
+		section, _, _ := strings.Cut(row, ".")
+		if _, ours := root.Properties[section]; !ours {
+			continue // a table about something else
+		}
+		begin := strings.TrimSuffix(row, "…")
+		if !slices.ContainsFunc(paths, func(path string) bool {
+			return strings.HasPrefix(path, begin) || strings.HasPrefix(row, path+".")
+		}) {
+			t.Errorf("docs/operations/running.md has a row for %s, which is no option", row)
+		}
+	}
 }
 
 type property struct {
@@ -188,19 +202,9 @@ var cell = regexp.MustCompile("(?m)^\\| (`[^|]*`) \\|")
 // documented returns what knows whether a field has a row. In a row, ".b" after "x.a" is "x.b",
 // and "x.…" is all that is below x.
 func documented(page string) func(path string) bool {
-	var rows []string
-	for _, row := range cell.FindAllStringSubmatch(page, -1) {
-		last := ""
-		for name := range strings.SplitSeq(row[1], ", ") {
-			name = strings.Trim(name, "`")
-			if strings.HasPrefix(name, ".") {
-				name = last[:strings.LastIndexByte(last, '.')] + name
-			}
-			rows, last = append(rows, name), name
-		}
-	}
+	all := rows(page)
 	return func(path string) bool {
-		for _, row := range rows {
+		for _, row := range all {
 			below, all := strings.CutSuffix(row, "…")
 			if row == path || row == strings.TrimSuffix(path, "[]") || all && strings.HasPrefix(path, below) || strings.HasPrefix(path, row+".") {
 				return true
@@ -208,4 +212,19 @@ func documented(page string) func(path string) bool {
 		}
 		return false
 	}
+}
+
+// rows returns the names in the first column of the tables of a page, written out.
+func rows(page string) (names []string) {
+	for _, row := range cell.FindAllStringSubmatch(page, -1) {
+		last := ""
+		for name := range strings.SplitSeq(row[1], ", ") {
+			name = strings.Trim(name, "`")
+			if strings.HasPrefix(name, ".") {
+				name = last[:strings.LastIndexByte(last, '.')] + name
+			}
+			names, last = append(names, name), name
+		}
+	}
+	return names
 }

@@ -21,24 +21,28 @@ type SignIn struct {
 // signInKey is the size of a key, in bytes.
 const signInKey = 32
 
-func signIn(v value) SignIn {
-	f := v.fields("keys", "url")
-	s := SignIn{Source: v.source()}
-	if !v.present() {
-		return s
+func signInOptions(s *SignIn) table {
+	return table{
+		row("keys", required(filled(list(&s.Keys, value.signInKey))),
+			"Keys that encrypt the tokens of people: base64 of 32 bytes, such as ${SPOOL_SIGN_IN_KEY}. The first "+
+				"encrypts, all decrypt."),
+		row("url", httpURL(&s.URL).then(func(v value) {
+			if s.URL = strings.TrimRight(s.URL, "/"); s.URL != "" && !v.complained() && !SignInURL(s.URL) {
+				v.problemf("must be an https URL without a query; http is for loopback hosts")
+			}
+		}),
+			"Where browsers reach the pages of sign-ins. Default: /oauth below server.public_url and "+
+				"server.base_path."),
 	}
-	for i, text := range f["keys"].words() {
-		key, err := base64.StdEncoding.DecodeString(text)
-		if item := f["keys"].items()[i]; (err != nil || len(key) != signInKey) && !item.complained() {
-			item.problemf("must be base64 of %d bytes, such as what openssl rand -base64 %d prints", signInKey, signInKey)
-		}
-		s.Keys = append(s.Keys, key)
+}
+
+// signInKey returns a key that encrypts tokens.
+func (v value) signInKey() []byte {
+	key, err := base64.StdEncoding.DecodeString(v.word())
+	if (err != nil || len(key) != signInKey) && !v.complained() {
+		v.problemf("must be base64 of %d bytes, such as what openssl rand -base64 %d prints", signInKey, signInKey)
 	}
-	at := f["url"]
-	if s.URL = strings.TrimRight(at.url(), "/"); s.URL != "" && !at.complained() && !SignInURL(s.URL) {
-		at.problemf("must be an https URL without a query; http is for loopback hosts")
-	}
-	return s
+	return key
 }
 
 // SignInURL reports whether browsers may sign in below a URL: their cookies and codes need https, except on their own

@@ -3,7 +3,6 @@ package config
 import (
 	"encoding/json"
 	"net/http"
-	"net/textproto"
 	"net/url"
 	"regexp"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/server"
 	"github.com/spoolhq/spool/server/verify/webhook"
 )
 
@@ -73,64 +71,77 @@ type Requests struct {
 	Secrets []string
 }
 
-// requestFields are the fields of [Requests].
-var requestFields = []string{"headers", "sign", "timeout", "max_result_bytes", "retry"}
+// toolForms are the types of tools with the options that only they have.
+func toolForms(t *Tool, o *OpenAPI) []variant {
+	return []variant{{word: ToolHTTP, options: httpOptions(t)}, {word: ToolOpenAPI, options: openAPIOptions(t, o)}}
+}
 
-// httpFields are the fields that only the type http has.
-var httpFields = []string{"method", "url", "description", "idempotent", "polling", "parameters", "body"}
+// toolOptions are the options of all tools.
+func toolOptions() table {
+	t := new(Tool)
+	return slices.Concat(table{toolForm(t)}, merged(toolForms(t, new(OpenAPI))), t.Requests.options(), commonToolOptions(t))
+}
 
-// toolFields are the fields of a tool.
-var toolFields = slices.Concat(
-	[]string{"type"}, httpFields, openAPIToolFields, requestFields, []string{"approval", "search", "only_for", "distinct_approver", "expiry"},
-)
+func toolForm(t *Tool) option {
+	return row("type", form(&t.Type, ToolHTTP, ToolOpenAPI),
+		"http: spool sends the arguments to the URL, and the answer is the result. openapi: the operations of a "+
+			"document are tools.")
+}
 
-func tool(e entry) Tool {
-	f := e.fields(toolFields...)
+// commonToolOptions are those that every tool has.
+func commonToolOptions(t *Tool) table {
+	return table{
+		row("approval", boolean(&t.Approval), "true: a person is asked before each call. Default: false."),
+		row("search", boolean(&t.Search),
+			"true: the model does not get the tools of this entry with each request, but finds them by searchTools "+
+				"and describeTools. Default: false."),
+		row("only_for", onlyFor(&t.Access), "Whose runs may use the tool. Default: everybody's."),
+		row("distinct_approver", distinctApprover(&t.DistinctApprover),
+			"true: the starter of a run may not answer for a call of this tool. Default: false."),
+		row("expiry", expiry(&t.Expiry), "How long a call waits for a person."),
+	}
+}
+
+// httpOptions are the options that only the type http has.
+func httpOptions(t *Tool) table {
+	return table{
+		row("method", oneOf(&t.Method, "GET", "POST", "PUT", "PATCH", "DELETE"),
+			"The method. A GET and a DELETE have their arguments in the query. Default: POST."),
+		row("url", requiredIf("type", ToolHTTP, noting(httpURL(&t.URL), func(used []string) {
+			t.Requests.Secrets = append(t.Requests.Secrets, secretsOf(t.URL, used)...)
+		})), "The URL that is called. {name} in its path is replaced by the argument of that name."),
+		row("description", text(&t.Description), "What the model reads of it. Default: none."),
+		row("idempotent", boolean(&t.Idempotent),
+			"true: a call with an unknown outcome may be repeated. Default: false, and true for a GET."),
+		row("polling", boolean(&t.Polling), "true: the same call may have the same result many times. Default: false."),
+		row("parameters", object(&t.Parameters, &t.within),
+			"The JSON Schema of the arguments, an object. Default: no arguments."),
+		row("body", oneOf(&t.Body, "arguments", "envelope").then(func(v value) {
+			if t.Body == "envelope" && (t.Method == http.MethodGet || t.Method == http.MethodDelete) {
+				v.problemf("is only for methods with a body: POST, PUT and PATCH")
+			}
+		}),
+			"The body of a request: arguments, or an envelope that also has the call and its answer. Default: "+
+				"arguments."),
+	}
+}
+
+// tool reads an entry of the section tools, whose options have some keys.
+func tool(e entry, keys []string) Tool {
+	t, o := Tool{Source: e.source(), Name: e.name}, &OpenAPI{Prefix: e.name + "_", at: make(map[string]Source)}
 	if !toolName.MatchString(e.name) {
 		e.problemf("the name of a tool may only have up to 64 letters, digits and the characters _ -")
 	}
-	t := Tool{
-		Source: e.source(), Name: e.name, Access: onlyFor(f["only_for"]), Approval: f["approval"].boolean(), Search: f["search"].boolean(),
-		DistinctApprover: distinctApprover(f["distinct_approver"]), Expiry: expiry(f["expiry"]), Requests: requests(f),
-	}
-	if f["type"].required() {
-		t.Type = f["type"].word()
-		f["type"].among(t.Type, ToolHTTP, ToolOpenAPI)
-	}
+	f := e.fields(keys...)
+	slices.Concat(table{toolForm(&t)}, t.Requests.options(), commonToolOptions(&t)).read(f)
+	e.readVariant(f, toolForms(&t, o), t.Type, "a tool of the type "+t.Type+" has no use for it")
 	if t.Type == ToolOpenAPI {
-		openAPITool(&t, f)
-	} else {
-		httpTool(&t, f)
-	}
-	return t
-}
-
-// unused complains about fields of another type.
-func unused(f map[string]value, kind string, names []string) {
-	for _, name := range names {
-		if f[name].present() {
-			f[name].problemf("a tool of the type %s has no use for it", kind)
+		t.OpenAPI = o
+		for _, key := range openAPIOptions(&t, o).keys() {
+			o.at[key] = f[key].source()
 		}
 	}
-}
-
-// httpTool reads the fields of the type http.
-func httpTool(t *Tool, f map[string]value) {
-	t.Description, t.Idempotent, t.Polling = f["description"].text(), f["idempotent"].boolean(), f["polling"].boolean()
-	t.Body, t.Method = f["body"].text(), f["method"].text()
-	f["body"].among(t.Body, "arguments", "envelope")
-	f["method"].among(t.Method, "GET", "POST", "PUT", "PATCH", "DELETE")
-	if t.Body == "envelope" && (t.Method == http.MethodGet || t.Method == http.MethodDelete) {
-		f["body"].problemf("is only for methods with a body: POST, PUT and PATCH")
-	}
-	t.Parameters, t.within = f["parameters"].object()
-	d := f["url"].d
-	used := len(d.used)
-	if f["url"].requiredWhere("type", ToolHTTP) {
-		t.URL = f["url"].url()
-	}
-	t.Requests.Secrets = append(t.Requests.Secrets, secretsOf(t.URL, d.used[used:])...)
-	unused(f, ToolHTTP, openAPIToolFields)
+	return t
 }
 
 // secretsOf returns those values of the environment that are in a URL's password or query, where keys are.
@@ -155,75 +166,63 @@ func valuesOf(query url.Values) (values [][]string) {
 	return values
 }
 
-// requests reads how the requests of a tool are made.
-func requests(f map[string]value) Requests {
-	d := f["headers"].d
-	used := len(d.used)
-	retry := f["retry"].fields("attempts", "backoff", "within")
-	r := Requests{
-		Headers: toolHeaders(f["headers"]), Timeout: f["timeout"].duration(), MaxResultBytes: f["max_result_bytes"].integer(),
-		Backoff: retry["backoff"].duration(), Within: retry["within"].duration(),
+// options say how the requests of a tool are made.
+func (r *Requests) options() table {
+	return table{
+		row("headers", secret(&r.Secrets, headers(&r.Headers, ownToolHeader)),
+			"Headers of each request, such as a key. They are never shown."),
+		row("sign", secret(&r.Secrets, fields(table{
+			row("secrets", required(filled(list(&r.SigningSecrets, value.signingSecret))),
+				"Base64 of 24 bytes or more, with or without whsec_. Each makes a signature."),
+		})), "Sign each request by the specification Standard Webhooks."),
+		row("timeout", duration(&r.Timeout), "How long an attempt may take. Default: 30s."),
+		row("max_result_bytes", integer(&r.MaxResultBytes), "Bytes of an answer. Default: 262144."),
+		row("retry", fields(table{
+			row("attempts", required(integer(&r.Attempts).then(func(v value) {
+				if r.Attempts > maxAttempts {
+					v.problemf("must be %d or less", maxAttempts)
+				}
+			})), "How often a call is attempted, up to 10."),
+			row("backoff", duration(&r.Backoff),
+				"The pause before the second attempt; it doubles up to 30s. Default: 500ms."),
+			row("within", duration(&r.Within), "The time of all attempts and pauses. Default: 1m."),
+		}), "When a call that failed is attempted again."),
 	}
-	if f["retry"].present() && retry["attempts"].required() {
-		r.Attempts = retry["attempts"].integer()
-	}
-	if r.Attempts > maxAttempts {
-		retry["attempts"].problemf("must be %d or less", maxAttempts)
-	}
-	if f["sign"].present() {
-		r.SigningSecrets = signingSecrets(f["sign"].fields("secrets")["secrets"])
-	}
-	r.Secrets = append(r.Secrets, d.used[used:]...)
-	return r
 }
 
 // maxAttempts is the maximum of retry.attempts.
 const maxAttempts = 10
 
-// signingSecrets reads secrets of Standard Webhooks.
-func signingSecrets(v value) []string {
-	secrets := v.words()
-	for i, secret := range secrets {
-		if _, err := webhook.NewSigner([]string{secret}); err != nil && !v.items()[i].complained() {
-			v.items()[i].problemf("must be base64 of 24 bytes or more, with or without whsec_")
-		}
+// signingSecret returns a secret of Standard Webhooks.
+func (v value) signingSecret() string {
+	secret := v.word()
+	if _, err := webhook.NewSigner([]string{secret}); err != nil && !v.complained() {
+		v.problemf("must be base64 of 24 bytes or more, with or without whsec_")
 	}
-	return secrets
+	return secret
 }
 
-// toolHeaders reads the headers of a tool's requests.
-func toolHeaders(v value) map[string]string {
-	var out map[string]string
-	for _, e := range v.entries() {
-		name, text := textproto.CanonicalMIMEHeaderKey(e.name), e.text()
-		_, twice := out[name]
-		switch {
-		case !e.present(): // an empty header is surely a mistake
-			e.problemf("must be text")
-		case !server.ValidHeaderName(e.name):
-			e.problemf("must be the name of a header")
-		case setByTool(name):
-			e.problemf("is a header that the engine sets")
-		case twice:
-			e.problemf("is there twice")
-		case controlled(text):
-			e.problemf("has a line break or another control character in it")
-		}
-		if out == nil {
-			out = make(map[string]string)
-		}
-		out[name] = text
+// ownToolHeader refuses a header that follows from the call, its body or its connection.
+func ownToolHeader(name string) string {
+	if name != "Accept" && slices.Contains(ownHeaders, name) || name == "Idempotency-Key" ||
+		strings.HasPrefix(name, "Spool-") || strings.HasPrefix(name, "Webhook-") {
+		return setByEngine
 	}
-	return out
+	return ""
 }
 
-// setByTool reports whether a header follows from the call, its body or its connection.
-func setByTool(name string) bool {
-	return name != "Accept" && slices.Contains(ownHeaders, name) || name == "Idempotency-Key" ||
-		strings.HasPrefix(name, "Spool-") || strings.HasPrefix(name, "Webhook-")
-}
-
-// controlled reports whether text has characters that no header can have.
-func controlled(text string) bool {
-	return strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
+// expiry is how the parks of a tool expire.
+func expiry(x *spool.Expiry) kind {
+	return fields(table{
+		row("then", oneOf(&x.Then, string(spool.ExpireDeny), string(spool.ExpireFail), string(spool.ExpireExtend)),
+			"What happens to a call that nobody answers. Default: deny."),
+		row("ttl", duration(&x.TTL), "How long an answer may take. Default: limits.hitl_ttl."),
+		row("warn", duration(&x.Warn),
+			"How long before the end the record warns. Default: a fifth of ttl, at most 1h."),
+		row("extensions", integer(&x.Extensions).then(func(v value) {
+			if x.Then != spool.ExpireExtend {
+				v.problemf("is only for then: extend")
+			}
+		}), "How often then: extend gives the same time again. Default: 10."),
+	})
 }

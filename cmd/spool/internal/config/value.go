@@ -44,11 +44,16 @@ func syntaxProblem(name string, err error) FieldError {
 // decoder reads values and collects their problems. It returns the zero value for a wrong value, and
 // continues.
 type decoder struct {
+	// config has what was read, for values that refer to it, and root is the whole file.
+	config *Config
+	root   value
 	// anonymous says that requests need no token.
 	anonymous bool
 	file      string
 	lookup    func(string) (string, bool)
 	problems  FieldErrors
+	// wrong has the sources of the problems.
+	wrong map[Source]bool
 	// used has the values of the environment that replaced references.
 	used []string
 }
@@ -60,8 +65,6 @@ type value struct {
 	path string
 	// line is the line of the value. For an absent value it is the line of the enclosing mapping.
 	line int
-	// shape records how the value is read. Nil: nothing is recorded.
-	shape *shape
 }
 
 // entry is a value of a mapping, under its key.
@@ -76,8 +79,16 @@ func (v value) present() bool { return v.node != nil }
 func (v value) source() Source { return Source{v.d.file, max(v.line, 1), v.path} }
 
 func (v value) problemf(format string, args ...any) {
-	v.d.problems = append(v.d.problems, v.source().Errorf(format, args...))
+	v.d.add(v.source().Errorf(format, args...))
 }
+
+func (d *decoder) add(problem FieldError) {
+	d.problems = append(d.problems, problem)
+	d.wrong[problem.Source] = true
+}
+
+// complained reports whether there is a problem of this value.
+func (v value) complained() bool { return v.d.wrong[v.source()] }
 
 // below returns the path of an element: a step is a key, or an index such as "[0]".
 func below(path, step string) string {
@@ -90,9 +101,9 @@ func below(path, step string) string {
 // child returns the value of a node below v. An alias is followed, and null is absent.
 func (v value) child(step string, n *yaml.Node) value {
 	if n == nil {
-		return value{d: v.d, path: step, shape: v.shape}
+		return value{d: v.d, path: step}
 	}
-	c := value{d: v.d, node: n, path: below(v.path, step), line: n.Line, shape: v.shape}
+	c := value{d: v.d, node: n, path: below(v.path, step), line: n.Line}
 	if n.Kind == yaml.AliasNode {
 		c.node = n.Alias
 	}
@@ -102,17 +113,8 @@ func (v value) child(step string, n *yaml.Node) value {
 	return c
 }
 
-// entries returns the entries of a mapping with free keys, in their order.
+// entries returns the entries of a mapping in their order.
 func (v value) entries() []entry {
-	each, out := v.shape.entry(), v.pairs()
-	for i := range out {
-		out[i].shape = each
-	}
-	return out
-}
-
-// pairs returns the entries of a mapping in their order.
-func (v value) pairs() []entry {
 	if !v.present() {
 		return nil
 	}
@@ -141,17 +143,16 @@ func (v value) pairs() []entry {
 // fields returns the entries of a mapping that has only the given keys.
 func (v value) fields(known ...string) map[string]value {
 	out := make(map[string]value, len(known))
-	for _, e := range v.pairs() {
+	for _, e := range v.entries() {
 		if !slices.Contains(known, e.name) {
 			e.problemf("unknown field; there are %s", strings.Join(known, ", "))
 			continue
 		}
-		e.shape = v.shape.field(e.name)
 		out[e.name] = e.value
 	}
 	for _, name := range known {
 		if _, ok := out[name]; !ok {
-			out[name] = value{d: v.d, path: below(v.path, name), line: v.line, shape: v.shape.field(name)}
+			out[name] = value{d: v.d, path: below(v.path, name), line: v.line}
 		}
 	}
 	return out
@@ -159,41 +160,52 @@ func (v value) fields(known ...string) map[string]value {
 
 // items returns the items of a list.
 func (v value) items() []value {
-	item := v.shape.item()
 	if !v.present() {
 		return nil
 	}
 	if v.node.Kind != yaml.SequenceNode {
-		v.problemf("must be a list")
+		if !v.complained() {
+			v.problemf("must be a list")
+		}
 		return nil
 	}
 	out := make([]value, len(v.node.Content))
 	for i, n := range v.node.Content {
 		out[i] = v.child("["+strconv.Itoa(i)+"]", n)
-		out[i].shape = item
 	}
 	return out
 }
 
-// required reports whether the value exists, and complains if not.
-func (v value) required() bool {
-	v.shape.require()
-	return v.needed()
-}
-
-// requiredWhere does the same as required, but only in mappings whose field has the word.
-func (v value) requiredWhere(field, word string) bool {
-	v.shape.requireWhere(field, word)
-	return v.needed()
-}
-
-// needed reports whether the value exists, and complains if not. It is for a value that only some
-// mappings need.
-func (v value) needed() bool {
-	if !v.present() {
-		v.problemf("is required")
+// at returns the value of a key, and complains about nothing.
+func (v value) at(key string) value {
+	out := value{d: v.d, path: below(v.path, key), line: v.line}
+	for i, name := range v.names() {
+		if name == key {
+			out = v.child(key, v.node.Content[2*i+1])
+			out.line = v.node.Content[2*i].Line
+			break
+		}
 	}
-	return v.present()
+	return out
+}
+
+// names returns the keys of a mapping, and complains about nothing.
+func (v value) names() []string {
+	if !v.present() || v.node.Kind != yaml.MappingNode {
+		return nil
+	}
+	names := make([]string, len(v.node.Content)/2)
+	for i := range names {
+		names[i] = v.node.Content[2*i].Value
+	}
+	return names
+}
+
+// quiet returns the text of a scalar, and complains about nothing.
+func (v value) quiet() string {
+	v.d = &decoder{file: v.d.file, lookup: v.d.lookup, wrong: make(map[Source]bool)}
+	s, _ := v.scalar("text")
+	return s
 }
 
 // scalar returns the text of a scalar after expansion.
@@ -216,7 +228,6 @@ func (v value) text() string { return v.tagged("!!str") }
 func (v value) date() string { return v.tagged("!!str", "!!timestamp") }
 
 func (v value) tagged(tags ...string) string {
-	v.shape.is(kindText)
 	s, ok := v.scalar("text")
 	if ok && !slices.Contains(tags, v.node.Tag) {
 		v.problemf("must be text; put it in quotes")
@@ -226,7 +237,6 @@ func (v value) tagged(tags ...string) string {
 }
 
 func (v value) boolean() bool {
-	v.shape.is(kindBoolean)
 	s, ok := v.scalar("true or false")
 	if !ok {
 		return false
@@ -237,12 +247,8 @@ func (v value) boolean() bool {
 	return s == "true"
 }
 
-// integer returns a whole number of at least one.
-func (v value) integer() int { return v.atLeast(1) }
-
 // atLeast returns a whole number of at least least.
 func (v value) atLeast(least int) int {
-	v.shape.integer(least)
 	s, ok := v.scalar("a whole number")
 	if !ok {
 		return 0
@@ -259,7 +265,6 @@ func (v value) atLeast(least int) int {
 }
 
 func (v value) duration() time.Duration {
-	v.shape.is(kindDuration)
 	const want = `a duration such as "500ms", "30s" or "15m"`
 	s, ok := v.scalar(want)
 	if !ok {
@@ -275,9 +280,26 @@ func (v value) duration() time.Duration {
 	return d
 }
 
+// durationOrNone returns a duration, or a negative one for 0, whose meaning none describes.
+func (v value) durationOrNone(none, example string) time.Duration {
+	want := "0 " + none + `, or a duration such as "` + example + `"`
+	s, ok := v.scalar(want)
+	if !ok {
+		return 0
+	}
+	d, err := time.ParseDuration(s)
+	switch {
+	case err != nil || d < 0:
+		v.problemf("must be %s", want)
+		return 0
+	case d == 0:
+		return -1
+	}
+	return d
+}
+
 // number returns a number from least to most.
 func (v value) number(least, most float64) *float64 {
-	v.shape.within(least, most)
 	want := fmt.Sprintf("a number from %g to %g", least, most)
 	s, ok := v.scalar(want)
 	if !ok {
@@ -305,7 +327,6 @@ const (
 // object returns a free mapping as JSON, and the source of each value in it. It returns nil if the
 // mapping is absent.
 func (v value) object() (json.RawMessage, map[string]Source) {
-	v.shape.is(kindObject)
 	if !v.present() {
 		return nil, nil
 	}

@@ -9,8 +9,6 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/egress"
-	"github.com/spoolhq/spool/rest"
-	"github.com/spoolhq/spool/server"
 )
 
 // id complains unless a request can name the entry.
@@ -41,9 +39,17 @@ func (v value) optionalWord() string {
 	return s
 }
 
+// filledText returns text that must not be empty.
+func (v value) filledText() string {
+	s := v.text()
+	if s == "" && !v.complained() {
+		v.problemf("is empty")
+	}
+	return s
+}
+
 // among complains if the word of a value is neither empty nor known.
 func (v value) among(word string, known ...string) {
-	v.shape.enumerate(known)
 	if word == "" || slices.Contains(known, word) || v.complained() {
 		return
 	}
@@ -55,15 +61,8 @@ func (v value) among(word string, known ...string) {
 	v.problemf("must be %s or %s", strings.Join(known[:last], ", "), known[last])
 }
 
-// complained reports whether the last problem is about this value.
-func (v value) complained() bool {
-	n := len(v.d.problems)
-	return n > 0 && v.d.problems[n-1].Source == v.source()
-}
-
 // url returns an http or https URL. A problem does not quote it: it may have a password.
 func (v value) url() string {
-	v.shape.is(kindURL)
 	s := v.text()
 	if s == "" && (!v.present() || v.complained()) {
 		return ""
@@ -84,36 +83,8 @@ func (v value) egress() string {
 	return s
 }
 
-// publicURL returns a scheme, a host and the path that a proxy cuts off, without a slash at the end. The
-// base path follows it.
-func publicURL(v value, base string) string {
-	s := strings.TrimRight(v.url(), "/")
-	if s == "" || v.complained() {
-		return s
-	}
-	switch err := server.CheckPublicURL(s, base); {
-	case err == nil:
-	case server.CheckPublicURL(s, "") == nil:
-		v.problemf("must not end with base_path, which comes after it")
-	default:
-		v.problemf(`may only have a scheme, a host and a path, such as "https://agents.example"`)
-	}
-	return s
-}
-
-// basePath returns the prefix of all paths, without a slash at the end.
-func basePath(v value) string {
-	at := strings.TrimRight(v.text(), "/")
-	if err := rest.CheckBasePath(at); err != nil && !v.complained() {
-		_, reason, _ := strings.Cut(err.Error(), ": ")
-		v.problemf(`must be a path such as "/v1": %s`, reason)
-	}
-	return at
-}
-
 // time returns a point in time.
 func (v value) time() time.Time {
-	v.shape.is(kindTime)
 	const want = `a time such as "2027-01-31T00:00:00Z"`
 	s, ok := v.scalar(want)
 	if !ok {
