@@ -2,112 +2,60 @@ package view
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire/fold"
 )
 
 // applyEntry applies an entry of the record, or a notice.
 func (t *Thread) applyEntry(e spool.Entry) error {
-	t.row.ID = cmp.Or(t.row.ID, e.ThreadID)
-	t.endOf(e)
-	var err error
-	switch e.Type {
-	case spool.NoticeStateChange:
-		err = decoded(e, t.setState)
-	case spool.NoticeMessageAppended:
-		err = decoded(e, t.appendTurn)
-	case spool.NoticeThreadDeleted:
-		t.deleted = true
-	case spool.EntryRunStarted:
-		err = decoded(e, func(r spool.RunStarted) {
-			t.stream, t.drafts = r.StreamID, nil
-			t.parks = slices.DeleteFunc(t.parks, func(p Park) bool { return p.RunID != r.RunID })
-			t.noWait(r.RunID)
-			_ = t.applyWait(e)
-			t.startRun(r, e.CreatedAt)
-		})
-	case spool.EntryRunEnded:
-		if err = t.applyWait(e); err == nil {
-			t.stream, t.drafts = "", nil
-			err = decoded(e, func(r spool.RunEnded) { t.endRun(r, e.CreatedAt) })
-		}
-	case spool.EntryCallPending:
-		err = t.applyWait(e)
-	case spool.EntryMessagesDropped:
-		err = decoded(e, t.drop)
-	case spool.EntrySteered:
-		err = decoded(e, func(s spool.Steered) { t.steered(s, e.CreatedAt) })
-	case noticeTextResult:
-		err = decoded(e, func(r answer) { t.answered(cmp.Or(e.RunID, t.current), r) })
-	default:
-		err = t.applyPark(e)
+	said, err := fold.Entry(e)
+	if err != nil {
+		return err
 	}
-	if err == nil && e.Seq > 0 {
+	t.row.ID = cmp.Or(t.row.ID, e.ThreadID)
+	t.endOf(said)
+	switch said := said.(type) {
+	case spool.StateChange:
+		t.setState(said)
+	case spool.Message:
+		t.appendTurn(said)
+	case spool.ThreadDeleted:
+		t.deleted = true
+	case spool.RunStarted:
+		t.stream, t.steps = said.StreamID, nil
+		t.waitOnly(said.RunID)
+		t.startRun(said, e.CreatedAt)
+	case fold.Ended:
+		t.stream, t.steps = "", nil
+		t.endRun(said, e.CreatedAt)
+	case spool.MessagesDropped: // a message that the view does not have is older than all that it has
+		at := slices.IndexFunc(t.messages, func(m spool.Message) bool { return m.ID == said.FromMessageID })
+		t.messages, t.steps = t.messages[:max(0, at)], nil
+		t.waitOnly("")
+	case spool.Steered:
+		t.steered(said, e.CreatedAt)
+	case fold.Answer:
+		t.answered(cmp.Or(said.RunID, t.current), said.Text)
+	}
+	t.applyWait(said)
+	if e.Seq > 0 {
 		t.seq, t.row.UpdatedAt = e.Seq, e.CreatedAt
 	}
-	return err
-}
-
-// decoded calls a function with the payload of an entry.
-func decoded[P any](e spool.Entry, apply func(P)) error {
-	var payload P
-	if err := json.Unmarshal(e.Payload, &payload); err != nil {
-		return &spool.Error{Code: spool.Internal, Message: "the payload of a " + string(e.Type) + " cannot be read", Err: err}
-	}
-	apply(payload)
 	return nil
-}
-
-// applyPark applies an entry about a question.
-func (t *Thread) applyPark(e spool.Entry) error {
-	switch e.Type {
-	case spool.EntryInputRequired:
-		return decoded(e, func(in spool.InputRequired) { t.ask(Park{in.FromRecord(), e.RunID, e.CreatedAt}) })
-	case spool.EntryInputExtended:
-		return decoded(e, func(in spool.InputExtended) {
-			for i := range t.parks {
-				if t.parks[i].ToolCallID == in.ToolCallID {
-					t.parks[i].ExpiresAt = in.ExpiresAt
-				}
-			}
-		})
-	case spool.EntryInputExpired:
-		return decoded(e, func(in spool.InputExpired) { t.settle(in.ToolCallID) })
-	case spool.EntryHITLResponse:
-		return decoded(e, func(in spool.HITLResponse) { t.settle(in.ToolCallID) })
-	default:
-		return nil
-	}
-}
-
-// ask adds a question, or replaces the one of the same call.
-func (t *Thread) ask(p Park) {
-	for i := range t.parks {
-		if t.parks[i].ToolCallID == p.ToolCallID && t.parks[i].RunID == p.RunID {
-			t.parks[i] = p
-			return
-		}
-	}
-	t.parks = append(t.parks, p)
-}
-
-// settle removes the question of a call.
-func (t *Thread) settle(call spool.ToolCallID) {
-	t.parks = slices.DeleteFunc(t.parks, func(p Park) bool { return p.ToolCallID == call })
 }
 
 // setState applies the present state of the thread.
 func (t *Thread) setState(c spool.StateChange) {
 	t.stateOf(c)
-	t.row.State = c.State
-	t.parks = slices.DeleteFunc(t.parks, func(p Park) bool { return !c.State.Active() || c.RunID != "" && p.RunID != c.RunID })
+	t.row.State, t.row.Expired = c.State, c.Expired
 	if !c.State.Active() {
-		t.noWait("")
+		t.waitOnly("")
 	} else if c.RunID != "" {
-		t.noWait(c.RunID)
+		t.waitOnly(c.RunID)
 	}
 	turns := make(map[spool.RunID]spool.Content, len(t.queue))
 	for _, q := range t.queue {
@@ -119,7 +67,6 @@ func (t *Thread) setState(c spool.StateChange) {
 			t.queue[i].Content = turns[t.queue[i].RunID]
 		}
 	}
-	t.row.Expired = c.Expired
 	if c.RunID == "" {
 		return
 	}
@@ -146,12 +93,12 @@ func (t *Thread) appendTurn(m spool.Message) {
 			t.ended, t.whole = lastEnd{}, false
 		}
 	}
-	t.queue = slices.DeleteFunc(slices.Clone(t.queue), func(q spool.QueuedRun) bool { return q.RunID == m.RunID })
+	t.dequeue(m.RunID)
 }
 
 // steered ends the run of a steer, whose message the view already has.
 func (t *Thread) steered(s spool.Steered, at time.Time) {
-	t.queue = slices.DeleteFunc(slices.Clone(t.queue), func(q spool.QueuedRun) bool { return q.RunID == s.SteerRunID })
+	t.dequeue(s.SteerRunID)
 	if s.SteerRunID == "" {
 		return
 	}
@@ -159,10 +106,28 @@ func (t *Thread) steered(s spool.Steered, at time.Time) {
 	r.State, r.StopReason = spool.Completed, spool.StopSteered
 }
 
-// drop removes a message and all after it. A message that the view does not have is older than all that it has.
-func (t *Thread) drop(d spool.MessagesDropped) {
-	at := slices.IndexFunc(t.messages, func(m spool.Message) bool { return m.ID == d.FromMessageID })
-	t.messages = t.messages[:max(0, at)]
-	t.drafts, t.parks = nil, nil
-	t.noWait("")
+func (t *Thread) dequeue(run spool.RunID) {
+	t.queue = slices.DeleteFunc(slices.Clone(t.queue), func(q spool.QueuedRun) bool { return q.RunID == run })
+}
+
+// answered adds the answer of a run that came in one piece, unless the last turn has it already.
+func (t *Thread) answered(run spool.RunID, text string) {
+	if text == "" {
+		return
+	}
+	for _, m := range slices.Backward(t.messages) {
+		if m.AgentID != "" {
+			continue
+		}
+		if m.Role == spool.RoleUser {
+			break
+		}
+		if m.Role == spool.RoleAssistant && m.Content.Text() == text {
+			return
+		}
+	}
+	id := spool.MessageID(string(run) + ":" + strconv.Itoa(len(t.messages)))
+	t.messages = append(t.messages, spool.Message{
+		ID: id, ThreadID: t.row.ID, RunID: run, Role: spool.RoleAssistant, Content: spool.TextContent(text),
+	})
 }

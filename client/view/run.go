@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire/fold"
 )
 
 // startRun applies the beginning of a segment. The state of the run that a STATE_CHANGE has named comes with those
@@ -25,29 +26,23 @@ func (t *Thread) startRun(s spool.RunStarted, at time.Time) {
 }
 
 // endRun applies the end of a segment, which ends its run if it is finished, stopped, or failed without another attempt.
-func (t *Thread) endRun(e spool.RunEnded, at time.Time) {
+func (t *Thread) endRun(e fold.Ended, at time.Time) {
 	t.parkNested(e.RunID, e.Status)
 	present := e.RunID == t.current
 	if r := t.run(e.RunID); e.RunID == "" || present && (r == nil || !r.State.Active()) {
 		return
 	}
-	var state spool.State
-	reason := e.StopReason
-	switch {
-	case e.Status == spool.SegmentFinished:
-		state, reason = spool.Completed, cmp.Or(reason, spool.StopCompleted)
-	case e.Status == spool.SegmentStopped:
-		state, reason = spool.Cancelled, spool.StopCancelled
-	case e.Status == spool.SegmentError && e.RetryAfterMS == 0 && !present: // another attempt ends with an entry too
-		state = spool.Failed
-	default: // the run goes on
+	if !e.State.Terminal() || e.State == spool.Failed && present { // the run goes on, or another attempt may follow
 		return
 	}
 	r := t.knownRun(spool.Run{ID: e.RunID}, at)
-	if r.State == state {
+	if r.State == e.State {
 		return // a snapshot says more
 	}
-	r.State, r.StopReason, r.Error, r.Expired = state, reason, e.Error, e.Expired
+	r.State, r.StopReason, r.Error, r.Expired = e.State, e.StopReason, e.Error, e.Expired
+	if e.State == spool.Completed {
+		r.StopReason = cmp.Or(e.StopReason, spool.StopCompleted)
+	}
 }
 
 // parkNested applies the end of a segment to the runs nested in its run. A run parks when each of them has ended or

@@ -1,6 +1,9 @@
 package view
 
-import "github.com/spoolhq/spool"
+import (
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire/fold"
+)
 
 // lastEnd is the end of the last segment that the view has, or what stands for it.
 type lastEnd struct {
@@ -60,13 +63,12 @@ func (t *Thread) stateOf(c spool.StateChange) {
 }
 
 // endOf keeps the end of a segment. An answer continues a run, so the end before it is none any more.
-func (t *Thread) endOf(e spool.Entry) {
-	switch e.Type {
-	case spool.EntryRunEnded:
-		_ = decoded(e, func(r spool.RunEnded) { t.ended = lastEnd{r.RunID, r.Status} })
-	case spool.EntryRunStarted, spool.EntryHITLResponse, spool.EntryInputExpired:
+func (t *Thread) endOf(said any) {
+	switch said := said.(type) {
+	case fold.Ended:
+		t.ended = lastEnd{said.RunID, said.Status}
+	case spool.RunStarted, fold.Settled:
 		t.ended, t.whole = lastEnd{}, false
-	default:
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/client"
 	"github.com/spoolhq/spool/client/view"
+	"github.com/spoolhq/spool/wire/fold"
 )
 
 // Once is one turn without a person who answers.
@@ -153,11 +154,12 @@ func (o Once) skip(v *view.Thread, run spool.RunID) {
 
 // endOf reports whether a frame ends the run, or lets it wait.
 func endOf(f spool.Frame, run spool.RunID) bool {
-	if f.Event == nil || f.Event.Type != spool.EntryRunEnded || f.Event.RunID != run {
+	if f.Event == nil || f.Event.RunID != run {
 		return false
 	}
-	var end spool.RunEnded
-	return json.Unmarshal(f.Event.Payload, &end) == nil && (end.Status == spool.SegmentFinished || end.Status == spool.SegmentStopped)
+	said, _ := fold.Entry(*f.Event)
+	end, ended := said.(fold.Ended)
+	return ended && (end.State == spool.Completed || end.State == spool.Cancelled)
 }
 
 // settled reports whether the run has ended or waits, and the view has all of it.
