@@ -130,7 +130,7 @@ func (e *encoder) encode(change projection.Change) error {
 	case projection.Asked:
 		return e.asked(c.Parks)
 	case projection.Nested:
-		return e.nested(c)
+		return e.nested(c.Item)
 	case projection.Custom:
 		e.custom(c)
 	case projection.RunEnded:

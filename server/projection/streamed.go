@@ -5,6 +5,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/wire/fold"
 )
 
 // Streamed is the content of a snapshot's stream that the messages lack. Clients share it. The form of a wire
@@ -19,8 +20,8 @@ type Streamed struct {
 	stream spool.StreamID // empty: there is no such content
 	// step, parks and end are a projection's state after the stream.
 	step  step
-	parks Parks
-	end   *spool.Item
+	parks fold.Parks
+	end   *fold.StreamEnded
 	// others are changes that no message has, each with the position of its item.
 	others []placed
 	err    error
@@ -43,12 +44,13 @@ func Fold(s *spool.Snapshot) *Streamed {
 		return f
 	}
 	f.stream = s.Stream.StreamID
-	p := &Projection{step: step{run: r.ID, last: r.Steps}, parks: parksOf(s, r.ID)}
+	p := &Projection{step: step{run: r.ID, last: r.Steps}, parks: fold.OpenIn(s).Of(r.ID)}
 	for _, item := range s.Stream.Items {
 		if item.Type == spool.ItemStepFinished && !p.step.open {
 			continue // the messages have its content
 		}
-		if f.err = p.itemIn(item); f.err != nil {
+		if p.itemIn(item); p.err != nil {
+			f.err = p.err
 			return f
 		}
 		for _, c := range p.out {
@@ -80,14 +82,14 @@ func (f *Streamed) Size() (n int64) {
 
 // catchUp sets the projection to the state after the snapshot's stream, if that is the stream of the run. It
 // returns the messages, and the other changes that a client at have may lack.
-func (p *Projection) catchUp(s *engine.FormedSnapshot, r spool.Run, have *spool.Cursor) (messages Messages, others []Change, err error) {
+func (p *Projection) catchUp(s *engine.FormedSnapshot, r spool.Run, have *spool.Cursor) (messages Messages, others []Change) {
 	messages = Messages{Thread: s, All: true}
 	f, _ := s.Shared.(*Streamed)
 	if f == nil || !p.inSegment || f.stream == "" || f.stream != r.Stream() {
-		return messages, nil, nil
+		return messages, nil
 	}
-	if f.err != nil {
-		return messages, nil, f.err
+	if p.err = f.err; p.err != nil {
+		return messages, nil
 	}
 	p.step, p.parks, p.end = f.step, slices.Clone(f.parks), f.end
 	p.step.calls = slices.Clone(f.step.calls)
@@ -97,7 +99,7 @@ func (p *Projection) catchUp(s *engine.FormedSnapshot, r spool.Run, have *spool.
 		}
 	}
 	messages.Streamed = f
-	return messages, others, nil
+	return messages, others
 }
 
 // RunOf returns the record of a run.
