@@ -43,8 +43,9 @@ export function endedOf(e: AnyEvent): Ended {
       return { ...ended, state: "WAITING_FOR_INPUT" };
     default: {
       if (!(retryAfterMs > 0)) return p.status === "error" ? { ...ended, state: "FAILED" } : ended;
+      const [, rest = ""] = /\.\d{3}(\d+)/.exec(e.createdAt ?? "") ?? []; // a Date has milliseconds only
       const time = new Date(Date.parse(e.createdAt ?? "") + retryAfterMs).toISOString();
-      const at = time.replace(/\.?0+Z$/, "Z"); // as the server writes times
+      const at = time.replace("Z", `${rest}Z`).replace(/\.?0+Z$/, "Z"); // as the server writes times
       return { ...ended, retry: merged<Retry>({ runId: e.runId ?? ended.runId, at }, { error: p.error }) };
     }
   }
