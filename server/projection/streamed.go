@@ -1,6 +1,7 @@
 package projection
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/spoolhq/spool"
@@ -65,6 +66,34 @@ func Fold(s *spool.Snapshot) *Streamed {
 	}
 	f.step, f.parks, f.end = p.step, p.parks, p.end
 	return f
+}
+
+// Said returns Unfinished in the form in which it will be saved. The arguments of a call that is open are their text so
+// far, as a JSON string.
+func (f *Streamed) Said(s *spool.Snapshot) (said []spool.Message) {
+	if f.stream == "" {
+		return nil
+	}
+	step := &fold.Step{Stream: f.stream}
+	for _, item := range s.Stream.Items {
+		if c, ok, err := fold.ContentOf(item); ok && err == nil {
+			step.Add(item.Offset, c)
+		} else if agent, what, _ := fold.Item(item); agent == "" {
+			if _, over := what.(spool.StepFinished); over {
+				said = append(said, step.Messages(s.Thread.ID)...)
+				step = &fold.Step{Stream: f.stream}
+			}
+		}
+	}
+	said = append(said, step.Messages(s.Thread.ID)...)
+	for _, m := range said {
+		for i, part := range m.Content {
+			if part.Type == spool.PartToolCall && part.Args == nil && f.step.call(part.ToolCallID) != nil {
+				m.Content[i].Args = json.RawMessage(`""`)
+			}
+		}
+	}
+	return said
 }
 
 // Size is its approximate size in bytes, without the form's part.
