@@ -33,7 +33,8 @@ func (t *Thread) MarshalJSON() ([]byte, error) {
 		Cursor        *string              `json:"cursor"`
 		Deleted       bool                 `json:"deleted,omitempty"`
 	}{
-		wireThread{t.row, t.row.CreatedAt, t.row.UpdatedAt}, wireMessages(t.messages), wireMessages(t.Drafts()),
+		wireThread{t.row, t.row.CreatedAt, t.row.UpdatedAt},
+		wireMessages(t.messages), wireMessages(t.Drafts()),
 		list(t.parks), list(t.pending), runs, list(t.queue), t.retry, list(t.waits), cursor, t.deleted,
 	})
 }

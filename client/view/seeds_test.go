@@ -381,7 +381,7 @@ func (c *campaign) compare() {
 // saidIn returns what a view shows, each agent by itself. Results stand in the order of their text, as calls at the same
 // time end in any order. The prompts of nested runs, and some runs, come with snapshots only.
 func (c *campaign) saidIn(v *view.Thread) map[string][]string {
-	said := map[string][]string{"thread": {string(v.State()), fmt.Sprint(len(v.Queue()))}}
+	said := map[string][]string{"thread": {string(v.State()), strconv.Itoa(len(v.Queue()))}}
 	for _, m := range slices.Concat(v.Messages(), v.Drafts()) {
 		if m.AgentID != "" && m.Role == spool.RoleUser {
 			continue

@@ -64,11 +64,10 @@ type call struct {
 	name     string
 	agent    spool.AgentID
 	step     int
-	args     strings.Builder
-	input    json.RawMessage
-	complete bool // the client has the arguments
-	done     bool // the client has the result
-	hidden   bool // it spawns a nested run, which the client sees instead
+	input    json.RawMessage // of a call that has no result
+	complete bool            // the client has the arguments
+	done     bool            // the client has the result
+	hidden   bool            // it spawns a nested run, which the client sees instead
 }
 
 func newEncoder(v Version) *encoder {
@@ -281,7 +280,6 @@ func (e *encoder) args(c projection.CallArgs) {
 	if known == nil || known.complete || c.Delta == "" {
 		return
 	}
-	known.args.WriteString(c.Delta)
 	if !known.hidden {
 		e.add(Chunk{Type: typeInputDelta, ToolCallID: c.ID, InputTextDelta: c.Delta})
 	}
@@ -325,7 +323,7 @@ func (e *encoder) result(id spool.ToolCallID, name string, agent spool.AgentID, 
 		return
 	}
 	e.input(id, nil)
-	c.done = true
+	c.done, c.input = true, nil
 	if c.hidden {
 		if s := e.subagents[id]; s != nil {
 			s.end(result)

@@ -100,6 +100,7 @@ func (p *Projection) take() ([]Change, error) {
 		return nil, p.err
 	}
 	out := p.out
+	clear(out[len(out):cap(out)]) // of an earlier call
 	if p.out = p.out[:0]; cap(p.out) > maxKept {
 		p.out = nil
 	}
@@ -107,7 +108,7 @@ func (p *Projection) take() ([]Change, error) {
 }
 
 // maxKept bounds the changes for which an idle projection keeps room.
-const maxKept = 64
+const maxKept = 16
 
 // begin opens a run.
 func (p *Projection) begin(run spool.RunID) {
