@@ -37,7 +37,7 @@ func TestSeeds(t *testing.T) {
 	inputs.Read(t)
 	tool(t, "vitest")
 	views := filepath.Join(t.TempDir(), "views.jsonl")
-	campaign := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-timeout=60m", "-run=^TestSeeds$", "./client/view")
+	campaign := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-timeout=120m", "-run=^TestSeeds$", "./client/view")
 	campaign.Dir = filepath.Join("..", "..")
 	campaign.Env = append(os.Environ(), "SPOOL_VIEWS="+views)
 	if out, err := campaign.CombinedOutput(); err != nil {
