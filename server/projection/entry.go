@@ -144,7 +144,9 @@ func (p *Projection) segmentFailed(e spool.Entry, ended spool.RunEnded) {
 	p.out.add(SegmentFailed{ended, e.Payload})
 	r, ok := RunOf(p.load().Snapshot, p.run)
 	if !ok { // the run is too old for the snapshot
-		r = spool.Run{ID: p.run, State: spool.Failed, Error: ended.Error, StopReason: spool.StopFailed, Expired: ended.Expired}
+		r = spool.Run{
+			ID: p.run, State: spool.Failed, Error: ended.Error, StopReason: spool.StopFailed, Expired: ended.Expired,
+		}
 	}
 	if r.State == spool.Queued {
 		p.changeState(ThreadState{State: r.State, RunID: r.ID})

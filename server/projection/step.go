@@ -52,7 +52,8 @@ func (s *step) content(to *changes, c fold.Content) {
 	default:
 		s.between(to)
 		f := c.Part
-		to.add(FileMade{spool.FileShown{Image: f.Image, File: f.File, MIMEType: f.MIMEType, FileName: f.FileName}, s.run, s.number})
+		file := spool.FileShown{Image: f.Image, File: f.File, MIMEType: f.MIMEType, FileName: f.FileName}
+		to.add(FileMade{file, s.run, s.number})
 	}
 }
 

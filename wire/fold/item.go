@@ -12,8 +12,8 @@ type StreamEnded struct {
 	Answer
 }
 
-// Item returns what an item says that is no content: its fields, a [Park] or a [StreamEnded], and the nested run that it
-// is about. The agent is empty for the run's own one. Nil: the kind has no rule.
+// Item returns what an item says that is no content: its fields, a [Park] or a [StreamEnded], and the nested run that
+// it is about. The agent is empty for the run's own one. Nil: the kind has no rule.
 func Item(item spool.Item) (agent spool.AgentID, said any, err error) {
 	switch item.Type {
 	case spool.ItemStepFinished:

@@ -84,7 +84,9 @@ func (s *Step) Messages(thread spool.ThreadID) []spool.Message {
 	add := func(role spool.Role, began spool.Offset, content spool.Content) {
 		if len(content) > 0 {
 			id := spool.MessageID(string(s.Stream) + ":" + began.String())
-			out = append(out, spool.Message{ID: id, ThreadID: thread, AgentID: s.Agent, RunID: run, Role: role, Content: content})
+			out = append(out, spool.Message{
+				ID: id, ThreadID: thread, AgentID: s.Agent, RunID: run, Role: role, Content: content,
+			})
 		}
 	}
 	add(spool.RoleAssistant, s.began, s.content())
