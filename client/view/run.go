@@ -7,6 +7,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/wire"
+	"github.com/spoolhq/spool/wire/fold"
 )
 
 // startRun applies the beginning of a segment. The state of the run that a STATE_CHANGE has named comes with those
@@ -26,29 +27,23 @@ func (t *Thread) startRun(s wire.RunStarted, at time.Time) {
 }
 
 // endRun applies the end of a segment, which ends its run if it is finished, stopped, or failed without another attempt.
-func (t *Thread) endRun(e wire.RunEnded, at time.Time) {
+func (t *Thread) endRun(e fold.Ended, at time.Time) {
 	t.parkNested(e.RunID, e.Status)
 	present := e.RunID == t.current
 	if r := t.run(e.RunID); e.RunID == "" || present && (r == nil || !r.State.Active()) {
 		return
 	}
-	var state wire.State
-	reason := e.StopReason
-	switch {
-	case e.Status == wire.SegmentFinished:
-		state, reason = wire.Completed, cmp.Or(reason, wire.StopCompleted)
-	case e.Status == wire.SegmentStopped:
-		state, reason = wire.Cancelled, wire.StopCancelled
-	case e.Status == wire.SegmentError && e.RetryAfterMS == 0 && !present: // another attempt ends with an entry too
-		state = wire.Failed
-	default: // the run goes on
+	if !e.State.Terminal() || e.State == wire.Failed && present { // the run goes on, or another attempt may follow
 		return
 	}
 	r := t.knownRun(wire.Run{ID: e.RunID}, at)
-	if r.State == state {
+	if r.State == e.State {
 		return // a snapshot says more
 	}
-	r.State, r.StopReason, r.Error, r.Expired = state, reason, e.Error, e.Expired
+	r.State, r.StopReason, r.Error, r.Expired = e.State, e.StopReason, e.Error, e.Expired
+	if e.State == wire.Completed {
+		r.StopReason = cmp.Or(e.StopReason, wire.StopCompleted)
+	}
 }
 
 // parkNested applies the end of a segment to the runs nested in its run. A run parks when each of them has ended or

@@ -3,6 +3,7 @@ package view
 import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/wire"
+	"github.com/spoolhq/spool/wire/fold"
 )
 
 // lastEnd is the end of the last segment that the view has, or what stands for it.
@@ -63,13 +64,12 @@ func (t *Thread) stateOf(c wire.StateChange) {
 }
 
 // endOf keeps the end of a segment. An answer continues a run, so the end before it is none any more.
-func (t *Thread) endOf(e wire.Entry) {
-	switch e.Type {
-	case wire.EntryRunEnded:
-		_ = decoded(e, func(r wire.RunEnded) { t.ended = lastEnd{r.RunID, r.Status} })
-	case wire.EntryRunStarted, wire.EntryHITLResponse, wire.EntryInputExpired:
+func (t *Thread) endOf(said any) {
+	switch said := said.(type) {
+	case fold.Ended:
+		t.ended = lastEnd{said.RunID, said.Status}
+	case wire.RunStarted, fold.Settled:
 		t.ended, t.whole = lastEnd{}, false
-	default:
 	}
 }
 

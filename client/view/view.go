@@ -7,10 +7,10 @@ package view
 
 import (
 	"slices"
-	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/wire"
+	"github.com/spoolhq/spool/wire/fold"
 )
 
 // Thread is what a client shows of a thread. It is not safe for concurrent use. What its methods return is
@@ -20,9 +20,9 @@ type Thread struct {
 	messages []spool.Message
 	runs     []wire.Run
 	queue    []wire.QueuedRun
-	parks    []Park
-	pending  []PendingCall
-	retry    *Retry
+	parks    fold.Parks
+	pending  []fold.Pending
+	retry    *fold.Retry
 	waits    []wire.ProviderWait
 	cursor   *wire.Cursor
 	seq      int64 // the last record entry
@@ -34,18 +34,8 @@ type Thread struct {
 	whole   bool
 	// stream is the stream of the present segment. Empty: none is open.
 	stream wire.StreamID
-	// drafts have what agents said since their last finished step, in the order in which they began.
-	drafts []*draft
-}
-
-// Park is a question that waits for an answer.
-type Park struct {
-	wire.InputRequired
-
-	// RunID is the run that waits.
-	RunID spool.RunID
-	// AskedAt is the time of the question.
-	AskedAt time.Time
+	// steps have what agents said since their last finished step, in the order in which they began.
+	steps []*fold.Step
 }
 
 // New returns the view of a thread with the snapshot. Nil: an empty view, for a follower without a cursor.
@@ -79,14 +69,23 @@ func (t *Thread) Messages() []spool.Message { return t.messages }
 // far, as a JSON string.
 func (t *Thread) Drafts() []spool.Message {
 	var out []spool.Message
-	for _, d := range t.drafts {
-		out = append(out, d.messages(t.row.ID)...)
+	for _, s := range t.steps {
+		out = append(out, s.Messages(t.row.ID)...)
 	}
 	return out
 }
 
 // Parks returns the questions that wait for an answer, in the order in which they were asked.
-func (t *Thread) Parks() []Park { return t.parks }
+func (t *Thread) Parks() []fold.Park { return t.parks }
+
+// Pending returns the calls whose work goes on elsewhere, in the order in which they began to wait.
+func (t *Thread) Pending() []fold.Pending { return t.pending }
+
+// Retry returns the next attempt of the thread's run. Nil: the run does not wait for one.
+func (t *Thread) Retry() *fold.Retry { return t.retry }
+
+// ProviderWaits returns the agents whose next answer waits for a limit of the model's provider.
+func (t *Thread) ProviderWaits() []wire.ProviderWait { return t.waits }
 
 // Runs returns the runs that the view knows, the newest first, with those that are nested in a run before it. A run that
 // came with the stream has only some fields until a snapshot replaces it.
@@ -136,12 +135,12 @@ func (t *Thread) replace(s *wire.Snapshot) {
 // catchUp applies the open questions and the stream of a snapshot. What cannot be decoded is left out, because
 // the rest of the snapshot is still right.
 func (t *Thread) catchUp(s *wire.Snapshot) {
-	t.parks, t.drafts, t.stream = nil, nil, ""
-	t.waits = nil
-	t.noWait("")
+	t.steps, t.stream, t.waits = nil, "", nil
+	t.waitOnly("")
 	for _, e := range s.ActiveEvents {
-		_ = t.applyPark(e)
-		_ = t.applyWait(e)
+		if said, err := fold.Entry(e); err == nil {
+			t.applyWait(said)
+		}
 	}
 	if s.Stream == nil {
 		return

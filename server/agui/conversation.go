@@ -3,7 +3,6 @@ package agui
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server/projection"
@@ -21,18 +20,11 @@ type conversation struct {
 
 	run  spool.RunID // of the last message
 	step int         // of that run
-	// count is the number of messages of the thread so far.
-	count int
-	// last are the messages since the last step began, which the run's stream may continue. lastFrom is the
-	// number of the thread's messages before them.
-	last     []Message
-	lastFrom int
 }
 
 // AppendMessage implements [engine.SnapshotForm].
 func (c *conversation) AppendMessage(b []byte, m spool.Message) ([]byte, wire.SnapshotForm, error) {
 	next := *c
-	next.count++
 	if _, summary := m.Content.Summary(); summary || m.AgentID != "" {
 		return b, &next, nil // the messages that a summary covers are there
 	}
@@ -41,11 +33,8 @@ func (c *conversation) AppendMessage(b []byte, m spool.Message) ([]byte, wire.Sn
 	}
 	if m.Role == spool.RoleAssistant {
 		next.step++ // each step has one message, except an empty last step
-		next.last, next.lastFrom = nil, c.count
 	}
-	messages := next.messages(m)
-	next.last = append(next.last, messages...)
-	b, err := appendMessages(b, messages)
+	b, err := appendMessages(b, next.messages(m))
 	return b, &next, err
 }
 
@@ -99,43 +88,25 @@ func (c *conversation) assistant(m spool.Message) (all []Message) {
 	return all
 }
 
-// unfinished are the messages after the first from messages of the thread, as the stream leaves them. Each has a
-// comma before it.
-type unfinished struct {
-	messages []byte
-	from     int
-}
+// unfinished are the messages of what the stream says behind those of the thread. Each has a comma before it.
+type unfinished []byte
 
-// Finish implements [engine.SnapshotForm]. It returns a [*projection.Streamed] with an [*unfinished], if there is
-// something unfinished.
+// Finish implements [engine.SnapshotForm]. It returns a [*projection.Streamed] with its [unfinished] messages.
 func (c *conversation) Finish(s *wire.Snapshot) (shared any, size int64, err error) {
-	for _, m := range c.last {
-		size += m.size()
-	}
 	f := projection.Fold(s)
-	if len(f.Unfinished) > 0 {
-		last := slices.Clone(c.last) // the caller appends to it
-		for i := range last {
-			last[i].ToolCalls = slices.Clone(last[i].ToolCalls)
-		}
-		form := &unfinished{from: c.lastFrom}
-		form.messages, err = unfinishedMessages(&encoder{address: c.address, thread: s.Thread.ID}, last, f.Unfinished)
-		f.Unfinished, f.Form = nil, form
-		size += int64(len(form.messages))
+	if len(f.Unfinished) == 0 {
+		return f, f.Size(), nil
 	}
-	return f, size + f.Size(), err
-}
-
-// unfinishedMessages returns messages with the changes applied, as a client applies them.
-func unfinishedMessages(e *encoder, messages []Message, changes []projection.Change) ([]byte, error) {
-	var events []Event
-	for _, c := range changes {
-		var err error
-		if events, err = e.append(events, c); err != nil {
-			return nil, err
+	r, _ := projection.RunOf(s, s.Stream.RunID)
+	var text []byte
+	var form wire.SnapshotForm = &conversation{address: c.address, run: r.ID, step: r.Steps}
+	for _, m := range f.Said(s) {
+		if text, form, err = form.AppendMessage(text, m); err != nil {
+			return nil, 0, err
 		}
 	}
-	return appendMessages(nil, reduce(messages, events))
+	f.Unfinished, f.Form = nil, unfinished(text)
+	return f, int64(len(text)) + f.Size(), nil
 }
 
 // appendMessages appends messages as elements of a JSON array, each with a comma before it.
@@ -150,14 +121,4 @@ func appendMessages(b []byte, messages []Message) ([]byte, error) {
 		text.Truncate(text.Len() - len("\n"))
 	}
 	return text.Bytes(), nil
-}
-
-// size is the approximate size of the message in bytes.
-func (m Message) size() int64 {
-	text, _ := m.Content.(string) // a user's images come before the last step
-	n := len(text)
-	for _, c := range m.ToolCalls {
-		n += len(c.Function.Arguments)
-	}
-	return int64(n)
 }

@@ -138,12 +138,10 @@ func (e *encoder) blockStarted(to []Event, c projection.BlockStarted) []Event {
 
 // messages returns the messages of a change, including those that are not saved.
 func (e *encoder) messages(c projection.Messages) (Messages, error) {
-	var m Messages
-	if c.Streamed != nil && c.Streamed.Form != nil {
-		unfinished, _ := c.Streamed.Form.(*unfinished) // the form of this package
-		m = Messages{c.Thread.First(unfinished.from)}.and(unfinished.messages)
-	} else {
-		m = Messages{c.Saved()}
+	m := Messages{c.Saved()}
+	if c.Streamed != nil {
+		said, _ := c.Streamed.Form.(unfinished) // the form of this package
+		m = m.and(said)
 	}
 	var more []Message
 	for _, r := range c.Given {

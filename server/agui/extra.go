@@ -1,9 +1,6 @@
 package agui
 
 import (
-	"encoding/json"
-	"slices"
-
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server/projection"
 	"github.com/spoolhq/spool/wire"
@@ -73,38 +70,4 @@ func (a Address) extraOf(thread spool.ThreadID, c spool.Content, call spool.Tool
 		return nil
 	}
 	return &Metadata[Extra]{extra}
-}
-
-// addExtra adds a source or a file to its message. A file begins the message if it is not there, as a text does.
-func addExtra(messages []Message, e Custom) []Message {
-	var cited citedEvent
-	var made fileEvent
-	switch e.Name {
-	case string(wire.ItemSource):
-		_ = json.Unmarshal(e.Value, &cited) //nolint:forbidigo // an event of this package
-	case string(wire.ItemFile):
-		_ = json.Unmarshal(e.Value, &made) //nolint:forbidigo // as above
-	default:
-		return messages
-	}
-	id := cited.MessageID + made.MessageID // one of the two
-	m := find(messages, id)
-	if m == nil && made.MessageID != "" {
-		messages = append(messages, Message{ID: id, Role: spool.RoleAssistant})
-		m = find(messages, id)
-	}
-	if m == nil {
-		return messages
-	}
-	var extra Extra
-	if m.Metadata != nil {
-		extra = m.Metadata.Spool
-	}
-	if made.MessageID != "" {
-		extra.Files = append(slices.Clip(extra.Files), made.File)
-	} else {
-		extra.Sources = append(slices.Clip(extra.Sources), cited.Source)
-	}
-	m.Metadata = &Metadata[Extra]{extra}
-	return messages
 }

@@ -53,7 +53,7 @@ type encoder struct {
 // block is the block that is open in the projection.
 type block struct {
 	id   string
-	kind projection.BlockKind
+	kind spool.PartType
 	open bool
 	// told is true after the client was told of it: blocks without text are no parts. It is closed if the client was
 	// told of its end too.
@@ -65,11 +65,10 @@ type call struct {
 	name     string
 	agent    spool.AgentID
 	step     int
-	args     strings.Builder
-	input    json.RawMessage
-	complete bool // the client has the arguments
-	done     bool // the client has the result
-	hidden   bool // it spawns a nested run, which the client sees instead
+	input    json.RawMessage // of a call that has no result
+	complete bool            // the client has the arguments
+	done     bool            // the client has the result
+	hidden   bool            // it spawns a nested run, which the client sees instead
 }
 
 func newEncoder(v Version) *encoder {
@@ -131,7 +130,7 @@ func (e *encoder) encode(change projection.Change) error {
 	case projection.Asked:
 		return e.asked(c.Parks)
 	case projection.Nested:
-		return e.nested(c)
+		return e.nested(c.Item)
 	case projection.Custom:
 		e.custom(c)
 	case projection.RunEnded:
@@ -236,7 +235,7 @@ func (e *encoder) endRedo() {
 }
 
 // say adds a whole block.
-func (e *encoder) say(kind projection.BlockKind, n int, text string) {
+func (e *encoder) say(kind spool.PartType, n int, text string) {
 	e.startBlock(projection.BlockStarted{Kind: kind, Run: e.run, Step: e.step, N: n})
 	e.delta(projection.Delta{Kind: kind, Text: text})
 	e.endBlock()
@@ -282,7 +281,6 @@ func (e *encoder) args(c projection.CallArgs) {
 	if known == nil || known.complete || c.Delta == "" {
 		return
 	}
-	known.args.WriteString(c.Delta)
 	if !known.hidden {
 		e.add(Chunk{Type: typeInputDelta, ToolCallID: c.ID, InputTextDelta: c.Delta})
 	}
@@ -326,7 +324,7 @@ func (e *encoder) result(id spool.ToolCallID, name string, agent spool.AgentID, 
 		return
 	}
 	e.input(id, nil)
-	c.done = true
+	c.done, c.input = true, nil
 	if c.hidden {
 		if s := e.subagents[id]; s != nil {
 			s.end(result)

@@ -3,12 +3,12 @@ package aisdk
 import (
 	"strings"
 
-	"github.com/spoolhq/spool/server/projection"
+	"github.com/spoolhq/spool"
 )
 
 // shownPart is a block, a call or a file that a client of version 6 has of a step that is not saved.
 type shownPart struct {
-	kind  projection.BlockKind
+	kind  spool.PartType
 	id    string
 	text  strings.Builder
 	ended bool
@@ -26,7 +26,7 @@ type redo struct {
 }
 
 // remember remembers a piece of a block that a client was given.
-func (e *encoder) remember(kind projection.BlockKind, id, text string) {
+func (e *encoder) remember(kind spool.PartType, id, text string) {
 	if e.version != V6 || !e.fresh {
 		return
 	}
@@ -67,7 +67,7 @@ func (e *encoder) letGo() {
 }
 
 // block reports whether a block of the kind comes next.
-func (r *redo) block(kind projection.BlockKind) bool {
+func (r *redo) block(kind spool.PartType) bool {
 	return r.at < len(r.shown) && r.shown[r.at].once == "" && r.shown[r.at].kind == kind
 }
 

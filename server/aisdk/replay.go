@@ -8,6 +8,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server/projection"
 	"github.com/spoolhq/spool/wire"
+	"github.com/spoolhq/spool/wire/fold"
 )
 
 // messages gives the client the saved part of its message: all of it, what its own copy lacks, or, in the middle of
@@ -262,46 +263,37 @@ func (e *encoder) steered(m spool.Message, has bool) {
 	e.add(Chunk{Type: typeDataSteering, ID: turnID(m), Data: mustJSON(Steering{turnID(m), parts})})
 }
 
-// nested applies something that a nested run does.
-func (e *encoder) nested(n projection.Nested) error {
-	agent, inner, err := n.Inner()
+// nested applies something that a nested run does. The result of its call says how it ended.
+func (e *encoder) nested(outer wire.Item) error {
+	agent, item, err := fold.Inner(outer)
 	if err != nil {
 		return err
 	}
+	c, ok, err := fold.ContentOf(item)
 	switch {
-	case n.Item.Type == wire.ItemSubagentStarted:
-		e.nestedStarted(agent, n.Item)
-		return nil
-	case n.Item.Type != wire.ItemSubagentEvent: // the result of its call says how it ended
-		return nil
-	}
-	var in struct { // the fields of all kinds
-		Delta      string           `json:"delta"`
-		ToolCallID spool.ToolCallID `json:"toolCallId"`
-		ToolName   string           `json:"toolName"`
-		Args       rawJSON          `json:"args"`
-		Result     rawJSON          `json:"result"`
-	}
-	if err := inner.Decode(&in); err != nil {
-		return &spool.Error{Code: spool.Internal, Message: "an item of a nested run cannot be read", Err: err}
-	}
-	switch inner.Type {
-	case wire.ItemTextContent:
-		e.add(Chunk{Type: typeSubagentDelta, ID: string(e.agents[agent]), Data: mustJSON(SubagentDelta{agent, in.Delta}), Transient: true})
-	case wire.ItemToolEnd:
-		e.startCall(in.ToolCallID, in.ToolName, agent, e.step)
-		e.input(in.ToolCallID, in.Args)
-	case wire.ItemToolResult:
-		e.result(in.ToolCallID, in.ToolName, agent, in.Result)
-	default:
+	case err != nil:
+		return err
+	case ok && c.Type == spool.PartText && c.Act == fold.Grows:
+		data := mustJSON(SubagentDelta{agent, c.Delta})
+		e.add(Chunk{Type: typeSubagentDelta, ID: string(e.agents[agent]), Data: data, Transient: true})
+	case ok && c.Type == spool.PartToolCall && c.Act == fold.Ends:
+		e.startCall(c.Part.ToolCallID, c.Part.ToolName, agent, e.step)
+		e.input(c.Part.ToolCallID, c.Part.Args)
+	case ok && c.Type == spool.PartToolResult:
+		e.result(c.Part.ToolCallID, c.Part.ToolName, agent, c.Part.Result)
+	case outer.Type == wire.ItemSubagentStarted:
+		_, said, err := fold.Item(outer)
+		if started, ok := said.(wire.SubagentStarted); ok && err == nil {
+			e.nestedStarted(started)
+		}
+		return err
 	}
 	return nil
 }
 
 // nestedStarted tells the client which nested run a call has spawned.
-func (e *encoder) nestedStarted(agent spool.AgentID, item wire.Item) {
-	var started wire.SubagentStarted
-	_ = item.Decode(&started) // its id could be read
+func (e *encoder) nestedStarted(started wire.SubagentStarted) {
+	agent := started.SubagentID
 	e.names[agent] = started.Name
 	if started.CallID != "" {
 		e.agents[agent] = started.CallID

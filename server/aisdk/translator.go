@@ -83,7 +83,10 @@ func (t *Translator) encode(changes []projection.Change, err error) ([]Chunk, er
 	if err != nil {
 		return nil, err
 	}
-	t.encoder.out = t.encoder.out[:0]
+	clear(t.encoder.out)
+	if t.encoder.out = t.encoder.out[:0]; cap(t.encoder.out) > maxChunks {
+		t.encoder.out = nil
+	}
 	for _, c := range changes {
 		if err := t.encoder.encode(c); err != nil {
 			return nil, err
@@ -91,3 +94,6 @@ func (t *Translator) encode(changes []projection.Change, err error) ([]Chunk, er
 	}
 	return t.encoder.out, nil
 }
+
+// maxChunks bounds the chunks for which an idle translator keeps room.
+const maxChunks = 2

@@ -80,18 +80,18 @@ type TakenBack struct {
 	Reasonings int
 }
 
-// BlockKind says what a block has.
-type BlockKind uint8
+// BlockKind says what a block has: [Text] or [Reasoning].
+type BlockKind = spool.PartType
 
 // The kinds of block.
 const (
-	Text BlockKind = iota
-	Reasoning
+	Text      = spool.PartText
+	Reasoning = spool.PartReasoning
 )
 
 // BlockStarted opens a block. At most one block is open, and none while a call is being written.
 type BlockStarted struct {
-	Kind BlockKind
+	Kind spool.PartType
 	Run  spool.RunID
 	Step int
 	// N counts the step's blocks of the kind, from 1.
@@ -100,12 +100,12 @@ type BlockStarted struct {
 
 // Delta adds to the open block.
 type Delta struct {
-	Kind BlockKind
+	Kind spool.PartType
 	Text string
 }
 
 // BlockEnded closes the open block.
-type BlockEnded struct{ Kind BlockKind }
+type BlockEnded struct{ Kind spool.PartType }
 
 // CallStarted opens a call, or opens it again for a client that has just got its messages.
 type CallStarted struct {
@@ -175,29 +175,6 @@ type ThreadState struct {
 
 // Nested is an item about a nested run: its start, its end, something that it said, or its saved step.
 type Nested struct{ Item wire.Item }
-
-// Inner returns the nested run, and the item that it wrote. Only what a nested run said has such an item: for
-// others, it is the zero item.
-func (n Nested) Inner() (agent spool.AgentID, inner wire.Item, err error) {
-	if n.Item.Type == wire.ItemStepFinished {
-		var f wire.StepFinished
-		if err := n.Item.Decode(&f); err != nil || f.AgentID == nil {
-			return "", inner, unreadable(n.Item, err)
-		}
-		return *f.AgentID, inner, nil
-	}
-	var e wire.SubagentEvent // also has the id of the other kinds
-	if err := n.Item.Decode(&e); err != nil {
-		return "", inner, unreadable(n.Item, err)
-	}
-	if n.Item.Type == wire.ItemSubagentEvent {
-		if err := json.Unmarshal(e.Event, &inner); err != nil { //nolint:forbidigo // an item of the engine's
-			return "", inner, unreadable(n.Item, err)
-		}
-		inner.Offset = n.Item.Offset
-	}
-	return e.SubagentID, inner, nil
-}
 
 // Custom is an event of an application, or an entry or item that has no change of its own.
 type Custom struct {

@@ -1,15 +1,15 @@
 package projection
 
 import (
-	"slices"
-
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/wire"
+	"github.com/spoolhq/spool/wire/fold"
 )
 
-// finish ends the run for the viewer, and closes everything that is open in it. The caller sets the outcome
-// and what it has.
+// finish ends the run for the viewer, and closes everything that is open in it. The caller sets the state and what
+// comes with it.
 func (p *Projection) finish(end RunEnded) {
+	end.Outcome = outcomes[end.State.State]
 	p.step.abort(&p.out)
 	if end.Outcome == Waits {
 		p.out.add(Asked{end.Parks})
@@ -20,39 +20,40 @@ func (p *Projection) finish(end RunEnded) {
 	p.out.add(end)
 }
 
+var outcomes = map[wire.State]Outcome{
+	wire.WaitingForInput: Waits, wire.Cancelled: Cancelled, wire.Failed: Failed, wire.Completed: Finished,
+}
+
 func (p *Projection) close() {
 	p.open, p.inSegment, p.asked, p.end = false, false, false, nil
 	p.done = p.o.RunID != ""
 }
 
-// ended ends the run as its record says, if the run is over for the viewer and the client has seen all of it.
+// fail ends the run with an error that its record may lack.
+func (p *Projection) fail(run spool.RunID, reason wire.StopReason, why string) {
+	p.finish(RunEnded{State: ThreadState{State: wire.Failed, RunID: run, StopReason: reason, Error: why}})
+}
+
+// over reports whether the run is over for the viewer and the client has seen all of it.
+func (p *Projection) over(r wire.Run) bool { return r.State.Terminal() && r.Segments <= p.segment }
+
+// ended ends the run as its record says, if it is over.
 func (p *Projection) ended(r wire.Run) {
-	if !r.State.Terminal() || r.Segments > p.segment {
+	if !p.over(r) {
 		return
 	}
-	end := RunEnded{
-		State: ThreadState{State: r.State, RunID: r.ID, StopReason: r.StopReason, Error: r.Error}, Usage: &r.TokenCount, Old: !p.began,
-		Expired: r.Expired,
-	}
-	switch r.State {
-	case wire.Failed:
-		end.Outcome = Failed
-	case wire.Cancelled:
-		end.Outcome = Cancelled
-	default:
-	}
-	p.finish(end)
+	p.finish(RunEnded{
+		State: ThreadState{State: r.State, RunID: r.ID, StopReason: r.StopReason, Error: r.Error}, Usage: &r.TokenCount,
+		Old: !p.began, Expired: r.Expired,
+	})
 }
 
 // parked ends the run with the parks that it waits for. A run without parks continues.
 func (p *Projection) parked() {
-	if len(p.parks) == 0 {
-		return
+	if len(p.parks) > 0 {
+		p.finish(RunEnded{State: ThreadState{State: wire.WaitingForInput, RunID: p.run}, Parks: p.parks.Questions()})
+		p.asked = true
 	}
-	p.finish(RunEnded{
-		Outcome: Waits, State: ThreadState{State: wire.WaitingForInput, RunID: p.run}, Parks: slices.Clone(p.parks),
-	})
-	p.asked = true
 }
 
 // Leave ends the stream of a run because the server shuts down while the run continues. The projection is done
@@ -63,13 +64,20 @@ func (p *Projection) Leave() []Change {
 		p.close()
 		p.out.add(RunEnded{Thread: p.thread, Run: p.run, Outcome: Left})
 	}
-	out, _ := p.take(nil)
+	out, _ := p.take()
 	return out
 }
 
-// endsUnrecorded reports whether the run may have ended without an entry in the record: a run that is stopped
-// or fails between two segments has none.
-func endsUnrecorded(s *wire.Snapshot, id spool.RunID) bool {
-	r, ok := RunOf(s, id)
-	return ok && (r.State == wire.Cancelled || r.State == wire.Failed)
+// Parks are the open questions of a run, in the order in which they came.
+type Parks = []wire.InputRequired
+
+// OpenParks returns the parks for which the thread of a snapshot waits.
+func OpenParks(s *wire.Snapshot) Parks {
+	if s.Thread.State != wire.WaitingForInput {
+		return nil
+	}
+	return fold.OpenIn(s).Questions()
 }
+
+// ForClient reports whether the client must execute the call that waits, and nobody has to answer.
+func ForClient(in wire.InputRequired) bool { return in.Reason == wire.ParkClientTool }

@@ -2,36 +2,42 @@ package projection
 
 import (
 	"cmp"
-	"encoding/json"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/wire"
+	"github.com/spoolhq/spool/wire/fold"
 )
 
 // entry adds the changes of a record entry or a notice.
-func (p *Projection) entry(e wire.Entry) error {
-	if p.parks.apply(e) && p.asked && len(p.parks) > 0 {
-		return p.askAgain(e)
+func (p *Projection) entry(e wire.Entry) {
+	if e.Type == wire.NoticeMessageAppended {
+		return // the start of its run shows the turn
 	}
-	switch e.Type {
-	case wire.EntryRunStarted:
-		return p.runStarted(e)
-	case wire.EntryRunEnded:
-		return p.runEnded(e)
-	case wire.EntryRunRefused:
-		return p.runRefused(e)
-	case wire.EntrySteered:
-		return p.steered(e)
-	case wire.NoticeStateChange:
-		return p.stateChange(e)
-	case wire.NoticeThreadDeleted:
+	said, err := fold.Entry(e)
+	if err != nil {
+		p.err = err
+		return
+	}
+	p.parks = p.parks.After(said)
+	switch said := said.(type) {
+	case wire.RunStarted:
+		p.runStarted(e, said)
+	case fold.Ended:
+		p.runEnded(e, said)
+	case wire.RunRefused:
+		p.runRefused(e, said)
+	case wire.Steered:
+		p.steered(e, said)
+	case wire.StateChange:
+		p.stateChange(said)
+	case wire.ThreadDeleted:
 		p.threadDeleted()
-		return nil
-	case wire.EntryInputRequired, wire.NoticeMessageAppended:
-		return nil // the run's end shows questions, and its start shows user turns
+	case fold.Park: // otherwise, the end of the run shows the question
+		p.askAgain(e)
+	case fold.Settled:
+		p.between(customEntry(e))
+		p.askAgain(e)
 	default:
 		p.between(customEntry(e))
-		return nil
 	}
 }
 
@@ -40,42 +46,24 @@ func customEntry(e wire.Entry) Custom {
 	return Custom{string(e.Type), e.Payload, e.Published, e.PublishedBy, e.PublishedByTool}
 }
 
-func decode(e wire.Entry, into any) error {
-	if err := json.Unmarshal(e.Payload, into); err != nil { //nolint:forbidigo // a saved entry
-		return &spool.Error{Code: spool.Internal, Message: "a " + string(e.Type) + " entry cannot be read", Err: err}
-	}
-	return nil
-}
-
 // runStarted opens the run, unless it is open. It also adds the messages of that position in the record: the
 // user turn of the run, and what an edit has left.
-func (p *Projection) runStarted(e wire.Entry) error {
-	var in wire.RunStarted
-	if err := decode(e, &in); err != nil {
-		return err
-	}
+func (p *Projection) runStarted(e wire.Entry, in wire.RunStarted) {
 	if p.o.RunID != "" && in.RunID != p.o.RunID {
 		p.missed = true
-		return p.lookAgain()
+		p.lookAgain()
+		return
 	}
 	if !p.open || p.run != in.RunID || p.missed {
-		s, err := p.o.Load()
-		if err != nil {
-			return err
-		}
-		p.thread, p.missed = s.Thread.ID, false
+		s := p.load()
+		p.missed = false
 		if p.open && p.run != in.RunID {
 			p.overtaken(s.Snapshot)
 		}
-		if !p.open {
-			p.begin(in.RunID)
-		}
-		p.out.add(Messages{Thread: s, Seq: e.Seq - 1})
-		p.catchUpWaiting()
+		p.show(in.RunID, Messages{Thread: s, Seq: e.Seq - 1})
 	}
 	p.segment, p.inSegment, p.end, p.unsaved = in.Segment, true, nil, false
 	p.changeState(ThreadState{State: wire.Running, RunID: in.RunID})
-	return nil
 }
 
 // overtaken ends the open run because another one has the thread.
@@ -88,214 +76,133 @@ func (p *Projection) overtaken(s *wire.Snapshot) {
 	p.ended(r)
 }
 
-// lookAgain ends the open run, or the run that waits for answers, if its record says that it is over.
-func (p *Projection) lookAgain() error {
+// lookAgain ends the open run, or the run that waits for answers, if its record says that it is over: nobody can answer
+// it any more.
+func (p *Projection) lookAgain() {
+	if !p.open && !p.asked || p.inSegment {
+		return
+	}
+	s := p.load()
+	r, ok := RunOf(s.Snapshot, p.run)
+	if !ok || !p.over(r) || r.StopReason == wire.StopSteered { // the entry about the message of a steer follows
+		return
+	}
 	if !p.open {
-		return p.unanswered()
+		p.show(p.run, Messages{Thread: s, All: true})
 	}
-	if p.inSegment {
-		return nil
-	}
-	s, err := p.o.Load()
-	if err != nil {
-		return err
-	}
-	r, ok := RunOf(s.Snapshot, p.run)
-	if ok && r.StopReason != wire.StopSteered { // else the entry about its message follows
-		p.ended(r)
-	}
-	return nil
-}
-
-// unanswered opens the run that waits for answers once more and ends it, if its record says that it is over:
-// nobody can answer it any more.
-func (p *Projection) unanswered() error {
-	if !p.asked {
-		return nil
-	}
-	s, err := p.o.Load()
-	if err != nil {
-		return err
-	}
-	r, ok := RunOf(s.Snapshot, p.run)
-	if !ok || !r.State.Terminal() || r.Segments > p.segment {
-		return nil
-	}
-	p.begin(p.run)
-	p.out.add(Messages{Thread: s, All: true})
-	p.catchUpWaiting()
 	p.ended(r)
-	return nil
 }
 
 // askAgain opens the run that waits for answers once more and ends it with its present questions. An entry of
 // the record has changed them: one of several calls has an answer, or a call has more time.
-func (p *Projection) askAgain(e wire.Entry) error {
-	s, err := p.o.Load()
-	if err != nil {
-		return err
+func (p *Projection) askAgain(e wire.Entry) {
+	if p.asked && len(p.parks) > 0 {
+		p.show(p.run, Messages{Thread: p.load(), Seq: e.Seq})
+		p.parked()
 	}
-	if e.Type != wire.EntryInputRequired {
-		p.between(customEntry(e))
-	}
-	p.begin(p.run)
-	p.out.add(Messages{Thread: s, Seq: e.Seq})
-	p.catchUpWaiting()
-	p.parked()
-	return nil
 }
 
 // runEnded ends the run, or announces that a failed segment is retried.
-func (p *Projection) runEnded(e wire.Entry) error {
-	var in wire.RunEnded
-	if err := decode(e, &in); err != nil {
-		return err
-	}
+func (p *Projection) runEnded(e wire.Entry, in fold.Ended) {
 	if !p.open || in.RunID != p.run {
-		return nil
+		return
 	}
-	p.segment, p.inSegment = in.Segment, false
-	var end wire.StreamFinished
+	var last fold.StreamEnded // without it, only the usage is missing
 	if p.end != nil {
-		_ = p.end.Decode(&end) // without it, only the usage is missing
-		p.end = nil
+		last = *p.end
+	}
+	p.segment, p.inSegment, p.end = in.Segment, false, nil
+	end := RunEnded{
+		State: ThreadState{State: in.State, RunID: p.run, StopReason: cmp.Or(last.FinishReason, in.StopReason)},
+		Usage: last.Usage, Output: in.Output, Expired: in.Expired,
 	}
 	switch in.Status {
 	case wire.SegmentFinished:
-		if err := p.takeRestBack(e.Seq); err != nil {
-			return err
-		}
-		p.finish(RunEnded{
-			State: ThreadState{State: wire.Completed, RunID: p.run, StopReason: cmp.Or(end.FinishReason, in.StopReason)},
-			Usage: end.Usage, Output: in.Output, Expired: in.Expired,
-		})
+		p.takeRestBack(e.Seq)
+		p.finish(end)
 	case wire.SegmentStopped:
-		if err := p.takeBack(e.Seq); err != nil {
-			return err
-		}
-		p.finish(RunEnded{
-			Outcome: Cancelled, State: ThreadState{State: wire.Cancelled, RunID: p.run, StopReason: wire.StopCancelled}, Usage: end.Usage,
-			Expired: in.Expired,
-		})
+		p.takeBack(e.Seq)
+		end.State.StopReason, end.Output = in.StopReason, nil
+		p.finish(end)
 	case wire.SegmentParked:
-		if err := p.takeRestBack(e.Seq); err != nil {
-			return err
-		}
+		p.takeRestBack(e.Seq)
 		p.parked()
 	default:
-		return p.segmentFailed(e, in)
+		p.segmentFailed(e, in.RunEnded)
 	}
-	return nil
 }
 
 // segmentFailed ends the run if it failed with its segment. Otherwise the client forgets what the segment
 // streamed and did not save, and waits for the next segment. If the segment ended between two steps, as when
 // its run makes room for another tenant, there is nothing to forget.
-func (p *Projection) segmentFailed(e wire.Entry, ended wire.RunEnded) error {
-	takeBack := p.takeBack
+func (p *Projection) segmentFailed(e wire.Entry, ended wire.RunEnded) {
 	if ended.Status == wire.SegmentLost && !p.step.open {
-		takeBack = p.takeRestBack
-	}
-	if err := takeBack(e.Seq); err != nil {
-		return err
-	}
-	s, err := p.o.Load()
-	if err != nil {
-		return err
+		p.takeRestBack(e.Seq)
+	} else {
+		p.takeBack(e.Seq)
 	}
 	p.out.add(SegmentFailed{ended, e.Payload})
-	r, ok := RunOf(s.Snapshot, p.run)
+	r, ok := RunOf(p.load().Snapshot, p.run)
 	if !ok { // the run is too old for the snapshot
-		r = wire.Run{ID: p.run, State: wire.Failed, Error: ended.Error, StopReason: wire.StopFailed, Expired: ended.Expired}
+		r = wire.Run{
+			ID: p.run, State: wire.Failed, Error: ended.Error, StopReason: wire.StopFailed, Expired: ended.Expired,
+		}
 	}
 	if r.State == wire.Queued {
 		p.changeState(ThreadState{State: r.State, RunID: r.ID})
 	}
 	p.ended(r)
-	return nil
 }
 
 // runRefused ends a run that never had a segment.
-func (p *Projection) runRefused(e wire.Entry) error {
-	var in wire.RunRefused
-	if err := decode(e, &in); err != nil {
-		return err
-	}
-	if in.RunID == "" {
-		in.RunID = e.RunID
-	}
+func (p *Projection) runRefused(e wire.Entry, in wire.RunRefused) {
 	if p.o.RunID != "" && in.RunID != p.o.RunID {
-		return nil
+		return
 	}
 	if !p.open {
-		s, err := p.o.Load()
-		if err != nil {
-			return err
-		}
-		p.thread = s.Thread.ID
+		s := p.load()
 		p.begin(in.RunID)
 		p.out.add(Messages{Thread: s, Seq: e.Seq})
 	}
-	p.finish(RunEnded{Outcome: Failed, State: ThreadState{
-		State: wire.Failed, RunID: in.RunID, StopReason: wire.StopReason(in.Reason), Error: in.Error,
-	}})
-	return nil
+	p.fail(in.RunID, wire.StopReason(in.Reason), in.Error)
 }
 
 // stateChange adds a new state. A run can also end this way between two segments: no worker claims a run in
 // order to stop it.
-func (p *Projection) stateChange(e wire.Entry) error {
-	var in wire.StateChange
-	if err := decode(e, &in); err != nil {
-		return err
-	}
+func (p *Projection) stateChange(in wire.StateChange) {
 	switch {
 	case p.inSegment: // the segment's end announces the next state
-		return nil
 	case in.RunID != p.run, in.State.Terminal():
-		if err := p.lookAgain(); err != nil {
-			return err
-		}
-		return p.neverBegan(in)
+		p.lookAgain()
+		p.neverBegan(in)
 	case p.open && in.State == wire.Queued:
 		p.changeState(ThreadState{State: in.State, RunID: in.RunID})
+	default: // the next segment announces any other state at its position
 	}
-	return nil // the next segment announces any other state at its position
 }
 
 // neverBegan opens and ends a run that has the thread and was over before its first segment. The record has
 // no entries of such a run.
-func (p *Projection) neverBegan(in wire.StateChange) error {
+func (p *Projection) neverBegan(in wire.StateChange) {
 	if p.open || p.o.RunID != "" || in.RunID == p.run || !in.State.Terminal() {
-		return nil
+		return
 	}
-	s, err := p.o.Load()
-	if err != nil {
-		return err
-	}
+	s := p.load()
 	r, ok := RunOf(s.Snapshot, in.RunID)
-	if !ok || s.Thread.RunID != in.RunID || r.Segments > 0 || !r.State.Terminal() {
-		return nil
+	if ok && s.Thread.RunID == in.RunID && r.Segments == 0 && r.State.Terminal() {
+		p.show(in.RunID, Messages{Thread: s, All: true})
+		p.ended(r)
 	}
-	p.thread = s.Thread.ID
-	p.begin(in.RunID)
-	p.out.add(Messages{Thread: s, All: true})
-	p.catchUpWaiting()
-	p.ended(r)
-	return nil
 }
 
 // threadDeleted ends the run, even if it waits for answers.
 func (p *Projection) threadDeleted() {
-	switch {
-	case p.asked:
+	if p.asked {
 		p.begin(p.run)
-	case !p.open:
-		return
 	}
-	p.finish(RunEnded{Outcome: Failed, State: ThreadState{
-		State: wire.Failed, RunID: p.run, StopReason: StopDeleted, Error: "the thread was deleted",
-	}})
+	if p.open {
+		p.fail(p.run, StopDeleted, "the thread was deleted")
+	}
 }
 
 // StopDeleted is the stop reason of a run whose thread was deleted.

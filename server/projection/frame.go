@@ -7,44 +7,38 @@ import (
 
 // Frame returns the changes of a frame, which are valid until the next call. Call it with the frames of a
 // thread in their order. It returns the error of [Options.Load], or an error for a frame that cannot be
-// decoded. The caller releases the frame's snapshot as it releases the snapshots of [Options.Load].
+// decoded, and after that nothing else. The caller releases the frame's snapshot as it releases the snapshots of
+// [Options.Load].
 func (p *Projection) Frame(f wire.FormedFrame) ([]Change, error) {
 	p.began = true
 	switch {
-	case p.done:
-		return nil, nil
+	case p.done || p.err != nil:
 	case f.Formed != nil:
-		return p.take(p.become(f.Formed, nil))
+		p.become(f.Formed, nil)
 	case f.Kind == wire.FrameSnapshot:
-		return p.take(p.retracted(f.Snapshot))
+		p.retracted(f.Snapshot)
 	case f.Kind == wire.FrameStream:
-		return p.take(p.item(f.StreamID, *f.Item))
+		p.item(f.StreamID, *f.Item)
 	default:
-		return p.take(p.entry(*f.Event))
+		p.entry(*f.Event)
 	}
+	return p.take()
 }
 
 // retracted applies the snapshot of one run: only what the messages have counts of what the run's segment
 // said. In a segment, the client gets [TakenBack] when the segment ends, which comes next. Between two
 // segments, where waiting calls of the run got their results, the client gets the messages at once. If the
 // run waited for answers, the client gets the run's end.
-func (p *Projection) retracted(s *wire.Snapshot) error {
-	if !tells(s, p.run) {
-		return nil
-	}
-	if !p.open {
-		return p.unanswered()
-	}
-	if p.inSegment {
+func (p *Projection) retracted(s *wire.Snapshot) {
+	switch {
+	case !tells(s, p.run):
+	case !p.open:
+		p.lookAgain()
+	case p.inSegment:
 		p.unsaved = true
-		return nil
+	default:
+		p.out.add(Messages{Thread: p.load(), All: true})
 	}
-	now, err := p.o.Load()
-	if err != nil {
-		return err
-	}
-	p.out.add(Messages{Thread: now, All: true})
-	return nil
 }
 
 // tells reports whether the snapshot of one run is about this run.
@@ -57,22 +51,20 @@ func tells(s *wire.Snapshot, run spool.RunID) bool {
 }
 
 // takeBack makes a client forget what was streamed and not saved.
-func (p *Projection) takeBack(seq int64) error {
-	s, err := p.o.Load()
-	if err != nil {
-		return err
-	}
+func (p *Projection) takeBack(seq int64) {
+	s := p.load()
 	p.o.Results = nil // the client gets them from the thread
 	left := p.step
 	p.step.abort(&p.out)
-	p.out.add(TakenBack{Run: p.run, Step: left.number, Opened: left.open, Reasonings: left.reasonings}, Messages{Thread: s, Seq: seq})
-	return nil
+	p.out.add(
+		TakenBack{Run: p.run, Step: left.number, Opened: left.open, Reasonings: left.reasonings},
+		Messages{Thread: s, Seq: seq},
+	)
 }
 
 // takeRestBack is [Projection.takeBack] for a segment that may have left nothing to take back.
-func (p *Projection) takeRestBack(seq int64) error {
-	if !p.unsaved {
-		return nil
+func (p *Projection) takeRestBack(seq int64) {
+	if p.unsaved {
+		p.takeBack(seq)
 	}
-	return p.takeBack(seq)
 }

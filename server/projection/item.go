@@ -3,76 +3,67 @@ package projection
 import (
 	"slices"
 
+	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/wire"
+	"github.com/spoolhq/spool/wire/fold"
 )
 
 // item adds the changes of an item of a run stream.
-func (p *Projection) item(id wire.StreamID, item wire.Item) error {
+func (p *Projection) item(id wire.StreamID, item wire.Item) {
 	run, _, _ := id.Split()
 	if p.o.RunID != "" && run != p.o.RunID {
 		p.missed = true
-		return nil
+		return
 	}
 	if !p.open && item.Type != wire.ItemRunStarted {
 		p.begin(run)
 	}
-	return p.itemIn(item)
+	p.itemIn(item)
 }
 
 // itemIn adds the changes of an item within a run.
-func (p *Projection) itemIn(item wire.Item) error {
+func (p *Projection) itemIn(item wire.Item) {
 	switch item.Type {
 	case wire.ItemRunStarted:
-		return nil
-	case wire.ItemRunFinished, wire.ItemRunError:
-		p.end = &item
-		return nil
-	case wire.ItemInputRequired:
-		p.parks.add(item.Data)
-		return nil
-	case wire.ItemStepFinished:
-		return p.stepFinished(item)
-	case wire.ItemToolResult:
-		if p.knows(item) {
-			return nil
-		}
+		return
 	case wire.ItemSubagentStarted, wire.ItemSubagentEvent, wire.ItemSubagentFinished:
 		p.out.add(Nested{item})
-		return nil
-	case wire.ItemCustom:
-		var c wire.Custom
-		if err := item.Decode(&c); err != nil {
-			return unreadable(item, err)
+		return
+	}
+	c, ok, err := fold.ContentOf(item)
+	if ok && err == nil && !p.knows(c) {
+		p.step.content(&p.out, c)
+	}
+	if ok || err != nil {
+		p.err = err
+		return
+	}
+	agent, said, err := fold.Item(item)
+	if err != nil {
+		p.err = err
+		return
+	}
+	switch said := said.(type) {
+	case fold.StreamEnded:
+		p.end = &said
+	case fold.Park:
+		said.RunID = p.step.run
+		p.parks = p.parks.After(said)
+	case wire.StepFinished:
+		if agent != "" { // the steps of nested runs are in their own changes
+			p.out.add(Nested{item})
+		} else {
+			p.step.finish(&p.out, said)
 		}
-		p.out.add(Custom{c.Name, c.Value, true, c.PublishedBy, c.PublishedByTool})
-		return nil
+	case wire.Custom:
+		p.out.add(Custom{said.Name, said.Value, true, said.PublishedBy, said.PublishedByTool})
+	default:
+		p.out.add(Custom{Name: string(item.Type), Value: item.Data})
 	}
-	if item.Type.Content() {
-		return p.step.content(&p.out, item)
-	}
-	p.out.add(Custom{Name: string(item.Type), Value: item.Data})
-	return nil
 }
 
-// stepFinished ends the step. The steps of nested runs are in their own changes.
-func (p *Projection) stepFinished(item wire.Item) error {
-	var f wire.StepFinished
-	if err := item.Decode(&f); err != nil {
-		return unreadable(item, err)
-	}
-	if f.AgentID != nil {
-		p.out.add(Nested{item})
-		return nil
-	}
-	p.step.finish(&p.out, f)
-	return nil
-}
-
-// knows reports whether the item is a result that the client itself gave.
-func (p *Projection) knows(item wire.Item) bool {
-	if len(p.o.Results) == 0 || item.Type != wire.ItemToolResult {
-		return false
-	}
-	var result wire.ToolResulted
-	return item.Decode(&result) == nil && slices.ContainsFunc(p.o.Results, func(r Given) bool { return r.ToolCallID == result.ToolCallID })
+// knows reports whether the content is a result that the client itself gave.
+func (p *Projection) knows(c fold.Content) bool {
+	return c.Type == spool.PartToolResult &&
+		slices.ContainsFunc(p.o.Results, func(r Given) bool { return string(r.ToolCallID) == c.ID })
 }

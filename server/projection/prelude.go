@@ -2,6 +2,7 @@ package projection
 
 import (
 	"github.com/spoolhq/spool/wire"
+	"github.com/spoolhq/spool/wire/fold"
 )
 
 // Prelude returns the changes that bring any client to the state of the snapshot. They are valid until the
@@ -11,16 +12,18 @@ import (
 // If a run was stopped or failed, the record may lack its end. Then a cursor does not say whether the client
 // has seen the end, and the client gets it again.
 func (p *Projection) Prelude(s *wire.FormedSnapshot, have *wire.Cursor) ([]Change, error) {
-	err := p.become(s, have)
-	if err == nil && have != nil && !p.open && !p.done && have.Seq >= s.LastEventSeq && !endsUnrecorded(s.Snapshot, p.run) {
+	p.become(s, have)
+	r, _ := RunOf(s.Snapshot, p.run)
+	recorded := r.State != wire.Cancelled && r.State != wire.Failed // else it may have ended between two segments
+	if have != nil && !p.open && !p.done && have.Seq >= s.LastEventSeq && recorded {
 		p.out, p.state = p.out[:0], ThreadState{}
 	}
-	return p.take(err)
+	return p.take()
 }
 
 // become adds the changes that bring any client to the snapshot. Have is the client's position. It matters
 // only for changes that no message has.
-func (p *Projection) become(s *wire.FormedSnapshot, have *wire.Cursor) error {
+func (p *Projection) become(s *wire.FormedSnapshot, have *wire.Cursor) {
 	p.thread = s.Thread.ID
 	id := s.Thread.RunID
 	if p.o.RunID != "" {
@@ -28,12 +31,13 @@ func (p *Projection) become(s *wire.FormedSnapshot, have *wire.Cursor) error {
 	}
 	r, ok := RunOf(s.Snapshot, id)
 	if !ok {
-		return nil
+		return
 	}
 	if r.StopReason == wire.StopSteered && id == p.o.RunID {
 		if reader := readerOf(s.Snapshot, id); reader != "" {
 			p.goOver(reader)
-			return p.become(s, have)
+			p.become(s, have)
+			return
 		}
 	}
 	p.step.abort(&p.out)
@@ -48,11 +52,8 @@ func (p *Projection) become(s *wire.FormedSnapshot, have *wire.Cursor) error {
 	p.step = step{run: id, last: r.Steps}
 	p.segment, p.inSegment = r.Segments, r.State == wire.Running
 	p.missed = s.Thread.RunID != id
-	p.parks = parksOf(s.Snapshot, id)
-	messages, others, err := p.catchUp(s, r, have)
-	if err != nil {
-		return err
-	}
+	p.parks = fold.OpenIn(s.Snapshot).Of(id)
+	messages, others := p.catchUp(s, r, have)
 	if p.o.From != nil && r.ID == p.o.From.ID && r.Segments == p.o.From.Segments {
 		messages = p.given(messages)
 	}
@@ -64,13 +65,10 @@ func (p *Projection) become(s *wire.FormedSnapshot, have *wire.Cursor) error {
 	p.catchUpWaiting()
 	p.addMissed(s.Snapshot, have)
 	p.out.add(others...)
-	switch {
-	case r.State.Terminal():
-		p.ended(r)
-	case r.State == wire.WaitingForInput && len(p.parks) > 0:
+	p.ended(r)
+	if r.State == wire.WaitingForInput {
 		p.parked()
 	}
-	return nil
 }
 
 // addMissed adds the application's durable events of the unfinished run that a client at have lacks: no
@@ -105,7 +103,7 @@ func (p *Projection) Replay(s *wire.FormedSnapshot, at wire.Cursor) ([]Change, e
 	p.step.last, p.segment = p.o.From.Steps, p.o.From.Segments
 	p.changeState(ThreadState{State: wire.Queued, RunID: p.o.From.ID})
 	p.out.add(p.given(Messages{Thread: s, Seq: max(at.Seq, 0)}))
-	return p.take(nil)
+	return p.take()
 }
 
 // given adds the results that the client has just sent to the messages of a run that has not continued yet. A

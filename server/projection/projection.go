@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/wire"
+	"github.com/spoolhq/spool/wire/fold"
 )
 
 // Options describe the client of a [Projection].
@@ -40,8 +41,10 @@ type Projection struct {
 	thread spool.ThreadID
 	// state is the last one that the client has got.
 	state ThreadState
-	parks Parks
+	parks fold.Parks
 	step  step
+	// err is the first error, after which nothing counts.
+	err error
 
 	run  spool.RunID // of the open run, or of the last one
 	open bool        // whether the client is in a run
@@ -59,7 +62,7 @@ type Projection struct {
 	// unsaved is true if the segment has streamed content that no message has.
 	unsaved bool
 	// end is the last item of the segment. Its changes follow when the record has the segment's end too.
-	end *wire.Item
+	end *fold.StreamEnded
 	// waiting are changes that came between two runs.
 	waiting []Change
 }
@@ -78,17 +81,34 @@ func (p *Projection) Done() bool { return p.done }
 // Run returns the run that is open, or was last open, and whether it is open.
 func (p *Projection) Run() (run spool.RunID, open bool) { return p.run, p.open }
 
+// load returns the present thread. After an error it is an empty one, whose changes no client gets: see
+// [Projection.take].
+func (p *Projection) load() *wire.FormedSnapshot {
+	if p.err == nil {
+		var s *wire.FormedSnapshot
+		if s, p.err = p.o.Load(); p.err == nil {
+			p.thread = s.Thread.ID
+			return s
+		}
+	}
+	return &wire.FormedSnapshot{Snapshot: &wire.Snapshot{}}
+}
+
 // take returns the changes of a call.
-func (p *Projection) take(err error) ([]Change, error) {
+func (p *Projection) take() ([]Change, error) {
+	if p.err != nil {
+		return nil, p.err
+	}
 	out := p.out
+	clear(out[len(out):cap(out)]) // of an earlier call
 	if p.out = p.out[:0]; cap(p.out) > maxKept {
 		p.out = nil
 	}
-	return out, err
+	return out, nil
 }
 
 // maxKept bounds the changes for which an idle projection keeps room.
-const maxKept = 64
+const maxKept = 16
 
 // begin opens a run.
 func (p *Projection) begin(run spool.RunID) {
@@ -97,6 +117,15 @@ func (p *Projection) begin(run spool.RunID) {
 	}
 	p.run, p.open, p.asked, p.end = run, true, false, nil
 	p.out.add(RunOpened{Thread: p.thread, Run: run, Asked: p.o.RunID == run})
+}
+
+// show opens a run, unless it is open, with the messages before it and the changes that waited for it.
+func (p *Projection) show(run spool.RunID, m Messages) {
+	if !p.open {
+		p.begin(run)
+	}
+	p.out.add(m)
+	p.catchUpWaiting()
 }
 
 // changeState announces a new state, unless the client has it.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/wire"
+	"github.com/spoolhq/spool/wire/fold"
 )
 
 // step is the present step of a segment, with its open blocks and calls. If only run and last are set, the
@@ -19,7 +20,7 @@ type step struct {
 	open   bool
 	// block is the stream's id of the open block, and kind its kind. Empty: no block is open.
 	block string
-	kind  BlockKind
+	kind  spool.PartType
 	// texts and reasonings count the step's blocks, and sources the sources of its answer.
 	texts, reasonings, sources int
 	calls                      []openCall
@@ -32,103 +33,35 @@ type openCall struct {
 	begun bool // whether it has arguments
 }
 
-// content adds the changes of an item that becomes a part of a message.
-func (s *step) content(to *changes, item wire.Item) error {
-	switch item.Type {
-	case wire.ItemToolStart, wire.ItemToolArgs, wire.ItemToolEnd, wire.ItemToolResult:
-		return s.callItem(to, item)
-	case wire.ItemSource:
-		return s.source(to, item)
-	case wire.ItemFile:
-		return s.file(to, item)
-	}
-	var block wire.Delta // also has the fields of a [wire.Block]
-	if err := item.Decode(&block); err != nil {
-		return unreadable(item, err)
-	}
-	switch id := block.MessageID; item.Type {
-	case wire.ItemTextStart:
-		s.openBlock(to, Text, id)
-	case wire.ItemTextContent:
-		s.openBlock(to, Text, id)
-		to.add(Delta{Text, block.Delta})
-	case wire.ItemTextEnd:
-		s.endBlock(to, Text, id)
-	case wire.ItemReasoningStart:
-		s.openBlock(to, Reasoning, id)
-	case wire.ItemReasoningContent:
-		s.openBlock(to, Reasoning, id)
-		to.add(Delta{Reasoning, block.Delta})
+// content adds the changes of something that becomes a part of a message.
+func (s *step) content(to *changes, c fold.Content) {
+	switch c.Type {
+	case spool.PartText, spool.PartReasoning:
+		s.text(to, c)
+	case spool.PartToolCall:
+		s.callPart(to, c)
+	case spool.PartToolResult:
+		s.result(to, c.Part)
+		for i, source := range c.Sources {
+			to.add(Cited{Source: source, Call: c.Part.ToolCallID, Run: s.run, Step: s.number, N: i + 1})
+		}
+	case spool.PartSource:
+		s.between(to)
+		s.sources++
+		source := spool.Source{URL: c.Part.URL, Title: c.Part.Title, Spans: c.Part.Spans}
+		to.add(Cited{Source: source, Run: s.run, Step: s.number, N: s.sources})
 	default:
-		s.endBlock(to, Reasoning, id)
+		s.between(to)
+		f := c.Part
+		file := wire.FileShown{Image: f.Image, File: f.File, MIMEType: f.MIMEType, FileName: f.FileName}
+		to.add(FileMade{file, s.run, s.number})
 	}
-	return nil
 }
 
-func (s *step) callItem(to *changes, item wire.Item) error {
-	if item.Type == wire.ItemToolArgs {
-		var in wire.ToolArgs
-		if err := item.Decode(&in); err != nil {
-			return unreadable(item, err)
-		}
-		if c := s.call(in.ToolCallID); c != nil {
-			c.begun = true
-			to.add(CallArgs{in.ToolCallID, in.Delta})
-		}
-		return nil
-	}
-	var in struct { // the fields of the other kinds
-		ToolCallID spool.ToolCallID `json:"toolCallId"`
-		ToolName   string           `json:"toolName"`
-		Args       json.RawMessage  `json:"args"`
-		Result     json.RawMessage  `json:"result"`
-		Sources    []spool.Source   `json:"sources"`
-	}
-	if err := item.Decode(&in); err != nil {
-		return unreadable(item, err)
-	}
-	switch item.Type {
-	case wire.ItemToolStart:
-		s.openCall(to, in.ToolCallID, in.ToolName)
-	case wire.ItemToolEnd:
-		s.openCall(to, in.ToolCallID, in.ToolName)
-		s.endCall(to, in.ToolCallID, in.Args, !s.call(in.ToolCallID).begun)
-	default:
-		s.result(to, in.ToolCallID, in.ToolName, in.Result)
-		for i, source := range in.Sources {
-			to.add(Cited{Source: source, Call: in.ToolCallID, Run: s.run, Step: s.number, N: i + 1})
-		}
-	}
-	return nil
-}
-
-// source adds a source of the answer.
-func (s *step) source(to *changes, item wire.Item) error {
-	var source spool.Source
-	if err := item.Decode(&source); err != nil {
-		return unreadable(item, err)
-	}
+// between ends the open block in the step, which is opened first.
+func (s *step) between(to *changes) {
 	s.endOpenBlock(to)
 	s.begin(to)
-	s.sources++
-	to.add(Cited{Source: source, Run: s.run, Step: s.number, N: s.sources})
-	return nil
-}
-
-// file adds a file of the answer.
-func (s *step) file(to *changes, item wire.Item) error {
-	var file wire.FileShown
-	if err := item.Decode(&file); err != nil {
-		return unreadable(item, err)
-	}
-	s.endOpenBlock(to)
-	s.begin(to)
-	to.add(FileMade{file, s.run, s.number})
-	return nil
-}
-
-func unreadable(item wire.Item, err error) error {
-	return &spool.Error{Code: spool.Internal, Message: "a " + string(item.Type) + " item cannot be read", Err: err}
 }
 
 // begin opens the next step, unless one is open.
@@ -142,26 +75,32 @@ func (s *step) beginAs(to *changes, number int) {
 	to.add(StepStarted{s.run, number})
 }
 
-// openBlock opens a block, unless it is open.
-func (s *step) openBlock(to *changes, kind BlockKind, id string) {
-	if s.block == id && s.kind == kind {
+// text opens the block of a text, unless it is open, and adds to it or ends it.
+func (s *step) text(to *changes, c fold.Content) {
+	is := s.block == c.ID && s.kind == c.Type
+	if c.Act == fold.Ends {
+		if is {
+			s.endOpenBlock(to)
+		}
 		return
 	}
-	s.endOpenBlock(to)
-	s.begin(to)
-	s.block, s.kind = id, kind
-	n := &s.texts
-	if kind == Reasoning {
-		n = &s.reasonings
+	if !is {
+		s.between(to)
+		s.block, s.kind = c.ID, c.Type
+		*s.blocks()++
+		to.add(BlockStarted{s.kind, s.run, s.number, *s.blocks()})
 	}
-	*n++
-	to.add(BlockStarted{kind, s.run, s.number, *n})
+	if c.Act == fold.Grows {
+		to.add(Delta{s.kind, c.Delta})
+	}
 }
 
-func (s *step) endBlock(to *changes, kind BlockKind, id string) {
-	if s.block == id && s.kind == kind {
-		s.endOpenBlock(to)
+// blocks is the number of the step's blocks of the kind of the last one.
+func (s *step) blocks() *int {
+	if s.kind == Reasoning {
+		return &s.reasonings
 	}
+	return &s.texts
 }
 
 func (s *step) endOpenBlock(to *changes) {
@@ -171,16 +110,26 @@ func (s *step) endOpenBlock(to *changes) {
 	}
 }
 
-// openCall opens a call, unless it is open.
-func (s *step) openCall(to *changes, id spool.ToolCallID, name string) {
-	if s.call(id) != nil {
+// callPart opens a call, unless it is open, and adds to its arguments or ends it.
+func (s *step) callPart(to *changes, c fold.Content) {
+	id := spool.ToolCallID(c.ID)
+	call := s.call(id)
+	if c.Act == fold.Grows {
+		if call != nil {
+			call.begun = true
+			to.add(CallArgs{id, c.Delta})
+		}
 		return
 	}
-	s.endOpenBlock(to)
-	s.begin(to)
-	start := CallStarted{ID: id, Name: name, Run: s.run, Step: s.number}
-	s.calls = append(s.calls, openCall{CallStarted: start})
-	to.add(start)
+	if call == nil {
+		s.between(to)
+		start := CallStarted{ID: id, Name: c.Part.ToolName, Run: s.run, Step: s.number}
+		s.calls = append(s.calls, openCall{CallStarted: start})
+		to.add(start)
+	}
+	if c.Act == fold.Ends {
+		s.endCall(to, id, c.Part.Args, !s.call(id).begun)
+	}
 }
 
 func (s *step) call(id spool.ToolCallID) *openCall {
@@ -201,11 +150,11 @@ func (s *step) endCall(to *changes, id spool.ToolCallID, args json.RawMessage, w
 
 // result adds the result, and ends the call first if it is open. If the call is unknown, it belongs to the
 // step that has parked and continues.
-func (s *step) result(to *changes, id spool.ToolCallID, name string, result json.RawMessage) {
+func (s *step) result(to *changes, r *spool.Part) {
 	s.endOpenBlock(to)
 	s.beginAs(to, s.last)
-	s.endCall(to, id, nil, false)
-	to.add(CallResult{ID: id, Name: name, Result: result, Run: s.run, Step: s.number})
+	s.endCall(to, r.ToolCallID, nil, false)
+	to.add(CallResult{ID: r.ToolCallID, Name: r.ToolName, Result: r.Result, Run: s.run, Step: s.number})
 }
 
 // finish closes the step and everything that is open in it.
@@ -239,11 +188,7 @@ func (s *step) reopen(to *changes) {
 		to.add(StepStarted{s.run, s.number})
 	}
 	if s.block != "" {
-		n := s.texts
-		if s.kind == Reasoning {
-			n = s.reasonings
-		}
-		to.add(BlockStarted{s.kind, s.run, s.number, n})
+		to.add(BlockStarted{s.kind, s.run, s.number, *s.blocks()})
 	}
 	for _, c := range s.calls {
 		to.add(c.CallStarted)

@@ -1,10 +1,12 @@
 package projection
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/wire"
+	"github.com/spoolhq/spool/wire/fold"
 )
 
 // Streamed is the content of a snapshot's stream that the messages lack. Clients share it. The form of a wire
@@ -19,8 +21,8 @@ type Streamed struct {
 	stream wire.StreamID // empty: there is no such content
 	// step, parks and end are a projection's state after the stream.
 	step  step
-	parks Parks
-	end   *wire.Item
+	parks fold.Parks
+	end   *fold.StreamEnded
 	// others are changes that no message has, each with the position of its item.
 	others []placed
 	err    error
@@ -43,12 +45,13 @@ func Fold(s *wire.Snapshot) *Streamed {
 		return f
 	}
 	f.stream = s.Stream.StreamID
-	p := &Projection{step: step{run: r.ID, last: r.Steps}, parks: parksOf(s, r.ID)}
+	p := &Projection{step: step{run: r.ID, last: r.Steps}, parks: fold.OpenIn(s).Of(r.ID)}
 	for _, item := range s.Stream.Items {
 		if item.Type == wire.ItemStepFinished && !p.step.open {
 			continue // the messages have its content
 		}
-		if f.err = p.itemIn(item); f.err != nil {
+		if p.itemIn(item); p.err != nil {
+			f.err = p.err
 			return f
 		}
 		for _, c := range p.out {
@@ -63,6 +66,34 @@ func Fold(s *wire.Snapshot) *Streamed {
 	}
 	f.step, f.parks, f.end = p.step, p.parks, p.end
 	return f
+}
+
+// Said returns Unfinished in the form in which it will be saved. The arguments of a call that is open are their text so
+// far, as a JSON string.
+func (f *Streamed) Said(s *wire.Snapshot) (said []spool.Message) {
+	if f.stream == "" {
+		return nil
+	}
+	step := &fold.Step{Stream: f.stream}
+	for _, item := range s.Stream.Items {
+		if c, ok, err := fold.ContentOf(item); ok && err == nil {
+			step.Add(item.Offset, c)
+		} else if agent, what, _ := fold.Item(item); agent == "" {
+			if _, over := what.(wire.StepFinished); over {
+				said = append(said, step.Messages(s.Thread.ID)...)
+				step = &fold.Step{Stream: f.stream}
+			}
+		}
+	}
+	said = append(said, step.Messages(s.Thread.ID)...)
+	for _, m := range said {
+		for i, part := range m.Content {
+			if part.Type == spool.PartToolCall && part.Args == nil && f.step.call(part.ToolCallID) != nil {
+				m.Content[i].Args = json.RawMessage(`""`)
+			}
+		}
+	}
+	return said
 }
 
 // Size is its approximate size in bytes, without the form's part.
@@ -80,14 +111,14 @@ func (f *Streamed) Size() (n int64) {
 
 // catchUp sets the projection to the state after the snapshot's stream, if that is the stream of the run. It
 // returns the messages, and the other changes that a client at have may lack.
-func (p *Projection) catchUp(s *wire.FormedSnapshot, r wire.Run, have *wire.Cursor) (messages Messages, others []Change, err error) {
+func (p *Projection) catchUp(s *wire.FormedSnapshot, r wire.Run, have *wire.Cursor) (messages Messages, others []Change) {
 	messages = Messages{Thread: s, All: true}
 	f, _ := s.Shared.(*Streamed)
 	if f == nil || !p.inSegment || f.stream == "" || f.stream != r.Stream() {
-		return messages, nil, nil
+		return messages, nil
 	}
-	if f.err != nil {
-		return messages, nil, f.err
+	if p.err = f.err; p.err != nil {
+		return messages, nil
 	}
 	p.step, p.parks, p.end = f.step, slices.Clone(f.parks), f.end
 	p.step.calls = slices.Clone(f.step.calls)
@@ -97,7 +128,7 @@ func (p *Projection) catchUp(s *wire.FormedSnapshot, r wire.Run, have *wire.Curs
 		}
 	}
 	messages.Streamed = f
-	return messages, others, nil
+	return messages, others
 }
 
 // RunOf returns the record of a run.

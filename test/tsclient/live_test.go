@@ -29,15 +29,35 @@ func TestCuts(t *testing.T) {
 	vitest(t, "packages/client/src/cuts.test.ts")
 }
 
-// vitest runs a test of the client against the server.
-func vitest(t *testing.T, file string) {
+// The client shows of random threads what the Go client shows, and both what a snapshot does. SPOOL_CAMPAIGN is how many
+// seeds that are.
+func TestSeeds(t *testing.T) {
+	t.Parallel()
+
+	inputs.Read(t)
+	tool(t, "vitest")
+	views := filepath.Join(t.TempDir(), "views.jsonl")
+	campaign := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-timeout=120m", "-run=^TestSeeds$", "./client/view")
+	campaign.Dir = filepath.Join("..", "..")
+	campaign.Env = append(os.Environ(), "SPOOL_VIEWS="+views)
+	if out, err := campaign.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	vitest(t, "packages/client/src/reduce/seeds.test.ts", "SPOOL_VIEWS="+views)
+}
+
+// vitest runs a test of the client, against the server unless the test has another variable.
+func vitest(t *testing.T, file string, variables ...string) {
 	t.Helper()
 
 	node := program(t, "node")
 	vitest := filepath.Join(tool(t, "vitest"), "vitest.mjs")
 	test := exec.CommandContext(t.Context(), node, vitest, "run", file)
 	test.Dir = clients
-	test.Env = append(os.Environ(), "SPOOL_BIN="+spool(t))
+	if len(variables) == 0 {
+		variables = []string{"SPOOL_BIN=" + spool(t)}
+	}
+	test.Env = append(os.Environ(), variables...)
 	if out, err := test.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

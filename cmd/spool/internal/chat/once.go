@@ -13,6 +13,7 @@ import (
 	"github.com/spoolhq/spool/client"
 	"github.com/spoolhq/spool/client/view"
 	"github.com/spoolhq/spool/wire"
+	"github.com/spoolhq/spool/wire/fold"
 )
 
 // Once is one turn without a person who answers.
@@ -154,11 +155,12 @@ func (o Once) skip(v *view.Thread, run spool.RunID) {
 
 // endOf reports whether a frame ends the run, or lets it wait.
 func endOf(f wire.Frame, run spool.RunID) bool {
-	if f.Event == nil || f.Event.Type != wire.EntryRunEnded || f.Event.RunID != run {
+	if f.Event == nil || f.Event.RunID != run {
 		return false
 	}
-	var end wire.RunEnded
-	return json.Unmarshal(f.Event.Payload, &end) == nil && (end.Status == wire.SegmentFinished || end.Status == wire.SegmentStopped)
+	said, _ := fold.Entry(*f.Event)
+	end, ended := said.(fold.Ended)
+	return ended && (end.State == wire.Completed || end.State == wire.Cancelled)
 }
 
 // settled reports whether the run has ended or waits, and the view has all of it.

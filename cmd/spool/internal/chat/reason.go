@@ -8,6 +8,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/client/view"
 	"github.com/spoolhq/spool/wire"
+	"github.com/spoolhq/spool/wire/fold"
 )
 
 // Why says in one line what a run of the thread waits for, other than an answer. Empty: it does not wait.
@@ -54,7 +55,7 @@ func moment(at time.Time) string {
 }
 
 // Asks says in one line what a question is about.
-func Asks(p view.Park) string {
+func Asks(p fold.Park) string {
 	return asks(p.InputRequired)
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/spoolhq/spool/client"
 	"github.com/spoolhq/spool/client/view"
 	"github.com/spoolhq/spool/wire"
+	"github.com/spoolhq/spool/wire/fold"
 )
 
 const (
@@ -50,14 +51,14 @@ type Session struct {
 	// has says that a view was shown, and state and parks are those of the last one.
 	has   bool
 	state wire.State
-	parks []view.Park
+	parks []fold.Park
 	err   error
 
 	line input
 	// ask takes the line that is being typed. Nil: it is a turn.
 	ask func(text string) error
 	// chosen is the question that is answered now. Nil: none.
-	chosen *view.Park
+	chosen *fold.Park
 	typing bool // a turn, although a question waits
 	asked  string
 	// first is the prompt that the chat begins with, until the thread is known and no question waits.
@@ -305,7 +306,7 @@ func (s *Session) show(ctx context.Context, v *view.Thread) {
 func (s *Session) waits() bool { return len(s.parks) > 0 && s.state == wire.WaitingForInput }
 
 // askFor shows a question with its keys, once.
-func (s *Session) askFor(p view.Park) {
+func (s *Session) askFor(p fold.Park) {
 	id := string(p.ToolCallID) + p.Digest
 	if s.asked == id {
 		return
@@ -499,7 +500,7 @@ func (s *Session) choose(ctx context.Context, k rune) {
 }
 
 // approve asks for what an approval needs, and answers.
-func (s *Session) approve(ctx context.Context, p view.Park) {
+func (s *Session) approve(ctx context.Context, p fold.Park) {
 	label, with := wants(p.InputRequired)
 	if label == "" {
 		s.answer(ctx, p, Answer{Approve: true})
@@ -509,7 +510,7 @@ func (s *Session) approve(ctx context.Context, p view.Park) {
 }
 
 // give asks for a value, and answers with it.
-func (s *Session) give(ctx context.Context, p view.Park, label, with string, approve bool) {
+func (s *Session) give(ctx context.Context, p fold.Park, label, with string, approve bool) {
 	s.read(label, with, func(text string) error {
 		a := Answer{Approve: approve, Payload: json.RawMessage(text)}
 		if err := a.Check(p.InputRequired); err != nil {
@@ -521,7 +522,7 @@ func (s *Session) give(ctx context.Context, p view.Park, label, with string, app
 }
 
 // edit lets the person change the arguments.
-func (s *Session) edit(ctx context.Context, p view.Park) {
+func (s *Session) edit(ctx context.Context, p fold.Park) {
 	if s.Editor == "" {
 		s.read("arguments: ", oneLine(p.Arguments, 1<<20), func(text string) error {
 			a := Answer{Approve: true, Arguments: json.RawMessage(text)}
@@ -558,7 +559,7 @@ func (s *Session) read(label, with string, then func(text string) error) {
 }
 
 // answer sends an answer.
-func (s *Session) answer(ctx context.Context, p view.Park, a Answer) {
+func (s *Session) answer(ctx context.Context, p fold.Park, a Answer) {
 	what := "denied"
 	if a.Approve {
 		what = "approved"

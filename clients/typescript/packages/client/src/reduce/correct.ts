@@ -1,12 +1,12 @@
 // Snapshots: of the thread, and of one run.
 import { cursorOf } from "../cursor.js";
+import type { AnyItem } from "../fold/item.js";
+import { shared } from "../fold/share.js";
 import type { ThreadView, ViewMessage } from "../view.js";
 import type { Snapshot } from "../wire.js";
-import type { AnyItem } from "./draft.js";
 import { withItem } from "./item.js";
 import { byFamily, family, withRun } from "./run.js";
-import { shared } from "./share.js";
-import { noWaits, withPark, withWait } from "./wait.js";
+import { waitOnly, withWait } from "./wait.js";
 
 /** The view of a snapshot of the thread. What is equal to a part of the old view is the same object. */
 export function replacedBy(view: ThreadView, s: Snapshot): ThreadView {
@@ -29,13 +29,12 @@ export function replacedBy(view: ThreadView, s: Snapshot): ThreadView {
 /** The view after the open questions and the stream of a snapshot. */
 function caughtUp(view: ThreadView, s: Snapshot, seq: number): ThreadView {
   let next: ThreadView = {
-    ...noWaits(view, ""),
-    parks: [],
+    ...waitOnly(view, ""),
     drafts: [],
     providerWaits: [],
     reading: { ...view.reading, seq, streamId: "", offset: "", drafts: [] },
   };
-  for (const e of s.activeEvents ?? []) next = attempt(next, (v) => withWait(withPark(v, e), e));
+  for (const e of s.activeEvents ?? []) next = attempt(next, (v) => withWait(v, e));
   if (s.stream) {
     const { streamId, items, offset } = s.stream;
     for (const item of items ?? []) next = attempt(next, (v) => withItem(v, streamId, item as unknown as AnyItem));

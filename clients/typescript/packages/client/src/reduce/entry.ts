@@ -1,12 +1,12 @@
 // Entries of the record, and notices.
+import { type AnyEvent, endedOf } from "../fold/entry.js";
+import { merged, same, shared, without } from "../fold/share.js";
 import type { ThreadView, ViewMessage } from "../view.js";
-import type { QueuedRun, State, StateChange } from "../wire.js";
-import { isActive } from "../wire.js";
-import { answered } from "./answer.js";
-import { withDrafts } from "./draft.js";
+import type { Content, QueuedRun, State, StateChange } from "../wire.js";
+import { isActive, isOver } from "../wire.js";
+import { withDrafts } from "./item.js";
 import { parkedNested, toldRun } from "./run.js";
-import { merged, same, shared, without } from "./share.js";
-import { type AnyEvent, noWaits, withPark, withWait } from "./wait.js";
+import { waitOnly, withWait } from "./wait.js";
 
 /** The view after an entry that it does not have, or a notice. */
 export function withEvent(view: ThreadView, e: AnyEvent): ThreadView {
@@ -32,16 +32,14 @@ function apply(view: ThreadView, e: AnyEvent): ThreadView {
       return { ...view, deleted: true };
     case "RUN_STARTED": {
       const runId = p.runId ?? e.runId ?? "";
-      const parks = without(view.parks, (park) => park.runId !== runId);
-      const next = withWait(noWaits(onStream({ ...view, parks }, p.streamId ?? ""), runId), e);
+      const next = withWait(waitOnly(onStream(view, p.streamId ?? ""), runId), e);
       return startedRun(next, runId, p, e.createdAt);
     }
     case "RUN_ENDED":
-      return endedRun(parkedNested(onStream(withWait(view, e), ""), p.runId ?? "", p.status), p, e.createdAt);
+      return endedRun(onStream(withWait(view, e), ""), e);
     case "MESSAGES_DROPPED": {
       const at = view.messages.findIndex((m) => m.id === p.fromMessageId); // -1: older than all of the view
-      const messages = view.messages.slice(0, Math.max(0, at));
-      return noWaits(withDrafts({ ...view, messages, parks: [] }, []), "");
+      return waitOnly(withDrafts({ ...view, messages: view.messages.slice(0, Math.max(0, at)) }, []), "");
     }
     case "STEERED": {
       const queue = without(view.queue, (q) => q.runId === p.steerRunId);
@@ -54,7 +52,7 @@ function apply(view: ThreadView, e: AnyEvent): ThreadView {
     case "TEXT_RESULT":
       return answered(view, e.runId || view.reading.runId || "", p.text);
     default:
-      return withWait(withPark(view, e), e);
+      return withWait(view, e);
   }
 }
 
@@ -81,35 +79,25 @@ function startedRun(view: ThreadView, runId: string, p: AnyEvent["payload"], at:
 /**
  * The view after the end of a segment, which ends its run if it is finished, stopped, or failed without another attempt.
  */
-function endedRun(view: ThreadView, p: AnyEvent["payload"], at: string | undefined): ThreadView {
-  const { runId, status, error, expired } = p;
-  const run = view.runs.find((r) => r.id === runId);
-  const present = runId === view.reading.runId;
-  if (!runId || (present && !isActive(run?.state as State))) return view;
-  let { stopReason } = p;
-  let state: State = "";
-  if (status === "finished") {
-    state = "COMPLETED";
-    stopReason ??= "completed";
-  } else if (status === "stopped") {
-    state = "CANCELLED";
-    stopReason = "cancelled";
-  } else if (status === "error" && !present && !p.retryAfterMs) {
-    state = "FAILED"; // another attempt ends with an entry too
-  }
-  if (!state || run?.state === state) return view; // the run goes on, or a snapshot says more
-  return toldRun(view, runId, { state, stopReason, error, expired }, at);
+function endedRun(view: ThreadView, e: AnyEvent): ThreadView {
+  const { runId, status, state, stopReason, error, expired } = endedOf(e);
+  const next = parkedNested(view, runId, status);
+  const run = next.runs.find((r) => r.id === runId);
+  const present = runId === next.reading.runId;
+  if (!runId || !isOver(state) || (present && (state === "FAILED" || !isActive(run?.state as State)))) return next;
+  if (run?.state === state) return next; // a snapshot says more
+  const reason = stopReason ?? (state === "COMPLETED" ? "completed" : undefined);
+  return toldRun(next, runId, { state, stopReason: reason, error, expired }, e.createdAt);
 }
 
 /** The view in another state. */
 function withState(view: ThreadView, c: StateChange): ThreadView {
   const active = isActive(c.state);
   const runId = c.runId ?? "";
-  const parks = without(view.parks, (p) => !active || (runId !== "" && p.runId !== runId));
   const told = merged(view.thread, { state: c.state, expired: c.expired });
   const thread = same(view.thread, told) ? view.thread : told;
-  let next: ThreadView = { ...view, thread, parks, queue: queueOf(view.queue, c.queue ?? []) };
-  next = !active ? noWaits(next, "") : runId ? noWaits(next, runId) : next;
+  let next: ThreadView = { ...view, thread, queue: queueOf(view.queue, c.queue ?? []) };
+  next = !active ? waitOnly(next, "") : runId ? waitOnly(next, runId) : next;
   if (!runId) return next;
   if (next.reading.runId !== runId) next = { ...next, reading: { ...next.reading, runId } };
   const run = next.runs.find((r) => r.id === runId);
@@ -144,4 +132,29 @@ function withTurn(view: ThreadView, turn: ViewMessage): ThreadView {
   const messages = known ? view.messages : [...view.messages, turn];
   const queue = turn.runId ? without(view.queue, (q) => q.runId === turn.runId) : view.queue;
   return known && queue === view.queue ? view : { ...view, messages, queue };
+}
+
+/** The text of a message. */
+export function textOf(content: Content | undefined): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content.map((part) => (part.type === "text" ? (part.text ?? "") : "")).join("");
+}
+
+/** The view with the answer of an agent that does not stream, unless the last turn has it already. */
+export function answered(view: ThreadView, runId: string, text: unknown): ThreadView {
+  if (typeof text !== "string" || !text) return view;
+  const own = view.messages.filter((m) => m.agentId == null);
+  const turn = own.findLastIndex((m) => m.role === "user");
+  if (own.slice(turn + 1).some((m) => m.role === "assistant" && textOf(m.content) === text)) return view;
+  const id = `${runId}:${view.messages.length}`;
+  const said = {
+    id,
+    threadId: view.thread.id,
+    role: "assistant",
+    content: text,
+    ...(runId && { runId }),
+    agentId: null,
+  };
+  return { ...view, messages: [...view.messages, said as ViewMessage] };
 }

@@ -1,11 +1,13 @@
 // Items of a run stream.
 import { isAfter } from "../cursor.js";
-import type { ThreadView } from "../view.js";
-import { answered } from "./answer.js";
-import { type AnyItem, isContent, messagesOf, runOfStream, withContent, withDrafts } from "./draft.js";
+import { type Content, contentOf } from "../fold/content.js";
+import { type AnyItem, agentOf, innerOf, runOfStream } from "../fold/item.js";
+import { put, without } from "../fold/share.js";
+import { messagesOf, stepAfter } from "../fold/step.js";
+import type { Draft, ThreadView, ViewMessage } from "../view.js";
+import { answered } from "./entry.js";
 import { changedRun, newRun, parkedNested, withRun } from "./run.js";
-import { without } from "./share.js";
-import { came } from "./wait.js";
+import { noProviderWait } from "./wait.js";
 
 /** The position of an item. Some hosts count with numbers. */
 const offsetOf = (item: AnyItem | undefined) => String(item?.offset ?? "");
@@ -28,13 +30,16 @@ export function withItem(view: ThreadView, streamId: string, item: AnyItem): Thr
   return offset ? { ...after, reading: { ...after.reading, offset } } : after;
 }
 
-function apply(view: ThreadView, streamId: string, item: AnyItem): ThreadView {
-  const agentId = typeof item.agentId === "string" ? item.agentId : "";
-  switch (item.type) {
+function apply(view: ThreadView, streamId: string, outer: AnyItem): ThreadView {
+  const [from, item] = innerOf(outer);
+  const content = contentOf(item);
+  if (content) return said(view, from, streamId, item.offset ?? "", content);
+  const agentId = agentOf(outer);
+  switch (outer.type) {
     case "STEP_FINISHED":
-      return came(used(saved(view, agentId), agentId, streamId, item), agentId);
+      return noProviderWait(used(saved(view, agentId), agentId, streamId, item), agentId);
     case "WAITING_FOR_PROVIDER": {
-      const others = view.providerWaits.filter((w) => (w.agentId ?? "") !== agentId);
+      const { providerWaits: others } = noProviderWait(view, agentId);
       return { ...view, providerWaits: [...others, { agentId: agentId || null, limit: String(item.limit) }] };
     }
     case "RUN_FINISHED":
@@ -44,33 +49,48 @@ function apply(view: ThreadView, streamId: string, item: AnyItem): ThreadView {
       return answered(parkedNested(next, runId, item.status), runId, item.text);
     }
     case "SUBAGENT_STARTED":
-      return startedNested(view, streamId, item);
+      return startedNested(view, agentId, streamId, item);
     case "SUBAGENT_FINISHED":
-      return finishedNested(view, item);
-    case "SUBAGENT_EVENT": {
-      const inner = item.event as AnyItem;
-      return content(view, String(item.subagentId), streamId, { ...inner, offset: item.offset ?? "" });
-    }
+      return finishedNested(view, agentId, item);
     default:
-      return content(view, "", streamId, item);
+      return view;
   }
 }
 
-/** The view after something that an agent says. */
-function content(view: ThreadView, agentId: string, streamId: string, item: AnyItem): ThreadView {
-  if (!isContent(item.type)) return view;
-  const result = item.type === "TOOL_CALL_RESULT" ? item.toolCallId : undefined;
-  return came(withContent(view, agentId, streamId, item), agentId, result);
+/** The view with other drafts. */
+export function withDrafts(view: ThreadView, drafts: readonly Draft[]): ThreadView {
+  if (drafts === view.reading.drafts) return view;
+  const messages = drafts.length > 0 ? drafts.flatMap((d) => messagesOf(d, view.thread.id)) : none;
+  return { ...view, reading: { ...view.reading, drafts }, drafts: messages };
+}
+
+const none: readonly ViewMessage[] = [];
+
+/** The view after something that an agent says, which ends the wait of a call for its result. */
+function said(view: ThreadView, agentId: string, streamId: string, offset: string, c: Content): ThreadView {
+  const { drafts } = view.reading;
+  const known = drafts.find((d) => d.agentId === agentId);
+  const draft = stepAfter(known ?? { agentId, streamId, parts: [], began: "", results: [], landed: "" }, offset, c);
+  const next =
+    draft === known
+      ? view
+      : withDrafts(
+          view,
+          put(drafts, draft, (d) => d.agentId === agentId),
+        );
+  const pending = c.type === "tool-result" ? without(next.pending, (p) => p.toolCallId === c.id) : next.pending;
+  return noProviderWait(pending === next.pending ? next : { ...next, pending }, agentId);
 }
 
 /** The view with messages of what an agent has said, because its step is finished. */
 function saved(view: ThreadView, agentId: string): ThreadView {
-  const draft = view.reading.drafts.find((d) => d.agentId === agentId);
+  const { drafts } = view.reading;
+  const draft = drafts.find((d) => d.agentId === agentId);
   if (!draft) return view;
   const messages = [...view.messages, ...messagesOf(draft, view.thread.id)];
   return withDrafts(
     { ...view, messages },
-    view.reading.drafts.filter((d) => d !== draft),
+    without(drafts, (d) => d === draft),
   );
 }
 
@@ -98,8 +118,7 @@ function added(view: ThreadView, id: string, usage: unknown): ThreadView {
     : view;
 }
 
-function startedNested(view: ThreadView, streamId: string, item: AnyItem): ThreadView {
-  const id = String(item.subagentId);
+function startedNested(view: ThreadView, id: string, streamId: string, item: AnyItem): ThreadView {
   if (view.runs.some((r) => r.id === id)) return changedRun(view, id, { state: "RUNNING" });
   return withRun(view, {
     ...newRun(id, view.thread.id),
@@ -114,15 +133,9 @@ function startedNested(view: ThreadView, streamId: string, item: AnyItem): Threa
 const endStates = { completed: "COMPLETED", failed: "FAILED", cancelled: "CANCELLED" } as const;
 
 /** The view after the end of a nested run. What it said after its last finished step was not saved. */
-function finishedNested(view: ThreadView, item: AnyItem): ThreadView {
-  const id = String(item.subagentId);
-  const next = came(
-    withDrafts(
-      view,
-      without(view.reading.drafts, (d) => d.agentId === id),
-    ),
-    id,
-  );
+function finishedNested(view: ThreadView, id: string, item: AnyItem): ThreadView {
+  const drafts = without(view.reading.drafts, (d) => d.agentId === id);
+  const next = noProviderWait(withDrafts(view, drafts), id);
   const run = next.runs.find((r) => r.id === id);
   const state = endStates[item.status as keyof typeof endStates] ?? run?.state;
   return run ? changedRun(next, id, { state, error: item.error as string | undefined }) : next;

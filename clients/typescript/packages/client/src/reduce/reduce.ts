@@ -1,7 +1,7 @@
+import type { AnyItem } from "../fold/item.js";
 import type { ThreadView, ViewMessage } from "../view.js";
 import type { Frame, Snapshot } from "../wire.js";
 import { attempt, corrected, replacedBy } from "./correct.js";
-import type { AnyItem } from "./draft.js";
 import { withEvent } from "./entry.js";
 import { hasItem, withItem } from "./item.js";
 

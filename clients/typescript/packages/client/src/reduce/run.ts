@@ -1,7 +1,7 @@
 // The runs that a view knows.
+import { merged, put, same } from "../fold/share.js";
 import type { ThreadView, ViewRun } from "../view.js";
 import { isActive, type State } from "../wire.js";
-import { merged, put, same } from "./share.js";
 
 /** A run of which only the id is known. */
 export function newRun(id: string, threadId: string): ViewRun {

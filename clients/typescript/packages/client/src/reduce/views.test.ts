@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Framed, fixture } from "../fixtures.test-util.js";
+import { type Framed, fixture, framed, shown } from "../fixtures.test-util.js";
 import type { ThreadView } from "../view.js";
 import type { Frame, Snapshot } from "../wire.js";
 import { emptyView, reduce } from "./reduce.js";
@@ -12,15 +12,6 @@ interface Case {
 }
 
 const { views } = fixture<{ views: Case[] }>("views");
-
-/** The part of the view that all clients share. Durations follow from the times, so the fixtures leave them out. */
-function shown(view: ThreadView): unknown {
-  const { reading: _, ...rest } = view;
-  const runs = view.runs.map(({ durationMs: _, queuedMs: __, ...run }) => run);
-  return JSON.parse(JSON.stringify({ ...rest, runs }));
-}
-
-const framed = (f: Framed): Frame => ({ ...(f.frame as Frame), ...(f.id !== null && { cursor: f.id }) });
 
 describe("the shared views", () => {
   test.each(views.map((c) => [c.name, c] as const))("%s", (_, c) => {

@@ -1,6 +1,6 @@
 // Turns that are shown before the server has them as messages.
 import { SpoolError } from "../error.js";
-import { textOf } from "../reduce/answer.js";
+import { textOf } from "../reduce/entry.js";
 import type { OptimisticTurn } from "../types.js";
 import type { ThreadView, ViewMessage } from "../view.js";
 import { isActive, type QueuedRun, type State } from "../wire.js";
