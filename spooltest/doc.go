@@ -1,5 +1,5 @@
 // Package spooltest helps to test programs that use Spool: agents and their tools, and backends, models
-// and other adapters that implement the ports of package spool.
+// and other adapters that implement [store.Store], [store.Live] or [spool.Model].
 //
 // To test an agent, give an engine a [Model] that answers what the test says, over the backend of
 // package [github.com/spoolhq/spool/backend/memory]. In a bubble of testing/synctest, waiting for a

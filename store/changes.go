@@ -6,7 +6,7 @@ import (
 )
 
 // Changes is what a transaction writes to one thread. The changes are made in the order of the fields. A zero
-// field changes nothing.
+// field changes nothing. Tenants and ids of threads come from the key of the transaction, whatever the rows have.
 type Changes struct {
 	// Thread inserts the thread's row or replaces it, except [wire.Thread.LastSeq] and [wire.Thread.CreatedAt]. The
 	// store sets UpdatedAt if more than the lease changes.
@@ -14,7 +14,7 @@ type Changes struct {
 	// DeleteThread removes the thread, all that belongs to it, and the jobs of its runs, dead ones included.
 	// Events of the outbox and the audit log stay.
 	DeleteThread bool
-	// NewRuns are added. The store sets a CreatedAt that is zero. The change fails with
+	// NewRuns are added. The store sets a CreatedAt that is zero. The change fails, looked at in this order, with
 	//   - [ErrRunIDUsed] if the tenant has a run with that id,
 	//   - [ErrActiveRun] if the run is active (see [wire.Run.Active]), its depth is 0, and the thread has another
 	//     such run,
@@ -72,7 +72,7 @@ type Changes struct {
 }
 
 // Drop moves a message and all messages after it from the thread's view to a new branch. The branch's id is
-// Seq, and its run is that of the entry with that seq, if there is one. The change fails with a [spool.NotFound]
+// Seq, and its run is that of the entry with that seq, if there is one: the same Changes may add it. The change fails with a [spool.NotFound]
 // error for a message that is not in the view, and with [ErrBranchUsed] for a seq that names a branch.
 type Drop struct {
 	From spool.MessageID

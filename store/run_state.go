@@ -8,7 +8,8 @@ import (
 	"github.com/spoolhq/spool/wire"
 )
 
-// RunRow is everything that a store keeps of a run: the part that callers see, and the engine's own state.
+// RunRow is everything that a store keeps of a run: the part that callers see, and the engine's own state. Its JSON is
+// only the part that clients see, so a store needs a form of its own.
 type RunRow struct {
 	wire.Run
 	RunState

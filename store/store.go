@@ -26,6 +26,8 @@ type Backend struct {
 // A store is safe for concurrent use. Its errors have a [spool.Code]: those that a method names, [spool.Canceled] if ctx
 // ended before anything was written, and [spool.Unavailable] if the store failed; then a write may have happened or
 // not. An empty list is no error.
+//
+// A store may also be an [Archive], and its views may be [EncodedMessages].
 type Store interface {
 	// Update runs fn in a transaction that holds the thread. No other Update of the same thread runs between
 	// fn's first read and its commit. Everything that fn writes becomes visible and durable together, or not
@@ -40,8 +42,8 @@ type Store interface {
 	// not call the store in any other way, and should be short: a store may run the updates of all threads one
 	// after another.
 	Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx Tx) error) error
-	// View runs fn over one consistent state of the thread. fn must not use v after it returns. View returns
-	// fn's error unchanged.
+	// View runs fn over one consistent state of the thread. fn must not use v after it returns, and must not call
+	// Update. View returns fn's error unchanged.
 	View(ctx context.Context, key spool.ThreadKey, fn func(v View) error) error
 
 	// Threads lists threads.
@@ -107,7 +109,7 @@ type View interface {
 	Now() time.Time
 	// Thread returns the thread's row.
 	Thread() (wire.Thread, error)
-	// Runs returns runs of the thread, the newest first, unless the query says otherwise.
+	// Runs returns runs of the thread, the last added first, unless the query says otherwise.
 	Runs(q wire.RunQuery) ([]RunRow, error)
 	// Messages returns the messages that the query selects, in their order.
 	Messages(q MessageQuery) ([]spool.Message, error)

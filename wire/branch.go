@@ -23,7 +23,7 @@ type Branch struct {
 	// BaseBranchID is the branch that has the base message. It must be restored before this branch. Zero: the
 	// base message is in the view, or there is none.
 	BaseBranchID BranchID `doc:"The branch with that message, which must be restored first. Left out: this branch can be restored." json:"baseBranchId,omitempty"`
-	// Preview is the beginning of the first turn of the user: see [spool.Content.Preview].
+	// Preview is the beginning of the first turn of the user, not of a nested run: see [spool.Content.Preview].
 	Preview string `doc:"The beginning of its first turn of the user, in up to 80 characters." example:"Hello" json:"preview"`
 	// MessageCount is how many messages the branch has.
 	MessageCount int `doc:"How many messages it has." json:"messageCount"`

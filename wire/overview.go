@@ -59,8 +59,8 @@ type Tally struct {
 	Runs map[State]int64
 	// Tokens sums the usage of the dispatched runs, which includes that of their nested runs.
 	Tokens spool.TokenCount
-	// Bytes is the storage that the threads use: at least their messages and the payloads of their records.
-	// For a thread with an active run, the newest 64 KiB may be missing. It is zero after all threads are
+	// Bytes is the storage that the threads use: at least their messages and the payloads of their records, and
+	// more than zero for a thread without any. A row that replaces another does not make it smaller. For a thread with an active run, the newest 64 KiB may be missing. It is zero after all threads are
 	// deleted.
 	Bytes int64
 }
