@@ -222,7 +222,7 @@ verify: ## formatting, tidy modules, links and tables of the docs
 		if [ -n "$$out" ]; then echo "not formatted:"; echo "$$out"; exit 1; fi; echo "gofmt: all formatted"
 	@$(MAKE) --no-print-directory tidy TIDY=-diff
 	go test -run 'TestDocs|TestModule|TestImports|TestPackageComments' ./internal/testing/archtest
-	go test -run 'TestStateMachine|TestFixtures' .
+	go test -run 'TestStateMachine|TestFixtures|TestReserved' ./wire
 	go test -run 'TestOpenAPI|TestTables' ./spec
 	@$(MAKE) --no-print-directory verify/openapi
 

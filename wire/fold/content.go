@@ -1,10 +1,9 @@
 package fold
 
 import (
+	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/wire"
 )
-
-import "github.com/spoolhq/spool"
 
 // Act is what an item does to a part of a message.
 type Act uint8

@@ -9,7 +9,7 @@ import (
 // closer takes some time to close.
 type closer time.Duration
 
-func (c closer) Close() error { //nolint:unparam // it implements [io.Closer]
+func (c closer) Close() error {
 	<-time.After(time.Duration(c))
 	return nil
 }

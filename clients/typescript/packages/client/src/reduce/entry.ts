@@ -4,7 +4,7 @@ import { merged, same, shared, without } from "../fold/share.js";
 import type { ThreadView, ViewMessage } from "../view.js";
 import type { Content, QueuedRun, State, StateChange } from "../wire.js";
 import { isActive, isOver } from "../wire.js";
-import { withDrafts } from "./item.js";
+import { withDrafts } from "./draft.js";
 import { parkedNested, toldRun } from "./run.js";
 import { waitOnly, withWait } from "./wait.js";
 

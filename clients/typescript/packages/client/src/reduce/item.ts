@@ -4,7 +4,8 @@ import { type Content, contentOf } from "../fold/content.js";
 import { type AnyItem, agentOf, innerOf, runOfStream } from "../fold/item.js";
 import { put, without } from "../fold/share.js";
 import { messagesOf, stepAfter } from "../fold/step.js";
-import type { Draft, ThreadView, ViewMessage } from "../view.js";
+import type { ThreadView, ViewMessage } from "../view.js";
+import { withDrafts } from "./draft.js";
 import { answered } from "./entry.js";
 import { changedRun, newRun, parkedNested, withRun } from "./run.js";
 import { noProviderWait } from "./wait.js";
@@ -56,15 +57,6 @@ function apply(view: ThreadView, streamId: string, outer: AnyItem): ThreadView {
       return view;
   }
 }
-
-/** The view with other drafts. */
-export function withDrafts(view: ThreadView, drafts: readonly Draft[]): ThreadView {
-  if (drafts === view.reading.drafts) return view;
-  const messages = drafts.length > 0 ? drafts.flatMap((d) => messagesOf(d, view.thread.id)) : none;
-  return { ...view, reading: { ...view.reading, drafts }, drafts: messages };
-}
-
-const none: readonly ViewMessage[] = [];
 
 /** The view after something that an agent says, which ends the wait of a call for its result. */
 function said(view: ThreadView, agentId: string, streamId: string, offset: string, c: Content): ThreadView {
