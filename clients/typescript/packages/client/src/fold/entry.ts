@@ -30,25 +30,23 @@ export interface Ended {
   readonly retry: Retry | null;
 }
 
+const states: { readonly [status: string]: State } = {
+  finished: "COMPLETED",
+  stopped: "CANCELLED",
+  parked: "WAITING_FOR_INPUT",
+  error: "FAILED",
+};
+
 /** The end of a segment that a RUN_ENDED says. */
 export function endedOf(e: AnyEvent): Ended {
   const { retryAfterMs, ...p } = e.payload;
   const ended: Ended = { ...p, runId: p.runId ?? "", state: "", retry: null };
-  switch (p.status) {
-    case "finished":
-      return { ...ended, state: "COMPLETED" };
-    case "stopped":
-      return { ...ended, state: "CANCELLED", stopReason: "cancelled" };
-    case "parked":
-      return { ...ended, state: "WAITING_FOR_INPUT" };
-    default: {
-      if (!(retryAfterMs > 0)) return p.status === "error" ? { ...ended, state: "FAILED" } : ended;
-      const [, rest = ""] = /\.\d{3}(\d+)/.exec(e.createdAt ?? "") ?? []; // a Date has milliseconds only
-      const time = new Date(Date.parse(e.createdAt ?? "") + retryAfterMs).toISOString();
-      const at = time.replace("Z", `${rest}Z`).replace(/\.?0+Z$/, "Z"); // as the server writes times
-      return { ...ended, retry: merged<Retry>({ runId: e.runId ?? ended.runId, at }, { error: p.error }) };
-    }
-  }
+  if (!(retryAfterMs > 0)) return { ...ended, state: states[p.status] ?? "" };
+  const began = e.createdAt ?? "";
+  const [, micros = ""] = /\.\d{3}(\d+)/.exec(began) ?? []; // a Date has milliseconds only
+  const time = new Date(Date.parse(began) + retryAfterMs).toISOString();
+  const at = time.replace("Z", `${micros}Z`).replace(/\.?0+Z$/, "Z"); // as the server writes times
+  return { ...ended, retry: merged<Retry>({ runId: e.runId ?? ended.runId, at }, { error: p.error }) };
 }
 
 /** The call of a CALL_PENDING. */

@@ -16,8 +16,6 @@ export const text = (value: unknown) => (typeof value === "string" ? value : "")
 /** The nested run that an item is about. `""`: the run's own agent. */
 export const agentOf = (item: AnyItem) => text(item.agentId ?? item.subagentId);
 
-/** The item that a nested run wrote, with the offset of the one that wraps it, and that run. Any other item is itself. */
-export function innerOf(item: AnyItem): [agentId: string, inner: AnyItem] {
-  if (item.type !== "SUBAGENT_EVENT") return ["", item];
-  return [text(item.subagentId), { ...(item.event as AnyItem), offset: item.offset ?? "" }];
-}
+/** The item that a nested run wrote, with the offset of the one that wraps it. Any other item is itself. */
+export const innerOf = (item: AnyItem): AnyItem =>
+  item.type === "SUBAGENT_EVENT" ? { ...(item.event as AnyItem), offset: item.offset ?? "" } : item;

@@ -38,6 +38,11 @@ export function put<T>(list: readonly T[], value: T, matches: (other: T) => bool
   return at < 0 ? [...list, value] : list.with(at, value);
 }
 
+/** The object with other fields, or the same object if it has them. */
+export function having<T extends object>(value: T, fields: Partial<T>): T {
+  return (Object.keys(fields) as (keyof T)[]).every((k) => value[k] === fields[k]) ? value : { ...value, ...fields };
+}
+
 /** The object with other fields. One that is undefined, null or "" goes. */
 export function merged<T extends object>(value: T, fields: { [K in keyof T]?: T[K] | null | undefined | "" }): T {
   const out = { ...value } as Record<string, unknown>;

@@ -3,22 +3,22 @@ import type { Draft, DraftPart, ViewMessage } from "../view.js";
 import type { Part } from "../wire.js";
 import type { Content } from "./content.js";
 import { runOfStream, text } from "./item.js";
+import { merged } from "./share.js";
 
 /** The step after the content of an item at an offset. */
 export function stepAfter(step: Draft, offset: string, c: Content): Draft {
   if (c.type === "tool-result") return withResult(step, offset, c);
-  const at = c.act === "whole" ? -1 : step.parts.findLastIndex((p) => p.type === c.type && p.id === c.id);
+  const at = c.act ? step.parts.findLastIndex((p) => p.type === c.type && p.id === c.id) : -1;
   const before = step.parts[at];
-  const id = c.act === "whole" ? `${step.parts.length}` : c.id;
-  const after = partAfter(before ?? { type: c.type, id, text: "" }, c);
+  const after = partAfter(before ?? { type: c.type, id: c.id, text: "" }, c);
   if (before) return after === before ? step : { ...step, parts: step.parts.with(at, after) };
   return { ...step, began: step.parts.length > 0 ? step.began : offset, parts: [...step.parts, after] };
 }
 
 function withResult(step: Draft, offset: string, { id: toolCallId, fields }: Content): Draft {
   const { result, sources } = fields;
-  if ((result as Record<string, unknown> | null)?.__hitl_parked__) return step; // it is no result yet
-  const named = [sources ?? []].flat().map((s) => ({ ...(s as object), type: "source" as const, toolCallId }));
+  if (result?.__hitl_parked__) return step; // it is no result yet
+  const named = [sources ?? []].flat().map((s) => ({ ...s, type: "source" as const, toolCallId }));
   return {
     ...step,
     landed: step.results.length > 0 ? step.landed : offset,
@@ -26,13 +26,13 @@ function withResult(step: Draft, offset: string, { id: toolCallId, fields }: Con
   };
 }
 
-function partAfter(part: DraftPart, { act, type, delta, fields }: Content): DraftPart {
-  if (act === "whole") return { ...part, part: fields.part as Part };
-  if (act === "grows") return delta ? { ...part, text: part.text + delta } : part;
-  if (type !== "tool-call") return part;
-  const toolName = text(fields.toolName);
-  if (act === "begins") return { ...part, toolName };
-  return { ...part, toolName, args: fields.args, sentArgs: fields.sentArgs, whole: true };
+function partAfter(part: DraftPart, { type, act, fields }: Content): DraftPart {
+  if (!act) return { ...part, part: fields };
+  const delta = text(fields.delta);
+  if (delta) return { ...part, text: part.text + delta };
+  if (type !== "tool-call" || act === "ARGS") return part;
+  const called = { ...part, toolName: text(fields.toolName) };
+  return act === "END" ? { ...called, args: fields.args, sentArgs: fields.sentArgs, whole: true } : called;
 }
 
 const rendered = new WeakMap<Draft, { threadId: string; messages: readonly ViewMessage[] }>();
@@ -68,12 +68,9 @@ export function messagesOf(step: Draft, threadId: string): readonly ViewMessage[
 function partOf(part: DraftPart): Part[] {
   if (part.part) return [part.part];
   if (part.type !== "tool-call") return part.text ? [{ type: part.type, text: part.text } as Part] : [];
-  const call: Record<string, unknown> = { type: "tool-call", toolCallId: part.id };
-  if (part.toolName) call.toolName = part.toolName;
-  const args = part.whole ? part.args : part.text || null;
-  if (args !== undefined && args !== null) call.args = args;
-  if (part.sentArgs !== undefined) call.sentArgs = part.sentArgs;
-  return [call as unknown as Part];
+  const { toolName, sentArgs } = part;
+  const args = part.whole ? part.args : part.text;
+  return [merged<object>({ type: "tool-call", toolCallId: part.id }, { toolName, args, sentArgs } as object) as Part];
 }
 
 /** The results in the order of the calls, in which they are saved. */

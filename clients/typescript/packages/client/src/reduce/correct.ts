@@ -4,6 +4,7 @@ import type { AnyItem } from "../fold/item.js";
 import { shared } from "../fold/share.js";
 import type { ThreadView, ViewMessage } from "../view.js";
 import type { Snapshot } from "../wire.js";
+import { reads } from "./draft.js";
 import { withItem } from "./item.js";
 import { byFamily, family, withRun } from "./run.js";
 import { waitOnly, withWait } from "./wait.js";
@@ -28,18 +29,13 @@ export function replacedBy(view: ThreadView, s: Snapshot): ThreadView {
 
 /** The view after the open questions and the stream of a snapshot. */
 function caughtUp(view: ThreadView, s: Snapshot, seq: number): ThreadView {
-  let next: ThreadView = {
-    ...waitOnly(view, ""),
-    drafts: [],
-    providerWaits: [],
-    reading: { ...view.reading, seq, streamId: "", offset: "", drafts: [] },
-  };
+  const none: Partial<ThreadView["reading"]> = { seq, streamId: "", offset: "", drafts: [] };
+  let next = reads({ ...waitOnly(view, ""), drafts: [], providerWaits: [] }, none);
   for (const e of s.activeEvents ?? []) next = attempt(next, (v) => withWait(v, e));
   if (s.stream) {
     const { streamId, items, offset } = s.stream;
     for (const item of items ?? []) next = attempt(next, (v) => withItem(v, streamId, item as unknown as AnyItem));
-    if (offset && next.reading.streamId === streamId)
-      next = { ...next, reading: { ...next.reading, offset: `${offset}` } };
+    if (offset && next.reading.streamId === streamId) next = reads(next, { offset: `${offset}` });
   }
   const parks = shared(view.parks, next.parks, (p) => p.toolCallId);
   return { ...next, parks };

@@ -1,10 +1,10 @@
 // Entries of the record, and notices.
 import { type AnyEvent, endedOf } from "../fold/entry.js";
-import { merged, same, shared, without } from "../fold/share.js";
+import { having, merged, same, shared, without } from "../fold/share.js";
 import type { ThreadView, ViewMessage } from "../view.js";
 import type { Content, QueuedRun, State, StateChange } from "../wire.js";
 import { isActive, isOver } from "../wire.js";
-import { withDrafts } from "./draft.js";
+import { reads, withDrafts } from "./draft.js";
 import { parkedNested, toldRun } from "./run.js";
 import { waitOnly, withWait } from "./wait.js";
 
@@ -14,11 +14,7 @@ export function withEvent(view: ThreadView, e: AnyEvent): ThreadView {
   const named = view.thread.id || !e.threadId ? view : { ...view, thread: { ...view.thread, id: e.threadId } };
   const next = apply(named, e);
   if (seq <= 0) return next;
-  return {
-    ...next,
-    reading: { ...next.reading, seq },
-    thread: merged(next.thread, { updatedAt: e.createdAt ?? next.thread.updatedAt }),
-  };
+  return reads({ ...next, thread: merged(next.thread, { updatedAt: e.createdAt ?? next.thread.updatedAt }) }, { seq });
 }
 
 function apply(view: ThreadView, e: AnyEvent): ThreadView {
@@ -58,8 +54,7 @@ function apply(view: ThreadView, e: AnyEvent): ThreadView {
 
 /** The view at the beginning of a stream. */
 function onStream(view: ThreadView, streamId: string): ThreadView {
-  const next = withDrafts(view, []);
-  return { ...next, reading: { ...next.reading, streamId, offset: "" } };
+  return reads(withDrafts(view, []), { streamId, offset: "" });
 }
 
 /**
@@ -86,7 +81,7 @@ function endedRun(view: ThreadView, e: AnyEvent): ThreadView {
   const present = runId === next.reading.runId;
   if (!runId || !isOver(state) || (present && (state === "FAILED" || !isActive(run?.state as State)))) return next;
   if (run?.state === state) return next; // a snapshot says more
-  const reason = stopReason ?? (state === "COMPLETED" ? "completed" : undefined);
+  const reason = state === "FAILED" ? stopReason : state === "CANCELLED" ? "cancelled" : (stopReason ?? "completed");
   return toldRun(next, runId, { state, stopReason: reason, error, expired }, e.createdAt);
 }
 
@@ -99,7 +94,7 @@ function withState(view: ThreadView, c: StateChange): ThreadView {
   let next: ThreadView = { ...view, thread, queue: queueOf(view.queue, c.queue ?? []) };
   next = !active ? waitOnly(next, "") : runId ? waitOnly(next, runId) : next;
   if (!runId) return next;
-  if (next.reading.runId !== runId) next = { ...next, reading: { ...next.reading, runId } };
+  next = reads(next, { runId });
   const run = next.runs.find((r) => r.id === runId);
   const cost = c.costs?.at(-1);
   return toldRun(next, runId, {
@@ -131,7 +126,7 @@ function withTurn(view: ThreadView, turn: ViewMessage): ThreadView {
   const known = view.messages.some((m) => m.id === turn.id);
   const messages = known ? view.messages : [...view.messages, turn];
   const queue = turn.runId ? without(view.queue, (q) => q.runId === turn.runId) : view.queue;
-  return known && queue === view.queue ? view : { ...view, messages, queue };
+  return having(view, { messages, queue });
 }
 
 /** The text of a message. */

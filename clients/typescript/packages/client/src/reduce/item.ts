@@ -2,10 +2,10 @@
 import { isAfter } from "../cursor.js";
 import { type Content, contentOf } from "../fold/content.js";
 import { type AnyItem, agentOf, innerOf, runOfStream } from "../fold/item.js";
-import { put, without } from "../fold/share.js";
+import { having, put, without } from "../fold/share.js";
 import { messagesOf, stepAfter } from "../fold/step.js";
 import type { ThreadView, ViewMessage } from "../view.js";
-import { withDrafts } from "./draft.js";
+import { reads, withDrafts } from "./draft.js";
 import { answered } from "./entry.js";
 import { changedRun, newRun, parkedNested, withRun } from "./run.js";
 import { noProviderWait } from "./wait.js";
@@ -24,18 +24,17 @@ export function withItem(view: ThreadView, streamId: string, item: AnyItem): Thr
   const offset = offsetOf(item);
   let next = view;
   if (streamId !== view.reading.streamId) {
-    next = withDrafts(view, []);
-    next = { ...next, providerWaits: [], reading: { ...next.reading, streamId, offset: "" } };
+    next = { ...reads(withDrafts(view, []), { streamId, offset: "" }), providerWaits: [] };
   }
   const after = apply(next, streamId, { ...item, offset });
-  return offset ? { ...after, reading: { ...after.reading, offset } } : after;
+  return offset ? reads(after, { offset }) : after;
 }
 
 function apply(view: ThreadView, streamId: string, outer: AnyItem): ThreadView {
-  const [from, item] = innerOf(outer);
-  const content = contentOf(item);
-  if (content) return said(view, from, streamId, item.offset ?? "", content);
+  const item = innerOf(outer);
   const agentId = agentOf(outer);
+  const content = contentOf(item);
+  if (content) return said(view, item === outer ? "" : agentId, streamId, item.offset ?? "", content);
   switch (outer.type) {
     case "STEP_FINISHED":
       return noProviderWait(used(saved(view, agentId), agentId, streamId, item), agentId);
@@ -63,15 +62,9 @@ function said(view: ThreadView, agentId: string, streamId: string, offset: strin
   const { drafts } = view.reading;
   const known = drafts.find((d) => d.agentId === agentId);
   const draft = stepAfter(known ?? { agentId, streamId, parts: [], began: "", results: [], landed: "" }, offset, c);
-  const next =
-    draft === known
-      ? view
-      : withDrafts(
-          view,
-          put(drafts, draft, (d) => d.agentId === agentId),
-        );
-  const pending = c.type === "tool-result" ? without(next.pending, (p) => p.toolCallId === c.id) : next.pending;
-  return noProviderWait(pending === next.pending ? next : { ...next, pending }, agentId);
+  const now = draft === known ? drafts : put(drafts, draft, (d) => d === known);
+  const pending = without(view.pending, (p) => c.type === "tool-result" && p.toolCallId === c.id);
+  return noProviderWait(having(withDrafts(view, now), { pending }), agentId);
 }
 
 /** The view with messages of what an agent has said, because its step is finished. */

@@ -1,4 +1,5 @@
 // The runs of which frames do not say how they have ended, because the client was away.
+import { having, shared } from "../fold/share.js";
 import type { ThreadView, ViewRun } from "../view.js";
 import type { State } from "../wire.js";
 import { isActive, isOver } from "../wire.js";
@@ -26,7 +27,7 @@ export function toldRuns(view: ThreadView, told: readonly ViewRun[]): ThreadView
   const missing = new Set(untold(view));
   const over = new Map(told.filter((run) => isOver(run.state as State)).map((run) => [run.id, run]));
   const runs = view.runs.map((run) => (missing.has(run) && over.get(run.id)) || run);
-  return runs.some((run, i) => run !== view.runs[i]) ? { ...view, runs } : view;
+  return having(view, { runs: shared(view.runs, runs, (run) => run.id) });
 }
 
 /** The dispatched run of a nested one, as far up as the list goes. */

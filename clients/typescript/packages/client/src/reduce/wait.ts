@@ -1,7 +1,7 @@
 // What a run waits for: answers, work that goes on elsewhere, the next attempt, the model's provider.
 import { type AnyEvent, endedOf, pendingOf } from "../fold/entry.js";
 import { parksAfter } from "../fold/parks.js";
-import { put, without } from "../fold/share.js";
+import { having, put, without } from "../fold/share.js";
 import type { ThreadView } from "../view.js";
 
 /** The view after what an entry says of what a run waits for. */
@@ -15,26 +15,21 @@ export function withWait(view: ThreadView, e: AnyEvent): ThreadView {
     case "RUN_STARTED":
     case "RUN_ENDED": {
       const retry = e.type === "RUN_ENDED" ? endedOf(e).retry : null;
-      return !retry && !view.retry && view.providerWaits.length === 0 ? view : { ...view, retry, providerWaits: [] };
+      return having(view, { retry, providerWaits: without(view.providerWaits, () => true) });
     }
-    default: {
-      const parks = parksAfter(view.parks, e);
-      return parks === view.parks ? view : { ...view, parks };
-    }
+    default:
+      return having(view, { parks: parksAfter(view.parks, e) });
   }
 }
 
 /** The view without the waits of all runs but one. `""`: of all. */
 export function waitOnly(view: ThreadView, run: string): ThreadView {
   const goes = (wait: { runId: string }) => run === "" || wait.runId !== run;
-  const [parks, pending] = [without(view.parks, goes), without(view.pending, goes)];
   const retry = view.retry && goes(view.retry) ? null : view.retry;
-  const same = parks === view.parks && pending === view.pending && retry === view.retry;
-  return same ? view : { ...view, parks, pending, retry };
+  return having(view, { parks: without(view.parks, goes), pending: without(view.pending, goes), retry });
 }
 
 /** The view without the wait of an agent for the model's provider, which ends with its next item. */
 export function noProviderWait(view: ThreadView, agentId: string): ThreadView {
-  const providerWaits = without(view.providerWaits, (w) => (w.agentId ?? "") === agentId);
-  return providerWaits === view.providerWaits ? view : { ...view, providerWaits };
+  return having(view, { providerWaits: without(view.providerWaits, (w) => (w.agentId ?? "") === agentId) });
 }
