@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -122,9 +123,11 @@ func digestOf(t *testing.T, text []byte) string {
 
 // campaign is a thread, and somebody who follows it.
 type campaign struct {
-	t        *testing.T
-	rand     *rand.Rand
-	engine   *engine.Engine
+	t      *testing.T
+	rand   *rand.Rand
+	engine *engine.Engine
+
+	mu       sync.Mutex // of what the follower writes: shown, line, branches
 	shown    *view.Thread
 	line     line
 	kept     bool // the views
@@ -264,10 +267,12 @@ func (c *campaign) rest(d time.Duration) {
 	for ; d >= 0 && !c.t.Failed(); d -= instant {
 		<-time.After(instant)
 		synctest.Wait()
+		c.mu.Lock()
 		if n := len(c.line.Frames); n > c.seen {
 			c.seen = n
 			c.compare()
 		}
+		c.mu.Unlock()
 	}
 }
 
@@ -307,8 +312,11 @@ func (c *campaign) answer() {
 
 func (c *campaign) restore() {
 	synctest.Wait()
-	if n := len(c.branches); n > 0 {
-		_, _ = c.engine.RestoreBranch(c.t.Context(), seedKey, c.branches[c.rand.IntN(n)])
+	c.mu.Lock()
+	branches := slices.Clone(c.branches)
+	c.mu.Unlock()
+	if n := len(branches); n > 0 {
+		_, _ = c.engine.RestoreBranch(c.t.Context(), seedKey, branches[c.rand.IntN(n)])
 	}
 }
 
@@ -343,6 +351,8 @@ func (c *campaign) follow() (leave func()) {
 
 // apply applies a frame as a client gets it.
 func (c *campaign) apply(f wire.Frame) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	in := framed{Frame: rawOf(c.t, f)}
 	if f.Cursor != nil {
 		at := f.Cursor.String()
