@@ -73,14 +73,14 @@ func sizeOf(ctx context.Context, root, file string, flags ...string) (int64, err
 
 // without writes an overlay in which cmd/spool does not import an adapter: its function returns an error.
 func without(root, dir, pkg, function string) (string, error) {
-	files, err := filepath.Glob(filepath.Join(root, "cmd", "spool", "*.go"))
+	files, err := filepath.Glob(filepath.Join(root, "cmd", "spool", "internal", "command", "*.go"))
 	if err != nil {
 		return "", err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
-	body := regexp.MustCompile(`(?s)(func ` + function + `\(m config\.Model\) \(spool\.Model, error\) \{\n).*?\n\}\n`)
+	body := regexp.MustCompile(`(?s)(func ` + function + `\(m config\.Model[^)]*\) \(spool\.Model, error\) \{\n).*?\n\}\n`)
 	line := "\t\"github.com/spoolhq/spool/model/" + pkg + "\"\n"
 	replaced := make(map[string]string)
 	for _, file := range files {

@@ -72,7 +72,7 @@ func noneOf(word string) string {
 
 // profileOf describes the profile of a model, or returns "" for a model without one that says anything.
 func profileOf(m config.Model, model spool.Model) string {
-	profiled, ok := model.(*openai.Model)
+	profiled, ok := model.(interface{ Profile() string })
 	if !ok {
 		return ""
 	}
