@@ -1,7 +1,7 @@
 // Package attach validates the images and files of user turns, and fetches them for the model if the
 // configuration says so.
 //
-// It connects to hosts only through internal/egress, and knows neither the store nor the run.
+// It connects to hosts only through egress, and knows neither the store nor the run.
 package attach
 
 import (

@@ -5,6 +5,6 @@
 // summarises a long text in parts ([Summariser]).
 //
 // The package is pure: it reads a view, asks a model only through a given function, and writes nothing.
-// It imports the root package, engine/config, engine/internal/record and engine/internal/toolresult. It
+// It imports the root package, engine/option, engine/internal/record and engine/internal/toolresult. It
 // is not named context, because its files also need the standard library's context package.
 package history
