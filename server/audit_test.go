@@ -57,6 +57,7 @@ func TestAudit(t *testing.T) {
 	b.do(t, call{method: http.MethodPost, path: "/api/agent/ag-ui", token: tokenA, body: `{"threadId":"t2","runId":"x","messages":[],"resume":[{"interruptId":"` + id + `","status":"cancelled"}]}`})
 	ask("t3")
 	b.as(t, tokenA, http.MethodPost, controlPath, `{"threadId":"t3"}`)
+	b.stream(t, call{path: streamPath + "?threadId=t3", token: tokenA}).until(t, state(wire.Cancelled))
 	b.as(t, tokenA, http.MethodDelete, threadsPath+"?threadId=t1", "")
 	b.as(t, tokenB, http.MethodDelete, threadsPath+"?threadId=t2", "")
 	b.as(t, operatorToken, http.MethodPost, prunePath, `{"tenant":"a","olderThan":"0s"}`)
