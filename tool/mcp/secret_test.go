@@ -43,7 +43,7 @@ func TestSecrets(t *testing.T) {
 		c.Headers = map[string]string{"Authorization": "Basic " + credentials}
 	})
 	source := must(s.Tools(mcp.Selection{}))
-	seen := []string{string(must(source.List(t.Context())))}
+	seen := []string{string(must(source.List(t.Context(), "", "")))}
 	tool := tools(t, s, mcp.Selection{})["tell"]
 	for _, args := range []string{`{}`, `{"a":"ask"}`, `{"a":"fail"}`} {
 		result, err := tool.Call(t.Context(), spool.ToolCall{RunID: "r", ID: "c", Args: json.RawMessage(args)})
