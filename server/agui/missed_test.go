@@ -6,7 +6,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server/agui"
 	"github.com/spoolhq/spool/spooltest"
 	"github.com/spoolhq/spool/wire"

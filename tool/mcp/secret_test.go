@@ -75,7 +75,7 @@ func TestSecretURL(t *testing.T) {
 		if _, err := s.List(t.Context()); err == nil || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %v", link, err)
 		}
-		must(must(s.Tools(mcp.Selection{})).List(t.Context()))
+		must(must(s.Tools(mcp.Selection{})).List(t.Context(), "", ""))
 		if log.Len() == 0 || strings.Contains(log.String(), "hunter2") {
 			t.Errorf("the log has %s", log.String())
 		}
