@@ -1,9 +1,5 @@
 package spool
 
-import (
-	"time"
-)
-
 // CostSource says where a cost comes from.
 type CostSource string
 
@@ -26,19 +22,4 @@ type Cost struct {
 	Source   CostSource `doc:"The source of the price: a price table, the provider's report, or a price table with an estimated count." enum:"table,receipt,estimate" json:"source,omitempty"`
 	// Version names the price table that was used. Empty: none was.
 	Version string `doc:"The price table. Left out: none was used." json:"version,omitempty"`
-}
-
-// Billing is what the price of a call depends on besides its tokens.
-type Billing struct {
-	// Tier is the provider's service tier, such as "flex", "priority" or "batch". Empty: the standard one.
-	Tier string
-	// CacheFor is how long the provider keeps the tokens that the call writes to its cache. Zero: as long as by
-	// default.
-	CacheFor time.Duration
-}
-
-// Billed is a [Model] that knows the [Billing] of its calls.
-type Billed interface {
-	// Billing returns how the provider charges for a request.
-	Billing(r ModelRequest) Billing
 }

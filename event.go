@@ -18,7 +18,7 @@ const (
 // Event is a message of an application to the clients that follow a thread.
 type Event struct {
 	// Type is the application's own word: see [CheckEventType].
-	Type EntryType
+	Type string
 	// Payload is any JSON, on one line.
 	Payload json.RawMessage
 	// Durable events are entries of the record, which later clients get too. Other events reach only the
@@ -29,7 +29,7 @@ type Event struct {
 // NewEvent returns an event with the JSON form of payload, which is null for nil. It returns an [Invalid]
 // error that names type or payload if [CheckEventType] refuses the type, if payload has no JSON form or
 // [CheckJSON] refuses it, and if it is longer than [MaxEventBytes] or, for a live event, [MaxLiveEventBytes].
-func NewEvent(t EntryType, payload any, durable bool) (Event, error) {
+func NewEvent(t string, payload any, durable bool) (Event, error) {
 	if err := CheckEventType(t); err != nil {
 		return Event{}, err
 	}
@@ -57,31 +57,25 @@ func NewEvent(t EntryType, payload any, durable bool) (Event, error) {
 
 // CheckEventType returns an [Invalid] error that names type unless it matches [A-Za-z0-9._:-]{1,128} and
 // differs, also in other letter case, from all types of record entries, notices and run stream items.
-func CheckEventType(t EntryType) error {
-	if err := CheckID("type", string(t)); err != nil {
+func CheckEventType(t string) error {
+	if err := CheckID("type", t); err != nil {
 		return err
 	}
-	if EntryType(strings.ToUpper(string(t))).Reserved() {
+	if word := strings.ToUpper(t); slices.Contains(reservedTypes, word) || slices.Contains(otherTypes, word) {
 		return Errorf(Invalid, "type %s is reserved", t)
 	}
 	return nil
 }
 
-// Reserved reports whether a record, a notice or a run stream uses the word. Entries of any other type are an
-// application's events.
-func (t EntryType) Reserved() bool {
-	return slices.Contains(reservedTypes, t) || slices.Contains(otherTypes, t)
-}
-
 // otherTypes are words of other runtimes with the same clients. No application may use them, either.
-var otherTypes = []EntryType{
+var otherTypes = []string{
 	"CHUNK", "STEP_COMMITTED", "TEXT_RESULT", "HEARTBEAT", "RECORD_CHANGED", "SNAPSHOT",
 	"SUBAGENT_CHUNK", "SUBAGENT_COMPLETED", "SUBAGENT_FAILED",
 }
 
 // Publish sends an event to the clients that follow the thread now. It is safe for concurrent use. It returns
 // the error of [NewEvent]; an event that reaches nobody is no error.
-func (c ToolCall) Publish(ctx context.Context, t EntryType, payload any) error {
+func (c ToolCall) Publish(ctx context.Context, t string, payload any) error {
 	return c.publish(ctx, t, payload, false)
 }
 
@@ -90,11 +84,11 @@ func (c ToolCall) Publish(ctx context.Context, t EntryType, payload any) error {
 // other error if the store failed.
 //
 // A call that is repeated after a crash publishes again: see [Tool.Idempotent].
-func (c ToolCall) PublishDurable(ctx context.Context, t EntryType, payload any) error {
+func (c ToolCall) PublishDurable(ctx context.Context, t string, payload any) error {
 	return c.publish(ctx, t, payload, true)
 }
 
-func (c ToolCall) publish(ctx context.Context, t EntryType, payload any, durable bool) error {
+func (c ToolCall) publish(ctx context.Context, t string, payload any, durable bool) error {
 	e, err := NewEvent(t, payload, durable)
 	if err != nil || c.PublishFunc == nil {
 		return err

@@ -18,7 +18,7 @@ func TestNewEvent(t *testing.T) {
 
 	long := func(n int) string { return strings.Repeat("x", n-2) } // with its quotes
 	for name, c := range map[string]struct {
-		kind    spool.EntryType
+		kind    string
 		payload any
 		durable bool
 		want    string // of the payload, or of the error
@@ -34,7 +34,7 @@ func TestNewEvent(t *testing.T) {
 		"no type":          {"", nil, false, "type is required"},
 		"space":            {"a b", nil, false, "type may only have letters, digits and the characters . _ : -"},
 		"line break":       {"a\nb", nil, false, "type may only have letters, digits and the characters . _ : -"},
-		"long type":        {spool.EntryType(strings.Repeat("x", 129)), nil, false, "type is longer than 128 characters"},
+		"long type":        {strings.Repeat("x", 129), nil, false, "type is longer than 128 characters"},
 		"reserved":         {"STATE_CHANGE", nil, false, "type STATE_CHANGE is reserved"},
 		"no JSON":          {"t", func() {}, false, "payload has no JSON form"},
 		"bad JSON":         {"t", json.RawMessage("{"), false, "payload has no JSON form"},
@@ -67,7 +67,7 @@ func TestLiveEventFits(t *testing.T) {
 
 	id := strings.Repeat("x", spool.MaxIDLen)
 	notice, err := json.Marshal(wire.Entry{
-		ThreadID: spool.ThreadID(id), Type: spool.EntryType(id), RunID: spool.RunID(id),
+		ThreadID: spool.ThreadID(id), Type: wire.EntryType(id), RunID: spool.RunID(id),
 		Payload: json.RawMessage(strconv.Quote(strings.Repeat("x", spool.MaxLiveEventBytes-2))), PublishedBy: strings.Repeat("x", 200),
 	})
 	if err != nil || len(notice) > store.MaxNoticeBytes {

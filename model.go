@@ -82,7 +82,7 @@ type OutputSchema struct {
 }
 
 // ModelEvent is a piece of an answer: [TextDelta], [TextEnd], [ReasoningDelta], [ReasoningEnd],
-// [ToolCallStart], [ToolCallDelta], [ToolCallEnd], [ProviderPart], [FileMade], [SourceSeen],
+// [ToolCallStart], [ToolCallDelta], [ToolCallEnd], [ProviderPart], [FileMade], [Source],
 // [ResumePoint], [UsageSeen] or [Finish].
 //
 // The provider data of an event is a JSON object with one key, the name of the adapter's format. Its
@@ -139,10 +139,6 @@ type (
 	// FilesWithheld says that the request has no images and files of tool results, because the model's server refuses
 	// them. A model yields it before the first piece of the answer. Text is what the model reads in place of each.
 	FilesWithheld struct{ Text string }
-	// SourceSeen is a source that the answer names, at any time before its end. The spans count the characters of all
-	// text deltas of the answer joined. The engine checks the source, joins those that are equal, and adds them to the
-	// end of the message.
-	SourceSeen struct{ Source Source }
 	// ResumePoint has the data with which another process can come back to this answer: see
 	// [ModelRequest.Resume]. The engine saves it before it handles the next event. A model yields it
 	// before the first piece of the answer, at most once per answer.
@@ -185,7 +181,7 @@ func (FileMade) modelEvent() {}
 
 func (FilesWithheld) modelEvent() {}
 
-func (SourceSeen) modelEvent() {}
+func (Source) modelEvent() {}
 
 func (ResumePoint) modelEvent() {}
 
@@ -259,35 +255,4 @@ func (e *ModelError) Permanent() bool {
 		// The client does not follow redirects, and a provider that refused a request refuses it again.
 		return 300 <= e.Status && e.Status < 500 || CodeOf(e.Err) == Forbidden
 	}
-}
-
-// Described is a [Model] that names its provider, for telemetry.
-type Described interface {
-	// Describe returns OpenTelemetry's name for the provider, such as "openai", and the provider's
-	// name of the model. It returns the same at each call.
-	Describe() (provider, model string)
-}
-
-// CostReporter is a [Model] whose provider reports what each answer costs, so that a budget of money holds
-// without a price.
-type CostReporter interface {
-	// ReceiptCurrency returns the currency of these costs, such as "USD", or "" if the provider reports none. It
-	// returns the same at each call.
-	ReceiptCurrency() string
-}
-
-// Windowed is a [Model] that knows the size of its window.
-type Windowed interface {
-	// ContextWindow returns how many tokens a prompt and its answer may have together.
-	// Zero: not known.
-	ContextWindow() int
-}
-
-// WindowLookup is a [Model] whose adapter knows the windows of well-known models by their names.
-type WindowLookup interface {
-	// LookupWindow returns how many tokens a prompt and its answer may have together. It looks for
-	// the provider's name of the model first, and then for name, the engine's name of the model.
-	// The engine calls it if neither [Windowed] nor the configuration knows the window. Zero: not
-	// known.
-	LookupWindow(name string) int
 }

@@ -2,7 +2,7 @@
 
 package spool
 
-var reservedTypes = []EntryType{
+var reservedTypes = []string{
 	"CALL_PENDING",
 	"CONTEXT_COMPACTED",
 	"COST_BUDGET_EXHAUSTED",

@@ -2,6 +2,10 @@ package spool
 
 // Source is a page or a document that supports what a message says, or that a tool has read. The engine never opens
 // its URL, and keeps it only if it is an absolute one with http or https.
+//
+// A [Model] yields a source that its answer names, at any time before the answer's end. The spans then count the
+// characters of all text deltas of the answer joined. The engine checks the source, joins those that are equal, and adds
+// them to the end of the message.
 type Source struct {
 	// URL is the address of a page. Empty: the source is a document, or its address is none that a client may open.
 	URL string `doc:"The address of the page, with http or https. Left out: it is a document, or has no address to open." json:"url,omitempty"`

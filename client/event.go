@@ -19,7 +19,7 @@ func (c *Client) Publish(ctx context.Context, thread spool.ThreadID, e spool.Eve
 		Seq int64 `json:"seq"`
 	}](ctx, c, post(eventsPath, struct {
 		ThreadID spool.ThreadID  `json:"threadId"`
-		Type     spool.EntryType `json:"type"`
+		Type     string          `json:"type"`
 		Payload  json.RawMessage `json:"payload,omitempty"`
 		Durable  bool            `json:"durable,omitempty"`
 	}{thread, e.Type, e.Payload, e.Durable}))

@@ -87,7 +87,7 @@ func undated(r wire.Run) wire.Run {
 }
 
 // has returns the event of a record entry about a run.
-func has(seq int, kind spool.EntryType, run, more string) string {
+func has(seq int, kind wire.EntryType, run, more string) string {
 	return fmt.Sprintf("id: %d - -\ndata: {\"kind\":\"thread\",\"event\":{\"threadId\":\"t1\",\"seq\":%d,\"runId\":%q,\"type\":%q,"+
 		"\"createdAt\":\"2026-11-21T09:40:00Z\",\"payload\":{\"runId\":%q,\"streamId\":\"%s:1\",\"segment\":1%s}}}\n\n",
 		seq, seq, run, kind, run, run, more)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/client"
+	"github.com/spoolhq/spool/wire"
 )
 
 // script is a transport that answers the n-th request, from 1. It is for bubbles of testing/synctest, in which
@@ -152,6 +153,6 @@ func entry(seq int) string {
 }
 
 // notice returns the event of a notice.
-func notice(kind spool.EntryType, payload string) string {
+func notice(kind wire.EntryType, payload string) string {
 	return fmt.Sprintf("data: {\"kind\":\"thread\",\"event\":{\"threadId\":\"t1\",\"seq\":0,\"type\":%q,\"payload\":%s}}\n\n", kind, payload)
 }

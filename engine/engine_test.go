@@ -115,7 +115,7 @@ func state(t *testing.T, b store.Backend) (st wire.State) {
 }
 
 // entries returns the payloads of the record's entries of a type.
-func entries(t *testing.T, b store.Backend, of spool.EntryType) (payloads []string) {
+func entries(t *testing.T, b store.Backend, of wire.EntryType) (payloads []string) {
 	t.Helper()
 	err := b.Store.View(t.Context(), key, func(v store.View) error {
 		all, err := v.Entries(store.EntryQuery{})

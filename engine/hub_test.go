@@ -335,7 +335,7 @@ func TestLiveEventReachesAReaderThatHasJustBegun(t *testing.T) {
 				pass(time.Second)
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
-				publish := func(kind spool.EntryType, durable bool) {
+				publish := func(kind string, durable bool) {
 					if _, err := e.PublishEvent(ctx, key, kind, 1, wire.PublishOptions{Durable: durable}); err != nil {
 						t.Error(err)
 					}

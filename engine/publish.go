@@ -19,7 +19,7 @@ import (
 // not exist, and a [spool.Conflict] error for a run that has ended. If it returns an error, nothing is
 // published.
 func (e *Engine) PublishEvent(
-	ctx context.Context, key spool.ThreadKey, t spool.EntryType, payload any, o wire.PublishOptions,
+	ctx context.Context, key spool.ThreadKey, t string, payload any, o wire.PublishOptions,
 ) (wire.Entry, error) {
 	event, err := spool.NewEvent(t, payload, o.Durable)
 	if err == nil && o.RunID != "" {

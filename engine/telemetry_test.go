@@ -103,7 +103,7 @@ func (m *collector) metrics(t *testing.T) map[string]metricdata.Aggregation {
 // names is a model that implements [spool.Described].
 type names struct{ *spooltest.Model }
 
-func (names) Describe() (provider, model string) { return "openai", "gpt-9" }
+func (names) Describe() spool.ModelInfo { return spool.ModelInfo{Provider: "openai", Model: "gpt-9"} }
 
 // A run of a tool and a park is a trace for each of its two segments, which are linked.
 func TestSpansOfARun(t *testing.T) {

@@ -2,6 +2,7 @@ package price
 
 import (
 	"context"
+	"time"
 
 	"github.com/spoolhq/spool"
 )
@@ -14,14 +15,16 @@ type Charge struct {
 	// Model is the name under which the model is configured.
 	Model string
 	// ModelID is the provider's name of the model that answered. Requested is its name of the model in the
-	// request: see [spool.Described]. Empty: not known.
+	// request: see [spool.ModelInfo]. Empty: not known.
 	ModelID, Requested string
 	// Usage has the counts, including estimated ones. A nil count is not known.
 	Usage spool.Usage
 	// Estimated is true if a count of Usage is an estimate.
 	Estimated bool
-	// Billing is what the price depends on besides the tokens.
-	Billing spool.Billing
+	// Tier is the provider's service tier, and CacheFor how long the provider keeps what the call wrote to its cache:
+	// see [spool.ModelInfo.Billing]. Empty and zero: the standard tier, and the default time.
+	Tier     string
+	CacheFor time.Duration
 	// Receipt is the cost that the provider reported. Nil: it reported none.
 	Receipt *spool.Cost
 }

@@ -45,7 +45,7 @@ func (p *tablePricer) Price(ctx context.Context, c Charge) (spool.Cost, error) {
 	if c.Usage.Input == nil || c.Usage.Output == nil {
 		return spool.Cost{}, spool.Errorf(spool.NotFound, "the tokens were not counted")
 	}
-	micros, err := p.micros(ctx, name, rates.of(c.Billing.Tier, *c.Usage.Input), c)
+	micros, err := p.micros(ctx, name, rates.of(c.Tier, *c.Usage.Input), c)
 	if err != nil {
 		return spool.Cost{}, err
 	}
@@ -84,7 +84,7 @@ func undated(name string) string { return knownmodel.Undated(knownmodel.Plain(na
 // the input, and reasoning tokens are part of the output.
 func (p *tablePricer) micros(ctx context.Context, name string, r Rates, c Charge) (int64, error) {
 	u, ofWrite := c.Usage, r.CacheWrite
-	if c.Billing.CacheFor >= time.Hour && r.CacheWriteHour != nil {
+	if c.CacheFor >= time.Hour && r.CacheWriteHour != nil {
 		ofWrite = r.CacheWriteHour
 	}
 	read, write, reasoning := value(u.CacheRead), value(u.CacheWrite), value(u.Reasoning)

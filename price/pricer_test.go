@@ -240,24 +240,25 @@ func TestPriceByBilling(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		input, write int64
-		billing      spool.Billing
+		tier         string
+		cacheFor     time.Duration
 		want         int64
 	}{
 		"standard":                    {input: 100, want: 100 + 20},
 		"long":                        {input: 101, want: 1010 + 200},
-		"flex":                        {input: 100, billing: spool.Billing{Tier: "flex"}, want: 50 + 10},
-		"flex, long":                  {input: 101, billing: spool.Billing{Tier: "flex"}, want: 707 + 80},
-		"a tier without a long rate":  {input: 101, billing: spool.Billing{Tier: "dear"}, want: 404 + 40},
-		"unknown tier":                {input: 100, billing: spool.Billing{Tier: "auto"}, want: 100 + 20},
+		"flex":                        {input: 100, tier: "flex", want: 50 + 10},
+		"flex, long":                  {input: 101, tier: "flex", want: 707 + 80},
+		"a tier without a long rate":  {input: 101, tier: "dear", want: 404 + 40},
+		"unknown tier":                {input: 100, tier: "auto", want: 100 + 20},
 		"written":                     {input: 100, write: 10, want: 90 + 30 + 20},
-		"written for an hour":         {input: 100, write: 10, billing: spool.Billing{CacheFor: time.Hour}, want: 90 + 50 + 20},
-		"written for five minutes":    {input: 100, write: 10, billing: spool.Billing{CacheFor: 5 * time.Minute}, want: 90 + 30 + 20},
-		"long, written for an hour":   {input: 110, write: 10, billing: spool.Billing{CacheFor: time.Hour}, want: 1000 + 300 + 200},
-		"flex, which has no such one": {input: 100, write: 10, billing: spool.Billing{Tier: "flex", CacheFor: time.Hour}, want: 45 + 5 + 10},
+		"written for an hour":         {input: 100, write: 10, cacheFor: time.Hour, want: 90 + 50 + 20},
+		"written for five minutes":    {input: 100, write: 10, cacheFor: 5 * time.Minute, want: 90 + 30 + 20},
+		"long, written for an hour":   {input: 110, write: 10, cacheFor: time.Hour, want: 1000 + 300 + 200},
+		"flex, which has no such one": {input: 100, write: 10, tier: "flex", cacheFor: time.Hour, want: 45 + 5 + 10},
 	} {
 		ten := int64(10)
 		u := spool.Usage{Input: &c.input, Output: &ten, CacheWrite: &c.write}
-		cost, err := pricer.Price(t.Context(), price.Charge{Model: "m", Usage: u, Billing: c.billing})
+		cost, err := pricer.Price(t.Context(), price.Charge{Model: "m", Usage: u, Tier: c.tier, CacheFor: c.cacheFor})
 		if err != nil || cost.Micros != c.want {
 			t.Errorf("%s: %d, want %d, %v", name, cost.Micros, c.want, err)
 		}

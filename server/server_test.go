@@ -299,7 +299,7 @@ func (e *events) until(t *testing.T, wanted func(message) bool) []message {
 }
 
 // entry matches a frame with an entry or notice of that type.
-func entry(kind spool.EntryType) func(message) bool {
+func entry(kind wire.EntryType) func(message) bool {
 	return func(m message) bool { return m.frame.Event != nil && m.frame.Event.Type == kind }
 }
 

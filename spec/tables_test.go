@@ -22,7 +22,7 @@ func TestTables(t *testing.T) {
 	}
 	page := string(text)
 	kinds := wire.EntryKinds()
-	first := slices.IndexFunc(kinds, func(k wire.Kind[spool.EntryType]) bool { return k.Type == wire.NoticeStateChange })
+	first := slices.IndexFunc(kinds, func(k wire.Kind[wire.EntryType]) bool { return k.Type == wire.NoticeStateChange })
 	for name, table := range map[string]string{
 		"entries": table(page, kinds[:first]), "notices": table(page, kinds[first:]), "items": table(page, wire.ItemKinds()),
 	} {

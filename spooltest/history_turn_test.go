@@ -106,7 +106,7 @@ func only(id wire.StreamID, t wire.ItemType, n int64) wire.Frame {
 	return wire.Frame{Kind: wire.FrameStream, StreamID: id, Item: &item}
 }
 
-func noticeOf(t spool.EntryType, payload any) wire.Frame {
+func noticeOf(t wire.EntryType, payload any) wire.Frame {
 	return wire.Frame{Kind: wire.FrameThread, Event: wire.NewEntry(t, "", payload)}
 }
 

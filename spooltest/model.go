@@ -204,8 +204,8 @@ func (m *Model) Fresh() (n int) {
 	return n
 }
 
-// ContextWindow returns the model's Window.
-func (m *Model) ContextWindow() int { return m.Window }
+// Describe implements [spool.Described]. It says only the model's Window.
+func (m *Model) Describe() spool.ModelInfo { return spool.ModelInfo{ContextWindow: m.Window} }
 
 // Requests returns the requests so far.
 func (m *Model) Requests() []spool.ModelRequest {
@@ -291,7 +291,7 @@ func (t Turn) spoken() []spool.ModelEvent {
 		all = append(all, file)
 	}
 	for _, s := range t.Sources {
-		all = append(all, spool.SourceSeen{Source: s})
+		all = append(all, s)
 	}
 	if t.Early != (spool.Usage{}) {
 		all = append(all, spool.UsageSeen{Usage: t.Early})

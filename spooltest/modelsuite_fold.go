@@ -127,8 +127,8 @@ func (f *modelFolder) add(event spool.ModelEvent) {
 			f.t.Errorf("files are withheld after the first piece, or without a text: %+v", e)
 		}
 		return
-	case spool.SourceSeen:
-		f.answer.sources = append(f.answer.sources, e.Source)
+	case spool.Source:
+		f.answer.sources = append(f.answer.sources, e)
 		return
 	case spool.UsageSeen:
 		f.answer.usage = e.Usage

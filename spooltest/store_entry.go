@@ -38,7 +38,7 @@ func testStoreEntryRoundTrip(s *storeTest) {
 // testStoreEntryQuery compares every combination of a query's fields with the result of a plain loop.
 func testStoreEntryQuery(s *storeTest) {
 	key := thread("t")
-	types, runs := []spool.EntryType{"A", "B", "C"}, []spool.RunID{"r1", "r2", ""}
+	types, runs := []wire.EntryType{"A", "B", "C"}, []spool.RunID{"r1", "r2", ""}
 	s.write(key, func(tx store.Tx) error {
 		err := tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}})
 		for i := range 18 {
@@ -55,7 +55,7 @@ func testStoreEntryQuery(s *storeTest) {
 
 	for _, after := range []int64{0, 1, 9, 17, 18, 99} {
 		for _, run := range []spool.RunID{"", "r1", "r2", "unknown"} {
-			for _, kind := range []spool.EntryType{"", "A", "C", "UNKNOWN"} {
+			for _, kind := range []wire.EntryType{"", "A", "C", "UNKNOWN"} {
 				for _, last := range []bool{false, true} {
 					s.entries(key, all, store.EntryQuery{After: after, Run: run, Type: kind, Last: last})
 				}

@@ -202,7 +202,7 @@ type EntryQuery struct {
 	// Run leaves out entries of other runs. Empty: all.
 	Run spool.RunID
 	// Type leaves out entries of other kinds. Empty: all.
-	Type spool.EntryType
+	Type wire.EntryType
 	// Last reverses the order: the newest entry comes first.
 	Last bool
 	// Limit bounds how many are returned. Zero: all.

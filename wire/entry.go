@@ -7,70 +7,73 @@ import (
 	"github.com/spoolhq/spool"
 )
 
+// EntryType names a kind of record entry or of notice. Readers must ignore kinds that they do not know.
+type EntryType string
+
 // The kinds of record entry. All are durable and have a seq from 1.
 const (
 	// EntryRunStarted opens a segment: [RunStarted].
-	EntryRunStarted spool.EntryType = "RUN_STARTED"
+	EntryRunStarted EntryType = "RUN_STARTED"
 	// EntryRunEnded closes a segment: [RunEnded].
-	EntryRunEnded spool.EntryType = "RUN_ENDED"
+	EntryRunEnded EntryType = "RUN_ENDED"
 	// EntryInputRequired announces an open park: [InputRequired].
-	EntryInputRequired spool.EntryType = "INPUT_REQUIRED"
+	EntryInputRequired EntryType = "INPUT_REQUIRED"
 	// EntryInputExpired announces that nobody answered a park in time: [InputExpired].
-	EntryInputExpired spool.EntryType = "INPUT_EXPIRED"
+	EntryInputExpired EntryType = "INPUT_EXPIRED"
 	// EntryInputExpiring warns of a park that is about to expire: [InputExpiring].
-	EntryInputExpiring spool.EntryType = "INPUT_EXPIRING"
+	EntryInputExpiring EntryType = "INPUT_EXPIRING"
 	// EntryInputExtended announces more time for a park: [InputExtended].
-	EntryInputExtended spool.EntryType = "INPUT_EXTENDED"
+	EntryInputExtended EntryType = "INPUT_EXTENDED"
 	// EntryCallPending announces a call whose work goes on elsewhere, or news about it: [CallPending].
-	EntryCallPending spool.EntryType = "CALL_PENDING"
+	EntryCallPending EntryType = "CALL_PENDING"
 	// EntryHITLResponse announces an accepted answer: [HITLResponse].
-	EntryHITLResponse spool.EntryType = "HITL_RESPONSE"
+	EntryHITLResponse EntryType = "HITL_RESPONSE"
 	// EntryMessagesDropped announces that messages have left the view: [MessagesDropped].
-	EntryMessagesDropped spool.EntryType = "MESSAGES_DROPPED"
+	EntryMessagesDropped EntryType = "MESSAGES_DROPPED"
 	// EntryMessagesRestored announces that a branch is in the view again: [MessagesRestored].
-	EntryMessagesRestored spool.EntryType = "MESSAGES_RESTORED"
+	EntryMessagesRestored EntryType = "MESSAGES_RESTORED"
 	// EntrySteered announces a message that was put into an active run: [Steered].
-	EntrySteered spool.EntryType = "STEERED"
+	EntrySteered EntryType = "STEERED"
 	// EntryContextCompacted announces that a summary replaces older messages in prompts to
 	// the model: [ContextCompacted].
-	EntryContextCompacted spool.EntryType = "CONTEXT_COMPACTED"
+	EntryContextCompacted EntryType = "CONTEXT_COMPACTED"
 	// EntryRunRefused announces a run that a worker refused when it claimed it: [RunRefused].
-	EntryRunRefused spool.EntryType = "RUN_REFUSED"
+	EntryRunRefused EntryType = "RUN_REFUSED"
 	// EntryTokenBudgetExhausted announces that a run has used up its tokens:
 	// [TokenBudgetExhausted].
-	EntryTokenBudgetExhausted spool.EntryType = "TOKEN_BUDGET_EXHAUSTED" //nolint:gosec // no secret: tokens are counted
+	EntryTokenBudgetExhausted EntryType = "TOKEN_BUDGET_EXHAUSTED" //nolint:gosec // no secret: tokens are counted
 	// EntryCostBudgetExhausted announces that a run has used up its money: [CostBudgetExhausted].
-	EntryCostBudgetExhausted spool.EntryType = "COST_BUDGET_EXHAUSTED"
+	EntryCostBudgetExhausted EntryType = "COST_BUDGET_EXHAUSTED"
 	// EntryToolCallBudgetExhausted announces that a run has used up its tool calls:
 	// [ToolCallBudgetExhausted].
-	EntryToolCallBudgetExhausted spool.EntryType = "TOOL_CALL_BUDGET_EXHAUSTED"
+	EntryToolCallBudgetExhausted EntryType = "TOOL_CALL_BUDGET_EXHAUSTED"
 	// EntryTimeBudgetExhausted announces that a run has used up its time:
 	// [TimeBudgetExhausted].
-	EntryTimeBudgetExhausted spool.EntryType = "TIME_BUDGET_EXHAUSTED"
+	EntryTimeBudgetExhausted EntryType = "TIME_BUDGET_EXHAUSTED"
 	// EntryTimeLimitReached announces that a run has executed for as long as any run may:
 	// [TimeLimitReached].
-	EntryTimeLimitReached spool.EntryType = "TIME_LIMIT_REACHED"
+	EntryTimeLimitReached EntryType = "TIME_LIMIT_REACHED"
 	// EntryStorageLimitReached announces that a run gets no further step because its tenant
 	// stores as many bytes as it may: [StorageLimitReached].
-	EntryStorageLimitReached spool.EntryType = "STORAGE_LIMIT_REACHED"
+	EntryStorageLimitReached EntryType = "STORAGE_LIMIT_REACHED"
 	// EntryOutputRejected announces an answer that does not fit the run's schema: [OutputRejected].
-	EntryOutputRejected spool.EntryType = "OUTPUT_REJECTED"
+	EntryOutputRejected EntryType = "OUTPUT_REJECTED"
 	// EntryModelFallback announces that a run goes on with another model: [ModelFallback].
-	EntryModelFallback spool.EntryType = "MODEL_FALLBACK"
+	EntryModelFallback EntryType = "MODEL_FALLBACK"
 	// EntryFileDropped announces that the model does not get a file of the run: [FileDropped].
-	EntryFileDropped spool.EntryType = "FILE_DROPPED"
+	EntryFileDropped EntryType = "FILE_DROPPED"
 	// EntryHandedOver announces that another agent has taken the thread over: [HandedOver].
-	EntryHandedOver spool.EntryType = "HANDED_OVER"
+	EntryHandedOver EntryType = "HANDED_OVER"
 )
 
 // The kinds of notice. A notice has seq 0, is not stored, and does not move a cursor.
 const (
 	// NoticeStateChange has the thread's state: [StateChange].
-	NoticeStateChange spool.EntryType = "STATE_CHANGE"
+	NoticeStateChange EntryType = "STATE_CHANGE"
 	// NoticeMessageAppended announces a user turn: a [spool.Message].
-	NoticeMessageAppended spool.EntryType = "MESSAGE_APPENDED"
+	NoticeMessageAppended EntryType = "MESSAGE_APPENDED"
 	// NoticeThreadDeleted announces that the thread was deleted: [ThreadDeleted].
-	NoticeThreadDeleted spool.EntryType = "THREAD_DELETED"
+	NoticeThreadDeleted EntryType = "THREAD_DELETED"
 )
 
 // Entry is an entry of a thread's record, or a notice in the same envelope.
@@ -78,7 +81,7 @@ type Entry struct {
 	ThreadID spool.ThreadID `doc:"Its thread." json:"threadId"`
 	// Seq numbers the entries of a thread from 1, without gaps. Zero: a notice.
 	Seq       int64           `doc:"Its number in the thread's record, from 1 without gaps. Zero: a notice, which the record does not have." json:"seq"`
-	Type      spool.EntryType `doc:"The application's name for it. It differs from all types of Event."                                      example:"INVOICE_PAID" json:"type"`
+	Type      EntryType       `doc:"The application's name for it. It differs from all types of Event."                                      example:"INVOICE_PAID" json:"type"`
 	Payload   json.RawMessage `doc:"Any JSON."                                                                                               json:"payload"`
 	CreatedAt time.Time       `doc:"When it happened."                                                                                       json:"createdAt"`
 	// RunID is the run that the entry belongs to, if any.
@@ -101,7 +104,7 @@ type Entry struct {
 
 // NewEntry returns an entry of run, with the JSON encoding of payload. It panics if [EntryKinds] has another
 // type of payload for t.
-func NewEntry(t spool.EntryType, run spool.RunID, payload any) *Entry {
+func NewEntry(t EntryType, run spool.RunID, payload any) *Entry {
 	mustBe(entryTypes[t], string(t), payload)
 	return &Entry{Type: t, RunID: run, Payload: mustJSON(payload)}
 }

@@ -109,7 +109,7 @@ func TestFixturesEntries(t *testing.T) {
 		Notices []valueCase `json:"notices"`
 	}
 	fixture(t, "entries", &file)
-	seen := kinds[spool.EntryType](t, append(file.Entries, file.Notices...))
+	seen := kinds[wire.EntryType](t, append(file.Entries, file.Notices...))
 	for i, c := range append(file.Entries, file.Notices...) {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()

@@ -18,8 +18,8 @@ type Kind[T ~string] struct {
 }
 
 // EntryKinds returns the kinds of entry and then those of notice, each with the type of its payload.
-func EntryKinds() []Kind[spool.EntryType] {
-	return []Kind[spool.EntryType]{
+func EntryKinds() []Kind[EntryType] {
+	return []Kind[EntryType]{
 		kind[RunStarted](EntryRunStarted, "A worker claimed the run: a reader moves to the stream."),
 		kind[RunEnded](EntryRunEnded, "The segment is over."),
 		kind[InputRequired](EntryInputRequired, "A call waits for an answer."),

@@ -85,7 +85,7 @@ const HiddenValue = "(hidden)"
 type ModelContent struct {
 	// Name is the name in the configuration. Empty, for a profile: the parent run's model.
 	Name string `doc:"The name in the configuration. Left out: the model of the run that spawns." json:"name,omitempty"`
-	// Provider and ID are what the model itself says: see [spool.Described].
+	// Provider and ID are what the model itself says: see [spool.ModelInfo].
 	Provider string `doc:"The provider, if the model names it."                     example:"openai"    json:"provider,omitempty"`
 	ID       string `doc:"The provider's name of the model, if the model names it." json:"id,omitempty"`
 }

@@ -37,7 +37,7 @@ type UsageRow struct {
 	// Model is the configured name of the model. ModelID is the provider's name of it.
 	Model   string `doc:"The model that was asked for."     json:"model"`
 	ModelID string `doc:"The provider's name of the model." json:"modelId"`
-	// Requested is the provider's name of the model in the request: see [spool.Described]. The model that answers
+	// Requested is the provider's name of the model in the request: see [spool.ModelInfo]. The model that answers
 	// may have another name, such as that of a version. Empty: not known.
 	Requested string  `json:"-"`
 	Outcome   Outcome `doc:"How it ended." enum:"finished,aborted,error,lost" json:"outcome"`

@@ -58,7 +58,7 @@ func (c *script) add(f any, moves bool) {
 }
 
 // entry adds an entry of the record.
-func (c *script) entry(kind spool.EntryType, payload any) {
+func (c *script) entry(kind wire.EntryType, payload any) {
 	c.t.Helper()
 
 	c.seq++
@@ -72,7 +72,7 @@ func (c *script) entry(kind spool.EntryType, payload any) {
 }
 
 // notice adds a notice.
-func (c *script) notice(kind spool.EntryType, payload any) {
+func (c *script) notice(kind wire.EntryType, payload any) {
 	c.t.Helper()
 
 	e := wire.Entry{ThreadID: "t1", Type: kind, Payload: rawOf(c.t, payload), CreatedAt: c.now, RunID: c.run}

@@ -249,7 +249,7 @@ func TestNested(t *testing.T) {
 }
 
 // entry returns a frame of an entry, or of a notice for the seq 0.
-func entry(seq int64, kind spool.EntryType, payload any) wire.Frame {
+func entry(seq int64, kind wire.EntryType, payload any) wire.Frame {
 	e := wire.NewEntry(kind, "r1", payload)
 	e.Seq, e.ThreadID = seq, "t1"
 	return wire.Frame{Kind: wire.FrameThread, Event: e}

@@ -28,7 +28,7 @@ type Context struct {
 	TailShare float64
 	// Windows maps names of the engine's models to window sizes in tokens, for models whose
 	// ContextWindow is unknown. Defaults to the sizes that adapters know for well-known models
-	// ([spool.WindowLookup]).
+	// ([spool.ModelInfo.KnownWindow]).
 	Windows map[string]int
 }
 

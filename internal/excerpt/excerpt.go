@@ -43,7 +43,7 @@ func Entries(all []wire.Entry, park func(call spool.ToolCallID) wire.ParkState) 
 
 // whileParked returns the state of a call's park in which a snapshot has entries of a type about the call. Empty: it
 // always has them.
-func whileParked(t spool.EntryType) wire.ParkState {
+func whileParked(t wire.EntryType) wire.ParkState {
 	switch t {
 	case wire.EntryInputRequired, wire.EntryInputExpiring, wire.EntryInputExtended, wire.EntryInputExpired, wire.EntryHITLResponse:
 		return wire.ParkOpen

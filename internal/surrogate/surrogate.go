@@ -184,7 +184,7 @@ func (j *joiner) add(event spool.ModelEvent) error {
 		return j.say(event, e.Text, false)
 	case spool.ReasoningDelta:
 		return j.say(event, e.Text, true)
-	case spool.UsageSeen, spool.ResumePoint, spool.SourceSeen: // these may come within a text
+	case spool.UsageSeen, spool.ResumePoint, spool.Source: // these may come within a text
 		return j.emit(event)
 	}
 	if err := j.flush(); err != nil {

@@ -124,10 +124,8 @@ type Model struct {
 }
 
 var (
-	_ spool.Model        = (*Model)(nil)
-	_ spool.Described    = (*Model)(nil)
-	_ spool.Windowed     = (*Model)(nil)
-	_ spool.WindowLookup = (*Model)(nil)
+	_ spool.Model     = (*Model)(nil)
+	_ spool.Described = (*Model)(nil)
 )
 
 // New returns a model. It returns an [spool.Invalid] error that names the wrong field of config. It makes no
@@ -192,9 +190,3 @@ func (m *Model) withSecrets(extra map[string]any) *Model {
 	with.secrets = m.secrets.With(extra)
 	return &with
 }
-
-// Describe returns "anthropic", also for other servers with its interface, and the model's name.
-func (m *Model) Describe() (provider, model string) { return "anthropic", m.config.Model }
-
-// ContextWindow returns the size of the configured context window in tokens. Zero: not known.
-func (m *Model) ContextWindow() int { return m.config.ContextWindow }

@@ -168,7 +168,7 @@ func TestWindows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := m.LookupWindow("none"); got != want {
+		if got := m.Describe().Window("none", 0); got != want {
 			t.Errorf("%s: %d", name, got)
 		}
 	}

@@ -53,7 +53,7 @@ func (a *answer) cite(list []json.RawMessage, spans []spool.Span) error {
 			continue
 		}
 		s.Spans = spans
-		if err := a.emit(spool.SourceSeen{Source: s}); err != nil {
+		if err := a.emit(s); err != nil {
 			return err
 		}
 	}

@@ -1,7 +1,6 @@
 package anthropic
 
 import (
-	"cmp"
 	"strings"
 	"time"
 
@@ -32,20 +31,19 @@ func knownOutput(name string) int {
 	return most
 }
 
-var _ spool.Billed = (*Model)(nil)
-
-// LookupWindow returns the context window of a well-known model, found by Config.Model or else by name. A window that
-// needs a header has to be configured. It returns zero if neither name is known.
-func (m *Model) LookupWindow(name string) int {
-	return cmp.Or(knownmodel.Window(m.config.Model), knownmodel.Window(name))
+// Describe implements [spool.Described]. The provider is "anthropic", also for other servers with its interface. A window
+// that needs a header has to be configured. The service tier is the one that the request or Config.Extra asks for.
+func (m *Model) Describe() spool.ModelInfo {
+	return spool.ModelInfo{
+		Provider: "anthropic", Model: m.config.Model,
+		ContextWindow: m.config.ContextWindow, KnownWindow: knownmodel.Window,
+		Billing: m.billing,
+	}
 }
 
-// Billing returns how long the cache keeps what a request writes to it, and the service tier that the request or
-// Config.Extra asks for.
-func (m *Model) Billing(r spool.ModelRequest) spool.Billing {
-	b := spool.Billing{Tier: knownmodel.Tier(r.Extra, m.config.Extra)}
+func (m *Model) billing(r spool.ModelRequest) (tier string, cacheFor time.Duration) {
 	if m.config.Cache == CacheLong {
-		b.CacheFor = time.Hour
+		cacheFor = time.Hour
 	}
-	return b
+	return knownmodel.Tier(r.Extra, m.config.Extra), cacheFor
 }

@@ -75,11 +75,10 @@ func New(config Config) *Model {
 	return &Model{config: config}
 }
 
-// Describe returns "spool" and [ModelID].
-func (m *Model) Describe() (provider, model string) { return "spool", ModelID }
-
-// ContextWindow returns the configured size of the context window, in tokens.
-func (m *Model) ContextWindow() int { return m.config.ContextWindow }
+// Describe implements [spool.Described]. The name of the model is [ModelID].
+func (m *Model) Describe() spool.ModelInfo {
+	return spool.ModelInfo{Provider: "spool", Model: ModelID, ContextWindow: m.config.ContextWindow}
+}
 
 // Stream answers as the package comment describes. Its only error is the error of ctx.
 func (m *Model) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spool.ModelEvent, error] {

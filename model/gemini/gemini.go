@@ -221,9 +221,3 @@ func (c *Config) checkThinking() error {
 	}
 	return nil
 }
-
-// Describe returns "gcp.gemini", OpenTelemetry's name for the Gemini API, and the model's name.
-func (m *Model) Describe() (provider, model string) { return "gcp.gemini", m.config.Model }
-
-// ContextWindow returns the size of the configured context window in tokens. Zero: not known.
-func (m *Model) ContextWindow() int { return m.config.ContextWindow }

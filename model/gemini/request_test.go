@@ -97,7 +97,7 @@ func TestWrongConfig(t *testing.T) {
 		}
 	}
 	m, err := gemini.New(gemini.Config{Model: "models/gemini-3-pro-preview", ContextWindow: 5})
-	if err != nil || m.ContextWindow() != 5 || m.LookupWindow("x") != 1_048_576 {
+	if err != nil || m.Describe().ContextWindow != 5 || m.Describe().KnownWindow(m.Describe().Model) != 1_048_576 {
 		t.Errorf("got %v", err)
 	}
 }

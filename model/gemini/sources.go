@@ -80,7 +80,7 @@ func (a *answer) cite() error {
 		}
 		a.support(sources, m.Supports)
 		for _, s := range sources {
-			if err := a.emit(spool.SourceSeen{Source: s}); err != nil {
+			if err := a.emit(s); err != nil {
 				return err
 			}
 		}

@@ -13,7 +13,7 @@ func ExampleNew() {
 		Model:         "qwen3:8b",
 		ContextWindow: 32_768,
 	})
-	fmt.Println(model.ContextWindow(), err)
+	fmt.Println(model.Describe().ContextWindow, err)
 
 	_, err = openai.New(openai.Config{BaseURL: "localhost:11434", Model: "qwen3:8b"})
 	fmt.Println(err)

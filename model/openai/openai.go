@@ -270,19 +270,5 @@ func isOn(set *bool, otherwise bool) bool {
 	return otherwise
 }
 
-// Describe returns "openai", also for other servers with OpenAI's interface, and the model's name.
-func (m *Model) Describe() (provider, model string) { return "openai", m.config.Model }
-
-// ContextWindow returns the size of the configured context window in tokens. Zero: not known.
-func (m *Model) ContextWindow() int { return m.config.ContextWindow }
-
 // Profile returns the name of the model's profile: see [Profiles].
 func (m *Model) Profile() string { return m.profile.Name }
-
-// ReceiptCurrency returns the currency in which the server says what each answer costs, or "" if it does not say so.
-func (m *Model) ReceiptCurrency() string {
-	if m.config.ReceiptCurrency == none {
-		return ""
-	}
-	return m.config.ReceiptCurrency
-}

@@ -169,8 +169,8 @@ func TestReportedCosts(t *testing.T) {
 			t.Fatal(err)
 		}
 		cost := finishOf(t, events).Cost
-		if (m.ReceiptCurrency() == "USD") != (c.want >= 0) || (cost != nil) != (c.want >= 0) || cost != nil && (cost.Micros != c.want || cost.Currency != "USD") {
-			t.Errorf("%s: %+v, reports in %q", profile, cost, m.ReceiptCurrency())
+		if (m.Describe().ReceiptCurrency == "USD") != (c.want >= 0) || (cost != nil) != (c.want >= 0) || cost != nil && (cost.Micros != c.want || cost.Currency != "USD") {
+			t.Errorf("%s: %+v, reports in %q", profile, cost, m.Describe().ReceiptCurrency)
 		}
 	}
 }

@@ -202,7 +202,7 @@ func TestNew(t *testing.T) {
 		}
 	}
 	m, err := openai.New(openai.Config{Model: "m", ContextWindow: 7})
-	if err != nil || m.ContextWindow() != 7 {
+	if err != nil || m.Describe().ContextWindow != 7 {
 		t.Errorf("got %v, %v", m, err)
 	}
 }

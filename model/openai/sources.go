@@ -53,7 +53,7 @@ func (a *answer) annotations(list []json.RawMessage) error {
 		if of.Start.n != nil && of.End.n != nil && !a.tagged {
 			s.Spans = citation.Spans(0, int(*of.Start.n), int(*of.End.n))
 		}
-		if err := a.emit(spool.SourceSeen{Source: s}); err != nil {
+		if err := a.emit(s); err != nil {
 			return err
 		}
 	}
@@ -82,7 +82,7 @@ func (a *answer) emitListed() error {
 		} else if json.Unmarshal(raw, &of) != nil {
 			continue
 		}
-		if err := a.emit(spool.SourceSeen{Source: spool.Source{URL: string(of.URL), Title: string(of.Title)}}); err != nil {
+		if err := a.emit(spool.Source{URL: string(of.URL), Title: string(of.Title)}); err != nil {
 			return err
 		}
 	}

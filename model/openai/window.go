@@ -1,24 +1,26 @@
 package openai
 
 import (
-	"cmp"
+	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/knownmodel"
 )
 
-var (
-	_ spool.Billed       = (*Model)(nil)
-	_ spool.WindowLookup = (*Model)(nil)
-)
+var _ spool.Described = (*Model)(nil)
 
-// LookupWindow returns the context window of a well-known model, found by Config.Model or else by name.
-// It returns zero if neither is known.
-func (m *Model) LookupWindow(name string) int {
-	return cmp.Or(knownmodel.Window(m.config.Model), knownmodel.Window(name))
-}
-
-// Billing returns the service tier that the request or Config.Extra asks for.
-func (m *Model) Billing(r spool.ModelRequest) spool.Billing {
-	return spool.Billing{Tier: knownmodel.Tier(r.Extra, m.config.Extra)}
+// Describe implements [spool.Described]. The provider is "openai", also for other servers with OpenAI's interface. The
+// service tier is the one that the request or Config.Extra asks for.
+func (m *Model) Describe() spool.ModelInfo {
+	info := spool.ModelInfo{
+		Provider: "openai", Model: m.config.Model,
+		ContextWindow: m.config.ContextWindow, KnownWindow: knownmodel.Window,
+		Billing: func(r spool.ModelRequest) (string, time.Duration) {
+			return knownmodel.Tier(r.Extra, m.config.Extra), 0
+		},
+	}
+	if m.config.ReceiptCurrency != none {
+		info.ReceiptCurrency = m.config.ReceiptCurrency
+	}
+	return info
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/spoolhq/spool/model/openai"
 )
 
-func TestLookupWindow(t *testing.T) {
+func TestKnownWindow(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct {
@@ -25,7 +25,7 @@ func TestLookupWindow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := m.LookupWindow(c.called); got != c.want {
+		if got := m.Describe().Window(c.called, 0); got != c.want {
 			t.Errorf("%s: got %d, want %d", name, got, c.want)
 		}
 	}
@@ -40,8 +40,8 @@ func TestBilling(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, extra := range map[string]map[string]any{"flex": nil, "priority": {"service_tier": "priority"}} {
-		if got := m.Billing(spool.ModelRequest{Extra: extra}); got != (spool.Billing{Tier: want}) {
-			t.Errorf("%+v, want %s", got, want)
+		if got, _ := m.Describe().Billing(spool.ModelRequest{Extra: extra}); got != want {
+			t.Errorf("%q, want %s", got, want)
 		}
 	}
 }

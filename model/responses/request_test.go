@@ -193,7 +193,7 @@ func TestNew(t *testing.T) {
 		}
 	}
 	m, err := responses.New(responses.Config{Model: "gpt-5.2"})
-	if err != nil || m.ContextWindow() != 0 || m.LookupWindow("x") != 400_000 {
+	if err != nil || m.Describe().ContextWindow != 0 || m.Describe().KnownWindow(m.Describe().Model) != 400_000 {
 		t.Errorf("got %v, %v", m, err)
 	}
 }

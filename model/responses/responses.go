@@ -185,6 +185,3 @@ func New(config Config) (*Model, error) {
 		},
 	}, nil
 }
-
-// Describe returns "openai", also for other servers with OpenAI's interface, and the model's name.
-func (m *Model) Describe() (provider, model string) { return "openai", m.config.Model }

@@ -67,7 +67,7 @@ func (a *answer) citeAll(began int, list []json.RawMessage) error {
 		if of.Start.N != nil && of.End.N != nil {
 			s.Spans = citation.Spans(began, int(*of.Start.N), int(*of.End.N))
 		}
-		if err := a.emit(spool.SourceSeen{Source: s}); err != nil {
+		if err := a.emit(s); err != nil {
 			return err
 		}
 	}

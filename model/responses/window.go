@@ -1,31 +1,25 @@
 package responses
 
 import (
-	"cmp"
 	"strings"
+	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/internal/knownmodel"
 )
 
-var (
-	_ spool.Billed       = (*Model)(nil)
-	_ spool.Windowed     = (*Model)(nil)
-	_ spool.WindowLookup = (*Model)(nil)
-)
+var _ spool.Described = (*Model)(nil)
 
-// ContextWindow returns the size of the configured context window in tokens. Zero: not known.
-func (m *Model) ContextWindow() int { return m.config.ContextWindow }
-
-// LookupWindow returns the context window of a well-known model, found by Config.Model or else by name.
-// It returns zero if neither is known.
-func (m *Model) LookupWindow(name string) int {
-	return cmp.Or(knownmodel.Window(m.config.Model), knownmodel.Window(name))
-}
-
-// Billing returns the service tier that the request or Config.Extra asks for.
-func (m *Model) Billing(r spool.ModelRequest) spool.Billing {
-	return spool.Billing{Tier: knownmodel.Tier(r.Extra, m.config.Extra)}
+// Describe implements [spool.Described]. The provider is "openai", also for other servers with OpenAI's interface. The
+// service tier is the one that the request or Config.Extra asks for.
+func (m *Model) Describe() spool.ModelInfo {
+	return spool.ModelInfo{
+		Provider: "openai", Model: m.config.Model,
+		ContextWindow: m.config.ContextWindow, KnownWindow: knownmodel.Window,
+		Billing: func(r spool.ModelRequest) (string, time.Duration) {
+			return knownmodel.Tier(r.Extra, m.config.Extra), 0
+		},
+	}
 }
 
 // knownNotToReason reports whether OpenAI's model of this name does not reason. It then refuses to encrypt

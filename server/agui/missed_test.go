@@ -6,7 +6,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/server/agui"
 	"github.com/spoolhq/spool/spooltest"
 	"github.com/spoolhq/spool/wire"
@@ -21,7 +20,7 @@ func TestTellsDurableEventsThatWereMissed(t *testing.T) {
 		turn := spooltest.Say("Done.")
 		turn.Gate = gate
 		s := newScene(t, spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), turn))
-		publish := func(kind spool.EntryType) wire.Cursor {
+		publish := func(kind string) wire.Cursor {
 			if _, err := s.engine.PublishEvent(t.Context(), key, kind, 1, wire.PublishOptions{Durable: true, By: "anna"}); err != nil {
 				t.Fatal(err)
 			}

@@ -14,7 +14,7 @@ import (
 // PublishRequest is the body of an event.
 type PublishRequest struct {
 	ThreadID spool.ThreadID  `doc:"The thread, which has to exist."                                                                                     example:"t1"             json:"threadId"`
-	Type     spool.EntryType `doc:"Your own word for the event. The types of record entries, notices and items are refused."                            example:"progress"       json:"type"              maxLength:"128" minLength:"1" pattern:"^[A-Za-z0-9._:-]+$"`
+	Type     string          `doc:"Your own word for the event. The types of record entries, notices and items are refused."                            example:"progress"       json:"type"              maxLength:"128" minLength:"1" pattern:"^[A-Za-z0-9._:-]+$"`
 	Payload  json.RawMessage `doc:"Any JSON: up to 6144 bytes, or 65536 of a durable event. Left out: null."                                            json:"payload,omitempty"`
 	Durable  bool            `doc:"True: the event is an entry of the record, which later clients get too. False: only clients that follow now get it." example:"true"           json:"durable,omitempty"`
 }

@@ -345,7 +345,7 @@ func TestAuthSecrets(t *testing.T) {
 	g.issuer.Change(func() { g.issuer.Fails = http.StatusBadRequest })
 	_, err := call(t, tool, `{}`)
 	seen = append(seen, err.Error())
-	must(must(s.Tools(mcp.Selection{})).List(t.Context()))
+	must(must(s.Tools(mcp.Selection{})).List(t.Context(), "", ""))
 	for _, text := range append(seen, log.String()) {
 		if text == "" || strings.Contains(text, g.issuer.Marks) || strings.Contains(text, "hunter2") {
 			t.Errorf("a secret is in %q", text)

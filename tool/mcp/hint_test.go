@@ -48,7 +48,7 @@ func TestMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if _, err := source.List(t.Context()); err != nil {
+		if _, err := source.List(t.Context(), "", ""); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -35,7 +35,7 @@ func TestNamesOfServers(t *testing.T) {
 	t.Cleanup(at.Close)
 	s := client(t, at.URL)
 	source := must(s.Tools(mcp.Selection{}))
-	made := must(source.Tools(must(source.List(t.Context()))))
+	made := must(source.Tools(must(source.List(t.Context(), "", ""))))
 	good := regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 	byName := make(map[string]spool.Tool)
 	for _, tool := range made {

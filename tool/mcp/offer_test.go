@@ -172,7 +172,7 @@ func TestOfferedTools(t *testing.T) {
 		}
 	}
 	source := must(client(t, with, offering).Tools(mcp.Selection{Approval: mcp.ApproveAlways}))
-	list := must(source.List(t.Context()))
+	list := must(source.List(t.Context(), "", ""))
 	other := must(client(t, without).Tools(mcp.Selection{})) // as a process with another configuration would see it
 	first, second := must(source.Tools(list)), must(other.Tools(list))
 	for i := range first {

@@ -43,7 +43,7 @@ func TestSecrets(t *testing.T) {
 		c.Headers = map[string]string{"Authorization": "Basic " + credentials}
 	})
 	source := must(s.Tools(mcp.Selection{}))
-	seen := []string{string(must(source.List(t.Context())))}
+	seen := []string{string(must(source.List(t.Context(), "", "")))}
 	tool := tools(t, s, mcp.Selection{})["tell"]
 	for _, args := range []string{`{}`, `{"a":"ask"}`, `{"a":"fail"}`} {
 		result, err := tool.Call(t.Context(), spool.ToolCall{RunID: "r", ID: "c", Args: json.RawMessage(args)})
@@ -75,7 +75,7 @@ func TestSecretURL(t *testing.T) {
 		if _, err := s.List(t.Context()); err == nil || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %v", link, err)
 		}
-		must(must(s.Tools(mcp.Selection{})).List(t.Context()))
+		must(must(s.Tools(mcp.Selection{})).List(t.Context(), "", ""))
 		if log.Len() == 0 || strings.Contains(log.String(), "hunter2") {
 			t.Errorf("the log has %s", log.String())
 		}

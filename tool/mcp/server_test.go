@@ -314,7 +314,7 @@ func tools(t *testing.T, s *mcp.Server, selection mcp.Selection) map[string]spoo
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := source.List(t.Context())
+	list, err := source.List(t.Context(), "", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -141,9 +141,9 @@ func (h *house) open(t *testing.T, change ...func(*mcp.Config)) *mcp.Server {
 func toolsFor(t *testing.T, s *mcp.Server, tenant, subject string) map[string]spool.Tool {
 	t.Helper()
 
-	source, _ := must(s.Tools(mcp.Selection{})).(spool.SubjectToolSource)
+	source := must(s.Tools(mcp.Selection{}))
 	all := make(map[string]spool.Tool)
-	for _, tool := range must(source.Tools(must(source.ListFor(t.Context(), spool.Tenant(tenant), subject)))) {
+	for _, tool := range must(source.Tools(must(source.List(t.Context(), spool.Tenant(tenant), subject)))) {
 		all[strings.TrimPrefix(tool.Name, "shop__")] = tool
 	}
 	return all

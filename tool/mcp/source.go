@@ -122,12 +122,7 @@ type source struct {
 func (c *source) Name() string { return c.server.config.Name }
 
 // List implements [spool.ToolSource].
-func (c *source) List(ctx context.Context) (json.RawMessage, error) {
-	return c.ListFor(ctx, "", "")
-}
-
-// ListFor implements [spool.SubjectToolSource].
-func (c *source) ListFor(ctx context.Context, tenant spool.Tenant, subject string) (json.RawMessage, error) {
+func (c *source) List(ctx context.Context, tenant spool.Tenant, subject string) (json.RawMessage, error) {
 	list, err := c.server.listFor(ctx, tenant, subject)
 	switch {
 	case err != nil && ctx.Err() == nil && c.server.config.Optional:

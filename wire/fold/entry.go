@@ -11,7 +11,7 @@ import (
 
 // TextResult is the kind of the notice with which some servers give the answer of an agent that does not stream. This
 // module's server has no such notices.
-const TextResult spool.EntryType = "TEXT_RESULT"
+const TextResult wire.EntryType = "TEXT_RESULT"
 
 // Ended is the end of a segment.
 type Ended struct {

@@ -36,8 +36,8 @@ func (b *bound) fit(event spool.ModelEvent, streamed int) (spool.ModelEvent, boo
 		size += len(ev.Provider)
 	case spool.TextEnd:
 		size += len(ev.Provider)
-	case spool.SourceSeen:
-		size += len(ev.Source.URL) + len(ev.Source.Title)
+	case spool.Source:
+		size += len(ev.URL) + len(ev.Title)
 	case spool.ProviderPart:
 		size += len(ev.Provider)
 	case spool.FileMade: // the store of artifacts bounds the data

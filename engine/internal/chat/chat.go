@@ -209,8 +209,8 @@ func (c *call) handle(ctx context.Context, event spool.ModelEvent, t *Turn) {
 	case spool.FileMade:
 		w.EndBlock(ctx)
 		c.file(ctx, ev, t)
-	case spool.SourceSeen:
-		t.sources.Add(ev.Source)
+	case spool.Source:
+		t.sources.Add(ev)
 	case spool.ToolCallStart:
 		if ev.Name == "" { // a call without a name cannot be executed
 			return

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/history"
-	"github.com/spoolhq/spool/engine/internal/pricing"
 	"github.com/spoolhq/spool/engine/internal/quota"
 	"github.com/spoolhq/spool/wire"
 )
@@ -34,7 +33,7 @@ type Summary struct {
 // bounded by to. Limits has the settings for the bounds of the model's own window. Row has the fields that all
 // ledger rows share.
 func (c *Client) NewSummary(name string, model spool.Model, limits history.Context, m history.Meter, to history.Limits, row wire.UsageRow) *Summary {
-	row.Kind, row.Model, row.Requested = spool.UsageCompaction, name, pricing.RequestedOf(model)
+	row.Kind, row.Model, row.Requested = spool.UsageCompaction, name, spool.InfoOf(model).Model
 	s := &Summary{Client: c, Model: model, limits: limits.LimitsOf(name, model, 0), row: row}
 	s.Summariser = history.NewSummariser(to, s.limits, m, s.ask)
 	return s

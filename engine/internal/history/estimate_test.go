@@ -207,8 +207,11 @@ type (
 	}
 )
 
-func (s sized) ContextWindow() int       { return s.window }
-func (l lookup) LookupWindow(string) int { return l.window }
+func (s sized) Describe() spool.ModelInfo { return spool.ModelInfo{ContextWindow: s.window} }
+
+func (l lookup) Describe() spool.ModelInfo {
+	return spool.ModelInfo{KnownWindow: func(string) int { return l.window }}
+}
 
 func TestRoom(t *testing.T) {
 	t.Parallel()

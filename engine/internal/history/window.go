@@ -42,17 +42,8 @@ func (c Context) LimitsWith(budget, answer int64) Limits {
 // windowOf returns the size of a model's window up to the ceiling, or the ceiling if the size is
 // unknown.
 func (c Context) windowOf(name string, model spool.Model) int {
-	window := 0
-	if m, ok := model.(spool.Windowed); ok {
-		window = m.ContextWindow()
-	}
-	if window <= 0 {
-		window = c.Windows[name]
-	}
-	if m, ok := model.(spool.WindowLookup); ok && window <= 0 {
-		window = m.LookupWindow(name)
-	}
-	if window <= 0 {
+	window := spool.InfoOf(model).Window(name, c.Windows[name])
+	if window == 0 {
 		return c.Ceiling
 	}
 	return min(window, c.Ceiling)

@@ -59,12 +59,12 @@ func readEvent(key spool.ThreadKey, notice []byte) (*wire.Entry, bool) {
 	if err := json.Unmarshal(notice, &entry); err != nil {
 		return nil, false
 	}
-	event, err := spool.NewEvent(entry.Type, entry.Payload, false)
+	event, err := spool.NewEvent(string(entry.Type), entry.Payload, false)
 	if err != nil || entry.RunID != "" && spool.CheckID("runId", string(entry.RunID)) != nil {
 		return nil, false
 	}
 	live := &wire.Entry{
-		ThreadID: key.ID, Type: event.Type, Payload: event.Payload, CreatedAt: entry.CreatedAt, RunID: entry.RunID,
+		ThreadID: key.ID, Type: entry.Type, Payload: event.Payload, CreatedAt: entry.CreatedAt, RunID: entry.RunID,
 	}
 	record.Publisher{Subject: entry.PublishedBy, Tool: entry.PublishedByTool}.Sign(live)
 	return live, true

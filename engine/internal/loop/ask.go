@@ -10,7 +10,6 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/chat"
 	"github.com/spoolhq/spool/engine/internal/history"
-	"github.com/spoolhq/spool/engine/internal/pricing"
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/thread"
 	"github.com/spoolhq/spool/wire"
@@ -87,7 +86,7 @@ func (a *asker) arguments(ctx context.Context, name, text string) (args, sent js
 func (a *asker) stepRow() wire.UsageRow {
 	return wire.UsageRow{
 		RunID: a.run.Row().Root(), AgentID: a.run.Row().AgentID(), Agent: a.run.Row().Agent, Kind: spool.UsageStep, Step: a.run.Row().Steps + 1, Model: a.run.Row().ModelInUse(),
-		Requested: pricing.RequestedOf(a.model),
+		Requested: spool.InfoOf(a.model).Model,
 	}
 }
 

@@ -37,7 +37,7 @@ func TestExhausted(t *testing.T) {
 		overTime bool
 		stop     bool
 		state    wire.State
-		record   spool.EntryType
+		record   wire.EntryType
 	}{
 		"ends":                         {on: spool.BudgetEnd, state: wire.Completed, record: wire.EntryTokenBudgetExhausted},
 		"parks":                        {on: spool.BudgetPark, state: wire.WaitingForInput, record: wire.EntryInputRequired},

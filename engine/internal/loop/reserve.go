@@ -68,13 +68,9 @@ func (a *asker) reserve(ctx context.Context, row wire.UsageRow, m spool.Model, r
 
 // callOf returns a model call with its prices: of the prompt, and of each token of the answer.
 func (a *asker) callOf(ctx context.Context, row wire.UsageRow, m spool.Model, r spool.ModelRequest, prompt int64) budget.Call {
-	window := 0
-	if w, ok := m.(spool.Windowed); ok {
-		window = w.ContextWindow()
-	}
 	c := budget.Call{
 		Reservation: wire.Reservation{AgentID: row.AgentID, Agent: row.Agent, Kind: row.Kind, Step: row.Step, Model: row.Model, Input: prompt},
-		Want:        budget.Want(int64(r.MaxOutputTokens), int64(window)),
+		Want:        budget.Want(int64(r.MaxOutputTokens), int64(spool.InfoOf(m).ContextWindow)),
 	}
 	if b := a.run.Dispatched().Allowance; b != nil && b.Budget.CostMicros > 0 { // only an answer to a park sets a new budget
 		c.Unpriced = a.models.Chat.Unpriced(ctx, row.Agent, row.Model, m, b.Budget.Currency)

@@ -9,6 +9,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/chat"
 	"github.com/spoolhq/spool/internal/testing/stage"
 	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // scene has the loop of a run.
@@ -44,7 +45,7 @@ func (s *scene) nested(run store.RunRow) *scene {
 }
 
 // record returns the types of the record's entries.
-func (s *scene) record() (types []spool.EntryType) {
+func (s *scene) record() (types []wire.EntryType) {
 	for _, e := range s.Rows.Rows.Entries {
 		types = append(types, e.Type)
 	}

@@ -35,9 +35,10 @@ func (p Prices) Price(ctx context.Context, m spool.Model, r spool.ModelRequest, 
 		Kind: row.Kind, Agent: row.Agent, Model: row.Model, ModelID: row.ModelID,
 		Usage: row.Best(), Estimated: row.Estimated(), Receipt: receipt,
 	}
-	charge.Requested = RequestedOf(m)
-	if m, ok := m.(spool.Billed); ok {
-		charge.Billing = m.Billing(r)
+	info := spool.InfoOf(m)
+	charge.Requested = info.Model
+	if info.Billing != nil {
+		charge.Tier, charge.CacheFor = info.Billing(r)
 	}
 	cost, err := p.ask(ctx, charge)
 	if spool.CodeOf(err) == spool.NotFound {
@@ -67,10 +68,11 @@ func (p Prices) Currency(ctx context.Context, agent, name string, m spool.Model)
 		return "", false
 	}
 	one := int64(1)
+	info := spool.InfoOf(m)
 	charge := price.Charge{
-		Kind: spool.UsageStep, Agent: agent, Model: name, Requested: RequestedOf(m), Usage: spool.Usage{Input: &one, Output: &one}, Estimated: true,
+		Kind: spool.UsageStep, Agent: agent, Model: name, Requested: info.Model, Usage: spool.Usage{Input: &one, Output: &one}, Estimated: true,
 	}
-	if its := receiptCurrency(m); its != "" {
+	if its := info.ReceiptCurrency; its != "" {
 		charge.Receipt = &spool.Cost{Micros: 1, Currency: its, Source: spool.CostReceipt}
 	}
 	cost, err := p.ask(ctx, charge)
@@ -83,23 +85,7 @@ func (p Prices) Currency(ctx context.Context, agent, name string, m spool.Model)
 // Receipted reports whether a budget of money bounds the calls of a model only by the costs that its provider reports.
 // Ask is the price of a call before its answer.
 func (p Prices) Receipted(m spool.Model, ask *spool.Cost) bool {
-	return !p.AllowUnpriced && ask == nil && receiptCurrency(m) != ""
-}
-
-// receiptCurrency returns the currency in which the model's provider reports costs, or "" if it reports none.
-func receiptCurrency(m spool.Model) string {
-	if m, ok := m.(spool.CostReporter); ok {
-		return m.ReceiptCurrency()
-	}
-	return ""
-}
-
-// RequestedOf returns the provider's name of the model, or "" if it is unknown.
-func RequestedOf(m spool.Model) (name string) {
-	if m, ok := m.(spool.Described); ok {
-		_, name = m.Describe()
-	}
-	return name
+	return !p.AllowUnpriced && ask == nil && spool.InfoOf(m).ReceiptCurrency != ""
 }
 
 // ask asks the pricer. It turns a panic, and a cost that makes no sense, into an error.

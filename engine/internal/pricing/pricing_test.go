@@ -36,13 +36,13 @@ type (
 	}
 )
 
-func (named) Describe() (provider, model string) { return "p", "large" }
-
-func (named) Billing(r spool.ModelRequest) spool.Billing {
-	return spool.Billing{Tier: r.Instructions, CacheFor: time.Hour}
+func (named) Describe() spool.ModelInfo {
+	return spool.ModelInfo{Provider: "p", Model: "large", Billing: func(r spool.ModelRequest) (string, time.Duration) {
+		return r.Instructions, time.Hour
+	}}
 }
 
-func (r reporter) ReceiptCurrency() string { return r.currency }
+func (r reporter) Describe() spool.ModelInfo { return spool.ModelInfo{ReceiptCurrency: r.currency} }
 
 // A use has the price that its pricer knows. A pricer that fails costs nothing, and no run.
 func TestPrice(t *testing.T) {
@@ -76,7 +76,7 @@ func TestPrice(t *testing.T) {
 		want := price.Charge{
 			Kind: spool.UsageStep, Agent: "a", Model: "m", ModelID: "large-2", Requested: "large",
 			Usage: spool.Usage{Input: &five, Output: &three}, Estimated: true, Receipt: &dollar,
-			Billing: spool.Billing{Tier: "flex", CacheFor: time.Hour},
+			Tier: "flex", CacheFor: time.Hour,
 		}
 		if diff := cmp.Diff(want, c); diff != "" {
 			t.Errorf("what is priced (-want +got):\n%s", diff)

@@ -93,7 +93,7 @@ func (p *Publisher) FromTool(ctx context.Context, s *Segment, event spool.Event,
 		_, err := p.recordInSegment(ctx, s, event, run, by)
 		return err
 	}
-	entry := wire.Entry{ThreadID: s.Key.ID, Type: event.Type, Payload: event.Payload, CreatedAt: time.Now().UTC(), RunID: run}
+	entry := wire.Entry{ThreadID: s.Key.ID, Type: wire.EntryType(event.Type), Payload: event.Payload, CreatedAt: time.Now().UTC(), RunID: run}
 	by.Sign(&entry)
 	if !s.Writer.Event(ctx, entry) {
 		stream.Notify(p.Live, s.Key, entry)
@@ -103,7 +103,7 @@ func (p *Publisher) FromTool(ctx context.Context, s *Segment, event spool.Event,
 
 // publishLive publishes a live event.
 func (p *Publisher) publishLive(ctx context.Context, key spool.ThreadKey, s *Segment, event spool.Event, about spool.RunID, by record.Publisher) (wire.Entry, error) {
-	entry := wire.Entry{ThreadID: key.ID, Type: event.Type, Payload: event.Payload}
+	entry := wire.Entry{ThreadID: key.ID, Type: wire.EntryType(event.Type), Payload: event.Payload}
 	by.Sign(&entry)
 	err := p.Store.View(ctx, key, func(v store.View) error {
 		run, _, err := subject(v, about)
@@ -153,7 +153,7 @@ func (p *Publisher) recordOutside(ctx context.Context, key spool.ThreadKey, even
 			return err
 		}
 		leased = thread.Leased(tx.Now())
-		entry = wire.Entry{Type: event.Type, Payload: event.Payload, RunID: run.ID}
+		entry = wire.Entry{Type: wire.EntryType(event.Type), Payload: event.Payload, RunID: run.ID}
 		by.Sign(&entry)
 		return tx.Write(store.Changes{Entries: []*wire.Entry{&entry}})
 	})
@@ -182,7 +182,7 @@ func (p *Publisher) recordInSegment(ctx context.Context, s *Segment, event spool
 				return store.ErrFenced
 			}
 			out.Begin(thread.LastSeq)
-			entry = wire.Entry{Type: event.Type, Payload: event.Payload, RunID: run.ID}
+			entry = wire.Entry{Type: wire.EntryType(event.Type), Payload: event.Payload, RunID: run.ID}
 			by.Sign(&entry)
 			open, err := isOpen(tx, s, thread)
 			if err != nil {

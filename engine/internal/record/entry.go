@@ -48,7 +48,7 @@ func StreamOf(entry wire.Entry) (wire.StreamID, error) {
 
 // LastUpTo returns the last entry of a type up to seq, or nil. It looks close to seq first, because the
 // entry is nearly always there.
-func LastUpTo(v store.View, t spool.EntryType, seq int64) (*wire.Entry, error) {
+func LastUpTo(v store.View, t wire.EntryType, seq int64) (*wire.Entry, error) {
 	for near := int64(32); ; near *= 8 {
 		q := store.EntryQuery{Type: t, After: max(seq-near, 0), Limit: int(near)}
 		entries, err := v.Entries(q)

@@ -69,7 +69,7 @@ func FindStream(v store.View, c wire.Cursor, grace time.Duration) (named NamedSt
 	if !ok {
 		return named, nil
 	}
-	for _, t := range []spool.EntryType{wire.EntryRunStarted, wire.EntryRunEnded} {
+	for _, t := range []wire.EntryType{wire.EntryRunStarted, wire.EntryRunEnded} {
 		entries, err := v.Entries(store.EntryQuery{Type: t, Run: run})
 		if err != nil {
 			return named, err

@@ -59,11 +59,8 @@ func (a *Agent) ownTools() []spool.Tool {
 }
 
 func (c Config) modelContent(name string) wire.ModelContent {
-	content := wire.ModelContent{Name: name}
-	if m, ok := c.Models[name].(spool.Described); ok {
-		content.Provider, content.ID = m.Describe()
-	}
-	return content
+	info := spool.InfoOf(c.Models[name])
+	return wire.ModelContent{Name: name, Provider: info.Provider, ID: info.Model}
 }
 
 func toolContents(tools []spool.Tool) []wire.ToolContent {

@@ -21,7 +21,9 @@ type described struct {
 	id string
 }
 
-func (d described) Describe() (provider, model string) { return "provider", d.id }
+func (d described) Describe() spool.ModelInfo {
+	return spool.ModelInfo{Provider: "provider", Model: d.id}
+}
 
 func called(name string) spool.Tool {
 	return spool.Tool{

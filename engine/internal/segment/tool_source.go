@@ -137,10 +137,7 @@ func (s *segment) listTools(ctx context.Context, source spool.ToolSource) (list 
 			}
 		}
 	}()
-	if own, ok := source.(spool.SubjectToolSource); ok {
-		return own.ListFor(ctx, s.Key.Tenant, s.run.Row().StartedBy)
-	}
-	return source.List(ctx)
+	return source.List(ctx, s.Key.Tenant, s.run.Row().StartedBy)
 }
 
 // hasLists reports whether the run has the lists of all its sources.

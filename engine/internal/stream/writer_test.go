@@ -96,7 +96,7 @@ func newWriting(t *testing.T) writing {
 
 // says emits a live event.
 func (w writing) says(name string) bool {
-	return w.Event(w.t.Context(), wire.Entry{Type: spool.EntryType(name), Payload: []byte("{}")})
+	return w.Event(w.t.Context(), wire.Entry{Type: wire.EntryType(name), Payload: []byte("{}")})
 }
 
 // commits runs a transition with an item before its entry, which gets the given seq, and an item after

@@ -76,10 +76,8 @@ func describe(models map[string]spool.Model) map[string]described {
 	out := make(map[string]described, len(models))
 	for name, model := range models {
 		d := described{provider: "unknown", model: name}
-		if says, ok := model.(spool.Described); ok {
-			if provider, its := says.Describe(); provider != "" && its != "" {
-				d = described{provider, its}
-			}
+		if info := spool.InfoOf(model); info.Provider != "" && info.Model != "" {
+			d = described{info.Provider, info.Model}
 		}
 		out[name] = d
 	}

@@ -69,7 +69,7 @@ func expirePark(tx *Tx, p *store.Park, c *store.Changes) error {
 
 // advancePark changes an open park that is due, and returns the type and payload of the entry about the
 // change. The type is "" if the park is not due.
-func advancePark(p *store.Park, now time.Time) (t spool.EntryType, payload any) {
+func advancePark(p *store.Park, now time.Time) (t wire.EntryType, payload any) {
 	switch warn := warnAt(*p); {
 	case now.Before(p.ExpiresAt) && (warn.IsZero() || now.Before(warn)):
 		return "", nil

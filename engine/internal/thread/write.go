@@ -1,7 +1,6 @@
 package thread
 
 import (
-	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
@@ -24,7 +23,7 @@ func (tx *Tx) Append(entries ...*wire.Entry) error {
 }
 
 // AppendNew appends an entry about the dispatched run.
-func (tx *Tx) AppendNew(t spool.EntryType, payload any) error {
+func (tx *Tx) AppendNew(t wire.EntryType, payload any) error {
 	return tx.Append(wire.NewEntry(t, tx.Root().Run.ID, payload))
 }
 

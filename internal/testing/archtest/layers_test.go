@@ -81,7 +81,7 @@ var layers = []archtest.Row{
 	}},
 	{Place: "engine/internal/loop", Ours: []string{
 		".", "store", "wire", "engine/internal/active", "engine/internal/artifact", "engine/internal/attach", "engine/internal/budget", "engine/internal/calls",
-		"engine/internal/chat", "engine/internal/compact", "engine/internal/history", "engine/internal/pricing", "engine/internal/record",
+		"engine/internal/chat", "engine/internal/compact", "engine/internal/history", "engine/internal/record",
 		"engine/internal/registry", "engine/internal/thread", "engine/internal/toolresult", "internal/chanlock",
 	}},
 	{Place: "engine/internal/calls", Ours: []string{

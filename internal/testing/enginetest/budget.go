@@ -94,7 +94,7 @@ func (s budgetTest) budgeted(b spool.Budget, m spool.Model, tools ...spool.Tool)
 }
 
 // endsBy waits until a budget has ended run r1, and checks the record entry about it.
-func (s budgetTest) endsBy(reason wire.StopReason, entry spool.EntryType, payload any) {
+func (s budgetTest) endsBy(reason wire.StopReason, entry wire.EntryType, payload any) {
 	s.Helper()
 	s.ended(wire.Completed)
 	if r := s.run("r1"); r.StopReason != reason {

@@ -36,7 +36,11 @@ type receipted struct {
 	currency string
 }
 
-func (r receipted) ReceiptCurrency() string { return r.currency }
+func (r receipted) Describe() spool.ModelInfo {
+	info := r.Model.Describe()
+	info.ReceiptCurrency = r.currency
+	return info
+}
 
 // testBudgetUnpriced has models without a price. Whoever reaches one of them gets no budget of money.
 func testBudgetUnpriced(s budgetTest) {

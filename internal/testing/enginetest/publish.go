@@ -53,9 +53,9 @@ func published(frames []wire.Frame) (lines []string) {
 			var c wire.Custom
 			_ = f.Item.Decode(&c)
 			lines = append(lines, "item "+c.Name+string(c.Value))
-		case f.Kind == wire.FrameThread && spool.CheckEventType(f.Event.Type) == nil && f.Event.Seq == 0:
+		case f.Kind == wire.FrameThread && spool.CheckEventType(string(f.Event.Type)) == nil && f.Event.Seq == 0:
 			lines = append(lines, "notice "+string(f.Event.Type)+string(f.Event.Payload)+string(f.Event.RunID))
-		case f.Kind == wire.FrameThread && spool.CheckEventType(f.Event.Type) == nil:
+		case f.Kind == wire.FrameThread && spool.CheckEventType(string(f.Event.Type)) == nil:
 			lines = append(lines, "entry "+string(f.Event.Type)+string(f.Event.Payload)+string(f.Event.RunID))
 		}
 	}
@@ -122,7 +122,7 @@ func testPublishOutside(s publishTest) {
 }
 
 // publish publishes an event that must be accepted.
-func (s publishTest) publish(e *engine.Engine, t spool.EntryType, payload string, o wire.PublishOptions) wire.Entry {
+func (s publishTest) publish(e *engine.Engine, t, payload string, o wire.PublishOptions) wire.Entry {
 	s.Helper()
 	entry, err := e.PublishEvent(context.Background(), chat, t, json.RawMessage(payload), o)
 	if err != nil {
@@ -174,10 +174,10 @@ func testPublishOneOrder(s publishTest) {
 	}
 	tell := telling("tell", func(ctx context.Context, call spool.ToolCall) error {
 		for i := range 3 {
-			if err := call.Publish(ctx, "live."+spool.EntryType(call.ID), i); err != nil {
+			if err := call.Publish(ctx, "live."+string(call.ID), i); err != nil {
 				return err
 			}
-			if err := call.PublishDurable(ctx, "kept."+spool.EntryType(call.ID), i); err != nil {
+			if err := call.PublishDurable(ctx, "kept."+string(call.ID), i); err != nil {
 				return err
 			}
 		}
@@ -196,7 +196,7 @@ func testPublishOneOrder(s publishTest) {
 	stopOther := s.watch(other, &spooltest.Client{Name: "other", FromStart: true}, wire.FollowOptions{Cursor: &wire.Cursor{}})
 	over := make(chan struct{})
 	var publishers sync.WaitGroup
-	for name, from := range map[spool.EntryType]*engine.Engine{"here": e, "there": other} {
+	for name, from := range map[string]*engine.Engine{"here": e, "there": other} {
 		publishers.Go(func() {
 			for i := 0; ; i++ {
 				select {
@@ -329,7 +329,7 @@ func testPublishRefused(s publishTest) {
 	for _, durable := range []bool{false, true} {
 		for _, c := range []struct {
 			key     spool.ThreadKey
-			kind    spool.EntryType
+			kind    string
 			payload any
 			run     spool.RunID
 			code    spool.Code

@@ -49,7 +49,7 @@ func testPublishBy(s publishTest) {
 				s.Fatal(err)
 			}
 			got = append(got, fmt.Sprintf("item %s %s/%s", c.Name, c.PublishedBy, c.PublishedByTool))
-		case f.Kind == wire.FrameThread && !f.Event.Type.Reserved():
+		case f.Kind == wire.FrameThread && spool.CheckEventType(string(f.Event.Type)) == nil:
 			got = append(got, fmt.Sprintf("event %s %s/%s", f.Event.Type, f.Event.PublishedBy, f.Event.PublishedByTool))
 		}
 	}

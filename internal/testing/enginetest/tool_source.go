@@ -45,7 +45,7 @@ type source struct {
 
 func (c *source) Name() string { return c.name }
 
-func (c *source) List(context.Context) (json.RawMessage, error) {
+func (c *source) List(context.Context, spool.Tenant, string) (json.RawMessage, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.asked++
@@ -312,8 +312,8 @@ func (p panicking) Tools(list json.RawMessage) ([]spool.Tool, error) {
 	return p.source.Tools(list)
 }
 
-func (p panicking) List(ctx context.Context) (json.RawMessage, error) {
-	if list, err := p.source.List(ctx); p.lists() > 1 {
+func (p panicking) List(ctx context.Context, tenant spool.Tenant, subject string) (json.RawMessage, error) {
+	if list, err := p.source.List(ctx, tenant, subject); p.lists() > 1 {
 		return list, err
 	}
 	panic("list")

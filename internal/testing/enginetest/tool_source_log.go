@@ -19,7 +19,9 @@ type described map[string]string
 
 func (described) Name() string { return "mail" }
 
-func (d described) List(context.Context) (json.RawMessage, error) { return json.Marshal(d) }
+func (d described) List(context.Context, spool.Tenant, string) (json.RawMessage, error) {
+	return json.Marshal(d)
+}
 
 func (described) Tools(list json.RawMessage) (tools []spool.Tool, err error) {
 	var all map[string]string

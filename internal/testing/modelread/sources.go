@@ -20,8 +20,8 @@ func Sources(t *testing.T, m spool.Model, r spool.ModelRequest) (text string, so
 		switch e := event.(type) {
 		case spool.TextDelta:
 			text += e.Text
-		case spool.SourceSeen:
-			list.Add(e.Source)
+		case spool.Source:
+			list.Add(e)
 		}
 	}
 	runes := []rune(text)

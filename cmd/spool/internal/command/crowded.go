@@ -47,7 +47,7 @@ func (s *setup) crowdedBy(who string, tools []spool.Tool, model string) string {
 	if n > manyTools {
 		reasons = append(reasons, fmt.Sprintf("more than the %d that some providers take", manyTools))
 	}
-	if window := int64(s.windowOf(model)); window > 0 && tokens > window/shareOfWindow {
+	if window := int64(spool.InfoOf(s.engine.Models[model]).Window(model, 0)); window > 0 && tokens > window/shareOfWindow {
 		reasons = append(reasons, fmt.Sprintf("%d %% of the window of %s", tokens*100/window, model))
 	}
 	if len(reasons) == 0 {
@@ -55,16 +55,4 @@ func (s *setup) crowdedBy(who string, tools []spool.Tool, model string) string {
 	}
 	return fmt.Sprintf("%s sends %s of about %d tokens with each request, %s: let the model find them by search: true, or leave some out by except:",
 		who, counted(n, "tool"), (tokens+50)/100*100, strings.Join(reasons, " and "))
-}
-
-// windowOf returns the context window of a model, or zero if it is not known.
-func (s *setup) windowOf(name string) (window int) {
-	model := s.engine.Models[name]
-	if m, ok := model.(spool.Windowed); ok {
-		window = m.ContextWindow()
-	}
-	if m, ok := model.(spool.WindowLookup); ok && window <= 0 {
-		window = m.LookupWindow(name)
-	}
-	return window
 }

@@ -161,13 +161,12 @@ func (s mcpServer) tools(ctx context.Context, warnings io.Writer) (names []strin
 
 // listed returns the list of the tools, and its text. Where people sign in, it is that of the owner.
 func (s mcpServer) listed(ctx context.Context, source spool.ToolSource) (*mcp.List, json.RawMessage, error) {
-	var text json.RawMessage
-	var err error
-	if own, ok := source.(spool.SubjectToolSource); ok && s.SignsIn() {
-		text, err = own.ListFor(ctx, s.as.tenant, s.as.subject)
-	} else {
-		text, err = source.List(ctx)
+	var tenant spool.Tenant
+	var subject string
+	if s.SignsIn() {
+		tenant, subject = s.as.tenant, s.as.subject
 	}
+	text, err := source.List(ctx, tenant, subject)
 	list := &mcp.List{}
 	if err == nil {
 		err = json.Unmarshal(text, list)

@@ -155,10 +155,8 @@ func (s *setup) before(was made) string {
 	case wasDemo || was.requested == "":
 		return ""
 	}
-	if says, ok := s.engine.Models[was.name].(spool.Described); ok {
-		if _, asks := says.Describe(); asks != "" && asks != was.requested {
-			return was.requested
-		}
+	if asks := spool.InfoOf(s.engine.Models[was.name]).Model; asks != "" && asks != was.requested {
+		return was.requested
 	}
 	return ""
 }

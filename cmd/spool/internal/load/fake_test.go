@@ -154,7 +154,7 @@ func (f *fake) execute(r *fakeRun) {
 func (r *fakeRun) stream() wire.StreamID { return wire.NewStreamID(r.id, 1) }
 
 // entry and item return the next frame of a run, and emit adds it.
-func (r *fakeRun) entry(t spool.EntryType, payload any) func() wire.Frame {
+func (r *fakeRun) entry(t wire.EntryType, payload any) func() wire.Frame {
 	return func() wire.Frame {
 		e := wire.NewEntry(t, r.id, payload)
 		e.ThreadID, e.Seq = spool.ThreadID(r.id), 1
