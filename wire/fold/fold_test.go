@@ -14,7 +14,7 @@ import (
 
 var noon = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 
-func entry(kind spool.EntryType, payload string) wire.Entry {
+func entry(kind wire.EntryType, payload string) wire.Entry {
 	return wire.Entry{Type: kind, ThreadID: "t", RunID: "r", CreatedAt: noon, Payload: json.RawMessage(payload)}
 }
 
