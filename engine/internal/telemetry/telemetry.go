@@ -76,8 +76,8 @@ func describe(models map[string]spool.Model) map[string]described {
 	out := make(map[string]described, len(models))
 	for name, model := range models {
 		d := described{provider: "unknown", model: name}
-		if says, ok := model.(spool.Described); ok {
-			if provider, its := says.Describe(); provider != "" && its != "" {
+		if named, ok := model.(spool.Described); ok {
+			if provider, its := named.Describe(); provider != "" && its != "" {
 				d = described{provider, its}
 			}
 		}
