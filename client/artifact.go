@@ -16,7 +16,8 @@ const artifactsPath = "/api/agent/artifacts"
 
 // UploadArtifact saves a file as an artifact of a thread, which a later start attaches by its id. It reads Data once, while it
 // sends them, so an upload that fails is not repeated, also after a 401 for an expired token. To send the same data with
-// the same name again is safe: they are the same artifact. The Key does not count. An empty Name or MediaType is none.
+// the same name again is safe: they are the same artifact. The request ignores Key, and leaves out an empty Name
+// or MediaType.
 //
 // It returns a [spool.NotFound] error for a thread that does not exist, and a [spool.StorageFull] error if the tenant has
 // no room. For a file that is too large, [StatusOf] is 413.
@@ -49,8 +50,8 @@ func (c *Client) OpenArtifact(ctx context.Context, thread spool.ThreadID, id spo
 	}
 	a := spool.Artifact{ID: id, Size: res.ContentLength}
 	a.MediaType, _, _ = mime.ParseMediaType(res.Header.Get("Content-Type"))
-	if _, said, err := mime.ParseMediaType(res.Header.Get("Content-Disposition")); err == nil && said["filename"] != string(id) {
-		a.Name = said["filename"]
+	if _, params, err := mime.ParseMediaType(res.Header.Get("Content-Disposition")); err == nil && params["filename"] != string(id) {
+		a.Name = params["filename"]
 	}
 	return a, res.Body, nil
 }

@@ -47,7 +47,7 @@ type Client struct {
 	http    *http.Client
 	// stream is http without a timeout, for event streams.
 	stream *http.Client
-	// tenant is that of operations of operators. Empty: the caller's own.
+	// tenant is the tenant on which an operator's operations act. Empty: the caller's own.
 	tenant spool.Tenant
 }
 

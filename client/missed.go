@@ -17,8 +17,8 @@ const entriesWait = time.Second
 type missed struct {
 	client *Client
 	thread spool.ThreadID
-	// asked are the runs that are not asked for again, whatever the answer was.
-	asked map[spool.RunID]bool
+	// requested are the runs that a request has asked for. They are not requested again, whatever the answer was.
+	requested map[spool.RunID]bool
 	// untimed says that the server does not say when runs have ended.
 	untimed bool
 	// due ends the wait before a request. Nil: there is no wait.
@@ -45,15 +45,15 @@ func (m *missed) look(shown *view.Thread) {
 // untold returns the runs to ask for.
 func (m *missed) untold(shown *view.Thread) (out []spool.RunID) {
 	for _, r := range shown.Untold() {
-		if !m.asked[r.ID] && (!m.untimed || r.State.Active()) {
+		if !m.requested[r.ID] && (!m.untimed || r.State.Active()) {
 			out = append(out, r.ID)
 		}
 	}
 	return out
 }
 
-// ask sends a request at the end of the wait, unless entries have told everything meanwhile.
-func (m *missed) ask(ctx context.Context, shown *view.Thread) {
+// request sends a request at the end of the wait, unless entries have brought every state meanwhile.
+func (m *missed) request(ctx context.Context, shown *view.Thread) {
 	m.due, m.wanted = nil, m.untold(shown)
 	if len(m.wanted) == 0 {
 		return
@@ -73,9 +73,9 @@ func (m *missed) wait() {
 	}
 }
 
-// take shows what a request has brought, and reports whether that changes the view. A failure that may pass leads to
+// apply applies the result of a request to the view, and reports whether the view has changed. A failure that may pass leads to
 // another request.
-func (m *missed) take(a answered, shown *view.Thread) (changed bool) {
+func (m *missed) apply(a answered, shown *view.Thread) (changed bool) {
 	m.answers = nil
 	if a.err != nil && passing(a.err) {
 		m.failures++
@@ -84,7 +84,7 @@ func (m *missed) take(a answered, shown *view.Thread) (changed bool) {
 	}
 	m.failures = 0
 	for _, id := range m.wanted {
-		m.asked[id] = true
+		m.requested[id] = true
 	}
 	if a.err != nil || a.snapshot == nil {
 		return false

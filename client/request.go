@@ -102,7 +102,8 @@ func decode[T any](ctx context.Context, res *http.Response) (T, error) {
 	return none, &spool.Error{Code: spool.Internal, Message: "the answer is not that of a Spool server", Err: err}
 }
 
-// bodyReader keeps the error of a body, so that a cut answer and a wrong one can be told apart.
+// bodyReader keeps the error of a body, so that the caller can distinguish a cut answer from a
+// malformed one.
 type bodyReader struct {
 	in  io.Reader
 	err error

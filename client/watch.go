@@ -63,7 +63,7 @@ func (w *watch) once(ctx context.Context) (again bool) {
 		return false
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	m := &missed{client: w.client, thread: w.thread, asked: make(map[spool.RunID]bool)}
+	m := &missed{client: w.client, thread: w.thread, requested: make(map[spool.RunID]bool)}
 	left := make(chan struct{})
 	followed := w.follow(ctx, shown.Cursor(), left)
 	defer func() {
@@ -83,9 +83,9 @@ func (w *watch) once(ctx context.Context) (again bool) {
 			}
 			changed = !n.waits()
 		case <-m.due:
-			m.ask(ctx, shown)
+			m.request(ctx, shown)
 		case a := <-m.answers:
-			changed = m.take(a, shown)
+			changed = m.apply(a, shown)
 		}
 		if changed && !w.yield(shown, nil) {
 			return false
@@ -107,7 +107,7 @@ func (n news) waits() bool { return n.wait > 0 }
 // follow follows a thread in a goroutine of its own, at most a frame ahead of the caller. The channel is closed at its end.
 func (w *watch) follow(ctx context.Context, from *wire.Cursor, left <-chan struct{}) <-chan news {
 	out := make(chan news)
-	tell := func(n news) bool {
+	send := func(n news) bool {
 		select {
 		case out <- n:
 			return true
@@ -117,12 +117,12 @@ func (w *watch) follow(ctx context.Context, from *wire.Cursor, left <-chan struc
 	}
 	o := FollowOptions{
 		Cursor: from, GiveUpAfter: w.options.GiveUpAfter, Idle: w.options.Idle,
-		OnRetry: func(err error, wait time.Duration) { tell(news{err: err, wait: wait}) },
+		OnRetry: func(err error, wait time.Duration) { send(news{err: err, wait: wait}) },
 	}
 	go func() {
 		defer close(out)
 		for f, err := range w.client.Follow(ctx, w.thread, o) {
-			if !tell(news{frame: f, err: err}) {
+			if !send(news{frame: f, err: err}) {
 				return
 			}
 		}

@@ -132,7 +132,7 @@ func New(b store.Backend, c Config) (*Engine, error) {
 		Threads: e.threads, Registry: agents, Attachments: files, Telemetry: recorder,
 		HostTx:    b.HostTx,
 		Admission: &admission.Counts{Store: b.Store, Most: c.Limits.QueueDepth, MostOfTenant: c.Limits.TenantDepth},
-		CheckRoom: e.runner.CheckRoom, Take: e.take, AfterStop: e.runner.AfterStop,
+		CheckRoom: e.runner.CheckRoom, ReserveWorker: e.reserveWorker, AfterStop: e.runner.AfterStop,
 		MaxPromptBytes: c.Limits.PromptBytes, Budget: c.Budget, StrictOptions: c.StrictProviderOptions,
 	}
 	e.reader = &inspect.Reader{Store: e.store, Rules: e.threads.Rules, MaxTenantBytes: c.Limits.TenantBytes}

@@ -20,7 +20,7 @@ func (e *Engine) Run(ctx context.Context, key spool.ThreadKey, r wire.StartReque
 // when that transaction commits, together with the host's own rows, or not at all. A backend makes tx, such
 // as postgres.Tx or sqlite.Tx. An accepted result counts only after the commit.
 //
-// Call wake after the commit. Until then no worker sees the run, and no client is told. Without the call,
+// Call wake after the commit. Until then no worker sees the run, and no client gets its entries. Without the call,
 // workers find the run at their next poll, within two seconds. wake is never nil, and does nothing for a start
 // that was refused. A refused or wrong start leaves nothing in the transaction, which can go on.
 //

@@ -25,17 +25,17 @@ func outcome(r *http.Response, now time.Time) (wire.JobResult, error) {
 		return wire.JobResult{Accepted: true}, nil
 	case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable:
 		if after, ok := retryAfter(r.Header, now); ok {
-			return wire.JobResult{Reason: "the receiver answered " + said(status), RetryAfter: after}, nil
+			return wire.JobResult{Reason: "the receiver answered " + statusText(status), RetryAfter: after}, nil
 		}
 	case status == http.StatusBadRequest, status == http.StatusGone,
 		status == http.StatusRequestEntityTooLarge, status == http.StatusUnprocessableEntity:
 		code = spool.Invalid
 	}
-	return wire.JobResult{}, spool.Errorf(code, "the receiver of pushed jobs answered %s", said(r.StatusCode))
+	return wire.JobResult{}, spool.Errorf(code, "the receiver of pushed jobs answered %s", statusText(r.StatusCode))
 }
 
-// said returns the standard text of a status, because the receiver's text may be anything.
-func said(status int) string {
+// statusText returns the standard text of a status, because the receiver's text may be anything.
+func statusText(status int) string {
 	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
 }
 

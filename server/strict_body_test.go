@@ -72,7 +72,7 @@ var strictBodies = []strictBody{
 	{operation: "useInboxLink", values: `payload`, body: `{"approved":false,"reason":"r","payload":{"a":1}}`},
 }
 
-// takes reports whether the mistake is none: another reader decides on it.
+// takes reports whether the strict reader accepts the mistake, because another reader checks it.
 func (c strictBody) takes(m mutant) bool {
 	within := func(path string) bool {
 		return c.values != "" && regexp.MustCompile(`^(`+c.values+`)($|[.[])`).MatchString(path)

@@ -98,7 +98,7 @@ func (b *Blobs) PutBlob(ctx context.Context, key string, data io.Reader, size in
 	return b.settle(file)
 }
 
-// settle writes the name of a file to the disk, also one that another process has just made.
+// settle makes the directory entry of a file durable (fsync), even if another process has just made the file.
 func (b *Blobs) settle(file string) error {
 	if err := flush(filepath.Dir(file)); err != nil {
 		return failed(err)

@@ -42,14 +42,14 @@ func (s port) Claim(ctx context.Context, query store.ClaimQuery) ([]store.Delive
 	for _, d := range due {
 		claim.Due(d)
 	}
-	var taken []store.Delivery
-	for _, d := range claim.Take() {
-		taken = append(taken, s.take(s.jobs[d.JobID], now.Add(query.Lease)))
+	var claimed []store.Delivery
+	for _, d := range claim.Choose() {
+		claimed = append(claimed, s.lease(s.jobs[d.JobID], now.Add(query.Lease)))
 	}
-	if len(taken) > 0 {
+	if len(claimed) > 0 {
 		next = time.Time{}
 	}
-	return taken, next, nil
+	return claimed, next, nil
 }
 
 // wanted reports whether the job is in a queue of the query, and of an agent of the query. An event has no
@@ -61,8 +61,8 @@ func wanted(j wire.Job, q store.ClaimQuery) bool {
 	return q.Agents == nil || !j.NeedsAgent() || slices.Contains(q.Agents, j.Agent)
 }
 
-// take leases a job. The caller must hold mu.
-func (m *memory) take(j *job, until time.Time) store.Delivery {
+// lease gives the claim a lease on a job. The caller must hold mu.
+func (m *memory) lease(j *job, until time.Time) store.Delivery {
 	m.lastToken++
 	job := cloneJob(j.Job)
 	job.DueAt = j.due

@@ -30,16 +30,16 @@ func (m *memory) dropDead(id int64) {
 	m.dead = slices.DeleteFunc(m.dead, func(d wire.QueuedJob) bool { return d.JobID == id })
 }
 
-// takeDead removes dead jobs at the commit.
-func (tx *transaction) takeDead(c store.Changes) error {
+// removeDead removes dead jobs at the commit.
+func (tx *transaction) removeDead(c store.Changes) error {
 	for _, id := range c.TakeDead {
-		if tx.taken[id] || !tx.hasDead(id) {
+		if tx.removedDead[id] || !tx.hasDead(id) {
 			return errNoDeadJob
 		}
-		if tx.taken == nil {
-			tx.taken = make(map[int64]bool)
+		if tx.removedDead == nil {
+			tx.removedDead = make(map[int64]bool)
 		}
-		tx.taken[id] = true
+		tx.removedDead[id] = true
 		tx.outside = append(tx.outside, func(m *memory) { m.dropDead(id) })
 	}
 	return nil

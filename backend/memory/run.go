@@ -91,11 +91,11 @@ func (tx *transaction) insertRuns(c store.Changes) error {
 		switch {
 		case tx.data.thread == nil:
 			return errNoThread
-		case tx.runTaken(r.ID):
+		case tx.runIDInUse(r.ID):
 			return store.ErrRunIDUsed
 		case tx.secondActive(r):
 			return store.ErrActiveRun
-		case tx.startTaken(r):
+		case tx.startKeyInUse(r):
 			return store.ErrStartKeyUsed
 		}
 		r.Tenant, r.ThreadID = tx.key.Tenant, tx.key.ID
@@ -118,7 +118,7 @@ func (tx *transaction) updateRuns(c store.Changes) error {
 		case tx.secondActive(r):
 			return store.ErrActiveRun
 		case r.StartKey != tx.data.runs[at].StartKey:
-			if tx.startTaken(r) {
+			if tx.startKeyInUse(r) {
 				return store.ErrStartKeyUsed
 			}
 			tx.reindex = true
@@ -130,19 +130,19 @@ func (tx *transaction) updateRuns(c store.Changes) error {
 	return nil
 }
 
-// runTaken reports whether a run of the tenant has the id. The index answers for other threads only:
+// runIDInUse reports whether a run of the tenant has the id. The index answers for other threads only:
 // the transaction has the runs of this thread.
-func (tx *transaction) runTaken(id spool.RunID) bool {
+func (tx *transaction) runIDInUse(id spool.RunID) bool {
 	if tx.data.runAt(id) >= 0 {
 		return true
 	}
 	tx.store.mu.RLock()
 	defer tx.store.mu.RUnlock()
-	owner, taken := tx.store.runs[runKey{tx.key.Tenant, id}]
-	return taken && owner != tx.key
+	owner, found := tx.store.runs[runKey{tx.key.Tenant, id}]
+	return found && owner != tx.key
 }
 
-func (tx *transaction) startTaken(r store.RunRow) bool {
+func (tx *transaction) startKeyInUse(r store.RunRow) bool {
 	if r.StartKey == "" {
 		return false
 	}
@@ -153,8 +153,8 @@ func (tx *transaction) startTaken(r store.RunRow) bool {
 	}
 	tx.store.mu.RLock()
 	defer tx.store.mu.RUnlock()
-	run, taken := tx.store.starts[startKey{tx.key.Tenant, r.StartKey}]
-	return taken && tx.store.runs[run] != tx.key
+	run, found := tx.store.starts[startKey{tx.key.Tenant, r.StartKey}]
+	return found && tx.store.runs[run] != tx.key
 }
 
 func (tx *transaction) secondActive(r store.RunRow) bool {

@@ -22,8 +22,8 @@ type transaction struct {
 	reindex bool
 	// deleted is true if the thread was deleted, and its dead jobs with it.
 	deleted bool
-	// taken are the dead jobs that the commit removes.
-	taken map[int64]bool
+	// removedDead are the dead jobs that the commit removes.
+	removedDead map[int64]bool
 	// audited counts the audit entries of the transaction.
 	audited int64
 	// rows are the rows that the transaction has written. A row without a value was removed.
@@ -48,7 +48,7 @@ var changes = [...]func(*transaction, store.Changes) error{
 	(*transaction).addDelta,
 	(*transaction).cancelJobs,
 	(*transaction).enqueue,
-	(*transaction).takeDead,
+	(*transaction).removeDead,
 	(*transaction).addDead,
 	(*transaction).appendAudit,
 	(*transaction).putRows,

@@ -8,7 +8,7 @@ import (
 	natsgo "github.com/nats-io/nats.go"
 )
 
-// link says whether the connection is up, and tells of changes.
+// link has the state of the connection, and notifies of each change.
 type link struct {
 	mu  sync.Mutex
 	now linkState

@@ -180,8 +180,8 @@ func (t target) Insert(s store.Section, table *archive.Table, values []any) erro
 	return nil
 }
 
-func (t target) insert(table, columns string, values []any, rest string) {
-	t.write("INSERT INTO spool."+table+" ("+columns+") VALUES ("+places(columns)+")"+rest, values...)
+func (t target) insert(table, columns string, values []any, conditions string) {
+	t.write("INSERT INTO spool."+table+" ("+columns+") VALUES ("+places(columns)+")"+conditions, values...)
 }
 
 // insertThread adds the thread's row. No worker holds the thread.

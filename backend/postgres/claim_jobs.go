@@ -26,7 +26,7 @@ func (db *DB) Claim(ctx context.Context, q store.ClaimQuery) ([]store.Delivery, 
 	if len(parts) == 0 { // all tenants have their share
 		return []store.Delivery{}, next, nil
 	}
-	return db.take(ctx, q, parts, share)
+	return db.lease(ctx, q, parts, share)
 }
 
 // part is the due jobs that a tenant has in a lane.
@@ -53,7 +53,7 @@ func (p *part) compare(other *part) int {
 func (db *DB) lookForJobs(ctx context.Context, q store.ClaimQuery, parts *[]*part) (next time.Time, err error) {
 	lanes, args := lanes(q)
 	args = append([]any{db.clockArg()}, args...)
-	batch := db.settled(
+	batch := db.withSettings(
 		statement{sql: "WITH RECURSIVE " + clock + ", " + lanes + dueParts, args: args, scan: each(parts, scanPart)},
 		statement{sql: "WITH RECURSIVE " + clock + ", " + lanes + nextDue, args: args, scan: func(r *row) { next = r.Time() }},
 	)
@@ -111,25 +111,25 @@ func first(parts []*part, q store.ClaimQuery) (found []*part, share int) {
 // following ones get nothing, unless another claim is faster.
 func spare(limit int) int { return 2*limit + 16 }
 
-// take leases jobs of the parts. If others have taken them, it returns when the next job becomes due.
-func (db *DB) take(ctx context.Context, q store.ClaimQuery, parts []*part, share int) (taken []store.Delivery, next time.Time, err error) {
-	taken = []store.Delivery{}
+// lease claims jobs of the parts. If other claims were faster, it returns when the next job becomes due.
+func (db *DB) lease(ctx context.Context, q store.ClaimQuery, parts []*part, share int) (claimed []store.Delivery, next time.Time, err error) {
+	claimed = []store.Delivery{}
 	lanes, args := lanes(q)
-	batch := append(db.claimBatch(q, parts, share, &taken), statement{
+	batch := append(db.claimBatch(q, parts, share, &claimed), statement{
 		sql: "WITH RECURSIVE " + clock + ", " + lanes + nextDue, args: append([]any{db.clockArg()}, args...),
 		scan: func(r *row) { next = r.Time() },
 	})
 	if err := db.run(ctx, batch...); err != nil {
 		return nil, time.Time{}, err
 	}
-	if len(taken) > 0 {
+	if len(claimed) > 0 {
 		next = time.Time{}
 	}
-	return taken, next, nil
+	return claimed, next, nil
 }
 
 // claimBatch returns the statements that lease jobs of the parts.
-func (db *DB) claimBatch(q store.ClaimQuery, parts []*part, share int, taken *[]store.Delivery) (batch []statement) {
+func (db *DB) claimBatch(q store.ClaimQuery, parts []*part, share int, claimed *[]store.Delivery) (batch []statement) {
 	queues, lanes, tenants := make([]string, len(parts)), make([]string, len(parts)), make([]string, len(parts))
 	served := make([]int64, len(parts))
 	for i, p := range parts {
@@ -139,12 +139,12 @@ func (db *DB) claimBatch(q store.ClaimQuery, parts []*part, share int, taken *[]
 		batch = append(batch, db.lockTenants(tenants))
 	}
 	return append(batch, statement{
-		sql: takeJobs,
+		sql: leaseJobs,
 		args: []any{
 			db.clockArg(), share, q.Reserved, q.PerTenant, q.Limit, spare(q.Limit), queues, lanes, tenants, served,
 			spare(q.Limit), parts[0].many, 4 * store.MaxSubjects, q.Limit, q.Lease.Microseconds(),
 		},
-		scan: each(taken, scanDelivery),
+		scan: each(claimed, scanDelivery),
 	})
 }
 

@@ -78,7 +78,7 @@ const nextDue = ` SELECT coalesce(min(j.due_at), 0) FROM lane l CROSS JOIN LATER
 // dueJobs are the conditions of the due jobs of a part.
 const dueJobs = "j.queue = p.queue AND j.lane = p.lane AND j.tenant = p.tenant AND j.due_at <= (SELECT now FROM clock)"
 
-// takeJobs leases jobs. It ranks the due jobs of each part: how many slots the job must leave free, the jobs in flight
+// leaseJobs leases jobs. It ranks the due jobs of each part: how many slots the job must leave free, the jobs in flight
 // of the tenant when this one is taken, when the tenant was served, the jobs in flight of the subject, and when the job
 // became due. That is the order in which taking them one by one would choose them. A later job in it leaves no fewer
 // slots free, so those that may be taken come first. Jobs that another claim is taking at the same time are skipped, and
@@ -86,7 +86,7 @@ const dueJobs = "j.queue = p.queue AND j.lane = p.lane AND j.tenant = p.tenant A
 //
 // Of a tenant with many jobs it also looks at those of its first subjects, with one index lookup for each. The first
 // term of the recursion is empty for a tenant with few jobs.
-const takeJobs = "WITH " + clock + `, param AS (
+const leaseJobs = "WITH " + clock + `, param AS (
 		SELECT ?::bigint AS tenant_share, ?::bigint AS reserved, ?::bigint AS per_tenant, ?::bigint AS free, ?::bigint AS spare
 	), part AS MATERIALIZED (
 		SELECT p.queue, p.lane, p.tenant, p.served

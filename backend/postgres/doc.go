@@ -9,7 +9,7 @@
 // first of which also begins its transaction, and one to end it.
 //
 // The lock of a thread is an advisory lock that ends with the transaction. It also keeps two creators of a
-// thread apart. All times are those of the database's clock, read once the lock is held.
+// thread apart. All times come from the database's clock, read once the lock is held.
 //
 // With [Options.Pooler], nothing depends on the session of a connection, so that a PgBouncer in transaction mode
 // may stand between.

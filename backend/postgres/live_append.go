@@ -110,14 +110,14 @@ func (q *appendQueue) close() {
 func (q *appendQueue) next() (group []*appending) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	taken, n := make(map[store.StreamKey]bool), 0
+	passed, n := make(map[store.StreamKey]bool), 0
 	q.waiting = slices.DeleteFunc(q.waiting, func(a *appending) bool {
 		// An append that must wait holds back the later ones of its stream.
-		if taken[a.key] || n >= flushItems {
-			taken[a.key] = true
+		if passed[a.key] || n >= flushItems {
+			passed[a.key] = true
 			return false
 		}
-		taken[a.key] = true
+		passed[a.key] = true
 		group, n = append(group, a), n+len(a.items)
 		return true
 	})

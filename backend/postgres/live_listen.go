@@ -112,7 +112,7 @@ func (l *live) listenOnce(again bool) error {
 	if _, err := conn.Exec(ctx, "LISTEN "+pgx.Identifier{l.channel()}.Sanitize()); err != nil {
 		return err
 	}
-	l.heardPoller() // whoever polls has not said so yet
+	l.notePoller() // whoever polls has not said so yet
 	l.arrive(again)
 	var from pieces
 	for {
@@ -124,7 +124,7 @@ func (l *live) listenOnce(again bool) error {
 		switch {
 		case !complete || node == l.node:
 		case len(body) == 0:
-			l.heardPoller()
+			l.notePoller()
 		default:
 			l.receive(body)
 		}

@@ -61,8 +61,8 @@ func (l *live) maintainOnce(ctx context.Context) error {
 	return nil
 }
 
-// partitionLock is the number of the lock that a process has alone while it makes or drops a partition. Who opens
-// a stream shares it.
+// partitionLock is the number of the lock that guards partitions. A process holds it exclusively while it makes or drops
+// a partition, and shared while it opens a stream.
 func (l *live) partitionLock() int64 { return lockNumber("stream_hour", l.db.dialect.schema) }
 
 // makePartition makes the partition of this hour, unless it exists.

@@ -129,8 +129,8 @@ var pruneWakes = statement{
 	args: []any{wakesKept.Microseconds()},
 }
 
-// heardPoller notes that another process polls.
-func (l *live) heardPoller() { l.pollers.Store(time.Now().Add(pollersKept).UnixNano()) }
+// notePoller notes that another process polls.
+func (l *live) notePoller() { l.pollers.Store(time.Now().Add(pollersKept).UnixNano()) }
 
 // somePoll reports whether wake-ups must be in the table: this process or another one polls.
 func (l *live) somePoll() bool { return l.db.pooler || time.Now().UnixNano() < l.pollers.Load() }

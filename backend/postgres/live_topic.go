@@ -82,10 +82,10 @@ func (t *topics) remove(topic spool.ThreadKey, s *subscriber) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	rest := slices.DeleteFunc(slices.Clone(t.of[topic]), func(other *subscriber) bool { return other == s })
-	if len(rest) == 0 {
+	remaining := slices.DeleteFunc(slices.Clone(t.of[topic]), func(other *subscriber) bool { return other == s })
+	if len(remaining) == 0 {
 		delete(t.of, topic)
 		return
 	}
-	t.of[topic] = rest
+	t.of[topic] = remaining
 }

@@ -67,8 +67,8 @@ func (o *outbox) add(wakes ...wake) {
 	}
 }
 
-// take empties the outbox.
-func (o *outbox) take() []wake {
+// drain empties the outbox.
+func (o *outbox) drain() []wake {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	waiting := o.waiting
@@ -97,10 +97,10 @@ func (l *live) sendWakes() {
 		select {
 		case <-l.outbox.filled:
 		case <-l.ctx.Done():
-			_ = l.send(l.outbox.take())
+			_ = l.send(l.outbox.drain())
 			return
 		}
-		waiting := l.outbox.take()
+		waiting := l.outbox.drain()
 		if err := l.send(waiting); err != nil {
 			l.db.log.WarnContext(l.ctx, "send wake-ups", "error", err)
 			l.outbox.add(waiting...)
@@ -112,8 +112,8 @@ func (l *live) sendWakes() {
 	}
 }
 
-// send sends wake-ups in one transaction, which is none of the store: a NOTIFY in a transaction takes a lock of
-// the whole server at its commit, and would hold it until the disk has answered.
+// send sends wake-ups in one transaction of their own, apart from the store's. A transaction with a NOTIFY takes a lock
+// of the whole server at its commit, and a transaction of the store would hold that lock until the disk has answered.
 func (l *live) send(wakes []wake) error {
 	if len(wakes) == 0 {
 		return nil

@@ -30,7 +30,7 @@ func (db *DB) Threads(ctx context.Context, q wire.ThreadQuery) ([]wire.Thread, e
 // threads with the text.
 func threadQuery(q wire.ThreadQuery) (query string, args []any) {
 	const columns, newest, limit = "SELECT " + form.ThreadColumns + " FROM ", " ORDER BY updated_at DESC, id DESC", " LIMIT ?"
-	var where, rest form.Conditions // those that the index has, and the others
+	var where, others form.Conditions // those that the index has, and the others
 	where.And("tenant = ?", q.Tenant)
 	if q.Owner != "" { // the literal is the condition of the index
 		where.And("owner = ? AND owner <> ''", q.Owner)
@@ -47,24 +47,24 @@ func threadQuery(q wire.ThreadQuery) (query string, args []any) {
 	if !q.UpdatedBefore.IsZero() {
 		where.And("updated_at < ?", form.RoundedUp(q.UpdatedBefore))
 	}
-	rest.And("tenant = ?", q.Tenant)
+	others.And("tenant = ?", q.Tenant)
 	for _, key := range slices.Sorted(maps.Keys(q.Labels)) {
-		rest.And("labels @> ?", encodeLabels(map[string]string{key: q.Labels[key]}))
+		others.And("labels @> ?", encodeLabels(map[string]string{key: q.Labels[key]}))
 	}
 	if q.State != "" {
-		rest.And("state = ?", q.State)
+		others.And("state = ?", q.State)
 	}
 	if q.Title == "" {
-		return columns + "spool.thread WHERE " + where.Text + " AND " + rest.Text + newest + limit,
-			append(append(where.Args, rest.Args...), bound(q.Limit))
+		return columns + "spool.thread WHERE " + where.Text + " AND " + others.Text + newest + limit,
+			append(append(where.Args, others.Args...), bound(q.Limit))
 	}
 	where.And("position(? IN lower(title)) > 0", asciiLower(q.Title)) // lower() changes ASCII letters only, because of the column's collation
 	found, args := "SELECT id AS found FROM spool.thread WHERE "+where.Text+newest, where.Args
 	if len(q.Labels) == 0 && q.State == "" { // else the limit is for those that are left
 		found, args = found+limit, append(args, bound(q.Limit))
 	}
-	return columns + "(" + found + ") f JOIN spool.thread ON id = found WHERE " + rest.Text + newest + limit,
-		append(append(args, rest.Args...), bound(q.Limit))
+	return columns + "(" + found + ") f JOIN spool.thread ON id = found WHERE " + others.Text + newest + limit,
+		append(append(args, others.Args...), bound(q.Limit))
 }
 
 // asciiLower returns a text with its upper-case ASCII letters in lower case.

@@ -54,7 +54,7 @@ func (db *DB) statementsOfClaim(q store.ClaimQuery) map[string]statement {
 		all["tenants with due jobs, "+name] = statement{sql: "WITH RECURSIVE " + clock + ", " + table + dueParts, args: args}
 		all["next due job, "+name] = statement{sql: "WITH RECURSIVE " + clock + ", " + table + nextDue, args: args}
 	}
-	all["claim"] = statement{sql: takeJobs, args: []any{
+	all["claim"] = statement{sql: leaseJobs, args: []any{
 		nil, 4, q.Reserved, q.PerTenant, q.Limit, spare(q.Limit),
 		[]string{"", "", ""},
 		[]string{"=a", "=a", "=a"},

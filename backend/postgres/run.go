@@ -48,13 +48,13 @@ func (t *tx) insertRun(r *store.RunRow) error {
 	if err != nil {
 		return err
 	}
-	stored := storedRun{form.StoredOf(r), givenOf(r, text.Client)}
-	made := r.CreatedAt
-	if made.IsZero() {
-		made = t.now
+	stored := storedRun{form.StoredOf(r), startColumnsOf(r, text.Client)}
+	createdAt := r.CreatedAt
+	if createdAt.IsZero() {
+		createdAt = t.now
 	}
 	args := []any{
-		t.key.Tenant, r.ID, t.key.ID, made, r.ParentID, r.Depth, r.Agent, r.StartedBy, r.Model, r.State, string(r.StopReason), r.Error,
+		t.key.Tenant, r.ID, t.key.ID, createdAt, r.ParentID, r.Depth, r.Agent, r.StartedBy, r.Model, r.State, string(r.StopReason), r.Error,
 		r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts,
 		r.InputTokens, r.CachedInputTokens, r.OutputTokens, r.TotalTokens,
 		r.Segments, r.QueuePosition, r.RootID, text.Nested, r.CostMicros, r.Currency, text.Allowance, r.Expired.Questions, r.Expired.Since,
@@ -62,7 +62,7 @@ func (t *tx) insertRun(r *store.RunRow) error {
 	}
 	t.write("INSERT INTO spool.run ("+form.WholeRunColumns+`, ord)
 		VALUES (`+places(form.WholeRunColumns)+`, coalesce((SELECT ord FROM spool.run WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1), 0) + 1)`,
-		append(append(args, stored.given.args()...), t.key.Tenant, t.key.ID)...)
+		append(append(args, stored.start.args()...), t.key.Tenant, t.key.ID)...)
 	t.runs.written(stored)
 	t.countRun(&stored.StoredRun, 1)
 	t.grow(form.RunSize + len(r.HostState) + stored.Wait + len(text.Nested) + len(text.Client))
@@ -76,14 +76,14 @@ const (
 		input_tokens = ?, cached_input_tokens = ?, output_tokens = ?, total_tokens = ?,
 		segments = ?, place = ?, root_id = ?, nested = ?, cost_micros = ?, currency = ?, allowance = ?,
 		expired_questions = ?, expired_since = ?, engine_state = ?`
-	// setGiven sets those that come from the start. They may be large, and PostgreSQL would write a large text
+	// setStartColumns sets the columns that come from the start. They may be large, and PostgreSQL would write a large text
 	// again even if it is the same.
-	setGiven = `, start_key = ?, start_hash = ?, nonce = ?, scopes = ?, host_state = ?, provider_options = ?, client = ?`
+	setStartColumns = `, start_key = ?, start_hash = ?, nonce = ?, scopes = ?, host_state = ?, provider_options = ?, client = ?`
 
 	ofRun = " WHERE tenant = ? AND id = ? AND " + ofThread
 )
 
-// updateRun replaces a run, of which the tally needs the stored values.
+// updateRun replaces a run. It reads the stored values first, because the tally needs them.
 func (t *tx) updateRun(r *store.RunRow) error {
 	text, err := form.EncodeRun(r)
 	if err != nil {
@@ -93,7 +93,7 @@ func (t *tx) updateRun(r *store.RunRow) error {
 	if err != nil {
 		return err
 	}
-	next := storedRun{form.StoredOf(r), givenOf(r, text.Client)}
+	next := storedRun{form.StoredOf(r), startColumnsOf(r, text.Client)}
 	set := setRun
 	args := []any{
 		r.ParentID, r.Depth, r.Agent, r.StartedBy, r.Model, r.State, string(r.StopReason), r.Error,
@@ -102,9 +102,9 @@ func (t *tx) updateRun(r *store.RunRow) error {
 		r.Segments, r.QueuePosition, r.RootID, text.Nested, r.CostMicros, r.Currency, text.Allowance,
 		r.Expired.Questions, r.Expired.Since, text.State,
 	}
-	if old.given != next.given {
-		set += setGiven
-		args = append(args, next.given.args()...)
+	if old.start != next.start {
+		set += setStartColumns
+		args = append(args, next.start.args()...)
 	}
 	t.write(set+ofRun, append(args, t.key.Tenant, r.ID, t.key.ID)...)
 	t.runs.written(next)

@@ -36,9 +36,9 @@ func (db *DB) begin(mode string) []statement {
 	return batch
 }
 
-// settled returns the statements of a transaction without BEGIN, whose only trip is the batch. Behind a pooler, it
+// withSettings returns the statements of a transaction without BEGIN, whose only trip is the batch. Behind a pooler, it
 // makes its own settings, too.
-func (db *DB) settled(batch ...statement) []statement {
+func (db *DB) withSettings(batch ...statement) []statement {
 	if db.pooler {
 		return append([]statement{{sql: settings(true)}}, batch...)
 	}

@@ -26,7 +26,7 @@ type threadRow struct {
 
 	// bytes is the size of the thread. Summed is the part of it that the tenant's sum includes.
 	bytes, summed int64
-	// version is that of the last delta.
+	// version is the version of the last delta.
 	version int64
 }
 

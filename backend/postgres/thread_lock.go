@@ -30,10 +30,10 @@ func (l *threadLocks) lock(ctx context.Context, key spool.ThreadKey) (unlock fun
 	case <-lock.turn:
 		return func() {
 			lock.turn <- struct{}{}
-			l.leave(key, lock)
+			l.release(key, lock)
 		}, nil
 	case <-ctx.Done():
-		l.leave(key, lock)
+		l.release(key, lock)
 		return nil, canceled(ctx)
 	}
 }
@@ -54,7 +54,7 @@ func (l *threadLocks) enter(key spool.ThreadKey) *threadLock {
 	return lock
 }
 
-func (l *threadLocks) leave(key spool.ThreadKey, lock *threadLock) {
+func (l *threadLocks) release(key spool.ThreadKey, lock *threadLock) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if lock.users--; lock.users == 0 {

@@ -162,7 +162,7 @@ func (t target) Insert(s store.Section, table *archive.Table, values []any) erro
 }
 
 // insert adds a row.
-func (t target) insert(s store.Section, table, columns string, values []any, rest string) error {
+func (t target) insert(s store.Section, table, columns string, values []any, conditions string) error {
 	for i, value := range values {
 		if b, ok := value.(*bool); ok {
 			values[i] = nil
@@ -171,7 +171,7 @@ func (t target) insert(s store.Section, table, columns string, values []any, res
 			}
 		}
 	}
-	err := t.write("INSERT INTO "+table+" ("+columns+") VALUES ("+places(len(values))+")"+rest, values...)
+	err := t.write("INSERT INTO "+table+" ("+columns+") VALUES ("+places(len(values))+")"+conditions, values...)
 	if isUnique(err) {
 		return &spool.Error{Code: spool.Conflict, Message: "a " + table + " of the " + s.String() + " is there already, in another thread", Err: err}
 	}

@@ -12,7 +12,7 @@ var auditPlaces = places(strings.Count(form.AuditColumns, ",") + 1)
 
 // appendAudit adds entries to the audit log of the transaction's tenant, and sets their numbers.
 func (t *tx) appendAudit(entries []*wire.AuditEntry) error {
-	last, err := t.takeAuditNumbers(len(entries))
+	last, err := t.reserveAuditNumbers(len(entries))
 	if err != nil {
 		return err
 	}
@@ -35,8 +35,8 @@ func (t *tx) appendAudit(entries []*wire.AuditEntry) error {
 	return nil
 }
 
-// takeAuditNumbers reserves the tenant's next n numbers and returns the last of them.
-func (t *tx) takeAuditNumbers(n int) (last int64, err error) {
+// reserveAuditNumbers reserves the tenant's next n numbers and returns the last of them.
+func (t *tx) reserveAuditNumbers(n int) (last int64, err error) {
 	err = t.write(`INSERT INTO audit_last (tenant, seq) VALUES (?, ?)
 		ON CONFLICT (tenant) DO UPDATE SET seq = audit_last.seq + excluded.seq`, t.key.Tenant, n)
 	if err != nil {

@@ -105,7 +105,7 @@ func (t *tx) writeJobs(c *store.Changes) error {
 		}
 	}
 	for _, id := range c.TakeDead {
-		if err := t.takeDead(id); err != nil {
+		if err := t.removeDead(id); err != nil {
 			return err
 		}
 	}

@@ -25,18 +25,18 @@ func (db *DB) Claim(ctx context.Context, q store.ClaimQuery) ([]store.Delivery, 
 	if err != nil || next.IsZero() || next.After(now(db.clock)) {
 		return nil, next, err
 	}
-	var taken []store.Delivery
+	var claimed []store.Delivery
 	var at time.Time
 	err = db.queue(ctx, func(t *tx) error {
 		at = t.now
-		taken, err = t.claim(q, l)
+		claimed, err = t.claim(q, l)
 		return err
 	})
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	if len(taken) > 0 {
-		return taken, time.Time{}, nil
+	if len(claimed) > 0 {
+		return claimed, time.Time{}, nil
 	}
 	// Another worker was faster, or the due jobs belong to tenants that have their share.
 	next, err = db.nextDue(ctx, l, at)
@@ -68,15 +68,15 @@ func (t *tx) claim(q store.ClaimQuery, l lanes) ([]store.Delivery, error) {
 	if err := t.collect(claim, q, l); err != nil {
 		return nil, err
 	}
-	taken := claim.Take()
-	for _, d := range taken {
+	claimed := claim.Choose()
+	for _, d := range claimed {
 		err := t.write("UPDATE job SET due_at = ?, claimed = 1, token = ?, attempts = ? WHERE id = ?",
 			t.now.Add(q.Lease), d.Token, d.Attempt, d.JobID)
 		if err != nil {
 			return nil, err
 		}
 	}
-	return taken, nil
+	return claimed, nil
 }
 
 // anyDue returns due jobs of the lanes, in no order.

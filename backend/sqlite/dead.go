@@ -48,8 +48,8 @@ func deadQuery(q wire.JobQuery) (query string, args []any) {
 		" ORDER BY died_at DESC, id DESC LIMIT ?", append(where.Args, bound(q.Limit))
 }
 
-// takeDead removes a dead job of the thread.
-func (t *tx) takeDead(id int64) error {
+// removeDead removes a dead job of the thread.
+func (t *tx) removeDead(id int64) error {
 	n, err := t.change("DELETE FROM job_dead INDEXED BY job_dead_id WHERE tenant = ? AND id = ? AND thread_id = ?",
 		t.key.Tenant, id, t.key.ID)
 	if err == nil && n == 0 {

@@ -170,7 +170,7 @@ func bindHostValue(stmt *lite.Stmt, value driver.Value) error {
 // hostRows are the rows of a query.
 type hostRows struct {
 	columns []string
-	times   []bool // columns of which texts are times
+	times   []bool // columns whose texts are times
 	rows    [][]driver.Value
 }
 

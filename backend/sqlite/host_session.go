@@ -30,7 +30,7 @@ type session struct {
 	t        *tx   // nil in a session that only reads
 	lost     error // the transaction cannot be committed
 	updating bool  // a function of update runs
-	over     error // what the host is told after the end
+	over     error // the error of each use after the end
 }
 
 // The errors of a use that is not possible.

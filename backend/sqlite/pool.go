@@ -34,7 +34,7 @@ func (p *pool) get(ctx context.Context) (*conn, error) {
 	case <-ctx.Done():
 		return nil, canceled(ctx)
 	}
-	c, err := p.take()
+	c, err := p.lastIdle()
 	if err == nil && c == nil {
 		c, err = dial(p.path)
 		if err == nil {
@@ -51,8 +51,8 @@ func (p *pool) get(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
-// take returns the connection that was used last, or nil if no connection is idle.
-func (p *pool) take() (*conn, error) {
+// lastIdle returns the connection that was used last, or nil if no connection is idle.
+func (p *pool) lastIdle() (*conn, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {

@@ -80,15 +80,15 @@ func (t *tx) insertRun(r *store.RunRow) error {
 	if err != nil {
 		return err
 	}
-	made := r.CreatedAt
-	if made.IsZero() {
-		made = t.now
+	createdAt := r.CreatedAt
+	if createdAt.IsZero() {
+		createdAt = t.now
 	}
 	n, err := t.change("INSERT INTO run ("+form.WholeRunColumns+`, ord)
 		VALUES (`+runPlaces+`,
 			coalesce((SELECT ord FROM run WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1), 0) + 1)
 		ON CONFLICT DO NOTHING`,
-		t.key.Tenant, r.ID, t.key.ID, made, r.ParentID, r.Depth, r.Agent, r.StartedBy, r.Model, r.State, string(r.StopReason), r.Error,
+		t.key.Tenant, r.ID, t.key.ID, createdAt, r.ParentID, r.Depth, r.Agent, r.StartedBy, r.Model, r.State, string(r.StopReason), r.Error,
 		r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts,
 		r.InputTokens, r.CachedInputTokens, r.OutputTokens, r.TotalTokens,
 		r.Segments, r.QueuePosition, r.RootID, text.Nested, r.CostMicros, r.Currency, text.Allowance, r.Expired.Questions, r.Expired.Since,

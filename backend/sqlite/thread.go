@@ -43,7 +43,7 @@ type threadRow struct {
 
 	// bytes is the size of the thread. Summed is the part of it that the tenant's sum includes.
 	bytes, summed int64
-	// version is that of the last delta.
+	// version is the version of the last delta.
 	version int64
 }
 
@@ -132,7 +132,7 @@ func (t *tx) flush() error {
 // threadTables are the tables with rows that belong to a thread, by thread_id.
 var threadTables = []string{"run", "message", "branch", "entry", "park", "effect", "usage", "usage_line", "delta"}
 
-// jobTables are the tables of which the rows with a run belong to a thread.
+// jobTables are the tables of jobs. A job belongs to a thread if it has a run.
 var jobTables = []string{"job", "job_dead"}
 
 // deleteThread removes the thread and what belongs to it.

@@ -104,18 +104,18 @@ func (w *walFile) holed(path string) (bool, error) {
 		if _, err := io.ReadFull(in, frame); err != nil {
 			return false, nil // the end of the log, or of a frame that was cut off
 		}
-		said := [2]uint32{binary.BigEndian.Uint32(frame[16:]), binary.BigEndian.Uint32(frame[20:])}
+		stored := [2]uint32{binary.BigEndian.Uint32(frame[16:]), binary.BigEndian.Uint32(frame[20:])}
 		ours := [8]byte(frame[8:16]) == w.salts
 		sums = walSums(w.order, sums, frame[:8])
 		sums = walSums(w.order, sums, frame[walFrameHeader:])
-		whole := ours && sums == said
+		whole := ours && sums == stored
 		if whole && ended {
 			return true, nil
 		}
 		broken = broken || !whole
 		// The last frame of a transaction contains the new number of pages of the database.
 		ended = broken && ours && binary.BigEndian.Uint32(frame[4:]) != 0
-		sums = said
+		sums = stored
 	}
 }
 

@@ -13,13 +13,13 @@ import (
 
 // applyEntry applies an entry of the record, or a notice.
 func (t *Thread) applyEntry(e wire.Entry) error {
-	said, err := fold.Entry(e)
+	payload, err := fold.Entry(e)
 	if err != nil {
 		return err
 	}
 	t.row.ID = cmp.Or(t.row.ID, e.ThreadID)
-	t.endOf(said)
-	switch said := said.(type) {
+	t.endOf(payload)
+	switch said := payload.(type) {
 	case wire.StateChange:
 		t.setState(said)
 	case spool.Message:
@@ -42,7 +42,7 @@ func (t *Thread) applyEntry(e wire.Entry) error {
 	case fold.Answer:
 		t.answered(cmp.Or(said.RunID, t.current), said.Text)
 	}
-	t.applyWait(said)
+	t.applyWait(payload)
 	if e.Seq > 0 {
 		t.seq, t.row.UpdatedAt = e.Seq, e.CreatedAt
 	}

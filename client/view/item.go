@@ -28,12 +28,12 @@ func (t *Thread) applyItem(stream wire.StreamID, outer wire.Item) error {
 	if outer.Type == wire.ItemSubagentEvent {
 		return nil
 	}
-	agent, said, err := fold.Item(item)
+	agent, payload, err := fold.Item(item)
 	if err != nil {
 		return err
 	}
 	t.follow(stream)
-	switch said := said.(type) {
+	switch said := payload.(type) {
 	case wire.StepFinished:
 		if i := t.stepIndex(agent); i >= 0 {
 			t.messages = append(t.messages, t.steps[i].Messages(t.row.ID)...)

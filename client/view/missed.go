@@ -6,9 +6,9 @@ import (
 	"github.com/spoolhq/spool/wire"
 )
 
-// Untold returns the runs of which the frames do not say how they are, because the client was away: those that are shown
-// as active though another run has the thread, the active ones nested in a run that is over, and those that have ended at
-// an unknown time, since only an entry said so. A small snapshot has them: see [Thread.Tell].
+// Untold returns the runs whose present state the frames do not give, because the client was away: runs that are shown as
+// active though another run has the thread, active runs that are nested in a run that is over, and runs that have ended
+// at an unknown time, because only an entry has reported their end. A small snapshot has them: see [Thread.Tell].
 func (t *Thread) Untold() []wire.Run {
 	if t.current == "" {
 		return nil // nothing has come behind the snapshot
@@ -33,11 +33,11 @@ func (t *Thread) untold(r *wire.Run) bool {
 	return root.ID != t.current || !root.State.Active()
 }
 
-// Tell takes from a snapshot, of which the messages do not matter, the runs that are over there and [Thread.Untold] here.
-// It reports whether there was one.
+// Tell updates the [Thread.Untold] runs that have ended according to a snapshot. The snapshot needs no messages. Tell
+// reports whether it has updated a run.
 func (t *Thread) Tell(s *wire.Snapshot) (changed bool) {
 	for _, r := range t.Untold() {
-		over := func(told wire.Run) bool { return told.ID == r.ID && told.State.Terminal() }
+		over := func(listed wire.Run) bool { return listed.ID == r.ID && listed.State.Terminal() }
 		if at := slices.IndexFunc(s.Runs, over); at >= 0 {
 			t.putRun(s.Runs[at])
 			changed = true

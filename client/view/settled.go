@@ -63,9 +63,9 @@ func (t *Thread) stateOf(c wire.StateChange) {
 	}
 }
 
-// endOf keeps the end of a segment. An answer continues a run, so the end before it is none any more.
-func (t *Thread) endOf(said any) {
-	switch said := said.(type) {
+// endOf keeps the end of a segment. An answer continues the run, so it removes the end that was kept before.
+func (t *Thread) endOf(payload any) {
+	switch said := payload.(type) {
 	case fold.Ended:
 		t.ended = lastEnd{said.RunID, said.Status}
 	case wire.RunStarted, fold.Settled:

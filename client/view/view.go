@@ -138,8 +138,8 @@ func (t *Thread) catchUp(s *wire.Snapshot) {
 	t.steps, t.stream, t.waits = nil, "", nil
 	t.waitOnly("")
 	for _, e := range s.ActiveEvents {
-		if said, err := fold.Entry(e); err == nil {
-			t.applyWait(said)
+		if payload, err := fold.Entry(e); err == nil {
+			t.applyWait(payload)
 		}
 	}
 	if s.Stream == nil {

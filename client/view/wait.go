@@ -9,9 +9,9 @@ import (
 )
 
 // applyWait applies what an entry says of what a run waits for.
-func (t *Thread) applyWait(said any) {
-	t.parks = t.parks.After(said)
-	switch said := said.(type) {
+func (t *Thread) applyWait(payload any) {
+	t.parks = t.parks.After(payload)
+	switch said := payload.(type) {
 	case fold.Pending:
 		is := func(p fold.Pending) bool { return p.ToolCallID == said.ToolCallID && p.RunID == said.RunID }
 		if i := slices.IndexFunc(t.pending, is); i >= 0 {

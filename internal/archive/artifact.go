@@ -103,24 +103,24 @@ func (r *Reader) NextArtifact() (Artifact, io.Reader, error) {
 
 // artifactData are the data of an artifact in a file.
 type artifactData struct {
-	from *Reader
-	of   Artifact
-	left int64
-	rest []byte
-	sum  hash.Hash
-	err  error
+	from   *Reader
+	of     Artifact
+	left   int64
+	unread []byte
+	sum    hash.Hash
+	err    error
 }
 
 // Read implements [io.Reader].
 func (d *artifactData) Read(p []byte) (int, error) {
-	if len(d.rest) == 0 && d.err == nil {
+	if len(d.unread) == 0 && d.err == nil {
 		d.err = d.load()
 	}
 	if d.err != nil {
 		return 0, d.err
 	}
-	n := copy(p, d.rest)
-	d.rest = d.rest[n:]
+	n := copy(p, d.unread)
+	d.unread = d.unread[n:]
 	return n, nil
 }
 
@@ -143,8 +143,8 @@ func (d *artifactData) load() error {
 	if err := json.Unmarshal(text, &l); err != nil || l.Data == nil || len(l.Data.Base64) == 0 || int64(len(l.Data.Base64)) > d.left {
 		return d.from.damaged("the data of the artifact " + string(d.of.ID) + " cannot be read")
 	}
-	d.rest = l.Data.Base64
-	d.left -= int64(len(d.rest))
-	_, _ = d.sum.Write(d.rest)
+	d.unread = l.Data.Base64
+	d.left -= int64(len(d.unread))
+	_, _ = d.sum.Write(d.unread)
 	return nil
 }

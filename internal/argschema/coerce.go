@@ -21,8 +21,8 @@ const maxRefs = 16
 //     takes, and the schema takes no text;
 //   - null is an absent property, if the property is not required and does not take null.
 //
-// It returns nil if there is no such value. The caller checks whether the result fits the schema, of which Coerce reads
-// only a part.
+// It returns nil if there is no such value. Coerce reads only a part of the schema, so the caller checks the
+// result with the whole schema.
 func Coerce(schema, args json.RawMessage) json.RawMessage {
 	var root, object map[string]any
 	if json.Unmarshal(schema, &root) != nil || decode(args, &object) != nil || object == nil {
@@ -112,7 +112,7 @@ func (c *coercion) text(s map[string]any, text string, depth int) any {
 	if spool.CheckArguments("", json.RawMessage(read)) != nil || decode(json.RawMessage(read), &value) != nil {
 		return text
 	}
-	if !takes(kinds, kindOf(value)) {
+	if !allowsKind(kinds, kindOf(value)) {
 		return text
 	}
 	c.changed = true
@@ -157,7 +157,7 @@ func (c *coercion) branch(s map[string]any, kind string, depth int) map[string]a
 	}
 	var only map[string]any
 	for _, branch := range all {
-		if kinds := c.kinds(branch, depth-1); kinds != nil && !takes(kinds, kind) {
+		if kinds := c.kinds(branch, depth-1); kinds != nil && !allowsKind(kinds, kind) {
 			continue
 		}
 		if only != nil {
@@ -168,8 +168,8 @@ func (c *coercion) branch(s map[string]any, kind string, depth int) map[string]a
 	return only
 }
 
-// takes reports whether one of the types may be that of a value of a kind.
-func takes(kinds []string, kind string) bool {
+// allowsKind reports whether one of the types allows a value of the kind.
+func allowsKind(kinds []string, kind string) bool {
 	return slices.Contains(kinds, kind) || kind == "number" && slices.Contains(kinds, "integer")
 }
 

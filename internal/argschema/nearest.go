@@ -219,7 +219,7 @@ func problem(s *jsonschema.Schema, value any) string {
 	return text
 }
 
-// fits reports whether a value fits a schema whose references are those of the root.
+// fits reports whether a value fits a schema whose references lead into the root.
 func (e *explainer) fits(s *jsonschema.Schema, value any) bool {
 	if e.left--; e.left <= 0 {
 		return true

@@ -9,9 +9,9 @@ import (
 // Patterns adds up the cost of the patterns of one schema. The zero value has none.
 type Patterns struct{ spent int }
 
-// Take adds a pattern. It returns an error, without much work, if Go cannot read the pattern, or if the patterns
+// Add adds a pattern. It returns an error, without much work, if Go cannot read the pattern, or if the patterns
 // are together too large to be compiled for an author who is not trusted.
-func (p *Patterns) Take(pattern string) error {
+func (p *Patterns) Add(pattern string) error {
 	if len(pattern) > maxPattern || p.spent > maxPatterns {
 		return errPatterns
 	}
@@ -27,7 +27,7 @@ func (p *Patterns) Take(pattern string) error {
 }
 
 // CheckPatterns returns an error if the patterns of a schema are together too large to be compiled for an author
-// who is not trusted. Whether the schema is one is not checked.
+// who is not trusted. It does not check that the text is a valid JSON Schema.
 func CheckPatterns(schema json.RawMessage) error {
 	var parsed any
 	if err := json.Unmarshal(schema, &parsed); err != nil {

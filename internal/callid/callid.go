@@ -23,8 +23,8 @@ const hashLen = 16
 type IDs struct {
 	// Max is the length of the longest id that the provider takes, at least 24.
 	Max int
-	// Exact is the length of every id, of which each character is a letter or a digit. Zero: ids may have any length up
-	// to Max, and "_" and "-" too.
+	// Exact is the length of every id. An id of such a provider has only letters and digits. Zero: ids may have any
+	// length up to Max, and "_" and "-" too.
 	Exact int
 
 	// current has the last call of each id.
@@ -35,11 +35,11 @@ type IDs struct {
 // Call returns the id of a call, which no other call of the request has. It is given, the id by which the provider
 // named the call, if that is not empty. Otherwise it is the id of the part if that has the form of all providers:
 // letters, digits, "_" and "-", and at most Max of them. Any other id is made from the part's.
-func (c *IDs) Call(id spool.ToolCallID, given string) string {
+func (c *IDs) Call(id spool.ToolCallID, providerID string) string {
 	if c.current == nil {
 		c.current, c.used = make(map[spool.ToolCallID]string), make(map[string]bool)
 	}
-	out := given
+	out := providerID
 	if out == "" || c.used[out] {
 		out = c.plain(string(id))
 	}

@@ -20,7 +20,8 @@ const (
 	// MaxSources is the number of sources, and maxSpans the number of the spans of each.
 	MaxSources = 100
 	maxSpans   = 50
-	// maxTitle is in characters, and maxURL in bytes. A longer title is cut. A longer URL is none.
+	// maxTitle is in characters, and maxURL in bytes. A longer title is cut. A source with a longer URL is
+	// left out.
 	maxTitle = 300
 	maxURL   = 2048
 )

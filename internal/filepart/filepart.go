@@ -42,7 +42,7 @@ func Decode(from string) (kind string, data []byte, ok bool) {
 	return kind, data, err == nil
 }
 
-// Plain returns a media type without parameters, or an empty string for a text that is none.
+// Plain returns a media type without its parameters, or an empty string if the text is not a media type.
 func Plain(kind string) string {
 	if plain, _, err := mime.ParseMediaType(kind); err == nil {
 		return plain

@@ -128,7 +128,7 @@ func (p *packed) unpack() []wire.Item {
 		at.N += r.signed()
 		seq += r.signed()
 		kind := head >> 1
-		front, back, own := r.number(), r.number(), r.take(r.number())
+		front, back, own := r.number(), r.number(), r.next(r.number())
 		from, old := len(room), before[kind]
 		room = append(room, old[:front]...)
 		room = append(room, own...)
@@ -163,7 +163,7 @@ func (r *unpacker) signed() int64 {
 	return n
 }
 
-func (r *unpacker) take(n int) []byte {
+func (r *unpacker) next(n int) []byte {
 	text := (*r)[:n]
 	*r = (*r)[n:]
 	return text

@@ -110,7 +110,7 @@ func (s *streams) Close(ctx context.Context, key store.StreamKey, end wire.Item,
 		return nil
 	}
 	first := min(grace, packAfter)
-	st.timer = time.AfterFunc(first, func() { s.rest(st, grace-first) })
+	st.timer = time.AfterFunc(first, func() { s.retire(st, grace-first) })
 	s.shrink(nil)
 	return nil
 }
@@ -118,8 +118,8 @@ func (s *streams) Close(ctx context.Context, key store.StreamKey, end wire.Item,
 // packAfter is how long an ended stream stays unpacked, for clients that still follow it.
 const packAfter = 500 * time.Millisecond
 
-// rest packs an ended stream, and removes it when the rest of its grace has passed.
-func (s *streams) rest(st *stream, grace time.Duration) {
+// retire packs an ended stream, and removes the stream after its grace.
+func (s *streams) retire(st *stream, grace time.Duration) {
 	s.mu.Lock()
 	if grace <= 0 {
 		s.remove(st)
@@ -127,7 +127,7 @@ func (s *streams) rest(st *stream, grace time.Duration) {
 		return
 	}
 	if s.threads[st.key.Thread][st.key.ID] == st {
-		st.timer = time.AfterFunc(grace, func() { s.rest(st, 0) })
+		st.timer = time.AfterFunc(grace, func() { s.retire(st, 0) })
 	}
 	s.mu.Unlock()
 	s.bytes.Add(-st.pack())

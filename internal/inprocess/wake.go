@@ -69,15 +69,15 @@ func (w *wakes) remove(topic spool.ThreadKey, s *subscriber) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	rest := make([]*subscriber, 0, len(w.topics[topic]))
+	remaining := make([]*subscriber, 0, len(w.topics[topic]))
 	for _, other := range w.topics[topic] {
 		if other != s {
-			rest = append(rest, other)
+			remaining = append(remaining, other)
 		}
 	}
-	if len(rest) == 0 {
+	if len(remaining) == 0 {
 		delete(w.topics, topic)
 		return
 	}
-	w.topics[topic] = rest
+	w.topics[topic] = remaining
 }

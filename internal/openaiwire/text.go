@@ -54,7 +54,7 @@ func ResultText(result json.RawMessage) string {
 	}
 }
 
-// Lower returns the lower of two bounds, of which zero stands for none.
+// Lower returns the lower of two bounds. Zero: there is no bound.
 func Lower(a, b int) int {
 	if a > 0 && b > 0 {
 		return min(a, b)

@@ -150,17 +150,17 @@ func Len(text string) int {
 }
 
 // join returns a held half and a piece as a valid text, without the half at its end that a later piece may complete.
-func join(held, piece string) (whole, rest string) {
+func join(held, piece string) (whole, remaining string) {
 	if held == "" && strings.IndexByte(piece, firstByte) < 0 {
 		return piece, ""
 	}
 	text := held + piece
 	if at := len(text) - halfSize; at >= 0 {
 		if r := half(text[at:]); r >= 0 && r < 0xDC00 {
-			text, rest = text[:at], text[at:]
+			text, remaining = text[:at], text[at:]
 		}
 	}
-	return Valid(text), rest
+	return Valid(text), remaining
 }
 
 // Joined returns a function that emits the events of one answer with valid texts and arguments. It holds a first half
@@ -181,9 +181,9 @@ type joiner struct {
 func (j *joiner) add(event spool.ModelEvent) error {
 	switch e := event.(type) {
 	case spool.TextDelta:
-		return j.say(event, e.Text, false)
+		return j.emitText(event, e.Text, false)
 	case spool.ReasoningDelta:
-		return j.say(event, e.Text, true)
+		return j.emitText(event, e.Text, true)
 	case spool.UsageSeen, spool.ResumePoint, spool.Source: // these may come within a text
 		return j.emit(event)
 	}
@@ -202,15 +202,15 @@ func (j *joiner) add(event spool.ModelEvent) error {
 	return j.emit(event)
 }
 
-func (j *joiner) say(event spool.ModelEvent, piece string, reasoning bool) error {
+func (j *joiner) emitText(event spool.ModelEvent, piece string, reasoning bool) error {
 	if j.inReasoning != reasoning {
 		if err := j.flush(); err != nil {
 			return err
 		}
 		j.inReasoning = reasoning
 	}
-	whole, rest := join(j.held, piece)
-	j.held = rest
+	whole, remaining := join(j.held, piece)
+	j.held = remaining
 	switch whole {
 	case piece:
 		return j.emit(event)
@@ -238,12 +238,12 @@ func (j *joiner) flush() error {
 }
 
 func (j *joiner) argue(e spool.ToolCallDelta) error {
-	whole, rest := join(j.args[e.ID], e.Args)
-	if rest != "" && j.args == nil {
+	whole, remaining := join(j.args[e.ID], e.Args)
+	if remaining != "" && j.args == nil {
 		j.args = make(map[spool.ToolCallID]string)
 	}
 	if j.args != nil {
-		j.args[e.ID] = rest
+		j.args[e.ID] = remaining
 	}
 	if whole == "" && e.Args != "" {
 		return nil
@@ -253,9 +253,9 @@ func (j *joiner) argue(e spool.ToolCallDelta) error {
 }
 
 func (j *joiner) endCall(e spool.ToolCallEnd) error {
-	if rest := j.args[e.ID]; rest != "" {
+	if remaining := j.args[e.ID]; remaining != "" {
 		delete(j.args, e.ID)
-		if err := j.emit(spool.ToolCallDelta{ID: e.ID, Args: Valid(rest)}); err != nil {
+		if err := j.emit(spool.ToolCallDelta{ID: e.ID, Args: Valid(remaining)}); err != nil {
 			return err
 		}
 	}

@@ -20,7 +20,7 @@ const (
 	hashLen = 12
 )
 
-// Fit returns the form in which each provider takes a name: 1 to 64 letters, digits, "_" and "-", of which the first is
+// Fit returns a form of the name that each provider accepts: 1 to 64 letters, digits, "_" and "-". The first character is
 // a letter or "_". Only Gemini refuses a name that begins with a digit or "-". It returns a name that has this form
 // unchanged. The same name always gets the same form, and other names get other forms.
 func Fit(name string) string {
@@ -100,8 +100,8 @@ func bare(name string) string {
 	name = strings.Trim(name, " \t\r\n\"'`<>")
 	name = strings.TrimSuffix(numbered.ReplaceAllString(name, ""), "()")
 	for _, prefix := range namespaces {
-		if rest, ok := strings.CutPrefix(name, prefix); ok {
-			return rest
+		if remaining, ok := strings.CutPrefix(name, prefix); ok {
+			return remaining
 		}
 	}
 	return name

@@ -44,9 +44,9 @@ type answer struct {
 
 	// output is the name of the tool that stands for the output. While the model may still call it, texts
 	// are held back, and all that comes after them: they would stand before the value.
-	output string
-	held   []held
-	given  bool
+	output      string
+	held        []held
+	outputEnded bool
 }
 
 func (a *answer) add(data string) error {
@@ -101,7 +101,7 @@ func (a *answer) restart() error {
 		return &spool.ModelError{Message: "the provider began the answer again after a part of it"}
 	}
 	a.open, a.held, a.bytes = nil, nil, 0
-	a.reason, a.calls, a.given = "", 0, false
+	a.reason, a.calls, a.outputEnded = "", 0, false
 	return nil
 }
 
@@ -169,7 +169,7 @@ func (a *answer) finish() error {
 // finishReason maps the provider's reason. An unknown word is passed on, unless there are calls: they are whole.
 func (a *answer) finishReason() (spool.FinishReason, error) {
 	switch a.reason {
-	case "pause_turn", "compaction": // the second word is that of a pause after a compaction
+	case "pause_turn", "compaction": // a pause after a compaction has the second word
 		return spool.FinishPause, nil
 	}
 	class := finishword.Of(a.reason)
@@ -181,7 +181,7 @@ func (a *answer) finishReason() (spool.FinishReason, error) {
 	case class == finishword.Broken:
 		word := a.model.secrets.Clean(a.reason)
 		return "", &spool.ModelError{Type: word, Message: "the answer ended with " + word}
-	case a.calls > 0: // the call of the output is none, and some servers say "end_turn" after calls
+	case a.calls > 0: // not counting the output's call; some servers say "end_turn" after calls
 		return spool.FinishToolCalls, nil
 	case class == finishword.Unknown:
 		return spool.FinishReason(a.reason), nil

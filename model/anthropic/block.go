@@ -191,7 +191,7 @@ func (a *answer) startCall(b *openBlock, index int64) error {
 	}
 	b.Name = toolname.Known(b.Name, a.tools)
 	if a.output != "" && b.Name == a.output {
-		a.given = true
+		a.outputEnded = true
 		return a.release()
 	}
 	if a.calls == 0 {

@@ -23,7 +23,7 @@ type cacheControl struct {
 	TTL  Cache  `json:"ttl,omitempty"`
 }
 
-// control returns the mark, or nil if there are to be none.
+// control returns the mark of the cache, or nil if requests have no marks.
 func (c Cache) control() *cacheControl {
 	switch c {
 	case CacheOff:

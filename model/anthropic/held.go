@@ -46,7 +46,7 @@ func (a *answer) release() error {
 		switch {
 		case h.event != nil:
 			err = a.send(h.event)
-		case a.given:
+		case a.outputEnded:
 			err = a.hide(h)
 		default:
 			err = a.show(h)

@@ -65,11 +65,11 @@ func (b *body) outputTool(schema *spool.OutputSchema, thinks, alone bool) {
 // outputName returns the name of the tool: that of the schema, unless one of the agent's tools has it.
 func outputName(schema *spool.OutputSchema, tools []wireTool) string {
 	name := schema.Name
-	for taken := true; taken; {
-		taken = false
+	for inUse := true; inUse; {
+		inUse = false
 		for _, t := range tools {
 			if t.Name == name {
-				name, taken = name+"_output", true
+				name, inUse = name+"_output", true
 			}
 		}
 	}

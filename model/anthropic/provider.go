@@ -9,13 +9,13 @@ import (
 type saved struct {
 	// Model is the model that the answer was asked of. Other models do not get the data.
 	Model string `json:"model"`
-	// Signature is that of a block of thinking.
+	// Signature is the signature of a block of thinking.
 	Signature string `json:"signature,omitempty"`
 	// Redacted is the data of a redacted block of thinking.
 	Redacted string `json:"redacted,omitempty"`
 	// ID is the id that the provider gave to a call.
 	ID string `json:"id,omitempty"`
-	// Citations are those of a text.
+	// Citations are the citations of a text.
 	Citations []json.RawMessage `json:"citations,omitempty"`
 	// Caller says which part of the answer has made a call, if it was not the model directly.
 	Caller json.RawMessage `json:"caller,omitempty"`

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// takenKeywords are those of a schema that the provider takes.
-var takenKeywords = []string{
+// supportedKeywords are the keywords of a schema that the provider supports.
+var supportedKeywords = []string{
 	"$ref", "$defs", "type", "title", "description", "enum", "const", "anyOf", "oneOf", "allOf",
 	"properties", "additionalProperties", "required", "items", "minItems", "format", "pattern",
 }
 
-// takenFormats are the formats of texts that the provider takes.
-var takenFormats = []string{"date-time", "date", "time", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"}
+// supportedFormats are the formats of texts that the provider supports.
+var supportedFormats = []string{"date-time", "date", "time", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"}
 
 // schema is a JSON Schema with the keywords of draft 2020-12. Schemas within a description are written in the order of
 // the fields.
@@ -139,7 +139,7 @@ func (s *schema) fit() {
 		*s = schema{Ref: s.Ref}
 		return
 	}
-	moved := s.takeRest()
+	moved := s.removeUnsupported()
 	if len(s.AnyOf) == 0 {
 		s.AnyOf = s.OneOf
 	}
@@ -162,7 +162,7 @@ func (s *schema) fit() {
 			s.MinItems = nil
 		}
 	case "string":
-		if s.Format != "" && !slices.Contains(takenFormats, s.Format) {
+		if s.Format != "" && !slices.Contains(supportedFormats, s.Format) {
 			moved["format"] = s.Format
 			s.Format = ""
 		}
@@ -184,12 +184,12 @@ func (s *schema) fitObject() {
 	s.AdditionalProperties = &schema{literal: new(false)}
 }
 
-// takeRest removes the keywords that the provider does not take, and returns their values as texts.
-func (s *schema) takeRest() map[string]string {
+// removeUnsupported removes the keywords that the provider does not support, and returns their values as texts.
+func (s *schema) removeUnsupported() map[string]string {
 	moved := make(map[string]string)
 	for field, value := range reflect.ValueOf(s).Elem().Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if name == "" || slices.Contains(takenKeywords, name) || value.IsZero() {
+		if name == "" || slices.Contains(supportedKeywords, name) || value.IsZero() {
 			continue
 		}
 		moved[name] = keywordText(value.Interface())

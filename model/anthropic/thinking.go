@@ -97,7 +97,7 @@ func (t Thinking) thinking(maxTokens int, messages []wireMessage) *wireThinking 
 		return &wireThinking{Type: "adaptive", Display: t.Display}
 	case ThinkingBudget:
 		budget := min(t.Budget, maxTokens-1)
-		if budget < minBudget || !thinkingMayGoOn(messages) {
+		if budget < minBudget || !turnBeganWithThinking(messages) {
 			return thinkingDisabled
 		}
 		return &wireThinking{Type: "enabled", Budget: budget, Display: t.Display}
@@ -108,9 +108,9 @@ func (t Thinking) thinking(maxTokens int, messages []wireMessage) *wireThinking 
 	}
 }
 
-// thinkingMayGoOn reports whether the last turn, if it is not finished, began with thinking. A turn goes from a
+// turnBeganWithThinking reports whether the last turn, if it is not finished, began with thinking. A turn goes from a
 // user's message to the next one. Results of tools do not end it.
-func thinkingMayGoOn(messages []wireMessage) bool {
+func turnBeganWithThinking(messages []wireMessage) bool {
 	var first *wireMessage
 	for i := range messages {
 		switch m := &messages[i]; {

@@ -55,21 +55,21 @@ func answer(r spool.ModelRequest) plan {
 	}
 	if len(turn.results) > 0 {
 		p.reasoning = fmt.Sprintf("I have %s and tell what they say.", count(len(turn.results), "tool result"))
-		p.say(tellResults(turn.results))
+		p.setText(describeResults(turn.results))
 		return p
 	}
 	if n, ok := slow(turn.prompt); ok {
 		p.slow = true
 		p.reasoning = "I was asked to be slow, so that I can be stopped."
-		p.say(numbers(n))
+		p.setText(numbers(n))
 		return p
 	}
 	p.reasoning = "I was not asked to use a tool, so I repeat the prompt."
-	p.say(echo(turn, r))
+	p.setText(echo(turn, r))
 	return p
 }
 
-func (p *plan) say(text string) { p.text = Label + " " + text }
+func (p *plan) setText(text string) { p.text = Label + " " + text }
 
 // call plans the calls of one step. If a tool is missing, it plans no call.
 func (p *plan) call(asked []request, tools []spool.ToolSpec, digest string) {
@@ -83,14 +83,14 @@ func (p *plan) call(asked []request, tools []spool.ToolSpec, digest string) {
 		if !have[a.tool] {
 			p.calls = nil
 			p.reasoning = "I was asked to use a tool that I do not have."
-			p.say("I have no tool " + a.tool + ". " + list(names))
+			p.setText("I have no tool " + a.tool + ". " + list(names))
 			return
 		}
 		id := spool.ToolCallID(fmt.Sprintf("demo_%s_%d", digest, i+1))
 		p.calls = append(p.calls, plannedCall{id: id, name: a.tool, args: a.args})
 	}
 	p.reasoning = fmt.Sprintf("I was asked for %s.", count(len(asked), "tool call"))
-	p.say("I call " + strings.Join(namesOf(p.calls), " and ") + ".")
+	p.setText("I call " + strings.Join(namesOf(p.calls), " and ") + ".")
 }
 
 func namesOf(calls []plannedCall) []string {

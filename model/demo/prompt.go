@@ -71,17 +71,17 @@ const spawnTool = "spawnSubagent"
 func parse(prompt string, asks bool) [][]request {
 	var steps [][]request
 	step := []request(nil)
-	for rest := prompt; ; {
-		call, after, ok := parseAsk(rest)
+	for remaining := prompt; ; {
+		call, after, ok := parseAsk(remaining)
 		if !ok || !asks {
-			call, after, ok = parseUse(rest)
+			call, after, ok = parseUse(remaining)
 		}
 		if !ok {
 			break
 		}
 		step = append(step, call)
 		if m := andExpr.FindString(after); m != "" {
-			rest = after[len(m):]
+			remaining = after[len(m):]
 			continue
 		}
 		steps, step = append(steps, step), nil
@@ -89,7 +89,7 @@ func parse(prompt string, asks bool) [][]request {
 		if m == "" {
 			break
 		}
-		rest = after[len(m):]
+		remaining = after[len(m):]
 	}
 	if len(step) > 0 {
 		steps = append(steps, step)
@@ -104,12 +104,12 @@ func parseAsk(text string) (request, string, bool) {
 	if m == nil {
 		return request{}, "", false
 	}
-	brief, rest := text[len(m[0]):], ""
+	brief, remaining := text[len(m[0]):], ""
 	if at := moreExpr.FindStringIndex(brief); at != nil {
-		brief, rest = brief[:at[0]], brief[at[0]:]
+		brief, remaining = brief[:at[0]], brief[at[0]:]
 	}
 	args, err := json.Marshal(map[string]string{"name": m[1], "instructions": strings.TrimSpace(brief)})
-	return request{tool: spawnTool, args: string(args)}, rest, err == nil
+	return request{tool: spawnTool, args: string(args)}, remaining, err == nil
 }
 
 // parseUse reads one "use <tool> with <args>", and returns the rest of the text. Arguments that are not
@@ -119,25 +119,25 @@ func parseUse(text string) (request, string, bool) {
 	if m == nil {
 		return request{}, "", false
 	}
-	call, rest := request{tool: m[1], args: "{}"}, text[len(m[0]):]
-	with := withExpr.FindString(rest)
+	call, remaining := request{tool: m[1], args: "{}"}, text[len(m[0]):]
+	with := withExpr.FindString(remaining)
 	if with == "" {
-		return call, rest, true
+		return call, remaining, true
 	}
-	rest = rest[len(with):]
+	remaining = remaining[len(with):]
 
 	var value json.RawMessage
-	d := json.NewDecoder(strings.NewReader(rest))
+	d := json.NewDecoder(strings.NewReader(remaining))
 	if err := d.Decode(&value); err == nil {
 		call.args = string(value)
-		return call, rest[d.InputOffset():], true
+		return call, remaining[d.InputOffset():], true
 	}
-	end := len(rest)
-	if at := nextExpr.FindStringIndex(rest); at != nil {
+	end := len(remaining)
+	if at := nextExpr.FindStringIndex(remaining); at != nil {
 		end = at[0]
 	}
-	call.args = strings.TrimSpace(rest[:end])
-	return call, rest[end:], true
+	call.args = strings.TrimSpace(remaining[:end])
+	return call, remaining[end:], true
 }
 
 // summary returns the length of a conversation, and the beginning of each prompt.

@@ -10,18 +10,18 @@ import (
 // maxShown bounds the repeated part of a tool result.
 const maxShown = 500
 
-// tellResults returns a sentence about the result of each tool call.
-func tellResults(results []spool.Part) string {
+// describeResults returns a sentence about the result of each tool call.
+func describeResults(results []spool.Part) string {
 	lines := make([]string, len(results))
 	for i, r := range results {
-		lines[i] = r.ToolName + " " + tellResult(r.Result) + "."
+		lines[i] = r.ToolName + " " + describeResult(r.Result) + "."
 	}
 	return strings.Join(lines, " ")
 }
 
-// tellResult describes a result. It recognises the results that the engine writes when no tool
+// describeResult describes a result. It recognises the results that the engine writes when no tool
 // returned.
-func tellResult(raw json.RawMessage) string {
+func describeResult(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
 		if message, ok := strings.CutPrefix(text, "error:"); ok {

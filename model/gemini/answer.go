@@ -201,11 +201,11 @@ func (a *answer) media(p answerPart, raw json.RawMessage) error {
 			if err := a.close(noBlock); err != nil {
 				return err
 			}
-			made := spool.FileMade{MediaType: kind, Data: data}
+			file := spool.FileMade{MediaType: kind, Data: data}
 			if p.Signature != "" {
-				made.Provider = saved{Model: a.signer, Signature: p.Signature}.raw()
+				file.Provider = saved{Model: a.signer, Signature: p.Signature}.raw()
 			}
-			return a.emit(made)
+			return a.emit(file)
 		}
 	} else {
 		kind, at = p.File.MIMEType, p.File.URI

@@ -24,7 +24,7 @@ func mediaParts(content spool.Content) ([]any, error) {
 		case spool.PartText:
 			parts = append(parts, textParts(p.Text)...)
 		case spool.PartImage, spool.PartFile:
-			if p.Type == spool.PartFile && !takesFile(filepart.KindOf(p)) {
+			if p.Type == spool.PartFile && !acceptsFile(filepart.KindOf(p)) {
 				parts = append(parts, textParts(filepart.Note(p))...)
 				continue
 			}
@@ -43,9 +43,9 @@ func mediaParts(content spool.Content) ([]any, error) {
 	return parts, nil
 }
 
-// takesFile reports whether the API takes files of a type: PDFs, texts, images, sounds and videos. It may take
+// acceptsFile reports whether the API takes files of a type: PDFs, texts, images, sounds and videos. It may take
 // a file whose type is not known.
-func takesFile(kind string) bool {
+func acceptsFile(kind string) bool {
 	family, _, _ := strings.Cut(kind, "/")
 	return kind == "" || kind == "application/pdf" || filepart.IsText(kind) || slices.Contains([]string{"image", "audio", "video"}, family)
 }

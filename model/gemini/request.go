@@ -82,8 +82,8 @@ func chooseNone(fields map[string]any, outputTool string) {
 		calling = map[string]any{"mode": "ANY", "allowedFunctionNames": []string{outputTool}}
 	}
 	config := map[string]any{}
-	if given, ok := fields["toolConfig"].(map[string]any); ok {
-		maps.Copy(config, given)
+	if field, ok := fields["toolConfig"].(map[string]any); ok {
+		maps.Copy(config, field)
 	}
 	config["functionCallingConfig"] = calling
 	fields["toolConfig"] = config
@@ -114,7 +114,7 @@ func (m *Model) settings(r spool.ModelRequest) map[string]any {
 	return settings
 }
 
-// outputDeclaration declares a function whose arguments are the output. Its name is none of the tools'.
+// outputDeclaration declares a function whose arguments are the output. No tool has its name.
 func outputDeclaration(output *spool.OutputSchema, tools []declaration) declaration {
 	d := declaration{Name: output.Name, Parameters: output.Schema}
 	for n := 2; slices.ContainsFunc(tools, func(t declaration) bool { return t.Name == d.Name }); n++ {

@@ -34,7 +34,7 @@ func (c *conversation) responses(calls []call, after []spool.Message) ([]any, er
 			collect(results, message.Content)
 		}
 	}
-	parts, rest := make([]any, 0, len(calls)), []any(nil)
+	parts, other := make([]any, 0, len(calls)), []any(nil)
 	for _, called := range calls {
 		response := &functionResponse{ID: called.sentID, Name: toolname.Fit(called.ToolName), Response: json.RawMessage(noResult)}
 		if result := results[called.ToolCallID]; len(result) > 0 {
@@ -44,14 +44,14 @@ func (c *conversation) responses(calls []call, after []spool.Message) ([]any, er
 				return nil, err
 			}
 			if c.old {
-				rest = append(rest, media...)
+				other = append(other, media...)
 			} else {
 				response.Parts = media
 			}
 		}
 		parts = append(parts, part{Response: response})
 	}
-	return append(parts, rest...), nil
+	return append(parts, other...), nil
 }
 
 // collect adds each result, with the images and files that follow it, to results.
@@ -93,5 +93,5 @@ func inResult(p spool.Part) bool {
 		return true
 	}
 	kind := filepart.KindOf(p)
-	return takesFile(kind) && !filepart.IsText(kind)
+	return acceptsFile(kind) && !filepart.IsText(kind)
 }

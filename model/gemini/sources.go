@@ -111,7 +111,7 @@ func (a *answer) support(sources []spool.Source, list []json.RawMessage) {
 	if a.noted {
 		return
 	}
-	said := a.texts.String()
+	text := a.texts.String()
 	var supports []groundingSupport
 	var positions []int
 	for _, raw := range list[:min(len(list), maxSupports)] {
@@ -120,12 +120,12 @@ func (a *answer) support(sources []spool.Source, list []json.RawMessage) {
 			continue
 		}
 		from, to := s.bytes()
-		if from < 0 || to > len(said) || from >= to || s.Segment.Text != "" && said[from:to] != s.Segment.Text {
+		if from < 0 || to > len(text) || from >= to || s.Segment.Text != "" && text[from:to] != s.Segment.Text {
 			continue
 		}
 		supports, positions = append(supports, s), append(positions, from, to)
 	}
-	runes := citation.Runes(said, positions)
+	runes := citation.Runes(text, positions)
 	for _, s := range supports {
 		from, to := s.bytes()
 		start, starts := runes[from]

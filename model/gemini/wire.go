@@ -78,14 +78,14 @@ func (c *chunk) parse(data []byte) error {
 	if _, wrong := errors.AsType[*json.UnmarshalTypeError](err); !wrong {
 		return err
 	}
-	var said struct {
+	var response struct {
 		Candidates []struct {
 			Content struct {
 				Parts []json.RawMessage `json:"parts"`
 			} `json:"content"`
 		} `json:"candidates"`
 	}
-	return json.Unmarshal(data, &said)
+	return json.Unmarshal(data, &response)
 }
 
 type candidate struct {

@@ -29,7 +29,7 @@ func mark(out []wireMessage, ends, at []int) {
 			continue
 		}
 		for n := ends[place] - 1; n >= 0; n-- {
-			if marked, taken := markMessage(out[n]); taken {
+			if marked, hasMark := markMessage(out[n]); hasMark {
 				if marked {
 					left--
 				}
@@ -41,7 +41,7 @@ func mark(out []wireMessage, ends, at []int) {
 
 // markMessage marks the last text of a message. It reports whether it has added the mark, and whether
 // the message now has one.
-func markMessage(m wireMessage) (marked, taken bool) {
+func markMessage(m wireMessage) (marked, hasMark bool) {
 	if m["role"] == "assistant" {
 		return false, false // some servers refuse parts in such a message
 	}

@@ -119,7 +119,7 @@ type Config struct {
 	// such as "reasoning_content". "content" stands for a part of the content. "-": none. OpenRouter's
 	// reasoning_details are always repeated.
 	//
-	// Defaults to the profile's, which is none for unknown servers, because some refuse it.
+	// Defaults to the profile's field. The profile of an unknown server has no field, because some servers refuse it.
 	ReasoningField string
 
 	// ReasoningNeeded says which messages must have ReasoningField.

@@ -145,8 +145,8 @@ func (d detail) merge(next detail) {
 	}
 }
 
-// take returns the collected details, and removes them.
-func (ds *details) take() saved {
+// drain returns the collected details, and removes them.
+func (ds *details) drain() saved {
 	var s saved
 	for _, d := range ds.list {
 		for _, name := range detailTexts {

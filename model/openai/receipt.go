@@ -22,8 +22,8 @@ func (u *usage) receipt(currency string) *spool.Cost {
 // believed fit an integer of 64 bits.
 const maxReceipt = 1e6
 
-// receipt reads a cost, of which perUnit make one of the currency. It returns nil for a value that is negative, not a
-// number or above maxReceipt.
+// receipt reads a cost. One unit of the currency has perUnit of the cost's units. It returns nil for a value that is
+// negative, not a number or above maxReceipt.
 func receipt(text json.RawMessage, currency string, perUnit int64) *spool.Cost {
 	if currency == none || len(text) == 0 || len(text) > 64 {
 		return nil

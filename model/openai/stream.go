@@ -169,8 +169,8 @@ type answer struct {
 	reasoning bool
 	// refused is true after a piece of the model's refusal to answer.
 	refused bool
-	// said is true after a piece of the answer, or its usage.
-	said bool
+	// answered is true after a piece of the answer, or its usage.
+	answered bool
 	// choices is true if the request may have asked for several choices. The answer is the first one.
 	choices bool
 	tags    tags
@@ -214,14 +214,14 @@ func (a *answer) add(data string) error {
 	if u == nil || u.none {
 		return nil
 	}
-	a.said = true
+	a.answered = true
 	a.usage, a.cost = u.usage(a.model.fromTotal), u.receipt(a.model.config.ReceiptCurrency)
 	return a.emit(spool.UsageSeen{Usage: a.usage, Cost: a.cost})
 }
 
 func (a *answer) choice(c choice) error {
 	d := c.Delta
-	if d == nil || d.empty() && !a.said { // a server may send the whole text again, in a message beside the delta
+	if d == nil || d.empty() && !a.answered { // a server may send the whole text again, in a message beside the delta
 		d = c.Message
 	}
 	if d != nil {
@@ -236,7 +236,7 @@ func (a *answer) choice(c choice) error {
 }
 
 func (a *answer) delta(d *delta) error {
-	a.said = a.said || !d.empty()
+	a.answered = a.answered || !d.empty()
 	if err := a.addReasoning(d); err != nil {
 		return err
 	}
@@ -325,7 +325,7 @@ func (a *answer) endReasoning() error {
 		return nil
 	}
 	a.reasoning = false
-	return a.emit(spool.ReasoningEnd{Provider: a.model.save(a.details.take())})
+	return a.emit(spool.ReasoningEnd{Provider: a.model.save(a.details.drain())})
 }
 
 // finish emits the end of an answer. It returns an error if the server gave no finish reason, unless it said that nothing
@@ -333,7 +333,7 @@ func (a *answer) endReasoning() error {
 func (a *answer) finish(whole bool) error {
 	class := finishword.Of(a.reason)
 	switch {
-	case a.reason == "" && whole && a.said:
+	case a.reason == "" && whole && a.answered:
 		class = finishword.End
 	case a.reason == "":
 		return &spool.ModelError{Message: "the answer ended without a finish reason", Err: io.ErrUnexpectedEOF}
@@ -353,7 +353,7 @@ func (a *answer) finish(whole bool) error {
 		}
 	}
 	// Emit details without a text, such as encrypted reasoning after a tool call.
-	if provider := a.model.save(a.details.take()); provider != nil {
+	if provider := a.model.save(a.details.drain()); provider != nil {
 		if err := a.emit(spool.ReasoningEnd{Provider: provider}); err != nil {
 			return err
 		}

@@ -33,10 +33,10 @@ func (t *tags) add(piece string) (thought, text string) {
 	piece, t.held = t.held+piece, ""
 	if t.state == tagBefore {
 		start := strings.TrimLeft(piece, space)
-		rest, opened := strings.CutPrefix(start, openTag)
+		remaining, opened := strings.CutPrefix(start, openTag)
 		switch {
 		case opened:
-			t.state, piece = tagInside, rest
+			t.state, piece = tagInside, remaining
 		case strings.HasPrefix(openTag, start): // the beginning of the tag may be all there is
 			t.held = piece
 			return "", ""

@@ -272,8 +272,8 @@ func (u *usage) usage(fromTotal bool) spool.Usage {
 	out.CacheWrite = u.PromptTokensDetails.v.CacheWriteTokens.n
 	out.Reasoning = u.CompletionTokensDetails.v.ReasoningTokens.n
 	if total := u.TotalTokens.n; fromTotal && total != nil && out.Input != nil && out.Output != nil {
-		if rest := *total - *out.Input; rest > *out.Output {
-			out.Output = &rest
+		if remaining := *total - *out.Input; remaining > *out.Output {
+			out.Output = &remaining
 		}
 	}
 	return out

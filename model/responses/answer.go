@@ -85,7 +85,7 @@ func (a *answer) add(data string) error {
 		return a.added(e)
 	case "response.output_text.delta", "response.refusal.delta":
 		a.refused = a.refused || e.Type == "response.refusal.delta"
-		return a.say(a.at(e), string(e.Delta))
+		return a.emitText(a.at(e), string(e.Delta))
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
 		return a.reason(a.at(e), e.SummaryIndex, string(e.Delta))
 	case "response.output_text.annotation.added":
@@ -167,14 +167,14 @@ func (a *answer) send(event spool.ModelEvent) error {
 	return a.emit(event)
 }
 
-func (a *answer) say(it *item, delta string) error {
+func (a *answer) emitText(it *item, delta string) error {
 	if err := a.checkBuffer(); err != nil || delta == "" {
 		return err
 	}
-	if it.said == 0 {
+	if it.emitted == 0 {
 		it.began = a.text.Len()
 	}
-	it.said += surrogate.Len(delta)
+	it.emitted += surrogate.Len(delta)
 	a.inText = true
 	return a.emit(spool.TextDelta{Text: delta})
 }
@@ -183,11 +183,11 @@ func (a *answer) reason(it *item, summary int, delta string) error {
 	if err := a.checkBuffer(); err != nil || delta == "" {
 		return err
 	}
-	if summary > it.summary && it.said > 0 {
+	if summary > it.summary && it.emitted > 0 {
 		delta = pause + delta
 	}
 	it.summary = summary
-	it.said += surrogate.Len(delta)
+	it.emitted += surrogate.Len(delta)
 	return a.send(spool.ReasoningDelta{Text: delta})
 }
 
@@ -242,23 +242,23 @@ func (a *answer) done(it *item, o output, raw json.RawMessage) error {
 	return a.send(spool.ProviderPart{Provider: a.model.pack(slices.Clone(raw))})
 }
 
-// rest returns the part of an item's text that was not emitted. It begins with a whole character, also if the text is not
+// unemitted returns the part of an item's text that was not emitted. It begins with a whole character, also if the text is not
 // the one that was emitted.
-func (it *item) rest() string {
-	said := it.output.said()
-	rest := said[min(it.said, len(said)):]
-	for rest != "" && !utf8.RuneStart(rest[0]) {
-		rest = rest[1:]
+func (it *item) unemitted() string {
+	text := it.output.text()
+	remaining := text[min(it.emitted, len(text)):]
+	for remaining != "" && !utf8.RuneStart(remaining[0]) {
+		remaining = remaining[1:]
 	}
-	return rest
+	return remaining
 }
 
 func (a *answer) endText(it *item) error {
 	a.refused = a.refused || it.refused()
-	if err := a.say(it, it.rest()); err != nil {
+	if err := a.emitText(it, it.unemitted()); err != nil {
 		return err
 	}
-	if it.Phase != "" && it.said > 0 {
+	if it.Phase != "" && it.emitted > 0 {
 		if err := a.send(spool.TextEnd{Provider: a.model.packPhase(it.Phase)}); err != nil {
 			return err
 		}
@@ -267,7 +267,7 @@ func (a *answer) endText(it *item) error {
 }
 
 func (a *answer) endReasoning(it *item, raw json.RawMessage) error {
-	if err := a.reason(it, 0, it.rest()); err != nil {
+	if err := a.reason(it, 0, it.unemitted()); err != nil {
 		return err
 	}
 	a.bytes += len(raw)
@@ -300,7 +300,7 @@ func (a *answer) endCall(it *item, raw json.RawMessage) error {
 	return a.send(spool.ToolCallEnd{ID: it.id, Name: it.tool, Args: argsOf(it.args.String()), Provider: a.model.packCall(it.CallID, own)})
 }
 
-// argsOf returns the arguments of a call, which may be none.
+// argsOf returns the arguments of a call, and an empty object if the model has sent none.
 func argsOf(args string) string {
 	if strings.TrimSpace(args) == "" {
 		return "{}"
@@ -333,7 +333,7 @@ func (a *answer) end(r *response) error {
 	if r.Status == "failed" || r.Status == "cancelled" || r.Described() {
 		return a.failed(r)
 	}
-	if err := a.rest(r); err != nil {
+	if err := a.finishItems(r); err != nil {
 		return err
 	}
 	reason := spool.FinishStop
@@ -342,14 +342,14 @@ func (a *answer) end(r *response) error {
 		reason = incomplete(r)
 	case a.refused:
 		reason = spool.FinishFilter
-	case r.Status != "" && r.Status != "completed" && !r.goesOn():
+	case r.Status != "" && r.Status != "completed" && !r.inProgress():
 		reason = spool.FinishReason(r.Status)
 	}
 	return a.finish(reason, r.Usage.usage())
 }
 
-// rest handles the items in the output of a response. Most were streamed.
-func (a *answer) rest(r *response) error {
+// finishItems emits what was not streamed of the items in a response's output.
+func (a *answer) finishItems(r *response) error {
 	list, err := r.items()
 	if err != nil {
 		return a.malformed(string(r.Output), err)

@@ -63,12 +63,13 @@ func (a *answer) resume(ctx context.Context, data json.RawMessage) error {
 		return &spool.ModelError{Message: "another model has the response " + p.ID, Gone: true}
 	}
 	a.background, a.resumed, a.id, a.after = true, true, p.ID, p.After
-	return a.comeBack(ctx, cutOff("the answer was interrupted"))
+	return a.reconnect(ctx, cutOff("the answer was interrupted"))
 }
 
-// comeBack goes on with a background answer whose connection broke: it attaches again after the last event, and
-// polls if it cannot. It returns err itself if it is another error or the provider has given up the answer.
-func (a *answer) comeBack(ctx context.Context, err error) error {
+// reconnect continues a background answer whose connection broke: it attaches again after the last event, or polls if
+// the server does not allow that. It returns err unchanged if err is another error, or if the provider has dropped the
+// answer.
+func (a *answer) reconnect(ctx context.Context, err error) error {
 	if _, cut := errors.AsType[*cutError](err); !cut || !a.background || a.id == "" {
 		return err
 	}
@@ -110,7 +111,7 @@ func (a *answer) poll(ctx context.Context) error {
 		r, err := a.look(ctx)
 		var after time.Duration
 		switch {
-		case err == nil && !r.goesOn():
+		case err == nil && !r.inProgress():
 			if err := a.end(r); !errors.Is(err, errBufferFull) {
 				return err
 			}
@@ -138,7 +139,7 @@ func (a *answer) poll(ctx context.Context) error {
 
 // look returns the present state of the answer.
 func (a *answer) look(ctx context.Context) (*response, error) {
-	in, err := a.get(ctx, url.Values{})
+	in, err := a.fetch(ctx, url.Values{})
 	if err != nil {
 		return nil, err
 	}
@@ -152,11 +153,11 @@ func (a *answer) attach(ctx context.Context) (*openaiwire.Answer, error) {
 	if a.after >= 0 {
 		query.Set("starting_after", strconv.FormatInt(a.after, 10))
 	}
-	return a.get(ctx, query)
+	return a.fetch(ctx, query)
 }
 
-// get asks for the answer, with its reasoning encrypted.
-func (a *answer) get(ctx context.Context, query url.Values) (*openaiwire.Answer, error) {
+// fetch asks for the answer, with its reasoning encrypted.
+func (a *answer) fetch(ctx context.Context, query url.Values) (*openaiwire.Answer, error) {
 	if !a.model.config.NoEncryptedReasoning {
 		query.Set("include[]", "reasoning.encrypted_content")
 	}

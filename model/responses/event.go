@@ -104,7 +104,7 @@ type output struct {
 	Arguments surrogate.Text `json:"arguments"`
 	Phase     string         `json:"phase"`
 	Summary   pieces         `json:"summary"`
-	// Content is that of a message or of reasoning.
+	// Content is the content of a message or of reasoning.
 	Content pieces `json:"content"`
 }
 
@@ -141,8 +141,8 @@ func (p *pieces) UnmarshalJSON(raw []byte) error {
 // pause stands between two parts of a reasoning, whose summaries have headings.
 const pause = "\n\n"
 
-// said returns the whole text of a message or of a reasoning.
-func (o output) said() string {
+// text returns the whole text of a message or of a reasoning.
+func (o output) text() string {
 	pieces, between := o.Content, ""
 	if o.Type == "reasoning" {
 		between = pause

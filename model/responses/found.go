@@ -15,8 +15,8 @@ type item struct {
 	id   spool.ToolCallID
 	tool string
 	args strings.Builder
-	// said is how many bytes of the text were emitted, and summary the part that the last of them belong to.
-	said, summary int
+	// emitted is how many bytes of the text were emitted, and summary the part that the last of them belong to.
+	emitted, summary int
 	// began is how many characters of the answer stand before the text, and annotations are its sources that came apart
 	// from it.
 	began       int
@@ -31,7 +31,7 @@ type found struct {
 	items   []*item // in the order in which they came
 	byIndex map[int64]*item
 	byID    map[string]*item
-	// sameIDs is true once an id has come twice. Then an unknown id is that of another item.
+	// sameIDs is true once an id has come twice. Then an unknown id belongs to another item.
 	sameIDs bool
 }
 

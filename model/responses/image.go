@@ -12,20 +12,20 @@ func imageOf(kind string, item json.RawMessage) *spool.FileMade {
 	if kind != typeImage {
 		return nil
 	}
-	var made struct {
+	var image struct {
 		Result string `json:"result"`
 		Format string `json:"output_format"` //nolint:tagliatelle // the provider's word
 	}
-	if json.Unmarshal(item, &made) != nil {
+	if json.Unmarshal(item, &image) != nil {
 		return nil
 	}
-	data, err := base64.StdEncoding.DecodeString(made.Result)
+	data, err := base64.StdEncoding.DecodeString(image.Result)
 	if err != nil || len(data) == 0 {
 		return nil
 	}
 	file := &spool.FileMade{Data: data, MediaType: "image/png"}
-	if made.Format != "" {
-		file.MediaType = "image/" + made.Format
+	if image.Format != "" {
+		file.MediaType = "image/" + image.Format
 	}
 	return file
 }

@@ -28,7 +28,7 @@ func (m *Model) input(messages []spool.Message) []any {
 		case spool.RoleSystem:
 			out = append(out, speech("system", []object{{"type": "input_text", "text": message.Text()}}))
 		case spool.RoleAssistant:
-			out = append(out, m.said(message.Content, ids)...)
+			out = append(out, m.assistantItems(message.Content, ids)...)
 		case spool.RoleTool:
 			out = append(out, results(message.Content, ids)...)
 		}
@@ -54,7 +54,7 @@ func userParts(content spool.Content) []object {
 	return parts
 }
 
-// userPart returns a part of an input, or nil for a part that is none.
+// userPart returns a part of a user's turn as a part of an input, or nil for a part of another type.
 func userPart(p spool.Part) object {
 	switch p.Type {
 	case spool.PartText:
@@ -68,11 +68,11 @@ func userPart(p spool.Part) object {
 	return nil
 }
 
-// said returns the items of an assistant's message. Each reasoning item has to be followed directly by the
+// assistantItems returns the items of an assistant's message. Each reasoning item has to be followed directly by the
 // item that the model made of it, or the server refuses the request: "reasoning was provided without its
 // required following item" (https://github.com/openai/openai-agents-python/issues/1611). So reasoning
 // without a successor in the message is left out.
-func (m *Model) said(content spool.Content, ids *callid.IDs) []any {
+func (m *Model) assistantItems(content spool.Content, ids *callid.IDs) []any {
 	var out []any
 	reasons := 0 // how many items at the end of out are reasoning
 	for _, p := range content {
@@ -165,12 +165,12 @@ func results(content spool.Content, ids *callid.IDs) []any {
 			continue
 		}
 		var output any = openaiwire.ResultText(p.Result)
-		rest := content[i+1:]
-		if end := slices.IndexFunc(rest, func(p spool.Part) bool { return p.Type == spool.PartToolResult }); end >= 0 {
-			rest = rest[:end]
+		remaining := content[i+1:]
+		if end := slices.IndexFunc(remaining, func(p spool.Part) bool { return p.Type == spool.PartToolResult }); end >= 0 {
+			remaining = remaining[:end]
 		}
-		if len(rest) > 0 {
-			output = append([]object{{"type": "input_text", "text": output}}, userParts(rest)...)
+		if len(remaining) > 0 {
+			output = append([]object{{"type": "input_text", "text": output}}, userParts(remaining)...)
 		}
 		out = append(out, object{"type": "function_call_output", "call_id": ids.Result(p.ToolCallID), "output": output})
 	}

@@ -77,7 +77,7 @@ type field struct {
 	value json.RawMessage
 }
 
-// fieldsOf returns the fields of a JSON object in their order, or nil if it is none.
+// fieldsOf returns the fields of a JSON object in their order, or nil if the JSON is not an object.
 func fieldsOf(object json.RawMessage) []field {
 	d := json.NewDecoder(bytes.NewReader(object))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {

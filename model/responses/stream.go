@@ -77,7 +77,7 @@ func (a *answer) stream(ctx context.Context, r spool.ModelRequest) error {
 	if err != nil {
 		return err
 	}
-	return a.comeBack(ctx, a.listen(in))
+	return a.reconnect(ctx, a.listen(in))
 }
 
 // url returns the URL of the responses, or of one of them, with the query of the base URL and another.
@@ -135,11 +135,11 @@ func (a *answer) listenWhole(in *openaiwire.Answer) error {
 	if err != nil {
 		return err
 	}
-	a.background = a.background || r.goesOn() // also if the request did not ask for it
+	a.background = a.background || r.inProgress() // also if the request did not ask for it
 	if err := a.begin(r); err != nil {
 		return err
 	}
-	if r.goesOn() {
+	if r.inProgress() {
 		return cutOff("the answer is only the beginning of the response")
 	}
 	return a.end(r)
@@ -157,4 +157,4 @@ func readResponse(in *openaiwire.Answer) (*response, error) {
 	return r, nil
 }
 
-func (r *response) goesOn() bool { return r.Status == statusQueued || r.Status == statusInProgress }
+func (r *response) inProgress() bool { return r.Status == statusQueued || r.Status == statusInProgress }

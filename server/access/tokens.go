@@ -129,11 +129,11 @@ func (l *TokenList) Authenticate(r *http.Request) (Principal, error) {
 	if len(r.Header["Authorization"]) > 1 { // a proxy may have checked the other one
 		return Principal{}, spool.Errorf(spool.Unauthorized, "there is more than one Authorization header")
 	}
-	scheme, given, ok := strings.Cut(r.Header.Get("Authorization"), " ")
+	scheme, presented, ok := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !ok || !strings.EqualFold(scheme, "bearer") {
 		return Principal{}, spool.Errorf(spool.Unauthorized, "a bearer token is required")
 	}
-	hash := sha256.Sum256([]byte(strings.TrimSpace(given)))
+	hash := sha256.Sum256([]byte(strings.TrimSpace(presented)))
 	known := *l.known.Load()
 	found := -1
 	for i := range known {

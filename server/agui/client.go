@@ -54,7 +54,7 @@ func (in *RunAgentInput) Results(s *wire.Snapshot) ([]ClientResult, error) {
 	for at > 0 && in.Messages[at-1].Role == spool.RoleTool {
 		at--
 	}
-	open, made := waiting(s), callsOf(s.Messages)
+	open, begun := waiting(s), callsOf(s.Messages)
 	var results []ClientResult
 	var again error
 	seen := make(map[spool.ToolCallID]bool)
@@ -75,7 +75,7 @@ func (in *RunAgentInput) Results(s *wire.Snapshot) ([]ClientResult, error) {
 			results = append(results, result)
 		case waits:
 			return nil, spool.Errorf(spool.Conflict, "messages: the call %q waits for an answer in resume (%s), and not for a result", m.ToolCallID, park.Reason)
-		case made[m.ToolCallID]:
+		case begun[m.ToolCallID]:
 			again = spool.Errorf(spool.Gone, "messages: the call %q does not wait for a result any more", m.ToolCallID)
 		default:
 			return nil, spool.Errorf(spool.Conflict, "messages: nothing waits for a result of the call %q", m.ToolCallID)

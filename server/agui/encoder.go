@@ -26,8 +26,8 @@ type encoder struct {
 	runID  string // of the open run, by the client's id
 	// block is the message of the open block.
 	block string
-	// taken is what was taken back before the next messages.
-	taken projection.TakenBack
+	// retracted is the retraction that the next messages follow.
+	retracted projection.TakenBack
 }
 
 // messageID returns the id of a step's message, which has its text and its calls.
@@ -59,7 +59,7 @@ func (e *encoder) append(to []Event, change projection.Change) ([]Event, error) 
 	case projection.RunOpened:
 		return append(to, e.runStarted(c)), nil
 	case projection.TakenBack:
-		e.taken = c
+		e.retracted = c
 		return to, nil
 	case projection.Messages:
 		m, err := e.messages(c)
@@ -140,8 +140,8 @@ func (e *encoder) blockStarted(to []Event, c projection.BlockStarted) []Event {
 func (e *encoder) messages(c projection.Messages) (Messages, error) {
 	m := Messages{c.Saved()}
 	if c.Streamed != nil {
-		said, _ := c.Streamed.Form.(unfinished) // the form of this package
-		m = m.and(said)
+		streamed, _ := c.Streamed.Form.(unfinished) // the form of this package
+		m = m.and(streamed)
 	}
 	var more []Message
 	for _, r := range c.Given {
@@ -149,13 +149,13 @@ func (e *encoder) messages(c projection.Messages) (Messages, error) {
 			ID: resultID(c.By.ID, c.By.Steps, r.ToolCallID), Role: spool.RoleTool, Content: resultText(r.Payload), ToolCallID: r.ToolCallID,
 		})
 	}
-	if e.taken.Reasonings > 0 && !m.reason() {
+	if e.retracted.Reasonings > 0 && !m.reason() {
 		// A client keeps its messages of reasoning if it gets messages without any reasoning.
-		for n := range e.taken.Reasonings {
-			more = append(more, Message{ID: reasoningID(e.taken.Run, e.taken.Step, n+1), Role: roleReasoning, Content: ""})
+		for n := range e.retracted.Reasonings {
+			more = append(more, Message{ID: reasoningID(e.retracted.Run, e.retracted.Step, n+1), Role: roleReasoning, Content: ""})
 		}
 	}
-	e.taken = projection.TakenBack{}
+	e.retracted = projection.TakenBack{}
 	text, err := appendMessages(nil, more)
 	return m.and(text), err
 }

@@ -11,19 +11,12 @@ import (
 )
 
 func interrupt(p wire.InputRequired) Interrupt {
-	text := p.ToolName + " waits for an answer: " + p.Reason
-	switch p.Reason {
-	case wire.ParkApproval:
-		text = "May " + p.ToolName + " run?"
-	case wire.ParkOutcomeUnknown:
-		text = "It is not known what became of " + p.ToolName + ". May it run again?"
-	}
 	arguments := p.Arguments
 	if len(arguments) == 0 {
 		arguments = json.RawMessage("null")
 	}
 	i := Interrupt{
-		ID: interruptID(p), Reason: p.Reason, Message: text, ToolCallID: p.ToolCallID,
+		ID: interruptID(p), Reason: p.Reason, Message: projection.Question(p), ToolCallID: p.ToolCallID,
 		ResponseSchema: responseSchema(p), ExpiresAt: p.ExpiresAt,
 		Metadata: Metadata[Question]{Question{
 			ToolName: p.ToolName, AgentID: p.AgentID, Arguments: arguments, Digest: p.Digest, Occurrence: p.Occurrence, DistinctApprover: p.DistinctApprover,

@@ -33,11 +33,11 @@ func (c Controller) resume(ctx context.Context, key spool.ThreadKey, in *agui.Ru
 			ToolCallID: a.ToolCallID, Approved: a.Approved, Payload: a.Payload, Args: a.Args, Reason: a.Reason, Digest: a.Digest, By: by,
 		}
 	}
-	given, err := in.Results(thread) // a page that has run its tools waits with them for the answers
+	results, err := in.Results(thread) // a page that has run its tools waits with them for the answers
 	if err != nil && spool.CodeOf(err) != spool.Gone {
 		return refusedResult(key, err)
 	}
-	return c.answer(ctx, key, thread, slices.Concat(responses, resultResponses(given, by)), given)
+	return c.answer(ctx, key, thread, slices.Concat(responses, resultResponses(results, by)), results)
 }
 
 // results gives results of the client's tools to the calls that wait for them. The run goes on
@@ -47,16 +47,16 @@ func (c Controller) results(ctx context.Context, key spool.ThreadKey, in *agui.R
 	if err != nil {
 		return agui.Options{}, nil, err
 	}
-	given, err := in.Results(thread)
+	results, err := in.Results(thread)
 	switch {
 	case err != nil:
 		return refusedResult(key, err)
-	case len(given) == 0 && thread.Thread.RunID == "":
+	case len(results) == 0 && thread.Thread.RunID == "":
 		return agui.Options{}, nil, spool.Errorf(spool.NotFound, "the thread has no run to show")
-	case len(given) == 0:
+	case len(results) == 0:
 		return agui.Options{RunID: thread.Thread.RunID}, nil, nil
 	}
-	return c.answer(ctx, key, thread, resultResponses(given, by), given)
+	return c.answer(ctx, key, thread, resultResponses(results, by), results)
 }
 
 // recentMessages is how many messages are read for the calls that may have results to come.
@@ -75,18 +75,18 @@ func refusedResult(key spool.ThreadKey, err error) (agui.Options, *AgentRefusal,
 	return agui.Options{}, &AgentRefusal{ThreadID: key.ID, Reason: reason, Error: spool.MessageOf(err)}, nil
 }
 
-func resultResponses(given []agui.ClientResult, by string) []wire.Response {
-	responses := make([]wire.Response, len(given))
-	for i, r := range given {
+func resultResponses(results []agui.ClientResult, by string) []wire.Response {
+	responses := make([]wire.Response, len(results))
+	for i, r := range results {
 		responses[i] = wire.Response{ToolCallID: r.ToolCallID, Approved: true, Payload: r.Payload, Digest: r.Digest, By: by}
 	}
 	return responses
 }
 
-// answer gives answers to what the thread of a snapshot waits for, and shows the run from there
-// on. Given are those of the client's own tools.
+// answer answers the questions of the thread of a snapshot, and shows the run from there on. Own are the results of the
+// client's own tools.
 func (c Controller) answer(
-	ctx context.Context, key spool.ThreadKey, thread *wire.Snapshot, responses []wire.Response, given []agui.ClientResult,
+	ctx context.Context, key spool.ThreadKey, thread *wire.Snapshot, responses []wire.Response, own []agui.ClientResult,
 ) (agui.Options, *AgentRefusal, error) {
 	results, err := c.Engine.RespondAll(ctx, key, responses)
 	if err != nil {
@@ -99,7 +99,7 @@ func (c Controller) answer(
 		}
 		return agui.Options{}, &AgentRefusal{ThreadID: key.ID, Reason: refused.Reason, Error: refused.Error}, nil
 	}
-	show := agui.Options{RunID: thread.Thread.RunID, Results: given}
+	show := agui.Options{RunID: thread.Thread.RunID, Results: own}
 	for _, r := range thread.Runs {
 		if r.ID == show.RunID && r.State == wire.WaitingForInput {
 			show.From = &r
@@ -108,8 +108,8 @@ func (c Controller) answer(
 	return show, nil, nil
 }
 
-// mayAnswer reports whether the subject may answer all that is open. The engine asks once
-// more for each answer, of which some would have been given by then.
+// mayAnswer reports whether the subject may answer all open questions. The engine checks each answer again, but then
+// it may have accepted some answers before it refuses one.
 func mayAnswer(thread *wire.Snapshot, open []agui.Interrupt, subject string) bool {
 	if !slices.ContainsFunc(open, func(i agui.Interrupt) bool { return i.DistinctApprover }) {
 		return true

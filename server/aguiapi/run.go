@@ -185,13 +185,13 @@ func (c Controller) prompt(ctx context.Context, key spool.ThreadKey, in *agui.Ru
 		Agent: wishes.Agent, Model: wishes.Model, MaxSteps: wishes.MaxSteps, WhenBusy: wishes.WhenBusy,
 		ProviderOptions: wishes.ProviderOptions, Output: wishes.Output, Client: in.Client(), Attachments: turn.Attachments,
 	}
-	if said, ok := turn.Saved(turns); ok {
-		if said.RunID == in.RunID || said.RunID == thread.RunID && thread.State.Active() {
-			if same, err := c.says(ctx, key, said.ID, turn.Text); same || err != nil {
-				return agui.Options{RunID: said.RunID}, nil, err // the client has lost the stream, and asks again
+	if saved, ok := turn.Saved(turns); ok {
+		if saved.RunID == in.RunID || saved.RunID == thread.RunID && thread.State.Active() {
+			if same, err := c.hasText(ctx, key, saved.ID, turn.Text); same || err != nil {
+				return agui.Options{RunID: saved.RunID}, nil, err // the client has lost the stream, and asks again
 			}
 		}
-		start.EditMessageID = said.ID
+		start.EditMessageID = saved.ID
 	}
 	if who := call.By(ctx); wishes.WhenBusy == "" && who.May(access.ScopeStop) && c.Absences.has(ctx, who, key, thread.RunID) {
 		start.WhenBusy = spool.BusyInterrupt // who goes on with another turn does not come back to the one before
@@ -204,12 +204,12 @@ func (c Controller) prompt(ctx context.Context, key spool.ThreadKey, in *agui.Ru
 		}
 		return agui.Options{}, refusal, nil
 	}
-	// The run may be over before the stream is open, and is told from its start all the same.
+	// The run may end before the stream is open. The stream begins at the run's start all the same.
 	return agui.Options{RunID: result.RunID, From: &wire.Run{ID: result.RunID}}, nil, err
 }
 
-// says reports whether a message of the thread has the text. With another text, its id is that of an edit.
-func (c Controller) says(ctx context.Context, key spool.ThreadKey, id spool.MessageID, text string) (bool, error) {
+// hasText reports whether a message of the thread has the text. A request with the id of the message and another text is an edit.
+func (c Controller) hasText(ctx context.Context, key spool.ThreadKey, id spool.MessageID, text string) (bool, error) {
 	for _, limit := range []int{recentMessages, 0} { // it is most often a new one
 		s, err := c.Engine.Snapshot(ctx, key, &wire.SnapshotOptions{Limit: limit})
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/server/projection"
 	"github.com/spoolhq/spool/wire"
 )
 
@@ -32,18 +33,12 @@ func parseApprovalID(id string) (call spool.ToolCallID, digest string, ok bool) 
 	return spool.ToolCallID(before), digest, ok
 }
 
-// asks returns the question in words.
-func asks(p wire.InputRequired) string {
-	switch p.Reason {
-	case wire.ParkApproval:
-		return "May " + p.ToolName + " run?"
-	case wire.ParkOutcomeUnknown:
-		return "It is not known what became of " + p.ToolName + ". May it run again?"
-	case wire.ParkBudget:
+// approvalQuestion returns the question in words.
+func approvalQuestion(p wire.InputRequired) string {
+	if p.Reason == wire.ParkBudget {
 		return "The budget of the run is used up. May it go on?"
-	default:
-		return p.ToolName + " waits for an answer: " + p.Reason
 	}
+	return projection.Question(p)
 }
 
 func question(p wire.InputRequired, path []string) *Question {

@@ -62,9 +62,9 @@ func nestedAt(runs []wire.Run, run spool.RunID, at time.Time) int {
 	return 0
 }
 
-// sayBudgets gives the client the questions about budgets up to a step that it lacks. Before is the time before which
-// they were asked. Zero: any.
-func (e *encoder) sayBudgets(step int, before time.Time) {
+// sendBudgets sends the questions about budgets up to a step, except for those that the client has. It sends only
+// questions asked before a time. Zero: all.
+func (e *encoder) sendBudgets(step int, before time.Time) {
 	for _, b := range e.budgets {
 		_, copied := e.copied[b.ToolCallID]
 		if copied || e.calls[b.ToolCallID] != nil || b.after > step || !before.IsZero() && !b.CreatedAt.Before(before) {
@@ -96,9 +96,9 @@ func (b budget) outcome() Chunk {
 	return c
 }
 
-// settleBudget ends a question about a budget in the client's copy. The client may have answered another way than the
+// endBudget ends a question about a budget in the client's copy. The client may have answered another way than the
 // person whose answer counts.
-func (e *encoder) settleBudget(part Part, id spool.ToolCallID) {
+func (e *encoder) endBudget(part Part, id spool.ToolCallID) {
 	at := slices.IndexFunc(e.budgets, func(b budget) bool { return b.ToolCallID == id })
 	switch {
 	case part.over():

@@ -28,7 +28,7 @@ type encoder struct {
 	started bool
 	// synced is true after the client has got the saved part of the message.
 	synced bool
-	// step is the number of the last step that the client was told to start. It is fresh until it is saved, and
+	// step is the number of the last step whose start the client has got. It is fresh until it is saved, and
 	// dirty if it has any content.
 	step         int
 	fresh, dirty bool
@@ -38,12 +38,12 @@ type encoder struct {
 	agents       map[spool.AgentID]spool.ToolCallID // the calls that spawned them
 	names        map[spool.AgentID]string
 	steers       map[spool.MessageID]bool
-	sources      map[string]spool.Source // that the client was told of, by their ids
+	sources      map[string]spool.Source // that the client has got, by their ids
 	budgets      []budget                // of the run
 	// shown are the parts of the fresh step, for a client of version 6.
 	shown []*shownPart
 	redo  *redo // nil: no step is redone
-	// pending is the end of a block of which a client of version 6 is told with the next chunk. If the step is redone,
+	// pending is the end of a block. A client of version 6 gets it with the next chunk. If the step is redone,
 	// the block goes on.
 	pending *Chunk
 	// cut ends the stream without an end: the client has to resume.
@@ -55,9 +55,9 @@ type block struct {
 	id   string
 	kind spool.PartType
 	open bool
-	// told is true after the client was told of it: blocks without text are no parts. It is closed if the client was
-	// told of its end too.
-	told, closed bool
+	// announced is true after the client has got the block's start. A block without text is not announced. closed is
+	// true after the client has got the block's end too.
+	announced, closed bool
 }
 
 // call is a call that the client knows.
@@ -126,9 +126,9 @@ func (e *encoder) encode(change projection.Change) error {
 	case projection.StepSaved:
 		e.stepSaved()
 	case projection.TakenBack:
-		e.takeBack()
+		e.retract()
 	case projection.Asked:
-		return e.asked(c.Parks)
+		return e.sendQuestions(c.Parks)
 	case projection.Nested:
 		return e.nested(c.Item)
 	case projection.Custom:
@@ -173,7 +173,7 @@ func (e *encoder) startBlock(c projection.BlockStarted) {
 	e.block = block{id: id, kind: c.Kind, open: true}
 	if e.redo != nil {
 		if e.cut = !e.redo.block(c.Kind); !e.cut {
-			e.block.told, e.block.closed = true, e.redo.shown[e.redo.at].ended
+			e.block.announced, e.block.closed = true, e.redo.shown[e.redo.at].ended
 		}
 	}
 }
@@ -197,8 +197,8 @@ func (e *encoder) delta(c projection.Delta) {
 	if c.Kind == projection.Reasoning {
 		start, more = typeReasonStart, typeReasonDelta
 	}
-	if !e.block.told {
-		e.block.told = true
+	if !e.block.announced {
+		e.block.announced = true
 		e.add(Chunk{Type: start, ID: e.block.id})
 	}
 	e.dirty = true
@@ -212,7 +212,7 @@ func (e *encoder) endBlock() {
 		e.block.closed = true
 		e.endRedo()
 	}
-	if e.block.open && e.block.told && !e.block.closed {
+	if e.block.open && e.block.announced && !e.block.closed {
 		kind := typeTextEnd
 		if e.block.kind == projection.Reasoning {
 			kind = typeReasonEnd
@@ -234,8 +234,8 @@ func (e *encoder) endRedo() {
 	}
 }
 
-// say adds a whole block.
-func (e *encoder) say(kind spool.PartType, n int, text string) {
+// addBlock adds a whole block.
+func (e *encoder) addBlock(kind spool.PartType, n int, text string) {
 	e.startBlock(projection.BlockStarted{Kind: kind, Run: e.run, Step: e.step, N: n})
 	e.delta(projection.Delta{Kind: kind, Text: text})
 	e.endBlock()
@@ -335,11 +335,11 @@ func (e *encoder) result(id spool.ToolCallID, name string, agent spool.AgentID, 
 		}
 		return
 	}
-	switch said := readResult(result); {
-	case said.denied:
+	switch outcome := readResult(result); {
+	case outcome.denied:
 		e.add(Chunk{Type: typeOutputDenied, ToolCallID: id})
-	case said.error != "":
-		e.add(Chunk{Type: typeOutputError, ToolCallID: id, ErrorText: said.error})
+	case outcome.error != "":
+		e.add(Chunk{Type: typeOutputError, ToolCallID: id, ErrorText: outcome.error})
 	default:
 		e.add(Chunk{Type: typeOutput, ToolCallID: id, Output: cmpJSON(result)})
 	}
@@ -364,14 +364,14 @@ func (e *encoder) stepSaved() {
 		e.cut = true
 		return
 	}
-	e.letGo()
+	e.endOpenBlock()
 	e.fresh, e.dirty, e.shown = false, false, nil
 	e.add(Chunk{Type: typeFinishStep})
 }
 
-// takeBack makes the client forget the step that is redone. A step that was saved and goes on has only results
+// retract makes the client forget the step that is redone. A step that was saved and goes on has only results
 // that do not count, and they come again.
-func (e *encoder) takeBack() {
+func (e *encoder) retract() {
 	for _, c := range e.calls {
 		if c.step == e.step && !e.fresh {
 			c.done = false
@@ -381,7 +381,7 @@ func (e *encoder) takeBack() {
 		return
 	}
 	if e.version == V6 {
-		e.hold()
+		e.beginRedo()
 		return
 	}
 	e.add(Chunk{Type: typeResetStep})
@@ -390,7 +390,7 @@ func (e *encoder) takeBack() {
 	e.forgetSources()
 }
 
-// forget forgets what the client was told in the open step.
+// forget removes the calls and the sources of the open step from what the client has.
 func (e *encoder) forget() {
 	for id, c := range e.calls {
 		if c.step == e.step {
@@ -400,8 +400,8 @@ func (e *encoder) forget() {
 	}
 }
 
-// asked gives the client the questions, and the calls that it has to execute itself.
-func (e *encoder) asked(parks projection.Parks) error {
+// sendQuestions gives the client the questions, and the calls that it has to execute itself.
+func (e *encoder) sendQuestions(parks projection.Parks) error {
 	for _, p := range parks {
 		if e.calls[p.ToolCallID] == nil { // the client has not seen a call that waits: it is a budget, or a spawn
 			agent := spool.AgentID("")
@@ -424,7 +424,7 @@ func (e *encoder) asked(parks projection.Parks) error {
 			e.add(e.about(p.ToolCallID, Chunk{Type: typeInput, ToolName: c.name, Input: c.input, ProviderExecuted: &no}))
 			continue
 		}
-		e.add(Chunk{Type: typeApproval, ApprovalID: approvalID(p), ToolCallID: p.ToolCallID, Reason: asks(p), Question: question(p, e.path(p))})
+		e.add(Chunk{Type: typeApproval, ApprovalID: approvalID(p), ToolCallID: p.ToolCallID, Reason: approvalQuestion(p), Question: question(p, e.path(p))})
 	}
 	return nil
 }
@@ -449,7 +449,7 @@ func (e *encoder) end(c projection.RunEnded) {
 		e.cut = true // what the client has of the step is not in its message
 		return
 	}
-	e.letGo()
+	e.endOpenBlock()
 	switch c.Outcome {
 	case projection.Left:
 		e.cut = true

@@ -15,7 +15,7 @@ var Form wire.SnapshotForm = &latest{}
 // latest are the messages since a turn.
 type latest struct {
 	messages []spool.Message
-	// turns are the places of the user turns in messages that began a run. Messages of steers are none.
+	// turns are the indexes, in messages, of the user turns that began a run. Messages of steers began no run.
 	turns []int
 	run   spool.RunID // of the last turn whose run has said something
 }
@@ -89,8 +89,8 @@ func saved(c projection.Messages) []spool.Message {
 	return out
 }
 
-// account is what is saved of a run, in the order in which a client shows it.
-type account struct {
+// savedRun is the saved part of a run, in the order in which a client shows it.
+type savedRun struct {
 	run spool.RunID
 	// main are the messages of the run's own agent, and those that were put into the run.
 	main []spool.Message
@@ -101,9 +101,9 @@ type account struct {
 	names  map[spool.AgentID]string
 }
 
-// accountOf returns what messages of a thread say about a run. Runs are those that are known.
-func accountOf(run spool.RunID, messages []spool.Message, runs []wire.Run) *account {
-	a := &account{run: run, nested: map[spool.AgentID][]spool.Message{}, agents: map[spool.ToolCallID]spool.AgentID{}, names: map[spool.AgentID]string{}}
+// savedRunOf returns the saved part of a run. Messages and runs are those of the thread.
+func savedRunOf(run spool.RunID, messages []spool.Message, runs []wire.Run) *savedRun {
+	a := &savedRun{run: run, nested: map[spool.AgentID][]spool.Message{}, agents: map[spool.ToolCallID]spool.AgentID{}, names: map[spool.AgentID]string{}}
 	steers := make(map[spool.RunID]bool)
 	for _, r := range runs {
 		if r.StopReason == wire.StopSteered {
@@ -121,7 +121,7 @@ func accountOf(run spool.RunID, messages []spool.Message, runs []wire.Run) *acco
 		case isTurn(m) && m.RunID == run, m.RunID == run:
 			began = true
 			a.main = append(a.main, m)
-		case isTurn(m) && began && (steers[m.RunID] || a.saidLater(m, messages)):
+		case isTurn(m) && began && (steers[m.RunID] || a.continuesAfter(m, messages)):
 			a.main = append(a.main, m)
 		case isTurn(m) && began:
 			began = false
@@ -135,8 +135,8 @@ func accountOf(run spool.RunID, messages []spool.Message, runs []wire.Run) *acco
 	return a
 }
 
-// saidLater reports whether the run said something after the turn: the turn is the message of a steer.
-func (a *account) saidLater(turn spool.Message, messages []spool.Message) bool {
+// continuesAfter reports whether a message of the run's agent follows the turn. Then the turn is the message of a steer.
+func (a *savedRun) continuesAfter(turn spool.Message, messages []spool.Message) bool {
 	at := slices.IndexFunc(messages, func(m spool.Message) bool { return m.ID == turn.ID })
 	return slices.ContainsFunc(messages[at+1:], func(m spool.Message) bool {
 		return m.RunID == a.run && m.AgentID == "" && m.Role != spool.RoleUser

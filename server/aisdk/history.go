@@ -26,34 +26,34 @@ func Messages(v Version, s *wire.Snapshot, asked Questions, address Address) ([]
 			continue
 		}
 		switch {
-		case m.Role == spool.RoleUser && (m.RunID == run || steers[m.RunID] || saysMore(run, s.Messages[i+1:])):
+		case m.Role == spool.RoleUser && (m.RunID == run || steers[m.RunID] || continuesIn(run, s.Messages[i+1:])):
 			continue // it was put into the run
 		case m.Role == spool.RoleUser:
 			run = ""
 			out = append(out, Message{ID: turnID(m), Role: spool.RoleUser, Parts: userParts(m.Content, address)})
-			if r, ok := projection.RunOf(s, m.RunID); !ok || !askedBudget(r) || saysMore(m.RunID, s.Messages[i+1:]) {
+			if r, ok := projection.RunOf(s, m.RunID); !ok || !askedBudget(r) || continuesIn(m.RunID, s.Messages[i+1:]) {
 				continue
 			}
-			said, err := messageOf(v, m.RunID, s, asked, address) // it has asked before its first step
+			message, err := messageOf(v, m.RunID, s, asked, address) // it has asked before its first step
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, said)
+			out = append(out, message)
 		case m.Role == spool.RoleAssistant && !runs[m.RunID]:
 			run, runs[m.RunID] = m.RunID, true
-			said, err := messageOf(v, run, s, asked, address)
+			message, err := messageOf(v, run, s, asked, address)
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, said)
+			out = append(out, message)
 		default:
 		}
 	}
 	return out, nil
 }
 
-// saysMore reports whether a run says something in messages.
-func saysMore(run spool.RunID, messages []spool.Message) bool {
+// continuesIn reports whether messages contain a message of the run's own agent.
+func continuesIn(run spool.RunID, messages []spool.Message) bool {
 	return run != "" && slices.ContainsFunc(messages, func(m spool.Message) bool {
 		return m.RunID == run && m.AgentID == "" && m.Role != spool.RoleUser
 	})
@@ -66,17 +66,17 @@ func messageOf(v Version, run spool.RunID, s *wire.Snapshot, asked Questions, ad
 	if e.budgets, err = budgetsOf(s, run, asked); err != nil {
 		return Message{}, err
 	}
-	a := accountOf(run, s.Messages, s.Runs)
+	a := savedRunOf(run, s.Messages, s.Runs)
 	for call, agent := range a.agents {
 		e.agents[agent] = call
 	}
 	e.names = a.names
-	e.tell(a)
-	e.sayBudgets(allSteps, time.Time{})
+	e.sendMissing(a)
+	e.sendBudgets(allSteps, time.Time{})
 	if r, ok := projection.RunOf(s, run); ok {
 		switch {
 		case r.State == wire.WaitingForInput && s.Thread.RunID == run:
-			if err := e.asked(projection.OpenParks(s)); err != nil {
+			if err := e.sendQuestions(projection.OpenParks(s)); err != nil {
 				return Message{}, err
 			}
 		case r.State.Terminal():

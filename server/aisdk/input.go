@@ -272,7 +272,7 @@ func (a *Answers) read(part PostPart, park *wire.InputRequired) error {
 		}
 		detail := a.details[call]
 		a.Approvals = append(a.Approvals, wire.Response{
-			ToolCallID: call, Approved: *part.Approval.Approved, Payload: given(detail.Payload), Args: given(detail.Arguments),
+			ToolCallID: call, Approved: *part.Approval.Approved, Payload: nonNull(detail.Payload), Args: nonNull(detail.Arguments),
 			Reason: part.Approval.Reason, Digest: digest,
 		})
 	case park != nil && projection.ForClient(*park) && (part.State == stateOutput || part.State == stateError):
@@ -287,8 +287,8 @@ func (a *Answers) read(part PostPart, park *wire.InputRequired) error {
 	return nil
 }
 
-// given returns a value, nil for null.
-func given(v json.RawMessage) json.RawMessage {
+// nonNull returns a value, nil for null.
+func nonNull(v json.RawMessage) json.RawMessage {
 	if string(v) == "null" {
 		return nil
 	}

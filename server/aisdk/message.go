@@ -133,9 +133,9 @@ func turnParts(c spool.Content, address Address) []TurnPart {
 // userParts returns the parts of a user's message as those of any message. The files come first, as a client has them.
 func userParts(c spool.Content, address Address) []Part {
 	parts := make([]Part, 0, len(c))
-	said := turnParts(c, address)
-	slices.SortStableFunc(said, func(a, b TurnPart) int { return cmp.Compare(a.Type, b.Type) }) // file, text
-	for _, p := range said {
+	turn := turnParts(c, address)
+	slices.SortStableFunc(turn, func(a, b TurnPart) int { return cmp.Compare(a.Type, b.Type) }) // file, text
+	for _, p := range turn {
 		part := Part{Type: p.Type, URL: p.URL, MediaType: p.MediaType, Filename: p.Filename}
 		if p.Type == partText {
 			part.Text = &p.Text

@@ -20,9 +20,9 @@ type shownPart struct {
 // says is held back while it repeats the shown parts, and goes on where they end. If the redone step says something
 // else, the stream is cut: a client that resumes gets the message from its start.
 type redo struct {
-	shown []*shownPart
-	at    int // in shown
-	taken int // bytes of the text there
+	shown  []*shownPart
+	at     int // in shown
+	offset int // bytes of the text there
 }
 
 // remember remembers a piece of a block that a client was given.
@@ -36,7 +36,7 @@ func (e *encoder) remember(kind spool.PartType, id, text string) {
 	e.shown[len(e.shown)-1].text.WriteString(text)
 }
 
-// rememberEnd remembers that a client was told of the end of a block.
+// rememberEnd records that the client has got the end of a block.
 func (e *encoder) rememberEnd(id string) {
 	if n := len(e.shown); n > 0 && e.shown[n-1].id == id {
 		e.shown[n-1].ended = true
@@ -50,16 +50,16 @@ func (e *encoder) rememberOnce(id string) {
 	}
 }
 
-// hold begins to hold back.
-func (e *encoder) hold() {
+// beginRedo begins to hold the step back while it repeats the shown parts.
+func (e *encoder) beginRedo() {
 	e.redo, e.block, e.pending = &redo{shown: e.shown}, block{}, nil
 	e.forget()
 }
 
-// letGo ends what was left open while the step was to be redone.
-func (e *encoder) letGo() {
+// endOpenBlock ends the redo, and the block that was open when it began.
+func (e *encoder) endOpenBlock() {
 	if n := len(e.shown); e.redo != nil && n > 0 && e.shown[n-1].once == "" && !e.shown[n-1].ended {
-		e.block = block{id: e.shown[n-1].id, kind: e.shown[n-1].kind, open: true, told: true}
+		e.block = block{id: e.shown[n-1].id, kind: e.shown[n-1].kind, open: true, announced: true}
 		e.redo = nil
 		e.endBlock()
 	}
@@ -73,24 +73,24 @@ func (r *redo) block(kind spool.PartType) bool {
 
 // delta returns the part of a piece that the client does not have. It returns false if the piece is not what was
 // shown.
-func (r *redo) delta(text string) (rest string, same bool) {
+func (r *redo) delta(text string) (remaining string, same bool) {
 	part := r.shown[r.at]
-	left := part.text.String()[r.taken:]
+	left := part.text.String()[r.offset:]
 	if strings.HasPrefix(left, text) {
-		r.taken += len(text)
+		r.offset += len(text)
 		return "", true
 	}
-	rest, same = strings.CutPrefix(text, left)
-	r.taken += len(left)
-	return rest, same && r.over() && !part.ended
+	remaining, same = strings.CutPrefix(text, left)
+	r.offset += len(left)
+	return remaining, same && r.over() && !part.ended
 }
 
 // end reports whether the block may end here.
 func (r *redo) end() bool {
-	if r.taken < r.shown[r.at].text.Len() {
+	if r.offset < r.shown[r.at].text.Len() {
 		return false
 	}
-	r.at, r.taken = r.at+1, 0
+	r.at, r.offset = r.at+1, 0
 	return true
 }
 
@@ -109,5 +109,5 @@ func (r *redo) over() bool {
 		return true
 	}
 	part := r.shown[r.at]
-	return r.at == len(r.shown)-1 && part.once == "" && r.taken == part.text.Len()
+	return r.at == len(r.shown)-1 && part.once == "" && r.offset == part.text.Len()
 }

@@ -20,14 +20,14 @@ func (e *encoder) messages(c projection.Messages) (err error) {
 			return err
 		}
 	}
-	a := accountOf(e.run, saved(c), c.Thread.Runs)
+	a := savedRunOf(e.run, saved(c), c.Thread.Runs)
 	for call, agent := range a.agents {
 		e.agents[agent] = call
 	}
 	maps.Copy(e.names, a.names)
-	e.tell(a)
+	e.sendMissing(a)
 	if e.copied != nil {
-		e.settle(projection.OpenParks(c.Thread.Snapshot))
+		e.endCopied(projection.OpenParks(c.Thread.Snapshot))
 		e.copied = nil
 	}
 	for _, given := range c.Given { // the client has them
@@ -41,14 +41,14 @@ func (e *encoder) messages(c projection.Messages) (err error) {
 				return err
 			}
 		}
-		e.rest(a)
+		e.sendOrphans(a)
 	}
-	e.sayBudgets(allSteps, time.Time{})
+	e.sendBudgets(allSteps, time.Time{})
 	return nil
 }
 
-// tell tells the client what is saved and it lacks.
-func (e *encoder) tell(a *account) {
+// sendMissing sends the saved parts that the client lacks.
+func (e *encoder) sendMissing(a *savedRun) {
 	first, from := !e.synced, 0
 	e.synced = true
 	switch {
@@ -62,35 +62,35 @@ func (e *encoder) tell(a *account) {
 		switch {
 		case i == 0 && m.Role == spool.RoleUser: // the turn of the run
 		case m.Role == spool.RoleUser:
-			e.sayBudgets(step, m.CreatedAt)
+			e.sendBudgets(step, m.CreatedAt)
 			e.steered(m, i < from && first)
 		case m.Role == spool.RoleAssistant:
-			e.sayBudgets(step, time.Time{})
+			e.sendBudgets(step, time.Time{})
 			step++
 			if i < from {
-				e.know(a, m, step, first)
+				e.adopt(a, m, step, first)
 			} else {
-				e.sayMessage(a, m, step)
+				e.sendMessage(a, m, step)
 			}
 		default:
 			for _, p := range m.ToolResults() {
 				known := e.calls[p.ToolCallID] != nil && e.calls[p.ToolCallID].done
 				e.result(p.ToolCallID, p.ToolName, "", p.Result)
 				if !known {
-					e.saySources(m.Content, p.ToolCallID, step)
+					e.sendSources(m.Content, p.ToolCallID, step)
 				}
 			}
 		}
 	}
-	e.sayBudgets(step, time.Time{})
+	e.sendBudgets(step, time.Time{})
 	if first && e.step > 0 && e.started {
 		e.stepSaved()
 	}
 }
 
-// settle ends what is open in the client's copy and what no result ends. A client that sends answers automatically
+// endCopied ends the open parts of the client's copy that no result will end. A client that sends answers automatically
 // would send the same ones again without end.
-func (e *encoder) settle(open projection.Parks) {
+func (e *encoder) endCopied(open projection.Parks) {
 	for _, id := range slices.Sorted(maps.Keys(e.copied)) {
 		part, known := e.copied[id], e.calls[id]
 		waits := slices.ContainsFunc(open, func(p wire.InputRequired) bool { return p.ToolCallID == id })
@@ -103,26 +103,26 @@ func (e *encoder) settle(open projection.Parks) {
 			}
 			e.add(c)
 		case known == nil && part.Type == partBudget: // it belongs to no call
-			e.settleBudget(part, id)
+			e.endBudget(part, id)
 		}
 	}
 }
 
-// rest tells the client of saved calls of nested runs whose parent's step is not saved.
-func (e *encoder) rest(a *account) {
+// sendOrphans sends the saved calls of nested runs whose parent's step is not saved.
+func (e *encoder) sendOrphans(a *savedRun) {
 	for call, agent := range a.agents {
 		if c := e.calls[call]; c != nil && c.hidden {
-			e.sayNested(a, agent)
+			e.sendNested(a, agent)
 		}
 	}
 }
 
 // copiedTo returns how many of the messages the client's copy has: up to the last one with a call that it knows.
-func (e *encoder) copiedTo(a *account) int {
+func (e *encoder) copiedTo(a *savedRun) int {
 	for i, m := range slices.Backward(a.main) {
 		if slices.ContainsFunc(m.ToolCalls(), func(p spool.Part) bool {
-			_, knows := e.copied[p.ToolCallID]
-			return knows || isSpawn(p.ToolName) && e.knowsNested(a, a.agents[p.ToolCallID])
+			_, has := e.copied[p.ToolCallID]
+			return has || isSpawn(p.ToolName) && e.hasNested(a, a.agents[p.ToolCallID])
 		}) {
 			return i + 1
 		}
@@ -130,11 +130,11 @@ func (e *encoder) copiedTo(a *account) int {
 	return 0
 }
 
-// knowsNested reports whether the client's copy has a call of a nested run.
-func (e *encoder) knowsNested(a *account, agent spool.AgentID) bool {
+// hasNested reports whether the client's copy has a call of a nested run.
+func (e *encoder) hasNested(a *savedRun, agent spool.AgentID) bool {
 	for _, m := range a.nested[agent] {
 		for _, p := range m.ToolCalls() {
-			if _, knows := e.copied[p.ToolCallID]; knows || isSpawn(p.ToolName) && e.knowsNested(a, a.agents[p.ToolCallID]) {
+			if _, has := e.copied[p.ToolCallID]; has || isSpawn(p.ToolName) && e.hasNested(a, a.agents[p.ToolCallID]) {
 				return true
 			}
 		}
@@ -142,23 +142,23 @@ func (e *encoder) knowsNested(a *account, agent spool.AgentID) bool {
 	return false
 }
 
-// know takes over what the client has of a message. In the middle of a stream, it also tells the client of calls of
-// nested runs that it has not seen.
-func (e *encoder) know(a *account, m spool.Message, step int, copied bool) {
+// adopt records what the client has of a message. In the middle of a stream, it also sends the calls of nested runs that
+// the client lacks.
+func (e *encoder) adopt(a *savedRun, m spool.Message, step int, copied bool) {
 	if copied {
 		e.step = max(e.step, step)
-		e.takeOver(a, m, "", step)
+		e.adoptCalls(a, m, "", step)
 		return
 	}
 	for _, p := range m.ToolCalls() {
 		if isSpawn(p.ToolName) {
-			e.sayNested(a, a.agents[p.ToolCallID])
+			e.sendNested(a, a.agents[p.ToolCallID])
 		}
 	}
 }
 
-// takeOver takes over the calls of a message that the client's copy has.
-func (e *encoder) takeOver(a *account, m spool.Message, agent spool.AgentID, step int) {
+// adoptCalls records the calls of a message that the client's copy has, and sends the others.
+func (e *encoder) adoptCalls(a *savedRun, m spool.Message, agent spool.AgentID, step int) {
 	for _, p := range m.ToolCalls() {
 		part, has := e.copied[p.ToolCallID]
 		c := &call{name: p.ToolName, agent: agent, step: step, hidden: isSpawn(p.ToolName), input: p.Args}
@@ -168,7 +168,7 @@ func (e *encoder) takeOver(a *account, m spool.Message, agent spool.AgentID, ste
 		if !c.hidden {
 			if !has {
 				delete(e.calls, p.ToolCallID)
-				e.sayCall(p, agent, step)
+				e.sendCall(p, agent, step)
 			}
 			continue
 		}
@@ -179,7 +179,7 @@ func (e *encoder) takeOver(a *account, m spool.Message, agent spool.AgentID, ste
 			e.names[s.AgentID] = s.Name
 		}
 		for _, nested := range a.nested[s.AgentID] {
-			e.takeOver(a, nested, s.AgentID, step)
+			e.adoptCalls(a, nested, s.AgentID, step)
 			for _, r := range nested.ToolResults() {
 				e.result(r.ToolCallID, r.ToolName, s.AgentID, r.Result)
 			}
@@ -187,8 +187,8 @@ func (e *encoder) takeOver(a *account, m spool.Message, agent spool.AgentID, ste
 	}
 }
 
-// sayMessage tells the client of a saved step.
-func (e *encoder) sayMessage(a *account, m spool.Message, step int) {
+// sendMessage sends a saved step.
+func (e *encoder) sendMessage(a *savedRun, m spool.Message, step int) {
 	if e.step > 0 && e.step != step {
 		e.stepSaved()
 	}
@@ -198,27 +198,27 @@ func (e *encoder) sayMessage(a *account, m spool.Message, step int) {
 		switch p.Type {
 		case spool.PartText:
 			texts++
-			e.say(projection.Text, texts, p.Text)
+			e.addBlock(projection.Text, texts, p.Text)
 		case spool.PartReasoning:
 			reasonings++
-			e.say(projection.Reasoning, reasonings, p.Text)
+			e.addBlock(projection.Reasoning, reasonings, p.Text)
 		case spool.PartToolCall:
-			e.sayCall(p, "", step)
+			e.sendCall(p, "", step)
 		case spool.PartImage, spool.PartFile:
 			e.file(p.Image+p.File, p.MIMEType)
 		default:
 		}
 	}
-	e.saySources(m.Content, "", step)
+	e.sendSources(m.Content, "", step)
 	for _, p := range m.ToolCalls() {
 		if isSpawn(p.ToolName) {
-			e.sayNested(a, a.agents[p.ToolCallID])
+			e.sendNested(a, a.agents[p.ToolCallID])
 		}
 	}
 	e.fresh = false
 }
 
-func (e *encoder) sayCall(p spool.Part, agent spool.AgentID, step int) {
+func (e *encoder) sendCall(p spool.Part, agent spool.AgentID, step int) {
 	e.startCall(p.ToolCallID, p.ToolName, agent, step)
 	args := p.Args
 	if len(args) == 0 {
@@ -227,17 +227,17 @@ func (e *encoder) sayCall(p spool.Part, agent spool.AgentID, step int) {
 	e.input(p.ToolCallID, args)
 }
 
-// sayNested tells the client of the saved calls of a nested run.
-func (e *encoder) sayNested(a *account, agent spool.AgentID) {
+// sendNested sends the saved calls of a nested run.
+func (e *encoder) sendNested(a *savedRun, agent spool.AgentID) {
 	if agent == "" {
 		return
 	}
 	for _, m := range a.nested[agent] {
-		e.sayBudgets(e.step, m.CreatedAt)
+		e.sendBudgets(e.step, m.CreatedAt)
 		for _, p := range m.ToolCalls() {
-			e.sayCall(p, agent, e.step)
+			e.sendCall(p, agent, e.step)
 			if isSpawn(p.ToolName) {
-				e.sayNested(a, a.agents[p.ToolCallID])
+				e.sendNested(a, a.agents[p.ToolCallID])
 			}
 		}
 		for _, p := range m.ToolResults() {
@@ -246,7 +246,7 @@ func (e *encoder) sayNested(a *account, agent spool.AgentID) {
 	}
 }
 
-// steered tells the client of a message that was put into the run.
+// steered sends the message of a steer, unless the client has it.
 func (e *encoder) steered(m spool.Message, has bool) {
 	if e.steers[m.ID] {
 		return
@@ -282,8 +282,8 @@ func (e *encoder) nested(outer wire.Item) error {
 	case ok && c.Type == spool.PartToolResult:
 		e.result(c.Part.ToolCallID, c.Part.ToolName, agent, c.Part.Result)
 	case outer.Type == wire.ItemSubagentStarted:
-		_, said, err := fold.Item(outer)
-		if started, ok := said.(wire.SubagentStarted); ok && err == nil {
+		_, payload, err := fold.Item(outer)
+		if started, ok := payload.(wire.SubagentStarted); ok && err == nil {
 			e.nestedStarted(started)
 		}
 		return err
@@ -291,7 +291,7 @@ func (e *encoder) nested(outer wire.Item) error {
 	return nil
 }
 
-// nestedStarted tells the client which nested run a call has spawned.
+// nestedStarted sends which nested run a call has spawned.
 func (e *encoder) nestedStarted(started wire.SubagentStarted) {
 	agent := started.SubagentID
 	e.names[agent] = started.Name

@@ -33,7 +33,7 @@ func (e *encoder) source(c projection.Cited) {
 	if c.Call != "" {
 		id = string(c.Call) + ":c" + strconv.Itoa(c.N)
 	}
-	if before, told := e.sources[id]; told {
+	if before, sent := e.sources[id]; sent {
 		e.cut = e.cut || e.redo != nil && (before.URL != c.URL || before.Title != c.Title || !slices.Equal(before.Spans, c.Spans))
 		return
 	}
@@ -63,8 +63,8 @@ func (e *encoder) forgetSources() {
 	maps.DeleteFunc(e.sources, func(id string, _ spool.Source) bool { return strings.HasPrefix(id, e.stepID(e.step)+":c") })
 }
 
-// saySources tells the client of the sources in saved content that belong to a call, or to none.
-func (e *encoder) saySources(content spool.Content, call spool.ToolCallID, step int) {
+// sendSources sends the sources in saved content that belong to a call. An empty call: those that belong to no call.
+func (e *encoder) sendSources(content spool.Content, call spool.ToolCallID, step int) {
 	n := 0
 	for _, p := range content {
 		if p.Type == spool.PartSource && p.ToolCallID == call {

@@ -57,9 +57,9 @@ func (s *Subagent) end(result json.RawMessage) {
 	if ok {
 		s.AgentID = r.AgentID
 	}
-	switch said := readResult(result); {
-	case said.error != "":
-		s.Status, s.Error = statusFailed, said.error
+	switch outcome := readResult(result); {
+	case outcome.error != "":
+		s.Status, s.Error = statusFailed, outcome.error
 	case ok:
 		s.Status = statusCompleted
 		if json.Unmarshal(r.Result, &s.Text) != nil { //nolint:forbidigo // a saved result
@@ -70,26 +70,26 @@ func (s *Subagent) end(result json.RawMessage) {
 	}
 }
 
-// said is what the result of a call says about the call.
-type said struct {
+// callOutcome is how a call has ended, according to its result.
+type callOutcome struct {
 	denied bool
 	reason string
 	error  string
 }
 
 // readResult reads the forms of a result that the engine itself makes.
-func readResult(result json.RawMessage) said {
+func readResult(result json.RawMessage) callOutcome {
 	var plain string
 	if json.Unmarshal(result, &plain) == nil { //nolint:forbidigo // a saved result
 		failure, _ := strings.CutPrefix(plain, "error: ")
 		if failure == plain {
-			return said{}
+			return callOutcome{}
 		}
-		return said{error: failure}
+		return callOutcome{error: failure}
 	}
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(result, &fields) != nil { //nolint:forbidigo // a saved result
-		return said{}
+		return callOutcome{}
 	}
 	text := func(key string) (s string) {
 		_ = json.Unmarshal(fields[key], &s) //nolint:forbidigo // a saved result; another form is the tool's own
@@ -100,10 +100,10 @@ func readResult(result json.RawMessage) said {
 	_, cut := fields["outcome"] // of a call that was cut off
 	switch {
 	case has("denied"):
-		return said{denied: true, reason: text("reason")}
+		return callOutcome{denied: true, reason: text("reason")}
 	case len(fields) == 1, nested, cut, has("approved") && fields["result"] == nil:
-		return said{error: text("error")}
+		return callOutcome{error: text("error")}
 	default:
-		return said{}
+		return callOutcome{}
 	}
 }

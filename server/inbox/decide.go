@@ -98,7 +98,7 @@ func (c Controller) open(ctx context.Context, token string) (g auth.LinkGrant, a
 		q, err = c.Engine.Question(acting, key, g.Call)
 	}
 	switch {
-	case spool.CodeOf(err) == spool.NotFound, err == nil && (thread.CreatedAt.UnixMicro() != g.Made || q.Digest != g.Digest):
+	case spool.CodeOf(err) == spool.NotFound, err == nil && (thread.CreatedAt.UnixMicro() != g.CreatedAt || q.Digest != g.Digest):
 		return g, ctx, nil, errNoQuestion
 	case err != nil:
 		return g, ctx, nil, call.About(ctx, err, key, "")
@@ -187,7 +187,7 @@ func readJSON(text []byte) (d decision, err error) {
 	if !strictjson.IsObject(text) {
 		return d, spool.Errorf(spool.Invalid, "the body must be a JSON object")
 	}
-	var said struct {
+	var body struct {
 		call.OtherAnswer
 
 		Arguments  json.RawMessage `json:"arguments"`
@@ -199,21 +199,21 @@ func readJSON(text []byte) (d decision, err error) {
 		Reason   string          `json:"reason"`
 		Payload  json.RawMessage `json:"payload"`
 	}
-	if err := strictjson.Decode("", text, &said); err != nil {
+	if err := strictjson.Decode("", text, &body); err != nil {
 		return d, err
 	}
 	for name, value := range map[string]json.RawMessage{
-		"arguments": said.Arguments, "digest": said.Digest, "threadId": said.ThreadID, "toolCallId": said.ToolCallID,
+		"arguments": body.Arguments, "digest": body.Digest, "threadId": body.ThreadID, "toolCallId": body.ToolCallID,
 	} {
 		if value != nil {
 			return d, call.NotHere(name, "a link answers its own question, with approved, reason and payload")
 		}
 	}
-	if err := said.Check(); err != nil {
+	if err := body.Check(); err != nil {
 		return d, err
 	}
-	if said.Approved == nil {
+	if body.Approved == nil {
 		return d, spool.Errorf(spool.Invalid, "approved must be true or false")
 	}
-	return decision{*said.Approved, said.Reason, said.Payload}, nil
+	return decision{*body.Approved, body.Reason, body.Payload}, nil
 }

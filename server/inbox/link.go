@@ -112,7 +112,7 @@ func (c Controller) Link(ctx context.Context, in InboxLinkRequest) (InboxLink, e
 	}
 	token := c.Auth.SignLink(p, auth.LinkGrant{
 		ID: link.ID, Tenant: p.Tenant, Thread: key.ID, Call: in.ToolCallID, Digest: asked.Digest, Approver: in.Approver, MadeBy: p.Subject,
-		Until: until.Unix(), Made: thread.CreatedAt.UnixMicro(),
+		Until: until.Unix(), CreatedAt: thread.CreatedAt.UnixMicro(),
 	})
 	rest.ResponseOf(ctx).Header().Set("Referrer-Policy", "no-referrer")
 	return InboxLink{c.Base + pathLinks + url.PathEscape(token), until, link.ID}, nil

@@ -74,10 +74,10 @@ func (p *Controller) look(ctx context.Context) map[string]string {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
 	defer cancel()
-	type said struct{ name, text string }
-	all := make(chan said, len(p.checks))
+	type checkText struct{ name, text string }
+	all := make(chan checkText, len(p.checks))
 	for name, check := range p.checks {
-		go func() { all <- said{name, verdict(check(ctx))} }()
+		go func() { all <- checkText{name, verdict(check(ctx))} }()
 	}
 	p.outcome = make(map[string]string, len(p.checks))
 	for name := range p.checks {

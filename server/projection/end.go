@@ -64,7 +64,7 @@ func (p *Projection) Leave() []Change {
 		p.close()
 		p.out.add(RunEnded{Thread: p.thread, Run: p.run, Outcome: Left})
 	}
-	out, _ := p.take()
+	out, _ := p.drain()
 	return out
 }
 

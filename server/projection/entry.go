@@ -12,13 +12,13 @@ func (p *Projection) entry(e wire.Entry) {
 	if e.Type == wire.NoticeMessageAppended {
 		return // the start of its run shows the turn
 	}
-	said, err := fold.Entry(e)
+	payload, err := fold.Entry(e)
 	if err != nil {
 		p.err = err
 		return
 	}
-	p.parks = p.parks.After(said)
-	switch said := said.(type) {
+	p.parks = p.parks.After(payload)
+	switch said := payload.(type) {
 	case wire.RunStarted:
 		p.runStarted(e, said)
 	case fold.Ended:
@@ -118,14 +118,14 @@ func (p *Projection) runEnded(e wire.Entry, in fold.Ended) {
 	}
 	switch in.Status {
 	case wire.SegmentFinished:
-		p.takeRestBack(e.Seq)
+		p.retractUnsaved(e.Seq)
 		p.finish(end)
 	case wire.SegmentStopped:
-		p.takeBack(e.Seq)
+		p.retract(e.Seq)
 		end.State.StopReason, end.Output = in.StopReason, nil
 		p.finish(end)
 	case wire.SegmentParked:
-		p.takeRestBack(e.Seq)
+		p.retractUnsaved(e.Seq)
 		p.parked()
 	default:
 		p.segmentFailed(e, in.RunEnded)
@@ -137,9 +137,9 @@ func (p *Projection) runEnded(e wire.Entry, in fold.Ended) {
 // its run makes room for another tenant, there is nothing to forget.
 func (p *Projection) segmentFailed(e wire.Entry, ended wire.RunEnded) {
 	if ended.Status == wire.SegmentLost && !p.step.open {
-		p.takeRestBack(e.Seq)
+		p.retractUnsaved(e.Seq)
 	} else {
-		p.takeBack(e.Seq)
+		p.retract(e.Seq)
 	}
 	p.out.add(SegmentFailed{ended, e.Payload})
 	r, ok := RunOf(p.load().Snapshot, p.run)

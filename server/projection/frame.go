@@ -22,7 +22,7 @@ func (p *Projection) Frame(f wire.FormedFrame) ([]Change, error) {
 	default:
 		p.entry(*f.Event)
 	}
-	return p.take()
+	return p.drain()
 }
 
 // retracted applies the snapshot of one run: only what the messages have counts of what the run's segment
@@ -31,7 +31,7 @@ func (p *Projection) Frame(f wire.FormedFrame) ([]Change, error) {
 // run waited for answers, the client gets the run's end.
 func (p *Projection) retracted(s *wire.Snapshot) {
 	switch {
-	case !tells(s, p.run):
+	case !isAbout(s, p.run):
 	case !p.open:
 		p.lookAgain()
 	case p.inSegment:
@@ -41,8 +41,8 @@ func (p *Projection) retracted(s *wire.Snapshot) {
 	}
 }
 
-// tells reports whether the snapshot of one run is about this run.
-func tells(s *wire.Snapshot, run spool.RunID) bool {
+// isAbout reports whether the snapshot of one run is about this run.
+func isAbout(s *wire.Snapshot, run spool.RunID) bool {
 	if s.Stream != nil {
 		return s.Stream.RunID == run
 	}
@@ -50,8 +50,8 @@ func tells(s *wire.Snapshot, run spool.RunID) bool {
 	return ok
 }
 
-// takeBack makes a client forget what was streamed and not saved.
-func (p *Projection) takeBack(seq int64) {
+// retract makes a client drop what was streamed and not saved.
+func (p *Projection) retract(seq int64) {
 	s := p.load()
 	p.o.Results = nil // the client gets them from the thread
 	left := p.step
@@ -62,9 +62,9 @@ func (p *Projection) takeBack(seq int64) {
 	)
 }
 
-// takeRestBack is [Projection.takeBack] for a segment that may have left nothing to take back.
-func (p *Projection) takeRestBack(seq int64) {
+// retractUnsaved retracts what a segment has streamed, if the segment has left anything unsaved.
+func (p *Projection) retractUnsaved(seq int64) {
 	if p.unsaved {
-		p.takeBack(seq)
+		p.retract(seq)
 	}
 }

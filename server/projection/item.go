@@ -31,19 +31,19 @@ func (p *Projection) itemIn(item wire.Item) {
 		return
 	}
 	c, ok, err := fold.ContentOf(item)
-	if ok && err == nil && !p.knows(c) {
+	if ok && err == nil && !p.isClientResult(c) {
 		p.step.content(&p.out, c)
 	}
 	if ok || err != nil {
 		p.err = err
 		return
 	}
-	agent, said, err := fold.Item(item)
+	agent, payload, err := fold.Item(item)
 	if err != nil {
 		p.err = err
 		return
 	}
-	switch said := said.(type) {
+	switch said := payload.(type) {
 	case fold.StreamEnded:
 		p.end = &said
 	case fold.Park:
@@ -62,8 +62,8 @@ func (p *Projection) itemIn(item wire.Item) {
 	}
 }
 
-// knows reports whether the content is a result that the client itself gave.
-func (p *Projection) knows(c fold.Content) bool {
+// isClientResult reports whether the content is a result that the client itself gave.
+func (p *Projection) isClientResult(c fold.Content) bool {
 	return c.Type == spool.PartToolResult &&
 		slices.ContainsFunc(p.o.Results, func(r Given) bool { return string(r.ToolCallID) == c.ID })
 }

@@ -18,7 +18,7 @@ func (p *Projection) Prelude(s *wire.FormedSnapshot, have *wire.Cursor) ([]Chang
 	if have != nil && !p.open && !p.done && have.Seq >= s.LastEventSeq && recorded {
 		p.out, p.state = p.out[:0], ThreadState{}
 	}
-	return p.take()
+	return p.drain()
 }
 
 // become adds the changes that bring any client to the snapshot. Have is the client's position. It matters
@@ -35,7 +35,7 @@ func (p *Projection) become(s *wire.FormedSnapshot, have *wire.Cursor) {
 	}
 	if r.StopReason == wire.StopSteered && id == p.o.RunID {
 		if reader := readerOf(s.Snapshot, id); reader != "" {
-			p.goOver(reader)
+			p.switchRun(reader)
 			p.become(s, have)
 			return
 		}
@@ -55,7 +55,7 @@ func (p *Projection) become(s *wire.FormedSnapshot, have *wire.Cursor) {
 	p.parks = fold.OpenIn(s.Snapshot).Of(id)
 	messages, others := p.catchUp(s, r, have)
 	if p.o.From != nil && r.ID == p.o.From.ID && r.Segments == p.o.From.Segments {
-		messages = p.given(messages)
+		messages = p.addClientResults(messages)
 	}
 	if !r.State.Terminal() {
 		p.changeState(ThreadState{State: r.State, RunID: id})
@@ -102,13 +102,13 @@ func (p *Projection) Replay(s *wire.FormedSnapshot, at wire.Cursor) ([]Change, e
 	p.begin(p.o.From.ID)
 	p.step.last, p.segment = p.o.From.Steps, p.o.From.Segments
 	p.changeState(ThreadState{State: wire.Queued, RunID: p.o.From.ID})
-	p.out.add(p.given(Messages{Thread: s, Seq: max(at.Seq, 0)}))
-	return p.take()
+	p.out.add(p.addClientResults(Messages{Thread: s, Seq: max(at.Seq, 0)}))
+	return p.drain()
 }
 
-// given adds the results that the client has just sent to the messages of a run that has not continued yet. A
+// addClientResults adds the results that the client has just sent to the messages of a run that has not continued yet. A
 // client that sees the call without its result would execute the call again.
-func (p *Projection) given(messages Messages) Messages {
+func (p *Projection) addClientResults(messages Messages) Messages {
 	if p.o.From == nil {
 		return messages
 	}

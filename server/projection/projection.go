@@ -94,8 +94,8 @@ func (p *Projection) load() *wire.FormedSnapshot {
 	return &wire.FormedSnapshot{Snapshot: &wire.Snapshot{}}
 }
 
-// take returns the changes of a call.
-func (p *Projection) take() ([]Change, error) {
+// drain returns the changes of a call.
+func (p *Projection) drain() ([]Change, error) {
 	if p.err != nil {
 		return nil, p.err
 	}

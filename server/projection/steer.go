@@ -16,7 +16,7 @@ func (p *Projection) steered(e wire.Entry, in wire.Steered) {
 	}
 	m := Messages{Thread: p.load(), Seq: e.Seq, Through: in.MessageID}
 	if sender {
-		p.goOver(in.RunID)
+		p.switchRun(in.RunID)
 		p.show(in.RunID, m)
 		p.step = step{run: in.RunID, last: in.Steps}
 		p.inSegment, p.missed, p.unsaved = true, false, false
@@ -28,8 +28,8 @@ func (p *Projection) steered(e wire.Entry, in wire.Steered) {
 	p.out.add(Steered{in, e.Payload})
 }
 
-// goOver makes another run the one that the client sees. A run that is open goes on as that run.
-func (p *Projection) goOver(run spool.RunID) {
+// switchRun shows another run to the client. If a run is open, the client sees its continuation as the other run.
+func (p *Projection) switchRun(run spool.RunID) {
 	p.o.RunID = run
 	if p.open {
 		p.run, p.parks, p.end = run, nil, nil
@@ -39,8 +39,8 @@ func (p *Projection) goOver(run spool.RunID) {
 // readerOf returns the active run that has read the message of a steer, or "". The caller knows that one has.
 func readerOf(s *wire.Snapshot, steer spool.RunID) spool.RunID {
 	for _, e := range s.ActiveEvents {
-		said, _ := fold.Entry(e)
-		if in, ok := said.(wire.Steered); ok && in.SteerRunID == steer {
+		payload, _ := fold.Entry(e)
+		if in, ok := payload.(wire.Steered); ok && in.SteerRunID == steer {
 			return in.RunID
 		}
 	}

@@ -70,7 +70,7 @@ func Fold(s *wire.Snapshot) *Streamed {
 
 // Said returns Unfinished in the form in which it will be saved. The arguments of a call that is open are their text so
 // far, as a JSON string.
-func (f *Streamed) Said(s *wire.Snapshot) (said []spool.Message) {
+func (f *Streamed) Said(s *wire.Snapshot) (messages []spool.Message) {
 	if f.stream == "" {
 		return nil
 	}
@@ -80,20 +80,20 @@ func (f *Streamed) Said(s *wire.Snapshot) (said []spool.Message) {
 			step.Add(item.Offset, c)
 		} else if agent, what, _ := fold.Item(item); agent == "" {
 			if _, over := what.(wire.StepFinished); over {
-				said = append(said, step.Messages(s.Thread.ID)...)
+				messages = append(messages, step.Messages(s.Thread.ID)...)
 				step = &fold.Step{Stream: f.stream}
 			}
 		}
 	}
-	said = append(said, step.Messages(s.Thread.ID)...)
-	for _, m := range said {
+	messages = append(messages, step.Messages(s.Thread.ID)...)
+	for _, m := range messages {
 		for i, part := range m.Content {
 			if part.Type == spool.PartToolCall && part.Args == nil && f.step.call(part.ToolCallID) != nil {
 				m.Content[i].Args = json.RawMessage(`""`)
 			}
 		}
 	}
-	return said
+	return messages
 }
 
 // Size is its approximate size in bytes, without the form's part.

@@ -88,9 +88,9 @@ func (c Controller) Outcome(ctx context.Context, in OutcomeInput) (wire.RunOutco
 	return o, call.About(ctx, err, run, in.RunID)
 }
 
-// takeWait returns how long a start waits for its run, zero for not at all, and takes a slot among the
+// reserveWait returns how long a start waits for its run, zero for not at all, and takes a slot among the
 // caller's open streams for it. It requires the scope read, for the outcome.
-func (c Controller) takeWait(ctx context.Context, who access.Principal, in waitInput) (time.Duration, *stream.Slot, error) {
+func (c Controller) reserveWait(ctx context.Context, who access.Principal, in waitInput) (time.Duration, *stream.Slot, error) {
 	wait, err := in.duration(c.MaxWait)
 	if err != nil || wait == 0 {
 		return 0, nil, err

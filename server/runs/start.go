@@ -137,7 +137,7 @@ func (c Controller) Start(ctx context.Context, in StartInput) (StartAnswer, erro
 	if in.Body.WhenBusy.Stops() && !who.May(access.ScopeStop) {
 		return StartAnswer{}, call.About(ctx, access.Lacks(access.ScopeStop, "whenBusy "+string(in.Body.WhenBusy)), thread, in.Body.RunID)
 	}
-	wait, place, err := c.takeWait(ctx, who, in.waitInput)
+	wait, place, err := c.reserveWait(ctx, who, in.waitInput)
 	if err != nil {
 		return StartAnswer{}, call.About(ctx, err, thread, in.Body.RunID)
 	}

@@ -14,9 +14,9 @@ import (
 const wireFormatAGUI = "ag-ui"
 
 // openAGUI opens a stream in AG-UI: see [Streams.translate].
-func (s *Streams) openAGUI(ctx context.Context, key spool.ThreadKey, made time.Time, o agui.Options, have *wire.Cursor) (*translated, error) {
+func (s *Streams) openAGUI(ctx context.Context, key spool.ThreadKey, createdAt time.Time, o agui.Options, have *wire.Cursor) (*translated, error) {
 	o.Address = s.config.Artifact
-	a, err := s.translate(ctx, key, made, s.agui, o.RunID, o.From, func(load func() (*wire.FormedSnapshot, error)) translator {
+	a, err := s.translate(ctx, key, createdAt, s.agui, o.RunID, o.From, func(load func() (*wire.FormedSnapshot, error)) translator {
 		o.Load = load
 		return &aguiTranslator{agui.New(o), s.agui}
 	})
@@ -87,7 +87,7 @@ func (t aguiTranslator) frame(text *agui.Text, f wire.FormedFrame) error {
 	return text.Add(id, events...)
 }
 
-func (t aguiTranslator) left(text *agui.Text) error { return text.Add("", t.Left()...) }
+func (t aguiTranslator) endEarly(text *agui.Text) error { return text.Add("", t.Left()...) }
 
 func (aguiTranslator) failed(text *agui.Text, err error) {
 	_ = text.Add("", agui.Cut(err)) // it has texts only

@@ -64,7 +64,7 @@ func (t aisdkTranslator) add(text *agui.Text) func([]aisdk.Chunk, error) error {
 	}
 }
 
-func (t aisdkTranslator) left(*agui.Text) error {
+func (t aisdkTranslator) endEarly(*agui.Text) error {
 	t.Leave()
 	return errBroken
 }

@@ -52,7 +52,7 @@ func (c Controller) Stream(ctx context.Context, in Input) (Answer, error) {
 	}
 	lasts, forget := access.Lifetime(call.ActingAs(r.Context(), call.By(ctx)), call.By(ctx), until)
 	options := in.options()
-	options.CreatedAt = opener.Made
+	options.CreatedAt = opener.CreatedAt
 	opened, err := c.Streams.Open(lasts, key, options) //nolint:contextcheck // see above
 	if err != nil {
 		slot.Release()

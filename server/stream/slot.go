@@ -33,14 +33,14 @@ func (s *Streams) Take(r *http.Request, p access.Principal) (*Slot, error) {
 		return nil, nil //nolint:nilnil // there is no bound, and so there are no slots
 	}
 	slot := &Slot{of: &s.open, who: p.ID()}
-	if !slot.take(limit) {
+	if !slot.acquire(limit) {
 		return nil, &call.LaterError{Err: spool.Errorf(spool.Limit, "too many open streams: %d at a time are allowed", limit), After: time.Second}
 	}
 	context.AfterFunc(r.Context(), slot.Release)
 	return slot, nil
 }
 
-func (p *Slot) take(limit int) bool {
+func (p *Slot) acquire(limit int) bool {
 	p.of.mu.Lock()
 	defer p.of.mu.Unlock()
 	if p.of.open[p.who] >= limit {

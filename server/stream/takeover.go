@@ -25,7 +25,7 @@ type takeover struct {
 	from   http.Hijacker
 	around []Outlived
 	// stream is set once the connection is taken over.
-	stream *taken
+	stream *takenOver
 }
 
 // Outlived is the [http.ResponseWriter] of a middleware that lets event streams outlive their handlers. Without
@@ -89,7 +89,7 @@ func ownerOf(w http.ResponseWriter) (own http.Hijacker, around []Outlived) {
 // its server lets go of the connection, so that at each moment either of them waits for it at a shutdown.
 func (l *Live) takeOver(r *http.Request, own *Writer, events *engine.EventStream) error {
 	head := headOf(own.Header())
-	t := &taken{
+	t := &takenOver{
 		streams: l.streams, live: l, events: events,
 		ctx: own.takeover.ctx, cancel: own.takeover.cancel, // the context of r keeps r alive, and all that net/http has for it
 	}

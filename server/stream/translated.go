@@ -38,16 +38,17 @@ type translator interface {
 	prelude(text *agui.Text, s *wire.FormedSnapshot, have *wire.Cursor) error
 	replay(text *agui.Text, s *wire.FormedSnapshot, at wire.Cursor) error
 	frame(text *agui.Text, f wire.FormedFrame) error
-	// left adds the end of a stream whose run goes on without the client, and failed that of one that err ends.
-	left(text *agui.Text) error
+	// endEarly adds the end of a stream whose run continues without the client. failed adds the end of a stream that err
+	// ends.
+	endEarly(text *agui.Text) error
 	failed(text *agui.Text, err error)
 }
 
 // translated is a stream of a thread in the protocol of its translator. It ends when the translator is done.
 type translated struct {
-	engine *engine.Engine
-	key    spool.ThreadKey
-	made   time.Time // when the thread was
+	engine    *engine.Engine
+	key       spool.ThreadKey
+	createdAt time.Time // when the thread was
 	// have is the client's cursor. Nil: none.
 	have *wire.Cursor
 	// cuts tells a client of the end of a stream before its run's end.
@@ -73,19 +74,19 @@ type translated struct {
 // translate opens a stream of a run, or of all runs of the thread. It returns a [spool.NotFound] error for a thread
 // that does not exist, or whose creation time is not made. A zero made accepts any thread.
 func (s *Streams) translate(
-	ctx context.Context, key spool.ThreadKey, made time.Time, form wire.SnapshotForm, run spool.RunID, from *wire.Run,
+	ctx context.Context, key spool.ThreadKey, createdAt time.Time, form wire.SnapshotForm, run spool.RunID, from *wire.Run,
 	with func(load func() (*wire.FormedSnapshot, error)) translator,
 ) (*translated, error) {
 	first, err := s.config.Engine.FormedSnapshot(ctx, key, form)
 	if err != nil {
 		return nil, err
 	}
-	if !made.IsZero() && !first.Thread.CreatedAt.Equal(made) {
+	if !createdAt.IsZero() && !first.Thread.CreatedAt.Equal(createdAt) {
 		first.Release()
-		return nil, errMadeAgain
+		return nil, errThreadRecreated
 	}
 	ctx, stop := context.WithCancel(ctx)
-	a := &translated{engine: s.config.Engine, key: key, made: first.Thread.CreatedAt, ctx: ctx, stop: stop, first: first}
+	a := &translated{engine: s.config.Engine, key: key, createdAt: first.Thread.CreatedAt, ctx: ctx, stop: stop, first: first}
 	a.translator = with(a.load)
 	if a.translator.BeganSince(first) {
 		if a.began, err = s.config.Engine.BeforeSegment(ctx, key, run, from.Segments+1); err != nil {
@@ -102,16 +103,16 @@ func (a *translated) load() (*wire.FormedSnapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !s.Thread.CreatedAt.Equal(a.made) {
+	if !s.Thread.CreatedAt.Equal(a.createdAt) {
 		s.Release()
-		return nil, errMadeAgain
+		return nil, errThreadRecreated
 	}
 	a.held = append(a.held, s)
 	return s, nil
 }
 
-// errMadeAgain says that the thread was deleted, and another one created with its id.
-var errMadeAgain = spool.Errorf(spool.NotFound, "Thread not found")
+// errThreadRecreated says that the thread was deleted, and another one created with its id.
+var errThreadRecreated = spool.Errorf(spool.NotFound, "Thread not found")
 
 // Close implements [eventSource].
 func (a *translated) Close() error {
@@ -141,7 +142,7 @@ func (a *translated) Chunks() iter.Seq2[[]byte, error] {
 		// A client that has read the prelude is a follower, for live events too.
 		var follower *engine.FormedFollower
 		if err == nil && !a.translator.Done() {
-			o := wire.FollowOptions{Cursor: &a.at, LastTurnID: a.turn, CreatedAt: a.made}
+			o := wire.FollowOptions{Cursor: &a.at, LastTurnID: a.turn, CreatedAt: a.createdAt}
 			if follower, err = a.engine.FollowFormed(a.ctx, a.key, o, a.translator.form()); err == nil {
 				defer follower.Close()
 			}
@@ -157,13 +158,13 @@ func (a *translated) Chunks() iter.Seq2[[]byte, error] {
 		}
 		text, _ = texts.Get().(*agui.Text)
 		if a.retry > 0 {
-			a.comeBack(text)
+			a.addRetryHint(text)
 			a.yield(yield, text, nil)
 			return
 		}
 		_, err = a.engine.Thread(a.ctx, a.key)
 		if spool.CodeOf(err) != spool.NotFound { // else the thread now belongs to another caller
-			err = a.translator.left(text)
+			err = a.translator.endEarly(text)
 		}
 		a.yield(yield, text, err)
 	}
@@ -251,9 +252,9 @@ func (a *translated) addAll(text *agui.Text, frames []wire.FormedFrame, err erro
 	return nil
 }
 
-// comeBack adds the retry hint after the last frame. Each client gets another delay, so that they do
+// addRetryHint adds the retry hint after the last frame. Each client gets another delay, so that they do
 // not reconnect all at once.
-func (a *translated) comeBack(text *agui.Text) {
+func (a *translated) addRetryHint(text *agui.Text) {
 	spread := time.Duration(rand.Int64N(int64(a.retry) + 1)) //nolint:gosec // it spreads, and hides nothing
 	text.AddLine(retryLine(a.retry + spread))
 }

@@ -94,7 +94,7 @@ func (c Controller) Signed(ctx context.Context, in SignedInput) (*rest.File, err
 	thread, err := c.Engine.Thread(ctx, key)
 	var artifact spool.Artifact
 	var data io.ReadCloser
-	if err == nil && thread.CreatedAt.UnixMicro() == grant.Made {
+	if err == nil && thread.CreatedAt.UnixMicro() == grant.CreatedAt {
 		artifact, data, err = c.open(ctx, key, in.ArtifactID)
 	}
 	switch {

@@ -152,15 +152,15 @@ func New(config Config) (spool.Tool, error) {
 		return spool.Tool{}, spool.Errorf(spool.Invalid, "Body of tool %s: a %s has no body", config.Name, config.Method)
 	}
 	h.files = fileArguments(config.Parameters)
-	made, err := tool.FromSchema(config.Name, config.Description, config.Parameters, h.call)
+	tool, err := tool.FromSchema(config.Name, config.Description, config.Parameters, h.call)
 	if err != nil {
 		return spool.Tool{}, err
 	}
-	made.Idempotent = config.Idempotent
+	tool.Idempotent = config.Idempotent
 	if config.Approval {
-		made.Approval = spool.AlwaysApprove
+		tool.Approval = spool.AlwaysApprove
 	}
-	return made, nil
+	return tool, nil
 }
 
 // httpTool is a tool over one endpoint.

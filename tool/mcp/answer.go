@@ -30,12 +30,12 @@ func tooLarge() *unreadableError {
 }
 
 // unread returns the error of a request whose answer cannot be read. The thing is what was executed.
-func (s *Server) unread(thing string, err error) error {
+func (s *Server) unread(subject string, err error) error {
 	reason := err.Error()
 	if e, ok := errors.AsType[*unreadableError](err); ok {
 		reason = e.reason
 	}
-	return spool.Errorf(spool.Invalid, "%s was executed, but the answer of MCP server %s cannot be read: %s", thing, s.config.Name, cut(s.clean(reason), maxErrorText))
+	return spool.Errorf(spool.Invalid, "%s was executed, but the answer of MCP server %s cannot be read: %s", subject, s.config.Name, cut(s.clean(reason), maxErrorText))
 }
 
 // unreadable is a part of a result that cannot be read. The embedded text says why.
@@ -61,9 +61,9 @@ func readResult(answer json.RawMessage) (*sdk.CallToolResult, error) {
 		return nil, err
 	}
 	delete(fields, "content")
-	rest, err := json.Marshal(fields)
+	remaining, err := json.Marshal(fields)
 	if err == nil {
-		err = json.Unmarshal(rest, result)
+		err = json.Unmarshal(remaining, result)
 	}
 	if err != nil {
 		return nil, unreadableAnswer("%v", err)
@@ -146,7 +146,7 @@ func (c *readAlongConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	if !ok || err != nil {
 		return m, err
 	}
-	caught := c.catches.take(r.ID)
+	caught := c.catches.remove(r.ID)
 	reply, fails := errors.AsType[*jsonrpc.Error](r.Error)
 	switch {
 	case caught == nil:

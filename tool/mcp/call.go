@@ -35,7 +35,7 @@ const (
 func (s *Server) call(ctx context.Context, tool ListedTool, idempotent bool, call spool.ToolCall) (json.RawMessage, error) {
 	ctx = lease.With(ctx, call)
 	if call.Pending != nil {
-		result, err := s.goOn(ctx, tool, call)
+		result, err := s.resume(ctx, tool, call)
 		if unknown, ok := errors.AsType[*spool.OutcomeUnknownError](err); ok && idempotent {
 			err = unknown.Err // the model may call the tool again
 		}
@@ -62,7 +62,7 @@ func (s *Server) call(ctx context.Context, tool ListedTool, idempotent bool, cal
 		case created != nil:
 			return nil, s.begun(created)
 		case err == nil && next.Question != nil:
-			return s.land(ctx, id, tool, call, next)
+			return s.outcome(ctx, id, tool, call, next)
 		case err == nil && result.NeedsInput() && len(result.InputRequests) == 0 && busy < maxTries: // it is busy, and gives a state to come back with
 			busy++
 			params.RequestState, params.InputResponses = result.RequestState, nil
@@ -111,13 +111,13 @@ func (s *Server) send(parent context.Context, tool ListedTool, call spool.ToolCa
 		traced, sent := withSent(ctx)
 		traced, caught := withCatch(traced)
 		o := s.begin(traced, session, release, tool, call, params)
-		if s.come(ctx, o, 0) && parent.Err() == nil {
+		if s.await(ctx, o, 0) && parent.Err() == nil {
 			if next = s.asking(o); next.Question != nil {
 				return next, o.id, nil, nil
 			}
 		}
 		s.leave(o)
-		s.come(context.WithoutCancel(ctx), o, math.MaxInt)
+		s.await(context.WithoutCancel(ctx), o, math.MaxInt)
 		if created := caught.created(); o.err == nil || created != nil {
 			return turn{Result: o.result}, "", created, nil
 		}

@@ -205,7 +205,7 @@ func (e *seenEvents) endEvent() {
 	e.ready, e.event, e.data = e.event, nil, nil
 }
 
-// catches are those of the requests of a connection that have no answer yet.
+// catches has a catch for each request of a connection that has no answer yet.
 type catches struct {
 	mu   sync.Mutex
 	byID map[jsonrpc.ID]*catch
@@ -223,11 +223,11 @@ func (c *catches) add(ctx context.Context, id jsonrpc.ID) {
 		c.byID = make(map[jsonrpc.ID]*catch)
 	}
 	c.byID[id] = caught
-	context.AfterFunc(ctx, func() { c.take(id) })
+	context.AfterFunc(ctx, func() { c.remove(id) })
 }
 
-// take returns the catch of a request, and forgets it. It returns nil if there is none.
-func (c *catches) take(id jsonrpc.ID) *catch {
+// remove returns the catch of a request, and forgets it. It returns nil if there is none.
+func (c *catches) remove(id jsonrpc.ID) *catch {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	caught := c.byID[id]

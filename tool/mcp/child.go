@@ -118,7 +118,7 @@ func (b *boundedLines) readLine() {
 	}
 }
 
-// skip reads the rest of a line that is too large, and looks for the id of its message. The error is that of the last read.
+// skip reads the rest of a line that is too large, and looks for the id of its message. It returns the error of the last read.
 func (b *boundedLines) skip(err error) {
 	var s idScanner
 	s.scan(b.line)

@@ -80,11 +80,11 @@ func (s *Server) offers(list *List, c *sdk.ServerCapabilities) {
 	list.Prompts = s.config.Prompts && c.Prompts != nil
 	own := names(list.offered(""))
 	list.Tools = slices.DeleteFunc(list.Tools, func(t ListedTool) bool {
-		taken := slices.Contains(own, t.Name)
-		if taken {
+		inUse := slices.Contains(own, t.Name)
+		if inUse {
 			s.config.Log.Warn("MCP server offers a tool with the name of one that lists or reads its resources or prompts; it is left out", "server", s.config.Name, "tool", t.Name)
 		}
-		return taken
+		return inUse
 	})
 }
 

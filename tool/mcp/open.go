@@ -159,8 +159,8 @@ func (s *Server) leave(o *openCall) {
 	s.change()
 }
 
-// come waits until a call is done or has asked more than a number of questions. It returns false if ctx ends first.
-func (s *Server) come(ctx context.Context, o *openCall, asked int) bool {
+// await waits until a call is done or has asked more than a number of questions. It returns false if ctx ends first.
+func (s *Server) await(ctx context.Context, o *openCall, asked int) bool {
 	return s.until(ctx, func() bool { return o.done || o.question != nil && o.asked > asked })
 }
 
@@ -200,10 +200,10 @@ func (s *Server) elicited(ctx context.Context, session *sdk.ClientSession, param
 		s.config.Log.WarnContext(ctx, "an MCP server asks a question that belongs to no call, or to one of several; it is cancelled", "server", s.config.Name)
 		return &sdk.ElicitResult{Action: "cancel"}, nil
 	}
-	var given *sdk.ElicitResult
+	var result *sdk.ElicitResult
 	err := error(&jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "nobody will answer, as the call was given up"})
 	select {
-	case given = <-answer:
+	case result = <-answer:
 		err = nil
 	case <-o.over:
 	case <-ctx.Done(): // the server has withdrawn the question, or the connection is gone
@@ -214,7 +214,7 @@ func (s *Server) elicited(ctx context.Context, session *sdk.ClientSession, param
 		o.question = nil
 		s.change()
 	}
-	return given, err
+	return result, err
 }
 
 // claim gives a question to its call. A question over HTTP names the call. Otherwise the call has to be the only one
@@ -312,9 +312,9 @@ func (s *Server) turnOf(o *openCall, timedOut bool) turn {
 	return next
 }
 
-// land returns the result, the question or the error of an open call. The number of the question is the key to its
-// answer.
-func (s *Server) land(ctx context.Context, id string, tool ListedTool, call spool.ToolCall, next turn) (json.RawMessage, error) {
+// outcome returns the result, the question or the error of an open call. It stores the number of the question, by which
+// an answer finds the question.
+func (s *Server) outcome(ctx context.Context, id string, tool ListedTool, call spool.ToolCall, next turn) (json.RawMessage, error) {
 	switch {
 	case next.Question != nil:
 		err := s.ask(tool, &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{theQuestion: next.Question}})
@@ -337,8 +337,8 @@ func (s *Server) land(ctx context.Context, id string, tool ListedTool, call spoo
 	}
 }
 
-// goOnOpen gives an open call the answer of a person, and waits for what follows.
-func (s *Server) goOnOpen(ctx context.Context, tool ListedTool, call spool.ToolCall, keep keptOpen) (json.RawMessage, error) {
+// resumeOpen gives an open call the answer of a person, and waits for what follows.
+func (s *Server) resumeOpen(ctx context.Context, tool ListedTool, call spool.ToolCall, keep keptOpen) (json.RawMessage, error) {
 	o := s.opened(keep.ID)
 	if call.Resume != nil {
 		_, answers, err := answerForServer(call)
@@ -354,7 +354,7 @@ func (s *Server) goOnOpen(ctx context.Context, tool ListedTool, call spool.ToolC
 	case keep.Next != nil && call.Looking:
 		return nil, nil
 	case keep.Next != nil:
-		return s.land(ctx, keep.ID, tool, call, *keep.Next)
+		return s.outcome(ctx, keep.ID, tool, call, *keep.Next)
 	case o == nil:
 		return nil, s.missing(keep)
 	}
@@ -368,7 +368,7 @@ func (s *Server) goOnOpen(ctx context.Context, tool ListedTool, call spool.ToolC
 	if next.Question == nil {
 		s.leave(o)
 	}
-	return s.land(ctx, keep.ID, tool, call, next)
+	return s.outcome(ctx, keep.ID, tool, call, next)
 }
 
 // answered gives a call its answer, once, and returns what the call comes to.
@@ -391,7 +391,7 @@ func (s *Server) answered(ctx context.Context, o *openCall, call spool.ToolCall,
 		waiting, bounded = context.WithTimeout(waiting, maxRequest)
 		defer bounded()
 	}
-	came := s.come(waiting, o, keep.Question)
+	came := s.await(waiting, o, keep.Question)
 	switch {
 	case came:
 	case ctx.Err() != nil && call.Looking:

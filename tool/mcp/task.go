@@ -131,15 +131,16 @@ func (s *Server) lost(what string, cause error) error {
 	return &spool.OutcomeUnknownError{Err: e}
 }
 
-// goOn goes on with an open call, or looks at the task of a pending call. It takes the answer of a person to it.
-func (s *Server) goOn(ctx context.Context, tool ListedTool, call spool.ToolCall) (json.RawMessage, error) {
+// resume continues an open call, or looks at the task of a pending call. It passes on the answer of a person, if there
+// is one.
+func (s *Server) resume(ctx context.Context, tool ListedTool, call spool.ToolCall) (json.RawMessage, error) {
 	var keep keptTask
 	var open keptOpen
 	if err := errors.Join(json.Unmarshal(call.Pending, &keep), json.Unmarshal(call.Pending, &open)); err != nil {
 		return nil, spool.Wrap(spool.Internal, "read the state of a call", err)
 	}
 	if open.ID != "" {
-		return s.goOnOpen(ctx, tool, call, open)
+		return s.resumeOpen(ctx, tool, call, open)
 	}
 	if s.http == nil {
 		return nil, s.lost("has become a program, which does not have the task", nil)
@@ -147,7 +148,7 @@ func (s *Server) goOn(ctx context.Context, tool ListedTool, call spool.ToolCall)
 	if call.Resume != nil {
 		answers, err := answersOf(call)
 		if err != nil {
-			s.giveUp(ctx, keep.ID)
+			s.abandonTask(ctx, keep.ID)
 			return nil, err
 		}
 		keep.Answers, keep.Refused = answers, 0
@@ -182,7 +183,7 @@ func (s *Server) goOn(ctx context.Context, tool ListedTool, call spool.ToolCall)
 		return nil, s.taskError("its task was cancelled", t)
 	case keep.over():
 		if !call.Looking {
-			s.giveUp(ctx, keep.ID)
+			s.abandonTask(ctx, keep.ID)
 		}
 		return nil, s.lost("did not end the task within its time", nil)
 	case t.Status == taskAsks:
@@ -279,12 +280,12 @@ func (s *Server) taskAsks(ctx context.Context, tool ListedTool, keep *keptTask, 
 	case len(open) == 0:
 		return keep.pending(keep.Every, s.clean(t.Message))
 	case len(keep.Answered) > maxAnswered:
-		s.giveUp(ctx, keep.ID)
+		s.abandonTask(ctx, keep.ID)
 		return spool.Errorf(spool.Limit, "MCP server %s asks too often", s.config.Name)
 	}
 	err := s.ask(tool, &sdk.CallToolResult{InputRequests: open})
 	if _, asks := errors.AsType[*spool.ParkRequest](err); !asks && !looking {
-		s.giveUp(ctx, keep.ID)
+		s.abandonTask(ctx, keep.ID)
 	}
 	return err
 }
@@ -312,7 +313,7 @@ func (s *Server) sendAnswers(ctx context.Context, keep *keptTask, answers map[st
 		return keep.pending(min(keep.Every, maxFailedPause), "MCP server "+s.config.Name+" does not take the answer to its question")
 	case refused:
 		if !looking {
-			s.giveUp(ctx, keep.ID)
+			s.abandonTask(ctx, keep.ID)
 		}
 		return s.lost("does not take the answer to its question: "+cut(s.clean(reply.Message), maxErrorText), err)
 	default: // the next look sends them again if the server still asks
@@ -320,8 +321,8 @@ func (s *Server) sendAnswers(ctx context.Context, keep *keptTask, answers map[st
 	}
 }
 
-// giveUp asks the server to cancel a task whose result nobody will fetch.
-func (s *Server) giveUp(ctx context.Context, id string) {
+// abandonTask asks the server to cancel a task whose result nobody will fetch.
+func (s *Server) abandonTask(ctx context.Context, id string) {
 	if err := s.cancelTask(ctx, id); err != nil {
 		s.config.Log.WarnContext(ctx, "a task of an MCP server was not cancelled", "server", s.config.Name, "error", s.cause(err))
 	}

@@ -154,7 +154,7 @@ type sending struct {
 	atomic.Bool
 	lease.Guard
 
-	call context.Context //nolint:containedctx // it is that of the call, and requests may outlive it
+	call context.Context //nolint:containedctx // it is the context of the call, and requests may outlive it
 }
 
 // dials notes that a request looks for a connection. After the end of the call that is another request, by which the

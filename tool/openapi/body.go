@@ -116,7 +116,7 @@ func (b *sourceBuilder) hasFile(schema any) bool {
 	return false
 }
 
-// isFile reports whether a schema is that of a file in a body.
+// isFile reports whether a schema describes a file in a body.
 func isFile(schema map[string]any, kind argument.Body) bool {
 	if one := schema["type"]; one != nil && one != "string" && !slices.Equal(anys(one), []any{"string", "null"}) {
 		return false
@@ -134,7 +134,7 @@ func anys(value any) []any {
 	return all
 }
 
-// emptyContent reports whether a body can only be empty: its schemas are those of objects without properties.
+// emptyContent reports whether a body can only be empty: its schemas describe objects without properties.
 func (b *sourceBuilder) emptyContent(content map[string]any) bool {
 	for _, value := range content {
 		media, _ := value.(map[string]any)

@@ -65,11 +65,11 @@ func (f faults) named() []string {
 	if len(f) <= maxFaults {
 		return f
 	}
-	rest := strconv.Itoa(len(f) - maxFaults)
+	remaining := strconv.Itoa(len(f) - maxFaults)
 	if len(f) == maxKept {
-		rest = "many"
+		remaining = "many"
 	}
-	return append(f[:maxFaults:maxFaults], "and "+rest+" more")
+	return append(f[:maxFaults:maxFaults], "and "+remaining+" more")
 }
 
 // placed returns an invalid error that names an operation and what is wrong with it.

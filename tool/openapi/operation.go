@@ -28,7 +28,7 @@ type operation struct {
 	fault error
 	// wrongs are faults of an operation that can be read all the same.
 	wrongs faults
-	// ignored says that the method is none of a tool.
+	// ignored is true if no tool can have the method.
 	ignored bool
 }
 

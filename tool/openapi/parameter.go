@@ -63,7 +63,7 @@ func (b *sourceBuilder) parameters(o operation, p proof) ([]parameter, error) {
 			all = append(all, param)
 		}
 	}
-	all = slices.DeleteFunc(all, func(q parameter) bool { return b.given(o, q.Param, p) })
+	all = slices.DeleteFunc(all, func(q parameter) bool { return b.isPreset(o, q.Param, p) })
 	slices.SortStableFunc(all, func(a, c parameter) int { return cmp.Compare(slices.Index(places, a.In), slices.Index(places, c.In)) })
 	wrongs.add(b.checkPath(o, all))
 	if b.configured("Cookie") && slices.ContainsFunc(all, func(q parameter) bool { return q.In == argument.Cookie }) {
@@ -81,9 +81,9 @@ func parameterList(of map[string]any, place string) ([]any, error) {
 	return items, err
 }
 
-// given reports whether a request has a parameter without an argument: a secret, a configured header, one
+// isPreset reports whether a request has a parameter without an argument: a secret, a configured header, one
 // that follows from the call, or one that the query of the path has.
-func (b *sourceBuilder) given(o operation, q argument.Param, p proof) bool {
+func (b *sourceBuilder) isPreset(o operation, q argument.Param, p proof) bool {
 	switch q.In {
 	case argument.Header:
 		name := textproto.CanonicalMIMEHeaderKey(q.Name)
@@ -117,17 +117,17 @@ func (b *sourceBuilder) checkPath(o operation, all []parameter) error {
 			wrongs.add(wrong(q.place, "the path has no {"+q.Name+"}"))
 		}
 	}
-	rest := path
+	remaining := path
 	for _, name := range template {
-		rest = strings.Replace(rest, "{"+name+"}", "x", 1)
+		remaining = strings.Replace(remaining, "{"+name+"}", "x", 1)
 	}
-	_, err := url.Parse("http://x" + rest + "?" + query)
+	_, err := url.Parse("http://x" + remaining + "?" + query)
 	switch {
 	case strings.ContainsAny(query, "{}"):
 		wrongs.add(wrong("paths."+o.path, "parameters in the query of a path are not supported"))
-	case err != nil || strings.ContainsAny(rest, "{}"):
+	case err != nil || strings.ContainsAny(remaining, "{}"):
 		wrongs.add(wrong("paths."+o.path, "is no path of a URL"))
-	case slices.ContainsFunc(strings.Split(rest, "/"), func(part string) bool { return part == "." || part == ".." }):
+	case slices.ContainsFunc(strings.Split(remaining, "/"), func(part string) bool { return part == "." || part == ".." }):
 		wrongs.add(wrong("paths."+o.path, "leads to another path"))
 	}
 	return wrongs.err()
@@ -206,16 +206,16 @@ func refusedHeader(name string) bool {
 
 // argumentName returns the first free name for a parameter. Names that differ only in the case of their
 // letters are the same, as for the check of arguments. The value of a taken name is how many names are tried already.
-func argumentName(q argument.Param, taken map[string]int) string {
+func argumentName(q argument.Param, names map[string]int) string {
 	name := valid(q.Name, ".")
 	first := strings.ToLower(name + "\x00" + string(q.In)) // no name has the zero
 	for n, next := 1, name; ; n++ {
-		if key := strings.ToLower(next); taken[key] == 0 {
-			taken[key] = 1
-			taken[first] = n
+		if key := strings.ToLower(next); names[key] == 0 {
+			names[key] = 1
+			names[first] = n
 			return next
 		}
-		n = max(n, taken[first])
+		n = max(n, names[first])
 		if next = valid(name+"_"+string(q.In), "."); n > 1 {
 			next = valid(name+"_"+string(q.In)+strconv.Itoa(n), ".")
 		}

@@ -340,7 +340,7 @@ func (w *writer) target(ref, last string, target any, depth int) any {
 	}
 	key := w.key(last)
 	if known := w.fragments[key]; known != nil {
-		w.take(known)
+		w.append(known)
 		return known.value
 	}
 	outer, dynamic, steps := w.fragment, w.dynamic, w.steps
@@ -352,27 +352,27 @@ func (w *writer) target(ref, last string, target any, depth int) any {
 	value := w.schema(target, placeOf(last), depth+1)
 	w.within, w.scope = w.within[:len(w.within)-1], w.scope[:len(w.scope)-1]
 
-	made := w.fragment
-	made.value, made.nodes, made.bytes = value, made.nodes-outer.nodes, made.bytes-outer.bytes
-	for i := range made.files {
-		made.files[i] = made.files[i][len(steps):]
+	out := w.fragment
+	out.value, out.nodes, out.bytes = value, out.nodes-outer.nodes, out.bytes-outer.bytes
+	for i := range out.files {
+		out.files[i] = out.files[i][len(steps):]
 	}
-	whole := !made.large || made.nodes > maxSchemaNodes || made.bytes > maxSchemaBytes
+	whole := !out.large || out.nodes > maxSchemaNodes || out.bytes > maxSchemaBytes
 	if whole && !w.dynamic {
-		w.fragments[key] = &made
+		w.fragments[key] = &out
 	}
 	w.fragment, w.dynamic, w.steps = outer, dynamic || w.dynamic, steps
-	w.take(&made)
+	w.append(&out)
 	return value
 }
 
-// take adds a fragment to what was written.
-func (w *writer) take(made *fragment) {
-	w.add(made.nodes, made.bytes)
-	w.cut, w.large = w.cut || made.cut, w.large || made.large
-	w.patterns = append(w.patterns, made.patterns...)
-	w.wrongs.add(made.wrongs.err())
-	for _, steps := range made.files {
+// append adds a fragment to the written schema.
+func (w *writer) append(out *fragment) {
+	w.add(out.nodes, out.bytes)
+	w.cut, w.large = w.cut || out.cut, w.large || out.large
+	w.patterns = append(w.patterns, out.patterns...)
+	w.wrongs.add(out.wrongs.err())
+	for _, steps := range out.files {
 		w.files = append(w.files, slices.Concat(w.steps, steps))
 	}
 }
@@ -454,11 +454,11 @@ func (w *writer) beside(object map[string]any, word string, out any, place strin
 	if w.doc.old || len(object) == 1 { // in 3.0, nothing counts beside a reference
 		return out
 	}
-	rest := maps.Clone(object)
+	remaining := maps.Clone(object)
 	for _, word := range []string{word, "$dynamicAnchor", "$recursiveAnchor", "$defs"} {
-		delete(rest, word)
+		delete(remaining, word)
 	}
-	more := w.schema(rest, place, depth+1)
+	more := w.schema(remaining, place, depth+1)
 	extra, _ := more.(map[string]any)
 	main, ok := out.(map[string]any)
 	about := extra["description"]
@@ -489,7 +489,7 @@ func dropReadOnly(object, out map[string]any) {
 // setPattern copies a pattern that Go can check at a bounded cost. Another one becomes a part of the description.
 func (w *writer) setPattern(object, out map[string]any) {
 	if pattern, ok := object["pattern"].(string); ok {
-		if w.takes(pattern) {
+		if w.acceptsPattern(pattern) {
 			out["pattern"] = pattern
 		} else {
 			about, _ := out["description"].(string)
@@ -498,7 +498,7 @@ func (w *writer) setPattern(object, out map[string]any) {
 	}
 	patterns, _ := out["patternProperties"].(map[string]any)
 	for _, pattern := range slices.Sorted(maps.Keys(patterns)) {
-		if !w.takes(pattern) {
+		if !w.acceptsPattern(pattern) {
 			delete(out, "patternProperties")
 			delete(out, "additionalProperties")
 			delete(out, "unevaluatedProperties")
@@ -507,9 +507,9 @@ func (w *writer) setPattern(object, out map[string]any) {
 	}
 }
 
-// takes reports whether Go can check a pattern at a bounded cost, and records the pattern.
-func (w *writer) takes(pattern string) bool {
-	if w.plain || new(argschema.Patterns).Take(pattern) != nil {
+// acceptsPattern reports whether Go can check a pattern at a bounded cost, and records the pattern.
+func (w *writer) acceptsPattern(pattern string) bool {
+	if w.plain || new(argschema.Patterns).Add(pattern) != nil {
 		return false
 	}
 	w.patterns = append(w.patterns, pattern)
@@ -595,7 +595,7 @@ func (l *library) schemaOf(place string, write func(w *writer) any) (json.RawMes
 		return nil, nil, err
 	}
 	var all argschema.Patterns
-	if slices.ContainsFunc(w.patterns, func(pattern string) bool { return all.Take(pattern) != nil }) {
+	if slices.ContainsFunc(w.patterns, func(pattern string) bool { return all.Add(pattern) != nil }) {
 		w, text, err = l.deepest(place, true, write) // together they cost too much
 	}
 	if err != nil {

@@ -89,30 +89,30 @@ func (b *sourceBuilder) prove(name string, p *proof, place string) error {
 	if err != nil {
 		return err
 	}
-	given, has := b.config.Auth[name]
-	header, value := "Authorization", "Bearer "+given.Token
+	credential, has := b.config.Auth[name]
+	header, value := "Authorization", "Bearer "+credential.Token
 	needs := "a token"
 	switch kind, in := text(scheme, "type"), text(scheme, "in"); {
 	case kind == "apiKey" && in == "query":
-		if has && given.Token != "" {
-			p.query.Set(text(scheme, "name"), given.Token)
+		if has && credential.Token != "" {
+			p.query.Set(text(scheme, "name"), credential.Token)
 			return nil
 		}
 		return wrong(place, "asks for "+name+", a key in the query: set auth."+name+".token")
 	case kind == "apiKey" && in == "cookie":
 		return b.proveCookie(name, text(scheme, "name"), p, place, at)
 	case kind == "apiKey" && in == "header":
-		header, value = textproto.CanonicalMIMEHeaderKey(text(scheme, "name")), given.Token
+		header, value = textproto.CanonicalMIMEHeaderKey(text(scheme, "name")), credential.Token
 	case kind == "http" && strings.EqualFold(text(scheme, "scheme"), "basic"):
-		value, needs = "Basic "+given.basic(), "a username and a password"
-		has = has && given.Username != ""
-		given.Token = given.Username
+		value, needs = "Basic "+credential.basic(), "a username and a password"
+		has = has && credential.Username != ""
+		credential.Token = credential.Username
 	case kind == "http" && strings.EqualFold(text(scheme, "scheme"), "bearer"), kind == "oauth2", kind == "openIdConnect":
 	default:
 		return wrong(at, "this security scheme is not supported; there are apiKey in a header, the query or a cookie, http with bearer or basic, oauth2 and openIdConnect")
 	}
 	switch {
-	case has && given.Token != "":
+	case has && credential.Token != "":
 		p.header.Set(header, value)
 		return nil
 	case b.configured(header):
@@ -146,7 +146,7 @@ func (b *sourceBuilder) cookie(name string) bool {
 			continue
 		}
 		for pair := range strings.SplitSeq(value, ";") {
-			if given, _, _ := strings.Cut(strings.TrimSpace(pair), "="); given == name {
+			if value, _, _ := strings.Cut(strings.TrimSpace(pair), "="); value == name {
 				return true
 			}
 		}

@@ -64,11 +64,11 @@ func (d *document) modern(o operation) operation {
 	if old["schemes"] != nil {
 		o.node["servers"] = servers(d.root, old)
 	}
-	given, err := d.parametersOf(o, old)
+	values, err := d.parametersOf(o, old)
 	o.wrongs.add(err)
 	var plain []any
 	var form []map[string]any
-	for _, p := range given {
+	for _, p := range values {
 		switch in := text(p, "in"); in {
 		case "body":
 			o.node["requestBody"] = d.oldBody(p, old)
@@ -123,7 +123,7 @@ func (d *document) parametersOf(o operation, old map[string]any) ([]map[string]a
 	return all, wrongs.err()
 }
 
-// notSchema are the fields of a parameter of version 2.0 that are none of its schema.
+// notSchema are the fields of a parameter of version 2.0 that do not belong to its schema.
 var notSchema = []string{"name", "in", "required", "description", "collectionFormat", "allowEmptyValue", placeKey}
 
 // oldSchema returns the schema of a parameter, which has it among its own fields.

@@ -125,18 +125,18 @@ func (b *sourceBuilder) tool(o operation, over Override) (Tool, error) {
 		approval = *over.Approval
 	}
 	c := &checker{source: schema}
-	made, err := tool.FromSchema(name, description, anyArguments, caller(c, b.endpoint, plan, endpoint.Request{
+	tool, err := tool.FromSchema(name, description, anyArguments, caller(c, b.endpoint, plan, endpoint.Request{
 		Method: o.method, Header: b.fixed(o, p), Idempotent: idempotent, Caller: b.config.Caller, ShortKey: true,
 	}))
 	if err != nil {
 		return Tool{}, err
 	}
-	made.Parameters, made.Check = schema, c.check
-	made.Idempotent, made.Polling = idempotent, over.Polling
+	tool.Parameters, tool.Check = schema, c.check
+	tool.Idempotent, tool.Polling = idempotent, over.Polling
 	if approval {
-		made.Approval = spool.AlwaysApprove
+		tool.Approval = spool.AlwaysApprove
 	}
-	return Tool{Tool: made, Method: o.method, Path: o.path, OperationID: o.id}, nil
+	return Tool{Tool: tool, Method: o.method, Path: o.path, OperationID: o.id}, nil
 }
 
 // anyArguments is the schema that a tool is made with, before it gets its own one.
@@ -200,13 +200,13 @@ func (b *sourceBuilder) plan(o operation) (*argument.Plan, json.RawMessage, proo
 		base += "?" + query
 	}
 	plan := &argument.Plan{Method: o.method, Base: base, Path: path, Body: content.kind, ContentType: content.contentType, Query: p.query, Fields: content.fields}
-	taken := make(map[string]int)
+	names := make(map[string]int)
 	if content.kind != argument.NoBody {
 		plan.BodyArg = bodyArg
-		taken[bodyArg] = 1
+		names[bodyArg] = 1
 	}
 	for i := range params {
-		params[i].Arg = argumentName(params[i].Param, taken)
+		params[i].Arg = argumentName(params[i].Param, names)
 		plan.Params = append(plan.Params, params[i].Param)
 	}
 	schema, files, err := b.library.schemaOf(o.place, func(w *writer) any { return w.arguments(params, content) })

@@ -70,23 +70,23 @@ func (t *tenant) subject(name string) *subject {
 	return s
 }
 
-// Take takes jobs one by one.
-func (c *Claim) Take() (taken []store.Delivery) {
+// Choose chooses the jobs to claim, one by one.
+func (c *Claim) Choose() (chosen []store.Delivery) {
 	for _, t := range c.tenants {
 		t.share = c.query.TenantShare(c.inFlight, len(c.tenants))
 		t.each = c.query.SubjectShare(t.share, len(t.subjects))
 	}
-	for len(taken) < c.query.Limit {
-		next := c.next(c.query.Limit - len(taken))
+	for len(chosen) < c.query.Limit {
+		next := c.next(c.query.Limit - len(chosen))
 		if next.subject == nil {
 			break
 		}
-		taken = append(taken, next.due[0])
+		chosen = append(chosen, next.due[0])
 		next.tenant.inFlight++
 		next.subject.inFlight++
 		next.due = next.due[1:]
 	}
-	return taken
+	return chosen
 }
 
 // candidate is the oldest due job of a subject.
@@ -97,7 +97,7 @@ type candidate struct {
 	kept int
 }
 
-// next returns the job to take, if that many slots are free. Its subject is nil if there is none.
+// next returns the job to choose, if that many slots are free. Its subject is nil if there is none.
 func (c *Claim) next(free int) (next candidate) {
 	for _, t := range c.tenants {
 		if c.query.PerTenant > 0 && t.inFlight >= c.query.PerTenant {

@@ -58,7 +58,7 @@ func TestForeignThreadIsAsNone(t *testing.T) {
 			continue
 		}
 		results := call(foreign, name)
-		if err, _ := results[len(results)-1].(error); !errors.Is(err, errTaken) {
+		if err, _ := results[len(results)-1].(error); !errors.Is(err, errForeignThread) {
 			t.Errorf("%s returns %v", name, err)
 		}
 	}

@@ -118,8 +118,8 @@ var errForeign = errors.New("the thread is somebody else's")
 // for a thread that does not exist.
 type foreignTx struct{ store.View }
 
-// errTaken refuses a start with the id of another subject's thread.
-var errTaken = thread.Refuse(wire.ReasonNotFound, record.ThreadNotFound)
+// errForeignThread refuses a start with the id of another subject's thread.
+var errForeignThread = thread.Refuse(wire.ReasonNotFound, record.ThreadNotFound)
 
 // Write implements [store.Tx].
-func (foreignTx) Write(store.Changes) error { return errTaken }
+func (foreignTx) Write(store.Changes) error { return errForeignThread }

@@ -74,12 +74,12 @@ func (in *inliner) media(ctx context.Context, of spool.RunID, id spool.ArtifactI
 		return spool.Part{}, err
 	}
 	in.shown[id] = true
-	in.told(of, id, part)
+	in.reportDropped(of, id, part)
 	return part, nil
 }
 
-// told calls Dropped for an artifact whose part is a text.
-func (in *inliner) told(of spool.RunID, id spool.ArtifactID, part spool.Part) {
+// reportDropped calls Dropped for an artifact whose part is a text.
+func (in *inliner) reportDropped(of spool.RunID, id spool.ArtifactID, part spool.Part) {
 	if part.Type == spool.PartText && in.Dropped != nil {
 		in.Dropped(of, id, part.Text)
 	}
@@ -90,7 +90,7 @@ func (in *inliner) told(of spool.RunID, id spool.ArtifactID, part spool.Part) {
 func (in *inliner) attached(ctx context.Context, of spool.RunID, p spool.Part, id spool.ArtifactID) (spool.Part, error) {
 	part, err := in.open(ctx, id, func(string) bool { return true })
 	if err == nil {
-		in.told(of, id, part)
+		in.reportDropped(of, id, part)
 	}
 	if part.Type == spool.PartFile && p.FileName != "" {
 		part.FileName = p.FileName

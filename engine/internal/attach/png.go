@@ -17,22 +17,22 @@ const (
 // data. It does not decode the pixels, and allocates nothing.
 func wholePNG(data []byte) bool {
 	pixels := false
-	for rest := data[len(pngSignature):]; len(rest) >= pngChunk; {
-		length := int64(binary.BigEndian.Uint32(rest))
-		if length > int64(len(rest)-pngChunk) {
+	for remaining := data[len(pngSignature):]; len(remaining) >= pngChunk; {
+		length := int64(binary.BigEndian.Uint32(remaining))
+		if length > int64(len(remaining)-pngChunk) {
 			return false
 		}
 		end := 8 + int(length)
-		if crc32.ChecksumIEEE(rest[4:end]) != binary.BigEndian.Uint32(rest[end:]) {
+		if crc32.ChecksumIEEE(remaining[4:end]) != binary.BigEndian.Uint32(remaining[end:]) {
 			return false
 		}
-		kind := string(rest[4:8])
-		rest = rest[end+4:]
+		kind := string(remaining[4:8])
+		remaining = remaining[end+4:]
 		switch kind {
 		case "IDAT":
 			pixels = true
 		case "IEND":
-			return pixels && len(rest) <= pngTrailer
+			return pixels && len(remaining) <= pngTrailer
 		}
 	}
 	return false

@@ -27,7 +27,7 @@ func (a *Files) artifactPart(one wire.Attachment) (spool.Part, error) {
 
 // Store returns the parts of a user turn's attachments as the thread stores them: with the types of artifacts, and
 // with large data as artifacts. It returns an [spool.Invalid] error for an artifact that the thread does not have. Parts
-// are those of [Files.Parts].
+// are the same as for [Files.Parts].
 func (a *Files) Store(ctx context.Context, key spool.ThreadKey, parts spool.Content) (spool.Content, error) {
 	if a.Artifacts == nil {
 		return parts, nil

@@ -166,7 +166,7 @@ func (c *Calls) accept(ctx context.Context, o Outcome, last bool) error {
 		return nil
 	}
 	if result := c.storeResult(ctx, p, o.Result); o.Err == nil {
-		p.Give(p.resultOf(result, ""))
+		p.Finish(p.resultOf(result, ""))
 	} else {
 		c.failedCall(ctx, p, o.Err)
 	}
@@ -240,7 +240,7 @@ func (c *Calls) failedCall(ctx context.Context, p *Call, err error) {
 		p.overrun(result)
 		return
 	}
-	p.Give(result)
+	p.Finish(result)
 }
 
 // toolMessage returns the text of a tool's error for the model. For a coded error this is its message.

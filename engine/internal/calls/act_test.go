@@ -19,7 +19,7 @@ import (
 // planned returns the plan of one call, after changes.
 func (s *scene) planned(name string, changes ...func(p *Call)) *Call {
 	tool, _ := s.Agent().Tool(name)
-	p := &Call{call: s.toolCall("c1", name, json.RawMessage("{}"), 1), tool: tool, state: callMade}
+	p := &Call{call: s.toolCall("c1", name, json.RawMessage("{}"), 1), tool: tool, state: callBegun}
 	for _, change := range changes {
 		change(p)
 	}
@@ -195,7 +195,7 @@ func TestFitResult(t *testing.T) {
 func TestSaveCalls(t *testing.T) {
 	t.Parallel()
 	draft := &store.Draft{Message: spool.Message{Role: spool.RoleAssistant, Content: append(spool.TextContent("wait"), stage.Asked("look", "send")...)}}
-	done := func(p *Call) { p.Give(json.RawMessage("1")) }
+	done := func(p *Call) { p.Finish(json.RawMessage("1")) }
 	waits := func(p *Call) { p.Wait() }
 	parks := func(p *Call) {
 		p.state = callNew
@@ -272,10 +272,10 @@ func TestNoteResult(t *testing.T) {
 		"work, tool is gone":      {change: func(p *Call) { p.answered = &pending; p.decide(p.result) }, park: wire.ParkClosed, cancel: true},
 		"work, result was saved":  {change: func(p *Call) { p.answered = &pending; p.save(p.result) }, park: wire.ParkDone},
 		"work, denied":            {change: func(p *Call) { p.answered = &began; p.decide(p.result) }, park: wire.ParkAnswered, cancel: true},
-		"pending, then cancelled": {change: func(p *Call) { p.ask(&pending); p.giveUp("stopped") }, park: wire.ParkClosed, cancel: true},
+		"pending, then cancelled": {change: func(p *Call) { p.ask(&pending); p.cancel("stopped") }, park: wire.ParkClosed, cancel: true},
 	} {
 		s := desk(t, store.RunRow{})
-		p := s.planned("look", func(p *Call) { p.Give(json.RawMessage("1")) }, c.change)
+		p := s.planned("look", func(p *Call) { p.Finish(json.RawMessage("1")) }, c.change)
 		var changes store.Changes
 		noteResult(s.Tx(), &changes, p)
 		var effect wire.EffectState
@@ -318,7 +318,7 @@ func TestAnnounceInOrder(t *testing.T) {
 	saved := func() *Call {
 		return s.planned("look", func(p *Call) { p.save(value) })
 	}
-	refused := s.planned("look", func(p *Call) { p.Give(value) })
+	refused := s.planned("look", func(p *Call) { p.Finish(value) })
 	s.plan = []*Call{parked, saved(), running, saved(), refused, saved()}
 	places := func() (all []int) {
 		s.announceInOrder(t.Context())
@@ -334,7 +334,7 @@ func TestAnnounceInOrder(t *testing.T) {
 	if got := places(); !slices.Equal(got, []int{0, 1, 2, 3, 0, 0}) {
 		t.Errorf("then the places are %v", got)
 	}
-	parked.giveUp("stopped")
+	parked.cancel("stopped")
 	if order := asAnnounced(s.plan); order[0] != s.plan[1] || order[3] != parked || order[5] != s.plan[5] {
 		t.Error("the results are not saved in the order in which they are announced")
 	}

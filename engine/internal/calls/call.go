@@ -36,22 +36,22 @@ type Call struct {
 type callState string
 
 const (
-	callNew      callState = "new"      // its tool was not called
-	callRepeats  callState = "repeats"  // an earlier worker may have called its tool, which is called again
-	callMade     callState = "made"     // its tool was called, and has not returned
-	callAsks     callState = "asks"     // it parks before its tool is called
-	callParked   callState = "parked"   // its tool has parked it
-	callWaits    callState = "waits"    // its nested run waits
-	callDecided  callState = "decided"  // it has a result that its tool has not given
-	callReturned callState = "returned" // its tool or its nested run has given the result
-	callOverdue  callState = "overdue"  // its tool was called, but its work was not done in time and is given up
-	callGivenUp  callState = "given up" // nobody waits for its result any more
-	callSaved    callState = "saved"    // the ledger of effects has its result
+	callNew       callState = "new"      // its tool was not called
+	callRepeats   callState = "repeats"  // an earlier worker may have called its tool, which is called again
+	callBegun     callState = "made"     // its tool was called, and has not returned
+	callAsks      callState = "asks"     // it parks before its tool is called
+	callParked    callState = "parked"   // its tool has parked it
+	callWaits     callState = "waits"    // its nested run waits
+	callDecided   callState = "decided"  // it has a result that its tool has not given
+	callReturned  callState = "returned" // its tool or its nested run has given the result
+	callOverdue   callState = "overdue"  // its tool was called, but its work was not done in time and is given up
+	callCancelled callState = "given up" // nobody waits for its result any more
+	callSaved     callState = "saved"    // the ledger of effects has its result
 )
 
 // runs reports whether the tool or the nested run of the call is, or will be, under way.
 func (p *Call) runs() bool {
-	return p.state == callNew || p.state == callRepeats || p.state == callMade
+	return p.state == callNew || p.state == callRepeats || p.state == callBegun
 }
 
 // unmade reports whether the tool of the call will be called.
@@ -67,7 +67,7 @@ func (p *Call) decide(result json.RawMessage) { p.state, p.result = callDecided,
 func (p *Call) repeat() { p.state = callRepeats }
 
 // begin notes that the tool is called.
-func (p *Call) begin() { p.state = callMade }
+func (p *Call) begin() { p.state = callBegun }
 
 // ask parks the call, before or after its tool was called.
 func (p *Call) ask(park *store.Park) {
@@ -80,8 +80,8 @@ func (p *Call) ask(park *store.Park) {
 // Wait notes that the nested run of the call waits.
 func (p *Call) Wait() { p.state = callWaits }
 
-// Give gives the call the result of its tool or its nested run.
-func (p *Call) Give(result json.RawMessage) { p.state, p.result = callReturned, result }
+// Finish gives the call the result of its tool or its nested run.
+func (p *Call) Finish(result json.RawMessage) { p.state, p.result = callReturned, result }
 
 // overrun gives the call the result for work that was not done in time.
 func (p *Call) overrun(result json.RawMessage) { p.state, p.result = callOverdue, result }
@@ -89,10 +89,10 @@ func (p *Call) overrun(result json.RawMessage) { p.state, p.result = callOverdue
 // save notes that the ledger of effects has the result.
 func (p *Call) save(result json.RawMessage) { p.state, p.result = callSaved, result }
 
-// giveUp cancels a call that has no result.
-func (p *Call) giveUp(reason string) {
+// cancel cancels a call that has no result.
+func (p *Call) cancel(reason string) {
 	p.result = toolresult.Cancelled(reason, toolresult.EffectOf(p.mayHaveEffect()))
-	p.state = callGivenUp
+	p.state = callCancelled
 }
 
 // mayHaveEffect reports whether a call without a result has begun: this worker or an earlier one has called its tool,
@@ -106,7 +106,7 @@ func (p *Call) mayHaveEffect() bool {
 	case p.parks():
 		return p.pends() || p.park.Reason == wire.ParkOutcomeUnknown
 	default:
-		return p.state == callMade || p.state == callRepeats
+		return p.state == callBegun || p.state == callRepeats
 	}
 }
 
@@ -122,7 +122,7 @@ func (p *Call) effect(state wire.EffectState) store.Effect {
 func (p *Call) ToolCall() spool.ToolCall { return p.call }
 
 func (p *Call) item() wire.ToolResulted {
-	return toolresult.Landed(p.call.ID, p.call.Name, p.result)
+	return toolresult.Resulted(p.call.ID, p.call.Name, p.result)
 }
 
 // resultOf returns what the model reads about a call that returned or failed.

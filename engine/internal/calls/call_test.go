@@ -35,7 +35,7 @@ func TestGiveUp(t *testing.T) {
 		"a nested run": {func(p *Call) { p.spawns = true }, plain},
 	} {
 		p := desk(t, store.RunRow{}).planned("look", c.change)
-		p.giveUp("stopped")
+		p.cancel("stopped")
 		if got := string(p.result); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}

@@ -200,7 +200,7 @@ func TestParkStep(t *testing.T) {
 			p.state = callNew
 			p.ask(s.newPark(p, wire.ParkApproval, 0))
 		}
-		s.plan = []*Call{p, s.planned("look", func(p *Call) { p.call.ID = "c2"; p.Give(json.RawMessage("1")) })}
+		s.plan = []*Call{p, s.planned("look", func(p *Call) { p.call.ID = "c2"; p.Finish(json.RawMessage("1")) })}
 		s.Check(s.Commit(t.Context(), func(tx *thread.Tx) error { return s.park(tx, false) }))
 		park := s.Rows.Rows.Parks[0]
 		if len(s.Rows.Rows.Parks) != 1 || park.State != c.state || !park.CreatedAt.Equal(stage.Noon) || (park.Digest == park.DigestOf(nil)) != (c.state == wire.ParkOpen) {

@@ -63,7 +63,7 @@ func (c *Calls) savePending(ctx context.Context, p *Call) error {
 // endPark notes in the call's park that the call has its result.
 func (p *Call) endPark(tx *thread.Tx, c *store.Changes) {
 	from := p.answered
-	if p.state == callGivenUp && p.pends() { // it has become pending in this segment
+	if p.state == callCancelled && p.pends() { // it has become pending in this segment
 		from = p.park
 	}
 	if from == nil {

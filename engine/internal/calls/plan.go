@@ -28,7 +28,7 @@ type Calls struct {
 	resultRoom int
 }
 
-// New returns the calls of a run, of which none is planned.
+// New returns the calls of a run. No call is planned yet.
 func New(run *active.Run) *Calls { return &Calls{run: run} }
 
 // Planned reports whether calls are planned and not saved.

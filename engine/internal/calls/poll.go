@@ -33,7 +33,7 @@ type lookedAt struct {
 type Poller struct {
 	*active.Host
 
-	// Reopen returns the last of the runs, of which each has spawned the next, in a segment without a lease. It reports
+	// Reopen returns the last of a chain of nested runs, in a segment without a lease. Each run has spawned the next. It reports
 	// false if this process cannot make calls of the run. Sent is when the store was asked for them.
 	Reopen func(ctx context.Context, t wire.Thread, runs []store.RunRow, sent time.Time) (_ *active.Run, can bool, _ error)
 }

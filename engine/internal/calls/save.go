@@ -136,7 +136,7 @@ func noteResult(tx *thread.Tx, c *store.Changes, p *Call) {
 func cancelUnfinished(plan []*Call, reason string) {
 	for _, p := range plan {
 		if p.result == nil {
-			p.giveUp(reason)
+			p.cancel(reason)
 		}
 	}
 }

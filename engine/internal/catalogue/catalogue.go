@@ -33,7 +33,7 @@ type Catalogue struct {
 	index func() *index // made by the first search: most runs need none
 }
 
-// Is reports whether a name is that of one of the two tools.
+// Is reports whether one of the two tools has the name.
 func Is(name string) bool { return name == spool.SearchTool || name == spool.DescribeTool }
 
 // Of returns the catalogue of a list of tools, or nil if none of them is in a catalogue. The list must not be changed.

@@ -81,7 +81,7 @@ type hit struct {
 // agent has first is first.
 func (x *index) search(query string) []int {
 	scores := make(map[int]*hit)
-	for _, word := range asked(query) {
+	for _, word := range queryWords(query) {
 		for tool, best := range x.places(word) {
 			h := scores[tool]
 			if h == nil {
@@ -105,29 +105,29 @@ func (x *index) search(query string) []int {
 	return out
 }
 
-// asked returns the different words of a query, stemmed, without fillers if there are others.
-func asked(query string) []string {
-	var all, telling []string
+// queryWords returns the different words of a query, stemmed, without fillers if there are others.
+func queryWords(query string) []string {
+	var all, distinctive []string
 	for _, word := range words(query) {
 		filler := fillers[word]
 		if word = stem(word); slices.Contains(all, word) {
 			continue
 		}
 		if all = append(all, word); !filler {
-			telling = append(telling, word)
+			distinctive = append(distinctive, word)
 		}
 	}
-	if len(telling) > 0 {
-		all = telling
+	if len(distinctive) > 0 {
+		all = distinctive
 	}
 	return all[:min(len(all), maxWords)]
 }
 
 // places returns the tools that have a word, or a word that it begins or that begins it. Each has its best score.
-func (x *index) places(asked string) map[int]hit {
+func (x *index) places(queryWords string) map[int]hit {
 	best := make(map[int]hit)
 	for _, word := range x.sorted {
-		share := likeness(asked, word)
+		share := likeness(queryWords, word)
 		if share == 0 {
 			continue
 		}
@@ -146,11 +146,11 @@ func (x *index) places(asked string) map[int]hit {
 }
 
 // likeness says how much a word of a tool is the word that is asked for, from 0 to 1.
-func likeness(asked, word string) float64 {
+func likeness(queryWords, word string) float64 {
 	switch {
-	case asked == word:
+	case queryWords == word:
 		return 1
-	case len(asked) >= 3 && strings.HasPrefix(word, asked), len(word) >= 4 && strings.HasPrefix(asked, word):
+	case len(queryWords) >= 3 && strings.HasPrefix(word, queryWords), len(word) >= 4 && strings.HasPrefix(queryWords, word):
 		return begins
 	default:
 		return 0

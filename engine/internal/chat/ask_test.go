@@ -246,7 +246,7 @@ func TestAskDenied(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ counted, best int64 }{"too few": {1400, 3000}, "few": {1500, 1500}} {
 		s := newScene(t)
-		s.weight = history.Weight{Bytes: 9000, Said: 9000}
+		s.weight = history.Weight{Bytes: 9000, PlainBytes: 9000}
 		s.Pricer = pricer(func(c price.Charge) (spool.Cost, error) {
 			return spool.Cost{Micros: *c.Usage.Input, Currency: "USD"}, nil
 		})

@@ -107,7 +107,7 @@ func (c *Client) Ask(ctx context.Context, q Question) (Turn, error) {
 		err = cmp.Or[error](lapsed(ctx, calling), &spool.ModelError{Message: "the answer ended without a finish"})
 	}
 	permit.Done(quota.Usage{Tokens: reported(t.Usage), Err: err})
-	asked.account(ctx, &t, err != nil || t.bound.exceeded)
+	asked.completeLedgerRow(ctx, &t, err != nil || t.bound.exceeded)
 	if err != nil {
 		return t, &CutOffError{Turn: t, Err: err}
 	}
@@ -143,7 +143,7 @@ func (c *call) listen(ctx context.Context, request spool.ModelRequest, t *Turn) 
 		}
 		event, whole := t.fit(event)
 		if event != nil {
-			c.handle(ctx, event, t)
+			c.apply(ctx, event, t)
 		}
 		if !whole {
 			c.cutShort(ctx, t)
@@ -180,7 +180,7 @@ func (t *Turn) fit(event spool.ModelEvent) (spool.ModelEvent, bool) {
 	return t.bound.fit(event, streamed)
 }
 
-func (c *call) handle(ctx context.Context, event spool.ModelEvent, t *Turn) {
+func (c *call) apply(ctx context.Context, event spool.ModelEvent, t *Turn) {
 	w := c.Events
 	switch ev := event.(type) {
 	case spool.TextDelta:
@@ -265,9 +265,9 @@ func (c *call) cite(ctx context.Context, t *Turn) {
 	}
 }
 
-// account completes the turn's ledger row, including its price. It does so before the transaction that
+// completeLedgerRow completes the turn's ledger row, including its price. It does so before the transaction that
 // writes the row, because pricing may take too long for a transaction.
-func (c *call) account(ctx context.Context, t *Turn, cut bool) {
+func (c *call) completeLedgerRow(ctx context.Context, t *Turn, cut bool) {
 	t.row.ModelID, t.row.Usage = t.modelID, t.Usage
 	if !cut || ctx.Err() != nil || len(t.Message.Content) > 0 || t.resumable {
 		c.guess(ctx, t)

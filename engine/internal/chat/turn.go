@@ -180,7 +180,7 @@ func (t *Turn) SaveCut(tx *thread.Tx) (saved bool, err error) {
 	return true, err
 }
 
-// Save saves the answer as the run's last step, or behind it. Results are those of its calls.
+// Save saves the answer as the run's last step, or behind it. Results are the results of its calls.
 func (t *Turn) Save(tx *thread.Tx, results spool.Content) ([]spool.Message, error) {
 	return t.save(tx, t.Message.Content, results, string(t.Reason))
 }

@@ -41,7 +41,7 @@ func TestClear(t *testing.T) {
 	before = append([]spool.Message(nil), before...)
 	h.Clear(through)
 	got, left := h.Prompt()
-	if left.Bytes+freed.Bytes != whole.Bytes || left.Said+freed.Said != whole.Said {
+	if left.Bytes+freed.Bytes != whole.Bytes || left.PlainBytes+freed.PlainBytes != whole.PlainBytes {
 		t.Errorf("the prompt weighs %v, %v less than %v", left, freed, whole)
 	}
 	want := toolresult.JSON(cleared("look"))

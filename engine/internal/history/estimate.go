@@ -42,32 +42,32 @@ type Weight struct {
 	Bytes int64
 	// Images counts the images.
 	Images int64
-	// Said is the part of Bytes that every provider reads as it is: neither tools nor provider data.
-	Said int64
+	// PlainBytes is the part of Bytes that every provider reads as it is: neither tools nor provider data.
+	PlainBytes int64
 }
 
 func (w *Weight) Add(o Weight) {
 	w.Bytes += o.Bytes
 	w.Images += o.Images
-	w.Said += o.Said
+	w.PlainBytes += o.PlainBytes
 }
 
 // without returns the weight of a prompt that loses a part.
 func without(w, part Weight) Weight {
-	return Weight{Bytes: w.Bytes - part.Bytes, Images: w.Images - part.Images, Said: w.Said - part.Said}
+	return Weight{Bytes: w.Bytes - part.Bytes, Images: w.Images - part.Images, PlainBytes: w.PlainBytes - part.PlainBytes}
 }
 
-// say adds texts that every provider reads as they are.
-func (w *Weight) say(bytes int64) {
+// addPlain adds texts that every provider reads as they are.
+func (w *Weight) addPlain(bytes int64) {
 	w.Bytes += bytes
-	w.Said += bytes
+	w.PlainBytes += bytes
 }
 
 // Denies reports whether a provider's count of the prompt cannot be true: it is less than half of the estimate. Some servers
 // count only what was not cached, and some cut a long prompt silently.
 func (w *Weight) Denies(tokens int64) bool {
-	said := w.Said / guessedBytes
-	return said >= leastDenied && tokens < said/2
+	plain := w.PlainBytes / guessedBytes
+	return plain >= leastDenied && tokens < plain/2
 }
 
 // size returns the weight of a text.
@@ -83,7 +83,7 @@ func Weigh(r spool.ModelRequest) Weight {
 // WeighAround returns the weight of a request without its messages.
 func WeighAround(r spool.ModelRequest) Weight {
 	var w Weight
-	w.say(size(r.Instructions))
+	w.addPlain(size(r.Instructions))
 	for _, t := range r.Tools {
 		w.Bytes += size(t.Name) + size(t.Description) + size(string(t.Parameters)) + toolBytes
 	}
@@ -120,7 +120,7 @@ func weighMessage(m spool.Message) Weight {
 	for _, p := range m.Content {
 		switch p.Type {
 		case spool.PartText, spool.PartSummary:
-			w.say(size(p.Text))
+			w.addPlain(size(p.Text))
 			w.Bytes += dataBytes(p)
 		case spool.PartReasoning:
 			if p.Provider != nil { // other reasoning is not sent again
@@ -133,7 +133,7 @@ func weighMessage(m spool.Message) Weight {
 		case spool.PartFile:
 			if filepart.IsText(filepart.KindOf(p)) && filepart.IsData(p.File) {
 				if text, ok := filepart.Text(p); ok {
-					w.say(size(text))
+					w.addPlain(size(text))
 				} else {
 					w.Bytes += int64(len(p.File)) * 3 / 4
 				}
@@ -141,10 +141,10 @@ func weighMessage(m spool.Message) Weight {
 			}
 			w.Images += max(fileImages, int64(len(p.File)/bytesPerPage))
 		case spool.PartToolCall:
-			w.say(size(p.ToolName) + size(string(p.Args)))
+			w.addPlain(size(p.ToolName) + size(string(p.Args)))
 			w.Bytes += toolBytes + dataBytes(p)
 		case spool.PartToolResult:
-			w.say(size(resultText(p.Result)))
+			w.addPlain(size(resultText(p.Result)))
 			w.Bytes += toolBytes
 			for _, named := range toolresult.ArtifactsOf(p.Result) {
 				if strings.HasPrefix(named.MediaType, "image/") {
@@ -185,7 +185,7 @@ type Meter struct {
 	perByte float64
 }
 
-// NewMeter returns a meter based on a count. A nil count is none.
+// NewMeter returns a meter based on a count. Nil: nothing was counted yet.
 func NewMeter(c *store.ContextCount) Meter {
 	if c == nil || c.Tokens <= 0 || c.Bytes <= 0 {
 		return Meter{perByte: 1.0 / guessedBytes}

@@ -181,9 +181,9 @@ func TestDenies(t *testing.T) {
 		"nothing":            {said, 0, true},
 		"a tool":             {tool, 0, false},
 		"what was reasoned":  {signed, 0, false},
-		"a short prompt":     {Weight{Bytes: 5999, Said: 5999}, 0, false},
-		"just long enough":   {Weight{Bytes: 6000, Said: 6000}, 999, true},
-		"long enough, count": {Weight{Bytes: 6000, Said: 6000}, 1000, false},
+		"a short prompt":     {Weight{Bytes: 5999, PlainBytes: 5999}, 0, false},
+		"just long enough":   {Weight{Bytes: 6000, PlainBytes: 6000}, 999, true},
+		"long enough, count": {Weight{Bytes: 6000, PlainBytes: 6000}, 1000, false},
 	} {
 		if got := c.w.Denies(c.tokens); got != c.want {
 			t.Errorf("%s: %t", name, got)

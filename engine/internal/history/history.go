@@ -146,8 +146,8 @@ func (h *Messages) weighPreface(preface spool.Content) Weight {
 
 // Has reports whether a message in All has a tool call with the id.
 func (h *Messages) Has(id spool.ToolCallID) bool {
-	_, taken := h.calls[id]
-	return taken
+	_, found := h.calls[id]
+	return found
 }
 
 // Unlike derives an id from a provider's call id. No unread message can have the derived id. The check

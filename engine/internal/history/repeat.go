@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// noteRepeats is how often a step has the same calls and results as the steps before it when its model is told so.
+	// noteRepeats is how many steps in a row have the same calls and results before their model gets a note about it.
 	noteRepeats = 3
 	// MaxRepeats is how often it has them when the run ends.
 	MaxRepeats = 6

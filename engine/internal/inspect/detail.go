@@ -88,7 +88,7 @@ func (d *detail) read(v store.View, id spool.RunID) (err error) {
 	return d.readCalls(v)
 }
 
-// revisionOf returns the revision of a run's agent, which is that of its dispatched run.
+// revisionOf returns the revision of a run's agent. A nested run has the revision of its dispatched run.
 func revisionOf(v store.View, run store.RunRow) (wire.RevisionID, error) {
 	if run.RootID == "" {
 		return run.Revision, nil

@@ -43,7 +43,8 @@ func (p repeat) hash() string {
 	return p.sent + "." + p.meant
 }
 
-// of reports whether the run is that of the same request. A run of an older version has no hash, and is.
+// of reports whether the same request has started the run. A run of an older version has no hash, and counts as started
+// by it.
 func (p repeat) of(run store.RunRow) bool {
 	sent, meant, hashed := strings.Cut(run.StartHash, ".")
 	return !hashed ||
@@ -92,7 +93,7 @@ func hashOf(r wire.StartRequest) string {
 	for i := range r.Client.Tools {
 		r.Client.Tools[i].Parameters = ordered(r.Client.Tools[i].Parameters)
 	}
-	text, _ := json.Marshal(r) //nolint:errchkjson // JSON that is none is refused later
+	text, _ := json.Marshal(r) //nolint:errchkjson // invalid JSON is refused later
 	sum := sha256.Sum256(text)
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
 }
@@ -103,7 +104,7 @@ func ordered(text json.RawMessage) json.RawMessage {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	if d.Decode(&value) != nil || value == nil {
-		return nil // JSON that is none is refused later
+		return nil // invalid JSON is refused later
 	}
 	out, _ := json.Marshal(value) //nolint:errchkjson // it was decoded from JSON
 	return out

@@ -36,9 +36,9 @@ type Handler struct {
 	Telemetry   *telemetry.Recorder
 	// CheckRoom refuses a tenant that has reached its storage limit.
 	CheckRoom func(ctx context.Context, tenant spool.Tenant) error
-	// Take reserves a worker of this process for the first ticket of a run. It returns nil if no worker is ready
+	// ReserveWorker reserves a worker of this process for the first ticket of a run. It returns nil if no worker is ready
 	// for it. It must not block, because the run's thread is locked.
-	Take func(ticket wire.Job) *Taking
+	ReserveWorker func(ticket wire.Job) *ReservedWorker
 	// AfterStop does the work that has to follow the stop of a run.
 	AfterStop func(ctx context.Context, key spool.ThreadKey, stopped thread.Stopped) error
 
@@ -50,7 +50,7 @@ type Handler struct {
 
 // Start starts a run in a transaction of its own.
 func (h *Handler) Start(ctx context.Context, key spool.ThreadKey, r wire.StartRequest) (wire.RunResult, error) {
-	worker := &reservation{take: h.Take}
+	worker := &reservation{reserve: h.ReserveWorker}
 	defer worker.release()
 	result, follow, err := h.start(ctx, h.Store, key, r, worker)
 	if follow != nil {
@@ -133,7 +133,7 @@ func (h *Handler) start(
 	request := transitionOf(r, agent)
 	request.Run.StartHash = again.hash()
 	request.Content = append(request.Content, files...)
-	request.Take = worker.forTicket
+	request.ReserveWorker = worker.forTicket
 	request.Run.Held = held
 	sent := time.Now()
 	err = db.Update(ctx, key, 0, func(tx store.Tx) (err error) {
@@ -142,7 +142,7 @@ func (h *Handler) start(
 		}
 		return actor.Audit(ctx, tx, key.Tenant, out.Audit...)
 	})
-	if err = thread.Refusal(err); err != nil || out.Taken != nil || out.Position > 0 { // no worker has to claim a job
+	if err = thread.Refusal(err); err != nil || out.Claimed != nil || out.Position > 0 { // no worker has to claim a job
 		h.Admission.Release(key.Tenant, admitted)
 	}
 	var no *thread.RefusedError
@@ -166,9 +166,9 @@ func (h *Handler) start(
 // accepted does the work that follows the commit of a start.
 func (h *Handler) accepted(ctx context.Context, key spool.ThreadKey, run spool.RunID, out thread.Started, worker *reservation, sent time.Time) {
 	h.Telemetry.Started(ctx, key.Tenant, run) // before the span of its first segment, which links to it
-	if out.Taken != nil {
-		out.Taken.Sent = sent
-		worker.execute(out.Taken) // it announces the run, when its stream is open
+	if out.Claimed != nil {
+		out.Claimed.Sent = sent
+		worker.execute(out.Claimed) // it announces the run, when its stream is open
 	} else {
 		h.Announce(key, true)
 	}

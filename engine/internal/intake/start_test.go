@@ -91,7 +91,7 @@ func newDesk(t *testing.T) *desk {
 			}},
 			Registry: agents, Attachments: files, Admission: &admission.Counts{Store: s},
 			CheckRoom:      func(context.Context, spool.Tenant) error { return nil },
-			Take:           func(wire.Job) *Taking { return nil },
+			ReserveWorker:  func(wire.Job) *ReservedWorker { return nil },
 			AfterStop:      func(context.Context, spool.ThreadKey, thread.Stopped) error { return nil },
 			MaxPromptBytes: 10, StrictOptions: true, Budget: option.Budget{Default: spool.Budget{Tokens: 100}, Max: spool.Budget{Tokens: 50}},
 		},

@@ -82,7 +82,7 @@ func (w *runWatch) scan(from int64) (next int64, found bool, changed <-chan stru
 		clear(batch[:])
 		batches.Put(batch)
 	}()
-	frames, ok, ended, changed := w.hub.take(from, batch[:0])
+	frames, ok, ended, changed := w.hub.framesFrom(from, batch[:0])
 	if ended {
 		return from, false, nil, ErrDeleted
 	}

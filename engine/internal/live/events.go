@@ -26,9 +26,9 @@ func (h *hub) receive(notice []byte) {
 	}
 }
 
-// takeEvents returns the waiting notices. The hub reads the thread between taking the notices and
+// drainEvents returns the waiting notices. The hub reads the thread between taking the notices and
 // pushing them, so that an event that was published after a change comes after the change.
-func (h *hub) takeEvents() [][]byte {
+func (h *hub) drainEvents() [][]byte {
 	h.events.mu.Lock()
 	defer h.events.mu.Unlock()
 	notices := h.events.waiting

@@ -25,7 +25,7 @@ type follower struct {
 	hub         *hub
 	walker      walk.Walker
 	mode        walk.Mode
-	made        time.Time // the thread's creation time
+	createdAt   time.Time // the thread's creation time
 	first       []ringFrame
 	noticesSeen int64       // how many of the hub's notices the client knows
 	eventsFrom  int64       // how many notices precede the first live event that the client still needs

@@ -28,7 +28,7 @@ func (h *Hubs) follower(ctx context.Context, key spool.ThreadKey, c Client, mode
 		return nil, err
 	}
 	f := &follower{
-		hubs: h, hub: hub, mode: mode, made: c.CreatedAt, subject: c.Subject,
+		hubs: h, hub: hub, mode: mode, createdAt: c.CreatedAt, subject: c.Subject,
 		walker: walk.New(&h.Sources, key, c.FollowOptions, mode),
 	}
 	if f.subject != nil {
@@ -55,7 +55,7 @@ func (h *Hubs) follower(ctx context.Context, key spool.ThreadKey, c Client, mode
 func (f *follower) begin(ctx context.Context, at *wire.Cursor) error {
 	var state walk.PositionedFrame
 	frames, err := f.walker.StartAt(ctx, at, func(read func(v store.View) error) (err error) {
-		state, f.noticesSeen, err = f.hub.state(ctx, f.made, read)
+		state, f.noticesSeen, err = f.hub.state(ctx, f.createdAt, read)
 		f.eventsFrom = f.noticesSeen
 		return err
 	})

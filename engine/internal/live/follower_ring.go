@@ -11,7 +11,7 @@ import (
 // goes on from storage.
 func (f *follower) fromRing() (frames []ringFrame, changed <-chan struct{}, err error) {
 	f.batch, _ = batches.Get().(*[maxBatch]ringFrame)
-	frames, ok, ended, changed := f.hub.take(f.index, f.batch[:0])
+	frames, ok, ended, changed := f.hub.framesFrom(f.index, f.batch[:0])
 	if len(frames) == 0 {
 		f.release()
 	}

@@ -67,7 +67,7 @@ func (f *follower) withState(ctx context.Context, frames []walk.PositionedFrame)
 // stateNow returns a notice of the present state. It replaces all notices that the client may have
 // missed. If the client already has this state, stateNow returns nothing.
 func (f *follower) stateNow(ctx context.Context) ([]ringFrame, error) {
-	state, notices, err := f.hub.state(ctx, f.made, nil)
+	state, notices, err := f.hub.state(ctx, f.createdAt, nil)
 	if err != nil {
 		return nil, err
 	}

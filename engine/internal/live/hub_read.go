@@ -72,7 +72,7 @@ func (h *hub) follow(ctx context.Context) {
 	tick := time.NewTicker(h.from.Poll)
 	defer tick.Stop()
 	for first := true; ; first = false {
-		notices := h.takeEvents()
+		notices := h.drainEvents()
 		err := h.read(ctx)
 		h.pushEvents(notices)
 		if first {
@@ -110,9 +110,9 @@ func (h *hub) read(ctx context.Context) error {
 		h.stateKnown = true // the hub has just read the state there
 	}
 	for {
-		more, rest, err := h.withSnapshots(ctx, grown)
+		more, remaining, err := h.withSnapshots(ctx, grown)
 		if more && err == nil {
-			h.pushWithStates(ctx, rest)
+			h.pushWithStates(ctx, remaining)
 		}
 		switch {
 		case errors.Is(err, walk.ErrReset):
@@ -145,7 +145,7 @@ func (h *hub) read(ctx context.Context) error {
 //
 // At the end of the record, the walker has read the state in the same transaction. If no other notice
 // comes in between, the hub adds all frames, and a notice of that state if it is new.
-func (h *hub) withSnapshots(ctx context.Context, grown bool) (more bool, rest []walk.PositionedFrame, err error) {
+func (h *hub) withSnapshots(ctx context.Context, grown bool) (more bool, remaining []walk.PositionedFrame, err error) {
 	h.stateLock.Lock()
 	defer h.stateLock.Unlock()
 	h.seen = nil
@@ -167,16 +167,16 @@ func (h *hub) withSnapshots(ctx context.Context, grown bool) (more bool, rest []
 		h.push(frames[:n])
 		h.notice.again = true
 	}
-	rest = frames[n:]
+	remaining = frames[n:]
 	switch {
-	case n > 0 || slices.ContainsFunc(rest, walk.PositionedFrame.IsTurn):
+	case n > 0 || slices.ContainsFunc(remaining, walk.PositionedFrame.IsTurn):
 		h.stateKnown = false
 	case err == nil && h.seen != nil && h.walker.AtEnd:
-		h.push(rest)
+		h.push(remaining)
 		h.push(h.notice.notices(*h.seen))
-		rest, h.stateKnown = nil, true
+		remaining, h.stateKnown = nil, true
 	}
-	return len(frames) > 0, rest, err
+	return len(frames) > 0, remaining, err
 }
 
 // startAtPresent moves the walker and the ring to the present.

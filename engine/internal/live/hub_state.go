@@ -66,7 +66,7 @@ func (h *hub) pushState(ctx context.Context, look func(store.View) ([]walk.Posit
 // state returns a notice of the present state, and how many notices preceded it. It returns
 // [record.ErrThreadGone] if the thread was not created at made. It calls also in the same transaction,
 // unless also is nil.
-func (h *hub) state(ctx context.Context, made time.Time, also func(v store.View) error) (state walk.PositionedFrame, notices int64, err error) {
+func (h *hub) state(ctx context.Context, createdAt time.Time, also func(v store.View) error) (state walk.PositionedFrame, notices int64, err error) {
 	select {
 	case h.stateLock <- struct{}{}:
 	case <-ctx.Done():
@@ -74,7 +74,7 @@ func (h *hub) state(ctx context.Context, made time.Time, also func(v store.View)
 	}
 	defer h.stateLock.Unlock()
 	err = h.from.Store.View(ctx, h.key, func(v store.View) error {
-		if err := record.SameThread(v, made); err != nil {
+		if err := record.SameThread(v, createdAt); err != nil {
 			return err
 		}
 		if also != nil {

@@ -14,12 +14,12 @@ import (
 // noticer derives the notices of a thread's state from the thread's row. So no state is lost for good:
 // the next read of the row returns the present one.
 type noticer struct {
-	key   spool.ThreadKey
-	state wire.State
-	run   spool.RunID
-	made  time.Time // the thread's creation time
-	queue []wire.QueuedRun
-	again bool // the next notice is new even if the state has not changed
+	key       spool.ThreadKey
+	state     wire.State
+	run       spool.RunID
+	createdAt time.Time // the thread's creation time
+	queue     []wire.QueuedRun
+	again     bool // the next notice is new even if the state has not changed
 	// owner is the thread's owner. It is valid if the last read has set ownerRead.
 	owner     string
 	ownerRead bool
@@ -27,7 +27,7 @@ type noticer struct {
 
 // start assumes that clients already know the present state.
 func (n *noticer) start(v store.View, thread wire.Thread) (err error) {
-	n.made, n.state, n.run = thread.CreatedAt, thread.State, thread.RunID
+	n.createdAt, n.state, n.run = thread.CreatedAt, thread.State, thread.RunID
 	n.queue, err = record.QueueOf(v, thread, false)
 	return err
 }
@@ -55,7 +55,7 @@ func (n *noticer) see(v store.View) (s stateSeen, err error) {
 	switch {
 	case err != nil:
 		return s, err
-	case !s.thread.CreatedAt.Equal(n.made): // the thread was deleted and created again
+	case !s.thread.CreatedAt.Equal(n.createdAt): // the thread was deleted and created again
 		return s, spool.Errorf(spool.NotFound, record.ThreadNotFound)
 	}
 	n.owner, n.ownerRead = s.thread.Owner, true

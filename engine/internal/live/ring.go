@@ -228,9 +228,9 @@ func (r *ring) noticesBefore(index int64) int64 {
 	return r.frames[index-r.first].notices
 }
 
-// take returns the frames from index on. It returns false if the ring has lost them. Ended is true if
+// framesFrom returns the frames from index on. It returns false if the ring has lost them. Ended is true if
 // no frame will follow.
-func (r *ring) take(index int64, into []ringFrame) (frames []ringFrame, ok, ended bool, changed <-chan struct{}) {
+func (r *ring) framesFrom(index int64, into []ringFrame) (frames []ringFrame, ok, ended bool, changed <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if index < r.first || !r.positioned && !r.ended {

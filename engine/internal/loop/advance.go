@@ -91,7 +91,7 @@ func (l *Loop) Advance(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	done, err := first(ctx, past, l.afterBudgetAnswer, l.offerTools, l.goOn(l.calls.PlanWaited), l.goOn(l.calls.PlanDraft))
+	done, err := first(ctx, past, l.afterBudgetAnswer, l.offerTools, l.resumeCalls(l.calls.PlanWaited), l.resumeCalls(l.calls.PlanDraft))
 	for !done && err == nil {
 		done, err = first(ctx, past, l.handOver, l.finishIfDone, l.finishIfStorageFull, l.yieldSlot, l.readSteers, l.step)
 	}
@@ -139,9 +139,9 @@ func (l *Loop) offerTools(context.Context, *history.Messages) (bool, error) {
 	return false, nil
 }
 
-// goOn returns the phase that makes the calls of an earlier segment, if there are any. Plan plans them, and reports
-// whether there are.
-func (l *Loop) goOn(plan func(context.Context) (bool, error)) phase {
+// resumeCalls returns the phase that makes the calls of an earlier segment, if there are any. Plan plans the calls, and
+// reports whether there are any.
+func (l *Loop) resumeCalls(plan func(context.Context) (bool, error)) phase {
 	return func(ctx context.Context, past *history.Messages) (bool, error) {
 		planned, err := plan(ctx)
 		switch {

@@ -33,9 +33,9 @@ func (l *Loop) execute(ctx context.Context) error {
 	}
 }
 
-// GiveUp charges an interrupted answer, which the run asks for again, and voids the effects of calls that were not
+// Abandon charges an interrupted answer, which the run asks for again, and voids the effects of calls that were not
 // made.
-func (l *Loop) GiveUp(tx *thread.Tx, cause error) error {
+func (l *Loop) Abandon(tx *thread.Tx, cause error) error {
 	if err := chargeCutOff(tx, cause, wire.OutcomeAborted, true); err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (l *Loop) GiveUp(tx *thread.Tx, cause error) error {
 func (l *Loop) handBack(ctx context.Context, cause error) error {
 	l.run.Events().EndBlock(ctx)
 	err := l.run.Update(ctx, func(tx *thread.Tx) error {
-		if err := l.GiveUp(tx, cause); err != nil {
+		if err := l.Abandon(tx, cause); err != nil {
 			return err
 		}
 		return tx.Put()
@@ -74,7 +74,7 @@ func (l *Loop) fail(ctx context.Context, cause error) error {
 		case tx.Stopping(): // the stop came between two polls
 			return thread.FinishNested(tx, thread.Cancelled, "")
 		case !next.again:
-			return l.run.Finish(tx, l.givenUp(next.reason))
+			return l.run.Finish(tx, l.failedEnding(next.reason))
 		}
 		return tx.Put()
 	})
@@ -174,7 +174,7 @@ func (l *Loop) outOfTimeNested(ctx context.Context, cause error) error {
 		if child := l.nested[p]; child != nil {
 			switch run := child.run.Row(); run.State {
 			case wire.Completed, wire.Failed:
-				p.Give(nestedResult(run))
+				p.Finish(nestedResult(run))
 			case wire.WaitingForInput:
 				p.Wait()
 			default: // the whole tree was stopped

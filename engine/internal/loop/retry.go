@@ -30,7 +30,7 @@ func (l *Loop) Failed(ctx context.Context, cause error) error {
 		}
 		tx.Run.Attempts, tx.Run.Fallback = next.counted, next.fallback
 		if !next.again {
-			return l.run.Finish(tx, l.givenUp(next.reason))
+			return l.run.Finish(tx, l.failedEnding(next.reason))
 		}
 		return thread.RetryLater(tx, tx.RetryDelay(next.number, cause), next.reason)
 	})
@@ -67,9 +67,9 @@ func failureText(cause error) string {
 	return spool.MessageOf(cause)
 }
 
-// givenUp returns how a run ends whose step has failed for good. The answer behind the last step is no step: what the
+// failedEnding returns how a run ends whose step has failed for good. The answer behind the last step is no step: what the
 // steps have done is not lost without it.
-func (l *Loop) givenUp(reason string) store.Ending {
+func (l *Loop) failedEnding(reason string) store.Ending {
 	if l.asker.final {
 		return active.AllSteps
 	}

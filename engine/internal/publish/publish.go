@@ -21,15 +21,15 @@ type Segment struct {
 	Key   spool.ThreadKey
 	Fence int64
 	RunID spool.RunID
-	// Made is the time at which the thread was created. A deleted thread may be created again.
-	Made   time.Time
-	Writer *stream.Writer
+	// CreatedAt is the time at which the thread was created. A deleted thread may be created again.
+	CreatedAt time.Time
+	Writer    *stream.Writer
 }
 
 // Owns reports whether the segment still has the lease on the thread. The fence alone is not enough: a
 // thread that is deleted and created again counts fences from the start.
 func (s *Segment) Owns(t wire.Thread) bool {
-	return t.Fence == s.Fence && t.RunID == s.RunID && t.CreatedAt.Equal(s.Made)
+	return t.Fence == s.Fence && t.RunID == s.RunID && t.CreatedAt.Equal(s.CreatedAt)
 }
 
 // saveTimeout bounds a write to the record during a segment.

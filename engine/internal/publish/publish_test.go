@@ -91,7 +91,7 @@ func TestPublishInSegment(t *testing.T) {
 	t.Parallel()
 	p, tx, l := desk(wire.Running)
 	w := stream.New(stream.Settings{Live: l, FlushEvery: -1}, store.StreamKey{Thread: tx.Key, ID: "r:2"}, 2, 0)
-	p.Add(&Segment{Key: tx.Key, Fence: 2, RunID: "r", Made: maptx.Start, Writer: w})
+	p.Add(&Segment{Key: tx.Key, Fence: 2, RunID: "r", CreatedAt: maptx.Start, Writer: w})
 	before := tx.Clone()
 	if _, err := p.Publish(t.Context(), tx.Key, spool.Event{Type: "A", Payload: json.RawMessage(`{"a":1}`), Durable: true}, "", "ann"); err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func TestPublishInSegment(t *testing.T) {
 // A segment owns its thread until another worker has it, another run, or another thread has its name.
 func TestOwns(t *testing.T) {
 	t.Parallel()
-	s := &Segment{Fence: 2, RunID: "r", Made: maptx.Start}
+	s := &Segment{Fence: 2, RunID: "r", CreatedAt: maptx.Start}
 	for _, c := range []struct {
 		thread wire.Thread
 		want   bool

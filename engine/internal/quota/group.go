@@ -95,7 +95,7 @@ func (g *group) dispatch() {
 			g.dispatchAt(g.closed)
 			return
 		}
-		if g.limit.Concurrent > 0 && g.taken() >= g.slots {
+		if g.limit.Concurrent > 0 && g.slotsInUse() >= g.slots {
 			return
 		}
 		w := g.waiters[0]
@@ -126,7 +126,7 @@ func (g *group) find(w *waiter, now time.Duration) int {
 
 // expects reports whether the engine has all that the call needs. The caller must hold mu.
 func (g *group) expects(w *waiter) bool {
-	for _, c := range g.wants(g.clock.now()) {
+	for _, c := range g.unmetNeeds(g.clock.now()) {
 		if c.waiter == w {
 			return false
 		}
@@ -145,8 +145,8 @@ func (g *group) dispatchAt(at time.Duration) {
 	})
 }
 
-// taken returns how many slots permits have. The caller must hold mu.
-func (g *group) taken() (n int64) {
+// slotsInUse returns how many slots permits have. The caller must hold mu.
+func (g *group) slotsInUse() (n int64) {
 	for p := range g.permits {
 		if p.slot {
 			n++
@@ -262,7 +262,7 @@ func (g *group) lapsed() {
 		return
 	}
 	g.lapse = nil
-	if g.slots == 0 && g.taken() == 0 {
+	if g.slots == 0 && g.slotsInUse() == 0 {
 		return
 	}
 	g.slots = 0

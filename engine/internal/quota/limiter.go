@@ -37,12 +37,12 @@ type Group struct {
 // group has no limit.
 func New(o Settings, groups map[string]Group) *Limiter {
 	l := &Limiter{groups: make(map[string]*group, len(groups))}
-	made := make(map[string]*group)
+	byName := make(map[string]*group)
 	for model, of := range groups {
-		g := made[of.Name]
+		g := byName[of.Name]
 		if g == nil {
 			g = newGroup(o, of)
-			made[of.Name] = g
+			byName[of.Name] = g
 		}
 		l.groups[model] = g
 	}

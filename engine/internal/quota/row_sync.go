@@ -18,9 +18,9 @@ const (
 	storeTimeout = 5 * time.Second
 	// A failing store is tried again after firstRetry, then after twice that, up to longestRetry.
 	firstRetry, longestRetry = 100 * time.Millisecond, 5 * time.Second
-	// givesUp is how often a report is tried again if no call waits or is under way. What was not
+	// reportAttempts is how often a report is tried again if no call waits or is under way. What was not
 	// reported counts as used.
-	givesUp = 3
+	reportAttempts = 3
 	// A call that cannot be served yet is asked for again after at least shortPoll and at most longPoll.
 	shortPoll, longPoll = 100 * time.Millisecond, time.Second
 	slotPoll            = 200 * time.Millisecond
@@ -93,7 +93,7 @@ func (g *group) plan(out served, err error) {
 		return
 	case err != nil:
 		g.failures++
-		if g.idle() && g.failures > givesUp {
+		if g.idle() && g.failures > reportAttempts {
 			g.pending, g.report, g.grants, g.slots, g.failures = report{}, report{number: g.report.number}, nil, 0, 0
 			return
 		}
@@ -103,7 +103,7 @@ func (g *group) plan(out served, err error) {
 	}
 	g.failures = 0
 	now := g.clock.now()
-	if wants := g.wants(now); len(wants) > 0 {
+	if unmet := g.unmetNeeds(now); len(unmet) > 0 {
 		wait := slotPoll
 		if out.next > 0 {
 			wait = min(max(g.clock.reached(out.next-horizon)-now, shortPoll), longPoll)
@@ -120,7 +120,7 @@ func (g *group) plan(out served, err error) {
 		g.wake(settleAfter)
 	}
 	switch {
-	case g.slots > g.taken():
+	case g.slots > g.slotsInUse():
 		g.wake(idleSlot)
 	case g.slots > 0:
 		g.wake(g.lease / 3)
@@ -179,7 +179,7 @@ func (g *group) syncRow() (out served, err error) {
 		g.report = report{number: g.report.number}
 		g.renewed(from)
 	}
-	g.take(out)
+	g.apply(out)
 	return out, nil
 }
 
@@ -242,8 +242,8 @@ func (g *group) renewed(from time.Duration) {
 	}
 }
 
-// take adds what the row has granted. The caller must hold mu.
-func (g *group) take(out served) {
+// apply adds the grants and slots of the row. The caller must hold mu.
+func (g *group) apply(out served) {
 	g.slots += out.slots
 	for _, x := range out.grants {
 		g.keep(&grant{at: x.At, tokens: x.Tokens, from: g.clock.reached(x.At), until: g.clock.before(x.At + usable)})

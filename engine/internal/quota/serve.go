@@ -145,7 +145,7 @@ func (s *state) apply(now int64, r report) {
 	}
 	for _, c := range r.settled {
 		if c.Tokens < 0 {
-			s.giveBack(c.At, -c.Tokens)
+			s.returnTokens(c.At, -c.Tokens)
 		} else if c.Tokens > 0 {
 			s.add(count{At: now, Tokens: c.Tokens})
 		}
@@ -206,7 +206,7 @@ func (s *state) allot(now int64, l Limit, r request) (out served) {
 				out.wait(c, why, now < s.ClosedUntil)
 				continue
 			}
-			b.take(at, c.tokens)
+			b.addStart(at, c.tokens)
 			if c.at >= 0 {
 				out.grants = append(out.grants, count{At: at, Starts: 1, Tokens: c.tokens})
 			}
@@ -225,7 +225,7 @@ func (s *state) allot(now int64, l Limit, r request) (out served) {
 		if at > now {
 			break
 		}
-		b.take(at, r.spareTokens)
+		b.addStart(at, r.spareTokens)
 		out.grants = append(out.grants, count{At: at, Starts: 1, Tokens: r.spareTokens})
 	}
 	return out

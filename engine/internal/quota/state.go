@@ -38,7 +38,7 @@ type holder struct {
 	Slots int64 `json:"slots,omitempty"`
 	// Since is when the call began to wait that has waited longest. Zero: none waits.
 	Since int64 `json:"since,omitempty"`
-	// Tokens are those of that call.
+	// Tokens are the tokens of that call.
 	Tokens int64 `json:"tokens,omitempty"`
 	// Slotted means that the call waits for a start alone.
 	Slotted bool `json:"slotted,omitempty"`
@@ -85,8 +85,8 @@ func (s *state) add(c count) {
 	p.At, p.Starts, p.Tokens = max(p.At, c.At), p.Starts+c.Starts, p.Tokens+c.Tokens
 }
 
-// giveBack takes tokens that a call did not use from the time of its start.
-func (s *state) giveBack(at, tokens int64) {
+// returnTokens subtracts the tokens that a call did not use from those of its start's time.
+func (s *state) returnTokens(at, tokens int64) {
 	i, found := slices.BinarySearchFunc(s.Past, at/grain, func(p count, want int64) int { return cmp.Compare(p.At/grain, want) })
 	if found {
 		s.Past[i].Tokens = max(s.Past[i].Tokens-tokens, 0)
@@ -159,8 +159,8 @@ func (b *book) next(tokens int64) (at int64, why Reason) {
 	return at, why
 }
 
-// take adds a start at a time that next returned.
-func (b *book) take(at, tokens int64) {
+// addStart adds a start at a time that next returned.
+func (b *book) addStart(at, tokens int64) {
 	kept := b.counts[:0]
 	b.at, b.starts, b.tokens = at, 0, 0
 	old := b.counts

@@ -55,13 +55,13 @@ func (g *group) publish() {
 	}
 	g.shown, g.shownAt, g.published = calls, now, len(calls) > 0
 	row := store.Row{Kind: waitKind, Key: g.name + "/" + g.me, Version: store.AnyVersion}
-	said := waits{Group: g.name, For: g.limit.text(g.blocked()), Calls: calls}
+	waiting := waits{Group: g.name, For: g.limit.text(g.blocked()), Calls: calls}
 	g.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	err := g.db.Update(ctx, spool.ThreadKey{}, 0, func(tx store.Tx) (err error) {
 		if len(calls) > 0 {
-			if row.Value, err = json.Marshal(said); err != nil {
+			if row.Value, err = json.Marshal(waiting); err != nil {
 				return err
 			}
 		}
@@ -88,11 +88,11 @@ func (l Limit) text(why Reason) string {
 }
 
 // several returns a number of things, in words.
-func several(n int64, thing string) string {
+func several(n int64, noun string) string {
 	if n == 1 {
-		return "1 " + thing
+		return "1 " + noun
 	}
-	return fmt.Sprintf("%d %ss", n, thing)
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // Explain returns a sentence that says what a run waits for, or "" if it does not wait for a provider's limit.

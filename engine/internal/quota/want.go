@@ -15,9 +15,9 @@ type unmet struct {
 	waiter *waiter
 }
 
-// wants returns what the waiting calls need beyond the engine's grants and slots. The caller must hold mu.
-func (g *group) wants(now time.Duration) (all []unmet) {
-	free := g.slots - g.taken()
+// unmetNeeds returns what the waiting calls need beyond the engine's grants and slots. The caller must hold mu.
+func (g *group) unmetNeeds(now time.Duration) (all []unmet) {
+	free := g.slots - g.slotsInUse()
 	grants := slices.Clone(g.grants)
 	for _, w := range g.waiters {
 		c := unmet{want{since: w.since, tokens: w.Tokens}, w}
@@ -66,9 +66,9 @@ func (g *group) request() (r request) {
 		}
 	}
 	r = request{me: g.me, lease: g.lease.Milliseconds(), report: g.report}
-	g.giveBackSlots(now)
+	g.returnSlots(now)
 	g.grants = slices.DeleteFunc(g.grants, func(x *grant) bool { return now >= x.until })
-	for _, c := range g.wants(now) {
+	for _, c := range g.unmetNeeds(now) {
 		r.calls = append(r.calls, c.want)
 	}
 	if len(g.waiters) == 0 && (g.rival != 0 || g.closing) {
@@ -89,9 +89,9 @@ func (g *group) request() (r request) {
 	return r
 }
 
-// giveBackSlots returns slots that no call of this engine needs. The caller must hold mu.
-func (g *group) giveBackSlots(now time.Duration) {
-	idle := g.slots - g.taken() - int64(len(g.waiters))
+// returnSlots returns slots that no call of this engine needs. The caller must hold mu.
+func (g *group) returnSlots(now time.Duration) {
+	idle := g.slots - g.slotsInUse() - int64(len(g.waiters))
 	if idle > 0 && (g.rival != 0 || g.closing || now >= g.idleSince+idleSlot) {
 		g.slots -= idle
 	}

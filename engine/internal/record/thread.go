@@ -37,16 +37,16 @@ var ErrThreadGone = spool.Errorf(spool.NotFound, ThreadNotFound)
 
 // CheckSame returns [ErrThreadGone] for a thread that was not created at the given time. A zero time
 // accepts any thread.
-func CheckSame(thread wire.Thread, made time.Time) error {
-	if made.IsZero() || thread.CreatedAt.Equal(made) {
+func CheckSame(thread wire.Thread, createdAt time.Time) error {
+	if createdAt.IsZero() || thread.CreatedAt.Equal(createdAt) {
 		return nil
 	}
 	return ErrThreadGone
 }
 
 // SameThread checks the thread of a view as [CheckSame] does.
-func SameThread(v store.View, made time.Time) error {
-	if made.IsZero() {
+func SameThread(v store.View, createdAt time.Time) error {
+	if createdAt.IsZero() {
 		return nil
 	}
 	thread, err := v.Thread()
@@ -56,7 +56,7 @@ func SameThread(v store.View, made time.Time) error {
 	case err != nil:
 		return err
 	default:
-		return CheckSame(thread, made)
+		return CheckSame(thread, createdAt)
 	}
 }
 

@@ -101,11 +101,11 @@ func (a *Agent) WithLists(lists map[string]json.RawMessage) (*Agent, error) {
 // them.
 func (a *Agent) addSourced(lists map[string]json.RawMessage) error {
 	a.Tools, a.FromSource, a.LeftOut = slices.Clone(a.Tools), make(map[string]bool), nil
-	taken := make(map[string]bool, len(a.Tools))
+	names := make(map[string]bool, len(a.Tools))
 	for i := range a.Tools {
-		taken[a.Tools[i].Name] = true
+		names[a.Tools[i].Name] = true
 	}
-	noCatalogue := taken[spool.SearchTool] || taken[spool.DescribeTool]
+	noCatalogue := names[spool.SearchTool] || names[spool.DescribeTool]
 	bySource, hasCatalogue := make([][]spool.Tool, len(a.ToolSources)), searches(a.Tools)
 	for i, s := range a.ToolSources {
 		var err error
@@ -117,14 +117,14 @@ func (a *Agent) addSourced(lists map[string]json.RawMessage) error {
 	for i, tools := range bySource {
 		for _, t := range tools {
 			switch {
-			case taken[t.Name], !toolName.MatchString(t.Name), t.Name == spool.SpawnTool, a.isTransfer(t.Name), t.Call == nil,
+			case names[t.Name], !toolName.MatchString(t.Name), t.Name == spool.SpawnTool, a.isTransfer(t.Name), t.Call == nil,
 				t.Parameters != nil && !json.Valid(t.Parameters),
 				t.Search && noCatalogue, catalogue.Is(t.Name) && hasCatalogue:
 				a.LeftOut = append(a.LeftOut, a.ToolSources[i].Name()+": "+t.Name)
 				continue
 			}
 			a.Tools = append(a.Tools, t)
-			a.FromSource[t.Name], taken[t.Name] = true, true
+			a.FromSource[t.Name], names[t.Name] = true, true
 		}
 	}
 	return nil

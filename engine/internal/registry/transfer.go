@@ -89,7 +89,7 @@ type transfer struct {
 	names []string // those that the run may use, sorted
 }
 
-// isTransfer reports whether a name is that of the agent's transfer tool.
+// isTransfer reports whether the agent's transfer tool has the name.
 func (a *Agent) isTransfer(name string) bool {
 	return name == spool.TransferTool && len(a.Transfers) > 0
 }

@@ -29,7 +29,7 @@ func (r *Runner) beginJob(ctx context.Context, j wire.Job) (c claimed, err error
 		}
 	}()
 	var follow thread.Follow
-	request := thread.ClaimRequest{Job: j, Isolate: isolation.acquire, Knows: func(agent string) error {
+	request := thread.ClaimRequest{Job: j, Isolate: isolation.acquire, CheckAgent: func(agent string) error {
 		_, err := r.Registry.ByName(agent)
 		return err
 	}}
@@ -86,14 +86,14 @@ func (r *Runner) begin(ctx context.Context, claimed *thread.Segment, sent time.T
 	return s
 }
 
-// Take returns how the start of a run claims it for this process, or nil if the store may not have the revision of
+// ClaimOnStart returns how the start of a run claims it for this process, or nil if the store may not have the revision of
 // the run's agent yet.
-func (r *Runner) Take(agent string) *thread.Take {
+func (r *Runner) ClaimOnStart(agent string) *thread.ClaimOnStart {
 	id, known := r.Registry.RevisionOf(store.RunRow{Run: wire.Run{Agent: agent}})
 	if known == nil || !r.Revisions.Kept(id) {
 		return nil
 	}
-	return &thread.Take{Revision: id}
+	return &thread.ClaimOnStart{Revision: id}
 }
 
 // Settle ends a run whose ending is already decided.

@@ -16,7 +16,7 @@ const yieldedSlot = "the run waits for its turn"
 // due at once.
 func (s *segment) handBack(ctx context.Context, cause error) error {
 	err := s.run.Commit(ctx, func(tx *thread.Tx) error {
-		if err := s.loop.GiveUp(tx, cause); err != nil {
+		if err := s.loop.Abandon(tx, cause); err != nil {
 			return err
 		}
 		if tx.Stopping() {

@@ -3,7 +3,7 @@ package segment
 import "sync/atomic"
 
 // isolationSlot is the process's one slot for an isolated run.
-type isolationSlot struct{ taken atomic.Bool }
+type isolationSlot struct{ inUse atomic.Bool }
 
 // isolationClaim is a claim's right to the slot. A nil isolationClaim has none.
 type isolationClaim struct {
@@ -16,7 +16,7 @@ func (a *isolationClaim) acquire() bool {
 	if a.has.Load() {
 		return true
 	}
-	if !a.slot.taken.CompareAndSwap(false, true) {
+	if !a.slot.inUse.CompareAndSwap(false, true) {
 		return false
 	}
 	a.has.Store(true)
@@ -25,6 +25,6 @@ func (a *isolationClaim) acquire() bool {
 
 func (a *isolationClaim) release() {
 	if a != nil && a.has.CompareAndSwap(true, false) {
-		a.slot.taken.Store(false)
+		a.slot.inUse.Store(false)
 	}
 }

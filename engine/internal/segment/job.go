@@ -44,10 +44,10 @@ func (r *Runner) HandleJob(ctx context.Context, j wire.Job, in *slots.Slot) (wir
 	return r.execute(ctx, c.segment, in)
 }
 
-// HandleTaken executes a run that its start has claimed. In is the worker's slot for it.
-func (r *Runner) HandleTaken(ctx context.Context, taken *thread.Taken, in *slots.Slot) (wire.JobResult, error) {
-	s := r.begin(ctx, &taken.Segment, taken.Sent)
-	s.loop.UseMessages(taken.Messages)
+// HandleClaimed executes a run that its start has claimed. In is the worker's slot for it.
+func (r *Runner) HandleClaimed(ctx context.Context, claimed *thread.ClaimedRun, in *slots.Slot) (wire.JobResult, error) {
+	s := r.begin(ctx, &claimed.Segment, claimed.Sent)
+	s.loop.UseMessages(claimed.Messages)
 	return r.execute(ctx, s, in)
 }
 
@@ -61,7 +61,7 @@ func (r *Runner) execute(ctx context.Context, s *segment, in *slots.Slot) (wire.
 	return wire.JobResult{Accepted: true}, nil
 }
 
-// reopen returns the last of the runs, of which each has spawned the next, in a segment without a lease. It reports
+// reopen returns the last of a chain of nested runs, in a segment without a lease. Each run has spawned the next. It reports
 // false if this process cannot make calls of the run: then the run's next segment makes them, or fails.
 func (r *Runner) reopen(
 	ctx context.Context, t wire.Thread, runs []store.RunRow, sent time.Time,

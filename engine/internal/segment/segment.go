@@ -40,7 +40,7 @@ type segment struct {
 func (r *Runner) newSegment(t wire.Thread, run store.RunRow, seq int64, agent *registry.Agent, sent time.Time) *segment {
 	s := &segment{runner: r}
 	s.Segment = active.NewSegment(&r.Host.Host, publish.Segment{
-		Key: t.Key(), Fence: t.Fence, RunID: run.ID, Made: t.CreatedAt,
+		Key: t.Key(), Fence: t.Fence, RunID: run.ID, CreatedAt: t.CreatedAt,
 		Writer: stream.New(r.Streaming, store.StreamKey{Thread: t.Key(), ID: run.Stream()}, t.Fence, seq),
 	}, s, run)
 	s.lease.confirm(sent)

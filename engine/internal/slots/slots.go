@@ -32,7 +32,7 @@ type Slots struct {
 	perTenant int
 
 	mu    sync.Mutex
-	taken int
+	inUse int
 	// leaving is how many of the taken slots will be released soon.
 	leaving int
 	// active counts, by tenant, the taken slots that are not leaving.
@@ -46,7 +46,7 @@ type Slots struct {
 // maxServed bounds the number of tenants in served. A tenant that is not in served has priority.
 const maxServed = 1024
 
-// Options are those of the engine's WorkOptions.
+// Options are the slots' part of the engine's WorkOptions.
 type Options struct {
 	Concurrency, PerTenant, MaxDeliveries int
 
@@ -76,7 +76,7 @@ func New(o Options) *Slots {
 func (s *Slots) Query(lease time.Duration) store.ClaimQuery {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return store.ClaimQuery{Limit: s.slots - s.taken, Reserved: s.reserved, PerTenant: s.perTenant, Served: s.lastServed, Lease: lease}
+	return store.ClaimQuery{Limit: s.slots - s.inUse, Reserved: s.reserved, PerTenant: s.perTenant, Served: s.lastServed, Lease: lease}
 }
 
 // lastServed implements [store.ClaimQuery.Served].
@@ -109,7 +109,7 @@ func (s *Slots) Acquire(j wire.Job) *Slot {
 func (s *Slots) AcquireShared(j wire.Job) *Slot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.slots-s.taken <= s.reserved {
+	if s.slots-s.inUse <= s.reserved {
 		return nil
 	}
 	return s.acquire(j)
@@ -118,7 +118,7 @@ func (s *Slots) AcquireShared(j wire.Job) *Slot {
 // acquire gives a job a slot. The caller must hold mu.
 func (s *Slots) acquire(j wire.Job) *Slot {
 	slot := &Slot{all: s, tenant: j.Tenant, subject: j.Subject, due: j.DueAt, since: time.Now()}
-	s.taken++
+	s.inUse++
 	s.addActive(slot, 1)
 	s.serve(j.Tenant)
 	return slot
@@ -148,7 +148,7 @@ func (s *Slots) leave(of *Slot) {
 }
 
 // free returns how many slots will be free once the leaving segments are gone. The caller must hold mu.
-func (s *Slots) free() int { return s.slots - s.taken + s.leaving }
+func (s *Slots) free() int { return s.slots - s.inUse + s.leaving }
 
 // full reports whether a tenant that has its share finds no slot.
 func (s *Slots) full(tenant spool.Tenant) bool {
@@ -201,10 +201,10 @@ func (s *Slots) inFlight(tenant spool.Tenant, waiting []wire.WaitingTenant) int 
 	return n
 }
 
-// takesTurns reports whether a tenant within its share releases a slot. It does so if all slots are
+// yieldsSlot reports whether a tenant within its share releases a slot. It does so if all slots are
 // taken, no tenant has more slots than this one, and a tenant without any slot waits. The waiting
 // tenant is next, even if other jobs of this tenant have waited longer. The caller must hold mu.
-func (s *Slots) takesTurns(tenant spool.Tenant, waiting []wire.WaitingTenant) bool {
+func (s *Slots) yieldsSlot(tenant spool.Tenant, waiting []wire.WaitingTenant) bool {
 	if s.free() > 0 {
 		return false
 	}
@@ -273,7 +273,7 @@ func (s *Slot) Wanted(ctx context.Context, db store.Store) (due time.Time, wante
 	if s.all.active[s.tenant] > share {
 		wanted = s.all.mustYield(s.tenant, share, stats.Waiting)
 	} else {
-		wanted = s.all.takesTurns(s.tenant, stats.Waiting)
+		wanted = s.all.yieldsSlot(s.tenant, stats.Waiting)
 	}
 	if wanted = wanted || s.all.yieldsToSubject(s, share, stats); wanted {
 		s.leaving = true
@@ -296,7 +296,7 @@ func (s *Slot) Keep() {
 func (s *Slot) Release() {
 	s.all.mu.Lock()
 	defer s.all.mu.Unlock()
-	s.all.taken--
+	s.all.inUse--
 	if s.leaving {
 		s.all.leaving--
 	} else {

@@ -28,10 +28,10 @@ const (
 // gets a lost end back, and the engine never uses a message id twice. So the messages before a given
 // message are always the same.
 type encodedList struct {
-	made   time.Time // the thread's creation time
-	blocks [][]byte  // a message begins with a comma
-	index  []encodedMessage
-	size   int64 // in bytes, the index included
+	createdAt time.Time // the thread's creation time
+	blocks    [][]byte  // a message begins with a comma
+	index     []encodedMessage
+	size      int64 // in bytes, the index included
 	// form is the form of the next message. Nil stands for the JSON of [spool.Message].
 	form wire.SnapshotForm
 }
@@ -57,7 +57,7 @@ func (l *encodedList) last() spool.MessageID {
 //
 // Extend writes after the messages of l in its last block, so a list must not be extended twice.
 func (l *encodedList) extend(v store.View, thread wire.Thread, form wire.SnapshotForm) (_ *encodedList, shares bool, err error) {
-	if l != nil && !l.made.Equal(thread.CreatedAt) {
+	if l != nil && !l.createdAt.Equal(thread.CreatedAt) {
 		l = nil
 	}
 	after := l.last()
@@ -73,7 +73,7 @@ func (l *encodedList) extend(v store.View, thread wire.Thread, form wire.Snapsho
 			return nil, false, err
 		}
 	}
-	grown := &encodedList{made: thread.CreatedAt, form: form}
+	grown := &encodedList{createdAt: thread.CreatedAt, form: form}
 	if after != "" {
 		grown.blocks, grown.index, grown.size, grown.form = slices.Clone(l.blocks), l.index, l.size, l.form
 	}
@@ -83,7 +83,7 @@ func (l *encodedList) extend(v store.View, thread wire.Thread, form wire.Snapsho
 
 // listPage returns a list with only the messages that o selects. O must have a limit.
 func listPage(v store.View, thread wire.Thread, o wire.SnapshotOptions) (*encodedList, error) {
-	encoded, l := record.Encoded(v), &encodedList{made: thread.CreatedAt}
+	encoded, l := record.Encoded(v), &encodedList{createdAt: thread.CreatedAt}
 	q := store.MessageQuery{After: o.LastMessageID, Before: o.Before, Limit: o.Limit + 1}
 	ids, err := encoded.MessageIDs(q)
 	if err != nil {

@@ -33,13 +33,13 @@ func (s *sharing) alone(ctx context.Context, read func() (*encodedState, error))
 		return nil, err
 	}
 	defer done()
-	made, err := read()
+	encoded, err := read()
 	if err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	state := &sharedState{made, &keptThread{list: made.list, size: made.list.size, refs: 1}, 1}
+	state := &sharedState{encoded, &keptThread{list: encoded.list, size: encoded.list.size, refs: 1}, 1}
 	s.used += state.size() + state.list.size
 	s.trim(0)
 	return state, nil
@@ -113,15 +113,15 @@ func (s *sharing) read(ctx context.Context, r *sharedRead) {
 		old = kept.list
 	}
 	s.mu.Unlock()
-	var made *encodedState
+	var encoded *encodedState
 	var shares bool
 	if err == nil {
-		made, shares, err = s.extend(ctx, r.key, old)
+		encoded, shares, err = s.extend(ctx, r.key, old)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err == nil {
-		r.state = s.keep(r, t, made, shares)
+		r.state = s.keep(r, t, encoded, shares)
 	} else if kept != nil {
 		s.enlist(kept)
 	}
@@ -133,7 +133,7 @@ func (s *sharing) read(ctx context.Context, r *sharedRead) {
 }
 
 // keep counts the memory of the read's state, and keeps its messages for the next read.
-func (s *sharing) keep(r *sharedRead, t *sharedThread, made *encodedState, shares bool) *sharedState {
+func (s *sharing) keep(r *sharedRead, t *sharedThread, encoded *encodedState, shares bool) *sharedState {
 	if t.kept != nil && !shares {
 		s.retire(t.kept)
 		t.kept = nil
@@ -142,10 +142,10 @@ func (s *sharing) keep(r *sharedRead, t *sharedThread, made *encodedState, share
 		t.kept = &keptThread{key: r.key, current: true}
 	}
 	k := t.kept
-	s.used += made.list.size - k.size + made.size()
-	k.list, k.size, k.used = made.list, made.list.size, time.Now()
+	s.used += encoded.list.size - k.size + encoded.size()
+	k.list, k.size, k.used = encoded.list, encoded.list.size, time.Now()
 	k.refs++ // for the state
-	state := &sharedState{made, k, r.waiters}
+	state := &sharedState{encoded, k, r.waiters}
 	if r.waiters == 0 { // all clients have left meanwhile
 		state.refs = 1
 		s.drop(state)

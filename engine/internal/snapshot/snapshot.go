@@ -87,7 +87,7 @@ func (s *Snapshots) Encoded(
 		size += int64(len(p))
 	}
 	release := sync.OnceFunc(func() { s.sharing.release(state) })
-	return &wire.EncodedSnapshot{Pieces: pieces, Size: size, OnRelease: release}, state.rest, nil
+	return &wire.EncodedSnapshot{Pieces: pieces, Size: size, OnRelease: release}, state.envelope, nil
 }
 
 // Formed returns a snapshot in another form, which callers share.
@@ -97,7 +97,7 @@ func (s *Snapshots) Formed(ctx context.Context, key spool.ThreadKey, form wire.S
 		return nil, err
 	}
 	return &wire.FormedSnapshot{
-		Snapshot: state.rest, FormedMessages: state.list, Shared: state.shared,
+		Snapshot: state.envelope, FormedMessages: state.list, Shared: state.shared,
 		OnRelease: sync.OnceFunc(func() { s.sharing.release(state) }),
 	}, nil
 }

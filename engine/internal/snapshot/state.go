@@ -15,9 +15,9 @@ type encodedState struct {
 	list *encodedList
 	// head and tail are the JSON before and after the messages. A state in another form has neither.
 	head, tail []byte
-	// rest has the thread, the cursor, the stream's end, and the messages after the last entry. In
+	// envelope has the thread, the cursor, the stream's end, and the messages after the last entry. In
 	// another form, it also has the rest of the snapshot.
-	rest *wire.Snapshot
+	envelope *wire.Snapshot
 	// shared is the result of [wire.SnapshotForm.Finish]. Formed is the size of shared and rest in
 	// bytes.
 	shared any
@@ -53,7 +53,7 @@ func (r reader) encode(
 		if err := s.finish(snap); err != nil {
 			return nil, err
 		}
-		s.rest, snap.Messages = snap, s.list.since(max(snap.LastEventSeq, 0))
+		s.envelope, snap.Messages = snap, s.list.since(max(snap.LastEventSeq, 0))
 		return s, nil
 	}
 	text, err := json.Marshal(snap)
@@ -63,9 +63,9 @@ func (r reader) encode(
 	const messages = `"messages":[`
 	at := bytes.Index(text, []byte(messages+"]")) + len(messages)
 	s.head, s.tail = text[:at:at], text[at:]
-	s.rest = &wire.Snapshot{Thread: snap.Thread, LastEventSeq: snap.LastEventSeq, Messages: s.list.since(max(snap.LastEventSeq, 0))}
+	s.envelope = &wire.Snapshot{Thread: snap.Thread, LastEventSeq: snap.LastEventSeq, Messages: s.list.since(max(snap.LastEventSeq, 0))}
 	if from := snap.Stream; from != nil {
-		s.rest.Stream = &wire.StreamSnapshot{StreamID: from.StreamID, RunID: from.RunID, End: from.End, Offset: from.Offset, Saved: from.Saved}
+		s.envelope.Stream = &wire.StreamSnapshot{StreamID: from.StreamID, RunID: from.RunID, End: from.End, Offset: from.Offset, Saved: from.Saved}
 	}
 	return s, nil
 }

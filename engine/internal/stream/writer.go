@@ -151,16 +151,16 @@ func (w *Writer) Learn(seq int64) {
 // Event emits a live event. It returns false if the stream takes no more items.
 func (w *Writer) Event(ctx context.Context, e wire.Entry) bool {
 	custom := wire.Custom{Name: string(e.Type), Value: e.Payload, PublishedBy: e.PublishedBy, PublishedByTool: e.PublishedByTool}
-	taken, full := w.add(ctx, pendingItem{of: wire.ItemCustom, payload: custom, event: &e})
+	accepted, full := w.add(ctx, pendingItem{of: wire.ItemCustom, payload: custom, event: &e})
 	if full {
 		w.Flush(ctx)
 	}
-	return taken
+	return accepted
 }
 
 // add emits an item, which is written within the flush window. It reports whether the stream has taken
 // the item, and whether the caller has to flush.
-func (w *Writer) add(ctx context.Context, q pendingItem) (taken, full bool) {
+func (w *Writer) add(ctx context.Context, q pendingItem) (accepted, full bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
@@ -191,7 +191,7 @@ func (w *Writer) number(q pendingItem) {
 func (w *Writer) Flush(ctx context.Context) {
 	w.flushing.Lock()
 	defer w.flushing.Unlock()
-	items, broken := w.take()
+	items, broken := w.drain()
 	if len(items) == 0 || broken {
 		return
 	}
@@ -204,7 +204,7 @@ func (w *Writer) Flush(ctx context.Context) {
 	w.Live.Wake(w.key.Thread, store.WakeStream, nil)
 }
 
-func (w *Writer) take() (items []wire.Item, broken bool) {
+func (w *Writer) drain() (items []wire.Item, broken bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.timer != nil {

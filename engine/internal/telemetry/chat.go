@@ -54,7 +54,7 @@ func (t *Recorder) Chat(ctx context.Context, thread spool.ThreadID, use wire.Usa
 	ctx, span := t.tracer.Start(ctx, operationChat+" "+model.model,
 		trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attrs...))
 	if t.contents && span.IsRecording() {
-		span.SetAttributes(asked(r)...)
+		span.SetAttributes(requestContents(r)...)
 	}
 	return ctx, &ChatSpan{t: t, ctx: ctx, span: span, model: model, began: time.Now()}
 }

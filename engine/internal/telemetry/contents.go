@@ -32,8 +32,8 @@ type spanPart struct {
 	Response  string `json:"response,omitempty"`
 }
 
-// asked returns the attributes with a request's contents.
-func asked(r spool.ModelRequest) []attribute.KeyValue {
+// requestContents returns the attributes with a request's contents.
+func requestContents(r spool.ModelRequest) []attribute.KeyValue {
 	var out []attribute.KeyValue
 	if r.Instructions != "" {
 		out = append(out, attrInstructions.String(jsonText([]spanPart{{Type: "text", Content: cut(r.Instructions)}})))

@@ -175,8 +175,8 @@ func (t *Recorder) countRun(ctx context.Context, c changed[wire.Run]) {
 		t.runsStarted.Add(ctx, 1, labels(agent))
 	}
 	if c.after.State.Terminal() && !c.before.State.Terminal() {
-		took := c.after.EndedAt.Sub(c.after.StartedAt).Seconds()
-		t.runs.Record(ctx, max(took, 0), labels(agent,
+		seconds := c.after.EndedAt.Sub(c.after.StartedAt).Seconds()
+		t.runs.Record(ctx, max(seconds, 0), labels(agent,
 			attrRunState.String(string(c.after.State)), attrStopReason.String(string(c.after.StopReason))))
 	}
 }

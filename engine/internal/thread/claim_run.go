@@ -12,8 +12,8 @@ import (
 // ClaimRequest is a worker's request to execute a job's run.
 type ClaimRequest struct {
 	Job wire.Job
-	// Knows returns an error if the worker's process lacks the agent.
-	Knows func(agent string) error
+	// CheckAgent returns an error if the worker's process lacks the agent.
+	CheckAgent func(agent string) error
 	// Revision returns the revision of the agent for the next segment of a run. It may be called again for the
 	// same claim. Nil: segments have none.
 	Revision func(run store.RunRow) (wire.RevisionID, error)
@@ -67,7 +67,7 @@ func ClaimRun(db store.Tx, r ClaimRequest, rules Rules) (Claimed, Follow, error)
 		return Claimed{Reason: "another worker has the run", BusyFor: tx.Thread.LeaseUntil.Sub(tx.Now)}, Follow{}, nil
 	}
 	for _, name := range []string{r.Job.Agent, tx.Run.Agent} {
-		if err := r.Knows(name); err != nil {
+		if err := r.CheckAgent(name); err != nil {
 			return Claimed{}, Follow{}, err
 		}
 	}

@@ -46,11 +46,11 @@ func TestClaim(t *testing.T) {
 		}, `
 			error: Internal error`},
 		{"a run of an agent that the process lacks", queued, func(s *scene) string {
-			return s.claim(ClaimRequest{Knows: func(agent string) error { return spool.Errorf(spool.NotFound, "no agent %q", agent) }, Job: wire.Job{Agent: "b"}})
+			return s.claim(ClaimRequest{CheckAgent: func(agent string) error { return spool.Errorf(spool.NotFound, "no agent %q", agent) }, Job: wire.Job{Agent: "b"}})
 		}, `
 			error: no agent "b"`},
 		{"a run whose agent the job does not name", queued, func(s *scene) string {
-			return s.claim(ClaimRequest{Knows: func(agent string) error {
+			return s.claim(ClaimRequest{CheckAgent: func(agent string) error {
 				if agent == "" {
 					return nil
 				}

@@ -162,8 +162,8 @@ func finishUnleased(tx *Tx, ending store.Ending, t tree, c store.Changes) (*Unse
 	return &Unsettled{Thread: tx.Thread, Run: tx.Run, Saved: t.saved}, tx.save(c)
 }
 
-// decideEnding stores the ending of a run without a worker, unless the run already has one. It adds what the run
-// owes to c, before the settle hook is told the costs.
+// decideEnding stores the ending of a run without a worker, unless the run already has an ending. It adds to c what the
+// run owes, before the settle hook gets the costs.
 func decideEnding(tx *Tx, ending store.Ending, c *store.Changes) error {
 	if tx.Run.Ending != nil {
 		return nil

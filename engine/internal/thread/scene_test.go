@@ -276,8 +276,8 @@ func (s *scene) start(r StartRequest) string {
 		if out.Steers != "" {
 			said += ", steers " + string(out.Steers)
 		}
-		if out.Taken != nil {
-			said += fmt.Sprintf(", taken at %d with %d messages", out.Taken.Seq, len(out.Taken.Messages))
+		if out.Claimed != nil {
+			said += fmt.Sprintf(", taken at %d with %d messages", out.Claimed.Seq, len(out.Claimed.Messages))
 		}
 		return said + stopped(out.Stopped) + follows(Follow{Audit: out.Audit}), err
 	})
@@ -290,8 +290,8 @@ func begin(id spool.RunID, busy spool.WhenBusy) func(s *scene) string {
 
 // claim claims the run of a job.
 func (s *scene) claim(r ClaimRequest) string {
-	if r.Knows == nil {
-		r.Knows = func(string) error { return nil }
+	if r.CheckAgent == nil {
+		r.CheckAgent = func(string) error { return nil }
 	}
 	if r.Isolate == nil {
 		r.Isolate = func() bool { return true }

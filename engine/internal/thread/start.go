@@ -26,15 +26,15 @@ type StartRequest struct {
 	WhenBusy      spool.WhenBusy
 	// MayNotStop forbids the start to stop runs of other subjects.
 	MayNotStop bool
-	// Take asks for a worker that is ready to execute the run of a ticket. If it returns nil, there is none, and any
+	// ReserveWorker asks for a worker that is ready to execute the run of a ticket. If it returns nil, no worker is ready, and any
 	// worker may claim the ticket. It is called once the run has its thread, and again if the transaction is
 	// repeated. Nil: there is no worker.
-	Take func(ticket wire.Job) *Take
+	ReserveWorker func(ticket wire.Job) *ClaimOnStart
 }
 
-// Take lets a start claim its run, in place of a transition of its own behind the commit. A run that has to wait,
+// ClaimOnStart lets a start claim its run, in place of a transition of its own behind the commit. A run that has to wait,
 // or that edits a turn, is not claimed.
-type Take struct {
+type ClaimOnStart struct {
 	// Revision is the revision of the agent for the run's first segment.
 	Revision wire.RevisionID
 }
@@ -49,12 +49,12 @@ type Started struct {
 	Stopped Stopped
 	// Audit has the entries for the audit log.
 	Audit []*wire.AuditEntry
-	// Taken is the claimed run, or nil.
-	Taken *Taken
+	// Claimed is the claimed run, or nil.
+	Claimed *ClaimedRun
 }
 
-// Taken is a run that its start has claimed.
-type Taken struct {
+// ClaimedRun is a run that its start has claimed.
+type ClaimedRun struct {
 	Segment
 
 	Job store.ClaimedJob
@@ -87,15 +87,15 @@ func Start(db store.Tx, key spool.ThreadKey, s StartRequest, rules Rules) (Start
 	case err != nil && !record.Missing(err):
 		return Started{}, err
 	}
-	taken, err := start(tx, s)
-	if taken != nil && !created {
-		taken.Messages = nil
+	claimed, err := start(tx, s)
+	if claimed != nil && !created {
+		claimed.Messages = nil
 	}
-	return Started{Taken: taken}, err
+	return Started{Claimed: claimed}, err
 }
 
 // start gives the thread to the run. It returns the run with its only message if it has claimed it.
-func start(tx *Tx, s StartRequest) (*Taken, error) {
+func start(tx *Tx, s StartRequest) (*ClaimedRun, error) {
 	tx.Run = newRun(tx, s.Run)
 	if err := tx.move(wire.Queued); err != nil {
 		return nil, err
@@ -113,38 +113,38 @@ func start(tx *Tx, s StartRequest) (*Taken, error) {
 	turn := tx.Message(spool.RoleUser, s.Content)
 	turn.ClientMessageID = s.ClientMessageID
 	c := store.Changes{Messages: []*spool.Message{turn}}
-	taken, err := dispatch(tx, s, &c)
+	claimed, err := dispatch(tx, s, &c)
 	if err != nil {
 		return nil, err
 	}
 	if !edits {
 		c.Thread, c.NewRuns = &tx.Thread, []store.RunRow{tx.Run}
 	}
-	if err := tx.Write(c); err != nil || taken == nil {
+	if err := tx.Write(c); err != nil || claimed == nil {
 		return nil, err
 	}
-	taken.Segment = Segment{Thread: tx.Thread, Run: tx.Run, Seq: c.Entries[0].Seq}
-	taken.Messages = []spool.Message{*turn}
-	return taken, nil
+	claimed.Segment = Segment{Thread: tx.Thread, Run: tx.Run, Seq: c.Entries[0].Seq}
+	claimed.Messages = []spool.Message{*turn}
+	return claimed, nil
 }
 
 // dispatch adds the run's first ticket to the changes: for any worker, or with the claim of the one that takes
 // the run.
-func dispatch(tx *Tx, s StartRequest, c *store.Changes) (*Taken, error) {
+func dispatch(tx *Tx, s StartRequest, c *store.Changes) (*ClaimedRun, error) {
 	ticket := tx.ticket(wire.JobStart, 0)
-	var take *Take
-	if s.Take != nil && s.EditMessageID == "" {
-		take = s.Take(ticket)
+	var onStart *ClaimOnStart
+	if s.ReserveWorker != nil && s.EditMessageID == "" {
+		onStart = s.ReserveWorker(ticket)
 	}
-	if take == nil {
+	if onStart == nil {
 		c.Jobs = []wire.Job{ticket}
 		return nil, nil //nolint:nilnil // nil is: no worker has the run
 	}
 	ticket.DueAt = tx.Now
-	taken := &Taken{Job: store.ClaimedJob{Job: ticket, JobID: wire.NewJobID(), Lease: tx.Lease}}
-	c.Claimed = []store.ClaimedJob{taken.Job}
-	tx.Run.Revision = take.Revision
-	return taken, beginSegment(tx, c)
+	claimed := &ClaimedRun{Job: store.ClaimedJob{Job: ticket, JobID: wire.NewJobID(), Lease: tx.Lease}}
+	c.Claimed = []store.ClaimedJob{claimed.Job}
+	tx.Run.Revision = onStart.Revision
+	return claimed, beginSegment(tx, c)
 }
 
 // newRun returns the run of a start. The run gets the known prompt size of the thread's last run.

@@ -54,7 +54,7 @@ func TestStart(t *testing.T) {
 			+ job run:r:1 RunID=r Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready`},
 		{"by a worker that takes it", nil, func(s *scene) string {
 			r := request("r", "")
-			r.Take = func(wire.Job) *Take { return &Take{Revision: "v1"} }
+			r.ReserveWorker = func(wire.Job) *ClaimOnStart { return &ClaimOnStart{Revision: "v1"} }
 			return s.start(r)
 		}, `
 			position 0, taken at 1 with 1 messages
@@ -65,7 +65,7 @@ func TestStart(t *testing.T) {
 			+ job run:r:1 RunID=r Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=inflight Attempts=1`},
 		{"by a worker that takes it, of a thread that exists", said, func(s *scene) string {
 			r := request("next", "")
-			r.Take = func(wire.Job) *Take { return &Take{} }
+			r.ReserveWorker = func(wire.Job) *ClaimOnStart { return &ClaimOnStart{} }
 			return s.start(r)
 		}, `
 			position 0, taken at 3 with 0 messages
@@ -76,7 +76,7 @@ func TestStart(t *testing.T) {
 			+ job run:next:1 RunID=next Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=inflight Attempts=1`},
 		{"by a worker that is not ready", nil, func(s *scene) string {
 			r := request("r", "")
-			r.Take = func(wire.Job) *Take { return nil }
+			r.ReserveWorker = func(wire.Job) *ClaimOnStart { return nil }
 			return s.start(r)
 		}, `
 			position 0
@@ -95,7 +95,7 @@ func TestStart(t *testing.T) {
 		{"that edits a turn, by no worker", said, func(s *scene) string {
 			r := request("next", "")
 			r.EditMessageID = s.Rows.Messages[0].ID
-			r.Take = func(wire.Job) *Take { s.t.Error("a worker was asked"); return nil }
+			r.ReserveWorker = func(wire.Job) *ClaimOnStart { s.t.Error("a worker was asked"); return nil }
 			return s.start(r)
 		}, `
 			position 0

@@ -27,8 +27,8 @@ func Parts(id spool.ToolCallID, name string, result json.RawMessage) spool.Conte
 	return parts
 }
 
-// Landed returns the fields of the item that announces a result.
-func Landed(id spool.ToolCallID, name string, result json.RawMessage) wire.ToolResulted {
+// Resulted returns the fields of the item that announces a result.
+func Resulted(id spool.ToolCallID, name string, result json.RawMessage) wire.ToolResulted {
 	return wire.ToolResulted{ToolCallID: id, ToolName: name, Result: result, Sources: citation.InResult(result)}
 }
 
@@ -36,9 +36,9 @@ func Landed(id spool.ToolCallID, name string, result json.RawMessage) wire.ToolR
 type Effect string
 
 const (
-	// NoEffect is that of a call that had not begun.
+	// NoEffect is the effect of a call that had not begun.
 	NoEffect Effect = ""
-	// MaybeEffect is that of a call that had begun: nobody knows what it has done, or will still do.
+	// MaybeEffect is the effect of a call that had begun. Nobody knows what the call has done, or will still do.
 	MaybeEffect Effect = "unknown"
 )
 

@@ -8,7 +8,7 @@ import (
 
 // shownSegment is what a walker knows about the segment that its client shows.
 type shownSegment struct {
-	// stream is the stream of which the client may have items. Empty: the client has the RUN_ENDED of
+	// stream is the stream whose items the client may have. Empty: the client has the RUN_ENDED of
 	// the last stream.
 	stream wire.StreamID
 	// plain is true while the walker has read every item of the stream, and no item is about a nested

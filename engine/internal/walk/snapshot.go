@@ -56,12 +56,12 @@ func (w *Walker) snapshot(ctx context.Context) ([]PositionedFrame, error) {
 	if w.shared {
 		return nil, ErrReset
 	}
-	f, err := w.takeSnapshot(ctx)
+	f, err := w.readSnapshot(ctx)
 	if err != nil {
 		return nil, err
 	}
 	snap := f.Snapshot
-	if err = record.CheckSame(snap.Thread, w.made); err == nil {
+	if err = record.CheckSame(snap.Thread, w.createdAt); err == nil {
 		w.At = snap.Cursor()
 		w.Turn, err = w.turnIn(ctx, snap)
 	}
@@ -98,9 +98,9 @@ func (w *Walker) turnIn(ctx context.Context, snap *wire.Snapshot) (turn spool.Me
 	return turn, err
 }
 
-// takeSnapshot returns a frame with a snapshot in the encoding or form of the mode. The values of an
+// readSnapshot returns a frame with a snapshot in the encoding or form of the mode. The values of an
 // encoded or formed snapshot include only the messages after its last entry.
-func (w *Walker) takeSnapshot(ctx context.Context) (f PositionedFrame, err error) {
+func (w *Walker) readSnapshot(ctx context.Context) (f PositionedFrame, err error) {
 	f.Kind = wire.FrameSnapshot
 	o := wire.SnapshotOptions{LastMessageID: w.last}
 	switch {

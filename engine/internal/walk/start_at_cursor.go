@@ -74,7 +74,7 @@ func (w *Walker) StartAt(ctx context.Context, c *wire.Cursor, view func(read fun
 // latest returns the thread and its latest segment.
 func (w *Walker) latest(v store.View) (thread wire.Thread, last record.Segment, err error) {
 	if thread, err = v.Thread(); err == nil {
-		err = record.CheckSame(thread, w.made)
+		err = record.CheckSame(thread, w.createdAt)
 	}
 	if err == nil {
 		last, err = record.LatestSegment(v, thread)
@@ -139,7 +139,7 @@ func (w *Walker) ToPresent(ctx context.Context, also func(v store.View, thread w
 	if err != nil {
 		return thread, err
 	}
-	w.made = thread.CreatedAt
+	w.createdAt = thread.CreatedAt
 	w.At, w.Reading = wire.Cursor{Seq: thread.LastSeq}, false
 	w.Turn = lastOf(turns, func(spool.MessageID) bool { return true })
 	w.shown = shownSegment{stream: last.Stream}

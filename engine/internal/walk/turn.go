@@ -30,7 +30,7 @@ type stretch struct {
 // no turn can come too late.
 func (w *Walker) stretch(ctx context.Context, limit int) (s stretch, err error) {
 	err = w.from.Store.View(ctx, w.key, func(v store.View) error {
-		if err := record.SameThread(v, w.made); err != nil {
+		if err := record.SameThread(v, w.createdAt); err != nil {
 			return err
 		}
 		s.now = v.Now()

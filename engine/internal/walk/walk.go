@@ -144,7 +144,7 @@ func (w *Walker) items(ctx context.Context) ([]PositionedFrame, error) {
 		return w.items(ctx)
 	}
 	if len(frames) > 0 {
-		w.blocked, w.gaveUp = time.Time{}, false
+		w.blocked, w.timedOut = time.Time{}, false
 	}
 	return frames, nil
 }
@@ -186,7 +186,7 @@ func (w *Walker) pass(entry *wire.Entry) PositionedFrame {
 		case entry.Seq == w.jump:
 			w.Reading = w.jumpRead
 		default:
-			w.At.Stream, w.At.Offset, w.Reading, w.gaveUp = id, wire.Offset{}, true, false
+			w.At.Stream, w.At.Offset, w.Reading, w.timedOut = id, wire.Offset{}, true, false
 			w.cut, w.emptySnapshot, w.unread = record.Saved{}, false, wire.Offset{}
 			w.shown = shownSegment{stream: id, plain: true}
 		}
@@ -225,10 +225,10 @@ func (w *Walker) await(ctx context.Context, s *stretch) ([]PositionedFrame, erro
 		w.blocked = now
 	}
 	lost := age >= lostAfter && now.Sub(w.born) < healAfter
-	if now.Sub(w.blocked) < healAfter && !lost && (!w.gaveUp || age < healAfter) {
+	if now.Sub(w.blocked) < healAfter && !lost && (!w.timedOut || age < healAfter) {
 		return nil, nil
 	}
-	w.gaveUp = true
+	w.timedOut = true
 	if entry.Type != wire.EntryRunEnded {
 		frames = s.before(entry.Seq, w)
 		return append(frames, w.pass(entry)), nil
@@ -246,5 +246,5 @@ func (w *Walker) checkItems(ctx context.Context, page store.StreamPage) error {
 	if len(page.Items) == 0 || w.deleted != nil && !w.deleted.Load() {
 		return nil
 	}
-	return w.from.Store.View(ctx, w.key, func(v store.View) error { return record.SameThread(v, w.made) })
+	return w.from.Store.View(ctx, w.key, func(v store.View) error { return record.SameThread(v, w.createdAt) })
 }

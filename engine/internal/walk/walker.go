@@ -58,9 +58,9 @@ type Walker struct {
 
 	from *Sources
 	key  spool.ThreadKey
-	// made is the thread's creation time. The walker reads no other thread with the same id. Zero: not
+	// createdAt is the thread's creation time. The walker reads no other thread with the same id. Zero: not
 	// known yet.
-	made time.Time
+	createdAt time.Time
 	// deleted becomes true when a thread with this id was deleted. It is nil except in the walker of a
 	// hub.
 	deleted *atomic.Bool
@@ -97,15 +97,15 @@ type Walker struct {
 	blocked time.Time
 	// born is when the walker of a client was made. A hub's walker has none: it counts as old.
 	born time.Time
-	// gaveUp is true if the walker has waited in vain for the next item of the stream.
-	gaveUp bool
+	// timedOut is true if the next item of the stream has not come in time.
+	timedOut bool
 }
 
 // New returns the walker of a client, for the thread that was created at o.CreatedAt.
 func New(from *Sources, key spool.ThreadKey, o wire.FollowOptions, mode Mode) Walker {
 	return Walker{
 		Mode: mode, Progress: Progress{Turn: o.LastTurnID},
-		from: from, key: key, made: o.CreatedAt, last: o.LastMessageID, known: o.LastMessageID, born: time.Now(),
+		from: from, key: key, createdAt: o.CreatedAt, last: o.LastMessageID, known: o.LastMessageID, born: time.Now(),
 	}
 }
 

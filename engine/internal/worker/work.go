@@ -45,7 +45,7 @@ type Config struct {
 	// Claimed is called for each claimed job.
 	Claimed func(ctx context.Context, d store.Delivery)
 	Health  *Health
-	// Workers are those of the process, which this one joins.
+	// Workers are the workers of the process. This worker joins them.
 	Workers *Workers
 }
 
@@ -158,7 +158,7 @@ func (w *worker) claim(ctx context.Context) time.Duration {
 func (w *worker) deliver(ctx context.Context, d store.Delivery, in *slots.Slot, execute Handle) {
 	log := w.logger(d).With("kind", string(d.Kind))
 	if d.Attempt > w.options.MaxDeliveries {
-		w.giveUp(ctx, d, "it was delivered too often")
+		w.deadLetter(ctx, d, "it was delivered too often")
 		return
 	}
 	stop := w.extend(ctx, d)
@@ -177,8 +177,8 @@ func (w *worker) deliver(ctx context.Context, d store.Delivery, in *slots.Slot, 
 		ack = store.Ack{Kind: store.AckRelease, After: unknownWait, Refund: true}
 	case ctx.Err() != nil:
 		ack = store.Ack{Kind: store.AckRelease, Refund: true}
-	case d.Attempt >= w.options.MaxDeliveries, w.givesUpInvalid(d) && spool.CodeOf(err) == spool.Invalid:
-		w.giveUp(ctx, d, spool.MessageOf(err))
+	case d.Attempt >= w.options.MaxDeliveries, w.invalidIsFinal(d) && spool.CodeOf(err) == spool.Invalid:
+		w.deadLetter(ctx, d, spool.MessageOf(err))
 		return
 	default:
 		log.WarnContext(ctx, "job failed", "attempt", d.Attempt, "error", err)
@@ -207,8 +207,8 @@ func (w *worker) handle(ctx context.Context, d store.Delivery, in *slots.Slot, e
 	}
 }
 
-// givesUpInvalid reports whether a job is given up after the first [spool.Invalid] error.
-func (w *worker) givesUpInvalid(d store.Delivery) bool { return w.options.Deliver != nil || d.Event() }
+// invalidIsFinal reports whether the first [spool.Invalid] error makes a job dead.
+func (w *worker) invalidIsFinal(d store.Delivery) bool { return w.options.Deliver != nil || d.Event() }
 
 // deliveryWait returns the delay after a failed delivery. A part is random, so that jobs that failed
 // together do not come back together.
@@ -217,8 +217,8 @@ func deliveryWait(attempt int, r random.Source) time.Duration {
 	return wait + r.UpTo(wait/4)
 }
 
-// giveUp fails a job's run, if it is the ticket of one, and makes the job dead.
-func (w *worker) giveUp(ctx context.Context, d store.Delivery, cause string) {
+// deadLetter fails a job's run, if it is the ticket of one, and makes the job dead.
+func (w *worker) deadLetter(ctx context.Context, d store.Delivery, cause string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterTimeout)
 	defer cancel()
 	var err error

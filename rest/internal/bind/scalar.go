@@ -16,7 +16,7 @@ import (
 	"github.com/spoolhq/spool/rest/internal/textform"
 )
 
-// parser reads a text into the memory of a value. The fault has no place.
+// parser reads a text into the memory of a value. The caller adds the name of the field to the fault.
 type parser func(a place, text string) *fault.Fault
 
 // check compares a value, and the text that it was read from, with one limit.

@@ -23,9 +23,9 @@ type ArtifactGrant struct {
 	Artifact spool.ArtifactID `json:"a"`
 	// Until is when the URL expires, in Unix seconds.
 	Until int64 `json:"e"`
-	// Made is when the thread was made, in microseconds since 1970. A thread that is made again under the same id has
-	// another one.
-	Made int64 `json:"m"`
+	// CreatedAt is when the thread was created, in microseconds since 1970. A thread that is created again under the same id
+	// has another time.
+	CreatedAt int64 `json:"m"`
 }
 
 // Key returns the key of the thread.
@@ -38,7 +38,7 @@ func (g ArtifactGrant) Expires() time.Time { return time.Unix(g.Until, 0).UTC() 
 // not after the end of the principal's own credentials. The first key signs, and any of them may have signed.
 func (a *Auth) SignArtifact(p access.Principal, thread wire.Thread, id spool.ArtifactID, lasts time.Duration) (string, time.Time) {
 	g := ArtifactGrant{
-		Tenant: p.Tenant, Thread: thread.ID, Artifact: id, Made: thread.CreatedAt.UnixMicro(),
+		Tenant: p.Tenant, Thread: thread.ID, Artifact: id, CreatedAt: thread.CreatedAt.UnixMicro(),
 		Until: access.Earlier(time.Now().Add(lasts).Truncate(time.Second), p.Until.Truncate(time.Second)).Unix(),
 	}
 	return a.seal(artifactURLUse, g), g.Expires()

@@ -66,7 +66,7 @@ func New(c Config) (*Auth, error) {
 
 // vouch reports whether the credentials that have made a link or a token are still good, and returns what ends with them.
 func (a *Auth) vouch(ctx context.Context, credentials string) (valid context.Context, ok bool) {
-	if v, knows := a.config.Authenticator.(access.Voucher); knows {
+	if v, bearer := a.config.Authenticator.(access.Voucher); bearer {
 		return v.Vouch(ctx, credentials)
 	}
 	return nil, true
@@ -113,7 +113,7 @@ func (a *Auth) Operates(r *http.Request) (bool, error) {
 	if a.Everybody != nil {
 		return true, nil
 	}
-	if a.given(r) == FailedMissing {
+	if a.credentialKind(r) == FailedMissing {
 		return false, nil
 	}
 	who, err := gate{auth: a, need: access.ScopeAdmin}.Authenticate(r)

@@ -50,7 +50,7 @@ func (g gate) Authenticate(r *http.Request) (rest.Principal, error) {
 		return &call.Caller{Principal: p, Ends: p.Until}, nil
 	}
 	if spool.CodeOf(err) == spool.Unauthorized {
-		err = g.auth.Failed(r, g.auth.given(r), err)
+		err = g.auth.Failed(r, g.auth.credentialKind(r), err)
 	}
 	e := call.MapError(call.Settled(r.Context(), err))
 	if e.Status == http.StatusUnauthorized {
@@ -59,8 +59,8 @@ func (g gate) Authenticate(r *http.Request) (rest.Principal, error) {
 	return nil, e
 }
 
-// given returns what kind of credentials a request came with.
-func (a *Auth) given(r *http.Request) string {
+// credentialKind returns the kind of a request's credentials.
+func (a *Auth) credentialKind(r *http.Request) string {
 	if r.Header.Get("Authorization") == "" && (!a.config.CookieAuth || r.Header.Get("Cookie") == "") {
 		return FailedMissing
 	}

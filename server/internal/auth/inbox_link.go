@@ -28,9 +28,9 @@ type LinkGrant struct {
 	Credentials string `json:"k,omitempty"`
 	// Until is when the link expires, in Unix seconds.
 	Until int64 `json:"e"`
-	// Made is when the thread was made, in microseconds since 1970. A thread that is made again under the same id has
-	// another one.
-	Made int64 `json:"m"`
+	// CreatedAt is when the thread was created, in microseconds since 1970. A thread that is created again under the same id
+	// has another time.
+	CreatedAt int64 `json:"m"`
 }
 
 // Key returns the key of the thread.

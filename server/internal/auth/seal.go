@@ -20,9 +20,9 @@ func (a *Auth) sealed(use, token string) (payload string, signed bool) {
 	if len(token) > maxStreamToken {
 		return "", false
 	}
-	payload, given, _ := strings.Cut(token, ".")
+	payload, seal, _ := strings.Cut(token, ".")
 	for _, key := range a.keys {
-		signed = hmac.Equal([]byte(given), []byte(signature(key, use, payload))) || signed
+		signed = hmac.Equal([]byte(seal), []byte(signature(key, use, payload))) || signed
 	}
 	return payload, signed
 }

@@ -37,9 +37,9 @@ type streamGrant struct {
 	All bool `json:"a,omitempty"`
 	// Until is when the token, and a stream that it has opened, end, in Unix seconds.
 	Until int64 `json:"e"`
-	// Made is when the thread was made, in microseconds since 1970. A thread that is made again
-	// under the same id has another one.
-	Made int64 `json:"m"`
+	// CreatedAt is when the thread was created, in microseconds since 1970. A thread that is created again
+	// under the same id has another time.
+	CreatedAt int64 `json:"m"`
 	// Credentials are those of the principal that got the token.
 	Credentials string `json:"c,omitempty"`
 }
@@ -68,7 +68,7 @@ func tokenKeys(keys [][]byte, ttl time.Duration) ([][]byte, error) {
 func (a *Auth) StreamToken(p access.Principal, thread wire.Thread) (string, time.Time) {
 	until := access.Earlier(time.Now().Add(a.config.TokenTTL).Truncate(time.Second), p.Until.Truncate(time.Second))
 	text, _ := json.Marshal(streamGrant{ //nolint:errchkjson // texts and numbers
-		Tenant: p.Tenant, Subject: p.Subject, Thread: thread.ID, All: p.AllThreads, Until: until.Unix(), Made: thread.CreatedAt.UnixMicro(),
+		Tenant: p.Tenant, Subject: p.Subject, Thread: thread.ID, All: p.AllThreads, Until: until.Unix(), CreatedAt: thread.CreatedAt.UnixMicro(),
 		Credentials: p.Credentials,
 	})
 	payload := base64.RawURLEncoding.EncodeToString(text)
@@ -92,10 +92,10 @@ func (a *Auth) open(token string, thread spool.ThreadID) (g streamGrant, err err
 		return g, wrongStreamToken()
 	}
 	payload, signature, _ := strings.Cut(token, ".")
-	given, err := base64.RawURLEncoding.Strict().DecodeString(signature)
+	mac, err := base64.RawURLEncoding.Strict().DecodeString(signature)
 	signed := false
 	for _, key := range a.keys {
-		signed = hmac.Equal(given, sign(key, streamTokenUse, payload)) || signed
+		signed = hmac.Equal(mac, sign(key, streamTokenUse, payload)) || signed
 	}
 	if err != nil || !signed {
 		return g, wrongStreamToken()
@@ -145,12 +145,12 @@ func (g tokenGate) Authenticate(r *http.Request) (rest.Principal, error) {
 	}
 	thread, err := g.auth.config.Engine.Thread(call.ActingAs(r.Context(), who.Principal), who.Key(grant.Thread))
 	switch {
-	case spool.CodeOf(err) == spool.NotFound, err == nil && thread.CreatedAt.UnixMicro() != grant.Made:
+	case spool.CodeOf(err) == spool.NotFound, err == nil && thread.CreatedAt.UnixMicro() != grant.CreatedAt:
 		return nil, refusedStreamToken(wrongStreamToken()) // nobody has guessed anything
 	case err != nil:
 		return nil, call.MapError(call.Settled(r.Context(), call.About(r.Context(), err, who.Key(grant.Thread), "")))
 	}
-	who.Made = thread.CreatedAt
+	who.CreatedAt = thread.CreatedAt
 	return who, nil
 }
 

@@ -12,7 +12,7 @@ type AgentEvent struct{}
 // Union returns the type with the variants.
 func (AgentEvent) Union() reflect.Type { return types().agentEvents }
 
-func (m *made) makeAgent() {
+func (m *schemas) makeAgent() {
 	m.agentEvents = m.union("AgentEvent", "An event of AG-UI 1.0, by its type. Ignore a type that you do not know.",
 		rowsOf(agui.Kinds()), func(word string) string { return "Agent" + word }, fieldsOf)
 	m.agentMessage = m.name("AgentMessage", reflect.StructOf(fieldsOfType(reflect.TypeFor[agui.Message]())))

@@ -22,7 +22,7 @@ type Part struct{}
 // Union returns the type with the variants.
 func (Part) Union() reflect.Type { return types().parts }
 
-func (m *made) makeMessage() {
+func (m *schemas) makeMessage() {
 	// a message has the agent's id, which [spool.Message] writes itself
 	m.message = m.name("Message", reflect.StructOf(slices.Concat(
 		pick(reflect.TypeFor[spool.Message](), "ID", "ThreadID"),

@@ -28,7 +28,7 @@ type SubagentItem struct{}
 // Union returns the type with the variants.
 func (SubagentItem) Union() reflect.Type { return types().subagentItems }
 
-func (m *made) makeRecord() {
+func (m *schemas) makeRecord() {
 	// all events have the fields of the envelope
 	envelope := entryFields("ThreadID", "Seq", "CreatedAt", "RunID")
 	m.events = m.union("Event",

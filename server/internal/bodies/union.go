@@ -18,7 +18,7 @@ type variant struct {
 
 // union makes the type of a union for the document: a struct with pointers to its variants, each of which has
 // the property type first, then the fields that layout returns. Name makes the name of a component of a word.
-func (m *made) union(name, about string, rows []variant, component func(word string) string, layout func(v variant) []reflect.StructField) reflect.Type {
+func (m *schemas) union(name, about string, rows []variant, component func(word string) string, layout func(v variant) []reflect.StructField) reflect.Type {
 	all := described(about)
 	for _, v := range rows {
 		of := reflect.StructOf(append(append(described(v.about), constant(v.word)), layout(v)...))

@@ -84,8 +84,8 @@ var names = map[reflect.Type]string{
 	reflect.TypeFor[spool.Source](): "CitedSource",
 }
 
-// made has the types that are made by reflection for the document, and all names of types.
-type made struct {
+// schemas has the types that are made by reflection for the document, and all names of types.
+type schemas struct {
 	events, applicationEvent, items, subagentItems reflect.Type
 	message, parts, summary                        reflect.Type
 	agentEvents, agentMessage                      reflect.Type
@@ -94,8 +94,8 @@ type made struct {
 }
 
 // types makes the types once, for the first document of the process.
-var types = sync.OnceValue(func() *made {
-	m := &made{names: maps.Clone(names)}
+var types = sync.OnceValue(func() *schemas {
+	m := &schemas{names: maps.Clone(names)}
 	m.makeRecord()
 	m.makeMessage()
 	m.makeAgent()
@@ -103,7 +103,7 @@ var types = sync.OnceValue(func() *made {
 })
 
 // name gives a type its name in the document.
-func (m *made) name(name string, t reflect.Type) reflect.Type {
+func (m *schemas) name(name string, t reflect.Type) reflect.Type {
 	m.names[t] = name
 	return t
 }

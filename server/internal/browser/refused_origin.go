@@ -42,7 +42,7 @@ func (o *refusedOrigins) log(r *http.Request, log *slog.Logger, origin string) {
 		return
 	}
 	attrs := []any{"origin", origin}
-	if canBe { // what is none, such as "null", cannot be allowed
+	if canBe { // "null", for example, is not an origin that can be allowed
 		attrs = append(attrs, "allow", "cors.origins, or --cors-origin "+origin)
 	}
 	log.WarnContext(r.Context(), "pages of this origin may not use the server; this is said once for each origin",

@@ -53,9 +53,9 @@ func Begin(r *http.Request, rules Rules) (*http.Request, *Call) {
 
 // traceID returns the id in a W3C traceparent, or "".
 func traceID(traceparent string) string {
-	_, rest, _ := strings.Cut(traceparent, "-")
-	id, rest, ok := strings.Cut(rest, "-")
-	if !ok || rest == "" || len(id) != 32 || strings.Trim(id, "0123456789abcdef") != "" || strings.Trim(id, "0") == "" {
+	_, remaining, _ := strings.Cut(traceparent, "-")
+	id, remaining, ok := strings.Cut(remaining, "-")
+	if !ok || remaining == "" || len(id) != 32 || strings.Trim(id, "0123456789abcdef") != "" || strings.Trim(id, "0") == "" {
 		return ""
 	}
 	return id
@@ -80,8 +80,8 @@ type Caller struct {
 
 	// Ends is when a stream that the caller opens ends. Zero: no earlier than its run.
 	Ends time.Time
-	// Made is the creation time of the only thread that the caller may see. Zero: any thread.
-	Made time.Time
+	// CreatedAt is the creation time of the only thread that the caller may see. Zero: any thread.
+	CreatedAt time.Time
 }
 
 // PrincipalID implements [rest.Principal].

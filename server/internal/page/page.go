@@ -73,9 +73,9 @@ func Sentence(message string) string {
 	if size == 0 {
 		return "Something went wrong."
 	}
-	rest := message[size:]
-	if len(rest) > 0 && rest[len(rest)-1] == '.' {
-		rest = rest[:len(rest)-1]
+	query := message[size:]
+	if len(query) > 0 && query[len(query)-1] == '.' {
+		query = query[:len(query)-1]
 	}
-	return string(unicode.ToUpper(first)) + rest + "."
+	return string(unicode.ToUpper(first)) + query + "."
 }

@@ -123,11 +123,11 @@ func (v *Verifier) VerifyHeader(r *http.Request) error {
 // Verify returns an error unless the request has a token that one of the keys signed for the URL,
 // for this time and for this body. The error has neither a key nor the token in it.
 func (v *Verifier) Verify(r *http.Request, body []byte) error {
-	said, err := v.bodyHash(r.Header)
+	bodyHash, err := v.bodyHash(r.Header)
 	if err != nil {
 		return err
 	}
-	if have := sha256.Sum256(body); subtle.ConstantTimeCompare(said, have[:]) != 1 {
+	if have := sha256.Sum256(body); subtle.ConstantTimeCompare(bodyHash, have[:]) != 1 {
 		return errors.New("the token of QStash is for another body")
 	}
 	return nil
@@ -140,11 +140,11 @@ func (v *Verifier) bodyHash(h http.Header) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var said claims
-	if _, err := v.parser.ParseWithClaims(token, &said, v.keysFor); err != nil {
+	var claimed claims
+	if _, err := v.parser.ParseWithClaims(token, &claimed, v.keysFor); err != nil {
 		return nil, fmt.Errorf("verify the token of QStash: %w", err)
 	}
-	hash, err := base64.RawURLEncoding.Strict().DecodeString(strings.TrimRight(said.Body, "="))
+	hash, err := base64.RawURLEncoding.Strict().DecodeString(strings.TrimRight(claimed.Body, "="))
 	if err != nil || len(hash) != sha256.Size {
 		return nil, errors.New("the token of QStash is for another body")
 	}

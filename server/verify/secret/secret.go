@@ -73,13 +73,13 @@ func (v *Verifier) Verify(r *http.Request, _ []byte) error { return v.VerifyHead
 // VerifyHeader returns an error unless the request has one of the secrets. The error has neither a
 // secret nor the given value in it.
 func (v *Verifier) VerifyHeader(r *http.Request) error {
-	given, err := v.given(r.Header)
+	presented, err := v.secretOf(r.Header)
 	if err != nil {
 		return err
 	}
 	// All hashes have the same length, and all are compared. So the duration does not depend on how
 	// much of a guess was right, or of which secret.
-	hash, found := sha256.Sum256([]byte(given)), 0
+	hash, found := sha256.Sum256([]byte(presented)), 0
 	for i := range v.hashes {
 		found |= subtle.ConstantTimeCompare(hash[:], v.hashes[i][:])
 	}
@@ -89,7 +89,7 @@ func (v *Verifier) VerifyHeader(r *http.Request) error {
 	return nil
 }
 
-func (v *Verifier) given(h http.Header) (string, error) {
+func (v *Verifier) secretOf(h http.Header) (string, error) {
 	if v.header == authorization {
 		return header.Bearer(h)
 	}

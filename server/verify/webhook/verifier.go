@@ -59,8 +59,8 @@ func (v *Verifier) VerifyHeader(r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	for given := range strings.SplitSeq(m.signatures, " ") {
-		if isSignature(given) {
+	for presented := range strings.SplitSeq(m.signatures, " ") {
+		if isSignature(presented) {
 			return nil
 		}
 	}
@@ -120,8 +120,8 @@ func (v *Verifier) signed(m message, body []byte) bool {
 	found := 0
 	for _, k := range v.keys {
 		want := []byte(k.signature(m.id, m.timestamp, body))
-		for given := range strings.SplitSeq(m.signatures, " ") {
-			found |= subtle.ConstantTimeCompare([]byte(given), want)
+		for presented := range strings.SplitSeq(m.signatures, " ") {
+			found |= subtle.ConstantTimeCompare([]byte(presented), want)
 		}
 	}
 	return found == 1

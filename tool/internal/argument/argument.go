@@ -71,7 +71,7 @@ type Plan struct {
 	Body    Body
 	// Fields are the properties of a body of the kind Form or Multipart that are not written as by default.
 	Fields map[string]Field
-	// ContentType is that of the body. Empty: application/json, or the one of the other kinds. A body of the kind
+	// ContentType is the content type of the body. Empty: application/json, or the one of the other kinds. A body of the kind
 	// Binary may have a range of types, such as image/*.
 	ContentType string
 	// Files are the places of files in a body of JSON, which are written there in base64. A step "*" is each
@@ -151,11 +151,11 @@ func (p *Plan) body(values map[string]any, args json.RawMessage, h http.Header, 
 	}
 	var value any = values
 	if p.BodyArg != "" {
-		given, ok := values[p.BodyArg]
+		argument, ok := values[p.BodyArg]
 		if !ok {
 			return nil, nil
 		}
-		value = given
+		value = argument
 	}
 	switch p.Body {
 	case Form:
@@ -241,7 +241,7 @@ func (b *builder) add(p Param, value any) error {
 	default:
 		pairs, err := query(p, value)
 		if err == nil {
-			err = b.owners.take(p.Arg, pairs)
+			err = b.owners.claim(p.Arg, pairs)
 		}
 		if err != nil {
 			return err
@@ -282,8 +282,8 @@ func expand(path string, values map[string]string) (string, error) {
 		return path, nil
 	}
 	var b strings.Builder
-	for rest := path; rest != ""; {
-		before, after, found := strings.Cut(rest, "{")
+	for remaining := path; remaining != ""; {
+		before, after, found := strings.Cut(remaining, "{")
 		b.WriteString(before)
 		if !found {
 			break
@@ -294,7 +294,7 @@ func expand(path string, values map[string]string) (string, error) {
 			return "", wrong(name, "is required, as it is a part of the path")
 		}
 		b.WriteString(value)
-		rest = more
+		remaining = more
 	}
 	for part := range strings.SplitSeq(b.String(), "/") {
 		if part == "." || part == ".." { // of several arguments together
@@ -306,8 +306,8 @@ func expand(path string, values map[string]string) (string, error) {
 
 // Names returns the names in braces in a path.
 func Names(path string) (names []string) {
-	for rest := path; ; {
-		_, after, found := strings.Cut(rest, "{")
+	for remaining := path; ; {
+		_, after, found := strings.Cut(remaining, "{")
 		if !found {
 			return names
 		}
@@ -315,7 +315,7 @@ func Names(path string) (names []string) {
 		if !closed {
 			return names
 		}
-		names, rest = append(names, name), more
+		names, remaining = append(names, name), more
 	}
 }
 

@@ -44,10 +44,10 @@ func openFile(arg string, value any, wanted []string, open OpenFunc) (File, stri
 }
 
 // fileType returns the content type of a file where only some are wanted.
-func fileType(given string, wanted []string) (string, bool) {
-	given = strings.ToLower(given)
-	if given == "" {
-		given = unknownType
+func fileType(value string, wanted []string) (string, bool) {
+	value = strings.ToLower(value)
+	if value == "" {
+		value = unknownType
 	}
 	bare := func(kind string) string {
 		kind, _, _ = strings.Cut(strings.ToLower(kind), ";")
@@ -55,19 +55,19 @@ func fileType(given string, wanted []string) (string, bool) {
 	}
 	for _, kind := range wanted {
 		switch prefix, isRange := strings.CutSuffix(bare(kind), "*"); {
-		case !isRange && bare(kind) == given:
+		case !isRange && bare(kind) == value:
 			return kind, true
-		case isRange && (prefix == "*/" || strings.HasPrefix(given, prefix)):
-			return given, true
+		case isRange && (prefix == "*/" || strings.HasPrefix(value, prefix)):
+			return value, true
 		}
 	}
 	if len(wanted) == 0 {
-		return given, true
+		return value, true
 	}
 	if at := slices.IndexFunc(wanted, func(kind string) bool { return bare(kind) == unknownType }); at >= 0 {
 		return wanted[at], true
 	}
-	if at := slices.IndexFunc(wanted, func(kind string) bool { return !strings.Contains(kind, "*") }); at >= 0 && given == unknownType {
+	if at := slices.IndexFunc(wanted, func(kind string) bool { return !strings.Contains(kind, "*") }); at >= 0 && value == unknownType {
 		return wanted[at], true
 	}
 	return "", false

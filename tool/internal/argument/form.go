@@ -43,7 +43,7 @@ func (p *Plan) form(arg string, value any) ([]byte, error) {
 		q := p.field(arg, name)
 		more, err := query(q, object[name])
 		if err == nil {
-			err = o.take(q.Arg, more)
+			err = o.claim(q.Arg, more)
 		}
 		if err != nil {
 			return nil, err
@@ -178,7 +178,7 @@ func valuePart(arg string, value any, types []string) (one part, err error) {
 	return one, err
 }
 
-// isJSON reports whether a content type is that of JSON.
+// isJSON reports whether a content type stands for JSON.
 func isJSON(kind string) bool {
 	kind, _, _ = strings.Cut(strings.ToLower(kind), ";")
 	kind = strings.TrimSpace(kind)

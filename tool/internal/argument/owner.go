@@ -35,8 +35,8 @@ func (p *Plan) owners() owners {
 	return o
 }
 
-// take gives an argument the names of its pairs.
-func (o owners) take(arg string, pairs []string) error {
+// claim records that an argument owns the names of its pairs.
+func (o owners) claim(arg string, pairs []string) error {
 	for _, pair := range pairs {
 		escaped, _, _ := strings.Cut(pair, "=")
 		name, err := url.QueryUnescape(escaped)

@@ -99,9 +99,9 @@ func New(c Config) (*Endpoint, error) {
 }
 
 // Do makes the call, with the configured retries, and returns its result. An error has no configured secret
-// in it. It is the error of ctx where another attempt would come and ctx has ended; what the endpoint said
-// before tells nothing more. The last attempt's answer, and an effect that may have happened, are told also
-// to a caller whose ctx has ended.
+// in it. If ctx has ended before another attempt, Do returns the error of ctx, and not the earlier answer of the
+// endpoint. It returns the answer of the last attempt, and an error about an effect that may have happened, even if ctx
+// has ended.
 func (e *Endpoint) Do(ctx context.Context, c spool.ToolCall, r Request) (json.RawMessage, error) {
 	header, err := e.header(c, r)
 	if err != nil {

@@ -57,7 +57,7 @@ func (e *Endpoint) header(c spool.ToolCall, r Request) (http.Header, error) {
 		own[HeaderKey] = WebhookID(c)
 	}
 	if r.Caller {
-		if err := tell(own, c, r.Enveloped); err != nil {
+		if err := setCallHeaders(own, c, r.Enveloped); err != nil {
 			return nil, err
 		}
 	}
@@ -70,8 +70,8 @@ func (e *Endpoint) header(c spool.ToolCall, r Request) (http.Header, error) {
 	return h, nil
 }
 
-// tell sets the headers that say whose call it is.
-func tell(h map[string]string, c spool.ToolCall, enveloped bool) error {
+// setCallHeaders sets the headers that say whose call it is.
+func setCallHeaders(h map[string]string, c spool.ToolCall, enveloped bool) error {
 	h[HeaderTenant], h[HeaderSubject] = escape(string(c.Thread.Tenant)), escape(c.Subject)
 	h[HeaderThread], h[HeaderRun], h[HeaderAgent] = escape(string(c.Thread.ID)), escape(string(c.RunID)), escape(c.Agent)
 	if c.Step > 0 {

@@ -39,8 +39,8 @@ func textOf(contentType string, body []byte) (text []byte, ok bool) {
 		return nil, false
 	}
 	for _, m := range marks {
-		if rest, ok := bytes.CutPrefix(body, []byte(m.bytes)); ok {
-			return decoded(m.charset, rest)
+		if remaining, ok := bytes.CutPrefix(body, []byte(m.bytes)); ok {
+			return decoded(m.charset, remaining)
 		}
 	}
 	charset := fields["charset"]
@@ -73,7 +73,7 @@ func isMedia(kind string) bool {
 }
 
 // decoded returns a text as UTF-8, or false if the charset has no characters for some of its bytes. In a charset of single
-// bytes, almost any data are a text: those with control characters are none.
+// bytes, almost any data could be a text, so decoded returns false for data with control characters.
 func decoded(from encoding.Encoding, body []byte) ([]byte, bool) {
 	if from == unicode.UTF8 {
 		return body, utf8.Valid(body)

@@ -182,14 +182,14 @@ type Answer struct {
 	State, Code, Issuer string
 	// Failed says that the answer is an error.
 	Failed bool
-	// Secret is that of the cookie.
+	// Secret is the secret in the cookie.
 	Secret string
 }
 
 // Finish ends a sign-in and stores the token. It returns the name of the server. A sign-in is finished once, whatever
 // becomes of it.
 func (b *Book) Finish(ctx context.Context, a Answer) (string, error) {
-	s, err := b.take(ctx, a)
+	s, err := b.consume(ctx, a)
 	if err != nil {
 		return "", err
 	}
@@ -211,8 +211,8 @@ func (b *Book) Finish(ctx context.Context, a Answer) (string, error) {
 	return s.Server, nil
 }
 
-// take returns a sign-in and removes it. A browser without its cookie does not remove it.
-func (b *Book) take(ctx context.Context, a Answer) (s begun, err error) {
+// consume returns a sign-in and removes it. A browser without its cookie does not remove it.
+func (b *Book) consume(ctx context.Context, a Answer) (s begun, err error) {
 	key := hash(a.State)
 	rows, err := b.config.Store.Rows(ctx, store.RowQuery{Kind: signInKind, Key: key, Limit: 1})
 	switch {

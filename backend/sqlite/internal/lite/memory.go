@@ -100,7 +100,7 @@ func sizeOf(n int32) *slotSize {
 func malloc(tls *libc.TLS, n int32) uintptr {
 	var p uintptr
 	if s := sizeOf(n); s != nil {
-		p = s.take(tls)
+		p = s.allocate(tls)
 	} else {
 		p = libc.Xmalloc(tls, types.Size_t(n)+sizeBytes) //nolint:gosec // a length
 	}
@@ -124,8 +124,8 @@ func free(tls *libc.TLS, p uintptr) {
 	slots.mu.Unlock()
 }
 
-// take returns a free slot. If no slot is free, it allocates a slab.
-func (s *slotSize) take(tls *libc.TLS) uintptr {
+// allocate returns a free slot. If no slot is free, it allocates a slab.
+func (s *slotSize) allocate(tls *libc.TLS) uintptr {
 	slots.mu.Lock()
 	defer slots.mu.Unlock()
 	if s.free == 0 {

@@ -77,11 +77,11 @@ func Larger(q wire.InputRequired) string {
 	return fmt.Sprintf(`{"%s":%d}`, bound, enough)
 }
 
-// givesResult asks for the result of a call of which only its outcome is unknown.
+// givesResult asks for the result of a call that was made and whose outcome is unknown.
 const givesResult = "its result, as JSON: "
 
-// wants returns the label and the first text of the line that an approval needs. No label: a yes is enough.
-func wants(q wire.InputRequired) (label, with string) {
+// approvalLine returns the label and the first text of the line that an approval needs. No label: a yes is enough.
+func approvalLine(q wire.InputRequired) (label, with string) {
 	switch {
 	case q.Reason == wire.ParkBudget:
 		return "the new totals: ", Larger(q)

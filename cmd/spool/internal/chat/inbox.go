@@ -16,7 +16,7 @@ func Asked(q wire.Question) string {
 	if q.ArgumentsBytes > 0 {
 		in.Arguments = json.RawMessage(q.ArgumentsPreview)
 	}
-	return asks(in)
+	return approvalQuestion(in)
 }
 
 // Inbox shows one question after the other in a terminal, and answers them with keys.
@@ -46,7 +46,7 @@ func (b *Inbox) Run(ctx context.Context) error {
 	}
 	b.print.line(b.print.style("2", "a approve · d deny · e edit · r with a reason · j next · k before · l load again · q leave"), "")
 	b.show()
-	b.Term.want <- struct{}{}
+	b.Term.wanted <- struct{}{}
 	for {
 		select {
 		case <-ctx.Done():
@@ -60,7 +60,7 @@ func (b *Inbox) Run(ctx context.Context) error {
 					return nil
 				}
 			}
-			b.Term.want <- struct{}{}
+			b.Term.wanted <- struct{}{}
 		}
 	}
 }
@@ -172,7 +172,7 @@ func (b *Inbox) choose(ctx context.Context, k rune, q wire.Question) {
 			return nil
 		})
 	case k == 'a':
-		label, with := wants(q.InputRequired)
+		label, with := approvalLine(q.InputRequired)
 		if label == "" {
 			err = checked(Answer{Approve: true})
 			break

@@ -148,7 +148,7 @@ func (o Once) skip(v *view.Thread, run spool.RunID) {
 		if m.RunID == run {
 			break
 		}
-		p.seen[m.ID] = &printed{id: m.ID, role: m.Role, agent: m.AgentID, run: m.RunID, said: m.Text(), saved: true}
+		p.seen[m.ID] = &printed{id: m.ID, role: m.Role, agent: m.AgentID, run: m.RunID, text: m.Text(), saved: true}
 		p.order = append(p.order, m.ID)
 	}
 }
@@ -158,8 +158,8 @@ func endOf(f wire.Frame, run spool.RunID) bool {
 	if f.Event == nil || f.Event.RunID != run {
 		return false
 	}
-	said, _ := fold.Entry(*f.Event)
-	end, ended := said.(fold.Ended)
+	payload, _ := fold.Entry(*f.Event)
+	end, ended := payload.(fold.Ended)
 	return ended && (end.State == wire.Completed || end.State == wire.Cancelled)
 }
 
@@ -217,7 +217,7 @@ func WriteFrame(to io.Writer, f wire.Frame) error {
 func Waiting(o wire.RunOutcome) string {
 	var lines []string
 	for _, p := range o.Parks {
-		lines = append(lines, "waits for an answer: "+asks(p))
+		lines = append(lines, "waits for an answer: "+approvalQuestion(p))
 	}
 	return strings.Join(lines, "\n")
 }

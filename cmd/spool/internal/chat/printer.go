@@ -51,8 +51,8 @@ type printed struct {
 	role  spool.Role
 	agent spool.AgentID
 	run   spool.RunID
-	// said is the printed text, and thought the reasoning.
-	said, thought string
+	// text is the printed text, and thought the reasoning.
+	text, thought string
 	parts         map[string]bool
 	saved         bool
 	started       bool
@@ -72,7 +72,7 @@ func (p *Printer) Skip(v *view.Thread, turns int) {
 	}
 	p.seen = make(map[spool.MessageID]*printed)
 	for _, m := range messages[:from] {
-		p.seen[m.ID] = &printed{id: m.ID, role: m.Role, agent: m.AgentID, run: m.RunID, said: m.Text(), saved: true}
+		p.seen[m.ID] = &printed{id: m.ID, role: m.Role, agent: m.AgentID, run: m.RunID, text: m.Text(), saved: true}
 		p.order = append(p.order, m.ID)
 	}
 	if from > 0 {
@@ -120,14 +120,14 @@ func (p *Printer) Show(v *view.Thread) {
 		e.saved = i < saved
 	}
 	if v.Settled() {
-		p.takeBack()
+		p.retract()
 	}
 }
 
 // adopt returns what was printed of a message under another id: that of a stream, before a snapshot has the saved one.
 func (p *Printer) adopt(m spool.Message, gone []*printed) (*printed, []*printed) {
 	for i, g := range gone {
-		if g.role == m.Role && g.agent == m.AgentID && g.run == m.RunID && strings.HasPrefix(m.Text(), g.said) && g.within(m) {
+		if g.role == m.Role && g.agent == m.AgentID && g.run == m.RunID && strings.HasPrefix(m.Text(), g.text) && g.within(m) {
 			if p.open == g.id {
 				p.open = m.ID
 			}
@@ -153,8 +153,8 @@ func key(p spool.Part) string {
 	return strings.TrimRight(string(p.Type)+" "+string(p.ToolCallID)+" "+p.URL+" "+p.Title, " ")
 }
 
-// takeBack says that printed messages are not true any more, before anything else is printed.
-func (p *Printer) takeBack() {
+// retract prints that earlier messages no longer hold. The caller prints anything else after that.
+func (p *Printer) retract() {
 	gone := p.lost
 	p.lost = nil
 	redone, dropped := false, 0
@@ -162,7 +162,7 @@ func (p *Printer) takeBack() {
 		switch {
 		case g.saved:
 			dropped++
-		case g.said != "" || len(g.parts) > 0:
+		case g.text != "" || len(g.parts) > 0:
 			redone = true
 		}
 	}
@@ -193,12 +193,12 @@ func (p *Printer) print(v *view.Thread, m spool.Message, e *printed, saved bool)
 }
 
 func (p *Printer) printParts(v *view.Thread, m spool.Message, e *printed, saved bool) {
-	said, thought, sources := "", "", 0
+	text, thought, sources := "", "", 0
 	for i, part := range m.Content {
 		switch part.Type {
 		case spool.PartText:
-			said += part.Text
-			p.grow(v, m, e, &e.said, said, false)
+			text += part.Text
+			p.grow(v, m, e, &e.text, text, false)
 		case spool.PartReasoning:
 			thought += part.Text
 			if p.Thinking {
@@ -231,11 +231,11 @@ func (p *Printer) printParts(v *view.Thread, m spool.Message, e *printed, saved 
 
 // grow prints the rest of a text that has grown.
 func (p *Printer) grow(v *view.Thread, m spool.Message, e *printed, had *string, now string, dim bool) {
-	rest, grown := strings.CutPrefix(now, *had)
-	if !grown || rest == "" {
+	remaining, grown := strings.CutPrefix(now, *had)
+	if !grown || remaining == "" {
 		return
 	}
-	p.takeBack()
+	p.retract()
 	*had = now
 	e.started = true
 	to := p.Out
@@ -251,7 +251,7 @@ func (p *Printer) grow(v *view.Thread, m spool.Message, e *printed, had *string,
 		p.write(to, indent)
 		p.wrap = wrapper{at: len(indent)}
 	}
-	text := p.wrap.add(Clean(rest), p.width(), indent)
+	text := p.wrap.add(Clean(remaining), p.width(), indent)
 	if dim {
 		text = p.style("2", text)
 	}
@@ -261,7 +261,7 @@ func (p *Printer) grow(v *view.Thread, m spool.Message, e *printed, had *string,
 
 // indented prints a line about a call, below the agent that makes it.
 func (p *Printer) indented(v *view.Thread, agent spool.AgentID, text string) {
-	p.takeBack()
+	p.retract()
 	p.endLine()
 	indent := p.indent(v, agent)
 	p.write(p.aside(), p.style("2", p.folded(indent+text, indent+"  "))+"\n")
@@ -270,14 +270,14 @@ func (p *Printer) indented(v *view.Thread, agent spool.AgentID, text string) {
 
 // line prints a line of its own.
 func (p *Printer) line(text, indent string) {
-	p.takeBack()
+	p.retract()
 	p.endLine()
 	p.write(p.Out, p.folded(indent+text, indent)+"\n")
 }
 
 // note prints a line about the conversation.
 func (p *Printer) note(text string) {
-	p.takeBack()
+	p.retract()
 	p.endLine()
 	p.write(p.aside(), p.style("2", p.folded("… "+Line(text, 4*lineWidth), "  "))+"\n")
 }

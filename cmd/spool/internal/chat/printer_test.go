@@ -194,10 +194,10 @@ func TestTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = c.Run(t.Context(), client.RunRequest{Prompt: "Hello"})
-	if got := told(err); !strings.Contains(got, "cannot be reached") || !strings.Contains(got, "127.0.0.1:1/") {
+	if got := describeError(err); !strings.Contains(got, "cannot be reached") || !strings.Contains(got, "127.0.0.1:1/") {
 		t.Errorf("told %q of %v", got, err)
 	}
-	if got := told(spool.Wrap(spool.Conflict, "the run was refused", errors.New("busy"))); got != "the run was refused" {
+	if got := describeError(spool.Wrap(spool.Conflict, "the run was refused", errors.New("busy"))); got != "the run was refused" {
 		t.Errorf("told %q", got)
 	}
 }

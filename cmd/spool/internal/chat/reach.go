@@ -15,19 +15,19 @@ type Reach struct {
 	// Base sends the requests. Defaults to [http.DefaultTransport].
 	Base http.RoundTripper
 
-	mu   sync.Mutex
-	tell func(text string)
-	away bool
+	mu     sync.Mutex
+	notify func(text string)
+	away   bool
 }
 
-// Tell sets who is told. It must not send a request.
-func (r *Reach) Tell(tell func(text string)) {
+// Notify sets the function that gets the texts about changes. The function must not send a request.
+func (r *Reach) Notify(notify func(text string)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.tell = tell
+	r.notify = notify
 }
 
-// While calls do while nobody is told, so that both can print.
+// While calls do and holds the texts back meanwhile, so that the two do not print at once.
 func (r *Reach) While(do func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -60,8 +60,8 @@ func (r *Reach) RoundTrip(q *http.Request) (*http.Response, error) {
 func (r *Reach) change(away bool, text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.away != away && r.tell != nil {
-		r.tell(text)
+	if r.away != away && r.notify != nil {
+		r.notify(text)
 	}
 	r.away = away
 }

@@ -32,7 +32,7 @@ func TestOnceUnreachable(t *testing.T) {
 		var out, aside bytes.Buffer
 		p := &Printer{Out: &out, Aside: &aside}
 		r := &Reach{URL: "http://agents.example", Base: transport(func(*http.Request) (*http.Response, error) { return nil, errRefused })}
-		r.Tell(func(text string) {
+		r.Notify(func(text string) {
 			at = append(at, time.Since(began))
 			p.State(text)
 		})
@@ -64,7 +64,7 @@ func TestReach(t *testing.T) {
 		}
 		return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader("")), Request: q}, nil
 	})}
-	r.Tell(func(text string) { told = append(told, text) })
+	r.Notify(func(text string) { told = append(told, text) })
 	send := func(next int) {
 		status = next
 		q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.URL, nil)

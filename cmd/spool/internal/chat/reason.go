@@ -56,10 +56,10 @@ func moment(at time.Time) string {
 
 // Asks says in one line what a question is about.
 func Asks(p fold.Park) string {
-	return asks(p.InputRequired)
+	return approvalQuestion(p.InputRequired)
 }
 
-func asks(in wire.InputRequired) string {
+func approvalQuestion(in wire.InputRequired) string {
 	text := Clean(in.ToolName) + " " + oneLine(in.Arguments, lineWidth)
 	if in.Nested != nil {
 		text = Clean(in.Nested.Name) + ": " + text

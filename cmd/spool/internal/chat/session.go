@@ -82,7 +82,7 @@ func (s *Session) Run(ctx context.Context, prompt string) error {
 	s.notices, s.results = make(chan string, 8), make(chan func() error, 1)
 	s.line.to = s.Term
 	s.Print.Mine = make(map[string]bool)
-	s.Reach.Tell(func(text string) { s.notice(ctx, text) })
+	s.Reach.Notify(func(text string) { s.notice(ctx, text) })
 	switch {
 	case s.Thread != "":
 		s.first = prompt
@@ -93,7 +93,7 @@ func (s *Session) Run(ctx context.Context, prompt string) error {
 		s.idle()
 		s.knock(ctx)
 	}
-	s.Term.want <- struct{}{}
+	s.Term.wanted <- struct{}{}
 	for !s.leave {
 		views, notices := s.views, s.notices
 		if len(s.line.text) > 0 || s.ask != nil {
@@ -109,7 +109,7 @@ func (s *Session) Run(ctx context.Context, prompt string) error {
 			for _, k := range s.Term.parse(read) {
 				s.key(ctx, k)
 			}
-			s.Term.want <- struct{}{}
+			s.Term.wanted <- struct{}{}
 		case v := <-views:
 			s.show(ctx, v)
 			s.seen <- struct{}{}
@@ -124,7 +124,7 @@ func (s *Session) Run(ctx context.Context, prompt string) error {
 			s.busy = false
 			if err := result(); err != nil {
 				s.endPrompt()
-				s.Print.note(told(err))
+				s.Print.note(describeError(err))
 				s.idle()
 			}
 		}
@@ -190,7 +190,7 @@ func (s *Session) notice(ctx context.Context, text string) {
 	}
 }
 
-// fail ends the session with an error. A thread that does not exist yet is none.
+// fail ends the session with an error. It ignores the error of a fresh thread that does not exist yet.
 func (s *Session) fail(ctx context.Context, err error, fresh bool) {
 	select {
 	case s.results <- func() error {
@@ -260,8 +260,8 @@ func (s *Session) begin(ctx context.Context) bool {
 	return text != ""
 }
 
-// told is an error in words. If the server cannot be reached, they say which, and why.
-func told(err error) string {
+// describeError returns an error in words. If the server cannot be reached, the words name the server and the cause.
+func describeError(err error) string {
 	if away(err) {
 		return err.Error()
 	}
@@ -478,7 +478,7 @@ func (s *Session) choose(ctx context.Context, k rune) {
 		}
 	case 'g':
 		if p.Reason == wire.ParkOutcomeUnknown {
-			s.give(ctx, p, givesResult, "", false)
+			s.answerWithValue(ctx, p, givesResult, "", false)
 		}
 	case 'r':
 		s.read("reason: ", "", func(reason string) error {
@@ -501,16 +501,16 @@ func (s *Session) choose(ctx context.Context, k rune) {
 
 // approve asks for what an approval needs, and answers.
 func (s *Session) approve(ctx context.Context, p fold.Park) {
-	label, with := wants(p.InputRequired)
+	label, with := approvalLine(p.InputRequired)
 	if label == "" {
 		s.answer(ctx, p, Answer{Approve: true})
 		return
 	}
-	s.give(ctx, p, label, with, true)
+	s.answerWithValue(ctx, p, label, with, true)
 }
 
-// give asks for a value, and answers with it.
-func (s *Session) give(ctx context.Context, p fold.Park, label, with string, approve bool) {
+// answerWithValue asks for a value, and answers with it.
+func (s *Session) answerWithValue(ctx context.Context, p fold.Park, label, with string, approve bool) {
 	s.read(label, with, func(text string) error {
 		a := Answer{Approve: approve, Payload: json.RawMessage(text)}
 		if err := a.Check(p.InputRequired); err != nil {

@@ -14,17 +14,18 @@ type Terminal struct {
 	in, out *os.File
 	before  *term.State
 	raw     bool
-	// want asks for the next keys, and keys has them. So nobody reads while another program has the terminal.
-	want chan struct{}
-	keys chan []byte
-	// rest is the beginning of a character.
-	rest []byte
+	// wanted asks for the next keys, and keys brings them. So the process reads nothing while another program has the
+	// terminal.
+	wanted chan struct{}
+	keys   chan []byte
+	// partial is the beginning of a character.
+	partial []byte
 }
 
 // OpenTerminal takes the terminal over, until Close.
 func OpenTerminal(in, out *os.File) (*Terminal, error) {
-	t := &Terminal{in: in, out: out, want: make(chan struct{}, 1), keys: make(chan []byte)}
-	if err := t.take(); err != nil {
+	t := &Terminal{in: in, out: out, wanted: make(chan struct{}, 1), keys: make(chan []byte)}
+	if err := t.makeRaw(); err != nil {
 		return nil, err
 	}
 	go t.read()
@@ -33,7 +34,7 @@ func OpenTerminal(in, out *os.File) (*Terminal, error) {
 
 // read ends with the process, because nothing else ends a read of a terminal.
 func (t *Terminal) read() {
-	for range t.want {
+	for range t.wanted {
 		buffer := make([]byte, 4096)
 		n, err := t.in.Read(buffer)
 		if err != nil {
@@ -44,7 +45,7 @@ func (t *Terminal) read() {
 	}
 }
 
-func (t *Terminal) take() error {
+func (t *Terminal) makeRaw() error {
 	before, err := term.MakeRaw(int(t.in.Fd()))
 	if err != nil {
 		return err
@@ -65,7 +66,7 @@ func (t *Terminal) Close() {
 func (t *Terminal) lend(use func() error) error {
 	t.Close()
 	err := use()
-	if again := t.take(); err == nil {
+	if again := t.makeRaw(); err == nil {
 		err = again
 	}
 	return err
@@ -104,8 +105,8 @@ const (
 
 // parse returns the keys of what was read. It leaves out what no key of ours sends, such as arrows.
 func (t *Terminal) parse(read []byte) (keys []rune) {
-	read = append(t.rest, read...)
-	t.rest = nil
+	read = append(t.partial, read...)
+	t.partial = nil
 	for len(read) > 0 {
 		if read[0] == 0x1b {
 			if len(read) == 1 { // a terminal sends the sequence of another key at once
@@ -116,7 +117,7 @@ func (t *Terminal) parse(read []byte) (keys []rune) {
 		}
 		r, size := utf8.DecodeRune(read)
 		if r == utf8.RuneError && size <= 1 && !utf8.FullRune(read) {
-			t.rest = bytes.Clone(read)
+			t.partial = bytes.Clone(read)
 			return keys
 		}
 		read = read[size:]

@@ -145,33 +145,33 @@ func (c adminCommand) parse(args []string, h host) (*adminFlags, string, error) 
 			each.bind(fs, f)
 		}
 	}
-	given, err := parseMixed(fs, args)
+	operands, err := parseMixed(fs, args)
 	if err != nil {
 		return nil, "", err
 	}
-	arg, err := c.argument(given, f)
+	arg, err := c.argument(operands, f)
 	return f, arg, err
 }
 
 // argument returns the argument of a command that needs one.
-func (c adminCommand) argument(given []string, f *adminFlags) (string, error) {
+func (c adminCommand) argument(operands []string, f *adminFlags) (string, error) {
 	most := 0
 	if c.arg != "" {
 		most = 1
 	}
 	switch {
-	case len(given) > most:
-		return "", usagef("admin %s has no place for %q", c.name, given[most])
-	case c.hasFlag("all") && (len(given) == 1) == f.all:
+	case len(operands) > most:
+		return "", usagef("admin %s has no place for %q", c.name, operands[most])
+	case c.hasFlag("all") && (len(operands) == 1) == f.all:
 		return "", usagef("admin %s wants either the number of a job or --all", c.name)
-	case c.instead() && (len(given) == 1) == (f.thread != ""):
+	case c.instead() && (len(operands) == 1) == (f.thread != ""):
 		return "", usagef("admin %s wants either the id of a run or --thread", c.name)
-	case c.arg != "" && !c.optional() && !c.hasFlag("all") && !c.instead() && len(given) == 0:
+	case c.arg != "" && !c.optional() && !c.hasFlag("all") && !c.instead() && len(operands) == 0:
 		return "", usagef("admin %s wants the id of a run", c.name)
-	case len(given) == 0:
+	case len(operands) == 0:
 		return "", nil
 	}
-	return given[0], nil
+	return operands[0], nil
 }
 
 // instead reports whether --thread may replace the argument.

@@ -34,8 +34,8 @@ type shownPark struct {
 	Asked                                       json.RawMessage
 }
 
-// asks returns the beginning of the call's arguments.
-func (p shownPark) asks() string {
+// argumentsStart returns the beginning of the call's arguments.
+func (p shownPark) argumentsStart() string {
 	const most = 500
 	if text := string(p.Asked); len(text) <= most {
 		return text
@@ -108,7 +108,7 @@ func answerPark(ctx context.Context, c *adminClient, f *adminFlags, run string) 
 		return err
 	}
 	what := map[bool]string{true: "approved", false: "denied"}[f.approve]
-	return c.table(row(what, park.ToolName, park.ToolCallID, park.asks()))
+	return c.table(row(what, park.ToolName, park.ToolCallID, park.argumentsStart()))
 }
 
 // openPark finds the call to answer, of the run or of one of its nested runs.

@@ -208,7 +208,7 @@ func showRun(ctx context.Context, c *adminClient, f *adminFlags, id string) erro
 	for _, p := range d.Parks {
 		lines = append(lines, row("waits", fmt.Sprintf("%s: %s, %s, until %s", p.ToolName, p.Reason, p.State, row(p.ExpiresAt))))
 		if p.State == parkOpen {
-			lines = append(lines, row("call", p.ToolCallID), row("asks", p.asks()))
+			lines = append(lines, row("call", p.ToolCallID), row("asks", p.argumentsStart()))
 		}
 	}
 	for _, r := range d.Children {
@@ -220,8 +220,8 @@ func showRun(ctx context.Context, c *adminClient, f *adminFlags, id string) erro
 		for i, call := range s.Calls {
 			calls[i] = clean(strings.TrimSpace(call.ToolName + " " + call.Effect + " " + call.Park))
 		}
-		took := time.Duration(s.DurationMS) * time.Millisecond
-		lines = append(lines, row(s.Index, s.Outcome, s.Attempts, took, s.TotalTokens)+"\t"+strings.Join(calls, ", "))
+		duration := time.Duration(s.DurationMS) * time.Millisecond
+		lines = append(lines, row(s.Index, s.Outcome, s.Attempts, duration, s.TotalTokens)+"\t"+strings.Join(calls, ", "))
 	}
 	return c.table(lines...)
 }

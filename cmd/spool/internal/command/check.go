@@ -23,12 +23,12 @@ func check(ctx context.Context, args []string, h host) error {
 	switch {
 	case err != nil && f.listen == "":
 		return err
-	case len(f.rest) > 1:
-		return usagef("check takes one file, but there is also %q", f.rest[1])
+	case len(f.operands) > 1:
+		return usagef("check takes one file, but there is also %q", f.operands[1])
 	}
 	path := ""
-	if len(f.rest) == 1 {
-		switch file := f.rest[0]; {
+	if len(f.operands) == 1 {
+		switch file := f.operands[0]; {
 		case isYAML(file):
 			f.config, f.named["config"] = file, true
 		case isFolder(file):

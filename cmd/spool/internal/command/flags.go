@@ -65,8 +65,8 @@ type setting struct {
 	many bool
 }
 
-// given is the value of a setting: from its flag, or else from its variable, or else its default.
-type given struct {
+// settingValue is the value of a setting: from its flag, or else from its variable, or else its default.
+type settingValue struct {
 	setting
 
 	text  string
@@ -74,10 +74,10 @@ type given struct {
 }
 
 // String implements [flag.Value].
-func (g *given) String() string { return g.text }
+func (g *settingValue) String() string { return g.text }
 
 // Set implements [flag.Value].
-func (g *given) Set(text string) error {
+func (g *settingValue) Set(text string) error {
 	if g.many && !g.fresh {
 		text = g.text + "," + text
 	}
@@ -86,7 +86,7 @@ func (g *given) Set(text string) error {
 }
 
 // list returns all values of a setting.
-func (g *given) list() []string {
+func (g *settingValue) list() []string {
 	var out []string
 	for text := range strings.SplitSeq(g.text, ",") {
 		if text = strings.TrimSpace(text); text != "" {
@@ -126,12 +126,12 @@ type flags struct {
 	options
 
 	// named has the flags on the command line, and rest its arguments.
-	named map[string]bool
-	rest  []string
+	named    map[string]bool
+	operands []string
 }
 
 // serveFlags returns the flags of serve, with the values of their variables.
-func serveFlags(h host) (*flag.FlagSet, map[string]*given) {
+func serveFlags(h host) (*flag.FlagSet, map[string]*settingValue) {
 	fs, values := flagsOf("serve", settings, h)
 	fs.Bool("accept-loss", false, "")
 	return fs, values
@@ -139,12 +139,12 @@ func serveFlags(h host) (*flag.FlagSet, map[string]*given) {
 
 // flagsOf returns the flags of a command that has some of the settings. All others have their defaults, whatever
 // their variables are.
-func flagsOf(command string, has []setting, h host) (*flag.FlagSet, map[string]*given) {
+func flagsOf(command string, has []setting, h host) (*flag.FlagSet, map[string]*settingValue) {
 	fs := flag.NewFlagSet(command, flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
-	values := make(map[string]*given, len(settings))
+	values := make(map[string]*settingValue, len(settings))
 	for _, s := range settings {
-		values[s.flag] = &given{setting: s, text: s.value, fresh: true}
+		values[s.flag] = &settingValue{setting: s, text: s.value, fresh: true}
 	}
 	for _, s := range has {
 		if set, _ := h.lookup(s.env); set != "" {
@@ -157,7 +157,7 @@ func flagsOf(command string, has []setting, h host) (*flag.FlagSet, map[string]*
 
 // parseMixed parses a command line whose flags stand before or behind its arguments, and returns the arguments. What
 // follows "--" are arguments. It returns [flag.ErrHelp] or a usageError.
-func parseMixed(fs *flag.FlagSet, args []string) (given []string, err error) {
+func parseMixed(fs *flag.FlagSet, args []string) (operands []string, err error) {
 	var last []string
 	if i := slices.Index(args, "--"); i >= 0 {
 		args, last = args[:i], args[i+1:]
@@ -169,9 +169,9 @@ func parseMixed(fs *flag.FlagSet, args []string) (given []string, err error) {
 		case err != nil:
 			return nil, &usageError{err}
 		case fs.NArg() == 0:
-			return append(given, last...), nil
+			return append(operands, last...), nil
 		}
-		given = append(given, fs.Arg(0))
+		operands = append(operands, fs.Arg(0))
 	}
 }
 
@@ -183,10 +183,10 @@ func parseFlags(help string, args []string, h host) (flags, error) {
 }
 
 // parseSome does the same for the flags of [flagsOf].
-func parseSome(fs *flag.FlagSet, values map[string]*given, help string, args []string, h host) (flags, error) {
+func parseSome(fs *flag.FlagSet, values map[string]*settingValue, help string, args []string, h host) (flags, error) {
 	f := flags{named: make(map[string]bool)}
 	var err error
-	if f.rest, err = parseMixed(fs, args); errors.Is(err, flag.ErrHelp) {
+	if f.operands, err = parseMixed(fs, args); errors.Is(err, flag.ErrHelp) {
 		_, err = io.WriteString(h.stdout, help)
 		err = cmp.Or(err, errHelp)
 	}
@@ -251,7 +251,7 @@ func isAddress(text string) bool {
 }
 
 // read parses the flags that are not plain text, and returns everything that is wrong with them.
-func (o *options) read(values map[string]*given) error {
+func (o *options) read(values map[string]*settingValue) error {
 	var wrong []error
 	problemf := func(format string, args ...any) { wrong = append(wrong, usagef(format, args...)) }
 	for _, f := range []struct {

@@ -114,15 +114,15 @@ func (i *importing) run(ctx context.Context) error {
 		case err != nil:
 			return i.stopped(s, damagedError{err}, p)
 		}
-		if err := i.take(ctx, s, lines, p); err != nil {
+		if err := i.importSection(ctx, s, lines, p); err != nil {
 			return i.stopped(s, err, p)
 		}
 		p.at(done, i.from.Read())
 	}
 }
 
-// take checks or adds a section. A thread is added when it is known whether its artifacts follow.
-func (i *importing) take(ctx context.Context, s store.Section, lines [][]byte, p *progress) error {
+// importSection checks or adds a section. A thread is added when it is known whether its artifacts follow.
+func (i *importing) importSection(ctx context.Context, s store.Section, lines [][]byte, p *progress) error {
 	if s.Kind == archive.Artifacts {
 		return i.addArtifacts(ctx, s, p)
 	}
@@ -149,8 +149,9 @@ func (i *importing) stopped(s store.Section, err error, p *progress) error {
 	return fmt.Errorf("import the %s: %w; %s; run the same command again to go on", s, err, i.so())
 }
 
-// add adds a section, and tells of one that is refused. It reports whether the target took the section, now or before.
-func (i *importing) add(ctx context.Context, s store.Section, lines [][]byte, p *progress) (took bool, err error) {
+// add adds a section, and reports a refused one to the user. It returns true if the target has the section, now or
+// from an earlier import.
+func (i *importing) add(ctx context.Context, s store.Section, lines [][]byte, p *progress) (imported bool, err error) {
 	added, err := i.to.ImportSection(ctx, s, lines)
 	switch {
 	case err == nil && added:
@@ -174,7 +175,7 @@ func isRefusal(err error) bool {
 	}
 }
 
-// refuse tells of a section that is refused, and counts it.
+// refuse reports a refused section to the user, and counts it.
 func (i *importing) refuse(kind store.SectionKind, s store.Section, err error, p *progress) {
 	i.refused[kind]++
 	p.clear()

@@ -132,7 +132,7 @@ func parseLoad(args []string, h host) (*loadOptions, error) {
 	for _, f := range loadFlags {
 		f.bind(fs, f.name, o)
 	}
-	given, err := parseMixed(fs, args)
+	operands, err := parseMixed(fs, args)
 	if errors.Is(err, flag.ErrHelp) {
 		_, err = io.WriteString(h.stdout, loadHelp())
 		err = cmp.Or(err, errHelp)
@@ -140,11 +140,11 @@ func parseLoad(args []string, h host) (*loadOptions, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(given) > 1 {
-		return nil, usagef("load has no place for %q", given[1])
+	if len(operands) > 1 {
+		return nil, usagef("load has no place for %q", operands[1])
 	}
-	if len(given) == 1 {
-		o.url = given[0]
+	if len(operands) == 1 {
+		o.url = operands[0]
 	}
 	named := make(map[string]bool)
 	fs.Visit(func(f *flag.Flag) { named[f.Name] = true })

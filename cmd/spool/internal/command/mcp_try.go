@@ -63,7 +63,7 @@ func tryServer(ctx context.Context, args []string, h host) error {
 	file, url, command := fs.String("config", fallback, ""), fs.String("url", "", ""), fs.String("command", "", "")
 	answer, decline := fs.String("answer", "", ""), fs.Bool("decline", false, "")
 	at := terminalFlags(fs, h)
-	rest, err := parseMixed(fs, args)
+	operands, err := parseMixed(fs, args)
 	if errors.Is(err, flag.ErrHelp) {
 		_, err = io.WriteString(h.stdout, mcpHelp)
 		return err
@@ -71,44 +71,44 @@ func tryServer(ctx context.Context, args []string, h host) error {
 	if err != nil {
 		return err
 	}
-	if len(rest) == 0 || !slices.Contains([]string{"list", "call", "login", "logout"}, rest[0]) {
+	if len(operands) == 0 || !slices.Contains([]string{"list", "call", "login", "logout"}, operands[0]) {
 		return usagef("mcp needs a command: list, call, login or logout")
 	}
 	ctx, release := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer release()
-	verb, rest := rest[0], rest[1:]
+	verb, operands := operands[0], operands[1:]
 	var server mcpServer
 	switch {
 	case verb == "login" || verb == "logout":
-		if len(rest) != 1 || *url != "" || *command != "" {
+		if len(operands) != 1 || *url != "" || *command != "" {
 			return usagef("mcp %s needs the name of one server of the configuration", verb)
 		}
-		return at.change(ctx, verb, *file, rest[0], h)
+		return at.change(ctx, verb, *file, operands[0], h)
 	case *url != "" || *command != "":
 		server, err = namelessServer(*url, *command)
-	case len(rest) == 0:
+	case len(operands) == 0:
 		return usagef("mcp %s needs the name of a server, --url or --command", verb)
 	default:
-		server, err = at.server(ctx, *file, rest[0], h)
+		server, err = at.server(ctx, *file, operands[0], h)
 		defer at.close()
-		rest = rest[1:]
+		operands = operands[1:]
 	}
 	if err != nil {
 		return err
 	}
 	defer server.server.Close()
 	switch {
-	case verb == "list" && len(rest) == 0:
+	case verb == "list" && len(operands) == 0:
 		return server.list(ctx, h.stdout, h.stderr)
-	case verb == "call" && (len(rest) == 1 || len(rest) == 2):
-		given := &spool.Answer{Approved: !*decline}
+	case verb == "call" && (len(operands) == 1 || len(operands) == 2):
+		reply := &spool.Answer{Approved: !*decline}
 		if *answer != "" {
-			given.Payload = json.RawMessage(*answer)
+			reply.Payload = json.RawMessage(*answer)
 		}
 		if *answer == "" && !*decline {
-			given = nil
+			reply = nil
 		}
-		return server.call(ctx, h, append(rest, "{}")[:2], given)
+		return server.call(ctx, h, append(operands, "{}")[:2], reply)
 	default:
 		return usagef("mcp %s: wrong number of arguments; see spool mcp --help", verb)
 	}
@@ -138,15 +138,15 @@ func (s mcpServer) tools(ctx context.Context, warnings io.Writer) (names []strin
 	for _, name := range s.selection(nil).Missing(list) {
 		fmt.Fprintf(warnings, "warning: the configuration names the tool %s, which the server does not offer\n", printable(name))
 	}
-	made, err := source.Tools(text)
+	tools, err := source.Tools(text)
 	if err != nil {
 		return nil, nil, plainError(err)
 	}
-	byLocal := make(map[string]spool.Tool, len(made))
-	for _, t := range made {
+	byLocal := make(map[string]spool.Tool, len(tools))
+	for _, t := range tools {
 		byLocal[t.Name] = t
 	}
-	byName = make(map[string]spool.Tool, len(made))
+	byName = make(map[string]spool.Tool, len(tools))
 	prefix := s.Prefix
 	if prefix == "" {
 		prefix = s.server.Name() + "__"

@@ -45,14 +45,14 @@ func (m mover) parse(args []string, h host) (options, string, error) {
 	switch {
 	case err != nil:
 		return options{}, "", err
-	case len(f.rest) != 1:
+	case len(f.operands) != 1:
 		return options{}, "", usagef("%s needs the name of one file, or - for a pipe", m.name)
 	case f.named["data"] && f.named["database"]:
 		return options{}, "", usagef("--data and --database name two databases: %s uses one", m.name)
 	case f.named["data"]: // it overrides the variable of the other
 		f.database.url = ""
 	}
-	return f.options, f.rest[0], nil
+	return f.options, f.operands[0], nil
 }
 
 // openArchive opens the database of the flags. It logs only warnings.
@@ -88,12 +88,12 @@ var sectionNames = map[store.SectionKind]string{
 
 // plural returns a number and its noun, in the right form.
 func plural(n int, noun string) string {
-	first, rest, of := strings.Cut(noun, " of ")
+	first, remaining, of := strings.Cut(noun, " of ")
 	if n != 1 {
 		first = strings.TrimSuffix(first, "x") + map[bool]string{true: "xes", false: "s"}[strings.HasSuffix(first, "x")]
 	}
 	if of {
-		first += " of " + rest
+		first += " of " + remaining
 	}
 	return fmt.Sprintf("%d %s", n, first)
 }

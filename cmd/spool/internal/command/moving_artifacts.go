@@ -121,8 +121,8 @@ func (i *importing) addArtifacts(ctx context.Context, s store.Section, p *progre
 	case refused != nil:
 		i.refuse(store.SectionThread, held.Section, refused, p)
 	case wanted && !there:
-		took, err := i.add(ctx, held.Section, held.lines, p)
-		if err != nil || took {
+		imported, err := i.add(ctx, held.Section, held.lines, p)
+		if err != nil || imported {
 			i.added[archive.Artifacts] += len(added)
 			return err
 		}
@@ -136,7 +136,7 @@ func (i *importing) addArtifacts(ctx context.Context, s store.Section, p *progre
 // wants reports whether the target has the thread, and whether it should have its artifacts. A thread that is there, or
 // was there, has no more to add.
 func (i *importing) wants(ctx context.Context, held heldThread, p *progress) (there, wanted bool, err error) {
-	made, err := archive.CreatedAt(held.lines)
+	createdAt, err := archive.CreatedAt(held.lines)
 	if err != nil {
 		i.refuse(held.Kind, held.Section, err, p)
 		return false, false, nil
@@ -144,7 +144,7 @@ func (i *importing) wants(ctx context.Context, held heldThread, p *progress) (th
 	same := false
 	err = i.store.View(ctx, held.Thread(), func(v store.View) error {
 		thread, err := v.Thread()
-		there, same = err == nil, err == nil && thread.CreatedAt.Equal(made)
+		there, same = err == nil, err == nil && thread.CreatedAt.Equal(createdAt)
 		return err
 	})
 	if err != nil && spool.CodeOf(err) != spool.NotFound {
@@ -154,8 +154,8 @@ func (i *importing) wants(ctx context.Context, held heldThread, p *progress) (th
 	if err != nil || !there && !before {
 		return false, err == nil, err
 	}
-	took, err := i.add(ctx, held.Section, held.lines, p)
-	return there, took && there && same, err
+	imported, err := i.add(ctx, held.Section, held.lines, p)
+	return there, imported && there && same, err
 }
 
 // eachArtifact calls fn with each artifact of the section that is being read.

@@ -40,8 +40,8 @@ type ending struct {
 	at    time.Time
 }
 
-// left returns how much of the time is left, which begins with the first call.
-func (e *ending) left() time.Duration {
+// timeLeft returns how much time is left for the shutdown. The time begins with the first call.
+func (e *ending) timeLeft() time.Duration {
 	if e.at.IsZero() {
 		e.at = time.Now().Add(e.limit)
 	}
@@ -172,7 +172,7 @@ func (n *node) drain(served <-chan error) error {
 // hand back their jobs, and waits for all of this. It sends telemetry last, and metrics stay readable
 // until then.
 func (n *node) shutdown(stopWork func(), worked <-chan error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), n.end.left())
+	ctx, cancel := context.WithTimeout(context.Background(), n.end.timeLeft())
 	defer cancel()
 	closed, freed := make(chan error, 1), make(chan struct{})
 	go func() { closed <- n.door.http.Shutdown(ctx) }()
@@ -218,10 +218,10 @@ const hangTimeout = 500 * time.Millisecond
 func (n *node) hangs() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), hangTimeout)
 	defer cancel()
-	said := make(chan error, 1)
-	go func() { said <- n.engine.CheckStore(ctx) }()
+	checked := make(chan error, 1)
+	go func() { checked <- n.engine.CheckStore(ctx) }()
 	select {
-	case err := <-said:
+	case err := <-checked:
 		return err != nil
 	case <-ctx.Done():
 		return true
@@ -236,7 +236,7 @@ const (
 )
 
 func (n *node) closeTelemetry() error {
-	ctx, cancel := context.WithTimeout(context.Background(), min(telemetryTimeout, max(leastTelemetry, n.end.left())))
+	ctx, cancel := context.WithTimeout(context.Background(), min(telemetryTimeout, max(leastTelemetry, n.end.timeLeft())))
 	defer cancel()
 	err := n.telemetry.close(ctx)
 	if n.metrics != nil {

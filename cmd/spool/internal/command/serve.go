@@ -21,8 +21,8 @@ func serve(ctx context.Context, args []string, h host) error {
 	asked := &variables{read: h.lookup}
 	h.lookup = asked.lookup
 	f, err := parseFlags(serveHelp(), args, h) //nolint:contextcheck // it waits for nothing
-	if err == nil && len(f.rest) > 0 {
-		err = usagef("serve takes no argument, but there is %q", f.rest[0])
+	if err == nil && len(f.operands) > 0 {
+		err = usagef("serve takes no argument, but there is %q", f.operands[0])
 	}
 	o := f.options
 	setup, exported, err := prepare(o, err, h) //nolint:contextcheck // it waits for nothing
@@ -30,7 +30,7 @@ func serve(ctx context.Context, args []string, h host) error {
 		return err
 	}
 	end := &ending{limit: o.timeout}
-	defer func() { closeAll(setup.mcp, end.left()) }()
+	defer func() { closeAll(setup.mcp, end.timeLeft()) }()
 	log := o.logger(h.stderr)
 	for _, m := range asked.misspelled(h.environ()) {
 		log.Warn("unknown environment variable with a name close to a known one", "variable", m.name, "known", m.meant)
@@ -88,7 +88,7 @@ func serve(ctx context.Context, args []string, h host) error {
 	if n.works {
 		defer setup.tryMCP(ctx, log)()
 	}
-	return errors.Join(n.run(ctx, metrics), db.closeWithin(end.left()))
+	return errors.Join(n.run(ctx, metrics), db.closeWithin(end.timeLeft()))
 }
 
 // prepare returns the setup from the flags, the environment and the configuration, or everything that

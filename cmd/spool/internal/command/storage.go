@@ -89,16 +89,16 @@ func (d database) await(ctx context.Context, log *slog.Logger, away func()) (*po
 	if away != nil {
 		defer time.AfterFunc(time.Second, away).Stop() // a server that hangs takes longer to fail
 	}
-	var said time.Time
+	var lastLogged time.Time
 	for pause := time.Second; ; pause = min(2*pause, longestPause) {
 		db, err := d.open(ctx, log)
 		if err == nil || away == nil || ctx.Err() != nil || !postgres.Away(err) {
 			return db, err
 		}
 		away()
-		if time.Since(said) >= time.Minute {
+		if time.Since(lastLogged) >= time.Minute {
 			log.Warn("waiting for the database", "database", d.shown(), "error", err)
-			said = time.Now()
+			lastLogged = time.Now()
 		}
 		select {
 		case <-time.After(pause):
@@ -187,8 +187,8 @@ func migrate(ctx context.Context, args []string, h host) error {
 	switch {
 	case err != nil:
 		return err
-	case len(f.rest) > 0:
-		return usagef("migrate takes no argument, but there is %q", f.rest[0])
+	case len(f.operands) > 0:
+		return usagef("migrate takes no argument, but there is %q", f.operands[0])
 	case f.database.url == "":
 		return usagef("migrate needs --database; a SQLite file is brought up to date when a server opens it")
 	}

@@ -122,11 +122,11 @@ func backupStore(ctx context.Context, h host, path string, args []string) error 
 // copyStore copies a database into a new file and reports its progress.
 func copyStore(ctx context.Context, h host, path, to string) error {
 	began := time.Now()
-	said, pages := began, 0
+	lastPrinted, pages := began, 0
 	err := sqlite.Backup(ctx, path, to, func(done, total int) {
 		pages = total
-		if now := time.Now(); now.Sub(said) >= time.Second {
-			said = now
+		if now := time.Now(); now.Sub(lastPrinted) >= time.Second {
+			lastPrinted = now
 			fmt.Fprintf(h.stderr, "%d of %d pages, %d %%\n", done, total, 100*done/max(total, 1))
 		}
 	})

@@ -77,7 +77,7 @@ type talkCommand struct {
 
 // carryOut executes the command.
 func (t talkCommand) carryOut(ctx context.Context, args []string, h host) error {
-	f, rest, err := t.parse(args, h)
+	f, operands, err := t.parse(args, h)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		if _, err := io.WriteString(h.stdout, t.help()); err != nil {
@@ -91,7 +91,7 @@ func (t talkCommand) carryOut(ctx context.Context, args []string, h host) error 
 	if err != nil {
 		return err
 	}
-	return t.run(ctx, c, f, rest, h)
+	return t.run(ctx, c, f, operands, h)
 }
 
 // parse reads the flags and the arguments, in any order. Behind "--" everything is an argument.
@@ -108,17 +108,17 @@ func (t talkCommand) parse(args []string, h host) (*talkFlags, []string, error) 
 			each.bind(fs, f)
 		}
 	}
-	given, err := parseMixed(fs, args)
+	operands, err := parseMixed(fs, args)
 	if err != nil {
 		return nil, nil, err
 	}
 	if f.limit < 1 {
 		return nil, nil, usagef("--limit: must be at least 1")
 	}
-	if t.most >= 0 && len(given) > t.most {
-		return nil, nil, usagef("%s has no place for %q", t.name, given[t.most])
+	if t.most >= 0 && len(operands) > t.most {
+		return nil, nil, usagef("%s has no place for %q", t.name, operands[t.most])
 	}
-	return f, given, nil
+	return f, operands, nil
 }
 
 // client returns a client of the server.
@@ -185,7 +185,7 @@ func styled(out io.Writer, h host) bool {
 	return ok && !plain && kind != "dumb" && term.IsTerminal(int(file.Fd()))
 }
 
-// untilTold returns a context that ends when the process is told to end.
-func untilTold(ctx context.Context, also ...os.Signal) (context.Context, context.CancelFunc) {
+// untilSignal returns a context that ends when the process gets a signal to end.
+func untilSignal(ctx context.Context, also ...os.Signal) (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(ctx, append(also, syscall.SIGTERM)...)
 }

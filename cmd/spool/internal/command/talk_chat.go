@@ -54,7 +54,7 @@ func talk(ctx context.Context, c *client.Client, f *talkFlags, args []string, h 
 	prompt := strings.Join(args, " ")
 	in, out, interactive := terminals(h)
 	if interactive && !f.json {
-		ctx, release := untilTold(ctx)
+		ctx, release := untilSignal(ctx)
 		defer release()
 		terminal, err := chat.OpenTerminal(in, out)
 		if err != nil {
@@ -90,19 +90,19 @@ func talk(ctx context.Context, c *client.Client, f *talkFlags, args []string, h 
 
 // talkOnce sends one prompt and prints the answer.
 func talkOnce(ctx context.Context, c *client.Client, f *talkFlags, prompt string, h host) error {
-	ctx, release := untilTold(ctx, os.Interrupt)
+	ctx, release := untilSignal(ctx, os.Interrupt)
 	defer release()
 	once := chat.Once{Client: c, Reach: f.reach, Thread: spool.ThreadID(f.thread), Agent: f.agent}
 	if f.json {
 		once.Lines = h.stdout
-		f.reach.Tell(func(text string) { _, _ = io.WriteString(h.stderr, "… "+text+"\n") })
+		f.reach.Notify(func(text string) { _, _ = io.WriteString(h.stderr, "… "+text+"\n") })
 	} else {
 		file, _ := h.stdout.(*os.File)
 		once.Print = &chat.Printer{
 			Out: h.stdout, Aside: h.stderr, Style: styled(h.stdout, h) && styled(h.stderr, h), Thinking: f.thinking,
 			Whole: file == nil || !isTerminal(file),
 		}
-		f.reach.Tell(once.Print.State)
+		f.reach.Notify(once.Print.State)
 	}
 	outcome, err := once.Run(ctx, prompt)
 	switch {

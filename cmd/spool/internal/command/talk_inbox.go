@@ -74,7 +74,7 @@ func inbox(ctx context.Context, c *client.Client, f *talkFlags, args []string, h
 		return all, nil
 	}
 	if in, out, interactive := terminals(h); interactive && !f.json && !f.expired {
-		ctx, release := untilTold(ctx)
+		ctx, release := untilSignal(ctx)
 		defer release()
 		terminal, err := chat.OpenTerminal(in, out)
 		if err != nil {

@@ -33,7 +33,7 @@ changed. The console opens the file without a server, and shows the thread as it
 
 // exportRun executes run export.
 func exportRun(ctx context.Context, c *client.Client, f *talkFlags, args []string, h host) error {
-	ctx, release := untilTold(ctx, os.Interrupt)
+	ctx, release := untilSignal(ctx, os.Interrupt)
 	defer release()
 	switch {
 	case len(args) != 1 || args[0] != "export":

@@ -165,7 +165,7 @@ streams with their offsets, and notices. It goes on when the server restarts. Ct
 
 // tail executes tail.
 func tail(ctx context.Context, c *client.Client, f *talkFlags, args []string, h host) error {
-	ctx, release := untilTold(ctx, os.Interrupt)
+	ctx, release := untilSignal(ctx, os.Interrupt)
 	defer release()
 	if len(args) == 0 {
 		return usagef("tail wants the id of a thread")

@@ -31,13 +31,13 @@ func newTools(c *config.Config, path string, egress egress.Policy) (*toolset, er
 	set := &toolset{entries: make(map[string][]spool.Tool), byName: make(map[string]spool.Tool)}
 	var problems []error
 	for _, t := range c.Tools {
-		made, remarks, err := set.toolsOf(t, path, egress)
+		tools, remarks, err := set.toolsOf(t, path, egress)
 		if err != nil {
 			problems = append(problems, err)
 			continue
 		}
-		set.entries[t.Name] = made
-		for i, tool := range made {
+		set.entries[t.Name] = tools
+		for i, tool := range tools {
 			_, twice := set.byName[tool.Name]
 			if other := slices.ContainsFunc(c.Tools, func(o config.Tool) bool { return o.Name == tool.Name && o.Name != t.Name }); twice || other {
 				problems = append(problems, t.Errorf("its operation %s has the name of another tool: change the prefix, or override its name", tool.Name))
@@ -48,7 +48,7 @@ func newTools(c *config.Config, path string, egress egress.Policy) (*toolset, er
 			}
 		}
 		if t.Search && t.OpenAPI != nil { // there are many
-			set.lines = append(set.lines, description{t.Name, counted(len(made), "tool") + " to search"})
+			set.lines = append(set.lines, description{t.Name, counted(len(tools), "tool") + " to search"})
 		}
 	}
 	return set, errors.Join(problems...)
@@ -56,7 +56,7 @@ func newTools(c *config.Config, path string, egress egress.Policy) (*toolset, er
 
 // toolsOf makes the tools of one entry, each with a remark for the person who starts the process. It records the
 // operations that are left out.
-func (s *toolset) toolsOf(t config.Tool, path string, egress egress.Policy) (made []spool.Tool, remarks []string, err error) {
+func (s *toolset) toolsOf(t config.Tool, path string, egress egress.Policy) (tools []spool.Tool, remarks []string, err error) {
 	if t.OpenAPI == nil {
 		tool, err := newTool(t, egress)
 		if err != nil {
@@ -102,9 +102,9 @@ func (s *toolset) toolsOf(t config.Tool, path string, egress egress.Policy) (mad
 	}
 	for _, tool := range document.Tools {
 		tool.Expiry, tool.DistinctApprover, tool.Access, tool.Search = t.Expiry, t.DistinctApprover, t.Access, t.Search
-		made, remarks = append(made, tool.Tool), append(remarks, oneLine(tool.Method+" "+tool.Path))
+		tools, remarks = append(tools, tool.Tool), append(remarks, oneLine(tool.Method+" "+tool.Path))
 	}
-	return made, remarks, nil
+	return tools, remarks, nil
 }
 
 // oneLine returns a text of a document, which is not trusted, for a terminal: it neither controls it nor turns its direction.

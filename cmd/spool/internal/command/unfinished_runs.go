@@ -34,20 +34,20 @@ func (s *setup) changedRuns(all []sqlite.Unfinished) []string {
 	return out
 }
 
-// made identifies the model of a run: its name in the configuration, and the provider's names of the
+// modelNames identifies the model of a run: its name in the configuration, and the provider's names of the
 // model that answered and of the model that was requested. The provider's names are empty if unknown.
-type made struct{ name, on, requested string }
+type modelNames struct{ name, on, requested string }
 
 // madeOn returns the model of a run. If the run has not called its model yet, another run with a model
 // of the same name decides.
-func madeOn(all []sqlite.Unfinished, u sqlite.Unfinished) made {
+func madeOn(all []sqlite.Unfinished, u sqlite.Unfinished) modelNames {
 	known := func(other sqlite.Unfinished) bool {
 		return other.Model == u.Model && cmp.Or(other.MadeOn, other.Requested) != ""
 	}
 	if at := slices.IndexFunc(all, known); at >= 0 && !known(u) {
 		u = all[at]
 	}
-	return made{u.Model, u.MadeOn, u.Requested}
+	return modelNames{u.Model, u.MadeOn, u.Requested}
 }
 
 // change describes runs that do not continue as they began.
@@ -66,8 +66,8 @@ type stateCount struct {
 	runs int64
 }
 
-// left says in what state a run was left, and what it waits for.
-func left(u sqlite.Unfinished) string {
+// stateText says in what state a run was left, and what it waits for.
+func stateText(u sqlite.Unfinished) string {
 	switch {
 	case u.State == wire.Queued:
 		return "queued"
@@ -89,7 +89,7 @@ func (c *change) same(other change) bool {
 }
 
 func (c *change) count(u sqlite.Unfinished) {
-	word := left(u)
+	word := stateText(u)
 	at := slices.IndexFunc(c.states, func(s stateCount) bool { return s.word == word })
 	if at < 0 {
 		at, c.states = len(c.states), append(c.states, stateCount{word: word})
@@ -118,7 +118,7 @@ func (c *change) String() string {
 }
 
 // changed returns how a run of an agent continues differently from how it began with the model was.
-func (s *setup) changed(agent string, was made) change {
+func (s *setup) changed(agent string, was modelNames) change {
 	at := slices.IndexFunc(s.engine.Agents, func(a spool.Agent) bool { return a.Name == agent })
 	if agent == "" {
 		at = 0
@@ -141,7 +141,7 @@ func (s *setup) changed(agent string, was made) change {
 // before returns the model that a configured name stood for, or "" if it is the same model or unknown.
 // A provider may answer with another name than the requested one, and with a new name each week, so
 // before compares only the requested names.
-func (s *setup) before(was made) string {
+func (s *setup) before(was modelNames) string {
 	name := cmp.Or(was.on, was.requested)
 	wasDemo := name == demo.ModelID
 	switch {

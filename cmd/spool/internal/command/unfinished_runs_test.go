@@ -141,7 +141,7 @@ func TestModelBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := setup{engine: engine.Config{Models: map[string]spool.Model{"a": asks, "demo": demo.New(demo.Config{}), "other": spooltest.NewModel()}}}
-	for was, want := range map[made]string{
+	for was, want := range map[modelNames]string{
 		{"a", "gpt-5-2026-08-07", "gpt-5"}:  "",
 		{"a", "gpt-5-2026-08-07", "gpt-4"}:  "gpt-4",
 		{"a", "gpt-5-2026-08-07", ""}:       "",

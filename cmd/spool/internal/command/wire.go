@@ -60,14 +60,14 @@ func schemaProblem(tool, text string) string {
 
 // newTool makes a tool of the configuration.
 func newTool(t config.Tool, egress egress.Policy) (spool.Tool, error) {
-	made, err := httptool.New(httptool.Config{
+	tool, err := httptool.New(httptool.Config{
 		Name: t.Name, URL: t.URL, Description: t.Description, Parameters: t.Parameters,
 		Approval: t.Approval, Idempotent: t.Idempotent, Egress: egress, Body: httptool.Body(t.Body), Method: t.Method,
 		Headers: t.Requests.Headers, SigningSecrets: t.Requests.SigningSecrets, Secrets: t.Requests.Secrets,
 		Timeout: t.Requests.Timeout, MaxResultBytes: t.Requests.MaxResultBytes, Retry: retryOf(t.Requests),
 	})
-	made.Expiry, made.DistinctApprover, made.Access, made.Polling = t.Expiry, t.DistinctApprover, t.Access, t.Polling
-	return made, err
+	tool.Expiry, tool.DistinctApprover, tool.Access, tool.Polling = t.Expiry, t.DistinctApprover, t.Access, t.Polling
+	return tool, err
 }
 
 func retryOf(r config.Requests) httptool.Retry {

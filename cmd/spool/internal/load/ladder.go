@@ -77,11 +77,11 @@ func mostFrequent(counts map[string]int) string {
 // endRate returns how many runs ended per second, from the times at which they did, and the time that a run
 // takes when it need not wait. Runs could end from that time on. The last twentieth of the ends is left out,
 // because a few slow runs say nothing about the rate. With fewer than two ends, the rate is zero.
-func endRate(ends []time.Duration, takes time.Duration) float64 {
+func endRate(ends []time.Duration, duration time.Duration) float64 {
 	slices.Sort(ends)
 	last := len(ends) - 1 - len(ends)/20
 	if last < 1 {
 		return 0
 	}
-	return float64(last) / max(ends[last]-takes, time.Microsecond).Seconds()
+	return float64(last) / max(ends[last]-duration, time.Microsecond).Seconds()
 }

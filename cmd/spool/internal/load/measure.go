@@ -106,8 +106,8 @@ func (m *measure) rung(rate float64) (*Rung, error) {
 	if len(m.ends) < 2 { // too few for a rate: the share that has ended says the same
 		r.AchievedPerSecond = rate * float64(r.Ended) / float64(max(1, r.Arrivals))
 	}
-	if took := m.lastFrame.Sub(m.began).Seconds(); r.Watchers.Frames > 0 && took > 0 {
-		r.Watchers.FramesPerSecond = float64(r.Watchers.Frames) / took
+	if seconds := m.lastFrame.Sub(m.began).Seconds(); r.Watchers.Frames > 0 && seconds > 0 {
+		r.Watchers.FramesPerSecond = float64(r.Watchers.Frames) / seconds
 	}
 	return &r, errors.Join(failed[:]...)
 }

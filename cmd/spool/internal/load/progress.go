@@ -18,8 +18,8 @@ type Progress struct {
 	// width is the length of the bar that is shown.
 	width int
 	// phase and told say what the last line was about, and when it was written.
-	phase Phase
-	told  time.Time
+	phase       Phase
+	lastPrinted time.Time
 }
 
 // NewProgress returns a Progress that writes a bar or lines.
@@ -41,7 +41,7 @@ func (p *Progress) Show(s Status) {
 		p.line(doneText(s))
 	case p.bar:
 		p.draw(barText(s) + text(s))
-	case s.Phase != p.phase || time.Since(p.told) >= lineEvery:
+	case s.Phase != p.phase || time.Since(p.lastPrinted) >= lineEvery:
 		p.line(text(s))
 	}
 	p.phase = s.Phase
@@ -64,7 +64,7 @@ func (p *Progress) line(text string) {
 		fmt.Fprint(p.out, "\r")
 	}
 	fmt.Fprintln(p.out, text)
-	p.told = time.Now()
+	p.lastPrinted = time.Now()
 }
 
 // draw writes a text over the one that is shown.

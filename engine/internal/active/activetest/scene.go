@@ -75,7 +75,7 @@ func New(t *testing.T, agent spool.Agent, run store.RunRow) *Scene {
 	}
 	key := rows.Rows.Thread.Key()
 	segment := active.NewSegment(host, publish.Segment{
-		Key: key, Fence: 1, RunID: "r", Made: stage.Noon,
+		Key: key, Fence: 1, RunID: "r", CreatedAt: stage.Noon,
 		Writer: stream.New(Streaming(host), store.StreamKey{Thread: key, ID: run.Stream()}, 1, 0),
 	}, lease, run)
 	return &Scene{Run: active.NewRun(segment, reg.Configured(run), run), T: t, Rows: rows, Screen: screen, Lease: lease}

@@ -72,19 +72,19 @@ interface Refusal {
 export function errorOf(response: Response, text: string): SpoolError {
   const body = parsed(text);
   const status = response.status;
-  const said = string(body?.error) || string(body?.reason);
+  const message = string(body?.error) || string(body?.reason);
   const code = string(body?.code) || codeOf(status);
-  const native = said !== "" && (status !== 404 || body?.code === "not_found" || said === "Thread not found");
+  const native = message !== "" && (status !== 404 || body?.code === "not_found" || message === "Thread not found");
   const fields: ErrorFields = { status, native };
   const retryAfterMs = retryAfter(response.headers.get("Retry-After"));
   if (retryAfterMs !== undefined) fields.retryAfterMs = retryAfterMs;
   const requestId = response.headers.get("X-Request-ID");
   if (requestId) fields.requestId = requestId;
   if (string(body?.reason)) fields.reason = string(body?.reason);
-  const field = string(body?.field) || (status === 400 ? fieldOf(said) : "");
+  const field = string(body?.field) || (status === 400 ? fieldOf(message) : "");
   if (field) fields.field = field;
   if (body) fields.result = body;
-  return new SpoolError(code, said || `the server answered ${status}`, fields);
+  return new SpoolError(code, message || `the server answered ${status}`, fields);
 }
 
 /** Returns the error of a result that is a refusal. */

@@ -155,7 +155,7 @@ class Follower {
       this.options.onPresent?.();
     }
     try {
-      return this.#place.take(frame, id);
+      return this.#place.accept(frame, id);
     } catch {
       return null; // it is not what it says
     }
@@ -173,11 +173,11 @@ class Follower {
     // An opener of the caller's own does not say which answer it got.
     if (!this.http.options.openStream || error.status !== undefined || this.#failures < 2) return;
     const url = this.http.url("history", { threadId: this.threadId, limit: 1 });
-    const told = await this.http.json(url, { signal: this.stop.signal, repeatable: false }).then(
+    const refusal = await this.http.json(url, { signal: this.stop.signal, repeatable: false }).then(
       () => null,
       (thrown) => asError(thrown),
     );
-    if (told && this.#final(told)) throw told;
+    if (refusal && this.#final(refusal)) throw refusal;
   }
 
   #final(error: SpoolError): boolean {

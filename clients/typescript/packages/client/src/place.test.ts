@@ -14,38 +14,40 @@ const turn = (id: string) => event(0, "MESSAGE_APPENDED", { id });
 describe("a place", () => {
   test("takes each entry and item once", () => {
     const place = new Place("4 r1:1 1-3");
-    expect(place.take(event(4, "receipt", 1), "4 r1:1 1-3")).toBe(null);
-    expect(place.take(item("r1:1", "1-3"), "4 r1:1 1-3")).toBe(null);
-    expect(place.take(item("r1:1", "1-10"), "4 r1:1 1-10")).toMatchObject({ cursor: "4 r1:1 1-10" });
-    expect(place.take(item("r1:1", "1-9"), undefined)).toBe(null);
-    expect(place.take(event(5, "RUN_STARTED", { streamId: "r1:2" }), undefined)).toMatchObject({ cursor: "5 r1:2 -" });
-    expect(place.take(item("r1:2", "1-1"), undefined)).toMatchObject({ cursor: "5 r1:2 1-1" });
+    expect(place.accept(event(4, "receipt", 1), "4 r1:1 1-3")).toBe(null);
+    expect(place.accept(item("r1:1", "1-3"), "4 r1:1 1-3")).toBe(null);
+    expect(place.accept(item("r1:1", "1-10"), "4 r1:1 1-10")).toMatchObject({ cursor: "4 r1:1 1-10" });
+    expect(place.accept(item("r1:1", "1-9"), undefined)).toBe(null);
+    expect(place.accept(event(5, "RUN_STARTED", { streamId: "r1:2" }), undefined)).toMatchObject({
+      cursor: "5 r1:2 -",
+    });
+    expect(place.accept(item("r1:2", "1-1"), undefined)).toMatchObject({ cursor: "5 r1:2 1-1" });
   });
 
   test("takes the state that begins a connection only if it is another one", () => {
     const place = new Place("");
     place.reconnected();
-    expect(place.take(state("RUNNING"), undefined)).not.toBe(null);
+    expect(place.accept(state("RUNNING"), undefined)).not.toBe(null);
     place.reconnected();
-    expect(place.take(state("RUNNING"), undefined)).toBe(null);
-    expect(place.take(state("RUNNING"), undefined)).not.toBe(null); // the queue may have changed and changed back
+    expect(place.accept(state("RUNNING"), undefined)).toBe(null);
+    expect(place.accept(state("RUNNING"), undefined)).not.toBe(null); // the queue may have changed and changed back
     place.reconnected();
-    expect(place.take(state("COMPLETED"), undefined)).not.toBe(null);
+    expect(place.accept(state("COMPLETED"), undefined)).not.toBe(null);
     const thread = { id: "t1", state: "RUNNING" };
-    place.take({ kind: "snapshot", snapshot: { thread, messages: [], lastEventSeq: 3 } } as never, "3 - -");
+    place.accept({ kind: "snapshot", snapshot: { thread, messages: [], lastEventSeq: 3 } } as never, "3 - -");
     place.reconnected();
-    expect(place.take(state("COMPLETED"), undefined)).not.toBe(null); // a snapshot has said something else
+    expect(place.accept(state("COMPLETED"), undefined)).not.toBe(null); // a snapshot has said something else
   });
 
   test("takes each turn once, until the next entry", () => {
     const place = new Place("");
-    expect(place.take(turn("m1"), undefined)).not.toBe(null);
-    expect(place.take(turn("m1"), undefined)).toBe(null);
+    expect(place.accept(turn("m1"), undefined)).not.toBe(null);
+    expect(place.accept(turn("m1"), undefined)).toBe(null);
     const messages = [{ id: "m2", role: "user", agentId: null }];
-    place.take({ kind: "snapshot", snapshot: { messages, lastEventSeq: 0 } } as never, "0 - -");
-    expect(place.take(turn("m2"), undefined)).toBe(null);
-    place.take(event(1, "receipt", 1), "1 - -");
-    expect(place.take(turn("m1"), undefined)).not.toBe(null);
+    place.accept({ kind: "snapshot", snapshot: { messages, lastEventSeq: 0 } } as never, "0 - -");
+    expect(place.accept(turn("m2"), undefined)).toBe(null);
+    place.accept(event(1, "receipt", 1), "1 - -");
+    expect(place.accept(turn("m1"), undefined)).not.toBe(null);
   });
 });
 

@@ -30,7 +30,7 @@ export class Place {
   }
 
   /** Moves the place behind a frame, and returns the frame. Null: the follower has had it. */
-  take(frame: Frame, id: string | undefined): Frame | null {
+  accept(frame: Frame, id: string | undefined): Frame | null {
     if (frame.kind === "thread" && !(frame.event.seq > 0)) return this.#had(frame.event) ? null : frame;
     if (this.#before(frame)) return null;
     const moved = id !== undefined && parseCursor(id) ? id : cursorAfter(this.cursor, frame);

@@ -59,12 +59,12 @@ export function routeUrl(routes: Routes, baseUrl: string | undefined, name: keyo
     const given = Object.entries(params).filter(([, v]) => v !== undefined && v !== null && v !== "");
     return below(baseUrl, route(Object.fromEntries(given.map(([k, v]) => [k, String(v)]))));
   }
-  const rest = { ...params };
+  const query = { ...params };
   const path = route.replace(/\/:(\w+)/g, (whole, param: string) => {
-    const value = rest[param];
+    const value = query[param];
     if (value === undefined) return whole;
-    delete rest[param];
+    delete query[param];
     return `/${encodeURIComponent(String(value))}`;
   });
-  return withQuery(below(baseUrl, path), rest);
+  return withQuery(below(baseUrl, path), query);
 }

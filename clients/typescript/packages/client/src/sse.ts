@@ -29,7 +29,7 @@ const defaultMax = 64 << 20;
 export function sseReader(handlers: SseHandlers, max = defaultMax): (piece: string) => void {
   let started = false;
   let afterCR = false; // a LF that follows belongs to the line before
-  let rest: string[] = []; // pieces of a line that is not complete
+  let pending: string[] = []; // pieces of a line that is not complete
   let id = "";
   let name = "";
   let data: string[] = [];
@@ -58,7 +58,7 @@ export function sseReader(handlers: SseHandlers, max = defaultMax): (piece: stri
     else if (field === "retry" && /^\d{1,12}$/.test(value)) handlers.onRetry?.(Number(value));
   };
 
-  const take = (more: number) => {
+  const count = (more: number) => {
     partial += more;
     if (kept + partial > max)
       throw new SpoolError("invalid", `an event has more than ${max} characters`, { reason: "event_too_large" });
@@ -77,9 +77,9 @@ export function sseReader(handlers: SseHandlers, max = defaultMax): (piece: stri
     }
     let from = 0;
     for (let at = end(text, from); at >= 0; at = end(text, from)) {
-      const whole = rest.length > 0 ? rest.join("") + text.slice(from, at) : text.slice(from, at);
-      rest = [];
-      take(at - from);
+      const whole = pending.length > 0 ? pending.join("") + text.slice(from, at) : text.slice(from, at);
+      pending = [];
+      count(at - from);
       partial = 0;
       from = at + 1;
       if (text[at] === "\r") {
@@ -88,8 +88,8 @@ export function sseReader(handlers: SseHandlers, max = defaultMax): (piece: stri
       }
       line(whole);
     }
-    take(text.length - from);
-    if (from < text.length) rest.push(text.slice(from));
+    count(text.length - from);
+    if (from < text.length) pending.push(text.slice(from));
   };
 }
 

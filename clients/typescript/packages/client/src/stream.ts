@@ -32,7 +32,7 @@ export function fetchStream(http: Http): OpenStream {
         onComment: () => handlers.onAlive(true),
         onRetry: (ms) => handlers.onRetry(ms),
       };
-      const take = sseReader(handle, http.options.maxEventSize);
+      const feed = sseReader(handle, http.options.maxEventSize);
       const reader = response.body
         .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)
         .getReader();
@@ -40,7 +40,7 @@ export function fetchStream(http: Http): OpenStream {
         const { done, value } = await reader.read();
         if (done || closed) return;
         handlers.onAlive();
-        take(value);
+        feed(value);
         if (waits) await waits; // a slow reader is a slow connection
         waits = undefined;
       }

@@ -30,16 +30,16 @@ function useParsed(text: string): Parsed {
   const [, again] = useReducer((n: number) => n + 1, 0);
   const began = performance.now();
   const { parsed, at, took } = last.current;
-  const rest = took < quick ? 0 : at + 4 * took - began;
+  const wait = took < quick ? 0 : at + 4 * took - began;
   const stale = parsed.text !== text;
   useEffect(() => {
-    if (!stale || rest <= 0) {
+    if (!stale || wait <= 0) {
       return undefined;
     }
-    const timer = setTimeout(again, rest);
+    const timer = setTimeout(again, wait);
     return () => clearTimeout(timer);
   });
-  if (!stale || rest > 0) {
+  if (!stale || wait > 0) {
     return parsed;
   }
   const next = parse(text, parsed);

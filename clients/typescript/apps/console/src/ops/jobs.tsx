@@ -29,7 +29,7 @@ const about: Record<JobState, string> = {
 export function Jobs(): ReactNode {
   const [state, setState] = useState<JobState>("dead");
   const [asked, setAsked] = useState<"" | "redrive" | "purge" | { forget: number }>("");
-  const [said, setSaid] = useState("");
+  const [status, setStatus] = useState("");
   const [problem, setProblem] = useState("");
   const { value, error, refresh } = usePoll(`jobs ${state}`, every, (signal) =>
     admin.jobs({ state, limit: 200, signal }),
@@ -40,9 +40,9 @@ export function Jobs(): ReactNode {
   const act = async (what: () => Promise<string>) => {
     try {
       setProblem("");
-      setSaid(await what());
+      setStatus(await what());
     } catch (error) {
-      setSaid("");
+      setStatus("");
       setProblem(messageOf(error));
     }
     setAsked("");
@@ -84,7 +84,7 @@ export function Jobs(): ReactNode {
         )}
       </div>
       <Failed error={error} />
-      <p role="status">{said}</p>
+      <p role="status">{status}</p>
       {problem !== "" && <Problem>{problem}</Problem>}
       {value !== null && jobs.length === 0 && (
         <Empty title={`No job is ${state === "inflight" ? "in flight" : state}`} />

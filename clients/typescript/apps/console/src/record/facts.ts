@@ -3,7 +3,7 @@ import type { Message, Part, ThreadEvent } from "@spool/client";
 import type { DeltaRun, RecordVersion, ThreadRecord } from "@spool/client/record";
 import { failureOf } from "../thread/failure.js";
 import { count, money, quoted } from "../ui/format.js";
-import { type MarkKind, markKinds, quoteOf, type Said, speaker } from "../words/entry.js";
+import { type MarkKind, markKinds, type Phrase, quoteOf, speaker } from "../words/entry.js";
 
 /** What one commit did. */
 export interface Facts {
@@ -30,7 +30,7 @@ class Teller {
   /** Runs whose unfinished step is done again. */
   readonly #redo = new Set<string>();
   #thread: RecordVersion["delta"]["thread"];
-  #said: string[] = [];
+  #sentences: string[] = [];
   #marks = new Set<MarkKind>();
 
   constructor(readonly record: ThreadRecord) {
@@ -39,9 +39,9 @@ class Teller {
   }
 
   tell({ version, at, delta, entries }: RecordVersion): Facts {
-    this.#said = [];
+    this.#sentences = [];
     this.#marks = new Set();
-    const said = entries.map(this.#words);
+    const phrases = entries.map(this.#words);
     if (version === 0) {
       const caption = "The thread as it was before the server kept what each commit changes.";
       return { version, at, caption, marks: [] };
@@ -51,37 +51,37 @@ class Teller {
     // What an agent said comes before the end of its run, and the next turn after it.
     this.#answers(view);
     if (!ends) {
-      this.#turns(view, entries, said);
+      this.#turns(view, entries, phrases);
     }
-    for (const { text, marks } of said.filter((one) => !one.minor)) {
-      this.#say(text, ...marks);
+    for (const { text, marks } of phrases.filter((one) => !one.minor)) {
+      this.#add(text, ...marks);
     }
     if (ends) {
-      this.#turns(view, entries, said);
+      this.#turns(view, entries, phrases);
     }
-    const rest = said.find((one) => one.minor);
-    if (rest !== undefined && this.#said.length === 0) {
-      this.#say(rest.text, ...rest.marks);
+    const minor = phrases.find((one) => one.minor);
+    if (minor !== undefined && this.#sentences.length === 0) {
+      this.#add(minor.text, ...minor.marks);
     }
     this.#lost(entries);
     for (const run of delta.runs ?? []) {
       this.#run(run);
     }
     this.#renamed(delta.thread);
-    if (this.#said.length === 0) {
+    if (this.#sentences.length === 0) {
       const state = delta.thread?.state.toLowerCase().replaceAll("_", " ");
-      this.#said.push(state === undefined ? "the numbers of a run changed" : `the thread is ${state}`);
+      this.#sentences.push(state === undefined ? "the numbers of a run changed" : `the thread is ${state}`);
     }
     return {
       version,
       at,
-      caption: sentence(this.#said.slice(0, 3).join("; ")),
+      caption: sentence(this.#sentences.slice(0, 3).join("; ")),
       marks: markKinds.filter((kind) => this.#marks.has(kind)),
     };
   }
 
-  #say(text: string, ...marks: MarkKind[]): void {
-    this.#said.push(text);
+  #add(text: string, ...marks: MarkKind[]): void {
+    this.#sentences.push(text);
     for (const mark of marks) {
       this.#marks.add(mark);
     }
@@ -110,34 +110,34 @@ class Teller {
       const failures = ended.map((part) => failureOf(part.result));
       const results = ended.filter((_, i) => failures[i] === null);
       if (message.role === "assistant" && calls.length > 0) {
-        this.#said.push(`${who} called ${toolsOf(calls)}`);
+        this.#sentences.push(`${who} called ${toolsOf(calls)}`);
       } else if (message.role === "assistant") {
-        this.#said.push(`${who} said ${quoteOf(message)}`);
+        this.#sentences.push(`${who} said ${quoteOf(message)}`);
       }
       for (const [i, why] of failures.entries()) {
         if (why !== null) {
-          this.#say(`${ended[i]?.toolName ?? "a tool"} failed: ${quoted(why)}`, "failed");
+          this.#add(`${ended[i]?.toolName ?? "a tool"} failed: ${quoted(why)}`, "failed");
         }
       }
       if (results.length > 0) {
         const many = results.length > 1;
-        this.#said.push(`the result${many ? "s" : ""} of ${toolsOf(results)} ${many ? "were" : "was"} saved`);
+        this.#sentences.push(`the result${many ? "s" : ""} of ${toolsOf(results)} ${many ? "were" : "was"} saved`);
       }
     }
   }
 
-  #turns(changes: Changes, entries: readonly ThreadEvent[], said: readonly Said[]): void {
+  #turns(changes: Changes, entries: readonly ThreadEvent[], phrases: readonly Phrase[]): void {
     const turn = this.#added(changes).find((m) => m.role === "user" && m.agentId === null);
     const has = (type: string) => entries.some((e) => e.type === type);
-    const dropped = said[entries.findIndex((e) => e.type === "MESSAGES_DROPPED")];
+    const dropped = phrases[entries.findIndex((e) => e.type === "MESSAGES_DROPPED")];
     if (has("MESSAGES_RESTORED")) {
       return; // the entry says it
     }
     if (dropped !== undefined) {
       const edit = turn && `${quoteOf(turn)} replaced an earlier turn, whose messages are a branch now`;
-      this.#say(edit ?? dropped.text, ...dropped.marks);
+      this.#add(edit ?? dropped.text, ...dropped.marks);
     } else if (turn !== undefined && !has("STEERED")) {
-      this.#said.push(`the user said ${quoteOf(turn)}`);
+      this.#sentences.push(`the user said ${quoteOf(turn)}`);
     }
   }
 
@@ -148,27 +148,27 @@ class Teller {
       if (run.place) {
         const content = run.wait?.content;
         const what = typeof content === "string" ? ` ${quoted(content)}` : "";
-        this.#said.push(`the message${what} waits for the thread (${run.wait?.whenBusy ?? "enqueue"})`);
+        this.#sentences.push(`the message${what} waits for the thread (${run.wait?.whenBusy ?? "enqueue"})`);
       } else if (run.depth > 0) {
-        this.#said.push(`the nested run ${run.agent} began`);
+        this.#sentences.push(`the nested run ${run.agent} began`);
       }
       return;
     }
     if (run.depth === 0 && run.steps > old.steps && this.#redo.delete(run.id)) {
-      this.#say(`step ${run.steps} was done again, and saved`, "redone");
+      this.#add(`step ${run.steps} was done again, and saved`, "redone");
     }
-    if (run.totalTokens > old.totalTokens && this.#said.length === 0) {
+    if (run.totalTokens > old.totalTokens && this.#sentences.length === 0) {
       const who = run.depth > 0 ? `the nested run ${run.agent}` : "the run";
-      this.#said.push(`the model answered, and ${who} has used ${count(run.totalTokens)} tokens`);
+      this.#sentences.push(`the model answered, and ${who} has used ${count(run.totalTokens)} tokens`);
     }
     if (run.depth > 0 && run.state !== old.state && run.endedAt !== undefined) {
-      this.#said.push(`the nested run ${run.agent} ended: ${run.state.toLowerCase()}`);
+      this.#sentences.push(`the nested run ${run.agent} ended: ${run.state.toLowerCase()}`);
     }
     if (old.place && run.endedAt !== undefined && run.state === "CANCELLED") {
-      this.#said.push("a message that waited was cancelled");
+      this.#sentences.push("a message that waited was cancelled");
     }
     if (run.depth === 0 && run.endedAt !== undefined && old.endedAt === undefined && run.state === "FAILED") {
-      this.#say(`the run failed${run.error ? `: ${run.error}` : ""}`, "failed", "end");
+      this.#add(`the run failed${run.error ? `: ${run.error}` : ""}`, "failed", "end");
     }
     const raised = [
       run.tokenBudget !== old.tokenBudget && `${count(run.tokenBudget ?? 0)} tokens`,
@@ -176,22 +176,22 @@ class Teller {
       run.toolCallBudget !== old.toolCallBudget && `${count(run.toolCallBudget ?? 0)} tool calls`,
     ].filter((text) => text !== false);
     if (raised.length > 0 && run.depth === 0) {
-      this.#say(`the budget is ${names.format(raised)} from now on`, "budget");
+      this.#add(`the budget is ${names.format(raised)} from now on`, "budget");
     }
   }
 
   #renamed(thread: RecordVersion["delta"]["thread"]): void {
     const old = this.#thread;
     this.#thread = thread ?? old;
-    if (thread === undefined || old === undefined || this.#said.length > 0) {
+    if (thread === undefined || old === undefined || this.#sentences.length > 0) {
       return;
     }
     if (thread.title !== old.title) {
-      this.#said.push(`the title is ${quoted(thread.title)}`);
+      this.#sentences.push(`the title is ${quoted(thread.title)}`);
     } else if (thread.owner !== old.owner) {
-      this.#said.push(`the thread belongs to ${thread.owner ?? "nobody"}`);
+      this.#sentences.push(`the thread belongs to ${thread.owner ?? "nobody"}`);
     } else if (JSON.stringify(thread.labels) !== JSON.stringify(old.labels)) {
-      this.#said.push("the labels changed");
+      this.#sentences.push("the labels changed");
     }
   }
 }

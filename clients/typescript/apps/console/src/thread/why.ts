@@ -15,8 +15,8 @@ export function whyOf(view: ThreadView, now: number): string | null {
   if (expired === undefined) {
     return why;
   }
-  const said = `${unanswered(expired, now)}.`;
-  return why === null ? said : `${why.replace(/[^.!?]$/, "$&.")} ${said}`;
+  const ending = `${unanswered(expired, now)}.`;
+  return why === null ? ending : `${why.replace(/[^.!?]$/, "$&.")} ${ending}`;
 }
 
 function stateOf(view: ThreadView, now: number): string | null {

@@ -39,7 +39,7 @@ export function ThreadList({
 }: {
   current: string | null;
   changed: string;
-  /** What was told last. */
+  /** The last argument of onNone. */
   none: boolean;
   /** Called with whether there are no threads at all. */
   onNone: (none: boolean) => void;

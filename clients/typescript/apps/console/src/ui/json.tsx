@@ -46,19 +46,19 @@ export function Value({ value, label }: { value: unknown; label: string }): Reac
 
 /** Copies a text. */
 export function Copy({ text, children = "Copy" }: { text: string; children?: string }): ReactNode {
-  const [said, setSaid] = useState("");
+  const [status, setStatus] = useState("");
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(text);
-      setSaid("Copied");
+      setStatus("Copied");
     } catch {
-      setSaid("The browser refuses");
+      setStatus("The browser refuses");
     }
-    setTimeout(() => setSaid(""), 1500);
+    setTimeout(() => setStatus(""), 1500);
   };
   return (
     <button type="button" className="quiet copy" onClick={copy} aria-live="polite">
-      {said || children}
+      {status || children}
     </button>
   );
 }

@@ -13,7 +13,7 @@ export interface Content {
   readonly fields: any;
 }
 
-/** The content of an item. `undefined`: it is none. */
+/** The content of an item. `undefined`: the item has no content. */
 export function contentOf(item: AnyItem): Content | undefined {
   const { type, offset: _, ...fields } = item;
   if (type === "SOURCE" || type === "FILE") {
@@ -21,7 +21,7 @@ export function contentOf(item: AnyItem): Content | undefined {
   }
   const [, of, act = ""] = /^(TEXT_MESSAGE|REASONING|TOOL_CALL)_(START|CONTENT|ARGS|END|RESULT)$/.exec(type) ?? [];
   if (!of) return undefined;
-  const said = of === "REASONING" ? "reasoning" : "text";
-  const kind = act === "RESULT" ? "tool-result" : of === "TOOL_CALL" ? "tool-call" : said;
+  const kindOfText = of === "REASONING" ? "reasoning" : "text";
+  const kind = act === "RESULT" ? "tool-result" : of === "TOOL_CALL" ? "tool-call" : kindOfText;
   return { type: kind, act, id: text(item.toolCallId ?? item.messageId), fields };
 }

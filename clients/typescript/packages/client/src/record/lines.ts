@@ -2,10 +2,10 @@
 import { SpoolError } from "../error.js";
 import type { RecordSource } from "./types.js";
 
-/** Yields the lines of a source, as many as there are at a time. An empty last line is none. */
+/** Yields the lines of a source, as many as there are at a time. It ignores an empty last line. */
 export async function* linesOf(source: RecordSource, max: number): AsyncGenerator<readonly string[]> {
   const decoder = new TextDecoder();
-  let rest: string[] = []; // the beginning of a line, as it came
+  let pending: string[] = []; // the beginning of a line, as it came
   let length = 0;
   let count = 0;
   for await (const chunk of partsOf(source)) {
@@ -14,18 +14,18 @@ export async function* linesOf(source: RecordSource, max: number): AsyncGenerato
     let from = 0;
     for (let to = text.indexOf("\n"); to >= 0; to = text.indexOf("\n", from)) {
       check(length + to - from, max, count + lines.length + 1);
-      lines.push(rest.join("") + text.slice(from, to));
-      rest = [];
+      lines.push(pending.join("") + text.slice(from, to));
+      pending = [];
       length = 0;
       from = to + 1;
     }
     count += lines.length;
     length += text.length - from;
     check(length, max, count + 1);
-    if (from < text.length) rest.push(text.slice(from));
+    if (from < text.length) pending.push(text.slice(from));
     if (lines.length > 0) yield lines;
   }
-  const last = rest.join("") + decoder.decode();
+  const last = pending.join("") + decoder.decode();
   if (last !== "") yield [last];
 }
 

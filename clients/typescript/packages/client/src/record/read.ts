@@ -57,7 +57,7 @@ export async function readRecord(source: RecordSource, options: ReadRecordOption
           if (line.version !== last) fail(`the end has the version ${line.version}, and the last delta ${last}`);
           ended = true;
         } else {
-          take(file, line, fail);
+          addLine(file, line, fail);
         }
       }
     }
@@ -101,7 +101,7 @@ function begun(text: string): RecordFile {
 }
 
 /** Adds a line to the file. Kinds that are not known are ignored. */
-function take(file: RecordFile, line: Line, fail: (text: string) => never): void {
+function addLine(file: RecordFile, line: Line, fail: (text: string) => never): void {
   switch (line.kind) {
     case "thread":
       fail("a record has one thread");

@@ -6,8 +6,8 @@ const longest = 9_223_372_036_854;
 /** The time between two moments in whole milliseconds, as a server counts them. */
 export function betweenMs(from: string, to: string): number {
   const ms = Date.parse(to) - Date.parse(from);
-  const rest = ms + (fraction(to) - fraction(from)) / 1e6;
-  return Number.isNaN(rest) ? 0 : Math.max(-longest, Math.min(longest, Math.trunc(rest))) + 0;
+  const difference = ms + (fraction(to) - fraction(from)) / 1e6;
+  return Number.isNaN(difference) ? 0 : Math.max(-longest, Math.min(longest, Math.trunc(difference))) + 0;
 }
 
 /** Whether a moment is before another one. */

@@ -5,7 +5,7 @@ import type { ThreadView, ViewMessage } from "../view.js";
 import type { Content, QueuedRun, State, StateChange } from "../wire.js";
 import { isActive, isOver } from "../wire.js";
 import { reads, withDrafts } from "./draft.js";
-import { parkedNested, toldRun } from "./run.js";
+import { parkedNested, withRunFields } from "./run.js";
 import { waitOnly, withWait } from "./wait.js";
 
 /** The view after an entry that it does not have, or a notice. */
@@ -43,7 +43,7 @@ function apply(view: ThreadView, e: AnyEvent): ThreadView {
       const ended = { state: "COMPLETED", stopReason: "steered" } as const;
       const isKnown = view.runs.some((run) => run.id === p.steerRunId);
       const fields = isKnown ? ended : { ...ended, enqueuedAt: p.enqueuedAt };
-      return toldRun({ ...view, queue }, p.steerRunId, fields, e.createdAt);
+      return withRunFields({ ...view, queue }, p.steerRunId, fields, e.createdAt);
     }
     case "TEXT_RESULT":
       return answered(view, e.runId || view.reading.runId || "", p.text);
@@ -64,11 +64,11 @@ function onStream(view: ThreadView, streamId: string): ThreadView {
 function startedRun(view: ThreadView, runId: string, p: AnyEvent["payload"], at: string | undefined): ThreadView {
   if (!runId) return view;
   const run = view.runs.find((r) => r.id === runId);
-  const told = runId === view.reading.runId || (run?.state && !isActive(run.state as State));
+  const hasState = runId === view.reading.runId || (run?.state && !isActive(run.state as State));
   // Until a worker claims it, a run has the time of its start.
   const begins = !(p.segment > 1) && (!run?.startedAt || run.state === "QUEUED");
-  const fields = { ...(!told && { state: "RUNNING" as const }), ...(begins && { startedAt: at }) };
-  return toldRun(view, runId, run ? fields : { ...fields, enqueuedAt: p.enqueuedAt }, at);
+  const fields = { ...(!hasState && { state: "RUNNING" as const }), ...(begins && { startedAt: at }) };
+  return withRunFields(view, runId, run ? fields : { ...fields, enqueuedAt: p.enqueuedAt }, at);
 }
 
 /**
@@ -82,22 +82,22 @@ function endedRun(view: ThreadView, e: AnyEvent): ThreadView {
   if (!runId || !isOver(state) || (present && (state === "FAILED" || !isActive(run?.state as State)))) return next;
   if (run?.state === state) return next; // a snapshot says more
   const reason = state === "FAILED" ? stopReason : state === "CANCELLED" ? "cancelled" : (stopReason ?? "completed");
-  return toldRun(next, runId, { state, stopReason: reason, error, expired }, e.createdAt);
+  return withRunFields(next, runId, { state, stopReason: reason, error, expired }, e.createdAt);
 }
 
 /** The view in another state. */
 function withState(view: ThreadView, c: StateChange): ThreadView {
   const active = isActive(c.state);
   const runId = c.runId ?? "";
-  const told = merged(view.thread, { state: c.state, expired: c.expired });
-  const thread = same(view.thread, told) ? view.thread : told;
+  const changed = merged(view.thread, { state: c.state, expired: c.expired });
+  const thread = same(view.thread, changed) ? view.thread : changed;
   let next: ThreadView = { ...view, thread, queue: queueOf(view.queue, c.queue ?? []) };
   next = !active ? waitOnly(next, "") : runId ? waitOnly(next, runId) : next;
   if (!runId) return next;
   next = reads(next, { runId });
   const run = next.runs.find((r) => r.id === runId);
   const cost = c.costs?.at(-1);
-  return toldRun(next, runId, {
+  return withRunFields(next, runId, {
     ...c.usage,
     ...(cost && { currency: cost.currency, costMicros: cost.micros }),
     state: c.state,
@@ -143,7 +143,7 @@ export function answered(view: ThreadView, runId: string, text: unknown): Thread
   const turn = own.findLastIndex((m) => m.role === "user");
   if (own.slice(turn + 1).some((m) => m.role === "assistant" && textOf(m.content) === text)) return view;
   const id = `${runId}:${view.messages.length}`;
-  const said = {
+  const message = {
     id,
     threadId: view.thread.id,
     role: "assistant",
@@ -151,5 +151,5 @@ export function answered(view: ThreadView, runId: string, text: unknown): Thread
     ...(runId && { runId }),
     agentId: null,
   };
-  return { ...view, messages: [...view.messages, said as ViewMessage] };
+  return { ...view, messages: [...view.messages, message as ViewMessage] };
 }

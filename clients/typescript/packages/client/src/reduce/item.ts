@@ -34,7 +34,7 @@ function apply(view: ThreadView, streamId: string, outer: AnyItem): ThreadView {
   const item = innerOf(outer);
   const agentId = agentOf(outer);
   const content = contentOf(item);
-  if (content) return said(view, item === outer ? "" : agentId, streamId, item.offset ?? "", content);
+  if (content) return withContent(view, item === outer ? "" : agentId, streamId, item.offset ?? "", content);
   switch (outer.type) {
     case "STEP_FINISHED":
       return noProviderWait(used(saved(view, agentId), agentId, streamId, item), agentId);
@@ -57,8 +57,8 @@ function apply(view: ThreadView, streamId: string, outer: AnyItem): ThreadView {
   }
 }
 
-/** The view after something that an agent says, which ends the wait of a call for its result. */
-function said(view: ThreadView, agentId: string, streamId: string, offset: string, c: Content): ThreadView {
+/** The view after content of an agent. A result ends the wait of its call. */
+function withContent(view: ThreadView, agentId: string, streamId: string, offset: string, c: Content): ThreadView {
   const { drafts } = view.reading;
   const known = drafts.find((d) => d.agentId === agentId);
   const draft = stepAfter(known ?? { agentId, streamId, parts: [], began: "", results: [], landed: "" }, offset, c);

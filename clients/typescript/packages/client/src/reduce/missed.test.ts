@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { type Framed, fixture } from "../fixtures.test-util.js";
 import type { ViewRun } from "../view.js";
 import type { Frame, Snapshot } from "../wire.js";
-import { toldRuns, untold } from "./missed.js";
+import { settledRuns, untold } from "./missed.js";
 import { emptyView, reduce } from "./reduce.js";
 
 interface Case {
@@ -21,7 +21,7 @@ describe("the shared missed runs", () => {
     let view = reduce(emptyView, c.snapshot);
     for (const f of c.frames) view = reduce(view, f.frame as Frame);
     expect(untold(view).map(({ id }) => id)).toEqual(c.untold);
-    const { runs } = toldRuns(view, c.told.runs);
+    const { runs } = settledRuns(view, c.told.runs);
     expect(runs.map(({ id, state, endedAt }) => ({ id, state, ...(endedAt && { endedAt }) }))).toEqual(c.shown);
   });
 });

@@ -1,13 +1,13 @@
-// The runs of which frames do not say how they have ended, because the client was away.
+// The runs whose end no frame has reported, because the client was away.
 import { having, shared } from "../fold/share.js";
 import type { ThreadView, ViewRun } from "../view.js";
 import type { State } from "../wire.js";
 import { isActive, isOver } from "../wire.js";
 
 /**
- * The runs of which a view cannot know how they are: those that it shows as active though another run has the thread, the
- * active ones nested in a run that is over, and, unless the host has no times, those of which only an entry has told the
- * end. Only a snapshot tells.
+ * The runs whose present state a view lacks: runs that it shows as active though another run has the thread, active runs
+ * that are nested in a run that is over, and, unless the host has no times, runs whose end only an entry has reported.
+ * Only a snapshot has their state.
  */
 export function untold(view: ThreadView, timed = true): readonly ViewRun[] {
   const { runs, queue, reading } = view;
@@ -23,9 +23,9 @@ export function untold(view: ThreadView, timed = true): readonly ViewRun[] {
 }
 
 /** The view with such runs as a snapshot has them, if they are over there. */
-export function toldRuns(view: ThreadView, told: readonly ViewRun[]): ThreadView {
+export function settledRuns(view: ThreadView, fetched: readonly ViewRun[]): ThreadView {
   const missing = new Set(untold(view));
-  const over = new Map(told.filter((run) => isOver(run.state as State)).map((run) => [run.id, run]));
+  const over = new Map(fetched.filter((run) => isOver(run.state as State)).map((run) => [run.id, run]));
   const runs = view.runs.map((run) => (missing.has(run) && over.get(run.id)) || run);
   return having(view, { runs: shared(view.runs, runs, (run) => run.id) });
 }

@@ -56,7 +56,7 @@ export function byFamily(runs: readonly ViewRun[]): readonly ViewRun[] {
 type Fields = Parameters<typeof merged<ViewRun>>[1];
 
 /** The view with other fields of a run, which is added if it is new. */
-export function toldRun(view: ThreadView, id: string, fields: Fields, began?: string): ThreadView {
+export function withRunFields(view: ThreadView, id: string, fields: Fields, began?: string): ThreadView {
   if (view.runs.some((r) => r.id === id)) return changedRun(view, id, fields);
   return withRun(view, merged(newRun(id, view.thread.id), fields), began);
 }

@@ -134,7 +134,7 @@ export class Live {
       });
       for await (const frame of frames) {
         works();
-        this.#take(frame);
+        this.#enqueue(frame);
       }
       return null;
     } catch (thrown) {
@@ -159,7 +159,7 @@ export class Live {
     this.hooks.shown([]);
   }
 
-  #take(frame: Frame): void {
+  #enqueue(frame: Frame): void {
     const { onFrame, onCustom, schedule = nextFrame } = this.core.options;
     report(() => {
       onFrame?.(frame);

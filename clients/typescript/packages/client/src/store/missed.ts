@@ -1,6 +1,6 @@
 import { backoffWait } from "../backoff.js";
 import { asError, passing } from "../error.js";
-import { toldRuns, untold } from "../reduce/missed.js";
+import { settledRuns, untold } from "../reduce/missed.js";
 import type { State } from "../wire.js";
 import { isOver } from "../wire.js";
 import type { Core } from "./core.js";
@@ -46,7 +46,7 @@ export class Missed {
     try {
       const { runs = [] } = await core.client.history(threadId, { limit: 1, signal });
       if (signal.aborted) return;
-      core.show(toldRuns(core.state.view, runs));
+      core.show(settledRuns(core.state.view, runs));
       const over = runs.filter(({ id, state }) => wanted.includes(id) && isOver(state as State));
       this.#timed &&= over.every(({ endedAt }) => endedAt);
     } catch (thrown) {

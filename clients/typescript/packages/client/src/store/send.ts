@@ -72,9 +72,9 @@ export async function send(
     const result = await core.client.run(request, { idempotencyKey: clientMessageId });
     if (!result.accepted) throw refusalOf(result, "the turn was not accepted");
     const { runId, position } = result;
-    const said = { ...(runId && { runId }), ...(position && { position }) };
+    const placement = { ...(runId && { runId }), ...(position && { position }) };
     if (current()) {
-      core.turn(clientMessageId, { status: position ? "queued" : "accepted", ...said });
+      core.turn(clientMessageId, { status: position ? "queued" : "accepted", ...placement });
       if (!position) core.expect(clientMessageId);
       if (core.state.threadId === null) {
         core.set({ threadId: result.threadId });
@@ -84,7 +84,7 @@ export async function send(
         core.show(core.state.view); // its message may have come before this answer
       }
     }
-    return { ok: true, threadId: result.threadId, clientMessageId, ...said };
+    return { ok: true, threadId: result.threadId, clientMessageId, ...placement };
   };
   const done = work();
   core.creating = done.catch(() => undefined);

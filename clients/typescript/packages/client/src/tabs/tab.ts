@@ -45,7 +45,7 @@ export class Tab {
   readonly #timer: ReturnType<typeof setInterval>;
   #leading: AbortController | null = null;
   #joined = false;
-  #heard = Date.now();
+  #lastMessageAt = Date.now();
   #status: Connection = "connecting";
   #error: SpoolError | null = null;
   #ready: () => void = () => {};
@@ -177,7 +177,7 @@ export class Tab {
       return;
     }
     if (!leaderSays.test(message.say)) return;
-    this.#heard = Date.now();
+    this.#lastMessageAt = Date.now();
     if (message.say === "lead") this.#join();
     else if (message.say === "joined" && message.to === this.#id) this.#catchUp(message);
     else if (message.say === "status") {
@@ -217,11 +217,11 @@ export class Tab {
 
   #deliver(given: Frame): void {
     const frame = frameOf(given);
-    const taken =
-      frame && this.#place.take(frame, frame.cursor && parseCursor(frame.cursor) ? frame.cursor : undefined);
-    if (!taken) return;
-    this.#ring.add(taken);
-    this.#queue.push(taken);
+    const accepted =
+      frame && this.#place.accept(frame, frame.cursor && parseCursor(frame.cursor) ? frame.cursor : undefined);
+    if (!accepted) return;
+    this.#ring.add(accepted);
+    this.#queue.push(accepted);
     this.#ready();
   }
 
@@ -243,9 +243,9 @@ export class Tab {
   /** Takes the lead from a tab that does not answer, such as one that the browser has put to sleep. */
   #check(): void {
     if (this.#leading) return;
-    const silent = Date.now() - this.#heard;
+    const silent = Date.now() - this.#lastMessageAt;
     if (silent > silentMs) {
-      this.#heard = Date.now();
+      this.#lastMessageAt = Date.now();
       this.#stand(true);
     } else {
       this.#say({ say: "ping" });

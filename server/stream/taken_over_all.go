@@ -8,13 +8,13 @@ import (
 // conns are the connections that were taken over, or are this moment.
 type conns struct {
 	closing bool
-	open    map[*taken]struct{}
+	open    map[*takenOver]struct{}
 	// left gets a value after a connection has left open.
 	left chan struct{}
 }
 
 // add adds a stream. A stream that comes during the shutdown ends at once.
-func (s *Streams) add(t *taken) {
+func (s *Streams) add(t *takenOver) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.conns.open[t] = struct{}{}
@@ -24,7 +24,7 @@ func (s *Streams) add(t *taken) {
 }
 
 // connect gives a stream its connection, and closes it if [Streams.Close] has cut the stream in between.
-func (s *Streams) connect(t *taken, conn net.Conn) {
+func (s *Streams) connect(t *takenOver, conn net.Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t.out = chunked{conn}
@@ -33,7 +33,7 @@ func (s *Streams) connect(t *taken, conn net.Conn) {
 	}
 }
 
-func (s *Streams) remove(t *taken) {
+func (s *Streams) remove(t *takenOver) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.conns.open, t)

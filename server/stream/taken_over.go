@@ -30,10 +30,10 @@ const (
 	woken // awake, and must look again before it sleeps
 )
 
-// taken is a stream whose connection was taken over from net/http. While nothing happens, it has only the
+// takenOver is a stream whose connection was taken over from net/http. While nothing happens, it has only the
 // goroutine that notices the client's end, whose stack is small. The goroutine that sends exists while there
 // is something to send, and for a moment longer.
-type taken struct {
+type takenOver struct {
 	streams *Streams
 	live    *Live
 	events  *engine.EventStream
@@ -56,7 +56,7 @@ type taken struct {
 }
 
 // start begins to send.
-func (t *taken) start() {
+func (t *takenOver) start() {
 	t.wakeFunc = t.wake
 	lasts := t.live.Lasts
 	if _, ok := t.ctx.Deadline(); ok && lasts == nil {
@@ -70,7 +70,7 @@ func (t *taken) start() {
 }
 
 // wake makes the stream look for frames and for its end. It never blocks.
-func (t *taken) wake() {
+func (t *takenOver) wake() {
 	for {
 		switch {
 		case t.state.CompareAndSwap(asleep, awake):
@@ -83,7 +83,7 @@ func (t *taken) wake() {
 }
 
 // run sends what there is, until the stream sleeps or ends. After frames, it waits for more for the given time.
-func (t *taken) run(more time.Duration) {
+func (t *takenOver) run(more time.Duration) {
 	defer t.afterPanic()
 	var wait time.Duration
 	var closeBy time.Time
@@ -126,7 +126,7 @@ func (t *taken) run(more time.Duration) {
 }
 
 // send reports whether the client took the piece.
-func (t *taken) send(piece []byte) bool {
+func (t *takenOver) send(piece []byte) bool {
 	if !t.streams.Send(&t.out, piece) {
 		t.broken = true
 		return false
@@ -136,18 +136,18 @@ func (t *taken) send(piece []byte) bool {
 }
 
 // keepAlive sends a sign of life if nothing was sent for long. It returns false if the client did not take it.
-func (t *taken) keepAlive() bool {
+func (t *takenOver) keepAlive() bool {
 	return time.Now().Before(t.keepAliveAt()) || t.send(t.events.Keepalive())
 }
 
 // keepAliveAt returns when the next sign of life is due.
-func (t *taken) keepAliveAt() time.Time {
+func (t *takenOver) keepAliveAt() time.Time {
 	return time.Unix(0, t.sent.Load()).Add(t.streams.config.Engine.StreamOptions().Keepalive)
 }
 
 // watch ends the stream when the client disconnects, and wakes it for its signs of life. It needs little
 // stack, because there is one goroutine for each stream.
-func (t *taken) watch() {
+func (t *takenOver) watch() {
 	for left := maxUnread; left >= 0; {
 		finished := t.finished.Load()
 		_ = t.out.conn.SetReadDeadline(t.readUntil(finished))
@@ -166,7 +166,7 @@ func (t *taken) watch() {
 }
 
 // readUntil wakes the stream if a sign of life is due, and returns when the next one is.
-func (t *taken) readUntil(finished bool) time.Time {
+func (t *takenOver) readUntil(finished bool) time.Time {
 	now := time.Now()
 	if finished {
 		return now.Add(closeTimeout)
@@ -180,7 +180,7 @@ func (t *taken) readUntil(finished bool) time.Time {
 }
 
 // end ends the answer, with the error that ended the events or nil.
-func (t *taken) end(err error) {
+func (t *takenOver) end(err error) {
 	gone := errors.Is(t.ctx.Err(), context.Canceled)
 	if !t.broken && !gone {
 		t.live.conclude(t.ctx, &t.out, err)
@@ -194,7 +194,7 @@ func (t *taken) end(err error) {
 
 // finish sends the end of the answer, and leaves the connection to watch. It returns false if the client did
 // not take the end.
-func (t *taken) finish() bool {
+func (t *takenOver) finish() bool {
 	_ = t.out.SetWriteDeadline(time.Now().Add(t.streams.config.Timeout))
 	if err := t.out.end(); err != nil {
 		return false
@@ -209,7 +209,7 @@ func (t *taken) finish() bool {
 }
 
 // release releases what the stream uses of the engine, and its slot.
-func (t *taken) release() {
+func (t *takenOver) release() {
 	if t.forget != nil {
 		t.forget()
 	}
@@ -217,7 +217,7 @@ func (t *taken) release() {
 }
 
 // leave ends the stream for the rest of the server.
-func (t *taken) leave() {
+func (t *takenOver) leave() {
 	for _, ended := range t.ended {
 		ended()
 	}
@@ -228,7 +228,7 @@ func (t *taken) leave() {
 }
 
 // afterPanic cuts the connection after a panic, so that the client does not take a part for the whole.
-func (t *taken) afterPanic() {
+func (t *takenOver) afterPanic() {
 	reason := recover()
 	if reason == nil {
 		return
