@@ -72,7 +72,7 @@ func TestHashOf(t *testing.T) {
 	t.Parallel()
 	of := func(options, schema string) string {
 		return hashOf(wire.StartRequest{
-			Prompt: "x", ProviderOptions: json.RawMessage(options), Output: &spool.OutputSchema{Name: "n", Schema: json.RawMessage(schema)},
+			Prompt: "x", StartOptions: wire.StartOptions{ProviderOptions: json.RawMessage(options), Output: &spool.OutputSchema{Name: "n", Schema: json.RawMessage(schema)}},
 			Client: wire.ClientInput{Tools: []wire.ClientTool{{Name: "t", Parameters: json.RawMessage(schema)}}},
 		})
 	}
