@@ -7,8 +7,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// StartRequest asks for a run. Its StartOptions come from a client. So may the other fields, if their comments do not say
-// that the host sets them.
+// StartRequest asks for a run. The StartOptions come from a client as they are. HostState, By, Scopes and MayNotStop are
+// the host's, and never come from a client.
 type StartRequest struct {
 	StartOptions
 
