@@ -16,8 +16,9 @@ import (
 type RunRequest struct {
 	// Prompt is the user's turn. Required.
 	Prompt string `json:"prompt"`
-	// Agent names the agent. Defaults to the server's first.
-	Agent string `json:"agent,omitempty"`
+
+	wire.StartOptions
+
 	// Attachments are images and files of the turn.
 	Attachments []wire.Attachment `json:"attachments,omitempty"`
 	// Budget bounds the run together with its nested runs. Each zero field defaults to that of the agent. The
@@ -34,14 +35,6 @@ type RunRequest struct {
 	IdempotencyKey string `json:"-"`
 	// Labels are the labels of a thread that the start creates.
 	Labels map[string]string `json:"labels,omitempty"`
-	// MaxSteps is a maximum of steps below the agent's own. Zero: the agent's own.
-	MaxSteps int `json:"maxSteps,omitempty"`
-	// Model names the model. Defaults to the agent's.
-	Model string `json:"model,omitempty"`
-	// Output asks for a JSON value as the answer: see [wire.RunOutcome.Output]. Nil: the agent's.
-	Output *spool.OutputSchema `json:"output,omitempty"`
-	// ProviderOptions is a JSON object with fields of the requests to the model's provider. Nil: none.
-	ProviderOptions json.RawMessage `json:"providerOptions,omitempty"`
 	// RunID is the caller's choice of id, which a tenant may use once. Defaults to a new id.
 	RunID spool.RunID `json:"runId,omitempty"`
 	// ThreadID is the thread, which is created if it does not exist. Defaults to a new thread.

@@ -281,7 +281,7 @@ func TestShown(t *testing.T) {
 	t.Run("Nested", func(t *testing.T) {
 		t.Parallel()
 
-		w, id := begin(t, client.RunRequest{ThreadID: "nested", Agent: "chief", Prompt: `ask clerk to use look with {"at":"a"} and ask clerk to use send with {"to":"b"}`})
+		w, id := begin(t, client.RunRequest{ThreadID: "nested", StartOptions: wire.StartOptions{Agent: "chief"}, Prompt: `ask clerk to use look with {"at":"a"} and ask clerk to use send with {"to":"b"}`})
 		w.until("a park", asked(1)(w))
 		answer(t, w, true)
 		w.idle(id)
@@ -290,7 +290,7 @@ func TestShown(t *testing.T) {
 	t.Run("Steered", func(t *testing.T) {
 		t.Parallel()
 
-		w, _ := begin(t, client.RunRequest{ThreadID: "steered", Agent: "patient", Prompt: "ask clerk to use hold with {} and ask clerk to be short"})
+		w, _ := begin(t, client.RunRequest{ThreadID: "steered", StartOptions: wire.StartOptions{Agent: "patient"}, Prompt: "ask clerk to use hold with {} and ask clerk to be short"})
 		testwait.For(t, held, "the call of the first nested run")
 		start(t, client.RunRequest{ThreadID: "steered", Prompt: "Left", WhenBusy: spool.BusySteer})
 		id := start(t, client.RunRequest{ThreadID: "steered", Prompt: "And then?", WhenBusy: spool.BusyEnqueue})
@@ -304,7 +304,7 @@ func TestShown(t *testing.T) {
 		t.Parallel()
 
 		model.fails.Store(2)
-		w, id := begin(t, client.RunRequest{ThreadID: "flaky", Agent: "flaky", Prompt: "a rather long prompt, so that there is some text to lose"})
+		w, id := begin(t, client.RunRequest{ThreadID: "flaky", StartOptions: wire.StartOptions{Agent: "flaky"}, Prompt: "a rather long prompt, so that there is some text to lose"})
 		w.idle(id)
 		w.same()
 		if model.fails.Load() >= 0 {

@@ -104,6 +104,9 @@ type RunState struct {
 	// run was isolated.
 	IsolatedDeaths int `json:"isolatedDeaths,omitempty"`
 
+	// Options are the options of the start that have no field of their own in a [RunRow]. They never change, and a run
+	// that this one spawns gets the same. Nil: the start has set none of them.
+	Options *wire.StartOptions `json:"options,omitempty"`
 	// Output is the state of a run that answers with a JSON value. Nil: its start brought no schema, and no
 	// answer was checked.
 	Output *RunOutput `json:"output,omitempty"`
@@ -120,7 +123,9 @@ type RunState struct {
 
 // Given returns the state of a new run that inherits the fields that this run's start set.
 func (s RunState) Given() RunState {
-	return RunState{HostState: s.HostState, ProviderOptions: s.ProviderOptions, Client: s.Client, Scopes: s.Scopes}
+	return RunState{
+		HostState: s.HostState, ProviderOptions: s.ProviderOptions, Client: s.Client, Scopes: s.Scopes, Options: s.Options,
+	}
 }
 
 // WallTimeAt returns how long workers have executed the run at a time.

@@ -7,14 +7,13 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// StartRequest asks for a run.
+// StartRequest asks for a run. The StartOptions come from a client as they are. HostState, By, Scopes and MayNotStop are
+// the host's, and never come from a client.
 type StartRequest struct {
+	StartOptions
+
 	// Prompt is the text of the user turn. Required.
 	Prompt string
-	// Agent names the agent. Defaults to the engine's first.
-	Agent string
-	// Model names the model. Defaults to the agent's.
-	Model string
 	// RunID is the caller's choice of id. Defaults to a fresh one.
 	RunID spool.RunID
 	// Title is the title of a thread that the start makes. Defaults to the beginning of Prompt.
@@ -25,8 +24,6 @@ type StartRequest struct {
 	EditMessageID spool.MessageID
 	// ClientMessageID is the client's own id for the user turn. Empty: none.
 	ClientMessageID string
-	// MaxSteps caps the run below the agent's own ceiling. Zero: no cap.
-	MaxSteps int
 	// Attachments are images and files of the user turn.
 	Attachments []Attachment
 	// HostState is a JSON object of up to 64 KiB for the tools of the run and for the settle hook: facts that
@@ -45,14 +42,6 @@ type StartRequest struct {
 	// Budget bounds the run together with its nested runs. A zero field is taken from the agent, or else from
 	// the configuration.
 	Budget spool.Budget
-	// ProviderOptions is a JSON object of up to 16 KiB that is merged into the run's requests to its
-	// provider, over the Extra of its agent. A key that is not among the agent's ProviderOptions is ignored, or
-	// refused by a strict engine. Runs that
-	// this one spawns get the same. Empty: none.
-	ProviderOptions json.RawMessage
-	// Output asks for a JSON value as the final answer, instead of the agent's Output: see [spool.Agent.Output]. Its
-	// schema has up to 16 KiB and no references. An agent with FixedOutput refuses it. Nil: the agent's.
-	Output *spool.OutputSchema
 	// Client is the client's input: tools that it executes itself, and context. The agent's ClientTools and
 	// ClientContext limit it.
 	Client ClientInput

@@ -72,7 +72,7 @@ func TestCostOfARun(t *testing.T) {
 	run := func(thread spool.ThreadID) {
 		t.Helper()
 		key := spool.ThreadKey{Tenant: "acme", ID: thread}
-		started, err := e.Run(t.Context(), key, wire.StartRequest{Agent: "agent", Prompt: "look"})
+		started, err := e.Run(t.Context(), key, wire.StartRequest{StartOptions: wire.StartOptions{Agent: "agent"}, Prompt: "look"})
 		if err != nil || !started.Accepted {
 			t.Fatal(started, err)
 		}

@@ -134,15 +134,10 @@ func (t *Turn) Saved(all []spool.Message) (spool.Message, bool) {
 
 // Wishes are the options of this server that a client can send beyond the protocol.
 type Wishes struct {
-	Agent    string `json:"agent"`
-	Model    string `json:"model"`
-	MaxSteps int    `json:"maxSteps"`
+	wire.StartOptions
+
 	// WhenBusy says what to do while the thread has another run. Defaults to the agent's.
 	WhenBusy spool.WhenBusy `json:"whenBusy"`
-	// ProviderOptions is an object of fields for the request to the provider. Nil: none.
-	ProviderOptions json.RawMessage `json:"providerOptions"`
-	// Output asks for a JSON value as the answer. Nil: the agent's.
-	Output *spool.OutputSchema `json:"output"`
 	// OnDisconnect is "stop" if the run stops when the client disconnects before the answer is over, and "continue"
 	// if the run goes on without the client. Empty: it goes on if somebody follows the thread soon.
 	OnDisconnect string `json:"onDisconnect"`

@@ -166,7 +166,7 @@ func TestWishes(t *testing.T) {
 	for props, want := range map[string]agui.Wishes{
 		``: {}, `,"forwardedProps":7`: {}, `,"forwardedProps":{"model":"x"}`: {},
 		`,"forwardedProps":{"spool":{"agent":"a","model":"m","maxSteps":3,"whenBusy":"steer"}}`: {
-			Agent: "a", Model: "m", MaxSteps: 3, WhenBusy: spool.BusySteer,
+			StartOptions: wire.StartOptions{Agent: "a", Model: "m", MaxSteps: 3}, WhenBusy: spool.BusySteer,
 		},
 	} {
 		if got, err := input(t, `{"threadId":"t"`+props+`}`).Wishes(); err != nil || !cmp.Equal(got, want) {

@@ -181,9 +181,8 @@ func (c Controller) prompt(ctx context.Context, key spool.ThreadKey, in *agui.Ru
 		return agui.Options{RunID: thread.RunID}, nil, nil
 	}
 	start := wire.StartRequest{
-		Prompt: turn.Text, RunID: in.RunID, ClientMessageID: turn.ID,
-		Agent: wishes.Agent, Model: wishes.Model, MaxSteps: wishes.MaxSteps, WhenBusy: wishes.WhenBusy,
-		ProviderOptions: wishes.ProviderOptions, Output: wishes.Output, Client: in.Client(), Attachments: turn.Attachments,
+		StartOptions: wishes.StartOptions, WhenBusy: wishes.WhenBusy,
+		Prompt: turn.Text, RunID: in.RunID, ClientMessageID: turn.ID, Client: in.Client(), Attachments: turn.Attachments,
 	}
 	if saved, ok := turn.Saved(turns); ok {
 		if saved.RunID == in.RunID || saved.RunID == thread.RunID && thread.State.Active() {

@@ -50,24 +50,21 @@ type Input struct {
 	Body *ChatRequest `required:"true"`
 }
 
-// ChatRequest is the body of a post. The fields after messageId are this server's own: a client sends them as the
-// body of its transport.
+// ChatRequest is the body of a post. StartOptions and the fields after messageId are this server's own: a
+// client sends them as the body of its transport.
 type ChatRequest struct {
 	// State and HostState must not be in a request. They are read only to refuse them.
 	State     json.RawMessage `hidden:"true" json:"state,omitempty"`
 	HostState json.RawMessage `hidden:"true" json:"hostState,omitempty"`
 
-	ID              spool.ThreadID      `doc:"The chat, which is a thread. If it does not exist, its first message creates it."                                                example:"t1"                                          json:"id"                 required:"true"`
-	Messages        []json.RawMessage   `doc:"The chat as the client has it. Only the last message counts: a user's is a prompt, and an assistant's has answers to questions." json:"messages"                                       nullable:"false"          required:"true"`
-	Trigger         string              `doc:"submit-message, or regenerate-message to answer a turn again."                                                                   enum:"submit-message,regenerate-message"              json:"trigger,omitempty"`
-	MessageID       *string             `doc:"The user's message that is replaced, or the message whose turn is answered again."                                               json:"messageId,omitempty"`
-	Agent           string              `doc:"The agent that runs. Defaults to the server's first."                                                                            json:"agent,omitempty"`
-	Model           string              `doc:"The model. Defaults to the agent's."                                                                                             json:"model,omitempty"`
-	MaxSteps        int                 `doc:"A maximum of steps below the agent's own. Zero: the agent's own."                                                                json:"maxSteps,omitempty"                             minimum:"0"`
-	WhenBusy        spool.WhenBusy      `doc:"What to do while the thread has another run. Defaults to the agent's, or reject."                                                enum:"reject,enqueue,latest,interrupt,rollback,steer" json:"whenBusy,omitempty"`
-	ProviderOptions json.RawMessage     `doc:"Fields of the request to the model's provider. The agent's configuration says which are allowed."                                json:"providerOptions,omitempty"`
-	Output          *spool.OutputSchema `doc:"Asks for a JSON value as the answer, instead of the agent's own. An agent may refuse it."                                        json:"output,omitempty"                               nullable:"false"`
-	Tools           []PageTool          `doc:"Tools that the page executes itself. The agent's configuration says how many are allowed."                                       json:"tools,omitempty"                                nullable:"false"`
+	wire.StartOptions
+
+	ID        spool.ThreadID    `doc:"The chat, which is a thread. If it does not exist, its first message creates it."                                                example:"t1"                                          json:"id"                 required:"true"`
+	Messages  []json.RawMessage `doc:"The chat as the client has it. Only the last message counts: a user's is a prompt, and an assistant's has answers to questions." json:"messages"                                       nullable:"false"          required:"true"`
+	Trigger   string            `doc:"submit-message, or regenerate-message to answer a turn again."                                                                   enum:"submit-message,regenerate-message"              json:"trigger,omitempty"`
+	MessageID *string           `doc:"The user's message that is replaced, or the message whose turn is answered again."                                               json:"messageId,omitempty"`
+	WhenBusy  spool.WhenBusy    `doc:"What to do while the thread has another run. Defaults to the agent's, or reject."                                                enum:"reject,enqueue,latest,interrupt,rollback,steer" json:"whenBusy,omitempty"`
+	Tools     []PageTool        `doc:"Tools that the page executes itself. The agent's configuration says how many are allowed."                                       json:"tools,omitempty"                                nullable:"false"`
 	// Answers say more than a client of the AI SDK can say in its message.
 	Answers map[spool.ToolCallID]aisdk.AnswerDetail `doc:"More about the answers in an assistant's message, by the id of the call." json:"answers,omitempty"`
 }

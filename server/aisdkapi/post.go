@@ -109,8 +109,7 @@ const recentMessages = 50
 
 // start starts a run, and shows it from its start.
 func (c Controller) start(ctx context.Context, key spool.ThreadKey, in *ChatRequest, start wire.StartRequest) (aisdk.Options, *ChatRefusal, error) {
-	start.Agent, start.Model, start.MaxSteps, start.WhenBusy = in.Agent, in.Model, in.MaxSteps, in.WhenBusy
-	start.ProviderOptions, start.Output = in.ProviderOptions, in.Output
+	start.StartOptions, start.WhenBusy = in.StartOptions, in.WhenBusy
 	for _, t := range in.Tools {
 		start.Client.Tools = append(start.Client.Tools, wire.ClientTool(t))
 	}

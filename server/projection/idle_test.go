@@ -84,7 +84,7 @@ func wait(
 		}
 	}))
 	load := func() (*wire.FormedSnapshot, error) { return e.FormedSnapshot(context.Background(), key, form) }
-	if got, err := e.Run(t.Context(), key, wire.StartRequest{Prompt: "hello", RunID: "r1", MaxSteps: 20}); err != nil || !got.Accepted {
+	if got, err := e.Run(t.Context(), key, wire.StartRequest{Prompt: "hello", RunID: "r1", StartOptions: wire.StartOptions{MaxSteps: 20}}); err != nil || !got.Accepted {
 		t.Fatal(got, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -29,25 +29,22 @@ type RunRequest struct {
 	State     json.RawMessage `hidden:"true" json:"state,omitempty"`
 	HostState json.RawMessage `hidden:"true" json:"hostState,omitempty"`
 
+	wire.StartOptions
+
 	// ThreadID is nil for a new thread.
-	ThreadID         *spool.ThreadID     `doc:"The thread. If it does not exist, it is created. Left out: a new thread. It must not be empty."                                                                                     example:"t1"                                          json:"threadId,omitempty"`
-	Prompt           *string             `doc:"The user's turn."                                                                                                                                                                   example:"Hello"                                       json:"prompt"             nullable:"false" required:"true"`
-	Agent            string              `doc:"The agent that runs. Defaults to the server's first."                                                                                                                               json:"agent,omitempty"`
-	Model            string              `doc:"The model. Defaults to the agent's."                                                                                                                                                json:"model,omitempty"`
-	Title            string              `doc:"The title, if the start creates the thread. Defaults to the beginning of the prompt."                                                                                               json:"title,omitempty"                                maxLength:"200"`
-	Labels           map[string]string   `doc:"The labels of a thread that the start makes, up to 16."                                                                                                                             json:"labels,omitempty"`
-	EditMessageID    spool.MessageID     `doc:"The user turn to replace. It and all messages after it leave the view."                                                                                                             json:"editMessageId,omitempty"`
-	ClientMessageID  string              `doc:"Your own id for the turn. Events and messages have it too."                                                                                                                         json:"clientMessageId,omitempty"`
-	RunID            spool.RunID         `doc:"Your own id for the run. A tenant may use an id once. Defaults to a new id."                                                                                                        example:"r1"                                          json:"runId,omitempty"`
-	MaxSteps         int                 `doc:"A maximum of steps below the agent's own. Zero: the agent's own."                                                                                                                   json:"maxSteps,omitempty"                             minimum:"0"`
-	TokenBudget      int64               `doc:"How many tokens the run and its nested runs may use. Zero: the agent's budget."                                                                                                     json:"tokenBudget,omitempty"                          minimum:"0"`
-	CostBudgetMicros int64               `doc:"The run's budget, in millionths of the server's currency. Zero: the agent's budget."                                                                                                json:"costBudgetMicros,omitempty"                     minimum:"0"`
-	ToolCallBudget   int64               `doc:"How often it may call tools. Zero: the agent's budget."                                                                                                                             json:"toolCallBudget,omitempty"                       minimum:"0"`
-	WallTimeMs       int64               `doc:"How long the run may execute, in milliseconds, without its waits. Zero: the agent's budget."                                                                                        json:"wallTimeMs,omitempty"                           minimum:"0"`
-	Attachments      []wire.Attachment   `doc:"Images and files of the turn: up to 8, by http, https or data URL."                                                                                                                 json:"attachments,omitempty"`
-	ProviderOptions  json.RawMessage     `doc:"Fields of the request to the model's provider. The agent's configuration says which are allowed."                                                                                   json:"providerOptions,omitempty"`
-	WhenBusy         spool.WhenBusy      `doc:"What to do while the thread has another run. Defaults to the agent's, or reject. The other options of a steer, such as output, count only if its message becomes a run of its own." enum:"reject,enqueue,latest,interrupt,rollback,steer" json:"whenBusy,omitempty"`
-	Output           *spool.OutputSchema `doc:"Asks for a JSON value as the answer, instead of the agent's own. An agent may refuse it."                                                                                           json:"output,omitempty"                               nullable:"false"`
+	ThreadID         *spool.ThreadID   `doc:"The thread. If it does not exist, it is created. Left out: a new thread. It must not be empty."                                                                                     example:"t1"                                          json:"threadId,omitempty"`
+	Prompt           *string           `doc:"The user's turn."                                                                                                                                                                   example:"Hello"                                       json:"prompt"             nullable:"false" required:"true"`
+	Title            string            `doc:"The title, if the start creates the thread. Defaults to the beginning of the prompt."                                                                                               json:"title,omitempty"                                maxLength:"200"`
+	Labels           map[string]string `doc:"The labels of a thread that the start makes, up to 16."                                                                                                                             json:"labels,omitempty"`
+	EditMessageID    spool.MessageID   `doc:"The user turn to replace. It and all messages after it leave the view."                                                                                                             json:"editMessageId,omitempty"`
+	ClientMessageID  string            `doc:"Your own id for the turn. Events and messages have it too."                                                                                                                         json:"clientMessageId,omitempty"`
+	RunID            spool.RunID       `doc:"Your own id for the run. A tenant may use an id once. Defaults to a new id."                                                                                                        example:"r1"                                          json:"runId,omitempty"`
+	TokenBudget      int64             `doc:"How many tokens the run and its nested runs may use. Zero: the agent's budget."                                                                                                     json:"tokenBudget,omitempty"                          minimum:"0"`
+	CostBudgetMicros int64             `doc:"The run's budget, in millionths of the server's currency. Zero: the agent's budget."                                                                                                json:"costBudgetMicros,omitempty"                     minimum:"0"`
+	ToolCallBudget   int64             `doc:"How often it may call tools. Zero: the agent's budget."                                                                                                                             json:"toolCallBudget,omitempty"                       minimum:"0"`
+	WallTimeMs       int64             `doc:"How long the run may execute, in milliseconds, without its waits. Zero: the agent's budget."                                                                                        json:"wallTimeMs,omitempty"                           minimum:"0"`
+	Attachments      []wire.Attachment `doc:"Images and files of the turn: up to 8, by http, https or data URL."                                                                                                                 json:"attachments,omitempty"`
+	WhenBusy         spool.WhenBusy    `doc:"What to do while the thread has another run. Defaults to the agent's, or reject. The other options of a steer, such as output, count only if its message becomes a run of its own." enum:"reject,enqueue,latest,interrupt,rollback,steer" json:"whenBusy,omitempty"`
 }
 
 // Validate implements [rest.Validator].
@@ -143,20 +140,16 @@ func (c Controller) Start(ctx context.Context, in StartInput) (StartAnswer, erro
 	}
 	defer place.Release()
 	result, err := c.Starts.Run(ctx, c.Engine, thread, wire.StartRequest{
+		StartOptions:    in.Body.StartOptions,
 		Prompt:          *in.Body.Prompt,
-		Agent:           in.Body.Agent,
-		Model:           in.Body.Model,
 		RunID:           in.Body.RunID,
 		Title:           in.Body.Title,
 		Labels:          in.Body.Labels,
 		EditMessageID:   in.Body.EditMessageID,
 		ClientMessageID: in.Body.ClientMessageID,
-		MaxSteps:        in.Body.MaxSteps,
 		Budget:          in.Body.budget(),
 		Attachments:     in.Body.Attachments,
 		WhenBusy:        in.Body.WhenBusy,
-		ProviderOptions: in.Body.ProviderOptions,
-		Output:          in.Body.Output,
 		// The header is a string of RFC 8941, in quotes, but many clients send it bare.
 		IdempotencyKey: strings.Trim(in.IdempotencyKey, `"`),
 	})

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -75,27 +76,63 @@ func (h *Handler) started(ctx context.Context, tenant spool.Tenant, p repeat) (w
 
 // hashOf returns a hash of what a client asks for, without the ids of the thread and the run.
 func hashOf(r wire.StartRequest) string {
-	r.RunID, r.IdempotencyKey = "", ""
-	r.HostState, r.By, r.Scopes, r.MayNotStop = nil, "", nil, false // the host says them
-	if len(r.Labels) == 0 {
-		r.Labels = nil
+	asked := hashedStart{
+		Prompt: r.Prompt, Agent: r.Agent, Model: r.Model, Title: r.Title, EditMessageID: r.EditMessageID, ClientMessageID: r.ClientMessageID,
+		MaxSteps: r.MaxSteps, Budget: r.Budget, ProviderOptions: ordered(r.ProviderOptions), Client: r.Client, WhenBusy: r.WhenBusy,
+		Options: otherOptions(r.StartOptions),
 	}
-	if len(r.Attachments) == 0 {
-		r.Attachments = nil
+	if len(r.Labels) > 0 {
+		asked.Labels = r.Labels
 	}
-	r.ProviderOptions = ordered(r.ProviderOptions)
+	if len(r.Attachments) > 0 {
+		asked.Attachments = r.Attachments
+	}
 	if r.Output != nil {
 		output := *r.Output
 		output.Schema = ordered(output.Schema)
-		r.Output = &output
+		asked.Output = &output
 	}
-	r.Client.Tools = slices.Clone(r.Client.Tools)
-	for i := range r.Client.Tools {
-		r.Client.Tools[i].Parameters = ordered(r.Client.Tools[i].Parameters)
+	asked.Client.Tools = slices.Clone(r.Client.Tools)
+	for i := range asked.Client.Tools {
+		asked.Client.Tools[i].Parameters = ordered(asked.Client.Tools[i].Parameters)
 	}
-	text, _ := json.Marshal(r) //nolint:errchkjson // invalid JSON is refused later
+	text, _ := json.Marshal(asked) //nolint:errchkjson // invalid JSON is refused later
 	sum := sha256.Sum256(text)
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
+}
+
+// hashedStart is what a hash is made of. The stored hashes are of its JSON, so its fields keep their names and order.
+type hashedStart struct {
+	Prompt          string
+	Agent           string
+	Model           string
+	RunID           spool.RunID
+	Title           string
+	Labels          map[string]string
+	EditMessageID   spool.MessageID
+	ClientMessageID string
+	MaxSteps        int
+	Attachments     []wire.Attachment
+	HostState       json.RawMessage
+	By              string
+	Scopes          []string
+	IdempotencyKey  string
+	Budget          spool.Budget
+	ProviderOptions json.RawMessage
+	Output          *spool.OutputSchema
+	Client          wire.ClientInput
+	WhenBusy        spool.WhenBusy
+	MayNotStop      bool
+	Options         *wire.StartOptions `json:",omitempty"`
+}
+
+// otherOptions returns the options that have no field of their own in a [store.RunRow]. Nil: none of them is set.
+func otherOptions(o wire.StartOptions) *wire.StartOptions {
+	o.Agent, o.Model, o.MaxSteps, o.ProviderOptions, o.Output = "", "", 0, nil, nil
+	if reflect.ValueOf(o).IsZero() {
+		return nil
+	}
+	return &o
 }
 
 // ordered returns JSON with the keys of each object in their order, nil for null. A client may write them in any order.

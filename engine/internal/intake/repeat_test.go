@@ -72,7 +72,7 @@ func TestHashOf(t *testing.T) {
 	t.Parallel()
 	of := func(options, schema string) string {
 		return hashOf(wire.StartRequest{
-			Prompt: "x", ProviderOptions: json.RawMessage(options), Output: &spool.OutputSchema{Name: "n", Schema: json.RawMessage(schema)},
+			Prompt: "x", StartOptions: wire.StartOptions{ProviderOptions: json.RawMessage(options), Output: &spool.OutputSchema{Name: "n", Schema: json.RawMessage(schema)}},
 			Client: wire.ClientInput{Tools: []wire.ClientTool{{Name: "t", Parameters: json.RawMessage(schema)}}},
 		})
 	}
@@ -87,6 +87,31 @@ func TestHashOf(t *testing.T) {
 	} {
 		if of(other[0], other[1]) == first {
 			t.Errorf("%s has the hash of another request", other)
+		}
+	}
+}
+
+// The store keeps hashes, and a start may come again after an update of the server: a request keeps its hash.
+func TestHashOfStays(t *testing.T) {
+	t.Parallel()
+	full := wire.StartRequest{
+		Prompt: "p", RunID: "r", Title: "t", Labels: map[string]string{"b": "2", "a": "1"}, EditMessageID: "m", ClientMessageID: "c",
+		Attachments: []wire.Attachment{{URL: "https://h.example/", ArtifactID: "a", MediaType: "image/png", Name: "n"}},
+		HostState:   json.RawMessage(`{}`), By: "ann", Scopes: []string{"s"}, IdempotencyKey: "k", MayNotStop: true,
+		Budget: spool.Budget{Tokens: 1, CostMicros: 2, Currency: "EUR", ToolCalls: 3, WallTime: 4},
+		Client: wire.ClientInput{
+			Tools:   []wire.ClientTool{{Name: "n", Description: "d", Parameters: json.RawMessage(`{"type":"object"}`)}},
+			Context: []wire.ClientContext{{Description: "d", Value: "v"}},
+		},
+		WhenBusy: spool.BusyEnqueue,
+	}
+	full.Agent, full.Model, full.MaxSteps, full.ProviderOptions = "a", "m", 5, json.RawMessage(`{"seed":7}`)
+	full.Output = &spool.OutputSchema{Name: "n", Description: "d", Schema: json.RawMessage(`{"type":"object"}`)}
+	plain := wire.StartRequest{Prompt: "p"}
+	plain.Labels, plain.Attachments = map[string]string{}, []wire.Attachment{}
+	for want, r := range map[string]wire.StartRequest{"N0mMUiunpmlyDK3Dmi17Ag": full, "Ln8HZ7srp1qMlQsufOGtSg": plain} {
+		if got := hashOf(r); got != want {
+			t.Errorf("%s has the hash %s, not %s", r.Prompt, got, want)
 		}
 	}
 }

@@ -195,7 +195,7 @@ func transitionOf(r wire.StartRequest, agent *registry.Agent) thread.StartReques
 			},
 			RunState: store.RunState{
 				StartKey: r.IdempotencyKey, HostState: r.HostState, Scopes: r.Scopes, ProviderOptions: r.ProviderOptions, Client: client,
-				Output: output,
+				Output: output, Options: otherOptions(r.StartOptions),
 			},
 		},
 		Content: contentOf(r), ClientMessageID: r.ClientMessageID, Title: cmp.Or(r.Title, title(r.Prompt)), Labels: r.Labels,

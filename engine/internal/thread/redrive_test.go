@@ -38,10 +38,11 @@ func TestRedrive(t *testing.T) {
 			r.Output = &store.RunOutput{Schema: &spool.OutputSchema{Name: "o"}, Problem: "wrong"}
 			r.Allowance = &wire.Allowance{Budget: spool.Budget{Tokens: 9}, Spent: wire.Spent{Tokens: 9}}
 			r.Handovers = []store.Handover{{From: "b", To: "a"}}
+			r.Options = &wire.StartOptions{MaxSteps: 3}
 		})), redrives("r", wire.JobStart), `
 			goes on as fresh, note redrive_job of fresh
 			thread State=QUEUED RunID=fresh
-			+ run fresh Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=1s StartedAt=1s MaxSteps=7 Allowance={Budget={Tokens=9}} HostState={h:1} ProviderOptions={p:1} Client={Context=[{Description=d Value=v}]} Scopes=[x] Continues=r Held=true Output={Schema={Name=o}}
+			+ run fresh Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=1s StartedAt=1s MaxSteps=7 Allowance={Budget={Tokens=9}} HostState={h:1} ProviderOptions={p:1} Client={Context=[{Description=d Value=v}]} Scopes=[x] Continues=r Held=true Options={MaxSteps=3} Output={Schema={Name=o}}
 			+ job run:fresh:1 RunID=fresh Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=1s State=ready
 			- dead 5`},
 		{

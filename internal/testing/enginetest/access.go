@@ -43,7 +43,7 @@ func testAccessAgents(s accessTest) {
 	}
 	e := s.working(c)
 	for _, name := range []string{"sales", "desk", "nobody"} {
-		got := s.noStart(e, chat, wire.StartRequest{Agent: name, Scopes: []string{"write"}})
+		got := s.noStart(e, chat, wire.StartRequest{StartOptions: wire.StartOptions{Agent: name}, Scopes: []string{"write"}})
 		s.same("as "+name, got, `agent: there is none of the name "`+name+`"`)
 	}
 	// The default is the first agent that the caller may use.
@@ -69,9 +69,9 @@ func testAccessModels(s accessTest) {
 	c.ModelAccess = map[string]spool.Access{"large": {Scopes: []string{"model:large"}}}
 	e := s.working(c)
 	for _, name := range []string{"large", "nothing"} {
-		s.same("as "+name, s.noStart(e, chat, wire.StartRequest{Model: name}), `model: there is none of the name "`+name+`"`)
+		s.same("as "+name, s.noStart(e, chat, wire.StartRequest{StartOptions: wire.StartOptions{Model: name}}), `model: there is none of the name "`+name+`"`)
 	}
-	s.startAs(e, chat, wire.StartRequest{Prompt: "go", Model: "large", RunID: "r1", Scopes: []string{"model:large"}})
+	s.startAs(e, chat, wire.StartRequest{Prompt: "go", StartOptions: wire.StartOptions{Model: "large"}, RunID: "r1", Scopes: []string{"model:large"}})
 	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go", "assistant 2")
 }

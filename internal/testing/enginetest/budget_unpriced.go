@@ -95,7 +95,7 @@ func testBudgetUnpriced(s budgetTest) {
 	c.Agents[0].Budget = spool.Budget{CostMicros: 1, Currency: "EUR"}
 	_, err := engine.New(s.backend, c)
 	s.refusal("another currency than the budget's", err, "", `the model "m" has its price in USD and not in EUR`)
-	_, err = s.engine(config()).Run(context.Background(), chat, wire.StartRequest{Prompt: "go", Model: "spare", Budget: spool.Budget{CostMicros: 1}})
+	_, err = s.engine(config()).Run(context.Background(), chat, wire.StartRequest{Prompt: "go", StartOptions: wire.StartOptions{Model: "spare"}, Budget: spool.Budget{CostMicros: 1}})
 	s.refusal("a start that names the model", err, "", noPrice)
 }
 

@@ -184,7 +184,7 @@ func testEmptyUnknown(s emptyTest) {
 // testEmptyMaxSteps has a run that ends by its last step. The record has that reason too.
 func testEmptyMaxSteps(s emptyTest) {
 	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"})), plain("look", "1")))
-	s.startAs(e, chat, wire.StartRequest{Prompt: "go", RunID: "r1", MaxSteps: 1})
+	s.startAs(e, chat, wire.StartRequest{Prompt: "go", RunID: "r1", StartOptions: wire.StartOptions{MaxSteps: 1}})
 	s.ended(wire.Completed)
 	s.tellsEnd(wire.StopMaxSteps)
 }

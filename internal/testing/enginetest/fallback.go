@@ -197,7 +197,7 @@ func testFallbackAllDown(s fallbackTest) {
 func testFallbackOwnChoice(s fallbackTest) {
 	m, spare, last := spooltest.NewModel(), spooltest.NewModel(fails(overloaded())), spooltest.NewModel(spooltest.Say("done"))
 	e := s.working(s.configOf(m, spare, last))
-	s.startAs(e, chat, wire.StartRequest{RunID: "r1", Prompt: "go", Model: "spare"})
+	s.startAs(e, chat, wire.StartRequest{RunID: "r1", Prompt: "go", StartOptions: wire.StartOptions{Model: "spare"}})
 	s.ended(wire.Completed)
 	s.moves("1 spare>last down")
 	if m.Asked() != 0 {

@@ -125,7 +125,7 @@ func testJobUnknownAgent(s *engineTest) {
 	e := s.engine(lacks)
 	stop := s.work(e)
 	other := s.engine(knows)
-	s.startAs(other, chat, wire.StartRequest{Prompt: "go", RunID: "r1", Agent: "b"})
+	s.startAs(other, chat, wire.StartRequest{Prompt: "go", RunID: "r1", StartOptions: wire.StartOptions{Agent: "b"}})
 	s.same("who has which agent", []bool{e.HasAgent(""), e.HasAgent("b"), other.HasAgent("b")}, []bool{true, false, true})
 	j := ticket("r1")
 	for _, j.Agent = range []string{"b", ""} { // a ticket without an agent is for the run's agent

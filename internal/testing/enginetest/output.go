@@ -124,7 +124,7 @@ func testOutputStart(s outputTest) {
 	m := spooltest.NewModel(spooltest.Say(`{"n":1}`), spooltest.Say(goodReport))
 	e := s.working(s.reporting(m))
 	own := &spool.OutputSchema{Name: "number", Schema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`)}
-	s.startAs(e, chat, wire.StartRequest{RunID: "r1", Prompt: "go", Output: own})
+	s.startAs(e, chat, wire.StartRequest{RunID: "r1", Prompt: "go", StartOptions: wire.StartOptions{Output: own}})
 	s.ended(wire.Completed)
 	s.hasValue(e, `{"n":1}`)
 	s.start(e, "r2", "go")
@@ -142,7 +142,7 @@ func testOutputRefused(s outputTest) {
 	object := func(schema string) *spool.OutputSchema {
 		return &spool.OutputSchema{Name: "x", Schema: json.RawMessage(schema)}
 	}
-	for want, r := range map[string]wire.StartRequest{
+	for want, asked := range map[string]wire.StartOptions{
 		"output is not allowed by the configuration": {Agent: "fixed", Output: report()},
 		"output.name must have":                      {Output: &spool.OutputSchema{Name: "a b", Schema: report().Schema}},
 		"output.schema is required":                  {Output: &spool.OutputSchema{Name: "x"}},
@@ -152,7 +152,7 @@ func testOutputRefused(s outputTest) {
 		"output.schema is longer than":               {Output: object(`{"title":"` + strings.Repeat("x", 17<<10) + `"}`)},
 		"output.description is longer than":          {Output: &spool.OutputSchema{Name: "x", Schema: report().Schema, Description: strings.Repeat("x", 5000)}},
 	} {
-		r.Prompt = "go"
+		r := wire.StartRequest{Prompt: "go", StartOptions: asked}
 		if _, err := e.Run(context.Background(), chat, r); spool.CodeOf(err) != spool.Invalid || !strings.Contains(err.Error(), want) {
 			s.Errorf("got %v, want %s", err, want)
 		}
@@ -358,7 +358,7 @@ func testOutputNested(s outputTest) {
 // testOutputRedrive has a run that never began. The new run for its turn has the schema of the start.
 func testOutputRedrive(s outputTest) {
 	e := s.engine(s.config(spooltest.NewModel()))
-	s.startAs(e, chat, wire.StartRequest{RunID: "r1", Prompt: "go", Output: report()})
+	s.startAs(e, chat, wire.StartRequest{RunID: "r1", Prompt: "go", StartOptions: wire.StartOptions{Output: report()}})
 	job := redriveTest(s).die(e)
 	s.ended(wire.Failed)
 	next := s.run(redriveTest(s).redrive(e, job).RunID)

@@ -236,7 +236,7 @@ func testProviderModels(s providerTest) {
 	c.Models["n"] = n
 	e := s.working(c)
 	for i, model := range []string{"m", "n", "m", "n"} {
-		s.startAs(e, chat, wire.StartRequest{Prompt: "go", RunID: spool.RunID(fmt.Sprintf("r%d", i)), Model: model})
+		s.startAs(e, chat, wire.StartRequest{Prompt: "go", RunID: spool.RunID(fmt.Sprintf("r%d", i)), StartOptions: wire.StartOptions{Model: model}})
 		s.ended(wire.Completed)
 	}
 	m.accepts(s.engineTest)
@@ -308,7 +308,7 @@ func testProviderPauseCalls(s providerTest) {
 func testProviderPauseSteps(s providerTest) {
 	m := pausing(1000, saying)
 	e := s.working(s.config(m))
-	s.startAs(e, chat, wire.StartRequest{Prompt: "go", RunID: "r1", MaxSteps: 4})
+	s.startAs(e, chat, wire.StartRequest{Prompt: "go", RunID: "r1", StartOptions: wire.StartOptions{MaxSteps: 4}})
 	s.ended(wire.Completed)
 	if r := s.run("r1"); r.Steps != 4 || m.Asked() != 5 || r.StopReason != wire.StopMaxSteps {
 		s.Errorf("asked %d times: %+v", m.Asked(), r)

@@ -53,14 +53,14 @@ func testProviderOptionsReaches(s *engineTest) {
 	first := s.engine(c)
 	stop := s.work(first)
 	s.startAs(first, chat, wire.StartRequest{
-		Prompt: "go", RunID: "r1", ProviderOptions: json.RawMessage(`{"temperature":0.20,"reasoning":{"effort":"low","max":12345678901234567890}}`),
+		Prompt: "go", RunID: "r1", StartOptions: wire.StartOptions{ProviderOptions: json.RawMessage(`{"temperature":0.20,"reasoning":{"effort":"low","max":12345678901234567890}}`)},
 	})
 	s.becomes(wire.WaitingForInput)
 	stop()
 	second := s.working(c)
 	s.answer(second, "c2", true, "")
 	s.ended(wire.Completed)
-	s.startAs(second, chat, wire.StartRequest{Prompt: "hello", RunID: "r2", ProviderOptions: json.RawMessage(` { } `)})
+	s.startAs(second, chat, wire.StartRequest{Prompt: "hello", RunID: "r2", StartOptions: wire.StartOptions{ProviderOptions: json.RawMessage(` { } `)}})
 	s.until("the second end", func() bool { return s.run("r2").State.Terminal() })
 
 	const asked = `"reasoning":{"effort":"low","max":12345678901234567890},"temperature":0.20`
@@ -92,7 +92,7 @@ func testProviderOptionsRedrive(s *engineTest) {
 	c := s.config(spooltest.NewModel(spooltest.Say("hi")))
 	c.Agents[0].ProviderOptions = []string{"seed"}
 	e := s.engine(c)
-	s.startAs(e, chat, wire.StartRequest{Prompt: "go", RunID: "r1", ProviderOptions: json.RawMessage(`{"seed":7}`)})
+	s.startAs(e, chat, wire.StartRequest{Prompt: "go", RunID: "r1", StartOptions: wire.StartOptions{ProviderOptions: json.RawMessage(`{"seed":7}`)}})
 	job := redriveTest{s}.die(e)
 	s.ended(wire.Failed)
 	result := redriveTest{s}.redrive(e, job)
@@ -118,7 +118,7 @@ func testProviderOptionsRefused(s *engineTest) {
 		{"", `{"seed":}`, "providerOptions is not JSON"},
 		{"", `{"seed":"` + strings.Repeat("x", 20<<10) + `"}`, "providerOptions is longer than 16384 bytes"},
 	} {
-		_, err := e.Run(context.Background(), chat, wire.StartRequest{Prompt: "go", Agent: bad.agent, ProviderOptions: json.RawMessage(bad.options)})
+		_, err := e.Run(context.Background(), chat, wire.StartRequest{Prompt: "go", StartOptions: wire.StartOptions{Agent: bad.agent, ProviderOptions: json.RawMessage(bad.options)}})
 		if spool.CodeOf(err) != spool.Invalid || !strings.HasPrefix(spool.MessageOf(err), bad.want) {
 			s.Errorf("%.40s: %v, want %s", bad.options, err, bad.want)
 		}
@@ -141,7 +141,7 @@ func testProviderOptionsIgnored(s *engineTest) {
 	} {
 		key := threadKey(spool.ThreadID("options" + strconv.Itoa(i)))
 		for range 2 { // the second is the first one again
-			r, err := e.Run(context.Background(), key, wire.StartRequest{Prompt: "go", IdempotencyKey: string(key.ID), ProviderOptions: json.RawMessage(ask.options)})
+			r, err := e.Run(context.Background(), key, wire.StartRequest{Prompt: "go", IdempotencyKey: string(key.ID), StartOptions: wire.StartOptions{ProviderOptions: json.RawMessage(ask.options)}})
 			if err != nil || !r.Accepted || r.Warning != ask.warning {
 				s.Errorf("%s: %+v, %v", ask.options, r, err)
 			}

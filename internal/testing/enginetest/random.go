@@ -262,7 +262,7 @@ func (c *campaign) anyAnswer(who ...any) func(p store.Park) wire.Response {
 // someStart starts a run, which may edit a turn, and usually finds the thread busy.
 func (c *campaign) someStart() {
 	word := fmt.Sprintf("w%d", c.n(1_000_000))
-	r := wire.StartRequest{Prompt: word, RunID: spool.RunID("run-" + word), MaxSteps: c.n(4)}
+	r := wire.StartRequest{Prompt: word, RunID: spool.RunID("run-" + word), StartOptions: wire.StartOptions{MaxSteps: c.n(4)}}
 	if c.n(3) > 0 { // otherwise the model calls a tool that does not exist
 		r.Client = showing().Client
 	}

@@ -63,7 +63,7 @@ func (s redriveTest) redrive(e *engine.Engine, job int64) wire.RedriveResult {
 // testRedriveStart has a run that never began: a new run answers its turn.
 func testRedriveStart(s redriveTest) {
 	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("hi"))))
-	s.startAs(e, chat, wire.StartRequest{Prompt: "go", RunID: "r1", MaxSteps: 7})
+	s.startAs(e, chat, wire.StartRequest{Prompt: "go", RunID: "r1", StartOptions: wire.StartOptions{MaxSteps: 7}})
 	job := s.die(e)
 	s.ended(wire.Failed)
 	result := s.redrive(e, job)

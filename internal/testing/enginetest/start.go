@@ -51,7 +51,7 @@ func testStartMaxSteps(s *engineTest) {
 	e := s.working(c)
 	for i, test := range []struct{ asked, want int }{{2, 2}, {0, 3}, {10, 3}} {
 		id := spool.RunID("r" + string(rune('1'+i)))
-		s.startAs(e, chat, wire.StartRequest{Prompt: "x", RunID: id, MaxSteps: test.asked})
+		s.startAs(e, chat, wire.StartRequest{Prompt: "x", RunID: id, StartOptions: wire.StartOptions{MaxSteps: test.asked}})
 		s.ended(wire.Completed)
 		if r := s.run(id); r.Steps != test.want || r.StopReason != wire.StopMaxSteps {
 			s.Errorf("maxSteps %d: %d steps, %s", test.asked, r.Steps, r.StopReason)

@@ -172,7 +172,7 @@ func testTransferNext(s transferTest) {
 	c := s.configOf(m, n, "")
 	e := s.working(c)
 	start := func(run spool.RunID, agent string) {
-		s.startAs(e, chat, wire.StartRequest{RunID: run, Prompt: "go", Agent: agent})
+		s.startAs(e, chat, wire.StartRequest{RunID: run, Prompt: "go", StartOptions: wire.StartOptions{Agent: agent}})
 		s.ended(wire.Completed)
 	}
 	start("r1", "")
@@ -259,7 +259,7 @@ func testTransferPermitted(s transferTest) {
 		e := s.engine(c)
 		stop := s.work(e)
 		for _, scopes := range [][]string{nil, {"team"}} {
-			s.startAs(e, chat, wire.StartRequest{RunID: spool.RunID(name + strconv.Itoa(len(scopes))), Prompt: "go", Agent: "a", Scopes: scopes})
+			s.startAs(e, chat, wire.StartRequest{RunID: spool.RunID(name + strconv.Itoa(len(scopes))), Prompt: "go", StartOptions: wire.StartOptions{Agent: "a"}, Scopes: scopes})
 			s.ended(wire.Completed)
 		}
 		stop()
@@ -351,8 +351,7 @@ func testTransferGiven(s transferTest) {
 	c.Agents[0].ProviderOptions, c.Agents[1].ProviderOptions = []string{"seed", "effort"}, []string{"seed"}
 	e := s.working(c)
 	s.startAs(e, chat, wire.StartRequest{
-		RunID: "r1", Prompt: "go", ProviderOptions: json.RawMessage(`{"seed":1,"effort":"low"}`),
-		Output: &spool.OutputSchema{Name: "weather", Schema: json.RawMessage(`{"type":"object","properties":{"degrees":{"type":"integer"}},"required":["degrees"]}`)},
+		RunID: "r1", Prompt: "go", StartOptions: wire.StartOptions{ProviderOptions: json.RawMessage(`{"seed":1,"effort":"low"}`), Output: &spool.OutputSchema{Name: "weather", Schema: json.RawMessage(`{"type":"object","properties":{"degrees":{"type":"integer"}},"required":["degrees"]}`)}},
 		Client: wire.ClientInput{Tools: []wire.ClientTool{{Name: "alert", Description: "Alerts."}}},
 	})
 	s.ended(wire.Completed)

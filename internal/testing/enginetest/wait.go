@@ -144,7 +144,7 @@ func testWaitPolicy(s waitTest) {
 		policy   spool.WhenBusy
 		accepted bool
 	}{{"a", "", true}, {"a", spool.BusyReject, false}, {"b", "", false}, {"b", spool.BusyEnqueue, true}} {
-		r, err := e.Run(context.Background(), chat, wire.StartRequest{Prompt: "x", Agent: test.agent, WhenBusy: test.policy})
+		r, err := e.Run(context.Background(), chat, wire.StartRequest{Prompt: "x", StartOptions: wire.StartOptions{Agent: test.agent}, WhenBusy: test.policy})
 		if err != nil || r.Accepted != test.accepted || !r.Accepted && r.Reason != wire.ReasonActiveRun {
 			s.Errorf("%+v: %+v, %v", test, r, err)
 		}

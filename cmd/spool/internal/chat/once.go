@@ -35,7 +35,7 @@ type Once struct {
 // questions that somebody has to answer. When ctx ends, it stops the run.
 func (o Once) Run(ctx context.Context, prompt string) (wire.RunOutcome, error) {
 	in := client.RunRequest{
-		Prompt: prompt, ThreadID: o.Thread, Agent: o.Agent, ClientMessageID: "chat-" + rand.Text(), IdempotencyKey: rand.Text(),
+		Prompt: prompt, ThreadID: o.Thread, StartOptions: wire.StartOptions{Agent: o.Agent}, ClientMessageID: "chat-" + rand.Text(), IdempotencyKey: rand.Text(),
 	}
 	before := &wire.Cursor{}
 	if in.ThreadID == "" {

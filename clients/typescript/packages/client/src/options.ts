@@ -1,5 +1,6 @@
 // What a client is made of, and what its operations take.
-import type { Attachment, OutputSchema, WhenBusy } from "./wire.js";
+import type { components } from "./types.gen.js";
+import type { Attachment } from "./wire.js";
 
 /** A value, or a function that returns it for each request. */
 export type PerRequest<T> = T | (() => T | Promise<T>);
@@ -109,29 +110,10 @@ export interface CallOptions {
   signal?: AbortSignal;
 }
 
-/** The fields of a start that a server knows. */
-export interface RunFields {
-  prompt: string;
-  /** Left out: a new thread. */
-  threadId?: string;
-  agent?: string;
-  model?: string;
+/** The fields of a start that a server knows, as the server's document has them. */
+export interface RunFields extends Omit<components["schemas"]["RunRequest"], "attachments" | "labels"> {
   attachments?: readonly Attachment[];
-  /** The caller's own id for the turn, which its message has. */
-  clientMessageId?: string;
-  /** The turn to replace. It and all messages after it become a branch. */
-  editMessageId?: string;
-  whenBusy?: WhenBusy;
-  runId?: string;
-  title?: string;
   labels?: Readonly<Record<string, string>>;
-  maxSteps?: number;
-  tokenBudget?: number;
-  costBudgetMicros?: number;
-  toolCallBudget?: number;
-  wallTimeMs?: number;
-  output?: OutputSchema;
-  providerOptions?: unknown;
   /** Fields of the host's own, which the request has beside the others. */
   fields?: Readonly<Record<string, unknown>>;
 }
