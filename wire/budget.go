@@ -65,9 +65,8 @@ type CostBudgetExhausted struct {
 	CostMicros       int64          `json:"costMicros"`
 	CostBudgetMicros int64          `json:"costBudgetMicros"`
 	Currency         string         `json:"currency,omitempty"`
-	// UnpricedModel is the model without a price to which the run has come, by its configured name. Empty: the
-	// budget is used up.
-	UnpricedModel string `doc:"The model without a price to which the run has come. Left out: the budget is used up." json:"unpricedModel,omitempty"`
+	// UnpricedModel is the model without a price to which the run has come. Left out: the budget is used up.
+	UnpricedModel string `json:"unpricedModel,omitempty"`
 }
 
 // ToolCallBudgetExhausted is the payload of [EntryToolCallBudgetExhausted].
