@@ -126,9 +126,9 @@ const (
 
 // RunStarted is the payload of [EntryRunStarted]. It moves a reader to the segment's stream.
 type RunStarted struct {
-	RunID    spool.RunID `json:"runId"`
-	StreamID StreamID    `json:"streamId"`
-	Segment  int         `json:"segment"`
+	RunID    spool.RunID `json:"runId"`    // The run.
+	StreamID StreamID    `json:"streamId"` // The segment's stream.
+	Segment  int         `json:"segment"`  // The segment, from 1.
 	// Revision is the revision of the agent that the segment uses. Left out: the segment is of an older version.
 	//
 	// See [Revision].
@@ -272,8 +272,8 @@ type InputExtended struct {
 
 // HITLResponse is the payload of [EntryHITLResponse].
 type HITLResponse struct {
-	ToolCallID spool.ToolCallID `json:"toolCallId"`
-	Approved   bool             `json:"approved"`
+	ToolCallID spool.ToolCallID `json:"toolCallId"` // The call that waited.
+	Approved   bool             `json:"approved"`   // Whether the call may run.
 	// AnsweredBy is the subject who answered. Empty: the host does not know it.
 	AnsweredBy string `json:"answeredBy,omitempty"`
 	// Via is "link" for an answer by a link. Left out: the subject has answered with credentials of its own.
@@ -293,14 +293,14 @@ type HITLResponse struct {
 // MessagesDropped is the payload of [EntryMessagesDropped]. The messages are a [Branch] from then
 // on, and the entry's seq is the branch's id.
 type MessagesDropped struct {
-	FromMessageID spool.MessageID `json:"fromMessageId"`
+	FromMessageID spool.MessageID `json:"fromMessageId"` // The first message that left the view.
 }
 
 // MessagesRestored is the payload of [EntryMessagesRestored]. The messages of the branch are now
 // the last messages of the view.
 type MessagesRestored struct {
-	BranchID      BranchID        `json:"branchId"`
-	FromMessageID spool.MessageID `json:"fromMessageId"`
+	BranchID      BranchID        `json:"branchId"`      // The branch whose messages they are.
+	FromMessageID spool.MessageID `json:"fromMessageId"` // The first message that came back.
 	// Count is the number of restored messages.
 	Count int `json:"count"`
 }
@@ -325,9 +325,9 @@ type Steered struct {
 
 // RunRefused is the payload of [EntryRunRefused].
 type RunRefused struct {
-	RunID  spool.RunID `json:"runId,omitempty"`
-	Reason string      `json:"reason"`
-	Error  string      `json:"error"`
+	RunID  spool.RunID `json:"runId,omitempty"` // The run that was refused.
+	Reason string      `json:"reason"`          // Why, for a program.
+	Error  string      `json:"error"`           // Why, for a person.
 }
 
 // StateChange is the payload of [NoticeStateChange].
@@ -362,7 +362,7 @@ type StateChange struct {
 
 // ThreadDeleted is the payload of [NoticeThreadDeleted].
 type ThreadDeleted struct {
-	ThreadID spool.ThreadID `json:"threadId"`
+	ThreadID spool.ThreadID `json:"threadId"` // The thread.
 }
 
 // mustJSON encodes a payload of this package, all of which can be encoded. Callers check values from

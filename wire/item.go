@@ -188,10 +188,10 @@ func (i *Item) UnmarshalJSON(b []byte) error {
 
 // StreamStarted are the fields of [ItemRunStarted].
 type StreamStarted struct {
-	ThreadID spool.ThreadID `json:"threadId"`
-	RunID    spool.RunID    `json:"runId"`
-	StreamID StreamID       `json:"streamId"`
-	Segment  int            `json:"segment"`
+	ThreadID spool.ThreadID `json:"threadId"` // The thread.
+	RunID    spool.RunID    `json:"runId"`    // The run.
+	StreamID StreamID       `json:"streamId"` // The segment's stream.
+	Segment  int            `json:"segment"`  // The segment, from 1.
 }
 
 // Block are the fields of an item that opens or closes a block. Only the start of a text has
@@ -204,36 +204,36 @@ type Block struct {
 
 // Delta are the fields of a piece of a block.
 type Delta struct {
-	MessageID string `json:"messageId"`
-	Delta     string `json:"delta"`
+	MessageID string `json:"messageId"` // The block's id in its stream. It is not the id of a saved message.
+	Delta     string `json:"delta"`     // The text to append.
 }
 
 // ToolStarted are the fields of [ItemToolStart].
 type ToolStarted struct {
-	ToolCallID spool.ToolCallID `json:"toolCallId"`
-	ToolName   string           `json:"toolName"`
+	ToolCallID spool.ToolCallID `json:"toolCallId"` // The call.
+	ToolName   string           `json:"toolName"`   // Its tool.
 }
 
 // ToolArgs are the fields of [ItemToolArgs]. Delta is a fragment of JSON text.
 type ToolArgs struct {
-	ToolCallID spool.ToolCallID `json:"toolCallId"`
-	Delta      string           `json:"delta"`
+	ToolCallID spool.ToolCallID `json:"toolCallId"` // The call.
+	Delta      string           `json:"delta"`      // The text to append to the arguments.
 }
 
 // ToolEnded are the fields of [ItemToolEnd].
 type ToolEnded struct {
-	ToolCallID spool.ToolCallID `json:"toolCallId"`
-	ToolName   string           `json:"toolName"`
-	Args       json.RawMessage  `json:"args"`
+	ToolCallID spool.ToolCallID `json:"toolCallId"` // The call.
+	ToolName   string           `json:"toolName"`   // Its tool.
+	Args       json.RawMessage  `json:"args"`       // The arguments.
 	// SentArgs are the arguments as the model wrote them, if they were repaired. Left out: they are args.
 	SentArgs json.RawMessage `json:"sentArgs,omitempty"`
 }
 
 // ToolResulted are the fields of [ItemToolResult].
 type ToolResulted struct {
-	ToolCallID spool.ToolCallID `json:"toolCallId"`
-	ToolName   string           `json:"toolName"`
-	Result     json.RawMessage  `json:"result"`
+	ToolCallID spool.ToolCallID `json:"toolCallId"` // The call.
+	ToolName   string           `json:"toolName"`   // Its tool.
+	Result     json.RawMessage  `json:"result"`     // Any JSON.
 	// Sources are the sources that the result names. Left out: none.
 	Sources []spool.Source `json:"sources,omitempty"`
 }
@@ -251,16 +251,16 @@ type FileShown struct {
 type StepFinished struct {
 	// Step counts from 1.
 	Step         int              `json:"step"`
-	AgentID      *spool.AgentID   `json:"agentId"`
-	FinishReason string           `json:"finishReason"`
-	Usage        spool.TokenCount `json:"usage"`
+	AgentID      *spool.AgentID   `json:"agentId"`      // The nested run. Null: the run itself.
+	FinishReason string           `json:"finishReason"` // Why the model stopped.
+	Usage        spool.TokenCount `json:"usage"`        // The tokens of the step.
 }
 
 // SubagentStarted are the fields of [ItemSubagentStarted].
 type SubagentStarted struct {
 	// SubagentID is the nested run's id, and the agentId of its messages.
 	SubagentID spool.AgentID `json:"subagentId"`
-	Name       string        `json:"name"`
+	Name       string        `json:"name"` // The agent.
 	// Depth is 1 for a run that the main agent spawned.
 	Depth int `json:"depth"`
 	// ParentID is the run that spawned it.
@@ -309,8 +309,8 @@ type ProviderWait struct {
 
 // Custom are the fields of [ItemCustom].
 type Custom struct {
-	Name            string          `json:"name"`
-	Value           json.RawMessage `json:"value"`
+	Name            string          `json:"name"`                      // The application's name for it.
+	Value           json.RawMessage `json:"value"`                     // Any JSON.
 	PublishedBy     string          `json:"publishedBy,omitempty"`     // The subject who published it.
 	PublishedByTool string          `json:"publishedByTool,omitempty"` // The tool whose call published it.
 }

@@ -22,7 +22,7 @@ const (
 
 // Healthy is the answer of a process that answers.
 type Healthy struct {
-	Status string `enum:"ok" json:"status"`
+	Status string `enum:"ok" json:"status"` // Always ok.
 }
 
 // Health answers GET /healthz as long as the process answers anything.

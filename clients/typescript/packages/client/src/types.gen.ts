@@ -431,7 +431,10 @@ export interface components {
         AgentStep: {
             agentId: string | null;
             finishReason: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Counts from 1.
+             */
             step: number;
             usage: components["schemas"]["TokenCount"];
         };
@@ -731,14 +734,27 @@ export interface components {
             messages: components["schemas"]["Message"][];
         };
         Budget: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Bounds what the model calls cost, in millionths of the currency.
+             */
             costMicros?: number;
+            /** @description The currency of the cost. Calls with a price in another currency count as unpriced. Defaults to the currency of the first price. */
             currency?: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Bounds the tokens of all prompts and answers.
+             */
             tokens?: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Bounds the calls of tools.
+             */
             toolCalls?: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Bounds how long workers execute the run, without the time in which it waits for an answer, a worker or the next attempt.
+             */
             wallTime?: number;
         };
         CallPending: {
@@ -1081,9 +1097,14 @@ export interface components {
             summarizedMessages?: number;
         };
         ContextCompacted: {
+            /** @description The nested run whose messages they are. Empty: the run's own agent's. */
             agentId?: string;
+            /** @description The message with the summary. */
             messageId?: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Counts the messages that the summary replaces for the model.
+             */
             summarizedMessages: number;
         };
         /** @description A summary replaces older messages in prompts to the model. */
@@ -1206,7 +1227,9 @@ export interface components {
              * @example 7-1
              */
             offset: string;
+            /** @description The subject who published it. */
             publishedBy?: string;
+            /** @description The tool whose call published it. */
             publishedByTool?: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -1596,13 +1619,19 @@ export interface components {
         /** @description One message of the stream, by its kind. Ignore a kind that you do not know. */
         Frame: components["schemas"]["ThreadFrame"] | components["schemas"]["StreamFrame"] | components["schemas"]["SnapshotFrame"];
         HITLResponse: {
+            /** @description The subject who answered. Empty: the host does not know it. */
             answeredBy?: string;
             approved: boolean;
+            /** @description The arguments that the call runs with instead of the requested ones. Nil: the requested ones. */
             arguments?: unknown;
+            /** @description Identifies what was answered. */
             digest?: string;
+            /** @description The reason, in the words of the person who answered. */
             reason?: string;
             toolCallId: string;
+            /** @description "link" for an answer by a link. Left out: the subject has answered with credentials of its own. */
             via?: string;
+            /** @description The subject that made the link. */
             viaBy?: string;
         };
         HandedOver: {
@@ -2206,7 +2235,10 @@ export interface components {
         MessagesRestored: {
             /** Format: int64 */
             branchId: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description The number of restored messages.
+             */
             count: number;
             fromMessageId: string;
         };
@@ -3622,6 +3654,7 @@ export interface components {
              * @description When the run was accepted.
              */
             enqueuedAt?: string;
+            /** @description The revision of the agent that the segment uses. Left out: the segment is of an older version. */
             revision?: string;
             runId: string;
             /** Format: int64 */
@@ -4014,7 +4047,10 @@ export interface components {
              * @example 7-1
              */
             offset: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Counts from 1.
+             */
             step: number;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4093,7 +4129,10 @@ export interface components {
             reason?: "not_active";
         };
         StorageLimitReached: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description How many bytes the tenant may store.
+             */
             bytesLimit: number;
         };
         /** @description The tenant stores as many bytes as it may. */
@@ -4201,7 +4240,10 @@ export interface components {
         SubagentItem: components["schemas"]["TextMessageStart"] | components["schemas"]["TextMessageContent"] | components["schemas"]["TextMessageEnd"] | components["schemas"]["ReasoningStart"] | components["schemas"]["ReasoningContent"] | components["schemas"]["ReasoningEnd"] | components["schemas"]["ToolCallStart"] | components["schemas"]["ToolCallArgs"] | components["schemas"]["ToolCallEnd"] | components["schemas"]["ToolCallResult"] | components["schemas"]["File"] | components["schemas"]["Source"];
         /** @description A nested run begins or continues. */
         SubagentStartedItem: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description 1 for a run that the main agent spawned.
+             */
             depth: number;
             name: string;
             /**
@@ -4213,6 +4255,7 @@ export interface components {
             parentRunId?: string;
             /** @description The tool call that spawned it. */
             parentToolCallId?: string;
+            /** @description The nested run's id, and the agentId of its messages. */
             subagentId: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4427,7 +4470,10 @@ export interface components {
             agentId: string | null;
             /** Format: int64 */
             wallTimeBudgetMs: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description How long workers have worked on the run, in milliseconds.
+             */
             wallTimeMs: number;
         };
         /** @description The run has used up its time. */
@@ -4456,7 +4502,10 @@ export interface components {
         TimeLimitReached: {
             /** Format: int64 */
             wallTimeLimitMs: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description How long workers have worked on the run, in milliseconds.
+             */
             wallTimeMs: number;
         };
         /** @description The run executed for as long as any run may. */
