@@ -429,13 +429,16 @@ export interface components {
             type: "STATE_SNAPSHOT";
         };
         AgentStep: {
+            /** @description The nested run. Null: the run itself. */
             agentId: string | null;
+            /** @description Why the model stopped. */
             finishReason: string;
             /**
              * Format: int64
              * @description Counts from 1.
              */
             step: number;
+            /** @description The tokens of the step. */
             usage: components["schemas"]["TokenCount"];
         };
         AgentStepFinished: {
@@ -1170,11 +1173,19 @@ export interface components {
             threadId: string;
         };
         CostBudgetExhausted: {
+            /** @description The nested run. Null: the run itself. */
             agentId: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description The budget in millionths of the currency.
+             */
             costBudgetMicros: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description The cost in millionths of the currency.
+             */
             costMicros: number;
+            /** @description A code such as USD. */
             currency?: string;
             /** @description The model without a price to which the run has come. Left out: the budget is used up. */
             unpricedModel?: string;
@@ -1221,6 +1232,7 @@ export interface components {
         };
         /** @description An application's own live event. */
         CustomItem: {
+            /** @description The application's name for it. */
             name: string;
             /**
              * @description The item's position in its stream: two numbers that grow.
@@ -1236,6 +1248,7 @@ export interface components {
              * @enum {string}
              */
             type: "CUSTOM";
+            /** @description Any JSON. */
             value: unknown;
         };
         DeleteRefusal: {
@@ -1621,6 +1634,7 @@ export interface components {
         HITLResponse: {
             /** @description The subject who answered. Empty: the host does not know it. */
             answeredBy?: string;
+            /** @description Whether the call may run. */
             approved: boolean;
             /** @description The arguments that the call runs with instead of the requested ones. Nil: the requested ones. */
             arguments?: unknown;
@@ -1628,6 +1642,7 @@ export interface components {
             digest?: string;
             /** @description The reason, in the words of the person who answered. */
             reason?: string;
+            /** @description The call that waited. */
             toolCallId: string;
             /** @description "link" for an answer by a link. Left out: the subject has answered with credentials of its own. */
             via?: string;
@@ -1674,7 +1689,10 @@ export interface components {
             type: "HANDED_OVER";
         };
         Healthy: {
-            /** @enum {string} */
+            /**
+             * @description Always ok.
+             * @enum {string}
+             */
             status: "ok";
         };
         /** @description An answer was accepted. */
@@ -2207,6 +2225,7 @@ export interface components {
             type: "MESSAGE_APPENDED";
         };
         MessagesDropped: {
+            /** @description The first message that left the view. */
             fromMessageId: string;
         };
         /** @description Clients no longer show this message and all messages after it. */
@@ -2233,13 +2252,17 @@ export interface components {
             type: "MESSAGES_DROPPED";
         };
         MessagesRestored: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description The branch whose messages they are.
+             */
             branchId: number;
             /**
              * Format: int64
              * @description The number of restored messages.
              */
             count: number;
+            /** @description The first message that came back. */
             fromMessageId: string;
         };
         /** @description The messages of a branch are shown again, behind all others. */
@@ -2859,7 +2882,9 @@ export interface components {
         };
         /** @description A piece of reasoning. */
         ReasoningContent: {
+            /** @description The text to append. */
             delta: string;
+            /** @description The block's id in its stream. It is not the id of a saved message. */
             messageId: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -2869,7 +2894,9 @@ export interface components {
         };
         /** @description A piece of reasoning. */
         ReasoningContentItem: {
+            /** @description The text to append. */
             delta: string;
+            /** @description The block's id in its stream. It is not the id of a saved message. */
             messageId: string;
             /**
              * @description The item's position in its stream: two numbers that grow.
@@ -3516,8 +3543,11 @@ export interface components {
             threadId?: string;
         };
         RunRefused: {
+            /** @description Why, for a person. */
             error: string;
+            /** @description Why, for a program. */
             reason: string;
+            /** @description The run that was refused. */
             runId?: string;
         };
         /** @description A worker claimed a run and refused it. */
@@ -3656,9 +3686,14 @@ export interface components {
             enqueuedAt?: string;
             /** @description The revision of the agent that the segment uses. Left out: the segment is of an older version. */
             revision?: string;
+            /** @description The run. */
             runId: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description The segment, from 1.
+             */
             segment: number;
+            /** @description The segment's stream. */
             streamId: string;
         };
         /** @description A worker claimed the run: a reader moves to the stream. */
@@ -3691,10 +3726,16 @@ export interface components {
              * @example 7-1
              */
             offset: string;
+            /** @description The run. */
             runId: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description The segment, from 1.
+             */
             segment: number;
+            /** @description The segment's stream. */
             streamId: string;
+            /** @description The thread. */
             threadId: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4040,7 +4081,9 @@ export interface components {
         };
         /** @description Everything that its agent said before is saved. */
         StepFinishedItem: {
+            /** @description The nested run. Null: the run itself. */
             agentId: string | null;
+            /** @description Why the model stopped. */
             finishReason: string;
             /**
              * @description The item's position in its stream: two numbers that grow.
@@ -4057,6 +4100,7 @@ export interface components {
              * @enum {string}
              */
             type: "STEP_FINISHED";
+            /** @description The tokens of the step. */
             usage: components["schemas"]["TokenCount"];
         };
         StepRecord: {
@@ -4245,6 +4289,7 @@ export interface components {
              * @description 1 for a run that the main agent spawned.
              */
             depth: number;
+            /** @description The agent. */
             name: string;
             /**
              * @description The item's position in its stream: two numbers that grow.
@@ -4269,7 +4314,9 @@ export interface components {
         };
         /** @description A piece of a text. */
         TextMessageContent: {
+            /** @description The text to append. */
             delta: string;
+            /** @description The block's id in its stream. It is not the id of a saved message. */
             messageId: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4279,7 +4326,9 @@ export interface components {
         };
         /** @description A piece of a text. */
         TextMessageContentItem: {
+            /** @description The text to append. */
             delta: string;
+            /** @description The block's id in its stream. It is not the id of a saved message. */
             messageId: string;
             /**
              * @description The item's position in its stream: two numbers that grow.
@@ -4418,6 +4467,7 @@ export interface components {
             title?: string;
         };
         ThreadDeleted: {
+            /** @description The thread. */
             threadId: string;
         };
         /** @description The thread is gone. A notice, and the last frame. */
@@ -4467,8 +4517,12 @@ export interface components {
             tokens: components["schemas"]["UsageTotals"];
         };
         TimeBudgetExhausted: {
+            /** @description The nested run. Null: the run itself. */
             agentId: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description How long they might work on it.
+             */
             wallTimeBudgetMs: number;
             /**
              * Format: int64
@@ -4500,7 +4554,10 @@ export interface components {
             type: "TIME_BUDGET_EXHAUSTED";
         };
         TimeLimitReached: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description How long they may work on it.
+             */
             wallTimeLimitMs: number;
             /**
              * Format: int64
@@ -4532,10 +4589,17 @@ export interface components {
             type: "TIME_LIMIT_REACHED";
         };
         TokenBudgetExhausted: {
+            /** @description The nested run. Null: the run itself. */
             agentId: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description How many tokens it might use.
+             */
             tokenBudget: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description How many tokens it used.
+             */
             tokensUsed: number;
         };
         /** @description The run has used up its tokens. */
@@ -4585,7 +4649,9 @@ export interface components {
         };
         /** @description A piece of the arguments, as JSON text. */
         ToolCallArgs: {
+            /** @description The text to append to the arguments. */
             delta: string;
+            /** @description The call. */
             toolCallId: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4595,12 +4661,14 @@ export interface components {
         };
         /** @description A piece of the arguments, as JSON text. */
         ToolCallArgsItem: {
+            /** @description The text to append to the arguments. */
             delta: string;
             /**
              * @description The item's position in its stream: two numbers that grow.
              * @example 7-1
              */
             offset: string;
+            /** @description The call. */
             toolCallId: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4609,10 +4677,17 @@ export interface components {
             type: "TOOL_CALL_ARGS";
         };
         ToolCallBudgetExhausted: {
+            /** @description The nested run. Null: the run itself. */
             agentId: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description How many tools it might call.
+             */
             toolCallBudget: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description How many tools it called.
+             */
             toolCalls: number;
         };
         /** @description The run has used up its tool calls. */
@@ -4640,10 +4715,13 @@ export interface components {
         };
         /** @description A call is complete. */
         ToolCallEnd: {
+            /** @description The arguments. */
             args: unknown;
             /** @description The arguments as the model wrote them, if they were repaired. Left out: they are args. */
             sentArgs?: unknown;
+            /** @description The call. */
             toolCallId: string;
+            /** @description Its tool. */
             toolName: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4653,6 +4731,7 @@ export interface components {
         };
         /** @description A call is complete. */
         ToolCallEndItem: {
+            /** @description The arguments. */
             args: unknown;
             /**
              * @description The item's position in its stream: two numbers that grow.
@@ -4661,7 +4740,9 @@ export interface components {
             offset: string;
             /** @description The arguments as the model wrote them, if they were repaired. Left out: they are args. */
             sentArgs?: unknown;
+            /** @description The call. */
             toolCallId: string;
+            /** @description Its tool. */
             toolName: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4686,10 +4767,13 @@ export interface components {
         };
         /** @description The result of a tool call. */
         ToolCallResult: {
+            /** @description Any JSON. */
             result: unknown;
             /** @description The sources that the result names. Left out: none. */
             sources?: components["schemas"]["CitedSource"][];
+            /** @description The call. */
             toolCallId: string;
+            /** @description Its tool. */
             toolName: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4704,10 +4788,13 @@ export interface components {
              * @example 7-1
              */
             offset: string;
+            /** @description Any JSON. */
             result: unknown;
             /** @description The sources that the result names. Left out: none. */
             sources?: components["schemas"]["CitedSource"][];
+            /** @description The call. */
             toolCallId: string;
+            /** @description Its tool. */
             toolName: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4717,7 +4804,9 @@ export interface components {
         };
         /** @description A call begins. */
         ToolCallStart: {
+            /** @description The call. */
             toolCallId: string;
+            /** @description Its tool. */
             toolName: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4732,7 +4821,9 @@ export interface components {
              * @example 7-1
              */
             offset: string;
+            /** @description The call. */
             toolCallId: string;
+            /** @description Its tool. */
             toolName: string;
             /**
              * @description discriminator enum property added by openapi-typescript
