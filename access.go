@@ -6,10 +6,12 @@ import (
 
 // Access limits something to tenants and scopes. The zero value allows every caller.
 type Access struct {
-	// Tenants are the tenants that may use it. Empty: all.
-	Tenants []Tenant `doc:"The tenants. Left out: all." json:"tenants,omitempty" nullable:"false"`
-	// Scopes are scopes. A caller needs at least one of them. Empty: none is needed.
-	Scopes []string `doc:"Scopes, of which one is needed. Left out: none is." json:"scopes,omitempty" nullable:"false"`
+	// Tenants are the tenants. Left out: all.
+	Tenants []Tenant `json:"tenants,omitempty" nullable:"false"`
+	// Scopes, of which one is needed. Left out: none is.
+	//
+	// A caller needs at least one of them.
+	Scopes []string `json:"scopes,omitempty" nullable:"false"`
 }
 
 // Allows reports whether a caller of the tenant with these scopes may use it.

@@ -13,12 +13,12 @@ type ArtifactID string
 // Artifact is a file of a thread that is too large for a message: an attachment, a result of a tool, or a file that a
 // tool made. Its data never change.
 type Artifact struct {
-	ID ArtifactID `doc:"The id, for the URI artifact:art_... and for attachments." json:"id"`
-	// Name is the name of the file for people. Empty: it has none.
-	Name string `doc:"The name of the file. Left out: it has none." json:"name,omitempty"`
-	// MediaType is the type of the data, without parameters.
-	MediaType string `doc:"The type of the data."           json:"mediaType"`
-	Size      int64  `doc:"The size of the data, in bytes." json:"size"`
+	ID ArtifactID `json:"id"` // The id, for the URI artifact:art_... and for attachments.
+	// Name is the name of the file. Left out: it has none.
+	Name string `json:"name,omitempty"`
+	// MediaType is the type of the data.
+	MediaType string `json:"mediaType"`
+	Size      int64  `json:"size"` // The size of the data, in bytes.
 }
 
 // NewArtifact is an artifact to save.

@@ -8,9 +8,9 @@ import (
 type Budget struct {
 	// Tokens bounds the tokens of all prompts and answers.
 	Tokens int64 `json:"tokens,omitempty"`
-	// CostMicros bounds what the model calls cost, in millionths of Currency.
+	// CostMicros bounds what the model calls cost, in millionths of the currency.
 	CostMicros int64 `json:"costMicros,omitempty"`
-	// Currency is the currency of CostMicros. Calls with a price in another currency count as unpriced.
+	// Currency is the currency of the cost. Calls with a price in another currency count as unpriced.
 	// Defaults to the currency of the first price.
 	Currency string `json:"currency,omitempty"`
 	// ToolCalls bounds the calls of tools.

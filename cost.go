@@ -15,11 +15,13 @@ const (
 
 // Cost is what one use of a model cost.
 type Cost struct {
-	// Micros counts millionths of the currency.
-	Micros int64 `doc:"Millionths of the currency." json:"micros"`
-	// Currency is a code such as "USD".
-	Currency string     `doc:"Its code, such as USD."                                                                                   json:"currency"`
-	Source   CostSource `doc:"The source of the price: a price table, the provider's report, or a price table with an estimated count." enum:"table,receipt,estimate" json:"source,omitempty"`
-	// Version names the price table that was used. Empty: none was.
-	Version string `doc:"The price table. Left out: none was used." json:"version,omitempty"`
+	// Millionths of the currency.
+	Micros int64 `json:"micros"`
+	// Currency is its code, such as USD.
+	Currency string `json:"currency"`
+	// Source is the source of the price: a price table, the provider's report, or a price table with an estimated
+	// count.
+	Source CostSource `enum:"table,receipt,estimate" json:"source,omitempty"`
+	// Version is the price table. Left out: none was used.
+	Version string `json:"version,omitempty"`
 }

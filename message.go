@@ -23,16 +23,19 @@ const (
 // Message is a saved message of a thread. Messages have the content of whole steps only. The
 // content of an unfinished step is in [store.RunState.Draft] and in the run stream.
 type Message struct {
-	ID              MessageID `doc:"The message's id."                                              json:"id"`
-	ThreadID        ThreadID  `doc:"Its thread."                                                    json:"threadId"`
-	AgentID         AgentID   `json:"-"`
-	Role            Role      `doc:"Who speaks."                                                    enum:"user,assistant,system,tool" json:"role"`
-	Content         Content   `doc:"A text, a list of parts, or a summary of what was said before." json:"content"`
-	CreatedAt       time.Time `doc:"When it was saved."                                             json:"createdAt"`
-	ClientMessageID string    `doc:"The client's own id for the turn."                              json:"clientMessageId,omitempty"`
-	// RunID is the run that the message belongs to: the run that it started, or the run that
-	// wrote it. For a summary, it is the run whose turn prompts keep with it.
-	RunID RunID `doc:"The run that it belongs to." json:"runId,omitempty"`
+	ID       MessageID `json:"id"`       // The message's id.
+	ThreadID ThreadID  `json:"threadId"` // Its thread.
+	AgentID  AgentID   `json:"-"`
+	Role     Role      `enum:"user,assistant,system,tool" json:"role"` // Who speaks.
+	// Content is a text, a list of parts, or a summary of what was said before.
+	Content         Content   `json:"content"`
+	CreatedAt       time.Time `json:"createdAt"`                 // When it was saved.
+	ClientMessageID string    `json:"clientMessageId,omitempty"` // The client's own id for the turn.
+	// RunID is the run that it belongs to.
+	//
+	// That is the run that it started, or the run that wrote it. For a summary, it is the run whose turn prompts
+	// keep with it.
+	RunID RunID `json:"runId,omitempty"`
 	// AfterSeq is the last seq of the record when the message was saved. Readers compare it with
 	// a cursor to find the turns that a client has missed. The store sets it.
 	AfterSeq int64 `json:"-"`
@@ -102,33 +105,47 @@ const (
 // Part is one piece of a message. Type decides which fields are set.
 type Part struct {
 	Type PartType `json:"type"`
-	// Text of a text or reasoning part, or of a summary.
-	Text string `doc:"The text. Left out: none." json:"text,omitempty"`
-	// Image of an image part: a URL, a data URL, or the URI of an artifact: see [ArtifactID.URI].
-	Image string `doc:"A URL, a data URL, or the URI of an artifact." json:"image,omitempty"`
-	// MIMEType of an image or a file part.
-	MIMEType string `doc:"The type of the image or the file." json:"mimeType,omitempty"`
-	// File and FileName of a file part: a URL as in Image, and the name that its user gave it.
-	File     string `doc:"A URL, a data URL, or the URI of an artifact." json:"file,omitempty"`
-	FileName string `doc:"The name of the file. Left out: it has none."  json:"fileName,omitempty"`
-	// ToolCallID and ToolName of a tool call and of its result. A source has the ToolCallID of the call whose result has
+	// Text is the text. Left out: none.
+	//
+	// Of a text or reasoning part, or of a summary.
+	Text string `json:"text,omitempty"`
+	// Image is a URL, a data URL, or the URI of an artifact.
+	//
+	// See [ArtifactID.URI].
+	Image string `json:"image,omitempty"`
+	// MIMEType is the type of the image or the file.
+	MIMEType string `json:"mimeType,omitempty"`
+	// File is a URL, a data URL, or the URI of an artifact.
+	//
+	// File and FileName are those of a file part: a URL as in Image, and the name that its user gave it.
+	File     string `json:"file,omitempty"`
+	FileName string `json:"fileName,omitempty"` // The name of the file. Left out: it has none.
+	// ToolCallID is the call's id.
+	//
+	// With ToolName: of a tool call and of its result. A source has the ToolCallID of the call whose result has
 	// named it, or none if the model has.
-	ToolCallID ToolCallID `doc:"The call's id." json:"toolCallId,omitempty"`
-	ToolName   string     `doc:"The tool."      json:"toolName,omitempty"`
-	// Args of a tool call: the JSON object that the model wrote, or the model's text as a JSON
-	// string if it was not JSON.
-	Args json.RawMessage `doc:"The arguments as an object, or the model's text as a string if it was not JSON." json:"args,omitempty"`
-	// SentArgs of a tool call are the arguments as the model wrote them, in the form of Args, if the engine has read
-	// them in another way: see [Agent.RepairArguments]. Nil: they are Args.
-	SentArgs json.RawMessage `doc:"The arguments as the model wrote them, if they were repaired. Left out: they are args." json:"sentArgs,omitempty"`
-	// Result of a tool call: any JSON.
-	Result json.RawMessage `doc:"Any JSON." json:"result,omitempty"`
-	// ThroughMessageID of a summary is the last message that it covers.
-	ThroughMessageID MessageID `doc:"The last message that the summary covers." json:"throughMessageId,omitempty"`
-	// URL, Title and Spans of a source: see [Source].
-	URL   string `doc:"The address of the page, with http or https. Left out: it is a document, or has no address to open." json:"url,omitempty"`
-	Title string `doc:"The title, or the name of the file. Left out: none, and there is a url."                             json:"title,omitempty"`
-	Spans []Span `doc:"The pieces of the message's text that it supports, in order. Left out: it is not known which."       json:"spans,omitempty"`
+	ToolCallID ToolCallID `json:"toolCallId,omitempty"`
+	ToolName   string     `json:"toolName,omitempty"` // The tool.
+	// Args are the arguments as an object, or the model's text as a string if it was not JSON.
+	Args json.RawMessage `json:"args,omitempty"`
+	// SentArgs are the arguments as the model wrote them, if they were repaired. Left out: they are args.
+	//
+	// In the form of Args: see [Agent.RepairArguments].
+	SentArgs json.RawMessage `json:"sentArgs,omitempty"`
+	// Result is any JSON.
+	//
+	// Of a tool call.
+	Result json.RawMessage `json:"result,omitempty"`
+	// ThroughMessageID is the last message that the summary covers.
+	ThroughMessageID MessageID `json:"throughMessageId,omitempty"`
+	// URL is the address of the page, with http or https. Left out: it is a document, or has no address to open.
+	//
+	// See [Source].
+	URL string `json:"url,omitempty"`
+	// Title is the title, or the name of the file. Left out: none, and there is a url.
+	Title string `json:"title,omitempty"`
+	// Spans are the pieces of the message's text that it supports, in order. Left out: it is not known which.
+	Spans []Span `json:"spans,omitempty"`
 	// Provider is data that the provider wants back with the part in the next request, such as the
 	// signature of a reasoning part. It is an object with one key, the name of the adapter's format, and its
 	// value names the provider's model. The engine keeps it byte for byte and never changes the part that it

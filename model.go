@@ -73,12 +73,16 @@ type ModelRequest struct {
 
 // OutputSchema describes a JSON value that a model has to answer with.
 type OutputSchema struct {
-	// Name matches [A-Za-z0-9_-]{1,64}. Some providers show it to the model.
-	Name string `doc:"The name of the value. The model may see it." example:"weather_report" json:"name" maxLength:"64" pattern:"^[A-Za-z0-9_-]+$"`
-	// Description says what the value is for. Empty: nothing is said.
-	Description string `doc:"What the value is for, for the model." json:"description,omitempty"`
-	// Schema is the JSON Schema of the value, an object's. Required.
-	Schema json.RawMessage `doc:"The JSON Schema of the value, which is an object." json:"schema"`
+	// Name is the name of the value. The model may see it.
+	//
+	// It matches [A-Za-z0-9_-]{1,64}. Some providers show it to the model.
+	Name string `example:"weather_report" json:"name" maxLength:"64" pattern:"^[A-Za-z0-9_-]+$"`
+	// Description is what the value is for, for the model.
+	Description string `json:"description,omitempty"`
+	// Schema is the JSON Schema of the value, which is an object.
+	//
+	// Required.
+	Schema json.RawMessage `json:"schema"`
 }
 
 // ModelEvent is a piece of an answer: [TextDelta], [TextEnd], [ReasoningDelta], [ReasoningEnd],

@@ -7,19 +7,20 @@ package spool
 // characters of all text deltas of the answer joined. The engine checks the source, joins those that are equal, and adds
 // them to the end of the message.
 type Source struct {
-	// URL is the address of a page. Empty: the source is a document, or its address is none that a client may open.
-	URL string `doc:"The address of the page, with http or https. Left out: it is a document, or has no address to open." json:"url,omitempty"`
-	// Title is the page's or the document's title, or a file name. Empty: it has none, and a URL.
-	Title string `doc:"The title, or the name of the file. Left out: none, and there is a URL." json:"title,omitempty"`
-	// Spans are the pieces of the message's text that it supports, in order. Empty: it is not known which.
-	Spans []Span `doc:"The pieces of the message's text that it supports, in order. Left out: it is not known which." json:"spans,omitempty"`
+	// URL is the address of the page, with http or https. Left out: it is a document, or has no address to open.
+	URL string `json:"url,omitempty"`
+	// Title is the title, or the name of the file. Left out: none, and there is a URL.
+	Title string `json:"title,omitempty"`
+	// Spans are the pieces of the message's text that it supports, in order. Left out: it is not known which.
+	Spans []Span `json:"spans,omitempty"`
 }
 
 // Span is a piece of the text of a message: its text parts joined, as [Message.Text] returns them. It counts
 // characters, which are Unicode code points: not bytes, and not the UTF-16 units of JavaScript's strings.
 type Span struct {
-	Start int `doc:"The first character, counted in Unicode code points of the message's text parts joined, from 0." json:"start" minimum:"0"`
-	End   int `doc:"The character behind the last one, counted alike."                                               json:"end"   minimum:"1"`
+	// Start is the first character, counted in Unicode code points of the message's text parts joined, from 0.
+	Start int `json:"start" minimum:"0"`
+	End   int `json:"end"   minimum:"1"` // The character behind the last one, counted alike.
 }
 
 // SourcePart returns the part of a message with a source. Call is the call whose result has named it. Empty: the model

@@ -2,10 +2,10 @@ package spool
 
 // TokenCount counts tokens. InputTokens includes cached tokens.
 type TokenCount struct {
-	InputTokens       int64 `doc:"Tokens that models read, cached ones included." json:"inputTokens"`
-	CachedInputTokens int64 `doc:"The part of them that came from a cache."       json:"cachedInputTokens"`
-	OutputTokens      int64 `doc:"Tokens that models wrote."                      json:"outputTokens"`
-	TotalTokens       int64 `doc:"Both."                                          json:"totalTokens"`
+	InputTokens       int64 `json:"inputTokens"`       // Tokens that models read, cached ones included.
+	CachedInputTokens int64 `json:"cachedInputTokens"` // The part of them that came from a cache.
+	OutputTokens      int64 `json:"outputTokens"`      // Tokens that models wrote.
+	TotalTokens       int64 `json:"totalTokens"`       // Both.
 }
 
 // Add adds the counts of other.
@@ -19,16 +19,16 @@ func (c *TokenCount) Add(other TokenCount) {
 // Usage is the usage of one model attempt, as its provider reported it. A nil count was not reported, which
 // is not the same as zero.
 type Usage struct {
-	// Input counts the prompt, cached tokens included.
-	Input *int64 `doc:"Tokens of the prompt, including cached ones. Left out: not counted." json:"inputTokens,omitempty" nullable:"false"`
-	// CacheRead counts the prompt tokens that came from a cache.
-	CacheRead *int64 `doc:"The part of them that came from a cache. Left out: not counted." json:"cacheReadInputTokens,omitempty" nullable:"false"`
-	// CacheWrite counts the prompt tokens that were written to a cache.
-	CacheWrite *int64 `doc:"The part of them that was written to a cache. Left out: not counted." json:"cacheWriteInputTokens,omitempty" nullable:"false"`
-	// Output counts the tokens that the model wrote, including reasoning.
-	Output *int64 `doc:"Tokens that the model wrote, reasoning included. Left out: not counted." json:"outputTokens,omitempty" nullable:"false"`
-	// Reasoning counts the reasoning tokens among the output.
-	Reasoning *int64 `doc:"The part of them that was reasoning. Left out: not counted." json:"reasoningTokens,omitempty" nullable:"false"`
+	// Tokens of the prompt, including cached ones. Left out: not counted.
+	Input *int64 `json:"inputTokens,omitempty" nullable:"false"`
+	// CacheRead is the part of them that came from a cache. Left out: not counted.
+	CacheRead *int64 `json:"cacheReadInputTokens,omitempty" nullable:"false"`
+	// CacheWrite is the part of them that was written to a cache. Left out: not counted.
+	CacheWrite *int64 `json:"cacheWriteInputTokens,omitempty" nullable:"false"`
+	// Tokens that the model wrote, reasoning included. Left out: not counted.
+	Output *int64 `json:"outputTokens,omitempty" nullable:"false"`
+	// Reasoning is the part of them that was reasoning. Left out: not counted.
+	Reasoning *int64 `json:"reasoningTokens,omitempty" nullable:"false"`
 }
 
 // Count returns the usage as counts, with zero for a count that was not reported.

@@ -23,19 +23,26 @@ const (
 // Line is a line of the file. Kind says which of the other fields it has. Readers ignore kinds and fields that they
 // do not know.
 type Line struct {
-	Kind string `doc:"The kind of line: the thread comes first, and the end last." enum:"thread,run,message,entry,delta,end" json:"kind"`
+	// Kind is the kind of line: the thread comes first, and the end last.
+	Kind string `enum:"thread,run,message,entry,delta,end" json:"kind"`
 
-	Format        string       `doc:"Of a thread: spool.record."                                json:"format,omitempty"`
-	FormatVersion int          `doc:"Of a thread: the version of the format, 1."                json:"formatVersion,omitempty"`
-	Thread        *wire.Thread `doc:"Of a thread: the present thread."                          json:"thread,omitempty"        nullable:"false"`
-	RunID         spool.RunID  `doc:"Of a thread: the run that has the thread, or had it last." json:"runId,omitempty"`
+	Format string `json:"format,omitempty"` // Of a thread: spool.record.
+	// Of a thread: the version of the format, 1.
+	FormatVersion int          `json:"formatVersion,omitempty"`
+	Thread        *wire.Thread `json:"thread,omitempty"        nullable:"false"` // Of a thread: the present thread.
+	// Of a thread: the run that has the thread, or had it last.
+	RunID spool.RunID `json:"runId,omitempty"`
 
-	Run     *wire.Run            `doc:"A present run, the oldest one first."                                    json:"run,omitempty"     nullable:"false"`
-	Message *spool.Message       `doc:"A message: those of the view in their order, then those of each branch." json:"message,omitempty" nullable:"false"`
-	Branch  wire.BranchID        `doc:"Of a message: the branch that has it. Left out: it is in the view."      json:"branch,omitempty"`
-	Entry   *wire.Entry          `doc:"An entry of the record, by seq."                                         json:"entry,omitempty"   nullable:"false"`
-	Delta   *store.SnapshotDelta `doc:"What a commit has changed, by version."                                  json:"delta,omitempty"   nullable:"false"`
-	Version *int64               `doc:"Of the end: the last version."                                           json:"version,omitempty" nullable:"false"`
+	// Run is a present run, the oldest one first.
+	Run *wire.Run `json:"run,omitempty" nullable:"false"`
+	// Message is a message: those of the view in their order, then those of each branch.
+	Message *spool.Message `json:"message,omitempty" nullable:"false"`
+	// Of a message: the branch that has it. Left out: it is in the view.
+	Branch wire.BranchID `json:"branch,omitempty"`
+	Entry  *wire.Entry   `json:"entry,omitempty"  nullable:"false"` // An entry of the record, by seq.
+	// Delta is what a commit has changed, by version.
+	Delta   *store.SnapshotDelta `json:"delta,omitempty"   nullable:"false"`
+	Version *int64               `json:"version,omitempty" nullable:"false"` // Of the end: the last version.
 }
 
 // The kinds of line, in the order of the file.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool/rest/internal/bind"
+	"github.com/spoolhq/spool/rest/internal/comment"
 	"github.com/spoolhq/spool/rest/internal/opt"
 )
 
@@ -52,7 +53,7 @@ func answerTypeOf(t reflect.Type) (*answerType, error) {
 		switch {
 		case !f.IsExported() || f.Anonymous:
 		case ok:
-			p, err := answerHeader(f, name)
+			p, err := answerHeader(comment.Owner(t, f.Index), f, name)
 			if err != nil {
 				return nil, fmt.Errorf("the answer %v: field %s: %w", t, f.Name, err)
 			}
@@ -93,9 +94,9 @@ func isInputField(f reflect.StructField) bool {
 }
 
 // answerHeader returns the compiled header field, or an error if it is not a valid header.
-func answerHeader(f reflect.StructField, name string) (bind.Param, error) {
+func answerHeader(owner reflect.Type, f reflect.StructField, name string) (bind.Param, error) {
 	p := bind.Param{
-		Name: name, In: "header", Field: f, Index: f.Index, Type: f.Type,
+		Name: name, In: "header", Field: f, Index: f.Index, Owner: owner, Type: f.Type,
 		Doc: f.Tag.Get("doc"), Example: f.Tag.Get("example"),
 	}
 	if name == "" || strings.ContainsFunc(name, func(c rune) bool { return c <= ' ' || c > '~' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, c) }) {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/spoolhq/spool/rest/internal/bind"
 	"github.com/spoolhq/spool/rest/internal/body"
+	"github.com/spoolhq/spool/rest/internal/comment"
 	"github.com/spoolhq/spool/rest/internal/schema"
 )
 
@@ -35,6 +36,9 @@ func newDocument(a *API) (*document, huma.API) {
 	d := &document{api: a, registry: schema.New(), ids: map[string]string{}}
 	d.registry.NameTypes(a.config.schemaNames)
 	d.registry.NameBy(a.config.nameSchemas)
+	if len(a.config.comments) > 0 {
+		d.registry.DescribeBy(a.config.comment)
+	}
 	d.answers = d.registry.Answers()
 	config := huma.DefaultConfig(a.config.title, a.config.version)
 	config.Info.Description = a.config.description
@@ -213,9 +217,10 @@ func (d *document) parameters(rt *route) []*huma.Param {
 		if p.In == "form" || p.In == "file" {
 			continue
 		}
+		p = d.api.config.told(p)
 		if p.Object != nil {
 			if objects[p.Object] == nil {
-				objects[p.Object] = deepObject(p.Object)
+				objects[p.Object] = d.deepObject(p.Object)
 				params = append(params, objects[p.Object])
 			}
 			d.addKey(objects[p.Object], p)
@@ -234,10 +239,10 @@ func (d *document) parameters(rt *route) []*huma.Param {
 }
 
 // deepObject returns the parameter of a struct in the query: filter[title]=Emma&filter[price]=7.
-func deepObject(o *bind.Object) *huma.Param {
+func (d *document) deepObject(o *bind.Object) *huma.Param {
 	explode := true
 	return &huma.Param{
-		Name: o.Name, In: "query", Description: o.Doc, Style: "deepObject", Explode: &explode,
+		Name: o.Name, In: "query", Description: cmp.Or(o.Doc, d.api.config.comment(comment.Key(o.Owner, o.Field))), Style: "deepObject", Explode: &explode,
 		Schema: &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}},
 	}
 }
@@ -288,6 +293,7 @@ func (d *document) requestBody(rt *route) *huma.RequestBody {
 	files := false
 	var encoding map[string]*huma.Encoding
 	for _, p := range plan.Params() {
+		p = d.api.config.told(p)
 		switch p.In {
 		case "file":
 			files = true

@@ -132,6 +132,7 @@ func (d *document) ownHeaders(rt *route, answer *huma.Response, t reflect.Type) 
 		return
 	}
 	for _, p := range own.headers {
+		p = d.api.config.told(p)
 		made := &huma.Param{Description: p.Doc, Required: p.Required, Schema: d.headerSchema(p)}
 		made.Schema.Description = ""
 		d.header(answer, p.Name, made)

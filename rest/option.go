@@ -355,7 +355,7 @@ type apiConfig struct {
 	validateFirst               bool
 	schemaNames                 map[reflect.Type]string
 	nameSchemas                 func(name string, t reflect.Type) string
-	comments                    map[string]string // by the name of the function
+	comments                    map[string]string // by the name of the function or field
 	trusted                     []netip.Prefix
 	logger                      logger
 	fallback                    page.Paginator // from [FromSettings]; [Paginate] overrides it

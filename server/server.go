@@ -77,7 +77,7 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 	before.api = rest.New(append(c.bodyRules(jobs),
 		rest.Title("Spool"), rest.Version("1"), rest.About(describe.API), rest.AboutTags(describe.Groups), rest.BasePath(c.BasePath), rest.Servers(cmp.Or(c.PublicURL, "/")),
 		rest.Errors(call.ErrorBodies{}), rest.MapError(call.MapError), rest.StrictSlashes(), rest.Logger(call.Log(c.Log)),
-		rest.Use(before.middleware), rest.SchemaNames(bodies.Names()),
+		rest.Use(before.middleware), rest.SchemaNames(bodies.Names()), describe.Comments(),
 	)...)
 	bodies.Document(before.api)
 	before.api.Register(table{c, e, callers, deliveries, streams, absences, drain}, rest.Namespace(""))

@@ -54,33 +54,32 @@ type Reservation struct {
 
 // TokenBudgetExhausted is the payload of [EntryTokenBudgetExhausted].
 type TokenBudgetExhausted struct {
-	AgentID     *spool.AgentID `json:"agentId"`
-	TokensUsed  int64          `json:"tokensUsed"`
-	TokenBudget int64          `json:"tokenBudget"`
+	AgentID     *spool.AgentID `json:"agentId"`     // The nested run. Null: the run itself.
+	TokensUsed  int64          `json:"tokensUsed"`  // How many tokens it used.
+	TokenBudget int64          `json:"tokenBudget"` // How many tokens it might use.
 }
 
 // CostBudgetExhausted is the payload of [EntryCostBudgetExhausted].
 type CostBudgetExhausted struct {
-	AgentID          *spool.AgentID `json:"agentId"`
-	CostMicros       int64          `json:"costMicros"`
-	CostBudgetMicros int64          `json:"costBudgetMicros"`
-	Currency         string         `json:"currency,omitempty"`
-	// UnpricedModel is the model without a price to which the run has come, by its configured name. Empty: the
-	// budget is used up.
-	UnpricedModel string `doc:"The model without a price to which the run has come. Left out: the budget is used up." json:"unpricedModel,omitempty"`
+	AgentID          *spool.AgentID `json:"agentId"`            // The nested run. Null: the run itself.
+	CostMicros       int64          `json:"costMicros"`         // The cost in millionths of the currency.
+	CostBudgetMicros int64          `json:"costBudgetMicros"`   // The budget in millionths of the currency.
+	Currency         string         `json:"currency,omitempty"` // A code such as USD.
+	// UnpricedModel is the model without a price to which the run has come. Left out: the budget is used up.
+	UnpricedModel string `json:"unpricedModel,omitempty"`
 }
 
 // ToolCallBudgetExhausted is the payload of [EntryToolCallBudgetExhausted].
 type ToolCallBudgetExhausted struct {
-	AgentID        *spool.AgentID `json:"agentId"`
-	ToolCalls      int64          `json:"toolCalls"`
-	ToolCallBudget int64          `json:"toolCallBudget"`
+	AgentID        *spool.AgentID `json:"agentId"`        // The nested run. Null: the run itself.
+	ToolCalls      int64          `json:"toolCalls"`      // How many tools it called.
+	ToolCallBudget int64          `json:"toolCallBudget"` // How many tools it might call.
 }
 
 // TimeBudgetExhausted is the payload of [EntryTimeBudgetExhausted].
 type TimeBudgetExhausted struct {
-	AgentID *spool.AgentID `json:"agentId"`
+	AgentID *spool.AgentID `json:"agentId"` // The nested run. Null: the run itself.
 	// WallTimeMS is how long workers have worked on the run, in milliseconds.
 	WallTimeMS       int64 `json:"wallTimeMs"`
-	WallTimeBudgetMS int64 `json:"wallTimeBudgetMs"`
+	WallTimeBudgetMS int64 `json:"wallTimeBudgetMs"` // How long they might work on it.
 }

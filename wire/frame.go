@@ -85,41 +85,45 @@ func (f *Frame) UnmarshalJSON(b []byte) error {
 // applies the active events, shows the stream's items after the messages, and follows from
 // [Snapshot.Cursor].
 type Snapshot struct {
-	Thread   Thread          `doc:"The thread."   json:"thread"`
-	Messages []spool.Message `doc:"Its messages." json:"messages"`
-	// AfterMessageID is set if this is the snapshot of one run. Messages then has the run's
-	// messages only, which come after this message; empty means the beginning of the thread. Runs
-	// has the run, those nested in it, and the thread's present run. A client keeps its messages
-	// up to AfterMessageID. Nil: this is a snapshot of the thread, with all messages or with those
-	// after the client's last one.
-	AfterMessageID *spool.MessageID `doc:"Only in the snapshot of one run: the message before those of the run." json:"afterMessageId,omitempty" nullable:"false"`
-	// Runs are the newest runs of the thread, the newest first.
-	Runs []Run `doc:"Its newest runs, the newest first." json:"runs"`
+	Thread   Thread          `json:"thread"`   // The thread.
+	Messages []spool.Message `json:"messages"` // Its messages.
+	// Only in the snapshot of one run: the message before those of the run.
+	//
+	// Messages then has the run's messages only, which come after this message; empty means the beginning of the
+	// thread. Runs has the run, those nested in it, and the thread's present run. A client keeps its messages up to
+	// AfterMessageID. Nil: this is a snapshot of the thread, with all messages or with those after the client's last
+	// one.
+	AfterMessageID *spool.MessageID `json:"afterMessageId,omitempty" nullable:"false"`
+	// Runs are its newest runs, the newest first.
+	Runs []Run `json:"runs"`
 	// LastEventSeq is the last seq of the record, -1 when there is none.
-	LastEventSeq int64 `doc:"The last seq of the record, -1 when there is none." json:"lastEventSeq"`
-	// ActiveEvents are the record entries of the unfinished run, without MESSAGES_DROPPED and those about calls that no
-	// longer wait for an answer.
-	ActiveEvents []Entry `doc:"The entries of the unfinished run, without MESSAGES_DROPPED and those about calls that no longer wait." json:"activeEvents"`
-	// Queue has the runs that wait for the thread, the next one first.
-	Queue []QueuedRun `doc:"The runs that wait for the thread, the next one first. Left out: none waits." json:"queue,omitempty"`
-	// Stream is the run stream of the latest segment, until its RUN_ENDED entry and, while storage
-	// keeps the stream, for a minute more. It has no items if the stream was lost before the
-	// entry. Nil at all other times.
-	Stream *StreamSnapshot `doc:"The run stream of the latest segment, without what the messages have. Null: there is none." json:"stream" required:"true"`
+	LastEventSeq int64 `json:"lastEventSeq"`
+	// ActiveEvents are the entries of the unfinished run, without MESSAGES_DROPPED and those about calls that no
+	// longer wait.
+	ActiveEvents []Entry `json:"activeEvents"`
+	// Queue are the runs that wait for the thread, the next one first. Left out: none waits.
+	Queue []QueuedRun `json:"queue,omitempty"`
+	// Stream is the run stream of the latest segment, without what the messages have. Null: there is none.
+	//
+	// Until its RUN_ENDED entry and, while storage keeps the stream, for a minute more. It has no items if the
+	// stream was lost before the entry.
+	Stream *StreamSnapshot `json:"stream" required:"true"`
 }
 
 // StreamSnapshot is a run stream without what the messages already have.
 type StreamSnapshot struct {
-	StreamID StreamID    `doc:"The stream's id."        json:"streamId"`
-	RunID    spool.RunID `doc:"The run that writes it." json:"runId"`
-	Items    []Item      `doc:"Its items, in order."    json:"items"`
-	// End is the last item of a stream that has ended. It is also the last of Items. Nil: the
-	// stream is open.
-	End *Item `doc:"Its last item, once it has ended. Null: it is open." json:"end" required:"true"`
-	// Offset is the last stored offset. Nil: the stream is empty. If the stream could not be read and agents have
-	// saved parts of it side by side, it is the offset before the first item, and a client that comes back with it
-	// gets another snapshot.
-	Offset *Offset `doc:"The offset of its last item." json:"offset" required:"true"`
+	StreamID StreamID    `json:"streamId"` // The stream's id.
+	RunID    spool.RunID `json:"runId"`    // The run that writes it.
+	Items    []Item      `json:"items"`    // Its items, in order.
+	// End is its last item, once it has ended. Null: it is open.
+	//
+	// It is also the last of Items.
+	End *Item `json:"end" required:"true"`
+	// Offset is the offset of its last item.
+	//
+	// Nil: the stream is empty. If the stream could not be read and agents have saved parts of it side by side, it
+	// is the offset before the first item, and a client that comes back with it gets another snapshot.
+	Offset *Offset `json:"offset" required:"true"`
 	// Saved is the offset of the last item that the messages contain, if Offset does not say it.
 	Saved Offset `json:"-"`
 }

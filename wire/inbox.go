@@ -53,26 +53,32 @@ type ParkQuery struct {
 
 // Question is a park as a list shows it.
 type Question struct {
-	ThreadID spool.ThreadID    `doc:"The thread that waits."                                example:"t1"            json:"threadId"`
-	Title    string            `doc:"The title of the thread."                              json:"title"`
-	Owner    string            `doc:"The subject who made the thread. Left out: not known." example:"ann"           json:"owner,omitempty"`
-	Labels   map[string]string `doc:"The labels of the thread."                             json:"labels,omitempty"`
-	// RunID is the dispatched run.
-	RunID     spool.RunID `doc:"The run that waits."                                   example:"r1"  json:"runId"`
-	StartedBy string      `doc:"The subject who started the run. Left out: not known." example:"ann" json:"startedBy,omitempty"`
-	Agent     string      `doc:"The agent of the run."                                 json:"agent"`
-	// Path are the agents from the run's own down to the one that made the call.
-	Path    []string  `doc:"The agents from the run's own down to the one that made the call. It has one name unless a nested run asks." json:"path"`
-	AskedAt time.Time `doc:"When the question was asked."                                                                                json:"askedAt"`
-	// Expired is true if nobody answered in time. Such a question takes no answer.
-	Expired bool `doc:"Whether nobody answered until expiresAt. Left out: somebody can answer." json:"expired,omitempty"`
+	ThreadID spool.ThreadID `example:"t1" json:"threadId"` // The thread that waits.
+	Title    string         `json:"title"`                 // The title of the thread.
+	// Owner is the subject who made the thread. Left out: not known.
+	Owner  string            `example:"ann"           json:"owner,omitempty"`
+	Labels map[string]string `json:"labels,omitempty"` // The labels of the thread.
+	// RunID is the run that waits.
+	RunID spool.RunID `example:"r1" json:"runId"`
+	// StartedBy is the subject who started the run. Left out: not known.
+	StartedBy string `example:"ann" json:"startedBy,omitempty"`
+	Agent     string `json:"agent"` // The agent of the run.
+	// Path are the agents from the run's own down to the one that made the call. It has one name unless a nested run
+	// asks.
+	Path    []string  `json:"path"`
+	AskedAt time.Time `json:"askedAt"` // When the question was asked.
+	// Expired is whether nobody answered until expiresAt. Left out: somebody can answer.
+	//
+	// Such a question takes no answer.
+	Expired bool `json:"expired,omitempty"`
 
 	InputRequired
 
-	// ArgumentsBytes is the size of arguments that a list leaves out because they are large, and ArgumentsPreview
-	// their beginning. Zero: Arguments has them.
-	ArgumentsBytes   int    `doc:"The size of arguments that are left out because they are large. Then arguments is null, and the thread has them. Left out: arguments has all of them." json:"argumentsBytes,omitempty"`
-	ArgumentsPreview string `doc:"The beginning of the JSON of arguments that are left out."                                                                                             json:"argumentsPreview,omitempty"`
+	// ArgumentsBytes are the size of arguments that are left out because they are large. Then arguments is null, and
+	// the thread has them. Left out: arguments has all of them.
+	ArgumentsBytes int `json:"argumentsBytes,omitempty"`
+	// ArgumentsPreview is the beginning of the JSON of arguments that are left out.
+	ArgumentsPreview string `json:"argumentsPreview,omitempty"`
 }
 
 // QuestionPage is a page of questions.

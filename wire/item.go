@@ -188,100 +188,103 @@ func (i *Item) UnmarshalJSON(b []byte) error {
 
 // StreamStarted are the fields of [ItemRunStarted].
 type StreamStarted struct {
-	ThreadID spool.ThreadID `json:"threadId"`
-	RunID    spool.RunID    `json:"runId"`
-	StreamID StreamID       `json:"streamId"`
-	Segment  int            `json:"segment"`
+	ThreadID spool.ThreadID `json:"threadId"` // The thread.
+	RunID    spool.RunID    `json:"runId"`    // The run.
+	StreamID StreamID       `json:"streamId"` // The segment's stream.
+	Segment  int            `json:"segment"`  // The segment, from 1.
 }
 
 // Block are the fields of an item that opens or closes a block. Only the start of a text has
 // Role.
 type Block struct {
-	MessageID string     `doc:"The block's id in its stream. It is not the id of a saved message." json:"messageId"`
-	Role      spool.Role `doc:"Who speaks. Only the start of a text has it."                       json:"role,omitempty"`
+	// MessageID is the block's id in its stream. It is not the id of a saved message.
+	MessageID string     `json:"messageId"`
+	Role      spool.Role `json:"role,omitempty"` // Who speaks. Only the start of a text has it.
 }
 
 // Delta are the fields of a piece of a block.
 type Delta struct {
-	MessageID string `json:"messageId"`
-	Delta     string `json:"delta"`
+	MessageID string `json:"messageId"` // The block's id in its stream. It is not the id of a saved message.
+	Delta     string `json:"delta"`     // The text to append.
 }
 
 // ToolStarted are the fields of [ItemToolStart].
 type ToolStarted struct {
-	ToolCallID spool.ToolCallID `json:"toolCallId"`
-	ToolName   string           `json:"toolName"`
+	ToolCallID spool.ToolCallID `json:"toolCallId"` // The call.
+	ToolName   string           `json:"toolName"`   // Its tool.
 }
 
 // ToolArgs are the fields of [ItemToolArgs]. Delta is a fragment of JSON text.
 type ToolArgs struct {
-	ToolCallID spool.ToolCallID `json:"toolCallId"`
-	Delta      string           `json:"delta"`
+	ToolCallID spool.ToolCallID `json:"toolCallId"` // The call.
+	Delta      string           `json:"delta"`      // The text to append to the arguments.
 }
 
 // ToolEnded are the fields of [ItemToolEnd].
 type ToolEnded struct {
-	ToolCallID spool.ToolCallID `json:"toolCallId"`
-	ToolName   string           `json:"toolName"`
-	Args       json.RawMessage  `json:"args"`
-	// SentArgs are the arguments as the model wrote them, if they were repaired. Nil: they are Args.
-	SentArgs json.RawMessage `doc:"The arguments as the model wrote them, if they were repaired. Left out: they are args." json:"sentArgs,omitempty"`
+	ToolCallID spool.ToolCallID `json:"toolCallId"` // The call.
+	ToolName   string           `json:"toolName"`   // Its tool.
+	Args       json.RawMessage  `json:"args"`       // The arguments.
+	// SentArgs are the arguments as the model wrote them, if they were repaired. Left out: they are args.
+	SentArgs json.RawMessage `json:"sentArgs,omitempty"`
 }
 
 // ToolResulted are the fields of [ItemToolResult].
 type ToolResulted struct {
-	ToolCallID spool.ToolCallID `json:"toolCallId"`
-	ToolName   string           `json:"toolName"`
-	Result     json.RawMessage  `json:"result"`
-	// Sources are those that the result names. Empty: it names none.
-	Sources []spool.Source `doc:"The sources that the result names. Left out: none." json:"sources,omitempty"`
+	ToolCallID spool.ToolCallID `json:"toolCallId"` // The call.
+	ToolName   string           `json:"toolName"`   // Its tool.
+	Result     json.RawMessage  `json:"result"`     // Any JSON.
+	// Sources are the sources that the result names. Left out: none.
+	Sources []spool.Source `json:"sources,omitempty"`
 }
 
 // FileShown are the fields of [ItemFile]: those of the message's part.
 type FileShown struct {
-	Image    string `doc:"The URI of an image, artifact:art_... Left out: it is no image."     json:"image,omitempty"`
-	File     string `doc:"The URI of another file, artifact:art_... Left out: it is an image." json:"file,omitempty"`
-	MIMEType string `doc:"The type of the file."                                               json:"mimeType"`
-	FileName string `doc:"The name of the file. Left out: it has none."                        json:"fileName,omitempty"`
+	Image string `json:"image,omitempty"` // The URI of an image, artifact:art_... Left out: it is no image.
+	// File is the URI of another file, artifact:art_... Left out: it is an image.
+	File     string `json:"file,omitempty"`
+	MIMEType string `json:"mimeType"`           // The type of the file.
+	FileName string `json:"fileName,omitempty"` // The name of the file. Left out: it has none.
 }
 
 // StepFinished are the fields of [ItemStepFinished].
 type StepFinished struct {
 	// Step counts from 1.
 	Step         int              `json:"step"`
-	AgentID      *spool.AgentID   `json:"agentId"`
-	FinishReason string           `json:"finishReason"`
-	Usage        spool.TokenCount `json:"usage"`
+	AgentID      *spool.AgentID   `json:"agentId"`      // The nested run. Null: the run itself.
+	FinishReason string           `json:"finishReason"` // Why the model stopped.
+	Usage        spool.TokenCount `json:"usage"`        // The tokens of the step.
 }
 
 // SubagentStarted are the fields of [ItemSubagentStarted].
 type SubagentStarted struct {
 	// SubagentID is the nested run's id, and the agentId of its messages.
 	SubagentID spool.AgentID `json:"subagentId"`
-	Name       string        `json:"name"`
+	Name       string        `json:"name"` // The agent.
 	// Depth is 1 for a run that the main agent spawned.
 	Depth int `json:"depth"`
-	// ParentID is the run that spawned it, and CallID the tool call of that run. Both are empty in
-	// streams of older versions.
-	ParentID spool.RunID      `doc:"The run that spawned it."       json:"parentRunId,omitempty"`
-	CallID   spool.ToolCallID `doc:"The tool call that spawned it." json:"parentToolCallId,omitempty"`
+	// ParentID is the run that spawned it.
+	//
+	// Both are empty in streams of older versions.
+	ParentID spool.RunID      `json:"parentRunId,omitempty"`
+	CallID   spool.ToolCallID `json:"parentToolCallId,omitempty"` // The tool call that spawned it.
 }
 
 // SubagentEvent are the fields of [ItemSubagentEvent].
 type SubagentEvent struct {
-	SubagentID spool.AgentID `doc:"The nested run." json:"subagentId"`
-	// Event is the nested run's item: type first, and without an offset.
-	Event json.RawMessage `doc:"The nested run's item, without an offset." json:"event"`
+	SubagentID spool.AgentID `json:"subagentId"` // The nested run.
+	// Event is the nested run's item, without an offset.
+	Event json.RawMessage `json:"event"`
 
 	wrapped bool // WrapItem wrote Event, in the form that [json.Marshal] would give it
 }
 
 // SubagentFinished are the fields of [ItemSubagentFinished].
 type SubagentFinished struct {
-	SubagentID spool.AgentID  `doc:"The nested run." json:"subagentId"`
-	Status     SubagentStatus `doc:"How it ended."   enum:"completed,failed,cancelled" json:"status"`
-	// Error says why a nested run with the status failed did so.
-	Error string `doc:"Why it failed. Left out: it did not." json:"error,omitempty"`
+	SubagentID spool.AgentID  `json:"subagentId"`                               // The nested run.
+	Status     SubagentStatus `enum:"completed,failed,cancelled" json:"status"` // How it ended.
+	// Error is why it failed. Left out: it did not.
+	Error string `json:"error,omitempty"`
 }
 
 // SubagentStatus says how a nested run ended.
@@ -296,41 +299,45 @@ const (
 
 // ProviderWait are the fields of [ItemProviderWait].
 type ProviderWait struct {
-	// AgentID is the nested run that waits. Nil: the run's own agent.
-	AgentID *spool.AgentID `doc:"The nested run that waits, or null for the run's own agent." json:"agentId"`
-	// Limit is what the call waits for: requests or tokens a minute, concurrent requests, or a provider
-	// that has refused requests for a time.
-	Limit string `doc:"What it waits for." enum:"requests,tokens,concurrent,refused" json:"limit"`
+	// AgentID is the nested run that waits, or null for the run's own agent.
+	AgentID *spool.AgentID `json:"agentId"`
+	// Limit is what it waits for.
+	//
+	// Requests or tokens a minute, concurrent requests, or a provider that has refused requests for a time.
+	Limit string `enum:"requests,tokens,concurrent,refused" json:"limit"`
 }
 
 // Custom are the fields of [ItemCustom].
 type Custom struct {
-	Name  string          `json:"name"`
-	Value json.RawMessage `json:"value"`
-	// PublishedBy and PublishedByTool are those of an [Entry].
-	PublishedBy     string `json:"publishedBy,omitempty"`
-	PublishedByTool string `json:"publishedByTool,omitempty"`
+	Name            string          `json:"name"`                      // The application's name for it.
+	Value           json.RawMessage `json:"value"`                     // Any JSON.
+	PublishedBy     string          `json:"publishedBy,omitempty"`     // The subject who published it.
+	PublishedByTool string          `json:"publishedByTool,omitempty"` // The tool whose call published it.
 }
 
 // StreamFinished are the fields of [ItemRunFinished]. Usage is the whole run's.
 type StreamFinished struct {
-	Status SegmentStatus     `doc:"How it ended."                enum:"finished,parked,stopped" json:"status"`
-	Usage  *spool.TokenCount `doc:"The tokens of the whole run." json:"usage,omitempty"         nullable:"false"`
-	// Costs is the cost of the whole run. Empty: no price is known.
-	Costs []Money `doc:"The cost of the whole run. Left out: no price is known." json:"costs,omitempty"`
-	// FinishReason is the run's stop reason.
-	FinishReason StopReason `doc:"The run's stop reason. Left out: nothing cut the run short." json:"finishReason,omitempty"`
-	// Output is the JSON value of the run, if the run has one of at most [MaxOutputEvent] bytes.
-	Output json.RawMessage `doc:"The JSON value that the run was asked for, of up to 64 KiB. Left out: it has none, or a larger one, which the outcome of the run has." json:"output,omitempty"`
-	// Expired is the run's mark: see [Run.Expired]. Zero: it has none, or goes on.
-	Expired Expired `doc:"The questions of the run that nobody answered in time. Left out: none, or the run goes on." json:"expired,omitzero"`
+	Status SegmentStatus     `enum:"finished,parked,stopped" json:"status"`    // How it ended.
+	Usage  *spool.TokenCount `json:"usage,omitempty"         nullable:"false"` // The tokens of the whole run.
+	// Costs are the cost of the whole run. Left out: no price is known.
+	Costs []Money `json:"costs,omitempty"`
+	// FinishReason is the run's stop reason. Left out: nothing cut the run short.
+	FinishReason StopReason `json:"finishReason,omitempty"`
+	// Output is the JSON value that the run was asked for, of up to 64 KiB. Left out: it has none, or a larger one,
+	// which the outcome of the run has.
+	//
+	// At most [MaxOutputEvent] bytes.
+	Output json.RawMessage `json:"output,omitempty"`
+	// Expired is the questions of the run that nobody answered in time. Left out: none, or the run goes on.
+	//
+	// See [Run.Expired].
+	Expired Expired `json:"expired,omitzero"`
 }
 
 // StreamFailed are the fields of [ItemRunError].
 type StreamFailed struct {
-	Status SegmentStatus `doc:"How it ended."      enum:"error,lost" json:"status"`
-	Error  string        `doc:"Why, for a person." json:"error"`
-	// RetryAfterMS is the time until the next attempt, in milliseconds. Zero: the attempt follows
-	// at once, or never.
-	RetryAfterMS int64 `doc:"The time until the next attempt, in milliseconds. Left out: it follows at once, or never." json:"retryAfterMs,omitempty"`
+	Status SegmentStatus `enum:"error,lost" json:"status"` // How it ended.
+	Error  string        `json:"error"`                    // Why, for a person.
+	// RetryAfterMS is the time until the next attempt, in milliseconds. Left out: it follows at once, or never.
+	RetryAfterMS int64 `json:"retryAfterMs,omitempty"`
 }

@@ -38,26 +38,34 @@ const (
 // An event of the outbox has a Queue and a Payload, and no agent. A worker that claims from its queue delivers
 // it at least once. It need not belong to a thread, and it outlives the thread that it is about.
 type Job struct {
-	Tenant   spool.Tenant   `doc:"The tenant of the run. Defaults to the default tenant." json:"tenant,omitempty"`
-	ThreadID spool.ThreadID `doc:"The thread, as the start returned it."                  example:"t1"            json:"threadId"`
-	RunID    spool.RunID    `doc:"The run, as the start returned it."                     example:"r1"            json:"runId"`
-	Model    string         `doc:"The model of the run."                                  json:"model,omitempty"`
-	Agent    string         `doc:"The agent that runs."                                   example:"assistant"     json:"agent"`
-	Kind     JobKind        `doc:"The kind of the job. Leave it out."                     json:"kind,omitempty"`
-	// Segment is the segment that the ticket is for. A ticket for an earlier segment does
-	// nothing. Zero: any segment.
-	Segment int `doc:"The segment that the job is for. Leave it out: any." json:"segment,omitempty"`
+	// Tenant is the tenant of the run. Defaults to the default tenant.
+	Tenant   spool.Tenant   `json:"tenant,omitempty"`
+	ThreadID spool.ThreadID `example:"t1"            json:"threadId"` // The thread, as the start returned it.
+	RunID    spool.RunID    `example:"r1"            json:"runId"`    // The run, as the start returned it.
+	Model    string         `json:"model,omitempty"`                  // The model of the run.
+	Agent    string         `example:"assistant"     json:"agent"`    // The agent that runs.
+	Kind     JobKind        `json:"kind,omitempty"`                   // The kind of the job. Leave it out.
+	// Segment is the segment that the job is for. Leave it out: any.
+	//
+	// A ticket for an earlier segment does nothing.
+	Segment int `json:"segment,omitempty"`
 	// Subject is the subject that started the run, or "" if it is not known. Workers share the slots of a tenant
 	// among its subjects. Jobs without a subject count as those of one.
 	Subject string `json:"-"`
-	// Queue is the named queue that the job is in. Empty: the default one.
-	Queue string `doc:"The named queue of the job. Leave it out: the default one." json:"queue,omitempty"`
-	// Payload is the JSON of an event of the outbox. Nil for the ticket of a run.
-	Payload json.RawMessage `doc:"The content of an event. Leave it out." json:"payload,omitempty"`
-	// Key names the job among the tenant's jobs, which have different keys.
-	Key string `doc:"The queue's own id of the job." json:"key,omitempty"`
-	// DueAt is when the job may be claimed. Zero: at once.
-	DueAt time.Time `doc:"When the job is due." json:"dueAt,omitzero"`
+	// Queue are the named queue of the job. Leave it out: the default one.
+	Queue string `json:"queue,omitempty"`
+	// Payload is the content of an event. Leave it out.
+	//
+	// Nil for the ticket of a run.
+	Payload json.RawMessage `json:"payload,omitempty"`
+	// Key is the queue's own id of the job.
+	//
+	// It names the job among the tenant's jobs.
+	Key string `json:"key,omitempty"`
+	// DueAt is when the job is due.
+	//
+	// Zero: at once.
+	DueAt time.Time `json:"dueAt,omitzero"`
 }
 
 // Thread returns the key of the job's thread.
@@ -127,12 +135,12 @@ type QueuedJob struct {
 
 // QueueStats describes a queue. Extra has further numbers of the backend.
 type QueueStats struct {
-	Ready    int             `doc:"Jobs that wait for a worker."            json:"ready"`
-	Delayed  int             `doc:"Jobs that are not due yet, or again."    json:"delayed"`
-	InFlight int             `doc:"Jobs that a worker has."                 json:"inFlight"`
-	Dead     int             `doc:"Dead jobs."                              json:"dead"`
-	OldestMS int64           `doc:"How long the oldest due job has waited." json:"oldestReadyMs"`
-	Extra    json.RawMessage `doc:"Further numbers of this queue."          json:"extra,omitempty"`
+	Ready    int             `json:"ready"`           // Jobs that wait for a worker.
+	Delayed  int             `json:"delayed"`         // Jobs that are not due yet, or again.
+	InFlight int             `json:"inFlight"`        // Jobs that a worker has.
+	Dead     int             `json:"dead"`            // Dead are dead jobs.
+	OldestMS int64           `json:"oldestReadyMs"`   // How long the oldest due job has waited.
+	Extra    json.RawMessage `json:"extra,omitempty"` // Further numbers of this queue.
 }
 
 // WaitingTenant is a tenant that has a due job.

@@ -4,7 +4,7 @@ package wire
 type TimeLimitReached struct {
 	// WallTimeMS is how long workers have worked on the run, in milliseconds.
 	WallTimeMS      int64 `json:"wallTimeMs"`
-	WallTimeLimitMS int64 `json:"wallTimeLimitMs"`
+	WallTimeLimitMS int64 `json:"wallTimeLimitMs"` // How long they may work on it.
 }
 
 // StorageLimitReached is the payload of [EntryStorageLimitReached].

@@ -10,11 +10,11 @@ const MaxOutputEvent = 64 << 10
 
 // OutputRejected is the payload of [EntryOutputRejected].
 type OutputRejected struct {
-	// AgentID is the nested run. Nil: the dispatched run.
-	AgentID *spool.AgentID `doc:"The nested run. Left out: the run itself." json:"agentId,omitempty" nullable:"false"`
+	// AgentID is the nested run. Left out: the run itself.
+	AgentID *spool.AgentID `json:"agentId,omitempty" nullable:"false"`
 	// Step is the step of the answer, from 1.
-	Step    int    `doc:"The step of the answer, from 1."         json:"step"`
-	Problem string `doc:"How the answer differs from the schema." json:"problem"`
-	// Repair is true if the model is asked once more. Otherwise the run fails.
-	Repair bool `doc:"Whether the model is asked once more. Otherwise the run fails." json:"repair"`
+	Step    int    `json:"step"`
+	Problem string `json:"problem"` // How the answer differs from the schema.
+	// Repair is whether the model is asked once more. Otherwise the run fails.
+	Repair bool `json:"repair"`
 }

@@ -27,12 +27,14 @@ type PendingCall struct {
 
 // CallPending is the payload of [EntryCallPending].
 type CallPending struct {
-	ToolCallID spool.ToolCallID `doc:"The call." json:"toolCallId"`
-	ToolName   string           `doc:"Its tool." json:"toolName"`
-	// AgentID is the nested run that made the call. Nil: the dispatched run.
-	AgentID *spool.AgentID `doc:"The nested run that made the call. Left out: the dispatched run." json:"agentId,omitempty"`
-	// Note says how far the work is. Empty: the tool does not say.
-	Note string `doc:"How far the work is, for a person." json:"note,omitempty"`
+	ToolCallID spool.ToolCallID `json:"toolCallId"` // The call.
+	ToolName   string           `json:"toolName"`   // Its tool.
+	// AgentID is the nested run that made the call. Left out: the dispatched run.
+	AgentID *spool.AgentID `json:"agentId,omitempty"`
+	// Note is how far the work is, for a person.
+	//
+	// Empty: the tool does not say.
+	Note string `json:"note,omitempty"`
 	// Until is when the call fails if it is still pending.
-	Until time.Time `doc:"When the call fails if it is still pending." json:"until"`
+	Until time.Time `json:"until"`
 }

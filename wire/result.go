@@ -9,23 +9,27 @@ import (
 
 // RunResult is the answer to a start. A refusal is not an error.
 type RunResult struct {
-	Accepted bool           `doc:"Whether the run was accepted." example:"true" json:"accepted"`
-	ThreadID spool.ThreadID `doc:"The thread, also a new one."   example:"t1"   json:"threadId"`
-	// RunID is the run that was accepted, or for [ReasonKeyReused] the run of the idempotency key.
-	RunID spool.RunID `doc:"The run that was accepted, or that the Idempotency-Key belongs to." example:"r1" json:"runId,omitempty"`
-	// State is QUEUED for an accepted run.
-	State State `doc:"QUEUED for an accepted run." example:"QUEUED" json:"state,omitempty"`
-	// Position is the run's position in the queue of the thread, from 1, which is the next run. Zero: the run
-	// has the thread.
-	Position int `doc:"The run's position in the queue of the thread, from 1. Left out: it does not wait." json:"position,omitempty"`
-	// Steers is the active run that an accepted steer is for: see [spool.BusySteer]. Empty: the start is no steer, or
-	// the thread was free.
-	Steers spool.RunID `doc:"The active run that the message is for. Left out: the start is no steer, or the thread was free." json:"steers,omitempty"`
-	// Reason is one of the constants named Reason, empty for an accepted run.
-	Reason string `doc:"Why the run was refused, for a program." enum:"active_run,queue_full,run_id_used,key_reused,not_found,not_editable" json:"reason,omitempty"`
-	Error  string `doc:"Why the run was refused, for a person."  json:"error,omitempty"`
-	// Warning says which part of an accepted request was ignored. Empty: none.
-	Warning string `doc:"What was ignored of the request, for a person. Left out: nothing." json:"warning,omitempty"`
+	Accepted bool           `example:"true" json:"accepted"` // Whether the run was accepted.
+	ThreadID spool.ThreadID `example:"t1"   json:"threadId"` // The thread, also a new one.
+	// RunID is the run that was accepted, or that the Idempotency-Key belongs to.
+	//
+	// The latter is for [ReasonKeyReused].
+	RunID spool.RunID `example:"r1" json:"runId,omitempty"`
+	// QUEUED for an accepted run.
+	State State `example:"QUEUED" json:"state,omitempty"`
+	// Position is the run's position in the queue of the thread, from 1. Left out: it does not wait.
+	Position int `json:"position,omitempty"`
+	// Steers are the active run that the message is for. Left out: the start is no steer, or the thread was free.
+	//
+	// See [spool.BusySteer].
+	Steers spool.RunID `json:"steers,omitempty"`
+	// Reason is why the run was refused, for a program.
+	//
+	// One of the constants named Reason.
+	Reason string `enum:"active_run,queue_full,run_id_used,key_reused,not_found,not_editable" json:"reason,omitempty"`
+	Error  string `json:"error,omitempty"` // Why the run was refused, for a person.
+	// Warning is what was ignored of the request, for a person. Left out: nothing.
+	Warning string `json:"warning,omitempty"`
 	// RetryAfter is how long to wait before the same start again, if the server was too busy. Zero:
 	// it was not.
 	RetryAfter time.Duration `json:"-"`
@@ -33,87 +37,105 @@ type RunResult struct {
 
 // StopResult is the answer to a stop. A refusal is not an error.
 type StopResult struct {
-	Accepted bool `doc:"Whether the run stops." example:"true" json:"accepted"`
-	// Reason is one of the constants named Reason, empty for an accepted stop.
-	Reason string `doc:"Why it was refused, for a program." enum:"not_active"      json:"reason,omitempty"`
-	Error  string `doc:"Why it was refused, for a person."  json:"error,omitempty"`
+	Accepted bool `example:"true" json:"accepted"` // Whether the run stops.
+	// Reason is why it was refused, for a program.
+	//
+	// One of the constants named Reason.
+	Reason string `enum:"not_active"      json:"reason,omitempty"`
+	Error  string `json:"error,omitempty"` // Why it was refused, for a person.
 }
 
 // RespondResult is the answer to an answer. A refusal is not an error.
 type RespondResult struct {
-	Delivered bool `doc:"Whether this answer counts." example:"true" json:"delivered"`
-	// Reason is one of the constants named Reason, empty for a delivered answer.
-	Reason string `doc:"Why the answer does not count, for a program." enum:"already_answered,no_park,changed,same_approver,not_editable" json:"reason,omitempty"`
-	Error  string `doc:"Why the answer does not count, for a person."  json:"error,omitempty"`
+	Delivered bool `example:"true" json:"delivered"` // Whether this answer counts.
+	// Reason is why the answer does not count, for a program.
+	//
+	// One of the constants named Reason.
+	Reason string `enum:"already_answered,no_park,changed,same_approver,not_editable" json:"reason,omitempty"`
+	Error  string `json:"error,omitempty"` // Why the answer does not count, for a person.
 }
 
 // RestoreResult is the result of restoring a branch. A refusal is not an error.
 type RestoreResult struct {
-	Accepted bool `doc:"Whether the branch is shown again." example:"true" json:"accepted"`
+	Accepted bool `example:"true" json:"accepted"` // Whether the branch is shown again.
 	// BranchID is the branch of the request. After a restore it is no longer a branch.
-	BranchID BranchID `doc:"The branch of the request. After a restore it is no longer a branch." example:"7" json:"branchId"`
-	// DroppedBranchID is the branch with the messages that were replaced, by which a client can go back.
-	// Zero: none were.
-	DroppedBranchID BranchID `doc:"The branch that what was shown in its place has become. Left out: nothing was." json:"droppedBranchId,omitempty"`
-	// Reason is one of the constants named Reason, empty for a branch that was restored.
-	Reason string `doc:"Why the branch was not restored, for a program." enum:"active_run,not_found,not_restorable" json:"reason,omitempty"`
-	Error  string `doc:"Why the branch was not restored, for a person."  json:"error,omitempty"`
+	BranchID BranchID `example:"7" json:"branchId"`
+	// DroppedBranchID is the branch that what was shown in its place has become. Left out: nothing was.
+	//
+	// A client can go back by it.
+	DroppedBranchID BranchID `json:"droppedBranchId,omitempty"`
+	// Reason is why the branch was not restored, for a program.
+	//
+	// One of the constants named Reason.
+	Reason string `enum:"active_run,not_found,not_restorable" json:"reason,omitempty"`
+	Error  string `json:"error,omitempty"` // Why the branch was not restored, for a person.
 }
 
 // ForkRequest asks for a new thread that begins with what another one was.
 type ForkRequest struct {
-	// Version is the version of the other thread whose messages the new one begins with.
-	Version int64 `doc:"The version of the thread whose messages the new one begins with." example:"7" json:"version" minimum:"0" required:"true"`
-	// NewThreadID is the id of the new thread, which must not exist. Empty: a new id.
-	NewThreadID spool.ThreadID `doc:"The id of the new thread, which must not exist. Left out: a new id." example:"t2" json:"newThreadId,omitempty"`
+	// Version is the version of the thread whose messages the new one begins with.
+	Version int64 `example:"7" json:"version" minimum:"0" required:"true"`
+	// NewThreadID is the id of the new thread, which must not exist. Left out: a new id.
+	NewThreadID spool.ThreadID `example:"t2" json:"newThreadId,omitempty"`
 }
 
 // ForkResult is the result of a fork. A refusal is not an error.
 type ForkResult struct {
-	Accepted bool `doc:"Whether there is a new thread." example:"true" json:"accepted"`
-	// ThreadID is the new thread, also if it was refused.
-	ThreadID spool.ThreadID `doc:"The new thread." example:"t2" json:"threadId"`
+	Accepted bool `example:"true" json:"accepted"` // Whether there is a new thread.
+	// ThreadID is the new thread.
+	//
+	// Also if it was refused.
+	ThreadID spool.ThreadID `example:"t2" json:"threadId"`
 	// Messages is how many messages the new thread has.
-	Messages int `doc:"How many messages the new thread has." example:"4" json:"messages"`
-	// Reason is [ReasonThreadUsed], empty for a fork that was made.
-	Reason string `doc:"Why there is no new thread, for a program." enum:"thread_id_used,not_found" json:"reason,omitempty"`
-	Error  string `doc:"Why there is no new thread, for a person."  json:"error,omitempty"`
+	Messages int `example:"4" json:"messages"`
+	// Reason is why there is no new thread, for a program.
+	//
+	// [ReasonThreadUsed].
+	Reason string `enum:"thread_id_used,not_found" json:"reason,omitempty"`
+	Error  string `json:"error,omitempty"` // Why there is no new thread, for a person.
 }
 
 // BranchMessages is a branch with its messages, in their order.
 type BranchMessages struct {
-	Branch   Branch          `doc:"The branch."                   json:"branch"`
-	Messages []spool.Message `doc:"Its messages, in their order." json:"messages"`
+	Branch   Branch          `json:"branch"`   // The branch.
+	Messages []spool.Message `json:"messages"` // Its messages, in their order.
 }
 
 // DeleteResult is the answer to a deletion. A refusal is not an error.
 type DeleteResult struct {
-	Accepted bool `doc:"Whether the thread is gone." example:"true" json:"accepted"`
-	// Reason is one of the constants named Reason, empty for an accepted deletion.
-	Reason string `doc:"Why the thread was not deleted, for a program." enum:"not_found,active_run" json:"reason,omitempty"`
-	Error  string `doc:"Why the thread was not deleted, for a person."  json:"error,omitempty"`
+	Accepted bool `example:"true" json:"accepted"` // Whether the thread is gone.
+	// Reason is why the thread was not deleted, for a program.
+	//
+	// One of the constants named Reason.
+	Reason string `enum:"not_found,active_run" json:"reason,omitempty"`
+	Error  string `json:"error,omitempty"` // Why the thread was not deleted, for a person.
 }
 
 // CompactResult is the answer to Engine.Compact. A refusal is not an error.
 type CompactResult struct {
-	Compacted bool `doc:"Whether a summary now replaces older messages for the model." example:"true" json:"compacted"`
-	// Reason is one of the constants named Reason, empty if the history was compacted.
-	Reason string `doc:"The reason of the refusal, for a program." enum:"active_run,not_found,nothing_to_compact,changed" json:"reason,omitempty"`
-	Error  string `doc:"The reason of the refusal, for a person."  json:"error,omitempty"`
-	// SummarizedMessages counts the messages that the summary replaces for the model.
-	SummarizedMessages int `doc:"The number of messages that the summary replaces for the model." json:"summarizedMessages,omitempty"`
+	// Compacted is whether a summary now replaces older messages for the model.
+	Compacted bool `example:"true" json:"compacted"`
+	// Reason is the reason of the refusal, for a program.
+	//
+	// One of the constants named Reason.
+	Reason string `enum:"active_run,not_found,nothing_to_compact,changed" json:"reason,omitempty"`
+	Error  string `json:"error,omitempty"` // The reason of the refusal, for a person.
+	// SummarizedMessages are the number of messages that the summary replaces for the model.
+	SummarizedMessages int `json:"summarizedMessages,omitempty"`
 }
 
 // RedriveResult is the answer to a redrive. A refusal is not an error.
 type RedriveResult struct {
-	Accepted bool           `doc:"Whether the job's work was restarted." example:"true"            json:"accepted"`
-	JobID    int64          `doc:"The dead job."                         json:"jobId"`
-	ThreadID spool.ThreadID `doc:"Its thread."                           json:"threadId,omitempty"`
-	// RunID is the run of the restarted work: the job's own run for a settlement, else a new one.
-	RunID spool.RunID `doc:"The run of the restarted work: a new run, or the run that is settled again." json:"runId,omitempty"`
-	// Reason is one of the constants named Reason, empty for an accepted redrive.
-	Reason string `doc:"Why it was refused, for a program." enum:"not_found,active_run,moved_on" json:"reason,omitempty"`
-	Error  string `doc:"Why it was refused, for a person."  json:"error,omitempty"`
+	Accepted bool           `example:"true"            json:"accepted"` // Whether the job's work was restarted.
+	JobID    int64          `json:"jobId"`                              // The dead job.
+	ThreadID spool.ThreadID `json:"threadId,omitempty"`                 // Its thread.
+	// RunID is the run of the restarted work: a new run, or the run that is settled again.
+	RunID spool.RunID `json:"runId,omitempty"`
+	// Reason is why it was refused, for a program.
+	//
+	// One of the constants named Reason.
+	Reason string `enum:"not_found,active_run,moved_on" json:"reason,omitempty"`
+	Error  string `json:"error,omitempty"` // Why it was refused, for a person.
 }
 
 // SweepReport counts the results of a sweep.

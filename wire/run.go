@@ -71,8 +71,10 @@ type Run struct {
 
 // NestedResult is the result of a nested run.
 type NestedResult struct {
-	// Text is its last answer, cut to the ResultCap of its parent's agent.
-	Text string `doc:"Its last answer, which may be cut short." json:"text"`
+	// Text is its last answer, which may be cut short.
+	//
+	// Cut to the ResultCap of its parent's agent.
+	Text string `json:"text"`
 }
 
 // Root returns the id of the dispatched run at the top of the run's tree, which may be the run itself.

@@ -9,38 +9,57 @@ import (
 
 // RunJSON is a [Run] as clients see it, and its JSON form.
 type RunJSON struct {
-	ID                spool.RunID      `doc:"The run's id."                                                                    json:"id"`
-	ThreadID          spool.ThreadID   `doc:"Its thread."                                                                      json:"threadId"`
-	ParentID          spool.RunID      `doc:"The run that spawned this one. Left out: the run is not nested."                  json:"parentRunId,omitempty"`
-	CallID            spool.ToolCallID `doc:"The tool call that spawned the run."                                              json:"parentToolCallId,omitempty"`
-	Depth             int              `doc:"Zero for a run that was started over HTTP."                                       json:"depth"`
-	Agent             string           `doc:"The agent that runs."                                                             json:"agent"`
-	Model             string           `doc:"The model that was asked for, or the agent's."                                    json:"model"`
-	State             State            `doc:"The state of the run."                                                            json:"state"`
-	StopReason        StopReason       `doc:"Why it ended."                                                                    json:"stopReason,omitempty"`
-	Error             string           `doc:"Why it failed, for a person."                                                     json:"error,omitempty"`
-	Expired           Expired          `doc:"The questions that nobody answered in time. Left out: none."                      json:"expired,omitzero"`
-	StartedBy         string           `doc:"The subject who started the run, from the credentials."                           json:"startedBy,omitempty"`
-	EnqueuedAt        time.Time        `doc:"When it was accepted."                                                            json:"enqueuedAt,omitzero"`
-	StartedAt         time.Time        `doc:"When a worker first claimed it."                                                  json:"startedAt"`
-	EndedAt           time.Time        `doc:"When it ended."                                                                   json:"endedAt,omitzero"`
-	MaxSteps          int              `doc:"The cap that the start asked for."                                                json:"maxSteps,omitempty"`
-	Steps             int              `doc:"How many steps are finished."                                                     json:"steps"`
-	Attempts          int              `doc:"How many attempts failed since the last finished step."                           json:"attempts"`
-	InputTokens       int64            `doc:"Tokens that the model read, cached ones included."                                json:"inputTokens"`
-	CachedInputTokens int64            `doc:"The part of them that came from a cache."                                         json:"cachedInputTokens"`
-	OutputTokens      int64            `doc:"Tokens that the model wrote."                                                     json:"outputTokens"`
-	TotalTokens       int64            `doc:"Both."                                                                            json:"totalTokens"`
-	Prompt            string           `doc:"The brief of a nested run, cut short."                                            json:"prompt,omitempty"`
-	Result            *NestedResult    `doc:"The result that a nested run returned to the run that spawned it."                json:"result,omitempty"           nullable:"false"`
-	CostMicros        int64            `doc:"The cost of the run and of all runs nested in it, in millionths of the currency." json:"costMicros,omitempty"`
-	Currency          string           `doc:"The currency of costMicros. Left out: no price is known."                         example:"USD"                     json:"currency,omitempty"`
-	DurationMS        int64            `doc:"How long it ran."                                                                 json:"durationMs,omitempty"`
-	QueuedMS          int64            `doc:"How long it waited for a worker."                                                 json:"queuedMs,omitempty"`
-	TokenBudget       int64            `doc:"How many tokens the run and its nested runs may use. Left out: any number."       json:"tokenBudget,omitempty"`
-	CostBudgetMicros  int64            `doc:"The run's budget, in millionths of the currency."                                 json:"costBudgetMicros,omitempty"`
-	ToolCallBudget    int64            `doc:"How often it may call tools."                                                     json:"toolCallBudget,omitempty"`
-	WallTimeMS        int64            `doc:"How long the run may execute, in milliseconds."                                   json:"wallTimeMs,omitempty"`
+	ID       spool.RunID    `json:"id"`       // The run's id.
+	ThreadID spool.ThreadID `json:"threadId"` // Its thread.
+	// ParentID is the run that spawned this one. Left out: the run is not nested.
+	ParentID spool.RunID `json:"parentRunId,omitempty"`
+	// CallID is the tool call that spawned the run.
+	CallID spool.ToolCallID `json:"parentToolCallId,omitempty"`
+	// Zero for a run that was started over HTTP.
+	Depth int    `json:"depth"`
+	Agent string `json:"agent"` // The agent that runs.
+	// Model is the model that was asked for, or the agent's.
+	Model      string     `json:"model"`
+	State      State      `json:"state"`                // The state of the run.
+	StopReason StopReason `json:"stopReason,omitempty"` // Why it ended.
+	Error      string     `json:"error,omitempty"`      // Why it failed, for a person.
+	// Expired is the questions that nobody answered in time. Left out: none.
+	Expired Expired `json:"expired,omitzero"`
+	// StartedBy is the subject who started the run, from the credentials.
+	StartedBy  string    `json:"startedBy,omitempty"`
+	EnqueuedAt time.Time `json:"enqueuedAt,omitzero"` // When it was accepted.
+	// StartedAt is when a worker first claimed it.
+	StartedAt time.Time `json:"startedAt"`
+	EndedAt   time.Time `json:"endedAt,omitzero"` // When it ended.
+	// MaxSteps are the cap that the start asked for.
+	MaxSteps int `json:"maxSteps,omitempty"`
+	Steps    int `json:"steps"` // How many steps are finished.
+	// Attempts is how many attempts failed since the last finished step.
+	Attempts int `json:"attempts"`
+	// Tokens that the model read, cached ones included.
+	InputTokens int64 `json:"inputTokens"`
+	// CachedInputTokens are the part of them that came from a cache.
+	CachedInputTokens int64 `json:"cachedInputTokens"`
+	OutputTokens      int64 `json:"outputTokens"` // Tokens that the model wrote.
+	TotalTokens       int64 `json:"totalTokens"`  // Both.
+	// Prompt is the brief of a nested run, cut short.
+	Prompt string `json:"prompt,omitempty"`
+	// Result is the result that a nested run returned to the run that spawned it.
+	Result *NestedResult `json:"result,omitempty" nullable:"false"`
+	// CostMicros are the cost of the run and of all runs nested in it, in millionths of the currency.
+	CostMicros int64 `json:"costMicros,omitempty"`
+	// Currency is the currency of costMicros. Left out: no price is known.
+	Currency   string `example:"USD"               json:"currency,omitempty"`
+	DurationMS int64  `json:"durationMs,omitempty"` // How long it ran.
+	// QueuedMS is how long it waited for a worker.
+	QueuedMS int64 `json:"queuedMs,omitempty"`
+	// TokenBudget is how many tokens the run and its nested runs may use. Left out: any number.
+	TokenBudget int64 `json:"tokenBudget,omitempty"`
+	// CostBudgetMicros are the run's budget, in millionths of the currency.
+	CostBudgetMicros int64 `json:"costBudgetMicros,omitempty"`
+	ToolCallBudget   int64 `json:"toolCallBudget,omitempty"` // How often it may call tools.
+	// WallTimeMS is how long the run may execute, in milliseconds.
+	WallTimeMS int64 `json:"wallTimeMs,omitempty"`
 }
 
 // MarshalJSON writes the run as clients see it.

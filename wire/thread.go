@@ -9,21 +9,25 @@ import (
 // Thread is the row of a conversation. Its JSON form is the one for clients; fields without a JSON name are
 // for the engine and its store.
 type Thread struct {
-	Tenant spool.Tenant   `json:"-"`
-	ID     spool.ThreadID `doc:"The thread's id."               example:"t1"                                                            json:"id"`
-	State  State          `doc:"The state of the thread's run." enum:"IDLE,QUEUED,RUNNING,WAITING_FOR_INPUT,COMPLETED,CANCELLED,FAILED" json:"state"`
+	Tenant spool.Tenant `json:"-"`
+	// ID is the thread's id.
+	ID spool.ThreadID `example:"t1" json:"id"`
+	// State is the state of the thread's run.
+	State State `enum:"IDLE,QUEUED,RUNNING,WAITING_FOR_INPUT,COMPLETED,CANCELLED,FAILED" json:"state"`
 	// Model is the model of the last run.
-	Model string `doc:"The model of the last run." example:"demo" json:"model"`
-	// Title is the beginning of the first prompt, or a title that somebody set.
-	Title string `doc:"The title: the beginning of the first prompt, or a title that somebody set." example:"Hello" json:"title"`
-	// Owner is the subject that created the thread, or that it was given to. Empty: not known.
-	Owner string `doc:"The subject who made it. Left out: not known." example:"ann" json:"owner,omitempty"`
-	// Labels are the labels of the thread. Nil: none.
-	Labels    map[string]string `doc:"The labels of the thread." json:"labels,omitempty"`
-	CreatedAt time.Time         `doc:"When it was made."         json:"createdAt"`
-	UpdatedAt time.Time         `doc:"When it changed last."     json:"updatedAt"`
-	// Expired is the mark of the run that owns the thread, or of the last one that owned it.
-	Expired Expired `doc:"The questions of its last run that nobody answered in time. Left out: none." json:"expired,omitzero"`
+	Model string `example:"demo" json:"model"`
+	// Title is the title: the beginning of the first prompt, or a title that somebody set.
+	Title string `example:"Hello" json:"title"`
+	// Owner is the subject who made it. Left out: not known.
+	//
+	// Or that it was given to.
+	Owner string `example:"ann" json:"owner,omitempty"`
+	// Labels are the labels of the thread.
+	Labels    map[string]string `json:"labels,omitempty"`
+	CreatedAt time.Time         `json:"createdAt"` // When it was made.
+	UpdatedAt time.Time         `json:"updatedAt"` // When it changed last.
+	// Expired is the questions of its last run that nobody answered in time. Left out: none.
+	Expired Expired `json:"expired,omitzero"`
 
 	// RunID is the run that owns the thread, or the last one that owned it.
 	RunID spool.RunID `json:"-"`

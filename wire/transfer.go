@@ -6,10 +6,10 @@ import (
 
 // HandedOver is the payload of [EntryHandedOver].
 type HandedOver struct {
-	// Step is the step whose call handed the thread over.
-	Step int    `doc:"The step whose call handed the thread over, from 1." json:"step"`
-	From string `doc:"The agent that had the thread."                      json:"from"`
-	To   string `doc:"The agent that has it from now on."                  json:"to"`
-	// History is what the agent To sees of the thread.
-	History spool.TransferHistory `doc:"What the other agent sees of the thread." enum:"all,brief" json:"history"`
+	// Step is the step whose call handed the thread over, from 1.
+	Step int    `json:"step"`
+	From string `json:"from"` // The agent that had the thread.
+	To   string `json:"to"`   // The agent that has it from now on.
+	// History is what the other agent sees of the thread.
+	History spool.TransferHistory `enum:"all,brief" json:"history"`
 }

@@ -24,31 +24,39 @@ const (
 // UsageRow is a row of the usage ledger. Each model attempt has one, including aborted, failed and lost
 // attempts.
 type UsageRow struct {
-	// RunID is the dispatched run, also for attempts of its nested runs.
-	RunID spool.RunID `doc:"The dispatched run." json:"runId"`
-	// AgentID is the nested run that made the attempt. Empty: the dispatched run itself.
-	AgentID spool.AgentID `doc:"The nested run that made the call. Left out: the run itself." json:"agentId,omitempty"`
-	// Agent is the name of the agent.
-	Agent string `doc:"The agent." json:"agentName"`
-	// Kind is the purpose of the call. A store keeps an empty one as [spool.UsageStep].
-	Kind spool.UsageKind `doc:"The purpose of the call." enum:"step,compaction,tool" json:"kind"`
-	// Step is the step of the run that made the attempt, from 1. Zero: it was for no step.
-	Step int `doc:"The step, from 1. Zero: none." json:"step"`
-	// Model is the configured name of the model. ModelID is the provider's name of it.
-	Model   string `doc:"The model that was asked for."     json:"model"`
-	ModelID string `doc:"The provider's name of the model." json:"modelId"`
+	// RunID is the dispatched run.
+	//
+	// Also for attempts of its nested runs.
+	RunID spool.RunID `json:"runId"`
+	// AgentID is the nested run that made the call. Left out: the run itself.
+	AgentID spool.AgentID `json:"agentId,omitempty"`
+	// Agent is the agent.
+	Agent string `json:"agentName"`
+	// Kind is the purpose of the call.
+	//
+	// A store keeps an empty one as [spool.UsageStep].
+	Kind spool.UsageKind `enum:"step,compaction,tool" json:"kind"`
+	// Step is the step, from 1. Zero: none.
+	Step int `json:"step"`
+	// Model is the model that was asked for.
+	//
+	// The configured name. ModelID is the provider's name of it.
+	Model   string `json:"model"`
+	ModelID string `json:"modelId"` // The provider's name of the model.
 	// Requested is the provider's name of the model in the request: see [spool.ModelInfo]. The model that answers
 	// may have another name, such as that of a version. Empty: not known.
 	Requested string  `json:"-"`
-	Outcome   Outcome `doc:"How it ended." enum:"finished,aborted,error,lost" json:"outcome"`
-	// Usage has the provider's counts only.
-	Usage spool.Usage `doc:"The provider's counts." json:"usage"`
-	// Guess has estimates of Input and Output where the provider did not report them, and of an Input that it
-	// reported as less than half of what it can be. They are never part of a sum of the provider's counts.
-	Guess spool.Usage `doc:"Estimates of the tokens that the provider did not count, or not truly." json:"guess,omitzero" nullable:"false"`
-	// Cost is the cost of the attempt. Nil: no price is known, which is not the same as zero.
-	Cost      *spool.Cost `doc:"The cost. Left out: no price is known." json:"cost,omitempty" nullable:"false"`
-	CreatedAt time.Time   `doc:"When it ended."                         json:"createdAt"`
+	Outcome   Outcome `enum:"finished,aborted,error,lost" json:"outcome"` // How it ended.
+	// Usage are the provider's counts.
+	Usage spool.Usage `json:"usage"`
+	// Estimates of the tokens that the provider did not count, or not truly.
+	//
+	// Of Input and Output where the provider did not report them, and of an Input that it reported as less than half
+	// of what it can be. They are never part of a sum of the provider's counts.
+	Guess spool.Usage `json:"guess,omitzero" nullable:"false"`
+	// Cost is the cost. Left out: no price is known.
+	Cost      *spool.Cost `json:"cost,omitempty" nullable:"false"`
+	CreatedAt time.Time   `json:"createdAt"` // When it ended.
 }
 
 // Estimated reports whether a count of the row is an estimate.
@@ -87,25 +95,28 @@ type UsageQuery struct {
 
 // UsageLine sums the ledger over one agent, model and currency.
 type UsageLine struct {
-	AgentID   *spool.AgentID `doc:"The agent's id, if it has one."    json:"agentId"   required:"true"`
-	AgentName string         `doc:"The agent."                        json:"agentName"`
-	Model     string         `doc:"The model that was asked for."     json:"model"`
-	ModelID   string         `doc:"The provider's name of the model." json:"modelId"`
-	// Currency is the currency of CostMicros. Empty: the line has the calls without a price.
-	Currency string `doc:"The currency of costMicros. Left out: a call of the line has no price." example:"USD" json:"currency,omitempty"`
-	// InputTokens includes tokens that were read from a cache or written to one.
-	InputTokens           int64 `doc:"Tokens that the model read, including those from and into a cache." json:"inputTokens"`
-	CacheReadInputTokens  int64 `doc:"The part of them that came from a cache."                           json:"cacheReadInputTokens"`
-	CacheWriteInputTokens int64 `doc:"The part of them that went into a cache."                           json:"cacheWriteInputTokens"`
-	OutputTokens          int64 `doc:"Tokens that the model wrote."                                       json:"outputTokens"`
-	ReasoningTokens       int64 `doc:"The part of them that was reasoning."                               json:"reasoningTokens"`
-	Calls                 int64 `doc:"How often it was called."                                           json:"calls"`
-	// Estimated counts the calls with an estimate in place of a count. The estimates are summed separately.
-	Estimated             int64 `doc:"The number of calls that the provider did not count, or not truly. Their estimates are separate, and included in costMicros." json:"estimated"`
-	EstimatedInputTokens  int64 `doc:"Estimates of the tokens that such calls read."                                                                                json:"estimatedInputTokens,omitempty"`
-	EstimatedOutputTokens int64 `doc:"Estimates of the tokens that such calls wrote."                                                                               json:"estimatedOutputTokens,omitempty"`
-	// CostMicros is the cost in millionths of the currency, including that of estimates.
-	CostMicros int64 `doc:"The price in millionths of the currency." json:"costMicros"`
+	AgentID   *spool.AgentID `json:"agentId"   required:"true"` // The agent's id, if it has one.
+	AgentName string         `json:"agentName"`                 // The agent.
+	Model     string         `json:"model"`                     // The model that was asked for.
+	ModelID   string         `json:"modelId"`                   // The provider's name of the model.
+	// Currency is the currency of costMicros. Left out: a call of the line has no price.
+	Currency string `example:"USD" json:"currency,omitempty"`
+	// Tokens that the model read, including those from and into a cache.
+	InputTokens           int64 `json:"inputTokens"`
+	CacheReadInputTokens  int64 `json:"cacheReadInputTokens"`  // The part of them that came from a cache.
+	CacheWriteInputTokens int64 `json:"cacheWriteInputTokens"` // The part of them that went into a cache.
+	OutputTokens          int64 `json:"outputTokens"`          // Tokens that the model wrote.
+	ReasoningTokens       int64 `json:"reasoningTokens"`       // The part of them that was reasoning.
+	Calls                 int64 `json:"calls"`                 // How often it was called.
+	// Estimated is the number of calls that the provider did not count, or not truly. Their estimates are separate,
+	// and included in costMicros.
+	Estimated int64 `json:"estimated"`
+	// Estimates of the tokens that such calls read.
+	EstimatedInputTokens int64 `json:"estimatedInputTokens,omitempty"`
+	// Estimates of the tokens that such calls wrote.
+	EstimatedOutputTokens int64 `json:"estimatedOutputTokens,omitempty"`
+	// CostMicros are the price in millionths of the currency.
+	CostMicros int64 `json:"costMicros"`
 }
 
 // Add adds a row to the line's sums.
@@ -130,24 +141,23 @@ func (l *UsageLine) Add(r UsageRow) {
 type UsageTotals struct {
 	spool.TokenCount
 
-	// CostMicros is the cost of the calls in Currency, in millionths of it.
-	CostMicros int64 `doc:"The cost of the calls in this currency, in millionths." json:"costMicros"`
-	// Currency is the first currency with a priced call. Empty: no call was priced.
-	Currency string `doc:"The first currency that a call was priced in. Left out: none was." example:"USD" json:"currency,omitempty"`
-	// Unpriced counts the calls that CostMicros does not include: those without a known price, and those in
-	// another currency.
-	Unpriced int64 `doc:"The calls that costMicros does not include: their price is unknown, or in another currency." json:"unpriced"`
-	// Costs has the sum of each currency. Empty: no call was priced.
-	Costs []CurrencyCost `doc:"The sum in each currency. Left out: no call was priced." json:"costs,omitempty"`
-	Lines []UsageLine    `doc:"The usage by agent, model and currency."                 json:"lines"`
+	// CostMicros are the cost of the calls in this currency, in millionths.
+	CostMicros int64 `json:"costMicros"`
+	// Currency is the first currency that a call was priced in. Left out: none was.
+	Currency string `example:"USD" json:"currency,omitempty"`
+	// Unpriced is the calls that costMicros does not include: their price is unknown, or in another currency.
+	Unpriced int64 `json:"unpriced"`
+	// Costs are the sum in each currency. Left out: no call was priced.
+	Costs []CurrencyCost `json:"costs,omitempty"`
+	Lines []UsageLine    `json:"lines"` // The usage by agent, model and currency.
 }
 
 // CurrencyCost is the sum of the costs in one currency.
 type CurrencyCost struct {
-	Currency   string `doc:"The currency."                example:"USD"     json:"currency"`
-	CostMicros int64  `doc:"The sum in millionths of it." json:"costMicros"`
-	// Calls counts the calls.
-	Calls int64 `doc:"The calls that were priced in it." json:"calls"`
+	Currency   string `example:"USD"     json:"currency"` // The currency.
+	CostMicros int64  `json:"costMicros"`                 // The sum in millionths of it.
+	// Calls are the calls that were priced in it.
+	Calls int64 `json:"calls"`
 }
 
 // Totals sums lines up.
@@ -189,22 +199,22 @@ func (t *UsageTotals) pay(l UsageLine) {
 
 // ContextUsage says how full the model's window is with the thread's history.
 type ContextUsage struct {
-	// UsedTokens is the provider's count of the last prompt and answer, with an estimate of the messages
-	// since then.
-	UsedTokens int64 `doc:"The last prompt and answer as the provider counted them, with an estimate of what was said since." json:"usedTokens"`
-	// BudgetTokens is the window without the part that is reserved for the answer.
-	BudgetTokens int64 `doc:"The window without the part that is reserved for the answer." json:"budgetTokens"`
-	// CompactAtTokens is the size at which older messages are summarised. Zero: never.
-	CompactAtTokens int64 `doc:"The size at which older messages are summarised. Zero: never." json:"compactAtTokens"`
-	// Messages counts the messages of the thread's agent, including summarised ones.
-	Messages int `doc:"How many messages there are, those that are summarised included." json:"messages"`
+	// UsedTokens are the last prompt and answer as the provider counted them, with an estimate of what was said
+	// since.
+	UsedTokens int64 `json:"usedTokens"`
+	// BudgetTokens are the window without the part that is reserved for the answer.
+	BudgetTokens int64 `json:"budgetTokens"`
+	// CompactAtTokens are the size at which older messages are summarised. Zero: never.
+	CompactAtTokens int64 `json:"compactAtTokens"`
+	// Messages is how many messages there are, those that are summarised included.
+	Messages int `json:"messages"`
 }
 
 // ThreadUsage is the usage of a thread.
 type ThreadUsage struct {
-	Tokens  UsageTotals  `doc:"The tokens of the thread."       json:"tokens"`
-	Context ContextUsage `doc:"How full the model's window is." json:"context"`
-	Model   string       `doc:"The model of the last call."     json:"model"`
+	Tokens  UsageTotals  `json:"tokens"`  // The tokens of the thread.
+	Context ContextUsage `json:"context"` // How full the model's window is.
+	Model   string       `json:"model"`   // The model of the last call.
 }
 
 // UsageReport has the rows or the sums that a [UsageQuery] asks for.

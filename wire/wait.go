@@ -8,19 +8,22 @@ import (
 
 // Delivered says where the message of a steer is.
 type Delivered struct {
-	RunID     spool.RunID     `doc:"The run that reads the message." json:"runId"`
-	MessageID spool.MessageID `doc:"The user turn."                  json:"messageId"`
+	RunID     spool.RunID     `json:"runId"`     // The run that reads the message.
+	MessageID spool.MessageID `json:"messageId"` // The user turn.
 }
 
 // QueuedRun is a run that waits for the thread, as clients see it.
 type QueuedRun struct {
-	RunID spool.RunID `doc:"The run's id." json:"runId"`
+	RunID spool.RunID `json:"runId"` // The run's id.
 	// Position is the position in the queue, from 1, which is the next run.
-	Position int            `doc:"The position in the queue, from 1, which is the next run." json:"position"`
-	WhenBusy spool.WhenBusy `doc:"The whenBusy of the start."                                enum:"enqueue,latest,interrupt,rollback,steer" json:"whenBusy"`
-	// ClientMessageID is the sending client's own id for the user turn.
-	ClientMessageID string `doc:"The client's own name for its turn." json:"clientMessageId,omitempty"`
-	// Content is the user's turn. Only a snapshot has it.
-	Content    spool.Content `doc:"Its turn, as the content of a message." json:"content,omitempty"`
-	EnqueuedAt time.Time     `doc:"When it was accepted."                  json:"enqueuedAt"`
+	Position int `json:"position"`
+	// WhenBusy is the whenBusy of the start.
+	WhenBusy spool.WhenBusy `enum:"enqueue,latest,interrupt,rollback,steer" json:"whenBusy"`
+	// ClientMessageID is the client's own name for its turn.
+	ClientMessageID string `json:"clientMessageId,omitempty"`
+	// Content is its turn, as the content of a message.
+	//
+	// Only a snapshot has it.
+	Content    spool.Content `json:"content,omitempty"`
+	EnqueuedAt time.Time     `json:"enqueuedAt"` // When it was accepted.
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/spoolhq/spool/rest/internal/comment"
 )
 
 // compileDocuments makes struct types from the model's fields. Their schemas document the
@@ -83,6 +85,7 @@ func (f *field) declare(i int, tags func(add func(tag, value string))) reflect.S
 	var b strings.Builder
 	add := func(tag, value string) { fmt.Fprintf(&b, "%s:%s ", tag, strconv.Quote(value)) }
 	add("json", f.name+","+options)
+	add(comment.OfField, f.key)
 	tags(add)
 	name := f.decl.Name
 	if len(f.index) > 1 {

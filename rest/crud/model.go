@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/spoolhq/spool/rest/internal/body"
+	"github.com/spoolhq/spool/rest/internal/comment"
 	"github.com/spoolhq/spool/rest/internal/opt"
 	"github.com/spoolhq/spool/rest/internal/valid"
 	"github.com/spoolhq/spool/rest/internal/wire"
@@ -39,6 +40,7 @@ type model struct {
 
 type field struct {
 	name     string
+	key      string // of its comment
 	index    []int
 	decl     reflect.StructField
 	column   *driver.Field // nil if it is not stored
@@ -136,7 +138,7 @@ func (m *model) addField(from body.Field) error {
 	if from.Quoted {
 		return errors.New(`the option "string" of its json tag is not supported`)
 	}
-	f := &field{name: from.Name, index: from.Index, decl: from.Field, nullable: takesNull(from.Field)}
+	f := &field{name: from.Name, key: comment.Key(comment.Owner(m.typ, from.Index), from.Field), index: from.Index, decl: from.Field, nullable: takesNull(from.Field)}
 	if _, ok := opt.ElemOf(through(from.Field.Type)); ok {
 		return errors.New("it is a rest.Opt, which is for inputs: no database stores it. Write a pointer, and take the Opt in an Input")
 	}

@@ -13,9 +13,10 @@ import (
 
 // operatorTarget is the target of an operator's action: a run, or the present run of a thread.
 type operatorTarget struct {
-	Tenant   spool.Tenant   `doc:"The tenant. Defaults to the caller's own; only an operator may name another one." json:"tenant,omitempty"`
-	RunID    spool.RunID    `doc:"The run. Either this or threadId."                                                example:"r1"              json:"runId,omitempty"`
-	ThreadID spool.ThreadID `doc:"The thread."                                                                      json:"threadId,omitempty"`
+	// Tenant is the tenant. Defaults to the caller's own; only an operator may name another one.
+	Tenant   spool.Tenant   `json:"tenant,omitempty"`
+	RunID    spool.RunID    `example:"r1"              json:"runId,omitempty"` // The run. Either this or threadId.
+	ThreadID spool.ThreadID `json:"threadId,omitempty"`                        // The thread.
 }
 
 // Validate implements [rest.Validator].
@@ -41,12 +42,19 @@ type OperatorRespondRequest struct {
 	operatorTarget
 	call.OtherAnswer
 
-	ToolCallID spool.ToolCallID `doc:"The call that waits."                                                                                 example:"call_1"           json:"toolCallId"       maxLength:"512" minLength:"1"`
-	Approved   bool             `doc:"True: the call runs (again, if it parked itself). False: the model reads that it was denied."         example:"true"             json:"approved"         required:"true"`
-	Payload    json.RawMessage  `doc:"Any JSON, for the tool."                                                                              json:"payload,omitempty"`
-	Arguments  json.RawMessage  `doc:"An object of arguments with which an approved call runs instead of its own. The tool must accept it." json:"arguments,omitempty"`
-	Reason     string           `doc:"The reason, in up to 4096 bytes. The model reads it, and the record keeps it."                        example:"not on a Friday"  json:"reason,omitempty"`
-	Digest     string           `doc:"The digest of what was shown. An answer to anything else does not count."                             json:"digest,omitempty"`
+	// ToolCallID is the call that waits.
+	ToolCallID spool.ToolCallID `example:"call_1" json:"toolCallId" maxLength:"512" minLength:"1"`
+	// True: the call runs (again, if it parked itself). False: the model reads that it was denied.
+	Approved bool `example:"true" json:"approved" required:"true"`
+	// Payload is any JSON, for the tool.
+	Payload json.RawMessage `json:"payload,omitempty"`
+	// Arguments is an object of arguments with which an approved call runs instead of its own. The tool must accept
+	// it.
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+	// Reason is the reason, in up to 4096 bytes. The model reads it, and the record keeps it.
+	Reason string `example:"not on a Friday" json:"reason,omitempty"`
+	// Digest is the digest of what was shown. An answer to anything else does not count.
+	Digest string `json:"digest,omitempty"`
 }
 
 // Validate implements [rest.Validator].

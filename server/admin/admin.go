@@ -15,7 +15,8 @@ type Controller struct{ Engine *engine.Engine }
 
 // oneTenant has the tenant of an operator's request.
 type oneTenant struct {
-	Tenant spool.Tenant `doc:"The tenant. Defaults to the caller's own; only an operator may name another one." maxLength:"128" pattern:"^[A-Za-z0-9._:-]+$" query:"tenant"`
+	// Tenant is the tenant. Defaults to the caller's own; only an operator may name another one.
+	Tenant spool.Tenant `maxLength:"128" pattern:"^[A-Za-z0-9._:-]+$" query:"tenant"`
 }
 
 // tenant returns the tenant of a request: the caller's own or, for an operator, the named one. A caller that

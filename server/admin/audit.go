@@ -15,25 +15,31 @@ type AuditInput struct {
 	oneTenant
 	auditFilter
 
-	Server bool   `doc:"True lists the entries that belong to no tenant, such as refused credentials. Only for an operator." query:"server"`
-	Limit  int    `default:"50"                                                                                              doc:"The size of a page." maximum:"1000" minimum:"1" query:"limit"`
-	Before string `doc:"The field next of the page before."                                                                  query:"before"`
+	// Server is true lists the entries that belong to no tenant, such as refused credentials. Only for an operator.
+	Server bool   `query:"server"`
+	Limit  int    `default:"50"   maximum:"1000" minimum:"1" query:"limit"` // The size of a page.
+	Before string `query:"before"`                                          // The field next of the page before.
 }
 
 // auditFilter selects entries of a list. An entry must pass all fields.
 type auditFilter struct {
-	Action   wire.AuditAction `doc:"Only entries of this action."        example:"answer"               maxLength:"64"               query:"action"`
-	ThreadID spool.ThreadID   `doc:"Only entries about this thread."     maxLength:"128"                pattern:"^[A-Za-z0-9._:-]+$" query:"threadId"`
-	By       string           `doc:"Only entries of this subject."       maxLength:"512"                query:"by"`
-	Since    time.Time        `doc:"Only entries of this time or later." example:"2026-01-02T03:04:05Z" query:"since"`
-	Until    time.Time        `doc:"Only entries before this time."      example:"2026-01-02T03:04:05Z" query:"until"`
+	// Only entries of this action.
+	Action wire.AuditAction `example:"answer" maxLength:"64" query:"action"`
+	// Only entries about this thread.
+	ThreadID spool.ThreadID `maxLength:"128" pattern:"^[A-Za-z0-9._:-]+$" query:"threadId"`
+	// Only entries of this subject.
+	By string `maxLength:"512" query:"by"`
+	// Only entries of this time or later.
+	Since time.Time `example:"2026-01-02T03:04:05Z" query:"since"`
+	// Only entries before this time.
+	Until time.Time `example:"2026-01-02T03:04:05Z" query:"until"`
 }
 
 // AuditList is the answer to a list of entries.
 type AuditList struct {
-	Entries []AuditEntry `doc:"The entries, the last written one first." json:"entries"`
-	// Next is the before parameter of the next page. Empty: there is none.
-	Next string `doc:"The value of before for the next page. Left out: this is the last page." json:"next,omitempty"`
+	Entries []AuditEntry `json:"entries"` // The entries, the last written one first.
+	// Next is the value of before for the next page. Left out: this is the last page.
+	Next string `json:"next,omitempty"`
 }
 
 // Audit answers GET /api/admin/audit with a page of a tenant's audit log, or of the server's.

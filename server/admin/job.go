@@ -22,35 +22,44 @@ const (
 type JobsInput struct {
 	oneTenant
 
-	State     string        `doc:"The state of the jobs. Left out: all states except dead." enum:"dead,stuck,ready,delayed,inflight"                                                              query:"state"`
-	OlderThan time.Duration `default:"15m"                                                  doc:"How long a stuck job must have been due. Calls that are meant to take this long are listed too." example:"15m"  minimum:"0s" query:"olderThan"`
-	Limit     int           `default:"50"                                                   doc:"How many at the most."                                                                           maximum:"1000" minimum:"1"  query:"limit"`
-	Before    string        `doc:"The field next of the page before. Only for dead jobs."   query:"before"`
+	// State is the state of the jobs. Left out: all states except dead.
+	State string `enum:"dead,stuck,ready,delayed,inflight" query:"state"`
+	// OlderThan is how long a stuck job must have been due. Calls that are meant to take this long are listed too.
+	OlderThan time.Duration `default:"15m" example:"15m"  minimum:"0s" query:"olderThan"`
+	Limit     int           `default:"50"  maximum:"1000" minimum:"1"  query:"limit"` // How many at the most.
+	// Before is the field next of the page before. Only for dead jobs.
+	Before string `query:"before"`
 }
 
 // AdminJob is a job as operators see it.
 type AdminJob struct { //nolint:revive // the document has the name
-	JobID       int64          `doc:"The job's number, which rises with time."                                                                                                            json:"jobId"`
-	State       string         `doc:"The state of the job."                                                                                                                               enum:"dead,ready,delayed,inflight" json:"state"`
-	ThreadID    spool.ThreadID `doc:"Its thread."                                                                                                                                         json:"threadId"`
-	RunID       spool.RunID    `doc:"Its run."                                                                                                                                            json:"runId"`
-	Agent       string         `doc:"The agent of the run."                                                                                                                               json:"agent"`
-	Model       string         `doc:"The model of the run."                                                                                                                               json:"model,omitempty"`
-	Kind        wire.JobKind   `doc:"Why the job was written: start, retry, resume, hand_back, reclaim, expiry, poll, cancel or settle. An event of the outbox has a kind of its sender." json:"kind"`
-	Segment     int            `doc:"The segment that the job is for. Left out: any."                                                                                                     json:"segment,omitempty"`
-	Attempts    int            `doc:"The deliveries that counted."                                                                                                                        json:"attempts"`
-	DueAt       time.Time      `doc:"When the job is due."                                                                                                                                json:"dueAt,omitzero"`
-	FirstDueAt  time.Time      `doc:"When the job was due for the first time. Retries do not change it."                                                                                  json:"firstDueAt,omitzero"`
-	LockedUntil time.Time      `doc:"When another worker may claim the job, unless its worker reports. Only for jobs in flight."                                                          json:"lockedUntil,omitzero"`
-	Cause       string         `doc:"Why the job died. Only for dead jobs."                                                                                                               json:"cause,omitempty"`
-	DiedAt      time.Time      `doc:"When the job died. Only for dead jobs."                                                                                                              json:"diedAt,omitzero"`
+	// JobID is the job's number, which rises with time.
+	JobID    int64          `json:"jobId"`
+	State    string         `enum:"dead,ready,delayed,inflight" json:"state"` // The state of the job.
+	ThreadID spool.ThreadID `json:"threadId"`                                 // Its thread.
+	RunID    spool.RunID    `json:"runId"`                                    // Its run.
+	Agent    string         `json:"agent"`                                    // The agent of the run.
+	Model    string         `json:"model,omitempty"`                          // The model of the run.
+	// Kind is why the job was written: start, retry, resume, hand_back, reclaim, expiry, poll, cancel or settle. An
+	// event of the outbox has a kind of its sender.
+	Kind     wire.JobKind `json:"kind"`
+	Segment  int          `json:"segment,omitempty"` // The segment that the job is for. Left out: any.
+	Attempts int          `json:"attempts"`          // The deliveries that counted.
+	DueAt    time.Time    `json:"dueAt,omitzero"`    // When the job is due.
+	// FirstDueAt is when the job was due for the first time. Retries do not change it.
+	FirstDueAt time.Time `json:"firstDueAt,omitzero"`
+	// LockedUntil is when another worker may claim the job, unless its worker reports. Only for jobs in flight.
+	LockedUntil time.Time `json:"lockedUntil,omitzero"`
+	Cause       string    `json:"cause,omitempty"` // Why the job died. Only for dead jobs.
+	DiedAt      time.Time `json:"diedAt,omitzero"` // When the job died. Only for dead jobs.
 }
 
 // JobList is the answer to a list of jobs.
 type JobList struct {
-	Jobs []AdminJob `doc:"The jobs: the last that died first, or the one that has been due longest first." json:"jobs"`
-	// Next is the before parameter of the next page. Empty: there is none.
-	Next string `doc:"The value of before for the next page of dead jobs. Left out: this is the last page." json:"next,omitempty"`
+	// Jobs are the jobs: the last that died first, or the one that has been due longest first.
+	Jobs []AdminJob `json:"jobs"`
+	// Next is the value of before for the next page of dead jobs. Left out: this is the last page.
+	Next string `json:"next,omitempty"`
 }
 
 // Jobs answers GET /api/admin/jobs.
@@ -132,11 +141,13 @@ func checkJobs(tenant spool.Tenant, jobID int64, all bool) error {
 
 // RedriveRequest is the body of a redrive.
 type RedriveRequest struct {
-	Tenant spool.Tenant `doc:"The tenant. Defaults to the caller's own; only an operator may name another one." json:"tenant,omitempty"`
-	JobID  int64        `doc:"The job."                                                                         json:"jobId,omitempty"`
-	All    bool         `doc:"All dead jobs, instead of one."                                                   json:"all,omitempty"`
-	Limit  int          `doc:"With all: the maximum number of jobs, up to 1000. Defaults to 100."               json:"limit,omitempty"`
-	Before string       `doc:"With all: the field next of the answer before."                                   json:"before,omitempty"`
+	// Tenant is the tenant. Defaults to the caller's own; only an operator may name another one.
+	Tenant spool.Tenant `json:"tenant,omitempty"`
+	JobID  int64        `json:"jobId,omitempty"` // The job.
+	All    bool         `json:"all,omitempty"`   // All dead jobs, instead of one.
+	// With all: the maximum number of jobs, up to 1000. Defaults to 100.
+	Limit  int    `json:"limit,omitempty"`
+	Before string `json:"before,omitempty"` // With all: the field next of the answer before.
 }
 
 // Validate implements [rest.Validator].
@@ -152,10 +163,12 @@ func (in *RedriveRequest) Validate(context.Context) error {
 
 // RedriveAnswer has the results of a redrive.
 type RedriveAnswer struct {
-	Redriven int                  `doc:"How many jobs were accepted."                                                    json:"redriven"`
-	Refused  int                  `doc:"The number of jobs that were refused, and are still dead."                       json:"refused"`
-	Results  []wire.RedriveResult `doc:"The result for each job."                                                        json:"results"`
-	Next     string               `doc:"The value of before that continues with further jobs. Left out: there are none." json:"next,omitempty"`
+	Redriven int `json:"redriven"` // How many jobs were accepted.
+	// Refused is the number of jobs that were refused, and are still dead.
+	Refused int                  `json:"refused"`
+	Results []wire.RedriveResult `json:"results"` // The result for each job.
+	// Next is the value of before that continues with further jobs. Left out: there are none.
+	Next string `json:"next,omitempty"`
 }
 
 func (a *RedriveAnswer) add(r wire.RedriveResult) {
@@ -200,10 +213,12 @@ func (c Controller) Redrive(ctx context.Context, in RedriveRequest) (RedriveAnsw
 
 // PurgeRequest is the body of a purge.
 type PurgeRequest struct {
-	Tenant    spool.Tenant `doc:"The tenant. Defaults to the caller's own; only an operator may name another one."  json:"tenant,omitempty"`
-	JobID     int64        `doc:"The job."                                                                          json:"jobId,omitempty"`
-	All       bool         `doc:"All dead jobs, instead of one."                                                    json:"all,omitempty"`
-	OlderThan string       `doc:"With all: only jobs that have been dead for this long. Defaults to all dead jobs." example:"720h"          json:"olderThan,omitempty"`
+	// Tenant is the tenant. Defaults to the caller's own; only an operator may name another one.
+	Tenant spool.Tenant `json:"tenant,omitempty"`
+	JobID  int64        `json:"jobId,omitempty"` // The job.
+	All    bool         `json:"all,omitempty"`   // All dead jobs, instead of one.
+	// With all: only jobs that have been dead for this long. Defaults to all dead jobs.
+	OlderThan string `example:"720h" json:"olderThan,omitempty"`
 
 	olderThan time.Duration
 }
@@ -229,7 +244,7 @@ func parseAge(field, text string) (time.Duration, error) {
 
 // PurgeAnswer says how many dead jobs were forgotten.
 type PurgeAnswer struct {
-	Purged int `doc:"The number of dead jobs that were forgotten." json:"purged"`
+	Purged int `json:"purged"` // The number of dead jobs that were forgotten.
 }
 
 // Purge answers POST /api/admin/jobs/purge. If one job is given that is not dead or does not exist, the

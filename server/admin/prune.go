@@ -11,10 +11,13 @@ import (
 
 // PruneRequest is the body of a prune.
 type PruneRequest struct {
-	Tenant    spool.Tenant `doc:"The tenant. Defaults to the caller's own; only an operator may name another one." json:"tenant,omitempty"`
-	OlderThan string       `doc:"How long nothing must have happened in a thread."                                 example:"720h"          json:"olderThan"`
-	DryRun    bool         `doc:"True lists the threads that would be deleted, and deletes nothing."               json:"dryRun,omitempty"`
-	Limit     int          `doc:"The maximum number of threads to delete, up to 1000, which is the default."       json:"limit,omitempty"`
+	// Tenant is the tenant. Defaults to the caller's own; only an operator may name another one.
+	Tenant    spool.Tenant `json:"tenant,omitempty"`
+	OlderThan string       `example:"720h"          json:"olderThan"` // How long nothing must have happened in a thread.
+	// DryRun is true lists the threads that would be deleted, and deletes nothing.
+	DryRun bool `json:"dryRun,omitempty"`
+	// Limit is the maximum number of threads to delete, up to 1000, which is the default.
+	Limit int `json:"limit,omitempty"`
 
 	olderThan time.Duration
 }
@@ -35,10 +38,11 @@ func (in *PruneRequest) Validate(context.Context) (err error) {
 
 // PruneAnswer has the threads that were deleted, or would be.
 type PruneAnswer struct {
-	DryRun    bool             `doc:"Whether this was a dry run, which deletes nothing."                json:"dryRun"`
-	Threads   int              `doc:"The number of threads that were deleted, or would be."             json:"threads"`
-	ThreadIDs []spool.ThreadID `doc:"The ids of the threads, the one that has been idle longest first." json:"threadIds"`
-	More      bool             `doc:"Whether the limit was reached. Then there may be more threads."    json:"more"`
+	DryRun  bool `json:"dryRun"`  // Whether this was a dry run, which deletes nothing.
+	Threads int  `json:"threads"` // The number of threads that were deleted, or would be.
+	// ThreadIDs are the ids of the threads, the one that has been idle longest first.
+	ThreadIDs []spool.ThreadID `json:"threadIds"`
+	More      bool             `json:"more"` // Whether the limit was reached. Then there may be more threads.
 }
 
 // Prune answers POST /api/admin/prune.

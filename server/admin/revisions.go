@@ -10,16 +10,18 @@ import (
 
 // RevisionsInput asks for a page of the revisions of agents.
 type RevisionsInput struct {
-	Agent  string `doc:"Only revisions of this agent."      maxLength:"128"           pattern:"^[A-Za-z0-9._:-]+$" query:"agent"`
-	Limit  int    `default:"50"                             doc:"The size of a page." maximum:"1000"               minimum:"1"   query:"limit"`
-	Before string `doc:"The field next of the page before." maxLength:"512"           query:"before"`
+	Agent string `maxLength:"128" pattern:"^[A-Za-z0-9._:-]+$" query:"agent"`               // Only revisions of this agent.
+	Limit int    `default:"50"    maximum:"1000"               minimum:"1"   query:"limit"` // The size of a page.
+	// Before is the field next of the page before.
+	Before string `maxLength:"512" query:"before"`
 }
 
 // RevisionList is the answer to a list of revisions.
 type RevisionList struct {
-	Revisions []wire.RevisionSummary `doc:"The revisions by the agents' names, and of an agent the last one first." json:"revisions"`
-	// Next is the before parameter of the next page. Empty: there is none.
-	Next string `doc:"The value of before for the next page. Left out: this is the last page." json:"next,omitempty"`
+	// Revisions are the revisions by the agents' names, and of an agent the last one first.
+	Revisions []wire.RevisionSummary `json:"revisions"`
+	// Next is the value of before for the next page. Left out: this is the last page.
+	Next string `json:"next,omitempty"`
 }
 
 // Revisions answers GET /api/admin/revisions.
@@ -40,7 +42,8 @@ func (c Controller) Revisions(ctx context.Context, in RevisionsInput) (RevisionL
 
 // OneRevisionInput asks for one revision.
 type OneRevisionInput struct {
-	Revision wire.RevisionID `doc:"The revision's id, or its beginning of 12 or more characters." example:"rev_6f1d0c" path:"revision"`
+	// Revision is the revision's id, or its beginning of 12 or more characters.
+	Revision wire.RevisionID `example:"rev_6f1d0c" path:"revision"`
 }
 
 // Revision answers GET /api/admin/revisions/{revision}.

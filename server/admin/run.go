@@ -27,28 +27,37 @@ type RunsInput struct {
 	oneTenant
 	runFilter
 
-	Limit  int    `default:"50"                             doc:"The size of a page." maximum:"1000" minimum:"1" query:"limit"`
-	Before string `doc:"The field next of the page before." query:"before"`
+	Limit  int    `default:"50"   maximum:"1000" minimum:"1" query:"limit"` // The size of a page.
+	Before string `query:"before"`                                          // The field next of the page before.
 }
 
 // runFilter selects runs of a list. A run must pass all fields.
 type runFilter struct {
-	ThreadID      spool.ThreadID  `doc:"Only runs of this thread."                             maxLength:"128"                                                    pattern:"^[A-Za-z0-9._:-]+$" query:"threadId"`
-	State         wire.State      `doc:"Only runs in this state."                              enum:"QUEUED,RUNNING,WAITING_FOR_INPUT,COMPLETED,CANCELLED,FAILED" query:"state"`
-	Expired       bool            `doc:"Only runs with questions that nobody answered."        query:"expired"`
-	StopReason    wire.StopReason `doc:"Only runs that ended for this reason."                 maxLength:"64"                                                     query:"stopReason"`
-	Agent         string          `doc:"Only runs of this agent."                              maxLength:"128"                                                    query:"agent"`
-	Model         string          `doc:"Only runs with this model."                            maxLength:"128"                                                    query:"model"`
-	Depth         *int            `doc:"Only runs of this depth. 0: runs that are not nested." maximum:"100"                                                      minimum:"0"                  query:"depth"`
-	CreatedAfter  time.Time       `doc:"Only runs that were accepted after this time."         example:"2026-01-02T03:04:05Z"                                     query:"createdAfter"`
-	CreatedBefore time.Time       `doc:"Only runs that were accepted before this time."        example:"2026-01-02T03:04:05Z"                                     query:"createdBefore"`
+	// Only runs of this thread.
+	ThreadID spool.ThreadID `maxLength:"128" pattern:"^[A-Za-z0-9._:-]+$" query:"threadId"`
+	// Only runs in this state.
+	State wire.State `enum:"QUEUED,RUNNING,WAITING_FOR_INPUT,COMPLETED,CANCELLED,FAILED" query:"state"`
+	// Only runs with questions that nobody answered.
+	Expired bool `query:"expired"`
+	// Only runs that ended for this reason.
+	StopReason wire.StopReason `maxLength:"64" query:"stopReason"`
+	// Only runs of this agent.
+	Agent string `maxLength:"128" query:"agent"`
+	// Only runs with this model.
+	Model string `maxLength:"128" query:"model"`
+	// Only runs of this depth. 0: runs that are not nested.
+	Depth *int `maximum:"100" minimum:"0" query:"depth"`
+	// Only runs that were accepted after this time.
+	CreatedAfter time.Time `example:"2026-01-02T03:04:05Z" query:"createdAfter"`
+	// Only runs that were accepted before this time.
+	CreatedBefore time.Time `example:"2026-01-02T03:04:05Z" query:"createdBefore"`
 }
 
 // RunList is the answer to a list of runs.
 type RunList struct {
-	Runs []wire.Run `doc:"The runs, the last accepted one first." json:"runs"`
-	// Next is the before parameter of the next page. Empty: there is none.
-	Next string `doc:"The value of before for the next page. Left out: this is the last page." json:"next,omitempty"`
+	Runs []wire.Run `json:"runs"` // The runs, the last accepted one first.
+	// Next is the value of before for the next page. Left out: this is the last page.
+	Next string `json:"next,omitempty"`
 }
 
 // Runs answers GET /api/admin/runs with a page of the tenant's runs, the last accepted one first. Runs that
@@ -85,7 +94,7 @@ func (c Controller) Runs(ctx context.Context, in RunsInput) (RunList, error) {
 type OneRunInput struct {
 	oneTenant
 
-	RunID spool.RunID `doc:"The run." example:"r1" path:"runId"`
+	RunID spool.RunID `example:"r1" path:"runId"` // The run.
 }
 
 // Run answers GET /api/admin/runs/{runId} with everything about a run.

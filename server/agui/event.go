@@ -79,56 +79,62 @@ func appendEvent(b []byte, e Event) ([]byte, error) {
 
 // RunStarted opens a run.
 type RunStarted struct {
-	ThreadID        spool.ThreadID `doc:"The thread."                      json:"threadId"`
-	RunID           string         `doc:"The run, by the client's own id." json:"runId"`
-	ProtocolVersion string         `doc:"The version of AG-UI."            json:"protocolVersion"`
+	ThreadID        spool.ThreadID `json:"threadId"`        // The thread.
+	RunID           string         `json:"runId"`           // The run, by the client's own id.
+	ProtocolVersion string         `json:"protocolVersion"` // The version of AG-UI.
+	// More from this server.
+	//
 	// Metadata is nil if the client has no run id of its own.
-	Metadata *Metadata[OwnRun] `doc:"More from this server." json:"metadata,omitempty"`
+	Metadata *Metadata[OwnRun] `json:"metadata,omitempty"`
 }
 
 // RunFinished closes a run that did not fail.
 type RunFinished struct {
-	ThreadID spool.ThreadID     `doc:"The thread."                                        json:"threadId"`
-	RunID    string             `doc:"The run, by the client's own id."                   json:"runId"`
-	Result   *Result            `doc:"Why the run ended, if the outcome does not say it." json:"result,omitempty"`
-	Outcome  Outcome            `doc:"How the run ended."                                 json:"outcome"`
-	Usage    []spool.TokenCount `doc:"The tokens that it used."                           json:"usage,omitempty"`
+	ThreadID spool.ThreadID     `json:"threadId"`         // The thread.
+	RunID    string             `json:"runId"`            // The run, by the client's own id.
+	Result   *Result            `json:"result,omitempty"` // Why the run ended, if the outcome does not say it.
+	Outcome  Outcome            `json:"outcome"`          // How the run ended.
+	Usage    []spool.TokenCount `json:"usage,omitempty"`  // The tokens that it used.
+	// More from this server.
+	//
 	// Metadata is nil if there is nothing more to say.
-	Metadata *Metadata[RunMark] `doc:"More from this server." json:"metadata,omitempty"`
+	Metadata *Metadata[RunMark] `json:"metadata,omitempty"`
 }
 
 // RunError closes a run that failed.
 type RunError struct {
-	Message string             `doc:"The error, for a person."         json:"message"`
-	Code    string             `doc:"The error's code, for a program." json:"code,omitempty"`
-	Usage   []spool.TokenCount `doc:"The tokens that the run used."    json:"usage,omitempty"`
+	Message string             `json:"message"`         // The error, for a person.
+	Code    string             `json:"code,omitempty"`  // The error's code, for a program.
+	Usage   []spool.TokenCount `json:"usage,omitempty"` // The tokens that the run used.
+	// More from this server.
+	//
 	// Metadata is nil if there is nothing more to say.
-	Metadata *Metadata[RunMark] `doc:"More from this server." json:"metadata,omitempty"`
+	Metadata *Metadata[RunMark] `json:"metadata,omitempty"`
 }
 
 // StepStarted opens a step.
 type StepStarted struct {
-	StepName string `doc:"The step's name." json:"stepName"`
+	StepName string `json:"stepName"` // The step's name.
 }
 
 // StepFinished closes a step.
 type StepFinished struct {
-	StepName string                       `doc:"The step's name."       json:"stepName"`
-	Metadata *Metadata[wire.StepFinished] `doc:"More from this server." json:"metadata,omitempty"`
+	StepName string                       `json:"stepName"`           // The step's name.
+	Metadata *Metadata[wire.StepFinished] `json:"metadata,omitempty"` // More from this server.
 }
 
 // TextStart opens a message of text.
 type TextStart struct {
-	MessageID string     `doc:"The message." json:"messageId"`
-	Role      spool.Role `doc:"Who speaks."  json:"role"`
+	MessageID string     `json:"messageId"` // The message.
+	Role      spool.Role `json:"role"`      // Who speaks.
 }
 
 // Delta appends to a message of text or of reasoning.
 type Delta struct {
 	kind Type
 
-	MessageID string `doc:"The message."        json:"messageId"`
-	Delta     string `doc:"The text to append." json:"delta"`
+	MessageID string `json:"messageId"` // The message.
+	Delta     string `json:"delta"`     // The text to append.
 }
 
 func (e Delta) appendFields(b []byte) []byte {
@@ -139,7 +145,7 @@ func (e Delta) appendFields(b []byte) []byte {
 type Mark struct {
 	kind Type
 
-	MessageID string `doc:"The message." json:"messageId"`
+	MessageID string `json:"messageId"` // The message.
 }
 
 func (e Mark) appendFields(b []byte) []byte {
@@ -148,44 +154,46 @@ func (e Mark) appendFields(b []byte) []byte {
 
 // ReasoningMessageStart opens a message of reasoning.
 type ReasoningMessageStart struct {
-	MessageID string `doc:"The message."      json:"messageId"`
-	Role      string `doc:"Always reasoning." json:"role"` // always "reasoning"
+	MessageID string `json:"messageId"` // The message.
+	Role      string `json:"role"`      // Always reasoning.
 }
 
 // ToolStart opens a tool call. All calls of a step have the same parent message.
 type ToolStart struct {
-	ToolCallID      spool.ToolCallID `doc:"The call."                             json:"toolCallId"`
-	ToolCallName    string           `doc:"The tool."                             json:"toolCallName"`
-	ParentMessageID string           `doc:"The message that the call is part of." json:"parentMessageId"`
+	ToolCallID      spool.ToolCallID `json:"toolCallId"`      // The call.
+	ToolCallName    string           `json:"toolCallName"`    // The tool.
+	ParentMessageID string           `json:"parentMessageId"` // The message that the call is part of.
 }
 
 // ToolArgs appends to the arguments of a tool call.
 type ToolArgs struct {
-	ToolCallID spool.ToolCallID `doc:"The call."                            json:"toolCallId"`
-	Delta      string           `doc:"The text to append to the arguments." json:"delta"`
+	ToolCallID spool.ToolCallID `json:"toolCallId"` // The call.
+	Delta      string           `json:"delta"`      // The text to append to the arguments.
 }
 
 func (e ToolArgs) appendFields(b []byte) []byte { return wire.ToolArgs(e).AppendJSON(b) }
 
 // ToolEnd says that the arguments of a tool call are complete.
 type ToolEnd struct {
-	ToolCallID spool.ToolCallID `doc:"The call." json:"toolCallId"`
+	ToolCallID spool.ToolCallID `json:"toolCallId"` // The call.
 }
 
 // ToolResult is the result of a tool: its text, or JSON as text.
 type ToolResult struct {
-	MessageID  string           `doc:"The message of the result."                         json:"messageId"`
-	ToolCallID spool.ToolCallID `doc:"The call."                                          json:"toolCallId"`
-	Content    string           `doc:"The result of the tool: its text, or JSON as text." json:"content"`
-	Role       spool.Role       `doc:"Always tool."                                       json:"role"`
+	MessageID  string           `json:"messageId"`  // The message of the result.
+	ToolCallID spool.ToolCallID `json:"toolCallId"` // The call.
+	Content    string           `json:"content"`    // The result of the tool: its text, or JSON as text.
+	Role       spool.Role       `json:"role"`       // Always tool.
 }
 
 // Custom is an event of an application, or an event of this server that the protocol does not know.
 type Custom struct {
-	Name  string          `doc:"The name of the event."         json:"name"`
-	Value json.RawMessage `doc:"The event's content: any JSON." json:"value"`
+	Name  string          `json:"name"`  // The name of the event.
+	Value json.RawMessage `json:"value"` // The event's content: any JSON.
+	// More from this server.
+	//
 	// Metadata marks an application's event, and names its publisher. Nil: it is not an application's event.
-	Metadata *Metadata[Publisher] `doc:"More from this server." json:"metadata,omitempty"`
+	Metadata *Metadata[Publisher] `json:"metadata,omitempty"`
 }
 
 // publishedBy returns the event of an application, with its publisher: a subject or a tool.

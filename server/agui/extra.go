@@ -8,15 +8,16 @@ import (
 
 // Extra is what a message has and the protocol has no field for.
 type Extra struct {
-	Sources []spool.Source `doc:"The pages and documents that the message names. Left out: none." json:"sources,omitempty"`
-	Files   []File         `doc:"The images and files that the model made. Left out: none."       json:"files,omitempty"`
+	// Sources are the pages and documents that the message names. Left out: none.
+	Sources []spool.Source `json:"sources,omitempty"`
+	Files   []File         `json:"files,omitempty"` // The images and files that the model made. Left out: none.
 }
 
 // File is an image or another file that the model made.
 type File struct {
 	wire.FileShown
 
-	URL string `doc:"The address at which a page reads it." json:"url,omitempty"`
+	URL string `json:"url,omitempty"` // The address at which a page reads it.
 }
 
 // Address returns the URL at which a page reads an artifact of a thread. Nil: files have no URL.

@@ -15,15 +15,28 @@ import (
 // RunAgentInput is the body that a client sends to start or continue a run. Only the last message counts, and
 // the results at the end: the thread has its own messages.
 type RunAgentInput struct {
-	ThreadID        spool.ThreadID  `doc:"The thread. If it does not exist, its first turn creates it."                                                                                                                             example:"t1"                    json:"threadId"                  required:"true"`
-	RunID           spool.RunID     `doc:"The client's name for this run. A tenant may use one once."                                                                                                                               example:"r1"                    json:"runId"                     required:"true"`
-	Messages        []InputMessage  `doc:"The conversation as the client has it. If the last message is the user's, it is the prompt; one that the thread has already is answered again."                                           json:"messages"                 nullable:"false"                 required:"true"`
-	Resume          []ResumeEntry   `doc:"Answers to all open questions of the thread. With it, the messages do not count."                                                                                                         json:"resume,omitempty"`
-	State           json.RawMessage `doc:"The client's state. In an object, the key spool is kept up to date with the state of the thread."                                                                                         json:"state,omitempty"`
-	Tools           []InputTool     `doc:"Tools that the client executes itself. The model gets them for the run that this starts. A call of one ends the answer, and the client sends the result as a message with the role tool." json:"tools,omitempty"`
-	Context         []InputContext  `doc:"Information of the client for the run that this starts. The model reads it as data."                                                                                                      json:"context,omitempty"`
-	ProtocolVersion string          `doc:"The version of AG-UI that the client speaks. Left out, or before 1.0: a stopped run ends with the outcome success and the finishReason cancelled."                                        example:"1.0"                   json:"protocolVersion,omitempty"`
-	ForwardedProps  json.RawMessage `doc:"An object. Its key spool may have agent, model, maxSteps, whenBusy, providerOptions and onDisconnect for the run."                                                                        json:"forwardedProps,omitempty"`
+	// ThreadID is the thread. If it does not exist, its first turn creates it.
+	ThreadID spool.ThreadID `example:"t1" json:"threadId" required:"true"`
+	// RunID is the client's name for this run. A tenant may use one once.
+	RunID spool.RunID `example:"r1" json:"runId" required:"true"`
+	// Messages are the conversation as the client has it. If the last message is the user's, it is the prompt; one
+	// that the thread has already is answered again.
+	Messages []InputMessage `json:"messages" nullable:"false" required:"true"`
+	// Answers to all open questions of the thread. With it, the messages do not count.
+	Resume []ResumeEntry `json:"resume,omitempty"`
+	// State is the client's state. In an object, the key spool is kept up to date with the state of the thread.
+	State json.RawMessage `json:"state,omitempty"`
+	// Tools that the client executes itself. The model gets them for the run that this starts. A call of one ends
+	// the answer, and the client sends the result as a message with the role tool.
+	Tools []InputTool `json:"tools,omitempty"`
+	// Information of the client for the run that this starts. The model reads it as data.
+	Context []InputContext `json:"context,omitempty"`
+	// ProtocolVersion is the version of AG-UI that the client speaks. Left out, or before 1.0: a stopped run ends
+	// with the outcome success and the finishReason cancelled.
+	ProtocolVersion string `example:"1.0" json:"protocolVersion,omitempty"`
+	// ForwardedProps is an object. Its key spool may have agent, model, maxSteps, whenBusy, providerOptions and
+	// onDisconnect for the run.
+	ForwardedProps json.RawMessage `json:"forwardedProps,omitempty"`
 }
 
 // Before1 reports whether the client speaks a version of the protocol before 1.0, from which on clients declare
@@ -37,18 +50,22 @@ func (in *RunAgentInput) Before1() bool {
 
 // InputMessage is a message of a client.
 type InputMessage struct {
-	ID         string           `doc:"The client's name for the message."                                                       json:"id"`
-	Role       spool.Role       `doc:"Who speaks."                                                                              json:"role"`
-	Content    json.RawMessage  `doc:"A text. A user's message may also have a list of parts with texts, images and documents." json:"content,omitempty"`
-	ToolCallID spool.ToolCallID `doc:"The call whose result this is. Only for the role tool."                                   json:"toolCallId,omitempty"`
-	Error      string           `doc:"Why the call failed. Only for the role tool."                                             json:"error,omitempty"`
+	ID   string     `json:"id"`   // The client's name for the message.
+	Role spool.Role `json:"role"` // Who speaks.
+	// Content is a text. A user's message may also have a list of parts with texts, images and documents.
+	Content json.RawMessage `json:"content,omitempty"`
+	// ToolCallID is the call whose result this is. Only for the role tool.
+	ToolCallID spool.ToolCallID `json:"toolCallId,omitempty"`
+	Error      string           `json:"error,omitempty"` // Why the call failed. Only for the role tool.
 }
 
 // ResumeEntry is the answer to one interrupt.
 type ResumeEntry struct {
-	InterruptID spool.ToolCallID `doc:"The interrupt."                                                                      json:"interruptId"`
-	Status      string           `doc:"resolved, or cancelled: cancelled denies."                                           enum:"resolved,cancelled" json:"status"`
-	Payload     json.RawMessage  `doc:"The answer, in the form of the interrupt's responseSchema: approved, and a payload." json:"payload,omitempty"`
+	InterruptID spool.ToolCallID `json:"interruptId"` // The interrupt.
+	// resolved, or cancelled: cancelled denies.
+	Status string `enum:"resolved,cancelled" json:"status"`
+	// Payload is the answer, in the form of the interrupt's responseSchema: approved, and a payload.
+	Payload json.RawMessage `json:"payload,omitempty"`
 }
 
 // Acts reports whether the post is more than a look at the thread: it has answers, a turn or a result.
@@ -268,13 +285,16 @@ func hasAny(object json.RawMessage, keys ...string) bool {
 
 // InputTool is a tool that the client executes.
 type InputTool struct {
-	Name        string          `doc:"1 to 64 letters, digits, underscores and hyphens. No tool of the agent has it."                                      json:"name"`
-	Description string          `doc:"The description for the model."                                                                                      json:"description,omitempty"`
-	Parameters  json.RawMessage `doc:"The JSON Schema of the arguments, which are an object. Left out: any object. The server does not follow references." json:"parameters,omitempty"`
+	// 1 to 64 letters, digits, underscores and hyphens. No tool of the agent has it.
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"` // The description for the model.
+	// Parameters are the JSON Schema of the arguments, which are an object. Left out: any object. The server does
+	// not follow references.
+	Parameters json.RawMessage `json:"parameters,omitempty"`
 }
 
 // InputContext is information of the client for the model.
 type InputContext struct {
-	Description string `doc:"What it is."   json:"description"`
-	Value       string `doc:"What it says." json:"value"`
+	Description string `json:"description"` // What it is.
+	Value       string `json:"value"`       // What it says.
 }

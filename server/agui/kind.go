@@ -68,5 +68,5 @@ func of[Fields any](t Type) wire.Kind[Type] {
 
 // messagesSnapshot are the fields of [Messages], whose JSON clients share.
 type messagesSnapshot struct {
-	Messages []Message `doc:"All messages. They replace the client's." json:"messages"`
+	Messages []Message `json:"messages"` // All messages. They replace the client's.
 }

@@ -12,42 +12,47 @@ const roleReasoning spool.Role = "reasoning"
 
 // Message is a message of a conversation.
 type Message struct {
-	ID   string     `doc:"The message's id. For a user's turn it is the client's own id, if there is one." json:"id"`
-	Role spool.Role `doc:"Who speaks."                                                                     enum:"user,assistant,system,tool,reasoning" json:"role"`
-	// Content is a string, or a list of [Part] with the images and documents of a user. Nil only for an assistant's message
-	// that has only calls or files.
-	Content    any              `doc:"The text or parts. Left out: the message has only calls or files." json:"content,omitempty"`
-	ToolCalls  []ToolCall       `doc:"The calls of an assistant."                                        json:"toolCalls,omitempty"`
-	ToolCallID spool.ToolCallID `doc:"The call whose result this is. Only for the role tool."            json:"toolCallId,omitempty"`
+	// ID is the message's id. For a user's turn it is the client's own id, if there is one.
+	ID   string     `json:"id"`
+	Role spool.Role `enum:"user,assistant,system,tool,reasoning" json:"role"` // Who speaks.
+	// Content is the text or parts. Left out: the message has only calls or files.
+	//
+	// A string, or a list of [Part] with the images and documents of a user. Nil only for an assistant's message.
+	Content   any        `json:"content,omitempty"`
+	ToolCalls []ToolCall `json:"toolCalls,omitempty"` // The calls of an assistant.
+	// ToolCallID is the call whose result this is. Only for the role tool.
+	ToolCallID spool.ToolCallID `json:"toolCallId,omitempty"`
+	// More from this server.
+	//
 	// Metadata is nil if the message has no sources and no files.
-	Metadata *Metadata[Extra] `doc:"More from this server." json:"metadata,omitempty"`
+	Metadata *Metadata[Extra] `json:"metadata,omitempty"`
 }
 
 // ToolCall is a call that an assistant's message made.
 type ToolCall struct {
-	ID       spool.ToolCallID `doc:"The call's id."              json:"id"`
-	Type     string           `doc:"Always function."            json:"type"` // always "function"
-	Function Function         `doc:"The tool and its arguments." json:"function"`
+	ID       spool.ToolCallID `json:"id"`       // The call's id.
+	Type     string           `json:"type"`     // Always function.
+	Function Function         `json:"function"` // The tool and its arguments.
 }
 
 // Function is the tool's name, and the arguments as the model wrote them.
 type Function struct {
-	Name      string `doc:"The tool."                              json:"name"`
-	Arguments string `doc:"The arguments as the model wrote them." json:"arguments"`
+	Name      string `json:"name"`      // The tool.
+	Arguments string `json:"arguments"` // The arguments as the model wrote them.
 }
 
 // Part is a part of a message with more than text.
 type Part struct {
-	Type   string  `doc:"text, image or document; others are refused."           json:"type"`
-	Text   string  `doc:"The text of a text part."                               json:"text,omitempty"`
-	Source *Source `doc:"The bytes of an image or a document, or their address." json:"source,omitempty"`
+	Type   string  `json:"type"`             // text, image or document; others are refused.
+	Text   string  `json:"text,omitempty"`   // The text of a text part.
+	Source *Source `json:"source,omitempty"` // The bytes of an image or a document, or their address.
 }
 
 // Source has the bytes of an image or a document, or their address.
 type Source struct {
-	Type     string `doc:"url, or data for base64 in value."      json:"type"`
-	Value    string `doc:"The URL, or the bytes."                 json:"value"`
-	MIMEType string `doc:"The type of the image or the document." json:"mimeType,omitempty"`
+	Type     string `json:"type"`               // url, or data for base64 in value.
+	Value    string `json:"value"`              // The URL, or the bytes.
+	MIMEType string `json:"mimeType,omitempty"` // The type of the image or the document.
 }
 
 // turnID returns the sending client's own id of a turn, by which the client recognizes it.

@@ -35,10 +35,10 @@ func UseOf(state json.RawMessage) StateUse {
 
 // ThreadState is the state of the thread.
 type ThreadState struct {
-	State      wire.State      `doc:"The state of the thread." json:"state"`
-	RunID      spool.RunID     `doc:"Its run."                 json:"runId,omitempty"`
-	StopReason wire.StopReason `doc:"Why the run ended."       json:"stopReason,omitempty"`
-	Error      string          `doc:"Why the run failed."      json:"error,omitempty"`
+	State      wire.State      `json:"state"`                // The state of the thread.
+	RunID      spool.RunID     `json:"runId,omitempty"`      // Its run.
+	StopReason wire.StopReason `json:"stopReason,omitempty"` // Why the run ended.
+	Error      string          `json:"error,omitempty"`      // Why the run failed.
 }
 
 // states sends states to a client, each one once.
@@ -64,17 +64,18 @@ func (s *states) change(state ThreadState) []Event {
 
 // StateSnapshot replaces the client's state.
 type StateSnapshot struct {
-	Snapshot map[string]ThreadState `doc:"The state, which replaces the client's. It has the thread under the key spool." json:"snapshot"`
+	// Snapshot is the state, which replaces the client's. It has the thread under the key spool.
+	Snapshot map[string]ThreadState `json:"snapshot"`
 }
 
 // StateDelta changes the client's state, by RFC 6902.
 type StateDelta struct {
-	Delta []Operation `doc:"Changes of the state that the client has, by RFC 6902." json:"delta"`
+	Delta []Operation `json:"delta"` // Changes of the state that the client has, by RFC 6902.
 }
 
 // Operation is one change of a [StateDelta].
 type Operation struct {
-	Op    string      `doc:"The operation."                 json:"op"`
-	Path  string      `doc:"The JSON Pointer of the value." json:"path"`
-	Value ThreadState `doc:"The new value."                 json:"value"`
+	Op    string      `json:"op"`    // The operation.
+	Path  string      `json:"path"`  // The JSON Pointer of the value.
+	Value ThreadState `json:"value"` // The new value.
 }

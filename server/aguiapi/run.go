@@ -46,11 +46,12 @@ func (in *Input) Validate(context.Context) error {
 
 // AgentRefusal is why there is nothing to stream. Nothing was changed.
 type AgentRefusal struct {
-	Accepted bool           `doc:"Always false."                                                                             json:"accepted"`
-	ThreadID spool.ThreadID `doc:"The thread."                                                                               example:"t1"          json:"threadId"`
-	Reason   string         `doc:"The reason of the refusal, for a program."                                                 example:"active_run"  json:"reason"`
-	Error    string         `doc:"The reason of the refusal, for a person."                                                  json:"error"`
-	Code     spool.Code     `doc:"queue_full in a 503: the same request may be accepted later. Left out in all other cases." json:"code,omitempty"`
+	Accepted bool           `json:"accepted"`                      // Always false.
+	ThreadID spool.ThreadID `example:"t1"         json:"threadId"` // The thread.
+	Reason   string         `example:"active_run" json:"reason"`   // The reason of the refusal, for a program.
+	Error    string         `json:"error"`                         // The reason of the refusal, for a person.
+	// queue_full in a 503: the same request may be accepted later. Left out in all other cases.
+	Code spool.Code `json:"code,omitempty"`
 
 	// retryAfter is when. Zero: the refusal is for now.
 	retryAfter time.Duration

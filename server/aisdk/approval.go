@@ -12,15 +12,18 @@ import (
 
 // Question is the approvalDescriptor of a call that waits.
 type Question struct {
-	Reason string `doc:"Why it waits: approval, outcome_unknown, budget_reached, or the tool's own word." json:"reason"`
-	// AgentPath names the nested runs above the call, the outermost first.
-	AgentPath        []string        `doc:"The nested runs above the call, the outermost first. Left out: the run's own agent asks." json:"agentPath,omitempty"`
-	ToolName         string          `doc:"The tool."                                                                                json:"toolName"`
-	Arguments        json.RawMessage `doc:"The arguments in the question."                                                           json:"arguments,omitempty"`
-	InputSchema      json.RawMessage `doc:"The JSON Schema of the payload or the arguments of an answer."                            json:"inputSchema,omitempty"`
-	Digest           string          `doc:"Identifies the question."                                                                 json:"digest,omitempty"`
-	ExpiresAt        time.Time       `doc:"The end of the time to answer."                                                           json:"expiresAt,omitzero"`
-	DistinctApprover bool            `doc:"Whether the person who started the run may not answer."                                   json:"distinctApprover,omitempty"`
+	// Reason is why it waits: approval, outcome_unknown, budget_reached, or the tool's own word.
+	Reason string `json:"reason"`
+	// AgentPath is the nested runs above the call, the outermost first. Left out: the run's own agent asks.
+	AgentPath []string        `json:"agentPath,omitempty"`
+	ToolName  string          `json:"toolName"`            // The tool.
+	Arguments json.RawMessage `json:"arguments,omitempty"` // The arguments in the question.
+	// InputSchema is the JSON Schema of the payload or the arguments of an answer.
+	InputSchema json.RawMessage `json:"inputSchema,omitempty"`
+	Digest      string          `json:"digest,omitempty"`   // Identifies the question.
+	ExpiresAt   time.Time       `json:"expiresAt,omitzero"` // The end of the time to answer.
+	// DistinctApprover is whether the person who started the run may not answer.
+	DistinctApprover bool `json:"distinctApprover,omitempty"`
 }
 
 // approvalID returns the id of a question: the call and the question's digest. So an answer names the question

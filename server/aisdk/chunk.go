@@ -33,47 +33,75 @@ func ParseVersion(field, text string) (Version, error) {
 
 // Chunk is one event of a stream. Its type decides which fields it has.
 type Chunk struct {
-	Type             string           `doc:"The kind: start, start-step, text-delta, tool-input-available, finish and so on, or data- and a name." json:"type"`
-	MessageID        string           `doc:"The assistant's message. Only in start."                                                               json:"messageId,omitempty"`
-	ID               string           `doc:"The block, the part or the message that the chunk is about."                                           json:"id,omitempty"`
-	Delta            string           `doc:"The text to append."                                                                                   json:"delta,omitempty"`
-	ToolCallID       spool.ToolCallID `doc:"The call."                                                                                             json:"toolCallId,omitempty"`
-	ToolName         string           `doc:"The tool."                                                                                             json:"toolName,omitempty"`
-	Dynamic          bool             `doc:"Whether the call becomes a part of the type dynamic-tool: it is a call of a nested run."               json:"dynamic,omitempty"`
-	ProviderExecuted *bool            `doc:"Whether the server executes the call. False: the page does."                                           json:"providerExecuted,omitempty"                        nullable:"false"`
-	ToolMetadata     *Caller          `doc:"The nested run that made the call."                                                                    json:"toolMetadata,omitempty"                            nullable:"false"`
-	InputTextDelta   string           `doc:"The text to append to the arguments."                                                                  json:"inputTextDelta,omitempty"`
-	Input            json.RawMessage  `doc:"The arguments."                                                                                        json:"input,omitempty"`
-	Output           json.RawMessage  `doc:"The result."                                                                                           json:"output,omitempty"`
-	ErrorText        string           `doc:"Why the call or the run failed."                                                                       json:"errorText,omitempty"`
-	ApprovalID       string           `doc:"The question that waits for an answer."                                                                json:"approvalId,omitempty"`
-	Question         *Question        `doc:"The question."                                                                                         json:"approvalDescriptor,omitempty"                      nullable:"false"`
-	Reason           string           `doc:"Why it waits, or why the run was stopped."                                                             json:"reason,omitempty"`
-	Parts            []TurnPart       `doc:"The message of a steer."                                                                               json:"parts,omitempty"`
-	URL              string           `doc:"The address of a file."                                                                                json:"url,omitempty"`
-	MediaType        string           `doc:"The type of a file."                                                                                   json:"mediaType,omitempty"`
-	SourceID         string           `doc:"The id of a source."                                                                                   json:"sourceId,omitempty"`
-	Title            string           `doc:"The title of a source."                                                                                json:"title,omitempty"`
-	ProviderMetadata *Cited           `doc:"What else is known of a source."                                                                       json:"providerMetadata,omitempty"                        nullable:"false"`
-	Data             json.RawMessage  `doc:"The content of a data part."                                                                           json:"data,omitempty"`
-	Transient        bool             `doc:"Whether the data part is an event: it does not become a part of the message."                          json:"transient,omitempty"`
-	FinishReason     string           `doc:"How the run ended."                                                                                    enum:"stop,length,content-filter,tool-calls,error,other" json:"finishReason,omitempty"`
-	MessageMetadata  *Metadata        `doc:"What else is known of the message."                                                                    json:"messageMetadata,omitempty"                         nullable:"false"`
+	// Type is the kind: start, start-step, text-delta, tool-input-available, finish and so on, or data- and a name.
+	Type string `json:"type"`
+	// MessageID is the assistant's message. Only in start.
+	MessageID string `json:"messageId,omitempty"`
+	// ID is the block, the part or the message that the chunk is about.
+	ID string `json:"id,omitempty"`
+	// Delta is the text to append.
+	Delta string `json:"delta,omitempty"`
+	// ToolCallID is the call.
+	ToolCallID spool.ToolCallID `json:"toolCallId,omitempty"`
+	// ToolName is the tool.
+	ToolName string `json:"toolName,omitempty"`
+	// Dynamic is whether the call becomes a part of the type dynamic-tool: it is a call of a nested run.
+	Dynamic bool `json:"dynamic,omitempty"`
+	// ProviderExecuted is whether the server executes the call. False: the page does.
+	ProviderExecuted *bool `json:"providerExecuted,omitempty" nullable:"false"`
+	// ToolMetadata is the nested run that made the call.
+	ToolMetadata *Caller `json:"toolMetadata,omitempty" nullable:"false"`
+	// InputTextDelta is the text to append to the arguments.
+	InputTextDelta string `json:"inputTextDelta,omitempty"`
+	// Input is the arguments.
+	Input json.RawMessage `json:"input,omitempty"`
+	// Output is the result.
+	Output json.RawMessage `json:"output,omitempty"`
+	// ErrorText is why the call or the run failed.
+	ErrorText string `json:"errorText,omitempty"`
+	// ApprovalID is the question that waits for an answer.
+	ApprovalID string `json:"approvalId,omitempty"`
+	// Question is the question.
+	Question *Question `json:"approvalDescriptor,omitempty" nullable:"false"`
+	// Reason is why it waits, or why the run was stopped.
+	Reason string `json:"reason,omitempty"`
+	// Parts are the message of a steer.
+	Parts []TurnPart `json:"parts,omitempty"`
+	// URL is the address of a file.
+	URL string `json:"url,omitempty"`
+	// MediaType is the type of a file.
+	MediaType string `json:"mediaType,omitempty"`
+	// SourceID is the id of a source.
+	SourceID string `json:"sourceId,omitempty"`
+	// Title is the title of a source.
+	Title string `json:"title,omitempty"`
+	// ProviderMetadata is what else is known of a source.
+	ProviderMetadata *Cited `json:"providerMetadata,omitempty" nullable:"false"`
+	// Data is the content of a data part.
+	Data json.RawMessage `json:"data,omitempty"`
+	// Transient is whether the data part is an event: it does not become a part of the message.
+	Transient bool `json:"transient,omitempty"`
+	// FinishReason is how the run ended.
+	FinishReason string `enum:"stop,length,content-filter,tool-calls,error,other" json:"finishReason,omitempty"`
+	// MessageMetadata is what else is known of the message.
+	MessageMetadata *Metadata `json:"messageMetadata,omitempty" nullable:"false"`
 }
 
 // Caller is the nested run that made a call.
 type Caller struct {
-	AgentID spool.AgentID `doc:"The nested run." json:"agentId"`
-	Agent   string        `doc:"Its name."       json:"agent,omitempty"`
+	AgentID spool.AgentID `json:"agentId"`         // The nested run.
+	Agent   string        `json:"agent,omitempty"` // Its name.
 }
 
 // Metadata is what is known of an assistant's message, beyond its parts.
 type Metadata struct {
-	RunID      spool.RunID       `doc:"The run that wrote the message."             json:"runId,omitempty"`
-	Usage      *spool.TokenCount `doc:"The tokens that the run used."               json:"usage,omitempty"      nullable:"false"`
-	StopReason wire.StopReason   `doc:"Why the run ended before it was done."       json:"stopReason,omitempty"`
-	Output     json.RawMessage   `doc:"The JSON value that the run was asked for."  json:"output,omitempty"`
-	Expired    wire.Expired      `doc:"The questions that nobody answered in time." json:"expired,omitzero"`
+	RunID      spool.RunID       `json:"runId,omitempty"`                       // The run that wrote the message.
+	Usage      *spool.TokenCount `json:"usage,omitempty"      nullable:"false"` // The tokens that the run used.
+	StopReason wire.StopReason   `json:"stopReason,omitempty"`                  // Why the run ended before it was done.
+	// Output is the JSON value that the run was asked for.
+	Output json.RawMessage `json:"output,omitempty"`
+	// Expired is the questions that nobody answered in time.
+	Expired wire.Expired `json:"expired,omitzero"`
 }
 
 // The types of chunks.

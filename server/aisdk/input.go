@@ -192,7 +192,9 @@ type Answers struct {
 
 // AnswerDetail is more about an answer than a client of the AI SDK can say in its message.
 type AnswerDetail struct {
-	Payload json.RawMessage `doc:"What the question asks for, such as the new totals of a budget, as the inputSchema of its approvalDescriptor says." json:"payload,omitempty"`
+	// Payload is what the question asks for, such as the new totals of a budget, as the inputSchema of its
+	// approvalDescriptor says.
+	Payload json.RawMessage `json:"payload,omitempty"`
 	// The hidden fields are those of other forms of answer, and are refused as in the message.
 	Approved   json.RawMessage `hidden:"true" json:"approved,omitempty"`
 	Decision   json.RawMessage `hidden:"true" json:"decision,omitempty"`
@@ -200,7 +202,8 @@ type AnswerDetail struct {
 	EditedArgs json.RawMessage `hidden:"true" json:"editedArgs,omitempty"`
 	Reason     json.RawMessage `hidden:"true" json:"reason,omitempty"`
 
-	Arguments json.RawMessage `doc:"The arguments with which an approved call runs, instead of its own." json:"arguments,omitempty"`
+	// Arguments are the arguments with which an approved call runs, instead of its own.
+	Arguments json.RawMessage `json:"arguments,omitempty"`
 }
 
 // checkForm returns an [spool.Invalid] error if the detail has a field of another form of answer.

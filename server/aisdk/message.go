@@ -12,53 +12,67 @@ type rawJSON = json.RawMessage
 
 // Message is a UI message, as a client keeps it.
 type Message struct {
-	ID       string     `doc:"The message's id. For an assistant's message it is the run's, for a user's the client's own if there is one." json:"id"`
-	Role     spool.Role `doc:"Who speaks."                                                                                                  enum:"system,user,assistant" json:"role"`
-	Metadata *Metadata  `doc:"What else is known of the message."                                                                           json:"metadata,omitempty"    nullable:"false"`
-	Parts    []Part     `doc:"The text, the calls and so on, in order."                                                                     json:"parts"`
+	// ID is the message's id. For an assistant's message it is the run's, for a user's the client's own if there is
+	// one.
+	ID       string     `json:"id"`
+	Role     spool.Role `enum:"system,user,assistant" json:"role"`      // Who speaks.
+	Metadata *Metadata  `json:"metadata,omitempty"    nullable:"false"` // What else is known of the message.
+	Parts    []Part     `json:"parts"`                                  // The text, the calls and so on, in order.
 }
 
 // Part is a part of a message. Its type decides which fields it has.
 type Part struct {
-	Type string `doc:"text, reasoning, file, step-start, tool- and the name of a tool, dynamic-tool, or data- and a name." json:"type"`
-	// ID of a data part, a message of a steer or a block of reasoning.
-	ID               string           `doc:"The part's own id."                    json:"id,omitempty"`
-	Text             *string          `doc:"The text."                             json:"text,omitempty"             nullable:"false"`
-	State            string           `doc:"How far the part is."                  json:"state,omitempty"`
-	ToolCallID       spool.ToolCallID `doc:"The call."                             json:"toolCallId,omitempty"`
-	ToolName         string           `doc:"The tool. Only of a dynamic-tool."     json:"toolName,omitempty"`
-	ProviderExecuted *bool            `doc:"Whether the server executes the call." json:"providerExecuted,omitempty" nullable:"false"`
-	ToolMetadata     *Caller          `doc:"The nested run that made the call."    json:"toolMetadata,omitempty"     nullable:"false"`
-	Input            json.RawMessage  `doc:"The arguments."                        json:"input,omitempty"`
-	Output           json.RawMessage  `doc:"The result."                           json:"output,omitempty"`
-	ErrorText        string           `doc:"Why the call failed."                  json:"errorText,omitempty"`
-	Approval         *Approval        `doc:"The question that the call waits for." json:"approval,omitempty"         nullable:"false"`
-	URL              string           `doc:"The address of a file, or a data URL." json:"url,omitempty"`
-	MediaType        string           `doc:"The type of a file."                   json:"mediaType,omitempty"`
-	Filename         string           `doc:"The name of a file."                   json:"filename,omitempty"`
-	SourceID         string           `doc:"The id of a source."                   json:"sourceId,omitempty"`
-	Title            string           `doc:"The title of a source."                json:"title,omitempty"`
-	ProviderMetadata *Cited           `doc:"What else is known of a source."       json:"providerMetadata,omitempty" nullable:"false"`
-	Data             json.RawMessage  `doc:"The content of a data part."           json:"data,omitempty"`
-	Parts            []TurnPart       `doc:"The message of a steer."               json:"parts,omitempty"`
+	// text, reasoning, file, step-start, tool- and the name of a tool, dynamic-tool, or data- and a name.
+	Type string `json:"type"`
+	// ID is the part's own id.
+	//
+	// Of a data part, a message of a steer or a block of reasoning.
+	ID         string           `json:"id,omitempty"`
+	Text       *string          `json:"text,omitempty"       nullable:"false"` // The text.
+	State      string           `json:"state,omitempty"`                       // How far the part is.
+	ToolCallID spool.ToolCallID `json:"toolCallId,omitempty"`                  // The call.
+	// ToolName is the tool. Only of a dynamic-tool.
+	ToolName string `json:"toolName,omitempty"`
+	// ProviderExecuted is whether the server executes the call.
+	ProviderExecuted *bool `json:"providerExecuted,omitempty" nullable:"false"`
+	// ToolMetadata is the nested run that made the call.
+	ToolMetadata *Caller         `json:"toolMetadata,omitempty" nullable:"false"`
+	Input        json.RawMessage `json:"input,omitempty"`     // The arguments.
+	Output       json.RawMessage `json:"output,omitempty"`    // The result.
+	ErrorText    string          `json:"errorText,omitempty"` // Why the call failed.
+	// Approval is the question that the call waits for.
+	Approval *Approval `json:"approval,omitempty" nullable:"false"`
+	// URL is the address of a file, or a data URL.
+	URL       string `json:"url,omitempty"`
+	MediaType string `json:"mediaType,omitempty"` // The type of a file.
+	Filename  string `json:"filename,omitempty"`  // The name of a file.
+	SourceID  string `json:"sourceId,omitempty"`  // The id of a source.
+	// Title is the title of a source.
+	Title string `json:"title,omitempty"`
+	// ProviderMetadata is what else is known of a source.
+	ProviderMetadata *Cited `json:"providerMetadata,omitempty" nullable:"false"`
+	// Data is the content of a data part.
+	Data json.RawMessage `json:"data,omitempty"`
+	// Parts are the message of a steer.
+	Parts []TurnPart `json:"parts,omitempty"`
 }
 
 // TurnPart is a part of a message of a user.
 type TurnPart struct {
-	Type      string `doc:"text or file."          json:"type"`
-	Text      string `doc:"The text."              json:"text,omitempty"`
-	URL       string `doc:"The address of a file." json:"url,omitempty"`
-	MediaType string `doc:"The type of a file."    json:"mediaType,omitempty"`
-	Filename  string `doc:"The name of a file."    json:"filename,omitempty"`
+	Type      string `json:"type"`                // text or file.
+	Text      string `json:"text,omitempty"`      // The text.
+	URL       string `json:"url,omitempty"`       // The address of a file.
+	MediaType string `json:"mediaType,omitempty"` // The type of a file.
+	Filename  string `json:"filename,omitempty"`  // The name of a file.
 }
 
 // Approval is the question of a call, and its answer.
 type Approval struct {
-	ID            string    `doc:"The question."               json:"id"`
-	Approved      *bool     `doc:"The answer. Left out: none." json:"approved,omitempty"      nullable:"false"`
-	Reason        string    `doc:"Why."                        json:"reason,omitempty"`
-	RequestReason string    `doc:"The question in words."      json:"requestReason,omitempty"`
-	Descriptor    *Question `doc:"More about the question."    json:"descriptor,omitempty"    nullable:"false"`
+	ID            string    `json:"id"`                                       // The question.
+	Approved      *bool     `json:"approved,omitempty"      nullable:"false"` // The answer. Left out: none.
+	Reason        string    `json:"reason,omitempty"`                         // Why.
+	RequestReason string    `json:"requestReason,omitempty"`                  // The question in words.
+	Descriptor    *Question `json:"descriptor,omitempty"    nullable:"false"` // More about the question.
 }
 
 // Steering is the content of a part of the type data-steering-message, which version 6 gets.

@@ -12,15 +12,16 @@ import (
 
 // Cited is what the AI SDK has no field for in a source.
 type Cited struct {
-	Spool CitedBy `doc:"What this server says of it." json:"spool"`
+	Spool CitedBy `json:"spool"` // What this server says of it.
 }
 
 // CitedBy says what a source belongs to.
 type CitedBy struct {
-	// Spans count the characters of the text of the step.
-	Spans []spool.Span `doc:"The pieces of the step's text that it supports, in Unicode code points. Left out: it is not known which." json:"spans,omitempty"`
-	// ToolCallID is the call whose result names it. Empty: the model does.
-	ToolCallID spool.ToolCallID `doc:"The call whose result names it. Left out: the model does." json:"toolCallId,omitempty"`
+	// Spans are the pieces of the step's text that it supports, in Unicode code points. Left out: it is not known
+	// which.
+	Spans []spool.Span `json:"spans,omitempty"`
+	// ToolCallID is the call whose result names it. Left out: the model does.
+	ToolCallID spool.ToolCallID `json:"toolCallId,omitempty"`
 }
 
 // documentType stands for the type of a document, which the AI SDK requires and no provider names.

@@ -32,8 +32,9 @@ type Controller struct {
 
 // ClientVersion says which version of the AI SDK a client is.
 type ClientVersion struct {
-	Query  string `doc:"The major version of the AI SDK: 6 or 7. Left out: 6, which 7 understands too." example:"7"               query:"version"`
-	Header string `doc:"The same as version, for clients that can only set headers."                    header:"X-Ai-Sdk-Version"`
+	// Query is the major version of the AI SDK: 6 or 7. Left out: 6, which 7 understands too.
+	Query  string `example:"7"               query:"version"`
+	Header string `header:"X-Ai-Sdk-Version"` // The same as version, for clients that can only set headers.
 }
 
 func (v ClientVersion) read() (aisdk.Version, error) {
@@ -71,9 +72,10 @@ type ChatRequest struct {
 
 // PageTool is a tool of the page.
 type PageTool struct {
-	Name        string          `doc:"The tool's name. No tool of the agent has it."                        json:"name"                  required:"true"`
-	Description string          `doc:"What it does, for the model."                                         json:"description,omitempty"`
-	Parameters  json.RawMessage `doc:"The JSON Schema of its arguments, an object's. Left out: any object." json:"parameters,omitempty"`
+	Name        string `json:"name"                  required:"true"` // The tool's name. No tool of the agent has it.
+	Description string `json:"description,omitempty"`                 // What it does, for the model.
+	// Parameters are the JSON Schema of its arguments, an object's. Left out: any object.
+	Parameters json.RawMessage `json:"parameters,omitempty"`
 }
 
 // Validate implements [rest.Validator].
@@ -88,11 +90,12 @@ func (in *Input) Validate(context.Context) error {
 
 // ChatRefusal is why there is nothing to stream. Nothing was changed.
 type ChatRefusal struct {
-	Accepted bool           `doc:"Always false."                                                                             json:"accepted"`
-	ThreadID spool.ThreadID `doc:"The thread."                                                                               example:"t1"          json:"threadId"`
-	Reason   string         `doc:"The reason of the refusal, for a program."                                                 example:"active_run"  json:"reason"`
-	Error    string         `doc:"The reason of the refusal, for a person."                                                  json:"error"`
-	Code     spool.Code     `doc:"queue_full in a 503: the same request may be accepted later. Left out in all other cases." json:"code,omitempty"`
+	Accepted bool           `json:"accepted"`                      // Always false.
+	ThreadID spool.ThreadID `example:"t1"         json:"threadId"` // The thread.
+	Reason   string         `example:"active_run" json:"reason"`   // The reason of the refusal, for a program.
+	Error    string         `json:"error"`                         // The reason of the refusal, for a person.
+	// queue_full in a 503: the same request may be accepted later. Left out in all other cases.
+	Code spool.Code `json:"code,omitempty"`
 
 	// retryAfter is when. Zero: the refusal is for now.
 	retryAfter time.Duration
@@ -170,12 +173,15 @@ type StreamInput struct {
 	ClientVersion
 	Chat
 
-	Replay string `doc:"running: only a message that is being written. last: also the last message of a chat in which nothing runs, for a client that may have lost a part of it." default:"running" enum:"running,last" query:"replay"`
+	// running: only a message that is being written. last: also the last message of a chat in which nothing runs,
+	// for a client that may have lost a part of it.
+	Replay string `default:"running" enum:"running,last" query:"replay"`
 }
 
 // Chat names a chat in the path.
 type Chat struct {
-	ID spool.ThreadID `doc:"The chat, which is a thread." example:"t1" maxLength:"128" path:"id" pattern:"^[A-Za-z0-9._:-]+$"`
+	// ID is the chat, which is a thread.
+	ID spool.ThreadID `example:"t1" maxLength:"128" path:"id" pattern:"^[A-Za-z0-9._:-]+$"`
 }
 
 // Stream answers GET /api/chat/{id}/stream with the message that is being written, from its start; 204 when nothing
@@ -221,14 +227,16 @@ type MessagesInput struct {
 	ClientVersion
 	Chat
 
-	Limit  int             `default:"200"                                             doc:"How many saved messages of the thread are read, the newest first. A step has one or two." maximum:"1000" minimum:"1" query:"limit"`
-	Before spool.MessageID `doc:"The before of the page that has the newer messages." query:"before"`
+	// Limit is how many saved messages of the thread are read, the newest first. A step has one or two.
+	Limit int `default:"200" maximum:"1000" minimum:"1" query:"limit"`
+	// Before is the before of the page that has the newer messages.
+	Before spool.MessageID `query:"before"`
 }
 
 // ChatMessages are messages of a chat.
 type ChatMessages struct {
-	Messages []aisdk.Message `doc:"The messages, the oldest first."                           json:"messages"`
-	Before   spool.MessageID `doc:"Ask with it for older messages. Left out: there are none." json:"before,omitempty"`
+	Messages []aisdk.Message `json:"messages"`         // The messages, the oldest first.
+	Before   spool.MessageID `json:"before,omitempty"` // Ask with it for older messages. Left out: there are none.
 }
 
 // Messages answers GET /api/chat/{id} with the saved messages. A chat that does not exist has none.

@@ -15,20 +15,25 @@ const maxAnswers = 100
 
 // InboxAnswers are answers to several questions.
 type InboxAnswers struct { //nolint:revive // the document has the name
-	Answers []InboxAnswer `doc:"The answers, up to 100." json:"answers" nullable:"false" required:"true"`
+	Answers []InboxAnswer `json:"answers" nullable:"false" required:"true"` // The answers, up to 100.
 }
 
 // InboxAnswer is the answer to one question of a list.
 type InboxAnswer struct { //nolint:revive // as above
 	call.OtherAnswer
 
-	ThreadID   spool.ThreadID   `doc:"The thread that waits."                                                                               example:"t1"               json:"threadId"         required:"true"`
-	ToolCallID spool.ToolCallID `doc:"The call that waits."                                                                                 example:"call_1"           json:"toolCallId"       required:"true"`
-	Digest     string           `doc:"The digest of the question. An answer to anything else does not count."                               json:"digest"              required:"true"`
-	Approved   bool             `doc:"True: the call runs (again, if it parked itself). False: the model reads that it was denied."         example:"true"             json:"approved"         required:"true"`
-	Payload    json.RawMessage  `doc:"Any JSON, for the tool."                                                                              json:"payload,omitempty"`
-	Arguments  json.RawMessage  `doc:"An object of arguments with which an approved call runs instead of its own. The tool must accept it." json:"arguments,omitempty"`
-	Reason     string           `doc:"The reason, in up to 4096 bytes. The model reads it, and the record keeps it."                        example:"not on a Friday"  json:"reason,omitempty"`
+	ThreadID   spool.ThreadID   `example:"t1"     json:"threadId"   required:"true"` // The thread that waits.
+	ToolCallID spool.ToolCallID `example:"call_1" json:"toolCallId" required:"true"` // The call that waits.
+	// Digest is the digest of the question. An answer to anything else does not count.
+	Digest string `json:"digest" required:"true"`
+	// True: the call runs (again, if it parked itself). False: the model reads that it was denied.
+	Approved bool            `example:"true"           json:"approved" required:"true"`
+	Payload  json.RawMessage `json:"payload,omitempty"` // Any JSON, for the tool.
+	// Arguments is an object of arguments with which an approved call runs instead of its own. The tool must accept
+	// it.
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+	// Reason is the reason, in up to 4096 bytes. The model reads it, and the record keeps it.
+	Reason string `example:"not on a Friday" json:"reason,omitempty"`
 }
 
 // Validate implements [rest.Validator]. An answer without what names its question refuses all of them.
@@ -56,19 +61,22 @@ func (in *InboxAnswers) Validate(context.Context) error {
 
 // InboxResults are the results of several answers.
 type InboxResults struct { //nolint:revive // as above
-	Results []InboxResult `doc:"The result of each answer, in the order of the answers." json:"results"`
+	Results []InboxResult `json:"results"` // The result of each answer, in the order of the answers.
 }
 
 // InboxResult is the result of one answer.
 type InboxResult struct { //nolint:revive // as above
-	ThreadID   spool.ThreadID   `doc:"The thread."                 example:"t1"     json:"threadId"`
-	ToolCallID spool.ToolCallID `doc:"The call."                   example:"call_1" json:"toolCallId"`
-	Delivered  bool             `doc:"Whether this answer counts." example:"true"   json:"delivered"`
-	// Reason is that of a refused answer: see [engine.RespondResult]. Empty for an error.
-	Reason string `doc:"Why the answer does not count, as respond says it." example:"already_answered" json:"reason,omitempty"`
-	Error  string `doc:"Why the answer does not count, for a person."       json:"error,omitempty"`
-	// Code is the code of an error: of an answer that is wrong, or a failure.
-	Code spool.Code `doc:"The code of an error: the answer is wrong, or it failed this time (unavailable) and may be sent again. Left out: no error." example:"invalid" json:"code,omitempty"`
+	ThreadID   spool.ThreadID   `example:"t1"     json:"threadId"`   // The thread.
+	ToolCallID spool.ToolCallID `example:"call_1" json:"toolCallId"` // The call.
+	Delivered  bool             `example:"true"   json:"delivered"`  // Whether this answer counts.
+	// Reason is why the answer does not count, as respond says it.
+	//
+	// See [engine.RespondResult]. Empty for an error.
+	Reason string `example:"already_answered" json:"reason,omitempty"`
+	Error  string `json:"error,omitempty"` // Why the answer does not count, for a person.
+	// Code is the code of an error: the answer is wrong, or it failed this time (unavailable) and may be sent again.
+	// Left out: no error.
+	Code spool.Code `example:"invalid" json:"code,omitempty"`
 }
 
 // Answer answers POST /api/agent/inbox/answers: 200 with a result for each answer. Each answer is on its own: one that is

@@ -31,27 +31,38 @@ type Controller struct {
 type ListInput struct {
 	filter
 
-	State wire.ParkState `default:"open"                           doc:"The questions that wait for an answer, or those that nobody answered in time, also of runs that are over."                          enum:"open,expired" query:"state"`
-	Order wire.ParkOrder `default:"age"                            doc:"Which question comes first: the one that was asked first, or the one that expires first. The expired ones begin with the last one." enum:"age,expiry"   query:"order"`
-	Limit int            `default:"50"                             doc:"The size of a page."                                                                                                                maximum:"1000"      minimum:"1"   query:"limit"`
-	After string         `doc:"The field next of the page before." query:"after"`
+	// State is the questions that wait for an answer, or those that nobody answered in time, also of runs that are
+	// over.
+	State wire.ParkState `default:"open" enum:"open,expired" query:"state"`
+	// Which question comes first: the one that was asked first, or the one that expires first. The expired ones
+	// begin with the last one.
+	Order wire.ParkOrder `default:"age" enum:"age,expiry" query:"order"`
+	Limit int            `default:"50"  maximum:"1000"    minimum:"1"   query:"limit"` // The size of a page.
+	// After is the field next of the page before.
+	After string `query:"after"`
 }
 
 // filter selects questions of a list. A question must pass all fields.
 type filter struct {
-	ThreadID  spool.ThreadID `doc:"Only questions of this thread."                                                     maxLength:"128"    pattern:"^[A-Za-z0-9._:-]+$" query:"threadId"`
-	Agent     string         `doc:"Only questions of runs of this agent, or of nested runs of it that ask themselves." maxLength:"128"    query:"agent"`
-	Tool      string         `doc:"Only questions about calls of this tool."                                           maxLength:"256"    query:"tool"`
-	Reason    string         `doc:"Only questions with this reason."                                                   example:"approval" maxLength:"256"              query:"reason"`
-	StartedBy string         `doc:"Only questions of runs that this subject started."                                  maxLength:"512"    query:"startedBy"`
-	Owner     string         `doc:"Only questions in threads of this subject."                                         maxLength:"512"    query:"owner"`
+	// Only questions of this thread.
+	ThreadID spool.ThreadID `maxLength:"128" pattern:"^[A-Za-z0-9._:-]+$" query:"threadId"`
+	// Only questions of runs of this agent, or of nested runs of it that ask themselves.
+	Agent string `maxLength:"128" query:"agent"`
+	// Only questions about calls of this tool.
+	Tool string `maxLength:"256" query:"tool"`
+	// Only questions with this reason.
+	Reason string `example:"approval" maxLength:"256" query:"reason"`
+	// Only questions of runs that this subject started.
+	StartedBy string `maxLength:"512" query:"startedBy"`
+	// Only questions in threads of this subject.
+	Owner string `maxLength:"512" query:"owner"`
 }
 
 // Inbox is the answer to a list of questions.
 type Inbox struct {
-	Questions []wire.Question `doc:"The questions." json:"questions"`
-	// Next is the after parameter of the next page. Empty: there is none.
-	Next string `doc:"The value of after for the next page. Left out: this is the last page." json:"next,omitempty"`
+	Questions []wire.Question `json:"questions"` // The questions.
+	// Next is the value of after for the next page. Left out: this is the last page.
+	Next string `json:"next,omitempty"`
 }
 
 // List answers GET /api/agent/inbox with a page of the questions that wait for an answer, or of those that nobody answered

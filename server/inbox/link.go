@@ -28,11 +28,16 @@ const (
 
 // InboxLinkRequest is the body of a request for a link.
 type InboxLinkRequest struct { //nolint:revive // the document has the name
-	ThreadID   spool.ThreadID   `doc:"The thread that waits."                                                                                                       example:"t1"              json:"threadId"            required:"true"`
-	ToolCallID spool.ToolCallID `doc:"The call that waits."                                                                                                         example:"call_1"          json:"toolCallId"          required:"true"`
-	Digest     string           `doc:"The digest of the question, if you have it: a link to another question is refused."                                           json:"digest,omitempty"`
-	Approver   string           `doc:"Who answers with the link, in up to 256 bytes. The record and the audit log name this subject. Send the link to nobody else." example:"ann@example.com" json:"approver"            required:"true"`
-	ExpiresIn  string           `doc:"How long the link works, such as 2h: from 1m to 24h, and never longer than the question waits. Left out: 24h."                example:"2h"              json:"expiresIn,omitempty"`
+	ThreadID   spool.ThreadID   `example:"t1"     json:"threadId"   required:"true"` // The thread that waits.
+	ToolCallID spool.ToolCallID `example:"call_1" json:"toolCallId" required:"true"` // The call that waits.
+	// Digest is the digest of the question, if you have it: a link to another question is refused.
+	Digest string `json:"digest,omitempty"`
+	// Approver is who answers with the link, in up to 256 bytes. The record and the audit log name this subject.
+	// Send the link to nobody else.
+	Approver string `example:"ann@example.com" json:"approver" required:"true"`
+	// ExpiresIn is how long the link works, such as 2h: from 1m to 24h, and never longer than the question waits.
+	// Left out: 24h.
+	ExpiresIn string `example:"2h" json:"expiresIn,omitempty"`
 
 	lasts time.Duration
 }
@@ -68,10 +73,12 @@ func hidden(r rune) bool {
 
 // InboxLink is a link to one question.
 type InboxLink struct { //nolint:revive // as above
-	URL       string    `doc:"The link. It begins with the path if the server does not know its public URL." example:"https://agents.example/api/agent/inbox/links/eyJ0Ijoi...Q.pT2x" json:"url"`
-	ExpiresAt time.Time `doc:"When the link expires."                                                        json:"expiresAt"`
-	// ID names the link for a list and for its end.
-	ID wire.LinkID `doc:"The link, to revoke it." json:"linkId"`
+	// URL is the link. It begins with the path if the server does not know its public URL.
+	URL string `example:"https://agents.example/api/agent/inbox/links/eyJ0Ijoi...Q.pT2x" json:"url"`
+	// ExpiresAt is when the link expires.
+	ExpiresAt time.Time `json:"expiresAt"`
+	// ID is the link, to revoke it.
+	ID wire.LinkID `json:"linkId"`
 }
 
 var errSameApprover = spool.Errorf(spool.Conflict, "This request is for somebody else than who started the run")

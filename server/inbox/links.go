@@ -13,13 +13,15 @@ import (
 
 // LinksInput asks for a page of links.
 type LinksInput struct {
-	Limit int         `default:"50"                                    doc:"The size of a page." maximum:"1000"               minimum:"1"   query:"limit"`
-	After wire.LinkID `doc:"The field linkId of the last link before." maxLength:"128"           pattern:"^[A-Za-z0-9._:-]+$" query:"after"`
+	Limit int `default:"50" maximum:"1000" minimum:"1" query:"limit"` // The size of a page.
+	// After is the field linkId of the last link before.
+	After wire.LinkID `maxLength:"128" pattern:"^[A-Za-z0-9._:-]+$" query:"after"`
 }
 
 // InboxLinks are links that neither have expired nor were revoked.
 type InboxLinks struct { //nolint:revive // the document has the name
-	Links []wire.QuestionLink `doc:"The links, the oldest of each maker first. Fewer than the limit: there are no more." json:"links"`
+	// Links are the links, the oldest of each maker first. Fewer than the limit: there are no more.
+	Links []wire.QuestionLink `json:"links"`
 }
 
 // Links answers GET /api/agent/inbox/links with the links that the caller has made, and those of its tenant for an admin.
@@ -35,7 +37,7 @@ func (c Controller) Links(ctx context.Context, in LinksInput) (InboxLinks, error
 
 // RevokeInput names a link.
 type RevokeInput struct {
-	LinkID wire.LinkID `doc:"The link." maxLength:"128" pattern:"^[A-Za-z0-9._:-]+$" query:"linkId" required:"true"`
+	LinkID wire.LinkID `maxLength:"128" pattern:"^[A-Za-z0-9._:-]+$" query:"linkId" required:"true"` // The link.
 }
 
 // Revoke answers DELETE /api/agent/inbox/links: the link opens nothing any more. Only its maker and an admin see a link.

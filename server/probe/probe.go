@@ -22,7 +22,7 @@ const (
 
 // Healthy is the answer of a process that answers.
 type Healthy struct {
-	Status string `enum:"ok" json:"status"`
+	Status string `enum:"ok" json:"status"` // Always ok.
 }
 
 // Health answers GET /healthz as long as the process answers anything.
@@ -42,10 +42,12 @@ const (
 
 // Readiness is the answer to a probe. What is wrong is said in words without secrets.
 type Readiness struct {
-	Status string            `doc:"Whether the process is ready for requests."      enum:"ok,unavailable"        json:"status"`
-	Checks map[string]string `doc:"The checks, each with ok or with what is wrong." example:"{\"store\":\"ok\"}" json:"checks"`
-	Error  string            `doc:"The error, for a person."                        json:"error,omitempty"`
-	Code   spool.Code        `doc:"The error's code: unavailable."                  json:"code,omitempty"`
+	// Status is whether the process is ready for requests.
+	Status string `enum:"ok,unavailable" json:"status"`
+	// Checks are the checks, each with ok or with what is wrong.
+	Checks map[string]string `example:"{\"store\":\"ok\"}" json:"checks"`
+	Error  string            `json:"error,omitempty"` // The error, for a person.
+	Code   spool.Code        `json:"code,omitempty"`  // The error's code: unavailable.
 }
 
 // Controller has the endpoints. It executes checks, all at the same time, and keeps the outcome for a

@@ -30,7 +30,7 @@ type Delivery struct {
 
 // Taken is the answer to a delivery.
 type Taken struct {
-	Accepted bool `doc:"Always true." json:"accepted"`
+	Accepted bool `json:"accepted"` // Always true.
 }
 
 // Config says how deliveries are taken. All fields are required but Verifier.

@@ -10,7 +10,7 @@ import (
 
 // CompactRequest is the body of a compaction.
 type CompactRequest struct {
-	ThreadID spool.ThreadID `doc:"The thread to summarise." example:"t1" json:"threadId"`
+	ThreadID spool.ThreadID `example:"t1" json:"threadId"` // The thread to summarise.
 }
 
 // Validate implements [rest.Validator].

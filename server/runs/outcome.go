@@ -15,7 +15,8 @@ import (
 
 // waitInput says how long a request waits for the end of a run.
 type waitInput struct {
-	Wait string `doc:"How long to wait until the run has ended or waits for somebody, such as 30s. Left out: not at all." example:"30s" query:"wait"`
+	// Wait is how long to wait until the run has ended or waits for somebody, such as 30s. Left out: not at all.
+	Wait string `example:"30s" query:"wait"`
 }
 
 // Validate implements [rest.Validator]. It refuses a repeated wait, which is ambiguous.
@@ -54,7 +55,7 @@ func short(d time.Duration) string {
 type OutcomeInput struct {
 	waitInput
 
-	RunID spool.RunID `doc:"The run." example:"r1" path:"runId"`
+	RunID spool.RunID `example:"r1" path:"runId"` // The run.
 }
 
 // Outcome answers GET /api/agent/runs/{runId} with the present outcome of a run. With a wait, it answers when

@@ -13,16 +13,21 @@ import (
 
 // PublishRequest is the body of an event.
 type PublishRequest struct {
-	ThreadID spool.ThreadID  `doc:"The thread, which has to exist."                                                                                     example:"t1"             json:"threadId"`
-	Type     string          `doc:"Your own word for the event. The types of record entries, notices and items are refused."                            example:"progress"       json:"type"              maxLength:"128" minLength:"1" pattern:"^[A-Za-z0-9._:-]+$"`
-	Payload  json.RawMessage `doc:"Any JSON: up to 6144 bytes, or 65536 of a durable event. Left out: null."                                            json:"payload,omitempty"`
-	Durable  bool            `doc:"True: the event is an entry of the record, which later clients get too. False: only clients that follow now get it." example:"true"           json:"durable,omitempty"`
+	// ThreadID is the thread, which has to exist.
+	ThreadID spool.ThreadID `example:"t1" json:"threadId"`
+	// Your own word for the event. The types of record entries, notices and items are refused.
+	Type string `example:"progress" json:"type" maxLength:"128" minLength:"1" pattern:"^[A-Za-z0-9._:-]+$"`
+	// Payload is any JSON: up to 6144 bytes, or 65536 of a durable event. Left out: null.
+	Payload json.RawMessage `json:"payload,omitempty"`
+	// True: the event is an entry of the record, which later clients get too. False: only clients that follow now
+	// get it.
+	Durable bool `example:"true" json:"durable,omitempty"`
 }
 
 // PublishResult is the answer to an event.
 type PublishResult struct {
-	Accepted bool  `doc:"Always true."                                             json:"accepted"`
-	Seq      int64 `doc:"The entry's seq in the record. Only for a durable event." example:"7"     json:"seq,omitempty"`
+	Accepted bool  `json:"accepted"`                      // Always true.
+	Seq      int64 `example:"7"     json:"seq,omitempty"` // The entry's seq in the record. Only for a durable event.
 }
 
 // Validate implements [rest.Validator].

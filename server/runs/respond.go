@@ -13,13 +13,21 @@ import (
 type RespondRequest struct {
 	call.OtherAnswer
 
-	ThreadID   spool.ThreadID   `doc:"The thread that waits."                                                                               example:"t1"               json:"threadId"`
-	ToolCallID spool.ToolCallID `doc:"The call that waits, as INPUT_REQUIRED named it."                                                     example:"call_1"           json:"toolCallId"       maxLength:"512" minLength:"1"`
-	Approved   bool             `doc:"True: the call runs (again, if it parked itself). False: the model reads that it was denied."         example:"true"             json:"approved"         required:"true"`
-	Payload    json.RawMessage  `doc:"Any JSON, for the tool."                                                                              json:"payload,omitempty"`
-	Arguments  json.RawMessage  `doc:"An object of arguments with which an approved call runs instead of its own. The tool must accept it." json:"arguments,omitempty"`
-	Reason     string           `doc:"The reason, in up to 4096 bytes. The model reads it, and the record keeps it."                        example:"not on a Friday"  json:"reason,omitempty"`
-	Digest     string           `doc:"The digest of the INPUT_REQUIRED that was shown. An answer to anything else does not count."          json:"digest,omitempty"`
+	// ThreadID is the thread that waits.
+	ThreadID spool.ThreadID `example:"t1" json:"threadId"`
+	// ToolCallID is the call that waits, as INPUT_REQUIRED named it.
+	ToolCallID spool.ToolCallID `example:"call_1" json:"toolCallId" maxLength:"512" minLength:"1"`
+	// True: the call runs (again, if it parked itself). False: the model reads that it was denied.
+	Approved bool `example:"true" json:"approved" required:"true"`
+	// Payload is any JSON, for the tool.
+	Payload json.RawMessage `json:"payload,omitempty"`
+	// Arguments is an object of arguments with which an approved call runs instead of its own. The tool must accept
+	// it.
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+	// Reason is the reason, in up to 4096 bytes. The model reads it, and the record keeps it.
+	Reason string `example:"not on a Friday" json:"reason,omitempty"`
+	// Digest is the digest of the INPUT_REQUIRED that was shown. An answer to anything else does not count.
+	Digest string `json:"digest,omitempty"`
 }
 
 // Validate implements [rest.Validator].

@@ -19,7 +19,9 @@ import (
 type StartInput struct {
 	waitInput
 
-	IdempotencyKey string      `doc:"A key of your own. A start that comes again with its key gets the first accepted answer again, and another start with the key a 409." example:"order-1234" header:"Idempotency-Key"`
+	// IdempotencyKey is a key of your own. A start that comes again with its key gets the first accepted answer
+	// again, and another start with the key a 409.
+	IdempotencyKey string      `example:"order-1234" header:"Idempotency-Key"`
 	Body           *RunRequest `required:"true"`
 }
 
@@ -97,18 +99,19 @@ func (q RunRequest) thread() spool.ThreadID {
 
 // StartedRun is the outcome of an accepted run.
 type StartedRun struct {
-	Accepted bool `doc:"Always true." example:"true" json:"accepted"`
+	Accepted bool `example:"true" json:"accepted"` // Always true.
 
 	wire.RunOutcome
 }
 
 // RunRefusal is an error of a start, or the result of a start while the queue is full.
 type RunRefusal struct {
-	Accepted *bool          `doc:"Always false."                                                       json:"accepted,omitempty"                 nullable:"false"`
-	ThreadID spool.ThreadID `doc:"The thread."                                                         json:"threadId,omitempty"`
-	Reason   string         `doc:"The same word as code."                                              enum:"queue_full"                         json:"reason,omitempty"`
-	Error    string         `doc:"The error, for a person."                                            example:"Too many runs wait for a worker" json:"error"`
-	Code     spool.Code     `doc:"The error's code: queue_full with the fields below, or unavailable." example:"queue_full"                      json:"code"`
+	Accepted *bool          `json:"accepted,omitempty"                 nullable:"false"`        // Always false.
+	ThreadID spool.ThreadID `json:"threadId,omitempty"`                                         // The thread.
+	Reason   string         `enum:"queue_full"                         json:"reason,omitempty"` // The same word as code.
+	Error    string         `example:"Too many runs wait for a worker" json:"error"`            // The error, for a person.
+	// Code is the error's code: queue_full with the fields below, or unavailable.
+	Code spool.Code `example:"queue_full" json:"code"`
 }
 
 // The other answers of a start than 202.

@@ -10,8 +10,9 @@ import (
 
 // ControlRequest is the body of a stop.
 type ControlRequest struct {
-	ThreadID spool.ThreadID `doc:"The thread whose runs to stop: the present run, and all runs that wait." example:"t1"           json:"threadId"`
-	RunID    spool.RunID    `doc:"The run to stop. Left out: all runs of the thread."                      json:"runId,omitempty"`
+	// ThreadID is the thread whose runs to stop: the present run, and all runs that wait.
+	ThreadID spool.ThreadID `example:"t1"           json:"threadId"`
+	RunID    spool.RunID    `json:"runId,omitempty"` // The run to stop. Left out: all runs of the thread.
 }
 
 // Validate implements [rest.Validator].

@@ -50,14 +50,18 @@ type Controller struct {
 
 // SignInRequest is the body of a request to begin a sign-in.
 type SignInRequest struct { //nolint:revive // the document has the name
-	URL string `doc:"The link of the call that waits: url in its arguments." example:"https://agents.example/oauth/sign-in?ticket=v1.0a1b2c3d.text" json:"url" maxLength:"8192" required:"true"`
+	// URL is the link of the call that waits: url in its arguments.
+	URL string `example:"https://agents.example/oauth/sign-in?ticket=v1.0a1b2c3d.text" json:"url" maxLength:"8192" required:"true"`
 }
 
 // SignInStart says where a sign-in goes on.
 type SignInStart struct { //nolint:revive // the document has the name
-	Cookie *http.Cookie `doc:"The cookie that the browser has to bring along when it comes back."                 header:"Set-Cookie" json:"-"`
-	URL    string       `doc:"Where to send the browser that has the cookie: a page of the authorization server." json:"url"`
-	Until  time.Time    `doc:"When the sign-in has to be done. After that, begin another one with the same link." json:"expiresAt"`
+	// Cookie is the cookie that the browser has to bring along when it comes back.
+	Cookie *http.Cookie `header:"Set-Cookie" json:"-"`
+	// URL is where to send the browser that has the cookie: a page of the authorization server.
+	URL string `json:"url"`
+	// Until is when the sign-in has to be done. After that, begin another one with the same link.
+	Until time.Time `json:"expiresAt"`
 }
 
 // Begin answers POST /api/agent/sign-in: it begins a sign-in for the caller, whose browser gets the cookie.

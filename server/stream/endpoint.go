@@ -26,11 +26,17 @@ type Input struct {
 	call.OneThread
 	call.LastMessage
 
-	Cursor      string `doc:"The id of the last frame that you have read. A malformed one counts as absent."                                                                                               example:"1 r1:1 1-5"   query:"cursor"`
-	LastEventID string `doc:"The id of the last frame, which a browser sends by itself on a reconnect. It takes precedence over cursor."                                                                   header:"Last-Event-Id"`
-	Since       string `doc:"The seq of the last entry that you have, for older clients. It only counts without a cursor."                                                                                 example:"3"            query:"since"`
-	Keepalive   string `doc:"How an idle stream is kept alive: by comments, or by events of the type keepalive, which scripts in a browser can see. Such an event has no id, and an empty object as data." default:"comment"      enum:"comment,event" query:"keepalive"`
-	WireFormat  string `doc:"Left out: the frames described here. ag-ui: the events of AG-UI 1.0."                                                                                                         query:"wireFormat"`
+	// Cursor is the id of the last frame that you have read. A malformed one counts as absent.
+	Cursor string `example:"1 r1:1 1-5" query:"cursor"`
+	// LastEventID is the id of the last frame, which a browser sends by itself on a reconnect. It takes precedence
+	// over cursor.
+	LastEventID string `header:"Last-Event-Id"`
+	// Since is the seq of the last entry that you have, for older clients. It only counts without a cursor.
+	Since string `example:"3" query:"since"`
+	// Keepalive is how an idle stream is kept alive: by comments, or by events of the type keepalive, which scripts
+	// in a browser can see. Such an event has no id, and an empty object as data.
+	Keepalive  string `default:"comment"  enum:"comment,event" query:"keepalive"`
+	WireFormat string `query:"wireFormat"` // Left out: the frames described here. ag-ui: the events of AG-UI 1.0.
 }
 
 // Stream answers GET /api/agent/stream with the live stream of a thread, until the client disconnects, the

@@ -11,13 +11,13 @@ import (
 
 // StreamTokenRequest is the body of a request for a token.
 type StreamTokenRequest struct { //nolint:revive // the document has the name
-	ThreadID spool.ThreadID `doc:"The thread of the stream." example:"t1" json:"threadId" required:"true"`
+	ThreadID spool.ThreadID `example:"t1" json:"threadId" required:"true"` // The thread of the stream.
 }
 
 // StreamToken is a token for the stream of a thread.
 type StreamToken struct { //nolint:revive // the document has the name
-	Token     string    `doc:"The value for the parameter token of the stream."                 json:"token"`
-	ExpiresAt time.Time `doc:"When the token expires. The streams that it opened end then too." json:"expiresAt"`
+	Token     string    `json:"token"`     // The value for the parameter token of the stream.
+	ExpiresAt time.Time `json:"expiresAt"` // When the token expires. The streams that it opened end then too.
 }
 
 // Validate implements [rest.Validator].

@@ -14,7 +14,7 @@ import (
 type ArtifactInput struct {
 	call.OneThread
 
-	ArtifactID spool.ArtifactID `doc:"The artifact." example:"art_0c6c38ccc5b7f5ac8a8cd0a53ab3d6b5" path:"artifactId"`
+	ArtifactID spool.ArtifactID `example:"art_0c6c38ccc5b7f5ac8a8cd0a53ab3d6b5" path:"artifactId"` // The artifact.
 }
 
 // Artifact answers GET /api/agent/artifacts/{artifactId} with the data, which browsers save as a file. Without a store

@@ -23,7 +23,8 @@ const (
 type ArtifactURLInput struct {
 	ArtifactInput
 
-	ExpiresIn string `doc:"How long the URL works, such as 10m: from 1s to 1h. Left out: 5m." example:"10m" query:"expiresIn"`
+	// ExpiresIn is how long the URL works, such as 10m: from 1s to 1h. Left out: 5m.
+	ExpiresIn string `example:"10m" query:"expiresIn"`
 }
 
 // Validate implements [rest.Validator].
@@ -45,8 +46,10 @@ func (in *ArtifactURLInput) lasts() (time.Duration, error) {
 
 // ArtifactURL is a URL that works without credentials.
 type ArtifactURL struct {
-	URL       string    `doc:"The URL. It begins with the path if the server does not know its public URL." example:"/api/agent/artifacts/art_0c6c38ccc5b7f5ac8a8cd0a53ab3d6b5/data?token=eyJ0Ijoi...Q.pT2x" json:"url"`
-	ExpiresAt time.Time `doc:"When the URL expires."                                                        json:"expiresAt"`
+	// URL is the URL. It begins with the path if the server does not know its public URL.
+	URL string `example:"/api/agent/artifacts/art_0c6c38ccc5b7f5ac8a8cd0a53ab3d6b5/data?token=eyJ0Ijoi...Q.pT2x" json:"url"`
+	// ExpiresAt is when the URL expires.
+	ExpiresAt time.Time `json:"expiresAt"`
 }
 
 // ArtifactURL answers POST /api/agent/artifacts/{artifactId}/url with a URL that opens one artifact of one of the caller's
@@ -73,8 +76,9 @@ func (c Controller) ArtifactURL(ctx context.Context, in ArtifactURLInput) (Artif
 
 // SignedInput is a request of a signed URL.
 type SignedInput struct {
-	ArtifactID spool.ArtifactID `doc:"The artifact."                                         example:"art_0c6c38ccc5b7f5ac8a8cd0a53ab3d6b5" path:"artifactId"`
-	Token      string           `doc:"What the URL has: it is signed, and names the thread." query:"token"`
+	ArtifactID spool.ArtifactID `example:"art_0c6c38ccc5b7f5ac8a8cd0a53ab3d6b5" path:"artifactId"` // The artifact.
+	// Token is what the URL has: it is signed, and names the thread.
+	Token string `query:"token"`
 }
 
 // Signed answers GET /api/agent/artifacts/{artifactId}/data with the data, for whoever has the signed URL. Each URL that does

@@ -13,7 +13,7 @@ type BranchesInput struct{ call.OneThread }
 
 // BranchList is the answer to a list of branches.
 type BranchList struct {
-	Branches []wire.Branch `doc:"The branches, the newest one first." json:"branches"`
+	Branches []wire.Branch `json:"branches"` // The branches, the newest one first.
 }
 
 // Branches answers GET /api/agent/branches with all branches of the thread.
@@ -27,9 +27,11 @@ func (c Controller) Branches(ctx context.Context, in BranchesInput) (BranchList,
 type BranchInput struct {
 	call.OneThread
 
-	BranchID wire.BranchID   `doc:"The branch."                                     example:"7"     minimum:"1"                  query:"branchId" required:"true"`
-	Limit    int             `doc:"Only the last so many messages. Left out: all."  maximum:"1000"  minimum:"1"                  query:"limit"`
-	Before   spool.MessageID `doc:"Only messages before this one, for paging back." maxLength:"128" pattern:"^[A-Za-z0-9._:-]+$" query:"before"`
+	BranchID wire.BranchID `example:"7" minimum:"1" query:"branchId" required:"true"` // The branch.
+	// Only the last so many messages. Left out: all.
+	Limit int `maximum:"1000" minimum:"1" query:"limit"`
+	// Only messages before this one, for paging back.
+	Before spool.MessageID `maxLength:"128" pattern:"^[A-Za-z0-9._:-]+$" query:"before"`
 }
 
 // Branch answers GET /api/agent/branches/messages with a branch and its messages.
@@ -41,8 +43,8 @@ func (c Controller) Branch(ctx context.Context, in BranchInput) (wire.BranchMess
 
 // RestoreRequest is the body of a restore.
 type RestoreRequest struct {
-	ThreadID spool.ThreadID `doc:"The thread."            example:"t1" json:"threadId"`
-	BranchID wire.BranchID  `doc:"The branch to restore." example:"7"  json:"branchId" minimum:"1" required:"true"`
+	ThreadID spool.ThreadID `example:"t1" json:"threadId"`                             // The thread.
+	BranchID wire.BranchID  `example:"7"  json:"branchId" minimum:"1" required:"true"` // The branch to restore.
 }
 
 // Validate implements [rest.Validator].

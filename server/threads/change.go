@@ -12,10 +12,12 @@ import (
 
 // ThreadChange is the body of a change of a thread.
 type ThreadChange struct {
-	ThreadID spool.ThreadID     `doc:"The thread."                                                     example:"t1"            json:"threadId"`
-	Title    *string            `doc:"The new title, of 1 to 200 characters. Left out: it stays."      json:"title,omitempty"`
-	Labels   map[string]*string `doc:"Labels to set, by key; null removes a label. Other labels stay." json:"labels,omitempty"`
-	Owner    *string            `doc:"The new owner. Only with the scope admin."                       json:"owner,omitempty"`
+	ThreadID spool.ThreadID `example:"t1" json:"threadId"` // The thread.
+	// Title is the new title, of 1 to 200 characters. Left out: it stays.
+	Title *string `json:"title,omitempty"`
+	// Labels to set, by key; null removes a label. Other labels stay.
+	Labels map[string]*string `json:"labels,omitempty"`
+	Owner  *string            `json:"owner,omitempty"` // The new owner. Only with the scope admin.
 }
 
 // Validate implements [rest.Validator].

@@ -12,14 +12,17 @@ import (
 type EventsInput struct {
 	call.OneThread
 
-	After int64 `doc:"Only events after this seq: the field next of the page before." minimum:"0"    query:"after"`
-	Limit int   `doc:"The size of a page. Left out: 100."                             maximum:"1000" minimum:"1"   query:"limit"`
+	// Only events after this seq: the field next of the page before.
+	After int64 `minimum:"0"    query:"after"`
+	Limit int   `maximum:"1000" minimum:"1"   query:"limit"` // The size of a page. Left out: 100.
 }
 
 // EventPage is a page of an application's durable events.
 type EventPage struct {
-	Events []bodies.ApplicationEvent `doc:"The events, in the order of their seq."                                                                                 json:"events"`
-	Next   int64                     `doc:"The value of after for the next page. It is present even if this page has few events. Left out: this is the last page." json:"next,omitempty"`
+	Events []bodies.ApplicationEvent `json:"events"` // The events, in the order of their seq.
+	// Next is the value of after for the next page. It is present even if this page has few events. Left out: this
+	// is the last page.
+	Next int64 `json:"next,omitempty"`
 }
 
 // Events answers GET /api/agent/events with the durable events that were published on a thread.

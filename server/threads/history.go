@@ -17,11 +17,15 @@ type HistoryInput struct {
 	call.OneThread
 	call.LastMessage
 
-	Limit  int             `doc:"Only the newest so many messages. Left out: all." maximum:"1000"  minimum:"1"                  query:"limit"`
-	Before spool.MessageID `doc:"Only messages before this one, for paging back."  maxLength:"128" pattern:"^[A-Za-z0-9._:-]+$" query:"before"`
+	// Only the newest so many messages. Left out: all.
+	Limit int `maximum:"1000" minimum:"1" query:"limit"`
+	// Only messages before this one, for paging back.
+	Before spool.MessageID `maxLength:"128" pattern:"^[A-Za-z0-9._:-]+$" query:"before"`
 
-	Version *int64 `doc:"The snapshot at this version of the thread, without a stream. Left out: the present one."        minimum:"0" query:"version"`
-	Seq     *int64 `doc:"The snapshot at the first version whose record has reached this seq. Left out: the present one." minimum:"0" query:"seq"`
+	// Version is the snapshot at this version of the thread, without a stream. Left out: the present one.
+	Version *int64 `minimum:"0" query:"version"`
+	// Seq is the snapshot at the first version whose record has reached this seq. Left out: the present one.
+	Seq *int64 `minimum:"0" query:"seq"`
 }
 
 // History answers GET /api/agent/history with a snapshot.

@@ -13,26 +13,33 @@ import (
 type ListInput struct {
 	threadFilter
 
-	Limit  int    `doc:"The size of a page. Left out: all." maximum:"1000" minimum:"1" query:"limit"`
-	Before string `doc:"The field next of the page before." query:"before"`
+	Limit  int    `maximum:"1000" minimum:"1" query:"limit"` // The size of a page. Left out: all.
+	Before string `query:"before"`                           // The field next of the page before.
 }
 
 // threadFilter selects threads of a list. A thread must pass all fields.
 type threadFilter struct {
-	State         wire.State `doc:"Only threads in this state."                                                              enum:"IDLE,QUEUED,RUNNING,WAITING_FOR_INPUT,COMPLETED,CANCELLED,FAILED" query:"state"`
-	Expired       bool       `doc:"Only threads whose last run has questions that nobody answered in time."                  query:"expired"`
-	Text          string     `doc:"Only threads whose title has this text. Upper and lower case of ASCII letters are equal." example:"invoice"                                                       maxLength:"200"       query:"q"`
-	Owner         string     `doc:"Only threads of this subject."                                                            maxLength:"512"                                                         query:"owner"`
-	Labels        []string   `doc:"Only threads with this label, as key:value. It may be repeated."                          query:"label"`
-	UpdatedAfter  time.Time  `doc:"Only threads that changed after this time."                                               example:"2026-01-02T03:04:05Z"                                          query:"updatedAfter"`
-	UpdatedBefore time.Time  `doc:"Only threads that changed last before this time."                                         example:"2026-01-02T03:04:05Z"                                          query:"updatedBefore"`
+	// Only threads in this state.
+	State wire.State `enum:"IDLE,QUEUED,RUNNING,WAITING_FOR_INPUT,COMPLETED,CANCELLED,FAILED" query:"state"`
+	// Only threads whose last run has questions that nobody answered in time.
+	Expired bool `query:"expired"`
+	// Only threads whose title has this text. Upper and lower case of ASCII letters are equal.
+	Text string `example:"invoice" maxLength:"200" query:"q"`
+	// Only threads of this subject.
+	Owner string `maxLength:"512" query:"owner"`
+	// Only threads with this label, as key:value. It may be repeated.
+	Labels []string `query:"label"`
+	// Only threads that changed after this time.
+	UpdatedAfter time.Time `example:"2026-01-02T03:04:05Z" query:"updatedAfter"`
+	// Only threads that changed last before this time.
+	UpdatedBefore time.Time `example:"2026-01-02T03:04:05Z" query:"updatedBefore"`
 }
 
 // ThreadList is the answer to a list of threads.
 type ThreadList struct {
-	Threads []wire.Thread `doc:"The threads, the last updated one first." json:"threads"`
-	// Next is the before parameter of the next page. Empty: there is none.
-	Next string `doc:"The value of before for the next page. Left out: this is the last page." json:"next,omitempty"`
+	Threads []wire.Thread `json:"threads"` // The threads, the last updated one first.
+	// Next is the value of before for the next page. Left out: this is the last page.
+	Next string `json:"next,omitempty"`
 }
 
 // List answers GET /api/threads with the tenant's threads, the last updated first: all of

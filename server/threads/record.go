@@ -31,7 +31,7 @@ func (RecordAnswer) Document() (contentType string, body reflect.Type) {
 
 // ForkInput is the body of a fork.
 type ForkInput struct {
-	ThreadID spool.ThreadID `doc:"The thread." example:"t1" json:"threadId"`
+	ThreadID spool.ThreadID `example:"t1" json:"threadId"` // The thread.
 	wire.ForkRequest
 }
 

@@ -28,7 +28,8 @@ const (
 type UploadInput struct {
 	call.OneThread
 
-	Name string `doc:"The name of the file. Left out: that of the Content-Disposition header or of the form." example:"cities.csv" query:"name"`
+	// Name is the name of the file. Left out: that of the Content-Disposition header or of the form.
+	Name string `example:"cities.csv" query:"name"`
 	Body rest.Upload
 }
 

@@ -86,11 +86,11 @@ func (c *compiler) walk(t reflect.Type, offset uintptr, index []int) {
 		case err != nil:
 			c.fail(f, err)
 		case isObject(name) && in == fault.Query:
-			c.deep(f, name, offset+f.Offset, at)
+			c.deep(t, f, name, offset+f.Offset, at)
 		case c.object != nil && in != fault.Query && f.IsExported() && !f.Anonymous && f.Tag.Get(fault.Query) != "-":
 			c.fail(f, errors.New("is in a deepObject, and needs the tag query"))
 		case in != "":
-			c.add(f, name, in, offset+f.Offset, at)
+			c.add(t, f, name, in, offset+f.Offset, at)
 		case f.Anonymous:
 			c.embedded(f, offset+f.Offset, at)
 		}
@@ -106,7 +106,7 @@ func isObject(tag string) bool {
 
 // deep compiles a struct with the tag query:"filter,deepObject": its field with the tag query:"title" is the
 // parameter filter[title].
-func (c *compiler) deep(f reflect.StructField, tag string, offset uintptr, index []int) {
+func (c *compiler) deep(owner reflect.Type, f reflect.StructField, tag string, offset uintptr, index []int) {
 	name, flags, _ := strings.Cut(tag, ",")
 	switch {
 	case name == "" || flags != "deepObject":
@@ -118,7 +118,7 @@ func (c *compiler) deep(f reflect.StructField, tag string, offset uintptr, index
 	case f.Type.NumField() == 0:
 		c.fail(f, errors.New("the deepObject has no fields"))
 	default:
-		c.object = &Object{Name: name, Doc: f.Tag.Get("doc"), Index: index}
+		c.object = &Object{Name: name, Doc: f.Tag.Get("doc"), Index: index, Field: f, Owner: owner}
 		c.path = append(c.path, f.Name)
 		c.walk(f.Type, offset, index)
 		c.path = c.path[:len(c.path)-1]
@@ -199,7 +199,7 @@ func (c *compiler) source(f reflect.StructField) (tag, in string, err error) {
 }
 
 // add compiles one parameter.
-func (c *compiler) add(f reflect.StructField, tag, in string, offset uintptr, index []int) {
+func (c *compiler) add(owner reflect.Type, f reflect.StructField, tag, in string, offset uintptr, index []int) {
 	name, flags, _ := strings.Cut(tag, ",")
 	if name == "" {
 		c.fail(f, fmt.Errorf("the tag %s:%q has no name", in, tag))
@@ -232,7 +232,7 @@ func (c *compiler) add(f reflect.StructField, tag, in string, offset uintptr, in
 	}
 
 	compiled := field{name: name, key: place[1], in: in, offset: offset}
-	param := Param{Name: name, In: in, Field: f, Index: index, Object: c.object, Key: key}
+	param := Param{Name: name, In: in, Field: f, Index: index, Owner: owner, Object: c.object, Key: key}
 	if err := compileField(&compiled, &param, f, flags); err != nil {
 		c.fail(f, err)
 		return

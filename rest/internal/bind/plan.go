@@ -58,6 +58,9 @@ type Param struct {
 	Field reflect.StructField
 	Index []int
 
+	// Owner is the struct that declares the field, or nil.
+	Owner reflect.Type
+
 	// Object is the name and the doc of the object that a deepObject parameter belongs to, or nil. Name is then
 	// "filter[title]", and Key is "title".
 	Object *Object
@@ -95,6 +98,9 @@ type Object struct {
 	Name, Doc string
 	// Index is the way to the struct.
 	Index []int
+	// Field is the struct field, and Owner the struct that declares it.
+	Field reflect.StructField
+	Owner reflect.Type
 }
 
 // Type returns the compiled struct type. p fills it unless [Options.Filled] names another one.

@@ -28,7 +28,7 @@ var own = folded(slices.Concat(sources, []string{
 	"json", "filter", "crud",
 	"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
 	"minLength", "maxLength", "pattern", "enum", "const", "format", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties",
-	"default", "required", "nullable", "doc", "example", "deprecated", "hidden", "readOnly", "writeOnly", "contentType", "maxSize",
+	"default", "required", "nullable", "doc", "docOf", "example", "deprecated", "hidden", "readOnly", "writeOnly", "contentType", "maxSize",
 	"dependentRequired", "additionalProperties",
 }))
 

@@ -81,8 +81,8 @@ func (r *Registry) object(t, original reflect.Type) *huma.Schema {
 		return s
 	}
 
-	if f, ok := t.FieldByName("_"); ok && s.Description == "" {
-		s.Description = f.Tag.Get("doc")
+	if s.Description == "" {
+		s.Description = r.aboutType(t)
 	}
 	r.properties(t, s)
 
@@ -118,6 +118,7 @@ func (r *Registry) properties(t reflect.Type, s *huma.Schema) {
 		if property == nil || r.answers && r.unanswered(t, f) {
 			continue
 		}
+		r.describeField(t, f, property)
 		if r.answers && isNullInAnswers(f) {
 			property = r.orNull(property)
 		}

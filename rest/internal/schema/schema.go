@@ -42,6 +42,7 @@ type shared struct {
 	aliases    map[reflect.Type]reflect.Type
 	plain      map[plainKey]*body.Schema
 	patches    map[reflect.Type]string // the names of the patches of types
+	describe   func(key string) string // the text of a field
 	// field is the present field, for the text of a panic.
 	field string
 	// later has work that waits for the schemas under conversion.

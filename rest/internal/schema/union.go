@@ -20,9 +20,7 @@ func (r *Registry) union(of reflect.Type, allowRef bool, hint string) *huma.Sche
 			panic(mistake{fmt.Errorf("schema of %w", err)})
 		}
 		form.schema.Discriminator = &huma.Discriminator{PropertyName: p.Property, Mapping: map[string]string{}}
-		if f, ok := of.FieldByName("_"); ok {
-			form.schema.Description = f.Tag.Get("doc")
-		}
+		form.schema.Description = r.aboutType(of)
 		for _, v := range p.Variants {
 			s := r.Schema(v.Type, true, v.Type.Name())
 			if s.Ref == "" {

@@ -55,7 +55,7 @@ func pick(t reflect.Type, names ...string) (fields []reflect.StructField) {
 		if always {
 			f.Tag = reflect.StructTag(strings.Replace(string(f.Tag), ",omitempty", "", 1))
 		}
-		fields = append(fields, reflect.StructField{Name: f.Name, Type: f.Type, Tag: f.Tag})
+		fields = append(fields, copied(t, f))
 	}
 	return fields
 }

@@ -55,12 +55,23 @@ func fieldsOfType(t reflect.Type) (fields []reflect.StructField) {
 		if f.Anonymous || !f.IsExported() || f.Tag.Get("json") == "-" {
 			continue
 		}
+		made := copied(t, f)
 		if known := within[t][f.Name]; known != nil {
-			f.Type = known
+			made.Type = known
 		}
-		fields = append(fields, reflect.StructField{Name: f.Name, Type: f.Type, Tag: f.Tag})
+		fields = append(fields, made)
 	}
 	return fields
+}
+
+// copied returns a field of t, which is described by the same comment.
+func copied(t reflect.Type, f reflect.StructField) reflect.StructField {
+	for _, i := range f.Index[:len(f.Index)-1] {
+		t = t.Field(i).Type
+	}
+	name, _, _ := strings.Cut(t.Name(), "[")
+	key := t.PkgPath() + "." + name + "." + f.Name
+	return reflect.StructField{Name: f.Name, Type: f.Type, Tag: f.Tag + reflect.StructTag(` docOf:"`+key+`"`)}
 }
 
 // camel returns a word such as TOOL_CALL_START as ToolCallStart.

@@ -17,7 +17,7 @@ import (
 
 // Frame is one message of a live stream.
 type Frame struct {
-	_ struct{} `doc:"One message of the stream, by its kind. Ignore a kind that you do not know."`
+	_ struct{} // One message of the stream, by its kind. Ignore a kind that you do not know.
 
 	Thread   *threadFrame
 	Stream   *streamFrame
@@ -26,19 +26,19 @@ type Frame struct {
 
 type (
 	threadFrame struct {
-		Kind  wire.FrameKind `const:"thread"                             json:"kind"`
-		Event wire.Entry     `doc:"An entry of the record, or a notice." json:"event"`
+		Kind  wire.FrameKind `const:"thread" json:"kind"`
+		Event wire.Entry     `json:"event"` // An entry of the record, or a notice.
 	}
 
 	streamFrame struct {
-		Kind     wire.FrameKind `const:"stream"    json:"kind"`
-		StreamID wire.StreamID  `doc:"The stream." json:"streamId"`
-		Item     wire.Item      `doc:"The item."   json:"item"`
+		Kind     wire.FrameKind `const:"stream"  json:"kind"`
+		StreamID wire.StreamID  `json:"streamId"` // The stream.
+		Item     wire.Item      `json:"item"`     // The item.
 	}
 
 	snapshotFrame struct {
-		Kind     wire.FrameKind `const:"snapshot"                                json:"kind"`
-		Snapshot wire.Snapshot  `doc:"The snapshot that replaces missed frames." json:"snapshot"`
+		Kind     wire.FrameKind `const:"snapshot" json:"kind"`
+		Snapshot wire.Snapshot  `json:"snapshot"` // The snapshot that replaces missed frames.
 	}
 )
 

@@ -14,15 +14,16 @@ import (
 
 // ErrorBody is the body of every error.
 type ErrorBody struct {
-	Error string     `doc:"The error, for a person. The text may change."         example:"threadId is required" json:"error"`
-	Code  spool.Code `doc:"The error's code, for a program. Codes do not change." example:"invalid"              json:"code"`
+	Error string `example:"threadId is required" json:"error"` // The error, for a person. The text may change.
+	// Code is the error's code, for a program. Codes do not change.
+	Code spool.Code `example:"invalid" json:"code"`
 }
 
 // DeleteRefusal is the answer to a deletion that is refused before the engine sees it.
 type DeleteRefusal struct {
-	Accepted bool       `doc:"Always false."                    example:"false"                json:"accepted"`
-	Error    string     `doc:"The error, for a person."         example:"threadId is required" json:"error"`
-	Code     spool.Code `doc:"The error's code, for a program." example:"invalid"              json:"code"`
+	Accepted bool       `example:"false"                json:"accepted"` // Always false.
+	Error    string     `example:"threadId is required" json:"error"`    // The error, for a person.
+	Code     spool.Code `example:"invalid"              json:"code"`     // The error's code, for a program.
 }
 
 // ErrorBodies writes errors.

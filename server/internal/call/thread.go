@@ -10,7 +10,8 @@ import (
 
 // OneThread names the thread that a request is about.
 type OneThread struct {
-	ThreadID spool.ThreadID `doc:"The thread." example:"t1" maxLength:"128" pattern:"^[A-Za-z0-9._:-]+$" query:"threadId" required:"true"`
+	// ThreadID is the thread.
+	ThreadID spool.ThreadID `example:"t1" maxLength:"128" pattern:"^[A-Za-z0-9._:-]+$" query:"threadId" required:"true"`
 }
 
 // Key returns the thread's key.
@@ -22,7 +23,9 @@ func (q OneThread) Key(ctx context.Context) spool.ThreadKey {
 
 // LastMessage is the last message that a client has. An id that no message can have counts as absent.
 type LastMessage struct {
-	LastMessageID string `doc:"The last message that you have. Those up to it are left out; an unknown one leaves out nothing." query:"lastMessageId"`
+	// LastMessageID is the last message that you have. Those up to it are left out; an unknown one leaves out
+	// nothing.
+	LastMessageID string `query:"lastMessageId"`
 }
 
 // Last returns the id of the message, "" for none.

@@ -526,3 +526,6 @@ func Document(api *rest.API, loopback bool) {
 func present[T any](all ...*T) []*T {
 	return slices.DeleteFunc(all, func(v *T) bool { return v == nil })
 }
+
+// Comments returns the option with the texts of fields and routes, which are comments of Go.
+func Comments() rest.APIOption { return rest.CommentTable(comments) }

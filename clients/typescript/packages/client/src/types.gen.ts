@@ -429,10 +429,16 @@ export interface components {
             type: "STATE_SNAPSHOT";
         };
         AgentStep: {
+            /** @description The nested run. Null: the run itself. */
             agentId: string | null;
+            /** @description Why the model stopped. */
             finishReason: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Counts from 1.
+             */
             step: number;
+            /** @description The tokens of the step. */
             usage: components["schemas"]["TokenCount"];
         };
         AgentStepFinished: {
@@ -731,14 +737,27 @@ export interface components {
             messages: components["schemas"]["Message"][];
         };
         Budget: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Bounds what the model calls cost, in millionths of the currency.
+             */
             costMicros?: number;
+            /** @description The currency of the cost. Calls with a price in another currency count as unpriced. Defaults to the currency of the first price. */
             currency?: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Bounds the tokens of all prompts and answers.
+             */
             tokens?: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Bounds the calls of tools.
+             */
             toolCalls?: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Bounds how long workers execute the run, without the time in which it waits for an answer, a worker or the next attempt.
+             */
             wallTime?: number;
         };
         CallPending: {
@@ -1081,9 +1100,14 @@ export interface components {
             summarizedMessages?: number;
         };
         ContextCompacted: {
+            /** @description The nested run whose messages they are. Empty: the run's own agent's. */
             agentId?: string;
+            /** @description The message with the summary. */
             messageId?: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Counts the messages that the summary replaces for the model.
+             */
             summarizedMessages: number;
         };
         /** @description A summary replaces older messages in prompts to the model. */
@@ -1149,11 +1173,19 @@ export interface components {
             threadId: string;
         };
         CostBudgetExhausted: {
+            /** @description The nested run. Null: the run itself. */
             agentId: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description The budget in millionths of the currency.
+             */
             costBudgetMicros: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description The cost in millionths of the currency.
+             */
             costMicros: number;
+            /** @description A code such as USD. */
             currency?: string;
             /** @description The model without a price to which the run has come. Left out: the budget is used up. */
             unpricedModel?: string;
@@ -1200,19 +1232,23 @@ export interface components {
         };
         /** @description An application's own live event. */
         CustomItem: {
+            /** @description The application's name for it. */
             name: string;
             /**
              * @description The item's position in its stream: two numbers that grow.
              * @example 7-1
              */
             offset: string;
+            /** @description The subject who published it. */
             publishedBy?: string;
+            /** @description The tool whose call published it. */
             publishedByTool?: string;
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             type: "CUSTOM";
+            /** @description Any JSON. */
             value: unknown;
         };
         DeleteRefusal: {
@@ -1596,13 +1632,21 @@ export interface components {
         /** @description One message of the stream, by its kind. Ignore a kind that you do not know. */
         Frame: components["schemas"]["ThreadFrame"] | components["schemas"]["StreamFrame"] | components["schemas"]["SnapshotFrame"];
         HITLResponse: {
+            /** @description The subject who answered. Empty: the host does not know it. */
             answeredBy?: string;
+            /** @description Whether the call may run. */
             approved: boolean;
+            /** @description The arguments that the call runs with instead of the requested ones. Nil: the requested ones. */
             arguments?: unknown;
+            /** @description Identifies what was answered. */
             digest?: string;
+            /** @description The reason, in the words of the person who answered. */
             reason?: string;
+            /** @description The call that waited. */
             toolCallId: string;
+            /** @description "link" for an answer by a link. Left out: the subject has answered with credentials of its own. */
             via?: string;
+            /** @description The subject that made the link. */
             viaBy?: string;
         };
         HandedOver: {
@@ -1645,7 +1689,10 @@ export interface components {
             type: "HANDED_OVER";
         };
         Healthy: {
-            /** @enum {string} */
+            /**
+             * @description Always ok.
+             * @enum {string}
+             */
             status: "ok";
         };
         /** @description An answer was accepted. */
@@ -2178,6 +2225,7 @@ export interface components {
             type: "MESSAGE_APPENDED";
         };
         MessagesDropped: {
+            /** @description The first message that left the view. */
             fromMessageId: string;
         };
         /** @description Clients no longer show this message and all messages after it. */
@@ -2204,10 +2252,17 @@ export interface components {
             type: "MESSAGES_DROPPED";
         };
         MessagesRestored: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description The branch whose messages they are.
+             */
             branchId: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description The number of restored messages.
+             */
             count: number;
+            /** @description The first message that came back. */
             fromMessageId: string;
         };
         /** @description The messages of a branch are shown again, behind all others. */
@@ -2827,7 +2882,9 @@ export interface components {
         };
         /** @description A piece of reasoning. */
         ReasoningContent: {
+            /** @description The text to append. */
             delta: string;
+            /** @description The block's id in its stream. It is not the id of a saved message. */
             messageId: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -2837,7 +2894,9 @@ export interface components {
         };
         /** @description A piece of reasoning. */
         ReasoningContentItem: {
+            /** @description The text to append. */
             delta: string;
+            /** @description The block's id in its stream. It is not the id of a saved message. */
             messageId: string;
             /**
              * @description The item's position in its stream: two numbers that grow.
@@ -3484,8 +3543,11 @@ export interface components {
             threadId?: string;
         };
         RunRefused: {
+            /** @description Why, for a person. */
             error: string;
+            /** @description Why, for a program. */
             reason: string;
+            /** @description The run that was refused. */
             runId?: string;
         };
         /** @description A worker claimed a run and refused it. */
@@ -3622,10 +3684,16 @@ export interface components {
              * @description When the run was accepted.
              */
             enqueuedAt?: string;
+            /** @description The revision of the agent that the segment uses. Left out: the segment is of an older version. */
             revision?: string;
+            /** @description The run. */
             runId: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description The segment, from 1.
+             */
             segment: number;
+            /** @description The segment's stream. */
             streamId: string;
         };
         /** @description A worker claimed the run: a reader moves to the stream. */
@@ -3658,10 +3726,16 @@ export interface components {
              * @example 7-1
              */
             offset: string;
+            /** @description The run. */
             runId: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description The segment, from 1.
+             */
             segment: number;
+            /** @description The segment's stream. */
             streamId: string;
+            /** @description The thread. */
             threadId: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4007,20 +4081,26 @@ export interface components {
         };
         /** @description Everything that its agent said before is saved. */
         StepFinishedItem: {
+            /** @description The nested run. Null: the run itself. */
             agentId: string | null;
+            /** @description Why the model stopped. */
             finishReason: string;
             /**
              * @description The item's position in its stream: two numbers that grow.
              * @example 7-1
              */
             offset: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Counts from 1.
+             */
             step: number;
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             type: "STEP_FINISHED";
+            /** @description The tokens of the step. */
             usage: components["schemas"]["TokenCount"];
         };
         StepRecord: {
@@ -4093,7 +4173,10 @@ export interface components {
             reason?: "not_active";
         };
         StorageLimitReached: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description How many bytes the tenant may store.
+             */
             bytesLimit: number;
         };
         /** @description The tenant stores as many bytes as it may. */
@@ -4201,8 +4284,12 @@ export interface components {
         SubagentItem: components["schemas"]["TextMessageStart"] | components["schemas"]["TextMessageContent"] | components["schemas"]["TextMessageEnd"] | components["schemas"]["ReasoningStart"] | components["schemas"]["ReasoningContent"] | components["schemas"]["ReasoningEnd"] | components["schemas"]["ToolCallStart"] | components["schemas"]["ToolCallArgs"] | components["schemas"]["ToolCallEnd"] | components["schemas"]["ToolCallResult"] | components["schemas"]["File"] | components["schemas"]["Source"];
         /** @description A nested run begins or continues. */
         SubagentStartedItem: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description 1 for a run that the main agent spawned.
+             */
             depth: number;
+            /** @description The agent. */
             name: string;
             /**
              * @description The item's position in its stream: two numbers that grow.
@@ -4213,6 +4300,7 @@ export interface components {
             parentRunId?: string;
             /** @description The tool call that spawned it. */
             parentToolCallId?: string;
+            /** @description The nested run's id, and the agentId of its messages. */
             subagentId: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4226,7 +4314,9 @@ export interface components {
         };
         /** @description A piece of a text. */
         TextMessageContent: {
+            /** @description The text to append. */
             delta: string;
+            /** @description The block's id in its stream. It is not the id of a saved message. */
             messageId: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4236,7 +4326,9 @@ export interface components {
         };
         /** @description A piece of a text. */
         TextMessageContentItem: {
+            /** @description The text to append. */
             delta: string;
+            /** @description The block's id in its stream. It is not the id of a saved message. */
             messageId: string;
             /**
              * @description The item's position in its stream: two numbers that grow.
@@ -4375,6 +4467,7 @@ export interface components {
             title?: string;
         };
         ThreadDeleted: {
+            /** @description The thread. */
             threadId: string;
         };
         /** @description The thread is gone. A notice, and the last frame. */
@@ -4424,10 +4517,17 @@ export interface components {
             tokens: components["schemas"]["UsageTotals"];
         };
         TimeBudgetExhausted: {
+            /** @description The nested run. Null: the run itself. */
             agentId: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description How long they might work on it.
+             */
             wallTimeBudgetMs: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description How long workers have worked on the run, in milliseconds.
+             */
             wallTimeMs: number;
         };
         /** @description The run has used up its time. */
@@ -4454,9 +4554,15 @@ export interface components {
             type: "TIME_BUDGET_EXHAUSTED";
         };
         TimeLimitReached: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description How long they may work on it.
+             */
             wallTimeLimitMs: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description How long workers have worked on the run, in milliseconds.
+             */
             wallTimeMs: number;
         };
         /** @description The run executed for as long as any run may. */
@@ -4483,10 +4589,17 @@ export interface components {
             type: "TIME_LIMIT_REACHED";
         };
         TokenBudgetExhausted: {
+            /** @description The nested run. Null: the run itself. */
             agentId: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description How many tokens it might use.
+             */
             tokenBudget: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description How many tokens it used.
+             */
             tokensUsed: number;
         };
         /** @description The run has used up its tokens. */
@@ -4536,7 +4649,9 @@ export interface components {
         };
         /** @description A piece of the arguments, as JSON text. */
         ToolCallArgs: {
+            /** @description The text to append to the arguments. */
             delta: string;
+            /** @description The call. */
             toolCallId: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4546,12 +4661,14 @@ export interface components {
         };
         /** @description A piece of the arguments, as JSON text. */
         ToolCallArgsItem: {
+            /** @description The text to append to the arguments. */
             delta: string;
             /**
              * @description The item's position in its stream: two numbers that grow.
              * @example 7-1
              */
             offset: string;
+            /** @description The call. */
             toolCallId: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4560,10 +4677,17 @@ export interface components {
             type: "TOOL_CALL_ARGS";
         };
         ToolCallBudgetExhausted: {
+            /** @description The nested run. Null: the run itself. */
             agentId: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description How many tools it might call.
+             */
             toolCallBudget: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description How many tools it called.
+             */
             toolCalls: number;
         };
         /** @description The run has used up its tool calls. */
@@ -4591,10 +4715,13 @@ export interface components {
         };
         /** @description A call is complete. */
         ToolCallEnd: {
+            /** @description The arguments. */
             args: unknown;
             /** @description The arguments as the model wrote them, if they were repaired. Left out: they are args. */
             sentArgs?: unknown;
+            /** @description The call. */
             toolCallId: string;
+            /** @description Its tool. */
             toolName: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4604,6 +4731,7 @@ export interface components {
         };
         /** @description A call is complete. */
         ToolCallEndItem: {
+            /** @description The arguments. */
             args: unknown;
             /**
              * @description The item's position in its stream: two numbers that grow.
@@ -4612,7 +4740,9 @@ export interface components {
             offset: string;
             /** @description The arguments as the model wrote them, if they were repaired. Left out: they are args. */
             sentArgs?: unknown;
+            /** @description The call. */
             toolCallId: string;
+            /** @description Its tool. */
             toolName: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4637,10 +4767,13 @@ export interface components {
         };
         /** @description The result of a tool call. */
         ToolCallResult: {
+            /** @description Any JSON. */
             result: unknown;
             /** @description The sources that the result names. Left out: none. */
             sources?: components["schemas"]["CitedSource"][];
+            /** @description The call. */
             toolCallId: string;
+            /** @description Its tool. */
             toolName: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4655,10 +4788,13 @@ export interface components {
              * @example 7-1
              */
             offset: string;
+            /** @description Any JSON. */
             result: unknown;
             /** @description The sources that the result names. Left out: none. */
             sources?: components["schemas"]["CitedSource"][];
+            /** @description The call. */
             toolCallId: string;
+            /** @description Its tool. */
             toolName: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4668,7 +4804,9 @@ export interface components {
         };
         /** @description A call begins. */
         ToolCallStart: {
+            /** @description The call. */
             toolCallId: string;
+            /** @description Its tool. */
             toolName: string;
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -4683,7 +4821,9 @@ export interface components {
              * @example 7-1
              */
             offset: string;
+            /** @description The call. */
             toolCallId: string;
+            /** @description Its tool. */
             toolName: string;
             /**
              * @description discriminator enum property added by openapi-typescript
