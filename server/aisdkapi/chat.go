@@ -60,14 +60,21 @@ type ChatRequest struct {
 
 	wire.StartOptions
 
-	ID        spool.ThreadID    `doc:"The chat, which is a thread. If it does not exist, its first message creates it."                                                example:"t1"                                          json:"id"                 required:"true"`
-	Messages  []json.RawMessage `doc:"The chat as the client has it. Only the last message counts: a user's is a prompt, and an assistant's has answers to questions." json:"messages"                                       nullable:"false"          required:"true"`
-	Trigger   string            `doc:"submit-message, or regenerate-message to answer a turn again."                                                                   enum:"submit-message,regenerate-message"              json:"trigger,omitempty"`
-	MessageID *string           `doc:"The user's message that is replaced, or the message whose turn is answered again."                                               json:"messageId,omitempty"`
-	WhenBusy  spool.WhenBusy    `doc:"What to do while the thread has another run. Defaults to the agent's, or reject."                                                enum:"reject,enqueue,latest,interrupt,rollback,steer" json:"whenBusy,omitempty"`
-	Tools     []PageTool        `doc:"Tools that the page executes itself. The agent's configuration says how many are allowed."                                       json:"tools,omitempty"                                nullable:"false"`
-	// Answers say more than a client of the AI SDK can say in its message.
-	Answers map[spool.ToolCallID]aisdk.AnswerDetail `doc:"More about the answers in an assistant's message, by the id of the call." json:"answers,omitempty"`
+	// ID is the chat, which is a thread. If it does not exist, its first message creates it.
+	ID spool.ThreadID `example:"t1" json:"id" required:"true"`
+	// Messages are the chat as the client has it. Only the last message counts: a user's is a prompt, and an
+	// assistant's has answers to questions.
+	Messages []json.RawMessage `json:"messages" nullable:"false" required:"true"`
+	// submit-message, or regenerate-message to answer a turn again.
+	Trigger string `enum:"submit-message,regenerate-message" json:"trigger,omitempty"`
+	// MessageID is the user's message that is replaced, or the message whose turn is answered again.
+	MessageID *string `json:"messageId,omitempty"`
+	// WhenBusy is what to do while the thread has another run. Defaults to the agent's, or reject.
+	WhenBusy spool.WhenBusy `enum:"reject,enqueue,latest,interrupt,rollback,steer" json:"whenBusy,omitempty"`
+	// Tools that the page executes itself. The agent's configuration says how many are allowed.
+	Tools []PageTool `json:"tools,omitempty" nullable:"false"`
+	// More about the answers in an assistant's message, by the id of the call.
+	Answers map[spool.ToolCallID]aisdk.AnswerDetail `json:"answers,omitempty"`
 }
 
 // PageTool is a tool of the page.

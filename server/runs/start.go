@@ -33,20 +33,33 @@ type RunRequest struct {
 
 	wire.StartOptions
 
-	// ThreadID is nil for a new thread.
-	ThreadID         *spool.ThreadID   `doc:"The thread. If it does not exist, it is created. Left out: a new thread. It must not be empty."                                                                                     example:"t1"                                          json:"threadId,omitempty"`
-	Prompt           *string           `doc:"The user's turn."                                                                                                                                                                   example:"Hello"                                       json:"prompt"             nullable:"false" required:"true"`
-	Title            string            `doc:"The title, if the start creates the thread. Defaults to the beginning of the prompt."                                                                                               json:"title,omitempty"                                maxLength:"200"`
-	Labels           map[string]string `doc:"The labels of a thread that the start makes, up to 16."                                                                                                                             json:"labels,omitempty"`
-	EditMessageID    spool.MessageID   `doc:"The user turn to replace. It and all messages after it leave the view."                                                                                                             json:"editMessageId,omitempty"`
-	ClientMessageID  string            `doc:"Your own id for the turn. Events and messages have it too."                                                                                                                         json:"clientMessageId,omitempty"`
-	RunID            spool.RunID       `doc:"Your own id for the run. A tenant may use an id once. Defaults to a new id."                                                                                                        example:"r1"                                          json:"runId,omitempty"`
-	TokenBudget      int64             `doc:"How many tokens the run and its nested runs may use. Zero: the agent's budget."                                                                                                     json:"tokenBudget,omitempty"                          minimum:"0"`
-	CostBudgetMicros int64             `doc:"The run's budget, in millionths of the server's currency. Zero: the agent's budget."                                                                                                json:"costBudgetMicros,omitempty"                     minimum:"0"`
-	ToolCallBudget   int64             `doc:"How often it may call tools. Zero: the agent's budget."                                                                                                                             json:"toolCallBudget,omitempty"                       minimum:"0"`
-	WallTimeMs       int64             `doc:"How long the run may execute, in milliseconds, without its waits. Zero: the agent's budget."                                                                                        json:"wallTimeMs,omitempty"                           minimum:"0"`
-	Attachments      []wire.Attachment `doc:"Images and files of the turn: up to 8, by http, https or data URL."                                                                                                                 json:"attachments,omitempty"`
-	WhenBusy         spool.WhenBusy    `doc:"What to do while the thread has another run. Defaults to the agent's, or reject. The other options of a steer, such as output, count only if its message becomes a run of its own." enum:"reject,enqueue,latest,interrupt,rollback,steer" json:"whenBusy,omitempty"`
+	// ThreadID is the thread. If it does not exist, it is created. Left out: a new thread. It must not be empty.
+	ThreadID *spool.ThreadID `example:"t1" json:"threadId,omitempty"`
+	// Prompt is the user's turn.
+	Prompt *string `example:"Hello" json:"prompt" nullable:"false" required:"true"`
+	// Title is the title, if the start creates the thread. Defaults to the beginning of the prompt.
+	Title string `json:"title,omitempty" maxLength:"200"`
+	// Labels are the labels of a thread that the start makes, up to 16.
+	Labels map[string]string `json:"labels,omitempty"`
+	// EditMessageID is the user turn to replace. It and all messages after it leave the view.
+	EditMessageID spool.MessageID `json:"editMessageId,omitempty"`
+	// Your own id for the turn. Events and messages have it too.
+	ClientMessageID string `json:"clientMessageId,omitempty"`
+	// Your own id for the run. A tenant may use an id once. Defaults to a new id.
+	RunID spool.RunID `example:"r1" json:"runId,omitempty"`
+	// TokenBudget is how many tokens the run and its nested runs may use. Zero: the agent's budget.
+	TokenBudget int64 `json:"tokenBudget,omitempty" minimum:"0"`
+	// CostBudgetMicros are the run's budget, in millionths of the server's currency. Zero: the agent's budget.
+	CostBudgetMicros int64 `json:"costBudgetMicros,omitempty" minimum:"0"`
+	// ToolCallBudget is how often it may call tools. Zero: the agent's budget.
+	ToolCallBudget int64 `json:"toolCallBudget,omitempty" minimum:"0"`
+	// WallTimeMs is how long the run may execute, in milliseconds, without its waits. Zero: the agent's budget.
+	WallTimeMs int64 `json:"wallTimeMs,omitempty" minimum:"0"`
+	// Images and files of the turn: up to 8, by http, https or data URL.
+	Attachments []wire.Attachment `json:"attachments,omitempty"`
+	// WhenBusy is what to do while the thread has another run. Defaults to the agent's, or reject. The other options
+	// of a steer, such as output, count only if its message becomes a run of its own.
+	WhenBusy spool.WhenBusy `enum:"reject,enqueue,latest,interrupt,rollback,steer" json:"whenBusy,omitempty"`
 }
 
 // Validate implements [rest.Validator].
