@@ -80,7 +80,8 @@ func oneString(field string, literal []byte) (string, error) {
 			return "", Errorf(Invalid, `%s has a NUL (\u0000) in a string`, field)
 		case unit >= firstHalf && unit <= lastHalf:
 			next := literal[i+5:]
-			if unit >= secondHalf || !bytes.HasPrefix(next, []byte(`\u`)) || codeUnit(next[1:]) < secondHalf || codeUnit(next[1:]) > lastHalf {
+			if unit >= secondHalf || !bytes.HasPrefix(next, []byte(`\u`)) || codeUnit(next[1:]) < secondHalf ||
+				codeUnit(next[1:]) > lastHalf {
 				return "", Errorf(Invalid, `%s has half of a surrogate pair (\u%04x) in a string`, field, unit)
 			}
 			i += 6

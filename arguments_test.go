@@ -49,7 +49,8 @@ func TestCheckArguments(t *testing.T) {
 		switch {
 		case want == "" && err != nil:
 			t.Errorf("%s: %v", text, err)
-		case want != "" && (spool.CodeOf(err) != spool.Invalid || !strings.HasPrefix(err.Error(), "arguments ") || !strings.Contains(err.Error(), want)):
+		case want != "" && (spool.CodeOf(err) != spool.Invalid || !strings.HasPrefix(err.Error(), "arguments ") ||
+			!strings.Contains(err.Error(), want)):
 			t.Errorf("%s: got %v, want %s", text, err, want)
 		}
 	}
@@ -59,7 +60,8 @@ func TestCheckArguments(t *testing.T) {
 // CheckArguments allows they read alike, and what they read alike it allows, but for a NUL.
 func FuzzCheckArguments(f *testing.F) {
 	for _, seed := range []string{
-		`{"a":1,"a":2}`, `{"a":"\ud800"}`, `{"a":"\ud83d\ude00","b":[{"b":"\ufffd"}]}`, `{"a":"x\u0000"}`, `[1,{"a":[],"\u0061":0}]`, `"\\ud800"`,
+		`{"a":1,"a":2}`, `{"a":"\ud800"}`, `{"a":"\ud83d\ude00","b":[{"b":"\ufffd"}]}`, `{"a":"x\u0000"}`,
+		`[1,{"a":[],"\u0061":0}]`, `"\\ud800"`,
 	} {
 		f.Add([]byte(seed))
 	}

@@ -33,8 +33,8 @@ type NewArtifact struct {
 	Key string
 }
 
-// ArtifactIDOf returns the id of an artifact by the key of its save and the SHA-256 of its data. A call that is repeated
-// with the same data therefore gets the same artifact.
+// ArtifactIDOf returns the id of an artifact by the key of its save and the SHA-256 of its data. A call that is
+// repeated with the same data therefore gets the same artifact.
 func ArtifactIDOf(key string, sum [sha256.Size]byte) ArtifactID {
 	id := sha256.Sum256([]byte("artifact\x00" + key + "\x00" + string(sum[:])))
 	return ArtifactID("art_" + hex.EncodeToString(id[:16]))

@@ -10,8 +10,8 @@ import (
 // if the engine stores artifacts, the thread has any, and no tool of the agent has the name.
 const ArtifactTool = "readArtifact"
 
-// ErrNoArtifacts is the error of [ToolCall.SaveArtifact] and [ToolCall.OpenArtifact] of a call without an engine, and of one
-// whose engine keeps no files.
+// ErrNoArtifacts is the error of [ToolCall.SaveArtifact] and [ToolCall.OpenArtifact] of a call without an engine, and
+// of one whose engine keeps no files.
 var ErrNoArtifacts = Errorf(Invalid, "the engine does not store artifacts")
 
 // SaveArtifact saves a file that the call makes as an artifact of its thread. The artifact is durable when
@@ -28,8 +28,8 @@ func (c ToolCall) SaveArtifact(ctx context.Context, name, mediaType string, data
 	return c.SaveArtifactFunc(ctx, NewArtifact{Name: name, MediaType: mediaType, Data: data})
 }
 
-// OpenArtifact returns an artifact of the call's thread with its data, which the caller closes. The text is an artifact's
-// id or its URI, as a model writes them: see [ArtifactID.URI].
+// OpenArtifact returns an artifact of the call's thread with its data, which the caller closes. The text is an
+// artifact's id or its URI, as a model writes them: see [ArtifactID.URI].
 //
 // OpenArtifact is safe for concurrent use. It returns [ErrNoArtifacts] if the engine does not store artifacts, and an
 // error with the code [NotFound] if the thread has no such artifact.

@@ -6,5 +6,6 @@ const (
 	DescribeTool = "describeTools"
 )
 
-// MaxDescribed is how many tools of its catalogue a run can call. Providers bound the tools of a request: some take 128.
+// MaxDescribed is how many tools of its catalogue a run can call. Providers bound the tools of a request: some take
+// 128.
 const MaxDescribed = 64

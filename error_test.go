@@ -22,16 +22,26 @@ func TestErrorQuestions(t *testing.T) {
 		message   string
 		retryable bool
 	}{
-		"Nil":             {nil, "", "Internal error", false},
-		"Bare":            {secret, spool.Internal, "Internal error", false},
-		"Coded":           {spool.Errorf(spool.Invalid, "%s is required", "prompt"), spool.Invalid, "prompt is required", false},
-		"Hidden":          {&spool.Error{Code: spool.Unavailable, Message: "store failed", Err: secret}, spool.Unavailable, "store failed", true},
-		"Internal":        {&spool.Error{Code: spool.Internal, Message: "step 3 of 4", Err: secret}, spool.Internal, "Internal error", false},
-		"Wrapped":         {fmt.Errorf("claim run: %w", store.ErrFenced), spool.Fenced, "another worker owns the thread", false},
-		"Limit":           {spool.Errorf(spool.Limit, "too many"), spool.Limit, "too many", true},
-		"Canceled":        {fmt.Errorf("read: %w", context.Canceled), spool.Canceled, "Canceled", false},
-		"Deadline":        {context.DeadlineExceeded, spool.Canceled, "Canceled", false},
-		"Outermost":       {&spool.Error{Code: spool.NotFound, Message: "no thread", Err: store.ErrFenced}, spool.NotFound, "no thread", false},
+		"Nil":  {nil, "", "Internal error", false},
+		"Bare": {secret, spool.Internal, "Internal error", false},
+		"Coded": {
+			spool.Errorf(spool.Invalid, "%s is required", "prompt"), spool.Invalid, "prompt is required", false,
+		},
+		"Hidden": {
+			&spool.Error{Code: spool.Unavailable, Message: "store failed", Err: secret}, spool.Unavailable, "store failed", true,
+		},
+		"Internal": {
+			&spool.Error{Code: spool.Internal, Message: "step 3 of 4", Err: secret}, spool.Internal, "Internal error", false,
+		},
+		"Wrapped": {
+			fmt.Errorf("claim run: %w", store.ErrFenced), spool.Fenced, "another worker owns the thread", false,
+		},
+		"Limit":    {spool.Errorf(spool.Limit, "too many"), spool.Limit, "too many", true},
+		"Canceled": {fmt.Errorf("read: %w", context.Canceled), spool.Canceled, "Canceled", false},
+		"Deadline": {context.DeadlineExceeded, spool.Canceled, "Canceled", false},
+		"Outermost": {
+			&spool.Error{Code: spool.NotFound, Message: "no thread", Err: store.ErrFenced}, spool.NotFound, "no thread", false,
+		},
 		"ModelBusy":       {fmt.Errorf("ask: %w", &spool.ModelError{Status: 503}), spool.Internal, "Internal error", true},
 		"ModelBadRequest": {&spool.ModelError{Status: 400}, spool.Internal, "Internal error", false},
 	} {

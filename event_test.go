@@ -31,16 +31,20 @@ func TestNewEvent(t *testing.T) {
 		"longest live":      {"t", long(spool.MaxLiveEventBytes), false, strconv.Quote(long(spool.MaxLiveEventBytes))},
 		"longest durable":   {"t", long(spool.MaxEventBytes), true, strconv.Quote(long(spool.MaxEventBytes))},
 
-		"no type":          {"", nil, false, "type is required"},
-		"space":            {"a b", nil, false, "type may only have letters, digits and the characters . _ : -"},
-		"line break":       {"a\nb", nil, false, "type may only have letters, digits and the characters . _ : -"},
-		"long type":        {strings.Repeat("x", 129), nil, false, "type is longer than 128 characters"},
-		"reserved":         {"STATE_CHANGE", nil, false, "type STATE_CHANGE is reserved"},
-		"no JSON":          {"t", func() {}, false, "payload has no JSON form"},
-		"bad JSON":         {"t", json.RawMessage("{"), false, "payload has no JSON form"},
-		"bad text":         {"t", json.RawMessage("\"\xff\""), false, "payload is not valid UTF-8"},
-		"deep":             {"t", json.RawMessage(nested(257)), false, "payload is nested deeper than 256 arrays and objects"},
-		"too long live":    {"t", long(spool.MaxLiveEventBytes + 1), false, "payload is longer than 6144 bytes, the most of a live event"},
+		"no type":    {"", nil, false, "type is required"},
+		"space":      {"a b", nil, false, "type may only have letters, digits and the characters . _ : -"},
+		"line break": {"a\nb", nil, false, "type may only have letters, digits and the characters . _ : -"},
+		"long type":  {strings.Repeat("x", 129), nil, false, "type is longer than 128 characters"},
+		"reserved":   {"STATE_CHANGE", nil, false, "type STATE_CHANGE is reserved"},
+		"no JSON":    {"t", func() {}, false, "payload has no JSON form"},
+		"bad JSON":   {"t", json.RawMessage("{"), false, "payload has no JSON form"},
+		"bad text":   {"t", json.RawMessage("\"\xff\""), false, "payload is not valid UTF-8"},
+		"deep": {
+			"t", json.RawMessage(nested(257)), false, "payload is nested deeper than 256 arrays and objects",
+		},
+		"too long live": {
+			"t", long(spool.MaxLiveEventBytes + 1), false, "payload is longer than 6144 bytes, the most of a live event",
+		},
 		"too long durable": {"t", long(spool.MaxEventBytes + 1), true, "payload is longer than 65536 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -68,7 +72,8 @@ func TestLiveEventFits(t *testing.T) {
 	id := strings.Repeat("x", spool.MaxIDLen)
 	notice, err := json.Marshal(wire.Entry{
 		ThreadID: spool.ThreadID(id), Type: wire.EntryType(id), RunID: spool.RunID(id),
-		Payload: json.RawMessage(strconv.Quote(strings.Repeat("x", spool.MaxLiveEventBytes-2))), PublishedBy: strings.Repeat("x", 200),
+		Payload:     json.RawMessage(strconv.Quote(strings.Repeat("x", spool.MaxLiveEventBytes-2))),
+		PublishedBy: strings.Repeat("x", 200),
 	})
 	if err != nil || len(notice) > store.MaxNoticeBytes {
 		t.Errorf("%d bytes, error %v", len(notice), err)
@@ -98,7 +103,8 @@ func TestToolCallPublish(t *testing.T) {
 	if err := errors.Join(call.Publish(ctx, "a", 1), call.PublishDurable(ctx, "b", 2)); !errors.Is(err, boom) {
 		t.Errorf("the error is lost: %v", err)
 	}
-	if len(got) != 2 || got[0].Type != "a" || got[0].Durable || got[1].Type != "b" || !got[1].Durable || string(got[1].Payload) != "2" {
+	if len(got) != 2 || got[0].Type != "a" || got[0].Durable || got[1].Type != "b" || !got[1].Durable ||
+		string(got[1].Payload) != "2" {
 		t.Errorf("got %+v", got)
 	}
 }

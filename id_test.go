@@ -61,7 +61,9 @@ func TestStreamID(t *testing.T) {
 			}
 		}
 	}
-	for _, id := range []wire.StreamID{"", "r1", ":1", "r1:", "r1:0", "r1:-1", "r1:+1", "r1:01", "r1:x", "r1:1 ", "r1:99999999999999999999"} {
+	for _, id := range []wire.StreamID{
+		"", "r1", ":1", "r1:", "r1:0", "r1:-1", "r1:+1", "r1:01", "r1:x", "r1:1 ", "r1:99999999999999999999",
+	} {
 		if run, segment, ok := id.Split(); ok {
 			t.Errorf("%q is split into %q, %d", id, run, segment)
 		}

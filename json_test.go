@@ -31,7 +31,8 @@ func TestCheckJSON(t *testing.T) {
 		`["\\",` + nested(256) + `]`:                                   tooDeep,
 	} {
 		err := spool.CheckJSON("payload", json.RawMessage(text))
-		if (err == nil) != (want == "") || err != nil && (spool.MessageOf(err) != want || spool.CodeOf(err) != spool.Invalid) {
+		if (err == nil) != (want == "") || err != nil &&
+			(spool.MessageOf(err) != want || spool.CodeOf(err) != spool.Invalid) {
 			t.Errorf("%.40q: got %v, want %q", text, err, want)
 		}
 	}

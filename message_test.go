@@ -16,14 +16,23 @@ func TestContentWireForm(t *testing.T) {
 		content spool.Content
 		want    string
 	}{
-		"Nil":      {nil, `[]`},
-		"Empty":    {spool.Content{}, `[]`},
-		"Text":     {spool.TextContent("hi"), `"hi"`},
-		"NoText":   {spool.TextContent(""), `""`},
-		"Two":      {spool.Content{{Type: spool.PartText, Text: "a"}, {Type: spool.PartText, Text: "b"}}, `[{"type":"text","text":"a"},{"type":"text","text":"b"}]`},
-		"NotText":  {spool.Content{{Type: spool.PartReasoning, Text: "a"}}, `[{"type":"reasoning","text":"a"}]`},
-		"Summary":  {spool.Content{{Type: spool.PartSummary, Text: "a", ThroughMessageID: "m"}}, `{"type":"CONTEXT_SUMMARY","text":"a","throughMessageId":"m"}`},
-		"NullPart": {spool.Content{{Type: spool.PartToolResult, ToolCallID: "c", ToolName: "n", Result: json.RawMessage(`null`)}}, `[{"type":"tool-result","toolCallId":"c","toolName":"n","result":null}]`},
+		"Nil":    {nil, `[]`},
+		"Empty":  {spool.Content{}, `[]`},
+		"Text":   {spool.TextContent("hi"), `"hi"`},
+		"NoText": {spool.TextContent(""), `""`},
+		"Two": {
+			spool.Content{{Type: spool.PartText, Text: "a"}, {Type: spool.PartText, Text: "b"}},
+			`[{"type":"text","text":"a"},{"type":"text","text":"b"}]`,
+		},
+		"NotText": {spool.Content{{Type: spool.PartReasoning, Text: "a"}}, `[{"type":"reasoning","text":"a"}]`},
+		"Summary": {
+			spool.Content{{Type: spool.PartSummary, Text: "a", ThroughMessageID: "m"}},
+			`{"type":"CONTEXT_SUMMARY","text":"a","throughMessageId":"m"}`,
+		},
+		"NullPart": {
+			spool.Content{{Type: spool.PartToolResult, ToolCallID: "c", ToolName: "n", Result: json.RawMessage(`null`)}},
+			`[{"type":"tool-result","toolCallId":"c","toolName":"n","result":null}]`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -36,7 +45,10 @@ func TestContentWireForm(t *testing.T) {
 			if err := json.Unmarshal(b, &back); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(c.content, back, cmp.Transformer("nilIsEmpty", func(c spool.Content) []spool.Part { return append([]spool.Part{}, c...) })); diff != "" {
+			if diff := cmp.Diff(
+				c.content, back,
+				cmp.Transformer("nilIsEmpty", func(c spool.Content) []spool.Part { return append([]spool.Part{}, c...) }),
+			); diff != "" {
 				t.Errorf("read back (-want +got):\n%s", diff)
 			}
 		})
@@ -48,7 +60,8 @@ func TestContentText(t *testing.T) {
 	t.Parallel()
 
 	for _, in := range []string{
-		`""`, `"a"`, `"Größe, τέλος"`, `"a\"b"`, `"a\\"`, `"a\u00e9\ud83d\ude00"`, "\"a\xffb\"", "\"\x7f\"", `"a"b"`, "\"a\nb\"", `"`, `"a`, `"a" `, `"\"`,
+		`""`, `"a"`, `"Größe, τέλος"`, `"a\"b"`, `"a\\"`, `"a\u00e9\ud83d\ude00"`, "\"a\xffb\"", "\"\x7f\"", `"a"b"`,
+		"\"a\nb\"", `"`, `"a`, `"a" `, `"\"`,
 	} {
 		var want string
 		wantErr := json.Unmarshal([]byte(in), &want)

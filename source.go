@@ -4,8 +4,8 @@ package spool
 // its URL, and keeps it only if it is an absolute one with http or https.
 //
 // A [Model] yields a source that its answer names, at any time before the answer's end. The spans then count the
-// characters of all text deltas of the answer joined. The engine checks the source, joins those that are equal, and adds
-// them to the end of the message.
+// characters of all text deltas of the answer joined. The engine checks the source, joins those that are equal, and
+// adds them to the end of the message.
 type Source struct {
 	// URL is the address of the page, with http or https. Left out: it is a document, or has no address to open.
 	URL string `json:"url,omitempty"`

@@ -118,8 +118,8 @@ type ToolCall struct {
 	// SaveArtifactFunc saves the files that the call makes. The engine sets it if it stores artifacts, and a test
 	// may. Nil: the engine stores none. Tools use [ToolCall.SaveArtifact].
 	SaveArtifactFunc func(ctx context.Context, a NewArtifact) (Artifact, error)
-	// StoresResults says that the engine saves a large result as an artifact. Otherwise the message has the whole result, so
-	// a tool should return little of it.
+	// StoresResults says that the engine saves a large result as an artifact. Otherwise the message has the whole
+	// result, so a tool should return little of it.
 	StoresResults bool
 	// OpenArtifactFunc opens the files of the call's thread. The engine sets it if it stores artifacts, and a test may.
 	// Nil: the engine stores none. Tools use [ToolCall.OpenArtifact].

@@ -23,7 +23,9 @@ type Archived struct {
 // Archive calls write with each artifact of a thread and its data, by their ids. The data were compared with their
 // checksum, so nothing is written of damaged ones. Archive returns the artifacts whose data are missing or damaged, and
 // write's error unchanged.
-func (s *Store) Archive(ctx context.Context, key spool.ThreadKey, write func(a Archived, data io.Reader) error) (lost []spool.Artifact, err error) {
+func (s *Store) Archive(
+	ctx context.Context, key spool.ThreadKey, write func(a Archived, data io.Reader) error,
+) (lost []spool.Artifact, err error) {
 	all, err := s.Artifacts(ctx, key)
 	if err != nil {
 		return nil, err
@@ -74,8 +76,8 @@ func (s *Store) stored(ctx context.Context, tenant spool.Tenant, a artifactRow) 
 	return d, nil
 }
 
-// Restore saves an artifact of an archive as SaveArtifact does, with its id and its epoch. It returns false if the thread
-// has the artifact. It returns a [spool.Conflict] error if the thread has artifacts of another epoch, and an
+// Restore saves an artifact of an archive as SaveArtifact does, with its id and its epoch. It returns false if the
+// thread has the artifact. It returns a [spool.Conflict] error if the thread has artifacts of another epoch, and an
 // [spool.Invalid] error if the data have another size or checksum.
 func (s *Store) Restore(ctx context.Context, key spool.ThreadKey, a Archived, from io.Reader) (added bool, err error) {
 	if !validID.MatchString(string(a.ID)) {

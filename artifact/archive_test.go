@@ -55,7 +55,9 @@ func TestRestore(t *testing.T) {
 		}
 		more, data, _ := from.archived(other)
 		more[0].Epoch = ""
-		if _, err := to.Restore(t.Context(), other, more[0], strings.NewReader(data[0])); spool.CodeOf(err) != spool.StorageFull {
+		if _, err := to.Restore(
+			t.Context(), other, more[0], strings.NewReader(data[0]),
+		); spool.CodeOf(err) != spool.StorageFull {
 			t.Errorf("beyond the quota: %v", err)
 		}
 		if len(data[0]) != len(large) {
@@ -102,7 +104,8 @@ func TestRestoreRefuses(t *testing.T) {
 		"ID":       {change(func(a *Archived) { a.ID = "art_../x" }), chat, "12345", spool.Invalid},
 		"Epoch":    {all[0], other, "12345", spool.Conflict},
 	} {
-		if added, err := to.Restore(t.Context(), c.key, c.a, strings.NewReader(c.text)); added || spool.CodeOf(err) != c.want {
+		if added, err := to.Restore(t.Context(), c.key, c.a, strings.NewReader(c.text)); added ||
+			spool.CodeOf(err) != c.want {
 			t.Errorf("%s: %v, %v, want %s", name, added, err, c.want)
 		}
 		to.agrees(chat.Tenant)

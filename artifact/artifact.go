@@ -36,8 +36,8 @@ type Options struct {
 	ThreadFiles int
 }
 
-// Store is a [store.ArtifactStore]. Processes with the same store and the same blobs share the artifacts. It is safe for
-// concurrent use.
+// Store is a [store.ArtifactStore]. Processes with the same store and the same blobs share the artifacts. It is safe
+// for concurrent use.
 type Store struct {
 	store   store.Store
 	blobs   store.Blobs
@@ -53,8 +53,8 @@ var (
 	_ store.ArtifactBound   = (*Store)(nil)
 )
 
-// New returns a store of artifacts. The store must be the one of the engine that deletes the threads. Nil options are the
-// defaults.
+// New returns a store of artifacts. The store must be the one of the engine that deletes the threads. Nil options are
+// the defaults.
 func New(db store.Store, blobs store.Blobs, o *Options) (*Store, error) {
 	if o == nil {
 		o = &Options{}

@@ -142,7 +142,8 @@ func (w *world) save(key spool.ThreadKey, text string) spool.Artifact {
 }
 
 func saveText(s *Store, key spool.ThreadKey, text string) (spool.Artifact, error) {
-	return s.SaveArtifact(context.Background(), key, spool.NewArtifact{Key: "k", MediaType: "text/plain", Data: strings.NewReader(text)})
+	return s.SaveArtifact(context.Background(), key,
+		spool.NewArtifact{Key: "k", MediaType: "text/plain", Data: strings.NewReader(text)})
 }
 
 func (w *world) sweep() {
@@ -222,7 +223,8 @@ func (w *world) empty(tenant spool.Tenant) {
 	w.Helper()
 	w.agrees(tenant)
 	for _, kind := range []string{kindArtifact, kindBlob, kindThread, kindCheck} {
-		if rows, err := w.rows.Rows(context.Background(), store.RowQuery{Tenant: tenant, Kind: kind}); err != nil || len(rows) > 0 {
+		if rows, err := w.rows.Rows(context.Background(), store.RowQuery{Tenant: tenant, Kind: kind}); err != nil ||
+			len(rows) > 0 {
 			w.Errorf("left over: %d %s, %v", len(rows), kind, err)
 		}
 	}
@@ -252,7 +254,8 @@ func TestQuota(t *testing.T) {
 		var group sync.WaitGroup
 		for i := range 16 {
 			group.Go(func() {
-				_, err := saveText(stores[i%2], spool.ThreadKey{Tenant: "acme", ID: spool.ThreadID(fmt.Sprint("t", i%3))}, fmt.Sprintf("number %04d", i))
+				_, err := saveText(stores[i%2], spool.ThreadKey{Tenant: "acme", ID: spool.ThreadID(fmt.Sprint("t", i%3))},
+					fmt.Sprintf("number %04d", i))
 				switch {
 				case err == nil:
 					saved.Add(1)
@@ -267,7 +270,8 @@ func TestQuota(t *testing.T) {
 		}
 		w.agrees("acme")
 		if _, err := saveText(w.Store, chat, "12345"); spool.CodeOf(err) != spool.StorageFull ||
-			spool.MessageOf(err) != "the artifacts of the tenant have 55 of at most 59 bytes, and 5 more have no room: delete threads to make room" {
+			spool.MessageOf(err) !=
+				"the artifacts of the tenant have 55 of at most 59 bytes, and 5 more have no room: delete threads to make room" {
 			t.Errorf("got %v", err)
 		}
 		w.agrees("acme")
@@ -290,7 +294,9 @@ func TestSameData(t *testing.T) {
 		var group sync.WaitGroup
 		for i := range 12 {
 			group.Go(func() {
-				if _, err := saveText(w.Store, spool.ThreadKey{Tenant: "acme", ID: spool.ThreadID(fmt.Sprint("t", i%4))}, "12345"); err != nil {
+				if _, err := saveText(
+					w.Store, spool.ThreadKey{Tenant: "acme", ID: spool.ThreadID(fmt.Sprint("t", i%4))}, "12345",
+				); err != nil {
 					t.Error(err)
 				}
 			})
@@ -431,7 +437,8 @@ func TestData(t *testing.T) {
 		t.Errorf("%d files are left, %v", len(left), err)
 	}
 	gone := w.other(&Options{TempDir: filepath.Join(dir, "none")})
-	if _, err := saveText(gone, chat, strings.Repeat("y", memoryBytes)); spool.CodeOf(err) != spool.Unavailable || strings.Contains(spool.MessageOf(err), dir) {
+	if _, err := saveText(gone, chat, strings.Repeat("y", memoryBytes)); spool.CodeOf(err) != spool.Unavailable ||
+		strings.Contains(spool.MessageOf(err), dir) {
 		t.Errorf("without a directory: %v", err)
 	}
 }
@@ -441,9 +448,11 @@ func TestNew(t *testing.T) {
 
 	store, blobs := onMemory(t, spooltest.NewClock()), newBlobs(t)
 	for name, err := range map[string]error{
-		"store": second(New(nil, blobs, nil)), "blobs": second(New(store, nil, nil)), "Age": second(New(store, blobs, &Options{Age: -1})),
-		"MaxBytes": second(New(store, blobs, &Options{MaxBytes: -1})), "Quota": second(New(store, blobs, &Options{Quota: -1})),
-		"ThreadBytes": second(New(store, blobs, &Options{ThreadBytes: -1})), "ThreadFiles": second(New(store, blobs, &Options{ThreadFiles: -1})),
+		"store": second(New(nil, blobs, nil)), "blobs": second(New(store, nil, nil)),
+		"Age": second(New(store, blobs, &Options{Age: -1})), "MaxBytes": second(New(store, blobs, &Options{MaxBytes: -1})),
+		"Quota":       second(New(store, blobs, &Options{Quota: -1})),
+		"ThreadBytes": second(New(store, blobs, &Options{ThreadBytes: -1})),
+		"ThreadFiles": second(New(store, blobs, &Options{ThreadFiles: -1})),
 	} {
 		if spool.CodeOf(err) != spool.Invalid || !strings.Contains(spool.MessageOf(err), name) {
 			t.Errorf("%s: %v", name, err)

@@ -89,8 +89,8 @@ const (
 
 var errPlanned = spool.Wrap(spool.Unavailable, "it is not available", errors.New("a planned fault"))
 
-// process is the part of the world that one process sees. Its n-th call of the store or the blobs has the fault, and after
-// a crash it reaches neither.
+// process is the part of the world that one process sees. Its n-th call of the store or the blobs has the fault, and
+// after a crash it reaches neither.
 type process struct {
 	mu    sync.Mutex
 	n     int

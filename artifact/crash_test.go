@@ -12,8 +12,8 @@ import (
 	"github.com/spoolhq/spool/store"
 )
 
-// TestFaults fails or cuts each call of a script in turn. A sweep of another process then leaves what the script was told,
-// and nothing else.
+// TestFaults fails or cuts each call of a script in turn. A sweep of another process then leaves what the script was
+// told, and nothing else.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 

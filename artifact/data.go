@@ -71,7 +71,9 @@ func (d *data) spill(from io.Reader, dir string) error {
 }
 
 func unwritten(err error) error {
-	return &spool.Error{Code: spool.Unavailable, Message: "the data of an artifact cannot be kept while they are read", Err: err}
+	return &spool.Error{
+		Code: spool.Unavailable, Message: "the data of an artifact cannot be kept while they are read", Err: err,
+	}
 }
 
 // writer knows whether an error is its own.

@@ -110,7 +110,9 @@ func (s *Store) earlier(ctx context.Context, tenant spool.Tenant, thread row[thr
 }
 
 // release returns the changes that remove artifacts, and the generations of the data that no artifact has any more.
-func (s *Store) release(ctx context.Context, tenant spool.Tenant, old []row[artifactRow]) (rows []store.Row, freed []string, err error) {
+func (s *Store) release(
+	ctx context.Context, tenant spool.Tenant, old []row[artifactRow],
+) (rows []store.Row, freed []string, err error) {
 	blobs := make(map[string]*row[blobRow])
 	for _, a := range old {
 		rows = append(rows, a.remove())

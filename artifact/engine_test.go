@@ -129,7 +129,8 @@ func TestEngineDeletes(t *testing.T) {
 		if err := <-worked; err != nil {
 			t.Error(err)
 		}
-		if result, err := e.Prune(ctx, wire.PruneOptions{Before: time.Now().Add(time.Hour)}); err != nil || len(result.Threads) != 1 {
+		if result, err := e.Prune(ctx, wire.PruneOptions{Before: time.Now().Add(time.Hour)}); err != nil ||
+			len(result.Threads) != 1 {
 			t.Errorf("prune: %+v, %v", result, err)
 		}
 		if n, err := artifacts.Bytes(ctx, chat.Tenant); err != nil || n != 0 || stored("blob")+stored("blob_part") != 0 {

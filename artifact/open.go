@@ -26,7 +26,9 @@ func (a artifactRow) artifact(id spool.ArtifactID) spool.Artifact {
 }
 
 // OpenArtifact implements [store.ArtifactStore].
-func (s *Store) OpenArtifact(ctx context.Context, key spool.ThreadKey, id spool.ArtifactID) (spool.Artifact, io.ReadCloser, error) {
+func (s *Store) OpenArtifact(
+	ctx context.Context, key spool.ThreadKey, id spool.ArtifactID,
+) (spool.Artifact, io.ReadCloser, error) {
 	if !validID.MatchString(string(id)) {
 		return spool.Artifact{}, nil, notFound(nil)
 	}

@@ -149,8 +149,8 @@ func each[V any](ctx context.Context, s *Store, tenant spool.Tenant, kind string
 	}
 }
 
-// update writes the rows that fn returns. It calls fn again when somebody else has written one of them since fn read it.
-// Without rows it writes nothing.
+// update writes the rows that fn returns. It calls fn again when somebody else has written one of them since fn read
+// it. Without rows it writes nothing.
 func (s *Store) update(ctx context.Context, tenant spool.Tenant, fn func() ([]store.Row, error)) error {
 	unlock, err := s.lanes.lock(ctx, "tenant "+string(tenant))
 	if err != nil {
@@ -230,7 +230,8 @@ func (s *Store) add(ctx context.Context, tenant spool.Tenant, bytes int64) (stor
 	}
 	all.Value.Bytes += bytes
 	if bytes > 0 && s.options.Quota > 0 && all.Value.Bytes > s.options.Quota {
-		return store.Row{}, spool.Errorf(spool.StorageFull, "the artifacts of the tenant have %d of at most %d bytes, and %d more have no room: delete threads to make room",
+		return store.Row{}, spool.Errorf(spool.StorageFull,
+			"the artifacts of the tenant have %d of at most %d bytes, and %d more have no room: delete threads to make room",
 			all.Value.Bytes-bytes, s.options.Quota, bytes)
 	}
 	return all.put(), nil

@@ -198,9 +198,13 @@ func (s *save) link(ctx context.Context, generation string) (end outcome, err er
 			return rows, nil
 		}
 		blob.Value.References++
-		made := row[artifactRow]{Kind: kindArtifact, Key: artifactKey(thread.Key, thread.Value.Epoch, s.artifact.ID), Value: artifactRow{
-			Name: s.artifact.Name, MediaType: s.artifact.MediaType, Size: s.artifact.Size, Sum: s.sum, Generation: blob.Value.Generation,
-		}}
+		made := row[artifactRow]{
+			Kind: kindArtifact, Key: artifactKey(thread.Key, thread.Value.Epoch, s.artifact.ID),
+			Value: artifactRow{
+				Name: s.artifact.Name, MediaType: s.artifact.MediaType, Size: s.artifact.Size, Sum: s.sum,
+				Generation: blob.Value.Generation,
+			},
+		}
 		return append(rows, blob.put(), made.put()), nil
 	})
 	return end, err
@@ -260,7 +264,8 @@ func (s *save) existing(ctx context.Context) (row[threadRow], row[artifactRow], 
 	if err != nil || thread.Value.Epoch == "" {
 		return thread, row[artifactRow]{}, err
 	}
-	first, err := read[artifactRow](ctx, s.Store, s.key.Tenant, kindArtifact, artifactKey(thread.Key, thread.Value.Epoch, s.artifact.ID))
+	first, err := read[artifactRow](ctx, s.Store, s.key.Tenant, kindArtifact,
+		artifactKey(thread.Key, thread.Value.Epoch, s.artifact.ID))
 	return thread, first, err
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/spoolhq/spool/store"
 )
 
-// Many goroutines of two processes save files in one thread. Not one more is saved than the thread may have, and another
-// thread has room of its own.
+// Many goroutines of two processes save files in one thread. Not one more is saved than the thread may have, and
+// another thread has room of its own.
 func TestThreadBounds(t *testing.T) {
 	t.Parallel()
 
@@ -90,7 +90,8 @@ func TestEarlier(t *testing.T) {
 	w.data = newBlobs(t)
 	w.Store = w.other(&Options{Earlier: before})
 	fresh := w.save(chat, "fresh")
-	if w.textOf(chat, old.ID) != "old" || w.textOf(chat, fresh.ID) != "fresh" || len(before.keys()) != 1 || len(w.data.keys()) != 1 {
+	if w.textOf(chat, old.ID) != "old" || w.textOf(chat, fresh.ID) != "fresh" || len(before.keys()) != 1 ||
+		len(w.data.keys()) != 1 {
 		t.Errorf("%d and %d blobs", len(before.keys()), len(w.data.keys()))
 	}
 	if _, texts, lost := w.archived(chat); len(texts) != 2 || lost != 0 {

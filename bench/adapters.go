@@ -44,10 +44,12 @@ func measureAdapters(b *bench) (*section, error) {
 	}
 	for _, r := range all {
 		s.rows = append(s.rows,
-			row{r.Adapter + ", bare loop", "ms of CPU a step", r.Bare}, row{r.Adapter + ", adapter alone", "ms of CPU a step", r.Alone},
+			row{r.Adapter + ", bare loop", "ms of CPU a step", r.Bare},
+			row{r.Adapter + ", adapter alone", "ms of CPU a step", r.Alone},
 			row{r.Adapter + ", memory", "ms of CPU a step", r.Memory}, row{r.Adapter + ", SQLite", "ms of CPU a step", r.SQLite},
 		)
-		s.goals = append(s.goals, ratioGoal("CPU of a step over "+r.Adapter+" beside a bare loop", r.Memory, r.Bare, adapterGoal, false))
+		s.goals = append(s.goals, ratioGoal("CPU of a step over "+r.Adapter+" beside a bare loop", r.Memory, r.Bare,
+			adapterGoal, false))
 	}
 	if b.short {
 		return s, nil // the sizes take minutes
@@ -59,7 +61,8 @@ func measureAdapters(b *bench) (*section, error) {
 
 // runAdapters runs a program of bench/adapters, and returns the rounds of each adapter.
 func runAdapters(ctx context.Context, program string, rounds, steps int) ([]adapterRounds, error) {
-	out, err := exec.CommandContext(ctx, program, "-json", "-rounds", strconv.Itoa(rounds), "-steps", strconv.Itoa(steps)).Output()
+	out, err := exec.CommandContext(ctx, program, "-json", "-rounds", strconv.Itoa(rounds), "-steps",
+		strconv.Itoa(steps)).Output()
 	if err != nil {
 		return nil, fmt.Errorf("bench/adapters: %w", err)
 	}
@@ -85,7 +88,9 @@ func measureAdaptersBeside(b *bench) (*section, error) {
 		return nil, err
 	}
 	programs := [2]string{filepath.Join(b.dir, "adapters-earlier"), filepath.Join(b.dir, "adapters-now")}
-	if err := errors.Join(build(b.ctx, filepath.Join(tree, "bench", "adapters"), programs[0]), build(b.ctx, "adapters", programs[1])); err != nil {
+	if err := errors.Join(
+		build(b.ctx, filepath.Join(tree, "bench", "adapters"), programs[0]), build(b.ctx, "adapters", programs[1]),
+	); err != nil {
 		return nil, err
 	}
 	return adaptersBesideSection(b, commit, func(arm int) ([]adapterRounds, error) {
@@ -111,7 +116,8 @@ func adaptersBesideSection(b *bench, commit string, measure func(arm int) ([]ada
 			}
 			for i, r := range all {
 				if len(s.rows) < 2*len(all) {
-					s.rows = append(s.rows, row{r.Adapter + " at " + commit, "ms of CPU a step", nil}, row{r.Adapter, "ms of CPU a step", nil})
+					s.rows = append(s.rows, row{r.Adapter + " at " + commit, "ms of CPU a step", nil},
+						row{r.Adapter, "ms of CPU a step", nil})
 				}
 				s.rows[2*i+arm].rounds = append(s.rows[2*i+arm].rounds, r.Memory.median())
 			}
@@ -119,7 +125,8 @@ func adaptersBesideSection(b *bench, commit string, measure func(arm int) ([]ada
 		fmt.Fprintf(b.out, "  round %d of %d\n", round+1, b.rounds)
 	}
 	for i := 0; i < len(s.rows); i += 2 {
-		s.goals = append(s.goals, ratioGoal("CPU of a step over "+s.rows[i+1].what+" beside the earlier commit", s.rows[i+1].rounds, s.rows[i].rounds, besideGoal, false))
+		s.goals = append(s.goals, ratioGoal("CPU of a step over "+s.rows[i+1].what+" beside the earlier commit",
+			s.rows[i+1].rounds, s.rows[i].rounds, besideGoal, false))
 	}
 	return s, nil
 }
@@ -138,7 +145,8 @@ func adapterSizes(ctx context.Context, program string) (string, error) {
 	table.WriteString("The binary `cmd/spool`, stripped, without debug information:\n\n| | MB | less, MB |\n|---|--:|--:|\n")
 	fmt.Fprintf(&table, "| with all adapters | %.1f | |\n", float64(sizes[""])/1e6)
 	for _, name := range []string{"openai", "responses", "anthropic", "gemini"} {
-		fmt.Fprintf(&table, "| without %s | %.1f | %.1f |\n", name, float64(sizes[name])/1e6, float64(sizes[""]-sizes[name])/1e6)
+		fmt.Fprintf(&table, "| without %s | %.1f | %.1f |\n", name, float64(sizes[name])/1e6,
+			float64(sizes[""]-sizes[name])/1e6)
 	}
 	return strings.TrimSpace(table.String()), nil
 }

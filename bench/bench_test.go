@@ -30,7 +30,8 @@ func TestShort(t *testing.T) {
 func TestShortOverPostgres(t *testing.T) {
 	t.Parallel()
 	all, _ := choose("")
-	testShort(t, slices.DeleteFunc(all, func(f figure) bool { return !overPostgres(f) }), "-postgres", pgtest.Shared(t).URL())
+	testShort(t, slices.DeleteFunc(all, func(f figure) bool { return !overPostgres(f) }), "-postgres",
+		pgtest.Shared(t).URL())
 }
 
 func testShort(t *testing.T, all []figure, flags ...string) {
@@ -41,7 +42,9 @@ func testShort(t *testing.T, all []figure, flags ...string) {
 	}
 	file := filepath.Join(t.TempDir(), "RESULTS.md")
 	var out bytes.Buffer
-	args := append([]string{"-short", "-rounds", "1", "-only", strings.Join(names, ","), "-dir", t.TempDir(), "-out", file}, flags...)
+	args := append(
+		[]string{"-short", "-rounds", "1", "-only", strings.Join(names, ","), "-dir", t.TempDir(), "-out", file}, flags...,
+	)
 	if err := run(context.Background(), args, &out); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
@@ -56,7 +59,8 @@ func testShort(t *testing.T, all []figure, flags ...string) {
 	}
 	// The bounds of RESULTS.md are those of today, whatever was met.
 	short, committed := parseResults(string(text)), parseResults(readFile(t, "RESULTS.md"))
-	bounds := func(w written) []string { return slices.Compact(slices.Sorted(slices.Values(w.wants()))) } // a smoke run has fewer sizes
+	// a smoke run has fewer sizes
+	bounds := func(w written) []string { return slices.Compact(slices.Sorted(slices.Values(w.wants()))) }
 	for _, w := range short.sections {
 		at := slices.IndexFunc(committed.sections, func(c written) bool { return c.name() == w.name() })
 		if at < 0 || !slices.Equal(bounds(w), bounds(committed.sections[at])) {
@@ -94,7 +98,9 @@ func TestSample(t *testing.T) {
 func TestNumber(t *testing.T) {
 	t.Parallel()
 
-	for v, want := range map[float64]string{0.123: "0.12", 12.34: "12.3", 123.4: "123", 1234.4: "1,234", 1234567: "1,234,567"} {
+	for v, want := range map[float64]string{
+		0.123: "0.12", 12.34: "12.3", 123.4: "123", 1234.4: "1,234", 1234567: "1,234,567",
+	} {
 		if got := number(v); got != want {
 			t.Errorf("number(%v) is %q, not %q", v, got, want)
 		}

@@ -63,7 +63,9 @@ func (b *bench) earlier() (commit, tree string, err error) {
 }
 
 // besideSection measures pairs of each figure. Every second pair begins with the present code.
-func besideSection(b *bench, commit string, measure func(figure string, rounds int, isNow bool) (float64, error)) (*section, error) {
+func besideSection(
+	b *bench, commit string, measure func(figure string, rounds int, isNow bool) (float64, error),
+) (*section, error) {
 	s := &section{
 		title: "CPU beside an earlier commit",
 		flags: fmt.Sprintf(" -commit %s -rounds %d", commit, b.rounds),
@@ -95,7 +97,8 @@ func besideSection(b *bench, commit string, measure func(figure string, rounds i
 		fmt.Fprintf(b.out, "  round %d of %d\n", round+1, b.rounds)
 	}
 	for i, f := range besideFigures {
-		s.goals = append(s.goals, ratioGoal("CPU of "+f.name+" beside the earlier commit", s.rows[2*i+1].rounds, s.rows[2*i].rounds, besideGoal, false))
+		s.goals = append(s.goals, ratioGoal("CPU of "+f.name+" beside the earlier commit", s.rows[2*i+1].rounds,
+			s.rows[2*i].rounds, besideGoal, false))
 	}
 	return s, nil
 }

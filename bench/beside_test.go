@@ -17,7 +17,9 @@ func TestBesideSection(t *testing.T) {
 
 	var order []string
 	times := map[string][]float64{"step": {2, 2, 4}, "step now": {2.2, 1, 8}} // ratios 1.1, 0.5 and 2
-	s, err := besideSection(&bench{rounds: 3, out: io.Discard}, "0123456789ab", func(figure string, _ int, isNow bool) (float64, error) {
+	s, err := besideSection(&bench{rounds: 3, out: io.Discard}, "0123456789ab", func(
+		figure string, _ int, isNow bool,
+	) (float64, error) {
 		if isNow {
 			figure += " now"
 		}
@@ -40,7 +42,8 @@ func TestBesideSection(t *testing.T) {
 		t.Errorf("the section is of %q, with the goals %q", w.name(), w.wants())
 	}
 	for _, want := range []string{
-		"\ncd bench && GOWORK=off go run . -only beside -commit 0123456789ab -rounds 3\n", "| step at 0123456789ab | s of CPU | 2.00 | 2.00 | 4.00 | 3 |",
+		"\ncd bench && GOWORK=off go run . -only beside -commit 0123456789ab -rounds 3\n",
+		"| step at 0123456789ab | s of CPU | 2.00 | 2.00 | 4.00 | 3 |",
 		"| step | s of CPU | 2.20 | 1.00 | 8.00 | 3 |",
 		"- CPU of step beside the earlier commit: 1.10 (rounds: 0.50 to 2.00), goal at most 1.05: **missed**",
 		"- CPU of stop beside the earlier commit: 1.00 (rounds: 1.00 to 1.00), goal at most 1.05: met",
@@ -56,10 +59,14 @@ func TestAdaptersBesideSection(t *testing.T) {
 	t.Parallel()
 
 	var order []int
-	s, err := adaptersBesideSection(&bench{rounds: 2, out: io.Discard}, "0123456789ab", func(arm int) ([]adapterRounds, error) {
-		order = append(order, arm)
-		return []adapterRounds{{Adapter: "openai", Memory: sample{2, 2}}, {Adapter: "gemini", Memory: sample{float64(4 + arm)}}}, nil
-	})
+	s, err := adaptersBesideSection(&bench{rounds: 2, out: io.Discard}, "0123456789ab",
+		func(arm int) ([]adapterRounds, error) {
+			order = append(order, arm)
+			return []adapterRounds{
+				{Adapter: "openai", Memory: sample{2, 2}},
+				{Adapter: "gemini", Memory: sample{float64(4 + arm)}},
+			}, nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +76,8 @@ func TestAdaptersBesideSection(t *testing.T) {
 	s.name = adaptersBeside
 	w := s.written("Commit abc, today.")
 	for _, want := range []string{
-		"\ncd bench && GOWORK=off go run . -only adaptersbeside -commit 0123456789ab -rounds 2\n", "| gemini at 0123456789ab | ms of CPU a step | 4.00 | 4.00 | 4.00 | 2 |",
+		"\ncd bench && GOWORK=off go run . -only adaptersbeside -commit 0123456789ab -rounds 2\n",
+		"| gemini at 0123456789ab | ms of CPU a step | 4.00 | 4.00 | 4.00 | 2 |",
 		"- CPU of a step over openai beside the earlier commit: 1.00 (rounds: 1.00 to 1.00), goal at most 1.05: met",
 		"- CPU of a step over gemini beside the earlier commit: 1.25 (rounds: 1.25 to 1.25), goal at most 1.05: **missed**",
 	} {

@@ -112,7 +112,8 @@ func bareFrame(n int, at time.Time) []byte {
 
 // bareHello returns approximately the bytes that Spool sends to a client that connects.
 func bareHello() []byte {
-	return []byte("retry: 1000\n\n" + `data: {"kind":"thread","event":{"threadId":"thr_06f2x7vj3k6m8wq1c4d9h5n0ra","seq":0,` +
+	return []byte("retry: 1000\n\n" +
+		`data: {"kind":"thread","event":{"threadId":"thr_06f2x7vj3k6m8wq1c4d9h5n0ra","seq":0,` +
 		`"type":"STATE_CHANGE","payload":{"state":"COMPLETED","runId":"run_06f2x7vj3k6m8wq1c4d9h5n0ra"},` +
 		`"createdAt":"2026-01-01T00:00:00.000000Z","runId":"run_06f2x7vj3k6m8wq1c4d9h5n0ra"}}` + "\n\n")
 }

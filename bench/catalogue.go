@@ -51,7 +51,10 @@ func measureCatalogue(b *bench) (_ *section, err error) {
 		{"step with a catalogue of " + number(float64(many)), "µs", searched.ofShort},
 	}
 	s.goals = []goal{
-		ratioGoal(fmt.Sprintf("Step with a catalogue of %s tools beside one with %d listed ones", number(float64(many)), fewTools), searched.ofShort, listed.ofShort, mostOfCatalogue, false),
+		ratioGoal(
+			fmt.Sprintf("Step with a catalogue of %s tools beside one with %d listed ones", number(float64(many)), fewTools),
+			searched.ofShort, listed.ofShort, mostOfCatalogue, false,
+		),
 	}
 	return s, nil
 }
@@ -72,7 +75,10 @@ func benchTools(n int, search bool) []spool.Tool {
 	for i := range tools {
 		tools[i] = spool.Tool{
 			ToolSpec: spool.ToolSpec{
-				Name: fmt.Sprintf("api_lookAt%d", i), Description: fmt.Sprintf("Looks at the things of number %d, with their state and their history, as an operation of an API does.", i),
+				Name: fmt.Sprintf("api_lookAt%d", i),
+				Description: fmt.Sprintf(
+					"Looks at the things of number %d, with their state and their history, as an operation of an API does.", i,
+				),
 				Parameters: json.RawMessage(`{"type":"object","properties":{"at":{"type":"string","description":"Where to look."},"fields":{"type":"array","items":{"enum":["state","history","owner"]}}}}`),
 			},
 			Polling: true, Search: search,

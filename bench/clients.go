@@ -25,7 +25,8 @@ const clientsFolder = "../clients/typescript"
 // clientPaths are the files that the figures of the clients measure.
 var clientPaths = []string{
 	clientsFolder + "/packages", clientsFolder + "/apps", clientsFolder + "/scripts", clientsFolder + "/test/browser",
-	clientsFolder + "/package-lock.json", clientsFolder + "/sizes.json", "../console/dist", ":(top,exclude)*.test.ts", ":(top,exclude)*.test.tsx", ":(top,exclude)*.md",
+	clientsFolder + "/package-lock.json", clientsFolder + "/sizes.json", "../console/dist", ":(top,exclude)*.test.ts",
+	":(top,exclude)*.test.tsx", ":(top,exclude)*.md",
 }
 
 // renderGoal is how much work of the main thread a frame may take, relative to a page that appends the same text to one
@@ -44,7 +45,9 @@ type renderRound struct {
 func measureRender(b *bench) (*section, error) {
 	return renderSection(func() ([]byte, error) {
 		out := filepath.Join(b.dir, "render.json")
-		if err := npm(b.ctx, []string{"SPOOL_BENCH_OUT=" + out, "SPOOL_BENCH_ROUNDS=" + strconv.Itoa(b.rounds)}, "bench:render"); err != nil {
+		if err := npm(
+			b.ctx, []string{"SPOOL_BENCH_OUT=" + out, "SPOOL_BENCH_ROUNDS=" + strconv.Itoa(b.rounds)}, "bench:render",
+		); err != nil {
 			return nil, err
 		}
 		return os.ReadFile(out)
@@ -88,10 +91,13 @@ func renderSection(measure func() ([]byte, error)) (*section, error) {
 		{"p99", func(r renderRound) float64 { return r.P99 }},
 	}
 	for _, q := range quantiles {
-		s.rows = append(s.rows, row{"hooks, " + q.name, "ms a frame", of(pages.Hooks, q.value)}, row{"one text node, " + q.name, "ms a frame", of(pages.Node, q.value)})
+		s.rows = append(s.rows, row{"hooks, " + q.name, "ms a frame", of(pages.Hooks, q.value)},
+			row{"one text node, " + q.name, "ms a frame", of(pages.Node, q.value)})
 	}
 	p95 := quantiles[1].value
-	s.goals = []goal{ratioGoal("p95 of a frame's work beside one text node", of(pages.Hooks, p95), of(pages.Node, p95), renderGoal, false)}
+	s.goals = []goal{
+		ratioGoal("p95 of a frame's work beside one text node", of(pages.Hooks, p95), of(pages.Node, p95), renderGoal, false),
+	}
 	return s, nil
 }
 
@@ -132,9 +138,11 @@ func sizesSection(measure func() ([]byte, error)) (*section, error) {
 			"today's sizes with the bounds and with this table.",
 	}
 	for _, each := range bundles {
-		s.rows = append(s.rows, row{each.Name + ", minified", "KiB", sample{each.Minified}}, row{each.Name + ", gzipped", "KiB", sample{each.Gzipped}})
+		s.rows = append(s.rows, row{each.Name + ", minified", "KiB", sample{each.Minified}},
+			row{each.Name + ", gzipped", "KiB", sample{each.Gzipped}})
 		s.goals = append(s.goals, goal{
-			what: each.Name + ", gzipped", want: "at most " + number(each.Goal) + " KiB", got: number(each.Gzipped) + " KiB", met: each.Gzipped <= each.Goal,
+			what: each.Name + ", gzipped", want: "at most " + number(each.Goal) + " KiB", got: number(each.Gzipped) + " KiB",
+			met: each.Gzipped <= each.Goal,
 		})
 	}
 	return s, nil

@@ -65,7 +65,9 @@ func largeDocument(operations int) ([]byte, error) {
 	}
 	object := func(first, step, refs int) map[string]any {
 		properties := map[string]any{
-			"name":  map[string]any{"type": "string", "description": "The name, as people know it.", "maxLength": 100, "pattern": "^[a-z]+$"},
+			"name": map[string]any{
+				"type": "string", "description": "The name, as people know it.", "maxLength": 100, "pattern": "^[a-z]+$",
+			},
 			"state": map[string]any{"type": "string", "enum": []any{"open", "paid", "closed"}},
 			"count": map[string]any{"type": "integer", "minimum": 0},
 		}
@@ -84,20 +86,39 @@ func largeDocument(operations int) ([]byte, error) {
 	}
 	for n := range operations {
 		schemas[fmt.Sprintf("Order%d", n)] = object(n, 7, 4)
-		response := map[string]any{"description": "The order.", "content": map[string]any{"application/json": map[string]any{"schema": map[string]any{"$ref": fmt.Sprintf("#/components/schemas/Order%d", n)}}}}
+		response := map[string]any{
+			"description": "The order.",
+			"content": map[string]any{
+				"application/json": map[string]any{
+					"schema": map[string]any{"$ref": fmt.Sprintf("#/components/schemas/Order%d", n)},
+				},
+			},
+		}
 		paths[fmt.Sprintf("/shops/{shop}/orders%d", n)] = map[string]any{"post": map[string]any{
-			"operationId": fmt.Sprintf("createOrder%d", n), "summary": "Creates an order.", "tags": []any{fmt.Sprintf("tag%d", n%20)},
+			"operationId": fmt.Sprintf("createOrder%d", n), "summary": "Creates an order.",
+			"tags": []any{fmt.Sprintf("tag%d", n%20)},
 			"parameters": []any{
 				map[string]any{"name": "shop", "in": "path", "required": true, "schema": map[string]any{"type": "string"}},
 				map[string]any{"name": "dry", "in": "query", "schema": map[string]any{"type": "boolean"}},
-				map[string]any{"name": "fields", "in": "query", "explode": false, "schema": map[string]any{"type": "array", "items": map[string]any{"type": "string"}}},
+				map[string]any{
+					"name": "fields", "in": "query", "explode": false,
+					"schema": map[string]any{"type": "array", "items": map[string]any{"type": "string"}},
+				},
 			},
-			"requestBody": map[string]any{"required": true, "content": map[string]any{"application/json": map[string]any{"schema": map[string]any{"$ref": fmt.Sprintf("#/components/schemas/Order%d", n)}}}},
-			"responses":   map[string]any{"200": response, "404": map[string]any{"description": "There is no such shop."}},
+			"requestBody": map[string]any{
+				"required": true,
+				"content": map[string]any{
+					"application/json": map[string]any{
+						"schema": map[string]any{"$ref": fmt.Sprintf("#/components/schemas/Order%d", n)},
+					},
+				},
+			},
+			"responses": map[string]any{"200": response, "404": map[string]any{"description": "There is no such shop."}},
 		}}
 	}
 	return json.Marshal(map[string]any{
-		"openapi": "3.1.0", "info": map[string]any{"title": "Shop", "version": "1"}, "servers": []any{map[string]any{"url": "https://shop.example"}},
-		"paths": paths, "components": map[string]any{"schemas": schemas},
+		"openapi": "3.1.0", "info": map[string]any{"title": "Shop", "version": "1"},
+		"servers": []any{map[string]any{"url": "https://shop.example"}}, "paths": paths,
+		"components": map[string]any{"schemas": schemas},
 	})
 }

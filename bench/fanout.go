@@ -17,7 +17,8 @@ func measureFanout(b *bench) (*section, error) {
 		how: fmt.Sprintf("One run streams %d deltas as fast as they are taken to %d clients, which are in another process and count bytes; "+
 			"frames delivered per second from the first frame of the first client to the last of the last. \"Bare\" is a net/http handler with "+
 			"a channel of 64 encoded frames per client, of the same bytes: once with a write and a flush for each frame, and once with a flush only when "+
-			"its channel is empty. Spool sends what has gathered in one write as well, so it is held to the second.", frames, clients),
+			"its channel is empty. Spool sends what has gathered in one write as well, so it is held to the second.", frames,
+			clients),
 	}
 	var batched, single, bare, joined sample
 	err := b.interleave(1,
@@ -36,8 +37,10 @@ func measureFanout(b *bench) (*section, error) {
 		{"bare, flushed when its channel is empty", "frames/s", joined},
 	}
 	s.goals = []goal{
-		ratioGoal(fmt.Sprintf("Fan-out to %d clients beside the better bare one, flush window", clients), batched, joined, 0.8, true),
-		ratioGoal(fmt.Sprintf("Fan-out to %d clients beside the better bare one, flush 0", clients), single, joined, 0.8, true),
+		ratioGoal(fmt.Sprintf("Fan-out to %d clients beside the better bare one, flush window", clients), batched, joined,
+			0.8, true),
+		ratioGoal(fmt.Sprintf("Fan-out to %d clients beside the better bare one, flush 0", clients), single, joined, 0.8,
+			true),
 	}
 	return s, nil
 }

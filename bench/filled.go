@@ -101,7 +101,8 @@ func segmentEntries(run spool.RunID, segment int) []*wire.Entry {
 			ExpiresAt: time.Unix(1_800_000_000, 0).UTC(),
 		}),
 		wire.NewEntry(wire.EntryHITLResponse, run, wire.HITLResponse{ToolCallID: call, Approved: true, AnsweredBy: "ann"}),
-		wire.NewEntry(wire.EntryRunEnded, run, wire.RunEnded{RunID: run, StreamID: stream, Segment: segment, Status: wire.SegmentFinished}),
+		wire.NewEntry(wire.EntryRunEnded, run,
+			wire.RunEnded{RunID: run, StreamID: stream, Segment: segment, Status: wire.SegmentFinished}),
 	}
 	for i, e := range entries {
 		e.Stream, e.After = stream, wire.Offset{Fence: int64(segment), N: int64(i + 1)}

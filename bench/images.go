@@ -19,8 +19,8 @@ import (
 // imageSide is the width and the height of the image that the tool returns, which then has 1 MB.
 const imageSide = 1000
 
-// measureImages measures what a step costs whose tool returns an image, which the engine keeps in its own store and shows
-// to the model, beside a step with a small result.
+// measureImages measures what a step costs whose tool returns an image, which the engine keeps in its own store and
+// shows to the model, beside a step with a small result.
 func measureImages(b *bench) (_ *section, err error) {
 	runs := size(b, 20, 2)
 	s := &section{
@@ -106,9 +106,11 @@ func (m *imageMeasure) image() error {
 func (m *imageMeasure) arm(tool toolFunc, into *imageArm) error {
 	e, err := engine.New(m.db.Backend(), engine.Config{
 		SingleProcess: true,
-		Agents:        []spool.Agent{{Name: "bench", Model: "stepper", Tools: []spool.Tool{{ToolSpec: spool.ToolSpec{Name: "look"}, Call: tool}}}},
-		Models:        map[string]spool.Model{"stepper": stepper(2)},
-		Log:           warnings(),
+		Agents: []spool.Agent{
+			{Name: "bench", Model: "stepper", Tools: []spool.Tool{{ToolSpec: spool.ToolSpec{Name: "look"}, Call: tool}}},
+		},
+		Models: map[string]spool.Model{"stepper": stepper(2)},
+		Log:    warnings(),
 	})
 	if err != nil {
 		return err
@@ -120,7 +122,9 @@ func (m *imageMeasure) arm(tool toolFunc, into *imageArm) error {
 	runtime.ReadMemStats(&before)
 	begun := cpuTime()
 	for range m.runs {
-		if _, err := steps.run(spool.ThreadKey{Tenant: spool.DefaultTenant, ID: spool.ThreadID(spool.NewID("thr"))}); err != nil {
+		if _, err := steps.run(spool.ThreadKey{
+			Tenant: spool.DefaultTenant, ID: spool.ThreadID(spool.NewID("thr")),
+		}); err != nil {
 			return err
 		}
 	}

@@ -33,7 +33,10 @@ func describeMachine(ctx context.Context, dir string) machine {
 	if n, err := strconv.ParseFloat(kilobytes, 64); err == nil {
 		m.memory = fmt.Sprintf("%.1f GiB", n/(1<<20))
 	}
-	if output(ctx, "git", slices.Concat([]string{"status", "--porcelain", "--untracked-files=no", "--"}, measuredPaths, clientPaths)...) != "" {
+	if output(
+		ctx, "git",
+		slices.Concat([]string{"status", "--porcelain", "--untracked-files=no", "--"}, measuredPaths, clientPaths)...,
+	) != "" {
 		m.commit += ", with changes that are not committed"
 	}
 	return m

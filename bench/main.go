@@ -6,9 +6,9 @@
 // another one of the same minute.
 //
 // Each figure has its own file: starts, latency, fanout, memory, snapshot, returns, replay, stop, step,
-// catalogue, images, nested, adapters, document, and over PostgreSQL pgstarts, pgitems, pgpickup, pgstep, pgcluster, pgtakeover. Those need a
-// server: the command starts one with its default settings, or uses that of -postgres. Four figures are
-// measured only on request: render and sizes, which need Node, "npm ci" in clients/typescript and a
+// catalogue, images, nested, adapters, document, and over PostgreSQL pgstarts, pgitems, pgpickup, pgstep, pgcluster,
+// pgtakeover. Those need a server: the command starts one with its default settings, or uses that of -postgres. Four
+// figures are measured only on request: render and sizes, which need Node, "npm ci" in clients/typescript and a
 // Chromium, and beside and adaptersbeside, which compare the CPU time of others with that of an earlier commit.
 package main
 
@@ -105,9 +105,12 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	commit := flags.String("commit", "", "the commit that -only beside and -only adaptersbeside compare the CPU time with")
 	short := flags.Bool("short", false, "a smoke run of some seconds, whose numbers mean nothing")
 	file := flags.String("out", "RESULTS.md", "where the results are written; - for the terminal alone")
-	dir := flags.String("dir", "", "where the databases are made; its disk is what is measured (default: the system's temporary folder)")
-	address := flags.String("postgres", os.Getenv(postgresEnv), "the PostgreSQL of the figures over one; without it, one is started")
-	figuresOf := flags.Bool("readme", false, "measure nothing: write the table and the commits of RESULTS.md, and the figures of the README, again")
+	dir := flags.String("dir", "",
+		"where the databases are made; its disk is what is measured (default: the system's temporary folder)")
+	address := flags.String("postgres", os.Getenv(postgresEnv),
+		"the PostgreSQL of the figures over one; without it, one is started")
+	figuresOf := flags.Bool("readme", false,
+		"measure nothing: write the table and the commits of RESULTS.md, and the figures of the README, again")
 	profile := flags.String("profile", "", "write CPU and heap profiles of the servers to this folder")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -126,7 +129,10 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	b := &bench{ctx: ctx, out: out, rounds: max(1, *rounds), short: *short, profile: *profile, commit: *commit, postgresURL: *address, parent: *dir}
+	b := &bench{
+		ctx: ctx, out: out, rounds: max(1, *rounds), short: *short, profile: *profile, commit: *commit, postgresURL: *address,
+		parent: *dir,
+	}
 	if b.short {
 		b.rounds = min(b.rounds, 2)
 	}
@@ -145,7 +151,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 			return fmt.Errorf("measure %s: %w", f.name, err)
 		}
 		s.name = f.name
-		measured = append(measured, s.written(fmt.Sprintf("Commit %s, %s, %d rounds.", machine.commit, began.UTC().Format("2006-01-02 15:04 UTC"), b.rounds)))
+		measured = append(measured, s.written(fmt.Sprintf("Commit %s, %s, %d rounds.", machine.commit,
+			began.UTC().Format("2006-01-02 15:04 UTC"), b.rounds)))
 		fmt.Fprintf(out, "%s (%.0f s)\n%s\n", s.title, time.Since(began).Seconds(), s.brief())
 	}
 	if *file == "-" {
@@ -156,7 +163,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	return os.WriteFile(*file, []byte(parseResults(string(old)).with(machine.table(), measured, names()).markdown()), 0o644)
+	return os.WriteFile(*file, []byte(parseResults(string(old)).with(machine.table(), measured, names()).markdown()),
+		0o644)
 }
 
 // rewrite writes a file of results again from the measured numbers, and its figures into a README.
@@ -209,7 +217,11 @@ func onRequest(f figure) bool {
 func overPostgres(f figure) bool { return strings.HasPrefix(f.name, "pg") }
 
 func names() []string {
-	return []string{"starts", "latency", "fanout", "memory", "snapshot", "returns", "replay", "stop", "step", "catalogue", "images", "nested", "adapters", "document", "pgstarts", "pgitems", "pgpickup", "pgstep", "pgcluster", "pgtakeover", render, sizes, beside, adaptersBeside}
+	return []string{
+		"starts", "latency", "fanout", "memory", "snapshot", "returns", "replay", "stop", "step", "catalogue", "images",
+		"nested", "adapters", "document", "pgstarts", "pgitems", "pgpickup", "pgstep", "pgcluster", "pgtakeover", render,
+		sizes, beside, adaptersBeside,
+	}
 }
 
 // size returns a number for a whole run, or the small one for a smoke run.

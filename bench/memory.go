@@ -25,7 +25,10 @@ func measureMemory(b *bench) (*section, error) {
 	for _, clients := range size(b, []int{1000, 4000, manyClients}, []int{50}) {
 		// The server and this process have a file for each client, and some others.
 		if limit := openFiles(); limit < uint64(clients)+500 {
-			s.notes = append(s.notes, fmt.Sprintf("%d clients were not measured: a process may have only %d open files here, and the limit could not be raised.", clients, limit))
+			s.notes = append(s.notes, fmt.Sprintf(
+				"%d clients were not measured: a process may have only %d open files here, and the limit could not be raised.",
+				clients, limit,
+			))
 			continue
 		}
 		if err := b.idle(s, clients); err != nil {
@@ -61,11 +64,15 @@ func (b *bench) idle(s *section, clients int) error {
 		)
 	}
 	s.goals = append(s.goals,
-		ratioGoal(fmt.Sprintf("Resident memory per idle client beside bare, %d clients", clients), spools.rss, bares.rss, 1.1, false),
-		ratioGoal(fmt.Sprintf("Heap and stacks per idle client beside bare, %d clients", clients), spools.both, bares.both, 1.1, false),
+		ratioGoal(fmt.Sprintf("Resident memory per idle client beside bare, %d clients", clients), spools.rss, bares.rss, 1.1,
+			false),
+		ratioGoal(fmt.Sprintf("Heap and stacks per idle client beside bare, %d clients", clients), spools.both, bares.both,
+			1.1, false),
 		goal{
-			what: fmt.Sprintf("Resident memory per idle client, %d clients", clients), want: fmt.Sprintf("at most %d KiB", memoryGoal),
-			got: fmt.Sprintf("%s KiB (rounds: %s to %s)", number(spools.rss.median()), number(spools.rss.min()), number(spools.rss.max())),
+			what: fmt.Sprintf("Resident memory per idle client, %d clients", clients),
+			want: fmt.Sprintf("at most %d KiB", memoryGoal),
+			got: fmt.Sprintf("%s KiB (rounds: %s to %s)", number(spools.rss.median()), number(spools.rss.min()),
+				number(spools.rss.max())),
 			met: spools.rss.median() <= memoryGoal,
 		},
 	)

@@ -39,14 +39,17 @@ func TestSentence(t *testing.T) {
 	t.Parallel()
 
 	for _, c := range []struct{ what, got, want, text string }{
-		{"Stream items a second", "45,452", "at least 50,000", "Spool saves 45,452 stream items a second in PostgreSQL (goal: at least 50,000)"},
+		{
+			"Stream items a second", "45,452", "at least 50,000",
+			"Spool saves 45,452 stream items a second in PostgreSQL (goal: at least 50,000)",
+		},
 		{
 			"Step over PostgreSQL behind 1,000 turns beside one in a new thread", "1.45 (rounds: 1.31 to 1.50)", "at most 1.30",
 			"A step over PostgreSQL in a thread with 1,000 turns takes 1.45 times as long as one in a new thread (goal: at most 1.30 times)",
 		},
 		{
-			"p50 of a pick-up of River at its lowest cooldown beside Spool, two nodes", "2.00 (rounds: 1.90 to 2.10)", "at least 5.00",
-			"p50 of a pick-up of River at its lowest cooldown beside Spool, two nodes: 2.00 (goal: at least 5)",
+			"p50 of a pick-up of River at its lowest cooldown beside Spool, two nodes", "2.00 (rounds: 1.90 to 2.10)",
+			"at least 5.00", "p50 of a pick-up of River at its lowest cooldown beside Spool, two nodes: 2.00 (goal: at least 5)",
 		},
 		{"Something new", "2.20 (rounds: 2.00 to 2.50)", "at most 2.00", "Something new: 2.20 (goal: at most 2)"},
 	} {

@@ -38,7 +38,9 @@ func newNode(o options) (*served, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	s, err := server.New(e, server.Config{Authenticator: access.Anonymous(spool.DefaultTenant), Loopback: true, NoStreamTakeover: o.NoTakeover, Log: log})
+	s, err := server.New(e, server.Config{
+		Authenticator: access.Anonymous(spool.DefaultTenant), Loopback: true, NoStreamTakeover: o.NoTakeover, Log: log,
+	})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

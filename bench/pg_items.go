@@ -38,7 +38,8 @@ func measurePgItems(b *bench) (*section, error) {
 			"the same items into the same table with the same index by `INSERT ... SELECT FROM unnest`, with `synchronous_commit=off` as Spool does, and "+
 			"neither checks offsets nor keeps the state of streams: once with as many goroutines, each with %[2]d items at a time, on %[5]d connections, and "+
 			"once on one connection with %[6]d items at a time, which is what Spool gathers in one statement. Spool is held to the better of the two. Each "+
-			"round has a new database. %[7]s", writers, itemBatch, len(itemData), took, pgConnections-1, writers*itemBatch, server.about),
+			"round has a new database. %[7]s", writers, itemBatch, len(itemData), took, pgConnections-1, writers*itemBatch,
+			server.about),
 	}
 	var spooled, parallel, gathered sample
 	err = b.interleave(size(b, 2, 1),
@@ -99,7 +100,9 @@ func appendItems(ctx context.Context, into *sample, url string, writers int, too
 }
 
 func itemStream(writer int) store.StreamKey {
-	return store.StreamKey{Thread: spool.ThreadKey{Tenant: spool.DefaultTenant, ID: spool.ThreadID(fmt.Sprint("thr_", writer))}, ID: "run:1"}
+	return store.StreamKey{
+		Thread: spool.ThreadKey{Tenant: spool.DefaultTenant, ID: spool.ThreadID(fmt.Sprint("thr_", writer))}, ID: "run:1",
+	}
 }
 
 // insertItemRows adds items of one stream.
@@ -114,7 +117,8 @@ func insertItems(ctx context.Context, into *sample, url string, writers, batch i
 		return err
 	}
 	defer pool.Close()
-	_, err = pool.Exec(ctx, "CREATE TABLE spool.stream_item_1 PARTITION OF spool.stream_item FOR VALUES IN (1) WITH (autovacuum_enabled = off)")
+	_, err = pool.Exec(ctx,
+		"CREATE TABLE spool.stream_item_1 PARTITION OF spool.stream_item FOR VALUES IN (1) WITH (autovacuum_enabled = off)")
 	if err != nil {
 		return err
 	}
@@ -131,7 +135,9 @@ func insertItems(ctx context.Context, into *sample, url string, writers, batch i
 }
 
 // countItems has writers write batches for some time, and returns how many items they wrote.
-func countItems(into *sample, writers int, took time.Duration, batch int, write func(writer int, first int64) error) (int64, error) {
+func countItems(
+	into *sample, writers int, took time.Duration, batch int, write func(writer int, first int64) error,
+) (int64, error) {
 	written, failed := make([]int64, writers), make([]error, writers)
 	var wg sync.WaitGroup
 	began := time.Now()

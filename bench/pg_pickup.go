@@ -43,7 +43,8 @@ func measurePgPickup(b *bench) (*section, error) {
 			"works. \"Two nodes\" have one that accepts and one that works, each with its own connections, both in this process. \"With the start\" "+
 			"counts from the call of the start, and so includes its commit. A wait below a microsecond counts as one. %d starts a round, each some %s after "+
 			"the one before was picked up, at random. Each round has a new database. %s",
-			versionOf("github.com/riverqueue/river"), river.FetchCooldownDefault, river.FetchCooldownMin, starts, pickupGap, server.about),
+			versionOf("github.com/riverqueue/river"), river.FetchCooldownDefault, river.FetchCooldownMin, starts, pickupGap,
+			server.about),
 	}
 	var one, two, oneRiver, twoRiver, byDefault pickUps
 	err = b.interleave(1,
@@ -77,14 +78,18 @@ func measurePgPickup(b *bench) (*section, error) {
 		"commit. On two nodes, the claim of the job and the claim of the run, with its first record entry, are two commits that wait for the disk. River's " +
 		"worker has one commit behind the insert, and nothing is recorded when it is called."}
 	s.goals = []goal{
-		ratioGoal("p50 of a pick-up of River at its lowest cooldown beside Spool, one process", oneRiver.wait.p50, one.wait.p50, 5, true),
-		ratioGoal("p50 of a pick-up of River at its lowest cooldown beside Spool, two nodes", twoRiver.wait.p50, two.wait.p50, 5, true),
+		ratioGoal("p50 of a pick-up of River at its lowest cooldown beside Spool, one process", oneRiver.wait.p50,
+			one.wait.p50, 5, true),
+		ratioGoal("p50 of a pick-up of River at its lowest cooldown beside Spool, two nodes", twoRiver.wait.p50, two.wait.p50,
+			5, true),
 	}
 	return s, nil
 }
 
 // pickUp measures a number of starts, one after the other, on a new database.
-func (b *bench) pickUp(into *pickUps, starts int, begin func(ctx context.Context, url string) (starter, <-chan time.Time, error)) error {
+func (b *bench) pickUp(
+	into *pickUps, starts int, begin func(ctx context.Context, url string) (starter, <-chan time.Time, error),
+) error {
 	return b.onFresh(func(url string) (err error) {
 		s, called, err := begin(b.ctx, url)
 		if err != nil {
@@ -165,6 +170,7 @@ type caller struct{ called chan<- time.Time }
 func (c caller) Stream(context.Context, spool.ModelRequest) iter.Seq2[spool.ModelEvent, error] {
 	return func(yield func(spool.ModelEvent, error) bool) {
 		c.called <- time.Now()
-		_ = yield(spool.TextDelta{Text: words}, nil) && yield(spool.Finish{Reason: spool.FinishStop, ModelID: "caller-1"}, nil)
+		_ = yield(spool.TextDelta{Text: words}, nil) &&
+			yield(spool.Finish{Reason: spool.FinishStop, ModelID: "caller-1"}, nil)
 	}
 }

@@ -46,7 +46,9 @@ func (w *riverWorker) Work(context.Context, *river.Job[riverArgs]) error {
 
 // newRiver returns what starts one or two clients on a new database. Cooldown is River's FetchCooldown, 0 for its
 // default. It also bounds how often the client that inserts sends a notification.
-func newRiver(nodes int, cooldown time.Duration) func(ctx context.Context, url string) (starter, <-chan time.Time, error) {
+func newRiver(
+	nodes int, cooldown time.Duration,
+) func(ctx context.Context, url string) (starter, <-chan time.Time, error) {
 	return func(ctx context.Context, url string) (starter, <-chan time.Time, error) {
 		n := &riverNodes{called: make(chan time.Time, 1)}
 		if err := n.begin(ctx, url, nodes, cooldown); err != nil {
@@ -85,7 +87,9 @@ func (n *riverNodes) begin(ctx context.Context, url string, nodes int, cooldown 
 	}
 	n.starter = n.worker
 	if nodes > 1 {
-		if n.starter, err = river.NewClient(riverpgxv5.New(n.pools[0]), &river.Config{FetchCooldown: cooldown, Logger: log}); err != nil {
+		if n.starter, err = river.NewClient(
+			riverpgxv5.New(n.pools[0]), &river.Config{FetchCooldown: cooldown, Logger: log},
+		); err != nil {
 			return err
 		}
 	}

@@ -42,7 +42,8 @@ func measurePgStarts(b *bench) (*section, error) {
 			row{fmt.Sprintf("Spool, %d clients", clients), "starts/s", started},
 			row{fmt.Sprintf("bare, %d clients", clients), "starts/s", bare},
 		)
-		s.goals = append(s.goals, ratioGoal(fmt.Sprintf("Starts over PostgreSQL beside bare, %d clients", clients), started, bare, 0.5, true))
+		s.goals = append(s.goals, ratioGoal(fmt.Sprintf("Starts over PostgreSQL beside bare, %d clients", clients), started,
+			bare, 0.5, true))
 	}
 	return s, nil
 }
@@ -54,7 +55,9 @@ type starter interface {
 }
 
 // startRuns measures a starter on a new database, and then checks that each accepted start left a job.
-func (b *bench) startRuns(into *sample, clients int, took time.Duration, begin func(ctx context.Context, url string) (starter, error)) error {
+func (b *bench) startRuns(
+	into *sample, clients int, took time.Duration, begin func(ctx context.Context, url string) (starter, error),
+) error {
 	return b.onFresh(func(url string) error {
 		s, err := begin(b.ctx, url)
 		if err != nil {

@@ -97,9 +97,11 @@ func (s barePgStarter) start(ctx context.Context) error {
 		tenant, run, thread, now, "", 0, agent, "", model, "QUEUED", "", "",
 		now, now, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "", "", 0, "", "", "", "", rand.Text(), "", "", "", "", tenant, thread)
 	write.Queue(pgInsertMessage, tenant, thread, message, "", "user", `"`+startPrompt+`"`, now, "", run, 0, tenant, thread)
-	write.Queue(pgInsertJob, tenant, thread, run, "run:"+run+":1", "start", agent, model, 1, "", "", wire.NewJobID(), now, now)
+	write.Queue(pgInsertJob, tenant, thread, run, "run:"+run+":1", "start", agent, model, 1, "", "", wire.NewJobID(), now,
+		now)
 	write.Queue(pgInsertDelta, tenant, thread, now, delta)
-	write.Queue(pgInsertThread, tenant, thread, "QUEUED", model, startTitle, now, now, run, 0, 0, 0, "", "{}", startBytes+int64(len(delta)), 0)
+	write.Queue(pgInsertThread, tenant, thread, "QUEUED", model, startTitle, now, now, run, 0, 0, 0, "", "{}",
+		startBytes+int64(len(delta)), 0)
 	write.Queue(pgAddTally, tenant, fnv64(thread)%16, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 	write.Queue("COMMIT")
 	return conn.SendBatch(ctx, &write).Close()

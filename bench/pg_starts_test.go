@@ -55,9 +55,12 @@ func postgresRows(ctx context.Context, url string) (string, error) {
 	}
 	defer conn.Close(ctx)
 	var out strings.Builder
-	for _, table := range []string{"thread", "run", "message", "entry", "park", "effect", "usage", "delta", "job", "job_dead", "tally"} {
+	for _, table := range []string{
+		"thread", "run", "message", "entry", "park", "effect", "usage", "delta", "job", "job_dead", "tally",
+	} {
 		var row string
-		err := conn.QueryRow(ctx, "SELECT coalesce(string_agg(to_json(t)::text, E'\n'), 'none') FROM spool."+table+" t").Scan(&row)
+		err := conn.QueryRow(ctx, "SELECT coalesce(string_agg(to_json(t)::text, E'\n'), 'none') FROM spool."+table+" t").
+			Scan(&row)
 		if err != nil {
 			return "", err
 		}
@@ -65,7 +68,8 @@ func postgresRows(ctx context.Context, url string) (string, error) {
 	}
 	// A time in a delta has as many digits as it needs, so the bytes of two threads differ.
 	var bytes, delta int64
-	err = conn.QueryRow(ctx, "SELECT t.bytes, octet_length(d.body) FROM spool.thread t JOIN spool.delta d ON d.tenant = t.tenant AND d.thread_id = t.id").Scan(&bytes, &delta)
+	err = conn.QueryRow(ctx,
+		"SELECT t.bytes, octet_length(d.body) FROM spool.thread t JOIN spool.delta d ON d.tenant = t.tenant AND d.thread_id = t.id").Scan(&bytes, &delta)
 	if err != nil {
 		return "", err
 	}

@@ -45,7 +45,8 @@ func measurePgStep(b *bench) (s *section, err error) {
 			{fmt.Sprintf("%d bare commits", stepCommits), "µs", m.ofBare},
 		}
 		s.goals = []goal{
-			ratioGoal(fmt.Sprintf("Step over PostgreSQL behind %s turns beside one in a new thread", number(longHistory)), m.ofLong, m.ofShort, 1.3, false),
+			ratioGoal(fmt.Sprintf("Step over PostgreSQL behind %s turns beside one in a new thread", number(longHistory)),
+				m.ofLong, m.ofShort, 1.3, false),
 		}
 		return nil
 	})

@@ -42,7 +42,10 @@ func measurePgTakeover(b *bench) (*section, error) {
 		return nil, err
 	}
 	s.rows = []row{{"from the kill until the run moves again", "s", took}}
-	s.goals = []goal{atMost("Takeover of a killed worker's run, longest in s (the lease and 10 s)", took.max(), (takeoverLease + takeoverGrace).Seconds())}
+	s.goals = []goal{
+		atMost("Takeover of a killed worker's run, longest in s (the lease and 10 s)", took.max(),
+			(takeoverLease + takeoverGrace).Seconds()),
+	}
 	return s, nil
 }
 

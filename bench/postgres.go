@@ -137,7 +137,8 @@ func (s *pgServer) describe(ctx context.Context) (string, error) {
 	}
 	var settings []string
 	for _, name := range []string{
-		"fsync", "synchronous_commit", "full_page_writes", "wal_sync_method", "shared_buffers", "max_wal_size", "max_connections",
+		"fsync", "synchronous_commit", "full_page_writes", "wal_sync_method", "shared_buffers", "max_wal_size",
+		"max_connections",
 	} {
 		var value string
 		if err := conn.QueryRow(ctx, "SELECT current_setting($1)", name).Scan(&value); err != nil {

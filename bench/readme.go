@@ -27,7 +27,8 @@ const readmeFigures = `| | Spool | bare |
 | a step with a tool call, and the two commits that it makes | {Step|step} µs | {Step|2 bare commits} µs |
 | from a stop to its end on the stream, p50 and p99 | {Stop|stop, p50} ms, {Stop|stop, p99} ms | |
 | work of a page in a frame while an answer streams into it, p95 | {Rendering|hooks, p95} ms | {Rendering|one text node, p95} ms |
-| ` + "`@spool/client`" + ` in a page, and ` + "`@spool/react`" + ` with it, gzipped | {Sizes of the clients|@spool/client, gzipped} KiB, {Sizes of the clients|@spool/react with @spool/client, without React, gzipped} KiB | |
+| ` + "`@spool/client`" + ` in a page, and ` +
+	"`@spool/react`" + ` with it, gzipped | {Sizes of the clients|@spool/client, gzipped} KiB, {Sizes of the clients|@spool/react with @spool/client, without React, gzipped} KiB | |
 `
 
 var readmeFigure = regexp.MustCompile(`\{([^|}]+)\|([^}]+)\}`)

@@ -71,7 +71,9 @@ func (s *section) written(stamp string) written {
 }
 
 func (s *section) markdown(out *strings.Builder, stamp string) {
-	fmt.Fprintf(out, "<!-- run by bench/bench_test.go -->\n```sh\ncd bench && GOWORK=off go run . -only %s%s\n```\n\n%s\n\n%s\n\n", s.name, s.flags, stamp, s.how)
+	fmt.Fprintf(out,
+		"<!-- run by bench/bench_test.go -->\n```sh\ncd bench && GOWORK=off go run . -only %s%s\n```\n\n%s\n\n%s\n\n", s.name,
+		s.flags, stamp, s.how)
 	out.WriteString("| | unit | median | min | max | rounds |\n|---|---|--:|--:|--:|--:|\n")
 	for _, r := range s.rows {
 		fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %d |\n",

@@ -91,7 +91,8 @@ func TestStopGoal(t *testing.T) {
 	}{{100, 0.7, true}, {101, 0.7, false}, {101, 20, false}, {101, 21, true}, {106, 21, false}} {
 		g := stopGoal(sample{c.stop}, sample{c.commit})
 		s := section{goals: []goal{g}}
-		if g.met != c.met || !slices.Equal(s.written("").wants(), []string{g.want}) || strings.Contains(g.want, number(5*c.commit)+" ") {
+		if g.met != c.met || !slices.Equal(s.written("").wants(), []string{g.want}) ||
+			strings.Contains(g.want, number(5*c.commit)+" ") {
 			t.Errorf("%+v: %+v", c, g)
 		}
 	}
@@ -104,13 +105,18 @@ func TestOrigin(t *testing.T) {
 	const rest = "2026-11-22 13:35 UTC, 3 rounds."
 	for line, want := range map[string]origin{
 		"Commit bdf5f4dba308, " + rest: {"bdf5f4dba308", rest, ""},
-		"Commit bdf5f4dba308, " + rest + " Changed before it was written here: a.go, b.go.": {"bdf5f4dba308", rest, "a.go, b.go"},
+		"Commit bdf5f4dba308, " + rest + " Changed before it was written here: a.go, b.go.": {
+			"bdf5f4dba308", rest, "a.go, b.go",
+		},
 	} {
-		if got, err := originOf("    a command\n\n" + line + "\n\nHow.\n"); err != nil || got != want || got.String() != line {
+		if got, err := originOf("    a command\n\n" + line + "\n\nHow.\n"); err != nil || got != want ||
+			got.String() != line {
 			t.Errorf("%q is %+v, %v", line, got, err)
 		}
 	}
-	for _, line := range []string{"", rest, "Commit unknown, " + rest, "Commit bdf5f4dba308, with changes that are not committed, " + rest} {
+	for _, line := range []string{
+		"", rest, "Commit unknown, " + rest, "Commit bdf5f4dba308, with changes that are not committed, " + rest,
+	} {
 		if got, err := originOf(line); err == nil {
 			t.Errorf("%q is %+v", line, got)
 		}
@@ -173,23 +179,29 @@ func TestResultsMerge(t *testing.T) {
 	section := func(title, name, value string) written {
 		s := section{
 			title: title, name: name, how: "How.", rows: []row{{"what", "ms", sample{1, 2}}},
-			goals: []goal{{"A goal", "at most 2", value, value == "1"}, ratioGoal("A ratio", sample{113, 108, 115}, sample{100, 100, 100}, 0.5, true)},
+			goals: []goal{
+				{"A goal", "at most 2", value, value == "1"},
+				ratioGoal("A ratio", sample{113, 108, 115}, sample{100, 100, 100}, 0.5, true),
+			},
 		}
 		return s.written("Commit abc, today.")
 	}
 	order := []string{"first", "second"}
-	old := results{}.with("| | |\n|---|---|\n| CPU | old |\n", []written{section("Second", "second", "1"), section("First", "first", "1")}, order)
+	old := results{}.with("| | |\n|---|---|\n| CPU | old |\n",
+		[]written{section("Second", "second", "1"), section("First", "first", "1")}, order)
 	text := old.markdown()
 	if again := parseResults(text).markdown(); again != text {
 		t.Errorf("what was read is written as\n%s\nand was\n%s", again, text)
 	}
-	merged := parseResults(text).with("| | |\n|---|---|\n| CPU | new |\n", []written{section("First", "first", "3")}, order)
+	merged := parseResults(text).with("| | |\n|---|---|\n| CPU | new |\n", []written{section("First", "first", "3")},
+		order)
 	if len(merged.sections) != 2 || merged.sections[0].title != "First" || merged.sections[1] != old.sections[1] {
 		t.Errorf("merged: %+v", merged.sections)
 	}
 	for _, want := range []string{
 		"| CPU | new |", "| [A goal](#first) | at most 2 | 3 | **missed** |", "| [A goal](#second) | at most 2 | 1 | met |",
-		"| [A ratio](#first) | at least 0.50 | 1.13 (rounds: 1.08 to 1.15) | met |", "\n```sh\ncd bench && GOWORK=off go run . -only second\n```\n",
+		"| [A ratio](#first) | at least 0.50 | 1.13 (rounds: 1.08 to 1.15) | met |",
+		"\n```sh\ncd bench && GOWORK=off go run . -only second\n```\n",
 	} {
 		if !strings.Contains(merged.markdown(), want) {
 			t.Errorf("%q is not in\n%s", want, merged.markdown())

@@ -38,7 +38,10 @@ func measureReturns(b *bench) (*section, error) {
 			"Meanwhile a client in a third process starts a run in a new thread, and takes the snapshot of a small one, every 10 ms. \"Idle\" is that client "+
 			"alone. Memory is the highest resident memory of the server, beside that when as many clients come back to a thread of 2 KB.", clients),
 	}
-	formats := []returnFormat{{query: "cursor=" + returnCursor}, {name: "AG-UI, ", query: "wireFormat=ag-ui&cursor=" + returnCursorAGUI}}
+	formats := []returnFormat{
+		{query: "cursor=" + returnCursor},
+		{name: "AG-UI, ", query: "wireFormat=ag-ui&cursor=" + returnCursorAGUI},
+	}
 	var arms []func() error
 	for n := range formats {
 		f := &formats[n]
@@ -115,7 +118,8 @@ func (b *bench) returns(into *returned, query string, clients, length int) (err 
 	}
 	var took float64
 	busy, err := c.others(other, 2*pause, func() error {
-		return crowd.ask(http.MethodPost, fmt.Sprintf("/return?addr=%s&n=%d&bytes=%d&query=%s", c.Public, clients, length, url.QueryEscape(query)), &took)
+		return crowd.ask(http.MethodPost, fmt.Sprintf("/return?addr=%s&n=%d&bytes=%d&query=%s", c.Public, clients, length,
+			url.QueryEscape(query)), &took)
 	})
 	if err != nil {
 		return err
@@ -200,8 +204,14 @@ func fillReturns(ctx context.Context, file string, length int) error {
 	return db.Update(ctx, returnThread, 0, func(tx store.Tx) error {
 		run := filledRun(returnThread, 0)
 		c := store.Changes{
-			Thread:  &wire.Thread{State: wire.Completed, Model: "script", RunID: run},
-			NewRuns: []store.RunRow{{Run: wire.Run{ID: run, Agent: "bench", Model: "script", State: wire.Completed, StopReason: "completed", Segments: 1}}},
+			Thread: &wire.Thread{State: wire.Completed, Model: "script", RunID: run},
+			NewRuns: []store.RunRow{
+				{
+					Run: wire.Run{
+						ID: run, Agent: "bench", Model: "script", State: wire.Completed, StopReason: "completed", Segments: 1,
+					},
+				},
+			},
 			Entries: segmentEntries(run, 1),
 		}
 		const each = 2 << 10
@@ -261,7 +271,8 @@ func comeBackOnce(addr, query string, length int, ready *sync.WaitGroup) error {
 	}
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(patience))
-	_, err = fmt.Fprintf(conn, "GET /api/agent/stream?threadId=%s&%s HTTP/1.1\r\nHost: %s\r\nAccept: text/event-stream\r\n\r\n",
+	_, err = fmt.Fprintf(conn,
+		"GET /api/agent/stream?threadId=%s&%s HTTP/1.1\r\nHost: %s\r\nAccept: text/event-stream\r\n\r\n",
 		returnThread.ID, query, addr)
 	if err != nil {
 		return err

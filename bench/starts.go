@@ -64,7 +64,8 @@ func (b *bench) round(into *sample, role string, clients int, took time.Duration
 // driveStarts makes the load, and then checks that every accepted start left a job.
 func driveStarts(c *child, clients int, took time.Duration) (rate float64, err error) {
 	body := fmt.Sprintf(`{"prompt":%q}`, startPrompt)
-	text := fmt.Appendf(nil, "POST /api/agent/run HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+	text := fmt.Appendf(nil,
+		"POST /api/agent/run HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
 		c.Public, len(body), body)
 	conns := make([]net.Conn, clients)
 	for i := range conns {

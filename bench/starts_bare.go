@@ -191,7 +191,13 @@ func (s *bareStarts) start(op bareStart) error {
 		{insertMessage, []driver.Value{
 			tenant, op.thread, op.message, "", "user", `"` + startPrompt + `"`, now, "", op.run, int64(0), tenant, op.thread,
 		}},
-		{insertJob, []driver.Value{tenant, op.thread, op.run, "run:" + op.run + ":1", "start", agent, model, int64(1), now, wire.NewJobID(), now, agent}},
+		{
+			insertJob,
+			[]driver.Value{
+				tenant, op.thread, op.run, "run:" + op.run + ":1", "start", agent, model, int64(1), now, wire.NewJobID(), now,
+				agent,
+			},
+		},
 		{insertDelta, []driver.Value{tenant, op.thread, now, delta}},
 		{insertThread, []driver.Value{
 			tenant, op.thread, "QUEUED", model, startTitle, now, now, op.run, int64(0), int64(0), int64(0), "", "",

@@ -47,7 +47,9 @@ func firstRows(t *testing.T, file string) string {
 	}
 	defer db.Close()
 	var out strings.Builder
-	for _, table := range []string{"thread", "run", "message", "entry", "park", "effect", "usage", "delta", "job", "job_dead", "tally"} {
+	for _, table := range []string{
+		"thread", "run", "message", "entry", "park", "effect", "usage", "delta", "job", "job_dead", "tally",
+	} {
 		fmt.Fprintf(&out, "%s: %s\n", table, varying.ReplaceAllString(firstRow(t, db, table), "$1"))
 	}
 	// A time in a delta has as many digits as it needs, so the bytes of two threads differ.

@@ -49,7 +49,8 @@ func (c *Client) Runs(ctx context.Context, f RunFilter) iter.Seq2[wire.Run, erro
 			Runs []wire.Run `json:"runs"`
 			Next string     `json:"next"`
 		}](ctx, c, c.admin("runs", "limit", number(pageSize(f.PageSize)), "before", page, "threadId", string(f.ThreadID),
-			"state", string(f.State), "stopReason", string(f.StopReason), "expired", expired, "agent", f.Agent, "model", f.Model, "depth", depth,
+			"state", string(f.State), "stopReason", string(f.StopReason), "expired", expired, "agent", f.Agent, "model", f.Model,
+			"depth", depth,
 			"createdAfter", timeText(f.CreatedAfter), "createdBefore", timeText(f.CreatedBefore)))
 		return list.Runs, list.Next, err
 	})

@@ -14,14 +14,16 @@ import (
 
 const artifactsPath = "/api/agent/artifacts"
 
-// UploadArtifact saves a file as an artifact of a thread, which a later start attaches by its id. It reads Data once, while it
-// sends them, so an upload that fails is not repeated, also after a 401 for an expired token. To send the same data with
-// the same name again is safe: they are the same artifact. The request ignores Key, and leaves out an empty Name
-// or MediaType.
+// UploadArtifact saves a file as an artifact of a thread, which a later start attaches by its id. It reads Data once,
+// while it sends them, so an upload that fails is not repeated, also after a 401 for an expired token. To send the
+// same data with the same name again is safe: they are the same artifact. The request ignores Key, and leaves out an
+// empty Name or MediaType.
 //
-// It returns a [spool.NotFound] error for a thread that does not exist, and a [spool.StorageFull] error if the tenant has
-// no room. For a file that is too large, [StatusOf] is 413.
-func (c *Client) UploadArtifact(ctx context.Context, thread spool.ThreadID, a spool.NewArtifact) (spool.Artifact, error) {
+// It returns a [spool.NotFound] error for a thread that does not exist, and a [spool.StorageFull] error if the tenant
+// has no room. For a file that is too large, [StatusOf] is 413.
+func (c *Client) UploadArtifact(
+	ctx context.Context, thread spool.ThreadID, a spool.NewArtifact,
+) (spool.Artifact, error) {
 	q := request{
 		method: http.MethodPost, path: artifactsPath, query: url.Values{"threadId": {string(thread)}}, body: a.Data,
 		header: http.Header{"Content-Type": {cmp.Or(a.MediaType, "application/octet-stream")}},
@@ -37,7 +39,9 @@ func (c *Client) UploadArtifact(ctx context.Context, thread spool.ThreadID, a sp
 
 // OpenArtifact returns an artifact of a thread with its data, which the caller closes. Data that are cut end with an
 // error. It returns a [spool.NotFound] error for an artifact that the thread does not have.
-func (c *Client) OpenArtifact(ctx context.Context, thread spool.ThreadID, id spool.ArtifactID) (spool.Artifact, io.ReadCloser, error) {
+func (c *Client) OpenArtifact(
+	ctx context.Context, thread spool.ThreadID, id spool.ArtifactID,
+) (spool.Artifact, io.ReadCloser, error) {
 	q := get(artifactPath(id), "threadId", string(thread))
 	q.header = http.Header{"Accept": {"*/*"}}
 	res, err := c.exchange(ctx, c.http, q)
@@ -50,7 +54,8 @@ func (c *Client) OpenArtifact(ctx context.Context, thread spool.ThreadID, id spo
 	}
 	a := spool.Artifact{ID: id, Size: res.ContentLength}
 	a.MediaType, _, _ = mime.ParseMediaType(res.Header.Get("Content-Type"))
-	if _, params, err := mime.ParseMediaType(res.Header.Get("Content-Disposition")); err == nil && params["filename"] != string(id) {
+	if _, params, err := mime.ParseMediaType(res.Header.Get("Content-Disposition")); err == nil &&
+		params["filename"] != string(id) {
 		a.Name = params["filename"]
 	}
 	return a, res.Body, nil
@@ -64,7 +69,9 @@ type ArtifactURL struct {
 
 // ArtifactURL returns a signed URL of an artifact, which works for lasts, at most 1 h. Zero: 5 min. It returns a
 // [spool.NotFound] error for an artifact that the thread does not have.
-func (c *Client) ArtifactURL(ctx context.Context, thread spool.ThreadID, id spool.ArtifactID, lasts time.Duration) (ArtifactURL, error) {
+func (c *Client) ArtifactURL(
+	ctx context.Context, thread spool.ThreadID, id spool.ArtifactID, lasts time.Duration,
+) (ArtifactURL, error) {
 	q := post(artifactPath(id)+"/url", struct{}{})
 	q.query = url.Values{"threadId": {string(thread)}}
 	if lasts != 0 {
@@ -77,7 +84,9 @@ func (c *Client) ArtifactURL(ctx context.Context, thread spool.ThreadID, id spoo
 	to, err := url.Parse(signed.URL)
 	base, _ := url.Parse(c.base)
 	if err != nil || base == nil {
-		return ArtifactURL{}, &spool.Error{Code: spool.Internal, Message: "the answer is not that of a Spool server", Err: err}
+		return ArtifactURL{}, &spool.Error{
+			Code: spool.Internal, Message: "the answer is not that of a Spool server", Err: err,
+		}
 	}
 	signed.URL = base.ResolveReference(to).String()
 	return signed, nil

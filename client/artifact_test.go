@@ -24,7 +24,8 @@ func TestArtifacts(t *testing.T) {
 	for range 2 {
 		want.Data = io.MultiReader(strings.NewReader(text)) // its length is not known
 		again := must(c.UploadArtifact(ctx, "t1", want))(t)
-		if again.Name != "a b.csv" || again.MediaType != "text/csv" || again.Size != int64(len(text)) || saved.ID != "" && again != saved {
+		if again.Name != "a b.csv" || again.MediaType != "text/csv" || again.Size != int64(len(text)) ||
+			saved.ID != "" && again != saved {
 			t.Fatalf("got %+v, before %+v", again, saved)
 		}
 		saved = again
@@ -34,7 +35,8 @@ func TestArtifacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := io.ReadAll(data)
-	if closed := data.Close(); err != nil || closed != nil || string(got) != text || a.Name != saved.Name || a.MediaType != saved.MediaType {
+	if closed := data.Close(); err != nil || closed != nil || string(got) != text || a.Name != saved.Name ||
+		a.MediaType != saved.MediaType {
 		t.Errorf("%+v with %d bytes: %v, %v", a, len(got), err, closed)
 	}
 	signed := must(c.ArtifactURL(ctx, "t1", saved.ID, time.Minute))(t)
@@ -47,7 +49,8 @@ func TestArtifacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	if text, err := io.ReadAll(res.Body); err != nil || string(text) != string(got) || time.Until(signed.ExpiresAt) > time.Minute {
+	if text, err := io.ReadAll(res.Body); err != nil || string(text) != string(got) ||
+		time.Until(signed.ExpiresAt) > time.Minute {
 		t.Errorf("the URL: %d, %d bytes, %v", res.StatusCode, len(text), err)
 	}
 

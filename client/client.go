@@ -63,8 +63,10 @@ const (
 // and for an option that cannot be used.
 func New(baseURL string, o Options) (*Client, error) {
 	u, err := url.Parse(baseURL)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, spool.Errorf(spool.Invalid, `baseURL must be an http or https URL without credentials and query, such as "https://agents.example"`)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" ||
+		u.Fragment != "" {
+		return nil, spool.Errorf(spool.Invalid,
+			`baseURL must be an http or https URL without credentials and query, such as "https://agents.example"`)
 	}
 	if o.MaxEventBytes < 0 {
 		return nil, spool.Errorf(spool.Invalid, "Options.MaxEventBytes is negative")

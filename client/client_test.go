@@ -40,7 +40,8 @@ func sendTool() spool.Tool {
 	type in struct {
 		To string `json:"to"`
 	}
-	send := tool.New("send", "Sends nothing.", func(_ context.Context, in in) (string, error) { return "sent to " + in.To, nil })
+	send := tool.New("send", "Sends nothing.",
+		func(_ context.Context, in in) (string, error) { return "sent to " + in.To, nil })
 	send.Approval = spool.AlwaysApprove
 	send.Idempotent = true
 	return send
@@ -54,7 +55,9 @@ func lookTool() spool.Tool {
 }
 
 // startNode serves a backend at an address. "127.0.0.1:0" stands for a new one.
-func startNode(t *testing.T, backend store.Backend, address string, change ...func(*engine.Config, *server.Config)) *node {
+func startNode(
+	t *testing.T, backend store.Backend, address string, change ...func(*engine.Config, *server.Config),
+) *node {
 	t.Helper()
 
 	log := slog.New(slog.DiscardHandler)
@@ -67,7 +70,10 @@ func startNode(t *testing.T, backend store.Backend, address string, change ...fu
 	}
 	auth, err := access.Tokens([]access.Token{
 		{Token: goodToken, Principal: access.Principal{Tenant: "acme", Subject: "ann", Scopes: access.AllScopes()}},
-		{Token: "reader", Principal: access.Principal{Tenant: "acme", Subject: "rita", Scopes: []access.Scope{access.ScopeRead}}},
+		{
+			Token:     "reader",
+			Principal: access.Principal{Tenant: "acme", Subject: "rita", Scopes: []access.Scope{access.ScopeRead}},
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +94,9 @@ func startNode(t *testing.T, backend store.Backend, address string, change ...fu
 		t.Fatal(err)
 	}
 	n.address = listener.Addr().String()
-	n.http = &http.Server{Handler: n.surface, ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
+	n.http = &http.Server{
+		Handler: n.surface, ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
 	go func() { _ = n.http.Serve(listener) }()
 	ctx, cancel := context.WithCancel(context.Background())
 	n.cancel = cancel
@@ -186,7 +194,8 @@ func wantError(t *testing.T, err error, code spool.Code, status int) {
 	t.Helper()
 
 	if spool.CodeOf(err) != code || client.StatusOf(err) != status {
-		t.Errorf("error %v with the code %q and the status %d, want %q and %d", err, spool.CodeOf(err), client.StatusOf(err), code, status)
+		t.Errorf("error %v with the code %q and the status %d, want %q and %d", err, spool.CodeOf(err), client.StatusOf(err),
+			code, status)
 	}
 }
 
@@ -197,13 +206,15 @@ func TestNewRefuses(t *testing.T) {
 		url     string
 		options client.Options
 	}{
-		"no scheme":       {url: "localhost:8080"},
-		"another scheme":  {url: "ftp://localhost"},
-		"no host":         {url: "http://"},
-		"credentials":     {url: "http://ann:secret@localhost"},
-		"a query":         {url: "http://localhost?x=1"},
-		"negative wait":   {"http://localhost", client.Options{Backoff: client.Backoff{Min: -1}}},
-		"max below min":   {"http://localhost", client.Options{Backoff: client.Backoff{Min: time.Second, Max: time.Millisecond}}},
+		"no scheme":      {url: "localhost:8080"},
+		"another scheme": {url: "ftp://localhost"},
+		"no host":        {url: "http://"},
+		"credentials":    {url: "http://ann:secret@localhost"},
+		"a query":        {url: "http://localhost?x=1"},
+		"negative wait":  {"http://localhost", client.Options{Backoff: client.Backoff{Min: -1}}},
+		"max below min": {
+			"http://localhost", client.Options{Backoff: client.Backoff{Min: time.Second, Max: time.Millisecond}},
+		},
 		"negative events": {"http://localhost", client.Options{MaxEventBytes: -1}},
 	} {
 		if _, err := client.New(c.url, c.options); spool.CodeOf(err) != spool.Invalid {
@@ -219,7 +230,8 @@ func TestErrors(t *testing.T) {
 	ctx := testwait.Context(t, "the answers")
 	_, err := c.Snapshot(ctx, "nobody", wire.SnapshotOptions{})
 	wantError(t, err, spool.NotFound, http.StatusNotFound)
-	if e, ok := errors.AsType[*client.ResponseError](err); !ok || e.RequestID == "" || spool.MessageOf(err) != "Thread not found" {
+	if e, ok := errors.AsType[*client.ResponseError](err); !ok || e.RequestID == "" ||
+		spool.MessageOf(err) != "Thread not found" {
 		t.Errorf("error %v", err)
 	}
 	_, err = c.Outcome(ctx, "nobody")

@@ -54,7 +54,9 @@ var operations = map[string]func(ctx context.Context, c *client.Client){
 		_, _ = c.OperatorRespond(ctx, client.Target{RunID: "x"}, client.RespondRequest{})
 	},
 
-	"uploadArtifact":    func(ctx context.Context, c *client.Client) { _, _ = c.UploadArtifact(ctx, "t", spool.NewArtifact{}) },
+	"uploadArtifact": func(ctx context.Context, c *client.Client) {
+		_, _ = c.UploadArtifact(ctx, "t", spool.NewArtifact{})
+	},
 	"createArtifactUrl": func(ctx context.Context, c *client.Client) { _, _ = c.ArtifactURL(ctx, "t", "x", 0) },
 	"getArtifact": func(ctx context.Context, c *client.Client) {
 		if _, data, err := c.OpenArtifact(ctx, "t", "x"); err == nil {
@@ -79,9 +81,13 @@ var operations = map[string]func(ctx context.Context, c *client.Client){
 		_, _ = c.SnapshotAt(ctx, "t", 1)
 		_, _ = c.SnapshotAtSeq(ctx, "t", 1)
 	},
-	"respond":           func(ctx context.Context, c *client.Client) { _, _ = c.Respond(ctx, "t", client.RespondRequest{}) },
-	"listInbox":         func(ctx context.Context, c *client.Client) { drain(c.Inbox(ctx, client.InboxFilter{})) },
-	"answerInbox":       func(ctx context.Context, c *client.Client) { _, _ = c.AnswerAll(ctx, make([]client.InboxAnswer, 1)) },
+	"respond": func(ctx context.Context, c *client.Client) {
+		_, _ = c.Respond(ctx, "t", client.RespondRequest{})
+	},
+	"listInbox": func(ctx context.Context, c *client.Client) { drain(c.Inbox(ctx, client.InboxFilter{})) },
+	"answerInbox": func(ctx context.Context, c *client.Client) {
+		_, _ = c.AnswerAll(ctx, make([]client.InboxAnswer, 1))
+	},
 	"listInboxLinks":    func(ctx context.Context, c *client.Client) { drain(c.Links(ctx)) },
 	"revokeInboxLink":   func(ctx context.Context, c *client.Client) { _ = c.RevokeLink(ctx, "l") },
 	"createInboxLink":   func(ctx context.Context, c *client.Client) { _, _ = c.CreateLink(ctx, client.LinkRequest{}) },
@@ -93,9 +99,11 @@ var operations = map[string]func(ctx context.Context, c *client.Client){
 	"getUsage":          func(ctx context.Context, c *client.Client) { _, _ = c.Usage(ctx, "t") },
 	"deleteThread":      func(ctx context.Context, c *client.Client) { _, _ = c.DeleteThread(ctx, "t") },
 	"listThreads":       func(ctx context.Context, c *client.Client) { drain(c.Threads(ctx, client.ThreadFilter{})) },
-	"updateThread":      func(ctx context.Context, c *client.Client) { _, _ = c.UpdateThread(ctx, "t", wire.ThreadChange{}) },
-	"getHealth":         func(ctx context.Context, c *client.Client) { _ = c.Healthy(ctx) },
-	"getReadiness":      func(ctx context.Context, c *client.Client) { _ = c.Ready(ctx) },
+	"updateThread": func(ctx context.Context, c *client.Client) {
+		_, _ = c.UpdateThread(ctx, "t", wire.ThreadChange{})
+	},
+	"getHealth":    func(ctx context.Context, c *client.Client) { _ = c.Healthy(ctx) },
+	"getReadiness": func(ctx context.Context, c *client.Client) { _ = c.Ready(ctx) },
 }
 
 // The client has every operation of the server's document, or the reason why not. Each of its calls sends the request
@@ -123,7 +131,8 @@ func TestOperations(t *testing.T) {
 			id := operation.OperationID
 			call, has := operations[id]
 			if _, out := leftOut[id]; has == out {
-				t.Errorf("%s (%s %s): the client has it: %v, the table says that it leaves it out: %v", id, strings.ToUpper(method), path, has, out)
+				t.Errorf("%s (%s %s): the client has it: %v, the table says that it leaves it out: %v", id, strings.ToUpper(method),
+					path, has, out)
 				continue
 			}
 			known++
@@ -131,7 +140,8 @@ func TestOperations(t *testing.T) {
 				continue
 			}
 			got := sent(t, call)
-			want := regexp.MustCompile("^" + strings.ToUpper(method) + " " + regexp.MustCompile(`\\\{[a-zA-Z]+\\\}`).ReplaceAllString(regexp.QuoteMeta(path), "[^/]+") + "$")
+			want := regexp.MustCompile("^" + strings.ToUpper(method) + " " +
+				regexp.MustCompile(`\\\{[a-zA-Z]+\\\}`).ReplaceAllString(regexp.QuoteMeta(path), "[^/]+") + "$")
 			if !want.MatchString(got) {
 				t.Errorf("%s sends %q, want %s", id, got, want)
 			}
@@ -155,7 +165,8 @@ func sent(t *testing.T, call func(ctx context.Context, c *client.Client)) string
 			once.Do(func() { got = r.Method + " " + r.URL.Path })
 			cancel()
 			return &http.Response{
-				StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Request: r, Body: io.NopCloser(strings.NewReader("{}")),
+				StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
+				Body: io.NopCloser(strings.NewReader("{}")),
 			}, nil
 		}),
 	}})

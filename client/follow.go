@@ -148,7 +148,8 @@ func (f *follower) final(err error) bool {
 		f.refused = true
 		return again || f.client.options.Token == nil
 	case answer.Status >= http.StatusInternalServerError,
-		answer.Status == http.StatusRequestTimeout, answer.Status == http.StatusTooEarly, answer.Status == http.StatusTooManyRequests:
+		answer.Status == http.StatusRequestTimeout, answer.Status == http.StatusTooEarly,
+		answer.Status == http.StatusTooManyRequests:
 		return false
 	default:
 		return answer.native || !f.connected

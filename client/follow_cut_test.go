@@ -24,7 +24,9 @@ import (
 )
 
 // follow collects the frames of the thread t1 until the given one, and shows them.
-func follow(t *testing.T, c *client.Client, o client.FollowOptions, until func(wire.Frame) bool) ([]wire.Frame, *view.Thread) {
+func follow(
+	t *testing.T, c *client.Client, o client.FollowOptions, until func(wire.Frame) bool,
+) ([]wire.Frame, *view.Thread) {
 	t.Helper()
 
 	var frames []wire.Frame
@@ -47,7 +49,8 @@ func follow(t *testing.T, c *client.Client, o client.FollowOptions, until func(w
 // ended returns a condition for the n-th RUN_ENDED of runs that have ended and are not parked or retried.
 func ended(n int) func(wire.Frame) bool {
 	return func(f wire.Frame) bool {
-		if f.Event != nil && f.Event.Type == wire.EntryRunEnded && strings.Contains(string(f.Event.Payload), `"status":"finished"`) {
+		if f.Event != nil && f.Event.Type == wire.EntryRunEnded &&
+			strings.Contains(string(f.Event.Payload), `"status":"finished"`) {
 			n--
 		}
 		return n == 0
@@ -152,7 +155,8 @@ type terse struct{}
 // Stream implements [spool.Model].
 func (terse) Stream(context.Context, spool.ModelRequest) iter.Seq2[spool.ModelEvent, error] {
 	return func(yield func(spool.ModelEvent, error) bool) {
-		_ = yield(spool.TextDelta{Text: "Good "}, nil) && yield(spool.TextDelta{Text: "day"}, nil) && yield(spool.Finish{Reason: spool.FinishStop}, nil)
+		_ = yield(spool.TextDelta{Text: "Good "}, nil) && yield(spool.TextDelta{Text: "day"}, nil) &&
+			yield(spool.Finish{Reason: spool.FinishStop}, nil)
 	}
 }
 
@@ -201,7 +205,9 @@ func TestFollowCutAtEveryByte(t *testing.T) {
 // cutEach follows the thread again and again, and cuts the first connection after a number of bytes that grows
 // by step, until one connection is enough. It calls check after each time, and returns the last number.
 func cutEach(
-	t *testing.T, n *node, o client.FollowOptions, first, step int64, check func(cut int64, frames []wire.Frame, shown *view.Thread),
+	t *testing.T, n *node, o client.FollowOptions, first, step int64, check func(
+		cut int64, frames []wire.Frame, shown *view.Thread,
+	),
 ) int64 {
 	t.Helper()
 
@@ -233,7 +239,9 @@ func TestFollowCutLive(t *testing.T) {
 	p := cutConnections(t, n.address, func(int64) int64 { return 400 + random.Int64N(3000) })
 	ctx := testwait.Context(t, "the starts")
 	for i, prompt := range []string{`use look with {"at":"x"} then use look with {"at":"y"}`, "slow 60", "slow 40"} {
-		in := client.RunRequest{ThreadID: "t1", Prompt: prompt, WhenBusy: spool.BusyEnqueue, RunID: spool.RunID(fmt.Sprintf("r%d", i))}
+		in := client.RunRequest{
+			ThreadID: "t1", Prompt: prompt, WhenBusy: spool.BusyEnqueue, RunID: spool.RunID(fmt.Sprintf("r%d", i)),
+		}
 		if r := must(direct.Run(ctx, in))(t); !r.Accepted {
 			t.Fatalf("start: %+v", r)
 		}
@@ -270,7 +278,8 @@ func TestFollowRestart(t *testing.T) {
 	}
 	n, stop := start("127.0.0.1:0")
 	c := connect(t, n.url())
-	result := must(c.Run(testwait.Context(t, "the start"), client.RunRequest{ThreadID: "t1", RunID: "r1", Prompt: "slow 150"}))(t)
+	result := must(c.Run(testwait.Context(t, "the start"),
+		client.RunRequest{ThreadID: "t1", RunID: "r1", Prompt: "slow 150"}))(t)
 	if !result.Accepted {
 		t.Fatalf("start: %+v", result)
 	}
@@ -309,7 +318,9 @@ func TestFollowSlowReader(t *testing.T) {
 		if first {
 			first = false
 			for i := range 40 { // while this caller does not read
-				run(t, c, client.RunRequest{ThreadID: "t1", WhenBusy: spool.BusyEnqueue, Prompt: strings.Repeat("word ", 150) + strconv.Itoa(i)})
+				run(t, c, client.RunRequest{
+					ThreadID: "t1", WhenBusy: spool.BusyEnqueue, Prompt: strings.Repeat("word ", 150) + strconv.Itoa(i),
+				})
 			}
 		}
 		return ended(41)(f) || f.Event != nil && f.Event.Type == wire.EntryRunEnded && f.Event.Seq == 82

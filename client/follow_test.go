@@ -87,7 +87,8 @@ func TestFollowResumes(t *testing.T) {
 		}
 		wantLines(t, lines, "1", "2", "3", "4")
 		wantLines(t, s.ids, "", "2 - -", "2 - -", "2 - -", "3 - -")
-		wantLines(t, reasons, "the connection was lost", "the server cannot be reached", "it is unavailable", "the server has ended the stream")
+		wantLines(t, reasons, "the connection was lost", "the server cannot be reached", "it is unavailable",
+			"the server has ended the stream")
 		waits := s.waits()
 		within(t, "after a cut", waits[0], 4*time.Second)
 		within(t, "after a refused connection", waits[1], 4*time.Second)
@@ -136,7 +137,9 @@ func TestFollowIdle(t *testing.T) {
 			}
 		}}
 		var reasons []string
-		_, err := read(t, s.client(t), 2, client.FollowOptions{OnRetry: func(err error, _ time.Duration) { reasons = append(reasons, spool.MessageOf(err)) }})
+		_, err := read(t, s.client(t), 2, client.FollowOptions{
+			OnRetry: func(err error, _ time.Duration) { reasons = append(reasons, spool.MessageOf(err)) },
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -238,16 +241,20 @@ func TestFollowEnds(t *testing.T) {
 		"no thread":   {func(int, *http.Request) *answer { return fails(404, spool.NotFound) }, spool.NotFound, 404, 1},
 		"forbidden":   {func(int, *http.Request) *answer { return fails(403, spool.Forbidden) }, spool.Forbidden, 403, 1},
 		"bad request": {func(int, *http.Request) *answer { return fails(400, spool.Invalid) }, spool.Invalid, 400, 1},
-		"no token":    {func(int, *http.Request) *answer { return fails(401, spool.Unauthorized) }, spool.Unauthorized, 401, 1},
-		"a page":      {page, spool.NotFound, 404, 1},
-		"no stream":   {func(int, *http.Request) *answer { return says(200, "text/html", "<html>") }, spool.Invalid, 200, 1},
+		"no token": {
+			func(int, *http.Request) *answer { return fails(401, spool.Unauthorized) }, spool.Unauthorized, 401, 1,
+		},
+		"a page":    {page, spool.NotFound, 404, 1},
+		"no stream": {func(int, *http.Request) *answer { return says(200, "text/html", "<html>") }, spool.Invalid, 200, 1},
 		"garbage": {func(n int, _ *http.Request) *answer {
 			if n == 1 {
 				return ends(entry(1) + "id: 2 - -\ndata: {\"ki\n\n")
 			}
 			return ends("id: 2 - -\ndata: {\"ki\n\n")
 		}, spool.Internal, 0, 2},
-		"too large":         {func(int, *http.Request) *answer { return ends("data: " + strings.Repeat("x", 2000)) }, spool.Invalid, 0, 1},
+		"too large": {
+			func(int, *http.Request) *answer { return ends("data: " + strings.Repeat("x", 2000)) }, spool.Invalid, 0, 1,
+		},
 		"forbidden, later":  {sequence(ends(entry(1)), fails(403, spool.Forbidden)), spool.Forbidden, 403, 2},
 		"deleted meanwhile": {sequence(ends(entry(1)), nil, fails(404, spool.NotFound)), spool.NotFound, 404, 3},
 		"deleted":           {sequence(ends(notice(wire.NoticeThreadDeleted, `{"threadId":"t1"}`))), spool.NotFound, 0, 1},
@@ -364,7 +371,8 @@ func TestFollowNotices(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
-		running, done := notice(wire.NoticeStateChange, `{"state":"RUNNING"}`), notice(wire.NoticeStateChange, `{"state":"COMPLETED"}`)
+		running, done := notice(wire.NoticeStateChange, `{"state":"RUNNING"}`),
+			notice(wire.NoticeStateChange, `{"state":"COMPLETED"}`)
 		turn := func(id string) string { return notice(wire.NoticeMessageAppended, `{"id":"`+id+`"}`) }
 		s := &script{answer: sequence(
 			ends(running+turn("m1")),
@@ -401,7 +409,8 @@ func TestFollowRequest(t *testing.T) {
 		t.Errorf("URL %s", url)
 	}
 	for name, want := range map[string]string{
-		"Accept": "text/event-stream", "Accept-Encoding": "identity", "Last-Event-ID": "4 r1:2 7-12", "X-Team": "red", "Authorization": "",
+		"Accept": "text/event-stream", "Accept-Encoding": "identity", "Last-Event-ID": "4 r1:2 7-12", "X-Team": "red",
+		"Authorization": "",
 	} {
 		if got.Header.Get(name) != want {
 			t.Errorf("%s is %q, want %q", name, got.Header.Get(name), want)

@@ -22,12 +22,14 @@ func (c *Client) Snapshot(ctx context.Context, thread spool.ThreadID, o wire.Sna
 // SnapshotAt returns the snapshot of the thread behind the commit that made a version, without a stream. It returns an
 // [spool.Invalid] error for a version that the thread does not have.
 func (c *Client) SnapshotAt(ctx context.Context, thread spool.ThreadID, version int64) (*wire.Snapshot, error) {
-	return do[*wire.Snapshot](ctx, c, get("/api/agent/history", "threadId", string(thread), "version", strconv.FormatInt(version, 10)))
+	return do[*wire.Snapshot](ctx, c, get("/api/agent/history", "threadId", string(thread), "version",
+		strconv.FormatInt(version, 10)))
 }
 
 // SnapshotAtSeq returns the snapshot of the first version whose record has reached a seq.
 func (c *Client) SnapshotAtSeq(ctx context.Context, thread spool.ThreadID, seq int64) (*wire.Snapshot, error) {
-	return do[*wire.Snapshot](ctx, c, get("/api/agent/history", "threadId", string(thread), "seq", strconv.FormatInt(seq, 10)))
+	return do[*wire.Snapshot](ctx, c, get("/api/agent/history", "threadId", string(thread), "seq",
+		strconv.FormatInt(seq, 10)))
 }
 
 // Record returns the record of a thread as a file, which package record reads and the caller closes. A file that was
@@ -92,13 +94,17 @@ func (c *Client) Branches(ctx context.Context, thread spool.ThreadID) ([]wire.Br
 }
 
 // Branch returns a branch with its messages.
-func (c *Client) Branch(ctx context.Context, thread spool.ThreadID, branch wire.BranchID, o wire.BranchOptions) (wire.BranchMessages, error) {
+func (c *Client) Branch(
+	ctx context.Context, thread spool.ThreadID, branch wire.BranchID, o wire.BranchOptions,
+) (wire.BranchMessages, error) {
 	return do[wire.BranchMessages](ctx, c, get("/api/agent/branches/messages", "threadId", string(thread),
 		"branchId", number(branch), "limit", number(o.Limit), "before", string(o.Before)))
 }
 
 // RestoreBranch shows the messages of a branch again. What was in their place becomes a branch.
-func (c *Client) RestoreBranch(ctx context.Context, thread spool.ThreadID, branch wire.BranchID) (wire.RestoreResult, error) {
+func (c *Client) RestoreBranch(
+	ctx context.Context, thread spool.ThreadID, branch wire.BranchID,
+) (wire.RestoreResult, error) {
 	return do[wire.RestoreResult](ctx, c, post("/api/agent/branches/restore", struct {
 		ThreadID spool.ThreadID `json:"threadId"`
 		BranchID wire.BranchID  `json:"branchId"`

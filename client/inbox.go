@@ -36,20 +36,25 @@ type InboxFilter struct {
 	Tool string
 }
 
-// Inbox lists the questions of the caller's tenant that wait for an answer, or that have expired, over all threads. It reads a page when the
-// one before has been consumed, so a question that was answered meanwhile may still come. An error ends the list.
+// Inbox lists the questions of the caller's tenant that wait for an answer, or that have expired, over all threads.
+// It reads a page when the one before has been consumed, so a question that was answered meanwhile may still come. An
+// error ends the list.
 func (c *Client) Inbox(ctx context.Context, f InboxFilter) iter.Seq2[wire.Question, error] {
 	return pages(func(next string) ([]wire.Question, string, error) { return c.InboxPage(ctx, f, next) })
 }
 
 // InboxPage returns one page of [Client.Inbox], and the name of the next page, which is empty after the last one. An
 // empty page stands for the first one.
-func (c *Client) InboxPage(ctx context.Context, f InboxFilter, page string) (questions []wire.Question, next string, err error) {
+func (c *Client) InboxPage(
+	ctx context.Context, f InboxFilter, page string,
+) (questions []wire.Question, next string, err error) {
 	list, err := do[struct {
 		Questions []wire.Question `json:"questions"`
 		Next      string          `json:"next"`
-	}](ctx, c, get(inboxPath, "limit", number(pageSize(f.PageSize)), "after", page, "order", string(f.Order), "threadId", string(f.ThreadID),
-		"state", string(f.State), "agent", f.Agent, "tool", f.Tool, "reason", f.Reason, "startedBy", f.StartedBy, "owner", f.Owner))
+	}](ctx, c, get(inboxPath, "limit", number(pageSize(f.PageSize)), "after", page, "order", string(f.Order), "threadId",
+		string(f.ThreadID),
+		"state", string(f.State), "agent", f.Agent, "tool", f.Tool, "reason", f.Reason, "startedBy", f.StartedBy, "owner",
+		f.Owner))
 	return list.Questions, list.Next, err
 }
 
@@ -122,8 +127,8 @@ type InboxLink struct {
 	ID wire.LinkID `json:"linkId"`
 }
 
-// Links lists the links that the caller has made, or those of all makers of its tenant for an admin. It has no links that
-// have expired or were revoked.
+// Links lists the links that the caller has made, or those of all makers of its tenant for an admin. It has no links
+// that have expired or were revoked.
 func (c *Client) Links(ctx context.Context) iter.Seq2[wire.QuestionLink, error] {
 	const size = 100
 	return pages(func(after string) ([]wire.QuestionLink, string, error) {
@@ -141,7 +146,8 @@ func (c *Client) Links(ctx context.Context) iter.Seq2[wire.QuestionLink, error] 
 // RevokeLink ends a link before its time. It returns a [spool.NotFound] error for a link that is over, and for one of
 // another maker unless the caller is an admin.
 func (c *Client) RevokeLink(ctx context.Context, id wire.LinkID) error {
-	_, err := do[wire.QuestionLink](ctx, c, request{method: http.MethodDelete, path: inboxPath + "/links", query: url.Values{"linkId": {string(id)}}})
+	_, err := do[wire.QuestionLink](ctx, c,
+		request{method: http.MethodDelete, path: inboxPath + "/links", query: url.Values{"linkId": {string(id)}}})
 	return err
 }
 

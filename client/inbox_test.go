@@ -53,8 +53,12 @@ func TestInbox(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
-	if got := list(client.InboxFilter{ThreadID: "t1"}) + list(client.InboxFilter{Tool: "look"}) + list(client.InboxFilter{Owner: "eve"}) +
-		list(client.InboxFilter{StartedBy: "eve"}) + list(client.InboxFilter{Agent: "other"}) + list(client.InboxFilter{State: wire.ParkExpired}); got != "t1 " {
+	if got := list(
+		client.InboxFilter{ThreadID: "t1"},
+	) + list(client.InboxFilter{Tool: "look"}) + list(client.InboxFilter{Owner: "eve"}) +
+		list(
+			client.InboxFilter{StartedBy: "eve"},
+		) + list(client.InboxFilter{Agent: "other"}) + list(client.InboxFilter{State: wire.ParkExpired}); got != "t1 " {
 		t.Errorf("of one thread: %s", got)
 	}
 	for _, err := range c.Inbox(ctx, client.InboxFilter{Order: "size"}) {
@@ -75,7 +79,9 @@ func TestAnswerAll(t *testing.T) {
 			t.Fatal(err)
 		}
 		answers = append(answers, client.InboxAnswer{
-			ThreadID: q.ThreadID, RespondRequest: client.RespondRequest{ToolCallID: q.ToolCallID, Digest: q.Digest, Approved: true, Reason: "fine"},
+			ThreadID: q.ThreadID, RespondRequest: client.RespondRequest{
+				ToolCallID: q.ToolCallID, Digest: q.Digest, Approved: true, Reason: "fine",
+			},
 		})
 	}
 	wrong := answers[1]
@@ -90,7 +96,8 @@ func TestAnswerAll(t *testing.T) {
 		results[121].Reason != wire.ReasonNoPark || results[121].ThreadID != "none" || !results[122].Delivered {
 		t.Errorf("results %+v", results)
 	}
-	if again := must(c.AnswerAll(ctx, answers))(t); len(again) != 2 || again[0].Delivered || again[1].Delivered || again[0].Reason == "" {
+	if again := must(c.AnswerAll(ctx, answers))(t); len(again) != 2 || again[0].Delivered || again[1].Delivered ||
+		again[0].Reason == "" {
 		t.Errorf("again: %+v", again)
 	}
 	if none, err := c.AnswerAll(ctx, nil); err != nil || len(none) != 0 {
@@ -110,7 +117,10 @@ func TestCreateLink(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in := client.LinkRequest{ThreadID: q.ThreadID, ToolCallID: q.ToolCallID, Digest: q.Digest, Approver: "ann@example.com", ExpiresIn: 2 * time.Minute}
+		in := client.LinkRequest{
+			ThreadID: q.ThreadID, ToolCallID: q.ToolCallID, Digest: q.Digest, Approver: "ann@example.com",
+			ExpiresIn: 2 * time.Minute,
+		}
 		link := must(c.CreateLink(ctx, in))(t)
 		if left := time.Until(link.ExpiresAt); link.URL == "" || left > 2*time.Minute || left < time.Minute {
 			t.Errorf("link %+v", link)

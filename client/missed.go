@@ -61,7 +61,8 @@ func (m *missed) request(ctx context.Context, shown *view.Thread) {
 	answers := make(chan answered, 1)
 	m.answers = answers
 	go func() {
-		s, _, err := once[*wire.Snapshot](ctx, m.client, get("/api/agent/history", "threadId", string(m.thread), "limit", "1"))
+		s, _, err := once[*wire.Snapshot](ctx, m.client,
+			get("/api/agent/history", "threadId", string(m.thread), "limit", "1"))
 		answers <- answered{s, err}
 	}()
 }
@@ -73,8 +74,8 @@ func (m *missed) wait() {
 	}
 }
 
-// apply applies the result of a request to the view, and reports whether the view has changed. A failure that may pass leads to
-// another request.
+// apply applies the result of a request to the view, and reports whether the view has changed. A failure that may
+// pass leads to another request.
 func (m *missed) apply(a answered, shown *view.Thread) (changed bool) {
 	m.answers = nil
 	if a.err != nil && passing(a.err) {

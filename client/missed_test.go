@@ -129,13 +129,16 @@ func TestWatchMissedRuns(t *testing.T) {
 			1,
 		},
 		"WaitedForAnotherAttempt": {
-			[]string{present("r9", "") + has(1, wire.EntryRunEnded, "r1", `,"status":"error","error":"overloaded","retryAfterMs":2000`)},
+			[]string{
+				present("r9", "") + has(1, wire.EntryRunEnded, "r1", `,"status":"error","error":"overloaded","retryAfterMs":2000`),
+			},
 			[][]wire.Run{{missedRun("r9", wire.Running), missedRun("r1", wire.Cancelled)}},
 			[]string{"r9 RUNNING 0", "r1 CANCELLED 7 timed"},
 			1,
 		},
 		"CameAndWent": {
-			[]string{present("r9", `,"enqueuedAt":"2026-11-21T09:50:00Z"`) + has(1, wire.EntryRunEnded, "r1", finished) + has(2, wire.EntryRunStarted, "r3", "") +
+			[]string{present("r9", `,"enqueuedAt":"2026-11-21T09:50:00Z"`) + has(1, wire.EntryRunEnded, "r1", finished) +
+				has(2, wire.EntryRunStarted, "r3", "") +
 				has(3, wire.EntryRunEnded, "r3", finished)},
 			[][]wire.Run{{missedRun("r9", wire.Running), missedRun("r3", wire.Completed), missedRun("r1", wire.Completed)}},
 			[]string{"r9 RUNNING 0", "r3 COMPLETED 7 timed", "r1 COMPLETED 7 timed"},
@@ -156,7 +159,10 @@ func TestWatchMissedRuns(t *testing.T) {
 			3,
 		},
 		"ServerDoesNotKnow": {
-			[]string{present("r9", "") + has(1, wire.EntryRunEnded, "r1", `,"status":"lost"`), has(2, wire.EntryMessagesDropped, "r9", "")},
+			[]string{
+				present("r9", "") + has(1, wire.EntryRunEnded, "r1", `,"status":"lost"`),
+				has(2, wire.EntryMessagesDropped, "r9", ""),
+			},
 			[][]wire.Run{{missedRun("r9", wire.Running)}},
 			[]string{"r9 RUNNING 0", "r1 RUNNING 0"},
 			1,
@@ -233,15 +239,16 @@ func TestWatchMissedEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
 		a := &absence{connections: []string{present("r9", "")}}
-		c, err := client.New("http://spool.test", client.Options{HTTPClient: &http.Client{Transport: transport(func(r *http.Request) (*http.Response, error) {
-			if strings.HasSuffix(r.URL.Path, "/history") {
-				if asked++; asked > 1 {
-					<-r.Context().Done()
-					return nil, r.Context().Err()
+		c, err := client.New("http://spool.test",
+			client.Options{HTTPClient: &http.Client{Transport: transport(func(r *http.Request) (*http.Response, error) {
+				if strings.HasSuffix(r.URL.Path, "/history") {
+					if asked++; asked > 1 {
+						<-r.Context().Done()
+						return nil, r.Context().Err()
+					}
 				}
-			}
-			return a.RoundTrip(r)
-		})}})
+				return a.RoundTrip(r)
+			})}})
 		if err != nil {
 			t.Fatal(err)
 		}

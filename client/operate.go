@@ -103,7 +103,8 @@ func (c *Client) Jobs(ctx context.Context, f JobFilter) iter.Seq2[Job, error] {
 		list, err := do[struct {
 			Jobs []Job  `json:"jobs"`
 			Next string `json:"next"`
-		}](ctx, c, c.admin("jobs", "state", f.State, "olderThan", older, "limit", number(pageSize(f.PageSize)), "before", page))
+		}](ctx, c, c.admin("jobs", "state", f.State, "olderThan", older, "limit", number(pageSize(f.PageSize)), "before",
+			page))
 		return list.Jobs, list.Next, err
 	})
 }

@@ -36,7 +36,10 @@ func all[T any](t *testing.T, list iter.Seq2[T, error]) (out []T) {
 func operator(_ *engine.Config, sc *server.Config) {
 	auth, err := access.Tokens([]access.Token{
 		{Token: goodToken, Principal: access.Principal{Tenant: "acme", Subject: "ann", Scopes: access.AllScopes()}},
-		{Token: "operator", Principal: access.Principal{Tenant: "ops", Subject: "olga", Scopes: access.AllScopes(), Operator: true}},
+		{
+			Token:     "operator",
+			Principal: access.Principal{Tenant: "ops", Subject: "olga", Scopes: access.AllScopes(), Operator: true},
+		},
 	})
 	if err != nil {
 		panic(err)
@@ -64,7 +67,9 @@ func TestOperate(t *testing.T) {
 		t.Errorf("detail for an operator: %+v", d)
 	}
 	ask := o.Parks[0]
-	answer := client.RespondRequest{ToolCallID: ask.ToolCallID, Approved: true, Digest: ask.Digest, Arguments: json.RawMessage(`{"to":"bob"}`)}
+	answer := client.RespondRequest{
+		ToolCallID: ask.ToolCallID, Approved: true, Digest: ask.Digest, Arguments: json.RawMessage(`{"to":"bob"}`),
+	}
 	if r := must(acme.OperatorRespond(ctx, client.Target{RunID: o.RunID}, answer))(t); !r.Delivered {
 		t.Errorf("answer: %+v", r)
 	}
@@ -82,7 +87,9 @@ func TestOperate(t *testing.T) {
 	if r := must(acme.OperatorStop(ctx, client.Target{RunID: o.RunID}))(t); r.Accepted {
 		t.Errorf("a second stop: %+v", r)
 	}
-	if _, err := c.OfTenant("other").OperatorStop(ctx, client.Target{ThreadID: "t1"}); spool.CodeOf(err) != spool.Forbidden {
+	if _, err := c.OfTenant("other").OperatorStop(
+		ctx, client.Target{ThreadID: "t1"},
+	); spool.CodeOf(err) != spool.Forbidden {
 		t.Errorf("no operator: %v", err)
 	}
 
@@ -101,7 +108,8 @@ func TestOperate(t *testing.T) {
 	if p := must(acme.Prune(ctx, client.PruneRequest{OlderThan: time.Hour, DryRun: true}))(t); len(p.ThreadIDs) != 0 {
 		t.Errorf("prune %+v", p)
 	}
-	if p := must(acme.Prune(ctx, client.PruneRequest{OlderThan: time.Nanosecond}))(t); len(p.ThreadIDs) != 1 || p.ThreadIDs[0] != "t1" {
+	if p := must(acme.Prune(ctx, client.PruneRequest{OlderThan: time.Nanosecond}))(t); len(p.ThreadIDs) != 1 ||
+		p.ThreadIDs[0] != "t1" {
 		t.Errorf("prune %+v", p)
 	}
 	if err := connect(t, n.url(), func(o *client.Options) { o.Token = nil }).Healthy(ctx); err != nil {
@@ -152,7 +160,9 @@ func TestOperateFixtures(t *testing.T) {
 	fixed := func(name string) *client.Client {
 		return connect(t, "http://127.0.0.1:1", func(o *client.Options) {
 			o.HTTPClient.Transport = transport(func(r *http.Request) (*http.Response, error) {
-				res := &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Request: r}
+				res := &http.Response{
+					StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
+				}
 				body := "{}"
 				for _, f := range file.Results {
 					if f.Name == name && r.URL.Query().Get("before") == "" {

@@ -25,8 +25,8 @@ func TestRun(t *testing.T) {
 	_, c := setup(t)
 	ctx := testwait.Context(t, "the operations")
 	o := run(t, c, client.RunRequest{
-		ThreadID: "t1", RunID: "r1", Prompt: "Hello", ClientMessageID: "mine", Title: "A title", Labels: map[string]string{"team": "red"},
-		Budget: spool.Budget{Tokens: 100_000, ToolCalls: 7, WallTime: time.Minute},
+		ThreadID: "t1", RunID: "r1", Prompt: "Hello", ClientMessageID: "mine", Title: "A title",
+		Labels: map[string]string{"team": "red"}, Budget: spool.Budget{Tokens: 100_000, ToolCalls: 7, WallTime: time.Minute},
 	})
 	if o.State != wire.Completed || o.ThreadID != "t1" || o.Text == "" {
 		t.Fatalf("outcome %+v", o)
@@ -52,7 +52,9 @@ func TestRunBudgetArrives(t *testing.T) {
 	t.Parallel()
 
 	_, c := setup(t)
-	o := run(t, c, client.RunRequest{Prompt: "use look with {\"at\":\"a\"} and use look with {\"at\":\"b\"}", Budget: spool.Budget{ToolCalls: 1}})
+	o := run(t, c, client.RunRequest{
+		Prompt: "use look with {\"at\":\"a\"} and use look with {\"at\":\"b\"}", Budget: spool.Budget{ToolCalls: 1},
+	})
 	if o.StopReason != wire.StopToolCallBudget {
 		t.Errorf("stop reason %q", o.StopReason)
 	}
@@ -72,7 +74,10 @@ func TestParkAndRespond(t *testing.T) {
 		t.Errorf("busy: %+v", busy)
 	}
 	ask := o.Parks[0]
-	answer := client.RespondRequest{ToolCallID: ask.ToolCallID, Approved: true, Digest: ask.Digest, Arguments: json.RawMessage(`{"to":"bob"}`), Reason: "fine"}
+	answer := client.RespondRequest{
+		ToolCallID: ask.ToolCallID, Approved: true, Digest: ask.Digest, Arguments: json.RawMessage(`{"to":"bob"}`),
+		Reason: "fine",
+	}
 	other := answer
 	other.Digest = "sha256:other"
 	if r := must(c.Respond(ctx, "t1", other))(t); r.Delivered || r.Reason != wire.ReasonChanged {
@@ -114,7 +119,10 @@ func TestLists(t *testing.T) {
 	_, c := setup(t)
 	ctx := testwait.Context(t, "the lists")
 	for i := range 5 {
-		run(t, c, client.RunRequest{ThreadID: spool.ThreadID(fmt.Sprintf("t%d", i)), Prompt: "Hello", Labels: map[string]string{"odd": strconv.Itoa(i % 2)}})
+		run(t, c, client.RunRequest{
+			ThreadID: spool.ThreadID(fmt.Sprintf("t%d", i)), Prompt: "Hello",
+			Labels: map[string]string{"odd": strconv.Itoa(i % 2)},
+		})
 	}
 	ids := func(f client.ThreadFilter) (ids []spool.ThreadID) {
 		for thread, err := range c.Threads(ctx, f) {
@@ -126,11 +134,15 @@ func TestLists(t *testing.T) {
 		return ids
 	}
 	for size := range 7 {
-		if diff := cmp.Diff([]spool.ThreadID{"t4", "t3", "t2", "t1", "t0"}, ids(client.ThreadFilter{PageSize: size})); diff != "" {
+		if diff := cmp.Diff(
+			[]spool.ThreadID{"t4", "t3", "t2", "t1", "t0"}, ids(client.ThreadFilter{PageSize: size}),
+		); diff != "" {
 			t.Errorf("pages of %d (-want +got):\n%s", size, diff)
 		}
 	}
-	if diff := cmp.Diff([]spool.ThreadID{"t3", "t1"}, ids(client.ThreadFilter{Labels: map[string]string{"odd": "1"}, State: wire.Completed})); diff != "" {
+	if diff := cmp.Diff(
+		[]spool.ThreadID{"t3", "t1"}, ids(client.ThreadFilter{Labels: map[string]string{"odd": "1"}, State: wire.Completed}),
+	); diff != "" {
 		t.Errorf("filtered (-want +got):\n%s", diff)
 	}
 	if got := ids(client.ThreadFilter{Expired: true}); len(got) != 0 {
@@ -203,7 +215,8 @@ func TestBranches(t *testing.T) {
 	if len(branches) != 1 || branches[0].FromMessageID != turn {
 		t.Fatalf("branches %+v", branches)
 	}
-	if b := must(c.Branch(ctx, "t1", branches[0].ID, wire.BranchOptions{Limit: 1}))(t); len(b.Messages) != 1 || b.Messages[0].Role != spool.RoleAssistant {
+	if b := must(c.Branch(ctx, "t1", branches[0].ID, wire.BranchOptions{Limit: 1}))(t); len(b.Messages) != 1 ||
+		b.Messages[0].Role != spool.RoleAssistant {
 		t.Errorf("branch %+v", b)
 	}
 	if r := must(c.RestoreBranch(ctx, "t1", branches[0].ID))(t); !r.Accepted || r.DroppedBranchID == 0 {
@@ -252,7 +265,8 @@ func TestThreads(t *testing.T) {
 	ctx := testwait.Context(t, "the operations")
 	run(t, c, client.RunRequest{ThreadID: "t1", Prompt: "Hello", Labels: map[string]string{"a": "1", "b": "2"}})
 	title, three := "Another", "3"
-	thread := must(c.UpdateThread(ctx, "t1", wire.ThreadChange{Title: &title, Labels: map[string]*string{"a": nil, "c": &three}}))(t)
+	thread := must(c.UpdateThread(ctx, "t1",
+		wire.ThreadChange{Title: &title, Labels: map[string]*string{"a": nil, "c": &three}}))(t)
 	if diff := cmp.Diff(map[string]string{"b": "2", "c": "3"}, thread.Labels); diff != "" || thread.Title != title {
 		t.Errorf("thread %+v, labels (-want +got):\n%s", thread, diff)
 	}

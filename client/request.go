@@ -124,14 +124,16 @@ func closeBody(res *http.Response) {
 	_ = res.Body.Close()
 }
 
-// exchange sends a request, and once more with a new token after a 401, unless the body can be read only once. The caller closes the body.
+// exchange sends a request, and once more with a new token after a 401, unless the body can be read only once. The
+// caller closes the body.
 func (c *Client) exchange(ctx context.Context, h *http.Client, q request) (*http.Response, error) {
 	token, err := c.token(ctx)
 	if err != nil {
 		return nil, err
 	}
 	res, err := c.send(ctx, h, q, token)
-	if _, once := q.body.(io.Reader); once || err != nil || res.StatusCode != http.StatusUnauthorized || c.options.Token == nil {
+	if _, once := q.body.(io.Reader); once || err != nil || res.StatusCode != http.StatusUnauthorized ||
+		c.options.Token == nil {
 		return res, err
 	}
 	fresh, err := c.token(ctx)

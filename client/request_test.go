@@ -53,13 +53,19 @@ func TestRetry(t *testing.T) {
 		"a read, and never a server": {read, list(none, none, none, none), spool.Unavailable, 4, 500 * time.Millisecond},
 		"a read of a busy server":    {read, list(busy, usage), "", 2, 20 * time.Second},
 		"a read that is cut":         {read, list(cut, usage), "", 2, 500 * time.Millisecond},
-		"a read, and a limit":        {read, list(func() *answer { return fails(429, spool.Limit, "Retry-After", "3") }, usage), "", 2, 3 * time.Second},
-		"a read, and a proxy's 502":  {read, list(func() *answer { return says(502, "text/html", "") }, usage), "", 2, 500 * time.Millisecond},
-		"a read, and a defect":       {read, list(func() *answer { return fails(500, spool.Internal) }), spool.Internal, 1, 0},
-		"a read of nothing":          {read, list(func() *answer { return fails(404, spool.NotFound) }), spool.NotFound, 1, 0},
-		"a read of a page":           {read, list(func() *answer { return says(200, "text/html", "<html>") }), spool.Internal, 1, 0},
-		"a start without a key":      {start(""), list(busy), spool.Unavailable, 1, 0},
-		"a start with a key":         {start("k"), list(busy, none, cut, run), "", 4, 20 * time.Second},
+		"a read, and a limit": {
+			read, list(func() *answer { return fails(429, spool.Limit, "Retry-After", "3") }, usage), "", 2, 3 * time.Second,
+		},
+		"a read, and a proxy's 502": {
+			read, list(func() *answer { return says(502, "text/html", "") }, usage), "", 2, 500 * time.Millisecond,
+		},
+		"a read, and a defect": {read, list(func() *answer { return fails(500, spool.Internal) }), spool.Internal, 1, 0},
+		"a read of nothing":    {read, list(func() *answer { return fails(404, spool.NotFound) }), spool.NotFound, 1, 0},
+		"a read of a page": {
+			read, list(func() *answer { return says(200, "text/html", "<html>") }), spool.Internal, 1, 0,
+		},
+		"a start without a key": {start(""), list(busy), spool.Unavailable, 1, 0},
+		"a start with a key":    {start("k"), list(busy, none, cut, run), "", 4, 20 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -111,11 +117,14 @@ func TestQueueFull(t *testing.T) {
 			if n > 5 {
 				return reply(202, started)
 			}
-			return reply(503, `{"accepted":false,"threadId":"t1","reason":"queue_full","error":"Too many runs","code":"queue_full"}`, "Retry-After", "3")
+			return reply(503,
+				`{"accepted":false,"threadId":"t1","reason":"queue_full","error":"Too many runs","code":"queue_full"}`,
+				"Retry-After", "3")
 		}
 		s := &script{answer: full}
 		r, err := s.client(t).Run(t.Context(), client.RunRequest{Prompt: "Hello"})
-		if err != nil || r.Accepted || r.Reason != wire.ReasonQueueFull || r.RetryAfter != 3*time.Second || len(s.asked) != 1 {
+		if err != nil || r.Accepted || r.Reason != wire.ReasonQueueFull || r.RetryAfter != 3*time.Second ||
+			len(s.asked) != 1 {
 			t.Errorf("%+v, %v after %d requests", r, err, len(s.asked))
 		}
 		s = &script{answer: full}

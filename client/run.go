@@ -62,7 +62,8 @@ type startBody struct {
 // A request that fails with [spool.Unavailable] and has no IdempotencyKey may have started a run or not.
 func (c *Client) Run(ctx context.Context, in RunRequest) (wire.RunResult, error) {
 	q := post("/api/agent/run", startBody{
-		in, in.Budget.Tokens, in.Budget.CostMicros, in.Budget.ToolCalls, int64((in.Budget.WallTime + time.Millisecond - 1) / time.Millisecond),
+		in, in.Budget.Tokens, in.Budget.CostMicros, in.Budget.ToolCalls,
+		int64((in.Budget.WallTime + time.Millisecond - 1) / time.Millisecond),
 	})
 	q.refusals = append(q.refusals, http.StatusServiceUnavailable)
 	if in.IdempotencyKey != "" {

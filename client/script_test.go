@@ -72,7 +72,9 @@ func (s *script) client(t *testing.T, change ...func(*client.Options)) *client.C
 
 // says returns an answer with a body. Headers come in pairs.
 func says(status int, kind, body string, header ...string) *answer {
-	res := &answer{Status: status, Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(strings.NewReader(body))}
+	res := &answer{
+		Status: status, Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(strings.NewReader(body)),
+	}
 	for i := 0; i+1 < len(header); i += 2 {
 		res.Header.Set(header[i], header[i+1])
 	}
@@ -81,7 +83,8 @@ func says(status int, kind, body string, header ...string) *answer {
 
 // fails returns an error in the server's form.
 func fails(status int, code spool.Code, header ...string) *answer {
-	return says(status, "application/json; charset=utf-8", fmt.Sprintf(`{"error":"it is %s","code":%q}`, code, code), header...)
+	return says(status, "application/json; charset=utf-8", fmt.Sprintf(`{"error":"it is %s","code":%q}`, code, code),
+		header...)
 }
 
 // ends returns an event stream that ends after the text.
@@ -149,10 +152,15 @@ func (s *stalled) Close() error { return nil }
 
 // entry returns the event of a record entry.
 func entry(seq int) string {
-	return fmt.Sprintf("id: %d - -\ndata: {\"kind\":\"thread\",\"event\":{\"threadId\":\"t1\",\"seq\":%d,\"type\":\"receipt\",\"payload\":null}}\n\n", seq, seq)
+	return fmt.Sprintf(
+		"id: %d - -\ndata: {\"kind\":\"thread\",\"event\":{\"threadId\":\"t1\",\"seq\":%d,\"type\":\"receipt\",\"payload\":null}}\n\n",
+		seq, seq,
+	)
 }
 
 // notice returns the event of a notice.
 func notice(kind wire.EntryType, payload string) string {
-	return fmt.Sprintf("data: {\"kind\":\"thread\",\"event\":{\"threadId\":\"t1\",\"seq\":0,\"type\":%q,\"payload\":%s}}\n\n", kind, payload)
+	return fmt.Sprintf(
+		"data: {\"kind\":\"thread\",\"event\":{\"threadId\":\"t1\",\"seq\":0,\"type\":%q,\"payload\":%s}}\n\n", kind, payload,
+	)
 }

@@ -116,20 +116,24 @@ func (w *watcher) ended() (n int) {
 func (w *watcher) same() {
 	w.t.Helper()
 
-	saved := view.New(must(w.c.Snapshot(testwait.Context(w.t, "the snapshot"), w.shown.Row().ID, wire.SnapshotOptions{}))(w.t))
+	saved := view.New(must(w.c.Snapshot(testwait.Context(w.t, "the snapshot"), w.shown.Row().ID,
+		wire.SnapshotOptions{}))(w.t))
 	if diff := cmp.Diff(content(said(saved)), content(said(w.shown))); diff != "" {
 		w.t.Errorf("shown differs (-saved +shown):\n%s", diff)
 	}
 	if diff := cmp.Diff(w.order(saved), w.order(w.shown)); diff != "" {
 		w.t.Errorf("the runs stand in another order (-saved +shown):\n%s", diff)
 	}
-	if saved.State() != w.shown.State() || len(saved.Parks()) != len(w.shown.Parks()) || len(saved.Queue()) != len(w.shown.Queue()) || len(w.shown.Drafts()) != 0 {
-		w.t.Errorf("shown: %s, %d parks, %d waiting runs, %d drafts; saved: %s, %d, %d", w.shown.State(), len(w.shown.Parks()),
+	if saved.State() != w.shown.State() || len(saved.Parks()) != len(w.shown.Parks()) ||
+		len(saved.Queue()) != len(w.shown.Queue()) || len(w.shown.Drafts()) != 0 {
+		w.t.Errorf("shown: %s, %d parks, %d waiting runs, %d drafts; saved: %s, %d, %d", w.shown.State(),
+			len(w.shown.Parks()),
 			len(w.shown.Queue()), len(w.shown.Drafts()), saved.State(), len(saved.Parks()), len(saved.Queue()))
 	}
 }
 
-// order returns the runs that a watcher shows, as a view has them. Runs that wait come with snapshots, and with their turns.
+// order returns the runs that a watcher shows, as a view has them. Runs that wait come with snapshots, and with their
+// turns.
 func (w *watcher) order(v *view.Thread) (ids []spool.RunID) {
 	for _, r := range v.Runs() {
 		known := func(shown wire.Run) bool { return shown.ID == r.ID && shown.State != wire.Queued }
@@ -220,7 +224,8 @@ func TestShown(t *testing.T) {
 		t.Helper()
 
 		p := w.shown.Parks()[0]
-		r := must(c.Respond(testwait.Context(t, "the answer"), w.shown.Row().ID, client.RespondRequest{ToolCallID: p.ToolCallID, Approved: approved, Digest: p.Digest}))(t)
+		r := must(c.Respond(testwait.Context(t, "the answer"), w.shown.Row().ID,
+			client.RespondRequest{ToolCallID: p.ToolCallID, Approved: approved, Digest: p.Digest}))(t)
 		if !r.Delivered {
 			t.Fatalf("answer: %+v", r)
 		}
@@ -241,14 +246,18 @@ func TestShown(t *testing.T) {
 	t.Run("Tools", func(t *testing.T) {
 		t.Parallel()
 
-		w, id := begin(t, client.RunRequest{ThreadID: "tools", Prompt: `use look with {"at":"a"} and use look with {"at":"b"} then use look with {}`})
+		w, id := begin(t, client.RunRequest{
+			ThreadID: "tools", Prompt: `use look with {"at":"a"} and use look with {"at":"b"} then use look with {}`,
+		})
 		w.idle(id)
 		w.same()
 	})
 	t.Run("Parks", func(t *testing.T) {
 		t.Parallel()
 
-		w, id := begin(t, client.RunRequest{ThreadID: "parks", Prompt: `use send with {"to":"a"} and use look with {"at":"b"} and use send with {"to":"c"}`})
+		w, id := begin(t, client.RunRequest{
+			ThreadID: "parks", Prompt: `use send with {"to":"a"} and use look with {"at":"b"} and use send with {"to":"c"}`,
+		})
 		w.until("two parks", asked(2)(w))
 		w.same()
 		answer(t, w, true)
@@ -281,7 +290,10 @@ func TestShown(t *testing.T) {
 	t.Run("Nested", func(t *testing.T) {
 		t.Parallel()
 
-		w, id := begin(t, client.RunRequest{ThreadID: "nested", StartOptions: wire.StartOptions{Agent: "chief"}, Prompt: `ask clerk to use look with {"at":"a"} and ask clerk to use send with {"to":"b"}`})
+		w, id := begin(t, client.RunRequest{
+			ThreadID: "nested", StartOptions: wire.StartOptions{Agent: "chief"},
+			Prompt: `ask clerk to use look with {"at":"a"} and ask clerk to use send with {"to":"b"}`,
+		})
 		w.until("a park", asked(1)(w))
 		answer(t, w, true)
 		w.idle(id)
@@ -290,7 +302,10 @@ func TestShown(t *testing.T) {
 	t.Run("Steered", func(t *testing.T) {
 		t.Parallel()
 
-		w, _ := begin(t, client.RunRequest{ThreadID: "steered", StartOptions: wire.StartOptions{Agent: "patient"}, Prompt: "ask clerk to use hold with {} and ask clerk to be short"})
+		w, _ := begin(t, client.RunRequest{
+			ThreadID: "steered", StartOptions: wire.StartOptions{Agent: "patient"},
+			Prompt: "ask clerk to use hold with {} and ask clerk to be short",
+		})
 		testwait.For(t, held, "the call of the first nested run")
 		start(t, client.RunRequest{ThreadID: "steered", Prompt: "Left", WhenBusy: spool.BusySteer})
 		id := start(t, client.RunRequest{ThreadID: "steered", Prompt: "And then?", WhenBusy: spool.BusyEnqueue})
@@ -304,7 +319,10 @@ func TestShown(t *testing.T) {
 		t.Parallel()
 
 		model.fails.Store(2)
-		w, id := begin(t, client.RunRequest{ThreadID: "flaky", StartOptions: wire.StartOptions{Agent: "flaky"}, Prompt: "a rather long prompt, so that there is some text to lose"})
+		w, id := begin(t, client.RunRequest{
+			ThreadID: "flaky", StartOptions: wire.StartOptions{Agent: "flaky"},
+			Prompt: "a rather long prompt, so that there is some text to lose",
+		})
 		w.idle(id)
 		w.same()
 		if model.fails.Load() >= 0 {

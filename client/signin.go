@@ -18,9 +18,9 @@ type SignIn struct {
 	Cookie *http.Cookie `json:"-"`
 }
 
-// BeginSignIn begins a sign-in for the subject of the client's token. The link is the url in the arguments of a call that
-// waits for the sign-in. It returns a [spool.NotFound] error for a link of somebody else or one that is too old, and a
-// [spool.Invalid] error for what is no such link.
+// BeginSignIn begins a sign-in for the subject of the client's token. The link is the url in the arguments of a call
+// that waits for the sign-in. It returns a [spool.NotFound] error for a link of somebody else or one that is too old,
+// and a [spool.Invalid] error for what is no such link.
 func (c *Client) BeginSignIn(ctx context.Context, link string) (SignIn, error) {
 	res, err := c.exchange(ctx, c.http, post("/api/agent/sign-in", map[string]string{"url": link}))
 	if err != nil {

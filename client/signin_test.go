@@ -34,7 +34,8 @@ func TestBeginSignIn(t *testing.T) {
 	_, c := setup(t, func(_ *engine.Config, sc *server.Config) { sc.SignIns = desk{} })
 	ctx := testwait.Context(t, "the sign-ins")
 	s := must(c.BeginSignIn(ctx, "https://agents.example/oauth/sign-in?ticket=good"))(t)
-	if s.URL != "https://login.example/authorize?state=s1" || s.Cookie == nil || s.Cookie.Value != "c1" || time.Until(s.ExpiresAt) <= 0 {
+	if s.URL != "https://login.example/authorize?state=s1" || s.Cookie == nil || s.Cookie.Value != "c1" ||
+		time.Until(s.ExpiresAt) <= 0 {
 		t.Errorf("sign-in %+v", s)
 	}
 	for link, want := range map[string]spool.Code{

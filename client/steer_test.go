@@ -20,7 +20,9 @@ func TestSteer(t *testing.T) {
 		t.Fatalf("outcome %+v", o)
 	}
 	for _, id := range []spool.RunID{"r2", "r3"} {
-		r := must(c.Run(ctx, client.RunRequest{ThreadID: "t1", RunID: id, Prompt: "steer " + string(id), WhenBusy: spool.BusySteer}))(t)
+		r := must(
+			c.Run(ctx, client.RunRequest{ThreadID: "t1", RunID: id, Prompt: "steer " + string(id), WhenBusy: spool.BusySteer}),
+		)(t)
 		if !r.Accepted || r.Steers != "r1" {
 			t.Errorf("%s: %+v", id, r)
 		}
@@ -29,7 +31,8 @@ func TestSteer(t *testing.T) {
 		t.Errorf("the withdrawal: %+v", r)
 	}
 	s := must(c.Snapshot(ctx, "t1", wire.SnapshotOptions{}))(t)
-	if len(s.Queue) != 1 || s.Queue[0].RunID != "r2" || s.Queue[0].WhenBusy != spool.BusySteer || s.Queue[0].Content.Text() != "steer r2" {
+	if len(s.Queue) != 1 || s.Queue[0].RunID != "r2" || s.Queue[0].WhenBusy != spool.BusySteer ||
+		s.Queue[0].Content.Text() != "steer r2" {
 		t.Errorf("the queue is %+v", s.Queue)
 	}
 	answer := client.RespondRequest{ToolCallID: o.Parks[0].ToolCallID, Approved: true, Digest: o.Parks[0].Digest}
@@ -40,7 +43,8 @@ func TestSteer(t *testing.T) {
 		t.Errorf("outcome %+v", o)
 	}
 	steer := await(t, c, "r2")
-	if steer.State != wire.Completed || steer.StopReason != wire.StopSteered || steer.Delivered == nil || steer.Delivered.RunID != "r1" {
+	if steer.State != wire.Completed || steer.StopReason != wire.StopSteered || steer.Delivered == nil ||
+		steer.Delivered.RunID != "r1" {
 		t.Fatalf("the steer: %+v", steer)
 	}
 	if o := await(t, c, "r3"); o.State != wire.Cancelled || o.Delivered != nil {

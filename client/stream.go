@@ -74,7 +74,8 @@ func (f *follower) open(ctx context.Context) (*http.Response, error) {
 	defer closeBody(res)
 	if res.StatusCode < http.StatusBadRequest {
 		return nil, &spool.Error{
-			Code: spool.Invalid, Message: "the answer is not an event stream of a Spool server", Err: &ResponseError{Status: res.StatusCode},
+			Code: spool.Invalid, Message: "the answer is not an event stream of a Spool server",
+			Err: &ResponseError{Status: res.StatusCode},
 		}
 	}
 	return nil, failure(res, readRefusal(res))
@@ -89,7 +90,8 @@ func (f *follower) ended(ctx context.Context, err error) error {
 		return spool.Errorf(spool.Unavailable, "the server has ended the stream")
 	case errors.Is(err, sse.ErrTooLarge):
 		return &spool.Error{
-			Code: spool.Invalid, Message: "an event is larger than Options.MaxEventBytes allows", Err: errors.Join(errUnreadable, err),
+			Code: spool.Invalid, Message: "an event is larger than Options.MaxEventBytes allows",
+			Err: errors.Join(errUnreadable, err),
 		}
 	}
 	if _, ok := errors.AsType[*spool.Error](err); ok {

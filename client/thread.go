@@ -41,8 +41,11 @@ func (c *Client) Threads(ctx context.Context, f ThreadFilter) iter.Seq2[wire.Thr
 
 // ThreadPage returns one page of [Client.Threads], and the name of the next page, which is empty after the last
 // one. An empty page stands for the first one.
-func (c *Client) ThreadPage(ctx context.Context, f ThreadFilter, page string) (threads []wire.Thread, next string, err error) {
-	q := get(threadsPath, "limit", number(pageSize(f.PageSize)), "before", page, "state", string(f.State), "q", f.Title, "owner", f.Owner,
+func (c *Client) ThreadPage(
+	ctx context.Context, f ThreadFilter, page string,
+) (threads []wire.Thread, next string, err error) {
+	q := get(threadsPath, "limit", number(pageSize(f.PageSize)), "before", page, "state", string(f.State), "q", f.Title,
+		"owner", f.Owner,
 		"updatedAfter", timeText(f.UpdatedAfter), "updatedBefore", timeText(f.UpdatedBefore))
 	if f.Expired {
 		q.query.Set("expired", "true")
@@ -96,7 +99,9 @@ func pages[T any](read func(page string) ([]T, string, error)) iter.Seq2[T, erro
 
 // UpdateThread changes a thread, and returns it as it is now. It returns a [spool.NotFound] error for a thread
 // that does not exist.
-func (c *Client) UpdateThread(ctx context.Context, thread spool.ThreadID, change wire.ThreadChange) (wire.Thread, error) {
+func (c *Client) UpdateThread(
+	ctx context.Context, thread spool.ThreadID, change wire.ThreadChange,
+) (wire.Thread, error) {
 	q := post(threadsPath, struct {
 		ThreadID spool.ThreadID     `json:"threadId"`
 		Title    *string            `json:"title,omitempty"`

@@ -25,14 +25,14 @@ type WatchOptions struct {
 }
 
 // Watch yields what a user sees of a thread: the view of its snapshot at once, and after that the same view after each
-// frame. It takes the snapshot, follows from there as [Client.Follow] does, and applies the frames, so nothing is missing
-// and nothing comes twice, however often the connection is cut. A view is valid until the loop goes on.
+// frame. It takes the snapshot, follows from there as [Client.Follow] does, and applies the frames, so nothing is
+// missing and nothing comes twice, however often the connection is cut. A view is valid until the loop goes on.
 //
 // The frames do not say how each run has ended that went on while the connection was cut. A second after Watch has seen
 // such a run, it reads those ends from the server, and yields the view once more.
 //
-// The sequence ends with an error, as that of Follow. The last view comes with it, or nil if there is none. A thread that
-// does not exist is a [spool.NotFound] error.
+// The sequence ends with an error, as that of Follow. The last view comes with it, or nil if there is none. A thread
+// that does not exist is a [spool.NotFound] error.
 func (c *Client) Watch(ctx context.Context, thread spool.ThreadID, o WatchOptions) iter.Seq2[*view.Thread, error] {
 	return func(yield func(*view.Thread, error) bool) {
 		w := watch{client: c, thread: thread, options: o, yield: yield}
@@ -104,7 +104,8 @@ type news struct {
 // waits reports whether the follower waits for a new connection, because of err.
 func (n news) waits() bool { return n.wait > 0 }
 
-// follow follows a thread in a goroutine of its own, at most a frame ahead of the caller. The channel is closed at its end.
+// follow follows a thread in a goroutine of its own, at most a frame ahead of the caller. The channel is closed at
+// its end.
 func (w *watch) follow(ctx context.Context, from *wire.Cursor, left <-chan struct{}) <-chan news {
 	out := make(chan news)
 	send := func(n news) bool {

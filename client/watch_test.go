@@ -81,7 +81,8 @@ func TestWatchSettled(t *testing.T) {
 	_, c := setup(t)
 	ctx := testwait.Context(t, "the views")
 	for i, prompt := range []string{
-		"Hello", "slow 3", `use look with {"at":"x"}`, `use send with {"to":"ann"}`, `use look with {"at":"x"} and use send with {"to":"ann"}`,
+		"Hello", "slow 3", `use look with {"at":"x"}`, `use send with {"to":"ann"}`,
+		`use look with {"at":"x"} and use send with {"to":"ann"}`,
 	} {
 		thread := spool.ThreadID(fmt.Sprintf("t%d", i))
 		for range 4 {

@@ -20,16 +20,16 @@ import (
 	"time"
 )
 
-// policy lets the page run its own scripts, use its own styles and call its own server, and nothing else. It shows images
-// that it has read with a token, which are blobs.
+// policy lets the page run its own scripts, use its own styles and call its own server, and nothing else. It shows
+// images that it has read with a token, which are blobs.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // index is the page. The names of all other files have hashes of their contents.
 const index = "index.html"
 
-// Handler returns the console: the page at "/", and its files below "/assets/". It answers GET and HEAD. It returns nil if
-// the program was built without the console.
+// Handler returns the console: the page at "/", and its files below "/assets/". It answers GET and HEAD. It returns
+// nil if the program was built without the console.
 //
 // The page finds the API relative to its own address, so that address must end in "/".
 func Handler() http.Handler {
@@ -63,7 +63,9 @@ func open(files fs.FS) handler {
 		}
 		sum := sha256.Sum256(plain)
 		packed := sync.OnceValue(func() []byte { return pack(plain) })
-		h["/"+name] = &file{plain: plain, packed: packed, kind: kindOf(name), tag: base64.RawURLEncoding.EncodeToString(sum[:12])}
+		h["/"+name] = &file{
+			plain: plain, packed: packed, kind: kindOf(name), tag: base64.RawURLEncoding.EncodeToString(sum[:12]),
+		}
 		return nil
 	})
 	if err != nil || h["/"+index] == nil {
@@ -138,7 +140,8 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 }
 
-// takesGzip reports whether a client takes compressed files. One that lists gzip in order to refuse it gets plain files.
+// takesGzip reports whether a client takes compressed files. One that lists gzip in order to refuse it gets plain
+// files.
 func takesGzip(r *http.Request) bool {
 	for coding := range strings.SplitSeq(strings.Join(r.Header.Values("Accept-Encoding"), ","), ",") {
 		name, weight, _ := strings.Cut(coding, ";")

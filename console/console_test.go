@@ -40,11 +40,13 @@ func TestPage(t *testing.T) {
 	t.Parallel()
 
 	page := get(t, http.MethodGet, "/", nil)
-	if page.status != http.StatusOK || page.header.Get("Content-Type") != "text/html; charset=utf-8" || page.header.Get("Cache-Control") != "no-cache" {
+	if page.status != http.StatusOK || page.header.Get("Content-Type") != "text/html; charset=utf-8" ||
+		page.header.Get("Cache-Control") != "no-cache" {
 		t.Fatalf("%d %v", page.status, page.header)
 	}
 	policy := page.header.Get("Content-Security-Policy")
-	if !strings.HasPrefix(policy, "default-src 'none'; ") || strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") || strings.Contains(policy, "*") {
+	if !strings.HasPrefix(policy, "default-src 'none'; ") || strings.Contains(policy, "unsafe") ||
+		strings.Contains(policy, "http") || strings.Contains(policy, "*") {
 		t.Errorf("the policy is %q", policy)
 	}
 	if strings.Contains(page.body, "<style") || regexp.MustCompile(`<script[^>]*>[^<]`).MatchString(page.body) {
@@ -64,7 +66,8 @@ func TestPage(t *testing.T) {
 		}
 		asset := get(t, http.MethodGet, name[1][1:], nil)
 		if asset.status != http.StatusOK || !strings.Contains(asset.header.Get("Cache-Control"), "immutable") ||
-			asset.header.Get("X-Content-Type-Options") != "nosniff" || !strings.HasPrefix(asset.header.Get("Content-Type"), "text/") {
+			asset.header.Get("X-Content-Type-Options") != "nosniff" ||
+			!strings.HasPrefix(asset.header.Get("Content-Type"), "text/") {
 			t.Errorf("%s: %d %v", name[1], asset.status, asset.header)
 		}
 	}
@@ -86,12 +89,16 @@ func TestCompression(t *testing.T) {
 		t.Error("the compressed page is another")
 	}
 	for _, refused := range []string{"", "br", "gzip;q=0", "gzip; q=0.0"} {
-		if got := get(t, http.MethodGet, "/", map[string]string{"Accept-Encoding": refused}); got.header.Get("Content-Encoding") != "" {
+		if got := get(
+			t, http.MethodGet, "/", map[string]string{"Accept-Encoding": refused},
+		); got.header.Get("Content-Encoding") != "" {
 			t.Errorf("%q gets %s", refused, got.header.Get("Content-Encoding"))
 		}
 	}
 	tag := packed.header.Get("ETag")
-	if again := get(t, http.MethodGet, "/", map[string]string{"Accept-Encoding": "gzip", "If-None-Match": tag}); again.status != http.StatusNotModified {
+	if again := get(
+		t, http.MethodGet, "/", map[string]string{"Accept-Encoding": "gzip", "If-None-Match": tag},
+	); again.status != http.StatusNotModified {
 		t.Errorf("the same page again: %d", again.status)
 	}
 	if other := get(t, http.MethodGet, "/", map[string]string{"If-None-Match": tag}); other.status != http.StatusOK {
@@ -102,7 +109,8 @@ func TestCompression(t *testing.T) {
 func TestOtherRequests(t *testing.T) {
 	t.Parallel()
 
-	if head := get(t, http.MethodHead, "/", nil); head.status != http.StatusOK || head.header.Get("Content-Length") == "" || head.body != "" {
+	if head := get(t, http.MethodHead, "/", nil); head.status != http.StatusOK ||
+		head.header.Get("Content-Length") == "" || head.body != "" {
 		t.Errorf("HEAD: %d %v", head.status, head.header)
 	}
 	for _, path := range []string{"/none", "/assets/", "/assets/none.js", "/assets/../console.go", "/dist/index.html"} {
@@ -110,7 +118,8 @@ func TestOtherRequests(t *testing.T) {
 			t.Errorf("%s: %d", path, got.status)
 		}
 	}
-	if got := get(t, http.MethodPost, "/", nil); got.status != http.StatusMethodNotAllowed || got.header.Get("Allow") != "GET, HEAD" {
+	if got := get(t, http.MethodPost, "/", nil); got.status != http.StatusMethodNotAllowed ||
+		got.header.Get("Allow") != "GET, HEAD" {
 		t.Errorf("POST: %d %v", got.status, got.header)
 	}
 }

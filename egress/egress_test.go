@@ -168,7 +168,9 @@ func TestTransport(t *testing.T) {
 	if err := get(Policy{AllowPrivate: true}, server.URL); err != nil {
 		t.Errorf("allowed loopback: got %v", err)
 	}
-	if err := get(Policy{Allow: []string{"127.0.0.1"}}, server.URL+"/?to=http://[::1]:1/"); spool.CodeOf(err) != spool.Forbidden {
+	if err := get(
+		Policy{Allow: []string{"127.0.0.1"}}, server.URL+"/?to=http://[::1]:1/",
+	); spool.CodeOf(err) != spool.Forbidden {
 		t.Errorf("redirect to a refused address: got %v", err)
 	}
 	for _, to := range []string{"ftp://127.0.0.1/", "file:///etc/passwd", "gopher://127.0.0.1/"} {
@@ -234,7 +236,8 @@ func TestRebinding(t *testing.T) {
 	_ = conn.Close()
 	_, err = transport.DialContext(t.Context(), "tcp4", address)
 	var refused *spool.Error
-	if !errors.As(err, &refused) || refused.Code != spool.Forbidden || !strings.Contains(refused.Message, "rebind.example.com") {
+	if !errors.As(err, &refused) || refused.Code != spool.Forbidden ||
+		!strings.Contains(refused.Message, "rebind.example.com") {
 		t.Errorf("second dial: got %v", err)
 	}
 	if strings.Contains(refused.Message, "resolve") {

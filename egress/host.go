@@ -35,7 +35,10 @@ func (h *Hosts) Check(host string) error {
 	if !private || h.rules.named(name) || h.rules.allowPrivate && kind.private() {
 		return nil
 	}
-	return &spool.Error{Code: spool.Forbidden, Message: "host " + host + " is a " + string(kind) + " name; to allow it, add " + host + " to the egress policy"}
+	return &spool.Error{
+		Code:    spool.Forbidden,
+		Message: "host " + host + " is a " + string(kind) + " name; to allow it, add " + host + " to the egress policy",
+	}
 }
 
 // nameClass returns the class of address to which a name leads by convention, if there is such a
@@ -43,13 +46,15 @@ func (h *Hosts) Check(host string) error {
 func nameClass(name string) (class, bool) {
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	switch {
-	case name == "metadata", name == "metadata.google.internal", name == "instance-data", strings.HasPrefix(name, "instance-data."):
+	case name == "metadata", name == "metadata.google.internal", name == "instance-data",
+		strings.HasPrefix(name, "instance-data."):
 		return metadata, true
 	case last == "localhost", name == "localhost.localdomain", name == "ip6-localhost", name == "ip6-loopback":
 		return loopback, true
 	case last == "internal", last == "local", last == "lan", last == "intranet", last == "corp", last == "home",
 		last == "svc", last == "consul", strings.HasSuffix(name, ".home.arpa"), // "db.default.svc" is in a cluster
-		name == last && last != "" && !isNumber(last) && strings.IndexFunc(last, func(r rune) bool { return r >= utf8.RuneSelf }) < 0:
+		name == last && last != "" && !isNumber(last) &&
+			strings.IndexFunc(last, func(r rune) bool { return r >= utf8.RuneSelf }) < 0:
 		return privateNet, true
 	case last == "", isNumber(last), strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }):
 		return reserved, true

@@ -21,7 +21,9 @@ func (e *Engine) Respond(ctx context.Context, key spool.ThreadKey, r wire.Respon
 // RespondAll answers several parks of the thread's run at once, each as [Engine.Respond] does. The
 // results are in the order of the responses. If one response is refused, RespondAll still delivers the
 // others. If one response is invalid, RespondAll returns its error and delivers none.
-func (e *Engine) RespondAll(ctx context.Context, key spool.ThreadKey, responses []wire.Response) ([]wire.RespondResult, error) {
+func (e *Engine) RespondAll(
+	ctx context.Context, key spool.ThreadKey, responses []wire.Response,
+) ([]wire.RespondResult, error) {
 	return e.intake.Answer(ctx, key, responses)
 }
 

@@ -24,7 +24,9 @@ func (e *Engine) Artifacts(ctx context.Context, key spool.ThreadKey) ([]spool.Ar
 
 // OpenArtifact returns an artifact of a thread with its data, which the caller closes. It returns a [spool.NotFound]
 // error for a thread that does not exist or does not have the artifact.
-func (e *Engine) OpenArtifact(ctx context.Context, key spool.ThreadKey, id spool.ArtifactID) (spool.Artifact, io.ReadCloser, error) {
+func (e *Engine) OpenArtifact(
+	ctx context.Context, key spool.ThreadKey, id spool.ArtifactID,
+) (spool.Artifact, io.ReadCloser, error) {
 	if err := e.hasArtifacts(ctx, key); err != nil {
 		return spool.Artifact{}, nil, err
 	}
@@ -32,8 +34,8 @@ func (e *Engine) OpenArtifact(ctx context.Context, key spool.ThreadKey, id spool
 }
 
 // SaveArtifact saves an artifact of a thread, which a later start can attach by its id. The same data are saved once.
-// It returns a [spool.NotFound] error for a thread that does not exist, the error of [spool.ErrNoArtifacts] if the engine
-// stores none, and the errors of [store.ArtifactStore].
+// It returns a [spool.NotFound] error for a thread that does not exist, the error of [spool.ErrNoArtifacts] if the
+// engine stores none, and the errors of [store.ArtifactStore].
 func (e *Engine) SaveArtifact(ctx context.Context, key spool.ThreadKey, a spool.NewArtifact) (spool.Artifact, error) {
 	if err := e.hasArtifacts(ctx, key); err != nil {
 		return spool.Artifact{}, err
@@ -61,8 +63,8 @@ func (e *Engine) hasArtifacts(ctx context.Context, key spool.ThreadKey) error {
 	return record.View(ctx, e.store, key, func(store.View, wire.Thread) error { return nil })
 }
 
-// artifacts returns the store of artifacts: the configured one, or the engine's own over its store, which is bounded. Nil: the engine
-// keeps no files.
+// artifacts returns the store of artifacts: the configured one, or the engine's own over its store, which is bounded.
+// Nil: the engine keeps no files.
 func (c Config) artifacts(db store.Store) (store.ArtifactStore, error) {
 	if c.Artifacts != nil || c.Limits.FileBytes < 0 {
 		return c.Artifacts, nil
@@ -72,6 +74,7 @@ func (c Config) artifacts(db store.Store) (store.ArtifactStore, error) {
 		return nil, err
 	}
 	return artifact.New(db, blobs, &artifact.Options{
-		MaxBytes: c.Limits.FileBytes, Quota: c.Limits.TenantBytes, ThreadBytes: c.Limits.ThreadFileBytes, ThreadFiles: c.Limits.ThreadFiles,
+		MaxBytes: c.Limits.FileBytes, Quota: c.Limits.TenantBytes, ThreadBytes: c.Limits.ThreadFileBytes,
+		ThreadFiles: c.Limits.ThreadFiles,
 	})
 }

@@ -69,7 +69,8 @@ func TestStartIsRefusedLate(t *testing.T) {
 		b.Store = late
 		e := newEngine(t, b, c)
 		for err, want := range map[error]string{
-			store.ErrRunIDUsed: wire.ReasonRunIDUsed, store.ErrActiveRun: wire.ReasonActiveRun, store.ErrStartKeyUsed: wire.ReasonActiveRun,
+			store.ErrRunIDUsed: wire.ReasonRunIDUsed, store.ErrActiveRun: wire.ReasonActiveRun,
+			store.ErrStartKeyUsed: wire.ReasonActiveRun,
 		} {
 			late.err = err
 			r, got := e.Run(t.Context(), key, wire.StartRequest{Prompt: "p", RunID: "r1", IdempotencyKey: "k"})
@@ -90,7 +91,9 @@ func TestRedriveIsRefusedLate(t *testing.T) {
 	b.Store = late
 	e := newEngine(t, b, config(spooltest.NewModel()))
 	start(t, e, "r1")
-	if err := e.HandleDeadJob(t.Context(), wire.Job{Tenant: key.Tenant, ThreadID: key.ID, RunID: "r1", Agent: "a"}, 3, "no"); err != nil {
+	if err := e.HandleDeadJob(
+		t.Context(), wire.Job{Tenant: key.Tenant, ThreadID: key.ID, RunID: "r1", Agent: "a"}, 3, "no",
+	); err != nil {
 		t.Fatal(err)
 	}
 	job := deadJob(t, b, wire.Job{RunID: "r1", Agent: "a", Key: "k"})

@@ -12,7 +12,9 @@ import (
 // BeforeSegment returns the cursor right before a segment of a run: from there, [Watcher.Follow] yields
 // the whole segment. The cursor is nil if the segment has not begun. BeforeSegment returns a
 // [spool.NotFound] error for a thread that does not exist.
-func (w *Watcher) BeforeSegment(ctx context.Context, key spool.ThreadKey, run spool.RunID, segment int) (*wire.Cursor, error) {
+func (w *Watcher) BeforeSegment(
+	ctx context.Context, key spool.ThreadKey, run spool.RunID, segment int,
+) (*wire.Cursor, error) {
 	stream := wire.Run{ID: run, Segments: segment}.Stream()
 	var cursor *wire.Cursor
 	err := record.View(ctx, w.store, key, func(v store.View, _ wire.Thread) error {

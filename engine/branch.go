@@ -25,7 +25,9 @@ func (w *Watcher) Branches(ctx context.Context, key spool.ThreadKey) ([]wire.Bra
 
 // Branch returns a branch and its messages. A nil o asks for all messages. Branch returns a
 // [spool.NotFound] error for a thread or a branch that does not exist.
-func (w *Watcher) Branch(ctx context.Context, key spool.ThreadKey, id wire.BranchID, o *wire.BranchOptions) (wire.BranchMessages, error) {
+func (w *Watcher) Branch(
+	ctx context.Context, key spool.ThreadKey, id wire.BranchID, o *wire.BranchOptions,
+) (wire.BranchMessages, error) {
 	if o == nil {
 		o = &wire.BranchOptions{}
 	}

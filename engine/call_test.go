@@ -90,7 +90,8 @@ func TestUnknownOutcomeKeepsTheApprovalsPayload(t *testing.T) {
 		stop := work(t, e)
 		start(t, e, "r1")
 		pass(time.Second)
-		r, err := e.Respond(t.Context(), key, wire.Response{ToolCallID: "c1", Approved: true, Payload: json.RawMessage(`{"limit":5}`)})
+		r, err := e.Respond(t.Context(), key,
+			wire.Response{ToolCallID: "c1", Approved: true, Payload: json.RawMessage(`{"limit":5}`)})
 		if err != nil || !r.Delivered {
 			t.Fatal(r, err)
 		}
@@ -168,8 +169,11 @@ func TestNestedDeep(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				model := spooltest.NewReplayModel(
-					spooltest.Use(spooltest.Call{ID: "c1", Name: "say"}, spooltest.Call{ID: "c2", Name: "say", Args: given}), spooltest.Say("done"))
-				say := toolOf("say", func(context.Context, spool.ToolCall) (json.RawMessage, error) { return json.RawMessage(given), nil })
+					spooltest.Use(spooltest.Call{ID: "c1", Name: "say"}, spooltest.Call{ID: "c2", Name: "say", Args: given}),
+					spooltest.Say("done"))
+				say := toolOf("say", func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+					return json.RawMessage(given), nil
+				})
 				e := newEngine(t, memory.New(nil), config(model, say))
 				stop := work(t, e)
 				start(t, e, "r1")

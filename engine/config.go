@@ -89,7 +89,9 @@ type Config struct {
 
 // check fills in the defaults and returns the configuration and its registry of agents.
 func (c Config) check() (Config, *registry.Registry, error) {
-	if err := option.Fill(&c.Attachments, &c.Context, &c.Limits, &c.Retention, &c.Retry, &c.Stream, &c.Worker); err != nil {
+	if err := option.Fill(
+		&c.Attachments, &c.Context, &c.Limits, &c.Retention, &c.Retry, &c.Stream, &c.Worker,
+	); err != nil {
 		return c, nil, err
 	}
 	priced := c.Pricer != nil
@@ -118,7 +120,8 @@ func (c Config) check() (Config, *registry.Registry, error) {
 	case !c.WhenBusy.Known():
 		return c, nil, spool.Errorf(spool.Invalid, "Config.WhenBusy has no policy of the name %q", c.WhenBusy)
 	case summarizer != "" && c.Models[summarizer] == nil:
-		return c, nil, spool.Errorf(spool.Invalid, "Config.Context.CompactionModel is %q, which Config.Models lacks", summarizer)
+		return c, nil, spool.Errorf(spool.Invalid, "Config.Context.CompactionModel is %q, which Config.Models lacks",
+			summarizer)
 	}
 	for name := range c.ModelAccess {
 		if c.Models[name] == nil {
@@ -138,8 +141,9 @@ func (c Config) check() (Config, *registry.Registry, error) {
 
 func (c Config) rules(agents *registry.Registry) thread.Rules {
 	return thread.Rules{
-		Lease: c.Worker.Lease, Settles: c.OnSettle != nil, MaxWaiting: c.Limits.Waiting, MaxBudget: c.Budget.Max, ParkTTL: c.ParkTTL,
-		ClientToolTTL: c.ClientToolTTL, Retry: c.Retry, Random: random.Source{From: c.Random}, Log: c.Log, QueueOf: agents.QueueOf, Parameters: agents.Parameters,
+		Lease: c.Worker.Lease, Settles: c.OnSettle != nil, MaxWaiting: c.Limits.Waiting, MaxBudget: c.Budget.Max,
+		ParkTTL: c.ParkTTL, ClientToolTTL: c.ClientToolTTL, Retry: c.Retry, Random: random.Source{From: c.Random}, Log: c.Log,
+		QueueOf: agents.QueueOf, Parameters: agents.Parameters,
 	}
 }
 

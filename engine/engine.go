@@ -110,11 +110,13 @@ func New(b store.Backend, c Config) (*Engine, error) {
 	e.publisher = &publish.Publisher{Store: e.store, Live: b.Live}
 	e.limits = c.limiter(b.Store, e.threads.Rules.Random)
 	asks := &chat.Client{
-		Telemetry: recorder, Prices: agents.Prices, Log: c.Log, Random: e.threads.Rules.Random, MaxAnswerBytes: c.Limits.AnswerBytes,
-		Limits: e.limits,
+		Telemetry: recorder, Prices: agents.Prices, Log: c.Log, Random: e.threads.Rules.Random,
+		MaxAnswerBytes: c.Limits.AnswerBytes, Limits: e.limits,
 	}
 	lists := &toollist.Lists{Store: e.store, Log: c.Log}
-	e.compactor = &compact.Compactor{Threads: e.threads, Registry: agents, Context: history.Context(c.Context), Chat: asks, ToolLists: lists}
+	e.compactor = &compact.Compactor{
+		Threads: e.threads, Registry: agents, Context: history.Context(c.Context), Chat: asks, ToolLists: lists,
+	}
 	e.runner = segment.New(segment.Host{
 		Host: active.Host{
 			Threads: e.threads, Registry: agents, Telemetry: recorder, Publisher: e.publisher,
@@ -155,7 +157,8 @@ func New(b store.Backend, c Config) (*Engine, error) {
 
 // Close ends all event streams of this process. It tells their clients when to reconnect, each at a
 // different time, so that they do not all come at once. It also stops the metrics that are read on
-// collection, and gives back what the engine holds of the providers' limits. Close does not stop workers, and may be called more than once.
+// collection, and gives back what the engine holds of the providers' limits. Close does not stop workers, and may be
+// called more than once.
 func (e *Engine) Close() {
 	e.live.Close()
 	e.snapshots.Close()

@@ -101,7 +101,8 @@ func ExampleToolCall_OpenArtifact() {
 		}
 	}
 	ask("r1", "hello")
-	saved, err := e.SaveArtifact(ctx, hello, spool.NewArtifact{Name: "may.csv", MediaType: "text/csv", Data: strings.NewReader("1,204\n2,197\n")})
+	saved, err := e.SaveArtifact(ctx, hello,
+		spool.NewArtifact{Name: "may.csv", MediaType: "text/csv", Data: strings.NewReader("1,204\n2,197\n")})
 	if err != nil {
 		panic(err)
 	}

@@ -54,7 +54,8 @@ func TestFetchedImages(t *testing.T) {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
-		if r, err := e.Run(ctx, key, wire.StartRequest{Prompt: prompt, RunID: id, Attachments: images}); err != nil || !r.Accepted {
+		if r, err := e.Run(ctx, key, wire.StartRequest{Prompt: prompt, RunID: id, Attachments: images}); err != nil ||
+			!r.Accepted {
 			t.Fatalf("start: %+v, %v", r, err)
 		}
 		if _, err := e.HandleJob(ctx, wire.Job{Tenant: key.Tenant, ThreadID: key.ID, RunID: id, Agent: "a"}); err != nil {
@@ -72,7 +73,8 @@ func TestFetchedImages(t *testing.T) {
 	if r := run("r1", "what is this?", wire.Attachment{URL: url}); r.State != wire.Completed {
 		t.Fatalf("the run: %+v", r)
 	}
-	if p := asked(); !strings.HasPrefix(p.Image, "data:image/gif;base64,R0lGODlh") || p.MIMEType != "image/gif" || m.Asked() != 2 || fetched.Load() != 1 {
+	if p := asked(); !strings.HasPrefix(p.Image, "data:image/gif;base64,R0lGODlh") || p.MIMEType != "image/gif" ||
+		m.Asked() != 2 || fetched.Load() != 1 {
 		t.Errorf("the model got %+v in %d steps of %d fetches", p, m.Asked(), fetched.Load())
 	}
 	snap, err := e.Snapshot(t.Context(), key, nil)

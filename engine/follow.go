@@ -48,7 +48,9 @@ func (w *Watcher) FollowRecord(ctx context.Context, key spool.ThreadKey, since i
 // FollowFormed follows as [Watcher.Follow] does, but the snapshots of whole threads have another form.
 // When it returns, the follower has its position and misses no live event from then on. Its errors are
 // the ones that Follow yields first. The caller must call Frames or Close.
-func (w *Watcher) FollowFormed(ctx context.Context, key spool.ThreadKey, o wire.FollowOptions, form wire.SnapshotForm) (*FormedFollower, error) {
+func (w *Watcher) FollowFormed(
+	ctx context.Context, key spool.ThreadKey, o wire.FollowOptions, form wire.SnapshotForm,
+) (*FormedFollower, error) {
 	follower, err := w.live.FollowFormed(ctx, key, client(ctx, o), form)
 	if err != nil {
 		return nil, err
@@ -59,7 +61,9 @@ func (w *Watcher) FollowFormed(ctx context.Context, key spool.ThreadKey, o wire.
 // ReadStream yields the items of one run stream after the given offset, and ends after the stream's
 // last item. It yields an [store.ErrStreamGone] error if the stream has expired, also after it has
 // yielded items.
-func (w *Watcher) ReadStream(ctx context.Context, key spool.ThreadKey, id wire.StreamID, after wire.Offset) iter.Seq2[wire.Item, error] {
+func (w *Watcher) ReadStream(
+	ctx context.Context, key spool.ThreadKey, id wire.StreamID, after wire.Offset,
+) iter.Seq2[wire.Item, error] {
 	return w.live.ReadStream(ctx, key, id, after, client(ctx, wire.FollowOptions{}))
 }
 

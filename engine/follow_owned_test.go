@@ -105,7 +105,8 @@ func TestFollowEndsWithTheOwnerInAStep(t *testing.T) {
 		f := spooltest.NewFaulty(memory.New(nil))
 		more := make(chan struct{})
 		e := newEngine(t, f.Backend(), config(spooltest.NewModel(
-			spooltest.Turn{Text: []string{"one"}, Gate: more, Calls: []spooltest.Call{{ID: "c1", Name: "lookup"}}}, spooltest.Say("x"))))
+			spooltest.Turn{Text: []string{"one"}, Gate: more, Calls: []spooltest.Call{{ID: "c1", Name: "lookup"}}},
+			spooltest.Say("x"))))
 		stop := work(t, e)
 		start(t, e, "r1")
 		give(t, e, "ben")
@@ -134,7 +135,9 @@ func TestReadStreamEndsWithTheOwner(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
-		e := newEngine(t, memory.New(nil), config(spooltest.NewModel(spooltest.Turn{Text: []string{"one", "two"}, Gate: gate})))
+		e := newEngine(t, memory.New(nil), config(spooltest.NewModel(spooltest.Turn{
+			Text: []string{"one", "two"}, Gate: gate,
+		})))
 		stop := work(t, e)
 		start(t, e, "r1")
 		give(t, e, "ben")

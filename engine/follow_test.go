@@ -96,14 +96,21 @@ func TestFollowReconnectsAfterEveryFrame(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
-		lookup := spool.Tool{ToolSpec: spool.ToolSpec{Name: "lookup"}, Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
-			asked++
-			return json.RawMessage(`{"n":1}`), nil
-		}}
+		lookup := spool.Tool{
+			ToolSpec: spool.ToolSpec{Name: "lookup"},
+			Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+				asked++
+				return json.RawMessage(`{"n":1}`), nil
+			},
+		}
 		send := lookup
 		send.Name, send.Approval = "send", spool.AlwaysApprove
 		model := spooltest.NewReplayModel(
-			spooltest.Turn{Reasoning: []string{"hm"}, Text: []string{"one ", "two"}, Calls: []spooltest.Call{{ID: "c1", Name: "lookup"}, {ID: "c2", Name: "send"}}},
+			spooltest.Turn{
+				Reasoning: []string{"hm"},
+				Text:      []string{"one ", "two"},
+				Calls:     []spooltest.Call{{ID: "c1", Name: "lookup"}, {ID: "c2", Name: "send"}},
+			},
 			spooltest.Turn{Text: []string{"done"}, Usage: spooltest.Tokens(3, 4)},
 		)
 		e := newEngine(t, memory.New(nil), config(model, lookup, send))
@@ -116,7 +123,8 @@ func TestFollowReconnectsAfterEveryFrame(t *testing.T) {
 		go func() { live <- collect(t, e, &wire.Cursor{}) }()
 		synctest.Wait()
 		<-time.After(500 * time.Millisecond) // of the bubble: the run parks
-		if got, err := e.Respond(t.Context(), key, wire.Response{ToolCallID: "c2", Approved: true, By: "me"}); err != nil || !got.Delivered {
+		if got, err := e.Respond(t.Context(), key, wire.Response{ToolCallID: "c2", Approved: true, By: "me"}); err != nil ||
+			!got.Delivered {
 			t.Fatal(got, err)
 		}
 		all := <-live
@@ -148,9 +156,12 @@ func TestFollowFromAnEmptyRecord(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
-		lookup := spool.Tool{ToolSpec: spool.ToolSpec{Name: "lookup"}, Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
-			return nil, nil
-		}}
+		lookup := spool.Tool{
+			ToolSpec: spool.ToolSpec{Name: "lookup"},
+			Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+				return nil, nil
+			},
+		}
 		model := spooltest.NewReplayModel(
 			spooltest.Turn{Text: []string{"first"}, Calls: []spooltest.Call{{ID: "c1", Name: "lookup"}}},
 			spooltest.Turn{Text: []string{"second"}, Gate: gate},
@@ -202,8 +213,12 @@ func TestFollowRecordHasEntriesAndNotices(t *testing.T) {
 		}
 		slices.Sort(got) // a short run may be over before its first look
 		slices.Sort(want)
-		got = slices.DeleteFunc(got, func(l string) bool { return strings.HasSuffix(l, "RUNNING") || strings.HasSuffix(l, "QUEUED") })
-		want = slices.DeleteFunc(want, func(l string) bool { return strings.HasSuffix(l, "RUNNING") || strings.HasSuffix(l, "QUEUED") })
+		got = slices.DeleteFunc(got, func(l string) bool {
+			return strings.HasSuffix(l, "RUNNING") || strings.HasSuffix(l, "QUEUED")
+		})
+		want = slices.DeleteFunc(want, func(l string) bool {
+			return strings.HasSuffix(l, "RUNNING") || strings.HasSuffix(l, "QUEUED")
+		})
 		if !slices.Equal(got, want) {
 			t.Errorf("got %q\nwant %q", got, want)
 		}

@@ -17,7 +17,8 @@ import (
 // thread that does not exist, and an [spool.Invalid] error for a version that it does not have. A call that fails with
 // [spool.Unavailable] may have made the new thread.
 func (e *Engine) Fork(ctx context.Context, key spool.ThreadKey, r wire.ForkRequest) (wire.ForkResult, error) {
-	at, err := e.snapshots.At(ctx, key, func(thread *record.Record) (int64, error) { return r.Version, thread.Check(r.Version) })
+	at, err := e.snapshots.At(ctx, key,
+		func(thread *record.Record) (int64, error) { return r.Version, thread.Check(r.Version) })
 	if err != nil {
 		return wire.ForkResult{}, err
 	}

@@ -158,7 +158,8 @@ func TestStuckReaderGetsNothingOfTheNewThread(t *testing.T) {
 		f := spooltest.NewFaulty(memory.New(nil))
 		f.DropWakes(true)
 		e := newEngine(t, f.Backend(), config(spooltest.NewModel(
-			spooltest.Turn{Text: slices.Repeat([]string{"old "}, 1000)}, spooltest.Turn{Text: slices.Repeat([]string{"new "}, 3000)})))
+			spooltest.Turn{Text: slices.Repeat([]string{"old "}, 1000)},
+			spooltest.Turn{Text: slices.Repeat([]string{"new "}, 3000)})))
 		seldom := config(spooltest.NewReplayModel())
 		seldom.Worker.Poll = time.Minute
 		reads := newEngine(t, f.Backend(), seldom)
@@ -194,7 +195,8 @@ func TestStuckReaderGetsNothingOfTheNewThread(t *testing.T) {
 		pass(time.Minute)
 		mu.Lock()
 		if !ended || !has(lines, "old") || has(lines, "new") {
-			t.Errorf("ended: %t, and %d frames, the last of which are:\n%s", ended, len(lines), text(lines[max(0, len(lines)-5):]))
+			t.Errorf("ended: %t, and %d frames, the last of which are:\n%s", ended, len(lines),
+				text(lines[max(0, len(lines)-5):]))
 		}
 		mu.Unlock()
 		cancel()
@@ -405,7 +407,9 @@ func (noMessages) Finish(*wire.Snapshot) (shared any, size int64, err error) { r
 func TestFollowFormedClose(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, memory.New(nil), config(spooltest.NewModel()))
-	if _, err := e.FollowFormed(t.Context(), key, wire.FollowOptions{}, noMessages{}); spool.CodeOf(err) != spool.NotFound {
+	if _, err := e.FollowFormed(
+		t.Context(), key, wire.FollowOptions{}, noMessages{},
+	); spool.CodeOf(err) != spool.NotFound {
 		t.Errorf("follow a thread that does not exist: %v", err)
 	}
 	start(t, e, "r1")

@@ -62,10 +62,13 @@ func TestPausedWorkerWritesNothingToAThreadMadeAgain(t *testing.T) {
 		paused.Live = deafLive{b.Live}
 		store := pausedStore{b.Store, make(chan struct{}), make(chan struct{})}
 		paused.Store = store
-		old := newEngine(t, paused, config(spooltest.NewModel(spooltest.Turn{Text: []string{"old"}, Before: func(context.Context) error {
-			close(store.frozen)
-			return nil
-		}})))
+		old := newEngine(t, paused, config(spooltest.NewModel(spooltest.Turn{
+			Text: []string{"old"},
+			Before: func(context.Context) error {
+				close(store.frozen)
+				return nil
+			},
+		})))
 		start(t, old, "r1")
 		go func() { _, _ = old.HandleJob(context.Background(), ticket) }()
 		pass(time.Minute)
@@ -153,10 +156,13 @@ func TestClockJumpsPastTheLease(t *testing.T) {
 		b := memory.New(&memory.Options{Clock: clock})
 		gate := make(chan struct{})
 		old := newEngine(t, b, config(spooltest.NewModel(spooltest.Turn{Text: []string{"old"}, Gate: gate})))
-		e := newEngine(t, b, config(spooltest.NewModel(spooltest.Turn{Text: []string{"new"}, Before: func(context.Context) error {
-			close(gate) // the one before says its end before it can know
-			return nil
-		}})))
+		e := newEngine(t, b, config(spooltest.NewModel(spooltest.Turn{
+			Text: []string{"new"},
+			Before: func(context.Context) error {
+				close(gate) // the one before says its end before it can know
+				return nil
+			},
+		})))
 		start(t, old, "r1")
 		ctx, cancel := context.WithCancel(t.Context())
 		live := watch(ctx, e, &wire.Cursor{})

@@ -26,7 +26,9 @@ func (e *Engine) AddLink(ctx context.Context, tenant spool.Tenant, link wire.Que
 		if err != nil {
 			return err
 		}
-		return tx.Write(store.Changes{Rows: []store.Row{{Tenant: tenant, Kind: linkKind, Key: string(link.ID), Value: text, ExpiresAt: link.ExpiresAt}}})
+		return tx.Write(store.Changes{
+			Rows: []store.Row{{Tenant: tenant, Kind: linkKind, Key: string(link.ID), Value: text, ExpiresAt: link.ExpiresAt}},
+		})
 	})
 	return link, err
 }
@@ -66,7 +68,9 @@ func (e *Engine) Links(ctx context.Context, tenant spool.Tenant, q LinkQuery) ([
 	if q.MadeBy != nil {
 		prefix = linksOf(*q.MadeBy)
 	}
-	rows, err := e.store.Rows(ctx, store.RowQuery{Tenant: tenant, Kind: linkKind, After: max(prefix, string(q.After)), Limit: q.Limit})
+	rows, err := e.store.Rows(ctx, store.RowQuery{
+		Tenant: tenant, Kind: linkKind, After: max(prefix, string(q.After)), Limit: q.Limit,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +90,9 @@ func (e *Engine) Links(ctx context.Context, tenant spool.Tenant, q LinkQuery) ([
 // RemoveLink revokes a link. A link that is gone already is no error.
 func (e *Engine) RemoveLink(ctx context.Context, tenant spool.Tenant, id wire.LinkID) error {
 	return e.store.Update(ctx, spool.ThreadKey{Tenant: tenant}, 0, func(tx store.Tx) error {
-		return tx.Write(store.Changes{Rows: []store.Row{{Tenant: tenant, Kind: linkKind, Key: string(id), Version: store.AnyVersion}}})
+		return tx.Write(store.Changes{
+			Rows: []store.Row{{Tenant: tenant, Kind: linkKind, Key: string(id), Version: store.AnyVersion}},
+		})
 	})
 }
 

@@ -43,7 +43,10 @@ func TestLogLinesNameTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := toolOf("bad", func(context.Context, spool.ToolCall) (json.RawMessage, error) { return nil, errors.New("no") })
 		m := spooltest.NewReplayModel(
-			spooltest.Turn{Text: []string{"MARKtext"}, Calls: []spooltest.Call{{ID: "c1", Name: "bad", Args: `{"q":"MARKargs"}`}}},
+			spooltest.Turn{
+				Text:  []string{"MARKtext"},
+				Calls: []spooltest.Call{{ID: "c1", Name: "bad", Args: `{"q":"MARKargs"}`}},
+			},
 			spooltest.Turn{Err: &spool.ModelError{Status: 400, Message: "refused"}},
 		)
 		log := &logged{}
@@ -61,7 +64,9 @@ func TestLogLinesNameTheRun(t *testing.T) {
 		pass(2 * time.Minute)
 
 		got := log.String()
-		for _, message := range []string{"tool call failed", "run step failed", "settle run", "write run stream", "job comes back"} {
+		for _, message := range []string{
+			"tool call failed", "run step failed", "settle run", "write run stream", "job comes back",
+		} {
 			if !strings.Contains(got, message) {
 				t.Errorf("nothing was logged of %q:\n%s", message, got)
 			}

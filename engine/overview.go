@@ -34,7 +34,9 @@ func (a *Admin) Jobs(ctx context.Context, tenant spool.Tenant, q wire.JobQuery) 
 // StuckJobs lists the jobs that have been due for longer than olderThan and are not done. Either no
 // worker takes them or has their agent, or they fail again and again, or their tool or model call does
 // not return. A call that takes so long by design is listed too.
-func (a *Admin) StuckJobs(ctx context.Context, tenant spool.Tenant, olderThan time.Duration, limit int) ([]wire.QueuedJob, error) {
+func (a *Admin) StuckJobs(
+	ctx context.Context, tenant spool.Tenant, olderThan time.Duration, limit int,
+) ([]wire.QueuedJob, error) {
 	return a.Jobs(ctx, tenant, wire.JobQuery{DueBefore: time.Now().Add(-olderThan), Limit: limit})
 }
 

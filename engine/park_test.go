@@ -26,7 +26,10 @@ func TestTwoParksComeInOneOrder(t *testing.T) {
 			}
 			return nil
 		}}
-		e := newEngine(t, b, config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "send"})), sendTool()))
+		e := newEngine(t, b, config(
+			spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "send"})),
+			sendTool(),
+		))
 		start(t, e, "r1")
 		ctx, cancel := context.WithCancel(t.Context())
 		got := watch(ctx, e, &wire.Cursor{})
@@ -58,7 +61,9 @@ func TestShutdownBehindAParkKeepsItsQuestion(t *testing.T) {
 			return nil, ctx.Err()
 		})
 		slow.Idempotent = true
-		m := spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "ask"}, spooltest.Call{ID: "c2", Name: "slow"}), spooltest.Say("done"))
+		m := spooltest.NewReplayModel(
+			spooltest.Use(spooltest.Call{ID: "c1", Name: "ask"}, spooltest.Call{ID: "c2", Name: "slow"}), spooltest.Say("done"),
+		)
 		e := newEngine(t, b, config(m, ask, slow))
 		stop := work(t, e)
 		start(t, e, "r1")
@@ -88,7 +93,8 @@ func TestCallsOfEqualIDsAreAnsweredEachOnItsOwn(t *testing.T) {
 		})
 		send.Approval = spool.AlwaysApprove
 		e := newEngine(t, b, config(spooltest.NewReplayModel(
-			spooltest.Use(spooltest.Call{ID: "0", Name: "send", Args: `{"to":"a"}`}, spooltest.Call{ID: "0", Name: "send", Args: `{"to":"b"}`}),
+			spooltest.Use(spooltest.Call{ID: "0", Name: "send", Args: `{"to":"a"}`},
+				spooltest.Call{ID: "0", Name: "send", Args: `{"to":"b"}`}),
 			spooltest.Say("done")), send))
 		stop := work(t, e)
 		start(t, e, "r1")

@@ -109,7 +109,8 @@ func TestShutdownWhileARunWaitsForItsProvider(t *testing.T) {
 		pass(5 * time.Second)
 		stop()
 		e.Close()
-		if d := detail(t, e, "r1"); d.Run.State != wire.Queued || d.Run.Attempts != 0 || len(d.Usage) != 0 || d.WaitsFor != "" {
+		if d := detail(t, e, "r1"); d.Run.State != wire.Queued || d.Run.Attempts != 0 || len(d.Usage) != 0 ||
+			d.WaitsFor != "" {
 			t.Errorf("%s after %d attempts, waits for %q, usage %+v", d.Run.State, d.Run.Attempts, d.WaitsFor, d.Usage)
 		}
 		e = newEngine(t, b, c)
@@ -153,7 +154,8 @@ func TestRefusalIsHonouredByAnotherWorker(t *testing.T) {
 		stop = work(t, e)
 		startOther(t, e, "r2")
 		pass(10 * time.Second)
-		if got := detail(t, e, "r2").WaitsFor; got != "waits because the provider has refused requests for a time; it is next" {
+		if got := detail(t, e, "r2").WaitsFor; got !=
+			"waits because the provider has refused requests for a time; it is next" {
 			t.Errorf("the run %q", got)
 		}
 		pass(time.Minute)
@@ -192,7 +194,8 @@ func TestEnginesShareAProvider(t *testing.T) {
 		const runs = 100
 		for i := range runs {
 			id := fmt.Sprint("r", i)
-			_, err := e.Run(t.Context(), spool.ThreadKey{Tenant: "acme", ID: spool.ThreadID(id)}, wire.StartRequest{Prompt: "p", RunID: spool.RunID(id)})
+			_, err := e.Run(t.Context(), spool.ThreadKey{Tenant: "acme", ID: spool.ThreadID(id)},
+				wire.StartRequest{Prompt: "p", RunID: spool.RunID(id)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -218,7 +221,8 @@ func TestSummaryWaitsForItsProvider(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := memory.New(nil)
-		c := oneAMinute(config(spooltest.NewReplayModel(spooltest.Say("a long answer with many words"), spooltest.Say("a summary"))))
+		c := oneAMinute(config(spooltest.NewReplayModel(spooltest.Say("a long answer with many words"),
+			spooltest.Say("a summary"))))
 		e := newEngine(t, b, c)
 		stop := work(t, e)
 		start(t, e, "r1")

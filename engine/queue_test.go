@@ -37,7 +37,11 @@ func TestRunsOfAQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := memory.New(nil)
-		c := config(spooltest.NewModel(openTurn("x"), spooltest.Use(spooltest.Call{ID: "c1", Name: "send", Args: "{}"}), spooltest.Say("sent")), sendTool())
+		c := config(
+			spooltest.NewModel(openTurn("x"), spooltest.Use(spooltest.Call{ID: "c1", Name: "send", Args: "{}"}),
+				spooltest.Say("sent")),
+			sendTool(),
+		)
 		c.Agents[0].Queue = "slow"
 		e := newEngine(t, b, c)
 		queued := func(when string, want wire.JobKind) {
@@ -109,7 +113,9 @@ func TestEventsOfTheOutbox(t *testing.T) {
 		var sent []string
 		fails := true
 		stop := workWith(t, e, engine.WorkOptions{
-			MaxDeliveries: 2, Events: map[string]func(context.Context, store.Delivery) error{"mail": func(_ context.Context, d store.Delivery) error {
+			MaxDeliveries: 2, Events: map[string]func(
+				context.Context, store.Delivery,
+			) error{"mail": func(_ context.Context, d store.Delivery) error {
 				mu.Lock()
 				defer mu.Unlock()
 				if fails {

@@ -47,7 +47,8 @@ func (a *Admin) Redrive(ctx context.Context, tenant spool.Tenant, jobID int64) (
 		err = a.redriveEvent(ctx, dead[0])
 	} else {
 		fresh := spool.RunID(a.threads.Rules.Random.ID("run"))
-		moved, err = change.Update(ctx, a.threads, key, func(tx *thread.Tx) (spool.RunID, error) { return thread.Redrive(tx, dead[0], fresh) })
+		moved, err = change.Update(ctx, a.threads, key,
+			func(tx *thread.Tx) (spool.RunID, error) { return thread.Redrive(tx, dead[0], fresh) })
 	}
 	err = thread.Refusal(err)
 	var no *thread.RefusedError

@@ -81,7 +81,12 @@ func TestDeletedParkedRunIsSettled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		settled := 0
-		c := config(spooltest.NewModel(spooltest.Turn{Calls: []spooltest.Call{{ID: "c1", Name: "send"}}, Usage: spooltest.Tokens(1000, 1000)}), sendTool())
+		c := config(
+			spooltest.NewModel(spooltest.Turn{
+				Calls: []spooltest.Call{{ID: "c1", Name: "send"}}, Usage: spooltest.Tokens(1000, 1000),
+			}),
+			sendTool(),
+		)
 		c.OnSettle = func(context.Context, wire.Settlement) error {
 			settled++
 			return nil
@@ -105,7 +110,11 @@ func TestSettlementCountsAnswersThatBrokeOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got spool.TokenCount
 		c := config(spooltest.NewModel(
-			spooltest.Turn{Text: []string{"half"}, Usage: spooltest.Tokens(1000, 10), Err: &spool.ModelError{Status: 503, Message: "no"}},
+			spooltest.Turn{
+				Text:  []string{"half"},
+				Usage: spooltest.Tokens(1000, 10),
+				Err:   &spool.ModelError{Status: 503, Message: "no"},
+			},
 			spooltest.Turn{Text: []string{"whole"}, Usage: spooltest.Tokens(1000, 20)}))
 		c.OnSettle = func(_ context.Context, s wire.Settlement) error {
 			got = s.Usage

@@ -21,14 +21,18 @@ func (w *Watcher) Snapshot(ctx context.Context, key spool.ThreadKey, o *wire.Sna
 //
 // Besides the errors of Snapshot, it returns an [spool.Unavailable] error when other snapshots occupy
 // all of [StreamOptions.SnapshotMemory] for ten seconds.
-func (w *Watcher) EncodedSnapshot(ctx context.Context, key spool.ThreadKey, o *wire.SnapshotOptions) (*wire.EncodedSnapshot, error) {
+func (w *Watcher) EncodedSnapshot(
+	ctx context.Context, key spool.ThreadKey, o *wire.SnapshotOptions,
+) (*wire.EncodedSnapshot, error) {
 	encoded, _, err := w.snapshots.Encoded(ctx, key, narrowing(o))
 	return encoded, err
 }
 
 // FormedSnapshot returns [Watcher.Snapshot] in another form. Clients share the result, as with
 // [Watcher.EncodedSnapshot], within the same bounds and with the same errors.
-func (w *Watcher) FormedSnapshot(ctx context.Context, key spool.ThreadKey, form wire.SnapshotForm) (*wire.FormedSnapshot, error) {
+func (w *Watcher) FormedSnapshot(
+	ctx context.Context, key spool.ThreadKey, form wire.SnapshotForm,
+) (*wire.FormedSnapshot, error) {
 	return w.snapshots.Formed(ctx, key, form)
 }
 

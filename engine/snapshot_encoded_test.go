@@ -55,7 +55,8 @@ func filled(t *testing.T, messages int) (*engine.Engine, *countingStore) {
 		c := store.Changes{Thread: &wire.Thread{State: wire.Idle}, Entries: []*wire.Entry{wire.NewEntry("note", "", nil)}}
 		for i := range messages {
 			c.Messages = append(c.Messages, &spool.Message{
-				ID: spool.MessageID(fmt.Sprintf("m%d", i)), Role: spool.RoleAssistant, Content: spool.TextContent(strings.Repeat("x", 1000)),
+				ID: spool.MessageID(fmt.Sprintf("m%d", i)), Role: spool.RoleAssistant,
+				Content: spool.TextContent(strings.Repeat("x", 1000)),
 			})
 		}
 		return tx.Write(c)
@@ -98,7 +99,8 @@ func TestManySnapshotsTakeTheMemoryOfFew(t *testing.T) { //nolint:paralleltest /
 				}
 				return
 			}
-			stream, err := e.SSE(testwait.Context(t, "a snapshot"), key, wire.SSEOptions{Cursor: goneCursor, LastMessageID: last})
+			stream, err := e.SSE(testwait.Context(t, "a snapshot"), key,
+				wire.SSEOptions{Cursor: goneCursor, LastMessageID: last})
 			if err != nil {
 				t.Error(err)
 				return

@@ -70,7 +70,10 @@ func TestEventStreamCutAtEveryByte(t *testing.T) {
 			return json.RawMessage(`{"line":"a\n\nb"}`), nil
 		})
 		e := newEngine(t, memory.New(nil), config(spooltest.NewReplayModel(
-			spooltest.Turn{Text: []string{"ü\n\n", "data: x"}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}, {ID: "c2", Name: "send"}}},
+			spooltest.Turn{
+				Text:  []string{"ü\n\n", "data: x"},
+				Calls: []spooltest.Call{{ID: "c1", Name: "look"}, {ID: "c2", Name: "send"}},
+			},
 			spooltest.Say("done")), look, sendTool()))
 		start(t, e, "r1")
 		ctx, cancel := context.WithCancel(t.Context())

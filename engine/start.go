@@ -29,6 +29,8 @@ func (e *Engine) Run(ctx context.Context, key spool.ThreadKey, r wire.StartReque
 //
 // StartTx returns an [spool.Invalid] error for a transaction on another database than the backend's, as far as
 // the transaction says which it is on, and for a backend without transactions of a host, such as memory.
-func (e *Engine) StartTx(ctx context.Context, tx store.HostTx, key spool.ThreadKey, r wire.StartRequest) (result wire.RunResult, wake func(), err error) {
+func (e *Engine) StartTx(
+	ctx context.Context, tx store.HostTx, key spool.ThreadKey, r wire.StartRequest,
+) (result wire.RunResult, wake func(), err error) {
 	return e.intake.StartTx(ctx, tx, key, r)
 }

@@ -17,12 +17,16 @@ import (
 var errHostRollsBack = errors.New("the host rolls back")
 
 // startInHost starts a run in a transaction of a host, which then does the rest and commits, unless rest fails.
-func startInHost(t *testing.T, b store.Backend, e *engine.Engine, r wire.StartRequest, rest func() error) (result wire.RunResult, wake func(), err error) {
+func startInHost(
+	t *testing.T, b store.Backend, e *engine.Engine, r wire.StartRequest, rest func() error,
+) (result wire.RunResult, wake func(), err error) {
 	t.Helper()
 
 	key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t1"}
 	err = b.Store.Update(t.Context(), key, 0, func(tx store.Tx) (err error) {
-		host := store.NewHostTx("memory", func(_ context.Context, _ spool.ThreadKey, fn func(store.Tx) error) error { return fn(tx) })
+		host := store.NewHostTx("memory", func(_ context.Context, _ spool.ThreadKey, fn func(store.Tx) error) error {
+			return fn(tx)
+		})
 		if result, wake, err = e.StartTx(t.Context(), host, key, r); err != nil {
 			return err
 		}
@@ -38,7 +42,8 @@ func TestStartTx(t *testing.T) {
 	b := memory.New(nil)
 	b.HostTx = "memory"
 	e, err := engine.New(b, engine.Config{
-		Agents: []spool.Agent{{Name: "assistant", Model: "demo"}}, Models: map[string]spool.Model{"demo": demo.New(demo.Config{})},
+		Agents: []spool.Agent{{Name: "assistant", Model: "demo"}},
+		Models: map[string]spool.Model{"demo": demo.New(demo.Config{})},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +51,8 @@ func TestStartTx(t *testing.T) {
 	t.Cleanup(e.Close)
 	key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t1"}
 
-	result, _, err := startInHost(t, b, e, wire.StartRequest{RunID: "r1", Prompt: "Hello"}, func() error { return errHostRollsBack })
+	result, _, err := startInHost(t, b, e, wire.StartRequest{RunID: "r1", Prompt: "Hello"},
+		func() error { return errHostRollsBack })
 	if !errors.Is(err, errHostRollsBack) || !result.Accepted {
 		t.Fatalf("%+v, %v", result, err)
 	}
@@ -84,11 +90,14 @@ func TestStartTx(t *testing.T) {
 	}
 
 	result, wake, err = startInHost(t, b, e, wire.StartRequest{RunID: "r1", Prompt: "Hello"}, func() error { return nil })
-	if result.Accepted || result.Reason != wire.ReasonRunIDUsed || !errors.Is(err, store.ErrRunIDUsed) { // memory has no savepoints
+	// memory has no savepoints
+	if result.Accepted || result.Reason != wire.ReasonRunIDUsed || !errors.Is(err, store.ErrRunIDUsed) {
 		t.Errorf("a used id: %+v, %v", result, err)
 	}
 	wake() // of a refused start, it does nothing
-	if _, _, err := e.StartTx(t.Context(), store.HostTx{}, key, wire.StartRequest{Prompt: "Hello"}); spool.CodeOf(err) != spool.Invalid {
+	if _, _, err := e.StartTx(
+		t.Context(), store.HostTx{}, key, wire.StartRequest{Prompt: "Hello"},
+	); spool.CodeOf(err) != spool.Invalid {
 		t.Errorf("no transaction: %v", err)
 	}
 }

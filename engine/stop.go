@@ -33,14 +33,17 @@ func (e *Engine) StopRun(ctx context.Context, key spool.ThreadKey, run spool.Run
 }
 
 func (e *Engine) stop(ctx context.Context, key spool.ThreadKey, only spool.RunID) (wire.StopResult, error) {
-	stopped, err := change.Update(ctx, e.threads, key, func(tx *thread.Tx) (thread.Stopped, error) { return thread.Stop(tx, only) })
+	stopped, err := change.Update(ctx, e.threads, key,
+		func(tx *thread.Tx) (thread.Stopped, error) { return thread.Stop(tx, only) })
 	switch {
 	case errors.Is(err, thread.ErrUnchanged), record.Missing(err):
 		what := "thread"
 		if only != "" {
 			what = "run"
 		}
-		return wire.StopResult{Reason: wire.ReasonNotActive, Error: "Cannot stop " + what + " in state " + cmp.Or(string(stopped.State), "unknown")}, nil
+		return wire.StopResult{
+			Reason: wire.ReasonNotActive, Error: "Cannot stop " + what + " in state " + cmp.Or(string(stopped.State), "unknown"),
+		}, nil
 	case err != nil:
 		return wire.StopResult{}, err
 	}

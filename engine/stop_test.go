@@ -32,7 +32,9 @@ func TestStopBehindAnUnknownOutcomeSavesTheStepOnce(t *testing.T) {
 			})
 			return json.RawMessage(`1`), nil
 		})
-		e = newEngine(t, b, config(spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Say("done")), look))
+		e = newEngine(t, b, config(
+			spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Say("done")), look,
+		))
 		stop := work(t, e)
 		start(t, e, "r1")
 		pass(2 * time.Minute)
@@ -88,14 +90,21 @@ func TestStopOfADeadWorkersRunKeepsResults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := memory.New(nil)
 		f := spooltest.NewFaulty(b)
-		pay := toolOf("pay", func(context.Context, spool.ToolCall) (json.RawMessage, error) { return json.RawMessage(`"paid"`), nil })
+		pay := toolOf("pay", func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+			return json.RawMessage(`"paid"`), nil
+		})
 		slow := toolOf("slow", func(context.Context, spool.ToolCall) (json.RawMessage, error) {
 			<-time.After(time.Second)
 			die(f)
 			<-time.After(time.Second)
 			return nil, errors.New("dead")
 		})
-		c := config(spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "pay"}, spooltest.Call{ID: "c2", Name: "slow"}), spooltest.Say("x")), pay, slow)
+		c := config(
+			spooltest.NewReplayModel(
+				spooltest.Use(spooltest.Call{ID: "c1", Name: "pay"}, spooltest.Call{ID: "c2", Name: "slow"}), spooltest.Say("x"),
+			),
+			pay, slow,
+		)
 		e := newEngine(t, f.Backend(), c)
 		stop := work(t, e)
 		start(t, e, "r1")

@@ -26,7 +26,8 @@ func (a *Admin) Sweep(ctx context.Context) (wire.SweepReport, error) {
 	for _, t := range stranded {
 		key := t.Key()
 		report.Checked++
-		_, err := change.Update(ctx, a.threads, key, func(tx *thread.Tx) (struct{}, error) { return struct{}{}, thread.Redispatch(tx) })
+		_, err := change.Update(ctx, a.threads, key,
+			func(tx *thread.Tx) (struct{}, error) { return struct{}{}, thread.Redispatch(tx) })
 		switch {
 		case err == nil:
 			report.Redispatched++

@@ -49,7 +49,9 @@ func (c Config) recorder() (*telemetry.Recorder, error) {
 
 // observe registers the instruments that are read on collection.
 func (e *parts) observe() (err error) {
-	e.unobserved, err = e.telemetry.Observe(telemetry.Sources{Active: e.runner.ActiveSegments, Followers: e.live.Clients, Store: e.store})
+	e.unobserved, err = e.telemetry.Observe(telemetry.Sources{
+		Active: e.runner.ActiveSegments, Followers: e.live.Clients, Store: e.store,
+	})
 	if err != nil {
 		return fmt.Errorf("register the instruments of Config.Telemetry: %w", err)
 	}

@@ -189,7 +189,9 @@ func TestMetricsOfWork(t *testing.T) {
 		for name, want := range map[string][]string{
 			"gen_ai.client.operation.duration":            {chat + ": 2 2"},
 			"gen_ai.client.operation.time_to_first_chunk": {chat + ": 2 2.000000001"},
-			"gen_ai.execute_tool.duration":                {"gen_ai.agent.name=a gen_ai.operation.name=execute_tool gen_ai.tool.name=slow gen_ai.tool.type=function spool.outcome=finished: 1 3"},
+			"gen_ai.execute_tool.duration": {
+				"gen_ai.agent.name=a gen_ai.operation.name=execute_tool gen_ai.tool.name=slow gen_ai.tool.type=function spool.outcome=finished: 1 3",
+			},
 		} {
 			if diff := cmp.Diff(want, lines(t, got[name])); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -207,7 +209,9 @@ func TestMetricsOfWork(t *testing.T) {
 func TestMetricsNameNobody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c, m := measure(t, config(spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("x")), sendTool()))
+		c, m := measure(t, config(
+			spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("x")), sendTool(),
+		))
 		e := newEngine(t, memory.New(nil), c)
 		whose := spool.ThreadKey{Tenant: "MARKtenant", ID: "MARKthread"}
 		if r, err := e.Run(t.Context(), whose, wire.StartRequest{Prompt: "p", RunID: "MARKrun"}); err != nil || !r.Accepted {
@@ -215,7 +219,9 @@ func TestMetricsNameNobody(t *testing.T) {
 		}
 		defer work(t, e)()
 		pass(time.Second)
-		if r, err := e.Respond(t.Context(), whose, wire.Response{ToolCallID: "c1", Approved: true, By: "MARKsubject"}); err != nil || !r.Delivered {
+		if r, err := e.Respond(
+			t.Context(), whose, wire.Response{ToolCallID: "c1", Approved: true, By: "MARKsubject"},
+		); err != nil || !r.Delivered {
 			t.Fatal(r, err)
 		}
 		pass(time.Second)

@@ -117,7 +117,9 @@ func TestSpansOfARun(t *testing.T) {
 			Calls: []spooltest.Call{{ID: "c1", Name: "find", Args: `{"q":1}`}, {ID: "c2", Name: "send"}},
 		}
 		last := spooltest.Turn{Text: []string{"done"}, Usage: spooltest.Tokens(20, 2)}
-		find := toolOf("find", func(context.Context, spool.ToolCall) (json.RawMessage, error) { return json.RawMessage(`7`), nil })
+		find := toolOf("find", func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+			return json.RawMessage(`7`), nil
+		})
 		c := config(spooltest.NewReplayModel(first, last), find, sendTool())
 		c.Models["m"] = names{spooltest.NewReplayModel(first, last)}
 		c, m := measure(t, c)
@@ -223,11 +225,16 @@ func TestSpansOfErrors(t *testing.T) {
 	}{
 		"Model": {
 			turns: []spooltest.Turn{{Err: &spool.ModelError{Status: 400, Message: "MARK"}}},
-			want:  []string{`chat m (client) Error ""`, "error.type=400", "spool.outcome=error", `invoke_agent a (internal) Error ""`, "spool.segment.status=error"},
+			want: []string{
+				`chat m (client) Error ""`, "error.type=400", "spool.outcome=error", `invoke_agent a (internal) Error ""`,
+				"spool.segment.status=error",
+			},
 		},
 		"ProvidersWord": {
-			turns: []spooltest.Turn{{Err: &spool.ModelError{Status: 429, Type: "insufficient_quota", NoRetry: true, Message: "MARK"}}},
-			want:  []string{"error.type=insufficient_quota"},
+			turns: []spooltest.Turn{
+				{Err: &spool.ModelError{Status: 429, Type: "insufficient_quota", NoRetry: true, Message: "MARK"}},
+			},
+			want: []string{"error.type=insufficient_quota"},
 		},
 		"NoWord": {
 			turns: []spooltest.Turn{{Err: &spool.ModelError{Status: 400, Type: "MARK is no word", Message: "MARK"}}},
@@ -235,8 +242,10 @@ func TestSpansOfErrors(t *testing.T) {
 		},
 		"Tool": {
 			turns: []spooltest.Turn{spooltest.Use(spooltest.Call{ID: "c1", Name: "bad"}), spooltest.Say("sorry")},
-			tools: []spool.Tool{toolOf("bad", func(context.Context, spool.ToolCall) (json.RawMessage, error) { return nil, errors.New("MARK") })},
-			want:  []string{`execute_tool bad (internal) Error ""`, "error.type=_OTHER", "spool.segment.status=finished"},
+			tools: []spool.Tool{
+				toolOf("bad", func(context.Context, spool.ToolCall) (json.RawMessage, error) { return nil, errors.New("MARK") }),
+			},
+			want: []string{`execute_tool bad (internal) Error ""`, "error.type=_OTHER", "spool.segment.status=finished"},
 		},
 		"ParkOfATool": {
 			turns: []spooltest.Turn{spooltest.Use(spooltest.Call{ID: "c1", Name: "ask"})},
@@ -298,7 +307,9 @@ func marks() (turns []spooltest.Turn, tools []spool.Tool) {
 	find := toolOf("find", func(context.Context, spool.ToolCall) (json.RawMessage, error) {
 		return json.RawMessage(`"MARKresult"`), nil
 	})
-	bad := toolOf("bad", func(context.Context, spool.ToolCall) (json.RawMessage, error) { return nil, errors.New("MARKerror") })
+	bad := toolOf("bad", func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+		return nil, errors.New("MARKerror")
+	})
 	return []spooltest.Turn{
 		{
 			Reasoning: []string{"MARKthought"}, Text: []string{"MARKtext"},
@@ -311,7 +322,9 @@ func marks() (turns []spooltest.Turn, tools []spool.Tool) {
 // Spans have texts of people, models and tools only with Telemetry.Contents.
 func TestContentsOfSpans(t *testing.T) {
 	t.Parallel()
-	all := []string{"MARKinstructions", "MARKprompt", "MARKthought", "MARKtext", "MARKargs", "MARKresult", "MARKerror", "MARKanswer"}
+	all := []string{
+		"MARKinstructions", "MARKprompt", "MARKthought", "MARKtext", "MARKargs", "MARKresult", "MARKerror", "MARKanswer",
+	}
 	for _, contents := range []bool{false, true} {
 		t.Run(strconv.FormatBool(contents), func(t *testing.T) {
 			t.Parallel()
@@ -322,7 +335,9 @@ func TestContentsOfSpans(t *testing.T) {
 				c, m := measure(t, c)
 				c.Telemetry.Contents = contents
 				e := newEngine(t, memory.New(nil), c)
-				if r, err := e.Run(t.Context(), key, wire.StartRequest{Prompt: "MARKprompt " + strings.Repeat("é", 4096), RunID: "r1"}); err != nil || !r.Accepted {
+				if r, err := e.Run(
+					t.Context(), key, wire.StartRequest{Prompt: "MARKprompt " + strings.Repeat("é", 4096), RunID: "r1"},
+				); err != nil || !r.Accepted {
 					t.Fatal(r, err)
 				}
 				defer work(t, e)()
@@ -380,7 +395,10 @@ func TestSpansOfNestedRuns(t *testing.T) {
 					name = "MARKname"
 				}
 				got := m.tree()
-				for _, want := range []string{"\ninvoke_agent a ", "\n    invoke_agent " + name + " (", "\n        chat m (client)", "      gen_ai.agent.id=sub_"} {
+				for _, want := range []string{
+					"\ninvoke_agent a ", "\n    invoke_agent " + name + " (", "\n        chat m (client)",
+					"      gen_ai.agent.id=sub_",
+				} {
 					if !strings.Contains("\n"+got, want) {
 						t.Errorf("there is no %q in\n%s", want, got)
 					}
@@ -394,7 +412,9 @@ func TestSpansOfNestedRuns(t *testing.T) {
 						t.Errorf("%s: %s", name, all)
 					}
 				}
-				if diff := cmp.Diff([]string{"gen_ai.agent.name=_other: 1", "gen_ai.agent.name=a: 1"}, lines(t, metrics["spool.runs.started"])); diff != "" {
+				if diff := cmp.Diff(
+					[]string{"gen_ai.agent.name=_other: 1", "gen_ai.agent.name=a: 1"}, lines(t, metrics["spool.runs.started"]),
+				); diff != "" {
 					t.Errorf("runs (-want +got):\n%s", diff)
 				}
 				checkLedger(t, b, metrics["gen_ai.client.token.usage"], 33, 7)

@@ -31,7 +31,8 @@ func (w *Watcher) Usage(ctx context.Context, key spool.ThreadKey) (wire.ThreadUs
 		if agent, err := w.registry.ByName(run.Agent); err == nil {
 			maxOutput = agent.MaxOutputTokens
 		}
-		u.Context, err = history.UsageOf(v, run, history.Context(w.config.Context).LimitsOf(run.Model, w.config.Models[run.Model], maxOutput))
+		u.Context, err = history.UsageOf(v, run,
+			history.Context(w.config.Context).LimitsOf(run.Model, w.config.Models[run.Model], maxOutput))
 		return err
 	})
 	return u, err

@@ -11,7 +11,9 @@ import (
 
 // UserTurns returns the thread, and the user turns in its view without their contents. It returns a
 // [spool.NotFound] error for a thread that does not exist.
-func (w *Watcher) UserTurns(ctx context.Context, key spool.ThreadKey) (thread wire.Thread, turns []spool.Message, err error) {
+func (w *Watcher) UserTurns(
+	ctx context.Context, key spool.ThreadKey,
+) (thread wire.Thread, turns []spool.Message, err error) {
 	err = record.View(ctx, w.store, key, func(v store.View, t wire.Thread) error {
 		thread, turns = t, nil
 		q := store.MessageQuery{Role: spool.RoleUser, Agent: &record.MainAgent}

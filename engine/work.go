@@ -36,10 +36,10 @@ type WorkOptions struct {
 	Events map[string]func(ctx context.Context, event store.Delivery) error
 
 	// Deliver gets each job of Queues instead of the engine, to push it to another process that executes it.
-	// This worker then executes none, and claims the jobs of all agents. Its result has the same meaning as the engine's. After an error with the
-	// code [spool.Invalid] the job is given up at once; after any other error it is delivered again. Deliver is
-	// called from several goroutines, and must return when ctx ends. If it returns an error then, the job is
-	// released and the attempt does not count. Defaults to none.
+	// This worker then executes none, and claims the jobs of all agents. Its result has the same meaning as the
+	// engine's. After an error with the code [spool.Invalid] the job is given up at once; after any other error it is
+	// delivered again. Deliver is called from several goroutines, and must return when ctx ends. If it returns an error
+	// then, the job is released and the attempt does not count. Defaults to none.
 	Deliver func(ctx context.Context, d store.Delivery) (wire.JobResult, error)
 }
 
@@ -50,7 +50,8 @@ func (e *Engine) Work(ctx context.Context, o WorkOptions) error {
 	return worker.Run(ctx, worker.Config{
 		Store: e.store, Live: e.threads.Live, Log: e.config.Log, Random: e.threads.Rules.Random, Agents: e.registry.Names(),
 		Lease: e.config.Worker.Lease, Poll: e.config.Worker.Poll, SweepEvery: e.config.Worker.SweepEvery,
-		Handle: e.runner.HandleJob, Dead: e.HandleDeadJob, Sweep: e.tidy, Claimed: e.telemetry.Claimed, Health: &e.health, Workers: &e.workers,
+		Handle: e.runner.HandleJob, Dead: e.HandleDeadJob, Sweep: e.tidy, Claimed: e.telemetry.Claimed, Health: &e.health,
+		Workers: &e.workers,
 	}, slots.Options(o))
 }
 

@@ -18,7 +18,9 @@ func TestItemsOfAFailedAppendReachReaders(t *testing.T) {
 		gate := make(chan struct{})
 		f := spooltest.NewFaulty(memory.New(nil))
 		f.Plan(spooltest.Fault{On: "Live.Append", Call: 2, Kind: spooltest.FailBefore})
-		e := newEngine(t, f.Backend(), config(spooltest.NewModel(spooltest.Turn{Text: []string{"hello ", "world"}, Gate: gate})))
+		e := newEngine(t, f.Backend(), config(spooltest.NewModel(spooltest.Turn{
+			Text: []string{"hello ", "world"}, Gate: gate,
+		})))
 		stop := work(t, e)
 		start(t, e, "r1")
 		ctx, cancel := context.WithCancel(t.Context())
@@ -70,10 +72,13 @@ func TestUnknownOutcomeOfTheEndIsNotToldAsLost(t *testing.T) {
 		b := memory.New(nil)
 		store := &hookStore{Store: b.Store}
 		b.Store = store
-		e := newEngine(t, b, config(spooltest.NewModel(spooltest.Turn{Text: []string{"hello"}, Before: func(context.Context) error {
-			store.after(func() error { return errNobodyKnows })
-			return nil
-		}})))
+		e := newEngine(t, b, config(spooltest.NewModel(spooltest.Turn{
+			Text: []string{"hello"},
+			Before: func(context.Context) error {
+				store.after(func() error { return errNobodyKnows })
+				return nil
+			},
+		})))
 		stop := work(t, e)
 		start(t, e, "r1")
 		got := collect(t, e, &wire.Cursor{})

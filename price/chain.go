@@ -59,7 +59,9 @@ func (c *chain) Price(ctx context.Context, charge Charge) (spool.Cost, error) {
 func try(ctx context.Context, p Pricer, c Charge) (cost spool.Cost, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = &spool.Error{Code: spool.Internal, Message: "the pricer panicked", Err: fmt.Errorf("panic: %v\n%s", r, debug.Stack())}
+			err = &spool.Error{
+				Code: spool.Internal, Message: "the pricer panicked", Err: fmt.Errorf("panic: %v\n%s", r, debug.Stack()),
+			}
 		}
 	}()
 	return p.Price(ctx, c)

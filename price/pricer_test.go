@@ -26,7 +26,10 @@ func pricer(t *testing.T) (price.Pricer, *bytes.Buffer) {
 
 	log := new(bytes.Buffer)
 	p, err := price.New(price.Table{Version: "7", Currency: "EUR", Models: map[string]price.Rates{
-		"full":  {Input: 10_000_000, Output: 40_000_000, CacheRead: rate(1_000_000), CacheWrite: rate(20_000_000), Reasoning: rate(5_000_000)},
+		"full": {
+			Input: 10_000_000, Output: 40_000_000, CacheRead: rate(1_000_000), CacheWrite: rate(20_000_000),
+			Reasoning: rate(5_000_000),
+		},
 		"plain": {Input: 150_000, Output: 600_000},
 		"large": {Input: 1_000_000_000_000, Output: 1_000_000_000_000},
 	}}, slog.New(slog.NewTextHandler(log, nil)))
@@ -50,11 +53,19 @@ func TestCounts(t *testing.T) {
 		{"HalfUp", "plain", spool.Usage{Input: n(10), Output: n(0)}, 2},
 		{"BelowHalf", "plain", spool.Usage{Input: n(3), Output: n(0)}, 0},
 		{"RoundedOnce", "plain", spool.Usage{Input: n(2), Output: n(1)}, 1},
-		{"CachePartOfInput", "full", spool.Usage{Input: n(100), CacheRead: n(60), CacheWrite: n(10), Output: n(0)}, 30*10 + 60 + 10*20},
+		{
+			"CachePartOfInput", "full",
+			spool.Usage{Input: n(100), CacheRead: n(60), CacheWrite: n(10), Output: n(0)},
+			30*10 + 60 + 10*20,
+		},
 		{"ReasoningPartOfOutput", "full", spool.Usage{Input: n(0), Output: n(10), Reasoning: n(4)}, 6*40 + 4*5},
 		{"CacheAtInputRate", "plain", spool.Usage{Input: n(1000), CacheRead: n(400), CacheWrite: n(600), Output: n(0)}, 150},
 		{"ReasoningAtOutputRate", "plain", spool.Usage{Input: n(0), Output: n(1000), Reasoning: n(1000)}, 600},
-		{"MoreCachedThanInput", "full", spool.Usage{Input: n(1), CacheRead: n(math.MaxInt64 / 2), CacheWrite: n(0), Output: n(0)}, math.MaxInt64 / 2},
+		{
+			"MoreCachedThanInput", "full",
+			spool.Usage{Input: n(1), CacheRead: n(math.MaxInt64 / 2), CacheWrite: n(0), Output: n(0)},
+			math.MaxInt64 / 2,
+		},
 		{"AsLargeAsCanBe", "full", spool.Usage{Input: n(0), CacheRead: n(math.MaxInt64), Output: n(0)}, math.MaxInt64},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -82,8 +93,21 @@ func TestUnpriced(t *testing.T) {
 		{"InputNotCounted", price.Charge{Model: "plain", Usage: spool.Usage{Output: n(1)}}, spool.NotFound},
 		{"OutputNotCounted", price.Charge{Model: "plain", Usage: spool.Usage{Input: n(1)}}, spool.NotFound},
 		{"Negative", price.Charge{Model: "plain", Usage: spool.Usage{Input: n(-1), Output: n(1)}}, spool.Invalid},
-		{"TooLarge", price.Charge{Model: "large", Usage: spool.Usage{Input: n(math.MaxInt64), Output: n(math.MaxInt64)}}, spool.Invalid},
-		{"TooLargeBySum", price.Charge{Model: "full", Usage: spool.Usage{Input: n(1), CacheRead: n(math.MaxInt64), CacheWrite: n(math.MaxInt64), Output: n(math.MaxInt64)}}, spool.Invalid},
+		{
+			"TooLarge",
+			price.Charge{Model: "large", Usage: spool.Usage{Input: n(math.MaxInt64), Output: n(math.MaxInt64)}},
+			spool.Invalid,
+		},
+		{
+			"TooLargeBySum",
+			price.Charge{
+				Model: "full",
+				Usage: spool.Usage{
+					Input: n(1), CacheRead: n(math.MaxInt64), CacheWrite: n(math.MaxInt64), Output: n(math.MaxInt64),
+				},
+			},
+			spool.Invalid,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -129,8 +153,10 @@ func TestEstimate(t *testing.T) {
 	t.Parallel()
 
 	p, _ := pricer(t)
-	got, err := p.Price(context.Background(), price.Charge{Model: "plain", Estimated: true, Usage: spool.Usage{Input: n(1000), Output: n(0)}})
-	if want := (spool.Cost{Micros: 150, Currency: "EUR", Source: spool.CostEstimate, Version: "7"}); got != want || err != nil {
+	got, err := p.Price(context.Background(),
+		price.Charge{Model: "plain", Estimated: true, Usage: spool.Usage{Input: n(1000), Output: n(0)}})
+	if want := (spool.Cost{Micros: 150, Currency: "EUR", Source: spool.CostEstimate, Version: "7"}); got != want ||
+		err != nil {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}
 }
@@ -160,7 +186,8 @@ func TestReceipt(t *testing.T) {
 	t.Parallel()
 
 	want := spool.Cost{Micros: 5, Currency: "USD", Source: spool.CostReceipt}
-	got, err := price.Receipt{}.Price(context.Background(), price.Charge{Receipt: &spool.Cost{Micros: 5, Currency: "USD", Version: "x"}})
+	got, err := price.Receipt{}.Price(context.Background(),
+		price.Charge{Receipt: &spool.Cost{Micros: 5, Currency: "USD", Version: "x"}})
 	if got != want || err != nil {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}
@@ -172,7 +199,9 @@ func TestReceipt(t *testing.T) {
 		{&spool.Cost{Micros: -1, Currency: "USD"}, spool.Invalid},
 		{&spool.Cost{Micros: 1}, spool.Invalid},
 	} {
-		if _, err := (price.Receipt{}).Price(context.Background(), price.Charge{Receipt: c.receipt}); spool.CodeOf(err) != c.want {
+		if _, err := (price.Receipt{}).Price(
+			context.Background(), price.Charge{Receipt: c.receipt},
+		); spool.CodeOf(err) != c.want {
 			t.Errorf("%+v: %v, want the code %s", c.receipt, err, c.want)
 		}
 	}
@@ -228,9 +257,14 @@ func TestPriceByBilling(t *testing.T) {
 	pricer, err := price.New(price.Table{Version: "1", Currency: "USD", Models: map[string]price.Rates{
 		"m": {
 			Input: 1_000_000, Output: 2_000_000, CacheWrite: rate(3_000_000), CacheWriteHour: rate(5_000_000),
-			Long: &price.LongRates{Above: 100, Rates: price.Rates{Input: 10_000_000, Output: 20_000_000, CacheWrite: rate(30_000_000)}},
+			Long: &price.LongRates{
+				Above: 100, Rates: price.Rates{Input: 10_000_000, Output: 20_000_000, CacheWrite: rate(30_000_000)},
+			},
 			Tiers: map[string]price.Rates{
-				"flex": {Input: 500_000, Output: 1_000_000, Long: &price.LongRates{Above: 100, Rates: price.Rates{Input: 7_000_000, Output: 8_000_000}}},
+				"flex": {
+					Input: 500_000, Output: 1_000_000,
+					Long: &price.LongRates{Above: 100, Rates: price.Rates{Input: 7_000_000, Output: 8_000_000}},
+				},
 				"dear": {Input: 4_000_000, Output: 4_000_000},
 			},
 		},

@@ -114,8 +114,8 @@ type wireRates struct {
 
 func (r Rates) wire() wireRates {
 	return wireRates{
-		Input: &r.Input, CacheRead: r.CacheRead, CacheWrite: r.CacheWrite, CacheWriteHour: r.CacheWriteHour, Output: &r.Output,
-		Reasoning: r.Reasoning, Long: r.Long, Tiers: r.Tiers,
+		Input: &r.Input, CacheRead: r.CacheRead, CacheWrite: r.CacheWrite, CacheWriteHour: r.CacheWriteHour,
+		Output: &r.Output, Reasoning: r.Reasoning, Long: r.Long, Tiers: r.Tiers,
 	}
 }
 
@@ -124,8 +124,8 @@ func (w wireRates) rates() (Rates, error) {
 		return Rates{}, errors.New("input and output are required")
 	}
 	return Rates{
-		Input: *w.Input, CacheRead: w.CacheRead, CacheWrite: w.CacheWrite, CacheWriteHour: w.CacheWriteHour, Output: *w.Output,
-		Reasoning: w.Reasoning, Long: w.Long, Tiers: w.Tiers,
+		Input: *w.Input, CacheRead: w.CacheRead, CacheWrite: w.CacheWrite, CacheWriteHour: w.CacheWriteHour,
+		Output: *w.Output, Reasoning: w.Reasoning, Long: w.Long, Tiers: w.Tiers,
 	}, nil
 }
 

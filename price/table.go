@@ -78,7 +78,9 @@ func Parse(text []byte) (Table, error) {
 	if err := strict(text, &wire); err != nil {
 		return Table{}, &spool.Error{Code: spool.Invalid, Message: "read the price table: " + err.Error()}
 	}
-	t := Table{Version: wire.Version, Currency: wire.Currency, AsOf: wire.AsOf, Models: make(map[string]Rates, len(wire.Models))}
+	t := Table{
+		Version: wire.Version, Currency: wire.Currency, AsOf: wire.AsOf, Models: make(map[string]Rates, len(wire.Models)),
+	}
 	for _, name := range slices.Sorted(maps.Keys(wire.Models)) {
 		var r Rates
 		if err := json.Unmarshal(wire.Models[name], &r); err != nil {

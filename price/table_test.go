@@ -51,8 +51,16 @@ func TestParseRefuses(t *testing.T) {
 		{"Null", with("0.15", `null`), "models.a: input and output are required"},
 		{"AboveOutside", with(`"cacheRead"`, `"above": 1, "cacheRead"`), "models.a: above is only for long"},
 		{"LongForever", with(`"cacheRead"`, `"long": {"input": 1, "output": 1}, "cacheRead"`), "models.a: long needs above"},
-		{"LongTwice", with(`"cacheRead"`, `"long": {"above": 1, "input": 1, "output": 1, "tiers": {"flex": {"input": 1, "output": 1}}}, "cacheRead"`), "models.a: long has no long and no tiers"},
-		{"NegativeTier", with(`"cacheRead"`, `"tiers": {"flex": {"input": -1, "output": 1}}, "cacheRead"`), "models.a: the rate -1 is negative"},
+		{
+			"LongTwice",
+			with(`"cacheRead"`,
+				`"long": {"above": 1, "input": 1, "output": 1, "tiers": {"flex": {"input": 1, "output": 1}}}, "cacheRead"`),
+			"models.a: long has no long and no tiers",
+		},
+		{
+			"NegativeTier", with(`"cacheRead"`, `"tiers": {"flex": {"input": -1, "output": 1}}, "cacheRead"`),
+			"models.a: the rate -1 is negative",
+		},
 		{"TwoTables", table + table, "more behind the table"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -130,12 +138,15 @@ func TestBuiltin(t *testing.T) {
 		grok-3 grok-3-mini grok-4 grok-4-0709 grok-4-fast-reasoning grok-4.3 grok-4.5 x-ai/grok-code-fast-1
 		deepseek-chat deepseek-reasoner deepseek/deepseek-v4-pro mistral-large-latest mistral-medium-latest mistral-small-latest codestral-latest
 		kimi-k2-thinking kimi-k2.5 moonshotai/kimi-k2.6 glm-4.6 glm-4.7 z-ai/glm-5.1 llama-3.3-70b-versatile openai/gpt-oss-120b`) {
-		cost, err := pricer.Price(t.Context(), price.Charge{Model: "m", Requested: name, Usage: spool.Usage{Input: &one, Output: &one}})
+		cost, err := pricer.Price(t.Context(),
+			price.Charge{Model: "m", Requested: name, Usage: spool.Usage{Input: &one, Output: &one}})
 		if err != nil || cost.Currency != "USD" {
 			t.Errorf("%s: %+v, %v", name, cost, err)
 		}
 	}
-	if _, err := pricer.Price(t.Context(), price.Charge{Model: "m", ModelID: "qwen3:8b", Usage: spool.Usage{Input: &one, Output: &one}}); spool.CodeOf(err) != spool.NotFound {
+	if _, err := pricer.Price(
+		t.Context(), price.Charge{Model: "m", ModelID: "qwen3:8b", Usage: spool.Usage{Input: &one, Output: &one}},
+	); spool.CodeOf(err) != spool.NotFound {
 		t.Errorf("a local model: %v", err)
 	}
 }

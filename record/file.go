@@ -57,7 +57,9 @@ const (
 
 // lines calls fn with each line of the file. It stops at the first error of fn and returns it.
 func (r *Record) lines(fn func(Line) error) error {
-	if err := fn(Line{Kind: kindThread, Format: format, FormatVersion: formatVersion, Thread: &r.Thread, RunID: r.RunID}); err != nil {
+	if err := fn(Line{
+		Kind: kindThread, Format: format, FormatVersion: formatVersion, Thread: &r.Thread, RunID: r.RunID,
+	}); err != nil {
 		return err
 	}
 	for i := range r.Runs {
@@ -126,7 +128,8 @@ func Read(from io.Reader) (*Record, error) {
 		case over && ended:
 			return r, nil
 		case over:
-			return nil, spool.Errorf(spool.Invalid, "the record was cut after line %d: its last line must be of the kind end", number)
+			return nil, spool.Errorf(spool.Invalid, "the record was cut after line %d: its last line must be of the kind end",
+				number)
 		}
 	}
 }
@@ -144,7 +147,8 @@ func (r *Record) read(number int, text []byte) (ended bool, err error) {
 	case number == 1 && (l.Kind != kindThread || l.Format != format || l.Thread == nil):
 		return false, errNoRecord
 	case number == 1 && l.FormatVersion != formatVersion:
-		return false, spool.Errorf(spool.Invalid, "the record has the format version %d, and only version %d can be read", l.FormatVersion, formatVersion)
+		return false, spool.Errorf(spool.Invalid, "the record has the format version %d, and only version %d can be read",
+			l.FormatVersion, formatVersion)
 	case number == 1:
 		r.Thread, r.RunID = *l.Thread, l.RunID
 	case l.Kind == kindRun && l.Run != nil:
@@ -155,16 +159,19 @@ func (r *Record) read(number int, text []byte) (ended bool, err error) {
 		r.Entries = append(r.Entries, *l.Entry)
 	case l.Kind == kindDelta && l.Delta != nil:
 		if l.Delta.Version != r.Last()+1 {
-			return false, spool.Errorf(spool.Invalid, "line %d of the record has version %d, and should have %d", number, l.Delta.Version, r.Last()+1)
+			return false, spool.Errorf(spool.Invalid, "line %d of the record has version %d, and should have %d", number,
+				l.Delta.Version, r.Last()+1)
 		}
 		r.Deltas = append(r.Deltas, *l.Delta)
 	case l.Kind == kindEnd && l.Version != nil:
 		if *l.Version != r.Last() {
-			return false, spool.Errorf(spool.Invalid, "line %d of the record ends it with version %d, and its deltas end with %d", number, *l.Version, r.Last())
+			return false, spool.Errorf(spool.Invalid,
+				"line %d of the record ends it with version %d, and its deltas end with %d", number, *l.Version, r.Last())
 		}
 		return true, nil
 	}
 	return false, nil
 }
 
-var errNoRecord = spool.Errorf(spool.Invalid, "this is not the record of a thread: its first line must be of the kind thread and the format %s", format)
+var errNoRecord = spool.Errorf(spool.Invalid,
+	"this is not the record of a thread: its first line must be of the kind thread and the format %s", format)

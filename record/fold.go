@@ -168,7 +168,8 @@ func (f *folder) apply(d *store.SnapshotDelta) {
 
 func (f *folder) setThread(d *store.SnapshotDelta) {
 	t := &f.thread
-	t.State, t.Model, t.Title, t.Owner, t.Labels = d.Thread.State, d.Thread.Model, d.Thread.Title, d.Thread.Owner, d.Thread.Labels
+	t.State, t.Model, t.Title, t.Owner, t.Labels = d.Thread.State, d.Thread.Model, d.Thread.Title, d.Thread.Owner,
+		d.Thread.Labels
 	f.run = d.RunID
 }
 

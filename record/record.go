@@ -101,7 +101,8 @@ func (r *Record) VersionOf(seq int64) int64 {
 // Check returns an [spool.Invalid] error for a version that the record does not have.
 func (r *Record) Check(version int64) error {
 	if first := r.First(); version < first || version > r.Last() {
-		return spool.Errorf(spool.Invalid, "version: there is no version %d, the thread has %d to %d", version, first, r.Last())
+		return spool.Errorf(spool.Invalid, "version: there is no version %d, the thread has %d to %d", version, first,
+			r.Last())
 	}
 	return nil
 }

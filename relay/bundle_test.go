@@ -64,7 +64,9 @@ func (l *link) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	r.Body = io.NopCloser(strings.NewReader(string(body)))
 	l.mu.Lock()
-	l.pushes = append(l.pushes, sent{time.Now(), r.Header.Get(webhook.HeaderID), r.Header.Get(webhook.HeaderTimestamp), string(body)})
+	l.pushes = append(l.pushes, sent{
+		time.Now(), r.Header.Get(webhook.HeaderID), r.Header.Get(webhook.HeaderTimestamp), string(body),
+	})
 	n := len(l.pushes)
 	l.mu.Unlock()
 	return l.fault(l, r, n)
@@ -135,7 +137,8 @@ func newEngine(t *testing.T, b store.Backend, m spool.Model) *engine.Engine {
 	t.Helper()
 
 	e, err := engine.New(b, engine.Config{
-		Agents: []spool.Agent{{Name: "assistant", Model: "m"}}, Models: map[string]spool.Model{"m": m}, Worker: option.Worker{SweepEvery: sweepEvery},
+		Agents: []spool.Agent{{Name: "assistant", Model: "m"}}, Models: map[string]spool.Model{"m": m},
+		Worker: option.Worker{SweepEvery: sweepEvery},
 	})
 	if err != nil {
 		t.Fatal(err)

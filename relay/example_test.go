@@ -18,7 +18,9 @@ import (
 
 // push has the jobs of an engine pushed until ctx ends.
 func push(ctx context.Context, e *engine.Engine) error {
-	pusher, err := relay.New(relay.Config{URL: "https://queue.example.com/in", Secrets: []string{os.Getenv("PUSH_SECRET")}})
+	pusher, err := relay.New(relay.Config{
+		URL: "https://queue.example.com/in", Secrets: []string{os.Getenv("PUSH_SECRET")},
+	})
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,9 @@ func TestHeader(t *testing.T) {
 	listening := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got <- r.Header }))
 	t.Cleanup(listening.Close)
 	header := http.Header{"authorization": {"Bearer key"}, "Upstash-Retries": {"3"}, "X-Two": {"a", "b"}}
-	r, err := relay.New(relay.Config{URL: listening.URL, Secrets: []string{secret}, Header: header, Transport: http.DefaultTransport})
+	r, err := relay.New(relay.Config{
+		URL: listening.URL, Secrets: []string{secret}, Header: header, Transport: http.DefaultTransport,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,14 +39,17 @@ func TestHeader(t *testing.T) {
 
 	for name, want := range map[string]string{
 		"content-type": "Header: Content-Type is the relay's own", "Webhook-Id": "Header: Webhook-Id is the relay's own",
-		"Host": "Header: Host is the relay's own", "A B": `Header: "A B" is no name of a header`, "": `Header: "" is no name of a header`,
+		"Host": "Header: Host is the relay's own", "A B": `Header: "A B" is no name of a header`,
+		"": `Header: "" is no name of a header`,
 	} {
 		_, err := relay.New(relay.Config{URL: consumer, Secrets: []string{secret}, Header: http.Header{name: {"hidden"}}})
 		if spool.CodeOf(err) != spool.Invalid || err.Error() != want {
 			t.Errorf("%q: %v, want %s", name, err, want)
 		}
 	}
-	_, err = relay.New(relay.Config{URL: consumer, Secrets: []string{secret}, Header: http.Header{"X": {"hidden\r\nHost: x"}}})
+	_, err = relay.New(relay.Config{
+		URL: consumer, Secrets: []string{secret}, Header: http.Header{"X": {"hidden\r\nHost: x"}},
+	})
 	if spool.CodeOf(err) != spool.Invalid || strings.Contains(err.Error(), "hidden") {
 		t.Errorf("a value with a line break: %v", err)
 	}

@@ -82,7 +82,10 @@ func TestDeliverFails(t *testing.T) {
 		handle http.HandlerFunc
 		want   string
 	}{
-		"Cut":        {t.Context(), func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "the receiver of pushed jobs cannot be reached"},
+		"Cut": {
+			t.Context(), func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+			"the receiver of pushed jobs cannot be reached",
+		},
 		"Redirected": {t.Context(), redirect, "the receiver of pushed jobs answered 307 Temporary Redirect"},
 		"Ended":      {gone, func(http.ResponseWriter, *http.Request) {}, "the receiver of pushed jobs cannot be reached"},
 	} {
@@ -146,13 +149,18 @@ func TestConfig(t *testing.T) {
 		config relay.Config
 		want   string
 	}{
-		"NoURL":     {relay.Config{Secrets: []string{secret}}, "URL must be an http or https URL"},
-		"OtherURL":  {relay.Config{URL: "ftp://hidden", Secrets: []string{secret}}, "URL must be an http or https URL"},
-		"NoHost":    {relay.Config{URL: "http://:80/hidden", Secrets: []string{secret}}, "URL must be an http or https URL"},
-		"BadHost":   {relay.Config{URL: "http://*.hidden/", Secrets: []string{secret}}, "URL must have a host name or an IP address"},
+		"NoURL":    {relay.Config{Secrets: []string{secret}}, "URL must be an http or https URL"},
+		"OtherURL": {relay.Config{URL: "ftp://hidden", Secrets: []string{secret}}, "URL must be an http or https URL"},
+		"NoHost":   {relay.Config{URL: "http://:80/hidden", Secrets: []string{secret}}, "URL must be an http or https URL"},
+		"BadHost": {
+			relay.Config{URL: "http://*.hidden/", Secrets: []string{secret}}, "URL must have a host name or an IP address",
+		},
 		"NoSecrets": {relay.Config{URL: consumer}, "Secrets is required"},
-		"BadSecret": {relay.Config{URL: consumer, Secrets: []string{"hidden"}}, `Secrets[0] must be base64, with or without "whsec_" before it`},
-		"Timeout":   {relay.Config{URL: consumer, Secrets: []string{secret}, Timeout: -1}, "Timeout must not be negative"},
+		"BadSecret": {
+			relay.Config{URL: consumer, Secrets: []string{"hidden"}},
+			`Secrets[0] must be base64, with or without "whsec_" before it`,
+		},
+		"Timeout": {relay.Config{URL: consumer, Secrets: []string{secret}, Timeout: -1}, "Timeout must not be negative"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -85,11 +85,14 @@ func New(c Config) (*Relay, error) {
 			return nil, spool.Errorf(spool.Invalid, "URL must have a host name or an IP address")
 		}
 	}
-	return &Relay{url: c.URL, header: c.Header.Clone(), signer: signer, clock: c.Clock, timeout: c.Timeout, client: &http.Client{
-		Transport: c.Transport,
-		// The signature is for the configured receiver, and not for a host in a redirect.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}, nil
+	return &Relay{
+		url: c.URL, header: c.Header.Clone(), signer: signer, clock: c.Clock, timeout: c.Timeout,
+		client: &http.Client{
+			Transport: c.Transport,
+			// The signature is for the configured receiver, and not for a host in a redirect.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}, nil
 }
 
 // Deliver pushes a job, for [engine.WorkOptions]. The body is the job as JSON. The header webhook-id is the

@@ -29,16 +29,23 @@ func TestPush(t *testing.T) {
 		// wait is how long the second push has to wait at least.
 		wait time.Duration
 	}{
-		"Taken":        {first: gets, pushes: 1},
-		"Error":        {first: status(http.StatusInternalServerError), pushes: 2, wait: 2 * time.Second},
-		"WrongSecret":  {first: status(http.StatusUnauthorized), pushes: 2, wait: 2 * time.Second},
-		"Redirected":   {first: status(http.StatusTemporaryRedirect, "Location", "http://other.example/"), pushes: 2, wait: 2 * time.Second},
-		"Unavailable":  {first: status(http.StatusServiceUnavailable), pushes: 2, wait: 2 * time.Second},
-		"TooMany":      {first: status(http.StatusTooManyRequests, "Retry-After", "7"), pushes: 2, wait: 7 * time.Second},
-		"UntilDate":    {first: status(http.StatusServiceUnavailable, "Retry-After", "Sat, 01 Jan 2000 00:00:09 GMT"), pushes: 2, wait: 8 * time.Second},
-		"ForAges":      {first: status(http.StatusServiceUnavailable, "Retry-After", "99999999"), pushes: 2, wait: time.Hour},
-		"UntilPast":    {first: status(http.StatusServiceUnavailable, "Retry-After", "0"), pushes: 2, wait: time.Second},
-		"AnyWords":     {first: status(http.StatusServiceUnavailable, "Retry-After", "soon"), pushes: 2, wait: 2 * time.Second},
+		"Taken":       {first: gets, pushes: 1},
+		"Error":       {first: status(http.StatusInternalServerError), pushes: 2, wait: 2 * time.Second},
+		"WrongSecret": {first: status(http.StatusUnauthorized), pushes: 2, wait: 2 * time.Second},
+		"Redirected": {
+			first: status(http.StatusTemporaryRedirect, "Location", "http://other.example/"), pushes: 2, wait: 2 * time.Second,
+		},
+		"Unavailable": {first: status(http.StatusServiceUnavailable), pushes: 2, wait: 2 * time.Second},
+		"TooMany":     {first: status(http.StatusTooManyRequests, "Retry-After", "7"), pushes: 2, wait: 7 * time.Second},
+		"UntilDate": {
+			first: status(http.StatusServiceUnavailable, "Retry-After", "Sat, 01 Jan 2000 00:00:09 GMT"), pushes: 2,
+			wait: 8 * time.Second,
+		},
+		"ForAges":   {first: status(http.StatusServiceUnavailable, "Retry-After", "99999999"), pushes: 2, wait: time.Hour},
+		"UntilPast": {first: status(http.StatusServiceUnavailable, "Retry-After", "0"), pushes: 2, wait: time.Second},
+		"AnyWords": {
+			first: status(http.StatusServiceUnavailable, "Retry-After", "soon"), pushes: 2, wait: 2 * time.Second,
+		},
 		"Unreachable":  {first: fails(errors.New("connection refused")), pushes: 2, wait: 2 * time.Second},
 		"AnswerTooOld": {first: hangs, pushes: 2, wait: 30 * time.Second},
 		"AnswerLost":   {first: loses, pushes: 2, wait: 2 * time.Second},
@@ -122,9 +129,11 @@ func TestPushDead(t *testing.T) {
 		status, pushes int
 		cause          string
 	}{
-		"Malformed":     {http.StatusBadRequest, 1, "the receiver of pushed jobs answered 400 Bad Request"},
-		"Gone":          {http.StatusGone, 1, "the receiver of pushed jobs answered 410 Gone"},
-		"TooLarge":      {http.StatusRequestEntityTooLarge, 1, "the receiver of pushed jobs answered 413 Request Entity Too Large"},
+		"Malformed": {http.StatusBadRequest, 1, "the receiver of pushed jobs answered 400 Bad Request"},
+		"Gone":      {http.StatusGone, 1, "the receiver of pushed jobs answered 410 Gone"},
+		"TooLarge": {
+			http.StatusRequestEntityTooLarge, 1, "the receiver of pushed jobs answered 413 Request Entity Too Large",
+		},
 		"Unprocessable": {http.StatusUnprocessableEntity, 1, "the receiver of pushed jobs answered 422 Unprocessable Entity"},
 		"Error":         {http.StatusBadGateway, 3, "the receiver of pushed jobs answered 502 Bad Gateway"},
 		"NotThere":      {http.StatusNotFound, 3, "the receiver of pushed jobs answered 404 Not Found"},
@@ -143,7 +152,8 @@ func TestPushDead(t *testing.T) {
 					t.Errorf("the run is %s: %s, want %s", r.State, r.Error, want)
 				}
 				dead, err := b.backend.Store.Jobs(t.Context(), wire.JobQuery{Tenant: "a", State: wire.JobDead})
-				if err != nil || len(dead) != 1 || dead[0].RunID != "run-t1" || dead[0].Cause != c.cause || dead[0].Attempts != c.pushes {
+				if err != nil || len(dead) != 1 || dead[0].RunID != "run-t1" || dead[0].Cause != c.cause ||
+					dead[0].Attempts != c.pushes {
 					t.Errorf("dead: %+v, %v", dead, err)
 				}
 				if got := len(b.link.seen()); got != c.pushes {

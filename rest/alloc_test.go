@@ -53,8 +53,10 @@ func TestAllocations(t *testing.T) { //nolint:paralleltest // what others alloca
 		})
 		rest.Get(r, "/auth/{int:id}", func(context.Context, byID) (*book, error) { return &shared, nil }, rest.Auth(known))
 		rest.Get(r, "/allowed/{int:id}", func(context.Context, byID) (*book, error) { return &shared, nil }, rest.Auth(known),
-			rest.Permit(permission.IsAuthenticated, permission.All(permission.IsAdmin, permission.Any(permission.Scope("x"), permission.IsAdmin))))
-		rest.List(r, "/list", func(context.Context, struct{}) ([]book, error) { return manyBooks, nil }, page.Number(page.Size(50)))
+			rest.Permit(permission.IsAuthenticated,
+				permission.All(permission.IsAdmin, permission.Any(permission.Scope("x"), permission.IsAdmin))))
+		rest.List(r, "/list", func(context.Context, struct{}) ([]book, error) { return manyBooks, nil },
+			page.Number(page.Size(50)))
 	})
 	counts := map[string]float64{}
 	for path, most := range map[string]float64{

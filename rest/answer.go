@@ -163,8 +163,9 @@ func (rt *route) checkBody(status int, body reflect.Value) error {
 	}
 	return &Error{
 		Status: http.StatusInternalServerError, Code: "answer_mismatch", mismatch: true,
-		Detail: fmt.Sprintf("The route declares %s for the status %d, and its handler answered %s.", bodyWord(types[0]), status, word),
-		Err:    fmt.Errorf("%s and %s", typeText(types[0]), typeText(bodyOf(got))),
+		Detail: fmt.Sprintf("The route declares %s for the status %d, and its handler answered %s.", bodyWord(types[0]),
+			status, word),
+		Err: fmt.Errorf("%s and %s", typeText(types[0]), typeText(bodyOf(got))),
 	}
 }
 

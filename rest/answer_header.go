@@ -76,8 +76,9 @@ func answerTypeOf(t reflect.Type) (*answerType, error) {
 	}
 	for _, p := range a.headers {
 		if p.Field.Tag.Get("json") != "-" {
-			return nil, fmt.Errorf("the answer %v: field %s: it is a header, and would be in the body too: give it the tag json:\"-\", "+
-				"or have the body in a field Body", t, p.Field.Name)
+			return nil,
+				fmt.Errorf("the answer %v: field %s: it is a header, and would be in the body too: give it the tag json:\"-\", "+
+					"or have the body in a field Body", t, p.Field.Name)
 		}
 	}
 	return a, nil
@@ -99,7 +100,9 @@ func answerHeader(owner reflect.Type, f reflect.StructField, name string) (bind.
 		Name: name, In: "header", Field: f, Index: f.Index, Owner: owner, Type: f.Type,
 		Doc: f.Tag.Get("doc"), Example: f.Tag.Get("example"),
 	}
-	if name == "" || strings.ContainsFunc(name, func(c rune) bool { return c <= ' ' || c > '~' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, c) }) {
+	if name == "" || strings.ContainsFunc(name, func(c rune) bool {
+		return c <= ' ' || c > '~' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, c)
+	}) {
 		return p, fmt.Errorf("header:%q is not the name of a header", name)
 	}
 	switch textproto.CanonicalMIMEHeaderKey(name) {

@@ -55,8 +55,12 @@ func TestAnswer(t *testing.T) {
 	var one *rest.Endpoint[wish, rest.Answer[book]]
 	api := serve(func(r *rest.Routes) {
 		one = rest.Post(r, "/wishes/{kind}", grant, rest.Status(http.StatusCreated), taken, queued, choices)
-		rest.Get(r, "/list", func(context.Context, struct{}) (rest.Answer[[]book], error) { return rest.Answer[[]book]{}, nil }, queued)
-		rest.Get(r, "/pointer", func(context.Context, struct{}) (rest.Answer[*book], error) { return rest.Answer[*book]{}, nil }, queued)
+		rest.Get(r, "/list", func(context.Context, struct{}) (rest.Answer[[]book], error) {
+			return rest.Answer[[]book]{}, nil
+		}, queued)
+		rest.Get(r, "/pointer", func(context.Context, struct{}) (rest.Answer[*book], error) {
+			return rest.Answer[*book]{}, nil
+		}, queued)
 		rest.Delete(r, "/none", func(context.Context, struct{}) (rest.Answer[rest.NoContent], error) {
 			return rest.Answer[rest.NoContent]{}, nil
 		}, taken)
@@ -84,16 +88,20 @@ func TestAnswer(t *testing.T) {
 	a := resttest.Call(t, api, one, wish{"x"})
 	wantDiff(t, "a typed call", []any{"Emma", "bob"}, []any{a.Body.Body.Title, a.Header.Get("X-Who")})
 	d := document(t, api)
-	for status, want := range map[string]string{"201": "#/components/schemas/Book", "409": "#/components/schemas/TakenBy"} {
+	for status, want := range map[string]string{
+		"201": "#/components/schemas/Book", "409": "#/components/schemas/TakenBy",
+	} {
 		got := at(d, "paths", "/wishes/{kind}", "post", "responses", status, "content", "application/json", "schema", "$ref")
 		if text, _ := got.(string); !strings.EqualFold(text, want) {
 			t.Errorf("%s is documented as %v", status, got)
 		}
 	}
-	if at(d, "paths", "/wishes/{kind}", "post", "responses", "202", "content") != nil || at(d, "paths", "/wishes/{kind}", "post", "responses", "202") == nil {
+	if at(d, "paths", "/wishes/{kind}", "post", "responses", "202", "content") != nil ||
+		at(d, "paths", "/wishes/{kind}", "post", "responses", "202") == nil {
 		t.Error("202 is not documented as an answer without a body")
 	}
-	if at(d, "paths", "/none", "delete", "responses", "204") == nil || at(d, "paths", "/none", "delete", "responses", "204", "content") != nil {
+	if at(d, "paths", "/none", "delete", "responses", "204") == nil ||
+		at(d, "paths", "/none", "delete", "responses", "204", "content") != nil {
 		t.Error("204 is not documented as an answer without a body")
 	}
 }
@@ -124,12 +132,20 @@ func TestAnswerIsRefused(t *testing.T) {
 		"the body of an answer is []error": func(r *rest.Routes) {
 			rest.Get(r, "/x", func(context.Context, struct{}) ([]error, error) { panic("") })
 		},
-		"an answer is map[string]error":          func(r *rest.Routes) { rest.Post(r, "/x/{kind}", grant, rest.Also[map[string]error](409)) },
-		"409 is declared with *rest.File, which": func(r *rest.Routes) { rest.Post(r, "/x/{kind}", grant, rest.Also[*rest.File](409)) },
-		"rest.Also makes an Alternative":         func(r *rest.Routes) { rest.Post(r, "/x/{kind}", grant, rest.Alternative[draft]{}) },
-		"but rest_test.draft is declared for it": func(r *rest.Routes) { rest.Post(r, "/x/{kind}", grant, rest.Also[draft](204)) },
-		"not the status of an ans":               func(*rest.Routes) { rest.Also[draft](42) },
-		"rest.Produces":                          func(r *rest.Routes) { rest.Post(r, "/x/{kind}", grant, rest.Produces("text/csv")) },
+		"an answer is map[string]error": func(r *rest.Routes) {
+			rest.Post(r, "/x/{kind}", grant, rest.Also[map[string]error](409))
+		},
+		"409 is declared with *rest.File, which": func(r *rest.Routes) {
+			rest.Post(r, "/x/{kind}", grant, rest.Also[*rest.File](409))
+		},
+		"rest.Also makes an Alternative": func(r *rest.Routes) {
+			rest.Post(r, "/x/{kind}", grant, rest.Alternative[draft]{})
+		},
+		"but rest_test.draft is declared for it": func(r *rest.Routes) {
+			rest.Post(r, "/x/{kind}", grant, rest.Also[draft](204))
+		},
+		"not the status of an ans": func(*rest.Routes) { rest.Also[draft](42) },
+		"rest.Produces":            func(r *rest.Routes) { rest.Post(r, "/x/{kind}", grant, rest.Produces("text/csv")) },
 	} {
 		if text := mustPanic(t, func() { serve(f) }); !strings.Contains(text, want) {
 			t.Errorf("want %q, got %q", want, text)
@@ -179,7 +195,8 @@ func TestAnswerWithHeaders(t *testing.T) {
 	b := resttest.Do[any](t, api, http.MethodGet, "/1")
 	wantDiff(t, "the other one", []any{303, "./2", ""}, []any{b.Status, b.Header.Get("Location"), b.Text})
 	responses := at(document(t, api), "paths", "/{id}", "get", "responses")
-	if at(responses, "200", "headers", "X-Version") == nil || at(responses, "303", "headers", "Location") == nil || at(responses, "303", "content") != nil {
+	if at(responses, "200", "headers", "X-Version") == nil || at(responses, "303", "headers", "Location") == nil ||
+		at(responses, "303", "content") != nil {
 		t.Errorf("documented as %v", responses)
 	}
 }
@@ -229,25 +246,37 @@ func TestMismatch(t *testing.T) {
 			return &rest.Reply{Status: status, Body: body}, nil
 		}
 	}
-	declares := []rest.RouteOption{rest.Returns[book](200), rest.Returns[[]book](203), rest.Returns[takenBy](409), rest.Detail(202), rest.Returns[any](418), rest.Returns[map[string]int](299)}
+	declares := []rest.RouteOption{
+		rest.Returns[book](200), rest.Returns[[]book](203), rest.Returns[takenBy](409), rest.Detail(202),
+		rest.Returns[any](418), rest.Returns[map[string]int](299),
+	}
 	api := rest.New(rest.Logger(log.logger()))
 	compat := rest.New(rest.Logger(log.logger()), rest.Errors(rest.DetailErrors))
 	wrong := map[string]struct {
 		handler       func(context.Context, struct{}) (*rest.Reply, error)
 		answered, log string
 	}{
-		"another":   {reply(200, secret), "declares Book for the status 200, and its handler answered Draft", "rest_test.book and rest_test.draft"},
-		"pointer":   {reply(200, &secret), "answered Draft", "rest_test.book and *rest_test.draft"},
-		"list":      {reply(200, []book{}), "answered a list of Book", "rest_test.book and []rest_test.book"},
-		"of_a_list": {reply(203, book{}), "declares a list of Book for the status 203", "[]rest_test.book and rest_test.book"},
-		"map":       {reply(409, map[string]any{"by": "secret"}), "declares TakenBy for the status 409, and its handler answered a map of any JSON", "map[string]interface {}"},
-		"text":      {reply(200, "secret"), "answered String", "rest_test.book and string"},
-		"none":      {reply(200, nil), "answered no body", "rest_test.book and no body"},
-		"nil":       {reply(200, (*book)(nil)), "answered nil, and no Book", "rest_test.book and *rest_test.book"},
-		"too_much":  {reply(202, book{}), "declares no body for the status 202", "no body and rest_test.book"},
+		"another": {
+			reply(200, secret), "declares Book for the status 200, and its handler answered Draft",
+			"rest_test.book and rest_test.draft",
+		},
+		"pointer": {reply(200, &secret), "answered Draft", "rest_test.book and *rest_test.draft"},
+		"list":    {reply(200, []book{}), "answered a list of Book", "rest_test.book and []rest_test.book"},
+		"of_a_list": {
+			reply(203, book{}), "declares a list of Book for the status 203", "[]rest_test.book and rest_test.book",
+		},
+		"map": {
+			reply(409, map[string]any{"by": "secret"}),
+			"declares TakenBy for the status 409, and its handler answered a map of any JSON", "map[string]interface {}",
+		},
+		"text":     {reply(200, "secret"), "answered String", "rest_test.book and string"},
+		"none":     {reply(200, nil), "answered no body", "rest_test.book and no body"},
+		"nil":      {reply(200, (*book)(nil)), "answered nil, and no Book", "rest_test.book and *rest_test.book"},
+		"too_much": {reply(202, book{}), "declares no body for the status 202", "no body and rest_test.book"},
 	}
 	fine := map[string]func(context.Context, struct{}) (*rest.Reply, error){
-		"usual": reply(0, book{}), "value": reply(200, book{}), "its_pointer": reply(200, &book{}), "slice": reply(203, []book{}), "nil_slice": reply(203, []book(nil)), "error": reply(409, takenBy{}),
+		"usual": reply(0, book{}), "value": reply(200, book{}), "its_pointer": reply(200, &book{}),
+		"slice": reply(203, []book{}), "nil_slice": reply(203, []book(nil)), "error": reply(409, takenBy{}),
 		"without": reply(202, nil), "anything": reply(418, secret), "nil_map": reply(299, map[string]int(nil)),
 	}
 	all := routes(func(r *rest.Routes) {
@@ -262,13 +291,16 @@ func TestMismatch(t *testing.T) {
 	compat.Register(all)
 	for name, c := range wrong {
 		a := resttest.Do[any](t, api, http.MethodGet, "/"+name)
-		if a.Status != 500 || !strings.Contains(a.Text, c.answered) || !strings.Contains(a.Text, `"code":"answer_mismatch"`) || strings.Contains(a.Text, "secret") || strings.Contains(a.Text, "rest_test") {
+		if a.Status != 500 || !strings.Contains(a.Text, c.answered) ||
+			!strings.Contains(a.Text, `"code":"answer_mismatch"`) || strings.Contains(a.Text, "secret") ||
+			strings.Contains(a.Text, "rest_test") {
 			t.Errorf("%s: %d %s", name, a.Status, a.Text)
 		}
 		if text := log.String(); !strings.Contains(text, c.log) || strings.Contains(text, "secret") {
 			t.Errorf("%s: the log has %s", name, text)
 		}
-		if a := resttest.Do[any](t, compat, http.MethodGet, "/"+name); a.Status != 500 || !strings.Contains(a.Text, c.answered) {
+		if a := resttest.Do[any](t, compat, http.MethodGet, "/"+name); a.Status != 500 ||
+			!strings.Contains(a.Text, c.answered) {
 			t.Errorf("compatible: %s: %d %s", name, a.Status, a.Text)
 		}
 	}

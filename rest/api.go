@@ -211,7 +211,8 @@ func (a *API) serveDocument() error {
 		return err
 	}
 	missing := func(w http.ResponseWriter, r *http.Request) { a.writeError(w, r, NotFound("")) }
-	ui := docsui.Page(a.config.basePath+a.config.docsPath, beside(a.config.docsPath, a.config.specPath), a.config.title, missing)
+	ui := docsui.Page(a.config.basePath+a.config.docsPath, beside(a.config.docsPath, a.config.specPath), a.config.title,
+		missing)
 	// Register each address by itself: a pattern for everything below base would conflict with
 	// a route such as /{tenant}/books.
 	base := strings.TrimSuffix(a.config.docsPath, "/")

@@ -37,7 +37,8 @@ func TestAttackBodyOfARawRoute(t *testing.T) {
 			t.Errorf("%s, a length that was not said: %s", path, text)
 		}
 	}
-	if status, text := post("/bound", strings.NewReader(long)); status != http.StatusRequestEntityTooLarge || !strings.Contains(text, "10 bytes") {
+	if status, text := post("/bound", strings.NewReader(long)); status != http.StatusRequestEntityTooLarge ||
+		!strings.Contains(text, "10 bytes") {
 		t.Errorf("a length that was said: %d %s", status, text)
 	}
 	if _, text := post("/bound", strings.NewReader("0123456789")); text != "10 fine" {
@@ -64,7 +65,9 @@ func TestAttackFileNames(t *testing.T) {
 	t.Parallel()
 
 	dir := t.TempDir()
-	for name, text := range map[string]string{"secret.txt": "secret", "public/a.txt": "public", "public/sub/b.txt": "public"} {
+	for name, text := range map[string]string{
+		"secret.txt": "secret", "public/a.txt": "public", "public/sub/b.txt": "public",
+	} {
 		file := filepath.Join(dir, filepath.FromSlash(name))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
 			t.Fatal(err)
@@ -78,14 +81,18 @@ func TestAttackFileNames(t *testing.T) {
 		rest.Get(r, "/disk/{path:name}", func(_ context.Context, in in) (*rest.File, error) {
 			return rest.OpenFile(os.DirFS(filepath.Join(dir, "public")), in.Name)
 		})
-		rest.Get(r, "/lax/{path:name}", func(_ context.Context, in in) (*rest.File, error) { return rest.OpenFile(lax, in.Name) })
+		rest.Get(r, "/lax/{path:name}", func(_ context.Context, in in) (*rest.File, error) {
+			return rest.OpenFile(lax, in.Name)
+		})
 	})
 	for _, name := range []string{
-		"a.txt/b", strings.Repeat("a", 5000), strings.Repeat("a/", 3000), "sub", "", "%2e%2e/secret.txt", "..%2fsecret.txt", "sub/..%2f..%2fsecret.txt",
-		"%2e%2e%2fsecret.txt", "%2fetc%2fpasswd", "..%5csecret.txt", ".", "%2e", "a.txt%2f", "sub%2f%2fb.txt", "A.TXT/..",
+		"a.txt/b", strings.Repeat("a", 5000), strings.Repeat("a/", 3000), "sub", "", "%2e%2e/secret.txt", "..%2fsecret.txt",
+		"sub/..%2f..%2fsecret.txt", "%2e%2e%2fsecret.txt", "%2fetc%2fpasswd", "..%5csecret.txt", ".", "%2e", "a.txt%2f",
+		"sub%2f%2fb.txt", "A.TXT/..",
 	} {
 		for _, root := range []string{"/disk/", "/lax/"} {
-			if status, text := record(api, requestOf(t, http.MethodGet, root+name)); strings.Contains(text, "secret") || (status != http.StatusNotFound && status != http.StatusPermanentRedirect) {
+			if status, text := record(api, requestOf(t, http.MethodGet, root+name)); strings.Contains(text, "secret") ||
+				(status != http.StatusNotFound && status != http.StatusPermanentRedirect) {
 				t.Errorf("%s%.40s: %d %s", root, name, status, text)
 			}
 		}

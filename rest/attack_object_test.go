@@ -37,8 +37,8 @@ func TestAttackObjectRuleOfAnInterface(t *testing.T) {
 		return sealedBook{ID: id, Sealed: id == 1}, nil
 	}
 	for name, permit := range map[string]rest.RouteOption{
-		"alone": rest.Permit(open), "beside another": rest.Permit(known, open), "in All": rest.Permit(permission.All(known, open)),
-		"in Any": rest.Permit(permission.Any(permission.IsAdmin, open)),
+		"alone": rest.Permit(open), "beside another": rest.Permit(known, open),
+		"in All": rest.Permit(permission.All(known, open)), "in Any": rest.Permit(permission.Any(permission.IsAdmin, open)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

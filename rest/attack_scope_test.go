@@ -48,10 +48,12 @@ func diaries() *rest.API {
 	api.Register(routes(func(r *rest.Routes) {
 		sign := page.Sign([]byte("a secret that both lists have"))
 		for path, p := range map[string]page.Paginator{
-			"/number": page.Number(page.Size(2), page.LinkHeader()), "/offset": page.LimitOffset(page.Size(2)), "/none": page.None(),
-			"/estimate": page.Number(page.Size(2), page.Count(page.Estimate)), "/cursor": page.Cursor(sign, page.Size(1), page.LinkHeader()), "/other": page.Cursor(sign, page.Size(1)),
+			"/number": page.Number(page.Size(2), page.LinkHeader()), "/offset": page.LimitOffset(page.Size(2)),
+			"/none": page.None(), "/estimate": page.Number(page.Size(2), page.Count(page.Estimate)),
+			"/cursor": page.Cursor(sign, page.Size(1), page.LinkHeader()), "/other": page.Cursor(sign, page.Size(1)),
 		} {
-			rest.List(r, path, list, rest.Name("list"+path[1:]), p, query.Filter[diaryFilter]().Any(), query.Search("text", "owner"), query.Order("id", "owner", "text"))
+			rest.List(r, path, list, rest.Name("list"+path[1:]), p, query.Filter[diaryFilter]().Any(),
+				query.Search("text", "owner"), query.Order("id", "owner", "text"))
 		}
 	}))
 	return api
@@ -64,8 +66,9 @@ func TestAttackListScopes(t *testing.T) {
 	api := diaries()
 	for _, path := range []string{"/number", "/offset", "/none", "/estimate", "/cursor"} {
 		for _, ask := range []string{
-			"", "?owner=ann", "?any=ann", "?text=of-ann", "?owner=ann&owner=bob", "?id=1,2,3,4,5,6,7", "?owner=ann&id=1", "?search=ann", "?search=of-", "?ordering=-owner", "?ordering=owner,-id",
-			"?page=2", "?page=3", "?offset=3", "?offset=0&limit=200", "?page_size=200", "?page_size=200&ordering=-text&any=of",
+			"", "?owner=ann", "?any=ann", "?text=of-ann", "?owner=ann&owner=bob", "?id=1,2,3,4,5,6,7", "?owner=ann&id=1",
+			"?search=ann", "?search=of-", "?ordering=-owner", "?ordering=owner,-id", "?page=2", "?page=3", "?offset=3",
+			"?offset=0&limit=200", "?page_size=200", "?page_size=200&ordering=-text&any=of",
 		} {
 			a := resttest.Do[any](t, api, http.MethodGet, path+ask, resttest.Bearer("bob-key"))
 			if strings.Contains(a.Text, `"ann"`) || strings.Contains(a.Text, "of-ann") {
@@ -102,12 +105,15 @@ func TestAttackCursors(t *testing.T) {
 	}
 	for i := range len(raw) * 8 {
 		raw[i/8] ^= 1 << (i % 8)
-		wantStatus(t, api, http.MethodGet, "/cursor?cursor="+base64.RawURLEncoding.EncodeToString(raw), http.StatusUnprocessableEntity, resttest.Bearer("ann-key"))
+		wantStatus(t, api, http.MethodGet, "/cursor?cursor="+base64.RawURLEncoding.EncodeToString(raw),
+			http.StatusUnprocessableEntity, resttest.Bearer("ann-key"))
 		raw[i/8] ^= 1 << (i % 8)
 	}
 	for _, target := range []string{
-		"/other?cursor=" + anns, "/cursor?ordering=-id&cursor=" + anns, "/cursor?ordering=text&cursor=" + anns, "/cursor?cursor=" + anns + "=", "/cursor?cursor=" + anns + "%0a",
-		"/cursor?cursor=" + anns[:len(anns)-1], "/cursor?cursor=A" + anns, "/cursor?cursor=" + strings.Repeat("A", 100_000), "/cursor?cursor=" + anns + "&cursor=" + anns,
+		"/other?cursor=" + anns, "/cursor?ordering=-id&cursor=" + anns, "/cursor?ordering=text&cursor=" + anns,
+		"/cursor?cursor=" + anns + "=", "/cursor?cursor=" + anns + "%0a", "/cursor?cursor=" + anns[:len(anns)-1],
+		"/cursor?cursor=A" + anns, "/cursor?cursor=" + strings.Repeat("A", 100_000),
+		"/cursor?cursor=" + anns + "&cursor=" + anns,
 	} {
 		wantStatus(t, api, http.MethodGet, target, http.StatusUnprocessableEntity, resttest.Bearer("ann-key"))
 	}
@@ -129,30 +135,55 @@ func TestAttackGuardsThatFail(t *testing.T) {
 		option rest.RouteOption
 		want   int
 	}{
-		"authenticator panics": {rest.Auth(authFunc(func(*http.Request) (rest.Principal, error) { panic(secret) }), rest.Anonymous), 500},
-		"authenticator fails":  {rest.Auth(authFunc(func(*http.Request) (rest.Principal, error) { return nil, boom }), rest.Anonymous), 500},
-		"nobody and no error":  {rest.Auth(authFunc(func(*http.Request) (rest.Principal, error) { return (*rest.User)(nil), nil })), 401},
-		"somebody and bad":     {rest.Auth(authFunc(func(*http.Request) (rest.Principal, error) { return &rest.User{ID: "x"}, rest.ErrBadCredentials }), rest.Anonymous), 401},
-		"permission panics":    {rest.Permit(ruleFunc(func(context.Context) error { panic(boom) })), 500},
-		"permission fails":     {rest.Permit(ruleFunc(func(context.Context) error { return boom })), 500},
-		"nil permission":       {rest.Permit((*nilRule)(nil)), 500},
-		"not of a panic":       {rest.Permit(permission.Not(ruleFunc(func(context.Context) error { panic(boom) }))), 500},
-		"not of a failure":     {rest.Permit(permission.Not(ruleFunc(func(context.Context) error { return boom }))), 500},
-		"any with a failure":   {rest.Permit(permission.Any(ruleFunc(func(context.Context) error { return boom }), permission.IsAdmin)), 500},
-		"unknown rule":         {rest.Permit(permission.Rule(0)), 403},
-		"throttle panics":      {rest.Throttles(throttleFunc(func(context.Context) (rest.Verdict, error) { panic(boom) })), 500},
-		"throttle fails":       {rest.Throttles(throttleFunc(func(context.Context) (rest.Verdict, error) { return rest.Verdict{Allowed: true}, boom })), 503},
-		"throttle says naught": {rest.Throttles(throttleFunc(func(context.Context) (rest.Verdict, error) { return rest.Verdict{}, nil })), 429},
+		"authenticator panics": {
+			rest.Auth(authFunc(func(*http.Request) (rest.Principal, error) { panic(secret) }), rest.Anonymous), 500,
+		},
+		"authenticator fails": {
+			rest.Auth(authFunc(func(*http.Request) (rest.Principal, error) { return nil, boom }), rest.Anonymous), 500,
+		},
+		"nobody and no error": {
+			rest.Auth(authFunc(func(*http.Request) (rest.Principal, error) { return (*rest.User)(nil), nil })), 401,
+		},
+		"somebody and bad": {
+			rest.Auth(authFunc(func(*http.Request) (rest.Principal, error) {
+				return &rest.User{ID: "x"}, rest.ErrBadCredentials
+			}), rest.Anonymous),
+			401,
+		},
+		"permission panics": {rest.Permit(ruleFunc(func(context.Context) error { panic(boom) })), 500},
+		"permission fails":  {rest.Permit(ruleFunc(func(context.Context) error { return boom })), 500},
+		"nil permission":    {rest.Permit((*nilRule)(nil)), 500},
+		"not of a panic":    {rest.Permit(permission.Not(ruleFunc(func(context.Context) error { panic(boom) }))), 500},
+		"not of a failure":  {rest.Permit(permission.Not(ruleFunc(func(context.Context) error { return boom }))), 500},
+		"any with a failure": {
+			rest.Permit(permission.Any(ruleFunc(func(context.Context) error { return boom }), permission.IsAdmin)), 500,
+		},
+		"unknown rule": {rest.Permit(permission.Rule(0)), 403},
+		"throttle panics": {
+			rest.Throttles(throttleFunc(func(context.Context) (rest.Verdict, error) { panic(boom) })), 500,
+		},
+		"throttle fails": {
+			rest.Throttles(throttleFunc(func(context.Context) (rest.Verdict, error) {
+				return rest.Verdict{Allowed: true}, boom
+			})),
+			503,
+		},
+		"throttle says naught": {
+			rest.Throttles(throttleFunc(func(context.Context) (rest.Verdict, error) { return rest.Verdict{}, nil })), 429,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var reached atomic.Bool
 			api := serve(func(r *rest.Routes) {
-				rest.Get(r, "/typed", func(context.Context, struct{}) (string, error) { reached.Store(true); return "", nil }, guard.option)
-				rest.Raw(r, []string{http.MethodGet}, "/raw", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Store(true) }), guard.option)
+				rest.Get(r, "/typed", func(context.Context, struct{}) (string, error) { reached.Store(true); return "", nil },
+					guard.option)
+				rest.Raw(r, []string{http.MethodGet}, "/raw",
+					http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Store(true) }), guard.option)
 			})
 			for _, path := range []string{"/typed", "/raw"} {
-				if w := recorded(api, requestOf(t, http.MethodGet, path)); w.Code != guard.want || reached.Load() || strings.Contains(w.Body.String(), secret) {
+				if w := recorded(api, requestOf(t, http.MethodGet, path)); w.Code != guard.want || reached.Load() ||
+					strings.Contains(w.Body.String(), secret) {
 					t.Errorf("%s: %d (reached: %t) %s", path, w.Code, reached.Load(), w.Body)
 				}
 			}

@@ -29,7 +29,8 @@ func TestAttackKeysInLinks(t *testing.T) {
 	api.Register(routes(func(r *rest.Routes) {
 		rest.List(r, "/guarded", listNovels, page.Number(page.Size(1), page.LinkHeader()))
 		rest.List(r, "/open", listNovels, page.Number(page.Size(1), page.LinkHeader()), rest.NoAuth())
-		rest.List(r, "/filter", listNovels, page.Number(page.Size(1), page.LinkHeader()), rest.NoAuth(), query.Filter[byKey]())
+		rest.List(r, "/filter", listNovels, page.Number(page.Size(1), page.LinkHeader()), rest.NoAuth(),
+			query.Filter[byKey]())
 	}))
 	for _, path := range []string{"/guarded?key=bob-key", "/open?key=bob-key", "/open?k%65y=bob-key&page=2"} {
 		w := recorded(api, requestOf(t, http.MethodGet, path))
@@ -37,7 +38,9 @@ func TestAttackKeysInLinks(t *testing.T) {
 			t.Errorf("%s: %d %s %s", path, w.Code, w.Header().Get("Link"), w.Body)
 		}
 	}
-	if w := recorded(api, requestOf(t, http.MethodGet, "/filter?key=Dune")); !strings.Contains(w.Header().Get("Link"), "key=Dune") {
+	if w := recorded(
+		api, requestOf(t, http.MethodGet, "/filter?key=Dune"),
+	); !strings.Contains(w.Header().Get("Link"), "key=Dune") {
 		t.Errorf("the filter is lost: %s", w.Header().Get("Link"))
 	}
 }
@@ -67,7 +70,9 @@ func TestAttackSecretsInErrors(t *testing.T) {
 	fail := func(err error) func(context.Context, struct{}) (string, error) {
 		return func(context.Context, struct{}) (string, error) { return "", err }
 	}
-	for name, renderer := range map[string]rest.APIOption{"Problem": rest.Errors(rest.ProblemErrors), "Detail": rest.Errors(rest.DetailErrors)} {
+	for name, renderer := range map[string]rest.APIOption{
+		"Problem": rest.Errors(rest.ProblemErrors), "Detail": rest.Errors(rest.DetailErrors),
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
@@ -78,19 +83,25 @@ func TestAttackSecretsInErrors(t *testing.T) {
 				rest.Get(r, "/choosy", func(context.Context, choosy) (string, error) { return "", nil })
 				rest.Post(r, "/choosy", func(context.Context, choosyBody) (string, error) { return "", nil })
 				rest.Get(r, "/known", handle(""), rest.Auth(auth.APIKeyQuery("key", lookup), auth.Bearer(lookup)))
-				rest.List(r, "/list", listNovels, query.Filter[novelFilter](), query.Order("price"), page.Cursor(page.Sign(page.RandomSecret())))
+				rest.List(r, "/list", listNovels, query.Filter[novelFilter](), query.Order("price"),
+					page.Cursor(page.Sign(page.RandomSecret())))
 				rest.Get(r, "/fails/plain", fail(errors.New(secret)))
 				rest.Get(r, "/fails/wrapped", fail(&rest.Error{Status: http.StatusConflict, Err: errors.New(secret)}))
-				rest.Get(r, "/fails/internal", fail(&rest.Error{Status: http.StatusInternalServerError, Detail: secret, Body: secret}))
+				rest.Get(r, "/fails/internal", fail(&rest.Error{
+					Status: http.StatusInternalServerError, Detail: secret, Body: secret,
+				}))
 				rest.Get(r, "/fails/around", fail(fmt.Errorf("%s: %w", secret, rest.NotFound(""))))
 				rest.Get(r, "/fails/panic", func(context.Context, struct{}) (string, error) { panic(secret) })
 			}))
 			op := rest.Guard(api, huma.Operation{Method: http.MethodPost, Path: "/huma", OperationID: "huma"}, rest.NoAuth())
-			huma.Register(api.Huma(), op, func(context.Context, *struct{ Body choosyBody }) (*rawOut, error) { return &rawOut{}, nil })
+			huma.Register(api.Huma(), op, func(context.Context, *struct{ Body choosyBody }) (*rawOut, error) {
+				return &rawOut{}, nil
+			})
 
 			for _, body := range []string{
-				`{"n":"` + secret + `","word":"` + secret + `","mail":"` + secret + `"}`, `{"n":1,"word":"a","mail":"a@b.c","many":{"a":"` + secret + `"}}`,
-				`"` + secret + `"`, secret, `{"n":` + secret, `{"n":1,"n":"` + secret + `"}`, `{"n":{"a":"` + secret + `"}}`, `["` + secret + `"]`,
+				`{"n":"` + secret + `","word":"` + secret + `","mail":"` + secret + `"}`,
+				`{"n":1,"word":"a","mail":"a@b.c","many":{"a":"` + secret + `"}}`, `"` + secret + `"`, secret, `{"n":` + secret,
+				`{"n":1,"n":"` + secret + `"}`, `{"n":{"a":"` + secret + `"}}`, `["` + secret + `"]`,
 			} {
 				for _, path := range []string{"/choosy", "/huma"} {
 					r := requestOf(t, http.MethodPost, path)
@@ -99,9 +110,10 @@ func TestAttackSecretsInErrors(t *testing.T) {
 				}
 			}
 			for _, path := range []string{
-				"/choosy?n=" + secret, "/choosy?side=" + secret, "/choosy?word=" + secret, "/choosy?n=1&n=" + secret, "/choosy?n=%zz" + secret,
-				"/known?key=" + secret, "/list?price=" + secret, "/list?ordering=" + secret, "/list?cursor=" + secret, "/list?page_size=" + secret,
-				"/fails/plain", "/fails/wrapped", "/fails/internal", "/fails/around", "/fails/panic",
+				"/choosy?n=" + secret, "/choosy?side=" + secret, "/choosy?word=" + secret, "/choosy?n=1&n=" + secret,
+				"/choosy?n=%zz" + secret, "/known?key=" + secret, "/list?price=" + secret, "/list?ordering=" + secret,
+				"/list?cursor=" + secret, "/list?page_size=" + secret, "/fails/plain", "/fails/wrapped", "/fails/internal",
+				"/fails/around", "/fails/panic",
 			} {
 				r := requestOf(t, http.MethodGet, path)
 				r.Header.Set("Authorization", "Bearer "+secret)

@@ -14,7 +14,11 @@ import (
 func TestAttackEscapedSlashes(t *testing.T) {
 	t.Parallel()
 
-	files := fstest.MapFS{"a.txt": {Data: []byte("open")}, "b/c.txt": {Data: []byte("open")}, "admin/secret.txt": {Data: []byte("secret")}}
+	files := fstest.MapFS{
+		"a.txt":            {Data: []byte("open")},
+		"b/c.txt":          {Data: []byte("open")},
+		"admin/secret.txt": {Data: []byte("secret")},
+	}
 	type named struct {
 		Name string `path:"name"`
 	}

@@ -114,7 +114,8 @@ func (a *API) public(r *http.Request) *http.Request {
 // hintBasePath logs once that a proxy seems to remove the base path.
 func (a *API) hintBasePath(r *http.Request, path string) {
 	base := a.config.basePath
-	if base == "" || a.config.baseStripped || hasBase(path, base) || path == "" || path[0] != '/' || len(a.allowed(base+path)) == 0 {
+	if base == "" || a.config.baseStripped || hasBase(path, base) || path == "" || path[0] != '/' ||
+		len(a.allowed(base+path)) == 0 {
 		return
 	}
 	a.hinted.Do(func() {

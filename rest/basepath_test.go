@@ -25,14 +25,18 @@ type addresses struct {
 
 func (s *addresses) Routes(r *rest.Routes) {
 	r.Configure(rest.Prefix("/books"))
-	rest.List(r, "/", func(context.Context, struct{}) ([]book, error) { return []book{{ID: 1}, {ID: 2}, {ID: 3}}, nil }, page.Number(page.Size(1)))
-	s.one = rest.Get(r, "/{int:id}", func(_ context.Context, in byID) (book, error) { return book{ID: in.ID}, nil }, rest.Name("get"))
+	rest.List(r, "/", func(context.Context, struct{}) ([]book, error) { return []book{{ID: 1}, {ID: 2}, {ID: 3}}, nil },
+		page.Number(page.Size(1)))
+	s.one = rest.Get(r, "/{int:id}", func(_ context.Context, in byID) (book, error) { return book{ID: in.ID}, nil },
+		rest.Name("get"))
 	rest.Post(r, "/", func(ctx context.Context, _ struct{}) (book, error) {
 		to, err := s.one.URL(byID{7})
 		rest.ResponseOf(ctx).Header().Set("Location", to)
 		return book{ID: 7}, err
 	}, rest.Status(http.StatusCreated))
-	rest.Get(r, "/address/", func(ctx context.Context, _ struct{}) (string, error) { return rest.RequestOf(ctx).URL.Path, nil })
+	rest.Get(r, "/address/", func(ctx context.Context, _ struct{}) (string, error) {
+		return rest.RequestOf(ctx).URL.Path, nil
+	})
 	rest.Raw(r, []string{http.MethodGet}, "/raw/{s}", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte(r.PathValue("s") + " " + r.Pattern))
 	}))
@@ -42,7 +46,9 @@ func addressesBelow(base string, options ...rest.APIOption) (*rest.API, *address
 	s := &addresses{}
 	s.api = quiet(append(options, rest.BasePath(base))...)
 	s.api.Register(s)
-	huma.Register(s.api.Huma(), huma.Operation{Method: http.MethodGet, Path: "/huma/{id}", OperationID: "huma"}, func(_ context.Context, in *rawIn) (*rawOut, error) {
+	huma.Register(s.api.Huma(), huma.Operation{Method: http.MethodGet, Path: "/huma/{id}", OperationID: "huma"}, func(
+		_ context.Context, in *rawIn,
+	) (*rawOut, error) {
 		return &rawOut{in.ID}, nil
 	})
 	return s.api, s
@@ -60,13 +66,15 @@ func TestBasePath(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return listen(t, http.StripPrefix("/shop/v1", &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }}))
+		return listen(t, http.StripPrefix("/shop/v1",
+			&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }}))
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/shop/v1/", plain)
 	for name, address := range map[string]string{
 		"Alone": listen(t, plain), "Mux": listen(t, mux), "StripPrefix": listen(t, http.StripPrefix("/shop/v1", plain)),
-		"StripPart": listen(t, http.StripPrefix("/shop", plain)), "Proxy": behind(told), "ProxyThatStripsNothing": listen(t, told),
+		"StripPart": listen(t, http.StripPrefix("/shop", plain)), "Proxy": behind(told),
+		"ProxyThatStripsNothing": listen(t, told),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -83,13 +91,15 @@ func TestBasePath(t *testing.T) {
 				"/books/": "/shop/v1/books", "/books/7/?a=b": "/shop/v1/books/7?a=b", "/books/address": "/shop/v1/books/address/",
 			} {
 				res, _ := ask(t, http.MethodGet, address+"/shop/v1"+target)
-				if at, err := res.Location(); err != nil || at.String() != address+to || res.StatusCode != http.StatusPermanentRedirect {
+				if at, err := res.Location(); err != nil || at.String() != address+to ||
+					res.StatusCode != http.StatusPermanentRedirect {
 					t.Errorf("%s: %d to %v, %v", target, res.StatusCode, at, err)
 				}
 			}
 			for target, want := range map[string]string{
-				"/books/address/": `"/shop/v1/books/address/"`, "/books/raw/a%2Fb": "a/b GET /shop/v1/books/raw/{s}", "/huma/x": `"x"`, "/openapi.json": `"/shop/v1/books/{id}"`,
-				"/docs": `data-spec="./openapi.json"`, "/docs/": `data-spec="../openapi.json"`, "/nowhere": `"status":404`,
+				"/books/address/": `"/shop/v1/books/address/"`, "/books/raw/a%2Fb": "a/b GET /shop/v1/books/raw/{s}",
+				"/huma/x": `"x"`, "/openapi.json": `"/shop/v1/books/{id}"`, "/docs": `data-spec="./openapi.json"`,
+				"/docs/": `data-spec="../openapi.json"`, "/nowhere": `"status":404`,
 			} {
 				if _, text := ask(t, http.MethodGet, address+"/shop/v1"+target); !strings.Contains(text, want) {
 					t.Errorf("%s: no %s in %.200s", target, want, text)
@@ -98,7 +108,10 @@ func TestBasePath(t *testing.T) {
 		})
 	}
 
-	for path, want := range map[string]int{"/books": 404, "/books/7": 404, "/docs": 404, "/shop/v1x/books": 404, "/shop/books": 404, "/shop/v1/books": 200, "/": 404, "/shop/v1": 404} {
+	for path, want := range map[string]int{
+		"/books": 404, "/books/7": 404, "/docs": 404, "/shop/v1x/books": 404, "/shop/books": 404, "/shop/v1/books": 200,
+		"/": 404, "/shop/v1": 404,
+	} {
 		wantStatus(t, plain, http.MethodGet, path, want)
 	}
 }
@@ -178,8 +191,10 @@ func TestBasePathIsRefused(t *testing.T) {
 	t.Parallel()
 
 	for path, want := range map[string]string{
-		"v1": "begin with a slash", "/": "leave it out", "/v1/": "end with a slash", "https://shop.example/v1": "rest.BaseURL", "//v1": "empty segments", "/a//b": "empty segments",
-		"/a/../b": "..", "/.": "..", "/{tenant}": "parameters", "/v1?x=1": "query", "/v1#x": "fragment", "/a b": "escapes", "/a%20b": "escapes", `/a\b`: "escapes", "/ä": "escapes", "/*": "escapes",
+		"v1": "begin with a slash", "/": "leave it out", "/v1/": "end with a slash",
+		"https://shop.example/v1": "rest.BaseURL", "//v1": "empty segments", "/a//b": "empty segments", "/a/../b": "..",
+		"/.": "..", "/{tenant}": "parameters", "/v1?x=1": "query", "/v1#x": "fragment", "/a b": "escapes",
+		"/a%20b": "escapes", `/a\b`: "escapes", "/ä": "escapes", "/*": "escapes",
 	} {
 		err := rest.CheckBasePath(path)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "base path") {
@@ -214,7 +229,8 @@ func TestBasePathHint(t *testing.T) {
 	for _, path := range []string{"/nowhere", "/v1/nowhere", "/books", "/books/7"} {
 		api.ServeHTTP(httptest.NewRecorder(), requestOf(t, http.MethodGet, path))
 	}
-	if text := log.String(); strings.Count(text, "rest.BasePathStripped()") != 1 || !strings.Contains(text, "path=/books ") {
+	if text := log.String(); strings.Count(text, "rest.BasePathStripped()") != 1 ||
+		!strings.Contains(text, "path=/books ") {
 		t.Errorf("got %s", text)
 	}
 }

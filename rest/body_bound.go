@@ -74,8 +74,8 @@ func (c *routeContext) takeMemory(n, bound int64) error {
 	defer a.bodies.mu.Unlock()
 	if a.bodies.taken+n > most {
 		return &Error{
-			Status: http.StatusServiceUnavailable, Code: "unavailable", Detail: "Too many bodies are being read at the same time. Try again.",
-			Header: http.Header{"Retry-After": {"1"}},
+			Status: http.StatusServiceUnavailable, Code: "unavailable",
+			Detail: "Too many bodies are being read at the same time. Try again.", Header: http.Header{"Retry-After": {"1"}},
 		}
 	}
 	a.bodies.taken += n
@@ -206,7 +206,10 @@ func (c *routeContext) countValues(text []byte) error {
 		}
 	}
 	if values > most {
-		return &Error{Status: http.StatusRequestEntityTooLarge, Code: "too_large", Detail: "The body has more than " + strconv.Itoa(most) + " values."}
+		return &Error{
+			Status: http.StatusRequestEntityTooLarge, Code: "too_large",
+			Detail: "The body has more than " + strconv.Itoa(most) + " values.",
+		}
 	}
 	return c.takeMemory(int64(values)*valueCost, c.route.bodyBytes(usualBody))
 }

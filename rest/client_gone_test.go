@@ -78,7 +78,8 @@ func TestCanceledForClient(t *testing.T) {
 	}, rest.MapError(func(error) *rest.Error { return &rest.Error{Status: 499, Code: "canceled"} }))
 	w := httptest.NewRecorder()
 	api.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/canceled", http.NoBody))
-	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "1" || !strings.Contains(w.Body.String(), "unavailable") {
+	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "1" ||
+		!strings.Contains(w.Body.String(), "unavailable") {
 		t.Errorf("got %d %v %s", w.Code, w.Header(), w.Body)
 	}
 }

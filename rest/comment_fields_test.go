@@ -115,7 +115,8 @@ func fieldTexts(t *testing.T, options ...rest.APIOption) map[string]any {
 		rest.Get(r, "/pans/{shelf}", pans)
 		rest.Post(r, "/pans", panPost)
 	}))
-	api.Register(crudPans{crud.New(crud.Memory[panModel, int64](crud.MemoryConfig{}), crud.Config[panModel]{})}, rest.Prefix("/models"))
+	api.Register(crudPans{crud.New(crud.Memory[panModel, int64](crud.MemoryConfig{}), crud.Config[panModel]{})},
+		rest.Prefix("/models"))
 	d := document(t, api)
 	get := func(path ...string) any { return at(d, append([]string{"paths", "/pans/{shelf}", "get"}, path...)...) }
 	found := map[string]any{}
@@ -133,7 +134,8 @@ func fieldTexts(t *testing.T, options ...rest.APIOption) map[string]any {
 	for _, name := range []string{"name", "size", "lid", "tag", "plain", "heat", "copy"} {
 		found["pan."+name] = at(d, "components", "schemas", "Pan", "properties", name, "description")
 	}
-	found["form"] = at(d, "paths", "/pans", "post", "requestBody", "content", "multipart/form-data", "schema", "properties", "title", "description")
+	found["form"] = at(d, "paths", "/pans", "post", "requestBody", "content", "multipart/form-data", "schema",
+		"properties", "title", "description")
 	found["model"] = at(d, "components", "schemas", "PanModel", "properties", "name", "description")
 	return found
 }
@@ -142,10 +144,11 @@ func TestCommentsOfFields(t *testing.T) {
 	t.Parallel()
 
 	wantDiff(t, "texts", any(map[string]any{
-		"shelf": "The boards.", "limit": "Bounds the answer.", "filter": "Chooses pans.", "filter.name": "A part of the name.",
-		"total": "How many there are.", "form": "The title.", "model": "The model's name.", "pan": "What one cooks with.",
-		"pan.name": "What the pan is called: see pan.Tag.", "pan.size": "in centimetres", "pan.lid": "Covers it.",
-		"pan.tag": "Its own text.", "pan.plain": nil, "pan.heat": "Heat and cold.", "pan.copy": "Heat and cold.",
+		"shelf": "The boards.", "limit": "Bounds the answer.", "filter": "Chooses pans.",
+		"filter.name": "A part of the name.", "total": "How many there are.", "form": "The title.",
+		"model": "The model's name.", "pan": "What one cooks with.", "pan.name": "What the pan is called: see pan.Tag.",
+		"pan.size": "in centimetres", "pan.lid": "Covers it.", "pan.tag": "Its own text.", "pan.plain": nil,
+		"pan.heat": "Heat and cold.", "pan.copy": "Heat and cold.",
 	}), any(fieldTexts(t, rest.Comments(fstest.MapFS{"pan.go": {Data: []byte(panSource)}}))))
 }
 
@@ -155,7 +158,9 @@ func TestCommentTable(t *testing.T) {
 	const pkg = "github.com/spoolhq/spool/rest_test."
 	table := map[string]string{pkg + "pan.Name": "One.", pkg + "stove.Heat": "Two.", pkg + "pan.Tag": "Not this one."}
 	got := fieldTexts(t, rest.CommentTable(map[string]string{pkg + "pan.Name": "None."}), rest.CommentTable(table))
-	for name, want := range map[string]any{"pan.name": "One.", "pan.heat": "Two.", "pan.tag": "Its own text.", "pan.size": nil} {
+	for name, want := range map[string]any{
+		"pan.name": "One.", "pan.heat": "Two.", "pan.tag": "Its own text.", "pan.size": nil,
+	} {
 		wantDiff(t, name, want, got[name])
 	}
 	api := rest.New(rest.CommentTable(map[string]string{pkg + "oven": "Bakes. Slowly."}))

@@ -29,7 +29,8 @@ func TestErrorAnswersAreShared(t *testing.T) {
 
 	d := document(t, serve(func(r *rest.Routes) {
 		plates(r)
-		rest.Get(r, "/own", handle("x"), rest.Returns[error](http.StatusNotFound, "No such plate."), rest.Fails(http.StatusConflict))
+		rest.Get(r, "/own", handle("x"), rest.Returns[error](http.StatusNotFound, "No such plate."),
+			rest.Fails(http.StatusConflict))
 		rest.Get(r, "/busy", handle("x"), rest.Fails(http.StatusServiceUnavailable))
 		rest.Get(r, "/bearer", handle("x"), rest.Auth(bearer()), rest.Throttles(throttle.PerUser("5/min")))
 		rest.Get(r, "/hidden", handle("x"), rest.Hidden(), rest.Fails(http.StatusTeapot))
@@ -49,13 +50,15 @@ func TestErrorAnswersAreShared(t *testing.T) {
 	} {
 		wantDiff(t, c[1], any(to+c[3]), ref(c[0], c[1], c[2]))
 	}
-	wantDiff(t, "in words of its own", any("No such plate."), at(d, "paths", "/own", "get", "responses", "404", "description"))
+	wantDiff(t, "in words of its own", any("No such plate."),
+		at(d, "paths", "/own", "get", "responses", "404", "description"))
 	if ref("get", "/own", "404") != nil || at(d, "components", "responses", "ImATeapot") != nil {
 		t.Error("an answer of one route, or of a hidden one, is shared")
 	}
 	wantDiff(t, "shared", any("#/components/schemas/Problem"),
 		at(d, "components", "responses", "ServiceUnavailable2", "content", "application/problem+json", "schema", "$ref"))
-	if at(d, "components", "responses", "ServiceUnavailable2", "headers", "Retry-After") == nil || at(d, "components", "responses", "ServiceUnavailable", "headers") != nil {
+	if at(d, "components", "responses", "ServiceUnavailable2", "headers", "Retry-After") == nil ||
+		at(d, "components", "responses", "ServiceUnavailable", "headers") != nil {
 		t.Error("two answers that differ are one")
 	}
 }
@@ -90,7 +93,8 @@ func TestNameSchemas(t *testing.T) {
 			at(d, "paths", path, "get", "responses", "200", "content", "application/json", "schema", "$ref"))
 	}
 	for name, of := range seen {
-		if want := reflect.TypeFor[plate](); strings.HasPrefix(name, "Plate") && of != want || strings.HasSuffix(name, "Shop.Plate") && of != nil {
+		if want := reflect.TypeFor[plate](); strings.HasPrefix(name, "Plate") && of != want ||
+			strings.HasSuffix(name, "Shop.Plate") && of != nil {
 			t.Errorf("%s is of %v", name, of)
 		}
 	}
@@ -141,13 +145,15 @@ func TestComments(t *testing.T) {
 	t.Parallel()
 
 	source := fstest.MapFS{
-		"kitchen.go":       {Data: []byte(kitchenSource)},
-		"shop/kitchen.go":  {Data: []byte("package shop\n\n// get is another one.\nfunc (*kitchen) get() {}\n")},
-		"broken_test.go":   {Data: []byte("no Go")},
-		"a/page.html":      {Data: []byte("no Go")},
-		"drop/drop_of.go":  {Data: []byte("package drop\n")},
-		"old/kitchen.go":   {Data: []byte("package old\n\nfunc (kitchen) lengthy() {}\n")},
-		"old/kitchen2.go":  {Data: []byte("package old\n\ntype kitchen[T any] struct{}\n\n// make is generic.\nfunc (k *kitchen[T]) make() {}\n")},
+		"kitchen.go":      {Data: []byte(kitchenSource)},
+		"shop/kitchen.go": {Data: []byte("package shop\n\n// get is another one.\nfunc (*kitchen) get() {}\n")},
+		"broken_test.go":  {Data: []byte("no Go")},
+		"a/page.html":     {Data: []byte("no Go")},
+		"drop/drop_of.go": {Data: []byte("package drop\n")},
+		"old/kitchen.go":  {Data: []byte("package old\n\nfunc (kitchen) lengthy() {}\n")},
+		"old/kitchen2.go": {
+			Data: []byte("package old\n\ntype kitchen[T any] struct{}\n\n// make is generic.\nfunc (k *kitchen[T]) make() {}\n"),
+		},
 		"old/kitchen3.txt": {Data: []byte("")},
 	}
 	d := document(t, serve(func(r *rest.Routes) {
@@ -161,7 +167,10 @@ func TestComments(t *testing.T) {
 		rest.Get(r, "/markdown", handle("x"), rest.Name("listBooks"), rest.Description("With *filters*."))
 	}, rest.Comments(source)))
 	for path, want := range map[string][2]any{
-		"/list":      {"Returns all plates of the kitchen", "Returns all plates\nof the kitchen. They are sorted.\n\nWith a second paragraph."},
+		"/list": {
+			"Returns all plates of the kitchen",
+			"Returns all plates\nof the kitchen. They are sorted.\n\nWith a second paragraph.",
+		},
 		"/get":       {"Is of no interest", "Is of no interest."},
 		"/drop":      {"Own words", "Own text."},
 		"/oven":      {"What oven is about", "What oven is about."},

@@ -52,10 +52,13 @@ func TestConcurrentRequests(t *testing.T) {
 			for i := range 40 {
 				n := worker*1000 + i
 				in := want(n)
-				a := resttest.Do[mixed](t, api, http.MethodPost, "/"+strconv.Itoa(n), resttest.Bearer("bob-key"), resttest.Header("X-T", in.Trace),
-					resttest.Query("q", in.Query), resttest.Query("tag", in.Tags[0]), resttest.Query("tag", "x"), resttest.JSON(map[string]string{"title": in.Title}))
+				a := resttest.Do[mixed](t, api, http.MethodPost, "/"+strconv.Itoa(n), resttest.Bearer("bob-key"),
+					resttest.Header("X-T", in.Trace),
+					resttest.Query("q", in.Query), resttest.Query("tag", in.Tags[0]), resttest.Query("tag", "x"),
+					resttest.JSON(map[string]string{"title": in.Title}))
 				wantDiff(t, "answer", in, a.Body)
-				b := resttest.Do[numberPage](t, api, http.MethodGet, "/?ordering=price&page="+strconv.Itoa(1+n%5), resttest.Bearer("bob-key"))
+				b := resttest.Do[numberPage](t, api, http.MethodGet, "/?ordering=price&page="+strconv.Itoa(1+n%5),
+					resttest.Bearer("bob-key"))
 				wantDiff(t, "page", []string{"3", "1", "5", "4", "2"}[n%5], ids(b.Body.Results))
 				c := resttest.Do[any](t, api, http.MethodPost, "/"+strconv.Itoa(n), resttest.Bearer("wrong"))
 				wantDiff(t, "refused", http.StatusUnauthorized, c.Status)

@@ -150,8 +150,13 @@ func (c *routeConfig) describeConditions(methods []string) {
 	}
 	if onlyReads(methods) {
 		c.reads = append(c.reads,
-			namedHeader{name: "If-None-Match", doc: "The ETags that the client has. The answer is 304 if one of them is current."},
-			namedHeader{name: "If-Modified-Since", doc: "The Last-Modified that the client has. The answer is 304 if nothing has changed since."})
+			namedHeader{
+				name: "If-None-Match", doc: "The ETags that the client has. The answer is 304 if one of them is current.",
+			},
+			namedHeader{
+				name: "If-Modified-Since",
+				doc:  "The Last-Modified that the client has. The answer is 304 if nothing has changed since.",
+			})
 		c.sends = append(c.sends, namedHeader{name: "ETag", doc: "The version of the resource."},
 			namedHeader{name: "Last-Modified", doc: "The time of the last change."})
 		return
@@ -161,5 +166,7 @@ func (c *routeConfig) describeConditions(methods []string) {
 		namedHeader{name: "If-Unmodified-Since", doc: "The answer is 412 if the resource has changed since."},
 		namedHeader{name: "If-None-Match", doc: "With *, the answer is 412 if the resource exists."})
 	c.fails = append(c.fails, http.StatusPreconditionFailed)
-	c.sends = append(c.sends, namedHeader{"ETag", "The current version of the resource.", []int{http.StatusPreconditionFailed}})
+	c.sends = append(c.sends, namedHeader{
+		"ETag", "The current version of the resource.", []int{http.StatusPreconditionFailed},
+	})
 }

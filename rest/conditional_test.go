@@ -88,7 +88,8 @@ func TestCheckConditions(t *testing.T) {
 	}
 	wantDiff(t, "headers of a 200", []any{200, `"a,b"`, same, ""}, headers(http.MethodGet))
 	wantDiff(t, "headers of a 304", []any{304, `"a,b"`, same, ""}, headers(http.MethodGet, resttest.Header(none, "*")))
-	wantDiff(t, "headers of a 412", []any{412, `"a,b"`, same, "no-store"}, headers(http.MethodPut, resttest.Header(match, `"x"`)))
+	wantDiff(t, "headers of a 412", []any{412, `"a,b"`, same, "no-store"},
+		headers(http.MethodPut, resttest.Header(match, `"x"`)))
 	wantDiff(t, "headers of a write", []any{200, "", "", ""}, headers(http.MethodPut))
 	wantStatus(t, api, http.MethodGet, "/", http.StatusInternalServerError) // a tag without quotes
 
@@ -116,7 +117,8 @@ func TestCheckConditions(t *testing.T) {
 			t.Errorf("%s is not documented", way)
 		}
 	}
-	if atPath(d, "/{state}", "get", "responses", "304", "content") != nil || atPath(d, "/{state}", "put", "responses", "304") != nil {
+	if atPath(d, "/{state}", "get", "responses", "304", "content") != nil ||
+		atPath(d, "/{state}", "put", "responses", "304") != nil {
 		t.Error("a 304 is documented with a body, or for a write")
 	}
 }

@@ -64,17 +64,20 @@ func TestDeepObject(t *testing.T) {
 	}
 	for query, want := range map[string]string{
 		"?filter[a]=10": "query.filter[a]", "?filter[a]=x": "query.filter[a]", "?filter[sort]=side": "query.filter[sort]",
-		"?filter[c]=1": "query.filter[c]", "?filter=1": "query.filter", "?a=1": "query.a", "?filter[a]=1&filter[a]=2": "query.filter[a]",
-		"?filter[a]=3": "must not be three",
+		"?filter[c]=1": "query.filter[c]", "?filter=1": "query.filter", "?a=1": "query.a",
+		"?filter[a]=1&filter[a]=2": "query.filter[a]", "?filter[a]=3": "must not be three",
 	} {
-		if status, text := get(t, api, "/7"+query); status != http.StatusUnprocessableEntity || !strings.Contains(text, want) {
+		if status, text := get(t, api, "/7"+query); status != http.StatusUnprocessableEntity ||
+			!strings.Contains(text, want) {
 			t.Errorf("%s: got %d %s", query, status, text)
 		}
 	}
 	b := "x&y"
 	a := resttest.Call(t, api, endpoint, sieved{ID: 7, Filter: sieve{A: 2, B: &b, Tags: []string{"c", "d"}, Sort: "down"}})
 	wantDiff(t, "typed", "7 2 x&y [c d] down 0", a.Body)
-	if status, text := record(api, jsonRequest(http.MethodPost, "/7?filter[a]=4", `{"name":"n"}`)); status != http.StatusOK || strings.TrimSpace(text) != `"4 n"` {
+	if status, text := record(
+		api, jsonRequest(http.MethodPost, "/7?filter[a]=4", `{"name":"n"}`),
+	); status != http.StatusOK || strings.TrimSpace(text) != `"4 n"` {
 		t.Errorf("with a body: got %d %s", status, text)
 	}
 

@@ -41,7 +41,9 @@ func TestDefaultsOfTexts(t *testing.T) {
 	t.Parallel()
 
 	api := serve(func(r *rest.Routes) {
-		rest.Post(r, "/defaults", func(_ context.Context, in struct{ Body defaults }) (defaults, error) { return in.Body, nil })
+		rest.Post(r, "/defaults", func(_ context.Context, in struct{ Body defaults }) (defaults, error) {
+			return in.Body, nil
+		})
 	})
 	const filled = `{"at":"2026-01-02T03:04:05Z","day":"2026-01-02","due":"2026-01-03","days":["2026-01-04","2026-01-05"],"times":["15:04:05"],` +
 		`"long":"PT1H30M","longs":["PT1M"],"nanos":1000,"link":"https://example.com","ref":"/a","addr":"10.0.0.1","level":"INFO","count":3,` +
@@ -62,7 +64,9 @@ func TestDefaultsOfTexts(t *testing.T) {
 		`{"long":"soon"}`:                   "body.long",
 		`{"nanos":"PT1S","addr":"nowhere"}`: "body.addr",
 	} {
-		if status, text := record(api, jsonRequest(http.MethodPost, "/defaults", body)); status != http.StatusUnprocessableEntity || !strings.Contains(text, want) {
+		if status, text := record(
+			api, jsonRequest(http.MethodPost, "/defaults", body),
+		); status != http.StatusUnprocessableEntity || !strings.Contains(text, want) {
 			t.Errorf("%s: got %d %s, want %q", body, status, text, want)
 		}
 	}
@@ -71,8 +75,9 @@ func TestDefaultsOfTexts(t *testing.T) {
 		return at(document(t, api), "components", "schemas", "DefaultsInput", "properties", name)
 	}
 	for name, want := range map[string]any{
-		"at": "2026-01-02T03:04:05Z", "day": "2026-01-02", "due": "2026-01-03", "long": "PT1H30M", "link": "https://example.com", "ref": "/a",
-		"days": []any{"2026-01-04", "2026-01-05"}, "nanos": 1000.0, "addr": "10.0.0.1", "level": "INFO", "count": 3.0,
+		"at": "2026-01-02T03:04:05Z", "day": "2026-01-02", "due": "2026-01-03", "long": "PT1H30M",
+		"link": "https://example.com", "ref": "/a", "days": []any{"2026-01-04", "2026-01-05"}, "nanos": 1000.0,
+		"addr": "10.0.0.1", "level": "INFO", "count": 3.0,
 	} {
 		wantDiff(t, name, want, at(property(name), "default"))
 	}
@@ -89,21 +94,33 @@ func TestDefaultsThatRefuse(t *testing.T) {
 
 	type none = rest.NoContent
 	for name, c := range map[string]struct{ got, want string }{
-		"day": {registered[struct {
-			X time.Time `default:"2026-13-02" format:"date" json:"x"`
-		}, none](), `field X: the tag default:"2026-13-02" does not fit time.Time: it is written as in a request, such as 2026-11-22`},
-		"time": {registered[struct {
-			X time.Time `default:"2026-01-02" json:"x"`
-		}, none](), `field X: the tag default:"2026-01-02" does not fit time.Time: it is written as in a request, such as 2026-11-22T15:04:05Z`},
+		"day": {
+			registered[struct {
+				X time.Time `default:"2026-13-02" format:"date" json:"x"`
+			}, none](),
+			`field X: the tag default:"2026-13-02" does not fit time.Time: it is written as in a request, such as 2026-11-22`,
+		},
+		"time": {
+			registered[struct {
+				X time.Time `default:"2026-01-02" json:"x"`
+			}, none](),
+			`field X: the tag default:"2026-01-02" does not fit time.Time: it is written as in a request, such as 2026-11-22T15:04:05Z`,
+		},
 		"now": {registered[struct {
 			X *time.Time `default:"now" json:"x"`
 		}, none](), `field X: the tag default:"now" does not fit *time.Time`},
-		"duration": {registered[struct {
-			X time.Duration `default:"soon" format:"duration" json:"x"`
-		}, none](), `field X: the tag default:"soon" does not fit time.Duration: it is written as in a request, such as PT1H30M`},
-		"nanoseconds": {registered[struct {
-			X time.Duration `default:"1h" json:"x"`
-		}, none](), `field X: the tag default:"1h" does not fit time.Duration: without the tag format:"duration" JSON has a number of nanoseconds`},
+		"duration": {
+			registered[struct {
+				X time.Duration `default:"soon" format:"duration" json:"x"`
+			}, none](),
+			`field X: the tag default:"soon" does not fit time.Duration: it is written as in a request, such as PT1H30M`,
+		},
+		"nanoseconds": {
+			registered[struct {
+				X time.Duration `default:"1h" json:"x"`
+			}, none](),
+			`field X: the tag default:"1h" does not fit time.Duration: without the tag format:"duration" JSON has a number of nanoseconds`,
+		},
 		"list": {registered[struct {
 			X []time.Time `default:"2026-01-02,soon" format:"date" json:"x"`
 		}, none](), `field X: the tag default:"2026-01-02,soon" does not fit []time.Time`},

@@ -68,7 +68,8 @@ func TestDefect(t *testing.T) {
 	})
 	t.Run("03_authenticated_by_an_api_key", func(t *testing.T) {
 		t.Parallel()
-		api := serve(func(r *rest.Routes) { rest.Get(r, "/who", whoami, rest.Permit(permission.IsAuthenticated)) }, rest.Auth(apiKey()))
+		api := serve(func(r *rest.Routes) { rest.Get(r, "/who", whoami, rest.Permit(permission.IsAuthenticated)) },
+			rest.Auth(apiKey()))
 		if _, text := get(t, api, "/who?key=bob-key"); text != `"bob"` {
 			t.Errorf("got %s", text)
 		}
@@ -135,18 +136,22 @@ func TestDefect(t *testing.T) {
 		}))
 		for _, method := range []string{http.MethodDelete, http.MethodPost} {
 			res, text := ask(t, method, url+"/x")
-			wantDiff(t, method, []any{204, "", "", ""}, []any{res.StatusCode, text, res.Header.Get("Content-Length"), res.Header.Get("Content-Type")})
+			wantDiff(t, method, []any{204, "", "", ""},
+				[]any{res.StatusCode, text, res.Header.Get("Content-Length"), res.Header.Get("Content-Type")})
 		}
 	})
 	t.Run("14_message_of_a_combined_permission", func(t *testing.T) {
 		t.Parallel()
 		known := permission.WithMessage(permission.IsAuthenticated, "Log in.")
 		boss := permission.WithMessage(permission.IsAdmin, "Ask the boss.")
-		api := serve(func(r *rest.Routes) { rest.Get(r, "/x", handle(""), rest.Permit(permission.All(known, boss))) }, rest.Auth(bearer(), rest.Anonymous))
+		api := serve(func(r *rest.Routes) { rest.Get(r, "/x", handle(""), rest.Permit(permission.All(known, boss))) },
+			rest.Auth(bearer(), rest.Anonymous))
 		var all sync.WaitGroup
 		for range 20 { // the first refusal must not depend on who asked before or beside
 			all.Go(func() {
-				if a := resttest.Do[any](t, api, http.MethodGet, "/x", resttest.Bearer("bob-key")); a.Error.Detail != "Ask the boss." {
+				if a := resttest.Do[any](
+					t, api, http.MethodGet, "/x", resttest.Bearer("bob-key"),
+				); a.Error.Detail != "Ask the boss." {
 					t.Errorf("got %+v", a.Error)
 				}
 			})
@@ -180,14 +185,16 @@ func TestDefect(t *testing.T) {
 		}
 		head := resttest.Do[any](t, api, http.MethodHead, "/x", resttest.Bearer("bob-key"))
 		options := resttest.Do[any](t, api, http.MethodOptions, "/x")
-		wantDiff(t, "HEAD and OPTIONS", []any{200, 204, "GET, HEAD, OPTIONS"}, []any{head.Status, options.Status, options.Header.Get("Allow")})
+		wantDiff(t, "HEAD and OPTIONS", []any{200, 204, "GET, HEAD, OPTIONS"},
+			[]any{head.Status, options.Status, options.Header.Get("Allow")})
 	})
 	t.Run("16_one_shape_of_errors", func(t *testing.T) {
 		t.Parallel()
 		api := serve(func(r *rest.Routes) {
 			rest.List(r, "/novels", listNovels, page.Cursor(page.Sign([]byte("0123456789abcdef"))), query.Filter[novelIDs]())
 			rest.Get(r, "/{int:id}", func(ctx context.Context, in byID) (book, error) {
-				return rest.GetOrNotFound(ctx, func(context.Context, int64) (book, error) { return book{}, rest.ErrNotFound }, in.ID)
+				return rest.GetOrNotFound(ctx, func(context.Context, int64) (book, error) { return book{}, rest.ErrNotFound },
+					in.ID)
 			})
 		}, rest.Errors(rest.DetailErrors))
 		for target, want := range map[string]string{
@@ -210,7 +217,9 @@ func TestDefect(t *testing.T) {
 		api := quiet(rest.Use(count))
 		api.Register(routes(func(r *rest.Routes) {
 			rest.Get(r, "/events", func(context.Context, struct{}) (rest.Events[int], error) {
-				return rest.Events[int]{Items: func(yield func(rest.Event[int], error) bool) { yield(rest.Event[int]{Data: 1}, nil) }}, nil
+				return rest.Events[int]{
+					Items: func(yield func(rest.Event[int], error) bool) { yield(rest.Event[int]{Data: 1}, nil) },
+				}, nil
 			}, rest.Use(count))
 		}), rest.Use(count))
 		if _, text := get(t, api, "/events"); text != "data: 1" || ran.Load() != 3 {

@@ -29,10 +29,13 @@ func TestDescriptions(t *testing.T) {
 			rest.Status(200, "The chart."), rest.Returns[error](409, "It is being drawn."))
 	}))
 	d := document(t, api)
-	for status, want := range map[string]string{"200": "The chart.", "409": "It is being drawn.", "500": "Internal Server Error"} {
+	for status, want := range map[string]string{
+		"200": "The chart.", "409": "It is being drawn.", "500": "Internal Server Error",
+	} {
 		wantDiff(t, status, any(want), at(d, "paths", "/chart", "get", "responses", status, "description"))
 	}
-	wantDiff(t, "content", any("binary"), at(d, "paths", "/chart", "get", "responses", "200", "content", "image/svg+xml", "schema", "format"))
+	wantDiff(t, "content", any("binary"),
+		at(d, "paths", "/chart", "get", "responses", "200", "content", "image/svg+xml", "schema", "format"))
 }
 
 func TestStrictSlashes(t *testing.T) {
@@ -72,7 +75,10 @@ func TestProduces(t *testing.T) {
 			t.Errorf("%s does not say %s", want[0], want[1])
 		}
 	}
-	wantDiff(t, "tags", any([]any{map[string]any{"name": "exports"}, map[string]any{"name": "all", "description": "Everything."}}), d["tags"])
+	wantDiff(t, "tags", any([]any{
+		map[string]any{"name": "exports"},
+		map[string]any{"name": "all", "description": "Everything."},
+	}), d["tags"])
 
 	wantDiff(t, "servers", any([]any{map[string]any{"url": "/"}}), d["servers"])
 	based := document(t, rest.New(rest.BaseURL("https://shop.example")))

@@ -242,7 +242,8 @@ func (d *document) parameters(rt *route) []*huma.Param {
 func (d *document) deepObject(o *bind.Object) *huma.Param {
 	explode := true
 	return &huma.Param{
-		Name: o.Name, In: "query", Description: cmp.Or(o.Doc, d.api.config.comment(comment.Key(o.Owner, o.Field))), Style: "deepObject", Explode: &explode,
+		Name: o.Name, In: "query", Description: cmp.Or(o.Doc, d.api.config.comment(comment.Key(o.Owner, o.Field))),
+		Style: "deepObject", Explode: &explode,
 		Schema: &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}},
 	}
 }
@@ -271,7 +272,8 @@ func (s segment) schema() *huma.Schema {
 func (d *document) parameter(p bind.Param) *huma.Param {
 	s := d.registry.Param(p)
 	made := &huma.Param{
-		Name: p.Name, In: p.In, Description: p.Doc, Required: p.Required || p.In == "path", Deprecated: p.Deprecated, Schema: s,
+		Name: p.Name, In: p.In, Description: p.Doc, Required: p.Required ||
+			p.In == "path", Deprecated: p.Deprecated, Schema: s,
 	}
 	if p.Type.Kind() == reflect.Slice && p.In == "query" {
 		made.Explode = &p.Explode
@@ -352,7 +354,9 @@ func (d *document) responses(rt *route) map[string]*huma.Response {
 		if _, said := all[strconv.Itoa(status)]; said {
 			continue
 		}
-		all[strconv.Itoa(status)] = &huma.Response{Description: rt.describe(status), Content: content(contentType, d.answers.Of(kind, "Error"))}
+		all[strconv.Itoa(status)] = &huma.Response{
+			Description: rt.describe(status), Content: content(contentType, d.answers.Of(kind, "Error")),
+		}
 		usual = append(usual, status)
 	}
 	d.headers(rt, all)
@@ -364,8 +368,8 @@ func (d *document) responses(rt *route) map[string]*huma.Response {
 	return all
 }
 
-// shared moves an error answer to the components, and returns a reference to it. Most routes have the same error answers.
-// Those of one status that differ, in their headers, have numbers in their names.
+// shared moves an error answer to the components, and returns a reference to it. Most routes have the same error
+// answers. Those of one status that differ, in their headers, have numbers in their names.
 func (d *document) shared(status int, r *huma.Response) *huma.Response {
 	all := d.open.Components.Responses
 	if all == nil {
@@ -402,7 +406,8 @@ func (d *document) success(rt *route, all map[string]*huma.Response) {
 		for _, contentType := range rt.entry.config.produces {
 			response.Content[contentType] = &huma.MediaType{Schema: bytesSchema()}
 		}
-	case out == nil, rt.answers == answersNothing, (rt.answers == answersJSON || rt.answers == answersTyped) && rt.bodyType(rt.body) == nil:
+	case out == nil, rt.answers == answersNothing, (rt.answers == answersJSON || rt.answers == answersTyped) &&
+		rt.bodyType(rt.body) == nil:
 	case len(rt.entry.config.emits) > 0:
 		response.Content = content("text/event-stream", d.events(rt))
 	case rt.answers == answersItself:

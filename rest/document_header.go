@@ -35,10 +35,14 @@ func SendsHeader(name, doc string, statuses ...int) RouteOption {
 
 func (rt *route) requestHeaders(params []*huma.Param) []*huma.Param {
 	for _, h := range rt.entry.config.reads {
-		if slices.ContainsFunc(params, func(p *huma.Param) bool { return p.In == "header" && strings.EqualFold(p.Name, h.name) }) {
+		if slices.ContainsFunc(params, func(p *huma.Param) bool {
+			return p.In == "header" && strings.EqualFold(p.Name, h.name)
+		}) {
 			continue
 		}
-		params = append(params, &huma.Param{Name: h.name, In: "header", Description: h.doc, Schema: &huma.Schema{Type: huma.TypeString}})
+		params = append(params, &huma.Param{
+			Name: h.name, In: "header", Description: h.doc, Schema: &huma.Schema{Type: huma.TypeString},
+		})
 	}
 	return params
 }
@@ -92,7 +96,8 @@ func (d *document) stageHeaders(rt *route, code int, answer *huma.Response) {
 	if rt.sunset == nil {
 		return
 	}
-	d.header(answer, "Deprecation", headerOf("The time from which the operation is deprecated (RFC 9745).", huma.TypeString))
+	d.header(answer, "Deprecation", headerOf("The time from which the operation is deprecated (RFC 9745).",
+		huma.TypeString))
 	if rt.sunset.end != "" {
 		d.header(answer, "Sunset", headerOf("The time when the operation will be removed (RFC 8594).", huma.TypeString))
 	}
@@ -109,9 +114,15 @@ func challenges(a Authenticator) bool { return a.Scheme().Challenge != "" }
 // sharedHeaders are the headers that many answers have. The document defines each of them
 // once.
 var sharedHeaders = map[string]struct{ kind, doc string }{
-	"Accept":           {huma.TypeString, "The content type that is understood."},
-	"RateLimit":        {huma.TypeString, `What is left of each limit: its name, r for the requests left, t for the seconds until the whole limit is available again, as in "user";r=4;t=60.`},
-	"RateLimit-Policy": {huma.TypeString, `Each limit: its name, q for the allowed requests, w for the window in seconds, as in "user";q=5;w=60.`},
+	"Accept": {huma.TypeString, "The content type that is understood."},
+	"RateLimit": {
+		huma.TypeString,
+		`What is left of each limit: its name, r for the requests left, t for the seconds until the whole limit is available again, as in "user";r=4;t=60.`,
+	},
+	"RateLimit-Policy": {
+		huma.TypeString,
+		`Each limit: its name, q for the allowed requests, w for the window in seconds, as in "user";q=5;w=60.`,
+	},
 	"Retry-After":      {huma.TypeInteger, "Seconds until the request may be tried again."},
 	"WWW-Authenticate": {huma.TypeString, "How to authenticate."},
 }

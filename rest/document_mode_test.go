@@ -41,7 +41,8 @@ type pamphlets struct{}
 func (pamphlets) Routes(r *rest.Routes) {
 	r.Configure(rest.Prefix("/pamphlets"))
 	rest.Post(r, "/", func(_ context.Context, in pamphlet) (pamphlet, error) { return in, nil }, rest.Name("create"))
-	rest.List(r, "/", func(context.Context, struct{}) ([]pamphlet, error) { return nil, nil }, rest.Name("list"), page.Number())
+	rest.List(r, "/", func(context.Context, struct{}) ([]pamphlet, error) { return nil, nil }, rest.Name("list"),
+		page.Number())
 	rest.Post(r, "/labels", func(_ context.Context, in label) (label, error) { return in, nil }, rest.Name("label"))
 }
 
@@ -55,10 +56,14 @@ func TestRequestsAndAnswersDiffer(t *testing.T) {
 	wantDiff(t, "null in an answer", map[string]any{"anyOf": []any{
 		map[string]any{"$ref": "#/components/schemas/Label"}, map[string]any{"type": "null", "enum": []any{nil}},
 	}}, at(schemas("Pamphlet"), "properties", "first"))
-	wantDiff(t, "nested in a request", "#/components/schemas/SectionInput", at(schemas("PamphletInput"), "properties", "parts", "items", "$ref"))
-	wantDiff(t, "nested in an answer", "#/components/schemas/Section", at(schemas("Pamphlet"), "properties", "parts", "items", "$ref"))
-	wantDiff(t, "round again", "#/components/schemas/PamphletInput", at(schemas("SectionInput"), "properties", "of", "$ref"))
-	if at(schemas("Pamphlet"), "properties", "secret") != nil || at(schemas("PamphletInput"), "properties", "secret") == nil {
+	wantDiff(t, "nested in a request", "#/components/schemas/SectionInput",
+		at(schemas("PamphletInput"), "properties", "parts", "items", "$ref"))
+	wantDiff(t, "nested in an answer", "#/components/schemas/Section",
+		at(schemas("Pamphlet"), "properties", "parts", "items", "$ref"))
+	wantDiff(t, "round again", "#/components/schemas/PamphletInput",
+		at(schemas("SectionInput"), "properties", "of", "$ref"))
+	if at(schemas("Pamphlet"), "properties", "secret") != nil ||
+		at(schemas("PamphletInput"), "properties", "secret") == nil {
 		t.Error("a field for requests is in an answer, or not in a request")
 	}
 	if schemas("LabelInput") != nil || schemas("Label") == nil {
@@ -70,8 +75,10 @@ func TestRequestsAndAnswersDiffer(t *testing.T) {
 	if post == nil {
 		post = at(d, "paths", "/pamphlets", "post")
 	}
-	wantDiff(t, "request", "#/components/schemas/PamphletInput", at(post, "requestBody", "content", "application/json", "schema", "$ref"))
-	wantDiff(t, "answer", "#/components/schemas/Pamphlet", at(post, "responses", "200", "content", "application/json", "schema", "$ref"))
+	wantDiff(t, "request", "#/components/schemas/PamphletInput",
+		at(post, "requestBody", "content", "application/json", "schema", "$ref"))
+	wantDiff(t, "answer", "#/components/schemas/Pamphlet",
+		at(post, "responses", "200", "content", "application/json", "schema", "$ref"))
 }
 
 // The names do not depend on what is registered first.
@@ -96,7 +103,8 @@ func TestComponentNamesAreStable(t *testing.T) {
 		return string(text)
 	}
 	wantDiff(t, "order", strings.Split(both(post, show), "\n"), strings.Split(both(show, post), "\n"))
-	if one := document(t, serve(post)); at(one, "components", "schemas", "Pamphlet") == nil || at(one, "components", "schemas", "PamphletInput") != nil {
+	if one := document(t, serve(post)); at(one, "components", "schemas", "Pamphlet") == nil ||
+		at(one, "components", "schemas", "PamphletInput") != nil {
 		t.Error("a type that only requests use has not its own name")
 	}
 }
@@ -141,7 +149,10 @@ type bare struct {
 func receiptRoutes(r *rest.Routes) {
 	rest.Get(r, "/body", func(context.Context, struct{}) (*receipt, error) {
 		made := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
-		return &receipt{Total: 0, Version: `"v1"`, Made: made, Day: made, Cookies: []*http.Cookie{{Name: "a", Value: "b"}, {Name: "c", Value: "d"}}}, nil
+		return &receipt{
+			Total: 0, Version: `"v1"`, Made: made, Day: made,
+			Cookies: []*http.Cookie{{Name: "a", Value: "b"}, {Name: "c", Value: "d"}},
+		}, nil
 	})
 	rest.Get(r, "/flat", func(context.Context, struct{}) (flat, error) { return flat{At: "/x", Name: "n"}, nil })
 	rest.Post(r, "/bare", func(context.Context, struct{}) (bare, error) { return bare{At: "/y"}, nil })
@@ -161,17 +172,22 @@ func TestAnswersHaveHeaders(t *testing.T) {
 	api := serve(receiptRoutes)
 	got := resttest.Do[any](t, api, http.MethodGet, "/body")
 	wantDiff(t, "body", "[]\n", got.Text)
-	wantDiff(t, "headers", [][]string{{"0"}, {`"v1"`}, {"Fri, 02 Jan 2026 03:04:05 GMT"}, {"2026-01-02"}, nil, {"a=b", "c=d"}}, [][]string{
-		got.Header["X-Total"], got.Header["Etag"], got.Header["Last-Modified"], got.Header["X-Day"], got.Header["X-Left"], got.Header["Set-Cookie"],
+	wantDiff(t, "headers", [][]string{
+		{"0"}, {`"v1"`}, {"Fri, 02 Jan 2026 03:04:05 GMT"}, {"2026-01-02"}, nil, {"a=b", "c=d"},
+	}, [][]string{
+		got.Header["X-Total"], got.Header["Etag"], got.Header["Last-Modified"], got.Header["X-Day"], got.Header["X-Left"],
+		got.Header["Set-Cookie"],
 	})
 	for target, want := range map[string][]string{
-		"GET /flat": {"200", "/x", `{"name":"n"}` + "\n"}, "POST /bare": {"204", "/y", ""}, "GET /reply": {"202", "/z", `{"name":"r"}` + "\n"},
+		"GET /flat": {"200", "/x", `{"name":"n"}` + "\n"}, "POST /bare": {"204", "/y", ""},
+		"GET /reply": {"202", "/z", `{"name":"r"}` + "\n"},
 	} {
 		method, path, _ := strings.Cut(target, " ")
 		a := resttest.Do[any](t, api, method, path)
 		wantDiff(t, target, want, []string{strconv.Itoa(a.Status), a.Header.Get("Location"), a.Text})
 	}
-	if a := resttest.Do[any](t, api, http.MethodGet, "/broken"); a.Status != http.StatusInternalServerError || a.Header.Get("Location") != "" {
+	if a := resttest.Do[any](t, api, http.MethodGet, "/broken"); a.Status != http.StatusInternalServerError ||
+		a.Header.Get("Location") != "" {
 		t.Errorf("a line break in a header: %d %v", a.Status, a.Header)
 	}
 }
@@ -185,12 +201,17 @@ func TestHeadersAreDocumented(t *testing.T) {
 	}
 	text := map[string]any{"type": "string"}
 	wantDiff(t, "body", map[string]any{
-		"X-Total":       map[string]any{"description": "How many there are.", "required": true, "schema": map[string]any{"type": "integer", "format": "int64"}},
-		"ETag":          map[string]any{"schema": text},
-		"Last-Modified": map[string]any{"schema": map[string]any{"type": "string", "examples": []any{"Tue, 15 Nov 1994 12:45:26 GMT"}}},
-		"X-Day":         map[string]any{"schema": map[string]any{"type": "string", "format": "date"}},
-		"X-Left":        map[string]any{"schema": map[string]any{"type": "integer", "format": "int64"}},
-		"Set-Cookie":    map[string]any{"description": "The session.", "schema": text},
+		"X-Total": map[string]any{
+			"description": "How many there are.", "required": true,
+			"schema": map[string]any{"type": "integer", "format": "int64"},
+		},
+		"ETag": map[string]any{"schema": text},
+		"Last-Modified": map[string]any{
+			"schema": map[string]any{"type": "string", "examples": []any{"Tue, 15 Nov 1994 12:45:26 GMT"}},
+		},
+		"X-Day":      map[string]any{"schema": map[string]any{"type": "string", "format": "date"}},
+		"X-Left":     map[string]any{"schema": map[string]any{"type": "integer", "format": "int64"}},
+		"Set-Cookie": map[string]any{"description": "The session.", "schema": text},
 	}, headers("/body", "get", "200"))
 	wantDiff(t, "body", map[string]any{"items": map[string]any{"$ref": "#/components/schemas/Label"}, "type": "array"},
 		at(d, "paths", "/body", "get", "responses", "200", "content", "application/json", "schema"))
@@ -198,8 +219,11 @@ func TestHeadersAreDocumented(t *testing.T) {
 	wantDiff(t, "flat", location, headers("/flat", "get", "200"))
 	wantDiff(t, "reply", location, headers("/reply", "get", "202"))
 	wantDiff(t, "bare", location, headers("/bare", "post", "204"))
-	wantDiff(t, "said", map[string]any{"X-Own": map[string]any{"description": "One of ours.", "schema": text}}, headers("/said", "get", "200"))
-	wantDiff(t, "read", []any{map[string]any{"name": "If-None-Match", "in": "header", "description": "What is known.", "schema": text}},
+	wantDiff(t, "said", map[string]any{"X-Own": map[string]any{"description": "One of ours.", "schema": text}},
+		headers("/said", "get", "200"))
+	wantDiff(t, "read", []any{
+		map[string]any{"name": "If-None-Match", "in": "header", "description": "What is known.", "schema": text},
+	},
 		at(d, "paths", "/said", "get", "parameters"))
 }
 

@@ -29,7 +29,9 @@ func (d *document) settle() (err error) {
 	}
 	responses(d.open.Components.Responses)
 	for _, path := range d.open.Paths {
-		for _, op := range []*huma.Operation{path.Get, path.Put, path.Post, path.Delete, path.Options, path.Head, path.Patch, path.Trace} {
+		for _, op := range []*huma.Operation{
+			path.Get, path.Put, path.Post, path.Delete, path.Options, path.Head, path.Patch, path.Trace,
+		} {
 			if op == nil {
 				continue
 			}

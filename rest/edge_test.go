@@ -76,7 +76,9 @@ func TestStatusesThatAreNone(t *testing.T) {
 	t.Parallel()
 
 	for _, status := range []int{-1, 42, 99, 100, 199, 600, 700, 1000} {
-		for name, err := range map[string]error{"a rest.Error": &rest.Error{Status: status}, "an error of one's own": wayward(status)} {
+		for name, err := range map[string]error{
+			"a rest.Error": &rest.Error{Status: status}, "an error of one's own": wayward(status),
+		} {
 			api := serve(func(r *rest.Routes) {
 				rest.Get(r, "/x", func(context.Context, struct{}) (string, error) { return "", err })
 			})
@@ -89,7 +91,8 @@ func TestStatusesThatAreNone(t *testing.T) {
 		panicked := func() (reason any) {
 			defer func() { reason = recover() }()
 			serve(func(r *rest.Routes) {
-				rest.Get(r, "/x", func(context.Context, struct{}) (string, error) { return "", errors.New("never") }, rest.Status(status))
+				rest.Get(r, "/x", func(context.Context, struct{}) (string, error) { return "", errors.New("never") },
+					rest.Status(status))
 			})
 			return nil
 		}

@@ -88,15 +88,20 @@ func randomInput(r *rand.Rand) everything {
 		name = "dots"
 	}
 	in := everything{
-		ID: int32(r.Uint32()), Name: name, Day: time.Date(1+r.IntN(9998), time.Month(1+r.IntN(12)), 1+r.IntN(28), 0, 0, 0, 0, time.UTC),
-		Rest: strings.Trim(url.PathEscape(randomText(r, 1)), "."), Q: perhaps(r, randomText(r, 0)), Lang: perhaps(r, randomText(r, 0)), Limit: perhaps(r, int(r.Int64())-r.IntN(9)), All: r.IntN(2) == 0,
-		Offset: perhaps(r, uint16(r.Uint32())), Ratio: perhaps(r, r.Float32()*1e9), Since: perhaps(r, moment), Wait: perhaps(r, time.Duration(r.Int64())),
-		Tags: perhaps(r, []string{randomText(r, 0), randomText(r, 0)}), Comma: perhaps(r, []string{randomText(r, 1), randomText(r, 0)}),
-		Nums: perhaps(r, []int8{int8(r.Uint32()), 0}), Addr: perhaps(r, netip.AddrFrom4([4]byte{10, 0, 0, byte(r.Uint32())})), Must: randomText(r, 0),
-		Trace: perhaps(r, headerText(r)), Hops: perhaps(r, []string{headerText(r), headerText(r)}), Theme: perhaps(r, headerText(r)),
-		Depth: r.IntN(9), Lines: []author{{1, randomText(r, 0)}}, Labels: perhaps(r, map[string]float64{randomText(r, 1): r.Float64()}),
-		Until: perhaps(r, &moment), Max: perhaps(r, new(r.Int64())), Opt: perhaps(r, rest.Some(randomText(r, 0))), Number: perhaps(r, rest.Some(r.NormFloat64())),
-		Seen: perhaps(r, rest.Some(r.IntN(9))), Note: perhaps(r, rest.Null[string]()), Owner: perhaps(r, &author{2, "x"}),
+		ID: int32(r.Uint32()), Name: name, Day: time.Date(1+r.IntN(9998), time.Month(1+r.IntN(12)), 1+r.IntN(28), 0, 0, 0, 0,
+			time.UTC),
+		Rest: strings.Trim(url.PathEscape(randomText(r, 1)), "."), Q: perhaps(r, randomText(r, 0)),
+		Lang: perhaps(r, randomText(r, 0)), Limit: perhaps(r, int(r.Int64())-r.IntN(9)), All: r.IntN(2) == 0,
+		Offset: perhaps(r, uint16(r.Uint32())), Ratio: perhaps(r, r.Float32()*1e9), Since: perhaps(r, moment),
+		Wait: perhaps(r, time.Duration(r.Int64())), Tags: perhaps(r, []string{randomText(r, 0), randomText(r, 0)}),
+		Comma: perhaps(r, []string{randomText(r, 1), randomText(r, 0)}), Nums: perhaps(r, []int8{int8(r.Uint32()), 0}),
+		Addr: perhaps(r, netip.AddrFrom4([4]byte{10, 0, 0, byte(r.Uint32())})), Must: randomText(r, 0),
+		Trace: perhaps(r, headerText(r)), Hops: perhaps(r, []string{headerText(r), headerText(r)}),
+		Theme: perhaps(r, headerText(r)), Depth: r.IntN(9), Lines: []author{{1, randomText(r, 0)}},
+		Labels: perhaps(r, map[string]float64{randomText(r, 1): r.Float64()}), Until: perhaps(r, &moment),
+		Max: perhaps(r, new(r.Int64())), Opt: perhaps(r, rest.Some(randomText(r, 0))),
+		Number: perhaps(r, rest.Some(r.NormFloat64())), Seen: perhaps(r, rest.Some(r.IntN(9))),
+		Note: perhaps(r, rest.Null[string]()), Owner: perhaps(r, &author{2, "x"}),
 	}
 	return in
 }
@@ -109,7 +114,9 @@ func TestEndpointRoundTrip(t *testing.T) {
 	var got everything
 	var e *rest.Endpoint[everything, rest.NoContent]
 	api := serve(func(r *rest.Routes) {
-		e = rest.Post(r, "/x/{int:id}/{name}/{day}/{path:rest}", func(_ context.Context, in everything) (rest.NoContent, error) {
+		e = rest.Post(r, "/x/{int:id}/{name}/{day}/{path:rest}", func(
+			_ context.Context, in everything,
+		) (rest.NoContent, error) {
 			got = in
 			return rest.NoContent{}, nil
 		})
@@ -204,7 +211,8 @@ func TestEndpointRequestOfABody(t *testing.T) {
 	wantDiff(t, "embedded", emma, resttest.Call(t, api, a, &embedded{7, emma}).Body)
 	wantDiff(t, "field", emma, *resttest.Call(t, api, b, field{7, &emma}).Body)
 	wantDiff(t, "no field", "none", resttest.Call(t, api, b, field{ID: 7}).Body.Title)
-	wantDiff(t, "form", form{7, "a&b=ü", []string{"", "x"}}, resttest.Call(t, api, c, form{7, "a&b=ü", []string{"", "x"}}).Body)
+	wantDiff(t, "form", form{7, "a&b=ü", []string{"", "x"}},
+		resttest.Call(t, api, c, form{7, "a&b=ü", []string{"", "x"}}).Body)
 }
 
 func TestReverse(t *testing.T) {
@@ -268,5 +276,6 @@ func TestEndpointOfSeveralAPIs(t *testing.T) {
 			t.Errorf("got %q, %v, want %q", got, err, want)
 		}
 	}
-	wantDiff(t, "calls", []int64{7, 8}, []int64{resttest.Call(t, one, first, byID{7}).Body, resttest.Call(t, two, c.get, byID{8}).Body})
+	wantDiff(t, "calls", []int64{7, 8},
+		[]int64{resttest.Call(t, one, first, byID{7}).Body, resttest.Call(t, two, c.get, byID{8}).Body})
 }

@@ -93,7 +93,10 @@ func Conflict(detail string) *Error { return &Error{Status: http.StatusConflict,
 // Invalid returns a 422 error with faults that a handler found itself, in addition to the
 // checks of the input's tags.
 func Invalid(faults ...Fault) *Error {
-	return &Error{Status: http.StatusUnprocessableEntity, Code: "validation_failed", Detail: "The request is not valid.", Faults: faults}
+	return &Error{
+		Status: http.StatusUnprocessableEntity, Code: "validation_failed", Detail: "The request is not valid.",
+		Faults: faults,
+	}
 }
 
 func (e *Error) detail() string { return cmp.Or(e.Detail, http.StatusText(e.Status)) }

@@ -58,7 +58,9 @@ func errorAPI(r rest.ErrorRenderer) *rest.API {
 		return func(context.Context, struct{}) (string, error) { return "", err }
 	}
 	wait := func(d time.Duration) rest.RouteOption {
-		return rest.Throttles(throttleFunc(func(context.Context) (rest.Verdict, error) { return rest.Verdict{RetryAfter: d}, nil }))
+		return rest.Throttles(throttleFunc(func(context.Context) (rest.Verdict, error) {
+			return rest.Verdict{RetryAfter: d}, nil
+		}))
 	}
 	return serve(func(r *rest.Routes) {
 		rest.Post(r, "/every/{n}", func(context.Context, everyFault) (string, error) { return "", nil })
@@ -66,7 +68,8 @@ func errorAPI(r rest.ErrorRenderer) *rest.API {
 		rest.Get(r, "/auth", handle(""), rest.Auth(bearer()))
 		rest.Get(r, "/denied", handle(""), rest.Permit(deny))
 		rest.Get(r, "/denied/message", handle(""), rest.Permit(permission.WithMessage(deny, "Only on Sundays.")))
-		rest.Get(r, "/denied/body", handle(""), rest.Permit(permission.WithBody(deny, map[string]string{"code": "E1", "why": "x"})))
+		rest.Get(r, "/denied/body", handle(""),
+			rest.Permit(permission.WithBody(deny, map[string]string{"code": "E1", "why": "x"})))
 		rest.Get(r, "/throttled/0", handle(""), wait(0))
 		rest.Get(r, "/throttled/1", handle(""), wait(time.Second))
 		rest.Get(r, "/throttled/6", handle(""), wait(5100*time.Millisecond))
@@ -80,19 +83,23 @@ func errorAPI(r rest.ErrorRenderer) *rest.API {
 			"wrapped":       fmt.Errorf("secret: %w", rest.ErrNotFound),
 			"conflict":      rest.Conflict("The title is taken."),
 			"errorf":        rest.Errorf(http.StatusTeapot, "%d pots", 3),
-			"code":          &rest.Error{Status: http.StatusConflict, Code: "taken", Detail: "Taken.", Err: errGone, Header: http.Header{"X-By": {"ann"}}},
-			"body":          &rest.Error{Status: http.StatusConflict, Body: []string{"Invalid input."}, Err: errGone},
-			"invalid":       rest.Invalid(rest.Fault{In: "body", Path: []any{"lines", 2, "sku/~"}, Kind: "unknown_sku", Message: "There is no such article."}),
-			"unauthorized":  &rest.Error{Status: http.StatusUnauthorized, Detail: "Incorrect authentication credentials."},
-			"mapped":        fmt.Errorf("select: %w", errGone),
-			"own_status":    fmt.Errorf("secret: %w", statusError(http.StatusPaymentRequired)),
-			"plain":         errGone,
-			"internal":      &rest.Error{Status: http.StatusInternalServerError, Detail: "secret", Body: "secret", Err: errGone},
-			"no_status":     &rest.Error{Detail: "secret"},
-			"bad_status":    statusError(7),
-			"unavailable":   &rest.Error{Status: http.StatusServiceUnavailable, Detail: "Back soon."},
-			"deadline":      context.DeadlineExceeded,
-			"plain_eof":     io.EOF,
+			"code": &rest.Error{
+				Status: http.StatusConflict, Code: "taken", Detail: "Taken.", Err: errGone, Header: http.Header{"X-By": {"ann"}},
+			},
+			"body": &rest.Error{Status: http.StatusConflict, Body: []string{"Invalid input."}, Err: errGone},
+			"invalid": rest.Invalid(rest.Fault{
+				In: "body", Path: []any{"lines", 2, "sku/~"}, Kind: "unknown_sku", Message: "There is no such article.",
+			}),
+			"unauthorized": &rest.Error{Status: http.StatusUnauthorized, Detail: "Incorrect authentication credentials."},
+			"mapped":       fmt.Errorf("select: %w", errGone),
+			"own_status":   fmt.Errorf("secret: %w", statusError(http.StatusPaymentRequired)),
+			"plain":        errGone,
+			"internal":     &rest.Error{Status: http.StatusInternalServerError, Detail: "secret", Body: "secret", Err: errGone},
+			"no_status":    &rest.Error{Detail: "secret"},
+			"bad_status":   statusError(7),
+			"unavailable":  &rest.Error{Status: http.StatusServiceUnavailable, Detail: "Back soon."},
+			"deadline":     context.DeadlineExceeded,
+			"plain_eof":    io.EOF,
 		} {
 			rest.Get(r, "/error/"+name, fail(err), rest.Name(name))
 		}
@@ -115,8 +122,20 @@ func TestErrorBodies(t *testing.T) {
 		options        []resttest.Option
 	}
 	requests := []request{
-		{"POST", "/every/1?count=300&ratio=nan&flag=maybe&mode=c&when=now&day=2020-13-01&id=1", []resttest.Option{text(`{"title":"","price":0.3,"age":1.5,"tags":["a","b"],"owner":[],"extra":{"a":"b"},"uuid":"x","mail":"x","note":"ab","more":1}`), resttest.Cookie("locale", "EN")}},
-		{"POST", "/every/x?count=1&ratio=1&ratio=2&id=a&id=1", []resttest.Option{trace, text(`{"title":"too long","price":"1","age":"1","tags":"a","owner":{"id":1},"uuid":1,"mail":null,"note":1,"links":[]}`)}},
+		{
+			"POST", "/every/1?count=300&ratio=nan&flag=maybe&mode=c&when=now&day=2020-13-01&id=1",
+			[]resttest.Option{
+				text(`{"title":"","price":0.3,"age":1.5,"tags":["a","b"],"owner":[],"extra":{"a":"b"},"uuid":"x","mail":"x","note":"ab","more":1}`),
+				resttest.Cookie("locale", "EN"),
+			},
+		},
+		{
+			"POST", "/every/x?count=1&ratio=1&ratio=2&id=a&id=1",
+			[]resttest.Option{
+				trace,
+				text(`{"title":"too long","price":"1","age":"1","tags":"a","owner":{"id":1},"uuid":1,"mail":null,"note":1,"links":[]}`),
+			},
+		},
 		{"POST", "/every/1?count=10&ratio=0&q=%zz", []resttest.Option{trace, text(`{}`)}},
 		{"POST", "/every/1", []resttest.Option{trace, text(valid[:len(valid)-1] + `,"title":"ab","PRICE":1}`)}},
 		{"POST", "/body", []resttest.Option{text(`{"title"`)}},
@@ -180,7 +199,9 @@ func TestErrorsAreLoggedOnce(t *testing.T) {
 
 	var log memory
 	api := serve(func(r *rest.Routes) {
-		rest.Get(r, "/ours", func(context.Context, struct{}) (string, error) { return "", &rest.Error{Status: 503, Err: errGone} })
+		rest.Get(r, "/ours", func(context.Context, struct{}) (string, error) {
+			return "", &rest.Error{Status: 503, Err: errGone}
+		})
 		rest.Get(r, "/theirs", func(context.Context, struct{}) (string, error) { return "", rest.NotFound("") })
 	}, rest.Logger(log.logger()), rest.Auth(auth.APIKeyQuery("key", people())))
 	wantStatus(t, api, http.MethodGet, "/ours?key=bob-key", http.StatusServiceUnavailable)
@@ -209,7 +230,10 @@ func TestErrorsAreNotTheAnswerThatWasMeant(t *testing.T) {
 	})
 	res, text := ask(t, http.MethodGet, listen(t, api)+"/x")
 	wantDiff(t, "answer", []any{404, "no-store", "application/problem+json", "kept", true},
-		[]any{res.StatusCode, res.Header.Get("Cache-Control"), res.Header.Get("Content-Type"), res.Header.Get("X-Own"), strings.HasSuffix(text, "}\n")})
+		[]any{
+			res.StatusCode, res.Header.Get("Cache-Control"), res.Header.Get("Content-Type"), res.Header.Get("X-Own"),
+			strings.HasSuffix(text, "}\n"),
+		})
 	res, _ = ask(t, http.MethodGet, listen(t, api)+"/own")
 	wantDiff(t, "its own", []string{"max-age=60"}, res.Header.Values("Cache-Control"))
 }
@@ -218,7 +242,8 @@ func TestErrorValue(t *testing.T) {
 	t.Parallel()
 
 	e := &rest.Error{Status: http.StatusConflict, Err: errGone}
-	wantDiff(t, "text", []string{"Conflict: gone: secret", "x 1"}, []string{e.Error(), rest.Errorf(400, "x %d", 1).Error()})
+	wantDiff(t, "text", []string{"Conflict: gone: secret", "x 1"},
+		[]string{e.Error(), rest.Errorf(400, "x %d", 1).Error()})
 	if !errors.Is(e, errGone) {
 		t.Error("the error behind it is lost")
 	}

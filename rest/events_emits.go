@@ -67,7 +67,8 @@ func (rt *route) checkEmits(out reflect.Type) error {
 		}
 		switch {
 		case !fits:
-			return fmt.Errorf("the event %q has the data %v, which is not of %v, the data of the handler's events", k.name, k.data, of)
+			return fmt.Errorf("the event %q has the data %v, which is not of %v, the data of the handler's events", k.name,
+				k.data, of)
 		case seen[k.name]:
 			return fmt.Errorf("the event %q is declared twice", k.name)
 		case strings.ContainsAny(k.name, "\r\n\x00"):
@@ -129,7 +130,8 @@ func canFlush(w http.ResponseWriter) error {
 		case interface{ Unwrap() http.ResponseWriter }:
 			w = at.Unwrap()
 		default:
-			return fmt.Errorf("a stream needs a writer with Flush, and the %T of a middleware has neither Flush nor Unwrap: %w", w, http.ErrNotSupported)
+			return fmt.Errorf("a stream needs a writer with Flush, and the %T of a middleware has neither Flush nor Unwrap: %w",
+				w, http.ErrNotSupported)
 		}
 	}
 }

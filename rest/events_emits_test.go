@@ -44,7 +44,10 @@ func TestStreamsBehindAWriterWithoutFlush(t *testing.T) {
 	for _, path := range []string{"/events", "/lines"} {
 		a := resttest.Do[any](t, api, http.MethodGet, path, resttest.Header("X-Bare", "1"))
 		wantDiff(t, path, []any{500, "application/problem+json", "no-store", false, true},
-			[]any{a.Status, a.Header.Get("Content-Type"), a.Header.Get("Cache-Control"), a.Aborted, strings.Contains(a.Text, `"code":"internal"`)})
+			[]any{
+				a.Status, a.Header.Get("Content-Type"), a.Header.Get("Cache-Control"), a.Aborted,
+				strings.Contains(a.Text, `"code":"internal"`),
+			})
 		if !strings.Contains(log.String(), "rest_test.flushless of a middleware has neither Flush nor Unwrap") {
 			t.Errorf("%s: the log does not say why:\n%s", path, log.String())
 		}
@@ -52,7 +55,8 @@ func TestStreamsBehindAWriterWithoutFlush(t *testing.T) {
 	}
 	// A server's timeout is such a middleware.
 	w := httptest.NewRecorder()
-	http.TimeoutHandler(api, time.Minute, "").ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/events", nil))
+	http.TimeoutHandler(api, time.Minute, "").ServeHTTP(w,
+		httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/events", nil))
 	wantDiff(t, "behind http.TimeoutHandler", 500, w.Code)
 }
 
@@ -84,10 +88,12 @@ func TestEmits(t *testing.T) {
 		}
 	}
 	kinds := []rest.RouteOption{
-		rest.Emits[orderPlaced]("placed", "An order was placed."), rest.Emits[orderPlaced]("paid"), rest.Emits[orderCancelled]("cancelled"),
+		rest.Emits[orderPlaced]("placed", "An order was placed."), rest.Emits[orderPlaced]("paid"),
+		rest.Emits[orderCancelled]("cancelled"),
 	}
 	api := serve(func(r *rest.Routes) {
-		rest.Get(r, "/all", stream(rest.Event[orderChange]{ID: "1", Data: orderPlaced{3}}, rest.Event[orderChange]{Name: "paid", Data: orderPlaced{3}},
+		rest.Get(r, "/all", stream(rest.Event[orderChange]{ID: "1", Data: orderPlaced{3}},
+			rest.Event[orderChange]{Name: "paid", Data: orderPlaced{3}},
 			rest.Event[orderChange]{Data: &orderCancelled{"late"}}), kinds...)
 		rest.Get(r, "/unknown", stream(rest.Event[orderChange]{Name: "lost", Data: orderPlaced{3}}), kinds...)
 		rest.Get(r, "/other", stream(rest.Event[orderChange]{Name: "paid", Data: &orderCancelled{}}), kinds...)
@@ -120,9 +126,11 @@ func TestEmits(t *testing.T) {
 			"data":  map[string]any{"$ref": "#/components/schemas/OrderPlaced"},
 		},
 	}, of[0])
-	wantDiff(t, "the data of the third", any("#/components/schemas/OrderCancelled"), at(of[2], "properties", "data", "$ref"))
+	wantDiff(t, "the data of the third", any("#/components/schemas/OrderCancelled"),
+		at(of[2], "properties", "data", "$ref"))
 	wantDiff(t, "an event without a name", []any{"object", []any{"message"}, []any{"data"}}, []any{
-		at(schema("/one"), "items", "type"), at(schema("/one"), "items", "properties", "event", "enum"), at(schema("/one"), "items", "required"),
+		at(schema("/one"), "items", "type"), at(schema("/one"), "items", "properties", "event", "enum"),
+		at(schema("/one"), "items", "required"),
 	})
 }
 
@@ -133,8 +141,10 @@ func TestEmitsThatCannotBe(t *testing.T) {
 		return rest.Events[orderChange]{}, nil
 	}
 	for want, register := range map[string]func(r *rest.Routes){
-		"is for a handler that answers rest.Events": func(r *rest.Routes) { rest.Get(r, "/", handle("x"), rest.Emits[string]("x")) },
-		"is not of rest_test.orderChange":           func(r *rest.Routes) { rest.Get(r, "/", events, rest.Emits[int]("x")) },
+		"is for a handler that answers rest.Events": func(r *rest.Routes) {
+			rest.Get(r, "/", handle("x"), rest.Emits[string]("x"))
+		},
+		"is not of rest_test.orderChange": func(r *rest.Routes) { rest.Get(r, "/", events, rest.Emits[int]("x")) },
 		`"x" is declared twice`: func(r *rest.Routes) {
 			rest.Get(r, "/", events, rest.Emits[orderPlaced]("x"), rest.Emits[orderCancelled]("x"))
 		},

@@ -144,15 +144,18 @@ func ExamplePermit() {
 	byKey := auth.Keys(map[string]Member{"ann-key": {"ann"}, "bob-key": {"bob"}})
 	api := rest.New(rest.Auth(auth.APIKeyQuery("key", byKey)))
 	owned := permission.Owner(func(s *Song) string { return s.Owner })
-	api.Register(&Songs{all: []Song{{ID: 1, Title: "Yesterday", Owner: "ann"}}}, rest.Permit(permission.Any(permission.IsAdmin, owned)))
+	api.Register(&Songs{all: []Song{{ID: 1, Title: "Yesterday", Owner: "ann"}}},
+		rest.Permit(permission.Any(permission.IsAdmin, owned)))
 
 	show(api, "GET", "/songs/1?key=ann-key")
 	show(api, "GET", "/songs/1?key=bob-key")
 	show(api, "GET", "/songs/1")
 	// Output:
 	// 200 {"id":1,"title":"Yesterday","owner":"ann","price":0}
-	// 403 {"type":"about:blank","title":"Forbidden","status":403,"detail":"You do not have permission to perform this action.","code":"permission_denied"}
-	// 401 {"type":"about:blank","title":"Unauthorized","status":401,"detail":"Authentication credentials were not provided.","code":"unauthorized"}
+	// 403 {"type":"about:blank","title":"Forbidden","status":403,"detail":"You do not have permission to perform this
+	// action.","code":"permission_denied"} 401
+	// {"type":"about:blank","title":"Unauthorized","status":401,"detail":"Authentication credentials were not
+	// provided.","code":"unauthorized"}
 }
 
 // Check is for permissions that depend on the input.
@@ -187,8 +190,9 @@ func ExampleList() {
 	show(api, "GET", "/songs?max_price=3&ordering=-price")
 	show(api, "GET", "/songs?title=some")
 	// Output:
-	// 200 {"count":3,"next":"/songs?max_price=3&ordering=-price&page=2","previous":null,"results":[{"id":4,"title":"Let It Be","price":3},{"id":1,"title":"Help!","price":2}]}
-	// 200 {"count":1,"next":null,"previous":null,"results":[{"id":3,"title":"Something","price":4}]}
+	// 200 {"count":3,"next":"/songs?max_price=3&ordering=-price&page=2","previous":null,"results":[{"id":4,"title":"Let
+	// It Be","price":3},{"id":1,"title":"Help!","price":2}]} 200
+	// {"count":1,"next":null,"previous":null,"results":[{"id":3,"title":"Something","price":4}]}
 }
 
 type SongName struct {
@@ -234,14 +238,17 @@ var errTaken = errors.New("duplicate key value violates unique constraint songs_
 // Errors of the program become answers in one place; what is not known is a 500 without a
 // word of its text, and is logged.
 func ExampleMapError() {
-	api := rest.New(rest.Errors(rest.DetailErrors), rest.Logger(slog.New(slog.DiscardHandler)), rest.MapError(func(err error) *rest.Error {
-		if errors.Is(err, errTaken) {
-			return &rest.Error{Status: http.StatusConflict, Detail: "The title is taken.", Err: err}
-		}
-		return nil
-	}))
+	api := rest.New(rest.Errors(rest.DetailErrors), rest.Logger(slog.New(slog.DiscardHandler)),
+		rest.MapError(func(err error) *rest.Error {
+			if errors.Is(err, errTaken) {
+				return &rest.Error{Status: http.StatusConflict, Detail: "The title is taken.", Err: err}
+			}
+			return nil
+		}))
 	api.Register(routes(func(r *rest.Routes) {
-		rest.Get(r, "/taken", func(context.Context, struct{}) (string, error) { return "", fmt.Errorf("insert: %w", errTaken) })
+		rest.Get(r, "/taken", func(context.Context, struct{}) (string, error) {
+			return "", fmt.Errorf("insert: %w", errTaken)
+		})
 		rest.Get(r, "/broken", func(context.Context, struct{}) (string, error) { return "", io.ErrUnexpectedEOF })
 	}))
 

@@ -68,6 +68,7 @@ func TestAScopeOfOtherListsRefusesToRegister(t *testing.T) {
 		t.Errorf("got %q", text)
 	}
 	rest.New().Register(routes(func(r *rest.Routes) {
-		rest.List(r, "/", func(context.Context, struct{}) ([]newBook, error) { return nil, nil }, rest.Permit(permission.All(permission.AllowAny, others)))
+		rest.List(r, "/", func(context.Context, struct{}) ([]newBook, error) { return nil, nil },
+			rest.Permit(permission.All(permission.AllowAny, others)))
 	}))
 }

@@ -29,7 +29,8 @@ func profiles(options ...rest.APIOption) *rest.API {
 	return serve(func(r *rest.Routes) {
 		rest.Post(r, "/profiles", func(ctx context.Context, in profile) (string, error) {
 			born, ok := in.Born.Get()
-			return fmt.Sprintf("%q %v %v %v %v %v %v %d sent %v %t%t", in.Name, in.Age == nil, ok, born.Year(), in.Score, in.Marks, in.News, in.Level,
+			return fmt.Sprintf("%q %v %v %v %v %v %v %d sent %v %t%t", in.Name, in.Age == nil, ok, born.Year(), in.Score,
+				in.Marks, in.News, in.Level,
 				rest.SentFields(ctx), rest.Sent(ctx, "age"), rest.Sent(ctx, "other")), nil
 		})
 	}, options...)
@@ -100,7 +101,8 @@ func albums(e **rest.Endpoint[album, string], options ...rest.APIOption) *rest.A
 	return serve(func(r *rest.Routes) {
 		*e = rest.Post(r, "/albums", func(ctx context.Context, in album) (string, error) {
 			tags, ok := in.Tags.Get()
-			return fmt.Sprintf("%s %+v %v %v %t %q %v", in.Meta.Title, in.Meta.Tracks, in.More, tags, ok, in.Note, rest.SentFields(ctx)), nil
+			return fmt.Sprintf("%s %+v %v %v %t %q %v", in.Meta.Title, in.Meta.Tracks, in.More, tags, ok, in.Note,
+				rest.SentFields(ctx)), nil
 		})
 	}, options...)
 }
@@ -136,13 +138,18 @@ func TestJSONPartOfForm(t *testing.T) {
 			t.Errorf("%s: got %d %s, want %s", body, status, text, want)
 		}
 	}
-	if _, text := postForm(albums(new(*rest.Endpoint[album, string])), "/albums", `meta={"title":"x"}`); !strings.Contains(text, "x [] ") {
+	if _, text := postForm(
+		albums(new(*rest.Endpoint[album, string])), "/albums", `meta={"title":"x"}`,
+	); !strings.Contains(text, "x [] ") {
 		t.Errorf("a urlencoded form: got %s", text)
 	}
 
 	var e *rest.Endpoint[album, string]
 	bounded := albums(&e, rest.BoundBodies(rest.BodyBounds{Values: 5, Depth: 2}))
-	for text, want := range map[string]int{`{"title":"x","tracks":[1,2,3,4,5,6]}`: http.StatusRequestEntityTooLarge, `{"tracks":[[[]]]}`: http.StatusUnprocessableEntity} {
+	for text, want := range map[string]int{
+		`{"title":"x","tracks":[1,2,3,4,5,6]}`: http.StatusRequestEntityTooLarge,
+		`{"tracks":[[[]]]}`:                    http.StatusUnprocessableEntity,
+	} {
 		if status, answer := postForm(bounded, "/albums", "meta="+text); status != want {
 			t.Errorf("%s: got %d %s, want %d", text, status, answer, want)
 		}
@@ -162,7 +169,8 @@ func TestJSONPartIsDescribed(t *testing.T) {
 	}
 	for range 2 {
 		a := resttest.Call(t, api, e, in)
-		if !strings.HasPrefix(a.Body, "x [{Length:3}] &{y [] ") || !strings.Contains(a.Body, `[a] true "n" [meta more tags note`) {
+		if !strings.HasPrefix(a.Body, "x [{Length:3}] &{y [] ") ||
+			!strings.Contains(a.Body, `[a] true "n" [meta more tags note`) {
 			t.Errorf("got %d %s", a.Status, a.Body)
 		}
 		in.File = nil

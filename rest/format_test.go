@@ -66,7 +66,9 @@ func TestFormatsThatRefuse(t *testing.T) {
 				X []int `format:"date" json:"x"`
 			}
 		}, none](), `field X: the tag format:"date" does not fit int`},
-		"embedded": {registered[struct{ Body struct{ yearly } }, none](), `field Year: the tag format:"year" does not fit time.Time`},
+		"embedded": {
+			registered[struct{ Body struct{ yearly } }, none](), `field Year: the tag format:"year" does not fit time.Time`,
+		},
 		"answer": {registered[struct{}, []struct {
 			X time.Time `format:"year" json:"x"`
 		}](), `field X: the tag format:"year" does not fit time.Time`},
@@ -127,7 +129,8 @@ func TestFormatsThatFit(t *testing.T) {
 	if status != http.StatusOK || strings.TrimSpace(text) != whole {
 		t.Errorf("%d\n got %s\nwant %s", status, text, whole)
 	}
-	status, text = record(api, jsonRequest(http.MethodPost, "/formats", `{"nested":[["a"]],"matrix":[["2026-11-22T00:00:01Z"]]}`))
+	status, text = record(api, jsonRequest(http.MethodPost, "/formats",
+		`{"nested":[["a"]],"matrix":[["2026-11-22T00:00:01Z"]]}`))
 	for _, want := range []string{"body.nested[0][0]", "body.matrix[0][0]"} {
 		if status != http.StatusUnprocessableEntity || !strings.Contains(text, want) {
 			t.Errorf("got %d %s, want %q", status, text, want)
@@ -135,7 +138,9 @@ func TestFormatsThatFit(t *testing.T) {
 	}
 	properties := at(document(t, api), "components", "schemas", "Formats", "properties")
 	wantDiff(t, "a list in a list", any(map[string]any{
-		"type": "array", "items": map[string]any{"type": "array", "items": map[string]any{"type": "string", "format": "date"}},
+		"type": "array", "items": map[string]any{
+			"type": "array", "items": map[string]any{"type": "string", "format": "date"},
+		},
 	}), at(properties, "matrix"))
 	wantDiff(t, "a note", any("card"), at(properties, "card", "format"))
 }

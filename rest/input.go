@@ -159,7 +159,8 @@ func compileBody(t reflect.Type, plan *bind.Plan) (*bodyInput, error) {
 	}
 	for i := range t.NumField() {
 		f := t.Field(i)
-		if f.Anonymous && f.Type.Kind() == reflect.Struct && !slices.ContainsFunc(rest, func(r reflect.StructField) bool { return r.Index[0] != i }) &&
+		if f.Anonymous && f.Type.Kind() == reflect.Struct &&
+			!slices.ContainsFunc(rest, func(r reflect.StructField) bool { return r.Index[0] != i }) &&
 			!slices.ContainsFunc(plan.Params(), func(p bind.Param) bool { return p.Index[0] == i }) {
 			return &bodyInput{typ: f.Type, index: f.Index, required: true}, nil
 		}
@@ -168,7 +169,9 @@ func compileBody(t reflect.Type, plan *bind.Plan) (*bodyInput, error) {
 	fields := make([]reflect.StructField, 0, len(rest))
 	for _, f := range rest {
 		if f.Tag.Get("json") == "" {
-			return nil, fmt.Errorf("%v.%s has neither the tag of a source (path, query, header, cookie, form, file) nor a json tag", t, f.Name)
+			return nil, fmt.Errorf(
+				"%v.%s has neither the tag of a source (path, query, header, cookie, form, file) nor a json tag", t, f.Name,
+			)
 		}
 		b.spread = append(b.spread, f.Index)
 		f.Index, f.Offset = nil, 0
@@ -193,7 +196,8 @@ func strayField(t reflect.Type, body []int, plan *bind.Plan) string {
 func isParam(plan *bind.Plan, index []int) bool {
 	return slices.ContainsFunc(plan.Params(), func(p bind.Param) bool {
 		// The field of a deepObject has the parameters below it.
-		return slices.Equal(p.Index, index) || p.Object != nil && len(index) < len(p.Index) && slices.Equal(p.Index[:len(index)], index)
+		return slices.Equal(p.Index, index) ||
+			p.Object != nil && len(index) < len(p.Index) && slices.Equal(p.Index[:len(index)], index)
 	})
 }
 
@@ -253,7 +257,9 @@ func (c *routeContext) read(into any) error {
 			faults = more
 		}
 		faults = append(faults, plan.params.Bind(in, dst)...)
-		if len(plan.parts) > 0 && !slices.ContainsFunc(faults, func(f fault.Fault) bool { return f.Kind == bind.KindRepeated }) {
+		if len(plan.parts) > 0 && !slices.ContainsFunc(faults, func(f fault.Fault) bool {
+			return f.Kind == bind.KindRepeated
+		}) {
 			more, err := c.readParts(dst)
 			if err != nil {
 				return err
@@ -327,11 +333,16 @@ func (c *routeContext) readForm() ([]fault.Fault, error) {
 	c.cleanup = cleanup
 	switch {
 	case errors.Is(err, bind.ErrFormType):
-		return nil, &Error{Status: http.StatusUnsupportedMediaType, Detail: "The body must be a form: multipart/form-data or application/x-www-form-urlencoded."}
+		return nil, &Error{
+			Status: http.StatusUnsupportedMediaType,
+			Detail: "The body must be a form: multipart/form-data or application/x-www-form-urlencoded.",
+		}
 	case errors.Is(err, bind.ErrFormTooLarge):
 		return nil, &Error{Status: http.StatusRequestEntityTooLarge, Code: "too_large", Detail: "The form is too large."}
 	case err != nil:
-		return nil, &Error{Status: http.StatusBadRequest, Code: codeMalformed, Detail: "The form could not be read.", Err: err}
+		return nil, &Error{
+			Status: http.StatusBadRequest, Code: codeMalformed, Detail: "The form could not be read.", Err: err,
+		}
 	}
 	return faults, nil
 }
@@ -345,7 +356,8 @@ func (c *routeContext) readBody(dst any) ([]fault.Fault, error) {
 	}
 	if !c.route.tolerates(AnyContentType) && !isJSON(c.request.Header) {
 		return nil, &Error{
-			Status: http.StatusUnsupportedMediaType, Detail: "The body must be JSON: send it with the Content-Type application/json.",
+			Status: http.StatusUnsupportedMediaType,
+			Detail: "The body must be JSON: send it with the Content-Type application/json.",
 			Header: http.Header{"Accept": {"application/json"}},
 		}
 	}

@@ -82,7 +82,8 @@ func TestPresence(t *testing.T) {
 	api := serve(func(r *rest.Routes) {
 		rest.Patch(r, "/{int:id}", func(ctx context.Context, in change) (string, error) {
 			title, set := in.Title.Get()
-			return fmt.Sprintf("%q %v null=%v absent=%v price=%v/%v notes=%s/%v %v", title, set, in.Title.IsNull(), in.Title.IsAbsent(),
+			return fmt.Sprintf("%q %v null=%v absent=%v price=%v/%v notes=%s/%v %v", title, set, in.Title.IsNull(),
+				in.Title.IsAbsent(),
 				in.Price != nil, rest.Sent(ctx, "price"), in.Notes, rest.Sent(ctx, "notes"), rest.SentFields(ctx)), nil
 		})
 	})
@@ -112,7 +113,9 @@ type period struct {
 func (p *period) Validate(ctx context.Context) error {
 	switch {
 	case p.From > p.To:
-		return rest.Invalid(rest.Fault{In: "query", Path: []any{"to"}, Kind: "before_from", Message: "It ends before it begins."})
+		return rest.Invalid(rest.Fault{
+			In: "query", Path: []any{"to"}, Kind: "before_from", Message: "It ends before it begins.",
+		})
 	case p.To > 100:
 		return rest.Conflict(rest.RouteName(ctx))
 	case p.To == 100:
@@ -155,7 +158,8 @@ func TestValidate(t *testing.T) {
 		wantDiff(t, target, want, got)
 	}
 	a := resttest.Do[any](t, api, http.MethodPut, "/7", resttest.Content("application/json", `{"title":"","price":-1}`))
-	wantDiff(t, "embedded body", "[body.title: string_too_short body.price: greater_than_equal]", fmt.Sprint(a.Error.Faults))
+	wantDiff(t, "embedded body", "[body.title: string_too_short body.price: greater_than_equal]",
+		fmt.Sprint(a.Error.Faults))
 }
 
 func TestInputByItself(t *testing.T) {
@@ -250,7 +254,8 @@ func TestCodecs(t *testing.T) {
 		w, aborted := httptest.NewRecorder(), false
 		func() {
 			defer func() { aborted = recover() != nil }()
-			serve(register, rest.JSON(piecemeal{}), rest.Errors(encoded{rest.ProblemErrors})).ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+			serve(register, rest.JSON(piecemeal{}), rest.Errors(encoded{rest.ProblemErrors})).ServeHTTP(w,
+				httptest.NewRequest(http.MethodGet, path, nil))
 		}()
 		if !aborted || w.Body.Len() != 1 {
 			t.Errorf("%s: a part was taken for the whole: %d bytes", path, w.Body.Len())
@@ -264,7 +269,8 @@ func TestSunset(t *testing.T) {
 	at1 := january(2026)
 	api := serve(func(r *rest.Routes) {
 		rest.Get(r, "/x", handle(""), rest.Sunset(at1, january(2027)))
-		rest.Get(r, "/error", func(context.Context, struct{}) (string, error) { return "", rest.NotFound("") }, rest.Sunset(at1, january(2027)))
+		rest.Get(r, "/error", func(context.Context, struct{}) (string, error) { return "", rest.NotFound("") },
+			rest.Sunset(at1, january(2027)))
 		rest.Get(r, "/lines", func(context.Context, struct{}) (rest.Lines[int], error) {
 			return rest.Lines[int]{Items: sequence(nil, 1)}, nil
 		}, rest.Sunset(at1, january(2027)))

@@ -25,7 +25,9 @@ import (
 // A request is read, checked, filtered, paged and answered in this order. Without a paginator
 // option, the list has the paginator of the controller or the API ([Paginate]). With
 // page.None(), the answer is a plain array.
-func List[In, L any](r *Routes, path string, h func(ctx context.Context, in In) (L, error), options ...RouteOption) *Endpoint[In, L] {
+func List[In, L any](
+	r *Routes, path string, h func(ctx context.Context, in In) (L, error), options ...RouteOption,
+) *Endpoint[In, L] {
 	endpoint := &Endpoint[In, L]{}
 	e := &entry{
 		methods: []string{http.MethodGet}, path: path, handler: &typed[In, L]{f: h}, list: true,
@@ -180,7 +182,8 @@ func (c *routeContext) answerList(out any) error {
 
 func (c *routeContext) answerPage(rows *driver.List, in *bind.Input) error {
 	l := c.route.list
-	result, faults, err := l.paginator.Page(c, (*page.Input)(in), rows, page.NewLinks(c.route.api.config.baseURL, c.request.URL, c.route.secrets))
+	result, faults, err := l.paginator.Page(c, (*page.Input)(in), rows,
+		page.NewLinks(c.route.api.config.baseURL, c.request.URL, c.route.secrets))
 	switch {
 	case err != nil:
 		if past, ok := errors.AsType[*page.PastEndError](err); ok {

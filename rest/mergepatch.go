@@ -225,5 +225,6 @@ func takesFields(to, from reflect.Value) bool {
 		t = t.Elem()
 	}
 	_, isOpt := opt.ElemOf(t)
-	return t.Kind() == reflect.Struct && !isOpt && !reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) && schema.IsObject(t)
+	return t.Kind() == reflect.Struct && !isOpt && !reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) &&
+		schema.IsObject(t)
 }

@@ -39,8 +39,9 @@ func TestMergePatch(t *testing.T) {
 	t.Parallel()
 
 	first := vase{
-		ID: 7, Title: "Blue", Price: 9, Maker: &maker{Name: "Ann", Email: "a@x", notes: "n"}, Owner: maker{Name: "Bob", Email: "b@x", notes: "m"},
-		Tags: []string{"a", "b"}, Labels: map[string]string{"x": "1", "y": "2"}, Note: rest.Some("old"), Secret: "s",
+		ID: 7, Title: "Blue", Price: 9, Maker: &maker{Name: "Ann", Email: "a@x", notes: "n"},
+		Owner: maker{Name: "Bob", Email: "b@x", notes: "m"}, Tags: []string{"a", "b"},
+		Labels: map[string]string{"x": "1", "y": "2"}, Note: rest.Some("old"), Secret: "s",
 	}
 	var got vase
 	type change struct {
@@ -81,7 +82,8 @@ func TestMergePatch(t *testing.T) {
 			t.Errorf("%s: got %d %s", patch, a.Status, a.Text)
 			continue
 		}
-		if got.Maker != nil && want.Maker != nil && *got.Maker != *want.Maker || (got.Maker == nil) != (want.Maker == nil) || got.Owner != want.Owner {
+		if got.Maker != nil && want.Maker != nil && *got.Maker != *want.Maker || (got.Maker == nil) != (want.Maker == nil) ||
+			got.Owner != want.Owner {
 			t.Errorf("%s: got %+v and %+v", patch, got.Maker, got.Owner)
 		}
 		got.Maker, want.Maker, got.Owner, want.Owner = nil, nil, maker{}, maker{}
@@ -112,12 +114,16 @@ func TestMergePatch(t *testing.T) {
 			t.Errorf("%s: got %d %s", patch, a.Status, a.Text)
 		}
 	}
-	for kind, want := range map[string]int{"application/json": 200, "text/plain": 415, "application/merge-patch+json; charset=utf-8": 200} {
+	for kind, want := range map[string]int{
+		"application/json": 200, "text/plain": 415, "application/merge-patch+json; charset=utf-8": 200,
+	} {
 		wantStatus(t, api, http.MethodPatch, "/vase", want, resttest.Content(kind, "{}"))
 	}
 	wantStatus(t, api, http.MethodPatch, "/vase", http.StatusBadRequest, resttest.Content("application/json", "{"))
 	wantStatus(t, api, http.MethodPost, "/vase", http.StatusInternalServerError,
-		resttest.JSON(map[string]any{"title": "x", "owner": map[string]any{"name": "Bob"}, "tags": []string{}, "labels": map[string]string{}}))
+		resttest.JSON(map[string]any{
+			"title": "x", "owner": map[string]any{"name": "Bob"}, "tags": []string{}, "labels": map[string]string{},
+		}))
 
 	d := document(t, api)
 	wantDiff(t, "body", any("#/components/schemas/VasePatch"),
@@ -130,7 +136,8 @@ func TestMergePatch(t *testing.T) {
 	}
 	wantDiff(t, "a text", any([]any{"string", "null"}), patched("properties", "title", "type"))
 	either, _ := patched("properties", "owner", "anyOf").([]any)
-	if len(either) != 2 || at(either[0], "$ref") != "#/components/schemas/MakerPatch" || at(d, "components", "schemas", "MakerPatch", "required") != nil {
+	if len(either) != 2 || at(either[0], "$ref") != "#/components/schemas/MakerPatch" ||
+		at(d, "components", "schemas", "MakerPatch", "required") != nil {
 		t.Errorf("the owner is documented as %v", either)
 	}
 	text := mustPanic(t, func() {

@@ -36,7 +36,8 @@ func (a *API) mount(method string, rt *route, h http.Handler) error {
 				return fmt.Errorf("%s %s is the route %s already", method, rt.path.document(), other.rt.name)
 			}
 			if !other.rt.path.typed {
-				return fmt.Errorf("%s %s would never be asked: the route %s before it takes every such path", method, rt.path.document(), other.rt.name)
+				return fmt.Errorf("%s %s would never be asked: the route %s before it takes every such path", method,
+					rt.path.document(), other.rt.name)
 			}
 		}
 		s.candidates = append(s.candidates, candidate{rt, h, documented})
@@ -56,7 +57,8 @@ var whence = regexp.MustCompile(` ?\(registered at [^)]*\)`)
 
 // plain rewrites the mux's conflict message with the paths of the routes.
 func (a *API) plain(err error, pattern, documented string) error {
-	text, _, _ := strings.Cut(whence.ReplaceAllString(err.Error(), ""), ":\n") // what follows are examples with the mux's parameter names
+	// what follows are examples with the mux's parameter names
+	text, _, _ := strings.Cut(whence.ReplaceAllString(err.Error(), ""), ":\n")
 	for other, s := range a.shared {
 		text = strings.ReplaceAll(text, strconv.Quote(other), strconv.Quote(s.candidates[0].pattern))
 	}
@@ -127,7 +129,8 @@ func (a *API) find(method, path string) *shape {
 			return nil
 		}
 	}
-	if base := a.config.basePath; s == nil && base != "" && len(path) == len(base)+1 && strings.HasPrefix(path, base) && path[len(base)] == '/' {
+	if base := a.config.basePath; s == nil && base != "" && len(path) == len(base)+1 && strings.HasPrefix(path, base) &&
+		path[len(base)] == '/' {
 		s = a.tree.find(method, base, base)
 	}
 	return s
@@ -166,12 +169,14 @@ func unwrap(ctx huma.Context) (*http.Request, http.ResponseWriter) {
 
 // samePath reports whether two paths take the same requests.
 func samePath(a, b pathPattern) bool {
-	return slices.EqualFunc(a.segments, b.segments, func(x, y segment) bool { return x.literal == y.literal && x.kind == y.kind })
+	return slices.EqualFunc(a.segments, b.segments,
+		func(x, y segment) bool { return x.literal == y.literal && x.kind == y.kind })
 }
 
 // allMethods are the methods that allowed and Match try for a path.
 var allMethods = []string{
-	http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodPost, http.MethodPut, http.MethodTrace,
+	http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodPost, http.MethodPut,
+	http.MethodTrace,
 }
 
 // The values of [Error.Err] in answers to requests that match no route. An [ErrorRenderer] can
@@ -240,7 +245,8 @@ func (a *API) unmatched(w http.ResponseWriter, r *http.Request, path string) {
 	case len(allowed) > 0 && r.Method == http.MethodOptions:
 		w.Header().Set("Allow", strings.Join(a.Methods(r), ", "))
 		w.WriteHeader(http.StatusNoContent)
-	case len(allowed) > 0 && !slices.Contains(allowed, r.Method) && !a.config.strictSlashes && a.redirect(w, r, path, r.Method):
+	case len(allowed) > 0 && !slices.Contains(allowed, r.Method) && !a.config.strictSlashes &&
+		a.redirect(w, r, path, r.Method):
 		// POST /create means /create/, even if a GET route matches every path.
 	case len(allowed) > 0 && !slices.Contains(allowed, r.Method):
 		a.writeError(w, r, &Error{

@@ -71,7 +71,8 @@ func TestMethods(t *testing.T) {
 			}
 			text = "*"
 		}
-		wantDiff(t, c.method+" "+c.path, []any{c.status, c.allow, c.text}, []any{res.StatusCode, res.Header.Get("Allow"), strings.TrimSpace(text)})
+		wantDiff(t, c.method+" "+c.path, []any{c.status, c.allow, c.text},
+			[]any{res.StatusCode, res.Header.Get("Allow"), strings.TrimSpace(text)})
 	}
 }
 
@@ -129,7 +130,8 @@ func TestPrefixParameters(t *testing.T) {
 		ID   int64  `path:"id"     json:"id"`
 	}
 	api := quiet()
-	api.Register(routes(func(r *rest.Routes) { rest.Get(r, "/{int:id}", echo[in]) }), rest.Prefix("/orgs/{int:org_id}/{shop}/books"))
+	api.Register(routes(func(r *rest.Routes) { rest.Get(r, "/{int:id}", echo[in]) }),
+		rest.Prefix("/orgs/{int:org_id}/{shop}/books"))
 	if a := resttest.Do[in](t, api, http.MethodGet, "/orgs/7/a%20b/books/9"); a.Body != (in{7, "a b", 9}) {
 		t.Errorf("got %d %+v", a.Status, a.Body)
 	}
@@ -255,7 +257,9 @@ func TestBodyOfUnknownLength(t *testing.T) {
 	t.Parallel()
 
 	url := listen(t, serve(func(r *rest.Routes) { rest.Post(r, "/x", echo[newBook]) }, rest.MaxBody(40)))
-	for body, want := range map[string]int{`{"title":"Emma","price":1}`: 200, `{"title":"` + strings.Repeat("a", 39): 413} {
+	for body, want := range map[string]int{
+		`{"title":"Emma","price":1}`: 200, `{"title":"` + strings.Repeat("a", 39): 413,
+	} {
 		pieces := struct{ *strings.Reader }{strings.NewReader(body)} // whose length net/http does not see
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/x", pieces)
 		if err != nil {

@@ -35,15 +35,17 @@ func TestNullItemsOfAnswers(t *testing.T) {
 	t.Parallel()
 
 	wrong := map[string]flower{
-		"list": {List: []*petal{{}, nil}}, "map": {Map: map[string]*petal{"a": nil}}, "nested": {Nested: [][]*petal{nil, {nil}}},
-		"named": {Named: map[string][]*petal{"a": {nil}}}, "left": {Left: []*petal{nil}}, "flowers": {Flowers: []*flower{{}, nil}},
+		"list": {List: []*petal{{}, nil}}, "map": {Map: map[string]*petal{"a": nil}},
+		"nested": {Nested: [][]*petal{nil, {nil}}}, "named": {Named: map[string][]*petal{"a": {nil}}},
+		"left": {Left: []*petal{nil}}, "flowers": {Flowers: []*flower{{}, nil}},
 		"inner": {Flowers: []*flower{{Left: []*petal{nil}}}},
 	}
 	var log memory
 	api := serve(func(r *rest.Routes) {
 		rest.Get(r, "/flower", func(context.Context, struct{}) (flower, error) {
 			return flower{
-				List: []*petal{{"a"}}, Nested: [][]*petal{nil, {}}, Lists: []*[]int{nil}, Maps: []*map[string]int{nil}, Texts: []*string{nil},
+				List: []*petal{{"a"}}, Nested: [][]*petal{nil, {}}, Lists: []*[]int{nil}, Maps: []*map[string]int{nil},
+				Texts: []*string{nil},
 			}, nil
 		})
 		rest.Get(r, "/wrong/{at}", func(_ context.Context, in struct {
@@ -54,7 +56,9 @@ func TestNullItemsOfAnswers(t *testing.T) {
 		})
 		rest.Get(r, "/texts", func(context.Context, struct{}) ([]*bloom, error) { return []*bloom{nil}, nil })
 		rest.Get(r, "/list", func(context.Context, struct{}) ([]*petal, error) { return []*petal{nil}, nil })
-		rest.Get(r, "/map", func(context.Context, struct{}) (map[string]*petal, error) { return map[string]*petal{"a": nil}, nil })
+		rest.Get(r, "/map", func(context.Context, struct{}) (map[string]*petal, error) {
+			return map[string]*petal{"a": nil}, nil
+		})
 		rest.Get(r, "/plain", func(context.Context, struct{}) ([]petal, error) { return nil, nil })
 	}, rest.Logger(log.logger()))
 	const want = `{"list":[{"name":"a"}],"map":{},"pair":[null],"nested":[[],[]],"named":{},"lists":[null],"maps":[null],` +
@@ -142,11 +146,15 @@ func TestNilRow(t *testing.T) {
 	t.Parallel()
 
 	api := serve(func(r *rest.Routes) {
-		rest.List(r, "/rows", func(context.Context, struct{}) ([]*petal, error) { return []*petal{{"a"}}, nil }, page.Number())
-		rest.List(r, "/nil", func(context.Context, struct{}) ([]*petal, error) { return []*petal{{"a"}, nil}, nil }, page.Number())
+		rest.List(r, "/rows", func(context.Context, struct{}) ([]*petal, error) { return []*petal{{"a"}}, nil },
+			page.Number())
+		rest.List(r, "/nil", func(context.Context, struct{}) ([]*petal, error) { return []*petal{{"a"}, nil}, nil },
+			page.Number())
 		rest.List(r, "/plain", func(context.Context, struct{}) ([]*petal, error) { return []*petal{nil}, nil }, page.None())
 	})
-	for path, want := range map[string]int{"/rows": http.StatusOK, "/nil": http.StatusInternalServerError, "/plain": http.StatusInternalServerError} {
+	for path, want := range map[string]int{
+		"/rows": http.StatusOK, "/nil": http.StatusInternalServerError, "/plain": http.StatusInternalServerError,
+	} {
 		if status, text := get(t, api, path); status != want {
 			t.Errorf("%s: got %d %s", path, status, text)
 		}

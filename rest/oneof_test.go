@@ -76,7 +76,8 @@ func TestOneOf(t *testing.T) {
 		{"/one", `{"kind":"square"}`, `"s"`},
 		{"/one", `{"kind":"group","parts":[]}`, `"other"`},
 		{
-			"/drawings", `{"shapes":[{"kind":"circle","radius":1},{"kind":"group","parts":[{"kind":"square","side":2}]}],"frame":{"kind":"square","side":9}}`,
+			"/drawings",
+			`{"shapes":[{"kind":"circle","radius":1},{"kind":"group","parts":[{"kind":"square","side":2}]}],"frame":{"kind":"square","side":9}}`,
 			`{"shapes":[{"kind":"circle","radius":1},{"kind":"group","parts":[{"kind":"square","side":2}]}],"frame":{"kind":"square","side":9}}`,
 		},
 	} {
@@ -95,7 +96,8 @@ func TestOneOf(t *testing.T) {
 		`{"kind":"group","parts":[{"kind":"circle"}]}`:          "body.shapes[0].parts[0].radius: missing",
 		`{"kind":"group","parts":[{"kind":"square","side":8}]}`: "body.shapes[0].parts[0].side: value_error",
 	} {
-		a := resttest.Do[any](t, api, http.MethodPost, "/drawings", resttest.Content("application/json", `{"shapes":[`+body+`]}`))
+		a := resttest.Do[any](t, api, http.MethodPost, "/drawings",
+			resttest.Content("application/json", `{"shapes":[`+body+`]}`))
 		if a.Error == nil || len(a.Error.Faults) != 1 || a.Error.Faults[0].String() != want {
 			t.Errorf("%s: got %d %s, want %s", body, a.Status, a.Text, want)
 		}
@@ -116,14 +118,17 @@ func TestOneOfIsDocumented(t *testing.T) {
 			"description": "A shape.",
 			"oneOf":       []any{ref("Circle"), ref("Square" + suffix), ref("Group" + suffix)},
 			"discriminator": map[string]any{"propertyName": "kind", "mapping": map[string]any{
-				"circle": "#/components/schemas/Circle", "square": "#/components/schemas/Square" + suffix, "group": "#/components/schemas/Group" + suffix,
+				"circle": "#/components/schemas/Circle", "square": "#/components/schemas/Square" + suffix,
+				"group": "#/components/schemas/Group" + suffix,
 			}},
 		}
 	}
 	wantDiff(t, "answers", form(""), at(d, "components", "schemas", "Shape"))
 	wantDiff(t, "requests", form("Input"), at(d, "components", "schemas", "ShapeInput"))
-	wantDiff(t, "tag", map[string]any{"type": "string", "const": "circle"}, at(d, "components", "schemas", "Circle", "properties", "kind"))
-	wantDiff(t, "list", map[string]any{"type": "array", "items": ref("Shape")}, at(d, "components", "schemas", "Drawing", "properties", "shapes"))
+	wantDiff(t, "tag", map[string]any{"type": "string", "const": "circle"},
+		at(d, "components", "schemas", "Circle", "properties", "kind"))
+	wantDiff(t, "list", map[string]any{"type": "array", "items": ref("Shape")},
+		at(d, "components", "schemas", "Drawing", "properties", "shapes"))
 }
 
 // words is a text or a list of them.
@@ -161,7 +166,9 @@ func TestAlternatives(t *testing.T) {
 	wantDiff(t, "document", map[string]any{"anyOf": []any{
 		map[string]any{"type": "string"}, map[string]any{"type": "array", "items": map[string]any{"type": "string"}},
 	}}, at(document(t, api), "components", "schemas", "Both", "properties", "words"))
-	for body, want := range map[string]int{`{"words":"a"}`: 200, `{"words":["a","b"]}`: 200, `{"words":7}`: 422, `{"words":[7]}`: 422} {
+	for body, want := range map[string]int{
+		`{"words":"a"}`: 200, `{"words":["a","b"]}`: 200, `{"words":7}`: 422, `{"words":[7]}`: 422,
+	} {
 		a := resttest.Do[any](t, api, http.MethodPost, "/x", resttest.Content("application/json", body))
 		if a.Status != want || (want == http.StatusOK && strings.TrimSpace(a.Text) != body) {
 			t.Errorf("%s: got %d %s", body, a.Status, a.Text)
@@ -190,10 +197,12 @@ func TestOneOfThatCannotBe(t *testing.T) {
 			t.Errorf("got %s, want %s", text, want)
 		}
 	}
-	if _, err := json.Marshal(rest.One(Shape{Circle: &Circle{}, Square: &Square{}})); err == nil || !strings.Contains(err.Error(), "two variants") {
+	if _, err := json.Marshal(rest.One(Shape{Circle: &Circle{}, Square: &Square{}})); err == nil ||
+		!strings.Contains(err.Error(), "two variants") {
 		t.Error(err)
 	}
-	if _, err := json.Marshal(rest.One(Shape{Circle: &Circle{Kind: "square"}})); err == nil || !strings.Contains(err.Error(), `in place of "circle"`) {
+	if _, err := json.Marshal(rest.One(Shape{Circle: &Circle{Kind: "square"}})); err == nil ||
+		!strings.Contains(err.Error(), `in place of "circle"`) {
 		t.Error(err)
 	}
 }

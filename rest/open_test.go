@@ -68,7 +68,8 @@ func TestUnnarrowedListWarns(t *testing.T) {
 		get(t, api, "/books")
 		get(t, api, "/books")
 		text := log.String()
-		told := strings.Count(text, "permission.ListScope[rest_test.book]") == 1 && strings.Contains(text, "route=Routes.list") && strings.Contains(text, "path=/books")
+		told := strings.Count(text, "permission.ListScope[rest_test.book]") == 1 &&
+			strings.Contains(text, "route=Routes.list") && strings.Contains(text, "path=/books")
 		if told != c.warns || strings.Contains(text, "WARN") != c.warns {
 			t.Errorf("%s: the log has %s", name, text)
 		}

@@ -64,13 +64,16 @@ func (catalog) Routes(r *rest.Routes) {
 		article
 	}
 	rest.List(r, "/", func(context.Context, org) ([]novel, error) { return nil, nil },
-		page.Number(page.Size(20), page.LinkHeader()), query.Filter[novelFilter](), query.Order("price", "-id"), query.Search("title"),
+		page.Number(page.Size(20), page.LinkHeader()), query.Filter[novelFilter](), query.Order("price", "-id"),
+		query.Search("title"),
 		rest.Summary("List articles"), rest.Description("With *filters*."), rest.Name("list"))
-	rest.List(r, "/by/offset", func(context.Context, org) ([]novel, error) { return nil, nil }, rest.Name("offset"), rest.Open())
+	rest.List(r, "/by/offset", func(context.Context, org) ([]novel, error) { return nil, nil }, rest.Name("offset"),
+		rest.Open())
 	rest.List(r, "/by/cursor", func(context.Context, org) ([]novel, error) { return nil, nil }, rest.Name("cursor"),
 		page.Cursor(page.Sign([]byte("0123456789abcdef"))), rest.View(func(n novel) string { return n.Title }))
 	rest.List(r, "/all", func(context.Context, org) ([]author, error) { return nil, nil }, rest.Name("all"), page.None())
-	rest.Get(r, "/{int:id}", func(context.Context, one) (*article, error) { return nil, rest.ErrNotFound }, rest.Name("get"))
+	rest.Get(r, "/{int:id}", func(context.Context, one) (*article, error) { return nil, rest.ErrNotFound },
+		rest.Name("get"))
 	rest.Post(r, "/", func(_ context.Context, in struct {
 		org
 		article
@@ -79,9 +82,12 @@ func (catalog) Routes(r *rest.Routes) {
 	},
 	) (*article, error) {
 		return &in.article, nil
-	}, rest.Name("create"), rest.Status(http.StatusCreated), rest.Fails(http.StatusConflict), rest.Throttles(throttle.PerUser("5/min")))
-	rest.Handle(r, []string{http.MethodPut, http.MethodPatch}, "/{int:id}", func(_ context.Context, in change) (*article, error) { return &in.article, nil }, rest.Name("change"))
-	rest.Delete(r, "/{int:id}", func(context.Context, one) (rest.NoContent, error) { return rest.NoContent{}, nil }, rest.Name("remove"), rest.Permit(permission.IsAdmin))
+	}, rest.Name("create"), rest.Status(http.StatusCreated), rest.Fails(http.StatusConflict),
+		rest.Throttles(throttle.PerUser("5/min")))
+	rest.Handle(r, []string{http.MethodPut, http.MethodPatch}, "/{int:id}",
+		func(_ context.Context, in change) (*article, error) { return &in.article, nil }, rest.Name("change"))
+	rest.Delete(r, "/{int:id}", func(context.Context, one) (rest.NoContent, error) { return rest.NoContent{}, nil },
+		rest.Name("remove"), rest.Permit(permission.IsAdmin))
 	rest.Post(r, "/{int:id}/cover", func(context.Context, struct {
 		org
 		upload
@@ -89,8 +95,12 @@ func (catalog) Routes(r *rest.Routes) {
 	) (*rest.Reply, error) {
 		return nil, rest.ErrNotFound
 	}, rest.Name("cover"), rest.Returns[article](http.StatusCreated), rest.Detail(http.StatusAccepted))
-	rest.Get(r, "/{int:id}/events", func(context.Context, one) (rest.Events[author], error) { return rest.Events[author]{}, nil }, rest.Name("events"))
-	rest.Get(r, "/{int:id}/lines", func(context.Context, one) (rest.Lines[author], error) { return rest.Lines[author]{}, nil }, rest.Name("lines"))
+	rest.Get(r, "/{int:id}/events", func(context.Context, one) (rest.Events[author], error) {
+		return rest.Events[author]{}, nil
+	}, rest.Name("events"))
+	rest.Get(r, "/{int:id}/lines", func(context.Context, one) (rest.Lines[author], error) {
+		return rest.Lines[author]{}, nil
+	}, rest.Name("lines"))
 	rest.Get(r, "/at/files/{path:rest}", func(context.Context, struct {
 		org
 		restOf
@@ -103,10 +113,13 @@ func (catalog) Routes(r *rest.Routes) {
 }
 
 func catalogAPI() *rest.API {
-	api := quiet(rest.Title("Shop"), rest.Version("2.0.0"), rest.About("Sells *articles*."), rest.Servers("https://shop.example/v2"),
-		rest.Auth(bearer(), auth.APIKeyQuery("key", people()), auth.Basic(func(context.Context, string, string) (*rest.User, error) { return nil, rest.ErrBadCredentials })))
+	api := quiet(rest.Title("Shop"), rest.Version("2.0.0"), rest.About("Sells *articles*."),
+		rest.Servers("https://shop.example/v2"),
+		rest.Auth(bearer(), auth.APIKeyQuery("key", people()),
+			auth.Basic(func(context.Context, string, string) (*rest.User, error) { return nil, rest.ErrBadCredentials })))
 	api.Register(catalog{})
-	huma.Register(api.Huma(), rest.Guard(api, huma.Operation{Method: http.MethodGet, Path: "/raw/{n}", OperationID: "rawNumber"}), rawNumber)
+	huma.Register(api.Huma(), rest.Guard(api,
+		huma.Operation{Method: http.MethodGet, Path: "/raw/{n}", OperationID: "rawNumber"}), rawNumber)
 	return api
 }
 
@@ -143,7 +156,9 @@ func TestDocumentIsServed(t *testing.T) {
 	}
 	a := resttest.Do[any](t, api, http.MethodGet, "/openapi.json")
 	wantDiff(t, "served and written", []string{string(text), string(text)}, []string{a.Text, written.String()})
-	for path, want := range map[string]int{"/docs": 200, "/docs/": 200, "/docs/assets/x/nothing.js": 404, "/openapi.yaml": 404, "/schemas/Article.json": 404} {
+	for path, want := range map[string]int{
+		"/docs": 200, "/docs/": 200, "/docs/assets/x/nothing.js": 404, "/openapi.yaml": 404, "/schemas/Article.json": 404,
+	} {
 		wantStatus(t, api, http.MethodGet, path, want)
 	}
 	for name, c := range map[string]struct {
@@ -186,13 +201,21 @@ func TestEveryStatusIsDocumented(t *testing.T) {
 		{"post", all, "/orgs/1/articles", []resttest.Option{bob, resttest.Content("application/json", "{")}},
 		{"post", all, "/orgs/1/articles", []resttest.Option{bob, resttest.Content("text/plain", "{")}},
 		{"post", all, "/orgs/1/articles", []resttest.Option{bob, resttest.Content("application/json", "{}")}},
-		{"post", all, "/orgs/1/articles", []resttest.Option{bob, resttest.Content("application/json", string(make([]byte, 2<<20)))}},
+		{
+			"post", all, "/orgs/1/articles",
+			[]resttest.Option{bob, resttest.Content("application/json", string(make([]byte, 2<<20)))},
+		},
 		{"post", all, "/orgs/1/articles", []resttest.Option{bob, resttest.Content("application/json", `{"title":"a","price":1}`)}},
 		{"post", all, "/orgs/1/articles", []resttest.Option{bob, resttest.Content("application/json", `{"title":"a","price":1}`)}},
 		{"delete", all + "/{id}", "/orgs/1/articles/7", []resttest.Option{bob}},
 		{"delete", all + "/{id}", "/orgs/1/articles/7", []resttest.Option{ann}},
-		{"post", all + "/{id}/cover", "/orgs/1/articles/7/cover", []resttest.Option{bob, resttest.Content("text/plain", "{")}},
-		{"post", all + "/{id}/cover", "/orgs/1/articles/7/cover", []resttest.Option{bob, resttest.Content("multipart/form-data; boundary=x", "{")}},
+		{
+			"post", all + "/{id}/cover", "/orgs/1/articles/7/cover", []resttest.Option{bob, resttest.Content("text/plain", "{")},
+		},
+		{
+			"post", all + "/{id}/cover", "/orgs/1/articles/7/cover",
+			[]resttest.Option{bob, resttest.Content("multipart/form-data; boundary=x", "{")},
+		},
 		{"get", all + "/at/files/{rest}", "/orgs/1/articles/at/files/x", nil},
 		{"get", "/raw/{n}", "/raw/x", []resttest.Option{bob}},
 		{"get", "/raw/{n}", "/raw/1", nil},
@@ -214,7 +237,8 @@ func TestCookiesOfOtherOriginsAreDocumented(t *testing.T) {
 	t.Parallel()
 
 	api := serve(func(r *rest.Routes) { rest.Post(r, "/x", whoami) }, rest.Auth(auth.APIKeyCookie("key", people())))
-	a := resttest.Do[any](t, api, http.MethodPost, "/x", resttest.Cookie("key", "bob-key"), resttest.Header("Sec-Fetch-Site", "cross-site"))
+	a := resttest.Do[any](t, api, http.MethodPost, "/x", resttest.Cookie("key", "bob-key"),
+		resttest.Header("Sec-Fetch-Site", "cross-site"))
 	documented := at(document(t, api), "paths", "/x", "post", "responses", "403")
 	if a.Status != http.StatusForbidden || documented == nil {
 		t.Errorf("got %d, documented %v", a.Status, documented)
@@ -240,7 +264,8 @@ func TestDocumentIsValid(t *testing.T) {
 		missing("node is not there")
 	}
 	for name, api := range map[string]*rest.API{
-		"catalog": catalogAPI(), "errors": errorAPI(rest.DetailErrors), "lists": novelAPI(page.Number(), query.Filter[novelFilter]()), "empty": quiet(),
+		"catalog": catalogAPI(), "errors": errorAPI(rest.DetailErrors),
+		"lists": novelAPI(page.Number(), query.Filter[novelFilter]()), "empty": quiet(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -252,7 +277,9 @@ func TestDocumentIsValid(t *testing.T) {
 			if err := os.WriteFile(file, text, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if out, err := exec.CommandContext(t.Context(), node, filepath.Join(dir, "validate.mjs"), file).CombinedOutput(); err != nil {
+			if out, err := exec.CommandContext(
+				t.Context(), node, filepath.Join(dir, "validate.mjs"), file,
+			).CombinedOutput(); err != nil {
 				t.Errorf("%v\n%s", err, out)
 			}
 		})

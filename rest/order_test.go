@@ -34,8 +34,9 @@ func TestDefaultOrder(t *testing.T) {
 		rest.List(r, "/falling", slice, page.None(), query.Order("-id"))
 	}, rest.DocsPath(""))
 	for target, want := range map[string][]int64{
-		"/slice": {4, 3, 2, 1}, "/set": {4, 3, 2, 1}, "/ordered": {4, 3, 2, 1}, "/default": {1, 3, 4, 2}, "/default/first": {1, 3, 4, 2}, "/keep": {1, 2, 3, 4}, "/none": {1, 2, 3, 4},
-		"/falling": {4, 3, 2, 1}, "/slice?ordering=title": {2, 4, 3, 1}, "/slice?ordering=": {1, 2, 3, 4}, "/default?ordering=price": {3, 4, 1, 2},
+		"/slice": {4, 3, 2, 1}, "/set": {4, 3, 2, 1}, "/ordered": {4, 3, 2, 1}, "/default": {1, 3, 4, 2},
+		"/default/first": {1, 3, 4, 2}, "/keep": {1, 2, 3, 4}, "/none": {1, 2, 3, 4}, "/falling": {4, 3, 2, 1},
+		"/slice?ordering=title": {2, 4, 3, 1}, "/slice?ordering=": {1, 2, 3, 4}, "/default?ordering=price": {3, 4, 1, 2},
 	} {
 		a := resttest.Do[[]book](t, api, http.MethodGet, target)
 		var got []int64

@@ -45,7 +45,9 @@ func (c careful) CreateResponse(ctx context.Context, body any, status int) *rest
 	return rest.CreateResponse(ctx, body, status)
 }
 
-func (c careful) GetOrNotFound(ctx context.Context, load func(context.Context, int64) (*sheet, error), key int64) (*sheet, error) {
+func (c careful) GetOrNotFound(
+	ctx context.Context, load func(context.Context, int64) (*sheet, error), key int64,
+) (*sheet, error) {
 	*c.seen = append(*c.seen, "get")
 	return rest.GetOrNotFound(ctx, load, key)
 }
@@ -67,7 +69,8 @@ func TestAnObjectThatNobodyJudgedIsLogged(t *testing.T) {
 	guard := rest.Permit(permission.Owner(func(p *sheet) string { return p.Owner }))
 	api := rest.New(rest.Logger(slog.New(slog.NewTextHandler(&log, nil))))
 	api.Register(routes(func(r *rest.Routes) {
-		rest.Get(r, "/forgetful/{int:id}", func(context.Context, byID) (string, error) { return "", nil }, guard, rest.Name("forgetful"))
+		rest.Get(r, "/forgetful/{int:id}", func(context.Context, byID) (string, error) { return "", nil }, guard,
+			rest.Name("forgetful"))
 		rest.Post(r, "/new", handle("new"), guard)
 	}))
 	for range 3 {
@@ -137,7 +140,9 @@ func TestPatternOfARoute(t *testing.T) {
 func TestDocsBelowAPrefix(t *testing.T) {
 	t.Parallel()
 
-	for docs, spec := range map[string]string{"/docs": "/openapi.json", "/help/api/docs": "/spec/v1.json", "/": "/openapi.json"} {
+	for docs, spec := range map[string]string{
+		"/docs": "/openapi.json", "/help/api/docs": "/spec/v1.json", "/": "/openapi.json",
+	} {
 		api := rest.New(rest.DocsPath(docs), rest.SpecPath(spec))
 		url := listen(t, http.StripPrefix("/below", api)) + "/below"
 		_, page := ask(t, http.MethodGet, url+docs)

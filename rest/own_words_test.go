@@ -46,7 +46,8 @@ func TestOwnWords(t *testing.T) {
 	for text, shown := range map[string]bool{"short": true, "secret-value": false, "inside": false} {
 		for path, body := range map[string]string{"/books?isbn=" + text: `{}`, "/books": `{"isbn":"` + text + `"}`} {
 			status, answer := record(api, jsonRequest(http.MethodPost, path, body))
-			if status != http.StatusUnprocessableEntity || strings.Contains(answer, "must have 13 digits") != shown || strings.Contains(answer, "secret") || strings.Contains(answer, "strconv") {
+			if status != http.StatusUnprocessableEntity || strings.Contains(answer, "must have 13 digits") != shown ||
+				strings.Contains(answer, "secret") || strings.Contains(answer, "strconv") {
 				t.Errorf("%s %s: %d %s", path, body, status, answer)
 			}
 		}

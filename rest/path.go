@@ -128,7 +128,8 @@ func parseSegment(part string) (segment, error) {
 	}
 	known := []converter{anyText, intKind, strKind, slugKind, uuidKind, restKind}
 	if !slices.Contains(known, converter(kind)) {
-		return segment{}, fmt.Errorf("segment %q: there is no converter %q; there are int, str, slug, uuid and path", part, kind)
+		return segment{}, fmt.Errorf("segment %q: there is no converter %q; there are int, str, slug, uuid and path", part,
+			kind)
 	}
 	return segment{name: name, kind: converter(kind)}, nil
 }

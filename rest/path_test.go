@@ -36,7 +36,8 @@ func TestLiteralsThatRefuse(t *testing.T) {
 			},
 			"raw": func() { serve(func(r *rest.Routes) { rest.Raw(r, []string{"GET"}, path, http.NotFoundHandler()) }) },
 		} {
-			if text := mustPanic(t, register); !strings.Contains(text, want) || !strings.HasPrefix(text, "rest: rest_test.routes: GET ") {
+			if text := mustPanic(t, register); !strings.Contains(text, want) ||
+				!strings.HasPrefix(text, "rest: rest_test.routes: GET ") {
 				t.Errorf("%s %q: %q is without %q", way, path, text, want)
 			}
 		}

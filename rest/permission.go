@@ -54,7 +54,10 @@ func checkNarrowing(permissions []Permission, item reflect.Type) error {
 		}
 	}
 	if some && !these {
-		return fmt.Errorf("the permissions narrow lists, but none of them those of %v: give the route permissions of its own by rest.Permit", item)
+		return fmt.Errorf(
+			"the permissions narrow lists, but none of them those of %v: give the route permissions of its own by rest.Permit",
+			item,
+		)
 	}
 	return nil
 }
@@ -75,7 +78,8 @@ func (rt *route) warnUnnarrowed() {
 		judged = judged || ok && judge.AppliesTo(rt.list.elem)
 	}
 	if judged {
-		rt.api.config.logger.log().Warn("an object permission does not narrow a list: add permission.ListScope["+rt.list.elem.String()+
+		rt.api.config.logger.log().Warn("an object permission does not narrow a list: add permission.ListScope["+
+			rt.list.elem.String()+
 			"] to the permissions of the route, or give it others by rest.Permit or rest.Open",
 			"route", rt.name, "method", rt.methods[0], "path", rt.path.document())
 	}
@@ -150,7 +154,8 @@ func (c *routeContext) checkPermissions(ctx context.Context) error {
 // refusal turns a 403 into a 401 if the request has no principal and the route has
 // authenticators.
 func (c *routeContext) refusal(ctx context.Context, err error) error {
-	if e := asError(err); e != nil && e.Status == http.StatusForbidden && len(c.route.auth) > 0 && PrincipalOf(ctx) == nil {
+	if e := asError(err); e != nil && e.Status == http.StatusForbidden && len(c.route.auth) > 0 &&
+		PrincipalOf(ctx) == nil {
 		return c.route.unauthorized("")
 	}
 	return err

@@ -160,7 +160,8 @@ func (c *routeContext) authenticate() error {
 		case err == nil || errors.Is(err, ErrNoCredentials):
 		case errors.Is(err, ErrBadCredentials):
 			bad = true
-			c.route.api.config.logger.log().DebugContext(c, "credentials refused", "route", c.route.name, "scheme", a.Scheme().Name, "reason", err)
+			c.route.api.config.logger.log().DebugContext(c, "credentials refused", "route", c.route.name, "scheme",
+				a.Scheme().Name, "reason", err)
 		default:
 			return err
 		}
@@ -173,7 +174,10 @@ func (c *routeContext) authenticate() error {
 
 // unauthorized returns the route's 401 error, with a challenge for each of its authenticators.
 func (rt *route) unauthorized(reason string) *Error {
-	e := &Error{Status: http.StatusUnauthorized, Code: codeUnauthorized, Detail: "Authentication credentials were not provided.", Header: http.Header{}}
+	e := &Error{
+		Status: http.StatusUnauthorized, Code: codeUnauthorized, Detail: "Authentication credentials were not provided.",
+		Header: http.Header{},
+	}
 	if reason != "" {
 		e.Detail = "Incorrect authentication credentials."
 	}
@@ -214,7 +218,9 @@ func (a *API) answerOf(r *http.Request, err error, name string) *Error {
 		e = standardError(r, err)
 	}
 	if e.Status == statusClientGone && r.Context().Err() == nil { // something else was canceled, and the client waits
-		e = &Error{Status: http.StatusServiceUnavailable, Code: "unavailable", Err: err, Header: http.Header{"Retry-After": {"1"}}}
+		e = &Error{
+			Status: http.StatusServiceUnavailable, Code: "unavailable", Err: err, Header: http.Header{"Retry-After": {"1"}},
+		}
 	}
 	if e.Status < http.StatusOK || e.Status > 599 {
 		e = &Error{Status: http.StatusInternalServerError, Err: e}
@@ -243,7 +249,10 @@ func standardError(r *http.Request, err error) *Error {
 	)
 	switch {
 	case errors.As(err, &large):
-		return &Error{Status: http.StatusRequestEntityTooLarge, Code: "too_large", Detail: fmt.Sprintf("The body is larger than %d bytes.", large.Limit), Err: err}
+		return &Error{
+			Status: http.StatusRequestEntityTooLarge, Code: "too_large",
+			Detail: fmt.Sprintf("The body is larger than %d bytes.", large.Limit), Err: err,
+		}
 	case errors.Is(err, ErrNotFound):
 		return &Error{Status: http.StatusNotFound, Detail: "Not found.", Err: err}
 	case errors.As(err, &status):

@@ -78,10 +78,13 @@ func TestAllThrottlesCount(t *testing.T) {
 	api := serve(func(r *rest.Routes) { rest.Get(r, "/x", handle("")) }, rest.Throttles(
 		throttle(0, rest.Verdict{Policy: "a", Limit: 5, Window: time.Minute, RetryAfter: 3 * time.Second}),
 		throttle(1, rest.Verdict{Skipped: true}),
-		throttle(2, rest.Verdict{Policy: "b", Limit: 9, Remaining: 2, Window: time.Hour, Reset: time.Second, RetryAfter: 61 * time.Second}),
+		throttle(2, rest.Verdict{
+			Policy: "b", Limit: 9, Remaining: 2, Window: time.Hour, Reset: time.Second, RetryAfter: 61 * time.Second,
+		}),
 	))
 	a := resttest.Do[any](t, api, http.MethodGet, "/x")
-	wantDiff(t, "answer", []any{429, "61", "Request was throttled. Expected available in 61 seconds."}, []any{a.Status, a.Header.Get("Retry-After"), a.Error.Detail})
+	wantDiff(t, "answer", []any{429, "61", "Request was throttled. Expected available in 61 seconds."},
+		[]any{a.Status, a.Header.Get("Retry-After"), a.Error.Detail})
 	wantDiff(t, "policies", []string{`"a";q=5;w=60`, `"b";q=9;w=3600`}, a.Header.Values("Ratelimit-Policy"))
 	wantDiff(t, "limits", []string{`"a";r=0;t=0`, `"b";r=2;t=1`}, a.Header.Values("Ratelimit"))
 	for i := range counted {
@@ -94,11 +97,14 @@ func TestAllThrottlesCount(t *testing.T) {
 func TestThrottleThatFails(t *testing.T) {
 	t.Parallel()
 
-	api := serve(func(r *rest.Routes) { rest.Get(r, "/x", handle("")) }, rest.Throttles(throttleFunc(func(context.Context) (rest.Verdict, error) {
+	api := serve(func(r *rest.Routes) {
+		rest.Get(r, "/x", handle(""))
+	}, rest.Throttles(throttleFunc(func(context.Context) (rest.Verdict, error) {
 		return rest.Verdict{Allowed: true}, errors.New("redis://secret is away")
 	})))
 	a := resttest.Do[any](t, api, http.MethodGet, "/x")
-	if a.Status != http.StatusServiceUnavailable || strings.Contains(a.Text, "secret") || a.Header.Get("Retry-After") == "" {
+	if a.Status != http.StatusServiceUnavailable || strings.Contains(a.Text, "secret") ||
+		a.Header.Get("Retry-After") == "" {
 		t.Errorf("got %d %s", a.Status, a.Text)
 	}
 }
@@ -317,7 +323,10 @@ func TestMiddlewareOrder(t *testing.T) {
 	var order []string
 	mark := func(name string) rest.Middleware {
 		return func(next http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { order = append(order, name); next.ServeHTTP(w, r) })
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				order = append(order, name)
+				next.ServeHTTP(w, r)
+			})
 		}
 	}
 	api := quiet(rest.Use(mark("api 1"), mark("api 2")))
@@ -345,7 +354,8 @@ func TestPanics(t *testing.T) {
 		rest.Get(r, "/text", func(context.Context, struct{}) (string, error) { panic("secret") })
 		rest.Get(r, "/permission", handle(""), rest.Permit(ruleFunc(func(context.Context) error { panic("secret") })))
 		rest.Get(r, "/encode", func(context.Context, struct{}) (bomb, error) { return bomb{}, nil })
-		rest.Raw(r, []string{http.MethodGet}, "/raw", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("secret") }))
+		rest.Raw(r, []string{http.MethodGet}, "/raw",
+			http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("secret") }))
 		rest.Raw(r, []string{http.MethodGet}, "/begun", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "part")
 			panic("secret")
@@ -361,10 +371,12 @@ func TestPanics(t *testing.T) {
 			t.Errorf("%s is not in the log", path)
 		}
 	}
-	if a := resttest.Do[any](t, api, http.MethodGet, "/begun"); !a.Aborted || a.Text != "part" || !strings.Contains(log.String(), "path=/begun") {
+	if a := resttest.Do[any](t, api, http.MethodGet, "/begun"); !a.Aborted || a.Text != "part" ||
+		!strings.Contains(log.String(), "path=/begun") {
 		t.Errorf("begun: got %+v", a)
 	}
-	if a := resttest.Do[any](t, api, http.MethodGet, "/abort"); !a.Aborted || strings.Contains(log.String(), "path=/abort") {
+	if a := resttest.Do[any](t, api, http.MethodGet, "/abort"); !a.Aborted ||
+		strings.Contains(log.String(), "path=/abort") {
 		t.Errorf("abort: got %+v", a)
 	}
 }
@@ -399,7 +411,8 @@ func TestContextOfTheRequest(t *testing.T) {
 	if status, text := record(api, r("/value")); status != 200 || strings.TrimSpace(text) != `"kept Routes.value"` {
 		t.Errorf("got %d %s", status, text)
 	}
-	if status, text := record(api, r("/late")); status != http.StatusServiceUnavailable || strings.Contains(text, "query") {
+	if status, text := record(api, r("/late")); status != http.StatusServiceUnavailable ||
+		strings.Contains(text, "query") {
 		t.Errorf("too late: %d %s", status, text)
 	}
 }
@@ -410,7 +423,8 @@ func TestOutsideOfARequest(t *testing.T) {
 	ctx := t.Context()
 	rest.ResponseOf(ctx).Header().Set("X", "y")
 	rest.ResponseOf(ctx).SetStatus(201)
-	if rest.RequestOf(ctx) != nil || rest.PrincipalOf(ctx) != nil || rest.PermissionsOf(ctx) != nil || rest.ControllerOf(ctx) != nil ||
+	if rest.RequestOf(ctx) != nil || rest.PrincipalOf(ctx) != nil || rest.PermissionsOf(ctx) != nil ||
+		rest.ControllerOf(ctx) != nil ||
 		rest.RouteName(ctx) != "" || rest.ClientIP(ctx).IsValid() || rest.Sent(ctx, "x") || rest.SentFields(ctx) != nil {
 		t.Error("there is something without a request")
 	}

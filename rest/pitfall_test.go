@@ -59,9 +59,11 @@ func TestPitfall(t *testing.T) {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { ran++; next.ServeHTTP(w, r) })
 		}
 		api := quiet()
-		api.Register(routes(func(r *rest.Routes) { rest.Get(r, "/x", handle("")) }), rest.Prefix("/a/b"), rest.Tags("t"), rest.Use(count))
+		api.Register(routes(func(r *rest.Routes) { rest.Get(r, "/x", handle("")) }), rest.Prefix("/a/b"), rest.Tags("t"),
+			rest.Use(count))
 		wantStatus(t, api, http.MethodGet, "/a/b/x", http.StatusOK)
-		wantDiff(t, "tags and calls", []any{[]any{"t"}, 1}, []any{at(document(t, api), "paths", "/a/b/x", "get", "tags"), ran})
+		wantDiff(t, "tags and calls", []any{[]any{"t"}, 1},
+			[]any{at(document(t, api), "paths", "/a/b/x", "get", "tags"), ran})
 	})
 	t.Run("03_security_is_enforced", func(t *testing.T) {
 		t.Parallel()
@@ -141,7 +143,8 @@ func TestPitfall(t *testing.T) {
 		wantStatus(t, api, http.MethodGet, "/99999999999999999999", http.StatusNotFound) // no integer of any kind
 		wantStatus(t, api, http.MethodGet, "/1?u=256", http.StatusUnprocessableEntity)
 		wantStatus(t, api, http.MethodGet, "/1?u=-1", http.StatusUnprocessableEntity)
-		wantStatus(t, api, http.MethodPost, "/x", http.StatusUnprocessableEntity, resttest.Content("application/json", `{"n":128}`))
+		wantStatus(t, api, http.MethodPost, "/x", http.StatusUnprocessableEntity,
+			resttest.Content("application/json", `{"n":128}`))
 	})
 	t.Run("06_errors_echo_nothing", func(t *testing.T) {
 		t.Parallel()
@@ -149,14 +152,16 @@ func TestPitfall(t *testing.T) {
 			Key string `query:"key" pattern:"^[a-z]*$"`
 			account
 		}
-		for name, renderer := range map[string]rest.ErrorRenderer{"problem": rest.ProblemErrors, "detail": rest.DetailErrors} {
+		for name, renderer := range map[string]rest.ErrorRenderer{
+			"problem": rest.ProblemErrors, "detail": rest.DetailErrors,
+		} {
 			api := serve(func(r *rest.Routes) { rest.Post(r, "/x", echo[in]) }, rest.Errors(renderer))
 			huma.Register(api.Huma(), huma.Operation{Method: http.MethodPost, Path: "/raw", OperationID: "raw"},
 				func(context.Context, *struct{ Body account }) (*struct{}, error) { return &struct{}{}, nil })
 			for _, target := range []string{"/x?key=HUNTER22", "/raw"} {
 				for _, body := range []string{
-					`{"password":"HUNTER22HUNTER22"}`, `{"password":"HUNTER22","age":"HUNTER22"}`, `{"password":"HUNTER22",`, `HUNTER22`,
-					`{"password":"HUNTER22","HUNTER":1}`, `{"password":["HUNTER22"]}`,
+					`{"password":"HUNTER22HUNTER22"}`, `{"password":"HUNTER22","age":"HUNTER22"}`, `{"password":"HUNTER22",`,
+					`HUNTER22`, `{"password":"HUNTER22","HUNTER":1}`, `{"password":["HUNTER22"]}`,
 				} {
 					a := resttest.Do[any](t, api, http.MethodPost, target, resttest.Content("application/json", body))
 					if a.Status < 400 || a.Status > 422 || strings.Contains(a.Text, "HUNTER22") {
@@ -253,10 +258,14 @@ func TestPitfall(t *testing.T) {
 	})
 	t.Run("11_what_cannot_be_encoded", func(t *testing.T) {
 		t.Parallel()
-		for name, renderer := range map[string]rest.ErrorRenderer{"problem": rest.ProblemErrors, "detail": rest.DetailErrors} {
+		for name, renderer := range map[string]rest.ErrorRenderer{
+			"problem": rest.ProblemErrors, "detail": rest.DetailErrors,
+		} {
 			api := serve(func(r *rest.Routes) {
 				rest.Get(r, "/x", func(context.Context, struct{}) (any, error) { return func() {}, nil })
-				rest.Get(r, "/error", func(context.Context, struct{}) (any, error) { return nil, &rest.Error{Status: 400, Body: func() {}} })
+				rest.Get(r, "/error", func(context.Context, struct{}) (any, error) {
+					return nil, &rest.Error{Status: 400, Body: func() {}}
+				})
 			}, rest.Errors(renderer))
 			for _, path := range []string{"/x", "/error"} {
 				status, text := get(t, api, path)
@@ -270,9 +279,11 @@ func TestPitfall(t *testing.T) {
 	t.Run("11_lists_are_not_nullable", func(t *testing.T) {
 		t.Parallel()
 		api := serve(func(r *rest.Routes) { rest.Post(r, "/x", echo[preferences]) })
-		wantDiff(t, "type", any("array"), at(document(t, api), "components", "schemas", "Preferences", "properties", "lines", "type"))
+		wantDiff(t, "type", any("array"), at(document(t, api), "components", "schemas", "Preferences", "properties", "lines",
+			"type"))
 		required := serve(func(r *rest.Routes) { rest.Post(r, "/x", echo[struct{ Body []line }]) })
-		wantStatus(t, required, http.MethodPost, "/x", http.StatusUnprocessableEntity, resttest.Content("application/json", `null`))
+		wantStatus(t, required, http.MethodPost, "/x", http.StatusUnprocessableEntity,
+			resttest.Content("application/json", `null`))
 	})
 }
 
@@ -330,7 +341,8 @@ func TestTrap(t *testing.T) {
 	})
 	t.Run("2.4.3_required_in_another_case", func(t *testing.T) {
 		t.Parallel()
-		a := resttest.Do[any](t, api, http.MethodPost, "/order", resttest.Content("application/json", `{"quantity":1,"COUNTRY":"FR"}`))
+		a := resttest.Do[any](t, api, http.MethodPost, "/order",
+			resttest.Content("application/json", `{"quantity":1,"COUNTRY":"FR"}`))
 		if a.Status != http.StatusUnprocessableEntity {
 			t.Errorf("got %d %s", a.Status, a.Text)
 		}
@@ -360,7 +372,8 @@ func TestTrap(t *testing.T) {
 		huma.Register(api.Huma(), huma.Operation{Method: http.MethodGet, Path: "/raw/{n}", OperationID: "raw"}, rawNumber)
 		for _, accept := range []string{"", "application/json", "application/problem+json", "application/cbor"} {
 			a := resttest.Do[any](t, api, http.MethodGet, "/raw/x", resttest.Header("Accept", accept))
-			if a.Status != http.StatusUnprocessableEntity || !strings.HasSuffix(a.Header.Get("Content-Type"), "json") || a.Error.Code != "validation_failed" {
+			if a.Status != http.StatusUnprocessableEntity || !strings.HasSuffix(a.Header.Get("Content-Type"), "json") ||
+				a.Error.Code != "validation_failed" {
 				t.Errorf("Accept %q: got %d %s %s", accept, a.Status, a.Header.Get("Content-Type"), a.Text)
 			}
 		}

@@ -26,10 +26,21 @@ func TestMistakesNameTheRoute(t *testing.T) {
 		controller rest.Controller
 		want       []string
 	}{
-		"result":   {shelf(func(r *rest.Routes) { rest.Get(r, "/a", answers) }), []string{"rest: ", "placed: GET /a: ", "row: field Pages: minLength"}},
-		"list":     {shelf(func(r *rest.Routes) { rest.List(r, "/b", lists) }), []string{"rest: ", "placed: GET /b: ", "row: field Pages: minLength"}},
-		"returns":  {shelf(func(r *rest.Routes) { rest.Get(r, "/c", handle("x"), rest.Returns[row](409)) }), []string{"placed: GET /c: ", "minLength"}},
-		"channel":  {shelf(func(r *rest.Routes) { rest.Get(r, "/d", channel) }), []string{"placed: GET /d: ", "JSON has no chan int"}},
+		"result": {
+			shelf(func(r *rest.Routes) { rest.Get(r, "/a", answers) }),
+			[]string{"rest: ", "placed: GET /a: ", "row: field Pages: minLength"},
+		},
+		"list": {
+			shelf(func(r *rest.Routes) { rest.List(r, "/b", lists) }),
+			[]string{"rest: ", "placed: GET /b: ", "row: field Pages: minLength"},
+		},
+		"returns": {
+			shelf(func(r *rest.Routes) { rest.Get(r, "/c", handle("x"), rest.Returns[row](409)) }),
+			[]string{"placed: GET /c: ", "minLength"},
+		},
+		"channel": {
+			shelf(func(r *rest.Routes) { rest.Get(r, "/d", channel) }), []string{"placed: GET /d: ", "JSON has no chan int"},
+		},
 		"no value": {nil, []string{"rest: the controller that is registered is nil"}},
 	} {
 		t.Run(name, func(t *testing.T) {

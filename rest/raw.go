@@ -145,7 +145,8 @@ func move(all *huma.OpenAPI, op *huma.Operation, path string) {
 	of := func(item *huma.PathItem) **huma.Operation {
 		for method, field := range map[string]**huma.Operation{
 			http.MethodGet: &item.Get, http.MethodPost: &item.Post, http.MethodPut: &item.Put, http.MethodPatch: &item.Patch,
-			http.MethodDelete: &item.Delete, http.MethodHead: &item.Head, http.MethodOptions: &item.Options, http.MethodTrace: &item.Trace,
+			http.MethodDelete: &item.Delete, http.MethodHead: &item.Head, http.MethodOptions: &item.Options,
+			http.MethodTrace: &item.Trace,
 		} {
 			if method == op.Method {
 				return field

@@ -13,7 +13,8 @@ func (a *API) redirect(w http.ResponseWriter, r *http.Request, path, method stri
 		return false
 	}
 	candidates := [3]string{otherSlash(path), path, path}
-	if strings.Contains(path, "//") || strings.Contains(path, "/.") || strings.Contains(path, "/%2") { // steps may be escaped
+	// steps may be escaped
+	if strings.Contains(path, "//") || strings.Contains(path, "/.") || strings.Contains(path, "/%2") {
 		clean := cleaned(path)
 		candidates[1], candidates[2] = clean, otherSlash(clean)
 	}

@@ -29,27 +29,37 @@ func TestMistakes(t *testing.T) {
 		return func(r *rest.Routes) { rest.Get(r, path, handle("x"), options...) }
 	}
 	for want, register := range map[string]func(r *rest.Routes){
-		`GET /a/{id: path "/a/{id": segment`:                   get("/a/{id"),
-		"a parameter is a whole segment":                       get("/a-{id}"),
-		`there is no converter "float"`:                        get("/{float:id}"),
-		"the parameter has no proper name":                     get("/{int:1d}"),
-		`the parameter "id" appears twice`:                     get("/{id}/{id}"),
-		"nothing may follow {path:rest}":                       get("/{path:rest}/x"),
-		"has {id}, for which the input struct {} has":          get("/{id}"),
-		"has a field for {id}, which is not in the":            func(r *rest.Routes) { rest.Get(r, "/x", routeOf) },
-		"is not a struct":                                      func(r *rest.Routes) { rest.Get(r, "/x", echo[int]) },
-		"a GET has no body":                                    func(r *rest.Routes) { rest.Get(r, "/x", echo[newBook]) },
-		"wants a form and a JSON body":                         func(r *rest.Routes) { rest.Post(r, "/x", echo[formAndBody]) },
-		"Loose has neither the tag of a source":                func(r *rest.Routes) { rest.Post(r, "/x", echo[looseField]) },
-		"is neither a parameter nor in the field Body":         func(r *rest.Routes) { rest.Post(r, "/x", echo[strayField]) },
-		`the tag minimum:"x"`:                                  func(r *rest.Routes) { rest.Get(r, "/x", echo[badTag]) },
-		"takes a reflect.Value, and is a struct: it is <nil>":  func(r *rest.Routes) { rest.Get(r, "/x", echo[reflect.Value]) },
-		"it is int, and the handler takes reflect.Value":       func(r *rest.Routes) { rest.Get(r, "/x", echo[reflect.Value], rest.InputType(reflect.TypeFor[int]())) },
+		`GET /a/{id: path "/a/{id": segment`:          get("/a/{id"),
+		"a parameter is a whole segment":              get("/a-{id}"),
+		`there is no converter "float"`:               get("/{float:id}"),
+		"the parameter has no proper name":            get("/{int:1d}"),
+		`the parameter "id" appears twice`:            get("/{id}/{id}"),
+		"nothing may follow {path:rest}":              get("/{path:rest}/x"),
+		"has {id}, for which the input struct {} has": get("/{id}"),
+		"has a field for {id}, which is not in the":   func(r *rest.Routes) { rest.Get(r, "/x", routeOf) },
+		"is not a struct":                             func(r *rest.Routes) { rest.Get(r, "/x", echo[int]) },
+		"a GET has no body":                           func(r *rest.Routes) { rest.Get(r, "/x", echo[newBook]) },
+		"wants a form and a JSON body": func(r *rest.Routes) {
+			rest.Post(r, "/x", echo[formAndBody])
+		},
+		"Loose has neither the tag of a source":        func(r *rest.Routes) { rest.Post(r, "/x", echo[looseField]) },
+		"is neither a parameter nor in the field Body": func(r *rest.Routes) { rest.Post(r, "/x", echo[strayField]) },
+		`the tag minimum:"x"`:                          func(r *rest.Routes) { rest.Get(r, "/x", echo[badTag]) },
+		"takes a reflect.Value, and is a struct: it is <nil>": func(r *rest.Routes) {
+			rest.Get(r, "/x", echo[reflect.Value])
+		},
+		"it is int, and the handler takes reflect.Value": func(r *rest.Routes) {
+			rest.Get(r, "/x", echo[reflect.Value], rest.InputType(reflect.TypeFor[int]()))
+		},
 		"it is rest_test.two, and the handler takes struct {}": get("/x", rest.InputType(reflect.TypeFor[two]())),
-		"methods must be a list":                               func(r *rest.Routes) { rest.Handle(r, nil, "/x", handle("")) },
-		`"BREW" is not a method of HTTP`:                       func(r *rest.Routes) { rest.Handle(r, []string{"BREW"}, "/x", handle("")) },
-		"the method GET appears twice":                         func(r *rest.Routes) { rest.Handle(r, []string{"GET", "get"}, "/x", handle("")) },
-		"404 is not the status of an answer":                   get("/x", rest.Status(http.StatusNotFound)),
+		"methods must be a list": func(r *rest.Routes) {
+			rest.Handle(r, nil, "/x", handle(""))
+		},
+		`"BREW" is not a method of HTTP`: func(r *rest.Routes) { rest.Handle(r, []string{"BREW"}, "/x", handle("")) },
+		"the method GET appears twice": func(r *rest.Routes) {
+			rest.Handle(r, []string{"GET", "get"}, "/x", handle(""))
+		},
+		"404 is not the status of an answer": get("/x", rest.Status(http.StatusNotFound)),
 		"say what it may answer by rest.Returns": func(r *rest.Routes) {
 			rest.Get(r, "/x", func(context.Context, struct{}) (*rest.Reply, error) { return nil, nil }) //nolint:nilnil // never called
 		},
@@ -59,18 +69,27 @@ func TestMistakes(t *testing.T) {
 		"throttle 1 is nil":                       get("/x", rest.Throttles(nil)),
 		"rest.Anonymous has to be the last":       get("/x", rest.Auth(rest.Anonymous, bearer())),
 		"has a scheme without a name":             get("/x", rest.Auth(finding{})),
-		"two different security schemes":          get("/x", rest.Auth(auth.APIKeyQuery("a", people(), auth.Name("k")), auth.APIKeyHeader("b", people(), auth.Name("k")))),
+		"two different security schemes": get("/x",
+			rest.Auth(auth.APIKeyQuery("a", people(), auth.Name("k")), auth.APIKeyHeader("b", people(), auth.Name("k")))),
 		"never be asked: the route Routes.first2": func(r *rest.Routes) {
 			rest.Get(r, "/{a}/{b}", first2)
 			rest.Get(r, "/{int:a}/{b}", func(context.Context, two) (int, error) { return 0, nil })
 		},
-		"is the route Routes":                  func(r *rest.Routes) { get("/x")(r); get("/x")(r) },
-		"the path cannot be told from another": func(r *rest.Routes) { rest.Get(r, "/{id}/b", routeText("")); rest.Get(r, "/a/{key}", routeKey) },
+		"is the route Routes": func(r *rest.Routes) { get("/x")(r); get("/x")(r) },
+		"the path cannot be told from another": func(r *rest.Routes) {
+			rest.Get(r, "/{id}/b", routeText(""))
+			rest.Get(r, "/a/{key}", routeKey)
+		},
 		`the query parameter "page" belongs to two`: func(r *rest.Routes) {
 			rest.List(r, "/x", listNovels, page.Number(), query.Search("title").Param("page"))
 		},
-		"the operation id same belongs to":       func(r *rest.Routes) { get("/x", rest.OperationID("same"))(r); get("/y", rest.OperationID("same"))(r) },
-		"the view is of string, and the list of": func(r *rest.Routes) { rest.List(r, "/x", listNovels, rest.View(strings.ToUpper)) },
+		"the operation id same belongs to": func(r *rest.Routes) {
+			get("/x", rest.OperationID("same"))(r)
+			get("/y", rest.OperationID("same"))(r)
+		},
+		"the view is of string, and the list of": func(r *rest.Routes) {
+			rest.List(r, "/x", listNovels, rest.View(strings.ToUpper))
+		},
 	} {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()
@@ -158,9 +177,24 @@ func TestInherit(t *testing.T) {
 		controller rest.Controller
 		want       map[string]string
 	}{
-		"embedded": {embedding{&base{"embedded"}}, map[string]string{"GET /base/b": "embedded.b", "PATCH /base/c": "embedded.c", "GET /base/a": "403"}},
-		"one":      {newMiddle(false), map[string]string{"GET /middle/a": "middle.a", "GET /middle/b": "base.b", "PUT /middle/c": "middle.c", "PATCH /middle/c": "base.c", "GET /base/b": "404"}},
-		"two":      {&leaf{*newMiddle(false)}, map[string]string{"GET /leaf/a": "middle.a", "GET /leaf/b": "leaf.b", "PUT /leaf/c": "middle.c", "PATCH /leaf/c": "base.c", "GET /leaf/d": "leaf.d"}},
+		"embedded": {
+			embedding{&base{"embedded"}},
+			map[string]string{"GET /base/b": "embedded.b", "PATCH /base/c": "embedded.c", "GET /base/a": "403"},
+		},
+		"one": {
+			newMiddle(false),
+			map[string]string{
+				"GET /middle/a": "middle.a", "GET /middle/b": "base.b", "PUT /middle/c": "middle.c", "PATCH /middle/c": "base.c",
+				"GET /base/b": "404",
+			},
+		},
+		"two": {
+			&leaf{*newMiddle(false)},
+			map[string]string{
+				"GET /leaf/a": "middle.a", "GET /leaf/b": "leaf.b", "PUT /leaf/c": "middle.c", "PATCH /leaf/c": "base.c",
+				"GET /leaf/d": "leaf.d",
+			},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -222,7 +256,9 @@ func TestHiddenAndDeprecated(t *testing.T) {
 	}))
 	api.Register(routes(func(r *rest.Routes) { rest.Get(r, "/all", handle("all")) }), rest.Hidden(), rest.Namespace("h"))
 	d := document(t, api)
-	for path, want := range map[string][2]bool{"/hidden": {false, false}, "/old": {true, true}, "/new": {true, false}, "/all": {false, false}} {
+	for path, want := range map[string][2]bool{
+		"/hidden": {false, false}, "/old": {true, true}, "/new": {true, false}, "/all": {false, false},
+	} {
 		wantStatus(t, api, http.MethodGet, path, http.StatusOK)
 		documented, deprecated := at(d, "paths", path) != nil, at(d, "paths", path, "get", "deprecated") == true
 		wantDiff(t, path, want, [2]bool{documented, deprecated})
@@ -248,7 +284,8 @@ func TestGuardedRawOperations(t *testing.T) {
 	api.Register(routes(func(r *rest.Routes) { rest.Get(r, "/ours", whoami) }))
 	bob := resttest.Bearer("bob-key")
 	for path, want := range map[string][2]int{
-		"/inherits": {401, 200}, "/open": {200, 200}, "/denied": {401, 403}, "/panics": {401, 500}, "/group/in": {401, 200}, "/ours": {401, 200},
+		"/inherits": {401, 200}, "/open": {200, 200}, "/denied": {401, 403}, "/panics": {401, 500}, "/group/in": {401, 200},
+		"/ours": {401, 200},
 	} {
 		wantStatus(t, api, http.MethodGet, path, want[0])
 		wantStatus(t, api, http.MethodGet, path, want[1], bob)
@@ -262,7 +299,8 @@ func TestGuardedRawOperations(t *testing.T) {
 	d := document(t, api)
 	for path, want := range map[string]bool{"/inherits": true, "/open": false, "/ours": true, "/group/in": true} {
 		responses := at(d, "paths", path, "get", "responses", "401")
-		if needs, _ := at(d, "paths", path, "get", "security").([]any); needs == nil || len(needs) > 0 != want || (responses != nil) != want {
+		if needs, _ := at(d, "paths", path, "get", "security").([]any); needs == nil || len(needs) > 0 != want ||
+			(responses != nil) != want {
 			t.Errorf("%s: security %v, 401 %v", path, needs, responses)
 		}
 	}

@@ -37,7 +37,9 @@ func (problems) Document() (contentType string, body reflect.Type) {
 }
 
 func (problems) Render(_ *http.Request, e *Error) (contentType string, body any) {
-	p := &Problem{Type: "about:blank", Title: http.StatusText(e.Status), Status: e.Status, Detail: e.detail(), Code: e.code()}
+	p := &Problem{
+		Type: "about:blank", Title: http.StatusText(e.Status), Status: e.Status, Detail: e.detail(), Code: e.code(),
+	}
 	if len(e.Faults) > 0 {
 		p.Errors = make([]ProblemFault, len(e.Faults))
 	}

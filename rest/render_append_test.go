@@ -25,8 +25,14 @@ var oddFaults = []rest.Fault{
 	{In: "body", Path: []any{`a"b`, "c/d~e", "f\xff", "\u2029", "<"}, Kind: "k", Message: "m"},
 	{In: "query", Path: []any{"\u65e5\u672c", -1}, Kind: "k", Message: "m"},
 	{In: "body", Path: []any{int64(7), 1.5, nil}, Kind: "k", Message: "m"},
-	{In: "body", Kind: "k", Limits: map[string]any{"b": 1, "a": "x\ty", "c": 0.5, "d": 1e21, "e": 1e-7, "f": 0.0, "g": math.Copysign(0, -1)}},
-	{In: "body", Kind: "k", Limits: map[string]any{"i": int64(math.MinInt64), "u": uint64(math.MaxUint64), "list": []any{1, "x", nil}, "<": true}},
+	{
+		In: "body", Kind: "k",
+		Limits: map[string]any{"b": 1, "a": "x\ty", "c": 0.5, "d": 1e21, "e": 1e-7, "f": 0.0, "g": math.Copysign(0, -1)},
+	},
+	{
+		In: "body", Kind: "k",
+		Limits: map[string]any{"i": int64(math.MinInt64), "u": uint64(math.MaxUint64), "list": []any{1, "x", nil}, "<": true},
+	},
 	{In: "body", Kind: "k", Limits: map[string]any{"whole": 1e15, "edge": 1 << 53, "far": float64(1 << 53), "neg": -42.0}},
 	{In: "body", Kind: "k", Limits: map[string]any{}},
 	{In: "", Path: []any{"a"}, Kind: "k", Message: strings.Repeat("long ", 1000)},

@@ -119,7 +119,8 @@ func (rt *route) replaceNil(out reflect.Value) error {
 }
 
 func isNilList(v reflect.Value) bool {
-	return (v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && v.IsNil() && !v.Type().Implements(reflect.TypeFor[json.Marshaler]())
+	return (v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && v.IsNil() &&
+		!v.Type().Implements(reflect.TypeFor[json.Marshaler]())
 }
 
 func (c *routeContext) answerReply(out any) error {
@@ -148,7 +149,8 @@ func (c *routeContext) answerItself(out any) error {
 	err := responder.Respond(begun, c.request.WithContext(c))
 	if err != nil && begun.begun {
 		_ = c.route.api.answerOf(c.request, err, c.route.name) // logs the error
-		panic(http.ErrAbortHandler)                            // cuts the connection: the client must not take a part for the whole
+		// cuts the connection: the client must not take a part for the whole
+		panic(http.ErrAbortHandler)
 	}
 	return err //nolint:wrapcheck // the program's own error
 }

@@ -115,9 +115,12 @@ func (a *API) compile(e *entry, controller Controller, config controllerConfig, 
 	if err := rt.checkSecurity(); err != nil {
 		return nil, err
 	}
-	rt.judges = rt.list == nil && !slices.Contains(rt.methods, http.MethodPost) && slices.ContainsFunc(rt.permissions, judgesObjects)
+	rt.judges = rt.list == nil && !slices.Contains(rt.methods, http.MethodPost) &&
+		slices.ContainsFunc(rt.permissions, judgesObjects)
 	rt.compileKnown()
-	rt.info = &RouteInfo{Name: rt.name, Methods: rt.methods, Path: rt.path.document(), Controller: reflect.TypeOf(controller)}
+	rt.info = &RouteInfo{
+		Name: rt.name, Methods: rt.methods, Path: rt.path.document(), Controller: reflect.TypeOf(controller),
+	}
 	return rt, nil
 }
 
@@ -159,7 +162,8 @@ func (rt *route) compileBody() error {
 	}
 	for _, m := range rt.methods {
 		if m == http.MethodGet || m == http.MethodHead || m == http.MethodTrace {
-			return fmt.Errorf("a %s has no body, but the input %v has one: its fields need the tag of a source, such as query", m, rt.input.typ)
+			return fmt.Errorf("a %s has no body, but the input %v has one: its fields need the tag of a source, such as query",
+				m, rt.input.typ)
 		}
 	}
 	if b.upload {
@@ -232,7 +236,10 @@ func (rt *route) compileOutput(out reflect.Type) error {
 	case isResponder(out):
 		rt.answers = answersItself
 	case isWhole(out):
-		return fmt.Errorf("the handler answers %v: %v is an answer by itself, and stands neither behind a pointer nor in a list", out, wholeOf(out))
+		return fmt.Errorf(
+			"the handler answers %v: %v is an answer by itself, and stands neither behind a pointer nor in a list", out,
+			wholeOf(out),
+		)
 	default:
 		rt.wire = wire.PlanOf(reflect.PointerTo(out))
 		if err := rt.compileJSON(out); err != nil {
@@ -249,7 +256,8 @@ func (rt *route) compileOutput(out reflect.Type) error {
 		rt.status = http.StatusOK
 	}
 	if rt.status < 200 || rt.status > 399 {
-		return fmt.Errorf("%d is not the status of an answer without an error; declare others with rest.Fails and rest.Also", rt.status)
+		return fmt.Errorf("%d is not the status of an answer without an error; declare others with rest.Fails and rest.Also",
+			rt.status)
 	}
 	rt.compileBodies()
 	return rt.checkBodies()
@@ -283,7 +291,8 @@ func (rt *route) compileAnswer(out reflect.Type) error {
 	}
 	rt.answers = answersTyped
 	if slices.Contains(rt.statuses, cmp.Or(rt.status, http.StatusOK)) {
-		return fmt.Errorf("the status %d is declared twice: it is the usual one of the route", cmp.Or(rt.status, http.StatusOK))
+		return fmt.Errorf("the status %d is declared twice: it is the usual one of the route",
+			cmp.Or(rt.status, http.StatusOK))
 	}
 	return nil
 }
@@ -303,7 +312,8 @@ func (rt *route) compileJSON(body reflect.Type) error {
 		rt.status = http.StatusNoContent
 	}
 	if written != nil && (rt.status == http.StatusNoContent || rt.status == http.StatusNotModified) {
-		return fmt.Errorf("an answer with the status %d has no body, but the handler returns %v: return rest.NoContent", rt.status, body)
+		return fmt.Errorf("an answer with the status %d has no body, but the handler returns %v: return rest.NoContent",
+			rt.status, body)
 	}
 	return nil
 }
@@ -326,9 +336,11 @@ func (rt *route) checkDeclared(d declared) error {
 	case d.body == nil:
 		return nil
 	case isWhole(d.body):
-		return fmt.Errorf("the status %d is declared with %v, which is an answer by itself, and cannot be the body of one", d.status, d.body)
+		return fmt.Errorf("the status %d is declared with %v, which is an answer by itself, and cannot be the body of one",
+			d.status, d.body)
 	case (d.status == http.StatusNoContent || d.status == http.StatusNotModified) && rt.bodyType(d.body) != nil:
-		return fmt.Errorf("an answer with the status %d has no body, but %v is declared for it: declare rest.NoContent", d.status, d.body)
+		return fmt.Errorf("an answer with the status %d has no body, but %v is declared for it: declare rest.NoContent",
+			d.status, d.body)
 	}
 	return checkNoError(d.body)
 }
@@ -350,7 +362,8 @@ func checkNoError(body reflect.Type) error {
 // isWhole reports whether the type is an answer by itself, or a pointer to or list of one.
 func isWhole(t reflect.Type) bool {
 	for whole := t; ; whole = whole.Elem() {
-		if whole == reflect.TypeFor[Reply]() || isResponder(whole) || reflect.PointerTo(whole).Implements(reflect.TypeFor[answerer]()) {
+		if whole == reflect.TypeFor[Reply]() || isResponder(whole) ||
+			reflect.PointerTo(whole).Implements(reflect.TypeFor[answerer]()) {
 			return true
 		}
 		if whole.Kind() != reflect.Pointer && whole.Kind() != reflect.Slice {
@@ -361,7 +374,8 @@ func isWhole(t reflect.Type) bool {
 
 // wholeOf returns the type that is an answer by itself, for a type that isWhole accepts.
 func wholeOf(t reflect.Type) reflect.Type {
-	for t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer && !isResponder(t) && t.Elem() != reflect.TypeFor[Reply]() {
+	for t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer && !isResponder(t) &&
+		t.Elem() != reflect.TypeFor[Reply]() {
 		t = t.Elem()
 	}
 	return t
@@ -375,7 +389,8 @@ func isResponder(t reflect.Type) bool {
 // MarshalJSON.
 func isNilable(t reflect.Type) bool {
 	kind := t.Kind()
-	return kind == reflect.Pointer || (kind == reflect.Slice || kind == reflect.Map) && !t.Implements(reflect.TypeFor[json.Marshaler]())
+	return kind == reflect.Pointer || (kind == reflect.Slice || kind == reflect.Map) &&
+		!t.Implements(reflect.TypeFor[json.Marshaler]())
 }
 
 // checkSecurity refuses authenticators that the document cannot describe: everything that is

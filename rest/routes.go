@@ -131,34 +131,46 @@ func (c *routeConfig) apply(options []RouteOption) error {
 }
 
 // Get registers a handler for GET and HEAD.
-func Get[In, Out any](r *Routes, path string, h func(ctx context.Context, in In) (Out, error), options ...RouteOption) *Endpoint[In, Out] {
+func Get[In, Out any](
+	r *Routes, path string, h func(ctx context.Context, in In) (Out, error), options ...RouteOption,
+) *Endpoint[In, Out] {
 	return Handle(r, []string{http.MethodGet}, path, h, options...)
 }
 
 // Post registers a handler for POST.
-func Post[In, Out any](r *Routes, path string, h func(ctx context.Context, in In) (Out, error), options ...RouteOption) *Endpoint[In, Out] {
+func Post[In, Out any](
+	r *Routes, path string, h func(ctx context.Context, in In) (Out, error), options ...RouteOption,
+) *Endpoint[In, Out] {
 	return Handle(r, []string{http.MethodPost}, path, h, options...)
 }
 
 // Put registers a handler for PUT.
-func Put[In, Out any](r *Routes, path string, h func(ctx context.Context, in In) (Out, error), options ...RouteOption) *Endpoint[In, Out] {
+func Put[In, Out any](
+	r *Routes, path string, h func(ctx context.Context, in In) (Out, error), options ...RouteOption,
+) *Endpoint[In, Out] {
 	return Handle(r, []string{http.MethodPut}, path, h, options...)
 }
 
 // Patch registers a handler for PATCH.
-func Patch[In, Out any](r *Routes, path string, h func(ctx context.Context, in In) (Out, error), options ...RouteOption) *Endpoint[In, Out] {
+func Patch[In, Out any](
+	r *Routes, path string, h func(ctx context.Context, in In) (Out, error), options ...RouteOption,
+) *Endpoint[In, Out] {
 	return Handle(r, []string{http.MethodPatch}, path, h, options...)
 }
 
 // Delete registers a handler for DELETE. The status defaults to 204 if the handler returns
 // [NoContent].
-func Delete[In, Out any](r *Routes, path string, h func(ctx context.Context, in In) (Out, error), options ...RouteOption) *Endpoint[In, Out] {
+func Delete[In, Out any](
+	r *Routes, path string, h func(ctx context.Context, in In) (Out, error), options ...RouteOption,
+) *Endpoint[In, Out] {
 	return Handle(r, []string{http.MethodDelete}, path, h, options...)
 }
 
 // Handle registers a handler for several methods, such as PUT and PATCH. Each method is a
 // separate operation in the document.
-func Handle[In, Out any](r *Routes, methods []string, path string, h func(ctx context.Context, in In) (Out, error), options ...RouteOption) *Endpoint[In, Out] {
+func Handle[In, Out any](
+	r *Routes, methods []string, path string, h func(ctx context.Context, in In) (Out, error), options ...RouteOption,
+) *Endpoint[In, Out] {
 	endpoint := &Endpoint[In, Out]{}
 	e := &entry{
 		methods: methods, path: path, handler: &typed[In, Out]{f: h},
@@ -184,7 +196,10 @@ func (c *routeConfig) inputOf(in reflect.Type) (reflect.Type, error) {
 		return in, nil
 	}
 	if c.inputType == nil || in != valueType || c.inputType.Kind() != reflect.Struct {
-		return nil, fmt.Errorf("rest.InputType is for a handler that takes a reflect.Value, and is a struct: it is %v, and the handler takes %v", c.inputType, in)
+		return nil, fmt.Errorf(
+			"rest.InputType is for a handler that takes a reflect.Value, and is a struct: it is %v, and the handler takes %v",
+			c.inputType, in,
+		)
 	}
 	return c.inputType, nil
 }

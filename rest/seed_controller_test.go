@@ -17,7 +17,9 @@ import (
 type shelf struct{ books map[int64]*book }
 
 func newShelf() *shelf {
-	return &shelf{books: map[int64]*book{1: {ID: 1, Title: "Emma", Owner: "bob"}, 2: {ID: 2, Title: "Ulysses", Owner: "carl"}}}
+	return &shelf{
+		books: map[int64]*book{1: {ID: 1, Title: "Emma", Owner: "bob"}, 2: {ID: 2, Title: "Ulysses", Owner: "carl"}},
+	}
 }
 
 func (s *shelf) load(_ context.Context, id int64) (*book, error) { return s.books[id], nil }
@@ -80,7 +82,9 @@ func TestSeedControllerBase(t *testing.T) {
 		t.Parallel()
 		api := mount(newShelf(), rest.Permit(allow, allow))
 		a := resttest.Do[map[string]any](t, api, http.MethodGet, "/books/context?q=x", resttest.Header("X-In", "y"))
-		wantDiff(t, "context", map[string]any{"header": "y", "query": "x", "permissions": 2.0, "controller": true, "route": "Shelf.context"}, a.Body)
+		wantDiff(t, "context", map[string]any{
+			"header": "y", "query": "x", "permissions": 2.0, "controller": true, "route": "Shelf.context",
+		}, a.Body)
 		wantDiff(t, "answer", []string{"1", "seen=yes"}, []string{a.Header.Get("X-Shelf"), a.Header.Get("Set-Cookie")})
 	})
 	t.Run("check_object_permission", func(t *testing.T) {
@@ -94,7 +98,8 @@ func TestSeedControllerBase(t *testing.T) {
 		t.Parallel()
 		api := mount(newShelf())
 		a := resttest.Do[book](t, api, http.MethodPost, "/books", resttest.JSON(newBook{"Emma", 5}))
-		wantDiff(t, "with a body", resttest.Answer[book]{Status: 201, Body: book{ID: 3, Title: "Emma", Price: 5}}, resttest.Answer[book]{Status: a.Status, Body: a.Body})
+		wantDiff(t, "with a body", resttest.Answer[book]{Status: 201, Body: book{ID: 3, Title: "Emma", Price: 5}},
+			resttest.Answer[book]{Status: a.Status, Body: a.Body})
 		a = resttest.Do[book](t, api, http.MethodPost, "/books", resttest.JSON(newBook{"Emma", 0}))
 		wantDiff(t, "without", []any{202, ""}, []any{a.Status, a.Text})
 	})
@@ -108,7 +113,9 @@ func TestSeedControllerBase(t *testing.T) {
 	t.Run("methods_can_be_overridden", func(t *testing.T) {
 		t.Parallel()
 		api := mount(ownShelf{newShelf()})
-		if a := resttest.Do[book](t, api, http.MethodPost, "/books", resttest.JSON(newBook{"Emma", 0})); a.Header.Get("X-Own") != "yes" {
+		if a := resttest.Do[book](
+			t, api, http.MethodPost, "/books", resttest.JSON(newBook{"Emma", 0}),
+		); a.Header.Get("X-Own") != "yes" {
 			t.Errorf("CreateResponse: got %d %v", a.Status, a.Header)
 		}
 		a := resttest.Do[book](t, api, http.MethodGet, "/books/1", resttest.Bearer("bob-key"))
@@ -161,7 +168,8 @@ func TestSeedApiController(t *testing.T) {
 	t.Run("permissions", func(t *testing.T) {
 		t.Parallel()
 		api := quiet(rest.Auth(bearer()))
-		api.Register(routes(func(r *rest.Routes) { rest.Get(r, "/who", whoami) }), rest.Permit(permission.IsAuthenticated, permission.IsAdmin))
+		api.Register(routes(func(r *rest.Routes) { rest.Get(r, "/who", whoami) }),
+			rest.Permit(permission.IsAuthenticated, permission.IsAdmin))
 		wantStatus(t, api, http.MethodGet, "/who", http.StatusForbidden, resttest.Bearer("bob-key"))
 		wantStatus(t, api, http.MethodGet, "/who", http.StatusOK, resttest.Bearer("ann-key"))
 	})
@@ -202,7 +210,8 @@ func TestSeedApiController(t *testing.T) {
 		api.Register(newShelf(), rest.Prefix("/b"))
 		api.Register(newShelf(), rest.Prefix("/c"), rest.UniqueIDs(false))
 		ids := operationIDs(document(t, api))
-		wantDiff(t, "ids", []string{"Shelf_get", "Shelf_get_2", "get"}, []string{ids["GET /a/{id}"], ids["GET /b/{id}"], ids["GET /c/{id}"]})
+		wantDiff(t, "ids", []string{"Shelf_get", "Shelf_get_2", "get"},
+			[]string{ids["GET /a/{id}"], ids["GET /b/{id}"], ids["GET /c/{id}"]})
 		text := mustPanic(t, func() { api.Register(newShelf(), rest.Prefix("/d"), rest.UniqueIDs(false)) })
 		if !strings.Contains(text, "the operation id get belongs to") {
 			t.Errorf("got %q", text)
@@ -247,13 +256,15 @@ func TestSeedRoute(t *testing.T) {
 		for m, want := range map[string]int{"PUT": 200, "PATCH": 200, "POST": 405} {
 			wantStatus(t, api, m, "/7", want)
 		}
-		wantDiff(t, "ids", map[string]string{"PUT /{id}": "Routes_routeOf_put", "PATCH /{id}": "Routes_routeOf_patch"}, operationIDs(document(t, api)))
+		wantDiff(t, "ids", map[string]string{"PUT /{id}": "Routes_routeOf_put", "PATCH /{id}": "Routes_routeOf_patch"},
+			operationIDs(document(t, api)))
 	})
 	t.Run("response_of_a_schema", func(t *testing.T) {
 		t.Parallel()
 		api := quiet()
 		api.Register(newShelf())
-		wantDiff(t, "schema", any("#/components/schemas/Book"), at(document(t, api), "paths", "/{id}", "get", "responses", "200", "content", "application/json", "schema", "$ref"))
+		wantDiff(t, "schema", any("#/components/schemas/Book"),
+			at(document(t, api), "paths", "/{id}", "get", "responses", "200", "content", "application/json", "schema", "$ref"))
 	})
 	t.Run("response_of_a_list", func(t *testing.T) {
 		t.Parallel()
@@ -261,7 +272,8 @@ func TestSeedRoute(t *testing.T) {
 			rest.Get(r, "/books", func(context.Context, struct{}) ([]book, error) { return nil, nil })
 		})
 		d := document(t, api)
-		wantDiff(t, "schema", any("array"), at(d, "paths", "/books", "get", "responses", "200", "content", "application/json", "schema", "type"))
+		wantDiff(t, "schema", any("array"),
+			at(d, "paths", "/books", "get", "responses", "200", "content", "application/json", "schema", "type"))
 		if _, text := get(t, api, "/books"); text != "[]" {
 			t.Errorf("no books: got %q", text)
 		}
@@ -271,16 +283,19 @@ func TestSeedRoute(t *testing.T) {
 		api := quiet()
 		api.Register(newShelf())
 		responses := at(document(t, api), "paths", "/", "post", "responses")
-		if at(responses, "201", "content", "application/json", "schema", "$ref") != "#/components/schemas/Book" || at(responses, "202") == nil || at(responses, "202", "content") != nil {
+		if at(responses, "201", "content", "application/json", "schema", "$ref") != "#/components/schemas/Book" ||
+			at(responses, "202") == nil || at(responses, "202", "content") != nil {
 			t.Errorf("got %v", responses)
 		}
 	})
 	t.Run("response_paginated", func(t *testing.T) {
 		t.Parallel()
 		api := serve(func(r *rest.Routes) {
-			rest.List(r, "/books", func(context.Context, struct{}) ([]book, error) { return []book{{ID: 1}}, nil }, page.Number())
+			rest.List(r, "/books", func(context.Context, struct{}) ([]book, error) { return []book{{ID: 1}}, nil },
+				page.Number())
 		})
-		ref, _ := at(document(t, api), "paths", "/books", "get", "responses", "200", "content", "application/json", "schema", "$ref").(string)
+		ref, _ := at(document(t, api), "paths", "/books", "get", "responses", "200", "content", "application/json", "schema",
+			"$ref").(string)
 		schema := at(document(t, api), "components", "schemas", strings.TrimPrefix(ref, "#/components/schemas/"), "required")
 		wantDiff(t, "wrapper", []any{"count", "next", "previous", "results"}, schema)
 	})

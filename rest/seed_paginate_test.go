@@ -81,7 +81,8 @@ func TestSeedPaginate(t *testing.T) {
 	})
 	t.Run("func_or_pgn_class", func(t *testing.T) {
 		t.Parallel()
-		a := resttest.Do[numberPage](t, novelAPI(page.PageNumberPaginationExtra()), http.MethodGet, "/novels?page=2&page_size=2")
+		a := resttest.Do[numberPage](t, novelAPI(page.PageNumberPaginationExtra()), http.MethodGet,
+			"/novels?page=2&page_size=2")
 		wantDiff(t, "page", []any{"3 4", int64(5), "/novels?page=3&page_size=2", "/novels?page_size=2"},
 			[]any{ids(a.Body.Results), a.Body.Count, *a.Body.Next, *a.Body.Previous})
 	})
@@ -136,14 +137,17 @@ func TestSeedPaginate(t *testing.T) {
 	t.Run("response_wrappers", func(t *testing.T) {
 		t.Parallel()
 		_, text := get(t, novelAPI(), "/novels?limit=1")
-		wantDiff(t, "limit/offset", `{"items":[{"id":1,"title":"Emma","price":8,"author":{"id":1,"name":"Jane Austen"}}],"count":5}`, text)
+		wantDiff(t, "limit/offset",
+			`{"items":[{"id":1,"title":"Emma","price":8,"author":{"id":1,"name":"Jane Austen"}}],"count":5}`, text)
 		_, text = get(t, novelAPI(page.Number()), "/novels?page=5&page_size=1")
 		wantDiff(t, "page number", `{"count":5,"next":null,"previous":"/novels?page=4&page_size=1",`+
 			`"results":[{"id":5,"title":"Mansfield Park","price":9,"author":{"id":1,"name":"Jane Austen"}}]}`, plainText(text))
 	})
 	t.Run("default_class_setting", func(t *testing.T) {
 		t.Parallel()
-		settings := rest.Settings{"REST_EXTRA": map[string]any{"PAGINATION_CLASS": "PageNumberPaginationExtra", "PAGINATION_PER_PAGE": 2}, "OTHER": 1}
+		settings := rest.Settings{
+			"REST_EXTRA": map[string]any{"PAGINATION_CLASS": "PageNumberPaginationExtra", "PAGINATION_PER_PAGE": 2}, "OTHER": 1,
+		}
 		list := func(r *rest.Routes) { rest.List(r, "/novels", listNovels) }
 		configured, err := rest.FromSettings(settings)
 		if err != nil {
@@ -151,7 +155,8 @@ func TestSeedPaginate(t *testing.T) {
 		}
 		a := resttest.Do[numberPage](t, serve(list, configured), http.MethodGet, "/novels")
 		wantDiff(t, "settings", "1 2", ids(a.Body.Results))
-		in := resttest.Do[offsetPage](t, serve(list, configured, rest.Paginate(page.LimitOffset())), http.MethodGet, "/novels")
+		in := resttest.Do[offsetPage](t, serve(list, configured, rest.Paginate(page.LimitOffset())), http.MethodGet,
+			"/novels")
 		wantDiff(t, "code wins", "1 2 3 4 5", ids(in.Body.Items))
 		for name, wrong := range map[string]any{
 			"no map":        "x",
@@ -159,7 +164,8 @@ func TestSeedPaginate(t *testing.T) {
 			"unknown class": map[string]any{"PAGINATION_CLASS": "nobody"},
 			"no name":       map[string]any{"PAGINATION_CLASS": 7},
 		} {
-			if o, err := rest.FromSettings(rest.Settings{"REST_EXTRA": wrong}); err == nil || o != nil || !strings.Contains(err.Error(), "settings: ") {
+			if o, err := rest.FromSettings(rest.Settings{"REST_EXTRA": wrong}); err == nil || o != nil ||
+				!strings.Contains(err.Error(), "settings: ") {
 				t.Errorf("%s: got %v", name, err)
 			}
 		}
@@ -174,7 +180,8 @@ func TestSeedEvaluationOrder(t *testing.T) {
 	t.Run("read_then_filter_then_page_then_metadata", func(t *testing.T) {
 		t.Parallel()
 		a := resttest.Do[numberPage](t, api, http.MethodGet, "/novels?author=jane%20austen&page=2")
-		wantDiff(t, "page of what was filtered", []any{"5", int64(3), "/novels?author=jane+austen"}, []any{ids(a.Body.Results), a.Body.Count, *a.Body.Previous})
+		wantDiff(t, "page of what was filtered", []any{"5", int64(3), "/novels?author=jane+austen"},
+			[]any{ids(a.Body.Results), a.Body.Count, *a.Body.Previous})
 	})
 	t.Run("faults_of_all_stages_at_once", func(t *testing.T) {
 		t.Parallel()
@@ -188,7 +195,9 @@ func TestSeedEvaluationOrder(t *testing.T) {
 		for _, p := range params {
 			names = append(names, fmt.Sprint(at(p, "name"), " ", at(p, "required")))
 		}
-		wantDiff(t, "parameters", []string{"page <nil>", "page_size <nil>", "title <nil>", "author <nil>", "min_price <nil>", "price__lte <nil>"}, names)
+		wantDiff(t, "parameters", []string{
+			"page <nil>", "page_size <nil>", "title <nil>", "author <nil>", "min_price <nil>", "price__lte <nil>",
+		}, names)
 	})
 }
 
@@ -213,14 +222,15 @@ func TestSeedEndpoints(t *testing.T) {
 		})
 		rest.Post(r, "", func(context.Context, author) (made, error) { return made{7}, nil })
 		rest.Post(r, "/create/", func(_ context.Context, in author) (author, error) { return in, nil })
-		rest.Handle(r, []string{http.MethodPut, http.MethodPatch}, "/{int:user_id}/change", func(_ context.Context, in struct {
-			ID int64 `path:"user_id"`
-			author
-		},
-		) (author, error) {
-			in.author.ID = in.ID
-			return in.author, nil
-		})
+		rest.Handle(r, []string{http.MethodPut, http.MethodPatch}, "/{int:user_id}/change",
+			func(_ context.Context, in struct {
+				ID int64 `path:"user_id"`
+				author
+			},
+			) (author, error) {
+				in.author.ID = in.ID
+				return in.author, nil
+			})
 		rest.Delete(r, "/{int:user_id}", func(context.Context, struct {
 			ID int64 `path:"user_id"`
 		},
@@ -236,7 +246,10 @@ func TestSeedEndpoints(t *testing.T) {
 		want           string
 	}{
 		{"GET", "/users/plain", nil, 200, `[{"id":1,"name":"Jane"}]`},
-		{"GET", "/users?page=3&min_price=1", nil, 200, `{"count":5,"next":null,"previous":"/users?page=2&min_price=1","results":[{"id":5,"title":"Mansfield Park","price":9,"author":{"id":1,"name":"Jane Austen"}}]}`},
+		{
+			"GET", "/users?page=3&min_price=1", nil, 200,
+			`{"count":5,"next":null,"previous":"/users?page=2&min_price=1","results":[{"id":5,"title":"Mansfield Park","price":9,"author":{"id":1,"name":"Jane Austen"}}]}`,
+		},
 		{"GET", "/users/limit?limit=1&offset=9", nil, 200, `{"items":[],"count":5}`},
 		{"GET", "/users/9", nil, 200, `{"id":9,"name":"Jane"}`},
 		{"POST", "/users", []resttest.Option{body}, 200, `{"id":7}`},
@@ -253,10 +266,12 @@ func TestSeedEndpoints(t *testing.T) {
 func TestSeedApplication(t *testing.T) {
 	t.Parallel()
 
-	api := rest.New(rest.Title("Shop"), rest.Version("2.1.0"), rest.About("Sells **books**."), rest.Servers("https://shop.example"))
+	api := rest.New(rest.Title("Shop"), rest.Version("2.1.0"), rest.About("Sells **books**."),
+		rest.Servers("https://shop.example"))
 	api.RegisterControllers(newShelf(), routes(func(r *rest.Routes) { rest.Get(r, "/x", handle("")) }))
 	d := document(t, api)
-	wantDiff(t, "info", map[string]any{"title": "Shop", "version": "2.1.0", "description": "Sells **books**."}, at(d, "info"))
+	wantDiff(t, "info", map[string]any{"title": "Shop", "version": "2.1.0", "description": "Sells **books**."},
+		at(d, "info"))
 	if at(d, "paths", "/{id}") == nil || at(d, "paths", "/x") == nil {
 		t.Error("a controller is missing")
 	}

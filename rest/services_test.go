@@ -74,7 +74,8 @@ func TestServices(t *testing.T) {
 	wantDiff(t, "ended with the API", "store", closed[len(closed)-1])
 	wantDiff(t, "made", []int64{1, 3}, []int64{stores.Load(), units.Load()})
 	text := mustPanic(t, func() {
-		quiet(rest.Provide(func(rest.Services) (int, error) { return 1, nil }), rest.ProvideRequest(func(context.Context, rest.Services) (int, error) { return 2, nil }))
+		quiet(rest.Provide(func(rest.Services) (int, error) { return 1, nil }),
+			rest.ProvideRequest(func(context.Context, rest.Services) (int, error) { return 2, nil }))
 	})
 	if !strings.Contains(text, "already") {
 		t.Errorf("a service that is provided twice: %q", text)
@@ -101,7 +102,9 @@ func TestServicesAreForgotten(t *testing.T) { //nolint:paralleltest // what othe
 			u, err := rest.Resolve[*unit](ctx)
 			return u != nil, err
 		})
-	}, rest.ProvideRequest(func(context.Context, rest.Services) (*unit, error) { return &unit{store: &store{&closed}}, nil }))
+	}, rest.ProvideRequest(func(context.Context, rest.Services) (*unit, error) {
+		return &unit{store: &store{&closed}}, nil
+	}))
 	objects := func(requests int) uint64 {
 		for range requests {
 			wantStatus(t, api, http.MethodGet, "/x", http.StatusOK)
@@ -150,7 +153,9 @@ func TestClientIP(t *testing.T) {
 				options = append(options, trusted)
 			}
 			api := serve(func(r *rest.Routes) {
-				rest.Get(r, "/ip", func(ctx context.Context, _ struct{}) (string, error) { return rest.ClientIP(ctx).String(), nil })
+				rest.Get(r, "/ip", func(ctx context.Context, _ struct{}) (string, error) {
+					return rest.ClientIP(ctx).String(), nil
+				})
 			}, options...)
 			with := []resttest.Option{resttest.From(c.peer), forwarded(c.forwarded)}
 			if _, text := get(t, api, "/ip", with...); text != `"`+c.want+`"` {
@@ -162,7 +167,9 @@ func TestClientIP(t *testing.T) {
 
 // forwarded sends the headers of proxies, and those that nobody may believe.
 func forwarded(values []string) resttest.Option {
-	return resttest.Headers(http.Header{"X-Forwarded-For": values, "X-Real-Ip": {"127.0.0.1"}, "Forwarded": {"for=127.0.0.1"}})
+	return resttest.Headers(http.Header{
+		"X-Forwarded-For": values, "X-Real-Ip": {"127.0.0.1"}, "Forwarded": {"for=127.0.0.1"},
+	})
 }
 
 // what a controller gets from the API when it is registered.
@@ -205,7 +212,9 @@ func TestFrom(t *testing.T) {
 			t.Errorf("want %q, got %v", want, err)
 		}
 	}
-	if text := mustPanic(t, func() { quiet().Register(&resolved{}) }); !strings.Contains(text, "the service *rest_test.store") {
+	if text := mustPanic(t, func() {
+		quiet().Register(&resolved{})
+	}); !strings.Contains(text, "the service *rest_test.store") {
 		t.Error(text)
 	}
 }

@@ -22,7 +22,9 @@ func wire(t *testing.T, address, method, target string) (status int, header http
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if _, err := io.WriteString(conn, method+" "+target+" HTTP/1.1\r\nHost: shop.example\r\nConnection: close\r\n\r\n"); err != nil {
+	if _, err := io.WriteString(
+		conn, method+" "+target+" HTTP/1.1\r\nHost: shop.example\r\nConnection: close\r\n\r\n",
+	); err != nil {
 		t.Fatal(err)
 	}
 	res, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
@@ -92,7 +94,8 @@ func TestSlashes(t *testing.T) {
 			t.Errorf("strict: %s: %d %v %s", c.target, status, header, text)
 		}
 
-		if status, header, _ = wire(t, below, c.method, "/below"+c.target); status != 308 || header.Get("Location") != c.location {
+		if status, header, _ = wire(t, below, c.method, "/below"+c.target); status != 308 ||
+			header.Get("Location") != c.location {
 			t.Errorf("below: %s: %d %v", c.target, status, header)
 		}
 	}
@@ -166,24 +169,30 @@ func TestNothingOfNetHTTP(t *testing.T) {
 	t.Parallel()
 
 	for name, api := range map[string]string{
-		"Lax": listen(t, serve(slashes)), "Strict": listen(t, serve(slashes, rest.StrictSlashes())), "Base": listen(t, serve(slashes, rest.BasePath("/v1"))),
+		"Lax": listen(t, serve(slashes)), "Strict": listen(t, serve(slashes, rest.StrictSlashes())),
+		"Base": listen(t, serve(slashes, rest.BasePath("/v1"))),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
 			for _, method := range []string{"GET", "HEAD", "POST", "OPTIONS", "CONNECT", "TRACE", "BREW"} {
 				for _, target := range []string{
-					"/", "//", "///x", "/./", "/..", "/x/..", "*", "/nowhere", "/nowhere/", "/create", "/books//", "/books/7//", "/books/x", "/names//", "/names/%2e", "/tags//x",
-					"//evil.example/", "/%2F%2Fevil.example", "/books/../..//", "/docs", "/docs/", "/docs/x", "/docs/assets/x/y", "/openapi.json/", "/v1", "/v1/", "/v1//books", "/v1/docs/assets/x/y",
-					"/v1x", "shop.example:443", "http://evil.example/books", "http://evil.example/books/", "http://evil.example",
+					"/", "//", "///x", "/./", "/..", "/x/..", "*", "/nowhere", "/nowhere/", "/create", "/books//", "/books/7//",
+					"/books/x", "/names//", "/names/%2e", "/tags//x", "//evil.example/", "/%2F%2Fevil.example", "/books/../..//",
+					"/docs", "/docs/", "/docs/x", "/docs/assets/x/y", "/openapi.json/", "/v1", "/v1/", "/v1//books",
+					"/v1/docs/assets/x/y", "/v1x", "shop.example:443", "http://evil.example/books", "http://evil.example/books/",
+					"http://evil.example",
 				} {
-					if method == "CONNECT" && strings.HasPrefix(target, "http:") || target == "shop.example:443" && method != "CONNECT" || target == "*" && method == "CONNECT" {
+					if method == "CONNECT" && strings.HasPrefix(target, "http:") ||
+						target == "shop.example:443" && method != "CONNECT" || target == "*" && method == "CONNECT" {
 						continue // net/http does not read it
 					}
 					status, header, text := wire(t, api, method, target)
 					kind := header.Get("Content-Type")
-					page := status == 200 && strings.HasPrefix(kind, "text/html") && strings.Contains(text+method, "swagger") // our own
-					json := strings.Contains(kind, "json") && (strings.HasPrefix(text, "{") || strings.HasPrefix(text, `"`) || method == "HEAD" || status == 200)
+					// our own
+					page := status == 200 && strings.HasPrefix(kind, "text/html") && strings.Contains(text+method, "swagger")
+					json := strings.Contains(kind, "json") &&
+						(strings.HasPrefix(text, "{") || strings.HasPrefix(text, `"`) || method == "HEAD" || status == 200)
 					if !page && !json && (text != "" || kind != "" && method != "HEAD") {
 						t.Errorf("%s %s: %d %s: %s", method, target, status, kind, text)
 					}
@@ -208,7 +217,10 @@ func TestFileRangeIsRefusedInForm(t *testing.T) {
 	r := requestOf(t, http.MethodGet, "/file")
 	r.Header.Set("Range", "bytes=9-")
 	w := recorded(api, r)
-	got := []any{w.Code, w.Header().Get("Content-Type"), w.Header().Get("Content-Range"), strings.Contains(w.Body.String(), `"status":416`)}
+	got := []any{
+		w.Code, w.Header().Get("Content-Type"), w.Header().Get("Content-Range"),
+		strings.Contains(w.Body.String(), `"status":416`),
+	}
 	wantDiff(t, "a range beyond the end", []any{416, "application/problem+json", "bytes */4", true}, got)
 	if strings.Contains(w.Body.String(), "overlap") {
 		t.Error(w.Body)

@@ -28,7 +28,9 @@ func TestFiles(t *testing.T) {
 		"dir/c.html": {Data: []byte("<html>")},
 	}
 	api := serve(func(r *rest.Routes) {
-		rest.Get(r, "/f/{path:rest}", func(_ context.Context, in restOf) (*rest.File, error) { return rest.OpenFile(files, in.Rest) })
+		rest.Get(r, "/f/{path:rest}", func(_ context.Context, in restOf) (*rest.File, error) {
+			return rest.OpenFile(files, in.Rest)
+		})
 		rest.Get(r, "/save", func(context.Context, struct{}) (*rest.File, error) {
 			return &rest.File{Name: `ü".txt`, Content: strings.NewReader("x"), Download: true, Type: "text/x-own"}, nil
 		})
@@ -59,7 +61,8 @@ func TestFiles(t *testing.T) {
 		if c.text == "*" {
 			a.Text = "*"
 		}
-		wantDiff(t, c.target, []any{c.status, c.kind, c.text, "nosniff"}, []any{a.Status, a.Header.Get("Content-Type"), a.Text, a.Header.Get("X-Content-Type-Options")})
+		wantDiff(t, c.target, []any{c.status, c.kind, c.text, "nosniff"},
+			[]any{a.Status, a.Header.Get("Content-Type"), a.Text, a.Header.Get("X-Content-Type-Options")})
 	}
 	a := resttest.Do[any](t, api, http.MethodGet, "/save")
 	if got := a.Header.Get("Content-Disposition"); !strings.HasPrefix(got, "attachment;") || strings.Contains(got, "ü") {
@@ -95,7 +98,8 @@ func TestStreamsAndLines(t *testing.T) {
 			}}, nil
 		})
 		rest.Get(r, "/stream/early", func(context.Context, struct{}) (*rest.Stream, error) {
-			return &rest.Stream{Write: func(context.Context, io.Writer, func() error) error { return rest.NotFound("no rows") }}, nil
+			return &rest.Stream{Write: func(context.Context, io.Writer, func() error) error { return rest.NotFound("no rows") }},
+				nil
 		})
 		rest.Get(r, "/stream/late", func(context.Context, struct{}) (*rest.Stream, error) {
 			return &rest.Stream{Write: func(_ context.Context, w io.Writer, _ func() error) error {
@@ -131,10 +135,12 @@ func TestStreamsAndLines(t *testing.T) {
 		if c.text == "*" {
 			a.Text = "*"
 		}
-		wantDiff(t, c.path, []any{c.status, c.kind, c.text, c.aborted}, []any{a.Status, a.Header.Get("Content-Type"), a.Text, a.Aborted})
+		wantDiff(t, c.path, []any{c.status, c.kind, c.text, c.aborted},
+			[]any{a.Status, a.Header.Get("Content-Type"), a.Text, a.Aborted})
 	}
 	d := document(t, api)
-	wantDiff(t, "document", any("#/components/schemas/Author"), at(d, "paths", "/lines", "get", "responses", "200", "content", "application/jsonl", "schema", "$ref"))
+	wantDiff(t, "document", any("#/components/schemas/Author"),
+		at(d, "paths", "/lines", "get", "responses", "200", "content", "application/jsonl", "schema", "$ref"))
 }
 
 type event = rest.Event[author]
@@ -149,7 +155,8 @@ func TestEvents(t *testing.T) {
 	}
 	var log memory
 	api := serve(func(r *rest.Routes) {
-		rest.Get(r, "/all", events(nil, event{ID: "7", Name: "made", Retry: 2500 * time.Millisecond, Data: author{1, "a\nb"}}, event{}))
+		rest.Get(r, "/all", events(nil, event{ID: "7", Name: "made", Retry: 2500 * time.Millisecond, Data: author{1, "a\nb"}},
+			event{}))
 		rest.Get(r, "/late", events(errStorm, event{}))
 		rest.Get(r, "/id", events(nil, event{ID: "7\ndata: forged"}))
 		rest.Get(r, "/name", events(nil, event{Name: "x\rdata: forged"}))
@@ -182,7 +189,8 @@ func TestEvents(t *testing.T) {
 		a := resttest.Do[any](t, api, http.MethodGet, c.path)
 		wantDiff(t, c.path, []any{200, "text/event-stream", "no-store", c.text, c.aborted},
 			[]any{a.Status, a.Header.Get("Content-Type"), a.Header.Get("Cache-Control"), a.Text, a.Aborted})
-		if logged := strings.Contains(log.String(), "path="+c.path+" "); logged != (c.logged != "") || !strings.Contains(log.String(), c.logged) {
+		if logged := strings.Contains(log.String(), "path="+c.path+" "); logged != (c.logged != "") ||
+			!strings.Contains(log.String(), c.logged) {
 			t.Errorf("%s: logged %v", c.path, logged)
 		}
 	}
@@ -294,7 +302,8 @@ func TestRaw(t *testing.T) {
 			text, _ := io.ReadAll(r.Body)
 			_, _ = io.WriteString(w, r.Method+" "+r.PathValue("org")+" "+r.PathValue("id")+" "+p.PrincipalID()+" "+string(text))
 		})
-		rest.Raw(r, []string{"GET", "POST"}, "/{int:id}", h, rest.Permit(allow), rest.Name("raw"), rest.Returns[book](http.StatusOK))
+		rest.Raw(r, []string{"GET", "POST"}, "/{int:id}", h, rest.Permit(allow), rest.Name("raw"),
+			rest.Returns[book](http.StatusOK))
 		rest.Raw(r, []string{"GET"}, "/denied/{int:id}", h, rest.Permit(deny))
 	}), rest.Prefix("/o/{org}"))
 	bob := resttest.Bearer("bob-key")
@@ -305,7 +314,8 @@ func TestRaw(t *testing.T) {
 	wantStatus(t, api, http.MethodGet, "/o/x/denied/7", http.StatusForbidden, bob)
 	d := document(t, api)
 	params, _ := at(d, "paths", "/o/{org}/{id}", "post", "parameters").([]any)
-	if len(params) != 2 || at(params[1], "schema", "type") != "integer" || at(d, "paths", "/o/{org}/{id}", "get", "responses", "200", "content") == nil {
+	if len(params) != 2 || at(params[1], "schema", "type") != "integer" ||
+		at(d, "paths", "/o/{org}/{id}", "get", "responses", "200", "content") == nil {
 		t.Errorf("documented %v", params)
 	}
 }

@@ -34,7 +34,9 @@ func (m mild) Routes(r *rest.Routes) {
 }
 
 // send posts a body and returns the answer.
-func (m mild) send(t *testing.T, target, body string, header http.Header, options ...rest.APIOption) *httptest.ResponseRecorder {
+func (m mild) send(
+	t *testing.T, target, body string, header http.Header, options ...rest.APIOption,
+) *httptest.ResponseRecorder {
 	t.Helper()
 	api := rest.New(append(options, rest.Logger(slog.New(slog.DiscardHandler)))...)
 	api.Register(m)
@@ -70,7 +72,9 @@ func TestTolerate(t *testing.T) {
 		if got.Code != http.StatusOK || !strings.Contains(got.Body.String(), c.want) {
 			t.Errorf("%s: %d %s, want %s", name, got.Code, got.Body, c.want)
 		}
-		strict := mild{[]rest.RouteOption{rest.Tolerate()}}.send(t, c.target, c.body, c.header.Clone(), rest.Tolerate(c.tolerance))
+		strict := mild{
+			[]rest.RouteOption{rest.Tolerate()},
+		}.send(t, c.target, c.body, c.header.Clone(), rest.Tolerate(c.tolerance))
 		if name != "Null" && strict.Code < http.StatusBadRequest {
 			t.Errorf("%s: a route that tolerates nothing answers %d %s", name, strict.Code, strict.Body)
 		}
@@ -83,11 +87,14 @@ func TestTolerateHasBounds(t *testing.T) {
 	t.Parallel()
 	all := rest.Tolerate(rest.AnyContentType, rest.LooseValues, rest.LooseParameters, rest.BrokenQuery)
 	for body, want := range map[string]string{
-		`{"name":"a","name":"b"}`: "duplicate_key", `{"name":"a","NAME":"b"}`: "key_case_mismatch", `{"name":null}`: "missing",
+		`{"name":"a","name":"b"}`: "duplicate_key", `{"name":"a","NAME":"b"}`: "key_case_mismatch",
+		`{"name":null}`: "missing",
 		`{"name":"a","raw":[{"b":{"c":1,"c":2}}]}`: "duplicate_key",
-		`{"name":null,"name":"b"}`:                 "duplicate_key", `null`: "model_type", `{"name":"a","count":1e2}`: "int_from_float", `{"name":1}`: "string_type",
+		`{"name":null,"name":"b"}`:                 "duplicate_key", `null`: "model_type",
+		`{"name":"a","count":1e2}`: "int_from_float", `{"name":1}`: "string_type",
 	} {
-		if got := (mild{}).send(t, "/", body, nil, all); got.Code != http.StatusUnprocessableEntity || !strings.Contains(got.Body.String(), `"kind":"`+want+`"`) {
+		if got := (mild{}).send(t, "/", body, nil, all); got.Code != http.StatusUnprocessableEntity ||
+			!strings.Contains(got.Body.String(), `"kind":"`+want+`"`) {
 			t.Errorf("%s: %d %s, want %s", body, got.Code, got.Body, want)
 		}
 	}
@@ -117,7 +124,8 @@ func TestBoundBodies(t *testing.T) {
 func TestBodyMemory(t *testing.T) {
 	t.Parallel()
 	entered, leave := make(chan struct{}), make(chan struct{})
-	api := rest.New(rest.BoundBodies(rest.BodyBounds{Memory: 64 << 10, Values: 1000}), rest.Logger(slog.New(slog.DiscardHandler)))
+	api := rest.New(rest.BoundBodies(rest.BodyBounds{Memory: 64 << 10, Values: 1000}),
+		rest.Logger(slog.New(slog.DiscardHandler)))
 	api.Register(holder{entered, leave})
 	send := func(path string) int {
 		body := `{"text":"` + strings.Repeat("x", 40<<10) + `"}`
@@ -246,7 +254,8 @@ func TestMiddlewareKnowsRoutes(t *testing.T) {
 		w := httptest.NewRecorder()
 		api.ServeHTTP(w, r)
 		body, _ := io.ReadAll(w.Body)
-		if w.Header().Get("X-Route") != c.route || w.Header().Get("X-Methods") != c.methods || !strings.Contains(string(body), c.body) {
+		if w.Header().Get("X-Route") != c.route || w.Header().Get("X-Methods") != c.methods ||
+			!strings.Contains(string(body), c.body) {
 			t.Errorf("%s %s: %v %s", c.method, c.path, w.Header(), body)
 		}
 	}

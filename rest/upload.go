@@ -21,8 +21,8 @@ import (
 )
 
 // Upload is a request body that is one file of any type. An input gets it that embeds an
-// Upload, or whose field Body has this type, also if that field is in an embedded struct. The client sends the bytes of the file as the body, or a form with one file.
-// A body with a Content-Encoding is refused with 415.
+// Upload, or whose field Body has this type, also if that field is in an embedded struct. The client sends the bytes
+// of the file as the body, or a form with one file. A body with a Content-Encoding is refused with 415.
 //
 // The handler reads the body while the client sends it: nothing keeps it in memory, and
 // [BodyBounds.Memory] does not count it. Read returns an error for a body that is longer than
@@ -66,7 +66,10 @@ func compileUpload(t reflect.Type, plan *bind.Plan) (*bodyInput, error) {
 		}
 		_, pointer := reflect.Zero(t).FieldByIndexErr(f.Index)
 		if f.Type != uploadType || pointer != nil || !f.Anonymous && f.Name != "Body" || f.Tag.Get("json") != "" {
-			return nil, fmt.Errorf("%v.%s is a rest.Upload, which is a whole body: embed it, or make it the field Body, as a value and without a json tag", t, f.Name)
+			return nil, fmt.Errorf(
+				"%v.%s is a rest.Upload, which is a whole body: embed it, or make it the field Body, as a value and without a json tag",
+				t, f.Name,
+			)
 		}
 		if other := strayField(t, f.Index, plan); other != "" {
 			return nil, fmt.Errorf("%v.%s is neither a parameter nor in the upload", t, other)
@@ -81,7 +84,10 @@ func (c *routeContext) readUpload(into *Upload) ([]fault.Fault, error) {
 	limit := c.route.bodyBytes(usualUpload)
 	if coding := c.request.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		c.response.writer.Header().Set("Accept-Encoding", "identity") // RFC 9110, section 15.5.16
-		return nil, &Error{Status: http.StatusUnsupportedMediaType, Detail: "The body must not have a Content-Encoding: send the bytes of the file."}
+		return nil, &Error{
+			Status: http.StatusUnsupportedMediaType,
+			Detail: "The body must not have a Content-Encoding: send the bytes of the file.",
+		}
 	}
 	if c.request.ContentLength > limit {
 		c.response.writer.Header().Set("Connection", "close") // nobody reads the body
@@ -111,7 +117,10 @@ func readUploadForm(into *Upload, body *uploadBody, boundary string) ([]fault.Fa
 	case err != nil:
 		return nil, err
 	}
-	*into = Upload{Reader: &formFile{body: body, form: form, part: part}, Name: part.FileName(), Type: part.Header.Get("Content-Type"), Size: -1}
+	*into = Upload{
+		Reader: &formFile{body: body, form: form, part: part}, Name: part.FileName(), Type: part.Header.Get("Content-Type"),
+		Size: -1,
+	}
 	return nil, nil
 }
 

@@ -54,23 +54,29 @@ func TestUpload(t *testing.T) {
 		status                  int
 		want                    string
 	}{
-		"Raw":          {"image/png; x=y", "", "\x00png", 200, `||image/png; x=y|4|\u0000png`},
-		"Named":        {"", `attachment; filename="a b.png"`, "png", 200, `|a b.png||3|png`},
-		"WrongName":    {"", `attachment; filename=`, "png", 200, `|||3|png`},
-		"Empty":        {"text/plain", "", "", 200, `||text/plain|0|`},
-		"JSON":         {"application/json", "", "{", 200, `||application/json|1|{`},
-		"Form":         {form, "", one + "--xx--", 200, `|a.csv|text/csv|-1|1;2`},
-		"Fields":       {form, "", file(`name="x"`, "y") + one + file(`name="z"`, "y") + "--xx--\r\nbye", 200, `|a.csv|text/csv|-1|1;2`},
-		"TwoFiles":     {form, "", one + one + "--xx--", 400, "more than one file"},
-		"NoFile":       {form, "", file(`name="x"`, "y") + "--xx--", 422, "is required"},
-		"NoEnd":        {form, "", one, 400, "could not be read"},
-		"NoBeginning":  {form, "", "", 422, "is required"},
-		"NoBoundary":   {"multipart/form-data", "", one + "--xx--", 400, "could not be read"},
-		"Large":        {"text/plain", "", strings.Repeat("x", 1001), 413, "larger than 1000 bytes"},
-		"Fits":         {"text/plain", "", strings.Repeat("x", 1000), 200, `||text/plain|1000|1000 bytes`},
-		"LargeForm":    {form, "", file(`name="file"; filename="a"`, strings.Repeat("x", 1000)) + "--xx--", 413, "larger than 1000 bytes"},
-		"LargeTail":    {form, "", one + "--xx--" + strings.Repeat("x", 1000), 413, "larger than 1000 bytes"},
-		"LargeField":   {form, "", file(`name="x"`, strings.Repeat("x", 1000)) + one + "--xx--", 413, "larger than 1000 bytes"},
+		"Raw":       {"image/png; x=y", "", "\x00png", 200, `||image/png; x=y|4|\u0000png`},
+		"Named":     {"", `attachment; filename="a b.png"`, "png", 200, `|a b.png||3|png`},
+		"WrongName": {"", `attachment; filename=`, "png", 200, `|||3|png`},
+		"Empty":     {"text/plain", "", "", 200, `||text/plain|0|`},
+		"JSON":      {"application/json", "", "{", 200, `||application/json|1|{`},
+		"Form":      {form, "", one + "--xx--", 200, `|a.csv|text/csv|-1|1;2`},
+		"Fields": {
+			form, "", file(`name="x"`, "y") + one + file(`name="z"`, "y") + "--xx--\r\nbye", 200, `|a.csv|text/csv|-1|1;2`,
+		},
+		"TwoFiles":    {form, "", one + one + "--xx--", 400, "more than one file"},
+		"NoFile":      {form, "", file(`name="x"`, "y") + "--xx--", 422, "is required"},
+		"NoEnd":       {form, "", one, 400, "could not be read"},
+		"NoBeginning": {form, "", "", 422, "is required"},
+		"NoBoundary":  {"multipart/form-data", "", one + "--xx--", 400, "could not be read"},
+		"Large":       {"text/plain", "", strings.Repeat("x", 1001), 413, "larger than 1000 bytes"},
+		"Fits":        {"text/plain", "", strings.Repeat("x", 1000), 200, `||text/plain|1000|1000 bytes`},
+		"LargeForm": {
+			form, "", file(`name="file"; filename="a"`, strings.Repeat("x", 1000)) + "--xx--", 413, "larger than 1000 bytes",
+		},
+		"LargeTail": {form, "", one + "--xx--" + strings.Repeat("x", 1000), 413, "larger than 1000 bytes"},
+		"LargeField": {
+			form, "", file(`name="x"`, strings.Repeat("x", 1000)) + one + "--xx--", 413, "larger than 1000 bytes",
+		},
 		"FormOfFields": {"application/x-www-form-urlencoded", "", "a=b", 200, `||application/x-www-form-urlencoded|3|a=b`},
 	} {
 		for _, length := range []string{"Known", "Chunked"} {
@@ -80,7 +86,8 @@ func TestUpload(t *testing.T) {
 				want := c.want
 				if length == "Chunked" {
 					r.ContentLength = -1
-					want = strings.NewReplacer("|4|", "|-1|", "|3|", "|-1|", "|0|", "|-1|", "|1|", "|-1|", "|1000|", "|-1|").Replace(want)
+					want = strings.NewReplacer("|4|", "|-1|", "|3|", "|-1|", "|0|", "|-1|", "|1|", "|-1|", "|1000|",
+						"|-1|").Replace(want)
 				}
 				r.Header.Set("Content-Type", c.kind)
 				r.Header.Set("Content-Disposition", c.disposition)
@@ -187,7 +194,9 @@ func (s *slowly) Read(p []byte) (int, error) {
 func TestUploadIsSlow(t *testing.T) {
 	t.Parallel()
 
-	for name, c := range map[string]struct{ each, status int }{"Enough": {80 << 10, 200}, "Dribble": {1, 400}, "Little": {30 << 10, 400}} {
+	for name, c := range map[string]struct{ each, status int }{
+		"Enough": {80 << 10, 200}, "Dribble": {1, 400}, "Little": {30 << 10, 400},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {

@@ -49,7 +49,8 @@ func TestValidateFirst(t *testing.T) {
 			`[]`:                                 http.StatusUnprocessableEntity,
 			`{"name":"ok","kind":"a","size":1}`:  http.StatusOK,
 		} {
-			status, text := record(api, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/x", strings.NewReader(body)))
+			status, text := record(api, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/x",
+				strings.NewReader(body)))
 			if status != want {
 				t.Errorf("first %t: %s: %d %s, want %d", first, body, status, text, want)
 			}

@@ -113,7 +113,9 @@ func TestValidateAtEveryDepth(t *testing.T) {
 	api := serve(func(r *rest.Routes) {
 		rest.Post(r, "/whole/{id}", func(context.Context, *whole) (rest.NoContent, error) { return rest.NoContent{}, nil })
 		rest.Post(r, "/spread/{id}", func(context.Context, spread) (rest.NoContent, error) { return rest.NoContent{}, nil })
-		rest.Post(r, "/embedding/{id}", func(context.Context, embedding) (rest.NoContent, error) { return rest.NoContent{}, nil })
+		rest.Post(r, "/embedding/{id}", func(context.Context, embedding) (rest.NoContent, error) {
+			return rest.NoContent{}, nil
+		})
 		rest.Post(r, "/bare", func(context.Context, machine) (rest.NoContent, error) { return rest.NoContent{}, nil })
 		rest.Get(r, "/parameters", func(context.Context, parameters) (rest.NoContent, error) { return rest.NoContent{}, nil })
 		rest.Post(r, "/form", func(context.Context, form) (rest.NoContent, error) { return rest.NoContent{}, nil })
@@ -127,13 +129,19 @@ func TestValidateAtEveryDepth(t *testing.T) {
 		{"/whole/a", `{"one":{"mark":"wrong"}}`, "body.one.mark"},
 		{"/whole/a", `{"one":{"mark":"wrong","name":"wrong"}}`, "body.one.mark"},
 		{"/whole/a", `{"ptr":{"name":"wrong"}}`, "body.ptr.name"},
-		{"/whole/a", `{"list":[{},{"name":"wrong"},{"parts":[{},{"name":"wrong"}]}]}`, "body.list[1].name, body.list[2].parts[1].name"},
+		{
+			"/whole/a", `{"list":[{},{"name":"wrong"},{"parts":[{},{"name":"wrong"}]}]}`,
+			"body.list[1].name, body.list[2].parts[1].name",
+		},
 		{"/whole/a", `{"fixed":[{"name":"wrong"}]}`, "body.fixed[0].name"},
 		{"/whole/a", `{"map":{"b":{"name":"wrong"},"a":{"mark":"wrong"}}}`, "body.map.a.mark, body.map.b.name"},
 		{"/whole/a", `{"ptrs":{"7":{"name":"wrong"}}}`, "body.ptrs.7.name"},
 		{"/whole/a", `{"opt":{"name":"wrong"}}`, "body.opt.name"},
 		{"/whole/a", `{"opt":null,"ptr":null}`, ""},
-		{"/whole/a", `{"deep":{"x":[{"sum":13},{"deep":{"y":[{"by":"wrong"}]}}]}}`, "body.deep.x[0].sum, body.deep.x[1].deep.y[0].by"},
+		{
+			"/whole/a", `{"deep":{"x":[{"sum":13},{"deep":{"y":[{"by":"wrong"}]}}]}}`,
+			"body.deep.x[0].sum, body.deep.x[1].deep.y[0].by",
+		},
 		{"/whole/a", `{"sum":13}`, "body.sum"},
 		{"/whole/a", `{"sum":13,"marks":["wrong"]}`, "body.marks[0]"},
 		{"/spread/1", `{"one":{"name":"wrong"},"more":{"list":[{"name":"wrong"}]}}`, "body.one.name, body.more.list[0].name"},
@@ -151,7 +159,8 @@ func TestValidateAtEveryDepth(t *testing.T) {
 	}
 	for name, want := range map[string]string{"taken": "409 Taken.", "broken": "500 Internal error."} {
 		status, text := record(api, jsonRequest(http.MethodPost, "/bare", `{"map":{"x":{"name":"`+name+`"}}}`))
-		if words := strings.Fields(want); status != map[string]int{"409": 409, "500": 500}[words[0]] || !strings.Contains(text, words[1]) {
+		if words := strings.Fields(want); status != map[string]int{"409": 409, "500": 500}[words[0]] ||
+			!strings.Contains(text, words[1]) {
 			t.Errorf("%s: %d %s, want %s", name, status, text, want)
 		}
 	}
@@ -190,7 +199,9 @@ func TestValidateOnce(t *testing.T) {
 	type generic = outer[int]
 	api := serve(func(r *rest.Routes) {
 		rest.Post(r, "/promoted", func(context.Context, inner) (rest.NoContent, error) { return rest.NoContent{}, nil })
-		rest.Post(r, "/generic", func(context.Context, struct{ Body generic }) (rest.NoContent, error) { return rest.NoContent{}, nil })
+		rest.Post(r, "/generic", func(context.Context, struct{ Body generic }) (rest.NoContent, error) {
+			return rest.NoContent{}, nil
+		})
 	})
 	for _, path := range []string{"/promoted", "/generic"} {
 		askedCalls = 0
@@ -226,13 +237,17 @@ func TestValidateThatIsNeverCalled(t *testing.T) {
 			rest.Post(r, "/", func(context.Context, noContext) (rest.NoContent, error) { return rest.NoContent{}, nil })
 		},
 		"field Body: field In: rest_test.wordy has a method Validate that is never called, as it is Validate(context.Context, string) (bool, error)": func(r *rest.Routes) {
-			rest.Post(r, "/", func(context.Context, struct{ Body holdsWordy }) (rest.NoContent, error) { return rest.NoContent{}, nil })
+			rest.Post(r, "/", func(context.Context, struct{ Body holdsWordy }) (rest.NoContent, error) {
+				return rest.NoContent{}, nil
+			})
 		},
 		"rest_test.wordy has a method": func(r *rest.Routes) {
 			rest.Post(r, "/", func(context.Context, embedsWordy) (rest.NoContent, error) { return rest.NoContent{}, nil })
 		},
 		"the keys of map[rest_test.keyed]int have a method Validate": func(r *rest.Routes) {
-			rest.Post(r, "/", func(context.Context, struct{ M map[keyed]int }) (rest.NoContent, error) { return rest.NoContent{}, nil })
+			rest.Post(r, "/", func(context.Context, struct{ M map[keyed]int }) (rest.NoContent, error) {
+				return rest.NoContent{}, nil
+			})
 		},
 		"the filter rest_test.checkedFilter has a method Validate": func(r *rest.Routes) {
 			rest.List(r, "/", func(context.Context, struct{}) ([]book, error) { return nil, nil }, query.Filter[checkedFilter]())

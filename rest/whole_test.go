@@ -78,7 +78,9 @@ func TestDocumentsAreWhole(t *testing.T) {
 			t.Errorf("%s: got %q, want %s", name, c.got, c.want)
 		}
 	}
-	for _, got := range []string{registered[struct{}, chosen](), registered[struct{}, node](), registered[struct{}, json.RawMessage]()} {
+	for _, got := range []string{
+		registered[struct{}, chosen](), registered[struct{}, node](), registered[struct{}, json.RawMessage](),
+	} {
 		if got != "" {
 			t.Error(got)
 		}

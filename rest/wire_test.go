@@ -55,8 +55,11 @@ func TestNilListsInAnswers(t *testing.T) {
 		rest.Get(r, "/pointer", func(context.Context, struct{}) (*crate, error) { return shared, nil })
 		rest.Get(r, "/value", func(context.Context, struct{}) (crate, error) { return *shared, nil })
 		rest.Get(r, "/slice", func(context.Context, struct{}) ([]crate, error) { return []crate{*shared}, nil })
-		rest.Get(r, "/map", func(context.Context, struct{}) (map[string]any, error) { return map[string]any{"x": shared}, nil })
-		rest.Get(r, "/reply", func(context.Context, struct{}) (*rest.Reply, error) { return &rest.Reply{Body: *shared}, nil }, rest.Returns[crate](200))
+		rest.Get(r, "/map", func(context.Context, struct{}) (map[string]any, error) {
+			return map[string]any{"x": shared}, nil
+		})
+		rest.Get(r, "/reply", func(context.Context, struct{}) (*rest.Reply, error) { return &rest.Reply{Body: *shared}, nil },
+			rest.Returns[crate](200))
 		rest.Get(r, "/error", func(context.Context, struct{}) (crate, error) {
 			return crate{}, &rest.Error{Status: 409, Body: shared}
 		}, rest.Returns[crate](409))
@@ -66,7 +69,10 @@ func TestNilListsInAnswers(t *testing.T) {
 		rest.Get(r, "/events", func(context.Context, struct{}) (rest.Events[crate], error) {
 			return rest.Events[crate]{Items: seq(rest.Event[crate]{Data: *shared})}, nil
 		})
-		for name, p := range map[string]page.Paginator{"number": page.Number(), "offset": page.LimitOffset(), "cursor": page.Cursor(page.Sign(page.RandomSecret())), "none": page.None()} {
+		for name, p := range map[string]page.Paginator{
+			"number": page.Number(), "offset": page.LimitOffset(), "cursor": page.Cursor(page.Sign(page.RandomSecret())),
+			"none": page.None(),
+		} {
 			rest.List(r, "/"+name, func(context.Context, struct{}) ([]crate, error) { return all, nil },
 				p, query.Order("id"), query.OrderDefault("id"), rest.Name(name))
 		}
@@ -75,8 +81,8 @@ func TestNilListsInAnswers(t *testing.T) {
 	}
 	for _, api := range []http.Handler{serve(controller), serve(controller, rest.JSON(loud{}))} {
 		for path, want := range map[string]string{
-			"/pointer": empty, "/value": empty, "/slice": "[" + empty + "]", "/map": `{"x":` + empty + `}`, "/reply": empty, "/error": empty,
-			"/lines": empty, "/events": "data: " + empty,
+			"/pointer": empty, "/value": empty, "/slice": "[" + empty + "]", "/map": `{"x":` + empty + `}`, "/reply": empty,
+			"/error": empty, "/lines": empty, "/events": "data: " + empty,
 		} {
 			if _, text := record(api, jsonRequest(http.MethodGet, path, "")); strings.TrimSpace(text) != want {
 				t.Errorf("%s: got %s, want %s", path, text, want)
@@ -130,24 +136,32 @@ func TestDatesGoBothWays(t *testing.T) {
 
 	var endpoint *rest.Endpoint[dated, visit]
 	api := serve(func(r *rest.Routes) {
-		endpoint = rest.Post(r, "/visits/{day}", func(_ context.Context, in dated) (visit, error) { return in.Body, nil }, rest.Name("visits"))
+		endpoint = rest.Post(r, "/visits/{day}", func(_ context.Context, in dated) (visit, error) { return in.Body, nil },
+			rest.Name("visits"))
 	})
 	const whole = `{"day":"2026-11-22","until":"2026-11-23","days":["2026-11-24"],"maybe":"2026-11-25","due":"2026-11-26","opens":"15:04:05",` +
 		`"long":"PT1H30M","link":"https://example.com/a?b=c","links":{"x":"https://example.com"},"ref":"/a","nested":{"k":[{"on":"2026-11-27"}]}}`
-	status, text := record(api, jsonRequest(http.MethodPost, "/visits/2026-11-22?on=2026-11-22&at=2026-11-22&clock=09:30:00&long=PT5M&link=https://example.com", whole))
+	status, text := record(api, jsonRequest(http.MethodPost,
+		"/visits/2026-11-22?on=2026-11-22&at=2026-11-22&clock=09:30:00&long=PT5M&link=https://example.com", whole))
 	if status != http.StatusOK || strings.TrimSpace(text) != whole {
 		t.Errorf("%d\n got %s\nwant %s", status, text, whole)
 	}
-	if _, text = record(api, jsonRequest(http.MethodPost, "/visits/2026-11-22", `{"day":"2026-11-22"}`)); strings.TrimSpace(text) != `{"day":"2026-11-22"}` {
+	if _, text = record(
+		api, jsonRequest(http.MethodPost, "/visits/2026-11-22", `{"day":"2026-11-22"}`),
+	); strings.TrimSpace(text) != `{"day":"2026-11-22"}` {
 		t.Errorf("only the day: %s", text)
 	}
 
 	for body, want := range map[string]string{
-		`{"day":"2026-11-22T00:00:01Z"}`: "body.day date_parsing", `{"day":"2026-02-30"}`: "body.day date_parsing", `{"day":20261122}`: "body.day string_type",
-		`{"day":"2026-11-22","days":["x"]}`: "body.days[0] date_parsing", `{"day":"2026-11-22","maybe":"x"}`: "body.maybe date_parsing",
-		`{"day":"2026-11-22","opens":"9:30"}`: "body.opens time_parsing", `{"day":"2026-11-22","long":5}`: "body.long string_type",
-		`{"day":"2026-11-22","long":"P1M"}`: "body.long time_delta_parsing", `{"day":"2026-11-22","link":"/a"}`: "body.link url_parsing",
-		`{"day":"2026-11-22","links":{"x":"%zz"}}`: "body.links.x url_parsing", `{"day":"2026-11-22","nested":{"k":[{"on":""}]}}`: "body.nested.k[0].on date_parsing",
+		`{"day":"2026-11-22T00:00:01Z"}`: "body.day date_parsing", `{"day":"2026-02-30"}`: "body.day date_parsing",
+		`{"day":20261122}`: "body.day string_type", `{"day":"2026-11-22","days":["x"]}`: "body.days[0] date_parsing",
+		`{"day":"2026-11-22","maybe":"x"}`:                "body.maybe date_parsing",
+		`{"day":"2026-11-22","opens":"9:30"}`:             "body.opens time_parsing",
+		`{"day":"2026-11-22","long":5}`:                   "body.long string_type",
+		`{"day":"2026-11-22","long":"P1M"}`:               "body.long time_delta_parsing",
+		`{"day":"2026-11-22","link":"/a"}`:                "body.link url_parsing",
+		`{"day":"2026-11-22","links":{"x":"%zz"}}`:        "body.links.x url_parsing",
+		`{"day":"2026-11-22","nested":{"k":[{"on":""}]}}`: "body.nested.k[0].on date_parsing",
 	} {
 		a := resttest.Do[visit](t, api, http.MethodPost, "/visits/2026-11-22", resttest.Content("application/json", body))
 		if a.Error == nil || len(a.Error.Faults) != 1 || a.Error.Faults[0].Location+" "+a.Error.Faults[0].Kind != want {
@@ -155,10 +169,12 @@ func TestDatesGoBothWays(t *testing.T) {
 		}
 	}
 	for query, want := range map[string]string{
-		"on=x": "query.on date_parsing", "at=2026-11-22&at=x": "query.at[1] date_parsing", "clock=1": "query.clock time_parsing",
-		"long=P1Y": "query.long time_delta_parsing", "link=/a": "query.link url_parsing", "since=2026-11-22T00:00:01Z": "query.since date_parsing",
+		"on=x": "query.on date_parsing", "at=2026-11-22&at=x": "query.at[1] date_parsing",
+		"clock=1": "query.clock time_parsing", "long=P1Y": "query.long time_delta_parsing",
+		"link=/a": "query.link url_parsing", "since=2026-11-22T00:00:01Z": "query.since date_parsing",
 	} {
-		a := resttest.Do[visit](t, api, http.MethodPost, "/visits/2026-11-22?"+query, resttest.Content("application/json", `{"day":"2026-11-22"}`))
+		a := resttest.Do[visit](t, api, http.MethodPost, "/visits/2026-11-22?"+query,
+			resttest.Content("application/json", `{"day":"2026-11-22"}`))
 		if a.Error == nil || len(a.Error.Faults) != 1 || a.Error.Faults[0].Location+" "+a.Error.Faults[0].Kind != want {
 			t.Errorf("%s: got %s, want %s", query, a.Text, want)
 		}
@@ -173,14 +189,18 @@ func TestDatesGoBothWays(t *testing.T) {
 	day := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 	link := &url.URL{Scheme: "https", Host: "example.com"}
 	in := dated{
-		Path: day, Query: &day, List: []time.Time{day}, Clock: time.Date(0, 1, 1, 9, 30, 0, 0, time.UTC), Long: time.Minute, Since: day, Link: link,
+		Path: day, Query: &day, List: []time.Time{day}, Clock: time.Date(0, 1, 1, 9, 30, 0, 0, time.UTC), Long: time.Minute,
+		Since: day, Link: link,
 		Body: visit{Day: day, Due: day, Link: *link, Long: time.Hour, Nested: map[string][]*innerDate{"k": {{On: day}}}},
 	}
-	if address, err := endpoint.URL(in); err != nil || address != "/visits/2026-11-22?on=2026-11-22&at=2026-11-22&clock=09%3A30%3A00&long=PT1M&since=2026-11-22&link=https%3A%2F%2Fexample.com" {
+	if address, err := endpoint.URL(in); err != nil ||
+		address !=
+			"/visits/2026-11-22?on=2026-11-22&at=2026-11-22&clock=09%3A30%3A00&long=PT1M&since=2026-11-22&link=https%3A%2F%2Fexample.com" {
 		t.Errorf("got %s %v", address, err)
 	}
 	a := resttest.Call(t, api, endpoint, in)
-	if a.Status != http.StatusOK || !a.Body.Day.Equal(day) || a.Body.Link.String() != link.String() || a.Body.Long != time.Hour || !a.Body.Nested["k"][0].On.Equal(day) {
+	if a.Status != http.StatusOK || !a.Body.Day.Equal(day) || a.Body.Link.String() != link.String() ||
+		a.Body.Long != time.Hour || !a.Body.Nested["k"][0].On.Equal(day) {
 		t.Errorf("a typed call: %d %s", a.Status, a.Text)
 	}
 	sent := resttest.Do[visit](t, api, http.MethodPost, "/visits/2026-11-22", resttest.JSON(visit{Day: day, Due: day}))
@@ -233,8 +253,8 @@ func TestDatesInTheDocument(t *testing.T) {
 		}
 	}
 	want := map[string]string{
-		"day": "string date", "on": "string date", "at": "array date", "clock": "string time", "long": "string duration PT1H30M",
-		"since": "string date 2026-01-02", "link": "string uri",
+		"day": "string date", "on": "string date", "at": "array date", "clock": "string time",
+		"long": "string duration PT1H30M", "since": "string date 2026-01-02", "link": "string uri",
 	}
 	wantDiff(t, "parameters", want, got)
 
@@ -244,10 +264,12 @@ func TestDatesInTheDocument(t *testing.T) {
 		}
 		properties := doc.Components.Schemas[name].Properties
 		for field, words := range map[string]string{
-			"day": `"format":"date"`, "days": `"format":"date"`, "opens": `"format":"time"`, "long": `"format":"duration"`, "link": `"format":"uri"`,
-			"ref": `"format":"uri-reference"`,
+			"day": `"format":"date"`, "days": `"format":"date"`, "opens": `"format":"time"`, "long": `"format":"duration"`,
+			"link": `"format":"uri"`, "ref": `"format":"uri-reference"`,
 		} {
-			if text := strings.ReplaceAll(strings.ReplaceAll(string(properties[field]), " ", ""), "\n", ""); !strings.Contains(text, words) {
+			if text := strings.ReplaceAll(
+				strings.ReplaceAll(string(properties[field]), " ", ""), "\n", "",
+			); !strings.Contains(text, words) {
 				t.Errorf("%s.%s: %s", name, field, text)
 			}
 		}

@@ -14,8 +14,8 @@ import (
 )
 
 // An agent or a model that the caller's scopes do not allow answers like one that is not there,
-// also over AG-UI and the AI SDK; with the scope it is there. An agent that interrupts its runs interrupts none for a caller
-// that may not stop runs.
+// also over AG-UI and the AI SDK; with the scope it is there. An agent that interrupts its runs interrupts none for a
+// caller that may not stop runs.
 func TestLimitedAgents(t *testing.T) {
 	t.Parallel()
 
@@ -34,8 +34,16 @@ func TestLimitedAgents(t *testing.T) {
 	t.Cleanup(e.Close)
 	auth, err := access.Tokens([]access.Token{
 		{Token: tokenA, Principal: access.Principal{Tenant: "a", Subject: "anna", Scopes: access.AllScopes()}},
-		{Token: tokenB, Principal: access.Principal{Tenant: "a", Subject: "bert", Scopes: append(access.AllScopes(), "team:sales")}},
-		{Token: "writes", Principal: access.Principal{Tenant: "a", Subject: "alan", Scopes: []access.Scope{access.ScopeRead, access.ScopeWrite}}},
+		{
+			Token:     tokenB,
+			Principal: access.Principal{Tenant: "a", Subject: "bert", Scopes: append(access.AllScopes(), "team:sales")},
+		},
+		{
+			Token: "writes",
+			Principal: access.Principal{
+				Tenant: "a", Subject: "alan", Scopes: []access.Scope{access.ScopeRead, access.ScopeWrite},
+			},
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +61,8 @@ func TestLimitedAgents(t *testing.T) {
 	})
 	b := &bundle{engine: e, server: limited, url: listening.URL, logged: &syncWriter{}}
 	agUI := func(wish string) string {
-		return `{"threadId":"t","runId":"r","messages":[{"id":"m","role":"user","content":"x"}],"forwardedProps":{"spool":` + wish + `}}`
+		return `{"threadId":"t","runId":"r","messages":[{"id":"m","role":"user","content":"x"}],"forwardedProps":{"spool":` +
+			wish + `}}`
 	}
 	for _, c := range []struct{ path, body, other string }{
 		{runPath, `{"prompt":"x","agent":"none"}`, `{"prompt":"x","agent":"nothing"}`},
@@ -66,7 +75,9 @@ func TestLimitedAgents(t *testing.T) {
 			t.Errorf("%s: %d %s, and of what is not there %d %s", c.body, got.status, got.body, want.status, want.body)
 		}
 	}
-	if got := b.as(t, tokenB, http.MethodPost, runPath, `{"prompt":"x","agent":"none","model":"large"}`); got.status != http.StatusAccepted {
+	if got := b.as(
+		t, tokenB, http.MethodPost, runPath, `{"prompt":"x","agent":"none","model":"large"}`,
+	); got.status != http.StatusAccepted {
 		t.Errorf("with the scope: %d %s", got.status, got.body)
 	}
 	const hasty = `{"threadId":"busy","prompt":"x","agent":"hasty"}`

@@ -82,7 +82,9 @@ func TestRequestID(t *testing.T) {
 		header map[string]string
 		want   string // "": a fresh one
 	}{
-		"Clients":     {map[string]string{"X-Request-ID": "order-7", "Traceparent": "00-" + trace + "-00f067aa0ba902b7-01"}, "order-7"},
+		"Clients": {
+			map[string]string{"X-Request-ID": "order-7", "Traceparent": "00-" + trace + "-00f067aa0ba902b7-01"}, "order-7",
+		},
 		"Traces":      {map[string]string{"Traceparent": "00-" + trace + "-00f067aa0ba902b7-01"}, trace},
 		"None":        {nil, ""},
 		"NoID":        {map[string]string{"X-Request-ID": "a b"}, ""},
@@ -104,7 +106,9 @@ func TestErrorsHaveTheRequest(t *testing.T) {
 	backend := memory.New(nil)
 	backend.Store = brokenStore{backend.Store, errors.New("no disk")}
 	var log syncWriter
-	s := newServer(t, backend, server.Config{Insecure: true, AccessLevel: slog.LevelInfo, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	s := newServer(t, backend, server.Config{
+		Insecure: true, AccessLevel: slog.LevelInfo, Log: slog.New(slog.NewTextHandler(&log, nil)),
+	})
 	r := httptest.NewRequestWithContext(patiently(t), http.MethodGet, historyPath+"?threadId=t1", http.NoBody)
 	r.Header.Set("X-Request-ID", "q-9")
 	s.ServeHTTP(httptest.NewRecorder(), r)

@@ -43,9 +43,20 @@ func TestOperatorActs(t *testing.T) {
 		status     int
 		text       string
 	}{
-		{adminRespondPath, `{"tenant":"a","runId":"r1","toolCallId":"` + call + `","approved":true,"reason":"it is fine","digest":"sha256:other"}`, 409, `"reason":"changed"`},
-		{adminRespondPath, `{"tenant":"a","runId":"r1","toolCallId":"` + call + `","approved":true,"reason":"it is fine"}`, 200, `{"delivered":true}`},
-		{adminRespondPath, `{"tenant":"a","runId":"r1","toolCallId":"` + call + `","approved":false}`, 409, `"delivered":false`},
+		{
+			adminRespondPath,
+			`{"tenant":"a","runId":"r1","toolCallId":"` + call +
+				`","approved":true,"reason":"it is fine","digest":"sha256:other"}`,
+			409, `"reason":"changed"`,
+		},
+		{
+			adminRespondPath, `{"tenant":"a","runId":"r1","toolCallId":"` + call + `","approved":true,"reason":"it is fine"}`,
+			200, `{"delivered":true}`,
+		},
+		{
+			adminRespondPath, `{"tenant":"a","runId":"r1","toolCallId":"` + call + `","approved":false}`, 409,
+			`"delivered":false`,
+		},
 		{adminRespondPath, `{"runId":"r1","toolCallId":"` + call + `","approved":true}`, 404, "Run not found"},
 		{adminStopPath, `{"tenant":"a","runId":"r2"}`, 200, `{"accepted":true}`},
 		{adminStopPath, `{"tenant":"a","threadId":"t3"}`, 200, `{"accepted":true}`},
@@ -61,15 +72,19 @@ func TestOperatorActs(t *testing.T) {
 		{adminRespondPath, `{"runId":"r1","toolCallId":"c"}`, 400, "approved is required"},
 		{adminRespondPath, `{"toolCallId":"c","approved":true}`, 400, "either runId or threadId is required"},
 	} {
-		if got := b.as(t, operatorToken, http.MethodPost, c.path, c.body); got.status != c.status || !strings.Contains(got.body, c.text) {
+		if got := b.as(t, operatorToken, http.MethodPost, c.path, c.body); got.status != c.status ||
+			!strings.Contains(got.body, c.text) {
 			t.Errorf("%s %s: %d %s, want %d %s", c.path, c.body, got.status, got.body, c.status, c.text)
 		}
 	}
-	if o := b.as(t, tokenA, http.MethodGet, outcomePath+"/r1?wait=1m", "").outcome(t); o.State != wire.Completed || !strings.Contains(o.Text, "sent to ann") {
+	if o := b.as(t, tokenA, http.MethodGet, outcomePath+"/r1?wait=1m", "").outcome(t); o.State != wire.Completed ||
+		!strings.Contains(o.Text, "sent to ann") {
 		t.Errorf("the run that was answered: %+v", o.RunOutcome)
 	}
 	seen := into[auditList](t, b.as(t, operatorToken, http.MethodGet, auditPath+"?tenant=a", "")).acts()
-	if want := []string{"answer olga ops t1 operator", "stop olga ops t2 operator", "stop olga ops t3 operator"}; !slices.Equal(seen, want) {
+	if want := []string{
+		"answer olga ops t1 operator", "stop olga ops t2 operator", "stop olga ops t3 operator",
+	}; !slices.Equal(seen, want) {
 		t.Errorf("an operator sees %q", seen)
 	}
 	seen = into[auditList](t, b.as(t, tokenA, http.MethodGet, auditPath, "")).acts()
@@ -90,7 +105,10 @@ func TestAdminActs(t *testing.T) {
 	auth, err := access.Tokens([]access.Token{
 		{Token: tokenA, Principal: access.Principal{Tenant: "a", Subject: "anna", Scopes: access.AllScopes()}},
 		{Token: secondA, Principal: access.Principal{Tenant: "a", Subject: "alan", Scopes: access.AllScopes()}},
-		{Token: readOnlyA, Principal: access.Principal{Tenant: "a", Subject: "rita", Scopes: []access.Scope{access.ScopeAdmin}}},
+		{
+			Token:     readOnlyA,
+			Principal: access.Principal{Tenant: "a", Subject: "rita", Scopes: []access.Scope{access.ScopeAdmin}},
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +118,8 @@ func TestAdminActs(t *testing.T) {
 	call := b.parked(t, "t1", "r1")
 	for path, scope := range map[string]string{adminStopPath: "stop", adminRespondPath: "approve"} {
 		got := b.as(t, readOnlyA, http.MethodPost, path, `{"runId":"r1","toolCallId":"`+call+`","approved":true}`)
-		if got.status != http.StatusForbidden || !strings.Contains(got.body, `the scope \"`+scope+`\" is required, or an operator`) {
+		if got.status != http.StatusForbidden ||
+			!strings.Contains(got.body, `the scope \"`+scope+`\" is required, or an operator`) {
 			t.Errorf("%s: %d %s", path, got.status, got.body)
 		}
 	}

@@ -38,7 +38,10 @@ func operated(t *testing.T) *bundle {
 		{Token: operatorToken, Principal: access.Principal{
 			Tenant: "ops", Subject: "olga", Scopes: []access.Scope{access.ScopeAdmin}, Operator: true,
 		}},
-		{Token: "operator-without-scope", Principal: access.Principal{Tenant: "a", Scopes: []access.Scope{access.ScopeRead}, Operator: true}},
+		{
+			Token:     "operator-without-scope",
+			Principal: access.Principal{Tenant: "a", Scopes: []access.Scope{access.ScopeRead}, Operator: true},
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +52,8 @@ func operated(t *testing.T) *bundle {
 // accepted starts a run as the token's tenant.
 func (b *bundle) accepted(t *testing.T, token, thread, run string) {
 	t.Helper()
-	got := b.as(t, token, http.MethodPost, runPath, fmt.Sprintf(`{"threadId":%q,"runId":%q,"prompt":"Hello"}`, thread, run))
+	got := b.as(t, token, http.MethodPost, runPath,
+		fmt.Sprintf(`{"threadId":%q,"runId":%q,"prompt":"Hello"}`, thread, run))
 	if got.status != http.StatusAccepted {
 		t.Fatalf("start: %d %s", got.status, got.body)
 	}
@@ -111,7 +115,8 @@ func TestOverview(t *testing.T) {
 	b.accepted(t, tokenA, "t2", "r2")
 	got := b.as(t, tokenA, http.MethodGet, overviewPath, "")
 	o := into[wire.Overview](t, got)
-	if o.Tenant != "a" || o.Threads != 2 || o.Runs != 2 || o.RunsByState[wire.Queued] != 1 || o.RunsByState[wire.Failed] != 1 ||
+	if o.Tenant != "a" || o.Threads != 2 || o.Runs != 2 || o.RunsByState[wire.Queued] != 1 ||
+		o.RunsByState[wire.Failed] != 1 ||
 		o.Queue.Dead != 1 || o.Queue.Ready != 1 || len(o.Active) != 1 || o.Active[0].ID != "r2" {
 		t.Errorf("the overview: %s", got.body)
 	}
@@ -202,30 +207,35 @@ func TestAdminRun(t *testing.T) {
 
 	b := operated(t)
 	b.work(t)
-	got := b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","runId":"r1","prompt":"use send with {\"to\":\"bob\"}"}`)
+	got := b.as(t, tokenA, http.MethodPost, runPath,
+		`{"threadId":"t1","runId":"r1","prompt":"use send with {\"to\":\"bob\"}"}`)
 	if got.status != http.StatusAccepted {
 		t.Fatal(got.body)
 	}
 	b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA}).until(t, entry(wire.EntryInputRequired))
 	d := into[wire.RunDetail](t, b.as(t, tokenA, http.MethodGet, adminRunsPath+"/r1", ""))
-	if d.Run.ID != "r1" || d.Run.State != wire.WaitingForInput || len(d.Entries) == 0 || len(d.Usage) != 1 || len(d.Parks) != 1 {
+	if d.Run.ID != "r1" || d.Run.State != wire.WaitingForInput || len(d.Entries) == 0 || len(d.Usage) != 1 ||
+		len(d.Parks) != 1 {
 		t.Errorf("the run: %+v", d)
 	}
-	if len(d.Steps) != 1 || d.Steps[0].Index != 1 || len(d.Steps[0].Calls) != 1 || d.Steps[0].Calls[0].ToolName != "send" ||
+	if len(d.Steps) != 1 || d.Steps[0].Index != 1 || len(d.Steps[0].Calls) != 1 ||
+		d.Steps[0].Calls[0].ToolName != "send" ||
 		d.Steps[0].Calls[0].Park != wire.ParkOpen || d.Steps[0].TotalTokens == 0 {
 		t.Errorf("the steps: %+v", d.Steps)
 	}
 	for path, want := range map[string]string{
-		adminRunsPath + "/none":  `{"error":"Run not found","code":"not_found"}`,
-		adminRunsPath + "/":      `{"error":"no such path: /api/admin/runs/","code":"not_found"}`,
-		adminRunsPath + "/r1/x":  `{"error":"no such path: /api/admin/runs/r1/x","code":"not_found"}`,
-		adminRunsPath + "/r%201": `{"error":"runId may only have letters, digits and the characters . _ : -","code":"invalid"}`,
+		adminRunsPath + "/none": `{"error":"Run not found","code":"not_found"}`,
+		adminRunsPath + "/":     `{"error":"no such path: /api/admin/runs/","code":"not_found"}`,
+		adminRunsPath + "/r1/x": `{"error":"no such path: /api/admin/runs/r1/x","code":"not_found"}`,
+		adminRunsPath +
+			"/r%201": `{"error":"runId may only have letters, digits and the characters . _ : -","code":"invalid"}`,
 	} {
 		if got := b.as(t, tokenA, http.MethodGet, path, ""); got.body != want {
 			t.Errorf("%s: %d %s", path, got.status, got.body)
 		}
 	}
-	if got := b.as(t, tokenA, http.MethodPost, adminRunsPath+"/r1", "{}"); got.status != http.StatusMethodNotAllowed || got.header.Get("Allow") != "GET, HEAD, OPTIONS" {
+	if got := b.as(t, tokenA, http.MethodPost, adminRunsPath+"/r1", "{}"); got.status != http.StatusMethodNotAllowed ||
+		got.header.Get("Allow") != "GET, HEAD, OPTIONS" {
 		t.Errorf("a POST: %d %s", got.status, got.header.Get("Allow"))
 	}
 }
@@ -254,11 +264,13 @@ func TestAdminTenants(t *testing.T) {
 		"Tenant":  {http.MethodGet, overviewPath + "?tenant=TENANT", "", 403},
 		"Named":   {http.MethodPost, prunePath, `{"olderThan":"0s","tenant":"TENANT"}`, 403},
 	} {
-		theirs := strings.NewReplacer("RUN", "secret-run", "THREAD", "secret-thread", "JOB", strconv.FormatInt(job, 10), "TENANT", "a")
+		theirs := strings.NewReplacer("RUN", "secret-run", "THREAD", "secret-thread", "JOB", strconv.FormatInt(job, 10),
+			"TENANT", "a")
 		nobodys := strings.NewReplacer("RUN", "none", "THREAD", "none", "JOB", none, "TENANT", "none")
 		got := b.as(t, tokenB, c.method, theirs.Replace(c.path), theirs.Replace(c.body))
 		want := b.as(t, tokenB, c.method, nobodys.Replace(c.path), nobodys.Replace(c.body))
-		if got.status != c.status || got.status != want.status || strings.Replace(got.body, `"jobId":`+strconv.FormatInt(job, 10), `"jobId":`+none, 1) != want.body {
+		if got.status != c.status || got.status != want.status ||
+			strings.Replace(got.body, `"jobId":`+strconv.FormatInt(job, 10), `"jobId":`+none, 1) != want.body {
 			t.Errorf("%s: another tenant's: %d %s\none that is none: %d %s", name, got.status, got.body, want.status, want.body)
 		}
 		if strings.Contains(got.body, "secret") {
@@ -292,7 +304,8 @@ func TestAdminTenants(t *testing.T) {
 	if redriven.status != 200 || !strings.Contains(redriven.body, `"redriven":1`) {
 		t.Errorf("the operator redrives: %d %s", redriven.status, redriven.body)
 	}
-	if log := b.logged.String(); !strings.Contains(log, "msg=audit action=redrive_job") || !strings.Contains(log, "by=olga by_tenant=ops") {
+	if log := b.logged.String(); !strings.Contains(log, "msg=audit action=redrive_job") ||
+		!strings.Contains(log, "by=olga by_tenant=ops") {
 		t.Errorf("the log: %s", log)
 	}
 }
@@ -308,27 +321,56 @@ func TestAdminBadInput(t *testing.T) {
 		{http.MethodGet, adminRunsPath + "?limit=0", "", 400, invalid("limit must be an integer from 1 to 1000")},
 		{http.MethodGet, adminRunsPath + "?limit=1001", "", 400, invalid("limit must be an integer from 1 to 1000")},
 		{http.MethodGet, adminRunsPath + "?before=x", "", 400, invalid("before must be the next of an earlier page")},
-		{http.MethodGet, adminRunsPath + "?before=2026-01-02T03:04:05Z~a+b", "", 400, invalid("before must be the next of an earlier page")},
-		{http.MethodGet, adminRunsPath + "?state=IDLE", "", 400, invalid("state must be QUEUED, RUNNING, WAITING_FOR_INPUT, COMPLETED, CANCELLED or FAILED")},
-		{http.MethodGet, adminRunsPath + "?createdAfter=noon", "", 400, invalid("createdAfter must be a time such as 2026-01-02T03:04:05Z")},
+		{
+			http.MethodGet, adminRunsPath + "?before=2026-01-02T03:04:05Z~a+b", "", 400,
+			invalid("before must be the next of an earlier page"),
+		},
+		{
+			http.MethodGet, adminRunsPath + "?state=IDLE", "", 400,
+			invalid("state must be QUEUED, RUNNING, WAITING_FOR_INPUT, COMPLETED, CANCELLED or FAILED"),
+		},
+		{
+			http.MethodGet, adminRunsPath + "?createdAfter=noon", "", 400,
+			invalid("createdAfter must be a time such as 2026-01-02T03:04:05Z"),
+		},
 		{http.MethodGet, adminRunsPath + "?threadId=a+b", "", 400, invalid("threadId" + badChars)},
 		{http.MethodGet, jobsPath + "?state=lost", "", 400, invalid("state must be dead, stuck, ready, delayed or inflight")},
-		{http.MethodGet, jobsPath + "?state=dead&before=2026-01-02T03:04:05Z~x", "", 400, invalid("before must be the next of an earlier page")},
+		{
+			http.MethodGet, jobsPath + "?state=dead&before=2026-01-02T03:04:05Z~x", "", 400,
+			invalid("before must be the next of an earlier page"),
+		},
 		{http.MethodPost, redrivePath, `{}`, 400, invalid("either jobId or all is required")},
 		{http.MethodPost, redrivePath, `{"jobId":1,"all":true}`, 400, invalid("either jobId or all is required")},
 		{http.MethodPost, redrivePath, `{"jobId":-1}`, 400, invalid("jobId must be the number of a job")},
 		{http.MethodPost, redrivePath, `{"jobId":"1"}`, 400, invalid("jobId must be an integer")},
 		{http.MethodPost, redrivePath, `{"all":true,"limit":1001}`, 400, invalid("limit must be an integer from 1 to 1000")},
-		{http.MethodPost, redrivePath, `{"all":true,"before":"x"}`, 400, invalid("before must be the next of an earlier page")},
+		{
+			http.MethodPost, redrivePath, `{"all":true,"before":"x"}`, 400,
+			invalid("before must be the next of an earlier page"),
+		},
 		{http.MethodPost, purgePath, `{}`, 400, invalid("either jobId or all is required")},
-		{http.MethodPost, purgePath, `{"all":true,"olderThan":"30 days"}`, 400, invalid(`olderThan must be a duration such as \"720h\"`)},
-		{http.MethodPost, purgePath, `{"all":true,"olderThan":"-1h"}`, 400, invalid(`olderThan must be a duration such as \"720h\"`)},
-		{http.MethodGet, jobsPath + "?state=stuck&olderThan=1y", "", 400, invalid(`olderThan must be a duration such as \"720h\"`)},
-		{http.MethodGet, jobsPath + "?state=stuck&olderThan=-1h", "", 400, invalid(`olderThan must be a duration such as \"720h\"`)},
+		{
+			http.MethodPost, purgePath, `{"all":true,"olderThan":"30 days"}`, 400,
+			invalid(`olderThan must be a duration such as \"720h\"`),
+		},
+		{
+			http.MethodPost, purgePath, `{"all":true,"olderThan":"-1h"}`, 400,
+			invalid(`olderThan must be a duration such as \"720h\"`),
+		},
+		{
+			http.MethodGet, jobsPath + "?state=stuck&olderThan=1y", "", 400,
+			invalid(`olderThan must be a duration such as \"720h\"`),
+		},
+		{
+			http.MethodGet, jobsPath + "?state=stuck&olderThan=-1h", "", 400,
+			invalid(`olderThan must be a duration such as \"720h\"`),
+		},
 		{http.MethodGet, adminRunsPath + "?depth=-1", "", 400, invalid("depth must be an integer from 0 to 100")},
 		{http.MethodPost, prunePath, `{}`, 400, invalid("olderThan is required")},
 		{http.MethodPost, prunePath, `{"olderThan":"-1h"}`, 400, invalid(`olderThan must be a duration such as \"720h\"`)},
-		{http.MethodPost, prunePath, `{"olderThan":"1h","limit":-1}`, 400, invalid("limit must be an integer from 1 to 1000")},
+		{
+			http.MethodPost, prunePath, `{"olderThan":"1h","limit":-1}`, 400, invalid("limit must be an integer from 1 to 1000"),
+		},
 		{http.MethodPost, prunePath, `{"olderThan":"1h","tenant":"a b"}`, 400, invalid("tenant" + badChars)},
 	} {
 		if got := b.as(t, tokenA, c.method, c.path, c.body); got.status != c.status || got.body != c.want {
@@ -397,7 +439,9 @@ func TestAdminJobs(t *testing.T) {
 	if one.body != `{"purged":1}` {
 		t.Errorf("purge one: %d %s", one.status, one.body)
 	}
-	if again := b.as(t, tokenA, http.MethodPost, purgePath, fmt.Sprintf(`{"jobId":%d}`, list.Jobs[0].JobID)); again.status != 404 {
+	if again := b.as(
+		t, tokenA, http.MethodPost, purgePath, fmt.Sprintf(`{"jobId":%d}`, list.Jobs[0].JobID),
+	); again.status != 404 {
 		t.Errorf("purge it again: %d %s", again.status, again.body)
 	}
 	if none := b.as(t, tokenA, http.MethodPost, purgePath, `{"all":true,"olderThan":"1h"}`); none.body != `{"purged":0}` {
@@ -432,8 +476,11 @@ func TestAdminRedrive(t *testing.T) {
 	if one.Redriven != 1 || one.Results[0].ThreadID != "t1" || one.Results[0].RunID == "" {
 		t.Errorf("one: %+v", one)
 	}
-	for path, want := range map[string]int{fmt.Sprintf(`{"jobId":%d}`, last): 404, fmt.Sprintf(`{"jobId":%d}`, first): 409} {
-		if got := b.as(t, tokenA, http.MethodPost, redrivePath, path); got.status != want || !strings.Contains(got.body, `"refused":1`) {
+	for path, want := range map[string]int{
+		fmt.Sprintf(`{"jobId":%d}`, last): 404, fmt.Sprintf(`{"jobId":%d}`, first): 409,
+	} {
+		if got := b.as(t, tokenA, http.MethodPost, redrivePath, path); got.status != want ||
+			!strings.Contains(got.body, `"refused":1`) {
 			t.Errorf("%s: %d %s", path, got.status, got.body)
 		}
 	}
@@ -501,7 +548,8 @@ func TestAdminPrune(t *testing.T) {
 		t.Errorf("prune again: %d %s", got.status, got.body)
 	}
 	for token, want := range map[string]string{tokenA: `"active"`, tokenB: `"theirs"`} {
-		if list := b.as(t, token, http.MethodGet, threadsPath, ""); !strings.Contains(list.body, want) || strings.Contains(list.body, `"done"`) {
+		if list := b.as(t, token, http.MethodGet, threadsPath, ""); !strings.Contains(list.body, want) ||
+			strings.Contains(list.body, `"done"`) {
 			t.Errorf("what is left: %s", list.body)
 		}
 	}

@@ -108,8 +108,12 @@ func TestAGUIAbsent(t *testing.T) {
 		within func(a absent) // what happens five seconds after the client has gone, or else before
 		want   wire.State     // twelve seconds after the client has gone
 	}{
-		"Gone":      {want: wire.Cancelled},
-		"Short":     {config: server.Config{DisconnectGrace: 2 * time.Second}, within: func(a absent) { a.want("r1", wire.Cancelled) }, want: wire.Cancelled},
+		"Gone": {want: wire.Cancelled},
+		"Short": {
+			config: server.Config{DisconnectGrace: 2 * time.Second},
+			within: func(a absent) { a.want("r1", wire.Cancelled) },
+			want:   wire.Cancelled,
+		},
 		"Long":      {config: server.Config{DisconnectGrace: hour}, want: wire.Running},
 		"Off":       {config: server.Config{DisconnectGrace: -1}, want: wire.Running},
 		"Continues": {body: prompts("r1", "hello", goesOn), want: wire.Running},
@@ -127,7 +131,9 @@ func TestAGUIAbsent(t *testing.T) {
 			a.open(http.MethodPost, aguiPath, prompts("r1", "hello", ""))
 		}, want: wire.Running},
 		"OfAnother": {within: func(a absent) {
-			if got := send(a.Context(), a.server, secondA, http.MethodPost, aguiPath, page("r2", nextTurn)); got.Code != http.StatusConflict {
+			if got := send(
+				a.Context(), a.server, secondA, http.MethodPost, aguiPath, page("r2", nextTurn),
+			); got.Code != http.StatusConflict {
 				a.Errorf("the turn of another subject: %d %s", got.Code, got.Body)
 			}
 		}, want: wire.Cancelled},
@@ -140,15 +146,23 @@ func TestAGUIAbsent(t *testing.T) {
 			a.want("r2", wire.Queued)
 		}, want: wire.Running},
 		// The server reads the next turn before it sees that the connection of the one before was closed.
-		"NextTurnFirst": {config: server.Config{DisconnectGrace: hour}, stays: 900 * time.Millisecond, within: func(a absent) {
-			a.open(http.MethodPost, aguiPath, page("r2", nextTurn))
-			a.want("r2", wire.Running)
-		}, want: wire.Cancelled},
-		"NextTurnBeside": {config: server.Config{DisconnectGrace: hour}, stays: 1100 * time.Millisecond, within: func(a absent) {
-			if got := send(a.Context(), a.server, tokenA, http.MethodPost, aguiPath, page("r2", nextTurn)); got.Code != http.StatusConflict {
-				a.Errorf("a turn beside a connection: %d %s", got.Code, got.Body)
-			}
-		}, want: wire.Running},
+		"NextTurnFirst": {
+			config: server.Config{DisconnectGrace: hour}, stays: 900 * time.Millisecond,
+			within: func(a absent) {
+				a.open(http.MethodPost, aguiPath, page("r2", nextTurn))
+				a.want("r2", wire.Running)
+			}, want: wire.Cancelled,
+		},
+		"NextTurnBeside": {
+			config: server.Config{DisconnectGrace: hour}, stays: 1100 * time.Millisecond,
+			within: func(a absent) {
+				if got := send(
+					a.Context(), a.server, tokenA, http.MethodPost, aguiPath, page("r2", nextTurn),
+				); got.Code != http.StatusConflict {
+					a.Errorf("a turn beside a connection: %d %s", got.Code, got.Body)
+				}
+			}, want: wire.Running,
+		},
 		// The client only looks at a run that somebody else has started.
 		"Looks": {body: page("r9", `"messages":[]`), want: wire.Running},
 	} {

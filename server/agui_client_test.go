@@ -31,7 +31,8 @@ func asks(prompt string) string {
 
 // gives is the result of a call, after what the page has of the thread.
 func gives(call, content string) string {
-	return `"messages":[{"id":"m1","role":"user","content":"x"},{"id":"result","role":"tool","toolCallId":"` + call + `","content":"` + strings.ReplaceAll(content, `"`, `\"`) + `"}]`
+	return `"messages":[{"id":"m1","role":"user","content":"x"},{"id":"result","role":"tool","toolCallId":"` + call +
+		`","content":"` + strings.ReplaceAll(content, `"`, `\"`) + `"}]`
 }
 
 var callStart = regexp.MustCompile(`"TOOL_CALL_START","toolCallId":"([^"]+)","toolCallName":"show"`)
@@ -56,7 +57,8 @@ func TestAGUIClientTool(t *testing.T) {
 	b := setup(t, server.Config{})
 	b.work(t)
 	id, first := b.startShow(t, `use show with {"text":"hi"}`)
-	if !strings.HasSuffix(first.body, `"result":{"finishReason":"client_tool"},"outcome":{"type":"success"}}`) || strings.Contains(first.body, "TOOL_CALL_RESULT") {
+	if !strings.HasSuffix(first.body, `"result":{"finishReason":"client_tool"},"outcome":{"type":"success"}}`) ||
+		strings.Contains(first.body, "TOOL_CALL_RESULT") {
 		t.Errorf("the answer ends with %s", first.body)
 	}
 	history := b.as(t, tokenA, http.MethodGet, historyPath+"?threadId=t1", "").body
@@ -68,28 +70,42 @@ func TestAGUIClientTool(t *testing.T) {
 		status      int
 		text        string
 	}{
-		"Unknown":  {tokenA, page("r2", gives("nope", "x")), 409, `"reason":"no_park","error":"messages: nothing waits for a result of the call \"nope\""`},
-		"NoCall":   {tokenA, page("r2", `"messages":[{"id":"x","role":"tool","content":"y"}]`), 400, `the result \"x\" has no toolCallId`},
-		"Number":   {tokenA, page("r2", `"messages":[{"id":"x","role":"tool","toolCallId":"`+id+`","content":7}]`), 400, `must be a string`},
+		"Unknown": {
+			tokenA, page("r2", gives("nope", "x")), 409,
+			`"reason":"no_park","error":"messages: nothing waits for a result of the call \"nope\""`,
+		},
+		"NoCall": {
+			tokenA, page("r2", `"messages":[{"id":"x","role":"tool","content":"y"}]`), 400, `the result \"x\" has no toolCallId`,
+		},
+		"Number": {
+			tokenA, page("r2", `"messages":[{"id":"x","role":"tool","toolCallId":"`+id+`","content":7}]`), 400,
+			`must be a string`,
+		},
 		"Long":     {tokenA, page("r2", gives(id, strings.Repeat("x", 300<<10))), 400, `is longer than 262144 bytes`},
 		"Other":    {tokenB, page("r2", gives(id, "x")), 404, `Thread not found`},
 		"ReadOnly": {readOnlyA, page("r2", gives(id, "x")), 403, `scope`},
 	} {
-		if got := b.as(t, c.token, http.MethodPost, aguiPath, c.body); got.status != c.status || !strings.Contains(got.body, c.text) {
+		if got := b.as(t, c.token, http.MethodPost, aguiPath, c.body); got.status != c.status ||
+			!strings.Contains(got.body, c.text) {
 			t.Errorf("%s: %d %s, want %d %s", name, got.status, got.body, c.status, c.text)
 		}
 	}
-	twice := `"messages":[{"id":"a","role":"tool","toolCallId":"` + id + `","content":"y"},{"id":"b","role":"tool","toolCallId":"` + id + `","content":"z"}]`
-	if got := b.as(t, tokenA, http.MethodPost, aguiPath, page("r2", twice)); got.status != 400 || !strings.Contains(got.body, "has two results") {
+	twice := `"messages":[{"id":"a","role":"tool","toolCallId":"` + id +
+		`","content":"y"},{"id":"b","role":"tool","toolCallId":"` + id + `","content":"z"}]`
+	if got := b.as(t, tokenA, http.MethodPost, aguiPath, page("r2", twice)); got.status != 400 ||
+		!strings.Contains(got.body, "has two results") {
 		t.Errorf("two results: %d %s", got.status, got.body)
 	}
 	if after := b.as(t, tokenA, http.MethodGet, historyPath+"?threadId=t1", "").body; after != history {
 		t.Errorf("a refused result has changed %s\nto %s", history, after)
 	}
 	second := b.as(t, tokenA, http.MethodPost, aguiPath, page("r3", gives(id, `{"shown": true}`)))
-	if second.status != http.StatusOK || !strings.HasPrefix(second.body, `data: {"type":"RUN_STARTED","threadId":"t1","runId":"r3"`) ||
-		!strings.Contains(second.body, `{"id":"r1:s1:`+id+`","role":"tool","content":"{\"shown\": true}","toolCallId":"`+id+`"}]}`) ||
-		strings.Contains(second.body, "TOOL_CALL_RESULT") || !strings.Contains(second.body, `"delta":"answered`) || !strings.Contains(second.body, `"finishReason":"completed"`) {
+	if second.status != http.StatusOK ||
+		!strings.HasPrefix(second.body, `data: {"type":"RUN_STARTED","threadId":"t1","runId":"r3"`) ||
+		!strings.Contains(second.body, `{"id":"r1:s1:`+id+
+			`","role":"tool","content":"{\"shown\": true}","toolCallId":"`+id+`"}]}`) ||
+		strings.Contains(second.body, "TOOL_CALL_RESULT") || !strings.Contains(second.body, `"delta":"answered`) ||
+		!strings.Contains(second.body, `"finishReason":"completed"`) {
 		t.Errorf("%d %s", second.status, second.body)
 	}
 	again := b.as(t, tokenA, http.MethodPost, aguiPath, page("r4", gives(id, `{"shown": true}`)))
@@ -97,7 +113,8 @@ func TestAGUIClientTool(t *testing.T) {
 		t.Errorf("the same result again: %d %s", again.status, again.body)
 	}
 	own := strings.Replace(gives(id, "x"), `"id":"result"`, `"id":"r1:s1:`+id+`"`, 1) // as a snapshot has it
-	if got := b.as(t, tokenA, http.MethodPost, aguiPath, page("r4", own)); got.status != http.StatusOK || !strings.Contains(got.body, "MESSAGES_SNAPSHOT") {
+	if got := b.as(t, tokenA, http.MethodPost, aguiPath, page("r4", own)); got.status != http.StatusOK ||
+		!strings.Contains(got.body, "MESSAGES_SNAPSHOT") {
 		t.Errorf("a result of the server's own: %d %s", got.status, got.body)
 	}
 }
@@ -115,7 +132,9 @@ func TestAGUIClientToolMixed(t *testing.T) {
 		"ResultFirst": func(t *testing.T, b *bundle, show, send string) answer {
 			t.Helper()
 			got := b.as(t, tokenA, http.MethodPost, aguiPath, page("r2", gives(show, "shown")))
-			if got.status != http.StatusOK || !strings.Contains(got.body, `"outcome":{"type":"interrupt","interrupts":[{"id":"`+send+`"`) || !strings.Contains(got.body, `"content":"shown"`) {
+			if got.status != http.StatusOK || !strings.Contains(
+				got.body, `"outcome":{"type":"interrupt","interrupts":[{"id":"`+send+`"`,
+			) || !strings.Contains(got.body, `"content":"shown"`) {
 				t.Errorf("behind the result: %d %s", got.status, got.body)
 			}
 			return b.as(t, tokenA, http.MethodPost, aguiPath, page("r3", `"messages":[]`+resume(send)))
@@ -123,7 +142,9 @@ func TestAGUIClientToolMixed(t *testing.T) {
 		"AnswerFirst": func(t *testing.T, b *bundle, show, send string) answer {
 			t.Helper()
 			got := b.as(t, tokenA, http.MethodPost, aguiPath, page("r2", `"messages":[]`+resume(send)))
-			if got.status != http.StatusOK || !strings.HasSuffix(got.body, `"result":{"finishReason":"client_tool"},"outcome":{"type":"success"}}`) {
+			if got.status != http.StatusOK || !strings.HasSuffix(
+				got.body, `"result":{"finishReason":"client_tool"},"outcome":{"type":"success"}}`,
+			) {
 				t.Errorf("behind the answer: %d %s", got.status, got.body)
 			}
 			return b.as(t, tokenA, http.MethodPost, aguiPath, page("r3", gives(show, "shown")))
@@ -142,11 +163,14 @@ func TestAGUIClientToolMixed(t *testing.T) {
 			if send == nil || send[1] == show || strings.Count(first.body, `,"reason":"`) != 1 {
 				t.Fatalf("the interrupts are not those of send alone: %s", first.body)
 			}
-			if got := b.as(t, tokenA, http.MethodPost, aguiPath, page("r2", gives(send[1], "x"))); got.status != http.StatusConflict || !strings.Contains(got.body, "waits for an answer in resume (approval)") {
+			if got := b.as(
+				t, tokenA, http.MethodPost, aguiPath, page("r2", gives(send[1], "x")),
+			); got.status != http.StatusConflict || !strings.Contains(got.body, "waits for an answer in resume (approval)") {
 				t.Errorf("a result for an approval: %d %s", got.status, got.body)
 			}
 			last := order(t, b, show, send[1])
-			if last.status != http.StatusOK || !strings.Contains(last.body, `"finishReason":"completed"`) || !strings.Contains(last.body, "shown") || !strings.Contains(last.body, "sent to ann") {
+			if last.status != http.StatusOK || !strings.Contains(last.body, `"finishReason":"completed"`) ||
+				!strings.Contains(last.body, "shown") || !strings.Contains(last.body, "sent to ann") {
 				t.Errorf("%d %s", last.status, last.body)
 			}
 		})
@@ -158,7 +182,9 @@ func TestAGUIClientToolScope(t *testing.T) {
 	t.Parallel()
 
 	auth, err := access.Tokens([]access.Token{
-		{Token: tokenA, Principal: access.Principal{Tenant: "a", Scopes: []access.Scope{access.ScopeWrite, access.ScopeRead}}},
+		{
+			Token: tokenA, Principal: access.Principal{Tenant: "a", Scopes: []access.Scope{access.ScopeWrite, access.ScopeRead}},
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -166,13 +192,18 @@ func TestAGUIClientToolScope(t *testing.T) {
 	b := setup(t, server.Config{Authenticator: auth})
 	b.work(t)
 	id, _ := b.startShow(t, `use show with {"text":"hi"}`)
-	if got := b.as(t, tokenA, http.MethodPost, aguiPath, page("r2", gives(id, `a\u0000`))); got.status != http.StatusBadRequest || !strings.Contains(got.body, `messages: the result of the call \"`+id) {
+	if got := b.as(
+		t, tokenA, http.MethodPost, aguiPath, page("r2", gives(id, `a\u0000`)),
+	); got.status != http.StatusBadRequest || !strings.Contains(got.body, `messages: the result of the call \"`+id) {
 		t.Errorf("a result with a NUL: %d %s", got.status, got.body)
 	}
-	if got := b.as(t, tokenA, http.MethodPost, aguiPath, page("r2", gives(id, "x"))); got.status != http.StatusOK || !strings.Contains(got.body, `"finishReason":"completed"`) {
+	if got := b.as(t, tokenA, http.MethodPost, aguiPath, page("r2", gives(id, "x"))); got.status != http.StatusOK ||
+		!strings.Contains(got.body, `"finishReason":"completed"`) {
 		t.Errorf("%d %s", got.status, got.body)
 	}
-	if got := b.as(t, tokenA, http.MethodPost, aguiPath, page("r5", says+`,"forwardedProps":{"spool":{"onDisconnect":"stop"}}`)); got.status != http.StatusForbidden || !strings.Contains(got.body, `the scope \"stop\" is required`) {
+	if got := b.as(
+		t, tokenA, http.MethodPost, aguiPath, page("r5", says+`,"forwardedProps":{"spool":{"onDisconnect":"stop"}}`),
+	); got.status != http.StatusForbidden || !strings.Contains(got.body, `the scope \"stop\" is required`) {
 		t.Errorf("%d %s", got.status, got.body)
 	}
 }
@@ -189,14 +220,17 @@ func TestAGUIConnect(t *testing.T) {
 	const nothing = `{"type":"MESSAGES_SNAPSHOT","messages":[]}`
 	for range 2 {
 		got := connect(tokenA)
-		if got.status != http.StatusOK || !strings.HasPrefix(got.body, `data: {"type":"RUN_STARTED","threadId":"t1","runId":"c1"`) ||
+		if got.status != http.StatusOK || !strings.HasPrefix(got.body,
+			`data: {"type":"RUN_STARTED","threadId":"t1","runId":"c1"`) ||
 			!strings.Contains(got.body, nothing) || !strings.HasSuffix(got.body, `"outcome":{"type":"success"}}`) {
 			t.Errorf("without a thread: %d %s", got.status, got.body)
 		}
 	}
 	b.as(t, tokenA, http.MethodPost, aguiPath, page("r1", asks("hello")))
-	if got := connect(tokenA); got.status != http.StatusOK || !strings.Contains(got.body, `"role":"user","content":"hello"`) ||
-		!strings.Contains(got.body, `"result":{"finishReason":"completed"},"outcome":{"type":"success"}`) || strings.Contains(got.body, "start nothing") {
+	if got := connect(tokenA); got.status != http.StatusOK ||
+		!strings.Contains(got.body, `"role":"user","content":"hello"`) ||
+		!strings.Contains(got.body, `"result":{"finishReason":"completed"},"outcome":{"type":"success"}`) ||
+		strings.Contains(got.body, "start nothing") {
 		t.Errorf("behind a run: %d %s", got.status, got.body)
 	}
 	if got := connect(tokenB); !strings.Contains(got.body, nothing) {
@@ -205,15 +239,19 @@ func TestAGUIConnect(t *testing.T) {
 	if got := connect(readOnlyA); got.status != http.StatusOK || !strings.Contains(got.body, `"content":"hello"`) {
 		t.Errorf("with the scope to read: %d %s", got.status, got.body)
 	}
-	waits := b.as(t, tokenA, http.MethodPost, aguiPath, page("r2", `"messages":[{"id":"m2","role":"user","content":"use send with {\"to\":\"ann\"}"}]`))
+	waits := b.as(t, tokenA, http.MethodPost, aguiPath,
+		page("r2", `"messages":[{"id":"m2","role":"user","content":"use send with {\"to\":\"ann\"}"}]`))
 	if got := connect(tokenA); !strings.Contains(got.body, `"outcome":{"type":"interrupt"`) {
 		t.Errorf("of a run that waits: %s\nwhich was told %s", got.body, waits.body)
 	}
 	b.as(t, tokenA, http.MethodPost, controlPath, `{"threadId":"t1"}`)
-	if got := connect(tokenA); !strings.Contains(got.body, `"outcome":{"type":"success"}`) || !strings.Contains(got.body, `"result":{"finishReason":"cancelled"}`) {
+	if got := connect(tokenA); !strings.Contains(got.body, `"outcome":{"type":"success"}`) ||
+		!strings.Contains(got.body, `"result":{"finishReason":"cancelled"}`) {
 		t.Errorf("of a run that was stopped: %s", got.body)
 	}
-	if runs := strings.Count(b.as(t, tokenA, http.MethodGet, historyPath+"?threadId=t1", "").body, `"enqueuedAt"`); runs != 2 {
+	if runs := strings.Count(
+		b.as(t, tokenA, http.MethodGet, historyPath+"?threadId=t1", "").body, `"enqueuedAt"`,
+	); runs != 2 {
 		t.Errorf("there are %d runs", runs)
 	}
 }
@@ -226,7 +264,8 @@ func TestAGUIConnectLive(t *testing.T) {
 	b.work(t)
 	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","prompt":"slow 30"}`)
 	got := b.as(t, tokenA, http.MethodPost, connectPath, page("c1", `"messages":[]`))
-	if got.status != http.StatusOK || !strings.Contains(got.body, "TEXT_MESSAGE_CONTENT") || !strings.Contains(got.body, `"finishReason":"completed"`) {
+	if got.status != http.StatusOK || !strings.Contains(got.body, "TEXT_MESSAGE_CONTENT") ||
+		!strings.Contains(got.body, `"finishReason":"completed"`) {
 		t.Errorf("%d %s", got.status, got.body)
 	}
 }
@@ -241,7 +280,10 @@ func TestAGUIOnDisconnect(t *testing.T) {
 			b := setup(t, server.Config{})
 			b.work(t)
 			ctx, leave := context.WithCancel(patiently(t))
-			r := b.request(t, call{method: http.MethodPost, path: aguiPath, token: tokenA, body: page("r1", asks("slow 60")+`,"forwardedProps":{"spool":{"onDisconnect":"`+wish+`"}}`)})
+			r := b.request(t, call{
+				method: http.MethodPost, path: aguiPath, token: tokenA,
+				body: page("r1", asks("slow 60")+`,"forwardedProps":{"spool":{"onDisconnect":"`+wish+`"}}`),
+			})
 			res, err := http.DefaultTransport.RoundTrip(r.WithContext(ctx))
 			if err != nil {
 				t.Fatal(err)
@@ -270,7 +312,8 @@ func TestAGUIShutdown(t *testing.T) {
 	b := setup(t, server.Config{})
 	b.work(t)
 	res, err := http.DefaultTransport.RoundTrip(b.request(t, call{
-		method: http.MethodPost, path: aguiPath, token: tokenA, body: page("r1", asks("slow 1000")+`,"forwardedProps":{"spool":{"onDisconnect":"stop"}}`),
+		method: http.MethodPost, path: aguiPath, token: tokenA,
+		body: page("r1", asks("slow 1000")+`,"forwardedProps":{"spool":{"onDisconnect":"stop"}}`),
 	}))
 	if err != nil {
 		t.Fatal(err)
@@ -283,10 +326,12 @@ func TestAGUIShutdown(t *testing.T) {
 	for m, ok := e.next(t); ok; m, ok = e.next(t) {
 		seen = append(seen, m)
 	}
-	if last := seen[len(seen)-1].raw; !strings.Contains(last, `"type":"RUN_ERROR"`) || !strings.HasSuffix(last, `"code":"server_shutdown"}`) {
+	if last := seen[len(seen)-1].raw; !strings.Contains(last, `"type":"RUN_ERROR"`) ||
+		!strings.HasSuffix(last, `"code":"server_shutdown"}`) {
 		t.Errorf("the answer ends with %s", last)
 	}
-	if s, err := b.engine.Snapshot(context.Background(), spool.ThreadKey{Tenant: "a", ID: "t1"}, nil); err != nil || !s.Thread.State.Active() {
+	if s, err := b.engine.Snapshot(context.Background(), spool.ThreadKey{Tenant: "a", ID: "t1"}, nil); err != nil ||
+		!s.Thread.State.Active() {
 		t.Errorf("the run is %v, %v", s, err)
 	}
 }
@@ -322,11 +367,13 @@ func TestAGUICredentialsEnd(t *testing.T) {
 		}
 		for range 3 {
 			got := (<-answers).Body.String()
-			if !strings.HasPrefix(got, `data: {"type":"RUN_STARTED"`) || strings.Count(got, `"type":"RUN_ERROR"`) != 1 || !strings.Contains(got, `"code":"credentials_over"}`) {
+			if !strings.HasPrefix(got, `data: {"type":"RUN_STARTED"`) || strings.Count(got, `"type":"RUN_ERROR"`) != 1 ||
+				!strings.Contains(got, `"code":"credentials_over"}`) {
 				t.Errorf("the answer is %s", got)
 			}
 		}
-		if thread, err := e.Snapshot(t.Context(), spool.ThreadKey{Tenant: "a", ID: "t1"}, nil); err != nil || !thread.Thread.State.Active() {
+		if thread, err := e.Snapshot(t.Context(), spool.ThreadKey{Tenant: "a", ID: "t1"}, nil); err != nil ||
+			!thread.Thread.State.Active() {
 			t.Errorf("the run is %v, %v", thread, err)
 		}
 	})

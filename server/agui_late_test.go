@@ -46,7 +46,8 @@ type lateTx struct {
 }
 
 func (tx *lateTx) Write(c store.Changes) error {
-	tx.begun = tx.begun || slices.ContainsFunc(c.Jobs, func(j wire.Job) bool { return j.Kind == wire.JobStart || j.Kind == wire.JobResume })
+	tx.begun = tx.begun || slices.ContainsFunc(c.Jobs,
+		func(j wire.Job) bool { return j.Kind == wire.JobStart || j.Kind == wire.JobResume })
 	return tx.Tx.Write(c)
 }
 
@@ -166,7 +167,8 @@ func TestAGUIShowsTheMessagesOfAStreamThatIsGone(t *testing.T) {
 	e, url := serve(t, b, demo.New(demo.Config{}))
 	got := converse(t, url, aguiCalls[:1], func() {})[0]
 	_, last, _ := strings.Cut(got[strings.LastIndex(got, "MESSAGES_SNAPSHOT"):], `"role":"assistant"`)
-	if strings.Contains(got, `"delta":"hello`) || !strings.Contains(last, "hello") || !strings.Contains(last, `"outcome":{"type":"success"}`) {
+	if strings.Contains(got, `"delta":"hello`) || !strings.Contains(last, "hello") ||
+		!strings.Contains(last, `"outcome":{"type":"success"}`) {
 		t.Errorf("the client was told\n%s", got)
 	}
 }

@@ -67,7 +67,8 @@ func (m hesitant) Stream(ctx context.Context, _ spool.ModelRequest) iter.Seq2[sp
 func serve(t *testing.T, b store.Backend, m spool.Model) (e *engine.Engine, url string) {
 	t.Helper()
 	e, err := engine.New(b, engine.Config{
-		Agents: []spool.Agent{{Name: "a", Model: "m", Tools: []spool.Tool{sendTool()}}}, Models: map[string]spool.Model{"m": m}, Stream: option.Stream{FlushEvery: -1},
+		Agents: []spool.Agent{{Name: "a", Model: "m", Tools: []spool.Tool{sendTool()}}},
+		Models: map[string]spool.Model{"m": m}, Stream: option.Stream{FlushEvery: -1},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +158,8 @@ func TestAGUIClientsShareASnapshot(t *testing.T) {
 	// come returns what a client gets until it has come to the present, and calls then with
 	// its stream.
 	come := func(url, query string, then func(lines *bufio.Reader) error) (string, error) {
-		r, err := http.NewRequestWithContext(patient, http.MethodGet, url+streamPath+"?threadId=t1&wireFormat=ag-ui"+query, nil)
+		r, err := http.NewRequestWithContext(patient, http.MethodGet, url+streamPath+"?threadId=t1&wireFormat=ag-ui"+query,
+			nil)
 		if err != nil {
 			return "", err
 		}
@@ -177,7 +179,8 @@ func TestAGUIClientsShareASnapshot(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := db.count.Load(); n != int64(len(queries)) || len(alone[""]) < large*1500 || !strings.Contains(alone[""], `"content":"Well"`) {
+	if n := db.count.Load(); n != int64(len(queries)) || len(alone[""]) < large*1500 ||
+		!strings.Contains(alone[""], `"content":"Well"`) {
 		t.Fatalf("%d clients alone had all messages read %d times, and got %d bytes", len(queries), n, len(alone[""]))
 	}
 	db.count.Store(0)

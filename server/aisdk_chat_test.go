@@ -24,13 +24,16 @@ func TestChat(t *testing.T) {
 	b := setup(t, server.Config{})
 	b.work(t)
 	got := b.as(t, tokenA, http.MethodPost, chatPath, chatBody("t1", chatTurn, ""))
-	if got.status != http.StatusOK || got.header.Get("Content-Type") != "text/event-stream; charset=utf-8" || got.header.Get("X-Vercel-Ai-Ui-Message-Stream") != "v1" ||
-		!strings.HasPrefix(got.body, `data: {"type":"start","messageId":"chat-`) || !strings.Contains(got.body, `"delta":"hello`) || !strings.HasSuffix(got.body, "data: [DONE]") {
+	if got.status != http.StatusOK || got.header.Get("Content-Type") != "text/event-stream; charset=utf-8" ||
+		got.header.Get("X-Vercel-Ai-Ui-Message-Stream") != "v1" ||
+		!strings.HasPrefix(got.body, `data: {"type":"start","messageId":"chat-`) ||
+		!strings.Contains(got.body, `"delta":"hello`) || !strings.HasSuffix(got.body, "data: [DONE]") {
 		t.Errorf("%d %v\n%s", got.status, got.header, got.body)
 	}
 	again := b.as(t, tokenA, http.MethodPost, chatPath, chatBody("t1", chatTurn, ""))
 	saved := b.as(t, tokenA, http.MethodGet, chatPath+"/t1", "")
-	if again.status != http.StatusOK || !strings.Contains(again.body, "hello") || strings.Count(saved.body, `"role"`) != 2 {
+	if again.status != http.StatusOK || !strings.Contains(again.body, "hello") ||
+		strings.Count(saved.body, `"role"`) != 2 {
 		t.Errorf("the same post again: %d %s\nand then %s", again.status, again.body, saved.body)
 	}
 	other := b.as(t, tokenA, http.MethodPost, chatPath, chatBody("t1", strings.Replace(chatTurn, "hello", "bye", 1), ""))
@@ -44,13 +47,16 @@ func TestChat(t *testing.T) {
 		t.Fatalf("the newest messages: %s", page.body)
 	}
 	older := b.as(t, tokenA, http.MethodGet, chatPath+"/t1?limit=2&before="+before[1], "")
-	if strings.Count(older.body, `"role"`) != 2 || !strings.Contains(older.body, `"id":"m1"`) || strings.Contains(older.body, `"before"`) {
+	if strings.Count(older.body, `"role"`) != 2 || !strings.Contains(older.body, `"id":"m1"`) ||
+		strings.Contains(older.body, `"before"`) {
 		t.Errorf("the older messages: %s", older.body)
 	}
-	if got := b.as(t, tokenA, http.MethodGet, chatPath+"/t1/stream", ""); got.status != http.StatusNoContent || got.body != "" {
+	if got := b.as(t, tokenA, http.MethodGet, chatPath+"/t1/stream", ""); got.status != http.StatusNoContent ||
+		got.body != "" {
 		t.Errorf("nothing runs: %d %s", got.status, got.body)
 	}
-	if got := b.as(t, tokenA, http.MethodGet, chatPath+"/t1/stream?replay=last", ""); got.status != http.StatusOK || !strings.Contains(got.body, "hello") {
+	if got := b.as(t, tokenA, http.MethodGet, chatPath+"/t1/stream?replay=last", ""); got.status != http.StatusOK ||
+		!strings.Contains(got.body, "hello") {
 		t.Errorf("the last message: %d %s", got.status, got.body)
 	}
 }
@@ -62,32 +68,46 @@ func TestChatRefuses(t *testing.T) {
 	b := setup(t, server.Config{})
 	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"busy","runId":"r1","prompt":"hello"}`)
 	answers := func(id string) string {
-		return `{"id":"` + id + `","role":"assistant","parts":[{"type":"tool-send","toolCallId":"c1","state":"approval-responded","approval":{"id":"c1#x","approved":true}}]}`
+		return `{"id":"` + id +
+			`","role":"assistant","parts":[{"type":"tool-send","toolCallId":"c1","state":"approval-responded","approval":{"id":"c1#x","approved":true}}]}`
 	}
 	for name, c := range map[string]struct {
 		token, path, body string
 		status            int
 		text              string
 	}{
-		"NoChat":       {tokenA, "", `{"messages":[` + chatTurn + `]}`, 400, `id is required`},
-		"NoMessages":   {tokenA, "", `{"id":"t1","messages":[]}`, 400, `messages must have`},
-		"NoText":       {tokenA, "", chatBody("t1", `{"id":"m1","role":"user","parts":[]}`, ""), 400, `prompt is required`},
-		"System":       {tokenA, "", chatBody("t1", `{"id":"m1","role":"system","parts":[]}`, ""), 400, `must be user or assistant`},
-		"Tool":         {tokenA, "", chatBody("t1", `{"id":"m1","role":"user","parts":[{"type":"tool-send"}]}`, ""), 400, `part 0 of the last one`},
-		"Version":      {tokenA, "?version=5", chatBody("t1", chatTurn, ""), 400, `version must be 6 or 7`},
-		"State":        {tokenA, "", chatBody("t1", chatTurn, `,"hostState":{"a":1}`), 400, `hostState is not taken from a request`},
-		"Trigger":      {tokenA, "", chatBody("t1", chatTurn, `,"trigger":"x"`), 400, `trigger must be submit-message or regenerate-message`},
+		"NoChat":     {tokenA, "", `{"messages":[` + chatTurn + `]}`, 400, `id is required`},
+		"NoMessages": {tokenA, "", `{"id":"t1","messages":[]}`, 400, `messages must have`},
+		"NoText":     {tokenA, "", chatBody("t1", `{"id":"m1","role":"user","parts":[]}`, ""), 400, `prompt is required`},
+		"System": {
+			tokenA, "", chatBody("t1", `{"id":"m1","role":"system","parts":[]}`, ""), 400, `must be user or assistant`,
+		},
+		"Tool": {
+			tokenA, "", chatBody("t1", `{"id":"m1","role":"user","parts":[{"type":"tool-send"}]}`, ""), 400,
+			`part 0 of the last one`,
+		},
+		"Version": {tokenA, "?version=5", chatBody("t1", chatTurn, ""), 400, `version must be 6 or 7`},
+		"State": {
+			tokenA, "", chatBody("t1", chatTurn, `,"hostState":{"a":1}`), 400, `hostState is not taken from a request`,
+		},
+		"Trigger": {
+			tokenA, "", chatBody("t1", chatTurn, `,"trigger":"x"`), 400, `trigger must be submit-message or regenerate-message`,
+		},
 		"Busy":         {tokenA, "", chatBody("busy", chatTurn, ""), 409, `"reason":"active_run"`},
 		"MovedOn":      {tokenA, "", chatBody("busy", answers("r0"), ""), 409, `"reason":"moved_on"`},
 		"NoThread":     {tokenA, "", chatBody("none", answers("r1"), ""), 404, `Thread not found`},
 		"NothingAgain": {tokenA, "", chatBody("none", chatTurn, `,"trigger":"regenerate-message"`), 404, `Thread not found`},
-		"UnknownAgain": {tokenA, "", chatBody("busy", chatTurn, `,"trigger":"regenerate-message","messageId":"x"`), 404, `no message with this messageId`},
-		"Agent":        {tokenA, "", chatBody("t1", chatTurn, `,"agent":"nobody"`), 400, `nobody`},
-		"Other":        {tokenB, "", chatBody("busy", answers("r1"), ""), 404, `Thread not found`},
-		"ReadOnly":     {readOnlyA, "", chatBody("t1", chatTurn, ""), 403, `the scope \"write\" is required`},
-		"Nobody":       {"", "", chatBody("t1", chatTurn, ""), 401, `a bearer token is required`},
+		"UnknownAgain": {
+			tokenA, "", chatBody("busy", chatTurn, `,"trigger":"regenerate-message","messageId":"x"`), 404,
+			`no message with this messageId`,
+		},
+		"Agent":    {tokenA, "", chatBody("t1", chatTurn, `,"agent":"nobody"`), 400, `nobody`},
+		"Other":    {tokenB, "", chatBody("busy", answers("r1"), ""), 404, `Thread not found`},
+		"ReadOnly": {readOnlyA, "", chatBody("t1", chatTurn, ""), 403, `the scope \"write\" is required`},
+		"Nobody":   {"", "", chatBody("t1", chatTurn, ""), 401, `a bearer token is required`},
 	} {
-		if got := b.as(t, c.token, http.MethodPost, chatPath+c.path, c.body); got.status != c.status || !strings.Contains(got.body, c.text) {
+		if got := b.as(t, c.token, http.MethodPost, chatPath+c.path, c.body); got.status != c.status ||
+			!strings.Contains(got.body, c.text) {
 			t.Errorf("%s: %d %s, want %d %s", name, got.status, got.body, c.status, c.text)
 		}
 	}
@@ -109,7 +129,8 @@ func TestChatScopes(t *testing.T) {
 	if len(id) == 0 || len(run) == 0 {
 		t.Fatal(asked.body)
 	}
-	yes := chatBody("t1", `{"id":"`+run[1]+`","role":"assistant","parts":[{"type":"tool-send","toolCallId":"`+id[1]+`","state":"approval-responded","approval":{"id":"`+id[2]+`","approved":true}}]}`, "")
+	yes := chatBody("t1", `{"id":"`+run[1]+`","role":"assistant","parts":[{"type":"tool-send","toolCallId":"`+id[1]+
+		`","state":"approval-responded","approval":{"id":"`+id[2]+`","approved":true}}]}`, "")
 	for _, c := range []struct {
 		token, path, body string
 		status            int
@@ -124,7 +145,8 @@ func TestChatScopes(t *testing.T) {
 		{tokenA, chatPath + "/t1/stop", "", 409, `"accepted":false`},
 	} {
 		got := b.as(t, c.token, http.MethodPost, c.path, c.body)
-		if got.status != c.status || !strings.Contains(got.body, c.want) || strings.Contains(got.body, `"tool-approval-request"`) {
+		if got.status != c.status || !strings.Contains(got.body, c.want) ||
+			strings.Contains(got.body, `"tool-approval-request"`) {
 			t.Errorf("%s %s %s: %d %s", c.token, c.path, c.body, got.status, got.body)
 		}
 	}

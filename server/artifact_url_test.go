@@ -42,7 +42,8 @@ func (u *uploads) opens(t *testing.T, path string) answer {
 
 func (u *uploads) refuses(t *testing.T, what, path string) {
 	t.Helper()
-	if got := u.opens(t, path); got.status != http.StatusForbidden || got.body != badArtifactURL || got.header.Get("Content-Disposition") != "" {
+	if got := u.opens(t, path); got.status != http.StatusForbidden || got.body != badArtifactURL ||
+		got.header.Get("Content-Disposition") != "" {
 		t.Errorf("%s: %d %s for %s", what, got.status, got.body, path)
 	}
 }
@@ -60,8 +61,8 @@ func TestArtifactURL(t *testing.T) {
 		t.Fatalf("%d %s", got.status, got.body)
 	}
 	for name, want := range map[string]string{
-		"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "sandbox; default-src 'none'", "Content-Disposition": "attachment; filename=a.svg",
-		"Cross-Origin-Resource-Policy": "cross-origin",
+		"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "sandbox; default-src 'none'",
+		"Content-Disposition": "attachment; filename=a.svg", "Cross-Origin-Resource-Policy": "cross-origin",
 	} {
 		if have := got.header.Get(name); have != want {
 			t.Errorf("%s is %q, want %q", name, have, want)
@@ -82,11 +83,17 @@ func TestArtifactURL(t *testing.T) {
 		t.Errorf("with credentials that do not count: %d %s", wrong.status, wrong.body)
 	}
 	token, _ := url.Parse(signed)
-	if logged := u.logged.String(); strings.Contains(logged, token.Query().Get("token")) || strings.Contains(logged, "token=") {
+	if logged := u.logged.String(); strings.Contains(logged, token.Query().Get("token")) ||
+		strings.Contains(logged, "token=") {
 		t.Errorf("the log has the signature: %s", logged)
 	}
-	for query, want := range map[string]string{"&expiresIn=61m": "expiresIn", "&expiresIn=0s": "expiresIn", "&expiresIn=-1m": "expiresIn", "&expiresIn=soon": "expiresIn"} {
-		if got := u.as(t, tokenA, http.MethodPost, artifactsPath+"/"+id+"/url?threadId=t1"+query, ""); got.status != http.StatusBadRequest || !strings.Contains(got.body, want) {
+	for query, want := range map[string]string{
+		"&expiresIn=61m": "expiresIn", "&expiresIn=0s": "expiresIn", "&expiresIn=-1m": "expiresIn",
+		"&expiresIn=soon": "expiresIn",
+	} {
+		if got := u.as(
+			t, tokenA, http.MethodPost, artifactsPath+"/"+id+"/url?threadId=t1"+query, "",
+		); got.status != http.StatusBadRequest || !strings.Contains(got.body, want) {
 			t.Errorf("%s: %d %s", query, got.status, got.body)
 		}
 	}
@@ -126,7 +133,9 @@ func TestAttackArtifactURL(t *testing.T) {
 	stream := u.streamToken(t, tokenA, "t1")
 	u.refuses(t, "the token of a stream", path+"?token="+url.QueryEscape(stream))
 	token := strings.TrimPrefix(query, "token=")
-	if got := u.do(t, call{method: http.MethodGet, path: streamPath + "?threadId=t1&token=" + token}); got.status != http.StatusUnauthorized {
+	if got := u.do(
+		t, call{method: http.MethodGet, path: streamPath + "?threadId=t1&token=" + token},
+	); got.status != http.StatusUnauthorized {
 		t.Errorf("the token of a URL opens a stream: %d", got.status)
 	}
 	other := setupUploads(t, server.Config{StreamTokenKeys: [][]byte{old}})
@@ -134,7 +143,9 @@ func TestAttackArtifactURL(t *testing.T) {
 		t.Fatalf("the artifact is %s", id)
 	}
 	other.refuses(t, "an unknown key", signed)
-	if got := u.as(t, tokenB, http.MethodPost, path[:len(path)-len("/data")]+"/url?threadId=t1", ""); got.status != http.StatusNotFound {
+	if got := u.as(
+		t, tokenB, http.MethodPost, path[:len(path)-len("/data")]+"/url?threadId=t1", "",
+	); got.status != http.StatusNotFound {
 		t.Errorf("another tenant asks: %d %s", got.status, got.body)
 	}
 }

@@ -47,14 +47,20 @@ func TestAudit(t *testing.T) {
 	b := operated(t)
 	b.work(t)
 	ask := func(thread string) string {
-		b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"`+thread+`","prompt":"use send with {\"to\":\"marker-of-a\"}"}`)
-		return toolCallID(t, b.stream(t, call{path: streamPath + "?threadId=" + thread, token: tokenA}).until(t, entry(wire.EntryInputRequired)))
+		b.as(t, tokenA, http.MethodPost, runPath,
+			`{"threadId":"`+thread+`","prompt":"use send with {\"to\":\"marker-of-a\"}"}`)
+		return toolCallID(t, b.stream(t, call{path: streamPath + "?threadId=" + thread, token: tokenA}).until(t,
+			entry(wire.EntryInputRequired)))
 	}
 	id := ask("t1")
-	b.as(t, tokenA, http.MethodPost, respondPath, `{"threadId":"t1","toolCallId":"`+id+`","approved":false,"reason":"not on a Friday"}`)
+	b.as(t, tokenA, http.MethodPost, respondPath,
+		`{"threadId":"t1","toolCallId":"`+id+`","approved":false,"reason":"not on a Friday"}`)
 	b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA}).until(t, state(wire.Completed))
 	id = ask("t2")
-	b.do(t, call{method: http.MethodPost, path: "/api/agent/ag-ui", token: tokenA, body: `{"threadId":"t2","runId":"x","messages":[],"resume":[{"interruptId":"` + id + `","status":"cancelled"}]}`})
+	b.do(t, call{
+		method: http.MethodPost, path: "/api/agent/ag-ui", token: tokenA,
+		body: `{"threadId":"t2","runId":"x","messages":[],"resume":[{"interruptId":"` + id + `","status":"cancelled"}]}`,
+	})
 	ask("t3")
 	b.as(t, tokenA, http.MethodPost, controlPath, `{"threadId":"t3"}`)
 	b.stream(t, call{path: streamPath + "?threadId=t3", token: tokenA}).until(t, state(wire.Cancelled))
@@ -65,15 +71,20 @@ func TestAudit(t *testing.T) {
 	list := into[auditList](t, b.as(t, tokenA, http.MethodGet, auditPath, ""))
 	acts := list.acts()
 	slices.Sort(acts[4:])
-	want := []string{"answer anna t1", "answer anna t2", "stop anna t3", "delete_thread anna t1", "prune_thread  t2 operator", "prune_thread  t3 operator"}
+	want := []string{
+		"answer anna t1", "answer anna t2", "stop anna t3", "delete_thread anna t1", "prune_thread  t2 operator",
+		"prune_thread  t3 operator",
+	}
 	if !slices.Equal(acts, want) {
 		t.Errorf("the log: %q, want %q", acts, want)
 	}
 	first := list.Entries[len(list.Entries)-1]
-	if first.Approved == nil || *first.Approved || first.Reason != "not on a Friday" || first.Digest == "" || time.Since(first.At) > time.Minute || first.Seq != 1 {
+	if first.Approved == nil || *first.Approved || first.Reason != "not on a Friday" || first.Digest == "" ||
+		time.Since(first.At) > time.Minute || first.Seq != 1 {
 		t.Errorf("the answer: %+v", first)
 	}
-	seen := into[auditList](t, b.as(t, operatorToken, http.MethodGet, auditPath+"?tenant=a&action=prune_thread&threadId=t2", "")).acts()
+	seen := into[auditList](t, b.as(t, operatorToken, http.MethodGet,
+		auditPath+"?tenant=a&action=prune_thread&threadId=t2", "")).acts()
 	if !slices.Equal(seen, []string{"prune_thread olga ops t2 operator"}) {
 		t.Errorf("the operator sees %q", seen)
 	}
@@ -87,7 +98,8 @@ func TestAudit(t *testing.T) {
 	if own := b.as(t, tokenB, http.MethodGet, auditPath, ""); own.body != `{"entries":[]}` {
 		t.Errorf("of another tenant: %s", own.body)
 	}
-	if log := b.logged.String(); strings.Count(log, "msg=audit") != len(want) || !strings.Contains(log, "msg=audit action=answer") || strings.Contains(log, "Friday") {
+	if log := b.logged.String(); strings.Count(log, "msg=audit") != len(want) ||
+		!strings.Contains(log, "msg=audit action=answer") || strings.Contains(log, "Friday") {
 		t.Errorf("the server's log: %s", log)
 	}
 }
@@ -109,20 +121,24 @@ func TestAuditPages(t *testing.T) {
 		t.Errorf("the last page: %q, %q", got, page.Next)
 	}
 	for query, want := range map[string]int{
-		"by=bert": 0, "by=anna": 3, "action=answer": 0, "threadId=t1": 1, "since=2026-01-02T03:04:05Z": 3, "until=2026-01-02T03:04:05Z": 0,
+		"by=bert": 0, "by=anna": 3, "action=answer": 0, "threadId=t1": 1, "since=2026-01-02T03:04:05Z": 3,
+		"until=2026-01-02T03:04:05Z": 0,
 	} {
 		if got := into[auditList](t, b.as(t, tokenA, http.MethodGet, auditPath+"?"+query, "")); len(got.Entries) != want {
 			t.Errorf("%s: %q, want %d", query, got.acts(), want)
 		}
 	}
 	for query, want := range map[string]int{
-		"before=x": 400, "before=0": 400, "limit=0": 400, "since=noon": 400, "server=true": 403, "tenant=b": 403, "server=true&tenant=a": 400,
+		"before=x": 400, "before=0": 400, "limit=0": 400, "since=noon": 400, "server=true": 403, "tenant=b": 403,
+		"server=true&tenant=a": 400,
 	} {
 		if got := b.as(t, tokenA, http.MethodGet, auditPath+"?"+query, ""); got.status != want {
 			t.Errorf("%s: %d %s, want %d", query, got.status, got.body, want)
 		}
 	}
-	if got := b.as(t, "operator-without-scope", http.MethodGet, auditPath+"?server=true", ""); got.status != http.StatusForbidden {
+	if got := b.as(
+		t, "operator-without-scope", http.MethodGet, auditPath+"?server=true", "",
+	); got.status != http.StatusForbidden {
 		t.Errorf("without the scope: %d %s", got.status, got.body)
 	}
 }

@@ -59,7 +59,9 @@ func TestCredentials(t *testing.T) {
 			"Prefix": {"Bearer " + tokenA[:4], "the bearer token is not valid", `Bearer realm="spool", error="invalid_token"`},
 			"Empty":  {"Bearer ", "the bearer token is not valid", `Bearer realm="spool", error="invalid_token"`},
 		} {
-			got := b.do(t, call{method: e.method, path: e.path, body: "{", header: map[string]string{"Authorization": c.credentials}})
+			got := b.do(t, call{
+				method: e.method, path: e.path, body: "{", header: map[string]string{"Authorization": c.credentials},
+			})
 			if c.text == "the bearer token is not valid" && name == "Empty" {
 				c.text = "" // the client of net/http trims the header
 			}
@@ -79,7 +81,9 @@ func TestScopes(t *testing.T) {
 	var tokens []access.Token
 	for _, missing := range access.AllScopes() {
 		rest := slices.DeleteFunc(access.AllScopes(), func(s access.Scope) bool { return s == missing })
-		tokens = append(tokens, access.Token{Token: "all-but-" + string(missing), Principal: access.Principal{Tenant: "a", Scopes: rest}})
+		tokens = append(tokens, access.Token{
+			Token: "all-but-" + string(missing), Principal: access.Principal{Tenant: "a", Scopes: rest},
+		})
 	}
 	tokens = append(tokens, access.Token{Token: "nothing", Principal: access.Principal{Tenant: "a"}})
 	auth, err := access.Tokens(tokens)
@@ -115,12 +119,25 @@ func TestAuthenticatorErrors(t *testing.T) {
 		status    int
 		want      string
 	}{
-		"Plain":       {err: errors.New("secret: no such row"), status: 401, want: `{"error":"the credentials are not valid","code":"unauthorized"}`},
-		"Unavailable": {err: spool.Errorf(spool.Unavailable, "try again"), status: 503, want: `{"error":"try again","code":"unavailable"}`},
-		"Forbidden":   {err: spool.Errorf(spool.Forbidden, "not you"), status: 403, want: `{"error":"not you","code":"forbidden"}`},
-		"NoTenant":    {principal: access.Principal{Scopes: access.AllScopes()}, status: 500, want: `{"error":"Internal error","code":"internal"}`},
-		"BadTenant":   {principal: access.Principal{Tenant: "*", Scopes: access.AllScopes()}, status: 500, want: `{"error":"Internal error","code":"internal"}`},
-		"Panic":       {status: 500, want: `{"error":"Internal error","code":"internal"}`},
+		"Plain": {
+			err: errors.New("secret: no such row"), status: 401,
+			want: `{"error":"the credentials are not valid","code":"unauthorized"}`,
+		},
+		"Unavailable": {
+			err: spool.Errorf(spool.Unavailable, "try again"), status: 503, want: `{"error":"try again","code":"unavailable"}`,
+		},
+		"Forbidden": {
+			err: spool.Errorf(spool.Forbidden, "not you"), status: 403, want: `{"error":"not you","code":"forbidden"}`,
+		},
+		"NoTenant": {
+			principal: access.Principal{Scopes: access.AllScopes()}, status: 500,
+			want: `{"error":"Internal error","code":"internal"}`,
+		},
+		"BadTenant": {
+			principal: access.Principal{Tenant: "*", Scopes: access.AllScopes()}, status: 500,
+			want: `{"error":"Internal error","code":"internal"}`,
+		},
+		"Panic": {status: 500, want: `{"error":"Internal error","code":"internal"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -153,8 +170,11 @@ func TestTokensRefused(t *testing.T) {
 		"Empty":  {[]access.Token{{Principal: a}}, "token 0 must not be empty or have spaces"},
 		"Spaces": {[]access.Token{{Token: "x y", Principal: a}}, "token 0 must not be empty or have spaces"},
 		"Tenant": {[]access.Token{{Token: "x"}}, "token 0: tenant is required"},
-		"Scope":  {[]access.Token{{Token: "x", Principal: access.Principal{Tenant: "a", Scopes: []access.Scope{"all"}}}}, `token 0: unknown scope "all"`},
-		"Twice":  {[]access.Token{{Token: "x", Principal: a}, {Token: "x", Principal: a}}, "token 1 is listed twice"},
+		"Scope": {
+			[]access.Token{{Token: "x", Principal: access.Principal{Tenant: "a", Scopes: []access.Scope{"all"}}}},
+			`token 0: unknown scope "all"`,
+		},
+		"Twice": {[]access.Token{{Token: "x", Principal: a}, {Token: "x", Principal: a}}, "token 1 is listed twice"},
 	} {
 		if _, err := access.Tokens(c.list); err == nil || err.Error() != c.want {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
@@ -173,12 +193,29 @@ func TestNewRefuses(t *testing.T) {
 		want   string
 	}{
 		"NoAuthenticator": {server.Config{}, "Config.Authenticator is required (or say Insecure: true)"},
-		"BasePath":        {server.Config{Authenticator: known, BasePath: "x"}, "Config.BasePath: it has to begin with a slash: /x"},
-		"Origin":          {server.Config{Authenticator: known, CORSOrigins: []string{"example.com"}}, `Config.CORSOrigins must have the form "https://host" or "https://host:port", not "example.com"`},
-		"OriginPath":      {server.Config{Authenticator: known, CORSOrigins: []string{"https://example.com/"}}, `Config.CORSOrigins must have the form "https://host" or "https://host:port", not "https://example.com/"`},
-		"OpenInsecure":    {server.Config{Insecure: true, CORSOrigins: []string{"*"}}, `Config.CORSOrigins must not be "*" on a server without an Authenticator`},
-		"OpenLoopback":    {server.Config{Authenticator: known, Loopback: true, CORSOrigins: []string{"*"}}, `Config.CORSOrigins must not be "*" on a server without an Authenticator`},
-		"Negative":        {server.Config{Authenticator: known, MaxBodyBytes: -1}, "Config.MaxBodyBytes, BodyMemory, QueueConcurrency, MaxWait and WriteTimeout must not be negative"},
+		"BasePath": {
+			server.Config{Authenticator: known, BasePath: "x"}, "Config.BasePath: it has to begin with a slash: /x",
+		},
+		"Origin": {
+			server.Config{Authenticator: known, CORSOrigins: []string{"example.com"}},
+			`Config.CORSOrigins must have the form "https://host" or "https://host:port", not "example.com"`,
+		},
+		"OriginPath": {
+			server.Config{Authenticator: known, CORSOrigins: []string{"https://example.com/"}},
+			`Config.CORSOrigins must have the form "https://host" or "https://host:port", not "https://example.com/"`,
+		},
+		"OpenInsecure": {
+			server.Config{Insecure: true, CORSOrigins: []string{"*"}},
+			`Config.CORSOrigins must not be "*" on a server without an Authenticator`,
+		},
+		"OpenLoopback": {
+			server.Config{Authenticator: known, Loopback: true, CORSOrigins: []string{"*"}},
+			`Config.CORSOrigins must not be "*" on a server without an Authenticator`,
+		},
+		"Negative": {
+			server.Config{Authenticator: known, MaxBodyBytes: -1},
+			"Config.MaxBodyBytes, BodyMemory, QueueConcurrency, MaxWait and WriteTimeout must not be negative",
+		},
 	} {
 		if _, err := server.New(b.engine, c.config); spool.CodeOf(err) != spool.Invalid || err.Error() != c.want {
 			t.Errorf("%s: %v, want %s", name, err, c.want)

@@ -61,7 +61,8 @@ func TestRunWait(t *testing.T) {
 	b.work(t)
 	got := b.as(t, tokenA, http.MethodPost, runPath+"?wait=30s", `{"threadId":"t1","runId":"r1","prompt":"Hello"}`)
 	o := got.outcome(t)
-	if got.status != http.StatusOK || !o.Accepted || o.State != wire.Completed || o.StopReason != wire.StopCompleted || !strings.Contains(o.Text, "You said: Hello") ||
+	if got.status != http.StatusOK || !o.Accepted || o.State != wire.Completed || o.StopReason != wire.StopCompleted ||
+		!strings.Contains(o.Text, "You said: Hello") ||
 		o.Message == nil || o.Message.Text() != o.Text || o.Usage.TotalTokens == 0 || o.RunID != "r1" || o.ThreadID != "t1" {
 		t.Errorf("%d %s", got.status, got.body)
 	}
@@ -82,13 +83,17 @@ func TestRunWaitPark(t *testing.T) {
 
 	b := setup(t, server.Config{})
 	b.work(t)
-	got := b.as(t, tokenA, http.MethodPost, runPath+"?wait=30s", `{"threadId":"t1","runId":"r1","prompt":"use send with {\"to\":\"ann\"}"}`)
+	got := b.as(t, tokenA, http.MethodPost, runPath+"?wait=30s",
+		`{"threadId":"t1","runId":"r1","prompt":"use send with {\"to\":\"ann\"}"}`)
 	o := got.outcome(t)
-	if got.status != http.StatusOK || o.State != wire.WaitingForInput || len(o.Parks) != 1 || o.Parks[0].ToolName != "send" ||
+	if got.status != http.StatusOK || o.State != wire.WaitingForInput || len(o.Parks) != 1 ||
+		o.Parks[0].ToolName != "send" ||
 		string(o.Parks[0].Arguments) != `{"to":"ann"}` || o.Parks[0].Digest == "" {
 		t.Fatalf("%d %s", got.status, got.body)
 	}
-	body, err := json.Marshal(map[string]any{"threadId": "t1", "toolCallId": o.Parks[0].ToolCallID, "digest": o.Parks[0].Digest, "approved": true})
+	body, err := json.Marshal(map[string]any{
+		"threadId": "t1", "toolCallId": o.Parks[0].ToolCallID, "digest": o.Parks[0].Digest, "approved": true,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +101,8 @@ func TestRunWaitPark(t *testing.T) {
 		t.Fatal(got)
 	}
 	got = b.as(t, tokenA, http.MethodGet, outcomePath+"/r1?wait=30s", "")
-	if o := got.outcome(t); got.status != http.StatusOK || o.State != wire.Completed || !strings.Contains(o.Text, "sent to ann") {
+	if o := got.outcome(t); got.status != http.StatusOK || o.State != wire.Completed ||
+		!strings.Contains(o.Text, "sent to ann") {
 		t.Errorf("%d %s", got.status, got.body)
 	}
 }
@@ -113,7 +119,8 @@ func TestRunWaitTooShort(t *testing.T) {
 	}
 	for _, path := range []string{outcomePath + "/r1", outcomePath + "/r1?wait=20ms"} {
 		got = b.as(t, tokenA, http.MethodGet, path, "")
-		if o := got.outcome(t); got.status != http.StatusOK || o.State != wire.Queued || !strings.Contains(got.body, `"text":"","parks":[]`) {
+		if o := got.outcome(t); got.status != http.StatusOK || o.State != wire.Queued ||
+			!strings.Contains(got.body, `"text":"","parks":[]`) {
 			t.Errorf("%s: %d %s", path, got.status, got.body)
 		}
 	}
@@ -146,7 +153,8 @@ func TestRunWaitInvalid(t *testing.T) {
 			{method: http.MethodGet, path: outcomePath + "/r1"},
 		} {
 			c.token, c.path = tokenA, c.path+"?"+waits
-			if got := b.do(t, c); got.status != http.StatusBadRequest || got.body != `{"error":"wait must be given only once","code":"invalid"}` {
+			if got := b.do(t, c); got.status != http.StatusBadRequest ||
+				got.body != `{"error":"wait must be given only once","code":"invalid"}` {
 				t.Errorf("%s %s: %d %s", c.method, c.path, got.status, got.body)
 			}
 		}
@@ -154,11 +162,14 @@ func TestRunWaitInvalid(t *testing.T) {
 	if got := b.as(t, tokenA, http.MethodGet, outcomePath+"/r1", ""); got.status != http.StatusNotFound {
 		t.Errorf("something was started: %s", got.body)
 	}
-	if _, err := server.New(b.engine, server.Config{Insecure: true, MaxWait: -1}); spool.CodeOf(err) != spool.Invalid || !strings.Contains(err.Error(), "MaxWait") {
+	if _, err := server.New(b.engine, server.Config{Insecure: true, MaxWait: -1}); spool.CodeOf(err) != spool.Invalid ||
+		!strings.Contains(err.Error(), "MaxWait") {
 		t.Errorf("a negative bound: %v", err)
 	}
 	// An empty one is an absent one.
-	if got := b.as(t, tokenA, http.MethodPost, runPath+"?wait=", `{"threadId":"t1","prompt":"Hello"}`); got.status != http.StatusAccepted {
+	if got := b.as(
+		t, tokenA, http.MethodPost, runPath+"?wait=", `{"threadId":"t1","prompt":"Hello"}`,
+	); got.status != http.StatusAccepted {
 		t.Errorf("an empty wait: %d %s", got.status, got.body)
 	}
 }
@@ -170,8 +181,8 @@ func TestRunWaitAgain(t *testing.T) {
 
 	b := setup(t, server.Config{})
 	start := call{
-		method: http.MethodPost, path: runPath + "?wait=1m", token: tokenA, header: map[string]string{"Idempotency-Key": "k1"},
-		body: `{"threadId":"t1","runId":"r1","prompt":"Hello"}`,
+		method: http.MethodPost, path: runPath + "?wait=1m", token: tokenA,
+		header: map[string]string{"Idempotency-Key": "k1"}, body: `{"threadId":"t1","runId":"r1","prompt":"Hello"}`,
 	}
 	first := b.later(t, start, "r1")
 	again := b.later(t, start, "r1")
@@ -187,12 +198,15 @@ func TestRunWaitAgain(t *testing.T) {
 	if diff := cmp.Diff(one.body, two.body); diff != "" {
 		t.Errorf("the repeated one differs: %s", diff)
 	}
-	if o := three.outcome(t); three.status != http.StatusOK || o.RunID != "r2" || !strings.Contains(o.Text, "You said: And again") {
+	if o := three.outcome(t); three.status != http.StatusOK || o.RunID != "r2" ||
+		!strings.Contains(o.Text, "You said: And again") {
 		t.Errorf("the one in line: %d %s", three.status, three.body)
 	}
 	// One that is refused is refused at once.
 	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t2","runId":"r3","prompt":"slow 1000"}`)
-	if got := b.as(t, tokenA, http.MethodPost, runPath+"?wait=1m", `{"threadId":"t2","prompt":"Hello"}`); got.status != http.StatusConflict {
+	if got := b.as(
+		t, tokenA, http.MethodPost, runPath+"?wait=1m", `{"threadId":"t2","prompt":"Hello"}`,
+	); got.status != http.StatusConflict {
 		t.Errorf("refused: %d %s", got.status, got.body)
 	}
 }
@@ -203,7 +217,10 @@ func TestRunWaitDisconnect(t *testing.T) {
 
 	b := setup(t, server.Config{Limits: server.Limits{OpenStreams: 1}})
 	ctx, cancel := context.WithCancel(patiently(t))
-	r := b.request(t, call{method: http.MethodPost, path: runPath + "?wait=1m", token: tokenA, body: `{"threadId":"t1","runId":"r1","prompt":"Hello"}`})
+	r := b.request(t, call{
+		method: http.MethodPost, path: runPath + "?wait=1m", token: tokenA,
+		body: `{"threadId":"t1","runId":"r1","prompt":"Hello"}`,
+	})
 	gone := make(chan error, 1)
 	go func() {
 		res, err := http.DefaultTransport.RoundTrip(r.WithContext(ctx))
@@ -244,11 +261,15 @@ func TestRunWaitDrain(t *testing.T) {
 			t.Parallel()
 
 			b := setup(t, server.Config{})
-			start := call{method: http.MethodPost, path: runPath + "?wait=1m", token: tokenA, body: `{"threadId":"t1","runId":"r1","prompt":"Hello"}`}
+			start := call{
+				method: http.MethodPost, path: runPath + "?wait=1m", token: tokenA,
+				body: `{"threadId":"t1","runId":"r1","prompt":"Hello"}`,
+			}
 			post := b.later(t, start, "r1")
 			get := b.later(t, call{method: http.MethodGet, path: outcomePath + "/r1?wait=1m", token: tokenA}, "r1")
 			end(b)
-			if got := receive(t, "the start", post); got.status != http.StatusAccepted || got.body != `{"accepted":true,"threadId":"t1","runId":"r1","state":"QUEUED"}` {
+			if got := receive(t, "the start", post); got.status != http.StatusAccepted ||
+				got.body != `{"accepted":true,"threadId":"t1","runId":"r1","state":"QUEUED"}` {
 				t.Errorf("the start: %d %s", got.status, got.body)
 			}
 			if got := receive(t, "the question", get); got.status != http.StatusOK || got.outcome(t).State != wire.Queued {
@@ -269,23 +290,48 @@ func TestRunWaitRefused(t *testing.T) {
 
 	auth, err := access.Tokens([]access.Token{
 		{Token: tokenA, Principal: access.Principal{Tenant: "a", Subject: "anna", Scopes: access.AllScopes()}},
-		{Token: "a-token-that-only-writes", Principal: access.Principal{Tenant: "a", Subject: "will", Scopes: []access.Scope{access.ScopeWrite}}},
+		{
+			Token:     "a-token-that-only-writes",
+			Principal: access.Principal{Tenant: "a", Subject: "will", Scopes: []access.Scope{access.ScopeWrite}},
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := setup(t, server.Config{Authenticator: auth, Limits: server.Limits{OpenStreams: 1}})
-	first := b.later(t, call{method: http.MethodPost, path: runPath + "?wait=1m", token: tokenA, body: `{"threadId":"t1","runId":"r1","prompt":"Hello"}`}, "r1")
+	first := b.later(t, call{
+		method: http.MethodPost, path: runPath + "?wait=1m", token: tokenA,
+		body: `{"threadId":"t1","runId":"r1","prompt":"Hello"}`,
+	}, "r1")
 	for _, c := range []struct {
 		call
 		status int
 		text   string
 	}{
-		{call{http.MethodPost, runPath + "?wait=1m", `{"threadId":"t2","prompt":"Hello"}`, tokenA, nil}, 429, "too many open streams: 1 at a time are allowed"},
-		{call{http.MethodGet, outcomePath + "/r1?wait=1m", "", tokenA, nil}, 429, "too many open streams: 1 at a time are allowed"},
-		{call{http.MethodGet, streamPath + "?threadId=t1", "", tokenA, nil}, 429, "too many open streams: 1 at a time are allowed"},
-		{call{http.MethodPost, runPath + "?wait=1m", `{"threadId":"t2","prompt":"Hello"}`, "a-token-that-only-writes", nil}, 403, `the scope \"read\" is required for wait`},
-		{call{http.MethodGet, outcomePath + "/r1", "", "a-token-that-only-writes", nil}, 403, `the scope \"read\" is required`},
+		{
+			call{http.MethodPost, runPath + "?wait=1m", `{"threadId":"t2","prompt":"Hello"}`, tokenA, nil},
+			429,
+			"too many open streams: 1 at a time are allowed",
+		},
+		{
+			call{http.MethodGet, outcomePath + "/r1?wait=1m", "", tokenA, nil},
+			429,
+			"too many open streams: 1 at a time are allowed",
+		},
+		{
+			call{http.MethodGet, streamPath + "?threadId=t1", "", tokenA, nil},
+			429,
+			"too many open streams: 1 at a time are allowed",
+		},
+		{
+			call{http.MethodPost, runPath + "?wait=1m", `{"threadId":"t2","prompt":"Hello"}`, "a-token-that-only-writes", nil},
+			403, `the scope \"read\" is required for wait`,
+		},
+		{
+			call{http.MethodGet, outcomePath + "/r1", "", "a-token-that-only-writes", nil},
+			403,
+			`the scope \"read\" is required`,
+		},
 	} {
 		got := b.do(t, c.call)
 		if got.status != c.status || !strings.Contains(got.body, c.text) || got.status == 429 && got.waits() != 1 {
@@ -316,7 +362,8 @@ func TestRunOutcomeGone(t *testing.T) {
 			t.Errorf("%s of another tenant: %d %s", path, got.status, got.body)
 		}
 	}
-	if got := b.as(t, tokenA, http.MethodGet, outcomePath+"/no!id", ""); got.status != http.StatusBadRequest || !strings.Contains(got.body, "runId") {
+	if got := b.as(t, tokenA, http.MethodGet, outcomePath+"/no!id", ""); got.status != http.StatusBadRequest ||
+		!strings.Contains(got.body, "runId") {
 		t.Errorf("no id: %d %s", got.status, got.body)
 	}
 	b.work(t)
@@ -339,7 +386,8 @@ func TestRunWaitBody(t *testing.T) {
 	var all []<-chan answer
 	for _, run := range []string{"r1", "r2", "r3", "r4", "r5"} {
 		body := `{"runId":"` + run + `","prompt":"Hello","more":"` + strings.Repeat("x", 2<<20) + `"}`
-		all = append(all, b.later(t, call{method: http.MethodPost, path: runPath + "?wait=1m", token: tokenA, body: body}, run))
+		all = append(all, b.later(t, call{method: http.MethodPost, path: runPath + "?wait=1m", token: tokenA, body: body},
+			run))
 	}
 	b.work(t)
 	for _, from := range all {
@@ -353,12 +401,17 @@ func TestRunWaitBody(t *testing.T) {
 func TestRunWaitCredentials(t *testing.T) {
 	t.Parallel()
 
-	auth, err := access.Tokens([]access.Token{{Token: tokenA, Principal: access.Principal{Tenant: "a", Subject: "anna", Scopes: access.AllScopes()}}})
+	auth, err := access.Tokens([]access.Token{
+		{Token: tokenA, Principal: access.Principal{Tenant: "a", Subject: "anna", Scopes: access.AllScopes()}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := setup(t, server.Config{Authenticator: auth})
-	post := b.later(t, call{method: http.MethodPost, path: runPath + "?wait=1m", token: tokenA, body: `{"threadId":"t1","runId":"r1","prompt":"Hello"}`}, "r1")
+	post := b.later(t, call{
+		method: http.MethodPost, path: runPath + "?wait=1m", token: tokenA,
+		body: `{"threadId":"t1","runId":"r1","prompt":"Hello"}`,
+	}, "r1")
 	get := b.later(t, call{method: http.MethodGet, path: outcomePath + "/r1?wait=1m", token: tokenA}, "r1")
 	if err := auth.Replace(nil); err != nil {
 		t.Fatal(err)

@@ -27,8 +27,9 @@ func hostile(length int) map[string]string {
 		"keys":                repeat(`{`, `"attachments":[]`, `}`),
 		"strange keys":        repeat(`{`, `"a":1`, `}`),
 		"escapes":             `{"prompt":"` + strings.Repeat(`\u0001`, length/6) + `"}`,
-		"image":               `{"prompt":"x","attachments":[{"url":"data:image/png;base64,` + strings.Repeat("A", length) + `"}]}`,
-		"no JSON":             repeat(`{"messages":[`, `{"a"`, ``),
+		"image": `{"prompt":"x","attachments":[{"url":"data:image/png;base64,` +
+			strings.Repeat("A", length) + `"}]}`,
+		"no JSON": repeat(`{"messages":[`, `{"a"`, ``),
 	}
 }
 
@@ -67,8 +68,9 @@ const valueCost = 512
 func TestDecodeTakesWhatIsCounted(t *testing.T) { //nolint:paralleltest // it measures what the process allocates
 	const slack = 64 << 10
 	for kind, decode := range map[string]func(string) uint64{
-		"start": decoded[runs.RunRequest](t), "AG-UI": decoded[agui.RunAgentInput](t), "answer": decoded[runs.RespondRequest](t),
-		"event": decoded[runs.PublishRequest](t), "stop": decoded[runs.ControlRequest](t), "delivery": decoded[wire.Job](t),
+		"start": decoded[runs.RunRequest](t), "AG-UI": decoded[agui.RunAgentInput](t),
+		"answer": decoded[runs.RespondRequest](t), "event": decoded[runs.PublishRequest](t),
+		"stop": decoded[runs.ControlRequest](t), "delivery": decoded[wire.Job](t),
 	} {
 		for _, length := range []int{10_000, 600_000, 4 << 20} {
 			for name, text := range hostile(length) {

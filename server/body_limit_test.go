@@ -24,7 +24,8 @@ func TestBodiesAreBoundedByWhatTheyMayHave(t *testing.T) {
 	} {
 		const field = `{"threadId":1,"x":"`
 		fits := field + strings.Repeat("x", limit-len(field)-2) + `"}`
-		if got := b.as(t, tokenA, http.MethodPost, path, fits); got.status != http.StatusBadRequest && got.status != http.StatusForbidden {
+		if got := b.as(t, tokenA, http.MethodPost, path, fits); got.status != http.StatusBadRequest &&
+			got.status != http.StatusForbidden {
 			t.Errorf("%s: a body that fits: %d %s", path, got.status, got.body)
 		}
 		for _, chunked := range []bool{false, true} {
@@ -117,7 +118,8 @@ func TestBodyMemory(t *testing.T) {
 				go func() { first <- send(runPath, text, end) }()
 			}
 			synctest.Wait() // until the server has all of both but their ends
-			if got := send(runPath, text, whole); got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") == "" ||
+			if got := send(runPath, text, whole); got.status != http.StatusServiceUnavailable ||
+				got.header.Get("Retry-After") == "" ||
 				!strings.Contains(got.body, `"unavailable"`) {
 				t.Errorf("a third large body: %d %v %s", got.status, got.header, got.body)
 			}
@@ -130,7 +132,8 @@ func TestBodyMemory(t *testing.T) {
 					t.Errorf("a body that was first: %d %s", got.status, got.body)
 				}
 			}
-			if got := send(runPath, text, whole); got.status != http.StatusBadRequest || !strings.Contains(got.body, "threadId") {
+			if got := send(runPath, text, whole); got.status != http.StatusBadRequest ||
+				!strings.Contains(got.body, "threadId") {
 				t.Errorf("behind them: %d %s", got.status, got.body)
 			}
 			if got := send(runPath, `{"threadId":"t1","prompt":"again"}`, whole); got.status != http.StatusAccepted {
@@ -160,7 +163,8 @@ func TestJunkIsNotRead(t *testing.T) {
 	const junk, maxBody = 10 << 20, 1 << 20
 	b := setup(t, server.Config{MaxBodyBytes: maxBody})
 	for path, limit := range map[string]int{
-		"/api/agent/control": 64 << 10, "/api/agent/respond": maxBody, "/api/agent/run": maxBody, "/api/agent/ag-ui": maxBody, "/api/admin/prune": 64 << 10,
+		"/api/agent/control": 64 << 10, "/api/agent/respond": maxBody, "/api/agent/run": maxBody, "/api/agent/ag-ui": maxBody,
+		"/api/admin/prune": 64 << 10,
 	} {
 		for _, announced := range []bool{false, true} {
 			body := &countedBody{Reader: strings.NewReader(strings.Repeat(`{"[,:`, junk/5))}

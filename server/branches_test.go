@@ -24,7 +24,8 @@ const (
 func (b *bundle) says(t *testing.T, thread, prompt, edit string) {
 	t.Helper()
 
-	run := b.as(t, tokenA, http.MethodPost, runPath, fmt.Sprintf(`{"threadId":%q,"prompt":%q,"editMessageId":%q}`, thread, prompt, edit))
+	run := b.as(t, tokenA, http.MethodPost, runPath,
+		fmt.Sprintf(`{"threadId":%q,"prompt":%q,"editMessageId":%q}`, thread, prompt, edit))
 	var started struct{ RunID spool.RunID }
 	if err := json.Unmarshal([]byte(run.body), &started); err != nil || run.status != http.StatusAccepted {
 		t.Fatalf("start: %d %s", run.status, run.body)
@@ -67,14 +68,16 @@ func TestBranches(t *testing.T) {
 	second := messages()
 
 	all := reads[branchAnswer](t, b, branchesPath+"?threadId=t1").Branches
-	if len(all) != 1 || all[0].Preview != "two" || all[0].MessageCount != 2 || all[0].FromMessageID != first[2].ID || !all[0].Restorable() {
+	if len(all) != 1 || all[0].Preview != "two" || all[0].MessageCount != 2 || all[0].FromMessageID != first[2].ID ||
+		!all[0].Restorable() {
 		t.Fatalf("branches: %+v", all)
 	}
 	one := reads[wire.BranchMessages](t, b, fmt.Sprintf("%s?threadId=t1&branchId=%d", branchPath, all[0].ID))
 	if diff := cmp.Diff(wire.BranchMessages{Branch: all[0], Messages: first[2:]}, one); diff != "" {
 		t.Errorf("the branch: -want +got\n%s", diff)
 	}
-	page := reads[wire.BranchMessages](t, b, fmt.Sprintf("%s?threadId=t1&branchId=%d&limit=1&before=%s", branchPath, all[0].ID, first[3].ID))
+	page := reads[wire.BranchMessages](t, b,
+		fmt.Sprintf("%s?threadId=t1&branchId=%d&limit=1&before=%s", branchPath, all[0].ID, first[3].ID))
 	if diff := cmp.Diff(first[2:3], page.Messages); diff != "" {
 		t.Errorf("a page: -want +got\n%s", diff)
 	}
@@ -85,7 +88,8 @@ func TestBranches(t *testing.T) {
 	following := b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA})
 	back := restore(all[0].ID)
 	var result wire.RestoreResult
-	if err := json.Unmarshal([]byte(back.body), &result); err != nil || back.status != http.StatusOK || !result.Accepted || result.DroppedBranchID <= all[0].ID {
+	if err := json.Unmarshal([]byte(back.body), &result); err != nil || back.status != http.StatusOK || !result.Accepted ||
+		result.DroppedBranchID <= all[0].ID {
 		t.Fatalf("restore: %d %s", back.status, back.body)
 	}
 	if diff := cmp.Diff(first, messages()); diff != "" {
@@ -96,7 +100,8 @@ func TestBranches(t *testing.T) {
 		t.Errorf("before the restore: %s", told[len(told)-2].raw)
 	}
 	if again := restore(all[0].ID); again.status != http.StatusConflict ||
-		again.body != fmt.Sprintf(`{"accepted":false,"branchId":%d,"reason":"not_found","error":"Branch not found"}`, all[0].ID) {
+		again.body != fmt.Sprintf(`{"accepted":false,"branchId":%d,"reason":"not_found","error":"Branch not found"}`,
+			all[0].ID) {
 		t.Errorf("restored twice: %d %s", again.status, again.body)
 	}
 	if forth := restore(result.DroppedBranchID); forth.status != http.StatusOK {
@@ -126,7 +131,10 @@ func TestRestoreRefused(t *testing.T) {
 		return b.as(t, token, http.MethodPost, restorePath, fmt.Sprintf(`{"threadId":"t1","branchId":%d}`, id))
 	}
 	if got := restore(tokenA, inner); got.status != http.StatusConflict ||
-		got.body != fmt.Sprintf(`{"accepted":false,"branchId":%d,"reason":"not_restorable","error":"Branch %d has to be restored first"}`, inner, outer) {
+		got.body != fmt.Sprintf(
+			`{"accepted":false,"branchId":%d,"reason":"not_restorable","error":"Branch %d has to be restored first"}`, inner,
+			outer,
+		) {
 		t.Errorf("nested: %d %s", got.status, got.body)
 	}
 	if got := restore(readOnlyA, outer); got.status != http.StatusForbidden {
@@ -134,7 +142,8 @@ func TestRestoreRefused(t *testing.T) {
 	}
 	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","prompt":"use send with {\"to\":\"bob\"}"}`)
 	b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA}).until(t, state(wire.WaitingForInput))
-	if got := restore(tokenA, outer); got.status != http.StatusConflict || !strings.Contains(got.body, `"reason":"active_run"`) {
+	if got := restore(tokenA, outer); got.status != http.StatusConflict ||
+		!strings.Contains(got.body, `"reason":"active_run"`) {
 		t.Errorf("active: %d %s", got.status, got.body)
 	}
 }

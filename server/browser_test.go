@@ -37,13 +37,19 @@ func TestCORS(t *testing.T) {
 		t.Errorf("preflight of another origin: %v", other.header)
 	}
 
-	for origin, want := range map[string]string{"https://app.example.com": "https://app.example.com", "https://evil.example": "", "null": "", "": ""} {
-		got := b.do(t, call{method: http.MethodGet, path: threadsPath, token: tokenA, header: map[string]string{"Origin": origin}})
+	for origin, want := range map[string]string{
+		"https://app.example.com": "https://app.example.com", "https://evil.example": "", "null": "", "": "",
+	} {
+		got := b.do(t, call{
+			method: http.MethodGet, path: threadsPath, token: tokenA, header: map[string]string{"Origin": origin},
+		})
 		if got.header.Get("Access-Control-Allow-Origin") != want || got.header.Get("Vary") != "Origin" {
 			t.Errorf("origin %q: %v", origin, got.header)
 		}
 	}
-	denied := b.do(t, call{method: http.MethodGet, path: threadsPath, header: map[string]string{"Origin": "https://app.example.com"}})
+	denied := b.do(t, call{
+		method: http.MethodGet, path: threadsPath, header: map[string]string{"Origin": "https://app.example.com"},
+	})
 	if denied.status != http.StatusUnauthorized || denied.header.Get("Access-Control-Expose-Headers") == "" {
 		t.Errorf("a page cannot read why it was refused: %d %v", denied.status, denied.header)
 	}
@@ -53,7 +59,10 @@ func TestNoCORS(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t, server.Config{})
-	got := b.do(t, call{method: http.MethodGet, path: threadsPath, token: tokenA, header: map[string]string{"Origin": "https://app.example.com"}})
+	got := b.do(t, call{
+		method: http.MethodGet, path: threadsPath, token: tokenA,
+		header: map[string]string{"Origin": "https://app.example.com"},
+	})
 	if got.status != http.StatusOK || got.header.Get("Access-Control-Allow-Origin") != "" || got.header.Get("Vary") != "" {
 		t.Errorf("got %d %v", got.status, got.header)
 	}
@@ -62,7 +71,9 @@ func TestNoCORS(t *testing.T) {
 func TestLoopback(t *testing.T) {
 	t.Parallel()
 
-	b := setup(t, server.Config{Insecure: true, Loopback: true, CORSOrigins: []string{"https://app.example.com", "http://localhost:5173"}})
+	b := setup(t, server.Config{
+		Insecure: true, Loopback: true, CORSOrigins: []string{"https://app.example.com", "http://localhost:5173"},
+	})
 	const body = `{"threadId":"none"}`
 	for name, c := range map[string]struct {
 		header map[string]string
@@ -87,11 +98,21 @@ func TestLoopback(t *testing.T) {
 		"AllowedOrigin": {map[string]string{"Origin": "https://app.example.com"}, 409},
 		"OtherOrigin":   {map[string]string{"Origin": "https://evil.example"}, 403},
 		"NullOrigin":    {map[string]string{"Origin": "null"}, 403},
-		"DevProxy":      {map[string]string{"Host": "localhost:8080", "Origin": "http://localhost:5174", "Sec-Fetch-Site": "same-origin"}, 409},
-		"DevProxySite":  {map[string]string{"Host": "localhost:8080", "Origin": "http://localhost:5174", "Sec-Fetch-Site": "same-site"}, 403},
-		"DevProxyCross": {map[string]string{"Host": "localhost:8080", "Origin": "http://localhost:5174", "Sec-Fetch-Site": "cross-site"}, 403},
-		"DevProxyOther": {map[string]string{"Host": "localhost:8080", "Origin": "https://evil.example", "Sec-Fetch-Site": "same-origin"}, 403},
-		"DevProxyHost":  {map[string]string{"Host": "evil.example", "Origin": "http://localhost:5174", "Sec-Fetch-Site": "same-origin"}, 403},
+		"DevProxy": {
+			map[string]string{"Host": "localhost:8080", "Origin": "http://localhost:5174", "Sec-Fetch-Site": "same-origin"}, 409,
+		},
+		"DevProxySite": {
+			map[string]string{"Host": "localhost:8080", "Origin": "http://localhost:5174", "Sec-Fetch-Site": "same-site"}, 403,
+		},
+		"DevProxyCross": {
+			map[string]string{"Host": "localhost:8080", "Origin": "http://localhost:5174", "Sec-Fetch-Site": "cross-site"}, 403,
+		},
+		"DevProxyOther": {
+			map[string]string{"Host": "localhost:8080", "Origin": "https://evil.example", "Sec-Fetch-Site": "same-origin"}, 403,
+		},
+		"DevProxyHost": {
+			map[string]string{"Host": "evil.example", "Origin": "http://localhost:5174", "Sec-Fetch-Site": "same-origin"}, 403,
+		},
 		"Form":          {map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, 415},
 		"Text":          {map[string]string{"Content-Type": "text/plain"}, 415},
 		"NoType":        {map[string]string{"Content-Type": ""}, 415},
@@ -139,15 +160,19 @@ func TestRefusedOrigin(t *testing.T) {
 	} {
 		b := setup(t, c)
 		for _, origin := range []string{"http://localhost:5173", "http://localhost:5173", "http://localhost:3000"} {
-			got := b.do(t, call{method: http.MethodPost, path: controlPath, body: `{}`, header: map[string]string{"Origin": origin}})
-			want := `{"error":"pages of the origin ` + origin + ` may not use this server: if they should, add it to cors.origins, ` +
+			got := b.do(t, call{
+				method: http.MethodPost, path: controlPath, body: `{}`, header: map[string]string{"Origin": origin},
+			})
+			want := `{"error":"pages of the origin ` + origin +
+				` may not use this server: if they should, add it to cors.origins, ` +
 				`or start spool serve with --cors-origin ` + origin + `","code":"forbidden"}`
 			if got.status != http.StatusForbidden || got.body != want {
 				t.Errorf("%s: %d %s, want %s", name, got.status, got.body, want)
 			}
 		}
 		log := b.logged.String()
-		if strings.Count(log, "origin=http://localhost:5173 ") != 1 || strings.Count(log, "origin=http://localhost:3000 ") != 1 ||
+		if strings.Count(log, "origin=http://localhost:5173 ") != 1 ||
+			strings.Count(log, "origin=http://localhost:3000 ") != 1 ||
 			!strings.Contains(log, `allow="cors.origins, or --cors-origin http://localhost:3000"`) {
 			t.Errorf("%s: the log says\n%s", name, log)
 		}
@@ -196,12 +221,16 @@ func TestRefusedOrigins(t *testing.T) {
 func TestCORSDefaultPort(t *testing.T) {
 	t.Parallel()
 
-	b := setup(t, server.Config{CORSOrigins: []string{"https://app.example.com:443", "http://App.example.com:80", "https://other.example.com:80"}})
+	b := setup(t, server.Config{
+		CORSOrigins: []string{"https://app.example.com:443", "http://App.example.com:80", "https://other.example.com:80"},
+	})
 	for origin, want := range map[string]string{
 		"https://app.example.com": "https://app.example.com", "http://app.example.com": "http://app.example.com",
 		"https://other.example.com": "", "https://other.example.com:80": "https://other.example.com:80",
 	} {
-		got := b.do(t, call{method: http.MethodGet, path: threadsPath, token: tokenA, header: map[string]string{"Origin": origin}})
+		got := b.do(t, call{
+			method: http.MethodGet, path: threadsPath, token: tokenA, header: map[string]string{"Origin": origin},
+		})
 		if allowed := got.header.Get("Access-Control-Allow-Origin"); allowed != want {
 			t.Errorf("origin %q: %q, want %q", origin, allowed, want)
 		}

@@ -80,8 +80,8 @@ type Config struct {
 	Log *slog.Logger
 	// Loopback is for a server without credentials on the machine's own loopback address. The server refuses
 	// a request whose Host is not a loopback name, whose Origin is neither the server's own nor one of
-	// CORSOrigins, or whose body is not declared as JSON, unless it is an upload. So no web page that the machine's user visits can
-	// use the server, by DNS rebinding or a form. These checks do not apply to queue deliveries, which the
+	// CORSOrigins, or whose body is not declared as JSON, unless it is an upload. So no web page that the machine's user
+	// visits can use the server, by DNS rebinding or a form. These checks do not apply to queue deliveries, which the
 	// QueueVerifier judges.
 	Loopback bool
 	// BodyMemory bounds the memory of the bodies of all open requests, in bytes. A request beyond it gets a
@@ -158,7 +158,8 @@ type Limits struct {
 
 func (l Limits) check() error {
 	if min(l.EventsPerMinute, l.FailedLogins, l.OpenStreams, l.StartsPerMinute) < 0 {
-		return spool.Errorf(spool.Invalid, "Config.Limits.EventsPerMinute, FailedLogins, OpenStreams and StartsPerMinute must not be negative")
+		return spool.Errorf(spool.Invalid,
+			"Config.Limits.EventsPerMinute, FailedLogins, OpenStreams and StartsPerMinute must not be negative")
 	}
 	return nil
 }
@@ -176,7 +177,8 @@ func (c Config) check() error {
 		return err
 	}
 	if c.MaxBodyBytes < 0 || c.BodyMemory < 0 || c.QueueConcurrency < 0 || c.MaxWait < 0 || c.WriteTimeout < 0 {
-		return spool.Errorf(spool.Invalid, "Config.MaxBodyBytes, BodyMemory, QueueConcurrency, MaxWait and WriteTimeout must not be negative")
+		return spool.Errorf(spool.Invalid,
+			"Config.MaxBodyBytes, BodyMemory, QueueConcurrency, MaxWait and WriteTimeout must not be negative")
 	}
 	return c.Limits.check()
 }
@@ -220,9 +222,11 @@ func CheckPublicURL(address, base string) error {
 		return nil
 	}
 	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || u.User != nil || strings.ContainsAny(address, "?#") ||
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || u.User != nil ||
+		strings.ContainsAny(address, "?#") ||
 		rest.CheckBasePath(u.EscapedPath()) != nil {
-		return spool.Errorf(spool.Invalid, `Config.PublicURL must be a scheme and a host, with a path behind them that a proxy cuts off, such as "https://agents.example"`)
+		return spool.Errorf(spool.Invalid,
+			`Config.PublicURL must be a scheme and a host, with a path behind them that a proxy cuts off, such as "https://agents.example"`)
 	}
 	if base != "" && strings.HasSuffix(u.Path, base) {
 		return spool.Errorf(spool.Invalid, "Config.PublicURL must not end with BasePath, which comes behind it")

@@ -22,21 +22,28 @@ func TestConsole(t *testing.T) {
 	for _, base := range []string{"", "/v1"} {
 		b := setup(t, server.Config{BasePath: base, Facts: someFacts, Console: echo})
 		browser := map[string]string{"Accept": forBrowsers}
-		if page := b.do(t, call{method: http.MethodGet, path: base + "/", header: browser}); page.status != http.StatusOK || page.body != "shown /" || page.header.Get("Vary") != "Accept" {
+		if page := b.do(t, call{method: http.MethodGet, path: base + "/", header: browser}); page.status != http.StatusOK ||
+			page.body != "shown /" || page.header.Get("Vary") != "Accept" {
 			t.Errorf("%s/: %d %q %v", base, page.status, page.body, page.header)
 		}
-		if page := b.do(t, call{method: http.MethodGet, path: base + "/assets/a-1.js"}); page.status != http.StatusOK || page.body != "shown /assets/a-1.js" {
+		if page := b.do(t, call{method: http.MethodGet, path: base + "/assets/a-1.js"}); page.status != http.StatusOK ||
+			page.body != "shown /assets/a-1.js" {
 			t.Errorf("%s/assets: %d %q", base, page.status, page.body)
 		}
-		if head := b.do(t, call{method: http.MethodHead, path: base + "/", header: browser}); head.status != http.StatusOK || head.header.Get("X-Shown") != http.MethodHead {
+		if head := b.do(t, call{method: http.MethodHead, path: base + "/", header: browser}); head.status != http.StatusOK ||
+			head.header.Get("X-Shown") != http.MethodHead {
 			t.Errorf("%s/: HEAD: %d %v", base, head.status, head.header)
 		}
 		for _, path := range []string{"/assets", "/assets/", "/assets/a/b.js", "/threads/t1"} {
-			if got := b.do(t, call{method: http.MethodGet, path: base + path, header: browser}); got.status != http.StatusNotFound {
+			if got := b.do(
+				t, call{method: http.MethodGet, path: base + path, header: browser},
+			); got.status != http.StatusNotFound {
 				t.Errorf("%s%s: %d %q", base, path, got.status, got.body)
 			}
 		}
-		if got := b.do(t, call{method: http.MethodGet, path: base + "/", token: tokenA}); !strings.Contains(got.body, `"models": "demo <b>"`) {
+		if got := b.do(
+			t, call{method: http.MethodGet, path: base + "/", token: tokenA},
+		); !strings.Contains(got.body, `"models": "demo <b>"`) {
 			t.Errorf("%s/: JSON: %s", base, got.body)
 		}
 	}
@@ -48,7 +55,8 @@ func TestConsoleAtBasePath(t *testing.T) {
 
 	b := setup(t, server.Config{BasePath: "/a/v1", Console: echo})
 	got := b.do(t, call{method: http.MethodGet, path: "/a/v1", header: map[string]string{"Accept": forBrowsers}})
-	if got.status != http.StatusTemporaryRedirect || got.header.Get("Location") != "./v1/" || got.header.Get("Vary") != "Accept" {
+	if got.status != http.StatusTemporaryRedirect || got.header.Get("Location") != "./v1/" ||
+		got.header.Get("Vary") != "Accept" {
 		t.Errorf("%d %v", got.status, got.header)
 	}
 	if got := b.do(t, call{method: http.MethodGet, path: "/assets/a.js"}); got.status != http.StatusNotFound {

@@ -65,11 +65,13 @@ func TestCookieAuth(t *testing.T) {
 			}
 			got := with(e.method, path, body, header())
 			safe := (e.method == http.MethodGet || e.method == http.MethodHead) && e.path != streamPath
-			if refused := got.status == http.StatusForbidden; refused == (c.allowed || safe) || got.status == http.StatusUnauthorized {
+			if refused := got.status == http.StatusForbidden; refused == (c.allowed || safe) ||
+				got.status == http.StatusUnauthorized {
 				t.Errorf("%s: %s %s: %d %s", name, e.method, e.path, got.status, got.body)
 			}
 			credentials := got.header.Get("Access-Control-Allow-Credentials")
-			if want := c.origin == listed; (credentials == "true") != want || want != (got.header.Get("Access-Control-Allow-Origin") == listed) {
+			if want := c.origin == listed; (credentials == "true") != want ||
+				want != (got.header.Get("Access-Control-Allow-Origin") == listed) {
 				t.Errorf("%s: %s %s: %v", name, e.method, e.path, got.header)
 			}
 		}
@@ -77,8 +79,10 @@ func TestCookieAuth(t *testing.T) {
 			t.Errorf("%s: a delivery, which has no cookies: %d %s", name, got.status, got.body)
 		}
 	}
-	got := with(http.MethodPost, runPath, `{"threadId":"t1","prompt":"x"}`, map[string]string{"Sec-Fetch-Site": "cross-site"})
-	if got.status != http.StatusForbidden || got.body != `{"error":"pages of other sites may not use this server","code":"forbidden"}` {
+	got := with(http.MethodPost, runPath, `{"threadId":"t1","prompt":"x"}`,
+		map[string]string{"Sec-Fetch-Site": "cross-site"})
+	if got.status != http.StatusForbidden ||
+		got.body != `{"error":"pages of other sites may not use this server","code":"forbidden"}` {
 		t.Errorf("%d %s", got.status, got.body)
 	}
 	if got := with(http.MethodGet, threadsPath, "", map[string]string{}); got.body != `{"threads":[]}` {
@@ -91,9 +95,12 @@ func TestNoCookieAuth(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t, server.Config{CORSOrigins: []string{"https://app.example.com"}})
-	got := b.do(t, call{method: http.MethodPost, path: controlPath, body: `{"threadId":"none"}`, token: tokenA, header: map[string]string{
-		"Origin": "https://app.example.com", "Sec-Fetch-Site": "cross-site",
-	}})
+	got := b.do(t, call{
+		method: http.MethodPost, path: controlPath, body: `{"threadId":"none"}`, token: tokenA,
+		header: map[string]string{
+			"Origin": "https://app.example.com", "Sec-Fetch-Site": "cross-site",
+		},
+	})
 	if got.status != http.StatusConflict || got.header.Get("Access-Control-Allow-Credentials") != "" {
 		t.Errorf("%d %v", got.status, got.header)
 	}

@@ -34,7 +34,8 @@ func (d *decoder[T]) Routes(r *rest.Routes) {
 // decode reads a body as a T, and returns nil and the error where the server would.
 func decode[T any]() func(t *testing.T, text string) (*T, call.ErrorBody) {
 	c := Config{MaxBodyBytes: 32 << 20}.withDefaults()
-	api := rest.New(append(c.bodyRules(context.Background()), rest.MaxBody(c.MaxBodyBytes), historyMayLack, rest.Errors(call.ErrorBodies{}), rest.MapError(call.MapError))...)
+	api := rest.New(append(c.bodyRules(context.Background()), rest.MaxBody(c.MaxBodyBytes), historyMayLack,
+		rest.Errors(call.ErrorBodies{}), rest.MapError(call.MapError))...)
 	d := &decoder[T]{}
 	api.Register(d)
 	return func(t *testing.T, text string) (*T, call.ErrorBody) {
@@ -57,8 +58,8 @@ func decode[T any]() func(t *testing.T, text string) (*T, call.ErrorBody) {
 func FuzzDecodeRun(f *testing.F) {
 	for _, seed := range []string{
 		`{"threadId":"t","prompt":"p","agent":"a","model":"m","editMessageId":"e","clientMessageId":"c","runId":"r","maxSteps":3,"attachments":[{"url":"u","mediaType":"m"}]}`,
-		`{"prompt":null,"maxSteps":null}`, `{"maxSteps":1.5}`, `{"attachments":[1]}`, `{"prompt":"\ud800"}`, `[]`, `null`, ``, `{`, `{} {}`, `{"a":{"b":[[[[]]]]}}`,
-		`{"PROMPT":"p","prompt":"q"}`, "\ufeff{}", `{"prompt":"p"}x`,
+		`{"prompt":null,"maxSteps":null}`, `{"maxSteps":1.5}`, `{"attachments":[1]}`, `{"prompt":"\ud800"}`, `[]`, `null`, ``,
+		`{`, `{} {}`, `{"a":{"b":[[[[]]]]}}`, `{"PROMPT":"p","prompt":"q"}`, "\ufeff{}", `{"prompt":"p"}x`,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -66,7 +67,8 @@ func FuzzDecodeRun(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		in, refusal := read(t, string(body))
 		if in == nil {
-			if refusal.Code != spool.Invalid && refusal.Code != call.CodeTooLarge || refusal.Error == "" || !utf8.ValidString(refusal.Error) {
+			if refusal.Code != spool.Invalid && refusal.Code != call.CodeTooLarge || refusal.Error == "" ||
+				!utf8.ValidString(refusal.Error) {
 				t.Fatalf("%q: error %+v", body, refusal)
 			}
 			return
@@ -87,7 +89,9 @@ func FuzzDecodeRun(f *testing.F) {
 func FuzzDecodeRespond(f *testing.F) {
 	f.Add([]byte(`{"threadId":"t","toolCallId":"c","approved":true,"payload":{"a":[1,null,"x"]}}`))
 	f.Add([]byte(`{"threadId":"t","toolCallId":"c","approved":false,"payload":null}`))
-	f.Add([]byte(`{"threadId":"t","toolCallId":"c","approved":true,"arguments":{"to":"x"},"reason":"why","digest":"sha256:0"}`))
+	f.Add(
+		[]byte(`{"threadId":"t","toolCallId":"c","approved":true,"arguments":{"to":"x"},"reason":"why","digest":"sha256:0"}`),
+	)
 	f.Add([]byte(`{"approved":"yes"}`))
 	read := decode[runs.RespondRequest]()
 	f.Fuzz(func(t *testing.T, body []byte) {

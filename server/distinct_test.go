@@ -40,7 +40,8 @@ func TestDistinctApprover(t *testing.T) {
 		t.Error("the question does not say who may answer")
 	}
 	respond := func(token, approved string) answer {
-		return b.as(t, token, http.MethodPost, respondPath, `{"threadId":"t1","toolCallId":"`+string(asked.ToolCallID)+`","approved":`+approved+`}`)
+		return b.as(t, token, http.MethodPost, respondPath,
+			`{"threadId":"t1","toolCallId":"`+string(asked.ToolCallID)+`","approved":`+approved+`}`)
 	}
 	const refused = `{"delivered":false,"reason":"same_approver","error":"This request is for somebody else than who started the run"}`
 	for _, token := range []string{tokenA, namelessA} {
@@ -67,9 +68,11 @@ func TestDistinctApproverAGUI(t *testing.T) {
 	b := setup(t, server.Config{})
 	b.work(t)
 	post := func(token, run, rest string) answer {
-		return b.as(t, token, http.MethodPost, aguiPath, `{"threadId":"t1","runId":"`+run+`","tools":[],"context":[],`+rest+`}`)
+		return b.as(t, token, http.MethodPost, aguiPath,
+			`{"threadId":"t1","runId":"`+run+`","tools":[],"context":[],`+rest+`}`)
 	}
-	got := post(tokenA, "r1", `"messages":[{"id":"m1","role":"user","content":"use send with {\"to\":\"x\"}"}],"forwardedProps":{"spool":{"agent":"strict"}}`)
+	got := post(tokenA, "r1",
+		`"messages":[{"id":"m1","role":"user","content":"use send with {\"to\":\"x\"}"}],"forwardedProps":{"spool":{"agent":"strict"}}`)
 	_, id, _ := strings.Cut(got.body, `"toolCallId":"`)
 	id, _, _ = strings.Cut(id, `"`)
 	if got.status != http.StatusOK || !strings.Contains(got.body, `"distinctApprover":true`) {
@@ -77,7 +80,8 @@ func TestDistinctApproverAGUI(t *testing.T) {
 	}
 	resume := `"messages":[],"resume":[{"interruptId":"` + id + `","status":"resolved","payload":{"approved":true}}]`
 	for _, token := range []string{tokenA, namelessA} {
-		if got := post(token, "r2", resume); got.status != http.StatusConflict || !strings.Contains(got.body, `"reason":"same_approver"`) {
+		if got := post(token, "r2", resume); got.status != http.StatusConflict ||
+			!strings.Contains(got.body, `"reason":"same_approver"`) {
 			t.Errorf("%s: %d %s", token, got.status, got.body)
 		}
 	}

@@ -92,12 +92,14 @@ func TestDocument(t *testing.T) {
 		if second := secondScopes[e.path]; second != "" {
 			want = append(want, second)
 		}
-		if tokens := e.path == streamPath; !ok || tokens != (last == 1) || last < 0 || !slices.Equal(op.Security[last]["bearer"], want) {
+		if tokens := e.path == streamPath; !ok || tokens != (last == 1) || last < 0 ||
+			!slices.Equal(op.Security[last]["bearer"], want) {
 			t.Errorf("%s %s: security %v, want the scopes %v", e.method, e.path, op.Security, want)
 		}
 	}
 	for path, second := range secondScopes {
-		if op := doc.Paths["/agents"+path]["post"]; len(op.Security) != 1 || !slices.Contains(op.Security[0]["bearer"], second) {
+		if op := doc.Paths["/agents"+path]["post"]; len(op.Security) != 1 ||
+			!slices.Contains(op.Security[0]["bearer"], second) {
 			t.Errorf("POST %s: security %v lacks the scope %s", path, op.Security, second)
 		}
 	}
@@ -107,7 +109,9 @@ func TestDocument(t *testing.T) {
 }
 
 // secondScopes are the second scopes that endpoints need, by their paths.
-var secondScopes = map[string]string{aguiPath: "read", chatPath: "read", adminStopPath: "stop", adminRespondPath: "approve"}
+var secondScopes = map[string]string{
+	aguiPath: "read", chatPath: "read", adminStopPath: "stop", adminRespondPath: "approve",
+}
 
 // schemed is an authenticator that says how its credentials travel.
 type schemed struct{ authFunc }
@@ -123,12 +127,14 @@ func TestDocumentSecurity(t *testing.T) {
 		t.Errorf("a server that asks nobody documents %v", got)
 	}
 	got := setup(t, server.Config{}).document(t).Components.SecuritySchemes
-	if scheme := got["bearer"]; len(got) != 2 || got["streamToken"].Name != "token" || scheme.Type != "http" || scheme.Scheme != "bearer" {
+	if scheme := got["bearer"]; len(got) != 2 || got["streamToken"].Name != "token" || scheme.Type != "http" ||
+		scheme.Scheme != "bearer" {
 		t.Errorf("a server with tokens documents %v", got)
 	}
 	own := schemed{func(*http.Request) (access.Principal, error) { return access.Principal{}, nil }}
 	got = setup(t, server.Config{Authenticator: own}).document(t).Components.SecuritySchemes
-	if names := slices.Sorted(maps.Keys(got)); !slices.Equal(names, []string{"session", "streamToken"}) || got["session"].Name != "session" {
+	if names := slices.Sorted(maps.Keys(got)); !slices.Equal(names, []string{"session", "streamToken"}) ||
+		got["session"].Name != "session" {
 		t.Errorf("a server with an authenticator of its own documents %v", got)
 	}
 }
@@ -138,7 +144,10 @@ func TestDocumentSecurity(t *testing.T) {
 func TestDocs(t *testing.T) {
 	t.Parallel()
 
-	for name, c := range map[string]server.Config{"Tokens": {BasePath: "/agents"}, "Loopback": {BasePath: "/agents", Insecure: true, Loopback: true}} {
+	for name, c := range map[string]server.Config{
+		"Tokens":   {BasePath: "/agents"},
+		"Loopback": {BasePath: "/agents", Insecure: true, Loopback: true},
+	} {
 		b := setup(t, c)
 		spec := b.do(t, call{method: http.MethodGet, path: "/agents/openapi.json"})
 		text, err := b.server.OpenAPI()
@@ -164,11 +173,15 @@ func TestDocs(t *testing.T) {
 				}
 			}
 		}
-		rebound := b.do(t, call{method: http.MethodGet, path: "/agents/docs", header: map[string]string{"Host": "evil.example"}})
+		rebound := b.do(t, call{
+			method: http.MethodGet, path: "/agents/docs", header: map[string]string{"Host": "evil.example"},
+		})
 		if (rebound.status == http.StatusForbidden) != c.Loopback {
 			t.Errorf("%s: by another name: %d", name, rebound.status)
 		}
-		if got := b.do(t, call{method: http.MethodPost, path: "/agents/docs", body: "{}"}); got.status != http.StatusMethodNotAllowed {
+		if got := b.do(
+			t, call{method: http.MethodPost, path: "/agents/docs", body: "{}"},
+		); got.status != http.StatusMethodNotAllowed {
 			t.Errorf("%s: POST: %d", name, got.status)
 		}
 	}
@@ -178,7 +191,8 @@ func TestDocumentNamesTheServer(t *testing.T) {
 	t.Parallel()
 
 	for public, want := range map[string]string{
-		"": "/", "https://agents.example/": "https://agents.example", "https://example.com/spool/": "https://example.com/spool",
+		"": "/", "https://agents.example/": "https://agents.example",
+		"https://example.com/spool/": "https://example.com/spool",
 	} {
 		text, err := setup(t, server.Config{BasePath: "/v1", PublicURL: public}).server.OpenAPI()
 		if err != nil {
@@ -193,8 +207,13 @@ func TestDocumentNamesTheServer(t *testing.T) {
 		}
 	}
 	b := setup(t, server.Config{})
-	for _, public := range []string{"agents.example", "ftp://agents.example", "https://agents.example/v1", "https://a:b@agents.example", "https://agents.example/a//b", "https://agents.example?", "https://agents.example/{x}"} {
-		if _, err := server.New(b.engine, server.Config{Insecure: true, BasePath: "/v1", PublicURL: public}); spool.CodeOf(err) != spool.Invalid {
+	for _, public := range []string{
+		"agents.example", "ftp://agents.example", "https://agents.example/v1", "https://a:b@agents.example",
+		"https://agents.example/a//b", "https://agents.example?", "https://agents.example/{x}",
+	} {
+		if _, err := server.New(
+			b.engine, server.Config{Insecure: true, BasePath: "/v1", PublicURL: public},
+		); spool.CodeOf(err) != spool.Invalid {
 			t.Errorf("%s: %v", public, err)
 		}
 	}

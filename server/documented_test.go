@@ -102,7 +102,8 @@ func TestKindsAreDocumented(t *testing.T) {
 			if err != nil || json.Unmarshal(text, &fields) != nil {
 				t.Fatalf("%s: %s, %v", k.Type, text, err)
 			}
-			if fields["type"] != string(k.Type) && fields["type"] != "" && fields["type"] != nil { // a type of several kinds has no type of its own
+			// a type of several kinds has no type of its own
+			if fields["type"] != string(k.Type) && fields["type"] != "" && fields["type"] != nil {
 				t.Errorf("%v is written as %v, and documented as %s", k.Of, fields["type"], k.Type)
 			}
 			fields["type"] = k.Type
@@ -115,7 +116,10 @@ func TestKindsAreDocumented(t *testing.T) {
 		{Type: spool.PartText, Text: "a"},
 		{Type: spool.PartReasoning, Text: "a"},
 		{Type: spool.PartImage, Image: "a", MIMEType: "a"},
-		{Type: spool.PartToolCall, ToolCallID: "c", ToolName: "t", Args: json.RawMessage(`{}`), SentArgs: json.RawMessage(`{}`)},
+		{
+			Type: spool.PartToolCall, ToolCallID: "c", ToolName: "t", Args: json.RawMessage(`{}`),
+			SentArgs: json.RawMessage(`{}`),
+		},
 		{Type: spool.PartToolResult, ToolCallID: "c", ToolName: "t", Result: json.RawMessage(`{}`)},
 	} {
 		p.Provider = json.RawMessage(`{}`)
@@ -274,7 +278,8 @@ func fill(v reflect.Value) {
 		v.Set(reflect.ValueOf(spool.Content{{Type: spool.PartText, Text: "a", Provider: json.RawMessage(`{}`)}}))
 		return
 	case wire.Item:
-		v.Set(reflect.ValueOf(wire.NewItem(wire.ItemToolStart, wire.Offset{Fence: 1, N: 1}, 0, wire.ToolStarted{ToolCallID: "c", ToolName: "t"})))
+		v.Set(reflect.ValueOf(wire.NewItem(wire.ItemToolStart, wire.Offset{Fence: 1, N: 1}, 0,
+			wire.ToolStarted{ToolCallID: "c", ToolName: "t"})))
 		return
 	}
 	switch v.Kind() { //nolint:exhaustive // answers have no others

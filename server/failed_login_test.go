@@ -33,7 +33,10 @@ func slowing(t *testing.T, c server.Config) *server.Server {
 	}
 	auth, err := access.Tokens([]access.Token{
 		{Token: tokenA, Principal: access.Principal{Tenant: "a", Subject: "anna", Scopes: access.AllScopes()}},
-		{Token: operatorToken, Principal: access.Principal{Tenant: "ops", Subject: "olga", Scopes: access.AllScopes(), Operator: true}},
+		{
+			Token:     operatorToken,
+			Principal: access.Principal{Tenant: "ops", Subject: "olga", Scopes: access.AllScopes(), Operator: true},
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -123,7 +126,8 @@ func TestFailedLoginsAtOnce(t *testing.T) {
 		if statuses[401] != 11 || statuses[429] != 39 {
 			t.Errorf("answers: %v", statuses)
 		}
-		if status, took := login(t, s, "[2001:db8::1]:1", "wrong"); status != http.StatusUnauthorized || took != 5*time.Second {
+		if status, took := login(t, s, "[2001:db8::1]:1", "wrong"); status != http.StatusUnauthorized ||
+			took != 5*time.Second {
 			t.Errorf("behind them: %d after %s", status, took)
 		}
 	})
@@ -140,16 +144,26 @@ func TestFailedLoginsBehindProxies(t *testing.T) {
 		trusted   []netip.Prefix
 		want      string
 	}{
-		"Nobody":      {from: "127.0.0.1:1", forwarded: []string{"192.0.2.1"}, want: "127.0.0.1"},
-		"Proxy":       {from: "127.0.0.1:1", forwarded: []string{"192.0.2.1"}, trusted: proxies, want: "192.0.2.1"},
-		"Two":         {from: "127.0.0.1:1", forwarded: []string{"192.0.2.1, 10.1.1.1"}, trusted: proxies, want: "192.0.2.1"},
-		"TwoHeaders":  {from: "127.0.0.1:1", forwarded: []string{"192.0.2.1", "10.1.1.1"}, trusted: proxies, want: "192.0.2.1"},
-		"Forged":      {from: "127.0.0.1:1", forwarded: []string{"192.0.2.9, 192.0.2.1, 10.1.1.1"}, trusted: proxies, want: "192.0.2.1"},
-		"NotAProxy":   {from: "192.0.2.7:1", forwarded: []string{"192.0.2.1"}, trusted: proxies, want: "192.0.2.7"},
-		"Port":        {from: "127.0.0.1:1", forwarded: []string{"192.0.2.1:4711"}, trusted: proxies, want: "192.0.2.1"},
-		"IPv6":        {from: "127.0.0.1:1", forwarded: []string{"[2001:db8::1]:4711"}, trusted: proxies, want: "2001:db8::1"},
-		"Mapped":      {from: "[::ffff:127.0.0.1]:1", forwarded: []string{"::ffff:192.0.2.1"}, trusted: proxies, want: "192.0.2.1"},
-		"Nonsense":    {from: "127.0.0.1:1", forwarded: []string{"192.0.2.1, unknown, 10.1.1.1"}, trusted: proxies, want: "10.1.1.1"},
+		"Nobody": {from: "127.0.0.1:1", forwarded: []string{"192.0.2.1"}, want: "127.0.0.1"},
+		"Proxy":  {from: "127.0.0.1:1", forwarded: []string{"192.0.2.1"}, trusted: proxies, want: "192.0.2.1"},
+		"Two":    {from: "127.0.0.1:1", forwarded: []string{"192.0.2.1, 10.1.1.1"}, trusted: proxies, want: "192.0.2.1"},
+		"TwoHeaders": {
+			from: "127.0.0.1:1", forwarded: []string{"192.0.2.1", "10.1.1.1"}, trusted: proxies, want: "192.0.2.1",
+		},
+		"Forged": {
+			from: "127.0.0.1:1", forwarded: []string{"192.0.2.9, 192.0.2.1, 10.1.1.1"}, trusted: proxies, want: "192.0.2.1",
+		},
+		"NotAProxy": {from: "192.0.2.7:1", forwarded: []string{"192.0.2.1"}, trusted: proxies, want: "192.0.2.7"},
+		"Port":      {from: "127.0.0.1:1", forwarded: []string{"192.0.2.1:4711"}, trusted: proxies, want: "192.0.2.1"},
+		"IPv6": {
+			from: "127.0.0.1:1", forwarded: []string{"[2001:db8::1]:4711"}, trusted: proxies, want: "2001:db8::1",
+		},
+		"Mapped": {
+			from: "[::ffff:127.0.0.1]:1", forwarded: []string{"::ffff:192.0.2.1"}, trusted: proxies, want: "192.0.2.1",
+		},
+		"Nonsense": {
+			from: "127.0.0.1:1", forwarded: []string{"192.0.2.1, unknown, 10.1.1.1"}, trusted: proxies, want: "10.1.1.1",
+		},
 		"OnlyProxies": {from: "127.0.0.1:1", forwarded: []string{"10.0.0.2, 10.1.1.1"}, trusted: proxies, want: "10.0.0.2"},
 		"None":        {from: "127.0.0.1:1", trusted: proxies, want: "127.0.0.1"},
 		"NoAddress":   {from: "@", trusted: proxies, want: ""},

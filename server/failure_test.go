@@ -60,11 +60,18 @@ func TestInternalErrors(t *testing.T) {
 		status int
 		want   string
 	}{
-		"Plain":       {errors.New("hidden text"), 500, `{"error":"Internal error","code":"internal"}`},
-		"Internal":    {&spool.Error{Code: spool.Internal, Message: "hidden text"}, 500, `{"error":"Internal error","code":"internal"}`},
-		"Unavailable": {&spool.Error{Code: spool.Unavailable, Message: "the store is busy", Err: errors.New("hidden text")}, 503, `{"error":"the store is busy","code":"unavailable"}`},
-		"Canceled":    {&spool.Error{Code: spool.Canceled, Message: "canceled"}, 503, `{"error":"canceled","code":"unavailable"}`},
-		"Fenced":      {store.ErrFenced, 409, `{"error":"another worker owns the thread","code":"fenced"}`},
+		"Plain": {errors.New("hidden text"), 500, `{"error":"Internal error","code":"internal"}`},
+		"Internal": {
+			&spool.Error{Code: spool.Internal, Message: "hidden text"}, 500, `{"error":"Internal error","code":"internal"}`,
+		},
+		"Unavailable": {
+			&spool.Error{Code: spool.Unavailable, Message: "the store is busy", Err: errors.New("hidden text")}, 503,
+			`{"error":"the store is busy","code":"unavailable"}`,
+		},
+		"Canceled": {
+			&spool.Error{Code: spool.Canceled, Message: "canceled"}, 503, `{"error":"canceled","code":"unavailable"}`,
+		},
+		"Fenced": {store.ErrFenced, 409, `{"error":"another worker owns the thread","code":"fenced"}`},
 	} {
 		for _, e := range storeCalls {
 			backend := memory.New(nil)
@@ -97,7 +104,9 @@ func TestCanceledRequests(t *testing.T) {
 		backend := memory.New(nil)
 		backend.Store = brokenStore{backend.Store, &spool.Error{Code: spool.Canceled, Message: "canceled", Err: ctx.Err()}}
 		var log syncWriter
-		s := newServer(t, backend, server.Config{Insecure: true, AccessLevel: slog.LevelInfo, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		s := newServer(t, backend, server.Config{
+			Insecure: true, AccessLevel: slog.LevelInfo, Log: slog.New(slog.NewTextHandler(&log, nil)),
+		})
 		w := &statusWriter{ResponseRecorder: httptest.NewRecorder()}
 		cut := func() (cut bool) {
 			defer func() { cut = recover() == http.ErrAbortHandler }() //nolint:errorlint,err113 // as net/http compares it
@@ -174,7 +183,8 @@ func TestStreamClientGone(t *testing.T) {
 
 	slow := &slowClient{ResponseRecorder: httptest.NewRecorder()}
 	slow.takes.Store(3)
-	b.server.ServeHTTP(slow, httptest.NewRequestWithContext(patiently(t), http.MethodGet, streamPath+"?threadId=t1", http.NoBody))
+	b.server.ServeHTTP(slow, httptest.NewRequestWithContext(patiently(t), http.MethodGet, streamPath+"?threadId=t1",
+		http.NoBody))
 	if n := slow.deadlines.Load(); n < 4 {
 		t.Errorf("%d deadlines for four writes", n)
 	}

@@ -83,7 +83,8 @@ func TestThreadFiltersRefused(t *testing.T) {
 		"?limit=0&state=x":                "state must be IDLE, QUEUED, RUNNING, WAITING_FOR_INPUT, COMPLETED, CANCELLED or FAILED",
 		"?updatedAfter=2026-13-02T03:04Z": "updatedAfter must be a time such as 2026-01-02T03:04:05Z",
 	} {
-		if got := b.as(t, tokenA, http.MethodGet, threadsPath+q, ""); got.status != http.StatusBadRequest || got.body != invalid(want) {
+		if got := b.as(t, tokenA, http.MethodGet, threadsPath+q, ""); got.status != http.StatusBadRequest ||
+			got.body != invalid(want) {
 			t.Errorf("%s: %d %s", q, got.status, got.body)
 		}
 	}

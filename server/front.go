@@ -83,9 +83,9 @@ var nowhere = &rest.RouteInfo{}
 // routeOf returns the facts about a route that the guard against web pages needs.
 func (f *front) routeOf(r *http.Request, to *rest.RouteInfo) browser.Route {
 	return browser.Route{
-		Signed: to.Name == opDelivery && r.Method == http.MethodPost || to.Name == opShowLink || to.Name == opUseLink,
-		Page:   f.isDocs(to) || slices.Contains([]string{opRoot, opSignIn, opSignedIn}, to.Name), Streams: to.Name == opStream,
-		Files: to.Name == opUpload,
+		Signed:  to.Name == opDelivery && r.Method == http.MethodPost || to.Name == opShowLink || to.Name == opUseLink,
+		Page:    f.isDocs(to) || slices.Contains([]string{opRoot, opSignIn, opSignedIn}, to.Name),
+		Streams: to.Name == opStream, Files: to.Name == opUpload,
 	}
 }
 

@@ -31,7 +31,8 @@ func TestHistoryIsAnAnswer(t *testing.T) {
 			t.Errorf("%s: %v in %s", path, err, got.body)
 		}
 		head := b.as(t, tokenA, http.MethodHead, path, "")
-		if head.status != http.StatusOK || head.body != "" || head.header.Get("Content-Length") != got.header.Get("Content-Length") {
+		if head.status != http.StatusOK || head.body != "" ||
+			head.header.Get("Content-Length") != got.header.Get("Content-Length") {
 			t.Errorf("HEAD %s: %d, %v, %q", path, head.status, head.header, head.body)
 		}
 	}

@@ -67,7 +67,10 @@ func TestHostStateStaysInside(t *testing.T) {
 	}
 	seen(watch.until(t, state(wire.Completed)))
 	seen(agui.until(t, func(m message) bool { return strings.Contains(m.raw, `"RUN_FINISHED"`) }))
-	posted := b.do(t, call{method: http.MethodPost, path: "/api/agent/ag-ui", token: tokenA, body: aguiInput("t2", `,"messages":[{"id":"m1","role":"user","content":"hi"}]`)})
+	posted := b.do(t, call{
+		method: http.MethodPost, path: "/api/agent/ag-ui", token: tokenA,
+		body: aguiInput("t2", `,"messages":[{"id":"m1","role":"user","content":"hi"}]`),
+	})
 	out.WriteString(posted.body)
 	for _, path := range []string{historyPath, usagePath, branchesPath} {
 		ask(http.MethodGet, path+"?threadId=t1", "")
@@ -101,7 +104,8 @@ func TestHostStateStaysInside(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if out.Len() < 5000 || strings.Contains(out.String(), marker) || strings.Contains(strings.ToLower(out.String()), "hoststate") {
+	if out.Len() < 5000 || strings.Contains(out.String(), marker) ||
+		strings.Contains(strings.ToLower(out.String()), "hoststate") {
 		t.Errorf("the state is in what goes out, or too little did: %s", out.String())
 	}
 	if strings.Contains(b.logged.String(), marker) {
@@ -115,18 +119,23 @@ func TestHostStateRefuses(t *testing.T) {
 
 	var state json.RawMessage
 	var fail error
-	b := setup(t, server.Config{HostState: func(*http.Request, access.Principal) (json.RawMessage, error) { return state, fail }})
+	b := setup(t, server.Config{
+		HostState: func(*http.Request, access.Principal) (json.RawMessage, error) { return state, fail },
+	})
 	start := func(thread string) answer {
 		return b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"`+thread+`","runId":"`+thread+`","prompt":"hi"}`)
 	}
 	for _, name := range []string{"state", "hostState"} {
 		got := b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","runId":"t1","prompt":"hi","`+name+`":{"evil":1}}`)
-		if got.status != http.StatusBadRequest || !strings.Contains(got.body, `"error":"`+name+` is not taken from a request`) {
+		if got.status != http.StatusBadRequest ||
+			!strings.Contains(got.body, `"error":"`+name+` is not taken from a request`) {
 			t.Errorf("%s: %d %s", name, got.status, got.body)
 		}
 	}
 	const internal = `{"error":"Internal error","code":"internal"}`
-	for _, state = range []json.RawMessage{[]byte(`"s3cret"`), []byte(`{`), json.RawMessage(`{"a":"` + strings.Repeat("x", spool.MaxHostStateBytes) + `"}`)} {
+	for _, state = range []json.RawMessage{
+		[]byte(`"s3cret"`), []byte(`{`), json.RawMessage(`{"a":"` + strings.Repeat("x", spool.MaxHostStateBytes) + `"}`),
+	} {
 		if got := start("t1"); got.status != http.StatusInternalServerError || got.body != internal {
 			t.Errorf("%.20s: %d %s", state, got.status, got.body)
 		}

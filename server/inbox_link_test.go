@@ -50,8 +50,10 @@ func (b *bundle) question(t *testing.T, token, thread string) wire.Question {
 func (b *bundle) link(t *testing.T, token, thread, approver string) string {
 	t.Helper()
 	q := b.question(t, token, thread)
-	got := b.as(t, token, http.MethodPost, linksPath, fmt.Sprintf(`{"threadId":%q,"toolCallId":%q,"digest":%q,"approver":%q}`, thread, q.ToolCallID, q.Digest, approver))
-	if got.status != http.StatusOK || got.header.Get("Cache-Control") != "no-store" || got.header.Get("Referrer-Policy") != "no-referrer" {
+	got := b.as(t, token, http.MethodPost, linksPath,
+		fmt.Sprintf(`{"threadId":%q,"toolCallId":%q,"digest":%q,"approver":%q}`, thread, q.ToolCallID, q.Digest, approver))
+	if got.status != http.StatusOK || got.header.Get("Cache-Control") != "no-store" ||
+		got.header.Get("Referrer-Policy") != "no-referrer" {
 		t.Fatalf("%d %s %v", got.status, got.body, got.header)
 	}
 	return into[linkAnswer](t, got).URL
@@ -61,7 +63,8 @@ func (b *bundle) link(t *testing.T, token, thread, approver string) string {
 func (b *bundle) posts(t *testing.T, link string, form url.Values) answer {
 	t.Helper()
 	return b.do(t, call{method: http.MethodPost, path: link, body: form.Encode(), header: map[string]string{
-		"Content-Type": "application/x-www-form-urlencoded", "Accept": "text/html", "Origin": "null", "Sec-Fetch-Site": "same-origin",
+		"Content-Type": "application/x-www-form-urlencoded", "Accept": "text/html", "Origin": "null",
+		"Sec-Fetch-Site": "same-origin",
 	}})
 }
 
@@ -70,8 +73,8 @@ func (b *bundle) shows(t *testing.T, link, accept string) answer {
 	return b.do(t, call{method: http.MethodGet, path: link, header: map[string]string{"Accept": accept}})
 }
 
-// A link shows its question however often somebody looks, answers it once in the name of its approver, and does not work
-// any more then.
+// A link shows its question however often somebody looks, answers it once in the name of its approver, and does not
+// work any more then.
 func TestInboxLink(t *testing.T) {
 	t.Parallel()
 
@@ -86,17 +89,21 @@ func TestInboxLink(t *testing.T) {
 		}
 		policy := got.header.Get("Content-Security-Policy")
 		for name, want := range map[string]string{
-			"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff", "Content-Type": "text/html; charset=utf-8",
+			"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff",
+			"Content-Type": "text/html; charset=utf-8",
 		} {
 			if have := got.header.Get(name); have != want {
 				t.Errorf("%s is %q, want %q", name, have, want)
 			}
 		}
-		if !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "form-action 'self'") || strings.Contains(policy, "script") {
+		if !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "form-action 'self'") ||
+			strings.Contains(policy, "script") {
 			t.Errorf("the policy is %q", policy)
 		}
 		if method == http.MethodGet {
-			for _, want := range []string{"send", "&#34;to&#34;: &#34;t1&#34;", "cleo@example.com", `<form method="post"`, `value="approve"`, "anna"} {
+			for _, want := range []string{
+				"send", "&#34;to&#34;: &#34;t1&#34;", "cleo@example.com", `<form method="post"`, `value="approve"`, "anna",
+			} {
 				if !strings.Contains(got.body, want) {
 					t.Errorf("the page lacks %q: %s", want, got.body)
 				}
@@ -109,7 +116,8 @@ func TestInboxLink(t *testing.T) {
 		Arguments                  json.RawMessage
 		ExpiresAt                  time.Time
 	}
-	if err := json.Unmarshal([]byte(shown.body), &asked); err != nil || asked.Approver != "cleo@example.com" || asked.ToolName != "send" ||
+	if err := json.Unmarshal([]byte(shown.body), &asked); err != nil || asked.Approver != "cleo@example.com" ||
+		asked.ToolName != "send" ||
 		asked.Reason != wire.ParkApproval || string(asked.Arguments) != `{"to":"t1"}` {
 		t.Errorf("as JSON: %s, %v", shown.body, err)
 	}
@@ -128,15 +136,20 @@ func TestInboxLink(t *testing.T) {
 		"no JSON":    {"decision": {"deny"}, "payload": {"{"}},
 		"other word": {"decision": {"APPROVE"}},
 	} {
-		if got := b.posts(t, link, form); got.status != http.StatusBadRequest || !strings.Contains(got.body, `<form method="post"`) {
+		if got := b.posts(t, link, form); got.status != http.StatusBadRequest ||
+			!strings.Contains(got.body, `<form method="post"`) {
 			t.Errorf("%s: %d %s", name, got.status, got.body)
 		}
 	}
 	for body, kind := range map[string]string{
-		`{"approved":"true"}`: "application/json", `{"Approved":true}`: "application/json", `{"approved":false,"approved":true}`: "application/json",
-		`[]`: "application/json", `{"approved":true}`: "text/plain", "decision=approve": "multipart/form-data; boundary=x",
+		`{"approved":"true"}`: "application/json", `{"Approved":true}`: "application/json",
+		`{"approved":false,"approved":true}`: "application/json", `[]`: "application/json", `{"approved":true}`: "text/plain",
+		"decision=approve": "multipart/form-data; boundary=x",
 	} {
-		got := b.do(t, call{method: http.MethodPost, path: link, body: body, header: map[string]string{"Content-Type": kind, "Accept": "application/json"}})
+		got := b.do(t, call{
+			method: http.MethodPost, path: link, body: body,
+			header: map[string]string{"Content-Type": kind, "Accept": "application/json"},
+		})
 		if got.status != http.StatusBadRequest && got.status != http.StatusUnsupportedMediaType {
 			t.Errorf("%s %s: %d %s", kind, body, got.status, got.body)
 		}
@@ -145,11 +158,15 @@ func TestInboxLink(t *testing.T) {
 		t.Errorf("a wrong answer changed the thread:\n%s\n%s", before, after)
 	}
 
-	if got := b.posts(t, link, url.Values{"decision": {"approve"}, "reason": {"she asked"}}); got.status != http.StatusOK || !strings.Contains(got.body, "said yes") {
+	if got := b.posts(
+		t, link, url.Values{"decision": {"approve"}, "reason": {"she asked"}},
+	); got.status != http.StatusOK || !strings.Contains(got.body, "said yes") {
 		t.Fatalf("the answer: %d %s", got.status, got.body)
 	}
 	b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA}).until(t, state(wire.Completed))
-	if got := b.as(t, tokenA, http.MethodGet, historyPath+"?threadId=t1", "").body; !strings.Contains(got, `"reason":"she asked"`) {
+	if got := b.as(
+		t, tokenA, http.MethodGet, historyPath+"?threadId=t1", "",
+	).body; !strings.Contains(got, `"reason":"she asked"`) {
 		t.Errorf("the model has not read the reason: %s", got)
 	}
 	audit := b.as(t, tokenA, http.MethodGet, "/api/admin/audit?action=answer", "").body
@@ -162,7 +179,10 @@ func TestInboxLink(t *testing.T) {
 	// It works once.
 	for _, got := range []answer{
 		b.shows(t, link, "text/html"), b.posts(t, link, url.Values{"decision": {"deny"}}),
-		b.do(t, call{method: http.MethodPost, path: link, body: `{"approved":true}`, header: map[string]string{"Accept": "application/json", "Content-Type": "application/json"}}),
+		b.do(t, call{
+			method: http.MethodPost, path: link, body: `{"approved":true}`,
+			header: map[string]string{"Accept": "application/json", "Content-Type": "application/json"},
+		}),
 	} {
 		if got.status != http.StatusGone || saysWhat(got.body) {
 			t.Errorf("a used link: %d %s", got.status, got.body)
@@ -217,9 +237,11 @@ func TestAttackInboxLink(t *testing.T) {
 	otherPayload, otherSignature, _ := strings.Cut(other[len(base):], ".")
 	before := b.as(t, tokenA, http.MethodGet, inboxPath, "").body
 	wrong := map[string]string{
-		"a byte more": token + "A", "a byte less": token[:len(token)-1], "no signature": payload, "an empty signature": payload + ".",
-		"another signature": payload + "." + otherSignature, "another payload": otherPayload + "." + signature, "twice": token + "." + signature,
-		"a stream token": b.streamToken(t, tokenA, "t1"), "nothing like it": "x", "upper case": strings.ToUpper(token), "padded": token + "=",
+		"a byte more": token + "A", "a byte less": token[:len(token)-1], "no signature": payload,
+		"an empty signature": payload + ".", "another signature": payload + "." + otherSignature,
+		"another payload": otherPayload + "." + signature, "twice": token + "." + signature,
+		"a stream token": b.streamToken(t, tokenA, "t1"), "nothing like it": "x", "upper case": strings.ToUpper(token),
+		"padded": token + "=",
 	}
 	for i := range token {
 		if i%7 == 0 {
@@ -232,8 +254,11 @@ func TestAttackInboxLink(t *testing.T) {
 		}
 	}
 	for name, text := range wrong {
-		for _, got := range []answer{b.shows(t, base+text, "text/html"), b.posts(t, base+text, url.Values{"decision": {"approve"}})} {
-			if got.status != http.StatusForbidden || saysWhat(got.body) || !strings.Contains(got.body, "This link is not valid.") {
+		for _, got := range []answer{
+			b.shows(t, base+text, "text/html"), b.posts(t, base+text, url.Values{"decision": {"approve"}}),
+		} {
+			if got.status != http.StatusForbidden || saysWhat(got.body) ||
+				!strings.Contains(got.body, "This link is not valid.") {
 				t.Errorf("%s: %d %s", name, got.status, got.body)
 			}
 		}
@@ -271,22 +296,27 @@ func TestInboxLinkRefused(t *testing.T) {
 		status int
 		text   string
 	}{
-		`{"threadId":"t1","toolCallId":"` + id + `","approver":""}`:                          {400, "approver is required"},
-		`{"threadId":"t1","toolCallId":"` + id + `"}`:                                        {400, "approver is required"},
-		`{"threadId":"t1","toolCallId":"` + id + `","approver":"a\u202eb"}`:                  {400, "approver must have"},
-		`{"threadId":"t1","toolCallId":"` + id + `","approver":" a"}`:                        {400, "approver must have"},
-		`{"threadId":"t1","toolCallId":"` + id + `","approver":"a","expiresIn":"25h"}`:       {400, "expiresIn must be"},
-		`{"threadId":"t1","toolCallId":"` + id + `","approver":"a","expiresIn":"1s"}`:        {400, "expiresIn must be"},
-		`{"threadId":"t1","toolCallId":"` + id + `","approver":"a","digest":"sha256:0"}`:     {409, "not the one that was shown"},
+		`{"threadId":"t1","toolCallId":"` + id + `","approver":""}`:                    {400, "approver is required"},
+		`{"threadId":"t1","toolCallId":"` + id + `"}`:                                  {400, "approver is required"},
+		`{"threadId":"t1","toolCallId":"` + id + `","approver":"a\u202eb"}`:            {400, "approver must have"},
+		`{"threadId":"t1","toolCallId":"` + id + `","approver":" a"}`:                  {400, "approver must have"},
+		`{"threadId":"t1","toolCallId":"` + id + `","approver":"a","expiresIn":"25h"}`: {400, "expiresIn must be"},
+		`{"threadId":"t1","toolCallId":"` + id + `","approver":"a","expiresIn":"1s"}`:  {400, "expiresIn must be"},
+		`{"threadId":"t1","toolCallId":"` + id + `","approver":"a","digest":"sha256:0"}`: {
+			409, "not the one that was shown",
+		},
 		`{"threadId":"t1","toolCallId":"none","approver":"a"}`:                               {404, "Nothing waits"},
 		`{"threadId":"none","toolCallId":"` + id + `","approver":"a"}`:                       {404, "Thread not found"},
 		`{"threadId":"t1","toolCallId":"` + id + `","approver":"` + strings.Repeat("a", 300): {400, ""},
 	} {
-		if got := b.as(t, tokenA, http.MethodPost, linksPath, body); got.status != want.status || !strings.Contains(got.body, want.text) {
+		if got := b.as(t, tokenA, http.MethodPost, linksPath, body); got.status != want.status ||
+			!strings.Contains(got.body, want.text) {
 			t.Errorf("%s: %d %s", body, got.status, got.body)
 		}
 	}
-	if got := b.as(t, readOnlyA, http.MethodPost, linksPath, `{"threadId":"t1","toolCallId":"`+id+`","approver":"a"}`); got.status != http.StatusForbidden {
+	if got := b.as(
+		t, readOnlyA, http.MethodPost, linksPath, `{"threadId":"t1","toolCallId":"`+id+`","approver":"a"}`,
+	); got.status != http.StatusForbidden {
 		t.Errorf("without the scope: %d %s", got.status, got.body)
 	}
 }
@@ -303,7 +333,8 @@ func TestInboxLinkDistinct(t *testing.T) {
 		token, approver string
 		status          int
 	}{{tokenA, "cleo", 409}, {secondA, "anna", 409}, {namelessA, "cleo", 409}, {secondA, "cleo", 200}} {
-		got := b.as(t, c.token, http.MethodPost, linksPath, `{"threadId":"t1","toolCallId":"`+id+`","approver":"`+c.approver+`"}`)
+		got := b.as(t, c.token, http.MethodPost, linksPath,
+			`{"threadId":"t1","toolCallId":"`+id+`","approver":"`+c.approver+`"}`)
 		if got.status != c.status {
 			t.Errorf("%s for %s: %d %s", c.token, c.approver, got.status, got.body)
 		}
@@ -314,7 +345,9 @@ func TestInboxLinkDistinct(t *testing.T) {
 	if err != nil || r.Reason != wire.ReasonSameApprover {
 		t.Errorf("the way of the starter: %+v, %v", r, err)
 	}
-	if got := b.posts(t, b.link(t, secondA, "t1", "cleo"), url.Values{"decision": {"approve"}}); got.status != http.StatusOK {
+	if got := b.posts(
+		t, b.link(t, secondA, "t1", "cleo"), url.Values{"decision": {"approve"}},
+	); got.status != http.StatusOK {
 		t.Errorf("somebody else: %d %s", got.status, got.body)
 	}
 }
@@ -367,13 +400,22 @@ func TestInboxLinkLoopback(t *testing.T) {
 	b := setup(t, server.Config{Insecure: true, Loopback: true})
 	b.work(t)
 	asks := func(method, path, body string) answer {
-		return b.do(t, call{method: method, path: path, body: body, header: map[string]string{"Content-Type": "application/json"}})
+		return b.do(t, call{
+			method: method, path: path, body: body, header: map[string]string{"Content-Type": "application/json"},
+		})
 	}
 	asks(http.MethodPost, runPath, `{"threadId":"t1","prompt":"use send with {\"to\":\"x\"}"}`)
 	b.stream(t, call{path: streamPath + "?threadId=t1"}).until(t, entry(wire.EntryInputRequired))
 	q := into[inboxAnswer](t, asks(http.MethodGet, inboxPath, "")).Questions[0]
-	link := into[linkAnswer](t, asks(http.MethodPost, linksPath, fmt.Sprintf(`{"threadId":"t1","toolCallId":%q,"approver":"me"}`, q.ToolCallID))).URL
-	if got := b.do(t, call{method: http.MethodGet, path: link, header: map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}}); got.status != http.StatusOK {
+	link := into[linkAnswer](t, asks(http.MethodPost, linksPath,
+		fmt.Sprintf(`{"threadId":"t1","toolCallId":%q,"approver":"me"}`, q.ToolCallID))).URL
+	if got := b.do(
+		t,
+		call{
+			method: http.MethodGet, path: link,
+			header: map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"},
+		},
+	); got.status != http.StatusOK {
 		t.Errorf("from a mail: %d %s", got.status, got.body)
 	}
 	if got := b.posts(t, link, url.Values{"decision": {"approve"}}); got.status != http.StatusOK {
@@ -395,12 +437,14 @@ func TestInboxAnswers(t *testing.T) {
 		"t1": `"approved":true,"reason":"fine"`, "t2": `"approved":false`, "t3": `"approved":true,"arguments":{"too":1}`,
 	} {
 		q := b.question(t, tokenA, thread)
-		answers = append(answers, fmt.Sprintf(`{"threadId":%q,"toolCallId":%q,"digest":%q,%s}`, thread, q.ToolCallID, q.Digest, more))
+		answers = append(answers, fmt.Sprintf(`{"threadId":%q,"toolCallId":%q,"digest":%q,%s}`, thread, q.ToolCallID,
+			q.Digest, more))
 	}
 	theirs := b.question(t, tokenB, "of-b")
 	answers = append(answers,
 		fmt.Sprintf(`{"threadId":"of-b","toolCallId":%q,"digest":%q,"approved":true}`, theirs.ToolCallID, theirs.Digest),
-		fmt.Sprintf(`{"threadId":"t4","toolCallId":%q,"digest":"sha256:0","approved":true}`, b.question(t, tokenA, "t4").ToolCallID),
+		fmt.Sprintf(`{"threadId":"t4","toolCallId":%q,"digest":"sha256:0","approved":true}`,
+			b.question(t, tokenA, "t4").ToolCallID),
 		`{"threadId":"none","toolCallId":"c","digest":"sha256:0","approved":true}`,
 	)
 	body := `{"answers":[` + strings.Join(append(answers, answers...), ",") + `]}`
@@ -422,7 +466,10 @@ func TestInboxAnswers(t *testing.T) {
 		}
 		for i, r := range list {
 			first := i < 6 && round == 0
-			want := map[spool.ThreadID]string{"t1": "already_answered", "t2": "already_answered", "t3": "invalid", "t4": "changed", "of-b": "no_park", "none": "no_park"}[r.ThreadID]
+			want := map[spool.ThreadID]string{
+				"t1": "already_answered", "t2": "already_answered", "t3": "invalid", "t4": "changed", "of-b": "no_park",
+				"none": "no_park",
+			}[r.ThreadID]
 			if r.ThreadID == "t1" || r.ThreadID == "t2" {
 				if first {
 					want = ""
@@ -449,16 +496,21 @@ func TestInboxAnswers(t *testing.T) {
 		good + `,{"threadId":"t4","toolCallId":"c","approved":true,"digest":""}`:   `answers[1].digest is required`,
 		good + `,{"threadId":"","toolCallId":"c","approved":true,"digest":"x"}`:    `answers[1].threadId`,
 		good + `,{"threadId":"t","toolCallId":"a b","approved":true,"digest":"x"}`: `answers[1].toolCallId`,
-		good + strings.Repeat(","+good, 100):                                       `answers must have from 1 to 100 elements`,
+		good +
+			strings.Repeat(","+good, 100): `answers must have from 1 to 100 elements`,
 	} {
-		if got := b.as(t, tokenA, http.MethodPost, answersPath, `{"answers":[`+list+`]}`); got.status != http.StatusBadRequest || !strings.Contains(got.body, want) {
+		if got := b.as(
+			t, tokenA, http.MethodPost, answersPath, `{"answers":[`+list+`]}`,
+		); got.status != http.StatusBadRequest || !strings.Contains(got.body, want) {
 			t.Errorf("%.80s: %d %s", list, got.status, got.body)
 		}
 	}
 	if after := b.as(t, tokenA, http.MethodGet, inboxPath, "").body; after != before {
 		t.Errorf("a wrong request changed something:\n%s\n%s", before, after)
 	}
-	if got := b.as(t, readOnlyA, http.MethodPost, answersPath, `{"answers":[`+good+`]}`); got.status != http.StatusForbidden {
+	if got := b.as(
+		t, readOnlyA, http.MethodPost, answersPath, `{"answers":[`+good+`]}`,
+	); got.status != http.StatusForbidden {
 		t.Errorf("without the scope: %d %s", got.status, got.body)
 	}
 }
@@ -473,7 +525,10 @@ func TestAnswersOfOtherForms(t *testing.T) {
 	link := b.link(t, tokenA, "t1", "cleo")
 	ids := fmt.Sprintf(`"threadId":"t1","toolCallId":%q,"digest":%q,"approved":true`, q.ToolCallID, q.Digest)
 	resume := func(payload string) string {
-		return fmt.Sprintf(`{"threadId":"t1","runId":"r9","messages":[],"resume":[{"interruptId":%q,"status":"resolved","payload":{"approved":true,%s}}]}`, q.ToolCallID, payload)
+		return fmt.Sprintf(
+			`{"threadId":"t1","runId":"r9","messages":[],"resume":[{"interruptId":%q,"status":"resolved","payload":{"approved":true,%s}}]}`,
+			q.ToolCallID, payload,
+		)
 	}
 	chat := func(approval, detail string) string {
 		return fmt.Sprintf(`{"id":"t1","messages":[{"id":%q,"role":"assistant","parts":[{"type":"tool-send","toolCallId":%q,"state":"approval-responded","approval":{"id":"%s#%s","approved":true%s}}]}],"answers":{%q:{%s}}}`,
@@ -504,8 +559,12 @@ func TestAnswersOfOtherForms(t *testing.T) {
 		{chatPath, chat(`,"digest":"sha256:0"`, ""), "digest"},
 		{chatPath, chat(`,"payload":{"a":1}`, ""), "payload"},
 	} {
-		got := b.do(t, call{method: http.MethodPost, path: c.path, token: tokenA, body: c.body, header: map[string]string{"Accept": "application/json"}})
-		if got.status != http.StatusBadRequest || !strings.Contains(got.body, c.field+" is a field of another form of answer") {
+		got := b.do(t, call{
+			method: http.MethodPost, path: c.path, token: tokenA, body: c.body,
+			header: map[string]string{"Accept": "application/json"},
+		})
+		if got.status != http.StatusBadRequest ||
+			!strings.Contains(got.body, c.field+" is a field of another form of answer") {
 			t.Errorf("%s %s: %d %s", c.path, c.body, got.status, got.body)
 		}
 	}
@@ -518,12 +577,15 @@ func TestAnswersOfOtherForms(t *testing.T) {
 		t.Fatal("the question has an answer")
 	}
 	got := b.do(t, call{
-		method: http.MethodPost, path: link, body: `{"approved":true,"later":1}`, header: map[string]string{"Accept": "application/json"},
+		method: http.MethodPost, path: link, body: `{"approved":true,"later":1}`,
+		header: map[string]string{"Accept": "application/json"},
 	})
 	if got.status != http.StatusOK {
 		t.Errorf("an unknown field: %d %s", got.status, got.body)
 	}
-	if record := b.as(t, tokenA, http.MethodGet, recordPath+"?threadId=t1", "").body; !strings.Contains(record, `"answeredBy":"cleo","via":"link","viaBy":"anna"`) {
+	if record := b.as(
+		t, tokenA, http.MethodGet, recordPath+"?threadId=t1", "",
+	).body; !strings.Contains(record, `"answeredBy":"cleo","via":"link","viaBy":"anna"`) {
 		t.Errorf("the record: %s", record)
 	}
 }
@@ -535,18 +597,39 @@ func TestInboxLinks(t *testing.T) {
 	const approver = "approver-token-of-a"
 	auth, err := access.Tokens([]access.Token{
 		{Token: tokenA, Principal: access.Principal{Tenant: "a", Subject: "anna", Scopes: access.AllScopes()}},
-		{Token: approver, Principal: access.Principal{Tenant: "a", Subject: "otto", Scopes: []access.Scope{access.ScopeRead, access.ScopeApprove}}},
-		{Token: secondA, Principal: access.Principal{Tenant: "a", Subject: "rita", Scopes: []access.Scope{access.ScopeRead, access.ScopeApprove}}},
+		{
+			Token: approver,
+			Principal: access.Principal{
+				Tenant: "a", Subject: "otto", Scopes: []access.Scope{access.ScopeRead, access.ScopeApprove},
+			},
+		},
+		{
+			Token: secondA,
+			Principal: access.Principal{
+				Tenant: "a", Subject: "rita", Scopes: []access.Scope{access.ScopeRead, access.ScopeApprove},
+			},
+		},
 		{Token: tokenB, Principal: access.Principal{Tenant: "b", Subject: "otto", Scopes: access.AllScopes()}},
-		{Token: readOnlyA, Principal: access.Principal{Tenant: "a", Subject: "sue", Scopes: []access.Scope{access.ScopeApprove}, Until: time.Now().Add(2 * time.Minute)}},
+		{
+			Token: readOnlyA,
+			Principal: access.Principal{
+				Tenant: "a", Subject: "sue", Scopes: []access.Scope{access.ScopeApprove}, Until: time.Now().Add(2 * time.Minute),
+			},
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := setup(t, server.Config{Authenticator: auth, StreamTokenKeys: [][]byte{[]byte(strings.Repeat("k", 32))}, LinkApprovers: []string{"cleo", "*@example.com"}})
+	b := setup(t, server.Config{
+		Authenticator:   auth,
+		StreamTokenKeys: [][]byte{[]byte(strings.Repeat("k", 32))},
+		LinkApprovers:   []string{"cleo", "*@example.com"},
+	})
 	b.work(t)
 	b.asks(t, tokenA, "t1")
-	links := []string{b.link(t, approver, "t1", "cleo"), b.link(t, approver, "t1", "ann@example.com"), b.link(t, tokenA, "t1", "cleo")}
+	links := []string{
+		b.link(t, approver, "t1", "cleo"), b.link(t, approver, "t1", "ann@example.com"), b.link(t, tokenA, "t1", "cleo"),
+	}
 	listed := func(token, query string) []wire.QuestionLink {
 		return into[struct{ Links []wire.QuestionLink }](t, b.as(t, token, http.MethodGet, linksPath+query, "")).Links
 	}
@@ -556,8 +639,10 @@ func TestInboxLinks(t *testing.T) {
 			t.Errorf("the next page: %+v", page)
 		}
 	}
-	slices.SortFunc(own, func(a, b wire.QuestionLink) int { return a.CreatedAt.Compare(b.CreatedAt) }) // ids have milliseconds
-	if len(own) != 2 || own[0].Approver != "cleo" || own[0].MadeBy != "otto" || own[0].ThreadID != "t1" || own[0].CreatedAt.IsZero() || own[1].Approver != "ann@example.com" || len(all) != 3 {
+	// ids have milliseconds
+	slices.SortFunc(own, func(a, b wire.QuestionLink) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	if len(own) != 2 || own[0].Approver != "cleo" || own[0].MadeBy != "otto" || own[0].ThreadID != "t1" ||
+		own[0].CreatedAt.IsZero() || own[1].Approver != "ann@example.com" || len(all) != 3 {
 		t.Fatalf("the maker's %+v\nthe admin's %+v", own, all)
 	}
 	if len(listed(secondA, "")) > 0 || len(listed(tokenB, "")) > 0 {
@@ -578,7 +663,8 @@ func TestInboxLinks(t *testing.T) {
 		if got := revoke(token, own[i]); got != http.StatusOK {
 			t.Errorf("%s revokes: %d", token, got)
 		}
-		if got := b.posts(t, links[i], url.Values{"decision": {"approve"}}); got.status != http.StatusGone || saysWhat(got.body) {
+		if got := b.posts(t, links[i], url.Values{"decision": {"approve"}}); got.status != http.StatusGone ||
+			saysWhat(got.body) {
 			t.Errorf("a revoked link: %d %s", got.status, got.body)
 		}
 		if got := revoke(token, own[i]); got != http.StatusNotFound {
@@ -586,20 +672,27 @@ func TestInboxLinks(t *testing.T) {
 		}
 	}
 	q := b.question(t, tokenA, "t1")
-	for approver, want := range map[string]int{"cleo": 200, "bob@example.com": 200, "@example.com": 403, "eve": 403, "bob@example.com.evil": 403, "*@example.com": 200} {
-		got := b.as(t, tokenA, http.MethodPost, linksPath, fmt.Sprintf(`{"threadId":"t1","toolCallId":%q,"approver":%q}`, q.ToolCallID, approver))
+	for approver, want := range map[string]int{
+		"cleo": 200, "bob@example.com": 200, "@example.com": 403, "eve": 403, "bob@example.com.evil": 403,
+		"*@example.com": 200,
+	} {
+		got := b.as(t, tokenA, http.MethodPost, linksPath,
+			fmt.Sprintf(`{"threadId":"t1","toolCallId":%q,"approver":%q}`, q.ToolCallID, approver))
 		if got.status != want {
 			t.Errorf("for %s: %d %s", approver, got.status, got.body)
 		}
 	}
 
 	// A link ends with the credentials that made it: when they end, and when the token of its maker is gone.
-	short := into[linkAnswer](t, b.as(t, readOnlyA, http.MethodPost, linksPath, fmt.Sprintf(`{"threadId":"t1","toolCallId":%q,"approver":"cleo"}`, q.ToolCallID)))
+	short := into[linkAnswer](t, b.as(t, readOnlyA, http.MethodPost, linksPath,
+		fmt.Sprintf(`{"threadId":"t1","toolCallId":%q,"approver":"cleo"}`, q.ToolCallID)))
 	if left := time.Until(short.ExpiresAt); left > 2*time.Minute || left < time.Minute {
 		t.Errorf("a link of credentials that end lasts %s", left)
 	}
 	last := b.link(t, approver, "t1", "cleo")
-	err = auth.Replace([]access.Token{{Token: tokenA, Principal: access.Principal{Tenant: "a", Subject: "anna", Scopes: access.AllScopes()}}})
+	err = auth.Replace([]access.Token{
+		{Token: tokenA, Principal: access.Principal{Tenant: "a", Subject: "anna", Scopes: access.AllScopes()}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,8 @@ type inboxAnswer struct {
 // asks starts a run that waits for an approval, and returns once it does.
 func (b *bundle) asks(t *testing.T, token, thread string) {
 	t.Helper()
-	got := b.as(t, token, http.MethodPost, runPath, `{"threadId":"`+thread+`","runId":"r-`+thread+`","prompt":"use send with {\"to\":\"`+thread+`\"}"}`)
+	got := b.as(t, token, http.MethodPost, runPath,
+		`{"threadId":"`+thread+`","runId":"r-`+thread+`","prompt":"use send with {\"to\":\"`+thread+`\"}"}`)
 	if got.status != http.StatusAccepted {
 		t.Fatal(got.status, got.body)
 	}
@@ -70,7 +71,8 @@ func TestInbox(t *testing.T) {
 			t.Errorf("%s: %s, want %s", query, got, want)
 		}
 	}
-	if got, page := b.inbox(t, tokenB, ""); got != "of-b" || page.Questions[0].Title == "" || page.Questions[0].StartedBy != "bert" {
+	if got, page := b.inbox(t, tokenB, ""); got != "of-b" || page.Questions[0].Title == "" ||
+		page.Questions[0].StartedBy != "bert" {
 		t.Errorf("of the other tenant: %s %+v", got, page)
 	}
 
@@ -104,15 +106,17 @@ func TestInbox(t *testing.T) {
 	}
 
 	for query, want := range map[string]string{
-		"?order=size":                             `{"error":"order must be age or expiry","code":"invalid"}`,
-		"?limit=0":                                `{"error":"limit must be an integer from 1 to 1000","code":"invalid"}`,
-		"?after=x":                                `{"error":"after must be the next of an earlier page of the same order","code":"invalid"}`,
-		"?order=expiry&after=" + page.Next:        `{"error":"after must be the next of an earlier page of the same order","code":"invalid"}`,
+		"?order=size": `{"error":"order must be age or expiry","code":"invalid"}`,
+		"?limit=0":    `{"error":"limit must be an integer from 1 to 1000","code":"invalid"}`,
+		"?after=x":    `{"error":"after must be the next of an earlier page of the same order","code":"invalid"}`,
+		"?order=expiry&after=" +
+			page.Next: `{"error":"after must be the next of an earlier page of the same order","code":"invalid"}`,
 		"?after=age~2020-01-02T03:04:05Z~r%00~c":  `{"error":"after must be the next of an earlier page of the same order","code":"invalid"}`,
 		"?after=age~yesterday~r~c":                `{"error":"after must be the next of an earlier page of the same order","code":"invalid"}`,
 		"?after=age~0001-01-01T00:00:00Z~r~call1": `{"error":"after must be the next of an earlier page of the same order","code":"invalid"}`,
 	} {
-		if got := b.as(t, tokenA, http.MethodGet, inboxPath+query, ""); got.status != http.StatusBadRequest || got.body != want {
+		if got := b.as(t, tokenA, http.MethodGet, inboxPath+query, ""); got.status != http.StatusBadRequest ||
+			got.body != want {
 			t.Errorf("%s: %d %s", query, got.status, got.body)
 		}
 	}
@@ -177,7 +181,8 @@ func TestInboxExpired(t *testing.T) {
 	if q := page.Questions[0]; got != "t2" || !q.Expired || !q.ExpiresAt.Equal(at.Add(time.Minute)) {
 		t.Errorf("the first page: %s %+v", got, q)
 	}
-	if got, page := b.inbox(t, tokenA, "?state=expired&limit=1&after="+url.QueryEscape(page.Next)); got != "t1" || page.Next == "" {
+	if got, page := b.inbox(t, tokenA, "?state=expired&limit=1&after="+url.QueryEscape(page.Next)); got != "t1" ||
+		page.Next == "" {
 		t.Errorf("the second page: %s %+v", got, page)
 	}
 	for path, want := range map[string]string{
@@ -207,11 +212,13 @@ func TestInboxExpired(t *testing.T) {
 		}
 	}
 	for query, want := range map[string]string{
-		"?state=answered":                      `{"error":"state must be open or expired","code":"invalid"}`,
-		"?state=expired&after=age~x~r~c":       `{"error":"after must be the next of an earlier page of the same order","code":"invalid"}`,
-		"?after=" + url.QueryEscape(page.Next): `{"error":"after must be the next of an earlier page of the same order","code":"invalid"}`,
+		"?state=answered":                `{"error":"state must be open or expired","code":"invalid"}`,
+		"?state=expired&after=age~x~r~c": `{"error":"after must be the next of an earlier page of the same order","code":"invalid"}`,
+		"?after=" +
+			url.QueryEscape(page.Next): `{"error":"after must be the next of an earlier page of the same order","code":"invalid"}`,
 	} {
-		if got := b.as(t, tokenA, http.MethodGet, inboxPath+query, ""); got.status != http.StatusBadRequest || got.body != want {
+		if got := b.as(t, tokenA, http.MethodGet, inboxPath+query, ""); got.status != http.StatusBadRequest ||
+			got.body != want {
 			t.Errorf("%s: %d %s", query, got.status, got.body)
 		}
 	}
@@ -225,7 +232,9 @@ func TestInboxOwnThreads(t *testing.T) {
 	b.work(t)
 	b.asks(t, tokenA, "of-anna")
 	b.asks(t, ottoToken, "of-otto")
-	for token, want := range map[string]string{tokenA: "of-anna of-otto", ottoToken: "of-otto", teamToken: "of-anna of-otto", tokenB: ""} {
+	for token, want := range map[string]string{
+		tokenA: "of-anna of-otto", ottoToken: "of-otto", teamToken: "of-anna of-otto", tokenB: "",
+	} {
 		if got, _ := b.inbox(t, token, ""); got != want {
 			t.Errorf("%s lists %q, want %q", token, got, want)
 		}

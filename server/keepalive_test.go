@@ -31,10 +31,16 @@ func TestStreamKeepalive(t *testing.T) {
 			t.Helper()
 			return url.Values{"token": {tokenOf(t, s)}}, http.Header{}
 		}},
-		"Cookie": {func(*testing.T) server.Config { return server.Config{Authenticator: cookies, CookieAuth: true} }, func(*testing.T, *server.Server) (url.Values, http.Header) {
-			return url.Values{}, http.Header{"Cookie": {"session=of-anna"}}
-		}},
-		"Nobody": {func(*testing.T) server.Config { return server.Config{Insecure: true} }, func(*testing.T, *server.Server) (url.Values, http.Header) { return url.Values{}, http.Header{} }},
+		"Cookie": {
+			func(*testing.T) server.Config { return server.Config{Authenticator: cookies, CookieAuth: true} },
+			func(*testing.T, *server.Server) (url.Values, http.Header) {
+				return url.Values{}, http.Header{"Cookie": {"session=of-anna"}}
+			},
+		},
+		"Nobody": {
+			func(*testing.T) server.Config { return server.Config{Insecure: true} },
+			func(*testing.T, *server.Server) (url.Values, http.Header) { return url.Values{}, http.Header{} },
+		},
 	} {
 		for _, format := range []string{"", "ag-ui"} {
 			t.Run(name+format, func(t *testing.T) {
@@ -42,7 +48,9 @@ func TestStreamKeepalive(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					e, s := tokenServer(t, c.config(t))
 					defer e.Close()
-					for keepalive, want := range map[string]string{"": ": keepalive\n\n", "comment": ": keepalive\n\n", "event": event} {
+					for keepalive, want := range map[string]string{
+						"": ": keepalive\n\n", "comment": ": keepalive\n\n", "event": event,
+					} {
 						query, header := c.open(t, s)
 						if name == "Cookie" { // whom the helper does not know
 							startWithCookie(t, s)
@@ -60,7 +68,8 @@ func TestStreamKeepalive(t *testing.T) {
 						s.ServeHTTP(w, r)
 						cancel()
 						text := w.Body.String()
-						if w.Code != http.StatusOK || strings.Count(text, want) != 3 || !strings.HasSuffix(text, "\n\n"+strings.Repeat(want, 3)) {
+						if w.Code != http.StatusOK || strings.Count(text, want) != 3 ||
+							!strings.HasSuffix(text, "\n\n"+strings.Repeat(want, 3)) {
 							t.Errorf("keepalive %q: %d %s", keepalive, w.Code, text)
 						}
 					}
@@ -73,7 +82,8 @@ func TestStreamKeepalive(t *testing.T) {
 func startWithCookie(t *testing.T, s *server.Server) {
 	t.Helper()
 
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, runPath, strings.NewReader(`{"threadId":"t1","prompt":"x"}`))
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, runPath,
+		strings.NewReader(`{"threadId":"t1","prompt":"x"}`))
 	r.Header.Set("Cookie", "session=of-anna")
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, r)
@@ -88,7 +98,8 @@ func TestStreamKeepaliveUnknown(t *testing.T) {
 	b := setup(t, server.Config{})
 	b.starts(t, tokenA, "t1")
 	got := b.as(t, tokenA, http.MethodGet, streamPath+"?threadId=t1&keepalive=loud", "")
-	if got.status != http.StatusBadRequest || got.body != `{"error":"keepalive must be comment or event","code":"invalid"}` {
+	if got.status != http.StatusBadRequest ||
+		got.body != `{"error":"keepalive must be comment or event","code":"invalid"}` {
 		t.Errorf("%d %s", got.status, got.body)
 	}
 }

@@ -52,7 +52,9 @@ func TestStartsPerMinute(t *testing.T) {
 			t.Errorf("the next start: %d %v %s", got.status, got.header, got.body)
 		}
 	}
-	if got := b.as(t, tokenA, http.MethodPost, compactPath, `{"threadId":"t1"}`); got.status != http.StatusTooManyRequests || got.body != refused {
+	if got := b.as(
+		t, tokenA, http.MethodPost, compactPath, `{"threadId":"t1"}`,
+	); got.status != http.StatusTooManyRequests || got.body != refused {
 		t.Errorf("a compaction asks a model too: %d %s", got.status, got.body)
 	}
 	got := b.as(t, tokenA, http.MethodPost, aguiPath, `{"threadId":"t3","runId":"r3",`+says+`}`)
@@ -79,7 +81,8 @@ func TestEventsPerMinute(t *testing.T) {
 	b := setup(t, server.Config{Limits: server.Limits{EventsPerMinute: 5}})
 	b.starts(t, tokenA, "t1")
 	publish := func(token, thread string, bytes int, durable bool) answer {
-		return b.as(t, token, http.MethodPost, eventsPath, fmt.Sprintf(`{"threadId":%q,"type":"note","durable":%t,"payload":%q}`, thread, durable, strings.Repeat("x", bytes)))
+		return b.as(t, token, http.MethodPost, eventsPath,
+			fmt.Sprintf(`{"threadId":%q,"type":"note","durable":%t,"payload":%q}`, thread, durable, strings.Repeat("x", bytes)))
 	}
 	const refused = `{"error":"too many durable events: 5 a minute are allowed, and each 8 KiB of a payload counts as one","code":"limit"}`
 	for _, c := range []struct{ bytes, status int }{
@@ -91,7 +94,8 @@ func TestEventsPerMinute(t *testing.T) {
 			t.Errorf("%d bytes: %d %s", c.bytes, got.status, got.body)
 		}
 	}
-	if got := publish(tokenA, "t1", 1, true); got.status != http.StatusTooManyRequests || got.body != refused || got.waits() < 1 || got.waits() > 60 {
+	if got := publish(tokenA, "t1", 1, true); got.status != http.StatusTooManyRequests || got.body != refused ||
+		got.waits() < 1 || got.waits() > 60 {
 		t.Errorf("the next event: %d %v %s", got.status, got.header, got.body)
 	}
 	if got := publish(tokenA, "t1", 1, false); got.status != http.StatusAccepted {
@@ -165,7 +169,8 @@ func TestQueueFull(t *testing.T) {
 func (b *bundle) opened(t *testing.T, token string) (int, func()) {
 	t.Helper()
 
-	res, err := http.DefaultTransport.RoundTrip(b.request(t, call{method: http.MethodGet, path: streamPath + "?threadId=t1", token: token}))
+	res, err := http.DefaultTransport.RoundTrip(b.request(t,
+		call{method: http.MethodGet, path: streamPath + "?threadId=t1", token: token}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +195,10 @@ func TestOpenStreams(t *testing.T) {
 			{method: http.MethodPost, path: aguiPath, body: aguiInput("none", `"messages":[]`)},
 			{method: http.MethodPost, path: chatPath, body: chatBody("t1", `{"role":"assistant"}`, "")},
 			{method: http.MethodGet, path: chatPath + "/none/stream"},
-			{method: http.MethodPost, path: aguiPath, body: aguiInput("t1", `"messages":[{"id":"m1","role":"tool","content":""}]`)},
+			{
+				method: http.MethodPost, path: aguiPath,
+				body: aguiInput("t1", `"messages":[{"id":"m1","role":"tool","content":""}]`),
+			},
 		} {
 			c.token = tokenA
 			if got := b.do(t, c); got.status == http.StatusTooManyRequests {
@@ -280,7 +288,9 @@ func TestOpenStreamsUnbegun(t *testing.T) {
 
 	b := setup(t, server.Config{Limits: server.Limits{OpenStreams: 1}})
 	b.starts(t, tokenA, "t1")
-	for i, w := range []http.ResponseWriter{deaf{make(http.Header)}, torn{httptest.NewRecorder()}, deaf{make(http.Header)}} {
+	for i, w := range []http.ResponseWriter{
+		deaf{make(http.Header)}, torn{httptest.NewRecorder()}, deaf{make(http.Header)},
+	} {
 		ctx, cancel := context.WithCancel(patiently(t))
 		r := httptest.NewRequestWithContext(ctx, http.MethodGet, streamPath+"?threadId=t1", nil)
 		r.Header.Set("Authorization", "Bearer "+tokenA)
@@ -306,7 +316,9 @@ func TestLimitsNegative(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t, server.Config{})
-	for _, l := range []server.Limits{{OpenStreams: -1}, {StartsPerMinute: -1}, {EventsPerMinute: -1}, {FailedLogins: -1}} {
+	for _, l := range []server.Limits{
+		{OpenStreams: -1}, {StartsPerMinute: -1}, {EventsPerMinute: -1}, {FailedLogins: -1},
+	} {
 		if _, err := server.New(b.engine, server.Config{Insecure: true, Limits: l}); spool.CodeOf(err) != spool.Invalid {
 			t.Errorf("%+v: %v", l, err)
 		}

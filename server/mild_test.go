@@ -16,10 +16,14 @@ func TestMildBodies(t *testing.T) {
 
 	b := setup(t, server.Config{})
 	for name, c := range map[string]call{
-		"NoType":      {body: `{"threadId":"%","prompt":"p"}`, header: map[string]string{"Content-Type": ""}},
-		"Text":        {body: `{"threadId":"%","prompt":"p"}`, header: map[string]string{"Content-Type": "text/plain"}},
-		"Charset":     {body: `{"threadId":"%","prompt":"p"}`, header: map[string]string{"Content-Type": "application/json; charset=latin1"}},
-		"Deep":        {body: `{"threadId":"%","prompt":"p","x":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`},
+		"NoType": {body: `{"threadId":"%","prompt":"p"}`, header: map[string]string{"Content-Type": ""}},
+		"Text":   {body: `{"threadId":"%","prompt":"p"}`, header: map[string]string{"Content-Type": "text/plain"}},
+		"Charset": {
+			body: `{"threadId":"%","prompt":"p"}`, header: map[string]string{"Content-Type": "application/json; charset=latin1"},
+		},
+		"Deep": {
+			body: `{"threadId":"%","prompt":"p","x":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`,
+		},
 		"BadQuery":    {path: "?x=%zz;y", body: `{"threadId":"%","prompt":"p"}`},
 		"EscapedPath": {body: `{"threadId":"%","prompt":"p"}`},
 	} {
@@ -71,7 +75,10 @@ func TestMildQueries(t *testing.T) {
 			t.Errorf("%s: %d %s", c.path, got.status, got.body)
 		}
 	}
-	watch := b.stream(t, call{path: streamPath + "?threadId=t1&cursor=%ff&since=", token: tokenA, header: map[string]string{"Last-Event-ID": "\xff"}})
+	watch := b.stream(t, call{
+		path: streamPath + "?threadId=t1&cursor=%ff&since=", token: tokenA,
+		header: map[string]string{"Last-Event-ID": "\xff"},
+	})
 	watch.until(t, state(wire.Queued))
 }
 

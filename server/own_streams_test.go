@@ -35,13 +35,17 @@ func TestStreamsEndWithTheOwner(t *testing.T) {
 		defer cancel()
 		give := func(owner string) {
 			t.Helper()
-			if got := send(ctx, s, tokenA, http.MethodPatch, threadsPath, `{"threadId":"t1","owner":"`+owner+`"}`); got.Code != http.StatusOK {
+			if got := send(
+				ctx, s, tokenA, http.MethodPatch, threadsPath, `{"threadId":"t1","owner":"`+owner+`"}`,
+			); got.Code != http.StatusOK {
 				t.Fatal(got.Code, got.Body)
 			}
 		}
 		give("otto")
 		var short struct{ Token string }
-		if err := json.Unmarshal(send(ctx, s, ottoToken, http.MethodPost, streamTokenPath, `{"threadId":"t1"}`).Body.Bytes(), &short); err != nil || short.Token == "" {
+		if err := json.Unmarshal(
+			send(ctx, s, ottoToken, http.MethodPost, streamTokenPath, `{"threadId":"t1"}`).Body.Bytes(), &short,
+		); err != nil || short.Token == "" {
 			t.Fatal(err)
 		}
 		open := func(token, path string, into chan<- *httptest.ResponseRecorder) {
@@ -56,7 +60,8 @@ func TestStreamsEndWithTheOwner(t *testing.T) {
 		}
 		posted := make(chan *httptest.ResponseRecorder, 1)
 		go func() {
-			got := send(ctx, s, ottoToken, http.MethodPost, "/api/agent/ag-ui", `{"threadId":"t1","runId":"again","messages":[]}`)
+			got := send(ctx, s, ottoToken, http.MethodPost, "/api/agent/ag-ui",
+				`{"threadId":"t1","runId":"again","messages":[]}`)
 			posted <- got
 			ottos <- got
 		}()
@@ -69,7 +74,9 @@ func TestStreamsEndWithTheOwner(t *testing.T) {
 		if n := len(ottos); n != 5 {
 			t.Errorf("%d of 5 streams of the former owner end with the change", n)
 		}
-		if got := (<-posted).Body.String(); !strings.HasSuffix(got, `data: {"type":"RUN_ERROR","message":"Thread not found","code":"not_found"}`+"\n\n") {
+		if got := (<-posted).Body.String(); !strings.HasSuffix(
+			got, `data: {"type":"RUN_ERROR","message":"Thread not found","code":"not_found"}`+"\n\n",
+		) {
 			t.Errorf("the answer to the former owner's post is %s", got)
 		}
 		if len(others) > 0 {
@@ -94,7 +101,8 @@ func TestStreamsEndWithTheOwner(t *testing.T) {
 			t.Error("nobody is told of what is said behind the change")
 		}
 		for token, path := range map[string]string{ottoToken: streamPath + "?threadId=t1", "": tokenURL("t1", short.Token)} {
-			if got := send(t.Context(), s, token, http.MethodGet, path, ""); got.Code != http.StatusNotFound && got.Code != http.StatusUnauthorized {
+			if got := send(t.Context(), s, token, http.MethodGet, path, ""); got.Code != http.StatusNotFound &&
+				got.Code != http.StatusUnauthorized {
 				t.Errorf("the former owner opens %s: %d", path, got.Code)
 			}
 		}

@@ -37,7 +37,9 @@ func ownedConfig(t *testing.T, more ...access.Token) server.Config {
 		access.Token{Token: tokenA, Principal: access.Principal{Tenant: "a", Subject: "anna", Scopes: access.AllScopes()}},
 		access.Token{Token: tokenB, Principal: access.Principal{Tenant: "b", Subject: "bert", Scopes: access.AllScopes()}},
 		access.Token{Token: ottoToken, Principal: access.Principal{Tenant: "a", Subject: "otto", Scopes: scopes}},
-		access.Token{Token: teamToken, Principal: access.Principal{Tenant: "a", Subject: "team", Scopes: scopes, AllThreads: true}},
+		access.Token{
+			Token: teamToken, Principal: access.Principal{Tenant: "a", Subject: "team", Scopes: scopes, AllThreads: true},
+		},
 		access.Token{Token: nobodyToken, Principal: access.Principal{Tenant: "a", Scopes: scopes}},
 	))
 	if err != nil {
@@ -73,7 +75,8 @@ func TestWalkOwnThreads(t *testing.T) {
 				continue
 			}
 			switch admin := strings.HasPrefix(o.path, "/api/admin"); {
-			case admin && got.status != http.StatusForbidden, !admin && got.status != c.other && got.status != http.StatusForbidden:
+			case admin && got.status != http.StatusForbidden, !admin && got.status != c.other &&
+				got.status != http.StatusForbidden:
 				t.Errorf("%s: %d %s, want %d", name, got.status, got.body, c.other)
 			}
 			if diff := cmp.Diff(want, got, cmp.AllowUnexported(answer{})); diff != "" {
@@ -105,7 +108,9 @@ func TestOwnThreads(t *testing.T) {
 	t.Parallel()
 
 	b := owned(t)
-	for _, c := range []struct{ token, thread string }{{tokenA, "of-anna"}, {ottoToken, "of-otto"}, {teamToken, "of-team"}} {
+	for _, c := range []struct{ token, thread string }{
+		{tokenA, "of-anna"}, {ottoToken, "of-otto"}, {teamToken, "of-team"},
+	} {
 		token, thread := c.token, c.thread
 		got := b.do(t, call{
 			method: http.MethodPost, path: runPath, token: token, header: map[string]string{"Idempotency-Key": "one-for-all"},

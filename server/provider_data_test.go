@@ -62,9 +62,10 @@ func (m signing) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spo
 func TestProviderDataStaysInside(t *testing.T) {
 	t.Parallel()
 
-	w := newWalkedOn(t, setupOver(t, server.Config{StreamTokenKeys: [][]byte{[]byte(strings.Repeat("k", 32))}}, engine.Config{
-		Models: map[string]spool.Model{"demo": signing{demo.New(demo.Config{SlowDelay: 10 * time.Millisecond})}},
-	}))
+	w := newWalkedOn(t, setupOver(t, server.Config{StreamTokenKeys: [][]byte{[]byte(strings.Repeat("k", 32))}},
+		engine.Config{
+			Models: map[string]spool.Model{"demo": signing{demo.New(demo.Config{SlowDelay: 10 * time.Millisecond})}},
+		}))
 	stored := 0
 	err := w.backend.Store.View(t.Context(), spool.ThreadKey{Tenant: "a", ID: "kept"}, func(v store.View) error {
 		messages, err := v.Messages(store.MessageQuery{})
@@ -88,7 +89,9 @@ func TestProviderDataStaysInside(t *testing.T) {
 		}
 	}
 	for _, format := range []string{"", "&wireFormat=ag-ui"} {
-		for _, m := range w.stream(t, call{path: streamPath + "?cursor=0+-+-&threadId=dead" + format, token: tokenA}).until(t, func(m message) bool {
+		for _, m := range w.stream(
+			t, call{path: streamPath + "?cursor=0+-+-&threadId=dead" + format, token: tokenA},
+		).until(t, func(m message) bool {
 			return strings.Contains(m.raw, "RUN_FINISHED") || strings.Contains(m.raw, string(wire.EntryRunEnded))
 		}) {
 			out.WriteString(m.raw)
@@ -97,7 +100,8 @@ func TestProviderDataStaysInside(t *testing.T) {
 	out.WriteString(w.as(t, tokenA, http.MethodGet, historyPath+"?threadId=dead", "").body)
 	out.WriteString(w.as(t, tokenA, http.MethodGet, "/openapi.json", "").body)
 	out.WriteString(w.logged.String())
-	if text := out.String(); len(text) < 20_000 || strings.Contains(text, signature) || strings.Contains(text, `"signing"`) {
+	if text := out.String(); len(text) < 20_000 || strings.Contains(text, signature) ||
+		strings.Contains(text, `"signing"`) {
 		at := max(strings.Index(text, signature), 200)
 		t.Errorf("%d bytes go out, and they show a signature: %s", len(text), text[at-200:at])
 	}

@@ -33,7 +33,8 @@ func TestPublish(t *testing.T) {
 			break
 		}
 	}
-	if got := b.publish(t, `"type":"note","payload":{"kept":[1,null]},"durable":true`); got.status != http.StatusOK || got.body != `{"accepted":true,"seq":4}` {
+	if got := b.publish(t, `"type":"note","payload":{"kept":[1,null]},"durable":true`); got.status != http.StatusOK ||
+		got.body != `{"accepted":true,"seq":4}` {
 		t.Errorf("a durable event: %d %s", got.status, got.body)
 	}
 	if got := b.publish(t, `"type":"ping"`); got.status != http.StatusAccepted || got.body != `{"accepted":true}` {
@@ -80,7 +81,11 @@ func TestPublish(t *testing.T) {
 	// Between two runs AG-UI has no place for an event: it comes with the next one.
 	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","prompt":"hi"}`)
 	var seen strings.Builder
-	for !strings.Contains(seen.String(), `"CUSTOM","name":"note","value":{"kept":[1,null]},"metadata":{"spool":{"published":true,"publishedBy":"anna"}}`) || !strings.Contains(seen.String(), `"CUSTOM","name":"ping","value":null,"metadata":{"spool":{"published":true,"publishedBy":"anna"}}`) {
+	for !strings.Contains(
+		seen.String(),
+		`"CUSTOM","name":"note","value":{"kept":[1,null]},"metadata":{"spool":{"published":true,"publishedBy":"anna"}}`,
+	) || !strings.Contains(seen.String(),
+		`"CUSTOM","name":"ping","value":null,"metadata":{"spool":{"published":true,"publishedBy":"anna"}}`) {
 		m, ok := agui.next(t)
 		if !ok {
 			t.Fatalf("the AG-UI stream has ended: %s", seen.String())
@@ -136,7 +141,8 @@ func TestPublishBehindThePreludeOfAGUI(t *testing.T) {
 	var seen strings.Builder
 	agui.until(t, func(m message) bool {
 		seen.WriteString(m.raw)
-		return strings.Contains(seen.String(), `"CUSTOM","name":"ping"`) && strings.Contains(seen.String(), `"CUSTOM","name":"last"`)
+		return strings.Contains(seen.String(), `"CUSTOM","name":"ping"`) &&
+			strings.Contains(seen.String(), `"CUSTOM","name":"last"`)
 	})
 }
 
@@ -147,7 +153,8 @@ func TestPublishTooLong(t *testing.T) {
 	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","prompt":"hi"}`)
 	before := b.as(t, tokenA, http.MethodGet, historyPath+"?threadId=t1", "").body
 	for fields, want := range map[string]string{
-		`"payload":"` + strings.Repeat("x", spool.MaxLiveEventBytes) + `"`:            "payload is longer than 6144 bytes, the most of a live event",
+		`"payload":"` + strings.Repeat("x", spool.MaxLiveEventBytes) +
+			`"`: "payload is longer than 6144 bytes, the most of a live event",
 		`"durable":true,"payload":"` + strings.Repeat("x", spool.MaxEventBytes) + `"`: "payload is longer than 65536 bytes",
 	} {
 		if got := b.publish(t, `"type":"note",`+fields); got.status != http.StatusBadRequest || got.body != invalid(want) {

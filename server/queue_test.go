@@ -28,7 +28,8 @@ func TestQueueClosed(t *testing.T) {
 	b := setup(t, server.Config{})
 	for _, body := range []string{"", "{", `{"threadId":"t1","runId":"r1","agent":"assistant"}`} {
 		got := b.as(t, tokenA, http.MethodPost, queuePath, body)
-		if got.status != http.StatusUnauthorized || got.body != `{"error":"no queue may deliver here","code":"unauthorized"}` {
+		if got.status != http.StatusUnauthorized ||
+			got.body != `{"error":"no queue may deliver here","code":"unauthorized"}` {
 			t.Errorf("%q: %d %s", body, got.status, got.body)
 		}
 	}
@@ -50,7 +51,8 @@ func TestQueueLoopback(t *testing.T) {
 	open := setup(t, server.Config{Insecure: true, Loopback: true, QueueVerifier: verifier{signature: "s"}})
 	for name, header := range headers {
 		c := call{method: http.MethodPost, path: queuePath, body: "{}", header: header}
-		if got := closed.do(t, c); got.status != http.StatusUnauthorized || got.body != `{"error":"no queue may deliver here","code":"unauthorized"}` {
+		if got := closed.do(t, c); got.status != http.StatusUnauthorized ||
+			got.body != `{"error":"no queue may deliver here","code":"unauthorized"}` {
 			t.Errorf("%s without a verifier: %d %s", name, got.status, got.body)
 		}
 		if got := open.do(t, c); got.status != http.StatusUnauthorized {
@@ -68,7 +70,9 @@ func TestQueueLoopback(t *testing.T) {
 		t.Errorf("a signed delivery: %d %s", got.status, got.body)
 	}
 	// Only the delivery itself has a signature.
-	if got := open.do(t, call{method: http.MethodGet, path: queuePath, header: map[string]string{"Host": "queue.example"}}); got.status != http.StatusForbidden {
+	if got := open.do(
+		t, call{method: http.MethodGet, path: queuePath, header: map[string]string{"Host": "queue.example"}},
+	); got.status != http.StatusForbidden {
 		t.Errorf("GET: %d %s", got.status, got.body)
 	}
 }
@@ -80,12 +84,17 @@ func TestQueueDelivery(t *testing.T) {
 	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","runId":"r1","prompt":"hello"}`)
 	const job = `{"tenant":"a","threadId":"t1","runId":"r1","agent":"assistant"}`
 
-	forged := b.do(t, call{method: http.MethodPost, path: queuePath, body: job, header: map[string]string{"Signature": "forged"}})
-	if forged.status != http.StatusUnauthorized || forged.body != `{"error":"the delivery is not signed by the queue","code":"unauthorized"}` {
+	forged := b.do(t, call{
+		method: http.MethodPost, path: queuePath, body: job, header: map[string]string{"Signature": "forged"},
+	})
+	if forged.status != http.StatusUnauthorized ||
+		forged.body != `{"error":"the delivery is not signed by the queue","code":"unauthorized"}` {
 		t.Errorf("forged: %d %s", forged.status, forged.body)
 	}
 	for range 2 { // twice is as good as once
-		got := b.do(t, call{method: http.MethodPost, path: queuePath, body: job, header: map[string]string{"Signature": "s{"}})
+		got := b.do(t, call{
+			method: http.MethodPost, path: queuePath, body: job, header: map[string]string{"Signature": "s{"},
+		})
 		if got.status != http.StatusOK || got.body != `{"accepted":true}` {
 			t.Errorf("delivery: %d %s", got.status, got.body)
 		}
@@ -109,7 +118,8 @@ func TestQueueShutdown(t *testing.T) {
 	}
 	watch.until(t, state(wire.Queued))
 	got := b.as(t, tokenA, http.MethodPost, queuePath, job)
-	if got.status != http.StatusServiceUnavailable || got.body != `{"error":"the server is shutting down","code":"unavailable"}` ||
+	if got.status != http.StatusServiceUnavailable ||
+		got.body != `{"error":"the server is shutting down","code":"unavailable"}` ||
 		got.header.Get("Retry-After") == "" {
 		t.Errorf("after shutdown: %d %s", got.status, got.body)
 	}
@@ -133,10 +143,12 @@ func TestQueueUnverifiable(t *testing.T) {
 		status   int
 		body     string
 	}{
-		"Away":       {failing{away}, 503, later},
-		"Wrapped":    {failing{fmt.Errorf("google: %w", away)}, 503, later},
-		"AwayFirst":  {verify.Any(failing{away}, failing{forged}), 503, later},
-		"AwayLast":   {verify.Any(failing{forged}, failing{spool.Errorf(spool.Unauthorized, "x")}, failing{away}), 503, later},
+		"Away":      {failing{away}, 503, later},
+		"Wrapped":   {failing{fmt.Errorf("google: %w", away)}, 503, later},
+		"AwayFirst": {verify.Any(failing{away}, failing{forged}), 503, later},
+		"AwayLast": {
+			verify.Any(failing{forged}, failing{spool.Errorf(spool.Unauthorized, "x")}, failing{away}), 503, later,
+		},
 		"Forged":     {verify.Any(failing{forged}, failing{forged}), 401, no},
 		"ForgedCode": {failing{spool.Errorf(spool.Unauthorized, "secret: forged")}, 401, no},
 	} {

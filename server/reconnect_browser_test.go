@@ -103,7 +103,9 @@ func newFront(t *testing.T) *front {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = io.WriteString(w, strings.Replace(pageAround, "CODE", code, 1))
 	})
-	mux.HandleFunc("GET /credentials", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, *f.credentials.Load()) })
+	mux.HandleFunc("GET /credentials", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, *f.credentials.Load())
+	})
 	mux.HandleFunc("POST /report", func(_ http.ResponseWriter, r *http.Request) {
 		var what reported
 		if err := json.NewDecoder(r.Body).Decode(&what); err != nil {
@@ -167,7 +169,9 @@ func newLife(t *testing.T, b store.Backend, token string) *life {
 
 	b.Live = nil // it goes with the process
 	e, err := engine.New(b, engine.Config{
-		Agents: []spool.Agent{{Name: "assistant", Model: "demo"}}, Stream: option.Stream{FlushEvery: -1, Keepalive: 50 * time.Millisecond}, Worker: option.Worker{Poll: 50 * time.Millisecond},
+		Agents: []spool.Agent{{Name: "assistant", Model: "demo"}},
+		Stream: option.Stream{FlushEvery: -1, Keepalive: 50 * time.Millisecond},
+		Worker: option.Worker{Poll: 50 * time.Millisecond},
 		Models: map[string]spool.Model{"demo": demo.New(demo.Config{SlowDelay: 20 * time.Millisecond})},
 	})
 	if err != nil {
@@ -234,7 +238,8 @@ func (r *reader) until(what string, done func() bool) {
 			r.early[report.N] = report
 		case <-time.After(20 * time.Millisecond): // done may be about the proxy
 		case <-limit:
-			r.t.Fatalf("waited for %s: behind %d reports the page is at seq %d, %v, %s, signed in %d times", what, r.next, r.seq, r.at, r.state, r.signs)
+			r.t.Fatalf("waited for %s: behind %d reports the page is at seq %d, %v, %s, signed in %d times", what, r.next, r.seq,
+				r.at, r.state, r.signs)
 		}
 		for report, ok := r.early[r.next]; ok; report, ok = r.early[r.next] {
 			delete(r.early, r.next)
@@ -301,8 +306,10 @@ func chromium(t *testing.T, address string) {
 		t.Fatal(err)
 	}
 	var said bytes.Buffer
-	cmd := exec.CommandContext(context.Background(), binary, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--remote-debugging-port=0",
+	cmd := exec.CommandContext(context.Background(), binary, "--headless", "--no-sandbox", "--disable-gpu",
+		"--disable-quic", "--no-first-run",
+		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
+		"--remote-debugging-port=0",
 		"--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--user-data-dir="+profile, address)
 	cmd.Stdout, cmd.Stderr = &said, &said
 	ownGroup(cmd)
@@ -340,13 +347,17 @@ func TestBrowserReconnects(t *testing.T) {
 	f.upstream.Store(one.url)
 	start := func(id spool.RunID, prompt string) {
 		t.Helper()
-		if r, err := one.engine.Run(t.Context(), key, wire.StartRequest{RunID: id, Prompt: prompt, WhenBusy: spool.BusyEnqueue}); err != nil || !r.Accepted {
+		if r, err := one.engine.Run(
+			t.Context(), key, wire.StartRequest{RunID: id, Prompt: prompt, WhenBusy: spool.BusyEnqueue},
+		); err != nil || !r.Accepted {
 			t.Fatal(r, err)
 		}
 	}
 	publish := func(l *life, text string) {
 		t.Helper()
-		if _, err := l.engine.PublishEvent(t.Context(), key, "note", json.RawMessage(text), wire.PublishOptions{Durable: true}); err != nil {
+		if _, err := l.engine.PublishEvent(
+			t.Context(), key, "note", json.RawMessage(text), wire.PublishOptions{Durable: true},
+		); err != nil {
 			t.Fatal(err)
 		}
 	}

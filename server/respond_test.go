@@ -36,21 +36,24 @@ func TestRespondEdited(t *testing.T) {
 	b := setup(t, server.Config{})
 	watch, asked := waiting(t, b)
 	respond := func(fields string) answer {
-		return b.as(t, tokenA, http.MethodPost, respondPath, `{"threadId":"t1","toolCallId":"`+string(asked.ToolCallID)+`",`+fields+`}`)
+		return b.as(t, tokenA, http.MethodPost, respondPath,
+			`{"threadId":"t1","toolCallId":"`+string(asked.ToolCallID)+`",`+fields+`}`)
 	}
 	for fields, want := range map[string]string{
-		`"approved":true,"arguments":[1]`:                              `{"error":"the arguments are not a JSON object","code":"invalid"}`,
-		`"approved":true,"arguments":{"two":1}`:                        "400",
-		`"approved":false,"arguments":{"to":"y"}`:                      `{"error":"arguments are only for an approved call","code":"invalid"}`,
-		`"approved":true,"reason":7`:                                   `{"error":"reason must be a string","code":"invalid"}`,
-		`"approved":true,"reason":"` + strings.Repeat("x", 5000) + `"`: `{"error":"reason is longer than 4096 bytes","code":"invalid"}`,
+		`"approved":true,"arguments":[1]`:         `{"error":"the arguments are not a JSON object","code":"invalid"}`,
+		`"approved":true,"arguments":{"two":1}`:   "400",
+		`"approved":false,"arguments":{"to":"y"}`: `{"error":"arguments are only for an approved call","code":"invalid"}`,
+		`"approved":true,"reason":7`:              `{"error":"reason must be a string","code":"invalid"}`,
+		`"approved":true,"reason":"` + strings.Repeat("x", 5000) +
+			`"`: `{"error":"reason is longer than 4096 bytes","code":"invalid"}`,
 	} {
 		if got := respond(fields); got.status != http.StatusBadRequest || want != "400" && got.body != want {
 			t.Errorf("%.60s: %d %s", fields, got.status, got.body)
 		}
 	}
 	got := respond(`"approved":true,"digest":"sha256:0"`)
-	if got.status != http.StatusConflict || got.body != `{"delivered":false,"reason":"changed","error":"This request is not the one that was shown"}` {
+	if got.status != http.StatusConflict ||
+		got.body != `{"delivered":false,"reason":"changed","error":"This request is not the one that was shown"}` {
 		t.Errorf("an answer to something else: %d %s", got.status, got.body)
 	}
 	if asked.Digest == "" {
@@ -97,7 +100,8 @@ func TestRespondAGUI(t *testing.T) {
 	if after := b.as(t, tokenA, http.MethodGet, historyPath+"?threadId=t1", "").body; after != before {
 		t.Errorf("an answer that was refused changed the thread:\n%s\n%s", before, after)
 	}
-	if got := resume(`,"payload":{"approved":false,"reason":"no"}`); got.status != http.StatusOK || !strings.Contains(got.body, `{\"denied\":true,\"reason\":\"no\"}`) {
+	if got := resume(`,"payload":{"approved":false,"reason":"no"}`); got.status != http.StatusOK ||
+		!strings.Contains(got.body, `{\"denied\":true,\"reason\":\"no\"}`) {
 		t.Errorf("a denial: %d %s", got.status, got.body)
 	}
 }

@@ -24,7 +24,9 @@ func TestRevisions(t *testing.T) {
 		if got := b.as(t, tokenA, http.MethodPost, runPath, body); got.status != http.StatusAccepted {
 			t.Fatalf("start: %d %s", got.status, got.body)
 		}
-		if got := b.as(t, tokenA, http.MethodGet, "/api/agent/runs/"+of.thread+"?wait=30s", ""); !strings.Contains(got.body, "COMPLETED") {
+		if got := b.as(
+			t, tokenA, http.MethodGet, "/api/agent/runs/"+of.thread+"?wait=30s", "",
+		); !strings.Contains(got.body, "COMPLETED") {
 			t.Fatalf("the run: %d %s", got.status, got.body)
 		}
 	}
@@ -32,7 +34,8 @@ func TestRevisions(t *testing.T) {
 		Revisions []wire.RevisionSummary
 		Next      string
 	}](t, b.as(t, operatorToken, http.MethodGet, revisionsPath, ""))
-	if len(list.Revisions) != 2 || list.Revisions[0].Agent != "assistant" || list.Revisions[1].Agent != "strict" || list.Next != "" {
+	if len(list.Revisions) != 2 || list.Revisions[0].Agent != "assistant" || list.Revisions[1].Agent != "strict" ||
+		list.Next != "" {
 		t.Fatalf("the list is %+v", list)
 	}
 	for i, r := range list.Revisions {
@@ -40,7 +43,8 @@ func TestRevisions(t *testing.T) {
 			t.Errorf("the list has %+v", r)
 		}
 		one := into[wire.Revision](t, b.as(t, operatorToken, http.MethodGet, revisionsPath+"/"+string(r.ID), ""))
-		if one.ID != r.ID || one.Agent.Name != r.Agent || one.Agent.DistinctApprover != (i == 1) || one.Agent.Revision() != r.ID {
+		if one.ID != r.ID || one.Agent.Name != r.Agent || one.Agent.DistinctApprover != (i == 1) ||
+			one.Agent.Revision() != r.ID {
 			t.Errorf("the revision is %+v", one)
 		}
 	}
@@ -48,7 +52,8 @@ func TestRevisions(t *testing.T) {
 	// the page after the first, and the other agent's
 	first := into[struct{ Next string }](t, b.as(t, operatorToken, http.MethodGet, revisionsPath+"?limit=1", ""))
 	for _, query := range []string{"?limit=1&before=" + url.QueryEscape(first.Next), "?agent=strict"} {
-		got := into[struct{ Revisions []wire.RevisionSummary }](t, b.as(t, operatorToken, http.MethodGet, revisionsPath+query, ""))
+		got := into[struct{ Revisions []wire.RevisionSummary }](t,
+			b.as(t, operatorToken, http.MethodGet, revisionsPath+query, ""))
 		if len(got.Revisions) != 1 || got.Revisions[0].ID != list.Revisions[1].ID {
 			t.Errorf("%s: %+v", query, got)
 		}
@@ -65,8 +70,11 @@ func TestRevisions(t *testing.T) {
 		t.Errorf("the record has %s, %v", detail.Entries[0].Payload, err)
 	}
 
-	for _, path := range []string{revisionsPath, revisionsPath + "/" + string(detail.Revision), revisionsPath + "/rev_none"} {
-		if got := b.as(t, tokenA, http.MethodGet, path, ""); got.status != http.StatusForbidden || strings.Contains(got.body, "assistant") {
+	for _, path := range []string{
+		revisionsPath, revisionsPath + "/" + string(detail.Revision), revisionsPath + "/rev_none",
+	} {
+		if got := b.as(t, tokenA, http.MethodGet, path, ""); got.status != http.StatusForbidden ||
+			strings.Contains(got.body, "assistant") {
 			t.Errorf("%s for a tenant: %d %s", path, got.status, got.body)
 		}
 	}

@@ -22,11 +22,13 @@ func TestRun(t *testing.T) {
 		t.Errorf("start: %d %s", got.status, got.body)
 	}
 	got = b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","prompt":"again"}`)
-	if got.status != http.StatusConflict || got.body != `{"accepted":false,"threadId":"t1","reason":"active_run","error":"Thread has an active run"}` {
+	if got.status != http.StatusConflict ||
+		got.body != `{"accepted":false,"threadId":"t1","reason":"active_run","error":"Thread has an active run"}` {
 		t.Errorf("second start: %d %s", got.status, got.body)
 	}
 	got = b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t2","runId":"r1","prompt":"again"}`)
-	if got.status != http.StatusConflict || got.body != `{"accepted":false,"threadId":"t2","reason":"run_id_used","error":"Run id already used"}` {
+	if got.status != http.StatusConflict ||
+		got.body != `{"accepted":false,"threadId":"t2","reason":"run_id_used","error":"Run id already used"}` {
 		t.Errorf("used run id: %d %s", got.status, got.body)
 	}
 	if got = b.as(t, tokenA, http.MethodGet, historyPath+"?threadId=t2", ""); got.status != http.StatusNotFound {
@@ -34,7 +36,8 @@ func TestRun(t *testing.T) {
 	}
 	got = b.as(t, tokenA, http.MethodPost, runPath, `{"prompt":"hello"}`)
 	var made struct{ ThreadID, RunID string }
-	if err := json.Unmarshal([]byte(got.body), &made); err != nil || got.status != http.StatusAccepted || made.ThreadID == "" || made.RunID == "" {
+	if err := json.Unmarshal([]byte(got.body), &made); err != nil || got.status != http.StatusAccepted ||
+		made.ThreadID == "" || made.RunID == "" {
 		t.Errorf("start without a thread: %d %s", got.status, got.body)
 	}
 }
@@ -78,9 +81,13 @@ func TestRunIdempotencyKey(t *testing.T) {
 		}
 	}
 	reused := b.do(t, call{
-		method: http.MethodPost, path: runPath, token: tokenA, body: `{"threadId":"t1","prompt":"another"}`, header: map[string]string{"Idempotency-Key": "k1"},
+		method: http.MethodPost, path: runPath, token: tokenA, body: `{"threadId":"t1","prompt":"another"}`,
+		header: map[string]string{"Idempotency-Key": "k1"},
 	})
-	if want := strings.NewReplacer(`"accepted":true`, `"accepted":false`, `"state":"QUEUED"`, `"reason":"key_reused","error":"This Idempotency-Key belongs to another start"`).Replace(first.body); reused.status != http.StatusConflict || reused.body != want {
+	if want := strings.NewReplacer(
+		`"accepted":true`, `"accepted":false`, `"state":"QUEUED"`,
+		`"reason":"key_reused","error":"This Idempotency-Key belongs to another start"`,
+	).Replace(first.body); reused.status != http.StatusConflict || reused.body != want {
 		t.Errorf("another body: %d %s, want %s", reused.status, reused.body, want)
 	}
 	if other := start("k2", "t1"); other.status != http.StatusConflict {
@@ -96,11 +103,13 @@ func TestStop(t *testing.T) {
 
 	b := setup(t, server.Config{})
 	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","prompt":"hello"}`)
-	if got := b.as(t, tokenA, http.MethodPost, controlPath, `{"threadId":"t1"}`); got.status != http.StatusOK || got.body != `{"accepted":true}` {
+	if got := b.as(t, tokenA, http.MethodPost, controlPath, `{"threadId":"t1"}`); got.status != http.StatusOK ||
+		got.body != `{"accepted":true}` {
 		t.Errorf("stop: %d %s", got.status, got.body)
 	}
 	got := b.as(t, tokenA, http.MethodPost, controlPath, `{"threadId":"t1"}`)
-	if got.status != http.StatusConflict || got.body != `{"accepted":false,"reason":"not_active","error":"Cannot stop thread in state CANCELLED"}` {
+	if got.status != http.StatusConflict ||
+		got.body != `{"accepted":false,"reason":"not_active","error":"Cannot stop thread in state CANCELLED"}` {
 		t.Errorf("second stop: %d %s", got.status, got.body)
 	}
 }
@@ -164,8 +173,8 @@ func toolCallID(t *testing.T, all []message) string {
 	return ""
 }
 
-// What the agent does not allow of the provider options is ignored, and the answer says so: in its body, and in a header
-// for a stream, which has no body of its own.
+// What the agent does not allow of the provider options is ignored, and the answer says so: in its body, and in a
+// header for a stream, which has no body of its own.
 func TestProviderOptionsWarning(t *testing.T) {
 	t.Parallel()
 
@@ -173,9 +182,10 @@ func TestProviderOptionsWarning(t *testing.T) {
 	b.work(t)
 	const warning = `ignored of providerOptions, because the configuration of the agent "assistant" does not allow it: "seed"`
 	for name, got := range map[string]answer{
-		"run":   b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","prompt":"hello","providerOptions":{"seed":7}}`),
-		"chat":  b.as(t, tokenA, http.MethodPost, chatPath, chatBody("t2", chatTurn, `,"providerOptions":{"seed":7}`)),
-		"ag-ui": b.as(t, tokenA, http.MethodPost, aguiPath, aguiInput("t3", says+`,"forwardedProps":{"spool":{"providerOptions":{"seed":7}}}`)),
+		"run":  b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","prompt":"hello","providerOptions":{"seed":7}}`),
+		"chat": b.as(t, tokenA, http.MethodPost, chatPath, chatBody("t2", chatTurn, `,"providerOptions":{"seed":7}`)),
+		"ag-ui": b.as(t, tokenA, http.MethodPost, aguiPath,
+			aguiInput("t3", says+`,"forwardedProps":{"spool":{"providerOptions":{"seed":7}}}`)),
 	} {
 		if got.status >= http.StatusBadRequest || got.header.Get("X-Spool-Warning") != warning {
 			t.Errorf("%s: %d %v %s", name, got.status, got.header, got.body)
@@ -184,7 +194,9 @@ func TestProviderOptionsWarning(t *testing.T) {
 			t.Errorf("%s", got.body)
 		}
 	}
-	if got := b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t4","prompt":"hello"}`); got.header.Get("X-Spool-Warning") != "" || strings.Contains(got.body, "warning") {
+	if got := b.as(
+		t, tokenA, http.MethodPost, runPath, `{"threadId":"t4","prompt":"hello"}`,
+	); got.header.Get("X-Spool-Warning") != "" || strings.Contains(got.body, "warning") {
 		t.Errorf("without options: %v %s", got.header, got.body)
 	}
 	if !strings.Contains(b.logged.String(), "a start asked for what its agent does not allow") {

@@ -18,7 +18,12 @@ func writer(t *testing.T) access.Authenticator {
 
 	auth, err := access.Tokens([]access.Token{
 		{Token: tokenA, Principal: access.Principal{Tenant: "a", Subject: "anna", Scopes: access.AllScopes()}},
-		{Token: "writes", Principal: access.Principal{Tenant: "a", Subject: "alan", Scopes: []access.Scope{access.ScopeRead, access.ScopeWrite}}},
+		{
+			Token: "writes",
+			Principal: access.Principal{
+				Tenant: "a", Subject: "alan", Scopes: []access.Scope{access.ScopeRead, access.ScopeWrite},
+			},
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -44,10 +49,19 @@ func TestWriteDoesNotStop(t *testing.T) {
 		status                    int
 		want                      string
 	}{
-		{"writes", http.MethodPost, runPath, `{"threadId":"t1","prompt":"x","whenBusy":"interrupt"}`, 403, denied("whenBusy interrupt")},
+		{
+			"writes", http.MethodPost, runPath, `{"threadId":"t1","prompt":"x","whenBusy":"interrupt"}`, 403,
+			denied("whenBusy interrupt"),
+		},
 		{tokenA, http.MethodPost, runPath, `{"threadId":"t1","prompt":"one"}`, 202, start},
-		{"writes", http.MethodPost, runPath, `{"threadId":"t1","prompt":"x","whenBusy":"interrupt"}`, 403, denied("whenBusy interrupt")},
-		{"writes", http.MethodPost, runPath, `{"threadId":"t1","prompt":"x","whenBusy":"rollback"}`, 403, denied("whenBusy rollback")},
+		{
+			"writes", http.MethodPost, runPath, `{"threadId":"t1","prompt":"x","whenBusy":"interrupt"}`, 403,
+			denied("whenBusy interrupt"),
+		},
+		{
+			"writes", http.MethodPost, runPath, `{"threadId":"t1","prompt":"x","whenBusy":"rollback"}`, 403,
+			denied("whenBusy rollback"),
+		},
 		{"writes", http.MethodDelete, remove, "", 403, denied("deleting a thread that has an active run")},
 		{tokenA, http.MethodDelete, remove, "", 409, `{"accepted":false,"reason":"active_run"`},
 		{"writes", http.MethodPost, controlPath, `{"threadId":"t1"}`, 403, `{"error":"the scope \"stop\" is required"`},
@@ -66,7 +80,8 @@ func TestWriteDoesNotStop(t *testing.T) {
 	b.work(t)
 	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t2","prompt":"use send with {\"to\":\"x\"}"}`)
 	b.stream(t, call{path: streamPath + "?threadId=t2", token: tokenA}).until(t, state(wire.WaitingForInput))
-	if got := b.as(t, "writes", http.MethodDelete, threadsPath+"?threadId=t2", ""); got.status != http.StatusForbidden || got.body != denied("deleting a thread that has an active run") {
+	if got := b.as(t, "writes", http.MethodDelete, threadsPath+"?threadId=t2", ""); got.status != http.StatusForbidden ||
+		got.body != denied("deleting a thread that has an active run") {
 		t.Errorf("a parked thread: %d %s", got.status, got.body)
 	}
 	if got := b.as(t, tokenA, http.MethodDelete, threadsPath+"?threadId=t2", ""); got.status != http.StatusOK {
@@ -84,11 +99,14 @@ func TestWriteDoesNotStopByDefault(t *testing.T) {
 		runPath:  `{"threadId":"t1","prompt":"two"}`,
 		aguiPath: aguiInput("t1", says),
 	} {
-		if got := b.as(t, "writes", http.MethodPost, path, body); got.status != http.StatusConflict || !strings.Contains(got.body, `"reason":"active_run"`) {
+		if got := b.as(t, "writes", http.MethodPost, path, body); got.status != http.StatusConflict ||
+			!strings.Contains(got.body, `"reason":"active_run"`) {
 			t.Errorf("%s: %d %s", path, got.status, got.body)
 		}
 	}
-	if got := b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","prompt":"two"}`); got.status != http.StatusAccepted {
+	if got := b.as(
+		t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","prompt":"two"}`,
+	); got.status != http.StatusAccepted {
 		t.Errorf("with the scope: %d %s", got.status, got.body)
 	}
 }

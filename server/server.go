@@ -47,8 +47,9 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 	}
 	c = c.withDefaults()
 	pages, err := browser.New(browser.Config{
-		CORSAllowCredentials: c.CORSAllowCredentials, CORSAllowHeaders: c.CORSAllowHeaders, CORSExposeHeaders: c.CORSExposeHeaders,
-		CORSOrigins: c.CORSOrigins, CookieAuth: c.CookieAuth, Loopback: c.Loopback, Open: c.Authenticator == nil, Log: c.Log,
+		CORSAllowCredentials: c.CORSAllowCredentials, CORSAllowHeaders: c.CORSAllowHeaders,
+		CORSExposeHeaders: c.CORSExposeHeaders, CORSOrigins: c.CORSOrigins, CookieAuth: c.CookieAuth, Loopback: c.Loopback,
+		Open: c.Authenticator == nil, Log: c.Log,
 	})
 	if err != nil {
 		return nil, err
@@ -65,8 +66,8 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 		return nil, err
 	}
 	streams := stream.New(stream.Config{
-		Engine: e, Log: c.Log, Timeout: c.WriteTimeout, Limit: c.Limits.OpenStreams, NoTakeover: c.NoStreamTakeover, Draining: drain,
-		Artifact: threads.Controller{Base: c.PublicURL + c.BasePath}.ArtifactAddress,
+		Engine: e, Log: c.Log, Timeout: c.WriteTimeout, Limit: c.Limits.OpenStreams, NoTakeover: c.NoStreamTakeover,
+		Draining: drain, Artifact: threads.Controller{Base: c.PublicURL + c.BasePath}.ArtifactAddress,
 	})
 	deliveries := queue.New(queue.Config{
 		Engine: e, Verifier: c.QueueVerifier, Concurrency: c.QueueConcurrency, Log: c.Log, Working: jobs,
@@ -75,7 +76,8 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 	absences := aguiapi.NewAbsences(drain, e, c.Log, c.DisconnectGrace)
 	before := &front{config: c, auth: callers, pages: pages, streams: streams}
 	before.api = rest.New(append(c.bodyRules(jobs),
-		rest.Title("Spool"), rest.Version("1"), rest.About(describe.API), rest.AboutTags(describe.Groups), rest.BasePath(c.BasePath), rest.Servers(cmp.Or(c.PublicURL, "/")),
+		rest.Title("Spool"), rest.Version("1"), rest.About(describe.API), rest.AboutTags(describe.Groups),
+		rest.BasePath(c.BasePath), rest.Servers(cmp.Or(c.PublicURL, "/")),
 		rest.Errors(call.ErrorBodies{}), rest.MapError(call.MapError), rest.StrictSlashes(), rest.Logger(call.Log(c.Log)),
 		rest.Use(before.middleware), rest.SchemaNames(bodies.Names()), describe.Comments(),
 	)...)

@@ -70,7 +70,10 @@ func twoTenants(t *testing.T) access.Authenticator {
 	auth, err := access.Tokens([]access.Token{
 		{Token: tokenA, Principal: access.Principal{Tenant: "a", Subject: "anna", Scopes: access.AllScopes()}},
 		{Token: tokenB, Principal: access.Principal{Tenant: "b", Subject: "bert", Scopes: access.AllScopes()}},
-		{Token: readOnlyA, Principal: access.Principal{Tenant: "a", Subject: "rita", Scopes: []access.Scope{access.ScopeRead}}},
+		{
+			Token:     readOnlyA,
+			Principal: access.Principal{Tenant: "a", Subject: "rita", Scopes: []access.Scope{access.ScopeRead}},
+		},
 		{Token: secondA, Principal: access.Principal{Tenant: "a", Subject: "alan", Scopes: access.AllScopes()}},
 		{Token: namelessA, Principal: access.Principal{Tenant: "a", Scopes: access.AllScopes()}},
 	})
@@ -108,12 +111,15 @@ func setupOver(t *testing.T, c server.Config, bounds engine.Config) *bundle {
 			{Name: "assistant", Model: "demo", Tools: []spool.Tool{sendTool()}},
 			{Name: "strict", Model: "demo", Tools: []spool.Tool{sendTool()}, DistinctApprover: true},
 		},
-		Models:   models,
-		Stream:   option.Stream{FlushEvery: -1},
-		Limits:   option.Limits{PromptBytes: 1000, QueueDepth: bounds.Limits.QueueDepth, TenantBytes: bounds.Limits.TenantBytes},
+		Models: models,
+		Stream: option.Stream{FlushEvery: -1},
+		Limits: option.Limits{
+			PromptBytes: 1000, QueueDepth: bounds.Limits.QueueDepth, TenantBytes: bounds.Limits.TenantBytes,
+		},
 		WhenBusy: bounds.WhenBusy, Artifacts: artifacts,
-		Worker:  option.Worker{Poll: 50 * time.Millisecond},
-		ParkTTL: 15 * time.Minute, StrictProviderOptions: bounds.StrictProviderOptions, // ParkTTL is less than a link may last
+		Worker: option.Worker{Poll: 50 * time.Millisecond},
+		// ParkTTL is less than a link may last
+		ParkTTL: 15 * time.Minute, StrictProviderOptions: bounds.StrictProviderOptions,
 		Log: log,
 	})
 	if err != nil {
@@ -159,7 +165,8 @@ func sendTool() spool.Tool {
 	type in struct {
 		To string `json:"to"`
 	}
-	send := tool.New("send", "Sends nothing.", func(_ context.Context, in in) (string, error) { return "sent to " + in.To, nil })
+	send := tool.New("send", "Sends nothing.",
+		func(_ context.Context, in in) (string, error) { return "sent to " + in.To, nil })
 	send.Approval = spool.AlwaysApprove
 	return send
 }

@@ -18,7 +18,9 @@ type desk struct{ failure error }
 
 func (desk) ClientMetadata() json.RawMessage { return json.RawMessage(`{"client_id":"me"}`) }
 
-func (d desk) BeginSignIn(_ context.Context, ticket string, tenant spool.Tenant, subject string) (string, *http.Cookie, error) {
+func (d desk) BeginSignIn(
+	_ context.Context, ticket string, tenant spool.Tenant, subject string,
+) (string, *http.Cookie, error) {
 	if d.failure != nil {
 		return "", nil, d.failure
 	}
@@ -27,7 +29,8 @@ func (d desk) BeginSignIn(_ context.Context, ticket string, tenant spool.Tenant,
 			return "", nil, spool.Errorf(spool.NotFound, "this link is not yours")
 		}
 	}
-	return "https://login.example/authorize?state=s1", &http.Cookie{Name: "sign-in", Value: "secret", HttpOnly: true, MaxAge: 600}, nil
+	return "https://login.example/authorize?state=s1",
+		&http.Cookie{Name: "sign-in", Value: "secret", HttpOnly: true, MaxAge: 600}, nil
 }
 
 func (d desk) FinishSignIn(r *http.Request) (string, error) {
@@ -43,9 +46,18 @@ func deskTokens(t *testing.T) access.Authenticator {
 	t.Helper()
 
 	list, err := access.Tokens([]access.Token{
-		{Token: annaToken, Principal: access.Principal{Tenant: "acme", Subject: "anna", Scopes: []access.Scope{access.ScopeWrite}}},
-		{Token: benToken, Principal: access.Principal{Tenant: "acme", Subject: "ben", Scopes: []access.Scope{access.ScopeWrite}}},
-		{Token: readerToken, Principal: access.Principal{Tenant: "acme", Subject: "anna", Scopes: []access.Scope{access.ScopeRead}}},
+		{
+			Token:     annaToken,
+			Principal: access.Principal{Tenant: "acme", Subject: "anna", Scopes: []access.Scope{access.ScopeWrite}},
+		},
+		{
+			Token:     benToken,
+			Principal: access.Principal{Tenant: "acme", Subject: "ben", Scopes: []access.Scope{access.ScopeWrite}},
+		},
+		{
+			Token:     readerToken,
+			Principal: access.Principal{Tenant: "acme", Subject: "anna", Scopes: []access.Scope{access.ScopeRead}},
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -58,11 +70,14 @@ func (a answer) isPage(t *testing.T, status int, want string) {
 	t.Helper()
 
 	policy := a.header.Get("Content-Security-Policy")
-	if a.status != status || !strings.Contains(a.body, want) || a.header.Get("Content-Type") != "text/html; charset=utf-8" {
+	if a.status != status || !strings.Contains(a.body, want) ||
+		a.header.Get("Content-Type") != "text/html; charset=utf-8" {
 		t.Errorf("%d %v %s\nwant %d %s", a.status, a.header, a.body, status, want)
 	}
-	if a.header.Get("Cache-Control") != "no-store" || a.header.Get("Referrer-Policy") != "no-referrer" || a.header.Get("X-Content-Type-Options") != "nosniff" ||
-		!strings.HasPrefix(policy, "default-src 'none'; style-src 'sha256-") || strings.Contains(policy, "unsafe") || strings.Contains(a.body, "<script") {
+	if a.header.Get("Cache-Control") != "no-store" || a.header.Get("Referrer-Policy") != "no-referrer" ||
+		a.header.Get("X-Content-Type-Options") != "nosniff" ||
+		!strings.HasPrefix(policy, "default-src 'none'; style-src 'sha256-") || strings.Contains(policy, "unsafe") ||
+		strings.Contains(a.body, "<script") {
 		t.Errorf("the page has %v", a.header)
 	}
 }
@@ -76,10 +91,12 @@ func TestSignIn(t *testing.T) {
 	b.as(t, "", http.MethodGet, link, "").isPage(t, http.StatusUnauthorized, "Open it in the application")
 	b.as(t, "wrong-token-of-16", http.MethodGet, link, "").isPage(t, http.StatusUnauthorized, "Open it in the application")
 	b.as(t, benToken, http.MethodGet, link, "").isPage(t, http.StatusNotFound, "This link is not yours.")
-	b.as(t, readerToken, http.MethodGet, link, "").isPage(t, http.StatusForbidden, "The scope &#34;write&#34; is required.")
+	b.as(t, readerToken, http.MethodGet, link, "").isPage(t, http.StatusForbidden,
+		"The scope &#34;write&#34; is required.")
 	b.as(t, annaToken, http.MethodGet, "/v1/oauth/sign-in", "").isPage(t, http.StatusNotFound, "This link is not yours.")
 	got := b.as(t, annaToken, http.MethodGet, link, "")
-	if got.status != http.StatusFound || got.header.Get("Location") != "https://login.example/authorize?state=s1" || got.header.Get("Referrer-Policy") != "no-referrer" ||
+	if got.status != http.StatusFound || got.header.Get("Location") != "https://login.example/authorize?state=s1" ||
+		got.header.Get("Referrer-Policy") != "no-referrer" ||
 		!strings.HasPrefix(got.header.Get("Set-Cookie"), "sign-in=secret;") || got.header.Get("Cache-Control") != "no-store" {
 		t.Errorf("the link of anna: %d %v", got.status, got.header)
 	}
@@ -97,7 +114,8 @@ func TestSignIn(t *testing.T) {
 		{annaToken, body, `"url":"https://login.example/authorize?state=s1","expiresAt":"`, http.StatusOK},
 	} {
 		got := b.as(t, c.token, http.MethodPost, at, c.body)
-		if got.status != c.status || !strings.Contains(got.body, c.want) || (got.header.Get("Set-Cookie") != "") != (c.status == http.StatusOK) {
+		if got.status != c.status || !strings.Contains(got.body, c.want) ||
+			(got.header.Get("Set-Cookie") != "") != (c.status == http.StatusOK) {
 			t.Errorf("%s of %q: %d %s %v", c.body, c.token, got.status, got.body, got.header)
 		}
 	}
@@ -111,7 +129,9 @@ func TestSignedIn(t *testing.T) {
 	elsewhere := map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Host": "localhost"}
 	at := call{method: http.MethodGet, path: "/oauth/callback?state=s1&code=c1", header: elsewhere}
 	b.do(t, at).isPage(t, http.StatusNotFound, "There is no such sign-in.")
-	at.header = map[string]string{"Cookie": "sign-in=secret", "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Host": "localhost"}
+	at.header = map[string]string{
+		"Cookie": "sign-in=secret", "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Host": "localhost",
+	}
 	b.do(t, at).isPage(t, http.StatusOK, "You are signed in to &lt;b&gt;shop&lt;/b&gt;</h1>\n<p>Go back and approve.")
 	at.method = http.MethodHead
 	if got := b.do(t, at); got.status != http.StatusBadRequest {
@@ -121,10 +141,13 @@ func TestSignedIn(t *testing.T) {
 	if got := b.do(t, at); got.status != http.StatusForbidden {
 		t.Errorf("an image of another site: %d", got.status)
 	}
-	if got := b.do(t, call{method: http.MethodGet, path: "/oauth/sign-in?ticket=for-all", header: elsewhere}); got.status != http.StatusFound {
+	if got := b.do(
+		t, call{method: http.MethodGet, path: "/oauth/sign-in?ticket=for-all", header: elsewhere},
+	); got.status != http.StatusFound {
 		t.Errorf("the link of everybody: %d %s", got.status, got.body)
 	}
-	if got := b.do(t, call{method: http.MethodGet, path: "/oauth/client-metadata.json"}); got.status != http.StatusOK || got.body != `{"client_id":"me"}` ||
+	if got := b.do(t, call{method: http.MethodGet, path: "/oauth/client-metadata.json"}); got.status != http.StatusOK ||
+		got.body != `{"client_id":"me"}` ||
 		got.header.Get("Content-Type") != "application/json; charset=utf-8" {
 		t.Errorf("the document: %d %s %v", got.status, got.body, got.header)
 	}
@@ -142,16 +165,26 @@ func TestSignInFails(t *testing.T) {
 		status int
 		want   string
 	}{
-		"Inside":   {spool.Wrap(spool.Internal, "read a row", context.DeadlineExceeded), http.StatusInternalServerError, "Internal error."},
-		"Provider": {spool.Errorf(spool.Unauthorized, "its authorization server refuses this client"), http.StatusServiceUnavailable, "Its authorization server refuses this client."},
-		"Refused":  {spool.Errorf(spool.Forbidden, "the sign-in was refused"), http.StatusForbidden, "The sign-in was refused."},
+		"Inside": {
+			spool.Wrap(spool.Internal, "read a row", context.DeadlineExceeded), http.StatusInternalServerError,
+			"Internal error.",
+		},
+		"Provider": {
+			spool.Errorf(spool.Unauthorized, "its authorization server refuses this client"), http.StatusServiceUnavailable,
+			"Its authorization server refuses this client.",
+		},
+		"Refused": {
+			spool.Errorf(spool.Forbidden, "the sign-in was refused"), http.StatusForbidden, "The sign-in was refused.",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
 			b := setup(t, server.Config{Insecure: true, SignIns: desk{c.err}})
 			b.as(t, "", http.MethodGet, "/oauth/sign-in?ticket=for-all", "").isPage(t, c.status, c.want)
-			b.do(t, call{method: http.MethodGet, path: "/oauth/callback?state=s1", header: map[string]string{"Cookie": "sign-in=secret"}}).isPage(t, c.status, c.want)
+			b.do(t, call{
+				method: http.MethodGet, path: "/oauth/callback?state=s1", header: map[string]string{"Cookie": "sign-in=secret"},
+			}).isPage(t, c.status, c.want)
 			if got := b.as(t, "", http.MethodPost, "/api/agent/sign-in", `{"url":"/?ticket=for-all"}`); got.status != c.status {
 				t.Errorf("the request: %d %s", got.status, got.body)
 			}
@@ -163,7 +196,9 @@ func TestSignInFails(t *testing.T) {
 			t.Errorf("%s without sign-ins: %d", path, got.status)
 		}
 	}
-	if got := b.as(t, "", http.MethodPost, "/api/agent/sign-in", `{"url":"/?ticket=for-all"}`); got.status != http.StatusNotFound {
+	if got := b.as(
+		t, "", http.MethodPost, "/api/agent/sign-in", `{"url":"/?ticket=for-all"}`,
+	); got.status != http.StatusNotFound {
 		t.Errorf("without sign-ins: %d", got.status)
 	}
 }

@@ -59,14 +59,17 @@ func TestSlowBody(t *testing.T) {
 					listener := oneConn{make(chan net.Conn, 1)}
 					listener.conns <- there
 					s := &http.Server{
-						Handler:           newServer(t, memory.New(nil), server.Config{Authenticator: twoTenants(t), Log: slog.New(slog.DiscardHandler)}),
+						Handler: newServer(t, memory.New(nil),
+							server.Config{Authenticator: twoTenants(t), Log: slog.New(slog.DiscardHandler)}),
 						ReadHeaderTimeout: time.Second,
 					}
 					defer s.Close()
 					go func() { _ = s.Serve(listener) }()
 
 					began := time.Now()
-					if _, err := io.WriteString(here, c.request+" HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer "+c.token+"\r\n"+length+"\r\n\r\n"); err != nil {
+					if _, err := io.WriteString(
+						here, c.request+" HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer "+c.token+"\r\n"+length+"\r\n\r\n",
+					); err != nil {
 						t.Fatal(err)
 					}
 					// Without an end to the wait the bubble is stuck here, which fails the test.

@@ -75,36 +75,42 @@ func TestStartOfTheHost(t *testing.T) {
 		Client, Others bool
 	}
 	start := func(thread, path, body string) (s said) {
-		got := b.do(t, call{method: http.MethodPost, path: path, token: tokenA, body: strings.ReplaceAll(body, "THREAD", thread)})
+		got := b.do(t, call{
+			method: http.MethodPost, path: path, token: tokenA, body: strings.ReplaceAll(body, "THREAD", thread),
+		})
 		if got.status/100 != 2 {
 			t.Fatalf("%s: %d %s", path, got.status, got.body)
 		}
-		err := b.backend.Store.View(t.Context(), spool.ThreadKey{Tenant: "a", ID: spool.ThreadID(thread)}, func(v store.View) error {
-			th, err := v.Thread()
-			if err != nil {
-				return err
-			}
-			rows, err := v.Runs(wire.RunQuery{Whole: true})
-			if err != nil || len(rows) != 1 {
-				t.Errorf("%s: %d runs", path, len(rows))
-				return err
-			}
-			r := rows[0]
-			s = said{
-				Run:   wire.Run{Tenant: r.Tenant, Agent: r.Agent, Model: r.Model, MaxSteps: r.MaxSteps, StartedBy: r.StartedBy},
-				Owner: th.Owner, Key: r.StartKey + r.StartHash, Scopes: r.Scopes, HostState: string(r.HostState),
-				Client: r.Client != nil, Others: r.Options != nil,
-			}
-			return nil
-		})
+		err := b.backend.Store.View(t.Context(), spool.ThreadKey{Tenant: "a", ID: spool.ThreadID(thread)},
+			func(v store.View) error {
+				th, err := v.Thread()
+				if err != nil {
+					return err
+				}
+				rows, err := v.Runs(wire.RunQuery{Whole: true})
+				if err != nil || len(rows) != 1 {
+					t.Errorf("%s: %d runs", path, len(rows))
+					return err
+				}
+				r := rows[0]
+				s = said{
+					Run:   wire.Run{Tenant: r.Tenant, Agent: r.Agent, Model: r.Model, MaxSteps: r.MaxSteps, StartedBy: r.StartedBy},
+					Owner: th.Owner, Key: r.StartKey + r.StartHash, Scopes: r.Scopes, HostState: string(r.HostState),
+					Client: r.Client != nil, Others: r.Options != nil,
+				}
+				return nil
+			})
 		if err != nil {
 			t.Error(path, err)
 		}
 		return s
 	}
 	for name, c := range map[string][2]string{
-		"run":    {runPath, `{"threadId":"THREAD","prompt":"hi"`},
-		"ag-ui":  {"/api/agent/ag-ui", `{"threadId":"THREAD","runId":"THREAD","messages":[{"id":"m","role":"user","content":"hi"}],"forwardedProps":{"spool":{"agent":""`},
+		"run": {runPath, `{"threadId":"THREAD","prompt":"hi"`},
+		"ag-ui": {
+			"/api/agent/ag-ui",
+			`{"threadId":"THREAD","runId":"THREAD","messages":[{"id":"m","role":"user","content":"hi"}],"forwardedProps":{"spool":{"agent":""`,
+		},
 		"ai-sdk": {chatPath, `{"id":"THREAD","messages":[{"id":"m","role":"user","parts":[{"type":"text","text":"hi"}]}]`},
 	} {
 		end := ""

@@ -20,17 +20,26 @@ func TestRunSteer(t *testing.T) {
 			t.Errorf("%s: %d %s", body, got.status, got.body)
 		}
 	}
-	post(tokenA, runPath, `{"threadId":"t1","runId":"r1","prompt":"one","whenBusy":"steer"}`, 202, `{"accepted":true,"threadId":"t1","runId":"r1","state":"QUEUED"}`)
-	post(tokenA, runPath, `{"threadId":"t1","runId":"r2","prompt":"two","whenBusy":"steer"}`, 202, `"state":"QUEUED","position":1,"steers":"r1"}`)
-	post(tokenA, runPath, `{"threadId":"t1","runId":"r3","prompt":"three","whenBusy":"steer"}`, 202, `"state":"QUEUED","position":2,"steers":"r1"}`)
-	post(tokenA, aguiPath, `{"threadId":"t1","runId":"r4","messages":[{"id":"m","role":"user","content":"x"}],"forwardedProps":{"spool":{"whenBusy":"later"}}}`, 400, "whenBusy must be")
+	post(tokenA, runPath, `{"threadId":"t1","runId":"r1","prompt":"one","whenBusy":"steer"}`, 202,
+		`{"accepted":true,"threadId":"t1","runId":"r1","state":"QUEUED"}`)
+	post(tokenA, runPath, `{"threadId":"t1","runId":"r2","prompt":"two","whenBusy":"steer"}`, 202,
+		`"state":"QUEUED","position":1,"steers":"r1"}`)
+	post(tokenA, runPath, `{"threadId":"t1","runId":"r3","prompt":"three","whenBusy":"steer"}`, 202,
+		`"state":"QUEUED","position":2,"steers":"r1"}`)
+	post(tokenA, aguiPath,
+		`{"threadId":"t1","runId":"r4","messages":[{"id":"m","role":"user","content":"x"}],"forwardedProps":{"spool":{"whenBusy":"later"}}}`, 400, "whenBusy must be")
 	post(readOnlyA, controlPath, `{"threadId":"t1","runId":"r3"}`, 403, "scope")
 	post(tokenA, controlPath, `{"threadId":"t1","runId":"r3"}`, 200, `{"accepted":true}`)
 	b.work(t)
-	if got := b.as(t, tokenA, http.MethodGet, "/api/agent/runs/r2?wait=30s", ""); !strings.Contains(got.body, `"state":"COMPLETED","stopReason":"steered","delivered":{"runId":"r1","messageId":"msg_`) {
+	if got := b.as(
+		t, tokenA, http.MethodGet, "/api/agent/runs/r2?wait=30s", "",
+	); !strings.Contains(got.body,
+		`"state":"COMPLETED","stopReason":"steered","delivered":{"runId":"r1","messageId":"msg_`) {
 		t.Errorf("the outcome of the steer: %d %s", got.status, got.body)
 	}
-	if got := b.as(t, tokenA, http.MethodGet, "/api/agent/runs/r1?wait=30s", ""); !strings.Contains(got.body, "You said: two") || strings.Contains(got.body, "delivered") {
+	if got := b.as(
+		t, tokenA, http.MethodGet, "/api/agent/runs/r1?wait=30s", "",
+	); !strings.Contains(got.body, "You said: two") || strings.Contains(got.body, "delivered") {
 		t.Errorf("the outcome of the run: %d %s", got.status, got.body)
 	}
 	post(tokenA, controlPath, `{"threadId":"t1","runId":"r2"}`, 409, "Cannot stop run in state COMPLETED")

@@ -25,7 +25,8 @@ func TestStreamHeaders(t *testing.T) {
 	b := setup(t, server.Config{})
 	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","prompt":"hello"}`)
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
-		res, err := http.DefaultTransport.RoundTrip(b.request(t, call{method: method, path: streamPath + "?threadId=t1", token: tokenA}))
+		res, err := http.DefaultTransport.RoundTrip(b.request(t,
+			call{method: method, path: streamPath + "?threadId=t1", token: tokenA}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,15 +99,20 @@ func TestStreamSince(t *testing.T) {
 	b := setup(t, server.Config{})
 	b.work(t)
 	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"t1","prompt":"hello"}`)
-	first := withID(b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA}).until(t, entry(wire.EntryRunEnded)))
+	first := withID(b.stream(t, call{path: streamPath + "?threadId=t1", token: tokenA}).until(t,
+		entry(wire.EntryRunEnded)))
 	for name, c := range map[string]struct {
 		call call
 		want int64
 	}{
 		"Since":           {call{path: streamPath + "?threadId=t1&since=1"}, 2},
 		"MalformedCursor": {call{path: streamPath + "?threadId=t1&since=1&cursor=x"}, 2},
-		"MalformedHeader": {call{path: streamPath + "?threadId=t1&cursor=1", header: map[string]string{"Last-Event-ID": "1 2 3 4"}}, 2},
-		"MalformedAll":    {call{path: streamPath + "?threadId=t1&since=x&cursor=x", header: map[string]string{"Last-Event-ID": "x"}}, 1},
+		"MalformedHeader": {
+			call{path: streamPath + "?threadId=t1&cursor=1", header: map[string]string{"Last-Event-ID": "1 2 3 4"}}, 2,
+		},
+		"MalformedAll": {
+			call{path: streamPath + "?threadId=t1&since=x&cursor=x", header: map[string]string{"Last-Event-ID": "x"}}, 1,
+		},
 	} {
 		c.call.token = tokenA
 		all := b.stream(t, c.call).until(t, func(m message) bool { return m.frame.Event != nil && m.frame.Event.Seq > 0 })

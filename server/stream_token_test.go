@@ -129,7 +129,8 @@ func tokenServer(t *testing.T, c server.Config) (*engine.Engine, *server.Server)
 
 	c.Log = slog.New(slog.DiscardHandler)
 	e, err := engine.New(memory.New(nil), engine.Config{
-		Agents: []spool.Agent{{Name: "a", Model: "m"}}, Models: map[string]spool.Model{"m": demo.New(demo.Config{})}, Log: c.Log,
+		Agents: []spool.Agent{{Name: "a", Model: "m"}}, Models: map[string]spool.Model{"m": demo.New(demo.Config{})},
+		Log: c.Log,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +157,8 @@ func tokenOf(t *testing.T, s *server.Server) string {
 	t.Helper()
 
 	var out struct{ Token string }
-	if err := json.Unmarshal([]byte(post(t, s, streamTokenPath, `{"threadId":"t1"}`)), &out); err != nil || out.Token == "" {
+	if err := json.Unmarshal([]byte(post(t, s, streamTokenPath, `{"threadId":"t1"}`)), &out); err != nil ||
+		out.Token == "" {
 		t.Fatal(err)
 	}
 	return out.Token
@@ -190,7 +192,8 @@ func TestStreamTokenEnds(t *testing.T) {
 					if took := time.Since(began); format == "" && (took < 38*time.Second || took > 40*time.Second) {
 						t.Errorf("the stream took %s", took)
 					}
-					if format == "" && (w.Code != http.StatusOK || !strings.HasSuffix(w.Body.String(), ": the stream token is over\n\n")) {
+					if format == "" && (w.Code != http.StatusOK ||
+						!strings.HasSuffix(w.Body.String(), ": the stream token is over\n\n")) {
 						t.Errorf("%d %s", w.Code, w.Body)
 					}
 					if format != "" && (w.Code != http.StatusUnauthorized || strings.TrimSpace(w.Body.String()) != badStreamToken) {
@@ -249,7 +252,11 @@ func TestStreamTokenKeys(t *testing.T) {
 			t.Errorf("%s: %d", name, w.Code)
 		}
 	}
-	for _, c := range []server.Config{{StreamTokenKeys: [][]byte{key("long"), []byte("short")}}, {StreamTokenTTL: -1}, {StreamTokenTTL: time.Millisecond}} {
+	for _, c := range []server.Config{
+		{StreamTokenKeys: [][]byte{key("long"), []byte("short")}},
+		{StreamTokenTTL: -1},
+		{StreamTokenTTL: time.Millisecond},
+	} {
 		c.Insecure = true
 		if _, err := server.New(e, c); spool.CodeOf(err) != spool.Invalid || strings.Contains(err.Error(), "short\x00") {
 			t.Errorf("%v", err)
@@ -278,7 +285,8 @@ func TestStreamTokenAndBearer(t *testing.T) {
 	if got := b.as(t, tokenA, http.MethodGet, tokenURL("t1", "wrong"), ""); got.status != http.StatusUnauthorized {
 		t.Errorf("%d %s", got.status, got.body)
 	}
-	res, err := http.DefaultTransport.RoundTrip(b.request(t, call{method: http.MethodGet, path: tokenURL("t1", ""), token: tokenA}))
+	res, err := http.DefaultTransport.RoundTrip(b.request(t,
+		call{method: http.MethodGet, path: tokenURL("t1", ""), token: tokenA}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,15 +328,16 @@ func TestStreamTokenReadsNothing(t *testing.T) {
 		status int
 	}{{s, runPath, 202}, {lean, streamTokenPath, 200}} {
 		w := httptest.NewRecorder()
-		c.server.ServeHTTP(w, httptest.NewRequestWithContext(patiently(t), http.MethodPost, c.path, strings.NewReader(`{"threadId":"t1","prompt":"hello"}`)))
+		c.server.ServeHTTP(w, httptest.NewRequestWithContext(patiently(t), http.MethodPost, c.path,
+			strings.NewReader(`{"threadId":"t1","prompt":"hello"}`)))
 		if w.Code != c.status {
 			t.Errorf("%s: %d %s", c.path, w.Code, w.Body)
 		}
 	}
 }
 
-// A stream token and its stream end with the credentials that made the token: when they go, and when they allow something
-// else.
+// A stream token and its stream end with the credentials that made the token: when they go, and when they allow
+// something else.
 func TestStreamTokenEndsWithMaker(t *testing.T) {
 	t.Parallel()
 
@@ -336,16 +345,23 @@ func TestStreamTokenEndsWithMaker(t *testing.T) {
 		return access.Principal{Tenant: "a", Subject: subject, Scopes: scopes}
 	}
 	stays := access.Token{Token: tokenA, Principal: who("anna", access.AllScopes()...)}
-	auth, err := access.Tokens([]access.Token{stays, {Token: secondA, Principal: who("alan", access.ScopeRead)}, {Token: readOnlyA, Principal: who("rita", access.ScopeRead)}})
+	auth, err := access.Tokens([]access.Token{
+		stays,
+		{Token: secondA, Principal: who("alan", access.ScopeRead)},
+		{Token: readOnlyA, Principal: who("rita", access.ScopeRead)},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := setup(t, server.Config{Authenticator: auth})
 	b.starts(t, tokenA, "t1")
-	gone, changed, kept := b.streamToken(t, secondA, "t1"), b.streamToken(t, readOnlyA, "t1"), b.streamToken(t, tokenA, "t1")
+	gone, changed, kept := b.streamToken(t, secondA, "t1"), b.streamToken(t, readOnlyA, "t1"),
+		b.streamToken(t, tokenA, "t1")
 	watch := b.stream(t, call{path: tokenURL("t1", gone)})
 	watch.until(t, state(wire.Queued))
-	if err := auth.Replace([]access.Token{stays, {Token: readOnlyA, Principal: who("rita", access.ScopeRead, access.ScopeWrite)}}); err != nil {
+	if err := auth.Replace([]access.Token{
+		stays, {Token: readOnlyA, Principal: who("rita", access.ScopeRead, access.ScopeWrite)},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	for {
@@ -354,7 +370,8 @@ func TestStreamTokenEndsWithMaker(t *testing.T) {
 		}
 	}
 	for _, token := range []string{gone, changed} {
-		if got := b.do(t, call{method: http.MethodGet, path: tokenURL("t1", token)}); got.status != http.StatusUnauthorized || got.body != badStreamToken {
+		if got := b.do(t, call{method: http.MethodGet, path: tokenURL("t1", token)}); got.status != http.StatusUnauthorized ||
+			got.body != badStreamToken {
 			t.Errorf("a token whose maker is gone or changed: %d %s", got.status, got.body)
 		}
 	}

@@ -25,37 +25,58 @@ type strictBody struct {
 }
 
 var strictBodies = []strictBody{
-	{operation: "startRun", values: `(providerOptions|output\.schema)`, exact: `labels`, body: `{"threadId":"new","prompt":"p","agent":"assistant","model":"demo","title":"t","labels":{"k":"v"},"editMessageId":"m",
+	{
+		operation: "startRun", values: `(providerOptions|output\.schema)`, exact: `labels`,
+		body: `{"threadId":"new","prompt":"p","agent":"assistant","model":"demo","title":"t","labels":{"k":"v"},"editMessageId":"m",
 		"clientMessageId":"c","runId":"r","maxSteps":1,"tokenBudget":1,"costBudgetMicros":1,"toolCallBudget":1,"wallTimeMs":1,
 		"attachments":[{"url":"https://h.example/","artifactId":"a","mediaType":"image/png","name":"n"}],"providerOptions":{"seed":{"deep":1}},
-		"whenBusy":"reject","output":{"name":"n","description":"d","schema":{"type":"object"}}}`},
+		"whenBusy":"reject","output":{"name":"n","description":"d","schema":{"type":"object"}}}`,
+	},
 	{operation: "stopRun", body: `{"threadId":"THREAD","runId":"RUN"}`},
 	{operation: "compactThread", body: `{"threadId":"THREAD"}`},
-	{operation: "publishEvent", values: `payload`, body: `{"threadId":"THREAD","type":"note","durable":true,"payload":{"a":[{"b":1}]}}`},
-	{operation: "respond", values: `(payload|arguments)`, body: `{"threadId":"THREAD","toolCallId":"CALL","approved":false,"reason":"r","digest":"d","payload":{"a":1},"arguments":{"to":"x"}}`},
-	{operation: "answerInbox", values: `answers\[0\]\.(payload|arguments)`, body: `{"answers":[{"threadId":"THREAD","toolCallId":"CALL","digest":"d","approved":false,"reason":"r","payload":{"a":1},"arguments":{"to":"x"}}]}`},
-	{operation: "createInboxLink", body: `{"threadId":"THREAD","toolCallId":"CALL","digest":"d","approver":"ann","expiresIn":"2h"}`},
+	{
+		operation: "publishEvent", values: `payload`,
+		body: `{"threadId":"THREAD","type":"note","durable":true,"payload":{"a":[{"b":1}]}}`,
+	},
+	{
+		operation: "respond", values: `(payload|arguments)`,
+		body: `{"threadId":"THREAD","toolCallId":"CALL","approved":false,"reason":"r","digest":"d","payload":{"a":1},"arguments":{"to":"x"}}`,
+	},
+	{
+		operation: "answerInbox", values: `answers\[0\]\.(payload|arguments)`,
+		body: `{"answers":[{"threadId":"THREAD","toolCallId":"CALL","digest":"d","approved":false,"reason":"r","payload":{"a":1},"arguments":{"to":"x"}}]}`,
+	},
+	{
+		operation: "createInboxLink",
+		body:      `{"threadId":"THREAD","toolCallId":"CALL","digest":"d","approver":"ann","expiresIn":"2h"}`,
+	},
 	{operation: "beginSignIn", body: `{"url":"https://h.example/"}`},
 	// A message before the last one does not count.
 	{
-		operation: "postChat", values: `(messages\[0\]|messages\[1\]\.parts\[0\]\.output|providerOptions|output\.schema|tools\[0\]\.parameters|answers\..*\.(payload|arguments))`,
-		exact: `answers`, body: `{"id":"THREAD","trigger":"submit-message","messageId":"m","agent":"a","model":"m","maxSteps":1,"whenBusy":"reject",
+		operation: "postChat",
+		values:    `(messages\[0\]|messages\[1\]\.parts\[0\]\.output|providerOptions|output\.schema|tools\[0\]\.parameters|answers\..*\.(payload|arguments))`,
+		exact:     `answers`, body: `{"id":"THREAD","trigger":"submit-message","messageId":"m","agent":"a","model":"m","maxSteps":1,"whenBusy":"reject",
 			"providerOptions":{"seed":1},"output":{"name":"n","description":"d","schema":{"type":"object"}},"tools":[{"name":"n","description":"d","parameters":{"type":"object"}}],
 			"answers":{"CALL":{"payload":{"a":1},"arguments":{"to":"x"}}},"messages":[{"id":"m"},{"id":"RUN","role":"assistant","parts":[{"type":"tool-send","text":"t",
 			"state":"approval-responded","toolCallId":"CALL","output":{"a":1},"errorText":"e","url":"u","mediaType":"m","filename":"f","providerExecuted":false,
 			"approval":{"id":"i","approved":false,"reason":"r"}}]}]}`,
 	},
 	{
-		operation: "runAgent", values: `(state|messages\[0\]\.content|tools\[0\]\.parameters|forwardedProps\.spool\.(providerOptions|output\.schema))`,
+		operation: "runAgent",
+		values:    `(state|messages\[0\]\.content|tools\[0\]\.parameters|forwardedProps\.spool\.(providerOptions|output\.schema))`,
 		body: `{"threadId":"new","runId":"r","protocolVersion":"1.0","state":{"a":1},"tools":[{"name":"n","description":"d","parameters":{"type":"object"}}],"context":[{"description":"d","value":"v"}],
 			"messages":[{"id":"a","role":"assistant","content":{"a":1}},{"id":"m","role":"user","toolCallId":"c","error":"e","content":[{"type":"image","text":"t","source":{"type":"url","value":"https://h.example/","mimeType":"image/png"}}]}],
 			"resume":[],"forwardedProps":{"spool":{"agent":"a","model":"m","maxSteps":1,"whenBusy":"reject","providerOptions":{"seed":1},"output":{"name":"n","description":"d","schema":{"type":"object"}},"onDisconnect":"continue"}}}`,
 	},
-	{operation: "runAgent", values: `resume\[0\]\.payload\.(payload|editedArgs)`, body: `{"threadId":"THREAD","runId":"r","messages":[],
-		"resume":[{"interruptId":"CALL","status":"resolved","payload":{"approved":false,"reason":"r","digest":"d","payload":{"a":1},"editedArgs":{"to":"x"}}}]}`},
+	{
+		operation: "runAgent", values: `resume\[0\]\.payload\.(payload|editedArgs)`,
+		body: `{"threadId":"THREAD","runId":"r","messages":[],
+		"resume":[{"interruptId":"CALL","status":"resolved","payload":{"approved":false,"reason":"r","digest":"d","payload":{"a":1},"editedArgs":{"to":"x"}}}]}`,
+	},
 	// It shows the thread, and reads nothing below these values.
 	{
-		operation: "connectAgent", values: `(state|messages\[0\]\.content|tools\[0\]\.parameters|forwardedProps|resume\[0\]\.payload)`,
+		operation: "connectAgent",
+		values:    `(state|messages\[0\]\.content|tools\[0\]\.parameters|forwardedProps|resume\[0\]\.payload)`,
 		body: `{"threadId":"THREAD","runId":"r","protocolVersion":"1.0","state":{"a":1},"tools":[{"name":"n","description":"d","parameters":{"type":"object"}}],"context":[{"description":"d","value":"v"}],
 			"messages":[{"id":"m","role":"user","toolCallId":"c","error":"e","content":"x"}],"resume":[{"interruptId":"CALL","status":"resolved","payload":{"a":1}}],"forwardedProps":{"a":1}}`,
 	},
@@ -64,11 +85,17 @@ var strictBodies = []strictBody{
 	{operation: "restoreBranch", body: `{"threadId":"THREAD","branchId":1}`},
 	{operation: "updateThread", exact: `labels`, body: `{"threadId":"THREAD","title":"t","owner":"o","labels":{"k":"v"}}`},
 	{operation: "operatorStop", body: `{"tenant":"a","threadId":"THREAD","runId":"RUN"}`},
-	{operation: "operatorRespond", values: `(payload|arguments)`, body: `{"tenant":"a","runId":"RUN","threadId":"THREAD","toolCallId":"CALL","approved":false,"reason":"r","digest":"d","payload":{"a":1},"arguments":{"to":"x"}}`},
+	{
+		operation: "operatorRespond", values: `(payload|arguments)`,
+		body: `{"tenant":"a","runId":"RUN","threadId":"THREAD","toolCallId":"CALL","approved":false,"reason":"r","digest":"d","payload":{"a":1},"arguments":{"to":"x"}}`,
+	},
 	{operation: "redriveJobs", body: `{"jobId":1,"all":true,"tenant":"a","before":"2026-01-02T03:04:05Z","limit":1}`},
 	{operation: "purgeJobs", body: `{"jobId":1,"all":true,"tenant":"a","olderThan":"1h"}`},
 	{operation: "pruneThreads", body: `{"olderThan":"1h","dryRun":true,"tenant":"a","limit":1}`},
-	{operation: "deliverJob", values: `payload`, body: `{"kind":"run","tenant":"a","threadId":"t","runId":"r","agent":"assistant","model":"demo","segment":1,"queue":"q","key":"k","dueAt":"2026-01-02T03:04:05Z","payload":{"a":1}}`},
+	{
+		operation: "deliverJob", values: `payload`,
+		body: `{"kind":"run","tenant":"a","threadId":"t","runId":"r","agent":"assistant","model":"demo","segment":1,"queue":"q","key":"k","dueAt":"2026-01-02T03:04:05Z","payload":{"a":1}}`,
+	},
 	{operation: "useInboxLink", values: `payload`, body: `{"approved":false,"reason":"r","payload":{"a":1}}`},
 }
 
@@ -115,7 +142,8 @@ func TestStrictBodies(t *testing.T) {
 				header: map[string]string{"Accept": "application/json"},
 			})
 			name := m.path[strings.LastIndex(m.path, ".")+1:]
-			if got.status != http.StatusBadRequest || !strings.Contains(got.body, name) || m.kind != "" && !strings.Contains(got.body, m.kind) {
+			if got.status != http.StatusBadRequest || !strings.Contains(got.body, name) ||
+				m.kind != "" && !strings.Contains(got.body, m.kind) {
 				t.Errorf("%s: %s %s: %d %.300s\n%s", c.operation, m.path, m.kind, got.status, got.body, m.text)
 			}
 		}

@@ -47,7 +47,8 @@ func openRaw(t *testing.T, address, request string, lines ...string) *rawStream 
 	}
 	t.Cleanup(func() { _ = conn.Close() })
 	_ = conn.SetDeadline(time.Now().Add(patience))
-	lines = append([]string{request, "Host: localhost", "Authorization: Bearer " + tokenA, "X-Request-Id: fixed"}, lines...)
+	lines = append([]string{request, "Host: localhost", "Authorization: Bearer " + tokenA, "X-Request-Id: fixed"},
+		lines...)
 	if _, err := io.WriteString(conn, strings.Join(lines, "\r\n")+"\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +139,12 @@ func TestTakeoverBytes(t *testing.T) {
 		heads[i], bodies[i] = s.head, vary.ReplaceAllString(text+string(rest), "$1")
 	}
 	slices.Sort(heads[0])
-	want := slices.Sorted(slices.Values(append(slices.DeleteFunc(heads[1], func(line string) bool { return strings.HasPrefix(line, "Connection: ") }), "Connection: close")))
+	want := slices.Sorted(
+		slices.Values(
+			append(slices.DeleteFunc(heads[1], func(line string) bool { return strings.HasPrefix(line, "Connection: ") }),
+				"Connection: close"),
+		),
+	)
 	if diff := cmp.Diff(want, heads[0]); diff != "" {
 		t.Errorf("the head differs: %s", diff)
 	}
@@ -162,7 +168,8 @@ func TestTakeoverClientLeaves(t *testing.T) {
 	if got := openRaw(t, b.url, rawRequest).head[0]; got != "HTTP/1.1 200 OK" {
 		t.Errorf("a stream after the first has ended: %s", got)
 	}
-	if logged := b.logged.String(); strings.Count(logged, "status=499") != 1 || !strings.Contains(logged, "route=/api/agent/stream status=499") {
+	if logged := b.logged.String(); strings.Count(logged, "status=499") != 1 ||
+		!strings.Contains(logged, "route=/api/agent/stream status=499") {
 		t.Errorf("logged: %s", logged)
 	}
 }
@@ -230,7 +237,8 @@ func TestTakeoverShutdown(t *testing.T) {
 	}
 }
 
-// A shutdown while a stream is being taken over waits for the stream too, and does not wait for one whose handler panics.
+// A shutdown while a stream is being taken over waits for the stream too, and does not wait for one whose handler
+// panics.
 func TestTakeoverShutdownMeanwhile(t *testing.T) {
 	t.Parallel()
 
@@ -335,7 +343,9 @@ func TestTakeoverFallback(t *testing.T) {
 
 	through := func(wrap func(w http.ResponseWriter) http.ResponseWriter) func(next http.Handler) *httptest.Server {
 		return func(next http.Handler) *httptest.Server {
-			return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { next.ServeHTTP(wrap(w), r) }))
+			return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				next.ServeHTTP(wrap(w), r)
+			}))
 		}
 	}
 	own := func(with func(s *httptest.Server)) func(next http.Handler) *httptest.Server {
@@ -352,8 +362,10 @@ func TestTakeoverFallback(t *testing.T) {
 		proto  string
 		taken  int
 	}{
-		"Plain":   {serve: httptest.NewServer, taken: 1},
-		"Outlive": {serve: through(func(w http.ResponseWriter) http.ResponseWriter { return outlived{wrapped{w}, ended} }), taken: 1},
+		"Plain": {serve: httptest.NewServer, taken: 1},
+		"Outlive": {
+			serve: through(func(w http.ResponseWriter) http.ResponseWriter { return outlived{wrapped{w}, ended} }), taken: 1,
+		},
 		"Wrapped": {serve: through(func(w http.ResponseWriter) http.ResponseWriter { return wrapped{w} })},
 		"Hidden": {serve: through(func(w http.ResponseWriter) http.ResponseWriter {
 			return struct {
@@ -372,9 +384,15 @@ func TestTakeoverFallback(t *testing.T) {
 			s.Config.ConnContext = func(ctx context.Context, _ net.Conn) context.Context { return ctx }
 			s.Start()
 		})},
-		"Body":    {serve: httptest.NewServer, change: func(r *http.Request) { r.Body, r.ContentLength = io.NopCloser(strings.NewReader("{}")), 2 }},
-		"Chunked": {serve: httptest.NewServer, change: func(r *http.Request) { r.Body, r.ContentLength = io.NopCloser(strings.NewReader("{}")), -1 }},
-		"AGUI":    {serve: httptest.NewServer, change: func(r *http.Request) { r.URL.RawQuery += "&wireFormat=ag-ui" }},
+		"Body": {
+			serve:  httptest.NewServer,
+			change: func(r *http.Request) { r.Body, r.ContentLength = io.NopCloser(strings.NewReader("{}")), 2 },
+		},
+		"Chunked": {
+			serve:  httptest.NewServer,
+			change: func(r *http.Request) { r.Body, r.ContentLength = io.NopCloser(strings.NewReader("{}")), -1 },
+		},
+		"AGUI": {serve: httptest.NewServer, change: func(r *http.Request) { r.URL.RawQuery += "&wireFormat=ag-ui" }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -478,7 +496,9 @@ func TestTakeoverSleeps(t *testing.T) {
 		}
 		key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t1"}
 		for i := range 3 {
-			if _, err := e.PublishEvent(t.Context(), key, "note", json.RawMessage(`"`+strconv.Itoa(i)+`"`), wire.PublishOptions{}); err != nil {
+			if _, err := e.PublishEvent(
+				t.Context(), key, "note", json.RawMessage(`"`+strconv.Itoa(i)+`"`), wire.PublishOptions{},
+			); err != nil {
 				t.Fatal(err)
 			}
 			<-time.After(time.Millisecond)
@@ -528,7 +548,8 @@ func TestTakeoverTokenEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, _, here := pipedServer(t, server.Config{Insecure: true, StreamTokenTTL: time.Minute})
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, streamTokenPath, strings.NewReader(`{"threadId":"t1"}`))
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, streamTokenPath,
+			strings.NewReader(`{"threadId":"t1"}`))
 		r.Header.Set("Content-Type", "application/json")
 		w := httptest.NewRecorder()
 		s.ServeHTTP(w, r)
@@ -536,13 +557,16 @@ func TestTakeoverTokenEnds(t *testing.T) {
 		if err := json.Unmarshal(w.Body.Bytes(), &short); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := io.WriteString(here, "GET "+tokenURL("t1", short.Token)+" HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+		if _, err := io.WriteString(
+			here, "GET "+tokenURL("t1", short.Token)+" HTTP/1.1\r\nHost: localhost\r\n\r\n",
+		); err != nil {
 			t.Fatal(err)
 		}
 		began := time.Now()
 		rest, err := io.ReadAll(here)
 		if took := time.Since(began); err != nil || took < 59*time.Second || took > 61*time.Second ||
-			!strings.Contains(string(rest), "Connection: close") || !strings.HasSuffix(string(rest), ": the stream token is over\n\n\r\n0\r\n\r\n") {
+			!strings.Contains(string(rest), "Connection: close") ||
+			!strings.HasSuffix(string(rest), ": the stream token is over\n\n\r\n0\r\n\r\n") {
 			t.Errorf("after %s: %q (%v)", took, rest, err)
 		}
 	})
@@ -571,8 +595,8 @@ func TestStreamsInHandlers(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]func(t *testing.T){ //nolint:paralleltest // each test is parallel itself
-		"Headers": TestStreamHeaders, "Reconnect": TestStreamReconnect, "Since": TestStreamSince, "EngineCloses": TestStreamEngineCloses,
-		"OutlivesTimeouts": TestStreamOutlivesTimeouts,
+		"Headers": TestStreamHeaders, "Reconnect": TestStreamReconnect, "Since": TestStreamSince,
+		"EngineCloses": TestStreamEngineCloses, "OutlivesTimeouts": TestStreamOutlivesTimeouts,
 	} {
 		t.Run(name, test)
 	}

@@ -16,22 +16,29 @@ func TestThreadChange(t *testing.T) {
 
 	b := setup(t, server.Config{})
 	change := func(token, body string) answer { return b.as(t, token, http.MethodPatch, threadsPath, body) }
-	b.as(t, tokenA, http.MethodPost, runPath, `{"threadId":"a","prompt":"hello","title":"Bills","labels":{"team":"sales","x":"1"}}`)
-	b.as(t, secondA, http.MethodPost, runPath, `{"threadId":"a","prompt":"again","title":"Other","labels":{"x":"9"},"whenBusy":"enqueue"}`)
+	b.as(t, tokenA, http.MethodPost, runPath,
+		`{"threadId":"a","prompt":"hello","title":"Bills","labels":{"team":"sales","x":"1"}}`)
+	b.as(t, secondA, http.MethodPost, runPath,
+		`{"threadId":"a","prompt":"again","title":"Other","labels":{"x":"9"},"whenBusy":"enqueue"}`)
 	b.as(t, secondA, http.MethodPost, runPath, `{"threadId":"b","prompt":"hello"}`)
 	thread := into[wire.Thread](t, change(tokenA, `{"threadId":"a","labels":{"x":null,"y":"a:b"}}`))
-	if thread.Title != "Bills" || thread.Owner != "anna" || len(thread.Labels) != 2 || thread.Labels["y"] != "a:b" || thread.Labels["team"] != "sales" {
+	if thread.Title != "Bills" || thread.Owner != "anna" || len(thread.Labels) != 2 || thread.Labels["y"] != "a:b" ||
+		thread.Labels["team"] != "sales" {
 		t.Errorf("the thread: %+v", thread)
 	}
-	if got := reads[wire.Snapshot](t, b, historyPath+"?threadId=a").Thread; got.Owner != "anna" || got.Labels["y"] != "a:b" || got.State != wire.Queued {
+	if got := reads[wire.Snapshot](t, b, historyPath+"?threadId=a").Thread; got.Owner != "anna" ||
+		got.Labels["y"] != "a:b" || got.State != wire.Queued {
 		t.Errorf("the snapshot: %+v", got)
 	}
-	if thread = into[wire.Thread](t, change(secondA, `{"threadId":"b","title":"Ä","owner":"bert"}`)); thread.Title != "Ä" || thread.Owner != "bert" {
+	if thread = into[wire.Thread](
+		t, change(secondA, `{"threadId":"b","title":"Ä","owner":"bert"}`),
+	); thread.Title != "Ä" || thread.Owner != "bert" {
 		t.Errorf("the other: %+v", thread)
 	}
 	for query, want := range map[string]string{
-		"?owner=anna": "a", "?owner=bert": "b", "?owner=nobody": "", "?label=team:sales": "a", "?label=team:sales&label=y:a:b": "a",
-		"?label=x:1": "", "?owner=bert&label=team:sales": "", "?owner=anna&limit=1": "a",
+		"?owner=anna": "a", "?owner=bert": "b", "?owner=nobody": "", "?label=team:sales": "a",
+		"?label=team:sales&label=y:a:b": "a", "?label=x:1": "", "?owner=bert&label=team:sales": "",
+		"?owner=anna&limit=1": "a",
 	} {
 		if ids, _, _ := b.listed(t, query); ids != want {
 			t.Errorf("%s: %q, want %q", query, ids, want)
@@ -63,7 +70,8 @@ func TestThreadChange(t *testing.T) {
 		`{"prompt":"x","title":"` + strings.Repeat("x", 201) + `"}`: "title is longer than 200 characters",
 		`{"prompt":"x","labels":{"-":"x"}}`:                         "labels: a key has up to 63",
 	} {
-		if got := b.as(t, tokenA, http.MethodPost, runPath, body); got.status != http.StatusBadRequest || !strings.Contains(got.body, want) {
+		if got := b.as(t, tokenA, http.MethodPost, runPath, body); got.status != http.StatusBadRequest ||
+			!strings.Contains(got.body, want) {
 			t.Errorf("%s: %d %s", body, got.status, got.body)
 		}
 	}

@@ -63,7 +63,8 @@ func TestDeleteThread(t *testing.T) {
 	remove := func() answer { return b.as(t, tokenA, http.MethodDelete, threadsPath+"?threadId=t1", "") }
 
 	if got := remove(); got.status != http.StatusConflict ||
-		got.body != `{"accepted":false,"reason":"active_run","error":"Thread has an active run — stop it before deleting"}` {
+		got.body !=
+			`{"accepted":false,"reason":"active_run","error":"Thread has an active run — stop it before deleting"}` {
 		t.Errorf("active: %d %s", got.status, got.body)
 	}
 	b.as(t, tokenA, http.MethodPost, controlPath, `{"threadId":"t1"}`)
@@ -116,7 +117,8 @@ func TestHistory(t *testing.T) {
 
 	usage := b.as(t, tokenA, http.MethodGet, usagePath+"?threadId=t1", "")
 	var used wire.ThreadUsage
-	if err := json.Unmarshal([]byte(usage.body), &used); err != nil || usage.status != http.StatusOK || used.Tokens.TotalTokens == 0 {
+	if err := json.Unmarshal([]byte(usage.body), &used); err != nil || usage.status != http.StatusOK ||
+		used.Tokens.TotalTokens == 0 {
 		t.Errorf("usage: %d %s", usage.status, usage.body)
 	}
 }

@@ -50,7 +50,8 @@ func TestTwoAuthorizations(t *testing.T) {
 		}
 		text, err := io.ReadAll(res.Body)
 		res.Body.Close()
-		if err != nil || res.StatusCode != http.StatusUnauthorized || !strings.Contains(string(text), "more than one Authorization header") {
+		if err != nil || res.StatusCode != http.StatusUnauthorized ||
+			!strings.Contains(string(text), "more than one Authorization header") {
 			t.Errorf("a second header %q: %d %s, %v", second, res.StatusCode, text, err)
 		}
 	}
@@ -110,10 +111,14 @@ func TestTokensEndStreams(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		token := func(name string, until time.Time) access.Token {
-			return access.Token{Token: name, Principal: access.Principal{Tenant: "a", Subject: name, Scopes: access.AllScopes(), Until: until}}
+			return access.Token{
+				Token: name, Principal: access.Principal{Tenant: "a", Subject: name, Scopes: access.AllScopes(), Until: until},
+			}
 		}
 		began, soon := time.Now(), time.Now().Add(1500*time.Millisecond)
-		list, err := access.Tokens([]access.Token{token(tokenA, time.Time{}), token("goes", time.Time{}), token("ends", soon)})
+		list, err := access.Tokens([]access.Token{
+			token(tokenA, time.Time{}), token("goes", time.Time{}), token("ends", soon),
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +151,9 @@ func TestTokensEndStreams(t *testing.T) {
 			Token     string
 			ExpiresAt time.Time
 		}
-		if err := json.Unmarshal(request("ends", http.MethodPost, streamTokenPath, `{"threadId":"t1"}`).Body.Bytes(), &short); err != nil {
+		if err := json.Unmarshal(
+			request("ends", http.MethodPost, streamTokenPath, `{"threadId":"t1"}`).Body.Bytes(), &short,
+		); err != nil {
 			t.Fatal(err)
 		}
 		if short.ExpiresAt.After(soon) {

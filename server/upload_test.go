@@ -40,7 +40,8 @@ func setupUploads(t *testing.T, c server.Config) *uploads {
 	if err != nil {
 		t.Fatal(err)
 	}
-	u.store, err = artifact.New(memory.New(nil).Store, blobs, &artifact.Options{MaxBytes: 700_000, Quota: 1_000_000, TempDir: u.temp})
+	u.store, err = artifact.New(memory.New(nil).Store, blobs,
+		&artifact.Options{MaxBytes: 700_000, Quota: 1_000_000, TempDir: u.temp})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,10 @@ func (u *uploads) bytes(t *testing.T) int64 {
 // upload sends a file to the thread t1 of tenant a.
 func (u *uploads) upload(t *testing.T, query, body string, header ...string) answer {
 	t.Helper()
-	c := call{method: http.MethodPost, path: artifactsPath + "?threadId=t1" + query, token: tokenA, body: body, header: map[string]string{"Content-Type": ""}}
+	c := call{
+		method: http.MethodPost, path: artifactsPath + "?threadId=t1" + query, token: tokenA, body: body,
+		header: map[string]string{"Content-Type": ""},
+	}
 	for i := 0; i < len(header); i += 2 {
 		c.header[header[i]] = header[i+1]
 	}
@@ -95,13 +99,35 @@ func TestUpload(t *testing.T) {
 		header      []string
 		want        spool.Artifact
 	}{
-		"Raw":         {"&name=a.csv", "1;2", []string{"Content-Type", "text/csv; charset=utf-8"}, spool.Artifact{Name: "a.csv", MediaType: "text/csv", Size: 3}},
-		"Curl":        {"", "1;2", []string{"Content-Type", "application/x-www-form-urlencoded"}, spool.Artifact{MediaType: "application/x-www-form-urlencoded", Size: 3}},
-		"Disposition": {"", "1;2", []string{"Content-Disposition", `attachment; filename="b.csv"`}, spool.Artifact{Name: "b.csv", MediaType: "text/plain", Size: 3}},
-		"Form":        {"", formBegin + pngBytes + "\r\n--xx--\r\n", []string{"Content-Type", formKind}, spool.Artifact{Name: "a.png", MediaType: "image/png", Size: 12}},
-		"NamedForm":   {"&name=b.png", formBegin + pngBytes + "\r\n--xx--\r\n", []string{"Content-Type", formKind}, spool.Artifact{Name: "b.png", MediaType: "image/png", Size: 12}},
-		"NoImage":     {"", "<script>", []string{"Content-Type", "image/png"}, spool.Artifact{MediaType: "text/html", Size: 8}},
-		"JSON":        {"", "{", []string{"Content-Type", "application/json"}, spool.Artifact{MediaType: "application/json", Size: 1}},
+		"Raw": {
+			"&name=a.csv", "1;2",
+			[]string{"Content-Type", "text/csv; charset=utf-8"},
+			spool.Artifact{Name: "a.csv", MediaType: "text/csv", Size: 3},
+		},
+		"Curl": {
+			"", "1;2",
+			[]string{"Content-Type", "application/x-www-form-urlencoded"},
+			spool.Artifact{MediaType: "application/x-www-form-urlencoded", Size: 3},
+		},
+		"Disposition": {
+			"", "1;2",
+			[]string{"Content-Disposition", `attachment; filename="b.csv"`},
+			spool.Artifact{Name: "b.csv", MediaType: "text/plain", Size: 3},
+		},
+		"Form": {
+			"", formBegin + pngBytes + "\r\n--xx--\r\n",
+			[]string{"Content-Type", formKind},
+			spool.Artifact{Name: "a.png", MediaType: "image/png", Size: 12},
+		},
+		"NamedForm": {
+			"&name=b.png", formBegin + pngBytes + "\r\n--xx--\r\n",
+			[]string{"Content-Type", formKind},
+			spool.Artifact{Name: "b.png", MediaType: "image/png", Size: 12},
+		},
+		"NoImage": {"", "<script>", []string{"Content-Type", "image/png"}, spool.Artifact{MediaType: "text/html", Size: 8}},
+		"JSON": {
+			"", "{", []string{"Content-Type", "application/json"}, spool.Artifact{MediaType: "application/json", Size: 1},
+		},
 	} {
 		got := u.upload(t, c.query, c.body, c.header...)
 		saved := artifactOf(t, got)
@@ -133,7 +159,10 @@ func TestUploadIsRefused(t *testing.T) {
 	callers, err := access.Tokens([]access.Token{
 		{Token: tokenA, Principal: access.Principal{Tenant: "a", Subject: "anna", Scopes: access.AllScopes()}},
 		{Token: tokenB, Principal: access.Principal{Tenant: "b", Subject: "bert", Scopes: access.AllScopes()}},
-		{Token: readOnlyA, Principal: access.Principal{Tenant: "a", Subject: "anna", Scopes: []access.Scope{access.ScopeRead}}},
+		{
+			Token:     readOnlyA,
+			Principal: access.Principal{Tenant: "a", Subject: "anna", Scopes: []access.Scope{access.ScopeRead}},
+		},
 		{Token: other, Principal: access.Principal{Tenant: "a", Subject: "anton", Scopes: []access.Scope{access.ScopeWrite}}},
 	})
 	if err != nil {
@@ -156,20 +185,29 @@ func TestUploadIsRefused(t *testing.T) {
 		"Large":       {tokenA, "?threadId=t1", strings.Repeat("y", 700_001), "", 413, `"too_large"`},
 		"Larger":      {tokenA, "?threadId=t1", strings.Repeat("y", 800_000), "", 413, `"too_large"`},
 		"Full":        {tokenA, "?threadId=t1", strings.Repeat("y", 500_000), "", 507, `"storage_full"`},
-		"TwoFiles":    {tokenA, "?threadId=t1", formBegin + "1\r\n" + formBegin + "2\r\n--xx--", formKind, 400, "more than one file"},
-		"NoFile":      {tokenA, "?threadId=t1", "--xx--", formKind, 400, "file is required"},
-		"NoEnd":       {tokenA, "?threadId=t1", formBegin + "1", formKind, 400, `"invalid"`},
+		"TwoFiles": {
+			tokenA, "?threadId=t1", formBegin + "1\r\n" + formBegin + "2\r\n--xx--", formKind, 400, "more than one file",
+		},
+		"NoFile": {tokenA, "?threadId=t1", "--xx--", formKind, 400, "file is required"},
+		"NoEnd":  {tokenA, "?threadId=t1", formBegin + "1", formKind, 400, `"invalid"`},
 	} {
 		for _, chunked := range []bool{false, true} {
-			r := call{method: http.MethodPost, path: artifactsPath + c.path, token: c.token, body: c.body, header: map[string]string{"Content-Type": c.kind}}
+			r := call{
+				method: http.MethodPost, path: artifactsPath + c.path, token: c.token, body: c.body,
+				header: map[string]string{"Content-Type": c.kind},
+			}
 			if got := u.doChunked(t, r, chunked); got.status != c.status || !strings.Contains(got.body, c.want) {
 				t.Errorf("%s, chunked %v: %d %.200s, want %d", name, chunked, got.status, got.body, c.status)
 			}
 		}
 	}
-	encoded := call{method: http.MethodPost, path: artifactsPath + "?threadId=t1", token: tokenA, body: "x", header: map[string]string{"Content-Encoding": "gzip"}}
+	encoded := call{
+		method: http.MethodPost, path: artifactsPath + "?threadId=t1", token: tokenA, body: "x",
+		header: map[string]string{"Content-Encoding": "gzip"},
+	}
 	const wantEncoded = `{"error":"The body must not have a Content-Encoding: send the bytes of the file.","code":"unsupported_media_type"}`
-	if got := u.do(t, encoded); got.status != http.StatusUnsupportedMediaType || got.body != wantEncoded || got.header.Get("Accept-Encoding") != "identity" {
+	if got := u.do(t, encoded); got.status != http.StatusUnsupportedMediaType || got.body != wantEncoded ||
+		got.header.Get("Accept-Encoding") != "identity" {
 		t.Errorf("encoded: %d %v %s", got.status, got.header, got.body)
 	}
 	if n := u.bytes(t); n != 600_000 {
@@ -195,7 +233,8 @@ func TestUploadIsCut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := io.WriteString(conn, "POST "+artifactsPath+"?threadId=t1 HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nAuthorization: Bearer "+
+		if _, err := io.WriteString(conn, "POST "+artifactsPath+
+			"?threadId=t1 HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nAuthorization: Bearer "+
 			tokenA+"\r\n"+begin); err != nil {
 			t.Fatal(err)
 		}
@@ -235,9 +274,11 @@ func TestUploadsAtTheSameTime(t *testing.T) {
 		held = append(held, to)
 		began := make(chan struct{}, 1)
 		r := u.request(t, call{
-			method: http.MethodPost, path: artifactsPath + "?threadId=t1", token: tokenA, header: map[string]string{"Expect": "100-continue"},
+			method: http.MethodPost, path: artifactsPath + "?threadId=t1", token: tokenA,
+			header: map[string]string{"Expect": "100-continue"},
 		})
-		r = r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{Got100Continue: func() { began <- struct{}{} }}))
+		r = r.WithContext(httptrace.WithClientTrace(r.Context(),
+			&httptrace.ClientTrace{Got100Continue: func() { began <- struct{}{} }}))
 		r.Body, r.ContentLength = from, -1
 		go func() {
 			res, err := http.DefaultTransport.RoundTrip(r)

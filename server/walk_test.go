@@ -43,7 +43,10 @@ type walkCase struct {
 var walk = map[string][]walkCase{
 	"startRun": { // makes a thread of b's own, and is walked last
 		{body: `{"threadId":"THREAD","runId":"RUN","prompt":"x","editMessageId":"MESSAGE"}`, owner: 409, other: 409},
-		{body: `{"threadId":"new","runId":"of-b","prompt":"x"}`, header: map[string]string{"Idempotency-Key": "key-of-a"}, owner: 409, other: 202},
+		{
+			body: `{"threadId":"new","runId":"of-b","prompt":"x"}`, header: map[string]string{"Idempotency-Key": "key-of-a"},
+			owner: 409, other: 202,
+		},
 		{body: `{"threadId":"THREAD","runId":"RUN","prompt":"x"}`, owner: 409, other: 202},
 	},
 	"getRunOutcome": {
@@ -61,12 +64,21 @@ var walk = map[string][]walkCase{
 	},
 	"listInbox": {
 		{owner: 200, other: 200},
-		{query: "threadId=THREAD&agent=assistant&tool=send&reason=approval&startedBy=anna&owner=anna&order=expiry", owner: 200, other: 200},
+		{
+			query: "threadId=THREAD&agent=assistant&tool=send&reason=approval&startedBy=anna&owner=anna&order=expiry",
+			owner: 200, other: 200,
+		},
 		{query: "after=age~2020-01-02T03:04:05Z~RUN~CALL&limit=1", owner: 200, other: 200},
 	},
 	"answerInbox": {
-		{body: `{"answers":[{"threadId":"THREAD","toolCallId":"CALL","digest":"sha256:0","approved":true},{"threadId":"none","toolCallId":"CALL","digest":"sha256:0","approved":false}]}`, owner: 200, other: 200},
-		{body: `{"answers":[{"threadId":"THREAD","toolCallId":"CALL","digest":"sha256:0","approved":true,"arguments":{"too":1}}]}`, owner: 200, other: 200},
+		{
+			body:  `{"answers":[{"threadId":"THREAD","toolCallId":"CALL","digest":"sha256:0","approved":true},{"threadId":"none","toolCallId":"CALL","digest":"sha256:0","approved":false}]}`,
+			owner: 200, other: 200,
+		},
+		{
+			body:  `{"answers":[{"threadId":"THREAD","toolCallId":"CALL","digest":"sha256:0","approved":true,"arguments":{"too":1}}]}`,
+			owner: 200, other: 200,
+		},
 	},
 	"createInboxLink": {
 		{body: `{"threadId":"THREAD","toolCallId":"CALL","approver":"anna"}`, owner: 200, other: 404},
@@ -76,14 +88,23 @@ var walk = map[string][]walkCase{
 	"revokeInboxLink": {{query: "linkId=LINK", owner: 200, other: 404}, {query: "linkId=none", owner: 404, other: 404}},
 	"runAgent": {
 		{body: `{"threadId":"THREAD","runId":"RUN","messages":[]}`, owner: 200, other: 404},
-		{body: `{"threadId":"THREAD","runId":"new","messages":[],"resume":[{"interruptId":"CALL","status":"cancelled"}]}`, owner: 200, other: 404},
-		{body: `{"threadId":"THREAD","runId":"new","messages":[{"id":"x","role":"tool","toolCallId":"CALL","content":"y"}]}`, owner: 409, other: 404},
+		{
+			body:  `{"threadId":"THREAD","runId":"new","messages":[],"resume":[{"interruptId":"CALL","status":"cancelled"}]}`,
+			owner: 200, other: 404,
+		},
+		{
+			body:  `{"threadId":"THREAD","runId":"new","messages":[{"id":"x","role":"tool","toolCallId":"CALL","content":"y"}]}`,
+			owner: 409, other: 404,
+		},
 	},
 	"connectAgent": { // a thread that is not there is shown as one without messages
 		{body: `{"threadId":"THREAD","runId":"new","messages":[]}`, owner: 200, other: 200},
 	},
 	"postChat": {
-		{body: `{"id":"THREAD","trigger":"submit-message","messages":[{"id":"RUN","role":"assistant","parts":[{"type":"tool-x","toolCallId":"CALL","state":"approval-responded","approval":{"id":"CALL#x","approved":true}}]}]}`, owner: 409, other: 404},
+		{
+			body:  `{"id":"THREAD","trigger":"submit-message","messages":[{"id":"RUN","role":"assistant","parts":[{"type":"tool-x","toolCallId":"CALL","state":"approval-responded","approval":{"id":"CALL#x","approved":true}}]}]}`,
+			owner: 409, other: 404,
+		},
 		{body: `{"id":"THREAD","trigger":"regenerate-message","messageId":"MESSAGE","messages":[]}`, owner: 409, other: 404},
 	},
 	"getChat": { // a chat that is not there has no messages
@@ -248,7 +269,8 @@ func newWalkedOn(t *testing.T, b *bundle) walked {
 	start := func(body string) { b.as(t, tokenA, http.MethodPost, runPath, body) }
 	start(`{"threadId":"dead","runId":"r-dead","prompt":"` + marker + `"}`)
 	taken, _, err := b.backend.Store.Claim(t.Context(), store.ClaimQuery{Limit: 1, Lease: time.Hour})
-	if err != nil || len(taken) != 1 || b.backend.Store.Ack(t.Context(), taken[0], store.Ack{Kind: store.AckDead, Cause: marker}) != nil {
+	if err != nil || len(taken) != 1 ||
+		b.backend.Store.Ack(t.Context(), taken[0], store.Ack{Kind: store.AckDead, Cause: marker}) != nil {
 		t.Fatal(taken, err)
 	}
 	b.work(t)
@@ -257,28 +279,34 @@ func newWalkedOn(t *testing.T, b *bundle) walked {
 	b.says(t, "kept", marker+" again", string(reads[wire.Snapshot](t, b, historyPath+"?threadId=kept").Messages[0].ID))
 	branch := reads[branchAnswer](t, b, branchesPath+"?threadId=kept").Branches[0].ID
 	turn := reads[wire.Snapshot](t, b, historyPath+"?threadId=kept").Messages[0].ID
-	b.as(t, tokenA, http.MethodPost, eventsPath, `{"threadId":"kept","type":"`+marker+`","payload":{"x":"`+marker+`"},"durable":true}`)
+	b.as(t, tokenA, http.MethodPost, eventsPath,
+		`{"threadId":"kept","type":"`+marker+`","payload":{"x":"`+marker+`"},"durable":true}`)
 	b.do(t, call{
 		method: http.MethodPost, path: runPath, token: tokenA, header: map[string]string{"Idempotency-Key": "key-of-a"},
-		body: `{"threadId":"kept","runId":"r-kept","prompt":"use send with {\"to\":\"` + marker + `\"}","clientMessageId":"` + marker + `"}`,
+		body: `{"threadId":"kept","runId":"r-kept","prompt":"use send with {\"to\":\"` + marker +
+			`\"}","clientMessageId":"` + marker + `"}`,
 	})
 	kept := b.stream(t, call{path: streamPath + "?threadId=kept", token: tokenA})
 	asked := toolCallID(t, kept.until(t, entry(wire.EntryInputRequired)))
 	kept.until(t, entry(wire.EntryRunEnded)) // nothing more of the run comes
-	artifact, err := b.engine.SaveArtifact(t.Context(), spool.ThreadKey{Tenant: "a", ID: "kept"}, spool.NewArtifact{Data: strings.NewReader(marker)})
+	artifact, err := b.engine.SaveArtifact(t.Context(), spool.ThreadKey{Tenant: "a", ID: "kept"},
+		spool.NewArtifact{Data: strings.NewReader(marker)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	link, err := b.engine.AddLink(t.Context(), "a", wire.QuestionLink{
-		ThreadID: "kept", ToolCallID: spool.ToolCallID(asked), Approver: marker, MadeBy: "anna", ExpiresAt: time.Now().Add(time.Hour),
+		ThreadID: "kept", ToolCallID: spool.ToolCallID(asked), Approver: marker, MadeBy: "anna",
+		ExpiresAt: time.Now().Add(time.Hour),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return walked{b, strings.NewReplacer(
 		"LINK", string(link.ID),
-		"ARTIFACT", string(artifact.ID), "THREAD", "kept", "RUN", "r-kept", "MESSAGE", string(turn), "CALL", asked, "BRANCH", fmt.Sprint(branch),
-		"JOB", strconv.FormatInt(taken[0].JobID, 10), "MARK", url.QueryEscape(time.Now().UTC().Format(time.RFC3339Nano)+"~kept"),
+		"ARTIFACT", string(artifact.ID), "THREAD", "kept", "RUN", "r-kept", "MESSAGE", string(turn), "CALL", asked, "BRANCH",
+		fmt.Sprint(branch),
+		"JOB", strconv.FormatInt(taken[0].JobID, 10), "MARK",
+		url.QueryEscape(time.Now().UTC().Format(time.RFC3339Nano)+"~kept"),
 		"TOKEN", b.streamToken(t, tokenA, "dead"),
 	)}
 }

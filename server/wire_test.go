@@ -28,11 +28,14 @@ func TestWireTypes(t *testing.T) {
 		kinds      map[string]reflect.Type
 	}{
 		{"results.json", "results", map[string]reflect.Type{
-			"run": reflect.TypeFor[wire.RunResult](), "runRefusal": reflect.TypeFor[runs.RunRefusal](), "stop": reflect.TypeFor[wire.StopResult](), "respond": reflect.TypeFor[wire.RespondResult](),
-			"delete": reflect.TypeFor[wire.DeleteResult](), "usage": reflect.TypeFor[wire.ThreadUsage](), "error": reflect.TypeFor[call.ErrorBody](),
-			"compact": reflect.TypeFor[wire.CompactResult](), "outcome": reflect.TypeFor[wire.RunOutcome](), "startedRun": reflect.TypeFor[runs.StartedRun](),
-			"publish": reflect.TypeFor[runs.PublishResult](), "events": reflect.TypeFor[threads.EventPage](), "thread": reflect.TypeFor[wire.Thread](),
-			"branch": reflect.TypeFor[wire.BranchMessages](), "restore": reflect.TypeFor[wire.RestoreResult](), "fork": reflect.TypeFor[wire.ForkResult](),
+			"run": reflect.TypeFor[wire.RunResult](), "runRefusal": reflect.TypeFor[runs.RunRefusal](),
+			"stop": reflect.TypeFor[wire.StopResult](), "respond": reflect.TypeFor[wire.RespondResult](),
+			"delete": reflect.TypeFor[wire.DeleteResult](), "usage": reflect.TypeFor[wire.ThreadUsage](),
+			"error": reflect.TypeFor[call.ErrorBody](), "compact": reflect.TypeFor[wire.CompactResult](),
+			"outcome": reflect.TypeFor[wire.RunOutcome](), "startedRun": reflect.TypeFor[runs.StartedRun](),
+			"publish": reflect.TypeFor[runs.PublishResult](), "events": reflect.TypeFor[threads.EventPage](),
+			"thread": reflect.TypeFor[wire.Thread](), "branch": reflect.TypeFor[wire.BranchMessages](),
+			"restore": reflect.TypeFor[wire.RestoreResult](), "fork": reflect.TypeFor[wire.ForkResult](),
 			"branches": reflect.TypeFor[struct {
 				Branches []wire.Branch `json:"branches"`
 			}](),
@@ -111,8 +114,10 @@ func TestUsageRowWire(t *testing.T) {
 	counts := spool.Usage{Input: &n, CacheRead: &n, CacheWrite: &n, Output: &n, Reasoning: &n}
 	for name, row := range map[string]wire.UsageRow{
 		"Full": {
-			RunID: "r1", AgentID: "sub_1", Agent: "a", Kind: spool.UsageStep, Step: 1, Model: "m", ModelID: "m-1", Outcome: wire.OutcomeFinished,
-			Usage: counts, Guess: counts, Cost: &spool.Cost{Micros: 7, Currency: "USD", Source: spool.CostTable, Version: "v1"}, CreatedAt: time.Unix(1, 0).UTC(),
+			RunID: "r1", AgentID: "sub_1", Agent: "a", Kind: spool.UsageStep, Step: 1, Model: "m", ModelID: "m-1",
+			Outcome: wire.OutcomeFinished, Usage: counts, Guess: counts,
+			Cost:      &spool.Cost{Micros: 7, Currency: "USD", Source: spool.CostTable, Version: "v1"},
+			CreatedAt: time.Unix(1, 0).UTC(),
 		},
 		"Empty": {RunID: "r1", Kind: spool.UsageStep, Outcome: wire.OutcomeLost, CreatedAt: time.Unix(1, 0).UTC()},
 	} {
@@ -142,7 +147,8 @@ func TestNoUnnamedFields(t *testing.T) {
 			} `json:"schemas"`
 		} `json:"components"`
 	}
-	d := json.NewDecoder(bytes.NewReader(bytes.ReplaceAll(text, []byte(`"additionalProperties": false`), []byte(`"additionalProperties": null`))))
+	d := json.NewDecoder(bytes.NewReader(bytes.ReplaceAll(text, []byte(`"additionalProperties": false`),
+		[]byte(`"additionalProperties": null`))))
 	if err := d.Decode(&document); err != nil || len(document.Components.Schemas) == 0 {
 		t.Fatalf("%d schemas, %v", len(document.Components.Schemas), err)
 	}

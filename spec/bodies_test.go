@@ -17,16 +17,18 @@ const schemas = "#/components/schemas/"
 // resultSchemas are the schemas of the kinds that results.json and admin.json name.
 var resultSchemas = map[string]string{
 	"results.json run": "RunResult", "results.json runRefusal": "RunRefusal", "results.json stop": "StopResult",
-	"results.json respond": "RespondResult", "results.json delete": "DeleteResult", "results.json compact": "CompactResult",
-	"results.json restore": "RestoreResult", "results.json branch": "BranchMessages", "results.json branches": "BranchList", "results.json fork": "ForkResult",
-	"results.json publish": "PublishResult", "results.json events": "EventPage", "results.json usage": "ThreadUsage", "results.json threads": "ThreadList",
-	"results.json thread": "Thread",
-	"results.json job":    "Taken", "results.json error": "ErrorBody",
+	"results.json respond": "RespondResult", "results.json delete": "DeleteResult",
+	"results.json compact": "CompactResult", "results.json restore": "RestoreResult",
+	"results.json branch": "BranchMessages", "results.json branches": "BranchList", "results.json fork": "ForkResult",
+	"results.json publish": "PublishResult", "results.json events": "EventPage", "results.json usage": "ThreadUsage",
+	"results.json threads": "ThreadList",
+	"results.json thread":  "Thread",
+	"results.json job":     "Taken", "results.json error": "ErrorBody",
 
-	"admin.json overview": "Overview", "admin.json run": "RunDetail", "admin.json runs": "RunList", "admin.json jobs": "JobList",
-	"admin.json redrive": "RedriveAnswer", "admin.json purge": "PurgeAnswer", "admin.json prune": "PruneAnswer",
-	"admin.json audit": "AuditList", "admin.json revisions": "RevisionList", "admin.json revision": "Revision",
-	"results.json outcome": "RunOutcome", "results.json startedRun": "StartedRun",
+	"admin.json overview": "Overview", "admin.json run": "RunDetail", "admin.json runs": "RunList",
+	"admin.json jobs": "JobList", "admin.json redrive": "RedriveAnswer", "admin.json purge": "PurgeAnswer",
+	"admin.json prune": "PruneAnswer", "admin.json audit": "AuditList", "admin.json revisions": "RevisionList",
+	"admin.json revision": "Revision", "results.json outcome": "RunOutcome", "results.json startedRun": "StartedRun",
 }
 
 // example is one body of a fixture file.
@@ -85,7 +87,9 @@ func aguiExamples(t *testing.T) []example {
 		}
 		for i, line := range strings.Split(string(b), "\n") {
 			if data, ok := strings.CutPrefix(line, "data: "); ok {
-				all = append(all, example{File: filepath.Base(file), Name: strconv.Itoa(i + 1), Schema: "AgentEvent", Value: json.RawMessage(data)})
+				all = append(all, example{
+					File: filepath.Base(file), Name: strconv.Itoa(i + 1), Schema: "AgentEvent", Value: json.RawMessage(data),
+				})
 			}
 		}
 	}

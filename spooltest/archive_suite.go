@@ -131,11 +131,17 @@ func (a *archiveTest) furnish() {
 	a.says(spool.ThreadKey{Tenant: "other", ID: "t"}, "m1") // with the ids of the first tenant
 	a.act(spool.DefaultTenant, &wire.AuditEntry{Action: wire.AuditStop, By: "ann"}, new(fullAudit()))
 	a.act("", &wire.AuditEntry{Action: wire.AuditLogin})
-	a.ok("put rows", a.putRows(ours, store.Row{Kind: "k", Key: "b", Value: []byte(`{"x": 1}`)}, store.Row{Kind: "k", Key: "a", Value: []byte("2"), ExpiresAt: a.clock.Now().Add(time.Hour)}))
+	a.ok("put rows", a.putRows(ours, store.Row{Kind: "k", Key: "b", Value: []byte(`{"x": 1}`)},
+		store.Row{Kind: "k", Key: "a", Value: []byte("2"), ExpiresAt: a.clock.Now().Add(time.Hour)}))
 	version := a.rows(kinds("k"))[1].Version
 	a.ok("replace a row", a.putRows(ours, store.Row{Kind: "k", Key: "b", Value: []byte(`"<é>"`), Version: version}))
 	a.write(ours, func(tx store.Tx) error {
-		return tx.Write(store.Changes{Jobs: []wire.Job{{Queue: "hooks", Payload: []byte(`{"n":1}`), ThreadID: "gone"}, {Queue: "hooks", Key: "e", Payload: []byte(`{}`)}}})
+		return tx.Write(store.Changes{
+			Jobs: []wire.Job{
+				{Queue: "hooks", Payload: []byte(`{"n":1}`), ThreadID: "gone"},
+				{Queue: "hooks", Key: "e", Payload: []byte(`{}`)},
+			},
+		})
 	})
 }
 
@@ -145,34 +151,64 @@ func furniture(tx store.Tx) store.Changes {
 	at := tx.Now()
 	return store.Changes{
 		Thread: &wire.Thread{
-			State: wire.WaitingForInput, Model: "m", Title: "A \"title\"\n<é>", Owner: "ann", Labels: map[string]string{"z": "1", "alpha": "2"}, RunID: "r", Fence: 3,
+			State: wire.WaitingForInput, Model: "m", Title: "A \"title\"\n<é>", Owner: "ann",
+			Labels: map[string]string{"z": "1", "alpha": "2"}, RunID: "r", Fence: 3,
 		},
 		Runs: []store.RunRow{{
 			Run: wire.Run{
-				ID: "r", Agent: "a", StartedBy: "ann", Model: "m", State: wire.WaitingForInput, Steps: 1, Segments: 2, EnqueuedAt: at, StartedAt: at,
-				TokenCount: spool.TokenCount{InputTokens: 1, CachedInputTokens: 2, OutputTokens: 3, TotalTokens: 4}, CostMicros: 5, Currency: "EUR",
-				Allowance: &wire.Allowance{},
+				ID: "r", Agent: "a", StartedBy: "ann", Model: "m", State: wire.WaitingForInput, Steps: 1, Segments: 2,
+				EnqueuedAt: at, StartedAt: at,
+				TokenCount: spool.TokenCount{InputTokens: 1, CachedInputTokens: 2, OutputTokens: 3, TotalTokens: 4}, CostMicros: 5,
+				Currency: "EUR", Allowance: &wire.Allowance{},
 			},
 			RunState: store.RunState{
-				StartKey: "k", StartHash: "h", HostState: []byte("{ \"a\" : 1,\n\"b\":2}"), ProviderOptions: []byte(`{"p":1}`), Nonce: "nonce", Scopes: []string{"s"},
-				Client: &wire.ClientInput{}, Saved: wire.Offset{Fence: 2, N: 9}, Deaths: 1, Draft: &store.Draft{Message: spool.Message{ID: "m9", Role: spool.RoleAssistant}},
+				StartKey: "k", StartHash: "h", HostState: []byte("{ \"a\" : 1,\n\"b\":2}"), ProviderOptions: []byte(`{"p":1}`),
+				Nonce: "nonce", Scopes: []string{"s"}, Client: &wire.ClientInput{}, Saved: wire.Offset{Fence: 2, N: 9}, Deaths: 1,
+				Draft: &store.Draft{Message: spool.Message{ID: "m9", Role: spool.RoleAssistant}},
 			},
 		}},
 		NewRuns: []store.RunRow{
-			{Run: wire.Run{ID: "n", RootID: "r", ParentID: "r", Depth: 1, State: wire.Completed, Prompt: "p", CallID: "c", Result: &wire.NestedResult{Text: "x"}, TokenCount: spool.TokenCount{InputTokens: 1}}},
+			{
+				Run: wire.Run{
+					ID: "n", RootID: "r", ParentID: "r", Depth: 1, State: wire.Completed, Prompt: "p", CallID: "c",
+					Result: &wire.NestedResult{Text: "x"}, TokenCount: spool.TokenCount{InputTokens: 1},
+				},
+			},
 			{Run: wire.Run{ID: "w", State: wire.Queued, QueuePosition: 1}, RunState: store.RunState{Wait: &store.Wait{}}},
 		},
 		Parks: []store.Park{
-			{RunID: "r", ToolCallID: "b", AgentID: "n", Frames: []wire.ParkFrame{{ToolCallID: "c"}}, State: wire.ParkAnswered, Answer: &spool.Answer{Approved: true, At: at}, Landed: true, CreatedAt: at},
-			{RunID: "r", ToolCallID: "c1", ToolName: "send", Step: 2, Args: []byte(`{"to":"bob"}`), Shown: []byte("{}"), Reason: wire.ParkApproval, Occurrence: 2, Revision: "rev", Digest: "d", State: wire.ParkOpen, CreatedAt: at, ExpiresAt: at.Add(time.Hour), Warned: true, DistinctApprover: true},
+			{
+				RunID: "r", ToolCallID: "b", AgentID: "n", Frames: []wire.ParkFrame{{ToolCallID: "c"}}, State: wire.ParkAnswered,
+				Answer: &spool.Answer{Approved: true, At: at}, Landed: true, CreatedAt: at,
+			},
+			{
+				RunID: "r", ToolCallID: "c1", ToolName: "send", Step: 2, Args: []byte(`{"to":"bob"}`), Shown: []byte("{}"),
+				Reason: wire.ParkApproval, Occurrence: 2, Revision: "rev", Digest: "d", State: wire.ParkOpen, CreatedAt: at,
+				ExpiresAt: at.Add(time.Hour), Warned: true, DistinctApprover: true,
+			},
 		},
-		Effects: []store.Effect{{RunID: "r", Step: 1, ToolCallID: "a", State: wire.EffectDone, Result: []byte(`"done"`)}, {RunID: "n", Step: 1, ToolCallID: "a", State: wire.EffectVoid}},
+		Effects: []store.Effect{
+			{RunID: "r", Step: 1, ToolCallID: "a", State: wire.EffectDone, Result: []byte(`"done"`)},
+			{RunID: "n", Step: 1, ToolCallID: "a", State: wire.EffectVoid},
+		},
 		Usage: []wire.UsageRow{
-			{RunID: "r", AgentID: "n", Agent: "b", Step: 1, Model: "m", ModelID: "m-1", Requested: "m", Outcome: wire.OutcomeFinished, Usage: spool.Usage{Output: &zero}, Guess: spool.Usage{Input: &n}, Cost: &spool.Cost{Micros: 0, Currency: "EUR", Source: "table", Version: "1"}},
+			{
+				RunID: "r", AgentID: "n", Agent: "b", Step: 1, Model: "m", ModelID: "m-1", Requested: "m",
+				Outcome: wire.OutcomeFinished, Usage: spool.Usage{Output: &zero}, Guess: spool.Usage{Input: &n},
+				Cost: &spool.Cost{Micros: 0, Currency: "EUR", Source: "table", Version: "1"},
+			},
 		},
 		Delta: new(fullDelta("<é>", at)),
-		Jobs:  []wire.Job{{Queue: "hooks", Key: "about t", Payload: []byte(`{}`)}, {RunID: "r", Agent: "a", Kind: wire.JobExpiry, Key: "later", DueAt: at.Add(time.Hour), Segment: 2, Model: "m", Subject: "ann"}},
-		Dead:  []wire.QueuedJob{{Job: wire.Job{RunID: "r", Agent: "a", Key: "dead", DueAt: at, Subject: "ann"}, Attempts: 4, Cause: "why"}},
+		Jobs: []wire.Job{
+			{Queue: "hooks", Key: "about t", Payload: []byte(`{}`)},
+			{
+				RunID: "r", Agent: "a", Kind: wire.JobExpiry, Key: "later", DueAt: at.Add(time.Hour), Segment: 2, Model: "m",
+				Subject: "ann",
+			},
+		},
+		Dead: []wire.QueuedJob{
+			{Job: wire.Job{RunID: "r", Agent: "a", Key: "dead", DueAt: at, Subject: "ann"}, Attempts: 4, Cause: "why"},
+		},
 	}
 }
 
@@ -375,9 +411,10 @@ func testArchiveHeld(t *testing.T, open Open) {
 		a.furnish()
 		held := func(what string) {
 			a.Helper()
-			err := a.archive.ExportSection(a.ctx, store.Section{Kind: store.SectionThread, Tenant: spool.DefaultTenant, Name: "t"}, func([]byte) error {
-				return errors.New("a row of a thread that a worker holds")
-			})
+			err := a.archive.ExportSection(a.ctx,
+				store.Section{Kind: store.SectionThread, Tenant: spool.DefaultTenant, Name: "t"}, func([]byte) error {
+					return errors.New("a row of a thread that a worker holds")
+				})
 			a.fails(what, err, spool.Conflict)
 		}
 		if len(a.claim(1)) != 1 {

@@ -29,7 +29,9 @@ type stored struct {
 var _ store.ArtifactStore = (*Artifacts)(nil)
 
 // SaveArtifact implements [store.ArtifactStore].
-func (s *Artifacts) SaveArtifact(ctx context.Context, key spool.ThreadKey, a spool.NewArtifact) (spool.Artifact, error) {
+func (s *Artifacts) SaveArtifact(
+	ctx context.Context, key spool.ThreadKey, a spool.NewArtifact,
+) (spool.Artifact, error) {
 	data, err := io.ReadAll(a.Data)
 	if err == nil {
 		err = ctx.Err()
@@ -55,7 +57,9 @@ func (s *Artifacts) SaveArtifact(ctx context.Context, key spool.ThreadKey, a spo
 }
 
 // OpenArtifact implements [store.ArtifactStore].
-func (s *Artifacts) OpenArtifact(_ context.Context, key spool.ThreadKey, id spool.ArtifactID) (spool.Artifact, io.ReadCloser, error) {
+func (s *Artifacts) OpenArtifact(
+	_ context.Context, key spool.ThreadKey, id spool.ArtifactID,
+) (spool.Artifact, io.ReadCloser, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	one, ok := s.all[key][id]

@@ -19,8 +19,8 @@ import (
 func TestArtifactStore(t *testing.T, open func(t *testing.T) store.ArtifactStore) {
 	t.Helper()
 	for name, test := range map[string]func(s artifactSuite){
-		"Saved": artifactSuite.saved, "Once": artifactSuite.once, "Foreign": artifactSuite.foreign, "Broken": artifactSuite.broken,
-		"Deleted": artifactSuite.deleted, "Large": artifactSuite.large,
+		"Saved": artifactSuite.saved, "Once": artifactSuite.once, "Foreign": artifactSuite.foreign,
+		"Broken": artifactSuite.broken, "Deleted": artifactSuite.deleted, "Large": artifactSuite.large,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -39,7 +39,8 @@ var artifactThread = spool.ThreadKey{Tenant: "acme", ID: "chat"}
 
 func (s artifactSuite) save(key spool.ThreadKey, callKey, data string) spool.Artifact {
 	s.Helper()
-	a, err := s.db.SaveArtifact(s.Context(), key, spool.NewArtifact{Name: "ä.txt", MediaType: "text/plain", Data: strings.NewReader(data), Key: callKey})
+	a, err := s.db.SaveArtifact(s.Context(), key,
+		spool.NewArtifact{Name: "ä.txt", MediaType: "text/plain", Data: strings.NewReader(data), Key: callKey})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -71,7 +72,8 @@ func (s artifactSuite) has(key spool.ThreadKey, want spool.Artifact, data string
 func (s artifactSuite) saved() {
 	for _, data := range []string{"hello", "", "\x00\xff"} {
 		a := s.save(artifactThread, "k", data)
-		if a.Name != "ä.txt" || a.MediaType != "text/plain" || a.Size != int64(len(data)) || !strings.HasPrefix(string(a.ID), "art_") {
+		if a.Name != "ä.txt" || a.MediaType != "text/plain" || a.Size != int64(len(data)) ||
+			!strings.HasPrefix(string(a.ID), "art_") {
 			s.Errorf("saved %+v", a)
 		}
 		s.has(artifactThread, a, data)
@@ -91,7 +93,8 @@ func (s artifactSuite) once() {
 	first := s.save(artifactThread, "k", "hello")
 	for range 8 {
 		group.Go(func() {
-			a, err := s.db.SaveArtifact(s.Context(), artifactThread, spool.NewArtifact{Name: "b", MediaType: "text/csv", Data: strings.NewReader("hello"), Key: "k"})
+			a, err := s.db.SaveArtifact(s.Context(), artifactThread,
+				spool.NewArtifact{Name: "b", MediaType: "text/csv", Data: strings.NewReader("hello"), Key: "k"})
 			if err != nil || a != first {
 				s.Errorf("got %+v, %v, want %+v", a, err, first)
 			}
@@ -132,12 +135,16 @@ func (s artifactSuite) foreign() {
 func (s artifactSuite) broken() {
 	broken := errors.New("it broke")
 	data := io.MultiReader(strings.NewReader("hel"), iotest.ErrReader(broken))
-	if _, err := s.db.SaveArtifact(s.Context(), artifactThread, spool.NewArtifact{Data: data, Key: "k"}); !errors.Is(err, broken) {
+	if _, err := s.db.SaveArtifact(
+		s.Context(), artifactThread, spool.NewArtifact{Data: data, Key: "k"},
+	); !errors.Is(err, broken) {
 		s.Errorf("got %v", err)
 	}
 	gone, cancel := context.WithCancel(s.Context())
 	cancel()
-	if _, err := s.db.SaveArtifact(gone, artifactThread, spool.NewArtifact{Data: strings.NewReader("x"), Key: "k"}); err == nil {
+	if _, err := s.db.SaveArtifact(
+		gone, artifactThread, spool.NewArtifact{Data: strings.NewReader("x"), Key: "k"},
+	); err == nil {
 		s.Error("it saved for a caller that has gone")
 	}
 	if all := s.list(artifactThread); len(all) > 0 {
@@ -153,7 +160,8 @@ func (s artifactSuite) deleted() {
 			s.Fatal(err)
 		}
 	}
-	if _, _, err := s.db.OpenArtifact(s.Context(), artifactThread, a.ID); spool.CodeOf(err) != spool.NotFound || len(s.list(artifactThread)) > 0 {
+	if _, _, err := s.db.OpenArtifact(s.Context(), artifactThread, a.ID); spool.CodeOf(err) != spool.NotFound ||
+		len(s.list(artifactThread)) > 0 {
 		s.Errorf("it is still there: %v", err)
 	}
 	s.has(kept, other, "hello")

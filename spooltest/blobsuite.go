@@ -21,9 +21,10 @@ import (
 func TestBlobs(t *testing.T, open func(t *testing.T) store.Blobs) {
 	t.Helper()
 	for name, test := range map[string]func(s blobSuite){
-		"RoundTrip": blobSuite.roundTrip, "Again": blobSuite.again, "WrongSize": blobSuite.wrongSize, "Missing": blobSuite.missing,
-		"Deleted": blobSuite.deleted, "DeletedUnread": blobSuite.deletedUnread, "Concurrent": blobSuite.concurrent, "Cancelled": blobSuite.cancelled,
-		"Broken": blobSuite.broken, "Keys": blobSuite.keys, "Refused": blobSuite.refused,
+		"RoundTrip": blobSuite.roundTrip, "Again": blobSuite.again, "WrongSize": blobSuite.wrongSize,
+		"Missing": blobSuite.missing, "Deleted": blobSuite.deleted, "DeletedUnread": blobSuite.deletedUnread,
+		"Concurrent": blobSuite.concurrent, "Cancelled": blobSuite.cancelled, "Broken": blobSuite.broken,
+		"Keys": blobSuite.keys, "Refused": blobSuite.refused,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -207,7 +208,8 @@ func (s blobSuite) cancelled() {
 		if after == 0 {
 			cancel()
 		}
-		reader := io.MultiReader(io.LimitReader(bytes.NewReader(data), after), canceller(cancel), bytes.NewReader(data[after:]))
+		reader := io.MultiReader(io.LimitReader(bytes.NewReader(data), after), canceller(cancel),
+			bytes.NewReader(data[after:]))
 		if err := s.blobs.PutBlob(ctx, name, reader, int64(len(data))); spool.CodeOf(err) != spool.Canceled {
 			s.Errorf("%s: %v", name, err)
 		}
@@ -227,7 +229,9 @@ func (c canceller) Read([]byte) (int, error) {
 // broken puts data that end with an error.
 func (s blobSuite) broken() {
 	data, broken := blobData(600_000), errors.New("it broke")
-	for name, after := range map[string]int{"first": 0, "early": 1000, "middle": 300_000, "late": 599_999, "end": 600_000} {
+	for name, after := range map[string]int{
+		"first": 0, "early": 1000, "middle": 300_000, "late": 599_999, "end": 600_000,
+	} {
 		reader := io.MultiReader(bytes.NewReader(data[:after]), iotest.ErrReader(broken))
 		if err := s.blobs.PutBlob(s.Context(), name, reader, int64(len(data))); !errors.Is(err, broken) {
 			s.Errorf("%s: %v", name, err)
@@ -253,8 +257,8 @@ func (s blobSuite) keys() {
 // refused uses texts that are no keys.
 func (s blobSuite) refused() {
 	for _, key := range []string{
-		"", "/", "/a", "a/", "a//b", ".", "..", "a/..", "../a", "a/../b", "a.b", "A", "a_b", "a b", "a:b", "a%2fb", "ä", `a\b`, "a\n",
-		"a\x00", strings.Repeat("a", 201),
+		"", "/", "/a", "a/", "a//b", ".", "..", "a/..", "../a", "a/../b", "a.b", "A", "a_b", "a b", "a:b", "a%2fb", "ä",
+		`a\b`, "a\n", "a\x00", strings.Repeat("a", 201),
 	} {
 		if err := s.blobs.PutBlob(s.Context(), key, strings.NewReader("x"), 1); spool.CodeOf(err) != spool.Invalid {
 			s.Errorf("put %.20q: %v", key, err)

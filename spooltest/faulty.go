@@ -64,8 +64,8 @@ type Fault struct {
 // Faulty wraps an engine's backend, counts the calls of the store and of the run streams, and causes the
 // planned faults. It is safe for concurrent use.
 //
-// Calls of [store.Store.Check] and [store.Store.Close] and wake-ups are not counted. To simulate a restart of the process,
-// make another engine with the wrapped backend, or with another wrapper.
+// Calls of [store.Store.Check] and [store.Store.Close] and wake-ups are not counted. To simulate a restart of the
+// process, make another engine with the wrapped backend, or with another wrapper.
 type Faulty struct {
 	inner   store.Backend
 	crashed chan struct{}

@@ -80,7 +80,9 @@ func (s faultyStore) Stats(ctx context.Context, q wire.StatsQuery) (wire.Stats, 
 	})
 }
 
-func (s faultyStore) Claim(ctx context.Context, q store.ClaimQuery) (taken []store.Delivery, next time.Time, err error) {
+func (s faultyStore) Claim(
+	ctx context.Context, q store.ClaimQuery,
+) (taken []store.Delivery, next time.Time, err error) {
 	err = s.f.call(ctx, "Store.Claim", "", func(kind FaultKind) (err error) {
 		late := s.f.takeLate(q.Limit)
 		if len(late) < q.Limit {

@@ -19,7 +19,9 @@ func openFaulty() spooltest.Open {
 	var made sync.Map
 	return func(t *testing.T, clock store.Clock) store.Backend {
 		t.Helper()
-		once, _ := made.LoadOrStore(t, sync.OnceValue(func() store.Backend { return memory.New(&memory.Options{Clock: clock}) }))
+		once, _ := made.LoadOrStore(t, sync.OnceValue(func() store.Backend {
+			return memory.New(&memory.Options{Clock: clock})
+		}))
 		backend, ok := once.(func() store.Backend)
 		if !ok {
 			t.Fatal("something else is stored")

@@ -132,8 +132,8 @@ func TestFaultyEveryCall(t *testing.T) {
 
 	want := []string{
 		"Store.Update default/t", "Store.View default/t", "Store.Threads default", "Store.Runs default", "Store.Jobs default",
-		"Store.Audit default", "Store.Rows default", "Store.Stats default", "Store.Claim", "Store.Ack r", "Store.Prune default",
-		"Live.Open r:1", "Live.Append r:1", "Live.Read r:1", "Live.Close r:1", "Live.Delete default/t",
+		"Store.Audit default", "Store.Rows default", "Store.Stats default", "Store.Claim", "Store.Ack r",
+		"Store.Prune default", "Live.Open r:1", "Live.Append r:1", "Live.Read r:1", "Live.Close r:1", "Live.Delete default/t",
 	}
 	for n := range want {
 		f := spooltest.NewFaulty(memory.New(nil))
@@ -158,8 +158,9 @@ func everyCall(ctx context.Context, b store.Backend) []spool.Code {
 	errs := []error{
 		touch(ctx, b.Store),
 		b.Store.View(ctx, faultyKey, func(store.View) error { return nil }),
-		second(b.Store.Threads(ctx, wire.ThreadQuery{Tenant: tenant})), second(b.Store.Runs(ctx, wire.RunQuery{Tenant: tenant})),
-		second(b.Store.Jobs(ctx, wire.JobQuery{Tenant: tenant})), second(b.Store.Audit(ctx, wire.AuditQuery{Tenant: tenant})),
+		second(b.Store.Threads(ctx, wire.ThreadQuery{Tenant: tenant})),
+		second(b.Store.Runs(ctx, wire.RunQuery{Tenant: tenant})), second(b.Store.Jobs(ctx, wire.JobQuery{Tenant: tenant})),
+		second(b.Store.Audit(ctx, wire.AuditQuery{Tenant: tenant})),
 		second(b.Store.Rows(ctx, store.RowQuery{Tenant: tenant, Kind: "k"})),
 		second(b.Store.Stats(ctx, wire.StatsQuery{Tenant: tenant, Tally: true})),
 	}

@@ -36,8 +36,8 @@ func TestHistoryWithoutCommits(t *testing.T) {
 	frames := h.Clients[0].Frames
 	last := wire.Offset{Fence: 2, N: 3}
 	h.Clients[0].Frames = slices.Concat(frames[:15], []wire.Frame{{Kind: wire.FrameSnapshot, Snapshot: &wire.Snapshot{
-		Thread: wire.Thread{ID: "t"}, Runs: []wire.Run{h.Threads[0].Runs[0].Run}, LastEventSeq: 5, AfterMessageID: new(spool.MessageID),
-		Stream: &wire.StreamSnapshot{StreamID: "r:2", RunID: "r", Offset: &last},
+		Thread: wire.Thread{ID: "t"}, Runs: []wire.Run{h.Threads[0].Runs[0].Run}, LastEventSeq: 5,
+		AfterMessageID: new(spool.MessageID), Stream: &wire.StreamSnapshot{StreamID: "r:2", RunID: "r", Offset: &last},
 	}}}, frames[15:])
 	for _, v := range h.Violations() {
 		t.Error(v)

@@ -38,7 +38,8 @@ func (c *checker) approvals(where string, d ThreadDump) {
 			_ = json.Unmarshal(e.Payload, &p)
 			at := runCall{e.RunID, p.ToolCallID}
 			if asked[at].DistinctApprover && !started[e.RunID].DistinctFrom(p.AnsweredBy) {
-				c.wrongf("approved", where, "seq %d is the answer of %q to a run that %q has started", e.Seq, p.AnsweredBy, started[e.RunID].StartedBy)
+				c.wrongf("approved", where, "seq %d is the answer of %q to a run that %q has started", e.Seq, p.AnsweredBy,
+					started[e.RunID].StartedBy)
 			}
 			if p.Arguments == nil && p.Digest != asked[at].Digest {
 				c.wrongf("approved", where, "seq %d answers %s, which is not what was asked of %s", e.Seq, p.Digest, p.ToolCallID)
@@ -55,14 +56,17 @@ func (c *checker) approvals(where string, d ThreadDump) {
 		if e.Call.Thread != d.Thread.Key() || !gated[at] {
 			continue
 		}
-		ran := store.Park{RunID: e.Call.RunID, Step: e.Call.Step, ToolCallID: at.call, ToolName: e.Call.Name, Args: e.Call.Args}
+		ran := store.Park{
+			RunID: e.Call.RunID, Step: e.Call.Step, ToolCallID: at.call, ToolName: e.Call.Name, Args: e.Call.Args,
+		}
 		bound := false
 		for _, a := range allowed[at] {
 			ran.Reason, ran.Occurrence, ran.Revision = a.reason, a.occurrence, a.revision
 			bound = bound || a.digest == "" || a.digest == ran.DigestOf(nil)
 		}
 		if !bound {
-			c.wrongf("approved", where, "the call %s ran with %s, which nobody has approved", e.Call.IdempotencyKey(), e.Call.Args)
+			c.wrongf("approved", where, "the call %s ran with %s, which nobody has approved", e.Call.IdempotencyKey(),
+				e.Call.Args)
 		}
 	}
 }

@@ -77,12 +77,15 @@ func (c *checker) kept(d ThreadDump) {
 // branch checks the fields of a branch.
 func (c *checker) branch(where string, b BranchDump, after spool.MessageID, homes map[spool.MessageID]wire.BranchID) {
 	if b.Branch.BaseMessageID != after {
-		c.wrongf("branch", where, "branch %d has the base %s, and begins after %s", b.Branch.ID, b.Branch.BaseMessageID, after)
+		c.wrongf("branch", where, "branch %d has the base %s, and begins after %s", b.Branch.ID, b.Branch.BaseMessageID,
+			after)
 	}
 	if home := homes[after]; b.Branch.BaseBranchID != home {
-		c.wrongf("branch", where, "branch %d names the branch %d, and its base %s is in branch %d", b.Branch.ID, b.Branch.BaseBranchID, after, home)
+		c.wrongf("branch", where, "branch %d names the branch %d, and its base %s is in branch %d", b.Branch.ID,
+			b.Branch.BaseBranchID, after, home)
 	}
 	if len(b.Messages) == 0 || b.Branch.MessageCount != len(b.Messages) || b.Branch.FromMessageID != b.Messages[0].ID {
-		c.wrongf("branch", where, "branch %d counts %d messages from %s on, and has %d", b.Branch.ID, b.Branch.MessageCount, b.Branch.FromMessageID, len(b.Messages))
+		c.wrongf("branch", where, "branch %d counts %d messages from %s on, and has %d", b.Branch.ID, b.Branch.MessageCount,
+			b.Branch.FromMessageID, len(b.Messages))
 	}
 }

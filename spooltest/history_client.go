@@ -70,7 +70,8 @@ type said struct {
 func (s said) empty() bool { return s.text == "" && s.reasoning == "" && len(s.calls) == 0 }
 
 func (s said) equal(other said) bool {
-	return s.text == other.text && s.reasoning == other.reasoning && slices.Equal(s.calls, other.calls) && s.sources == other.sources
+	return s.text == other.text && s.reasoning == other.reasoning && slices.Equal(s.calls, other.calls) &&
+		s.sources == other.sources
 }
 
 // client checks the frames that a client got. It checks them twice: for a client that follows all
@@ -95,8 +96,8 @@ func (c *checker) client(client *Client) {
 func (c *checker) clientAs(client *Client, where string, framesOnly bool) {
 	v := &view{
 		checker: c, Client: client, where: where, live: client.FromStart, framesOnly: framesOnly,
-		streams: make(map[wire.StreamID]*streamView), shown: make(map[spool.RunID][]said), partial: make(map[spool.RunID]bool),
-		results: make(map[runCall]bool),
+		streams: make(map[wire.StreamID]*streamView), shown: make(map[spool.RunID][]said),
+		partial: make(map[spool.RunID]bool), results: make(map[runCall]bool),
 	}
 	v.turns = c.turnsFor(client)
 	v.last = -1
@@ -211,7 +212,8 @@ func (v *view) item(id wire.StreamID, item wire.Item) {
 	case item.Offset.Compare(s.at) <= 0:
 		v.wrongf("client-items", v.where, "item %s of %s comes after %s", item.Offset, id, s.at)
 	case v.live && !follows(s.at, item.Offset):
-		v.wrongf("client-items", v.where, "item %s of %s comes after %s, and what is in between does not", item.Offset, id, s.at)
+		v.wrongf("client-items", v.where, "item %s of %s comes after %s, and what is in between does not", item.Offset, id,
+			s.at)
 	}
 	v.live = true
 	s.at = item.Offset
@@ -419,7 +421,9 @@ func (v *view) compare() {
 			for i := 1; i < len(turn.landed); i++ {
 				before, after := places[runCall{run, turn.landed[i-1]}], places[runCall{run, turn.landed[i]}]
 				if before.message == after.message && before.at > after.at {
-					v.wrongf("client-text", v.where, "run %s shows the result of call %s before that of %s, and they are saved the other way around", run, turn.landed[i-1], turn.landed[i])
+					v.wrongf("client-text", v.where,
+						"run %s shows the result of call %s before that of %s, and they are saved the other way around", run,
+						turn.landed[i-1], turn.landed[i])
 				}
 			}
 			for id, result := range turn.results {

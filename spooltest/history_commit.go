@@ -76,7 +76,8 @@ func (c *checker) clock(n int, where string, commit Commit, before, r store.RunR
 		return
 	}
 	if spent := r.Allowance.Spent.WallTime - before.Allowance.Spent.WallTime; spent != counted {
-		c.wrongf("wall-time", where, "commit %d charges %s to the budget of run %s, which executed for %s", n, spent, r.ID, counted)
+		c.wrongf("wall-time", where, "commit %d charges %s to the budget of run %s, which executed for %s", n, spent, r.ID,
+			counted)
 	}
 }
 

@@ -51,23 +51,43 @@ func TestHistoryCommits(t *testing.T) {
 		invariant, what string
 		plant           func(h *spooltest.History)
 	}{
-		"a start without a job":        {"job", "queues run r without a job", func(h *spooltest.History) { h.Commits[0].Jobs = nil }},
-		"a start with another's job":   {"job", "queues run r without a job", func(h *spooltest.History) { h.Commits[0].Jobs[0].RunID = "r0" }},
+		"a start without a job": {
+			"job", "queues run r without a job", func(h *spooltest.History) { h.Commits[0].Jobs = nil },
+		},
+		"a start with another's job": {
+			"job", "queues run r without a job", func(h *spooltest.History) { h.Commits[0].Jobs[0].RunID = "r0" },
+		},
 		"a worker without a job":       {"job", "starts run r for a worker", func(h *spooltest.History) { begin(h, false) }},
 		"a worker and another job":     {"job", "starts run r for a worker", func(h *spooltest.History) { begin(h, true) }},
 		"a claim of a run that waits":  {"job", "claims a job of run r", func(h *spooltest.History) { claim(h, "acme") }},
 		"another tenant's claimed job": {"tenant", "adds a job of eve/t", func(h *spooltest.History) { claim(h, "eve") }},
 		"a resume without a job":       {"job", "commit 3 queues run r", func(h *spooltest.History) { resume(h, nil) }},
-		"another tenant's run":         {"tenant", "writes run r of eve/t", func(h *spooltest.History) { own(h, "eve", "t") }},
-		"another thread's run":         {"tenant", "writes run r of acme/u", func(h *spooltest.History) { own(h, "acme", "u") }},
-		"another tenant's job":         {"tenant", "adds a job of eve/t", func(h *spooltest.History) { h.Commits[0].Jobs[0].Tenant, h.Commits[0].Jobs[0].ThreadID = "eve", "t" }},
-		"an entry of another thread":   {"tenant", "is told of the thread u", func(h *spooltest.History) { tell(h, wire.Frame{Event: &wire.Entry{ThreadID: "u"}}) }},
+		"another tenant's run": {
+			"tenant", "writes run r of eve/t", func(h *spooltest.History) { own(h, "eve", "t") },
+		},
+		"another thread's run": {
+			"tenant", "writes run r of acme/u", func(h *spooltest.History) { own(h, "acme", "u") },
+		},
+		"another tenant's job": {
+			"tenant", "adds a job of eve/t",
+			func(h *spooltest.History) { h.Commits[0].Jobs[0].Tenant, h.Commits[0].Jobs[0].ThreadID = "eve", "t" },
+		},
+		"an entry of another thread": {
+			"tenant", "is told of the thread u",
+			func(h *spooltest.History) { tell(h, wire.Frame{Event: &wire.Entry{ThreadID: "u"}}) },
+		},
 		"a snapshot of another thread": {"tenant", "has a snapshot of u", func(h *spooltest.History) {
 			tell(h, wire.Frame{Snapshot: &wire.Snapshot{Thread: wire.Thread{ID: "u"}}})
 		}},
-		"time that is not counted":   {"wall-time", "counts 0s of run r, which executed for 1m0s", func(h *spooltest.History) { carry(h, 0, 0) }},
-		"time that is counted twice": {"wall-time", "counts 2m0s of run r", func(h *spooltest.History) { carry(h, 2*time.Minute, 2*time.Minute) }},
-		"time that is not charged":   {"wall-time", "charges 0s to the budget of run r", func(h *spooltest.History) { carry(h, time.Minute, 0) }},
+		"time that is not counted": {
+			"wall-time", "counts 0s of run r, which executed for 1m0s", func(h *spooltest.History) { carry(h, 0, 0) },
+		},
+		"time that is counted twice": {
+			"wall-time", "counts 2m0s of run r", func(h *spooltest.History) { carry(h, 2*time.Minute, 2*time.Minute) },
+		},
+		"time that is not charged": {
+			"wall-time", "charges 0s to the budget of run r", func(h *spooltest.History) { carry(h, time.Minute, 0) },
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -145,7 +165,9 @@ func TestHistoryUnheardOf(t *testing.T) {
 			h.Commits[4].Entries = append(slices.Clone(h.Commits[4].Entries),
 				*wire.NewEntry(wire.EntryContextCompacted, "r", wire.ContextCompacted{MessageID: "s"}))
 		}},
-		"a run in the state of a thread": {"end-state", "run r is IDLE", func(h *spooltest.History) { h.Threads[0].Runs[0].State = wire.Idle }},
+		"a run in the state of a thread": {
+			"end-state", "run r is IDLE", func(h *spooltest.History) { h.Threads[0].Runs[0].State = wire.Idle },
+		},
 		"a run that waits and runs": {"waiting", "waits and is RUNNING", func(h *spooltest.History) {
 			r := waiting(h, "r1", 1)
 			r.State = wire.Running

@@ -20,7 +20,8 @@ func (c *checker) summaries(d ThreadDump) {
 			case m.Role != spool.RoleSystem || part.Text == "":
 				c.wrongf("summary", where, "message %s is a summary of the role %s with the text %q", m.ID, m.Role, part.Text)
 			case !known:
-				c.wrongf("summary", where, "summary %s speaks of messages up to %s, which is not before it", m.ID, part.ThroughMessageID)
+				c.wrongf("summary", where, "summary %s speaks of messages up to %s, which is not before it", m.ID,
+					part.ThroughMessageID)
 			case d.Messages[through].AgentID != m.AgentID:
 				c.wrongf("summary", where, "summary %s speaks of another agent's messages", m.ID)
 			}

@@ -100,7 +100,8 @@ func (c *checker) nestedCommit(n int, where string, known []store.RunRow) {
 			c.wrongf("nested", where, "commit %d leaves the nested run %s %s", n, r.ID, r.State)
 		}
 		if root, known := runs[r.RootID]; known && root.State.Terminal() && !r.State.Terminal() {
-			c.wrongf("nested-end", where, "commit %d leaves the nested run %s %s below %s, which is %s", n, r.ID, r.State, root.ID, root.State)
+			c.wrongf("nested-end", where, "commit %d leaves the nested run %s %s below %s, which is %s", n, r.ID, r.State,
+				root.ID, root.State)
 		}
 	}
 }

@@ -18,8 +18,9 @@ import (
 func soundTree() *spooltest.History {
 	at := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	root := store.RunRow{Run: wire.Run{
-		Tenant: "acme", ID: "r", ThreadID: "t", State: wire.Completed, StopReason: wire.StopCompleted, EndedAt: at.Add(time.Second),
-		Segments: 1, TokenCount: spool.TokenCount{InputTokens: 3, OutputTokens: 2, TotalTokens: 5},
+		Tenant: "acme", ID: "r", ThreadID: "t", State: wire.Completed, StopReason: wire.StopCompleted,
+		EndedAt: at.Add(time.Second), Segments: 1,
+		TokenCount: spool.TokenCount{InputTokens: 3, OutputTokens: 2, TotalTokens: 5},
 	}, RunState: store.RunState{Children: 1}}
 	nested := store.RunRow{Run: wire.Run{
 		Tenant: "acme", ID: "n", ThreadID: "t", ParentID: "r", RootID: "r", CallID: "c", Depth: 1, State: wire.Completed,
@@ -33,13 +34,17 @@ func soundTree() *spooltest.History {
 			{Type: spool.PartToolCall, ToolCallID: "c", ToolName: spool.SpawnTool, Args: json.RawMessage(`{}`)},
 		}},
 		{ID: "m5", Role: spool.RoleTool, RunID: "r", Content: spool.Content{
-			{Type: spool.PartToolResult, ToolCallID: "c", ToolName: spool.SpawnTool, Result: json.RawMessage(`{"agentId":"n","result":"below"}`)},
+			{
+				Type: spool.PartToolResult, ToolCallID: "c", ToolName: spool.SpawnTool,
+				Result: json.RawMessage(`{"agentId":"n","result":"below"}`),
+			},
 		}},
 		{ID: "m6", Role: spool.RoleAssistant, Content: spool.TextContent("above"), RunID: "r"},
 	}
 	record := []wire.Entry{
 		*wire.NewEntry(wire.EntryRunStarted, "r", wire.RunStarted{RunID: "r", StreamID: "r:1", Segment: 1}),
-		*wire.NewEntry(wire.EntryRunEnded, "r", wire.RunEnded{RunID: "r", StreamID: "r:1", Segment: 1, Status: wire.SegmentFinished}),
+		*wire.NewEntry(wire.EntryRunEnded, "r",
+			wire.RunEnded{RunID: "r", StreamID: "r:1", Segment: 1, Status: wire.SegmentFinished}),
 	}
 	frames := []wire.Frame{{Kind: wire.FrameThread, Event: &record[0]}}
 	id := spool.AgentID("n")
@@ -53,7 +58,9 @@ func soundTree() *spooltest.History {
 		{wire.ItemSubagentEvent, wire.WrapItem("n", wire.ItemTextContent, wire.Delta{Delta: "below"})},
 		{wire.ItemStepFinished, wire.StepFinished{Step: 1, AgentID: &id}},
 		{wire.ItemSubagentFinished, wire.SubagentFinished{SubagentID: "n", Status: wire.SubagentCompleted}},
-		{wire.ItemToolResult, wire.ToolResulted{ToolCallID: "c", Result: json.RawMessage(`{"agentId":"n","result":"below"}`)}},
+		{
+			wire.ItemToolResult, wire.ToolResulted{ToolCallID: "c", Result: json.RawMessage(`{"agentId":"n","result":"below"}`)},
+		},
 		{wire.ItemStepFinished, wire.StepFinished{Step: 1}},
 		{wire.ItemTextContent, wire.Delta{Delta: "above"}},
 		{wire.ItemStepFinished, wire.StepFinished{Step: 2}},
@@ -71,7 +78,9 @@ func soundTree() *spooltest.History {
 		return r
 	}
 	in, out := int64(3), int64(2)
-	row := wire.UsageRow{RunID: "r", AgentID: "n", Outcome: wire.OutcomeFinished, Usage: spool.Usage{Input: &in, Output: &out}}
+	row := wire.UsageRow{
+		RunID: "r", AgentID: "n", Outcome: wire.OutcomeFinished, Usage: spool.Usage{Input: &in, Output: &out},
+	}
 	line := wire.UsageLine{AgentID: &id}
 	line.Add(row)
 	after := []spool.MessageID{"", "m1", "m2", "m3", "m4", "m5"}
@@ -82,11 +91,23 @@ func soundTree() *spooltest.History {
 			Runs:   []store.RunRow{nested, root}, Messages: messages, Entries: record, Usage: []wire.UsageLine{line},
 		}},
 		Commits: []spooltest.Commit{
-			{Thread: historyKey, Runs: []store.RunRow{as(root, wire.Queued)}, Messages: messages[:1], After: after[:1], Jobs: []wire.Job{{RunID: "r"}}},
+			{
+				Thread: historyKey, Runs: []store.RunRow{as(root, wire.Queued)}, Messages: messages[:1], After: after[:1],
+				Jobs: []wire.Job{{RunID: "r"}},
+			},
 			{Thread: historyKey, FenceAfter: 1, Runs: []store.RunRow{as(root, wire.Running)}, Entries: record[:1]},
-			{Thread: historyKey, Fence: 1, FenceAfter: 1, Runs: []store.RunRow{as(nested, wire.Running)}, Messages: messages[1:2], After: after[1:2]},
-			{Thread: historyKey, Fence: 1, FenceAfter: 1, Runs: []store.RunRow{nested}, Messages: messages[2:3], After: after[2:3], Usage: []wire.UsageRow{row}},
-			{Thread: historyKey, Fence: 1, FenceAfter: 1, Runs: []store.RunRow{root}, Messages: messages[3:], After: after[3:], Entries: record[1:]},
+			{
+				Thread: historyKey, Fence: 1, FenceAfter: 1, Runs: []store.RunRow{as(nested, wire.Running)},
+				Messages: messages[1:2], After: after[1:2],
+			},
+			{
+				Thread: historyKey, Fence: 1, FenceAfter: 1, Runs: []store.RunRow{nested}, Messages: messages[2:3],
+				After: after[2:3], Usage: []wire.UsageRow{row},
+			},
+			{
+				Thread: historyKey, Fence: 1, FenceAfter: 1, Runs: []store.RunRow{root}, Messages: messages[3:], After: after[3:],
+				Entries: record[1:],
+			},
 		},
 		Clients:    []*spooltest.Client{{Name: "live", Thread: historyKey, FromStart: true, Frames: frames}},
 		Executions: []spooltest.Execution{{Call: spool.ToolCall{Thread: historyKey, RunID: "n", Step: 1, ID: "x"}}},
@@ -116,45 +137,74 @@ func TestHistoryPlantedTree(t *testing.T) {
 		invariant, what string
 		plant           func(h *history)
 	}{
-		"a nested run that hangs": {"nested-end", "run n is still RUNNING", func(h *history) { h.Threads[0].Runs[0].State = wire.Running }},
+		"a nested run that hangs": {
+			"nested-end", "run n is still RUNNING", func(h *history) { h.Threads[0].Runs[0].State = wire.Running },
+		},
 		"one that is left behind": {"nested-end", "commit 4 leaves the nested run n RUNNING", func(h *history) {
 			h.Commits[3].Runs = nil
 		}},
-		"one that goes on":           {"after-end", "adds a message to run n", func(h *history) { h.Commits = append(h.Commits, late(h, nil, h.Threads[0].Messages[2:3])) }},
-		"one that outlives its root": {"nested-end", "has ended after r", func(h *history) { h.Threads[0].Runs[0].EndedAt = h.Threads[0].Runs[1].EndedAt.Add(1) }},
-		"an end without a reason":    {"nested-end", "without a time or a reason", func(h *history) { h.Threads[0].Runs[0].StopReason = "" }},
-		"one that is queued":         {"nested", "commit 2 leaves the nested run n QUEUED", func(h *history) { h.Commits[2].Runs[0].State = wire.Queued }},
-		"one below nobody":           {"nested", "is below gone", func(h *history) { h.Threads[0].Runs[0].ParentID = "gone" }},
-		"one that is too deep":       {"nested", "run n of depth 2", func(h *history) { h.Threads[0].Runs[0].Depth = 2 }},
-		"one without a root":         {"nested", "has no root", func(h *history) { h.Threads[0].Runs[0].RootID = "" }},
+		"one that goes on": {
+			"after-end", "adds a message to run n",
+			func(h *history) { h.Commits = append(h.Commits, late(h, nil, h.Threads[0].Messages[2:3])) },
+		},
+		"one that outlives its root": {
+			"nested-end", "has ended after r",
+			func(h *history) { h.Threads[0].Runs[0].EndedAt = h.Threads[0].Runs[1].EndedAt.Add(1) },
+		},
+		"an end without a reason": {
+			"nested-end", "without a time or a reason", func(h *history) { h.Threads[0].Runs[0].StopReason = "" },
+		},
+		"one that is queued": {
+			"nested", "commit 2 leaves the nested run n QUEUED", func(h *history) { h.Commits[2].Runs[0].State = wire.Queued },
+		},
+		"one below nobody":     {"nested", "is below gone", func(h *history) { h.Threads[0].Runs[0].ParentID = "gone" }},
+		"one that is too deep": {"nested", "run n of depth 2", func(h *history) { h.Threads[0].Runs[0].Depth = 2 }},
+		"one without a root":   {"nested", "has no root", func(h *history) { h.Threads[0].Runs[0].RootID = "" }},
 		"a call that spawns two runs": {"nested", "call c of run r has spawned", func(h *history) {
 			other := h.Threads[0].Runs[0]
 			other.ID = "n2"
 			h.Threads[0].Runs = append(h.Threads[0].Runs, other)
 		}},
-		"a message under another agent": {"nested", `stands under the agent ""`, func(h *history) { h.Threads[0].Messages[2].AgentID = "" }},
+		"a message under another agent": {
+			"nested", `stands under the agent ""`, func(h *history) { h.Threads[0].Messages[2].AgentID = "" },
+		},
 		"a report of something else": {"nested", "and its call told", func(h *history) {
 			h.Threads[0].Messages[4].Content[0].Result = json.RawMessage(`{"agentId":"n","result":"more"}`)
 		}},
-		"a failure that is not told": {"nested", "and its call told", func(h *history) { h.Threads[0].Runs[0].State, h.Threads[0].Runs[0].Error = wire.Failed, "why" }},
-		"two results of a spawn":     {"tool-result", "has two results", func(h *history) { h.Threads[0].Messages = append(h.Threads[0].Messages, h.Threads[0].Messages[4]) }},
+		"a failure that is not told": {
+			"nested", "and its call told",
+			func(h *history) { h.Threads[0].Runs[0].State, h.Threads[0].Runs[0].Error = wire.Failed, "why" },
+		},
+		"two results of a spawn": {
+			"tool-result", "has two results",
+			func(h *history) { h.Threads[0].Messages = append(h.Threads[0].Messages, h.Threads[0].Messages[4]) },
+		},
 		"a park that is left below": {"park", "run n has ended, and its park x is open", func(h *history) {
 			h.Threads[0].Runs[1].State, h.Threads[0].Thread.State = wire.Running, wire.Running
 			h.Threads[0].Parks = []store.Park{{RunID: "r", AgentID: "n", ToolCallID: "x", State: wire.ParkOpen}}
 		}},
-		"two effects below":               {"effect-once", "2 times", func(h *history) { h.Executions = append(h.Executions, h.Executions[0]) }},
-		"usage that the root lacks":       {"usage", "run r counts", func(h *history) { h.Threads[0].Runs[1].TokenCount = spool.TokenCount{} }},
-		"usage that the nested run lacks": {"usage", "run n counts", func(h *history) { h.Threads[0].Runs[0].TokenCount = spool.TokenCount{} }},
+		"two effects below": {
+			"effect-once", "2 times", func(h *history) { h.Executions = append(h.Executions, h.Executions[0]) },
+		},
+		"usage that the root lacks": {
+			"usage", "run r counts", func(h *history) { h.Threads[0].Runs[1].TokenCount = spool.TokenCount{} },
+		},
+		"usage that the nested run lacks": {
+			"usage", "run n counts", func(h *history) { h.Threads[0].Runs[0].TokenCount = spool.TokenCount{} },
+		},
 		"text below that nobody saved": {"client-text", "run n shows", func(h *history) {
 			item(h, 4, wire.ItemSubagentEvent, wire.WrapItem("n", wire.ItemTextContent, wire.Delta{Delta: "other"}))
 		}},
-		"text of another agent": {"client-text", "run r shows", func(h *history) { item(h, 4, wire.ItemTextContent, wire.Delta{Delta: "below"}) }},
+		"text of another agent": {
+			"client-text", "run r shows", func(h *history) { item(h, 4, wire.ItemTextContent, wire.Delta{Delta: "below"}) },
+		},
 		"text below that is not saved": {"client-text", "shows the unsaved", func(h *history) {
 			item(h, 5, wire.ItemCustom, nil)
 			item(h, 6, wire.ItemCustom, nil)
 		}},
 		"an item that is wrapped twice": {"client-text", "run r wraps", func(h *history) {
-			item(h, 4, wire.ItemSubagentEvent, wire.WrapItem("n", wire.ItemSubagentEvent, wire.SubagentEvent{SubagentID: "n", Event: json.RawMessage(`{}`)}))
+			item(h, 4, wire.ItemSubagentEvent, wire.WrapItem("n", wire.ItemSubagentEvent,
+				wire.SubagentEvent{SubagentID: "n", Event: json.RawMessage(`{}`)}))
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -37,7 +37,8 @@ func (c *checker) segments(where string, d ThreadDump) {
 				c.wrongf("segment-pairs", where, "seq %d starts %s while %s is open", e.Seq, p.StreamID, open.StreamID)
 			}
 			if p.Segment != last[p.RunID]+1 || p.StreamID != wire.NewStreamID(p.RunID, p.Segment) {
-				c.wrongf("segment-numbers", where, "seq %d starts segment %d as %s after segment %d", e.Seq, p.Segment, p.StreamID, last[p.RunID])
+				c.wrongf("segment-numbers", where, "seq %d starts segment %d as %s after segment %d", e.Seq, p.Segment, p.StreamID,
+					last[p.RunID])
 			}
 			last[p.RunID] = p.Segment
 			open = &p
@@ -53,7 +54,8 @@ func (c *checker) segments(where string, d ThreadDump) {
 	}
 	for _, r := range d.Runs {
 		if r.Depth == 0 && r.Segments != last[r.ID] {
-			c.wrongf("segment-numbers", where, "run %s has had %d segments, and the record tells of %d", r.ID, r.Segments, last[r.ID])
+			c.wrongf("segment-numbers", where, "run %s has had %d segments, and the record tells of %d", r.ID, r.Segments,
+				last[r.ID])
 		}
 	}
 	if open != nil && !d.Thread.State.Active() {

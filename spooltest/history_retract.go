@@ -35,7 +35,8 @@ func (v *view) part(snap *wire.Snapshot) {
 			}
 		}
 		if o := snap.Stream.Offset; o == nil || !s.at.IsZero() && *o != s.at {
-			v.wrongf("client-items", v.where, "the snapshot of %s stands at %v, and the client at %s", snap.Stream.StreamID, o, s.at)
+			v.wrongf("client-items", v.where, "the snapshot of %s stands at %v, and the client at %s", snap.Stream.StreamID, o,
+				s.at)
 		} else {
 			s.at, s.ended = *o, snap.Stream.End != nil
 		}
@@ -93,7 +94,8 @@ func (v *view) closed(d ThreadDump) {
 	for _, m := range d.Messages {
 		for _, p := range m.ToolResults() {
 			if ended[m.RunID] && !v.results[runCall{m.RunID, p.ToolCallID}] {
-				v.wrongf("client-text", v.where, "call %s of run %s shows no result, and %s was saved", p.ToolCallID, m.RunID, p.Result)
+				v.wrongf("client-text", v.where, "call %s of run %s shows no result, and %s was saved", p.ToolCallID, m.RunID,
+					p.Result)
 			}
 		}
 	}

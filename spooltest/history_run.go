@@ -140,7 +140,8 @@ func (c *checker) answers(where string, d ThreadDump) map[runCall]int {
 			c.wrongf("asks-again", where, "seq %d stands between more time for %s and its question", e.Seq, before.call)
 		}
 		switch e.Type {
-		case wire.EntryInputRequired, wire.EntryHITLResponse, wire.EntryInputExpired, wire.EntryInputExpiring, wire.EntryInputExtended:
+		case wire.EntryInputRequired, wire.EntryHITLResponse, wire.EntryInputExpired, wire.EntryInputExpiring,
+			wire.EntryInputExtended:
 			_ = json.Unmarshal(e.Payload, &p)
 		default:
 			continue

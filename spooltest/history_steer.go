@@ -52,8 +52,10 @@ func (c *checker) steers(d ThreadDump) {
 		case !there || m.RunID != p.RunID || !ofUser(m) || m.AfterSeq != e.Seq-1 || m.ClientMessageID != p.ClientMessageID:
 			c.wrongf("steer", where, "seq %d tells of the message %s, which is %+v", e.Seq, p.MessageID, m)
 		case steer.State != wire.Completed || steer.StopReason != wire.StopSteered || steer.Segments > 0 || steer.Steps > 0:
-			c.wrongf("steer", where, "seq %d takes the message of run %s, which is %s with %q", e.Seq, steer.ID, steer.State, steer.StopReason)
-		case steer.Wait == nil || steer.Wait.Delivered == nil || *steer.Wait.Delivered != (wire.Delivered{RunID: p.RunID, MessageID: p.MessageID}):
+			c.wrongf("steer", where, "seq %d takes the message of run %s, which is %s with %q", e.Seq, steer.ID, steer.State,
+				steer.StopReason)
+		case steer.Wait == nil || steer.Wait.Delivered == nil ||
+			*steer.Wait.Delivered != (wire.Delivered{RunID: p.RunID, MessageID: p.MessageID}):
 			c.wrongf("steer", where, "seq %d takes the message of run %s, which says %+v", e.Seq, steer.ID, steer.Wait)
 		}
 	}
@@ -122,7 +124,8 @@ func (c *checker) steered(n int, where string, commit Commit, before map[spool.R
 		case steer.State != wire.Completed || messageAt(commit.Messages, p.MessageID) < 0:
 			c.wrongf("steer", where, "commit %d puts only a part of steer %s into a run", n, p.SteerRunID)
 		case before[p.SteerRunID] <= last:
-			c.wrongf("steer-order", where, "commit %d delivers steer %s, with position %d, after position %d", n, p.SteerRunID, before[p.SteerRunID], last)
+			c.wrongf("steer-order", where, "commit %d delivers steer %s, with position %d, after position %d", n, p.SteerRunID,
+				before[p.SteerRunID], last)
 		}
 		last = before[p.SteerRunID]
 	}

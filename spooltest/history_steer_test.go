@@ -21,24 +21,36 @@ func soundSteers() *spooltest.History {
 		e.Stream, e.After = "r:1", after(2)
 		return e
 	}
-	entries := []*wire.Entry{started("r"), steered("s1", "m4"), steered("s2", "m5"), ended("r"), started("s4"), ended("s4")}
+	entries := []*wire.Entry{
+		started("r"), steered("s1", "m4"), steered("s2", "m5"), ended("r"), started("s4"), ended("s4"),
+	}
 	record := make([]wire.Entry, len(entries))
 	for i, e := range entries {
 		e.Seq, e.ThreadID = int64(i+1), "t"
 		record[i] = *e
 	}
 	said := func(id spool.MessageID, run spool.RunID, seq int64) spool.Message {
-		return spool.Message{ID: id, ThreadID: "t", Role: spool.RoleUser, Content: spool.TextContent(string(id)), RunID: run, AfterSeq: seq}
+		return spool.Message{
+			ID: id, ThreadID: "t", Role: spool.RoleUser, Content: spool.TextContent(string(id)), RunID: run, AfterSeq: seq,
+		}
 	}
 	messages := []spool.Message{
 		said("m1", "r", 0),
-		{ID: "m2", Role: spool.RoleAssistant, RunID: "r", AfterSeq: 1, Content: spool.Content{{Type: spool.PartToolCall, ToolCallID: "c"}}},
-		{ID: "m3", Role: spool.RoleTool, RunID: "r", AfterSeq: 1, Content: spool.Content{{Type: spool.PartToolResult, ToolCallID: "c"}}},
+		{
+			ID: "m2", Role: spool.RoleAssistant, RunID: "r", AfterSeq: 1,
+			Content: spool.Content{{Type: spool.PartToolCall, ToolCallID: "c"}},
+		},
+		{
+			ID: "m3", Role: spool.RoleTool, RunID: "r", AfterSeq: 1,
+			Content: spool.Content{{Type: spool.PartToolResult, ToolCallID: "c"}},
+		},
 		said("m4", "r", 1), said("m5", "r", 2), said("m6", "s4", 4),
 	}
 	at := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	run := func(id spool.RunID, state wire.State, reason wire.StopReason, position int64) store.RunRow {
-		r := store.RunRow{Run: wire.Run{Tenant: "acme", ID: id, ThreadID: "t", State: state, StopReason: reason, QueuePosition: position}}
+		r := store.RunRow{
+			Run: wire.Run{Tenant: "acme", ID: id, ThreadID: "t", State: state, StopReason: reason, QueuePosition: position},
+		}
 		if id != "r" {
 			r.Wait = &store.Wait{WhenBusy: spool.BusySteer, Content: spool.TextContent(string(id)), Steers: "r"}
 		}
@@ -109,7 +121,9 @@ func soundSteers() *spooltest.History {
 		}},
 		Commits: commits,
 		Starts:  []spooltest.Started{{Thread: historyKey, Run: "s1"}, {Thread: historyKey, Run: "s2"}},
-		Clients: []*spooltest.Client{{Name: "live", Thread: historyKey, Frames: frames, Connections: []spooltest.Connection{{}}}},
+		Clients: []*spooltest.Client{
+			{Name: "live", Thread: historyKey, Frames: frames, Connections: []spooltest.Connection{{}}},
+		},
 	}
 }
 
@@ -157,18 +171,25 @@ func TestHistoryPlantedSteers(t *testing.T) {
 		"a steer that is delivered and not told": {"steer-once", "0 deliveries of steer s1", func(h *history) {
 			h.Threads[0].Entries[1].Type = "OTHER"
 		}},
-		"a steer that is delivered and has a turn": {"steer-once", "steer s1 was put into a run, and has a turn of its own", func(h *history) {
-			h.Threads[0].Messages[5].RunID = "s1"
-		}},
+		"a steer that is delivered and has a turn": {
+			"steer-once", "steer s1 was put into a run, and has a turn of its own",
+			func(h *history) {
+				h.Threads[0].Messages[5].RunID = "s1"
+			},
+		},
 		"a steer that is lost": {"steer-lost", "steer s4 is COMPLETED, and its message is nowhere", func(h *history) {
 			h.Threads[0].Messages[5].RunID = "r"
 		}},
 		"a message that is not there": {"steer", "seq 2 tells of the message m9", func(h *history) {
-			h.Threads[0].Entries[1].Payload = wire.NewEntry(wire.EntrySteered, "r", wire.Steered{RunID: "r", SteerRunID: "s1", MessageID: "m9"}).Payload
+			h.Threads[0].Entries[1].Payload = wire.NewEntry(wire.EntrySteered, "r",
+				wire.Steered{RunID: "r", SteerRunID: "s1", MessageID: "m9"}).Payload
 		}},
-		"a message at another place": {"steer", "seq 3 tells of the message m5", func(h *history) { h.Threads[0].Messages[4].AfterSeq = 1 }},
+		"a message at another place": {
+			"steer", "seq 3 tells of the message m5", func(h *history) { h.Threads[0].Messages[4].AfterSeq = 1 },
+		},
 		"a steer into itself": {"steer", "puts steer s1 into run s1", func(h *history) {
-			h.Threads[0].Entries[1].Payload = wire.NewEntry(wire.EntrySteered, "r", wire.Steered{RunID: "s1", SteerRunID: "s1", MessageID: "m4"}).Payload
+			h.Threads[0].Entries[1].Payload = wire.NewEntry(wire.EntrySteered, "r",
+				wire.Steered{RunID: "s1", SteerRunID: "s1", MessageID: "m4"}).Payload
 		}},
 		"a steer that still ends otherwise": {"steer", "takes the message of run s1, which is CANCELLED", func(h *history) {
 			h.Threads[0].Runs[1].State = wire.Cancelled
@@ -176,10 +197,13 @@ func TestHistoryPlantedSteers(t *testing.T) {
 		"a steer that does not say where it is": {"steer", "takes the message of run s2, which says", func(h *history) {
 			h.Threads[0].Runs[2].Wait.Delivered.MessageID = "m4"
 		}},
-		"a message between a call and its result": {"steer-place", "message m4 of a steer stands between call c and its result", func(h *history) {
-			m := h.Threads[0].Messages
-			m[2], m[3] = m[3], m[2]
-		}},
+		"a message between a call and its result": {
+			"steer-place",
+			"message m4 of a steer stands between call c and its result", func(h *history) {
+				m := h.Threads[0].Messages
+				m[2], m[3] = m[3], m[2]
+			},
+		},
 		"steers in another order": {"steer-order", "delivers steer s2, with position 1, after position 2", func(h *history) {
 			h.Commits[2].Runs[0].QueuePosition, h.Commits[2].Runs[1].QueuePosition = 2, 1
 		}},
@@ -189,28 +213,46 @@ func TestHistoryPlantedSteers(t *testing.T) {
 			h.Commits[2].Runs[1].QueuePosition = 3
 		}},
 		"a steer into a stopped run": {"steer", "puts steer s1 into run r, which is RUNNING", func(h *history) {
-			h.Commits[5].Runs = []store.RunRow{{Run: wire.Run{ID: "r", State: wire.Running}, RunState: store.RunState{StopAt: time.Now()}}}
+			h.Commits[5].Runs = []store.RunRow{
+				{Run: wire.Run{ID: "r", State: wire.Running}, RunState: store.RunState{StopAt: time.Now()}},
+			}
 		}},
-		"a steer that nobody with a lease delivers": {"steer", "puts steer s1 into run r, which is", func(h *history) { h.Commits[6].Fence = 0 }},
-		"a half of a steer":                         {"steer", "puts only a part of steer s2", func(h *history) { h.Commits[6].Messages = h.Commits[6].Messages[:1] }},
-		"a message before the step": {"steer-place", "item 1-2 of r:1 comes, message m4 of a steer after 1-2, and it was told: true", func(h *history) {
-			f := h.Clients[0].Frames
-			f[4], f[5] = f[5], f[4]
-		}},
-		"a message before the step, before the connection ends": {"steer-place", "item 1-2 of r:1 comes, message m4 of a steer after 1-2, and it was told: true", func(h *history) {
-			cutSteer(h)
-			h.Clients[0].Connections[1].Frames = 7
-			h.Clients[0].Frames[5], h.Clients[0].Frames[6] = h.Clients[0].Frames[6], h.Clients[0].Frames[5]
-		}},
-		"a message before the step, on the next connection": {"steer-place", "item 1-2 of r:1 comes, message m4 of a steer after 1-2, and it was told: true", func(h *history) {
-			cutSteer(h)
-			f := h.Clients[0].Frames
-			f[6], f[7] = f[7], f[6]
-		}},
-		"a message behind the next step": {"steer-place", "item 1-3 of r:1 comes, message m4 of a steer after 1-2, and it was told: false", func(h *history) {
-			f := h.Clients[0].Frames
-			h.Clients[0].Frames = slices.Concat(f[:5], f[9:10], f[5:9], f[10:])
-		}},
+		"a steer that nobody with a lease delivers": {
+			"steer", "puts steer s1 into run r, which is", func(h *history) { h.Commits[6].Fence = 0 },
+		},
+		"a half of a steer": {
+			"steer", "puts only a part of steer s2", func(h *history) { h.Commits[6].Messages = h.Commits[6].Messages[:1] },
+		},
+		"a message before the step": {
+			"steer-place",
+			"item 1-2 of r:1 comes, message m4 of a steer after 1-2, and it was told: true", func(h *history) {
+				f := h.Clients[0].Frames
+				f[4], f[5] = f[5], f[4]
+			},
+		},
+		"a message before the step, before the connection ends": {
+			"steer-place",
+			"item 1-2 of r:1 comes, message m4 of a steer after 1-2, and it was told: true", func(h *history) {
+				cutSteer(h)
+				h.Clients[0].Connections[1].Frames = 7
+				h.Clients[0].Frames[5], h.Clients[0].Frames[6] = h.Clients[0].Frames[6], h.Clients[0].Frames[5]
+			},
+		},
+		"a message before the step, on the next connection": {
+			"steer-place",
+			"item 1-2 of r:1 comes, message m4 of a steer after 1-2, and it was told: true", func(h *history) {
+				cutSteer(h)
+				f := h.Clients[0].Frames
+				f[6], f[7] = f[7], f[6]
+			},
+		},
+		"a message behind the next step": {
+			"steer-place",
+			"item 1-3 of r:1 comes, message m4 of a steer after 1-2, and it was told: false", func(h *history) {
+				f := h.Clients[0].Frames
+				h.Clients[0].Frames = slices.Concat(f[:5], f[9:10], f[5:9], f[10:])
+			},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -28,10 +28,12 @@ func sound() *spooltest.History {
 	entries := []*wire.Entry{
 		wire.NewEntry(wire.EntryRunStarted, "r", wire.RunStarted{RunID: "r", StreamID: "r:1", Segment: 1}),
 		wire.NewEntry(wire.EntryInputRequired, "r", wire.InputRequired{ToolCallID: "c", Reason: wire.ParkApproval}),
-		wire.NewEntry(wire.EntryRunEnded, "r", wire.RunEnded{RunID: "r", StreamID: "r:1", Segment: 1, Status: wire.SegmentParked}),
+		wire.NewEntry(wire.EntryRunEnded, "r",
+			wire.RunEnded{RunID: "r", StreamID: "r:1", Segment: 1, Status: wire.SegmentParked}),
 		wire.NewEntry(wire.EntryHITLResponse, "r", wire.HITLResponse{ToolCallID: "c", Approved: true}),
 		wire.NewEntry(wire.EntryRunStarted, "r", wire.RunStarted{RunID: "r", StreamID: "r:2", Segment: 2}),
-		wire.NewEntry(wire.EntryRunEnded, "r", wire.RunEnded{RunID: "r", StreamID: "r:2", Segment: 2, Status: wire.SegmentFinished}),
+		wire.NewEntry(wire.EntryRunEnded, "r",
+			wire.RunEnded{RunID: "r", StreamID: "r:2", Segment: 2, Status: wire.SegmentFinished}),
 	}
 	record := make([]wire.Entry, len(entries))
 	for i, e := range entries {
@@ -45,7 +47,10 @@ func sound() *spooltest.History {
 			{Type: spool.PartText, Text: "one"},
 			{Type: spool.PartToolCall, ToolCallID: "c", ToolName: "send", Args: json.RawMessage(`{}`)},
 		}},
-		{ID: "m3", Role: spool.RoleTool, RunID: "r", Content: spool.Content{{Type: spool.PartToolResult, ToolCallID: "c", Result: json.RawMessage(`1`)}}},
+		{
+			ID: "m3", Role: spool.RoleTool, RunID: "r",
+			Content: spool.Content{{Type: spool.PartToolResult, ToolCallID: "c", Result: json.RawMessage(`1`)}},
+		},
 		{ID: "m4", Role: spool.RoleAssistant, RunID: "r", Content: spool.TextContent("two")},
 	}
 	after := []spool.MessageID{"", "m1", "m2", "m3"}
@@ -95,14 +100,26 @@ func sound() *spooltest.History {
 			Usage: []wire.UsageLine{{InputTokens: 3, OutputTokens: 2, Calls: 1, Currency: "USD", CostMicros: 8}},
 		}},
 		Commits: []spooltest.Commit{
-			{Thread: historyKey, Runs: []store.RunRow{state(wire.Queued)}, Messages: messages[:1], After: after[:1], Jobs: []wire.Job{{RunID: "r"}}},
+			{
+				Thread: historyKey, Runs: []store.RunRow{state(wire.Queued)}, Messages: messages[:1], After: after[:1],
+				Jobs: []wire.Job{{RunID: "r"}},
+			},
 			{Thread: historyKey, FenceAfter: 1, Runs: []store.RunRow{state(wire.Running)}, Entries: record[:1]},
-			{Thread: historyKey, Fence: 1, FenceAfter: 1, Runs: []store.RunRow{state(wire.WaitingForInput)}, Messages: messages[1:2], After: after[1:2], Entries: record[1:3]},
+			{
+				Thread: historyKey, Fence: 1, FenceAfter: 1, Runs: []store.RunRow{state(wire.WaitingForInput)},
+				Messages: messages[1:2], After: after[1:2], Entries: record[1:3],
+			},
 			{Thread: historyKey, FenceAfter: 1, Entries: record[3:4]},
 			{Thread: historyKey, FenceAfter: 2, Runs: []store.RunRow{state(wire.Running)}, Entries: record[4:5]},
-			{Thread: historyKey, Fence: 2, FenceAfter: 2, Runs: []store.RunRow{run}, Messages: messages[2:], After: after[2:], Entries: record[5:], Usage: []wire.UsageRow{
-				{RunID: "r", Outcome: wire.OutcomeFinished, Usage: spool.Usage{Input: &used, Output: &wrote}, Cost: &spool.Cost{Micros: 8, Currency: "USD"}},
-			}},
+			{
+				Thread: historyKey, Fence: 2, FenceAfter: 2, Runs: []store.RunRow{run}, Messages: messages[2:], After: after[2:],
+				Entries: record[5:], Usage: []wire.UsageRow{
+					{
+						RunID: "r", Outcome: wire.OutcomeFinished, Usage: spool.Usage{Input: &used, Output: &wrote},
+						Cost: &spool.Cost{Micros: 8, Currency: "USD"},
+					},
+				},
+			},
 		},
 		Clients: []*spooltest.Client{
 			{Name: "live", Thread: historyKey, FromStart: true, Frames: live},
@@ -119,7 +136,8 @@ func allow(h *spooltest.History, b spool.Budget) {
 	h.Bounded = true
 	r := h.Commits[4].Runs[0]
 	r.Allowance = &wire.Allowance{
-		Budget: b, Spent: wire.Spent{Tokens: 5, CostMicros: 6, ToolCalls: 2}, Reservations: []wire.Reservation{{Tokens: 1, CostMicros: 1}, {Tokens: 2, CostMicros: 2}},
+		Budget: b, Spent: wire.Spent{Tokens: 5, CostMicros: 6, ToolCalls: 2},
+		Reservations: []wire.Reservation{{Tokens: 1, CostMicros: 1}, {Tokens: 2, CostMicros: 2}},
 	}
 	h.Commits[4].Runs[0] = r
 }
@@ -167,7 +185,9 @@ func TestHistoryPlanted(t *testing.T) {
 			h.Commits[4].Entries = append(slices.Clone(h.Commits[4].Entries),
 				*wire.NewEntry(wire.EntryContextCompacted, "r", wire.ContextCompacted{SummarizedMessages: 3, MessageID: "s"}))
 		}},
-		"a gap": {"seq-gap", "has seq 3", func(h *history) { h.Threads[0].Entries = slices.Delete(h.Threads[0].Entries, 1, 2) }},
+		"a gap": {
+			"seq-gap", "has seq 3", func(h *history) { h.Threads[0].Entries = slices.Delete(h.Threads[0].Entries, 1, 2) },
+		},
 		"a repeat": {"seq-gap", "has seq 1", func(h *history) {
 			h.Threads[0].Entries = slices.Insert(h.Threads[0].Entries, 1, h.Threads[0].Entries[0])
 		}},
@@ -184,29 +204,48 @@ func TestHistoryPlanted(t *testing.T) {
 		"a segment left out": {"segment-numbers", "after segment 0", func(h *history) {
 			h.Threads[0].Entries[0].Payload = json.RawMessage(`{"runId":"r","streamId":"r:2","segment":2}`)
 		}},
-		"a segment without a word": {"segment-numbers", "has had 3 segments", func(h *history) { h.Threads[0].Runs[0].Segments = 3 }},
-		"two active runs":          {"one-active", "2 active runs", func(h *history) { h.Threads[0].Runs = twoActive(h) }},
+		"a segment without a word": {
+			"segment-numbers", "has had 3 segments", func(h *history) { h.Threads[0].Runs[0].Segments = 3 },
+		},
+		"two active runs": {"one-active", "2 active runs", func(h *history) { h.Threads[0].Runs = twoActive(h) }},
 		"two active runs for a while": {"one-active", "leaves 2 active runs", func(h *history) {
 			other := h.Commits[0].Runs[0]
 			other.ID = "r0"
 			h.Commits[1].Runs = append(h.Commits[1].Runs, other)
 		}},
-		"a state of its own": {"one-active", "the thread is FAILED", func(h *history) { h.Threads[0].Thread.State = wire.Failed }},
+		"a state of its own": {
+			"one-active", "the thread is FAILED", func(h *history) { h.Threads[0].Thread.State = wire.Failed },
+		},
 		"a run that hangs": {"end-state", "is still RUNNING", func(h *history) {
 			h.Threads[0].Runs[0].State, h.Threads[0].Thread.State = wire.Running, wire.Running
 		}},
-		"a run that is gone":           {"end-state", "is not there", func(h *history) { h.Starts[0].Run = "other" }},
-		"an end without a reason":      {"end-state", "without a time or a reason", func(h *history) { h.Threads[0].Runs[0].StopReason = "" }},
-		"an entry after the end":       {"after-end", "adds the entry", func(h *history) { h.Commits = append(h.Commits, late(h, h.Threads[0].Entries[:1], nil)) }},
-		"a message after the end":      {"after-end", "adds a message", func(h *history) { h.Commits = append(h.Commits, late(h, nil, h.Threads[0].Messages[3:])) }},
-		"a change that is not allowed": {"transition", "from QUEUED to WAITING_FOR_INPUT", func(h *history) { h.Commits = slices.Delete(h.Commits, 1, 2) }},
-		"an old lease":                 {"fence", "has the fence 1", func(h *history) { h.Commits[5].Fence = 1 }},
-		"a fence that falls":           {"fence", "takes the fence from 1 to 0", func(h *history) { h.Commits[3].FenceAfter = 0 }},
-		"two effects":                  {"effect-once", "2 times", func(h *history) { h.Executions = append(h.Executions, h.Executions[0]) }},
+		"a run that is gone": {"end-state", "is not there", func(h *history) { h.Starts[0].Run = "other" }},
+		"an end without a reason": {
+			"end-state", "without a time or a reason", func(h *history) { h.Threads[0].Runs[0].StopReason = "" },
+		},
+		"an entry after the end": {
+			"after-end", "adds the entry",
+			func(h *history) { h.Commits = append(h.Commits, late(h, h.Threads[0].Entries[:1], nil)) },
+		},
+		"a message after the end": {
+			"after-end", "adds a message",
+			func(h *history) { h.Commits = append(h.Commits, late(h, nil, h.Threads[0].Messages[3:])) },
+		},
+		"a change that is not allowed": {
+			"transition", "from QUEUED to WAITING_FOR_INPUT", func(h *history) { h.Commits = slices.Delete(h.Commits, 1, 2) },
+		},
+		"an old lease":       {"fence", "has the fence 1", func(h *history) { h.Commits[5].Fence = 1 }},
+		"a fence that falls": {"fence", "takes the fence from 1 to 0", func(h *history) { h.Commits[3].FenceAfter = 0 }},
+		"two effects": {
+			"effect-once", "2 times", func(h *history) { h.Executions = append(h.Executions, h.Executions[0]) },
+		},
 		"two results": {"tool-result", "has two results", func(h *history) {
 			h.Threads[0].Messages = append(h.Threads[0].Messages, h.Threads[0].Messages[2])
 		}},
-		"a call without a result": {"tool-result", "has no result", func(h *history) { h.Threads[0].Messages = slices.Delete(h.Threads[0].Messages, 2, 3) }},
+		"a call without a result": {
+			"tool-result", "has no result",
+			func(h *history) { h.Threads[0].Messages = slices.Delete(h.Threads[0].Messages, 2, 3) },
+		},
 		"a park that is left": {"park", "is open", func(h *history) {
 			h.Threads[0].Parks[0] = store.Park{RunID: "r", ToolCallID: "c", State: wire.ParkOpen}
 		}},
@@ -231,10 +270,14 @@ func TestHistoryPlanted(t *testing.T) {
 			h.Threads[0].Entries[1].Payload = json.RawMessage(`{"toolCallId":"c","reason":"approval","distinctApprover":true}`)
 			h.Threads[0].Entries[3].Payload = json.RawMessage(`{"toolCallId":"c","approved":true,"answeredBy":"ann"}`)
 		}},
-		"a park that ends too soon":           {"expiry", "before 2030", func(h *history) { expire(h, "", time.Hour) }},
-		"a run that has failed and goes on":   {"expiry", "goes on with run r", func(h *history) { expire(h, spool.ExpireFail, 0) }},
-		"a run that has failed and completes": {"expiry", "has completed", func(h *history) { expire(h, spool.ExpireFail, 0) }},
-		"a run without its mark":              {"expiry", "run r has the mark {0 0001", func(h *history) { expire(h, "", 0) }},
+		"a park that ends too soon": {"expiry", "before 2030", func(h *history) { expire(h, "", time.Hour) }},
+		"a run that has failed and goes on": {
+			"expiry", "goes on with run r", func(h *history) { expire(h, spool.ExpireFail, 0) },
+		},
+		"a run that has failed and completes": {
+			"expiry", "has completed", func(h *history) { expire(h, spool.ExpireFail, 0) },
+		},
+		"a run without its mark": {"expiry", "run r has the mark {0 0001", func(h *history) { expire(h, "", 0) }},
 		"an end without the mark": {"expiry", "ends run r with the mark {0 0001", func(h *history) {
 			expire(h, "", 0)
 			h.Threads[0].Runs[0].Expired = wire.Expired{Questions: 1, Since: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}
@@ -254,19 +297,35 @@ func TestHistoryPlanted(t *testing.T) {
 			h.Threads[0].Entries = slices.Insert(h.Threads[0].Entries, 2, h.Threads[0].Entries[1])
 		}},
 		"more time for what is over": {"answer-once", "an INPUT_EXTENDED, is about c", func(h *history) {
-			h.Threads[0].Entries = append(h.Threads[0].Entries, *wire.NewEntry(wire.EntryInputExtended, "r", wire.InputExtended{ToolCallID: "c"}))
+			h.Threads[0].Entries = append(h.Threads[0].Entries,
+				*wire.NewEntry(wire.EntryInputExtended, "r", wire.InputExtended{ToolCallID: "c"}))
 		}},
-		"an answer that got lost":      {"answer-once", "2 answers were delivered", func(h *history) { h.Answers[1].Delivered = true }},
-		"an answer from nowhere":       {"answer-once", "0 answers were delivered", func(h *history) { h.Answers[0].Delivered = false }},
-		"usage that is not counted":    {"usage", "counts", func(h *history) { h.Threads[0].Runs[0].TotalTokens = 4 }},
-		"usage that is not summed":     {"usage", "the ledger sums up to", func(h *history) { h.Threads[0].Usage[0].Calls = 2 }},
-		"a cost that is not summed":    {"usage", "the ledger sums up to", func(h *history) { h.Threads[0].Usage[0].CostMicros++ }},
-		"a cost that is not the run's": {"usage", "run r cost 0 USD, and its ledger rows {Currency:USD Micros:8}", func(h *history) { h.Threads[0].Runs[0].CostMicros = 0 }},
+		"an answer that got lost": {
+			"answer-once", "2 answers were delivered", func(h *history) { h.Answers[1].Delivered = true },
+		},
+		"an answer from nowhere": {
+			"answer-once", "0 answers were delivered", func(h *history) { h.Answers[0].Delivered = false },
+		},
+		"usage that is not counted": {"usage", "counts", func(h *history) { h.Threads[0].Runs[0].TotalTokens = 4 }},
+		"usage that is not summed": {
+			"usage", "the ledger sums up to", func(h *history) { h.Threads[0].Usage[0].Calls = 2 },
+		},
+		"a cost that is not summed": {
+			"usage", "the ledger sums up to", func(h *history) { h.Threads[0].Usage[0].CostMicros++ },
+		},
+		"a cost that is not the run's": {
+			"usage", "run r cost 0 USD, and its ledger rows {Currency:USD Micros:8}",
+			func(h *history) { h.Threads[0].Runs[0].CostMicros = 0 },
+		},
 		"a run of two currencies": {"usage", "is priced in USD and in EUR", func(h *history) {
 			h.Commits[5].Usage = append(h.Commits[5].Usage, wire.UsageRow{RunID: "r", Cost: &spool.Cost{Currency: "EUR"}})
 		}},
-		"a bill that is not the run's":    {"usage", "run r ends with", func(h *history) { h.Threads[0].Runs[0].OutputTokens++ }},
-		"a budget that has missed a call": {"budget", "run r has spent {Tokens:4", func(h *history) { h.Threads[0].Runs[0].Allowance.Spent.Tokens = 4 }},
+		"a bill that is not the run's": {
+			"usage", "run r ends with", func(h *history) { h.Threads[0].Runs[0].OutputTokens++ },
+		},
+		"a budget that has missed a call": {
+			"budget", "run r has spent {Tokens:4", func(h *history) { h.Threads[0].Runs[0].Allowance.Spent.Tokens = 4 },
+		},
 		"a reservation that is never freed": {"budget", "has ended and holds", func(h *history) {
 			h.Threads[0].Runs[0].Allowance.Reservations = []wire.Reservation{{Tokens: 1}}
 		}},
@@ -276,10 +335,15 @@ func TestHistoryPlanted(t *testing.T) {
 		"a budget of cost that is overspent": {"budget", "commit 4 leaves run r with 9 of 8 millionths", func(h *history) {
 			allow(h, spool.Budget{CostMicros: 8})
 		}},
-		"a budget of tool calls that is overspent": {"budget", "commit 4 leaves run r with 2 of 1 tool calls", func(h *history) {
-			allow(h, spool.Budget{ToolCalls: 1})
-		}},
-		"a run that waits for ever": {"end-state", "still waits", func(h *history) { h.Threads[0].Runs = append(h.Threads[0].Runs, waiting(h, "r1", 1)) }},
+		"a budget of tool calls that is overspent": {
+			"budget", "commit 4 leaves run r with 2 of 1 tool calls",
+			func(h *history) {
+				allow(h, spool.Budget{ToolCalls: 1})
+			},
+		},
+		"a run that waits for ever": {
+			"end-state", "still waits", func(h *history) { h.Threads[0].Runs = append(h.Threads[0].Runs, waiting(h, "r1", 1)) },
+		},
 		"a run that waits for none": {"waiting", "waits for a thread that is COMPLETED", func(h *history) {
 			h.Threads[0].Runs = append(h.Threads[0].Runs, waiting(h, "r1", 1))
 		}},
@@ -306,7 +370,9 @@ func TestHistoryPlanted(t *testing.T) {
 			h.Commits[4].Runs[0].StopAt = time.Now()
 		}},
 
-		"a message that is lost": {"messages-kept", "message m4 is gone", func(h *history) { h.Threads[0].Messages = h.Threads[0].Messages[:3] }},
+		"a message that is lost": {
+			"messages-kept", "message m4 is gone", func(h *history) { h.Threads[0].Messages = h.Threads[0].Messages[:3] },
+		},
 		"a message that is there twice": {"messages-kept", "message m4 is there 2 times", func(h *history) {
 			h.Threads[0].Branches = []spooltest.BranchDump{branched(h, "m3", 3)}
 		}},
@@ -396,22 +462,28 @@ func TestHistoryPlanted(t *testing.T) {
 		}},
 		"a failure that is taken back with content": {"client-text", "has the unsaved item", func(h *history) {
 			item := *h.Clients[0].Frames[3].Item
-			fails(h, &wire.StreamSnapshot{StreamID: "r:1", RunID: "r", Items: []wire.Item{item}, Offset: &wire.Offset{Fence: 1, N: 7}})
+			fails(h, &wire.StreamSnapshot{
+				StreamID: "r:1", RunID: "r", Items: []wire.Item{item}, Offset: &wire.Offset{Fence: 1, N: 7},
+			})
 		}},
 		"a failure that is taken back elsewhere": {"client-items", "the snapshot of r:1 stands at 1-5", func(h *history) {
 			fails(h, &wire.StreamSnapshot{StreamID: "r:1", RunID: "r", Offset: &wire.Offset{Fence: 1, N: 5}})
 		}},
-		"a snapshot of a run at another entry": {"client-seq", "the snapshot of a run stands at seq 1, and the client at 2", func(h *history) {
-			fails(h, &wire.StreamSnapshot{StreamID: "r:1", RunID: "r", Offset: &wire.Offset{Fence: 1, N: 7}})
-			for _, f := range h.Clients[0].Frames {
-				if f.Kind == wire.FrameSnapshot {
-					f.Snapshot.LastEventSeq = 1
+		"a snapshot of a run at another entry": {
+			"client-seq", "the snapshot of a run stands at seq 1, and the client at 2",
+			func(h *history) {
+				fails(h, &wire.StreamSnapshot{StreamID: "r:1", RunID: "r", Offset: &wire.Offset{Fence: 1, N: 7}})
+				for _, f := range h.Clients[0].Frames {
+					if f.Kind == wire.FrameSnapshot {
+						f.Snapshot.LastEventSeq = 1
+					}
 				}
-			}
-		}},
+			},
+		},
 		"another result": {"client-text", "shows the result", func(h *history) {
 			frames(h, func(f []wire.Frame) []wire.Frame {
-				item := wire.NewItem(wire.ItemToolResult, f[13].Item.Offset, 0, wire.ToolResulted{ToolCallID: "c", Result: json.RawMessage(`2`)})
+				item := wire.NewItem(wire.ItemToolResult, f[13].Item.Offset, 0,
+					wire.ToolResulted{ToolCallID: "c", Result: json.RawMessage(`2`)})
 				f[13].Item = &item
 				return f
 			})
@@ -481,7 +553,8 @@ func approve(h *spooltest.History, args string) {
 	p := store.Park{RunID: "r", Step: 1, ToolCallID: "c", Reason: wire.ParkApproval, Args: json.RawMessage(args)}
 	asked := wire.InputRequired{ToolCallID: "c", Reason: p.Reason, Digest: p.DigestOf(nil)}
 	h.Threads[0].Entries[1].Payload = wire.NewEntry("", "r", asked).Payload
-	h.Threads[0].Entries[3].Payload = wire.NewEntry("", "r", wire.HITLResponse{ToolCallID: "c", Approved: true, Digest: asked.Digest}).Payload
+	h.Threads[0].Entries[3].Payload = wire.NewEntry("", "r",
+		wire.HITLResponse{ToolCallID: "c", Approved: true, Digest: asked.Digest}).Payload
 }
 
 func waiting(h *spooltest.History, id spool.RunID, place int64) store.RunRow {
@@ -495,7 +568,8 @@ func waiting(h *spooltest.History, id spool.RunID, place int64) store.RunRow {
 func expire(h *spooltest.History, then spool.ExpiryAction, early time.Duration) {
 	at := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	h.Threads[0].Entries[1].Payload = wire.NewEntry("", "r", wire.InputRequired{ToolCallID: "c", ExpiresAt: at}).Payload
-	h.Threads[0].Entries[3] = *wire.NewEntry(wire.EntryInputExpired, "r", wire.InputExpired{ToolCallID: "c", OnExpiry: then})
+	h.Threads[0].Entries[3] = *wire.NewEntry(wire.EntryInputExpired, "r",
+		wire.InputExpired{ToolCallID: "c", OnExpiry: then})
 	h.Threads[0].Entries[3].CreatedAt = at.Add(-early)
 }
 

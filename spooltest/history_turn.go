@@ -115,7 +115,8 @@ func (t *turns) gets(id spool.MessageID) { t.told[id], t.here[id] = true, true }
 // showsBranch checks that a client got the messages of a restored branch before the next frame.
 func (v *view) showsBranch(next string) {
 	if v.restored > 0 {
-		v.wrongf("branch-shown", v.where, "%s comes after seq %d, and the messages that are restored there do not", next, v.restored)
+		v.wrongf("branch-shown", v.where, "%s comes after seq %d, and the messages that are restored there do not", next,
+			v.restored)
 		v.restored = 0
 	}
 }
@@ -161,7 +162,8 @@ func (v *view) turn(e wire.Entry) {
 		v.wrongf("turn-order", v.where, "turn %s was never said", m.ID)
 		return
 	case v.said[at].AfterSeq != v.seq:
-		v.wrongf("turn-order", v.where, "turn %s stands after seq %d, and comes after seq %d", m.ID, v.said[at].AfterSeq, v.seq)
+		v.wrongf("turn-order", v.where, "turn %s stands after seq %d, and comes after seq %d", m.ID, v.said[at].AfterSeq,
+			v.seq)
 	case at == v.last:
 		v.wrongf("turn-order", v.where, "turn %s comes twice", m.ID)
 	case at < v.last:

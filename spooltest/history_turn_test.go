@@ -28,7 +28,9 @@ func soundTurns() *spooltest.History {
 		record[i] = *e
 	}
 	turn := func(id spool.MessageID, run spool.RunID, after int64) spool.Message {
-		return spool.Message{ID: id, ThreadID: "t", Role: spool.RoleUser, Content: spool.TextContent(string(id)), RunID: run, AfterSeq: after}
+		return spool.Message{
+			ID: id, ThreadID: "t", Role: spool.RoleUser, Content: spool.TextContent(string(id)), RunID: run, AfterSeq: after,
+		}
 	}
 	messages := []spool.Message{turn("m1", "r1", 0), turn("m2", "r2", 2), turn("m3", "r3", 3), turn("m4", "r4", 5)}
 
@@ -47,11 +49,13 @@ func soundTurns() *spooltest.History {
 		{Kind: wire.FrameSnapshot, Snapshot: &wire.Snapshot{
 			Thread: wire.Thread{ID: "t", State: wire.Queued}, Messages: messages[2:], LastEventSeq: 5,
 		}},
-		state(wire.Running, "r4"), entry(6), only("r4:1", wire.ItemRunStarted, 1), only("r4:1", wire.ItemRunFinished, 2), entry(7),
-		state(wire.Completed, "r4"),
+		state(wire.Running, "r4"), entry(6), only("r4:1", wire.ItemRunStarted, 1), only("r4:1", wire.ItemRunFinished, 2),
+		entry(7), state(wire.Completed, "r4"),
 	})
 
-	commit := func(s wire.State, run spool.RunID, said []spool.Message, after spool.MessageID, entries ...wire.Entry) spooltest.Commit {
+	commit := func(
+		s wire.State, run spool.RunID, said []spool.Message, after spool.MessageID, entries ...wire.Entry,
+	) spooltest.Commit {
 		c := spooltest.Commit{Thread: historyKey, State: s, RunID: run, Messages: said, Entries: entries}
 		if len(said) > 0 {
 			c.After = []spool.MessageID{after}
@@ -91,7 +95,8 @@ func soundTurns() *spooltest.History {
 }
 
 func started(run spool.RunID) *wire.Entry {
-	return wire.NewEntry(wire.EntryRunStarted, run, wire.RunStarted{RunID: run, StreamID: wire.NewStreamID(run, 1), Segment: 1})
+	return wire.NewEntry(wire.EntryRunStarted, run,
+		wire.RunStarted{RunID: run, StreamID: wire.NewStreamID(run, 1), Segment: 1})
 }
 
 func ended(run spool.RunID) *wire.Entry {
@@ -157,11 +162,19 @@ func TestHistoryPlantedTurns(t *testing.T) {
 		invariant, what string
 		plant           func(h *history)
 	}{
-		"a turn after its run's start":         {"turn-order", "turn m1 stands after seq 0, and comes after seq 1", move(live, 1, 2)},
-		"a turn before what makes room for it": {"turn-order", "turn m3 stands after seq 3, and comes after seq 2", move(live, 10, 9)},
-		"a turn before the end of a run":       {"turn-order", "turn m4 stands after seq 5, and comes after seq 4", move(live, 15, 13)},
-		"missed turns that come first":         {"turn-order", "turn m4 stands after seq 5, and comes after seq 2", move(back, 11, 6)},
-		"a turn that comes twice":              {"turn-order", "turn m3 comes twice", twice(live, 10)},
+		"a turn after its run's start": {
+			"turn-order", "turn m1 stands after seq 0, and comes after seq 1", move(live, 1, 2),
+		},
+		"a turn before what makes room for it": {
+			"turn-order", "turn m3 stands after seq 3, and comes after seq 2", move(live, 10, 9),
+		},
+		"a turn before the end of a run": {
+			"turn-order", "turn m4 stands after seq 5, and comes after seq 4", move(live, 15, 13),
+		},
+		"missed turns that come first": {
+			"turn-order", "turn m4 stands after seq 5, and comes after seq 2", move(back, 11, 6),
+		},
+		"a turn that comes twice": {"turn-order", "turn m3 comes twice", twice(live, 10)},
 		"a turn that nobody said": {"turn-order", "turn m9 was never said", func(h *history) {
 			frames(h, live, func(f []wire.Frame) []wire.Frame {
 				return append(f, noticeOf(wire.NoticeMessageAppended, spool.Message{ID: "m9", Role: spool.RoleUser}))
@@ -179,8 +192,12 @@ func TestHistoryPlantedTurns(t *testing.T) {
 				return slices.Insert(f, 5, state(wire.Cancelled, "r2"), h.Clients[live].Frames[6])
 			})
 		}},
-		"a dropped turn that is left out": {"turn-missing", "turn m2 stands after seq 2, and is not told before MESSAGES_DROPPED", drop(back, 6)},
-		"a turn that is left out":         {"turn-missing", "turn m4 stands after seq 5, and is not told before RUN_STARTED", drop(live, 15)},
+		"a dropped turn that is left out": {
+			"turn-missing", "turn m2 stands after seq 2, and is not told before MESSAGES_DROPPED", drop(back, 6),
+		},
+		"a turn that is left out": {
+			"turn-missing", "turn m4 stands after seq 5, and is not told before RUN_STARTED", drop(live, 15),
+		},
 		"a turn that is left out at the end": {"turn-missing", "not told before the end", func(h *history) {
 			h.Commits[7].Messages[0].AfterSeq = 7
 			drop(live, 15)(h)
@@ -191,7 +208,9 @@ func TestHistoryPlantedTurns(t *testing.T) {
 		}},
 		"the end of a run after the next one's begin": {"state-order", "the state COMPLETED comes when", move(live, 14, 16)},
 		"a state that is told twice":                  {"state-order", "the state CANCELLED is told twice", twice(live, 8)},
-		"a state that is not the last one":            {"state-order", "the last state that is told is RUNNING", drop(live, 19)},
+		"a state that is not the last one": {
+			"state-order", "the last state that is told is RUNNING", drop(live, 19),
+		},
 		"a snapshot of an older state": {"state-order", "the state FAILED comes when", func(h *history) {
 			snap := *h.Clients[cut].Frames[5].Snapshot
 			snap.Thread.State = wire.Failed

@@ -86,7 +86,8 @@ func (c *checker) budgets(n int, where string, r store.RunRow) {
 		{"tool calls", a.Spent.ToolCalls, a.Budget.ToolCalls},
 	} {
 		if of.bound > 0 && of.spent > of.bound {
-			c.wrongf("budget", where, "commit %d leaves run %s with %d of %d %s spent or set aside", n, r.ID, of.spent, of.bound, of.what)
+			c.wrongf("budget", where, "commit %d leaves run %s with %d of %d %s spent or set aside", n, r.ID, of.spent, of.bound,
+				of.what)
 		}
 	}
 }

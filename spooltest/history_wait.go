@@ -16,7 +16,8 @@ func (c *checker) waits(where string, d ThreadDump, r store.RunRow) {
 	case r.State != wire.Queued:
 		c.wrongf("waiting", where, "run %s waits and is %s", r.ID, r.State)
 	case !d.Thread.State.Active() || d.Thread.RunID == r.ID:
-		c.wrongf("waiting", where, "run %s waits for a thread that is %s and belongs to %s", r.ID, d.Thread.State, d.Thread.RunID)
+		c.wrongf("waiting", where, "run %s waits for a thread that is %s and belongs to %s", r.ID, d.Thread.State,
+			d.Thread.RunID)
 	case r.Segments > 0 || r.Steps > 0:
 		c.wrongf("waiting", where, "run %s waits and has begun", r.ID)
 	case r.Wait == nil || len(r.Wait.Content) == 0:

@@ -107,7 +107,8 @@ func testStreamAppendBackwards(l *liveTest) {
 	l.wantError("Append of the zero offset", l.Append(l.Context(), key, items(0, 0, 0)), store.ErrOffsetUsed)
 	l.append(key, items(2, 3, 3))
 	for _, again := range [][]wire.Item{items(2, 3, 3), items(2, 2, 2), items(1, 9, 9)} {
-		l.wantError("Append of "+again[0].Offset.String()+" after 2-3", l.Append(l.Context(), key, again), store.ErrOffsetUsed)
+		l.wantError("Append of "+again[0].Offset.String()+" after 2-3", l.Append(l.Context(), key, again),
+			store.ErrOffsetUsed)
 	}
 	l.want(key, items(2, 3, 3), false)
 }

@@ -77,7 +77,8 @@ func Tokens(input, output int64) spool.Usage { return spool.Usage{Input: &input,
 // last user turn of the request. A repeated step has the same index.
 func StepOf(r spool.ModelRequest) int {
 	n, messages := 0, r.Messages
-	if last := len(messages) - 1; r.NoCalls && last >= 0 && messages[last].Role == spool.RoleUser { // it asks for the answer behind the last step
+	// it asks for the answer behind the last step
+	if last := len(messages) - 1; r.NoCalls && last >= 0 && messages[last].Role == spool.RoleUser {
 		messages = messages[:last]
 	}
 	for _, m := range slices.Backward(messages) {

@@ -67,7 +67,8 @@ func TestModelTurn(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got, want := ask(t.Context(), m, prompt()), []string{"spool.TextDelta done", "spool.Finish stop"}; !slices.Equal(got, want) {
+	if got, want := ask(t.Context(), m, prompt()),
+		[]string{"spool.TextDelta done", "spool.Finish stop"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	got = ask(t.Context(), m, prompt())
@@ -87,9 +88,12 @@ func TestModelEnds(t *testing.T) {
 		turn spooltest.Turn
 		want []string
 	}{
-		"Err":    {spooltest.Turn{Text: []string{"a"}, Err: boom}, []string{"spool.TextDelta a", "error: boom"}},
-		"Cut":    {spooltest.Turn{Text: []string{"a"}, Cut: true}, []string{"spool.TextDelta a"}},
-		"Before": {spooltest.Turn{Text: []string{"a"}, Before: func(context.Context) error { return boom }}, []string{"error: boom"}},
+		"Err": {spooltest.Turn{Text: []string{"a"}, Err: boom}, []string{"spool.TextDelta a", "error: boom"}},
+		"Cut": {spooltest.Turn{Text: []string{"a"}, Cut: true}, []string{"spool.TextDelta a"}},
+		"Before": {
+			spooltest.Turn{Text: []string{"a"}, Before: func(context.Context) error { return boom }},
+			[]string{"error: boom"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -47,14 +47,17 @@ func (s modelSuite) parallelTools(t *testing.T) {
 	next := askModel(t.Context(), t, p.Model, r, nil)
 	next.mustFinish(t, spool.FinishStop)
 	s.wantText(t, next.content.Text(), "Done.")
-	s.wantInRequest(t, p, 1, string(calls[0].ToolCallID), string(calls[1].ToolCallID), "result-of-weather", "result-of-clock")
+	s.wantInRequest(t, p, 1, string(calls[0].ToolCallID), string(calls[1].ToolCallID), "result-of-weather",
+		"result-of-clock")
 }
 
 // noCalls asks for an answer without calls, behind calls and their results. The tools stay in the request, because some
 // providers refuse calls of tools that it does not have.
 func (s modelSuite) noCalls(t *testing.T) {
 	p := s.open(t, ModelNoCalls)
-	r := spool.ModelRequest{Messages: []spool.Message{userText(`use weather with {"city":"Oslo"} then use coin`)}, Tools: modelTools()}
+	r := spool.ModelRequest{
+		Messages: []spool.Message{userText(`use weather with {"city":"Oslo"} then use coin`)}, Tools: modelTools(),
+	}
 	got := askModel(t.Context(), t, p.Model, r, nil)
 	got.mustFinish(t, spool.FinishToolCalls)
 	calls := got.calls()
@@ -62,7 +65,8 @@ func (s modelSuite) noCalls(t *testing.T) {
 		t.Fatalf("calls %+v", calls)
 	}
 	r.NoCalls = true
-	r.Messages = append(r.Messages, got.stored(t), toolResults(calls, `"result-of-weather"`), userText("Answer now, please."))
+	r.Messages = append(r.Messages, got.stored(t), toolResults(calls, `"result-of-weather"`),
+		userText("Answer now, please."))
 	last := askModel(t.Context(), t, p.Model, r, nil)
 	last.mustFinish(t, spool.FinishStop)
 	if calls := last.calls(); len(calls) > 0 {
@@ -138,7 +142,8 @@ func (s modelSuite) file(t *testing.T) {
 	p := s.open(t, ModelFile)
 	message := userText("What does it say?")
 	message.Content = append(message.Content, spool.Part{
-		Type: spool.PartFile, File: "data:application/pdf;base64,JVBERi0xLjcK", FileName: "report.pdf", MIMEType: "application/pdf",
+		Type: spool.PartFile, File: "data:application/pdf;base64,JVBERi0xLjcK", FileName: "report.pdf",
+		MIMEType: "application/pdf",
 	})
 	got := askModel(t.Context(), t, p.Model, spool.ModelRequest{Messages: []spool.Message{message}}, nil)
 	got.mustFinish(t, spool.FinishStop)
@@ -167,7 +172,8 @@ func (s modelSuite) noUsage(t *testing.T) {
 
 func (s modelSuite) length(t *testing.T) {
 	p := s.open(t, ModelLength)
-	got := askModel(t.Context(), t, p.Model, spool.ModelRequest{Messages: []spool.Message{userText("Go on.")}, MaxOutputTokens: 2}, nil)
+	got := askModel(t.Context(), t, p.Model,
+		spool.ModelRequest{Messages: []spool.Message{userText("Go on.")}, MaxOutputTokens: 2}, nil)
 	got.mustFinish(t, spool.FinishLength)
 	if text := got.content.Text(); text != "Too lo" && !s.features.Local {
 		t.Errorf("text %q", text)

@@ -171,7 +171,9 @@ func defects() map[string]defect {
 			r.NoCalls = false
 			return next.Stream(ctx, r)
 		},
-		"NoCalls without tools": func(ctx context.Context, r spool.ModelRequest, next spool.Model) iter.Seq2[spool.ModelEvent, error] {
+		"NoCalls without tools": func(
+			ctx context.Context, r spool.ModelRequest, next spool.Model,
+		) iter.Seq2[spool.ModelEvent, error] {
 			if r.NoCalls {
 				r.Tools = nil
 			}
@@ -222,7 +224,9 @@ func defects() map[string]defect {
 		"Image":  asks(func(p *spool.Part) { p.Image = "" }),
 		"File":   asks(func(p *spool.Part) { p.File = "" }),
 		"Output": ends(func(f *spool.Finish) { f.Reason = spool.FinishToolCalls }),
-		"OutputAfterTool": func(ctx context.Context, r spool.ModelRequest, next spool.Model) iter.Seq2[spool.ModelEvent, error] {
+		"OutputAfterTool": func(
+			ctx context.Context, r spool.ModelRequest, next spool.Model,
+		) iter.Seq2[spool.ModelEvent, error] {
 			r.Tools = nil
 			return next.Stream(ctx, r)
 		},
@@ -234,7 +238,9 @@ func defects() map[string]defect {
 		"UnknownReason": reasons(spool.FinishStop),
 		"UnknownEvents": reasons("unknown"),
 		"RateLimited":   errs(func(e *spool.ModelError) error { e.After = 7; return e }),
-		"RateLimited twice": func(ctx context.Context, r spool.ModelRequest, next spool.Model) iter.Seq2[spool.ModelEvent, error] {
+		"RateLimited twice": func(
+			ctx context.Context, r spool.ModelRequest, next spool.Model,
+		) iter.Seq2[spool.ModelEvent, error] {
 			for _, err := range next.Stream(ctx, r) {
 				if err != nil {
 					break
@@ -256,7 +262,9 @@ func defects() map[string]defect {
 		"Idle":              errs(finishes),
 		"Cancel":            slowEnd,
 		"CancelBeforeWords": slowEnd,
-		"CancelledAlready": func(_ context.Context, r spool.ModelRequest, next spool.Model) iter.Seq2[spool.ModelEvent, error] {
+		"CancelledAlready": func(
+			_ context.Context, r spool.ModelRequest, next spool.Model,
+		) iter.Seq2[spool.ModelEvent, error] {
 			return next.Stream(context.Background(), r)
 		},
 		"StopIterating":    deaf,
@@ -288,7 +296,8 @@ func TestBrokenModels(t *testing.T) {
 			t.Errorf("the case accepts the defect %q", name)
 		}
 	}
-	for _, m := range regexp.MustCompile(`(?m)^ *--- \w+: TestBrokenModels/Text/(\w+)`).FindAllStringSubmatch(string(out), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^ *--- \w+: TestBrokenModels/Text/(\w+)`).
+		FindAllStringSubmatch(string(out), -1) {
 		if !covered[m[1]] {
 			t.Errorf("no defect for the case %s", m[1])
 		}

@@ -77,7 +77,9 @@ func (a modelAnswer) mustFail(t *testing.T) *spool.ModelError {
 
 // askModel streams one answer and checks the rules for every stream: it ends with one finish or one
 // error, and the pieces of tool calls come in order and add up.
-func askModel(ctx context.Context, t *testing.T, m spool.Model, r spool.ModelRequest, seen func(spool.ModelEvent)) modelAnswer {
+func askModel(
+	ctx context.Context, t *testing.T, m spool.Model, r spool.ModelRequest, seen func(spool.ModelEvent),
+) modelAnswer {
 	t.Helper()
 
 	f := modelFolder{t: t, args: make(map[spool.ToolCallID]string), open: make(map[spool.ToolCallID]bool)}
@@ -153,7 +155,8 @@ func (f *modelFolder) add(event spool.ModelEvent) {
 		}
 		f.checkProvider(e.Provider)
 		f.block = ""
-		f.answer.content = append(f.answer.content, spool.Part{Type: spool.PartImage, MIMEType: e.MediaType, Provider: e.Provider})
+		f.answer.content = append(f.answer.content,
+			spool.Part{Type: spool.PartImage, MIMEType: e.MediaType, Provider: e.Provider})
 	case spool.ProviderPart:
 		f.endBlock(spool.PartProvider, e.Provider)
 	case spool.ToolCallStart:

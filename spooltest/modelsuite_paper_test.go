@@ -254,7 +254,9 @@ func (p *paper) answer(r paperRequest, body string) []spool.ModelEvent {
 		return said(spool.FinishStop, "Do", "ne.")
 	case spooltest.ModelReasoning:
 		return append([]spool.ModelEvent{
-			spool.ReasoningDelta{Text: "Thinking "}, spool.ReasoningDelta{Text: "hard."}, spool.ReasoningEnd{Provider: paperData("sig-4711")},
+			spool.ReasoningDelta{Text: "Thinking "},
+			spool.ReasoningDelta{Text: "hard."},
+			spool.ReasoningEnd{Provider: paperData("sig-4711")},
 		}, said(spool.FinishStop, "Forty", "-two.")...)
 	case spooltest.ModelSigned:
 		return p.signed(r, body)
@@ -334,7 +336,8 @@ func (p *paper) signed(r paperRequest, body string) []spool.ModelEvent {
 		spool.ProviderPart{Provider: paperData("part/++A")},
 		spool.ReasoningDelta{Text: "Second thought."},
 		spool.ReasoningEnd{Provider: paperData("sigR2/+A")},
-	}, calledWith("call_a", "weather", `{"city":"Oslo"}`, paperData("sigC1/+A")), calledWith("call_b", "clock", `{"zone":"UTC"}`, nil),
+	}, calledWith("call_a", "weather", `{"city":"Oslo"}`,
+		paperData("sigC1/+A")), calledWith("call_b", "clock", `{"zone":"UTC"}`, nil),
 		[]spool.ModelEvent{finished(spool.FinishToolCalls)})
 	if !r.has(spool.RoleTool) {
 		return answer
@@ -345,10 +348,14 @@ func (p *paper) signed(r paperRequest, body string) []spool.ModelEvent {
 		{Type: spool.PartText, Text: "Looking.", Provider: paperData("sigT1/+A")},
 		{Type: spool.PartProvider, Provider: paperData("part/++A")},
 		{Type: spool.PartReasoning, Text: "Second thought.", Provider: paperData("sigR2/+A")},
-		{Type: spool.PartToolCall, ToolCallID: "call_a", ToolName: "weather", Args: json.RawMessage(`{"city":"Oslo"}`), Provider: paperData("sigC1/+A")},
+		{
+			Type: spool.PartToolCall, ToolCallID: "call_a", ToolName: "weather", Args: json.RawMessage(`{"city":"Oslo"}`),
+			Provider: paperData("sigC1/+A"),
+		},
 		{Type: spool.PartToolCall, ToolCallID: "call_b", ToolName: "clock", Args: json.RawMessage(`{"zone":"UTC"}`)},
 	}
-	if r.Model == "paper-1" && !reflect.DeepEqual(r.Request.Messages[1].Content, want) || r.Model != "paper-1" && strings.Contains(body, "/+A") {
+	if r.Model == "paper-1" && !reflect.DeepEqual(r.Request.Messages[1].Content, want) ||
+		r.Model != "paper-1" && strings.Contains(body, "/+A") {
 		return refused(http.StatusBadRequest, nil)
 	}
 	return said(spool.FinishStop, "Do", "ne.")

@@ -16,8 +16,8 @@ const (
 	// of clock with {"zone":"UTC"}. The finish reason is the one for tool calls. If a request has tool
 	// results, the answer is the text "Done.".
 	ModelParallelTools ModelScenario = "parallel-tools"
-	// ModelNoCalls: a call of weather with {"city":"Oslo"}. If a request says that the answer must have no call, the answer
-	// is the text "Done.". The provider refuses with status 400 such a request if it has no tools.
+	// ModelNoCalls: a call of weather with {"city":"Oslo"}. If a request says that the answer must have no call, the
+	// answer is the text "Done.". The provider refuses with status 400 such a request if it has no tools.
 	ModelNoCalls ModelScenario = "no-calls"
 	// ModelWholeCalls: a call of weather with {"city":"Oslo"}, whose arguments come in one piece, together
 	// with the name if the interface allows it. Then a call of coin without any arguments.

@@ -75,8 +75,8 @@ func (s modelSuite) signed(t *testing.T) {
 	s.otherModel(t, p, blocks, func() modelAnswer { return send(p.Other, answer.Content) })
 }
 
-// renamedCalls sends the calls of an answer with the ids that the engine gives them in a nested run. The provider may have
-// signed its own ids, and gets those.
+// renamedCalls sends the calls of an answer with the ids that the engine gives them in a nested run. The provider may
+// have signed its own ids, and gets those.
 func (s modelSuite) renamedCalls(t *testing.T, p ModelPeer, r spool.ModelRequest, answer, results spool.Message) {
 	t.Helper()
 
@@ -121,7 +121,8 @@ func tampered(answer spool.Content, blocks []signedBlock) map[string]spool.Conte
 		i := holder(answer, b)
 		at[b.data] = i
 		stripped := slices.Clone(answer)
-		if stripped[i].Provider = nil; b.kind == spool.PartProvider || b.kind != spool.PartToolCall && stripped[i].Text == "" {
+		if stripped[i].Provider = nil; b.kind == spool.PartProvider ||
+			b.kind != spool.PartToolCall && stripped[i].Text == "" {
 			stripped = slices.Delete(stripped, i, i+1)
 		}
 		out["stripped "+b.data] = stripped
@@ -143,14 +144,19 @@ func tampered(answer spool.Content, blocks []signedBlock) map[string]spool.Conte
 
 // holder returns the index of the part that has the data of a block, or -1.
 func holder(content spool.Content, b signedBlock) int {
-	return slices.IndexFunc(content, func(p spool.Part) bool { return p.Type == b.kind && hasData(string(p.Provider), b.data) })
+	return slices.IndexFunc(content, func(p spool.Part) bool {
+		return p.Type == b.kind && hasData(string(p.Provider), b.data)
+	})
 }
 
 // foreign sends a history whose data belong to another adapter.
 func (s modelSuite) foreign(t *testing.T) {
 	p := s.open(t, ModelForeign)
 	data := json.RawMessage(`{"spooltest-foreign":{"model":"foreign-1","data":"foreign+","signature":"foreign+"}}`)
-	call := spool.Part{Type: spool.PartToolCall, ToolCallID: "call_1", ToolName: "weather", Args: json.RawMessage(`{"city":"Oslo"}`), Provider: data}
+	call := spool.Part{
+		Type: spool.PartToolCall, ToolCallID: "call_1", ToolName: "weather", Args: json.RawMessage(`{"city":"Oslo"}`),
+		Provider: data,
+	}
 	r := spool.ModelRequest{Tools: modelTools(), Messages: []spool.Message{
 		userText("How is Oslo?"),
 		{Role: spool.RoleAssistant, Content: spool.Content{
@@ -161,7 +167,10 @@ func (s modelSuite) foreign(t *testing.T) {
 			call,
 		}},
 		toolResults([]spool.Part{call}, `"sunny"`),
-		{Role: spool.RoleAssistant, Content: spool.Content{{Type: spool.PartReasoning, Provider: data}, {Type: spool.PartProvider, Provider: data}}},
+		{
+			Role:    spool.RoleAssistant,
+			Content: spool.Content{{Type: spool.PartReasoning, Provider: data}, {Type: spool.PartProvider, Provider: data}},
+		},
 		userText("Thanks."),
 	}}
 	got := askModel(t.Context(), t, p.Model, r, nil)
@@ -173,8 +182,8 @@ func (s modelSuite) foreign(t *testing.T) {
 	}
 }
 
-// callIDs sends calls whose ids other providers have given, in every form that the engine stores, and some of them twice.
-// Their models have made up the names of some tools.
+// callIDs sends calls whose ids other providers have given, in every form that the engine stores, and some of them
+// twice. Their models have made up the names of some tools.
 func (s modelSuite) callIDs(t *testing.T) {
 	p := s.open(t, ModelCallIDs)
 	r := spool.ModelRequest{Tools: modelTools(), Messages: []spool.Message{userText("How is Oslo?")}}
@@ -189,7 +198,10 @@ func (s modelSuite) callIDs(t *testing.T) {
 		answer, results := spool.Message{Role: spool.RoleAssistant}, spool.Message{Role: spool.RoleTool}
 		for i, id := range ids {
 			result := mustJSON(t, "sunny"+strings.Repeat("!", n*10+i))
-			call := spool.Part{Type: spool.PartToolCall, ToolCallID: id, ToolName: names[(n+i)%len(names)], Args: json.RawMessage(`{"city":"Oslo"}`)}
+			call := spool.Part{
+				Type: spool.PartToolCall, ToolCallID: id, ToolName: names[(n+i)%len(names)],
+				Args: json.RawMessage(`{"city":"Oslo"}`),
+			}
 			answer.Content = append(answer.Content, call)
 			results.Content = append(results.Content, toolResults([]spool.Part{call}, result).Content...)
 		}

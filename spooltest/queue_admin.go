@@ -46,9 +46,10 @@ func testQueueJobs(q *queueTest) {
 	// However often a job comes back, the time at which it was first due stays.
 	q.ok("release", q.Store.Ack(q.ctx, d, store.Ack{Kind: store.AckRelease, After: time.Minute}))
 	want.DueAt = q.clock.Now().Add(time.Minute)
-	q.same("put back", q.jobs(spool.DefaultTenant, wire.JobQuery{DueBefore: begin.Add(time.Microsecond)}), []wire.QueuedJob{
-		{Job: want, JobID: d.JobID, State: wire.JobDelayed, Attempts: 1, FirstDue: begin},
-	})
+	q.same("put back", q.jobs(spool.DefaultTenant, wire.JobQuery{DueBefore: begin.Add(time.Microsecond)}),
+		[]wire.QueuedJob{
+			{Job: want, JobID: d.JobID, State: wire.JobDelayed, Attempts: 1, FirstDue: begin},
+		})
 	q.clock.Advance(time.Minute)
 	q.claim(10)
 	q.clock.Advance(2 * lease)
@@ -141,7 +142,8 @@ func testQueuePurge(q *queueTest) {
 	q.same("all are left", q.deadKeys(wire.JobQuery{}), "dcba")
 	q.same("one", purge(spool.DefaultTenant, store.PruneQuery{JobID: ids[1]}), 1)
 	q.same("one again", purge(spool.DefaultTenant, store.PruneQuery{JobID: ids[1]}), 0)
-	q.same("one that died later", purge(spool.DefaultTenant, store.PruneQuery{JobID: ids[2], Before: begin.Add(time.Second)}), 0)
+	q.same("one that died later", purge(spool.DefaultTenant,
+		store.PruneQuery{JobID: ids[2], Before: begin.Add(time.Second)}), 0)
 	q.same("those before", purge(spool.DefaultTenant, store.PruneQuery{Before: begin.Add(time.Second)}), 1)
 	q.same("two are left", q.deadKeys(wire.JobQuery{}), "dc")
 	q.add(0, "live")

@@ -16,7 +16,9 @@ func testQueueClaimOrder(q *queueTest) {
 	for _, j := range []struct {
 		key string
 		due time.Duration
-	}{{"d", -time.Second}, {"a", -time.Hour}, {"e", 0}, {"c", -time.Minute}, {"f", time.Second}, {"b", -59 * time.Minute}} {
+	}{
+		{"d", -time.Second}, {"a", -time.Hour}, {"e", 0}, {"c", -time.Minute}, {"f", time.Second}, {"b", -59 * time.Minute},
+	} {
 		q.add(j.due, j.key)
 	}
 	q.same("claimed", q.claimed(10), "abcde")

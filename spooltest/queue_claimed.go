@@ -16,7 +16,8 @@ func testQueueClaimed(q *queueTest) {
 	}
 	add := func(j store.ClaimedJob, fail error) error {
 		return q.Store.Update(q.ctx, j.Thread(), 0, func(tx store.Tx) error {
-			return errors.Join(tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}, Claimed: []store.ClaimedJob{j}}), fail)
+			return errors.Join(tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}, Claimed: []store.ClaimedJob{j}}),
+				fail)
 		})
 	}
 	failure := errors.New("no")

@@ -29,7 +29,8 @@ func testQueueDeadLetter(q *queueTest) {
 	}
 	dead[0].DueAt = want.DueAt // the time at which it became due, or the time that was given
 	q.same("dead job", dead[0], wire.QueuedJob{
-		Job: want, JobID: d.JobID, State: wire.JobDead, Attempts: 2, Cause: "it “broke”", DiedAt: q.clock.Now().Add(-time.Hour),
+		Job: want, JobID: d.JobID, State: wire.JobDead, Attempts: 2, Cause: "it “broke”",
+		DiedAt: q.clock.Now().Add(-time.Hour),
 	})
 }
 

@@ -86,7 +86,8 @@ func testQueueKeyIsFreeAgain(q *queueTest) {
 			return q.Store.Ack(q.ctx, d, store.Ack{Kind: store.AckDead, Cause: "cause"})
 		},
 		func(d store.Delivery) error {
-			return q.Store.Update(q.ctx, d.Thread(), 0, func(tx store.Tx) error { return tx.Write(store.Changes{CancelJobs: []string{d.Key}}) })
+			return q.Store.Update(q.ctx, d.Thread(), 0,
+				func(tx store.Tx) error { return tx.Write(store.Changes{CancelJobs: []string{d.Key}}) })
 		},
 	} {
 		q.add(0, "a")
@@ -104,7 +105,8 @@ func testQueueKeyIsFreeAgain(q *queueTest) {
 
 func testQueueCancelJob(q *queueTest) {
 	cancel := func(tenant spool.Tenant, key string) {
-		q.write(spool.ThreadKey{Tenant: tenant, ID: "t"}, func(tx store.Tx) error { return tx.Write(store.Changes{CancelJobs: []string{key}}) })
+		q.write(spool.ThreadKey{Tenant: tenant, ID: "t"},
+			func(tx store.Tx) error { return tx.Write(store.Changes{CancelJobs: []string{key}}) })
 	}
 	q.add(0, "a", "b", "")
 	cancel(spool.DefaultTenant, "unknown")

@@ -54,7 +54,8 @@ func testQueueEvents(q *queueTest) {
 	q.ok("release", q.Store.Ack(q.ctx, taken[0], store.Ack{Kind: store.AckRelease, After: time.Second}))
 	q.clock.Advance(time.Second)
 	taken = q.delivered()
-	q.same("after a release", each(taken, func(d store.Delivery) string { return string(d.Payload) }), []string{string(event("a").Payload)})
+	q.same("after a release", each(taken, func(d store.Delivery) string { return string(d.Payload) }),
+		[]string{string(event("a").Payload)})
 	q.ok("ack", q.Store.Ack(q.ctx, taken[0], store.Ack{Kind: store.AckDone}))
 	q.clock.Advance(time.Hour)
 	q.same("after the ack", len(q.delivered()), 0)
@@ -121,7 +122,8 @@ func testQueueEventsOutlive(q *queueTest) {
 func testQueueEventsRollBack(q *queueTest) {
 	failure := errors.New("no")
 	q.is("Update", q.Store.Update(q.ctx, thread("t"), 0, func(tx store.Tx) error {
-		return errors.Join(tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}, Jobs: []wire.Job{event("a")}}), failure)
+		return errors.Join(tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}, Jobs: []wire.Job{event("a")}}),
+			failure)
 	}), failure)
 	q.same("delivered", len(q.delivered()), 0)
 }

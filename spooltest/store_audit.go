@@ -81,17 +81,19 @@ func testStoreAuditFilters(s *storeTest) {
 		q    wire.AuditQuery
 		want string
 	}{
-		"all":            {wire.AuditQuery{}, "dcba"},
-		"a page":         {wire.AuditQuery{Limit: 2}, "dc"},
-		"the next one":   {wire.AuditQuery{Limit: 2, Before: 3}, "ba"},
-		"after it":       {wire.AuditQuery{Before: 1}, ""},
-		"of an action":   {wire.AuditQuery{Action: wire.AuditStop}, "ba"},
-		"of a thread":    {wire.AuditQuery{ThreadID: "t"}, "ca"},
-		"its next page":  {wire.AuditQuery{ThreadID: "t", Before: 3, Limit: 1}, "a"},
-		"of a subject":   {wire.AuditQuery{By: "bert"}, "cb"},
-		"since a time":   {wire.AuditQuery{Since: first.Add(time.Second)}, "dcb"},
-		"until a time":   {wire.AuditQuery{Until: first.Add(time.Second)}, "a"},
-		"of all of them": {wire.AuditQuery{Action: wire.AuditDelete, By: "bert", ThreadID: "t", Since: first, Until: first.Add(time.Hour)}, "c"},
+		"all":           {wire.AuditQuery{}, "dcba"},
+		"a page":        {wire.AuditQuery{Limit: 2}, "dc"},
+		"the next one":  {wire.AuditQuery{Limit: 2, Before: 3}, "ba"},
+		"after it":      {wire.AuditQuery{Before: 1}, ""},
+		"of an action":  {wire.AuditQuery{Action: wire.AuditStop}, "ba"},
+		"of a thread":   {wire.AuditQuery{ThreadID: "t"}, "ca"},
+		"its next page": {wire.AuditQuery{ThreadID: "t", Before: 3, Limit: 1}, "a"},
+		"of a subject":  {wire.AuditQuery{By: "bert"}, "cb"},
+		"since a time":  {wire.AuditQuery{Since: first.Add(time.Second)}, "dcb"},
+		"until a time":  {wire.AuditQuery{Until: first.Add(time.Second)}, "a"},
+		"of all of them": {
+			wire.AuditQuery{Action: wire.AuditDelete, By: "bert", ThreadID: "t", Since: first, Until: first.Add(time.Hour)}, "c",
+		},
 	} {
 		s.same(name, s.audited(spool.DefaultTenant, c.q), c.want)
 	}

@@ -79,10 +79,18 @@ func testStoreBranches(s *storeTest) {
 		ID: 2, FromMessageID: "a", Preview: "says a", MessageCount: 3, CreatedAt: s.clock.Now(),
 	})
 	s.same("the first branch", all[1], wire.Branch{
-		ID: first, FromMessageID: "c", BaseMessageID: "b", BaseBranchID: 2, Preview: "says c", MessageCount: 2, CreatedAt: made, RunID: "r",
+		ID: first, FromMessageID: "c", BaseMessageID: "b", BaseBranchID: 2, Preview: "says c", MessageCount: 2,
+		CreatedAt: made, RunID: "r",
 	})
 	s.write(key, func(tx store.Tx) error {
-		return tx.Write(store.Changes{Messages: []*spool.Message{{ID: "f", Role: spool.RoleSystem, Content: spool.TextContent("not f")}, {ID: "g", Role: spool.RoleUser, AgentID: "nested", Content: spool.TextContent("not g")}, {ID: "h", Role: spool.RoleUser, Content: spool.TextContent("  says h\nand more")}, {ID: "i", Role: spool.RoleUser, Content: spool.TextContent("not i")}}})
+		return tx.Write(store.Changes{
+			Messages: []*spool.Message{
+				{ID: "f", Role: spool.RoleSystem, Content: spool.TextContent("not f")},
+				{ID: "g", Role: spool.RoleUser, AgentID: "nested", Content: spool.TextContent("not g")},
+				{ID: "h", Role: spool.RoleUser, Content: spool.TextContent("  says h\nand more")},
+				{ID: "i", Role: spool.RoleUser, Content: spool.TextContent("not i")},
+			},
+		})
 	})
 	s.drops(key, "i", "")
 	s.drops(key, "f", "")
@@ -159,8 +167,10 @@ func testStoreBranchRestored(s *storeTest) {
 	}
 	s.says(key, "f")
 	s.same("the tree", s.tree(key), fmt.Sprintf("adef, %d: a>bc", old))
-	s.same("Limit", compare.Joined(s.branched(key, store.MessageQuery{Limit: 2}), func(m spool.Message) spool.MessageID { return m.ID }), "ef")
-	s.same("After", compare.Joined(s.branched(key, store.MessageQuery{After: "d"}), func(m spool.Message) spool.MessageID { return m.ID }), "ef")
+	s.same("Limit", compare.Joined(s.branched(key, store.MessageQuery{Limit: 2}),
+		func(m spool.Message) spool.MessageID { return m.ID }), "ef")
+	s.same("After", compare.Joined(s.branched(key, store.MessageQuery{After: "d"}),
+		func(m spool.Message) spool.MessageID { return m.ID }), "ef")
 	s.same("After one of a branch", len(s.branched(key, store.MessageQuery{After: "c"})), 4)
 }
 

@@ -15,17 +15,24 @@ import (
 // fullDelta returns a delta in which every field has a value, but those that a store sets. The name is in its texts.
 func fullDelta(name string, at time.Time) store.SnapshotDelta {
 	run := wire.RunJSON{
-		ID: "r", ThreadID: "t", ParentID: "p", CallID: "c", Depth: 1, Agent: name, Model: "m", State: wire.Failed, StopReason: wire.StopFailed,
-		Error: "a “reason” <b>\n", StartedBy: "ann", EnqueuedAt: at, StartedAt: at.Add(time.Second), EndedAt: at.Add(time.Minute), MaxSteps: 9, Steps: 2, Attempts: 1,
-		InputTokens: 1, CachedInputTokens: 2, OutputTokens: 3, TotalTokens: 4, Prompt: name, Result: &wire.NestedResult{Text: name},
+		ID: "r", ThreadID: "t", ParentID: "p", CallID: "c", Depth: 1, Agent: name, Model: "m", State: wire.Failed,
+		StopReason: wire.StopFailed, Error: "a “reason” <b>\n", StartedBy: "ann", EnqueuedAt: at,
+		StartedAt: at.Add(time.Second), EndedAt: at.Add(time.Minute), MaxSteps: 9, Steps: 2, Attempts: 1, InputTokens: 1,
+		CachedInputTokens: 2, OutputTokens: 3, TotalTokens: 4, Prompt: name, Result: &wire.NestedResult{Text: name},
 		CostMicros: 5, Currency: "EUR", TokenBudget: 6, CostBudgetMicros: 7, ToolCallBudget: 8, WallTimeMS: 9,
 	}
 	return store.SnapshotDelta{
-		Thread: &store.DeltaThread{State: wire.WaitingForInput, Model: "m", Title: name, Owner: "ann", Labels: map[string]string{"k": name}},
-		RunID:  "r",
+		Thread: &store.DeltaThread{
+			State: wire.WaitingForInput, Model: "m", Title: name, Owner: "ann", Labels: map[string]string{"k": name},
+		},
+		RunID: "r",
 		Runs: []store.DeltaRun{
 			{RunJSON: run},
-			{RunJSON: wire.RunJSON{ID: "w", ThreadID: "t", Agent: name, State: wire.Queued}, Place: 7, Wait: &store.DeltaWait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent(name), ClientMessageID: "id"}},
+			{
+				RunJSON: wire.RunJSON{ID: "w", ThreadID: "t", Agent: name, State: wire.Queued},
+				Place:   7,
+				Wait:    &store.DeltaWait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent(name), ClientMessageID: "id"},
+			},
 		},
 		View:  []store.ViewChange{{Drop: 3, From: "m2"}, {Restore: 2, From: "m5"}, {Add: []spool.MessageID{"m3", "m4"}}},
 		Parks: []store.DeltaPark{{RunID: "r", ToolCallID: "c", State: wire.ParkOpen}},
@@ -81,10 +88,13 @@ func testStoreDeltaRoundTrip(s *storeTest) {
 	s.write(key, func(tx store.Tx) error {
 		return errors.Join(
 			tx.Write(store.Changes{Entries: []*wire.Entry{wire.NewEntry("A", "", nil)}}),
-			tx.Write(store.Changes{Entries: []*wire.Entry{wire.NewEntry("A", "", nil), wire.NewEntry("A", "", nil)}, Delta: &full}),
+			tx.Write(store.Changes{
+				Entries: []*wire.Entry{wire.NewEntry("A", "", nil), wire.NewEntry("A", "", nil)}, Delta: &full,
+			}),
 		)
 	})
-	s.same("what was set", store.SnapshotDelta{Version: full.Version, Seq: full.Seq, At: full.At}, store.SnapshotDelta{Version: 1, Seq: 3, At: at})
+	s.same("what was set", store.SnapshotDelta{Version: full.Version, Seq: full.Seq, At: full.At},
+		store.SnapshotDelta{Version: 1, Seq: 3, At: at})
 	s.clock.Advance(time.Second)
 	s.write(key, func(tx store.Tx) error { return tx.Write(store.Changes{Delta: &empty}) })
 	s.same("what was set of an empty one", empty, store.SnapshotDelta{Version: 2, Seq: 3, At: s.clock.Now()})
@@ -131,7 +141,8 @@ func testStoreDeltaRollsBack(s *storeTest) {
 	key := thread("t")
 	s.write(key, func(tx store.Tx) error { return tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}}) })
 	failure := errors.New("no")
-	kept := store.SnapshotDelta{View: []store.ViewChange{{Add: []spool.MessageID{"kept"}}}} // written again after a failure, as by an update that runs twice
+	// written again after a failure, as by an update that runs twice
+	kept := store.SnapshotDelta{View: []store.ViewChange{{Add: []spool.MessageID{"kept"}}}}
 	for round := range 6 {
 		err := s.Store.Update(s.Context(), key, 0, func(tx store.Tx) error {
 			err := tx.Write(store.Changes{Entries: []*wire.Entry{wire.NewEntry("A", "", nil)}, Delta: &kept})
@@ -154,8 +165,10 @@ func testStoreDeltaRollsBack(s *storeTest) {
 	}
 	s.same("deltas", numbered(s.deltas(key, store.DeltaQuery{})), "1/1 kept; 2/2 kept; 3/3 kept; ")
 
-	s.is("an old fence", s.Store.Update(s.Context(), key, 9, func(tx store.Tx) error { return tell(tx, "fenced", 0) }), store.ErrFenced)
-	s.refuses("a change that is refused", key, errNotFound, store.Changes{Delta: &store.SnapshotDelta{}, TakeDead: []int64{7}})
+	s.is("an old fence", s.Store.Update(s.Context(), key, 9, func(tx store.Tx) error { return tell(tx, "fenced", 0) }),
+		store.ErrFenced)
+	s.refuses("a change that is refused", key, errNotFound,
+		store.Changes{Delta: &store.SnapshotDelta{}, TakeDead: []int64{7}})
 	s.write(key, func(tx store.Tx) error { return tell(tx, "last", 0) })
 	s.same("the version after failures", s.deltas(key, store.DeltaQuery{After: 3})[0].Version, int64(4))
 }
@@ -203,7 +216,11 @@ func testStoreDeltaBig(s *storeTest) {
 	key := thread("t")
 	s.write(key, func(tx store.Tx) error { return tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}}) })
 	before := s.tally(key.Tenant).Bytes
-	big := store.SnapshotDelta{Runs: []store.DeltaRun{{RunJSON: wire.RunJSON{ID: "r", Result: &wire.NestedResult{Text: strings.Repeat("é", size/2)}}}}}
+	big := store.SnapshotDelta{
+		Runs: []store.DeltaRun{
+			{RunJSON: wire.RunJSON{ID: "r", Result: &wire.NestedResult{Text: strings.Repeat("é", size/2)}}},
+		},
+	}
 	s.write(key, func(tx store.Tx) error { return tx.Write(store.Changes{Delta: &big}) })
 	s.same("the delta", s.deltas(key, store.DeltaQuery{}), []store.SnapshotDelta{s.shown(key, big)})
 	if by := s.tally(key.Tenant).Bytes - before; by < size || by > size+10_000 {
@@ -220,7 +237,8 @@ func testStoreDeltaRace(s *storeTest) {
 	const rounds = 5
 	errs := race(func(i int) error {
 		for range rounds {
-			err := s.Store.Update(s.Context(), key, 0, func(tx store.Tx) error { return tell(tx, spool.MessageID(strconv.Itoa(i)), 1) })
+			err := s.Store.Update(s.Context(), key, 0,
+				func(tx store.Tx) error { return tell(tx, spool.MessageID(strconv.Itoa(i)), 1) })
 			if err != nil {
 				return err
 			}

@@ -26,9 +26,12 @@ func (s *storeTest) parks(tenant spool.Tenant, p parkedThread, expires time.Dura
 	s.Helper()
 	s.write(spool.ThreadKey{Tenant: tenant, ID: p.id}, func(tx store.Tx) error {
 		p.run.State = wire.WaitingForInput
-		p.park.RunID, p.park.State, p.park.CreatedAt, p.park.ExpiresAt = p.run.ID, wire.ParkOpen, tx.Now(), tx.Now().Add(expires)
+		p.park.RunID, p.park.State, p.park.CreatedAt, p.park.ExpiresAt = p.run.ID, wire.ParkOpen, tx.Now(),
+			tx.Now().Add(expires)
 		return tx.Write(store.Changes{
-			Thread:  &wire.Thread{State: wire.WaitingForInput, Owner: p.owner, RunID: p.run.ID, Title: "title of " + string(p.id)},
+			Thread: &wire.Thread{
+				State: wire.WaitingForInput, Owner: p.owner, RunID: p.run.ID, Title: "title of " + string(p.id),
+			},
 			NewRuns: []store.RunRow{{Run: p.run, RunState: store.RunState{Nonce: "nonce"}}},
 			Parks:   []store.Park{p.park},
 		})
@@ -88,7 +91,8 @@ func testStoreInbox(s *storeTest) {
 	// Only a question that somebody can answer now is in the list.
 	key := thread("t1")
 	for state, want := range map[wire.ParkState]string{
-		wire.ParkAnswered: "cb", wire.ParkClosed: "cb", wire.ParkPending: "cb", wire.ParkExpired: "cb", wire.ParkDone: "cb", wire.ParkOpen: "cab",
+		wire.ParkAnswered: "cb", wire.ParkClosed: "cb", wire.ParkPending: "cb", wire.ParkExpired: "cb", wire.ParkDone: "cb",
+		wire.ParkOpen: "cab",
 	} {
 		s.changePark(key, "r-t1", func(_ time.Time, p *store.Park) { p.State = state })
 		if state == wire.ParkOpen {
@@ -126,21 +130,32 @@ func testStoreInboxNested(s *storeTest) {
 	key := thread("t")
 	above := spool.AgentID("n1")
 	rows := []store.RunRow{
-		{Run: wire.Run{ID: "r", Agent: "clerk", State: wire.WaitingForInput, StartedBy: "ann"}, RunState: store.RunState{Nonce: "1", Scopes: []string{"read"}}},
-		{Run: wire.Run{ID: "n1", Agent: "helper", State: wire.WaitingForInput, ParentID: "r", RootID: "r", Depth: 1}, RunState: store.RunState{Nonce: "2"}},
-		{Run: wire.Run{ID: "n2", Agent: "digger", State: wire.WaitingForInput, ParentID: "n1", RootID: "r", Depth: 2}, RunState: store.RunState{Nonce: "3"}},
+		{
+			Run:      wire.Run{ID: "r", Agent: "clerk", State: wire.WaitingForInput, StartedBy: "ann"},
+			RunState: store.RunState{Nonce: "1", Scopes: []string{"read"}},
+		},
+		{
+			Run:      wire.Run{ID: "n1", Agent: "helper", State: wire.WaitingForInput, ParentID: "r", RootID: "r", Depth: 1},
+			RunState: store.RunState{Nonce: "2"},
+		},
+		{
+			Run:      wire.Run{ID: "n2", Agent: "digger", State: wire.WaitingForInput, ParentID: "n1", RootID: "r", Depth: 2},
+			RunState: store.RunState{Nonce: "3"},
+		},
 		{Run: wire.Run{ID: "n3", Agent: "other", State: wire.WaitingForInput, ParentID: "r", RootID: "r", Depth: 1}},
 	}
 	park := store.Park{
 		RunID: "r", ToolCallID: "deep", ToolName: "send", AgentID: "n2", State: wire.ParkOpen, Reason: wire.ParkApproval,
-		Frames: []wire.ParkFrame{{AgentID: &above, ToolCallID: "c2"}, {ToolCallID: "c1"}}, Args: json.RawMessage(`{"a":1}`), Digest: "sha256:1",
-		CreatedAt: s.clock.Now(), ExpiresAt: s.clock.Now().Add(time.Hour),
+		Frames: []wire.ParkFrame{{AgentID: &above, ToolCallID: "c2"}, {ToolCallID: "c1"}}, Args: json.RawMessage(`{"a":1}`),
+		Digest: "sha256:1", CreatedAt: s.clock.Now(), ExpiresAt: s.clock.Now().Add(time.Hour),
 	}
 	top := park
 	top.ToolCallID, top.AgentID, top.Frames = "top", "", nil
 	s.write(key, func(tx store.Tx) error {
 		return tx.Write(store.Changes{
-			Thread:  &wire.Thread{State: wire.WaitingForInput, RunID: "r", Title: "a title", Owner: "ann", Labels: map[string]string{"team": "sales"}},
+			Thread: &wire.Thread{
+				State: wire.WaitingForInput, RunID: "r", Title: "a title", Owner: "ann", Labels: map[string]string{"team": "sales"},
+			},
 			NewRuns: rows, Parks: []store.Park{top, park},
 		})
 	})
@@ -167,9 +182,21 @@ func testStoreInboxNested(s *storeTest) {
 
 func testStoreInboxFilters(s *storeTest) {
 	for _, p := range []parkedThread{
-		{"t1", "ann", wire.Run{ID: "r1", Agent: "clerk", StartedBy: "ann"}, store.Park{ToolCallID: "a", ToolName: "refund", Reason: wire.ParkApproval}},
-		{"t2", "bob", wire.Run{ID: "r2", Agent: "clerk", StartedBy: "ann"}, store.Park{ToolCallID: "b", ToolName: "send", Reason: wire.ParkApproval}},
-		{"t3", "ann", wire.Run{ID: "r3", Agent: "helper", StartedBy: "bob"}, store.Park{ToolCallID: "c", ToolName: "refund", Reason: wire.ParkOutcomeUnknown}},
+		{
+			"t1", "ann",
+			wire.Run{ID: "r1", Agent: "clerk", StartedBy: "ann"},
+			store.Park{ToolCallID: "a", ToolName: "refund", Reason: wire.ParkApproval},
+		},
+		{
+			"t2", "bob",
+			wire.Run{ID: "r2", Agent: "clerk", StartedBy: "ann"},
+			store.Park{ToolCallID: "b", ToolName: "send", Reason: wire.ParkApproval},
+		},
+		{
+			"t3", "ann",
+			wire.Run{ID: "r3", Agent: "helper", StartedBy: "bob"},
+			store.Park{ToolCallID: "c", ToolName: "refund", Reason: wire.ParkOutcomeUnknown},
+		},
 		{"t4", "", wire.Run{ID: "r4", Agent: "helper"}, store.Park{ToolCallID: "d", ToolName: "", Reason: wire.ParkBudget}},
 	} {
 		s.clock.Advance(time.Second)
@@ -179,13 +206,18 @@ func testStoreInboxFilters(s *storeTest) {
 		q    wire.ParkQuery
 		want string
 	}{
-		"an agent":                  {wire.ParkQuery{Agent: "helper"}, "cd"},
-		"a tool":                    {wire.ParkQuery{Tool: "refund"}, "ac"},
-		"a reason":                  {wire.ParkQuery{Reason: wire.ParkApproval}, "ab"},
-		"a thread":                  {wire.ParkQuery{ThreadID: "t3"}, "c"},
-		"who started":               {wire.ParkQuery{StartedBy: "ann"}, "ab"},
-		"an owner":                  {wire.ParkQuery{Owner: "ann"}, "ac"},
-		"all at once":               {wire.ParkQuery{Agent: "clerk", Tool: "refund", Reason: wire.ParkApproval, ThreadID: "t1", StartedBy: "ann", Owner: "ann"}, "a"},
+		"an agent":    {wire.ParkQuery{Agent: "helper"}, "cd"},
+		"a tool":      {wire.ParkQuery{Tool: "refund"}, "ac"},
+		"a reason":    {wire.ParkQuery{Reason: wire.ParkApproval}, "ab"},
+		"a thread":    {wire.ParkQuery{ThreadID: "t3"}, "c"},
+		"who started": {wire.ParkQuery{StartedBy: "ann"}, "ab"},
+		"an owner":    {wire.ParkQuery{Owner: "ann"}, "ac"},
+		"all at once": {
+			wire.ParkQuery{
+				Agent: "clerk", Tool: "refund", Reason: wire.ParkApproval, ThreadID: "t1", StartedBy: "ann", Owner: "ann",
+			},
+			"a",
+		},
 		"an agent that has none":    {wire.ParkQuery{Agent: "nobody"}, ""},
 		"a tool that waits not":     {wire.ParkQuery{Tool: "nothing"}, ""},
 		"a thread that waits not":   {wire.ParkQuery{ThreadID: "t9"}, ""},
@@ -203,7 +235,8 @@ func testStoreInboxPages(s *storeTest) {
 	for _, ids := range []string{"cab", "fed", "hig"} {
 		for _, run := range ids {
 			s.parks(spool.DefaultTenant, parkedThread{
-				id: spool.ThreadID("t-" + string(run)), run: wire.Run{ID: spool.RunID(run)}, park: store.Park{ToolCallID: spool.ToolCallID(string(run) + "1")},
+				id: spool.ThreadID("t-" + string(run)), run: wire.Run{ID: spool.RunID(run)},
+				park: store.Park{ToolCallID: spool.ToolCallID(string(run) + "1")},
 			}, time.Hour)
 			s.write(thread(spool.ThreadID("t-"+string(run))), func(tx store.Tx) error {
 				parks, err := tx.Parks(spool.RunID(run))
@@ -228,7 +261,8 @@ func testStoreInboxPages(s *storeTest) {
 				last := list[size-1]
 				q.After, q.AfterRun, q.AfterCall = last.Time(order), last.RunID, last.ToolCallID
 			}
-			s.same(fmt.Sprintf("pages of %d by %s", size, order), compare.Joined(got, func(p store.ParkRow) spool.ToolCallID { return p.ToolCallID }), want)
+			s.same(fmt.Sprintf("pages of %d by %s", size, order),
+				compare.Joined(got, func(p store.ParkRow) spool.ToolCallID { return p.ToolCallID }), want)
 		}
 	}
 }
@@ -258,7 +292,8 @@ func testStoreInboxExpired(s *storeTest) {
 	}
 	s.same("the open one", s.inbox(wire.ParkQuery{State: wire.ParkOpen}), "b")
 	s.same("the expired ones", s.inbox(expired), "fedca")
-	s.same("of an order that does not apply", s.inbox(wire.ParkQuery{State: wire.ParkExpired, Order: wire.ParksByAge}), "fedca")
+	s.same("of an order that does not apply", s.inbox(wire.ParkQuery{State: wire.ParkExpired, Order: wire.ParksByAge}),
+		"fedca")
 	for name, q := range map[string]wire.ParkQuery{
 		"fedca": {Agent: "clerk", Tool: "send", Owner: "ann"}, "e": {ThreadID: "t-e"}, "": {Agent: "nobody"},
 	} {
@@ -279,6 +314,7 @@ func testStoreInboxExpired(s *storeTest) {
 			last := list[size-1]
 			q.After, q.AfterRun, q.AfterCall = last.ExpiresAt, last.RunID, last.ToolCallID
 		}
-		s.same(fmt.Sprintf("pages of %d", size), compare.Joined(got, func(p store.ParkRow) spool.ToolCallID { return p.ToolCallID }), "fedca")
+		s.same(fmt.Sprintf("pages of %d", size),
+			compare.Joined(got, func(p store.ParkRow) spool.ToolCallID { return p.ToolCallID }), "fedca")
 	}
 }

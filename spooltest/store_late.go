@@ -23,9 +23,15 @@ func testStoreLateErrors(s *storeTest) {
 		want   *spool.Error
 		change store.Changes
 	}{
-		"a run id":      {store.ErrRunIDUsed, store.Changes{NewRuns: []store.RunRow{{Run: wire.Run{ID: "r", State: wire.Completed}}}}},
-		"an active run": {store.ErrActiveRun, store.Changes{NewRuns: []store.RunRow{{Run: wire.Run{ID: "r2", State: wire.Queued}}}}},
-		"a message id":  {store.ErrMessageIDUsed, store.Changes{Messages: []*spool.Message{{ID: "m1", Role: spool.RoleUser}}}},
+		"a run id": {
+			store.ErrRunIDUsed, store.Changes{NewRuns: []store.RunRow{{Run: wire.Run{ID: "r", State: wire.Completed}}}},
+		},
+		"an active run": {
+			store.ErrActiveRun, store.Changes{NewRuns: []store.RunRow{{Run: wire.Run{ID: "r2", State: wire.Queued}}}},
+		},
+		"a message id": {
+			store.ErrMessageIDUsed, store.Changes{Messages: []*spool.Message{{ID: "m1", Role: spool.RoleUser}}},
+		},
 		"a branch id":   {store.ErrBranchUsed, store.Changes{Drop: &store.Drop{From: "m1", Seq: 3}}},
 		"a branch":      {errNotFound, store.Changes{Restore: 99}},
 		"a dropped one": {errNotFound, store.Changes{Drop: &store.Drop{From: "m2", Seq: 9}}},
@@ -135,9 +141,12 @@ func testStoreOrderOfChanges(s *storeTest) {
 			NewRuns:  []store.RunRow{{Run: wire.Run{ID: "r", State: wire.Running}}},
 			Runs:     []store.RunRow{{Run: wire.Run{ID: "r", State: wire.Completed}}},
 			Messages: []*spool.Message{message}, Entries: []*wire.Entry{entry},
-			Parks:   []store.Park{{RunID: "r", ToolCallID: "c"}, {RunID: "r", ToolCallID: "c", State: wire.ParkClosed}},
-			Effects: []store.Effect{{RunID: "r", Step: 1, ToolCallID: "c"}, {RunID: "r", Step: 1, ToolCallID: "c", State: wire.EffectVoid}},
-			Jobs:    []wire.Job{{RunID: "r", Key: "k", Segment: 1}},
+			Parks: []store.Park{{RunID: "r", ToolCallID: "c"}, {RunID: "r", ToolCallID: "c", State: wire.ParkClosed}},
+			Effects: []store.Effect{
+				{RunID: "r", Step: 1, ToolCallID: "c"},
+				{RunID: "r", Step: 1, ToolCallID: "c", State: wire.EffectVoid},
+			},
+			Jobs: []wire.Job{{RunID: "r", Key: "k", Segment: 1}},
 		})
 		s.same("AfterSeq", message.AfterSeq, int64(0))
 		s.same("Seq", entry.Seq, int64(1))
@@ -145,8 +154,10 @@ func testStoreOrderOfChanges(s *storeTest) {
 	})
 	c := s.all(key, "r")
 	s.same("the run", c.Runs[0].State, wire.Completed)
-	s.same("the parks", each(c.Parks, func(p store.Park) wire.ParkState { return p.State }), []wire.ParkState{wire.ParkClosed})
-	s.same("the effects", each(c.Effects, func(e store.Effect) wire.EffectState { return e.State }), []wire.EffectState{wire.EffectVoid})
+	s.same("the parks", each(c.Parks, func(p store.Park) wire.ParkState { return p.State }),
+		[]wire.ParkState{wire.ParkClosed})
+	s.same("the effects", each(c.Effects, func(e store.Effect) wire.EffectState { return e.State }),
+		[]wire.EffectState{wire.EffectVoid})
 	s.same("AfterSeq", each(c.Messages, func(m spool.Message) int64 { return m.AfterSeq }), []int64{0, 1})
 
 	s.write(key, func(tx store.Tx) error {

@@ -58,7 +58,9 @@ func testStoreMessageRoundTrip(s *storeTest) {
 		_, unknown := store.FindMessage(v, "m3")
 		s.fails("an unknown message", unknown, spool.NotFound)
 		// No other field applies.
-		one, queryErr := v.Messages(store.MessageQuery{ID: "m2", Role: spool.RoleTool, After: "m2", Turns: true, Branch: 9, SinceSeq: 99})
+		one, queryErr := v.Messages(store.MessageQuery{
+			ID: "m2", Role: spool.RoleTool, After: "m2", Turns: true, Branch: 9, SinceSeq: 99,
+		})
 		s.same("one message", one, []spool.Message{plain})
 		return errors.Join(err, queryErr)
 	})

@@ -64,8 +64,10 @@ func testStoreRuns(s *storeTest) {
 		return tx.Write(store.Changes{Runs: []store.RunRow{full}})
 	})
 	full.CreatedAt = first
-	s.same("a run with everything", s.listRuns(wire.RunQuery{Tenant: spool.DefaultTenant, ID: "b"}), []store.RunRow{{Run: full.Run}})
-	s.same("the whole run", s.listRuns(wire.RunQuery{Tenant: spool.DefaultTenant, ID: "b", Whole: true}), []store.RunRow{full})
+	s.same("a run with everything", s.listRuns(wire.RunQuery{Tenant: spool.DefaultTenant, ID: "b"}),
+		[]store.RunRow{{Run: full.Run}})
+	s.same("the whole run", s.listRuns(wire.RunQuery{Tenant: spool.DefaultTenant, ID: "b", Whole: true}),
+		[]store.RunRow{full})
 	s.same("all again", s.runs(spool.DefaultTenant, wire.RunQuery{}), "acdb")
 
 	s.write(thread("t0"), func(tx store.Tx) error { return tx.Write(store.Changes{DeleteThread: true}) })
@@ -104,9 +106,15 @@ func testStoreRunsPages(s *storeTest) {
 func testStoreRunsFilters(s *storeTest) {
 	at := make([]time.Time, 0, 4)
 	for _, r := range []wire.Run{
-		{ID: "a", ThreadID: "t1", State: wire.Completed, StopReason: wire.StopMaxSteps, Agent: "one", Model: "m", Expired: wire.Expired{Questions: 1, Since: s.clock.Now()}},
+		{
+			ID: "a", ThreadID: "t1", State: wire.Completed, StopReason: wire.StopMaxSteps, Agent: "one", Model: "m",
+			Expired: wire.Expired{Questions: 1, Since: s.clock.Now()},
+		},
 		{ID: "b", ThreadID: "t1", State: wire.Failed, StopReason: wire.StopFailed, Agent: "two", Model: "m"},
-		{ID: "c", ThreadID: "t2", State: wire.Failed, StopReason: wire.StopTimeout, Agent: "one", Model: "n", Depth: 1, Expired: wire.Expired{Questions: 2, Since: s.clock.Now()}},
+		{
+			ID: "c", ThreadID: "t2", State: wire.Failed, StopReason: wire.StopTimeout, Agent: "one", Model: "n", Depth: 1,
+			Expired: wire.Expired{Questions: 2, Since: s.clock.Now()},
+		},
 		{ID: "d", ThreadID: "t2", State: wire.Queued, Agent: "two", Model: "n"},
 	} {
 		s.clock.Advance(time.Second)
@@ -138,8 +146,10 @@ func testStoreRunsFilters(s *storeTest) {
 		"before":                             {wire.RunQuery{CreatedBefore: at[1]}, "a"},
 		"before, by less than a store keeps": {wire.RunQuery{CreatedBefore: at[1].Add(time.Nanosecond)}, "ba"},
 		"a page":                             {wire.RunQuery{State: wire.Failed, Limit: 1}, "c"},
-		"the next page":                      {wire.RunQuery{State: wire.Failed, Limit: 1, Before: at[2], BeforeID: "c"}, "b"},
-		"a page of a thread":                 {wire.RunQuery{ThreadID: "t1", Limit: 1, Before: at[1], BeforeID: "b"}, "a"},
+		"the next page": {
+			wire.RunQuery{State: wire.Failed, Limit: 1, Before: at[2], BeforeID: "c"}, "b",
+		},
+		"a page of a thread": {wire.RunQuery{ThreadID: "t1", Limit: 1, Before: at[1], BeforeID: "b"}, "a"},
 		"all of it": {wire.RunQuery{
 			ID: "b", ThreadID: "t1", State: wire.Failed, StopReason: wire.StopFailed, Agent: "two", Model: "m", Depth: &top,
 			CreatedAfter: at[0], CreatedBefore: at[2], Limit: 1, Before: at[3], BeforeID: "d",
@@ -168,7 +178,9 @@ func testStoreTally(s *storeTest) {
 	// A dispatched run already counts the usage of its nested runs.
 	s.run(thread("a"), wire.Run{ID: "n", RootID: "r1", Depth: 1, State: wire.Queued, TokenCount: tokens(1000)})
 	s.write(thread("a"), func(tx store.Tx) error {
-		return tx.Write(store.Changes{Runs: []store.RunRow{{Run: wire.Run{ID: "n", RootID: "r1", Depth: 1, State: wire.Failed, TokenCount: tokens(2000)}}}})
+		return tx.Write(store.Changes{
+			Runs: []store.RunRow{{Run: wire.Run{ID: "n", RootID: "r1", Depth: 1, State: wire.Failed, TokenCount: tokens(2000)}}},
+		})
 	})
 	s.run(thread("b"), wire.Run{ID: "r3", State: wire.Completed, TokenCount: tokens(10)})
 	s.run(spool.ThreadKey{Tenant: "other", ID: "a"}, wire.Run{ID: "r1", State: wire.Failed})

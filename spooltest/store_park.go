@@ -13,16 +13,20 @@ func testStoreParks(s *storeTest) {
 	key, now := thread("t"), s.clock.Now()
 	first := store.Park{
 		RunID: "r", ToolCallID: "z", ToolName: "tool", Step: 3, Args: json.RawMessage(`{"a":1}`),
-		Shown: json.RawMessage(`{"b":2}`), Schema: json.RawMessage(`{"type":"object"}`), Resume: json.RawMessage(`["state"]`), Reason: wire.ParkApproval, State: wire.ParkAnswered,
+		Shown: json.RawMessage(`{"b":2}`), Schema: json.RawMessage(`{"type":"object"}`), Resume: json.RawMessage(`["state"]`),
+		Reason: wire.ParkApproval, State: wire.ParkAnswered,
 		Answer: &spool.Answer{
-			Approved: true, Payload: json.RawMessage(`[1]`), Args: json.RawMessage(`{"a":3}`), Reason: "why", Digest: "sha256:2", By: "somebody", At: now,
+			Approved: true, Payload: json.RawMessage(`[1]`), Args: json.RawMessage(`{"a":3}`), Reason: "why", Digest: "sha256:2",
+			By: "somebody", At: now,
 		},
 		Before: &spool.Answer{Args: json.RawMessage(`{"a":4}`), At: now}, Digest: "sha256:1",
-		Expiry: spool.Expiry{Then: spool.ExpireExtend, TTL: time.Minute, Warn: -1, Extensions: 3}, Warned: true, DistinctApprover: true, Occurrence: 2, Revision: "rev_1",
-		AgentID: "nested", Frames: []wire.ParkFrame{{AgentID: new(spool.AgentID("above")), ToolCallID: "c"}, {ToolCallID: "d"}},
-		Landed: true, CreatedAt: now, ExpiresAt: now.Add(time.Minute),
+		Expiry: spool.Expiry{Then: spool.ExpireExtend, TTL: time.Minute, Warn: -1, Extensions: 3}, Warned: true,
+		DistinctApprover: true, Occurrence: 2, Revision: "rev_1", AgentID: "nested",
+		Frames: []wire.ParkFrame{{AgentID: new(spool.AgentID("above")), ToolCallID: "c"}, {ToolCallID: "d"}}, Landed: true,
+		CreatedAt: now, ExpiresAt: now.Add(time.Minute),
 		Pending: &wire.PendingCall{
-			State: json.RawMessage(`{"task":"1"}`), After: time.Second, NextAt: now, Until: now.Add(time.Hour), Ready: true, Note: "half", Notes: 2,
+			State: json.RawMessage(`{"task":"1"}`), After: time.Second, NextAt: now, Until: now.Add(time.Hour), Ready: true,
+			Note: "half", Notes: 2,
 		},
 	}
 	s.full(first, ".Before.Approved", ".Before.Payload", ".Before.Reason", ".Before.Digest", ".Before.By") // as in Answer

@@ -184,7 +184,9 @@ func testStoreViewIsOneState(s *storeTest) {
 					if err := errors.Join(err, readErr); err != nil {
 						return err
 					}
-					numbers := []int64{before.LastSeq, c.Thread.LastSeq, int64(len(c.Entries)), int64(len(c.Messages)), int64(c.Newest.Step)}
+					numbers := []int64{
+						before.LastSeq, c.Thread.LastSeq, int64(len(c.Entries)), int64(len(c.Messages)), int64(c.Newest.Step),
+					}
 					for _, n := range numbers {
 						if n != numbers[0] {
 							return fmt.Errorf("a view has seen several states: %d", numbers)

@@ -44,8 +44,8 @@ func kinds(kind string) store.RowQuery {
 func testStoreRows(s *storeTest) {
 	s.same("none", s.rows(kinds("k")), []store.Row{})
 	row := store.Row{
-		Tenant: "ignored", Kind: "k", Key: "a “b”", Value: json.RawMessage(`{"a":[1,"<“b”>"],"n":12345678901234567890}`),
-		ExpiresAt: s.clock.Now().Add(time.Hour),
+		Tenant: "ignored", Kind: "k", Key: "a “b”",
+		Value: json.RawMessage(`{"a":[1,"<“b”>"],"n":12345678901234567890}`), ExpiresAt: s.clock.Now().Add(time.Hour),
 	}
 	s.ok("insert", s.putRows(ours, row))
 	row.Tenant, row.Version, row.UpdatedAt = spool.DefaultTenant, s.version(row.Key), s.clock.Now()
@@ -93,7 +93,8 @@ func testStoreRowsCompare(s *storeTest) {
 
 	whatever := store.Row{Kind: "k", Key: "a", Value: one, Version: store.AnyVersion}
 	s.ok("replace any", s.putRows(ours, whatever))
-	s.is("replace what was replaced", s.putRows(ours, store.Row{Kind: "k", Key: "a", Value: one, Version: first}), store.ErrRowChanged)
+	s.is("replace what was replaced", s.putRows(ours, store.Row{Kind: "k", Key: "a", Value: one, Version: first}),
+		store.ErrRowChanged)
 	whatever.Key = "b"
 	s.ok("insert any", s.putRows(ours, whatever))
 	whatever.Value = none
@@ -105,7 +106,8 @@ func testStoreRowsCompare(s *storeTest) {
 	// A transaction sees what it has written.
 	s.ok("twice", s.putRows(ours,
 		store.Row{Kind: "k", Key: "d", Value: one}, store.Row{Kind: "k", Key: "d", Value: one, Version: store.AnyVersion}))
-	s.ok("with the version after two writes", s.putRows(ours, store.Row{Kind: "k", Key: "d", Value: one, Version: s.version("d")}))
+	s.ok("with the version after two writes",
+		s.putRows(ours, store.Row{Kind: "k", Key: "d", Value: one, Version: s.version("d")}))
 	s.is("insert twice", s.putRows(ours,
 		store.Row{Kind: "k", Key: "e", Value: one}, store.Row{Kind: "k", Key: "e", Value: one}), store.ErrRowChanged)
 	s.ok("remove and insert", s.putRows(ours,
@@ -130,7 +132,12 @@ func testStoreRowsAgain(s *storeTest) {
 	for name, again := range map[string]struct {
 		expires bool
 		version int64
-	}{"removed": {}, "removed, any": {version: store.AnyVersion}, "expired": {expires: true}, "expired, any": {expires: true, version: store.AnyVersion}} {
+	}{
+		"removed":      {},
+		"removed, any": {version: store.AnyVersion},
+		"expired":      {expires: true},
+		"expired, any": {expires: true, version: store.AnyVersion},
+	} {
 		old := store.Row{Kind: "k", Key: name, Value: one}
 		if again.expires {
 			old.ExpiresAt = s.clock.Now().Add(time.Second)
@@ -182,7 +189,8 @@ func testStoreRowsPages(s *storeTest) {
 		}
 		s.same("pages of "+strconv.Itoa(size), got, "abcde")
 	}
-	s.same("after a key that is not there", s.rowKeys(store.RowQuery{Tenant: ours.Tenant, Kind: "k", After: "bb"}), "c d e")
+	s.same("after a key that is not there", s.rowKeys(store.RowQuery{Tenant: ours.Tenant, Kind: "k", After: "bb"}),
+		"c d e")
 	s.same("of the other kind", s.rowKeys(kinds("l")), "b")
 }
 
@@ -195,7 +203,8 @@ func testStoreRowsApart(s *storeTest) {
 	}
 	for i, tenant := range tenants {
 		rows := s.rows(store.RowQuery{Tenant: tenant, Kind: "k"})
-		s.same("rows of "+string(tenant), each(rows, func(r store.Row) string { return string(r.Tenant) + " " + string(r.Value) }),
+		s.same("rows of "+string(tenant), each(rows,
+			func(r store.Row) string { return string(r.Tenant) + " " + string(r.Value) }),
 			[]string{string(tenant) + " " + strconv.Itoa(i)})
 	}
 	s.ok("remove", s.putRows(ours, store.Row{Kind: "k", Key: "a", Version: s.version("a")}))

@@ -16,8 +16,9 @@ func fullRun(s *storeTest) store.RunRow {
 	at := func(minutes int) time.Time { return s.clock.Now().Add(time.Duration(minutes) * time.Minute) }
 	return store.RunRow{Run: wire.Run{
 		Tenant: spool.DefaultTenant, ID: "r1", ThreadID: "t", ParentID: "r0", CallID: "c0", RootID: "r", Depth: 2,
-		Agent: "agent", Model: "model", State: wire.Running, StopReason: wire.StopTimeout, Error: "it “broke”", StartedBy: "ann “of” sales",
-		EnqueuedAt: at(1), StartedAt: at(2), EndedAt: at(3), MaxSteps: 4, Steps: 5, Attempts: 6,
+		Agent: "agent", Model: "model", State: wire.Running, StopReason: wire.StopTimeout, Error: "it “broke”",
+		StartedBy: "ann “of” sales", EnqueuedAt: at(1), StartedAt: at(2), EndedAt: at(3), MaxSteps: 4, Steps: 5,
+		Attempts:   6,
 		TokenCount: spool.TokenCount{InputTokens: 7, CachedInputTokens: 8, OutputTokens: 9, TotalTokens: 10},
 		Prompt:     "look “there”", Result: &wire.NestedResult{Text: "nothing"},
 		Segments:      11,
@@ -37,7 +38,8 @@ func fullRun(s *storeTest) store.RunRow {
 		Children: 17, Deaths: 12, Saved: wire.Offset{Fence: 13, N: 14}, StopAt: at(4),
 		Draft: &store.Draft{
 			Message: spool.Message{
-				ID: "m", ThreadID: "t", AgentID: "r1", Role: spool.RoleAssistant, CreatedAt: at(5), RunID: "r1", ClientMessageID: "own",
+				ID: "m", ThreadID: "t", AgentID: "r1", Role: spool.RoleAssistant, CreatedAt: at(5), RunID: "r1",
+				ClientMessageID: "own",
 				Content: spool.Content{{
 					Type: spool.PartToolCall, ToolCallID: "c", ToolName: "tool",
 					Args: json.RawMessage(`{"a":[1,"<&>"]}`), Provider: signature,
@@ -50,11 +52,16 @@ func fullRun(s *storeTest) store.RunRow {
 			Cost: &spool.Cost{Micros: 5, Currency: "EUR", Source: "table", Version: "2"},
 		},
 		Handovers: []store.Handover{{Step: 2, From: "desk", To: "billing"}}, Held: true, Cleared: "m0",
-		Fallback: &store.RunFallback{Model: "spare", Attempts: 1, Failed: []store.ModelFailure{{Model: "model", Error: "no “answer”", Final: true}}},
-		Paused:   true, Revision: "rev_1", Steered: true, Continues: "r0", ToolLists: []store.PinnedTools{{Source: "shop", List: "tools_1"}},
+		Fallback: &store.RunFallback{
+			Model: "spare", Attempts: 1, Failed: []store.ModelFailure{{Model: "model", Error: "no “answer”", Final: true}},
+		},
+		Paused: true, Revision: "rev_1", Steered: true, Continues: "r0",
+		ToolLists: []store.PinnedTools{{Source: "shop", List: "tools_1"}},
 		Described: []string{"shop__pay", "list_orders"},
 		Output: &store.RunOutput{
-			Schema:  &spool.OutputSchema{Name: "report", Description: "A “report”", Schema: json.RawMessage(`{"type":"object"}`)},
+			Schema: &spool.OutputSchema{
+				Name: "report", Description: "A “report”", Schema: json.RawMessage(`{"type":"object"}`),
+			},
 			Problem: "no <value>", Rejected: "m4", RejectedStep: 2, Value: json.RawMessage(`{"a":1.0}`),
 		},
 		Options:  &wire.StartOptions{Agent: "asked", ProviderOptions: json.RawMessage(`{"a":[1]}`)},
@@ -63,13 +70,19 @@ func fullRun(s *storeTest) store.RunRow {
 		Wait: &store.Wait{
 			WhenBusy: spool.BusyRollback, Position: 16, ClientMessageID: "mine", EditMessageID: "m1", RollbackMessageID: "m2",
 			Steers: "r2", Delivered: &wire.Delivered{RunID: "r2", MessageID: "m5"},
-			Content: spool.Content{{Type: spool.PartText, Text: "and “this”"}, {Type: spool.PartImage, Image: "data:,x", MIMEType: "image/png"}},
+			Content: spool.Content{
+				{Type: spool.PartText, Text: "and “this”"},
+				{Type: spool.PartImage, Image: "data:,x", MIMEType: "image/png"},
+			},
 		},
 		HostState: json.RawMessage(`{"account":["a",1]}`), Nonce: "n0nce",
 		ProviderOptions: json.RawMessage(`{"seed":7}`),
 		Scopes:          []string{"write", "team:sales"},
 		Client: &wire.ClientInput{
-			Tools:   []wire.ClientTool{{Name: "show", Description: "Shows “it”", Parameters: json.RawMessage(`{"type":"object"}`)}, {Name: "plain"}},
+			Tools: []wire.ClientTool{
+				{Name: "show", Description: "Shows “it”", Parameters: json.RawMessage(`{"type":"object"}`)},
+				{Name: "plain"},
+			},
 			Context: []wire.ClientContext{{Description: "The page", Value: "<&>"}},
 		},
 		Context: &store.ContextCount{Tokens: 17, Answer: 18, Bytes: 19, Images: 20, Messages: 21, LastMessageID: "m3"},
@@ -78,8 +91,10 @@ func fullRun(s *storeTest) store.RunRow {
 
 func testStoreRunRoundTrip(s *storeTest) {
 	want := fullRun(s)
-	// The store sets the first one, and the second one has no JSON. The options are one JSON value: a store keeps all or none.
-	s.full(want, append(emptyFields(reflect.ValueOf(want.Options), ".Options"), ".CreatedAt", ".Draft.Message.AfterSeq")...)
+	// The store sets the first one, and the second one has no JSON. The options are one JSON value: a store keeps all or
+	// none.
+	s.full(want, append(emptyFields(reflect.ValueOf(want.Options), ".Options"), ".CreatedAt",
+		".Draft.Message.AfterSeq")...)
 	plain := store.RunRow{Run: wire.Run{Tenant: want.Tenant, ID: "r2", ThreadID: "t", State: wire.Completed}}
 	s.write(thread("t"), func(tx store.Tx) error {
 		return tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}, NewRuns: []store.RunRow{want, plain}})
@@ -110,7 +125,11 @@ func testStoreRunReplaced(s *storeTest) {
 	full.CreatedAt = s.clock.Now()
 	s.same("run with everything", s.all(thread("t"), "").Runs, []store.RunRow{full})
 
-	none := store.RunRow{Run: wire.Run{CreatedAt: full.CreatedAt, Tenant: full.Tenant, ID: full.ID, ThreadID: full.ThreadID, State: wire.Completed}}
+	none := store.RunRow{
+		Run: wire.Run{
+			CreatedAt: full.CreatedAt, Tenant: full.Tenant, ID: full.ID, ThreadID: full.ThreadID, State: wire.Completed,
+		},
+	}
 	s.write(thread("t"), func(tx store.Tx) error { return tx.Write(store.Changes{Runs: []store.RunRow{none}}) })
 	s.same("run with nothing", s.all(thread("t"), "").Runs, []store.RunRow{none})
 	s.same("runs of the key that was taken away", len(s.started(full.Tenant, full.StartKey)), 0)
@@ -234,7 +253,10 @@ func testStoreNestedRuns(s *storeTest) {
 	key := thread("t")
 	nested := func(id, parent, root spool.RunID, state wire.State) store.RunRow {
 		return store.RunRow{
-			Run: wire.Run{Tenant: key.Tenant, ID: id, ThreadID: key.ID, ParentID: parent, RootID: root, Depth: 1, State: state, CreatedAt: s.clock.Now()},
+			Run: wire.Run{
+				Tenant: key.Tenant, ID: id, ThreadID: key.ID, ParentID: parent, RootID: root, Depth: 1, State: state,
+				CreatedAt: s.clock.Now(),
+			},
 		}
 	}
 	// Later runs have lower ids, so the order cannot come from the ids.
@@ -293,7 +315,9 @@ func testStoreViewRuns(s *storeTest) {
 		"of a root that has none": {wire.RunQuery{RootID: "e"}, ""},
 		"that wait":               {wire.RunQuery{Waiting: true}, "de"},
 		"the next that waits":     {wire.RunQuery{Waiting: true, Limit: 1}, "d"},
-		"what does not apply":     {wire.RunQuery{Tenant: "other", ThreadID: "other", State: wire.Failed, Agent: "x"}, "daebc"},
+		"what does not apply": {
+			wire.RunQuery{Tenant: "other", ThreadID: "other", State: wire.Failed, Agent: "x"}, "daebc",
+		},
 	} {
 		for _, c.q.Whole = range []bool{false, true} {
 			s.read(key, func(v store.View) error {

@@ -63,7 +63,8 @@ func testStorePruneKinds(s *storeTest) {
 	s.clock.Advance(time.Minute)
 	for _, want := range []int{1, 0} {
 		for _, kind := range []store.PruneKind{store.PruneAudit, store.PruneDead, store.PruneRows} {
-			n, err := s.Store.Prune(context.Background(), store.PruneQuery{Kind: kind, Tenant: key.Tenant, Before: s.clock.Now()})
+			n, err := s.Store.Prune(context.Background(),
+				store.PruneQuery{Kind: kind, Tenant: key.Tenant, Before: s.clock.Now()})
 			s.ok("prune", err)
 			s.same("pruned of "+string(kind), n, want)
 		}

@@ -196,13 +196,16 @@ func fill(tx store.Tx, key spool.ThreadKey, run spool.RunID) error {
 	return errors.Join(
 		putQueued(tx, run),
 		tx.Write(store.Changes{
-			Messages: []*spool.Message{{ID: "m1", Role: spool.RoleUser, Content: spool.TextContent("hello"), RunID: run}, {ID: "m2", Role: spool.RoleAssistant, Content: spool.TextContent("hi"), RunID: run}},
-			Entries:  []*wire.Entry{wire.NewEntry(wire.EntryRunStarted, run, nil), wire.NewEntry(wire.EntryRunEnded, run, nil)},
-			Parks:    []store.Park{{RunID: run, ToolCallID: "c1", State: wire.ParkOpen, ExpiresAt: tx.Now().Add(time.Hour)}},
-			Effects:  []store.Effect{{RunID: run, Step: 1, ToolCallID: "c1", State: wire.EffectPending}},
-			Usage:    []wire.UsageRow{{RunID: run, Agent: "a", Model: "m", Usage: spool.Usage{Input: &n}}},
-			Delta:    &store.SnapshotDelta{RunID: run, View: []store.ViewChange{{Add: []spool.MessageID{"m1", "m2"}}}},
-			Jobs:     []wire.Job{{Tenant: key.Tenant, ThreadID: key.ID, RunID: run, Agent: "a", Key: "job:" + string(run)}},
+			Messages: []*spool.Message{
+				{ID: "m1", Role: spool.RoleUser, Content: spool.TextContent("hello"), RunID: run},
+				{ID: "m2", Role: spool.RoleAssistant, Content: spool.TextContent("hi"), RunID: run},
+			},
+			Entries: []*wire.Entry{wire.NewEntry(wire.EntryRunStarted, run, nil), wire.NewEntry(wire.EntryRunEnded, run, nil)},
+			Parks:   []store.Park{{RunID: run, ToolCallID: "c1", State: wire.ParkOpen, ExpiresAt: tx.Now().Add(time.Hour)}},
+			Effects: []store.Effect{{RunID: run, Step: 1, ToolCallID: "c1", State: wire.EffectPending}},
+			Usage:   []wire.UsageRow{{RunID: run, Agent: "a", Model: "m", Usage: spool.Usage{Input: &n}}},
+			Delta:   &store.SnapshotDelta{RunID: run, View: []store.ViewChange{{Add: []spool.MessageID{"m1", "m2"}}}},
+			Jobs:    []wire.Job{{Tenant: key.Tenant, ThreadID: key.ID, RunID: run, Agent: "a", Key: "job:" + string(run)}},
 		}),
 	)
 }

@@ -32,7 +32,9 @@ func testStoreTenantsApart(s *storeTest) {
 func furnish(tx store.Tx, key spool.ThreadKey) error {
 	name, n := string(key.Tenant), int64(len(key.Tenant))
 	turn := func(id spool.MessageID, agent spool.AgentID) *spool.Message {
-		return &spool.Message{ID: id, AgentID: agent, RunID: "r", Role: spool.RoleUser, Content: spool.TextContent(string(id) + " of " + name)}
+		return &spool.Message{
+			ID: id, AgentID: agent, RunID: "r", Role: spool.RoleUser, Content: spool.TextContent(string(id) + " of " + name),
+		}
 	}
 	waits := func(id spool.RunID, place int64) store.RunRow {
 		return store.RunRow{
@@ -43,13 +45,20 @@ func furnish(tx store.Tx, key spool.ThreadKey) error {
 	usage := func(kind spool.UsageKind, agent spool.AgentID) wire.UsageRow {
 		return wire.UsageRow{RunID: "r", AgentID: agent, Agent: name, Kind: kind, Model: "m", Usage: spool.Usage{Input: &n}}
 	}
-	first, second := wire.NewEntry(wire.EntryMessagesDropped, "r", wire.MessagesDropped{FromMessageID: spool.MessageID(name)}), wire.NewEntry(wire.EntryMessagesDropped, "r", wire.MessagesDropped{FromMessageID: spool.MessageID(name)})
+	first, second := wire.NewEntry(wire.EntryMessagesDropped, "r",
+		wire.MessagesDropped{FromMessageID: spool.MessageID(name)}), wire.NewEntry(wire.EntryMessagesDropped, "r",
+		wire.MessagesDropped{FromMessageID: spool.MessageID(name)})
 	err := errors.Join(
 		putQueued(tx, "r"),
 		tx.Write(store.Changes{
-			NewRuns:  []store.RunRow{waits("later", 9), waits("next", 4), {Run: wire.Run{ID: "n", Agent: name, RootID: "r", ParentID: "r", Depth: 1, State: wire.Queued}}},
+			NewRuns: []store.RunRow{
+				waits("later", 9), waits("next", 4),
+				{Run: wire.Run{ID: "n", Agent: name, RootID: "r", ParentID: "r", Depth: 1, State: wire.Queued}},
+			},
 			Messages: []*spool.Message{turn("m1", ""), turn("m2", ""), turn("m3", "n"), turn("m4", "")},
-			Entries:  []*wire.Entry{wire.NewEntry(wire.EntryRunStarted, "r", wire.RunStarted{RunID: spool.RunID(name)}), first, second},
+			Entries: []*wire.Entry{
+				wire.NewEntry(wire.EntryRunStarted, "r", wire.RunStarted{RunID: spool.RunID(name)}), first, second,
+			},
 		}),
 	)
 	if err != nil {
@@ -61,11 +70,17 @@ func furnish(tx store.Tx, key spool.ThreadKey) error {
 			Restore: wire.BranchID(first.Seq),
 		}),
 		tx.Write(store.Changes{
-			Drop:    &store.Drop{From: "m4", Seq: second.Seq},
-			Parks:   []store.Park{{RunID: "r", ToolCallID: "c1", ToolName: "draft", State: wire.ParkOpen}, {RunID: "r", ToolCallID: "c1", ToolName: name, State: wire.ParkOpen}},
-			Effects: []store.Effect{{RunID: "r", Step: 1, ToolCallID: "c1", State: wire.EffectPending}, {RunID: "r", Step: 1, ToolCallID: "c1", State: wire.EffectDone, Result: json.RawMessage(`"` + name + `"`)}},
-			Usage:   []wire.UsageRow{usage(spool.UsageStep, ""), usage(spool.UsageTool, "n")},
-			Delta:   &store.SnapshotDelta{RunID: spool.RunID(name)},
+			Drop: &store.Drop{From: "m4", Seq: second.Seq},
+			Parks: []store.Park{
+				{RunID: "r", ToolCallID: "c1", ToolName: "draft", State: wire.ParkOpen},
+				{RunID: "r", ToolCallID: "c1", ToolName: name, State: wire.ParkOpen},
+			},
+			Effects: []store.Effect{
+				{RunID: "r", Step: 1, ToolCallID: "c1", State: wire.EffectPending},
+				{RunID: "r", Step: 1, ToolCallID: "c1", State: wire.EffectDone, Result: json.RawMessage(`"` + name + `"`)},
+			},
+			Usage: []wire.UsageRow{usage(spool.UsageStep, ""), usage(spool.UsageTool, "n")},
+			Delta: &store.SnapshotDelta{RunID: spool.RunID(name)},
 		}),
 	)
 }
@@ -95,9 +110,9 @@ func (s *storeTest) queries(key spool.ThreadKey) map[string]any {
 		message, err := store.FindMessage(v, "m2")
 		keep("message", message, err)
 		for name, q := range map[string]store.MessageQuery{
-			"after": {After: "m1"}, "before": {Before: "m2"}, "since": {SinceSeq: 1}, "role": {Role: spool.RoleUser}, "of run": {Run: "r"},
-			"agent": {Agent: new(spool.AgentID("n"))}, "newest": {Limit: 2}, "turns": {Turns: true}, "later turns": {Turns: true, After: "m1", Limit: 2},
-			"early turns": {Turns: true, BeforeSeq: 1},
+			"after": {After: "m1"}, "before": {Before: "m2"}, "since": {SinceSeq: 1}, "role": {Role: spool.RoleUser},
+			"of run": {Run: "r"}, "agent": {Agent: new(spool.AgentID("n"))}, "newest": {Limit: 2}, "turns": {Turns: true},
+			"later turns": {Turns: true, After: "m1", Limit: 2}, "early turns": {Turns: true, BeforeSeq: 1},
 		} {
 			rows, err := v.Messages(q)
 			keep("messages "+name, rows, err)
@@ -111,7 +126,8 @@ func (s *storeTest) queries(key spool.ThreadKey) map[string]any {
 		deltas, err := v.Deltas(store.DeltaQuery{})
 		keep("deltas", deltas, err)
 		for name, q := range map[string]wire.UsageQuery{
-			"of run": {Run: "r"}, "agent": {Agent: new(spool.AgentID("n"))}, "kind": {Kind: spool.UsageStep}, "counted": {Counted: true, Last: true},
+			"of run": {Run: "r"}, "agent": {Agent: new(spool.AgentID("n"))}, "kind": {Kind: spool.UsageStep},
+			"counted": {Counted: true, Last: true},
 		} {
 			rows, err := v.Usage(q)
 			keep("usage "+name, rows, err)

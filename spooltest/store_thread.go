@@ -117,7 +117,8 @@ func testStoreThreadsPages(s *storeTest) {
 	// Three threads per time, so that a page may end between two threads that only their ids order.
 	for i, ids := range []string{"abc", "def", "ghi"} {
 		for _, id := range ids {
-			s.write(thread(spool.ThreadID(id)), func(tx store.Tx) error { return tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}}) })
+			s.write(thread(spool.ThreadID(id)),
+				func(tx store.Tx) error { return tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}}) })
 		}
 		s.clock.Advance(time.Duration(i+1) * time.Microsecond)
 	}
@@ -143,10 +144,19 @@ func testStoreThreadsPages(s *storeTest) {
 func testStoreThreadsFilters(s *storeTest) {
 	at := make([]time.Time, 0, 4)
 	for _, t := range []wire.Thread{
-		{ID: "a", State: wire.Completed, Title: "Pay the INVOICE", Owner: "anna", Labels: map[string]string{"team": "sales", "x": "1"}},
+		{
+			ID: "a", State: wire.Completed, Title: "Pay the INVOICE", Owner: "anna",
+			Labels: map[string]string{"team": "sales", "x": "1"},
+		},
 		{ID: "b", State: wire.Queued, Title: "100% of it_all", Expired: wire.Expired{Questions: 1, Since: s.clock.Now()}},
-		{ID: "c", State: wire.Completed, Title: `Äpfel \ Birnen`, Owner: "anna", Expired: wire.Expired{Questions: 2, Since: s.clock.Now()}},
-		{ID: "d", State: wire.Queued, Title: "100x of itxall, and an invoice", Owner: "bert", Labels: map[string]string{"team": "sales", "x": "2"}},
+		{
+			ID: "c", State: wire.Completed, Title: `Äpfel \ Birnen`, Owner: "anna",
+			Expired: wire.Expired{Questions: 2, Since: s.clock.Now()},
+		},
+		{
+			ID: "d", State: wire.Queued, Title: "100x of itxall, and an invoice", Owner: "bert",
+			Labels: map[string]string{"team": "sales", "x": "2"},
+		},
 	} {
 		s.clock.Advance(time.Second)
 		at = append(at, s.clock.Now())
@@ -166,21 +176,23 @@ func testStoreThreadsFilters(s *storeTest) {
 		"after, by less than a store keeps":  {wire.ThreadQuery{UpdatedAfter: at[1].Add(-time.Nanosecond)}, "dcb"},
 		"before":                             {wire.ThreadQuery{UpdatedBefore: at[1]}, "a"},
 		"before, by less than a store keeps": {wire.ThreadQuery{UpdatedBefore: at[1].Add(time.Nanosecond)}, "ba"},
-		"all of it":                          {wire.ThreadQuery{State: wire.Queued, Title: "of", UpdatedAfter: at[0], UpdatedBefore: at[3]}, "b"},
-		"with the mark":                      {wire.ThreadQuery{Expired: true}, "cb"},
-		"with the mark, in a state":          {wire.ThreadQuery{Expired: true, State: wire.Queued}, "b"},
-		"with the mark, of an owner":         {wire.ThreadQuery{Expired: true, Owner: "anna"}, "c"},
-		"the next page with the mark":        {wire.ThreadQuery{Expired: true, Limit: 1, Before: at[2], BeforeID: "c"}, "b"},
-		"of an owner":                        {wire.ThreadQuery{Owner: "anna"}, "ca"},
-		"of one who has none":                {wire.ThreadQuery{Owner: "ann"}, ""},
-		"the next page of an owner":          {wire.ThreadQuery{Owner: "anna", Limit: 1, Before: at[2], BeforeID: "c"}, "a"},
-		"with a label":                       {wire.ThreadQuery{Labels: map[string]string{"team": "sales"}}, "da"},
-		"with two labels":                    {wire.ThreadQuery{Labels: map[string]string{"team": "sales", "x": "1"}}, "a"},
-		"with a label of another value":      {wire.ThreadQuery{Labels: map[string]string{"team": "1"}}, ""},
-		"with a label that none has":         {wire.ThreadQuery{Labels: map[string]string{"y": "1"}}, ""},
-		"with a label, of an owner":          {wire.ThreadQuery{Owner: "bert", Labels: map[string]string{"team": "sales"}}, "d"},
-		"a page":                             {wire.ThreadQuery{State: wire.Queued, Limit: 1}, "d"},
-		"the next page":                      {wire.ThreadQuery{State: wire.Queued, Limit: 1, Before: at[3], BeforeID: "d"}, "b"},
+		"all of it": {
+			wire.ThreadQuery{State: wire.Queued, Title: "of", UpdatedAfter: at[0], UpdatedBefore: at[3]}, "b",
+		},
+		"with the mark":                 {wire.ThreadQuery{Expired: true}, "cb"},
+		"with the mark, in a state":     {wire.ThreadQuery{Expired: true, State: wire.Queued}, "b"},
+		"with the mark, of an owner":    {wire.ThreadQuery{Expired: true, Owner: "anna"}, "c"},
+		"the next page with the mark":   {wire.ThreadQuery{Expired: true, Limit: 1, Before: at[2], BeforeID: "c"}, "b"},
+		"of an owner":                   {wire.ThreadQuery{Owner: "anna"}, "ca"},
+		"of one who has none":           {wire.ThreadQuery{Owner: "ann"}, ""},
+		"the next page of an owner":     {wire.ThreadQuery{Owner: "anna", Limit: 1, Before: at[2], BeforeID: "c"}, "a"},
+		"with a label":                  {wire.ThreadQuery{Labels: map[string]string{"team": "sales"}}, "da"},
+		"with two labels":               {wire.ThreadQuery{Labels: map[string]string{"team": "sales", "x": "1"}}, "a"},
+		"with a label of another value": {wire.ThreadQuery{Labels: map[string]string{"team": "1"}}, ""},
+		"with a label that none has":    {wire.ThreadQuery{Labels: map[string]string{"y": "1"}}, ""},
+		"with a label, of an owner":     {wire.ThreadQuery{Owner: "bert", Labels: map[string]string{"team": "sales"}}, "d"},
+		"a page":                        {wire.ThreadQuery{State: wire.Queued, Limit: 1}, "d"},
+		"the next page":                 {wire.ThreadQuery{State: wire.Queued, Limit: 1, Before: at[3], BeforeID: "d"}, "b"},
 	} {
 		s.same(name, s.ids(spool.DefaultTenant, c.q), c.want)
 	}
@@ -218,7 +230,8 @@ func testStoreDeleteThread(s *storeTest) {
 	s.same("contents of another thread", s.all(other, "r-other"), before)
 	s.same("threads", s.ids(spool.DefaultTenant, wire.ThreadQuery{}), "other")
 	s.same("runs of the key of the start", len(s.started(key.Tenant, "start")), 0)
-	s.is("Ack of a job of the thread", s.Store.Ack(context.Background(), taken[0], store.Ack{Kind: store.AckDone}), store.ErrFenced)
+	s.is("Ack of a job of the thread", s.Store.Ack(context.Background(), taken[0], store.Ack{Kind: store.AckDone}),
+		store.ErrFenced)
 	s.clock.Advance(time.Hour)
 	taken, _, err = s.Store.Claim(context.Background(), store.ClaimQuery{Limit: 10, Lease: time.Minute})
 	if err != nil || len(taken) != 1 || taken[0].RunID != "r-other" {
@@ -253,7 +266,8 @@ func testStoreTenants(s *storeTest) {
 		c := s.all(key, "r")
 		s.same("tenant of the thread", c.Thread.Tenant, key.Tenant)
 		s.same("tenant of the run", c.Runs[0].Tenant, key.Tenant)
-		s.same("numbers", []int{len(c.Runs), len(c.Messages), len(c.Entries), len(c.Parks), len(c.Effects)}, []int{1, 2, 2, 1, 1})
+		s.same("numbers", []int{len(c.Runs), len(c.Messages), len(c.Entries), len(c.Parks), len(c.Effects)},
+			[]int{1, 2, 2, 1, 1})
 		s.same("threads", s.ids(key.Tenant, wire.ThreadQuery{}), "t")
 		agent := func(r store.RunRow) string { return r.Agent }
 		s.same("agent of the started run", compare.Spaced(s.started(key.Tenant, "start"), agent), string(key.Tenant))

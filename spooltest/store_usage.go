@@ -15,8 +15,8 @@ func testStoreUsage(s *storeTest) {
 	n := func(n int64) *int64 { return &n }
 	row := func(agent, model string, input int64) wire.UsageRow {
 		return wire.UsageRow{
-			RunID: "r", AgentID: spool.AgentID(agent), Agent: "agent " + agent, Step: 2, Model: model, ModelID: model + "-1", Requested: model,
-			Outcome: wire.OutcomeFinished, Kind: spool.UsageStep,
+			RunID: "r", AgentID: spool.AgentID(agent), Agent: "agent " + agent, Step: 2, Model: model, ModelID: model + "-1",
+			Requested: model, Outcome: wire.OutcomeFinished, Kind: spool.UsageStep,
 			Usage: spool.Usage{Input: n(input), CacheRead: n(2), CacheWrite: n(3), Output: n(4), Reasoning: n(5)},
 		}
 	}
@@ -36,7 +36,8 @@ func testStoreUsage(s *storeTest) {
 	line := func(agent, model string, input, calls int64) wire.UsageLine {
 		l := wire.UsageLine{
 			AgentName: "agent " + agent, Model: model, ModelID: model + "-1", InputTokens: input, Calls: calls,
-			CacheReadInputTokens: 2 * calls, CacheWriteInputTokens: 3 * calls, OutputTokens: 4 * calls, ReasoningTokens: 5 * calls,
+			CacheReadInputTokens: 2 * calls, CacheWriteInputTokens: 3 * calls, OutputTokens: 4 * calls,
+			ReasoningTokens: 5 * calls,
 		}
 		if agent != "" {
 			id := spool.AgentID(agent)
@@ -69,14 +70,17 @@ func testStoreUsageCosts(s *storeTest) {
 		return wire.UsageRow{RunID: "r", Agent: "a", Model: "m", Usage: spool.Usage{Input: n(1)}, Cost: cost}
 	}
 	guessed := wire.UsageRow{
-		RunID: "r", Agent: "a", Kind: spool.UsageCompaction, Model: "m", Outcome: wire.OutcomeLost, Guess: spool.Usage{Input: n(8), Output: n(0)},
-		Cost: &spool.Cost{Micros: 5, Currency: "EUR", Source: spool.CostEstimate, Version: "2"},
+		RunID: "r", Agent: "a", Kind: spool.UsageCompaction, Model: "m", Outcome: wire.OutcomeLost,
+		Guess: spool.Usage{Input: n(8), Output: n(0)},
+		Cost:  &spool.Cost{Micros: 5, Currency: "EUR", Source: spool.CostEstimate, Version: "2"},
 	}
 	free := row(&spool.Cost{Currency: "EUR", Source: spool.CostTable, Version: "1"})
 	s.write(key, func(tx store.Tx) error {
 		return tx.Write(store.Changes{
 			Thread: &wire.Thread{State: wire.Idle},
-			Usage:  []wire.UsageRow{free, row(nil), row(&spool.Cost{Micros: 4, Currency: "USD", Source: spool.CostReceipt}), guessed, guessed},
+			Usage: []wire.UsageRow{
+				free, row(nil), row(&spool.Cost{Micros: 4, Currency: "USD", Source: spool.CostReceipt}), guessed, guessed,
+			},
 		})
 	})
 	c := s.all(key, "")
@@ -90,7 +94,8 @@ func testStoreUsageCosts(s *storeTest) {
 	s.same("newest row", c.Newest, guessed)
 
 	totals := wire.Totals(c.Usage)
-	s.same("what it cost in the first currency", []any{totals.Currency, totals.CostMicros, totals.Unpriced, totals.InputTokens},
+	s.same("what it cost in the first currency",
+		[]any{totals.Currency, totals.CostMicros, totals.Unpriced, totals.InputTokens},
 		[]any{"EUR", int64(10), int64(2), int64(3)})
 	s.same("what it cost", totals.Costs, []wire.CurrencyCost{
 		{Currency: "EUR", CostMicros: 10, Calls: 3}, {Currency: "USD", CostMicros: 4, Calls: 1},
@@ -115,7 +120,11 @@ func testStoreUsageRows(s *storeTest) {
 	s.write(key, func(tx store.Tx) error {
 		return tx.Write(store.Changes{
 			Thread: &wire.Thread{State: wire.Idle},
-			Usage:  []wire.UsageRow{row("r", "", spool.UsageStep, "a", &n), row("q", "", "", "b", nil), row("r", "c", spool.UsageCompaction, "c", nil), row("r", "", spool.UsageStep, "d", &n), row("r", "c", spool.UsageStep, "e", &n), row("r", "", spool.UsageTool, "f", nil)},
+			Usage: []wire.UsageRow{
+				row("r", "", spool.UsageStep, "a", &n), row("q", "", "", "b", nil), row("r", "c", spool.UsageCompaction, "c", nil),
+				row("r", "", spool.UsageStep, "d", &n), row("r", "c", spool.UsageStep, "e", &n),
+				row("r", "", spool.UsageTool, "f", nil),
+			},
 		})
 	})
 	for _, c := range []struct {

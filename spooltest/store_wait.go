@@ -17,7 +17,9 @@ func testStoreWaitingRuns(s *storeTest) {
 	s.queued(key, "r")
 	waiting := func(id spool.RunID, place int64) store.RunRow {
 		return store.RunRow{
-			Run:      wire.Run{Tenant: key.Tenant, ID: id, ThreadID: key.ID, State: wire.Queued, QueuePosition: place, CreatedAt: s.clock.Now()},
+			Run: wire.Run{
+				Tenant: key.Tenant, ID: id, ThreadID: key.ID, State: wire.Queued, QueuePosition: place, CreatedAt: s.clock.Now(),
+			},
 			RunState: store.RunState{Wait: &store.Wait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent(string(id))}},
 		}
 	}

@@ -145,11 +145,13 @@ func testStoreStrandedOrder(s *storeTest) {
 		q    wire.ThreadQuery
 		want string
 	}{
-		"all":                 {wire.ThreadQuery{}, "default/c other/a default/b default/d"},
-		"two":                 {wire.ThreadQuery{Limit: 2}, "default/c other/a"},
-		"of a tenant":         {wire.ThreadQuery{Tenant: spool.DefaultTenant, Limit: 2}, "default/c default/b"},
-		"before":              {wire.ThreadQuery{UpdatedBefore: at[2]}, "default/c other/a"},
-		"what does not apply": {wire.ThreadQuery{Title: "x", State: wire.Failed, Owner: "x", UpdatedAfter: at[3], Limit: 1}, "default/c"},
+		"all":         {wire.ThreadQuery{}, "default/c other/a default/b default/d"},
+		"two":         {wire.ThreadQuery{Limit: 2}, "default/c other/a"},
+		"of a tenant": {wire.ThreadQuery{Tenant: spool.DefaultTenant, Limit: 2}, "default/c default/b"},
+		"before":      {wire.ThreadQuery{UpdatedBefore: at[2]}, "default/c other/a"},
+		"what does not apply": {
+			wire.ThreadQuery{Title: "x", State: wire.Failed, Owner: "x", UpdatedAfter: at[3], Limit: 1}, "default/c",
+		},
 	} {
 		c.q.Work = wire.ThreadsStranded
 		list, err := s.Store.Threads(context.Background(), c.q)
@@ -194,18 +196,21 @@ func testStoreIdle(s *storeTest) {
 	s.same("all", s.idle(wire.ThreadQuery{UpdatedBefore: now}), "default/idle default/done default/stopped other/theirs")
 	s.same("two", s.idle(wire.ThreadQuery{UpdatedBefore: now, Limit: 2}), "default/idle default/done")
 	s.same("of a tenant", s.idle(wire.ThreadQuery{UpdatedBefore: now, Tenant: "other"}), "other/theirs")
-	s.same("of a tenant, one", s.idle(wire.ThreadQuery{UpdatedBefore: now, Tenant: spool.DefaultTenant, Limit: 1}), "default/idle")
+	s.same("of a tenant, one", s.idle(wire.ThreadQuery{UpdatedBefore: now, Tenant: spool.DefaultTenant, Limit: 1}),
+		"default/idle")
 	s.same("of nobody", s.idle(wire.ThreadQuery{UpdatedBefore: now, Tenant: "nobody"}), "")
 	first := s.all(thread("idle"), "").Thread.UpdatedAt
 	s.same("before the first", s.idle(wire.ThreadQuery{UpdatedBefore: first}), "")
-	s.same("before, by less than a store keeps", s.idle(wire.ThreadQuery{UpdatedBefore: first.Add(time.Nanosecond)}), "default/idle")
+	s.same("before, by less than a store keeps", s.idle(wire.ThreadQuery{UpdatedBefore: first.Add(time.Nanosecond)}),
+		"default/idle")
 
 	// A changed thread is not idle, and a lease ends when it lapses.
 	s.write(thread("idle"), func(tx store.Tx) error {
 		return tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle, Title: "news"}})
 	})
 	s.clock.Advance(2 * time.Hour)
-	s.same("later", s.idle(wire.ThreadQuery{UpdatedBefore: now}), "default/done default/leased default/stopped other/theirs")
+	s.same("later", s.idle(wire.ThreadQuery{UpdatedBefore: now}),
+		"default/done default/leased default/stopped other/theirs")
 	s.ackAll()
 	s.same("without a job", s.idle(wire.ThreadQuery{UpdatedBefore: now, Limit: 2}), "default/done default/with-job")
 }

@@ -72,8 +72,9 @@ type Changes struct {
 }
 
 // Drop moves a message and all messages after it from the thread's view to a new branch. The branch's id is
-// Seq, and its run is that of the entry with that seq, if there is one: the same Changes may add it. The change fails with a [spool.NotFound]
-// error for a message that is not in the view, and with [ErrBranchUsed] for a seq that names a branch.
+// Seq, and its run is that of the entry with that seq, if there is one: the same Changes may add it. The change fails
+// with a [spool.NotFound] error for a message that is not in the view, and with [ErrBranchUsed] for a seq that names
+// a branch.
 type Drop struct {
 	From spool.MessageID
 	Seq  int64

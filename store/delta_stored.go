@@ -10,8 +10,8 @@ import (
 )
 
 // MarshalStored writes the part of a delta that stores and archives keep as one JSON text: all fields but
-// Version, Seq and At. It leaves out the thread of the runs, and every field of a run that is zero. It writes without the
-// reflection of package encoding/json, because every commit that changes a run pays for it.
+// Version, Seq and At. It leaves out the thread of the runs, and every field of a run that is zero. It writes without
+// the reflection of package encoding/json, because every commit that changes a run pays for it.
 func (c *SnapshotDelta) MarshalStored() ([]byte, error) {
 	w := &objectWriter{text: make([]byte, 0, 768)}
 	w.open()

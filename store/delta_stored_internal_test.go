@@ -13,8 +13,8 @@ import (
 	"github.com/spoolhq/spool/wire"
 )
 
-// TestMarshalStored compares the text of deltas with that of package encoding/json, but for what it leaves out: with each
-// field alone, so that a new field is not forgotten, and with all of them.
+// TestMarshalStored compares the text of deltas with that of package encoding/json, but for what it leaves out: with
+// each field alone, so that a new field is not forgotten, and with all of them.
 func TestMarshalStored(t *testing.T) {
 	t.Parallel()
 
@@ -35,11 +35,17 @@ func TestMarshalStored(t *testing.T) {
 		at := time.Date(2026, 11, 28, 1, 2, 3, len(text)*1000, time.FixedZone("", 3600*(len(text)%2)))
 		sameStored(t, &SnapshotDelta{
 			Thread: &DeltaThread{Title: text, Labels: map[string]string{text: text}}, RunID: spool.RunID(text),
-			Runs: []DeltaRun{{RunJSON: wire.RunJSON{Error: text, StartedAt: at}}, {RunJSON: wire.RunJSON{ID: spool.RunID(text), EndedAt: at}}},
-			View: []ViewChange{{Add: []spool.MessageID{spool.MessageID(text), "b"}}, {}}, Parks: []DeltaPark{{ToolCallID: spool.ToolCallID(text)}, {}},
+			Runs: []DeltaRun{
+				{RunJSON: wire.RunJSON{Error: text, StartedAt: at}},
+				{RunJSON: wire.RunJSON{ID: spool.RunID(text), EndedAt: at}},
+			},
+			View:  []ViewChange{{Add: []spool.MessageID{spool.MessageID(text), "b"}}, {}},
+			Parks: []DeltaPark{{ToolCallID: spool.ToolCallID(text)}, {}},
 		})
 	}
-	far := SnapshotDelta{Runs: []DeltaRun{{RunJSON: wire.RunJSON{StartedAt: time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)}}}}
+	far := SnapshotDelta{
+		Runs: []DeltaRun{{RunJSON: wire.RunJSON{StartedAt: time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)}}},
+	}
 	if _, err := far.MarshalStored(); err == nil {
 		t.Error("a year that JSON cannot have has no error")
 	}

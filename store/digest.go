@@ -9,15 +9,16 @@ import (
 )
 
 // DigestOf returns the digest of a question: "sha256:" and the hash in hex. The hash covers the call, its
-// tool and arguments, why it waits, the content that is shown, the schema of the answer, the revision of the agent that asks and, from
-// the second question of a call on, the question's number. Args replace the arguments of the call; nil keeps them. The digest does not depend on
-// white space or on the order of keys, which a store may change.
+// tool and arguments, why it waits, the content that is shown, the schema of the answer, the revision of the agent
+// that asks and, from the second question of a call on, the question's number. Args replace the arguments of the
+// call; nil keeps them. The digest does not depend on white space or on the order of keys, which a store may change.
 func (p Park) DigestOf(args json.RawMessage) string {
 	if args == nil {
 		args = p.Args
 	}
 	asked := []any{
-		"park", p.CallerID(), p.Step, p.ToolCallID, p.ToolName, p.Reason, wire.CanonicalJSON(args), wire.CanonicalJSON(p.Shown),
+		"park", p.CallerID(), p.Step, p.ToolCallID, p.ToolName, p.Reason, wire.CanonicalJSON(args),
+		wire.CanonicalJSON(p.Shown),
 	}
 	if p.Occurrence > 1 {
 		asked = append(asked, p.Occurrence)

@@ -104,9 +104,9 @@ func (q ClaimQuery) Kept(l ClaimLoad) int {
 	}
 }
 
-// MaxSubjects bounds how many subjects [wire.Stats.Subjects] has. If a tenant has many due jobs, a claim compares at least
-// that many of its subjects, those with the smallest names in the order of bytes, and the oldest jobs of the tenant. So
-// no subject waits longer than in one queue for all.
+// MaxSubjects bounds how many subjects [wire.Stats.Subjects] has. If a tenant has many due jobs, a claim compares at
+// least that many of its subjects, those with the smallest names in the order of bytes, and the oldest jobs of the
+// tenant. So no subject waits longer than in one queue for all.
 const MaxSubjects = 64
 
 // AckKind is what a worker tells the queue about a delivery.

@@ -14,7 +14,7 @@ type EncodedMessages interface {
 	MessageIDs(q MessageQuery) ([]spool.MessageID, error)
 	// EachMessage calls fn for each message that q selects, in their order. The message has
 	// no Content. Content is the message's content in its stored form, which fn must neither
-	// change nor keep: see [spool.Content.MarshalStored]. EachMessage stops at the first error of fn and returns it. The Limit of
-	// q must be zero.
+	// change nor keep: see [spool.Content.MarshalStored]. EachMessage stops at the first error of fn and returns it. The
+	// Limit of q must be zero.
 	EachMessage(q MessageQuery, fn func(m spool.Message, content []byte) error) error
 }

@@ -20,12 +20,27 @@ func TestContentStored(t *testing.T) {
 		content       spool.Content
 		stored, shown string
 	}{
-		"Plain":   {spool.TextContent("the \"provider\""), `"the \"provider\""`, `"the \"provider\""`},
-		"Signed":  {spool.Content{{Type: spool.PartText, Text: "a", Provider: data}}, `[{"type":"text","text":"a","provider":DATA}]`, `"a"`},
-		"Call":    {spool.Content{{Type: spool.PartToolCall, ToolCallID: "c", Provider: data}}, `[{"type":"tool-call","toolCallId":"c","provider":DATA}]`, `[{"type":"tool-call","toolCallId":"c"}]`},
-		"Thought": {spool.Content{{Type: spool.PartReasoning, Text: "hm", Provider: data}}, `[{"type":"reasoning","text":"hm","provider":DATA}]`, `[{"type":"reasoning","text":"hm"}]`},
+		"Plain": {spool.TextContent("the \"provider\""), `"the \"provider\""`, `"the \"provider\""`},
+		"Signed": {
+			spool.Content{{Type: spool.PartText, Text: "a", Provider: data}},
+			`[{"type":"text","text":"a","provider":DATA}]`,
+			`"a"`,
+		},
+		"Call": {
+			spool.Content{{Type: spool.PartToolCall, ToolCallID: "c", Provider: data}},
+			`[{"type":"tool-call","toolCallId":"c","provider":DATA}]`, `[{"type":"tool-call","toolCallId":"c"}]`,
+		},
+		"Thought": {
+			spool.Content{{Type: spool.PartReasoning, Text: "hm", Provider: data}},
+			`[{"type":"reasoning","text":"hm","provider":DATA}]`, `[{"type":"reasoning","text":"hm"}]`,
+		},
 		"Hidden": {
-			spool.Content{{Type: spool.PartReasoning, Provider: data}, {Type: spool.PartText, Provider: data}, {Type: spool.PartProvider, Provider: data}, {Type: spool.PartProvider}},
+			spool.Content{
+				{Type: spool.PartReasoning, Provider: data},
+				{Type: spool.PartText, Provider: data},
+				{Type: spool.PartProvider, Provider: data},
+				{Type: spool.PartProvider},
+			},
 			`[{"type":"reasoning","provider":DATA},{"type":"text","provider":DATA},{"type":"provider","provider":DATA},{"type":"provider"}]`, `[]`,
 		},
 	} {
@@ -62,8 +77,11 @@ func TestDraftStored(t *testing.T) {
 	t.Parallel()
 
 	want := store.Draft{
-		Message: spool.Message{ID: "m", AgentID: "a", Role: spool.RoleAssistant, Content: spool.Content{{Type: spool.PartText, Text: "a<", Provider: json.RawMessage(`{"x":"1"}`)}}},
-		Usage:   spool.TokenCount{InputTokens: 1},
+		Message: spool.Message{
+			ID: "m", AgentID: "a", Role: spool.RoleAssistant,
+			Content: spool.Content{{Type: spool.PartText, Text: "a<", Provider: json.RawMessage(`{"x":"1"}`)}},
+		},
+		Usage: spool.TokenCount{InputTokens: 1},
 	}
 	text, err := json.Marshal(store.RunState{Draft: &want})
 	if err != nil {

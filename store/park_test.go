@@ -93,7 +93,10 @@ func TestExpiryOr(t *testing.T) {
 
 	for name, c := range map[string]struct{ x, want spool.Expiry }{
 		"nothing": {spool.Expiry{}, spool.Expiry{Then: spool.ExpireDeny, TTL: time.Hour, Warn: 12 * time.Minute}},
-		"extend":  {spool.Expiry{Then: spool.ExpireExtend}, spool.Expiry{Then: spool.ExpireExtend, TTL: time.Hour, Warn: 12 * time.Minute, Extensions: 10}},
+		"extend": {
+			spool.Expiry{Then: spool.ExpireExtend},
+			spool.Expiry{Then: spool.ExpireExtend, TTL: time.Hour, Warn: 12 * time.Minute, Extensions: 10},
+		},
 		"fail": {
 			spool.Expiry{Then: spool.ExpireFail, TTL: time.Minute, Warn: -1, Extensions: 3},
 			spool.Expiry{Then: spool.ExpireFail, TTL: time.Hour, Warn: -1},

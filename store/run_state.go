@@ -48,8 +48,8 @@ type RunState struct {
 	// Wait is the state of a run that waits, or has waited, for the thread. Nil: the thread was
 	// free.
 	Wait *Wait `json:"wait,omitempty"`
-	// Continues is the run whose turn a redriven run answers: the first of the failed runs that it goes on with. Empty: the
-	// run was not redriven, or by an older version.
+	// Continues is the run whose turn a redriven run answers: the first of the failed runs that it goes on with. Empty:
+	// the run was not redriven, or by an older version.
 	Continues spool.RunID `json:"continues,omitempty"`
 	// Steered is true if messages may wait to be put into the run: see [spool.BusySteer].
 	Steered bool `json:"steered,omitempty"`

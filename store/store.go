@@ -23,9 +23,9 @@ type Backend struct {
 
 // Store keeps threads and everything that belongs to them, and the jobs. It is the source of truth.
 //
-// A store is safe for concurrent use. Its errors have a [spool.Code]: those that a method names, [spool.Canceled] if ctx
-// ended before anything was written, and [spool.Unavailable] if the store failed; then a write may have happened or
-// not. An empty list is no error.
+// A store is safe for concurrent use. Its errors have a [spool.Code]: those that a method names, [spool.Canceled] if
+// ctx ended before anything was written, and [spool.Unavailable] if the store failed; then a write may have happened
+// or not. An empty list is no error.
 //
 // A store may also be an [Archive], and its views may be [EncodedMessages].
 type Store interface {
@@ -230,10 +230,12 @@ type HostTx struct {
 	update   func(ctx context.Context, key spool.ThreadKey, fn func(tx Tx) error) error
 }
 
-// NewHostTx is for backends. Database is the [Backend.HostTx] of the backends that take the transaction. Update runs fn in the host's transaction with the contract of [Store.Update], but
-// does not commit. If it returns an error, nothing that fn wrote is left in the transaction, which can go on:
-// a database has savepoints for this.
-func NewHostTx(database string, update func(ctx context.Context, key spool.ThreadKey, fn func(tx Tx) error) error) HostTx {
+// NewHostTx is for backends. Database is the [Backend.HostTx] of the backends that take the transaction. Update runs
+// fn in the host's transaction with the contract of [Store.Update], but does not commit. If it returns an error,
+// nothing that fn wrote is left in the transaction, which can go on: a database has savepoints for this.
+func NewHostTx(
+	database string, update func(ctx context.Context, key spool.ThreadKey, fn func(tx Tx) error) error,
+) HostTx {
 	return HostTx{database, update}
 }
 

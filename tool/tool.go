@@ -89,7 +89,8 @@ func decode[In any](s *argschema.Schema, args json.RawMessage) (In, error) {
 	case err == nil:
 		return in, nil
 	case errors.As(err, &mismatch) && mismatch.Field != "":
-		return in, spool.Errorf(spool.Invalid, "argument %s: a JSON %s is no %s", mismatch.Field, mismatch.Value, mismatch.Type)
+		return in, spool.Errorf(spool.Invalid, "argument %s: a JSON %s is no %s", mismatch.Field, mismatch.Value,
+			mismatch.Type)
 	default:
 		return in, spool.Errorf(spool.Invalid, "arguments: %s", argschema.Bound(err.Error()))
 	}

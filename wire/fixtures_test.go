@@ -150,7 +150,8 @@ func TestFixturesItems(t *testing.T) {
 
 			item := roundTrip[wire.Item](t, c.Value)
 			want := `{"type":"` + string(item.Type) + `",`
-			if !bytes.HasPrefix(compact(t, c.Value), []byte(want)) || !bytes.HasSuffix(compact(t, c.Value), []byte(`,"offset":"`+item.Offset.String()+`"}`)) {
+			if !bytes.HasPrefix(compact(t, c.Value), []byte(want)) ||
+				!bytes.HasSuffix(compact(t, c.Value), []byte(`,"offset":"`+item.Offset.String()+`"}`)) {
 				t.Errorf("the type is not first, or the offset not last: %s", c.Value)
 			}
 			fields, known := types(wire.ItemKinds())[item.Type]
@@ -163,7 +164,8 @@ func TestFixturesItems(t *testing.T) {
 			}
 			built := wire.NewItem(item.Type, item.Offset, 0, p)
 			sameJSON(t, c.Value, built)
-			if !bytes.HasPrefix(built.Data, []byte(want)) || !bytes.HasSuffix(built.Data, []byte(`,"offset":"`+item.Offset.String()+`"}`)) {
+			if !bytes.HasPrefix(built.Data, []byte(want)) ||
+				!bytes.HasSuffix(built.Data, []byte(`,"offset":"`+item.Offset.String()+`"}`)) {
 				t.Errorf("the built item has its fields in another order: %s", built.Data)
 			}
 		})

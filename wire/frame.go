@@ -74,7 +74,8 @@ func (f *Frame) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &in); err != nil {
 		return err
 	}
-	if run, _, ok := in.StreamID.Split(); in.Kind == FrameStream && (in.Item == nil || !ok || spool.CheckID("streamId", string(run)) != nil) {
+	if run, _, ok := in.StreamID.Split(); in.Kind == FrameStream &&
+		(in.Item == nil || !ok || spool.CheckID("streamId", string(run)) != nil) {
 		return spool.Errorf(spool.Invalid, "a stream frame needs an item and the id of a stream")
 	}
 	*f = Frame{Kind: in.Kind, Event: in.Event, StreamID: in.StreamID, Item: in.Item, Snapshot: in.Snapshot}

@@ -30,7 +30,9 @@ func TestFrameWireForm(t *testing.T) {
 	at := wire.Cursor{Seq: 4}
 	item := wire.NewItem(wire.ItemCustom, wire.Offset{Fence: 7, N: 1}, 4, nil)
 	for want, f := range map[string]wire.Frame{
-		`{"kind":"stream","streamId":"r1:2","item":{"type":"CUSTOM","offset":"7-1"}}`: {Kind: wire.FrameStream, StreamID: "r1:2", Item: &item, Cursor: &at},
+		`{"kind":"stream","streamId":"r1:2","item":{"type":"CUSTOM","offset":"7-1"}}`: {
+			Kind: wire.FrameStream, StreamID: "r1:2", Item: &item, Cursor: &at,
+		},
 		`{"kind":"thread","event":{"threadId":"t1","seq":0,"type":"STATE_CHANGE","payload":{"state":"IDLE"},"createdAt":"0001-01-01T00:00:00Z"}}`: {
 			Kind:  wire.FrameThread,
 			Event: &wire.Entry{ThreadID: "t1", Type: wire.NoticeStateChange, Payload: json.RawMessage(`{"state":"IDLE"}`)},
@@ -60,8 +62,9 @@ func FuzzFrame(f *testing.F) {
 	}
 	for _, text := range []string{
 		``, `null`, `{}`, `[]`, `{"kind":7}`, `{"kind":"stream"}`, `{"kind":"stream","item":null}`,
-		`{"kind":"stream","streamId":"r1:1","item":{}}`, `{"kind":"stream","streamId":"r1:1","item":{"type":"CUSTOM","offset":7}}`,
-		`{"kind":"thread","event":{"seq":-1}}`, `{"kind":"snapshot","snapshot":{"stream":{"offset":"7"}}}`, `{"kind":"new","new":1}`,
+		`{"kind":"stream","streamId":"r1:1","item":{}}`,
+		`{"kind":"stream","streamId":"r1:1","item":{"type":"CUSTOM","offset":7}}`, `{"kind":"thread","event":{"seq":-1}}`,
+		`{"kind":"snapshot","snapshot":{"stream":{"offset":"7"}}}`, `{"kind":"new","new":1}`,
 	} {
 		f.Add([]byte(text))
 	}

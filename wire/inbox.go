@@ -44,8 +44,8 @@ type ParkQuery struct {
 	// Limit bounds how many are returned. Zero: all.
 	Limit int
 	// After continues a list: only parks whose time of the order is after this one, or equal to it and their
-	// (RunID, ToolCallID) is greater than (AfterRun, AfterCall). The time is [store.Park.CreatedAt] or [store.Park.ExpiresAt]. In
-	// the list of the expired parks they are before it, or less. Zero: from the first.
+	// (RunID, ToolCallID) is greater than (AfterRun, AfterCall). The time is [store.Park.CreatedAt] or
+	// [store.Park.ExpiresAt]. In the list of the expired parks they are before it, or less. Zero: from the first.
 	After     time.Time
 	AfterRun  spool.RunID
 	AfterCall spool.ToolCallID

@@ -13,7 +13,17 @@ func TestOffsetCompare(t *testing.T) {
 	t.Parallel()
 
 	// In order: a later claim stands after everything of an earlier one.
-	offsets := []wire.Offset{{}, {N: 1}, {Fence: 1}, {Fence: 1, N: 1}, {Fence: 1, N: 2}, {Fence: 1, N: 10}, {Fence: 2, N: 1}, {Fence: 10}, {Fence: math.MaxInt64, N: math.MaxInt64}}
+	offsets := []wire.Offset{
+		{},
+		{N: 1},
+		{Fence: 1},
+		{Fence: 1, N: 1},
+		{Fence: 1, N: 2},
+		{Fence: 1, N: 10},
+		{Fence: 2, N: 1},
+		{Fence: 10},
+		{Fence: math.MaxInt64, N: math.MaxInt64},
+	}
 	for i, a := range offsets {
 		for j, b := range offsets {
 			want := 0
@@ -117,7 +127,10 @@ func TestItemTypes(t *testing.T) {
 
 // FuzzParseOffset checks that exactly what String writes is accepted.
 func FuzzParseOffset(f *testing.F) {
-	for _, text := range []string{"0-0", "7-12", "9223372036854775807-1", "", "-", "7", "7-", "-7", "07-1", "7-1-1", "+7-1", "7 -1", "9223372036854775808-1", "7--1"} {
+	for _, text := range []string{
+		"0-0", "7-12", "9223372036854775807-1", "", "-", "7", "7-", "-7", "07-1", "7-1-1", "+7-1", "7 -1",
+		"9223372036854775808-1", "7--1",
+	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -10,7 +10,8 @@ import (
 
 // texts are what a piece of an answer may be.
 var texts = []string{
-	"", " and so it goes", "a\n\"b\"\t\\ \r\b\f", "<p>&amp;</p>", "é 😀 \u65e5", "\u2028\u2029", "a\xffb\xc3", "\x00\x1f\x7f", "\\u0041", "\ufffd",
+	"", " and so it goes", "a\n\"b\"\t\\ \r\b\f", "<p>&amp;</p>", "é 😀 \u65e5", "\u2028\u2029", "a\xffb\xc3",
+	"\x00\x1f\x7f", "\\u0041", "\ufffd",
 }
 
 // FuzzItemText looks for an item of text that is written or read in another way than by
@@ -40,8 +41,22 @@ func checkItemText(t *testing.T, id, text string) {
 		payload interface{ AppendJSON(b []byte) []byte }
 		into    []func() any
 	}{
-		{ItemTextContent, delta, []func() any{func() any { return new(Delta) }, func() any { return new(Block) }, func() any { return &Delta{"set", "set"} }}},
-		{ItemTextStart, block, []func() any{func() any { return new(Delta) }, func() any { return new(Block) }, func() any { return &Block{"set", "set"} }}},
+		{
+			ItemTextContent, delta,
+			[]func() any{
+				func() any { return new(Delta) },
+				func() any { return new(Block) },
+				func() any { return &Delta{"set", "set"} },
+			},
+		},
+		{
+			ItemTextStart, block,
+			[]func() any{
+				func() any { return new(Delta) },
+				func() any { return new(Block) },
+				func() any { return &Block{"set", "set"} },
+			},
+		},
 		{ItemToolArgs, args, []func() any{func() any { return new(ToolArgs) }, func() any { return new(Delta) }}},
 	} {
 		want := string(mustJSON(c.payload))
@@ -49,7 +64,8 @@ func checkItemText(t *testing.T, id, text string) {
 			t.Fatalf("%#v is written as %s, want %s", c.payload, got, want)
 		}
 		item := NewItem(c.kind, Offset{3, 14}, 2, c.payload)
-		if got, want := string(item.Data), `{"type":"`+string(c.kind)+`",`+want[1:len(want)-1]+`,"offset":"3-14"}`; got != want {
+		if got, want := string(item.Data), `{"type":"`+string(c.kind)+`",`+want[1:len(want)-1]+
+			`,"offset":"3-14"}`; got != want {
 			t.Fatalf("the item is %s, want %s", got, want)
 		}
 		if extra := cap(item.Data) - len(item.Data); id == "r1:1:m1" && text == texts[1] && extra > 0 {

@@ -96,7 +96,8 @@ var encoded = reflect.TypeFor[json.RawMessage]()
 // mustBe panics if [EntryKinds] or [ItemKinds] has another type of value for this kind. It accepts nil, which
 // has no fields, and JSON, which was encoded from a checked value.
 func mustBe(want reflect.Type, t string, payload any) {
-	if got := reflect.TypeOf(payload); want != nil && got != want && got != nil && got != encoded && got != reflect.PointerTo(want) {
+	if got := reflect.TypeOf(payload); want != nil && got != want && got != nil && got != encoded &&
+		got != reflect.PointerTo(want) {
 		panic(fmt.Sprintf("spool: a %s has a %v, not a %v", t, want, got))
 	}
 }

@@ -24,7 +24,8 @@ var labelKey = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$`)
 // digits and the characters . _ / - with a letter or a digit first.
 func CheckLabelKey(key string) error {
 	if !labelKey.MatchString(key) {
-		return spool.Errorf(spool.Invalid, "labels: a key has up to 63 letters, digits and the characters . _ / - and begins with a letter or a digit")
+		return spool.Errorf(spool.Invalid,
+			"labels: a key has up to 63 letters, digits and the characters . _ / - and begins with a letter or a digit")
 	}
 	return nil
 }

@@ -61,7 +61,8 @@ func TestCheckLabels(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if wire.CheckTitle(strings.Repeat("ä", 200)) != nil || wire.CheckTitle(strings.Repeat("ä", 201)) == nil || wire.CheckTitle("a\x1bb") == nil {
+	if wire.CheckTitle(strings.Repeat("ä", 200)) != nil || wire.CheckTitle(strings.Repeat("ä", 201)) == nil ||
+		wire.CheckTitle("a\x1bb") == nil {
 		t.Error("titles")
 	}
 }

@@ -60,8 +60,8 @@ type Tally struct {
 	// Tokens sums the usage of the dispatched runs, which includes that of their nested runs.
 	Tokens spool.TokenCount
 	// Bytes is the storage that the threads use: at least their messages and the payloads of their records, and
-	// more than zero for a thread without any. A row that replaces another does not make it smaller. For a thread with an active run, the newest 64 KiB may be missing. It is zero after all threads are
-	// deleted.
+	// more than zero for a thread without any. A row that replaces another does not make it smaller. For a thread with
+	// an active run, the newest 64 KiB may be missing. It is zero after all threads are deleted.
 	Bytes int64
 }
 

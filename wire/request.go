@@ -7,8 +7,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// StartRequest asks for a run. The StartOptions come from a client as they are. HostState, By, Scopes and MayNotStop are
-// the host's, and never come from a client.
+// StartRequest asks for a run. The StartOptions come from a client as they are. HostState, By, Scopes and MayNotStop
+// are the host's, and never come from a client.
 type StartRequest struct {
 	StartOptions
 
@@ -73,8 +73,8 @@ type Response struct {
 	// By is the subject that answers. Empty: not known. A park with a distinct approver then refuses
 	// the answer.
 	By string
-	// Via is how the answer came, if By has not sent it with credentials of its own, such as "link", for the record and the
-	// audit log. Empty: By has sent it.
+	// Via is how the answer came, if By has not sent it with credentials of its own, such as "link", for the record and
+	// the audit log. Empty: By has sent it.
 	Via string
 	// ViaBy is the subject that has let By answer in the way of Via, for the audit log. A park with a distinct
 	// approver refuses an answer for which the subject that started the run has made the way. It needs a Via.

@@ -20,8 +20,8 @@ import (
 
 var update = flag.Bool("update", false, "write what is generated from the kinds")
 
-// TestReserved keeps the words that no event of an application may have equal to the types of the kinds: the root package
-// cannot import them.
+// TestReserved keeps the words that no event of an application may have equal to the types of the kinds: the root
+// package cannot import them.
 func TestReserved(t *testing.T) {
 	t.Parallel()
 

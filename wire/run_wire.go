@@ -68,11 +68,12 @@ func (r Run) MarshalJSON() ([]byte, error) { return json.Marshal(r.Wire()) }
 // Wire returns the run as clients see it.
 func (r Run) Wire() RunJSON {
 	out := RunJSON{
-		ID: r.ID, ThreadID: r.ThreadID, ParentID: r.ParentID, CallID: r.CallID, Depth: r.Depth, Agent: r.Agent, Model: r.Model,
-		State: r.State, StopReason: r.StopReason, Error: r.Error, StartedBy: r.StartedBy,
-		EnqueuedAt: r.EnqueuedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt, MaxSteps: r.MaxSteps, Steps: r.Steps, Attempts: r.Attempts,
-		InputTokens: r.InputTokens, CachedInputTokens: r.CachedInputTokens, OutputTokens: r.OutputTokens, TotalTokens: r.TotalTokens,
-		Prompt: r.Prompt, Result: r.Result, CostMicros: r.CostMicros, Currency: r.Currency, Expired: r.Expired,
+		ID: r.ID, ThreadID: r.ThreadID, ParentID: r.ParentID, CallID: r.CallID, Depth: r.Depth, Agent: r.Agent,
+		Model: r.Model, State: r.State, StopReason: r.StopReason, Error: r.Error, StartedBy: r.StartedBy,
+		EnqueuedAt: r.EnqueuedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt, MaxSteps: r.MaxSteps, Steps: r.Steps,
+		Attempts: r.Attempts, InputTokens: r.InputTokens, CachedInputTokens: r.CachedInputTokens,
+		OutputTokens: r.OutputTokens, TotalTokens: r.TotalTokens, Prompt: r.Prompt, Result: r.Result,
+		CostMicros: r.CostMicros, Currency: r.Currency, Expired: r.Expired,
 	}
 	if a := r.Allowance; a != nil {
 		out.TokenBudget, out.CostBudgetMicros = a.Budget.Tokens, a.Budget.CostMicros
@@ -101,9 +102,10 @@ func (r *Run) UnmarshalJSON(b []byte) error {
 // currency.
 func (in RunJSON) Run() Run {
 	r := Run{
-		ID: in.ID, ThreadID: in.ThreadID, ParentID: in.ParentID, CallID: in.CallID, Depth: in.Depth, Agent: in.Agent, Model: in.Model,
-		State: in.State, StopReason: in.StopReason, Error: in.Error, StartedBy: in.StartedBy,
-		EnqueuedAt: in.EnqueuedAt, StartedAt: in.StartedAt, EndedAt: in.EndedAt, MaxSteps: in.MaxSteps, Steps: in.Steps, Attempts: in.Attempts,
+		ID: in.ID, ThreadID: in.ThreadID, ParentID: in.ParentID, CallID: in.CallID, Depth: in.Depth, Agent: in.Agent,
+		Model: in.Model, State: in.State, StopReason: in.StopReason, Error: in.Error, StartedBy: in.StartedBy,
+		EnqueuedAt: in.EnqueuedAt, StartedAt: in.StartedAt, EndedAt: in.EndedAt, MaxSteps: in.MaxSteps, Steps: in.Steps,
+		Attempts: in.Attempts,
 		TokenCount: spool.TokenCount{
 			InputTokens: in.InputTokens, CachedInputTokens: in.CachedInputTokens,
 			OutputTokens: in.OutputTokens, TotalTokens: in.TotalTokens,

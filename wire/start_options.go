@@ -10,8 +10,8 @@ import (
 // unchanged from there to the engine. A field of this type is accepted from every client. So what only the host may
 // say is a field of [StartRequest].
 //
-// A new field needs its check where the engine takes a start, and its use. It is a part of what an idempotency key stands
-// for. The run keeps it, and a redriven run and nested runs get the same: see [store.RunState.Options].
+// A new field needs its check where the engine takes a start, and its use. It is a part of what an idempotency key
+// stands for. The run keeps it, and a redriven run and nested runs get the same: see [store.RunState.Options].
 type StartOptions struct {
 	// Agent is the agent that runs. Defaults to the server's first.
 	Agent string `json:"agent,omitempty"`

@@ -174,7 +174,9 @@ func read(place string, id spool.ArtifactID) (a spool.Artifact, err error) {
 }
 
 // OpenArtifact implements [store.ArtifactStore].
-func (s *Store) OpenArtifact(_ context.Context, key spool.ThreadKey, id spool.ArtifactID) (spool.Artifact, io.ReadCloser, error) {
+func (s *Store) OpenArtifact(
+	_ context.Context, key spool.ThreadKey, id spool.ArtifactID,
+) (spool.Artifact, io.ReadCloser, error) {
 	place := s.place(key)
 	a, err := read(place, id)
 	if err != nil {

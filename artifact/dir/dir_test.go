@@ -35,7 +35,8 @@ func TestMaxBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for data, code := range map[string]spool.Code{"12345": "", "123456": spool.Limit} {
-		_, err := s.SaveArtifact(t.Context(), spool.ThreadKey{ID: "t"}, spool.NewArtifact{Data: strings.NewReader(data), Key: "k"})
+		_, err := s.SaveArtifact(t.Context(), spool.ThreadKey{ID: "t"},
+			spool.NewArtifact{Data: strings.NewReader(data), Key: "k"})
 		if spool.CodeOf(err) != code {
 			t.Errorf("%q: %v", data, err)
 		}

@@ -1,5 +1,5 @@
-// Package rows stores the data of artifacts as rows of an engine's own [store.Store], for a small installation: there is
-// nothing else to run, to share between machines or to back up. Processes that share the database share the data.
+// Package rows stores the data of artifacts as rows of an engine's own [store.Store], for a small installation: there
+// is nothing else to run, to share between machines or to back up. Processes that share the database share the data.
 //
 // A blob is a head row and parts of 256 KiB, which are base64 in JSON and so take a third more room than the data. A
 // part is a transaction of its own. The last one of a put also writes the head, so that a blob appears when it is

@@ -119,7 +119,9 @@ func whole(t *testing.T, b *rows.Blobs, key string) bool {
 func TestFaults(t *testing.T) {
 	t.Parallel()
 
-	for _, kind := range []spooltest.FaultKind{spooltest.FailBefore, spooltest.FailAfter, spooltest.CrashBefore, spooltest.CrashAfter, spooltest.Rerun} {
+	for _, kind := range []spooltest.FaultKind{
+		spooltest.FailBefore, spooltest.FailAfter, spooltest.CrashBefore, spooltest.CrashAfter, spooltest.Rerun,
+	} {
 		failures, stored := 0, 0
 		for call := 1; ; call++ {
 			backend := memory.New(nil)
@@ -138,7 +140,8 @@ func TestFaults(t *testing.T) {
 			if complete {
 				stored++
 			}
-			if alive := kind == spooltest.FailBefore || kind == spooltest.FailAfter; alive && !complete && left(t, backend.Store) > 0 {
+			if alive := kind == spooltest.FailBefore || kind == spooltest.FailAfter; alive && !complete &&
+				left(t, backend.Store) > 0 {
 				t.Errorf("%v at call %d: the put left %d rows", kind, call, left(t, backend.Store))
 			}
 			if err := b.DeleteBlob(t.Context(), "a"); err != nil || left(t, backend.Store) > 0 {
@@ -255,7 +258,9 @@ func TestGone(t *testing.T) {
 func TestDamaged(t *testing.T) {
 	t.Parallel()
 
-	for value, code := range map[string]spool.Code{"": spool.NotFound, `"AAAA"`: spool.Internal, `{}`: spool.Internal, `null`: spool.Internal} {
+	for value, code := range map[string]spool.Code{
+		"": spool.NotFound, `"AAAA"`: spool.Internal, `{}`: spool.Internal, `null`: spool.Internal,
+	} {
 		backend := memory.New(nil)
 		b := newBlobs(t, backend.Store, nil)
 		if err := b.PutBlob(t.Context(), "a", bytes.NewReader(data), size); err != nil {

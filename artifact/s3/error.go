@@ -68,7 +68,8 @@ func refused(err error) error {
 		return wrong("SecretKey: it is not the one of the access key")
 	case minio.AccessDenied, "AllAccessDisabled", "AccountProblem":
 		return wrong("AccessKey: it may not read objects of the bucket and list them")
-	case minio.AuthorizationHeaderMalformed, minio.InvalidRegion, "PermanentRedirect", "TemporaryRedirect", "IllegalLocationConstraintException":
+	case minio.AuthorizationHeaderMalformed, minio.InvalidRegion, "PermanentRedirect", "TemporaryRedirect",
+		"IllegalLocationConstraintException":
 		return wrong("Region or Endpoint: the bucket is in another region")
 	case "RequestTimeTooSkewed":
 		return wrong("the clock of this machine is wrong")

@@ -2,8 +2,8 @@
 // Cloudflare R2, Google Cloud Storage and others.
 //
 // The name of an object is the prefix and the key of the blob. A put is one request, so an object appears when it is
-// complete. The service should keep no versions of the objects, or remove old ones by a rule of its lifecycle: data that
-// Spool deletes stay as old versions otherwise.
+// complete. The service should keep no versions of the objects, or remove old ones by a rule of its lifecycle: data
+// that Spool deletes stay as old versions otherwise.
 //
 // The credentials need the actions s3:GetObject, s3:PutObject and s3:DeleteObject on the objects, and s3:ListBucket on
 // the bucket, without which the service answers that a missing object is forbidden.
@@ -58,8 +58,8 @@ type Options struct {
 
 // Blobs is a [store.Blobs] in a bucket. It is safe for concurrent use, also by several processes.
 //
-// Requests that the service or the network fails are repeated a few times within about four seconds, except puts of more
-// than 1 MiB whose data are no [io.Seeker].
+// Requests that the service or the network fails are repeated a few times within about four seconds, except puts of
+// more than 1 MiB whose data are no [io.Seeker].
 type Blobs struct {
 	client *minio.Core
 	bucket string
@@ -87,7 +87,8 @@ func Open(ctx context.Context, o Options) (*Blobs, error) {
 	}
 	known := o.credentials()
 	client, err := minio.NewCore(endpoint.Host, &minio.Options{
-		Creds: known, Secure: endpoint.Scheme == "https", Transport: o.Transport, Region: o.Region, BucketLookup: lookup, MaxRetries: tries,
+		Creds: known, Secure: endpoint.Scheme == "https", Transport: o.Transport, Region: o.Region, BucketLookup: lookup,
+		MaxRetries: tries,
 	})
 	if err != nil {
 		return nil, spool.Errorf(spool.Invalid, "Endpoint: it is not one of a service")
@@ -114,7 +115,8 @@ func (o Options) check() (*url.URL, error) {
 		return nil, spool.Errorf(spool.Invalid, "Endpoint is required")
 	case err != nil || endpoint.Host == "" || endpoint.Scheme != "https" && endpoint.Scheme != "http":
 		return nil, spool.Errorf(spool.Invalid, "Endpoint is not a URL with https")
-	case endpoint.Path != "" && endpoint.Path != "/" || endpoint.RawQuery != "" || endpoint.Fragment != "" || endpoint.User != nil:
+	case endpoint.Path != "" && endpoint.Path != "/" || endpoint.RawQuery != "" || endpoint.Fragment != "" ||
+		endpoint.User != nil:
 		return nil, spool.Errorf(spool.Invalid, "Endpoint has more than a host and a port")
 	case endpoint.Scheme == "http" && !o.Insecure:
 		return nil, spool.Errorf(spool.Invalid, "Endpoint has http, and Insecure is not set")

@@ -23,8 +23,8 @@ func serve(t *testing.T, secure bool) (*fake.Server, s3.Options) {
 	server := fake.Open(secure)
 	t.Cleanup(server.Close)
 	return server, s3.Options{
-		Endpoint: server.URL, Bucket: server.Bucket, Prefix: "spool/", AccessKey: server.AccessKey, SecretKey: server.SecretKey,
-		Insecure: !secure, Transport: server.Client().Transport,
+		Endpoint: server.URL, Bucket: server.Bucket, Prefix: "spool/", AccessKey: server.AccessKey,
+		SecretKey: server.SecretKey, Insecure: !secure, Transport: server.Client().Transport,
 	}
 }
 
@@ -201,7 +201,8 @@ func TestOnce(t *testing.T) {
 		"put": b.PutBlob(t.Context(), "b", strings.NewReader("x"), 1), "delete": b.DeleteBlob(t.Context(), "a"),
 		"open": func() error { _, err := b.OpenBlob(t.Context(), "a"); return err }(),
 	} {
-		if !spool.Retryable(err) || strings.Contains(err.Error(), server.SecretKey) || strings.Contains(err.Error(), "Signature=") {
+		if !spool.Retryable(err) || strings.Contains(err.Error(), server.SecretKey) ||
+			strings.Contains(err.Error(), "Signature=") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -66,7 +66,8 @@ func cloneRow(r store.RunRow) store.RunRow {
 func cloneMessage(m spool.Message) spool.Message {
 	m.Content = slices.Clone(m.Content)
 	for i, p := range m.Content {
-		p.Args, p.SentArgs, p.Result, p.Provider = slices.Clone(p.Args), slices.Clone(p.SentArgs), slices.Clone(p.Result), slices.Clone(p.Provider)
+		p.Args, p.SentArgs, p.Result, p.Provider = slices.Clone(p.Args), slices.Clone(p.SentArgs), slices.Clone(p.Result),
+			slices.Clone(p.Provider)
 		m.Content[i] = p
 	}
 	return m

@@ -20,7 +20,8 @@ func (s port) Parks(ctx context.Context, q wire.ParkQuery) ([]store.ParkRow, err
 	now := s.now()
 	found := []store.ParkRow{}
 	for key, data := range s.threads {
-		if key.Tenant != q.Tenant || q.ThreadID != "" && key.ID != q.ThreadID || q.Owner != "" && data.thread.Owner != q.Owner {
+		if key.Tenant != q.Tenant || q.ThreadID != "" && key.ID != q.ThreadID ||
+			q.Owner != "" && data.thread.Owner != q.Owner {
 			continue
 		}
 		for _, p := range data.parks {
@@ -54,7 +55,8 @@ func parkOrder(a, b store.Park, q wire.ParkQuery) int {
 	if q.State == wire.ParkExpired {
 		order, a, b = wire.ParksByExpiry, b, a
 	}
-	return cmp.Or(a.Time(order).Compare(b.Time(order)), cmp.Compare(a.RunID, b.RunID), cmp.Compare(a.ToolCallID, b.ToolCallID))
+	return cmp.Or(a.Time(order).Compare(b.Time(order)), cmp.Compare(a.RunID, b.RunID),
+		cmp.Compare(a.ToolCallID, b.ToolCallID))
 }
 
 // parkListed applies the fields of the query that a park has.

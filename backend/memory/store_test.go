@@ -57,8 +57,10 @@ func everything(tx store.Tx) error {
 	const run = spool.RunID("r")
 	return errors.Join(
 		tx.Write(store.Changes{
-			Thread:  &wire.Thread{State: wire.Queued, RunID: run},
-			NewRuns: []store.RunRow{{Run: wire.Run{ID: run, State: wire.Queued}, RunState: store.RunState{StartKey: string("key-" + run)}}},
+			Thread: &wire.Thread{State: wire.Queued, RunID: run},
+			NewRuns: []store.RunRow{
+				{Run: wire.Run{ID: run, State: wire.Queued}, RunState: store.RunState{StartKey: string("key-" + run)}},
+			},
 			Entries: []*wire.Entry{wire.NewEntry(wire.EntryRunStarted, run, nil)},
 		}),
 		tx.Write(store.Changes{
@@ -119,7 +121,8 @@ func TestRollback(t *testing.T) {
 	if got, want := tally(t, b, "t"), "0 0 0 0 0 0 0"; got != want {
 		t.Errorf("after a deletion there is %s, want %s", got, want)
 	}
-	if runs, err := b.Store.Runs(t.Context(), wire.RunQuery{Tenant: key.Tenant, StartKey: "key-r"}); err != nil || len(runs) > 0 {
+	if runs, err := b.Store.Runs(t.Context(), wire.RunQuery{Tenant: key.Tenant, StartKey: "key-r"}); err != nil ||
+		len(runs) > 0 {
 		t.Errorf("the start of a deleted thread is found: %v, %v", runs, err)
 	}
 	update(t, b, "other", everything)
@@ -288,7 +291,8 @@ func TestJobs(t *testing.T) {
 		}
 		enqueue(wire.Job{RunID: "r", Key: "k", DueAt: time.Now().Add(time.Second)})
 		claim(0)
-		if _, next, err := b.Store.Claim(ctx, store.ClaimQuery{Limit: 1, Lease: 0}); err != nil || !next.Equal(time.Now().Add(time.Second)) {
+		if _, next, err := b.Store.Claim(ctx, store.ClaimQuery{Limit: 1, Lease: 0}); err != nil ||
+			!next.Equal(time.Now().Add(time.Second)) {
 			t.Errorf("the next job is due at %v, %v", next, err)
 		}
 		<-time.After(time.Second)

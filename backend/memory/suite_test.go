@@ -18,7 +18,9 @@ func handedOn() spooltest.Open {
 	var made sync.Map
 	return func(t *testing.T, clock store.Clock) store.Backend {
 		t.Helper()
-		once, _ := made.LoadOrStore(t, sync.OnceValue(func() store.Backend { return memory.New(&memory.Options{Clock: clock}) }))
+		once, _ := made.LoadOrStore(t, sync.OnceValue(func() store.Backend {
+			return memory.New(&memory.Options{Clock: clock})
+		}))
 		backend, ok := once.(func() store.Backend)
 		if !ok {
 			t.Fatal("something else is stored")

@@ -10,7 +10,8 @@ import (
 
 // Connect returns a connection to the servers of url, which may be several with commas between them. It
 // reconnects for ever, also if no server can be reached now. It gives up a
-// server that does not take data for 2 s, or is silent for 30 s. The options, such as credentials or TLS, come after these settings. The caller closes the connection.
+// server that does not take data for 2 s, or is silent for 30 s. The options, such as credentials or TLS, come after
+// these settings. The caller closes the connection.
 func Connect(url string, options ...natsgo.Option) (*natsgo.Conn, error) {
 	conn, err := natsgo.Connect(url, append([]natsgo.Option{
 		natsgo.Name("spool"),
@@ -34,7 +35,8 @@ func checkConn(conn *natsgo.Conn) error {
 		return spool.Errorf(spool.Invalid, "a connection to NATS is required")
 	}
 	if !conn.Opts.AllowReconnect || conn.Opts.MaxReconnect >= 0 {
-		return spool.Errorf(spool.Invalid, "the connection to NATS must reconnect for ever: use nats.Connect, or the option MaxReconnects(-1)")
+		return spool.Errorf(spool.Invalid,
+			"the connection to NATS must reconnect for ever: use nats.Connect, or the option MaxReconnects(-1)")
 	}
 	return nil
 }

@@ -229,7 +229,8 @@ func (t *Tickets) logger(j wire.Job) *slog.Logger {
 
 // none reports whether an error only says that there was no ticket.
 func none(err error) bool {
-	return errors.Is(err, natsgo.ErrTimeout) || errors.Is(err, jetstream.ErrNoMessages) || errors.Is(err, context.DeadlineExceeded)
+	return errors.Is(err, natsgo.ErrTimeout) || errors.Is(err, jetstream.ErrNoMessages) ||
+		errors.Is(err, context.DeadlineExceeded)
 }
 
 // pause waits, or until ctx ends.

@@ -36,9 +36,12 @@ type cluster struct {
 func newCluster(t *testing.T, model spool.Model, slow bool) *cluster {
 	t.Helper()
 	c := &cluster{T: t, server: startServer(t), store: memory.New(nil).Store, history: &spooltest.History{}}
-	look := c.history.Tool(spool.Tool{ToolSpec: spool.ToolSpec{Name: "look"}, Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
-		return json.RawMessage(`"seen"`), nil
-	}})
+	look := c.history.Tool(spool.Tool{
+		ToolSpec: spool.ToolSpec{Name: "look"},
+		Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+			return json.RawMessage(`"seen"`), nil
+		},
+	})
 	c.config = engine.Config{
 		Agents: []spool.Agent{{Name: "assistant", Model: "m", Tools: []spool.Tool{look}}},
 		Models: map[string]spool.Model{"m": model}, Log: quiet(),

@@ -100,7 +100,9 @@ func Example() {
 // startServer starts a NATS server within the program.
 func startServer() (url string, stop func()) {
 	dir := must(os.MkdirTemp("", "nats"))
-	s := must(server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: dir, NoLog: true, NoSigs: true}))
+	s := must(server.NewServer(&server.Options{
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: dir, NoLog: true, NoSigs: true,
+	}))
 	s.Start()
 	if !s.ReadyForConnections(time.Minute) {
 		panic("the server does not start")

@@ -28,13 +28,15 @@ var (
 // items returns items of a fence with the numbers from first to last.
 func items(fence, first, last int64) (all []wire.Item) {
 	for n := first; n <= last; n++ {
-		all = append(all, wire.NewItem(wire.ItemTextContent, wire.Offset{Fence: fence, N: n}, n, wire.Delta{MessageID: "m", Delta: "word"}))
+		all = append(all, wire.NewItem(wire.ItemTextContent, wire.Offset{Fence: fence, N: n}, n,
+			wire.Delta{MessageID: "m", Delta: "word"}))
 	}
 	return all
 }
 
 func endItem(fence, n int64) wire.Item {
-	return wire.NewItem(wire.ItemRunFinished, wire.Offset{Fence: fence, N: n}, n, wire.StreamFinished{Status: wire.SegmentFinished})
+	return wire.NewItem(wire.ItemRunFinished, wire.Offset{Fence: fence, N: n}, n,
+		wire.StreamFinished{Status: wire.SegmentFinished})
 }
 
 // open opens a stream with items.
@@ -150,7 +152,8 @@ func TestStaleFence(t *testing.T) {
 	if err := other.Close(t.Context(), run, endItem(5, 1), time.Hour); err != nil { // as the worker that has the lease now
 		t.Fatal(err)
 	}
-	wantIs(t, "an append of the owner after the close", owner.Append(t.Context(), run, items(4, 3, 3)), store.ErrStreamClosed)
+	wantIs(t, "an append of the owner after the close", owner.Append(t.Context(), run, items(4, 3, 3)),
+		store.ErrStreamClosed)
 	wantIs(t, "opening the closed stream elsewhere", other.Open(t.Context(), run), store.ErrStreamClosed)
 	wantItems(t, other, run, append(items(4, 1, 2), endItem(5, 1)))
 }
@@ -174,7 +177,9 @@ func TestServerAway(t *testing.T) {
 	wantItems(t, owner, run, items(1, 1, 6))
 	_, err := other.Read(t.Context(), run, wire.Offset{}, 0)
 	wantIs(t, "Read elsewhere without a server", err, store.ErrStreamGone)
-	if err := other.Delete(t.Context(), spool.ThreadKey{Tenant: "acme", ID: "t2"}); spool.CodeOf(err) != spool.Unavailable {
+	if err := other.Delete(
+		t.Context(), spool.ThreadKey{Tenant: "acme", ID: "t2"},
+	); spool.CodeOf(err) != spool.Unavailable {
 		t.Errorf("Delete without a server: %v", err)
 	}
 	next := store.StreamKey{Thread: thread, ID: "r.1:2"}

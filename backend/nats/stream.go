@@ -65,7 +65,8 @@ func (l *Live) Read(ctx context.Context, key store.StreamKey, after wire.Offset,
 		if err != nil {
 			return store.StreamPage{}, err
 		}
-		if r.part == nil && (len(p.page.Items) == 0 || r.after.Compare(r.page.Last) >= 0 || limit > 0 && len(r.page.Items) >= limit) {
+		if r.part == nil && (len(p.page.Items) == 0 || r.after.Compare(r.page.Last) >= 0 ||
+			limit > 0 && len(r.page.Items) >= limit) {
 			return r.page, nil
 		}
 	}

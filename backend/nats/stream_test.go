@@ -29,7 +29,8 @@ func TestPages(t *testing.T) {
 		if n%25 == 7 {
 			text = strings.Repeat("y", random.IntN(20<<10))
 		}
-		all = append(all, wire.NewItem(wire.ItemTextContent, wire.Offset{Fence: 2, N: n + 1}, n/9, wire.Delta{MessageID: "m", Delta: text}))
+		all = append(all, wire.NewItem(wire.ItemTextContent, wire.Offset{Fence: 2, N: n + 1}, n/9,
+			wire.Delta{MessageID: "m", Delta: text}))
 	}
 	open(t, owner, run, all)
 	check := func() {
@@ -178,11 +179,14 @@ func TestNewLiveRefuses(t *testing.T) {
 	}
 	defer conn.Close()
 	for name, try := range map[string]func() error{
-		"no connection":           func() error { _, err := NewLive(nil, nil); return err },
-		"one that gives up":       func() error { _, err := NewLive(conn, nil); return err },
-		"a prefix with a space":   func() error { _, err := NewLive(s.connect(), &LiveOptions{Prefix: "a b"}); return err },
-		"an empty token":          func() error { _, err := NewLive(s.connect(), &LiveOptions{Prefix: "a..b"}); return err },
-		"tickets with a wildcard": func() error { _, err := NewTickets(s.connect(), &TicketOptions{Prefix: "a.>"}); return err },
+		"no connection":         func() error { _, err := NewLive(nil, nil); return err },
+		"one that gives up":     func() error { _, err := NewLive(conn, nil); return err },
+		"a prefix with a space": func() error { _, err := NewLive(s.connect(), &LiveOptions{Prefix: "a b"}); return err },
+		"an empty token":        func() error { _, err := NewLive(s.connect(), &LiveOptions{Prefix: "a..b"}); return err },
+		"tickets with a wildcard": func() error {
+			_, err := NewTickets(s.connect(), &TicketOptions{Prefix: "a.>"})
+			return err
+		},
 	} {
 		if err := try(); spool.CodeOf(err) != spool.Invalid {
 			t.Errorf("%s: %v", name, err)
@@ -197,7 +201,9 @@ func TestForeignMessages(t *testing.T) {
 	l, conn := s.node(nil), s.connect()
 	open(t, l, run, items(1, 1, 2))
 	woken := listen(t, l, thread)
-	for _, data := range []string{"", "{}", "\x01", "\x01\x02", "\x02\x01", string(request{op: 99}.encode()), string(request{op: opClose}.encode())} {
+	for _, data := range []string{
+		"", "{}", "\x01", "\x01\x02", "\x02\x01", string(request{op: 99}.encode()), string(request{op: opClose}.encode()),
+	} {
 		for _, subject := range []string{l.subjects.stream(run), l.subjects.wake(thread), "spool.delete"} {
 			if err := conn.PublishRequest(subject, natsgo.NewInbox(), []byte(data)); err != nil {
 				t.Fatal(err)
@@ -231,7 +237,9 @@ func FuzzWire(f *testing.F) {
 	all := items(1, 1, 2)
 	f.Add(request{op: opRead, after: all[0].Offset, limit: 3, skip: 1}.encode())
 	f.Add(request{op: opClose, items: all[:1], grace: time.Minute}.encode())
-	f.Add(reply{status: statusDone, page: store.StreamPage{Items: all, Last: all[1].Offset, Ended: true}, size: 9}.encode())
+	f.Add(reply{
+		status: statusDone, page: store.StreamPage{Items: all, Last: all[1].Offset, Ended: true}, size: 9,
+	}.encode())
 	f.Add(wakeUp{from: 7, kind: store.WakeNotice, notice: []byte(`{"a":1}`)}.encode())
 	f.Add(deletion{from: 7, thread: thread}.encode())
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -176,7 +176,8 @@ func (t *Tickets) publish(ctx context.Context, d store.Delivery) error {
 	ctx, cancel := context.WithTimeout(ctx, t.timeout)
 	defer cancel()
 	id := string(d.Tenant) + "/" + d.Key + "/" + strconv.FormatInt(d.JobID, 10)
-	_, err = t.js.Publish(ctx, t.subject(d.Job), body, jetstream.WithMsgID(id), jetstream.WithExpectStream(t.config.Name), jetstream.WithRetryAttempts(0))
+	_, err = t.js.Publish(ctx, t.subject(d.Job), body, jetstream.WithMsgID(id), jetstream.WithExpectStream(t.config.Name),
+		jetstream.WithRetryAttempts(0))
 	return err
 }
 

@@ -83,7 +83,10 @@ func consume(t *testing.T, q *Tickets, h Handler, o ConsumeOptions) (stop func()
 
 // job returns a claimed job with a key.
 func job(key string) store.Delivery {
-	return store.Delivery{Job: wire.Job{Tenant: "acme", ThreadID: "t.1", RunID: "r.1", Agent: "a", Key: key, Segment: 1}, JobID: wire.NewJobID(), Attempt: 1}
+	return store.Delivery{
+		Job:   wire.Job{Tenant: "acme", ThreadID: "t.1", RunID: "r.1", Agent: "a", Key: key, Segment: 1},
+		JobID: wire.NewJobID(), Attempt: 1,
+	}
 }
 
 // deliver delivers a job.
@@ -125,7 +128,8 @@ func TestTicket(t *testing.T) {
 	}
 	want := job("run:r.1:1")
 	delivers(t, front, want)
-	if got := testwait.For(t, h.calls, "the job"); got.Key != want.Key || got.Thread() != want.Thread() || got.RunID != want.RunID || got.Segment != 1 || got.Agent != "a" {
+	if got := testwait.For(t, h.calls, "the job"); got.Key != want.Key || got.Thread() != want.Thread() ||
+		got.RunID != want.RunID || got.Segment != 1 || got.Agent != "a" {
 		t.Errorf("the worker got %+v, want %+v", got, want.Job)
 	}
 	eventually(t, "the queue to be empty", func() bool { return front.tickets() == 0 })

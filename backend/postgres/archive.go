@@ -23,7 +23,8 @@ var sectionLists = map[store.SectionKind]string{
 	store.SectionOutbox: `SELECT DISTINCT tenant, '' FROM (
 			SELECT tenant, thread_id FROM spool.job UNION ALL SELECT tenant, thread_id FROM spool.job_dead
 		) AS stored WHERE ` + withoutThread + " ORDER BY tenant",
-	store.SectionAudit: "SELECT tenant, block::text FROM (SELECT DISTINCT tenant, (seq - 1) / " + strconv.Itoa(archive.AuditEntries) +
+	store.SectionAudit: "SELECT tenant, block::text FROM (SELECT DISTINCT tenant, (seq - 1) / " +
+		strconv.Itoa(archive.AuditEntries) +
 		" AS block FROM spool.audit) AS blocks ORDER BY tenant, block",
 }
 
@@ -56,7 +57,8 @@ func (db *DB) ExportSection(ctx context.Context, s store.Section, emit func(line
 		held := false
 		batch := append(db.begin(snapshotMode), statement{
 			sql: `SELECT EXISTS (SELECT 1 FROM spool.thread WHERE tenant = ? AND id = ? AND lease_until > ` + nowExpr + `)
-				OR EXISTS (SELECT 1 FROM spool.job WHERE tenant = ? AND thread_id = ? AND run_id <> '' AND claimed AND due_at > ` + nowExpr + `)`,
+				OR EXISTS (SELECT 1 FROM spool.job WHERE tenant = ? AND thread_id = ? AND run_id <> '' AND claimed AND due_at > ` +
+				nowExpr + `)`,
 			args: []any{s.Tenant, s.Thread().ID, db.clockArg(), s.Tenant, s.Thread().ID, db.clockArg()},
 			scan: func(r *row) { held = r.Bool() },
 		})
@@ -100,7 +102,8 @@ func (x *export) statements(db *DB) []statement {
 // archived returns the table of the database that has the rows of a section, and their condition.
 func archived(db *DB, s store.Section, t *archive.Table) (from, where string, args []any) {
 	if s.Kind == store.SectionRows {
-		return "shared_row", "tenant = ? AND kind = ? AND (expires_at = 0 OR expires_at > " + nowExpr + ")", []any{s.Tenant, s.Name, db.clockArg()}
+		return "shared_row", "tenant = ? AND kind = ? AND (expires_at = 0 OR expires_at > " + nowExpr + ")",
+			[]any{s.Tenant, s.Name, db.clockArg()}
 	}
 	c := form.SectionConditions(s, t, withThread)
 	return t.Name, c.Text, c.Args
@@ -173,7 +176,8 @@ func (t target) Insert(s store.Section, table *archive.Table, values []any) erro
 	case s.Kind == store.SectionAudit:
 		t.insert(table.Name, "tenant, "+table.List(), append([]any{s.Tenant}, values...), "")
 		t.write(`INSERT INTO spool.audit_last (tenant, seq) VALUES (?, ?)
-			ON CONFLICT (tenant) DO UPDATE SET seq = greatest(audit_last.seq, excluded.seq)`, s.Tenant, table.IntOf(values, "seq"))
+			ON CONFLICT (tenant) DO UPDATE SET seq = greatest(audit_last.seq, excluded.seq)`, s.Tenant,
+			table.IntOf(values, "seq"))
 	default:
 		t.insert(table.Name, "tenant, thread_id, "+table.List(), append([]any{s.Tenant, s.Name}, values...), "")
 	}
@@ -192,7 +196,8 @@ func (t target) insertThread(table *archive.Table, values []any) {
 		}
 	}
 	bytes := table.IntOf(values, "bytes")
-	t.insert(table.Name, "tenant, id, lease_until, bytes_summed, "+table.List(), append([]any{t.key.Tenant, t.key.ID, 0, bytes}, values...), "")
+	t.insert(table.Name, "tenant, id, lease_until, bytes_summed, "+table.List(),
+		append([]any{t.key.Tenant, t.key.ID, 0, bytes}, values...), "")
 	t.counts.threads++
 	t.counts.bytes += bytes
 }

@@ -11,10 +11,11 @@ func TestArchiveCovers(t *testing.T) {
 	t.Parallel()
 	db := openFresh(t)
 	have := make(map[string][]string)
-	err := db.read(t.Context(), "SELECT table_name::text, column_name::text FROM information_schema.columns WHERE table_schema = ?", func(r *row) {
-		table := r.Text()
-		have[table] = append(have[table], r.Text())
-	}, db.dialect.schema)
+	err := db.read(t.Context(),
+		"SELECT table_name::text, column_name::text FROM information_schema.columns WHERE table_schema = ?", func(r *row) {
+			table := r.Text()
+			have[table] = append(have[table], r.Text())
+		}, db.dialect.schema)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,5 +55,6 @@ func auditQuery(q wire.AuditQuery) (query string, args []any) {
 	if !q.Until.IsZero() {
 		where.And("at < ?", form.RoundedUp(q.Until))
 	}
-	return "SELECT " + form.AuditColumns + " FROM spool.audit WHERE " + where.Text + " ORDER BY seq DESC LIMIT ?", append(where.Args, bound(q.Limit))
+	return "SELECT " + form.AuditColumns + " FROM spool.audit WHERE " + where.Text + " ORDER BY seq DESC LIMIT ?",
+		append(where.Args, bound(q.Limit))
 }

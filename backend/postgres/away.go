@@ -23,7 +23,8 @@ func Away(err error) bool {
 			return true
 		default: // PgBouncer has one code for everything that is wrong
 			return strings.HasPrefix(refusal.Code, "08") &&
-				(strings.Contains(refusal.Message, "connect failed") || strings.Contains(refusal.Message, "cannot connect to server"))
+				(strings.Contains(refusal.Message, "connect failed") ||
+					strings.Contains(refusal.Message, "cannot connect to server"))
 		}
 	}
 	if host, ok := errors.AsType[*net.DNSError](err); ok {
@@ -33,8 +34,8 @@ func Away(err error) bool {
 		return true
 	}
 	for _, gone := range []error{
-		context.DeadlineExceeded, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.ECONNABORTED, syscall.EPIPE,
-		syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.ENOENT, // the last one is of a socket's file
+		context.DeadlineExceeded, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.ECONNABORTED,
+		syscall.EPIPE, syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.ENOENT, // the last one is of a socket's file
 	} {
 		if errors.Is(err, gone) {
 			return true

@@ -26,7 +26,8 @@ func (db *DB) Check(ctx context.Context) error {
 			scan: func(r *row) { answered, readOnly = true, r.Bool() },
 		},
 		{
-			sql:  "INSERT INTO spool.probe (only_row, at) VALUES (true, " + nowExpr + ") ON CONFLICT (only_row) DO UPDATE SET at = excluded.at",
+			sql: "INSERT INTO spool.probe (only_row, at) VALUES (true, " + nowExpr +
+				") ON CONFLICT (only_row) DO UPDATE SET at = excluded.at",
 			args: []any{db.clockArg()},
 		},
 	})

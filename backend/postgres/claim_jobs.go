@@ -55,7 +55,9 @@ func (db *DB) lookForJobs(ctx context.Context, q store.ClaimQuery, parts *[]*par
 	args = append([]any{db.clockArg()}, args...)
 	batch := db.withSettings(
 		statement{sql: "WITH RECURSIVE " + clock + ", " + lanes + dueParts, args: args, scan: each(parts, scanPart)},
-		statement{sql: "WITH RECURSIVE " + clock + ", " + lanes + nextDue, args: args, scan: func(r *row) { next = r.Time() }},
+		statement{
+			sql: "WITH RECURSIVE " + clock + ", " + lanes + nextDue, args: args, scan: func(r *row) { next = r.Time() },
+		},
 	)
 	if err := canceled(ctx); err != nil {
 		return next, err
@@ -67,7 +69,8 @@ func (db *DB) lookForJobs(ctx context.Context, q store.ClaimQuery, parts *[]*par
 
 func scanPart(r *row) *part {
 	return &part{
-		queue: r.Text(), lane: r.Text(), tenant: spool.Tenant(r.Text()), oldest: r.Time(), inFlight: r.Int(), allInFlight: r.Int(), busyTenants: r.Int(), many: r.Bool(),
+		queue: r.Text(), lane: r.Text(), tenant: spool.Tenant(r.Text()), oldest: r.Time(), inFlight: r.Int(),
+		allInFlight: r.Int(), busyTenants: r.Int(), many: r.Bool(),
 	}
 }
 
@@ -112,7 +115,9 @@ func first(parts []*part, q store.ClaimQuery) (found []*part, share int) {
 func spare(limit int) int { return 2*limit + 16 }
 
 // lease claims jobs of the parts. If other claims were faster, it returns when the next job becomes due.
-func (db *DB) lease(ctx context.Context, q store.ClaimQuery, parts []*part, share int) (claimed []store.Delivery, next time.Time, err error) {
+func (db *DB) lease(
+	ctx context.Context, q store.ClaimQuery, parts []*part, share int,
+) (claimed []store.Delivery, next time.Time, err error) {
 	claimed = []store.Delivery{}
 	lanes, args := lanes(q)
 	batch := append(db.claimBatch(q, parts, share, &claimed), statement{

@@ -8,8 +8,8 @@ import (
 const clock = "clock AS MATERIALIZED (SELECT " + nowExpr + " AS now)"
 
 // A lane is what a worker selects jobs by within a queue: '' for jobs that need no agent (see
-// [wire.Job.NeedsAgent]), and "=" with the agent for the others. The indexes of the claim begin with the queue and the lane, so a claim never meets a job that
-// the worker does not take.
+// [wire.Job.NeedsAgent]), and "=" with the agent for the others. The indexes of the claim begin with the queue and
+// the lane, so a claim never meets a job that the worker does not take.
 
 // lanes returns the table lane of a statement, with the lanes of a query.
 func lanes(q store.ClaimQuery) (table string, args []any) {
@@ -81,8 +81,8 @@ const dueJobs = "j.queue = p.queue AND j.lane = p.lane AND j.tenant = p.tenant A
 // leaseJobs leases jobs. It ranks the due jobs of each part: how many slots the job must leave free, the jobs in flight
 // of the tenant when this one is taken, when the tenant was served, the jobs in flight of the subject, and when the job
 // became due. That is the order in which taking them one by one would choose them. A later job in it leaves no fewer
-// slots free, so those that may be taken come first. Jobs that another claim is taking at the same time are skipped, and
-// the next ones in the order take their places.
+// slots free, so those that may be taken come first. Jobs that another claim is taking at the same time are skipped,
+// and the next ones in the order take their places.
 //
 // Of a tenant with many jobs it also looks at those of its first subjects, with one index lookup for each. The first
 // term of the recursion is empty for a tenant with few jobs.

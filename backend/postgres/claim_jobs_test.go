@@ -38,7 +38,8 @@ func enqueue(t *testing.T, db *DB, tenant spool.Tenant, agent string, n int) {
 	t.Helper()
 	err := db.run(testwait.Context(t, "jobs"), statement{
 		sql: `INSERT INTO spool.job (` + jobColumns + `, id, due_at, first_due)
-			SELECT ?, 't', 'r' || n, n || ?, 'start', ?, '', 0, '', '', '', hashtext(?) * 100000::bigint + n, ` + serverNow + ` - 1000 + n, 0
+			SELECT ?, 't', 'r' || n, n || ?, 'start', ?, '', 0, '', '', '', hashtext(?) * 100000::bigint + n, ` +
+			serverNow + ` - 1000 + n, 0
 			FROM generate_series(1, ?) AS g (n)`,
 		args: []any{tenant, agent, agent, string(tenant) + "/" + agent, n},
 	})
@@ -60,7 +61,9 @@ func TestClaimTogether(t *testing.T) {
 			for i := range tenants {
 				enqueue(t, nodes[0], spool.Tenant(fmt.Sprint("t", i)), "a", each)
 			}
-			c := claimers{t: t, ctx: testwait.Context(t, "all jobs"), q: store.ClaimQuery{Limit: 3, Lease: time.Minute, PerTenant: perTenant}}
+			c := claimers{
+				t: t, ctx: testwait.Context(t, "all jobs"), q: store.ClaimQuery{Limit: 3, Lease: time.Minute, PerTenant: perTenant},
+			}
 			var group sync.WaitGroup
 			for i := range 8 {
 				group.Go(func() { c.work(nodes[i%2], tenants*each) })
@@ -223,7 +226,10 @@ func TestClaimBoundWaits(t *testing.T) {
 		second <- len(more)
 	}()
 	for waits := false; !waits && len(second) == 0; {
-		if err := db.read(ctx, "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)", func(r *row) { waits = r.Bool() }); err != nil {
+		if err := db.read(
+			ctx, "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)",
+			func(r *row) { waits = r.Bool() },
+		); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -10,7 +10,8 @@ func (v *view) Deltas(q store.DeltaQuery) ([]store.SnapshotDelta, error) {
 	deltas := []store.SnapshotDelta{}
 	where := form.DeltaConditions(v.key, q)
 	err := v.query("SELECT "+form.DeltaColumns+" FROM spool.delta WHERE "+where.Text+" ORDER BY version LIMIT ?",
-		eachForm(&deltas, func(r form.Row) store.SnapshotDelta { return form.ScanDelta(r, v.key.ID) }), append(where.Args, bound(q.Limit))...)
+		eachForm(&deltas, func(r form.Row) store.SnapshotDelta { return form.ScanDelta(r, v.key.ID) }),
+		append(where.Args, bound(q.Limit))...)
 	return deltas, err
 }
 
@@ -20,7 +21,8 @@ func (t *tx) addDelta(d *store.SnapshotDelta) error {
 	if err != nil {
 		return err
 	}
-	t.write("INSERT INTO spool.delta (tenant, thread_id, "+form.DeltaColumns+") VALUES (?, ?, "+places(form.DeltaColumns)+")",
+	t.write("INSERT INTO spool.delta (tenant, thread_id, "+form.DeltaColumns+") VALUES (?, ?, "+
+		places(form.DeltaColumns)+")",
 		t.key.Tenant, t.key.ID, d.Version, d.Seq, d.At, body)
 	t.row.version = d.Version
 	t.grow(form.DeltaSize + len(body))

@@ -15,7 +15,8 @@ func (v *view) Entries(q store.EntryQuery) ([]wire.Entry, error) {
 		query += " DESC"
 	}
 	entries := []wire.Entry{}
-	err := v.query(query+" LIMIT ?", each(&entries, func(r *row) wire.Entry { return form.ScanEntry(r, v.key.ID) }), append(where.Args, bound(q.Limit))...)
+	err := v.query(query+" LIMIT ?", each(&entries, func(r *row) wire.Entry { return form.ScanEntry(r, v.key.ID) }),
+		append(where.Args, bound(q.Limit))...)
 	return entries, err
 }
 
@@ -25,7 +26,8 @@ func (v *view) Entries(q store.EntryQuery) ([]wire.Entry, error) {
 func (t *tx) addEntries(entries []*wire.Entry) {
 	for _, e := range entries {
 		e.ThreadID, e.Seq, e.CreatedAt = t.key.ID, t.row.LastSeq+1, t.now
-		t.write("INSERT INTO spool.entry (tenant, thread_id, "+form.EntryColumns+") VALUES (?, ?, "+places(form.EntryColumns)+")",
+		t.write("INSERT INTO spool.entry (tenant, thread_id, "+form.EntryColumns+") VALUES (?, ?, "+
+			places(form.EntryColumns)+")",
 			t.key.Tenant, t.key.ID, e.Seq, string(e.Type), e.RunID, e.Payload, e.CreatedAt,
 			e.Stream, e.After.Fence, e.After.N, e.PublishedBy, e.PublishedByTool, e.Published)
 		t.row.LastSeq = e.Seq

@@ -25,7 +25,10 @@ func TestClaimFair(t *testing.T) {
 			t.Parallel()
 			const slots, few = 16, 10
 			url := pgtest.Database(t, tables)
-			f := &fairness{t: t, nodes: []*DB{opened(t, url, nil), opened(t, url, nil)}, perTenant: perTenant, flying: make(map[spool.Tenant]int)}
+			f := &fairness{
+				t: t, nodes: []*DB{opened(t, url, nil), opened(t, url, nil)}, perTenant: perTenant,
+				flying: make(map[spool.Tenant]int),
+			}
 			enqueue(t, f.nodes[0], "many", "a", backlog)
 			for range slots {
 				f.claim()
@@ -48,7 +51,8 @@ func TestClaimFair(t *testing.T) {
 				case got == "few":
 					waiting--
 				case owed:
-					t.Fatalf("claim %d is of %q, while few has %d in flight and many %d", claims, got, f.flying["few"], f.flying["many"])
+					t.Fatalf("claim %d is of %q, while few has %d in flight and many %d", claims, got, f.flying["few"],
+						f.flying["many"])
 				}
 				if claims > 2*few+slots {
 					t.Fatalf("%d claims, and %d jobs of the tenant still wait", claims, waiting)
@@ -74,7 +78,8 @@ func (f *fairness) claim() spool.Tenant {
 	f.t.Helper()
 	f.turn++
 	node := f.nodes[f.turn%len(f.nodes)]
-	taken, _, err := node.Claim(testwait.Context(f.t, "a claim"), store.ClaimQuery{Limit: 1, Lease: time.Hour, PerTenant: f.perTenant})
+	taken, _, err := node.Claim(testwait.Context(f.t, "a claim"),
+		store.ClaimQuery{Limit: 1, Lease: time.Hour, PerTenant: f.perTenant})
 	if err != nil {
 		f.t.Fatal(err)
 	}

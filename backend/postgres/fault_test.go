@@ -126,7 +126,8 @@ func terminate(t *testing.T, db *DB) {
 		t.Fatal(err)
 	}
 	defer conn.Close(context.WithoutCancel(t.Context()))
-	_, err = conn.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+	_, err = conn.Exec(t.Context(),
+		"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +145,8 @@ func TestServerGone(t *testing.T) {
 	if err := db.Update(t.Context(), faultKey, 0, appendEntry); spool.CodeOf(err) != spool.Unavailable {
 		t.Errorf("an update without a server: %v, want %s", err, spool.Unavailable)
 	}
-	if err := db.Check(t.Context()); spool.CodeOf(err) != spool.Unavailable || spool.MessageOf(err) != "The database cannot be reached" {
+	if err := db.Check(t.Context()); spool.CodeOf(err) != spool.Unavailable ||
+		spool.MessageOf(err) != "The database cannot be reached" {
 		t.Errorf("a check without a server: %v", err)
 	}
 	server.Restart(t)
@@ -166,7 +168,10 @@ func TestReadOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close(context.WithoutCancel(t.Context()))
-	if _, err := conn.Exec(t.Context(), "DO $$ BEGIN EXECUTE 'ALTER DATABASE ' || current_database() || ' SET default_transaction_read_only = on'; END $$"); err != nil {
+	if _, err := conn.Exec(
+		t.Context(),
+		"DO $$ BEGIN EXECUTE 'ALTER DATABASE ' || current_database() || ' SET default_transaction_read_only = on'; END $$",
+	); err != nil {
 		t.Fatal(err)
 	}
 	db := openURL(t, url, nil)
@@ -193,7 +198,9 @@ func TestDeadlock(t *testing.T) {
 		return map[string]int64{rows[0].Key: rows[0].Version, rows[1].Key: rows[1].Version}
 	}
 	err := db.Update(t.Context(), spool.ThreadKey{Tenant: "a", ID: "1"}, 0, func(tx store.Tx) error {
-		return tx.Write(store.Changes{Rows: []store.Row{{Kind: "k", Key: "x", Value: []byte("0")}, {Kind: "k", Key: "y", Value: []byte("0")}}})
+		return tx.Write(store.Changes{
+			Rows: []store.Row{{Kind: "k", Key: "x", Value: []byte("0")}, {Kind: "k", Key: "y", Value: []byte("0")}},
+		})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -205,7 +212,9 @@ func TestDeadlock(t *testing.T) {
 		tried := false
 		return func(tx store.Tx) error {
 			put := func(key string) error {
-				err := tx.Write(store.Changes{Rows: []store.Row{{Kind: "k", Key: key, Value: []byte("1"), Version: store.AnyVersion}}})
+				err := tx.Write(store.Changes{
+					Rows: []store.Row{{Kind: "k", Key: key, Value: []byte("1"), Version: store.AnyVersion}},
+				})
 				_, readErr := tx.Branches() // sends the change
 				return errors.Join(err, readErr)
 			}
@@ -248,7 +257,9 @@ func TestSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close(context.WithoutCancel(t.Context()))
-	if _, err := conn.Exec(t.Context(), "DO $$ BEGIN EXECUTE 'ALTER DATABASE ' || current_database() || ' SET synchronous_commit = off'; END $$"); err != nil {
+	if _, err := conn.Exec(
+		t.Context(), "DO $$ BEGIN EXECUTE 'ALTER DATABASE ' || current_database() || ' SET synchronous_commit = off'; END $$",
+	); err != nil {
 		t.Fatal(err)
 	}
 	for name, db := range map[string]*DB{

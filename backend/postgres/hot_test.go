@@ -49,7 +49,8 @@ func TestStepsLeaveIndexesAlone(t *testing.T) {
 		ctx := testwait.Context(t, "the numbers of "+table)
 		updates, hot := int64(-1), int64(-1)
 		for updates < steps {
-			err := db.read(ctx, "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE schemaname = 'spool' AND relname = ?",
+			err := db.read(ctx,
+				"SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE schemaname = 'spool' AND relname = ?",
 				func(r *row) { updates, hot = r.Int64(), r.Int64() }, table)
 			if err != nil {
 				t.Fatal(err)

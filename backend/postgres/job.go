@@ -26,7 +26,9 @@ func jobArgs(key spool.ThreadKey, j *wire.Job) []any {
 	if thread == "" {
 		thread = j.ThreadID
 	}
-	return []any{key.Tenant, thread, j.RunID, j.Key, string(j.Kind), j.Agent, j.Model, j.Segment, j.Subject, j.Queue, j.Payload}
+	return []any{
+		key.Tenant, thread, j.RunID, j.Key, string(j.Kind), j.Agent, j.Model, j.Segment, j.Subject, j.Queue, j.Payload,
+	}
 }
 
 // dueAt returns when a job of a transaction is due.
@@ -54,14 +56,17 @@ func writeJobs(t *tx, c *store.Changes) error {
 	for i := range c.Claimed {
 		j := &c.Claimed[i]
 		d := j.Delivery()
-		t.write(insertJob, append(jobArgs(t.key, &j.Job), d.JobID, t.now.Add(j.Lease), dueAt(&j.Job, t.now), true, d.Token, d.Attempt)...)
+		t.write(insertJob, append(jobArgs(t.key, &j.Job), d.JobID, t.now.Add(j.Lease), dueAt(&j.Job, t.now), true, d.Token,
+			d.Attempt)...)
 	}
 	for _, id := range c.TakeDead {
-		t.writeOne(errNoDeadJob, "DELETE FROM spool.job_dead WHERE tenant = ? AND id = ? AND thread_id = ?", t.key.Tenant, id, t.key.ID)
+		t.writeOne(errNoDeadJob, "DELETE FROM spool.job_dead WHERE tenant = ? AND id = ? AND thread_id = ?", t.key.Tenant, id,
+			t.key.ID)
 	}
 	for i := range c.Dead {
 		d := &c.Dead[i]
-		t.write(insertDead, append(jobArgs(t.key, &d.Job), wire.NewJobID(), dueAt(&d.Job, t.now), d.Attempts, d.Cause, t.now)...)
+		t.write(insertDead, append(jobArgs(t.key, &d.Job), wire.NewJobID(), dueAt(&d.Job, t.now), d.Attempts, d.Cause,
+			t.now)...)
 	}
 	return nil
 }

@@ -199,13 +199,15 @@ func appendItems(group []*appending) statement {
 	places, fences, numbers, seqs := make([]int64, 0, n), make([]int64, 0, n), make([]int64, 0, n), make([]int64, 0, n)
 	types, data := make([]string, 0, n), make([][]byte, 0, n)
 	for i, a := range group {
-		tenants[i], threads[i], ids[i] = clean(string(a.key.Thread.Tenant)), clean(string(a.key.Thread.ID)), clean(string(a.key.ID))
+		tenants[i], threads[i], ids[i] = clean(string(a.key.Thread.Tenant)), clean(string(a.key.Thread.ID)),
+			clean(string(a.key.ID))
 		first, last := a.items[0].Offset, a.items[len(a.items)-1].Offset
 		for at, value := range []int64{first.Fence, first.N, last.Fence, last.N} {
 			bounds[at] = append(bounds[at], value)
 		}
 		for _, item := range a.items {
-			places, fences, numbers = append(places, int64(i)+1), append(fences, item.Offset.Fence), append(numbers, item.Offset.N)
+			places, fences, numbers = append(places, int64(i)+1), append(fences, item.Offset.Fence),
+				append(numbers, item.Offset.N)
 			seqs, types, data = append(seqs, item.Seq), append(types, clean(string(item.Type))), append(data, item.Data)
 		}
 	}

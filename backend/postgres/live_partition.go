@@ -33,8 +33,8 @@ func (l *live) maintain() {
 	}
 }
 
-// maintainOnce makes the partition of this hour, removes old wake-ups, removes streams that are over from earlier hours, and drops the
-// partitions of hours that have no stream left.
+// maintainOnce makes the partition of this hour, removes old wake-ups, removes streams that are over from earlier
+// hours, and drops the partitions of hours that have no stream left.
 func (l *live) maintainOnce(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, maintainTimeout)
 	defer cancel()
@@ -61,8 +61,8 @@ func (l *live) maintainOnce(ctx context.Context) error {
 	return nil
 }
 
-// partitionLock is the number of the lock that guards partitions. A process holds it exclusively while it makes or drops
-// a partition, and shared while it opens a stream.
+// partitionLock is the number of the lock that guards partitions. A process holds it exclusively while it makes or
+// drops a partition, and shared while it opens a stream.
 func (l *live) partitionLock() int64 { return lockNumber("stream_hour", l.db.dialect.schema) }
 
 // makePartition makes the partition of this hour, unless it exists.

@@ -76,7 +76,9 @@ func (l *live) poll() {
 func (l *live) lastWake() (last int64, err error) {
 	ctx, cancel := context.WithTimeout(l.ctx, pollTimeout)
 	defer cancel()
-	err = l.db.run(ctx, statement{sql: "SELECT coalesce(max(id), 0) FROM spool.wake", scan: func(r *row) { last = r.Int64() }})
+	err = l.db.run(ctx, statement{
+		sql: "SELECT coalesce(max(id), 0) FROM spool.wake", scan: func(r *row) { last = r.Int64() },
+	})
 	return last, err
 }
 

@@ -142,7 +142,10 @@ func (l *live) Close(ctx context.Context, key store.StreamKey, end wire.Item, gr
 // may be at work: an end that does not come after the last item gets the next offset, in its data too.
 func closeStream(key store.StreamKey, end wire.Item, grace time.Duration) statement {
 	head, hasOffset := bytes.CutSuffix([]byte(end.Data), []byte(`"offset":"`+end.Offset.String()+`"}`))
-	args := []any{end.Offset.Fence, end.Offset.N, end.Offset.Fence, end.Offset.Fence, end.Offset.N, end.Offset.N, max(0, grace.Microseconds())}
+	args := []any{
+		end.Offset.Fence, end.Offset.N, end.Offset.Fence, end.Offset.Fence, end.Offset.N, end.Offset.N,
+		max(0, grace.Microseconds()),
+	}
 	args = append(args, streamArgs(key)...)
 	return statement{
 		sql: `WITH ended AS (

@@ -15,7 +15,9 @@ import (
 )
 
 func streamOf(n int) store.StreamKey {
-	return store.StreamKey{Thread: spool.ThreadKey{Tenant: spool.DefaultTenant, ID: spool.ThreadID(fmt.Sprint("t", n))}, ID: "r:1"}
+	return store.StreamKey{
+		Thread: spool.ThreadKey{Tenant: spool.DefaultTenant, ID: spool.ThreadID(fmt.Sprint("t", n))}, ID: "r:1",
+	}
 }
 
 // TestAppendsGather holds a flush up while others append: all that gathers must be sent by the next one.
@@ -125,7 +127,9 @@ func TestPartitions(t *testing.T) {
 	}
 	end(late, time.Hour)
 	want("while a stream can be read", hour-1, hour)
-	if err := db.run(ctx, statement{sql: "UPDATE spool.stream SET expires_at = 1 WHERE hour = ?", args: []any{hour - 1}}); err != nil {
+	if err := db.run(
+		ctx, statement{sql: "UPDATE spool.stream SET expires_at = 1 WHERE hour = ?", args: []any{hour - 1}},
+	); err != nil {
 		t.Fatal(err)
 	}
 	want("when all streams of the hour are over", hour)
@@ -144,7 +148,8 @@ func TestPartitions(t *testing.T) {
 // partitions returns the hours whose partitions are attached.
 func partitions(t *testing.T, db *DB) (hours []int64) {
 	t.Helper()
-	err := db.read(t.Context(), `SELECT substring(c.relname FROM '[0-9]+$')::bigint FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+	err := db.read(t.Context(),
+		`SELECT substring(c.relname FROM '[0-9]+$')::bigint FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
 		WHERE i.inhparent = 'spool.stream_item'::regclass ORDER BY 1`, each(&hours, (*row).Int64))
 	if err != nil {
 		t.Fatal(err)
@@ -175,7 +180,10 @@ func TestPartitionWaits(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- errors.Join(db.live.makePartitionOf(ctx, hour+1), db.live.endHour(ctx, hour)) }()
 	for waits := false; !waits && len(done) == 0; {
-		if err := db.read(ctx, "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)", func(r *row) { waits = r.Bool() }); err != nil {
+		if err := db.read(
+			ctx, "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)",
+			func(r *row) { waits = r.Bool() },
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -202,7 +210,10 @@ func TestAppendAfterRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A commit that waits for the disk takes those before it along.
-	if err := db.run(ctx, statement{sql: "DELETE FROM spool.wake"}, statement{sql: "INSERT INTO spool.wake (at, node, body) VALUES (0, '', '')"}); err != nil {
+	if err := db.run(
+		ctx, statement{sql: "DELETE FROM spool.wake"},
+		statement{sql: "INSERT INTO spool.wake (at, node, body) VALUES (0, '', '')"},
+	); err != nil {
 		t.Fatal(err)
 	}
 	server.Restart(t)

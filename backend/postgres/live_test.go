@@ -65,7 +65,10 @@ func TestWakeAcross(t *testing.T) {
 	nodes(t, func(p pair) {
 		t, one, two := p.T, p.one, p.two
 		near, far := listenTo(t, one.Live(), wakeTopic), listenTo(t, two.Live(), wakeTopic)
-		kinds := []store.WakeKind{store.WakeRecord, store.WakeStream, store.WakeStop, store.WakeEvent, store.WakeDeleted, store.WakeOwner, store.WakeJobs}
+		kinds := []store.WakeKind{
+			store.WakeRecord, store.WakeStream, store.WakeStop, store.WakeEvent, store.WakeDeleted, store.WakeOwner,
+			store.WakeJobs,
+		}
 		for _, kind := range kinds {
 			one.live.Wake(wakeTopic, kind, nil)
 		}
@@ -185,7 +188,8 @@ func TestWakesGather(t *testing.T) {
 	const topics, times = 200, 50
 	for range times {
 		for i := range topics {
-			db.live.Wake(spool.ThreadKey{Tenant: spool.DefaultTenant, ID: spool.ThreadID(fmt.Sprint("t", i))}, store.WakeStream, nil)
+			db.live.Wake(spool.ThreadKey{Tenant: spool.DefaultTenant, ID: spool.ThreadID(fmt.Sprint("t", i))}, store.WakeStream,
+				nil)
 		}
 	}
 	db.Live() // it sends what has gathered
@@ -296,7 +300,8 @@ func TestLiveEnds(t *testing.T) {
 // streamItems returns the items from one number to another.
 func streamItems(from, to int64) (items []wire.Item) {
 	for n := from; n <= to; n++ {
-		items = append(items, wire.NewItem(wire.ItemTextContent, wire.Offset{Fence: 1, N: n}, 0, wire.Delta{MessageID: "m", Delta: "x"}))
+		items = append(items, wire.NewItem(wire.ItemTextContent, wire.Offset{Fence: 1, N: n}, 0,
+			wire.Delta{MessageID: "m", Delta: "x"}))
 	}
 	return items
 }

@@ -172,7 +172,10 @@ func decodeWakes(body []byte) (wakes []wake) {
 			}
 			fields[i], body = string(body[size:size+int(n)]), body[size+int(n):] //nolint:gosec // as above
 		}
-		w := wake{topic: spool.ThreadKey{Tenant: spool.Tenant(fields[0]), ID: spool.ThreadID(fields[1])}, kind: store.WakeKind(fields[2])}
+		w := wake{
+			topic: spool.ThreadKey{Tenant: spool.Tenant(fields[0]), ID: spool.ThreadID(fields[1])},
+			kind:  store.WakeKind(fields[2]),
+		}
 		if w.kind == store.WakeNotice {
 			w.notice = []byte(fields[3])
 		}

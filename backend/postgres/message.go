@@ -89,7 +89,8 @@ func (t *tx) addMessages(messages []*spool.Message) error {
 		if err != nil {
 			return err
 		}
-		t.write("INSERT INTO spool.message (tenant, thread_id, "+form.MessageColumns+", ord) VALUES (?, ?, "+places(form.MessageColumns)+`,
+		t.write("INSERT INTO spool.message (tenant, thread_id, "+form.MessageColumns+", ord) VALUES (?, ?, "+
+			places(form.MessageColumns)+`,
 				coalesce((SELECT ord FROM spool.message WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1), 0) + 1)`,
 			t.key.Tenant, t.key.ID, m.ID, m.AgentID, string(m.Role), content,
 			m.CreatedAt, m.ClientMessageID, m.RunID, m.AfterSeq,

@@ -52,7 +52,8 @@ func loadMigrations() ([]migration, error) {
 			m.oldest, err = strconv.Atoi(oldest)
 		}
 		if next := baseline + len(all); err != nil || !marked || m.version != next || m.oldest > m.version {
-			return nil, spool.Errorf(spool.Internal, "migration %s is not step %d, or does not name the oldest one", m.name, next)
+			return nil, spool.Errorf(spool.Internal, "migration %s is not step %d, or does not name the oldest one", m.name,
+				next)
 		}
 		all = append(all, m)
 	}
@@ -179,9 +180,10 @@ func (db *DB) readSchema(ctx context.Context, to batcher) (have schema, err erro
 func (s schema) usable(known int) error {
 	switch {
 	case 0 < s.version && s.version < baseline:
-		return spool.Errorf(spool.Conflict, "the database has schema %d, and this version of the program opens schema %d and later ones: "+
-			"export it with the version that wrote it (spool export --database URL FILE), and import the file into a new database with this one "+
-			"(spool import --database NEW FILE)", s.version, baseline)
+		return spool.Errorf(spool.Conflict,
+			"the database has schema %d, and this version of the program opens schema %d and later ones: "+
+				"export it with the version that wrote it (spool export --database URL FILE), and import the file into a new database with this one "+
+				"(spool import --database NEW FILE)", s.version, baseline)
 	case s.oldest <= known:
 		return nil
 	}
@@ -206,7 +208,8 @@ func (db *DB) checkSchema(ctx context.Context) error {
 		err = have.usable(last(all))
 	}
 	if err == nil && have.version < last(all) {
-		err = spool.Errorf(spool.Conflict, "the database has schema %d, and this program needs %d: migrate it first", have.version, last(all))
+		err = spool.Errorf(spool.Conflict, "the database has schema %d, and this program needs %d: migrate it first",
+			have.version, last(all))
 	}
 	return err
 }

@@ -107,7 +107,8 @@ func TestBeforeBaseline(t *testing.T) {
 	t.Parallel()
 	address := pgtest.Database(t, nil)
 	openURL(t, address, nil)
-	execute(t, address, "TRUNCATE spool.schema_step; INSERT INTO spool.schema_step SELECT n, 1, 'earlier', now() FROM generate_series(1, 5) AS n")
+	execute(t, address,
+		"TRUNCATE spool.schema_step; INSERT INTO spool.schema_step SELECT n, 1, 'earlier', now() FROM generate_series(1, 5) AS n")
 	const want = "the database has schema 5, and this version of the program opens schema 100 and later ones: export it with the version that wrote it " +
 		"(spool export --database URL FILE), and import the file into a new database with this one (spool import --database NEW FILE)"
 	for _, o := range []*Options{nil, {NoMigrate: true}} {

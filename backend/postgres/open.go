@@ -121,8 +121,8 @@ func open(ctx context.Context, config *pgxpool.Config, o *Options) (_ *DB, err e
 
 func newDB(o *Options, connections int) *DB {
 	db := &DB{
-		dialect: dialect{schema: defaultSchema}, clock: o.Clock, pooler: o.Pooler, timeout: cmp.Or(o.Timeout, defaultTimeout), log: o.Log,
-		views: make(chan struct{}, max(1, connections*3/4)),
+		dialect: dialect{schema: defaultSchema}, clock: o.Clock, pooler: o.Pooler, timeout: cmp.Or(o.Timeout, defaultTimeout),
+		log: o.Log, views: make(chan struct{}, max(1, connections*3/4)),
 	}
 	if o.Schema != "" {
 		db.dialect.schema = o.Schema
@@ -149,7 +149,8 @@ func (db *DB) prepare(ctx context.Context, o *Options) error {
 func poolConfig(url string, o *Options) (*pgxpool.Config, error) {
 	switch {
 	case o.Schema != "" && !schemaName.MatchString(o.Schema):
-		return nil, spool.Errorf(spool.Invalid, "schema: %q is no name of up to 48 lower-case letters, digits and underscores", o.Schema)
+		return nil, spool.Errorf(spool.Invalid,
+			"schema: %q is no name of up to 48 lower-case letters, digits and underscores", o.Schema)
 	case o.Pool != 0 && o.Pool < leastPool:
 		return nil, spool.Errorf(spool.Invalid, "pool: there must be at least %d connections", leastPool)
 	case o.Timeout != 0 && o.Timeout < leastTimeout:
@@ -219,9 +220,10 @@ var errNoCancelRequests = errors.New("no cancel requests are sent to a pooler")
 func (db *DB) checkServer(ctx context.Context) error {
 	var version int64
 	var encoding string
-	err := db.read(ctx, `SELECT current_setting('server_version_num')::bigint, current_setting('server_encoding')`, func(r *row) {
-		version, encoding = r.Int64(), r.Text()
-	})
+	err := db.read(ctx, `SELECT current_setting('server_version_num')::bigint, current_setting('server_encoding')`,
+		func(r *row) {
+			version, encoding = r.Int64(), r.Text()
+		})
 	switch {
 	case err != nil:
 		return err

@@ -29,7 +29,8 @@ func (db *DB) Threads(ctx context.Context, q wire.ThreadQuery) ([]wire.Thread, e
 // threadQuery returns the query for a list. One for a title walks an index that has the titles, and then reads only the
 // threads with the text.
 func threadQuery(q wire.ThreadQuery) (query string, args []any) {
-	const columns, newest, limit = "SELECT " + form.ThreadColumns + " FROM ", " ORDER BY updated_at DESC, id DESC", " LIMIT ?"
+	const columns, newest, limit = "SELECT " + form.ThreadColumns +
+		" FROM ", " ORDER BY updated_at DESC, id DESC", " LIMIT ?"
 	var where, others form.Conditions // those that the index has, and the others
 	where.And("tenant = ?", q.Tenant)
 	if q.Owner != "" { // the literal is the condition of the index
@@ -58,7 +59,8 @@ func threadQuery(q wire.ThreadQuery) (query string, args []any) {
 		return columns + "spool.thread WHERE " + where.Text + " AND " + others.Text + newest + limit,
 			append(append(where.Args, others.Args...), bound(q.Limit))
 	}
-	where.And("position(? IN lower(title)) > 0", asciiLower(q.Title)) // lower() changes ASCII letters only, because of the column's collation
+	// lower() changes ASCII letters only, because of the column's collation
+	where.And("position(? IN lower(title)) > 0", asciiLower(q.Title))
 	found, args := "SELECT id AS found FROM spool.thread WHERE "+where.Text+newest, where.Args
 	if len(q.Labels) == 0 && q.State == "" { // else the limit is for those that are left
 		found, args = found+limit, append(args, bound(q.Limit))

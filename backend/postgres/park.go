@@ -15,7 +15,8 @@ func (v *view) Parks(run spool.RunID) ([]store.Park, error) {
 
 func (v *view) parks(run spool.RunID, parks *[]store.Park) statement {
 	return statement{
-		sql:  "SELECT " + form.ParkColumns + " FROM spool.park WHERE tenant = ? AND thread_id = ? AND run_id = ? ORDER BY ord",
+		sql: "SELECT " + form.ParkColumns +
+			" FROM spool.park WHERE tenant = ? AND thread_id = ? AND run_id = ? ORDER BY ord",
 		args: []any{v.key.Tenant, v.key.ID, run}, scan: eachForm(parks, form.ScanPark),
 	}
 }
@@ -37,11 +38,14 @@ func (t *tx) putPark(p *store.Park) error {
 	if err != nil {
 		return err
 	}
-	t.write("INSERT INTO spool.park (tenant, thread_id, "+form.ParkColumns+", ord) VALUES (?, ?, "+places(form.ParkColumns)+`,
+	t.write("INSERT INTO spool.park (tenant, thread_id, "+form.ParkColumns+", ord) VALUES (?, ?, "+
+		places(form.ParkColumns)+`,
 			(SELECT coalesce(max(ord), 0) + 1 FROM spool.park WHERE tenant = ? AND thread_id = ? AND run_id = ?))
 		ON CONFLICT (tenant, thread_id, run_id, tool_call_id) DO UPDATE SET `+form.ReplacedPark,
-		t.key.Tenant, t.key.ID, p.RunID, p.ToolCallID, p.ToolName, p.Step, p.Args, p.Shown, p.Reason, string(p.State), text.Answer, text.Before,
-		p.Landed, p.CreatedAt, p.ExpiresAt, p.Digest, text.Expiry, p.Warned, p.AgentID, text.Frames, p.DistinctApprover, p.Occurrence, string(p.Revision),
+		t.key.Tenant, t.key.ID, p.RunID, p.ToolCallID, p.ToolName, p.Step, p.Args, p.Shown, p.Reason, string(p.State),
+		text.Answer, text.Before,
+		p.Landed, p.CreatedAt, p.ExpiresAt, p.Digest, text.Expiry, p.Warned, p.AgentID, text.Frames, p.DistinctApprover,
+		p.Occurrence, string(p.Revision),
 		t.key.Tenant, t.key.ID, p.RunID)
 	return nil
 }

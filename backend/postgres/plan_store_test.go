@@ -133,14 +133,21 @@ func (db *DB) statementsOfStore(ctx context.Context, t *testing.T) map[string][]
 		})
 	}
 	for i, q := range []store.EntryQuery{
-		{After: 19_950}, {Last: true, Limit: 1}, {Type: "RARE", Last: true, Limit: 1}, {Run: "r7"}, {Run: "r7", Last: true, Limit: 1}, {After: 100, Limit: 50},
+		{After: 19_950},
+		{Last: true, Limit: 1},
+		{Type: "RARE", Last: true, Limit: 1},
+		{Run: "r7"},
+		{Run: "r7", Last: true, Limit: 1},
+		{After: 100, Limit: 50},
 	} {
 		record(fmt.Sprintf("entries %d", i), func(tx *tx) error {
 			_, err := tx.Entries(q)
 			return err
 		})
 	}
-	for i, q := range []wire.RunQuery{{ID: "r20", Whole: true}, {Limit: 1}, {RootID: "r10", Whole: true}, {Waiting: true, Whole: true}} {
+	for i, q := range []wire.RunQuery{
+		{ID: "r20", Whole: true}, {Limit: 1}, {RootID: "r10", Whole: true}, {Waiting: true, Whole: true},
+	} {
 		record(fmt.Sprintf("runs of a thread %d", i), func(tx *tx) error {
 			_, err := tx.Runs(q)
 			return err
@@ -178,8 +185,9 @@ func (db *DB) statementsOfStore(ctx context.Context, t *testing.T) map[string][]
 		return tx.change(&store.Changes{
 			NewRuns: []store.RunRow{run}, Runs: []store.RunRow{known},
 			Messages: []*spool.Message{{ID: "new", Role: spool.RoleUser}}, Entries: []*wire.Entry{wire.NewEntry("A", "", nil)},
-			Parks: []store.Park{{RunID: "r7", ToolCallID: "c"}}, Effects: []store.Effect{{RunID: "r7", Step: 1, ToolCallID: "c"}},
-			Usage: []wire.UsageRow{{RunID: "r7"}}, Delta: &store.SnapshotDelta{},
+			Parks:   []store.Park{{RunID: "r7", ToolCallID: "c"}},
+			Effects: []store.Effect{{RunID: "r7", Step: 1, ToolCallID: "c"}}, Usage: []wire.UsageRow{{RunID: "r7"}},
+			Delta: &store.SnapshotDelta{},
 		})
 	})
 	db.listsOfStore(t, all, now)
@@ -212,17 +220,28 @@ func (db *DB) listsOfStore(t *testing.T, all map[string][]statement, now time.Ti
 		all[fmt.Sprintf("work %d", i)] = []statement{{sql: query, args: args}}
 	}
 	for i, q := range []wire.RunQuery{
-		{Limit: 20}, {State: wire.Running, Limit: 20}, {Limit: 20, Before: now, BeforeID: "r5"}, {StartKey: "key77"}, {ID: "r77"}, {ThreadID: "t77", Limit: 20}, {Expired: true, Limit: 20},
+		{Limit: 20},
+		{State: wire.Running, Limit: 20},
+		{Limit: 20, Before: now, BeforeID: "r5"},
+		{StartKey: "key77"},
+		{ID: "r77"},
+		{ThreadID: "t77", Limit: 20},
+		{Expired: true, Limit: 20},
 	} {
 		q.Tenant = "a"
 		where := runConditions(q)
 		all[fmt.Sprintf("runs %d", i)] = []statement{{
-			sql:  "SELECT " + form.RunColumns + " FROM spool.run WHERE " + where.Text + " ORDER BY created_at DESC, id DESC LIMIT ?",
+			sql: "SELECT " + form.RunColumns + " FROM spool.run WHERE " + where.Text +
+				" ORDER BY created_at DESC, id DESC LIMIT ?",
 			args: append(where.Args, bound(q.Limit)),
 		}}
 	}
 	for _, order := range []wire.ParkOrder{wire.ParksByAge, wire.ParksByExpiry} {
-		for i, q := range []wire.ParkQuery{{Limit: 20}, {Limit: 20, After: form.FromMicros(1_000_500), AfterRun: "r5"}, {Limit: 5, Agent: "agent"}} {
+		for i, q := range []wire.ParkQuery{
+			{Limit: 20},
+			{Limit: 20, After: form.FromMicros(1_000_500), AfterRun: "r5"},
+			{Limit: 5, Agent: "agent"},
+		} {
 			q.Tenant, q.Order = "a", order
 			page := db.inboxPage(q)
 			page.args[1] = int64(15_000)
@@ -233,7 +252,12 @@ func (db *DB) listsOfStore(t *testing.T, all map[string][]statement, now time.Ti
 		q.Tenant, q.State = "a", wire.ParkExpired
 		all[fmt.Sprintf("inbox expired %d", i)] = []statement{db.inboxPage(q)}
 	}
-	page := form.Inbox{Parks: []store.ParkRow{{Park: store.Park{RunID: "r7"}, Thread: wire.Thread{ID: "t7"}}, {Park: store.Park{RunID: "r9"}, Thread: wire.Thread{ID: "t9"}}}}
+	page := form.Inbox{
+		Parks: []store.ParkRow{
+			{Park: store.Park{RunID: "r7"}, Thread: wire.Thread{ID: "t7"}},
+			{Park: store.Park{RunID: "r9"}, Thread: wire.Thread{ID: "t9"}},
+		},
+	}
 	all["inbox owners"] = inboxOwners("a", &page)
 	for i, q := range []wire.AuditQuery{{Limit: 20}, {Limit: 20, Before: 500}, {ThreadID: "big", Limit: 20}} {
 		q.Tenant = "a"

@@ -69,8 +69,12 @@ func (db *DB) statementsOfClaim(q store.ClaimQuery) map[string]statement {
 	query, args := db.jobQuery(wire.JobQuery{Tenant: "a", Limit: 20})
 	all["list"] = statement{sql: query, args: args}
 	all["done"] = statement{sql: "DELETE FROM spool.job WHERE id = ? AND token = ? AND tenant = ?", args: []any{1, 1, "a"}}
-	all["cancel"] = statement{sql: "DELETE FROM spool.job WHERE tenant = ? AND key = ANY (?) AND key <> ''", args: []any{"a", []string{"1a", "x"}}}
-	all["of a run"] = statement{sql: "SELECT FROM spool.job WHERE tenant = ? AND thread_id = ? AND run_id = ?", args: []any{"a", "t", "r7"}}
+	all["cancel"] = statement{
+		sql: "DELETE FROM spool.job WHERE tenant = ? AND key = ANY (?) AND key <> ''", args: []any{"a", []string{"1a", "x"}},
+	}
+	all["of a run"] = statement{
+		sql: "SELECT FROM spool.job WHERE tenant = ? AND thread_id = ? AND run_id = ?", args: []any{"a", "t", "r7"},
+	}
 	return all
 }
 
@@ -101,7 +105,9 @@ func explain(ctx context.Context, t *testing.T, db *DB, mode string, s statement
 	for i := range values {
 		values[i] = "$" + strconv.Itoa(i+1)
 	}
-	return strings.Join(run("EXPLAIN (ANALYZE, BUFFERS) EXECUTE looked_at("+strings.Join(values, ", ")+")", encoded(s.args)...), "\n")
+	return strings.Join(
+		run("EXPLAIN (ANALYZE, BUFFERS) EXECUTE looked_at("+strings.Join(values, ", ")+")", encoded(s.args)...), "\n",
+	)
 }
 
 var hitPages = regexp.MustCompile(`Buffers: shared hit=(\d+)`)

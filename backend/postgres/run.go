@@ -54,14 +54,14 @@ func (t *tx) insertRun(r *store.RunRow) error {
 		createdAt = t.now
 	}
 	args := []any{
-		t.key.Tenant, r.ID, t.key.ID, createdAt, r.ParentID, r.Depth, r.Agent, r.StartedBy, r.Model, r.State, string(r.StopReason), r.Error,
-		r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts,
-		r.InputTokens, r.CachedInputTokens, r.OutputTokens, r.TotalTokens,
-		r.Segments, r.QueuePosition, r.RootID, text.Nested, r.CostMicros, r.Currency, text.Allowance, r.Expired.Questions, r.Expired.Since,
-		text.State,
+		t.key.Tenant, r.ID, t.key.ID, createdAt, r.ParentID, r.Depth, r.Agent, r.StartedBy, r.Model, r.State,
+		string(r.StopReason), r.Error, r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts, r.InputTokens,
+		r.CachedInputTokens, r.OutputTokens, r.TotalTokens, r.Segments, r.QueuePosition, r.RootID, text.Nested, r.CostMicros,
+		r.Currency, text.Allowance, r.Expired.Questions, r.Expired.Since, text.State,
 	}
 	t.write("INSERT INTO spool.run ("+form.WholeRunColumns+`, ord)
-		VALUES (`+places(form.WholeRunColumns)+`, coalesce((SELECT ord FROM spool.run WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1), 0) + 1)`,
+		VALUES (`+places(form.WholeRunColumns)+
+		`, coalesce((SELECT ord FROM spool.run WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1), 0) + 1)`,
 		append(append(args, stored.start.args()...), t.key.Tenant, t.key.ID)...)
 	t.runs.written(stored)
 	t.countRun(&stored.StoredRun, 1)
@@ -76,8 +76,8 @@ const (
 		input_tokens = ?, cached_input_tokens = ?, output_tokens = ?, total_tokens = ?,
 		segments = ?, place = ?, root_id = ?, nested = ?, cost_micros = ?, currency = ?, allowance = ?,
 		expired_questions = ?, expired_since = ?, engine_state = ?`
-	// setStartColumns sets the columns that come from the start. They may be large, and PostgreSQL would write a large text
-	// again even if it is the same.
+	// setStartColumns sets the columns that come from the start. They may be large, and PostgreSQL would write a large
+	// text again even if it is the same.
 	setStartColumns = `, start_key = ?, start_hash = ?, nonce = ?, scopes = ?, host_state = ?, provider_options = ?, client = ?`
 
 	ofRun = " WHERE tenant = ? AND id = ? AND " + ofThread

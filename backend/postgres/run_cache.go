@@ -57,7 +57,8 @@ func (t *tx) owningRun() statement {
 func (t *tx) waitingRuns() statement {
 	t.runs.waiting, t.runs.hasWaiting = nil, true
 	return statement{
-		sql:  "SELECT id, " + form.WholeRunColumns + " FROM spool.run WHERE tenant = ? AND thread_id = ? AND place > 0 ORDER BY place",
+		sql: "SELECT id, " + form.WholeRunColumns +
+			" FROM spool.run WHERE tenant = ? AND thread_id = ? AND place > 0 ORDER BY place",
 		args: []any{t.key.Tenant, t.key.ID},
 		scan: func(r *row) {
 			kept := keep(r)
@@ -87,7 +88,8 @@ func (t *tx) cachedRuns(q wire.RunQuery) (runs []store.RunRow, cached bool, err 
 	}
 	runs = []store.RunRow{}
 	switch {
-	case q.ID != "" && q.ID == t.runs.id && t.runs.owner != nil && q == wire.RunQuery{ID: q.ID, Whole: true, Tenant: q.Tenant, ThreadID: q.ThreadID}:
+	case q.ID != "" && q.ID == t.runs.id && t.runs.owner != nil &&
+		q == wire.RunQuery{ID: q.ID, Whole: true, Tenant: q.Tenant, ThreadID: q.ThreadID}:
 		runs, err = appendKept(runs, t.runs.owner)
 		return runs, true, err
 	case t.runs.hasWaiting && q == wire.RunQuery{Waiting: true, Whole: true, Tenant: q.Tenant, ThreadID: q.ThreadID}:

@@ -28,7 +28,8 @@ func (t *tx) putRow(r *store.Row) {
 	values := []any{t.key.Tenant, r.Kind, r.Key, r.Value, form.NewVersion(), t.now, r.ExpiresAt}
 	switch r.Version {
 	case store.AnyVersion:
-		t.write(insert+", version = CASE WHEN "+expiredRow+" THEN excluded.version ELSE stored.version + 1 END", append(values, t.now)...)
+		t.write(insert+", version = CASE WHEN "+expiredRow+" THEN excluded.version ELSE stored.version + 1 END",
+			append(values, t.now)...)
 	case 0:
 		t.writeOne(store.ErrRowChanged, insert+", version = excluded.version WHERE "+expiredRow, append(values, t.now)...)
 	default:

@@ -59,8 +59,10 @@ func (t *tx) writeTally() {
 	for _, n := range c.runs {
 		args = append(args, n)
 	}
-	args = append(args, c.tokens.InputTokens, c.tokens.CachedInputTokens, c.tokens.OutputTokens, c.tokens.TotalTokens, c.bytes)
-	t.write("INSERT INTO spool.tally (tenant, shard, "+tallyColumns+") VALUES (?, ?, "+places(tallyColumns)+")"+addToTally, args...)
+	args = append(args, c.tokens.InputTokens, c.tokens.CachedInputTokens, c.tokens.OutputTokens, c.tokens.TotalTokens,
+		c.bytes)
+	t.write("INSERT INTO spool.tally (tenant, shard, "+tallyColumns+") VALUES (?, ?, "+places(tallyColumns)+")"+addToTally,
+		args...)
 	t.counts = counts{}
 }
 

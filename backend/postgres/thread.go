@@ -73,9 +73,11 @@ func (t *tx) writeThread() {
 	switch {
 	case !r.stored:
 		t.counts.threads++
-		t.write("INSERT INTO spool.thread ("+form.ThreadColumns+", bytes, bytes_summed, last_version) VALUES ("+places(form.ThreadColumns)+", ?, ?, ?)",
+		t.write("INSERT INTO spool.thread ("+form.ThreadColumns+", bytes, bytes_summed, last_version) VALUES ("+
+			places(form.ThreadColumns)+", ?, ?, ?)",
 			t.key.Tenant, t.key.ID, r.State, r.Model, r.Title, r.CreatedAt, r.UpdatedAt,
-			r.RunID, r.LastSeq, r.Fence, r.LeaseUntil, r.Owner, encodeLabels(r.Labels), r.Expired.Questions, r.Expired.Since, r.bytes, r.summed, r.version)
+			r.RunID, r.LastSeq, r.Fence, r.LeaseUntil, r.Owner, encodeLabels(r.Labels), r.Expired.Questions, r.Expired.Since,
+			r.bytes, r.summed, r.version)
 	case t.dirty == seqDirty:
 		t.write("UPDATE spool.thread SET last_seq = ?, bytes = ?, bytes_summed = ?, last_version = ? WHERE tenant = ? AND id = ?",
 			r.LastSeq, r.bytes, r.summed, r.version, t.key.Tenant, t.key.ID)
@@ -83,7 +85,8 @@ func (t *tx) writeThread() {
 		t.write(`UPDATE spool.thread SET state = ?, model = ?, title = ?, updated_at = ?, run_id = ?, last_seq = ?,
 			fence = ?, lease_until = ?, owner = ?, labels = ?, expired_questions = ?, expired_since = ?, bytes = ?, bytes_summed = ?, last_version = ? WHERE tenant = ? AND id = ?`,
 			r.State, r.Model, r.Title, r.UpdatedAt, r.RunID, r.LastSeq,
-			r.Fence, r.LeaseUntil, r.Owner, encodeLabels(r.Labels), r.Expired.Questions, r.Expired.Since, r.bytes, r.summed, r.version, t.key.Tenant, t.key.ID)
+			r.Fence, r.LeaseUntil, r.Owner, encodeLabels(r.Labels), r.Expired.Questions, r.Expired.Since, r.bytes, r.summed,
+			r.version, t.key.Tenant, t.key.ID)
 	}
 	t.dirty, r.stored = unchanged, true
 }

@@ -70,7 +70,8 @@ func TestTripsOnTheWire(t *testing.T) {
 						t.Fatal(err)
 					}
 					if n := int(wire.trips.Load() - before); i > 0 && (n != counted || n > mostTrips) {
-						t.Errorf("%s takes %d round trips and counts %d, want both the same and at most %d", transition.name, n, counted, mostTrips)
+						t.Errorf("%s takes %d round trips and counts %d, want both the same and at most %d", transition.name, n, counted,
+							mostTrips)
 					}
 				}
 			}
@@ -99,21 +100,25 @@ func byHand(run spool.RunID) []transition {
 				return err
 			}
 			return tx.Write(store.Changes{
-				Thread:   &wire.Thread{State: wire.Queued, RunID: run},
-				NewRuns:  []store.RunRow{{Run: wire.Run{ID: run, State: wire.Queued}}},
-				Messages: []*spool.Message{{ID: spool.MessageID("u-" + run), Role: spool.RoleUser, Content: spool.TextContent("hello")}},
-				Jobs:     []wire.Job{{RunID: run, Agent: "a", Key: string(run)}},
-				Delta:    &store.SnapshotDelta{RunID: run},
+				Thread:  &wire.Thread{State: wire.Queued, RunID: run},
+				NewRuns: []store.RunRow{{Run: wire.Run{ID: run, State: wire.Queued}}},
+				Messages: []*spool.Message{
+					{ID: spool.MessageID("u-" + run), Role: spool.RoleUser, Content: spool.TextContent("hello")},
+				},
+				Jobs:  []wire.Job{{RunID: run, Agent: "a", Key: string(run)}},
+				Delta: &store.SnapshotDelta{RunID: run},
 			})
 		}},
 		{"a step", func(tx store.Tx) error {
 			_, r, err := read(tx)
 			r.Steps++
 			return errors.Join(err, tx.Write(store.Changes{
-				Runs:     []store.RunRow{r},
-				Messages: []*spool.Message{{ID: spool.MessageID("a-" + run), Role: spool.RoleAssistant, Content: spool.TextContent("hi")}},
-				Usage:    []wire.UsageRow{{RunID: run, Agent: "a", Model: "m"}},
-				Delta:    &store.SnapshotDelta{RunID: run},
+				Runs: []store.RunRow{r},
+				Messages: []*spool.Message{
+					{ID: spool.MessageID("a-" + run), Role: spool.RoleAssistant, Content: spool.TextContent("hi")},
+				},
+				Usage: []wire.UsageRow{{RunID: run, Agent: "a", Model: "m"}},
+				Delta: &store.SnapshotDelta{RunID: run},
 			}))
 		}},
 		{"the end", func(tx store.Tx) error {
@@ -158,7 +163,8 @@ func oneRun(t *testing.T, db store.Store, run spool.RunID) {
 		t.Fatal(err)
 	}
 	key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}
-	if started, err := e.Run(t.Context(), key, wire.StartRequest{RunID: run, Prompt: "hello"}); err != nil || !started.Accepted {
+	if started, err := e.Run(t.Context(), key, wire.StartRequest{RunID: run, Prompt: "hello"}); err != nil ||
+		!started.Accepted {
 		t.Fatalf("start: %+v, %v", started, err)
 	}
 	job := wire.Job{Tenant: key.Tenant, ThreadID: key.ID, RunID: run, Agent: "clerk"}

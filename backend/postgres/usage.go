@@ -12,7 +12,8 @@ import (
 func (v *view) Usage(q wire.UsageQuery) (report wire.UsageReport, err error) {
 	if q.Sums {
 		report.Sums = []wire.UsageLine{}
-		err = v.query("SELECT "+form.UsageLineColumns+" FROM spool.usage_line WHERE tenant = ? AND thread_id = ? ORDER BY ord",
+		err = v.query("SELECT "+form.UsageLineColumns+
+			" FROM spool.usage_line WHERE tenant = ? AND thread_id = ? ORDER BY ord",
 			eachForm(&report.Sums, form.ScanUsageLine), v.key.Tenant, v.key.ID)
 		return report, err
 	}
@@ -36,12 +37,14 @@ func (t *tx) addUsage(u *wire.UsageRow) {
 		estimated = 1
 	}
 	c := u.Usage
-	t.write("INSERT INTO spool.usage (tenant, thread_id, "+form.UsageColumns+", ord) VALUES (?, ?, "+places(form.UsageColumns)+", "+last+" + 1)",
+	t.write("INSERT INTO spool.usage (tenant, thread_id, "+form.UsageColumns+", ord) VALUES (?, ?, "+
+		places(form.UsageColumns)+", "+last+" + 1)",
 		t.key.Tenant, t.key.ID, u.RunID, u.AgentID, u.Agent, string(cmp.Or(u.Kind, spool.UsageStep)), u.Step,
 		u.Model, u.ModelID, string(u.Outcome), c.Input, c.CacheRead, c.CacheWrite, c.Output, c.Reasoning,
 		u.Guess.Input, u.Guess.Output, micros, cost.Currency, string(cost.Source), cost.Version, t.now, u.Requested,
 		t.key.Tenant, t.key.ID)
-	t.write("INSERT INTO spool.usage_line AS sums (tenant, thread_id, "+form.UsageLineColumns+", ord) VALUES (?, ?, "+places(form.UsageLineColumns)+", "+last+`)
+	t.write("INSERT INTO spool.usage_line AS sums (tenant, thread_id, "+form.UsageLineColumns+", ord) VALUES (?, ?, "+
+		places(form.UsageLineColumns)+", "+last+`)
 		ON CONFLICT (tenant, thread_id, agent_id, agent, model, model_id, currency) DO UPDATE SET
 			input = sums.input + excluded.input, cache_read = sums.cache_read + excluded.cache_read,
 			cache_write = sums.cache_write + excluded.cache_write, output = sums.output + excluded.output,

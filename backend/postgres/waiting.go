@@ -49,7 +49,8 @@ func (db *DB) waitingTenants(waiting *[]wire.WaitingTenant) statement {
 			), part AS (
 				SELECT tenant, min(due_at) AS due_at FROM oldest GROUP BY tenant
 			)
-			SELECT p.tenant, p.due_at, ` + inFlight + ` FROM part p WHERE p.due_at <= (SELECT now FROM clock) ORDER BY p.due_at, p.tenant`,
+			SELECT p.tenant, p.due_at, ` + inFlight +
+			` FROM part p WHERE p.due_at <= (SELECT now FROM clock) ORDER BY p.due_at, p.tenant`,
 		args: []any{db.clockArg()},
 		scan: each(waiting, func(r *row) wire.WaitingTenant {
 			return wire.WaitingTenant{Tenant: spool.Tenant(r.Text()), DueAt: r.Time(), InFlight: r.Int()}

@@ -18,7 +18,8 @@ var _ store.Archive = (*DB)(nil)
 // sectionLists has the statement that lists the sections of a kind: their tenants and names. The statement of
 // the rows takes the time.
 var sectionLists = map[store.SectionKind]string{
-	store.SectionRows: "SELECT DISTINCT tenant, kind FROM keyed_value WHERE kind <> '" + archive.MarkKind + "' AND NOT " + expired +
+	store.SectionRows: "SELECT DISTINCT tenant, kind FROM keyed_value WHERE kind <> '" + archive.MarkKind +
+		"' AND NOT " + expired +
 		" ORDER BY tenant, kind",
 	store.SectionThread: "SELECT tenant, id FROM thread ORDER BY tenant, id",
 	store.SectionOutbox: `SELECT DISTINCT tenant, '' FROM (
@@ -95,7 +96,8 @@ func exportRows(c *conn, s store.Section, at time.Time, emit func(line []byte) e
 // archived returns the table of the database that has the rows of a section, and their condition.
 func archived(s store.Section, t *archive.Table, at time.Time) (from, where string, args []any) {
 	if s.Kind == store.SectionRows {
-		return "keyed_value", "tenant = ? AND kind = ? AND NOT (expires_at > 0 AND expires_at <= ?)", []any{s.Tenant, s.Name, at}
+		return "keyed_value", "tenant = ? AND kind = ? AND NOT (expires_at > 0 AND expires_at <= ?)",
+			[]any{s.Tenant, s.Name, at}
 	}
 	c := form.SectionConditions(s, t, withThread)
 	return t.Name, c.Text, c.Args
@@ -115,10 +117,11 @@ type target struct{ *tx }
 
 // Mark implements [archive.Target].
 func (t target) Mark(s store.Section) (value json.RawMessage, err error) {
-	err = t.query("SELECT value FROM keyed_value WHERE tenant = ? AND kind = ? AND key = ? AND NOT "+expired, func(r *row) error {
-		value = r.JSON()
-		return nil
-	}, s.Tenant, archive.MarkKind, archive.MarkKey(s), t.now)
+	err = t.query("SELECT value FROM keyed_value WHERE tenant = ? AND kind = ? AND key = ? AND NOT "+expired,
+		func(r *row) error {
+			value = r.JSON()
+			return nil
+		}, s.Tenant, archive.MarkKind, archive.MarkKey(s), t.now)
 	return value, err
 }
 
@@ -141,10 +144,12 @@ func (t target) Insert(s store.Section, table *archive.Table, values []any) erro
 		return t.insert(s, table.Name, "tenant, thread_id, "+table.List(), append([]any{s.Tenant, s.Name}, values...), "")
 	case table.Name == "job":
 		lane := laneOf(&wire.Job{
-			RunID: spool.RunID(table.TextOf(values, "run_id")), Kind: wire.JobKind(table.TextOf(values, "kind")), Agent: table.TextOf(values, "agent"),
+			RunID: spool.RunID(table.TextOf(values, "run_id")), Kind: wire.JobKind(table.TextOf(values, "kind")),
+			Agent: table.TextOf(values, "agent"),
 		})
 		return t.insert(s, table.Name, "tenant, id, lane, claimed, token, "+table.List(),
-			append([]any{s.Tenant, wire.NewJobID(), lane, 0, 0}, values...), " ON CONFLICT (tenant, key) WHERE key <> '' DO NOTHING")
+			append([]any{s.Tenant, wire.NewJobID(), lane, 0, 0}, values...),
+			" ON CONFLICT (tenant, key) WHERE key <> '' DO NOTHING")
 	case table.Name == "job_dead":
 		return t.insertDead(s, table, values)
 	case s.Kind == store.SectionRows:
@@ -173,7 +178,10 @@ func (t target) insert(s store.Section, table, columns string, values []any, con
 	}
 	err := t.write("INSERT INTO "+table+" ("+columns+") VALUES ("+places(len(values))+")"+conditions, values...)
 	if isUnique(err) {
-		return &spool.Error{Code: spool.Conflict, Message: "a " + table + " of the " + s.String() + " is there already, in another thread", Err: err}
+		return &spool.Error{
+			Code: spool.Conflict, Message: "a " + table + " of the " + s.String() + " is there already, in another thread",
+			Err: err,
+		}
 	}
 	return err
 }
@@ -183,7 +191,8 @@ func (t target) insertThread(s store.Section, table *archive.Table, values []any
 	bytes := table.IntOf(values, "bytes")
 	t.counts.add(count{tenant: s.Tenant, n: 1})
 	t.addBytes(bytes)
-	return t.insert(s, table.Name, "tenant, id, lease_until, bytes_summed, "+table.List(), append([]any{s.Tenant, s.Name, 0, bytes}, values...), "")
+	return t.insert(s, table.Name, "tenant, id, lease_until, bytes_summed, "+table.List(),
+		append([]any{s.Tenant, s.Name, 0, bytes}, values...), "")
 }
 
 // insertDead adds a dead job behind those that the tenant has.
@@ -196,5 +205,6 @@ func (t target) insertDead(s store.Section, table *archive.Table, values []any) 
 	if err != nil {
 		return err
 	}
-	return t.insert(s, table.Name, "tenant, id, ord, "+table.List(), append([]any{s.Tenant, wire.NewJobID(), next}, values...), "")
+	return t.insert(s, table.Name, "tenant, id, ord, "+table.List(),
+		append([]any{s.Tenant, wire.NewJobID(), next}, values...), "")
 }

@@ -75,7 +75,8 @@ func auditQuery(q wire.AuditQuery) (query string, args []any) {
 	if !q.Until.IsZero() {
 		where.And("+at < ?", form.RoundedUp(q.Until))
 	}
-	return "SELECT " + form.AuditColumns + " FROM " + table + " WHERE " + where.Text + " ORDER BY seq DESC LIMIT ?", append(where.Args, bound(q.Limit))
+	return "SELECT " + form.AuditColumns + " FROM " + table + " WHERE " + where.Text + " ORDER BY seq DESC LIMIT ?",
+		append(where.Args, bound(q.Limit))
 }
 
 // places returns n placeholders.

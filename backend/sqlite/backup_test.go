@@ -36,7 +36,10 @@ func TestBackup(t *testing.T) {
 	write(t, db, 0, 100)
 	big := strings.Repeat("x", 8<<20) // more than one step
 	if err := db.Update(t.Context(), spool.ThreadKey{Tenant: "tenant", ID: "big"}, 0, func(tx store.Tx) error {
-		return tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}, Entries: []*wire.Entry{wire.NewEntry("A", "", big)}})
+		return tx.Write(store.Changes{
+			Thread:  &wire.Thread{State: wire.Idle},
+			Entries: []*wire.Entry{wire.NewEntry("A", "", big)},
+		})
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +127,8 @@ func TestBackupStopped(t *testing.T) {
 	dir, path = crashed(t)
 	remove(t, path+walSuffix)
 	to = filepath.Join(dir, "backup.db")
-	if err := Backup(t.Context(), path, to, nil); spool.CodeOf(err) != spool.Conflict || !strings.Contains(spool.MessageOf(err), "missing or empty") {
+	if err := Backup(t.Context(), path, to, nil); spool.CodeOf(err) != spool.Conflict ||
+		!strings.Contains(spool.MessageOf(err), "missing or empty") {
 		t.Errorf("a backup without the log: got error %v, want a conflict", err)
 	}
 }

@@ -26,7 +26,9 @@ func BenchmarkAppend(b *testing.B) {
 			keys := make([]spool.ThreadKey, callers)
 			for i := range keys {
 				keys[i] = spool.ThreadKey{Tenant: spool.DefaultTenant, ID: spool.ThreadID(spool.NewID("thr"))}
-				update(b, db, keys[i], func(tx store.Tx) error { return tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}}) })
+				update(b, db, keys[i], func(tx store.Tx) error {
+					return tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}})
+				})
 			}
 			share(b, callers, func(caller, _ int) error {
 				return db.Update(context.Background(), keys[caller], 0, func(tx store.Tx) error {

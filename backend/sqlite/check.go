@@ -42,7 +42,10 @@ func Check(ctx context.Context, path string) (r Report, err error) {
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
 	e := &s.evidence
-	r = Report{Path: s.path, Bytes: max(e.size, 0), LogBytes: e.wal.size, Running: s.running, Closed: e.state == nil || !e.state.Open}
+	r = Report{
+		Path: s.path, Bytes: max(e.size, 0), LogBytes: e.wal.size, Running: s.running,
+		Closed: e.state == nil || !e.state.Open,
+	}
 	if text := e.problem(); text != "" {
 		r.Problems = append(r.Problems, text)
 	}
@@ -128,7 +131,8 @@ func (r *Report) strays(c *conn) error {
 }
 
 func (r *Report) stray(c *conn, table, of, column, also string) error {
-	query := "SELECT count(*) FROM " + table + " s WHERE NOT EXISTS (SELECT 1 FROM " + of + " o WHERE o.tenant = s.tenant AND o.id = s." + column + ")" + also
+	query := "SELECT count(*) FROM " + table + " s WHERE NOT EXISTS (SELECT 1 FROM " + of +
+		" o WHERE o.tenant = s.tenant AND o.id = s." + column + ")" + also
 	return c.query(query, func(row *row) error {
 		if n := row.Int(); n > 0 {
 			r.Problems = append(r.Problems, fmt.Sprintf("%d rows of the table %s belong to no %s", n, table, of))

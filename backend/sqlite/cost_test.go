@@ -57,9 +57,12 @@ func TestCostOfARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	look := spool.Tool{ToolSpec: spool.ToolSpec{Name: "look"}, Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
-		return json.RawMessage(`"nothing"`), nil
-	}}
+	look := spool.Tool{
+		ToolSpec: spool.ToolSpec{Name: "look"},
+		Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+			return json.RawMessage(`"nothing"`), nil
+		},
+	}
 	e, err := engine.New(db.Backend(), engine.Config{
 		SingleProcess: true,
 		Agents:        []spool.Agent{{Name: "agent", Model: "m", Tools: []spool.Tool{look}}},
@@ -72,7 +75,8 @@ func TestCostOfARun(t *testing.T) {
 	run := func(thread spool.ThreadID) {
 		t.Helper()
 		key := spool.ThreadKey{Tenant: "acme", ID: thread}
-		started, err := e.Run(t.Context(), key, wire.StartRequest{StartOptions: wire.StartOptions{Agent: "agent"}, Prompt: "look"})
+		started, err := e.Run(t.Context(), key,
+			wire.StartRequest{StartOptions: wire.StartOptions{Agent: "agent"}, Prompt: "look"})
 		if err != nil || !started.Accepted {
 			t.Fatal(started, err)
 		}
@@ -115,7 +119,8 @@ func TestCostOfARun(t *testing.T) {
 	}
 	statements, commits = statements-2, commits-1 // but for the look at the counts
 	if statements > mostStatements || commits > mostCommits {
-		t.Errorf("a run takes %d statements and %d commits, and took %d and %d", statements, commits, mostStatements, mostCommits)
+		t.Errorf("a run takes %d statements and %d commits, and took %d and %d", statements, commits, mostStatements,
+			mostCommits)
 	}
 }
 

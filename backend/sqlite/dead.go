@@ -63,7 +63,8 @@ func (t *tx) addDead(d *wire.QueuedJob) error {
 	return t.write("INSERT INTO job_dead ("+deadColumns+`, ord)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
 			coalesce((SELECT ord FROM job_dead WHERE tenant = ? ORDER BY ord DESC LIMIT 1), 0) + 1)`,
-		t.key.Tenant, t.thread(&d.Job), d.RunID, d.Key, string(d.Kind), d.Agent, d.Model, d.Segment, t.due(&d.Job), d.Subject, d.Queue, d.Payload,
+		t.key.Tenant, t.thread(&d.Job), d.RunID, d.Key, string(d.Kind), d.Agent, d.Model, d.Segment, t.due(&d.Job), d.Subject,
+		d.Queue, d.Payload,
 		wire.NewJobID(), d.Attempts, d.Cause, t.now, t.key.Tenant)
 }
 

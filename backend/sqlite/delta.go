@@ -10,7 +10,8 @@ func (v *view) Deltas(q store.DeltaQuery) ([]store.SnapshotDelta, error) {
 	where := form.DeltaConditions(v.key, q)
 	deltas := []store.SnapshotDelta{}
 	err := v.query("SELECT "+form.DeltaColumns+" FROM delta WHERE "+where.Text+" ORDER BY version LIMIT ?",
-		each(&deltas, func(r form.Row) store.SnapshotDelta { return form.ScanDelta(r, v.key.ID) }), append(where.Args, bound(q.Limit))...)
+		each(&deltas, func(r form.Row) store.SnapshotDelta { return form.ScanDelta(r, v.key.ID) }),
+		append(where.Args, bound(q.Limit))...)
 	return deltas, err
 }
 

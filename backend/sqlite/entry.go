@@ -59,7 +59,8 @@ func (t *tx) appendEntries(entries []*wire.Entry) error {
 	}
 	for _, e := range entries {
 		seq := t.row.LastSeq + 1
-		err := t.write("INSERT INTO entry (tenant, thread_id, "+form.EntryColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		err := t.write("INSERT INTO entry (tenant, thread_id, "+form.EntryColumns+
+			") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 			t.key.Tenant, t.key.ID, seq, string(e.Type), e.RunID, e.Payload, t.now,
 			e.Stream, e.After.Fence, e.After.N, e.PublishedBy, e.PublishedByTool, e.Published)
 		if err != nil {

@@ -135,7 +135,8 @@ func (e *evidence) copied() string {
 		return ""
 	}
 	if e.wal.size == 0 {
-		return e.path + " was copied, without its log, from a server that was running: its last writes are missing. `spool backup` makes whole copies"
+		return e.path +
+			" was copied, without its log, from a server that was running: its last writes are missing. `spool backup` makes whole copies"
 	}
 	return e.log(true, e.main.salt)
 }
@@ -145,7 +146,8 @@ func (e *evidence) log(needed bool, salt uint32) string {
 	wal := e.path + walSuffix
 	switch {
 	case e.wal.size == 0 && needed:
-		return wal + " is missing or empty, and the process before did not close the database: its last writes were in there, " +
+		return wal +
+			" is missing or empty, and the process before did not close the database: its last writes were in there, " +
 			"unless another program, such as sqlite3, has opened the database since and put them into it"
 	case e.wal.size == 0:
 		return ""

@@ -22,7 +22,9 @@ func write(t *testing.T, db *DB, from, n int) {
 	for i := from; i < from+n; i++ {
 		key := spool.ThreadKey{Tenant: "tenant", ID: spool.ThreadID(fmt.Sprint("t", i))}
 		err := db.Update(context.Background(), key, 0, func(tx store.Tx) error {
-			return tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle, Title: strings.Repeat(fmt.Sprint("title ", i, " "), 60)}})
+			return tx.Write(store.Changes{
+				Thread: &wire.Thread{State: wire.Idle, Title: strings.Repeat(fmt.Sprint("title ", i, " "), 60)},
+			})
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -154,19 +156,28 @@ func TestLoss(t *testing.T) {
 			t.Helper()
 			change(t, path+walSuffix, func([]byte) []byte { return nil })
 		}},
-		"a flipped header": {left: 10, want: "is damaged at its beginning", aside: true, damage: func(t *testing.T, path string) {
-			t.Helper()
-			change(t, path+walSuffix, func(b []byte) []byte { b[17] ^= 1; return b })
-		}},
-		"a flipped frame": {left: 12, want: "whole writes come after the damage", aside: true, damage: func(t *testing.T, path string) {
-			t.Helper()
-			flipFrame(t, path, 12)
-		}},
-		"the log of another": {left: 10, want: "is not the log that belongs to", aside: true, damage: func(t *testing.T, path string) {
-			t.Helper()
-			_, other := crashedAs(t, "other")
-			copyOver(t, other+walSuffix, path+walSuffix)
-		}},
+		"a flipped header": {
+			left: 10, want: "is damaged at its beginning", aside: true,
+			damage: func(t *testing.T, path string) {
+				t.Helper()
+				change(t, path+walSuffix, func(b []byte) []byte { b[17] ^= 1; return b })
+			},
+		},
+		"a flipped frame": {
+			left: 12, want: "whole writes come after the damage", aside: true,
+			damage: func(t *testing.T, path string) {
+				t.Helper()
+				flipFrame(t, path, 12)
+			},
+		},
+		"the log of another": {
+			left: 10, want: "is not the log that belongs to", aside: true,
+			damage: func(t *testing.T, path string) {
+				t.Helper()
+				_, other := crashedAs(t, "other")
+				copyOver(t, other+walSuffix, path+walSuffix)
+			},
+		},
 		"emptied": {left: 0, want: "spool.db is empty, and ", aside: true, damage: func(t *testing.T, path string) {
 			t.Helper()
 			change(t, path, func([]byte) []byte { return nil })
@@ -175,21 +186,30 @@ func TestLoss(t *testing.T) {
 			t.Helper()
 			remove(t, path)
 		}},
-		"emptied, no sidecar": {left: 0, want: "SQLite would delete that", aside: true, damage: func(t *testing.T, path string) {
-			t.Helper()
-			change(t, path, func([]byte) []byte { return nil })
-			remove(t, path+sidecarSuffix)
-		}},
-		"another database": {left: 10, want: "is not the database that was here before", aside: true, damage: func(t *testing.T, path string) {
-			t.Helper()
-			_, other := crashedAs(t, "other")
-			copyOver(t, other, path)
-		}},
-		"another database, closed": {closed: true, left: 10, want: "is not the database that was here before", damage: func(t *testing.T, path string) {
-			t.Helper()
-			_, other := crashedAs(t, "other")
-			copyOver(t, other, path)
-		}},
+		"emptied, no sidecar": {
+			left: 0, want: "SQLite would delete that", aside: true,
+			damage: func(t *testing.T, path string) {
+				t.Helper()
+				change(t, path, func([]byte) []byte { return nil })
+				remove(t, path+sidecarSuffix)
+			},
+		},
+		"another database": {
+			left: 10, want: "is not the database that was here before", aside: true,
+			damage: func(t *testing.T, path string) {
+				t.Helper()
+				_, other := crashedAs(t, "other")
+				copyOver(t, other, path)
+			},
+		},
+		"another database, closed": {
+			closed: true, left: 10, want: "is not the database that was here before",
+			damage: func(t *testing.T, path string) {
+				t.Helper()
+				_, other := crashedAs(t, "other")
+				copyOver(t, other, path)
+			},
+		},
 		"copied alone": {left: 10, want: "was copied, without its log", damage: func(t *testing.T, path string) {
 			t.Helper()
 			remove(t, path+walSuffix)
@@ -201,19 +221,22 @@ func TestLoss(t *testing.T) {
 			remove(t, path+"-shm")
 			remove(t, path+sidecarSuffix)
 		}},
-		"an old copy over a closed one": {closed: true, left: 10, want: "was copied, without its log", damage: func(t *testing.T, path string) {
-			t.Helper()
-			dir, running := crashed(t) // the same database
-			copyOver(t, running, path)
-			s, err := readSidecar(filepath.Join(dir, "spool.db"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			s.Open, s.Log = false, false
-			if err := s.write(path); err != nil {
-				t.Fatal(err)
-			}
-		}},
+		"an old copy over a closed one": {
+			closed: true, left: 10, want: "was copied, without its log",
+			damage: func(t *testing.T, path string) {
+				t.Helper()
+				dir, running := crashed(t) // the same database
+				copyOver(t, running, path)
+				s, err := readSidecar(filepath.Join(dir, "spool.db"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.Open, s.Log = false, false
+				if err := s.write(path); err != nil {
+					t.Fatal(err)
+				}
+			},
+		},
 		"a damaged sidecar": {left: 30, want: "spool.db.state is damaged", damage: func(t *testing.T, path string) {
 			t.Helper()
 			change(t, path+sidecarSuffix, func(b []byte) []byte { return b[:9] })

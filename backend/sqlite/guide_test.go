@@ -26,7 +26,9 @@ func TestFenceOfGuide(t *testing.T) {
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1) // each connection has a database of its own
-	if _, err := db.ExecContext(t.Context(), "CREATE TABLE run_fence (run TEXT PRIMARY KEY, fence INTEGER NOT NULL)"); err != nil {
+	if _, err := db.ExecContext(
+		t.Context(), "CREATE TABLE run_fence (run TEXT PRIMARY KEY, fence INTEGER NOT NULL)",
+	); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {

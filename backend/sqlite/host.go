@@ -47,7 +47,8 @@ func (db *DB) Transact(ctx context.Context, fn func(tx *Transaction) error) erro
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	s := &session{
-		ctx: ctx, database: db.hostTx(), rules: db.pool.rules, cancel: cancel, begun: make(chan struct{}), ended: make(chan error, 1),
+		ctx: ctx, database: db.hostTx(), rules: db.pool.rules, cancel: cancel, begun: make(chan struct{}),
+		ended: make(chan error, 1),
 	}
 	answer := make(chan error, 1)
 	go func() {
@@ -86,10 +87,13 @@ func Tx(tx *Transaction) store.HostTx { return store.NewHostTx(tx.session.databa
 
 var (
 	errTooLong = &spool.Error{
-		Code: spool.Unavailable, Message: "the transaction took longer than " + TransactLimit.String() + " and was rolled back: its function must not wait for other work",
+		Code: spool.Unavailable, Message: "the transaction took longer than " + TransactLimit.String() +
+			" and was rolled back: its function must not wait for other work",
 	}
 	errUnwound = &spool.Error{Code: spool.Internal, Message: "the function did not return"}
-	errEnded   = &spool.Error{Code: spool.Invalid, Message: "the function must not commit or roll back its transaction: return nil or an error"}
+	errEnded   = &spool.Error{
+		Code: spool.Invalid, Message: "the function must not commit or roll back its transaction: return nil or an error",
+	}
 )
 
 // hostTx is the [store.Backend.HostTx].
@@ -124,7 +128,9 @@ func (s *session) serve(t *tx) error {
 	case err := <-s.ended:
 		return s.close(err, errOver)
 	case <-s.ctx.Done():
-		err := &spool.Error{Code: spool.Canceled, Message: "the context of the transaction has ended, so it was rolled back", Err: s.ctx.Err()}
+		err := &spool.Error{
+			Code: spool.Canceled, Message: "the context of the transaction has ended, so it was rolled back", Err: s.ctx.Err(),
+		}
 		return s.close(err, err)
 	case <-limit.C:
 		s.cancel(errTooLong)

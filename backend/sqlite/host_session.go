@@ -36,8 +36,12 @@ type session struct {
 // The errors of a use that is not possible.
 var (
 	errOver     = &spool.Error{Code: spool.Invalid, Message: "the transaction has ended", Err: sql.ErrTxDone}
-	errUpdating = &spool.Error{Code: spool.Invalid, Message: "an update or a start runs in the transaction: use it again after that has returned"}
-	errReturned = &spool.Error{Code: spool.Invalid, Message: "the function returned while an update or a start ran in its transaction"}
+	errUpdating = &spool.Error{
+		Code: spool.Invalid, Message: "an update or a start runs in the transaction: use it again after that has returned",
+	}
+	errReturned = &spool.Error{
+		Code: spool.Invalid, Message: "the function returned while an update or a start ran in its transaction",
+	}
 )
 
 // close ends the use of the connection, and returns err or why the transaction cannot be committed. Later uses
@@ -144,7 +148,10 @@ func hostError(err error) error {
 	}
 	switch e.Code & 0xff { // the primary code
 	case sqlite3.SQLITE_AUTH:
-		return &spool.Error{Code: spool.Invalid, Message: "a host's statement may only use tables whose names begin with " + hostPrefix, Err: err}
+		return &spool.Error{
+			Code: spool.Invalid, Message: "a host's statement may only use tables whose names begin with " + hostPrefix,
+			Err: err,
+		}
 	case sqlite3.SQLITE_CONSTRAINT:
 		return &spool.Error{Code: spool.Conflict, Message: "a constraint refuses the row", Err: err}
 	case sqlite3.SQLITE_INTERRUPT:

@@ -103,12 +103,14 @@ func TestHostValues(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 678900000, time.FixedZone("", 3600))
 	long := strings.Repeat("x", 100_000)
 	err := db.Transact(ctx, func(tx *sqlite.Transaction) error {
-		_, err := tx.ExecContext(ctx, `CREATE TABLE app_value (id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT, whole INTEGER, fraction REAL, data BLOB, yes BOOLEAN, at TIMESTAMP, day DATE);
+		_, err := tx.ExecContext(ctx,
+			`CREATE TABLE app_value (id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT, whole INTEGER, fraction REAL, data BLOB, yes BOOLEAN, at TIMESTAMP, day DATE);
 			CREATE INDEX app_value_text ON app_value (text); CREATE VIEW app_texts AS SELECT text FROM app_value`)
 		if err != nil {
 			return err
 		}
-		stmt, err := tx.PrepareContext(ctx, "INSERT INTO app_value (text, whole, fraction, data, yes, at, day) VALUES (?, ?, ?, ?, ?, ?, '2026-01-02')")
+		stmt, err := tx.PrepareContext(ctx,
+			"INSERT INTO app_value (text, whole, fraction, data, yes, at, day) VALUES (?, ?, ?, ?, ?, ?, '2026-01-02')")
 		if err != nil {
 			return err
 		}
@@ -141,7 +143,8 @@ func TestHostValues(t *testing.T) {
 	}
 	var got []value
 	err = db.Read(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, "SELECT id, text, whole, fraction, data, yes, at, day, NULL FROM app_value ORDER BY id")
+		rows, err := tx.QueryContext(ctx,
+			"SELECT id, text, whole, fraction, data, yes, at, day, NULL FROM app_value ORDER BY id")
 		if err != nil {
 			return err
 		}
@@ -178,20 +181,22 @@ func TestHostRules(t *testing.T) {
 	h := newHost(t, db)
 	for _, statement := range []string{
 		"INSERT INTO thread (tenant, id) VALUES ('a', 'b')", "UPDATE run SET state = 'COMPLETED'", "DELETE FROM job",
-		"SELECT * FROM message", "SELECT count(*) FROM Message", "SELECT n FROM app_number WHERE n IN (SELECT fence FROM thread)",
+		"SELECT * FROM message", "SELECT count(*) FROM Message",
+		"SELECT n FROM app_number WHERE n IN (SELECT fence FROM thread)",
 		"INSERT INTO app_number SELECT last_seq FROM thread", "DROP TABLE thread", "ALTER TABLE run ADD COLUMN mine TEXT",
 		"CREATE TABLE orders (id INTEGER)", "CREATE INDEX app_index ON run (id)", "CREATE INDEX mine ON app_number (n)",
 		"CREATE TRIGGER app_trigger AFTER INSERT ON run BEGIN SELECT 1; END", "CREATE VIEW mine AS SELECT 1",
-		"CREATE TEMP TABLE app_temp (id INTEGER)", "COMMIT", "ROLLBACK", "BEGIN", "SAVEPOINT mine", "RELEASE op", "END; COMMIT",
-		"PRAGMA synchronous = OFF", "PRAGMA application_id", "ATTACH ':memory:' AS other", "ANALYZE", "VACUUM", "SELECT load_extension('x')",
-		"UPDATE sqlite_schema SET name = 'x'", "SELECT data FROM sqlite_dbpage", "UPDATE sqlite_dbpage SET data = data",
-		"SELECT name FROM dbstat", "nonsense", "SELECT ?", "SELECT 1; SELECT 2",
+		"CREATE TEMP TABLE app_temp (id INTEGER)", "COMMIT", "ROLLBACK", "BEGIN", "SAVEPOINT mine", "RELEASE op",
+		"END; COMMIT", "PRAGMA synchronous = OFF", "PRAGMA application_id", "ATTACH ':memory:' AS other", "ANALYZE", "VACUUM",
+		"SELECT load_extension('x')", "UPDATE sqlite_schema SET name = 'x'", "SELECT data FROM sqlite_dbpage",
+		"UPDATE sqlite_dbpage SET data = data", "SELECT name FROM dbstat", "nonsense", "SELECT ?", "SELECT 1; SELECT 2",
 	} {
 		err := h.db.Transact(ctx, func(tx *sqlite.Transaction) error {
 			if err := tx.QueryRowContext(ctx, statement).Scan(new(any)); spool.CodeOf(err) != spool.Invalid {
 				t.Errorf("%s: %v", statement, err)
 			}
-			if _, err := tx.ExecContext(ctx, statement); spool.CodeOf(err) != spool.Invalid && !strings.HasPrefix(statement, "SELECT 1;") {
+			if _, err := tx.ExecContext(ctx, statement); spool.CodeOf(err) != spool.Invalid &&
+				!strings.HasPrefix(statement, "SELECT 1;") {
 				t.Errorf("%s: executed with the error %v", statement, err)
 			}
 			_, err := tx.ExecContext(ctx, "INSERT INTO app_number SELECT coalesce(max(n), 0) + 1 FROM app_number")
@@ -245,7 +250,9 @@ func TestHostRename(t *testing.T) {
 	t.Parallel()
 	db, ctx := hostDB(t), t.Context()
 	h := newHost(t, db)
-	for _, rename := range []string{"ALTER TABLE app_number RENAME TO orders", "alter table app_number /**/ Rename To [app]"} {
+	for _, rename := range []string{
+		"ALTER TABLE app_number RENAME TO orders", "alter table app_number /**/ Rename To [app]",
+	} {
 		err := db.Transact(ctx, func(tx *sqlite.Transaction) error {
 			if _, err := tx.ExecContext(ctx, rename); spool.CodeOf(err) != spool.Invalid {
 				t.Errorf("%s: %v", rename, err)
@@ -313,7 +320,8 @@ func TestHostSlow(t *testing.T) {
 	h := newHost(t, db)
 	for name, hang := range map[string]func(ctx context.Context, tx *sqlite.Transaction) error{
 		"statement": func(_ context.Context, tx *sqlite.Transaction) error {
-			_, err := tx.ExecContext(t.Context(), "INSERT INTO app_number VALUES (1); INSERT INTO app_number WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n WHERE i < 0")
+			_, err := tx.ExecContext(t.Context(),
+				"INSERT INTO app_number VALUES (1); INSERT INTO app_number WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n WHERE i < 0")
 			return err
 		},
 		"function": func(ctx context.Context, tx *sqlite.Transaction) error {
@@ -424,7 +432,8 @@ func TestHostUpdateLimit(t *testing.T) {
 
 func isTooLong(t *testing.T, err error) {
 	t.Helper()
-	if spool.CodeOf(err) != spool.Unavailable || !strings.Contains(spool.MessageOf(err), "took longer than 5s and was rolled back") {
+	if spool.CodeOf(err) != spool.Unavailable ||
+		!strings.Contains(spool.MessageOf(err), "took longer than 5s and was rolled back") {
 		t.Errorf("got the error %v", err)
 	}
 }
@@ -463,7 +472,8 @@ func TestHostStartLate(t *testing.T) {
 	}
 	t.Cleanup(e.Close)
 	start := func(tx *sqlite.Transaction) error {
-		_, wake, err := e.StartTx(t.Context(), sqlite.Tx(tx), spool.ThreadKey{Tenant: "a", ID: "h"}, wire.StartRequest{Prompt: "Hello"})
+		_, wake, err := e.StartTx(t.Context(), sqlite.Tx(tx), spool.ThreadKey{Tenant: "a", ID: "h"},
+			wire.StartRequest{Prompt: "Hello"})
 		wake()
 		return err
 	}
@@ -479,7 +489,8 @@ func TestHostStartLate(t *testing.T) {
 	if err := db.Transact(t.Context(), func(tx *sqlite.Transaction) error { late = tx; return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if err := start(late); spool.CodeOf(err) != spool.Invalid || spool.MessageOf(err) != "the transaction has ended" || !errors.Is(err, sql.ErrTxDone) {
+	if err := start(late); spool.CodeOf(err) != spool.Invalid || spool.MessageOf(err) != "the transaction has ended" ||
+		!errors.Is(err, sql.ErrTxDone) {
 		t.Errorf("a start after the commit: %v", err)
 	}
 }
@@ -544,7 +555,8 @@ func TestHostKept(t *testing.T) {
 		if err != nil || len(report.Problems) > 0 {
 			t.Errorf("%v, %v", report.Problems, err)
 		}
-		if got, err := (host{open(t, file, &sqlite.Options{Exclusive: true})}).Numbers(ctx); err != nil || len(got) != 1 || got[0] != 7 {
+		if got, err := (host{open(t, file, &sqlite.Options{Exclusive: true})}).Numbers(ctx); err != nil ||
+			len(got) != 1 || got[0] != 7 {
 			t.Errorf("%v, %v", got, err)
 		}
 	}

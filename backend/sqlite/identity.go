@@ -67,7 +67,9 @@ func onlyBegun(c *conn) (begun bool, err error) {
 func notDatabase(err error, file string) error {
 	var e *lite.Error
 	if errors.As(err, &e) && e.Code == sqlite3.SQLITE_NOTADB {
-		return &spool.Error{Code: spool.Conflict, Message: file + " is not an SQLite database, or its first page is damaged", Err: err}
+		return &spool.Error{
+			Code: spool.Conflict, Message: file + " is not an SQLite database, or its first page is damaged", Err: err,
+		}
 	}
 	return err
 }

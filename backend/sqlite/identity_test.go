@@ -23,14 +23,34 @@ func TestOwner(t *testing.T) {
 		text       string
 		want       string
 	}{
-		"tables of others":  {statements: []string{"CREATE TABLE customer (id INTEGER)"}, want: "is the database of another program"},
-		"some of our names": {statements: []string{"CREATE TABLE thread (id INTEGER)", "CREATE TABLE run (id INTEGER)"}, want: "is the database of another program"},
-		"the id of another": {statements: []string{"PRAGMA application_id = 252006674", "CREATE TABLE a (id INTEGER)"}, want: "is the database of another program"},
-		"no database":       {text: strings.Repeat("this is a letter. ", 100), want: "is not an SQLite database"},
-		"ours, from before": {statements: append(ours, "PRAGMA user_version = 10"), want: "has schema 10, and this version of the program opens schema 100"},
-		"a list with steps": {statements: []string{"CREATE TABLE schema_migration (version INTEGER)", "INSERT INTO schema_migration VALUES (7)"}, want: "is the database of another program"},
-		"ours, killed":      {statements: []string{"CREATE TABLE schema_migration (version INTEGER PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT"}},
-		"a list of others":  {statements: []string{"CREATE TABLE schema_migration (id TEXT)"}, want: "is the database of another program"},
+		"tables of others": {
+			statements: []string{"CREATE TABLE customer (id INTEGER)"}, want: "is the database of another program",
+		},
+		"some of our names": {
+			statements: []string{"CREATE TABLE thread (id INTEGER)", "CREATE TABLE run (id INTEGER)"},
+			want:       "is the database of another program",
+		},
+		"the id of another": {
+			statements: []string{"PRAGMA application_id = 252006674", "CREATE TABLE a (id INTEGER)"},
+			want:       "is the database of another program",
+		},
+		"no database": {text: strings.Repeat("this is a letter. ", 100), want: "is not an SQLite database"},
+		"ours, from before": {
+			statements: append(ours, "PRAGMA user_version = 10"),
+			want:       "has schema 10, and this version of the program opens schema 100",
+		},
+		"a list with steps": {
+			statements: []string{"CREATE TABLE schema_migration (version INTEGER)", "INSERT INTO schema_migration VALUES (7)"},
+			want:       "is the database of another program",
+		},
+		"ours, killed": {
+			statements: []string{
+				"CREATE TABLE schema_migration (version INTEGER PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT",
+			},
+		},
+		"a list of others": {
+			statements: []string{"CREATE TABLE schema_migration (id TEXT)"}, want: "is the database of another program",
+		},
 		"nothing":           {},
 		"an empty database": {statements: []string{"CREATE TABLE a (id INTEGER)", "DROP TABLE a"}},
 	} {

@@ -50,7 +50,8 @@ func inboxQuery(q wire.ParkQuery, at any) (query string, args []any) {
 	case q.Order == wire.ParksByExpiry:
 		index = "park_expiry"
 	}
-	return "SELECT " + form.InboxColumns + " FROM park INDEXED BY " + index + " WHERE " + where.Text + order, append(where.Args, bound(q.Limit))
+	return "SELECT " + form.InboxColumns + " FROM park INDEXED BY " + index + " WHERE " + where.Text + order,
+		append(where.Args, bound(q.Limit))
 }
 
 func scanning(scan func(r form.Row)) func(r *row) error {

@@ -175,14 +175,16 @@ func check(t *testing.T, path string, acked map[string]int64) {
 	}
 	defer func() { _ = raw.Close() }()
 	var integrity string
-	if err := raw.QueryRowContext(t.Context(), "PRAGMA integrity_check").Scan(&integrity); err != nil || integrity != "ok" {
+	if err := raw.QueryRowContext(t.Context(), "PRAGMA integrity_check").Scan(&integrity); err != nil ||
+		integrity != "ok" {
 		t.Fatalf("integrity_check: %s, error %v", integrity, err)
 	}
 	// Nothing is there by half: each entry has its message, its job and its number in the
 	// thread's row.
 	var entries, messages, jobs, numbers int
 	err = raw.QueryRowContext(t.Context(), `SELECT (SELECT count(*) FROM entry), (SELECT count(*) FROM message),
-		(SELECT count(*) FROM job), (SELECT coalesce(sum(last_seq), 0) FROM thread)`).Scan(&entries, &messages, &jobs, &numbers)
+		(SELECT count(*) FROM job), (SELECT coalesce(sum(last_seq), 0) FROM thread)`).Scan(&entries, &messages, &jobs,
+		&numbers)
 	if err != nil || entries == 0 || messages != entries || jobs != entries || numbers != entries {
 		t.Fatalf("got %d entries, %d messages, %d jobs, numbers up to %d, error %v", entries, messages, jobs, numbers, err)
 	}

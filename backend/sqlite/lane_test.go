@@ -86,7 +86,8 @@ func TestClaimOfLanes(t *testing.T) {
 		t.Errorf("claimed %v: %v", tenants, err)
 	}
 	stats, err := db.Stats(t.Context(), wire.StatsQuery{Waiting: true})
-	if w := stats.Waiting; err != nil || len(w) != 2 || w[0].Tenant != "many" || w[0].InFlight != 6 || w[1].Tenant != "one" || w[1].InFlight != 5 {
+	if w := stats.Waiting; err != nil || len(w) != 2 || w[0].Tenant != "many" || w[0].InFlight != 6 ||
+		w[1].Tenant != "one" || w[1].InFlight != 5 {
 		t.Errorf("waiting: %+v, %v", w, err)
 	}
 }
@@ -129,7 +130,8 @@ func TestEventsOutliveThreads(t *testing.T) {
 	write(store.Changes{DeleteThread: true})
 	for _, state := range []wire.JobState{"", wire.JobDead} {
 		jobs, err := db.Jobs(t.Context(), wire.JobQuery{Tenant: "tenant", State: state})
-		if err != nil || len(jobs) != 1 || !jobs[0].Event() || jobs[0].ThreadID != "t" || jobs[0].Queue != "hooks" || string(jobs[0].Payload) != `{ "n": 1 }` {
+		if err != nil || len(jobs) != 1 || !jobs[0].Event() || jobs[0].ThreadID != "t" || jobs[0].Queue != "hooks" ||
+			string(jobs[0].Payload) != `{ "n": 1 }` {
 			t.Errorf("jobs %q: %+v, %v", state, jobs, err)
 		}
 	}

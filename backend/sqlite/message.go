@@ -47,7 +47,8 @@ func (v *view) messageQuery(columns string, q store.MessageQuery) (query string,
 // messages returns the messages that a query selects.
 func (v *view) messages(query string, args ...any) ([]spool.Message, error) {
 	messages := []spool.Message{}
-	err := v.query(query, each(&messages, func(r form.Row) spool.Message { return form.ScanMessage(r, v.key.ID) }), args...)
+	err := v.query(query, each(&messages, func(r form.Row) spool.Message { return form.ScanMessage(r, v.key.ID) }),
+		args...)
 	return messages, err
 }
 

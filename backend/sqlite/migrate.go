@@ -129,9 +129,10 @@ func checkKnown(c *conn, all []migration, file string) error {
 		return err
 	}
 	if 0 < last && last < baseline {
-		return spool.Errorf(spool.Conflict, "%s has schema %d, and this version of the program opens schema %d and later ones: "+
-			"export it with the version that wrote it (spool export --data DIR FILE), and import the file into a new folder with this one "+
-			"(spool import --data NEW FILE)", file, last, baseline)
+		return spool.Errorf(spool.Conflict,
+			"%s has schema %d, and this version of the program opens schema %d and later ones: "+
+				"export it with the version that wrote it (spool export --data DIR FILE), and import the file into a new folder with this one "+
+				"(spool import --data NEW FILE)", file, last, baseline)
 	}
 	known := make(map[int]bool, len(all))
 	for _, m := range all {
@@ -139,12 +140,14 @@ func checkKnown(c *conn, all []migration, file string) error {
 	}
 	highest := all[len(all)-1].version
 	if last > highest {
-		return spool.Errorf(spool.Conflict, "%s has schema %d, and this version of the program knows schema %d: use a later version",
+		return spool.Errorf(spool.Conflict,
+			"%s has schema %d, and this version of the program knows schema %d: use a later version",
 			file, last, highest)
 	}
 	for number := range have {
 		if !known[number] {
-			return spool.Errorf(spool.Conflict, "%s has had the migration %d, which this version of the program does not have: use a later version",
+			return spool.Errorf(spool.Conflict,
+				"%s has had the migration %d, which this version of the program does not have: use a later version",
 				file, number)
 		}
 	}

@@ -152,7 +152,8 @@ func refuseLinks(path string) error {
 	for _, suffix := range []string{"", walSuffix, "-shm", "-journal", ".lock", sidecarSuffix, sidecarSuffix + ".new"} {
 		info, err := os.Lstat(path + suffix)
 		if err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return spool.Errorf(spool.Invalid, "%s is a symbolic link, and a database must be a file itself: name the file that it leads to", path+suffix)
+			return spool.Errorf(spool.Invalid,
+				"%s is a symbolic link, and a database must be a file itself: name the file that it leads to", path+suffix)
 		}
 	}
 	return nil

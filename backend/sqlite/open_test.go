@@ -48,7 +48,9 @@ func TestOpenMode(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "spool.db")
 	db := open(t, path, &sqlite.Options{Exclusive: true})
-	update(t, db, key("t"), func(tx store.Tx) error { return tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}}) })
+	update(t, db, key("t"), func(tx store.Tx) error {
+		return tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}})
+	})
 	for _, name := range []string{"spool.db", "spool.db-wal", "spool.db-shm", "spool.db.lock"} {
 		mode(t, filepath.Join(dir, name), 0o600)
 	}
@@ -96,7 +98,9 @@ func TestOpenEndsLeases(t *testing.T) {
 
 	// Only an exclusive open knows that nobody else is alive.
 	clock.Advance(time.Second)
-	if taken, _, err := open(t, path, &sqlite.Options{Clock: clock}).Claim(context.Background(), store.ClaimQuery{Limit: 10, Lease: time.Hour}); err != nil || len(taken) != 0 {
+	if taken, _, err := open(t, path, &sqlite.Options{Clock: clock}).Claim(
+		context.Background(), store.ClaimQuery{Limit: 10, Lease: time.Hour},
+	); err != nil || len(taken) != 0 {
 		t.Errorf("claim after a shared open: got %v and error %v, want none", taken, err)
 	}
 	if err := before.Close(); err != nil {
@@ -147,7 +151,9 @@ func TestOpenNothing(t *testing.T) {
 			t.Errorf("open %q: got error %v", path, err)
 		}
 	}
-	if _, err := sqlite.Open(filepath.Join(t.TempDir(), "missing", "spool.db"), nil); spool.CodeOf(err) != spool.Unavailable {
+	if _, err := sqlite.Open(
+		filepath.Join(t.TempDir(), "missing", "spool.db"), nil,
+	); spool.CodeOf(err) != spool.Unavailable {
 		t.Errorf("open in a folder that is not there: got error %v", err)
 	}
 	// Characters with a meaning in a URI are part of the name.

@@ -27,7 +27,8 @@ func (t *tx) putPark(p *store.Park) error {
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
 			(SELECT coalesce(max(ord), 0) + 1 FROM park WHERE tenant = ? AND thread_id = ? AND run_id = ?))
 		ON CONFLICT (tenant, thread_id, run_id, tool_call_id) DO UPDATE SET `+form.ReplacedPark,
-		t.key.Tenant, t.key.ID, p.RunID, p.ToolCallID, p.ToolName, p.Step, p.Args, p.Shown, p.Reason, string(p.State), text.Answer, text.Before,
+		t.key.Tenant, t.key.ID, p.RunID, p.ToolCallID, p.ToolName, p.Step, p.Args, p.Shown, p.Reason, string(p.State),
+		text.Answer, text.Before,
 		p.Landed, p.CreatedAt, p.ExpiresAt, p.Digest, text.Expiry, p.Warned,
 		p.AgentID, text.Frames, p.DistinctApprover, p.Occurrence, string(p.Revision),
 		t.key.Tenant, t.key.ID, p.RunID)
@@ -38,7 +39,8 @@ func (v *view) Effects(run spool.RunID, step int) ([]store.Effect, error) {
 	effects := []store.Effect{}
 	err := v.query("SELECT "+form.EffectColumns+` FROM effect
 		WHERE tenant = ? AND thread_id = ? AND run_id = ? AND step = ? ORDER BY ord`,
-		each(&effects, func(r form.Row) store.Effect { return form.ScanEffect(r, run, step) }), v.key.Tenant, v.key.ID, run, step)
+		each(&effects, func(r form.Row) store.Effect { return form.ScanEffect(r, run, step) }), v.key.Tenant, v.key.ID, run,
+		step)
 	return effects, err
 }
 

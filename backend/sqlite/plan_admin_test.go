@@ -75,7 +75,11 @@ func useAdmin(ctx context.Context, db *DB, tenant spool.Tenant) error {
 		keep(db.Rows(ctx, q))
 	}
 	for _, q := range []wire.AuditQuery{
-		{}, {Limit: 1, Before: 7}, {ThreadID: "t"}, {ThreadID: "t", Before: 7, By: "b"}, {Action: wire.AuditStop, By: "b", Since: at, Until: at},
+		{},
+		{Limit: 1, Before: 7},
+		{ThreadID: "t"},
+		{ThreadID: "t", Before: 7, By: "b"},
+		{Action: wire.AuditStop, By: "b", Since: at, Until: at},
 	} {
 		q.Tenant = tenant
 		keep(db.Audit(ctx, q))
@@ -142,11 +146,19 @@ func TestPlanOfRuns(t *testing.T) {
 		q    wire.RunQuery
 		want string
 	}{
-		"all":            {wire.RunQuery{Limit: 50}, "run_created (tenant=?)"},
-		"the next page":  {wire.RunQuery{Limit: 50, Before: time.Now(), BeforeID: "r"}, "run_created (tenant=? AND (created_at,id)<(?,?))"},
-		"of a time":      {wire.RunQuery{Limit: 50, CreatedAfter: time.Now(), CreatedBefore: time.Now()}, "run_created (tenant=? AND created_at>? AND created_at<?)"},
-		"of a state":     {wire.RunQuery{Limit: 50, State: wire.Failed}, "run_state (tenant=? AND state=?)"},
-		"its next page":  {wire.RunQuery{Limit: 50, State: wire.Failed, Before: time.Now(), BeforeID: "r"}, "run_state (tenant=? AND state=? AND (created_at,id)<(?,?))"},
+		"all": {wire.RunQuery{Limit: 50}, "run_created (tenant=?)"},
+		"the next page": {
+			wire.RunQuery{Limit: 50, Before: time.Now(), BeforeID: "r"}, "run_created (tenant=? AND (created_at,id)<(?,?))",
+		},
+		"of a time": {
+			wire.RunQuery{Limit: 50, CreatedAfter: time.Now(), CreatedBefore: time.Now()},
+			"run_created (tenant=? AND created_at>? AND created_at<?)",
+		},
+		"of a state": {wire.RunQuery{Limit: 50, State: wire.Failed}, "run_state (tenant=? AND state=?)"},
+		"its next page": {
+			wire.RunQuery{Limit: 50, State: wire.Failed, Before: time.Now(), BeforeID: "r"},
+			"run_state (tenant=? AND state=? AND (created_at,id)<(?,?))",
+		},
 		"with the mark":  {wire.RunQuery{Limit: 50, Expired: true}, "run_expired (tenant=?)"},
 		"of a thread":    {wire.RunQuery{Limit: 50, ThreadID: "t"}, "run_thread (tenant=? AND thread_id=?)"},
 		"one by its id":  {wire.RunQuery{ID: "r"}, "sqlite_autoindex_run_1 (tenant=? AND id=?)"},

@@ -65,7 +65,10 @@ func (p plan) check(t *testing.T) {
 		{"FROM run WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT ?", "run_thread"},
 		{"AND root_id = ? AND root_id", "run_nested (tenant=? AND thread_id=? AND root_id=?"},
 		{"AND place > 0 ORDER BY place", "run_waiting (tenant=? AND thread_id=?"},
-		{"thread_owner WHERE tenant = ? AND owner = ? AND owner <> '' AND (updated_at", "thread_owner (tenant=? AND owner=? AND (updated_at,id)<"},
+		{
+			"thread_owner WHERE tenant = ? AND owner = ? AND owner <> '' AND (updated_at",
+			"thread_owner (tenant=? AND owner=? AND (updated_at,id)<",
+		},
 		{"SELECT id AS found FROM thread", "USING COVERING INDEX thread_"},
 		{"CROSS JOIN thread ON", "SEARCH thread USING PRIMARY KEY (tenant=? AND id=?)"},
 		{"FROM thread WHERE tenant = ? AND (updated_at, id) <", "thread_updated (tenant=? AND (updated_at,id)<"},
@@ -78,8 +81,14 @@ func (p plan) check(t *testing.T) {
 		{"FROM job INDEXED BY job_tenant_due\n", "job_tenant_due (queue=? AND lane=? AND tenant=? AND due_at<?"},
 		{"AND subject = ? AND due_at <= ?", "job_subject_due (queue=? AND lane=? AND tenant=? AND subject=? AND due_at<?"},
 		{", person(q, l, subject)", "SEARCH job USING COVERING INDEX job_subject_due (queue=? AND lane=? AND tenant=?)"},
-		{", person(q, l, subject)", "SEARCH job USING COVERING INDEX job_subject_due (queue=? AND lane=? AND tenant=? AND subject>?"},
-		{", person(q, l, subject)", "SEARCH job USING COVERING INDEX job_subject_due (queue=? AND lane=? AND tenant=? AND subject=?"},
+		{
+			", person(q, l, subject)",
+			"SEARCH job USING COVERING INDEX job_subject_due (queue=? AND lane=? AND tenant=? AND subject>?",
+		},
+		{
+			", person(q, l, subject)",
+			"SEARCH job USING COVERING INDEX job_subject_due (queue=? AND lane=? AND tenant=? AND subject=?",
+		},
 		{", holder(q, l, tenant)", "SEARCH job USING COVERING INDEX job_tenant_due (queue=? AND lane=?)"},
 		{", holder(q, l, tenant)", "SEARCH job USING COVERING INDEX job_tenant_due (queue=? AND lane=? AND tenant>?"},
 		{", holder(q, l, tenant)", "SEARCH job USING COVERING INDEX job_tenant_due (queue=? AND lane=? AND tenant=?"},
@@ -98,7 +107,9 @@ func (p plan) check(t *testing.T) {
 		{"DELETE FROM job_dead WHERE tenant = ? AND ord IN", "(tenant=? AND ord=?"},
 		{"FROM tally", "(tenant=?"},
 		{"FROM delta WHERE tenant = ?", "PRIMARY KEY (tenant=? AND thread_id=?"},
-		{"FROM delta WHERE tenant = ? AND thread_id = ? AND version >", "PRIMARY KEY (tenant=? AND thread_id=? AND version>?"},
+		{
+			"FROM delta WHERE tenant = ? AND thread_id = ? AND version >", "PRIMARY KEY (tenant=? AND thread_id=? AND version>?",
+		},
 		{"FROM thread INDEXED BY thread_expired", "thread_expired (tenant=? AND (updated_at,id)<"},
 		{"INDEXED BY park_expired", "park_expired (tenant=?"},
 		{"INDEXED BY park_age", "park_age (tenant=?"},
@@ -119,11 +130,13 @@ func (p plan) check(t *testing.T) {
 	if strings.Contains(p.steps, "TEMP B-TREE") && !strings.Contains(p.query, "FROM park WHERE") &&
 		!strings.Contains(p.query, "FROM effect") && !strings.Contains(p.query, "FROM usage_line") &&
 		!strings.Contains(p.query, "INDEXED BY run_thread") && !strings.Contains(p.query, "INDEXED BY thread_active") &&
-		!strings.Contains(p.query, "CROSS JOIN thread ON") && !strings.Contains(p.query, "INDEXED BY job_run") && !strings.Contains(p.query, "INDEXED BY job_dead_thread") {
+		!strings.Contains(p.query, "CROSS JOIN thread ON") && !strings.Contains(p.query, "INDEXED BY job_run") &&
+		!strings.Contains(p.query, "INDEXED BY job_dead_thread") {
 		t.Errorf("%s\nsorts: %s", p.query, p.steps)
 	}
 	// Stats counts; a claim goes through what its own query has found.
-	found := strings.NewReplacer("SCAN (subquery-1)", "", "SCAN holder", "", "SCAN person", "", "SCAN json_each", "", "SCAN wanted", "", "SCAN queues", "", "SCAN lanes", "")
+	found := strings.NewReplacer("SCAN (subquery-1)", "", "SCAN holder", "", "SCAN person", "", "SCAN json_each", "",
+		"SCAN wanted", "", "SCAN queues", "", "SCAN lanes", "")
 	if strings.Contains(found.Replace(p.steps), "SCAN") && !strings.Contains(p.query, "count(*)") {
 		t.Errorf("%s\nreads a whole table: %s", p.query, p.steps)
 	}
@@ -284,7 +297,9 @@ func useEverything(t *testing.T, db *DB) {
 		t.Fatal(err)
 	}
 	useQueue(t, db, key)
-	if err := db.Update(ctx, asked, 0, func(tx store.Tx) error { return tx.Write(store.Changes{DeleteThread: true}) }); err != nil {
+	if err := db.Update(ctx, asked, 0, func(tx store.Tx) error {
+		return tx.Write(store.Changes{DeleteThread: true})
+	}); err != nil {
 		t.Fatal(err)
 	}
 	err = db.Update(ctx, key, 0, func(tx store.Tx) error {
@@ -309,7 +324,9 @@ func useQueue(t *testing.T, db *DB, key spool.ThreadKey) {
 		jobs = append(jobs, wire.Job{RunID: "r", Agent: "a", DueAt: time.Now().Add(-time.Hour)})
 	}
 	err := db.Update(ctx, key, 0, func(tx store.Tx) error {
-		return tx.Write(store.Changes{Jobs: jobs, Dead: []wire.QueuedJob{{Job: wire.Job{RunID: "r"}, Attempts: 1, Cause: "cause"}}})
+		return tx.Write(store.Changes{
+			Jobs: jobs, Dead: []wire.QueuedJob{{Job: wire.Job{RunID: "r"}, Attempts: 1, Cause: "cause"}},
+		})
 	})
 	if err != nil {
 		t.Fatal(err)

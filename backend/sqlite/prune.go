@@ -44,7 +44,8 @@ func pruneDead(q store.PruneQuery) (query string, args []any) {
 		args = append(args, q.JobID)
 	}
 	query += " AND died_at < ? ORDER BY died_at, id LIMIT ?"
-	return "DELETE FROM job_dead WHERE tenant = ? AND ord IN (" + query + ")", append(args, lessThan(q.Before, math.MaxInt64), bound(q.Limit))
+	return "DELETE FROM job_dead WHERE tenant = ? AND ord IN (" + query + ")",
+		append(args, lessThan(q.Before, math.MaxInt64), bound(q.Limit))
 }
 
 // lessThan returns the bound with which a stored time is compared by less-than, and another one for the zero

@@ -52,7 +52,8 @@ func (t *tx) enqueueClaimed(j *store.ClaimedJob) error {
 func (t *tx) insertJob(d store.Delivery, until time.Time) error {
 	return t.write("INSERT INTO job ("+jobColumns+`, id, first_due, lane, claimed, token, attempts)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant, key) WHERE key <> '' DO NOTHING`,
-		t.key.Tenant, t.thread(&d.Job), d.RunID, d.Key, string(d.Kind), d.Agent, d.Model, d.Segment, until, d.Subject, d.Queue, d.Payload,
+		t.key.Tenant, t.thread(&d.Job), d.RunID, d.Key, string(d.Kind), d.Agent, d.Model, d.Segment, until, d.Subject,
+		d.Queue, d.Payload,
 		d.JobID, t.due(&d.Job), laneOf(&d.Job), d.Token > 0, d.Token, d.Attempt)
 }
 

@@ -34,7 +34,8 @@ func TestRoom(t *testing.T) {
 		t.Skip("this system has no /dev/full")
 	}
 	defer func() { _ = full.Close() }()
-	if err := noRoom(fill(full, roomNeeded)); spool.CodeOf(err) != spool.Unavailable || spool.MessageOf(err) != "the disk has no room: starts are refused" {
+	if err := noRoom(fill(full, roomNeeded)); spool.CodeOf(err) != spool.Unavailable ||
+		spool.MessageOf(err) != "the disk has no room: starts are refused" {
 		t.Errorf("a full disk: %v", err)
 	}
 	db.path = filepath.Join(folder, "gone", "spool.db")

@@ -88,11 +88,14 @@ func (t *tx) insertRun(r *store.RunRow) error {
 		VALUES (`+runPlaces+`,
 			coalesce((SELECT ord FROM run WHERE tenant = ? AND thread_id = ? ORDER BY ord DESC LIMIT 1), 0) + 1)
 		ON CONFLICT DO NOTHING`,
-		t.key.Tenant, r.ID, t.key.ID, createdAt, r.ParentID, r.Depth, r.Agent, r.StartedBy, r.Model, r.State, string(r.StopReason), r.Error,
+		t.key.Tenant, r.ID, t.key.ID, createdAt, r.ParentID, r.Depth, r.Agent, r.StartedBy, r.Model, r.State,
+		string(r.StopReason), r.Error,
 		r.EnqueuedAt, r.StartedAt, r.EndedAt, r.MaxSteps, r.Steps, r.Attempts,
 		r.InputTokens, r.CachedInputTokens, r.OutputTokens, r.TotalTokens,
-		r.Segments, r.QueuePosition, r.RootID, text.Nested, r.CostMicros, r.Currency, text.Allowance, r.Expired.Questions, r.Expired.Since,
-		text.State, r.StartKey, r.StartHash, r.Nonce, form.EncodeScopes(r.Scopes), r.HostState, r.ProviderOptions, text.Client,
+		r.Segments, r.QueuePosition, r.RootID, text.Nested, r.CostMicros, r.Currency, text.Allowance, r.Expired.Questions,
+		r.Expired.Since,
+		text.State, r.StartKey, r.StartHash, r.Nonce, form.EncodeScopes(r.Scopes), r.HostState, r.ProviderOptions,
+		text.Client,
 		t.key.Tenant, t.key.ID)
 	switch {
 	case err != nil:
@@ -142,7 +145,8 @@ func (t *tx) updateRun(r *store.RunRow) error {
 	next := storedOf(r)
 	set, args := updateRun, make([]any, 0, 41)
 	if old.moved(&next) {
-		set, args = moveRun, append(args, r.Depth, r.State, r.StartKey, r.QueuePosition, r.RootID, r.Expired.Questions, r.Expired.Since)
+		set, args = moveRun, append(args, r.Depth, r.State, r.StartKey, r.QueuePosition, r.RootID, r.Expired.Questions,
+			r.Expired.Since)
 	}
 	n, err := t.change(set,
 		append(args, r.ParentID, r.Agent, r.StartedBy, r.Model, string(r.StopReason), r.Error,

@@ -23,7 +23,8 @@ func storedOf(r *store.RunRow) storedRun {
 
 // moved reports whether the update changes a column of an index.
 func (r *storedRun) moved(next *storedRun) bool {
-	return r.Depth != next.Depth || r.State != next.State || r.startKey != next.startKey || r.Place != next.Place || r.root != next.root ||
+	return r.Depth != next.Depth || r.State != next.State || r.startKey != next.startKey || r.Place != next.Place ||
+		r.root != next.root ||
 		r.expired != next.expired
 }
 

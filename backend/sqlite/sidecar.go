@@ -51,8 +51,11 @@ func readSidecar(path string) (*sidecar, error) {
 	}
 	var s sidecar
 	if err := json.Unmarshal(text, &s); err != nil {
-		return nil, &spool.Error{Code: spool.Conflict, Message: name + " is damaged, so nothing says whether " + filepath.Base(path) +
-			walSuffix + " is complete" + acceptHint, Err: err}
+		return nil, &spool.Error{
+			Code: spool.Conflict,
+			Message: name + " is damaged, so nothing says whether " + filepath.Base(path) +
+				walSuffix + " is complete" + acceptHint, Err: err,
+		}
 	}
 	if s.Version > sidecarVersion {
 		return nil, spool.Errorf(spool.Invalid, "%s is of a later version of the program: use that", name)

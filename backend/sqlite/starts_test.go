@@ -49,7 +49,9 @@ func TestStartsDoNotWaitForViews(t *testing.T) {
 	}
 	_, err = db.Stats(ctx, wire.StatsQuery{Tenant: "a", Tally: true, Queue: true})
 	_, _, claimErr := db.Claim(ctx, store.ClaimQuery{Limit: 1, Lease: time.Minute})
-	writeErr := db.Update(ctx, key, 0, func(tx store.Tx) error { return tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}}) })
+	writeErr := db.Update(ctx, key, 0, func(tx store.Tx) error {
+		return tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}})
+	})
 	if err := errors.Join(err, claimErr, writeErr); err != nil {
 		t.Error(err)
 	}

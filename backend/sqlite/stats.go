@@ -135,7 +135,8 @@ func readInFlight(c *conn, s *wire.Stats, of spool.Tenant, at time.Time) error {
 		if i := slices.IndexFunc(s.Waiting, func(w wire.WaitingTenant) bool { return w.Tenant == tenant }); i >= 0 {
 			s.Waiting[i].InFlight += n
 		}
-		if i := slices.IndexFunc(s.Subjects, func(w wire.WaitingSubject) bool { return w.Subject == subject }); i >= 0 && tenant == of {
+		if i := slices.IndexFunc(s.Subjects, func(w wire.WaitingSubject) bool { return w.Subject == subject }); i >= 0 &&
+			tenant == of {
 			s.Subjects[i].InFlight += n
 		}
 		return nil

@@ -44,7 +44,8 @@ func (c *counts) write(to *conn) error {
 				cached_input_tokens = cached_input_tokens + excluded.cached_input_tokens,
 				output_tokens = output_tokens + excluded.output_tokens,
 				total_tokens = total_tokens + excluded.total_tokens`,
-			d.tenant, d.state, d.n, d.tokens.InputTokens, d.tokens.CachedInputTokens, d.tokens.OutputTokens, d.tokens.TotalTokens)
+			d.tenant, d.state, d.n, d.tokens.InputTokens, d.tokens.CachedInputTokens, d.tokens.OutputTokens,
+			d.tokens.TotalTokens)
 		if err != nil {
 			return err
 		}

@@ -32,14 +32,18 @@ func TestTallyIsTheSum(t *testing.T) {
 	for caller := range 8 {
 		callers.Go(func() {
 			random := rand.New(rand.NewPCG(7, uint64(caller)))
-			key := spool.ThreadKey{Tenant: spool.Tenant(fmt.Sprint("tenant", caller%2)), ID: spool.ThreadID(fmt.Sprint("t", caller))}
+			key := spool.ThreadKey{
+				Tenant: spool.Tenant(fmt.Sprint("tenant", caller%2)), ID: spool.ThreadID(fmt.Sprint("t", caller)),
+			}
 			active := false // a dispatched run of the thread is running
 			for round := range 60 {
 				fail, remove := random.IntN(6) == 0, random.IntN(6) == 0
 				state, tokens, depth := states[random.IntN(len(states))], random.Int64N(100), random.IntN(2)
 				var dispatched bool
 				err := db.Update(context.Background(), key, 0, func(tx store.Tx) error {
-					r := store.RunRow{Run: wire.Run{ID: spool.RunID(fmt.Sprint("r", caller, "-", round)), State: wire.Completed, Depth: depth}}
+					r := store.RunRow{
+						Run: wire.Run{ID: spool.RunID(fmt.Sprint("r", caller, "-", round)), State: wire.Completed, Depth: depth},
+					}
 					r.InputTokens = tokens
 					if err := tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}, NewRuns: []store.RunRow{r}}); err != nil {
 						return err
@@ -73,7 +77,8 @@ func TestTallyIsTheSum(t *testing.T) {
 	read := func(query string) (rows []string) {
 		err := db.pool.read(t.Context(), func(c *conn) error {
 			return c.query(query, func(r *row) error {
-				rows = append(rows, fmt.Sprint(r.Text(), " ", r.Text(), " ", r.Int64(), " ", r.Int64(), " ", r.Int64(), " ", r.Int64(), " ", r.Int64()))
+				rows = append(rows, fmt.Sprint(r.Text(), " ", r.Text(), " ", r.Int64(), " ", r.Int64(), " ", r.Int64(), " ",
+					r.Int64(), " ", r.Int64()))
 				return nil
 			})
 		})
@@ -85,7 +90,8 @@ func TestTallyIsTheSum(t *testing.T) {
 	got := read("SELECT tenant, state, n, input_tokens, cached_input_tokens, output_tokens, total_tokens FROM tally WHERE state <> 'bytes' AND n <> 0 ORDER BY tenant, state")
 	const counts = "depth = 0 AND state <> 'RUNNING'"
 	want := read(`SELECT tenant, '' AS state, count(*), 0, 0, 0, 0 FROM thread GROUP BY tenant
-		UNION ALL SELECT tenant, state, count(*), sum(iif(` + counts + `, input_tokens, 0)), sum(iif(` + counts + `, cached_input_tokens, 0)),
+		UNION ALL SELECT tenant, state, count(*), sum(iif(` + counts + `, input_tokens, 0)), sum(iif(` +
+		counts + `, cached_input_tokens, 0)),
 			sum(iif(` + counts + `, output_tokens, 0)), sum(iif(` + counts + `, total_tokens, 0)) FROM run GROUP BY tenant, state
 		ORDER BY tenant, state`)
 	if len(want) < 4 || strings.Join(got, "\n") != strings.Join(want, "\n") {
@@ -100,7 +106,8 @@ func TestTallyIsTheSum(t *testing.T) {
 			t.Fatal(err)
 		}
 		sum := stats.Tally.Tokens
-		text := fmt.Sprint(tenant, "  ", sum.InputTokens, " ", sum.CachedInputTokens, " ", sum.OutputTokens, " ", sum.TotalTokens, " 1")
+		text := fmt.Sprint(tenant, "  ", sum.InputTokens, " ", sum.CachedInputTokens, " ", sum.OutputTokens, " ",
+			sum.TotalTokens, " 1")
 		if !slices.Contains(want, text) {
 			t.Errorf("the sums are %q, want one of %q", text, want)
 		}

@@ -115,9 +115,11 @@ func (t *tx) flush() error {
 	switch {
 	case !r.stored:
 		t.counts.add(count{tenant: t.key.Tenant, n: 1})
-		return t.write("INSERT INTO thread ("+threadRowColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		return t.write("INSERT INTO thread ("+threadRowColumns+
+			") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 			t.key.Tenant, t.key.ID, r.State, r.Model, r.Title, r.CreatedAt, r.UpdatedAt,
-			r.RunID, r.LastSeq, r.Fence, r.LeaseUntil, r.Owner, encodeLabels(r.Labels), r.Expired.Questions, r.Expired.Since, r.bytes, r.summed, r.version)
+			r.RunID, r.LastSeq, r.Fence, r.LeaseUntil, r.Owner, encodeLabels(r.Labels), r.Expired.Questions, r.Expired.Since,
+			r.bytes, r.summed, r.version)
 	case r.dirty == seqDirty:
 		return t.write("UPDATE thread SET last_seq = ?, bytes = ?, bytes_summed = ?, last_version = ? WHERE tenant = ? AND id = ?",
 			r.LastSeq, r.bytes, r.summed, r.version, t.key.Tenant, t.key.ID)
@@ -125,7 +127,8 @@ func (t *tx) flush() error {
 		return t.write(`UPDATE thread SET state = ?, model = ?, title = ?, updated_at = ?, run_id = ?, last_seq = ?,
 			fence = ?, lease_until = ?, owner = ?, labels = ?, expired_questions = ?, expired_since = ?, bytes = ?, bytes_summed = ?, last_version = ? WHERE tenant = ? AND id = ?`,
 			r.State, r.Model, r.Title, r.UpdatedAt, r.RunID, r.LastSeq,
-			r.Fence, r.LeaseUntil, r.Owner, encodeLabels(r.Labels), r.Expired.Questions, r.Expired.Since, r.bytes, r.summed, r.version, t.key.Tenant, t.key.ID)
+			r.Fence, r.LeaseUntil, r.Owner, encodeLabels(r.Labels), r.Expired.Questions, r.Expired.Since, r.bytes, r.summed,
+			r.version, t.key.Tenant, t.key.ID)
 	}
 }
 
@@ -149,7 +152,9 @@ func (t *tx) deleteThread() error {
 		}
 	}
 	for _, table := range jobTables { // events outlive the thread
-		if err := t.write("DELETE FROM "+table+" WHERE tenant = ? AND thread_id = ? AND run_id > ''", t.key.Tenant, t.key.ID); err != nil {
+		if err := t.write(
+			"DELETE FROM "+table+" WHERE tenant = ? AND thread_id = ? AND run_id > ''", t.key.Tenant, t.key.ID,
+		); err != nil {
 			return err
 		}
 	}
@@ -184,7 +189,8 @@ func (db *DB) Threads(ctx context.Context, q wire.ThreadQuery) ([]wire.Thread, e
 // threadQuery returns the query for a list. One for a title walks an index that has the titles, and then reads only the
 // threads with the text.
 func threadQuery(q wire.ThreadQuery) (query string, args []any) {
-	const columns, newest, limit = "SELECT " + form.ThreadColumns + " FROM ", " ORDER BY updated_at DESC, id DESC", " LIMIT ?"
+	const columns, newest, limit = "SELECT " + form.ThreadColumns +
+		" FROM ", " ORDER BY updated_at DESC, id DESC", " LIMIT ?"
 	from, where, args := threadsInOrder(q)
 	rest, more := threadsOnly(q)
 	if q.Title == "" {
@@ -227,7 +233,8 @@ func threadsInOrder(q wire.ThreadQuery) (from, where string, args []any) {
 
 // threadsOnly returns the conditions of a list that no index has.
 func threadsOnly(q wire.ThreadQuery) (where string, args []any) {
-	where = strings.Repeat(" AND labels <> '' AND EXISTS (SELECT 1 FROM json_each(labels) WHERE key = ? AND value = ?)", len(q.Labels))
+	where = strings.Repeat(" AND labels <> '' AND EXISTS (SELECT 1 FROM json_each(labels) WHERE key = ? AND value = ?)",
+		len(q.Labels))
 	for _, key := range slices.Sorted(maps.Keys(q.Labels)) {
 		args = append(args, key, q.Labels[key])
 	}
@@ -247,7 +254,8 @@ func idleQuery(q wire.ThreadQuery, at time.Time) (query string, args []any) {
 		ORDER BY updated_at LIMIT ?`
 	query = "SELECT " + form.ThreadColumns + " FROM thread INDEXED BY thread_idle WHERE " + quiet
 	if q.Tenant != "" {
-		query, args = "SELECT "+form.ThreadColumns+" FROM thread INDEXED BY thread_updated WHERE tenant = ? AND "+quiet, []any{q.Tenant}
+		query, args = "SELECT "+form.ThreadColumns+" FROM thread INDEXED BY thread_updated WHERE tenant = ? AND "+quiet,
+			[]any{q.Tenant}
 	}
 	return query, append(args, lessThan(q.UpdatedBefore, math.MaxInt64), at, bound(q.Limit))
 }

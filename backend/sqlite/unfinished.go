@@ -22,7 +22,8 @@ type Unfinished struct {
 	Requested string
 	// Asks says that a run in the state WAITING_FOR_INPUT has a question, which somebody can answer.
 	Asks bool
-	// Pending counts the calls of such a run whose work goes on elsewhere, and Work is the name of the tool of one of them.
+	// Pending counts the calls of such a run whose work goes on elsewhere, and Work is the name of the tool of one of
+	// them.
 	Pending int64
 	Work    string
 	Runs    int64
@@ -31,8 +32,10 @@ type Unfinished struct {
 // unfinishedQueries walk the two indexes that have only such runs: active runs, and runs that wait for
 // their thread.
 var unfinishedQueries = []string{
-	"SELECT agent, model, state, " + madeOn + ", " + requested + ", " + waits + " FROM run INDEXED BY run_active WHERE depth = 0 AND place = 0 AND state IN ('QUEUED', 'RUNNING', 'WAITING_FOR_INPUT')",
-	"SELECT agent, model, state, " + madeOn + ", " + requested + ", 0, 0, '' FROM run INDEXED BY run_waiting WHERE place > 0",
+	"SELECT agent, model, state, " + madeOn + ", " + requested + ", " + waits +
+		" FROM run INDEXED BY run_active WHERE depth = 0 AND place = 0 AND state IN ('QUEUED', 'RUNNING', 'WAITING_FOR_INPUT')",
+	"SELECT agent, model, state, " + madeOn + ", " + requested +
+		", 0, 0, '' FROM run INDEXED BY run_waiting WHERE place > 0",
 }
 
 const (
@@ -41,7 +44,8 @@ const (
 	lastUsage = ` FROM usage
 		WHERE usage.tenant = run.tenant AND usage.thread_id = run.thread_id ORDER BY usage.ord DESC LIMIT 1`
 
-	waits   = "(SELECT count(*) FROM" + parksIn + "'open'), (SELECT count(*) FROM" + parksIn + "'pending'), coalesce((SELECT min(park.tool_name) FROM" + parksIn + "'pending'), '')"
+	waits = "(SELECT count(*) FROM" + parksIn + "'open'), (SELECT count(*) FROM" + parksIn +
+		"'pending'), coalesce((SELECT min(park.tool_name) FROM" + parksIn + "'pending'), '')"
 	parksIn = ` park
 		WHERE run.state = 'WAITING_FOR_INPUT' AND park.tenant = run.tenant AND park.thread_id = run.thread_id AND park.run_id = run.id AND park.state = `
 )

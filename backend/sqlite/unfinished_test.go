@@ -27,28 +27,39 @@ func TestUnfinished(t *testing.T) {
 	defer func() { _ = db.Close() }()
 	put := func(tenant, thread, madeOn string, runs ...store.RunRow) {
 		t.Helper()
-		err := db.Update(t.Context(), spool.ThreadKey{Tenant: spool.Tenant(tenant), ID: spool.ThreadID(thread)}, 0, func(tx store.Tx) error {
-			if err := tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}}); err != nil {
-				return err
-			}
-			for _, r := range runs {
-				r.ID, r.Agent = spool.RunID(thread)+r.ID, "assistant"
-				if err := tx.Write(store.Changes{NewRuns: []store.RunRow{r}}); err != nil {
+		err := db.Update(t.Context(), spool.ThreadKey{Tenant: spool.Tenant(tenant), ID: spool.ThreadID(thread)}, 0,
+			func(tx store.Tx) error {
+				if err := tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}}); err != nil {
 					return err
 				}
-			}
-			if madeOn == "" {
-				return nil
-			}
-			return tx.Write(store.Changes{Usage: []wire.UsageRow{{RunID: spool.RunID(thread) + runs[0].ID, Model: "demo", ModelID: madeOn, Requested: "asked " + madeOn, CreatedAt: time.Now()}}})
-		})
+				for _, r := range runs {
+					r.ID, r.Agent = spool.RunID(thread)+r.ID, "assistant"
+					if err := tx.Write(store.Changes{NewRuns: []store.RunRow{r}}); err != nil {
+						return err
+					}
+				}
+				if madeOn == "" {
+					return nil
+				}
+				return tx.Write(store.Changes{
+					Usage: []wire.UsageRow{
+						{
+							RunID: spool.RunID(thread) + runs[0].ID, Model: "demo", ModelID: madeOn, Requested: "asked " + madeOn,
+							CreatedAt: time.Now(),
+						},
+					},
+				})
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	put("a", "t1", "", store.RunRow{Run: wire.Run{ID: "1", Model: "demo", State: wire.Completed}}, store.RunRow{Run: wire.Run{ID: "2", Model: "demo", State: wire.Queued}})
-	put("a", "t2", "x-1", store.RunRow{Run: wire.Run{ID: "1", Model: "demo", State: wire.Running}}, store.RunRow{Run: wire.Run{ID: "2", Model: "demo", State: wire.Running, Depth: 1}})
-	put("b", "t3", "x-1", store.RunRow{Run: wire.Run{ID: "1", Model: "demo", State: wire.Running}}, store.RunRow{Run: wire.Run{ID: "2", Model: "other", State: wire.Queued, QueuePosition: 1}})
+	put("a", "t1", "", store.RunRow{Run: wire.Run{ID: "1", Model: "demo", State: wire.Completed}},
+		store.RunRow{Run: wire.Run{ID: "2", Model: "demo", State: wire.Queued}})
+	put("a", "t2", "x-1", store.RunRow{Run: wire.Run{ID: "1", Model: "demo", State: wire.Running}},
+		store.RunRow{Run: wire.Run{ID: "2", Model: "demo", State: wire.Running, Depth: 1}})
+	put("b", "t3", "x-1", store.RunRow{Run: wire.Run{ID: "1", Model: "demo", State: wire.Running}},
+		store.RunRow{Run: wire.Run{ID: "2", Model: "other", State: wire.Queued, QueuePosition: 1}})
 	put("b", "t4", "", store.RunRow{Run: wire.Run{ID: "1", Model: "other", State: wire.Failed}})
 
 	waits := func(thread string, parks ...store.Park) {
@@ -72,7 +83,8 @@ func TestUnfinished(t *testing.T) {
 	waits("t5", answered, works)
 	waits("t6", answered)
 	waits("t7", works, store.Park{ToolName: "send", State: wire.ParkOpen})
-	waits("t8", works, store.Park{ToolName: "zip", State: wire.ParkPending}, store.Park{ToolName: "a", State: wire.ParkDone})
+	waits("t8", works, store.Park{ToolName: "zip", State: wire.ParkPending},
+		store.Park{ToolName: "a", State: wire.ParkDone})
 	waits("t9", works)
 
 	want := []Unfinished{
@@ -101,8 +113,10 @@ func TestUnfinished(t *testing.T) {
 			}
 			seen++
 			if !strings.Contains(p.steps, "USING INDEX run_active") && !strings.Contains(p.steps, "USING INDEX run_waiting") ||
-				!strings.Contains(p.steps, "SEARCH usage USING PRIMARY KEY (tenant=? AND thread_id=?)") || strings.Contains(p.steps, "TEMP B-TREE") ||
-				strings.Contains(p.query, "FROM park") && strings.Count(p.steps, "SEARCH park USING PRIMARY KEY (tenant=? AND thread_id=? AND run_id=?)") != 3 {
+				!strings.Contains(p.steps, "SEARCH usage USING PRIMARY KEY (tenant=? AND thread_id=?)") ||
+				strings.Contains(p.steps, "TEMP B-TREE") ||
+				strings.Contains(p.query, "FROM park") &&
+					strings.Count(p.steps, "SEARCH park USING PRIMARY KEY (tenant=? AND thread_id=? AND run_id=?)") != 3 {
 				t.Errorf("%s: %s", p.query, p.steps)
 			}
 		}

@@ -65,7 +65,8 @@ func (t *tx) noRow(r *store.Row) error {
 // Rows implements [store.Store].
 func (db *DB) Rows(ctx context.Context, q store.RowQuery) ([]store.Row, error) {
 	where := form.ValueConditions(q)
-	query := "SELECT " + form.ValueColumns + " FROM keyed_value WHERE " + where.Text + " AND NOT " + expired + " ORDER BY key LIMIT ?"
+	query := "SELECT " + form.ValueColumns + " FROM keyed_value WHERE " + where.Text + " AND NOT " + expired +
+		" ORDER BY key LIMIT ?"
 	rows := []store.Row{}
 	err := db.starts.read(ctx, func(c *conn) error {
 		return c.query(query, each(&rows, form.ScanValue), append(where.Args, now(db.clock), bound(q.Limit))...)

@@ -98,11 +98,12 @@ func TestBatchAgain(t *testing.T) {
 					t.Errorf("function %d was called %d times, want %d", i, calls[i], want)
 				}
 				n := 0
-				err := db.View(t.Context(), spool.ThreadKey{Tenant: "acme", ID: spool.ThreadID(fmt.Sprint("t", i))}, func(v store.View) error {
-					all, err := v.Entries(store.EntryQuery{})
-					n = len(all)
-					return err
-				})
+				err := db.View(t.Context(), spool.ThreadKey{Tenant: "acme", ID: spool.ThreadID(fmt.Sprint("t", i))},
+					func(v store.View) error {
+						all, err := v.Entries(store.EntryQuery{})
+						n = len(all)
+						return err
+					})
 				if err != nil || n != 1 != (errs[i] != nil) {
 					t.Errorf("thread %d has %d entries and error %v", i, n, err)
 				}

@@ -236,7 +236,9 @@ func TestClosed(t *testing.T) {
 	if err := h.Update(context.Background(), key("t"), 0, appendOne); spool.CodeOf(err) != spool.Unavailable {
 		t.Errorf("Update: got error %v", err)
 	}
-	if err := h.View(context.Background(), key("t"), func(store.View) error { return nil }); spool.CodeOf(err) != spool.Unavailable {
+	if err := h.View(context.Background(), key("t"), func(store.View) error {
+		return nil
+	}); spool.CodeOf(err) != spool.Unavailable {
 		t.Errorf("View: got error %v", err)
 	}
 	if err := h.Close(); err != nil {

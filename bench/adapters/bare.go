@@ -33,8 +33,12 @@ var schema = map[string]any{"at": map[string]any{"type": "string"}}
 func bareAnthropic(ctx context.Context, url string, steps int) error {
 	client := anthropic.NewClient(anthropicoption.WithBaseURL(url), anthropicoption.WithAPIKey("key"))
 	params := anthropic.MessageNewParams{
-		Model: "bench", MaxTokens: 4096, Messages: []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock(prompt))},
-		Tools: []anthropic.ToolUnionParam{anthropic.ToolUnionParamOfTool(anthropic.ToolInputSchemaParam{Properties: schema}, "look")},
+		Model: "bench", MaxTokens: 4096, Messages: []anthropic.MessageParam{
+			anthropic.NewUserMessage(anthropic.NewTextBlock(prompt)),
+		},
+		Tools: []anthropic.ToolUnionParam{
+			anthropic.ToolUnionParamOfTool(anthropic.ToolInputSchemaParam{Properties: schema}, "look"),
+		},
 	}
 	for range steps {
 		stream := client.Messages.NewStreaming(ctx, params)
@@ -60,7 +64,8 @@ func bareAnthropic(ctx context.Context, url string, steps int) error {
 }
 
 func bareGemini(ctx context.Context, url string, steps int) error {
-	client, err := genai.NewClient(ctx, &genai.ClientConfig{APIKey: "key", Backend: genai.BackendGeminiAPI, HTTPOptions: genai.HTTPOptions{BaseURL: url}})
+	client, err := genai.NewClient(ctx,
+		&genai.ClientConfig{APIKey: "key", Backend: genai.BackendGeminiAPI, HTTPOptions: genai.HTTPOptions{BaseURL: url}})
 	if err != nil {
 		return err
 	}
@@ -87,7 +92,10 @@ func bareGemini(ctx context.Context, url string, steps int) error {
 		}
 		contents = append(contents,
 			&genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{{Text: text.String()}, {FunctionCall: call}}},
-			&genai.Content{Role: genai.RoleUser, Parts: []*genai.Part{genai.NewPartFromFunctionResponse("look", map[string]any{"output": seen})}})
+			&genai.Content{
+				Role:  genai.RoleUser,
+				Parts: []*genai.Part{genai.NewPartFromFunctionResponse("look", map[string]any{"output": seen})},
+			})
 	}
 	return nil
 }
@@ -126,11 +134,16 @@ func bareChat(ctx context.Context, url string, steps int) error {
 
 func bareResponses(ctx context.Context, url string, steps int) error {
 	client := openai.NewClient(option.WithBaseURL(url+"/v1"), option.WithAPIKey("key"))
-	input := responses.ResponseInputParam{responses.ResponseInputItemParamOfMessage(prompt, responses.EasyInputMessageRoleUser)}
-	tools := []responses.ToolUnionParam{responses.ToolParamOfFunction("look", map[string]any{"type": "object", "properties": schema}, false)}
+	input := responses.ResponseInputParam{
+		responses.ResponseInputItemParamOfMessage(prompt, responses.EasyInputMessageRoleUser),
+	}
+	tools := []responses.ToolUnionParam{
+		responses.ToolParamOfFunction("look", map[string]any{"type": "object", "properties": schema}, false),
+	}
 	for range steps {
 		stream := client.Responses.NewStreaming(ctx, responses.ResponseNewParams{
-			Model: "bench", Store: openai.Bool(false), Tools: tools, Input: responses.ResponseNewParamsInputUnion{OfInputItemList: input},
+			Model: "bench", Store: openai.Bool(false), Tools: tools,
+			Input: responses.ResponseNewParamsInputUnion{OfInputItemList: input},
 		})
 		var text strings.Builder
 		var call responses.ResponseFunctionToolCall
@@ -150,10 +163,12 @@ func bareResponses(ctx context.Context, url string, steps int) error {
 		if !whole(&text) || !json.Valid([]byte(call.Arguments)) {
 			return errNoCall
 		}
-		input = append(input, responses.ResponseInputItemParamOfMessage(text.String(), responses.EasyInputMessageRoleAssistant),
+		input = append(input, responses.ResponseInputItemParamOfMessage(text.String(),
+			responses.EasyInputMessageRoleAssistant),
 			responses.ResponseInputItemParamOfFunctionCall(call.Arguments, call.CallID, call.Name),
 			responses.ResponseInputItemUnionParam{OfFunctionCallOutput: &responses.ResponseInputItemFunctionCallOutputParam{
-				CallID: openai.String(call.CallID), Output: responses.ResponseInputItemFunctionCallOutputOutputUnionParam{OfString: openai.String(seen)},
+				CallID: openai.String(call.CallID),
+				Output: responses.ResponseInputItemFunctionCallOutputOutputUnionParam{OfString: openai.String(seen)},
 			}})
 	}
 	return nil

@@ -4,7 +4,8 @@
 // is another process. The same is done by a bare loop over the provider's SDK. What is compared is the CPU time of this
 // process, in turns: of the bare loop, of the same loop over the adapter without an engine, and of runs on the memory
 // backend and on SQLite.
-// The figure adapters of bench runs it and writes bench/RESULTS.md. With -sizes it builds cmd/spool with and without each adapter instead, and prints the sizes of the stripped binaries.
+// The figure adapters of bench runs it and writes bench/RESULTS.md. With -sizes it builds cmd/spool with and without
+// each adapter instead, and prints the sizes of the stripped binaries.
 package main
 
 import (
@@ -82,8 +83,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if *asJSON {
 		return printRounds(ctx, out, url, *steps, *rounds, db.Backend())
 	}
-	fmt.Fprintf(out, "| adapter | bare loop, ms of CPU a step | adapter alone | memory | SQLite | alone / bare | memory / bare (goal %.1f) | SQLite / bare |\n"+
-		"|---|---|---|---|---|---|---|---|\n", goal)
+	fmt.Fprintf(out,
+		"| adapter | bare loop, ms of CPU a step | adapter alone | memory | SQLite | alone / bare | memory / bare (goal %.1f) | SQLite / bare |\n"+
+			"|---|---|---|---|---|---|---|---|\n", goal)
 	for _, a := range adapters {
 		m := &measured{adapter: a, url: url, steps: *steps}
 		if err := m.measure(ctx, *rounds, memory.New(nil), db.Backend()); err != nil {

@@ -49,7 +49,8 @@ func printSizes(ctx context.Context, out io.Writer, root string, asJSON bool) er
 	if asJSON {
 		return json.NewEncoder(out).Encode(sizes)
 	}
-	fmt.Fprintf(out, "| cmd/spool, stripped | MB | less, MB |\n|---|---|---|\n| all adapters | %.1f | |\n", float64(all)/1e6)
+	fmt.Fprintf(out, "| cmd/spool, stripped | MB | less, MB |\n|---|---|---|\n| all adapters | %.1f | |\n",
+		float64(all)/1e6)
 	for _, a := range sized {
 		fmt.Fprintf(out, "| without %s | %.1f | %.1f |\n", a.pkg, float64(sizes[a.pkg])/1e6, float64(all-sizes[a.pkg])/1e6)
 	}

@@ -49,9 +49,12 @@ func newEngine(backend store.Backend, a adapter, url string, steps int) (*engine
 	return engine.New(backend, engine.Config{
 		SingleProcess: true,
 		Agents: []spool.Agent{{Name: "bench", Model: "bench", MaxSteps: steps, NoFinalAnswer: true, Tools: []spool.Tool{{
-			ToolSpec: spool.ToolSpec{Name: "look", Description: "Looks.", Parameters: json.RawMessage(`{"type":"object","properties":{"at":{"type":"string"}}}`)},
-			Polling:  true, // each call of a run is the same
-			Call:     func(context.Context, spool.ToolCall) (json.RawMessage, error) { return json.RawMessage(seen), nil },
+			ToolSpec: spool.ToolSpec{
+				Name: "look", Description: "Looks.",
+				Parameters: json.RawMessage(`{"type":"object","properties":{"at":{"type":"string"}}}`),
+			},
+			Polling: true, // each call of a run is the same
+			Call:    func(context.Context, spool.ToolCall) (json.RawMessage, error) { return json.RawMessage(seen), nil },
 		}}}},
 		Models: map[string]spool.Model{"bench": model},
 		Log:    slog.New(slog.DiscardHandler),
@@ -62,7 +65,12 @@ func newEngine(backend store.Backend, a adapter, url string, steps int) (*engine
 func streamSteps(ctx context.Context, m spool.Model, steps int) error {
 	r := spool.ModelRequest{
 		Messages: []spool.Message{{Role: spool.RoleUser, Content: spool.TextContent(prompt)}},
-		Tools:    []spool.ToolSpec{{Name: "look", Description: "Looks.", Parameters: json.RawMessage(`{"type":"object","properties":{"at":{"type":"string"}}}`)}},
+		Tools: []spool.ToolSpec{
+			{
+				Name: "look", Description: "Looks.",
+				Parameters: json.RawMessage(`{"type":"object","properties":{"at":{"type":"string"}}}`),
+			},
+		},
 	}
 	for range steps {
 		var text strings.Builder
@@ -83,7 +91,10 @@ func streamSteps(ctx context.Context, m spool.Model, steps int) error {
 		}
 		r.Messages = append(r.Messages, spool.Message{Role: spool.RoleAssistant, Content: spool.Content{
 			{Type: spool.PartText, Text: text.String()},
-			{Type: spool.PartToolCall, ToolCallID: call.ID, ToolName: call.Name, Args: json.RawMessage(call.Args), Provider: call.Provider},
+			{
+				Type: spool.PartToolCall, ToolCallID: call.ID, ToolName: call.Name, Args: json.RawMessage(call.Args),
+				Provider: call.Provider,
+			},
 		}}, spool.Message{Role: spool.RoleTool, Content: spool.Content{
 			{Type: spool.PartToolResult, ToolCallID: call.ID, ToolName: call.Name, Result: json.RawMessage(seen)},
 		}})
@@ -101,7 +112,9 @@ func runSteps(ctx context.Context, e *engine.Engine, db store.Store, steps int) 
 	case !started.Accepted:
 		return errors.New("the run was refused: " + started.Error)
 	}
-	job := wire.Job{Tenant: key.Tenant, ThreadID: key.ID, RunID: started.RunID, Agent: "bench", Model: "bench", Kind: wire.JobStart}
+	job := wire.Job{
+		Tenant: key.Tenant, ThreadID: key.ID, RunID: started.RunID, Agent: "bench", Model: "bench", Kind: wire.JobStart,
+	}
 	if _, err := e.HandleJob(ctx, job); err != nil {
 		return err
 	}

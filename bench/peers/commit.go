@@ -10,7 +10,8 @@ import (
 // the tree may change meanwhile.
 func commit(ctx context.Context) string {
 	name := git(ctx, "rev-parse", "--short=12", "HEAD")
-	if git(ctx, "status", "--porcelain", "--untracked-files=no", "--", ".", "../../engine", "../../server", "../../rest", "../../backend",
+	if git(ctx, "status", "--porcelain", "--untracked-files=no", "--", ".", "../../engine", "../../server", "../../rest",
+		"../../backend",
 		"../../internal", ":(glob)../../*.go", ":!RESULTS.md", ":!../../*_test.go") != "" {
 		name += ", with changes that are not committed"
 	}

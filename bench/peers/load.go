@@ -70,8 +70,9 @@ func (l *load) run(ctx context.Context, runs int) error {
 func (l *load) one(ctx context.Context) error {
 	id := strconv.FormatInt(l.next.Add(1), 10)
 	body, err := json.Marshal(input{
-		ThreadID: "thread-" + id, RunID: "run-" + id, State: map[string]any{}, Tools: []any{}, Context: []any{}, ForwardedProps: map[string]any{},
-		Messages: []message{{ID: "m-" + id, Role: "user", Content: "What is there to see at the sea?"}},
+		ThreadID: "thread-" + id, RunID: "run-" + id, State: map[string]any{}, Tools: []any{}, Context: []any{},
+		ForwardedProps: map[string]any{},
+		Messages:       []message{{ID: "m-" + id, Role: "user", Content: "What is there to see at the sea?"}},
 	})
 	if err != nil {
 		return err

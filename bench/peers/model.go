@@ -17,9 +17,13 @@ const (
 // newModel serves chat completions: a tool call for a prompt without a result, and fifty deltas for a
 // prompt with a result. It costs both servers the same.
 func newModel(options) (served, error) {
-	call := chunk(`{"role":"assistant","tool_calls":[{"index":0,"id":"call_%d","type":"function","function":{"name":"look","arguments":"{\"at\":\"the sea\"}"}}]}`, "tool_calls")
+	call := chunk(
+		`{"role":"assistant","tool_calls":[{"index":0,"id":"call_%d","type":"function","function":{"name":"look","arguments":"{\"at\":\"the sea\"}"}}]}`,
+		"tool_calls",
+	)
 	said := chunk(`{"content":"`+piece+`"}`, "")
-	end := chunk(`{}`, "stop") + `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[],"usage":{"prompt_tokens":120,"completion_tokens":60,"total_tokens":180}}` + "\n\ndata: [DONE]\n\n"
+	end := chunk(`{}`, "stop") +
+		`data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[],"usage":{"prompt_tokens":120,"completion_tokens":60,"total_tokens":180}}` + "\n\ndata: [DONE]\n\n"
 	h := func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {

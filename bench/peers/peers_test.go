@@ -23,7 +23,9 @@ func TestRun(t *testing.T) {
 
 	file := filepath.Join(t.TempDir(), "RESULTS.md")
 	var out bytes.Buffer
-	err := run(context.Background(), []string{"-rounds", "1", "-runs", "4", "-memory", "10", "-clients", "2", "-out", file}, &out)
+	err := run(context.Background(), []string{
+		"-rounds", "1", "-runs", "4", "-memory", "10", "-clients", "2", "-out", file,
+	}, &out)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}

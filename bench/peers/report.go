@@ -29,12 +29,14 @@ func (r *report) markdown(args []string) string {
 		"Spool saves every step in a SQLite file with an fsync per commit; the runner of tRPC-agent-go v1.11.2 keeps its sessions in memory. " +
 		"Model, load and server share the cores of one machine; the servers take turns.\n\n")
 	fmt.Fprintf(&out, "Commit %s, %s, %s, %d cores, %d clients, %d rounds of %d runs, %.0f s\n\n",
-		r.commit, r.began.UTC().Format("2006-01-02 15:04 UTC"), runtime.Version(), runtime.NumCPU(), r.config.clients, r.config.rounds, r.config.runs, r.took.Seconds())
+		r.commit, r.began.UTC().Format("2006-01-02 15:04 UTC"), runtime.Version(), runtime.NumCPU(), r.config.clients,
+		r.config.rounds, r.config.runs, r.took.Seconds())
 	out.WriteString("| median (rounds) | Spool, durable | tRPC-agent-go, in memory |\n|---|--:|--:|\n")
 	fmt.Fprintf(&out, "| CPU of the server for a run, ms | %s | %s |\n", spread(spool.cpu), spread(peer.cpu))
 	fmt.Fprintf(&out, "| runs a second | %s | %s |\n", spread(spool.rate), spread(peer.rate))
 	if r.config.memory > 0 {
-		fmt.Fprintf(&out, "| resident memory after %d runs, MiB | %.0f | %.0f |\n", r.config.memory, spool.memory/(1<<20), peer.memory/(1<<20))
+		fmt.Fprintf(&out, "| resident memory after %d runs, MiB | %.0f | %.0f |\n", r.config.memory, spool.memory/(1<<20),
+			peer.memory/(1<<20))
 	}
 	ratios := make([]float64, len(spool.cpu))
 	for i := range ratios {
@@ -44,7 +46,8 @@ func (r *report) markdown(args []string) string {
 	if median(ratios) > wantCPU {
 		verdict = "**missed**"
 	}
-	fmt.Fprintf(&out, "\nCPU of a run, Spool beside tRPC-agent-go: %s, goal at most %.2f: %s\n", spread(ratios), wantCPU, verdict)
+	fmt.Fprintf(&out, "\nCPU of a run, Spool beside tRPC-agent-go: %s, goal at most %.2f: %s\n", spread(ratios), wantCPU,
+		verdict)
 	return out.String()
 }
 

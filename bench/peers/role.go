@@ -71,7 +71,9 @@ func serveRole(role string) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /peers/cost", func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode(readCost()) })
+	mux.HandleFunc("GET /peers/cost", func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(readCost())
+	})
 	mux.Handle("/", s.handler)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -36,7 +36,8 @@ func newTRPC(o options) (served, error) {
 			http.Error(w, "bad input", http.StatusBadRequest)
 			return
 		}
-		events, err := r.Run(req.Context(), "user", in.ThreadID, model.NewUserMessage(in.Messages[len(in.Messages)-1].Content))
+		events, err := r.Run(req.Context(), "user", in.ThreadID,
+			model.NewUserMessage(in.Messages[len(in.Messages)-1].Content))
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return

@@ -92,7 +92,10 @@ func probes(c *catalog) []call {
 		{name: "another item", target: "/items/1", status: http.StatusOK, want: first},
 		{name: "no such item", target: "/items/1001", status: http.StatusNotFound},
 		// A path that does not match may also be answered as an unknown path.
-		{name: "an id that is no number", target: "/items/first", status: http.StatusUnprocessableEntity, orElse: http.StatusNotFound},
+		{
+			name: "an id that is no number", target: "/items/first", status: http.StatusUnprocessableEntity,
+			orElse: http.StatusNotFound,
+		},
 		{name: "defaults of an offer", target: "/shops/south/items/3", status: http.StatusOK, want: plain},
 		{name: "no such language", target: "/shops/south/items/3?lang=xx", status: http.StatusUnprocessableEntity},
 		{name: "no flag", target: "/shops/south/items/3?expand=perhaps", status: http.StatusUnprocessableEntity},

@@ -69,7 +69,8 @@ func (t *deepTable) compare(ctx context.Context, rows int) ([]*extra, error) {
 	return []*extra{
 		{
 			title: "deep pages by cursor",
-			how:   how + " Any page but the first has a cursor to check, and two to make: so the second page is the measure of depth.",
+			how: how +
+				" Any page but the first has a cursor to check, and two to make: so the second page is the measure of depth.",
 			subjects: []*subject{
 				at("second page", second), at("page at 90 %", deep), at("first page", "/cursor"),
 			},
@@ -85,7 +86,8 @@ func (t *deepTable) compare(ctx context.Context, rows int) ([]*extra, error) {
 // Routes implements [rest.Controller].
 func (t *deepTable) Routes(r *rest.Routes) {
 	size := page.Size(50)
-	rest.List(r, "/cursor", t.list, page.Cursor(page.By("price"), size, page.Max(1000), page.Sign([]byte("the secret of a measurement"))))
+	rest.List(r, "/cursor", t.list, page.Cursor(page.By("price"), size, page.Max(1000),
+		page.Sign([]byte("the secret of a measurement"))))
 	rest.List(r, "/offset", t.ordered, page.LimitOffset(size, page.Count(page.NoCount)))
 }
 

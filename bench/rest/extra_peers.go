@@ -111,7 +111,8 @@ func (w *wide) read(query url.Values) error {
 
 func wideQuery() *extra {
 	target := "/wide?a1=11&a2=12&a3=13&a4=14&a5=15&b1=oak&b2=elm&b3=ash&b4=yew&b5=fir&c1=true&c2=false&c3=true&c4=false&c5=true"
-	return besides("15 query parameters", "Five numbers, five texts and five flags, all of which are sent.", getCall(target),
+	return besides("15 query parameters", "Five numbers, five texts and five flags, all of which are sent.",
+		getCall(target),
 		func(w http.ResponseWriter, r *http.Request) {
 			var in wide
 			if err := in.read(r.URL.Query()); err != nil {
@@ -124,7 +125,9 @@ func wideQuery() *extra {
 			rest.Get(r, "/wide", func(_ context.Context, in wide) (total, error) { return in.total(), nil })
 		},
 		func(api huma.API) {
-			huma.Get(api, "/wide", func(_ context.Context, in *wide) (*humaBody[total], error) { return &humaBody[total]{in.total()}, nil })
+			huma.Get(api, "/wide", func(_ context.Context, in *wide) (*humaBody[total], error) {
+				return &humaBody[total]{in.total()}, nil
+			})
 		})
 }
 
@@ -197,7 +200,9 @@ func nestedBody() *extra {
 			writeMarshaled(w, http.StatusOK, contentJSON, in.total())
 		},
 		func(r *rest.Routes) {
-			rest.Post(r, "/orders", func(_ context.Context, in struct{ Body order }) (total, error) { return in.Body.total(), nil })
+			rest.Post(r, "/orders", func(_ context.Context, in struct{ Body order }) (total, error) {
+				return in.Body.total(), nil
+			})
 		},
 		func(api huma.API) {
 			huma.Post(api, "/orders", func(_ context.Context, in *humaBody[order]) (*humaBody[total], error) {

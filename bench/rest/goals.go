@@ -69,7 +69,8 @@ func (o outcome) verdict() string {
 }
 
 func (o outcome) row(title string) string {
-	return fmt.Sprintf("| %s | %s beside %s | at most %.2f | %s | %s |\n", title, o.of, o.beside, o.most, spread(o.got), o.verdict())
+	return fmt.Sprintf("| %s | %s beside %s | at most %.2f | %s | %s |\n", title, o.of, o.beside, o.most, spread(o.got),
+		o.verdict())
 }
 
 // outcomes returns the goals for which both sides were measured.

@@ -44,7 +44,9 @@ func (c conditions) table(took time.Duration) string {
 }
 
 // peers are the modules whose versions are listed.
-var peers = []string{"danielgtaylor/huma", "gin-gonic/gin", "labstack/echo", "go-chi/chi", "go-playground/validator", "goccy/go-json"}
+var peers = []string{
+	"danielgtaylor/huma", "gin-gonic/gin", "labstack/echo", "go-chi/chi", "go-playground/validator", "goccy/go-json",
+}
 
 func modules() string {
 	info, ok := debug.ReadBuildInfo()

@@ -45,11 +45,15 @@ func parse(args []string, out io.Writer) (settings, error) {
 	s := settings{effort: full, args: args}
 	flags := flag.NewFlagSet("rest", flag.ContinueOnError)
 	flags.SetOutput(out)
-	short := flags.Bool("quick", false, "a check of some seconds, whose numbers mean little; writes to the terminal unless -out is given")
-	only := flags.String("only", "", "measure only these cases, separated by commas: get, query, guarded, post, invalid, page, list, extras")
-	with := flags.String("with", "", "measure only the implementations whose names contain one of these, separated by commas")
+	short := flags.Bool("quick", false,
+		"a check of some seconds, whose numbers mean little; writes to the terminal unless -out is given")
+	only := flags.String("only", "",
+		"measure only these cases, separated by commas: get, query, guarded, post, invalid, page, list, extras")
+	with := flags.String("with", "",
+		"measure only the implementations whose names contain one of these, separated by commas")
 	file := flags.String("out", "RESULTS.md", "where the results are written; - for the terminal alone")
-	profile := flags.String("profile", "", "instead of measuring, write a CPU profile of each case and implementation to this folder")
+	profile := flags.String("profile", "",
+		"instead of measuring, write a CPU profile of each case and implementation to this folder")
 	if err := flags.Parse(args); err != nil {
 		return s, err
 	}

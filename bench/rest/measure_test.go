@@ -31,7 +31,8 @@ func TestQuick(t *testing.T) {
 		}
 	}
 	for _, title := range []string{
-		"Permissions that do nothing", "Filters that do nothing", "What guards cost", "Deep pages by cursor", "Deep pages by offset",
+		"Permissions that do nothing", "Filters that do nothing", "What guards cost", "Deep pages by cursor",
+		"Deep pages by offset",
 	} {
 		if !strings.Contains(string(text), "## "+title+"\n") {
 			t.Errorf("the results do not tell of %s", title)

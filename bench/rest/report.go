@@ -111,7 +111,8 @@ func (r *result) markdown(out *strings.Builder) {
 	for _, s := range r.subjects {
 		fmt.Fprintf(out, "| %s | %.0f | %s | %.0f | %.0f |\n", s.name, s.times.median(), spread(r.ratio(s)), s.bytes, s.count)
 	}
-	fmt.Fprintf(out, "\nThe figures include %.0f ns in which the request is made ready and the response reset.\n", r.harness.times.median())
+	fmt.Fprintf(out, "\nThe figures include %.0f ns in which the request is made ready and the response reset.\n",
+		r.harness.times.median())
 }
 
 // capital returns a heading of a title.

@@ -32,7 +32,8 @@ func restWith(c *catalog, options ...rest.APIOption) http.Handler {
 	api.Register(&restItems{c}, rest.Prefix("/items"))
 	api.Register(&restOffers{c}, rest.Prefix("/shops/{shop}/items"), rest.Namespace("Shops"))
 	api.Register(&restOffers{c}, rest.Prefix("/staff/{shop}/items"), rest.Namespace("Staff"),
-		rest.Auth(auth.Bearer(restLookup)), rest.Throttles(throttle.PerUser(restRate, throttle.Quiet())), rest.Permit(permission.Scope(staff)))
+		rest.Auth(auth.Bearer(restLookup)), rest.Throttles(throttle.PerUser(restRate, throttle.Quiet())),
+		rest.Permit(permission.Scope(staff)))
 	return api
 }
 

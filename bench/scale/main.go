@@ -42,7 +42,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	fs := newFlags(out)
 	var p plan
 	p.flags(fs)
-	measure := fs.Bool("measure", false, "measure the unit costs on this machine, with a PostgreSQL that is started for it, and write them")
+	measure := fs.Bool("measure", false,
+		"measure the unit costs on this machine, with a PostgreSQL that is started for it, and write them")
 	file := fs.String("units", "scale/units.json", "the file of the unit costs")
 	n := fs.Int("runs", 200, "with -measure: how many runs are measured")
 	if err := fs.Parse(args); err != nil {

@@ -240,7 +240,9 @@ func (b *bed) measured(n int) (s storeCosts, err error) {
 // watchedSecond measures what a client at another node adds to a second of a paced answer. The node is an engine of
 // its own over its own connections, in this process.
 func (b *bed) watchedSecond(other *engine.Engine) (c cost, err error) {
-	s, err := server.New(other, server.Config{Authenticator: access.Anonymous(spool.DefaultTenant), Loopback: true, Log: slog.New(slog.DiscardHandler)})
+	s, err := server.New(other, server.Config{
+		Authenticator: access.Anonymous(spool.DefaultTenant), Loopback: true, Log: slog.New(slog.DiscardHandler),
+	})
 	if err != nil {
 		return c, err
 	}
@@ -398,7 +400,9 @@ func measurePostgres(ctx context.Context, u *units, n int) (err error) {
 	}
 	defer api.Close()
 	var version string
-	if err := pg.admin.QueryRow(ctx, "SELECT split_part(current_setting('server_version'), ' ', 1)").Scan(&version); err != nil {
+	if err := pg.admin.QueryRow(
+		ctx, "SELECT split_part(current_setting('server_version'), ' ', 1)",
+	).Scan(&version); err != nil {
 		return err
 	}
 	u.Machine += ", PostgreSQL " + version
@@ -425,7 +429,9 @@ func measurePostgres(ctx context.Context, u *units, n int) (err error) {
 // client's connection, which a machine of its own has elsewhere.
 func watcherMemory(b *bed, api *engine.Engine) (float64, error) {
 	const streams = 300
-	s, err := server.New(api, server.Config{Authenticator: access.Anonymous(spool.DefaultTenant), Loopback: true, Log: slog.New(slog.DiscardHandler)})
+	s, err := server.New(api, server.Config{
+		Authenticator: access.Anonymous(spool.DefaultTenant), Loopback: true, Log: slog.New(slog.DiscardHandler),
+	})
 	if err != nil {
 		return 0, err
 	}
@@ -463,7 +469,9 @@ func watcherMemory(b *bed, api *engine.Engine) (float64, error) {
 			return 0, err
 		}
 		open = append(open, conn)
-		if _, err := fmt.Fprintf(conn, "GET /api/agent/stream?threadId=idle%d HTTP/1.1\r\nHost: %s\r\n\r\n", i, listener.Addr()); err != nil {
+		if _, err := fmt.Fprintf(
+			conn, "GET /api/agent/stream?threadId=idle%d HTTP/1.1\r\nHost: %s\r\n\r\n", i, listener.Addr(),
+		); err != nil {
 			return 0, err
 		}
 		var first [256]byte

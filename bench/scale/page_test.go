@@ -19,8 +19,8 @@ var (
 	commands = regexp.MustCompile("(?s)```sh\ncd bench && GOWORK=off go run ./scale([^\n]*)\n```\n\n<!-- run by bench/scale/page_test.go -->\n```text\n.*?```")
 )
 
-// simulates skips a test that does nothing but simulations if it looks for data races: a simulation is one goroutine, and
-// takes ten times as long. test/go.sh runs them without the race detector.
+// simulates skips a test that does nothing but simulations if it looks for data races: a simulation is one goroutine,
+// and takes ten times as long. test/go.sh runs them without the race detector.
 func simulates(t *testing.T) {
 	t.Helper()
 	if raceDetector {
@@ -46,7 +46,8 @@ func TestPage(t *testing.T) {
 		if err := run(t.Context(), append([]string{"-units", "units.json"}, strings.Fields(args)...), &out); err != nil {
 			t.Errorf("%s: %v", args, err)
 		}
-		return "```sh\ncd bench && GOWORK=off go run ./scale" + args + "\n```\n\n<!-- run by bench/scale/page_test.go -->\n```text\n" + out.String() + "```"
+		return "```sh\ncd bench && GOWORK=off go run ./scale" + args +
+			"\n```\n\n<!-- run by bench/scale/page_test.go -->\n```text\n" + out.String() + "```"
 	})
 	if found < 3 || !costs.MatchString(want) {
 		t.Fatalf("the page has %d commands, and the table of unit costs or not", found)
@@ -89,7 +90,8 @@ func table(u units) string {
 			line(s.name+": client that watches such a second", s.Watched, true)
 		}
 	}
-	fmt.Fprintf(&b, "\nA notification costs PostgreSQL %.0f µs of CPU to send, and %.1f µs for each process that listens. A run of one step directly after a checkpoint writes %.1f KB of WAL,\n"+
-		"because each page that it changes first goes in whole. An idle open stream takes %.0f KB of heap and stacks.\n<!-- end -->", 1e6*u.NotifySend, 1e6*u.Notify, u.ColdWAL/1000, u.WatcherMemory/1000)
+	fmt.Fprintf(&b,
+		"\nA notification costs PostgreSQL %.0f µs of CPU to send, and %.1f µs for each process that listens. A run of one step directly after a checkpoint writes %.1f KB of WAL,\n"+
+			"because each page that it changes first goes in whole. An idle open stream takes %.0f KB of heap and stacks.\n<!-- end -->", 1e6*u.NotifySend, 1e6*u.Notify, u.ColdWAL/1000, u.WatcherMemory/1000)
 	return b.String()
 }

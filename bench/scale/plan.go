@@ -87,7 +87,9 @@ func (p *plan) check(u units) error {
 			wrong = append(wrong, fmt.Errorf("-%s: %v must be more than 0", name, v))
 		}
 	}
-	for name, v := range map[string]float64{"tool": p.tool, "watchers": p.watchers, "watched": p.watched, "fsync": p.fsync, "network": p.network} {
+	for name, v := range map[string]float64{
+		"tool": p.tool, "watchers": p.watchers, "watched": p.watched, "fsync": p.fsync, "network": p.network,
+	} {
 		if !(v >= 0) || math.IsInf(v, 0) {
 			wrong = append(wrong, fmt.Errorf("-%s: %v must be 0 or more", name, v))
 		}
@@ -111,7 +113,8 @@ func (p *plan) check(u units) error {
 			wrong = append(wrong, fmt.Errorf("-seconds: %v must be %.0f or more, five times a run", p.seconds, math.Ceil(least)))
 		}
 		if calls := p.seconds * p.load(u).trips / float64(p.shards); calls > maxCalls {
-			wrong = append(wrong, fmt.Errorf("-seconds: a shard would get %.0f million calls, and %.0f million are the most", calls/1e6, maxCalls/1e6))
+			wrong = append(wrong, fmt.Errorf("-seconds: a shard would get %.0f million calls, and %.0f million are the most",
+				calls/1e6, maxCalls/1e6))
 		}
 	}
 	return errors.Join(wrong...)
@@ -231,14 +234,16 @@ func report(p *plan, u units, out outcome) string {
 	l := p.load(u)
 	fmt.Fprintf(&b, "asked    %.0f threads, %.1f starts/s, %.0f runs at a time, %.0f tokens/s, %.0f watchers\n",
 		p.threads, p.runs(), p.runs()*p.duration(), p.runs()*p.steps*p.tokens, p.watchers)
-	fmt.Fprintf(&b, "there    %d workers of %d slots, %d API nodes, %d PostgreSQL of %d cores\n\n", p.workers, p.slots, p.apis, p.shards, p.pgCores)
+	fmt.Fprintf(&b, "there    %d workers of %d slots, %d API nodes, %d PostgreSQL of %d cores\n\n", p.workers, p.slots,
+		p.apis, p.shards, p.pgCores)
 	fmt.Fprintf(&b, "%-26s %10s %10s  %-14s %5s\n", "resource", "used", "there is", "", "use")
 	rows := p.rows(u)
 	for _, r := range rows {
 		fmt.Fprintf(&b, "%-26s %10s %10s  %-14s %4.0f%%\n", r.what, figure(r.used), figure(r.capacity), r.unit, 100*r.share())
 	}
 	fmt.Fprintf(&b, "\nround trips to PostgreSQL  %.0f/s, notifications %.0f/s\n", l.trips, l.notifies)
-	fmt.Fprintf(&b, "kept on disk               %s GB a day, %s TB after %.0f days\n", figure(l.kept/p.peak*86_400/1e9), figure(l.kept/p.peak*86_400*p.days/1e12), p.days)
+	fmt.Fprintf(&b, "kept on disk               %s GB a day, %s TB after %.0f days\n", figure(l.kept/p.peak*86_400/1e9),
+		figure(l.kept/p.peak*86_400*p.days/1e12), p.days)
 	fmt.Fprintf(&b, "to clients                 %s MB/s\n", figure(l.out/1e6))
 	first := busiest(rows)
 	if first.share() >= saturated {

@@ -81,7 +81,9 @@ func (pg *pgServer) used(ctx context.Context) (c cost, err error) {
 	err = pg.admin.QueryRow(ctx, `SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8,
 		coalesce(sum(pg_total_relation_size(c.oid)) FILTER (WHERE c.relname NOT LIKE 'stream%'), 0)::float8,
 		coalesce(sum(pg_total_relation_size(c.oid)) FILTER (WHERE c.relname LIKE 'stream%'), 0)::float8
-		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'spool' AND c.relkind = 'r'`).Scan(&c.Written, &c.Kept, &c.Passing)
+		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'spool' AND c.relkind = 'r'`).Scan(
+		&c.Written, &c.Kept, &c.Passing,
+	)
 	if err != nil {
 		return c, err
 	}
@@ -118,7 +120,10 @@ func treeCPU(pid int) (seconds float64, err error) {
 
 // wholePages says whether pages go into the WAL as a whole after a checkpoint, and waits until that is so.
 func (pg *pgServer) wholePages(ctx context.Context, on bool) error {
-	for _, sql := range []string{fmt.Sprintf("ALTER SYSTEM SET full_page_writes = %t", on), "SELECT pg_reload_conf()", "SELECT pg_sleep(1)", "CHECKPOINT"} {
+	for _, sql := range []string{
+		fmt.Sprintf("ALTER SYSTEM SET full_page_writes = %t", on), "SELECT pg_reload_conf()", "SELECT pg_sleep(1)",
+		"CHECKPOINT",
+	} {
 		if _, err := pg.admin.Exec(ctx, sql); err != nil {
 			return err
 		}
@@ -187,7 +192,9 @@ func (pg *pgServer) notify(ctx context.Context) (listen, send float64, err error
 			}()
 		}
 		for i := range times {
-			if _, err := pg.admin.Exec(ctx, "SELECT pg_notify('units', $1)", strconv.Itoa(i)+strings.Repeat("x", 200)); err != nil {
+			if _, err := pg.admin.Exec(
+				ctx, "SELECT pg_notify('units', $1)", strconv.Itoa(i)+strings.Repeat("x", 200),
+			); err != nil {
 				return 0, 0, err
 			}
 		}

@@ -63,7 +63,9 @@ func TestWorkIsConserved(t *testing.T) {
 	t.Parallel()
 	simulates(t)
 	u := measured(t)
-	for _, args := range [][]string{nil, {"-threads", "20000", "-seed", "7"}, {"-nats", "-tool", "0"}, {"-workers", "1", "-threads", "25000"}} {
+	for _, args := range [][]string{
+		nil, {"-threads", "20000", "-seed", "7"}, {"-nats", "-tool", "0"}, {"-workers", "1", "-threads", "25000"},
+	} {
 		p := planOf(t, args...)
 		if err := p.check(u); err != nil {
 			t.Fatal(err)
@@ -113,7 +115,8 @@ func TestMore(t *testing.T) {
 	simulates(t)
 	u := measured(t)
 	p, twice := planOf(t), planOf(t, "-threads", "200000")
-	if a, b := p.load(u), twice.load(u); !near(2*a.wal, b.wal, 1e-9) || !near(2*a.workerCPU, b.workerCPU, 1e-9) || !near(2*a.kept, b.kept, 1e-9) {
+	if a, b := p.load(u), twice.load(u); !near(2*a.wal, b.wal, 1e-9) || !near(2*a.workerCPU, b.workerCPU, 1e-9) ||
+		!near(2*a.kept, b.kept, 1e-9) {
 		t.Errorf("twice the threads: %+v and %+v", a, b)
 	}
 	shards := planOf(t, "-threads", "200000", "-shards", "2")
@@ -180,7 +183,8 @@ func TestOverload(t *testing.T) {
 	if err := run(t.Context(), []string{"-units", "units.json", "-workers", "1", "-slots", "4"}, &out); err != nil {
 		t.Fatal(err)
 	}
-	if got := out.String(); !strings.Contains(got, "has no bound") || !strings.Contains(got, "first bottleneck           worker slots") {
+	if got := out.String(); !strings.Contains(got, "has no bound") ||
+		!strings.Contains(got, "first bottleneck           worker slots") {
 		t.Errorf("it says\n%s", got)
 	}
 }

@@ -15,8 +15,8 @@ func viewCases(t *testing.T) []viewCase {
 
 	var cases []viewCase
 	for _, of := range []func(*testing.T) []viewCase{
-		casesOfStep, casesOfRedo, casesOfTurns, casesOfQueue, casesOfNested, casesOfQuestions, casesOfEnds, casesOfWaits, casesOfReconnect,
-		casesOfMissedRuns, casesOfAnswers, casesOfUnknown,
+		casesOfStep, casesOfRedo, casesOfTurns, casesOfQueue, casesOfNested, casesOfQuestions, casesOfEnds, casesOfWaits,
+		casesOfReconnect, casesOfMissedRuns, casesOfAnswers, casesOfUnknown,
 	} {
 		cases = append(cases, of(t)...)
 	}
@@ -72,10 +72,13 @@ func casesOfStep(t *testing.T) []viewCase {
 	c.say("b1", "Paris has ", "2 million people.")
 	c.item(wire.ItemTextEnd, wire.Block{MessageID: "b1"})
 	c.call("call_1", "search", `{}`)
-	c.item(wire.ItemSource, spool.Source{URL: "https://example.com/paris", Title: "Paris", Spans: []spool.Span{{Start: 0, End: 27}}})
+	c.item(wire.ItemSource, spool.Source{
+		URL: "https://example.com/paris", Title: "Paris", Spans: []spool.Span{{Start: 0, End: 27}},
+	})
 	c.item(wire.ItemSource, spool.Source{Title: "report.pdf"})
 	c.item(wire.ItemToolResult, wire.ToolResulted{
-		ToolCallID: "call_1", ToolName: "search", Result: json.RawMessage(`{"sources":[{"title":"B"}]}`), Sources: []spool.Source{{Title: "B"}},
+		ToolCallID: "call_1", ToolName: "search", Result: json.RawMessage(`{"sources":[{"title":"B"}]}`),
+		Sources: []spool.Source{{Title: "B"}},
 	})
 	cases = append(cases, c.named("an answer cites, and a result names a source"))
 	c.step(1, "", "tool-calls")
@@ -107,9 +110,13 @@ func casesOfRedo(t *testing.T) []viewCase {
 	c.result("call_1", "look", `1`)
 	c.step(1, "", "tool-calls")
 	c.say("b1", "It is ", "one")
-	c.item(wire.ItemRunError, wire.StreamFailed{Status: wire.SegmentError, Error: "model: overloaded (status 503)", RetryAfterMS: 2000})
-	call := saved("m2", "r1", spool.RoleAssistant, spool.Content{{Type: spool.PartToolCall, ToolCallID: "call_1", ToolName: "look", Args: json.RawMessage(`{}`)}})
-	result := saved("m3", "r1", spool.RoleTool, spool.Content{{Type: spool.PartToolResult, ToolCallID: "call_1", ToolName: "look", Result: json.RawMessage(`1`)}})
+	c.item(wire.ItemRunError, wire.StreamFailed{
+		Status: wire.SegmentError, Error: "model: overloaded (status 503)", RetryAfterMS: 2000,
+	})
+	call := saved("m2", "r1", spool.RoleAssistant,
+		spool.Content{{Type: spool.PartToolCall, ToolCallID: "call_1", ToolName: "look", Args: json.RawMessage(`{}`)}})
+	result := saved("m3", "r1", spool.RoleTool,
+		spool.Content{{Type: spool.PartToolResult, ToolCallID: "call_1", ToolName: "look", Result: json.RawMessage(`1`)}})
 	failed := runRow("r1", "", wire.Queued)
 	failed.Steps, failed.Attempts = 1, 1
 	c.snapshot(c.snapRun(wire.Queued, "m1", []wire.Run{failed}, call, result))
@@ -122,8 +129,9 @@ func casesOfRedo(t *testing.T) []viewCase {
 	c.step(2, "", "stop")
 	c.end(wire.SegmentFinished, "", 0)
 	c.state(wire.StateChange{
-		State: wire.Completed, RunID: "r1", StartedAt: moment(1), EndedAt: moment(9), StopReason: wire.StopCompleted, TokensUsed: 30,
-		Usage: &spool.TokenCount{InputTokens: 20, OutputTokens: 10, TotalTokens: 30}, Costs: []wire.Money{{Currency: "USD", Micros: 1875}},
+		State: wire.Completed, RunID: "r1", StartedAt: moment(1), EndedAt: moment(9), StopReason: wire.StopCompleted,
+		TokensUsed: 30, Usage: &spool.TokenCount{InputTokens: 20, OutputTokens: 10, TotalTokens: 30},
+		Costs: []wire.Money{{Currency: "USD", Micros: 1875}},
 	})
 	cases = append(cases, c.named("the redone step is saved once"))
 
@@ -149,19 +157,24 @@ func casesOfTurns(t *testing.T) []viewCase {
 	t.Helper()
 
 	var cases []viewCase
-	steer := []wire.QueuedRun{{RunID: "r2", Position: 1, WhenBusy: spool.BusySteer, EnqueuedAt: moment(3), ClientMessageID: "c-2"}}
+	steer := []wire.QueuedRun{
+		{RunID: "r2", Position: 1, WhenBusy: spool.BusySteer, EnqueuedAt: moment(3), ClientMessageID: "c-2"},
+	}
 	c := hello(t)
 	c.say("b1", "Step one.")
 	c.state(wire.StateChange{State: wire.Running, RunID: "r1", StartedAt: moment(1), Queue: steer})
 	cases = append(cases, c.named("a steer waits for the end of a step"))
 	c.step(1, "", "tool-calls")
 	c.turn("m2", "In French")
-	c.entry(wire.EntrySteered, wire.Steered{RunID: "r1", SteerRunID: "r2", MessageID: "m2", ClientMessageID: "c-2", Steps: 1})
+	c.entry(wire.EntrySteered, wire.Steered{
+		RunID: "r1", SteerRunID: "r2", MessageID: "m2", ClientMessageID: "c-2", Steps: 1,
+	})
 	c.say("b2", "Étape deux")
 	cases = append(cases, c.named("a steer stands between two steps"))
 	c.item(wire.ItemRunError, wire.StreamFailed{Status: wire.SegmentError, Error: "no"})
 	one := saved("m3", "r1", spool.RoleAssistant, spool.TextContent("Step one."))
-	c.snapshot(c.snapRun(wire.Queued, "m1", []wire.Run{runRow("r1", "", wire.Queued)}, one, userTurn("m2", "r1", "In French")))
+	c.snapshot(c.snapRun(wire.Queued, "m1", []wire.Run{runRow("r1", "", wire.Queued)}, one,
+		userTurn("m2", "r1", "In French")))
 	cases = append(cases, c.named("the snapshot of a run has the steer at its place"))
 
 	conversation := []spool.Message{
@@ -186,7 +199,9 @@ func casesOfTurns(t *testing.T) []viewCase {
 	cases = append(cases, c.named("a branch makes room for another one"))
 	c.entry(wire.EntryMessagesRestored, wire.MessagesRestored{BranchID: 5, FromMessageID: "m3", Count: 2})
 	back := snap(wire.Completed, c.seq, conversation...)
-	back.Runs = []wire.Run{runRow("r3", "", wire.Completed), runRow("r2", "", wire.Completed), runRow("r1", "", wire.Completed)}
+	back.Runs = []wire.Run{
+		runRow("r3", "", wire.Completed), runRow("r2", "", wire.Completed), runRow("r1", "", wire.Completed),
+	}
 	c.snapshot(back)
 	c.state(wire.StateChange{State: wire.Completed, RunID: "r3", EndedAt: moment(9), StopReason: wire.StopCompleted})
 	cases = append(cases, c.named("a branch is restored"))
@@ -195,7 +210,8 @@ func casesOfTurns(t *testing.T) []viewCase {
 	c.entry(wire.EntryMessagesDropped, wire.MessagesDropped{FromMessageID: "m1"})
 	cases = append(cases, c.named("a dropped message that is older than the view"))
 
-	summary := saved("m9", "r1", spool.RoleSystem, spool.Content{{Type: spool.PartSummary, Text: "They counted.", ThroughMessageID: "m2"}})
+	summary := saved("m9", "r1", spool.RoleSystem,
+		spool.Content{{Type: spool.PartSummary, Text: "They counted.", ThroughMessageID: "m2"}})
 	c = newScript(t, snap(wire.Completed, 4, conversation[0], conversation[1], summary, conversation[2]))
 	c.entry(wire.EntryContextCompacted, wire.ContextCompacted{SummarizedMessages: 2, MessageID: "m9"})
 	cases = append(cases, c.named("a summary is a message"))
@@ -233,8 +249,14 @@ func casesOfQueue(t *testing.T) []viewCase {
 	var cases []viewCase
 	s := snap(wire.Running, 1, userTurn("m1", "r1", "Hello"))
 	s.Queue = []wire.QueuedRun{
-		{RunID: "r2", Position: 1, WhenBusy: spool.BusyEnqueue, Content: spool.TextContent("And in French?"), EnqueuedAt: moment(2)},
-		{RunID: "r3", Position: 2, WhenBusy: spool.BusyEnqueue, Content: spool.TextContent("And in Latin?"), EnqueuedAt: moment(3)},
+		{
+			RunID: "r2", Position: 1, WhenBusy: spool.BusyEnqueue, Content: spool.TextContent("And in French?"),
+			EnqueuedAt: moment(2),
+		},
+		{
+			RunID: "r3", Position: 2, WhenBusy: spool.BusyEnqueue, Content: spool.TextContent("And in Latin?"),
+			EnqueuedAt: moment(3),
+		},
 	}
 	s.Runs = []wire.Run{runRow("r3", "", wire.Queued), runRow("r2", "", wire.Queued), runRow("r1", "", wire.Running)}
 	c := newScript(t, s)
@@ -243,13 +265,16 @@ func casesOfQueue(t *testing.T) []viewCase {
 		return q
 	}
 	c.state(wire.StateChange{State: wire.Running, RunID: "r1", Queue: []wire.QueuedRun{
-		bare(s.Queue[0], 1), bare(s.Queue[1], 2), {RunID: "r4", Position: 3, WhenBusy: spool.BusyEnqueue, EnqueuedAt: moment(4)},
+		bare(s.Queue[0], 1), bare(s.Queue[1], 2),
+		{RunID: "r4", Position: 3, WhenBusy: spool.BusyEnqueue, EnqueuedAt: moment(4)},
 	}})
 	cases = append(cases, c.named("a queue keeps the turns that a snapshot had"))
 	c.state(wire.StateChange{State: wire.Completed, RunID: "r1", EndedAt: moment(5), StopReason: wire.StopCompleted})
 	c.run = "r2"
 	c.turn("m2", "And in French?")
-	c.state(wire.StateChange{State: wire.Queued, RunID: "r2", EnqueuedAt: moment(2), Queue: []wire.QueuedRun{bare(s.Queue[1], 1)}})
+	c.state(wire.StateChange{
+		State: wire.Queued, RunID: "r2", EnqueuedAt: moment(2), Queue: []wire.QueuedRun{bare(s.Queue[1], 1)},
+	})
 	cases = append(cases, c.named("the next run of a queue gets the thread"))
 	return cases
 }

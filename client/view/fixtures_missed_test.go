@@ -9,11 +9,13 @@ import (
 	"github.com/spoolhq/spool/wire"
 )
 
-// missed is a client that has read the whole run r1 and then was away. Now it hears of the run r9, and gets the entries.
+// missed is a client that has read the whole run r1 and then was away. Now it hears of the run r9, and gets the
+// entries.
 func missed(t *testing.T, state wire.StateChange) *script {
 	t.Helper()
 
-	s := snap(wire.Completed, 2, userTurn("m1", "r1", "Hello"), saved("m2", "r1", spool.RoleAssistant, spool.TextContent("Hello, Ann.")))
+	s := snap(wire.Completed, 2, userTurn("m1", "r1", "Hello"),
+		saved("m2", "r1", spool.RoleAssistant, spool.TextContent("Hello, Ann.")))
 	s.Runs = []wire.Run{runRow("r1", "", wire.Completed)}
 	c := newScript(t, s)
 	c.now = moment(10)
@@ -56,7 +58,9 @@ func casesOfMissedRuns(t *testing.T) []viewCase {
 	c.turn("m6", "Count to one million")
 	segment(c, "r5", 1)
 	c.item(wire.ItemRunFinished, wire.StreamFinished{Status: wire.SegmentFinished, FinishReason: wire.StopMaxSteps})
-	c.entry(wire.EntryRunEnded, wire.RunEnded{RunID: "r5", StreamID: "r5:1", Segment: 1, Status: wire.SegmentFinished, StopReason: wire.StopMaxSteps})
+	c.entry(wire.EntryRunEnded, wire.RunEnded{
+		RunID: "r5", StreamID: "r5:1", Segment: 1, Status: wire.SegmentFinished, StopReason: wire.StopMaxSteps,
+	})
 	cases = append(cases, c.named("missed runs that have finished, failed, were stopped and were cut short"))
 	c.run = "r9"
 	c.turn("m9", "Last")
@@ -67,8 +71,9 @@ func casesOfMissedRuns(t *testing.T) []viewCase {
 	// A client that comes back is told the state of the thread first, with all that the run has used.
 	c = newScript(t, nil)
 	c.state(wire.StateChange{
-		State: wire.Completed, RunID: "r1", EnqueuedAt: moment(0), StartedAt: moment(1), EndedAt: moment(2), StopReason: wire.StopCompleted,
-		TokensUsed: 15, Usage: &spool.TokenCount{InputTokens: 10, OutputTokens: 5, TotalTokens: 15},
+		State: wire.Completed, RunID: "r1", EnqueuedAt: moment(0), StartedAt: moment(1), EndedAt: moment(2),
+		StopReason: wire.StopCompleted, TokensUsed: 15,
+		Usage: &spool.TokenCount{InputTokens: 10, OutputTokens: 5, TotalTokens: 15},
 	})
 	c.turn("m1", "Hello")
 	segment(c, "r1", 1)
@@ -96,10 +101,14 @@ func casesOfMissedRuns(t *testing.T) []viewCase {
 	c.run = "r2"
 	c.turn("m3", "Ask the clerk")
 	segment(c, "r2", 1)
-	c.item(wire.ItemSubagentStarted, wire.SubagentStarted{SubagentID: "n1", Name: "clerk", Depth: 1, ParentID: "r2", CallID: "call_1"})
+	c.item(wire.ItemSubagentStarted, wire.SubagentStarted{
+		SubagentID: "n1", Name: "clerk", Depth: 1, ParentID: "r2", CallID: "call_1",
+	})
 	c.end(wire.SegmentParked, "", 0)
 	segment(c, "r2", 2)
-	c.item(wire.ItemSubagentStarted, wire.SubagentStarted{SubagentID: "n1", Name: "clerk", Depth: 1, ParentID: "r2", CallID: "call_1"})
+	c.item(wire.ItemSubagentStarted, wire.SubagentStarted{
+		SubagentID: "n1", Name: "clerk", Depth: 1, ParentID: "r2", CallID: "call_1",
+	})
 	c.item(wire.ItemSubagentFinished, wire.SubagentFinished{SubagentID: "n1", Status: wire.SubagentCompleted})
 	c.step(1, "", "stop")
 	c.end(wire.SegmentFinished, "", 0)
@@ -182,7 +191,8 @@ func casesOfAnswers(t *testing.T) []viewCase {
 	c.notice("TEXT_RESULT", text)
 	cases = append(cases, c.named("the same answer to another turn"))
 
-	c = newScript(t, snap(wire.Running, 1, userTurn("m1", "r1", "Hello"), saved("m2", "r1", spool.RoleAssistant, spool.TextContent("Forty-two."))))
+	c = newScript(t, snap(wire.Running, 1, userTurn("m1", "r1", "Hello"),
+		saved("m2", "r1", spool.RoleAssistant, spool.TextContent("Forty-two."))))
 	c.at.Stream, c.at.Offset = "r1:1", wire.Offset{Fence: 1, N: 1}
 	end(c)
 	cases = append(cases, c.named("an answer that a snapshot has"))

@@ -17,21 +17,26 @@ func casesOfNested(t *testing.T) []viewCase {
 	c := hello(t)
 	c.call("call_1", "spawn", `{"agent": "clerk"}`)
 	c.call("call_2", "spawn", `{"agent": "scout"}`)
-	c.item(wire.ItemSubagentStarted, wire.SubagentStarted{SubagentID: clerk, Name: "clerk", Depth: 1, ParentID: "r1", CallID: "call_1"})
+	c.item(wire.ItemSubagentStarted, wire.SubagentStarted{
+		SubagentID: clerk, Name: "clerk", Depth: 1, ParentID: "r1", CallID: "call_1",
+	})
 	c.item(wire.ItemSubagentStarted, wire.SubagentStarted{SubagentID: scout, Name: "scout", Depth: 1})
 	c.nested(clerk, wire.ItemTextStart, wire.Block{MessageID: "b1", Role: spool.RoleAssistant})
 	c.nested(scout, wire.ItemReasoningContent, wire.Delta{MessageID: "b2", Delta: "Hm"})
 	c.nested(clerk, wire.ItemTextContent, wire.Delta{MessageID: "b1", Delta: "I look"})
 	cases = append(cases, c.named("two nested runs say something at the same time"))
 	c.nested(clerk, wire.ItemToolEnd, wire.ToolEnded{ToolCallID: "call_3", ToolName: "look", Args: json.RawMessage(`{}`)})
-	c.nested(clerk, wire.ItemToolResult, wire.ToolResulted{ToolCallID: "call_3", ToolName: "look", Result: json.RawMessage(`1`)})
+	c.nested(clerk, wire.ItemToolResult,
+		wire.ToolResulted{ToolCallID: "call_3", ToolName: "look", Result: json.RawMessage(`1`)})
 	c.step(1, clerk, "tool-calls")
 	c.nested(clerk, wire.ItemTextContent, wire.Delta{MessageID: "b3", Delta: "One"})
 	cases = append(cases, c.named("a nested step is saved before the step that called it"))
 	c.step(2, clerk, "stop")
 	c.nested(scout, wire.ItemTextContent, wire.Delta{MessageID: "b4", Delta: "Never saved"})
 	c.item(wire.ItemSubagentFinished, wire.SubagentFinished{SubagentID: clerk, Status: wire.SubagentCompleted})
-	c.item(wire.ItemSubagentFinished, wire.SubagentFinished{SubagentID: scout, Status: wire.SubagentFailed, Error: "model: no (status 400)"})
+	c.item(wire.ItemSubagentFinished, wire.SubagentFinished{
+		SubagentID: scout, Status: wire.SubagentFailed, Error: "model: no (status 400)",
+	})
 	c.result("call_1", "spawn", `{"agentId": "n1", "result": "One"}`)
 	c.result("call_2", "spawn", `{"agentId": "n2", "error": "model: no (status 400)"}`)
 	c.step(1, "", "tool-calls")
@@ -40,7 +45,9 @@ func casesOfNested(t *testing.T) []viewCase {
 	// A step spawns several runs at once, and one of these spawns another. They come in the order of the store.
 	c = hello(t)
 	begin := func(id, parent spool.RunID, depth int) {
-		c.item(wire.ItemSubagentStarted, wire.SubagentStarted{SubagentID: spool.AgentID(id), Name: "clerk", Depth: depth, ParentID: parent, CallID: "call_1"})
+		c.item(wire.ItemSubagentStarted, wire.SubagentStarted{
+			SubagentID: spool.AgentID(id), Name: "clerk", Depth: depth, ParentID: parent, CallID: "call_1",
+		})
 	}
 	c.call("call_1", "spawn", `{"agent": "clerk"}`)
 	c.call("call_2", "spawn", `{"agent": "clerk"}`)
@@ -51,7 +58,9 @@ func casesOfNested(t *testing.T) []viewCase {
 	begin("n3", "r1", 1)
 	cases = append(cases, c.named("runs that a step has spawned at once are the newest first"))
 	var all []wire.Run
-	for _, of := range [][2]spool.RunID{{"n4", "n3"}, {"n3", "r1"}, {"n11", "n1"}, {"n2", "r1"}, {"n1", "r1"}, {"r1", ""}} {
+	for _, of := range [][2]spool.RunID{
+		{"n4", "n3"}, {"n3", "r1"}, {"n11", "n1"}, {"n2", "r1"}, {"n1", "r1"}, {"r1", ""},
+	} {
 		all = append(all, runRow(of[0], of[1], wire.Running))
 	}
 	c.snapshot(c.snapRun(wire.Running, "m1", all))
@@ -68,23 +77,29 @@ func casesOfNested(t *testing.T) []viewCase {
 	c.call("call_1", "spawn", `{"agent": "clerk"}`)
 	c.call("call_2", "spawn", `{"agent": "clerk"}`)
 	begin("n1", "r1", 1)
-	c.state(wire.StateChange{State: wire.Running, RunID: "r1", EnqueuedAt: moment(0), StartedAt: moment(1), Queue: []wire.QueuedRun{
-		{RunID: "r2", Position: 1, WhenBusy: spool.BusySteer, EnqueuedAt: accepted["r2"]},
-		{RunID: "r4", Position: 2, WhenBusy: spool.BusySteer, EnqueuedAt: accepted["r4"]},
-		{RunID: "r3", Position: 3, WhenBusy: spool.BusyEnqueue, EnqueuedAt: accepted["r3"]},
-	}})
+	c.state(wire.StateChange{
+		State: wire.Running, RunID: "r1", EnqueuedAt: moment(0), StartedAt: moment(1),
+		Queue: []wire.QueuedRun{
+			{RunID: "r2", Position: 1, WhenBusy: spool.BusySteer, EnqueuedAt: accepted["r2"]},
+			{RunID: "r4", Position: 2, WhenBusy: spool.BusySteer, EnqueuedAt: accepted["r4"]},
+			{RunID: "r3", Position: 3, WhenBusy: spool.BusyEnqueue, EnqueuedAt: accepted["r3"]},
+		},
+	})
 	begin("n2", "r1", 1)
 	c.step(1, "", "tool-calls")
 	steer := func(run spool.RunID, turn spool.MessageID) {
 		c.turn(turn, "Left")
-		c.entry(wire.EntrySteered, wire.Steered{RunID: "r1", SteerRunID: run, MessageID: turn, EnqueuedAt: accepted[run], Steps: 1})
+		c.entry(wire.EntrySteered, wire.Steered{
+			RunID: "r1", SteerRunID: run, MessageID: turn, EnqueuedAt: accepted[run], Steps: 1,
+		})
 	}
 	steer("r2", "m2")
 	steer("r4", "m3")
 	c.step(2, "", "stop")
 	c.end(wire.SegmentFinished, "", 0)
 	c.state(wire.StateChange{
-		State: wire.Completed, RunID: "r1", EnqueuedAt: moment(0), StartedAt: moment(1), EndedAt: moment(9), StopReason: wire.StopCompleted,
+		State: wire.Completed, RunID: "r1", EnqueuedAt: moment(0), StartedAt: moment(1), EndedAt: moment(9),
+		StopReason: wire.StopCompleted,
 	})
 	c.run = "r3"
 	c.turn("m4", "And then?")
@@ -99,7 +114,8 @@ func casesOfNested(t *testing.T) []viewCase {
 		}
 		inStore = append(inStore, r)
 	}
-	fresh := snap(wire.Queued, c.seq, userTurn("m1", "r1", "Hello"), userTurn("m2", "r1", "Left"), userTurn("m3", "r1", "Left"), userTurn("m4", "r3", "And then?"))
+	fresh := snap(wire.Queued, c.seq, userTurn("m1", "r1", "Hello"), userTurn("m2", "r1", "Left"),
+		userTurn("m3", "r1", "Left"), userTurn("m4", "r3", "And then?"))
 	fresh.Runs = append(fresh.Runs, inStore...)
 	fresh.Runs = append(fresh.Runs, runRow("n1", "r1", wire.Completed), runRow("r1", "", wire.Completed))
 	cases = append(cases, newScript(t, fresh).named("a snapshot: runs that were accepted between nested ones"))
@@ -110,13 +126,17 @@ func casesOfNested(t *testing.T) []viewCase {
 	c = hello(t)
 	c.call("call_1", "spawn", `{"agent": "clerk"}`)
 	c.item(wire.ItemSubagentStarted, wire.SubagentStarted{SubagentID: clerk, Name: "clerk", Depth: 1})
-	c.nested(clerk, wire.ItemToolEnd, wire.ToolEnded{ToolCallID: "call_2", ToolName: "pay", Args: json.RawMessage(`{"cents": 500}`)})
+	c.nested(clerk, wire.ItemToolEnd, wire.ToolEnded{
+		ToolCallID: "call_2", ToolName: "pay", Args: json.RawMessage(`{"cents": 500}`),
+	})
 	c.step(1, clerk, "tool-calls")
 	c.step(1, "", "tool-calls")
 	ask := wire.InputRequired{
-		ToolCallID: "call_2", ToolName: "pay", AgentID: &clerk, Arguments: json.RawMessage(`{"cents": 500}`), Reason: "approval",
-		InputSchema: json.RawMessage(`{"type": "object"}`), Frames: []wire.ParkFrame{{ToolCallID: "call_1"}},
-		Nested: &wire.NestedCaller{AgentID: clerk, Name: "clerk", Model: "demo", Depth: 1}, Digest: "sha256:2af7", ExpiresAt: moment(59),
+		ToolCallID: "call_2", ToolName: "pay", AgentID: &clerk, Arguments: json.RawMessage(`{"cents": 500}`),
+		Reason: "approval", InputSchema: json.RawMessage(`{"type": "object"}`),
+		Frames: []wire.ParkFrame{{ToolCallID: "call_1"}},
+		Nested: &wire.NestedCaller{AgentID: clerk, Name: "clerk", Model: "demo", Depth: 1}, Digest: "sha256:2af7",
+		ExpiresAt: moment(59),
 	}
 	c.entry(wire.EntryInputRequired, ask)
 	c.item(wire.ItemInputRequired, ask)
@@ -125,19 +145,28 @@ func casesOfNested(t *testing.T) []viewCase {
 	c.over(wire.SegmentParked, "", 0)
 	c.state(wire.StateChange{State: wire.WaitingForInput, RunID: "r1", StartedAt: moment(1)})
 	cases = append(cases, c.named("a nested run waits for approval"))
-	c.entry(wire.EntryHITLResponse, wire.HITLResponse{ToolCallID: "call_2", Approved: true, AnsweredBy: "ann", Digest: "sha256:2af7"})
+	c.entry(wire.EntryHITLResponse, wire.HITLResponse{
+		ToolCallID: "call_2", Approved: true, AnsweredBy: "ann", Digest: "sha256:2af7",
+	})
 	c.begin(2)
 	c.item(wire.ItemSubagentStarted, wire.SubagentStarted{SubagentID: clerk, Name: "clerk", Depth: 1})
-	c.nested(clerk, wire.ItemToolResult, wire.ToolResulted{ToolCallID: "call_2", ToolName: "pay", Result: json.RawMessage(`{"paid": true}`)})
+	c.nested(clerk, wire.ItemToolResult,
+		wire.ToolResulted{ToolCallID: "call_2", ToolName: "pay", Result: json.RawMessage(`{"paid": true}`)})
 	c.step(1, clerk, "tool-calls")
 	c.nested(clerk, wire.ItemTextContent, wire.Delta{MessageID: "b1", Delta: "Paid."})
 	cases = append(cases, c.named("a nested run continues in the next segment"))
 
 	// The end of the stream was lost: the entry says that the runs wait which have not ended, at any depth.
 	c = hello(t)
-	c.item(wire.ItemSubagentStarted, wire.SubagentStarted{SubagentID: clerk, Name: "clerk", Depth: 1, ParentID: "r1", CallID: "call_1"})
-	c.item(wire.ItemSubagentStarted, wire.SubagentStarted{SubagentID: scout, Name: "scout", Depth: 2, ParentID: spool.RunID(clerk), CallID: "call_2"})
-	c.item(wire.ItemSubagentStarted, wire.SubagentStarted{SubagentID: "n3", Name: "cook", Depth: 1, ParentID: "r1", CallID: "call_3"})
+	c.item(wire.ItemSubagentStarted, wire.SubagentStarted{
+		SubagentID: clerk, Name: "clerk", Depth: 1, ParentID: "r1", CallID: "call_1",
+	})
+	c.item(wire.ItemSubagentStarted, wire.SubagentStarted{
+		SubagentID: scout, Name: "scout", Depth: 2, ParentID: spool.RunID(clerk), CallID: "call_2",
+	})
+	c.item(wire.ItemSubagentStarted, wire.SubagentStarted{
+		SubagentID: "n3", Name: "cook", Depth: 1, ParentID: "r1", CallID: "call_3",
+	})
 	c.item(wire.ItemSubagentFinished, wire.SubagentFinished{SubagentID: "n3", Status: wire.SubagentCompleted})
 	c.over(wire.SegmentParked, "", 0)
 	cases = append(cases, c.named("nested runs wait with their run"))
@@ -146,8 +175,9 @@ func casesOfNested(t *testing.T) []viewCase {
 
 func question(call spool.ToolCallID, reason string) wire.InputRequired {
 	return wire.InputRequired{
-		ToolCallID: call, ToolName: "send", Arguments: json.RawMessage(`{"to": "ann@example.com"}`), Frames: []wire.ParkFrame{},
-		Reason: reason, Digest: "sha256:2af7", ExpiresAt: moment(30), OnExpiry: spool.ExpireExtend,
+		ToolCallID: call, ToolName: "send", Arguments: json.RawMessage(`{"to": "ann@example.com"}`),
+		Frames: []wire.ParkFrame{}, Reason: reason, Digest: "sha256:2af7", ExpiresAt: moment(30),
+		OnExpiry: spool.ExpireExtend,
 	}
 }
 
@@ -178,8 +208,12 @@ func casesOfQuestions(t *testing.T) []viewCase {
 	cases = append(cases, c.named("one of two questions is answered"))
 
 	c = parked(t, question("call_1", "approval"))
-	c.entry(wire.EntryInputExpiring, wire.InputExpiring{ToolCallID: "call_1", ExpiresAt: moment(30), OnExpiry: spool.ExpireExtend})
-	c.entry(wire.EntryInputExtended, wire.InputExtended{ToolCallID: "call_1", ExpiresAt: moment(45), OnExpiry: spool.ExpireExtend})
+	c.entry(wire.EntryInputExpiring, wire.InputExpiring{
+		ToolCallID: "call_1", ExpiresAt: moment(30), OnExpiry: spool.ExpireExtend,
+	})
+	c.entry(wire.EntryInputExtended, wire.InputExtended{
+		ToolCallID: "call_1", ExpiresAt: moment(45), OnExpiry: spool.ExpireExtend,
+	})
 	again := question("call_1", "approval")
 	again.ExpiresAt = moment(45)
 	c.entry(wire.EntryInputRequired, again)
@@ -187,7 +221,9 @@ func casesOfQuestions(t *testing.T) []viewCase {
 	c.entry(wire.EntryInputExpired, wire.InputExpired{ToolCallID: "call_1"})
 	cases = append(cases, c.named("a question expires"))
 	c.begin(2)
-	c.state(wire.StateChange{State: wire.Running, RunID: "r1", StartedAt: moment(1), Expired: wire.Expired{Questions: 1, Since: moment(45)}})
+	c.state(wire.StateChange{
+		State: wire.Running, RunID: "r1", StartedAt: moment(1), Expired: wire.Expired{Questions: 1, Since: moment(45)},
+	})
 	c.result("call_1", "send", `{"responded": false, "cancelled": true, "reason": "timeout"}`)
 	c.step(1, "", "tool-calls")
 	c.say("b1", "Nobody answered.")
@@ -205,7 +241,8 @@ func casesOfQuestions(t *testing.T) []viewCase {
 	cases = append(cases, c.named("the outcome of a call is unknown, and it asks for the second time"))
 
 	budget := question("budget-1", wire.ParkBudget)
-	budget.ToolName, budget.Arguments = "budget", json.RawMessage(`{"exhausted": "token_budget", "spent": {"tokens": 990}, "budget": {"tokenBudget": 1000}}`)
+	budget.ToolName, budget.Arguments = "budget",
+		json.RawMessage(`{"exhausted": "token_budget", "spent": {"tokens": 990}, "budget": {"tokenBudget": 1000}}`)
 	c = hello(t)
 	c.say("b1", "More costs more.")
 	c.step(1, "", "tool-calls")
@@ -221,21 +258,35 @@ func casesOfEnds(t *testing.T) []viewCase {
 	t.Helper()
 
 	var cases []viewCase
-	cancelled := wire.StateChange{State: wire.Cancelled, RunID: "r1", StartedAt: moment(1), EndedAt: moment(9), StopReason: wire.StopCancelled}
+	cancelled := wire.StateChange{
+		State: wire.Cancelled, RunID: "r1", StartedAt: moment(1), EndedAt: moment(9), StopReason: wire.StopCancelled,
+	}
 	c := hello(t)
 	c.say("b1", "I was about to")
 	c.item(wire.ItemRunFinished, wire.StreamFinished{Status: wire.SegmentStopped, FinishReason: wire.StopCancelled})
 	stopped := runRow("r1", "", wire.Cancelled)
 	stopped.StopReason = wire.StopCancelled
-	c.snapshot(c.snapRun(wire.Cancelled, "m1", []wire.Run{stopped}, saved("m2", "r1", spool.RoleAssistant, spool.TextContent("I was about to"))))
+	c.snapshot(c.snapRun(wire.Cancelled, "m1", []wire.Run{stopped},
+		saved("m2", "r1", spool.RoleAssistant, spool.TextContent("I was about to"))))
 	c.over(wire.SegmentStopped, "", 0)
 	c.state(cancelled)
 	cases = append(cases, c.named("a run is stopped in the middle of a text"))
 
 	c = parked(t, question("call_1", "approval"))
 	c.snapshot(c.snapRun(wire.Cancelled, "m1", []wire.Run{stopped},
-		saved("m2", "r1", spool.RoleAssistant, spool.Content{{Type: spool.PartToolCall, ToolCallID: "call_1", ToolName: "send", Args: json.RawMessage(`{"to": "ann@example.com"}`)}}),
-		saved("m3", "r1", spool.RoleTool, spool.Content{{Type: spool.PartToolResult, ToolCallID: "call_1", ToolName: "send", Result: json.RawMessage(`{"cancelled": true, "reason": "stopped"}`)}}),
+		saved("m2", "r1", spool.RoleAssistant,
+			spool.Content{
+				{
+					Type: spool.PartToolCall, ToolCallID: "call_1", ToolName: "send",
+					Args: json.RawMessage(`{"to": "ann@example.com"}`),
+				},
+			}),
+		saved("m3", "r1", spool.RoleTool, spool.Content{
+			{
+				Type: spool.PartToolResult, ToolCallID: "call_1", ToolName: "send",
+				Result: json.RawMessage(`{"cancelled": true, "reason": "stopped"}`),
+			},
+		}),
 	))
 	c.state(cancelled)
 	cases = append(cases, c.named("a run is stopped while it waits for an answer"))
@@ -247,7 +298,10 @@ func casesOfEnds(t *testing.T) []viewCase {
 	failed.StopReason, failed.Error = wire.StopFailed, "model: bad request (status 400)"
 	c.snapshot(c.snapRun(wire.Failed, "m1", []wire.Run{failed}))
 	c.over(wire.SegmentError, failed.Error, 0)
-	c.state(wire.StateChange{State: wire.Failed, RunID: "r1", StartedAt: moment(1), EndedAt: moment(9), StopReason: wire.StopFailed, Error: failed.Error})
+	c.state(wire.StateChange{
+		State: wire.Failed, RunID: "r1", StartedAt: moment(1), EndedAt: moment(9), StopReason: wire.StopFailed,
+		Error: failed.Error,
+	})
 	cases = append(cases, c.named("a run fails"))
 
 	c = newScript(t, snap(wire.Completed, 2, userTurn("m1", "r1", "Hello")))
@@ -264,7 +318,9 @@ func casesOfWaits(t *testing.T) []viewCase {
 	c.call("call_1", "report", `{}`)
 	c.step(1, "", "tool-calls")
 	c.entry(wire.EntryCallPending, wire.CallPending{ToolCallID: "call_1", ToolName: "report", Until: moment(50)})
-	c.entry(wire.EntryCallPending, wire.CallPending{ToolCallID: "call_1", ToolName: "report", Note: "page 3 of 7", Until: moment(50)})
+	c.entry(wire.EntryCallPending, wire.CallPending{
+		ToolCallID: "call_1", ToolName: "report", Note: "page 3 of 7", Until: moment(50),
+	})
 	c.end(wire.SegmentParked, "", 0)
 	c.state(wire.StateChange{State: wire.WaitingForInput, RunID: "r1", StartedAt: moment(1)})
 	cases = append(cases, c.named("the work of a call goes on elsewhere"))
@@ -288,8 +344,13 @@ func casesOfWaits(t *testing.T) []viewCase {
 	s.Runs = []wire.Run{runRow("r1", "", wire.Queued)}
 	for i, e := range []*wire.Entry{
 		wire.NewEntry(wire.EntryRunStarted, "r1", wire.RunStarted{RunID: "r1", StreamID: "r1:1", Segment: 1}),
-		wire.NewEntry(wire.EntryRunEnded, "r1", wire.RunEnded{RunID: "r1", StreamID: "r1:1", Segment: 1, Status: wire.SegmentError, Error: "model: slow down (status 429)", RetryAfterMS: 30000}),
-		wire.NewEntry(wire.EntryCallPending, "r1", wire.CallPending{ToolCallID: "call_1", ToolName: "report", Until: moment(50)}),
+		wire.NewEntry(wire.EntryRunEnded, "r1",
+			wire.RunEnded{
+				RunID: "r1", StreamID: "r1:1", Segment: 1, Status: wire.SegmentError, Error: "model: slow down (status 429)",
+				RetryAfterMS: 30000,
+			}),
+		wire.NewEntry(wire.EntryCallPending, "r1",
+			wire.CallPending{ToolCallID: "call_1", ToolName: "report", Until: moment(50)}),
 	} {
 		e.ThreadID, e.Seq, e.CreatedAt = "t1", int64(i+1), moment(i)
 		s.ActiveEvents = append(s.ActiveEvents, *e)
@@ -309,8 +370,10 @@ func casesOfReconnect(t *testing.T) []viewCase {
 	started.ThreadID, started.Seq, started.CreatedAt = "t1", 1, moment(1)
 	s.ActiveEvents = []wire.Entry{*started}
 	s.Stream = &wire.StreamSnapshot{StreamID: "r1:1", RunID: "r1", Offset: &offset, Items: []wire.Item{
-		wire.NewItem(wire.ItemRunStarted, wire.Offset{Fence: 1, N: 1}, 1, wire.StreamStarted{ThreadID: "t1", RunID: "r1", StreamID: "r1:1", Segment: 1}),
-		wire.NewItem(wire.ItemTextStart, wire.Offset{Fence: 1, N: 2}, 1, wire.Block{MessageID: "b1", Role: spool.RoleAssistant}),
+		wire.NewItem(wire.ItemRunStarted, wire.Offset{Fence: 1, N: 1}, 1,
+			wire.StreamStarted{ThreadID: "t1", RunID: "r1", StreamID: "r1:1", Segment: 1}),
+		wire.NewItem(wire.ItemTextStart, wire.Offset{Fence: 1, N: 2}, 1,
+			wire.Block{MessageID: "b1", Role: spool.RoleAssistant}),
 		wire.NewItem(wire.ItemTextContent, offset, 1, wire.Delta{MessageID: "b1", Delta: "Half of "}),
 	}}
 	var cases []viewCase
@@ -331,12 +394,15 @@ func casesOfReconnect(t *testing.T) []viewCase {
 	cases = append(cases, c.named("a turn and a state that come again"))
 
 	// A snapshot takes the place of everything when the server cannot send what was missed.
-	whole := snap(wire.Completed, 9, userTurn("m1", "r1", "Hello"), saved("m2", "r1", spool.RoleAssistant, spool.TextContent("Hello, Ann.")))
+	whole := snap(wire.Completed, 9, userTurn("m1", "r1", "Hello"),
+		saved("m2", "r1", spool.RoleAssistant, spool.TextContent("Hello, Ann.")))
 	whole.Runs = []wire.Run{runRow("r1", "", wire.Completed)}
 	c = hello(t)
 	c.say("b1", "Hel")
 	c.snapshot(whole)
-	c.state(wire.StateChange{State: wire.Completed, RunID: "r1", StartedAt: moment(1), EndedAt: moment(4), StopReason: wire.StopCompleted})
+	c.state(wire.StateChange{
+		State: wire.Completed, RunID: "r1", StartedAt: moment(1), EndedAt: moment(4), StopReason: wire.StopCompleted,
+	})
 	cases = append(cases, c.named("a snapshot replaces what was missed"))
 
 	// The present state is that of the next run, before the end of the run that was missed.

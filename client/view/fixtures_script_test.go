@@ -126,7 +126,8 @@ func (c *script) over(status wire.SegmentStatus, reason string, retry time.Durat
 
 	run, segment, _ := c.at.Stream.Split()
 	c.entry(wire.EntryRunEnded, wire.RunEnded{
-		RunID: run, StreamID: c.at.Stream, Segment: segment, Status: status, Error: reason, RetryAfterMS: retry.Milliseconds(),
+		RunID: run, StreamID: c.at.Stream, Segment: segment, Status: status, Error: reason,
+		RetryAfterMS: retry.Milliseconds(),
 	})
 }
 
@@ -178,7 +179,9 @@ func (c *script) nested(agent spool.AgentID, kind wire.ItemType, payload any) {
 func (c *script) step(n int, agent spool.AgentID, reason string) {
 	c.t.Helper()
 
-	s := wire.StepFinished{Step: n, FinishReason: reason, Usage: spool.TokenCount{InputTokens: 10, OutputTokens: 5, TotalTokens: 15}}
+	s := wire.StepFinished{
+		Step: n, FinishReason: reason, Usage: spool.TokenCount{InputTokens: 10, OutputTokens: 5, TotalTokens: 15},
+	}
 	if agent != "" {
 		s.AgentID = &agent
 	}
@@ -204,13 +207,17 @@ func snap(state wire.State, seq int64, messages ...spool.Message) *wire.Snapshot
 		messages = []spool.Message{}
 	}
 	return &wire.Snapshot{
-		Thread:   wire.Thread{ID: "t1", State: state, Model: "demo", Title: "Hello", CreatedAt: moment(0), UpdatedAt: moment(6)},
+		Thread: wire.Thread{
+			ID: "t1", State: state, Model: "demo", Title: "Hello", CreatedAt: moment(0), UpdatedAt: moment(6),
+		},
 		Messages: messages, Runs: []wire.Run{}, LastEventSeq: seq, ActiveEvents: []wire.Entry{},
 	}
 }
 
 // snapRun returns the snapshot of one run, at the client's position in its stream.
-func (c *script) snapRun(state wire.State, after spool.MessageID, runs []wire.Run, messages ...spool.Message) *wire.Snapshot {
+func (c *script) snapRun(
+	state wire.State, after spool.MessageID, runs []wire.Run, messages ...spool.Message,
+) *wire.Snapshot {
 	s := snap(state, c.seq, messages...)
 	s.AfterMessageID, s.Runs = &after, runs
 	if c.at.Stream != "" {
@@ -223,7 +230,9 @@ func (c *script) snapRun(state wire.State, after spool.MessageID, runs []wire.Ru
 
 // runRow returns a run as a snapshot has it.
 func runRow(id, parent spool.RunID, state wire.State) wire.Run {
-	r := wire.Run{ID: id, ThreadID: "t1", Agent: "assistant", Model: "demo", State: state, EnqueuedAt: moment(0), StartedAt: moment(1)}
+	r := wire.Run{
+		ID: id, ThreadID: "t1", Agent: "assistant", Model: "demo", State: state, EnqueuedAt: moment(0), StartedAt: moment(1),
+	}
 	if parent != "" {
 		r.ParentID, r.CallID, r.Depth, r.Agent, r.Prompt = parent, "call_1", 1, "clerk", "Find it"
 	}

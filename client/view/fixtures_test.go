@@ -132,7 +132,8 @@ func viewsText(t *testing.T, cases []viewCase) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "{\n  \"about\": %s,\n  \"views\": [", lineOf(t, viewsAbout))
 	for i, c := range cases {
-		fmt.Fprintf(&b, "%s\n    {\"name\": %s, \"snapshot\": %s, \"frames\": [", comma(i), lineOf(t, c.Name), lineOf(t, c.Snapshot))
+		fmt.Fprintf(&b, "%s\n    {\"name\": %s, \"snapshot\": %s, \"frames\": [", comma(i), lineOf(t, c.Name),
+			lineOf(t, c.Snapshot))
 		for j, f := range c.Frames {
 			fmt.Fprintf(&b, "%s\n      {\"id\": %s, \"frame\": %s}", comma(j), lineOf(t, f.ID), lineOf(t, f.Frame))
 		}

@@ -88,8 +88,8 @@ func (t *Thread) noProviderWait(agent spool.AgentID) {
 	})
 }
 
-// use adds what a step has used, which counts for its run and for the dispatched one. A run that has the step already has
-// its usage too, such as that of a snapshot, or after the results of calls that have waited.
+// use adds what a step has used, which counts for its run and for the dispatched one. A run that has the step already
+// has its usage too, such as that of a snapshot, or after the results of calls that have waited.
 func (t *Thread) use(stream wire.StreamID, agent spool.AgentID, s wire.StepFinished) {
 	root, _, _ := stream.Split()
 	r := t.run(cmp.Or(spool.RunID(agent), root))

@@ -6,9 +6,10 @@ import (
 	"github.com/spoolhq/spool/wire"
 )
 
-// Untold returns the runs whose present state the frames do not give, because the client was away: runs that are shown as
-// active though another run has the thread, active runs that are nested in a run that is over, and runs that have ended
-// at an unknown time, because only an entry has reported their end. A small snapshot has them: see [Thread.Tell].
+// Untold returns the runs whose present state the frames do not give, because the client was away: runs that are
+// shown as active though another run has the thread, active runs that are nested in a run that is over, and runs that
+// have ended at an unknown time, because only an entry has reported their end. A small snapshot has them: see
+// [Thread.Tell].
 func (t *Thread) Untold() []wire.Run {
 	if t.current == "" {
 		return nil // nothing has come behind the snapshot

@@ -11,8 +11,8 @@ import (
 	"github.com/spoolhq/spool/wire"
 )
 
-// TestMissedFixtures says of which runs a view does not know how they are, and what it takes from another snapshot, in the
-// cases that clients in every language share.
+// TestMissedFixtures says of which runs a view does not know how they are, and what it takes from another snapshot,
+// in the cases that clients in every language share.
 func TestMissedFixtures(t *testing.T) {
 	t.Parallel()
 

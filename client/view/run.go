@@ -26,7 +26,8 @@ func (t *Thread) startRun(s wire.RunStarted, at time.Time) {
 	}
 }
 
-// endRun applies the end of a segment, which ends its run if it is finished, stopped, or failed without another attempt.
+// endRun applies the end of a segment, which ends its run if it is finished, stopped, or failed without another
+// attempt.
 func (t *Thread) endRun(e fold.Ended, at time.Time) {
 	t.parkNested(e.RunID, e.Status)
 	present := e.RunID == t.current
@@ -95,8 +96,8 @@ func newer(known, r wire.Run, began time.Time) bool {
 	return !began.IsZero() && cmp.Or(known.StartedAt, known.EnqueuedAt).After(began)
 }
 
-// byFamily sorts runs so that those of one family stand together: a dispatched run, and before it the runs nested in it,
-// the newest first. A snapshot has them in the order in which the store got them, with runs in between that were
+// byFamily sorts runs so that those of one family stand together: a dispatched run, and before it the runs nested in
+// it, the newest first. A snapshot has them in the order in which the store got them, with runs in between that were
 // accepted meanwhile. No frame tells a client that follows where these are.
 func byFamily(runs []wire.Run) []wire.Run {
 	place := make(map[spool.RunID]int, len(runs))

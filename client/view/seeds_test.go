@@ -34,8 +34,8 @@ var seedKey = spool.ThreadKey{Tenant: "acme", ID: "t"}
 // the view has to show what a new snapshot does. The campaigns begin within ten seconds.
 //
 // SPOOL_CAMPAIGN is the number of seeds, and lifts the bound. SPOOL_FIRST is the first of them, and SPOOL_SEED a single
-// one. If SPOOL_VIEWS names a file, it gets a line for each seed, with the frames and with what the view shows behind each
-// entry and step, for a client in another language: see test/tsclient.
+// one. If SPOOL_VIEWS names a file, it gets a line for each seed, with the frames and with what the view shows behind
+// each entry and step, for a client in another language: see test/tsclient.
 func TestSeeds(t *testing.T) {
 	t.Parallel()
 
@@ -145,7 +145,9 @@ func newCampaign(t *testing.T, seed uint64) *campaign {
 	tool := func(name string, call func(context.Context, spool.ToolCall) (json.RawMessage, error)) spool.Tool {
 		return spool.Tool{ToolSpec: spool.ToolSpec{Name: name}, Call: call}
 	}
-	send := tool("send", func(context.Context, spool.ToolCall) (json.RawMessage, error) { return json.RawMessage(`"sent"`), nil })
+	send := tool("send", func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+		return json.RawMessage(`"sent"`), nil
+	})
 	send.Approval = spool.AlwaysApprove
 	send.Expiry = spool.Expiry{TTL: 40 * time.Second, Then: spool.ExpireExtend, Extensions: 1}
 	look := tool("look", func(ctx context.Context, c spool.ToolCall) (json.RawMessage, error) {
@@ -166,7 +168,8 @@ func newCampaign(t *testing.T, seed uint64) *campaign {
 	var err error
 	c.engine, err = engine.New(memory.New(nil), engine.Config{
 		Agents: []spool.Agent{{
-			Name: "a", Model: "m", Tools: tools, Spawn: &spool.Spawn{Profiles: map[string]spool.Profile{"helper": {Tools: tools}}},
+			Name: "a", Model: "m", Tools: tools,
+			Spawn: &spool.Spawn{Profiles: map[string]spool.Profile{"helper": {Tools: tools}}},
 		}},
 		Models: map[string]spool.Model{"m": spooltest.NewModelFunc(speaker(seed))},
 		Stream: option.Stream{FlushEvery: -1}, Log: slog.New(slog.DiscardHandler),
@@ -196,7 +199,9 @@ func speaker(seed uint64) func(context.Context, spool.ModelRequest) spooltest.Tu
 				return ctx.Err()
 			}
 		}
-		out := spooltest.Turn{Text: []string{prompt, "/" + strconv.Itoa(step)}, Usage: spooltest.Tokens(7, 3), Before: wait, Midway: wait}
+		out := spooltest.Turn{
+			Text: []string{prompt, "/" + strconv.Itoa(step)}, Usage: spooltest.Tokens(7, 3), Before: wait, Midway: wait,
+		}
 		if dice.IntN(3) == 0 {
 			out.Reasoning = []string{"h", "m"}
 		}
@@ -255,7 +260,8 @@ func (c *campaign) play() {
 	leave()
 	working()
 	if !c.shown.Settled() || len(c.shown.Drafts()) > 0 {
-		c.t.Errorf("seed %d: at rest the view is settled: %t, with %d drafts", c.line.Seed, c.shown.Settled(), len(c.shown.Drafts()))
+		c.t.Errorf("seed %d: at rest the view is settled: %t, with %d drafts", c.line.Seed, c.shown.Settled(),
+			len(c.shown.Drafts()))
 	}
 }
 
@@ -291,7 +297,9 @@ func (c *campaign) work() (stop func()) {
 func (c *campaign) start() {
 	c.turns++
 	r := wire.StartRequest{Prompt: "w" + strconv.Itoa(c.turns), RunID: spool.RunID("r" + strconv.Itoa(c.turns))}
-	r.WhenBusy = []spool.WhenBusy{"", spool.BusyEnqueue, spool.BusyLatest, spool.BusyInterrupt, spool.BusyRollback, spool.BusySteer}[c.rand.IntN(6)]
+	r.WhenBusy = []spool.WhenBusy{
+		"", spool.BusyEnqueue, spool.BusyLatest, spool.BusyInterrupt, spool.BusyRollback, spool.BusySteer,
+	}[c.rand.IntN(6)]
 	if c.turns > 1 && c.rand.IntN(4) == 0 {
 		if messages := c.snapshot().Messages; len(messages) > 0 {
 			r.EditMessageID = messages[c.rand.IntN(len(messages))].ID
@@ -370,7 +378,8 @@ func (c *campaign) apply(f wire.Frame) {
 	if f.Event != nil && f.Event.Type == wire.EntryMessagesDropped {
 		c.branches = append(c.branches, wire.BranchID(f.Event.Seq))
 	}
-	if c.kept && (f.Event != nil && f.Event.Seq > 0 || f.Snapshot != nil || f.Item != nil && f.Item.Type == wire.ItemStepFinished) {
+	if c.kept && (f.Event != nil && f.Event.Seq > 0 || f.Snapshot != nil ||
+		f.Item != nil && f.Item.Type == wire.ItemStepFinished) {
 		text := rawOf(c.t, c.shown)
 		now := seen{Behind: len(c.line.Frames), Digest: digestOf(c.t, text)}
 		if c.whole {
@@ -386,12 +395,13 @@ func (c *campaign) compare() {
 	saved := view.New(c.snapshot())
 	if diff := cmp.Diff(c.saidIn(saved), c.saidIn(c.shown)); diff != "" {
 		last := c.line.Frames[len(c.line.Frames)-1].Frame
-		c.t.Errorf("seed %d, behind frame %d, %s: the view shows (-snapshot +view):\n%s", c.line.Seed, len(c.line.Frames), last, diff)
+		c.t.Errorf("seed %d, behind frame %d, %s: the view shows (-snapshot +view):\n%s", c.line.Seed, len(c.line.Frames),
+			last, diff)
 	}
 }
 
-// saidIn returns what a view shows, each agent by itself. Results stand in the order of their text, as calls at the same
-// time end in any order. The prompts of nested runs, and some runs, come with snapshots only.
+// saidIn returns what a view shows, each agent by itself. Results stand in the order of their text, as calls at the
+// same time end in any order. The prompts of nested runs, and some runs, come with snapshots only.
 func (c *campaign) saidIn(v *view.Thread) map[string][]string {
 	said := map[string][]string{"thread": {string(v.State()), strconv.Itoa(len(v.Queue()))}}
 	for _, m := range slices.Concat(v.Messages(), v.Drafts()) {

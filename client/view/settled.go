@@ -13,8 +13,8 @@ type lastEnd struct {
 }
 
 // Settled reports whether the view has all that the thread's last run has said: the run has ended, or it waits for an
-// answer or for the work of a call, and everything before that is applied. A state can come before the text of its run, so
-// a program that waits for an answer waits until the view is settled, and not for a state.
+// answer or for the work of a call, and everything before that is applied. A state can come before the text of its
+// run, so a program that waits for an answer waits until the view is settled, and not for a state.
 func (t *Thread) Settled() bool {
 	switch {
 	case t.row.State == wire.Idle:
@@ -36,8 +36,8 @@ func (t *Thread) Settled() bool {
 }
 
 // behind reports whether the record has ended a later run than the one of the state: the state comes later then. The
-// later run is the one that began after the end of the other one, as runs can overtake each other. If this is not known,
-// it is the newer one.
+// later run is the one that began after the end of the other one, as runs can overtake each other. If this is not
+// known, it is the newer one.
 func (t *Thread) behind() bool {
 	if ended, current := t.run(t.ended.run), t.run(t.current); ended != nil && current != nil {
 		if began, over := ended.StartedAt, current.EndedAt; !began.IsZero() && !over.IsZero() && !began.Equal(over) {
@@ -73,8 +73,8 @@ func (t *Thread) endOf(payload any) {
 	}
 }
 
-// restsIn keeps that the last segment of the run that waits in a snapshot has ended, for an answer or to be tried again.
-// A stop then ends the run without another segment.
+// restsIn keeps that the last segment of the run that waits in a snapshot has ended, for an answer or to be tried
+// again. A stop then ends the run without another segment.
 func (t *Thread) restsIn() {
 	waits := t.row.State == wire.WaitingForInput || t.row.State == wire.Queued
 	for _, r := range t.runs {

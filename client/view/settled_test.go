@@ -55,7 +55,9 @@ func TestSettled(t *testing.T) {
 	// The record is ahead of the state, which is that of a run that never had a segment.
 	v = view.New(nil)
 	for i, f := range []wire.Frame{
-		entry(0, wire.NoticeStateChange, wire.StateChange{State: wire.Cancelled, RunID: "r1", EnqueuedAt: moment(1), EndedAt: moment(2)}),
+		entry(0, wire.NoticeStateChange, wire.StateChange{
+			State: wire.Cancelled, RunID: "r1", EnqueuedAt: moment(1), EndedAt: moment(2),
+		}),
 		entry(1, wire.EntryRunStarted, wire.RunStarted{RunID: "r2", StreamID: "r2:1", Segment: 1}),
 		entry(2, wire.EntryRunEnded, wire.RunEnded{RunID: "r2", StreamID: "r2:1", Segment: 1, Status: wire.SegmentFinished}),
 		entry(0, wire.NoticeStateChange, wire.StateChange{State: wire.Completed, RunID: "r2"}),
@@ -68,15 +70,18 @@ func TestSettled(t *testing.T) {
 		}
 	}
 
-	// Of two runs, one ends its segment, and the other one is over without any. The newer one may have overtaken the other.
+	// Of two runs, one ends its segment, and the other one is over without any. The newer one may have overtaken the
+	// other.
 	never := func(accepted, over int) wire.Frame {
 		return entry(0, wire.NoticeStateChange, wire.StateChange{
 			State: wire.Cancelled, RunID: "r2", EnqueuedAt: moment(accepted), StartedAt: moment(accepted), EndedAt: moment(over),
 		})
 	}
-	began := entry(3, wire.EntryRunStarted, wire.RunStarted{RunID: "r3", StreamID: "r3:1", Segment: 1, EnqueuedAt: moment(2)})
+	began := entry(3, wire.EntryRunStarted,
+		wire.RunStarted{RunID: "r3", StreamID: "r3:1", Segment: 1, EnqueuedAt: moment(2)})
 	began.Event.CreatedAt = moment(4)
-	ended := entry(4, wire.EntryRunEnded, wire.RunEnded{RunID: "r3", StreamID: "r3:1", Segment: 1, Status: wire.SegmentFinished})
+	ended := entry(4, wire.EntryRunEnded,
+		wire.RunEnded{RunID: "r3", StreamID: "r3:1", Segment: 1, Status: wire.SegmentFinished})
 	for name, c := range map[string]struct {
 		frames []wire.Frame
 		want   bool
@@ -102,11 +107,15 @@ func TestSettled(t *testing.T) {
 		last wire.Frame
 		want bool
 	}{
-		"the same state again":  {entry(0, wire.NoticeStateChange, over), true},
-		"the next run":          {entry(0, wire.NoticeStateChange, wire.StateChange{State: wire.Queued, RunID: "r2"}), false},
-		"the end of a next run": {entry(0, wire.NoticeStateChange, wire.StateChange{State: wire.Completed, RunID: "r2"}), false},
+		"the same state again": {entry(0, wire.NoticeStateChange, over), true},
+		"the next run":         {entry(0, wire.NoticeStateChange, wire.StateChange{State: wire.Queued, RunID: "r2"}), false},
+		"the end of a next run": {
+			entry(0, wire.NoticeStateChange, wire.StateChange{State: wire.Completed, RunID: "r2"}), false,
+		},
 		"a next run that never began": {
-			entry(0, wire.NoticeStateChange, wire.StateChange{State: wire.Cancelled, RunID: "r2", EnqueuedAt: moment(1), EndedAt: moment(2)}), true,
+			entry(0, wire.NoticeStateChange, wire.StateChange{
+				State: wire.Cancelled, RunID: "r2", EnqueuedAt: moment(1), EndedAt: moment(2),
+			}), true,
 		},
 	} {
 		v := view.New(&wire.Snapshot{Thread: wire.Thread{ID: "t1", State: wire.Completed}, LastEventSeq: 2})
@@ -165,7 +174,9 @@ func TestSettledAfterCorrection(t *testing.T) {
 	corrected.AfterMessageID, corrected.Messages = &turn, nil
 	end := item(2, wire.ItemRunFinished, wire.StreamFinished{Status: wire.SegmentParked})
 	corrected.Stream = &wire.StreamSnapshot{
-		StreamID: "r1:1", RunID: "r1", Items: []wire.Item{*item(1, wire.ItemRunStarted, wire.StreamStarted{RunID: "r1"}).Item}, End: end.Item,
+		StreamID: "r1:1", RunID: "r1", Items: []wire.Item{
+			*item(1, wire.ItemRunStarted, wire.StreamStarted{RunID: "r1"}).Item,
+		}, End: end.Item,
 	}
 	for _, f := range []wire.Frame{
 		entry(0, wire.NoticeStateChange, wire.StateChange{State: wire.WaitingForInput, RunID: "r1"}),

@@ -46,7 +46,9 @@ func TestSteered(t *testing.T) {
 		t.Errorf("the queue: %+v", v.Queue())
 	}
 	after := spool.MessageID("go")
-	said := spool.Message{ID: "saved", ThreadID: "t", Role: spool.RoleAssistant, RunID: "r1", Content: spool.TextContent("step one")}
+	said := spool.Message{
+		ID: "saved", ThreadID: "t", Role: spool.RoleAssistant, RunID: "r1", Content: spool.TextContent("step one"),
+	}
 	if err := v.Apply(wire.Frame{Kind: wire.FrameSnapshot, Snapshot: &wire.Snapshot{
 		Thread: wire.Thread{ID: "t", State: wire.Running}, AfterMessageID: &after, LastEventSeq: 2,
 		Messages: []spool.Message{said, turn("left", "r1")},

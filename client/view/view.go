@@ -87,8 +87,8 @@ func (t *Thread) Retry() *fold.Retry { return t.retry }
 // ProviderWaits returns the agents whose next answer waits for a limit of the model's provider.
 func (t *Thread) ProviderWaits() []wire.ProviderWait { return t.waits }
 
-// Runs returns the runs that the view knows, the newest first, with those that are nested in a run before it. A run that
-// came with the stream has only some fields until a snapshot replaces it.
+// Runs returns the runs that the view knows, the newest first, with those that are nested in a run before it. A run
+// that came with the stream has only some fields until a snapshot replaces it.
 func (t *Thread) Runs() []wire.Run { return t.runs }
 
 // Queue returns the runs that wait for the thread, the next one first.

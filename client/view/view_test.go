@@ -108,10 +108,22 @@ func TestTranscript(t *testing.T) {
 	}{
 		{"1 r1:1 1-3", "RUNNING\nuser [text Hello]\n... assistant [text I send ]\n"},
 		{"1 r1:1 1-6", "RUNNING\nuser [text Hello]\n... assistant [text I send it.] [tool-call send]\n"},
-		{"2 r1:1 1-8", "RUNNING\nuser [text Hello]\nassistant [text I send it.] [tool-call send{\"to\":\"ann@example.com\"}]\n? call_1 send {\"to\":\"ann@example.com\"}\n"},
-		{"3 r1:1 1-10", "RUNNING\nuser [text Hello]\nassistant [text I send it.] [tool-call send{\"to\":\"ann@example.com\"}]\n? call_1 send {\"to\":\"ann@example.com\"}\n"},
-		{"4 r1:1 1-10", "WAITING_FOR_INPUT\nuser [text Hello]\nassistant [text I send it.] [tool-call send{\"to\":\"ann@example.com\"}]\n"},
-		{"5 r1:2 2-4", "RUNNING\nuser [text Hello]\nassistant [text I send it.] [tool-call send{\"to\":\"ann@example.com\"}]\n... assistant [text Sent.]\n... tool [tool-result send{\"sent\":true}]\n"},
+		{
+			"2 r1:1 1-8",
+			"RUNNING\nuser [text Hello]\nassistant [text I send it.] [tool-call send{\"to\":\"ann@example.com\"}]\n? call_1 send {\"to\":\"ann@example.com\"}\n",
+		},
+		{
+			"3 r1:1 1-10",
+			"RUNNING\nuser [text Hello]\nassistant [text I send it.] [tool-call send{\"to\":\"ann@example.com\"}]\n? call_1 send {\"to\":\"ann@example.com\"}\n",
+		},
+		{
+			"4 r1:1 1-10",
+			"WAITING_FOR_INPUT\nuser [text Hello]\nassistant [text I send it.] [tool-call send{\"to\":\"ann@example.com\"}]\n",
+		},
+		{
+			"5 r1:2 2-4",
+			"RUNNING\nuser [text Hello]\nassistant [text I send it.] [tool-call send{\"to\":\"ann@example.com\"}]\n... assistant [text Sent.]\n... tool [tool-result send{\"sent\":true}]\n",
+		},
 		{"7 r1:2 2-7", "COMPLETED\n"},
 		{"9 r2:1 3-6", "RUNNING\nuser [text Hello again]\nassistant [text Hello.]\n"},
 	} {
@@ -180,13 +192,18 @@ func TestUnreadable(t *testing.T) {
 	for _, f := range []wire.Frame{
 		{Kind: wire.FrameThread, Event: &wire.Entry{Type: wire.EntryMessagesDropped, Seq: 2, Payload: json.RawMessage(`[]`)}},
 		{Kind: wire.FrameStream, StreamID: "r1:1", Item: &wire.Item{Type: wire.ItemTextContent, Data: json.RawMessage(`[]`)}},
-		{Kind: wire.FrameStream, StreamID: "r1:1", Item: &wire.Item{Type: wire.ItemSubagentEvent, Data: json.RawMessage(`{"event":3}`)}},
+		{
+			Kind: wire.FrameStream, StreamID: "r1:1",
+			Item: &wire.Item{Type: wire.ItemSubagentEvent, Data: json.RawMessage(`{"event":3}`)},
+		},
 	} {
 		if err := v.Apply(f); spool.CodeOf(err) != spool.Internal {
 			t.Errorf("%+v: %v", f, err)
 		}
 	}
-	if err := v.Apply(wire.Frame{Kind: wire.FrameThread, Event: &wire.Entry{Type: wire.EntryMessagesDropped, Seq: 2, Payload: json.RawMessage(`{}`)}}); err != nil {
+	if err := v.Apply(wire.Frame{
+		Kind: wire.FrameThread, Event: &wire.Entry{Type: wire.EntryMessagesDropped, Seq: 2, Payload: json.RawMessage(`{}`)},
+	}); err != nil {
 		t.Error(err)
 	}
 }
@@ -264,8 +281,10 @@ func item(n int64, kind wire.ItemType, payload any) wire.Frame {
 func TestFrames(t *testing.T) {
 	t.Parallel()
 
-	turn := entry(0, wire.NoticeMessageAppended, spool.Message{ID: "m1", Role: spool.RoleUser, RunID: "r1", Content: spool.TextContent("Hi")})
-	ask := entry(2, wire.EntryInputRequired, wire.InputRequired{ToolCallID: "c1", ToolName: "send", Arguments: json.RawMessage(`{}`)})
+	turn := entry(0, wire.NoticeMessageAppended,
+		spool.Message{ID: "m1", Role: spool.RoleUser, RunID: "r1", Content: spool.TextContent("Hi")})
+	ask := entry(2, wire.EntryInputRequired,
+		wire.InputRequired{ToolCallID: "c1", ToolName: "send", Arguments: json.RawMessage(`{}`)})
 	state := func(s wire.State, run spool.RunID) wire.Frame {
 		return entry(0, wire.NoticeStateChange, wire.StateChange{State: s, RunID: run})
 	}
@@ -276,29 +295,55 @@ func TestFrames(t *testing.T) {
 		return item(n, wire.ItemToolEnd, wire.ToolEnded{ToolCallID: id, ToolName: string(id)})
 	}
 	result := func(n int64, id spool.ToolCallID) wire.Frame {
-		return item(n, wire.ItemToolResult, wire.ToolResulted{ToolCallID: id, ToolName: string(id), Result: json.RawMessage(`1`)})
+		return item(n, wire.ItemToolResult,
+			wire.ToolResulted{ToolCallID: id, ToolName: string(id), Result: json.RawMessage(`1`)})
 	}
 	for name, c := range map[string]struct {
 		frames []wire.Frame
 		want   string
 	}{
-		"a turn that comes again":     {[]wire.Frame{turn, turn}, "\nuser [text Hi]\n"},
-		"an entry that comes again":   {[]wire.Frame{turn, ask, entry(3, wire.EntryHITLResponse, wire.HITLResponse{ToolCallID: "c1"}), ask}, "\nuser [text Hi]\n"},
-		"a question that comes again": {[]wire.Frame{ask, entry(3, wire.EntryInputRequired, wire.InputRequired{ToolCallID: "c1", ToolName: "other"})}, "\n? c1 other null\n"},
-		"a question that expires":     {[]wire.Frame{ask, entry(3, wire.EntryInputExpired, wire.InputExpired{ToolCallID: "c1"})}, "\n"},
-		"a question whose run ends":   {[]wire.Frame{ask, state(wire.Cancelled, "r1")}, "CANCELLED\n"},
-		"a question of a run before":  {[]wire.Frame{ask, state(wire.Queued, "r2")}, "QUEUED\n"},
-		"a question, and a segment":   {[]wire.Frame{ask, entry(3, wire.EntryRunStarted, wire.RunStarted{RunID: "r1", StreamID: "r1:2"})}, "\n? c1 send {}\n"},
-		"a question, and another run": {[]wire.Frame{ask, entry(3, wire.EntryRunStarted, wire.RunStarted{RunID: "r2", StreamID: "r2:1"})}, "\n"},
-		"a rollback":                  {[]wire.Frame{turn, ask, text(1), entry(3, wire.EntryMessagesDropped, wire.MessagesDropped{FromMessageID: "m1"})}, "\n"},
-		"a rollback of older turns":   {[]wire.Frame{turn, entry(3, wire.EntryMessagesDropped, wire.MessagesDropped{FromMessageID: "m0"})}, "\n"},
-		"the end of a segment":        {[]wire.Frame{text(1), entry(3, wire.EntryRunEnded, wire.RunEnded{RunID: "r1"})}, "\n"},
-		"the next segment":            {[]wire.Frame{text(1), entry(3, wire.EntryRunStarted, wire.RunStarted{RunID: "r1", StreamID: "r1:2"})}, "\n"},
+		"a turn that comes again": {[]wire.Frame{turn, turn}, "\nuser [text Hi]\n"},
+		"an entry that comes again": {
+			[]wire.Frame{turn, ask, entry(3, wire.EntryHITLResponse, wire.HITLResponse{ToolCallID: "c1"}), ask},
+			"\nuser [text Hi]\n",
+		},
+		"a question that comes again": {
+			[]wire.Frame{ask, entry(3, wire.EntryInputRequired, wire.InputRequired{ToolCallID: "c1", ToolName: "other"})},
+			"\n? c1 other null\n",
+		},
+		"a question that expires": {
+			[]wire.Frame{ask, entry(3, wire.EntryInputExpired, wire.InputExpired{ToolCallID: "c1"})}, "\n",
+		},
+		"a question whose run ends":  {[]wire.Frame{ask, state(wire.Cancelled, "r1")}, "CANCELLED\n"},
+		"a question of a run before": {[]wire.Frame{ask, state(wire.Queued, "r2")}, "QUEUED\n"},
+		"a question, and a segment": {
+			[]wire.Frame{ask, entry(3, wire.EntryRunStarted, wire.RunStarted{RunID: "r1", StreamID: "r1:2"})},
+			"\n? c1 send {}\n",
+		},
+		"a question, and another run": {
+			[]wire.Frame{ask, entry(3, wire.EntryRunStarted, wire.RunStarted{RunID: "r2", StreamID: "r2:1"})}, "\n",
+		},
+		"a rollback": {
+			[]wire.Frame{turn, ask, text(1), entry(3, wire.EntryMessagesDropped, wire.MessagesDropped{FromMessageID: "m1"})},
+			"\n",
+		},
+		"a rollback of older turns": {
+			[]wire.Frame{turn, entry(3, wire.EntryMessagesDropped, wire.MessagesDropped{FromMessageID: "m0"})}, "\n",
+		},
+		"the end of a segment": {[]wire.Frame{text(1), entry(3, wire.EntryRunEnded, wire.RunEnded{RunID: "r1"})}, "\n"},
+		"the next segment": {
+			[]wire.Frame{text(1), entry(3, wire.EntryRunStarted, wire.RunStarted{RunID: "r1", StreamID: "r1:2"})}, "\n",
+		},
 		"two calls": {
-			[]wire.Frame{call(1, "a"), call(2, "b"), result(3, "b"), result(4, "a"), item(5, wire.ItemStepFinished, wire.StepFinished{})},
+			[]wire.Frame{
+				call(1, "a"), call(2, "b"), result(3, "b"), result(4, "a"), item(5, wire.ItemStepFinished, wire.StepFinished{}),
+			},
 			"\nassistant [tool-call a] [tool-call b]\ntool [tool-result a1] [tool-result b1]\n",
 		},
-		"a deletion": {[]wire.Frame{turn, entry(0, wire.NoticeThreadDeleted, wire.ThreadDeleted{ThreadID: "t1"})}, "\nuser [text Hi]\ndeleted\n"},
+		"a deletion": {
+			[]wire.Frame{turn, entry(0, wire.NoticeThreadDeleted, wire.ThreadDeleted{ThreadID: "t1"})},
+			"\nuser [text Hi]\ndeleted\n",
+		},
 	} {
 		v := view.New(nil)
 		for _, f := range c.frames {
@@ -317,15 +362,21 @@ func TestQueue(t *testing.T) {
 	t.Parallel()
 
 	hi := spool.TextContent("Hi")
-	v := view.New(&wire.Snapshot{Queue: []wire.QueuedRun{{RunID: "r2", Position: 1, Content: hi}, {RunID: "r3", Position: 2, Content: hi}}})
-	change := wire.StateChange{State: wire.Running, RunID: "r1", Queue: []wire.QueuedRun{{RunID: "r3", Position: 1}, {RunID: "r4", Position: 2}}}
+	v := view.New(&wire.Snapshot{
+		Queue: []wire.QueuedRun{{RunID: "r2", Position: 1, Content: hi}, {RunID: "r3", Position: 2, Content: hi}},
+	})
+	change := wire.StateChange{
+		State: wire.Running, RunID: "r1", Queue: []wire.QueuedRun{{RunID: "r3", Position: 1}, {RunID: "r4", Position: 2}},
+	}
 	if err := v.Apply(entry(0, wire.NoticeStateChange, change)); err != nil {
 		t.Fatal(err)
 	}
 	if q := v.Queue(); len(q) != 2 || q[0].RunID != "r3" || q[0].Content.Text() != "Hi" || q[1].Content != nil {
 		t.Errorf("queue %+v", q)
 	}
-	if err := v.Apply(entry(0, wire.NoticeMessageAppended, spool.Message{ID: "m3", RunID: "r3", Content: hi})); err != nil {
+	if err := v.Apply(entry(
+		0, wire.NoticeMessageAppended, spool.Message{ID: "m3", RunID: "r3", Content: hi},
+	)); err != nil {
 		t.Fatal(err)
 	}
 	if q := v.Queue(); len(q) != 1 || q[0].RunID != "r4" {

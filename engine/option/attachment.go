@@ -46,7 +46,8 @@ type Attachments struct {
 func (o *Attachments) fill() error {
 	if len(o.MediaTypes) == 0 {
 		o.MediaTypes = []string{
-			"image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf", "text/plain", "text/markdown", "text/csv", "application/json",
+			"image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf", "text/plain", "text/markdown", "text/csv",
+			"application/json",
 		}
 	}
 	for _, t := range o.MediaTypes {

@@ -25,7 +25,9 @@ type ProviderLimit struct {
 
 // CheckProviderLimits fills in the groups and validates the limits of the given models. It returns an
 // [spool.Invalid] error that names the wrong field.
-func CheckProviderLimits(limits map[string]ProviderLimit, models map[string]spool.Model) (map[string]ProviderLimit, error) {
+func CheckProviderLimits(
+	limits map[string]ProviderLimit, models map[string]spool.Model,
+) (map[string]ProviderLimit, error) {
 	checked := make(map[string]ProviderLimit, len(limits))
 	groups := make(map[string]string) // the first model of each group
 	for _, name := range slices.Sorted(maps.Keys(limits)) {
@@ -42,7 +44,8 @@ func CheckProviderLimits(limits map[string]ProviderLimit, models map[string]spoo
 			return nil, spool.Errorf(spool.Invalid, "Config.ProviderLimits[%q] limits nothing", name)
 		}
 		if other, some := groups[l.Group]; some && checked[other] != l {
-			return nil, spool.Errorf(spool.Invalid, "Config.ProviderLimits[%q] differs from that of %q, which has the same group", name, other)
+			return nil, spool.Errorf(spool.Invalid,
+				"Config.ProviderLimits[%q] differs from that of %q, which has the same group", name, other)
 		} else if !some {
 			groups[l.Group] = name
 		}

@@ -31,11 +31,15 @@ const (
 	catalogScope = "catalog:write"
 )
 
-var errWrongPassword = &rest.Error{Status: http.StatusUnauthorized, Code: "wrong_password", Detail: "The user name or the password is wrong."}
+var errWrongPassword = &rest.Error{
+	Status: http.StatusUnauthorized, Code: "wrong_password", Detail: "The user name or the password is wrong.",
+}
 
 func newDoors(c config, db *bun.DB) (*doors, error) {
 	key := c.derive("tokens")
-	signer, err := jwt.NewSigner(jwt.SignerConfig{Algorithm: "HS256", Key: key, Issuer: "bookshop", Audience: []string{"bookshop"}})
+	signer, err := jwt.NewSigner(jwt.SignerConfig{
+		Algorithm: "HS256", Key: key, Issuer: "bookshop", Audience: []string{"bookshop"},
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +118,8 @@ type Accounts struct {
 // Routes implements [rest.Controller].
 func (c *Accounts) Routes(r *rest.Routes) {
 	r.Configure(rest.Tags("accounts"))
-	rest.Post(r, "/login", c.login, rest.Summary("Get a token for a password"), rest.Throttles(throttle.Scoped("login", c.rate)), rest.Fails(http.StatusUnauthorized))
+	rest.Post(r, "/login", c.login, rest.Summary("Get a token for a password"),
+		rest.Throttles(throttle.Scoped("login", c.rate)), rest.Fails(http.StatusUnauthorized))
 	rest.Get(r, "/me", c.me, rest.Summary("Who the caller is"), rest.Auth(c.doors.customer, c.doors.partner))
 }
 
@@ -150,7 +155,8 @@ func (c *Office) Routes(r *rest.Routes) {
 	rest.Post(r, "/logout", c.logout, rest.Summary("End the session"), rest.Open(),
 		rest.SendsHeader("Set-Cookie", "The end of the session."))
 	rest.Get(r, "/me", c.me, rest.Summary("Who the session belongs to"))
-	rest.Post(r, "/books/{int:id}/stock", c.restock, rest.Summary("Put copies on the shelf"), rest.Fails(http.StatusNotFound))
+	rest.Post(r, "/books/{int:id}/stock", c.restock, rest.Summary("Put copies on the shelf"),
+		rest.Fails(http.StatusNotFound))
 }
 
 func (c *Office) login(ctx context.Context, in Credentials) (*rest.User, error) {

@@ -15,14 +15,16 @@ func TestLogin(t *testing.T) {
 	v.post("/login", Credentials{demoCustomer, "wrong"}).code(http.StatusUnauthorized, "wrong_password")
 	v.post("/login", Credentials{"nobody", demoPassword}).code(http.StatusUnauthorized, "wrong_password")
 	v.post("/login", Credentials{demoCustomer, ""}).expect(http.StatusUnprocessableEntity)
-	if got := decode[rest.User](v.login(demoCustomer).get("/me").expect(http.StatusOK)); got.ID != demoCustomer || got.Admin {
+	if got := decode[rest.User](v.login(demoCustomer).get("/me").expect(http.StatusOK)); got.ID != demoCustomer ||
+		got.Admin {
 		t.Errorf("user %+v", got)
 	}
 	if got := decode[rest.User](v.partner(demoKey).get("/me").expect(http.StatusOK)); got.ID != "partner-demo" {
 		t.Errorf("user %+v", got)
 	}
 	refused := v.with("Authorization", "Bearer a.b.c").get("/me").expect(http.StatusUnauthorized)
-	if all := strings.Join(refused.header.Values("WWW-Authenticate"), "; "); !strings.Contains(all, "Bearer") || !strings.Contains(all, "ApiKey") {
+	if all := strings.Join(refused.header.Values("WWW-Authenticate"), "; "); !strings.Contains(all, "Bearer") ||
+		!strings.Contains(all, "ApiKey") {
 		t.Errorf("challenges %q", all)
 	}
 }
@@ -81,7 +83,8 @@ func TestThrottles(t *testing.T) {
 		v.get("/genres").expect(http.StatusOK)
 	}
 	refused := v.get("/genres").expect(http.StatusTooManyRequests)
-	if refused.header.Get("Retry-After") == "" || !strings.Contains(strings.Join(refused.header.Values("Ratelimit-Policy"), " "), "3600") {
+	if refused.header.Get("Retry-After") == "" ||
+		!strings.Contains(strings.Join(refused.header.Values("Ratelimit-Policy"), " "), "3600") {
 		t.Errorf("header %v", refused.header)
 	}
 	for range 5 {
@@ -103,7 +106,8 @@ func TestThrottlesBeforeAuthentication(t *testing.T) {
 	ada.get("/orders").expect(http.StatusOK)
 	ada.get("/orders").expect(http.StatusOK)
 	refused := ada.get("/orders").expect(http.StatusTooManyRequests) // the user's own limit
-	if got := strings.Join(refused.header.Values("Ratelimit"), " "); !strings.Contains(got, `"client";r=0;`) || !strings.Contains(got, `"user";r=0;`) {
+	if got := strings.Join(refused.header.Values("Ratelimit"), " "); !strings.Contains(got, `"client";r=0;`) ||
+		!strings.Contains(got, `"user";r=0;`) {
 		t.Errorf("RateLimit: got %q", got)
 	}
 	v.with("Authorization", "Bearer wrong").get("/orders").code(http.StatusTooManyRequests, "throttled")

@@ -115,6 +115,8 @@ func newBooks(db *bun.DB, clock Clock) *Books {
 
 // logPrice notes a change of a price in the transaction that makes it.
 func logPrice(ctx context.Context, tx bun.IDB, before, book Book, at time.Time) error {
-	_, err := tx.NewInsert().Model(&PriceChange{BookID: book.ID, Before: before.Price, After: book.Price, At: at}).Exec(ctx)
+	_, err := tx.NewInsert().Model(&PriceChange{
+		BookID: book.ID, Before: before.Price, After: book.Price, At: at,
+	}).Exec(ctx)
 	return err
 }

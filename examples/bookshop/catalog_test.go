@@ -53,13 +53,16 @@ func TestBooksAreRefusedWithFaults(t *testing.T) {
 	t.Parallel()
 
 	v := open(t)
-	got := v.get("/books?min_price=-1&in_stock=maybe&published__year=x&ordering=stock&page_size=51").expect(http.StatusUnprocessableEntity)
+	got := v.get("/books?min_price=-1&in_stock=maybe&published__year=x&ordering=stock&page_size=51").expect(
+		http.StatusUnprocessableEntity,
+	)
 	places := map[string]bool{}
 	for _, e := range decode[rest.Problem](got).Errors {
 		places[e.Location] = true
 	}
 	want := map[string]bool{
-		"query.min_price": true, "query.in_stock": true, "query.published__year": true, "query.ordering[0]": true, "query.page_size": true,
+		"query.min_price": true, "query.in_stock": true, "query.published__year": true, "query.ordering[0]": true,
+		"query.page_size": true,
 	}
 	if diff := cmp.Diff(want, places); diff != "" {
 		t.Error(diff)
@@ -132,7 +135,8 @@ func TestBookIsMadeAndChanged(t *testing.T) {
 
 	v := open(t).partner(demoKey)
 	draft := map[string]any{
-		"title": "Mardi", "isbn": "9780141439999", "authorId": 3, "genre": "sea-story", "price": 1099, "published": "1849-01-01T00:00:00Z",
+		"title": "Mardi", "isbn": "9780141439999", "authorId": 3, "genre": "sea-story", "price": 1099,
+		"published": "1849-01-01T00:00:00Z",
 	}
 	created := v.post("/books", draft).expect(http.StatusCreated)
 	book := decode[Book](created)
@@ -151,7 +155,8 @@ func TestBookIsMadeAndChanged(t *testing.T) {
 	if got := decode[Book](second); got.Stock != 3 || got.Title != "Mardi" || second.header.Get("ETag") == first {
 		t.Errorf("patched %+v with the ETag %s", got, second.header.Get("ETag"))
 	}
-	v.with("If-Match", first).send(http.MethodPatch, at, map[string]any{"stock": 9}).code(http.StatusPreconditionFailed, "precondition_failed")
+	v.with("If-Match", first).send(http.MethodPatch, at, map[string]any{"stock": 9}).code(http.StatusPreconditionFailed,
+		"precondition_failed")
 	v.send(http.MethodPatch, at, map[string]any{"price": nil}).expect(http.StatusUnprocessableEntity)
 	v.send(http.MethodPatch, at, map[string]any{"colour": "red"}).expect(http.StatusUnprocessableEntity)
 
@@ -176,7 +181,9 @@ func TestAuthorsHaveVersionsByHash(t *testing.T) {
 	if got := decode[Author](v.get("/authors/5")); got.Born != nil {
 		t.Errorf("born %d", *got.Born)
 	}
-	got := decode[page.PaginatedResponseSchema[Author]](v.get("/authors?born=1790&born=1830&ordering=-born").expect(http.StatusOK))
+	got := decode[page.PaginatedResponseSchema[Author]](
+		v.get("/authors?born=1790&born=1830&ordering=-born").expect(http.StatusOK),
+	)
 	if len(got.Results) != 3 || got.Results[0].Name != "Jules Verne" {
 		t.Errorf("authors %v", got.Results)
 	}

@@ -26,9 +26,11 @@ type Covers struct {
 func (c *Covers) Routes(r *rest.Routes) {
 	r.Configure(rest.Prefix("/books/{int:book_id}/cover"), rest.Tags("covers"),
 		rest.Auth(c.doors.customer, c.doors.partner), rest.Permit(mayEdit))
-	rest.Get(r, "/", c.get, rest.Summary("The picture of a book"), rest.NoAuth(), rest.Open(), rest.Fails(http.StatusNotFound),
+	rest.Get(r, "/", c.get, rest.Summary("The picture of a book"), rest.NoAuth(), rest.Open(),
+		rest.Fails(http.StatusNotFound),
 		rest.Produces("image/png", "image/jpeg"), rest.Returns[rest.NoContent](http.StatusNotModified),
-		rest.SendsHeader("ETag", "The version of the picture."), rest.ReadsHeader("If-None-Match", "An ETag that the client has."))
+		rest.SendsHeader("ETag", "The version of the picture."),
+		rest.ReadsHeader("If-None-Match", "An ETag that the client has."))
 	rest.Put(r, "/", c.put, rest.Summary("Add or replace the picture of a book"), rest.MaxBody(300<<10),
 		rest.Status(http.StatusCreated), replaced, rest.Fails(http.StatusNotFound))
 	rest.Delete(r, "/", c.remove, rest.Summary("Remove the picture of a book"), rest.Fails(http.StatusNotFound))
@@ -90,7 +92,8 @@ func (c *Covers) put(ctx context.Context, in Upload) (coverAnswer, error) {
 	}
 	digest := sha256.Sum256(image)
 	cover := Cover{
-		BookID: in.BookID, Type: http.DetectContentType(image), Digest: hex.EncodeToString(digest[:]), Image: image, Changed: clock(),
+		BookID: in.BookID, Type: http.DetectContentType(image), Digest: hex.EncodeToString(digest[:]), Image: image,
+		Changed: clock(),
 	}
 	if _, err := c.db.NewInsert().Model(&cover).On("CONFLICT (book_id) DO UPDATE").Exec(ctx); err != nil {
 		return coverAnswer{}, fmt.Errorf("store a cover: %w", err)

@@ -44,8 +44,10 @@ func TestCover(t *testing.T) {
 	small, large := picture(t, 10), picture(t, 50)
 	v.get("/books/1/cover").code(http.StatusNotFound, "not_found")
 
-	first := decode[CoverView](partner.upload(http.MethodPut, "/books/1/cover", "image", "image/png", small).expect(http.StatusCreated))
-	second := decode[CoverView](partner.upload(http.MethodPut, "/books/1/cover", "image", "image/png", large).expect(http.StatusOK))
+	first := decode[CoverView](partner.upload(http.MethodPut, "/books/1/cover", "image", "image/png",
+		small).expect(http.StatusCreated))
+	second := decode[CoverView](partner.upload(http.MethodPut, "/books/1/cover", "image", "image/png",
+		large).expect(http.StatusOK))
 	if first.Bytes != len(small) || second.Bytes != len(large) || first.SHA256 == second.SHA256 {
 		t.Errorf("covers %+v and %+v", first, second)
 	}
@@ -91,7 +93,9 @@ func TestCoverIsRefused(t *testing.T) {
 		{"Type", partner, "/books/1/cover", "image", "text/plain", good, http.StatusUnprocessableEntity},
 		{"Lie", partner, "/books/1/cover", "image", "image/jpeg", good, http.StatusUnprocessableEntity},
 		{"Large", partner, "/books/1/cover", "image", "image/png", make([]byte, 201_000), http.StatusUnprocessableEntity},
-		{"TooLarge", partner, "/books/1/cover", "image", "image/png", make([]byte, 400_000), http.StatusRequestEntityTooLarge},
+		{
+			"TooLarge", partner, "/books/1/cover", "image", "image/png", make([]byte, 400_000), http.StatusRequestEntityTooLarge,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -22,7 +22,8 @@ import (
 func openDatabase(ctx context.Context, file string) (*bun.DB, error) {
 	// Writers take the lock when they begin, because a transaction that has read first cannot wait for
 	// it.
-	address := "file:" + file + "?_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=foreign_keys(1)&_pragma=journal_mode(WAL)"
+	address := "file:" + file +
+		"?_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=foreign_keys(1)&_pragma=journal_mode(WAL)"
 	if file == "" {
 		address = "file::memory:?_pragma=foreign_keys(1)"
 	}

@@ -49,7 +49,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	shop, err := openShop(ctx, config{File: *file, Secret: secret, PartnerKeys: demoKeys(), OpsPassword: "demo", Debug: *debug})
+	shop, err := openShop(ctx, config{
+		File: *file, Secret: secret, PartnerKeys: demoKeys(), OpsPassword: "demo", Debug: *debug,
+	})
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,8 @@ func TestTypedClient(t *testing.T) {
 	t.Parallel()
 
 	v := open(t)
-	node(t, "client.mjs", "openapi.json", "client/shop.ts", t.TempDir(), "--run", v.base, demoKey, demoCustomer, demoPassword)
+	node(t, "client.mjs", "openapi.json", "client/shop.ts", t.TempDir(), "--run", v.base, demoKey, demoCustomer,
+		demoPassword)
 }
 
 // TestDocsPage opens the page for people in a browser, and tries an operation out there.
@@ -74,7 +75,8 @@ func TestDocsPage(t *testing.T) {
 	const books = "#operations-catalog-Books_list "
 	node(t, "page.mjs", open(t).base+"/docs", picture,
 		"--click", books+".opblock-summary-control", "--click", books+".try-out__btn", "--click", books+".execute",
-		"--expect", "Book shop", "--expect", "A part of the title.", "--expect", "/partner/stock/{isbn}", "--expect", "Around the World in Eighty Days")
+		"--expect", "Book shop", "--expect", "A part of the title.", "--expect", "/partner/stock/{isbn}", "--expect",
+		"Around the World in Eighty Days")
 }
 
 func browser() string {

@@ -25,11 +25,14 @@ type Site struct {
 // Routes implements [rest.Controller].
 func (c *Site) Routes(r *rest.Routes) {
 	r.Configure(rest.Tags("site"))
-	rest.Get(r, "/pages/{path:name}", c.page, rest.Summary("A page of the site"), rest.Fails(http.StatusNotFound), rest.Produces("text/html"))
+	rest.Get(r, "/pages/{path:name}", c.page, rest.Summary("A page of the site"), rest.Fails(http.StatusNotFound),
+		rest.Produces("text/html"))
 	rest.Raw(r, []string{http.MethodGet}, "/health", http.HandlerFunc(c.health),
-		rest.Name("health"), rest.ThrottlesFirst(), rest.Throttles(), rest.Summary("Whether the shop is open"), rest.Produces("text/plain"))
+		rest.Name("health"), rest.ThrottlesFirst(), rest.Throttles(), rest.Summary("Whether the shop is open"),
+		rest.Produces("text/plain"))
 	rest.Raw(r, []string{http.MethodGet}, "/metrics", http.HandlerFunc(c.metrics),
-		rest.Name("metrics"), rest.Auth(c.doors.ops), rest.Throttles(), rest.Summary("Numbers for Prometheus"), rest.Produces("text/plain"))
+		rest.Name("metrics"), rest.Auth(c.doors.ops), rest.Throttles(), rest.Summary("Numbers for Prometheus"),
+		rest.Produces("text/plain"))
 }
 
 type pageName struct {

@@ -29,7 +29,8 @@ type Orders struct {
 // Routes implements [rest.Controller].
 func (c *Orders) Routes(r *rest.Routes) {
 	r.Configure(
-		rest.Prefix("/orders"), rest.Tags("orders"), rest.Unknown(rest.RefuseAll), rest.Auth(c.doors.customer, c.doors.partner),
+		rest.Prefix("/orders"), rest.Tags("orders"), rest.Unknown(rest.RefuseAll),
+		rest.Auth(c.doors.customer, c.doors.partner),
 		rest.Permit(
 			permission.WithMessage(permission.Not(permission.Scope(partnerScope)), "Partners do not order here."),
 			permission.Any(
@@ -43,10 +44,12 @@ func (c *Orders) Routes(r *rest.Routes) {
 	)
 	rest.List(r, "/", c.list, rest.Summary("The orders of the caller"), rest.View(c.view), query.Filter[OrderFilter](),
 		page.Cursor(page.By("-placed"), page.Size(10), page.Sign(c.secret), page.LinkHeader()))
-	rest.Post(r, "/", c.place, rest.Summary("Buy books"), rest.Status(http.StatusCreated), rest.Returns[OutOfStock](http.StatusConflict),
+	rest.Post(r, "/", c.place, rest.Summary("Buy books"), rest.Status(http.StatusCreated),
+		rest.Returns[OutOfStock](http.StatusConflict),
 		rest.SendsHeader("Location", "The address of the order."))
 	c.one = rest.Get(r, "/{uuid:id}", c.get, rest.Summary("One order"), rest.Fails(http.StatusNotFound))
-	rest.Post(r, "/{uuid:id}/cancel", c.cancel, rest.Summary("Give an order up"), rest.Fails(http.StatusNotFound, http.StatusConflict))
+	rest.Post(r, "/{uuid:id}/cancel", c.cancel, rest.Summary("Give an order up"),
+		rest.Fails(http.StatusNotFound, http.StatusConflict))
 }
 
 type orderID struct {
@@ -130,7 +133,8 @@ func (n NewOrder) Validate(context.Context) error {
 	for i, l := range n.Lines {
 		if seen[l.BookID] {
 			faults = append(faults, rest.Fault{
-				In: "body", Path: []any{"lines", i, "bookId"}, Kind: "duplicate_book", Message: "the book is in another line already",
+				In: "body", Path: []any{"lines", i, "bookId"}, Kind: "duplicate_book",
+				Message: "the book is in another line already",
 			})
 		}
 		seen[l.BookID] = true

@@ -36,38 +36,45 @@ func (c *Partners) Routes(r *rest.Routes) {
 		rest.Auth(c.doors.partner), rest.Permit(permission.Scope(partnerScope)))
 	rest.Get(r, "/books.csv", c.export, rest.Summary("The catalog as CSV"), rest.Produces("text/csv"))
 	// The old path of the catalog. Each answer announces when it ends.
-	rest.Get(r, "/catalog.csv", c.export, rest.Name("export_old"), rest.Summary("The catalog as CSV, at its old address"), rest.Produces("text/csv"),
-		rest.Sunset(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC), time.Date(2027, time.July, 1, 0, 0, 0, 0, time.UTC)))
+	rest.Get(r, "/catalog.csv", c.export, rest.Name("export_old"), rest.Summary("The catalog as CSV, at its old address"),
+		rest.Produces("text/csv"),
+		rest.Sunset(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC),
+			time.Date(2027, time.July, 1, 0, 0, 0, 0, time.UTC)))
 	rest.Post(r, "/books.jsonl", c.load, rest.Summary("Add books from JSON lines"),
 		rest.Permit(permission.All(permission.Scope(partnerScope), permission.Scope(catalogScope))))
 }
 
 // export reads the books in pieces, so that it needs little memory even for a slow client.
 func (c *Partners) export(context.Context, struct{}) (*rest.Stream, error) {
-	return &rest.Stream{Type: "text/csv; charset=utf-8", Write: func(ctx context.Context, w io.Writer, flush func() error) error {
-		out := csv.NewWriter(w)
-		if err := out.Write([]string{"isbn", "title", "price", "stock"}); err != nil {
-			return err
-		}
-		books := bunquery.Set[Book](c.db).OrderBy("id")
-		for last := int64(0); ; {
-			piece, err := books.Where(query.Where("id__gt", last)).Fetch(ctx, 0, 200)
-			if err != nil || len(piece) == 0 {
-				out.Flush()
+	return &rest.Stream{
+		Type: "text/csv; charset=utf-8",
+		Write: func(ctx context.Context, w io.Writer, flush func() error) error {
+			out := csv.NewWriter(w)
+			if err := out.Write([]string{"isbn", "title", "price", "stock"}); err != nil {
 				return err
 			}
-			for _, b := range piece {
-				last = b.ID
-				if err := out.Write([]string{b.ISBN, b.Title, strconv.FormatInt(b.Price, 10), strconv.FormatInt(b.Stock, 10)}); err != nil {
+			books := bunquery.Set[Book](c.db).OrderBy("id")
+			for last := int64(0); ; {
+				piece, err := books.Where(query.Where("id__gt", last)).Fetch(ctx, 0, 200)
+				if err != nil || len(piece) == 0 {
+					out.Flush()
+					return err
+				}
+				for _, b := range piece {
+					last = b.ID
+					if err := out.Write([]string{
+						b.ISBN, b.Title, strconv.FormatInt(b.Price, 10), strconv.FormatInt(b.Stock, 10),
+					}); err != nil {
+						return err
+					}
+				}
+				out.Flush()
+				if err := flush(); err != nil {
 					return err
 				}
 			}
-			out.Flush()
-			if err := flush(); err != nil {
-				return err
-			}
-		}
-	}}, nil
+		},
+	}, nil
 }
 
 // BookFile is a form with a file of books.
@@ -137,12 +144,13 @@ func registerStock(api *rest.API, db *bun.DB, d *doors) {
 	}
 	type output struct{ Body Stock }
 	op := rest.Guard(api, huma.Operation{
-		OperationID: "Partners_stock", Method: http.MethodGet, Path: "/partner/stock/{isbn}", Summary: "How many there are of a book",
-		Tags: []string{"partners"}, Errors: []int{http.StatusNotFound},
+		OperationID: "Partners_stock", Method: http.MethodGet, Path: "/partner/stock/{isbn}",
+		Summary: "How many there are of a book", Tags: []string{"partners"}, Errors: []int{http.StatusNotFound},
 	}, rest.Auth(d.partner), rest.Permit(permission.Scope(partnerScope)))
 	huma.Register(api.Huma(), op, func(ctx context.Context, in *input) (*output, error) {
 		var out output
-		err := db.NewSelect().Model((*Book)(nil)).Column("id", "stock").Where("isbn = ?", in.ISBN).Scan(ctx, &out.Body.BookID, &out.Body.Stock)
+		err := db.NewSelect().Model((*Book)(nil)).Column("id", "stock").Where("isbn = ?", in.ISBN).Scan(ctx, &out.Body.BookID,
+			&out.Body.Stock)
 		if err != nil {
 			return nil, huma.Error404NotFound("There is no such book.")
 		}

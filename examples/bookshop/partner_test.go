@@ -25,7 +25,8 @@ func TestCatalogIsExported(t *testing.T) {
 	}
 	want := []string{"9780141439612", "The War of the Worlds", "899", "6"}
 	old := v.partner("demo-reading").get("/partner/catalog.csv").expect(http.StatusOK)
-	if !bytes.Equal(old.body, got.body) || old.header.Get("Deprecation") != "@1767225600" || old.header.Get("Sunset") != "Thu, 01 Jul 2027 00:00:00 GMT" {
+	if !bytes.Equal(old.body, got.body) || old.header.Get("Deprecation") != "@1767225600" ||
+		old.header.Get("Sunset") != "Thu, 01 Jul 2027 00:00:00 GMT" {
 		t.Errorf("header %v of the old address", old.header)
 	}
 	if len(rows) != 14 || !cmp.Equal(rows[13], want) {
@@ -56,7 +57,12 @@ what is this
 		}
 		lines = append(lines, l)
 	}
-	want := []Loaded{{Line: 1, ID: 14}, {Line: 2, Error: "the book breaks a rule: unique"}, {Line: 3, Error: "the line is not a book"}, {Line: 4, ID: 15}}
+	want := []Loaded{
+		{Line: 1, ID: 14},
+		{Line: 2, Error: "the book breaks a rule: unique"},
+		{Line: 3, Error: "the line is not a book"},
+		{Line: 4, ID: 15},
+	}
 	if diff := cmp.Diff(want, lines); diff != "" {
 		t.Error(diff)
 	}

@@ -67,7 +67,8 @@ func TestPricesAreFollowed(t *testing.T) {
 	live := v.events("/prices")
 	partner.send(http.MethodPatch, "/books/1", map[string]any{"stock": 11}).expect(http.StatusOK) // which changes no price
 	partner.send(http.MethodPatch, "/books/1", map[string]any{"price": 949}).expect(http.StatusOK)
-	partner.with("If-Match", `"1"`).send(http.MethodPatch, "/books/1", map[string]any{"price": 1}).expect(http.StatusPreconditionFailed)
+	partner.with("If-Match", `"1"`).send(http.MethodPatch, "/books/1",
+		map[string]any{"price": 1}).expect(http.StatusPreconditionFailed)
 	first := `id: 1 event: price data: {"bookId":1,"before":999,"after":949,"at":"2026-03-02T09:00:00Z"}`
 	if diff := cmp.Diff(first, heard(t, live)); diff != "" {
 		t.Error(diff)

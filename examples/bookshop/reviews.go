@@ -25,11 +25,14 @@ func (c *Reviews) Routes(r *rest.Routes) {
 		permission.IsAdmin, permission.Owner(func(r *Review) string { return r.UserID }),
 	)))
 	// No paginator and no page size here: the settings of the API have both.
-	rest.List(r, "/books/{int:book_id}/reviews", c.list, rest.Summary("What is said of a book"), rest.NoAuth(), rest.Open(),
+	rest.List(r, "/books/{int:book_id}/reviews", c.list, rest.Summary("What is said of a book"), rest.NoAuth(),
+		rest.Open(),
 		query.Filter[ReviewFilter](), query.Order("stars", "written"), query.OrderDefault("-written"))
-	rest.Post(r, "/books/{int:book_id}/reviews", c.write, rest.Summary("Say something of a book"), rest.Permit(permission.IsAuthenticated),
+	rest.Post(r, "/books/{int:book_id}/reviews", c.write, rest.Summary("Say something of a book"),
+		rest.Permit(permission.IsAuthenticated),
 		rest.Status(http.StatusCreated), rest.Fails(http.StatusNotFound, http.StatusConflict))
-	rest.Handle(r, []string{http.MethodPut, http.MethodPatch}, "/reviews/{int:id}", c.edit, rest.Summary("Change a review"), rest.Fails(http.StatusNotFound))
+	rest.Handle(r, []string{http.MethodPut, http.MethodPatch}, "/reviews/{int:id}", c.edit,
+		rest.Summary("Change a review"), rest.Fails(http.StatusNotFound))
 	rest.Delete(r, "/reviews/{int:id}", c.remove, rest.Summary("Take a review back"), rest.Fails(http.StatusNotFound))
 }
 
@@ -59,7 +62,9 @@ func (c *Reviews) write(ctx context.Context, in Opinion) (Review, error) {
 	if err != nil {
 		return Review{}, err
 	}
-	review := Review{BookID: in.BookID, UserID: rest.PrincipalOf(ctx).PrincipalID(), Stars: in.Stars, Text: in.Text, Written: clock()}
+	review := Review{
+		BookID: in.BookID, UserID: rest.PrincipalOf(ctx).PrincipalID(), Stars: in.Stars, Text: in.Text, Written: clock(),
+	}
 	_, err = c.db.NewInsert().Model(&review).Exec(ctx)
 	if broken, ok := crud.ViolationOf(err); ok {
 		if broken.Constraint == crud.Unique {

@@ -51,7 +51,8 @@ func TestReviewsHavePagesOfTheSettings(t *testing.T) {
 	if got.Count != 2 || len(got.Items) != 1 || got.Items[0].Stars != 5 {
 		t.Errorf("reviews %+v", got)
 	}
-	if got = decode[reviewPage](v.get("/books/1/reviews?offset=2&ordering=stars")); len(got.Items) != 1 || got.Items[0].Stars != 5 {
+	if got = decode[reviewPage](v.get("/books/1/reviews?offset=2&ordering=stars")); len(got.Items) != 1 ||
+		got.Items[0].Stars != 5 {
 		t.Errorf("reviews %+v", got)
 	}
 	if got = decode[reviewPage](v.get("/books/1/reviews?by=bob")); got.Count != 1 {

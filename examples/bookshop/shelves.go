@@ -17,7 +17,8 @@ type shelf struct{ books query.Set[Book] }
 // Routes implements [rest.Controller].
 func (s *shelf) Routes(r *rest.Routes) {
 	r.Configure(rest.Tags("shelves"))
-	rest.List(r, "/", s.list, rest.Summary("The books on the shelf"), page.Number(page.Size(10)), query.OrderDefault("title"))
+	rest.List(r, "/", s.list, rest.Summary("The books on the shelf"), page.Number(page.Size(10)),
+		query.OrderDefault("title"))
 	rest.Get(r, "/size", s.size, rest.Summary("How many books there are"))
 }
 
@@ -54,7 +55,8 @@ func newBargains(db *bun.DB, below int64) *Bargains {
 // Routes implements [rest.Controller].
 func (b *Bargains) Routes(r *rest.Routes) {
 	r.Inherit(&b.shelf)
-	rest.List(r, "/", b.list, rest.Summary("The cheapest books"), rest.View(b.offer), page.Number(page.Size(10)), query.OrderDefault("price"))
+	rest.List(r, "/", b.list, rest.Summary("The cheapest books"), rest.View(b.offer), page.Number(page.Size(10)),
+		query.OrderDefault("price"))
 }
 
 // Offer is a bargain.

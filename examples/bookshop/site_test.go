@@ -11,10 +11,13 @@ func TestPagesOfTheSite(t *testing.T) {
 
 	v := open(t)
 	terms := v.get("/pages/legal/terms.txt").expect(http.StatusOK)
-	if !strings.HasPrefix(string(terms.body), "Books that are on the shelf") || !strings.HasPrefix(terms.header.Get("Content-Type"), "text/plain") {
+	if !strings.HasPrefix(string(terms.body), "Books that are on the shelf") ||
+		!strings.HasPrefix(terms.header.Get("Content-Type"), "text/plain") {
 		t.Errorf("%s: %s", terms.header.Get("Content-Type"), terms.body)
 	}
-	for _, path := range []string{"/pages/none.txt", "/pages/legal", "/pages/%2e%2e/shop.go", "/pages/legal/..%2f..%2f..%2fshop.go"} {
+	for _, path := range []string{
+		"/pages/none.txt", "/pages/legal", "/pages/%2e%2e/shop.go", "/pages/legal/..%2f..%2f..%2fshop.go",
+	} {
 		v.get(path).expect(http.StatusNotFound)
 	}
 }
@@ -48,7 +51,8 @@ func TestDebugIsNotImported(t *testing.T) {
 		routes[r.Name] = r.Path
 	}
 	for name, path := range map[string]string{
-		"Books.list": "/books", "Orders.cancel": "/orders/{id}/cancel", "Bargains.size": "/shelves/bargains/size", "Debug.routes": "/debug/routes",
+		"Books.list": "/books", "Orders.cancel": "/orders/{id}/cancel", "Bargains.size": "/shelves/bargains/size",
+		"Debug.routes": "/debug/routes",
 	} {
 		if routes[name] != path {
 			t.Errorf("the path of %s is %q, want %q", name, routes[name], path)

@@ -20,7 +20,8 @@ import (
 func main() {
 	ctx := context.Background()
 	access := must(config.LoadDefaultConfig(ctx))
-	claude := must(cloud.NewBedrock(anthropic.Config{Model: os.Getenv("BEDROCK_MODEL"), BaseURL: os.Getenv("BEDROCK_URL")}, access))
+	claude := must(cloud.NewBedrock(anthropic.Config{Model: os.Getenv("BEDROCK_MODEL"), BaseURL: os.Getenv("BEDROCK_URL")},
+		access))
 	fmt.Fprintln(os.Stdout, must(ask(ctx, claude, "Why is the sky blue?")))
 }
 

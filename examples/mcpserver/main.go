@@ -9,8 +9,8 @@
 // With a secret it wants access tokens, which it gives to the client "spool" with that secret. With people it wants the
 // tokens of people, who sign in without being asked anything.
 //
-// Its tool refund asks a person why, before it refunds anything. Its tool audit takes a while, and over HTTP its work is
-// a task. It also has resources, which are the terms of the shop and its receipts, and a prompt.
+// Its tool refund asks a person why, before it refunds anything. Its tool audit takes a while, and over HTTP its work
+// is a task. It also has resources, which are the terms of the shop and its receipts, and a prompt.
 package main
 
 import (
@@ -49,12 +49,14 @@ func serve(address, secret, person string, takes time.Duration) error {
 	offered.AddExtension(tasksExtension, nil)
 	server := mcp.NewServer(&mcp.Implementation{Name: "shop", Version: "1.0.0"}, &mcp.ServerOptions{Capabilities: offered})
 	mcp.AddTool(server, &mcp.Tool{
-		Name: "find_order", Description: "Finds an order by its number.", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true},
+		Name: "find_order", Description: "Finds an order by its number.",
+		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true},
 	}, findOrder)
 	mcp.AddTool(server, &mcp.Tool{Name: "refund", Description: "Refunds an order."}, refund)
 	destructive := true
 	mcp.AddTool(server, &mcp.Tool{
-		Name: "delete_order", Description: "Deletes an order.", Annotations: &mcp.ToolAnnotations{DestructiveHint: &destructive},
+		Name: "delete_order", Description: "Deletes an order.",
+		Annotations: &mcp.ToolAnnotations{DestructiveHint: &destructive},
 	}, deleteOrder)
 	addLibrary(server)
 	if err := addAudits(server, takes); err != nil {
@@ -64,10 +66,12 @@ func serve(address, secret, person string, takes time.Duration) error {
 		return server.Run(context.Background(), &mcp.StdioTransport{})
 	}
 	// Revision 2026-07-28 has no sessions.
-	var handler http.Handler = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{Stateless: true})
+	var handler http.Handler = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server },
+		&mcp.StreamableHTTPOptions{Stateless: true})
 	if person != "" {
 		mcp.AddTool(server, &mcp.Tool{
-			Name: "my_orders", Description: "Lists the orders of the person.", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true},
+			Name: "my_orders", Description: "Lists the orders of the person.",
+			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true},
 		}, myOrders)
 	}
 	if secret != "" || person != "" {
@@ -104,6 +108,7 @@ func refund(_ context.Context, r *mcp.CallToolRequest, in order) (*mcp.CallToolR
 	case answer.Action != "accept":
 		return said("Not refunded: the question was answered with %s.", answer.Action), nil, nil
 	default:
-		return said("Refunded order %s, as it was %v. It was refund %d.", in.Order, answer.Content["reason"], refunds.Add(1)), nil, nil
+		return said("Refunded order %s, as it was %v. It was refund %d.", in.Order, answer.Content["reason"], refunds.Add(1)),
+			nil, nil
 	}
 }

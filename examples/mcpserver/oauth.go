@@ -29,17 +29,20 @@ type guard struct {
 // newGuard returns a handler for a shop that wants access tokens.
 func newGuard(address, secret, person string, shop http.Handler) http.Handler {
 	g := &guard{
-		issuer: "http://" + address, secret: secret, tokens: make(map[string]time.Time), people: signIns{person: person, codes: make(map[string]signIn)},
+		issuer: "http://" + address, secret: secret, tokens: make(map[string]time.Time),
+		people: signIns{person: person, codes: make(map[string]signIn)},
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /.well-known/oauth-protected-resource", auth.ProtectedResourceMetadataHandler(&oauthex.ProtectedResourceMetadata{
-		Resource: g.issuer, AuthorizationServers: []string{g.issuer},
-	}))
+	mux.Handle("GET /.well-known/oauth-protected-resource",
+		auth.ProtectedResourceMetadataHandler(&oauthex.ProtectedResourceMetadata{
+			Resource: g.issuer, AuthorizationServers: []string{g.issuer},
+		}))
 	mux.HandleFunc("GET /.well-known/oauth-authorization-server", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, http.StatusOK, map[string]any{
-			"issuer": g.issuer, "token_endpoint": g.issuer + "/token", "token_endpoint_auth_methods_supported": []string{"client_secret_basic", "none"},
-			"authorization_endpoint": g.issuer + "/authorize", "code_challenge_methods_supported": []string{"S256"},
-			"authorization_response_iss_parameter_supported": true,
+			"issuer": g.issuer, "token_endpoint": g.issuer + "/token",
+			"token_endpoint_auth_methods_supported": []string{"client_secret_basic", "none"},
+			"authorization_endpoint":                g.issuer + "/authorize",
+			"code_challenge_methods_supported":      []string{"S256"}, "authorization_response_iss_parameter_supported": true,
 		})
 	})
 	if person != "" {
@@ -67,7 +70,9 @@ func (g *guard) token(w http.ResponseWriter, r *http.Request) {
 		defer g.mu.Unlock()
 		token := rand.Text()
 		g.tokens[token] = time.Now().Add(lifetime)
-		answer(w, http.StatusOK, map[string]any{"access_token": token, "token_type": "Bearer", "expires_in": lifetime.Seconds()})
+		answer(w, http.StatusOK, map[string]any{
+			"access_token": token, "token_type": "Bearer", "expires_in": lifetime.Seconds(),
+		})
 	}
 }
 

@@ -29,7 +29,8 @@ func (g *guard) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	back, err := url.Parse(q.Get("redirect_uri"))
 	switch {
-	case err != nil || back.Scheme != "http" || !net.ParseIP(back.Hostname()).IsLoopback() || q.Get("client_id") != "spool":
+	case err != nil || back.Scheme != "http" || !net.ParseIP(back.Hostname()).IsLoopback() ||
+		q.Get("client_id") != "spool":
 		http.Error(w, "This client is not known.", http.StatusBadRequest)
 		return
 	case q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" || q.Get("resource") != g.issuer:
@@ -51,13 +52,16 @@ func (g *guard) redeem(w http.ResponseWriter, r *http.Request) {
 	known, ok := g.people.codes[r.PostFormValue("code")]
 	delete(g.people.codes, r.PostFormValue("code"))
 	sum := sha256.Sum256([]byte(r.PostFormValue("code_verifier")))
-	if !ok || known.redirect != r.PostFormValue("redirect_uri") || known.challenge != base64.RawURLEncoding.EncodeToString(sum[:]) {
+	if !ok || known.redirect != r.PostFormValue("redirect_uri") ||
+		known.challenge != base64.RawURLEncoding.EncodeToString(sum[:]) {
 		answer(w, http.StatusBadRequest, map[string]any{"error": "invalid_grant"})
 		return
 	}
 	token := rand.Text()
 	g.tokens[token] = time.Now().Add(lifetime)
-	answer(w, http.StatusOK, map[string]any{"access_token": token, "token_type": "Bearer", "expires_in": lifetime.Seconds()})
+	answer(w, http.StatusOK, map[string]any{
+		"access_token": token, "token_type": "Bearer", "expires_in": lifetime.Seconds(),
+	})
 }
 
 // myOrders is a tool for people who have signed in.

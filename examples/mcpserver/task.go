@@ -119,8 +119,8 @@ func (a *audits) describe(id, kind string) *task {
 	t := a.tasks[id]
 	passed := time.Since(t.began)
 	out := &task{
-		ResultType: kind, ID: id, Status: "working", Message: fmt.Sprintf("%d%% read", 50*(2*passed/a.takes)), CreatedAt: t.began, UpdatedAt: time.Now(),
-		TTL: (24 * time.Hour).Milliseconds(), Every: time.Second.Milliseconds(),
+		ResultType: kind, ID: id, Status: "working", Message: fmt.Sprintf("%d%% read", 50*(2*passed/a.takes)),
+		CreatedAt: t.began, UpdatedAt: time.Now(), TTL: (24 * time.Hour).Milliseconds(), Every: time.Second.Milliseconds(),
 	}
 	switch {
 	case t.cancelled:

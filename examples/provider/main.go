@@ -15,7 +15,8 @@ type echo struct{ before string }
 func (e echo) Stream(_ context.Context, r spool.ModelRequest) iter.Seq2[spool.ModelEvent, error] {
 	return func(yield func(spool.ModelEvent, error) bool) {
 		text := e.before + r.Messages[len(r.Messages)-1].Text()
-		_ = yield(spool.TextDelta{Text: text}, nil) && yield(spool.TextEnd{}, nil) && yield(spool.Finish{Reason: spool.FinishStop}, nil)
+		_ = yield(spool.TextDelta{Text: text}, nil) && yield(spool.TextEnd{}, nil) &&
+			yield(spool.Finish{Reason: spool.FinishStop}, nil)
 	}
 }
 

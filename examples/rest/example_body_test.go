@@ -32,10 +32,14 @@ func Example_nestedValidate() {
 	api.Register(routes(func(r *rest.Routes) {
 		rest.Post(r, "/purchases", func(_ context.Context, in purchase) (int, error) { return len(in.Body.Lines), nil })
 	}))
-	show(api, request{method: http.MethodPost, target: "/purchases", body: `{"lines": [{"price": 5}, {"price": 3, "gift": true}]}`})
+	show(api, request{
+		method: http.MethodPost, target: "/purchases", body: `{"lines": [{"price": 5}, {"price": 3, "gift": true}]}`,
+	})
 
 	// Output:
-	// 422 {"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"The request is not valid.","code":"validation_failed","errors":[{"location":"body.lines[1].price","pointer":"/lines/1/price","kind":"value_error","message":"must be 0 for a gift"}]}
+	// 422 {"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"The request is not
+	// valid.","code":"validation_failed","errors":[{"location":"body.lines[1].price","pointer":"/lines/1/price","kind":"value_error","message":"must
+	// be 0 for a gift"}]}
 }
 
 type stay struct {

@@ -56,7 +56,9 @@ func (s *Notes) put(ctx context.Context, in struct {
 func Example_conditions() {
 	api := rest.New(silent())
 	api.Register(&Notes{map[int64]Note{1: {"milk", 1}}})
-	for _, c := range []string{"GET", `GET If-None-Match "v1"`, `PUT If-Match "v0"`, `PUT If-None-Match *`, `PUT If-Match "v1"`} {
+	for _, c := range []string{
+		"GET", `GET If-None-Match "v1"`, `PUT If-Match "v0"`, `PUT If-None-Match *`, `PUT If-Match "v1"`,
+	} {
 		q := request{target: "/notes/1", header: map[string]string{}}
 		words := strings.Fields(c)
 		if q.method = words[0]; len(words) > 1 {
@@ -112,7 +114,9 @@ func (c *Albums) change(ctx context.Context, in rename) (Album, error) {
 }
 
 func Example_mergePatch() {
-	albums := &Albums{map[int64]Album{1: {ID: 1, Title: "Blue", Artist: Artist{"Joni", "Saskatoon"}, Tags: []string{"folk"}}}}
+	albums := &Albums{
+		map[int64]Album{1: {ID: 1, Title: "Blue", Artist: Artist{"Joni", "Saskatoon"}, Tags: []string{"folk"}}},
+	}
 	api := rest.New(silent())
 	api.Register(routes(func(r *rest.Routes) { rest.Patch(r, "/albums/{int:id}", albums.change) }))
 	for _, patch := range []string{`{"artist":{"city":null}}`, `{"tags":["live"]}`, `{"title":null}`} {

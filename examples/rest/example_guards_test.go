@@ -83,11 +83,17 @@ func Example_objects() {
 func Example_throttles() {
 	api := rest.New(silent(), rest.TrustedProxies(netip.MustParsePrefix("192.0.2.0/24")))
 	api.Register(routes(func(r *rest.Routes) {
-		rest.Get(r, "/search", func(ctx context.Context, _ struct{}) (string, error) { return rest.ClientIP(ctx).String(), nil },
+		rest.Get(r, "/search", func(ctx context.Context, _ struct{}) (string, error) {
+			return rest.ClientIP(ctx).String(), nil
+		},
 			rest.Throttles(throttle.PerClient("2/min"), throttle.Global("100/min")))
 	}))
-	for _, forwarded := range []string{"198.51.100.7", "198.51.100.7", "198.51.100.7", "203.0.113.9, 198.51.100.7", "203.0.113.9"} {
-		w := send(api, request{method: http.MethodGet, target: "/search", header: map[string]string{"X-Forwarded-For": forwarded}})
+	for _, forwarded := range []string{
+		"198.51.100.7", "198.51.100.7", "198.51.100.7", "203.0.113.9, 198.51.100.7", "203.0.113.9",
+	} {
+		w := send(api, request{
+			method: http.MethodGet, target: "/search", header: map[string]string{"X-Forwarded-For": forwarded},
+		})
 		address, _, _ := strings.Cut(w.Body.String(), "\n")
 		if w.Code != http.StatusOK {
 			address = "after " + w.Header().Get("Retry-After")
@@ -106,7 +112,8 @@ func Example_throttles() {
 }
 
 func Example_cookies() {
-	sessions := auth.Session(&auth.MemorySessions{}, func(_ context.Context, id string) (*rest.User, error) { return &rest.User{ID: id}, nil })
+	sessions := auth.Session(&auth.MemorySessions{},
+		func(_ context.Context, id string) (*rest.User, error) { return &rest.User{ID: id}, nil })
 	api := rest.New(silent())
 	api.Register(routes(func(r *rest.Routes) {
 		rest.Post(r, "/login", func(ctx context.Context, in struct {
@@ -134,5 +141,6 @@ func Example_cookies() {
 	// Output:
 	// 204 __Host-session true true
 	// 200 "ada"
-	// 403 {"type":"about:blank","title":"Forbidden","status":403,"detail":"A request with cookies must come from a page of this site.","code":"cross_origin"}
+	// 403 {"type":"about:blank","title":"Forbidden","status":403,"detail":"A request with cookies must come from a page
+	// of this site.","code":"cross_origin"}
 }

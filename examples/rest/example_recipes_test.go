@@ -77,7 +77,10 @@ func Example_cors() {
 	api.Register(Shop{})
 
 	ask := func(method, origin string) {
-		w := send(api, request{method: method, target: "/books", header: map[string]string{"Origin": origin, "Access-Control-Request-Method": "POST"}})
+		w := send(api, request{
+			method: method, target: "/books",
+			header: map[string]string{"Origin": origin, "Access-Control-Request-Method": "POST"},
+		})
 		fmt.Println(method, origin, w.Code, w.Header().Get("Access-Control-Allow-Origin"))
 	}
 	ask(http.MethodOptions, "https://app.example")

@@ -13,10 +13,10 @@ import (
 
 // packages are those that the pages name things of, and where they are.
 var packages = map[string]string{
-	"rest": "rest", "page": "rest/page", "query": "rest/query", "driver": "rest/query/driver", "permission": "rest/permission", "auth": "rest/auth",
-	"jwt": "rest/auth/jwt", "oidc": "rest/auth/oidc", "throttle": "rest/throttle", "redis": "rest/throttle/redis",
-	"crud": "rest/crud", "crudtest": "rest/crud/crudtest", "resttest": "rest/resttest",
-	"bunquery": "rest/bunquery", "gormquery": "rest/gormquery",
+	"rest": "rest", "page": "rest/page", "query": "rest/query", "driver": "rest/query/driver",
+	"permission": "rest/permission", "auth": "rest/auth", "jwt": "rest/auth/jwt", "oidc": "rest/auth/oidc",
+	"throttle": "rest/throttle", "redis": "rest/throttle/redis", "crud": "rest/crud", "crudtest": "rest/crud/crudtest",
+	"resttest": "rest/resttest", "bunquery": "rest/bunquery", "gormquery": "rest/gormquery",
 }
 
 var (

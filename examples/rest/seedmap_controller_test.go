@@ -27,7 +27,8 @@ type owned struct{}
 
 func (owned) Routes(r *rest.Routes) {
 	rest.Get(r, "/one", func(ctx context.Context, _ struct{}) (Book, error) {
-		return rest.GetOrNotFound(ctx, func(context.Context, int64) (Book, error) { return Book{}, rest.ErrNotFound }, int64(1))
+		return rest.GetOrNotFound(ctx, func(context.Context, int64) (Book, error) { return Book{}, rest.ErrNotFound },
+			int64(1))
 	})
 	rest.Get(r, "/two", func(ctx context.Context, _ struct{}) (Book, error) {
 		return Book{}, rest.CheckObjectPermission(ctx, Book{})
@@ -58,8 +59,12 @@ func baseRows() map[string]func(t row) {
 		},
 		"route context": func(t row) {
 			api := mount(func(r *rest.Routes) {
-				rest.Get(r, "/x", func(ctx context.Context, _ struct{}) (string, error) { return rest.RouteName(ctx), nil }, rest.Name("here"),
-					rest.Permit(permission.If(func(ctx context.Context) bool { return strings.HasSuffix(rest.RouteName(ctx), "here") })))
+				rest.Get(r, "/x", func(ctx context.Context, _ struct{}) (string, error) {
+					return rest.RouteName(ctx), nil
+				}, rest.Name("here"),
+					rest.Permit(permission.If(func(ctx context.Context) bool {
+						return strings.HasSuffix(rest.RouteName(ctx), "here")
+					})))
 			})
 			answers(t, api, nil, map[string]string{"GET /x": `200 "Routes.here"`})
 		},
@@ -70,7 +75,8 @@ func baseRows() map[string]func(t row) {
 					return q.URL.Query().Get("q") + q.Header.Get("X-In") + in.Title, nil
 				})
 			})
-			answers(t, api, []resttest.Option{resttest.Header("X-In", "b")}, map[string]string{`POST /x?q=a {"id":1,"title":"c","author":"","price":1}`: `200 "abc"`})
+			answers(t, api, []resttest.Option{resttest.Header("X-In", "b")},
+				map[string]string{`POST /x?q=a {"id":1,"title":"c","author":"","price":1}`: `200 "abc"`})
 		},
 		"`permission_classes`": func(t row) {
 			api := mount(func(r *rest.Routes) {
@@ -108,7 +114,10 @@ func baseRows() map[string]func(t row) {
 				rest.Get(r, "/x", check, rest.Permit(own))
 				rest.Get(r, "/other", check, rest.Permit(other))
 			}, rest.Auth(keyed()))
-			answers(t, api, nil, map[string]string{"GET /x?owner=bob&key=bob-key": `200 "seen"`, "GET /x?owner=ada&key=bob-key": "403", "GET /other?owner=bob&key=bob-key": "500"})
+			answers(t, api, nil, map[string]string{
+				"GET /x?owner=bob&key=bob-key": `200 "seen"`, "GET /x?owner=ada&key=bob-key": "403",
+				"GET /other?owner=bob&key=bob-key": "500",
+			})
 		},
 		"`create_response(message, status_code=200)`": func(t row) {
 			api := mount(func(r *rest.Routes) {
@@ -125,10 +134,13 @@ func baseRows() map[string]func(t row) {
 					}
 					return rest.CreateResponse(ctx, Book{ID: 1}, http.StatusOK), nil
 				}, rest.Returns[Book](http.StatusOK), rest.Detail(http.StatusNoContent))
-				rest.Get(r, "/typed", func(context.Context, struct{}) (rest.Answer[int], error) { return rest.Answer[int]{Body: 7}, nil })
+				rest.Get(r, "/typed", func(context.Context, struct{}) (rest.Answer[int], error) {
+					return rest.Answer[int]{Body: 7}, nil
+				})
 			})
 			answers(t, api, nil, map[string]string{"GET /x": `200 {"id":1,...`, "GET /x?nil=true": "204", "GET /typed": "200 7"})
-			if a := resttest.Do[any](t, api, http.MethodGet, "/x?wrong=true"); a.Status != 500 || !strings.Contains(a.Text, "Book") || !strings.Contains(a.Text, "Int") {
+			if a := resttest.Do[any](t, api, http.MethodGet, "/x?wrong=true"); a.Status != 500 ||
+				!strings.Contains(a.Text, "Book") || !strings.Contains(a.Text, "Int") {
 				t.Errorf("got %d %s", a.Status, a.Text)
 			}
 		},
@@ -206,7 +218,8 @@ func controllerRows() map[string]func(t row) {
 			answers(t, register(), nil, map[string]string{"GET /x?key=ada-key": `200 "ada"`})
 		},
 		"2 `auth`": func(t row) {
-			answers(t, register(rest.Auth(keyed(), rest.Anonymous), rest.Open()), nil, map[string]string{"GET /x": "200", "GET /x?key=wrong": "401"})
+			answers(t, register(rest.Auth(keyed(), rest.Anonymous), rest.Open()), nil,
+				map[string]string{"GET /x": "200", "GET /x?key=wrong": "401"})
 			answers(t, register(), nil, map[string]string{"GET /x": "401"})
 			answers(t, register(rest.NoAuth(), rest.Open()), nil, map[string]string{"GET /x": "200"})
 			if text := panics(t, func() { rest.Auth() }); !strings.Contains(text, "NoAuth") {
@@ -218,7 +231,8 @@ func controllerRows() map[string]func(t row) {
 			same(t, `["Routes"]`, documented(t, register(), "paths", "/x", "get", "tags"))
 		},
 		"4 `permissions`": func(t row) {
-			answers(t, register(rest.Permit(permission.IsAuthenticated, permission.Not(permission.IsAdmin))), nil, map[string]string{"GET /x?key=ada-key": "403", "GET /x?key=bob-key": "200"})
+			answers(t, register(rest.Permit(permission.IsAuthenticated, permission.Not(permission.IsAdmin))), nil,
+				map[string]string{"GET /x?key=ada-key": "403", "GET /x?key=bob-key": "200"})
 			answers(t, register(), nil, map[string]string{"GET /x?key=bob-key": "403"})
 			answers(t, register(rest.Open()), nil, map[string]string{"GET /x?key=bob-key": "200"})
 			if text := panics(t, func() { rest.Permit() }); !strings.Contains(text, "Open") {
@@ -277,13 +291,16 @@ func settingRows() map[string]func(t row) {
 				answers(t, list(t, extra), nil, map[string]string{"GET /x?page_size=1": `200 {"count":5,"next":...`})
 				answers(t, list(t, extra, rest.Paginate(page.None())), nil, map[string]string{"GET /x": `200 [...`})
 			}
-			if _, err := rest.FromSettings(rest.Settings{"REST_EXTRA": map[string]any{"PAGINATION_CLASS": "CursorPagination"}}); err == nil {
+			if _, err := rest.FromSettings(rest.Settings{
+				"REST_EXTRA": map[string]any{"PAGINATION_CLASS": "CursorPagination"},
+			}); err == nil {
 				t.Error("a cursor without a secret")
 			}
 		},
 		"`PAGINATION_PER_PAGE` (Django Ninja Extra)": func(t row) {
 			for _, name := range []string{"LimitOffsetPagination", "PageNumberPaginationExtra"} {
-				a := resttest.Do[struct{ Items, Results []Book }](t, list(t, map[string]any{"PAGINATION_CLASS": name, "PAGINATION_PER_PAGE": 2}), http.MethodGet, "/x")
+				a := resttest.Do[struct{ Items, Results []Book }](t,
+					list(t, map[string]any{"PAGINATION_CLASS": name, "PAGINATION_PER_PAGE": 2}), http.MethodGet, "/x")
 				same(t, 2, len(a.Body.Items)+len(a.Body.Results))
 			}
 		},

@@ -37,7 +37,8 @@ func wrapper(t row, api *rest.API, path string) string {
 	t.Helper()
 
 	ref := documented(t, api, "paths", path, "get", "responses", "200", "content", "application/json", "schema", "$ref")
-	return documented(t, api, "components", "schemas", strings.Trim(strings.TrimPrefix(ref, `"#/components/schemas/`), `"`), "required")
+	return documented(t, api, "components", "schemas",
+		strings.Trim(strings.TrimPrefix(ref, `"#/components/schemas/`), `"`), "required")
 }
 
 func paginateRows() map[string]func(t row) {
@@ -52,15 +53,20 @@ func paginateRows() map[string]func(t row) {
 			answers(t, inherits, nil, map[string]string{"GET /x": `200 [...`})
 		},
 		"`filter_schema`": func(t row) {
-			answers(t, list(query.Filter[BookFilter]()), nil, map[string]string{"GET /x?title=emma": `200 {"items":[{"id":1,"title":"Emma","author":"Jane Austen","price":8}],"count":1}`})
+			answers(t, list(query.Filter[BookFilter]()), nil,
+				map[string]string{
+					"GET /x?title=emma": `200 {"items":[{"id":1,"title":"Emma","author":"Jane Austen","price":8}],"count":1}`,
+				})
 		},
 		"`**paginator_params`": func(t row) {
-			answers(t, list(page.Number(page.Size(2), page.Max(3))), nil, map[string]string{"GET /x": `200 {"count":5,"next":"/x?page=2"...`, "GET /x?page_size=4": "422"})
+			answers(t, list(page.Number(page.Size(2), page.Max(3))), nil,
+				map[string]string{"GET /x": `200 {"count":5,"next":"/x?page=2"...`, "GET /x?page_size=4": "422"})
 			named, err := page.Named("PageNumberPaginationExtra", map[string]any{"page_size": 2, "max_page_size": 3})
 			if err != nil {
 				t.Fatal(err)
 			}
-			answers(t, mount(func(r *rest.Routes) { rest.List(r, "/x", Shelf{}.list) }, rest.Paginate(named)), nil, map[string]string{"GET /x": `200 {"count":5,"next":"/x?page=2"...`, "GET /x?page_size=4": "422"})
+			answers(t, mount(func(r *rest.Routes) { rest.List(r, "/x", Shelf{}.list) }, rest.Paginate(named)), nil,
+				map[string]string{"GET /x": `200 {"count":5,"next":"/x?page=2"...`, "GET /x?page_size=4": "422"})
 			if _, err := page.Named("Nobody", nil); err == nil {
 				t.Error("nobody is known")
 			}
@@ -68,7 +74,8 @@ func paginateRows() map[string]func(t row) {
 		"`LimitOffsetPagination`": func(t row) {
 			for _, api := range []*rest.API{list(page.LimitOffset()), list(page.LimitOffsetPagination())} {
 				answers(t, api, nil, map[string]string{
-					"GET /x?limit=1&offset=4": `200 {"items":[{"id":5,...`, "GET /x?limit=1000": "200", "GET /x?limit=1001": "422", "GET /x?limit=0": "422", "GET /x": `200 {"items":[{"id":1,...`,
+					"GET /x?limit=1&offset=4": `200 {"items":[{"id":5,...`, "GET /x?limit=1000": "200", "GET /x?limit=1001": "422",
+					"GET /x?limit=0": "422", "GET /x": `200 {"items":[{"id":1,...`,
 				})
 			}
 		},
@@ -77,7 +84,8 @@ func paginateRows() map[string]func(t row) {
 				api := mount(func(r *rest.Routes) { rest.List(r, "/x", Shelf{}.list) }, rest.Paginate(p), rest.Auth(keyed()))
 				answers(t, api, []resttest.Option{resttest.Header("Host", "evil.example")}, map[string]string{
 					"GET /x?key=bob-key&page_size=1&b=1&a=2": `200 {"count":5,"next":"/x?page_size=1&b=1&a=2&page=2","previous":null,...`,
-					"GET /x?key=bob-key&page_size=200":       "200", "GET /x?key=bob-key&page_size=201": "422", "GET /x?key=bob-key&page=2": "404",
+					"GET /x?key=bob-key&page_size=200":       "200", "GET /x?key=bob-key&page_size=201": "422",
+					"GET /x?key=bob-key&page=2": "404",
 				})
 			}
 		},
@@ -93,7 +101,8 @@ func paginateRows() map[string]func(t row) {
 		},
 		"bare `paginate` on a route that declares a list of items": func(t row) {
 			same(t, `["items","count"]`, wrapper(t, list(), "/x"))
-			same(t, `"array"`, documented(t, list(page.None()), "paths", "/x", "get", "responses", "200", "content", "application/json", "schema", "type"))
+			same(t, `"array"`, documented(t, list(page.None()), "paths", "/x", "get", "responses", "200", "content",
+				"application/json", "schema", "type"))
 		},
 	}
 }

@@ -24,32 +24,40 @@ type nested struct {
 func routeRows() map[string]func(t row) {
 	return map[string]func(t row){
 		"`route.get`, `http_get`": func(t row) {
-			answers(t, mount(func(r *rest.Routes) { rest.Get(r, "/x", answer(1)) }), nil, map[string]string{"GET /x": "200 1", "HEAD /x": "200", "POST /x": "405"})
+			answers(t, mount(func(r *rest.Routes) { rest.Get(r, "/x", answer(1)) }), nil,
+				map[string]string{"GET /x": "200 1", "HEAD /x": "200", "POST /x": "405"})
 		},
 		"`route.post`, `http_post`": func(t row) {
-			answers(t, mount(func(r *rest.Routes) { rest.Post(r, "/x", answer(1)) }), nil, map[string]string{"POST /x": "200 1", "GET /x": "405"})
+			answers(t, mount(func(r *rest.Routes) { rest.Post(r, "/x", answer(1)) }), nil,
+				map[string]string{"POST /x": "200 1", "GET /x": "405"})
 		},
 		"`http_put`, `http_patch`": func(t row) {
-			answers(t, mount(func(r *rest.Routes) { rest.Put(r, "/x", answer(1)); rest.Patch(r, "/x", answer(2)) }), nil, map[string]string{"PUT /x": "200 1", "PATCH /x": "200 2"})
+			answers(t, mount(func(r *rest.Routes) { rest.Put(r, "/x", answer(1)); rest.Patch(r, "/x", answer(2)) }), nil,
+				map[string]string{"PUT /x": "200 1", "PATCH /x": "200 2"})
 		},
 		"`http_delete`": func(t row) {
-			answers(t, mount(func(r *rest.Routes) { rest.Delete(r, "/x", answer(1)) }), nil, map[string]string{"DELETE /x": "200 1"})
+			answers(t, mount(func(r *rest.Routes) { rest.Delete(r, "/x", answer(1)) }), nil,
+				map[string]string{"DELETE /x": "200 1"})
 		},
 		"`http_generic(path, methods=[...])`": func(t row) {
 			api := mount(func(r *rest.Routes) { rest.Handle(r, []string{"PUT", "PATCH"}, "/x", who) })
 			answers(t, api, nil, map[string]string{"PUT /x": "200", "PATCH /x": "200", "POST /x": "405"})
-			put, patch := documented(t, api, "paths", "/x", "put", "operationId"), documented(t, api, "paths", "/x", "patch", "operationId")
+			put, patch := documented(t, api, "paths", "/x", "put", "operationId"),
+				documented(t, api, "paths", "/x", "patch", "operationId")
 			if put == patch {
 				t.Error(put, patch)
 			}
 		},
 		"`response=` a schema": func(t row) {
 			api := mount(func(r *rest.Routes) { rest.Get(r, "/x", answer(books()[0])) })
-			same(t, `{"$ref":"#/components/schemas/Book"}`, documented(t, api, "paths", "/x", "get", "responses", "200", "content", "application/json", "schema"))
+			same(t, `{"$ref":"#/components/schemas/Book"}`,
+				documented(t, api, "paths", "/x", "get", "responses", "200", "content", "application/json", "schema"))
 		},
 		"`response=` a list of a schema": func(t row) {
-			answers(t, mount(func(r *rest.Routes) { rest.Get(r, "/x", answer([]Book(nil))) }), nil, map[string]string{"GET /x": "200 []"})
-			answers(t, mount(func(r *rest.Routes) { rest.Get(r, "/x", answer(nested{})) }), nil, map[string]string{"GET /x": `200 {"tags":[],"sizes":{}}`})
+			answers(t, mount(func(r *rest.Routes) { rest.Get(r, "/x", answer([]Book(nil))) }), nil,
+				map[string]string{"GET /x": "200 []"})
+			answers(t, mount(func(r *rest.Routes) { rest.Get(r, "/x", answer(nested{})) }), nil,
+				map[string]string{"GET /x": `200 {"tags":[],"sizes":{}}`})
 		},
 		"`response={200: A, 404: B}`": func(t row) {
 			gone := rest.Also[Taken](http.StatusNotFound)
@@ -65,7 +73,9 @@ func routeRows() map[string]func(t row) {
 				rest.Get(r, "/undeclared", reply(http.StatusTeapot, Taken{}), both...)
 				rest.Get(r, "/other", reply(http.StatusOK, Taken{}), both...)
 			})
-			answers(t, api, nil, map[string]string{"GET /typed": `404 {"by":"ada"}`, "GET /reply": `404 {"by":"ada"}`, "GET /undeclared": "500", "GET /other": "500"})
+			answers(t, api, nil, map[string]string{
+				"GET /typed": `404 {"by":"ada"}`, "GET /reply": `404 {"by":"ada"}`, "GET /undeclared": "500", "GET /other": "500",
+			})
 		},
 		"`response=` a paginated wrapper": func(t row) {
 			api := mount(func(r *rest.Routes) { rest.List(r, "/x", Shelf{}.list, page.Number()) })
@@ -74,7 +84,8 @@ func routeRows() map[string]func(t row) {
 		"`Detail(status_code=204)`": func(t row) {
 			api := mount(func(r *rest.Routes) {
 				rest.Delete(r, "/x", answer(rest.NoContent{}))
-				rest.Get(r, "/y", answer(&rest.Reply{Status: http.StatusAccepted}), rest.Returns[Book](http.StatusOK), rest.Detail(http.StatusAccepted))
+				rest.Get(r, "/y", answer(&rest.Reply{Status: http.StatusAccepted}), rest.Returns[Book](http.StatusOK),
+					rest.Detail(http.StatusAccepted))
 			})
 			answers(t, api, nil, map[string]string{"DELETE /x": "204", "GET /y": "202"})
 			if a := resttest.Do[any](t, api, http.MethodDelete, "/x"); a.Text != "" || a.Header.Get("Content-Type") != "" {
@@ -98,7 +109,8 @@ func routeRows() map[string]func(t row) {
 			})
 			answers(t, api, nil, map[string]string{
 				"GET /int/7": "200 7", "GET /int/x": "404", "GET /plain/7": "200 7", "GET /plain/x": "422",
-				"GET /str/a": `200 "a"`, "GET /slug/a-b": `200 "a-b"`, "GET /slug/a.b": "404", "GET /uuid/x": "404", "GET /path/a/b": `200 "a/b"`,
+				"GET /str/a": `200 "a"`, "GET /slug/a-b": `200 "a-b"`, "GET /slug/a.b": "404", "GET /uuid/x": "404",
+				"GET /path/a/b": `200 "a/b"`,
 			})
 		},
 		"a schema as an argument": func(t row) {
@@ -109,8 +121,9 @@ func routeRows() map[string]func(t row) {
 				rest.Post(r, "/any", change, rest.Unknown(rest.IgnoreUnknown), rest.Name("any"))
 			})
 			answers(t, api, nil, map[string]string{
-				`POST /x {"by":"a"}`: `200 {"by":"a"}`, `POST /body {"by":"a"}`: `200 {"by":"a"}`, `POST /any {"by":"a","c":1}`: `200 {"by":"a"}`,
-				`POST /x {"by":"a","c":1}`: "422", `POST /x {"by":"a","by":"b"}`: "422", `POST /x {"By":"a"}`: "422",
+				`POST /x {"by":"a"}`: `200 {"by":"a"}`, `POST /body {"by":"a"}`: `200 {"by":"a"}`,
+				`POST /any {"by":"a","c":1}`: `200 {"by":"a"}`, `POST /x {"by":"a","c":1}`: "422",
+				`POST /x {"by":"a","by":"b"}`: "422", `POST /x {"By":"a"}`: "422",
 			})
 		},
 		"other scalars: path or query": func(t row) {
@@ -125,7 +138,8 @@ func routeRows() map[string]func(t row) {
 					return in.Words + in.Lang + in.Seen, nil
 				})
 			})
-			answers(t, api, []resttest.Option{resttest.Header("Accept-Language", "b"), resttest.Cookie("seen", "c")}, map[string]string{"GET /7?q=a": `200 "abc"`, "GET /7?q=a&q=b": "422"})
+			answers(t, api, []resttest.Option{resttest.Header("Accept-Language", "b"), resttest.Cookie("seen", "c")},
+				map[string]string{"GET /7?q=a": `200 "abc"`, "GET /7?q=a&q=b": "422"})
 		},
 		"module `status`": func(t row) { same(t, 204, http.StatusNoContent) },
 		"status of success": func(t row) {
@@ -133,9 +147,12 @@ func routeRows() map[string]func(t row) {
 				rest.Post(r, "/a", answer(1), rest.Status(http.StatusCreated))
 				rest.Post(r, "/b", answer(1))
 				rest.Post(r, "/c", answer(rest.NoContent{}))
-				rest.Post(r, "/d", answer(&rest.Reply{Body: Taken{}}), rest.Returns[Taken](http.StatusAccepted), rest.Returns[Desk](http.StatusOK))
+				rest.Post(r, "/d", answer(&rest.Reply{Body: Taken{}}), rest.Returns[Taken](http.StatusAccepted),
+					rest.Returns[Desk](http.StatusOK))
 			})
-			answers(t, api, nil, map[string]string{"POST /a": "201 1", "POST /b": "200 1", "POST /c": "204", "POST /d": `202 {"by":""}`})
+			answers(t, api, nil, map[string]string{
+				"POST /a": "201 1", "POST /b": "200 1", "POST /c": "204", "POST /d": `202 {"by":""}`,
+			})
 		},
 	}
 }
@@ -156,11 +173,15 @@ func shapeRows() map[string]func(t row) {
 		},
 		"GET `<prefix>` with `page`, `page_size` and filters": func(t row) {
 			api := rest.New(silent())
-			api.Register(routes(func(r *rest.Routes) { rest.List(r, "/", list, page.Number(), query.Filter[BookFilter]()) }), rest.Prefix("/books"))
-			answers(t, api, nil, map[string]string{"GET /books?title=u&page=2&page_size=1": `200 {"count":3,"next":"/books?title=u&page=3&page_size=1","previous":"/books?title=u&page_size=1","results":[{"id":3,...`})
+			api.Register(routes(func(r *rest.Routes) { rest.List(r, "/", list, page.Number(), query.Filter[BookFilter]()) }),
+				rest.Prefix("/books"))
+			answers(t, api, nil, map[string]string{
+				"GET /books?title=u&page=2&page_size=1": `200 {"count":3,"next":"/books?title=u&page=3&page_size=1","previous":"/books?title=u&page_size=1","results":[{"id":3,...`,
+			})
 		},
 		"GET `<prefix>/limit`, bare": func(t row) {
-			answers(t, mount(func(r *rest.Routes) { rest.List(r, "/limit", list) }), nil, map[string]string{"GET /limit?limit=1&offset=9": `200 {"items":[],"count":5}`})
+			answers(t, mount(func(r *rest.Routes) { rest.List(r, "/limit", list) }), nil,
+				map[string]string{"GET /limit?limit=1&offset=9": `200 {"items":[],"count":5}`})
 		},
 		"GET `<prefix>/{user_id}`": func(t row) {
 			api := mount(func(r *rest.Routes) {
@@ -182,9 +203,12 @@ func shapeRows() map[string]func(t row) {
 		},
 		"POST `<prefix>/create/`: 200": func(t row) {
 			create := func(r *rest.Routes) { rest.Post(r, "/users/create/", echo) }
-			answers(t, mount(create), nil, map[string]string{`POST /users/create/ {"name":"a"}`: `200 {"name":"a"}`, `POST /users/create {"name":"a"}`: "308"})
+			answers(t, mount(create), nil, map[string]string{
+				`POST /users/create/ {"name":"a"}`: `200 {"name":"a"}`, `POST /users/create {"name":"a"}`: "308",
+			})
 			same(t, "./create/", resttest.Do[any](t, mount(create), http.MethodPost, "/users/create").Header.Get("Location"))
-			answers(t, mount(create, rest.StrictSlashes()), nil, map[string]string{`POST /users/create/ {"name":"a"}`: "200", `POST /users/create {"name":"a"}`: "404"})
+			answers(t, mount(create, rest.StrictSlashes()), nil,
+				map[string]string{`POST /users/create/ {"name":"a"}`: "200", `POST /users/create {"name":"a"}`: "404"})
 		},
 		"PUT and PATCH `<prefix>/{int:id}`": func(t row) {
 			api := mount(func(r *rest.Routes) {
@@ -196,7 +220,9 @@ func shapeRows() map[string]func(t row) {
 					return in.person, nil
 				})
 			})
-			answers(t, api, nil, map[string]string{`PUT /8 {"name":"a"}`: `200 {"name":"a"}`, `PATCH /8 {"name":"b"}`: `200 {"name":"b"}`})
+			answers(t, api, nil, map[string]string{
+				`PUT /8 {"name":"a"}`: `200 {"name":"a"}`, `PATCH /8 {"name":"b"}`: `200 {"name":"b"}`,
+			})
 		},
 		"DELETE `<prefix>/{int:id}`: 204, empty": func(t row) {
 			api := mount(func(r *rest.Routes) {
@@ -206,7 +232,8 @@ func shapeRows() map[string]func(t row) {
 		},
 		"the application object": func(row) { var _ http.Handler = rest.New() },
 		"`register_controllers(A, B)`": func(t row) {
-			a, b := routes(func(r *rest.Routes) { rest.Get(r, "/a", answer(1)) }), routes(func(r *rest.Routes) { rest.Get(r, "/b", answer(2)) })
+			a, b := routes(func(r *rest.Routes) { rest.Get(r, "/a", answer(1)) }),
+				routes(func(r *rest.Routes) { rest.Get(r, "/b", answer(2)) })
 			api := rest.New(silent())
 			api.RegisterControllers(a, b)
 			api.Register(a, rest.Prefix("/more"))

@@ -39,7 +39,9 @@ func socket(w http.ResponseWriter, r *http.Request) {
 		if err := wsjson.Read(r.Context(), c, &said); err != nil {
 			return // the client is gone, or broke the protocol
 		}
-		answer := map[string]string{"room": r.PathValue("room"), "from": rest.PrincipalOf(r.Context()).PrincipalID(), "said": said}
+		answer := map[string]string{
+			"room": r.PathValue("room"), "from": rest.PrincipalOf(r.Context()).PrincipalID(), "said": said,
+		}
 		if err := wsjson.Write(r.Context(), c, answer); err != nil {
 			return
 		}

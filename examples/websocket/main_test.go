@@ -21,7 +21,8 @@ func TestSocket(t *testing.T) {
 		t.Fatalf("without a key: %v, %v", answer, err)
 	}
 	_ = answer.Body.Close()
-	_, answer, err = websocket.Dial(t.Context(), server.URL+"/rooms/7/socket?key=ada-key", &websocket.DialOptions{HTTPHeader: http.Header{"Origin": {"https://evil.example"}}})
+	_, answer, err = websocket.Dial(t.Context(), server.URL+"/rooms/7/socket?key=ada-key",
+		&websocket.DialOptions{HTTPHeader: http.Header{"Origin": {"https://evil.example"}}})
 	if err == nil || answer == nil || answer.StatusCode != http.StatusForbidden {
 		t.Fatalf("another origin: %v, %v", answer, err)
 	}

@@ -140,7 +140,8 @@ func (d *artifactData) load() error {
 		return err
 	}
 	var l artifactLine
-	if err := json.Unmarshal(text, &l); err != nil || l.Data == nil || len(l.Data.Base64) == 0 || int64(len(l.Data.Base64)) > d.left {
+	if err := json.Unmarshal(text, &l); err != nil || l.Data == nil || len(l.Data.Base64) == 0 ||
+		int64(len(l.Data.Base64)) > d.left {
 		return d.from.damaged("the data of the artifact " + string(d.of.ID) + " cannot be read")
 	}
 	d.unread = l.Data.Base64

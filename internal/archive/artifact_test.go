@@ -81,7 +81,9 @@ func readArtifacts(file []byte, skip bool) (texts []string, err error) {
 func TestArtifacts(t *testing.T) {
 	t.Parallel()
 
-	texts := []string{strings.Repeat("0123456789abcdef", 2*pieceSize/16) + "more", "", "short", strings.Repeat("x", pieceSize)}
+	texts := []string{
+		strings.Repeat("0123456789abcdef", 2*pieceSize/16) + "more", "", "short", strings.Repeat("x", pieceSize),
+	}
 	file := artifactFile(t, texts, func(rows []string) []string {
 		if len(rows) != 4+3+1+1 {
 			t.Errorf("there are %d rows", len(rows))
@@ -111,13 +113,22 @@ func TestArtifactsDamaged(t *testing.T) {
 		change func(rows []string) []string
 		want   string
 	}{
-		"Missing":  {func(rows []string) []string { return rows[:1] }, "data of the artifact art_1 are missing"},
-		"Half":     {func(rows []string) []string { return rows[:2] }, "data of the artifact art_1 are missing"},
-		"More":     {func(rows []string) []string { return append(rows, rows[1]) }, "an artifact cannot be read"},
-		"Twice":    {func(rows []string) []string { return append(rows[:2:2], rows[1:]...) }, "the data of the artifact art_1 cannot be read"},
-		"First":    {func(rows []string) []string { return rows[1:] }, "an artifact cannot be read"},
-		"Empty":    {func(rows []string) []string { return []string{rows[0], `{"artifact_data":{"base64":""}}`} }, "the data of the artifact art_1 cannot be read"},
-		"Base64":   {func(rows []string) []string { return []string{rows[0], `{"artifact_data":{"base64":"?"}}`} }, "the data of the artifact art_1 cannot be read"},
+		"Missing": {func(rows []string) []string { return rows[:1] }, "data of the artifact art_1 are missing"},
+		"Half":    {func(rows []string) []string { return rows[:2] }, "data of the artifact art_1 are missing"},
+		"More":    {func(rows []string) []string { return append(rows, rows[1]) }, "an artifact cannot be read"},
+		"Twice": {
+			func(rows []string) []string { return append(rows[:2:2], rows[1:]...) },
+			"the data of the artifact art_1 cannot be read",
+		},
+		"First": {func(rows []string) []string { return rows[1:] }, "an artifact cannot be read"},
+		"Empty": {
+			func(rows []string) []string { return []string{rows[0], `{"artifact_data":{"base64":""}}`} },
+			"the data of the artifact art_1 cannot be read",
+		},
+		"Base64": {
+			func(rows []string) []string { return []string{rows[0], `{"artifact_data":{"base64":"?"}}`} },
+			"the data of the artifact art_1 cannot be read",
+		},
 		"Negative": {func([]string) []string { return []string{`{"artifact":{"size":-1}}`} }, "an artifact cannot be read"},
 		"Checksum": {func(rows []string) []string {
 			return append([]string{strings.Replace(rows[0], `"sha256":"`, `"sha256":"0`, 1)}, rows[1:]...)
@@ -125,7 +136,8 @@ func TestArtifactsDamaged(t *testing.T) {
 	} {
 		file := artifactFile(t, []string{strings.Repeat("x", pieceSize+1)}, c.change)
 		for _, skip := range []bool{false, true} {
-			if _, err := readArtifacts(file, skip); spool.CodeOf(err) != spool.Invalid || !strings.Contains(spool.MessageOf(err), c.want) {
+			if _, err := readArtifacts(file, skip); spool.CodeOf(err) != spool.Invalid ||
+				!strings.Contains(spool.MessageOf(err), c.want) {
 				t.Errorf("%s: %v, want %q", name, err, c.want)
 			}
 		}

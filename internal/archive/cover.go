@@ -30,9 +30,11 @@ func Uncovered(have map[string][]string, names map[string]string, leftOut ...str
 			continue
 		}
 		for _, column := range have[table] {
-			known := slices.Contains(covered[table], column) || slices.Contains(leftOut, table+"."+column) || slices.Contains(leftOut, "*."+column)
+			known := slices.Contains(covered[table], column) || slices.Contains(leftOut, table+"."+column) ||
+				slices.Contains(leftOut, "*."+column)
 			if !known {
-				wrong = append(wrong, fmt.Sprintf("an archive has no %s.%s: add it to internal/archive, or say why it is left out", table, column))
+				wrong = append(wrong, fmt.Sprintf("an archive has no %s.%s: add it to internal/archive, or say why it is left out",
+					table, column))
 			}
 		}
 	}

@@ -53,7 +53,8 @@ func NewReader(from io.Reader) (*Reader, error) {
 		return nil, r.damaged("the header cannot be read")
 	}
 	if r.header = *l.Header; r.header.Format != Format {
-		return nil, spool.Errorf(spool.Invalid, "the file has the format %d, and this version reads the format %d: use spool %s or later",
+		return nil, spool.Errorf(spool.Invalid,
+			"the file has the format %d, and this version reads the format %d: use spool %s or later",
 			r.header.Format, Format, r.header.Version)
 	}
 	return r, nil

@@ -87,7 +87,8 @@ func DecodeRow(kind store.SectionKind, line []byte) (*Table, []any, error) {
 				return t, values, err
 			}
 		}
-		return nil, nil, spool.Errorf(spool.Invalid, "this version has no rows of the kind %q in a section of the kind %q", name, kind)
+		return nil, nil, spool.Errorf(spool.Invalid, "this version has no rows of the kind %q in a section of the kind %q",
+			name, kind)
 	}
 	panic("unreachable: the row has one key")
 }

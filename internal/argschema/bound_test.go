@@ -23,7 +23,8 @@ func TestBomb(t *testing.T) { //nolint:paralleltest // it measures the memory of
 		"Pattern":           `{"properties":{"a":{"type":"string","pattern":` + large + `}}}`,
 		"PatternProperties": `{"properties":{"a":{"type":"string"}},"patternProperties":{` + large + `:{}}}`,
 		"LongPattern":       `{"properties":{"a":{"type":"string","pattern":"` + strings.Repeat("a", 5000) + `"}}}`,
-		"Deep":              `{"properties":{"a":{"type":"string"}},"allOf":[` + strings.Repeat(`{"not":`, 1000) + `{}` + strings.Repeat(`}`, 1000) + `]}`,
+		"Deep": `{"properties":{"a":{"type":"string"}},"allOf":[` + strings.Repeat(`{"not":`, 1000) + `{}` +
+			strings.Repeat(`}`, 1000) + `]}`,
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -51,9 +52,12 @@ func TestPatternOfEverydayLength(t *testing.T) {
 
 	var properties []string
 	for i := range 40 {
-		properties = append(properties, fmt.Sprintf(`"id%d":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"}`, i))
+		properties = append(properties, fmt.Sprintf(
+			`"id%d":{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"}`, i,
+		))
 	}
-	properties = append(properties, `"name":{"type":"string","pattern":"^[\\p{L}\\p{N} ._-]{1,200}$"}`, `"a":{"type":"string","pattern":"^.{1,500}$"}`)
+	properties = append(properties, `"name":{"type":"string","pattern":"^[\\p{L}\\p{N} ._-]{1,200}$"}`,
+		`"a":{"type":"string","pattern":"^.{1,500}$"}`)
 	s, err := argschema.Foreign(json.RawMessage(`{"properties":{` + strings.Join(properties, ",") + `}}`))
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +72,9 @@ func TestMuchWork(t *testing.T) {
 	t.Parallel()
 
 	schema := `{"properties":{"a":{"type":"array","items":{"anyOf":[` + strings.Repeat(`{"const":2},`, 1200) + `{}]}}}}`
-	for name, compile := range map[string]func(json.RawMessage) (*argschema.Schema, error){"Foreign": argschema.Foreign, "Bounded": argschema.Bounded} {
+	for name, compile := range map[string]func(json.RawMessage) (*argschema.Schema, error){
+		"Foreign": argschema.Foreign, "Bounded": argschema.Bounded,
+	} {
 		s, err := compile(json.RawMessage(schema))
 		if err != nil {
 			t.Fatal(err)

@@ -14,8 +14,8 @@ import (
 // maxRefs bounds the references that are followed from one schema to the next.
 const maxRefs = 16
 
-// Coerce returns arguments whose values have the types of the schema, where a value of another type has only one reading
-// in them:
+// Coerce returns arguments whose values have the types of the schema, where a value of another type has only one
+// reading in them:
 //
 //   - a text is a number, true, false, null, an object or an array, if its JSON is one of a type that the schema
 //     takes, and the schema takes no text;
@@ -91,7 +91,8 @@ func (c *coercion) object(s, object map[string]any, depth int) {
 			object[key] = c.value(below, value, depth-1)
 			continue
 		}
-		if kinds := c.kinds(below, depth); declared && kinds != nil && !slices.Contains(kinds, "null") && !slices.Contains(required, any(key)) {
+		if kinds := c.kinds(below, depth); declared && kinds != nil && !slices.Contains(kinds, "null") &&
+			!slices.Contains(required, any(key)) {
 			delete(object, key)
 			c.changed = true
 		}

@@ -17,21 +17,30 @@ func TestForeign(t *testing.T) {
 		refused bool // the schema
 		wrong   bool // whether {"a":7} is
 	}{
-		"Checked":    {`{"type":"object","properties":{"a":{"type":"string"}}}`, false, true},
-		"Fits":       {`{"type":"object","properties":{"a":{"type":"number"}}}`, false, false},
-		"Itself":     {`{"$ref":"#"}`, false, false},
-		"Circle":     {`{"properties":{"a":{"$ref":"#/$defs/x"}},"$defs":{"x":{"$ref":"#/$defs/x"}}}`, false, false},
-		"Many":       {`{"$defs":{"a":{"allOf":[{"$ref":"#/$defs/b"},{"$ref":"#/$defs/b"}]},"b":{"type":"string"}},"properties":{"a":{"$ref":"#/$defs/a"}}}`, false, false},
-		"Missing":    {`{"$ref":"#/$defs/none"}`, true, false},
-		"Elsewhere":  {`{"$ref":"https://example.com/s.json"}`, true, false},
-		"Lookahead":  {`{"properties":{"a":{"type":"string","pattern":"^(?!x)"}}}`, false, false},
-		"OtherDraft": {`{"$schema":"http://json-schema.org/draft-04/schema#","type":"object","properties":{"a":{"type":"string"}}}`, false, false},
-		"Draft7":     {`{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{"a":{"type":"string"}}}`, false, true},
-		"String":     {`{"type":"string"}`, true, false},
-		"List":       {`[]`, true, false},
-		"True":       {`true`, true, false},
-		"Text":       {`"{}"`, true, false},
-		"NoJSON":     {`{`, true, false},
+		"Checked": {`{"type":"object","properties":{"a":{"type":"string"}}}`, false, true},
+		"Fits":    {`{"type":"object","properties":{"a":{"type":"number"}}}`, false, false},
+		"Itself":  {`{"$ref":"#"}`, false, false},
+		"Circle":  {`{"properties":{"a":{"$ref":"#/$defs/x"}},"$defs":{"x":{"$ref":"#/$defs/x"}}}`, false, false},
+		"Many": {
+			`{"$defs":{"a":{"allOf":[{"$ref":"#/$defs/b"},{"$ref":"#/$defs/b"}]},"b":{"type":"string"}},"properties":{"a":{"$ref":"#/$defs/a"}}}`,
+			false, false,
+		},
+		"Missing":   {`{"$ref":"#/$defs/none"}`, true, false},
+		"Elsewhere": {`{"$ref":"https://example.com/s.json"}`, true, false},
+		"Lookahead": {`{"properties":{"a":{"type":"string","pattern":"^(?!x)"}}}`, false, false},
+		"OtherDraft": {
+			`{"$schema":"http://json-schema.org/draft-04/schema#","type":"object","properties":{"a":{"type":"string"}}}`, false,
+			false,
+		},
+		"Draft7": {
+			`{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{"a":{"type":"string"}}}`, false,
+			true,
+		},
+		"String": {`{"type":"string"}`, true, false},
+		"List":   {`[]`, true, false},
+		"True":   {`true`, true, false},
+		"Text":   {`"{}"`, true, false},
+		"NoJSON": {`{`, true, false},
 	} {
 		s, err := argschema.Foreign(json.RawMessage(c.schema))
 		if (err != nil) != c.refused {

@@ -96,7 +96,9 @@ func ownForm(t reflect.Type) *jsonschema.Schema {
 	case t == reflect.TypeFor[json.Number]():
 		return &jsonschema.Schema{Type: "number"}
 	case t == reflect.TypeFor[spool.ArtifactID]():
-		return &jsonschema.Schema{Type: "string", Description: "The id of a file of this conversation, which begins with art_."}
+		return &jsonschema.Schema{
+			Type: "string", Description: "The id of a file of this conversation, which begins with art_.",
+		}
 	case t == reflect.TypeFor[time.Time]():
 		return &jsonschema.Schema{Type: "string", Format: "date-time"}
 	case pointer.Implements(jsonUnmarshaler):

@@ -50,7 +50,8 @@ func nearest(root *jsonschema.Schema, value any, w words) string {
 		}
 		texts = append(texts, f.text)
 	}
-	return fmt.Sprintf("%s: fits none of %d alternatives. The nearest is %s: %s", where, len(alternatives(s)), name, strings.Join(texts, "; "))
+	return fmt.Sprintf("%s: fits none of %d alternatives. The nearest is %s: %s", where, len(alternatives(s)), name,
+		strings.Join(texts, "; "))
 }
 
 func alternatives(s *jsonschema.Schema) []*jsonschema.Schema {
@@ -200,9 +201,10 @@ func (e *explainer) own(s *jsonschema.Schema, value any) fault {
 		return fault{text: text, weight: constFault}
 	}
 	return fault{weight: lightFault, text: problem(&jsonschema.Schema{
-		MultipleOf: s.MultipleOf, Minimum: s.Minimum, Maximum: s.Maximum, ExclusiveMinimum: s.ExclusiveMinimum, ExclusiveMaximum: s.ExclusiveMaximum,
-		MinLength: s.MinLength, MaxLength: s.MaxLength, Pattern: s.Pattern,
-		MinItems: s.MinItems, MaxItems: s.MaxItems, UniqueItems: s.UniqueItems, MinProperties: s.MinProperties, MaxProperties: s.MaxProperties,
+		MultipleOf: s.MultipleOf, Minimum: s.Minimum, Maximum: s.Maximum, ExclusiveMinimum: s.ExclusiveMinimum,
+		ExclusiveMaximum: s.ExclusiveMaximum, MinLength: s.MinLength, MaxLength: s.MaxLength, Pattern: s.Pattern,
+		MinItems: s.MinItems, MaxItems: s.MaxItems, UniqueItems: s.UniqueItems, MinProperties: s.MinProperties,
+		MaxProperties: s.MaxProperties,
 	}, value)}
 }
 
@@ -247,6 +249,7 @@ func (e *explainer) follow(s *jsonschema.Schema) *jsonschema.Schema {
 
 // isFalse reports whether a schema is false, which no value fits.
 func isFalse(s *jsonschema.Schema) bool {
-	return s != nil && s.Not != nil && s.Type == "" && len(s.Properties) == 0 && s.Not.Type == "" && len(s.Not.Types) == 0 && len(s.Not.Required) == 0 &&
+	return s != nil && s.Not != nil && s.Type == "" && len(s.Properties) == 0 && s.Not.Type == "" &&
+		len(s.Not.Types) == 0 && len(s.Not.Required) == 0 &&
 		s.Not.Enum == nil && s.Not.Const == nil && len(s.Not.Properties) == 0
 }

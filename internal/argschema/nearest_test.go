@@ -40,12 +40,15 @@ func TestNearest(t *testing.T) {
 		}
 	}
 	// A schema whose references go in circles is followed for a while.
-	round, err := Compile(json.RawMessage(`{"$defs":{"a":{"anyOf":[{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},"required":["a"]},{"type":"integer"}]}},"properties":{"a":{"$ref":"#/$defs/a"}}}`))
+	round, err := Compile(
+		json.RawMessage(`{"$defs":{"a":{"anyOf":[{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},"required":["a"]},{"type":"integer"}]}},"properties":{"a":{"$ref":"#/$defs/a"}}}`),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	deep := strings.Repeat(`{"a":`, 40) + `"x"` + strings.Repeat("}", 40)
-	if err := round.Check(json.RawMessage(deep)); err == nil || !strings.Contains(err.Error(), "fits none of 2 alternatives") {
+	if err := round.Check(json.RawMessage(deep)); err == nil ||
+		!strings.Contains(err.Error(), "fits none of 2 alternatives") {
 		t.Errorf("a deep value: %v", err)
 	}
 }

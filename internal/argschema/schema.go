@@ -54,7 +54,8 @@ func resolve(source json.RawMessage) (*Schema, error) {
 	var parsed jsonschema.Schema
 	if err := json.Unmarshal(source, &parsed); err != nil {
 		if typed, ok := errors.AsType[*json.UnmarshalTypeError](err); ok { // the error names Go types
-			return nil, fmt.Errorf("parse schema: %q cannot be a JSON %s", typed.Field[strings.LastIndexByte(typed.Field, '.')+1:], typed.Value)
+			return nil, fmt.Errorf("parse schema: %q cannot be a JSON %s",
+				typed.Field[strings.LastIndexByte(typed.Field, '.')+1:], typed.Value)
 		}
 		return nil, fmt.Errorf("parse schema: %w", err)
 	}

@@ -1,9 +1,9 @@
 // Package callid gives the tool calls of a request ids that the request's provider takes.
 //
-// A thread may have calls of several providers, and the engine changes the ids that a provider gives: in nested runs, in
-// long threads, and where a provider counts from zero in each answer. A provider may refuse ids of another form, and may
-// have signed its own ids together with the rest of an answer. So an adapter keeps the id that its provider gave with
-// the call, and IDs chooses what the provider gets back.
+// A thread may have calls of several providers, and the engine changes the ids that a provider gives: in nested runs,
+// in long threads, and where a provider counts from zero in each answer. A provider may refuse ids of another form,
+// and may have signed its own ids together with the rest of an answer. So an adapter keeps the id that its provider
+// gave with the call, and IDs chooses what the provider gets back.
 package callid
 
 import (

@@ -46,7 +46,9 @@ func TestCallsDiffer(t *testing.T) {
 	build := func() (all []string) {
 		ids := callid.IDs{Max: 40}
 		seen := make(map[string]bool)
-		for n, id := range []string{"a.b", "a:b", "a.b", taken, taken, "a_b", "a_b", strings.Repeat("y", 128), strings.Repeat("y", 127), "c", "c"} {
+		for n, id := range []string{
+			"a.b", "a:b", "a.b", taken, taken, "a_b", "a_b", strings.Repeat("y", 128), strings.Repeat("y", 127), "c", "c",
+		} {
 			given := map[bool]string{true: "call_0"}[n%3 == 0]
 			got := ids.Call(spool.ToolCallID(id), given)
 			if seen[got] || !form.MatchString(got) || ids.Result(spool.ToolCallID(id)) != got {

@@ -82,7 +82,8 @@ func (l *List) Of(text string) []spool.Source {
 // InResult returns the sources that the result of a tool names: those of an object with the key "sources", a list of
 // objects with "url" and "title". Anything else there is no source.
 func InResult(result json.RawMessage) []spool.Source {
-	if result = bytes.TrimLeft(result, " \t\r\n"); len(result) == 0 || result[0] != '{' || !bytes.Contains(result, []byte(`"sources"`)) {
+	if result = bytes.TrimLeft(result, " \t\r\n"); len(result) == 0 || result[0] != '{' ||
+		!bytes.Contains(result, []byte(`"sources"`)) {
 		return nil
 	}
 	var fields map[string]json.RawMessage
@@ -128,7 +129,8 @@ func address(raw string) string {
 	}
 	raw = strings.TrimSpace(shown(raw))
 	u, err := url.Parse(raw)
-	if err != nil || len(raw) > maxURL || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
+	if err != nil || len(raw) > maxURL || u.Scheme != "http" && u.Scheme != "https" ||
+		u.Hostname() == "" || u.User != nil {
 		return ""
 	}
 	return raw

@@ -18,7 +18,12 @@ func TestList(t *testing.T) {
 	var l citation.List
 	for _, s := range []spool.Source{
 		{URL: "https://example.com/a", Spans: []spool.Span{{Start: 2, End: 4}}},
-		{URL: "https://example.com/a", Title: "A", Spans: []spool.Span{{Start: 0, End: 1}, {Start: 2, End: 4}, {Start: 3, End: 99}, {Start: 2, End: 2}, {Start: -1, End: 2}}},
+		{
+			URL: "https://example.com/a", Title: "A",
+			Spans: []spool.Span{
+				{Start: 0, End: 1}, {Start: 2, End: 4}, {Start: 3, End: 99}, {Start: 2, End: 2}, {Start: -1, End: 2},
+			},
+		},
 		{Title: " A\u202etext\r\nin\x00 one\u2066 line "},
 		{URL: "javascript:alert(1)", Title: "script"},
 		{URL: "JaVaScRiPt:alert(1)"},

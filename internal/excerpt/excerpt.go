@@ -13,12 +13,12 @@ import (
 // the thread.
 const MaxRuns = 100
 
-// Entries returns the entries of a run without those about calls that wait no longer: about questions that were answered
-// or expired, and about work that is done. If a call has asked more than once, it keeps only the call's last question. The
-// function park returns the state of a call's park.
+// Entries returns the entries of a run without those about calls that wait no longer: about questions that were
+// answered or expired, and about work that is done. If a call has asked more than once, it keeps only the call's last
+// question. The function park returns the state of a call's park.
 //
-// Nor does it return MESSAGES_DROPPED. The messages of a snapshot are those behind it, and no entry follows it that would
-// add the new turn: a client that applies it to these messages would take the turn away.
+// Nor does it return MESSAGES_DROPPED. The messages of a snapshot are those behind it, and no entry follows it that
+// would add the new turn: a client that applies it to these messages would take the turn away.
 func Entries(all []wire.Entry, park func(call spool.ToolCallID) wire.ParkState) []wire.Entry {
 	last := make(map[spool.ToolCallID]int64)
 	for _, e := range all {
@@ -45,7 +45,8 @@ func Entries(all []wire.Entry, park func(call spool.ToolCallID) wire.ParkState) 
 // always has them.
 func whileParked(t wire.EntryType) wire.ParkState {
 	switch t {
-	case wire.EntryInputRequired, wire.EntryInputExpiring, wire.EntryInputExtended, wire.EntryInputExpired, wire.EntryHITLResponse:
+	case wire.EntryInputRequired, wire.EntryInputExpiring, wire.EntryInputExtended, wire.EntryInputExpired,
+		wire.EntryHITLResponse:
 		return wire.ParkOpen
 	case wire.EntryCallPending:
 		return wire.ParkPending

@@ -12,8 +12,9 @@ const (
 	fileFollows  = "[a file, which follows]"
 )
 
-// BehindAnswers returns messages in which the images and files of a model's answers are in the message behind them: most
-// providers take them from a user only, and with the results of tools. An image that nothing follows is left out.
+// BehindAnswers returns messages in which the images and files of a model's answers are in the message behind them:
+// most providers take them from a user only, and with the results of tools. An image that nothing follows is left
+// out.
 func BehindAnswers(messages []spool.Message) []spool.Message {
 	if !slices.ContainsFunc(messages, hasFiles) {
 		return messages

@@ -26,8 +26,14 @@ func TestBehindAnswers(t *testing.T) {
 			[]spool.Message{message(spool.RoleUser, image), message(spool.RoleAssistant, text("Hi."))},
 		},
 		"a turn": {
-			[]spool.Message{message(spool.RoleAssistant, text("Look:"), image, file), message(spool.RoleUser, text("And?")), message(spool.RoleUser, text("So?"))},
-			[]spool.Message{message(spool.RoleAssistant, text("Look:"), shownImage, shownFile), message(spool.RoleUser, image, file, text("And?")), message(spool.RoleUser, text("So?"))},
+			[]spool.Message{
+				message(spool.RoleAssistant, text("Look:"), image, file), message(spool.RoleUser, text("And?")),
+				message(spool.RoleUser, text("So?")),
+			},
+			[]spool.Message{
+				message(spool.RoleAssistant, text("Look:"), shownImage, shownFile),
+				message(spool.RoleUser, image, file, text("And?")), message(spool.RoleUser, text("So?")),
+			},
 		},
 		"results": {
 			[]spool.Message{message(spool.RoleAssistant, image), message(spool.RoleTool, result)},
@@ -35,9 +41,15 @@ func TestBehindAnswers(t *testing.T) {
 		},
 		"two answers": {
 			[]spool.Message{message(spool.RoleAssistant, image), message(spool.RoleAssistant, file), message(spool.RoleUser)},
-			[]spool.Message{message(spool.RoleAssistant, shownImage), message(spool.RoleAssistant, shownFile), message(spool.RoleUser, image, file)},
+			[]spool.Message{
+				message(spool.RoleAssistant, shownImage), message(spool.RoleAssistant, shownFile),
+				message(spool.RoleUser, image, file),
+			},
 		},
-		"the end": {[]spool.Message{message(spool.RoleAssistant, image)}, []spool.Message{message(spool.RoleAssistant, shownImage)}},
+		"the end": {
+			[]spool.Message{message(spool.RoleAssistant, image)},
+			[]spool.Message{message(spool.RoleAssistant, shownImage)},
+		},
 	} {
 		given := slices.Clone(c.given)
 		for i := range given {

@@ -9,8 +9,9 @@ import (
 
 // names are the names of headers that say for whom a proxy asks, besides X-Forwarded and Cloudflare's.
 var names = []string{
-	"Cdn-Loop", "Fastly-Client-Ip", "Fly-Client-Ip", "Forwarded", "Forwarded-For", "True-Client-Ip", "Via", "X-Azure-Clientip", "X-Azure-Socketip",
-	"X-Client-Ip", "X-Cluster-Client-Ip", "X-Envoy-External-Address", "X-Original-Forwarded-For", "X-Original-Host", "X-Proxyuser-Ip", "X-Real-Ip",
+	"Cdn-Loop", "Fastly-Client-Ip", "Fly-Client-Ip", "Forwarded", "Forwarded-For", "True-Client-Ip", "Via",
+	"X-Azure-Clientip", "X-Azure-Socketip", "X-Client-Ip", "X-Cluster-Client-Ip", "X-Envoy-External-Address",
+	"X-Original-Forwarded-For", "X-Original-Host", "X-Proxyuser-Ip", "X-Real-Ip",
 }
 
 // Header returns the name of a header that a proxy has set, or "" if the request has none. Some proxies

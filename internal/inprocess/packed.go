@@ -27,7 +27,8 @@ func packAll(items []wire.Item) packs {
 // unpack returns up to limit items after an offset. It unpacks whole pieces, so it may return a few
 // more items before and after. A limit of zero stands for all.
 func (p packs) unpack(after wire.Offset, limit int) (items []wire.Item) {
-	from, found := slices.BinarySearchFunc(p, after, func(piece *packed, o wire.Offset) int { return piece.last.Compare(o) })
+	from, found := slices.BinarySearchFunc(p, after,
+		func(piece *packed, o wire.Offset) int { return piece.last.Compare(o) })
 	if found {
 		from++
 	}

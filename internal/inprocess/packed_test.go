@@ -62,7 +62,8 @@ func TestPackedSize(t *testing.T) {
 	var items []wire.Item
 	size := int64(0)
 	for n := range int64(50) {
-		item := wire.NewItem(wire.ItemTextContent, wire.Offset{Fence: 3, N: n + 1}, 7, wire.Delta{MessageID: "msg_0123456789abcdef", Delta: strings.Repeat("x", int(n%5)) + " word"})
+		item := wire.NewItem(wire.ItemTextContent, wire.Offset{Fence: 3, N: n + 1}, 7,
+			wire.Delta{MessageID: "msg_0123456789abcdef", Delta: strings.Repeat("x", int(n%5)) + " word"})
 		items = append(items, item)
 		size += itemOverhead + int64(len(item.Data))
 	}
@@ -76,7 +77,8 @@ func TestPackedSize(t *testing.T) {
 func TestPackedPages(t *testing.T) { //nolint:paralleltest // it looks at what is allocated
 	st, n := &stream{}, int64(10*packItems+7)
 	for i := range n {
-		item := wire.NewItem(wire.ItemTextContent, wire.Offset{Fence: 1 + i/1000, N: 2 * (i + 1)}, 7, wire.Delta{MessageID: "m", Delta: strings.Repeat("x", int(i%9))})
+		item := wire.NewItem(wire.ItemTextContent, wire.Offset{Fence: 1 + i/1000, N: 2 * (i + 1)}, 7,
+			wire.Delta{MessageID: "m", Delta: strings.Repeat("x", int(i%9))})
 		st.items = append(st.items, item)
 	}
 	st.closed = true
@@ -91,7 +93,8 @@ func TestPackedPages(t *testing.T) { //nolint:paralleltest // it looks at what i
 			want, _ := plain.read(after, limit)
 			got, err := st.read(after, limit)
 			if err != nil || got.Ended != want.Ended || got.Last != want.Last || len(got.Items) != len(want.Items) {
-				t.Fatalf("limit %d after %v: %d items of %d, ended %t, last %v (%v)", limit, after, len(got.Items), len(want.Items), got.Ended, got.Last, err)
+				t.Fatalf("limit %d after %v: %d items of %d, ended %t, last %v (%v)", limit, after, len(got.Items), len(want.Items),
+					got.Ended, got.Last, err)
 			}
 			for i := range got.Items {
 				if !reflect.DeepEqual(got.Items[i], want.Items[i]) {

@@ -79,7 +79,9 @@ func (s *streams) Append(ctx context.Context, key store.StreamKey, items []wire.
 }
 
 // Read returns items that share the stream's memory.
-func (s *streams) Read(ctx context.Context, key store.StreamKey, after wire.Offset, limit int) (store.StreamPage, error) {
+func (s *streams) Read(
+	ctx context.Context, key store.StreamKey, after wire.Offset, limit int,
+) (store.StreamPage, error) {
 	st, err := s.find(ctx, key)
 	if err != nil {
 		return store.StreamPage{}, err

@@ -40,8 +40,9 @@ func Longest(table map[string]int, name string) int {
 // edition matches what Bedrock adds to the name of a model.
 var edition = regexp.MustCompile(`-v[0-9]+(:[0-9]+)?$`)
 
-// Plain returns a model's name as its maker writes it. Clouds and routers add a region, a vendor, a folder or a version,
-// as in "eu.anthropic.claude-sonnet-4-5-20250929-v1:0", "anthropic/claude-sonnet-4.5" and "models/gemini-2.5-pro".
+// Plain returns a model's name as its maker writes it. Clouds and routers add a region, a vendor, a folder or a
+// version, as in "eu.anthropic.claude-sonnet-4-5-20250929-v1:0", "anthropic/claude-sonnet-4.5" and
+// "models/gemini-2.5-pro".
 func Plain(name string) string {
 	name, _, _ = strings.Cut(name, "@")
 	if at := strings.LastIndex(name, "claude-"); at >= 0 {

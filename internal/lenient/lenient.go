@@ -16,7 +16,8 @@ import (
 // No type within v may return an error of its own, because encoding/json ends at such an error.
 func Object(raw []byte, v any) error {
 	err := json.Unmarshal(raw, v)
-	if _, wrong := errors.AsType[*json.UnmarshalTypeError](err); wrong && bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) {
+	if _, wrong := errors.AsType[*json.UnmarshalTypeError](err); wrong &&
+		bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) {
 		return nil
 	}
 	return err

@@ -21,7 +21,9 @@ const (
 
 // secretNames are words that mark a field as secret if its lower-case name contains one: "key" is in
 // "api_key" and in "apiKey".
-var secretNames = []string{"key", "token", "secret", "password", "passwd", "passphrase", "credential", "auth", "bearer", "cookie"}
+var secretNames = []string{
+	"key", "token", "secret", "password", "passwd", "passphrase", "credential", "auth", "bearer", "cookie",
+}
 
 // Secrets are texts that errors must not show. The zero value has none.
 type Secrets struct {
@@ -36,7 +38,8 @@ func NewSecrets(texts []string, headers map[string]string, base *url.URL, extra 
 	all := slices.Clone(texts)
 	for _, value := range headers {
 		all = append(all, value)
-		if _, credentials, _ := strings.Cut(value, " "); !strings.Contains(credentials, " ") { // after a scheme, such as Bearer
+		// after a scheme, such as Bearer
+		if _, credentials, _ := strings.Cut(value, " "); !strings.Contains(credentials, " ") {
 			all = append(all, credentials)
 		}
 	}

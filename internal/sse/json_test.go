@@ -16,7 +16,8 @@ func TestIsJSON(t *testing.T) {
 
 	for body, want := range map[string]bool{
 		`{"a":1}`: true, "\r\n\t [1]": true, "\ufeff{}": true,
-		"data: {}\n\n": false, ": comment\n\ndata: {}\n\n": false, "\n\nevent: x\n": false, "\ufeffdata: {}\n\n": false, "": false, " ": false,
+		"data: {}\n\n": false, ": comment\n\ndata: {}\n\n": false, "\n\nevent: x\n": false, "\ufeffdata: {}\n\n": false,
+		"": false, " ": false,
 	} {
 		in := bufio.NewReader(iotest.OneByteReader(strings.NewReader(body)))
 		if got := sse.IsJSON(in); got != want {

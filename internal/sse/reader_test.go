@@ -33,25 +33,33 @@ func TestReader(t *testing.T) {
 		want []sse.Event
 		err  error
 	}{
-		"empty":        {"", nil, io.EOF},
-		"one":          {"data: a\n\n", []sse.Event{{Data: "a"}}, io.EOF},
-		"no space":     {"data:a\n\n", []sse.Event{{Data: "a"}}, io.EOF},
-		"two spaces":   {"data:  a\n\n", []sse.Event{{Data: " a"}}, io.EOF},
-		"cr":           {"data: a\r\rdata: b\r\r", []sse.Event{{Data: "a"}, {Data: "b"}}, io.EOF},
-		"crlf":         {"data: a\r\n\r\ndata: b\r\n\r\n", []sse.Event{{Data: "a"}, {Data: "b"}}, io.EOF},
-		"mixed":        {"data: a\r\ndata: b\n\rdata: c\r\n\n", []sse.Event{{Data: "a\nb"}, {Data: "c"}}, io.EOF},
-		"bom":          {"\ufeffdata: a\n\n", []sse.Event{{Data: "a"}}, io.EOF},
-		"bom comment":  {"\ufeff: x\ndata: a\n\n", []sse.Event{{Data: "a"}}, io.EOF},
-		"second bom":   {"\ufeff\ufeffdata: a\n\n", nil, io.EOF},
-		"comments":     {": hi\n:\ndata: a\n:data: x\n\n", []sse.Event{{Data: "a"}}, io.EOF},
-		"many lines":   {"data: a\ndata\ndata: b\n\n", []sse.Event{{Data: "a\n\nb"}}, io.EOF},
-		"no data":      {"event: x\n\ndata: a\n\n", []sse.Event{{Data: "a"}}, io.EOF},
-		"empty data":   {"data:\n\n", []sse.Event{{}}, io.EOF},
-		"named":        {"event: ping\ndata: a\n\ndata: b\n\n", []sse.Event{{Name: "ping", Data: "a"}, {Data: "b"}}, io.EOF},
-		"id stays":     {"id: 1\ndata: a\n\ndata: b\n\nid\ndata: c\n\n", []sse.Event{{ID: "1", Data: "a"}, {ID: "1", Data: "b"}, {Data: "c"}}, io.EOF},
-		"id alone":     {"id: 7\n\ndata: a\n\n", []sse.Event{{ID: "7", Data: "a"}}, io.EOF},
-		"id with nul":  {"id: a\x00b\ndata: a\n\n", []sse.Event{{Data: "a"}}, io.EOF},
-		"retry":        {"retry: 1500\n\ndata: a\n\ndata: b\n\n", []sse.Event{{Data: "a", Retry: 1500 * time.Millisecond}, {Data: "b"}}, io.EOF},
+		"empty":       {"", nil, io.EOF},
+		"one":         {"data: a\n\n", []sse.Event{{Data: "a"}}, io.EOF},
+		"no space":    {"data:a\n\n", []sse.Event{{Data: "a"}}, io.EOF},
+		"two spaces":  {"data:  a\n\n", []sse.Event{{Data: " a"}}, io.EOF},
+		"cr":          {"data: a\r\rdata: b\r\r", []sse.Event{{Data: "a"}, {Data: "b"}}, io.EOF},
+		"crlf":        {"data: a\r\n\r\ndata: b\r\n\r\n", []sse.Event{{Data: "a"}, {Data: "b"}}, io.EOF},
+		"mixed":       {"data: a\r\ndata: b\n\rdata: c\r\n\n", []sse.Event{{Data: "a\nb"}, {Data: "c"}}, io.EOF},
+		"bom":         {"\ufeffdata: a\n\n", []sse.Event{{Data: "a"}}, io.EOF},
+		"bom comment": {"\ufeff: x\ndata: a\n\n", []sse.Event{{Data: "a"}}, io.EOF},
+		"second bom":  {"\ufeff\ufeffdata: a\n\n", nil, io.EOF},
+		"comments":    {": hi\n:\ndata: a\n:data: x\n\n", []sse.Event{{Data: "a"}}, io.EOF},
+		"many lines":  {"data: a\ndata\ndata: b\n\n", []sse.Event{{Data: "a\n\nb"}}, io.EOF},
+		"no data":     {"event: x\n\ndata: a\n\n", []sse.Event{{Data: "a"}}, io.EOF},
+		"empty data":  {"data:\n\n", []sse.Event{{}}, io.EOF},
+		"named":       {"event: ping\ndata: a\n\ndata: b\n\n", []sse.Event{{Name: "ping", Data: "a"}, {Data: "b"}}, io.EOF},
+		"id stays": {
+			"id: 1\ndata: a\n\ndata: b\n\nid\ndata: c\n\n",
+			[]sse.Event{{ID: "1", Data: "a"}, {ID: "1", Data: "b"}, {Data: "c"}},
+			io.EOF,
+		},
+		"id alone":    {"id: 7\n\ndata: a\n\n", []sse.Event{{ID: "7", Data: "a"}}, io.EOF},
+		"id with nul": {"id: a\x00b\ndata: a\n\n", []sse.Event{{Data: "a"}}, io.EOF},
+		"retry": {
+			"retry: 1500\n\ndata: a\n\ndata: b\n\n",
+			[]sse.Event{{Data: "a", Retry: 1500 * time.Millisecond}, {Data: "b"}},
+			io.EOF,
+		},
 		"bad retry":    {"retry: -1\nretry: 1e3\nretry: 9999999999999999\ndata: a\n\n", []sse.Event{{Data: "a"}}, io.EOF},
 		"unknown":      {"datax: b\nfoo\ndata: a\n\n", []sse.Event{{Data: "a"}}, io.EOF},
 		"colon first":  {":\n\n\n\n", nil, io.EOF},
@@ -175,7 +183,8 @@ func FuzzReader(f *testing.F) {
 			t.Errorf("split at %d: ended with %v, want %v", at, splitErr, wholeErr)
 		}
 		for _, event := range whole {
-			if len(event.Data) > limit || strings.ContainsAny(event.ID+event.Name, "\r\n") || strings.Contains(event.Data, "\r") {
+			if len(event.Data) > limit || strings.ContainsAny(event.ID+event.Name, "\r\n") ||
+				strings.Contains(event.Data, "\r") {
 				t.Errorf("event %q", event)
 			}
 		}

@@ -41,7 +41,8 @@ func TestCheck(t *testing.T) {
 		`{"options":{"a":{},"a":{}}}`:                          `options.a is there twice`,
 	} {
 		err := strictjson.Check([]byte(text), &answer{})
-		if got := spool.MessageOf(err); err != nil && (got != want || spool.CodeOf(err) != spool.Invalid) || err == nil && want != "" {
+		if got := spool.MessageOf(err); err != nil && (got != want || spool.CodeOf(err) != spool.Invalid) ||
+			err == nil && want != "" {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
@@ -70,7 +71,9 @@ func TestDecode(t *testing.T) {
 	} {
 		var got answer
 		err := strictjson.Decode("in", []byte(text), &got)
-		if said := spool.MessageOf(err); err != nil && (said != want || spool.CodeOf(err) != spool.Invalid || got.Approved != nil || got.Parts != nil) || err == nil && want != "" {
+		if said := spool.MessageOf(err); err != nil &&
+			(said != want || spool.CodeOf(err) != spool.Invalid || got.Approved != nil || got.Parts != nil) ||
+			err == nil && want != "" {
 			t.Errorf("%s: %v, want %q, and got %+v", text, err, want, got)
 		}
 	}
@@ -84,7 +87,10 @@ func TestDecode(t *testing.T) {
 // A text that is taken has one meaning: what decodes it gives the same when keys are compared
 // exactly. Nothing that is no JSON makes the check fail otherwise than by an error.
 func FuzzCheck(f *testing.F) {
-	for _, seed := range []string{`{"approved":true}`, `[1]`, `{"parts":[{"url":"\\"}]}`, `{"count":1e9,"parts":[[]]}`, `"x"`, `{`, ``, `{"a`, `{"approved"`} {
+	for _, seed := range []string{
+		`{"approved":true}`, `[1]`, `{"parts":[{"url":"\\"}]}`, `{"count":1e9,"parts":[[]]}`, `"x"`, `{`, ``, `{"a`,
+		`{"approved"`,
+	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

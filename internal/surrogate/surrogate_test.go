@@ -57,7 +57,9 @@ func TestValid(t *testing.T) {
 func TestDecodeOtherJSON(t *testing.T) {
 	t.Parallel()
 
-	for raw, want := range map[string]string{`null`: "", `12`: "12", `{"a":"\ud83d"}`: `{"a":"\ud83d"}`, `[]`: "[]", `true`: "true"} {
+	for raw, want := range map[string]string{
+		`null`: "", `12`: "12", `{"a":"\ud83d"}`: `{"a":"\ud83d"}`, `[]`: "[]", `true`: "true",
+	} {
 		var into struct{ Text surrogate.Text }
 		if err := json.Unmarshal([]byte(`{"text":`+raw+`}`), &into); err != nil || string(into.Text) != want {
 			t.Errorf("%s: %q, %v", raw, into.Text, err)
@@ -103,18 +105,32 @@ func TestJoined(t *testing.T) {
 		return spool.ToolCallEnd{ID: id, Name: "f", Args: s}
 	}
 	for name, c := range map[string]struct{ in, want []spool.ModelEvent }{
-		"text":      {[]spool.ModelEvent{text(before), text(after)}, []spool.ModelEvent{text("a"), text("😀b")}},
-		"bare":      {[]spool.ModelEvent{text(first), text(second)}, []spool.ModelEvent{text("😀")}},
-		"usage":     {[]spool.ModelEvent{text(first), spool.UsageSeen{}, text(""), text(second)}, []spool.ModelEvent{spool.UsageSeen{}, text(""), text("😀")}},
-		"reasoning": {[]spool.ModelEvent{thought(before), thought(after), spool.ReasoningEnd{}}, []spool.ModelEvent{thought("a"), thought("😀b"), spool.ReasoningEnd{}}},
+		"text": {[]spool.ModelEvent{text(before), text(after)}, []spool.ModelEvent{text("a"), text("😀b")}},
+		"bare": {[]spool.ModelEvent{text(first), text(second)}, []spool.ModelEvent{text("😀")}},
+		"usage": {
+			[]spool.ModelEvent{text(first), spool.UsageSeen{}, text(""), text(second)},
+			[]spool.ModelEvent{spool.UsageSeen{}, text(""), text("😀")},
+		},
+		"reasoning": {
+			[]spool.ModelEvent{thought(before), thought(after), spool.ReasoningEnd{}},
+			[]spool.ModelEvent{thought("a"), thought("😀b"), spool.ReasoningEnd{}},
+		},
 		"lost": {
 			[]spool.ModelEvent{thought(first), text(second), text(first), spool.TextEnd{}, text(second)},
 			[]spool.ModelEvent{thought("\ufffd"), text("\ufffd"), text("\ufffd"), spool.TextEnd{}, text("\ufffd")},
 		},
-		"at the end": {[]spool.ModelEvent{text(before), spool.Finish{}}, []spool.ModelEvent{text("a"), text("\ufffd"), spool.Finish{}}},
+		"at the end": {
+			[]spool.ModelEvent{text(before), spool.Finish{}},
+			[]spool.ModelEvent{text("a"), text("\ufffd"), spool.Finish{}},
+		},
 		"arguments": {
-			[]spool.ModelEvent{args("1", before), args("2", before), args("2", after), args("1", after), end("1", before+after), end("2", before+after)},
-			[]spool.ModelEvent{args("1", "a"), args("2", "a"), args("2", "😀b"), args("1", "😀b"), end("1", "a😀b"), end("2", "a😀b")},
+			[]spool.ModelEvent{
+				args("1", before), args("2", before), args("2", after), args("1", after), end("1", before+after),
+				end("2", before+after),
+			},
+			[]spool.ModelEvent{
+				args("1", "a"), args("2", "a"), args("2", "😀b"), args("1", "😀b"), end("1", "a😀b"), end("2", "a😀b"),
+			},
 		},
 		"cut arguments": {
 			[]spool.ModelEvent{args("1", before), end("1", before), args("1", after)},
@@ -139,11 +155,14 @@ func FuzzJoined(f *testing.F) {
 		var whole string
 		var before, after surrogate.Text
 		quoted := func(s string) []byte { return []byte(`"` + s + `"`) }
-		if json.Unmarshal(quoted(inner), &whole) != nil || json.Unmarshal(quoted(inner[:cut]), &before) != nil || json.Unmarshal(quoted(inner[cut:]), &after) != nil {
+		if json.Unmarshal(quoted(inner), &whole) != nil || json.Unmarshal(quoted(inner[:cut]), &before) != nil ||
+			json.Unmarshal(quoted(inner[cut:]), &after) != nil {
 			return
 		}
 		var got strings.Builder
-		for _, e := range collect(t, spool.TextDelta{Text: string(before)}, spool.TextDelta{Text: string(after)}, spool.Finish{}) {
+		for _, e := range collect(
+			t, spool.TextDelta{Text: string(before)}, spool.TextDelta{Text: string(after)}, spool.Finish{},
+		) {
 			if d, ok := e.(spool.TextDelta); ok {
 				got.WriteString(d.Text)
 			}

@@ -1,7 +1,7 @@
-// Package tokenguess estimates how many tokens a text has for a model. It goes by runs of characters: words, digits, hex
-// and base64, scripts, punctuation and white space. For a tokenizer of today the estimate is between 0.9 and 2 times the
-// count. It is rather too high than too low, because other tokenizers need more tokens than that one, for scripts that
-// few of their texts had above all.
+// Package tokenguess estimates how many tokens a text has for a model. It goes by runs of characters: words, digits,
+// hex and base64, scripts, punctuation and white space. For a tokenizer of today the estimate is between 0.9 and 2
+// times the count. It is rather too high than too low, because other tokenizers need more tokens than that one, for
+// scripts that few of their texts had above all.
 package tokenguess
 
 // The costs are in hundredths of a token.

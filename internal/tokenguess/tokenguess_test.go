@@ -45,7 +45,8 @@ func TestOfShapes(t *testing.T) {
 	t.Parallel()
 
 	for text, want := range map[string]int64{
-		"": 0, "a": 1, " ": 0, "\n": 1, "1234": 2, "1 2": 3, "----------": 2, "{\n": 1, "\xff": 1, "\xe4\xbd": 1, "\xf0\x9f": 1, "a\xc3": 2, "\xe1": 1, "\xe1\xb8": 1,
+		"": 0, "a": 1, " ": 0, "\n": 1, "1234": 2, "1 2": 3, "----------": 2, "{\n": 1, "\xff": 1, "\xe4\xbd": 1,
+		"\xf0\x9f": 1, "a\xc3": 2, "\xe1": 1, "\xe1\xb8": 1,
 	} {
 		if got := tokenguess.Of(text); got != want {
 			t.Errorf("%q: %d, want %d", text, got, want)

@@ -20,9 +20,9 @@ const (
 	hashLen = 12
 )
 
-// Fit returns a form of the name that each provider accepts: 1 to 64 letters, digits, "_" and "-". The first character is
-// a letter or "_". Only Gemini refuses a name that begins with a digit or "-". It returns a name that has this form
-// unchanged. The same name always gets the same form, and other names get other forms.
+// Fit returns a form of the name that each provider accepts: 1 to 64 letters, digits, "_" and "-". The first
+// character is a letter or "_". Only Gemini refuses a name that begins with a digit or "-". It returns a name that
+// has this form unchanged. The same name always gets the same form, and other names get other forms.
 func Fit(name string) string {
 	head := strings.Map(allowed, name)
 	if strings.IndexAny(head, "-0123456789") == 0 {

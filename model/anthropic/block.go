@@ -245,7 +245,8 @@ func (a *answer) endCall(b *openBlock) error {
 		return a.send(spool.TextDelta{Text: args})
 	}
 	data := saved{Model: a.name, ID: b.ID}
-	if caller := bytes.TrimSpace(b.Caller); len(caller) > 0 && caller[0] == '{' && !bytes.Contains(caller, []byte(`"direct"`)) {
+	if caller := bytes.TrimSpace(b.Caller); len(caller) > 0 && caller[0] == '{' &&
+		!bytes.Contains(caller, []byte(`"direct"`)) {
 		data.Caller = caller
 	}
 	return a.send(spool.ToolCallEnd{ID: b.id, Name: b.Name, Args: args, Provider: data.raw()})

@@ -26,13 +26,17 @@ func TestStopReasons(t *testing.T) {
 		"end_turn": {spool.FinishStop, spool.FinishToolCalls}, "stop_sequence": {spool.FinishStop, spool.FinishToolCalls},
 		"stop": {spool.FinishStop, spool.FinishToolCalls}, "tool_use": {spool.FinishStop, spool.FinishToolCalls},
 		"tool_calls": {spool.FinishStop, spool.FinishToolCalls}, "odd_word": {"odd_word", spool.FinishToolCalls},
-		"max_tokens": {spool.FinishLength, spool.FinishLength}, "model_context_window_exceeded": {spool.FinishLength, spool.FinishLength},
-		"length": {spool.FinishLength, spool.FinishLength}, "pause_turn": {spool.FinishPause, spool.FinishPause},
-		"compaction": {spool.FinishPause, spool.FinishPause}, "refusal": {spool.FinishFilter, spool.FinishFilter},
-		"content_filter": {spool.FinishFilter, spool.FinishFilter}, "error": {}, "network_error": {},
+		"max_tokens":                    {spool.FinishLength, spool.FinishLength},
+		"model_context_window_exceeded": {spool.FinishLength, spool.FinishLength},
+		"length":                        {spool.FinishLength, spool.FinishLength},
+		"pause_turn":                    {spool.FinishPause, spool.FinishPause},
+		"compaction":                    {spool.FinishPause, spool.FinishPause},
+		"refusal":                       {spool.FinishFilter, spool.FinishFilter},
+		"content_filter":                {spool.FinishFilter, spool.FinishFilter}, "error": {}, "network_error": {},
 	} {
 		for a, want := range map[*fake.Answer]spool.FinishReason{
-			{Blocks: []fake.Block{fake.Text("So.")}, Stop: word}: want.text, {Blocks: []fake.Block{fake.Call("coin", "{}")}, Stop: word}: want.calls,
+			{Blocks: []fake.Block{fake.Text("So.")}, Stop: word}:        want.text,
+			{Blocks: []fake.Block{fake.Call("coin", "{}")}, Stop: word}: want.calls,
 		} {
 			_, url := newPeer(t, say(*a))
 			r := asks("Hi?")
@@ -61,8 +65,12 @@ func TestUsage(t *testing.T) {
 	n := func(v int64) *int64 { return &v }
 	a := blocks(fake.Text("Hi."))
 	a.Model = "claude-test-4-20260101"
-	a.Start = map[string]any{"input_tokens": 3, "cache_read_input_tokens": 60, "cache_creation_input_tokens": 10, "output_tokens": 1}
-	a.End = map[string]any{"output_tokens": 20, "input_tokens": 4, "output_tokens_details": map[string]any{"thinking_tokens": 8}}
+	a.Start = map[string]any{
+		"input_tokens": 3, "cache_read_input_tokens": 60, "cache_creation_input_tokens": 10, "output_tokens": 1,
+	}
+	a.End = map[string]any{
+		"output_tokens": 20, "input_tokens": 4, "output_tokens_details": map[string]any{"thinking_tokens": 8},
+	}
 	_, url := newPeer(t, say(a))
 	events, err := stream(t, newModel(t, url, anthropic.Config{}), asks("Hi?"))
 	if err != nil {
@@ -98,17 +106,36 @@ func TestLooseServers(t *testing.T) {
 		fails  string
 	}{
 		"no end of the message": {events: []string{begin, start + `{"type":"text","text":"Hi"}}`, stop, end}, text: "Hi"},
-		"no end of a block":     {events: []string{call, end}, calls: []spool.ToolCallEnd{{ID: "c1", Name: "coin", Args: `{"n":1}`, Provider: []byte(`{"anthropic":{"model":"claude-test-4","id":"c1"}}`)}}},
-		"whole call":            {events: []string{begin, call, stop, end}, calls: []spool.ToolCallEnd{{ID: "c1", Name: "coin", Args: `{"n":1}`, Provider: []byte(`{"anthropic":{"model":"claude-test-4","id":"c1"}}`)}}},
-		"unknown delta":         {events: []string{start + `{"type":"text","text":"Hi"}}`, delta + `{"type":"new_delta","text":"x"}}`, end}, text: "Hi"},
-		"no block":              {events: []string{delta + `{"type":"text_delta","text":"x"}}`, stop, end}, text: "x"},
-		"no end before another": {events: []string{call, start + `{"type":"text","text":"Hi"}}`, end}, text: "Hi", calls: []spool.ToolCallEnd{{ID: "c1", Name: "coin", Args: `{"n":1}`, Provider: []byte(`{"anthropic":{"model":"claude-test-4","id":"c1"}}`)}}},
-		"no arguments at all":   {events: []string{delta + `{"type":"input_json_delta","partial_json":"{}"}}`, stop, end}},
-		"no name":               {events: []string{start + `{"type":"tool_use","id":"c1"}}`, end}, fails: "without a name"},
-		"no type":               {events: []string{`{"error":{"type":"overloaded_error","message":"full"}}`}, fails: "full"},
-		"bare error":            {events: []string{`{"type":"error"}`}, fails: "reported an error"},
-		"no reason":             {events: []string{begin, `{"type":"message_stop"}`}, fails: "without a stop reason"},
-		"empty":                 {fails: "without a stop reason"},
+		"no end of a block": {
+			events: []string{call, end},
+			calls: []spool.ToolCallEnd{
+				{ID: "c1", Name: "coin", Args: `{"n":1}`, Provider: []byte(`{"anthropic":{"model":"claude-test-4","id":"c1"}}`)},
+			},
+		},
+		"whole call": {
+			events: []string{begin, call, stop, end},
+			calls: []spool.ToolCallEnd{
+				{ID: "c1", Name: "coin", Args: `{"n":1}`, Provider: []byte(`{"anthropic":{"model":"claude-test-4","id":"c1"}}`)},
+			},
+		},
+		"unknown delta": {
+			events: []string{start + `{"type":"text","text":"Hi"}}`, delta + `{"type":"new_delta","text":"x"}}`, end},
+			text:   "Hi",
+		},
+		"no block": {events: []string{delta + `{"type":"text_delta","text":"x"}}`, stop, end}, text: "x"},
+		"no end before another": {
+			events: []string{call, start + `{"type":"text","text":"Hi"}}`, end},
+			text:   "Hi",
+			calls: []spool.ToolCallEnd{
+				{ID: "c1", Name: "coin", Args: `{"n":1}`, Provider: []byte(`{"anthropic":{"model":"claude-test-4","id":"c1"}}`)},
+			},
+		},
+		"no arguments at all": {events: []string{delta + `{"type":"input_json_delta","partial_json":"{}"}}`, stop, end}},
+		"no name":             {events: []string{start + `{"type":"tool_use","id":"c1"}}`, end}, fails: "without a name"},
+		"no type":             {events: []string{`{"error":{"type":"overloaded_error","message":"full"}}`}, fails: "full"},
+		"bare error":          {events: []string{`{"type":"error"}`}, fails: "reported an error"},
+		"no reason":           {events: []string{begin, `{"type":"message_stop"}`}, fails: "without a stop reason"},
+		"empty":               {fails: "without a stop reason"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -145,7 +172,8 @@ func TestWholeAnswer(t *testing.T) {
 
 	web := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"type":"message","model":"m","content":[{"type":"thinking","thinking":"Hm.","signature":"s"},{"type":"text","text":"Hi."},
+		_, _ = io.WriteString(w,
+			`{"type":"message","model":"m","content":[{"type":"thinking","thinking":"Hm.","signature":"s"},{"type":"text","text":"Hi."},
 			{"type":"tool_use","id":"c1","name":"coin","input":{}}],"stop_reason":"tool_use","usage":{"input_tokens":3}}`)
 	}))
 	events, err := stream(t, newModel(t, web.URL, anthropic.Config{}), asks("Hi?"))
@@ -155,7 +183,10 @@ func TestWholeAnswer(t *testing.T) {
 	want := spool.Content{
 		{Type: spool.PartReasoning, Text: "Hm.", Provider: []byte(`{"anthropic":{"model":"claude-test-4","signature":"s"}}`)},
 		{Type: spool.PartText, Text: "Hi."},
-		{Type: spool.PartToolCall, ToolCallID: "c1", ToolName: "coin", Args: []byte("{}"), Provider: []byte(`{"anthropic":{"model":"claude-test-4","id":"c1"}}`)},
+		{
+			Type: spool.PartToolCall, ToolCallID: "c1", ToolName: "coin", Args: []byte("{}"),
+			Provider: []byte(`{"anthropic":{"model":"claude-test-4","id":"c1"}}`),
+		},
 	}
 	if diff := cmp.Diff(want, fold(events)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -206,10 +237,12 @@ func TestTimeouts(t *testing.T) {
 		slow   time.Duration // how long the caller takes over each text
 		want   string
 	}{
-		"headers":              {[]time.Duration{121 * time.Second}, 0, "within 2m0s"},
-		"first byte":           {[]time.Duration{0, 121 * time.Second}, 0, "silent for 2m0s"},
-		"later byte":           {[]time.Duration{0, 100 * time.Second, 61 * time.Second}, 0, "silent for 1m0s"},
-		"slow, within bound":   {[]time.Duration{119 * time.Second, 119 * time.Second, 59 * time.Second, 59 * time.Second}, 0, ""},
+		"headers":    {[]time.Duration{121 * time.Second}, 0, "within 2m0s"},
+		"first byte": {[]time.Duration{0, 121 * time.Second}, 0, "silent for 2m0s"},
+		"later byte": {[]time.Duration{0, 100 * time.Second, 61 * time.Second}, 0, "silent for 1m0s"},
+		"slow, within bound": {
+			[]time.Duration{119 * time.Second, 119 * time.Second, 59 * time.Second, 59 * time.Second}, 0, "",
+		},
 		"slow caller":          {[]time.Duration{0, 0, 0, 0}, time.Hour, ""},
 		"body of an error":     {[]time.Duration{-1, 61 * time.Second}, 0, "within 1m0s"},
 		"body of an error, ok": {[]time.Duration{-1, 59 * time.Second}, 0, "teapot"},
@@ -239,7 +272,8 @@ func TestTimeouts(t *testing.T) {
 						t.Errorf("got %+v", got)
 					}
 				default:
-					if got := modelError(t, last); got.Permanent() || !strings.Contains(got.Message, c.want) || !errors.Is(last, context.DeadlineExceeded) {
+					if got := modelError(t, last); got.Permanent() || !strings.Contains(got.Message, c.want) ||
+						!errors.Is(last, context.DeadlineExceeded) {
 						t.Errorf("got %+v", got)
 					}
 				}
@@ -248,8 +282,8 @@ func TestTimeouts(t *testing.T) {
 	}
 }
 
-// paced returns a transport that takes the first pause before its headers and one of the others before each piece of the
-// body, and then finishes. A negative first pause makes it an error.
+// paced returns a transport that takes the first pause before its headers and one of the others before each piece of
+// the body, and then finishes. A negative first pause makes it an error.
 func paced(pauses []time.Duration) roundTripper {
 	return func(r *http.Request) (*http.Response, error) {
 		wait := func(d time.Duration) error {
@@ -270,9 +304,11 @@ func paced(pauses []time.Duration) roundTripper {
 					_ = writer.CloseWithError(err)
 					return
 				}
-				_, _ = io.WriteString(writer, `data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"a"}}`+"\n\n")
+				_, _ = io.WriteString(writer,
+					`data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"a"}}`+"\n\n")
 			}
-			_, _ = io.WriteString(writer, `data: {"type":"message_delta","delta":{"stop_reason":"end_turn"}}`+"\n\n"+`data: {"type":"message_stop"}`+"\n\n")
+			_, _ = io.WriteString(writer, `data: {"type":"message_delta","delta":{"stop_reason":"end_turn"}}`+"\n\n"+
+				`data: {"type":"message_stop"}`+"\n\n")
 			_ = writer.Close()
 		}()
 		response := &http.Response{StatusCode: http.StatusOK, Header: make(http.Header), Body: body, Request: r}

@@ -15,25 +15,40 @@ import (
 
 // streams are answers with every kind of block and of end. The first ones end well.
 var streams = []string{
-	sse(began, `{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}`, delta0+`{"type":"thinking_delta","thinking":"Hm."}}`, delta0+`{"type":"signature_delta","signature":"EqoB+/8="}}`, stop0,
-		`{"type":"content_block_start","index":1,"content_block":{"type":"text","text":""}}`, `{"type":"ping"}`, `{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"It is \n \ud83c\udf1e."}}`, `{"type":"content_block_stop","index":1}`,
+	sse(began, `{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}`,
+		delta0+`{"type":"thinking_delta","thinking":"Hm."}}`, delta0+`{"type":"signature_delta","signature":"EqoB+/8="}}`,
+		stop0,
+		`{"type":"content_block_start","index":1,"content_block":{"type":"text","text":""}}`, `{"type":"ping"}`,
+		`{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"It is \n \ud83c\udf1e."}}`,
+		`{"type":"content_block_stop","index":1}`,
 		`{"type":"content_block_start","index":2,"content_block":{"type":"tool_use","id":"toolu_1","name":"coin","input":{}}}`, `{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":""}}`,
-		`{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"{\"n\": 1"}}`, `{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"}"}}`, `{"type":"content_block_stop","index":2}`,
-		`{"type":"message_delta","delta":{"stop_reason":"tool_use","stop_sequence":null},"usage":{"output_tokens":20}}`, stopped),
-	sse(began, text0, delta0+`{"type":"citations_delta","citation":{"type":"char_location","cited_text":"a"}}}`, delta0+`{"type":"text_delta","text":"So"}}`, stop0,
-		`{"type":"content_block_start","index":1,"content_block":{"type":"compaction","content":null}}`, `{"type":"content_block_delta","index":1,"delta":{"type":"compaction_delta","content":"They met."}}`, `{"type":"content_block_stop","index":1}`,
+		`{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"{\"n\": 1"}}`,
+		`{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"}"}}`,
+		`{"type":"content_block_stop","index":2}`,
+		`{"type":"message_delta","delta":{"stop_reason":"tool_use","stop_sequence":null},"usage":{"output_tokens":20}}`,
+		stopped),
+	sse(began, text0, delta0+`{"type":"citations_delta","citation":{"type":"char_location","cited_text":"a"}}}`,
+		delta0+`{"type":"text_delta","text":"So"}}`, stop0,
+		`{"type":"content_block_start","index":1,"content_block":{"type":"compaction","content":null}}`,
+		`{"type":"content_block_delta","index":1,"delta":{"type":"compaction_delta","content":"They met."}}`,
+		`{"type":"content_block_stop","index":1}`,
 		`{"type":"content_block_start","index":2,"content_block":{"type":"server_tool_use","id":"s1","name":"web_search","input":{}}}`, `{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"{}"}}`, `{"type":"content_block_stop","index":2}`,
 		`{"type":"message_delta","delta":{"stop_reason":"compaction"},"usage":{"iterations":[{"type":"compaction","input_tokens":5},{"type":"message","input_tokens":3}]}}`, stopped),
-	sse(began, text0, delta0+`{"type":"text_delta","text":"Hi \ud83d"}}`, delta0+`{"type":"text_delta","text":"\ude00."}}`, stop0, ended, stopped),
+	sse(began, text0, delta0+`{"type":"text_delta","text":"Hi \ud83d"}}`, delta0+`{"type":"text_delta","text":"\ude00."}}`,
+		stop0, ended, stopped),
 	sse(began, text0, began, text0, delta0+`{"type":"text_delta","text":"Hi"}}`, began, ended, stopped),
-	sse(`{"type":"message_start","message":"m"}`, `{"type":"content_block_start","content_block":{"type":"tool_use","name":"coin","input":[1]}}`, `{"type":"content_block_delta","delta":{"type":"input_json_delta","partial_json":{"n":1}}}`, ended, "[DONE]"),
-	sse(text0, delta0+`{"type":"text_delta","text":"Hi"}}`, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`),
+	sse(`{"type":"message_start","message":"m"}`,
+		`{"type":"content_block_start","content_block":{"type":"tool_use","name":"coin","input":[1]}}`,
+		`{"type":"content_block_delta","delta":{"type":"input_json_delta","partial_json":{"n":1}}}`, ended, "[DONE]"),
+	sse(text0, delta0+`{"type":"text_delta","text":"Hi"}}`,
+		`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`),
 	`{"type":"message","content":[{"type":"text","text":"Hi"},{"type":"tool_use","id":"c1","name":"coin","input":{"n":1}}],"stop_reason":"odd"}`,
 }
 
 // secondReader returns what a stream says, if it follows the interface.
 func secondReader(body string) (said modelread.Said, ok bool) {
-	events, ok := modelread.Events(body, "type", "index", "message", "content_block", "delta", "error", "text", "thinking", "partial_json", "name", "input", "stop_reason")
+	events, ok := modelread.Events(body, "type", "index", "message", "content_block", "delta", "error", "text", "thinking",
+		"partial_json", "name", "input", "stop_reason")
 	type block struct{ kind, name, args string }
 	open := make(map[int]*block)
 	end := func(index int) {
@@ -85,12 +100,15 @@ func secondReader(body string) (said modelread.Said, ok bool) {
 	return said, ok
 }
 
-// checkStream reads an answer, checks that its events keep the contract, and that nothing is lost. It reports whether the
-// second reader has read the answer, too.
+// checkStream reads an answer, checks that its events keep the contract, and that nothing is lost. It reports whether
+// the second reader has read the answer, too.
 func checkStream(t *testing.T, body string, output bool) bool {
 	t.Helper()
 
-	m, err := anthropic.New(anthropic.Config{Model: modelName, BaseURL: "http://anthropic.test", Output: anthropic.OutputTool, Transport: modelread.Body{Text: body}})
+	m, err := anthropic.New(anthropic.Config{
+		Model: modelName, BaseURL: "http://anthropic.test", Output: anthropic.OutputTool,
+		Transport: modelread.Body{Text: body},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

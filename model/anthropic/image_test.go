@@ -9,8 +9,8 @@ import (
 	"github.com/spoolhq/spool/model/anthropic"
 )
 
-// An image that another model made is in the message behind its answer: the service takes images from a user only, and with
-// results.
+// An image that another model made is in the message behind its answer: the service takes images from a user only,
+// and with results.
 func TestImagesOfOtherAnswers(t *testing.T) {
 	t.Parallel()
 
@@ -18,7 +18,8 @@ func TestImagesOfOtherAnswers(t *testing.T) {
 	m := newModel(t, url, anthropic.Config{})
 	image := spool.Part{Type: spool.PartImage, Image: "data:image/png;base64,iVBORw0KGgo=", MIMEType: "image/png"}
 	r := asks("Draw.")
-	r.Messages = append(r.Messages, spool.Message{Role: spool.RoleAssistant, Content: spool.Content{image}}, user("What is it?"))
+	r.Messages = append(r.Messages, spool.Message{Role: spool.RoleAssistant, Content: spool.Content{image}},
+		user("What is it?"))
 	if events, err := stream(t, m, r); err != nil || texts(events) != "A cat." {
 		t.Fatalf("got %q, %v", texts(events), err)
 	}

@@ -50,7 +50,9 @@ func TestMixedUpTypes(t *testing.T) {
 
 	whole := `{"type":"message","model":"m","content":[{"type":"text","text":"Hi"}],"stop_reason":"end_turn"}`
 	for name, c := range map[string]struct{ kind, body string }{
-		"events as JSON":  {"application/json", sse(began, text0, delta0+`{"type":"text_delta","text":"Hi"}}`, stop0, ended, stopped)},
+		"events as JSON": {
+			"application/json", sse(began, text0, delta0+`{"type":"text_delta","text":"Hi"}}`, stop0, ended, stopped),
+		},
 		"JSON as events":  {"text/event-stream", whole},
 		"JSON as nothing": {"", "\n " + whole},
 		"text as content": {"application/json", `{"type":"message","content":"Hi","stop_reason":"end_turn"}`},
@@ -93,7 +95,8 @@ func TestOddTypes(t *testing.T) {
 		t.Fatal(err)
 	}
 	call := only[spool.ToolCallEnd](events)
-	if texts(events) != "12a" || len(call) != 1 || call[0].Name != "coin" || call[0].Args != `{"n":1}` || only[spool.ReasoningDelta](events)[0].Text != "Hm." {
+	if texts(events) != "12a" || len(call) != 1 || call[0].Name != "coin" || call[0].Args != `{"n":1}` ||
+		only[spool.ReasoningDelta](events)[0].Text != "Hm." {
 		t.Errorf("got %+v", events)
 	}
 	n := func(v int64) *int64 { return &v }
@@ -120,11 +123,14 @@ func TestHalves(t *testing.T) {
 	t.Parallel()
 
 	body := sse(
-		`{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"Hm \ud83d"}}`, delta0+`{"type":"thinking_delta","thinking":"\ude00."}}`, stop0,
+		`{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"Hm \ud83d"}}`,
+		delta0+`{"type":"thinking_delta","thinking":"\ude00."}}`, stop0,
 		text0, delta0+`{"type":"text_delta","text":"Hi \ud83d"}}`, delta0+`{"type":"text_delta","text":"\ude00."}}`, stop0,
-		call0, delta0+`{"type":"input_json_delta","partial_json":"{\"a\":\"\ud83d"}}`, delta0+`{"type":"input_json_delta","partial_json":"\ude00\"}"}}`, stop0,
+		call0, delta0+`{"type":"input_json_delta","partial_json":"{\"a\":\"\ud83d"}}`,
+		delta0+`{"type":"input_json_delta","partial_json":"\ude00\"}"}}`, stop0,
 		`{"type":"content_block_start","index":0,"content_block":{"type":"server_tool_use","id":"s1","name":"web_search","input":{}}}`,
-		delta0+`{"type":"input_json_delta","partial_json":"{\"q\":\"\ud83d"}}`, delta0+`{"type":"input_json_delta","partial_json":"\ude00\"}"}}`, stop0,
+		delta0+`{"type":"input_json_delta","partial_json":"{\"q\":\"\ud83d"}}`,
+		delta0+`{"type":"input_json_delta","partial_json":"\ude00\"}"}}`, stop0,
 		ended, stopped,
 	)
 	events, err := read(t, "text/event-stream", body, asks("Hi?"))
@@ -134,8 +140,14 @@ func TestHalves(t *testing.T) {
 	want := spool.Content{
 		{Type: spool.PartReasoning, Text: "Hm 😀."},
 		{Type: spool.PartText, Text: "Hi 😀."},
-		{Type: spool.PartToolCall, ToolCallID: "c1", ToolName: "coin", Args: []byte(`{"a":"😀"}`), Provider: []byte(`{"anthropic":{"model":"claude-test-4","id":"c1"}}`)},
-		{Type: spool.PartProvider, Provider: []byte(`{"anthropic":{"model":"claude-test-4","block":{"id":"s1","input":{"q":"😀"},"name":"web_search","type":"server_tool_use"}}}`)},
+		{
+			Type: spool.PartToolCall, ToolCallID: "c1", ToolName: "coin", Args: []byte(`{"a":"😀"}`),
+			Provider: []byte(`{"anthropic":{"model":"claude-test-4","id":"c1"}}`),
+		},
+		{
+			Type:     spool.PartProvider,
+			Provider: []byte(`{"anthropic":{"model":"claude-test-4","block":{"id":"s1","input":{"q":"😀"},"name":"web_search","type":"server_tool_use"}}}`),
+		},
 	}
 	if diff := cmp.Diff(want, fold(events)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -154,14 +166,19 @@ func TestSecondStart(t *testing.T) {
 	t.Parallel()
 
 	hi := delta0 + `{"type":"text_delta","text":"Hi"}}`
-	events, err := read(t, "text/event-stream", sse(began, text0, call0+"", began, text0, hi, stop0, ended, stopped), asks("Hi?"))
+	events, err := read(t, "text/event-stream", sse(began, text0, call0+"", began, text0, hi, stop0, ended, stopped),
+		asks("Hi?"))
 	if got := modelError(t, err); got.Permanent() || len(only[spool.Finish](events)) > 0 {
 		t.Errorf("after the start of a call: %+v", got)
 	}
-	if events, err = read(t, "text/event-stream", sse(began, text0, hi, began, text0, hi, stop0, ended, stopped), asks("Hi?")); err == nil {
+	if events, err = read(
+		t, "text/event-stream", sse(began, text0, hi, began, text0, hi, stop0, ended, stopped), asks("Hi?"),
+	); err == nil {
 		t.Errorf("after a text: %+v", events)
 	}
-	if events, err = read(t, "text/event-stream", sse(began, text0, began, text0, hi, stop0, ended, stopped), asks("Hi?")); err != nil || texts(events) != "Hi" {
+	if events, err = read(
+		t, "text/event-stream", sse(began, text0, began, text0, hi, stop0, ended, stopped), asks("Hi?"),
+	); err != nil || texts(events) != "Hi" {
 		t.Errorf("after nothing: %q, %v", texts(events), err)
 	}
 }
@@ -179,18 +196,26 @@ func TestCompaction(t *testing.T) {
 		want   string
 	}{
 		"pieces": {
-			[]string{start(`"content":null,"encrypted_content":null`), piece(`"content":"They met \ud83d"`), piece(`"content":"\ude00 in <Oslo>.","encrypted_content":"sealed+/"`)},
+			[]string{
+				start(`"content":null,"encrypted_content":null`), piece(`"content":"They met \ud83d"`),
+				piece(`"content":"\ude00 in <Oslo>.","encrypted_content":"sealed+/"`),
+			},
 			`{"type":"compaction","content":"They met 😀 in <Oslo>.","encrypted_content":"sealed+/"}`,
 		},
-		"one piece": {[]string{start(`"content":""`), piece(`"content":"They met."`)}, `{"type":"compaction","content":"They met."}`},
-		"whole":     {[]string{start(`"content":"They met.","more":1`)}, `{"type":"compaction","content":"They met.","more":1}`},
-		"begun":     {[]string{start(`"content":"They "`), piece(`"content":"met."`)}, `{"type":"compaction","content":"They met."}`},
-		"failed":    {[]string{start(`"content":null`), piece(`"content":null`)}, `{"type":"compaction","content":null}`},
+		"one piece": {
+			[]string{start(`"content":""`), piece(`"content":"They met."`)}, `{"type":"compaction","content":"They met."}`,
+		},
+		"whole": {[]string{start(`"content":"They met.","more":1`)}, `{"type":"compaction","content":"They met.","more":1}`},
+		"begun": {
+			[]string{start(`"content":"They "`), piece(`"content":"met."`)}, `{"type":"compaction","content":"They met."}`,
+		},
+		"failed": {[]string{start(`"content":null`), piece(`"content":null`)}, `{"type":"compaction","content":null}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			body := sse(began) + sse(c.events...) + sse(stop0, text0, delta0+`{"type":"text_delta","text":"Go on."}}`, stop0, ended, stopped)
+			body := sse(began) + sse(c.events...) +
+				sse(stop0, text0, delta0+`{"type":"text_delta","text":"Go on."}}`, stop0, ended, stopped)
 			r := asks("Hi?")
 			events, err := read(t, "text/event-stream", body, r)
 			if err != nil {
@@ -243,10 +268,14 @@ func TestIterations(t *testing.T) {
 			`"input_tokens":200,"output_tokens":45,"iterations":[{"type":"compaction","input_tokens":180,"output_tokens":35},{"type":"message","input_tokens":20,"output_tokens":10}]`,
 			spool.Usage{Input: n(200), Output: n(45)},
 		},
-		"only what is left out": {`"input_tokens":20,"output_tokens":10,"iterations":[{"type":"compaction","input_tokens":180,"output_tokens":35}]`, spool.Usage{Input: n(200), Output: n(45)}},
-		"null":                  {`"input_tokens":20,"output_tokens":10,"iterations":null`, spool.Usage{Input: n(20), Output: n(10)}},
+		"only what is left out": {
+			`"input_tokens":20,"output_tokens":10,"iterations":[{"type":"compaction","input_tokens":180,"output_tokens":35}]`,
+			spool.Usage{Input: n(200), Output: n(45)},
+		},
+		"null": {`"input_tokens":20,"output_tokens":10,"iterations":null`, spool.Usage{Input: n(20), Output: n(10)}},
 	} {
-		body := sse(`{"type":"message_start","message":{"model":"m"}}`, `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{`+c.usage+`}}`, stopped)
+		body := sse(`{"type":"message_start","message":{"model":"m"}}`,
+			`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{`+c.usage+`}}`, stopped)
 		events, err := read(t, "text/event-stream", body, asks("Hi?"))
 		if err != nil {
 			t.Fatal(err)
@@ -279,7 +308,8 @@ func TestOddNames(t *testing.T) {
 	answer := answerOf(events)
 	r.Messages = append(r.Messages, answer, results(answer))
 	got := send(t, anthropic.Config{}, r)
-	if names := []string{got.Messages[1].Content[0].Name, got.Messages[1].Content[1].Name}; names[0] != "coin" || strings.ContainsAny(names[1], ".<|>") || names[1] == "" {
+	if names := []string{got.Messages[1].Content[0].Name, got.Messages[1].Content[1].Name}; names[0] != "coin" ||
+		strings.ContainsAny(names[1], ".<|>") || names[1] == "" {
 		t.Errorf("sent %q", names)
 	}
 }

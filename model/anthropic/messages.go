@@ -88,7 +88,8 @@ func (c *conversation) assistant(content spool.Content) []*wireBlock {
 		case spool.PartToolCall:
 			own := load(p.Provider, c.model)
 			blocks = append(blocks, &wireBlock{
-				Type: typeToolUse, ID: c.ids.Call(p.ToolCallID, own.ID), Name: toolname.Fit(p.ToolName), Input: object(p.Args), Caller: own.Caller,
+				Type: typeToolUse, ID: c.ids.Call(p.ToolCallID, own.ID), Name: toolname.Fit(p.ToolName), Input: object(p.Args),
+				Caller: own.Caller,
 			})
 		case spool.PartProvider:
 			if raw := load(p.Provider, c.model).Block; raw != nil {

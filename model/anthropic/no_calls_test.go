@@ -14,17 +14,27 @@ func TestNoCalls(t *testing.T) {
 	t.Parallel()
 
 	tools := []spool.ToolSpec{{Name: "coin"}}
-	output := &spool.OutputSchema{Name: "sky", Schema: json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`)}
+	output := &spool.OutputSchema{
+		Name: "sky", Schema: json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`),
+	}
 	for name, c := range map[string]struct {
 		config  anthropic.Config
 		request spool.ModelRequest
 		choice  string
 	}{
-		"tools":            {request: spool.ModelRequest{Tools: tools}, choice: `{"type":"none"}`},
-		"no tools":         {},
-		"extra":            {config: anthropic.Config{Extra: map[string]any{"tool_choice": map[string]any{"type": "any"}}}, request: spool.ModelRequest{Tools: tools}, choice: `{"type":"none"}`},
-		"output":           {request: spool.ModelRequest{Tools: tools, Output: output}, choice: `{"type":"none"}`},
-		"output by a tool": {config: anthropic.Config{Output: anthropic.OutputTool}, request: spool.ModelRequest{Tools: tools, Output: output}, choice: `{"type":"tool","name":"sky"}`},
+		"tools":    {request: spool.ModelRequest{Tools: tools}, choice: `{"type":"none"}`},
+		"no tools": {},
+		"extra": {
+			config:  anthropic.Config{Extra: map[string]any{"tool_choice": map[string]any{"type": "any"}}},
+			request: spool.ModelRequest{Tools: tools},
+			choice:  `{"type":"none"}`,
+		},
+		"output": {request: spool.ModelRequest{Tools: tools, Output: output}, choice: `{"type":"none"}`},
+		"output by a tool": {
+			config:  anthropic.Config{Output: anthropic.OutputTool},
+			request: spool.ModelRequest{Tools: tools, Output: output},
+			choice:  `{"type":"tool","name":"sky"}`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -54,7 +54,8 @@ func (b *body) outputTool(schema *spool.OutputSchema, thinks, alone bool) {
 	switch {
 	case thinks:
 		b.choice = map[string]any{"type": "auto"}
-		b.system = append(b.system, textBlock("Give the final answer only as a call of the tool "+name+", once, without a text before it."))
+		b.system = append(b.system, textBlock("Give the final answer only as a call of the tool "+name+
+			", once, without a text before it."))
 	case len(b.tools) > 1 && !alone:
 		b.choice = map[string]any{"type": "any"}
 	default:

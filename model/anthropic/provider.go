@@ -30,7 +30,8 @@ func load(provider json.RawMessage, model string) saved {
 		Anthropic saved `json:"anthropic"`
 	}
 	// The check saves the decoding of other adapters' data, which may be long.
-	if len(provider) == 0 || !bytes.Contains(provider, []byte(`"anthropic"`)) || json.Unmarshal(provider, &s) != nil || s.Anthropic.Model != model {
+	if len(provider) == 0 || !bytes.Contains(provider, []byte(`"anthropic"`)) || json.Unmarshal(provider, &s) != nil ||
+		s.Anthropic.Model != model {
 		return saved{}
 	}
 	return s.Anthropic

@@ -100,7 +100,9 @@ func (m *Model) tools(tools []spool.ToolSpec) []wireTool {
 		if len(schema) == 0 {
 			schema = json.RawMessage(`{"type":"object","properties":{}}`)
 		}
-		out[i] = wireTool{Name: toolname.Fit(t.Name), Description: t.Description, InputSchema: schema, Eager: !m.config.BufferedInput}
+		out[i] = wireTool{
+			Name: toolname.Fit(t.Name), Description: t.Description, InputSchema: schema, Eager: !m.config.BufferedInput,
+		}
 	}
 	return out
 }

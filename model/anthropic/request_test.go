@@ -78,10 +78,24 @@ func TestMessages(t *testing.T) {
 				{Type: spool.PartToolCall, ToolCallID: "call 1|äöü", ToolName: "weather", Args: json.RawMessage(`{"a":"<b>&"}`)},
 				{Type: spool.PartToolCall, ToolCallID: "call_2", ToolName: "clock", Args: json.RawMessage(`"{\"zone\""`)},
 			}},
-			{Role: spool.RoleTool, Content: part(spool.Part{Type: spool.PartToolResult, ToolCallID: "call 1|äöü", Result: json.RawMessage(`{"ok":true}`)})},
-			{Role: spool.RoleTool, Content: part(spool.Part{Type: spool.PartToolResult, ToolCallID: "call_2", Result: json.RawMessage(`""`)})},
-			{Role: spool.RoleAssistant, Content: part(spool.Part{Type: spool.PartToolCall, ToolCallID: "call_2", ToolName: "clock"})},
-			{Role: spool.RoleTool, Content: part(spool.Part{Type: spool.PartToolResult, ToolCallID: "call_2", Result: json.RawMessage(`"noon"`)})},
+			{
+				Role: spool.RoleTool,
+				Content: part(spool.Part{
+					Type: spool.PartToolResult, ToolCallID: "call 1|äöü", Result: json.RawMessage(`{"ok":true}`),
+				}),
+			},
+			{
+				Role:    spool.RoleTool,
+				Content: part(spool.Part{Type: spool.PartToolResult, ToolCallID: "call_2", Result: json.RawMessage(`""`)}),
+			},
+			{
+				Role:    spool.RoleAssistant,
+				Content: part(spool.Part{Type: spool.PartToolCall, ToolCallID: "call_2", ToolName: "clock"}),
+			},
+			{
+				Role:    spool.RoleTool,
+				Content: part(spool.Part{Type: spool.PartToolResult, ToolCallID: "call_2", Result: json.RawMessage(`"noon"`)}),
+			},
 			user(" \n"),
 			user("Thanks."),
 			{Role: spool.RoleAssistant, Content: spool.TextContent("Well, ")},
@@ -115,20 +129,23 @@ func TestMedia(t *testing.T) {
 		return spool.Part{Type: spool.PartFile, File: url, MIMEType: kind, FileName: name}
 	}
 	image := func(url string) spool.Part { return spool.Part{Type: spool.PartImage, Image: url} }
-	s := send(t, anthropic.Config{}, spool.ModelRequest{Messages: []spool.Message{{Role: spool.RoleUser, Content: spool.Content{
-		image("https://example.com/a.png"),
-		image("data:image/png;base64,iVBORw0KGgo="),
-		image("data:image/tiff;base64,AAAA"),
-		file("data:application/pdf;base64,JVBERi0=", "application/pdf", "a.pdf"),
-		file("https://example.com/a.pdf", "application/pdf", ""),
-		file("data:application/octet-stream;base64,YSxi", "text/csv", "a.csv"),
-		file("data:text/plain,a%20b", "", ""),
-		file("data:application/json;base64,e30", "", "a.json"),
-		file("data:text/plain;base64,//79", "text/plain", "broken.txt"),
-		file("data:image/webp;base64,UklGRg==", "image/webp", "a.webp"),
-		file("https://example.com/a.csv", "text/csv", ""),
-		file("data:application/zip;base64,UEs=", "application/zip", "a.zip"),
-	}}}})
+	s := send(t, anthropic.Config{}, spool.ModelRequest{Messages: []spool.Message{{
+		Role: spool.RoleUser,
+		Content: spool.Content{
+			image("https://example.com/a.png"),
+			image("data:image/png;base64,iVBORw0KGgo="),
+			image("data:image/tiff;base64,AAAA"),
+			file("data:application/pdf;base64,JVBERi0=", "application/pdf", "a.pdf"),
+			file("https://example.com/a.pdf", "application/pdf", ""),
+			file("data:application/octet-stream;base64,YSxi", "text/csv", "a.csv"),
+			file("data:text/plain,a%20b", "", ""),
+			file("data:application/json;base64,e30", "", "a.json"),
+			file("data:text/plain;base64,//79", "text/plain", "broken.txt"),
+			file("data:image/webp;base64,UklGRg==", "image/webp", "a.webp"),
+			file("https://example.com/a.csv", "text/csv", ""),
+			file("data:application/zip;base64,UEs=", "application/zip", "a.zip"),
+		},
+	}}})
 	s.wantField(t, "messages", `[{"role":"user","content":[
 		{"type":"image","source":{"type":"url","url":"https://example.com/a.png"}},
 		{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}},
@@ -157,7 +174,10 @@ func TestImagesInResults(t *testing.T) {
 		s := send(t, anthropic.Config{}, spool.ModelRequest{Messages: []spool.Message{
 			user("Draw."),
 			{Role: spool.RoleAssistant, Content: spool.Content{{Type: spool.PartToolCall, ToolCallID: "c1", ToolName: "draw"}}},
-			{Role: spool.RoleTool, Content: spool.Content{{Type: spool.PartToolResult, ToolCallID: "c1", Result: json.RawMessage(result)}}},
+			{
+				Role:    spool.RoleTool,
+				Content: spool.Content{{Type: spool.PartToolResult, ToolCallID: "c1", Result: json.RawMessage(result)}},
+			},
 		}})
 		s.wantField(t, "messages", `[{"role":"user","content":[{"type":"text","text":"Draw."}]},
 			{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"draw","input":{}}]},
@@ -172,7 +192,8 @@ func TestMediaAfterResults(t *testing.T) {
 	s := send(t, anthropic.Config{}, spool.ModelRequest{Messages: []spool.Message{
 		user("Draw."),
 		{Role: spool.RoleAssistant, Content: spool.Content{
-			{Type: spool.PartToolCall, ToolCallID: "c1", ToolName: "draw"}, {Type: spool.PartToolCall, ToolCallID: "c2", ToolName: "draw"},
+			{Type: spool.PartToolCall, ToolCallID: "c1", ToolName: "draw"},
+			{Type: spool.PartToolCall, ToolCallID: "c2", ToolName: "draw"},
 		}},
 		{Role: spool.RoleTool, Content: spool.Content{
 			{Type: spool.PartImage, Image: "data:image/png;base64,iVBORw0KGgo="}, // of no result
@@ -194,7 +215,10 @@ func TestMediaAfterResults(t *testing.T) {
 func TestTools(t *testing.T) {
 	t.Parallel()
 
-	tools := []spool.ToolSpec{{Name: "coin", Description: "Flips."}, {Name: "sum", Parameters: json.RawMessage(`{"type":"object","required":["a"]}`)}}
+	tools := []spool.ToolSpec{
+		{Name: "coin", Description: "Flips."},
+		{Name: "sum", Parameters: json.RawMessage(`{"type":"object","required":["a"]}`)},
+	}
 	search := map[string]any{"tools": []any{map[string]any{"type": "web_search_20250305", "name": "web_search"}}}
 	r := asks("Hi?")
 	r.Tools = tools
@@ -239,14 +263,28 @@ func TestMaxTokens(t *testing.T) {
 		{config: anthropic.Config{MaxOutputTokens: 500}, want: "500"},
 		{config: anthropic.Config{MaxOutputTokens: 500}, asked: 400, want: "400"},
 		{config: anthropic.Config{MaxOutputTokens: 500}, asked: 600, want: "500"},
-		{config: anthropic.Config{Thinking: anthropic.Thinking{Mode: anthropic.ThinkingBudget, Budget: 2000}}, want: "34000", budget: `{"type":"enabled","budget_tokens":2000}`},
-		{config: anthropic.Config{Thinking: anthropic.Thinking{Mode: anthropic.ThinkingBudget, Budget: 2000}}, asked: 1500, want: "1500", budget: `{"type":"enabled","budget_tokens":1499}`},
-		{config: anthropic.Config{Thinking: anthropic.Thinking{Mode: anthropic.ThinkingBudget, Budget: 2000}}, asked: 1024, want: "1024", budget: `{"type":"disabled"}`},
 		{
-			config: anthropic.Config{Thinking: anthropic.Thinking{Mode: anthropic.ThinkingAdaptive, Display: anthropic.DisplayOmitted}}, asked: 100, want: "100",
+			config: anthropic.Config{Thinking: anthropic.Thinking{Mode: anthropic.ThinkingBudget, Budget: 2000}}, want: "34000",
+			budget: `{"type":"enabled","budget_tokens":2000}`,
+		},
+		{
+			config: anthropic.Config{Thinking: anthropic.Thinking{Mode: anthropic.ThinkingBudget, Budget: 2000}}, asked: 1500,
+			want: "1500", budget: `{"type":"enabled","budget_tokens":1499}`,
+		},
+		{
+			config: anthropic.Config{Thinking: anthropic.Thinking{Mode: anthropic.ThinkingBudget, Budget: 2000}}, asked: 1024,
+			want: "1024", budget: `{"type":"disabled"}`,
+		},
+		{
+			config: anthropic.Config{
+				Thinking: anthropic.Thinking{Mode: anthropic.ThinkingAdaptive, Display: anthropic.DisplayOmitted},
+			}, asked: 100, want: "100",
 			budget: `{"type":"adaptive","display":"omitted"}`,
 		},
-		{config: anthropic.Config{Thinking: anthropic.Thinking{Mode: anthropic.ThinkingOff}}, want: "32000", budget: `{"type":"disabled"}`},
+		{
+			config: anthropic.Config{Thinking: anthropic.Thinking{Mode: anthropic.ThinkingOff}}, want: "32000",
+			budget: `{"type":"disabled"}`,
+		},
 	} {
 		r := asks("Hi?")
 		r.MaxOutputTokens = c.asked

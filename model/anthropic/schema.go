@@ -16,7 +16,9 @@ var supportedKeywords = []string{
 }
 
 // supportedFormats are the formats of texts that the provider supports.
-var supportedFormats = []string{"date-time", "date", "time", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"}
+var supportedFormats = []string{
+	"date-time", "date", "time", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid",
+}
 
 // schema is a JSON Schema with the keywords of draft 2020-12. Schemas within a description are written in the order of
 // the fields.
@@ -83,8 +85,8 @@ type schema struct {
 	Examples         []any   `json:"examples,omitempty"`
 }
 
-// providerSchema returns a schema in the form that the provider takes. A schema that the rules of [schema.fit] cannot be
-// applied to, such as one with two types, is returned as it is.
+// providerSchema returns a schema in the form that the provider takes. A schema that the rules of [schema.fit] cannot
+// be applied to, such as one with two types, is returned as it is.
 func providerSchema(raw json.RawMessage) any {
 	s := new(schema)
 	if json.Unmarshal(raw, s) != nil {

@@ -32,17 +32,26 @@ func TestSources(t *testing.T) {
 		want   []modelread.Cited
 	}{
 		"pages": {
-			append([]string{search, `{"type":"content_block_stop","index":0}`}, append(text("1", "Ä🙂. ", page), text("2", "Two.", page)...)...),
-			[]modelread.Cited{{URL: "https://a.example/", Title: "A"}, {URL: "https://b.example/", Title: "B", Spans: []string{"Ä🙂. ", "Two."}}},
+			append([]string{search, `{"type":"content_block_stop","index":0}`},
+				append(text("1", "Ä🙂. ", page), text("2", "Two.", page)...)...),
+			[]modelread.Cited{
+				{URL: "https://a.example/", Title: "A"},
+				{URL: "https://b.example/", Title: "B", Spans: []string{"Ä🙂. ", "Two."}},
+			},
 		},
 		"documents": {
 			append([]string{failed, `{"type":"content_block_stop","index":0}`}, append(
-				text("1", "Ä🙂. ", `{"type":"char_location","document_index":0,"document_title":"Annual report","start_char_index":1,"end_char_index":2}`),
+				text("1", "Ä🙂. ",
+					`{"type":"char_location","document_index":0,"document_title":"Annual report","start_char_index":1,"end_char_index":2}`),
 				text("2", "Two.", `{"type":"page_location","document_index":1,"document_title":null}`)...)...),
-			[]modelread.Cited{{Title: "Annual report", Spans: []string{"Ä🙂. "}}, {Title: "Document 2", Spans: []string{"Two."}}},
+			[]modelread.Cited{
+				{Title: "Annual report", Spans: []string{"Ä🙂. "}},
+				{Title: "Document 2", Spans: []string{"Two."}},
+			},
 		},
 		"search results of the agent, and nonsense": {
-			append(text("1", "Ä🙂. ", `{"type":"search_result_location","source":"https://c.example/","title":"C"}`), text("2", "Two.", `7`)...),
+			append(text("1", "Ä🙂. ", `{"type":"search_result_location","source":"https://c.example/","title":"C"}`),
+				text("2", "Two.", `7`)...),
 			[]modelread.Cited{{URL: "https://c.example/", Title: "C", Spans: []string{"Ä🙂. "}}},
 		},
 	} {
@@ -51,7 +60,9 @@ func TestSources(t *testing.T) {
 
 			body := sse(append(append([]string{`{"type":"message_start","message":{"model":"m"}}`}, c.events...),
 				`{"type":"message_delta","delta":{"stop_reason":"end_turn"}}`, `{"type":"message_stop"}`)...)
-			m, err := anthropic.New(anthropic.Config{Model: modelName, BaseURL: "http://anthropic.test", Transport: modelread.Body{Text: body}})
+			m, err := anthropic.New(anthropic.Config{
+				Model: modelName, BaseURL: "http://anthropic.test", Transport: modelread.Body{Text: body},
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

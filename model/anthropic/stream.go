@@ -85,7 +85,9 @@ func (m *Model) stream(ctx context.Context, r spool.ModelRequest, a *answer) err
 	// Closing the body also stops a transport that ignores the context.
 	unhook := context.AfterFunc(watch.Context(), func() { _ = response.Body.Close() }) //nolint:contextcheck // as above
 	defer unhook()
-	in := bufio.NewReader(&modelhttp.Body{ReadCloser: response.Body, Watch: watch, First: m.config.HeaderTimeout, Next: m.config.IdleTimeout})
+	in := bufio.NewReader(&modelhttp.Body{
+		ReadCloser: response.Body, Watch: watch, First: m.config.HeaderTimeout, Next: m.config.IdleTimeout,
+	})
 	a.model, a.name, a.modelID, a.tools, a.output = m, sent.model, sent.model, sent.names, sent.output
 	if sse.IsJSON(in) {
 		return a.whole(watch, in)
@@ -198,8 +200,10 @@ func (a *answer) whole(watch *modelhttp.Watch, in io.Reader) error {
 	return a.finish()
 }
 
-// malformed returns the error for an event that cannot be read. Broken JSON may be an accident, but JSON of another form
-// is what the server sends each time.
+// malformed returns the error for an event that cannot be read. Broken JSON may be an accident, but JSON of another
+// form is what the server sends each time.
 func (a *answer) malformed(data string, err error) error {
-	return &spool.ModelError{Message: "malformed event: " + a.model.secrets.Clean(data), Err: err, NoRetry: json.Valid([]byte(data))}
+	return &spool.ModelError{
+		Message: "malformed event: " + a.model.secrets.Clean(data), Err: err, NoRetry: json.Valid([]byte(data)),
+	}
 }

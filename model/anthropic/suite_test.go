@@ -30,7 +30,9 @@ func play(scenario spooltest.ModelScenario, r fake.Request) fake.Answer {
 		return playOutput(r)
 	case spooltest.ModelCachedUsage:
 		a := blocks(fake.Text("Hi."))
-		a.Start = map[string]any{"input_tokens": 30, "cache_read_input_tokens": 60, "cache_creation_input_tokens": 10, "output_tokens": 1}
+		a.Start = map[string]any{
+			"input_tokens": 30, "cache_read_input_tokens": 60, "cache_creation_input_tokens": 10, "output_tokens": 1,
+		}
 		a.End = map[string]any{"output_tokens": 20, "output_tokens_details": map[string]any{"thinking_tokens": 8}}
 		return a
 	case spooltest.ModelNoUsage:
@@ -81,7 +83,8 @@ func playCalls(scenario spooltest.ModelScenario, r fake.Request) fake.Answer {
 		a := blocks(fake.Call("weather", `{"city":"Oslo"}`))
 		a.Fault, a.After = fake.FaultFlood, 4
 		a.Garbage = "event: content_block_delta\n" +
-			`data: {"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"` + strings.Repeat("x", 200<<10) + "\"}}\n\n"
+			`data: {"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"` +
+			strings.Repeat("x", 200<<10) + "\"}}\n\n"
 		return a
 	default:
 		return playEnds(scenario, r)
@@ -143,7 +146,9 @@ func playFault(scenario spooltest.ModelScenario, r fake.Request) fake.Answer {
 }
 
 func playRefusal(scenario spooltest.ModelScenario, r fake.Request) fake.Answer {
-	limited := &fake.Error{Status: http.StatusTooManyRequests, Type: "rate_limit_error", Message: "slow down", Header: make(http.Header)}
+	limited := &fake.Error{
+		Status: http.StatusTooManyRequests, Type: "rate_limit_error", Message: "slow down", Header: make(http.Header),
+	}
 	switch scenario {
 	case spooltest.ModelRateLimited:
 		limited.Header.Set("Retry-After", "7")
@@ -179,8 +184,10 @@ func playOutput(r fake.Request) fake.Answer {
 		return blocks(fake.Text("Let me look."), fake.Call("weather", `{"city":"Oslo"}`))
 	case r.Schema != nil:
 		return blocks(fake.Text(value))
-	case tools["weather_report"] && (r.ToolChoice == "any" || r.Forced == "weather_report" || r.Thinking != "" && r.ToolChoice == "auto"):
-		return blocks(fake.Block{Type: "thinking", Text: "I know it.", Loose: true}, fake.Text("Here it is:"), fake.Call("weather_report", value))
+	case tools["weather_report"] && (r.ToolChoice == "any" || r.Forced == "weather_report" ||
+		r.Thinking != "" && r.ToolChoice == "auto"):
+		return blocks(fake.Block{Type: "thinking", Text: "I know it.", Loose: true}, fake.Text("Here it is:"),
+			fake.Call("weather_report", value))
 	default:
 		return refused("no value is asked for")
 	}
@@ -190,7 +197,10 @@ var signedBlocks = []fake.Block{
 	{Type: "thinking", Text: "First thought.", Signature: "sigR1/+A"},
 	{Type: "redacted_thinking", Signature: "sealed/A"},
 	{Type: "text", Text: "Looking.", Cited: true, Signature: "sigT1/+A"},
-	{Type: "server_tool_use", Raw: json.RawMessage(`{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"query":"part/++A"}}`)},
+	{
+		Type: "server_tool_use",
+		Raw:  json.RawMessage(`{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"query":"part/++A"}}`),
+	},
 	{Type: "thinking", Text: "Second thought.", Signature: "sigR2/+A"},
 	{
 		Type: "tool_use", ID: "toolu_weather", Name: "weather", Args: `{"city":"Oslo"}`,
@@ -239,7 +249,9 @@ func TestModelWithForcedOutput(t *testing.T) { //nolint:paralleltest // the suit
 }
 
 func TestModelWithOutputAndThinking(t *testing.T) { //nolint:paralleltest // the suite is
-	testSuite(t, anthropic.Config{Output: anthropic.OutputTool, Thinking: anthropic.Thinking{Mode: anthropic.ThinkingAdaptive}})
+	testSuite(t, anthropic.Config{
+		Output: anthropic.OutputTool, Thinking: anthropic.Thinking{Mode: anthropic.ThinkingAdaptive},
+	})
 }
 
 func testSuite(t *testing.T, config anthropic.Config) {
@@ -265,7 +277,7 @@ func testSuite(t *testing.T, config anthropic.Config) {
 			Model: newModel(t, url, config), Other: newModel(t, url, other), Requests: server.Requests, Gone: server.Gone(),
 		}
 	}, spooltest.ModelFeatures{
-		CachedUsage: true, Files: true, Images: true, Pause: true, ProviderParts: true, RetryAfterDate: true, SealedReasoning: true,
-		SignedCalls: true, SignedReasoning: true, SignedText: true, TextArguments: true,
+		CachedUsage: true, Files: true, Images: true, Pause: true, ProviderParts: true, RetryAfterDate: true,
+		SealedReasoning: true, SignedCalls: true, SignedReasoning: true, SignedText: true, TextArguments: true,
 	})
 }

@@ -104,13 +104,22 @@ func TestSavedData(t *testing.T) {
 		}
 	}
 	want := spool.Content{
-		{Type: spool.PartReasoning, Text: "Hm.", Provider: json.RawMessage(`{"anthropic":{"model":"claude-test-4","signature":"s1=="}}`)},
+		{
+			Type: spool.PartReasoning, Text: "Hm.",
+			Provider: json.RawMessage(`{"anthropic":{"model":"claude-test-4","signature":"s1=="}}`),
+		},
 		{Type: spool.PartReasoning, Provider: json.RawMessage(`{"anthropic":{"model":"claude-test-4","redacted":"d1=="}}`)},
 		{Type: spool.PartText, Text: "One."},
 		{Type: spool.PartText, Text: "Two."},
-		{Type: spool.PartText, Text: "Three.", Provider: json.RawMessage(`{"anthropic":{"model":"claude-test-4","citations":[` +
-			`{"cited_text":"quoted","encrypted_index":"i1==","title":"Example","type":"web_search_result_location","url":"https://example.com/"}]}}`)},
-		{Type: spool.PartProvider, Provider: json.RawMessage(`{"anthropic":{"model":"claude-test-4","block":{"type":"new_kind","x":{"y":"<&>"}}}}`)},
+		{
+			Type: spool.PartText, Text: "Three.",
+			Provider: json.RawMessage(`{"anthropic":{"model":"claude-test-4","citations":[` +
+				`{"cited_text":"quoted","encrypted_index":"i1==","title":"Example","type":"web_search_result_location","url":"https://example.com/"}]}}`),
+		},
+		{
+			Type:     spool.PartProvider,
+			Provider: json.RawMessage(`{"anthropic":{"model":"claude-test-4","block":{"type":"new_kind","x":{"y":"<&>"}}}}`),
+		},
 		{Type: spool.PartProvider, Provider: json.RawMessage(`{"anthropic":{"model":"claude-test-4",`)},
 		{Type: spool.PartProvider, Provider: json.RawMessage(`{"anthropic":{"model":"claude-test-4",`)},
 	}
@@ -153,7 +162,9 @@ func TestPause(t *testing.T) {
 func TestOutputTool(t *testing.T) {
 	t.Parallel()
 
-	schema := &spool.OutputSchema{Name: "weather", Schema: json.RawMessage(`{"type":"object","properties":{"sky":{"type":"string"}}}`)}
+	schema := &spool.OutputSchema{
+		Name: "weather", Schema: json.RawMessage(`{"type":"object","properties":{"sky":{"type":"string"}}}`),
+	}
 	ask := func(thinking anthropic.Thinking, tools ...string) sent {
 		r := asks("Hi?")
 		r.Output = schema
@@ -164,7 +175,8 @@ func TestOutputTool(t *testing.T) {
 	}
 	alone := ask(anthropic.Thinking{})
 	alone.wantField(t, "tool_choice", `{"type":"tool","name":"weather"}`)
-	alone.wantField(t, "tools", `[{"name":"weather","description":"Takes the final answer.","input_schema":{"type":"object","properties":{"sky":{"type":"string"}}}}]`)
+	alone.wantField(t, "tools",
+		`[{"name":"weather","description":"Takes the final answer.","input_schema":{"type":"object","properties":{"sky":{"type":"string"}}}}]`)
 	alone.wantField(t, "output_config", "")
 	ask(anthropic.Thinking{}, "coin").wantField(t, "tool_choice", `{"type":"any"}`)
 	if tools := ask(anthropic.Thinking{}, "weather", "weather_output").Tools; tools[2].Name != "weather_output_output" {
@@ -172,7 +184,8 @@ func TestOutputTool(t *testing.T) {
 	}
 	thinks := ask(budget)
 	thinks.wantField(t, "tool_choice", `{"type":"auto"}`)
-	thinks.wantField(t, "system", `[{"type":"text","text":"Give the final answer only as a call of the tool weather, once, without a text before it."}]`)
+	thinks.wantField(t, "system",
+		`[{"type":"text","text":"Give the final answer only as a call of the tool weather, once, without a text before it."}]`)
 }
 
 // Texts before the call of the output are no part of it. Without the call they are the answer.
@@ -185,12 +198,20 @@ func TestHeldTexts(t *testing.T) {
 		text   string
 		reason spool.FinishReason
 	}{
-		"Output":        {[]fake.Block{fake.Text("Here:"), value}, `{"sky":"blue"}`, spool.FinishStop},
-		"Late text":     {[]fake.Block{value, fake.Text("There.")}, `{"sky":"blue"}`, spool.FinishStop},
-		"No output":     {[]fake.Block{fake.Text("No, "), fake.Text("sorry.")}, "No, sorry.", spool.FinishStop},
-		"Other call":    {[]fake.Block{fake.Text("First:"), fake.Call("coin", "{}")}, "First:", spool.FinishToolCalls},
-		"No arguments":  {[]fake.Block{fake.Call("answer", "")}, "{}", spool.FinishStop},
-		"With thinking": {[]fake.Block{{Type: "thinking", Text: "Hm.", Loose: true}, fake.Text("Here:"), {Type: "thinking", Text: "So.", Loose: true}, value}, `{"sky":"blue"}`, spool.FinishStop},
+		"Output":       {[]fake.Block{fake.Text("Here:"), value}, `{"sky":"blue"}`, spool.FinishStop},
+		"Late text":    {[]fake.Block{value, fake.Text("There.")}, `{"sky":"blue"}`, spool.FinishStop},
+		"No output":    {[]fake.Block{fake.Text("No, "), fake.Text("sorry.")}, "No, sorry.", spool.FinishStop},
+		"Other call":   {[]fake.Block{fake.Text("First:"), fake.Call("coin", "{}")}, "First:", spool.FinishToolCalls},
+		"No arguments": {[]fake.Block{fake.Call("answer", "")}, "{}", spool.FinishStop},
+		"With thinking": {
+			[]fake.Block{
+				{Type: "thinking", Text: "Hm.", Loose: true},
+				fake.Text("Here:"),
+				{Type: "thinking", Text: "So.", Loose: true},
+				value,
+			},
+			`{"sky":"blue"}`, spool.FinishStop,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -230,7 +251,10 @@ func TestNativeOutput(t *testing.T) {
 	t.Parallel()
 
 	r := asks("Hi?")
-	r.Output = &spool.OutputSchema{Name: "x", Schema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer","maximum":9}},"required":["n"]}`)}
+	r.Output = &spool.OutputSchema{
+		Name:   "x",
+		Schema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer","maximum":9}},"required":["n"]}`),
+	}
 	config := anthropic.Config{Thinking: adaptive, Extra: map[string]any{"output_config": map[string]any{"effort": "low"}}}
 	s := send(t, config, r)
 	s.wantField(t, "output_config", `{"effort":"low","format":{"type":"json_schema","schema":

@@ -31,8 +31,9 @@ func knownOutput(name string) int {
 	return most
 }
 
-// Describe implements [spool.Described]. The provider is "anthropic", also for other servers with its interface. A window
-// that needs a header has to be configured. The service tier is the one that the request or Config.Extra asks for.
+// Describe implements [spool.Described]. The provider is "anthropic", also for other servers with its interface. A
+// window that needs a header has to be configured. The service tier is the one that the request or Config.Extra asks
+// for.
 func (m *Model) Describe() spool.ModelInfo {
 	return spool.ModelInfo{
 		Provider: "anthropic", Model: m.config.Model,

@@ -12,7 +12,9 @@ import (
 func TestBilling(t *testing.T) {
 	t.Parallel()
 
-	for cache, want := range map[anthropic.Cache]time.Duration{"": 0, anthropic.CacheShort: 0, anthropic.CacheLong: time.Hour, anthropic.CacheOff: 0} {
+	for cache, want := range map[anthropic.Cache]time.Duration{
+		"": 0, anthropic.CacheShort: 0, anthropic.CacheLong: time.Hour, anthropic.CacheOff: 0,
+	} {
 		m, err := anthropic.New(anthropic.Config{Model: "claude-opus-5", APIKey: "key", Cache: cache})
 		if err != nil {
 			t.Fatal(err)

@@ -90,7 +90,9 @@ func TestAsks(t *testing.T) {
 		"ask nobody": nil,
 	} {
 		var got []string
-		for _, c := range ask(t, demo.New(demo.Config{}), spool.ModelRequest{Messages: []spool.Message{user(prompt)}, Tools: spawning}).calls {
+		for _, c := range ask(
+			t, demo.New(demo.Config{}), spool.ModelRequest{Messages: []spool.Message{user(prompt)}, Tools: spawning},
+		).calls {
 			if c.Name != "spawnSubagent" {
 				t.Errorf("%s calls %s", prompt, c.Name)
 			}
@@ -99,7 +101,9 @@ func TestAsks(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s", prompt, diff)
 		}
-		if calls := ask(t, demo.New(demo.Config{}), spool.ModelRequest{Messages: []spool.Message{user(prompt)}, Tools: tools}).calls; len(calls) > 0 {
+		if calls := ask(
+			t, demo.New(demo.Config{}), spool.ModelRequest{Messages: []spool.Message{user(prompt)}, Tools: tools},
+		).calls; len(calls) > 0 {
 			t.Errorf("%s: calls %v without the tool", prompt, calls)
 		}
 	}
@@ -121,7 +125,8 @@ func TestText(t *testing.T) {
 	}
 	u := a.finish.Usage
 	if *u.Input != 4 || *u.CacheRead != 0 || *u.CacheWrite != 4 || *u.Reasoning != 13 || *u.Output != *u.Reasoning+10 {
-		t.Errorf("usage: in %d read %d write %d out %d reasoning %d", *u.Input, *u.CacheRead, *u.CacheWrite, *u.Output, *u.Reasoning)
+		t.Errorf("usage: in %d read %d write %d out %d reasoning %d", *u.Input, *u.CacheRead, *u.CacheWrite, *u.Output,
+			*u.Reasoning)
 	}
 
 	again := ask(t, demo.New(demo.Config{}), r)
@@ -204,7 +209,8 @@ func TestSteps(t *testing.T) {
 	}
 	history = second.results(history, `{"time":"noon"}`)
 	last := ask(t, m, spool.ModelRequest{Messages: history, Tools: tools})
-	if want := demo.Label + ` clock answered: {"time":"noon"}.`; last.text != want || last.finish.Reason != spool.FinishStop {
+	if want := demo.Label + ` clock answered: {"time":"noon"}.`; last.text != want ||
+		last.finish.Reason != spool.FinishStop {
 		t.Errorf("got %q (%s), want %q", last.text, last.finish.Reason, want)
 	}
 }
@@ -310,10 +316,14 @@ func TestSummary(t *testing.T) {
 	t.Parallel()
 
 	a := ask(t, demo.New(demo.Config{}), spool.ModelRequest{
-		Kind:     spool.UsageCompaction,
-		Messages: []spool.Message{user("user: \"use clock\"\nagent: \"It is late.\"\nuser: \"Tell me all about the history of clocks.\"")},
+		Kind: spool.UsageCompaction,
+		Messages: []spool.Message{
+			user("user: \"use clock\"\nagent: \"It is late.\"\nuser: \"Tell me all about the history of clocks.\""),
+		},
 	})
-	if want := demo.Label + " Summary of 3 entries. The user said: “use clock” “Tell me all about the h…”"; a.text != want || len(a.calls) > 0 {
+	if want := demo.Label +
+		" Summary of 3 entries. The user said: “use clock” “Tell me all about the h…”"; a.text != want ||
+		len(a.calls) > 0 {
 		t.Errorf("got %s", a.text)
 	}
 }

@@ -37,7 +37,8 @@ func answer(r spool.ModelRequest) plan {
 		return plan{text: Label + " " + summary(r.Messages)}
 	}
 	turn := lastTurn(r.Messages)
-	if last := len(r.Messages) - 1; r.NoCalls && last > 0 && r.Messages[last].Role == spool.RoleUser { // it asks for the answer
+	// it asks for the answer
+	if last := len(r.Messages) - 1; r.NoCalls && last > 0 && r.Messages[last].Role == spool.RoleUser {
 		turn = lastTurn(r.Messages[:last])
 	}
 	p := plan{signature: json.RawMessage(`{"demo":"` + digest + `"}`)}

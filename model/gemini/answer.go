@@ -85,10 +85,12 @@ func (a *answer) add(data []byte) error {
 	return a.emit(spool.UsageSeen{Usage: a.usage})
 }
 
-// malformed returns the error for a chunk that cannot be read. Broken JSON may be an accident, but JSON of another form is
-// what the server sends each time.
+// malformed returns the error for a chunk that cannot be read. Broken JSON may be an accident, but JSON of another
+// form is what the server sends each time.
 func (a *answer) malformed(data []byte, err error) error {
-	return &spool.ModelError{Message: "malformed chunk: " + a.model.secrets.Clean(string(data)), Err: err, NoRetry: json.Valid(data)}
+	return &spool.ModelError{
+		Message: "malformed chunk: " + a.model.secrets.Clean(string(data)), Err: err, NoRetry: json.Valid(data),
+	}
 }
 
 func (a *answer) candidate(c candidate) error {
@@ -191,8 +193,8 @@ func (a *answer) thought(text, signature string) error {
 	return a.emit(spool.ReasoningEnd{Provider: saved{Model: a.signer, Signature: signature}.raw()})
 }
 
-// media yields a file that the model made. One that is elsewhere, or that cannot be read, is a text that names it. The file goes back to the
-// model with its signature. Its data are the artifact's alone.
+// media yields a file that the model made. One that is elsewhere, or that cannot be read, is a text that names it.
+// The file goes back to the model with its signature. Its data are the artifact's alone.
 func (a *answer) media(p answerPart, raw json.RawMessage) error {
 	var kind, at string
 	if p.Inline != nil {

@@ -94,7 +94,8 @@ func (c *conversation) addAnswer(message spool.Message, after []spool.Message) e
 			}
 			calls = append(calls, call{Part: p, sentID: data.ID})
 			parts = append(parts, part{
-				Call: &functionCall{ID: data.ID, Name: toolname.Fit(p.ToolName), Args: encodeArgs(p.Args)}, Signature: data.Signature,
+				Call:      &functionCall{ID: data.ID, Name: toolname.Fit(p.ToolName), Args: encodeArgs(p.Args)},
+				Signature: data.Signature,
 			})
 		case spool.PartProvider:
 			if data.Part != nil {

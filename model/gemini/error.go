@@ -115,7 +115,8 @@ func (m *Model) chunkError(data []byte) error {
 // describe copies the error in a body to e. The body is {"error":{...}}, {"error":"..."} or a list with one of these.
 func describe(body []byte, e *spool.ModelError) {
 	var list []json.RawMessage
-	if body = bytes.TrimSpace(body); len(body) > 0 && body[0] == '[' && json.Unmarshal(body, &list) == nil && len(list) > 0 {
+	if body = bytes.TrimSpace(body); len(body) > 0 && body[0] == '[' &&
+		json.Unmarshal(body, &list) == nil && len(list) > 0 {
 		body = list[0]
 	}
 	var outer struct {

@@ -33,16 +33,43 @@ func TestErrors(t *testing.T) {
 		answer fake.Answer
 		want   spool.ModelError
 	}{
-		"Delay":    {fake.Answer{Error: &delayed}, spool.ModelError{Status: 429, Type: "RESOURCE_EXHAUSTED", Message: limited.Message, After: delayed.RetryDelay}},
-		"Daily":    {fake.Answer{Error: &daily}, spool.ModelError{Status: 429, Type: "RESOURCE_EXHAUSTED", Message: limited.Message, NoRetry: true}},
-		"Reason":   {fake.Answer{Error: &fake.Error{Status: 400, Code: "INVALID_ARGUMENT", Reason: "API_KEY_INVALID", Message: "m"}}, spool.ModelError{Status: 400, Type: "API_KEY_INVALID", Message: "m"}},
-		"List":     {bodyAnswer(503, `[{"error":{"code":503,"message":"m","status":"UNAVAILABLE"}}]`), spool.ModelError{Status: 503, Type: "UNAVAILABLE", Message: "m"}},
-		"Gateway":  {bodyAnswer(502, `{"error":"bad gateway"}`), spool.ModelError{Status: 502, Message: "bad gateway"}},
-		"HTML":     {bodyAnswer(502, `<html>oops</html>`), spool.ModelError{Status: 502, Message: "<html>oops</html>"}},
-		"Empty":    {bodyAnswer(500, ``), spool.ModelError{Status: 500, Message: "Internal Server Error"}},
-		"Overflow": {fake.Answer{Error: refusal("The input token count exceeds the maximum number of tokens allowed 1048576.")}, spool.ModelError{Status: 400, Type: "INVALID_ARGUMENT", Message: "The input token count exceeds the maximum number of tokens allowed 1048576.", ContextOverflow: true}},
-		"Payload":  {fake.Answer{Error: refusal("Request payload size exceeds the limit: 20971520 bytes.")}, spool.ModelError{Status: 400, Type: "INVALID_ARGUMENT", Message: "Request payload size exceeds the limit: 20971520 bytes.", ContextOverflow: true}},
-		"Stream":   {fake.Answer{End: fake.EndError, Error: &delayed}, spool.ModelError{Status: 429, Type: "RESOURCE_EXHAUSTED", Message: limited.Message, After: delayed.RetryDelay}},
+		"Delay": {
+			fake.Answer{Error: &delayed},
+			spool.ModelError{Status: 429, Type: "RESOURCE_EXHAUSTED", Message: limited.Message, After: delayed.RetryDelay},
+		},
+		"Daily": {
+			fake.Answer{Error: &daily},
+			spool.ModelError{Status: 429, Type: "RESOURCE_EXHAUSTED", Message: limited.Message, NoRetry: true},
+		},
+		"Reason": {
+			fake.Answer{Error: &fake.Error{Status: 400, Code: "INVALID_ARGUMENT", Reason: "API_KEY_INVALID", Message: "m"}},
+			spool.ModelError{Status: 400, Type: "API_KEY_INVALID", Message: "m"},
+		},
+		"List": {
+			bodyAnswer(503, `[{"error":{"code":503,"message":"m","status":"UNAVAILABLE"}}]`),
+			spool.ModelError{Status: 503, Type: "UNAVAILABLE", Message: "m"},
+		},
+		"Gateway": {bodyAnswer(502, `{"error":"bad gateway"}`), spool.ModelError{Status: 502, Message: "bad gateway"}},
+		"HTML":    {bodyAnswer(502, `<html>oops</html>`), spool.ModelError{Status: 502, Message: "<html>oops</html>"}},
+		"Empty":   {bodyAnswer(500, ``), spool.ModelError{Status: 500, Message: "Internal Server Error"}},
+		"Overflow": {
+			fake.Answer{Error: refusal("The input token count exceeds the maximum number of tokens allowed 1048576.")},
+			spool.ModelError{
+				Status: 400, Type: "INVALID_ARGUMENT",
+				Message: "The input token count exceeds the maximum number of tokens allowed 1048576.", ContextOverflow: true,
+			},
+		},
+		"Payload": {
+			fake.Answer{Error: refusal("Request payload size exceeds the limit: 20971520 bytes.")},
+			spool.ModelError{
+				Status: 400, Type: "INVALID_ARGUMENT", Message: "Request payload size exceeds the limit: 20971520 bytes.",
+				ContextOverflow: true,
+			},
+		},
+		"Stream": {
+			fake.Answer{End: fake.EndError, Error: &delayed},
+			spool.ModelError{Status: 429, Type: "RESOURCE_EXHAUSTED", Message: limited.Message, After: delayed.RetryDelay},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -67,7 +94,8 @@ func TestSecrets(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		got = r
 		w.WriteHeader(http.StatusForbidden)
-		_, _ = io.WriteString(w, `{"error":{"code":403,"message":"`+strings.Join([]string{key, header, extra, secret}, " ")+`"}}`)
+		_, _ = io.WriteString(w, `{"error":{"code":403,"message":"`+
+			strings.Join([]string{key, header, extra, secret}, " ")+`"}}`)
 	}))
 	t.Cleanup(server.Close)
 	m, err := gemini.New(gemini.Config{
@@ -77,10 +105,12 @@ func TestSecrets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if failed := mustFail(t, m, hello()); failed.Message != "[redacted] [redacted] [redacted] [redacted]" || !failed.Permanent() {
+	if failed := mustFail(t, m, hello()); failed.Message != "[redacted] [redacted] [redacted] [redacted]" ||
+		!failed.Permanent() {
 		t.Errorf("got %v", failed)
 	}
-	if got.URL.String() != "/gate/v1beta/models/"+testModel+":streamGenerateContent?alt=sse" || got.Header.Get("X-Goog-Api-Key") != key || got.Header.Get("X-Gate") != header {
+	if got.URL.String() != "/gate/v1beta/models/"+testModel+":streamGenerateContent?alt=sse" ||
+		got.Header.Get("X-Goog-Api-Key") != key || got.Header.Get("X-Gate") != header {
 		t.Errorf("got %s %v", got.URL, got.Header)
 	}
 }
@@ -94,7 +124,8 @@ func TestEncodeError(t *testing.T) {
 	got := mustFail(t, p.model(t, gemini.Config{APIKey: secret}), spool.ModelRequest{
 		Messages: hello().Messages, Extra: map[string]any{"x": unencodable(secret)},
 	})
-	if got.Message != "encode request" || !got.Permanent() || p.Count() != 0 || got.Err == nil || strings.Contains(got.Err.Error(), secret) {
+	if got.Message != "encode request" || !got.Permanent() || p.Count() != 0 || got.Err == nil ||
+		strings.Contains(got.Err.Error(), secret) {
 		t.Errorf("got %v, %v", got, got.Err)
 	}
 }
@@ -107,7 +138,8 @@ func (u unencodable) MarshalJSON() ([]byte, error) { return nil, errors.New(stri
 // Nothing in the environment changes a request.
 func TestEnvironment(t *testing.T) {
 	for _, name := range []string{
-		"GOOGLE_API_KEY", "GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION",
+		"GOOGLE_API_KEY", "GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL", "GOOGLE_CLOUD_PROJECT",
+		"GOOGLE_CLOUD_LOCATION",
 	} {
 		t.Setenv(name, "http://127.0.0.1:1/from-the-environment")
 	}
@@ -137,7 +169,8 @@ func TestRedirect(t *testing.T) {
 		http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
 	}}))
 	got := mustFail(t, p.model(t, gemini.Config{}), hello())
-	if got.Status != http.StatusTemporaryRedirect || !got.Permanent() || p.Count() != 1 || !strings.Contains(got.Message, "/elsewhere") {
+	if got.Status != http.StatusTemporaryRedirect || !got.Permanent() || p.Count() != 1 ||
+		!strings.Contains(got.Message, "/elsewhere") {
 		t.Errorf("got %v", got)
 	}
 }

@@ -32,7 +32,9 @@ func (a *answer) finish() error {
 		return err
 	}
 	if reason == spool.FinishPause {
-		if err := a.emit(spool.ProviderPart{Provider: saved{Model: a.signer, Continuation: a.continuation}.raw()}); err != nil {
+		if err := a.emit(spool.ProviderPart{
+			Provider: saved{Model: a.signer, Continuation: a.continuation}.raw(),
+		}); err != nil {
 			return err
 		}
 	}
@@ -86,5 +88,7 @@ func (a *answer) failed(permanent bool) error {
 	if a.message != "" {
 		message += ": " + a.message
 	}
-	return &spool.ModelError{Type: a.model.secrets.Clean(a.reason), Message: a.model.secrets.Clean(message), NoRetry: permanent}
+	return &spool.ModelError{
+		Type: a.model.secrets.Clean(a.reason), Message: a.model.secrets.Clean(message), NoRetry: permanent,
+	}
 }

@@ -16,11 +16,13 @@ func TestFinishReasons(t *testing.T) {
 	t.Parallel()
 
 	for word, want := range map[string]spool.FinishReason{
-		"STOP": spool.FinishStop, "FUNCTION_CALL": spool.FinishStop, "MAX_TOKENS": spool.FinishLength, "SAFETY": spool.FinishFilter, "RECITATION": spool.FinishFilter,
-		"MODEL_ARMOR": spool.FinishFilter, "stop": spool.FinishStop, "length": spool.FinishLength, "content_filter": spool.FinishFilter, "tool_calls": spool.FinishStop,
-		"BLOCKLIST": spool.FinishFilter, "PROHIBITED_CONTENT": spool.FinishFilter, "SPII": spool.FinishFilter, "IMAGE_SAFETY": spool.FinishFilter,
-		"IMAGE_PROHIBITED_CONTENT": spool.FinishFilter, "IMAGE_RECITATION": spool.FinishFilter,
-		"LANGUAGE": "LANGUAGE", "TOO_MANY_TOOL_CALLS": "TOO_MANY_TOOL_CALLS", "SOMETHING_NEW": "SOMETHING_NEW",
+		"STOP": spool.FinishStop, "FUNCTION_CALL": spool.FinishStop, "MAX_TOKENS": spool.FinishLength,
+		"SAFETY": spool.FinishFilter, "RECITATION": spool.FinishFilter, "MODEL_ARMOR": spool.FinishFilter,
+		"stop": spool.FinishStop, "length": spool.FinishLength, "content_filter": spool.FinishFilter,
+		"tool_calls": spool.FinishStop, "BLOCKLIST": spool.FinishFilter, "PROHIBITED_CONTENT": spool.FinishFilter,
+		"SPII": spool.FinishFilter, "IMAGE_SAFETY": spool.FinishFilter, "IMAGE_PROHIBITED_CONTENT": spool.FinishFilter,
+		"IMAGE_RECITATION": spool.FinishFilter, "LANGUAGE": "LANGUAGE", "TOO_MANY_TOOL_CALLS": "TOO_MANY_TOOL_CALLS",
+		"SOMETHING_NEW": "SOMETHING_NEW",
 	} {
 		p := newPeer(t, answerWith(fake.Answer{Parts: []fake.Part{fake.Text("Hi.")}, Finish: word}))
 		if got := mustAsk(t, p.model(t, gemini.Config{}), hello()); got.finish.Reason != want || got.message.Text() != "Hi." {
@@ -35,10 +37,13 @@ func TestFinishReasons(t *testing.T) {
 		}
 	}
 	for word, permanent := range map[string]bool{
-		"MALFORMED_FUNCTION_CALL": false, "UNEXPECTED_TOOL_CALL": false, "MALFORMED_RESPONSE": false, "OTHER": false, "IMAGE_OTHER": false, "NO_IMAGE": false,
-		"CONTINUATION": false, "error": false, "network_error": false, "MISSING_THOUGHT_SIGNATURE": true,
+		"MALFORMED_FUNCTION_CALL": false, "UNEXPECTED_TOOL_CALL": false, "MALFORMED_RESPONSE": false, "OTHER": false,
+		"IMAGE_OTHER": false, "NO_IMAGE": false, "CONTINUATION": false, "error": false, "network_error": false,
+		"MISSING_THOUGHT_SIGNATURE": true,
 	} {
-		p := newPeer(t, answerWith(fake.Answer{Parts: []fake.Part{fake.Text("Hi.")}, Finish: word, FinishMessage: "for a reason"}))
+		p := newPeer(t, answerWith(fake.Answer{
+			Parts: []fake.Part{fake.Text("Hi.")}, Finish: word, FinishMessage: "for a reason",
+		}))
 		got := mustFail(t, p.model(t, gemini.Config{}), hello())
 		if got.Type != word || got.Permanent() != permanent || got.Message != "the answer ended with "+word+": for a reason" {
 			t.Errorf("%s: got %+v", word, got)
@@ -62,7 +67,8 @@ func TestUsageSeen(t *testing.T) {
 	t.Parallel()
 
 	p := newPeer(t, answerWith(fake.Answer{
-		Parts: []fake.Part{fake.Text("Hi there.")}, Usage: &fake.Usage{Prompt: 10, ToolUse: 2, Cached: 4, Candidates: 6, Thoughts: 3}, End: fake.EndCut,
+		Parts: []fake.Part{fake.Text("Hi there.")},
+		Usage: &fake.Usage{Prompt: 10, ToolUse: 2, Cached: 4, Candidates: 6, Thoughts: 3}, End: fake.EndCut,
 	}))
 	got := ask(t.Context(), p.model(t, gemini.Config{}), hello())
 	if got.err == nil || len(got.usages) == 0 || *got.usages[0].Input != 12 || *got.usages[0].CacheRead != 4 {
@@ -120,7 +126,10 @@ func TestWholeAnswer(t *testing.T) {
 	t.Parallel()
 
 	const one = `{"candidates":[{"content":{"parts":[{"text":"Hi."}]},"finishReason":"STOP"}]}`
-	for _, body := range []string{one, "[" + one + "]", `[{"candidates":[{"content":{"parts":[{"text":"Hi"}]}}]},` + strings.Replace(one, "Hi.", ".", 1) + "]"} {
+	for _, body := range []string{
+		one, "[" + one + "]",
+		`[{"candidates":[{"content":{"parts":[{"text":"Hi"}]}}]},` + strings.Replace(one, "Hi.", ".", 1) + "]",
+	} {
 		p := newPeer(t, answerWith(fake.Answer{Handler: func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			bodyAnswer(200, body).Handler(w, r)
@@ -135,7 +144,8 @@ func TestWholeAnswer(t *testing.T) {
 func TestEndlessNothing(t *testing.T) {
 	t.Parallel()
 
-	piece := []byte(`data: {"candidates":[{"content":{"parts":[{"text":""}]},"safetyRatings":"` + strings.Repeat("x", 64<<10) + "\"}]}\n\n")
+	piece := []byte(`data: {"candidates":[{"content":{"parts":[{"text":""}]},"safetyRatings":"` +
+		strings.Repeat("x", 64<<10) + "\"}]}\n\n")
 	p := newPeer(t, answerWith(fake.Answer{Handler: func(w http.ResponseWriter, r *http.Request) {
 		for r.Context().Err() == nil {
 			if _, err := w.Write(piece); err != nil {

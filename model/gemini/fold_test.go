@@ -59,11 +59,14 @@ func ask(ctx context.Context, m spool.Model, r spool.ModelRequest) answer {
 		case spool.FileMade:
 			open = ""
 			add(spool.Part{
-				Type: spool.PartImage, Image: "data:" + e.MediaType + ";base64," + base64.StdEncoding.EncodeToString(e.Data), MIMEType: e.MediaType, Provider: e.Provider,
+				Type: spool.PartImage, Image: "data:" + e.MediaType + ";base64," + base64.StdEncoding.EncodeToString(e.Data),
+				MIMEType: e.MediaType, Provider: e.Provider,
 			})
 		case spool.ToolCallEnd:
 			open = ""
-			add(spool.Part{Type: spool.PartToolCall, ToolCallID: e.ID, ToolName: e.Name, Args: json.RawMessage(e.Args), Provider: e.Provider})
+			add(spool.Part{
+				Type: spool.PartToolCall, ToolCallID: e.ID, ToolName: e.Name, Args: json.RawMessage(e.Args), Provider: e.Provider,
+			})
 		case spool.UsageSeen:
 			a.usages = append(a.usages, e.Usage)
 		case spool.Finish:
@@ -110,7 +113,8 @@ func resultsOf(m spool.Message) spool.Message {
 	out := spool.Message{Role: spool.RoleTool}
 	for i, c := range m.ToolCalls() {
 		out.Content = append(out.Content, spool.Part{
-			Type: spool.PartToolResult, ToolCallID: c.ToolCallID, ToolName: c.ToolName, Result: json.RawMessage(fmt.Sprintf(`{"n":%d}`, i)),
+			Type: spool.PartToolResult, ToolCallID: c.ToolCallID, ToolName: c.ToolName,
+			Result: json.RawMessage(fmt.Sprintf(`{"n":%d}`, i)),
 		})
 	}
 	return out

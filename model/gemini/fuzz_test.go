@@ -20,15 +20,22 @@ var recorded = []string{
 		`data: {"candidates": [{"content": {"parts": [{"text": "sunny \ud83c\udf1e."}],"role": "model"}}]}` + "\n\n" +
 		`data: {"candidates": [{"content": {"parts": [{"executableCode": {"language": "PYTHON","code": "1"}},{"text": "","thoughtSignature": "AAAA"}],"role": "model"},"finishReason": "MAX_TOKENS"}]}` + "\n\n",
 	`data: {"promptFeedback": {"blockReason": "SAFETY","safetyRatings": [{"category": "HARM_CATEGORY_HARASSMENT","probability": "HIGH"}]},"usageMetadata": {"promptTokenCount": 4}}` + "\n\n",
-	`data: {"candidates": [{"content": {"parts": [{"text": "Hi"}]}}]}` + "\n\n" + `data: {"error": {"code": 503,"message": "overloaded","status": "UNAVAILABLE","details": [{"retryDelay": "3s"}]}}` + "\n\n",
+	`data: {"candidates": [{"content": {"parts": [{"text": "Hi"}]}}]}` + "\n\n" +
+		`data: {"error": {"code": 503,"message": "overloaded","status": "UNAVAILABLE","details": [{"retryDelay": "3s"}]}}` +
+		"\n\n",
 	`data: {"candidates": [{"content": {"parts": [{"text": "Look: "},{"inlineData": {"mimeType": "image/png","data": "iVBORw0KGgo="}}],"role": "model"},"groundingMetadata": {"groundingChunks": [{"web": {"uri": "https://example.com/","title": "x"}}],"groundingSupports": [{"segment": {"endIndex": 4},"groundingChunkIndices": [0]}]}}]}` + "\n\n" +
-		`data: {"candidates": [{"content": {"parts": [{"text": "Hi \ud83d"}]}}]}` + "\n\n" + `data: {"candidates": [{"content": {"parts": [{"text": "\ude00."}]},"finishReason": "MODEL_ARMOR"}]}` + "\n\n",
-	`data: {"candidates": [{"finishReason": "MALFORMED_FUNCTION_CALL","finishMessage": "Malformed function call: x("}]}` + "\n\n",
+		`data: {"candidates": [{"content": {"parts": [{"text": "Hi \ud83d"}]}}]}` + "\n\n" +
+		`data: {"candidates": [{"content": {"parts": [{"text": "\ude00."}]},"finishReason": "MODEL_ARMOR"}]}` + "\n\n",
+	`data: {"candidates": [{"finishReason": "MALFORMED_FUNCTION_CALL","finishMessage": "Malformed function call: x("}]}` +
+		"\n\n",
 }
 
 // secondReader returns what a stream says, if it follows the interface.
 func secondReader(body string) (said modelread.Said, ok bool) {
-	names := []string{"candidates", "index", "content", "parts", "text", "thought", "functionCall", "name", "args", "finishReason", "error", "partialArgs", "willContinue", "inlineData", "fileData"}
+	names := []string{
+		"candidates", "index", "content", "parts", "text", "thought", "functionCall", "name", "args", "finishReason", "error",
+		"partialArgs", "willContinue", "inlineData", "fileData",
+	}
 	events, ok := modelread.Events(body, names...)
 	for _, event := range events {
 		candidates, _ := event["candidates"].([]any)
@@ -61,12 +68,14 @@ func secondReader(body string) (said modelread.Said, ok bool) {
 	return said, ok
 }
 
-// checkStream reads a stream, checks that its events keep the contract, and that nothing is lost. It reports whether the
-// second reader has read the stream, too.
+// checkStream reads a stream, checks that its events keep the contract, and that nothing is lost. It reports whether
+// the second reader has read the stream, too.
 func checkStream(t *testing.T, body, kind string, output bool) bool {
 	t.Helper()
 
-	m, err := gemini.New(gemini.Config{Model: "gemini-2.5-x", BaseURL: "http://gemini.test", Transport: modelread.Body{Text: body, Type: kind}})
+	m, err := gemini.New(gemini.Config{
+		Model: "gemini-2.5-x", BaseURL: "http://gemini.test", Transport: modelread.Body{Text: body, Type: kind},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +141,10 @@ func FuzzStream(f *testing.F) {
 		f.Add(stream, i%2 == 0, i%3 == 0)
 	}
 	f.Add(`[{"candidates":[{"content":{"parts":[null,1,{"functionCall":{"name":"a","args":[1]}}]}}]}]`, true, true)
-	f.Add("data: {\"candidates\":[{\"index\":1e9,\"content\":{\"parts\":[{\"thought\":true,\"thoughtSignature\":\"\\u0000\"}]}}]}\n\n", false, false)
+	f.Add(
+		"data: {\"candidates\":[{\"index\":1e9,\"content\":{\"parts\":[{\"thought\":true,\"thoughtSignature\":\"\\u0000\"}]}}]}\n\n",
+		false, false,
+	)
 	f.Fuzz(func(t *testing.T, body string, output, whole bool) {
 		kind := "text/event-stream"
 		if whole {

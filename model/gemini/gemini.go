@@ -60,9 +60,9 @@ type Config struct {
 	ContextWindow int
 
 	// Extra is merged into each request body, objects field by field: for example
-	// {"generationConfig": {"temperature": 0.2}}. Its list of tools is added to the functions. The Extra of a request wins over it. Errors never show a value
-	// of 8 characters or more if the name of its field, or of an enclosing field, contains "key",
-	// "token", "secret", "password", "auth" or a similar word.
+	// {"generationConfig": {"temperature": 0.2}}. Its list of tools is added to the functions. The Extra of a request
+	// wins over it. Errors never show a value of 8 characters or more if the name of its field, or of an enclosing
+	// field, contains "key", "token", "secret", "password", "auth" or a similar word.
 	//
 	// Defaults to nothing.
 	Extra map[string]any

@@ -18,7 +18,9 @@ import (
 func read(t *testing.T, kind, body string, r spool.ModelRequest) answer {
 	t.Helper()
 
-	m, err := gemini.New(gemini.Config{Model: testModel, BaseURL: "http://gemini.test", Transport: modelread.Body{Text: body, Type: kind}})
+	m, err := gemini.New(gemini.Config{
+		Model: testModel, BaseURL: "http://gemini.test", Transport: modelread.Body{Text: body, Type: kind},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +51,8 @@ func TestMixedUpTypes(t *testing.T) {
 		"JSON as events": {"text/event-stream", whole},
 		"list as events": {"text/event-stream", "\n[" + whole + "]"},
 	} {
-		if got := read(t, c.kind, c.body, hello()); got.err != nil || got.message.Text() != "Hi" || got.finish.Reason != spool.FinishStop {
+		if got := read(t, c.kind, c.body, hello()); got.err != nil || got.message.Text() != "Hi" ||
+			got.finish.Reason != spool.FinishStop {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -73,7 +76,8 @@ func TestOddTypes(t *testing.T) {
 	if diff := cmp.Diff(want, got.usages[0]); diff != "" {
 		t.Errorf("usage (-want +got):\n%s", diff)
 	}
-	if c := got.message.Content; len(c) != 2 || c[0].Text != "12" || c[1].ToolName != "clock" || string(c[1].Args) != `{"n":1}` || got.finish.Reason != spool.FinishToolCalls {
+	if c := got.message.Content; len(c) != 2 || c[0].Text != "12" || c[1].ToolName != "clock" ||
+		string(c[1].Args) != `{"n":1}` || got.finish.Reason != spool.FinishToolCalls {
 		t.Errorf("got %+v", got)
 	}
 
@@ -86,7 +90,8 @@ func TestOddTypes(t *testing.T) {
 		"chunk":      `["Hi"]`,
 	} {
 		got := read(t, "text/event-stream", sse(chunk, ended), hello())
-		if e, ok := errors.AsType[*spool.ModelError](got.err); !ok || e.Permanent() == (name == "call") { // the same request brings the same form, but not the same call
+		// the same request brings the same form, but not the same call
+		if e, ok := errors.AsType[*spool.ModelError](got.err); !ok || e.Permanent() == (name == "call") {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -118,10 +123,12 @@ func TestMedia(t *testing.T) {
 	body := sse(says(`{"text":"Look: "},`+draft+`,`+image+`,`+sound+`,{"text":"Done."}`), ended)
 	got := read(t, "text/event-stream", body, hello())
 	const png = "data:image/png;base64,iVBORw0KGgo="
-	if want := "Look: [a file at https://example.com/a.mp3]Done."; got.err != nil || got.message.Text() != want || got.message.Content[2].Image != png {
+	if want := "Look: [a file at https://example.com/a.mp3]Done."; got.err != nil || got.message.Text() != want ||
+		got.message.Content[2].Image != png {
 		t.Fatalf("got %+v", got)
 	}
-	if kept := string(got.message.Content[2].Provider); !strings.Contains(kept, "c2ln") || strings.Contains(kept, "iVBOR") {
+	if kept := string(got.message.Content[2].Provider); !strings.Contains(kept, "c2ln") ||
+		strings.Contains(kept, "iVBOR") {
 		t.Errorf("kept %s", kept)
 	}
 	r := hello()
@@ -143,7 +150,10 @@ func TestMedia(t *testing.T) {
 	}
 	var same, other []any
 	if json.Unmarshal([]byte(`[{"text":"Look: "},`+draft+`,`+image+`,`+sound+`,{"text":"Done."}]`), &same) != nil ||
-		json.Unmarshal([]byte(`[{"text":"Look: "},{"inlineData":{"mimeType":"image/png","data":"iVBORw0KGgo="}},{"text":"[a file at https://example.com/a.mp3]"},{"text":"Done."}]`), &other) != nil {
+		json.Unmarshal(
+			[]byte(`[{"text":"Look: "},{"inlineData":{"mimeType":"image/png","data":"iVBORw0KGgo="}},{"text":"[a file at https://example.com/a.mp3]"},{"text":"Done."}]`),
+			&other,
+		) != nil {
 		t.Fatal("no JSON")
 	}
 	if diff := cmp.Diff(same, parts(0)); diff != "" {
@@ -161,7 +171,8 @@ func TestOddNames(t *testing.T) {
 
 	r := hello()
 	r.Tools = []spool.ToolSpec{{Name: "clock"}}
-	got := read(t, "text/event-stream", sse(says(`{"functionCall":{"name":"default_api.clock"}},{"functionCall":{"name":"what is<|this|>"}}`), ended), r)
+	got := read(t, "text/event-stream",
+		sse(says(`{"functionCall":{"name":"default_api.clock"}},{"functionCall":{"name":"what is<|this|>"}}`), ended), r)
 	c := got.message.Content
 	if got.err != nil || len(c) != 2 || c[0].ToolName != "clock" || c[1].ToolName != "what is<|this|>" {
 		t.Fatalf("got %+v", got)

@@ -14,8 +14,8 @@ import (
 	"github.com/spoolhq/spool/internal/filepart"
 )
 
-// mediaParts returns the texts, images and files of a content. Data URLs are sent inline. The API fetches other URLs itself: it
-// takes public https URLs, signed ones, and those of its Files API, as
+// mediaParts returns the texts, images and files of a content. Data URLs are sent inline. The API fetches other URLs
+// itself: it takes public https URLs, signed ones, and those of its Files API, as
 // https://ai.google.dev/gemini-api/docs/file-input-methods says.
 func mediaParts(content spool.Content) ([]any, error) {
 	parts := make([]any, 0, len(content))
@@ -37,7 +37,8 @@ func mediaParts(content spool.Content) ([]any, error) {
 				return nil, err
 			}
 			parts = append(parts, encoded)
-		case spool.PartReasoning, spool.PartToolCall, spool.PartToolResult, spool.PartProvider, spool.PartSummary, spool.PartSource:
+		case spool.PartReasoning, spool.PartToolCall, spool.PartToolResult, spool.PartProvider, spool.PartSummary,
+			spool.PartSource:
 		}
 	}
 	return parts, nil
@@ -47,7 +48,8 @@ func mediaParts(content spool.Content) ([]any, error) {
 // a file whose type is not known.
 func acceptsFile(kind string) bool {
 	family, _, _ := strings.Cut(kind, "/")
-	return kind == "" || kind == "application/pdf" || filepart.IsText(kind) || slices.Contains([]string{"image", "audio", "video"}, family)
+	return kind == "" || kind == "application/pdf" || filepart.IsText(kind) ||
+		slices.Contains([]string{"image", "audio", "video"}, family)
 }
 
 func mediaPart(from, mimeType string) (part, error) {
@@ -56,13 +58,17 @@ func mediaPart(from, mimeType string) (part, error) {
 		return part{File: &file{MIMEType: cmp.Or(mimeType, typeOf(from)), URI: from}}, nil
 	}
 	if !isData {
-		return part{}, &spool.ModelError{Status: http.StatusBadRequest, Message: "an image or a file of the prompt is a malformed data URL"}
+		return part{}, &spool.ModelError{
+			Status: http.StatusBadRequest, Message: "an image or a file of the prompt is a malformed data URL",
+		}
 	}
 	header, isBase64 := strings.CutSuffix(header[5:], ";base64")
 	if !isBase64 {
 		text, err := url.PathUnescape(data)
 		if err != nil {
-			return part{}, &spool.ModelError{Status: http.StatusBadRequest, Message: "an image or a file of the prompt is a malformed data URL", Err: err}
+			return part{}, &spool.ModelError{
+				Status: http.StatusBadRequest, Message: "an image or a file of the prompt is a malformed data URL", Err: err,
+			}
 		}
 		data = base64.StdEncoding.EncodeToString([]byte(text))
 	}

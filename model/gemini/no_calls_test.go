@@ -18,7 +18,8 @@ func TestNoCalls(t *testing.T) {
 	tools := []spool.ToolSpec{{Name: "coin", Parameters: json.RawMessage(`{"type":"object"}`)}}
 	output := &spool.OutputSchema{Name: "sky", Schema: json.RawMessage(`{"type":"object"}`)}
 	forced := map[string]any{"toolConfig": map[string]any{
-		"functionCallingConfig": map[string]any{"mode": "ANY", "allowedFunctionNames": []string{"coin"}}, "retrievalConfig": map[string]any{"languageCode": "en"},
+		"functionCallingConfig": map[string]any{"mode": "ANY", "allowedFunctionNames": []string{"coin"}},
+		"retrievalConfig":       map[string]any{"languageCode": "en"},
 	}}
 	for name, c := range map[string]struct {
 		config  gemini.Config
@@ -27,7 +28,11 @@ func TestNoCalls(t *testing.T) {
 	}{
 		"tools":    {request: spool.ModelRequest{Tools: tools}, want: `{"functionCallingConfig":{"mode":"NONE"}}`},
 		"no tools": {want: "null"},
-		"extra":    {config: gemini.Config{Extra: forced}, request: spool.ModelRequest{Tools: tools}, want: `{"functionCallingConfig":{"mode":"NONE"},"retrievalConfig":{"languageCode":"en"}}`},
+		"extra": {
+			config:  gemini.Config{Extra: forced},
+			request: spool.ModelRequest{Tools: tools},
+			want:    `{"functionCallingConfig":{"mode":"NONE"},"retrievalConfig":{"languageCode":"en"}}`,
+		},
 		"output by a function": {
 			config: gemini.Config{Model: "gemini-2.5-test"}, request: spool.ModelRequest{Tools: tools, Output: output},
 			want: `{"functionCallingConfig":{"allowedFunctionNames":["sky"],"mode":"ANY"}}`,
@@ -49,7 +54,8 @@ func TestNoCalls(t *testing.T) {
 			t.Errorf("%s: %d tools, and the config (-want +got):\n%s", name, len(got.Tools), diff)
 		}
 	}
-	if inner, ok := forced["toolConfig"].(map[string]any); !ok || len(inner) != 2 || !cmp.Equal(inner["functionCallingConfig"], map[string]any{"mode": "ANY", "allowedFunctionNames": []string{"coin"}}) {
+	if inner, ok := forced["toolConfig"].(map[string]any); !ok || len(inner) != 2 ||
+		!cmp.Equal(inner["functionCallingConfig"], map[string]any{"mode": "ANY", "allowedFunctionNames": []string{"coin"}}) {
 		t.Errorf("the configuration has changed: %v", forced)
 	}
 }

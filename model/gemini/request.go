@@ -70,7 +70,9 @@ func (m *Model) request(r spool.ModelRequest) (body []byte, outputTool string, e
 	}
 	var out bytes.Buffer
 	if err := json.NewEncoder(&out).Encode(fields); err != nil {
-		return nil, "", &spool.ModelError{Status: http.StatusBadRequest, Message: "encode request", Err: errors.New(m.secrets.Clean(err.Error()))}
+		return nil, "", &spool.ModelError{
+			Status: http.StatusBadRequest, Message: "encode request", Err: errors.New(m.secrets.Clean(err.Error())),
+		}
 	}
 	return out.Bytes(), outputTool, nil
 }

@@ -49,8 +49,16 @@ func TestTurns(t *testing.T) {
 
 	got := body(t, gemini.Config{}, spool.ModelRequest{Messages: []spool.Message{
 		{Role: spool.RoleAssistant, Content: spool.Content{{Type: spool.PartToolCall, ToolCallID: "a", ToolName: "clock"}}},
-		{Role: spool.RoleAssistant, Content: spool.Content{{Type: spool.PartReasoning, Text: "Foreign."}, {Type: spool.PartText}}},
-		{Role: spool.RoleTool, Content: spool.Content{{Type: spool.PartToolResult, ToolCallID: "lost", ToolName: "clock", Result: json.RawMessage(`1`)}}},
+		{
+			Role:    spool.RoleAssistant,
+			Content: spool.Content{{Type: spool.PartReasoning, Text: "Foreign."}, {Type: spool.PartText}},
+		},
+		{
+			Role: spool.RoleTool,
+			Content: spool.Content{
+				{Type: spool.PartToolResult, ToolCallID: "lost", ToolName: "clock", Result: json.RawMessage(`1`)},
+			},
+		},
 		{Role: spool.RoleSystem, Content: spool.Content{{Type: spool.PartSummary, Text: "Summary."}}},
 		{Role: spool.RoleAssistant, Content: spool.TextContent("Half")},
 	}})
@@ -68,7 +76,8 @@ func TestOutputToolName(t *testing.T) {
 		return fake.Answer{Parts: []fake.Part{fake.FunctionCall(r.Functions[len(r.Functions)-1], `{"a":1}`)}}
 	}})
 	got := mustAsk(t, p.model(t, gemini.Config{Model: "gemini-2.5-x"}), spool.ModelRequest{
-		Messages: hello().Messages, Tools: []spool.ToolSpec{{Name: long}}, Output: &spool.OutputSchema{Name: long, Schema: json.RawMessage(`{"type":"object"}`)},
+		Messages: hello().Messages, Tools: []spool.ToolSpec{{Name: long}},
+		Output: &spool.OutputSchema{Name: long, Schema: json.RawMessage(`{"type":"object"}`)},
 	})
 	if got.message.Text() != `{"a":1}` || got.finish.Reason != spool.FinishStop || len(got.message.ToolCalls()) != 0 {
 		t.Errorf("got %+v", got)

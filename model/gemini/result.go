@@ -36,7 +36,9 @@ func (c *conversation) responses(calls []call, after []spool.Message) ([]any, er
 	}
 	parts, other := make([]any, 0, len(calls)), []any(nil)
 	for _, called := range calls {
-		response := &functionResponse{ID: called.sentID, Name: toolname.Fit(called.ToolName), Response: json.RawMessage(noResult)}
+		response := &functionResponse{
+			ID: called.sentID, Name: toolname.Fit(called.ToolName), Response: json.RawMessage(noResult),
+		}
 		if result := results[called.ToolCallID]; len(result) > 0 {
 			response.Response = encodeResult(result[0].Result)
 			media, err := mediaParts(result[1:])

@@ -28,7 +28,9 @@ func TestSignatures(t *testing.T) {
 					if len(r.Responses()) > 0 {
 						return fake.Answer{Parts: []fake.Part{fake.Thought("I have it all."), fake.Text("Oslo is sunny at noon.")}}
 					}
-					return fake.Answer{Parts: []fake.Part{fake.Thought("I need both."), fake.Text("Looking."), weather(), clock(), weather()}}
+					return fake.Answer{
+						Parts: []fake.Part{fake.Thought("I need both."), fake.Text("Looking."), weather(), clock(), weather()},
+					}
 				}})
 				m := p.model(t, gemini.Config{})
 				messages := []spool.Message{user("How is Oslo?")}
@@ -57,7 +59,10 @@ func TestSignedThoughtInPieces(t *testing.T) {
 	t.Parallel()
 
 	p := newPeer(t, fake.Config{Signing: fake.SignNone, Answer: func(*fake.Request) fake.Answer {
-		return fake.Answer{Parts: []fake.Part{fake.Thought("A"), signed(fake.Thought("B"), "sig/+A=="), fake.Thought("C"), fake.Text("D")}, Whole: true}
+		return fake.Answer{
+			Parts: []fake.Part{fake.Thought("A"), signed(fake.Thought("B"), "sig/+A=="), fake.Thought("C"), fake.Text("D")},
+			Whole: true,
+		}
 	}})
 	m := p.model(t, gemini.Config{})
 	got := mustAsk(t, m, hello())
@@ -78,7 +83,8 @@ func TestSignatureAlone(t *testing.T) {
 	}))
 	got := mustAsk(t, p.model(t, gemini.Config{}), hello()).message.Content
 	last := got[len(got)-1]
-	if last.Type != spool.PartText || last.Text != "" || string(last.Provider) != `{"gemini":{"model":"`+testModel+`","signature":"c2lnbg=="}}` {
+	if last.Type != spool.PartText || last.Text != "" ||
+		string(last.Provider) != `{"gemini":{"model":"`+testModel+`","signature":"c2lnbg=="}}` {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -88,7 +94,9 @@ func TestExactArguments(t *testing.T) {
 	t.Parallel()
 
 	const args = `{"b":12345678901234567890,"a":1e2}`
-	p := newPeer(t, fake.Config{Answer: func(r *fake.Request) fake.Answer { return afterResponses(r, fake.FunctionCall("weather", args)) }})
+	p := newPeer(t, fake.Config{
+		Answer: func(r *fake.Request) fake.Answer { return afterResponses(r, fake.FunctionCall("weather", args)) },
+	})
 	m := p.model(t, gemini.Config{})
 	got := mustAsk(t, m, hello())
 	if calls := got.message.ToolCalls(); len(calls) != 1 || string(calls[0].Args) != args {
@@ -111,7 +119,9 @@ func TestFakeIsStrict(t *testing.T) {
 	got := mustAsk(t, m, hello())
 	send := func(change func(spool.Content) spool.Content) error {
 		content := change(slices.Clone(got.message.Content))
-		return ask(t.Context(), m, spool.ModelRequest{Messages: []spool.Message{user("Hello?"), {Role: spool.RoleAssistant, Content: content}, resultsOf(got.message)}}).err
+		return ask(t.Context(), m, spool.ModelRequest{
+			Messages: []spool.Message{user("Hello?"), {Role: spool.RoleAssistant, Content: content}, resultsOf(got.message)},
+		}).err
 	}
 	if err := send(func(c spool.Content) spool.Content { return c }); err != nil {
 		t.Fatal(err)
@@ -165,7 +175,9 @@ func TestChangingModels(t *testing.T) {
 			if random.IntN(3) == 0 {
 				model = models[random.IntN(len(models))]
 			}
-			got := ask(t.Context(), model, spool.ModelRequest{Messages: messages, Tools: []spool.ToolSpec{{Name: "weather"}, {Name: "clock"}}})
+			got := ask(t.Context(), model, spool.ModelRequest{
+				Messages: messages, Tools: []spool.ToolSpec{{Name: "weather"}, {Name: "clock"}},
+			})
 			if got.err != nil {
 				t.Fatalf("seed %d, step %d: %v", seed, step, got.err)
 			}
@@ -194,7 +206,12 @@ func randomAnswer(r *fake.Request) fake.Answer {
 		{weather()},
 		{weather(), clock(), weather()},
 		{fake.Thought("First this."), fake.Text("Looking."), clock(), weather()},
-		{fake.Text("Code:"), {Code: []byte(`{"code":"1+1","language":"PYTHON"}`)}, {CodeResult: []byte(`{"outcome":"OUTCOME_OK"}`)}, fake.Text("It is two.")},
+		{
+			fake.Text("Code:"),
+			{Code: []byte(`{"code":"1+1","language":"PYTHON"}`)},
+			{CodeResult: []byte(`{"outcome":"OUTCOME_OK"}`)},
+			fake.Text("It is two."),
+		},
 	}
 	return fake.Answer{Parts: choices[random.IntN(len(choices))]}
 }
@@ -224,7 +241,10 @@ func cut(random *rand.Rand, messages []spool.Message) []spool.Message {
 	rest := slices.Clone(messages[answers[random.IntN(len(answers))]:])
 	switch random.IntN(3) {
 	case 0:
-		return append([]spool.Message{{Role: spool.RoleSystem, Content: spool.Content{{Type: spool.PartSummary, Text: "Before."}}}}, rest...)
+		return append(
+			[]spool.Message{{Role: spool.RoleSystem, Content: spool.Content{{Type: spool.PartSummary, Text: "Before."}}}},
+			rest...,
+		)
 	case 1:
 		return rest
 	default:
@@ -243,12 +263,16 @@ func (m foreignModel) Stream(_ context.Context, r spool.ModelRequest) iter.Seq2[
 		}
 		n := len(r.Messages)
 		events := []spool.ModelEvent{
-			spool.ReasoningDelta{Text: "Foreign thought."}, spool.ReasoningEnd{Provider: data}, spool.TextDelta{Text: "Foreign text."}, spool.TextEnd{Provider: data},
+			spool.ReasoningDelta{Text: "Foreign thought."},
+			spool.ReasoningEnd{Provider: data},
+			spool.TextDelta{Text: "Foreign text."},
+			spool.TextEnd{Provider: data},
 		}
 		if n%3 != 0 {
 			for i := range n % 3 {
 				id := spool.ToolCallID(fmt.Sprintf("call_%d_%d", n, i))
-				events = append(events, spool.ToolCallStart{ID: id, Name: "clock"}, spool.ToolCallEnd{ID: id, Name: "clock", Args: []string{`{}`, `[1]`}[i], Provider: data})
+				events = append(events, spool.ToolCallStart{ID: id, Name: "clock"},
+					spool.ToolCallEnd{ID: id, Name: "clock", Args: []string{`{}`, `[1]`}[i], Provider: data})
 			}
 		}
 		for _, e := range append(events, spool.Finish{Reason: spool.FinishStop}) {

@@ -105,8 +105,8 @@ func sourceOf(raw json.RawMessage) spool.Source {
 	return spool.Source{}
 }
 
-// support adds the spans of the text to its sources. The provider counts bytes. Spans whose text is another one are those
-// of something else, such as a part of its own.
+// support adds the spans of the text to its sources. The provider counts bytes. Spans whose text is another one are
+// those of something else, such as a part of its own.
 func (a *answer) support(sources []spool.Source, list []json.RawMessage) {
 	if a.noted {
 		return

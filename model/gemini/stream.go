@@ -102,7 +102,9 @@ func (m *Model) stream(ctx context.Context, r spool.ModelRequest, emit func(spoo
 	// Closing the body also stops a transport that ignores the context.
 	unhook := context.AfterFunc(watch.Context(), func() { _ = response.Body.Close() }) //nolint:contextcheck // see above
 	defer unhook()
-	in := bufio.NewReader(&modelhttp.Body{ReadCloser: response.Body, Watch: watch, First: m.config.HeaderTimeout, Next: m.config.IdleTimeout})
+	in := bufio.NewReader(&modelhttp.Body{
+		ReadCloser: response.Body, Watch: watch, First: m.config.HeaderTimeout, Next: m.config.IdleTimeout,
+	})
 	a := &answer{model: m, emit: emit, signer: m.signer(), modelID: m.config.Model, outputTool: outputTool}
 	for _, t := range r.Tools {
 		a.tools = append(a.tools, t.Name)

@@ -64,7 +64,9 @@ func (p *peer) play(scenario spooltest.ModelScenario, r *fake.Request) fake.Answ
 	case spooltest.ModelWholeCalls:
 		return fake.Answer{Parts: []fake.Part{weather(), fake.FunctionCall("coin", "")}}
 	case spooltest.ModelReasoning:
-		return fake.Answer{Parts: []fake.Part{signed(fake.Thought("Thinking hard."), "sig-4711"), fake.Text("Forty-two.")}, Whole: true}
+		return fake.Answer{
+			Parts: []fake.Part{signed(fake.Thought("Thinking hard."), "sig-4711"), fake.Text("Forty-two.")}, Whole: true,
+		}
 	case spooltest.ModelImage:
 		return fake.Answer{Parts: []fake.Part{fake.Text("A cat.")}}
 	case spooltest.ModelFile:
@@ -97,7 +99,9 @@ func (p *peer) play(scenario spooltest.ModelScenario, r *fake.Request) fake.Answ
 }
 
 func (p *peer) playFailure(scenario spooltest.ModelScenario) fake.Answer {
-	limited := fake.Error{Status: http.StatusTooManyRequests, Code: "RESOURCE_EXHAUSTED", Message: "Resource has been exhausted."}
+	limited := fake.Error{
+		Status: http.StatusTooManyRequests, Code: "RESOURCE_EXHAUSTED", Message: "Resource has been exhausted.",
+	}
 	half := fake.Answer{Parts: []fake.Part{fake.Text("Half")}, Gone: p.left}
 	switch scenario {
 	case spooltest.ModelRateLimited:
@@ -109,14 +113,19 @@ func (p *peer) playFailure(scenario spooltest.ModelScenario) fake.Answer {
 	case spooltest.ModelRateLimitedBare:
 		return fake.Answer{Error: &limited}
 	case spooltest.ModelUnavailable:
-		return fake.Answer{Error: &fake.Error{Status: http.StatusServiceUnavailable, Code: "UNAVAILABLE", Message: "The model is overloaded."}}
+		return fake.Answer{
+			Error: &fake.Error{Status: http.StatusServiceUnavailable, Code: "UNAVAILABLE", Message: "The model is overloaded."},
+		}
 	case spooltest.ModelUnauthorized:
 		message := "wrong key: " + spooltest.ModelSecret + strings.Repeat(" and more", 2000)
 		return fake.Answer{Error: &fake.Error{Status: http.StatusUnauthorized, Code: "UNAUTHENTICATED", Message: message}}
 	case spooltest.ModelContextOverflow:
-		return fake.Answer{Error: refusal("The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).")}
+		return fake.Answer{
+			Error: refusal("The input token count (1048577) exceeds the maximum number of tokens allowed (1048576)."),
+		}
 	case spooltest.ModelStreamError:
-		half.End, half.Error = fake.EndError, &fake.Error{Status: http.StatusServiceUnavailable, Code: "UNAVAILABLE", Message: "overloaded"}
+		half.End, half.Error = fake.EndError,
+			&fake.Error{Status: http.StatusServiceUnavailable, Code: "UNAVAILABLE", Message: "overloaded"}
 	case spooltest.ModelCut:
 		half.End = fake.EndCut
 	case spooltest.ModelNoFinish:
@@ -134,7 +143,9 @@ func (p *peer) playFailure(scenario spooltest.ModelScenario) fake.Answer {
 		return fake.Answer{Handler: p.endless(`data: {"candidates":[{"content":{"parts":[{"text":"Half"}]}}]}` + "\n\n" +
 			`data: {"candidates":[{"content":{"parts":[{"text":"`)}
 	case spooltest.ModelEndlessArguments:
-		return fake.Answer{Handler: p.endless(`data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"weather","args":{"city":"`)}
+		return fake.Answer{
+			Handler: p.endless(`data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"weather","args":{"city":"`),
+		}
 	default:
 		half.End = fake.EndStall
 	}

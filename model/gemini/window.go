@@ -10,8 +10,8 @@ import (
 
 var _ spool.Described = (*Model)(nil)
 
-// Describe implements [spool.Described]. The provider is OpenTelemetry's name for the Gemini API. The service tier is the
-// one that the request or Config.Extra asks for.
+// Describe implements [spool.Described]. The provider is OpenTelemetry's name for the Gemini API. The service tier is
+// the one that the request or Config.Extra asks for.
 func (m *Model) Describe() spool.ModelInfo {
 	return spool.ModelInfo{
 		Provider: "gcp.gemini", Model: m.config.Model,

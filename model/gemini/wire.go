@@ -126,7 +126,10 @@ type usage struct {
 // usage returns the reported counts. Google counts the thoughts apart from the answer, and the prompts of its own tools
 // apart from the prompt. Counts that were not reported are nil.
 func (u usage) usage() spool.Usage {
-	return spool.Usage{Input: sum(u.Prompt, u.ToolUse), Output: sum(u.Candidates, u.Thoughts), CacheRead: u.Cached.N, Reasoning: u.Thoughts.N}
+	return spool.Usage{
+		Input: sum(u.Prompt, u.ToolUse), Output: sum(u.Candidates, u.Thoughts), CacheRead: u.Cached.N,
+		Reasoning: u.Thoughts.N,
+	}
 }
 
 // sum returns the sum of the counts that were reported, or nil if none was.

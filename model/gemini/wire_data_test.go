@@ -31,22 +31,32 @@ func wireCases() map[string]wireCase {
 		return fields
 	}
 	output := &spool.OutputSchema{
-		Name: "weather", Description: "The <weather>.", Schema: json.RawMessage(`{ "type": "object", "properties": {"z": {"maximum": 12345678901234567890}, "a": {"pattern": "<&>"}} }`),
+		Name: "weather", Description: "The <weather>.",
+		Schema: json.RawMessage(`{ "type": "object", "properties": {"z": {"maximum": 12345678901234567890}, "a": {"pattern": "<&>"}} }`),
 	}
 
 	return map[string]wireCase{
-		"text":          {},
-		"conversation":  {request: messages(user("Hello <you> & \"me\" \u2028 🌞\x00."), answered("Hi."), user("And?"), user("Well?"))},
-		"not-utf8":      {request: messages(user("a\xff\xfeb"))},
-		"turns":         {request: messages(answered("Half"), spool.Message{Role: spool.RoleSystem, Content: spool.Content{{Type: spool.PartSummary, Text: "Summary."}}}, answered("Half"))},
-		"instructions":  {request: spool.ModelRequest{Instructions: "Be <kind> & \"brief\".\n\u2028🌞"}},
-		"purpose":       {request: spool.ModelRequest{Kind: spool.UsageCompaction, CacheKey: "k", CacheMarks: []int{0, 1}}},
-		"media":         {request: messages(spool.Message{Role: spool.RoleUser, Content: media()})},
-		"tools":         {request: spool.ModelRequest{Tools: wireTools()}},
-		"calls":         {request: messages(called()...)},
-		"calls-old":     {config: gemini.Config{Model: old}, request: messages(called()...)},
-		"signed":        {request: messages(user("Go."), signedAnswer(testModel), results(), user("And?")), refused: true},
-		"signed-other":  {config: gemini.Config{Model: "gemini-3-other"}, request: messages(user("Go."), signedAnswer(testModel), results(), user("And?"))},
+		"text": {},
+		"conversation": {
+			request: messages(user("Hello <you> & \"me\" \u2028 🌞\x00."), answered("Hi."), user("And?"), user("Well?")),
+		},
+		"not-utf8": {request: messages(user("a\xff\xfeb"))},
+		"turns": {
+			request: messages(answered("Half"),
+				spool.Message{Role: spool.RoleSystem, Content: spool.Content{{Type: spool.PartSummary, Text: "Summary."}}},
+				answered("Half")),
+		},
+		"instructions": {request: spool.ModelRequest{Instructions: "Be <kind> & \"brief\".\n\u2028🌞"}},
+		"purpose":      {request: spool.ModelRequest{Kind: spool.UsageCompaction, CacheKey: "k", CacheMarks: []int{0, 1}}},
+		"media":        {request: messages(spool.Message{Role: spool.RoleUser, Content: media()})},
+		"tools":        {request: spool.ModelRequest{Tools: wireTools()}},
+		"calls":        {request: messages(called()...)},
+		"calls-old":    {config: gemini.Config{Model: old}, request: messages(called()...)},
+		"signed":       {request: messages(user("Go."), signedAnswer(testModel), results(), user("And?")), refused: true},
+		"signed-other": {
+			config:  gemini.Config{Model: "gemini-3-other"},
+			request: messages(user("Go."), signedAnswer(testModel), results(), user("And?")),
+		},
 		"continuation":  {request: messages(user("Count."), interrupted(testModel))},
 		"output":        {request: spool.ModelRequest{Output: output}},
 		"output-tools":  {request: spool.ModelRequest{Output: output, Tools: wireTools()}},
@@ -67,17 +77,50 @@ func wireCases() map[string]wireCase {
 				"generationConfig": {"temperature": 0.2, "stopSequences": ["<end>"], "thinkingConfig": {"includeThoughts": true}}, "labels": {"a": "b"}
 			}`)},
 			request: spool.ModelRequest{Instructions: "Be kind.", Extra: map[string]any{
-				"generationConfig":  map[string]any{"temperature": json.Number("0.250"), "seed": json.Number("12345678901234567890"), "maxOutputTokens": nil},
-				"systemInstruction": map[string]any{"role": "system"}, "labels": "none", "raw": json.RawMessage(`{ "z": "<", "a": 1e2 }`),
+				"generationConfig": map[string]any{
+					"temperature": json.Number("0.250"), "seed": json.Number("12345678901234567890"), "maxOutputTokens": nil,
+				},
+				"systemInstruction": map[string]any{"role": "system"}, "labels": "none",
+				"raw": json.RawMessage(`{ "z": "<", "a": 1e2 }`),
 			}},
 		},
-		"extra-wins":        {request: spool.ModelRequest{Extra: extra(`{"contents": [{"parts": [{"text": "Mine."}]}], "generationConfig": null}`)}, refused: true},
-		"extra-tools":       {config: gemini.Config{Extra: extra(`{"tools": [{"googleSearch": {}}], "toolConfig": {"includeServerSideToolInvocations": true}}`)}, request: spool.ModelRequest{Tools: wireTools(), Extra: map[string]any{"tools": []map[string]any{{"urlContext": map[string]any{}}}}}},
-		"extra-tool":        {config: gemini.Config{Extra: extra(`{"tools": [{"codeExecution": {}}]}`)}},
-		"extra-forced":      {config: gemini.Config{Model: old, Extra: extra(`{"toolConfig": {"functionCallingConfig": {"allowedFunctionNames": ["a"]}, "retrievalConfig": {"languageCode": "en"}}}`)}, request: spool.ModelRequest{Output: output, Tools: wireTools()}},
-		"key":               {config: gemini.Config{APIKey: "key-of-the-test"}},
-		"headers":           {config: gemini.Config{APIKey: "key-of-the-test", Headers: map[string]string{"x-gate": "<a> b", "accept": "text/plain", "user-agent": "mine/1", "x-goog-api-client": "mine/2", "X-Goog-Api-Key": "other"}}},
-		"headers-type":      {config: gemini.Config{Headers: map[string]string{"Content-Type": "application/json; charset=utf-8", "X-Server-Timeout": "5"}}},
+		"extra-wins": {
+			request: spool.ModelRequest{
+				Extra: extra(`{"contents": [{"parts": [{"text": "Mine."}]}], "generationConfig": null}`),
+			},
+			refused: true,
+		},
+		"extra-tools": {
+			config: gemini.Config{
+				Extra: extra(`{"tools": [{"googleSearch": {}}], "toolConfig": {"includeServerSideToolInvocations": true}}`),
+			},
+			request: spool.ModelRequest{
+				Tools: wireTools(), Extra: map[string]any{"tools": []map[string]any{{"urlContext": map[string]any{}}}},
+			},
+		},
+		"extra-tool": {config: gemini.Config{Extra: extra(`{"tools": [{"codeExecution": {}}]}`)}},
+		"extra-forced": {
+			config: gemini.Config{
+				Model: old,
+				Extra: extra(`{"toolConfig": {"functionCallingConfig": {"allowedFunctionNames": ["a"]}, "retrievalConfig": {"languageCode": "en"}}}`),
+			},
+			request: spool.ModelRequest{Output: output, Tools: wireTools()},
+		},
+		"key": {config: gemini.Config{APIKey: "key-of-the-test"}},
+		"headers": {
+			config: gemini.Config{
+				APIKey: "key-of-the-test",
+				Headers: map[string]string{
+					"x-gate": "<a> b", "accept": "text/plain", "user-agent": "mine/1", "x-goog-api-client": "mine/2",
+					"X-Goog-Api-Key": "other",
+				},
+			},
+		},
+		"headers-type": {
+			config: gemini.Config{
+				Headers: map[string]string{"Content-Type": "application/json; charset=utf-8", "X-Server-Timeout": "5"},
+			},
+		},
 		"deadline":          {deadline: true},
 		"client-timeout":    {config: gemini.Config{HTTPClient: &http.Client{Timeout: time.Minute}}},
 		"base-slash":        {config: gemini.Config{BaseURL: "/"}},
@@ -118,7 +161,10 @@ func media() spool.Content {
 
 func wireTools() []spool.ToolSpec {
 	return []spool.ToolSpec{
-		{Name: "weather", Description: "Tells the <weather> & more.", Parameters: json.RawMessage(`{ "type": "object", "properties": {"z": {"maximum": 12345678901234567890, "default": 1.0}, "a": {"pattern": "^<&>\u2028$"}}, "required": ["z"] }`)},
+		{
+			Name: "weather", Description: "Tells the <weather> & more.",
+			Parameters: json.RawMessage(`{ "type": "object", "properties": {"z": {"maximum": 12345678901234567890, "default": 1.0}, "a": {"pattern": "^<&>\u2028$"}}, "required": ["z"] }`),
+		},
 		{Name: "coin"},
 	}
 }
@@ -128,21 +174,35 @@ func called() []spool.Message {
 	return []spool.Message{
 		user("Look."),
 		{Role: spool.RoleAssistant, Content: spool.Content{
-			{Type: spool.PartReasoning, Text: "Foreign.", Provider: json.RawMessage(`{"anthropic":{"model":"x","signature":"s"}}`)},
+			{
+				Type: spool.PartReasoning, Text: "Foreign.",
+				Provider: json.RawMessage(`{"anthropic":{"model":"x","signature":"s"}}`),
+			},
 			{Type: spool.PartText, Text: "Looking."},
-			{Type: spool.PartToolCall, ToolCallID: "a", ToolName: "camera", Args: json.RawMessage(`{ "z": 12345678901234567890, "a": "<&>" }`)},
+			{
+				Type: spool.PartToolCall, ToolCallID: "a", ToolName: "camera",
+				Args: json.RawMessage(`{ "z": 12345678901234567890, "a": "<&>" }`),
+			},
 			{Type: spool.PartToolCall, ToolCallID: "b", ToolName: "clock"},
 			{Type: spool.PartToolCall, ToolCallID: "c", ToolName: "clock", Args: json.RawMessage(`"{\"city\":\"Os"`)},
 			{Type: spool.PartToolCall, ToolCallID: "lost", ToolName: "clock", Args: json.RawMessage(`null`)},
 		}},
 		{Role: spool.RoleTool, Content: spool.Content{
 			{Type: spool.PartToolResult, ToolCallID: "c", ToolName: "clock", Result: json.RawMessage(`"<noon>"`)},
-			{Type: spool.PartToolResult, ToolCallID: "a", ToolName: "camera", Result: json.RawMessage(`{ "n": 12345678901234567890, "ok": "<&>" }`)},
+			{
+				Type: spool.PartToolResult, ToolCallID: "a", ToolName: "camera",
+				Result: json.RawMessage(`{ "n": 12345678901234567890, "ok": "<&>" }`),
+			},
 			{Type: spool.PartImage, Image: "data:image/png;base64,iVBORw0KGgo="},
 			{Type: spool.PartFile, File: "https://example.com/a.pdf"},
 			{Type: spool.PartFile, File: "data:application/zip;base64,UEs="},
 		}},
-		{Role: spool.RoleTool, Content: spool.Content{{Type: spool.PartToolResult, ToolCallID: "b", ToolName: "clock", Result: json.RawMessage(`[ 1.0 ]`)}}},
+		{
+			Role: spool.RoleTool,
+			Content: spool.Content{
+				{Type: spool.PartToolResult, ToolCallID: "b", ToolName: "clock", Result: json.RawMessage(`[ 1.0 ]`)},
+			},
+		},
 		user("And?"),
 	}
 }
@@ -159,8 +219,15 @@ func signedAnswer(model string) spool.Message {
 		{Type: spool.PartReasoning, Provider: provider(model, `"signature":"sealed"`)},
 		{Type: spool.PartText, Text: "Looking.", Provider: provider(model, `"signature":"sigT/+A=="`)},
 		{Type: spool.PartText, Provider: provider(model, `"signature":"sigE"`)},
-		{Type: spool.PartProvider, Provider: provider(model, `"part":{ "executableCode": {"language": "PYTHON", "code": "1 < 2", "n": 12345678901234567890} }`)},
-		{Type: spool.PartToolCall, ToolCallID: "a", ToolName: "weather", Args: json.RawMessage(`{"city": "Oslo"}`), Provider: provider(model, `"signature":"sigC/+A==","id":"call-<1>"`)},
+		{
+			Type: spool.PartProvider,
+			Provider: provider(model,
+				`"part":{ "executableCode": {"language": "PYTHON", "code": "1 < 2", "n": 12345678901234567890} }`),
+		},
+		{
+			Type: spool.PartToolCall, ToolCallID: "a", ToolName: "weather", Args: json.RawMessage(`{"city": "Oslo"}`),
+			Provider: provider(model, `"signature":"sigC/+A==","id":"call-<1>"`),
+		},
 		{Type: spool.PartToolCall, ToolCallID: "b", ToolName: "coin", Provider: provider(model, `"id":"call-2"`)},
 	}}
 }
@@ -176,6 +243,8 @@ func results() spool.Message {
 // interrupted is an answer that can go on.
 func interrupted(model string) spool.Message {
 	m := answered("One, ")
-	m.Content = append(m.Content, spool.Part{Type: spool.PartProvider, Provider: provider(model, `"continuation":"dG9rZW4x+/<"`)})
+	m.Content = append(m.Content, spool.Part{
+		Type: spool.PartProvider, Provider: provider(model, `"continuation":"dG9rZW4x+/<"`),
+	})
 	return m
 }

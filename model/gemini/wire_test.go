@@ -59,8 +59,8 @@ func (c wireCase) record(t *testing.T) string {
 	return r.Last.Line + "\n" + strings.Join(r.Last.Headers, "\n") + "\n\n" + r.Last.Body
 }
 
-// headerDifferences are the headers that Google's SDK sends and the adapter does not, with what it sends in their place.
-// In both, the SDK describes itself.
+// headerDifferences are the headers that Google's SDK sends and the adapter does not, with what it sends in their
+// place. In both, the SDK describes itself.
 var headerDifferences = []struct{ sdk, ours string }{
 	{"\nUser-Agent: google-genai-sdk/1.77.0 gl-go/go1.26.8", "\nUser-Agent: Go-http-client/1.1"},
 	{"\nX-Goog-Api-Client: google-genai-sdk/1.77.0 gl-go/go1.26.8", ""},

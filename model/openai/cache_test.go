@@ -34,23 +34,33 @@ func conversation(t *testing.T, cache openai.PromptCache) []asked {
 		after := body[strings.LastIndex(body, `"role":"user"`):]
 		if n := strings.Count(body, `"tool_call_id"`); strings.Count(after, `"tool_call_id"`) < 4 {
 			call := func(i int) string {
-				return fmt.Sprintf(`{"index":%d,"id":"c%d.%d","function":{"name":"look","arguments":"{\"a\":\"<b> & ü\"}"}}`, i, n, i)
+				return fmt.Sprintf(`{"index":%d,"id":"c%d.%d","function":{"name":"look","arguments":"{\"a\":\"<b> & ü\"}"}}`, i, n,
+					i)
 			}
 			send(w, `{"choices":[{"delta":{"content":"I look."}}]}`,
 				`{"choices":[{"delta":{"tool_calls":[`+call(0)+`,`+call(1)+`]}}]}`,
 				`{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`, "[DONE]")
 			return
 		}
-		send(w, `{"choices":[{"delta":{"content":"It is <so>."}}]}`, `{"choices":[{"delta":{},"finish_reason":"stop"}]}`, "[DONE]")
+		send(w, `{"choices":[{"delta":{"content":"It is <so>."}}]}`, `{"choices":[{"delta":{},"finish_reason":"stop"}]}`,
+			"[DONE]")
 	})
 	look := spool.Tool{
-		ToolSpec: spool.ToolSpec{Name: "look", Description: "Looks.", Parameters: json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"}}}`)},
+		ToolSpec: spool.ToolSpec{
+			Name: "look", Description: "Looks.",
+			Parameters: json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"}}}`),
+		},
 		Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
 			return json.RawMessage(`{"z":1,"a":"<seen>"}`), nil
 		},
 	}
 	e, err := engine.New(memory.New(nil), engine.Config{
-		Agents: []spool.Agent{{Name: "a", Model: "m", Instructions: "Be brief.", Tools: []spool.Tool{look, {ToolSpec: spool.ToolSpec{Name: "other"}, Call: look.Call}}}},
+		Agents: []spool.Agent{
+			{
+				Name: "a", Model: "m", Instructions: "Be brief.",
+				Tools: []spool.Tool{look, {ToolSpec: spool.ToolSpec{Name: "other"}, Call: look.Call}},
+			},
+		},
 		Models: map[string]spool.Model{"m": p.model(t, openai.Config{PromptCache: cache})},
 		Log:    slog.New(slog.DiscardHandler),
 	})
@@ -70,7 +80,8 @@ func conversation(t *testing.T, cache openai.PromptCache) []asked {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if f.Event != nil && f.Event.Type == wire.NoticeStateChange && strings.Contains(string(f.Event.Payload), `"COMPLETED"`) {
+			if f.Event != nil && f.Event.Type == wire.NoticeStateChange &&
+				strings.Contains(string(f.Event.Payload), `"COMPLETED"`) {
 				break
 			}
 		}
@@ -98,7 +109,9 @@ func conversation(t *testing.T, cache openai.PromptCache) []asked {
 func TestPrefix(t *testing.T) {
 	t.Parallel()
 
-	for name, cache := range map[string]openai.PromptCache{"None": openai.CacheNone, "Key": openai.CacheKey, "Marks": openai.CacheMarks} {
+	for name, cache := range map[string]openai.PromptCache{
+		"None": openai.CacheNone, "Key": openai.CacheKey, "Marks": openai.CacheMarks,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
@@ -177,12 +190,15 @@ func TestKnownCache(t *testing.T) {
 		{"http://127.0.0.1:11434/v1", "qwen3", "none"},
 	} {
 		var sent string
-		m, err := openai.New(openai.Config{Model: c.model, BaseURL: c.host, Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-			var b bytes.Buffer
-			_, _ = b.ReadFrom(r.Body)
-			sent = b.String()
-			return nil, context.Canceled
-		})})
+		m, err := openai.New(openai.Config{
+			Model: c.model, BaseURL: c.host,
+			Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+				var b bytes.Buffer
+				_, _ = b.ReadFrom(r.Body)
+				sent = b.String()
+				return nil, context.Canceled
+			}),
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -144,7 +144,9 @@ func (cs *calls) end(save func(saved) json.RawMessage) []spool.ModelEvent {
 		if strings.TrimSpace(args) == "" {
 			args = "{}"
 		}
-		end := spool.ToolCallEnd{ID: c.id, Name: c.name, Args: args, Provider: save(saved{ExtraContent: c.extra, ID: c.sentID})}
+		end := spool.ToolCallEnd{
+			ID: c.id, Name: c.name, Args: args, Provider: save(saved{ExtraContent: c.extra, ID: c.sentID}),
+		}
 		events = append(events, end)
 	}
 	return events

@@ -51,7 +51,8 @@ func TestOtherChoices(t *testing.T) {
 	for _, d := range only[spool.TextDelta](events) {
 		said.WriteString(d.Text)
 	}
-	if said.String() != "Hello there" || len(only[spool.ToolCallEnd](events)) != 0 || finishOf(t, events).Reason != spool.FinishStop {
+	if said.String() != "Hello there" || len(only[spool.ToolCallEnd](events)) != 0 ||
+		finishOf(t, events).Reason != spool.FinishStop {
 		t.Errorf("got %v", events)
 	}
 }

@@ -26,7 +26,8 @@ func TestEndlessAnswer(t *testing.T) {
 			return deltaChunk(fmt.Sprintf(`{"tool_calls":[{"index":%d,"function":{"arguments":"1"}}]}`, n))
 		},
 		"details": func(n int) string {
-			return deltaChunk(fmt.Sprintf(`{"reasoning_details":[{"type":"reasoning.encrypted","index":%d,"data":"%s"}]}`, n, piece))
+			return deltaChunk(fmt.Sprintf(`{"reasoning_details":[{"type":"reasoning.encrypted","index":%d,"data":"%s"}]}`, n,
+				piece))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -40,18 +40,35 @@ func TestStatusErrors(t *testing.T) {
 		},
 		"overflow": {
 			400, `{"error":{"message":"Your input exceeds the context window of this model.","type":"invalid_request_error"}}`,
-			spool.ModelError{Status: 400, Type: "invalid_request_error", Message: "Your input exceeds the context window of this model.", ContextOverflow: true},
+			spool.ModelError{
+				Status: 400, Type: "invalid_request_error", Message: "Your input exceeds the context window of this model.",
+				ContextOverflow: true,
+			},
 			true,
 		},
-		"type only":  {400, `{"error":{"message":"bad","type":"invalid_request_error","code":null}}`, spool.ModelError{Status: 400, Type: "invalid_request_error", Message: "bad"}, true},
-		"number":     {502, `{"error":{"message":"down","code":502}}`, spool.ModelError{Status: 502, Message: "down"}, false},
-		"text":       {404, `{"error":"model not found"}`, spool.ModelError{Status: 404, Message: "model not found"}, true},
-		"top level":  {400, `{"object":"error","message":"too long","type":"BadRequestError","code":400}`, spool.ModelError{Status: 400, Type: "BadRequestError", Message: "too long"}, true},
-		"gone":       {410, `{"error":"model was retired"}`, spool.ModelError{Status: 410, Message: "model was retired"}, true},
+		"type only": {
+			400, `{"error":{"message":"bad","type":"invalid_request_error","code":null}}`,
+			spool.ModelError{Status: 400, Type: "invalid_request_error", Message: "bad"},
+			true,
+		},
+		"number": {502, `{"error":{"message":"down","code":502}}`, spool.ModelError{Status: 502, Message: "down"}, false},
+		"text":   {404, `{"error":"model not found"}`, spool.ModelError{Status: 404, Message: "model not found"}, true},
+		"top level": {
+			400, `{"object":"error","message":"too long","type":"BadRequestError","code":400}`,
+			spool.ModelError{Status: 400, Type: "BadRequestError", Message: "too long"},
+			true,
+		},
+		"gone": {
+			410, `{"error":"model was retired"}`, spool.ModelError{Status: 410, Message: "model was retired"}, true,
+		},
 		"no JSON":    {500, "<h1>oops</h1>\n", spool.ModelError{Status: 500, Message: "<h1>oops</h1>"}, false},
 		"other JSON": {500, `{"detail":"x"}`, spool.ModelError{Status: 500, Message: `{"detail":"x"}`}, false},
 		"empty":      {503, "", spool.ModelError{Status: 503, Message: "Service Unavailable"}, false},
-		"key":        {401, `{"error":"key sk-0123456789 is wrong, and so is team-secret"}`, spool.ModelError{Status: 401, Message: "key [redacted] is wrong, and so is [redacted]"}, true},
+		"key": {
+			401, `{"error":"key sk-0123456789 is wrong, and so is team-secret"}`,
+			spool.ModelError{Status: 401, Message: "key [redacted] is wrong, and so is [redacted]"},
+			true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -79,9 +96,13 @@ func TestErrorsInTheStream(t *testing.T) {
 		`{"error":{"message":"down","code":502}}`:                {Status: 502, Message: "down"},
 		`{"error":{"message":"full","type":"overloaded_error"}}`: {Type: "overloaded_error", Message: "full"},
 		`{"error":"gone"}`: {Message: "gone"},
-		`{"error":{"message":"long","code":"context_length_exceeded"}}`:                         {Type: "context_length_exceeded", Message: "long", ContextOverflow: true},
-		`{"object":"error","message":"x","code":40303}`:                                         {Message: "x"},
-		`{"error":{"message":"m","code":"server_error"},"choices":[{"finish_reason":"error"}]}`: {Type: "server_error", Message: "m"},
+		`{"error":{"message":"long","code":"context_length_exceeded"}}`: {
+			Type: "context_length_exceeded", Message: "long", ContextOverflow: true,
+		},
+		`{"object":"error","message":"x","code":40303}`: {Message: "x"},
+		`{"error":{"message":"m","code":"server_error"},"choices":[{"finish_reason":"error"}]}`: {
+			Type: "server_error", Message: "m",
+		},
 	} {
 		_, err := say(t, textChunk("Half"), chunk, finishChunk("stop"), "[DONE]")
 		if got := modelError(t, err); *got != want {
@@ -138,7 +159,9 @@ func TestUnreachable(t *testing.T) {
 
 	p := newPeer(t, func(http.ResponseWriter, *http.Request, string) {})
 	p.Close()
-	m, err := openai.New(openai.Config{Model: "m", BaseURL: p.URL + "/v1?key=query-secret", Transport: new(http.Transport)})
+	m, err := openai.New(openai.Config{
+		Model: "m", BaseURL: p.URL + "/v1?key=query-secret", Transport: new(http.Transport),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,11 +185,13 @@ func TestTimeouts(t *testing.T) {
 		slow time.Duration
 		want string
 	}{
-		"headers":            {[]time.Duration{121 * time.Second}, 0, "within 2m0s"},
-		"first byte":         {[]time.Duration{0, 121 * time.Second}, 0, "silent for 2m0s"},
-		"later byte":         {[]time.Duration{0, 100 * time.Second, 61 * time.Second}, 0, "silent for 1m0s"},
-		"slow, within bound": {[]time.Duration{119 * time.Second, 119 * time.Second, 59 * time.Second, 59 * time.Second}, 0, ""},
-		"slow caller":        {[]time.Duration{0, 0, 0, 0}, time.Hour, ""},
+		"headers":    {[]time.Duration{121 * time.Second}, 0, "within 2m0s"},
+		"first byte": {[]time.Duration{0, 121 * time.Second}, 0, "silent for 2m0s"},
+		"later byte": {[]time.Duration{0, 100 * time.Second, 61 * time.Second}, 0, "silent for 1m0s"},
+		"slow, within bound": {
+			[]time.Duration{119 * time.Second, 119 * time.Second, 59 * time.Second, 59 * time.Second}, 0, "",
+		},
+		"slow caller": {[]time.Duration{0, 0, 0, 0}, time.Hour, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -189,7 +214,8 @@ func TestTimeouts(t *testing.T) {
 					}
 					return
 				}
-				if got := modelError(t, last); got.Permanent() || !strings.Contains(got.Message, c.want) || !errors.Is(last, context.DeadlineExceeded) {
+				if got := modelError(t, last); got.Permanent() || !strings.Contains(got.Message, c.want) ||
+					!errors.Is(last, context.DeadlineExceeded) {
 					t.Errorf("got %+v", got)
 				}
 			})

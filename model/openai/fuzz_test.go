@@ -26,16 +26,27 @@ var recorded = []string{
 	streamOf(deltaChunk(`{"reasoning_content":"Hm."}`), deltaChunk(`{"refusal":"No."}`), finishChunk("stop"), "[DONE]"),
 	streamOf(textChunk(`Hi \ud83d`), textChunk(`\ude00.`), "[DONE]"),
 	streamOf(textChunk(` <th`), textChunk(`ink>Hm.</think>\n\nHi.`), finishChunk("eos_token")),
-	streamOf(deltaChunk(`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"Hm."}]},{"type":"text","text":"Hi."}]}`), finishChunk("model_length"), "[DONE]"),
-	streamOf(`{"choices":[{"index":0,"delta":{"content":"H"},"message":{"content":"H"}}]}`, `{"choices":[{"index":1,"delta":{"content":"i"},"message":{"content":"i"}}],"usage":{"prompt_tokens":"3","completion_tokens":4.0}}`, finishChunk("stop")),
-	streamOf(deltaChunk(`{"tool_calls":[{"function":{"name":"functions.echo","arguments":{"n":1}}},{"function":{"name":"echo<|channel|>json","arguments":"{}"}}]}`), finishChunk("tool_call"), "[DONE]"),
-	streamOf(deltaChunk(`{"reasoning":[{"text":"Hm."}],"reasoning_details":[{"type":"reasoning.text","text":"Hm.","signature":"s"}]}`), finishChunk("error"), `{"error":{"message":"down","code":503}}`),
+	streamOf(
+		deltaChunk(`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"Hm."}]},{"type":"text","text":"Hi."}]}`),
+		finishChunk("model_length"), "[DONE]",
+	),
+	streamOf(`{"choices":[{"index":0,"delta":{"content":"H"},"message":{"content":"H"}}]}`,
+		`{"choices":[{"index":1,"delta":{"content":"i"},"message":{"content":"i"}}],"usage":{"prompt_tokens":"3","completion_tokens":4.0}}`, finishChunk("stop")),
+	streamOf(
+		deltaChunk(`{"tool_calls":[{"function":{"name":"functions.echo","arguments":{"n":1}}},{"function":{"name":"echo<|channel|>json","arguments":"{}"}}]}`),
+		finishChunk("tool_call"), "[DONE]",
+	),
+	streamOf(
+		deltaChunk(`{"reasoning":[{"text":"Hm."}],"reasoning_details":[{"type":"reasoning.text","text":"Hm.","signature":"s"}]}`),
+		finishChunk("error"), `{"error":{"message":"down","code":503}}`,
+	),
 	`{"choices":[{"index":0,"message":{"content":"Hi.","tool_calls":[{"id":"a","function":{"name":"echo","arguments":"{}"}}]},"finish_reason":"odd"}],"usage":{"cost":0.1}}`,
 }
 
 // secondReader returns what a stream says, if it follows the interface.
 func secondReader(body string) (said modelread.Said, ok bool) {
-	events, ok := modelread.Events(body, "choices", "index", "delta", "message", "finish_reason", "content", "refusal", "tool_calls", "id", "function", "name", "arguments", "error", "object", "type", "code")
+	events, ok := modelread.Events(body, "choices", "index", "delta", "message", "finish_reason", "content", "refusal",
+		"tool_calls", "id", "function", "name", "arguments", "error", "object", "type", "code")
 	type call struct{ id, name, args string }
 	var calls []*call
 	byIndex := make(map[int]*call)
@@ -81,12 +92,15 @@ func secondReader(body string) (said modelread.Said, ok bool) {
 	return said, ok && !strings.HasPrefix(strings.TrimLeft(said.Text, " \t\r\n"), "<")
 }
 
-// checkStream reads an answer, checks that its events keep the contract, and that nothing is lost. It reports whether the
-// second reader has read the answer, too.
+// checkStream reads an answer, checks that its events keep the contract, and that nothing is lost. It reports whether
+// the second reader has read the answer, too.
 func checkStream(t *testing.T, body string, structured bool) bool {
 	t.Helper()
 
-	m, err := openai.New(openai.Config{Model: "m", BaseURL: "http://openai.test/v1", Structured: openai.StructuredTool, Transport: modelread.Body{Text: body}})
+	m, err := openai.New(openai.Config{
+		Model: "m", BaseURL: "http://openai.test/v1", Structured: openai.StructuredTool,
+		Transport: modelread.Body{Text: body},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,8 +120,8 @@ func checkStream(t *testing.T, body string, structured bool) bool {
 	return true
 }
 
-// Each recorded stream that follows the interface is compared. A stream that ends anywhere, or lacks a byte anywhere, is
-// an answer or an error.
+// Each recorded stream that follows the interface is compared. A stream that ends anywhere, or lacks a byte anywhere,
+// is an answer or an error.
 func TestRecorded(t *testing.T) {
 	t.Parallel()
 

@@ -63,7 +63,8 @@ func (a *answer) addImage(from string) error {
 		return a.emit(spool.FileMade{MediaType: kind, Data: data})
 	}
 	text := "[an image that cannot be read]"
-	if scheme, _, _ := strings.Cut(from, ":"); len(from) <= maxImageURL && (strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http")) {
+	if scheme, _, _ := strings.Cut(from, ":"); len(from) <= maxImageURL &&
+		(strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http")) {
 		text = fmt.Sprintf("[an image at %s, which was not fetched]", from)
 	}
 	return a.emit(spool.TextDelta{Text: text})

@@ -14,8 +14,8 @@ import (
 
 const dot = "data:image/png;base64,iVBORw0KGgo="
 
-// Images of an answer come as OpenRouter sends them, or as parts of the content. One that is elsewhere is a text, because
-// a client would open an image.
+// Images of an answer come as OpenRouter sends them, or as parts of the content. One that is elsewhere is a text,
+// because a client would open an image.
 func TestImagesOfAnswers(t *testing.T) {
 	t.Parallel()
 
@@ -24,12 +24,22 @@ func TestImagesOfAnswers(t *testing.T) {
 		files int
 		text  string
 	}{
-		"OpenRouter":     {`{"content":"","images":[{"type":"image_url","image_url":{"url":"` + dot + `"}},{"image_url":"` + dot + `"}]}`, 2, ""},
-		"part":           {`{"content":[{"type":"text","text":"Look:"},{"type":"image_url","image_url":{"url":"` + dot + `"}}]}`, 1, "Look:"},
-		"elsewhere":      {`{"images":[{"image_url":{"url":"https://tracker.example/p.png"}}]}`, 0, "[an image at https://tracker.example/p.png, which was not fetched]"},
+		"OpenRouter": {
+			`{"content":"","images":[{"type":"image_url","image_url":{"url":"` + dot + `"}},{"image_url":"` + dot + `"}]}`, 2,
+			"",
+		},
+		"part": {
+			`{"content":[{"type":"text","text":"Look:"},{"type":"image_url","image_url":{"url":"` + dot + `"}}]}`, 1, "Look:",
+		},
+		"elsewhere": {
+			`{"images":[{"image_url":{"url":"https://tracker.example/p.png"}}]}`, 0,
+			"[an image at https://tracker.example/p.png, which was not fetched]",
+		},
 		"another scheme": {`{"images":[{"image_url":{"url":"javascript:alert(1)"}}]}`, 0, "[an image that cannot be read]"},
-		"broken":         {`{"images":[{"image_url":{"url":"data:image/png;base64,%%%"}}]}`, 0, "[an image that cannot be read]"},
-		"other shapes":   {`{"content":"Hi.","images":{"a":1}}`, 0, "Hi."},
+		"broken": {
+			`{"images":[{"image_url":{"url":"data:image/png;base64,%%%"}}]}`, 0, "[an image that cannot be read]",
+		},
+		"other shapes": {`{"content":"Hi.","images":{"a":1}}`, 0, "Hi."},
 	} {
 		events, err := say(t, deltaChunk(c.delta), finishChunk("stop"))
 		files := only[spool.FileMade](events)
@@ -56,7 +66,8 @@ func TestRefusedImages(t *testing.T) {
 		userSays("Draw."),
 		{Role: spool.RoleAssistant, Content: spool.Content{{Type: spool.PartToolCall, ToolCallID: "a", ToolName: "draw"}}},
 		{Role: spool.RoleTool, Content: spool.Content{
-			{Type: spool.PartToolResult, ToolCallID: "a", ToolName: "draw", Result: []byte(`"done"`)}, {Type: spool.PartImage, Image: dot},
+			{Type: spool.PartToolResult, ToolCallID: "a", ToolName: "draw", Result: []byte(`"done"`)},
+			{Type: spool.PartImage, Image: dot},
 		}},
 	}}
 	for _, c := range []struct {
@@ -65,7 +76,11 @@ func TestRefusedImages(t *testing.T) {
 		again   bool
 	}{
 		{400, "Invalid content type. image_url is only supported by certain models.", true},
-		{400, "Failed to deserialize the JSON body into the target type: messages[2]: unknown variant `image_url`, expected `text`", true},
+		{
+			400,
+			"Failed to deserialize the JSON body into the target type: messages[2]: unknown variant `image_url`, expected `text`",
+			true,
+		},
 		{500, "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj", true},
 		{404, "No endpoints found that support image input", true},
 		{400, "At most 0 image(s) may be provided in one prompt.", true},
@@ -99,7 +114,8 @@ func TestRefusedImages(t *testing.T) {
 			}
 			continue
 		}
-		if len(all) != 3 || !strings.Contains(all[2], "this model does not take it") || !strings.Contains(log.String(), "result_images: false") {
+		if len(all) != 3 || !strings.Contains(all[2], "this model does not take it") ||
+			!strings.Contains(log.String(), "result_images: false") {
 			t.Errorf("%s: %q, %s", c.refusal, all, log.String())
 		}
 	}

@@ -44,8 +44,8 @@ type change struct {
 	apply func(*form)
 }
 
-// maxChanges bounds how often one request is asked again: once for each field of the form, for the order of the messages,
-// and for the images of results.
+// maxChanges bounds how often one request is asked again: once for each field of the form, for the order of the
+// messages, and for the images of results.
 const maxChanges = 8
 
 var (
@@ -66,7 +66,8 @@ var (
 // there is no other form.
 func (f form) refused(begun form, s sent, err error) (change, bool) {
 	e, ok := errors.AsType[*spool.ModelError](err)
-	if ok && s.resultImages && f.images == begun.images && !e.ContextOverflow && e.Status >= http.StatusBadRequest && e.Status != http.StatusTooManyRequests && noImages.MatchString(strings.ToLower(e.Message)) {
+	if ok && s.resultImages && f.images == begun.images && !e.ContextOverflow && e.Status >= http.StatusBadRequest &&
+		e.Status != http.StatusTooManyRequests && noImages.MatchString(strings.ToLower(e.Message)) {
 		return change{[]string{"result_images: false"}, func(f *form) { f.images = false }}, true
 	}
 	if !ok || e.ContextOverflow || e.Status != http.StatusBadRequest && e.Status != http.StatusUnprocessableEntity {
@@ -77,7 +78,8 @@ func (f form) refused(begun form, s sent, err error) (change, bool) {
 	names := func(field string) bool { return slices.Contains(named, field) }
 	unwanted := refusal.MatchString(text)
 	sameReasoning := f.reasoning == begun.reasoning && f.needed == begun.needed
-	if names("reasoning_content") && s.answers && f.needed != NeededAlways && sameReasoning && !unwanted && demand.MatchString(text) {
+	if names("reasoning_content") && s.answers && f.needed != NeededAlways && sameReasoning && !unwanted &&
+		demand.MatchString(text) {
 		return change{[]string{"reasoning_field: reasoning_content", "reasoning_needed: always"}, func(f *form) {
 			f.reasoning, f.needed = "reasoning_content", NeededAlways
 		}}, true

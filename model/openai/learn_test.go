@@ -18,12 +18,20 @@ import (
 func fullRequest() spool.ModelRequest {
 	return spool.ModelRequest{
 		MaxOutputTokens: 9, CacheKey: "k", Extra: map[string]any{"parallel_tool_calls": true},
-		Output: &spool.OutputSchema{Name: "o", Schema: json.RawMessage(`{"type":"object","properties":{},"required":[],"additionalProperties":false}`)},
+		Output: &spool.OutputSchema{
+			Name: "o", Schema: json.RawMessage(`{"type":"object","properties":{},"required":[],"additionalProperties":false}`),
+		},
 		Messages: []spool.Message{
 			userSays("Hi."),
-			{Role: spool.RoleAssistant, Content: spool.Content{{Type: spool.PartReasoning, Text: "Hm."}, {Type: spool.PartText, Text: "Hi."}}},
+			{
+				Role:    spool.RoleAssistant,
+				Content: spool.Content{{Type: spool.PartReasoning, Text: "Hm."}, {Type: spool.PartText, Text: "Hi."}},
+			},
 			userSays("And?"),
-			{Role: spool.RoleAssistant, Content: spool.Content{{Type: spool.PartToolCall, ToolCallID: "c1", ToolName: "echo", Args: json.RawMessage(`{}`)}}},
+			{
+				Role:    spool.RoleAssistant,
+				Content: spool.Content{{Type: spool.PartToolCall, ToolCallID: "c1", ToolName: "echo", Args: json.RawMessage(`{}`)}},
+			},
 			resultOf(spool.Part{ToolCallID: "c1", ToolName: "echo"}),
 			userSays("Now?"),
 		},
@@ -43,7 +51,8 @@ func TestRefusedFields(t *testing.T) {
 		has, lacks, line string
 	}{
 		"max_tokens": {
-			config, 400, `{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."}}`,
+			config, 400,
+			`{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."}}`,
 			`"max_tokens":9`, `"max_completion_tokens":9`, "max_tokens_field: max_completion_tokens",
 		},
 		"max_completion_tokens": {
@@ -52,11 +61,13 @@ func TestRefusedFields(t *testing.T) {
 			`"max_completion_tokens":9`, `"max_tokens":9`, "max_tokens_field: max_tokens",
 		},
 		"stream_options": {
-			config, 422, `{"object":"error","message":{"detail":[{"type":"extra_forbidden","loc":["body","stream_options","include_usage"],"msg":"Extra inputs are not permitted"}]}}`,
+			config, 422,
+			`{"object":"error","message":{"detail":[{"type":"extra_forbidden","loc":["body","stream_options","include_usage"],"msg":"Extra inputs are not permitted"}]}}`,
 			`"stream_options"`, `"stream":true`, "stream_usage: false",
 		},
 		"reasoning": {
-			config, 400, `{"error":{"message":"property 'reasoning' is unsupported"}}`, `"reasoning":"Hm."`, `"stream"`, "reasoning_field: none",
+			config, 400, `{"error":{"message":"property 'reasoning' is unsupported"}}`, `"reasoning":"Hm."`, `"stream"`,
+			"reasoning_field: none",
 		},
 		"reasoning_content": {
 			openai.Config{ReasoningField: "reasoning_content"},
@@ -66,20 +77,26 @@ func TestRefusedFields(t *testing.T) {
 		"no reasoning": {
 			openai.Config{},
 			400, `{"error":{"message":"The reasoning_content in the thinking mode must be passed back to the API."}}`,
-			`"content":"Hi.","role":"assistant"`, `"reasoning_content":"Hm."`, "reasoning_field: reasoning_content\nreasoning_needed: always",
+			`"content":"Hi.","role":"assistant"`, `"reasoning_content":"Hm."`,
+			"reasoning_field: reasoning_content\nreasoning_needed: always",
 		},
 		"parallel_tool_calls": {
-			config, 400, `{"error":"Unknown parameter: parallel_tool_calls"}`, `"parallel_tool_calls"`, `"stream"`, "parallel_tool_calls: false",
+			config, 400, `{"error":"Unknown parameter: parallel_tool_calls"}`, `"parallel_tool_calls"`, `"stream"`,
+			"parallel_tool_calls: false",
 		},
 		"strict": {
-			config, 400, `{"error":{"message":"response_format.json_schema.strict is not supported"}}`, `"strict":true`, `"json_schema"`, "strict_schemas: false",
+			config, 400, `{"error":{"message":"response_format.json_schema.strict is not supported"}}`, `"strict":true`,
+			`"json_schema"`, "strict_schemas: false",
 		},
 		"user after tool": {
-			config, 400, `{"object":"error","message":"Unexpected role 'user' after role 'tool'","type":"invalid_request_message_order","code":"3230"}`,
-			`"tool_call_id":"c1"},{"content":"Now?"`, `"tool_call_id":"c1"},{"content":"Understood.","role":"assistant"},{"content":"Now?"`, "answer_after_results: true",
+			config, 400,
+			`{"object":"error","message":"Unexpected role 'user' after role 'tool'","type":"invalid_request_message_order","code":"3230"}`,
+			`"tool_call_id":"c1"},{"content":"Now?"`,
+			`"tool_call_id":"c1"},{"content":"Understood.","role":"assistant"},{"content":"Now?"`, "answer_after_results: true",
 		},
 		"prompt_cache_key": {
-			config, 400, `{"error":{"message":"Unrecognized request argument supplied: prompt_cache_key"}}`, `"prompt_cache_key"`, `"stream"`, "prompt_cache: none",
+			config, 400, `{"error":{"message":"Unrecognized request argument supplied: prompt_cache_key"}}`,
+			`"prompt_cache_key"`, `"stream"`, "prompt_cache: none",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -137,7 +154,8 @@ func TestOtherRefusals(t *testing.T) {
 		"Unsupported parameter: 'max_completion_tokens'",
 		"'messages' is not supported", "Unknown parameter: tools", "Unsupported value: 'temperature' is not supported",
 		"the reasoning_content is unsupported", "cache_control: extra inputs are not permitted",
-		"Unexpected role 'tool' after role 'user'", "stream is not supported", "a restricted model is not supported", "no such model",
+		"Unexpected role 'tool' after role 'user'", "stream is not supported", "a restricted model is not supported",
+		"no such model",
 	} {
 		p := newPeer(t, func(w http.ResponseWriter, _ *http.Request, _ string) {
 			w.WriteHeader(http.StatusBadRequest)
@@ -150,7 +168,8 @@ func TestOtherRefusals(t *testing.T) {
 	}
 	bare := newPeer(t, func(w http.ResponseWriter, _ *http.Request, _ string) {
 		w.WriteHeader(http.StatusBadRequest)
-		_, _ = io.WriteString(w, `{"error":"not supported: max_tokens strict parallel_tool_calls reasoning_content; prompt_cache_key is required; unexpected role 'user' after role 'tool'"}`)
+		_, _ = io.WriteString(w,
+			`{"error":"not supported: max_tokens strict parallel_tool_calls reasoning_content; prompt_cache_key is required; unexpected role 'user' after role 'tool'"}`)
 	})
 	if _, err := stream(t, bare.model(t, openai.Config{}), spool.ModelRequest{}); err == nil || len(bare.requests()) != 1 {
 		t.Errorf("without the fields: %d requests, %v", len(bare.requests()), err)
@@ -180,7 +199,8 @@ func TestEverythingIsRefused(t *testing.T) {
 			return
 		}
 		w.WriteHeader(http.StatusBadRequest)
-		_, _ = io.WriteString(w, `{"error":"not supported: max_tokens max_completion_tokens stream_options parallel_tool_calls strict"}`)
+		_, _ = io.WriteString(w,
+			`{"error":"not supported: max_tokens max_completion_tokens stream_options parallel_tool_calls strict"}`)
 	})
 	m := p.model(t, openai.Config{})
 	if _, err := stream(t, m, fullRequest()); err == nil {
@@ -196,7 +216,8 @@ func TestEverythingIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	requests := p.requests()
-	if last := requests[len(requests)-1]; !strings.Contains(last, `"stream_options"`) || !strings.Contains(last, `"max_tokens"`) {
+	if last := requests[len(requests)-1]; !strings.Contains(last, `"stream_options"`) ||
+		!strings.Contains(last, `"max_tokens"`) {
 		t.Errorf("the model has learned: %s", last)
 	}
 }

@@ -36,7 +36,9 @@ func TestMatrix(t *testing.T) {
 			t.Cleanup(server.Close)
 			transport := new(http.Transport)
 			t.Cleanup(transport.CloseIdleConnections)
-			m, err := openai.New(openai.Config{Model: d.Model, Profile: d.Profile, BaseURL: server.URL + "/v1", Transport: transport})
+			m, err := openai.New(openai.Config{
+				Model: d.Model, Profile: d.Profile, BaseURL: server.URL + "/v1", Transport: transport,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -75,8 +77,8 @@ func (w *watched) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// runMatrix runs a thread of two steps, a bounded answer and a thread of another provider. With a dialect, it also checks
-// what the model makes of the answers, and each finish word.
+// runMatrix runs a thread of two steps, a bounded answer and a thread of another provider. With a dialect, it also
+// checks what the model makes of the answers, and each finish word.
 func runMatrix(t *testing.T, m *openai.Model, d *fake.Dialect) {
 	t.Helper()
 
@@ -91,13 +93,19 @@ func runMatrix(t *testing.T, m *openai.Model, d *fake.Dialect) {
 	// A third request has the answer without calls.
 	answerOf(t, m, spool.ModelRequest{Messages: append(steps, second, userSays("Call echo again.")), Tools: echoTool})
 	// A message that steers a run comes directly behind results, and so does the one that asks for the last answer.
-	answerOf(t, m, spool.ModelRequest{Messages: append(steps, userSays("Call echo again, and then say a word.")), Tools: echoTool})
-	last := answerOf(t, m, spool.ModelRequest{Messages: append(steps, userSays("Say a word.")), Tools: echoTool, NoCalls: true})
+	answerOf(t, m, spool.ModelRequest{
+		Messages: append(steps, userSays("Call echo again, and then say a word.")), Tools: echoTool,
+	})
+	last := answerOf(t, m, spool.ModelRequest{
+		Messages: append(steps, userSays("Say a word.")), Tools: echoTool, NoCalls: true,
+	})
 	if len(last.ToolCalls()) > 0 || last.Text() == "" {
 		t.Errorf("the last answer is %+v", last)
 	}
 
-	if answer := answerOf(t, m, spool.ModelRequest{Messages: []spool.Message{userSays("Say a word.")}, MaxOutputTokens: 2048}); answer.Text() == "" {
+	if answer := answerOf(
+		t, m, spool.ModelRequest{Messages: []spool.Message{userSays("Say a word.")}, MaxOutputTokens: 2048},
+	); answer.Text() == "" {
 		t.Errorf("the bounded answer is %+v", answer)
 	}
 	answerOf(t, m, spool.ModelRequest{Messages: foreignThread(), Tools: echoTool})
@@ -113,7 +121,8 @@ func runMatrix(t *testing.T, m *openai.Model, d *fake.Dialect) {
 			t.Errorf("the reasoning %d is %q, want %q", i, got, want)
 		}
 	}
-	if calls[0].ToolName != "echo" || string(calls[0].Args) != fake.DialectArgs || second.Text() != fake.DialectText || first.Text() != "" {
+	if calls[0].ToolName != "echo" || string(calls[0].Args) != fake.DialectArgs || second.Text() != fake.DialectText ||
+		first.Text() != "" {
 		t.Errorf("got the call %s %s, and the text %q", calls[0].ToolName, calls[0].Args, second.Text())
 	}
 	for word, meaning := range d.FinishWords() {
@@ -131,7 +140,8 @@ func runMatrix(t *testing.T, m *openai.Model, d *fake.Dialect) {
 		if string(finish.Reason) != meaning {
 			t.Errorf("%q means %q, want %q", word, finish.Reason, meaning)
 		}
-		if u := finish.Usage; u.Input == nil || u.Output == nil || *u.Input != fake.DialectPrompt || *u.Output != fake.DialectAnswer+fake.DialectReasoning {
+		if u := finish.Usage; u.Input == nil || u.Output == nil || *u.Input != fake.DialectPrompt ||
+			*u.Output != fake.DialectAnswer+fake.DialectReasoning {
 			t.Errorf("%q has the usage %+v", word, u)
 		}
 	}
@@ -147,14 +157,18 @@ func resultOf(call spool.Part) spool.Message {
 	}}
 }
 
-// foreignThread is a thread of another provider: reasoning with a signature, calls that were made up, and ids of a form that
-// few servers take.
+// foreignThread is a thread of another provider: reasoning with a signature, calls that were made up, and ids of a
+// form that few servers take.
 func foreignThread() []spool.Message {
 	call := func(id spool.ToolCallID, name string) spool.Part {
 		return spool.Part{Type: spool.PartToolCall, ToolCallID: id, ToolName: name, Args: json.RawMessage(`{"text":"a"}`)}
 	}
-	one, two := call("toolu_01AbCdEfGhIjKlMnOpQrStUvWxYz0123456789", "echo"), call("functions.echo:1", "no such<|channel|>tool")
-	thought := spool.Part{Type: spool.PartReasoning, Text: "Theirs.", Provider: json.RawMessage(`{"anthropic":{"model":"claude","signature":"c2ln"}}`)}
+	one, two := call("toolu_01AbCdEfGhIjKlMnOpQrStUvWxYz0123456789", "echo"),
+		call("functions.echo:1", "no such<|channel|>tool")
+	thought := spool.Part{
+		Type: spool.PartReasoning, Text: "Theirs.",
+		Provider: json.RawMessage(`{"anthropic":{"model":"claude","signature":"c2ln"}}`),
+	}
 	return []spool.Message{
 		userSays("Look."),
 		{Role: spool.RoleAssistant, Content: spool.Content{thought, {Type: spool.PartText, Text: "I look."}, one, two}},
@@ -192,7 +206,9 @@ func answerOf(t *testing.T, m *openai.Model, r spool.ModelRequest) spool.Message
 				out.Content[len(out.Content)-1].Provider = e.Provider
 			}
 		case spool.ToolCallEnd:
-			out.Content = append(out.Content, spool.Part{Type: spool.PartToolCall, ToolCallID: e.ID, ToolName: e.Name, Args: json.RawMessage(e.Args), Provider: e.Provider})
+			out.Content = append(out.Content, spool.Part{
+				Type: spool.PartToolCall, ToolCallID: e.ID, ToolName: e.Name, Args: json.RawMessage(e.Args), Provider: e.Provider,
+			})
 		default:
 		}
 	}
@@ -224,7 +240,8 @@ func live(t *testing.T, d fake.Dialect) *openai.Model {
 		model = set
 	}
 	m, err := openai.New(openai.Config{
-		Model: model, APIKey: key, Profile: d.Profile, BaseURL: os.Getenv(name + "_URL"), Transport: &recorder{profile: d.Profile, secret: key},
+		Model: model, APIKey: key, Profile: d.Profile, BaseURL: os.Getenv(name + "_URL"),
+		Transport: &recorder{profile: d.Profile, secret: key},
 	})
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
@@ -243,7 +260,8 @@ func TestLive(t *testing.T) {
 	t.Setenv("SPOOL_LIVE_DEEPSEEK_URL", server.URL+"/v1?key=sk-of-the-service")
 	runMatrix(t, live(t, d), nil)
 	record, err := os.ReadFile(filepath.Join(folder, "deepseek.txt"))
-	if err != nil || !bytes.Contains(record, []byte(`"reasoning_content":"Thinking`)) || bytes.Contains(record, []byte("sk-of")) {
+	if err != nil || !bytes.Contains(record, []byte(`"reasoning_content":"Thinking`)) ||
+		bytes.Contains(record, []byte("sk-of")) {
 		t.Errorf("the recording is %s, %v", record, err)
 	}
 }

@@ -25,14 +25,18 @@ func TestNoCalls(t *testing.T) {
 	}{
 		"tools":    {request: spool.ModelRequest{Tools: tools}, choice: "none", tools: 1},
 		"no tools": {},
-		"extra":    {config: openai.Config{Extra: map[string]any{"tool_choice": "required"}}, request: spool.ModelRequest{Tools: tools}, choice: "none", tools: 1},
-		"output":   {request: spool.ModelRequest{Tools: tools, Output: output}, choice: "none", tools: 1},
+		"extra": {
+			config: openai.Config{Extra: map[string]any{"tool_choice": "required"}}, request: spool.ModelRequest{Tools: tools},
+			choice: "none", tools: 1,
+		},
+		"output": {request: spool.ModelRequest{Tools: tools, Output: output}, choice: "none", tools: 1},
 		"output by a tool": {
 			config: openai.Config{Structured: openai.StructuredTool}, request: spool.ModelRequest{Tools: tools, Output: output},
 			choice: map[string]any{"type": "function", "function": map[string]any{"name": "sky"}}, tools: 2,
 		},
 	} {
-		c.request.NoCalls, c.request.Messages = true, []spool.Message{{Role: spool.RoleUser, Content: spool.TextContent("Hello?")}}
+		c.request.NoCalls, c.request.Messages = true,
+			[]spool.Message{{Role: spool.RoleUser, Content: spool.TextContent("Hello?")}}
 		body := sent(t, c.config, c.request)
 		sentTools, _ := body["tools"].([]any)
 		if diff := cmp.Diff(c.choice, body["tool_choice"]); diff != "" || len(sentTools) != c.tools {

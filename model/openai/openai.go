@@ -226,7 +226,8 @@ func New(config Config) (*Model, error) {
 	switch {
 	case config.PromptCache != CacheNone && config.PromptCache != CacheKey && config.PromptCache != CacheMarks:
 		return nil, spool.Errorf(spool.Invalid, "PromptCache must be none, key or marks")
-	case config.ReasoningNeeded != NeededNever && config.ReasoningNeeded != NeededCalls && config.ReasoningNeeded != NeededAlways:
+	case config.ReasoningNeeded != NeededNever && config.ReasoningNeeded != NeededCalls &&
+		config.ReasoningNeeded != NeededAlways:
 		return nil, spool.Errorf(spool.Invalid, "ReasoningNeeded must be never, calls or always")
 	case config.Structured != StructuredNative && config.Structured != StructuredTool:
 		return nil, spool.Errorf(spool.Invalid, "Structured must be native or tool")
@@ -241,14 +242,16 @@ func New(config Config) (*Model, error) {
 		conn: &openaiwire.Conn{
 			Client: modelhttp.NewClient(config.HTTPClient, config.Transport), Key: config.APIKey, Headers: config.Headers,
 			HeaderTimeout: config.HeaderTimeout, IdleTimeout: config.IdleTimeout, Host: base.Host,
-			Secrets: modelhttp.NewSecrets(append([]string{config.APIKey}, config.Secrets...), config.Headers, base, config.Extra),
+			Secrets: modelhttp.NewSecrets(append([]string{config.APIKey}, config.Secrets...), config.Headers, base,
+				config.Extra),
 		},
 	}
 	f := &form{
 		images:    isOn(config.ResultImages, !profile.NoResultImages),
 		maxTokens: cmp.Or(config.MaxTokensField, profile.MaxTokensField, "max_tokens"),
-		reasoning: cmp.Or(config.ReasoningField, profile.ReasoningField), needed: config.ReasoningNeeded, cache: config.PromptCache,
-		streamUsage: isOn(config.StreamUsage, !profile.NoStreamUsage), strict: isOn(config.StrictSchemas, !profile.NoStrictSchemas),
+		reasoning: cmp.Or(config.ReasoningField, profile.ReasoningField), needed: config.ReasoningNeeded,
+		cache: config.PromptCache, streamUsage: isOn(config.StreamUsage, !profile.NoStreamUsage),
+		strict:             isOn(config.StrictSchemas, !profile.NoStrictSchemas),
 		parallel:           isOn(config.ParallelToolCalls, !profile.NoParallelToolCalls),
 		answerAfterResults: isOn(config.AnswerAfterResults, profile.AnswerAfterResults),
 	}

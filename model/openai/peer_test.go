@@ -90,7 +90,8 @@ func send(w http.ResponseWriter, chunks ...string) {
 }
 
 func deltaChunk(delta string) string {
-	return `{"id":"c1","object":"chat.completion.chunk","model":"test-model-1","choices":[{"index":0,"delta":` + delta + `,"finish_reason":null}]}`
+	return `{"id":"c1","object":"chat.completion.chunk","model":"test-model-1","choices":[{"index":0,"delta":` + delta +
+		`,"finish_reason":null}]}`
 }
 
 func textChunk(text string) string { return deltaChunk(`{"content":"` + text + `"}`) }

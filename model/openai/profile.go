@@ -76,29 +76,31 @@ var defaultProfile = Profile{Name: "default", ThinkingTags: true, Seen: "every s
 // server has a row of the guide, and a dialect in the matrix.
 var profiles = []Profile{
 	{
-		Name: "openai", Hosts: []string{"api.openai.com", "*.api.openai.com"}, MaxTokensField: "max_completion_tokens", PromptCache: CacheKey,
-		Seen: "refuses max_tokens for its reasoning models",
+		Name: "openai", Hosts: []string{"api.openai.com", "*.api.openai.com"}, MaxTokensField: "max_completion_tokens",
+		PromptCache: CacheKey, Seen: "refuses max_tokens for its reasoning models",
 	},
 	{
-		Name: "azure", Hosts: azureHosts, Models: []string{"gpt-5", "o1", "o3", "o4"}, MaxTokensField: "max_completion_tokens",
-		Seen: "refuses max_tokens for gpt-5 and the o-series",
+		Name: "azure", Hosts: azureHosts, Models: []string{"gpt-5", "o1", "o3", "o4"},
+		MaxTokensField: "max_completion_tokens", Seen: "refuses max_tokens for gpt-5 and the o-series",
 	},
 	{Name: "azure", Hosts: azureHosts, Seen: "older models, and deployments with names of their own"},
 	{
-		Name: "openrouter", Hosts: openRouterHosts, Models: []string{"anthropic/", "google/gemini"}, ThinkingTags: true, PromptCache: CacheMarks,
-		ReceiptCurrency: "USD", Seen: "models whose cache needs marks",
+		Name: "openrouter", Hosts: openRouterHosts, Models: []string{"anthropic/", "google/gemini"}, ThinkingTags: true,
+		PromptCache: CacheMarks, ReceiptCurrency: "USD", Seen: "models whose cache needs marks",
 	},
 	{
 		Name: "openrouter", Hosts: openRouterHosts, ThinkingTags: true, ReceiptCurrency: "USD",
 		Seen: "signed reasoning_details, which must come back unchanged; the finish word error; usage.cost",
 	},
 	{
-		Name: "deepseek", Hosts: []string{"api.deepseek.com"}, ReasoningField: "reasoning_content", ReasoningNeeded: NeededAlways, ThinkingTags: true,
+		Name: "deepseek", Hosts: []string{"api.deepseek.com"}, ReasoningField: "reasoning_content",
+		ReasoningNeeded: NeededAlways, ThinkingTags: true,
 		Seen: "refuses an answer without its reasoning_content; the finish word insufficient_system_resource",
 	},
 	{
-		Name: "kimi", Hosts: []string{"api.moonshot.ai", "api.moonshot.cn", "api.kimi.com"}, ReasoningField: "reasoning_content",
-		ReasoningNeeded: NeededCalls, ThinkingTags: true, Seen: "refuses calls without their reasoning_content; ids such as functions.look:0",
+		Name: "kimi", Hosts: []string{"api.moonshot.ai", "api.moonshot.cn", "api.kimi.com"},
+		ReasoningField: "reasoning_content", ReasoningNeeded: NeededCalls, ThinkingTags: true,
+		Seen: "refuses calls without their reasoning_content; ids such as functions.look:0",
 	},
 	{
 		Name: "glm", Hosts: []string{"api.z.ai", "open.bigmodel.cn"}, ReasoningField: "reasoning_content", ThinkingTags: true,
@@ -109,11 +111,14 @@ var profiles = []Profile{
 		Seen: "leaves the reasoning out of completion_tokens; usage.cost_in_usd_ticks",
 	},
 	{
-		Name: "gemini", Hosts: []string{"generativelanguage.googleapis.com", "aiplatform.googleapis.com", "*-aiplatform.googleapis.com"},
+		Name: "gemini", Hosts: []string{
+			"generativelanguage.googleapis.com", "aiplatform.googleapis.com", "*-aiplatform.googleapis.com",
+		},
 		OutputFromTotal: true, Seen: "leaves the reasoning out of completion_tokens; signed calls in extra_content",
 	},
 	{
-		Name: "mistral", Hosts: []string{"api.mistral.ai"}, ReasoningField: inContent, ShortCallIDs: true, NoStreamUsage: true, ThinkingTags: true,
+		Name: "mistral", Hosts: []string{"api.mistral.ai"}, ReasoningField: inContent, ShortCallIDs: true,
+		NoStreamUsage: true, ThinkingTags: true,
 		AnswerAfterResults: true,
 		Seen: "thinking as a part of the content; refuses stream_options, ids without nine letters and digits, and a user's message directly " +
 			"behind results; the finish word model_length",
@@ -123,14 +128,16 @@ var profiles = []Profile{
 		Seen: "refuses stream_options, and reports the usage in x_groq; <think> in the content with the raw format",
 	},
 	{
-		Name: "vercel", Hosts: []string{"ai-gateway.vercel.sh"}, ThinkingTags: true, ReceiptCurrency: "USD", Seen: "usage.cost",
+		Name: "vercel", Hosts: []string{"ai-gateway.vercel.sh"}, ThinkingTags: true, ReceiptCurrency: "USD",
+		Seen: "usage.cost",
 	},
 	{
-		Name: "snowflake", Hosts: []string{"*.snowflakecomputing.com"}, ThinkingTags: true, Seen: "ends with [DONE] and the usage, without a finish word",
+		Name: "snowflake", Hosts: []string{"*.snowflakecomputing.com"}, ThinkingTags: true,
+		Seen: "ends with [DONE] and the usage, without a finish word",
 	},
 	{
-		Name: "databricks", Hosts: []string{"*.databricks.com", "*.azuredatabricks.net"}, NoStreamUsage: true, ThinkingTags: true,
-		Seen: "refuses stream_options; reasoning as a list in the content",
+		Name: "databricks", Hosts: []string{"*.databricks.com", "*.azuredatabricks.net"}, NoStreamUsage: true,
+		ThinkingTags: true, Seen: "refuses stream_options; reasoning as a list in the content",
 	},
 	{
 		Name: "huggingface", Hosts: []string{"router.huggingface.co", "*.endpoints.huggingface.cloud"}, ThinkingTags: true,
@@ -188,7 +195,8 @@ func (p Profile) hasHost(host string) bool {
 
 func (p Profile) hasModel(model string) bool {
 	model = strings.ToLower(model)
-	return len(p.Models) == 0 || slices.ContainsFunc(p.Models, func(beginning string) bool { return strings.HasPrefix(model, beginning) })
+	return len(p.Models) == 0 || slices.ContainsFunc(p.Models,
+		func(beginning string) bool { return strings.HasPrefix(model, beginning) })
 }
 
 // unknownProfile returns the error for a name that no profile has.

@@ -26,7 +26,10 @@ func TestProfileOf(t *testing.T) {
 		{"https://eu.api.openai.com/v1", "gpt-5", "openai"},
 		{"https://API.DeepSeek.com:443", "deepseek-chat", "deepseek"},
 		{"https://us-east-1.api.x.ai/v1", "grok-4", "xai"},
-		{"https://us-central1-aiplatform.googleapis.com/v1/projects/p/locations/us-central1/endpoints/openapi", "google/gemini-3-pro", "gemini"},
+		{
+			"https://us-central1-aiplatform.googleapis.com/v1/projects/p/locations/us-central1/endpoints/openapi",
+			"google/gemini-3-pro", "gemini",
+		},
 		{"https://openrouter.ai/api/v1", "anthropic/claude-sonnet-4.5", "openrouter"},
 		{"https://eu.openrouter.ai/api/v1", "x-ai/grok-4", "openrouter"},
 		{"https://api.deepseek.com", "deepseek-chat", "deepseek"},
@@ -59,7 +62,8 @@ func TestProfileOf(t *testing.T) {
 		}
 	}
 	_, err := openai.New(openai.Config{Model: "m", Profile: "deepsek"})
-	if spool.CodeOf(err) != spool.Invalid || !strings.HasPrefix(err.Error(), "Profile must be one of openai, azure, openrouter, deepseek,") {
+	if spool.CodeOf(err) != spool.Invalid ||
+		!strings.HasPrefix(err.Error(), "Profile must be one of openai, azure, openrouter, deepseek,") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -99,7 +103,10 @@ func TestSettingsWinOverTheProfile(t *testing.T) {
 		{openai.Config{Profile: "openai", PromptCache: openai.CacheNone}, `!"prompt_cache_key"`},
 		{openai.Config{Profile: "mistral"}, `"content":"Understood."`},
 		{openai.Config{Profile: "mistral", AnswerAfterResults: new(false)}, `!"content":"Understood."`},
-		{openai.Config{AnswerAfterResults: new(true), ReasoningField: "thoughts", ReasoningNeeded: openai.NeededAlways}, `"content":"Understood.","role":"assistant","thoughts":" "`},
+		{
+			openai.Config{AnswerAfterResults: new(true), ReasoningField: "thoughts", ReasoningNeeded: openai.NeededAlways},
+			`"content":"Understood.","role":"assistant","thoughts":" "`,
+		},
 		{openai.Config{StrictSchemas: new(false)}, `!"strict"`},
 		{openai.Config{ParallelToolCalls: new(false)}, `!"parallel_tool_calls"`},
 	} {
@@ -132,7 +139,9 @@ func TestNamesOnTheWire(t *testing.T) {
 	t.Parallel()
 
 	p := newPeer(t, func(w http.ResponseWriter, _ *http.Request, _ string) { send(w, finishChunk("stop")) })
-	if _, err := stream(t, p.model(t, openai.Config{}), spool.ModelRequest{Messages: foreignThread(), Tools: echoTool}); err != nil {
+	if _, err := stream(
+		t, p.model(t, openai.Config{}), spool.ModelRequest{Messages: foreignThread(), Tools: echoTool},
+	); err != nil {
 		t.Fatal(err)
 	}
 	names := nameForm.FindAllStringSubmatch(p.requests()[0], -1)
@@ -157,8 +166,8 @@ func TestReportedCosts(t *testing.T) {
 		usage string
 		want  int64
 	}{
-		"xai": {`{"cost_in_usd_ticks":37756000}`, 3776}, "openrouter": {`{"cost":0.0123456}`, 12346}, "vercel": {`{"cost":0.5}`, 500_000},
-		"default": {`{"cost":0.5,"cost_in_usd_ticks":37756000}`, -1},
+		"xai": {`{"cost_in_usd_ticks":37756000}`, 3776}, "openrouter": {`{"cost":0.0123456}`, 12346},
+		"vercel": {`{"cost":0.5}`, 500_000}, "default": {`{"cost":0.5,"cost_in_usd_ticks":37756000}`, -1},
 	} {
 		p := newPeer(t, func(w http.ResponseWriter, _ *http.Request, _ string) {
 			send(w, textChunk("Hi."), finishChunk("stop"), usageChunk(c.usage), "[DONE]")
@@ -169,7 +178,8 @@ func TestReportedCosts(t *testing.T) {
 			t.Fatal(err)
 		}
 		cost := finishOf(t, events).Cost
-		if (m.Describe().ReceiptCurrency == "USD") != (c.want >= 0) || (cost != nil) != (c.want >= 0) || cost != nil && (cost.Micros != c.want || cost.Currency != "USD") {
+		if (m.Describe().ReceiptCurrency == "USD") != (c.want >= 0) || (cost != nil) != (c.want >= 0) ||
+			cost != nil && (cost.Micros != c.want || cost.Currency != "USD") {
 			t.Errorf("%s: %+v, reports in %q", profile, cost, m.Describe().ReceiptCurrency)
 		}
 	}
@@ -181,7 +191,9 @@ func TestTimeoutsOfProfiles(t *testing.T) {
 
 	for profile, want := range map[string]string{"ollama": "within 10m0s", "default": "within 2m0s"} {
 		synctest.Test(t, func(t *testing.T) {
-			m, err := openai.New(openai.Config{Model: "m", BaseURL: "http://127.0.0.1:1/v1", Profile: profile, Transport: paced([]time.Duration{time.Hour})})
+			m, err := openai.New(openai.Config{
+				Model: "m", BaseURL: "http://127.0.0.1:1/v1", Profile: profile, Transport: paced([]time.Duration{time.Hour}),
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -68,35 +68,48 @@ func TestToolCallShapes(t *testing.T) {
 			calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}},{"index":1,"id":"b","function":{"name":"y","arguments":"{\"n\":1}"}}`),
 		}, []string{"a x {}", `b y {"n":1}`}},
 		"index zero for all, by id": {[]string{
-			calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"{\"n\":"}}`), calls(`{"index":0,"function":{"arguments":"1}"}}`),
-			calls(`{"index":0,"id":"b","function":{"name":"x","arguments":"{\"n\":"}}`), calls(`{"index":0,"function":{"arguments":"2}"}}`),
+			calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"{\"n\":"}}`),
+			calls(`{"index":0,"function":{"arguments":"1}"}}`),
+			calls(`{"index":0,"id":"b","function":{"name":"x","arguments":"{\"n\":"}}`),
+			calls(`{"index":0,"function":{"arguments":"2}"}}`),
 		}, []string{`a x {"n":1}`, `b x {"n":2}`}},
 		"index zero for all, no ids": {[]string{
-			calls(`{"index":0,"function":{"name":"x","arguments":"{}"}}`), calls(`{"index":0,"function":{"name":"x","arguments":"{}"}}`),
+			calls(`{"index":0,"function":{"name":"x","arguments":"{}"}}`),
+			calls(`{"index":0,"function":{"name":"x","arguments":"{}"}}`),
 		}, []string{"call_1_* x {}", "call_2_* x {}"}},
 		"index zero and no ids in one chunk": {[]string{
 			calls(`{"index":0,"function":{"name":"x","arguments":""}},{"index":0,"function":{"name":"y","arguments":""}}`),
 		}, []string{"call_1_* x {}", "call_2_* y {}"}},
 		"no index and no ids": {[]string{
-			calls(`{"function":{"name":"x","arguments":"{\"n\":"}}`), calls(`{"function":{"arguments":"1}"}}`), calls(`{"function":{"name":"y","arguments":"{}"}}`),
+			calls(`{"function":{"name":"x","arguments":"{\"n\":"}}`), calls(`{"function":{"arguments":"1}"}}`),
+			calls(`{"function":{"name":"y","arguments":"{}"}}`),
 		}, []string{`call_1_* x {"n":1}`, "call_2_* y {}"}},
 		"no index, by id": {[]string{
 			calls(`{"id":"a","function":{"name":"x","arguments":"{\"n\":"}}`), calls(`{"id":"a","function":{"arguments":"1}"}}`),
 		}, []string{`a x {"n":1}`}},
 		"id and name in every chunk": {[]string{
-			calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"{\"n\":"}}`), calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"1}"}}`),
+			calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"{\"n\":"}}`),
+			calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"1}"}}`),
 		}, []string{`a x {"n":1}`}},
 		"one id for two calls": {[]string{
-			calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}`), calls(`{"index":1,"id":"a","function":{"name":"y","arguments":"{}"}}`),
+			calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}`),
+			calls(`{"index":1,"id":"a","function":{"name":"y","arguments":"{}"}}`),
 		}, []string{"a x {}", "call_2_* y {}"}},
 		"arguments as an object": {[]string{
 			calls(`{"index":0,"id":"a","function":{"name":"x","arguments":{"n":1}}}`),
 		}, []string{`a x {"n":1}`}},
 		"arguments before the name": {[]string{
-			calls(`{"index":0,"id":"a","function":{"arguments":"{\"n\""}}`), calls(`{"index":0,"function":{"name":"x","arguments":":1}"}}`),
+			calls(`{"index":0,"id":"a","function":{"arguments":"{\"n\""}}`),
+			calls(`{"index":0,"function":{"name":"x","arguments":":1}"}}`),
 		}, []string{`a x {"n":1}`}},
-		"arguments null": {[]string{calls(`{"index":0,"id":"a","function":{"name":"x","arguments":null}}`)}, []string{"a x {}"}},
-		"broken JSON":    {[]string{calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"{oops"}}`)}, []string{"a x {oops"}},
+		"arguments null": {
+			[]string{calls(`{"index":0,"id":"a","function":{"name":"x","arguments":null}}`)},
+			[]string{"a x {}"},
+		},
+		"broken JSON": {
+			[]string{calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"{oops"}}`)},
+			[]string{"a x {oops"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -180,17 +193,24 @@ func TestEncryptedReasoningIsKept(t *testing.T) {
 	if len(ends) != 1 || len(calls) != 1 {
 		t.Fatalf("got %v", events)
 	}
-	p := newPeer(t, func(w http.ResponseWriter, _ *http.Request, _ string) { send(w, textChunk("ok"), finishChunk("stop")) })
+	p := newPeer(t, func(w http.ResponseWriter, _ *http.Request, _ string) {
+		send(w, textChunk("ok"), finishChunk("stop"))
+	})
 	message := spool.Message{Role: spool.RoleAssistant, Content: spool.Content{
 		{Type: spool.PartToolCall, ToolCallID: "a", ToolName: "x", Args: json.RawMessage(`{}`), Provider: calls[0].Provider},
 		{Type: spool.PartReasoning, Provider: ends[0].Provider},
 		{Type: spool.PartReasoning, Text: "another provider's", Provider: json.RawMessage(`{"signature":"theirs"}`)},
 	}}
-	if _, err := stream(t, p.model(t, openai.Config{}), spool.ModelRequest{Messages: []spool.Message{message}}); err != nil {
+	if _, err := stream(
+		t, p.model(t, openai.Config{}), spool.ModelRequest{Messages: []spool.Message{message}},
+	); err != nil {
 		t.Fatal(err)
 	}
 	body := p.requests()[0]
-	for _, want := range []string{`"reasoning_details":[{"data":"e1","id":"a","type":"reasoning.encrypted"}]`, `"extra_content":{"google":{"thought_signature":"s1"}}`} {
+	for _, want := range []string{
+		`"reasoning_details":[{"data":"e1","id":"a","type":"reasoning.encrypted"}]`,
+		`"extra_content":{"google":{"thought_signature":"s1"}}`,
+	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("%s is not in %s", want, body)
 		}
@@ -211,12 +231,14 @@ func TestUsageShapes(t *testing.T) {
 		chunk string
 		want  spool.Usage
 	}{
-		"with the finish":   {withUsage(`{"prompt_tokens":3,"completion_tokens":0}`), spool.Usage{Input: n(3), Output: n(0)}},
-		"null":              {withUsage(`null`), spool.Usage{}},
-		"empty":             {withUsage(`{}`), spool.Usage{}},
-		"null details":      {withUsage(`{"prompt_tokens":3,"prompt_tokens_details":null}`), spool.Usage{Input: n(3)}},
-		"cache write":       {withUsage(`{"prompt_tokens_details":{"cache_write_tokens":2}}`), spool.Usage{CacheWrite: n(2)}},
-		"in DeepSeek's way": {withUsage(`{"prompt_tokens":9,"prompt_cache_hit_tokens":4}`), spool.Usage{Input: n(9), CacheRead: n(4)}},
+		"with the finish": {withUsage(`{"prompt_tokens":3,"completion_tokens":0}`), spool.Usage{Input: n(3), Output: n(0)}},
+		"null":            {withUsage(`null`), spool.Usage{}},
+		"empty":           {withUsage(`{}`), spool.Usage{}},
+		"null details":    {withUsage(`{"prompt_tokens":3,"prompt_tokens_details":null}`), spool.Usage{Input: n(3)}},
+		"cache write":     {withUsage(`{"prompt_tokens_details":{"cache_write_tokens":2}}`), spool.Usage{CacheWrite: n(2)}},
+		"in DeepSeek's way": {
+			withUsage(`{"prompt_tokens":9,"prompt_cache_hit_tokens":4}`), spool.Usage{Input: n(9), CacheRead: n(4)},
+		},
 	} {
 		events, err := say(t, textChunk("a"), c.chunk)
 		if err != nil {
@@ -234,8 +256,9 @@ func TestWholeAnswer(t *testing.T) {
 
 	p := newPeer(t, func(w http.ResponseWriter, _ *http.Request, _ string) {
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
-		_, _ = io.WriteString(w, `{"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"Hi.","tool_calls":[`+
-			`{"id":"a","function":{"name":"x","arguments":"{}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":1}}`)
+		_, _ = io.WriteString(w,
+			`{"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"Hi.","tool_calls":[`+
+				`{"id":"a","function":{"name":"x","arguments":"{}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":1}}`)
 	})
 	events, err := stream(t, p.model(t, openai.Config{}), spool.ModelRequest{})
 	if err != nil {

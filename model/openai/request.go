@@ -13,8 +13,8 @@ import (
 	"github.com/spoolhq/spool/internal/toolname"
 )
 
-// body returns the JSON of a request, and which fields of the form it has. Extra wins over every field except stream: the
-// answer is always read as a stream, and the choice of no tool.
+// body returns the JSON of a request, and which fields of the form it has. Extra wins over every field except stream:
+// the answer is always read as a stream, and the choice of no tool.
 func (m *Model) body(r spool.ModelRequest, f form) ([]byte, sent, error) {
 	var s sent
 	body := map[string]any{
@@ -50,7 +50,8 @@ func (m *Model) body(r spool.ModelRequest, f form) ([]byte, sent, error) {
 	return raw, s, err
 }
 
-// maxCallID is the longest id of a call that OpenAI accepts. Ids of other models, and of other providers, may be longer.
+// maxCallID is the longest id of a call that OpenAI accepts. Ids of other models, and of other providers, may be
+// longer.
 const maxCallID = 40
 
 // shortCallID is the length of the only ids of calls that Mistral accepts.
@@ -232,7 +233,9 @@ func encodeResults(message spool.Message, ids *callid.IDs, images bool) []wireMe
 	for _, p := range message.Content {
 		switch last := len(out) - 1; p.Type { //nolint:exhaustive // the other parts are not of results
 		case spool.PartToolResult:
-			out = append(out, wireMessage{"role": "tool", "tool_call_id": ids.Result(p.ToolCallID), "content": openaiwire.ResultText(p.Result)})
+			out = append(out, wireMessage{
+				"role": "tool", "tool_call_id": ids.Result(p.ToolCallID), "content": openaiwire.ResultText(p.Result),
+			})
 		case spool.PartImage, spool.PartFile:
 			if images || last < 0 {
 				continue
@@ -255,7 +258,10 @@ func resultMedia(content spool.Content, ids *callid.IDs) wireMessage {
 		case spool.PartToolResult:
 			of = p
 		case spool.PartImage, spool.PartFile:
-			shown = append(shown, spool.Part{Type: spool.PartText, Text: "From the result of the call " + ids.Result(of.ToolCallID) + " of the tool " + of.ToolName + ":"}, p)
+			shown = append(shown, spool.Part{
+				Type: spool.PartText,
+				Text: "From the result of the call " + ids.Result(of.ToolCallID) + " of the tool " + of.ToolName + ":",
+			}, p)
 		case spool.PartText, spool.PartReasoning, spool.PartToolCall, spool.PartProvider, spool.PartSummary, spool.PartSource:
 		}
 	}

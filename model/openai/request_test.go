@@ -30,37 +30,40 @@ func sent(t *testing.T, config openai.Config, r spool.ModelRequest) map[string]a
 func TestRequestBody(t *testing.T) {
 	t.Parallel()
 
-	got := sent(t, openai.Config{Extra: map[string]any{"temperature": 0, "top_p": 1}, ReasoningField: "reasoning_content"}, spool.ModelRequest{
-		Instructions:    "Be brief.",
-		MaxOutputTokens: 9,
-		Extra:           map[string]any{"temperature": 1, "stream": false, "seed": json.Number("7"), "reasoning": map[string]any{"effort": "low"}},
-		Tools: []spool.ToolSpec{
-			{Name: "coin", Description: "Flips."},
-			{Name: "pick", Parameters: json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"}}}`)},
-		},
-		Messages: []spool.Message{
-			{Role: spool.RoleSystem, Content: spool.TextContent("A summary.")},
-			{Role: spool.RoleUser, Content: spool.Content{
-				{Type: spool.PartText, Text: "Look:"}, {Type: spool.PartImage, Image: "https://example.com/a.png"},
-			}},
-			{Role: spool.RoleAssistant, Content: spool.Content{
-				{Type: spool.PartReasoning, Text: "Hm."},
-				{Type: spool.PartToolCall, ToolCallID: "a", ToolName: "coin", Args: json.RawMessage(`{"n":1}`)},
-				{Type: spool.PartToolCall, ToolCallID: "b", ToolName: "coin", Args: json.RawMessage(`"{oops"`)},
-				{Type: spool.PartToolCall, ToolCallID: "c", ToolName: "coin", Args: json.RawMessage(`[1]`)},
-				{Type: spool.PartToolCall, ToolCallID: "d", ToolName: "coin"},
-			}},
-			{Role: spool.RoleTool, Content: spool.Content{
-				{Type: spool.PartToolResult, ToolCallID: "a", Result: json.RawMessage(`"heads"`)},
-				{Type: spool.PartToolResult, ToolCallID: "b", Result: json.RawMessage(`{"error":"bad"}`)},
-				{Type: spool.PartToolResult, ToolCallID: "c"},
-				{Type: spool.PartToolResult, ToolCallID: "d", Result: json.RawMessage(`null`)},
-			}},
-			{Role: spool.RoleAssistant, Content: spool.Content{{Type: spool.PartReasoning, Text: "nothing said"}}},
-			{Role: spool.RoleAssistant, Content: spool.TextContent("Heads.")},
-			{Role: spool.RoleUser, Content: spool.TextContent("Again.")},
-		},
-	})
+	got := sent(t, openai.Config{Extra: map[string]any{"temperature": 0, "top_p": 1}, ReasoningField: "reasoning_content"},
+		spool.ModelRequest{
+			Instructions:    "Be brief.",
+			MaxOutputTokens: 9,
+			Extra: map[string]any{
+				"temperature": 1, "stream": false, "seed": json.Number("7"), "reasoning": map[string]any{"effort": "low"},
+			},
+			Tools: []spool.ToolSpec{
+				{Name: "coin", Description: "Flips."},
+				{Name: "pick", Parameters: json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"}}}`)},
+			},
+			Messages: []spool.Message{
+				{Role: spool.RoleSystem, Content: spool.TextContent("A summary.")},
+				{Role: spool.RoleUser, Content: spool.Content{
+					{Type: spool.PartText, Text: "Look:"}, {Type: spool.PartImage, Image: "https://example.com/a.png"},
+				}},
+				{Role: spool.RoleAssistant, Content: spool.Content{
+					{Type: spool.PartReasoning, Text: "Hm."},
+					{Type: spool.PartToolCall, ToolCallID: "a", ToolName: "coin", Args: json.RawMessage(`{"n":1}`)},
+					{Type: spool.PartToolCall, ToolCallID: "b", ToolName: "coin", Args: json.RawMessage(`"{oops"`)},
+					{Type: spool.PartToolCall, ToolCallID: "c", ToolName: "coin", Args: json.RawMessage(`[1]`)},
+					{Type: spool.PartToolCall, ToolCallID: "d", ToolName: "coin"},
+				}},
+				{Role: spool.RoleTool, Content: spool.Content{
+					{Type: spool.PartToolResult, ToolCallID: "a", Result: json.RawMessage(`"heads"`)},
+					{Type: spool.PartToolResult, ToolCallID: "b", Result: json.RawMessage(`{"error":"bad"}`)},
+					{Type: spool.PartToolResult, ToolCallID: "c"},
+					{Type: spool.PartToolResult, ToolCallID: "d", Result: json.RawMessage(`null`)},
+				}},
+				{Role: spool.RoleAssistant, Content: spool.Content{{Type: spool.PartReasoning, Text: "nothing said"}}},
+				{Role: spool.RoleAssistant, Content: spool.TextContent("Heads.")},
+				{Role: spool.RoleUser, Content: spool.TextContent("Again.")},
+			},
+		})
 	var want map[string]any
 	err := json.Unmarshal([]byte(`{
 		"model": "test-model", "stream": true, "stream_options": {"include_usage": true},
@@ -103,7 +106,9 @@ func TestFiles(t *testing.T) {
 		return spool.Part{Type: spool.PartFile, File: url, FileName: name}
 	}
 	asks := func(files ...spool.Part) spool.ModelRequest {
-		return spool.ModelRequest{Messages: []spool.Message{{Role: spool.RoleUser, Content: append(spool.TextContent("Read: "), files...)}}}
+		return spool.ModelRequest{
+			Messages: []spool.Message{{Role: spool.RoleUser, Content: append(spool.TextContent("Read: "), files...)}},
+		}
 	}
 	for name, c := range map[string]struct {
 		files []spool.Part
@@ -114,7 +119,9 @@ func TestFiles(t *testing.T) {
 			`"Read: The file \"a.csv\":\n\na\n[a file \"a.zip\" of the type application/zip, which cannot be shown]"`,
 		},
 		"a PDF": {
-			[]spool.Part{file("data:application/pdf;base64,JVBERg==", "a.pdf"), file("data:application/pdf;base64,JVBERg==", "")},
+			[]spool.Part{
+				file("data:application/pdf;base64,JVBERg==", "a.pdf"), file("data:application/pdf;base64,JVBERg==", ""),
+			},
 			`[{"type":"text","text":"Read: "},{"type":"file","file":{"filename":"a.pdf","file_data":"data:application/pdf;base64,JVBERg=="}},
 				{"type":"file","file":{"filename":"file.pdf","file_data":"data:application/pdf;base64,JVBERg=="}}]`,
 		},
@@ -160,7 +167,8 @@ func wantMessages(t *testing.T, name string, got map[string]any, want string) {
 func TestRequestSwitches(t *testing.T) {
 	t.Parallel()
 
-	got := sent(t, openai.Config{StreamUsage: new(false), MaxTokensField: "max_completion_tokens"}, spool.ModelRequest{MaxOutputTokens: 5})
+	got := sent(t, openai.Config{StreamUsage: new(false), MaxTokensField: "max_completion_tokens"},
+		spool.ModelRequest{MaxOutputTokens: 5})
 	if _, ok := got["stream_options"]; ok {
 		t.Error("stream_options is sent")
 	}

@@ -24,7 +24,10 @@ func TestSecretsOfTheBody(t *testing.T) {
 		Headers: map[string]string{"Authorization": "ApiKey scheme-0123", "X-Title": "mistral and others"},
 		Extra: map[string]any{
 			"access_token": "access-0123", "service_tier": "priority", "apiKey": "short",
-			"provider":    map[string]any{"order": []any{"mistral-large"}, "credentials": map[string]any{"mistral": map[string]any{"id": "nested-0123"}}},
+			"provider": map[string]any{
+				"order":       []any{"mistral-large"},
+				"credentials": map[string]any{"mistral": map[string]any{"id": "nested-0123"}},
+			},
 			"SECRETS":     []any{"listed-0123", json.Number("12345678901"), map[string]any{"x": `a"quote-0123`}},
 			"plugin_auth": struct{ Value string }{"struct-0123"},
 		},

@@ -27,7 +27,8 @@ func TestSources(t *testing.T) {
 			[]modelread.Cited{{URL: "https://example.com/x", Title: "X", Spans: []string{"🙂 is "}}},
 		},
 		"twice, and once without an object": {
-			say(`{"content":"A word or two."}`) + say(`{"annotations":[`+url+`,{"type":"url_citation","url":"https://example.com/x","start_index":0,"end_index":1},`+url+`]}`) + end,
+			say(`{"content":"A word or two."}`) + say(`{"annotations":[`+url+
+				`,{"type":"url_citation","url":"https://example.com/x","start_index":0,"end_index":1},`+url+`]}`) + end,
 			"A word or two.",
 			[]modelread.Cited{{URL: "https://example.com/x", Title: "X", Spans: []string{"A", "word "}}},
 		},
@@ -41,7 +42,8 @@ func TestSources(t *testing.T) {
 			[]modelread.Cited{{URL: "https://b.example/", Title: "B"}, {URL: "https://a.example/"}},
 		},
 		"a whole answer": {
-			`{"choices":[{"index":0,"message":{"content":"A word or two.","annotations":[` + url + `]},"finish_reason":"stop"}]}`, "A word or two.",
+			`{"choices":[{"index":0,"message":{"content":"A word or two.","annotations":[` + url +
+				`]},"finish_reason":"stop"}]}`, "A word or two.",
 			[]modelread.Cited{{URL: "https://example.com/x", Title: "X", Spans: []string{"word "}}},
 		},
 		"nonsense": {
@@ -57,7 +59,9 @@ func TestSources(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			m, err := openai.New(openai.Config{Model: "m", BaseURL: "http://openai.test/v1", Transport: modelread.Body{Text: c.body}})
+			m, err := openai.New(openai.Config{
+				Model: "m", BaseURL: "http://openai.test/v1", Transport: modelread.Body{Text: c.body},
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -35,8 +35,8 @@ var errStopped = errors.New("stopped iterating")
 // errBufferFull ends an answer when it exceeds maxBuffered.
 var errBufferFull = errors.New("the answer is too long")
 
-// Stream asks for one answer, as described in [spool.Model]. It makes one request, and another one only after the server
-// has refused a field that servers differ in: see docs/design/0036-fields-that-a-server-refuses.md.
+// Stream asks for one answer, as described in [spool.Model]. It makes one request, and another one only after the
+// server has refused a field that servers differ in: see docs/design/0036-fields-that-a-server-refuses.md.
 func (m *Model) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spool.ModelEvent, error] {
 	return func(yield func(spool.ModelEvent, error) bool) {
 		emit := surrogate.Joined(func(event spool.ModelEvent) error {
@@ -91,7 +91,9 @@ func (m *Model) stream(ctx context.Context, r spool.ModelRequest, emit func(spoo
 }
 
 // ask makes the request, in another form if the server refuses a field of it.
-func (m *Model) ask(ctx context.Context, conn *openaiwire.Conn, r spool.ModelRequest) (*openaiwire.Answer, sent, error) {
+func (m *Model) ask(
+	ctx context.Context, conn *openaiwire.Conn, r spool.ModelRequest,
+) (*openaiwire.Answer, sent, error) {
 	var changes []change
 	begun := *m.form.Load()
 	for f := begun; ; {
@@ -186,7 +188,9 @@ func (a *answer) add(data string) error {
 		a.read = chunk{}
 		if err := json.Unmarshal([]byte(data), &a.read); err != nil {
 			// Broken JSON may be an accident, but JSON of another form is what the server sends each time.
-			return &spool.ModelError{Message: "malformed chunk: " + a.conn.Clean(data), Err: err, NoRetry: json.Valid([]byte(data))}
+			return &spool.ModelError{
+				Message: "malformed chunk: " + a.conn.Clean(data), Err: err, NoRetry: json.Valid([]byte(data)),
+			}
 		}
 	}
 	c := &a.read
@@ -328,8 +332,8 @@ func (a *answer) endReasoning() error {
 	return a.emit(spool.ReasoningEnd{Provider: a.model.save(a.details.drain())})
 }
 
-// finish emits the end of an answer. It returns an error if the server gave no finish reason, unless it said that nothing
-// is missing: by [DONE], or because the answer came as a whole.
+// finish emits the end of an answer. It returns an error if the server gave no finish reason, unless it said that
+// nothing is missing: by [DONE], or because the answer came as a whole.
 func (a *answer) finish(whole bool) error {
 	class := finishword.Of(a.reason)
 	switch {
@@ -338,7 +342,9 @@ func (a *answer) finish(whole bool) error {
 	case a.reason == "":
 		return &spool.ModelError{Message: "the answer ended without a finish reason", Err: io.ErrUnexpectedEOF}
 	case class == finishword.Broken:
-		return &spool.ModelError{Message: "the server broke the answer off: " + a.conn.Clean(a.reason), Type: a.conn.Clean(a.reason)}
+		return &spool.ModelError{
+			Message: "the server broke the answer off: " + a.conn.Clean(a.reason), Type: a.conn.Clean(a.reason),
+		}
 	}
 	if err := a.emitText(a.tags.end()); err != nil {
 		return err

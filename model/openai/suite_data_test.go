@@ -64,7 +64,8 @@ func (p *peer) endless(w http.ResponseWriter, r *http.Request, first, piece stri
 func (p *peer) playBrokenArguments(w http.ResponseWriter, body string) {
 	r := read(body)
 	if r.message("tool") == nil {
-		send(w, deltaChunk(`{"tool_calls":[{"index":0,"id":"call_a","function":{"name":"weather","arguments":"{\"city\":"}}]}`),
+		send(w,
+			deltaChunk(`{"tool_calls":[{"index":0,"id":"call_a","function":{"name":"weather","arguments":"{\"city\":"}}]}`),
 			deltaChunk(`{"tool_calls":[{"index":0,"function":{"arguments":"\"Os"}}]}`), finishChunk("tool_calls"), "[DONE]")
 		return
 	}
@@ -116,7 +117,10 @@ func (p *peer) playSigned(w http.ResponseWriter, body string) {
 			textChunk("Look"), textChunk("ing."),
 			deltaChunk(`{"reasoning_details":[{"type":"reasoning.text","index":2,"text":"Second "}]}`),
 			deltaChunk(`{"reasoning_details":[{"type":"reasoning.text","index":2,"text":"thought.","signature":"sigR2/+A"}]}`),
-			deltaChunk(`{"tool_calls":[{"index":0,"id":"call_a","type":"function","function":{"name":"weather","arguments":"{\"city\":"}`+signedExtra+`}]}`),
+			deltaChunk(
+				`{"tool_calls":[{"index":0,"id":"call_a","type":"function","function":{"name":"weather","arguments":"{\"city\":"}`+
+					signedExtra+`}]}`,
+			),
 			deltaChunk(`{"tool_calls":[{"index":0,"function":{"arguments":"\"Oslo\"}"}}]}`),
 			deltaChunk(`{"tool_calls":[{"index":1,"id":"call_b","type":"function","function":{"name":"clock","arguments":"{\"zone\":\"UTC\"}"}}]}`),
 			finishChunk("tool_calls"), "[DONE]")
@@ -151,8 +155,10 @@ func (p *peer) playOutput(w http.ResponseWriter, body string) {
 			deltaChunk(`{"tool_calls":[{"index":0,"id":"call_a","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}`),
 			finishChunk("tool_calls"), "[DONE]")
 	case last >= 0:
-		send(w, textChunk("Here it is: "), deltaChunk(`{"tool_calls":[{"index":0,"id":"call_o","function":{"name":"`+own+`","arguments":"{\"city\":"}}]}`),
-			deltaChunk(`{"tool_calls":[{"index":0,"function":{"arguments":"\"Oslo\",\"degrees\":21}"}}]}`), finishChunk("tool_calls"), "[DONE]")
+		send(w, textChunk("Here it is: "), deltaChunk(`{"tool_calls":[{"index":0,"id":"call_o","function":{"name":"`+own+
+			`","arguments":"{\"city\":"}}]}`),
+			deltaChunk(`{"tool_calls":[{"index":0,"function":{"arguments":"\"Oslo\",\"degrees\":21}"}}]}`),
+			finishChunk("tool_calls"), "[DONE]")
 	default:
 		send(w, textChunk(`{\"city\":`), textChunk(`\"Oslo\",\"degrees\":21}`), finishChunk("stop"), "[DONE]")
 	}

@@ -54,7 +54,8 @@ func (p *peer) play(scenario spooltest.ModelScenario) func(http.ResponseWriter, 
 		case spooltest.ModelNoCalls:
 			p.playNoCalls(w, body)
 		case spooltest.ModelWholeCalls:
-			send(w, deltaChunk(`{"tool_calls":[{"index":0,"id":"call_a","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}`),
+			send(w,
+				deltaChunk(`{"tool_calls":[{"index":0,"id":"call_a","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}`),
 				deltaChunk(`{"tool_calls":[{"index":1,"id":"call_b","type":"function","function":{"name":"coin","arguments":""}}]}`),
 				finishChunk("tool_calls"), "[DONE]")
 		case spooltest.ModelBrokenArguments:
@@ -130,7 +131,8 @@ func (p *peer) playNoCalls(w http.ResponseWriter, body string) {
 	case request.NoCalls:
 		send(w, textChunk("Do"), textChunk("ne."), finishChunk("stop"), "[DONE]")
 	default:
-		send(w, deltaChunk(`{"tool_calls":[{"index":0,"id":"call_a","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}`),
+		send(w,
+			deltaChunk(`{"tool_calls":[{"index":0,"id":"call_a","type":"function","function":{"name":"weather","arguments":"{\"city\":\"Oslo\"}"}}]}`),
 			finishChunk("tool_calls"), "[DONE]")
 	}
 }
@@ -157,8 +159,9 @@ func (p *peer) playFailure(scenario spooltest.ModelScenario, w http.ResponseWrit
 		send(w, textChunk("Half"))
 		p.endless(w, r, `data: {"choices":[{"index":0,"delta":{"content":"`, strings.Repeat("x", 256<<10))
 	case spooltest.ModelEndlessArguments:
-		p.endless(w, r, "", "data: "+deltaChunk(`{"tool_calls":[{"index":0,"id":"call_a","function":{"name":"weather","arguments":"`+
-			strings.Repeat("x", 128<<10)+`"}}]}`)+"\n\n")
+		p.endless(w, r, "",
+			"data: "+deltaChunk(`{"tool_calls":[{"index":0,"id":"call_a","function":{"name":"weather","arguments":"`+
+				strings.Repeat("x", 128<<10)+`"}}]}`)+"\n\n")
 	case spooltest.ModelUnavailable:
 		w.WriteHeader(http.StatusServiceUnavailable)
 		_, _ = io.WriteString(w, "<html>overloaded</html>")

@@ -8,8 +8,8 @@ const (
 	space    = " \t\r\n"
 )
 
-// tags divides a content that begins with <think> into reasoning and text. The tags may be cut in any place. The zero value
-// is at the beginning of a content.
+// tags divides a content that begins with <think> into reasoning and text. The tags may be cut in any place. The zero
+// value is at the beginning of a content.
 type tags struct {
 	state tagState
 	// held is the text that may be a part of a tag.

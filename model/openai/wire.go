@@ -73,7 +73,8 @@ type callDelta struct {
 	ExtraContent json.RawMessage `json:"extra_content"`
 }
 
-// callList is a list of calls. Gateways send {}, "" or false for an empty list, and some servers one call without a list.
+// callList is a list of calls. Gateways send {}, "" or false for an empty list, and some servers one call without a
+// list.
 type callList []callDelta
 
 // UnmarshalJSON accepts a list, one call, and what stands for an empty list.

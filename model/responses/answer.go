@@ -114,7 +114,9 @@ func (a *answer) add(data string) error {
 // malformed returns the error for an event or an item that cannot be read. Broken JSON may be an accident, but JSON of
 // another form is what the server sends each time.
 func (a *answer) malformed(data string, err error) error {
-	return &cutError{&spool.ModelError{Message: "malformed event: " + a.conn.Clean(data), Err: err, NoRetry: json.Valid([]byte(data))}}
+	return &cutError{
+		&spool.ModelError{Message: "malformed event: " + a.conn.Clean(data), Err: err, NoRetry: json.Valid([]byte(data))},
+	}
 }
 
 // begin remembers the response. The engine learns of one that another process can come back to.
@@ -242,8 +244,8 @@ func (a *answer) done(it *item, o output, raw json.RawMessage) error {
 	return a.send(spool.ProviderPart{Provider: a.model.pack(slices.Clone(raw))})
 }
 
-// unemitted returns the part of an item's text that was not emitted. It begins with a whole character, also if the text is not
-// the one that was emitted.
+// unemitted returns the part of an item's text that was not emitted. It begins with a whole character, also if the
+// text is not the one that was emitted.
 func (it *item) unemitted() string {
 	text := it.output.text()
 	remaining := text[min(it.emitted, len(text)):]
@@ -297,7 +299,9 @@ func (a *answer) endCall(it *item, raw json.RawMessage) error {
 		own = slices.Clone(raw)
 		a.bytes += len(own)
 	}
-	return a.send(spool.ToolCallEnd{ID: it.id, Name: it.tool, Args: argsOf(it.args.String()), Provider: a.model.packCall(it.CallID, own)})
+	return a.send(spool.ToolCallEnd{
+		ID: it.id, Name: it.tool, Args: argsOf(it.args.String()), Provider: a.model.packCall(it.CallID, own),
+	})
 }
 
 // argsOf returns the arguments of a call, and an empty object if the model has sent none.

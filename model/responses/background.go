@@ -87,7 +87,8 @@ func (a *answer) reconnect(ctx context.Context, err error) error {
 		before := a.after
 		in, err := a.attach(ctx)
 		switch {
-		case err != nil && (ctx.Err() != nil || hasStatus(err, http.StatusNotFound, http.StatusUnauthorized, http.StatusForbidden)):
+		case err != nil && (ctx.Err() != nil ||
+			hasStatus(err, http.StatusNotFound, http.StatusUnauthorized, http.StatusForbidden)):
 			return lost(err)
 		case err != nil: // streaming is refused, or the server is not well
 			return a.poll(ctx)

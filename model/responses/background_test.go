@@ -63,7 +63,8 @@ func wantWhole(t *testing.T, m spool.Model, events []spool.ModelEvent) {
 		t.Errorf("got %q", got)
 	}
 	calls := only[spool.ToolCallEnd](events)
-	if len(calls) != 2 || calls[0].Args != `{"city":"Oslo"}` || calls[1].Args != "{}" || len(only[spool.ToolCallStart](events)) != 2 {
+	if len(calls) != 2 || calls[0].Args != `{"city":"Oslo"}` || calls[1].Args != "{}" ||
+		len(only[spool.ToolCallStart](events)) != 2 {
 		t.Errorf("calls %+v", calls)
 	}
 	if len(only[spool.ProviderPart](events)) != 1 || len(only[spool.ReasoningEnd](events)) != 2 {
@@ -179,7 +180,8 @@ func TestResume(t *testing.T) {
 			point := pointOf(t, open(t, http, config))
 			m := open(t, http, config) // another process
 			events := mustAsk(t, m, resumeAt(point))
-			if server.Posts() != 1 || count(server, "GET", "starting_after=0") < 1 || count(server, "GET", "stream=true") != c.streams {
+			if server.Posts() != 1 || count(server, "GET", "starting_after=0") < 1 ||
+				count(server, "GET", "stream=true") != c.streams {
 				t.Errorf("%d posts, requests %+v", server.Posts(), server.Requests())
 			}
 			if points := only[spool.ResumePoint](events); len(points) > 0 {
@@ -213,7 +215,8 @@ func TestResumeWhileItGoesOn(t *testing.T) {
 				t.Errorf("got %v, %v", events, err)
 			}
 		}()
-		eventually(t, "the model to come back", func() bool { return count(server, "GET", "resp_") >= 2 || !over && count(server, "GET", "resp_") == 1 })
+		eventually(t, "the model to come back",
+			func() bool { return count(server, "GET", "resp_") >= 2 || !over && count(server, "GET", "resp_") == 1 })
 		close(release)
 		<-done
 		if server.Posts() != 1 {
@@ -261,7 +264,9 @@ func TestGone(t *testing.T) {
 func TestUnwell(t *testing.T) {
 	t.Parallel()
 
-	server, listener := serve(t, func(*fake.Request) fake.Answer { return fake.Answer{Items: rich(), CutAfter: 2, FailGets: 1000} })
+	server, listener := serve(t, func(*fake.Request) fake.Answer {
+		return fake.Answer{Items: rich(), CutAfter: 2, FailGets: 1000}
+	})
 	_, err := ask(t.Context(), open(t, listener, responses.Config{Background: true}), hello())
 	if got := modelError(t, err); got.Gone || got.Permanent() || got.Status != http.StatusServiceUnavailable {
 		t.Errorf("got %+v", got)
@@ -320,7 +325,8 @@ func pointIn(t *testing.T, server *fake.Server) json.RawMessage {
 	t.Helper()
 
 	host := server.Requests()[0].Host
-	return json.RawMessage(`{"responses":{"id":"` + server.Stored()[0] + `","after":0,"model":"test-model","host":"` + host + `"}}`)
+	return json.RawMessage(`{"responses":{"id":"` + server.Stored()[0] +
+		`","after":0,"model":"test-model","host":"` + host + `"}}`)
 }
 
 // TestBackgroundTimeout polls an answer that does not end.

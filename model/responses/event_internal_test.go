@@ -12,7 +12,8 @@ func FuzzPlain(f *testing.F) {
 	for _, text := range []string{
 		`{"type":"response.output_text.delta","sequence_number":5,"item_id":"msg_1","output_index":1,"content_index":0,"delta":"a\n\u00e9","logprobs":[],"obfuscation":"x"}`,
 		`{"type":"response.reasoning_summary_text.delta","summary_index":2,"delta":"so"}`,
-		`{"delta":1}`, `{"type":null}`, `{"output_index":1.5}`, `{"output_index":"1"}`, `{"sequence_number":null}`, `{"logprobs":[{}]}`, `{}`, `{"Delta":"a"}`,
+		`{"delta":1}`, `{"type":null}`, `{"output_index":1.5}`, `{"output_index":"1"}`, `{"sequence_number":null}`,
+		`{"logprobs":[{}]}`, `{}`, `{"Delta":"a"}`,
 	} {
 		f.Add(text)
 	}

@@ -26,7 +26,9 @@ var statuses = map[string]int{
 
 // refusedPrefixes begin the codes of errors in the request: a prompt or an image that the provider does not
 // accept.
-var refusedPrefixes = []string{"invalid_", "unsupported_", "image_", "empty_image", "failed_to_download_image", "context_length_"}
+var refusedPrefixes = []string{
+	"invalid_", "unsupported_", "image_", "empty_image", "failed_to_download_image", "context_length_",
+}
 
 var againExpr = regexp.MustCompile(`try again in ([0-9]+(?:\.[0-9]+)?(?:ms|s|m))\b`)
 

@@ -165,10 +165,13 @@ func content(events []spool.ModelEvent) spool.Content {
 			c, open = append(c, spool.Part{Type: spool.PartProvider, Provider: e.Provider}), ""
 		case spool.FileMade:
 			c, open = append(c, spool.Part{
-				Type: spool.PartImage, Image: "data:" + e.MediaType + ";base64," + base64.StdEncoding.EncodeToString(e.Data), MIMEType: e.MediaType, Provider: e.Provider,
+				Type: spool.PartImage, Image: "data:" + e.MediaType + ";base64," + base64.StdEncoding.EncodeToString(e.Data),
+				MIMEType: e.MediaType, Provider: e.Provider,
 			}), ""
 		case spool.ToolCallEnd:
-			c, open = append(c, spool.Part{Type: spool.PartToolCall, ToolCallID: e.ID, ToolName: e.Name, Args: []byte(e.Args), Provider: e.Provider}), ""
+			c, open = append(c, spool.Part{
+				Type: spool.PartToolCall, ToolCallID: e.ID, ToolName: e.Name, Args: []byte(e.Args), Provider: e.Provider,
+			}), ""
 		}
 	}
 	return c

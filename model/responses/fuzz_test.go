@@ -21,18 +21,23 @@ var recorded = []string{
 	body(`{"type":"response.output_item.done","output_index":0,"item":{"id":"m","type":"message","content":[{"type":"output_text","text":"Hi"},{"type":"refusal","refusal":" no"}]}}`,
 		`{"type":"response.output_item.done","output_index":1,"item":{"id":"i","type":"image_generation_call","result":"iVBO"}}`,
 		`{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"content_filter"},"output":[]}}`),
-	body(`{"type":"response.output_text.delta","item_id":"m","output_index":0,"delta":"Hi \ud83d"}`, `{"type":"response.output_text.delta","item_id":"m","output_index":0,"delta":"\ude00"}`, completed),
+	body(`{"type":"response.output_text.delta","item_id":"m","output_index":0,"delta":"Hi \ud83d"}`,
+		`{"type":"response.output_text.delta","item_id":"m","output_index":0,"delta":"\ude00"}`, completed),
 	body(`{"type":"response.output_text.delta","item_id":"m","output_index":0,"delta":"Hm."}`,
 		`{"type":"response.output_item.done","output_index":0,"item":{"id":"m","type":"message","content":[{"type":"output_text","text":"H€m."}]}}`, completed),
-	body(`{"type":"response.output_item.added","item":{"type":"function_call","name":"coin"}}`, `{"type":"response.function_call_arguments.delta","delta":{"n":1}}`, `{"type":"response.completed","response":{"status":"odd","output":[{"type":"message","content":"Hi"}]}}`),
-	body(`{"type":"response.queued","response":{"id":"resp_1","status":"queued"}}`, `{"type":"error","error":{"code":"server_error","message":"down"}}`),
+	body(`{"type":"response.output_item.added","item":{"type":"function_call","name":"coin"}}`,
+		`{"type":"response.function_call_arguments.delta","delta":{"n":1}}`,
+		`{"type":"response.completed","response":{"status":"odd","output":[{"type":"message","content":"Hi"}]}}`),
+	body(`{"type":"response.queued","response":{"id":"resp_1","status":"queued"}}`,
+		`{"type":"error","error":{"code":"server_error","message":"down"}}`),
 	body(`{"type":"response.failed","response":{"status":"failed","error":{"code":"rate_limit_exceeded","message":"Please try again in 1.5s."}}}`),
 	`{"id":"resp_1","status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"Hello"}]}]}`,
 }
 
 // secondReader returns what a stream says, if it follows the interface.
 func secondReader(text string) (said modelread.Said, ok bool) {
-	events, ok := modelread.Events(text, "type", "item", "item_id", "output_index", "delta", "id", "name", "arguments", "content", "text", "refusal", "response", "status", "output", "error", "summary", "sequence_number")
+	events, ok := modelread.Events(text, "type", "item", "item_id", "output_index", "delta", "id", "name", "arguments",
+		"content", "text", "refusal", "response", "status", "output", "error", "summary", "sequence_number")
 	type item struct{ kind, name, said, id string }
 	byIndex := make(map[int]*item)
 	find := func(event map[string]any, id string) *item {
@@ -97,7 +102,8 @@ func secondReader(text string) (said modelread.Said, ok bool) {
 			case "function_call":
 				whole = modelread.Text(wire, "arguments", &ok)
 				name := modelread.Text(wire, "name", &ok)
-				ok = ok && strings.HasPrefix(whole, it.said) && name != "" && (it.name == "" || it.name == name) && !strings.ContainsAny(name, ".:<\" =")
+				ok = ok && strings.HasPrefix(whole, it.said) && name != "" && (it.name == "" || it.name == name) &&
+					!strings.ContainsAny(name, ".:<\" =")
 				said.Calls = append(said.Calls, modelread.Call(name, whole))
 			}
 			it.kind = "done"
@@ -113,12 +119,14 @@ func secondReader(text string) (said modelread.Said, ok bool) {
 	return said, false
 }
 
-// checkStream reads an answer, checks that its events keep the contract, and that nothing is lost. It reports whether the
-// second reader has read the answer, too.
+// checkStream reads an answer, checks that its events keep the contract, and that nothing is lost. It reports whether
+// the second reader has read the answer, too.
 func checkStream(t *testing.T, text string) bool {
 	t.Helper()
 
-	m, err := responses.New(responses.Config{Model: "test-model", BaseURL: "http://responses.test", Transport: modelread.Body{Text: text}})
+	m, err := responses.New(responses.Config{
+		Model: "test-model", BaseURL: "http://responses.test", Transport: modelread.Body{Text: text},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// imageOf returns the image of an item, or nil if it has none. The provider does not want the item back: see [Model.provided].
+// imageOf returns the image of an item, or nil if it has none. The provider does not want the item back: see
+// [Model.provided].
 func imageOf(kind string, item json.RawMessage) *spool.FileMade {
 	if kind != typeImage {
 		return nil

@@ -63,7 +63,8 @@ func userPart(p spool.Part) object {
 		return object{"type": "input_image", "image_url": p.Image, "detail": "auto"}
 	case spool.PartFile:
 		return filePart(p)
-	case spool.PartReasoning, spool.PartToolCall, spool.PartToolResult, spool.PartProvider, spool.PartSummary, spool.PartSource:
+	case spool.PartReasoning, spool.PartToolCall, spool.PartToolResult, spool.PartProvider, spool.PartSummary,
+		spool.PartSource:
 	}
 	return nil
 }
@@ -141,7 +142,8 @@ func (m *Model) call(p spool.Part, ids *callid.IDs) any {
 	arguments, own := openaiwire.Arguments(p.Args), m.unpack(p.Provider)
 	id, name := ids.Call(p.ToolCallID, own.CallID), toolname.Fit(p.ToolName)
 	if own.Item != nil {
-		return m.replay(own.Item, field{"call_id", encode(id)}, field{"name", encode(name)}, field{"arguments", encode(arguments)})
+		return m.replay(own.Item, field{"call_id", encode(id)}, field{"name", encode(name)},
+			field{"arguments", encode(arguments)})
 	}
 	return object{"type": "function_call", "call_id": id, "name": name, "arguments": arguments}
 }

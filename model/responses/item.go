@@ -30,8 +30,8 @@ func (m *Model) pack(item json.RawMessage) json.RawMessage {
 	return encode(envelope{Responses: &saved{Model: m.config.Model, Host: m.conn.Host, Item: item}})
 }
 
-// packCall returns the provider data of a call: the id that the server gave, and the item if it says more than the part.
-// It returns nil for neither.
+// packCall returns the provider data of a call: the id that the server gave, and the item if it says more than the
+// part. It returns nil for neither.
 func (m *Model) packCall(id string, item json.RawMessage) json.RawMessage {
 	if id == "" && item == nil {
 		return nil

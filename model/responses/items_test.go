@@ -68,7 +68,8 @@ func TestItemsComeBack(t *testing.T) {
 			t.Errorf("item %d has the id %s", i, *in.ID)
 		}
 	}
-	if got[2].Phase != "commentary" || got[9].Phase != "final_answer" || !strings.Contains(string(got[3].Raw), `<Oslo> & é`) {
+	if got[2].Phase != "commentary" || got[9].Phase != "final_answer" ||
+		!strings.Contains(string(got[3].Raw), `<Oslo> & é`) {
 		t.Errorf("the request is %s", server.Bodies()[1])
 	}
 }
@@ -78,9 +79,11 @@ func TestReasoningWithoutSuccessor(t *testing.T) {
 	t.Parallel()
 
 	for name, items := range map[string][]fake.Item{
-		"at the end":       {fake.Text("Half."), fake.Reason("Then")},
-		"alone":            {fake.Reason("Then"), fake.Reason()},
-		"before an image":  {fake.Reason("Then"), fake.Own(`{"type":"image_generation_call","result":"iVBO"}`), fake.Text("There.")},
+		"at the end": {fake.Text("Half."), fake.Reason("Then")},
+		"alone":      {fake.Reason("Then"), fake.Reason()},
+		"before an image": {
+			fake.Reason("Then"), fake.Own(`{"type":"image_generation_call","result":"iVBO"}`), fake.Text("There."),
+		},
 		"before no text":   {fake.Reason("Then"), fake.Text("")},
 		"before a refusal": {fake.Reason("Then"), fake.Refusal("I ", "won't.")},
 	} {
@@ -106,7 +109,9 @@ func TestBoundToItsModel(t *testing.T) {
 		if len(r.Input) > 1 {
 			return fake.Answer{Items: []fake.Item{fake.Text("Fine.")}}
 		}
-		return fake.Answer{Items: []fake.Item{fake.Reason("Thought."), fake.Own(`{"type":"web_search_call"}`), fake.Text("Hi.")}}
+		return fake.Answer{
+			Items: []fake.Item{fake.Reason("Thought."), fake.Own(`{"type":"web_search_call"}`), fake.Text("Hi.")},
+		}
 	}
 	_, first := serve(t, script)
 	_, second := serve(t, script)
@@ -166,7 +171,8 @@ func TestItemIDs(t *testing.T) {
 	}
 }
 
-// TestImagesOfAnswers sends an image that the model made back in the message behind it, and asks for one that is broken.
+// TestImagesOfAnswers sends an image that the model made back in the message behind it, and asks for one that is
+// broken.
 func TestImagesOfAnswers(t *testing.T) {
 	t.Parallel()
 
@@ -183,11 +189,13 @@ func TestImagesOfAnswers(t *testing.T) {
 	m := open(t, http, responses.Config{})
 	events := mustAsk(t, m, hello())
 	files := only[spool.FileMade](events)
-	if len(files) != 1 || files[0].MediaType != "image/jpeg" || string(files[0].Data) != "\xff\xd8\xff" || files[0].Provider != nil {
+	if len(files) != 1 || files[0].MediaType != "image/jpeg" || string(files[0].Data) != "\xff\xd8\xff" ||
+		files[0].Provider != nil {
 		t.Fatalf("got %+v", files)
 	}
 	mustAsk(t, m, next(hello(), content(events)))
-	if got := last.Input[len(last.Input)-1].Parts(); len(got) != 2 || got[0].ImageURL != "data:image/jpeg;base64,/9j/" || got[1].Text != "Go on." {
+	if got := last.Input[len(last.Input)-1].Parts(); len(got) != 2 || got[0].ImageURL != "data:image/jpeg;base64,/9j/" ||
+		got[1].Text != "Go on." {
 		t.Errorf("the last message is %+v", got)
 	}
 }

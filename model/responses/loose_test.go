@@ -101,7 +101,8 @@ func TestItemsByID(t *testing.T) {
 		} else {
 			whole[3], whole[4] = whole[4], whole[3]
 		}
-		events = append(events, `{"type":"response.completed","response":{"status":"completed","output":[`+strings.Join(whole, ",")+`]}}`)
+		events = append(events, `{"type":"response.completed","response":{"status":"completed","output":[`+
+			strings.Join(whole, ",")+`]}}`)
 		got := mustAsk(t, open(t, newStream(t, events...).Server, responses.Config{}), hello())
 		var parts []string
 		for _, p := range content(got) {
@@ -238,8 +239,10 @@ func TestEnds(t *testing.T) {
 	}
 
 	// A call without an end was not whole.
-	server := newStream(t, `{"type":"response.output_item.added","item":{"type":"function_call","call_id":"a","name":"coin"}}`,
-		`{"type":"response.function_call_arguments.delta","delta":"{\"a"}`, `{"type":"response.incomplete","response":{`+incomplete("odd")+`}}`)
+	server := newStream(t,
+		`{"type":"response.output_item.added","item":{"type":"function_call","call_id":"a","name":"coin"}}`,
+		`{"type":"response.function_call_arguments.delta","delta":"{\"a"}`,
+		`{"type":"response.incomplete","response":{`+incomplete("odd")+`}}`)
 	if got := finishOf(t, mustAsk(t, open(t, server.Server, responses.Config{}), hello())).Reason; got != "odd" {
 		t.Errorf("with an open call: %s", got)
 	}
@@ -272,12 +275,14 @@ func TestQueued(t *testing.T) {
 					http.Error(w, "{}", http.StatusBadRequest)
 				default:
 					w.Header().Set("Content-Type", "application/json")
-					body := whole([]string{"queued", "in_progress", "completed"}[looks.Add(1)-1], `{"type":"message","content":[{"type":"output_text","text":"Hi"}]}`)
+					body := whole([]string{"queued", "in_progress", "completed"}[looks.Add(1)-1],
+						`{"type":"message","content":[{"type":"output_text","text":"Hi"}]}`)
 					_, _ = io.WriteString(w, body)
 				}
 			}))
 			events := mustAsk(t, open(t, server, responses.Config{}), hello())
-			if end := finishOf(t, events); textOf(events) != "Hi" || end.Reason != spool.FinishStop || posts.Load() != 1 || len(only[spool.ResumePoint](events)) != 1 {
+			if end := finishOf(t, events); textOf(events) != "Hi" || end.Reason != spool.FinishStop || posts.Load() != 1 ||
+				len(only[spool.ResumePoint](events)) != 1 {
 				t.Errorf("%d posts, %v", posts.Load(), events)
 			}
 		})
@@ -289,14 +294,16 @@ func TestQueued(t *testing.T) {
 func TestOddNames(t *testing.T) {
 	t.Parallel()
 
-	server := newStream(t, `{"type":"response.completed","response":{"status":"completed","output":[{"id":"ig_1","type":"image_generation_call","status":"completed","result":"iVBORw0KGgo="},`+
-		`{"type":"function_call","call_id":"a","name":"coin<|channel|>commentary","arguments":"{}"},`+
-		`{"type":"function_call","call_id":"b","name":"what.is<|this|>","arguments":"{}","namespace":"x"}]}}`)
+	server := newStream(t,
+		`{"type":"response.completed","response":{"status":"completed","output":[{"id":"ig_1","type":"image_generation_call","status":"completed","result":"iVBORw0KGgo="},`+
+			`{"type":"function_call","call_id":"a","name":"coin<|channel|>commentary","arguments":"{}"},`+
+			`{"type":"function_call","call_id":"b","name":"what.is<|this|>","arguments":"{}","namespace":"x"}]}}`)
 	m := open(t, server.Server, responses.Config{})
 	r := hello()
 	r.Tools = []spool.ToolSpec{{Name: "coin"}}
 	answer := content(mustAsk(t, m, r))
-	if len(answer) != 3 || answer[0].Image != "data:image/png;base64,iVBORw0KGgo=" || answer[1].ToolName != "coin" || answer[2].ToolName != "what.is<|this|>" {
+	if len(answer) != 3 || answer[0].Image != "data:image/png;base64,iVBORw0KGgo=" || answer[1].ToolName != "coin" ||
+		answer[2].ToolName != "what.is<|this|>" {
 		t.Fatalf("got %+v", answer)
 	}
 	mustAsk(t, m, next(r, answer))
@@ -310,7 +317,8 @@ func TestOddNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := sent.Input
-	if len(got) != 6 || got[2].Name != "coin" || got[3].Namespace != "x" || got[3].Name == "" || strings.ContainsAny(got[3].Name, ".<|>") {
+	if len(got) != 6 || got[2].Name != "coin" || got[3].Namespace != "x" || got[3].Name == "" ||
+		strings.ContainsAny(got[3].Name, ".<|>") {
 		t.Errorf("the request is %s", server.second())
 	}
 	if output, _ := got[5].Output.([]any); len(output) != 2 || strings.Contains(server.second(), "image_generation_call") {

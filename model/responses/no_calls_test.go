@@ -20,9 +20,15 @@ func TestNoCalls(t *testing.T) {
 	}{
 		"tools":    {tools: []spool.ToolSpec{{Name: "coin"}}, choice: "none"},
 		"no tools": {},
-		"extra":    {config: responses.Config{Extra: map[string]any{"tool_choice": "required"}}, tools: []spool.ToolSpec{{Name: "coin"}}, choice: "none"},
+		"extra": {
+			config: responses.Config{Extra: map[string]any{"tool_choice": "required"}},
+			tools:  []spool.ToolSpec{{Name: "coin"}},
+			choice: "none",
+		},
 	} {
-		body := sent(t, c.config, spool.ModelRequest{NoCalls: true, Tools: c.tools, Messages: []spool.Message{user("Hello?")}})
+		body := sent(t, c.config, spool.ModelRequest{
+			NoCalls: true, Tools: c.tools, Messages: []spool.Message{user("Hello?")},
+		})
 		tools, _ := body["tools"].([]any)
 		if diff := cmp.Diff(c.choice, body["tool_choice"]); diff != "" || len(tools) != len(c.tools) {
 			t.Errorf("%s: %d tools, and the choice (-want +got):\n%s", name, len(tools), diff)

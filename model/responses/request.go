@@ -13,8 +13,8 @@ import (
 // minOutputTokens is the lowest bound of an answer that OpenAI accepts.
 const minOutputTokens = 16
 
-// body returns the fields of a request. Extra wins over every field except stream, because the answer is always read as a
-// stream, and the choice of no tool.
+// body returns the fields of a request. Extra wins over every field except stream, because the answer is always read
+// as a stream, and the choice of no tool.
 func (m *Model) body(r spool.ModelRequest) object {
 	body := object{"model": m.config.Model, "input": m.input(r.Messages), "store": m.config.Store}
 	if !m.config.NoEncryptedReasoning {
@@ -131,7 +131,8 @@ func encodeTools(specs []spool.ToolSpec) []any {
 			parameters = json.RawMessage(`{"type":"object","properties":{}}`)
 		}
 		out = append(out, object{
-			"type": "function", "name": toolname.Fit(t.Name), "description": t.Description, "parameters": parameters, "strict": false,
+			"type": "function", "name": toolname.Fit(t.Name), "description": t.Description, "parameters": parameters,
+			"strict": false,
 		})
 	}
 	return out

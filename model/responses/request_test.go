@@ -43,12 +43,20 @@ func TestRequestBody(t *testing.T) {
 
 	got := sent(t, responses.Config{
 		ReasoningEffort: "low", ReasoningSummary: "auto",
-		Extra: map[string]any{"temperature": 0, "top_p": 1, "reasoning": map[string]any{"effort": "high"}, "text": map[string]any{"verbosity": "low"}, "tools": []any{map[string]any{"type": "web_search"}}},
+		Extra: map[string]any{
+			"temperature": 0,
+			"top_p":       1,
+			"reasoning":   map[string]any{"effort": "high"},
+			"text":        map[string]any{"verbosity": "low"},
+			"tools":       []any{map[string]any{"type": "web_search"}},
+		},
 	}, spool.ModelRequest{
 		Instructions: "Be brief.", MaxOutputTokens: 9, CacheKey: "key",
-		Extra:  map[string]any{"temperature": 1, "stream": false, "seed": json.Number("7"), "verbosity": "high"},
-		Output: &spool.OutputSchema{Name: "x", Description: "An x.", Schema: []byte(`{"type":"object","properties":{"a":{"type":"string"}}}`)},
-		Tools:  []spool.ToolSpec{{Name: "coin", Description: "Flips."}},
+		Extra: map[string]any{"temperature": 1, "stream": false, "seed": json.Number("7"), "verbosity": "high"},
+		Output: &spool.OutputSchema{
+			Name: "x", Description: "An x.", Schema: []byte(`{"type":"object","properties":{"a":{"type":"string"}}}`),
+		},
+		Tools: []spool.ToolSpec{{Name: "coin", Description: "Flips."}},
 		Messages: []spool.Message{
 			{Role: spool.RoleSystem, Content: spool.TextContent("A summary.")},
 			{Role: spool.RoleUser, Content: spool.Content{
@@ -119,7 +127,10 @@ func TestOptions(t *testing.T) {
 	server, http := serve(t, always(fake.Text("Hi.")))
 	m := open(t, http, config)
 	for _, extra := range []map[string]any{
-		{"reasoning_effort": "high", "text": map[string]any{"verbosity": "medium"}}, {"background": true}, {"background": true, "store": true}, nil,
+		{"reasoning_effort": "high", "text": map[string]any{"verbosity": "medium"}},
+		{"background": true},
+		{"background": true, "store": true},
+		nil,
 	} {
 		r := hello()
 		r.Extra = extra
@@ -146,7 +157,9 @@ func TestOptions(t *testing.T) {
 func TestEncryptedReasoning(t *testing.T) {
 	t.Parallel()
 
-	for name, want := range map[string]bool{"gpt-5.2": true, "o4-mini": true, "qwen3": true, "gpt-4.1-mini": false, "openai/gpt-4o": false} {
+	for name, want := range map[string]bool{
+		"gpt-5.2": true, "o4-mini": true, "qwen3": true, "gpt-4.1-mini": false, "openai/gpt-4o": false,
+	} {
 		_, got := sent(t, responses.Config{Model: name}, hello())["include"]
 		if got != want {
 			t.Errorf("%s: %t", name, got)
@@ -164,14 +177,16 @@ func TestHeadersAndQuery(t *testing.T) {
 	transport := new(http.Transport)
 	t.Cleanup(transport.CloseIdleConnections)
 	m, err := responses.New(responses.Config{
-		Model: "m", BaseURL: listener.URL + "/openai?api-version=7", APIKey: "sk-1", Headers: map[string]string{"X-Title": "spool"}, Transport: transport,
+		Model: "m", BaseURL: listener.URL + "/openai?api-version=7", APIKey: "sk-1",
+		Headers: map[string]string{"X-Title": "spool"}, Transport: transport,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	mustAsk(t, m, hello())
 	got := server.Requests()[0]
-	if got.Header.Get("Authorization") != "Bearer sk-1" || got.Header.Get("X-Title") != "spool" || got.Query != "api-version=7" {
+	if got.Header.Get("Authorization") != "Bearer sk-1" || got.Header.Get("X-Title") != "spool" ||
+		got.Query != "api-version=7" {
 		t.Errorf("got %+v", got)
 	}
 }

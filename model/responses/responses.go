@@ -181,7 +181,8 @@ func New(config Config) (*Model, error) {
 		conn: &openaiwire.Conn{
 			Client: modelhttp.NewClient(config.HTTPClient, config.Transport), Key: config.APIKey, Headers: config.Headers,
 			HeaderTimeout: config.HeaderTimeout, IdleTimeout: config.IdleTimeout, Host: base.Host,
-			Secrets: modelhttp.NewSecrets(append([]string{config.APIKey}, config.Secrets...), config.Headers, base, config.Extra),
+			Secrets: modelhttp.NewSecrets(append([]string{config.APIKey}, config.Secrets...), config.Headers, base,
+				config.Extra),
 		},
 	}, nil
 }

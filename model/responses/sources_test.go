@@ -25,7 +25,8 @@ func TestSources(t *testing.T) {
 			`{"type":"response.output_text.delta","item_id":"m1","output_index":0,"delta":"Ä🙂 on"}`,
 			`{"type":"response.output_item.done","output_index":0,"item":` + first + `}`,
 		}, more...)
-		return "data: " + strings.Join(append(events, `{"type":"response.completed","response":{"status":"completed"}}`), "\n\ndata: ") + "\n\n"
+		return "data: " + strings.Join(append(events, `{"type":"response.completed","response":{"status":"completed"}}`),
+			"\n\ndata: ") + "\n\n"
 	}
 	url := `{"type":"url_citation","url":"https://b.example/","title":"B","start_index":2,"end_index":7}`
 	file := modelread.Cited{Title: "a.pdf"}
@@ -46,7 +47,10 @@ func TestSources(t *testing.T) {
 			[]modelread.Cited{file, {URL: "https://b.example/", Title: "B", Spans: []string{"three"}}},
 		},
 		"nonsense": {
-			stream(`{"type":"response.output_item.done","output_index":1,"item":` + second(`[7,{"type":"url_citation","url":"file:///etc/passwd"},{"type":"url_citation","url":"http://c.example","start_index":"x","end_index":999999}]`) + `}`),
+			stream(
+				`{"type":"response.output_item.done","output_index":1,"item":` +
+					second(`[7,{"type":"url_citation","url":"file:///etc/passwd"},{"type":"url_citation","url":"http://c.example","start_index":"x","end_index":999999}]`) + `}`,
+			),
 			[]modelread.Cited{file, {URL: "http://c.example"}},
 		},
 		"a whole answer": {
@@ -57,7 +61,9 @@ func TestSources(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			m, err := responses.New(responses.Config{Model: "test-model", BaseURL: "http://responses.test", Transport: modelread.Body{Text: c.body}})
+			m, err := responses.New(responses.Config{
+				Model: "test-model", BaseURL: "http://responses.test", Transport: modelread.Body{Text: c.body},
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -61,12 +61,41 @@ func TestSparseStreams(t *testing.T) {
 		text   string
 		calls  string
 	}{
-		"only the end":      {[]string{`{"type":"response.completed","response":{"status":"completed","output":[` + message + `,` + call + `]}}`}, "Hello", `{"n":1}`},
-		"only whole items":  {[]string{`{"type":"response.output_item.done","output_index":0,"item":` + message + `}`, completed}, "Hello", ""},
-		"no whole items":    {[]string{`{"type":"response.output_text.delta","delta":"Hel"}`, `{"type":"response.output_text.delta","delta":"lo"}`, completed}, "Hello", ""},
-		"a part was sent":   {[]string{`{"type":"response.output_text.delta","delta":"Hel"}`, `{"type":"response.output_item.done","output_index":0,"item":` + message + `}`, completed}, "Hello", ""},
-		"a call not closed": {[]string{`{"type":"response.output_item.added","output_index":2,"item":{"type":"function_call","call_id":"a","name":"coin"}}`, `{"type":"response.function_call_arguments.delta","output_index":2,"delta":"{}"}`, completed}, "", "{}"},
-		"unknown events":    {[]string{`{"type":"response.output_text.delta","delta":"Hello","logprobs":[{"x":1}]}`, `{"type":"response.web_search_call.searching","delta":{"a":1}}`, completed}, "Hello", ""},
+		"only the end": {
+			[]string{`{"type":"response.completed","response":{"status":"completed","output":[` + message + `,` + call + `]}}`},
+			"Hello", `{"n":1}`,
+		},
+		"only whole items": {
+			[]string{`{"type":"response.output_item.done","output_index":0,"item":` + message + `}`, completed}, "Hello", "",
+		},
+		"no whole items": {
+			[]string{
+				`{"type":"response.output_text.delta","delta":"Hel"}`, `{"type":"response.output_text.delta","delta":"lo"}`,
+				completed,
+			},
+			"Hello", "",
+		},
+		"a part was sent": {
+			[]string{
+				`{"type":"response.output_text.delta","delta":"Hel"}`,
+				`{"type":"response.output_item.done","output_index":0,"item":` + message + `}`, completed,
+			},
+			"Hello", "",
+		},
+		"a call not closed": {
+			[]string{
+				`{"type":"response.output_item.added","output_index":2,"item":{"type":"function_call","call_id":"a","name":"coin"}}`,
+				`{"type":"response.function_call_arguments.delta","output_index":2,"delta":"{}"}`, completed,
+			},
+			"", "{}",
+		},
+		"unknown events": {
+			[]string{
+				`{"type":"response.output_text.delta","delta":"Hello","logprobs":[{"x":1}]}`,
+				`{"type":"response.web_search_call.searching","delta":{"a":1}}`, completed,
+			},
+			"Hello", "",
+		},
 	} {
 		events := mustAsk(t, open(t, newStream(t, c.events...).Server, responses.Config{}), hello())
 		var calls strings.Builder
@@ -96,7 +125,8 @@ func TestWholeAnswer(t *testing.T) {
 			`"output":[{"type":"message","content":[{"type":"output_text","text":"Hello"}]}]}`)
 	}))
 	events := mustAsk(t, open(t, server, responses.Config{}), hello())
-	if got := finishOf(t, events); textOf(events) != "Hello" || got.ModelID != "m-1" || got.Usage.Input == nil || *got.Usage.Input != 1 {
+	if got := finishOf(t, events); textOf(events) != "Hello" || got.ModelID != "m-1" || got.Usage.Input == nil ||
+		*got.Usage.Input != 1 {
 		t.Errorf("got %v", events)
 	}
 }
@@ -105,19 +135,30 @@ func TestErrorsInTheStream(t *testing.T) {
 	t.Parallel()
 
 	failed := func(code, message string) string {
-		return `{"type":"response.failed","response":{"status":"failed","error":{"code":"` + code + `","message":"` + message + `"}}}`
+		return `{"type":"response.failed","response":{"status":"failed","error":{"code":"` + code +
+			`","message":"` + message + `"}}}`
 	}
 	for event, want := range map[string]spool.ModelError{
 		failed("server_error", "down"): {Status: 500, Type: "server_error", Message: "down"},
 		failed("rate_limit_exceeded", "Please try again in 1.5s."): {
 			Status: 429, Type: "rate_limit_exceeded", Message: "Please try again in 1.5s.", After: 1500 * time.Millisecond,
 		},
-		failed("insufficient_quota", "no money"):                             {Status: 429, Type: "insufficient_quota", Message: "no money", NoRetry: true},
-		failed("context_length_exceeded", "long"):                            {Status: 400, Type: "context_length_exceeded", Message: "long", ContextOverflow: true},
-		failed("invalid_prompt", "no"):                                       {Status: 400, Type: "invalid_prompt", Message: "no"},
-		failed("new_word", "what"):                                           {Type: "new_word", Message: "what"},
-		`{"type":"response.failed","response":{"status":"failed"}}`:          {Type: "failed", Message: "the response was failed"},
-		`{"type":"error","code":"server_error","message":"down"}`:            {Status: 500, Type: "server_error", Message: "down"},
+		failed("insufficient_quota", "no money"): {
+			Status: 429, Type: "insufficient_quota", Message: "no money", NoRetry: true,
+		},
+		failed("context_length_exceeded", "long"): {
+			Status: 400, Type: "context_length_exceeded", Message: "long", ContextOverflow: true,
+		},
+		failed("invalid_prompt", "no"): {
+			Status: 400, Type: "invalid_prompt", Message: "no",
+		},
+		failed("new_word", "what"): {Type: "new_word", Message: "what"},
+		`{"type":"response.failed","response":{"status":"failed"}}`: {
+			Type: "failed", Message: "the response was failed",
+		},
+		`{"type":"error","code":"server_error","message":"down"}`: {
+			Status: 500, Type: "server_error", Message: "down",
+		},
 		`{"type":"error","error":{"type":"x","code":null,"message":"down"}}`: {Type: "x", Message: "down"},
 		`{"type":"error","message":"key sk-0123456789"}`:                     {Message: "key [redacted]"},
 	} {
@@ -136,16 +177,22 @@ func TestEndlessItems(t *testing.T) {
 	piece := strings.Repeat("x", 256<<10)
 	for name, event := range map[string]func(n int) string{
 		"calls": func(n int) string {
-			return fmt.Sprintf(`{"type":"response.output_item.added","output_index":%d,"item":{"type":"function_call","name":"x"}}`, n)
+			return fmt.Sprintf(
+				`{"type":"response.output_item.added","output_index":%d,"item":{"type":"function_call","name":"x"}}`, n,
+			)
 		},
 		"nothing": func(n int) string {
 			return fmt.Sprintf(`{"type":"response.output_text.delta","output_index":%d,"delta":""}`, n)
 		},
 		"reasoning": func(n int) string {
-			return fmt.Sprintf(`{"type":"response.output_item.done","output_index":%d,"item":{"type":"reasoning","encrypted_content":"%s"}}`, n, piece)
+			return fmt.Sprintf(
+				`{"type":"response.output_item.done","output_index":%d,"item":{"type":"reasoning","encrypted_content":"%s"}}`, n,
+				piece,
+			)
 		},
 		"others": func(n int) string {
-			return fmt.Sprintf(`{"type":"response.output_item.done","output_index":%d,"item":{"type":"x","data":"%s"}}`, n, piece)
+			return fmt.Sprintf(`{"type":"response.output_item.done","output_index":%d,"item":{"type":"x","data":"%s"}}`, n,
+				piece)
 		},
 	} {
 		gone := make(chan struct{})
@@ -180,7 +227,8 @@ func TestRecordedStream(t *testing.T) {
 	events := mustAsk(t, open(t, server.Server, responses.Config{}), hello())
 	got := finishOf(t, events)
 	u := got.Usage
-	if textOf(events) != "Hi" || got.ModelID != "gpt-4.1-2025-04-14" || *u.Input != 37 || *u.CacheRead != 5 || *u.Output != 11 || *u.Reasoning != 3 || u.CacheWrite != nil {
+	if textOf(events) != "Hi" || got.ModelID != "gpt-4.1-2025-04-14" || *u.Input != 37 || *u.CacheRead != 5 ||
+		*u.Output != 11 || *u.Reasoning != 3 || u.CacheWrite != nil {
 		t.Errorf("got %+v", events)
 	}
 	if len(only[spool.ResumePoint](events)) > 0 {

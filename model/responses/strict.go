@@ -8,8 +8,9 @@ import (
 // strictWords are the keywords that OpenAI accepts in a strict schema. Schemas with others are sent without
 // strict, and the engine checks the value in any case.
 var strictWords = []string{
-	"$defs", "$ref", "additionalProperties", "anyOf", "const", "description", "enum", "exclusiveMaximum", "exclusiveMinimum", "items",
-	"maxItems", "maximum", "minItems", "minimum", "multipleOf", "properties", "required", "title", "type",
+	"$defs", "$ref", "additionalProperties", "anyOf", "const", "description", "enum", "exclusiveMaximum",
+	"exclusiveMinimum", "items", "maxItems", "maximum", "minItems", "minimum", "multipleOf", "properties", "required",
+	"title", "type",
 }
 
 // maxStrictDepth is how deeply OpenAI lets the objects of a strict schema be nested.

@@ -9,7 +9,9 @@ import (
 )
 
 func refuse(code, message string) fake.Answer {
-	return fake.Answer{HTTP: &fake.Failure{Status: http.StatusBadRequest, Code: code, Type: "invalid_request_error", Message: message}}
+	return fake.Answer{
+		HTTP: &fake.Failure{Status: http.StatusBadRequest, Code: code, Type: "invalid_request_error", Message: message},
+	}
 }
 
 func write(text string) func(http.ResponseWriter, *http.Request) bool {
@@ -42,7 +44,10 @@ var signedItems = []struct {
 	{fake.Reason("First ", "thought.").Sealed("sigR1/+A"), "reasoning", "sigR1/+A"},
 	{fake.Reason().Sealed("sealed/A"), "reasoning", "sealed/A"},
 	{fake.Text("Look", "ing."), "message", "Looking."},
-	{fake.Own(`{"type":"web_search_call","status":"completed","action":{"type":"search","query":"part/++A"}}`), "web_search_call", "part/++A"},
+	{
+		fake.Own(`{"type":"web_search_call","status":"completed","action":{"type":"search","query":"part/++A"}}`),
+		"web_search_call", "part/++A",
+	},
 	{fake.Reason("Second ", "thought.").Sealed("sigR2/+A"), "reasoning", "sigR2/+A"},
 	{fake.Call("call_a", "weather", `{"city":`, `"Oslo"}`), "function_call", "Oslo"},
 	{fake.Call("call_b", "clock", `{"zone":"UTC"}`), "function_call", "UTC"},
@@ -74,7 +79,8 @@ func playSigned(r *fake.Request) fake.Answer {
 
 // playOutput answers with the value that the request asks for.
 func playOutput(r *fake.Request) fake.Answer {
-	if format := r.Format(); format["type"] != "json_schema" || format["name"] != "weather_report" || format["strict"] != true {
+	if format := r.Format(); format["type"] != "json_schema" || format["name"] != "weather_report" ||
+		format["strict"] != true {
 		return refuse("", "the request does not ask for the value")
 	}
 	if strings.Contains(r.Raw, `"name":"weather"`) && r.Count("function_call_output") == 0 {

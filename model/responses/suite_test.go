@@ -27,7 +27,8 @@ func play(scenario spooltest.ModelScenario, gone func()) func(*fake.Request) fak
 				return fake.Answer{Items: []fake.Item{fake.Text("Do", "ne.")}}
 			}
 			return fake.Answer{Items: []fake.Item{
-				fake.Text("Looking."), fake.Call("call_a", "weather", `{"city":`, `"Oslo"}`), fake.Call("call_b", "clock", `{"zone":"UTC"}`),
+				fake.Text("Looking."), fake.Call("call_a", "weather", `{"city":`, `"Oslo"}`),
+				fake.Call("call_b", "clock", `{"zone":"UTC"}`),
 			}}
 		case spooltest.ModelNoCalls:
 			if r.NoCalls() {
@@ -35,9 +36,13 @@ func play(scenario spooltest.ModelScenario, gone func()) func(*fake.Request) fak
 			}
 			return fake.Answer{Items: []fake.Item{fake.Call("call_a", "weather", `{"city":`, `"Oslo"}`)}}
 		case spooltest.ModelReasoning:
-			return fake.Answer{Items: []fake.Item{fake.Reason("Thinking ", "hard.").Sealed("sig-4711"), fake.Text("Forty", "-two.")}}
+			return fake.Answer{
+				Items: []fake.Item{fake.Reason("Thinking ", "hard.").Sealed("sig-4711"), fake.Text("Forty", "-two.")},
+			}
 		case spooltest.ModelWholeCalls:
-			return fake.Answer{Items: []fake.Item{fake.Call("call_a", "weather", `{"city":"Oslo"}`), fake.Call("call_b", "coin")}}
+			return fake.Answer{
+				Items: []fake.Item{fake.Call("call_a", "weather", `{"city":"Oslo"}`), fake.Call("call_b", "coin")},
+			}
 		case spooltest.ModelBrokenArguments:
 			if r.Count("function_call_output") > 0 {
 				return fake.Answer{Items: []fake.Item{fake.Text("Done.")}}
@@ -59,15 +64,22 @@ func play(scenario spooltest.ModelScenario, gone func()) func(*fake.Request) fak
 		case spooltest.ModelUnknownReason:
 			return fake.Answer{Items: []fake.Item{fake.Text("O", "dd.")}, Incomplete: "spooltest_odd"}
 		case spooltest.ModelUnknownEvents:
-			return fake.Answer{Items: []fake.Item{fake.Text("Hello", ", world.")}, DoAfter: firstText, Do: func(w http.ResponseWriter, _ *http.Request) bool {
-				_, _ = io.WriteString(w, ": a comment\n\nevent: spooltest.unknown\ndata: {\"type\":\"spooltest.unknown\",\"delta\":[1]}\n\n"+
-					"data: {\"type\":\"response.in_progress\",\"spooltest_unknown\":[1]}\n\n")
-				return false
-			}}
+			return fake.Answer{
+				Items: []fake.Item{fake.Text("Hello", ", world.")}, DoAfter: firstText,
+				Do: func(w http.ResponseWriter, _ *http.Request) bool {
+					_, _ = io.WriteString(w,
+						": a comment\n\nevent: spooltest.unknown\ndata: {\"type\":\"spooltest.unknown\",\"delta\":[1]}\n\n"+
+							"data: {\"type\":\"response.in_progress\",\"spooltest_unknown\":[1]}\n\n")
+					return false
+				},
+			}
 		case spooltest.ModelImage:
 			return fake.Answer{Items: []fake.Item{fake.Text("A ", "cat.")}}
 		case spooltest.ModelCachedUsage:
-			return fake.Answer{Items: []fake.Item{fake.Text("Hi.")}, Usage: &fake.Usage{Input: 100, Cached: 60, Output: 20, Reasoning: 8}}
+			return fake.Answer{
+				Items: []fake.Item{fake.Text("Hi.")},
+				Usage: &fake.Usage{Input: 100, Cached: 60, Output: 20, Reasoning: 8},
+			}
 		case spooltest.ModelNoUsage:
 			return fake.Answer{Items: []fake.Item{fake.Text("Hi.")}}
 		case spooltest.ModelLength:
@@ -82,7 +94,11 @@ func playFailure(scenario spooltest.ModelScenario, r *fake.Request, gone func())
 	half := fake.Answer{Items: []fake.Item{fake.Text("Half")}, Gone: gone}
 	switch scenario {
 	case spooltest.ModelRateLimited:
-		return fake.Answer{HTTP: &fake.Failure{Status: http.StatusTooManyRequests, Code: "rate_limit_exceeded", Message: "slow down", RetryAfter: "7"}}
+		return fake.Answer{
+			HTTP: &fake.Failure{
+				Status: http.StatusTooManyRequests, Code: "rate_limit_exceeded", Message: "slow down", RetryAfter: "7",
+			},
+		}
 	case spooltest.ModelRateLimitedDate:
 		at := time.Now().Add(30 * time.Second).UTC().Format(http.TimeFormat)
 		return fake.Answer{HTTP: &fake.Failure{Status: http.StatusTooManyRequests, Message: "slow down", RetryAfter: at}}
@@ -93,12 +109,15 @@ func playFailure(scenario spooltest.ModelScenario, r *fake.Request, gone func())
 	case spooltest.ModelBrokenJSON:
 		half.DoAfter, half.Do = firstText, write("data: {\"oops\n\n")
 	case spooltest.ModelWrongShape:
-		half.DoAfter, half.Do = firstText, write("data: {\"type\":\"response.output_item.done\",\"output_index\":\"one\"}\n\n")
+		half.DoAfter, half.Do = firstText,
+			write("data: {\"type\":\"response.output_item.done\",\"output_index\":\"one\"}\n\n")
 	case spooltest.ModelHugeEvent:
-		half.DoAfter, half.Do = firstText, endless(`data: {"type":"response.output_text.delta","delta":"`, strings.Repeat("x", 256<<10), gone)
+		half.DoAfter, half.Do = firstText, endless(`data: {"type":"response.output_text.delta","delta":"`,
+			strings.Repeat("x", 256<<10), gone)
 	case spooltest.ModelEndlessArguments:
 		half.Items, half.DoAfter = []fake.Item{fake.Call("call_a", "weather", "{")}, 4
-		half.Do = endless("", `data: {"type":"response.function_call_arguments.delta","output_index":0,"delta":"`+strings.Repeat("x", 128<<10)+"\"}\n\n", gone)
+		half.Do = endless("", `data: {"type":"response.function_call_arguments.delta","output_index":0,"delta":"`+
+			strings.Repeat("x", 128<<10)+"\"}\n\n", gone)
 	case spooltest.ModelUnavailable:
 		return fake.Answer{HTTP: &fake.Failure{Status: http.StatusServiceUnavailable, Message: "overloaded"}}
 	case spooltest.ModelUnauthorized:
@@ -130,7 +149,9 @@ func TestModel(t *testing.T) { //nolint:paralleltest // the suite is
 		}
 		other := config
 		other.Model = "other-model"
-		return spooltest.ModelPeer{Model: open(t, http, config), Other: open(t, http, other), Requests: server.Bodies, Gone: gone}
+		return spooltest.ModelPeer{
+			Model: open(t, http, config), Other: open(t, http, other), Requests: server.Bodies, Gone: gone,
+		}
 	}, spooltest.ModelFeatures{
 		CachedUsage: true, Files: true, Images: true, ProviderParts: true, RetryAfterDate: true, SealedReasoning: true,
 		SignedReasoning: true, TextArguments: true,

@@ -177,7 +177,9 @@ func TestAPIKeyQuery(t *testing.T) {
 func TestAPIKeyHeader(t *testing.T) {
 	t.Parallel()
 
-	run(t, func(l *ledger) rest.Authenticator { return auth.APIKeyHeader("x-api-KEY", l.find, auth.MaxLength(10)) }, []request{
+	run(t, func(l *ledger) rest.Authenticator {
+		return auth.APIKeyHeader("x-api-KEY", l.find, auth.MaxLength(10))
+	}, []request{
 		{name: "right", header: header("X-Api-Key", "s3cret"), want: isAda, asked: []string{"s3cret"}},
 		{name: "absent", want: isNobody},
 		{name: "empty", header: header("X-Api-Key", ""), want: isNobody},
@@ -307,7 +309,9 @@ func TestOneAfterTheOther(t *testing.T) {
 
 	l := &ledger{}
 	api := newAPI(auth.APIKeyQuery("key", l.find), auth.Bearer(auth.Keys(map[string]*rest.User{"token": {ID: "bob"}})))
-	for target, want := range map[string]string{"": "bob", "?key=x": "bob", "?key=s3cret": "ada", "?key=broken": http.StatusText(http.StatusInternalServerError)} {
+	for target, want := range map[string]string{
+		"": "bob", "?key=x": "bob", "?key=s3cret": "ada", "?key=broken": http.StatusText(http.StatusInternalServerError),
+	} {
 		r := httptest.NewRequest(http.MethodGet, "/me"+target, nil)
 		r.Header.Set("Authorization", "Bearer token")
 		if got := outcome(send(t, api, r)); got != want {
@@ -341,7 +345,9 @@ func TestOwnPrincipals(t *testing.T) {
 			return nil, nil //nolint:nilnil // a wrong key
 		}
 	}
-	for name, a := range map[string]rest.Authenticator{"value": auth.Bearer(byValue), "interface": auth.Bearer(byInterface)} {
+	for name, a := range map[string]rest.Authenticator{
+		"value": auth.Bearer(byValue), "interface": auth.Bearer(byInterface),
+	} {
 		api := newAPI(a)
 		for key, want := range map[string]string{"s3cret": "eve", "x": "Unauthorized", "typed": "Unauthorized"} {
 			r := httptest.NewRequest(http.MethodGet, "/me", nil)
@@ -407,22 +413,24 @@ func TestBuildRefuses(t *testing.T) {
 
 	keys := auth.Keys(map[string]*rest.User{"s3cret": ada})
 	for name, build := range map[string]func(){
-		"a query without name":     func() { auth.APIKeyQuery("", keys) },
-		"a header that is none":    func() { auth.APIKeyHeader("X Key", keys) },
-		"a cookie that is none":    func() { auth.APIKeyCookie("a=b", keys) },
-		"no lookup of a key":       func() { auth.APIKeyQuery[*rest.User]("key", nil) },
-		"no lookup of a token":     func() { auth.Bearer[*rest.User](nil) },
-		"no lookup of a password":  func() { auth.Basic[*rest.User](nil) },
-		"no store":                 func() { auth.Session(nil, keys) },
-		"no name":                  func() { auth.Bearer(keys, auth.Name("")) },
-		"a realm in two lines":     func() { auth.Bearer(keys, auth.Realm("a\r\nb")) },
-		"no length":                func() { auth.Bearer(keys, auth.MaxLength(0)) },
-		"an origin that is none":   func() { auth.APIKeyCookie("key", keys, auth.TrustOrigins("example.org")) },
-		"an empty key":             func() { auth.Keys(map[string]*rest.User{"": ada}) },
-		"a key of nobody":          func() { auth.Keys(map[string]*rest.User{"a": nil}) },
-		"a session of no time":     func() { auth.Session(&auth.MemorySessions{}, keys, auth.Lifetime(0)) },
-		"a cookie name":            func() { auth.Session(&auth.MemorySessions{}, keys, auth.CookieName("a b")) },
-		"a name that needs secure": func() { auth.Session(&auth.MemorySessions{}, keys, auth.Insecure(), auth.CookieName("__Host-a")) },
+		"a query without name":    func() { auth.APIKeyQuery("", keys) },
+		"a header that is none":   func() { auth.APIKeyHeader("X Key", keys) },
+		"a cookie that is none":   func() { auth.APIKeyCookie("a=b", keys) },
+		"no lookup of a key":      func() { auth.APIKeyQuery[*rest.User]("key", nil) },
+		"no lookup of a token":    func() { auth.Bearer[*rest.User](nil) },
+		"no lookup of a password": func() { auth.Basic[*rest.User](nil) },
+		"no store":                func() { auth.Session(nil, keys) },
+		"no name":                 func() { auth.Bearer(keys, auth.Name("")) },
+		"a realm in two lines":    func() { auth.Bearer(keys, auth.Realm("a\r\nb")) },
+		"no length":               func() { auth.Bearer(keys, auth.MaxLength(0)) },
+		"an origin that is none":  func() { auth.APIKeyCookie("key", keys, auth.TrustOrigins("example.org")) },
+		"an empty key":            func() { auth.Keys(map[string]*rest.User{"": ada}) },
+		"a key of nobody":         func() { auth.Keys(map[string]*rest.User{"a": nil}) },
+		"a session of no time":    func() { auth.Session(&auth.MemorySessions{}, keys, auth.Lifetime(0)) },
+		"a cookie name":           func() { auth.Session(&auth.MemorySessions{}, keys, auth.CookieName("a b")) },
+		"a name that needs secure": func() {
+			auth.Session(&auth.MemorySessions{}, keys, auth.Insecure(), auth.CookieName("__Host-a"))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -46,7 +46,9 @@ func Bearer[P rest.Principal](lookup Lookup[P], options ...Option) rest.Authenti
 //
 // Browsers store a password and send it on their own. So unsafe requests from pages of other
 // sites are refused, as for cookies.
-func Basic[P rest.Principal](lookup func(ctx context.Context, user, password string) (P, error), options ...Option) rest.Authenticator {
+func Basic[P rest.Principal](
+	lookup func(ctx context.Context, user, password string) (P, error), options ...Option,
+) rest.Authenticator {
 	if lookup == nil {
 		panic("auth: Basic has no lookup")
 	}

@@ -36,7 +36,10 @@ func Example() {
 	api := rest.New(rest.Auth(auth.APIKeyHeader("X-Key", keys), auth.Bearer(tokens)))
 	api.Register(Accounts{})
 
-	for _, line := range []string{"/me X-Key: s3cret", "/me Authorization: Bearer t0ken", "/me Authorization: Bearer guess", "/me X-Nothing: x", "/status X-Nothing: x"} {
+	for _, line := range []string{
+		"/me X-Key: s3cret", "/me Authorization: Bearer t0ken", "/me Authorization: Bearer guess", "/me X-Nothing: x",
+		"/status X-Nothing: x",
+	} {
 		path, header, _ := strings.Cut(line, " ")
 		name, value, _ := strings.Cut(header, ": ")
 		r := httptest.NewRequest(http.MethodGet, path, nil)
@@ -48,7 +51,8 @@ func Example() {
 	// Output:
 	// 200 "ada"
 	// 200 "bob"
-	// 401 {"type":"about:blank","title":"Unauthorized","status":401,"detail":"Incorrect authentication credentials.","code":"unauthorized"}
-	// 401 {"type":"about:blank","title":"Unauthorized","status":401,"detail":"Authentication credentials were not provided.","code":"unauthorized"}
-	// 200 "fine"
+	// 401 {"type":"about:blank","title":"Unauthorized","status":401,"detail":"Incorrect authentication
+	// credentials.","code":"unauthorized"} 401
+	// {"type":"about:blank","title":"Unauthorized","status":401,"detail":"Authentication credentials were not
+	// provided.","code":"unauthorized"} 200 "fine"
 }

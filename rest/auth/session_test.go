@@ -107,7 +107,8 @@ func TestSession(t *testing.T) {
 	}
 
 	c := b.cookie
-	if c.Name != "__Host-session" || c.Path != "/" || c.Domain != "" || !c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.MaxAge != 86400 {
+	if c.Name != "__Host-session" || c.Path != "/" || c.Domain != "" || !c.Secure || !c.HttpOnly ||
+		c.SameSite != http.SameSiteLaxMode || c.MaxAge != 86400 {
 		t.Errorf("cookie %v", c)
 	}
 	if len(c.Value) < 40 || strings.Contains(c.Value, "ada") {

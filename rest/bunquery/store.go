@@ -32,7 +32,9 @@ func Store[T, K any](db *bun.DB, opts ...Option) crud.Store[T, K] {
 		panic(fmt.Sprintf("bunquery.Store: %s has no primary key of type %v", table.TypeName, reflect.TypeFor[K]()))
 	}
 	s := &rows[T, K]{db: db, table: table, key: table.PKs[0], opts: opts, config: configOf(opts)}
-	c := crud.Columns{Table: table.Name, Fields: map[string]string{}, Key: s.key.Name, Model: driver.ModelOf(reflect.TypeFor[T]())}
+	c := crud.Columns{
+		Table: table.Name, Fields: map[string]string{}, Key: s.key.Name, Model: driver.ModelOf(reflect.TypeFor[T]()),
+	}
 	for _, f := range table.Fields {
 		if logical := c.Model.FieldAt(f.Index); logical != nil {
 			c.Fields[f.Name] = logical.Name

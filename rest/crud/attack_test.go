@@ -23,10 +23,14 @@ func TestAttackMarksWithSpaces(t *testing.T) {
 	t.Parallel()
 
 	store := crud.Memory[spaced, int64](crud.MemoryConfig{})
-	books := crud.New(store, crud.Config[spaced]{Path: "/orgs/{int:org_id}/rows", Pagination: crud.Pagination{Klass: page.None}})
+	books := crud.New(store, crud.Config[spaced]{
+		Path: "/orgs/{int:org_id}/rows", Pagination: crud.Pagination{Klass: page.None},
+	})
 	c := serveController(t, &books)
-	c.do("POST /orgs/1/rows", `{"owner":"eve","orgId":2,"pin":"1234"}`).status(http.StatusCreated).has(`"owner":""`).hasNot("1234")
-	c.do("PUT /orgs/1/rows/1", `{"owner":"eve","orgId":2,"pin":"1234"}`).status(http.StatusOK).has(`"owner":""`).hasNot("1234")
+	c.do("POST /orgs/1/rows", `{"owner":"eve","orgId":2,"pin":"1234"}`).status(http.StatusCreated).has(`"owner":""`).
+		hasNot("1234")
+	c.do("PUT /orgs/1/rows/1", `{"owner":"eve","orgId":2,"pin":"1234"}`).status(http.StatusOK).has(`"owner":""`).
+		hasNot("1234")
 	c.do("GET /orgs/1/rows", "").status(http.StatusOK).has(`"orgId":1`).hasNot("1234")
 	if row, err := store.Get(t.Context(), 1); err != nil || row != (spaced{ID: 1, OrgID: 1, Pin: "1234"}) {
 		t.Errorf("stored: %+v, %v", row, err)
@@ -75,13 +79,18 @@ func TestAttackMarksInsideOfFields(t *testing.T) {
 		build func()
 		want  string
 	}{
-		"Shown":       {relation(crud.Config[withRelation]{}), "field User: member.Password"},
-		"OwnOutput":   {relation(crud.Config[withRelation]{Out: crud.Output(func(r withRelation) relationOut { return relationOut{r.ID} })}), ""},
-		"NeverShown":  {relation(crud.Config[withRelation]{AllowedRoutes: []crud.Route{crud.Delete}}), ""},
-		"Written":     {column(crud.Config[withColumn]{}), "field Terms: terms.Approved"},
-		"Patched":     {column(crud.Config[withColumn]{Create: crud.Input(into)}), "field Terms: terms.Approved"},
-		"OwnInputs":   {column(crud.Config[withColumn]{Create: crud.Input(into), Patch: crud.Input(into)}), ""},
-		"NeverWriten": {column(crud.Config[withColumn]{AllowedRoutes: []crud.Route{crud.List, crud.FindOne, crud.Delete}}), ""},
+		"Shown": {relation(crud.Config[withRelation]{}), "field User: member.Password"},
+		"OwnOutput": {
+			relation(crud.Config[withRelation]{Out: crud.Output(func(r withRelation) relationOut { return relationOut{r.ID} })}),
+			"",
+		},
+		"NeverShown": {relation(crud.Config[withRelation]{AllowedRoutes: []crud.Route{crud.Delete}}), ""},
+		"Written":    {column(crud.Config[withColumn]{}), "field Terms: terms.Approved"},
+		"Patched":    {column(crud.Config[withColumn]{Create: crud.Input(into)}), "field Terms: terms.Approved"},
+		"OwnInputs":  {column(crud.Config[withColumn]{Create: crud.Input(into), Patch: crud.Input(into)}), ""},
+		"NeverWriten": {
+			column(crud.Config[withColumn]{AllowedRoutes: []crud.Route{crud.List, crud.FindOne, crud.Delete}}), "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -134,8 +143,9 @@ func TestAttackMassAssignment(t *testing.T) {
 			c := &client{t: t, api: api}
 			for _, evil := range []string{
 				`"id":7,"role":"evil","owner":"evil","createdBy":"evil"`, `"ID":7`, `"ROLE":"evil"`, `"Owner":"evil"`,
-				`"\u006fwner":"evil"`, `"OWNER":"evil","owner":"eve"`, `"owner":"eve","owner":"evil"`, `"Hash":"evil"`, `"hash":"evil"`, `"-":"evil"`,
-				`"CreatedBy":"evil"`, `"audit":{"createdBy":"evil"}`, `"Audit":{"CreatedBy":"evil"}`, `"owner":null`, `"ro\u017fe":"evil"`, `"createdB\u212a":"evil"`,
+				`"\u006fwner":"evil"`, `"OWNER":"evil","owner":"eve"`, `"owner":"eve","owner":"evil"`, `"Hash":"evil"`,
+				`"hash":"evil"`, `"-":"evil"`, `"CreatedBy":"evil"`, `"audit":{"createdBy":"evil"}`, `"Audit":{"CreatedBy":"evil"}`,
+				`"owner":null`, `"ro\u017fe":"evil"`, `"createdB\u212a":"evil"`,
 			} {
 				c.do("PUT /accounts/1", `{"name":"eve","age":null,`+evil+`}`).hasNot("evil")
 				c.do("PATCH /accounts/1", `{`+evil+`}`).hasNot("evil")
@@ -200,7 +210,10 @@ func TestAttackNULInTexts(t *testing.T) {
 	}
 	rows := crud.New(store, crud.Config[secretive]{})
 	c := serveController(t, &rows)
-	for _, fields := range []string{`"name":"\u0000","note":null,"pin":""`, `"name":"a","note":"b\u0000","pin":""`, `"name":"a","note":null,"pin":"\u0000"`} {
+	for _, fields := range []string{
+		`"name":"\u0000","note":null,"pin":""`, `"name":"a","note":"b\u0000","pin":""`,
+		`"name":"a","note":null,"pin":"\u0000"`,
+	} {
 		for _, line := range []string{"POST /", "PUT /1", "PATCH /1"} {
 			c.do(line, "{"+fields+"}").status(http.StatusUnprocessableEntity).has("string_nul")
 		}
@@ -222,6 +235,7 @@ func TestAttackValuesThatNoColumnHolds(t *testing.T) {
 	for _, state := range []string{"22001", "22003", "22021", "22P05"} {
 		table := refusing[secretive]{crud.Memory[secretive, int64](crud.MemoryConfig{}), stateError(state)}
 		rows := crud.New(crud.FromTable(table, crud.Columns{}), crud.Config[secretive]{})
-		serveController(t, &rows).do("POST /", `{"name":"a","note":null,"pin":""}`).status(http.StatusUnprocessableEntity).hasNot("s3cret")
+		serveController(t, &rows).do("POST /",
+			`{"name":"a","note":null,"pin":""}`).status(http.StatusUnprocessableEntity).hasNot("s3cret")
 	}
 }

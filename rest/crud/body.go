@@ -65,7 +65,8 @@ func applyUpdate[T any](ctx context.Context, b updateBody[T], row *T) error {
 func (m *model) decode(data []byte, row reflect.Value, read func(*field) bool) []fault.Fault {
 	for _, f := range m.fields {
 		if f.fallback != nil && read(f) {
-			_ = body.Unmarshal(f.fallback, at(row, f.index).Addr().Interface(), f.format()) // this was tried when the model was compiled
+			// this was tried when the model was compiled
+			_ = body.Unmarshal(f.fallback, at(row, f.index).Addr().Interface(), f.format())
 		}
 	}
 	if err := body.Unmarshal(data, row.Addr().Interface(), ""); err != nil {

@@ -39,7 +39,8 @@ func TestCreateIgnoresWhatIsReadOnly(t *testing.T) {
 	t.Parallel()
 
 	c := serve(t, storeOf(), crud.Config[Book]{})
-	got := c.do("POST /books", `{"id":77,"owner":"me","version":9,"title":"Dune","slug":"dune","price":0,"stock":0,"authorId":1}`).
+	got := c.do("POST /books",
+		`{"id":77,"owner":"me","version":9,"title":"Dune","slug":"dune","price":0,"stock":0,"authorId":1}`).
 		status(201).object()
 	for name, want := range map[string]any{"id": 1.0, "owner": "", "version": 1.0, "price": 0.0, "stock": 0.0} {
 		if got[name] != want {
@@ -245,7 +246,9 @@ func TestGivenKey(t *testing.T) {
 
 	store := crud.Memory[Country, string](crud.MemoryConfig{})
 	c := serveController(t, &Countries{crud.New(store, crud.Config[Country]{Path: "/countries"})})
-	if got := c.do("POST /countries", `{"code":"NL","name":"x"}`).status(201).Header().Get("Location"); got != "/countries/NL" {
+	if got := c.do(
+		"POST /countries", `{"code":"NL","name":"x"}`,
+	).status(201).Header().Get("Location"); got != "/countries/NL" {
 		t.Errorf("Location %q", got)
 	}
 	c.do("POST /countries", `{"code":"NL","name":"x"}`).status(409)

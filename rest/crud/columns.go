@@ -173,7 +173,9 @@ func (c Columns) named(rule string) string {
 	rule = strings.TrimPrefix(rule, c.Table+"_")
 	only := ""
 	for column, field := range c.Fields {
-		words := strings.FieldsFunc(rule, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		words := strings.FieldsFunc(rule, func(r rune) bool {
+			return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+		})
 		if !slices.Contains(words, column) && strings.TrimSuffix(rule, "_check") != column {
 			continue
 		}

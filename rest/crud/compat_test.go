@@ -20,7 +20,8 @@ func TestCompat(t *testing.T) {
 		}},
 		{Pagination: crud.Pagination{Paginator: page.Number(page.Size(1)), Filter: query.Filter[bookFilter]()}},
 	} {
-		c := serve(t, storeOf(Book{ID: 1, Title: "a", Slug: "a", AuthorID: 1}, Book{ID: 2, Title: "b", Slug: "b", AuthorID: 1}), config)
+		c := serve(t, storeOf(Book{ID: 1, Title: "a", Slug: "a", AuthorID: 1},
+			Book{ID: 2, Title: "b", Slug: "b", AuthorID: 1}), config)
 		lists = append(lists, c.do("GET /books", "").status(http.StatusOK).has(`"count":2`).Body.String())
 		document, err := c.api.OpenAPI()
 		if err != nil {

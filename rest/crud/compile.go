@@ -21,7 +21,9 @@ func (c *core[T, K]) compile() error {
 	if c.name == "" {
 		c.name = m.name
 	}
-	for _, step := range []func() error{c.compileRoutes, c.compileLookup, c.compilePath, c.compileVersions, c.compileNested, c.compileList} {
+	for _, step := range []func() error{
+		c.compileRoutes, c.compileLookup, c.compilePath, c.compileVersions, c.compileNested, c.compileList,
+	} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -39,7 +41,8 @@ func (c *core[T, K]) compile() error {
 func (c *core[T, K]) showsModel() bool {
 	has := func(r Route) bool { return slices.Contains(c.routes, r) }
 	return c.config.Out == nil && slices.ContainsFunc(c.routes, func(r Route) bool { return r != Delete }) ||
-		c.config.Create == nil && (has(Create) || has(Update) && c.config.Update == nil) || c.config.Patch == nil && has(Patch)
+		c.config.Create == nil && (has(Create) || has(Update) && c.config.Update == nil) ||
+		c.config.Patch == nil && has(Patch)
 }
 
 func (c *core[T, K]) compileRoutes() error {
@@ -100,7 +103,8 @@ func kindOf(f *driver.Field) (kind, error) {
 func (c *core[T, K]) compilePath() error {
 	c.path, c.parentNames = parsePath(c.config.Path)
 	for _, name := range c.parentNames {
-		i := slices.IndexFunc(c.model.parents, func(f *driver.Field) bool { return f.Name == name || c.model.jsonName(f.Name) == name })
+		i := slices.IndexFunc(c.model.parents,
+			func(f *driver.Field) bool { return f.Name == name || c.model.jsonName(f.Name) == name })
 		if i < 0 {
 			return fmt.Errorf("config.Path: %v has no field %q with the tag crud:\"parent\"", c.model.typ, name)
 		}

@@ -131,7 +131,9 @@ func columnsOf(column, detail string) []string {
 	return columns
 }
 
-var sqliteCodes = map[int]Constraint{2067: Unique, 1555: Unique, 2579: Unique, 787: ForeignKey, 1811: ForeignKey, 1299: NotNull, 275: Check}
+var sqliteCodes = map[int]Constraint{
+	2067: Unique, 1555: Unique, 2579: Unique, 787: ForeignKey, 1811: ForeignKey, 1299: NotNull, 275: Check,
+}
 
 var sqliteWords = []struct {
 	text string

@@ -58,20 +58,33 @@ func TestViolations(t *testing.T) {
 			&pgError{Code: "23505", Detail: detail, TableName: "books", ConstraintName: "books_key"}, named,
 		},
 		"PgxInAnotherLanguage": {
-			&pgError{Code: "23505", Detail: "Schlüssel »(shop, slug)=(1, x)« existiert bereits.", TableName: "books", ConstraintName: "books_key"}, named,
+			&pgError{
+				Code: "23505", Detail: "Schlüssel »(shop, slug)=(1, x)« existiert bereits.", TableName: "books",
+				ConstraintName: "books_key",
+			}, named,
 		},
-		"PgxQuotes":   {&pgError{Code: "23505", Detail: `Key ("shop", slug)=(1, x) already exists.`, TableName: "books"}, unique},
-		"PgxNull":     {&pgError{Code: "23502", TableName: "books", ColumnName: "title"}, null},
-		"PgxWrapped":  {fmt.Errorf("insert: %w", &pgError{Code: "23502", TableName: "books", ColumnName: "title"}), null},
-		"Pq":          {pqError{Code: "23505", Detail: detail, Table: "books", Constraint: "books_key"}, named},
-		"PqNull":      {pqError{Code: "23502", Table: "books", Column: "title"}, null},
-		"Bun":         {bunError{'C': "23505", 'D': detail, 't': "books", 'n': "books_key"}, named},
-		"BunNull":     {bunError{'C': "23502", 'c': "title", 't': "books"}, null},
-		"SQLite":      {sqliteError{2067, "constraint failed: UNIQUE constraint failed: books.shop, books.slug (2067)"}, unique},
-		"SQLiteNull":  {sqliteError{1299, "constraint failed: NOT NULL constraint failed: books.title (1299)"}, null},
-		"SQLiteText":  {errText, crud.Violation{Constraint: crud.Unique, Table: "books", Columns: []string{"slug"}}},
-		"SQLiteKey":   {sqliteError{787, "constraint failed: FOREIGN KEY constraint failed (787)"}, crud.Violation{Constraint: crud.ForeignKey}},
-		"SQLiteCheck": {sqliteError{275, "CHECK constraint failed: price >= 0 (275)"}, crud.Violation{Constraint: crud.Check, Name: "price >= 0"}},
+		"PgxQuotes": {
+			&pgError{Code: "23505", Detail: `Key ("shop", slug)=(1, x) already exists.`, TableName: "books"}, unique,
+		},
+		"PgxNull":    {&pgError{Code: "23502", TableName: "books", ColumnName: "title"}, null},
+		"PgxWrapped": {fmt.Errorf("insert: %w", &pgError{Code: "23502", TableName: "books", ColumnName: "title"}), null},
+		"Pq":         {pqError{Code: "23505", Detail: detail, Table: "books", Constraint: "books_key"}, named},
+		"PqNull":     {pqError{Code: "23502", Table: "books", Column: "title"}, null},
+		"Bun":        {bunError{'C': "23505", 'D': detail, 't': "books", 'n': "books_key"}, named},
+		"BunNull":    {bunError{'C': "23502", 'c': "title", 't': "books"}, null},
+		"SQLite": {
+			sqliteError{2067, "constraint failed: UNIQUE constraint failed: books.shop, books.slug (2067)"}, unique,
+		},
+		"SQLiteNull": {sqliteError{1299, "constraint failed: NOT NULL constraint failed: books.title (1299)"}, null},
+		"SQLiteText": {errText, crud.Violation{Constraint: crud.Unique, Table: "books", Columns: []string{"slug"}}},
+		"SQLiteKey": {
+			sqliteError{787, "constraint failed: FOREIGN KEY constraint failed (787)"},
+			crud.Violation{Constraint: crud.ForeignKey},
+		},
+		"SQLiteCheck": {
+			sqliteError{275, "CHECK constraint failed: price >= 0 (275)"},
+			crud.Violation{Constraint: crud.Check, Name: "price >= 0"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -82,7 +95,12 @@ func TestViolations(t *testing.T) {
 			}
 		})
 	}
-	for _, err := range []error{errors.New("no such table"), &pgError{Code: "42P01"}, bunError{'C': "42P01"}, sqliteError{5, "database is locked"}, context.Canceled} {
+	for _, err := range []error{
+		errors.New("no such table"), &pgError{Code: "42P01"},
+		bunError{'C': "42P01"},
+		sqliteError{5, "database is locked"},
+		context.Canceled,
+	} {
 		if v, ok := crud.ViolationOf(err); ok {
 			t.Errorf("%v is %+v", err, v)
 		}
@@ -94,7 +112,9 @@ func TestColumns(t *testing.T) {
 
 	columns := crud.Columns{
 		Table: "books", Model: driver.ModelOf(reflect.TypeFor[Book]()),
-		Fields: map[string]string{"id": "id", "the_title": "title", "price": "price", "price_old": "owner", "author": "author_id"},
+		Fields: map[string]string{
+			"id": "id", "the_title": "title", "price": "price", "price_old": "owner", "author": "author_id",
+		},
 	}
 	for name, test := range map[string]struct {
 		err      error
@@ -102,11 +122,13 @@ func TestColumns(t *testing.T) {
 		kind     crud.Constraint
 		field    string
 	}{
-		"Renamed":      {&pgError{Code: "23502", ColumnName: "the_title", TableName: "books"}, false, crud.NotNull, "title"},
-		"OtherTable":   {&pgError{Code: "23502", ColumnName: "the_title", TableName: "log"}, false, crud.NotNull, ""},
-		"Only":         {sqliteError{787, "FOREIGN KEY constraint failed"}, false, crud.ForeignKey, "author_id"},
-		"Deleting":     {sqliteError{787, "FOREIGN KEY constraint failed"}, true, crud.Referenced, ""},
-		"CheckByName":  {&pgError{Code: "23514", ConstraintName: "books_price_old_check", TableName: "books"}, false, crud.Check, "owner"},
+		"Renamed":    {&pgError{Code: "23502", ColumnName: "the_title", TableName: "books"}, false, crud.NotNull, "title"},
+		"OtherTable": {&pgError{Code: "23502", ColumnName: "the_title", TableName: "log"}, false, crud.NotNull, ""},
+		"Only":       {sqliteError{787, "FOREIGN KEY constraint failed"}, false, crud.ForeignKey, "author_id"},
+		"Deleting":   {sqliteError{787, "FOREIGN KEY constraint failed"}, true, crud.Referenced, ""},
+		"CheckByName": {
+			&pgError{Code: "23514", ConstraintName: "books_price_old_check", TableName: "books"}, false, crud.Check, "owner",
+		},
 		"CheckByRule":  {sqliteError{275, "CHECK constraint failed: price >= 0"}, false, crud.Check, "price"},
 		"CheckOfTwo":   {sqliteError{275, "CHECK constraint failed: price > price_old"}, false, crud.Check, ""},
 		"CheckUnknown": {&pgError{Code: "23514", ConstraintName: "sane", TableName: "books"}, false, crud.Check, ""},

@@ -112,7 +112,9 @@ func (c *core[T, K]) register(r *rest.Routes) {
 		options := c.options(route)
 		switch route {
 		case Create:
-			add(s, shape{body: c.create.document()}, func(ctx context.Context, at address, body reflect.Value) (*rest.Reply, error) {
+			add(s, shape{body: c.create.document()}, func(
+				ctx context.Context, at address, body reflect.Value,
+			) (*rest.Reply, error) {
 				return c.doCreate(ctx, at, body, location)
 			}, options, rest.Post)
 		case List:
@@ -134,8 +136,9 @@ func (c *core[T, K]) register(r *rest.Routes) {
 // options returns the options of a route. Those of the configuration come last.
 func (c *core[T, K]) options(route Route) []rest.RouteOption {
 	words := map[Route][2]string{
-		Create: {"create", "Create " + article(c.name)}, List: {"list", "List of " + c.name}, FindOne: {"get", "Get " + article(c.name)},
-		Update: {"update", "Replace " + article(c.name)}, Patch: {"patch", "Change " + article(c.name)}, Delete: {"delete", "Delete " + article(c.name)},
+		Create: {"create", "Create " + article(c.name)}, List: {"list", "List of " + c.name},
+		FindOne: {"get", "Get " + article(c.name)}, Update: {"update", "Replace " + article(c.name)},
+		Patch: {"patch", "Change " + article(c.name)}, Delete: {"delete", "Delete " + article(c.name)},
 	}[route]
 	options := []rest.RouteOption{rest.Name(words[0]), rest.Summary(words[1]), rest.BodyName("data")}
 	if text := c.describe(route); text != "" {
@@ -212,9 +215,11 @@ func (c *core[T, K]) describe(route Route) string {
 	}
 	switch route {
 	case FindOne:
-		return text + "The answer has an ETag. A request with this ETag in If-None-Match is answered 304 if nothing has changed."
+		return text +
+			"The answer has an ETag. A request with this ETag in If-None-Match is answered 304 if nothing has changed."
 	case Update, Patch, Delete:
-		return text + "With an ETag in If-Match, nothing is written if the " + c.name + " has changed since; the answer is 412."
+		return text + "With an ETag in If-Match, nothing is written if the " + c.name +
+			" has changed since; the answer is 412."
 	default:
 		return text
 	}

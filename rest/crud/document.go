@@ -34,9 +34,9 @@ func (m *model) compileDocuments() {
 
 // rules are the tags that a schema is made from.
 var rules = []string{
-	"doc", "format", "timeFormat", "encoding", "example", "enum", "const", "nullable", "minimum", "maximum", "exclusiveMinimum",
-	"exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern", "patternDescription", "minItems", "maxItems",
-	"uniqueItems", "minProperties", "maxProperties", "deprecated",
+	"doc", "format", "timeFormat", "encoding", "example", "enum", "const", "nullable", "minimum", "maximum",
+	"exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern", "patternDescription",
+	"minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "deprecated",
 }
 
 // document returns the field in a request body. A field that is not read is still allowed, so

@@ -121,7 +121,9 @@ func TestTwoAPIs(t *testing.T) {
 	if got := a.do("POST /a", dune).status(201).Header().Get("Location"); got != "/a/1" {
 		t.Errorf("Location %q", got)
 	}
-	if got := b.do("POST /b", `{"title":"Dune","slug":"x","price":1,"authorId":1}`).status(201).Header().Get("Location"); got != "/b/2" {
+	if got := b.do(
+		"POST /b", `{"title":"Dune","slug":"x","price":1,"authorId":1}`,
+	).status(201).Header().Get("Location"); got != "/b/2" {
 		t.Errorf("Location %q", got)
 	}
 }
@@ -140,7 +142,8 @@ func (i *ID) UnmarshalText(text []byte) error {
 	if len(text) != 36 {
 		return errID
 	}
-	b, err := hex.DecodeString(string(text[:8]) + string(text[9:13]) + string(text[14:18]) + string(text[19:23]) + string(text[24:]))
+	b, err := hex.DecodeString(string(text[:8]) + string(text[9:13]) + string(text[14:18]) + string(text[19:23]) +
+		string(text[24:]))
 	if err != nil {
 		return errID
 	}
@@ -188,7 +191,9 @@ type Tinies struct{ crud.Controller[Tiny, uint8] }
 func TestKeysThatDoNotFit(t *testing.T) {
 	t.Parallel()
 
-	c := serveController(t, &Tinies{crud.New(crud.Memory[Tiny, uint8](crud.MemoryConfig{}), crud.Config[Tiny]{Path: "/tinies"})})
+	c := serveController(t, &Tinies{
+		crud.New(crud.Memory[Tiny, uint8](crud.MemoryConfig{}), crud.Config[Tiny]{Path: "/tinies"}),
+	})
 	c.do("POST /tinies", `{"name":"a"}`).status(201).has(`"id":1`)
 	for _, id := range []string{"257", "-1", "0"} {
 		c.do("GET /tinies/"+id, "").status(404)

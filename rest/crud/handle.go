@@ -41,7 +41,9 @@ func (c *core[T, K]) doFind(ctx context.Context, at address, _ reflect.Value) (*
 	return reply, nil
 }
 
-func (c *core[T, K]) doCreate(ctx context.Context, at address, body reflect.Value, location func(address) string) (*rest.Reply, error) {
+func (c *core[T, K]) doCreate(
+	ctx context.Context, at address, body reflect.Value, location func(address) string,
+) (*rest.Reply, error) {
 	var row T
 	if _, err := c.above(at); err != nil {
 		return nil, err
@@ -90,7 +92,9 @@ func (c *core[T, K]) doCreate(ctx context.Context, at address, body reflect.Valu
 	return reply, nil
 }
 
-func (c *core[T, K]) doChange(ctx context.Context, at address, route Route, apply func(context.Context, *T) error) (*rest.Reply, error) {
+func (c *core[T, K]) doChange(
+	ctx context.Context, at address, route Route, apply func(context.Context, *T) error,
+) (*rest.Reply, error) {
 	ref, err := c.ref(ctx, at)
 	if err != nil {
 		return nil, err
@@ -126,7 +130,9 @@ func (c *core[T, K]) doChange(ctx context.Context, at address, route Route, appl
 }
 
 // edit checks the stored row and changes it into the next one.
-func (c *core[T, K]) edit(ctx context.Context, before T, row *T, at address, route Route, apply func(context.Context, *T) error) error {
+func (c *core[T, K]) edit(
+	ctx context.Context, before T, row *T, at address, route Route, apply func(context.Context, *T) error,
+) error {
 	if err := c.judge(ctx, before); err != nil {
 		return err
 	}

@@ -133,7 +133,9 @@ type Span struct {
 
 func (s *Span) Validate(context.Context) error {
 	if s.From > s.To {
-		return rest.Invalid(rest.Fault{In: "body", Path: []any{"to"}, Kind: "value_error", Message: "must not be before from"})
+		return rest.Invalid(rest.Fault{
+			In: "body", Path: []any{"to"}, Kind: "value_error", Message: "must not be before from",
+		})
 	}
 	return nil
 }
@@ -191,13 +193,19 @@ func TestMistakes(t *testing.T) {
 
 	books := storeOf()
 	for want, build := range map[string]func(){
-		`there is no route "destroy"`:       func() { crud.New(books, crud.Config[Book]{AllowedRoutes: []crud.Route{"destroy"}}) },
-		`no route is allowed`:               func() { crud.New(books, crud.Config[Book]{AllowedRoutes: []crud.Route{}}) },
-		`has no field "isbn"`:               func() { crud.New(books, crud.Config[Book]{Lookup: "isbn"}) },
-		`cannot stand in a path`:            func() { crud.New(books, crud.Config[Book]{Lookup: "price"}) },
-		`has no field "org" with the tag`:   func() { crud.New(books, crud.Config[Book]{Path: "/{org}/books"}) },
-		`no parameter {org_id} fills it`:    func() { crud.New(crud.Memory[Below, int64](crud.MemoryConfig{}), crud.Config[Below]{}) },
-		`no paginator has the name "pages"`: func() { crud.New(books, crud.Config[Book]{Pagination: crud.Pagination{Klass: "pages"}}) },
+		`there is no route "destroy"`: func() {
+			crud.New(books, crud.Config[Book]{AllowedRoutes: []crud.Route{"destroy"}})
+		},
+		`no route is allowed`:             func() { crud.New(books, crud.Config[Book]{AllowedRoutes: []crud.Route{}}) },
+		`has no field "isbn"`:             func() { crud.New(books, crud.Config[Book]{Lookup: "isbn"}) },
+		`cannot stand in a path`:          func() { crud.New(books, crud.Config[Book]{Lookup: "price"}) },
+		`has no field "org" with the tag`: func() { crud.New(books, crud.Config[Book]{Path: "/{org}/books"}) },
+		`no parameter {org_id} fills it`: func() {
+			crud.New(crud.Memory[Below, int64](crud.MemoryConfig{}), crud.Config[Below]{})
+		},
+		`no paginator has the name "pages"`: func() {
+			crud.New(books, crud.Config[Book]{Pagination: crud.Pagination{Klass: "pages"}})
+		},
 		`a Paginator is given, and a Klass or Pa`: func() {
 			crud.New(books, crud.Config[Book]{Pagination: crud.Pagination{Klass: page.Number, Paginator: page.Number()}})
 		},
@@ -205,12 +213,16 @@ func TestMistakes(t *testing.T) {
 			f := query.Filter[bookFilter]()
 			crud.New(books, crud.Config[Book]{Pagination: crud.Pagination{Filter: f, FilterSchema: f}})
 		},
-		`a int is no Klass`:                  func() { crud.New(books, crud.Config[Book]{Pagination: crud.Pagination{Klass: 3}}) },
+		`a int is no Klass`: func() {
+			crud.New(books, crud.Config[Book]{Pagination: crud.Pagination{Klass: 3}})
+		},
 		`its key has 0 fields`:               func() { crud.Memory[NoKey, int64](crud.MemoryConfig{}) },
 		`the tag crud:"hidden" is not known`: func() { crud.Memory[BadTag, int64](crud.MemoryConfig{}) },
 		`its key ID is int64, not string`:    func() { crud.Memory[Book, string](crud.MemoryConfig{}) },
 		`a model is a struct`:                func() { crud.Memory[int, int](crud.MemoryConfig{}) },
-		`has no field "isbn" `:               func() { crud.Memory[Book, int64](crud.MemoryConfig{Required: []string{"isbn"}}) },
+		`has no field "isbn" `: func() {
+			crud.Memory[Book, int64](crud.MemoryConfig{Required: []string{"isbn"}})
+		},
 		`has no versions to match`: func() {
 			crud.New(books, crud.Config[Book]{RequireMatch: true, Versions: crud.NoVersions})
 		},

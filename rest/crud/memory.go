@@ -47,7 +47,9 @@ type MemoryConfig struct {
 func Memory[T, K any](config MemoryConfig) Store[T, K] {
 	m, err := modelFor[T, K]()
 	must(err, "crud.Memory")
-	s := &memory[T, K]{model: m, references: config.References, referenced: config.Referenced, writing: make(chan struct{}, 1)}
+	s := &memory[T, K]{
+		model: m, references: config.References, referenced: config.Referenced, writing: make(chan struct{}, 1),
+	}
 	field := func(name string) *driver.Field {
 		f := m.logical.Field(name)
 		if f == nil {

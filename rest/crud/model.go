@@ -88,7 +88,8 @@ func compile(t reflect.Type) (*model, error) {
 	if key := m.logical.Key(); len(key) == 1 {
 		m.key = key[0]
 	} else {
-		return nil, fmt.Errorf("its key has %d fields: it has to be one, tagged as primary key for bun or gorm or named ID", len(key))
+		return nil, fmt.Errorf("its key has %d fields: it has to be one, tagged as primary key for bun or gorm or named ID",
+			len(key))
 	}
 	if err := m.readTags(); err != nil {
 		return nil, err
@@ -127,7 +128,9 @@ func (m *model) readTags() error {
 			case "parent":
 				m.parents = append(m.parents, f)
 			default:
-				return fmt.Errorf("field %s: the tag crud:%q is not known; there are readonly, writeonly, given, version and parent", f.Go, word)
+				return fmt.Errorf(
+					"field %s: the tag crud:%q is not known; there are readonly, writeonly, given, version and parent", f.Go, word,
+				)
 			}
 		}
 	}
@@ -138,7 +141,10 @@ func (m *model) addField(from body.Field) error {
 	if from.Quoted {
 		return errors.New(`the option "string" of its json tag is not supported`)
 	}
-	f := &field{name: from.Name, key: comment.Key(comment.Owner(m.typ, from.Index), from.Field), index: from.Index, decl: from.Field, nullable: takesNull(from.Field)}
+	f := &field{
+		name: from.Name, key: comment.Key(comment.Owner(m.typ, from.Index), from.Field), index: from.Index, decl: from.Field,
+		nullable: takesNull(from.Field),
+	}
 	if _, ok := opt.ElemOf(through(from.Field.Type)); ok {
 		return errors.New("it is a rest.Opt, which is for inputs: no database stores it. Write a pointer, and take the Opt in an Input")
 	}
@@ -152,7 +158,8 @@ func (m *model) addField(from body.Field) error {
 	f.onUpdate = f.onCreate && (f.column != m.key || f.column == nil)
 	if text, ok := tag.Lookup("default"); ok {
 		f.fallback = json.RawMessage(text)
-		if quoted, err := json.Marshal(text); err == nil && body.Unmarshal(f.fallback, reflect.New(f.decl.Type).Interface(), f.format()) != nil {
+		if quoted, err := json.Marshal(text); err == nil &&
+			body.Unmarshal(f.fallback, reflect.New(f.decl.Type).Interface(), f.format()) != nil {
 			f.fallback = quoted
 		}
 	}
@@ -181,7 +188,8 @@ func isPair(t reflect.Type) bool {
 		return false
 	}
 	_, flagged := t.FieldByName("Valid")
-	return flagged && !t.Implements(reflect.TypeFor[json.Marshaler]()) && !t.Implements(reflect.TypeFor[encoding.TextMarshaler]())
+	return flagged && !t.Implements(reflect.TypeFor[json.Marshaler]()) &&
+		!t.Implements(reflect.TypeFor[encoding.TextMarshaler]())
 }
 
 // format returns the tag format, which says how a time or a duration is written.
@@ -196,7 +204,8 @@ func (m *model) isRelation(f *field) bool {
 
 // isOurs reports whether no client may set the field.
 func (m *model) isOurs(f *field) bool {
-	return f.column != nil && (f.column == m.key && !m.given || f.column == m.version || slices.Contains(m.parents, f.column))
+	return f.column != nil && (f.column == m.key && !m.given || f.column == m.version ||
+		slices.Contains(m.parents, f.column))
 }
 
 // takesNull reports whether null is a value of the field.

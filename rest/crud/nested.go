@@ -18,12 +18,18 @@ func (c *core[T, K]) compileNested() error {
 	for _, f := range c.model.fields {
 		if shows && !f.hidden {
 			if path := marked(f.decl.Type, isWriteOnly, ownWriting, nil); path != "" {
-				return fmt.Errorf("field %s: %s in it is write-only and would be shown: leave it out of JSON, or give config.Out an Output", f.decl.Name, path)
+				return fmt.Errorf(
+					"field %s: %s in it is write-only and would be shown: leave it out of JSON, or give config.Out an Output",
+					f.decl.Name, path,
+				)
 			}
 		}
 		if c.writes(f) {
 			if path := marked(f.decl.Type, isReadOnly, ownReading, nil); path != "" {
-				return fmt.Errorf("field %s: %s in it is read-only and would be written: leave it out of JSON, or give the configuration an Input", f.decl.Name, path)
+				return fmt.Errorf(
+					"field %s: %s in it is read-only and would be written: leave it out of JSON, or give the configuration an Input",
+					f.decl.Name, path,
+				)
 			}
 		}
 	}

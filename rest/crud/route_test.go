@@ -54,7 +54,8 @@ func TestRoutes(t *testing.T) {
 func TestAllowedRoutes(t *testing.T) {
 	t.Parallel()
 
-	c := serve(t, storeOf(Book{Slug: "a", AuthorID: 1}), crud.Config[Book]{AllowedRoutes: []crud.Route{crud.List, crud.FindOne}})
+	c := serve(t, storeOf(Book{Slug: "a", AuthorID: 1}),
+		crud.Config[Book]{AllowedRoutes: []crud.Route{crud.List, crud.FindOne}})
 	c.do("GET /books", "").status(200)
 	c.do("GET /books/1", "").status(200)
 	for _, line := range []string{"POST /books", "PUT /books/1", "PATCH /books/1", "DELETE /books/1"} {

@@ -49,7 +49,8 @@ func TestDefect12PrefixWithParameters(t *testing.T) {
 		c.do(line+" /v1/orgs/1/houses/a/rooms/3", body).status(404)
 		c.do(line+" /v1/orgs/x/houses/a/rooms/1", body).status(404)
 	}
-	created := c.do("POST /v1/orgs/1/houses/a/rooms", `{"name":"new","orgId":2}`).status(201).has(`"orgId":1`).has(`"houseId":"a"`)
+	created := c.do("POST /v1/orgs/1/houses/a/rooms",
+		`{"name":"new","orgId":2}`).status(201).has(`"orgId":1`).has(`"houseId":"a"`)
 	if got := created.Header().Get("Location"); got != "/v1/orgs/1/houses/a/rooms/4" {
 		t.Errorf("Location %q", got)
 	}
@@ -75,7 +76,8 @@ func TestParentsHaveTheirNames(t *testing.T) {
 	c := serveController(t, &Boards{crud.New(store, crud.Config[Board]{
 		Path: "/orgs/{int:org_id}/houses/{houseId}/rooms/{int:room_id}/shelves",
 	})})
-	created := c.do("POST /orgs/1/houses/a/rooms/7/shelves", `{}`).status(201).has(`"orgId":1`).has(`"houseId":"a"`).has(`"roomId":7`)
+	created := c.do("POST /orgs/1/houses/a/rooms/7/shelves",
+		`{}`).status(201).has(`"orgId":1`).has(`"houseId":"a"`).has(`"roomId":7`)
 	if got := created.Header().Get("Location"); got != "/orgs/1/houses/a/rooms/7/shelves/1" {
 		t.Errorf("Location %q", got)
 	}
@@ -91,7 +93,8 @@ func TestDefect11ListsHaveAnOrder(t *testing.T) {
 	t.Parallel()
 
 	store := storeOf(
-		Book{ID: 3, Slug: "c", AuthorID: 1, Price: 2}, Book{ID: 1, Slug: "a", AuthorID: 1, Price: 2}, Book{ID: 2, Slug: "b", AuthorID: 1, Price: 1},
+		Book{ID: 3, Slug: "c", AuthorID: 1, Price: 2}, Book{ID: 1, Slug: "a", AuthorID: 1, Price: 2},
+		Book{ID: 2, Slug: "b", AuthorID: 1, Price: 1},
 	)
 	for name, test := range map[string]struct {
 		pagination crud.Pagination
@@ -102,8 +105,12 @@ func TestDefect11ListsHaveAnOrder(t *testing.T) {
 		"Default":  {crud.Pagination{DefaultOrdering: []string{"-price"}}, "", []string{"c", "a", "b"}},
 		"Asked":    {crud.Pagination{Ordering: []string{"price"}}, "?ordering=price", []string{"b", "a", "c"}},
 		"NotAsked": {crud.Pagination{Ordering: []string{"price"}}, "", []string{"b", "a", "c"}},
-		"Other":    {crud.Pagination{Ordering: []string{"price"}, DefaultOrdering: []string{"-slug"}}, "", []string{"c", "b", "a"}},
-		"Search":   {crud.Pagination{Searching: []string{"slug"}}, "?search=c", []string{"c"}},
+		"Other": {
+			crud.Pagination{Ordering: []string{"price"}, DefaultOrdering: []string{"-slug"}},
+			"",
+			[]string{"c", "b", "a"},
+		},
+		"Search": {crud.Pagination{Searching: []string{"slug"}}, "?search=c", []string{"c"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -131,7 +138,8 @@ type bookFilter struct {
 func TestPagination(t *testing.T) {
 	t.Parallel()
 
-	store := storeOf(Book{Slug: "a", AuthorID: 1, Price: 2}, Book{Slug: "b", AuthorID: 1, Price: 3}, Book{Slug: "c", AuthorID: 1, Price: 9})
+	store := storeOf(Book{Slug: "a", AuthorID: 1, Price: 2}, Book{Slug: "b", AuthorID: 1, Price: 3},
+		Book{Slug: "c", AuthorID: 1, Price: 9})
 	c := serve(t, store, crud.Config[Book]{Pagination: crud.Pagination{
 		Klass: page.Number, FilterSchema: query.Filter[bookFilter](), PaginatorKwargs: map[string]any{"page_size": 1},
 	}})
@@ -148,7 +156,8 @@ func TestPagination(t *testing.T) {
 func TestLookup(t *testing.T) {
 	t.Parallel()
 
-	c := serve(t, storeOf(Book{Slug: "a-1", Title: "A", AuthorID: 1}, Book{Slug: "b", Title: "B", AuthorID: 1}), crud.Config[Book]{Lookup: "slug"})
+	c := serve(t, storeOf(Book{Slug: "a-1", Title: "A", AuthorID: 1}, Book{Slug: "b", Title: "B", AuthorID: 1}),
+		crud.Config[Book]{Lookup: "slug"})
 	c.do("GET /books/a-1", "").status(200).has(`"id":1`)
 	c.do("GET /books/1", "").status(404)
 	c.do("PATCH /books/b", `{"price":4}`).status(200).has(`"id":2`)
@@ -194,7 +203,9 @@ func TestObjectPermissions(t *testing.T) {
 	c.do("GET /books/1", "").status(401)
 	bob, ann := c.with("Name", "bob"), c.with("Name", "ann")
 	bob.do("GET /books/1", "").status(200)
-	for line, body := range map[string]string{"PATCH /books/1": `{"price":2}`, "PUT /books/1": dune, "DELETE /books/1": ""} {
+	for line, body := range map[string]string{
+		"PATCH /books/1": `{"price":2}`, "PUT /books/1": dune, "DELETE /books/1": "",
+	} {
 		bob.do(line, body).status(403)
 		bob.with("If-Match", `"other"`).do(line, body).status(403)
 	}
@@ -215,10 +226,13 @@ func TestListScopeHoldsForAll(t *testing.T) {
 
 	anns, bobs := "ann", "bob"
 	store := storeOf(Book{Slug: "a", AuthorID: 1, Note: &anns}, Book{Slug: "b", AuthorID: 1, Note: &bobs})
-	c := serve(t, store, crud.Config[Book]{Options: []rest.RouteOption{rest.Auth(keyAuth{}), rest.Permit(mine())}}).with("Name", "ann")
+	c := serve(t, store, crud.Config[Book]{Options: []rest.RouteOption{rest.Auth(keyAuth{}), rest.Permit(mine())}}).
+		with("Name", "ann")
 	c.do("GET /books", "").status(200).has(`"count":1`).has(`"slug":"a"`)
 	c.do("GET /books/1", "").status(200)
-	for line, body := range map[string]string{"GET /books/2": "", "PATCH /books/2": `{"price":2}`, "PUT /books/2": dune, "DELETE /books/2": ""} {
+	for line, body := range map[string]string{
+		"GET /books/2": "", "PATCH /books/2": `{"price":2}`, "PUT /books/2": dune, "DELETE /books/2": "",
+	} {
 		c.do(line, body).status(404)
 	}
 	// Nothing is made, or moved, to where its maker could not see it.

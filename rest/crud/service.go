@@ -146,14 +146,18 @@ func (s *DefaultService[T, K]) Create(ctx context.Context, row *T) error {
 }
 
 // Update implements [Service].
-func (s *DefaultService[T, K]) Update(ctx context.Context, ref Ref[K], edit func(ctx context.Context, row *T) error) (T, error) {
+func (s *DefaultService[T, K]) Update(
+	ctx context.Context, ref Ref[K], edit func(ctx context.Context, row *T) error,
+) (T, error) {
 	return s.write(ctx, ref, edit, func(ctx context.Context, key K, _, row *T) error {
 		return s.store.Update(ctx, key, row, nil)
 	})
 }
 
 // Patch implements [Service].
-func (s *DefaultService[T, K]) Patch(ctx context.Context, ref Ref[K], edit func(ctx context.Context, row *T) error) (T, error) {
+func (s *DefaultService[T, K]) Patch(
+	ctx context.Context, ref Ref[K], edit func(ctx context.Context, row *T) error,
+) (T, error) {
 	return s.write(ctx, ref, edit, func(ctx context.Context, key K, before, row *T) error {
 		fields := s.model.changed(reflect.ValueOf(before).Elem(), reflect.ValueOf(row).Elem())
 		if len(fields) == 0 {
@@ -187,7 +191,9 @@ func (s *DefaultService[T, K]) write(
 }
 
 // Delete implements [Service].
-func (s *DefaultService[T, K]) Delete(ctx context.Context, ref Ref[K], judge func(ctx context.Context, row T) error) error {
+func (s *DefaultService[T, K]) Delete(
+	ctx context.Context, ref Ref[K], judge func(ctx context.Context, row T) error,
+) error {
 	return s.store.Tx(ctx, func(ctx context.Context) error {
 		row, key, err := s.lock(ctx, ref)
 		if err != nil {

@@ -27,7 +27,9 @@ func (k kind) segment() string {
 }
 
 func (k kind) parameter() reflect.Type {
-	return [...]reflect.Type{texts: textType, slugs: textType, numbers: reflect.TypeFor[int64](), uuids: reflect.TypeFor[uuidText]()}[k]
+	return [...]reflect.Type{
+		texts: textType, slugs: textType, numbers: reflect.TypeFor[int64](), uuids: reflect.TypeFor[uuidText](),
+	}[k]
 }
 
 var textType = reflect.TypeFor[string]()
@@ -59,7 +61,9 @@ type shape struct {
 func (s *site) input(of shape) reflect.Type {
 	fields := make([]reflect.StructField, 0, len(s.parents)+2)
 	add := func(field, name string, t reflect.Type) {
-		fields = append(fields, reflect.StructField{Name: field, Type: t, Tag: reflect.StructTag("path:" + strconv.Quote(name))})
+		fields = append(fields, reflect.StructField{
+			Name: field, Type: t, Tag: reflect.StructTag("path:" + strconv.Quote(name)),
+		})
 	}
 	for i, name := range s.parents {
 		add("Parent"+strconv.Itoa(i), name, textType)
@@ -100,8 +104,12 @@ func (s *site) fill(in reflect.Value, at address) {
 
 // add registers a route with the function register. It returns a link to the route.
 func add[Out any](
-	s *site, of shape, h func(ctx context.Context, at address, body reflect.Value) (Out, error), options []rest.RouteOption,
-	register func(r *rest.Routes, path string, h func(context.Context, reflect.Value) (Out, error), options ...rest.RouteOption) *rest.Endpoint[reflect.Value, Out],
+	s *site, of shape, h func(
+		ctx context.Context, at address, body reflect.Value,
+	) (Out, error), options []rest.RouteOption,
+	register func(
+		r *rest.Routes, path string, h func(context.Context, reflect.Value) (Out, error), options ...rest.RouteOption,
+	) *rest.Endpoint[reflect.Value, Out],
 ) link {
 	path, input := s.path, s.input(of)
 	switch {

@@ -125,7 +125,9 @@ func TestModelsThatAreNoDocuments(t *testing.T) {
 		}
 		return nil
 	})
-	own := crud.Config[paired]{Create: body, Patch: body, Out: crud.Output(func(row paired) string { return row.Name.String })}
+	own := crud.Config[paired]{
+		Create: body, Patch: body, Out: crud.Output(func(row paired) string { return row.Name.String }),
+	}
 	for _, said := range []string{
 		newly(own), newly(crud.Config[unseen]{}), newly(crud.Config[paired]{AllowedRoutes: []crud.Route{crud.Delete}}),
 	} {

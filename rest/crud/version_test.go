@@ -29,7 +29,9 @@ func TestIfMatch(t *testing.T) {
 			if got := c.do("GET /books/1", "").status(200).Header().Get("ETag"); got != second {
 				t.Errorf("the ETag of the answer is %s, and later %s", second, got)
 			}
-			for line, body := range map[string]string{"PATCH /books/1": `{"price":2}`, "PUT /books/1": dune, "DELETE /books/1": ""} {
+			for line, body := range map[string]string{
+				"PATCH /books/1": `{"price":2}`, "PUT /books/1": dune, "DELETE /books/1": "",
+			} {
 				refused := c.with("If-Match", first).do(line, body).status(412)
 				if got := refused.Header().Get("ETag"); got != second {
 					t.Errorf("%s: the ETag of the refusal is %s, want %s", line, got, second)
@@ -64,7 +66,9 @@ func TestRequireMatch(t *testing.T) {
 	t.Parallel()
 
 	c := serve(t, storeOf(full()), crud.Config[Book]{RequireMatch: true})
-	for line, body := range map[string]string{"PATCH /books/1": `{"price":2}`, "PUT /books/1": dune, "DELETE /books/1": ""} {
+	for line, body := range map[string]string{
+		"PATCH /books/1": `{"price":2}`, "PUT /books/1": dune, "DELETE /books/1": "",
+	} {
 		c.do(line, body).status(428)
 	}
 	c.with("If-Match", `"4"`).do("PATCH /books/1", `{"price":2}`).status(200)
@@ -158,10 +162,13 @@ func TestHashOfNullableTimes(t *testing.T) {
 		Path: "/visits", Versions: crud.VersionHash,
 	})})
 	tag := c.do("POST /visits", `{"at":"2026-01-02T03:04:05+02:00"}`).status(201).Header().Get("ETag")
-	if got := c.with("If-Match", tag).do("PUT /visits/1", `{"at":"2026-01-02T01:04:05Z"}`).status(200).Header().Get("ETag"); got != tag {
+	if got := c.with("If-Match", tag).do(
+		"PUT /visits/1", `{"at":"2026-01-02T01:04:05Z"}`,
+	).status(200).Header().Get("ETag"); got != tag {
 		t.Errorf("the ETag of the same time in another zone is %s, want %s", got, tag)
 	}
-	if got := c.with("If-Match", tag).do("PATCH /visits/1", `{"at":null}`).status(200).Header().Get("ETag"); got == tag || got == "" {
+	if got := c.with("If-Match", tag).do("PATCH /visits/1", `{"at":null}`).status(200).Header().Get("ETag"); got == tag ||
+		got == "" {
 		t.Errorf("the ETag of null is %s, and that of a time %s", got, tag)
 	}
 }

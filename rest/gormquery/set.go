@@ -45,7 +45,9 @@ func Check[T any](db *gorm.DB, options ...rest.RouteOption) error {
 	model := driver.ModelOf(reflect.TypeFor[T]())
 	err = sqltext.Check(place, t, model, options)
 	if err == nil && dialectOf(db) == sqltext.Postgres {
-		sqltext.WarnUnindexed(place, t, model, options, func(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+		sqltext.WarnUnindexed(place, t, model, options, func(
+			ctx context.Context, query string, args ...any,
+		) (*sql.Rows, error) {
 			return db.Session(&gorm.Session{NewDB: true, Context: ctx}).Raw(query, args...).Rows()
 		})
 	}

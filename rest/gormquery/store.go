@@ -38,7 +38,9 @@ func Store[T, K any](db *gorm.DB) crud.Store[T, K] {
 		panic(fmt.Sprintf("gormquery.Store: %s has no primary key of type %v", s.schema.Name, reflect.TypeFor[K]()))
 	}
 	s.key = s.schema.PrimaryFields[0]
-	c := crud.Columns{Table: s.schema.Table, Fields: map[string]string{}, Key: s.key.DBName, Model: driver.ModelOf(reflect.TypeFor[T]())}
+	c := crud.Columns{
+		Table: s.schema.Table, Fields: map[string]string{}, Key: s.key.DBName, Model: driver.ModelOf(reflect.TypeFor[T]()),
+	}
 	for _, f := range s.schema.Fields {
 		if f.DBName == "" {
 			continue
@@ -114,7 +116,9 @@ func (s *rows[T, K]) Get(ctx context.Context, key K) (T, error) {
 	group(tx.Statement) // in parentheses, so that an OR in it does not bypass the key
 	tx = tx.Clauses(clause.Where{Exprs: []clause.Expression{s.is(key)}})
 	if s.inside(ctx) && tx.Name() == "postgres" {
-		tx = tx.Clauses(clause.Locking{Strength: clause.LockingStrengthUpdate, Table: clause.Table{Name: clause.CurrentTable}})
+		tx = tx.Clauses(clause.Locking{
+			Strength: clause.LockingStrengthUpdate, Table: clause.Table{Name: clause.CurrentTable},
+		})
 	}
 	if err := tx.Limit(1).Find(&rows).Error; err != nil || len(rows) == 0 {
 		var none T

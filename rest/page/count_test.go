@@ -96,11 +96,17 @@ func TestEstimate(t *testing.T) {
 		address string
 		want    string
 	}{
-		"believed":                   {3, 1000, "/", `{"count":1000,"next":"/?page=2","previous":null,"results":[{"id":1},{"id":2}]}`},
-		"known to be too low":        {3, 0, "/", `{"count":3,"next":"/?page=2","previous":null,"results":[{"id":1},{"id":2}]}`},
-		"too low, next all the same": {6, 1, "/?page=2", `{"count":5,"next":"/?page=3","previous":"/","results":[{"id":3},{"id":4}]}`},
-		"too high, no next":          {4, 1000, "/?page=2", `{"count":1000,"next":null,"previous":"/","results":[{"id":3},{"id":4}]}`},
-		"not needed":                 {3, 1000, "/?page=2", `{"count":3,"next":null,"previous":"/","results":[{"id":3}]}`},
+		"believed": {
+			3, 1000, "/", `{"count":1000,"next":"/?page=2","previous":null,"results":[{"id":1},{"id":2}]}`,
+		},
+		"known to be too low": {
+			3, 0, "/", `{"count":3,"next":"/?page=2","previous":null,"results":[{"id":1},{"id":2}]}`,
+		},
+		"too low, next all the same": {
+			6, 1, "/?page=2", `{"count":5,"next":"/?page=3","previous":"/","results":[{"id":3},{"id":4}]}`,
+		},
+		"too high, no next": {4, 1000, "/?page=2", `{"count":1000,"next":null,"previous":"/","results":[{"id":3},{"id":4}]}`},
+		"not needed":        {3, 1000, "/?page=2", `{"count":3,"next":null,"previous":"/","results":[{"id":3}]}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -190,7 +196,8 @@ func TestNone(t *testing.T) {
 	if got, want := get(t, page.None(), query.Slice[book](nil), "/").ok(t), `[]`; got != want {
 		t.Errorf("an empty list: got %s, want %s", got, want)
 	}
-	if params, shape := page.None().Params(), page.None().Shape(); len(params) > 0 || shape.Name != "" || len(shape.Properties) > 0 {
+	if params, shape := page.None().Params(), page.None().Shape(); len(params) > 0 || shape.Name != "" ||
+		len(shape.Properties) > 0 {
 		t.Errorf("got parameters %v and shape %v, want none", params, shape)
 	}
 }

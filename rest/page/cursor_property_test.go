@@ -171,7 +171,8 @@ func walkChanging(t *testing.T, r *rand.Rand, d direction) {
 		s.add(b)
 		always[id] = b
 	}
-	p := page.Cursor(page.Sign(page.RandomSecret()), page.By("-price", "rating"), page.Size(1+r.IntN(5)), page.LinkHeader())
+	p := page.Cursor(page.Sign(page.RandomSecret()), page.By("-price", "rating"), page.Size(1+r.IntN(5)),
+		page.LinkHeader())
 
 	address := "/"
 	if d == backward {

@@ -111,7 +111,8 @@ func ExampleLinkHeader() {
 	fmt.Println(show(page.LimitOffset(page.Size(1), page.LinkHeader()), "/planets?offset=3"))
 
 	// Output:
-	// Link: </planets>; rel="first", </planets?offset=2>; rel="prev", </planets?offset=4>; rel="next", </planets?offset=7>; rel="last"
+	// Link: </planets>; rel="first", </planets?offset=2>; rel="prev", </planets?offset=4>; rel="next",
+	// </planets?offset=7>; rel="last"
 	// {"items":[{"id":4,"name":"Mars"}],"count":8}
 }
 
@@ -146,7 +147,9 @@ func (h halves) Shape() page.Shape {
 	return page.Shape{Name: "Half", Properties: []page.Property{{Name: "items", Doc: "The items of the half."}}}
 }
 
-func (h halves) Page(ctx context.Context, in *page.Input, l *driver.List, _ page.Links) (page.Result, []page.Fault, error) {
+func (h halves) Page(
+	ctx context.Context, in *page.Input, l *driver.List, _ page.Links,
+) (page.Result, []page.Fault, error) {
 	input, faults := h.reader.Read(in)
 	if len(faults) > 0 {
 		return page.Result{}, faults, nil

@@ -20,16 +20,34 @@ func TestNamed(t *testing.T) {
 	for _, test := range []struct{ name, kwargs, address, want string }{
 		{"page.LimitOffset", `{}`, "/?limit=1", `{"items":[{"id":1}],"count":5}`},
 		{"LimitOffsetPagination", `{"limit": 1}`, "/", `{"items":[{"id":1}],"count":5}`},
-		{"page.Number", `{"page_size": 201}`, "/?page_size=201", `{"count":5,"next":null,"previous":null,"results":[{"id":1},{"id":2},{"id":3},{"id":4},{"id":5}]}`},
+		{
+			"page.Number", `{"page_size": 201}`, "/?page_size=201",
+			`{"count":5,"next":null,"previous":null,"results":[{"id":1},{"id":2},{"id":3},{"id":4},{"id":5}]}`,
+		},
 		{"page.LimitOffset", `{"page_size": 1}`, "/", `{"items":[{"id":1}],"count":5}`},
 		{"page.LimitOffset", `{"max_limit": 1, "over_max": "clamp"}`, "/?limit=5", `{"items":[{"id":1}],"count":5}`},
 		{"page.LimitOffset", `{"limit": 1, "count": "none"}`, "/", `{"items":[{"id":1}],"count":null}`},
 		{"page.LimitOffset", `{"offset_query_param": "skip"}`, "/?skip=4&limit=1", `{"items":[{"id":5}],"count":5}`},
-		{"page.Number", `{"page_size": 1, "past_end": "empty"}`, "/?page=7", `{"count":5,"next":null,"previous":"/?page=5","results":[]}`},
-		{"PageNumberPaginationExtra", `{"page_size": 5}`, "/", `{"count":5,"next":null,"previous":null,"results":[{"id":1},{"id":2},{"id":3},{"id":4},{"id":5}]}`},
-		{"some.module.PageNumberPaginationExtra", `{"page_size": 1, "page_size_query_param": "n"}`, "/?n=5&page=1", `{"count":5,"next":null,"previous":null,"results":[{"id":1},{"id":2},{"id":3},{"id":4},{"id":5}]}`},
-		{"page.Cursor", `{` + secret + `, "ordering": "-id"}`, "/", `{"next":null,"previous":null,"results":[{"id":5},{"id":4},{"id":3},{"id":2},{"id":1}]}`},
-		{"CursorPagination", `{"secrets": ["0123456789abcdef"], "ordering": ["-price", "id"]}`, "/", `{"next":null,"previous":null,"results":[{"id":1},{"id":2},{"id":3},{"id":4},{"id":5}]}`},
+		{
+			"page.Number", `{"page_size": 1, "past_end": "empty"}`, "/?page=7",
+			`{"count":5,"next":null,"previous":"/?page=5","results":[]}`,
+		},
+		{
+			"PageNumberPaginationExtra", `{"page_size": 5}`, "/",
+			`{"count":5,"next":null,"previous":null,"results":[{"id":1},{"id":2},{"id":3},{"id":4},{"id":5}]}`,
+		},
+		{
+			"some.module.PageNumberPaginationExtra", `{"page_size": 1, "page_size_query_param": "n"}`, "/?n=5&page=1",
+			`{"count":5,"next":null,"previous":null,"results":[{"id":1},{"id":2},{"id":3},{"id":4},{"id":5}]}`,
+		},
+		{
+			"page.Cursor", `{` + secret + `, "ordering": "-id"}`, "/",
+			`{"next":null,"previous":null,"results":[{"id":5},{"id":4},{"id":3},{"id":2},{"id":1}]}`,
+		},
+		{
+			"CursorPagination", `{"secrets": ["0123456789abcdef"], "ordering": ["-price", "id"]}`, "/",
+			`{"next":null,"previous":null,"results":[{"id":1},{"id":2},{"id":3},{"id":4},{"id":5}]}`,
+		},
 		{"page.None", `null`, "/", `[{"id":1},{"id":2},{"id":3},{"id":4},{"id":5}]`},
 		{"page.None", `{"limit": 2}`, "/", `[{"id":1},{"id":2}]`},
 	} {

@@ -26,7 +26,9 @@ func Number(options ...NumberOption) Paginator {
 	return must(number(c))
 }
 
-var numberDefaults = config{paginator: "page.Number", max: 200, pastEnd: NotFound, names: [2]string{"page", "page_size"}}
+var numberDefaults = config{
+	paginator: "page.Number", max: 200, pastEnd: NotFound, names: [2]string{"page", "page_size"},
+}
 
 type numberPaginator struct {
 	config

@@ -58,9 +58,11 @@ func TestNumberBounds(t *testing.T) {
 
 	list := query.Slice(books(500))
 	for address, want := range map[string]map[string]string{
-		"/?page_size=200":                        nil,
-		"/?page_size=201":                        {"query.page_size": "less_than_equal"},
-		"/?page_size=0&page=0":                   {"query.page_size": "greater_than_equal", "query.page": "greater_than_equal"},
+		"/?page_size=200": nil,
+		"/?page_size=201": {"query.page_size": "less_than_equal"},
+		"/?page_size=0&page=0": {
+			"query.page_size": "greater_than_equal", "query.page": "greater_than_equal",
+		},
 		"/?page=-1":                              {"query.page": "greater_than_equal"},
 		"/?page=9223372036854775807":             {"query.page": "int_overflow"},
 		"/?page=9223372036854775808":             {"query.page": "int_overflow"},

@@ -24,7 +24,9 @@ func LimitOffset(options ...OffsetOption) Paginator {
 	return must(limitOffset(c))
 }
 
-var offsetDefaults = config{paginator: "page.LimitOffset", max: 1000, pastEnd: Empty, names: [2]string{"limit", "offset"}}
+var offsetDefaults = config{
+	paginator: "page.LimitOffset", max: 1000, pastEnd: Empty, names: [2]string{"limit", "offset"},
+}
 
 type offsetPaginator struct {
 	config

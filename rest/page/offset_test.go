@@ -103,9 +103,18 @@ func TestLimitOffsetLinkHeader(t *testing.T) {
 		p             page.Paginator
 		address, want string
 	}{
-		{exact, "/books?a=1", `</books?a=1>; rel="first", </books?a=1&offset=2>; rel="next", </books?a=1&offset=4>; rel="last"`},
-		{exact, "/books?offset=2&a=1", `</books?a=1>; rel="first", </books?a=1>; rel="prev", </books?offset=4&a=1>; rel="next", </books?offset=4&a=1>; rel="last"`},
-		{exact, "/books?offset=1&key=x", `</books>; rel="first", </books>; rel="prev", </books?offset=3>; rel="next", </books?offset=4>; rel="last"`},
+		{
+			exact, "/books?a=1",
+			`</books?a=1>; rel="first", </books?a=1&offset=2>; rel="next", </books?a=1&offset=4>; rel="last"`,
+		},
+		{
+			exact, "/books?offset=2&a=1",
+			`</books?a=1>; rel="first", </books?a=1>; rel="prev", </books?offset=4&a=1>; rel="next", </books?offset=4&a=1>; rel="last"`,
+		},
+		{
+			exact, "/books?offset=1&key=x",
+			`</books>; rel="first", </books>; rel="prev", </books?offset=3>; rel="next", </books?offset=4>; rel="last"`,
+		},
 		{exact, "/books?offset=4", `</books>; rel="first", </books?offset=2>; rel="prev", </books?offset=4>; rel="last"`},
 		{exact, "/books?offset=90", `</books>; rel="first", </books?offset=4>; rel="prev", </books?offset=4>; rel="last"`},
 		{uncounted, "/books?offset=2", `</books>; rel="first", </books>; rel="prev", </books?offset=4>; rel="next"`},

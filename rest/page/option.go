@@ -157,7 +157,10 @@ func (c *config) check() error {
 	case c.size < 1:
 		return fmt.Errorf("%s: a page has at least 1 item, not %d", c.paginator, c.size)
 	case c.max < c.size && !c.maxed:
-		return fmt.Errorf("%s: the size of a page, %d, is over the default of its maximum, %d: set the maximum too, with page.Max", c.paginator, c.size, c.max)
+		return fmt.Errorf(
+			"%s: the size of a page, %d, is over the default of its maximum, %d: set the maximum too, with page.Max",
+			c.paginator, c.size, c.max,
+		)
 	case c.max < c.size:
 		return fmt.Errorf("%s: the size of a page, %d, is over its maximum, %d", c.paginator, c.size, c.max)
 	case c.max > maxSize:

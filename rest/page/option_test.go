@@ -22,21 +22,41 @@ func TestRegistrationMistakes(t *testing.T) {
 		build func() page.Paginator
 		want  string
 	}{
-		"no items":       {func() page.Paginator { return page.Number(page.Size(0)) }, "page.Number: a page has at least 1 item, not 0"},
-		"negative":       {func() page.Paginator { return page.LimitOffset(page.Size(-1)) }, "page.LimitOffset: a page has at least 1"},
-		"over default":   {func() page.Paginator { return page.Number(page.Size(201)) }, "201, is over the default of its maximum, 200: set the maximum too, with page.Max"},
-		"offset over":    {func() page.Paginator { return page.LimitOffset(page.Size(1001)) }, "over the default of its maximum, 1000"},
-		"over maximum":   {func() page.Paginator { return page.Number(page.Size(20), page.Max(10)) }, "the size of a page, 20, is over its maximum, 10"},
-		"no maximum":     {func() page.Paginator { return page.Number(page.Max(0)) }, "at least 1"},
-		"enormous":       {func() page.Paginator { return page.Number(page.Max(math.MaxInt)) }, "page.Number: the maximum of items"},
-		"no name":        {func() page.Paginator { return page.Number(page.Names("", "n")) }, "a parameter has no name"},
-		"one name":       {func() page.Paginator { return page.LimitOffset(page.Names("n", "n")) }, `two parameters have the name "n"`},
-		"limit":          {func() page.Paginator { return page.None(page.Limit(0)) }, "page.None: the limit is"},
-		"no secret":      {func() page.Paginator { return page.Cursor() }, "page.Cursor: it needs a secret: page.Sign("},
-		"empty secrets":  {func() page.Paginator { return page.Cursor(page.Sign()) }, "it needs a secret"},
-		"short secret":   {func() page.Paginator { return page.Cursor(page.Sign([]byte("short"))) }, "a secret has at least 16 bytes, not 5"},
-		"nameless order": {func() page.Paginator { return page.Cursor(secret, page.By("id", "-")) }, "a field without a name"},
-		"unknown value":  {func() page.Paginator { return page.Number(page.Count(9)) }, "a value that it does not know"},
+		"no items": {
+			func() page.Paginator { return page.Number(page.Size(0)) }, "page.Number: a page has at least 1 item, not 0",
+		},
+		"negative": {
+			func() page.Paginator { return page.LimitOffset(page.Size(-1)) }, "page.LimitOffset: a page has at least 1",
+		},
+		"over default": {
+			func() page.Paginator { return page.Number(page.Size(201)) },
+			"201, is over the default of its maximum, 200: set the maximum too, with page.Max",
+		},
+		"offset over": {
+			func() page.Paginator { return page.LimitOffset(page.Size(1001)) }, "over the default of its maximum, 1000",
+		},
+		"over maximum": {
+			func() page.Paginator { return page.Number(page.Size(20), page.Max(10)) },
+			"the size of a page, 20, is over its maximum, 10",
+		},
+		"no maximum": {func() page.Paginator { return page.Number(page.Max(0)) }, "at least 1"},
+		"enormous": {
+			func() page.Paginator { return page.Number(page.Max(math.MaxInt)) }, "page.Number: the maximum of items",
+		},
+		"no name": {func() page.Paginator { return page.Number(page.Names("", "n")) }, "a parameter has no name"},
+		"one name": {
+			func() page.Paginator { return page.LimitOffset(page.Names("n", "n")) }, `two parameters have the name "n"`,
+		},
+		"limit":         {func() page.Paginator { return page.None(page.Limit(0)) }, "page.None: the limit is"},
+		"no secret":     {func() page.Paginator { return page.Cursor() }, "page.Cursor: it needs a secret: page.Sign("},
+		"empty secrets": {func() page.Paginator { return page.Cursor(page.Sign()) }, "it needs a secret"},
+		"short secret": {
+			func() page.Paginator { return page.Cursor(page.Sign([]byte("short"))) }, "a secret has at least 16 bytes, not 5",
+		},
+		"nameless order": {
+			func() page.Paginator { return page.Cursor(secret, page.By("id", "-")) }, "a field without a name",
+		},
+		"unknown value": {func() page.Paginator { return page.Number(page.Count(9)) }, "a value that it does not know"},
 		"bad reader": {func() page.Paginator {
 			page.NewReader[struct {
 				N int `minimum:"abc" query:"n"`
@@ -120,9 +140,13 @@ func TestShape(t *testing.T) {
 	}{
 		"LimitOffset": {page.LimitOffset(), reflect.TypeFor[page.RestPaginationResponseSchema[book]](), ""},
 		"Number":      {page.Number(), reflect.TypeFor[page.PaginatedResponseSchema[book]](), ""},
-		"not counted": {page.Number(page.Count(page.NoCount)), reflect.TypeFor[page.PaginatedResponseSchema[book]](), "Uncounted"},
-		"estimated":   {page.LimitOffset(page.Count(page.Estimate)), reflect.TypeFor[page.RestPaginationResponseSchema[book]](), "Estimated"},
-		"Cursor":      {page.Cursor(page.Sign(page.RandomSecret())), reflect.TypeFor[page.CursorResponseSchema[book]](), ""},
+		"not counted": {
+			page.Number(page.Count(page.NoCount)), reflect.TypeFor[page.PaginatedResponseSchema[book]](), "Uncounted",
+		},
+		"estimated": {
+			page.LimitOffset(page.Count(page.Estimate)), reflect.TypeFor[page.RestPaginationResponseSchema[book]](), "Estimated",
+		},
+		"Cursor": {page.Cursor(page.Sign(page.RandomSecret())), reflect.TypeFor[page.CursorResponseSchema[book]](), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -164,7 +188,8 @@ func TestShape(t *testing.T) {
 			}
 			generic, _, _ := strings.Cut(test.client.Name(), "[")
 			inDocument := map[string]string{
-				"OffsetPage": "RestPaginationResponseSchema", "NumberPage": "PaginatedResponseSchema", "CursorPage": "CursorResponseSchema",
+				"OffsetPage": "RestPaginationResponseSchema", "NumberPage": "PaginatedResponseSchema",
+				"CursorPage": "CursorResponseSchema",
 			}
 			if want := test.prefix + inDocument[generic]; shape.Name != want {
 				t.Errorf("got the name %s, want %s", shape.Name, want)

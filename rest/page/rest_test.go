@@ -143,7 +143,8 @@ func TestCursorInTheOrderOfTheClient(t *testing.T) {
 		t.Errorf("second (-want +got)\n%s", diff)
 	}
 	turned := strings.Replace(to, "ordering=-id", "ordering=id", 1)
-	if status, text, _ := call(t, api, turned); status != http.StatusUnprocessableEntity || !strings.Contains(text, "cursor") {
+	if status, text, _ := call(t, api, turned); status != http.StatusUnprocessableEntity ||
+		!strings.Contains(text, "cursor") {
 		t.Errorf("in another order: got %d %s", status, text)
 	}
 }

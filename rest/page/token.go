@@ -191,7 +191,8 @@ func RandomSecret() []byte {
 // checkSecrets returns an error if the secrets are missing or too short.
 func (c *config) checkSecrets() error {
 	if len(c.secrets) == 0 {
-		return fmt.Errorf("%s: it needs a secret: page.Sign(secret), or page.Sign(page.RandomSecret()) for one process", c.paginator)
+		return fmt.Errorf("%s: it needs a secret: page.Sign(secret), or page.Sign(page.RandomSecret()) for one process",
+			c.paginator)
 	}
 	for _, secret := range c.secrets {
 		if len(secret) < minSecret {

@@ -299,15 +299,21 @@ func TestObjectsOfManyTypes(t *testing.T) {
 		permission   rest.Permission
 		book, author string
 	}{
-		"any":                 {permission.Any(bookYes, authorNo), "yes", "no of author"},
-		"any, the other way":  {permission.Any(bookNo, authorYes), "no of book", "yes"},
-		"all":                 {permission.All(bookYes, authorNo), "yes", "no of author"},
-		"not in any":          {permission.Any(permission.Not(bookYes), authorNo), "no", "no of author"},
-		"any in all":          {permission.All(permission.Any(refuses, bookNo), authorYes), "no of book", "yes"},
-		"all in any":          {permission.Any(permission.All(bookNo, permission.AllowAny), authorNo), "no of book", "no of author"},
-		"all refuses in any":  {permission.Any(permission.All(refuses, bookYes), permission.All(bookNo, authorYes)), "no of book", "yes"},
-		"a message in any":    {permission.Any(permission.WithMessage(bookNo, "x"), authorYes), "x", "yes"},
-		"scopes open nothing": {permission.Any(permission.ListScope[Book](nothing), bookNo, authorNo), "no of book", "no of author"},
+		"any":                {permission.Any(bookYes, authorNo), "yes", "no of author"},
+		"any, the other way": {permission.Any(bookNo, authorYes), "no of book", "yes"},
+		"all":                {permission.All(bookYes, authorNo), "yes", "no of author"},
+		"not in any":         {permission.Any(permission.Not(bookYes), authorNo), "no", "no of author"},
+		"any in all":         {permission.All(permission.Any(refuses, bookNo), authorYes), "no of book", "yes"},
+		"all in any": {
+			permission.Any(permission.All(bookNo, permission.AllowAny), authorNo), "no of book", "no of author",
+		},
+		"all refuses in any": {
+			permission.Any(permission.All(refuses, bookYes), permission.All(bookNo, authorYes)), "no of book", "yes",
+		},
+		"a message in any": {permission.Any(permission.WithMessage(bookNo, "x"), authorYes), "x", "yes"},
+		"scopes open nothing": {
+			permission.Any(permission.ListScope[Book](nothing), bookNo, authorNo), "no of book", "no of author",
+		},
 		"any in any": {
 			permission.Any(permission.Any(permission.AllowAny, bookNo), authorNo), "yes", "yes",
 		},
@@ -440,13 +446,19 @@ func TestAllowingAllocatesNothing(t *testing.T) { //nolint:paralleltest // Alloc
 		ctx context.Context
 		p   rest.Permission
 	}{
-		"rule":          {admin, permission.IsAdmin},
-		"scope":         {admin, permission.Scope("books:write")},
-		"if":            {admin, permission.If(func(context.Context) bool { return true })},
-		"all":           {admin, permission.All(permission.IsAuthenticated, permission.IsAdmin, permission.Scope("books:write"))},
-		"any, second":   {stranger, permission.Any(permission.IsAdmin, permission.Scope("x"), permission.IsAuthenticated)},
-		"not":           {stranger, permission.Not(permission.IsAdmin)},
-		"deep":          {stranger, permission.All(permission.Not(permission.Any(permission.IsAdmin, permission.Scope("x"))), permission.IsAuthenticated)},
+		"rule":  {admin, permission.IsAdmin},
+		"scope": {admin, permission.Scope("books:write")},
+		"if":    {admin, permission.If(func(context.Context) bool { return true })},
+		"all": {
+			admin, permission.All(permission.IsAuthenticated, permission.IsAdmin, permission.Scope("books:write")),
+		},
+		"any, second": {stranger, permission.Any(permission.IsAdmin, permission.Scope("x"), permission.IsAuthenticated)},
+		"not":         {stranger, permission.Not(permission.IsAdmin)},
+		"deep": {
+			stranger,
+			permission.All(permission.Not(permission.Any(permission.IsAdmin, permission.Scope("x"))),
+				permission.IsAuthenticated),
+		},
 		"owner":         {stranger, owner},
 		"any of owners": {stranger, permission.Any(permission.IsAdmin, owner)},
 	} {
@@ -469,7 +481,8 @@ func TestAllowingAllocatesNothing(t *testing.T) { //nolint:paralleltest // Alloc
 
 func BenchmarkCombined(b *testing.B) {
 	ctx := rest.WithPrincipal(b.Context(), &rest.User{ID: "ada"})
-	p := permission.All(permission.IsAuthenticated, permission.Any(permission.IsAdmin, permission.Not(permission.Scope("x"))))
+	p := permission.All(permission.IsAuthenticated,
+		permission.Any(permission.IsAdmin, permission.Not(permission.Scope("x"))))
 	b.ReportAllocs()
 	for b.Loop() {
 		if err := p.Check(ctx); err != nil {

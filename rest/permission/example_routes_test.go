@@ -25,7 +25,8 @@ func (c *Notes) Routes(r *rest.Routes) {
 	// Of all routes: who has an account, and of a note its owner. A list has one's own notes.
 	r.Configure(rest.Prefix("/notes"), rest.Permit(
 		permission.IsAuthenticated,
-		permission.Any(permission.IsAdmin, permission.Owner(func(n *Note) string { return n.Owner }), permission.ListScope[Note](own)),
+		permission.Any(permission.IsAdmin, permission.Owner(func(n *Note) string { return n.Owner }),
+			permission.ListScope[Note](own)),
 	))
 	rest.List(r, "/", c.list, page.None())
 	rest.Get(r, "/{int:id}", c.get)

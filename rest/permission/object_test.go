@@ -26,7 +26,8 @@ func TestObjectTypes(t *testing.T) {
 
 	ctx := rest.WithPrincipal(t.Context(), &rest.User{ID: "ada"})
 	objects := map[string]any{
-		"mine": Book{"ada"}, "pointer to mine": &Book{"ada"}, "another's": Book{"bob"}, "pointer to another's": &Book{"bob"}, "nobody's": &Book{},
+		"mine": Book{"ada"}, "pointer to mine": &Book{"ada"}, "another's": Book{"bob"}, "pointer to another's": &Book{"bob"},
+		"nobody's": &Book{},
 	}
 	want := map[string]string{
 		"mine": "yes", "pointer to mine": "yes", "another's": "no", "pointer to another's": "no", "nobody's": "no",
@@ -175,15 +176,17 @@ func TestListsAndObjects(t *testing.T) {
 		"any of admin, owner, scope":   {permission.Any(refused, owner, scope), []int{1, 2}, "12"},
 		"any of allowed, owner, scope": {permission.Any(permission.IsAuthenticated, owner, scope), []int{1, 2, 3, 4}, "1234"},
 		"any, a scope that refuses":    {permission.Any(permission.All(closed{}, whole), scope), []int{1, 2}, "1234"},
-		"any in any":                   {permission.Any(permission.Any(permission.IsAuthenticated, others), scope), []int{1, 2, 3, 4}, "1234"},
-		"not a scope":                  {permission.Not(scope), []int{3, 4}, "1234"},
-		"not the whole":                {permission.Not(whole), []int{}, "1234"},
-		"not a refused scope":          {permission.Not(permission.All(refused, scope)), []int{1, 2, 3, 4}, "1234"},
-		"not an owner":                 {permission.Not(owner), []int{1, 2, 3, 4}, "34"},
-		"not any":                      {permission.Not(permission.Any(scope, evens)), []int{3}, "1234"},
-		"not all":                      {permission.Not(permission.All(scope, evens)), []int{1, 3, 4}, "1234"},
-		"not all of both":              {permission.Not(permission.All(scope, owner)), []int{3, 4}, "34"},
-		"a message":                    {permission.WithMessage(permission.All(owner, scope), "no"), []int{1, 2}, "12"},
+		"any in any": {
+			permission.Any(permission.Any(permission.IsAuthenticated, others), scope), []int{1, 2, 3, 4}, "1234",
+		},
+		"not a scope":         {permission.Not(scope), []int{3, 4}, "1234"},
+		"not the whole":       {permission.Not(whole), []int{}, "1234"},
+		"not a refused scope": {permission.Not(permission.All(refused, scope)), []int{1, 2, 3, 4}, "1234"},
+		"not an owner":        {permission.Not(owner), []int{1, 2, 3, 4}, "34"},
+		"not any":             {permission.Not(permission.Any(scope, evens)), []int{3}, "1234"},
+		"not all":             {permission.Not(permission.All(scope, evens)), []int{1, 3, 4}, "1234"},
+		"not all of both":     {permission.Not(permission.All(scope, owner)), []int{3, 4}, "34"},
+		"a message":           {permission.WithMessage(permission.All(owner, scope), "no"), []int{1, 2}, "12"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

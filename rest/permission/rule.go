@@ -61,7 +61,9 @@ func (r Rule) denial() error {
 
 // String returns the rule's name.
 func (r Rule) String() string {
-	names := [...]string{"", "AllowAny", "IsAuthenticated", "IsAdmin", "IsAuthenticatedOrReadOnly", "IsAdminOrReadOnly", "ReadOnly"}
+	names := [...]string{
+		"", "AllowAny", "IsAuthenticated", "IsAdmin", "IsAuthenticatedOrReadOnly", "IsAdminOrReadOnly", "ReadOnly",
+	}
 	if int(r) < len(names) {
 		return names[r]
 	}

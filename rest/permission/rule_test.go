@@ -58,15 +58,21 @@ func TestRules(t *testing.T) {
 		permission  rest.Permission
 		read, write []int
 	}{
-		"AllowAny":                  {permission.AllowAny, []int{yes, yes, yes, yes}, []int{yes, yes, yes, yes}},
-		"IsAuthenticated":           {permission.IsAuthenticated, []int{unknown, yes, yes, yes}, []int{unknown, yes, yes, yes}},
-		"IsAdmin":                   {permission.IsAdmin, []int{unknown, no, yes, no}, []int{unknown, no, yes, no}},
-		"IsAuthenticatedOrReadOnly": {permission.IsAuthenticatedOrReadOnly, []int{yes, yes, yes, yes}, []int{unknown, yes, yes, yes}},
-		"IsAdminOrReadOnly":         {permission.IsAdminOrReadOnly, []int{yes, yes, yes, yes}, []int{unknown, no, yes, no}},
-		"ReadOnly":                  {permission.ReadOnly, []int{yes, yes, yes, yes}, []int{unknown, no, no, no}},
-		"Scope":                     {permission.Scope("books:write"), []int{unknown, no, no, yes}, []int{unknown, no, no, yes}},
-		"the zero rule":             {permission.Rule(0), []int{unknown, no, no, no}, []int{unknown, no, no, no}},
-		"a rule that is none":       {permission.Rule(99), []int{unknown, no, no, no}, []int{unknown, no, no, no}},
+		"AllowAny": {permission.AllowAny, []int{yes, yes, yes, yes}, []int{yes, yes, yes, yes}},
+		"IsAuthenticated": {
+			permission.IsAuthenticated, []int{unknown, yes, yes, yes}, []int{unknown, yes, yes, yes},
+		},
+		"IsAdmin": {permission.IsAdmin, []int{unknown, no, yes, no}, []int{unknown, no, yes, no}},
+		"IsAuthenticatedOrReadOnly": {
+			permission.IsAuthenticatedOrReadOnly,
+			[]int{yes, yes, yes, yes},
+			[]int{unknown, yes, yes, yes},
+		},
+		"IsAdminOrReadOnly":   {permission.IsAdminOrReadOnly, []int{yes, yes, yes, yes}, []int{unknown, no, yes, no}},
+		"ReadOnly":            {permission.ReadOnly, []int{yes, yes, yes, yes}, []int{unknown, no, no, no}},
+		"Scope":               {permission.Scope("books:write"), []int{unknown, no, no, yes}, []int{unknown, no, no, yes}},
+		"the zero rule":       {permission.Rule(0), []int{unknown, no, no, no}, []int{unknown, no, no, no}},
+		"a rule that is none": {permission.Rule(99), []int{unknown, no, no, no}, []int{unknown, no, no, no}},
 		"If": {
 			permission.If(func(ctx context.Context) bool { return rest.PrincipalOf(ctx) == rest.Principal(plain) }),
 			[]int{unknown, yes, no, no},
@@ -133,13 +139,20 @@ func TestRefusalsOverHTTP(t *testing.T) {
 		permission rest.Permission
 		want       string
 	}{
-		"the usual sentence": {permission.Not(permission.AllowAny), `{"detail":"You do not have permission to perform this action."}`},
-		"a rule's":           {permission.IsAdmin, `{"detail":"Only administrators may do this."}`},
-		"a scope's":          {permission.Scope("books:write"), `{"detail":"This needs the scope books:write."}`},
-		"a message":          {permission.WithMessage(permission.IsAdmin, "Ask Ada."), `{"detail":"Ask Ada."}`},
-		"a body":             {permission.WithBody(permission.IsAdmin, body{"E1", "ask Ada"}), `{"code":"E1","why":"ask Ada"}`},
-		"the first of all":   {permission.All(permission.IsAuthenticated, permission.IsAdmin, permission.Scope("x")), `{"detail":"Only administrators may do this."}`},
-		"the last of any":    {permission.Any(permission.IsAdmin, permission.Scope("x")), `{"detail":"This needs the scope x."}`},
+		"the usual sentence": {
+			permission.Not(permission.AllowAny), `{"detail":"You do not have permission to perform this action."}`,
+		},
+		"a rule's":  {permission.IsAdmin, `{"detail":"Only administrators may do this."}`},
+		"a scope's": {permission.Scope("books:write"), `{"detail":"This needs the scope books:write."}`},
+		"a message": {permission.WithMessage(permission.IsAdmin, "Ask Ada."), `{"detail":"Ask Ada."}`},
+		"a body":    {permission.WithBody(permission.IsAdmin, body{"E1", "ask Ada"}), `{"code":"E1","why":"ask Ada"}`},
+		"the first of all": {
+			permission.All(permission.IsAuthenticated, permission.IsAdmin, permission.Scope("x")),
+			`{"detail":"Only administrators may do this."}`,
+		},
+		"the last of any": {
+			permission.Any(permission.IsAdmin, permission.Scope("x")), `{"detail":"This needs the scope x."}`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

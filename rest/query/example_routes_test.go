@@ -47,7 +47,8 @@ type Films struct{ all query.Set[Film] }
 
 func (c *Films) Routes(r *rest.Routes) {
 	rest.List(r, "/films", c.list, page.None(),
-		query.Filter[FilmFilter](), query.Search("title", "director__name"), query.Order("year", "title"), query.OrderDefault("-year"))
+		query.Filter[FilmFilter](), query.Search("title", "director__name"), query.Order("year", "title"),
+		query.OrderDefault("-year"))
 }
 
 // list returns the films with sound. The options of the route narrow and order them.
@@ -64,14 +65,19 @@ func Example() {
 		{ID: 2, Title: "Sans toit ni loi", Year: 1985, Director: varda, Prizes: []Prize{{1, "Leone d'oro"}}},
 		{ID: 3, Title: "Unknown", Year: 1920},
 	})})
-	for _, address := range []string{"/films?q=agn%C3%A8s&ordering=year", "/films?prized=true", "/films?search=toit", "/films?ordering=length"} {
+	for _, address := range []string{
+		"/films?q=agn%C3%A8s&ordering=year", "/films?prized=true", "/films?search=toit", "/films?ordering=length",
+	} {
 		w := httptest.NewRecorder()
 		api.ServeHTTP(w, httptest.NewRequest(http.MethodGet, address, nil))
 		fmt.Println(strings.TrimSpace(fmt.Sprint(w.Code, " ", w.Body)))
 	}
 	// Output:
-	// 200 [{"id":1,"title":"Cléo de 5 à 7","year":1962,"director":{"name":"Agnès Varda"}},{"id":2,"title":"Sans toit ni loi","year":1985,"director":{"name":"Agnès Varda"}}]
-	// 200 [{"id":2,"title":"Sans toit ni loi","year":1985,"director":{"name":"Agnès Varda"}}]
-	// 200 [{"id":2,"title":"Sans toit ni loi","year":1985,"director":{"name":"Agnès Varda"}}]
-	// 422 {"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"The request is not valid.","code":"validation_failed","errors":[{"location":"query.ordering[0]","kind":"enum","message":"must be 'year', '-year', 'title' or '-title'","limits":{"expected":"'year', '-year', 'title' or '-title'"}}]}
+	// 200 [{"id":1,"title":"Cléo de 5 à 7","year":1962,"director":{"name":"Agnès Varda"}},{"id":2,"title":"Sans toit
+	// ni loi","year":1985,"director":{"name":"Agnès Varda"}}] 200 [{"id":2,"title":"Sans toit ni
+	// loi","year":1985,"director":{"name":"Agnès Varda"}}] 200 [{"id":2,"title":"Sans toit ni
+	// loi","year":1985,"director":{"name":"Agnès Varda"}}] 422 {"type":"about:blank","title":"Unprocessable
+	// Entity","status":422,"detail":"The request is not
+	// valid.","code":"validation_failed","errors":[{"location":"query.ordering[0]","kind":"enum","message":"must be
+	// 'year', '-year', 'title' or '-title'","limits":{"expected":"'year', '-year', 'title' or '-title'"}}]}
 }

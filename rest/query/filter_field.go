@@ -85,7 +85,8 @@ func filterFormat(m *driver.Model) func(f reflect.StructField, name string) stri
 		}
 		for part := range strings.FieldsFuncSeq(tag, func(c rune) bool { return c == '|' || c == '&' }) {
 			c, err := conditionOf(m, part, name)
-			if err != nil || c.Part != driver.Whole || c.Column.Field == nil || textform.OfField(f.Type, c.Column.Field.Format) == textform.None {
+			if err != nil || c.Part != driver.Whole || c.Column.Field == nil ||
+				textform.OfField(f.Type, c.Column.Field.Format) == textform.None {
 				continue // conditions returns the error
 			}
 			return c.Column.Field.Format

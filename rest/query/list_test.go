@@ -115,17 +115,28 @@ func TestStable(t *testing.T) {
 		want []driver.Sort
 	}{
 		{"SliceHasAnOrder", memory, nil},
-		{"SliceThatWasOrdered", memory.OrderBy(driver.ParseSort("-price")), []driver.Sort{driver.ParseSort("-price"), driver.ParseSort("-id")}},
+		{
+			"SliceThatWasOrdered", memory.OrderBy(driver.ParseSort("-price")),
+			[]driver.Sort{driver.ParseSort("-price"), driver.ParseSort("-id")},
+		},
 		{"Unordered", source, []driver.Sort{driver.ParseSort("id")}},
-		{"KeyIsThere", source.OrderBy(driver.ParseSort("-id"), driver.ParseSort("title")), []driver.Sort{driver.ParseSort("-id"), driver.ParseSort("title")}},
-		{"KeyOfAnother", source.OrderBy(driver.ParseSort("author__id")), []driver.Sort{driver.ParseSort("author__id"), driver.ParseSort("id")}},
+		{
+			"KeyIsThere", source.OrderBy(driver.ParseSort("-id"), driver.ParseSort("title")),
+			[]driver.Sort{driver.ParseSort("-id"), driver.ParseSort("title")},
+		},
+		{
+			"KeyOfAnother", source.OrderBy(driver.ParseSort("author__id")),
+			[]driver.Sort{driver.ParseSort("author__id"), driver.ParseSort("id")},
+		},
 	} {
 		if diff := cmp.Diff(test.want, test.list.Stable().Order()); diff != "" {
 			t.Errorf("%s: %s", test.name, diff)
 		}
 	}
 	want := []driver.Sort{driver.ParseSort("price"), driver.ParseSort("-id")}
-	if diff := cmp.Diff(want, memory.OrderBy(driver.ParseSort("-price"), driver.ParseSort("id")).Reversed().Order()); diff != "" {
+	if diff := cmp.Diff(
+		want, memory.OrderBy(driver.ParseSort("-price"), driver.ParseSort("id")).Reversed().Order(),
+	); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -192,7 +203,9 @@ func TestPositionOfTime(t *testing.T) {
 		ID int
 		At time.Time
 	}
-	set := query.Slice([]row{{1, time.Date(2024, 1, 1, 1, 0, 0, 123456789, time.FixedZone("", 3600))}}).OrderBy("at").List()
+	set := query.Slice([]row{
+		{1, time.Date(2024, 1, 1, 1, 0, 0, 123456789, time.FixedZone("", 3600))},
+	}).OrderBy("at").List()
 	items, _, err := set.Fetch(t.Context(), 0, 1)
 	if err != nil {
 		t.Fatal(err)

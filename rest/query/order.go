@@ -111,7 +111,8 @@ func (s *orderStage) param(allowed []string) bind.Param {
 	list := reflect.TypeFor[[]string]()
 	return bind.Param{
 		Name: s.name, In: fault.Query, Type: list, Nullable: true,
-		Doc: "Order of the result: " + strings.Join(allowed, ", ") + ", separated by commas. A minus in front means descending.",
+		Doc: "Order of the result: " + strings.Join(allowed, ", ") +
+			", separated by commas. A minus in front means descending.",
 		Field: reflect.StructField{
 			Name: "Order", Type: list, Tag: reflect.StructTag("enum:" + strconv.Quote(strings.Join(names, ","))),
 		},

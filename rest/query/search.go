@@ -81,8 +81,8 @@ func (o SearchOption) Compile(m *driver.Model, place string) (stage.Stage, error
 	}
 	text := reflect.TypeFor[string]()
 	s.params = []bind.Param{{
-		Name: o.param, In: fault.Query, Type: text, Nullable: true, Doc: "Words to be found in " + strings.Join(paths, ", ") + ".",
-		Field: reflect.StructField{Name: "Text", Type: text},
+		Name: o.param, In: fault.Query, Type: text, Nullable: true,
+		Doc: "Words to be found in " + strings.Join(paths, ", ") + ".", Field: reflect.StructField{Name: "Text", Type: text},
 	}}
 	return s, nil
 }

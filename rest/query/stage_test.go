@@ -88,7 +88,8 @@ func TestParams(t *testing.T) {
 	model := shelf().List().Model()
 	var got []string
 	for _, o := range []query.Option{
-		query.Filter[bookFilter](), query.Order("price", "-id"), query.OrderDefault("id"), query.Search("title", "^author__name").Param("q2"),
+		query.Filter[bookFilter](), query.Order("price", "-id"), query.OrderDefault("id"),
+		query.Search("title", "^author__name").Param("q2"),
 	} {
 		compiled, err := o.Compile(model, "GET /books")
 		if err != nil {

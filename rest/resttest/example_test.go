@@ -84,7 +84,8 @@ func ExampleCallAs() {
 func ExampleAs() {
 	api, books := serve()
 
-	answer := resttest.Call(t, api, books.add, newBook{Title: "Persuasion"}, resttest.As(&rest.User{ID: "ann", Admin: true}))
+	answer := resttest.Call(t, api, books.add, newBook{Title: "Persuasion"},
+		resttest.As(&rest.User{ID: "ann", Admin: true}))
 	fmt.Println(answer.Status, answer.Body.Title)
 
 	refused := resttest.Call(t, api, books.add, newBook{Title: "Persuasion"}, resttest.As(&rest.User{ID: "bob"}))

@@ -81,7 +81,9 @@ func TestPrefixIsNotDropped(t *testing.T) {
 		}
 	}
 	below := http.StripPrefix("/api", api)
-	if got := resttest.Do[seen](t, below, http.MethodGet, "https://shop.example/api/v1/shops/seen"); got.Body.Host != "shop.example" {
+	if got := resttest.Do[seen](
+		t, below, http.MethodGet, "https://shop.example/api/v1/shops/seen",
+	); got.Body.Host != "shop.example" {
 		t.Errorf("got %d %+v", got.Status, got.Body)
 	}
 }
@@ -97,7 +99,9 @@ func TestAs(t *testing.T) {
 	}, rest.Auth(auth.Bearer(keys)))
 
 	boss, clerk := &rest.User{ID: "boss", Admin: true}, &rest.User{ID: "clerk"}
-	if a := resttest.Call(t, api, guarded, struct{}{}, resttest.As(boss), resttest.Bearer("wrong")); a.Body.User != "boss" {
+	if a := resttest.Call(
+		t, api, guarded, struct{}{}, resttest.As(boss), resttest.Bearer("wrong"),
+	); a.Body.User != "boss" {
 		t.Errorf("got %d %+v", a.Status, a.Body)
 	}
 	if a := resttest.Call(t, api, guarded, struct{}{}, resttest.As(clerk)); a.Status != http.StatusForbidden {
@@ -140,13 +144,17 @@ func TestFiles(t *testing.T) {
 	a := resttest.Call(t, api, e, upload{
 		Name:  "Emma & co",
 		Cover: resttest.File("a.png", "image/png", []byte("\x00png")),
-		Pages: []*multipart.FileHeader{resttest.File("1.txt", "text/plain", []byte("one")), resttest.File("2.txt", "text/plain", nil)},
+		Pages: []*multipart.FileHeader{
+			resttest.File("1.txt", "text/plain", []byte("one")), resttest.File("2.txt", "text/plain", nil),
+		},
 	})
 	if diff := cmp.Diff([]string{"Emma & co", "a.png=\x00png", "1.txt=one", "2.txt="}, a.Body); diff != "" {
 		t.Errorf("status %d, -want +got\n%s", a.Status, diff)
 	}
 	a = resttest.Call(t, api, e, upload{Name: "x"})
-	if diff := cmp.Diff("file.cover: missing", fmt.Sprint(a.Error.Faults[0])); a.Status != http.StatusUnprocessableEntity || diff != "" {
+	if diff := cmp.Diff(
+		"file.cover: missing", fmt.Sprint(a.Error.Faults[0]),
+	); a.Status != http.StatusUnprocessableEntity || diff != "" {
 		t.Errorf("got %d %s", a.Status, diff)
 	}
 }
@@ -197,7 +205,8 @@ func TestAnswersWithoutABody(t *testing.T) {
 	if a := resttest.Do[seen](t, api, http.MethodHead, "/v1/shops/seen"); a.Status != http.StatusOK || a.Text != "" {
 		t.Errorf("HEAD: got %d %q", a.Status, a.Text)
 	}
-	if a := resttest.Do[seen](t, api, http.MethodDelete, "/v1/shops/seen"); a.Status != http.StatusNoContent || a.Text != "" {
+	if a := resttest.Do[seen](t, api, http.MethodDelete, "/v1/shops/seen"); a.Status != http.StatusNoContent ||
+		a.Text != "" {
 		t.Errorf("DELETE: got %d %q", a.Status, a.Text)
 	}
 }
@@ -263,7 +272,9 @@ func TestMistakesEndTheTest(t *testing.T) {
 		"is not registered":          func(t *fatal) { resttest.Call(t, api, unregistered, byName{}) },
 		"the body is no []int":       func(t *fatal) { resttest.CallAs[[]int](t, api, e, byName{"x"}) },
 		"invalid method":             func(t *fatal) { resttest.Do[any](t, api, "BAD METHOD", "/") },
-		"encode the body":            func(t *fatal) { resttest.Do[any](t, api, http.MethodPost, "/", resttest.JSON(func() {})) },
+		"encode the body": func(t *fatal) {
+			resttest.Do[any](t, api, http.MethodPost, "/", resttest.JSON(func() {}))
+		},
 	} {
 		t.Run(why, func(t *testing.T) {
 			t.Parallel()

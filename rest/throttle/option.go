@@ -68,7 +68,8 @@ func (s *settings) check() error {
 		return errors.New("a throttle needs a name")
 	}
 	if strings.Trim(s.name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_") != "" {
-		return fmt.Errorf("name %q of a throttle has other characters than letters, digits, dots, dashes and underscores", s.name)
+		return fmt.Errorf("name %q of a throttle has other characters than letters, digits, dots, dashes and underscores",
+			s.name)
 	}
 	if s.fault > Allow {
 		return fmt.Errorf("%s: %d is not a policy for OnFault", s.name, s.fault)

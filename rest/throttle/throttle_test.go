@@ -24,7 +24,8 @@ type shop map[string]rest.Throttle
 
 func (s shop) Routes(r *rest.Routes) {
 	for path, t := range s {
-		rest.Get(r, path, func(context.Context, struct{}) (string, error) { return "ok", nil }, rest.Throttles(t), rest.Name(path[1:]))
+		rest.Get(r, path, func(context.Context, struct{}) (string, error) { return "ok", nil }, rest.Throttles(t),
+			rest.Name(path[1:]))
 	}
 }
 
@@ -86,13 +87,25 @@ func TestWhoCountsTogether(t *testing.T) {
 		"a guest is an address":   {throttle.PerUser("1/min"), []from{guest, ada, guest, other}, []int{ok, ok, no, ok}},
 		"nameless users are addresses": {
 			throttle.PerUser("1/min"),
-			[]from{{key: "no one's", addr: "192.0.2.1:1"}, {key: "no one's", addr: "192.0.2.2:1"}, {key: "no one's", addr: "192.0.2.2:1"}},
+			[]from{
+				{key: "no one's", addr: "192.0.2.1:1"},
+				{key: "no one's", addr: "192.0.2.2:1"},
+				{key: "no one's", addr: "192.0.2.2:1"},
+			},
 			[]int{ok, ok, no},
 		},
-		"anonymous is for guests": {throttle.Anonymous("1/min"), []from{guest, guest, ada, ada, bob, other}, []int{ok, no, ok, ok, ok, ok}},
-		"a client is an address":  {throttle.PerClient("1/min"), []from{ada, bob, guest, adaAway}, []int{ok, no, no, ok}},
-		"a scope is per caller":   {throttle.Scoped("search", "1/min"), []from{ada, adaAway, bob, guest, guest}, []int{ok, no, ok, ok, no}},
-		"global is everybody":     {throttle.Global("2/min"), []from{ada, guest, bob, other}, []int{ok, ok, no, no}},
+		"anonymous is for guests": {
+			throttle.Anonymous("1/min"),
+			[]from{guest, guest, ada, ada, bob, other},
+			[]int{ok, no, ok, ok, ok, ok},
+		},
+		"a client is an address": {throttle.PerClient("1/min"), []from{ada, bob, guest, adaAway}, []int{ok, no, no, ok}},
+		"a scope is per caller": {
+			throttle.Scoped("search", "1/min"),
+			[]from{ada, adaAway, bob, guest, guest},
+			[]int{ok, no, ok, ok, no},
+		},
+		"global is everybody": {throttle.Global("2/min"), []from{ada, guest, bob, other}, []int{ok, ok, no, no}},
 		"by what the program says": {
 			throttle.By("tenant", "1/min", tenant),
 			[]from{ada, bob, guest, guest},
@@ -147,11 +160,20 @@ func TestThrottlesCountApart(t *testing.T) {
 		a, b rest.Throttle
 		want int
 	}{
-		"two of a kind":                {throttle.PerUser("1/min"), throttle.PerUser("1/min"), 200},
-		"two scopes in one counter":    {throttle.Scoped("a", "1/min", throttle.Count(shared)), throttle.Scoped("b", "1/min", throttle.Count(shared)), 200},
-		"two rates in one counter":     {throttle.Scoped("c", "1/min", throttle.Count(shared)), throttle.Scoped("c", "1/hour", throttle.Count(shared)), 200},
-		"the same in one counter":      {throttle.Scoped("d", "1/min", throttle.Count(shared)), throttle.Scoped("d", "1/60s", throttle.Count(shared)), 429},
-		"a name is more than the kind": {throttle.PerUser("1/min", throttle.Count(shared), throttle.Name("d2")), throttle.Scoped("d2", "1/min", throttle.Count(shared)), 429},
+		"two of a kind": {throttle.PerUser("1/min"), throttle.PerUser("1/min"), 200},
+		"two scopes in one counter": {
+			throttle.Scoped("a", "1/min", throttle.Count(shared)), throttle.Scoped("b", "1/min", throttle.Count(shared)), 200,
+		},
+		"two rates in one counter": {
+			throttle.Scoped("c", "1/min", throttle.Count(shared)), throttle.Scoped("c", "1/hour", throttle.Count(shared)), 200,
+		},
+		"the same in one counter": {
+			throttle.Scoped("d", "1/min", throttle.Count(shared)), throttle.Scoped("d", "1/60s", throttle.Count(shared)), 429,
+		},
+		"a name is more than the kind": {
+			throttle.PerUser("1/min", throttle.Count(shared), throttle.Name("d2")),
+			throttle.Scoped("d2", "1/min", throttle.Count(shared)), 429,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -243,7 +265,9 @@ func (broken) Take(context.Context, string, throttle.Rate) (throttle.State, erro
 func TestFaults(t *testing.T) {
 	t.Parallel()
 
-	if got := get(newAPI(shop{"/a": throttle.PerUser("1/min", throttle.Count(broken{}))}), "/a", ada); got.Code != http.StatusServiceUnavailable {
+	if got := get(
+		newAPI(shop{"/a": throttle.PerUser("1/min", throttle.Count(broken{}))}), "/a", ada,
+	); got.Code != http.StatusServiceUnavailable {
 		t.Errorf("a fault is answered %d, want 503", got.Code)
 	}
 
@@ -251,7 +275,8 @@ func TestFaults(t *testing.T) {
 	allow := throttle.PerUser("1/min", throttle.Count(broken{}), throttle.OnFault(throttle.Allow),
 		throttle.Report(func(_ context.Context, err error) { reported = err }))
 	if got := get(newAPI(shop{"/a": allow}), "/a", ada); got.Code != http.StatusOK || got.Header().Get("Ratelimit") != "" {
-		t.Errorf("a fault that lets pass is answered %d with %q, want 200 and no limit", got.Code, got.Header().Get("Ratelimit"))
+		t.Errorf("a fault that lets pass is answered %d with %q, want 200 and no limit", got.Code,
+			got.Header().Get("Ratelimit"))
 	}
 	if !errors.Is(reported, errAway) {
 		t.Errorf("reported %v, want the fault", reported)

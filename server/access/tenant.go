@@ -6,7 +6,9 @@ import "github.com/spoolhq/spool"
 // authenticator.
 func (p Principal) Check() error {
 	if err := spool.CheckID("tenant", string(p.Tenant)); err != nil {
-		return &spool.Error{Code: spool.Internal, Message: "authenticator returned a principal without a valid tenant", Err: err}
+		return &spool.Error{
+			Code: spool.Internal, Message: "authenticator returned a principal without a valid tenant", Err: err,
+		}
 	}
 	return nil
 }

@@ -118,7 +118,8 @@ func hashToken(i int, t Token) (hashedToken, error) {
 		}
 	}
 	p := t.Principal
-	sum := sha256.Sum256(fmt.Appendf(nil, "%x %q %q %q %t %t %d", out.hash, p.Tenant, p.Subject, p.Scopes, p.Operator, p.AllThreads, p.Until.UnixNano()))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%x %q %q %q %t %t %d", out.hash, p.Tenant, p.Subject, p.Scopes, p.Operator,
+		p.AllThreads, p.Until.UnixNano()))
 	out.credentials = hex.EncodeToString(sum[:16])
 	return out, nil
 }

@@ -70,7 +70,9 @@ func (in *OperatorRespondRequest) Validate(ctx context.Context) error {
 
 // actAs returns the context for an operator's action, the key of the thread, and the dispatched run, "" for a
 // thread. A caller that is not an operator needs the scope.
-func (c Controller) actAs(ctx context.Context, need access.Scope, target operatorTarget) (context.Context, spool.ThreadKey, spool.RunID, error) {
+func (c Controller) actAs(
+	ctx context.Context, need access.Scope, target operatorTarget,
+) (context.Context, spool.ThreadKey, spool.RunID, error) {
 	key := spool.ThreadKey{}
 	p := call.By(ctx)
 	if !p.Operator && !p.May(need) {
@@ -109,7 +111,8 @@ func (c Controller) Stop(ctx context.Context, in OperatorStopRequest) (wire.Stop
 		result, err = c.Engine.Stop(acting, key)
 	case root != target.RunID:
 		result = wire.StopResult{
-			Reason: wire.ReasonNotActive, Error: "Run " + string(target.RunID) + " is nested in run " + string(root) + ": stop that one",
+			Reason: wire.ReasonNotActive, Error: "Run " + string(target.RunID) + " is nested in run " + string(root) +
+				": stop that one",
 		}
 	default:
 		result, err = c.Engine.StopRun(acting, key, root)
@@ -138,7 +141,8 @@ func (c Controller) Respond(ctx context.Context, in OperatorRespondRequest) (wir
 	}
 	if err == nil && result.Reason == "" {
 		result, err = c.Engine.Respond(acting, key, wire.Response{
-			ToolCallID: q.ToolCallID, Approved: q.Approved, By: by, Payload: q.Payload, Args: q.Arguments, Reason: q.Reason, Digest: q.Digest,
+			ToolCallID: q.ToolCallID, Approved: q.Approved, By: by, Payload: q.Payload, Args: q.Arguments, Reason: q.Reason,
+			Digest: q.Digest,
 		})
 	}
 	return call.Result(ctx, result, result.Delivered, err, key, q.RunID)

@@ -90,7 +90,9 @@ func (c Controller) Jobs(ctx context.Context, in JobsInput) (JobList, error) {
 }
 
 // deadJobs returns a page of a tenant's dead jobs, and the cursor of the next page.
-func (c Controller) deadJobs(ctx context.Context, tenant spool.Tenant, before string, limit int) ([]wire.QueuedJob, string, error) {
+func (c Controller) deadJobs(
+	ctx context.Context, tenant spool.Tenant, before string, limit int,
+) ([]wire.QueuedJob, string, error) {
 	q := wire.JobQuery{Limit: limit}
 	if before != "" {
 		at, id, err := call.ParseTimeMark(before)
@@ -119,8 +121,8 @@ func deadJob(d wire.QueuedJob) AdminJob {
 
 func queuedJob(j wire.QueuedJob) AdminJob {
 	job := AdminJob{
-		JobID: j.JobID, State: string(j.State), ThreadID: j.ThreadID, RunID: j.RunID, Agent: j.Agent, Model: j.Model, Kind: j.Kind,
-		Segment: j.Segment, Attempts: j.Attempts, DueAt: j.DueAt, FirstDueAt: j.FirstDue,
+		JobID: j.JobID, State: string(j.State), ThreadID: j.ThreadID, RunID: j.RunID, Agent: j.Agent, Model: j.Model,
+		Kind: j.Kind, Segment: j.Segment, Attempts: j.Attempts, DueAt: j.DueAt, FirstDueAt: j.FirstDue,
 	}
 	if j.State == wire.JobInFlight {
 		job.DueAt, job.LockedUntil = time.Time{}, j.DueAt

@@ -10,7 +10,8 @@ import (
 
 // RevisionsInput asks for a page of the revisions of agents.
 type RevisionsInput struct {
-	Agent string `maxLength:"128" pattern:"^[A-Za-z0-9._:-]+$" query:"agent"`               // Only revisions of this agent.
+	// Only revisions of this agent.
+	Agent string `maxLength:"128" pattern:"^[A-Za-z0-9._:-]+$" query:"agent"`
 	Limit int    `default:"50"    maximum:"1000"               minimum:"1"   query:"limit"` // The size of a page.
 	// Before is the field next of the page before.
 	Before string `maxLength:"512" query:"before"`

@@ -68,8 +68,8 @@ func (c Controller) Runs(ctx context.Context, in RunsInput) (RunList, error) {
 		return RunList{}, err
 	}
 	q := wire.RunQuery{
-		ThreadID: in.ThreadID, State: in.State, Expired: in.Expired, StopReason: in.StopReason, Agent: in.Agent, Model: in.Model, Depth: in.Depth,
-		CreatedAfter: in.CreatedAfter, CreatedBefore: in.CreatedBefore, Limit: in.Limit,
+		ThreadID: in.ThreadID, State: in.State, Expired: in.Expired, StopReason: in.StopReason, Agent: in.Agent,
+		Model: in.Model, Depth: in.Depth, CreatedAfter: in.CreatedAfter, CreatedBefore: in.CreatedBefore, Limit: in.Limit,
 	}
 	if in.Before != "" {
 		var id string

@@ -74,7 +74,8 @@ func (in *RunAgentInput) Results(s *wire.Snapshot) ([]ClientResult, error) {
 			}
 			results = append(results, result)
 		case waits:
-			return nil, spool.Errorf(spool.Conflict, "messages: the call %q waits for an answer in resume (%s), and not for a result", m.ToolCallID, park.Reason)
+			return nil, spool.Errorf(spool.Conflict,
+				"messages: the call %q waits for an answer in resume (%s), and not for a result", m.ToolCallID, park.Reason)
 		case begun[m.ToolCallID]:
 			again = spool.Errorf(spool.Gone, "messages: the call %q does not wait for a result any more", m.ToolCallID)
 		default:
@@ -92,7 +93,8 @@ func (in *RunAgentInput) Results(s *wire.Snapshot) ([]ClientResult, error) {
 func (m InputMessage) result(of wire.InputRequired) (ClientResult, error) {
 	var text string
 	if len(m.Content) > 0 && strictjson.Decode("", m.Content, &text) != nil {
-		return ClientResult{}, spool.Errorf(spool.Invalid, "messages: the content of the result of %q must be a string", m.ToolCallID)
+		return ClientResult{}, spool.Errorf(spool.Invalid, "messages: the content of the result of %q must be a string",
+			m.ToolCallID)
 	}
 	r := ClientResult{ToolCallID: m.ToolCallID, Digest: of.Digest, nested: of.AgentID != nil}
 	switch payload := json.RawMessage(strings.TrimSpace(text)); {
@@ -107,7 +109,8 @@ func (m InputMessage) result(of wire.InputRequired) (ClientResult, error) {
 		r.Payload = mustJSON(text)
 	}
 	if len(r.Payload) > maxResult {
-		return r, spool.Errorf(spool.Invalid, "messages: the result of the call %q is longer than %d bytes", m.ToolCallID, maxResult)
+		return r, spool.Errorf(spool.Invalid, "messages: the result of the call %q is longer than %d bytes", m.ToolCallID,
+			maxResult)
 	}
 	return r, spool.CheckArguments("messages: the result of the call "+strconv.Quote(string(m.ToolCallID)), r.Payload)
 }
@@ -152,7 +155,10 @@ func nestedCalls(of projection.Parks) (events []Event) {
 		if !projection.ForClient(in) || in.AgentID == nil {
 			continue
 		}
-		start := ToolStart{ToolCallID: in.ToolCallID, ToolCallName: in.ToolName, ParentMessageID: string(*in.AgentID) + ":" + string(in.ToolCallID)}
+		start := ToolStart{
+			ToolCallID: in.ToolCallID, ToolCallName: in.ToolName,
+			ParentMessageID: string(*in.AgentID) + ":" + string(in.ToolCallID),
+		}
 		events = append(events, start, ToolArgs{in.ToolCallID, argsText(in.Arguments)}, ToolEnd{in.ToolCallID})
 	}
 	return events

@@ -45,7 +45,10 @@ func (c *conversation) messages(m spool.Message) (all []Message) {
 		return c.assistant(m)
 	case spool.RoleTool:
 		for _, p := range m.ToolResults() {
-			all = append(all, Message{ID: resultID(c.run, c.step, p.ToolCallID), Role: spool.RoleTool, Content: resultText(p.Result), ToolCallID: p.ToolCallID, Metadata: c.address.extraOf(m.ThreadID, m.Content, p.ToolCallID)})
+			all = append(all, Message{
+				ID: resultID(c.run, c.step, p.ToolCallID), Role: spool.RoleTool, Content: resultText(p.Result),
+				ToolCallID: p.ToolCallID, Metadata: c.address.extraOf(m.ThreadID, m.Content, p.ToolCallID),
+			})
 		}
 		return all
 	case spool.RoleUser:

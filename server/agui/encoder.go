@@ -91,7 +91,8 @@ func (e *encoder) append(to []Event, change projection.Change) ([]Event, error) 
 	case projection.Cited:
 		return append(to, custom(string(wire.ItemSource), mustJSON(citedOf(c)))), nil
 	case projection.FileMade:
-		return append(to, custom(string(wire.ItemFile), mustJSON(fileEvent{messageID(c.Run, c.Step), e.address.file(e.thread, c.FileShown)}))), nil
+		return append(to, custom(string(wire.ItemFile),
+			mustJSON(fileEvent{messageID(c.Run, c.Step), e.address.file(e.thread, c.FileShown)}))), nil
 	case projection.Asked:
 		return append(to, nestedCalls(c.Parks)...), nil
 	case projection.StateChanged:
@@ -146,13 +147,16 @@ func (e *encoder) messages(c projection.Messages) (Messages, error) {
 	var more []Message
 	for _, r := range c.Given {
 		more = append(more, Message{
-			ID: resultID(c.By.ID, c.By.Steps, r.ToolCallID), Role: spool.RoleTool, Content: resultText(r.Payload), ToolCallID: r.ToolCallID,
+			ID: resultID(c.By.ID, c.By.Steps, r.ToolCallID), Role: spool.RoleTool, Content: resultText(r.Payload),
+			ToolCallID: r.ToolCallID,
 		})
 	}
 	if e.retracted.Reasonings > 0 && !m.reason() {
 		// A client keeps its messages of reasoning if it gets messages without any reasoning.
 		for n := range e.retracted.Reasonings {
-			more = append(more, Message{ID: reasoningID(e.retracted.Run, e.retracted.Step, n+1), Role: roleReasoning, Content: ""})
+			more = append(more, Message{
+				ID: reasoningID(e.retracted.Run, e.retracted.Step, n+1), Role: roleReasoning, Content: "",
+			})
 		}
 	}
 	e.retracted = projection.TakenBack{}
@@ -162,14 +166,20 @@ func (e *encoder) messages(c projection.Messages) (Messages, error) {
 
 // runEnded returns the event that closes a run.
 func (e *encoder) runEnded(c projection.RunEnded) Event {
-	end := RunFinished{ThreadID: c.Thread, RunID: e.runID, Outcome: Outcome{Type: OutcomeSuccess}, Usage: counts(c.Usage), Metadata: markOf(c.Expired)}
+	end := RunFinished{
+		ThreadID: c.Thread, RunID: e.runID, Outcome: Outcome{Type: OutcomeSuccess}, Usage: counts(c.Usage),
+		Metadata: markOf(c.Expired),
+	}
 	old := c.Old && e.connect // the state says how it ended
 	switch {
 	case c.Outcome == projection.Left:
-		return RunError{Message: "The server is shutting down. The run goes on: connect again to see the rest.", Code: CodeServerGone}
+		return RunError{
+			Message: "The server is shutting down. The run goes on: connect again to see the rest.", Code: CodeServerGone,
+		}
 	case c.Outcome == projection.Failed && !old:
 		return RunError{
-			Message: cmp.Or(c.State.Error, "the run failed"), Code: string(c.State.StopReason), Usage: counts(c.Usage), Metadata: markOf(c.Expired),
+			Message: cmp.Or(c.State.Error, "the run failed"), Code: string(c.State.StopReason), Usage: counts(c.Usage),
+			Metadata: markOf(c.Expired),
 		}
 	case c.Outcome == projection.Cancelled && !old && e.before1:
 		end.Result = &Result{FinishReason: cmp.Or(c.State.StopReason, wire.StopCancelled)}

@@ -25,9 +25,14 @@ func Cut(err error) Event {
 	case spool.CodeOf(err) == spool.NotFound: // the thread was deleted, or now belongs to another caller
 		return RunError{Message: "Thread not found", Code: CodeThreadGone}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return RunError{Message: "The credentials of this request are over. The run goes on: connect again with new ones to see the rest.", Code: CodeCredentialsGone}
+		return RunError{
+			Message: "The credentials of this request are over. The run goes on: connect again with new ones to see the rest.",
+			Code:    CodeCredentialsGone,
+		}
 	default:
-		return RunError{Message: "The stream has failed. The run goes on: connect again to see the rest.", Code: CodeStreamBroken}
+		return RunError{
+			Message: "The stream has failed. The run goes on: connect again to see the rest.", Code: CodeStreamBroken,
+		}
 	}
 }
 

@@ -54,8 +54,8 @@ type fileEvent struct {
 	File
 }
 
-// extraOf returns what a message says of the sources in its content that belong to a call, or to none, and of the files of an
-// answer.
+// extraOf returns what a message says of the sources in its content that belong to a call, or to none, and of the
+// files of an answer.
 func (a Address) extraOf(thread spool.ThreadID, c spool.Content, call spool.ToolCallID) *Metadata[Extra] {
 	var sources spool.Content
 	var extra Extra
@@ -64,7 +64,8 @@ func (a Address) extraOf(thread spool.ThreadID, c spool.Content, call spool.Tool
 		case p.Type == spool.PartSource && p.ToolCallID == call:
 			sources = append(sources, p)
 		case p.Type == spool.PartImage, p.Type == spool.PartFile:
-			extra.Files = append(extra.Files, a.file(thread, wire.FileShown{Image: p.Image, File: p.File, MIMEType: p.MIMEType, FileName: p.FileName}))
+			extra.Files = append(extra.Files, a.file(thread,
+				wire.FileShown{Image: p.Image, File: p.File, MIMEType: p.MIMEType, FileName: p.FileName}))
 		}
 	}
 	if extra.Sources = sources.Sources(); extra.Sources == nil && extra.Files == nil {

@@ -71,7 +71,8 @@ type ResumeEntry struct {
 // Acts reports whether the post is more than a look at the thread: it has answers, a turn or a result.
 func (in *RunAgentInput) Acts() bool {
 	n := len(in.Messages)
-	return len(in.Resume) > 0 || n > 0 && (in.Messages[n-1].Role == spool.RoleUser || in.Messages[n-1].Role == spool.RoleTool)
+	return len(in.Resume) > 0 || n > 0 &&
+		(in.Messages[n-1].Role == spool.RoleUser || in.Messages[n-1].Role == spool.RoleTool)
 }
 
 // Turn is a user turn.
@@ -96,7 +97,8 @@ func (in *RunAgentInput) Turn() (*Turn, error) {
 	case spool.RoleAssistant, roleReasoning:
 		return nil, nil //nolint:nilnil // as above
 	default:
-		return nil, spool.Errorf(spool.Invalid, "messages: the last one has the role %q; only a user's is a prompt, and a tool's a result", last.Role)
+		return nil, spool.Errorf(spool.Invalid,
+			"messages: the last one has the role %q; only a user's is a prompt, and a tool's a result", last.Role)
 	}
 	turn := &Turn{ID: last.ID}
 	if spool.CheckID("id", last.ID) != nil {
@@ -109,7 +111,9 @@ func (in *RunAgentInput) Turn() (*Turn, error) {
 		return nil, spool.Errorf(spool.Invalid, "messages: the content of the last one must be a string or an array of parts")
 	}
 	var parts []Part
-	if err := strictjson.Decode(fmt.Sprintf("messages[%d].content", len(in.Messages)-1), last.Content, &parts); err != nil {
+	if err := strictjson.Decode(
+		fmt.Sprintf("messages[%d].content", len(in.Messages)-1), last.Content, &parts,
+	); err != nil {
 		return nil, err
 	}
 	return turn, turn.read(parts)
@@ -131,7 +135,8 @@ func (t *Turn) read(parts []Part) error {
 			url := "data:" + p.Source.MIMEType + base64Mark + p.Source.Value
 			t.Attachments = append(t.Attachments, wire.Attachment{URL: url, MediaType: p.Source.MIMEType})
 		default:
-			return spool.Errorf(spool.Invalid, "messages: part %d of the last one is neither text, nor an image or a document by URL or data", i)
+			return spool.Errorf(spool.Invalid,
+				"messages: part %d of the last one is neither text, nor an image or a document by URL or data", i)
 		}
 	}
 	t.Text = strings.Join(texts, "\n")
@@ -177,7 +182,9 @@ func (in *RunAgentInput) Wishes() (Wishes, error) {
 		return w, spool.Errorf(spool.Invalid, "forwardedProps.%s.onDisconnect must be continue or stop", stateKey)
 	}
 	if w.State != nil && string(w.State) != "null" {
-		return w, spool.Errorf(spool.Invalid, "forwardedProps.%s.state is not taken from a request: what the tools of a run get comes from the host's session", stateKey)
+		return w, spool.Errorf(spool.Invalid,
+			"forwardedProps.%s.state is not taken from a request: what the tools of a run get comes from the host's session",
+			stateKey)
 	}
 	return w, nil
 }
@@ -251,9 +258,12 @@ func (e ResumeEntry) resolved(to Interrupt) (Answer, error) {
 	err := strictjson.Decode("", e.Payload, &said)
 	switch {
 	case isObject && err == nil && said.Approved != nil && said.Arguments != nil: // the call would run with its own
-		return Answer{}, spool.Errorf(spool.Invalid, "resume: the payload of %q: arguments is a field of another form of answer: editedArgs has those of an edited call", e.InterruptID)
+		return Answer{}, spool.Errorf(spool.Invalid,
+			"resume: the payload of %q: arguments is a field of another form of answer: editedArgs has those of an edited call",
+			e.InterruptID)
 	case isObject && err == nil && said.Approved != nil && said.Decision != nil:
-		return Answer{}, spool.Errorf(spool.Invalid, "resume: the payload of %q: decision is a field of another form of answer: approved is true or false", e.InterruptID)
+		return Answer{}, spool.Errorf(spool.Invalid,
+			"resume: the payload of %q: decision is a field of another form of answer: approved is true or false", e.InterruptID)
 	case isObject && err == nil && said.Approved != nil:
 		return Answer{
 			ToolCallID: e.InterruptID, Approved: *said.Approved, Payload: said.Payload, Args: said.EditedArgs,
@@ -262,9 +272,11 @@ func (e ResumeEntry) resolved(to Interrupt) (Answer, error) {
 	case isObject && err != nil && to.needsDecision():
 		return Answer{}, spool.Errorf(spool.Invalid, "resume: the payload of %q: %s", e.InterruptID, spool.MessageOf(err))
 	case to.needsDecision():
-		return Answer{}, spool.Errorf(spool.Invalid, "resume: the payload of %q must be an object whose approved is true or false", e.InterruptID)
+		return Answer{}, spool.Errorf(spool.Invalid,
+			"resume: the payload of %q must be an object whose approved is true or false", e.InterruptID)
 	case isObject && hasAny(e.Payload, "approved", "editedArgs"):
-		return Answer{}, spool.Errorf(spool.Invalid, "resume: the payload of %q is not as its responseSchema has it", e.InterruptID)
+		return Answer{}, spool.Errorf(spool.Invalid, "resume: the payload of %q is not as its responseSchema has it",
+			e.InterruptID)
 	default:
 		return Answer{ToolCallID: e.InterruptID, Approved: true, Payload: e.Payload}, nil
 	}

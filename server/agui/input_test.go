@@ -27,7 +27,8 @@ func TestBefore1(t *testing.T) {
 
 	for in, want := range map[string]bool{
 		`{}`: true, `{"protocolVersion":""}`: true, `{"protocolVersion":"0.9"}`: true, `{"protocolVersion":"next"}`: true,
-		`{"protocolVersion":"1.0"}`: false, `{"protocolVersion":"1.7"}`: false, `{"protocolVersion":"2"}`: false, `{"protocolVersion":"10.1"}`: false,
+		`{"protocolVersion":"1.0"}`: false, `{"protocolVersion":"1.7"}`: false, `{"protocolVersion":"2"}`: false,
+		`{"protocolVersion":"10.1"}`: false,
 	} {
 		if got := input(t, in).Before1(); got != want {
 			t.Errorf("%s: before 1.0: %t", in, got)
@@ -46,8 +47,11 @@ func TestTurn(t *testing.T) {
 	}{
 		"None":      {`[]`, nil, ""},
 		"Assistant": {`[{"id":"a","role":"user","content":"x"},{"id":"b","role":"assistant"}]`, nil, ""},
-		"Text":      {`[{"id":"a","role":"user","content":"x"},{"id":"b","role":"user","content":"y"}]`, &agui.Turn{ID: "b", Text: "y"}, ""},
-		"NoID":      {`[{"id":"a b","role":"user","content":"x"}]`, &agui.Turn{Text: "x"}, ""},
+		"Text": {
+			`[{"id":"a","role":"user","content":"x"},{"id":"b","role":"user","content":"y"}]`, &agui.Turn{ID: "b", Text: "y"},
+			"",
+		},
+		"NoID": {`[{"id":"a b","role":"user","content":"x"}]`, &agui.Turn{Text: "x"}, ""},
 		"Parts": {
 			`[{"id":"a","role":"user","content":[{"type":"text","text":"x"},{"type":"text","text":"y"},
 				{"type":"image","source":{"type":"url","value":"https://e.example/x.png"}},
@@ -60,8 +64,13 @@ func TestTurn(t *testing.T) {
 			}},
 			"",
 		},
-		"Audio":  {`[{"id":"a","role":"user","content":[{"type":"audio","source":{"type":"url","value":"https://e.example/x"}}]}]`, nil, spool.Invalid},
-		"File":   {`[{"id":"a","role":"user","content":[{"type":"image","source":{"type":"file","value":"f1"}}]}]`, nil, spool.Invalid},
+		"Audio": {
+			`[{"id":"a","role":"user","content":[{"type":"audio","source":{"type":"url","value":"https://e.example/x"}}]}]`, nil,
+			spool.Invalid,
+		},
+		"File": {
+			`[{"id":"a","role":"user","content":[{"type":"image","source":{"type":"file","value":"f1"}}]}]`, nil, spool.Invalid,
+		},
 		"Number": {`[{"id":"a","role":"user","content":7}]`, nil, spool.Invalid},
 		"Tool":   {`[{"id":"a","role":"tool","content":"x","toolCallId":"c"}]`, nil, spool.Invalid},
 	} {
@@ -97,20 +106,39 @@ func TestAnswers(t *testing.T) {
 		},
 		"Edited": {
 			`[{"interruptId":"c1","status":"resolved","payload":{"approved":true,"editedArgs":{"to":"bob"},"digest":"d"}},{"interruptId":"c2","status":"resolved","payload":"noon"}]`,
-			[]agui.Answer{{ToolCallID: "c1", Approved: true, Args: json.RawMessage(`{"to":"bob"}`), Digest: "d"}, {ToolCallID: "c2", Approved: true, Payload: json.RawMessage(`"noon"`)}},
+			[]agui.Answer{
+				{ToolCallID: "c1", Approved: true, Args: json.RawMessage(`{"to":"bob"}`), Digest: "d"},
+				{ToolCallID: "c2", Approved: true, Payload: json.RawMessage(`"noon"`)},
+			},
 			"",
 		},
-		"Missing":     {`[{"interruptId":"c1","status":"cancelled"}]`, nil, spool.Invalid},
-		"Twice":       {`[{"interruptId":"c1","status":"cancelled"},{"interruptId":"c1","status":"resolved"}]`, nil, spool.Invalid},
-		"Unknown":     {`[{"interruptId":"c3","status":"cancelled"}]`, nil, spool.Conflict},
-		"Status":      {`[{"interruptId":"c1","status":"done"},{"interruptId":"c2","status":"cancelled"}]`, nil, spool.Invalid},
-		"NoBool":      {`[{"interruptId":"c1","status":"resolved","payload":{"approved":"yes"}},{"interruptId":"c2","status":"cancelled"}]`, nil, spool.Invalid},
-		"Null":        {`[{"interruptId":"c1","status":"resolved","payload":{"approved":null}},{"interruptId":"c2","status":"cancelled"}]`, nil, spool.Invalid},
-		"OnlyEdited":  {`[{"interruptId":"c1","status":"resolved","payload":{"editedArgs":{}}},{"interruptId":"c2","status":"cancelled"}]`, nil, spool.Invalid},
+		"Missing": {`[{"interruptId":"c1","status":"cancelled"}]`, nil, spool.Invalid},
+		"Twice": {
+			`[{"interruptId":"c1","status":"cancelled"},{"interruptId":"c1","status":"resolved"}]`, nil, spool.Invalid,
+		},
+		"Unknown": {`[{"interruptId":"c3","status":"cancelled"}]`, nil, spool.Conflict},
+		"Status": {
+			`[{"interruptId":"c1","status":"done"},{"interruptId":"c2","status":"cancelled"}]`, nil, spool.Invalid,
+		},
+		"NoBool": {
+			`[{"interruptId":"c1","status":"resolved","payload":{"approved":"yes"}},{"interruptId":"c2","status":"cancelled"}]`,
+			nil, spool.Invalid,
+		},
+		"Null": {
+			`[{"interruptId":"c1","status":"resolved","payload":{"approved":null}},{"interruptId":"c2","status":"cancelled"}]`,
+			nil, spool.Invalid,
+		},
+		"OnlyEdited": {
+			`[{"interruptId":"c1","status":"resolved","payload":{"editedArgs":{}}},{"interruptId":"c2","status":"cancelled"}]`,
+			nil, spool.Invalid,
+		},
 		"NothingSent": {`[]`, nil, spool.Invalid},
 		"Own": {
 			`[{"interruptId":"c1","status":"cancelled"},{"interruptId":"c2","status":"resolved","payload":{"decision":"later"}}]`,
-			[]agui.Answer{{ToolCallID: "c1"}, {ToolCallID: "c2", Approved: true, Payload: json.RawMessage(`{"decision":"later"}`)}},
+			[]agui.Answer{
+				{ToolCallID: "c1"},
+				{ToolCallID: "c2", Approved: true, Payload: json.RawMessage(`{"decision":"later"}`)},
+			},
 			"",
 		},
 		"OwnDenied": {
@@ -118,8 +146,14 @@ func TestAnswers(t *testing.T) {
 			[]agui.Answer{{ToolCallID: "c1"}, {ToolCallID: "c2"}},
 			"",
 		},
-		"OwnNoBool":  {`[{"interruptId":"c1","status":"cancelled"},{"interruptId":"c2","status":"resolved","payload":{"approved":"no"}}]`, nil, spool.Invalid},
-		"OwnMiscase": {`[{"interruptId":"c1","status":"cancelled"},{"interruptId":"c2","status":"resolved","payload":{"Approved":false}}]`, nil, spool.Invalid},
+		"OwnNoBool": {
+			`[{"interruptId":"c1","status":"cancelled"},{"interruptId":"c2","status":"resolved","payload":{"approved":"no"}}]`,
+			nil, spool.Invalid,
+		},
+		"OwnMiscase": {
+			`[{"interruptId":"c1","status":"cancelled"},{"interruptId":"c2","status":"resolved","payload":{"Approved":false}}]`,
+			nil, spool.Invalid,
+		},
 	} {
 		got, err := input(t, `{"resume":`+c.resume+`}`).Answers(open)
 		if spool.CodeOf(err) != c.code {
@@ -140,9 +174,10 @@ func TestAnswersNeedDecision(t *testing.T) {
 	for _, reason := range []string{wire.ParkApproval, wire.ParkOutcomeUnknown, wire.ParkBudget} {
 		open := []agui.Interrupt{{ID: "c1", Reason: reason}}
 		for _, payload := range []string{
-			``, `,"payload":null`, `,"payload":true`, `,"payload":false`, `,"payload":"no"`, `,"payload":7`, `,"payload":[]`, `,"payload":[{"approved":true}]`,
-			`,"payload":{}`, `,"payload":{"Approved":false}`, `,"payload":{"APPROVED":true}`, `,"payload":{"decision":"deny"}`,
-			`,"payload":{"approved":null}`, `,"payload":{"approved":"true"}`, `,"payload":{"approved":1}`, `,"payload":{"payload":{"approved":true}}`,
+			``, `,"payload":null`, `,"payload":true`, `,"payload":false`, `,"payload":"no"`, `,"payload":7`, `,"payload":[]`,
+			`,"payload":[{"approved":true}]`, `,"payload":{}`, `,"payload":{"Approved":false}`, `,"payload":{"APPROVED":true}`,
+			`,"payload":{"decision":"deny"}`, `,"payload":{"approved":null}`, `,"payload":{"approved":"true"}`,
+			`,"payload":{"approved":1}`, `,"payload":{"payload":{"approved":true}}`,
 			`,"payload":{"approved":false,"APPROVED":true}`, `,"payload":{"approved":false,"approved":true}`,
 			`,"payload":{"approved":true,"reason":7}`,
 		} {
@@ -151,7 +186,10 @@ func TestAnswersNeedDecision(t *testing.T) {
 				t.Errorf("%s, %s: %+v, %v", reason, payload, got, err)
 			}
 		}
-		for status, want := range map[string]bool{`"resolved","payload":{"approved":true}`: true, `"resolved","payload":{"approved":false}`: false, `"cancelled","payload":{"approved":true}`: false} {
+		for status, want := range map[string]bool{
+			`"resolved","payload":{"approved":true}`: true, `"resolved","payload":{"approved":false}`: false,
+			`"cancelled","payload":{"approved":true}`: false,
+		} {
 			got, err := input(t, `{"resume":[{"interruptId":"c1","status":`+status+`}]}`).Answers(open)
 			if err != nil || len(got) != 1 || got[0].Approved != want {
 				t.Errorf("%s, %s: %+v, %v", reason, status, got, err)
@@ -177,7 +215,9 @@ func TestWishes(t *testing.T) {
 	if err != nil || string(options.ProviderOptions) != `{"seed":7}` {
 		t.Errorf("provider options: %s, %v", options.ProviderOptions, err)
 	}
-	for _, wrong := range []string{`{"agent":7}`, `{"state":{}}`, `{"agent":"a","Agent":"b"}`, `{"model":"a","model":"b"}`} {
+	for _, wrong := range []string{
+		`{"agent":7}`, `{"state":{}}`, `{"agent":"a","Agent":"b"}`, `{"model":"a","model":"b"}`,
+	} {
 		if _, err := input(t, `{"forwardedProps":{"spool":`+wrong+`}}`).Wishes(); spool.CodeOf(err) != spool.Invalid {
 			t.Errorf("%s: %v", wrong, err)
 		}

@@ -19,7 +19,8 @@ func interrupt(p wire.InputRequired) Interrupt {
 		ID: interruptID(p), Reason: p.Reason, Message: projection.Question(p), ToolCallID: p.ToolCallID,
 		ResponseSchema: responseSchema(p), ExpiresAt: p.ExpiresAt,
 		Metadata: Metadata[Question]{Question{
-			ToolName: p.ToolName, AgentID: p.AgentID, Arguments: arguments, Digest: p.Digest, Occurrence: p.Occurrence, DistinctApprover: p.DistinctApprover,
+			ToolName: p.ToolName, AgentID: p.AgentID, Arguments: arguments, Digest: p.Digest, Occurrence: p.Occurrence,
+			DistinctApprover: p.DistinctApprover,
 		}},
 		DistinctApprover: p.DistinctApprover,
 	}

@@ -34,10 +34,20 @@ func TestOccurrence(t *testing.T) {
 		want   []agui.Answer
 		code   spool.Code
 	}{
-		"first":     {`{"interruptId":"c1","status":"resolved","payload":{"approved":true}}`, nil, spool.Conflict},
-		"second":    {`{"interruptId":"c1#2","status":"resolved","payload":{"approved":true}}`, []agui.Answer{{ToolCallID: "c1", Approved: true, Digest: "sha256:2"}}, ""},
-		"cancelled": {`{"interruptId":"c1#2","status":"cancelled"}`, []agui.Answer{{ToolCallID: "c1", Digest: "sha256:2"}}, ""},
-		"another":   {`{"interruptId":"c1#2","status":"resolved","payload":{"approved":true,"digest":"d"}}`, []agui.Answer{{ToolCallID: "c1", Approved: true, Digest: "d"}}, ""},
+		"first": {`{"interruptId":"c1","status":"resolved","payload":{"approved":true}}`, nil, spool.Conflict},
+		"second": {
+			`{"interruptId":"c1#2","status":"resolved","payload":{"approved":true}}`,
+			[]agui.Answer{{ToolCallID: "c1", Approved: true, Digest: "sha256:2"}},
+			"",
+		},
+		"cancelled": {
+			`{"interruptId":"c1#2","status":"cancelled"}`, []agui.Answer{{ToolCallID: "c1", Digest: "sha256:2"}}, "",
+		},
+		"another": {
+			`{"interruptId":"c1#2","status":"resolved","payload":{"approved":true,"digest":"d"}}`,
+			[]agui.Answer{{ToolCallID: "c1", Approved: true, Digest: "d"}},
+			"",
+		},
 	} {
 		got, err := input(t, `{"resume":[`+c.resume+`]}`).Answers(open)
 		if spool.CodeOf(err) != c.code {
@@ -54,7 +64,8 @@ func TestResponseSchema(t *testing.T) {
 
 	for reason, field := range map[string]string{"elicitation": "payload", wire.ParkApproval: "editedArgs"} {
 		payload, err := json.Marshal(wire.InputRequired{
-			ToolCallID: "c1", ToolName: "send", Reason: reason, InputSchema: json.RawMessage(`{"type":"object","required":["why"]}`),
+			ToolCallID: "c1", ToolName: "send", Reason: reason,
+			InputSchema: json.RawMessage(`{"type":"object","required":["why"]}`),
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -16,7 +16,8 @@ func Kinds() []wire.Kind[Type] {
 		of[Mark](TypeReasoningStart), of[ReasoningMessageStart](TypeReasoningMessageStart), of[Delta](TypeReasoningContent),
 		of[Mark](TypeReasoningMessageEnd), of[Mark](TypeReasoningEnd),
 		of[ToolStart](TypeToolStart), of[ToolArgs](TypeToolArgs), of[ToolEnd](TypeToolEnd), of[ToolResult](TypeToolResult),
-		of[messagesSnapshot](TypeMessages), of[StateSnapshot](TypeStateSnapshot), of[StateDelta](TypeStateDelta), of[Custom](TypeCustom),
+		of[messagesSnapshot](TypeMessages), of[StateSnapshot](TypeStateSnapshot), of[StateDelta](TypeStateDelta),
+		of[Custom](TypeCustom),
 	}
 }
 

@@ -21,7 +21,9 @@ func TestTellsDurableEventsThatWereMissed(t *testing.T) {
 		turn.Gate = gate
 		s := newScene(t, spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), turn))
 		publish := func(kind string) wire.Cursor {
-			if _, err := s.engine.PublishEvent(t.Context(), key, kind, 1, wire.PublishOptions{Durable: true, By: "anna"}); err != nil {
+			if _, err := s.engine.PublishEvent(
+				t.Context(), key, kind, 1, wire.PublishOptions{Durable: true, By: "anna"},
+			); err != nil {
 				t.Fatal(err)
 			}
 			settle(time.Second)
@@ -37,7 +39,9 @@ func TestTellsDurableEventsThatWereMissed(t *testing.T) {
 			for line := range strings.Lines(string(v.seen())) {
 				if _, event, ok := strings.Cut(line, `"CUSTOM","name":"`); ok {
 					name, rest, _ := strings.Cut(event, `"`)
-					if got = append(got, name); !strings.Contains(rest, `"value":1,"metadata":{"spool":{"published":true,"publishedBy":"anna"}}`) {
+					if got = append(got, name); !strings.Contains(
+						rest, `"value":1,"metadata":{"spool":{"published":true,"publishedBy":"anna"}}`,
+					) {
 						t.Errorf("the event %s", line)
 					}
 				}

@@ -21,7 +21,9 @@ func TestUnlearnsWhatAParkedRunDidNotSave(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		e, err := engine.New(memory.New(nil), engine.Config{
-			Agents: []spool.Agent{{Name: "a", Model: "m", Budget: spool.Budget{WallTime: time.Minute}, OnBudget: spool.BudgetPark}},
+			Agents: []spool.Agent{
+				{Name: "a", Model: "m", Budget: spool.Budget{WallTime: time.Minute}, OnBudget: spool.BudgetPark},
+			},
 			Models: map[string]spool.Model{"m": writing{}}, Stream: option.Stream{FlushEvery: -1},
 		})
 		if err != nil {
@@ -34,7 +36,8 @@ func TestUnlearnsWhatAParkedRunDidNotSave(t *testing.T) {
 		settle(2 * time.Minute)
 		stop()
 		text := v.seen()
-		call, snapshot, end := bytes.Index(text, []byte("TOOL_CALL_START")), bytes.LastIndex(text, []byte("MESSAGES_SNAPSHOT")), bytes.Index(text, []byte("RUN_FINISHED"))
+		call, snapshot, end := bytes.Index(text, []byte("TOOL_CALL_START")),
+			bytes.LastIndex(text, []byte("MESSAGES_SNAPSHOT")), bytes.Index(text, []byte("RUN_FINISHED"))
 		if call < 0 || snapshot < call || end < snapshot {
 			t.Errorf("it was told\n%s", text)
 		}

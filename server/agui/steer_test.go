@@ -59,7 +59,8 @@ func TestSteerSender(t *testing.T) {
 				stop()
 				got := v.seen()
 				golden(t, name, got)
-				if text := string(got); !strings.Contains(text, `"runId":"mine"`) || !strings.Contains(text, "Left.") || strings.Count(text, "RUN_FINISHED") != 1 {
+				if text := string(got); !strings.Contains(text, `"runId":"mine"`) || !strings.Contains(text, "Left.") ||
+					strings.Count(text, "RUN_FINISHED") != 1 {
 					t.Errorf("the client has seen\n%s", text)
 				}
 			})
@@ -71,7 +72,8 @@ func TestSteerSender(t *testing.T) {
 func TestSteerWithdrawn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newScene(t, spooltest.NewModel(slowly(spooltest.Use(spooltest.Call{ID: "c1", Name: "lookup"})), spooltest.Say("Right.")))
+		s := newScene(t, spooltest.NewModel(slowly(spooltest.Use(spooltest.Call{ID: "c1", Name: "lookup"})),
+			spooltest.Say("Right.")))
 		s.run("r1", "hello")
 		stop := s.work()
 		settle(time.Second)
@@ -89,7 +91,8 @@ func TestSteerWithdrawn(t *testing.T) {
 		if text := string(got); !strings.Contains(text, `"runId":"mine"`) || strings.Contains(text, "Right.") {
 			t.Errorf("the sender has seen\n%s", text)
 		}
-		if text := string(all.seen()); strings.Contains(text, "left") || strings.Contains(text, "STEERED") || !strings.Contains(text, "Right.") {
+		if text := string(all.seen()); strings.Contains(text, "left") || strings.Contains(text, "STEERED") ||
+			!strings.Contains(text, "Right.") {
 			t.Errorf("the other client has seen\n%s", text)
 		}
 	})

@@ -42,7 +42,11 @@ type Translator struct {
 
 // New returns a translator. Give it a snapshot first: see [Translator.Prelude].
 func New(o Options) *Translator {
-	t := &Translator{encoder: encoder{connect: o.Connect, before1: o.Before1, states: states{use: o.State}, address: o.Address, clientRunID: o.ClientRunID}}
+	t := &Translator{
+		encoder: encoder{
+			connect: o.Connect, before1: o.Before1, states: states{use: o.State}, address: o.Address, clientRunID: o.ClientRunID,
+		},
+	}
 	if o.ClientRunID == "" {
 		t.encoder.clientRunID = string(o.RunID)
 	}

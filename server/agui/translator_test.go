@@ -70,12 +70,18 @@ func (s *scene) together(do func(), last store.WakeKind) {
 func newScene(t *testing.T, model spool.Model) *scene {
 	t.Helper()
 
-	send := spool.Tool{ToolSpec: spool.ToolSpec{Name: "send"}, Approval: spool.AlwaysApprove, Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
-		return json.RawMessage(`"sent"`), nil
-	}}
-	lookup := spool.Tool{ToolSpec: spool.ToolSpec{Name: "lookup"}, Call: func(_ context.Context, c spool.ToolCall) (json.RawMessage, error) {
-		return c.Args, nil
-	}}
+	send := spool.Tool{
+		ToolSpec: spool.ToolSpec{Name: "send"}, Approval: spool.AlwaysApprove,
+		Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+			return json.RawMessage(`"sent"`), nil
+		},
+	}
+	lookup := spool.Tool{
+		ToolSpec: spool.ToolSpec{Name: "lookup"},
+		Call: func(_ context.Context, c spool.ToolCall) (json.RawMessage, error) {
+			return c.Args, nil
+		},
+	}
 	urgent := spool.Tool{
 		ToolSpec: spool.ToolSpec{Name: "urgent"}, Approval: spool.AlwaysApprove, Call: send.Call,
 		Expiry: spool.Expiry{Then: spool.ExpireFail, TTL: 3 * time.Second, Warn: -1},
@@ -83,10 +89,13 @@ func newScene(t *testing.T, model spool.Model) *scene {
 	soon, longer := urgent, urgent
 	soon.Name, soon.Expiry.Then = "soon", spool.ExpireDeny
 	longer.Name, longer.Expiry.Then, longer.Expiry.Extensions = "longer", spool.ExpireExtend, 1
-	hang := spool.Tool{ToolSpec: spool.ToolSpec{Name: "hang"}, Call: func(ctx context.Context, _ spool.ToolCall) (json.RawMessage, error) {
-		<-ctx.Done()
-		return nil, ctx.Err()
-	}}
+	hang := spool.Tool{
+		ToolSpec: spool.ToolSpec{Name: "hang"},
+		Call: func(ctx context.Context, _ spool.ToolCall) (json.RawMessage, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		},
+	}
 	backend := memory.New(nil)
 	bus := &quietBus{Live: engine.NewLive(0)}
 	backend.Live = bus
@@ -119,14 +128,17 @@ func (s *scene) workWith(o engine.WorkOptions) (stop func()) {
 
 func (s *scene) run(id spool.RunID, prompt string) {
 	s.t.Helper()
-	if got, err := s.engine.Run(s.t.Context(), key, wire.StartRequest{Prompt: prompt, RunID: id, ClientMessageID: "turn-of-" + string(id)}); err != nil || !got.Accepted {
+	if got, err := s.engine.Run(
+		s.t.Context(), key, wire.StartRequest{Prompt: prompt, RunID: id, ClientMessageID: "turn-of-" + string(id)},
+	); err != nil || !got.Accepted {
 		s.t.Fatal(got, err)
 	}
 }
 
 func (s *scene) answer(id spool.ToolCallID, approved bool) {
 	s.t.Helper()
-	if got, err := s.engine.Respond(s.t.Context(), key, wire.Response{ToolCallID: id, Approved: approved}); err != nil || !got.Delivered {
+	if got, err := s.engine.Respond(s.t.Context(), key, wire.Response{ToolCallID: id, Approved: approved}); err != nil ||
+		!got.Delivered {
 		s.t.Fatal(got, err)
 	}
 }
@@ -273,48 +285,75 @@ func TestGolden(t *testing.T) {
 		turns []spooltest.Turn
 		play  func(s *scene)
 	}{
-		"text": {[]spooltest.Turn{{Reasoning: []string{"h", "m"}, Text: []string{"a <b>", "\n\u4e16"}, Usage: spooltest.Tokens(3, 4)}}, nil},
+		"text": {
+			[]spooltest.Turn{
+				{Reasoning: []string{"h", "m"}, Text: []string{"a <b>", "\n\u4e16"}, Usage: spooltest.Tokens(3, 4)},
+			},
+			nil,
+		},
 		"tools": {[]spooltest.Turn{
-			{Text: []string{"Look."}, Calls: []spooltest.Call{{ID: "c1", Name: "lookup", Args: `{"n":1}`}, {ID: "c2", Name: "nothing", Args: "no json"}}},
+			{
+				Text:  []string{"Look."},
+				Calls: []spooltest.Call{{ID: "c1", Name: "lookup", Args: `{"n":1}`}, {ID: "c2", Name: "nothing", Args: "no json"}},
+			},
 			spooltest.Use(spooltest.Call{ID: "c3", Name: "lookup"}),
 			spooltest.Say("Done."),
 		}, nil},
 		"sources": {[]spooltest.Turn{
 			{
 				Text: []string{"Look."}, Sources: []spool.Source{{Title: "report.pdf"}},
-				Calls: []spooltest.Call{{ID: "c1", Name: "lookup", Args: `{"sources":[{"url":"https://example.com/b","title":"B"}]}`}},
+				Calls: []spooltest.Call{
+					{ID: "c1", Name: "lookup", Args: `{"sources":[{"url":"https://example.com/b","title":"B"}]}`},
+				},
 			},
-			{Text: []string{"Done."}, Sources: []spool.Source{{URL: "https://example.com/a", Title: "A", Spans: []spool.Span{{Start: 0, End: 4}}}}},
+			{
+				Text:    []string{"Done."},
+				Sources: []spool.Source{{URL: "https://example.com/a", Title: "A", Spans: []spool.Span{{Start: 0, End: 4}}}},
+			},
 		}, nil},
 		"files": {[]spooltest.Turn{
-			{Text: []string{"Look."}, Files: []spool.FileMade{{Name: "a.csv", MediaType: "text/csv", Data: []byte("a,b\n")}}, Calls: []spooltest.Call{{ID: "c1", Name: "lookup"}}},
+			{
+				Text:  []string{"Look."},
+				Files: []spool.FileMade{{Name: "a.csv", MediaType: "text/csv", Data: []byte("a,b\n")}},
+				Calls: []spooltest.Call{{ID: "c1", Name: "lookup"}},
+			},
 			{Files: []spool.FileMade{{MediaType: "image/png", Data: png}}},
 		}, nil},
 		"park": {[]spooltest.Turn{
-			spooltest.Use(spooltest.Call{ID: "c1", Name: "send", Args: `{"to":"ann"}`}, spooltest.Call{ID: "c2", Name: "send"}), spooltest.Say("Sent."),
+			spooltest.Use(spooltest.Call{ID: "c1", Name: "send", Args: `{"to":"ann"}`}, spooltest.Call{ID: "c2", Name: "send"}),
+			spooltest.Say("Sent."),
 		}, func(s *scene) {
 			s.answer("c1", true)
 			settle(time.Second)
 			s.answer("c2", false)
 		}},
-		"expires": {[]spooltest.Turn{spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("Too late.")}, func(*scene) {
-			settle(time.Hour)
-		}},
+		"expires": {
+			[]spooltest.Turn{spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("Too late.")},
+			func(*scene) {
+				settle(time.Hour)
+			},
+		},
 		"nested": {[]spooltest.Turn{
 			spooltest.Use(spooltest.Call{ID: "s1", Name: spool.SpawnTool, Args: `{"name":"mailer","instructions":"Mail ann."}`}),
 			{Text: []string{"I write."}, Calls: []spooltest.Call{{ID: "c1", Name: "send", Args: `{"to":"ann"}`}}},
 			spooltest.Say("Written."), spooltest.Say("Done."),
 		}, func(s *scene) { s.answer("c1-dg29gg", true) }},
 		"retry": {[]spooltest.Turn{
-			{Reasoning: []string{"x"}, Text: []string{"not said"}, Err: failing(503)}, {Reasoning: []string{"y"}, Text: []string{"said"}},
+			{Reasoning: []string{"x"}, Text: []string{"not said"}, Err: failing(503)},
+			{Reasoning: []string{"y"}, Text: []string{"said"}},
 		}, func(*scene) { settle(time.Minute) }},
 		"error": {[]spooltest.Turn{{Text: []string{"not said"}, Err: failing(400)}}, nil},
-		"stop":  {[]spooltest.Turn{{Text: []string{"said"}, Calls: []spooltest.Call{{ID: "c1", Name: "hang"}}}}, (*scene).stop},
-		"stop-parked": {[]spooltest.Turn{spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("Again.")}, func(s *scene) {
-			s.stop()
-			settle(time.Second)
-			s.run("r2", "next")
-		}},
+		"stop": {
+			[]spooltest.Turn{{Text: []string{"said"}, Calls: []spooltest.Call{{ID: "c1", Name: "hang"}}}}, (*scene).stop,
+		},
+		"stop-parked": {
+			[]spooltest.Turn{spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("Again.")},
+			func(s *scene) {
+				s.stop()
+				settle(time.Second)
+				s.run("r2", "next")
+			},
+		},
 		// Nobody starts anything after these two: what closes the call is told at once.
 		"stop-parked-alone": {[]spooltest.Turn{spooltest.Use(spooltest.Call{ID: "c1", Name: "send"})}, (*scene).stop},
 		"expires-fails": {[]spooltest.Turn{spooltest.Use(spooltest.Call{ID: "c1", Name: "urgent"})}, func(*scene) {
@@ -322,16 +361,22 @@ func TestGolden(t *testing.T) {
 		}},
 		// One of two calls expires: the client may answer the other one alone.
 		"expires-one": {[]spooltest.Turn{
-			spooltest.Use(spooltest.Call{ID: "c1", Name: "soon"}, spooltest.Call{ID: "c2", Name: "send"}), spooltest.Say("Sent."),
+			spooltest.Use(spooltest.Call{ID: "c1", Name: "soon"}, spooltest.Call{ID: "c2", Name: "send"}),
+			spooltest.Say("Sent."),
 		}, func(s *scene) {
 			settle(time.Minute)
 			s.answer("c2", true)
 		}},
-		"extends": {[]spooltest.Turn{spooltest.Use(spooltest.Call{ID: "c1", Name: "longer"}), spooltest.Say("Sent.")}, func(s *scene) {
-			settle(3 * time.Second)
-			s.answer("c1", true)
-		}},
-		"steer": {[]spooltest.Turn{slowly(spooltest.Use(spooltest.Call{ID: "c1", Name: "lookup"})), slowly(spooltest.Say("Left."))}, func(s *scene) {
+		"extends": {
+			[]spooltest.Turn{spooltest.Use(spooltest.Call{ID: "c1", Name: "longer"}), spooltest.Say("Sent.")},
+			func(s *scene) {
+				settle(3 * time.Second)
+				s.answer("c1", true)
+			},
+		},
+		"steer": {[]spooltest.Turn{
+			slowly(spooltest.Use(spooltest.Call{ID: "c1", Name: "lookup"})), slowly(spooltest.Say("Left.")),
+		}, func(s *scene) {
 			s.steer("r2", "left")
 			settle(9 * time.Second)
 		}},

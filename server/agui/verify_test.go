@@ -23,10 +23,12 @@ var (
 	}
 	closes = map[agui.Type]agui.Type{
 		agui.TypeTextEnd: agui.TypeTextStart, agui.TypeReasoningEnd: agui.TypeReasoningStart,
-		agui.TypeReasoningMessageEnd: agui.TypeReasoningMessageStart, agui.TypeToolEnd: agui.TypeToolStart, agui.TypeStepFinished: agui.TypeStepStarted,
+		agui.TypeReasoningMessageEnd: agui.TypeReasoningMessageStart, agui.TypeToolEnd: agui.TypeToolStart,
+		agui.TypeStepFinished: agui.TypeStepStarted,
 	}
 	within = map[agui.Type]agui.Type{
-		agui.TypeTextContent: agui.TypeTextStart, agui.TypeReasoningContent: agui.TypeReasoningMessageStart, agui.TypeToolArgs: agui.TypeToolStart,
+		agui.TypeTextContent: agui.TypeTextStart, agui.TypeReasoningContent: agui.TypeReasoningMessageStart,
+		agui.TypeToolArgs: agui.TypeToolStart,
 	}
 )
 

@@ -127,7 +127,8 @@ func (a *Absences) add(ctx context.Context, who access.Principal, key spool.Thre
 		delete(a.open, of)
 		a.mu.Unlock()
 		if err != nil && a.ends.Err() == nil && spool.CodeOf(err) != spool.NotFound {
-			call.Log(a.log).ErrorContext(ctx, "stop failed behind a connection that is gone", "error", call.About(ctx, err, key, run))
+			call.Log(a.log).ErrorContext(ctx, "stop failed behind a connection that is gone", "error",
+				call.About(ctx, err, key, run))
 		}
 	})
 }

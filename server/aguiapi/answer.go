@@ -11,7 +11,9 @@ import (
 
 // resume answers all that the thread waits for. It is refused when somebody else has
 // answered everything in the meantime.
-func (c Controller) resume(ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput, by string) (agui.Options, *AgentRefusal, error) {
+func (c Controller) resume(
+	ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput, by string,
+) (agui.Options, *AgentRefusal, error) {
 	thread, err := c.Engine.Snapshot(ctx, key, &wire.SnapshotOptions{Limit: recentMessages})
 	if err != nil {
 		return agui.Options{}, nil, err
@@ -25,12 +27,15 @@ func (c Controller) resume(ctx context.Context, key spool.ThreadKey, in *agui.Ru
 		return agui.Options{}, nil, err
 	}
 	if !mayAnswer(thread, open, by) {
-		return agui.Options{}, &AgentRefusal{ThreadID: key.ID, Reason: wire.ReasonSameApprover, Error: "These requests are not all for who started the run"}, nil
+		return agui.Options{}, &AgentRefusal{
+			ThreadID: key.ID, Reason: wire.ReasonSameApprover, Error: "These requests are not all for who started the run",
+		}, nil
 	}
 	responses := make([]wire.Response, len(answers))
 	for i, a := range answers {
 		responses[i] = wire.Response{
-			ToolCallID: a.ToolCallID, Approved: a.Approved, Payload: a.Payload, Args: a.Args, Reason: a.Reason, Digest: a.Digest, By: by,
+			ToolCallID: a.ToolCallID, Approved: a.Approved, Payload: a.Payload, Args: a.Args, Reason: a.Reason, Digest: a.Digest,
+			By: by,
 		}
 	}
 	results, err := in.Results(thread) // a page that has run its tools waits with them for the answers
@@ -42,7 +47,9 @@ func (c Controller) resume(ctx context.Context, key spool.ThreadKey, in *agui.Ru
 
 // results gives results of the client's tools to the calls that wait for them. The run goes on
 // once nothing else is waited for.
-func (c Controller) results(ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput, by string) (agui.Options, *AgentRefusal, error) {
+func (c Controller) results(
+	ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput, by string,
+) (agui.Options, *AgentRefusal, error) {
 	thread, err := c.Engine.Snapshot(ctx, key, &wire.SnapshotOptions{Limit: recentMessages})
 	if err != nil {
 		return agui.Options{}, nil, err

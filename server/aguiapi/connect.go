@@ -21,7 +21,9 @@ func (c Controller) Connect(ctx context.Context, in Input) (Answer, error) {
 	if err != nil {
 		return Answer{}, call.About(ctx, err, key, "")
 	}
-	show := agui.Options{ClientRunID: string(in.Body.RunID), State: agui.UseOf(in.Body.State), Connect: true, Before1: in.Body.Before1()}
+	show := agui.Options{
+		ClientRunID: string(in.Body.RunID), State: agui.UseOf(in.Body.State), Connect: true, Before1: in.Body.Before1(),
+	}
 	answer, err := c.show(call.Acting(ctx), r, who, key, show)
 	if err != nil {
 		slot.Release()
@@ -32,7 +34,9 @@ func (c Controller) Connect(ctx context.Context, in Input) (Answer, error) {
 }
 
 // show opens the stream of the thread's run, or of nothing where the thread has none.
-func (c Controller) show(ctx context.Context, r *http.Request, who access.Principal, key spool.ThreadKey, o agui.Options) (Answer, error) {
+func (c Controller) show(
+	ctx context.Context, r *http.Request, who access.Principal, key spool.ThreadKey, o agui.Options,
+) (Answer, error) {
 	thread, _, err := c.Engine.UserTurns(ctx, key)
 	if err != nil && spool.CodeOf(err) != spool.NotFound {
 		return Answer{}, call.About(ctx, err, key, "")

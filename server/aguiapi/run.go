@@ -145,7 +145,8 @@ func (c Controller) abandon(r *http.Request, who access.Principal, key spool.Thr
 	ctx, cancel := context.WithTimeout(call.ActingAs(context.WithoutCancel(r.Context()), who), abandonTimeout)
 	defer cancel()
 	if _, err := c.Engine.StopRun(ctx, key, run); err != nil {
-		call.Log(c.Log).ErrorContext(ctx, "stop failed behind a connection that is gone", "error", call.About(ctx, err, key, run))
+		call.Log(c.Log).ErrorContext(ctx, "stop failed behind a connection that is gone", "error",
+			call.About(ctx, err, key, run))
 	}
 }
 
@@ -166,7 +167,9 @@ func (c Controller) follow(r *http.Request, who access.Principal, key spool.Thre
 }
 
 // prompt starts a run with the last message, or finds the one that is to be shown.
-func (c Controller) prompt(ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput, wishes agui.Wishes) (agui.Options, *AgentRefusal, error) {
+func (c Controller) prompt(
+	ctx context.Context, key spool.ThreadKey, in *agui.RunAgentInput, wishes agui.Wishes,
+) (agui.Options, *AgentRefusal, error) {
 	turn, err := in.Turn()
 	if err != nil {
 		return agui.Options{}, nil, err
@@ -193,7 +196,8 @@ func (c Controller) prompt(ctx context.Context, key spool.ThreadKey, in *agui.Ru
 		}
 		start.EditMessageID = saved.ID
 	}
-	if who := call.By(ctx); wishes.WhenBusy == "" && who.May(access.ScopeStop) && c.Absences.has(ctx, who, key, thread.RunID) {
+	if who := call.By(ctx); wishes.WhenBusy == "" && who.May(access.ScopeStop) &&
+		c.Absences.has(ctx, who, key, thread.RunID) {
 		start.WhenBusy = spool.BusyInterrupt // who goes on with another turn does not come back to the one before
 	}
 	result, err := c.Starts.Run(ctx, c.Engine, key, start)
@@ -208,7 +212,8 @@ func (c Controller) prompt(ctx context.Context, key spool.ThreadKey, in *agui.Ru
 	return agui.Options{RunID: result.RunID, From: &wire.Run{ID: result.RunID}}, nil, err
 }
 
-// hasText reports whether a message of the thread has the text. A request with the id of the message and another text is an edit.
+// hasText reports whether a message of the thread has the text. A request with the id of the message and another text
+// is an edit.
 func (c Controller) hasText(ctx context.Context, key spool.ThreadKey, id spool.MessageID, text string) (bool, error) {
 	for _, limit := range []int{recentMessages, 0} { // it is most often a new one
 		s, err := c.Engine.Snapshot(ctx, key, &wire.SnapshotOptions{Limit: limit})

@@ -50,7 +50,7 @@ func question(p wire.InputRequired, path []string) *Question {
 		schema = nil
 	}
 	return &Question{
-		Reason: p.Reason, AgentPath: path, ToolName: p.ToolName, Arguments: p.Arguments, InputSchema: schema, Digest: p.Digest,
-		ExpiresAt: p.ExpiresAt, DistinctApprover: p.DistinctApprover,
+		Reason: p.Reason, AgentPath: path, ToolName: p.ToolName, Arguments: p.Arguments, InputSchema: schema,
+		Digest: p.Digest, ExpiresAt: p.ExpiresAt, DistinctApprover: p.DistinctApprover,
 	}
 }

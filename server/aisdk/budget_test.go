@@ -25,16 +25,20 @@ import (
 // newFrugal returns an engine whose runs ask when they have used 600 tokens.
 func newFrugal(t *testing.T, turns ...spooltest.Turn) *engine.Engine {
 	t.Helper()
-	lookup := spool.Tool{ToolSpec: spool.ToolSpec{Name: "lookup"}, Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
-		return json.RawMessage(`{"found":1}`), nil
-	}}
+	lookup := spool.Tool{
+		ToolSpec: spool.ToolSpec{Name: "lookup"},
+		Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+			return json.RawMessage(`{"found":1}`), nil
+		},
+	}
 	e, err := engine.New(memory.New(nil), engine.Config{
 		Agents: []spool.Agent{{
-			Name: "a", Model: "m", Tools: []spool.Tool{lookup}, MaxOutputTokens: 40, Budget: spool.Budget{Tokens: 600}, OnBudget: spool.BudgetPark,
-			Spawn: &spool.Spawn{Profiles: map[string]spool.Profile{"mailer": {Tools: []spool.Tool{lookup}}}},
+			Name: "a", Model: "m", Tools: []spool.Tool{lookup}, MaxOutputTokens: 40, Budget: spool.Budget{Tokens: 600},
+			OnBudget: spool.BudgetPark,
+			Spawn:    &spool.Spawn{Profiles: map[string]spool.Profile{"mailer": {Tools: []spool.Tool{lookup}}}},
 		}},
-		Models: map[string]spool.Model{"m": spooltest.NewModel(turns...)}, Stream: option.Stream{FlushEvery: -1}, Log: slog.New(slog.DiscardHandler),
-		ParkTTL: 15 * time.Minute,
+		Models: map[string]spool.Model{"m": spooltest.NewModel(turns...)}, Stream: option.Stream{FlushEvery: -1},
+		Log: slog.New(slog.DiscardHandler), ParkTTL: 15 * time.Minute,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -60,8 +64,8 @@ func open(t *testing.T, e *engine.Engine) wire.ParkDetail {
 	return all[at]
 }
 
-// A reloaded page, and one that resumes, show each question about a budget in its place, and what became of it. So does the
-// page of the person who has answered.
+// A reloaded page, and one that resumes, show each question about a budget in its place, and what became of it. So
+// does the page of the person who has answered.
 func TestBudget(t *testing.T) {
 	t.Parallel()
 
@@ -87,14 +91,17 @@ func TestBudget(t *testing.T) {
 	}{
 		"Raised": {
 			turns: []spooltest.Turn{step("One.", look("c1")), step("Two.")}, payloads: []string{`{"tokenBudget":5000}`},
-			want: []string{"step-start", "text One.", `tool-lookup output-available {"found":1}`, yes, "step-start", "text Two."},
+			want: []string{
+				"step-start", "text One.", `tool-lookup output-available {"found":1}`, yes, "step-start", "text Two.",
+			},
 		},
 		"Denied": {
 			turns: []spooltest.Turn{step("One.", look("c1"))}, payloads: []string{""},
 			want: []string{"step-start", "text One.", `tool-lookup output-available {"found":1}`, "tool-budget output-denied"},
 		},
 		"Twice": {
-			turns: []spooltest.Turn{step("One.", look("c1")), step("Two.", look("c2"))}, payloads: []string{`{"tokenBudget":1300}`, ""},
+			turns:    []spooltest.Turn{step("One.", look("c1")), step("Two.", look("c2"))},
+			payloads: []string{`{"tokenBudget":1300}`, ""},
 			want: []string{
 				"step-start", "text One.", `tool-lookup output-available {"found":1}`, yes,
 				"step-start", "text Two.", `tool-lookup output-available {"found":1}`, "tool-budget output-denied",
@@ -113,17 +120,23 @@ func TestBudget(t *testing.T) {
 		},
 		"Stopped": {
 			turns: []spooltest.Turn{step("One.", look("c1"))}, play: stopRun,
-			want: []string{"step-start", "text One.", `tool-lookup output-available {"found":1}`, `tool-budget output-available {"cancelled":true}`},
+			want: []string{
+				"step-start", "text One.", `tool-lookup output-available {"found":1}`,
+				`tool-budget output-available {"cancelled":true}`,
+			},
 		},
 		"Nested": {
 			turns: []spooltest.Turn{
-				{Calls: []spooltest.Call{{ID: "s1", Name: spool.SpawnTool, Args: `{"name":"mailer","instructions":"Mail ann."}`}}, Usage: spooltest.Tokens(10, 5)},
+				{
+					Calls: []spooltest.Call{{ID: "s1", Name: spool.SpawnTool, Args: `{"name":"mailer","instructions":"Mail ann."}`}},
+					Usage: spooltest.Tokens(10, 5),
+				},
 				step("I look.", look("c1")), step("I look again.", look("c2")), step("Written."), step("Done."),
 			},
 			payloads: []string{`{"tokenBudget":5000}`},
 			want: []string{
-				"step-start", "data-subagent", `dynamic-tool output-available {"found":1}`, yes, `dynamic-tool output-available {"found":1}`,
-				"step-start", "text Done.",
+				"step-start", "data-subagent", `dynamic-tool output-available {"found":1}`, yes,
+				`dynamic-tool output-available {"found":1}`, "step-start", "text Done.",
 			},
 		},
 	} {
@@ -133,7 +146,8 @@ func TestBudget(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					e := newFrugal(t, c.turns...)
 					defer e.Close()
-					if got, err := e.Run(t.Context(), key, wire.StartRequest{Prompt: "hello", RunID: "r1"}); err != nil || !got.Accepted {
+					if got, err := e.Run(t.Context(), key, wire.StartRequest{Prompt: "hello", RunID: "r1"}); err != nil ||
+						!got.Accepted {
 						t.Fatal(got, err)
 					}
 					stop := sync.OnceFunc(work(t, e))
@@ -148,7 +162,8 @@ func TestBudget(t *testing.T) {
 					}
 					settle(time.Minute)
 					stop()
-					kept, resumed := savedWith(t, e, v, questions(e)), come(t, e, aisdk.Options{Version: v, Questions: questions(e)}).saw()
+					kept, resumed := savedWith(t, e, v, questions(e)),
+						come(t, e, aisdk.Options{Version: v, Questions: questions(e)}).saw()
 					saved := lines(kept)
 					if diff := cmp.Diff(c.want, saved); diff != "" {
 						t.Errorf("-want +saved\n%s", diff)
@@ -156,7 +171,8 @@ func TestBudget(t *testing.T) {
 					if diff := cmp.Diff(saved, lines(resumed)); diff != "" {
 						t.Errorf("-saved +resumed\n%s", diff)
 					}
-					if got, want := resumed.Metadata.Expired, kept.Metadata.Expired; got != want || (got.Questions == 1) != (name == "Expired") {
+					if got, want := resumed.Metadata.Expired, kept.Metadata.Expired; got != want ||
+						(got.Questions == 1) != (name == "Expired") {
 						t.Errorf("the mark is %v, and of the saved message %v", got, want)
 					}
 					if diff := cmp.Diff(saved, lines(page)); diff != "" && c.play == nil {
@@ -169,7 +185,9 @@ func TestBudget(t *testing.T) {
 }
 
 // answerBudget answers the open question about a budget at a page, which then goes on with its copy of the message.
-func answerBudget(t *testing.T, e *engine.Engine, v aisdk.Version, page aisdk.Message, payload string, other bool) aisdk.Message {
+func answerBudget(
+	t *testing.T, e *engine.Engine, v aisdk.Version, page aisdk.Message, payload string, other bool,
+) aisdk.Message {
 	t.Helper()
 	s, err := e.Snapshot(t.Context(), key, nil)
 	if err != nil {

@@ -74,7 +74,8 @@ type call struct {
 func newEncoder(v Version) *encoder {
 	return &encoder{
 		version: v, calls: map[spool.ToolCallID]*call{}, subagents: map[spool.ToolCallID]*Subagent{},
-		agents: map[spool.AgentID]spool.ToolCallID{}, names: map[spool.AgentID]string{}, steers: map[spool.MessageID]bool{}, sources: map[string]spool.Source{},
+		agents: map[spool.AgentID]spool.ToolCallID{}, names: map[spool.AgentID]string{}, steers: map[spool.MessageID]bool{},
+		sources: map[string]spool.Source{},
 	}
 }
 
@@ -424,7 +425,10 @@ func (e *encoder) sendQuestions(parks projection.Parks) error {
 			e.add(e.about(p.ToolCallID, Chunk{Type: typeInput, ToolName: c.name, Input: c.input, ProviderExecuted: &no}))
 			continue
 		}
-		e.add(Chunk{Type: typeApproval, ApprovalID: approvalID(p), ToolCallID: p.ToolCallID, Reason: approvalQuestion(p), Question: question(p, e.path(p))})
+		e.add(Chunk{
+			Type: typeApproval, ApprovalID: approvalID(p), ToolCallID: p.ToolCallID, Reason: approvalQuestion(p),
+			Question: question(p, e.path(p)),
+		})
 	}
 	return nil
 }
@@ -467,7 +471,9 @@ func (e *encoder) end(c projection.RunEnded) {
 }
 
 // about returns what is known of the message of a run.
-func about(run spool.RunID, reason wire.StopReason, usage *spool.TokenCount, output json.RawMessage, expired wire.Expired) *Metadata {
+func about(
+	run spool.RunID, reason wire.StopReason, usage *spool.TokenCount, output json.RawMessage, expired wire.Expired,
+) *Metadata {
 	m := &Metadata{RunID: run, StopReason: reason, Output: output, Expired: expired}
 	if reason == wire.StopCompleted {
 		m.StopReason = ""

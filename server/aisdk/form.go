@@ -103,7 +103,12 @@ type savedRun struct {
 
 // savedRunOf returns the saved part of a run. Messages and runs are those of the thread.
 func savedRunOf(run spool.RunID, messages []spool.Message, runs []wire.Run) *savedRun {
-	a := &savedRun{run: run, nested: map[spool.AgentID][]spool.Message{}, agents: map[spool.ToolCallID]spool.AgentID{}, names: map[spool.AgentID]string{}}
+	a := &savedRun{
+		run:    run,
+		nested: map[spool.AgentID][]spool.Message{},
+		agents: map[spool.ToolCallID]spool.AgentID{},
+		names:  map[spool.AgentID]string{},
+	}
 	steers := make(map[spool.RunID]bool)
 	for _, r := range runs {
 		if r.StopReason == wire.StopSteered {
@@ -135,7 +140,8 @@ func savedRunOf(run spool.RunID, messages []spool.Message, runs []wire.Run) *sav
 	return a
 }
 
-// continuesAfter reports whether a message of the run's agent follows the turn. Then the turn is the message of a steer.
+// continuesAfter reports whether a message of the run's agent follows the turn. Then the turn is the message of a
+// steer.
 func (a *savedRun) continuesAfter(turn spool.Message, messages []spool.Message) bool {
 	at := slices.IndexFunc(messages, func(m spool.Message) bool { return m.ID == turn.ID })
 	return slices.ContainsFunc(messages[at+1:], func(m spool.Message) bool {

@@ -51,9 +51,14 @@ type PostPart struct {
 // checkForm returns an [spool.Invalid] error if the approval has a field of another form of answer.
 func (p PostPart) checkForm() error {
 	a := p.Approval
-	return notHere(`messages: the approval of the call "`+string(p.ToolCallID)+`": `, "answers has the details of an answer", []otherField{
-		{"arguments", a.Arguments}, {"decision", a.Decision}, {"digest", a.Digest}, {"editedArgs", a.EditedArgs}, {"payload", a.Payload},
-	})
+	return notHere(`messages: the approval of the call "`+string(p.ToolCallID)+`": `,
+		"answers has the details of an answer", []otherField{
+			{"arguments", a.Arguments},
+			{"decision", a.Decision},
+			{"digest", a.Digest},
+			{"editedArgs", a.EditedArgs},
+			{"payload", a.Payload},
+		})
 }
 
 // otherField is a field that belongs to another form of answer.
@@ -62,7 +67,8 @@ type otherField struct {
 	value json.RawMessage
 }
 
-// notHere returns an [spool.Invalid] error for the first of the fields that has a value. Way says how this form says it.
+// notHere returns an [spool.Invalid] error for the first of the fields that has a value. Way says how this form says
+// it.
 func notHere(prefix, way string, fields []otherField) error {
 	for _, f := range fields {
 		if f.value != nil {
@@ -104,7 +110,8 @@ func (p Post) Turn(address Address) (text string, attachments []wire.Attachment,
 			attachments = append(attachments, attachment(address, part.URL, part.MediaType, part.Filename))
 		default:
 			if !strings.HasPrefix(part.Type, prefixData) {
-				return "", nil, spool.Errorf(spool.Invalid, "messages: part %d of the last one has the type %q; a user's message has text, files and data", i, part.Type)
+				return "", nil, spool.Errorf(spool.Invalid,
+					"messages: part %d of the last one has the type %q; a user's message has text, files and data", i, part.Type)
 			}
 		}
 	}
@@ -209,7 +216,9 @@ type AnswerDetail struct {
 // checkForm returns an [spool.Invalid] error if the detail has a field of another form of answer.
 func (d AnswerDetail) checkForm(call spool.ToolCallID) error {
 	prefix := "answers." + string(call) + "."
-	if err := notHere(prefix, "arguments has those of an edited call", []otherField{{"editedArgs", d.EditedArgs}}); err != nil {
+	if err := notHere(
+		prefix, "arguments has those of an edited call", []otherField{{"editedArgs", d.EditedArgs}},
+	); err != nil {
 		return err
 	}
 	return notHere(prefix, "the message says it, in the approval of the call", []otherField{
@@ -226,7 +235,9 @@ func (p Post) Answers(open projection.Parks, details map[spool.ToolCallID]Answer
 		if err := detail.checkForm(id); err != nil {
 			return a, err
 		}
-		if !slices.ContainsFunc(p.Parts, func(part PostPart) bool { return part.ToolCallID == id && part.State == stateAnswered }) {
+		if !slices.ContainsFunc(p.Parts, func(part PostPart) bool {
+			return part.ToolCallID == id && part.State == stateAnswered
+		}) {
 			return a, spool.Errorf(spool.Invalid, "answers: the last message has no answer for the call %q", id)
 		}
 	}
@@ -259,24 +270,27 @@ func (p PostPart) copied() Part {
 func (a *Answers) read(part PostPart, park *wire.InputRequired) error {
 	switch {
 	case part.State == stateAnswered && (part.Approval == nil || part.Approval.Approved == nil):
-		return spool.Errorf(spool.Invalid, "messages: the answer for the call %q has no approval with approved", part.ToolCallID)
+		return spool.Errorf(spool.Invalid, "messages: the answer for the call %q has no approval with approved",
+			part.ToolCallID)
 	case part.State == stateAnswered && park == nil:
 		a.Late = true
 	case part.State == stateAnswered:
 		call, digest, ok := parseApprovalID(part.Approval.ID)
 		if !ok || call != part.ToolCallID {
-			return spool.Errorf(spool.Invalid, "messages: the approval of the call %q has an id that is not of this server", part.ToolCallID)
+			return spool.Errorf(spool.Invalid, "messages: the approval of the call %q has an id that is not of this server",
+				part.ToolCallID)
 		}
 		if digest != park.Digest {
-			return spool.Errorf(spool.Conflict, "The question about %s has changed. Load the chat again to see it.", park.ToolName)
+			return spool.Errorf(spool.Conflict, "The question about %s has changed. Load the chat again to see it.",
+				park.ToolName)
 		}
 		if err := part.checkForm(); err != nil {
 			return err
 		}
 		detail := a.details[call]
 		a.Approvals = append(a.Approvals, wire.Response{
-			ToolCallID: call, Approved: *part.Approval.Approved, Payload: nonNull(detail.Payload), Args: nonNull(detail.Arguments),
-			Reason: part.Approval.Reason, Digest: digest,
+			ToolCallID: call, Approved: *part.Approval.Approved, Payload: nonNull(detail.Payload),
+			Args: nonNull(detail.Arguments), Reason: part.Approval.Reason, Digest: digest,
 		})
 	case park != nil && projection.ForClient(*park) && (part.State == stateOutput || part.State == stateError):
 		payload := part.Output
@@ -284,8 +298,12 @@ func (a *Answers) read(part PostPart, park *wire.InputRequired) error {
 			payload = mustJSON(map[string]string{"error": part.ErrorText})
 		}
 		payload = cmpJSON(payload)
-		a.Outputs = append(a.Outputs, wire.Response{ToolCallID: part.ToolCallID, Approved: true, Payload: payload, Digest: park.Digest})
-		a.Given = append(a.Given, projection.Given{ToolCallID: part.ToolCallID, Payload: payload, Nested: park.AgentID != nil})
+		a.Outputs = append(a.Outputs, wire.Response{
+			ToolCallID: part.ToolCallID, Approved: true, Payload: payload, Digest: park.Digest,
+		})
+		a.Given = append(a.Given, projection.Given{
+			ToolCallID: part.ToolCallID, Payload: payload, Nested: park.AgentID != nil,
+		})
 	}
 	return nil
 }

@@ -192,7 +192,8 @@ func (m *Message) Apply(c Chunk) {
 		m.Parts = append(m.Parts, Part{Type: partFile, URL: c.URL, MediaType: c.MediaType})
 	case typeSourceURL, typeSourceDoc:
 		m.Parts = append(m.Parts, Part{
-			Type: c.Type, SourceID: c.SourceID, URL: c.URL, MediaType: c.MediaType, Title: c.Title, ProviderMetadata: c.ProviderMetadata,
+			Type: c.Type, SourceID: c.SourceID, URL: c.URL, MediaType: c.MediaType, Title: c.Title,
+			ProviderMetadata: c.ProviderMetadata,
 		})
 	case typeSteering:
 		m.Parts = append(m.Parts, Part{Type: partSteering, ID: c.ID, Parts: c.Parts})

@@ -142,8 +142,8 @@ func (e *encoder) hasNested(a *savedRun, agent spool.AgentID) bool {
 	return false
 }
 
-// adopt records what the client has of a message. In the middle of a stream, it also sends the calls of nested runs that
-// the client lacks.
+// adopt records what the client has of a message. In the middle of a stream, it also sends the calls of nested runs
+// that the client lacks.
 func (e *encoder) adopt(a *savedRun, m spool.Message, step int, copied bool) {
 	if copied {
 		e.step = max(e.step, step)

@@ -35,7 +35,8 @@ func (e *encoder) source(c projection.Cited) {
 		id = string(c.Call) + ":c" + strconv.Itoa(c.N)
 	}
 	if before, sent := e.sources[id]; sent {
-		e.cut = e.cut || e.redo != nil && (before.URL != c.URL || before.Title != c.Title || !slices.Equal(before.Spans, c.Spans))
+		e.cut = e.cut || e.redo != nil && (before.URL != c.URL || before.Title != c.Title ||
+			!slices.Equal(before.Spans, c.Spans))
 		return
 	}
 	if e.redo != nil && !e.redo.over() {
@@ -61,7 +62,9 @@ func (e *encoder) stepID(step int) string { return string(e.run) + ":s" + strcon
 
 // forgetSources forgets the sources of the open step's answer.
 func (e *encoder) forgetSources() {
-	maps.DeleteFunc(e.sources, func(id string, _ spool.Source) bool { return strings.HasPrefix(id, e.stepID(e.step)+":c") })
+	maps.DeleteFunc(e.sources, func(id string, _ spool.Source) bool {
+		return strings.HasPrefix(id, e.stepID(e.step)+":c")
+	})
 }
 
 // sendSources sends the sources in saved content that belong to a call. An empty call: those that belong to no call.
@@ -70,7 +73,9 @@ func (e *encoder) sendSources(content spool.Content, call spool.ToolCallID, step
 	for _, p := range content {
 		if p.Type == spool.PartSource && p.ToolCallID == call {
 			n++
-			e.source(projection.Cited{Source: spool.Source{URL: p.URL, Title: p.Title, Spans: p.Spans}, Call: call, Run: e.run, Step: step, N: n})
+			e.source(projection.Cited{
+				Source: spool.Source{URL: p.URL, Title: p.Title, Spans: p.Spans}, Call: call, Run: e.run, Step: step, N: n,
+			})
 		}
 	}
 }

@@ -38,7 +38,10 @@ func come(t *testing.T, e *engine.Engine, o aisdk.Options) *client {
 	t.Helper()
 	o.RunID, o.Address = "r1", address
 	o.Load = func() (*wire.FormedSnapshot, error) { return e.FormedSnapshot(context.Background(), key, aisdk.Form) }
-	c := &client{t: t, engine: e, translator: aisdk.New(o), over: make(chan struct{}), message: aisdk.Message{Role: spool.RoleAssistant, Parts: []aisdk.Part{}}}
+	c := &client{
+		t: t, engine: e, translator: aisdk.New(o), over: make(chan struct{}),
+		message: aisdk.Message{Role: spool.RoleAssistant, Parts: []aisdk.Part{}},
+	}
 	first, err := o.Load()
 	if err != nil {
 		t.Fatal(err)
@@ -146,19 +149,28 @@ func address(id spool.ArtifactID) string { return "/files/" + string(id) + "?of=
 func newEngine(t *testing.T, model spool.Model) *engine.Engine {
 	t.Helper()
 	tool := func(name string, result string) spool.Tool {
-		return spool.Tool{ToolSpec: spool.ToolSpec{Name: name}, Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
-			return json.RawMessage(result), nil
-		}}
+		return spool.Tool{
+			ToolSpec: spool.ToolSpec{Name: name},
+			Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+				return json.RawMessage(result), nil
+			},
+		}
 	}
 	send := tool("send", `"sent"`)
 	send.Approval = spool.AlwaysApprove
-	hang := spool.Tool{ToolSpec: spool.ToolSpec{Name: "hang"}, Call: func(ctx context.Context, _ spool.ToolCall) (json.RawMessage, error) {
-		<-ctx.Done()
-		return nil, ctx.Err()
-	}}
+	hang := spool.Tool{
+		ToolSpec: spool.ToolSpec{Name: "hang"},
+		Call: func(ctx context.Context, _ spool.ToolCall) (json.RawMessage, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		},
+	}
 	e, err := engine.New(memory.New(nil), engine.Config{
 		Agents: []spool.Agent{{
-			Name: "a", Model: "m", Tools: []spool.Tool{send, tool("lookup", `{"found":1}`), tool("search", `{"sources":[{"url":"https://example.com/b","title":"B"}]}`), hang},
+			Name: "a", Model: "m", Tools: []spool.Tool{
+				send, tool("lookup", `{"found":1}`), tool("search", `{"sources":[{"url":"https://example.com/b","title":"B"}]}`),
+				hang,
+			},
 			Spawn: &spool.Spawn{Profiles: map[string]spool.Profile{"mailer": {Tools: []spool.Tool{send, tool("lookup", `1`)}}}},
 		}},
 		Models: map[string]spool.Model{"m": model}, Stream: option.Stream{FlushEvery: -1}, Log: slog.New(slog.DiscardHandler),
@@ -185,7 +197,8 @@ func work(t *testing.T, e *engine.Engine) (stop func()) {
 
 func respond(t *testing.T, e *engine.Engine, id spool.ToolCallID) {
 	t.Helper()
-	if got, err := e.Respond(t.Context(), key, wire.Response{ToolCallID: id, Approved: true}); err != nil || !got.Delivered {
+	if got, err := e.Respond(t.Context(), key, wire.Response{ToolCallID: id, Approved: true}); err != nil ||
+		!got.Delivered {
 		t.Fatal(got, err)
 	}
 }
@@ -198,7 +211,10 @@ func TestShowsWhatIsSaved(t *testing.T) {
 	retried := func(again ...string) []spooltest.Turn {
 		return []spooltest.Turn{{Text: []string{"Hel", "lo"}, Err: &spool.ModelError{Status: 503}}, {Text: again}}
 	}
-	drawn := []spool.FileMade{{Name: "a.csv", MediaType: "text/csv", Data: []byte("a,b\n")}, {MediaType: "text/plain", Data: []byte("one")}}
+	drawn := []spool.FileMade{
+		{Name: "a.csv", MediaType: "text/csv", Data: []byte("a,b\n")},
+		{MediaType: "text/plain", Data: []byte("one")},
+	}
 	half := spooltest.Turn{Text: []string{"Look:"}, Files: drawn[:1], Err: &spool.ModelError{Status: 503}}
 	for name, c := range map[string]struct {
 		turns []spooltest.Turn
@@ -207,32 +223,58 @@ func TestShowsWhatIsSaved(t *testing.T) {
 		cut bool
 		has string // in the stream of version 7
 	}{
-		"Text": {turns: []spooltest.Turn{{Reasoning: []string{"h", "m"}, Text: []string{"a", "b"}, Usage: spooltest.Tokens(1, 2)}}, has: `"reasoning-delta"`},
+		"Text": {
+			turns: []spooltest.Turn{{Reasoning: []string{"h", "m"}, Text: []string{"a", "b"}, Usage: spooltest.Tokens(1, 2)}},
+			has:   `"reasoning-delta"`,
+		},
 		"Tools": {turns: []spooltest.Turn{
-			{Text: []string{"Look."}, Calls: []spooltest.Call{{ID: "c1", Name: "lookup", Args: `{"n":1}`}, {ID: "c2", Name: "nothing", Args: "no json"}}},
+			{
+				Text:  []string{"Look."},
+				Calls: []spooltest.Call{{ID: "c1", Name: "lookup", Args: `{"n":1}`}, {ID: "c2", Name: "nothing", Args: "no json"}},
+			},
 			spooltest.Say("Done."),
 		}, has: `{"type":"tool-output-error","toolCallId":"c2"`},
-		"Cites": {turns: []spooltest.Turn{
-			{Text: []string{"Look."}, Sources: []spool.Source{{Title: "report.pdf"}}, Calls: []spooltest.Call{{ID: "c1", Name: "search"}, {ID: "c2", Name: "lookup"}}},
-			{Text: []string{"Done."}, Sources: []spool.Source{{URL: "https://example.com/a", Title: "A", Spans: []spool.Span{{Start: 0, End: 4}}}}},
-		}, has: `{"type":"source-url","url":"https://example.com/a","sourceId":"r1:s2:c1","title":"A","providerMetadata":{"spool":{"spans":[{"start":0,"end":4}]}}}`},
+		"Cites": {
+			turns: []spooltest.Turn{
+				{
+					Text:    []string{"Look."},
+					Sources: []spool.Source{{Title: "report.pdf"}},
+					Calls:   []spooltest.Call{{ID: "c1", Name: "search"}, {ID: "c2", Name: "lookup"}},
+				},
+				{
+					Text:    []string{"Done."},
+					Sources: []spool.Source{{URL: "https://example.com/a", Title: "A", Spans: []spool.Span{{Start: 0, End: 4}}}},
+				},
+			},
+			has: `{"type":"source-url","url":"https://example.com/a","sourceId":"r1:s2:c1","title":"A","providerMetadata":{"spool":{"spans":[{"start":0,"end":4}]}}}`,
+		},
 		"Draws": {turns: []spooltest.Turn{
 			{Text: []string{"Look:"}, Files: drawn, Calls: []spooltest.Call{{ID: "c1", Name: "lookup"}}}, {Files: drawn[:1]},
 		}, has: `{"type":"file","url":"/files/art_`},
-		"DrawsAgain":    {turns: []spooltest.Turn{half, {Text: []string{"Look:"}, Files: drawn}}, has: `{"type":"reset-step"}`},
-		"DrawsAnother":  {turns: []spooltest.Turn{half, {Text: []string{"Look:"}, Files: drawn[1:]}}, cut: true, has: `{"type":"reset-step"}`},
-		"DrawsNoMore":   {turns: []spooltest.Turn{half, spooltest.Say("Look:")}, cut: true, has: `{"type":"reset-step"}`},
-		"Asks":          {turns: []spooltest.Turn{spooltest.Use(spooltest.Call{ID: "c1", Name: "send"})}, has: `"tool-approval-request","toolCallId":"c1","approvalId":"c1#sha256:`},
+		"DrawsAgain": {
+			turns: []spooltest.Turn{half, {Text: []string{"Look:"}, Files: drawn}}, has: `{"type":"reset-step"}`,
+		},
+		"DrawsAnother": {
+			turns: []spooltest.Turn{half, {Text: []string{"Look:"}, Files: drawn[1:]}}, cut: true, has: `{"type":"reset-step"}`,
+		},
+		"DrawsNoMore": {turns: []spooltest.Turn{half, spooltest.Say("Look:")}, cut: true, has: `{"type":"reset-step"}`},
+		"Asks": {
+			turns: []spooltest.Turn{spooltest.Use(spooltest.Call{ID: "c1", Name: "send"})},
+			has:   `"tool-approval-request","toolCallId":"c1","approvalId":"c1#sha256:`,
+		},
 		"Redone":        {turns: retried("Good", " day."), cut: true, has: `{"type":"reset-step"}`},
 		"RedoneAlike":   {turns: retried("He", "llo wor", "ld"), has: `{"type":"reset-step"}`},
 		"RedoneShorter": {turns: retried("Hel"), cut: true, has: `{"type":"reset-step"}`},
 		"RedoneTheSame": {turns: retried("Hello"), has: `{"type":"reset-step"}`},
-		"Stopped": {turns: []spooltest.Turn{{Text: []string{"said"}, Calls: []spooltest.Call{{ID: "c1", Name: "hang"}}}}, play: func(t *testing.T, e *engine.Engine) {
-			t.Helper()
-			if got, err := e.Stop(t.Context(), key); err != nil || !got.Accepted {
-				t.Fatal(got, err)
-			}
-		}, has: `{"type":"abort"`},
+		"Stopped": {
+			turns: []spooltest.Turn{{Text: []string{"said"}, Calls: []spooltest.Call{{ID: "c1", Name: "hang"}}}},
+			play: func(t *testing.T, e *engine.Engine) {
+				t.Helper()
+				if got, err := e.Stop(t.Context(), key); err != nil || !got.Accepted {
+					t.Fatal(got, err)
+				}
+			}, has: `{"type":"abort"`,
+		},
 		"Nested": {turns: []spooltest.Turn{
 			spooltest.Use(spooltest.Call{ID: "s1", Name: spool.SpawnTool, Args: `{"name":"mailer","instructions":"Mail ann."}`}),
 			{Text: []string{"I write."}, Calls: []spooltest.Call{{ID: "c1", Name: "lookup"}}},
@@ -244,7 +286,8 @@ func TestShowsWhatIsSaved(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					e := newEngine(t, spooltest.NewModel(c.turns...))
-					if got, err := e.Run(t.Context(), key, wire.StartRequest{Prompt: "hello", RunID: "r1"}); err != nil || !got.Accepted {
+					if got, err := e.Run(t.Context(), key, wire.StartRequest{Prompt: "hello", RunID: "r1"}); err != nil ||
+						!got.Accepted {
 						t.Fatal(got, err)
 					}
 					follower := come(t, e, aisdk.Options{Version: v, From: &wire.Run{ID: "r1"}})
@@ -259,7 +302,8 @@ func TestShowsWhatIsSaved(t *testing.T) {
 					if cut := v == aisdk.V6 && c.cut; follower.translator.Cut() != cut {
 						t.Fatalf("the stream is cut: %v\n%s", !cut, follower.text)
 					}
-					if diff := cmp.Diff(shown(t, want), shown(t, got)); diff != "" && !follower.translator.Cut() && (v == aisdk.V7 || name != "Stopped") {
+					if diff := cmp.Diff(shown(t, want), shown(t, got)); diff != "" && !follower.translator.Cut() &&
+						(v == aisdk.V7 || name != "Stopped") {
 						t.Errorf("-saved +followed\n%s\nafter\n%s", diff, follower.text)
 					}
 					late := come(t, e, aisdk.Options{Version: v})
@@ -296,8 +340,18 @@ func TestContinues(t *testing.T) {
 		call  spool.ToolCallID
 		late  bool // the client comes after the run has gone on
 	}{
-		"AtOnce":     {[]spooltest.Turn{{Text: []string{"I send."}, Calls: []spooltest.Call{{ID: "c1", Name: "send"}}}, spooltest.Say("Done.")}, "c1", false},
-		"Late":       {[]spooltest.Turn{{Text: []string{"I send."}, Calls: []spooltest.Call{{ID: "c1", Name: "send"}}}, spooltest.Say("Done.")}, "c1", true},
+		"AtOnce": {
+			[]spooltest.Turn{
+				{Text: []string{"I send."}, Calls: []spooltest.Call{{ID: "c1", Name: "send"}}}, spooltest.Say("Done."),
+			},
+			"c1", false,
+		},
+		"Late": {
+			[]spooltest.Turn{
+				{Text: []string{"I send."}, Calls: []spooltest.Call{{ID: "c1", Name: "send"}}}, spooltest.Say("Done."),
+			},
+			"c1", true,
+		},
 		"Nested":     {nested(), "c1-dg29gg", false},
 		"NestedLate": {nested(), "c1-dg29gg", true},
 	} {
@@ -305,7 +359,8 @@ func TestContinues(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				e := newEngine(t, spooltest.NewModel(c.turns...))
-				if got, err := e.Run(t.Context(), key, wire.StartRequest{Prompt: "hello", RunID: "r1"}); err != nil || !got.Accepted {
+				if got, err := e.Run(t.Context(), key, wire.StartRequest{Prompt: "hello", RunID: "r1"}); err != nil ||
+					!got.Accepted {
 					t.Fatal(got, err)
 				}
 				stop := work(t, e)

@@ -89,7 +89,8 @@ type PageTool struct {
 func (in *Input) Validate(context.Context) error {
 	for name, value := range map[string]json.RawMessage{"state": in.Body.State, "hostState": in.Body.HostState} {
 		if value != nil && string(value) != "null" {
-			return spool.Errorf(spool.Invalid, "%s is not taken from a request: what the tools of a run get comes from the host's session", name)
+			return spool.Errorf(spool.Invalid,
+				"%s is not taken from a request: what the tools of a run get comes from the host's session", name)
 		}
 	}
 	return spool.CheckID("id", string(in.Body.ID))
@@ -160,7 +161,9 @@ func (c Controller) Post(ctx context.Context, in Input) (Answer, error) {
 }
 
 // follow opens the stream of a message, of the request alone: it outlives what rest keeps for a call.
-func (c Controller) follow(ctx context.Context, key spool.ThreadKey, who access.Principal, o aisdk.Options, slot *stream.Slot) (Answer, error) {
+func (c Controller) follow(
+	ctx context.Context, key spool.ThreadKey, who access.Principal, o aisdk.Options, slot *stream.Slot,
+) (Answer, error) {
 	r := rest.RequestOf(ctx)
 	lasts, forget := access.Lifetime(call.ActingAs(r.Context(), who), who, who.Until)
 	o.Address = c.address(key)

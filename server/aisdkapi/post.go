@@ -15,7 +15,9 @@ import (
 const triggerRegenerate = "regenerate-message"
 
 // read does what a post says, and returns what the client sees.
-func (c Controller) read(ctx context.Context, key spool.ThreadKey, in *ChatRequest, who access.Principal) (aisdk.Options, *ChatRefusal, error) {
+func (c Controller) read(
+	ctx context.Context, key spool.ThreadKey, in *ChatRequest, who access.Principal,
+) (aisdk.Options, *ChatRefusal, error) {
 	post, err := aisdk.ReadPost(in.Messages)
 	if err == nil && in.Trigger != triggerRegenerate {
 		err = post.CheckRole()
@@ -24,7 +26,8 @@ func (c Controller) read(ctx context.Context, key spool.ThreadKey, in *ChatReque
 	case err != nil:
 		return aisdk.Options{}, nil, err
 	case len(in.Answers) > 0 && (in.Trigger == triggerRegenerate || post.Role != spool.RoleAssistant):
-		return aisdk.Options{}, nil, spool.Errorf(spool.Invalid, "answers is only for a post whose last message is the assistant's")
+		return aisdk.Options{}, nil, spool.Errorf(spool.Invalid,
+			"answers is only for a post whose last message is the assistant's")
 	case in.Trigger == triggerRegenerate:
 		return c.regenerate(ctx, key, in, post)
 	case post.Role == spool.RoleAssistant:
@@ -36,7 +39,9 @@ func (c Controller) read(ctx context.Context, key spool.ThreadKey, in *ChatReque
 
 // prompt starts a run with the user's message. A message that the thread has already is shown, unless the client
 // has edited it. Another text under its id is refused: the client would see the answer to the first one.
-func (c Controller) prompt(ctx context.Context, key spool.ThreadKey, in *ChatRequest, post aisdk.Post) (aisdk.Options, *ChatRefusal, error) {
+func (c Controller) prompt(
+	ctx context.Context, key spool.ThreadKey, in *ChatRequest, post aisdk.Post,
+) (aisdk.Options, *ChatRefusal, error) {
 	text, attachments, err := post.Turn(c.address(key))
 	if err != nil {
 		return aisdk.Options{}, nil, err
@@ -45,7 +50,9 @@ func (c Controller) prompt(ctx context.Context, key spool.ThreadKey, in *ChatReq
 	if err != nil && spool.CodeOf(err) != spool.NotFound { // its first turn makes it
 		return aisdk.Options{}, nil, err
 	}
-	start := wire.StartRequest{Prompt: text, Attachments: attachments, ClientMessageID: post.ClientID(), RunID: post.RunID(key.ID)}
+	start := wire.StartRequest{
+		Prompt: text, Attachments: attachments, ClientMessageID: post.ClientID(), RunID: post.RunID(key.ID),
+	}
 	if said, ok := aisdk.FindTurn(post.ID, turns); ok {
 		if in.MessageID == nil || *in.MessageID != post.ID {
 			saved, err := c.saved(ctx, key, said.ID)
@@ -60,7 +67,9 @@ func (c Controller) prompt(ctx context.Context, key spool.ThreadKey, in *ChatReq
 }
 
 // regenerate answers a turn again, as it was said.
-func (c Controller) regenerate(ctx context.Context, key spool.ThreadKey, in *ChatRequest, post aisdk.Post) (aisdk.Options, *ChatRefusal, error) {
+func (c Controller) regenerate(
+	ctx context.Context, key spool.ThreadKey, in *ChatRequest, post aisdk.Post,
+) (aisdk.Options, *ChatRefusal, error) {
 	_, turns, err := c.Engine.UserTurns(ctx, key)
 	if err != nil {
 		return aisdk.Options{}, nil, err
@@ -108,7 +117,9 @@ func (c Controller) saved(ctx context.Context, key spool.ThreadKey, id spool.Mes
 const recentMessages = 50
 
 // start starts a run, and shows it from its start.
-func (c Controller) start(ctx context.Context, key spool.ThreadKey, in *ChatRequest, start wire.StartRequest) (aisdk.Options, *ChatRefusal, error) {
+func (c Controller) start(
+	ctx context.Context, key spool.ThreadKey, in *ChatRequest, start wire.StartRequest,
+) (aisdk.Options, *ChatRefusal, error) {
 	start.StartOptions, start.WhenBusy = in.StartOptions, in.WhenBusy
 	for _, t := range in.Tools {
 		start.Client.Tools = append(start.Client.Tools, wire.ClientTool(t))
@@ -136,7 +147,9 @@ func refused(key spool.ThreadKey, reason, text string) *ChatRefusal {
 
 // answer gives the answers in an assistant's message to the open questions, and shows what follows. It answers
 // nothing but open questions. If somebody else has answered them, the client only sees what follows.
-func (c Controller) answer(ctx context.Context, key spool.ThreadKey, in *ChatRequest, post aisdk.Post, who access.Principal) (aisdk.Options, *ChatRefusal, error) {
+func (c Controller) answer(
+	ctx context.Context, key spool.ThreadKey, in *ChatRequest, post aisdk.Post, who access.Principal,
+) (aisdk.Options, *ChatRefusal, error) {
 	thread, err := c.Engine.Snapshot(ctx, key, &wire.SnapshotOptions{Limit: recentMessages})
 	if err != nil {
 		return aisdk.Options{}, nil, err
@@ -170,7 +183,8 @@ func (c Controller) answer(ctx context.Context, key spool.ThreadKey, in *ChatReq
 	if err != nil {
 		return aisdk.Options{}, nil, err
 	}
-	if at := slices.IndexFunc(results, func(r wire.RespondResult) bool { return r.Delivered }); at < 0 && len(results) > 0 {
+	if at := slices.IndexFunc(results, func(r wire.RespondResult) bool { return r.Delivered }); at < 0 &&
+		len(results) > 0 {
 		last := results[len(results)-1]
 		if last.Reason == wire.ReasonAnswered || last.Reason == wire.ReasonNoPark { // somebody else was faster
 			return show, nil, nil

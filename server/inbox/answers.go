@@ -79,8 +79,8 @@ type InboxResult struct { //nolint:revive // as above
 	Code spool.Code `example:"invalid" json:"code,omitempty"`
 }
 
-// Answer answers POST /api/agent/inbox/answers: 200 with a result for each answer. Each answer is on its own: one that is
-// refused or fails does not stop the others. Sent again, the answers of a request that counted are refused.
+// Answer answers POST /api/agent/inbox/answers: 200 with a result for each answer. Each answer is on its own: one
+// that is refused or fails does not stop the others. Sent again, the answers of a request that counted are refused.
 func (c Controller) Answer(ctx context.Context, in InboxAnswers) (InboxResults, error) {
 	p := call.By(ctx)
 	call.Concerns(ctx, p.Key(""), "")
@@ -97,7 +97,8 @@ func (c Controller) Answer(ctx context.Context, in InboxAnswers) (InboxResults, 
 			err = call.Settled(ctx, err)
 			result.Code, result.Error = spool.CodeOf(err), spool.MessageOf(err)
 			if result.Code != spool.Invalid {
-				c.Log.WarnContext(ctx, "an answer of several failed", "error", call.About(ctx, err, p.Key(a.ThreadID), ""), "cause", err)
+				c.Log.WarnContext(ctx, "an answer of several failed", "error", call.About(ctx, err, p.Key(a.ThreadID), ""), "cause",
+					err)
 			}
 		}
 		out.Results[i] = result

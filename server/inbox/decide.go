@@ -57,7 +57,8 @@ func (c Controller) Decide(ctx context.Context, in DecisionInput) (Page, error) 
 		return c.wrong(ctx, asked, err), nil
 	}
 	result, err := c.Engine.Respond(acting, g.Key(), wire.Response{
-		ToolCallID: g.Call, Approved: d.Approved, By: g.Approver, Payload: d.Payload, Reason: d.Reason, Digest: g.Digest, Via: via, ViaBy: g.MadeBy,
+		ToolCallID: g.Call, Approved: d.Approved, By: g.Approver, Payload: d.Payload, Reason: d.Reason, Digest: g.Digest,
+		Via: via, ViaBy: g.MadeBy,
 	})
 	switch {
 	case err != nil:
@@ -67,7 +68,9 @@ func (c Controller) Decide(ctx context.Context, in DecisionInput) (Page, error) 
 	case !result.Delivered:
 		return c.refused(ctx, errNoQuestion), nil
 	}
-	p := Page{status: http.StatusOK, title: "Your answer counts", text: "You have said no. You can close this page.", body: result}
+	p := Page{
+		status: http.StatusOK, title: "Your answer counts", text: "You have said no. You can close this page.", body: result,
+	}
 	if d.Approved {
 		p.text = "You have said yes. You can close this page."
 	}
@@ -75,7 +78,9 @@ func (c Controller) Decide(ctx context.Context, in DecisionInput) (Page, error) 
 }
 
 // open returns what a link says, a context for the engine, and the question if it still waits.
-func (c Controller) open(ctx context.Context, token string) (g auth.LinkGrant, acting context.Context, asked *LinkQuestion, err error) {
+func (c Controller) open(
+	ctx context.Context, token string,
+) (g auth.LinkGrant, acting context.Context, asked *LinkQuestion, err error) {
 	g, err = c.Auth.OpenLink(rest.RequestOf(ctx), token)
 	if err != nil {
 		return g, ctx, nil, err
@@ -98,14 +103,15 @@ func (c Controller) open(ctx context.Context, token string) (g auth.LinkGrant, a
 		q, err = c.Engine.Question(acting, key, g.Call)
 	}
 	switch {
-	case spool.CodeOf(err) == spool.NotFound, err == nil && (thread.CreatedAt.UnixMicro() != g.CreatedAt || q.Digest != g.Digest):
+	case spool.CodeOf(err) == spool.NotFound, err == nil &&
+		(thread.CreatedAt.UnixMicro() != g.CreatedAt || q.Digest != g.Digest):
 		return g, ctx, nil, errNoQuestion
 	case err != nil:
 		return g, ctx, nil, call.About(ctx, err, key, "")
 	}
 	return g, acting, &LinkQuestion{
-		Approver: g.Approver, ToolName: q.ToolName, Agent: q.Agent, Path: q.Path, Reason: q.Reason, Arguments: q.Arguments, InputSchema: q.InputSchema,
-		StartedBy: q.StartedBy, Title: q.Title, AskedAt: q.AskedAt, ExpiresAt: g.Expires(),
+		Approver: g.Approver, ToolName: q.ToolName, Agent: q.Agent, Path: q.Path, Reason: q.Reason, Arguments: q.Arguments,
+		InputSchema: q.InputSchema, StartedBy: q.StartedBy, Title: q.Title, AskedAt: q.AskedAt, ExpiresAt: g.Expires(),
 	}, nil
 }
 
@@ -118,8 +124,8 @@ func (c Controller) refused(ctx context.Context, err error) Page {
 	return p
 }
 
-// wrong returns the page of an answer that does not count, because it is wrong or because the store has failed: with the
-// question, so that the approver can answer again.
+// wrong returns the page of an answer that does not count, because it is wrong or because the store has failed: with
+// the question, so that the approver can answer again.
 func (c Controller) wrong(ctx context.Context, asked *LinkQuestion, err error) Page {
 	p := c.refused(ctx, err)
 	p.title, p.question = "Your answer does not count", asked
@@ -135,7 +141,8 @@ type decision struct {
 
 var (
 	errDecision = spool.Errorf(spool.Invalid, "decision must be approve or deny")
-	errBody     = spool.Errorf(call.CodeMediaType, "the Content-Type must be application/x-www-form-urlencoded or application/json")
+	errBody     = spool.Errorf(call.CodeMediaType,
+		"the Content-Type must be application/x-www-form-urlencoded or application/json")
 )
 
 // readDecision reads a form, or JSON.

@@ -1,5 +1,5 @@
-// Package inbox has the endpoints of the questions that wait for people: a list over all threads of a tenant, answers to
-// several of them at once, and links with which one person answers one of them.
+// Package inbox has the endpoints of the questions that wait for people: a list over all threads of a tenant, answers
+// to several of them at once, and links with which one person answers one of them.
 package inbox
 
 import (
@@ -65,12 +65,12 @@ type Inbox struct {
 	Next string `json:"next,omitempty"`
 }
 
-// List answers GET /api/agent/inbox with a page of the questions that wait for an answer, or of those that nobody answered
-// in time.
+// List answers GET /api/agent/inbox with a page of the questions that wait for an answer, or of those that nobody
+// answered in time.
 func (c Controller) List(ctx context.Context, in ListInput) (Inbox, error) {
 	q := wire.ParkQuery{
-		State: in.State, Order: in.Order, ThreadID: in.ThreadID, Agent: in.Agent, Tool: in.Tool, Reason: in.Reason, StartedBy: in.StartedBy, Owner: in.Owner,
-		Limit: in.Limit,
+		State: in.State, Order: in.Order, ThreadID: in.ThreadID, Agent: in.Agent, Tool: in.Tool, Reason: in.Reason,
+		StartedBy: in.StartedBy, Owner: in.Owner, Limit: in.Limit,
 	}
 	if in.After != "" {
 		if err := readMark(in.After, &q); err != nil {
@@ -92,7 +92,9 @@ func (c Controller) List(ctx context.Context, in ListInput) (Inbox, error) {
 // markOf returns "<list>~<time>~<run>~<call>", the position from which a list continues. Only the id of a call may have
 // a tilde.
 func markOf(q wire.ParkQuery) string {
-	return strings.Join([]string{listOf(q), q.After.UTC().Format(time.RFC3339Nano), string(q.AfterRun), string(q.AfterCall)}, "~")
+	return strings.Join(
+		[]string{listOf(q), q.After.UTC().Format(time.RFC3339Nano), string(q.AfterRun), string(q.AfterCall)}, "~",
+	)
 }
 
 // listOf names the list that a page is of: its order, or "expired".
@@ -108,7 +110,8 @@ var errMark = spool.Errorf(spool.Invalid, "after must be the next of an earlier 
 // readMark reads a text of markOf.
 func readMark(mark string, q *wire.ParkQuery) error {
 	parts := strings.SplitN(mark, "~", 4)
-	if len(parts) < 4 || parts[0] != listOf(*q) || spool.CheckID("after", parts[2]) != nil || call.CheckToolCall(spool.ToolCallID(parts[3])) != nil {
+	if len(parts) < 4 || parts[0] != listOf(*q) || spool.CheckID("after", parts[2]) != nil ||
+		call.CheckToolCall(spool.ToolCallID(parts[3])) != nil {
 		return errMark
 	}
 	at, err := time.Parse(time.RFC3339Nano, parts[1])

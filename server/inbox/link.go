@@ -53,8 +53,10 @@ func (in *InboxLinkRequest) Validate(context.Context) (err error) {
 	switch {
 	case in.Approver == "":
 		return spool.Errorf(spool.Invalid, "approver is required")
-	case len(in.Approver) > maxApprover || strings.TrimSpace(in.Approver) != in.Approver || strings.ContainsFunc(in.Approver, hidden):
-		return spool.Errorf(spool.Invalid, "approver must have up to %d bytes, no space around it and no control characters", maxApprover)
+	case len(in.Approver) > maxApprover || strings.TrimSpace(in.Approver) != in.Approver ||
+		strings.ContainsFunc(in.Approver, hidden):
+		return spool.Errorf(spool.Invalid, "approver must have up to %d bytes, no space around it and no control characters",
+			maxApprover)
 	}
 	in.lasts = maxLink
 	if in.ExpiresIn != "" {
@@ -90,7 +92,8 @@ func (c Controller) Link(ctx context.Context, in InboxLinkRequest) (InboxLink, e
 	key := p.Key(in.ThreadID)
 	call.Concerns(ctx, key, "")
 	if !mayApprove(c.Approvers, in.Approver) {
-		return InboxLink{}, call.About(ctx, spool.Errorf(spool.Forbidden, "approver: the configuration allows no links for this subject"), key, "")
+		return InboxLink{}, call.About(ctx,
+			spool.Errorf(spool.Forbidden, "approver: the configuration allows no links for this subject"), key, "")
 	}
 	acting := call.Acting(ctx)
 	thread, err := c.Engine.Thread(acting, key)
@@ -118,8 +121,8 @@ func (c Controller) Link(ctx context.Context, in InboxLinkRequest) (InboxLink, e
 		return InboxLink{}, call.About(ctx, err, key, "")
 	}
 	token := c.Auth.SignLink(p, auth.LinkGrant{
-		ID: link.ID, Tenant: p.Tenant, Thread: key.ID, Call: in.ToolCallID, Digest: asked.Digest, Approver: in.Approver, MadeBy: p.Subject,
-		Until: until.Unix(), CreatedAt: thread.CreatedAt.UnixMicro(),
+		ID: link.ID, Tenant: p.Tenant, Thread: key.ID, Call: in.ToolCallID, Digest: asked.Digest, Approver: in.Approver,
+		MadeBy: p.Subject, Until: until.Unix(), CreatedAt: thread.CreatedAt.UnixMicro(),
 	})
 	rest.ResponseOf(ctx).Header().Set("Referrer-Policy", "no-referrer")
 	return InboxLink{c.Base + pathLinks + url.PathEscape(token), until, link.ID}, nil

@@ -24,7 +24,8 @@ type InboxLinks struct { //nolint:revive // the document has the name
 	Links []wire.QuestionLink `json:"links"`
 }
 
-// Links answers GET /api/agent/inbox/links with the links that the caller has made, and those of its tenant for an admin.
+// Links answers GET /api/agent/inbox/links with the links that the caller has made, and those of its tenant for an
+// admin.
 func (c Controller) Links(ctx context.Context, in LinksInput) (InboxLinks, error) {
 	p := call.By(ctx)
 	q := engine.LinkQuery{After: in.After, Limit: in.Limit}
@@ -40,7 +41,8 @@ type RevokeInput struct {
 	LinkID wire.LinkID `maxLength:"128" pattern:"^[A-Za-z0-9._:-]+$" query:"linkId" required:"true"` // The link.
 }
 
-// Revoke answers DELETE /api/agent/inbox/links: the link opens nothing any more. Only its maker and an admin see a link.
+// Revoke answers DELETE /api/agent/inbox/links: the link opens nothing any more. Only its maker and an admin see a
+// link.
 func (c Controller) Revoke(ctx context.Context, in RevokeInput) (wire.QuestionLink, error) {
 	p := call.By(ctx)
 	acting := call.Acting(ctx)
@@ -54,8 +56,8 @@ func (c Controller) Revoke(ctx context.Context, in RevokeInput) (wire.QuestionLi
 	return link, call.About(ctx, err, p.Key(link.ThreadID), "")
 }
 
-// mayApprove reports whether the list of approvers has a subject. An element "*@example.com" stands for all subjects with
-// that end. No list has everybody.
+// mayApprove reports whether the list of approvers has a subject. An element "*@example.com" stands for all subjects
+// with that end. No list has everybody.
 func mayApprove(list []string, subject string) bool {
 	for _, one := range list {
 		end, all := strings.CutPrefix(one, "*")

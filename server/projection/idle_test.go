@@ -31,7 +31,8 @@ type aisdkClient struct{ *aisdk.Translator }
 func (c aisdkClient) take(f wire.FormedFrame) error { _, err := c.Frame(f); return err }
 
 // A thousand clients that wait in the middle of a run keep what its open step needs, and nothing of the thread, of
-// which they have got all messages: of a call before it, at most the fact that it was made. Not parallel: what others allocate would count.
+// which they have got all messages: of a call before it, at most the fact that it was made. Not parallel: what others
+// allocate would count.
 func TestIdleClients(t *testing.T) { //nolint:paralleltest // as above
 	const clients, steps, kept, large = 1000, 8, 4 << 10, 4 << 10
 	for name, c := range map[string]struct { //nolint:paralleltest // as above
@@ -73,7 +74,12 @@ func wait(
 	e := newEngine(t, spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		switch n := spooltest.StepOf(r); {
 		case n < steps:
-			return spooltest.Turn{Text: []string{text}, Calls: []spooltest.Call{{ID: spool.ToolCallID("c" + strconv.Itoa(n)), Name: "lookup", Args: `{"n":` + strconv.Itoa(n) + `}`}}}
+			return spooltest.Turn{
+				Text: []string{text},
+				Calls: []spooltest.Call{
+					{ID: spool.ToolCallID("c" + strconv.Itoa(n)), Name: "lookup", Args: `{"n":` + strconv.Itoa(n) + `}`},
+				},
+			}
 		case n == steps:
 			turn := spooltest.Say("A small", " one.")
 			turn.Calls = []spooltest.Call{{ID: "last", Name: "lookup"}}
@@ -84,7 +90,9 @@ func wait(
 		}
 	}))
 	load := func() (*wire.FormedSnapshot, error) { return e.FormedSnapshot(context.Background(), key, form) }
-	if got, err := e.Run(t.Context(), key, wire.StartRequest{Prompt: "hello", RunID: "r1", StartOptions: wire.StartOptions{MaxSteps: 20}}); err != nil || !got.Accepted {
+	if got, err := e.Run(
+		t.Context(), key, wire.StartRequest{Prompt: "hello", RunID: "r1", StartOptions: wire.StartOptions{MaxSteps: 20}},
+	); err != nil || !got.Accepted {
 		t.Fatal(got, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

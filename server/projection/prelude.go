@@ -106,8 +106,8 @@ func (p *Projection) Replay(s *wire.FormedSnapshot, at wire.Cursor) ([]Change, e
 	return p.drain()
 }
 
-// addClientResults adds the results that the client has just sent to the messages of a run that has not continued yet. A
-// client that sees the call without its result would execute the call again.
+// addClientResults adds the results that the client has just sent to the messages of a run that has not continued
+// yet. A client that sees the call without its result would execute the call again.
 func (p *Projection) addClientResults(messages Messages) Messages {
 	if p.o.From == nil {
 		return messages

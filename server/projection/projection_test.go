@@ -125,7 +125,9 @@ func TestTranscript(t *testing.T) {
 	for _, end := range p.wire.ends {
 		outcomes = append(outcomes, end.Outcome)
 	}
-	if diff := cmp.Diff([]projection.Outcome{projection.Waits, projection.Finished, projection.Finished}, outcomes); diff != "" {
+	if diff := cmp.Diff(
+		[]projection.Outcome{projection.Waits, projection.Finished, projection.Finished}, outcomes,
+	); diff != "" {
 		t.Errorf("the ends of runs: -want +got\n%s", diff)
 	}
 }
@@ -177,7 +179,8 @@ func TestRuns(t *testing.T) {
 	send := func(id spool.ToolCallID, approved bool) func(*testing.T, *engine.Engine) {
 		return func(t *testing.T, e *engine.Engine) {
 			t.Helper()
-			if got, err := e.Respond(t.Context(), key, wire.Response{ToolCallID: id, Approved: approved}); err != nil || !got.Delivered {
+			if got, err := e.Respond(t.Context(), key, wire.Response{ToolCallID: id, Approved: approved}); err != nil ||
+				!got.Delivered {
 				t.Fatal(got, err)
 			}
 		}
@@ -196,27 +199,49 @@ func TestRuns(t *testing.T) {
 	}{
 		"Text": {[]spooltest.Turn{{Reasoning: []string{"h", "m"}, Text: []string{"a", "b"}}}, nil, projection.Finished},
 		"Tools": {[]spooltest.Turn{
-			{Text: []string{"Look."}, Calls: []spooltest.Call{{ID: "c1", Name: "lookup", Args: `{"n":1}`}, {ID: "c2", Name: "nothing", Args: "no json"}}},
+			{
+				Text:  []string{"Look."},
+				Calls: []spooltest.Call{{ID: "c1", Name: "lookup", Args: `{"n":1}`}, {ID: "c2", Name: "nothing", Args: "no json"}},
+			},
 			spooltest.Use(spooltest.Call{ID: "c3", Name: "lookup"}), spooltest.Say("Done."),
 		}, nil, projection.Finished},
-		"Parks":  {[]spooltest.Turn{spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("Sent.")}, send("c1", true), projection.Finished},
-		"Denied": {[]spooltest.Turn{spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("Well.")}, send("c1", false), projection.Finished},
+		"Parks": {
+			[]spooltest.Turn{spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("Sent.")},
+			send("c1", true),
+			projection.Finished,
+		},
+		"Denied": {
+			[]spooltest.Turn{spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("Well.")},
+			send("c1", false),
+			projection.Finished,
+		},
 		"Retries": {[]spooltest.Turn{
-			{Reasoning: []string{"x"}, Text: []string{"not said"}, Err: &spool.ModelError{Status: 503}}, {Reasoning: []string{"y"}, Text: []string{"said"}},
+			{Reasoning: []string{"x"}, Text: []string{"not said"}, Err: &spool.ModelError{Status: 503}},
+			{Reasoning: []string{"y"}, Text: []string{"said"}},
 		}, nil, projection.Finished},
-		"Fails": {[]spooltest.Turn{{Text: []string{"not said"}, Err: &spool.ModelError{Status: 400}}}, nil, projection.Failed},
-		"Stops": {[]spooltest.Turn{{Text: []string{"said"}, Calls: []spooltest.Call{{ID: "c1", Name: "hang"}}}}, func(t *testing.T, e *engine.Engine) {
-			t.Helper()
-			if got, err := e.Stop(t.Context(), key); err != nil || !got.Accepted {
-				t.Fatal(got, err)
-			}
-		}, projection.Cancelled},
-		"Steers": {[]spooltest.Turn{waits(spooltest.Use(spooltest.Call{ID: "c1", Name: "lookup"})), spooltest.Say("Left.")}, func(t *testing.T, e *engine.Engine) {
-			t.Helper()
-			if got, err := e.Run(t.Context(), key, wire.StartRequest{Prompt: "left", RunID: "r2", WhenBusy: spool.BusySteer}); err != nil || !got.Accepted {
-				t.Fatal(got, err)
-			}
-		}, projection.Finished},
+		"Fails": {
+			[]spooltest.Turn{{Text: []string{"not said"}, Err: &spool.ModelError{Status: 400}}}, nil, projection.Failed,
+		},
+		"Stops": {
+			[]spooltest.Turn{{Text: []string{"said"}, Calls: []spooltest.Call{{ID: "c1", Name: "hang"}}}},
+			func(t *testing.T, e *engine.Engine) {
+				t.Helper()
+				if got, err := e.Stop(t.Context(), key); err != nil || !got.Accepted {
+					t.Fatal(got, err)
+				}
+			}, projection.Cancelled,
+		},
+		"Steers": {
+			[]spooltest.Turn{waits(spooltest.Use(spooltest.Call{ID: "c1", Name: "lookup"})), spooltest.Say("Left.")},
+			func(t *testing.T, e *engine.Engine) {
+				t.Helper()
+				if got, err := e.Run(
+					t.Context(), key, wire.StartRequest{Prompt: "left", RunID: "r2", WhenBusy: spool.BusySteer},
+				); err != nil || !got.Accepted {
+					t.Fatal(got, err)
+				}
+			}, projection.Finished,
+		},
 		"Nests": {[]spooltest.Turn{
 			spooltest.Use(spooltest.Call{ID: "s1", Name: spool.SpawnTool, Args: `{"name":"mailer","instructions":"Mail ann."}`}),
 			{Text: []string{"I write."}, Calls: []spooltest.Call{{ID: "c1", Name: "send"}}},
@@ -227,7 +252,8 @@ func TestRuns(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				e := newEngine(t, spooltest.NewModel(c.turns...))
-				if got, err := e.Run(t.Context(), key, wire.StartRequest{Prompt: "hello", RunID: "r1"}); err != nil || !got.Accepted {
+				if got, err := e.Run(t.Context(), key, wire.StartRequest{Prompt: "hello", RunID: "r1"}); err != nil ||
+					!got.Accepted {
 					t.Fatal(got, err)
 				}
 				p, leave := follow(t, e)
@@ -263,7 +289,9 @@ func newEngine(t *testing.T, model spool.Model) *engine.Engine {
 	tool := func(name string, call func(context.Context, spool.ToolCall) (json.RawMessage, error)) spool.Tool {
 		return spool.Tool{ToolSpec: spool.ToolSpec{Name: name}, Call: call}
 	}
-	send := tool("send", func(context.Context, spool.ToolCall) (json.RawMessage, error) { return json.RawMessage(`"sent"`), nil })
+	send := tool("send", func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+		return json.RawMessage(`"sent"`), nil
+	})
 	send.Approval = spool.AlwaysApprove
 	lookup := tool("lookup", func(_ context.Context, c spool.ToolCall) (json.RawMessage, error) { return c.Args, nil })
 	hang := tool("hang", func(ctx context.Context, _ spool.ToolCall) (json.RawMessage, error) {
@@ -323,7 +351,9 @@ func arrive(t *testing.T, e *engine.Engine) (*pair, *wire.FormedSnapshot) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &pair{t: t, view: view.New(whole(first)), wire: &plainClient{}, from: projection.New(projection.Options{Load: load})}
+	p := &pair{
+		t: t, view: view.New(whole(first)), wire: &plainClient{}, from: projection.New(projection.Options{Load: load}),
+	}
 	changes, err := p.from.Prelude(first, nil)
 	if err != nil {
 		t.Fatal(err)

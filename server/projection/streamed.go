@@ -111,7 +111,9 @@ func (f *Streamed) Size() (n int64) {
 
 // catchUp sets the projection to the state after the snapshot's stream, if that is the stream of the run. It
 // returns the messages, and the other changes that a client at have may lack.
-func (p *Projection) catchUp(s *wire.FormedSnapshot, r wire.Run, have *wire.Cursor) (messages Messages, others []Change) {
+func (p *Projection) catchUp(
+	s *wire.FormedSnapshot, r wire.Run, have *wire.Cursor,
+) (messages Messages, others []Change) {
 	messages = Messages{Thread: s, All: true}
 	f, _ := s.Shared.(*Streamed)
 	if f == nil || !p.inSegment || f.stream == "" || f.stream != r.Stream() {

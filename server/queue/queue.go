@@ -145,7 +145,9 @@ func (q *Queue) Deliver(ctx context.Context, in Delivery) (Taken, error) {
 	job := in.Body
 	call.Concerns(ctx, job.Thread(), job.RunID)
 	if !q.config.Engine.HasAgent(job.Agent) {
-		return Taken{}, call.About(ctx, &spool.Error{Code: spool.Unavailable, Message: "this process does not have the agent", Err: wire.ErrUnknownAgent},
+		return Taken{}, call.About(ctx, &spool.Error{
+			Code: spool.Unavailable, Message: "this process does not have the agent", Err: wire.ErrUnknownAgent,
+		},
 			job.Thread(), job.RunID)
 	}
 	return Taken{Accepted: true}, call.About(ctx, q.work(job), job.Thread(), job.RunID)

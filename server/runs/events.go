@@ -33,7 +33,8 @@ func (e *Events) Take(p access.Principal, payload []byte) error {
 		return nil
 	}
 	return &call.LaterError{
-		Err:   spool.Errorf(spool.Limit, "too many durable events: %d a minute are allowed, and each 8 KiB of a payload counts as one", e.perMinute),
+		Err: spool.Errorf(spool.Limit,
+			"too many durable events: %d a minute are allowed, and each 8 KiB of a payload counts as one", e.perMinute),
 		After: state.RetryAfter,
 	}
 }

@@ -34,7 +34,8 @@ func (in waitInput) duration(most time.Duration) (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(in.Wait)
 	if err != nil || d <= 0 || d > most {
-		return 0, spool.Errorf(spool.Invalid, `wait must be a duration above zero and up to %s, such as "%s"`, short(most), short(min(30*time.Second, most)))
+		return 0, spool.Errorf(spool.Invalid, `wait must be a duration above zero and up to %s, such as "%s"`, short(most),
+			short(min(30*time.Second, most)))
 	}
 	return d, nil
 }
@@ -91,7 +92,9 @@ func (c Controller) Outcome(ctx context.Context, in OutcomeInput) (wire.RunOutco
 
 // reserveWait returns how long a start waits for its run, zero for not at all, and takes a slot among the
 // caller's open streams for it. It requires the scope read, for the outcome.
-func (c Controller) reserveWait(ctx context.Context, who access.Principal, in waitInput) (time.Duration, *stream.Slot, error) {
+func (c Controller) reserveWait(
+	ctx context.Context, who access.Principal, in waitInput,
+) (time.Duration, *stream.Slot, error) {
 	wait, err := in.duration(c.MaxWait)
 	if err != nil || wait == 0 {
 		return 0, nil, err
@@ -105,7 +108,9 @@ func (c Controller) reserveWait(ctx context.Context, who access.Principal, in wa
 
 // await waits for a run: for the given time, but no longer than the caller's credentials last, and only until
 // the server drains. It returns a [spool.Canceled] error when that time is over.
-func (c Controller) await(ctx context.Context, who access.Principal, thread spool.ThreadKey, run spool.RunID, wait time.Duration) (wire.RunOutcome, error) {
+func (c Controller) await(
+	ctx context.Context, who access.Principal, thread spool.ThreadKey, run spool.RunID, wait time.Duration,
+) (wire.RunOutcome, error) {
 	ctx, forget := access.Lifetime(ctx, who, who.Until)
 	defer forget()
 	ctx, cancel := context.WithTimeout(ctx, wait)
@@ -116,7 +121,9 @@ func (c Controller) await(ctx context.Context, who access.Principal, thread spoo
 
 // awaitStarted waits for an accepted run. It returns nil if the outcome is not known in time. The run is
 // accepted even if the wait fails: an error could make the client start it again.
-func (c Controller) awaitStarted(ctx context.Context, who access.Principal, started wire.RunResult, wait time.Duration) *wire.RunOutcome {
+func (c Controller) awaitStarted(
+	ctx context.Context, who access.Principal, started wire.RunResult, wait time.Duration,
+) *wire.RunOutcome {
 	thread := spool.ThreadKey{Tenant: who.Tenant, ID: started.ThreadID}
 	o, err := c.await(call.Acting(ctx), who, thread, started.RunID, wait)
 	if err == nil {

@@ -49,7 +49,8 @@ func (c Controller) Publish(ctx context.Context, in PublishRequest) (PublishResu
 			return PublishResult{}, call.About(ctx, err, key, "")
 		}
 	}
-	entry, err := c.Engine.PublishEvent(call.Acting(ctx), key, in.Type, in.Payload, wire.PublishOptions{Durable: in.Durable, By: who.Subject})
+	entry, err := c.Engine.PublishEvent(call.Acting(ctx), key, in.Type, in.Payload,
+		wire.PublishOptions{Durable: in.Durable, By: who.Subject})
 	if err != nil {
 		return PublishResult{}, call.About(ctx, err, key, "")
 	}

@@ -72,7 +72,8 @@ func (q RunRequest) Validate(context.Context) error {
 		value json.RawMessage
 	}{{"state", q.State}, {"hostState", q.HostState}} {
 		if f.value != nil && string(f.value) != "null" {
-			return spool.Errorf(spool.Invalid, "%s is not taken from a request: what the tools of a run get comes from the host's session", f.name)
+			return spool.Errorf(spool.Invalid,
+				"%s is not taken from a request: what the tools of a run get comes from the host's session", f.name)
 		}
 	}
 	// A client with an empty variable would create a thread with every prompt.
@@ -148,7 +149,8 @@ func (c Controller) Start(ctx context.Context, in StartInput) (StartAnswer, erro
 	thread := who.Key(in.Body.thread())
 	call.Concerns(ctx, thread, in.Body.RunID)
 	if in.Body.WhenBusy.Stops() && !who.May(access.ScopeStop) {
-		return StartAnswer{}, call.About(ctx, access.Lacks(access.ScopeStop, "whenBusy "+string(in.Body.WhenBusy)), thread, in.Body.RunID)
+		return StartAnswer{}, call.About(ctx, access.Lacks(access.ScopeStop, "whenBusy "+string(in.Body.WhenBusy)), thread,
+			in.Body.RunID)
 	}
 	wait, place, err := c.reserveWait(ctx, who, in.waitInput)
 	if err != nil {
@@ -178,7 +180,9 @@ func (c Controller) Start(ctx context.Context, in StartInput) (StartAnswer, erro
 		return answer, call.About(ctx, err, thread, in.Body.RunID)
 	case result.RetryAfter > 0:
 		call.SetRetryAfter(rest.ResponseOf(ctx).Header(), result.RetryAfter)
-		answer.Other = StartLater.With(RunRefusal{&result.Accepted, result.ThreadID, result.Reason, result.Error, CodeQueueFull})
+		answer.Other = StartLater.With(RunRefusal{
+			&result.Accepted, result.ThreadID, result.Reason, result.Error, CodeQueueFull,
+		})
 	case !result.Accepted:
 		answer.Other = StartRefused.With(result)
 	case wait > 0:

@@ -39,12 +39,16 @@ func (s *Starts) Take(ctx context.Context, p access.Principal) error {
 	if err != nil || state.Allowed {
 		return err
 	}
-	return &call.LaterError{Err: spool.Errorf(spool.Limit, "too many starts: %d a minute are allowed", s.perMinute), After: state.RetryAfter}
+	return &call.LaterError{
+		Err: spool.Errorf(spool.Limit, "too many starts: %d a minute are allowed", s.perMinute), After: state.RetryAfter,
+	}
 }
 
 // Run starts a run for the caller of ctx, and counts the start. It fills in what the caller may do and the host's
 // state. An error of the limit or of the host comes before anything is started.
-func (s *Starts) Run(ctx context.Context, e *engine.Engine, key spool.ThreadKey, start wire.StartRequest) (wire.RunResult, error) {
+func (s *Starts) Run(
+	ctx context.Context, e *engine.Engine, key spool.ThreadKey, start wire.StartRequest,
+) (wire.RunResult, error) {
 	who := call.By(ctx)
 	if err := s.Take(ctx, who); err != nil {
 		return wire.RunResult{}, err
@@ -53,7 +57,8 @@ func (s *Starts) Run(ctx context.Context, e *engine.Engine, key spool.ThreadKey,
 	if err != nil {
 		return wire.RunResult{}, err
 	}
-	start.HostState, start.By, start.Scopes, start.MayNotStop = state, who.Subject, who.ScopeNames(), !who.May(access.ScopeStop)
+	start.HostState, start.By, start.Scopes, start.MayNotStop = state, who.Subject, who.ScopeNames(),
+		!who.May(access.ScopeStop)
 	result, err := e.Run(call.Acting(ctx), key, start)
 	if result.Warning != "" { // an event stream has no other place for it
 		rest.ResponseOf(ctx).Header().Set("X-Spool-Warning", result.Warning)

@@ -34,7 +34,9 @@ type Page struct {
 }
 
 func signedIn(server string) Page {
-	return Page{status: http.StatusOK, title: "You are signed in to " + server, text: "Go back and approve. You can close this page."}
+	return Page{
+		status: http.StatusOK, title: "You are signed in to " + server, text: "Go back and approve. You can close this page.",
+	}
 }
 
 // failed returns a page that says what went wrong, without its cause, which is logged.

@@ -14,9 +14,13 @@ import (
 const wireFormatAGUI = "ag-ui"
 
 // openAGUI opens a stream in AG-UI: see [Streams.translate].
-func (s *Streams) openAGUI(ctx context.Context, key spool.ThreadKey, createdAt time.Time, o agui.Options, have *wire.Cursor) (*translated, error) {
+func (s *Streams) openAGUI(
+	ctx context.Context, key spool.ThreadKey, createdAt time.Time, o agui.Options, have *wire.Cursor,
+) (*translated, error) {
 	o.Address = s.config.Artifact
-	a, err := s.translate(ctx, key, createdAt, s.agui, o.RunID, o.From, func(load func() (*wire.FormedSnapshot, error)) translator {
+	a, err := s.translate(ctx, key, createdAt, s.agui, o.RunID, o.From, func(
+		load func() (*wire.FormedSnapshot, error),
+	) translator {
 		o.Load = load
 		return &aguiTranslator{agui.New(o), s.agui}
 	})

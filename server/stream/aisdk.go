@@ -17,7 +17,9 @@ var errBroken = errors.New("the client has to resume")
 
 // OpenAISDK opens the stream of the message of a run for a client of the AI SDK, which lasts as long as ctx does.
 func (s *Streams) OpenAISDK(ctx context.Context, key spool.ThreadKey, o aisdk.Options) (*Live, error) {
-	a, err := s.translate(ctx, key, time.Time{}, aisdk.Form, o.RunID, o.From, func(load func() (*wire.FormedSnapshot, error)) translator {
+	a, err := s.translate(ctx, key, time.Time{}, aisdk.Form, o.RunID, o.From, func(
+		load func() (*wire.FormedSnapshot, error),
+	) translator {
 		o.Load = load
 		return aisdkTranslator{aisdk.New(o)}
 	})

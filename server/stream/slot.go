@@ -34,7 +34,9 @@ func (s *Streams) Take(r *http.Request, p access.Principal) (*Slot, error) {
 	}
 	slot := &Slot{of: &s.open, who: p.ID()}
 	if !slot.acquire(limit) {
-		return nil, &call.LaterError{Err: spool.Errorf(spool.Limit, "too many open streams: %d at a time are allowed", limit), After: time.Second}
+		return nil, &call.LaterError{
+			Err: spool.Errorf(spool.Limit, "too many open streams: %d at a time are allowed", limit), After: time.Second,
+		}
 	}
 	context.AfterFunc(r.Context(), slot.Release)
 	return slot, nil

@@ -49,7 +49,10 @@ type Streams struct {
 
 // New returns a Streams without open streams.
 func New(c Config) *Streams {
-	return &Streams{config: c, pacer: newPacer(), agui: agui.NewForm(c.Artifact), conns: conns{open: make(map[*takenOver]struct{}), left: make(chan struct{}, 1)}}
+	return &Streams{
+		config: c, pacer: newPacer(), agui: agui.NewForm(c.Artifact),
+		conns: conns{open: make(map[*takenOver]struct{}), left: make(chan struct{}, 1)},
+	}
 }
 
 // Write reports whether the client took all of the text, a piece at a time.

@@ -233,7 +233,8 @@ func (t *takenOver) afterPanic() {
 	if reason == nil {
 		return
 	}
-	t.streams.config.Log.ErrorContext(t.ctx, "stream panicked", "thread", t.live.key.ID, "panic", reason, "stack", string(debug.Stack()))
+	t.streams.config.Log.ErrorContext(t.ctx, "stream panicked", "thread", t.live.key.ID, "panic", reason, "stack",
+		string(debug.Stack()))
 	_ = t.out.conn.Close()
 	t.release()
 	t.leave()

@@ -63,7 +63,8 @@ func (s *Streams) Prepare(w *Writer, r *http.Request) *http.Request {
 // a body, over HTTP/1.1 without TLS. It also needs a server whose connections have no context of the program's,
 // because the stream could not see that context end.
 func mayOutlive(r *http.Request) bool {
-	if r.Method != http.MethodGet || r.ProtoMajor != 1 || r.ProtoMinor < 1 || r.TLS != nil || r.ContentLength != 0 || len(r.TransferEncoding) > 0 {
+	if r.Method != http.MethodGet || r.ProtoMajor != 1 || r.ProtoMinor < 1 || r.TLS != nil || r.ContentLength != 0 ||
+		len(r.TransferEncoding) > 0 {
 		return false
 	}
 	server, ok := r.Context().Value(http.ServerContextKey).(*http.Server)
@@ -91,7 +92,8 @@ func (l *Live) takeOver(r *http.Request, own *Writer, events *engine.EventStream
 	head := headOf(own.Header())
 	t := &takenOver{
 		streams: l.streams, live: l, events: events,
-		ctx: own.takeover.ctx, cancel: own.takeover.cancel, // the context of r keeps r alive, and all that net/http has for it
+		// the context of r keeps r alive, and all that net/http has for it
+		ctx: own.takeover.ctx, cancel: own.takeover.cancel,
 	}
 	t.state.Store(awake) // what wakes the stream before it starts is seen at its first step
 	l.streams.add(t)

@@ -86,7 +86,9 @@ func (s *Streams) translate(
 		return nil, errThreadRecreated
 	}
 	ctx, stop := context.WithCancel(ctx)
-	a := &translated{engine: s.config.Engine, key: key, createdAt: first.Thread.CreatedAt, ctx: ctx, stop: stop, first: first}
+	a := &translated{
+		engine: s.config.Engine, key: key, createdAt: first.Thread.CreatedAt, ctx: ctx, stop: stop, first: first,
+	}
 	a.translator = with(a.load)
 	if a.translator.BeganSince(first) {
 		if a.began, err = s.config.Engine.BeforeSegment(ctx, key, run, from.Segments+1); err != nil {

@@ -31,7 +31,9 @@ func (c Controller) Artifact(ctx context.Context, in ArtifactInput) (*rest.File,
 }
 
 // open returns an artifact with its data, or a [spool.NotFound] error also if the server stores none.
-func (c Controller) open(ctx context.Context, key spool.ThreadKey, id spool.ArtifactID) (spool.Artifact, io.ReadCloser, error) {
+func (c Controller) open(
+	ctx context.Context, key spool.ThreadKey, id spool.ArtifactID,
+) (spool.Artifact, io.ReadCloser, error) {
 	artifact, data, err := c.Engine.OpenArtifact(ctx, key, id)
 	if errors.Is(err, spool.ErrNoArtifacts) {
 		err = &spool.Error{Code: spool.NotFound, Message: "Artifact not found", Err: err}

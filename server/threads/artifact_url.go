@@ -52,8 +52,8 @@ type ArtifactURL struct {
 	ExpiresAt time.Time `json:"expiresAt"`
 }
 
-// ArtifactURL answers POST /api/agent/artifacts/{artifactId}/url with a URL that opens one artifact of one of the caller's
-// threads, and nothing else.
+// ArtifactURL answers POST /api/agent/artifacts/{artifactId}/url with a URL that opens one artifact of one of the
+// caller's threads, and nothing else.
 func (c Controller) ArtifactURL(ctx context.Context, in ArtifactURLInput) (ArtifactURL, error) {
 	key := in.Key(ctx)
 	thread, err := c.Engine.Thread(call.Acting(ctx), key)
@@ -81,8 +81,8 @@ type SignedInput struct {
 	Token string `query:"token"`
 }
 
-// Signed answers GET /api/agent/artifacts/{artifactId}/data with the data, for whoever has the signed URL. Each URL that does
-// not work gets the same 403.
+// Signed answers GET /api/agent/artifacts/{artifactId}/data with the data, for whoever has the signed URL. Each URL
+// that does not work gets the same 403.
 func (c Controller) Signed(ctx context.Context, in SignedInput) (*rest.File, error) {
 	r := rest.RequestOf(ctx)
 	query, err := url.ParseQuery(r.URL.RawQuery)

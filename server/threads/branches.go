@@ -37,7 +37,8 @@ type BranchInput struct {
 // Branch answers GET /api/agent/branches/messages with a branch and its messages.
 func (c Controller) Branch(ctx context.Context, in BranchInput) (wire.BranchMessages, error) {
 	key := in.Key(ctx)
-	branch, err := c.Engine.Branch(call.Acting(ctx), key, in.BranchID, &wire.BranchOptions{Before: in.Before, Limit: in.Limit})
+	branch, err := c.Engine.Branch(call.Acting(ctx), key, in.BranchID,
+		&wire.BranchOptions{Before: in.Before, Limit: in.Limit})
 	return branch, call.About(ctx, err, key, "")
 }
 

@@ -52,7 +52,9 @@ func (c Controller) Upload(ctx context.Context, in UploadInput) (spool.Artifact,
 	})
 	switch _, refused := errors.AsType[*rest.Error](err); {
 	case errors.Is(err, spool.ErrNoArtifacts):
-		return saved, call.About(ctx, &spool.Error{Code: spool.NotFound, Message: "the server does not store artifacts", Err: err}, key, "")
+		return saved, call.About(ctx, &spool.Error{
+			Code: spool.NotFound, Message: "the server does not store artifacts", Err: err,
+		}, key, "")
 	case refused:
 		return saved, err // the body
 	case spool.CodeOf(err) == spool.Limit:
@@ -71,7 +73,8 @@ func (c Controller) ArtifactAddress(thread spool.ThreadID, id spool.ArtifactID) 
 
 // address returns the URL of an artifact. It begins with the path if the server does not know its public URL.
 func (c Controller) address(id spool.ArtifactID, below, param, value string) string {
-	return c.Base + "/api/agent/artifacts/" + url.PathEscape(string(id)) + below + "?" + url.Values{param: {value}}.Encode()
+	return c.Base + "/api/agent/artifacts/" + url.PathEscape(string(id)) + below + "?" +
+		url.Values{param: {value}}.Encode()
 }
 
 // Uploads counts the uploads that are under way. The zero value has none. It is safe for concurrent use.

@@ -54,7 +54,9 @@ func TestAny(t *testing.T) {
 			if !ok {
 				t.Fatal("Any of verifiers that judge headers does not")
 			}
-			for of, err := range map[string]error{"Verify": v.Verify(&http.Request{}, nil), "VerifyHeader": h.VerifyHeader(&http.Request{})} {
+			for of, err := range map[string]error{
+				"Verify": v.Verify(&http.Request{}, nil), "VerifyHeader": h.VerifyHeader(&http.Request{}),
+			} {
 				if text := message(err); text != c.want {
 					t.Errorf("%s = %q, want %q", of, text, c.want)
 				}
@@ -80,7 +82,9 @@ func message(err error) string {
 func TestConstantTime(t *testing.T) {
 	t.Parallel()
 
-	early := []string{"bytes.Equal", "bytes.Compare", "slices.Equal", "strings.Compare", "strings.EqualFold", "reflect.DeepEqual"}
+	early := []string{
+		"bytes.Equal", "bytes.Compare", "slices.Equal", "strings.Compare", "strings.EqualFold", "reflect.DeepEqual",
+	}
 	for _, scheme := range []string{"webhook", "qstash", "secret"} {
 		files, err := filepath.Glob(scheme + "/*.go")
 		if err != nil {

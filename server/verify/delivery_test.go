@@ -62,7 +62,9 @@ func newConsumer(t *testing.T, s scheme) *consumer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.server, err = server.New(c.engine, server.Config{Insecure: true, Loopback: true, QueueVerifier: s.verifier(t), Log: log}); err != nil {
+	if c.server, err = server.New(
+		c.engine, server.Config{Insecure: true, Loopback: true, QueueVerifier: s.verifier(t), Log: log},
+	); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -99,7 +101,9 @@ func job(run, agent string) string {
 }
 
 // deliver delivers what the sender has signed, and compares the status.
-func (c *consumer) deliver(body string, sign func(*testing.T, http.Header, []byte), want int) *httptest.ResponseRecorder {
+func (c *consumer) deliver(
+	body string, sign func(*testing.T, http.Header, []byte), want int,
+) *httptest.ResponseRecorder {
 	c.t.Helper()
 
 	header := http.Header{}

@@ -29,7 +29,8 @@ func (*watched) Close() error { return nil }
 func (c *consumer) send(body string, chunked bool, sign func(*testing.T, http.Header, []byte)) (status, read int) {
 	c.t.Helper()
 
-	r := httptest.NewRequestWithContext(c.t.Context(), http.MethodPost, "http://localhost/api/queue/agent-run", strings.NewReader(body))
+	r := httptest.NewRequestWithContext(c.t.Context(), http.MethodPost, "http://localhost/api/queue/agent-run",
+		strings.NewReader(body))
 	if chunked {
 		r.ContentLength = -1
 	}
@@ -93,7 +94,9 @@ func TestBodyLimit(t *testing.T) {
 			return short + strings.Repeat(" ", size-len(short))
 		}
 		for _, chunked := range []bool{false, true} {
-			for size, want := range map[int]int{64<<10 + 1: http.StatusOK, limit: http.StatusOK, limit + 1: http.StatusRequestEntityTooLarge} {
+			for size, want := range map[int]int{
+				64<<10 + 1: http.StatusOK, limit: http.StatusOK, limit + 1: http.StatusRequestEntityTooLarge,
+			} {
 				status, read := c.send(padded(size), chunked, c.scheme.sign)
 				if status != want || read > limit+1 || read > 0 && !chunked && size > limit {
 					c.t.Errorf("%d bytes (chunked %v): %d, %d bytes were read, want %d", size, chunked, status, read, want)

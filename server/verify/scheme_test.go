@@ -128,7 +128,8 @@ func qstashSigner(key, url string, age time.Duration) func(*testing.T, http.Head
 
 		sum, at := sha256.Sum256(body), time.Now().Add(age).Unix()
 		text := unsigned(t, "HS256", map[string]any{
-			"iss": "Upstash", "sub": url, "iat": at, "nbf": at, "exp": at + 300, "body": base64.URLEncoding.EncodeToString(sum[:]),
+			"iss": "Upstash", "sub": url, "iat": at, "nbf": at, "exp": at + 300,
+			"body": base64.URLEncoding.EncodeToString(sum[:]),
 		})
 		mac := hmac.New(sha256.New, []byte(key))
 		mac.Write([]byte(text))
@@ -152,7 +153,8 @@ var googleKeys = sync.OnceValue(func() (keys [2]*rsa.PrivateKey) {
 type published struct{}
 
 func (published) RoundTrip(r *http.Request) (*http.Response, error) {
-	text := fmt.Sprintf(`{"keys":[{"kty":"RSA","alg":"RS256","use":"sig","e":"AQAB","n":%q}]}`, encode(googleKeys()[0].N.Bytes()))
+	text := fmt.Sprintf(`{"keys":[{"kty":"RSA","alg":"RS256","use":"sig","e":"AQAB","n":%q}]}`,
+		encode(googleKeys()[0].N.Bytes()))
 	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(text)), Request: r}, nil
 }
 
@@ -162,7 +164,8 @@ func googleSigner(key int, email string, age time.Duration) func(*testing.T, htt
 
 		at := time.Now().Add(age).Unix()
 		text := unsigned(t, "RS256", map[string]any{
-			"iss": "https://accounts.google.com", "aud": endpoint, "iat": at, "exp": at + 3600, "email": email, "email_verified": true,
+			"iss": "https://accounts.google.com", "aud": endpoint, "iat": at, "exp": at + 3600, "email": email,
+			"email_verified": true,
 		})
 		sum := sha256.Sum256([]byte(text))
 		signature, err := rsa.SignPKCS1v15(rand.Reader, googleKeys()[key], crypto.SHA256, sum[:])

@@ -78,7 +78,11 @@ func TestCuts(t *testing.T) {
 			model: spooltest.NewReplayModel(
 				spooltest.Turn{
 					Reasoning: []string{"hm"}, Text: []string{"May I?"},
-					Calls: []spooltest.Call{{ID: "c1", Name: "send"}, {ID: "c2", Name: "lookup", Args: `{"n":2}`}, {ID: "c3", Name: "wait"}},
+					Calls: []spooltest.Call{
+						{ID: "c1", Name: "send"},
+						{ID: "c2", Name: "lookup", Args: `{"n":2}`},
+						{ID: "c3", Name: "wait"},
+					},
 				},
 				spooltest.Turn{Calls: []spooltest.Call{{ID: "c4", Name: "send"}}},
 				spooltest.Say("No ", "more."),
@@ -106,7 +110,10 @@ func TestCuts(t *testing.T) {
 				spooltest.Turn{Text: []string{"I ask."}, Calls: []spooltest.Call{
 					{ID: "s1", Name: spool.SpawnTool, Args: `{"name":"mailer","instructions":"Mail ann."}`},
 				}},
-				spooltest.Turn{Text: []string{"May ", "I?"}, Calls: []spooltest.Call{{ID: "c1", Name: "send"}, {ID: "c2", Name: "lookup"}}},
+				spooltest.Turn{
+					Text:  []string{"May ", "I?"},
+					Calls: []spooltest.Call{{ID: "c1", Name: "send"}, {ID: "c2", Name: "lookup"}},
+				},
 				spooltest.Say("It is ", "mailed."),
 				spooltest.Say("They ", "did."),
 			),
@@ -125,8 +132,13 @@ func TestCuts(t *testing.T) {
 		},
 		"ClientTools": { // one of the run's own beside a tool of the agent, then one of a nested run
 			model: spooltest.NewModel(
-				spooltest.Turn{Text: []string{"Mark ", "it."}, Calls: []spooltest.Call{{ID: "c1", Name: "mark"}, {ID: "c2", Name: "lookup"}}},
-				spooltest.Turn{Calls: []spooltest.Call{{ID: "s1", Name: spool.SpawnTool, Args: `{"name":"mailer","instructions":"Mark ann."}`}}},
+				spooltest.Turn{
+					Text:  []string{"Mark ", "it."},
+					Calls: []spooltest.Call{{ID: "c1", Name: "mark"}, {ID: "c2", Name: "lookup"}},
+				},
+				spooltest.Turn{
+					Calls: []spooltest.Call{{ID: "s1", Name: spool.SpawnTool, Args: `{"name":"mailer","instructions":"Mark ann."}`}},
+				},
 				spooltest.Turn{Text: []string{"Please."}, Calls: []spooltest.Call{{ID: "c3", Name: "mark", Args: `{"who":"ann"}`}}},
 				spooltest.Say("Marked."),
 				spooltest.Say("They ", "did."),
@@ -253,7 +265,10 @@ func TestCuts(t *testing.T) {
 func record(t *testing.T, name string, b *bundle, ends string, play func(t *testing.T, b *bundle)) story {
 	t.Helper()
 
-	start := wire.StartRequest{Prompt: "a question", ClientMessageID: "mine", RunID: "r1", Client: wire.ClientInput{Tools: []wire.ClientTool{{Name: "mark"}}}}
+	start := wire.StartRequest{
+		Prompt: "a question", ClientMessageID: "mine", RunID: "r1",
+		Client: wire.ClientInput{Tools: []wire.ClientTool{{Name: "mark"}}},
+	}
 	if got, err := b.engine.Run(t.Context(), key, start); err != nil || !got.Accepted {
 		t.Fatal(got, err)
 	}
@@ -353,7 +368,8 @@ func (b *bundle) again(t *testing.T, prompt string) {
 func (b *bundle) edit(t *testing.T, id spool.MessageID, prompt string) {
 	t.Helper()
 
-	if got, err := b.engine.Run(t.Context(), key, wire.StartRequest{Prompt: prompt, EditMessageID: id}); err != nil || !got.Accepted {
+	if got, err := b.engine.Run(t.Context(), key, wire.StartRequest{Prompt: prompt, EditMessageID: id}); err != nil ||
+		!got.Accepted {
 		t.Fatal(got, err)
 	}
 }

@@ -48,24 +48,33 @@ func setupServer(t *testing.T, model spool.Model, c server.Config) *bundle {
 	t.Helper()
 
 	b := &bundle{}
-	lookup := spool.Tool{ToolSpec: spool.ToolSpec{Name: "lookup"}, Call: func(_ context.Context, c spool.ToolCall) (json.RawMessage, error) {
-		b.hold()
-		return c.Args, nil
-	}}
-	send := spool.Tool{ToolSpec: spool.ToolSpec{Name: "send"}, Approval: spool.AlwaysApprove, Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
-		b.hold()
-		return json.RawMessage(`"sent"`), nil
-	}}
+	lookup := spool.Tool{
+		ToolSpec: spool.ToolSpec{Name: "lookup"},
+		Call: func(_ context.Context, c spool.ToolCall) (json.RawMessage, error) {
+			b.hold()
+			return c.Args, nil
+		},
+	}
+	send := spool.Tool{
+		ToolSpec: spool.ToolSpec{Name: "send"}, Approval: spool.AlwaysApprove,
+		Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+			b.hold()
+			return json.RawMessage(`"sent"`), nil
+		},
+	}
 	urgent := spool.Tool{
 		ToolSpec: spool.ToolSpec{Name: "urgent"}, Approval: spool.AlwaysApprove, Call: send.Call,
 		Expiry: spool.Expiry{Then: spool.ExpireFail, TTL: 500 * time.Millisecond, Warn: -1},
 	}
-	wait := spool.Tool{ToolSpec: spool.ToolSpec{Name: "wait"}, Call: func(_ context.Context, c spool.ToolCall) (json.RawMessage, error) {
-		if c.Answer == nil {
-			return nil, spool.ParkFor("delivery", map[string]string{"order": "7"}, 0)
-		}
-		return c.Answer.Payload, nil
-	}}
+	wait := spool.Tool{
+		ToolSpec: spool.ToolSpec{Name: "wait"},
+		Call: func(_ context.Context, c spool.ToolCall) (json.RawMessage, error) {
+			if c.Answer == nil {
+				return nil, spool.ParkFor("delivery", map[string]string{"order": "7"}, 0)
+			}
+			return c.Answer.Payload, nil
+		},
+	}
 	var err error
 	b.engine, err = engine.New(memory.New(nil), engine.Config{
 		Agents: []spool.Agent{{
@@ -180,7 +189,8 @@ type connection struct {
 func (b *bundle) connect(t *testing.T, have string) *connection {
 	t.Helper()
 
-	r, err := http.NewRequestWithContext(patiently(t), http.MethodGet, b.url+"/api/agent/stream?wireFormat=ag-ui&threadId=t", http.NoBody)
+	r, err := http.NewRequestWithContext(patiently(t), http.MethodGet,
+		b.url+"/api/agent/stream?wireFormat=ag-ui&threadId=t", http.NoBody)
 	if err != nil {
 		t.Error(err)
 		return nil
@@ -232,7 +242,8 @@ func (c *connection) text() string {
 func (c *connection) ended(kind string) bool {
 	text := c.text()
 	at := max(strings.LastIndex(text, `"type":"RUN_FINISHED"`), strings.LastIndex(text, `"type":"RUN_ERROR"`))
-	return at >= 0 && strings.HasPrefix(text[at:], `"type":"`+kind+`"`) && !strings.Contains(text[at:], `"outcome":{"type":"interrupt"`)
+	return at >= 0 && strings.HasPrefix(text[at:], `"type":"`+kind+`"`) &&
+		!strings.Contains(text[at:], `"outcome":{"type":"interrupt"`)
 }
 
 // last returns the last id that has come, or the one that the client came with.

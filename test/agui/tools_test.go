@@ -39,7 +39,9 @@ func pageScript(ctx context.Context, r spool.ModelRequest) spooltest.Turn {
 	case prompt == "both" && step == 0:
 		return spooltest.Use(mark("c"), spooltest.Call{ID: "mail", Name: "send"})
 	case prompt == "nested" && step == 0:
-		return spooltest.Use(spooltest.Call{ID: "spawn", Name: spool.SpawnTool, Args: `{"name":"mailer","instructions":"brief"}`})
+		return spooltest.Use(spooltest.Call{
+			ID: "spawn", Name: spool.SpawnTool, Args: `{"name":"mailer","instructions":"brief"}`,
+		})
 	case prompt == "brief" && step == 0:
 		return spooltest.Use(mark("d"))
 	case prompt == "long":
@@ -82,11 +84,15 @@ func testPageTools(t *testing.T, client string) {
 	)
 	want := []string{
 		`{"name":"opened","roles":"","tools":[],"waits":[]}`,
-		`{"name":"ran","roles":"` + first + `","tools":["marked","marked"],` + done + `,` + ok + `,"ran":["{\"line\":7}","{\"line\":7}"]}`,
+		`{"name":"ran","roles":"` + first + `","tools":["marked","marked"],` + done + `,` + ok +
+			`,"ran":["{\"line\":7}","{\"line\":7}"]}`,
 		`{"name":"reloaded","roles":"` + first + `","tools":["marked","marked"],` + done + `,"same":true}`,
-		`{"name":"both","roles":"` + both + ` tool","tools":["marked","marked","marked"],"waits":["send"],"state":"WAITING_FOR_INPUT","ran":["{\"line\":7}"]}`,
-		`{"name":"reloaded while it waits","roles":"` + both + `","tools":["marked","marked"],"waits":["send"],"state":"WAITING_FOR_INPUT"}`,
-		`{"name":"approved","roles":"` + both + tools + ` assistant","tools":["marked","marked","marked","sent"],` + done + `,` + ok + `,"ran":[]}`,
+		`{"name":"both","roles":"` + both +
+			` tool","tools":["marked","marked","marked"],"waits":["send"],"state":"WAITING_FOR_INPUT","ran":["{\"line\":7}"]}`,
+		`{"name":"reloaded while it waits","roles":"` + both +
+			`","tools":["marked","marked"],"waits":["send"],"state":"WAITING_FOR_INPUT"}`,
+		`{"name":"approved","roles":"` + both + tools + ` assistant","tools":["marked","marked","marked","sent"],` + done +
+			`,` + ok + `,"ran":[]}`,
 		`{"name":"nested","roles":"` + nested + `",` + told + `,` + done + `,` + ok + `,"ran":["{\"line\":7}"]}`,
 		`{"name":"stopped","roles":"` + nested + ` user assistant",` + told + `,"waits":[],"state":"CANCELLED","status":200}`,
 	}

@@ -18,7 +18,8 @@ func TestAnthropic(t *testing.T) {
 
 	server := aimock.Start(t, "testdata/openai.json")
 	m, err := anthropic.New(anthropic.Config{
-		BaseURL: server.URL, APIKey: "sk-test", Model: "claude-sonnet-4-5", IdleTimeout: 300 * time.Millisecond, HeaderTimeout: 2 * time.Second,
+		BaseURL: server.URL, APIKey: "sk-test", Model: "claude-sonnet-4-5", IdleTimeout: 300 * time.Millisecond,
+		HeaderTimeout: 2 * time.Second,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +28,9 @@ func TestAnthropic(t *testing.T) {
 	t.Run("Text", func(t *testing.T) {
 		t.Parallel()
 
-		a := ask(t.Context(), m, spool.ModelRequest{Instructions: "Be kind.", Messages: user("plain text"), CacheMarks: []int{0, 1}})
+		a := ask(t.Context(), m, spool.ModelRequest{
+			Instructions: "Be kind.", Messages: user("plain text"), CacheMarks: []int{0, 1},
+		})
 		if a.err != nil || a.text != "Hello from the other side, in several pieces." || a.finish.Reason != spool.FinishStop {
 			t.Fatalf("got %+v", a)
 		}
@@ -129,7 +132,8 @@ func TestAnthropic(t *testing.T) {
 		t.Parallel()
 
 		r := spool.ModelRequest{Messages: user("what is this")}
-		r.Messages[0].Content = append(r.Messages[0].Content, spool.Part{Type: spool.PartImage, Image: "data:image/png;base64,iVBORw0KGgo="})
+		r.Messages[0].Content = append(r.Messages[0].Content,
+			spool.Part{Type: spool.PartImage, Image: "data:image/png;base64,iVBORw0KGgo="})
 		if a := ask(t.Context(), m, r); a.err != nil || a.text != "A cat." {
 			t.Fatalf("got %+v", a)
 		}

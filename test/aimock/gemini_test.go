@@ -55,7 +55,8 @@ func TestGemini(t *testing.T) {
 		if a.err != nil || a.finish.Reason != spool.FinishToolCalls || len(a.calls) != 2 || a.text != "I look." {
 			t.Fatalf("got %+v", a)
 		}
-		if a.calls[0].Args != `{"city":"Oslo"}` || a.calls[1].Args != `{"zone":"UTC"}` || a.calls[0].ID != "call_w" || a.calls[1].ID == "" {
+		if a.calls[0].Args != `{"city":"Oslo"}` || a.calls[1].Args != `{"zone":"UTC"}` || a.calls[0].ID != "call_w" ||
+			a.calls[1].ID == "" {
 			t.Errorf("calls %+v", a.calls)
 		}
 		asked := spool.Message{Role: spool.RoleAssistant, Content: spool.TextContent(a.text)}
@@ -119,7 +120,8 @@ func TestGemini(t *testing.T) {
 		t.Parallel()
 
 		r := spool.ModelRequest{Messages: user("what is this")}
-		r.Messages[0].Content = append(r.Messages[0].Content, spool.Part{Type: spool.PartImage, Image: "data:image/png;base64,iVBORw0KGgo="})
+		r.Messages[0].Content = append(r.Messages[0].Content,
+			spool.Part{Type: spool.PartImage, Image: "data:image/png;base64,iVBORw0KGgo="})
 		if a := ask(t.Context(), m, r); a.err != nil || a.text != "A cat." {
 			t.Fatalf("got %+v", a)
 		}

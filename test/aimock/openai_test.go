@@ -55,7 +55,8 @@ func TestOpenAI(t *testing.T) {
 		t.Helper()
 
 		m, err := openai.New(openai.Config{
-			BaseURL: server.URL + path, APIKey: "sk-test", Model: "gpt-5", IdleTimeout: 300 * time.Millisecond, HeaderTimeout: 2 * time.Second,
+			BaseURL: server.URL + path, APIKey: "sk-test", Model: "gpt-5", IdleTimeout: 300 * time.Millisecond,
+			HeaderTimeout: 2 * time.Second,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -127,7 +128,9 @@ func TestOpenAI(t *testing.T) {
 	t.Run("Length", func(t *testing.T) {
 		t.Parallel()
 
-		if a := ask(t.Context(), open(t, "/v1"), spool.ModelRequest{Messages: user("too long")}); a.finish.Reason != spool.FinishLength {
+		if a := ask(
+			t.Context(), open(t, "/v1"), spool.ModelRequest{Messages: user("too long")},
+		); a.finish.Reason != spool.FinishLength {
 			t.Errorf("got %+v", a)
 		}
 	})
@@ -172,7 +175,8 @@ func TestOpenAI(t *testing.T) {
 		t.Parallel()
 
 		r := spool.ModelRequest{Messages: user("what is this")}
-		r.Messages[0].Content = append(r.Messages[0].Content, spool.Part{Type: spool.PartImage, Image: "data:image/png;base64,iVBORw0KGgo"})
+		r.Messages[0].Content = append(r.Messages[0].Content,
+			spool.Part{Type: spool.PartImage, Image: "data:image/png;base64,iVBORw0KGgo"})
 		if a := ask(t.Context(), open(t, "/v1"), r); a.err != nil || a.text != "A cat." {
 			t.Fatalf("got %+v", a)
 		}

@@ -18,7 +18,8 @@ func TestResponses(t *testing.T) {
 
 	server := aimock.Start(t, "testdata/openai.json")
 	m, err := responses.New(responses.Config{
-		BaseURL: server.URL + "/v1", APIKey: "sk-test", Model: "gpt-5", IdleTimeout: 300 * time.Millisecond, HeaderTimeout: 2 * time.Second,
+		BaseURL: server.URL + "/v1", APIKey: "sk-test", Model: "gpt-5", IdleTimeout: 300 * time.Millisecond,
+		HeaderTimeout: 2 * time.Second,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +120,9 @@ func TestResponses(t *testing.T) {
 
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		if a := ask(ctx, m, spool.ModelRequest{Messages: user("take your time")}); !errors.Is(a.err, context.DeadlineExceeded) {
+		if a := ask(
+			ctx, m, spool.ModelRequest{Messages: user("take your time")},
+		); !errors.Is(a.err, context.DeadlineExceeded) {
 			t.Errorf("got %v", a.err)
 		}
 	})
@@ -128,7 +131,8 @@ func TestResponses(t *testing.T) {
 		t.Parallel()
 
 		r := spool.ModelRequest{Messages: user("what is this")}
-		r.Messages[0].Content = append(r.Messages[0].Content, spool.Part{Type: spool.PartImage, Image: "data:image/png;base64,iVBORw0KGgo"})
+		r.Messages[0].Content = append(r.Messages[0].Content,
+			spool.Part{Type: spool.PartImage, Image: "data:image/png;base64,iVBORw0KGgo"})
 		if a := ask(t.Context(), m, r); a.err != nil || a.text != "A cat." {
 			t.Fatalf("got %+v", a)
 		}

@@ -16,8 +16,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// What a client starts at one process over a PostgreSQL, another client resumes, stops and answers at another one. One of
-// the two executes all runs, so each stream of the other one is of a run elsewhere.
+// What a client starts at one process over a PostgreSQL, another client resumes, stops and answers at another one.
+// One of the two executes all runs, so each stream of the other one is of a run elsewhere.
 func TestCluster(t *testing.T) {
 	t.Parallel()
 

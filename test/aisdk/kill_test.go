@@ -33,7 +33,8 @@ func command(t *testing.T) string {
 
 	inputs.Read(t)
 	program.Do(func() {
-		build := exec.CommandContext(context.WithoutCancel(t.Context()), "go", "build", "-trimpath", "-o", program.dir, "../../cmd/spool")
+		build := exec.CommandContext(context.WithoutCancel(t.Context()), "go", "build", "-trimpath", "-o", program.dir,
+			"../../cmd/spool")
 		build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is released
 		if out, err := build.CombinedOutput(); err != nil {
 			program.err = fmt.Errorf("%w\n%s", err, out)
@@ -117,8 +118,8 @@ func (s *served) end() {
 	}
 }
 
-// The component of the guide, rendered by React, shows the saved answer of a server that was killed or told to end in mid-answer, and
-// the question of a call after a reload.
+// The component of the guide, rendered by React, shows the saved answer of a server that was killed or told to end in
+// mid-answer, and the question of a call after a reload.
 func TestComponent(t *testing.T) {
 	t.Parallel()
 

@@ -15,7 +15,8 @@ import (
 // longest bounds a client's process.
 const longest = 5 * time.Minute
 
-// needClients returns the path of node. Without node or the packages the test is skipped, unless SPOOL_TEST_REQUIRE is 1.
+// needClients returns the path of node. Without node or the packages the test is skipped, unless SPOOL_TEST_REQUIRE
+// is 1.
 func needClients(t *testing.T) string {
 	t.Helper()
 

@@ -70,7 +70,8 @@ func setup(t *testing.T) *bundle {
 			Name: "a", Model: "m", Tools: []spool.Tool{lookup, send, broken, unsure, hang},
 			Spawn: &spool.Spawn{Profiles: map[string]spool.Profile{"mailer": {Tools: []spool.Tool{lookup, send, hang}}}},
 		}, {
-			Name: "frugal", Model: "m", Tools: []spool.Tool{lookup}, MaxOutputTokens: 40, Budget: spool.Budget{Tokens: 200}, OnBudget: spool.BudgetPark,
+			Name: "frugal", Model: "m", Tools: []spool.Tool{lookup}, MaxOutputTokens: 40, Budget: spool.Budget{Tokens: 200},
+			OnBudget: spool.BudgetPark,
 		}},
 		Models: map[string]spool.Model{"m": spooltest.NewModelFunc(b.turn)},
 		Stream: option.Stream{FlushEvery: -1},
@@ -86,7 +87,8 @@ func setup(t *testing.T) *bundle {
 		t.Fatal(err)
 	}
 	g, err := server.New(b.engine, server.Config{
-		Authenticator: b, Limits: server.Limits{OpenStreams: 1, StartsPerMinute: 20}, MaxBodyBytes: 2 << 20, Log: slog.New(slog.DiscardHandler),
+		Authenticator: b, Limits: server.Limits{OpenStreams: 1, StartsPerMinute: 20}, MaxBodyBytes: 2 << 20,
+		Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +121,10 @@ func (b *bundle) Authenticate(r *http.Request) (access.Principal, error) {
 	if !ok {
 		return access.Principal{}, spool.Errorf(spool.Unauthorized, "a bearer token is required")
 	}
-	p := access.Principal{Tenant: "acme", Subject: token, Scopes: []access.Scope{access.ScopeRead, access.ScopeWrite, access.ScopeApprove, access.ScopeStop}}
+	p := access.Principal{
+		Tenant: "acme", Subject: token,
+		Scopes: []access.Scope{access.ScopeRead, access.ScopeWrite, access.ScopeApprove, access.ScopeStop},
+	}
 	switch token {
 	case "reads":
 		p.Scopes = p.Scopes[:1]
@@ -179,24 +184,81 @@ func (b *bundle) turn(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		return spooltest.Call{ID: spool.ToolCallID(fmt.Sprintf("q%d-%s", n, gate)), Name: name, Args: args}
 	}
 	turns := map[string][]spooltest.Turn{
-		"budget": {{Text: []string{"One."}, Calls: []spooltest.Call{call(1, "lookup", "{}")}, Usage: spooltest.Tokens(150, 10)}, spooltest.Say("More", ".")},
-		"page":   {{Text: []string{"I ask."}, Calls: []spooltest.Call{call(1, "where", `{"of":"you"}`)}}, spooltest.Say("There.")},
-		"both":   {{Text: []string{"I ask."}, Calls: []spooltest.Call{call(1, "where", `{"of":"you"}`), call(2, "send", `{"to":"ann"}`)}}, spooltest.Say("There.")},
+		"budget": {
+			{Text: []string{"One."}, Calls: []spooltest.Call{call(1, "lookup", "{}")}, Usage: spooltest.Tokens(150, 10)},
+			spooltest.Say("More", "."),
+		},
+		"page": {
+			{Text: []string{"I ask."}, Calls: []spooltest.Call{call(1, "where", `{"of":"you"}`)}}, spooltest.Say("There."),
+		},
+		"both": {
+			{
+				Text:  []string{"I ask."},
+				Calls: []spooltest.Call{call(1, "where", `{"of":"you"}`), call(2, "send", `{"to":"ann"}`)},
+			},
+			spooltest.Say("There."),
+		},
 		"unsure": {{Text: []string{"I try."}, Calls: []spooltest.Call{call(1, "unsure", "{}")}}, spooltest.Say("Tried.")},
 		"hang":   {{Text: []string{"I wait."}, Calls: []spooltest.Call{call(1, "hang", "{}")}}},
 		"json":   {spooltest.Say(`{"city":`, `"Oslo"}`)},
-		"text":   {{Reasoning: []string{"I ", "think."}, Text: []string{"Hello", " to", " you."}, Usage: spooltest.Tokens(3, 4)}},
-		"slow":   {wait(spooltest.Turn{Text: []string{"One", " two"}}), spooltest.Say("never")},
-		"tools":  {{Text: []string{"I look."}, Calls: []spooltest.Call{{ID: "c1-" + spool.ToolCallID(gate), Name: "lookup", Args: `{"n":1}`}, {ID: "c2-" + spool.ToolCallID(gate), Name: "broken"}}}, spooltest.Say("Found", " it.")},
-		"cites": {
-			{Text: []string{"I look."}, Calls: []spooltest.Call{call(1, "lookup", `{"sources":[{"url":"https://example.com/b","title":"B"}]}`)}},
-			{Text: []string{"Ä🙂 it", " is."}, Sources: []spool.Source{{URL: "https://example.com/a", Title: "A", Spans: []spool.Span{{Start: 0, End: 5}}}, {Title: "a.pdf"}}},
+		"text": {
+			{Reasoning: []string{"I ", "think."}, Text: []string{"Hello", " to", " you."}, Usage: spooltest.Tokens(3, 4)},
 		},
-		"draws": {{Text: []string{"Look:"}, Files: []spool.FileMade{{Name: "a.csv", MediaType: "text/csv", Data: []byte("a,b\n")}}}},
-		"send":  {{Text: []string{"I send."}, Calls: []spooltest.Call{{ID: "s-" + spool.ToolCallID(gate), Name: "send", Args: `{"to":"ann"}`}}}, spooltest.Say("Sent", ".")},
-		"steer": {wait(spooltest.Turn{Text: []string{"Right."}, Calls: []spooltest.Call{{ID: "c-" + spool.ToolCallID(gate), Name: "lookup"}}}), spooltest.Say("Left", ".")},
-		"nest":  {spooltest.Use(spooltest.Call{ID: "n-" + spool.ToolCallID(gate), Name: spool.SpawnTool, Args: `{"name":"mailer","instructions":"mail ` + gate + `"}`}), spooltest.Say("Mailed", ".")},
-		"mail":  {{Text: []string{"I write."}, Calls: []spooltest.Call{{ID: "w-" + spool.ToolCallID(gate), Name: "send", Args: `{"to":"bob"}`}}}, spooltest.Say("Written.")},
+		"slow": {wait(spooltest.Turn{Text: []string{"One", " two"}}), spooltest.Say("never")},
+		"tools": {
+			{
+				Text: []string{"I look."},
+				Calls: []spooltest.Call{
+					{ID: "c1-" + spool.ToolCallID(gate), Name: "lookup", Args: `{"n":1}`},
+					{ID: "c2-" + spool.ToolCallID(gate), Name: "broken"},
+				},
+			},
+			spooltest.Say("Found", " it."),
+		},
+		"cites": {
+			{
+				Text:  []string{"I look."},
+				Calls: []spooltest.Call{call(1, "lookup", `{"sources":[{"url":"https://example.com/b","title":"B"}]}`)},
+			},
+			{
+				Text: []string{"Ä🙂 it", " is."},
+				Sources: []spool.Source{
+					{URL: "https://example.com/a", Title: "A", Spans: []spool.Span{{Start: 0, End: 5}}},
+					{Title: "a.pdf"},
+				},
+			},
+		},
+		"draws": {
+			{Text: []string{"Look:"}, Files: []spool.FileMade{{Name: "a.csv", MediaType: "text/csv", Data: []byte("a,b\n")}}},
+		},
+		"send": {
+			{
+				Text:  []string{"I send."},
+				Calls: []spooltest.Call{{ID: "s-" + spool.ToolCallID(gate), Name: "send", Args: `{"to":"ann"}`}},
+			},
+			spooltest.Say("Sent", "."),
+		},
+		"steer": {
+			wait(spooltest.Turn{
+				Text:  []string{"Right."},
+				Calls: []spooltest.Call{{ID: "c-" + spool.ToolCallID(gate), Name: "lookup"}},
+			}),
+			spooltest.Say("Left", "."),
+		},
+		"nest": {
+			spooltest.Use(spooltest.Call{
+				ID: "n-" + spool.ToolCallID(gate), Name: spool.SpawnTool,
+				Args: `{"name":"mailer","instructions":"mail ` + gate + `"}`,
+			}),
+			spooltest.Say("Mailed", "."),
+		},
+		"mail": {
+			{
+				Text:  []string{"I write."},
+				Calls: []spooltest.Call{{ID: "w-" + spool.ToolCallID(gate), Name: "send", Args: `{"to":"bob"}`}},
+			},
+			spooltest.Say("Written."),
+		},
 	}
 	switch script {
 	case "cut", "same": // the first attempt fails in mid-stream; the second one says something else, or the same

@@ -115,7 +115,8 @@ func (t *conversation) respond(ctx context.Context, in client.RespondRequest) (w
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	result, err := t.anyNode().client.Respond(ctx, t.key.ID, in)
-	t.history.Answered(spooltest.Answered{Thread: t.key, Call: in.ToolCallID, Delivered: err == nil && result.Delivered, Unknown: err != nil})
+	t.history.Answered(spooltest.Answered{Thread: t.key, Call: in.ToolCallID, Delivered: err == nil &&
+		result.Delivered, Unknown: err != nil})
 	switch {
 	case err != nil:
 		t.count("answers with an unknown outcome")

@@ -152,7 +152,8 @@ func (s untokened) Ack(ctx context.Context, d store.Delivery, a store.Ack) error
 	case store.AckExtend:
 		sql, args = `UPDATE spool.job SET `+until+` WHERE id = $1`, append(args, a.After.Microseconds())
 	case store.AckRelease:
-		sql, args = `UPDATE spool.job SET claimed = false, token = token + 1, `+until+` WHERE id = $1`, append(args, a.After.Microseconds())
+		sql, args = `UPDATE spool.job SET claimed = false, token = token + 1, `+until+` WHERE id = $1`,
+			append(args, a.After.Microseconds())
 	default:
 		return s.Store.Ack(ctx, d, a)
 	}

@@ -83,9 +83,11 @@ func runCampaign(ctx context.Context, o options) (*report, error) {
 	}
 	defer cluster.close()
 	c := &campaign{
-		o: o, db: db, cluster: cluster, store: store, effects: effects, began: time.Now(), over: make(chan struct{}), journals: newReader(),
-		random: rand.New(rand.NewPCG(o.Seed, 0)),
-		counts: make(map[string]int), report: &report{Options: o}, threads: make(map[spool.ThreadID]*conversation), mcp: world,
+		o: o, db: db, cluster: cluster, store: store, effects: effects, began: time.Now(), over: make(chan struct{}),
+		journals: newReader(),
+		random:   rand.New(rand.NewPCG(o.Seed, 0)),
+		counts:   make(map[string]int), report: &report{Options: o}, threads: make(map[spool.ThreadID]*conversation),
+		mcp: world,
 	}
 	if o.Keep {
 		c.report.Folder = dir
@@ -202,7 +204,9 @@ const maxViolations = 200
 func (c *campaign) violated(invariant, where, what string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	v := violation{Invariant: invariant, Where: where, What: what, After: time.Since(c.began).Round(time.Millisecond).String()}
+	v := violation{
+		Invariant: invariant, Where: where, What: what, After: time.Since(c.began).Round(time.Millisecond).String(),
+	}
 	for _, known := range c.report.Violations {
 		if known.Invariant == invariant && known.Where == where && known.What == what {
 			return
@@ -211,7 +215,8 @@ func (c *campaign) violated(invariant, where, what string) {
 	if len(c.report.Violations) < maxViolations {
 		c.report.Violations = append(c.report.Violations, v)
 	}
-	_, _ = fmt.Fprintf(c.o.Progress, "%6.1f s  VIOLATION %s: %s: %s\n", time.Since(c.began).Seconds(), invariant, where, shortened(what))
+	_, _ = fmt.Fprintf(c.o.Progress, "%6.1f s  VIOLATION %s: %s: %s\n", time.Since(c.began).Seconds(), invariant, where,
+		shortened(what))
 	if c.o.Break != "" {
 		c.hopeless()
 	}
@@ -231,7 +236,8 @@ func (c *campaign) progress(what string) {
 	if what != "" {
 		what = "  " + what
 	}
-	_, _ = fmt.Fprintf(c.o.Progress, "%6.1f s  runs %d (%d ended), kills %d, pauses %d, cuts %d, restarts %d, frames %d, violations %d%s\n",
+	_, _ = fmt.Fprintf(c.o.Progress,
+		"%6.1f s  runs %d (%d ended), kills %d, pauses %d, cuts %d, restarts %d, frames %d, violations %d%s\n",
 		time.Since(c.began).Seconds(), c.counts["runs"], c.counts["runs ended"], c.counts["kills"],
 		c.counts["pauses beyond the lease"],
 		c.counts["listening connections cut"]+c.counts["times that notifications were lost"]+

@@ -119,7 +119,8 @@ func (n *node) start() error {
 	if err != nil {
 		return err
 	}
-	log, err := os.OpenFile(filepath.Join(n.dir, fmt.Sprintf("n%d.log", n.index)), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	log, err := os.OpenFile(filepath.Join(n.dir, fmt.Sprintf("n%d.log", n.index)), os.O_CREATE|os.O_WRONLY|os.O_APPEND,
+		0o600)
 	if err != nil {
 		return err
 	}
@@ -142,8 +143,9 @@ func (n *node) start() error {
 // itself returns the command of a process that is this program again. The caller must hold mu.
 func (n *node) itself(name string) (*exec.Cmd, error) {
 	config := nodeConfig{
-		Name: name, Port: n.port, Database: n.proxy.url(n.db.url("spool")), Effects: n.db.url("effects"), Lease: n.o.Lease, Break: n.o.Break,
-		Journal: filepath.Join(n.dir, name+".journal"), Seed: n.o.Seed + uint64(n.index)<<32 + uint64(n.started),
+		Name: name, Port: n.port, Database: n.proxy.url(n.db.url("spool")), Effects: n.db.url("effects"), Lease: n.o.Lease,
+		Break: n.o.Break, Journal: filepath.Join(n.dir, name+".journal"),
+		Seed: n.o.Seed + uint64(n.index)<<32 + uint64(n.started),
 	}
 	n.journals = append(n.journals, config.Journal)
 	raw, err := json.Marshal(config)

@@ -167,7 +167,9 @@ func (t *conversation) someStart(ctx context.Context, id string) {
 }
 
 // try asks a random node.
-func (t *conversation) try(ctx context.Context, ask func(context.Context, *node) (wire.RunResult, error)) (wire.RunResult, error) {
+func (t *conversation) try(
+	ctx context.Context, ask func(context.Context, *node) (wire.RunResult, error),
+) (wire.RunResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	return ask(ctx, t.anyNode())
@@ -226,7 +228,8 @@ func (t *conversation) untilEnded(ctx context.Context) bool {
 		if t.withholds() {
 			changed = time.Now()
 		}
-		if err != nil || now.Fence != before.Fence || now.LastSeq != before.LastSeq || now.State != before.State || now.RunID != before.RunID {
+		if err != nil || now.Fence != before.Fence || now.LastSeq != before.LastSeq || now.State != before.State ||
+			now.RunID != before.RunID {
 			before, changed = now, time.Now()
 		}
 		switch {
@@ -274,7 +277,10 @@ func (t *conversation) active(ctx context.Context) (thread wire.Thread, active, 
 		if err != nil {
 			return err
 		}
-		asks = thread.State != wire.WaitingForInput || slices.ContainsFunc(parks, func(p store.Park) bool { return p.State == wire.ParkOpen || p.State == wire.ParkPending })
+		asks = thread.State != wire.WaitingForInput ||
+			slices.ContainsFunc(parks, func(p store.Park) bool {
+				return p.State == wire.ParkOpen || p.State == wire.ParkPending
+			})
 		for _, p := range parks {
 			if p.State == wire.ParkOpen {
 				fmt.Fprintf(&text, "; call %s of run %s asks (%s)", p.ToolCallID, p.RunID, p.Reason)

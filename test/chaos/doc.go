@@ -8,9 +8,9 @@
 // Every thread is judged when its runs have ended: by [spooltest.History], by the script of the model, and by
 // the executions of the tools. The exit status is 1 after a violation.
 //
-// With --mcp, the nodes are processes of spool serve whose tools are those of an MCP server. The server and the model are
-// in the supervisor, which counts every effect and compares that with the record. The server cuts calls, hangs, restarts,
-// changes its tools and forgets tasks.
+// With --mcp, the nodes are processes of spool serve whose tools are those of an MCP server. The server and the model
+// are in the supervisor, which counts every effect and compares that with the record. The server cuts calls, hangs,
+// restarts, changes its tools and forgets tasks.
 //
 //	export GOWORK=off
 //	go run . --duration 5m --nodes 3

@@ -55,7 +55,9 @@ const toolWork = 120 * time.Millisecond
 var errCanceled = errors.New("the effect was called off")
 
 // execute does what a tool does: it begins, has its effect once, and ends.
-func (e *effects) execute(ctx context.Context, node string, call spool.ToolCall, idempotent bool) (json.RawMessage, error) {
+func (e *effects) execute(
+	ctx context.Context, node string, call spool.ToolCall, idempotent bool,
+) (json.RawMessage, error) {
 	id := rand.Text()
 	if _, err := e.exec(ctx, `INSERT INTO execution (id, key, node, thread, run, step, call, name, args, idempotent)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING`,
@@ -71,7 +73,8 @@ func (e *effects) execute(ctx context.Context, node string, call spool.ToolCall,
 	if !sleep(ctx, toolWork) {
 		return nil, ctx.Err()
 	}
-	n, err := e.exec(ctx, `UPDATE execution SET effect_at = coalesce(effect_at, clock_timestamp()) WHERE id = $1 AND ended_at IS NULL`, id)
+	n, err := e.exec(ctx,
+		`UPDATE execution SET effect_at = coalesce(effect_at, clock_timestamp()) WHERE id = $1 AND ended_at IS NULL`, id)
 	if err == nil && n == 0 {
 		err = errCanceled
 	}
@@ -102,10 +105,14 @@ func (e *effects) exec(ctx context.Context, sql string, args ...any) (int64, err
 
 // happened reports whether a call had its effect. If not, it calls off all executions that could still have it,
 // so that the answer stays true.
-func (e *effects) happened(ctx context.Context, thread spool.ThreadID, run spool.RunID, call spool.ToolCallID) (bool, error) {
+func (e *effects) happened(
+	ctx context.Context, thread spool.ThreadID, run spool.RunID, call spool.ToolCallID,
+) (bool, error) {
 	where := ` WHERE thread = $1 AND run = $2 AND call = $3`
 	args := []any{string(thread), string(run), string(call)}
-	if _, err := e.pool.Exec(ctx, `UPDATE execution SET ended_at = clock_timestamp()`+where+` AND effect_at IS NULL AND ended_at IS NULL`, args...); err != nil {
+	if _, err := e.pool.Exec(
+		ctx, `UPDATE execution SET ended_at = clock_timestamp()`+where+` AND effect_at IS NULL AND ended_at IS NULL`, args...,
+	); err != nil {
 		return false, err
 	}
 	var n int
@@ -123,7 +130,8 @@ func (e *effects) executions(ctx context.Context, thread spool.ThreadKey) ([]spo
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (spooltest.Execution, error) {
 		x := spooltest.Execution{Call: spool.ToolCall{Thread: thread}}
 		var args string
-		err := row.Scan(&x.Call.Key, (*string)(&x.Call.RunID), &x.Call.Step, (*string)(&x.Call.ID), &x.Call.Name, &args, &x.Idempotent)
+		err := row.Scan(&x.Call.Key, (*string)(&x.Call.RunID), &x.Call.Step, (*string)(&x.Call.ID), &x.Call.Name, &args,
+			&x.Idempotent)
 		x.Call.Args = json.RawMessage(args)
 		return x, err
 	})

@@ -70,7 +70,8 @@ func (o options) chosen() []fault {
 		}
 	}
 	return slices.DeleteFunc(chosen, func(f fault) bool {
-		return len(o.Only) > 0 && !slices.Contains(o.Only, f.key) || o.MCP && f.key == "window" // spool serve has no such window
+		// spool serve has no such window
+		return len(o.Only) > 0 && !slices.Contains(o.Only, f.key) || o.MCP && f.key == "window"
 	})
 }
 

@@ -160,9 +160,13 @@ func (r *reader) read(names []string) (found []string, err error) {
 		for _, l := range lines {
 			switch l.Op {
 			case "stale":
-				found = append(found, fmt.Sprintf("thread %s has a commit with the fence %d, and its fence was %d", l.On, l.Fence, l.Current))
+				found = append(found, fmt.Sprintf("thread %s has a commit with the fence %d, and its fence was %d", l.On, l.Fence,
+					l.Current))
 			case "late":
-				found = append(found, fmt.Sprintf("call of a tool in thread %s with the fence %d, and its fence was %d, or its run had ended", l.On, l.Fence, l.Current))
+				found = append(found, fmt.Sprintf(
+					"call of a tool in thread %s with the fence %d, and its fence was %d, or its run had ended", l.On, l.Fence,
+					l.Current,
+				))
 			case "took":
 				r.undelivered[[2]int64{l.Job, l.Token}] = l
 			case "claim":
@@ -181,8 +185,9 @@ func (r *reader) read(names []string) (found []string, err error) {
 	}
 	for _, l := range acks {
 		if last := r.claimed[l.Job]; last.Token > l.Token && last.Ended < l.Began {
-			found = append(found, fmt.Sprintf("job %d of thread %s was acknowledged (%s) with the token %d, and had been claimed with %d",
-				l.Job, l.On, l.Kind, l.Token, last.Token))
+			found = append(found,
+				fmt.Sprintf("job %d of thread %s was acknowledged (%s) with the token %d, and had been claimed with %d",
+					l.Job, l.On, l.Kind, l.Token, last.Token))
 		} else {
 			r.pending = append(r.pending, l)
 		}

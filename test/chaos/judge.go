@@ -100,7 +100,8 @@ func (t *conversation) edited(r store.RunRow, view []spool.Message) bool {
 	t.mu.Lock()
 	turn := t.edits[r.ID]
 	t.mu.Unlock()
-	return turn != "" && r.Error == "Message not found" && !slices.ContainsFunc(view, func(m spool.Message) bool { return m.ID == turn })
+	return turn != "" && r.Error == "Message not found" &&
+		!slices.ContainsFunc(view, func(m spool.Message) bool { return m.ID == turn })
 }
 
 // dump writes everything that is known of the thread into the folder of the logs.
@@ -185,7 +186,8 @@ func (c *campaign) judge(ctx context.Context) {
 	repeats, err := c.effects.repeats(ctx)
 	if err == nil {
 		for _, r := range repeats {
-			c.violated("effect-once", r.Thread, fmt.Sprintf("call %s took effect %d times, on %s (%s)", r.Call, r.Times, r.Nodes, r.Key))
+			c.violated("effect-once", r.Thread,
+				fmt.Sprintf("call %s took effect %d times, on %s (%s)", r.Call, r.Times, r.Nodes, r.Key))
 		}
 	}
 	if c.mcp != nil {

@@ -105,7 +105,9 @@ func runLimits(ctx context.Context, o limitsOptions) (limitsReport, error) {
 	go func() { _ = h.Serve(listener) }()
 	defer h.Close()
 
-	s := &spoolProcesses{binary: binary, dir: dir, database: db.url("spool"), model: "http://" + listener.Addr().String() + "/v1", rpm: o.RPM}
+	s := &spoolProcesses{
+		binary: binary, dir: dir, database: db.url("spool"), model: "http://" + listener.Addr().String() + "/v1", rpm: o.RPM,
+	}
 	defer s.close()
 	api, err := s.start(ctx, "api", "api")
 	for i := 0; err == nil && i < o.Workers; i++ {
@@ -122,7 +124,9 @@ func runLimits(ctx context.Context, o limitsOptions) (limitsReport, error) {
 }
 
 // measureLimits gives the workers more runs than the limit allows, and counts the requests.
-func measureLimits(ctx context.Context, r limitsReport, c *client.Client, provider *strictProvider) (limitsReport, error) {
+func measureLimits(
+	ctx context.Context, r limitsReport, c *client.Client, provider *strictProvider,
+) (limitsReport, error) {
 	began := time.Now()
 	working, stop := context.WithDeadline(ctx, began.Add(r.Duration))
 	defer stop()
@@ -158,7 +162,9 @@ func measureLimits(ctx context.Context, r limitsReport, c *client.Client, provid
 
 // oneRun starts a run of one model call and waits until it has ended.
 func oneRun(ctx context.Context, c *client.Client, id string) error {
-	_, err := c.Run(ctx, client.RunRequest{ThreadID: spool.ThreadID(id), RunID: spool.RunID(id), IdempotencyKey: id, Prompt: "Hello"})
+	_, err := c.Run(ctx, client.RunRequest{
+		ThreadID: spool.ThreadID(id), RunID: spool.RunID(id), IdempotencyKey: id, Prompt: "Hello",
+	})
 	if err != nil {
 		return err
 	}

@@ -100,17 +100,21 @@ func parseOptions(args []string) (options, error) {
 	flags.IntVar(&o.Threads, "threads", o.Threads, "how many threads are in use at the same time")
 	flags.DurationVar(&o.Duration, "duration", o.Duration, "how long faults happen")
 	flags.IntVar(&o.Kills, "kills", 0, "end the faults after so many kills, at the latest after the duration")
-	flags.Func("only", "let only these faults happen, separated by commas: "+strings.Join(faultKeys(), ", "), func(text string) error {
-		o.Only = strings.Split(text, ",")
-		return nil
-	})
+	flags.Func("only", "let only these faults happen, separated by commas: "+strings.Join(faultKeys(), ", "),
+		func(text string) error {
+			o.Only = strings.Split(text, ",")
+			return nil
+		})
 	flags.DurationVar(&o.Settle, "settle", o.Settle, "how long the runs then have to end")
 	flags.DurationVar(&o.Every, "every", o.Every, "the mean time between two faults")
 	flags.DurationVar(&o.Lease, "lease", o.Lease, "the lease of the workers")
 	flags.Uint64Var(&o.Seed, "seed", 0, "decides the faults and the prompts (default: the time)")
-	flags.StringVar(&o.Break, "break", "", "take one protection out: "+strings.Join(breaks, ", ")+"; with --mcp: "+strings.Join(mcpBreaks, ", "))
-	flags.BoolVar(&o.MCP, "mcp", false, "the nodes are spool serve, and their tools those of an MCP server that misbehaves")
-	flags.DurationVar(&o.Limits.Duration, "limits", 0, "in place of the campaign: so long, eight workers share 60 requests a minute (at least 2m)")
+	flags.StringVar(&o.Break, "break", "",
+		"take one protection out: "+strings.Join(breaks, ", ")+"; with --mcp: "+strings.Join(mcpBreaks, ", "))
+	flags.BoolVar(&o.MCP, "mcp", false,
+		"the nodes are spool serve, and their tools those of an MCP server that misbehaves")
+	flags.DurationVar(&o.Limits.Duration, "limits", 0,
+		"in place of the campaign: so long, eight workers share 60 requests a minute (at least 2m)")
 	flags.StringVar(&o.JSON, "json", "", "write the report to this file")
 	flags.BoolVar(&o.Keep, "keep", false, "leave the folder with the logs")
 	if err := flags.Parse(args); err != nil {

@@ -66,13 +66,15 @@ func (t *conversation) judgeTools(r store.RunRow, calls []called) {
 	case !ok || !slices.Equal(first.bareNames(), g.names):
 		t.violated("tools", string(r.ID), fmt.Sprintf("no list of the server is %q", first.tools))
 	case !until.IsZero() && until.Before(r.CreatedAt):
-		t.violated("tools", string(r.ID), fmt.Sprintf("the run was started %s after its list had gone", r.CreatedAt.Sub(until)))
+		t.violated("tools", string(r.ID), fmt.Sprintf("the run was started %s after its list had gone",
+			r.CreatedAt.Sub(until)))
 	case len(seen) > 1 && !until.IsZero() && until.Before(seen[len(seen)-1].at):
 		t.count("runs whose tools changed meanwhile")
 	}
 	for _, c := range calls {
 		if c.run == string(r.ID) && !slices.Contains(g.names, c.tool) {
-			t.violated("tools", c.call, fmt.Sprintf("the run has called %s, and its tools are those of generation %d: %q", c.tool, first.generation, g.names))
+			t.violated("tools", c.call, fmt.Sprintf("the run has called %s, and its tools are those of generation %d: %q",
+				c.tool, first.generation, g.names))
 		}
 	}
 }
@@ -87,13 +89,14 @@ func (t *conversation) judgeResult(c called, result string) {
 	}
 	step, i := placeOf(c.call)
 	plan, known := t.plans[spool.RunID(c.run)]
-	if known && (step >= len(plan.Steps) || i >= len(plan.Steps[step].Calls) || plan.Steps[step].Calls[i] != mcpPrefix+c.tool) {
+	if known && (step >= len(plan.Steps) || i >= len(plan.Steps[step].Calls) ||
+		plan.Steps[step].Calls[i] != mcpPrefix+c.tool) {
 		t.violated("call", c.call, "the server got a call of "+c.tool+", for which the model has not asked")
 	}
 }
 
-// wrongResult returns what is wrong with a result. It must be that of an effect of the call. A call that has not reached
-// the server had none, unless it was sent before.
+// wrongResult returns what is wrong with a result. It must be that of an effect of the call. A call that has not
+// reached the server had none, unless it was sent before.
 func (c called) wrongResult(result string, repeated bool) string {
 	for _, found := range effectIn.FindAllStringSubmatch(result, -1) {
 		if n, _ := strconv.Atoi(found[1]); !slices.ContainsFunc(c.effects, func(e effect) bool { return e.number == n }) {
@@ -131,7 +134,8 @@ func (t *conversation) judgeAnswers(c called) {
 			}
 		}
 		if !counts {
-			t.violated("answer", c.call, fmt.Sprintf("the server got %+v, which does not count; said was %+v", heard, t.saidTo(heard.question)))
+			t.violated("answer", c.call, fmt.Sprintf("the server got %+v, which does not count; said was %+v", heard,
+				t.saidTo(heard.question)))
 		}
 		t.count("answers that the server got")
 	}
@@ -191,7 +195,8 @@ func (t *conversation) judgeUnknown(entries []wire.Entry) {
 				cuts[p.ToolCallID]++
 			}
 			if why == "" || c.tool == idempotentTool {
-				t.violated("unknown", string(p.ToolCallID), fmt.Sprintf("seq %d asks for the outcome of a call that nobody has cut: %s", e.Seq, c))
+				t.violated("unknown", string(p.ToolCallID),
+					fmt.Sprintf("seq %d asks for the outcome of a call that nobody has cut: %s", e.Seq, c))
 			}
 			t.count("questions for an outcome: " + why)
 		}
@@ -208,8 +213,8 @@ const (
 )
 
 // excuse returns why the outcome of a call is unknown, empty for no reason. Cuts counts the cuts of the call that have
-// excused other questions, and again how often a person has let the call run again. Lost says that the segment before has
-// lost its worker.
+// excused other questions, and again how often a person has let the call run again. Lost says that the segment before
+// has lost its worker.
 func (w *mcpWorld) excuse(c called, lost bool, cuts, again int, at time.Time) string {
 	troubles, slow, looked := 0, false, false
 	for _, a := range c.attempts {
@@ -249,7 +254,8 @@ func (c called) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %d effects, %d tasks", c.tool, len(c.effects), len(c.tasks))
 	for _, a := range c.attempts {
-		fmt.Fprintf(&b, "; %s at %s for %s (%q, gone %t)", a.process, a.began.Format(time.TimeOnly), a.ended.Sub(a.began), a.trouble, a.gone)
+		fmt.Fprintf(&b, "; %s at %s for %s (%q, gone %t)", a.process, a.began.Format(time.TimeOnly), a.ended.Sub(a.began),
+			a.trouble, a.gone)
 	}
 	for _, k := range c.tasks {
 		fmt.Fprintf(&b, "; task %s with %d looks (forgotten %t)", k.tool, len(k.looks), k.gone)
@@ -297,7 +303,8 @@ func (c *campaign) judgeEffects() {
 			}
 			t.mu.Unlock()
 			if len(call.effects) > 1+again && call.tool != idempotentTool {
-				t.violated("effect-once", call.call, fmt.Sprintf("it took effect %d times, and was let run again at most %d times: %s", len(call.effects), again, call))
+				t.violated("effect-once", call.call,
+					fmt.Sprintf("it took effect %d times, and was let run again at most %d times: %s", len(call.effects), again, call))
 			}
 		}
 	}

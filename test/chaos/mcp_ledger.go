@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// ledger is what the MCP server knows of the calls that it got. It counts each effect by the idempotency key of its call.
+// ledger is what the MCP server knows of the calls that it got. It counts each effect by the idempotency key of its
+// call.
 type ledger struct {
 	mu    sync.Mutex
 	calls map[string]*called
@@ -90,7 +91,8 @@ func (l *ledger) arrived(process, key, tool string, args json.RawMessage) *attem
 		l.order = append(l.order, c)
 	}
 	if c.tool != tool || string(c.args) != string(args) {
-		l.wrong = append(l.wrong, fmt.Sprintf("the key %s is that of %s with %s, and of %s with %s", key, c.tool, c.args, tool, args))
+		l.wrong = append(l.wrong, fmt.Sprintf("the key %s is that of %s with %s, and of %s with %s", key, c.tool, c.args,
+			tool, args))
 	}
 	a := &attempt{process: process, began: time.Now()}
 	c.attempts = append(c.attempts, a)

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// mcpModel is the model of a campaign of the MCP client. It is an OpenAI-compatible server that answers what the plan in
-// the last user turn says, and notes which tools each request offers.
+// mcpModel is the model of a campaign of the MCP client. It is an OpenAI-compatible server that answers what the plan
+// in the last user turn says, and notes which tools each request offers.
 type mcpModel struct {
 	open *openRequests
 
@@ -122,7 +122,10 @@ func (m *mcpModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if len(p.Steps[step].Calls) > 0 {
 		reason = "tool_calls"
 	}
-	usage := map[string]any{"choices": []any{}, "usage": map[string]any{"prompt_tokens": 9, "completion_tokens": 2, "total_tokens": 11}}
+	usage := map[string]any{
+		"choices": []any{},
+		"usage":   map[string]any{"prompt_tokens": 9, "completion_tokens": 2, "total_tokens": 11},
+	}
 	if writeChunk(w, chunkOf(map[string]any{}, reason)) == nil && writeChunk(w, usage) == nil {
 		_, _ = fmt.Fprint(w, endOfChunks)
 	}

@@ -80,7 +80,15 @@ const (
 var callTroubles = []struct {
 	what string
 	of   int
-}{{cutBefore, 40}, {cutAfter, 40}, {tornStream, 40}, {busyBefore, 20}, {busyAfter, 20}, {hangsBefore, 6}, {hangsAfter, 6}}
+}{
+	{cutBefore, 40},
+	{cutAfter, 40},
+	{tornStream, 40},
+	{busyBefore, 20},
+	{busyAfter, 20},
+	{hangsBefore, 6},
+	{hangsAfter, 6},
+}
 
 // trouble returns what happens to a request. That to a call depends on nothing but the seed, the call and how often it
 // was sent.
@@ -170,7 +178,8 @@ func older(w http.ResponseWriter, q mcpRequest) bool {
 	switch {
 	case q.Method == "initialize":
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"works","version":"1"}}}`, q.ID)
+		_, _ = fmt.Fprintf(w,
+			`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"works","version":"1"}}}`, q.ID)
 	case strings.HasPrefix(q.Method, "notifications/"):
 		w.WriteHeader(http.StatusAccepted)
 	default:

@@ -36,9 +36,11 @@ func TestExcuse(t *testing.T) {
 		"Lost":       {call: called{attempts: []*attempt{whole}}, lost: true, want: wasLost},
 		"Hung":       {call: called{attempts: []*attempt{hung}}, want: wasSlow},
 		"Task":       {call: called{attempts: []*attempt{whole}, tasks: []*kept{looked}}, lost: true},
-		"Begun anew": {call: called{attempts: []*attempt{whole}, tasks: []*kept{looked}}, lost: true, cuts: 1, again: 1, want: wasLost},
-		"Forgotten":  {call: called{tasks: []*kept{{tool: "work", gone: true}}}, want: wasGone},
-		"Short":      {call: called{tasks: []*kept{{tool: "short"}}}, want: wasGone},
+		"Begun anew": {
+			call: called{attempts: []*attempt{whole}, tasks: []*kept{looked}}, lost: true, cuts: 1, again: 1, want: wasLost,
+		},
+		"Forgotten": {call: called{tasks: []*kept{{tool: "work", gone: true}}}, want: wasGone},
+		"Short":     {call: called{tasks: []*kept{{tool: "short"}}}, want: wasGone},
 	} {
 		w := &mcpWorld{mcpAt: &reopening{}}
 		if got := w.excuse(c.call, c.lost, c.cuts, c.again, now); got != c.want {
@@ -66,7 +68,8 @@ func TestTroubles(t *testing.T) {
 		return all
 	}
 	one, other, another := troubles(1, "a"), troubles(1, "b"), troubles(2, "a")
-	if !slices.Equal(one, other) || slices.Equal(one, another) || !slices.Contains(one, cutAfter) || !slices.Contains(one, "") {
+	if !slices.Equal(one, other) || slices.Equal(one, another) || !slices.Contains(one, cutAfter) ||
+		!slices.Contains(one, "") {
 		t.Errorf("the troubles are %q, %q and %q", one, other, another)
 	}
 }
@@ -95,7 +98,8 @@ func TestToolList(t *testing.T) {
 	}
 	first, until, ok := l.at(0)
 	second, still, _ := l.at(1)
-	if !ok || until.IsZero() || !still.IsZero() || !slices.Contains(first.names, extraTool(1)) || slices.Contains(second.names, extraTool(1)) {
+	if !ok || until.IsZero() || !still.IsZero() || !slices.Contains(first.names, extraTool(1)) ||
+		slices.Contains(second.names, extraTool(1)) {
 		t.Errorf("the generations are %v and %v", first, second)
 	}
 	if _, _, ok := l.at(2); ok || len(l.list()) != len(second.names) {
@@ -137,7 +141,8 @@ func TestLedger(t *testing.T) {
 	l.arrived("n1.1", key, "ask", []byte(`{"n":0}`))
 	l.take(key)
 	all := w.executions(spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t1"})
-	if len(all) != 2 || all[0].Call.Key != key || all[0].Call.Step != 2 || all[0].Call.ID != "t1-r1.1.0" || len(l.wrong) != 1 {
+	if len(all) != 2 || all[0].Call.Key != key || all[0].Call.Step != 2 || all[0].Call.ID != "t1-r1.1.0" ||
+		len(l.wrong) != 1 {
 		t.Errorf("executed were %+v, wrong %q", all, l.wrong)
 	}
 	if other := w.executions(spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}); len(other) != 0 {

@@ -83,11 +83,13 @@ limits: {lease: %[7]s, run_max_attempts: 1000, retry_backoff: 200ms}
 // serve returns the command of a node. The caller holds the node's mu.
 func (w *mcpWorld) serve(n *node, name string) (*exec.Cmd, error) {
 	config := filepath.Join(w.dir, name+".yaml")
-	text := fmt.Appendf(nil, mcpConfig, w.mcpAt.address, w.modelAt.address, processHeader, name, w.secret, mcpTimeout, n.o.Lease)
+	text := fmt.Appendf(nil, mcpConfig, w.mcpAt.address, w.modelAt.address, processHeader, name, w.secret, mcpTimeout,
+		n.o.Lease)
 	if err := os.WriteFile(config, text, 0o600); err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(w.binary, "serve", "--listen", fmt.Sprintf("127.0.0.1:%d", n.port), "--database", n.proxy.url(n.db.url("spool")),
+	cmd := exec.Command(w.binary, "serve", "--listen", fmt.Sprintf("127.0.0.1:%d", n.port), "--database",
+		n.proxy.url(n.db.url("spool")),
 		"--config", config, "--data", filepath.Join(w.dir, name), "--shutdown-timeout", shutdownTimeout.String())
 	cmd.Env = append(os.Environ(), "SPOOL_TOKEN=", "SPOOL_DATABASE_POOL=12")
 	return cmd, nil
@@ -102,7 +104,8 @@ func (w *mcpWorld) holds(process string) []string {
 func (w *mcpWorld) executions(thread spool.ThreadKey) (all []spooltest.Execution) {
 	for _, c := range w.server.ledger.of(string(thread.ID) + "-r") {
 		call := spool.ToolCall{
-			Thread: thread, RunID: spool.RunID(c.run), Step: c.step, ID: spool.ToolCallID(c.call), Key: c.key, Name: mcpPrefix + c.tool, Args: c.args,
+			Thread: thread, RunID: spool.RunID(c.run), Step: c.step, ID: spool.ToolCallID(c.call), Key: c.key,
+			Name: mcpPrefix + c.tool, Args: c.args,
 		}
 		for range c.effects {
 			all = append(all, spooltest.Execution{Call: call, Idempotent: c.tool == idempotentTool})
@@ -185,7 +188,9 @@ func (s *reopening) stop() {
 func (s *reopening) wasAway(from, to time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.ContainsFunc(s.away, func(a span) bool { return a.from.Before(to) && (a.to.IsZero() || a.to.After(from)) })
+	return slices.ContainsFunc(s.away, func(a span) bool {
+		return a.from.Before(to) && (a.to.IsZero() || a.to.After(from))
+	})
 }
 
 // openRequests knows the requests that a server is answering, by process and run.
@@ -250,9 +255,10 @@ func (c *campaign) keepUp(ctx context.Context) {
 
 // excusesEnd reports whether the end of a log says that a process could not begin.
 func excusesEnd(log string) bool {
-	return slices.ContainsFunc([]string{"address already in use", "connect", "Storage is not available", "database"}, func(what string) bool {
-		return strings.Contains(log, what)
-	})
+	return slices.ContainsFunc([]string{"address already in use", "connect", "Storage is not available", "database"},
+		func(what string) bool {
+			return strings.Contains(log, what)
+		})
 }
 
 // lastWords returns the end of the node's log.

@@ -101,7 +101,8 @@ func TestStrictProvider(t *testing.T) {
 func TestOptions(t *testing.T) {
 	t.Parallel()
 
-	if o, err := parseOptions(strings.Fields("--kills 5 --only kill,roll")); err != nil || len(o.chosen()) != 2 || o.chosen()[0].weight <= faults[0].weight {
+	if o, err := parseOptions(strings.Fields("--kills 5 --only kill,roll")); err != nil || len(o.chosen()) != 2 ||
+		o.chosen()[0].weight <= faults[0].weight {
 		t.Errorf("%+v, %v", o.chosen(), err)
 	}
 	for _, wrong := range []string{"--only kill,sleep", "--limits 1m", "--nodes 0", "--break no", "more"} {

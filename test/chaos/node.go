@@ -106,7 +106,9 @@ func runNode(ctx context.Context, c nodeConfig) error {
 }
 
 // serveNode serves and works until ctx ends, and then shuts down as spool serve does.
-func serveNode(ctx context.Context, e *engine.Engine, surface *server.Server, h *http.Server, listener net.Listener) error {
+func serveNode(
+	ctx context.Context, e *engine.Engine, surface *server.Server, h *http.Server, listener net.Listener,
+) error {
 	workCtx, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWork()
 	worked, served := make(chan error, 1), make(chan error, 1)

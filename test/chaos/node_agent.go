@@ -76,14 +76,17 @@ func (p plan) called(step int) (events []spool.ModelEvent) {
 }
 
 func (p plan) finish(step int) spool.Finish {
-	f := spool.Finish{Reason: spool.FinishStop, Usage: spooltest.Tokens(int64(10+step), int64(p.Steps[step].Words)), ModelID: "script-1"}
+	f := spool.Finish{
+		Reason: spool.FinishStop, Usage: spooltest.Tokens(int64(10+step), int64(p.Steps[step].Words)), ModelID: "script-1",
+	}
 	if len(p.Steps[step].Calls) > 0 {
 		f.Reason = spool.FinishToolCalls
 	}
 	return f
 }
 
-// nodeTools returns the tools. Each calls began when it begins. Each but ask writes what it does into the database of the effects.
+// nodeTools returns the tools. Each calls began when it begins. Each but ask writes what it does into the database of
+// the effects.
 //
 // look may be repeated, once may not, send needs an approval and may not be repeated, and ask asks a question.
 func nodeTools(node string, held *holds, effects *effects, began func(context.Context, spool.ToolCall)) []spool.Tool {

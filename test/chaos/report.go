@@ -37,12 +37,15 @@ type violation struct {
 // words returns the report for a person.
 func (r *report) words() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%d nodes, %d threads at a time, lease %s, seed %d, %.0f s\n\n", r.Options.Nodes, r.Options.Threads, r.Options.Lease, r.Options.Seed, r.Seconds)
+	fmt.Fprintf(&b, "\n%d nodes, %d threads at a time, lease %s, seed %d, %.0f s\n\n", r.Options.Nodes, r.Options.Threads,
+		r.Options.Lease, r.Options.Seed, r.Seconds)
 	for _, what := range slices.Sorted(maps.Keys(r.Counts)) {
 		fmt.Fprintf(&b, "%9d  %s\n", r.Counts[what], what)
 	}
 	if t := r.Takeovers; t.Count > 0 {
-		fmt.Fprintf(&b, "\n%d runs of killed processes went on in another one: p50 %.1f s, p99 %.1f s, at most %.1f s after the kill\n", t.Count, t.P50, t.P99, t.Max)
+		fmt.Fprintf(&b,
+			"\n%d runs of killed processes went on in another one: p50 %.1f s, p99 %.1f s, at most %.1f s after the kill\n",
+			t.Count, t.P50, t.P99, t.Max)
 	}
 	for _, v := range r.Violations {
 		fmt.Fprintf(&b, "\nafter %s, %s, %s: %s\n", v.After, v.Invariant, v.Where, v.What)

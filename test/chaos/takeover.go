@@ -109,7 +109,8 @@ func (c *campaign) lookAfter(ctx context.Context, p takeover, running []wire.Thr
 	}
 	c.takeovers.mu.Lock()
 	defer c.takeovers.mu.Unlock()
-	c.takeovers.pending = slices.DeleteFunc(c.takeovers.pending, func(other takeover) bool { return other.at.Equal(p.at) && other.thread.Key() == key })
+	c.takeovers.pending = slices.DeleteFunc(c.takeovers.pending,
+		func(other takeover) bool { return other.at.Equal(p.at) && other.thread.Key() == key })
 }
 
 // reachable reports whether PostgreSQL was there since a time.

@@ -31,7 +31,9 @@ type watcher struct {
 
 // watch adds a client that follows the thread until ctx ends.
 func (t *conversation) watch(ctx context.Context, name string) {
-	w := &watcher{talk: t, client: &spooltest.Client{Name: name, Thread: t.key, FromStart: true}, done: make(chan struct{})}
+	w := &watcher{
+		talk: t, client: &spooltest.Client{Name: name, Thread: t.key, FromStart: true}, done: make(chan struct{}),
+	}
 	t.history.Client(w.client)
 	t.watchers = append(t.watchers, w)
 	go func() {
@@ -59,7 +61,9 @@ func (w *watcher) session(ctx context.Context) {
 	}
 	w.client.Connected(at, "")
 	w.talk.count("connections of clients")
-	o := client.FollowOptions{Cursor: at, Idle: 3 * time.Second, OnRetry: func(error, time.Duration) { w.talk.count("connections of clients") }}
+	o := client.FollowOptions{
+		Cursor: at, Idle: 3 * time.Second, OnRetry: func(error, time.Duration) { w.talk.count("connections of clients") },
+	}
 	for f, err := range w.talk.anyNode().client.Follow(ctx, w.talk.key.ID, o) {
 		if err != nil {
 			w.failed(ctx, err)
@@ -124,7 +128,8 @@ func (t *conversation) untilSeen(ctx context.Context) {
 		behind := ""
 		for _, w := range t.watchers {
 			if seq, state := w.place(); err == nil && (seq != thread.LastSeq || state != thread.State) {
-				behind = fmt.Sprintf("%s has seq %d and %s, and the thread has %d and %s", w.client.Name, seq, state, thread.LastSeq, thread.State)
+				behind = fmt.Sprintf("%s has seq %d and %s, and the thread has %d and %s", w.client.Name, seq, state,
+					thread.LastSeq, thread.State)
 			}
 		}
 		if err == nil && behind == "" {

@@ -146,7 +146,8 @@ func (j *journal) tooLate(ctx context.Context, db store.Store, lease time.Durati
 		thread, err = v.Thread()
 		return err
 	})
-	if err != nil || ctx.Err() != nil || time.Since(began) >= lease/3 || thread.Fence == call.Fence && thread.State.Active() {
+	if err != nil || ctx.Err() != nil || time.Since(began) >= lease/3 ||
+		thread.Fence == call.Fence && thread.State.Active() {
 		return
 	}
 	j.write(began, journalLine{Op: "late", On: call.Thread.ID, Fence: call.Fence, Current: thread.Fence})

@@ -15,7 +15,9 @@ import (
 
 // documents are those that clients are generated of, by the name of the client. The one of
 // the shop is written by the tests.
-var documents = map[string]string{"spool": "../../spec/openapi.json", "bookshop": "../../examples/bookshop/openapi.json"}
+var documents = map[string]string{
+	"spool": "../../spec/openapi.json", "bookshop": "../../examples/bookshop/openapi.json",
+}
 
 // want is what the client in each language prints: a date and a list that is not null, the
 // status of a change with an old version, and of one with the right version.
@@ -107,7 +109,9 @@ func TestVersions(t *testing.T) {
 	page := read(t, "../../docs/rest/clients.md")
 	_, version, _ := strings.Cut(read(t, "go.mod"), "github.com/oapi-codegen/oapi-codegen/v2 ")
 	version, _, _ = strings.Cut(version, " ")
-	for _, want := range []string{"cmd/oapi-codegen@" + version + "\n", "pip install " + lineWith(read(t, "requirements.txt"), "openapi") + "\n"} {
+	for _, want := range []string{
+		"cmd/oapi-codegen@" + version + "\n", "pip install " + lineWith(read(t, "requirements.txt"), "openapi") + "\n",
+	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("docs/rest/clients.md does not have %q", want)
 		}
@@ -121,7 +125,9 @@ func TestTypeScript(t *testing.T) {
 	if _, err := os.Stat("../node_modules"); err != nil {
 		missing(t, "the packages of npm are not installed (make deps/npm does)")
 	}
-	if got := run(t, ".", "node", filepath.Join(tools, "client.mjs"), document(t), "testdata/client.ts", t.TempDir(), "--run", serve(t)); got != want("90 minutes, 1") {
+	if got := run(
+		t, ".", "node", filepath.Join(tools, "client.mjs"), document(t), "testdata/client.ts", t.TempDir(), "--run", serve(t),
+	); got != want("90 minutes, 1") {
 		t.Errorf("the client in TypeScript says\n%s", got)
 	}
 }
@@ -167,7 +173,8 @@ func TestPython(t *testing.T) {
 	all := map[string]string{"shop": document(t)}
 	maps.Copy(all, documents)
 	for name, file := range all {
-		out := run(t, ".", filepath.Join(filepath.Dir(python), "openapi-python-client"), "generate", "--fail-on-warning", "--meta", "none", "--config", "python.yaml",
+		out := run(t, ".", filepath.Join(filepath.Dir(python), "openapi-python-client"), "generate", "--fail-on-warning",
+			"--meta", "none", "--config", "python.yaml",
 			"--path", file, "--output-path", filepath.Join(dir, name))
 		if strings.Contains(strings.ToLower(out), "warning") {
 			t.Errorf("the generator says of %s:\n%s", name, out)

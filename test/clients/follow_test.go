@@ -200,7 +200,9 @@ func TestPythonFollow(t *testing.T) {
 	if cuts.Load() < 3 {
 		t.Errorf("only %d connections were cut", cuts.Load())
 	}
-	if want := "pip install " + lineWith(read(t, "requirements.txt"), "httpx") + "\n"; !strings.Contains(read(t, followPage), want) {
+	if want := "pip install " + lineWith(
+		read(t, "requirements.txt"), "httpx",
+	) + "\n"; !strings.Contains(read(t, followPage), want) {
 		t.Errorf("%s does not have %q", followPage, want)
 	}
 }

@@ -45,7 +45,8 @@ func newApp() *rest.API {
 	} {
 		api.Register(c, rest.Prefix(prefix), rest.Namespace(prefix[1:]))
 	}
-	api.Register(controller(guarded), rest.Prefix("/guarded"), rest.Namespace("guarded"), rest.Auth(keyQuery), rest.Permit(isAnn))
+	api.Register(controller(guarded), rest.Prefix("/guarded"), rest.Namespace("guarded"), rest.Auth(keyQuery),
+		rest.Permit(isAnn))
 	api.Register(newBooks(), rest.Prefix("/books"), rest.Namespace("books"))
 	return api
 }
@@ -158,7 +159,10 @@ func queries(r *rest.Routes) {
 		U *string    `format:"uuid" query:"u"`
 	},
 	) object {
-		return object{"n": in.N, "f": in.F, "b": in.B, "s": in.S, "m": in.M, "d": formatted(in.D, isoDate), "t": formatted(in.T, isoTime), "u": in.U}
+		return object{
+			"n": in.N, "f": in.F, "b": in.B, "s": in.S, "m": in.M, "d": formatted(in.D, isoDate), "t": formatted(in.T, isoTime),
+			"u": in.U,
+		}
 	}))
 	rest.Get(r, "/bounds", reply(func(in struct {
 		GE    int     `default:"5"   minimum:"1"          query:"ge"`
@@ -275,7 +279,9 @@ type (
 // Validate implements [rest.Validator].
 func (s Span) Validate(context.Context) error {
 	if s.Last < s.First {
-		return rest.Invalid(rest.Fault{In: "body", Path: []any{"last"}, Kind: "value_error", Message: "must not be before first"})
+		return rest.Invalid(rest.Fault{
+			In: "body", Path: []any{"last"}, Kind: "value_error", Message: "must not be before first",
+		})
 	}
 	return nil
 }
@@ -300,8 +306,11 @@ func bodies(r *rest.Routes) {
 		}
 		return object{"owner": in.Body.Name}
 	}))
-	rest.Post(r, "/two", reply(func(in twoIn) object { return object{"owner": in.Owner.Name, "item": in.Item.Title} }), rest.BodyName(""))
-	rest.Put(r, "/mixed/{int:n}", reply(func(in mixedIn) object { return object{"n": in.N, "q": in.Q, "owner": in.Body.Name} }))
+	rest.Post(r, "/two", reply(func(in twoIn) object { return object{"owner": in.Owner.Name, "item": in.Item.Title} }),
+		rest.BodyName(""))
+	rest.Put(r, "/mixed/{int:n}", reply(func(in mixedIn) object {
+		return object{"n": in.N, "q": in.Q, "owner": in.Body.Name}
+	}))
 	rest.Post(r, "/pet", reply(func(in struct{ Body rest.OneOf[Pet] }) object {
 		if in.Body.Value.Cat != nil {
 			return object{"kind": in.Body.Value.Cat.Kind}
@@ -468,7 +477,9 @@ type books struct{ crud.Controller[Book, int64] }
 func newBooks() *books {
 	store := crud.Memory[Book, int64](crud.MemoryConfig{Unique: [][]string{{"isbn"}}})
 	for i, title := range []string{"Emma", "Persuasion", "Dracula"} {
-		if err := store.Insert(context.Background(), &Book{Title: title, Price: float64(i + 1), ISBN: fmt.Sprint("isbn-", i+1)}); err != nil {
+		if err := store.Insert(
+			context.Background(), &Book{Title: title, Price: float64(i + 1), ISBN: fmt.Sprint("isbn-", i+1)},
+		); err != nil {
 			panic(err)
 		}
 	}

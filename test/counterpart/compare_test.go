@@ -109,7 +109,8 @@ func verdict(t *testing.T, x exchange, difference string, want, got answer, reas
 	case difference == "":
 		t.Errorf("%s: the answer is the same; requests.json says that it differs: %s", x.Name, x.Differs)
 	case x.Differs == "":
-		t.Errorf("%s: %s\n%s %s\ncounterpart: %d %s\nrest:        %d %s", x.Name, difference, x.Method, x.Target, want.Status, want.Body, got.Status, got.Body)
+		t.Errorf("%s: %s\n%s %s\ncounterpart: %d %s\nrest:        %d %s", x.Name, difference, x.Method, x.Target, want.Status,
+			want.Body, got.Status, got.Body)
 		if *list {
 			line, err := json.Marshal(map[string]any{"name": x.Name, "difference": difference, "want": want, "got": got})
 			t.Logf("DIFF %s %v", line, err)
@@ -196,7 +197,8 @@ func keys(m map[string]string) func(yield func(string) bool) {
 // reasons are the rows of README.md. Each has to follow from something that is there.
 func reasons(t *testing.T) map[string]bool {
 	t.Helper()
-	page, defects, readme := text(t, "../../docs/rest/seed-map.md"), text(t, "../../rest/defect_test.go"), text(t, "README.md")
+	page, defects, readme := text(t, "../../docs/rest/seed-map.md"), text(t, "../../rest/defect_test.go"),
+		text(t, "README.md")
 	all := map[string]bool{}
 	for line := range strings.Lines(readme) {
 		cells := strings.Split(strings.Trim(line, "| \n"), " | ")

@@ -88,7 +88,8 @@ func openShop(t *testing.T, b backend) *shop {
 		db := b.bun(t)
 		b.run(t, db, nil, statements...)
 		s.authors = bunquery.Store[Author, int64](db)
-		s.books = bunquery.Store[Book, int64](db, bunquery.With(func(q *bun.SelectQuery) *bun.SelectQuery { return q.Relation("Author") }))
+		s.books = bunquery.Store[Book, int64](db,
+			bunquery.With(func(q *bun.SelectQuery) *bun.SelectQuery { return q.Relation("Author") }))
 	} else {
 		db := b.gorm(t)
 		b.run(t, nil, db, statements...)

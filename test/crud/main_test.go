@@ -64,7 +64,8 @@ func postgresURL(t *testing.T) string {
 func sqliteURL(t *testing.T) string {
 	t.Helper()
 
-	return filepath.Join(t.TempDir(), "test.db") + "?_pragma=foreign_keys(1)&_pragma=busy_timeout(20000)&_pragma=journal_mode(WAL)"
+	return filepath.Join(t.TempDir(), "test.db") +
+		"?_pragma=foreign_keys(1)&_pragma=busy_timeout(20000)&_pragma=journal_mode(WAL)"
 }
 
 // backend is a database with one library.

@@ -37,9 +37,10 @@ func TestPreparedStores(t *testing.T) {
 		t.Parallel()
 
 		wire := &wiretap{}
-		store := bunquery.Store[paper, int64](bun.NewDB(wire.open(t), newDialect()), bunquery.With(func(q *bun.SelectQuery) *bun.SelectQuery {
-			return q.Where("tenant = 1").WhereOr("public")
-		}))
+		store := bunquery.Store[paper, int64](bun.NewDB(wire.open(t), newDialect()),
+			bunquery.With(func(q *bun.SelectQuery) *bun.SelectQuery {
+				return q.Where("tenant = 1").WhereOr("public")
+			}))
 		if _, err := store.Get(t.Context(), 7); !errors.Is(err, errTapped) {
 			t.Fatal(err)
 		}

@@ -210,10 +210,14 @@ func TestBodies(t *testing.T) {
 
 	d := readDocument(t, "spec/openapi.json")
 	const log = "-s\x00localhost:8080/api/agent/run?wait=1s\x00-d\x00{\"threadId\":\"t\",\"prompt\":\"p\"}\x00\x00" +
-		"-sX\x00x\x00-X\x00DELETE\x00localhost:8080/api/threads?threadId=t\x00\x00" + "localhost:8080/api/agent/runs/r1\x00\x00" + "localhost:8080/other\x00\x00"
+		"-sX\x00x\x00-X\x00DELETE\x00localhost:8080/api/threads?threadId=t\x00\x00" +
+		"localhost:8080/api/agent/runs/r1\x00\x00" + "localhost:8080/other\x00\x00"
 	all := requests(log)
 	want := []request{
-		{"", "/api/agent/run", `{"threadId":"t","prompt":"p"}`}, {"DELETE", "/api/threads", ""}, {"", "/api/agent/runs/r1", ""}, {"", "/other", ""},
+		{"", "/api/agent/run", `{"threadId":"t","prompt":"p"}`},
+		{"DELETE", "/api/threads", ""},
+		{"", "/api/agent/runs/r1", ""},
+		{"", "/other", ""},
 	}
 	if !slices.Equal(all, want) {
 		t.Fatalf("the requests are %q", all)
@@ -236,7 +240,9 @@ func TestBodies(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	for text, right := range map[string]bool{`{"accepted":true,"threadId":"t","runId":"r","state":"QUEUED"}`: true, `{"ok":true}`: false} {
+	for text, right := range map[string]bool{
+		`{"accepted":true,"threadId":"t","runId":"r","state":"QUEUED"}`: true, `{"ok":true}`: false,
+	} {
 		if err := d.check(text, slices.Collect(maps.Values(run.Responses))...); (err == nil) != right {
 			t.Errorf("%s: %v", text, err)
 		}

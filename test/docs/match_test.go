@@ -100,7 +100,10 @@ func trim(text string) string {
 var background = []struct{ begin, all *regexp.Regexp }{
 	same(`(?m)^time=\S+ level=.*\n?`),
 	same(`(?m)^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d (?:INFO|WARN) .*\n?`),
-	{regexp.MustCompile(`(?m)^spool listens on`), regexp.MustCompile(`(?ms)^spool listens on .*?^All endpoints, [^\n]*\n\n?`)},
+	{
+		regexp.MustCompile(`(?m)^spool listens on`),
+		regexp.MustCompile(`(?ms)^spool listens on .*?^All endpoints, [^\n]*\n\n?`),
+	},
 	same(`(?m)^(?:\S+: line \d+: +\d+ |\[\d+\][-+]? +(?:\d+ )?)(?:Killed|Terminated|Done|Exit \d+).*\n?`),
 }
 

@@ -126,7 +126,8 @@ func (r *runner) all() {
 		switch {
 		case slices.Contains(printing, b.lang):
 			var want *block
-			if i+1 < len(r.blocks) && slices.Contains(outputs, r.blocks[i+1].lang) && r.blocks[i+1].behind <= farBehind && !strings.HasPrefix(r.blocks[i+1].marker, "not run") {
+			if i+1 < len(r.blocks) && slices.Contains(outputs, r.blocks[i+1].lang) && r.blocks[i+1].behind <= farBehind &&
+				!strings.HasPrefix(r.blocks[i+1].marker, "not run") {
 				i++
 				want = &r.blocks[i]
 			}
@@ -155,7 +156,8 @@ func (r *runner) all() {
 		case b.lang == "":
 			r.failf(b, "the block has no language; see test/docs/doc.go for what each of them means")
 		default:
-			r.failf(b, "nobody knows how to run a block of %q, and it has no comment that says who does: see test/docs/doc.go", b.lang)
+			r.failf(b, "nobody knows how to run a block of %q, and it has no comment that says who does: see test/docs/doc.go",
+				b.lang)
 		}
 	}
 }
@@ -172,7 +174,8 @@ func (r *runner) marked(b block) bool {
 		switch {
 		case err != nil:
 			r.failf(b, "its comment names a file: %v", err)
-		case !strings.Contains(string(text), filepath.Base(b.page)) && !strings.Contains(squeeze(string(text)), squeeze(b.text)):
+		case !strings.Contains(string(text), filepath.Base(b.page)) &&
+			!strings.Contains(squeeze(string(text)), squeeze(b.text)):
 			r.failf(b, "its comment says that %s runs it, which neither names the page nor has the block in it", by)
 		}
 		return true
@@ -213,7 +216,9 @@ func (r *runner) end() {
 	if r.shell == nil {
 		return
 	}
-	if r.sent == 0 && slices.ContainsFunc(r.blocks, func(b block) bool { return b.lang == "sh" && strings.Contains(b.text, "curl -s localhost:8080/api/") }) {
+	if r.sent == 0 && slices.ContainsFunc(r.blocks, func(b block) bool {
+		return b.lang == "sh" && strings.Contains(b.text, "curl -s localhost:8080/api/")
+	}) {
 		r.t.Errorf("%s: nobody has seen what the page sends with curl", r.blocks[0].page)
 	}
 	left, err := r.shell.end()
@@ -234,7 +239,9 @@ func (r *runner) run(b block, want *block) bool {
 			return true
 		}
 		name := fmt.Sprintf("block-%d.mjs", b.line)
-		if err := os.WriteFile(filepath.Join(r.folder, name), []byte(strings.Repeat("\n", b.line)+b.text), 0o600); err != nil {
+		if err := os.WriteFile(
+			filepath.Join(r.folder, name), []byte(strings.Repeat("\n", b.line)+b.text), 0o600,
+		); err != nil {
 			r.t.Fatal(err)
 		}
 		script = "node " + name
@@ -246,7 +253,8 @@ var imported = regexp.MustCompile(`(?m)^import .* from "[^./]|^import "[^./]`)
 
 // installed reports whether there is what a block imports.
 func (r *runner) installed(b block) bool {
-	if exists(filepath.Join(root, "test", "node_modules")) || !imported.MatchString(strings.ReplaceAll(b.text, `"node:`, `"./`)) {
+	if exists(filepath.Join(root, "test", "node_modules")) ||
+		!imported.MatchString(strings.ReplaceAll(b.text, `"node:`, `"./`)) {
 		return true
 	}
 	if os.Getenv("SPOOL_TEST_REQUIRE") == "1" {
@@ -266,7 +274,8 @@ func (r *runner) step(s *shell, b block, script string, want *block) bool {
 			return differ(*want, printed)
 		}
 		if status := s.status(); status != 0 {
-			return fmt.Sprintf("%s:%d: the block fails with exit status %d, and the page shows no output. It printed:\n%s", b.page, b.line, status, printed)
+			return fmt.Sprintf("%s:%d: the block fails with exit status %d, and the page shows no output. It printed:\n%s",
+				b.page, b.line, status, printed)
 		}
 		return ""
 	})
@@ -326,7 +335,8 @@ func binary(t *testing.T) string {
 
 	inputs.Read(t)
 	dir := t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-o", filepath.Join(dir, "spool"), "./cmd/spool")
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-o",
+		filepath.Join(dir, "spool"), "./cmd/spool")
 	build.Dir, build.Stderr, build.Env = root, t.Output(), append(os.Environ(), "CGO_ENABLED=0")
 	if err := build.Run(); err != nil {
 		t.Fatalf("build spool: %v", err)

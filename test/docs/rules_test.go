@@ -82,7 +82,10 @@ func TestIndented(t *testing.T) {
 
 	for _, page := range pages(t) {
 		for _, line := range indented(read(t, page)) {
-			t.Errorf("%s:%d: an indented block, which no test runs: put a fence around it, and see test/docs/doc.go for what its language means", page, line)
+			t.Errorf(
+				"%s:%d: an indented block, which no test runs: put a fence around it, and see test/docs/doc.go for what its language means",
+				page, line,
+			)
 		}
 	}
 }
@@ -119,7 +122,9 @@ func TestParse(t *testing.T) {
 		{page: "p", line: 10, lang: "text", text: "b\n\nc\n", marker: "not run: why"},
 		{page: "p", line: 17, lang: "console", text: "$ d\ne\n"},
 	}
-	if diff := cmp.Diff(want, parse("p", page), cmp.AllowUnexported(block{}), cmpopts.IgnoreFields(block{}, "behind")); diff != "" {
+	if diff := cmp.Diff(
+		want, parse("p", page), cmp.AllowUnexported(block{}), cmpopts.IgnoreFields(block{}, "behind"),
+	); diff != "" {
 		t.Error(diff)
 	}
 }

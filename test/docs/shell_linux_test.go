@@ -173,7 +173,8 @@ func (s *shell) step(b block, script string, same func(printed string) string) (
 		case <-s.more:
 		case err := <-s.done:
 			s.done <- err
-			return fmt.Sprintf("%s:%d: the shell ended inside of this block. It had printed:\n%s", b.page, b.line, printed), errShell
+			return fmt.Sprintf("%s:%d: the shell ended inside of this block. It had printed:\n%s", b.page, b.line, printed),
+				errShell
 		}
 	}
 }

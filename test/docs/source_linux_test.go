@@ -22,7 +22,8 @@ func examples(t *testing.T) map[string]string {
 	all := map[string]string{}
 	for _, file := range tracked(t, "*.go") {
 		name := filepath.Base(file)
-		if strings.HasPrefix(file, "examples/") || strings.HasPrefix(name, "example_") || name == "doc.go" || file == "rest/raw.go" {
+		if strings.HasPrefix(file, "examples/") || strings.HasPrefix(name, "example_") || name == "doc.go" ||
+			file == "rest/raw.go" {
 			all[file] = squeeze(read(t, file))
 		}
 	}
@@ -53,7 +54,8 @@ func (r *runner) goBlock(b block, want *block) {
 	}
 	switch {
 	case !found:
-		r.failf(b, "no example has this code: it has to be a part of a file below examples or of an example_test.go, which tests compile and run")
+		r.failf(b,
+			"no example has this code: it has to be a part of a file below examples or of an example_test.go, which tests compile and run")
 	case !output:
 		r.failf(*want, "the example that the block before is from does not print this")
 	}
@@ -69,7 +71,8 @@ func (r *runner) quote(b block) {
 			return
 		}
 	}
-	r.failf(b, "no block before prints this, and no example does: is the block before a sh? If it cannot be printed, a comment has to say why (see test/docs/doc.go)")
+	r.failf(b,
+		"no block before prints this, and no example does: is the block before a sh? If it cannot be printed, a comment has to say why (see test/docs/doc.go)")
 }
 
 // leaf is the import of a leaf of rest, a module of its own.
@@ -99,7 +102,8 @@ func (r *runner) build(b block) {
 			r.t.Fatal(err)
 		}
 	}
-	build := exec.CommandContext(r.t.Context(), "go", "build", "-mod=mod", "-trimpath", "-buildvcs=false", "-o", filepath.Join(dir, "program"), ".")
+	build := exec.CommandContext(r.t.Context(), "go", "build", "-mod=mod", "-trimpath", "-buildvcs=false", "-o",
+		filepath.Join(dir, "program"), ".")
 	build.Dir = dir
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOPROXY=off", "GOWORK=off")
 	if out, err := build.CombinedOutput(); err != nil {

@@ -7,17 +7,17 @@
 // does not compile counts as none, and the next of the seed takes its place. No file of the tree is changed: the go
 // command reads the edit from an overlay (-overlay), in a folder for temporary files.
 //
-// The arguments are tiers, in the order in which they try a mistake. Only what a tier misses reaches the next one. A tier
-// is a list of "go test" commands in tiers.json, which must say what test/go.sh runs. TIER=TREE runs the tests of
-// another checkout, over its own product: the edit goes into the function of the same name, and is left out ("no place")
-// where that function differs in the line. A line counts as covered if any of the tiers covers it.
+// The arguments are tiers, in the order in which they try a mistake. Only what a tier misses reaches the next one. A
+// tier is a list of "go test" commands in tiers.json, which must say what test/go.sh runs. TIER=TREE runs the tests
+// of another checkout, over its own product: the edit goes into the function of the same name, and is left out ("no
+// place") where that function differs in the line. A line counts as covered if any of the tiers covers it.
 //
 // For each tier, coverage is measured once: each test, and each subject of TestEngine, has a process of its own. The
-// cache keeps what it covers and how long it takes, by the contents of all sources that the package is compiled from. So
-// after a new test, only its own package is measured again. A mistake then runs only the tests that cover its line: those
-// of its own package first, the fastest first, until one fails. A test that fails has to fail twice with the mistake,
-// unless it takes five times its time or has 6 GiB, which counts as a failure. A test that fails without a mistake is
-// left out, and so is a command whose services are missing. The report names both.
+// cache keeps what it covers and how long it takes, by the contents of all sources that the package is compiled from.
+// So after a new test, only its own package is measured again. A mistake then runs only the tests that cover its
+// line: those of its own package first, the fastest first, until one fails. A test that fails has to fail twice with
+// the mistake, unless it takes five times its time or has 6 GiB, which counts as a failure. A test that fails without
+// a mistake is left out, and so is a command whose services are missing. The report names both.
 //
 // Mistakes run without the race detector, also in tests that a tier runs with it: what the detector alone would find
 // counts as missed. With -races, the program plants the data races of races.json instead, and runs only the tests that

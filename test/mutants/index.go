@@ -63,7 +63,8 @@ type indexer struct {
 func (x *indexer) run(ctx context.Context) (*index, error) {
 	commands, ok := x.Plan.Tiers[x.Tier]
 	if !ok {
-		return nil, fmt.Errorf("there is no tier %q, only %s", x.Tier, strings.Join(slices.Sorted(maps.Keys(x.Plan.Tiers)), ", "))
+		return nil, fmt.Errorf("there is no tier %q, only %s", x.Tier,
+			strings.Join(slices.Sorted(maps.Keys(x.Plan.Tiers)), ", "))
 	}
 	all := &index{Tree: x.Tree, Tier: x.Tier}
 	for i := range commands {

@@ -79,7 +79,9 @@ func (x *indexer) measure(ctx context.Context, c *command, p *packageIndex) erro
 
 // measureTest runs one test, and returns the blocks that have run. A test that fails has a second try, as the machine
 // may be busy.
-func (x *indexer) measureTest(ctx context.Context, c *command, p *packageIndex, binary, profile, name string) (*testCase, []string) {
+func (x *indexer) measureTest(
+	ctx context.Context, c *command, p *packageIndex, binary, profile, name string,
+) (*testCase, []string) {
 	run := process{Dir: x.Tree.path(p.Dir), Env: c.Env, Limit: longestTest, Args: []string{
 		binary, "-test.run=" + expression([]string{name}), "-test.coverprofile=" + profile,
 	}}

@@ -45,7 +45,8 @@ func report(w io.Writer, r *results, tiers, leftOut []string) {
 		}
 	}
 	_, _ = fmt.Fprintf(w, "| seed | %d |\n| hours | %.1f |\n\n", r.seed, hours)
-	_, _ = fmt.Fprintf(w, "| place | mistake | %s | seconds |\n|---|---|%s---|\n", strings.Join(tiers, " | "), strings.Repeat("---|", len(tiers)))
+	_, _ = fmt.Fprintf(w, "| place | mistake | %s | seconds |\n|---|---|%s---|\n", strings.Join(tiers, " | "),
+		strings.Repeat("---|", len(tiers)))
 	_, _ = io.WriteString(w, rows.String())
 	for _, line := range leftOut {
 		_, _ = fmt.Fprintf(w, "\nLeft out: %s\n", line)

@@ -151,8 +151,9 @@ func TestRun(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"| killed by quick | 1 |", "| missed by quick, killed by long | 1 |", "| survived quick and long | 1 |", "| seed | 3 |",
-		"Left out: quick: a TestBroken, as it fails without a mistake", "Left out: long: ..., as TOY_SERVICE is not set",
+		"| killed by quick | 1 |", "| missed by quick, killed by long | 1 |", "| survived quick and long | 1 |",
+		"| seed | 3 |", "Left out: quick: a TestBroken, as it fails without a mistake",
+		"Left out: long: ..., as TOY_SERVICE is not set",
 	} {
 		if !strings.Contains(report, want) {
 			t.Errorf("the report does not say %q:\n%s", want, report)

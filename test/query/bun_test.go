@@ -204,7 +204,9 @@ func TestBunSchema(t *testing.T) {
 			t.Errorf("checking %s: got %v, want %s", path, err, want)
 		}
 	}
-	if err := bunquery.Check[note](db, query.Search("text", "folder__name"), query.Order("id"), query.OrderDefault("-text")); err != nil {
+	if err := bunquery.Check[note](
+		db, query.Search("text", "folder__name"), query.Order("id"), query.OrderDefault("-text"),
+	); err != nil {
 		t.Error(err)
 	}
 }

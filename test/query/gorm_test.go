@@ -23,14 +23,17 @@ func TestGormPrepared(t *testing.T) {
 	t.Run("Preload", func(t *testing.T) {
 		t.Parallel()
 
-		set := gormquery.Set[querytest.Book](db.Preload("Tags").Joins("Author").Where("books.pages <> 0 OR 1 = 0").Order("books.pages")).
+		set := gormquery.Set[querytest.Book](
+			db.Preload("Tags").Joins("Author").Where("books.pages <> 0 OR 1 = 0").Order("books.pages"),
+		).
 			Where(query.Where("author__name__icontains", "zola")).OrderBy("-author__name", "id")
 		for range 2 {
 			books, err := set.All(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(books) != 2 || books[0].ID != 1 || books[0].Author == nil || books[0].Author.Name != "Émile Zola" || len(books[0].Tags) != 2 {
+			if len(books) != 2 || books[0].ID != 1 || books[0].Author == nil || books[0].Author.Name != "Émile Zola" ||
+				len(books[0].Tags) != 2 {
 				t.Errorf("relations are not loaded: %+v", books)
 			}
 			if n, err := set.Count(t.Context()); err != nil || n != 2 {
@@ -143,7 +146,10 @@ func TestGormSchema(t *testing.T) {
 		{Model: gorm.Model{ID: 2}, Text: "b", SectionID: 2},
 		{Model: gorm.Model{ID: 3, DeletedAt: gone}, Text: "c", SectionID: 1},
 	}
-	comments := []comment{{ID: 1, OwnerID: 1, OwnerType: "pages", Text: "x"}, {ID: 2, OwnerID: 2, OwnerType: "sections", Text: "x"}}
+	comments := []comment{
+		{ID: 1, OwnerID: 1, OwnerType: "pages", Text: "x"},
+		{ID: 2, OwnerID: 2, OwnerType: "sections", Text: "x"},
+	}
 	if err := db.AutoMigrate(&section{}, &page{}, &comment{}); err != nil {
 		t.Fatal(err)
 	}

@@ -62,7 +62,8 @@ func release(t *testing.T, folder, name string) string {
 	dist := t.TempDir()
 	target := strings.ReplaceAll(name[strings.Index(name, "_v")+1:], "_", "/")
 	_, target, _ = strings.Cut(target, "/")
-	command := exec.CommandContext(t.Context(), "make", "--no-print-directory", "release/binaries", "release/sums", "TARGETS="+target, "DIST="+dist)
+	command := exec.CommandContext(t.Context(), "make", "--no-print-directory", "release/binaries", "release/sums",
+		"TARGETS="+target, "DIST="+dist)
 	command.Dir = folder
 	// Not the make that runs this test, nor its flags. The root needs its go.work.
 	for _, variable := range os.Environ() {
@@ -140,7 +141,9 @@ func TestDockerfile(t *testing.T) {
 	if static == nil || !strings.Contains(text, static[1]+" -o /out/spool ./cmd/spool") {
 		t.Errorf("the image's binary is not built as those of a release are: %q", static)
 	}
-	if before, _, _ := strings.Cut(text, " go mod download "); !strings.Contains(before, "COPY rest/go.mod rest/go.sum rest/\n") {
+	if before, _, _ := strings.Cut(
+		text, " go mod download ",
+	); !strings.Contains(before, "COPY rest/go.mod rest/go.sum rest/\n") {
 		t.Error("the image downloads modules without the go.mod of rest")
 	}
 	const binary = "/usr/local/bin/spool"

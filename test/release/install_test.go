@@ -83,7 +83,8 @@ func TestInstall(t *testing.T) {
 func linkedHere(t *testing.T) []string {
 	t.Helper()
 
-	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}} {{.Version}}{{end}}", "./cmd/spool")
+	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}} {{.Version}}{{end}}",
+		"./cmd/spool")
 	list.Dir, list.Env = root, append(os.Environ(), "CGO_ENABLED=0", "GOWORK=")
 	return ofOthers(strings.Split(output(t, list), "\n"))
 }
@@ -118,7 +119,9 @@ func TestOneVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := read(t, "cmd/spool/internal/command/version.go"); !strings.Contains(text, fmt.Sprintf("const release = %q\n", version)) {
+	if text := read(
+		t, "cmd/spool/internal/command/version.go",
+	); !strings.Contains(text, fmt.Sprintf("const release = %q\n", version)) {
 		t.Errorf("cmd/spool/internal/command/version.go has another version than CHANGELOG.md, which has %s", version)
 	}
 	files, err := tracked()
@@ -177,11 +180,13 @@ func newUser(t *testing.T, proxy string) *user {
 	modules := t.TempDir()
 	linkModules(t, cache, modules)
 	for _, variable := range os.Environ() {
-		if name, _, _ := strings.Cut(variable, "="); !strings.HasPrefix(name, "GO") || name == "GOCACHE" || name == "GOPATH" || name == "GOROOT" {
+		if name, _, _ := strings.Cut(variable, "="); !strings.HasPrefix(name, "GO") || name == "GOCACHE" ||
+			name == "GOPATH" || name == "GOROOT" {
 			u.env = append(u.env, variable)
 		}
 	}
-	u.env = append(u.env, "GOBIN="+u.bin, "GOMODCACHE="+modules, "GOFLAGS=-trimpath -modcacherw", "GOSUMDB=off", "GOTOOLCHAIN=local", "GOWORK=off",
+	u.env = append(u.env, "GOBIN="+u.bin, "GOMODCACHE="+modules, "GOFLAGS=-trimpath -modcacherw", "GOSUMDB=off",
+		"GOTOOLCHAIN=local", "GOWORK=off",
 		"CGO_ENABLED=0", "GOPROXY=file://"+proxy+",file://"+filepath.Join(cache, "cache", "download")+","+network)
 	return u
 }
@@ -213,7 +218,9 @@ func linkModules(t *testing.T, from, to string) {
 func (u *user) module(t *testing.T, program string) {
 	t.Helper()
 
-	for name, text := range map[string]string{"go.mod": "module example.com/user\n\ngo 1.26.0\n", "go.sum": "", "main.go": program} {
+	for name, text := range map[string]string{
+		"go.mod": "module example.com/user\n\ngo 1.26.0\n", "go.sum": "", "main.go": program,
+	} {
 		if err := os.WriteFile(filepath.Join(u.dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -26,7 +26,9 @@ import (
 const root = "../.."
 
 // leaves are the folders of the modules that are published beside the root and rest.
-var leaves = []string{"backend/nats", "model/anthropic/cloud", "rest/auth/oidc", "rest/bunquery", "rest/gormquery", "rest/throttle/redis"}
+var leaves = []string{
+	"backend/nats", "model/anthropic/cloud", "rest/auth/oidc", "rest/bunquery", "rest/gormquery", "rest/throttle/redis",
+}
 
 var newestVersion = regexp.MustCompile(`(?m)^## (\d+\.\d+\.\d+\S*)`)
 

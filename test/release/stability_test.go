@@ -19,7 +19,8 @@ func TestStability(t *testing.T) {
 	var want []string
 	for _, name := range files {
 		dir := path.Dir(name)
-		if path.Ext(name) != ".go" || regexp.MustCompile(`(^|/)(internal|testdata)(/|$)|^(bench|examples|test|tools)/|^(bench)$`).MatchString(dir) {
+		if path.Ext(name) != ".go" ||
+			regexp.MustCompile(`(^|/)(internal|testdata)(/|$)|^(bench|examples|test|tools)/|^(bench)$`).MatchString(dir) {
 			continue
 		}
 		if dir == "." {

@@ -42,7 +42,8 @@ func TestWorkflow(t *testing.T) {
 			}
 			for _, step := range job.Steps {
 				isPinned(t, file, step.Uses)
-				if step.Run != "" && !strings.HasPrefix(step.Run, "make ${{ matrix.") && !strings.HasPrefix(step.Run, "apt-get update && apt-get install ") {
+				if step.Run != "" && !strings.HasPrefix(step.Run, "make ${{ matrix.") &&
+					!strings.HasPrefix(step.Run, "apt-get update && apt-get install ") {
 					t.Errorf("a step of %s runs %q, which .ci/run does not", file, step.Run)
 				}
 			}
@@ -71,7 +72,9 @@ func TestReleaseWorkflow(t *testing.T) {
 	if want := map[string]string{"contents": "read"}; !maps.Equal(flow.Permissions, want) {
 		t.Errorf("the workflow has the permissions %v", flow.Permissions)
 	}
-	if want := map[string]string{"contents": "write", "id-token": "write", "attestations": "write"}; !maps.Equal(job.Permissions, want) {
+	if want := map[string]string{
+		"contents": "write", "id-token": "write", "attestations": "write",
+	}; !maps.Equal(job.Permissions, want) {
 		t.Errorf("the job has the permissions %v", job.Permissions)
 	}
 	var steps []string
@@ -88,7 +91,9 @@ func TestReleaseWorkflow(t *testing.T) {
 			t.Errorf("the files are built with Go %s, and the image is not", step.With["go-version"])
 		}
 	}
-	if want := []string{"actions/checkout", "actions/setup-go", "make release", "actions/attest", "gh release create"}; !slices.Equal(steps, want) {
+	if want := []string{
+		"actions/checkout", "actions/setup-go", "make release", "actions/attest", "gh release create",
+	}; !slices.Equal(steps, want) {
 		t.Errorf("the steps are %q, want %q", steps, want)
 	}
 }
@@ -137,7 +142,8 @@ func makeTargets(t *testing.T) map[string][]string {
 	t.Helper()
 
 	all := map[string][]string{}
-	for _, m := range regexp.MustCompile(`(?m)^([a-z/]+):([^=#\n]*)(?:##.*)?$`).FindAllStringSubmatch(read(t, "Makefile"), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^([a-z/]+):([^=#\n]*)(?:##.*)?$`).
+		FindAllStringSubmatch(read(t, "Makefile"), -1) {
 		all[m[1]] = strings.Fields(m[2])
 	}
 	if len(all["test"]) == 0 {

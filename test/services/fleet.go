@@ -89,7 +89,8 @@ func (f *fleet) launch(ctx context.Context, s service, binary string, account *s
 		return "", err
 	}
 	f.running = append(f.running, running{s.name, server})
-	f.host.sayf("services: %s (%s) at 127.0.0.1:%d, after %.1f s", s.name, binary, server.Port, time.Since(began).Seconds())
+	f.host.sayf("services: %s (%s) at 127.0.0.1:%d, after %.1f s", s.name, binary, server.Port,
+		time.Since(began).Seconds())
 	return server.Address, nil
 }
 

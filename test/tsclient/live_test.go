@@ -29,15 +29,16 @@ func TestCuts(t *testing.T) {
 	vitest(t, "packages/client/src/cuts.test.ts")
 }
 
-// The client shows of random threads what the Go client shows, and both what a snapshot does. SPOOL_CAMPAIGN is how many
-// seeds that are.
+// The client shows of random threads what the Go client shows, and both what a snapshot does. SPOOL_CAMPAIGN is how
+// many seeds that are.
 func TestSeeds(t *testing.T) {
 	t.Parallel()
 
 	inputs.Read(t)
 	tool(t, "vitest")
 	views := filepath.Join(t.TempDir(), "views.jsonl")
-	campaign := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-timeout=120m", "-run=^TestSeeds$", "./client/view")
+	campaign := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-timeout=120m", "-run=^TestSeeds$",
+		"./client/view")
 	campaign.Dir = filepath.Join("..", "..")
 	campaign.Env = append(os.Environ(), "SPOOL_VIEWS="+views)
 	if out, err := campaign.CombinedOutput(); err != nil {

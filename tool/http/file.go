@@ -49,12 +49,15 @@ func (h *httpTool) withFiles(ctx context.Context, c spool.ToolCall) (json.RawMes
 	changed := false
 	for _, name := range h.files {
 		var id string
-		if json.Unmarshal(args[name], &id) != nil || !strings.HasPrefix(strings.TrimPrefix(id, spool.ArtifactID("").URI()), "art_") {
+		if json.Unmarshal(args[name], &id) != nil ||
+			!strings.HasPrefix(strings.TrimPrefix(id, spool.ArtifactID("").URI()), "art_") {
 			continue
 		}
 		data, err := read(ctx, c, id)
 		if err != nil {
-			return nil, &spool.Error{Code: spool.CodeOf(err), Message: "argument " + name + ": " + spool.MessageOf(err), Err: err}
+			return nil, &spool.Error{
+				Code: spool.CodeOf(err), Message: "argument " + name + ": " + spool.MessageOf(err), Err: err,
+			}
 		}
 		args[name], changed = data, true
 	}

@@ -14,11 +14,14 @@ import (
 
 // saves is a call that saves files in the given slice.
 func saves(files *[]spool.NewArtifact, data *[]string) spool.ToolCall {
-	return spool.ToolCall{RunID: "run", Step: 1, ID: "c1", SaveArtifactFunc: func(_ context.Context, f spool.NewArtifact) (spool.Artifact, error) {
-		text, err := io.ReadAll(f.Data)
-		*files, *data = append(*files, f), append(*data, string(text))
-		return spool.Artifact{ID: "art_1", Name: f.Name, MediaType: f.MediaType, Size: int64(len(text))}, err
-	}}
+	return spool.ToolCall{
+		RunID: "run", Step: 1, ID: "c1",
+		SaveArtifactFunc: func(_ context.Context, f spool.NewArtifact) (spool.Artifact, error) {
+			text, err := io.ReadAll(f.Data)
+			*files, *data = append(*files, f), append(*data, string(text))
+			return spool.Artifact{ID: "art_1", Name: f.Name, MediaType: f.MediaType, Size: int64(len(text))}, err
+		},
+	}
 }
 
 // An answer that is a file becomes an artifact, with the name that the server gives, and without secrets.
@@ -34,11 +37,14 @@ func TestFiles(t *testing.T) {
 		_, _ = io.WriteString(w, body)
 	})
 	for path, name := range map[string]string{"/a/chart.png": "chart.png", "/?name=../b.png": "b.png", "/": ""} {
-		tl := open(t, httptool.Config{URL: s.URL + path, Egress: loopback, Headers: map[string]string{"Authorization": "Bearer sesame-street"}})
+		tl := open(t, httptool.Config{
+			URL: s.URL + path, Egress: loopback, Headers: map[string]string{"Authorization": "Bearer sesame-street"},
+		})
 		var files []spool.NewArtifact
 		var data []string
 		got, err := tl.Call(t.Context(), saves(&files, &data))
-		if err != nil || len(files) != 1 || files[0].Name != name || files[0].MediaType != "image/png" || !strings.HasSuffix(data[0], "[redacted]") {
+		if err != nil || len(files) != 1 || files[0].Name != name || files[0].MediaType != "image/png" ||
+			!strings.HasSuffix(data[0], "[redacted]") {
 			t.Fatalf("%s: %+v of %q, %v", path, files, data, err)
 		}
 		if !strings.HasPrefix(string(got), `{"artifact":{"id":"art_1"`) {
@@ -51,7 +57,8 @@ func TestFiles(t *testing.T) {
 		return spool.Artifact{}, &spool.Error{Code: spool.StorageFull, Message: "no room", Err: errors.New("secret")}
 	}
 	_, err := open(t, httptool.Config{URL: s.URL, Egress: loopback}).Call(t.Context(), full)
-	if spool.CodeOf(err) != spool.StorageFull || spool.MessageOf(err) != "the tool was executed, but its answer, a file, was not saved: no room" {
+	if spool.CodeOf(err) != spool.StorageFull ||
+		spool.MessageOf(err) != "the tool was executed, but its answer, a file, was not saved: no room" {
 		t.Errorf("no room: %v", err)
 	}
 }
@@ -67,7 +74,8 @@ func TestFileNameSecret(t *testing.T) {
 	tl := open(t, httptool.Config{URL: s.URL + "/sesame-street", Egress: loopback, Secrets: []string{"sesame-street"}})
 	var files []spool.NewArtifact
 	got, err := tl.Call(t.Context(), saves(&files, new([]string)))
-	if err != nil || strings.Contains(string(got), "sesame") || files[0].Name != "[redacted]" || files[0].MediaType != "application/[redacted]" {
+	if err != nil || strings.Contains(string(got), "sesame") || files[0].Name != "[redacted]" ||
+		files[0].MediaType != "application/[redacted]" {
 		t.Errorf("got %s, saved %+v, %v", got, files, err)
 	}
 }
@@ -81,8 +89,10 @@ func TestErrorBodySecret(t *testing.T) {
 			w.WriteHeader(http.StatusBadRequest)
 			_, _ = io.WriteString(w, strings.Repeat("sesame-street", 20)+strings.Repeat("a", before)+"sesame-street")
 		})
-		_, err := open(t, httptool.Config{URL: s.URL, Egress: loopback, Secrets: []string{"sesame-street"}}).Call(t.Context(), spool.ToolCall{})
-		if text := spool.MessageOf(err); strings.Contains(text, "sesa") || len(text) > 2100 || !strings.Contains(text, "[redacted]") {
+		_, err := open(t, httptool.Config{URL: s.URL, Egress: loopback, Secrets: []string{"sesame-street"}}).Call(t.Context(),
+			spool.ToolCall{})
+		if text := spool.MessageOf(err); strings.Contains(text, "sesa") || len(text) > 2100 ||
+			!strings.Contains(text, "[redacted]") {
 			t.Errorf("%d: %s", before, text)
 		}
 	}

@@ -68,7 +68,8 @@ type Config struct {
 	// MaxResultBytes bounds the answer. A larger one is an error. An answer that is neither JSON nor text becomes an
 	// artifact: see [spool.ToolCall.SaveArtifact].
 	//
-	// Defaults to 10 MiB, and to 256 KiB for JSON and text if large results are not stored: see [spool.ToolCall.StoresResults].
+	// Defaults to 10 MiB, and to 256 KiB for JSON and text if large results are not stored: see
+	// [spool.ToolCall.StoresResults].
 	MaxResultBytes int
 
 	// Method is GET, POST, PUT, PATCH or DELETE. A GET and a DELETE have the arguments in the query, except
@@ -79,8 +80,8 @@ type Config struct {
 
 	// Parameters is the JSON Schema of the arguments, which are checked against it. If a property has "contentEncoding":
 	// "base64" or "format": "binary" and its argument is the id of an artifact, which begins with art_, the body has the
-	// artifact's data as base64, of up to 10 MiB. Say in its description that the model gives the id of a file. In any other
-	// property, an id is a text.
+	// artifact's data as base64, of up to 10 MiB. Say in its description that the model gives the id of a file. In any
+	// other property, an id is a text.
 	//
 	// Defaults to no arguments.
 	Parameters json.RawMessage
@@ -115,9 +116,9 @@ type Config struct {
 // Each request has the header Idempotency-Key, which is the same for every repeat of the call: see
 // [store.RunRow.CallKey]. The headers [HeaderTenant], [HeaderSubject], [HeaderThread], [HeaderRun],
 // [HeaderAgent] and [HeaderStep] say whose call it is, and [HeaderFence] which worker's. If the call waited for an
-// answer, [HeaderAnsweredBy] says whose answer it was, and [HeaderPayload] has the answer's payload, in up to 4 KiB of ASCII. A longer
-// payload needs [BodyEnvelope], and is an error of the call otherwise. These headers take precedence over
-// Config.Headers.
+// answer, [HeaderAnsweredBy] says whose answer it was, and [HeaderPayload] has the answer's payload, in up to 4 KiB
+// of ASCII. A longer payload needs [BodyEnvelope], and is an error of the call otherwise. These headers take
+// precedence over Config.Headers.
 //
 // With SigningSecrets, each request has the headers of Standard Webhooks. Its id follows from the
 // Idempotency-Key, and is the same for every repeat of the call: see [WebhookID].
@@ -133,8 +134,8 @@ type Config struct {
 // answer, its error is a [spool.OutcomeUnknownError].
 func New(config Config) (spool.Tool, error) {
 	e, err := endpoint.New(endpoint.Config{
-		Tool: config.Name, Egress: config.Egress, Headers: config.Headers, MaxResultBytes: config.MaxResultBytes, Retry: config.Retry,
-		Secrets: config.Secrets, SigningSecrets: config.SigningSecrets, Timeout: config.Timeout,
+		Tool: config.Name, Egress: config.Egress, Headers: config.Headers, MaxResultBytes: config.MaxResultBytes,
+		Retry: config.Retry, Secrets: config.Secrets, SigningSecrets: config.SigningSecrets, Timeout: config.Timeout,
 	})
 	if err != nil {
 		return spool.Tool{}, err
@@ -147,7 +148,8 @@ func New(config Config) (spool.Tool, error) {
 	}
 	switch h.config.Body = cmp.Or(config.Body, BodyArguments); {
 	case h.config.Body != BodyArguments && h.config.Body != BodyEnvelope:
-		return spool.Tool{}, spool.Errorf(spool.Invalid, "Body of tool %s must be %s or %s", config.Name, BodyArguments, BodyEnvelope)
+		return spool.Tool{}, spool.Errorf(spool.Invalid, "Body of tool %s must be %s or %s", config.Name, BodyArguments,
+			BodyEnvelope)
 	case h.config.Body == BodyEnvelope && h.plan.Body == argument.NoBody:
 		return spool.Tool{}, spool.Errorf(spool.Invalid, "Body of tool %s: a %s has no body", config.Name, config.Method)
 	}

@@ -49,7 +49,8 @@ func TestCall(t *testing.T) {
 			t.Errorf("%s with %v: %v", r.Method, r.Header, err)
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"got":`+string(body)+`,"key":"`+r.Header.Get("Idempotency-Key")+`","team":"`+r.Header.Get("X-Team")+`"}`)
+		_, _ = io.WriteString(w, `{"got":`+string(body)+`,"key":"`+r.Header.Get("Idempotency-Key")+`","team":"`+
+			r.Header.Get("X-Team")+`"}`)
 	})
 	tl := open(t, httptool.Config{
 		URL: s.URL, Egress: loopback, Idempotent: true, Approval: true, Headers: map[string]string{"X-Team": "blue"},
@@ -62,7 +63,8 @@ func TestCall(t *testing.T) {
 	if want := `{"got":{"n":1},"key":"run/2/c9","team":"blue"}`; err != nil || string(got) != want {
 		t.Errorf("got %s, %v, want %s", got, err, want)
 	}
-	if err := tl.Check(json.RawMessage(`{"n":"x"}`)); spool.CodeOf(err) != spool.Invalid || !strings.Contains(err.Error(), "argument n") {
+	if err := tl.Check(json.RawMessage(`{"n":"x"}`)); spool.CodeOf(err) != spool.Invalid ||
+		!strings.Contains(err.Error(), "argument n") {
 		t.Errorf("check: %v", err)
 	}
 }
@@ -151,7 +153,8 @@ func TestRedirects(t *testing.T) {
 	}
 	for _, status := range []string{"301", "302", "303"} {
 		_, err := call("/" + status)
-		if want := "redirected with status " + status + ", which would repeat the call as a GET"; spool.CodeOf(err) != spool.Unavailable || !strings.Contains(spool.MessageOf(err), want) {
+		if want := "redirected with status " + status + ", which would repeat the call as a GET"; spool.CodeOf(err) !=
+			spool.Unavailable || !strings.Contains(spool.MessageOf(err), want) {
 			t.Errorf("with status %s: %v", status, err)
 		}
 	}
@@ -183,7 +186,8 @@ func TestTimeoutAndCancel(t *testing.T) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		<-r.Context().Done()
 	})
-	_, err := open(t, httptool.Config{URL: s.URL, Egress: loopback, Timeout: 30 * time.Millisecond}).Call(t.Context(), spool.ToolCall{})
+	_, err := open(t, httptool.Config{URL: s.URL, Egress: loopback, Timeout: 30 * time.Millisecond}).Call(t.Context(),
+		spool.ToolCall{})
 	if spool.CodeOf(err) != spool.Unavailable || !strings.Contains(spool.MessageOf(err), "within 30ms") {
 		t.Errorf("timeout: got %v", err)
 	}

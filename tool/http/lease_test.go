@@ -30,9 +30,11 @@ func TestLease(t *testing.T) {
 		answer   http.HandlerFunc
 		requests int32 // of the call
 	}{
-		"before the dial":    {asks: -1},
-		"during the dial":    {asks: 1},
-		"during it, repeats": {config: httptool.Config{Idempotent: true, Retry: httptool.Retry{Attempts: 3, Backoff: time.Nanosecond}}, asks: 1},
+		"before the dial": {asks: -1},
+		"during the dial": {asks: 1},
+		"during it, repeats": {
+			config: httptool.Config{Idempotent: true, Retry: httptool.Retry{Attempts: 3, Backoff: time.Nanosecond}}, asks: 1,
+		},
 		"before a repeat": {
 			config: httptool.Config{Retry: httptool.Retry{Attempts: 3, Backoff: time.Nanosecond}},
 			answer: busy(http.StatusServiceUnavailable, "0"), requests: 1,
@@ -43,9 +45,15 @@ func TestLease(t *testing.T) {
 			},
 			requests: 1,
 		},
-		"before the repeat of net/http":           {config: httptool.Config{Idempotent: true}, kept: 1, answer: cutOff, requests: 1},
-		"before the repeat of net/http of a GET":  {config: httptool.Config{Method: http.MethodGet}, kept: 1, answer: cutOff, requests: 1},
-		"before the repeat of net/http, a DELETE": {config: httptool.Config{Method: http.MethodDelete, Idempotent: true}, kept: 1, answer: cutOff, requests: 1},
+		"before the repeat of net/http": {
+			config: httptool.Config{Idempotent: true}, kept: 1, answer: cutOff, requests: 1,
+		},
+		"before the repeat of net/http of a GET": {
+			config: httptool.Config{Method: http.MethodGet}, kept: 1, answer: cutOff, requests: 1,
+		},
+		"before the repeat of net/http, a DELETE": {
+			config: httptool.Config{Method: http.MethodDelete, Idempotent: true}, kept: 1, answer: cutOff, requests: 1,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -31,7 +31,10 @@ func TestMethods(t *testing.T) {
 	for name, c := range map[string]struct {
 		method, path, args, want string
 	}{
-		"Get":        {"GET", "/orders/{order}?v=1", `{"order":"a/b ü","n":9007199254740993,"tags":["x y","&"]}`, `["GET","/orders/a%2Fb%20%C3%BC?v=1\u0026n=9007199254740993\u0026tags=x+y\u0026tags=%26","",null]`},
+		"Get": {
+			"GET", "/orders/{order}?v=1", `{"order":"a/b ü","n":9007199254740993,"tags":["x y","&"]}`,
+			`["GET","/orders/a%2Fb%20%C3%BC?v=1\u0026n=9007199254740993\u0026tags=x+y\u0026tags=%26","",null]`,
+		},
 		"GetAll":     {"GET", "", `{"order":"1","deep":null}`, `["GET","/?order=1","",null]`},
 		"Delete":     {"DELETE", "/orders/{order}", `{"order":"1"}`, `["DELETE","/orders/1","",null]`},
 		"Put":        {"PUT", "/orders/{order}", `{"order":"1","n":2}`, `["PUT","/orders/1","application/json",{"n":2}]`},
@@ -42,12 +45,15 @@ func TestMethods(t *testing.T) {
 		"Empty":      {"DELETE", "/orders/{order}", `{"order":""}`, "must not be empty"},
 		"Object":     {"GET", "/orders/{order}", `{"order":"1","deep":{"a":{"b":1}}}`, "argument deep must not have objects"},
 	} {
-		tl := open(t, httptool.Config{URL: url + c.path, Method: c.method, Egress: loopback, Parameters: json.RawMessage(orderSchema)})
+		tl := open(t, httptool.Config{
+			URL: url + c.path, Method: c.method, Egress: loopback, Parameters: json.RawMessage(orderSchema),
+		})
 		got, err := tl.Call(t.Context(), spool.ToolCall{Args: json.RawMessage(c.args)})
 		if err != nil {
 			got = json.RawMessage(spool.MessageOf(err))
 		}
-		if string(got) != c.want && (err == nil || spool.CodeOf(err) != spool.Invalid || !strings.Contains(string(got), c.want)) {
+		if string(got) != c.want && (err == nil || spool.CodeOf(err) != spool.Invalid ||
+			!strings.Contains(string(got), c.want)) {
 			t.Errorf("%s: %s\nwant %s", name, got, c.want)
 		}
 		if tl.Idempotent != (c.method == "GET") {

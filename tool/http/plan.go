@@ -36,7 +36,8 @@ func (c Config) plan() (*argument.Plan, error) {
 	}
 	for _, name := range argument.Names(p.Path) {
 		if !requires(c.Parameters, name) {
-			return nil, spool.Errorf(spool.Invalid, "URL of tool %s has {%s}, which Parameters must have and require", c.Name, name)
+			return nil, spool.Errorf(spool.Invalid, "URL of tool %s has {%s}, which Parameters must have and require", c.Name,
+				name)
 		}
 		p.Params = append(p.Params, argument.Param{Arg: name, Name: name, In: argument.Path, Style: argument.StyleSimple})
 	}

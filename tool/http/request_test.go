@@ -57,8 +57,9 @@ func (h heard) told() map[string]string {
 
 func answered(payload string) spool.ToolCall {
 	return spool.ToolCall{
-		Thread: spool.ThreadKey{Tenant: "acme", ID: "chat"}, RunID: "r1", Step: 2, ID: "c1", Name: "post", Agent: "clerk", Subject: "ann", Key: "k", Fence: 3,
-		Args: json.RawMessage(`{"n": 1}`), Answer: &spool.Answer{Approved: true, Payload: json.RawMessage(payload), Reason: "so", By: "bob"},
+		Thread: spool.ThreadKey{Tenant: "acme", ID: "chat"}, RunID: "r1", Step: 2, ID: "c1", Name: "post", Agent: "clerk",
+		Subject: "ann", Key: "k", Fence: 3, Args: json.RawMessage(`{"n": 1}`),
+		Answer: &spool.Answer{Approved: true, Payload: json.RawMessage(payload), Reason: "so", By: "bob"},
 	}
 }
 
@@ -74,7 +75,9 @@ func TestRequest(t *testing.T) {
 	c.Body = httptool.BodyEnvelope
 	whole := open(t, c)
 
-	odd := spool.ToolCall{Thread: spool.ThreadKey{Tenant: "a%b\r\nX: y", ID: "t:1"}, RunID: "r1", Step: 1, ID: "c1", Subject: "ünì"}
+	odd := spool.ToolCall{
+		Thread: spool.ThreadKey{Tenant: "a%b\r\nX: y", ID: "t:1"}, RunID: "r1", Step: 1, ID: "c1", Subject: "ünì",
+	}
 	for name, test := range map[string]struct {
 		tool    spool.Tool
 		call    spool.ToolCall
@@ -96,7 +99,8 @@ func TestRequest(t *testing.T) {
 		},
 		"escapes": {
 			plain, odd, `{}`, map[string]string{
-				"Spool-Tenant": "a%25b%0D%0AX: y", "Spool-Subject": "%C3%BCn%C3%AC", "Spool-Thread": "t:1", "Spool-Run": "r1", "Idempotency-Key": "r1/1/c1", "Spool-Step": "1",
+				"Spool-Tenant": "a%25b%0D%0AX: y", "Spool-Subject": "%C3%BCn%C3%AC", "Spool-Thread": "t:1", "Spool-Run": "r1",
+				"Idempotency-Key": "r1/1/c1", "Spool-Step": "1",
 			},
 		},
 		"envelope": {
@@ -132,7 +136,8 @@ func TestRequest(t *testing.T) {
 	if _, err := whole.Call(t.Context(), long); err != nil || len(requests) != 1 {
 		t.Errorf("a long payload in an envelope: %v", err)
 	}
-	if _, err := httptool.New(httptool.Config{Name: "x", URL: url, Body: "both"}); spool.CodeOf(err) != spool.Invalid || !strings.Contains(err.Error(), "Body") {
+	if _, err := httptool.New(httptool.Config{Name: "x", URL: url, Body: "both"}); spool.CodeOf(err) != spool.Invalid ||
+		!strings.Contains(err.Error(), "Body") {
 		t.Errorf("a body of another name: %v", err)
 	}
 }
@@ -146,8 +151,10 @@ func TestAnswerReachesEndpoint(t *testing.T) {
 	post := open(t, httptool.Config{URL: url, Egress: loopback, Approval: true})
 	e, err := engine.New(memory.New(nil), engine.Config{
 		Agents: []spool.Agent{{Name: "a", Model: "m", Tools: []spool.Tool{post}}},
-		Models: map[string]spool.Model{"m": spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "post"}), spooltest.Say("done"))},
-		Log:    slog.New(slog.DiscardHandler), Worker: option.Worker{Poll: 10 * time.Millisecond},
+		Models: map[string]spool.Model{
+			"m": spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "post"}), spooltest.Say("done")),
+		},
+		Log: slog.New(slog.DiscardHandler), Worker: option.Worker{Poll: 10 * time.Millisecond},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -185,7 +192,10 @@ func TestAnswerReachesEndpoint(t *testing.T) {
 			t.Errorf("the key is %s", told["Idempotency-Key"])
 		}
 		delete(told, "Idempotency-Key")
-		want := map[string]string{"Spool-Tenant": "acme", "Spool-Subject": "ann", "Spool-Thread": "chat", "Spool-Run": "r1", "Spool-Agent": "a", "Spool-Step": "1", "Spool-Fence": "2", "Spool-Answer-By": "bob", "Spool-Answer-Payload": `{"pin":7}`}
+		want := map[string]string{
+			"Spool-Tenant": "acme", "Spool-Subject": "ann", "Spool-Thread": "chat", "Spool-Run": "r1", "Spool-Agent": "a",
+			"Spool-Step": "1", "Spool-Fence": "2", "Spool-Answer-By": "bob", "Spool-Answer-Payload": `{"pin":7}`,
+		}
 		if diff := cmp.Diff(want, told); diff != "" {
 			t.Errorf("the headers (-want +got):\n%s", diff)
 		}

@@ -50,7 +50,10 @@ func TestRetries(t *testing.T) {
 		"BadGateway": {busy(http.StatusBadGateway, "0"), 1, 2, "status 502"},
 		"Broken":     {busy(http.StatusInternalServerError, "0"), 1, 1, "status 500"},
 		"Wrong":      {busy(http.StatusConflict, "0"), 1, 1, "status 409"},
-		"Large":      {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, strings.Repeat("x", 200)) }, 1, 1, "larger than 100 bytes"},
+		"Large": {
+			func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, strings.Repeat("x", 200)) }, 1, 1,
+			"larger than 100 bytes",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -83,7 +86,8 @@ func TestRetries(t *testing.T) {
 				if int(requests.Load()) != want {
 					t.Errorf("idempotent %t: %d requests, want %d: %v", idempotent, requests.Load(), want, err)
 				}
-				if want == 2 && string(got) != `"done"` || want == 1 && (err == nil || !strings.Contains(spool.MessageOf(err), c.text)) {
+				if want == 2 && string(got) != `"done"` ||
+					want == 1 && (err == nil || !strings.Contains(spool.MessageOf(err), c.text)) {
 					t.Errorf("idempotent %t: %s, %v", idempotent, got, err)
 				}
 				_, asks := errors.AsType[*spool.OutcomeUnknownError](err)
@@ -134,7 +138,9 @@ func TestRetryRefused(t *testing.T) {
 	if listener, err = (&net.ListenConfig{}).Listen(t.Context(), "tcp", address); err != nil {
 		t.Fatal(err)
 	}
-	server := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), ReadHeaderTimeout: time.Minute}
+	server := &http.Server{
+		Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), ReadHeaderTimeout: time.Minute,
+	}
 	go func() { _ = server.Serve(listener) }()
 	defer server.Close()
 	if err := <-ended; err != nil {
@@ -171,7 +177,9 @@ func TestSentOnce(t *testing.T) {
 	})
 	for _, method := range []string{http.MethodPost, http.MethodDelete} {
 		requests.Store(0)
-		tl := open(t, httptool.Config{URL: s.URL, Method: method, Egress: loopback, Parameters: json.RawMessage(`{"type":"object"}`)})
+		tl := open(t, httptool.Config{
+			URL: s.URL, Method: method, Egress: loopback, Parameters: json.RawMessage(`{"type":"object"}`),
+		})
 		if _, err := tl.Call(t.Context(), spool.ToolCall{}); err != nil {
 			t.Fatal(err)
 		}

@@ -64,7 +64,9 @@ func TestSigned(t *testing.T) {
 			URL: s.URL, Method: method, Egress: loopback, Parameters: json.RawMessage(`{"type":"object"}`),
 			SigningSecrets: []string{newSecret, oldSecret}, Retry: httptool.Retry{Attempts: 2, Backoff: time.Millisecond},
 		})
-		call := spool.ToolCall{RunID: "a.b", Step: 1, ID: spool.ToolCallID(strings.Repeat("c", 300)), Args: json.RawMessage(`{"n":1}`)}
+		call := spool.ToolCall{
+			RunID: "a.b", Step: 1, ID: spool.ToolCallID(strings.Repeat("c", 300)), Args: json.RawMessage(`{"n":1}`),
+		}
 		got, err := tl.Call(t.Context(), call)
 		if err != nil || !strings.HasPrefix(string(got), `"[redacted]v1,`) {
 			t.Errorf("%s: %s, %v", method, got, err)
@@ -73,7 +75,8 @@ func TestSigned(t *testing.T) {
 		if _, err := tl.Call(t.Context(), call); err != nil {
 			t.Errorf("%s: %v", method, err)
 		}
-		if len(ids) != 3 || ids[0] != ids[1] || ids[0] == ids[2] || ids[2] != httptool.WebhookID(call) || len(ids[0]) != len("call_")+32 {
+		if len(ids) != 3 || ids[0] != ids[1] || ids[0] == ids[2] || ids[2] != httptool.WebhookID(call) ||
+			len(ids[0]) != len("call_")+32 {
 			t.Errorf("%s: the ids are %v", method, ids)
 		}
 	}
@@ -87,11 +90,15 @@ func TestSecretsStay(t *testing.T) {
 		if r.URL.Query().Get("fail") != "" {
 			w.WriteHeader(http.StatusTeapot)
 		}
-		_, _ = io.WriteString(w, strings.Join([]string{r.Header.Get("Authorization"), r.Header.Get("X-Key"), r.URL.RawQuery, r.Header.Get("X-Api-Version")}, "|"))
+		_, _ = io.WriteString(w, strings.Join(
+			[]string{r.Header.Get("Authorization"), r.Header.Get("X-Key"), r.URL.RawQuery, r.Header.Get("X-Api-Version")}, "|",
+		))
 	})
 	config := httptool.Config{
 		URL: s.URL + "/?key=in+the+url", Egress: loopback, Secrets: []string{"in the url"},
-		Headers: map[string]string{"Authorization": "Bearer token-0815", "X-Key": "key-4711-0815", "X-Api-Version": "2026-11-24"},
+		Headers: map[string]string{
+			"Authorization": "Bearer token-0815", "X-Key": "key-4711-0815", "X-Api-Version": "2026-11-24",
+		},
 	}
 	const want = "[redacted]|[redacted]|key=[redacted]|2026-11-24"
 	if got, err := open(t, config).Call(t.Context(), spool.ToolCall{}); err != nil || string(got) != `"`+want+`"` {
@@ -99,12 +106,15 @@ func TestSecretsStay(t *testing.T) {
 	}
 	slashes := config
 	slashes.Headers = map[string]string{"Authorization": "Bearer 0815/4711=", "X-Api-Version": `["0815\/4711="]`}
-	if got, err := open(t, slashes).Call(t.Context(), spool.ToolCall{}); err != nil || strings.Contains(string(got), "4711") {
+	if got, err := open(t, slashes).Call(t.Context(), spool.ToolCall{}); err != nil ||
+		strings.Contains(string(got), "4711") {
 		t.Errorf("with slashes: %s, %v", got, err)
 	}
 	config.URL += "&fail=1"
 	_, err := open(t, config).Call(t.Context(), spool.ToolCall{})
-	if text := spool.MessageOf(err); !strings.Contains(text, "status 418: [redacted]|[redacted]|key=[redacted]&fail=1|2026-11-24") {
+	if text := spool.MessageOf(err); !strings.Contains(
+		text, "status 418: [redacted]|[redacted]|key=[redacted]&fail=1|2026-11-24",
+	) {
 		t.Fatalf("got %v", err)
 	}
 	for _, secret := range []string{"token-0815", "key-4711-0815", "in+the+url", "in the url"} {

@@ -58,7 +58,8 @@ func TestCharsets(t *testing.T) {
 		case c.want == "" && (len(data) != 1 || data[0] != c.body):
 			t.Errorf("%s: got %s, and the files %q", name, got, data)
 		}
-		if _, err := open(t, httptool.Config{URL: s.URL, Egress: loopback}).Call(t.Context(), spool.ToolCall{RunID: "r", ID: "c"}); c.want == "" &&
+		if _, err := open(t, httptool.Config{URL: s.URL, Egress: loopback}).Call(t.Context(),
+			spool.ToolCall{RunID: "r", ID: "c"}); c.want == "" &&
 			!strings.HasPrefix(spool.MessageOf(err), "the tool was executed, but ") {
 			t.Errorf("%s, without a store: %v", name, err)
 		}
@@ -83,15 +84,20 @@ func TestFileArguments(t *testing.T) {
 			return spool.Artifact{ID: id}, io.NopCloser(strings.NewReader(strings.Repeat("x", size))), nil
 		}
 	}
-	tl := open(t, httptool.Config{URL: s.URL, Egress: loopback, Parameters: json.RawMessage(`{"type":"object","properties":{
-		"photo":{"type":"string","contentEncoding":"base64"},"scan":{"type":"string","format":"binary"},"note":{"type":"string"}}}`)})
+	tl := open(t, httptool.Config{
+		URL: s.URL, Egress: loopback,
+		Parameters: json.RawMessage(`{"type":"object","properties":{
+		"photo":{"type":"string","contentEncoding":"base64"},"scan":{"type":"string","format":"binary"},"note":{"type":"string"}}}`),
+	})
 	for args, want := range map[string]string{
 		`{"photo":"art_1","note":"art_1"}`: `{"note":"art_1","photo":"eHh4eA=="}`,
 		`{"scan":"artifact:art_1"}`:        `{"scan":"eHh4eA=="}`,
 		`{"photo":"eHh4"}`:                 `{"photo":"eHh4"}`,
 		`{"photo":"art_2"}`:                `argument photo: this conversation has no artifact "art_2"`,
 	} {
-		_, err := tl.Call(t.Context(), spool.ToolCall{RunID: "r", ID: "c", Args: json.RawMessage(args), OpenArtifactFunc: opens(4)})
+		_, err := tl.Call(t.Context(), spool.ToolCall{
+			RunID: "r", ID: "c", Args: json.RawMessage(args), OpenArtifactFunc: opens(4),
+		})
 		got := spool.MessageOf(err)
 		if err == nil {
 			got = <-bodies
@@ -100,8 +106,11 @@ func TestFileArguments(t *testing.T) {
 			t.Errorf("%s: %s, %v", args, got, err)
 		}
 	}
-	_, err := tl.Call(t.Context(), spool.ToolCall{RunID: "r", ID: "c", Args: json.RawMessage(`{"photo":"art_1"}`), OpenArtifactFunc: opens(10<<20 + 1)})
-	if spool.CodeOf(err) != spool.Limit || spool.MessageOf(err) != "argument photo: the artifact art_1 is larger than 10485760 bytes" {
+	_, err := tl.Call(t.Context(), spool.ToolCall{
+		RunID: "r", ID: "c", Args: json.RawMessage(`{"photo":"art_1"}`), OpenArtifactFunc: opens(10<<20 + 1),
+	})
+	if spool.CodeOf(err) != spool.Limit ||
+		spool.MessageOf(err) != "argument photo: the artifact art_1 is larger than 10485760 bytes" {
 		t.Errorf("a large file: %v", err)
 	}
 }

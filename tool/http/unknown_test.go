@@ -34,12 +34,15 @@ func TestUnknownOutcomeAsks(t *testing.T) {
 		}
 	})
 	post := open(t, httptool.Config{
-		URL: s.URL, Egress: loopback, SigningSecrets: []string{newSecret}, Retry: httptool.Retry{Attempts: 3, Backoff: time.Millisecond},
+		URL: s.URL, Egress: loopback, SigningSecrets: []string{newSecret},
+		Retry: httptool.Retry{Attempts: 3, Backoff: time.Millisecond},
 	})
 	e, err := engine.New(memory.New(nil), engine.Config{
 		Agents: []spool.Agent{{Name: "a", Model: "m", Tools: []spool.Tool{post}}},
-		Models: map[string]spool.Model{"m": spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "post"}), spooltest.Say("done"))},
-		Log:    slog.New(slog.DiscardHandler), Worker: option.Worker{Poll: 10 * time.Millisecond},
+		Models: map[string]spool.Model{
+			"m": spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "post"}), spooltest.Say("done")),
+		},
+		Log: slog.New(slog.DiscardHandler), Worker: option.Worker{Poll: 10 * time.Millisecond},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +79,8 @@ func TestUnknownOutcomeAsks(t *testing.T) {
 			break
 		}
 	}
-	if first, second := testwait.For(t, ids, "the first request"), testwait.For(t, ids, "the second request"); requests.Load() != 2 || first != second {
+	if first, second := testwait.For(t, ids, "the first request"),
+		testwait.For(t, ids, "the second request"); requests.Load() != 2 || first != second {
 		t.Errorf("%d requests, with the ids %s and %s", requests.Load(), first, second)
 	}
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// A server's answer may be one that nobody can read: too large, no JSON, or with data that are no base64. The request was
-// executed all the same. So it is not sent again, nothing asks a person about its outcome, and the connection stays.
+// A server's answer may be one that nobody can read: too large, no JSON, or with data that are no base64. The request
+// was executed all the same. So it is not sent again, nothing asks a person about its outcome, and the connection
+// stays.
 
 // unreadableError is an answer that has come and that cannot be read.
 type unreadableError struct{ reason string }
@@ -35,7 +36,8 @@ func (s *Server) unread(subject string, err error) error {
 	if e, ok := errors.AsType[*unreadableError](err); ok {
 		reason = e.reason
 	}
-	return spool.Errorf(spool.Invalid, "%s was executed, but the answer of MCP server %s cannot be read: %s", subject, s.config.Name, cut(s.clean(reason), maxErrorText))
+	return spool.Errorf(spool.Invalid, "%s was executed, but the answer of MCP server %s cannot be read: %s", subject,
+		s.config.Name, cut(s.clean(reason), maxErrorText))
 }
 
 // unreadable is a part of a result that cannot be read. The embedded text says why.
@@ -45,8 +47,8 @@ type unreadable struct {
 	kind string
 }
 
-// readResult reads the result of a call. Parts that cannot be read, or that are of an unknown type, become parts that say
-// so: the others are of use all the same.
+// readResult reads the result of a call. Parts that cannot be read, or that are of an unknown type, become parts that
+// say so: the others are of use all the same.
 func readResult(answer json.RawMessage) (*sdk.CallToolResult, error) {
 	result := new(sdk.CallToolResult)
 	if err := json.Unmarshal(answer, result); err == nil && string(answer) != "null" {

@@ -15,8 +15,8 @@ import (
 	"github.com/spoolhq/spool/tool/mcp"
 )
 
-// oddities are results of calls that are not as the protocol has them, and what the model gets: a part of the result, or
-// of the error.
+// oddities are results of calls that are not as the protocol has them, and what the model gets: a part of the result,
+// or of the error.
 var oddities = map[string]struct{ result, want, fails string }{
 	"base64": {
 		`{"content":[{"type":"text","text":"a photo"},{"type":"image","mimeType":"image/png","data":"no base64!"}]}`,
@@ -28,10 +28,19 @@ var oddities = map[string]struct{ result, want, fails string }{
 	},
 	"null":       {`{"content":[null,{"type":"text","text":"a text"}]}`, `{"type":"text","text":"a text"}]`, ""},
 	"structured": {`{"content":[{"type":"video"}],"structuredContent":{"n":1}}`, `],"structuredContent":{"n":1}}`, ""},
-	"failed":     {`{"isError":true,"content":[{"type":"text","text":"no such order"},{"type":"video"}]}`, "", "no such order"},
-	"text":       {`"a text"`, "", "the tool was executed, but the answer of MCP server shop cannot be read: the result is no object"},
-	"list":       {`{"content":7}`, "", "the tool was executed, but the answer of MCP server shop cannot be read: its content is no list"},
-	"flag":       {`{"content":[],"isError":"no"}`, "", "the tool was executed, but the answer of MCP server shop cannot be read: "},
+	"failed": {
+		`{"isError":true,"content":[{"type":"text","text":"no such order"},{"type":"video"}]}`, "", "no such order",
+	},
+	"text": {
+		`"a text"`, "", "the tool was executed, but the answer of MCP server shop cannot be read: the result is no object",
+	},
+	"list": {
+		`{"content":7}`, "",
+		"the tool was executed, but the answer of MCP server shop cannot be read: its content is no list",
+	},
+	"flag": {
+		`{"content":[],"isError":"no"}`, "", "the tool was executed, but the answer of MCP server shop cannot be read: ",
+	},
 	"large": {
 		`{"content":[{"type":"text","text":"` + strings.Repeat("a", 9<<20) + `"}]}`, "",
 		"the tool was executed, but the answer of MCP server shop cannot be read: it is larger than 8388608 bytes",
@@ -60,8 +69,8 @@ func odd(t *testing.T, events bool) (*fake.Server, *mcp.Server) {
 	return s, client(t, at.URL)
 }
 
-// An answer that nobody can read is an error of its call, which was executed: it is not sent again, nobody is asked about
-// its outcome, and the connection stays. What can be read of it, the model gets.
+// An answer that nobody can read is an error of its call, which was executed: it is not sent again, nobody is asked
+// about its outcome, and the connection stays. What can be read of it, the model gets.
 func TestOddAnswers(t *testing.T) {
 	t.Parallel()
 
@@ -84,7 +93,8 @@ func TestOddAnswers(t *testing.T) {
 				switch {
 				case c.fails == "" && (err != nil || !strings.Contains(got, c.want)):
 					t.Errorf("got %.300s, %v", got, err)
-				case c.fails != "" && (unknown || spool.CodeOf(err) != spool.Invalid || !strings.HasPrefix(spool.MessageOf(err), c.fails)):
+				case c.fails != "" && (unknown || spool.CodeOf(err) != spool.Invalid ||
+					!strings.HasPrefix(spool.MessageOf(err), c.fails)):
 					t.Errorf("got %.300s, %v", got, err)
 				}
 				if n := server.Started(); n != 1 {
@@ -132,7 +142,8 @@ func TestNoMessage(t *testing.T) {
 			t.Cleanup(at.Close)
 			audit := tools(t, client(t, at.URL), mcp.Selection{Idempotent: []string{fake.Tool}})[fake.Tool]
 			_, err := call(t, audit, `{"year":1}`)
-			if spool.MessageOf(err) != "the tool was executed, but the answer of MCP server shop cannot be read: "+c.want || calls.Load() != 1 {
+			if spool.MessageOf(err) != "the tool was executed, but the answer of MCP server shop cannot be read: "+c.want ||
+				calls.Load() != 1 {
 				t.Errorf("%d calls: %v", calls.Load(), err)
 			}
 			if got, err := call(t, audit, `{"year":1}`); err != nil || got != `"good"` || discovers.Load() != 1 {
@@ -150,7 +161,8 @@ func TestOddList(t *testing.T) {
 	at := httptest.NewServer(server)
 	t.Cleanup(at.Close)
 	_, err := client(t, at.URL).List(t.Context())
-	if spool.CodeOf(err) != spool.Unavailable || !strings.HasPrefix(spool.MessageOf(err), "MCP server shop has a list that cannot be read: ") {
+	if spool.CodeOf(err) != spool.Unavailable ||
+		!strings.HasPrefix(spool.MessageOf(err), "MCP server shop has a list that cannot be read: ") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -26,20 +26,24 @@ func (s *Server) saveData(ctx context.Context, call spool.ToolCall, parts []part
 		}
 		if saved++; saved > maxFiles {
 			if saved == maxFiles+1 {
-				s.config.Log.WarnContext(ctx, "the result of an MCP server has too many files; the rest is not saved", "server", s.config.Name, "tool", call.Name, "saved", maxFiles)
+				s.config.Log.WarnContext(ctx, "the result of an MCP server has too many files; the rest is not saved", "server",
+					s.config.Name, "tool", call.Name, "saved", maxFiles)
 			}
 			parts[i].NotSaved = "the result has too many files"
 			continue
 		}
-		artifact, err := call.SaveArtifact(ctx, s.clean(nameOf(p.URI)), s.clean(p.MIMEType), bytes.NewReader(s.cleanBytes(p.data)))
+		artifact, err := call.SaveArtifact(ctx, s.clean(nameOf(p.URI)), s.clean(p.MIMEType),
+			bytes.NewReader(s.cleanBytes(p.data)))
 		if spool.CodeOf(err) == spool.Limit {
-			s.config.Log.WarnContext(ctx, "a file of an MCP server's result was not saved", "server", s.config.Name, "tool", call.Name, "bytes", len(p.data), "error", err)
+			s.config.Log.WarnContext(ctx, "a file of an MCP server's result was not saved", "server", s.config.Name, "tool",
+				call.Name, "bytes", len(p.data), "error", err)
 			parts[i].NotSaved = spool.MessageOf(err)
 			continue
 		}
 		if err != nil {
 			return &spool.Error{
-				Code: spool.CodeOf(err), Message: "the tool was executed, but a file of its result was not saved: " + spool.MessageOf(err), Err: err,
+				Code: spool.CodeOf(err), Message: "the tool was executed, but a file of its result was not saved: " +
+					spool.MessageOf(err), Err: err,
 			}
 		}
 		parts[i].Artifact, parts[i].OmittedBytes = &artifact, 0

@@ -22,15 +22,22 @@ func TestFiles(t *testing.T) {
 		return &sdk.CallToolResult{Content: []sdk.Content{
 			&sdk.ImageContent{MIMEType: "image/png", Data: []byte("12345")},
 			&sdk.AudioContent{MIMEType: "audio/wav", Data: []byte("1234")},
-			&sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: "file:///a/b.zip", MIMEType: "application/zip", Blob: []byte("123")}},
+			&sdk.EmbeddedResource{
+				Resource: &sdk.ResourceContents{URI: "file:///a/b.zip", MIMEType: "application/zip", Blob: []byte("123")},
+			},
 			&sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: "file:///a/c.txt", MIMEType: "text/plain", Text: "text"}},
 		}}, nil
 	})
 	tool := tools(t, client(t, p.serve(t, nil).URL), mcp.Selection{})["files"]
-	call := spool.ToolCall{RunID: "run", Step: 1, ID: "c1", Args: json.RawMessage(`{"text":""}`), SaveArtifactFunc: func(_ context.Context, f spool.NewArtifact) (spool.Artifact, error) {
-		data, err := io.ReadAll(f.Data)
-		return spool.Artifact{ID: spool.ArtifactID("art_" + string(data)), Name: f.Name, MediaType: f.MediaType, Size: int64(len(data))}, err
-	}}
+	call := spool.ToolCall{
+		RunID: "run", Step: 1, ID: "c1", Args: json.RawMessage(`{"text":""}`),
+		SaveArtifactFunc: func(_ context.Context, f spool.NewArtifact) (spool.Artifact, error) {
+			data, err := io.ReadAll(f.Data)
+			return spool.Artifact{
+				ID: spool.ArtifactID("art_" + string(data)), Name: f.Name, MediaType: f.MediaType, Size: int64(len(data)),
+			}, err
+		},
+	}
 	got, err := tool.Call(t.Context(), call)
 	var parts []struct {
 		Type         string
@@ -55,7 +62,8 @@ func TestFiles(t *testing.T) {
 		return spool.Artifact{}, spool.Errorf(spool.Limit, "too large")
 	}
 	const large = `[{"type":"image","mimeType":"image/png","omittedBytes":5,"notSaved":"too large"},`
-	if got, err := tool.Call(t.Context(), call); err != nil || !strings.HasPrefix(string(got), large) || !strings.Contains(string(got), `"text":"text"`) {
+	if got, err := tool.Call(t.Context(), call); err != nil || !strings.HasPrefix(string(got), large) ||
+		!strings.Contains(string(got), `"text":"text"`) {
 		t.Errorf("too large: %s, %v", got, err)
 	}
 	call.SaveArtifactFunc = func(context.Context, spool.NewArtifact) (spool.Artifact, error) {
@@ -74,7 +82,11 @@ func TestFileNameSecret(t *testing.T) {
 	p := newPeer()
 	p.add("file", nil, func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
 		return &sdk.CallToolResult{Content: []sdk.Content{
-			&sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: "file:///a/sesame-street.zip", MIMEType: "application/sesame-street", Blob: []byte("123")}},
+			&sdk.EmbeddedResource{
+				Resource: &sdk.ResourceContents{
+					URI: "file:///a/sesame-street.zip", MIMEType: "application/sesame-street", Blob: []byte("123"),
+				},
+			},
 		}}, nil
 	})
 	s := client(t, p.serve(t, nil).URL, func(c *mcp.Config) { c.Headers = map[string]string{"X-Key": "sesame-street"} })

@@ -106,9 +106,9 @@ func (c Config) newClient(transport http.RoundTripper) (*oauth.Client, error) {
 		}
 	}
 	config := oauth.Config{
-		HTTP: &http.Client{Transport: transport, CheckRedirect: sameRequest}, Server: c.URL, Issuer: a.Issuer, ClientID: a.ClientID,
-		ClientSecret: a.ClientSecret, Scopes: a.Scopes, Resource: a.Resource, Method: string(a.Method), Plain: c.Egress.Allow, Timeout: c.ConnectTimeout,
-		Codes: codes, Document: document,
+		HTTP: &http.Client{Transport: transport, CheckRedirect: sameRequest}, Server: c.URL, Issuer: a.Issuer,
+		ClientID: a.ClientID, ClientSecret: a.ClientSecret, Scopes: a.Scopes, Resource: a.Resource, Method: string(a.Method),
+		Plain: c.Egress.Allow, Timeout: c.ConnectTimeout, Codes: codes, Document: document,
 	}
 	if err := config.Check(); err != nil {
 		return nil, err

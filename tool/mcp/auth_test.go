@@ -61,7 +61,10 @@ func guard(t *testing.T, options *sdk.StreamableHTTPOptions) *guarded {
 func (g *guarded) client(t *testing.T, change ...func(*mcp.Config)) *mcp.Server {
 	t.Helper()
 	return client(t, g.url, func(c *mcp.Config) {
-		c.Auth = &mcp.Auth{Type: mcp.AuthClientCredentials, Issuer: g.issuer.Issuer(), ClientID: g.issuer.ClientID, ClientSecret: g.issuer.ClientSecret}
+		c.Auth = &mcp.Auth{
+			Type: mcp.AuthClientCredentials, Issuer: g.issuer.Issuer(), ClientID: g.issuer.ClientID,
+			ClientSecret: g.issuer.ClientSecret,
+		}
 		for _, fn := range change {
 			fn(c)
 		}
@@ -72,7 +75,8 @@ func (g *guarded) client(t *testing.T, change ...func(*mcp.Config)) *mcp.Server 
 func (g *guarded) checkIssued(t *testing.T, want int) {
 	t.Helper()
 	if issued, asked := g.issuer.Issued(); issued != want || asked != want {
-		t.Errorf("%d tokens were issued for %d requests, want %d; the last refusal: %s", issued, asked, want, g.issuer.Refusal())
+		t.Errorf("%d tokens were issued for %d requests, want %d; the last refusal: %s", issued, asked, want,
+			g.issuer.Refusal())
 	}
 }
 
@@ -178,10 +182,11 @@ func TestAuthScope(t *testing.T) {
 	tool := tools(t, g.client(t), mcp.Selection{})["echo"]
 	for challenge, want := range map[string]string{
 		`Bearer error="insufficient_scope", scope="orders.write admin"`: `MCP server shop: its access token lacks a scope; it asks for "orders.write admin"`,
-		`Bearer error="insufficient_scope", scope="a` + "\u00e4" + `"`:  `MCP server shop: its access token lacks a scope; it asks for ""`,
-		`Bearer error="insufficient_scope"`:                             `MCP server shop: its access token lacks a scope; it asks for ""`,
-		`Bearer error="invalid_token"`:                                  `MCP server shop: the server answered with status 403`,
-		`"`:                                                             `MCP server shop: the server answered with status 403`,
+		`Bearer error="insufficient_scope", scope="a` + "\u00e4" +
+			`"`: `MCP server shop: its access token lacks a scope; it asks for ""`,
+		`Bearer error="insufficient_scope"`: `MCP server shop: its access token lacks a scope; it asks for ""`,
+		`Bearer error="invalid_token"`:      `MCP server shop: the server answered with status 403`,
+		`"`:                                 `MCP server shop: the server answered with status 403`,
 	} {
 		g.before = func(w http.ResponseWriter, r *http.Request) bool {
 			if r.Header.Get("Mcp-Method") != "tools/call" {
@@ -290,7 +295,10 @@ func TestAuthFields(t *testing.T) {
 	}
 	auth := good
 	auth.Issuer = "http://auth.internal/"
-	config := mcp.Config{Name: "shop", URL: "http://shop.internal", Auth: &auth, Egress: egress.Policy{Allow: []string{"shop.internal", "Auth.internal"}}}
+	config := mcp.Config{
+		Name: "shop", URL: "http://shop.internal", Auth: &auth,
+		Egress: egress.Policy{Allow: []string{"shop.internal", "Auth.internal"}},
+	}
 	if _, err := mcp.New(config); err != nil {
 		t.Error(err)
 	}
@@ -309,14 +317,18 @@ func TestAuthSecrets(t *testing.T) {
 		token = strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 		return false
 	}
-	g.server.AddTool(&sdk.Tool{Name: "tell", InputSchema: map[string]any{"type": "object"}}, func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	g.server.AddTool(&sdk.Tool{Name: "tell", InputSchema: map[string]any{"type": "object"}}, func(
+		_ context.Context, r *sdk.CallToolRequest,
+	) (*sdk.CallToolResult, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		told := token + " and " + g.issuer.ClientSecret
 		switch {
 		case bytes.Contains(r.Params.Arguments, []byte("ask")):
 			return &sdk.CallToolResult{
-				RequestState: "s", InputRequests: sdk.InputRequestMap{"a": &sdk.ElicitParams{Mode: "form", Message: told, RequestedSchema: map[string]any{"type": "object"}}},
+				RequestState: "s", InputRequests: sdk.InputRequestMap{
+					"a": &sdk.ElicitParams{Mode: "form", Message: told, RequestedSchema: map[string]any{"type": "object"}},
+				},
 			}, nil
 		case bytes.Contains(r.Params.Arguments, []byte("fail")):
 			return nil, errors.New(told)

@@ -32,7 +32,9 @@ const (
 )
 
 // call executes a call of a tool.
-func (s *Server) call(ctx context.Context, tool ListedTool, idempotent bool, call spool.ToolCall) (json.RawMessage, error) {
+func (s *Server) call(
+	ctx context.Context, tool ListedTool, idempotent bool, call spool.ToolCall,
+) (json.RawMessage, error) {
 	ctx = lease.With(ctx, call)
 	if call.Pending != nil {
 		result, err := s.resume(ctx, tool, call)
@@ -63,7 +65,8 @@ func (s *Server) call(ctx context.Context, tool ListedTool, idempotent bool, cal
 			return nil, s.begun(created)
 		case err == nil && next.Question != nil:
 			return s.outcome(ctx, id, tool, call, next)
-		case err == nil && result.NeedsInput() && len(result.InputRequests) == 0 && busy < maxTries: // it is busy, and gives a state to come back with
+		// it is busy, and gives a state to come back with
+		case err == nil && result.NeedsInput() && len(result.InputRequests) == 0 && busy < maxTries:
 			busy++
 			params.RequestState, params.InputResponses = result.RequestState, nil
 		case err == nil && result.NeedsInput() && len(result.InputRequests) == 0:
@@ -96,7 +99,9 @@ func argsOf(call spool.ToolCall) json.RawMessage {
 // send sends a call once. If the server has said that its session is gone, it sends the call again over a new
 // connection. It returns the result of the call, or its question and the id of the open call, or the task that the
 // server has created instead. The error is an [spool.OutcomeUnknownError] if the server may have executed the call.
-func (s *Server) send(parent context.Context, tool ListedTool, call spool.ToolCall, params *sdk.CallToolParams) (next turn, id string, created json.RawMessage, err error) {
+func (s *Server) send(
+	parent context.Context, tool ListedTool, call spool.ToolCall, params *sdk.CallToolParams,
+) (next turn, id string, created json.RawMessage, err error) {
 	for renewed := false; ; renewed = true {
 		session, release, err := s.ready(parent, tool)
 		if err != nil {
@@ -145,10 +150,12 @@ func (s *Server) read(caught *catch, err error) (*sdk.CallToolResult, error) {
 	return result, nil
 }
 
-// failedOn returns the error of a request over a connection without an answer that can be read, and drops the connection
-// if it is of no use. It also returns whether the server has only said that its session is gone: then the request may be
-// sent again.
-func (s *Server) failedOn(parent, ctx context.Context, session *sdk.ClientSession, sent *sending, err error) (gone bool, _ error) {
+// failedOn returns the error of a request over a connection without an answer that can be read, and drops the
+// connection if it is of no use. It also returns whether the server has only said that its session is gone: then the
+// request may be sent again.
+func (s *Server) failedOn(
+	parent, ctx context.Context, session *sdk.ClientSession, sent *sending, err error,
+) (gone bool, _ error) {
 	status, isStatus := errors.AsType[*statusError](err)
 	gone = isStatus && status.status == http.StatusNotFound && status.session
 	if gone || !isReply(err) && !isStatus && ctx.Err() == nil {
@@ -164,11 +171,14 @@ func (s *Server) failedOn(parent, ctx context.Context, session *sdk.ClientSessio
 }
 
 // ready returns a connection for a call of a tool, until release is called.
-func (s *Server) ready(parent context.Context, tool ListedTool) (session *sdk.ClientSession, release func(), err error) {
+func (s *Server) ready(
+	parent context.Context, tool ListedTool,
+) (session *sdk.ClientSession, release func(), err error) {
 	ctx, cancel := context.WithTimeout(parent, 2*s.config.ConnectTimeout)
 	defer cancel()
 	session, release, err = s.acquire(ctx)
-	if err == nil && strings.Contains(string(tool.Schema), "x-mcp-header") { // the SDK takes these headers from a list of its session
+	// the SDK takes these headers from a list of its session
+	if err == nil && strings.Contains(string(tool.Schema), "x-mcp-header") {
 		_, err = s.listPages(ctx, session, func([]*sdk.Tool) bool { return true })
 		if _, unread := errors.AsType[*unreadableError](err); unread || isReply(err) {
 			err = nil

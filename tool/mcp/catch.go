@@ -182,11 +182,13 @@ func (e *seenEvents) readLine() {
 	}
 }
 
-// replace gives the reader an error in place of an event that cannot be read: the SDK would break the connection, with all
-// calls that are under way.
+// replace gives the reader an error in place of an event that cannot be read: the SDK would break the connection,
+// with all calls that are under way.
 func (e *seenEvents) replace(why *unreadableError) {
 	e.catch.broken.Store(why)
-	e.ready = fmt.Appendf(nil, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d,\"message\":\"the answer cannot be read\"}}\n\n", e.request, jsonrpc.CodeInternalError)
+	e.ready = fmt.Appendf(nil,
+		"data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d,\"message\":\"the answer cannot be read\"}}\n\n",
+		e.request, jsonrpc.CodeInternalError)
 }
 
 func (e *seenEvents) endEvent() {

@@ -17,8 +17,8 @@ import (
 // codeUnread is the code of the error that stands for an answer that is too large. Servers have others.
 const codeUnread = -39001
 
-// childTransport starts a program and speaks over its standard input and output. The SDK's own one breaks the connection,
-// with all calls that are under way, for a message that is too large.
+// childTransport starts a program and speaks over its standard input and output. The SDK's own one breaks the
+// connection, with all calls that are under way, for a message that is too large.
 type childTransport struct {
 	command *exec.Cmd
 	// grace is how long the program may take to end before it gets SIGTERM, and then before it is killed.
@@ -78,8 +78,8 @@ func (i *childInput) Close() error {
 	return <-ended
 }
 
-// boundedLines reads messages of a line each. An answer that is too large becomes an error of its request, and any other
-// message that is too large is left out.
+// boundedLines reads messages of a line each. An answer that is too large becomes an error of its request, and any
+// other message that is too large is left out.
 type boundedLines struct {
 	lines *bufio.Reader
 	most  int
@@ -118,7 +118,8 @@ func (b *boundedLines) readLine() {
 	}
 }
 
-// skip reads the rest of a line that is too large, and looks for the id of its message. It returns the error of the last read.
+// skip reads the rest of a line that is too large, and looks for the id of its message. It returns the error of the
+// last read.
 func (b *boundedLines) skip(err error) {
 	var s idScanner
 	s.scan(b.line)
@@ -130,7 +131,8 @@ func (b *boundedLines) skip(err error) {
 	}
 	b.err = err
 	if id := s.id; err == nil && json.Valid(id) && !s.asks {
-		b.ready = fmt.Appendf(nil, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d,\"message\":\"the answer is too large\"}}\n", id, codeUnread)
+		b.ready = fmt.Appendf(nil,
+			"{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d,\"message\":\"the answer is too large\"}}\n", id, codeUnread)
 	}
 }
 

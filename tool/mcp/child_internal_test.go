@@ -31,13 +31,17 @@ func TestBoundedLines(t *testing.T) {
 	} {
 		for _, end := range []string{"\n", "\r\n"} {
 			source := "{\"before\":1}\n" + c.line + end + "{\"after\":1}\n"
-			got, err := io.ReadAll(&boundedLines{lines: bufio.NewReaderSize(iotest.HalfReader(strings.NewReader(source)), 16), most: most})
+			got, err := io.ReadAll(&boundedLines{
+				lines: bufio.NewReaderSize(iotest.HalfReader(strings.NewReader(source)), 16), most: most,
+			})
 			if want := "{\"before\":1}\n" + c.want + "{\"after\":1}\n"; err != nil || string(got) != want {
 				t.Errorf("%s: got %s, %v", name, got, err)
 			}
 		}
 	}
-	got, err := io.ReadAll(&boundedLines{lines: bufio.NewReader(strings.NewReader("{\"id\":1,\"result\":\"" + long)), most: most})
+	got, err := io.ReadAll(&boundedLines{
+		lines: bufio.NewReader(strings.NewReader("{\"id\":1,\"result\":\"" + long)), most: most,
+	})
 	if err != nil || len(got) > 0 {
 		t.Errorf("without an end: %s, %v", got, err)
 	}

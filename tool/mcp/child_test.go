@@ -42,7 +42,8 @@ func TestChildOddAnswers(t *testing.T) {
 	if _, err := call(t, all["huge"], `{"text":""}`); spool.CodeOf(err) != spool.Invalid || spool.MessageOf(err) != large {
 		t.Errorf("a large answer: %v", err)
 	}
-	if got, err := call(t, all["odd"], `{"text":""}`); err != nil || !strings.HasSuffix(got, `{"type":"text","text":"a text"}]`) {
+	if got, err := call(t, all["odd"], `{"text":""}`); err != nil ||
+		!strings.HasSuffix(got, `{"type":"text","text":"a text"}]`) {
 		t.Errorf("an odd answer: %s, %v", got, err)
 	}
 	if again, err := call(t, all["pid"], `{"text":""}`); err != nil || again != pid {

@@ -167,17 +167,21 @@ func New(config Config) (*Server, error) {
 		return wrong("NoTasks and TaskTimeout are for a URL")
 	case config.Revision != "" && !slices.Contains(sdk.SupportedProtocolVersions(), config.Revision):
 		return wrong("Revision must be one of %s", strings.Join(sdk.SupportedProtocolVersions(), ", "))
-	case config.Timeout < 0 || config.ConnectTimeout < 0 || config.TaskTimeout < 0 || config.MaxResultBytes < 0 || config.MaxTools < 0:
+	case config.Timeout < 0 || config.ConnectTimeout < 0 || config.TaskTimeout < 0 || config.MaxResultBytes < 0 ||
+		config.MaxTools < 0:
 		return wrong("Timeout, ConnectTimeout, TaskTimeout, MaxResultBytes and MaxTools must not be negative")
 	}
 	config.Timeout = cmp.Or(config.Timeout, defaultTimeout)
 	config.ConnectTimeout = cmp.Or(config.ConnectTimeout, defaultConnectTimeout)
 	config.MaxTools = cmp.Or(config.MaxTools, defaultMaxTools)
-	config.Headers, config.Env, config.Command = maps.Clone(config.Headers), maps.Clone(config.Env), slices.Clone(config.Command)
+	config.Headers, config.Env, config.Command = maps.Clone(config.Headers), maps.Clone(config.Env),
+		slices.Clone(config.Command)
 	if config.Log == nil {
 		config.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{config: config, secrets: config.secrets(), dialing: make(chan struct{}, 1), listing: make(chan struct{}, 1)}
+	s := &Server{
+		config: config, secrets: config.secrets(), dialing: make(chan struct{}, 1), listing: make(chan struct{}, 1),
+	}
 	if config.URL == "" {
 		return s, nil
 	}

@@ -37,13 +37,19 @@ func TestManyParts(t *testing.T) {
 func TestCutLongest(t *testing.T) {
 	t.Parallel()
 
-	parts := []part{{Type: "text", Text: "first"}, {Type: "text", Text: strings.Repeat("long ", 1000)}, {Type: "image", MIMEType: "image/png"}}
+	parts := []part{
+		{Type: "text", Text: "first"},
+		{Type: "text", Text: strings.Repeat("long ", 1000)},
+		{Type: "image", MIMEType: "image/png"},
+	}
 	cut := cutParts(parts, 1000, same)
-	if n := sizeOf(cut); n > 1000 || n < 700 || len(cut) != 3 || cut[0].Text != "first" || !strings.HasSuffix(cut[1].Text, "[the rest was cut]") {
+	if n := sizeOf(cut); n > 1000 || n < 700 || len(cut) != 3 || cut[0].Text != "first" ||
+		!strings.HasSuffix(cut[1].Text, "[the rest was cut]") {
 		t.Errorf("%d bytes: %+v", n, cut)
 	}
 	wide := part{Type: "resource_link", URI: strings.Repeat("a", 2000)}
-	if cut := cutParts([]part{wide, parts[0], wide}, 1000, same); len(cut) != 2 || cut[0].Text != "first" || cut[1].Text != "[2 more parts were left out]" {
+	if cut := cutParts([]part{wide, parts[0], wide}, 1000, same); len(cut) != 2 || cut[0].Text != "first" ||
+		cut[1].Text != "[2 more parts were left out]" {
 		t.Errorf("beside parts that cannot be cut: %+v", cut)
 	}
 	if cut := cutParts([]part{wide}, 1000, same); len(cut) != 0 {
@@ -51,8 +57,8 @@ func TestCutLongest(t *testing.T) {
 	}
 }
 
-// TestManyRepeats leaves the data of many parts out of a long text. Looking for each of them in the whole text would copy it
-// as often.
+// TestManyRepeats leaves the data of many parts out of a long text. Looking for each of them in the whole text would
+// copy it as often.
 func TestManyRepeats(t *testing.T) { //nolint:paralleltest // it measures the memory of the process
 	const count = 2000
 	parts, all := make([]part, count+1), make([]string, count)
@@ -71,7 +77,8 @@ func TestManyRepeats(t *testing.T) { //nolint:paralleltest // it measures the me
 		t.Errorf("%d bytes are allocated for a text of %d", made, len(list))
 	}
 	text, err := json.Marshal(structured)
-	if err != nil || omitted != (2*count+1)*80 || strings.Contains(string(text), all[0]) || strings.Contains(parts[count].Text, all[count-1]) {
+	if err != nil || omitted != (2*count+1)*80 || strings.Contains(string(text), all[0]) ||
+		strings.Contains(parts[count].Text, all[count-1]) {
 		t.Errorf("%d bytes are left out of %.300s, %v", omitted, text, err)
 	}
 }

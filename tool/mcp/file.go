@@ -15,9 +15,9 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// A server wants a file where the schema of a tool says so: by contentEncoding or a format, whose value is base64, or by
-// x-mcp-file (SEP-2356), whose value is a data URI. A model names an artifact of its thread there, and the call sends the
-// data. Other texts go as they are, as a model may have the data itself.
+// A server wants a file where the schema of a tool says so: by contentEncoding or a format, whose value is base64, or
+// by x-mcp-file (SEP-2356), whose value is a data URI. A model names an artifact of its thread there, and the call
+// sends the data. Other texts go as they are, as a model may have the data itself.
 
 const (
 	// maxFileBytes bounds the files of a call together.
@@ -90,8 +90,8 @@ func decodeNumbers(text json.RawMessage) (any, error) {
 	return value, err
 }
 
-// shownSchema returns the schema of a tool's arguments as a model sees it: it may name an artifact where the server wants
-// a file. The same schema gives the same one.
+// shownSchema returns the schema of a tool's arguments as a model sees it: it may name an artifact where the server
+// wants a file. The same schema gives the same one.
 func shownSchema(schema json.RawMessage) json.RawMessage {
 	if !mayHaveFiles(schema) {
 		return schema
@@ -107,8 +107,8 @@ func shownSchema(schema json.RawMessage) json.RawMessage {
 	return shown
 }
 
-// showFiles changes the schemas of files in a schema, and reports whether there were some. It looks only where [fileArgs]
-// finds them for an argument: elsewhere, the id of an artifact would go to the server as a text.
+// showFiles changes the schemas of files in a schema, and reports whether there were some. It looks only where
+// [fileArgs] finds them for an argument: elsewhere, the id of an artifact would go to the server as a text.
 func showFiles(schema any, depth int) (changed bool) {
 	s, ok := schema.(map[string]any)
 	if !ok || depth > maxSchemaDepth {
@@ -116,7 +116,10 @@ func showFiles(schema any, depth int) (changed bool) {
 	}
 	if kind, ok := fileOf(s); ok {
 		s["description"] = kind.describe(s["description"])
-		for _, rule := range []string{"contentEncoding", "contentSchema", "format", "maxLength", "minLength", "pattern", "x-mcp-file"} { // they are for the data
+		// they are for the data
+		for _, rule := range []string{
+			"contentEncoding", "contentSchema", "format", "maxLength", "minLength", "pattern", "x-mcp-file",
+		} {
 			delete(s, rule)
 		}
 		changed = true
@@ -148,7 +151,8 @@ func (k fileKind) describe(before any) string {
 	if k.dataURI {
 		form = "a data URI"
 	}
-	about := fmt.Sprintf("A file of up to %d bytes: the id of an artifact (art_...), whose data are sent, or %s.", k.most, form)
+	about := fmt.Sprintf("A file of up to %d bytes: the id of an artifact (art_...), whose data are sent, or %s.", k.most,
+		form)
 	if len(k.accept) > 0 {
 		about += " It may be " + strings.Join(k.accept, ", ") + "."
 	}
@@ -213,7 +217,9 @@ func (f *fileArgs) value(ctx context.Context, schemas []any, value any, path str
 		}
 	case []any:
 		for i := range value {
-			if value[i], err = f.value(ctx, schemasAt(places, i), value[i], fmt.Sprintf("%s[%d]", path, i), depth+1); err != nil {
+			if value[i], err = f.value(
+				ctx, schemasAt(places, i), value[i], fmt.Sprintf("%s[%d]", path, i), depth+1,
+			); err != nil {
 				return nil, err
 			}
 		}
@@ -329,7 +335,8 @@ func (f *fileArgs) load(ctx context.Context, kind fileKind, text, path string) (
 	case int64(len(read)) > kind.most:
 		return "", spool.Errorf(spool.Limit, "%s: the file is larger than %d bytes", path, kind.most)
 	case int64(len(read)) > f.room:
-		return "", spool.Errorf(spool.Limit, "%s: the files of the call are larger than %d bytes together", path, maxFileBytes)
+		return "", spool.Errorf(spool.Limit, "%s: the files of the call are larger than %d bytes together", path,
+			maxFileBytes)
 	}
 	f.room -= int64(len(read))
 	f.changed = true

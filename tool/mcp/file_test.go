@@ -43,7 +43,9 @@ func filer(t *testing.T) (spool.Tool, func() int) {
 	t.Helper()
 
 	p := newPeer()
-	p.server.AddTool(&sdk.Tool{Name: "take", InputSchema: json.RawMessage(fileSchema)}, func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	p.server.AddTool(&sdk.Tool{Name: "take", InputSchema: json.RawMessage(fileSchema)}, func(
+		_ context.Context, r *sdk.CallToolRequest,
+	) (*sdk.CallToolResult, error) {
 		p.count("take")
 		return said(string(r.Params.Arguments)), nil
 	})
@@ -59,7 +61,8 @@ func shelved(files map[spool.ArtifactID]string) func(*spool.ToolCall) {
 			if !ok {
 				return spool.Artifact{}, nil, spool.Errorf(spool.NotFound, "this conversation has no artifact %q", id)
 			}
-			return spool.Artifact{ID: id, Name: "a photo.png", MediaType: "image/png"}, io.NopCloser(strings.NewReader(data)), nil
+			return spool.Artifact{ID: id, Name: "a photo.png", MediaType: "image/png"}, io.NopCloser(strings.NewReader(data)),
+				nil
 		}
 	}
 }
@@ -113,13 +116,14 @@ func TestFileSchema(t *testing.T) {
 	}
 	const about = "A file of up to 10485760 bytes: the id of an artifact (art_...), whose data are sent, or its data in base64."
 	for want, got := range map[string]map[string]any{
-		`map[contentMediaType:image/png description:The photo. ` + about + ` type:string]`:                                                               schema.Properties["encoded"],
-		`map[description:` + about + ` type:string]`:                                                                                                     schema.Defs["File"],
+		`map[contentMediaType:image/png description:The photo. ` + about +
+			` type:string]`: schema.Properties["encoded"],
+		`map[description:` + about + ` type:string]`: schema.Defs["File"],
 		`map[description:A file of up to 20 bytes: the id of an artifact (art_...), whose data are sent, or a data URI. It may be image/*. type:string]`: schema.Properties["uri"],
-		`map[not:map[contentEncoding:base64] type:string]`:                                                                                               schema.Properties["not"],
-		`map[patternProperties:map[^f:map[format:byte type:string]] type:object]`:                                                                        schema.Properties["pattern"],
-		`map[default:map[format:byte] type:string]`:                                                                                                      schema.Properties["format"],
-		`map[anyOf:[map[description:` + about + ` type:string] map[type:null]]]`:                                                                         schema.Properties["maybe"],
+		`map[not:map[contentEncoding:base64] type:string]`:                        schema.Properties["not"],
+		`map[patternProperties:map[^f:map[format:byte type:string]] type:object]`: schema.Properties["pattern"],
+		`map[default:map[format:byte] type:string]`:                               schema.Properties["format"],
+		`map[anyOf:[map[description:` + about + ` type:string] map[type:null]]]`:  schema.Properties["maybe"],
 	} {
 		if fmt.Sprint(got) != want {
 			t.Errorf("got  %v\nwant %s", got, want)
@@ -132,23 +136,34 @@ func TestFileRefused(t *testing.T) {
 	t.Parallel()
 
 	take, called := filer(t)
-	files := shelved(map[spool.ArtifactID]string{"art_1": "12345", "art_21": strings.Repeat("a", 21), "art_6m": strings.Repeat("a", 6<<20), "art_11m": strings.Repeat("a", 11<<20)})
+	files := shelved(map[spool.ArtifactID]string{
+		"art_1": "12345", "art_21": strings.Repeat("a", 21), "art_6m": strings.Repeat("a", 6<<20),
+		"art_11m": strings.Repeat("a", 11<<20),
+	})
 	for _, c := range []struct {
 		args string
 		code spool.Code
 		want string
 	}{
 		{`{"encoded":"art_none"}`, spool.NotFound, `encoded: this conversation has no artifact "art_none"`},
-		{`{"list":[{"file":"art_1"},{"file":"artifact:x"}]}`, spool.NotFound, `list[1].file: this conversation has no artifact "x"`},
+		{
+			`{"list":[{"file":"art_1"},{"file":"artifact:x"}]}`, spool.NotFound,
+			`list[1].file: this conversation has no artifact "x"`,
+		},
 		{`{"uri":"art_21"}`, spool.Limit, "uri: the file is larger than 20 bytes"},
 		{`{"encoded":"art_11m"}`, spool.Limit, "encoded: the file is larger than 10485760 bytes"},
-		{`{"bytes":"art_6m","encoded":"art_6m"}`, spool.Limit, "encoded: the files of the call are larger than 10485760 bytes together"},
+		{
+			`{"bytes":"art_6m","encoded":"art_6m"}`, spool.Limit,
+			"encoded: the files of the call are larger than 10485760 bytes together",
+		},
 	} {
 		if _, err := call(t, take, c.args, files); spool.CodeOf(err) != c.code || spool.MessageOf(err) != c.want {
 			t.Errorf("%s: %v", c.args, err)
 		}
 	}
-	if _, err := call(t, take, `{"encoded":"art_1"}`); spool.MessageOf(err) != "encoded: the engine does not store artifacts" {
+	if _, err := call(
+		t, take, `{"encoded":"art_1"}`,
+	); spool.MessageOf(err) != "encoded: the engine does not store artifacts" {
 		t.Errorf("without artifacts: %v", err)
 	}
 	if n := called(); n != 0 {
@@ -178,7 +193,9 @@ func TestLargeFileArgument(t *testing.T) {
 	t.Cleanup(at.Close)
 	take := tools(t, client(t, at.URL), mcp.Selection{})["take"]
 	data := bytes.Repeat([]byte("01234567"), 10<<17)
-	if result, err := call(t, take, `{"encoded":"art_1"}`, shelved(map[spool.ArtifactID]string{"art_1": string(data)})); err != nil || result != `"taken"` {
+	if result, err := call(
+		t, take, `{"encoded":"art_1"}`, shelved(map[spool.ArtifactID]string{"art_1": string(data)}),
+	); err != nil || result != `"taken"` {
 		t.Fatalf("got %s, %v", result, err)
 	}
 	if !bytes.Equal(sent, data) {
@@ -191,8 +208,11 @@ func TestFileSchemaLoop(t *testing.T) {
 	t.Parallel()
 
 	p := newPeer()
-	p.server.AddTool(&sdk.Tool{Name: "take", InputSchema: json.RawMessage(`{"type":"object","properties":{"a":{"$ref":"#/$defs/A"}},"$defs":{
-		"A":{"anyOf":[{"$ref":"#/$defs/A"},{"$ref":"#/$defs/B"},{"type":"array","items":{"$ref":"#/$defs/A"}}]},"B":{"allOf":[{"$ref":"#/$defs/A"}],"contentEncoding":"base64"}}}`)},
+	p.server.AddTool(&sdk.Tool{
+		Name: "take",
+		InputSchema: json.RawMessage(`{"type":"object","properties":{"a":{"$ref":"#/$defs/A"}},"$defs":{
+		"A":{"anyOf":[{"$ref":"#/$defs/A"},{"$ref":"#/$defs/B"},{"type":"array","items":{"$ref":"#/$defs/A"}}]},"B":{"allOf":[{"$ref":"#/$defs/A"}],"contentEncoding":"base64"}}}`),
+	},
 		func(_ context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			return said(string(r.Params.Arguments)), nil
 		})

@@ -75,11 +75,13 @@ func TestFilesystemServer(t *testing.T) {
 		return string(must(json.Marshal(map[string]string{"path": filepath.Join(dir, name)})))
 	}
 	got, err := call(t, all["read_media_file"], args("a.png"))
-	if err != nil || len(got) > 1000 || !strings.Contains(got, `"omittedBytes":100000`) || strings.Contains(got, base64.StdEncoding.EncodeToString(image[:300])) {
+	if err != nil || len(got) > 1000 || !strings.Contains(got, `"omittedBytes":100000`) ||
+		strings.Contains(got, base64.StdEncoding.EncodeToString(image[:300])) {
 		t.Errorf("the image: %.1000s, %v", got, err)
 	}
 	got, err = call(t, all["read_text_file"], args("long.txt"))
-	if err != nil || !strings.HasPrefix(got, `"a line of text`) || !strings.HasSuffix(got, `[the rest was cut]"`) || len(got) < 200_000 {
+	if err != nil || !strings.HasPrefix(got, `"a line of text`) || !strings.HasSuffix(got, `[the rest was cut]"`) ||
+		len(got) < 200_000 {
 		t.Errorf("the text: %d bytes, %.100s, %v", len(got), got, err)
 	}
 }
@@ -90,7 +92,8 @@ func TestFastMCP(t *testing.T) {
 
 	all := tools(t, fastMCP(t, ""), mcp.Selection{})
 	got, err := call(t, all["report"], `{"lines":100000}`)
-	if err != nil || !strings.HasPrefix(got, `"line 0\nline 1\n`) || !strings.HasSuffix(got, `[the rest was cut]"`) || len(got) < 200_000 {
+	if err != nil || !strings.HasPrefix(got, `"line 0\nline 1\n`) || !strings.HasSuffix(got, `[the rest was cut]"`) ||
+		len(got) < 200_000 {
 		t.Errorf("%d bytes, %.100s, %v", len(got), got, err)
 	}
 	if got, err := call(t, all["report"], `{"lines":2}`); err != nil || got != `{"result":"line 0\nline 1"}` {
@@ -124,13 +127,17 @@ func TestFastMCPQuestion(t *testing.T) {
 		answer *spool.Answer
 		want   string
 	}{
-		"Approved": {&spool.Answer{Approved: true, Payload: []byte(`{"reason":"late"}`)}, `{"result":"order 17 is refunded as it was late"}`},
-		"Denied":   {&spool.Answer{}, `{"result":"not refunded: decline"}`},
-		"Expired":  {nil, `{"result":"not refunded: cancel"}`},
+		"Approved": {
+			&spool.Answer{Approved: true, Payload: []byte(`{"reason":"late"}`)},
+			`{"result":"order 17 is refunded as it was late"}`,
+		},
+		"Denied":  {&spool.Answer{}, `{"result":"not refunded: decline"}`},
+		"Expired": {nil, `{"result":"not refunded: cancel"}`},
 	} {
 		park := asks(t, refund, `{"order":"17"}`)
 		shown := must(json.Marshal(park.Payload))
-		if string(shown) != `{"server":"shop","tool":"refund","mode":"form","message":"Why is order 17 refunded?"}` || !strings.Contains(string(park.Schema), `"reason"`) {
+		if string(shown) != `{"server":"shop","tool":"refund","mode":"form","message":"Why is order 17 refunded?"}` ||
+			!strings.Contains(string(park.Schema), `"reason"`) {
 			t.Errorf("%s: shown: %s, %s", name, shown, park.Schema)
 		}
 		if got, err := call(t, refund, `{"order":"17"}`, answered(park, c.answer)); err != nil || got != c.want {
@@ -138,7 +145,8 @@ func TestFastMCPQuestion(t *testing.T) {
 		}
 	}
 	present := tools(t, fastMCP(t, ""), mcp.Selection{})["refund"]
-	if _, err := call(t, present, `{"order":"17"}`); spool.CodeOf(err) != spool.Invalid || !strings.Contains(err.Error(), "2026-07-28") {
+	if _, err := call(t, present, `{"order":"17"}`); spool.CodeOf(err) != spool.Invalid ||
+		!strings.Contains(err.Error(), "2026-07-28") {
 		t.Errorf("the present revision: %v", err)
 	}
 }
@@ -156,14 +164,18 @@ func TestFastMCPOffers(t *testing.T) {
 			{"read_resource", `{"uri":"shop://orders/17/receipt"}`, `"order 17: an umbrella"`},
 			{"read_resource", `{"uri":"shop://logo"}`, `"mimeType":"image/png","omittedBytes":5`},
 			{"list_prompts", `{}`, `"arguments":[{"name":"order","required":true}]`},
-			{"get_prompt", `{"name":"apology","arguments":{"order":"17"}}`, `{"role":"user","type":"text","text":"Apologise for order 17."}`},
+			{
+				"get_prompt", `{"name":"apology","arguments":{"order":"17"}}`,
+				`{"role":"user","type":"text","text":"Apologise for order 17."}`,
+			},
 			{"look", `{}`, `[{"type":"image","mimeType":"image/png","omittedBytes":5}]`},
 		} {
 			if got, err := call(t, all[c.tool], c.args); err != nil || !strings.Contains(got, c.want) {
 				t.Errorf("%q: %s %s: %s, %v", revision, c.tool, c.args, got, err)
 			}
 		}
-		if _, err := call(t, all["read_resource"], `{"uri":"shop://none"}`); spool.CodeOf(err) != spool.Invalid || !strings.Contains(spool.MessageOf(err), "shop://none") {
+		if _, err := call(t, all["read_resource"], `{"uri":"shop://none"}`); spool.CodeOf(err) != spool.Invalid ||
+			!strings.Contains(spool.MessageOf(err), "shop://none") {
 			t.Errorf("%q: a resource that is not there: %v", revision, err)
 		}
 	}

@@ -23,7 +23,9 @@ func TestHints(t *testing.T) {
 		"none": nil, "title": {Title: "T"}, "readOnly": {ReadOnlyHint: true}, "harmless": {DestructiveHint: &no},
 		"both": {ReadOnlyHint: true, DestructiveHint: &yes}, "destructive": {DestructiveHint: &yes},
 	} {
-		p.add("hint-"+name, hints, func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) { return said("ok"), nil })
+		p.add("hint-"+name, hints, func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
+			return said("ok"), nil
+		})
 	}
 	var waiting []string
 	for name, tool := range tools(t, client(t, p.serve(t, stateless).URL), mcp.Selection{}) {
@@ -42,8 +44,13 @@ func TestMissing(t *testing.T) {
 	t.Parallel()
 
 	var log bytes.Buffer
-	s := client(t, newPeer().serve(t, stateless).URL, func(c *mcp.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
-	source, err := s.Tools(mcp.Selection{Allow: []string{"echo", "pay"}, Approve: []string{"paye"}, Idempotent: []string{"ecko", "echo"}})
+	s := client(t, newPeer().serve(t, stateless).URL,
+		func(c *mcp.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+	source, err := s.Tools(mcp.Selection{
+		Allow:      []string{"echo", "pay"},
+		Approve:    []string{"paye"},
+		Idempotent: []string{"ecko", "echo"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +59,8 @@ func TestMissing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := log.String(); strings.Count(got, "does not offer") != 1 || !strings.Contains(got, "server=shop") || !strings.Contains(got, `tools="[ecko paye]"`) {
+	if got := log.String(); strings.Count(got, "does not offer") != 1 || !strings.Contains(got, "server=shop") ||
+		!strings.Contains(got, `tools="[ecko paye]"`) {
 		t.Errorf("the log is\n%s", got)
 	}
 }

@@ -25,17 +25,21 @@ func TestLease(t *testing.T) {
 				continue
 			}
 			var asked atomic.Int32
-			_, err := echo.Call(t.Context(), spool.ToolCall{Args: json.RawMessage(`{"text":"a"}`), LeaseFunc: func(context.Context) error {
-				if asked.Add(1) > good {
-					return lapsed
-				}
-				return nil
-			}})
+			_, err := echo.Call(t.Context(), spool.ToolCall{
+				Args: json.RawMessage(`{"text":"a"}`),
+				LeaseFunc: func(context.Context) error {
+					if asked.Add(1) > good {
+						return lapsed
+					}
+					return nil
+				},
+			})
 			if !errors.Is(err, lapsed) {
 				t.Errorf("%s, good %d times: %v", name, good, err)
 			}
 		}
-		if got, err := echo.Call(t.Context(), spool.ToolCall{Args: json.RawMessage(`{"text":"b"}`), Fence: 7}); err != nil || string(got) != `"b"` {
+		if got, err := echo.Call(t.Context(), spool.ToolCall{Args: json.RawMessage(`{"text":"b"}`), Fence: 7}); err != nil ||
+			string(got) != `"b"` {
 			t.Errorf("%s: the next call: %s, %v", name, got, err)
 		}
 	}
@@ -46,8 +50,8 @@ func TestLease(t *testing.T) {
 	}
 }
 
-// TestLeaseAnswer has the worker lose its lease before it gives an answer on: to a call that is open, and to a task. The
-// server does not get the answer, and the next worker gives it.
+// TestLeaseAnswer has the worker lose its lease before it gives an answer on: to a call that is open, and to a task.
+// The server does not get the answer, and the next worker gives it.
 func TestLeaseAnswer(t *testing.T) {
 	t.Parallel()
 
@@ -65,7 +69,9 @@ func TestLeaseAnswer(t *testing.T) {
 	ask := tools(t, client(t, newPeer().serve(t, nil).URL), mcp.Selection{})["ask"]
 	park := asks(t, ask, `{"text":"size"}`)
 	answer := answered(park, with(`{"size":"large"}`))
-	if got, err := call(t, ask, `{"text":"size"}`, answer, func(c *spool.ToolCall) { c.LeaseFunc = goodFor(0) }); !errors.Is(err, lapsed) {
+	if got, err := call(t, ask, `{"text":"size"}`, answer, func(c *spool.ToolCall) {
+		c.LeaseFunc = goodFor(0)
+	}); !errors.Is(err, lapsed) {
 		t.Errorf("an open call: %s, %v", got, err)
 	}
 	if got, err := call(t, ask, `{"text":"size"}`, answer); err != nil || got != `"accept large"` {

@@ -125,7 +125,9 @@ func (s *Server) onSession(ctx context.Context, fn func(*sdk.ClientSession) erro
 }
 
 // listPages reads the pages until use returns false. The list is valid for the shortest time of a page.
-func (s *Server) listPages(ctx context.Context, session *sdk.ClientSession, use func([]*sdk.Tool) bool) (ttl time.Duration, err error) {
+func (s *Server) listPages(
+	ctx context.Context, session *sdk.ClientSession, use func([]*sdk.Tool) bool,
+) (ttl time.Duration, err error) {
 	params := &sdk.ListToolsParams{}
 	for page := range maxPages {
 		seen, caught := withCatch(ctx)
@@ -160,11 +162,13 @@ func (s *Server) within(page []*sdk.Tool, room *int) []ListedTool {
 	for _, t := range page {
 		schema, err := json.Marshal(t.InputSchema)
 		if *room -= len(t.Name) + min(len(t.Description), maxDescription) + len(schema); *room < 0 {
-			s.config.Log.Warn("MCP server offers a list that is too large; the rest is left out", "server", s.config.Name, "bytes", maxList)
+			s.config.Log.Warn("MCP server offers a list that is too large; the rest is left out", "server", s.config.Name,
+				"bytes", maxList)
 			return tools
 		}
 		if s.http != nil && !fitsHeader(t.Name) {
-			s.config.Log.Warn("MCP server offers a tool whose name cannot be sent in a header", "server", s.config.Name, "tool", cut(t.Name, 100))
+			s.config.Log.Warn("MCP server offers a tool whose name cannot be sent in a header", "server", s.config.Name, "tool",
+				cut(t.Name, 100))
 			continue
 		}
 		schema = s.cleanBytes(schema)
@@ -172,10 +176,13 @@ func (s *Server) within(page []*sdk.Tool, room *int) []ListedTool {
 			_, err = argschema.Foreign(schema)
 		}
 		if err != nil || len(schema) > maxSchema || t.Name == "" {
-			s.config.Log.Warn("MCP server offers a tool whose schema cannot be used", "server", s.config.Name, "tool", cut(t.Name, 100), "bytes", len(schema), "error", err)
+			s.config.Log.Warn("MCP server offers a tool whose schema cannot be used", "server", s.config.Name, "tool",
+				cut(t.Name, 100), "bytes", len(schema), "error", err)
 			continue
 		}
-		listed := ListedTool{Name: t.Name, Description: cut(s.clean(cmp.Or(t.Description, t.Title)), maxDescription), Schema: schema}
+		listed := ListedTool{
+			Name: t.Name, Description: cut(s.clean(cmp.Or(t.Description, t.Title)), maxDescription), Schema: schema,
+		}
 		if a := t.Annotations; a != nil {
 			listed.ReadOnly, listed.Idempotent = a.ReadOnlyHint, a.IdempotentHint
 			// Without the hint, a tool that is not read-only counts as destructive, as the protocol says.

@@ -114,7 +114,8 @@ func TestQuestions(t *testing.T) {
 
 		_, err := call(t, first["refund"], `{"text":""}`)
 		park := parked(t, err)
-		if got := shown(park); got != `{"server":"shop","tool":"refund","mode":"form","message":"Which reason?"}` || park.Reason != mcp.ParkElicitation {
+		if got := shown(park); got != `{"server":"shop","tool":"refund","mode":"form","message":"Which reason?"}` ||
+			park.Reason != mcp.ParkElicitation {
 			t.Errorf("shown: %s", got)
 		}
 		if !strings.Contains(string(park.Schema), `"reason"`) || strings.Contains(shown(park), "first") {
@@ -126,7 +127,8 @@ func TestQuestions(t *testing.T) {
 		}
 		_, err = call(t, second["refund"], `{"text":""}`, answer(park, true, `{"reason":"rain"}`))
 		park = parked(t, err)
-		if got, err := call(t, first["refund"], `{"text":""}`, answer(park, true, `{"amount":5}`)); err != nil || got != `"refunded 5 because of rain"` {
+		if got, err := call(t, first["refund"], `{"text":""}`, answer(park, true, `{"amount":5}`)); err != nil ||
+			got != `"refunded 5 because of rain"` {
 			t.Errorf("got %s, %v", got, err)
 		}
 	})
@@ -135,7 +137,8 @@ func TestQuestions(t *testing.T) {
 
 		_, err := call(t, first["refund"], `{"text":""}`)
 		park := parked(t, err)
-		if got, err := call(t, second["refund"], `{"text":""}`, answer(park, false, "")); err != nil || got != `"nothing refunded: decline"` {
+		if got, err := call(t, second["refund"], `{"text":""}`, answer(park, false, "")); err != nil ||
+			got != `"nothing refunded: decline"` {
 			t.Errorf("got %s, %v", got, err)
 		}
 		expired := func(c *spool.ToolCall) { c.Resume = park.Resume }
@@ -152,7 +155,8 @@ func TestQuestions(t *testing.T) {
 		if got := shown(park); !strings.Contains(got, want) {
 			t.Errorf("shown: %s", got)
 		}
-		if got, err := call(t, second["many"], `{"text":""}`, answer(park, true, `{"a":{"name":"ann"}}`)); err != nil || got != `"accept ann accept"` {
+		if got, err := call(t, second["many"], `{"text":""}`, answer(park, true, `{"a":{"name":"ann"}}`)); err != nil ||
+			got != `"accept ann accept"` {
 			t.Errorf("got %s, %v", got, err)
 		}
 		if _, err := call(t, second["many"], `{"text":""}`, answer(park, true, `{}`)); spool.CodeOf(err) != spool.Invalid {
@@ -167,7 +171,8 @@ func TestQuestions(t *testing.T) {
 		if got := shown(park); park.Schema != nil || !strings.Contains(got, `"url":"https://pay.example.com/1"`) {
 			t.Errorf("shown: %s, %s", got, park.Schema)
 		}
-		if got, err := call(t, second["pay"], `{"text":"https://pay.example.com/1"}`, answer(park, true, "")); err != nil || got != `"accept"` {
+		if got, err := call(t, second["pay"], `{"text":"https://pay.example.com/1"}`, answer(park, true, "")); err != nil ||
+			got != `"accept"` {
 			t.Errorf("got %s, %v", got, err)
 		}
 		if _, err := call(t, first["pay"], `{"text":"javascript:alert(1)"}`); spool.CodeOf(err) != spool.Invalid {
@@ -198,7 +203,8 @@ func TestBroken(t *testing.T) {
 		t.Errorf("the next call: %s, %v", got, err)
 	}
 	// The operator allows repeats: the second call breaks too, and the third one has a result.
-	if got, err := call(t, tools(t, s, mcp.Selection{Idempotent: []string{"cut"}})["cut"], `{"text":""}`); err != nil || got != `"uncut"` {
+	if got, err := call(t, tools(t, s, mcp.Selection{Idempotent: []string{"cut"}})["cut"], `{"text":""}`); err != nil ||
+		got != `"uncut"` {
 		t.Errorf("an idempotent call: %s, %v", got, err)
 	}
 }
@@ -243,7 +249,8 @@ func TestDown(t *testing.T) {
 	if _, unknown := errors.AsType[*spool.OutcomeUnknownError](err); unknown || spool.CodeOf(err) != spool.Unavailable {
 		t.Errorf("got %v", err)
 	}
-	if _, err := s.List(t.Context()); spool.CodeOf(err) != spool.Unavailable || spool.MessageOf(err) != "MCP server shop cannot be reached" {
+	if _, err := s.List(t.Context()); spool.CodeOf(err) != spool.Unavailable ||
+		spool.MessageOf(err) != "MCP server shop cannot be reached" {
 		t.Errorf("a list: %v", err)
 	}
 	optional := client(t, at.URL, func(c *mcp.Config) { c.Optional = true })
@@ -272,7 +279,9 @@ func TestStatus(t *testing.T) {
 
 	p := newPeer()
 	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return p.server }, stateless)
-	for status, unknown := range map[int]bool{http.StatusForbidden: false, http.StatusTooManyRequests: false, http.StatusBadGateway: true} {
+	for status, unknown := range map[int]bool{
+		http.StatusForbidden: false, http.StatusTooManyRequests: false, http.StatusBadGateway: true,
+	} {
 		at := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Header.Get("Mcp-Method") == "tools/call" {
 				http.Error(w, "a page", status)
@@ -295,7 +304,9 @@ func TestList(t *testing.T) {
 	url := p.serve(t, stateless).URL
 	s := client(t, url)
 	list, err := s.List(t.Context())
-	if err != nil || !slices.IsSortedFunc(list.Tools, func(a, b mcp.ListedTool) int { return strings.Compare(a.Name, b.Name) }) {
+	if err != nil || !slices.IsSortedFunc(list.Tools, func(a, b mcp.ListedTool) int {
+		return strings.Compare(a.Name, b.Name)
+	}) {
 		t.Fatalf("got %+v, %v", list, err)
 	}
 	if _, err := s.List(t.Context()); err != nil || p.lists != 2 {
@@ -338,7 +349,9 @@ func TestSelection(t *testing.T) {
 	if got := approves(mcp.Selection{}); !slices.Equal(got, []string{dropped}) {
 		t.Errorf("hinted: %v", got)
 	}
-	if got := approves(mcp.Selection{Approval: mcp.ApproveNever, Approve: []string{"echo"}}); !slices.Equal(got, []string{"echo"}) {
+	if got := approves(mcp.Selection{
+		Approval: mcp.ApproveNever, Approve: []string{"echo"},
+	}); !slices.Equal(got, []string{"echo"}) {
 		t.Errorf("never: %v", got)
 	}
 	if got := approves(mcp.Selection{Approval: mcp.ApproveAlways}); !slices.Contains(got, "slow") || len(got) != 13 {
@@ -351,7 +364,9 @@ func TestSelection(t *testing.T) {
 	if err := all["x-echo"].Check(json.RawMessage(`{"text":1}`)); err == nil {
 		t.Error("wrong arguments were accepted")
 	}
-	for _, wrong := range []mcp.Selection{{Prefix: "a b"}, {Approval: "maybe"}, {Prefix: strings.Repeat("a", 35)}, {Expiry: spool.Expiry{TTL: -1}}} {
+	for _, wrong := range []mcp.Selection{
+		{Prefix: "a b"}, {Approval: "maybe"}, {Prefix: strings.Repeat("a", 35)}, {Expiry: spool.Expiry{TTL: -1}},
+	} {
 		if _, err := s.Tools(wrong); spool.CodeOf(err) != spool.Invalid {
 			t.Errorf("%+v: %v", wrong, err)
 		}
@@ -363,12 +378,14 @@ func TestLocalName(t *testing.T) {
 
 	seen := make(map[string]string)
 	for _, name := range []string{
-		"a", "A", "a.b", "a/b", "a_b", "a b", "ä", "ö", strings.Repeat("a", 64), strings.Repeat("a", 65), strings.Repeat("a", 66),
-		"a_0123456789", mcp.LocalName("", "a.b"), mcp.LocalName("", mcp.LocalName("", "a.b")),
+		"a", "A", "a.b", "a/b", "a_b", "a b", "ä", "ö", strings.Repeat("a", 64), strings.Repeat("a", 65),
+		strings.Repeat("a", 66), "a_0123456789", mcp.LocalName("", "a.b"), mcp.LocalName("", mcp.LocalName("", "a.b")),
 	} {
 		for _, prefix := range []string{"", "shop__"} {
 			local := mcp.LocalName(prefix, name)
-			if len(local) > 64 || strings.ContainsFunc(local, func(r rune) bool { return r > 'z' || r == '.' || r == ' ' || r == '/' }) {
+			if len(local) > 64 || strings.ContainsFunc(local, func(r rune) bool {
+				return r > 'z' || r == '.' || r == ' ' || r == '/'
+			}) {
 				t.Errorf("%q becomes %q", name, local)
 			}
 			if other, taken := seen[local]; taken {
@@ -388,7 +405,8 @@ func TestBounds(t *testing.T) {
 	})
 	all := tools(t, s, mcp.Selection{})
 	got, err := call(t, all["large"], `{"text":""}`)
-	if err != nil || len(got) > 1000 || len(got) < 500 || !strings.HasSuffix(got, `[the rest was cut]"`) || !json.Valid([]byte(got)) {
+	if err != nil || len(got) > 1000 || len(got) < 500 || !strings.HasSuffix(got, `[the rest was cut]"`) ||
+		!json.Valid([]byte(got)) {
 		t.Errorf("got %d bytes, %v", len(got), err)
 	}
 	_, err = call(t, all["fail"], `{"text":""}`)
@@ -413,7 +431,8 @@ func TestEgress(t *testing.T) {
 
 	at := newPeer().serve(t, stateless)
 	refused := client(t, at.URL, func(c *mcp.Config) { c.Egress = egress.Policy{} })
-	if _, err := refused.List(t.Context()); spool.CodeOf(err) != spool.Forbidden || !strings.Contains(spool.MessageOf(err), "MCP server shop") {
+	if _, err := refused.List(t.Context()); spool.CodeOf(err) != spool.Forbidden ||
+		!strings.Contains(spool.MessageOf(err), "MCP server shop") {
 		t.Errorf("a loopback address: %v", err)
 	}
 	var other int
@@ -464,7 +483,8 @@ func TestEndlessList(t *testing.T) {
 			list := new(sdk.ListToolsResult)
 			for i := range 8 {
 				list.Tools = append(list.Tools, &sdk.Tool{
-					Name: fmt.Sprintf("tool%d_%d", p.counted("pages"), i), InputSchema: map[string]any{"type": "object", "description": about},
+					Name:        fmt.Sprintf("tool%d_%d", p.counted("pages"), i),
+					InputSchema: map[string]any{"type": "object", "description": about},
 				})
 			}
 			p.count("pages")

@@ -14,14 +14,15 @@ import (
 	"github.com/spoolhq/spool/tool/mcp"
 )
 
-// A server names its tools like those of the engine, and in every other way. Each is a tool of its own, with a name that
-// models take, and a call reaches the tool of the name.
+// A server names its tools like those of the engine, and in every other way. Each is a tool of its own, with a name
+// that models take, and a call reaches the tool of the name.
 func TestNamesOfServers(t *testing.T) {
 	t.Parallel()
 
 	names := []string{
-		"searchTools", "describeTools", "readArtifact", "spawnSubagent", "shop__readArtifact", "a b", "a  b", "a_b", "🙂", "🙃", "größe",
-		strings.Repeat("a", 65), strings.Repeat("a", 66), strings.Repeat("🙂", 20), strings.Repeat("🙂", 20) + "x", "sign_in", "list_resources",
+		"searchTools", "describeTools", "readArtifact", "spawnSubagent", "shop__readArtifact", "a b", "a  b", "a_b", "🙂",
+		"🙃", "größe", strings.Repeat("a", 65), strings.Repeat("a", 66), strings.Repeat("🙂", 20),
+		strings.Repeat("🙂", 20) + "x", "sign_in", "list_resources",
 	}
 	server := &fake.Server{Answer: func(c fake.Call) any { return fake.Said("called " + c.Name) }}
 	server.List = func() (all []any) {
@@ -29,7 +30,8 @@ func TestNamesOfServers(t *testing.T) {
 			all = append(all, fake.Listed(name, "A tool.", "n"))
 		}
 		return append(all, fake.Listed("a_b", "The same name again.", "n"), fake.Listed("", "Without a name.", "n"),
-			fake.Listed("\x00", "A name that no header takes.", "n"), fake.Listed("a\nb", "Another one.", "n"), fake.Listed("a ", "Another one.", "n"))
+			fake.Listed("\x00", "A name that no header takes.", "n"), fake.Listed("a\nb", "Another one.", "n"),
+			fake.Listed("a ", "Another one.", "n"))
 	}
 	at := httptest.NewServer(server)
 	t.Cleanup(at.Close)

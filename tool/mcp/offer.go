@@ -16,9 +16,9 @@ import (
 	"github.com/spoolhq/spool/tool/internal/lease"
 )
 
-// A server may offer resources and prompts besides its tools. Where [Config.Resources] and [Config.Prompts] ask for them,
-// this package has tools that list and read them. The names are those of tools of the server, for a [Selection] too: a
-// tool of the server with such a name is left out.
+// A server may offer resources and prompts besides its tools. Where [Config.Resources] and [Config.Prompts] ask for
+// them, this package has tools that list and read them. The names are those of tools of the server, for a [Selection]
+// too: a tool of the server with such a name is left out.
 const (
 	listResources = "list_resources"
 	listTemplates = "list_resource_templates"
@@ -40,7 +40,8 @@ func names(tools []ListedTool) []string {
 	return all
 }
 
-// All returns the tools of the list, and those with which this package lists and reads the server's resources and prompts.
+// All returns the tools of the list, and those with which this package lists and reads the server's resources and
+// prompts.
 func (l *List) All() []ListedTool { return slices.Concat(l.Tools, l.offered("the server")) }
 
 const (
@@ -56,15 +57,21 @@ const (
 // offered returns the tools for resources and prompts of a server with a name. They change nothing.
 func (l *List) offered(server string) (tools []ListedTool) {
 	add := func(name, description, schema string) {
-		tools = append(tools, ListedTool{Name: name, Description: description, Schema: json.RawMessage(schema), ReadOnly: true, Idempotent: true})
+		tools = append(tools, ListedTool{
+			Name: name, Description: description, Schema: json.RawMessage(schema), ReadOnly: true, Idempotent: true,
+		})
 	}
 	if l.Resources {
-		add(listResources, "Lists the resources of "+server+", such as files and rows, by their URIs. A page has up to a hundred.", pageSchema)
-		add(listTemplates, "Lists the templates of URIs (RFC 6570) of the resources of "+server+". Fill one in to get the URI of a resource.", pageSchema)
-		add(readResource, "Reads a resource of "+server+" by its URI: one of a list, of a template that is filled in, or of a resource_link.", uriSchema)
+		add(listResources, "Lists the resources of "+server+
+			", such as files and rows, by their URIs. A page has up to a hundred.", pageSchema)
+		add(listTemplates, "Lists the templates of URIs (RFC 6570) of the resources of "+server+
+			". Fill one in to get the URI of a resource.", pageSchema)
+		add(readResource, "Reads a resource of "+server+
+			" by its URI: one of a list, of a template that is filled in, or of a resource_link.", uriSchema)
 	}
 	if l.Prompts {
-		add(listPrompts, "Lists the prompts of "+server+", which are texts for a task, and their arguments. A page has up to a hundred.", pageSchema)
+		add(listPrompts, "Lists the prompts of "+server+
+			", which are texts for a task, and their arguments. A page has up to a hundred.", pageSchema)
 		add(getPrompt, "Returns the messages of a prompt of "+server+".", promptSchema)
 	}
 	return tools
@@ -82,7 +89,10 @@ func (s *Server) offers(list *List, c *sdk.ServerCapabilities) {
 	list.Tools = slices.DeleteFunc(list.Tools, func(t ListedTool) bool {
 		inUse := slices.Contains(own, t.Name)
 		if inUse {
-			s.config.Log.Warn("MCP server offers a tool with the name of one that lists or reads its resources or prompts; it is left out", "server", s.config.Name, "tool", t.Name)
+			s.config.Log.Warn(
+				"MCP server offers a tool with the name of one that lists or reads its resources or prompts; it is left out",
+				"server", s.config.Name, "tool", t.Name,
+			)
 		}
 		return inUse
 	})
@@ -151,14 +161,15 @@ func itemOf(text json.RawMessage) (i item, ok bool) {
 	i.Title, i.Description = cut(i.Title, maxTitle), cut(i.Description, maxAbout)
 	i.Arguments = i.Arguments[:min(len(i.Arguments), maxArguments)]
 	for n := range i.Arguments {
-		i.Arguments[n].Name, i.Arguments[n].Description = cut(i.Arguments[n].Name, maxTitle), cut(i.Arguments[n].Description, maxTitle)
+		i.Arguments[n].Name, i.Arguments[n].Description = cut(i.Arguments[n].Name, maxTitle),
+			cut(i.Arguments[n].Description, maxTitle)
 	}
 	return i, i.URI != "" || i.URITemplate != "" || i.Name != ""
 }
 
-// listPage returns a page of a list. A page of the server that is too large becomes several ones: a cursor for the model
-// is how many entries to skip, a colon, and the cursor of the server. Each call asks the server for one page, so a list
-// without an end costs the model its own steps.
+// listPage returns a page of a list. A page of the server that is too large becomes several ones: a cursor for the
+// model is how many entries to skip, a colon, and the cursor of the server. Each call asks the server for one page,
+// so a list without an end costs the model its own steps.
 func (s *Server) listPage(ctx context.Context, call spool.ToolCall, name, cursor string) (json.RawMessage, error) {
 	number, at, ok := strings.Cut(cursor, ":")
 	skip, err := strconv.Atoi(number)
@@ -175,7 +186,9 @@ func (s *Server) listPage(ctx context.Context, call spool.ToolCall, name, cursor
 	}
 	var fields map[string]json.RawMessage
 	var all []json.RawMessage
-	if err := errors.Join(json.Unmarshal(answer, &page), json.Unmarshal(answer, &fields), json.Unmarshal(fields[key], &all)); err != nil {
+	if err := errors.Join(
+		json.Unmarshal(answer, &page), json.Unmarshal(answer, &fields), json.Unmarshal(fields[key], &all),
+	); err != nil {
 		return nil, s.unread("the request", unreadableAnswer("it has no list of %s", key))
 	}
 	items, next, leftOut, room := []item{}, min(skip, len(all)), 0, min(maxPage, s.maxResult(call)*3/4)
@@ -197,13 +210,15 @@ func (s *Server) listPage(ctx context.Context, call spool.ToolCall, name, cursor
 	case next < len(all):
 		result["nextCursor"] = fmt.Sprintf("%d:%s", next, at)
 	case len(page.Next) > maxCursor:
-		s.config.Log.WarnContext(ctx, "MCP server has a list whose cursor is too long; the rest is left out", "server", s.config.Name, "list", key, "bytes", len(page.Next))
+		s.config.Log.WarnContext(ctx, "MCP server has a list whose cursor is too long; the rest is left out", "server",
+			s.config.Name, "list", key, "bytes", len(page.Next))
 	case page.Next != "" && page.Next != at: // otherwise the list would begin again
 		result["nextCursor"] = "0:" + page.Next
 	}
 	if leftOut > 0 {
 		result["leftOut"] = leftOut
-		s.config.Log.WarnContext(ctx, "MCP server lists what cannot be used; it is left out", "server", s.config.Name, "list", key, "entries", leftOut)
+		s.config.Log.WarnContext(ctx, "MCP server lists what cannot be used; it is left out", "server", s.config.Name, "list",
+			key, "entries", leftOut)
 	}
 	return s.encode(result)
 }
@@ -249,7 +264,10 @@ func (s *Server) readResource(ctx context.Context, call spool.ToolCall, uri stri
 	for _, text := range read.Contents {
 		contents := new(sdk.ResourceContents)
 		if err := json.Unmarshal(text, contents); err != nil {
-			parts = append(parts, part{Type: "resource", URI: cut(contents.URI, maxURL), Text: "[this part cannot be read: " + cut(err.Error(), maxTitle) + "]"})
+			parts = append(parts, part{
+				Type: "resource", URI: cut(contents.URI, maxURL),
+				Text: "[this part cannot be read: " + cut(err.Error(), maxTitle) + "]",
+			})
 			continue
 		}
 		parts = append(parts, resourcePart(contents))
@@ -261,7 +279,9 @@ func (s *Server) readResource(ctx context.Context, call spool.ToolCall, uri stri
 }
 
 // getPrompt returns the messages of a prompt.
-func (s *Server) getPrompt(ctx context.Context, call spool.ToolCall, name string, args map[string]string) (json.RawMessage, error) {
+func (s *Server) getPrompt(
+	ctx context.Context, call spool.ToolCall, name string, args map[string]string,
+) (json.RawMessage, error) {
 	answer, err := s.fetch(ctx, call, "", func(ctx context.Context, session *sdk.ClientSession) error {
 		_, err := session.GetPrompt(ctx, &sdk.GetPromptParams{Name: name, Arguments: args})
 		return err
@@ -311,7 +331,9 @@ func (s *Server) encodeText(ctx context.Context, call spool.ToolCall, text strin
 }
 
 // encodeParts returns the JSON of whole of parts, cut if it is too long. Data become artifacts.
-func (s *Server) encodeParts(ctx context.Context, call spool.ToolCall, parts []part, whole func([]part) any) (json.RawMessage, error) {
+func (s *Server) encodeParts(
+	ctx context.Context, call spool.ToolCall, parts []part, whole func([]part) any,
+) (json.RawMessage, error) {
 	if err := s.saveData(ctx, call, parts); err != nil {
 		return nil, err
 	}
@@ -367,7 +389,9 @@ func (s *Server) fetchOnce(parent context.Context, key string, send sendFunc) (j
 }
 
 // fetchOn sends a request over a connection. It also returns whether the server has only said that its session is gone.
-func (s *Server) fetchOn(parent context.Context, session *sdk.ClientSession, key string, send sendFunc) (answer json.RawMessage, gone bool, err error) {
+func (s *Server) fetchOn(
+	parent context.Context, session *sdk.ClientSession, key string, send sendFunc,
+) (answer json.RawMessage, gone bool, err error) {
 	if err := lease.Check(parent); err != nil {
 		return nil, false, err
 	}
@@ -386,7 +410,8 @@ func (s *Server) fetchOn(parent context.Context, session *sdk.ClientSession, key
 	case unread != nil:
 		return nil, false, s.unread("the request", unread)
 	case answer != nil && json.Unmarshal(answer, &kind) == nil && kind.Type == "input_required":
-		return nil, false, spool.Errorf(spool.Invalid, "MCP server %s asks a question, which it may only do in calls of its tools", s.config.Name)
+		return nil, false, spool.Errorf(spool.Invalid,
+			"MCP server %s asks a question, which it may only do in calls of its tools", s.config.Name)
 	case answer != nil:
 		return answer, false, nil
 	case err == nil:

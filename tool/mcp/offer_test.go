@@ -35,12 +35,22 @@ func library(p *peer) {
 			return &sdk.ReadResourceResult{Contents: contents}, nil
 		}
 	}
-	p.server.AddResource(&sdk.Resource{URI: "file:///rules.md", Name: "rules", Title: "House rules", MIMEType: "text/markdown", Size: 9}, read(&sdk.ResourceContents{Text: "No dogs.\n"}))
-	p.server.AddResource(&sdk.Resource{URI: "file:///logo.png", Name: "logo", MIMEType: "image/png"}, read(&sdk.ResourceContents{MIMEType: "image/png", Blob: []byte("12345")}))
-	p.server.AddResource(&sdk.Resource{URI: "file:///both", Name: "both"}, read(&sdk.ResourceContents{Text: "one"}, &sdk.ResourceContents{Text: "two", MIMEType: "text/plain"}))
+	p.server.AddResource(
+		&sdk.Resource{URI: "file:///rules.md", Name: "rules", Title: "House rules", MIMEType: "text/markdown", Size: 9},
+		read(&sdk.ResourceContents{Text: "No dogs.\n"}),
+	)
+	p.server.AddResource(&sdk.Resource{URI: "file:///logo.png", Name: "logo", MIMEType: "image/png"},
+		read(&sdk.ResourceContents{MIMEType: "image/png", Blob: []byte("12345")}))
+	p.server.AddResource(&sdk.Resource{URI: "file:///both", Name: "both"},
+		read(&sdk.ResourceContents{Text: "one"}, &sdk.ResourceContents{Text: "two", MIMEType: "text/plain"}))
 	p.server.AddResource(&sdk.Resource{URI: "file:///größe", Name: "größe"}, read(&sdk.ResourceContents{Text: "42"}))
-	p.server.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: "order://{number}", Name: "order", Description: "An order."}, read(&sdk.ResourceContents{Text: "an umbrella"}))
-	p.server.AddPrompt(&sdk.Prompt{Name: "apology", Description: "Apologises.", Arguments: []*sdk.PromptArgument{{Name: "order", Required: true}}},
+	p.server.AddResourceTemplate(
+		&sdk.ResourceTemplate{URITemplate: "order://{number}", Name: "order", Description: "An order."},
+		read(&sdk.ResourceContents{Text: "an umbrella"}),
+	)
+	p.server.AddPrompt(&sdk.Prompt{
+		Name: "apology", Description: "Apologises.", Arguments: []*sdk.PromptArgument{{Name: "order", Required: true}},
+	},
 		func(_ context.Context, r *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 			return &sdk.GetPromptResult{Description: "An apology.", Messages: []*sdk.PromptMessage{
 				{Role: "user", Content: &sdk.TextContent{Text: "Apologise for order " + r.Params.Arguments["order"] + "."}},
@@ -79,13 +89,25 @@ func TestOffers(t *testing.T) {
 
 			all := tools(t, open(t), mcp.Selection{})
 			for _, c := range []struct{ tool, args, want string }{
-				{"list_resource_templates", `{}`, `{"resourceTemplates":[{"uriTemplate":"order://{number}","name":"order","description":"An order."}]}`},
+				{
+					"list_resource_templates", `{}`,
+					`{"resourceTemplates":[{"uriTemplate":"order://{number}","name":"order","description":"An order."}]}`,
+				},
 				{"read_resource", `{"uri":"file:///rules.md"}`, `"No dogs.\n"`},
 				{"read_resource", `{"uri":"order://17"}`, `"an umbrella"`},
 				{"read_resource", `{"uri":"file:///größe"}`, `"42"`},
-				{"read_resource", `{"uri":"file:///logo.png"}`, `[{"type":"resource","uri":"file:///logo.png","mimeType":"image/png","omittedBytes":5}]`},
-				{"read_resource", `{"uri":"file:///both"}`, `[{"type":"resource","text":"one","uri":"file:///both"},{"type":"resource","text":"two","uri":"file:///both","mimeType":"text/plain"}]`},
-				{"list_prompts", `{}`, `{"prompts":[{"name":"apology","description":"Apologises.","arguments":[{"name":"order","required":true}]}]}`},
+				{
+					"read_resource", `{"uri":"file:///logo.png"}`,
+					`[{"type":"resource","uri":"file:///logo.png","mimeType":"image/png","omittedBytes":5}]`,
+				},
+				{
+					"read_resource", `{"uri":"file:///both"}`,
+					`[{"type":"resource","text":"one","uri":"file:///both"},{"type":"resource","text":"two","uri":"file:///both","mimeType":"text/plain"}]`,
+				},
+				{
+					"list_prompts", `{}`,
+					`{"prompts":[{"name":"apology","description":"Apologises.","arguments":[{"name":"order","required":true}]}]}`,
+				},
 				{
 					"get_prompt", `{"name":"apology","arguments":{"order":"17"}}`,
 					`{"description":"An apology.","messages":[{"role":"user","type":"text","text":"Apologise for order 17."},{"role":"assistant","type":"image","mimeType":"image/png","omittedBytes":5}]}`,
@@ -100,11 +122,16 @@ func TestOffers(t *testing.T) {
 				}
 			}
 			got, err := call(t, all["list_resources"], `{}`)
-			if err != nil || !strings.Contains(got, `{"uri":"file:///rules.md","name":"rules","title":"House rules","mimeType":"text/markdown","size":9}`) {
+			if err != nil || !strings.Contains(
+				got, `{"uri":"file:///rules.md","name":"rules","title":"House rules","mimeType":"text/markdown","size":9}`,
+			) {
 				t.Errorf("the resources: %s, %v", got, err)
 			}
 			for _, wrong := range []struct{ tool, args string }{
-				{"read_resource", `{"uri":"file:///none"}`}, {"read_resource", `{"uri":"a\nb"}`}, {"get_prompt", `{"name":"none"}`}, {"list_resources", `{"cursor":"x"}`},
+				{"read_resource", `{"uri":"file:///none"}`},
+				{"read_resource", `{"uri":"a\nb"}`},
+				{"get_prompt", `{"name":"none"}`},
+				{"list_resources", `{"cursor":"x"}`},
 			} {
 				if _, err := call(t, all[wrong.tool], wrong.args); spool.CodeOf(err) != spool.Invalid {
 					t.Errorf("%s %s: %v", wrong.tool, wrong.args, err)
@@ -131,10 +158,12 @@ func TestOfferedFiles(t *testing.T) {
 		}
 	}
 	const saved = `"artifact":{"id":"art_1","name":"logo.png","mediaType":"image/png","size":5}}]`
-	if got, err := call(t, all["read_resource"], `{"uri":"file:///logo.png"}`, saves); err != nil || !strings.HasSuffix(got, saved) {
+	if got, err := call(t, all["read_resource"], `{"uri":"file:///logo.png"}`, saves); err != nil ||
+		!strings.HasSuffix(got, saved) {
 		t.Errorf("a resource: %s, %v", got, err)
 	}
-	if got, err := call(t, all["get_prompt"], `{"name":"apology"}`, saves); err != nil || !strings.Contains(got, `"artifact":{"id":"art_1"`) {
+	if got, err := call(t, all["get_prompt"], `{"name":"apology"}`, saves); err != nil ||
+		!strings.Contains(got, `"artifact":{"id":"art_1"`) {
 		t.Errorf("a prompt: %s, %v", got, err)
 	}
 }
@@ -163,9 +192,15 @@ func TestOfferedTools(t *testing.T) {
 		"not asked for": {got: has(client(t, with), mcp.Selection{})},
 		"not offered":   {got: has(client(t, without, offering), mcp.Selection{})},
 		"both":          {got: has(client(t, with, offering), mcp.Selection{}), want: all},
-		"resources":     {got: has(client(t, with, func(c *mcp.Config) { c.Resources = true }), mcp.Selection{}), want: slices.Sorted(slices.Values(mcp.OfferedNames(true, false)))},
-		"allowed":       {got: has(client(t, with, offering), mcp.Selection{Allow: []string{"echo", "read_resource"}}), want: []string{"read_resource"}},
-		"not allowed":   {got: has(client(t, with, offering), mcp.Selection{Allow: []string{"echo"}})},
+		"resources": {
+			got:  has(client(t, with, func(c *mcp.Config) { c.Resources = true }), mcp.Selection{}),
+			want: slices.Sorted(slices.Values(mcp.OfferedNames(true, false))),
+		},
+		"allowed": {
+			got:  has(client(t, with, offering), mcp.Selection{Allow: []string{"echo", "read_resource"}}),
+			want: []string{"read_resource"},
+		},
+		"not allowed": {got: has(client(t, with, offering), mcp.Selection{Allow: []string{"echo"}})},
 	} {
 		if !slices.Equal(c.got, c.want) {
 			t.Errorf("%s: %v", name, c.got)
@@ -176,14 +211,17 @@ func TestOfferedTools(t *testing.T) {
 	other := must(client(t, without).Tools(mcp.Selection{})) // as a process with another configuration would see it
 	first, second := must(source.Tools(list)), must(other.Tools(list))
 	for i := range first {
-		if first[i].Name != second[i].Name || first[i].Description != second[i].Description || !bytes.Equal(first[i].Parameters, second[i].Parameters) {
+		if first[i].Name != second[i].Name || first[i].Description != second[i].Description ||
+			!bytes.Equal(first[i].Parameters, second[i].Parameters) {
 			t.Errorf("the same list has %+v and %+v", first[i].ToolSpec, second[i].ToolSpec)
 		}
 		if first[i].Approval == nil {
 			t.Errorf("%s needs no approval", first[i].Name)
 		}
 	}
-	if missing := (mcp.Selection{Approve: []string{"read_resource", "gone"}}).Missing(must(client(t, with, offering).List(t.Context()))); !slices.Equal(missing, []string{"gone"}) {
+	if missing := (mcp.Selection{Approve: []string{"read_resource", "gone"}}).Missing(
+		must(client(t, with, offering).List(t.Context())),
+	); !slices.Equal(missing, []string{"gone"}) {
 		t.Errorf("missing: %v", missing)
 	}
 }
@@ -200,13 +238,16 @@ func TestOfferedNameTaken(t *testing.T) {
 	url := p.serve(t, stateless).URL
 	var log bytes.Buffer
 	s := client(t, url, offering, func(c *mcp.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
-	if got, err := call(t, tools(t, s, mcp.Selection{})["read_resource"], `{"uri":"order://1"}`); err != nil || got != `"an umbrella"` {
+	if got, err := call(t, tools(t, s, mcp.Selection{})["read_resource"], `{"uri":"order://1"}`); err != nil ||
+		got != `"an umbrella"` {
 		t.Errorf("got %s, %v", got, err)
 	}
-	if n := strings.Count(log.String(), "it is left out"); n != 1 || !strings.Contains(log.String(), "tool=read_resource") {
+	if n := strings.Count(log.String(), "it is left out"); n != 1 ||
+		!strings.Contains(log.String(), "tool=read_resource") {
 		t.Errorf("the log is %s", log.String())
 	}
-	if got, err := call(t, tools(t, client(t, url), mcp.Selection{})["read_resource"], `{"text":""}`); err != nil || got != `"the server's own"` {
+	if got, err := call(t, tools(t, client(t, url), mcp.Selection{})["read_resource"], `{"text":""}`); err != nil ||
+		got != `"the server's own"` {
 		t.Errorf("without resources: %s, %v", got, err)
 	}
 }
@@ -233,7 +274,9 @@ func TestLargePage(t *testing.T) {
 		}
 		all := make([]any, count)
 		for i := range all {
-			all[i] = map[string]any{"uri": fmt.Sprintf("row:%s%d", at.Cursor, i), "name": "row", "description": strings.Repeat("long ", i)}
+			all[i] = map[string]any{
+				"uri": fmt.Sprintf("row:%s%d", at.Cursor, i), "name": "row", "description": strings.Repeat("long ", i),
+			}
 		}
 		all[7] = map[string]any{"uri": strings.Repeat("u", 10_000), "name": "a URI that is too long"}
 		all[8] = 7
@@ -281,10 +324,15 @@ func TestEndlessResources(t *testing.T) {
 			return map[string]any{"resultType": "complete", "resources": []any{}, "nextCursor": "again"}
 		},
 		"prompts/list": func(json.RawMessage) any {
-			return map[string]any{"resultType": "complete", "prompts": []any{map[string]any{"name": "p"}}, "nextCursor": strconv.Itoa(int(requests.Add(1)))}
+			return map[string]any{
+				"resultType": "complete", "prompts": []any{map[string]any{"name": "p"}},
+				"nextCursor": strconv.Itoa(int(requests.Add(1))),
+			}
 		},
 		"resources/templates/list": func(json.RawMessage) any {
-			return map[string]any{"resultType": "complete", "resourceTemplates": []any{}, "nextCursor": strings.Repeat("c", 5000)}
+			return map[string]any{
+				"resultType": "complete", "resourceTemplates": []any{}, "nextCursor": strings.Repeat("c", 5000),
+			}
 		},
 	}
 	_, all := shelf(t, answers)
@@ -304,8 +352,8 @@ func TestEndlessResources(t *testing.T) {
 	}
 }
 
-// A resource of 20,000 texts is read, and answers that are not as the protocol has them are errors of their requests: each
-// is sent once, and the connection stays.
+// A resource of 20,000 texts is read, and answers that are not as the protocol has them are errors of their requests:
+// each is sent once, and the connection stays.
 func TestOddResources(t *testing.T) {
 	t.Parallel()
 
@@ -314,12 +362,14 @@ func TestOddResources(t *testing.T) {
 		many[i] = map[string]any{"uri": fmt.Sprintf("row:%d", i), "text": strings.Repeat("a", 300)}
 	}
 	odd := map[string]any{
-		"many":   map[string]any{"contents": many},
-		"base64": map[string]any{"contents": []any{map[string]any{"uri": "a", "blob": "no base64!"}, map[string]any{"uri": "b", "text": "a text"}}},
-		"none":   map[string]any{"hello": 1},
-		"text":   "hello",
-		"large":  map[string]any{"contents": []any{map[string]any{"uri": "a", "text": strings.Repeat("a", 9<<20)}}},
-		"asks":   map[string]any{"resultType": "input_required", "inputRequests": map[string]any{}},
+		"many": map[string]any{"contents": many},
+		"base64": map[string]any{
+			"contents": []any{map[string]any{"uri": "a", "blob": "no base64!"}, map[string]any{"uri": "b", "text": "a text"}},
+		},
+		"none":  map[string]any{"hello": 1},
+		"text":  "hello",
+		"large": map[string]any{"contents": []any{map[string]any{"uri": "a", "text": strings.Repeat("a", 9<<20)}}},
+		"asks":  map[string]any{"resultType": "input_required", "inputRequests": map[string]any{}},
 	}
 	server, all := shelf(t, map[string]func(json.RawMessage) any{
 		"resources/read": func(params json.RawMessage) any {
@@ -331,7 +381,8 @@ func TestOddResources(t *testing.T) {
 		},
 		"prompts/get": func(json.RawMessage) any {
 			return map[string]any{"messages": []any{
-				map[string]any{"role": "user", "content": map[string]any{"type": "video"}}, map[string]any{"role": "user", "content": map[string]any{"type": "text", "text": "a text"}},
+				map[string]any{"role": "user", "content": map[string]any{"type": "video"}},
+				map[string]any{"role": "user", "content": map[string]any{"type": "text", "text": "a text"}},
 			}}
 		},
 	})
@@ -367,7 +418,9 @@ func TestOddResources(t *testing.T) {
 		}
 	}
 	got, err := call(t, all["get_prompt"], `{"name":"p"}`)
-	if err != nil || !strings.HasPrefix(got, `{"messages":[{"role":"user","type":"video","text":"[this part cannot be read`) || !strings.HasSuffix(got, `{"role":"user","type":"text","text":"a text"}]}`) {
+	if err != nil || !strings.HasPrefix(
+		got, `{"messages":[{"role":"user","type":"video","text":"[this part cannot be read`,
+	) || !strings.HasSuffix(got, `{"role":"user","type":"text","text":"a text"}]}`) {
 		t.Errorf("a prompt: %s, %v", got, err)
 	}
 	if n := discovers.Load(); n != 0 || len(server.Wrong()) > 0 {
@@ -380,8 +433,14 @@ func TestOfferedToPeople(t *testing.T) {
 	t.Parallel()
 
 	h := openHouse(t)
-	h.server.AddResource(&sdk.Resource{URI: "shop://me", Name: "me"}, func(_ context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
-		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: r.Params.URI, Text: h.issuer.PersonOf(&http.Request{Header: r.Extra.Header})}}}, nil
+	h.server.AddResource(&sdk.Resource{URI: "shop://me", Name: "me"}, func(
+		_ context.Context, r *sdk.ReadResourceRequest,
+	) (*sdk.ReadResourceResult, error) {
+		return &sdk.ReadResourceResult{
+			Contents: []*sdk.ResourceContents{
+				{URI: r.Params.URI, Text: h.issuer.PersonOf(&http.Request{Header: r.Extra.Header})},
+			},
+		}, nil
 	})
 	s := h.open(t, offering)
 	h.signIn(t, s, "acme", "ann", "ann@idp")
@@ -414,7 +473,8 @@ func TestBrokenRead(t *testing.T) {
 	down.Close()
 	source := must(client(t, down.URL).Tools(mcp.Selection{}))
 	away := must(source.Tools(json.RawMessage(`{"tools":[],"resources":true}`)))
-	if _, err := call(t, away[2], `{"uri":"a"}`); spool.CodeOf(err) != spool.Unavailable || spool.MessageOf(err) != "MCP server shop cannot be reached" {
+	if _, err := call(t, away[2], `{"uri":"a"}`); spool.CodeOf(err) != spool.Unavailable ||
+		spool.MessageOf(err) != "MCP server shop cannot be reached" {
 		t.Errorf("a server that is away: %v", err)
 	}
 }

@@ -16,9 +16,9 @@ import (
 )
 
 // A server of an older revision asks in the middle of a call, and the call stays open until it has the answer. The run
-// waits without a worker, but only the process that has made the call can give the answer on. So an answer that comes to
-// another process makes the call pending: the looks of the engine come to any process, and the one that has the call
-// leaves in the state of the call what it has come to.
+// waits without a worker, but only the process that has made the call can give the answer on. So an answer that comes
+// to another process makes the call pending: the looks of the engine come to any process, and the one that has the
+// call leaves in the state of the call what it has come to.
 
 const (
 	// metaCall is where a question names the call that it belongs to. This client adds it, over HTTP.
@@ -115,9 +115,15 @@ func (s *Server) change() {
 }
 
 // begin sends a call, and returns without its answer. The call outlives ctx, so that it can wait for a person.
-func (s *Server) begin(ctx context.Context, session *sdk.ClientSession, release func(), tool ListedTool, call spool.ToolCall, params *sdk.CallToolParams) *openCall {
+func (s *Server) begin(
+	ctx context.Context, session *sdk.ClientSession, release func(), tool ListedTool, call spool.ToolCall,
+	params *sdk.CallToolParams,
+) *openCall {
 	lasting, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	o := &openCall{id: rand.Text(), tool: tool.Name, session: session, call: call, cancel: cancel, over: lasting.Done(), caught: catchOf(ctx)}
+	o := &openCall{
+		id: rand.Text(), tool: tool.Name, session: session, call: call, cancel: cancel, over: lasting.Done(),
+		caught: catchOf(ctx),
+	}
 	if o.caught != nil {
 		o.caught.call = o.id
 	}
@@ -191,13 +197,17 @@ func (s *Server) questions(next sdk.MethodHandler) sdk.MethodHandler {
 }
 
 // elicited asks a person a question of a server, and returns the answer. It takes until then.
-func (s *Server) elicited(ctx context.Context, session *sdk.ClientSession, params *sdk.ElicitParams) (*sdk.ElicitResult, error) {
+func (s *Server) elicited(
+	ctx context.Context, session *sdk.ClientSession, params *sdk.ElicitParams,
+) (*sdk.ElicitResult, error) {
 	if _, _, err := s.questionOf(params); err != nil {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: spool.MessageOf(err)}
 	}
 	o, answer := s.claim(ctx, session, params)
 	if o == nil {
-		s.config.Log.WarnContext(ctx, "an MCP server asks a question that belongs to no call, or to one of several; it is cancelled", "server", s.config.Name)
+		s.config.Log.WarnContext(ctx,
+			"an MCP server asks a question that belongs to no call, or to one of several; it is cancelled", "server",
+			s.config.Name)
 		return &sdk.ElicitResult{Action: "cancel"}, nil
 	}
 	var result *sdk.ElicitResult
@@ -219,7 +229,9 @@ func (s *Server) elicited(ctx context.Context, session *sdk.ClientSession, param
 
 // claim gives a question to its call. A question over HTTP names the call. Otherwise the call has to be the only one
 // over the connection that could ask, which the question waits for, or one of several equal calls of a run.
-func (s *Server) claim(ctx context.Context, session *sdk.ClientSession, params *sdk.ElicitParams) (o *openCall, answer chan *sdk.ElicitResult) {
+func (s *Server) claim(
+	ctx context.Context, session *sdk.ClientSession, params *sdk.ElicitParams,
+) (o *openCall, answer chan *sdk.ElicitResult) {
 	ctx, cancel := context.WithTimeout(ctx, s.config.Timeout)
 	defer cancel()
 	id, _ := params.Meta[metaCall].(string)
@@ -314,7 +326,9 @@ func (s *Server) turnOf(o *openCall, timedOut bool) turn {
 
 // outcome returns the result, the question or the error of an open call. It stores the number of the question, by which
 // an answer finds the question.
-func (s *Server) outcome(ctx context.Context, id string, tool ListedTool, call spool.ToolCall, next turn) (json.RawMessage, error) {
+func (s *Server) outcome(
+	ctx context.Context, id string, tool ListedTool, call spool.ToolCall, next turn,
+) (json.RawMessage, error) {
 	switch {
 	case next.Question != nil:
 		err := s.ask(tool, &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{theQuestion: next.Question}})
@@ -338,7 +352,9 @@ func (s *Server) outcome(ctx context.Context, id string, tool ListedTool, call s
 }
 
 // resumeOpen gives an open call the answer of a person, and waits for what follows.
-func (s *Server) resumeOpen(ctx context.Context, tool ListedTool, call spool.ToolCall, keep keptOpen) (json.RawMessage, error) {
+func (s *Server) resumeOpen(
+	ctx context.Context, tool ListedTool, call spool.ToolCall, keep keptOpen,
+) (json.RawMessage, error) {
 	o := s.opened(keep.ID)
 	if call.Resume != nil {
 		_, answers, err := answerForServer(call)
@@ -411,7 +427,10 @@ func (s *Server) answered(ctx context.Context, o *openCall, call spool.ToolCall,
 func (s *Server) handOver(o *openCall, keep keptOpen, next turn) error {
 	keep.Next, keep.Missing = &next, time.Time{}
 	if text, err := json.Marshal(next); err != nil || len(text) > maxOver {
-		keep.Next = &turn{Code: spool.Limit, Message: "the tool was executed, but its result is too large for the process that goes on with the call"}
+		keep.Next = &turn{
+			Code:    spool.Limit,
+			Message: "the tool was executed, but its result is too large for the process that goes on with the call",
+		}
 	}
 	if next.Question == nil {
 		o.expiry.Reset(maxHanded) // the look may come again

@@ -12,8 +12,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// Over one pipe, nothing says which call asks. The question waits until only one call could, and is nobody's if that does
-// not come: it must not be shown in the run of another tenant.
+// Over one pipe, nothing says which call asks. The question waits until only one call could, and is nobody's if that
+// does not come: it must not be shown in the run of another tenant.
 func TestClaim(t *testing.T) {
 	t.Parallel()
 
@@ -31,14 +31,18 @@ func TestClaim(t *testing.T) {
 		want  string
 		after time.Duration
 	}{
-		"Only":           {open: []*openCall{begun("a", session, "r1", "t"), begun("b", another, "r1", "t")}, want: "a"},
-		"Named":          {open: []*openCall{begun("a", session, "r1", "t"), begun("b", session, "r2", "t")}, of: "b", want: "b"},
+		"Only": {open: []*openCall{begun("a", session, "r1", "t"), begun("b", another, "r1", "t")}, want: "a"},
+		"Named": {
+			open: []*openCall{begun("a", session, "r1", "t"), begun("b", session, "r2", "t")}, of: "b", want: "b",
+		},
 		"NamedElsewhere": {open: []*openCall{begun("a", another, "r1", "t"), begun("b", session, "r2", "t")}, of: "a"},
 		"Equal":          {open: []*openCall{begun("a", session, "r1", "t"), begun("b", session, "r1", "t")}, want: "a"},
-		"OtherTool":      {open: []*openCall{begun("a", session, "r1", "t"), begun("b", session, "r1", "u")}, after: time.Minute},
-		"OtherRun":       {open: []*openCall{begun("a", session, "r1", "t"), begun("b", session, "r2", "t")}, after: time.Minute},
-		"OneEnds":        {open: []*openCall{begun("a", session, "r1", "t"), begun("b", session, "r2", "t")}, ends: "a", want: "b"},
-		"None":           {},
+		"OtherTool": {
+			open: []*openCall{begun("a", session, "r1", "t"), begun("b", session, "r1", "u")}, after: time.Minute,
+		},
+		"OtherRun": {open: []*openCall{begun("a", session, "r1", "t"), begun("b", session, "r2", "t")}, after: time.Minute},
+		"OneEnds":  {open: []*openCall{begun("a", session, "r1", "t"), begun("b", session, "r2", "t")}, ends: "a", want: "b"},
+		"None":     {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -62,7 +66,8 @@ func TestClaim(t *testing.T) {
 					}
 					s.leave(s.opened(c.ends))
 				}
-				if held := s.until(canceled(t), func() bool { return s.unclaimed[session] > 0 }); held != (c.after > 0) && c.ends == "" {
+				if held := s.until(canceled(t), func() bool { return s.unclaimed[session] > 0 }); held != (c.after > 0) &&
+					c.ends == "" {
 					t.Errorf("new calls wait: %v", held)
 				}
 				<-done

@@ -61,7 +61,10 @@ func TestOpenQuestion(t *testing.T) {
 		"sessions": func(t *testing.T) *mcp.Server { t.Helper(); return client(t, newPeer().serve(t, nil).URL) },
 		"stdio": func(t *testing.T) *mcp.Server {
 			t.Helper()
-			s := must(mcp.New(mcp.Config{Name: "shop", Command: []string{must(os.Executable())}, Env: map[string]string{asChild: "1"}, Revision: "2025-06-18"}))
+			s := must(mcp.New(mcp.Config{
+				Name: "shop", Command: []string{must(os.Executable())}, Env: map[string]string{asChild: "1"},
+				Revision: "2025-06-18",
+			}))
 			t.Cleanup(func() { _ = s.Close() })
 			return s
 		},
@@ -71,7 +74,10 @@ func TestOpenQuestion(t *testing.T) {
 
 			ask := tools(t, open(t), mcp.Selection{})["ask"]
 			first := asks(t, ask, `{"text":"size color"}`)
-			if got := string(must(json.Marshal(first.Payload))); got != `{"server":"shop","tool":"ask","mode":"form","message":"Which size?"}` || !strings.Contains(string(first.Schema), `"size"`) {
+			if got := string(
+				must(json.Marshal(first.Payload)),
+			); got != `{"server":"shop","tool":"ask","mode":"form","message":"Which size?"}` ||
+				!strings.Contains(string(first.Schema), `"size"`) {
 				t.Errorf("shown: %s, %s", got, first.Schema)
 			}
 			other := asks(t, ask, `{"text":"shape"}`, func(c *spool.ToolCall) { c.RunID = "r2" }) // while the first call is open
@@ -82,10 +88,12 @@ func TestOpenQuestion(t *testing.T) {
 			if message(second) != "Which color?" {
 				t.Errorf("then it asks %q", message(second))
 			}
-			if got, err := call(t, ask, `{"text":"size color"}`, answered(second, with(`{"color":"red"}`))); err != nil || got != `"accept large, accept red"` {
+			if got, err := call(t, ask, `{"text":"size color"}`, answered(second, with(`{"color":"red"}`))); err != nil ||
+				got != `"accept large, accept red"` {
 				t.Errorf("got %s, %v", got, err)
 			}
-			if got, err := call(t, ask, `{"text":"shape"}`, answered(other, &spool.Answer{})); err != nil || got != `"decline "` {
+			if got, err := call(t, ask, `{"text":"shape"}`, answered(other, &spool.Answer{})); err != nil ||
+				got != `"decline "` {
 				t.Errorf("a denial: %s, %v", got, err)
 			}
 			expired := asks(t, ask, `{"text":"shape"}`)
@@ -110,7 +118,8 @@ func TestOpenBeside(t *testing.T) {
 	}()
 	testwait.For(t, p.begun, "the slow call")
 	park := asks(t, all["ask"], `{"text":"size"}`)
-	if got, err := call(t, all["ask"], `{"text":"size"}`, answered(park, with(`{"size":"large"}`))); err != nil || got != `"accept large"` {
+	if got, err := call(t, all["ask"], `{"text":"size"}`, answered(park, with(`{"size":"large"}`))); err != nil ||
+		got != `"accept large"` {
 		t.Errorf("got %s, %v", got, err)
 	}
 	cancel()
@@ -142,7 +151,8 @@ func TestOpenOwnStream(t *testing.T) {
 	ask := tools(t, client(t, at.URL), mcp.Selection{})["ask"]
 	testwait.For(t, opened, "the stream")
 	park := asks(t, ask, `{"text":"/size"}`)
-	if got, err := call(t, ask, `{"text":"/size"}`, answered(park, with(`{"/size":"large"}`))); err != nil || got != `"accept large"` {
+	if got, err := call(t, ask, `{"text":"/size"}`, answered(park, with(`{"/size":"large"}`))); err != nil ||
+		got != `"accept large"` {
 		t.Errorf("got %s, %v", got, err)
 	}
 }
@@ -182,7 +192,8 @@ func TestOpenElsewhere(t *testing.T) {
 	if message(second) != "Which color?" {
 		t.Errorf("then it asks %q", message(second))
 	}
-	if got, err := call(t, other, args, handedOver(second, with(`{"color":"red"}`))); err != nil || got != `"accept large, accept red"` {
+	if got, err := call(t, other, args, handedOver(second, with(`{"color":"red"}`))); err != nil ||
+		got != `"accept large, accept red"` {
 		t.Errorf("got %s, %v", got, err)
 	}
 	// The process that has the call open is gone.
@@ -240,7 +251,12 @@ func TestOpenRun(t *testing.T) {
 	use := spooltest.Use(spooltest.Call{ID: "c1", Name: "shop__ask", Args: `{"text":"size"}`})
 	e, err := engine.New(store.Backend{Store: memory.New(nil).Store}, engine.Config{
 		Models: map[string]spool.Model{"scripted": spooltest.NewReplayModel(use, spooltest.Say("done"), use)},
-		Agents: []spool.Agent{{Name: "clerk", Model: "scripted", ToolSources: []spool.ToolSource{must(client(t, p.serve(t, nil).URL).Tools(mcp.Selection{}))}}},
+		Agents: []spool.Agent{
+			{
+				Name: "clerk", Model: "scripted",
+				ToolSources: []spool.ToolSource{must(client(t, p.serve(t, nil).URL).Tools(mcp.Selection{}))},
+			},
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -259,7 +275,8 @@ func TestOpenRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := e.Await(t.Context(), key, spool.RunID(thread))
-		if err != nil || got.State != wire.WaitingForInput || len(got.Parks) != 1 || got.Parks[0].Reason != mcp.ParkElicitation {
+		if err != nil || got.State != wire.WaitingForInput || len(got.Parks) != 1 ||
+			got.Parks[0].Reason != mcp.ParkElicitation {
 			t.Fatalf("the run is %+v, %v", got, err)
 		}
 		return key
@@ -282,9 +299,12 @@ func TestOpenRun(t *testing.T) {
 func TestSlowStart(t *testing.T) {
 	t.Parallel()
 
-	s := must(mcp.New(mcp.Config{Name: "shop", Command: []string{"/bin/sh", "-c", "cat >/dev/null"}, ConnectTimeout: 50 * time.Millisecond}))
+	s := must(mcp.New(mcp.Config{
+		Name: "shop", Command: []string{"/bin/sh", "-c", "cat >/dev/null"}, ConnectTimeout: 50 * time.Millisecond,
+	}))
 	t.Cleanup(func() { _ = s.Close() })
-	if _, err := s.List(t.Context()); spool.CodeOf(err) != spool.Unavailable || spool.MessageOf(err) != "MCP server shop was not ready within its connect_timeout of 50ms" {
+	if _, err := s.List(t.Context()); spool.CodeOf(err) != spool.Unavailable ||
+		spool.MessageOf(err) != "MCP server shop was not ready within its connect_timeout of 50ms" {
 		t.Errorf("got %v", err)
 	}
 }
@@ -294,10 +314,13 @@ func TestRevision(t *testing.T) {
 	t.Parallel()
 
 	s := client(t, newPeer().serve(t, nil).URL, func(c *mcp.Config) { c.Revision = "2026-07-28" })
-	if _, err := s.List(t.Context()); err == nil || !strings.Contains(errors.Unwrap(err).Error(), "and not 2026-07-28 as configured") {
+	if _, err := s.List(t.Context()); err == nil ||
+		!strings.Contains(errors.Unwrap(err).Error(), "and not 2026-07-28 as configured") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := mcp.New(mcp.Config{Name: "shop", URL: "https://a.example", Revision: "2025-01-01"}); spool.CodeOf(err) != spool.Invalid {
+	if _, err := mcp.New(mcp.Config{
+		Name: "shop", URL: "https://a.example", Revision: "2025-01-01",
+	}); spool.CodeOf(err) != spool.Invalid {
 		t.Errorf("a revision that does not exist: %v", err)
 	}
 }

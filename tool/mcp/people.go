@@ -73,7 +73,8 @@ func (s *Server) person(o signin.Owner) (own *Server, release func()) {
 	}
 }
 
-// forget closes connections that nobody has used lately, and the oldest ones if there are too many. The caller holds mu.
+// forget closes connections that nobody has used lately, and the oldest ones if there are too many. The caller holds
+// mu.
 func (p *people) forget() {
 	for {
 		var oldest signin.Owner
@@ -108,7 +109,9 @@ func (s *Server) owner(tenant spool.Tenant, subject string) signin.Owner {
 }
 
 // as calls fn with the server as the subject of a call uses it. If the subject has to sign in, the call parks.
-func (s *Server) as(tool string, call spool.ToolCall, fn func(*Server, spool.ToolCall) (json.RawMessage, error)) (json.RawMessage, error) {
+func (s *Server) as(
+	tool string, call spool.ToolCall, fn func(*Server, spool.ToolCall) (json.RawMessage, error),
+) (json.RawMessage, error) {
 	if s.people.transport == nil {
 		return fn(s, call)
 	}
@@ -145,7 +148,8 @@ type interrupted struct {
 func (s *Server) askSignIn(tool string, call spool.ToolCall, needed *signin.NeededError) error {
 	message := "Sign in to " + s.config.Name + ", then approve."
 	if needed.Unreadable {
-		message = "The stored sign-in cannot be read with the configured keys. Sign in to " + s.config.Name + " again, then approve."
+		message = "The stored sign-in cannot be read with the configured keys. Sign in to " + s.config.Name +
+			" again, then approve."
 	}
 	payload := struct {
 		Server string `json:"server"`
@@ -189,8 +193,9 @@ func (c *source) signInTool() spool.Tool {
 	name := c.server.config.Name
 	t := spool.Tool{
 		ToolSpec: spool.ToolSpec{
-			Name:        localName(c.selection.Prefix, signInName),
-			Description: "Lets the person sign in to " + name + ". The tools of " + name + " are there from the next message on.",
+			Name: localName(c.selection.Prefix, signInName),
+			Description: "Lets the person sign in to " + name + ". The tools of " + name +
+				" are there from the next message on.",
 		},
 		Access: c.selection.Access, Expiry: c.selection.Expiry, Idempotent: true,
 	}

@@ -46,6 +46,7 @@ func (s *Server) progress(ctx context.Context, params *sdk.ProgressNotificationP
 		return
 	}
 	_ = call.Publish(ctx, EventProgress, Progress{ // nobody waits for it
-		ToolCallID: string(call.ID), ToolName: call.Name, Progress: params.Progress, Total: params.Total, Message: cut(s.clean(params.Message), maxProgressText),
+		ToolCallID: string(call.ID), ToolName: call.Name, Progress: params.Progress, Total: params.Total,
+		Message: cut(s.clean(params.Message), maxProgressText),
 	})
 }

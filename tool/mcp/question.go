@@ -54,7 +54,8 @@ func (s *Server) ask(tool ListedTool, r *sdk.CallToolResult) error {
 	if len(r.InputRequests) > maxRequests || len(r.RequestState) > maxState {
 		return spool.Errorf(spool.Limit, "MCP server %s asks for too much at once", s.config.Name)
 	}
-	shown, schemas, keep := make(map[string]question), make(map[string]json.RawMessage), kept{State: r.RequestState, Asked: make(map[string]string)}
+	shown, schemas, keep := make(map[string]question), make(map[string]json.RawMessage),
+		kept{State: r.RequestState, Asked: make(map[string]string)}
 	for key, request := range r.InputRequests {
 		q, schema, err := s.questionOf(request)
 		if err != nil {
@@ -90,12 +91,14 @@ func (s *Server) ask(tool ListedTool, r *sdk.CallToolResult) error {
 func (s *Server) questionOf(request sdk.InputRequest) (question, json.RawMessage, error) {
 	asked, ok := request.(*sdk.ElicitParams)
 	if !ok {
-		return question{}, nil, spool.Errorf(spool.Invalid, "MCP server %s asks for something that this client does not offer", s.config.Name)
+		return question{}, nil, spool.Errorf(spool.Invalid,
+			"MCP server %s asks for something that this client does not offer", s.config.Name)
 	}
 	q := question{Mode: modeForm, Message: cut(s.clean(asked.Message), maxQuestion)}
 	if asked.Mode == modeURL || asked.Mode == "" && asked.URL != "" {
 		target, err := url.Parse(asked.URL)
-		if err != nil || target.Host == "" || target.Scheme != "http" && target.Scheme != "https" || len(asked.URL) > maxQuestion {
+		if err != nil || target.Host == "" || target.Scheme != "http" && target.Scheme != "https" ||
+			len(asked.URL) > maxQuestion {
 			return question{}, nil, spool.Errorf(spool.Invalid, "MCP server %s sends a person to a bad URL", s.config.Name)
 		}
 		q.Mode, q.URL = modeURL, asked.URL
@@ -107,7 +110,8 @@ func (s *Server) questionOf(request sdk.InputRequest) (question, json.RawMessage
 		schema = json.RawMessage(`{"type":"object"}`)
 	}
 	if _, err := argschema.Foreign(schema); err != nil || len(schema) > maxQuestion {
-		return question{}, nil, spool.Errorf(spool.Invalid, "MCP server %s asks with a schema that cannot be used", s.config.Name)
+		return question{}, nil, spool.Errorf(spool.Invalid, "MCP server %s asks with a schema that cannot be used",
+			s.config.Name)
 	}
 	return q, schema, nil
 }
@@ -117,7 +121,9 @@ func together(schemas map[string]json.RawMessage) json.RawMessage {
 	if len(schemas) == 0 {
 		return nil
 	}
-	whole, err := json.Marshal(map[string]any{"type": "object", "properties": schemas, "required": slices.Sorted(maps.Keys(schemas))})
+	whole, err := json.Marshal(map[string]any{
+		"type": "object", "properties": schemas, "required": slices.Sorted(maps.Keys(schemas)),
+	})
 	if err != nil {
 		return json.RawMessage(`{"type":"object"}`)
 	}

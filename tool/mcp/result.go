@@ -93,14 +93,16 @@ func (s *Server) result(ctx context.Context, call spool.ToolCall, r *sdk.CallToo
 }
 
 func (s *Server) warnCut(ctx context.Context, call spool.ToolCall, size int) {
-	s.config.Log.WarnContext(ctx, "the result of an MCP server is too long and was cut", "server", s.config.Name, "tool", call.Name, "bytes", size)
+	s.config.Log.WarnContext(ctx, "the result of an MCP server is too long and was cut", "server", s.config.Name, "tool",
+		call.Name, "bytes", size)
 }
 
 // encode returns the JSON of a result, without secrets.
 func (s *Server) encode(value any) (json.RawMessage, error) {
 	encoded, err := json.Marshal(value)
 	if err != nil {
-		return nil, spool.Wrap(spool.Invalid, "the tool was executed, but the result of MCP server "+s.config.Name+" cannot be encoded", err)
+		return nil, spool.Wrap(spool.Invalid,
+			"the tool was executed, but the result of MCP server "+s.config.Name+" cannot be encoded", err)
 	}
 	return s.cleanBytes(encoded), nil
 }
@@ -177,8 +179,8 @@ func isWebPage(uri string) bool {
 const minRepeated = 64
 
 // withoutData returns structured content, and changes the texts of the parts, so that neither repeats the base64 of a
-// part's data. It returns the number of bytes that are left out. It looks each run of base64 up among those of the parts,
-// so its time grows with the size of the result and not with the number of its parts.
+// part's data. It returns the number of bytes that are left out. It looks each run of base64 up among those of the
+// parts, so its time grows with the size of the result and not with the number of its parts.
 func withoutData(structured any, parts []part) (any, int) {
 	marks := make(map[string]string)
 	for _, p := range parts {
@@ -233,9 +235,9 @@ func eachText(value any, fn func(string) string) any {
 // minText is what a text may keep of its JSON at least, in bytes, before a part is left out as a whole.
 const minText = 64
 
-// cutParts returns the parts with their longest texts cut to one length, so that their JSON fits into a number of bytes.
-// Parts that do not fit even so are left out, from the end if there are too many. Its time is linear in the size of the
-// parts, apart from a sort.
+// cutParts returns the parts with their longest texts cut to one length, so that their JSON fits into a number of
+// bytes. Parts that do not fit even so are left out, from the end if there are too many. Its time is linear in the
+// size of the parts, apart from a sort.
 func cutParts(parts []part, most int, clean func(string) string) []part {
 	const reserved = 100 // for the brackets, and for the part that says what is left out
 	room := most - reserved
@@ -309,7 +311,9 @@ func partsOf(contents []sdk.Content) []part {
 		case *sdk.AudioContent:
 			parts = append(parts, part{Type: "audio", MIMEType: c.MIMEType, OmittedBytes: len(c.Data), data: c.Data})
 		case *sdk.ResourceLink:
-			parts = append(parts, part{Type: "resource_link", URI: c.URI, Name: c.Name, Title: c.Title, MIMEType: c.MIMEType, Text: c.Description})
+			parts = append(parts, part{
+				Type: "resource_link", URI: c.URI, Name: c.Name, Title: c.Title, MIMEType: c.MIMEType, Text: c.Description,
+			})
 		case *sdk.EmbeddedResource:
 			if c.Resource == nil {
 				c.Resource = &sdk.ResourceContents{Text: "[this part has no resource]"}

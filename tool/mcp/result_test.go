@@ -25,15 +25,22 @@ func TestRepeatedData(t *testing.T) {
 	p := newPeer()
 	p.add("photo", nil, func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
 		return &sdk.CallToolResult{
-			Content:           []sdk.Content{&sdk.ImageContent{MIMEType: "image/png", Data: data}, &sdk.TextContent{Text: "data:image/png;base64," + encoded}},
-			StructuredContent: map[string]any{"content": []any{map[string]any{"type": "image", "data": encoded, "mimeType": "image/png"}}, "n": 1},
+			Content: []sdk.Content{
+				&sdk.ImageContent{MIMEType: "image/png", Data: data},
+				&sdk.TextContent{Text: "data:image/png;base64," + encoded},
+			},
+			StructuredContent: map[string]any{
+				"content": []any{map[string]any{"type": "image", "data": encoded, "mimeType": "image/png"}}, "n": 1,
+			},
 		}, nil
 	})
 	var log bytes.Buffer
 	url := p.serve(t, nil).URL
-	photo := tools(t, client(t, url, func(c *mcp.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) }), mcp.Selection{})["photo"]
+	photo := tools(t, client(t, url, func(c *mcp.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) }),
+		mcp.Selection{})["photo"]
 	const mark = `[the 100000 bytes of the part of type image are left out]`
-	const structured = `,"structuredContent":{"content":[{"data":"` + mark + `","mimeType":"image/png","type":"image"}],"n":1}}`
+	const structured = `,"structuredContent":{"content":[{"data":"` + mark +
+		`","mimeType":"image/png","type":"image"}],"n":1}}`
 	want := `{"content":[{"type":"image","mimeType":"image/png","omittedBytes":100000},{"type":"text","text":"data:image/png;base64,` + mark + `"}]` + structured
 	if got, err := call(t, photo, `{"text":""}`); err != nil || got != want {
 		t.Errorf("got %.1000s, %v", got, err)
@@ -50,7 +57,8 @@ func TestRepeatedData(t *testing.T) {
 			return spool.Artifact{ID: "art_1", Size: int64(len(saved))}, err
 		}
 	}
-	if got, err := call(t, photo, `{"text":""}`, saves); err != nil || !strings.HasSuffix(got, structured) || !strings.Contains(got, "art_1") || len(got) > 1000 {
+	if got, err := call(t, photo, `{"text":""}`, saves); err != nil || !strings.HasSuffix(got, structured) ||
+		!strings.Contains(got, "art_1") || len(got) > 1000 {
 		t.Errorf("with artifacts: %.1000s, %v", got, err)
 	}
 }
@@ -67,23 +75,33 @@ func TestLongResults(t *testing.T) {
 		"wrapped":    {Content: said(long).Content, StructuredContent: map[string]any{"result": long}},
 		"structured": {StructuredContent: map[string]any{"result": long}},
 		"parts":      {Content: []sdk.Content{&sdk.TextContent{Text: "first"}, image, &sdk.TextContent{Text: long}}},
-		"both":       {Content: []sdk.Content{image, &sdk.TextContent{Text: long}}, StructuredContent: map[string]any{"result": long}},
-		"two":        {Content: []sdk.Content{&sdk.TextContent{Text: long}, image, &sdk.TextContent{Text: long}}},
+		"both": {
+			Content:           []sdk.Content{image, &sdk.TextContent{Text: long}},
+			StructuredContent: map[string]any{"result": long},
+		},
+		"two": {Content: []sdk.Content{&sdk.TextContent{Text: long}, image, &sdk.TextContent{Text: long}}},
 	} {
-		p.add(name, nil, func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) { return &result, nil })
+		p.add(name, nil, func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
+			return &result, nil
+		})
 	}
 	p.add("links", nil, func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
-		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.ResourceLink{URI: "file:///" + strings.Repeat("a", most), Name: "a"}}}, nil
+		return &sdk.CallToolResult{
+			Content: []sdk.Content{&sdk.ResourceLink{URI: "file:///" + strings.Repeat("a", most), Name: "a"}},
+		}, nil
 	})
 	var log bytes.Buffer
-	s := client(t, p.serve(t, stateless).URL, func(c *mcp.Config) { c.MaxResultBytes, c.Log = most, slog.New(slog.NewTextHandler(&log, nil)) })
+	s := client(t, p.serve(t, stateless).URL,
+		func(c *mcp.Config) { c.MaxResultBytes, c.Log = most, slog.New(slog.NewTextHandler(&log, nil)) })
 	all := tools(t, s, mcp.Selection{})
 	for name, want := range map[string]string{
-		"wrapped": `"so ä\"\u003cso`, "structured": `"{\"result\":\"so ä`, "parts": `[{"type":"text","text":"first"},{"type":"image"`, "both": `[{"type":"image"`,
+		"wrapped": `"so ä\"\u003cso`, "structured": `"{\"result\":\"so ä`,
+		"parts": `[{"type":"text","text":"first"},{"type":"image"`, "both": `[{"type":"image"`,
 		"two": `[{"type":"text","text":"`,
 	} {
 		got, err := call(t, all[name], `{"text":""}`)
-		if err != nil || len(got) > most || !json.Valid([]byte(got)) || !strings.HasPrefix(got, want) || !strings.Contains(got, "[the rest was cut]") {
+		if err != nil || len(got) > most || !json.Valid([]byte(got)) || !strings.HasPrefix(got, want) ||
+			!strings.Contains(got, "[the rest was cut]") {
 			t.Errorf("%s: %d bytes, %s, %v", name, len(got), got, err)
 		}
 		if name != "two" && len(got) < most/2 {
@@ -107,17 +125,27 @@ func TestSources(t *testing.T) {
 	}
 	results := map[string]sdk.CallToolResult{
 		"links": {Content: []sdk.Content{
-			&sdk.TextContent{Text: "found"}, link("https://example.com/a", "a", "The A"), link("https://example.com/a", "a", ""), link("http://example.com/b", "b", ""),
-			link("file:///c", "c", ""), link("javascript:alert(1)", "d", ""), link("https://ann:secret@example.com/", "e", ""), link("https://", "f", ""),
+			&sdk.TextContent{Text: "found"}, link("https://example.com/a", "a", "The A"), link("https://example.com/a", "a", ""),
+			link("http://example.com/b", "b", ""), link("file:///c", "c", ""), link("javascript:alert(1)", "d", ""),
+			link("https://ann:secret@example.com/", "e", ""), link("https://", "f", ""),
 			link("https://example.com/"+strings.Repeat("g", 3000), "g", ""),
 		}},
-		"structured": {Content: []sdk.Content{link("https://example.com/a", "a", "")}, StructuredContent: map[string]any{"n": 1}},
-		"long":       {Content: []sdk.Content{&sdk.TextContent{Text: strings.Repeat("long ", 4000)}, link("https://example.com/a", "a", "")}},
-		"none":       {Content: []sdk.Content{&sdk.TextContent{Text: "found"}, link("file:///c", "c", "")}},
+		"structured": {
+			Content:           []sdk.Content{link("https://example.com/a", "a", "")},
+			StructuredContent: map[string]any{"n": 1},
+		},
+		"long": {
+			Content: []sdk.Content{
+				&sdk.TextContent{Text: strings.Repeat("long ", 4000)}, link("https://example.com/a", "a", ""),
+			},
+		},
+		"none": {Content: []sdk.Content{&sdk.TextContent{Text: "found"}, link("file:///c", "c", "")}},
 	}
 	p := newPeer()
 	for name, result := range results {
-		p.add(name, nil, func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) { return &result, nil })
+		p.add(name, nil, func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
+			return &result, nil
+		})
 	}
 	all := tools(t, client(t, p.serve(t, stateless).URL, func(c *mcp.Config) { c.MaxResultBytes = 8000 }), mcp.Selection{})
 	for name, want := range map[string]string{

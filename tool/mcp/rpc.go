@@ -49,9 +49,11 @@ func (s *Server) request(ctx context.Context, method, name string, params map[st
 	defer cancel()
 	offered := capabilities(true) // its own JSON would have roots
 	params["_meta"] = map[string]any{
-		"io.modelcontextprotocol/protocolVersion":    revision,
-		"io.modelcontextprotocol/clientInfo":         map[string]string{"name": clientName, "version": clientVersion},
-		"io.modelcontextprotocol/clientCapabilities": map[string]any{"elicitation": offered.Elicitation, "extensions": offered.Extensions},
+		"io.modelcontextprotocol/protocolVersion": revision,
+		"io.modelcontextprotocol/clientInfo":      map[string]string{"name": clientName, "version": clientVersion},
+		"io.modelcontextprotocol/clientCapabilities": map[string]any{
+			"elicitation": offered.Elicitation, "extensions": offered.Extensions,
+		},
 	}
 	id := s.requests.Add(1)
 	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": params})
@@ -118,7 +120,8 @@ func readAnswer(response *http.Response, id int64) (json.RawMessage, error) {
 // headerValue returns a text as a header has it: in base64 if it is not plain ASCII, or looks like base64.
 func headerValue(text string) string {
 	const before, after = "=?base64?", "?="
-	plain := strings.Trim(text, " \t") == text && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
+	plain := strings.Trim(text, " \t") == text &&
+		!strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 	if plain && (!strings.HasPrefix(text, before) || !strings.HasSuffix(text, after)) {
 		return text
 	}

@@ -69,7 +69,10 @@ func TestSecrets(t *testing.T) {
 func TestSecretURL(t *testing.T) {
 	t.Parallel()
 
-	for _, link := range []string{"http://127.0.0.1:1/k/hunter2-hunter2/mcp", "http://127.0.0.1:1/?key=hunter2-hunter2", "http://user:hunter2-hunter2@127.0.0.1:1/"} {
+	for _, link := range []string{
+		"http://127.0.0.1:1/k/hunter2-hunter2/mcp", "http://127.0.0.1:1/?key=hunter2-hunter2",
+		"http://user:hunter2-hunter2@127.0.0.1:1/",
+	} {
 		var log bytes.Buffer
 		s := client(t, link, func(c *mcp.Config) { c.Optional, c.Log = true, slog.New(slog.NewTextHandler(&log, nil)) })
 		if _, err := s.List(t.Context()); err == nil || strings.Contains(err.Error(), "hunter2") {

@@ -129,7 +129,8 @@ func (s *Server) connect(ctx context.Context) (*sdk.ClientSession, error) {
 		return nil, errNoRevision
 	case s.config.Revision != "":
 		_ = session.Close()
-		return nil, fmt.Errorf("the server speaks revision %s, and not %s as configured", cut(speaks, maxErrorText), s.config.Revision)
+		return nil, fmt.Errorf("the server speaks revision %s, and not %s as configured", cut(speaks, maxErrorText),
+			s.config.Revision)
 	default:
 		legacy = true
 	}
@@ -149,7 +150,8 @@ func (s *Server) dial(ctx context.Context, asked string) (*sdk.ClientSession, er
 	defer cancel()
 	defer context.AfterFunc(ctx, cancel)()
 	client := sdk.NewClient(&sdk.Implementation{Name: clientName, Version: clientVersion}, &sdk.ClientOptions{
-		Capabilities: capabilities(asked >= revision && s.http != nil && !s.config.NoTasks), MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
+		Capabilities:   capabilities(asked >= revision && s.http != nil && !s.config.NoTasks),
+		MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
 	})
 	client.AddReceivingMiddleware(s.questions)
 	client.AddSendingMiddleware(withoutTasks, withoutResults)
@@ -173,7 +175,10 @@ func withoutTasks(next sdk.MethodHandler) sdk.MethodHandler {
 // capabilities returns what this client offers to a server.
 func capabilities(tasks bool) *sdk.ClientCapabilities {
 	c := &sdk.ClientCapabilities{
-		Elicitation: &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}},
+		Elicitation: &sdk.ElicitationCapabilities{
+			Form: &sdk.FormElicitationCapabilities{},
+			URL:  &sdk.URLElicitationCapabilities{},
+		},
 	}
 	if tasks {
 		c.AddExtension(tasksExtension, nil)
@@ -227,9 +232,11 @@ func (s *Server) unreachable(err error) error {
 	}
 	message := "MCP server " + s.config.Name + " cannot be reached"
 	if unread, ok := errors.AsType[*unreadableError](err); ok {
-		message = "MCP server " + s.config.Name + " has a list that cannot be read: " + cut(s.clean(unread.reason), maxErrorText)
+		message = "MCP server " + s.config.Name + " has a list that cannot be read: " +
+			cut(s.clean(unread.reason), maxErrorText)
 	} else if errors.Is(err, errSlow) {
-		message = "MCP server " + s.config.Name + " was not ready within its connect_timeout of " + s.config.ConnectTimeout.String()
+		message = "MCP server " + s.config.Name + " was not ready within its connect_timeout of " +
+			s.config.ConnectTimeout.String()
 	}
 	return &spool.Error{Code: spool.Unavailable, Message: message, Err: s.cause(err)}
 }

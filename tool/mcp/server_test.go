@@ -69,7 +69,10 @@ type text struct {
 }
 
 func newPeer() *peer {
-	p := &peer{calls: make(map[string]int), begun: make(chan struct{}, 100), release: make(chan struct{}), withdrawn: make(chan struct{}, 100)}
+	p := &peer{
+		calls: make(map[string]int), begun: make(chan struct{}, 100), release: make(chan struct{}),
+		withdrawn: make(chan struct{}, 100),
+	}
 	p.server = sdk.NewServer(&sdk.Implementation{Name: "peer", Version: "1"}, nil)
 	p.server.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
@@ -93,10 +96,15 @@ func newPeer() *peer {
 		return said(in.Text), nil
 	})
 	p.add("fail", nil, func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
-		return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: "no such order; the key is Bearer sesame-street"}}}, nil
+		return &sdk.CallToolResult{
+			IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: "no such order; the key is Bearer sesame-street"}},
+		}, nil
 	})
 	p.add("data", nil, func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
-		return &sdk.CallToolResult{StructuredContent: map[string]any{"sum": 7}, Content: []sdk.Content{&sdk.TextContent{Text: `{"sum":7}`}}}, nil
+		return &sdk.CallToolResult{
+			StructuredContent: map[string]any{"sum": 7},
+			Content:           []sdk.Content{&sdk.TextContent{Text: `{"sum":7}`}},
+		}, nil
 	})
 	p.add("picture", nil, func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
 		return &sdk.CallToolResult{Content: []sdk.Content{
@@ -108,10 +116,14 @@ func newPeer() *peer {
 		return said(strings.Repeat("ä\"", 100_000)), nil
 	})
 	yes := true
-	p.add("drop.table", &sdk.ToolAnnotations{DestructiveHint: &yes}, func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error) {
+	p.add("drop.table", &sdk.ToolAnnotations{DestructiveHint: &yes}, func(
+		context.Context, *sdk.CallToolRequest, text,
+	) (*sdk.CallToolResult, error) {
 		return said("dropped"), nil
 	})
-	p.add("slow", &sdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true}, func(ctx context.Context, _ *sdk.CallToolRequest, _ text) (*sdk.CallToolResult, error) {
+	p.add("slow", &sdk.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true}, func(
+		ctx context.Context, _ *sdk.CallToolRequest, _ text,
+	) (*sdk.CallToolResult, error) {
 		p.begun <- struct{}{}
 		select {
 		case <-ctx.Done():
@@ -145,7 +157,10 @@ func said(text string) *sdk.CallToolResult {
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}
 }
 
-func (p *peer) add(name string, hints *sdk.ToolAnnotations, handle func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error)) {
+func (p *peer) add(
+	name string, hints *sdk.ToolAnnotations,
+	handle func(context.Context, *sdk.CallToolRequest, text) (*sdk.CallToolResult, error),
+) {
 	sdk.AddTool(p.server, &sdk.Tool{Name: name, Description: "The tool " + name + ".", Annotations: hints},
 		func(ctx context.Context, r *sdk.CallToolRequest, in text) (*sdk.CallToolResult, any, error) {
 			result, err := handle(ctx, r, in)
@@ -173,7 +188,11 @@ func (p *peer) refund(_ context.Context, r *sdk.CallToolRequest, _ text) (*sdk.C
 	ask := func(field, kind, state string) *sdk.CallToolResult {
 		return &sdk.CallToolResult{RequestState: state, InputRequests: sdk.InputRequestMap{"q": &sdk.ElicitParams{
 			Mode: "form", Message: "Which " + field + "?",
-			RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{field: map[string]any{"type": kind}}, "required": []string{field}},
+			RequestedSchema: map[string]any{
+				"type":       "object",
+				"properties": map[string]any{field: map[string]any{"type": kind}},
+				"required":   []string{field},
+			},
 		}}}
 	}
 	answer, _ := r.Params.InputResponses["q"].(*sdk.ElicitResult)
@@ -191,8 +210,8 @@ func (p *peer) refund(_ context.Context, r *sdk.CallToolRequest, _ text) (*sdk.C
 	}
 }
 
-// ask asks in the middle of a call, as older revisions do, for each word. A word with a slash is asked for on the server's
-// own stream.
+// ask asks in the middle of a call, as older revisions do, for each word. A word with a slash is asked for on the
+// server's own stream.
 func (p *peer) ask(ctx context.Context, r *sdk.CallToolRequest, in text) (*sdk.CallToolResult, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -238,7 +257,8 @@ func (p *peer) many(_ context.Context, r *sdk.CallToolRequest, _ text) (*sdk.Cal
 		return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{
 			"b": &sdk.ElicitParams{Mode: "url", Message: "Log in", URL: "https://bank.example.com/login", ElicitationID: "e1"},
 			"a": &sdk.ElicitParams{Mode: "form", Message: "Name?", RequestedSchema: map[string]any{
-				"type": "object", "properties": map[string]any{"name": map[string]any{"type": "string"}}, "required": []string{"name"},
+				"type": "object", "properties": map[string]any{"name": map[string]any{"type": "string"}},
+				"required": []string{"name"},
 			}},
 		}}, nil
 	}
@@ -339,8 +359,8 @@ func call(t *testing.T, tool spool.Tool, args string, change ...func(*spool.Tool
 	return string(result), err
 }
 
-// A server of the present revision, which also speaks older ones, is away when it is asked for its revision. It counts as
-// unreachable, and not as an older server, whose calls cannot ask.
+// A server of the present revision, which also speaks older ones, is away when it is asked for its revision. It
+// counts as unreachable, and not as an older server, whose calls cannot ask.
 func TestDiscoverBreaks(t *testing.T) {
 	t.Parallel()
 

@@ -67,8 +67,10 @@ type SignIns struct {
 func NewSignIns(c SignInConfig) (*SignIns, error) {
 	u, err := url.Parse(c.URL)
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" ||
-		u.Scheme != "https" && (u.Scheme != "http" || u.Hostname() != "localhost" && !net.ParseIP(u.Hostname()).IsLoopback()) {
-		return nil, spool.Errorf(spool.Invalid, "SignInConfig.URL must be an https URL without a query; http is for loopback hosts")
+		u.Scheme != "https" && (u.Scheme != "http" ||
+			u.Hostname() != "localhost" && !net.ParseIP(u.Hostname()).IsLoopback()) {
+		return nil, spool.Errorf(spool.Invalid,
+			"SignInConfig.URL must be an https URL without a query; http is for loopback hosts")
 	}
 	if c.Store == nil {
 		return nil, spool.Errorf(spool.Invalid, "SignInConfig.Store is required")
@@ -82,7 +84,8 @@ func NewSignIns(c SignInConfig) (*SignIns, error) {
 	}
 	s := &SignIns{db: c.Store, url: strings.TrimRight(c.URL, "/")}
 	s.book = signin.New(signin.Config{
-		Store: c.Store, Vault: v, Start: s.url + pathStart, Redirect: s.url + pathCallback, Anonymous: c.Anonymous, Log: c.Log,
+		Store: c.Store, Vault: v, Start: s.url + pathStart, Redirect: s.url + pathCallback, Anonymous: c.Anonymous,
+		Log: c.Log,
 	})
 	return s, nil
 }
@@ -93,7 +96,8 @@ func (s *SignIns) clientID() string { return s.url + pathDocument }
 func (s *SignIns) ClientMetadata() json.RawMessage {
 	text, err := json.Marshal(map[string]any{
 		"client_id": s.clientID(), "client_name": "Spool", "redirect_uris": []string{s.url + pathCallback},
-		"grant_types": []string{"authorization_code", "refresh_token"}, "response_types": []string{"code"}, "token_endpoint_auth_method": "none",
+		"grant_types": []string{"authorization_code", "refresh_token"}, "response_types": []string{"code"},
+		"token_endpoint_auth_method": "none",
 	})
 	if err != nil {
 		panic("mcp: " + err.Error()) // texts
@@ -102,16 +106,18 @@ func (s *SignIns) ClientMetadata() json.RawMessage {
 }
 
 // BeginSignIn begins a sign-in with the ticket of a link, for the subject that has opened the link. It returns where
-// to send the browser, with a cookie that the browser brings to FinishSignIn. It returns a [spool.NotFound] error if the
-// ticket is another subject's or too old.
-func (s *SignIns) BeginSignIn(ctx context.Context, ticket string, tenant spool.Tenant, subject string) (string, *http.Cookie, error) {
+// to send the browser, with a cookie that the browser brings to FinishSignIn. It returns a [spool.NotFound] error if
+// the ticket is another subject's or too old.
+func (s *SignIns) BeginSignIn(
+	ctx context.Context, ticket string, tenant spool.Tenant, subject string,
+) (string, *http.Cookie, error) {
 	begun, err := s.book.Begin(ctx, ticket, tenant, subject)
 	if err != nil {
 		return "", nil, err
 	}
 	return begun.URL, &http.Cookie{ //nolint:gosec // it is Secure unless the host is a loopback one
-		Name: s.cookie(begun.Cookie), Value: begun.Secret, Path: s.cookiePath(), MaxAge: int(begun.Lasts.Seconds()), HttpOnly: true,
-		Secure: s.secure(), SameSite: http.SameSiteLaxMode,
+		Name: s.cookie(begun.Cookie), Value: begun.Secret, Path: s.cookiePath(), MaxAge: int(begun.Lasts.Seconds()),
+		HttpOnly: true, Secure: s.secure(), SameSite: http.SameSiteLaxMode,
 	}, nil
 }
 
@@ -185,11 +191,16 @@ func (s *SignIns) noteList(ctx context.Context, tenant spool.Tenant, server stri
 		return err
 	}
 	var before string
-	if len(rows) > 0 && json.Unmarshal(rows[0].Value, &before) == nil && before == string(text) && time.Since(rows[0].UpdatedAt) < listFor/2 {
+	if len(rows) > 0 && json.Unmarshal(rows[0].Value, &before) == nil && before == string(text) &&
+		time.Since(rows[0].UpdatedAt) < listFor/2 {
 		return nil
 	}
 	return s.db.Update(ctx, spool.ThreadKey{Tenant: tenant}, 0, func(tx store.Tx) error {
-		return tx.Write(store.Changes{Rows: []store.Row{{Kind: listKind, Key: server, Value: value, Version: store.AnyVersion, ExpiresAt: tx.Now().Add(listFor)}}})
+		return tx.Write(store.Changes{
+			Rows: []store.Row{
+				{Kind: listKind, Key: server, Value: value, Version: store.AnyVersion, ExpiresAt: tx.Now().Add(listFor)},
+			},
+		})
 	})
 }
 

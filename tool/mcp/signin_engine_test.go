@@ -23,9 +23,14 @@ func (h *house) work(t *testing.T, s *mcp.Server, tool string) *engine.Engine {
 	t.Helper()
 
 	e, err := engine.New(store.Backend{Store: h.db}, engine.Config{
-		Models: map[string]spool.Model{"scripted": spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: tool, Args: `{}`}), spooltest.Say("done"))},
-		Agents: []spool.Agent{{Name: "clerk", Model: "scripted", ToolSources: []spool.ToolSource{must(s.Tools(mcp.Selection{}))}}},
-		Log:    h.logger.With("part", "engine"),
+		Models: map[string]spool.Model{
+			"scripted": spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: tool, Args: `{}`}),
+				spooltest.Say("done")),
+		},
+		Agents: []spool.Agent{
+			{Name: "clerk", Model: "scripted", ToolSources: []spool.ToolSource{must(s.Tools(mcp.Selection{}))}},
+		},
+		Log: h.logger.With("part", "engine"),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -65,8 +70,11 @@ func TestSignInRun(t *testing.T) {
 
 	h := openHouse(t)
 	h.logger = slog.New(slog.NewTextHandler(&h.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	sdk.AddTool(h.server, &sdk.Tool{Name: "tell"}, func(_ context.Context, r *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
-		return said(h.issuer.PersonOf(&http.Request{Header: r.Extra.Header}) + " has " + r.Extra.Header.Get("Authorization")), nil, nil
+	sdk.AddTool(h.server, &sdk.Tool{Name: "tell"}, func(
+		_ context.Context, r *sdk.CallToolRequest, _ struct{},
+	) (*sdk.CallToolResult, any, error) {
+		return said(h.issuer.PersonOf(&http.Request{Header: r.Extra.Header}) + " has " + r.Extra.Header.Get("Authorization")),
+			nil, nil
 	})
 	s := h.open(t)
 	h.signIn(t, s, "acme", "ben", "ben@idp")
@@ -83,7 +91,9 @@ func TestSignInRun(t *testing.T) {
 		if err != nil || len(o.Parks) != 1 {
 			t.Fatalf("the run is %+v, %v", o, err)
 		}
-		if r, err := e.Respond(t.Context(), key, wire.Response{ToolCallID: "c1", Approved: true, Digest: o.Parks[0].Digest}); err != nil || !r.Delivered {
+		if r, err := e.Respond(
+			t.Context(), key, wire.Response{ToolCallID: "c1", Approved: true, Digest: o.Parks[0].Digest},
+		); err != nil || !r.Delivered {
 			t.Fatalf("%+v, %v", r, err)
 		}
 	}
@@ -118,7 +128,8 @@ func TestSignInRun(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || !strings.Contains(shown.String(), "ann@idp has Bearer [redacted]") || strings.Contains(shown.String(), "ben@idp") {
+	if err != nil || !strings.Contains(shown.String(), "ann@idp has Bearer [redacted]") ||
+		strings.Contains(shown.String(), "ben@idp") {
 		t.Errorf("%v: %s", err, shown.String())
 	}
 	h.issuer.Revoke() // so that a refresh is written too

@@ -73,7 +73,9 @@ func openHouse(t *testing.T) *house {
 	h.db = db
 	h.logger = slog.New(slog.NewTextHandler(&h.log, nil))
 	h.issuer.Codes = &oauth.Codes{Person: "ann@idp"}
-	sdk.AddTool(h.server, &sdk.Tool{Name: "who"}, func(_ context.Context, r *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
+	sdk.AddTool(h.server, &sdk.Tool{Name: "who"}, func(
+		_ context.Context, r *sdk.CallToolRequest, _ struct{},
+	) (*sdk.CallToolResult, any, error) {
 		return said(h.issuer.PersonOf(&http.Request{Header: r.Extra.Header})), nil, nil
 	})
 	h.host = httptest.NewServer(http.HandlerFunc(h.serve))
@@ -163,10 +165,13 @@ func linkOf(t *testing.T, err error) (link, message string, approved func(*spool
 		t.Fatalf("got %v", err)
 	}
 	var shown struct{ Server, Mode, Message, URL string }
-	if err := json.Unmarshal(must(json.Marshal(park.Payload)), &shown); err != nil || shown.Mode != "url" || shown.Server != "shop" || park.Reason != mcp.ParkElicitation {
+	if err := json.Unmarshal(must(json.Marshal(park.Payload)), &shown); err != nil || shown.Mode != "url" ||
+		shown.Server != "shop" || park.Reason != mcp.ParkElicitation {
 		t.Fatalf("the park is %+v", park)
 	}
-	return shown.URL, shown.Message, func(c *spool.ToolCall) { c.Resume, c.Answer = park.Resume, &spool.Answer{Approved: true} }
+	return shown.URL, shown.Message, func(c *spool.ToolCall) {
+		c.Resume, c.Answer = park.Resume, &spool.Answer{Approved: true}
+	}
 }
 
 // browser returns a browser of a subject.
@@ -210,7 +215,8 @@ func (h *house) signIn(t *testing.T, s *mcp.Server, tenant, subject, person stri
 	}
 	_, err := call(t, tool, `{}`, as(tenant, subject))
 	link, _, approved := linkOf(t, err)
-	if status, page := visit(t, browser(tenant+"/"+subject), link); status != http.StatusOK || page != "signed in to shop" {
+	if status, page := visit(t, browser(tenant+"/"+subject), link); status != http.StatusOK ||
+		page != "signed in to shop" {
 		t.Fatalf("%d %s; the last refusal: %s", status, page, h.issuer.Refusal())
 	}
 	if got, err := call(t, tool, `{}`, as(tenant, subject), approved); err != nil || !first && got != `"`+person+`"` {
@@ -233,7 +239,9 @@ func TestSignIn(t *testing.T) {
 	h.signIn(t, s, "acme", "ben", "ben@idp")
 	h.signIn(t, s, "other", "ann", "another-ann@idp")
 	other := h.open(t) // as another process
-	for owner, want := range map[string]string{"acme/ann": "ann@idp", "acme/ben": "ben@idp", "other/ann": "another-ann@idp"} {
+	for owner, want := range map[string]string{
+		"acme/ann": "ann@idp", "acme/ben": "ben@idp", "other/ann": "another-ann@idp",
+	} {
 		tenant, subject, _ := strings.Cut(owner, "/")
 		for _, at := range []*mcp.Server{s, other} {
 			if got, err := h.who(t, at, tenant, subject); err != nil || got != `"`+want+`"` {
@@ -251,7 +259,8 @@ func TestSignIn(t *testing.T) {
 		if !ok {
 			t.Fatalf("nobody of %s has not the tool %s", tenant, name)
 		}
-		if _, err := call(t, tool, `{}`, as(tenant, "")); spool.CodeOf(err) != spool.Unauthorized || !strings.Contains(spool.MessageOf(err), "has no subject") {
+		if _, err := call(t, tool, `{}`, as(tenant, "")); spool.CodeOf(err) != spool.Unauthorized ||
+			!strings.Contains(spool.MessageOf(err), "has no subject") {
 			t.Errorf("nobody of %s: %v", tenant, err)
 		}
 	}
@@ -267,7 +276,8 @@ func TestSignInBound(t *testing.T) {
 	_, err := call(t, tool, `{}`, as("acme", "ann"))
 	link, _, approved := linkOf(t, err)
 	for _, caller := range []string{"acme/ben", "other/ann", "/ann", "acme/", ""} {
-		if status, page := visit(t, browser(caller), link); status != http.StatusNotFound || !strings.Contains(page, "not yours") {
+		if status, page := visit(t, browser(caller), link); status != http.StatusNotFound ||
+			!strings.Contains(page, "not yours") {
 			t.Errorf("%q: %d %s", caller, status, page)
 		}
 	}
@@ -289,7 +299,8 @@ func TestSignInBound(t *testing.T) {
 	}
 	_ = response.Body.Close()
 	callback := response.Header.Get("Location")
-	if status, page := visit(t, browser("acme/ann"), callback); status != http.StatusForbidden || !strings.Contains(page, "another browser") {
+	if status, page := visit(t, browser("acme/ann"), callback); status != http.StatusForbidden ||
+		!strings.Contains(page, "another browser") {
 		t.Errorf("another browser: %d %s", status, page)
 	}
 	_, err = call(t, tool, `{}`, as("acme", "ann"), approved) // an approval is no sign-in
@@ -402,7 +413,8 @@ func TestSignInKeys(t *testing.T) {
 	h.keys = [][]byte{keyOf(3)}
 	wrong := h.open(t)
 	_, err := call(t, toolsOf(t, wrong), `{}`, as("acme", "ann"))
-	if _, message, _ := linkOf(t, err); message != "The stored sign-in cannot be read with the configured keys. Sign in to shop again, then approve." {
+	if _, message, _ := linkOf(t, err); message !=
+		"The stored sign-in cannot be read with the configured keys. Sign in to shop again, then approve." {
 		t.Errorf("asks %q", message)
 	}
 	if !strings.Contains(h.log.String(), "cannot be read with the configured keys") {

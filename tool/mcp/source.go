@@ -88,7 +88,8 @@ func (s *Server) Tools(selection Selection) (spool.ToolSource, error) {
 	selection.Prefix = cmp.Or(selection.Prefix, s.config.Name+"__")
 	switch selection.Approval = cmp.Or(selection.Approval, ApproveHinted); {
 	case !validPrefix(selection.Prefix):
-		return nil, spool.Errorf(spool.Invalid, "MCP server %s: Prefix must be up to 34 letters, digits, hyphens and underscores", s.config.Name)
+		return nil, spool.Errorf(spool.Invalid,
+			"MCP server %s: Prefix must be up to 34 letters, digits, hyphens and underscores", s.config.Name)
 	case !slices.Contains([]Approval{ApproveHinted, ApproveAlways, ApproveNever}, selection.Approval):
 		return nil, spool.Errorf(spool.Invalid, "MCP server %s: Approval must be hinted, always or never", s.config.Name)
 	}
@@ -126,7 +127,8 @@ func (c *source) List(ctx context.Context, tenant spool.Tenant, subject string) 
 	list, err := c.server.listFor(ctx, tenant, subject)
 	switch {
 	case err != nil && ctx.Err() == nil && c.server.config.Optional:
-		c.server.config.Log.WarnContext(ctx, "a run begins without the tools of an MCP server", "server", c.Name(), "error", err)
+		c.server.config.Log.WarnContext(ctx, "a run begins without the tools of an MCP server", "server", c.Name(), "error",
+			err)
 		list = &List{}
 	case err != nil:
 		return nil, err
@@ -154,7 +156,8 @@ func (c *source) warnMissing(ctx context.Context, list *List) {
 	missing := c.selection.Missing(list)
 	fresh := slices.DeleteFunc(slices.Clone(missing), func(name string) bool { return slices.Contains(c.missing, name) })
 	if c.missing = missing; len(fresh) > 0 {
-		c.server.config.Log.WarnContext(ctx, "MCP server does not offer tools that the configuration names", "server", c.Name(), "tools", fresh)
+		c.server.config.Log.WarnContext(ctx, "MCP server does not offer tools that the configuration names", "server",
+			c.Name(), "tools", fresh)
 	}
 }
 
@@ -196,7 +199,8 @@ func (c *source) tool(listed ListedTool, offered bool) (spool.Tool, bool) {
 		Idempotent: offered || slices.Contains(o.Idempotent, listed.Name), Polling: slices.Contains(o.Polling, listed.Name),
 		Search: o.Search,
 	}
-	if o.Approval == ApproveAlways || o.Approval == ApproveHinted && listed.Destructive || slices.Contains(o.Approve, listed.Name) {
+	if o.Approval == ApproveAlways || o.Approval == ApproveHinted && listed.Destructive ||
+		slices.Contains(o.Approve, listed.Name) {
 		t.Approval = spool.AlwaysApprove
 	}
 	if offered {

@@ -11,9 +11,10 @@ import (
 // maxStandingPause bounds the pause before a server's own stream is opened again.
 const maxStandingPause = time.Minute
 
-// standing answers the request for a server's own stream, on which servers of older revisions ask questions that name no
-// call. The answer is there at once and lasts as long as the connection: the SDK waits for the first bytes, and breaks the
-// connection, with all its calls, if the stream does not come or ends. Events between two streams are lost.
+// standing answers the request for a server's own stream, on which servers of older revisions ask questions that name
+// no call. The answer is there at once and lasts as long as the connection: the SDK waits for the first bytes, and
+// breaks the connection, with all its calls, if the stream does not come or ends. Events between two streams are
+// lost.
 func (t *roundTripper) standing(r *http.Request) *http.Response {
 	body, events := io.Pipe()
 	go func() {

@@ -217,7 +217,8 @@ func isGone(err error) bool {
 // failedLook returns the error of a call whose task could not be asked about. The pauses grow.
 func (s *Server) failedLook(ctx context.Context, keep *keptTask, err error) error {
 	if keep.Failed == 0 {
-		s.config.Log.WarnContext(ctx, "MCP server cannot be asked about a task", "server", s.config.Name, "error", s.cause(err))
+		s.config.Log.WarnContext(ctx, "MCP server cannot be asked about a task", "server", s.config.Name, "error",
+			s.cause(err))
 	}
 	pause := keep.Every
 	for range keep.Failed {
@@ -233,7 +234,8 @@ func (s *Server) failedLook(ctx context.Context, keep *keptTask, err error) erro
 func (s *Server) taskResult(ctx context.Context, call spool.ToolCall, t task) (json.RawMessage, error) {
 	result, err := readResult(t.Result)
 	if err != nil || result.NeedsInput() {
-		return nil, spool.Errorf(spool.Invalid, "MCP server %s: its task ended with a result that cannot be read", s.config.Name)
+		return nil, spool.Errorf(spool.Invalid, "MCP server %s: its task ended with a result that cannot be read",
+			s.config.Name)
 	}
 	return s.result(ctx, call, result)
 }
@@ -294,7 +296,9 @@ func (s *Server) taskAsks(ctx context.Context, tool ListedTool, keep *keptTask, 
 //
 // A refusal does not end the call at once. The server may have got the answers in a request that broke, or may not ask
 // any more since the last look: the next look shows it.
-func (s *Server) sendAnswers(ctx context.Context, keep *keptTask, answers map[string]json.RawMessage, looking bool) error {
+func (s *Server) sendAnswers(
+	ctx context.Context, keep *keptTask, answers map[string]json.RawMessage, looking bool,
+) error {
 	if err := lease.Check(ctx); err != nil {
 		return err
 	}
@@ -310,7 +314,8 @@ func (s *Server) sendAnswers(ctx context.Context, keep *keptTask, answers map[st
 		return ctx.Err()
 	case refused && keep.Refused+1 < maxRefused:
 		keep.Refused++
-		return keep.pending(min(keep.Every, maxFailedPause), "MCP server "+s.config.Name+" does not take the answer to its question")
+		return keep.pending(min(keep.Every, maxFailedPause),
+			"MCP server "+s.config.Name+" does not take the answer to its question")
 	case refused:
 		if !looking {
 			s.abandonTask(ctx, keep.ID)
@@ -324,7 +329,8 @@ func (s *Server) sendAnswers(ctx context.Context, keep *keptTask, answers map[st
 // abandonTask asks the server to cancel a task whose result nobody will fetch.
 func (s *Server) abandonTask(ctx context.Context, id string) {
 	if err := s.cancelTask(ctx, id); err != nil {
-		s.config.Log.WarnContext(ctx, "a task of an MCP server was not cancelled", "server", s.config.Name, "error", s.cause(err))
+		s.config.Log.WarnContext(ctx, "a task of an MCP server was not cancelled", "server", s.config.Name, "error",
+			s.cause(err))
 	}
 }
 

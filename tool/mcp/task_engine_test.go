@@ -28,10 +28,14 @@ type office struct {
 func (o *office) open() (e *engine.Engine, end func()) {
 	o.t.Helper()
 
-	calls := spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "shop__" + fake.Tool, Args: `{"year":2025}`}), spooltest.Say("done"))
+	calls := spooltest.NewReplayModel(
+		spooltest.Use(spooltest.Call{ID: "c1", Name: "shop__" + fake.Tool, Args: `{"year":2025}`}), spooltest.Say("done"),
+	)
 	e, err := engine.New(store.Backend{Store: o.db}, engine.Config{
 		Models: map[string]spool.Model{"scripted": calls},
-		Agents: []spool.Agent{{Name: "clerk", Model: "scripted", ToolSources: []spool.ToolSource{must(client(o.t, o.url).Tools(mcp.Selection{}))}}},
+		Agents: []spool.Agent{
+			{Name: "clerk", Model: "scripted", ToolSources: []spool.ToolSource{must(client(o.t, o.url).Tools(mcp.Selection{}))}},
+		},
 	})
 	if err != nil {
 		o.t.Fatal(err)
@@ -141,7 +145,8 @@ func TestTaskAnswerRun(t *testing.T) {
 			}
 			defer end()
 			task := server.Tasks()[0]
-			if got := wait(); got.State != wire.Completed || len(task.Answers()) != 1 || server.Started() != 1 || len(server.Wrong()) > 0 {
+			if got := wait(); got.State != wire.Completed || len(task.Answers()) != 1 || server.Started() != 1 ||
+				len(server.Wrong()) > 0 {
 				t.Errorf("the run is %+v, the answers are %s, wrong are %q", got, task.Answers(), server.Wrong())
 			}
 		})

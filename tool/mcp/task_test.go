@@ -195,22 +195,43 @@ func TestTaskEnds(t *testing.T) {
 		end  func(*fake.Task)
 		want string
 	}{
-		"Fails":       {func(task *fake.Task) { task.Fail(-32603, "no paper") }, "MCP server shop: its task failed: no paper"},
-		"FailsSecret": {func(task *fake.Task) { task.Fail(-32603, "the key is sesame-street") }, "MCP server shop: its task failed: the key is [redacted]"},
-		"FailsLong":   {func(task *fake.Task) { task.Fail(-32603, strings.Repeat("x", 9000)) }, "MCP server shop: its task failed: " + strings.Repeat("x", 2000)},
-		"Cancelled":   {func(task *fake.Task) { task.Cancel("the shop closes") }, "MCP server shop: its task was cancelled: the shop closes"},
-		"Silently":    {func(task *fake.Task) { task.Cancel("") }, "MCP server shop: its task was cancelled"},
+		"Fails": {
+			func(task *fake.Task) { task.Fail(-32603, "no paper") }, "MCP server shop: its task failed: no paper",
+		},
+		"FailsSecret": {
+			func(task *fake.Task) { task.Fail(-32603, "the key is sesame-street") },
+			"MCP server shop: its task failed: the key is [redacted]",
+		},
+		"FailsLong": {
+			func(task *fake.Task) { task.Fail(-32603, strings.Repeat("x", 9000)) },
+			"MCP server shop: its task failed: " + strings.Repeat("x", 2000),
+		},
+		"Cancelled": {
+			func(task *fake.Task) { task.Cancel("the shop closes") }, "MCP server shop: its task was cancelled: the shop closes",
+		},
+		"Silently": {func(task *fake.Task) { task.Cancel("") }, "MCP server shop: its task was cancelled"},
 		"Error": {func(task *fake.Task) {
-			task.Complete(map[string]any{"isError": true, "content": []any{map[string]any{"type": "text", "text": "no such year"}}})
+			task.Complete(map[string]any{
+				"isError": true, "content": []any{map[string]any{"type": "text", "text": "no such year"}},
+			})
 		}, "no such year"},
-		"NoResult": {func(task *fake.Task) { task.Complete(nil) }, "MCP server shop: its task ended with a result that cannot be read"},
-		"Garbage":  {func(task *fake.Task) { task.Complete("yes") }, "MCP server shop: its task ended with a result that cannot be read"},
-		"Asks":     {func(task *fake.Task) { task.Complete(map[string]any{"resultType": "input_required"}) }, "MCP server shop: its task ended with a result that cannot be read"},
+		"NoResult": {
+			func(task *fake.Task) { task.Complete(nil) }, "MCP server shop: its task ended with a result that cannot be read",
+		},
+		"Garbage": {
+			func(task *fake.Task) { task.Complete("yes") }, "MCP server shop: its task ended with a result that cannot be read",
+		},
+		"Asks": {
+			func(task *fake.Task) { task.Complete(map[string]any{"resultType": "input_required"}) },
+			"MCP server shop: its task ended with a result that cannot be read",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			w := newWorks(t, &fake.Server{}, func(c *mcp.Config) { c.Headers = map[string]string{"Authorization": "Bearer sesame-street"} })
+			w := newWorks(t, &fake.Server{}, func(c *mcp.Config) {
+				c.Headers = map[string]string{"Authorization": "Bearer sesame-street"}
+			})
 			c.end(w.begin())
 			w.fails(c.want)
 		})
@@ -226,7 +247,8 @@ func TestTaskQuestion(t *testing.T) {
 	task.Ask("q1", "reason", 2)
 	park := w.asks()
 	shown, err := json.Marshal(park.Payload)
-	if err != nil || string(shown) != `{"server":"shop","tool":"audit","mode":"form","message":"Which reason?"}` || park.Reason != mcp.ParkElicitation {
+	if err != nil || string(shown) != `{"server":"shop","tool":"audit","mode":"form","message":"Which reason?"}` ||
+		park.Reason != mcp.ParkElicitation {
 		t.Errorf("shown: %s, %v", shown, err)
 	}
 	if !strings.Contains(string(park.Schema), `"reason"`) {
@@ -259,8 +281,12 @@ func TestTaskAnswerBreaks(t *testing.T) {
 	t.Parallel()
 
 	for name, set := range map[string]func(s *fake.Server, first func(method string) bool){
-		"Request":         func(s *fake.Server, first func(string) bool) { s.Before = func(m string) bool { return !first(m) } },
-		"Acknowledgement": func(s *fake.Server, first func(string) bool) { s.After = func(m string) bool { return !first(m) } },
+		"Request": func(s *fake.Server, first func(string) bool) {
+			s.Before = func(m string) bool { return !first(m) }
+		},
+		"Acknowledgement": func(s *fake.Server, first func(string) bool) {
+			s.After = func(m string) bool { return !first(m) }
+		},
 		"AcknowledgementOnce": func(s *fake.Server, first func(string) bool) {
 			s.Once, s.After = true, func(m string) bool { return !first(m) }
 		},
@@ -353,7 +379,9 @@ func TestTaskAnswerRefused(t *testing.T) {
 	t.Parallel()
 
 	var updates atomic.Int64
-	w := newWorks(t, &fake.Server{Once: true, After: func(method string) bool { return method != "tasks/update" || updates.Add(1) > 1 }})
+	w := newWorks(t, &fake.Server{
+		Once: true, After: func(method string) bool { return method != "tasks/update" || updates.Add(1) > 1 },
+	})
 	task := w.begin()
 	task.Ask("q1", "reason", 99)
 	w.answers(w.asks(), accept(`{"reason":"rain"}`))
@@ -375,7 +403,9 @@ func TestTaskWithdrawn(t *testing.T) {
 	t.Parallel()
 
 	var updates atomic.Int64
-	w := newWorks(t, &fake.Server{Before: func(method string) bool { return method != "tasks/update" || updates.Add(1) > 1 }})
+	w := newWorks(t, &fake.Server{
+		Before: func(method string) bool { return method != "tasks/update" || updates.Add(1) > 1 },
+	})
 	task := w.begin()
 	task.Ask("q1", "reason", 0)
 	w.answers(w.asks(), accept(`{"reason":"rain"}`))
@@ -466,7 +496,8 @@ func TestTaskBadQuestion(t *testing.T) {
 				t.Errorf("a look: %v", err)
 			}
 			_, err := w.do()
-			if spool.CodeOf(err) != spool.Invalid || !strings.Contains(spool.MessageOf(err), "does not offer") || task.Cancels() != 1 {
+			if spool.CodeOf(err) != spool.Invalid || !strings.Contains(spool.MessageOf(err), "does not offer") ||
+				task.Cancels() != 1 {
 				t.Errorf("got %v, cancelled %d times", err, task.Cancels())
 			}
 		})
@@ -507,7 +538,8 @@ func TestTaskDown(t *testing.T) {
 	task := w.begin()
 	down.Store(true)
 	for _, seconds := range []float64{10, 20, 40, 60, 60} {
-		if still := w.still(w.look); still.After.Seconds() != seconds || still.Note != "MCP server shop cannot be asked how far it is" {
+		if still := w.still(w.look); still.After.Seconds() != seconds ||
+			still.Note != "MCP server shop cannot be asked how far it is" {
 			t.Errorf("the call is pending for %s, want %gs: %s", still.After, seconds, still.Note)
 		}
 	}
@@ -601,7 +633,9 @@ func TestTaskCancel(t *testing.T) {
 	t.Parallel()
 
 	var cancels atomic.Int64
-	w := newWorks(t, &fake.Server{Before: func(method string) bool { return method != "tasks/cancel" || cancels.Add(1) > 1 }})
+	w := newWorks(t, &fake.Server{
+		Before: func(method string) bool { return method != "tasks/cancel" || cancels.Add(1) > 1 },
+	})
 	task := w.begin()
 	if err := w.tool.Cancel(t.Context(), w.call); err != nil || task.Cancels() != 1 {
 		t.Errorf("%v, cancelled %d times", err, task.Cancels())
@@ -653,7 +687,9 @@ func TestTaskInCall(t *testing.T) {
 		return said("in the call"), nil
 	})
 	// A server with sessions has an older revision.
-	if result, err := call(t, tools(t, client(t, p.serve(t, nil).URL), mcp.Selection{})["offers"], `{"text":""}`); result != `"in the call"` || err != nil {
+	if result, err := call(
+		t, tools(t, client(t, p.serve(t, nil).URL), mcp.Selection{})["offers"], `{"text":""}`,
+	); result != `"in the call"` || err != nil {
 		t.Errorf("got %s, %v", result, err)
 	}
 	if got := <-offered; len(got) != 0 {

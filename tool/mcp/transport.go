@@ -43,7 +43,8 @@ func sameRequest(r *http.Request, via []*http.Request) error {
 	const most = 5
 	first := via[0]
 	switch {
-	case !strings.EqualFold(r.URL.Host, first.URL.Host), first.URL.Scheme == "https" && r.URL.Scheme != "https", r.Method != first.Method:
+	case !strings.EqualFold(r.URL.Host, first.URL.Host), first.URL.Scheme == "https" &&
+		r.URL.Scheme != "https", r.Method != first.Method:
 		return errRedirect
 	case len(via) >= most:
 		return fmt.Errorf("the server redirected %d times", most)
@@ -143,7 +144,9 @@ func noteProbe(ctx context.Context, r *http.Request, response *http.Response, er
 	if !ok || r.Header.Get("Mcp-Method") != "server/discover" {
 		return
 	}
-	away := err == nil && slices.Contains([]int{http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}, response.StatusCode)
+	away := err == nil && slices.Contains(
+		[]int{http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}, response.StatusCode,
+	)
 	broken.Store(err != nil || away)
 }
 

@@ -78,8 +78,8 @@ func (s *Server) countPage(session *sdk.ClientSession, page *sdk.ListToolsResult
 	s.count(session, 1, len(text))
 }
 
-// count counts what the SDK keeps until a session ends. It retires the session after too much. The caller has acquired the
-// session.
+// count counts what the SDK keeps until a session ends. It retires the session after too much. The caller has
+// acquired the session.
 func (s *Server) count(session *sdk.ClientSession, pages, bytes int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,5 +93,6 @@ func (s *Server) count(session *sdk.ClientSession, pages, bytes int) {
 	if s.session == session {
 		s.session = nil
 	}
-	s.config.Log.Warn("MCP server has filled a connection with pages of lists; the next call makes a new connection", "server", s.config.Name, "pages", u.pages, "bytes", u.bytes)
+	s.config.Log.Warn("MCP server has filled a connection with pages of lists; the next call makes a new connection",
+		"server", s.config.Name, "pages", u.pages, "bytes", u.bytes)
 }

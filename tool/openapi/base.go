@@ -34,7 +34,8 @@ func (b *sourceBuilder) base(o operation) (string, error) {
 	case at.RawQuery != "" || at.Fragment != "":
 		return "", wrong(place, "has a query or a fragment: set a base URL")
 	case b.config.DocumentURL != "" && (at.Host != from.Host || at.Scheme != from.Scheme):
-		return "", wrong(place, "is on "+cut(at.Host, 200)+", which is not where the document came from: set a base URL, so that requests go where you want")
+		return "", wrong(place, "is on "+cut(at.Host, 200)+
+			", which is not where the document came from: set a base URL, so that requests go where you want")
 	}
 	return strings.TrimRight(at.Scheme+"://"+at.Host+at.EscapedPath(), "/"), nil
 }

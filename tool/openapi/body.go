@@ -48,7 +48,8 @@ func (b *sourceBuilder) body(o operation) (body, error) {
 		}
 	}
 	if best.kind == argument.NoBody {
-		return body{}, wrong(place+".content", "only JSON, forms, multipart/form-data, texts and files are supported; there are "+names(content))
+		return body{}, wrong(place+".content",
+			"only JSON, forms, multipart/form-data, texts and files are supported; there are "+names(content))
 	}
 	media := mapOf(content, best.contentType)
 	best.required, best.about, best.schema = node["required"] == true, text(node, "description"), media["schema"]
@@ -56,14 +57,17 @@ func (b *sourceBuilder) body(o operation) (body, error) {
 	if at := text(media, placeKey); at != "" {
 		best.place = at
 	}
-	if best.contentType = strings.TrimSpace(best.contentType); strings.Contains(best.contentType, "*") && best.kind != argument.Binary {
+	if best.contentType = strings.TrimSpace(best.contentType); strings.Contains(best.contentType, "*") &&
+		best.kind != argument.Binary {
 		best.contentType = "" // the usual one
 	}
 	return b.form(best, media)
 }
 
 // ranks are the kinds of bodies, the one that is taken first of several first.
-var ranks = []argument.Body{argument.JSON, argument.JSON, argument.Form, argument.Multipart, argument.Text, argument.Binary}
+var ranks = []argument.Body{
+	argument.JSON, argument.JSON, argument.Form, argument.Multipart, argument.Text, argument.Binary,
+}
 
 // kind returns the kind of a body with a content type, and its rank.
 func (b *sourceBuilder) kind(contentType string, schema any) (argument.Body, int) {
@@ -89,8 +93,10 @@ func (b *sourceBuilder) kind(contentType string, schema any) (argument.Body, int
 	case plain == "multipart/form-data":
 		rank = 3
 	case strings.HasPrefix(plain, "multipart/"):
-	case !isText && kind != nil || !isText && len(object) > 0 && object["format"] == nil && object["contentMediaType"] == nil && object["contentEncoding"] == nil:
-	case strings.HasPrefix(plain, "text/"), schema != nil && !isFile(object, argument.Binary) && plain != "application/octet-stream" && kind != nil:
+	case !isText && kind != nil || !isText && len(object) > 0 && object["format"] == nil &&
+		object["contentMediaType"] == nil && object["contentEncoding"] == nil:
+	case strings.HasPrefix(plain, "text/"), schema != nil && !isFile(object, argument.Binary) &&
+		plain != "application/octet-stream" && kind != nil:
 		rank = 4
 	default:
 		rank = 5
@@ -125,7 +131,8 @@ func isFile(schema map[string]any, kind argument.Body) bool {
 	if kind == argument.JSON {
 		return encoding == "base64"
 	}
-	return text(schema, "format") == "binary" || encoding == "base64" || encoding == "" && media != "" && !strings.HasPrefix(media, "text/") && !strings.Contains(media, "json")
+	return text(schema, "format") == "binary" || encoding == "base64" ||
+		encoding == "" && media != "" && !strings.HasPrefix(media, "text/") && !strings.Contains(media, "json")
 }
 
 // anys returns a list of values, nil for anything else.
@@ -139,7 +146,8 @@ func (b *sourceBuilder) emptyContent(content map[string]any) bool {
 	for _, value := range content {
 		media, _ := value.(map[string]any)
 		schema, _, err := b.doc.object(media["schema"], "")
-		if err != nil || schema["type"] != "object" || len(mapOf(schema, "properties")) > 0 || len(mapOf(schema, "additionalProperties")) > 0 ||
+		if err != nil || schema["type"] != "object" || len(mapOf(schema, "properties")) > 0 ||
+			len(mapOf(schema, "additionalProperties")) > 0 ||
 			schema["allOf"] != nil || schema["anyOf"] != nil || schema["oneOf"] != nil {
 			return false
 		}
@@ -179,7 +187,9 @@ func (b *sourceBuilder) form(out body, media map[string]any) (body, error) {
 }
 
 // encodings reads how the properties of a form are written.
-func (b *sourceBuilder) encodings(kind argument.Body, encoding map[string]any, place string) (map[string]argument.Field, error) {
+func (b *sourceBuilder) encodings(
+	kind argument.Body, encoding map[string]any, place string,
+) (map[string]argument.Field, error) {
 	var wrongs faults
 	fields := make(map[string]argument.Field)
 	for _, name := range slices.Sorted(maps.Keys(encoding)) {
@@ -209,7 +219,10 @@ func (b *sourceBuilder) encoding(kind argument.Body, e map[string]any, place str
 		if len(mapOf(e, "headers")) > 0 {
 			return f, wrong(place+".headers", "headers of parts are not supported")
 		}
-		if slices.ContainsFunc(f.Types, func(kind string) bool { _, _, err := mime.ParseMediaType(kind); return err != nil }) {
+		if slices.ContainsFunc(f.Types, func(kind string) bool {
+			_, _, err := mime.ParseMediaType(kind)
+			return err != nil
+		}) {
 			return f, wrong(place+".contentType", "must be content types")
 		}
 	}
@@ -250,7 +263,8 @@ func checkForm(content body, schema any, place string) error {
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		property, _ := properties[name].(map[string]any)
 		f := content.fields[name]
-		if f.Style == argument.StyleDeep || f.Style == argument.StyleJSON || content.kind == argument.Multipart && f.Style == "" {
+		if f.Style == argument.StyleDeep || f.Style == argument.StyleJSON ||
+			content.kind == argument.Multipart && f.Style == "" {
 			continue
 		}
 		at := place + ".properties." + name
@@ -266,7 +280,9 @@ func checkForm(content body, schema any, place string) error {
 			property = items
 		}
 		if compound(property) {
-			wrongs.add(wrong(at, "a form may only have texts, numbers, booleans and lists of these, unless an encoding says otherwise"))
+			wrongs.add(
+				wrong(at, "a form may only have texts, numbers, booleans and lists of these, unless an encoding says otherwise"),
+			)
 		}
 	}
 	return wrongs.err()

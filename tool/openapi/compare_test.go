@@ -32,7 +32,8 @@ func openTestFile(_ context.Context, id spool.ArtifactID) (spool.Artifact, io.Re
 	if !ok {
 		return spool.Artifact{}, nil, spool.Errorf(spool.NotFound, "the thread has no artifact %s", id)
 	}
-	return spool.Artifact{ID: id, Name: f.name, MediaType: f.kind, Size: int64(len(f.data))}, io.NopCloser(strings.NewReader(f.data)), nil
+	return spool.Artifact{ID: id, Name: f.name, MediaType: f.kind, Size: int64(len(f.data))},
+		io.NopCloser(strings.NewReader(f.data)), nil
 }
 
 // plannedOperation is an operation that the test made.
@@ -191,7 +192,9 @@ func (m maker) operation(n int) plannedOperation {
 	case 0:
 		o.contentType, o.bodySchema = "application/json", m.schema("k", 3)
 		if o.bodySchema["type"] == "object" {
-			as[map[string]any](o.bodySchema["properties"])["scan"] = map[string]any{"type": "string", "contentEncoding": "base64"}
+			as[map[string]any](o.bodySchema["properties"])["scan"] = map[string]any{
+				"type": "string", "contentEncoding": "base64",
+			}
 		}
 	case 1, 2:
 		o.contentType = "application/x-www-form-urlencoded"
@@ -250,7 +253,9 @@ func (o plannedOperation) node() map[string]any {
 			encoding[f.name] = e
 		}
 	}
-	out["requestBody"] = map[string]any{"content": map[string]any{o.contentType: map[string]any{"schema": o.bodySchema, "encoding": encoding}}}
+	out["requestBody"] = map[string]any{
+		"content": map[string]any{o.contentType: map[string]any{"schema": o.bodySchema, "encoding": encoding}},
+	}
 	return out
 }
 
@@ -308,7 +313,9 @@ func TestTwoSerialisers(t *testing.T) {
 			paths[path+o.fragment] = map[string]any{strings.ToLower(o.method): o.node()}
 			override[o.id] = openapi.Override{Idempotent: &yes} // such calls share connections
 		}
-		document, err := json.Marshal(map[string]any{"openapi": "3.1.0", "servers": []any{map[string]any{"url": s.URL}}, "paths": paths})
+		document, err := json.Marshal(map[string]any{
+			"openapi": "3.1.0", "servers": []any{map[string]any{"url": s.URL}}, "paths": paths,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -59,7 +59,8 @@ func parse(text []byte) (*document, error) {
 	case plainText(root["swagger"]) == "2.0":
 		d.upgrade()
 	default:
-		return nil, spool.Errorf(spool.Invalid, "has no field openapi with a version that begins with 3.0. or 3.1., and no field swagger with 2.0")
+		return nil, spool.Errorf(spool.Invalid,
+			"has no field openapi with a version that begins with 3.0. or 3.1., and no field swagger with 2.0")
 	}
 	switch dialect := root["jsonSchemaDialect"]; dialect {
 	case nil, "https://spec.openapis.org/oas/3.1/dialect/base", "https://json-schema.org/draft/2020-12/schema":

@@ -51,7 +51,9 @@ func TestDocuments(t *testing.T) {
 
 // outcome returns what a document makes, as lines of comments.
 func outcome(document string) string {
-	set, err := openapi.NewSet(openapi.Config{Document: []byte(document), Operations: []string{"*"}, Unsupported: openapi.SkipUnsupported})
+	set, err := openapi.NewSet(openapi.Config{
+		Document: []byte(document), Operations: []string{"*"}, Unsupported: openapi.SkipUnsupported,
+	})
 	var b strings.Builder
 	if err != nil {
 		fmt.Fprintf(&b, "# error: %s\n", spool.MessageOf(err))

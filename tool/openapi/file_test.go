@@ -59,7 +59,9 @@ func TestFiles(t *testing.T) {
 		_, _ = w.Write(answer)
 	}))
 	t.Cleanup(s.Close)
-	tools := open(t, openapi.Config{Document: []byte(strings.ReplaceAll(uploads, "SERVER", s.URL)), Operations: []string{"*"}, Egress: loopback})
+	tools := open(t, openapi.Config{
+		Document: []byte(strings.ReplaceAll(uploads, "SERVER", s.URL)), Operations: []string{"*"}, Egress: loopback,
+	})
 	small := func(_ context.Context, id spool.ArtifactID) (spool.Artifact, io.ReadCloser, error) {
 		switch name, size, _ := strings.Cut(string(id), "/"); name {
 		case "png":
@@ -82,16 +84,37 @@ func TestFiles(t *testing.T) {
 		{"raw", `{"body":"artifact:png"}`, "application/pdf, image/png|image/png|PNG", ""},
 		{"form", `{"body":{"scan":"png","title":"T"}}`, `application/json|multipart/form-data; boundary=part-`, ""},
 		{"form", `{"body":{"scan":"","title":"T"}}`, "filename=\"file\"\r\nContent-Type: image/png\r\n\r\n?\r\n", ""},
-		{"form", `{"body":{"scan":"png","more":["csv","png"]}}`, "name=\"more\"; filename=\"a.csv\"\r\nContent-Type: text/csv\r\n\r\na,b\r\n", ""},
-		{"json", `{"body":{"pages":[{"scan":"png"},{}]}}`, `application/problem+json, text/html|application/json|{"pages":[{"scan":"UE5H"},{}]}`, ""},
+		{
+			"form", `{"body":{"scan":"png","more":["csv","png"]}}`,
+			"name=\"more\"; filename=\"a.csv\"\r\nContent-Type: text/csv\r\n\r\na,b\r\n", "",
+		},
+		{
+			"json", `{"body":{"pages":[{"scan":"png"},{}]}}`,
+			`application/problem+json, text/html|application/json|{"pages":[{"scan":"UE5H"},{}]}`, "",
+		},
 		{"none", `{}`, "application/json||", ""},
-		{"form", `{"body":{"scan":"csv"}}`, "argument body.scan is a file of the type text/csv, and must be image/png or image/jpeg", spool.Invalid},
+		{
+			"form", `{"body":{"scan":"csv"}}`,
+			"argument body.scan is a file of the type text/csv, and must be image/png or image/jpeg", spool.Invalid,
+		},
 		{"raw", `{"body":"csv"}`, "argument body is a file of the type text/csv, and must be image/*", spool.Invalid},
 		{"raw", `{"body":"other"}`, "argument body: the thread has no such artifact", spool.NotFound},
-		{"form", `{"body":{"scan":"png","more":["no"]}}`, "argument body.more: the thread has no such artifact", spool.NotFound},
-		{"json", `{"body":{"pages":[{"scan":"png"},{"scan":"no"}]}}`, "argument body.pages.1.scan: the thread has no such artifact", spool.NotFound},
-		{"raw", `{"body":"large/33554433"}`, "argument body: the files of a call may have 33554432 bytes together", spool.Limit},
-		{"form", `{"body":{"scan":"large/20000000","more":["large/20000000"]}}`, "argument body.scan: the files of a call may have", spool.Limit},
+		{
+			"form", `{"body":{"scan":"png","more":["no"]}}`, "argument body.more: the thread has no such artifact",
+			spool.NotFound,
+		},
+		{
+			"json", `{"body":{"pages":[{"scan":"png"},{"scan":"no"}]}}`,
+			"argument body.pages.1.scan: the thread has no such artifact", spool.NotFound,
+		},
+		{
+			"raw", `{"body":"large/33554433"}`, "argument body: the files of a call may have 33554432 bytes together",
+			spool.Limit,
+		},
+		{
+			"form", `{"body":{"scan":"large/20000000","more":["large/20000000"]}}`,
+			"argument body.scan: the files of a call may have", spool.Limit,
+		},
 	} {
 		before := requests
 		got, err := tools[c.tool].Call(t.Context(), spool.ToolCall{Args: json.RawMessage(c.args), OpenArtifactFunc: small})
@@ -102,12 +125,14 @@ func TestFiles(t *testing.T) {
 		if c.code == "" && (err != nil || !strings.Contains(text, c.want)) {
 			t.Errorf("%s: got %q, %v", c.args, text, err)
 		}
-		if c.code != "" && (spool.CodeOf(err) != c.code || !strings.Contains(spool.MessageOf(err), c.want) || requests != before) {
+		if c.code != "" && (spool.CodeOf(err) != c.code || !strings.Contains(spool.MessageOf(err), c.want) ||
+			requests != before) {
 			t.Errorf("%s: %v after %d requests", c.args, err, requests-before)
 		}
 	}
 	_, err := tools["raw"].Call(t.Context(), spool.ToolCall{Args: json.RawMessage(`{"body":"png"}`)})
-	if spool.CodeOf(err) != spool.Invalid || !strings.Contains(spool.MessageOf(err), "the engine does not store artifacts") {
+	if spool.CodeOf(err) != spool.Invalid ||
+		!strings.Contains(spool.MessageOf(err), "the engine does not store artifacts") {
 		t.Errorf("without a store: %v", err)
 	}
 }
@@ -117,11 +142,15 @@ func TestAliases(t *testing.T) { //nolint:paralleltest // it measures the memory
 	var laughs strings.Builder
 	laughs.WriteString("openapi: 3.1.0\na0: &a0 [" + strings.Repeat("x, ", 8) + "x]\n")
 	for i := range 20 {
-		fmt.Fprintf(&laughs, "a%d: &a%d [%s]\n", i+1, i+1, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i), 9), ", "))
+		fmt.Fprintf(&laughs, "a%d: &a%d [%s]\n", i+1, i+1,
+			strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i), 9), ", "))
 	}
-	wide := "openapi: 3.1.0\nservers: [{url: 'https://a.example'}]\nx-a: &a [" + strings.Repeat("x, ", 1000) + "x]\nx-b: &b [" +
+	wide := "openapi: 3.1.0\nservers: [{url: 'https://a.example'}]\nx-a: &a [" + strings.Repeat("x, ", 1000) +
+		"x]\nx-b: &b [" +
 		strings.TrimSuffix(strings.Repeat("*a, ", 1000), ", ") + "]\npaths: {/x: {get: {operationId: op}}}\n"
-	for want, document := range map[string]string{"has more than 2000000 values, with its aliases": laughs.String(), "": wide} {
+	for want, document := range map[string]string{
+		"has more than 2000000 values, with its aliases": laughs.String(), "": wide,
+	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		_, err := openapi.New(openapi.Config{Document: []byte(document), Operations: []string{"*"}})

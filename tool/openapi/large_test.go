@@ -17,7 +17,8 @@ func TestLargeSchemas(t *testing.T) {
 
 	var doubling, chain, wide, wordy strings.Builder
 	for i := range 40 {
-		fmt.Fprintf(&doubling, "    S%d: {type: object, properties: {a: {$ref: '#/components/schemas/S%d'}, b: {$ref: '#/components/schemas/S%d'}}}\n", i, i+1, i+1)
+		fmt.Fprintf(&doubling,
+			"    S%d: {type: object, properties: {a: {$ref: '#/components/schemas/S%d'}, b: {$ref: '#/components/schemas/S%d'}}}\n", i, i+1, i+1)
 		fmt.Fprintf(&chain, "    S%d: {$ref: '#/components/schemas/S%d'}\n", i, i+1)
 	}
 	wide.WriteString("    S0: {type: object, properties: {")
@@ -36,12 +37,17 @@ func TestLargeSchemas(t *testing.T) {
 		"Chain":    {chain.String() + last, ""},
 		"Circle":   {"    S0: {allOf: [{$ref: '#/components/schemas/S0'}, {$ref: '#/components/schemas/S0'}]}\n", ""},
 		"Wordy":    {wordy.String(), ""},
-		"Wide":     {wide.String(), "operation op (POST /x): paths./x.post: its arguments are too large for a model: more than 48 KiB"},
+		"Wide": {
+			wide.String(), "operation op (POST /x): paths./x.post: its arguments are too large for a model: more than 48 KiB",
+		},
 	} {
 		document := "openapi: 3.1.0\npaths: {/x: {post: {operationId: op, requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/S0'}}}}}}}\n" +
 			"components:\n  schemas:\n" + c.schemas
-		made, err := openapi.New(openapi.Config{Document: []byte(document), Operations: []string{"op"}, BaseURL: "https://a.example"})
-		if c.want != "" && (err == nil || err.Error() != c.want) || c.want == "" && (err != nil || len(made[0].Parameters) > 48<<10 || len(made[0].Parameters) < 50) {
+		made, err := openapi.New(openapi.Config{
+			Document: []byte(document), Operations: []string{"op"}, BaseURL: "https://a.example",
+		})
+		if c.want != "" && (err == nil || err.Error() != c.want) ||
+			c.want == "" && (err != nil || len(made[0].Parameters) > 48<<10 || len(made[0].Parameters) < 50) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -56,14 +62,18 @@ func TestLargePatterns(t *testing.T) { //nolint:paralleltest // it measures the 
 		fmt.Fprintf(&properties, "p%d: {type: string, pattern: '%s'}, ", i, bomb)
 	}
 	for name, schema := range map[string]string{
-		"Patterns":   "{type: object, properties: {" + properties.String() + "a: {type: string, pattern: '^b$'}}}",
-		"Properties": "{type: object, patternProperties: {'" + bomb + "': {type: integer}}, additionalProperties: false, properties: {a: {type: string, pattern: '^b$'}}}",
-		"Long":       "{type: object, properties: {p: {type: string, pattern: '" + strings.Repeat("c", 5000) + "'}, a: {type: string, pattern: '^b$'}}}",
+		"Patterns": "{type: object, properties: {" + properties.String() + "a: {type: string, pattern: '^b$'}}}",
+		"Properties": "{type: object, patternProperties: {'" + bomb +
+			"': {type: integer}}, additionalProperties: false, properties: {a: {type: string, pattern: '^b$'}}}",
+		"Long": "{type: object, properties: {p: {type: string, pattern: '" + strings.Repeat("c", 5000) +
+			"'}, a: {type: string, pattern: '^b$'}}}",
 	} {
 		document := "openapi: 3.1.0\npaths: {/x: {post: {operationId: op, requestBody: {content: {application/json: {schema: " + schema + "}}}}}}\n"
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		made, err := openapi.New(openapi.Config{Document: []byte(document), Operations: []string{"op"}, BaseURL: "https://a.example"})
+		made, err := openapi.New(openapi.Config{
+			Document: []byte(document), Operations: []string{"op"}, BaseURL: "https://a.example",
+		})
 		runtime.ReadMemStats(&after)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)

@@ -61,7 +61,8 @@ func Load(ctx context.Context, location string, policy egress.Policy) ([]byte, e
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return nil, spool.Errorf(spool.Invalid, "%s answered with status %d instead of the document", host, response.StatusCode)
+		return nil, spool.Errorf(spool.Invalid, "%s answered with status %d instead of the document", host,
+			response.StatusCode)
 	}
 	return read(response.Body)
 }

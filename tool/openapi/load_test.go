@@ -17,7 +17,9 @@ import (
 func TestLoad(t *testing.T) {
 	t.Parallel()
 
-	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the other host got a request") }))
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("the other host got a request")
+	}))
 	t.Cleanup(other.Close)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -49,7 +51,8 @@ func TestLoad(t *testing.T) {
 		"http://127.0.0.1:1/?key=secret": "cannot get the document from 127.0.0.1:1",
 	} {
 		text, err := openapi.Load(t.Context(), location, loopback)
-		if string(text) != want && (err == nil || !strings.Contains(spool.MessageOf(err), want) || strings.Contains(err.Error(), "secret")) {
+		if string(text) != want && (err == nil || !strings.Contains(spool.MessageOf(err), want) ||
+			strings.Contains(err.Error(), "secret")) {
 			t.Errorf("%s: %s, %v", location, text, err)
 		}
 	}

@@ -18,7 +18,8 @@ const (
 func valid(name, further string) string {
 	name = strings.Map(func(r rune) rune {
 		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-', strings.ContainsRune(further, r):
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' &&
+			r <= '9', r == '_', r == '-', strings.ContainsRune(further, r):
 			return r
 		default:
 			return '_'

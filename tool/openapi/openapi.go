@@ -166,8 +166,8 @@ type Tool struct {
 // The arguments of a tool are one object. Each parameter is a property with its name; of two parameters with
 // the same name, the one in the path keeps it, and the other ends with "_query", "_header" or "_cookie". The body is
 // the property "body". A file is the id or the URI of an artifact of the call's thread, and the files of a call
-// may have 32 MiB together: see [spool.ToolCall.OpenArtifact]. References are written out: a schema that is within itself a third time, and the deeper
-// levels of a very large schema, accept everything, and the service checks them.
+// may have 32 MiB together: see [spool.ToolCall.OpenArtifact]. References are written out: a schema that is within
+// itself a third time, and the deeper levels of a very large schema, accept everything, and the service checks them.
 //
 // Calls are made and answered as by [httptool.New], but their Idempotency-Key is "call_" and 32 hex digits of the
 // SHA-256 of the call's key: many services refuse the slashes in the key itself.

@@ -144,8 +144,10 @@ func TestRequests(t *testing.T) {
 		header                 map[string]string
 	}{
 		"Query": {
-			"listOrders", `{"state":["open","paid"],"ids":[1,2],"tags":["a b","c"],"near":{"x":1,"y":[2,3]},"filter_name_":"n&m","where":{"a":[1]},"limit":5,"Trace":"t"}`,
-			`GET /v1/orders?limit=5&state=open&state=paid&ids=1,2&tags=a+b%7Cc&near%5Bx%5D=1&near%5By%5D=2&near%5By%5D=3&filter%5Bname%5D=n%26m&where=%7B%22a%22%3A%5B1%5D%7D&key=shop-key-0815`, "",
+			"listOrders",
+			`{"state":["open","paid"],"ids":[1,2],"tags":["a b","c"],"near":{"x":1,"y":[2,3]},"filter_name_":"n&m","where":{"a":[1]},"limit":5,"Trace":"t"}`,
+			`GET /v1/orders?limit=5&state=open&state=paid&ids=1,2&tags=a+b%7Cc&near%5Bx%5D=1&near%5By%5D=2&near%5By%5D=3&filter%5Bname%5D=n%26m&where=%7B%22a%22%3A%5B1%5D%7D&key=shop-key-0815`,
+			"",
 			map[string]string{"Trace": "t", "X-Tenant": "tenant-4711", "Spool-Tenant": "", "Idempotency-Key": shortKey},
 		},
 		"Body": {
@@ -154,11 +156,14 @@ func TestRequests(t *testing.T) {
 			map[string]string{"Content-Type": "application/json", "Idempotency-Key": shortKey},
 		},
 		"Form": {
-			"setItem", `{"id":"a/b","item":[1,2],"id_query":"q","ID_header":"h","body":{"a":"1 2","list":["x","y"]},"body_query":"z"}`,
+			"setItem",
+			`{"id":"a/b","item":[1,2],"id_query":"q","ID_header":"h","body":{"a":"1 2","list":["x","y"]},"body_query":"z"}`,
 			"PUT /v1/orders/a%2Fb/items/1,2?id=q&body=z", "a=1+2&list=x&list=y",
 			map[string]string{"Content-Type": "application/x-www-form-urlencoded", "Id": "h"},
 		},
-		"NoBody":  {"setItem", `{"id":"1","item":[1]}`, "PUT /v1/orders/1/items/1", "", map[string]string{"Content-Type": ""}},
+		"NoBody": {
+			"setItem", `{"id":"1","item":[1]}`, "PUT /v1/orders/1/items/1", "", map[string]string{"Content-Type": ""},
+		},
 		"Nothing": {"delete_reports", `{}`, "DELETE /v1/reports", "", map[string]string{"Authorization": ""}},
 	} {
 		tl, ok := tools[c.tool]
@@ -182,14 +187,20 @@ func TestRequests(t *testing.T) {
 		}
 	}
 	for args, tool := range map[string]string{
-		`{"limit":51}`: "listOrders", `{"key":"mine"}`: "listOrders", `{}`: "orders_create", `{"body":{"item":"a"},"X-Tenant":"b"}`: "orders_create",
-		`{"body":{"item":"a"},"Idempotency-Key":"b"}`: "orders_create", `{"body":{"item":"a","note":"more than ten letters"}}`: "orders_create",
+		`{"limit":51}`: "listOrders", `{"key":"mine"}`: "listOrders", `{}`: "orders_create",
+		`{"body":{"item":"a"},"X-Tenant":"b"}`:                 "orders_create",
+		`{"body":{"item":"a"},"Idempotency-Key":"b"}`:          "orders_create",
+		`{"body":{"item":"a","note":"more than ten letters"}}`: "orders_create",
 	} {
-		if _, err := tools[tool].Call(t.Context(), spool.ToolCall{Args: json.RawMessage(args)}); spool.CodeOf(err) != spool.Invalid || len(got) > 0 {
+		if _, err := tools[tool].Call(
+			t.Context(), spool.ToolCall{Args: json.RawMessage(args)},
+		); spool.CodeOf(err) != spool.Invalid || len(got) > 0 {
 			t.Errorf("%s with %s: %v", tool, args, err)
 		}
 	}
-	if _, err := tools["setItem"].Call(t.Context(), spool.ToolCall{Args: json.RawMessage(`{"id":"..","item":[1]}`)}); err == nil || len(got) > 0 {
+	if _, err := tools["setItem"].Call(
+		t.Context(), spool.ToolCall{Args: json.RawMessage(`{"id":"..","item":[1]}`)},
+	); err == nil || len(got) > 0 {
 		t.Errorf("dots: %v", err)
 	}
 }
@@ -199,7 +210,8 @@ func TestTools(t *testing.T) {
 
 	yes, no := true, false
 	made, err := openapi.New(openapi.Config{
-		Document: []byte(shop), Operations: []string{"tag:reports", "post /orders", "tag:orders", "setItem"}, BaseURL: "https://shop.example/", Prefix: "shop_", Approval: true,
+		Document: []byte(shop), Operations: []string{"tag:reports", "post /orders", "tag:orders", "setItem"},
+		BaseURL: "https://shop.example/", Prefix: "shop_", Approval: true,
 		Auth: map[string]openapi.Credential{"basic": {Username: "u", Password: "p"}},
 		Override: map[string]openapi.Override{
 			"listOrders": {Approval: &no}, "DELETE /reports": {Name: "clear", Description: "Clears.", Idempotent: &yes},

@@ -10,7 +10,9 @@ import (
 )
 
 // methods are the methods of operations that can be tools, in the order of the tools.
-var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
+var methods = []string{
+	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+}
 
 // maxOperations bounds the chosen operations.
 const maxOperations = 5000
@@ -83,7 +85,10 @@ func (d *document) operations() ([]operation, error) {
 
 // operation reads an operation of a path.
 func (d *document) operation(method, path string, item map[string]any, itemPlace, place string) operation {
-	o := operation{method: method, path: path, place: place, item: item, itemPlace: itemPlace, ignored: slices.Contains(otherMethods, method)}
+	o := operation{
+		method: method, path: path, place: place, item: item, itemPlace: itemPlace,
+		ignored: slices.Contains(otherMethods, method),
+	}
 	o.node, o.place, o.fault = d.object(item[strings.ToLower(method)], place)
 	o.id = plainText(o.node["operationId"])
 	if o.fault == nil && d.swagger {
@@ -153,7 +158,8 @@ func choose(all []operation, words, except []string) ([]choice, error) {
 			if i < len(except) {
 				field = "Except: "
 			}
-			return nil, spool.Errorf(spool.Invalid, "%sthe document has no operation %q; there are %s", field, cut(word, 200), known(all))
+			return nil, spool.Errorf(spool.Invalid, "%sthe document has no operation %q; there are %s", field, cut(word, 200),
+				known(all))
 		}
 	}
 	chosen = slices.DeleteFunc(chosen, func(c choice) bool { return without[c.key()] })
@@ -161,7 +167,8 @@ func choose(all []operation, words, except []string) ([]choice, error) {
 	case len(chosen) == 0:
 		return nil, spool.Errorf(spool.Invalid, "Except: leaves no operation")
 	case len(chosen) > maxOperations:
-		return nil, spool.Errorf(spool.Invalid, "there are %d chosen operations, and there may be %d: choose fewer", len(chosen), maxOperations)
+		return nil, spool.Errorf(spool.Invalid, "there are %d chosen operations, and there may be %d: choose fewer",
+			len(chosen), maxOperations)
 	}
 	return chosen, nil
 }
@@ -180,7 +187,8 @@ func (o operation) matches(word string) (every, own bool) {
 // is reports whether a word names the operation: by its id, or as "METHOD /path".
 func (o operation) is(word string) bool {
 	method, path, ok := strings.Cut(word, " ")
-	return word == o.id && o.id != "" || ok && o.method != "" && strings.EqualFold(method, o.method) && strings.TrimSpace(path) == o.path
+	return word == o.id && o.id != "" ||
+		ok && o.method != "" && strings.EqualFold(method, o.method) && strings.TrimSpace(path) == o.path
 }
 
 func known(all []operation) string {

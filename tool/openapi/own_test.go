@@ -60,7 +60,10 @@ func TestRest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := openapi.New(openapi.Config{Document: text, DocumentURL: link, Operations: []string{"tag:books"}, Egress: loopback, Headers: map[string]string{"X-Team": "blue"}})
+	made, err := openapi.New(openapi.Config{
+		Document: text, DocumentURL: link, Operations: []string{"tag:books"}, Egress: loopback,
+		Headers: map[string]string{"X-Team": "blue"},
+	})
 	if err != nil || len(made) != 2 {
 		t.Fatal(len(made), err)
 	}
@@ -73,7 +76,9 @@ func TestRest(t *testing.T) {
 			t.Errorf("%s %s: %s, %v", made[i].Method, made[i].Path, got, err)
 		}
 	}
-	_, err = made[1].Call(t.Context(), spool.ToolCall{Args: json.RawMessage(`{"shelf":"a","body":{"title":"` + strings.Repeat("T", 21) + `"}}`)})
+	_, err = made[1].Call(t.Context(), spool.ToolCall{
+		Args: json.RawMessage(`{"shelf":"a","body":{"title":"` + strings.Repeat("T", 21) + `"}}`),
+	})
 	if spool.CodeOf(err) != spool.Invalid || !strings.Contains(err.Error(), "argument body.title") {
 		t.Errorf("a long title: %v", err)
 	}
@@ -84,8 +89,8 @@ func TestOwnDocument(t *testing.T) {
 	t.Parallel()
 
 	e, err := engine.New(memory.New(nil), engine.Config{
-		Agents: []spool.Agent{{Name: "a", Model: "m"}}, Models: map[string]spool.Model{"m": spooltest.NewModel(spooltest.Say("hello"))},
-		Log: slog.New(slog.DiscardHandler),
+		Agents: []spool.Agent{{Name: "a", Model: "m"}},
+		Models: map[string]spool.Model{"m": spooltest.NewModel(spooltest.Say("hello"))}, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +112,8 @@ func TestOwnDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	tools := open(t, openapi.Config{
-		Document: text, Operations: []string{"*"}, BaseURL: s.URL, Egress: loopback, Auth: map[string]openapi.Credential{"bearer": {Token: "a-token-that-is-long"}},
+		Document: text, Operations: []string{"*"}, BaseURL: s.URL, Egress: loopback,
+		Auth: map[string]openapi.Credential{"bearer": {Token: "a-token-that-is-long"}},
 	})
 	if len(tools) < 30 {
 		t.Errorf("there are only %d tools", len(tools))
@@ -117,7 +123,8 @@ func TestOwnDocument(t *testing.T) {
 		{"getHistory", `{"threadId":"t1"}`, `"go"`},
 		{"getRunOutcome", `{"runId":"r1"}`, `"QUEUED"`},
 	} {
-		got, err := tools[c.tool].Call(t.Context(), spool.ToolCall{RunID: "r", Step: 1, ID: spool.ToolCallID(c.tool), Args: json.RawMessage(c.args)})
+		got, err := tools[c.tool].Call(t.Context(),
+			spool.ToolCall{RunID: "r", Step: 1, ID: spool.ToolCallID(c.tool), Args: json.RawMessage(c.args)})
 		if err != nil || !strings.Contains(string(got), c.want) {
 			t.Errorf("%s: %s, %v", c.tool, got, err)
 		}

@@ -39,7 +39,8 @@ func TestNamesOfObjects(t *testing.T) {
 
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		_, _ = io.WriteString(w, strings.NewReplacer("key=open-sesame", "KEY", "&", " ").Replace(r.URL.RawQuery+"|"+string(body)))
+		_, _ = io.WriteString(w, strings.NewReplacer("key=open-sesame", "KEY", "&",
+			" ").Replace(r.URL.RawQuery+"|"+string(body)))
 	}))
 	t.Cleanup(s.Close)
 	tools := open(t, openapi.Config{

@@ -64,7 +64,9 @@ func (b *sourceBuilder) parameters(o operation, p proof) ([]parameter, error) {
 		}
 	}
 	all = slices.DeleteFunc(all, func(q parameter) bool { return b.isPreset(o, q.Param, p) })
-	slices.SortStableFunc(all, func(a, c parameter) int { return cmp.Compare(slices.Index(places, a.In), slices.Index(places, c.In)) })
+	slices.SortStableFunc(all, func(a, c parameter) int {
+		return cmp.Compare(slices.Index(places, a.In), slices.Index(places, c.In))
+	})
 	wrongs.add(b.checkPath(o, all))
 	if b.configured("Cookie") && slices.ContainsFunc(all, func(q parameter) bool { return q.In == argument.Cookie }) {
 		wrongs.add(wrong(o.place+".parameters", "the configured header Cookie lacks a cookie that is a parameter"))
@@ -87,13 +89,15 @@ func (b *sourceBuilder) isPreset(o operation, q argument.Param, p proof) bool {
 	switch q.In {
 	case argument.Header:
 		name := textproto.CanonicalMIMEHeaderKey(q.Name)
-		return slices.Contains([]string{"Accept", "Authorization", "Content-Type", endpoint.HeaderKey}, name) || p.header.Get(name) != "" || b.configured(name)
+		return slices.Contains([]string{"Accept", "Authorization", "Content-Type", endpoint.HeaderKey}, name) ||
+			p.header.Get(name) != "" || b.configured(name)
 	case argument.Query:
 		_, query := o.target()
 		fixed, _ := url.ParseQuery(query) // what can be read of it
 		return p.query.Has(q.Name) || fixed.Has(q.Name)
 	case argument.Cookie:
-		return b.cookie(q.Name) || slices.ContainsFunc(p.cookies, func(pair string) bool { return strings.HasPrefix(pair, q.Name+"=") })
+		return b.cookie(q.Name) || slices.ContainsFunc(p.cookies,
+			func(pair string) bool { return strings.HasPrefix(pair, q.Name+"=") })
 	default:
 		return false
 	}
@@ -142,7 +146,9 @@ func (b *sourceBuilder) parameter(value any, place string) (parameter, error) {
 	if at := text(node, placeKey); at != "" {
 		place = at
 	}
-	q := parameter{Param: argument.Param{Name: text(node, "name"), In: argument.Place(text(node, "in"))}, node: node, place: place}
+	q := parameter{
+		Param: argument.Param{Name: text(node, "name"), In: argument.Place(text(node, "in"))}, node: node, place: place,
+	}
 	q.required = node["required"] == true || q.In == argument.Path
 	styles := []argument.Style{argument.StyleSimple}
 	switch q.In {
@@ -200,7 +206,8 @@ func (b *sourceBuilder) composed(schema any) bool {
 func refusedHeader(name string) bool {
 	name = textproto.CanonicalMIMEHeaderKey(name)
 	return slices.Contains([]string{
-		"Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Cookie", "Host", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
+		"Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Cookie", "Host", "Te", "Trailer",
+		"Transfer-Encoding", "Upgrade",
 	}, name) || strings.HasPrefix(name, "Spool-") || strings.HasPrefix(name, "Webhook-")
 }
 

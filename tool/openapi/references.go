@@ -28,7 +28,10 @@ type library struct {
 }
 
 func newLibrary(doc *document) *library {
-	return &library{doc: doc, fragments: make(map[string]*fragment), circle: make(map[string]int), finals: make(map[string]string), broken: make(map[string]error)}
+	return &library{
+		doc: doc, fragments: make(map[string]*fragment), circle: make(map[string]int), finals: make(map[string]string),
+		broken: make(map[string]error),
+	}
 }
 
 // final follows references that lead to nothing but a reference. A schema that consists of itself is an error.

@@ -29,11 +29,14 @@ const (
 // The keywords of a schema, by what they have.
 var (
 	plainWords = []string{
-		"type", "enum", "const", "required", "format", "title", "default", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
-		"minLength", "maxLength", "minItems", "maxItems", "uniqueItems", "minContains", "maxContains", "minProperties", "maxProperties",
-		"dependentRequired", "contentEncoding", "contentMediaType",
+		"type", "enum", "const", "required", "format", "title", "default", "minimum", "maximum", "exclusiveMinimum",
+		"exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems", "minContains",
+		"maxContains", "minProperties", "maxProperties", "dependentRequired", "contentEncoding", "contentMediaType",
 	}
-	schemaWords  = []string{"items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else", "unevaluatedProperties", "unevaluatedItems"}
+	schemaWords = []string{
+		"items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else", "unevaluatedProperties",
+		"unevaluatedItems",
+	}
 	listWords    = []string{"allOf", "anyOf", "oneOf", "prefixItems"}
 	mapWords     = []string{"properties", "patternProperties", "dependentSchemas"}
 	refusedWords = []string{"$id"}
@@ -208,7 +211,8 @@ func (w *writer) file(object map[string]any) bool {
 	switch {
 	case w.kind == argument.NoBody || w.apart > 0:
 		return false
-	case w.kind == argument.Multipart && (len(w.steps) == 0 || len(w.steps) > 1 && (len(w.steps) > 2 || w.steps[1] != each)):
+	case w.kind == argument.Multipart &&
+		(len(w.steps) == 0 || len(w.steps) > 1 && (len(w.steps) > 2 || w.steps[1] != each)):
 		return false // only a property, or an item of one, is a part
 	case isFile(object, w.kind):
 		return true
@@ -236,7 +240,8 @@ const each = "*"
 
 // fileSchema returns the schema of an argument that names a file.
 func fileSchema(object map[string]any) map[string]any {
-	about := strings.TrimSpace(cut(text(object, "description"), maxDescription) + "\nA file: the id or the URI of an artifact of this thread.")
+	about := strings.TrimSpace(cut(text(object, "description"), maxDescription) +
+		"\nA file: the id or the URI of an artifact of this thread.")
 	return map[string]any{"type": "string", "description": about}
 }
 
@@ -334,7 +339,8 @@ func (w *writer) target(ref, last string, target any, depth int) any {
 	}
 	if same > maxRecursion || len(w.within) >= w.most {
 		w.cut = w.cut || same <= maxRecursion
-		about := "A value of the kind " + cut(ref[strings.LastIndexByte(ref, '/')+1:], 100) + ", whose fields are not listed here."
+		about := "A value of the kind " + cut(ref[strings.LastIndexByte(ref, '/')+1:], 100) +
+			", whose fields are not listed here."
 		w.add(0, len(about))
 		return map[string]any{"description": about}
 	}
@@ -531,7 +537,8 @@ func modernize(object, out map[string]any, doc *document) {
 		}
 	}
 	kind, ok := out["type"].(string)
-	if nullable := object["nullable"] == true || doc.swagger && object["x-nullable"] == true; !doc.old || !nullable || !ok {
+	if nullable := object["nullable"] == true || doc.swagger && object["x-nullable"] == true; !doc.old ||
+		!nullable || !ok {
 		return
 	}
 	out["type"] = []any{kind, "null"}
@@ -549,7 +556,8 @@ func (l *library) deepest(place string, plain bool, write func(w *writer) any) (
 			return best, text, err
 		}
 	}
-	return nil, nil, wrong(place, "its arguments are too large for a model: more than "+strconv.Itoa(maxSchemaBytes>>10)+" KiB")
+	return nil, nil, wrong(place, "its arguments are too large for a model: more than "+
+		strconv.Itoa(maxSchemaBytes>>10)+" KiB")
 }
 
 // deepestOf does the same with one form of the descriptions. It returns nil if nothing fits.

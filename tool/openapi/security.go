@@ -109,7 +109,8 @@ func (b *sourceBuilder) prove(name string, p *proof, place string) error {
 		credential.Token = credential.Username
 	case kind == "http" && strings.EqualFold(text(scheme, "scheme"), "bearer"), kind == "oauth2", kind == "openIdConnect":
 	default:
-		return wrong(at, "this security scheme is not supported; there are apiKey in a header, the query or a cookie, http with bearer or basic, oauth2 and openIdConnect")
+		return wrong(at,
+			"this security scheme is not supported; there are apiKey in a header, the query or a cookie, http with bearer or basic, oauth2 and openIdConnect")
 	}
 	switch {
 	case has && credential.Token != "":
@@ -131,7 +132,9 @@ func (b *sourceBuilder) proveCookie(scheme, name string, p *proof, place, at str
 		return nil
 	case token == "":
 		return wrong(place, "asks for "+scheme+", a key in a cookie: set auth."+scheme+".token")
-	case strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r == ';' || r == ',' || r == '"' || r == '\\' || r > '~' }):
+	case strings.ContainsFunc(token, func(r rune) bool {
+		return r <= ' ' || r == ';' || r == ',' || r == '"' || r == '\\' || r > '~'
+	}):
 		return wrong(place, "auth."+scheme+".token has a character that no cookie may have")
 	default:
 		p.cookies = append(p.cookies, name+"="+token)
@@ -177,7 +180,8 @@ func (b *sourceBuilder) checkAuth() error {
 	schemes, _ := components["securitySchemes"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(b.config.Auth)) {
 		if schemes[name] == nil {
-			return spool.Errorf(spool.Invalid, "Auth: the document has no security scheme %q; there are %s", name, names(schemes))
+			return spool.Errorf(spool.Invalid, "Auth: the document has no security scheme %q; there are %s", name,
+				names(schemes))
 		}
 	}
 	return nil

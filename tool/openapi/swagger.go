@@ -162,7 +162,8 @@ func collected(p, out map[string]any) {
 func oldParameter(p map[string]any, in string) (map[string]any, error) {
 	schema, err := oldSchema(p)
 	out := map[string]any{
-		"name": p["name"], "in": in, "required": p["required"], "description": p["description"], "schema": schema, placeKey: p[placeKey],
+		"name": p["name"], "in": in, "required": p["required"], "description": p["description"], "schema": schema,
+		placeKey: p[placeKey],
 	}
 	collected(p, out)
 	return out, err
@@ -185,7 +186,9 @@ func (d *document) oldBody(p, old map[string]any) map[string]any {
 			content[kind] = map[string]any{"schema": p["schema"], placeKey: p[placeKey]}
 		}
 	}
-	return map[string]any{"required": p["required"], "description": p["description"], "content": content, placeKey: p[placeKey]}
+	return map[string]any{
+		"required": p["required"], "description": p["description"], "content": content, placeKey: p[placeKey],
+	}
 }
 
 // oldForm returns the body of an operation with parameters in a form.
@@ -195,7 +198,8 @@ func (d *document) oldForm(form []map[string]any, old map[string]any, place stri
 	var required []any
 	const parts, plain = "multipart/form-data", "application/x-www-form-urlencoded"
 	kind := plain
-	if kinds := d.kinds(old, "consumes", plain); slices.Contains(kinds, any(parts)) && !slices.Contains(kinds, any(plain)) {
+	if kinds := d.kinds(old, "consumes", plain); slices.Contains(kinds, any(parts)) &&
+		!slices.Contains(kinds, any(plain)) {
 		kind = parts
 	}
 	for _, p := range form {

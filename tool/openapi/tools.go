@@ -43,8 +43,8 @@ func (b *sourceBuilder) open() (*endpoint.Endpoint, error) {
 		secrets = append(secrets, credential.secrets()...)
 	}
 	return endpoint.New(endpoint.Config{
-		Tool: "of the document", Egress: c.Egress, Headers: c.Headers, MaxResultBytes: c.MaxResultBytes, Retry: c.Retry, Secrets: secrets,
-		SigningSecrets: c.SigningSecrets, Timeout: c.Timeout,
+		Tool: "of the document", Egress: c.Egress, Headers: c.Headers, MaxResultBytes: c.MaxResultBytes, Retry: c.Retry,
+		Secrets: secrets, SigningSecrets: c.SigningSecrets, Timeout: c.Timeout,
 	})
 }
 
@@ -57,14 +57,16 @@ func (b *sourceBuilder) tools(chosen []choice) (Set, error) {
 		over := b.override(o.operation, unused)
 		t, err := b.tool(o.operation, over)
 		if other, twice := names[t.Name]; twice && err == nil {
-			err = spool.Errorf(spool.Invalid, "the tool of %s %s has the name %s too: override one of them", other.Method, cut(other.Path, 300), t.Name)
+			err = spool.Errorf(spool.Invalid, "the tool of %s %s has the name %s too: override one of them", other.Method,
+				cut(other.Path, 300), t.Name)
 		}
 		switch {
 		case err == nil:
 			names[t.Name] = t
 			set.Tools = append(set.Tools, t)
 			if room -= len(t.Parameters); room < 0 {
-				return Set{}, spool.Errorf(spool.Invalid, "the arguments of the chosen operations are too large together: more than %d MiB; choose fewer", maxSchemas>>20)
+				return Set{}, spool.Errorf(spool.Invalid,
+					"the arguments of the chosen operations are too large together: more than %d MiB; choose fewer", maxSchemas>>20)
 			}
 		case o.ignored && !o.named && b.config.Unsupported != SkipUnsupported: // "*" means the operations that can be tools
 		case b.config.Unsupported == SkipUnsupported && !o.named:
@@ -155,7 +157,9 @@ func (b *sourceBuilder) fixed(o operation, p proof) http.Header {
 }
 
 // caller returns the function of a tool. It must not refer to the document, which can be large.
-func caller(k *checker, e *endpoint.Endpoint, plan *argument.Plan, request endpoint.Request) func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+func caller(
+	k *checker, e *endpoint.Endpoint, plan *argument.Plan, request endpoint.Request,
+) func(context.Context, spool.ToolCall) (json.RawMessage, error) {
 	return func(ctx context.Context, c spool.ToolCall) (json.RawMessage, error) {
 		if err := k.check(c.Args); err != nil {
 			return nil, err
@@ -199,7 +203,10 @@ func (b *sourceBuilder) plan(o operation) (*argument.Plan, json.RawMessage, proo
 	if query != "" {
 		base += "?" + query
 	}
-	plan := &argument.Plan{Method: o.method, Base: base, Path: path, Body: content.kind, ContentType: content.contentType, Query: p.query, Fields: content.fields}
+	plan := &argument.Plan{
+		Method: o.method, Base: base, Path: path, Body: content.kind, ContentType: content.contentType, Query: p.query,
+		Fields: content.fields,
+	}
 	names := make(map[string]int)
 	if content.kind != argument.NoBody {
 		plan.BodyArg = bodyArg

@@ -17,7 +17,8 @@ func TestBrokenChain(t *testing.T) {
 	}
 	doc := &document{root: map[string]any{"components": map[string]any{"schemas": schemas}}, found: make(map[string]any)}
 	l := newLibrary(doc)
-	if _, _, err := l.final("#/components/schemas/S0", "here"); err == nil || err.Error() != "components.schemas.S4999: refers to itself" {
+	if _, _, err := l.final("#/components/schemas/S0", "here"); err == nil ||
+		err.Error() != "components.schemas.S4999: refers to itself" {
 		t.Fatal(err)
 	}
 	if len(l.broken) != links {
@@ -44,7 +45,8 @@ func TestWork(t *testing.T) {
 		var b strings.Builder
 		b.WriteString("openapi: 3.1.0\nservers: [{url: 'https://a.example'}]\npaths:\n")
 		for i := range operations {
-			fmt.Fprintf(&b, "  /p%d: {post: {operationId: o%d, requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/Own%d'}}}}}}\n", i, i, i)
+			fmt.Fprintf(&b,
+				"  /p%d: {post: {operationId: o%d, requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/Own%d'}}}}}}\n", i, i, i)
 		}
 		b.WriteString("components:\n  schemas:\n")
 		properties := func(i int) {
@@ -80,7 +82,8 @@ func TestWork(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		t.Logf("%s: %d schemas written, %d fragments, %d values walked", name, s.library.written, len(s.library.fragments), s.library.walked)
+		t.Logf("%s: %d schemas written, %d fragments, %d values walked", name, s.library.written, len(s.library.fragments),
+			s.library.walked)
 		if most := operations * 1000; s.library.written > most {
 			t.Errorf("%s: %d schemas were written, and may be %d", name, s.library.written, most)
 		}

@@ -123,7 +123,9 @@ func TestStep(t *testing.T) {
 		`TOOL_CALL_RESULT {"toolCallId":"c1","result":1}`,
 	} {
 		kind, fields, _ := strings.Cut(data, " ")
-		item := wire.Item{Type: wire.ItemType(kind), Data: json.RawMessage(fields), Offset: wire.Offset{Fence: 1, N: int64(i) + 1}}
+		item := wire.Item{
+			Type: wire.ItemType(kind), Data: json.RawMessage(fields), Offset: wire.Offset{Fence: 1, N: int64(i) + 1},
+		}
 		content, ok, err := fold.ContentOf(item)
 		if !ok || err != nil {
 			t.Fatalf("%s: %v, %v", data, ok, err)

@@ -20,7 +20,9 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%q: %v", key, err)
 		}
 	}
-	for _, key := range []string{"", "/", "/a", "a/", "a//b", "A", "a.b", "..", "a/../b", "a_b", "a b", "a\n", "ä", "a\\b", strings.Repeat("a", 201)} {
+	for _, key := range []string{
+		"", "/", "/a", "a/", "a//b", "A", "a.b", "..", "a/../b", "a_b", "a b", "a\n", "ä", "a\\b", strings.Repeat("a", 201),
+	} {
 		if err := blob.Check(key, 0); spool.CodeOf(err) != spool.Invalid {
 			t.Errorf("%q: %v", key, err)
 		}
@@ -36,7 +38,8 @@ func TestExact(t *testing.T) {
 
 	broken := errors.New("it broke")
 	readers := map[string]func(io.Reader) io.Reader{
-		"whole": func(r io.Reader) io.Reader { return r }, "single": iotest.OneByteReader, "half": iotest.HalfReader, "end": iotest.DataErrReader,
+		"whole": func(r io.Reader) io.Reader { return r }, "single": iotest.OneByteReader, "half": iotest.HalfReader,
+		"end": iotest.DataErrReader,
 	}
 	for name, of := range readers {
 		for _, c := range []struct {

@@ -107,7 +107,9 @@ func (c *Claim) next(free int) (next candidate) {
 			if len(s.due) == 0 {
 				continue
 			}
-			kept := c.query.Kept(store.ClaimLoad{Tenant: t.inFlight, TenantShare: t.share, Subject: s.inFlight, SubjectShare: t.each})
+			kept := c.query.Kept(store.ClaimLoad{
+				Tenant: t.inFlight, TenantShare: t.share, Subject: s.inFlight, SubjectShare: t.each,
+			})
 			this := candidate{t, s, kept}
 			if free > kept && (next.subject == nil || this.before(next)) {
 				next = this
@@ -120,7 +122,8 @@ func (c *Claim) next(free int) (next candidate) {
 func (c candidate) before(other candidate) bool {
 	a, b := c.due[0], other.due[0]
 	return cmp.Or(
-		cmp.Compare(c.kept, other.kept), cmp.Compare(c.tenant.inFlight, other.tenant.inFlight), c.served.Compare(other.served),
+		cmp.Compare(c.kept, other.kept), cmp.Compare(c.tenant.inFlight, other.tenant.inFlight),
+		c.served.Compare(other.served),
 		cmp.Compare(c.subject.inFlight, other.subject.inFlight), a.DueAt.Compare(b.DueAt), cmp.Compare(a.JobID, b.JobID),
 	) < 0
 }

@@ -54,6 +54,7 @@ func ScanArchived(r Row, kind archive.Kind) any {
 // ArchivedRun returns the stored values of a run of an archive.
 func ArchivedRun(t *archive.Table, values []any) *StoredRun {
 	return &StoredRun{
-		State: wire.State(t.TextOf(values, "state")), Depth: int(t.IntOf(values, "depth")), Tokens: archive.TokensOf(t, values),
+		State: wire.State(t.TextOf(values, "state")), Depth: int(t.IntOf(values, "depth")),
+		Tokens: archive.TokensOf(t, values),
 	}
 }

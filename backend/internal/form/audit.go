@@ -14,7 +14,8 @@ func ScanAudit(r Row) wire.AuditEntry {
 	return wire.AuditEntry{
 		Tenant: spool.Tenant(r.Text()), Seq: r.Int64(), At: r.Time(), Action: wire.AuditAction(r.Text()),
 		By: r.Text(), ByTenant: spool.Tenant(r.Text()),
-		ThreadID: spool.ThreadID(r.Text()), RunID: spool.RunID(r.Text()), ToolCallID: spool.ToolCallID(r.Text()), JobID: r.Int64(),
-		Approved: r.MaybeBool(), Digest: r.Text(), Reason: r.Text(), Count: r.Int64(), Address: r.Text(), Detail: r.JSON(),
+		ThreadID: spool.ThreadID(r.Text()), RunID: spool.RunID(r.Text()), ToolCallID: spool.ToolCallID(r.Text()),
+		JobID: r.Int64(), Approved: r.MaybeBool(), Digest: r.Text(), Reason: r.Text(), Count: r.Int64(), Address: r.Text(),
+		Detail: r.JSON(),
 	}
 }

@@ -19,7 +19,9 @@ func TestConditions(t *testing.T) {
 	at := time.Date(2026, 11, 23, 20, 0, 0, 0, time.UTC)
 	const ofC = "tenant = ? AND thread_id = ?"
 	var runs Conditions
-	runs.AndRuns(wire.RunQuery{Waiting: true, Depth: &depth, Before: at, BeforeID: "r", CreatedAfter: at, CreatedBefore: at})
+	runs.AndRuns(wire.RunQuery{
+		Waiting: true, Depth: &depth, Before: at, BeforeID: "r", CreatedAfter: at, CreatedBefore: at,
+	})
 	for name, c := range map[string]struct {
 		got  Conditions
 		want string
@@ -47,15 +49,17 @@ func TestConditions(t *testing.T) {
 			[]any{key.Tenant, key.ID},
 		},
 		"messages of a branch": {
-			MessageConditions(key, "m", store.MessageQuery{Branch: 5, After: "1", Before: "2", SinceSeq: 3, Role: spool.RoleUser, Run: "r", Agent: &agent}),
+			MessageConditions(key, "m", store.MessageQuery{
+				Branch: 5, After: "1", Before: "2", SinceSeq: 3, Role: spool.RoleUser, Run: "r", Agent: &agent,
+			}),
 			ofC + " AND dropped = ?" +
 				" AND ord > coalesce((SELECT ord FROM m WHERE " + ofC + " AND dropped = ? AND id = ?), 0)" +
 				" AND ord < coalesce((SELECT ord FROM m WHERE " + ofC + " AND dropped = ? AND id = ?), 9223372036854775807)" +
 				" AND ord > coalesce((SELECT ord FROM m WHERE " + ofC + " AND after_seq < ? ORDER BY ord DESC LIMIT 1), 0)" +
 				" AND role = ? AND run_id = ? AND agent_id = ?",
 			[]any{
-				key.Tenant, key.ID, int64(5), key.Tenant, key.ID, int64(5), spool.MessageID("1"), key.Tenant, key.ID, int64(5), spool.MessageID("2"),
-				key.Tenant, key.ID, int64(3), "user", spool.RunID("r"), agent,
+				key.Tenant, key.ID, int64(5), key.Tenant, key.ID, int64(5), spool.MessageID("1"), key.Tenant, key.ID, int64(5),
+				spool.MessageID("2"), key.Tenant, key.ID, int64(3), "user", spool.RunID("r"), agent,
 			},
 		},
 		"audit": {
@@ -119,7 +123,9 @@ func TestScanArchived(t *testing.T) {
 	t.Parallel()
 	r := &values{t: t, all: []any{"a", 1, 2, 1, 0, `{"b":"2", "a":"1"}`}}
 	var got []any
-	for _, kind := range []archive.Kind{archive.Text, archive.Int, archive.MaybeInt, archive.Bool, archive.MaybeBool, archive.Labels} {
+	for _, kind := range []archive.Kind{
+		archive.Text, archive.Int, archive.MaybeInt, archive.Bool, archive.MaybeBool, archive.Labels,
+	} {
 		got = append(got, ScanArchived(r, kind))
 	}
 	if n, ok := got[2].(*int64); !ok || *n != 2 {

@@ -50,7 +50,10 @@ func InboxConditions(q wire.ParkQuery, run, thread, now string, nowArg any) (c C
 	}
 	c.And("coalesce((SELECT "+root+" FROM "+run+" r WHERE r.tenant = park.tenant AND r.id = park.run_id), 1 = 0)", args...)
 	if q.Owner != "" {
-		c.And("coalesce((SELECT t.owner = ? FROM "+thread+" t WHERE t.tenant = park.tenant AND t.id = park.thread_id), 1 = 0)", q.Owner)
+		c.And(
+			"coalesce((SELECT t.owner = ? FROM "+thread+" t WHERE t.tenant = park.tenant AND t.id = park.thread_id), 1 = 0)",
+			q.Owner,
+		)
 	}
 	return c, " ORDER BY " + column + direction + ", run_id" + direction + ", tool_call_id" + direction + " LIMIT ?"
 }

@@ -31,7 +31,8 @@ func TestParkEncoded(t *testing.T) {
 			t.Errorf("a park without anything is stored as %s", e)
 		}
 		columns := make([]any, 21)
-		columns[8], columns[9], columns[14], columns[17] = string(e.Answer), string(e.Before), string(e.Expiry), string(e.Frames)
+		columns[8], columns[9], columns[14], columns[17] = string(e.Answer), string(e.Before), string(e.Expiry),
+			string(e.Frames)
 		r := &values{t: t, all: columns}
 		if diff := cmp.Diff(park, ScanPark(r)); diff != "" || r.err != nil {
 			t.Errorf("%v (-stored +read):\n%s", r.err, diff)
@@ -45,7 +46,9 @@ func TestParkEncoded(t *testing.T) {
 func TestReplacedPark(t *testing.T) {
 	t.Parallel()
 	var want []string
-	for _, column := range strings.FieldsFunc(ParkColumns, func(r rune) bool { return strings.ContainsRune(", \n\t", r) })[2:] {
+	for _, column := range strings.FieldsFunc(ParkColumns, func(r rune) bool {
+		return strings.ContainsRune(", \n\t", r)
+	})[2:] {
 		want = append(want, column+" = excluded."+column)
 	}
 	if diff := cmp.Diff(strings.Join(want, ", "), strings.Join(strings.Fields(ReplacedPark), " ")); diff != "" {
@@ -57,7 +60,9 @@ func TestCompleteMessage(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 23, 20, 0, 0, 0, time.UTC)
 	for _, made := range []time.Time{{}, now.Add(-time.Hour)} {
-		m := spool.Message{ID: "m", Role: spool.RoleUser, Content: spool.Content{{Type: spool.PartText, Text: "hello"}}, CreatedAt: made}
+		m := spool.Message{
+			ID: "m", Role: spool.RoleUser, Content: spool.Content{{Type: spool.PartText, Text: "hello"}}, CreatedAt: made,
+		}
 		content, err := CompleteMessage(&m, 7, now)
 		if err != nil {
 			t.Fatal(err)

@@ -24,10 +24,9 @@ const (
 func ScanRun(r Row) store.RunRow {
 	run := wire.Run{
 		Tenant: spool.Tenant(r.Text()), ID: spool.RunID(r.Text()), ThreadID: spool.ThreadID(r.Text()),
-		CreatedAt: r.Time(), ParentID: spool.RunID(r.Text()), Depth: r.Int(), Agent: r.Text(), StartedBy: r.Text(), Model: r.Text(),
-		State: wire.State(r.Text()), StopReason: wire.StopReason(r.Text()), Error: r.Text(),
-		EnqueuedAt: r.Time(), StartedAt: r.Time(), EndedAt: r.Time(),
-		MaxSteps: r.Int(), Steps: r.Int(), Attempts: r.Int(),
+		CreatedAt: r.Time(), ParentID: spool.RunID(r.Text()), Depth: r.Int(), Agent: r.Text(), StartedBy: r.Text(),
+		Model: r.Text(), State: wire.State(r.Text()), StopReason: wire.StopReason(r.Text()), Error: r.Text(),
+		EnqueuedAt: r.Time(), StartedAt: r.Time(), EndedAt: r.Time(), MaxSteps: r.Int(), Steps: r.Int(), Attempts: r.Int(),
 		TokenCount: spool.TokenCount{
 			InputTokens: r.Int64(), CachedInputTokens: r.Int64(), OutputTokens: r.Int64(), TotalTokens: r.Int64(),
 		},

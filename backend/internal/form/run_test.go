@@ -19,11 +19,13 @@ func TestRunEncoded(t *testing.T) {
 		"Bare": {},
 		"Whole": {
 			Run: wire.Run{
-				CallID: "c", Prompt: "look", Result: &wire.NestedResult{}, Allowance: &wire.Allowance{Budget: spool.Budget{Tokens: 9}},
+				CallID: "c", Prompt: "look", Result: &wire.NestedResult{},
+				Allowance: &wire.Allowance{Budget: spool.Budget{Tokens: 9}},
 			},
 			RunState: store.RunState{
-				Revision: "v1", Scopes: []string{"a", `b"c`}, HostState: json.RawMessage(`{"h":1}`), ProviderOptions: json.RawMessage(`{}`),
-				Client: &wire.ClientInput{Context: []wire.ClientContext{{}}}, StartKey: "k", StartHash: "h", Nonce: "n",
+				Revision: "v1", Scopes: []string{"a", `b"c`}, HostState: json.RawMessage(`{"h":1}`),
+				ProviderOptions: json.RawMessage(`{}`), Client: &wire.ClientInput{Context: []wire.ClientContext{{}}}, StartKey: "k",
+				StartHash: "h", Nonce: "n",
 			},
 		},
 		"Plain scopes": {RunState: store.RunState{Scopes: []string{"a", "b,c", ""}}},
@@ -39,7 +41,8 @@ func TestRunEncoded(t *testing.T) {
 		columns := make([]any, 39)
 		columns[25], columns[28] = e.Nested, e.Allowance
 		columns[29], columns[30], columns[31], columns[32], columns[33] = 2, 3, e.State, run.StartKey, run.StartHash
-		columns[34], columns[35], columns[36], columns[37], columns[38] = run.Nonce, EncodeScopes(run.Scopes), run.HostState, run.ProviderOptions, e.Client
+		columns[34], columns[35], columns[36], columns[37], columns[38] = run.Nonce, EncodeScopes(run.Scopes), run.HostState,
+			run.ProviderOptions, e.Client
 		for i, c := range columns {
 			if text, ok := c.(json.RawMessage); ok && text == nil {
 				columns[i] = nil
@@ -83,7 +86,8 @@ func TestStoredRun(t *testing.T) {
 	began := StoredOf(&run)
 	run.Wait = &store.Wait{}
 	waits := StoredOf(&run)
-	if waits.ID != "r" || waits.State != wire.Queued || waits.Place != 2 || waits.Tokens != tokens || waits.Wait == 0 || began.Wait != 0 {
+	if waits.ID != "r" || waits.State != wire.Queued || waits.Place != 2 || waits.Tokens != tokens || waits.Wait == 0 ||
+		began.Wait != 0 {
 		t.Errorf("the stored values are %+v and %+v", began, waits)
 	}
 	for _, c := range []struct {
@@ -94,7 +98,9 @@ func TestStoredRun(t *testing.T) {
 			t.Errorf("from %d to %d bytes: grows by %d, want %d", c.old.Wait, c.next.Wait, got, c.want)
 		}
 	}
-	if want := (spool.TokenCount{InputTokens: -4, CachedInputTokens: -3, OutputTokens: -2, TotalTokens: -6}); waits.TokensOf(-1) != want {
+	if want := (spool.TokenCount{
+		InputTokens: -4, CachedInputTokens: -3, OutputTokens: -2, TotalTokens: -6,
+	}); waits.TokensOf(-1) != want {
 		t.Errorf("a run that is taken out counts %+v", waits.TokensOf(-1))
 	}
 	nested := StoredRun{Depth: 1, Tokens: tokens}

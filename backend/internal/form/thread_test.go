@@ -16,7 +16,8 @@ func TestNextThread(t *testing.T) {
 	now := time.Date(2026, 11, 23, 20, 0, 0, 0, time.UTC)
 	const micro = time.Microsecond
 	old := wire.Thread{
-		Tenant: "acme", ID: "c", State: wire.Idle, Title: "a", LastSeq: 7, CreatedAt: now.Add(-2 * time.Hour), UpdatedAt: now.Add(-time.Hour),
+		Tenant: "acme", ID: "c", State: wire.Idle, Title: "a", LastSeq: 7, CreatedAt: now.Add(-2 * time.Hour),
+		UpdatedAt: now.Add(-time.Hour),
 	}
 	with := func(change func(t *wire.Thread)) wire.Thread {
 		next := old
@@ -39,7 +40,9 @@ func TestNextThread(t *testing.T) {
 			with(func(t *wire.Thread) { t.LeaseUntil = now.Add(micro) }),
 		},
 		"What a writer does not choose": {
-			old, true, with(func(t *wire.Thread) { t.Tenant, t.ID, t.LastSeq, t.CreatedAt, t.UpdatedAt = "x", "x", 1, now, now }), old,
+			old, true, with(func(t *wire.Thread) {
+				t.Tenant, t.ID, t.LastSeq, t.CreatedAt, t.UpdatedAt = "x", "x", 1, now, now
+			}), old,
 		},
 		"New": {
 			wire.Thread{LastSeq: 7},
@@ -80,7 +83,8 @@ func TestTimes(t *testing.T) {
 func TestSizes(t *testing.T) {
 	t.Parallel()
 	content := []byte("1234")
-	if user, tool := MessageSize(spool.RoleUser, content), MessageSize(spool.RoleTool, content); user != 260 || tool != 264 {
+	if user, tool := MessageSize(spool.RoleUser, content),
+		MessageSize(spool.RoleTool, content); user != 260 || tool != 264 {
 		t.Errorf("the sizes are %d and %d", user, tool)
 	}
 	for _, c := range []struct {

@@ -35,7 +35,8 @@ func ScanUsage(r Row) wire.UsageRow {
 	return u
 }
 
-// CostOf returns the cost of a row of the ledger in the form in which it is stored: without a cost, its micros are NULL.
+// CostOf returns the cost of a row of the ledger in the form in which it is stored: without a cost, its micros are
+// NULL.
 func CostOf(u *wire.UsageRow) (cost spool.Cost, micros *int64) {
 	if u.Cost == nil {
 		return spool.Cost{}, nil

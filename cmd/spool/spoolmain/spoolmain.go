@@ -41,8 +41,8 @@ type Model struct {
 	Log *slog.Logger
 }
 
-// Main executes the command line of the process, and ends the process with its exit code. It refuses a provider without a
-// function, and one whose name another one has.
+// Main executes the command line of the process, and ends the process with its exit code. It refuses a provider
+// without a function, and one whose name another one has.
 func Main(providers ...Provider) {
 	added := make([]command.Provider, len(providers))
 	for i, p := range providers {

@@ -42,7 +42,8 @@ type echo struct{ before string }
 func (e echo) Stream(_ context.Context, r spool.ModelRequest) iter.Seq2[spool.ModelEvent, error] {
 	return func(yield func(spool.ModelEvent, error) bool) {
 		text := e.before + r.Messages[len(r.Messages)-1].Text()
-		_ = yield(spool.TextDelta{Text: text}, nil) && yield(spool.TextEnd{}, nil) && yield(spool.Finish{Reason: spool.FinishStop}, nil)
+		_ = yield(spool.TextDelta{Text: text}, nil) && yield(spool.TextEnd{}, nil) &&
+			yield(spool.Finish{Reason: spool.FinishStop}, nil)
 	}
 }
 
@@ -55,7 +56,8 @@ func program(t *testing.T, provider, config string, args ...string) *exec.Cmd {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
-	cmd.Env = append(os.Environ(), asProgram+"="+provider, "SPOOL_CONFIG="+file, "SPOOL_DATA="+t.TempDir(), "SPOOL_TOKEN=", "SPOOL_DATABASE=")
+	cmd.Env = append(os.Environ(), asProgram+"="+provider, "SPOOL_CONFIG="+file, "SPOOL_DATA="+t.TempDir(), "SPOOL_TOKEN=",
+		"SPOOL_DATABASE=")
 	return cmd
 }
 
@@ -112,14 +114,18 @@ func TestProviderProblems(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct{ provider, config, want string }{
-		"Taken":   {"openai", oneModel, `spool: there is a provider "openai" already`},
-		"Name":    {"a b", oneModel, "spool: the name of a provider may only have letters"},
-		"Unknown": {"other", oneModel, "spool.yaml:2: models.m.provider: must be openai, anthropic, gemini, responses, demo or other"},
+		"Taken": {"openai", oneModel, `spool: there is a provider "openai" already`},
+		"Name":  {"a b", oneModel, "spool: the name of a provider may only have letters"},
+		"Unknown": {
+			"other", oneModel, "spool.yaml:2: models.m.provider: must be openai, anthropic, gemini, responses, demo or other",
+		},
 		"Option": {
 			"echo", strings.Replace(oneModel, "model: x", "model: x, profile: x", 1),
 			"spool.yaml:2: models.m.profile: the echo provider has no use for it",
 		},
-		"Open": {"echo", strings.Replace(oneModel, "before:", "after:", 1), "spool.yaml:2: models.m: extra_body has no before"},
+		"Open": {
+			"echo", strings.Replace(oneModel, "before:", "after:", 1), "spool.yaml:2: models.m: extra_body has no before",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -38,7 +38,8 @@ func (h *Host) CheckRoom(ctx context.Context, tenant spool.Tenant) error {
 	case err != nil:
 		return err
 	case full:
-		return spool.Errorf(spool.StorageFull, "the tenant stores as many bytes as it may (%d): delete threads to make room", h.Limits.TenantBytes)
+		return spool.Errorf(spool.StorageFull, "the tenant stores as many bytes as it may (%d): delete threads to make room",
+			h.Limits.TenantBytes)
 	}
 	return nil
 }

@@ -50,7 +50,10 @@ func (r *Run) SpawnLimits() spool.Spawn {
 	if a := r.dispatched().agent; a != nil && a.Spawn != nil {
 		return *a.Spawn
 	}
-	return spool.Spawn{MaxDepth: registry.DefaultMaxDepth, MaxConcurrent: registry.DefaultMaxConcurrent, ResultCap: registry.DefaultResultCap}
+	return spool.Spawn{
+		MaxDepth: registry.DefaultMaxDepth, MaxConcurrent: registry.DefaultMaxConcurrent,
+		ResultCap: registry.DefaultResultCap,
+	}
 }
 
 // MaxSteps returns how many steps the run may have.

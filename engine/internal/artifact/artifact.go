@@ -25,21 +25,25 @@ const (
 )
 
 // Save saves an artifact of a thread with a name that people can read, and with a type that its data have.
-func Save(ctx context.Context, db store.ArtifactStore, key spool.ThreadKey, a spool.NewArtifact) (spool.Artifact, error) {
+func Save(
+	ctx context.Context, db store.ArtifactStore, key spool.ThreadKey, a spool.NewArtifact,
+) (spool.Artifact, error) {
 	if a.Data == nil {
 		a.Data = strings.NewReader("")
 	}
 	data := bufio.NewReaderSize(a.Data, headBytes)
 	head, err := data.Peek(headBytes)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return spool.Artifact{}, &spool.Error{Code: spool.Invalid, Message: "the data of an artifact cannot be read", Err: err}
+		return spool.Artifact{}, &spool.Error{
+			Code: spool.Invalid, Message: "the data of an artifact cannot be read", Err: err,
+		}
 	}
 	a.Name, a.MediaType, a.Data = Name(a.Name), Type(a.MediaType, head), data
 	return db.SaveArtifact(ctx, key, a)
 }
 
-// Name returns the last element of a name, and at most 200 characters of it. Control characters are left out, also those
-// that turn the direction of a text, with which "fdp.exe" can look like "exe.pdf".
+// Name returns the last element of a name, and at most 200 characters of it. Control characters are left out, also
+// those that turn the direction of a text, with which "fdp.exe" can look like "exe.pdf".
 func Name(name string) string {
 	name = strings.ToValidUTF8(strings.ReplaceAll(name, "\\", "/"), "")
 	name = strings.TrimSpace(strings.Map(func(r rune) rune {
@@ -58,7 +62,8 @@ func Name(name string) string {
 }
 
 // Type returns the type of data by their beginning. The declared type counts where the data leave it open: a text does
-// not tell its language, and many formats have no mark. application/octet-stream says that the type is not known. Data never pass for an image or a PDF that they are not.
+// not tell its language, and many formats have no mark. application/octet-stream says that the type is not known.
+// Data never pass for an image or a PDF that they are not.
 func Type(declared string, head []byte) string {
 	declared, _, err := mime.ParseMediaType(declared)
 	if err != nil {

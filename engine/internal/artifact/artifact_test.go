@@ -37,8 +37,8 @@ func TestName(t *testing.T) {
 	t.Parallel()
 
 	for name, want := range map[string]string{
-		"a.pdf": "a.pdf", "../../etc/passwd": "passwd", `C:\b.txt`: "b.txt", "a\r\nb": "ab", "": "", "..": "", "/": "", "\xffy": "y",
-		"invoice\u202efdp.exe": "invoicefdp.exe", "a\u2066b\u2069.txt": "ab.txt", "\u05d0.txt": "\u05d0.txt",
+		"a.pdf": "a.pdf", "../../etc/passwd": "passwd", `C:\b.txt`: "b.txt", "a\r\nb": "ab", "": "", "..": "", "/": "",
+		"\xffy": "y", "invoice\u202efdp.exe": "invoicefdp.exe", "a\u2066b\u2069.txt": "ab.txt", "\u05d0.txt": "\u05d0.txt",
 		strings.Repeat("ä", 300): strings.Repeat("ä", 200),
 	} {
 		if got := artifact.Name(name); got != want {

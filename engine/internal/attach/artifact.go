@@ -59,8 +59,8 @@ func (in *inliner) results(ctx context.Context, m spool.Message) (spool.Content,
 	return out, nil
 }
 
-// media returns an image that a result names as a part, a text that says why the model does not get it, or a part without
-// a type: there is no such image, or a later result shows it. A PDF is a part only if the model asked for it.
+// media returns an image that a result names as a part, a text that says why the model does not get it, or a part
+// without a type: there is no such image, or a later result shows it. A PDF is a part only if the model asked for it.
 func (in *inliner) media(ctx context.Context, of spool.RunID, id spool.ArtifactID, asked bool) (spool.Part, error) {
 	if in.shown[id] {
 		return spool.Part{}, nil
@@ -85,9 +85,11 @@ func (in *inliner) reportDropped(of spool.RunID, id spool.ArtifactID, part spool
 	}
 }
 
-// attached returns an artifact of a user's turn or of a model's answer as a part with its data, or as a text that says why
-// not. The provider gets its own data back with either.
-func (in *inliner) attached(ctx context.Context, of spool.RunID, p spool.Part, id spool.ArtifactID) (spool.Part, error) {
+// attached returns an artifact of a user's turn or of a model's answer as a part with its data, or as a text that
+// says why not. The provider gets its own data back with either.
+func (in *inliner) attached(
+	ctx context.Context, of spool.RunID, p spool.Part, id spool.ArtifactID,
+) (spool.Part, error) {
 	part, err := in.open(ctx, id, func(string) bool { return true })
 	if err == nil {
 		in.reportDropped(of, id, part)
@@ -120,14 +122,17 @@ func (in *inliner) open(ctx context.Context, id spool.ArtifactID, wanted func(ki
 	switch {
 	case !wanted(kind):
 		return note(artifact, "which is not shown"), nil
-	case !slices.Contains(in.MediaTypes, kind), artifact.Size > int64(in.MaxBytes), filepart.IsText(kind) && artifact.Size > int64(in.MaxTextBytes):
+	case !slices.Contains(in.MediaTypes, kind), artifact.Size > int64(in.MaxBytes), filepart.IsText(kind) &&
+		artifact.Size > int64(in.MaxTextBytes):
 		return note(artifact, "which is not shown here"), nil
 	case artifact.Size > in.room:
 		return noRoom(artifact), nil
 	}
 	text, err := io.ReadAll(io.LimitReader(data, int64(in.MaxBytes)+1))
 	if err != nil {
-		return spool.Part{}, &spool.Error{Code: spool.Unavailable, Message: "an artifact of the prompt cannot be read", Err: err}
+		return spool.Part{}, &spool.Error{
+			Code: spool.Unavailable, Message: "an artifact of the prompt cannot be read", Err: err,
+		}
 	}
 	if _, err := in.inspect(text, kind); err != nil {
 		return note(artifact, "which cannot be shown"), nil

@@ -23,7 +23,9 @@ type shelf map[spool.ArtifactID]struct {
 
 var errDown = errors.New("the store is down")
 
-func (s shelf) OpenArtifact(_ context.Context, key spool.ThreadKey, id spool.ArtifactID) (spool.Artifact, io.ReadCloser, error) {
+func (s shelf) OpenArtifact(
+	_ context.Context, key spool.ThreadKey, id spool.ArtifactID,
+) (spool.Artifact, io.ReadCloser, error) {
 	one, ok := s[id]
 	switch {
 	case id == "down":
@@ -31,7 +33,8 @@ func (s shelf) OpenArtifact(_ context.Context, key spool.ThreadKey, id spool.Art
 	case !ok || key.ID != "t1":
 		return spool.Artifact{}, nil, spool.Errorf(spool.NotFound, "no artifact")
 	}
-	return spool.Artifact{ID: id, Name: one.name, MediaType: one.kind, Size: int64(len(one.data))}, io.NopCloser(bytes.NewReader(one.data)), nil
+	return spool.Artifact{ID: id, Name: one.name, MediaType: one.kind, Size: int64(len(one.data))},
+		io.NopCloser(bytes.NewReader(one.data)), nil
 }
 
 func (s shelf) SaveArtifact(_ context.Context, key spool.ThreadKey, a spool.NewArtifact) (spool.Artifact, error) {
@@ -67,39 +70,53 @@ func TestArtifactsInPrompts(t *testing.T) {
 
 	png, document := picture(t, "png"), []byte("%PDF-1.7\n")
 	stored := shelf{
-		"png": {"image/png", "a.png", png}, "gif": {"image/gif", "", picture(t, "gif")}, "pdf": {"application/pdf", "a.pdf", document},
-		"csv": {"text/csv; charset=utf-8", "a.csv", []byte("a,b")}, "zip": {"application/zip", "a.zip", []byte("PK")}, "fake": {"image/png", "", []byte("no image")},
+		"png": {"image/png", "a.png", png}, "gif": {"image/gif", "", picture(t, "gif")},
+		"pdf": {"application/pdf", "a.pdf", document}, "csv": {"text/csv; charset=utf-8", "a.csv", []byte("a,b")},
+		"zip": {"application/zip", "a.zip", []byte("PK")}, "fake": {"image/png", "", []byte("no image")},
 		"long": {"text/plain", "", []byte(strings.Repeat("x", 2001))},
 	}
 	image := spool.Part{Type: spool.PartImage, Image: dataURL("image/png", png), MIMEType: "image/png"}
-	file := spool.Part{Type: spool.PartFile, File: dataURL("application/pdf", document), MIMEType: "application/pdf", FileName: "a.pdf"}
+	file := spool.Part{
+		Type: spool.PartFile, File: dataURL("application/pdf", document), MIMEType: "application/pdf", FileName: "a.pdf",
+	}
 	for name, c := range map[string]struct {
 		role    spool.Role
 		content spool.Content
 		want    spool.Content
 	}{
 		"attached": {spool.RoleUser, spool.Content{
-			text("Look."), {Type: spool.PartImage, Image: "artifact:png"}, attachedFile("pdf", ""), attachedFile("csv", "mine.csv"),
+			text("Look."),
+			{Type: spool.PartImage, Image: "artifact:png"},
+			attachedFile("pdf", ""),
+			attachedFile("csv", "mine.csv"),
 		}, spool.Content{
-			text("Look."), image, file, {Type: spool.PartFile, File: dataURL("text/csv", []byte("a,b")), MIMEType: "text/csv", FileName: "mine.csv"},
+			text("Look."), image, file, {
+				Type: spool.PartFile, File: dataURL("text/csv", []byte("a,b")), MIMEType: "text/csv", FileName: "mine.csv",
+			},
 		}},
-		"not for models": {spool.RoleUser, spool.Content{attachedFile("zip", ""), attachedFile("fake", ""), attachedFile("long", ""), attachedFile("none", "")}, spool.Content{
+		"not for models": {spool.RoleUser, spool.Content{
+			attachedFile("zip", ""), attachedFile("fake", ""), attachedFile("long", ""), attachedFile("none", ""),
+		}, spool.Content{
 			text(`[the file zip, "a.zip", of the type application/zip and 2 bytes, which is not shown here]`),
 			text(`[the file fake, of the type image/png and 8 bytes, which cannot be shown]`),
 			text(`[the file long, of the type text/plain and 2001 bytes, which is not shown here]`),
 			text(`[the file none, which is not available any more]`),
 		}},
 		"results": {spool.RoleTool, spool.Content{
-			resultOf("draw", `{"artifact":{"id":"png"}}`), resultOf("mix", `{"a":[{"artifact":{"id":"csv"}},{"artifact":{"id":"pdf"}}]}`),
+			resultOf("draw", `{"artifact":{"id":"png"}}`),
+			resultOf("mix", `{"a":[{"artifact":{"id":"csv"}},{"artifact":{"id":"pdf"}}]}`),
 			resultOf("lie", `{"artifact":{"id":"none"},"b":{"artifact":"png"}}`), resultOf("say", `"\"artifact\""`),
 		}, spool.Content{
-			resultOf("draw", `{"artifact":{"id":"png"}}`), image, resultOf("mix", `{"a":[{"artifact":{"id":"csv"}},{"artifact":{"id":"pdf"}}]}`),
+			resultOf("draw", `{"artifact":{"id":"png"}}`), image,
+			resultOf("mix", `{"a":[{"artifact":{"id":"csv"}},{"artifact":{"id":"pdf"}}]}`),
 			resultOf("lie", `{"artifact":{"id":"none"},"b":{"artifact":"png"}}`), resultOf("say", `"\"artifact\""`),
 		}},
 		"asked for": {spool.RoleTool, spool.Content{resultOf(spool.ArtifactTool, `{"artifact":{"id":"pdf"}}`)}, spool.Content{
 			resultOf(spool.ArtifactTool, `{"artifact":{"id":"pdf"}}`), file,
 		}},
-		"shown once": {spool.RoleTool, spool.Content{resultOf("a", `{"artifact":{"id":"png"}}`), resultOf("b", `{"artifact":{"id":"png"}}`)}, spool.Content{
+		"shown once": {spool.RoleTool, spool.Content{
+			resultOf("a", `{"artifact":{"id":"png"}}`), resultOf("b", `{"artifact":{"id":"png"}}`),
+		}, spool.Content{
 			resultOf("a", `{"artifact":{"id":"png"}}`), resultOf("b", `{"artifact":{"id":"png"}}`), image,
 		}},
 	} {
@@ -142,7 +159,9 @@ func TestArtifactsHaveRoom(t *testing.T) {
 func TestArtifactsThatFail(t *testing.T) {
 	t.Parallel()
 
-	asked := spool.ModelRequest{Messages: []spool.Message{{Role: spool.RoleUser, Content: spool.Content{attachedFile("down", "")}}}}
+	asked := spool.ModelRequest{
+		Messages: []spool.Message{{Role: spool.RoleUser, Content: spool.Content{attachedFile("down", "")}}},
+	}
 	a := testAttachments(t, option.Attachments{})
 	got, err := a.Inline(t.Context(), asked, Prompt{}, make(Fetched))
 	if err != nil || got.Messages[0].Content[0].Text != "[the file down, which is not available any more]" {
@@ -163,20 +182,44 @@ func TestAttachedArtifacts(t *testing.T) {
 		want spool.Part
 		err  string
 	}{
-		"image": {one: wire.Attachment{ArtifactID: "png"}, want: spool.Part{Type: spool.PartImage, Image: "artifact:png", MIMEType: "image/png"}},
-		"uri":   {one: wire.Attachment{URL: "artifact:png"}, want: spool.Part{Type: spool.PartImage, Image: "artifact:png", MIMEType: "image/png"}},
-		"file":  {one: wire.Attachment{ArtifactID: "zip"}, want: spool.Part{Type: spool.PartFile, File: "artifact:zip", MIMEType: "application/zip", FileName: "a.zip"}},
-		"name":  {one: wire.Attachment{ArtifactID: "zip", Name: "b.zip"}, want: spool.Part{Type: spool.PartFile, File: "artifact:zip", MIMEType: "application/zip", FileName: "b.zip"}},
-		"small": {one: wire.Attachment{URL: "data:text/csv,a"}, want: spool.Part{Type: spool.PartFile, File: "data:text/csv,a", MIMEType: "text/csv"}},
-		"large": {one: wire.Attachment{URL: long, Name: "a.csv"}, want: spool.Part{Type: spool.PartFile, File: "artifact:saved", MIMEType: "text/csv", FileName: "a.csv"}},
+		"image": {
+			one:  wire.Attachment{ArtifactID: "png"},
+			want: spool.Part{Type: spool.PartImage, Image: "artifact:png", MIMEType: "image/png"},
+		},
+		"uri": {
+			one:  wire.Attachment{URL: "artifact:png"},
+			want: spool.Part{Type: spool.PartImage, Image: "artifact:png", MIMEType: "image/png"},
+		},
+		"file": {
+			one:  wire.Attachment{ArtifactID: "zip"},
+			want: spool.Part{Type: spool.PartFile, File: "artifact:zip", MIMEType: "application/zip", FileName: "a.zip"},
+		},
+		"name": {
+			one:  wire.Attachment{ArtifactID: "zip", Name: "b.zip"},
+			want: spool.Part{Type: spool.PartFile, File: "artifact:zip", MIMEType: "application/zip", FileName: "b.zip"},
+		},
+		"small": {
+			one:  wire.Attachment{URL: "data:text/csv,a"},
+			want: spool.Part{Type: spool.PartFile, File: "data:text/csv,a", MIMEType: "text/csv"},
+		},
+		"large": {
+			one:  wire.Attachment{URL: long, Name: "a.csv"},
+			want: spool.Part{Type: spool.PartFile, File: "artifact:saved", MIMEType: "text/csv", FileName: "a.csv"},
+		},
 		"large image": {
 			one:  wire.Attachment{URL: dataURL("image/png", append(blank(t, 300, 300), make([]byte, 300)...))},
 			want: spool.Part{Type: spool.PartImage, Image: "artifact:saved", MIMEType: "image/png"},
 		},
-		"far": {one: wire.Attachment{URL: "https://example.com/a.png"}, want: spool.Part{Type: spool.PartImage, Image: "https://example.com/a.png"}},
+		"far": {
+			one:  wire.Attachment{URL: "https://example.com/a.png"},
+			want: spool.Part{Type: spool.PartImage, Image: "https://example.com/a.png"},
+		},
 
 		"foreign": {one: wire.Attachment{ArtifactID: "none"}, err: "attachments[0].artifactId is no artifact of the thread"},
-		"both":    {one: wire.Attachment{ArtifactID: "png", URL: "https://example.com/a.png"}, err: "attachments[0].artifactId and url exclude each other"},
+		"both": {
+			one: wire.Attachment{ArtifactID: "png", URL: "https://example.com/a.png"},
+			err: "attachments[0].artifactId and url exclude each other",
+		},
 		"no name": {one: wire.Attachment{ArtifactID: "png", Name: "\n"}, err: "attachments[0].name must have"},
 	} {
 		a := testAttachments(t, option.Attachments{MaxInlineBytes: 300})
@@ -201,23 +244,35 @@ func TestAttachedArtifacts(t *testing.T) {
 	}
 }
 
-// A model reads which images of results it does not get, and the caller learns of them. Ids that a tool made up are none.
+// A model reads which images of results it does not get, and the caller learns of them. Ids that a tool made up are
+// none.
 func TestDroppedImages(t *testing.T) {
 	t.Parallel()
 
 	png := picture(t, "png")
 	a := testAttachments(t, option.Attachments{MaxBytes: len(png) + 10})
-	a.Artifacts = shelf{"large": {"image/png", "", append(bytes.Clone(png), make([]byte, 20)...)}, "fake": {"image/png", "", []byte("x")}, "tiff": {"image/tiff", "", []byte("x")}, "csv": {"text/csv", "", []byte("a")}}
+	a.Artifacts = shelf{
+		"large": {"image/png", "", append(bytes.Clone(png), make([]byte, 20)...)},
+		"fake":  {"image/png", "", []byte("x")},
+		"tiff":  {"image/tiff", "", []byte("x")},
+		"csv":   {"text/csv", "", []byte("a")},
+	}
 	results := spool.Content{
-		resultOf("a", `{"artifact":{"id":"large"}}`), resultOf("b", `{"artifact":{"id":"fake"}}`), resultOf("c", `{"artifact":{"id":"tiff"}}`),
-		resultOf("d", `{"artifact":{"id":"csv"}}`), resultOf("e", `{"artifact":{"id":"none"}}`),
+		resultOf("a", `{"artifact":{"id":"large"}}`), resultOf("b", `{"artifact":{"id":"fake"}}`),
+		resultOf("c", `{"artifact":{"id":"tiff"}}`), resultOf("d", `{"artifact":{"id":"csv"}}`),
+		resultOf("e", `{"artifact":{"id":"none"}}`),
 	}
 	var dropped []spool.ArtifactID
-	got, err := a.Inline(t.Context(), spool.ModelRequest{Messages: []spool.Message{{Role: spool.RoleTool, Content: results}}}, Prompt{
-		Thread: spool.ThreadKey{ID: "t1"}, Dropped: func(_ spool.RunID, id spool.ArtifactID, _ string) { dropped = append(dropped, id) },
+	got, err := a.Inline(t.Context(), spool.ModelRequest{
+		Messages: []spool.Message{{Role: spool.RoleTool, Content: results}},
+	}, Prompt{
+		Thread: spool.ThreadKey{ID: "t1"}, Dropped: func(_ spool.RunID, id spool.ArtifactID, _ string) {
+			dropped = append(dropped, id)
+		},
 	}, make(Fetched))
 	content := got.Messages[0].Content
-	if err != nil || len(content) != len(results) || !reflect.DeepEqual(dropped, []spool.ArtifactID{"tiff", "fake", "large"}) {
+	if err != nil || len(content) != len(results) ||
+		!reflect.DeepEqual(dropped, []spool.ArtifactID{"tiff", "fake", "large"}) {
 		t.Fatalf("got %+v, dropped %v, %v", content, dropped, err)
 	}
 	for i, p := range content {

@@ -109,7 +109,8 @@ func (a *Files) part(one wire.Attachment) (spool.Part, error) {
 var errName = spool.Errorf(spool.Invalid, "name must have up to %d characters and no control characters", maxName)
 
 func validName(name string) bool {
-	return utf8.ValidString(name) && utf8.RuneCountInString(name) <= maxName && !strings.ContainsFunc(name, unicode.IsControl)
+	return utf8.ValidString(name) && utf8.RuneCountInString(name) <= maxName &&
+		!strings.ContainsFunc(name, unicode.IsControl)
 }
 
 // check returns the media type of an attachment. It is empty for a URL whose type nothing says.

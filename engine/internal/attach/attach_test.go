@@ -102,44 +102,63 @@ func TestAttachmentChecks(t *testing.T) {
 		"data, no type":  {url: dataURL("", pic("png"))},
 		"data, unpadded": {url: strings.TrimRight(dataURL("image/png", pic("png")), "=")},
 		"data, escaped":  {url: strings.ReplaceAll(dataURL("image/png", pic("png")), "=", "%3D")},
-		"allowed host":   {o: option.Attachments{Egress: egress.Policy{Allow: []string{"cdn.internal"}}}, url: "http://cdn.internal/a"},
+		"allowed host": {
+			o: option.Attachments{Egress: egress.Policy{Allow: []string{"cdn.internal"}}}, url: "http://cdn.internal/a",
+		},
 
-		"none":            {want: "url or artifactId is required"},
-		"file":            {url: "file:///etc/passwd", want: "url must be an http, https or data URL"},
-		"no scheme":       {url: "example.com/a.png", want: "url must be an http, https or data URL"},
-		"no host":         {url: "https:///a.png", want: "url must be an http, https or data URL"},
-		"only a port":     {url: "https://:443/a.png", want: "url must be an http, https or data URL"},
-		"no URL":          {url: "https://a b/%zz", want: "url must be an http, https or data URL"},
-		"user":            {url: "https://user@example.com/", want: "url must not have credentials"},
-		"password":        {url: "https://u:p4ss@example.com/", want: "url must not have credentials"},
-		"long":            {url: "https://example.com/" + strings.Repeat("x", maxURL), want: "url is longer than 8192 bytes"},
-		"loopback":        {url: "http://127.0.0.1:6379/", want: "url names a host that is not allowed"},
-		"loopback v6":     {url: "http://[::1]/", want: "url names a host that is not allowed"},
-		"mapped":          {url: "http://[::ffff:10.0.0.1]/", want: "url names a host that is not allowed"},
-		"private":         {url: "http://192.168.0.1/", want: "url names a host that is not allowed"},
-		"metadata":        {url: "http://169.254.169.254/latest/meta-data", want: "url names a host that is not allowed"},
-		"metadata name":   {url: "http://metadata.google.internal/", want: "url names a host that is not allowed"},
-		"localhost":       {url: "http://LocalHost./", want: "url names a host that is not allowed"},
-		"internal":        {url: "http://db.internal/", want: "url names a host that is not allowed"},
-		"decimal":         {url: "http://2130706433/", want: "url names a host that is not allowed"},
-		"wrong type":      {url: "https://example.com/a", media: "text/html", want: "mediaType must be image/png, image/jpeg, image/gif, image/webp, application/pdf, text/plain"},
-		"svg":             {url: "https://example.com/a", media: "image/svg+xml", want: "mediaType must be image/png"},
-		"other type only": {o: option.Attachments{MediaTypes: []string{"image/gif"}}, url: dataURL("image/png", pic("png")), want: "mediaType must be image/gif"},
+		"none":          {want: "url or artifactId is required"},
+		"file":          {url: "file:///etc/passwd", want: "url must be an http, https or data URL"},
+		"no scheme":     {url: "example.com/a.png", want: "url must be an http, https or data URL"},
+		"no host":       {url: "https:///a.png", want: "url must be an http, https or data URL"},
+		"only a port":   {url: "https://:443/a.png", want: "url must be an http, https or data URL"},
+		"no URL":        {url: "https://a b/%zz", want: "url must be an http, https or data URL"},
+		"user":          {url: "https://user@example.com/", want: "url must not have credentials"},
+		"password":      {url: "https://u:p4ss@example.com/", want: "url must not have credentials"},
+		"long":          {url: "https://example.com/" + strings.Repeat("x", maxURL), want: "url is longer than 8192 bytes"},
+		"loopback":      {url: "http://127.0.0.1:6379/", want: "url names a host that is not allowed"},
+		"loopback v6":   {url: "http://[::1]/", want: "url names a host that is not allowed"},
+		"mapped":        {url: "http://[::ffff:10.0.0.1]/", want: "url names a host that is not allowed"},
+		"private":       {url: "http://192.168.0.1/", want: "url names a host that is not allowed"},
+		"metadata":      {url: "http://169.254.169.254/latest/meta-data", want: "url names a host that is not allowed"},
+		"metadata name": {url: "http://metadata.google.internal/", want: "url names a host that is not allowed"},
+		"localhost":     {url: "http://LocalHost./", want: "url names a host that is not allowed"},
+		"internal":      {url: "http://db.internal/", want: "url names a host that is not allowed"},
+		"decimal":       {url: "http://2130706433/", want: "url names a host that is not allowed"},
+		"wrong type": {
+			url: "https://example.com/a", media: "text/html",
+			want: "mediaType must be image/png, image/jpeg, image/gif, image/webp, application/pdf, text/plain",
+		},
+		"svg": {url: "https://example.com/a", media: "image/svg+xml", want: "mediaType must be image/png"},
+		"other type only": {
+			o: option.Attachments{MediaTypes: []string{"image/gif"}}, url: dataURL("image/png", pic("png")),
+			want: "mediaType must be image/gif",
+		},
 
-		"data, no comma":  {url: "data:image/png;base64", want: "url is no data URL that can be read"},
-		"data, bad text":  {url: "data:image/png;base64,!!", want: "url is no data URL that can be read"},
-		"data, bad %":     {url: "data:image/png,%zz", want: "url"},
-		"data, empty":     {url: "data:image/png;base64,", want: "url holds no file of a type that is accepted"},
-		"data, html":      {url: dataURL("image/png", []byte("<html><script>")), want: "url holds no file of a type that is accepted"},
-		"data, svg":       {url: dataURL("image/svg+xml", []byte("<svg/>")), want: "mediaType must be"},
-		"data, other":     {url: dataURL("image/png", pic("gif")), want: "url holds image/gif, and is said to be image/png"},
-		"data, differs":   {url: dataURL("image/png", pic("png")), media: "image/gif", want: "mediaType is not the one of the data URL"},
-		"data, cut":       {url: dataURL("image/png", pic("png")[:20]), want: "url holds an image that cannot be read"},
-		"data, too large": {o: small, url: dataURL("image/png", append(pic("png"), make([]byte, 2000)...)), want: "url holds more than 2000 bytes"},
-		"data, bomb":      {url: dataURL("image/png", bomb(30_000, 30_000)), want: "url holds an image of more than 50000000 pixels"},
+		"data, no comma": {url: "data:image/png;base64", want: "url is no data URL that can be read"},
+		"data, bad text": {url: "data:image/png;base64,!!", want: "url is no data URL that can be read"},
+		"data, bad %":    {url: "data:image/png,%zz", want: "url"},
+		"data, empty":    {url: "data:image/png;base64,", want: "url holds no file of a type that is accepted"},
+		"data, html": {
+			url: dataURL("image/png", []byte("<html><script>")), want: "url holds no file of a type that is accepted",
+		},
+		"data, svg":   {url: dataURL("image/svg+xml", []byte("<svg/>")), want: "mediaType must be"},
+		"data, other": {url: dataURL("image/png", pic("gif")), want: "url holds image/gif, and is said to be image/png"},
+		"data, differs": {
+			url: dataURL("image/png", pic("png")), media: "image/gif", want: "mediaType is not the one of the data URL",
+		},
+		"data, cut": {url: dataURL("image/png", pic("png")[:20]), want: "url holds an image that cannot be read"},
+		"data, too large": {
+			o: small, url: dataURL("image/png", append(pic("png"), make([]byte, 2000)...)),
+			want: "url holds more than 2000 bytes",
+		},
+		"data, bomb": {
+			url: dataURL("image/png", bomb(30_000, 30_000)), want: "url holds an image of more than 50000000 pixels",
+		},
 		"data, overflow":  {url: dataURL("image/png", bomb(1<<31-1, 1<<31-1)), want: "url holds an image"},
 		"data, just fits": {o: small, url: dataURL("image/png", blank(t, 50, 20))},
-		"data, one row":   {o: small, url: dataURL("image/png", bomb(1001, 1)), want: "url holds an image of more than 1000 pixels"},
+		"data, one row": {
+			o: small, url: dataURL("image/png", bomb(1001, 1)), want: "url holds an image of more than 1000 pixels",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -155,10 +174,14 @@ func TestAttachmentChecks(t *testing.T) {
 			}
 		})
 	}
-	if _, err := testAttachments(t, option.Attachments{}).Parts(make([]wire.Attachment, 9)); spool.MessageOf(err) != "attachments has more than 8 files" {
+	if _, err := testAttachments(t, option.Attachments{}).Parts(
+		make([]wire.Attachment, 9),
+	); spool.MessageOf(err) != "attachments has more than 8 files" {
 		t.Errorf("nine: %v", err)
 	}
-	if _, err := New(option.Attachments{Egress: egress.Policy{Allow: []string{"a/b"}}}); !strings.Contains(spool.MessageOf(err), "Config.Attachments.Egress") {
+	if _, err := New(option.Attachments{
+		Egress: egress.Policy{Allow: []string{"a/b"}},
+	}); !strings.Contains(spool.MessageOf(err), "Config.Attachments.Egress") {
 		t.Errorf("a bad policy: %v", err)
 	}
 }
@@ -174,26 +197,63 @@ func TestParts(t *testing.T) {
 		want spool.Part
 		err  string
 	}{
-		"image":        {one: wire.Attachment{URL: "https://example.com/a"}, want: spool.Part{Type: spool.PartImage, Image: "https://example.com/a"}},
-		"pdf":          {one: wire.Attachment{URL: pdf, Name: "a.pdf"}, want: spool.Part{Type: spool.PartFile, File: pdf, MIMEType: "application/pdf", FileName: "a.pdf"}},
-		"pdf untyped":  {one: wire.Attachment{URL: "data:;base64,JVBERi0xLjcK"}, want: spool.Part{Type: spool.PartFile, File: "data:;base64,JVBERi0xLjcK", MIMEType: "application/pdf"}},
-		"pdf by URL":   {one: wire.Attachment{URL: "https://example.com/A.PDF?x"}, want: spool.Part{Type: spool.PartFile, File: "https://example.com/A.PDF?x", MIMEType: "application/pdf"}},
-		"markdown":     {one: wire.Attachment{URL: "data:text/markdown,<h1>a"}, want: spool.Part{Type: spool.PartFile, File: "data:text/markdown,<h1>a", MIMEType: "text/markdown"}},
-		"json":         {one: wire.Attachment{URL: "data:application/json,{}"}, want: spool.Part{Type: spool.PartFile, File: "data:application/json,{}", MIMEType: "application/json"}},
-		"text untyped": {one: wire.Attachment{URL: "data:,a"}, want: spool.Part{Type: spool.PartFile, File: "data:,a", MIMEType: "text/plain"}},
+		"image": {
+			one:  wire.Attachment{URL: "https://example.com/a"},
+			want: spool.Part{Type: spool.PartImage, Image: "https://example.com/a"},
+		},
+		"pdf": {
+			one:  wire.Attachment{URL: pdf, Name: "a.pdf"},
+			want: spool.Part{Type: spool.PartFile, File: pdf, MIMEType: "application/pdf", FileName: "a.pdf"},
+		},
+		"pdf untyped": {
+			one:  wire.Attachment{URL: "data:;base64,JVBERi0xLjcK"},
+			want: spool.Part{Type: spool.PartFile, File: "data:;base64,JVBERi0xLjcK", MIMEType: "application/pdf"},
+		},
+		"pdf by URL": {
+			one:  wire.Attachment{URL: "https://example.com/A.PDF?x"},
+			want: spool.Part{Type: spool.PartFile, File: "https://example.com/A.PDF?x", MIMEType: "application/pdf"},
+		},
+		"markdown": {
+			one:  wire.Attachment{URL: "data:text/markdown,<h1>a"},
+			want: spool.Part{Type: spool.PartFile, File: "data:text/markdown,<h1>a", MIMEType: "text/markdown"},
+		},
+		"json": {
+			one:  wire.Attachment{URL: "data:application/json,{}"},
+			want: spool.Part{Type: spool.PartFile, File: "data:application/json,{}", MIMEType: "application/json"},
+		},
+		"text untyped": {
+			one:  wire.Attachment{URL: "data:,a"},
+			want: spool.Part{Type: spool.PartFile, File: "data:,a", MIMEType: "text/plain"},
+		},
 		"images only": {
 			o: option.Attachments{MediaTypes: []string{"image/png"}}, one: wire.Attachment{URL: "https://example.com/a.pdf"},
 			want: spool.Part{Type: spool.PartImage, Image: "https://example.com/a.pdf"},
 		},
 
-		"no pdf":      {o: option.Attachments{MediaTypes: []string{"image/png"}}, one: wire.Attachment{URL: pdf}, err: "mediaType must be image/png"},
-		"not a pdf":   {one: wire.Attachment{URL: "data:application/pdf,a"}, err: "url holds text/plain, and is said to be application/pdf"},
-		"html":        {one: wire.Attachment{URL: "data:,<html>"}, err: "url holds no file of a type that is accepted"},
-		"bytes":       {one: wire.Attachment{URL: "data:text/csv;base64,AAEC"}, err: "url holds no file of a type that is accepted"},
-		"latin":       {one: wire.Attachment{URL: "data:text/csv,%E4"}, err: "url holds a text that is not UTF-8"},
-		"long text":   {o: option.Attachments{MaxTextBytes: 3}, one: wire.Attachment{URL: "data:text/csv,abcd"}, err: "url holds a text of more than 3 bytes"},
-		"long name":   {one: wire.Attachment{URL: pdf, Name: strings.Repeat("x", 201)}, err: "name must have up to 200 characters"},
-		"broken name": {one: wire.Attachment{URL: pdf, Name: "a\nb"}, err: "name must have up to 200 characters and no control characters"},
+		"no pdf": {
+			o:   option.Attachments{MediaTypes: []string{"image/png"}},
+			one: wire.Attachment{URL: pdf},
+			err: "mediaType must be image/png",
+		},
+		"not a pdf": {
+			one: wire.Attachment{URL: "data:application/pdf,a"}, err: "url holds text/plain, and is said to be application/pdf",
+		},
+		"html": {one: wire.Attachment{URL: "data:,<html>"}, err: "url holds no file of a type that is accepted"},
+		"bytes": {
+			one: wire.Attachment{URL: "data:text/csv;base64,AAEC"}, err: "url holds no file of a type that is accepted",
+		},
+		"latin": {one: wire.Attachment{URL: "data:text/csv,%E4"}, err: "url holds a text that is not UTF-8"},
+		"long text": {
+			o:   option.Attachments{MaxTextBytes: 3},
+			one: wire.Attachment{URL: "data:text/csv,abcd"},
+			err: "url holds a text of more than 3 bytes",
+		},
+		"long name": {
+			one: wire.Attachment{URL: pdf, Name: strings.Repeat("x", 201)}, err: "name must have up to 200 characters",
+		},
+		"broken name": {
+			one: wire.Attachment{URL: pdf, Name: "a\nb"}, err: "name must have up to 200 characters and no control characters",
+		},
 	} {
 		parts, err := testAttachments(t, c.o).Parts([]wire.Attachment{c.one})
 		switch {

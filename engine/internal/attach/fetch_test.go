@@ -115,32 +115,54 @@ func TestFetch(t *testing.T) {
 		want     string   // the type, or the beginning of the error
 		code     spool.Code
 	}{
-		"png":           {url: host + "/a.png", declared: "image/png", want: "image/png"},
-		"no type":       {url: host + "/a.gif", want: "image/gif"},
-		"redirect":      {url: host + "/to?url=/a.png", want: "image/png"},
-		"three hops":    {url: host + "/round?left=xxx", want: "image/png"},
-		"name":          {url: "http://images.example.com:" + port + "/a.png", at: &[4]byte{127, 0, 0, 1}, want: "image/png"},
-		"four hops":     {url: host + "/round?left=xxxx", want: "leads on more than 3 times", code: spool.Invalid},
-		"to loopback":   {url: host + "/to?url=http://[::1]:" + port + "/a.png", want: "is at an address that is not allowed", code: spool.Invalid},
-		"to localhost":  {url: host + "/to?url=http://localhost:" + port + "/a.png", want: "is at an address that is not allowed", code: spool.Invalid},
-		"to metadata":   {url: host + "/to?url=http://169.254.169.254/", want: "is at an address that is not allowed", code: spool.Invalid},
-		"to a file":     {url: host + "/to?url=file:///etc/passwd", want: "leads on to another scheme", code: spool.Invalid},
-		"to a user":     {url: host + "/to?url=http://user:p4ss@127.0.0.1:" + port + "/a.png", want: "leads on to a URL with credentials", code: spool.Invalid},
-		"private name":  {url: "http://images.example.com/a.png", at: &[4]byte{10, 0, 0, 1}, want: "is at an address that is not allowed", code: spool.Invalid},
-		"metadata name": {url: "http://images.example.com/a.png", at: &[4]byte{169, 254, 169, 254}, want: "is at an address that is not allowed", code: spool.Invalid},
-		"page":          {url: host + "/page", want: "is not accepted: its url holds no file", code: spool.Invalid},
-		"other type":    {url: host + "/a.gif", declared: "image/png", want: "is not accepted: its url holds image/gif, and is said to be image/png", code: spool.Invalid},
-		"bomb":          {url: host + "/bomb", want: "is not accepted: its url holds an image of more than", code: spool.Invalid},
-		"too large":     {url: host + "/large", want: "is not accepted: its url holds more than 2000 bytes", code: spool.Invalid},
-		"not there":     {url: host + "/none?secret=p4ss", want: "answers with 404", code: spool.Invalid},
-		"busy":          {url: host + "/busy", want: "answers with 503", code: spool.Unavailable},
-		"slow":          {url: host + "/slow", want: "does not come within 200ms", code: spool.Unavailable},
-		"nobody":        {url: "http://127.0.0.1:1/a.png", want: "cannot be fetched", code: spool.Unavailable},
+		"png":        {url: host + "/a.png", declared: "image/png", want: "image/png"},
+		"no type":    {url: host + "/a.gif", want: "image/gif"},
+		"redirect":   {url: host + "/to?url=/a.png", want: "image/png"},
+		"three hops": {url: host + "/round?left=xxx", want: "image/png"},
+		"name":       {url: "http://images.example.com:" + port + "/a.png", at: &[4]byte{127, 0, 0, 1}, want: "image/png"},
+		"four hops":  {url: host + "/round?left=xxxx", want: "leads on more than 3 times", code: spool.Invalid},
+		"to loopback": {
+			url: host + "/to?url=http://[::1]:" + port + "/a.png", want: "is at an address that is not allowed",
+			code: spool.Invalid,
+		},
+		"to localhost": {
+			url: host + "/to?url=http://localhost:" + port + "/a.png", want: "is at an address that is not allowed",
+			code: spool.Invalid,
+		},
+		"to metadata": {
+			url: host + "/to?url=http://169.254.169.254/", want: "is at an address that is not allowed", code: spool.Invalid,
+		},
+		"to a file": {url: host + "/to?url=file:///etc/passwd", want: "leads on to another scheme", code: spool.Invalid},
+		"to a user": {
+			url: host + "/to?url=http://user:p4ss@127.0.0.1:" + port + "/a.png", want: "leads on to a URL with credentials",
+			code: spool.Invalid,
+		},
+		"private name": {
+			url: "http://images.example.com/a.png", at: &[4]byte{10, 0, 0, 1}, want: "is at an address that is not allowed",
+			code: spool.Invalid,
+		},
+		"metadata name": {
+			url: "http://images.example.com/a.png", at: &[4]byte{169, 254, 169, 254},
+			want: "is at an address that is not allowed", code: spool.Invalid,
+		},
+		"page": {url: host + "/page", want: "is not accepted: its url holds no file", code: spool.Invalid},
+		"other type": {
+			url: host + "/a.gif", declared: "image/png",
+			want: "is not accepted: its url holds image/gif, and is said to be image/png", code: spool.Invalid,
+		},
+		"bomb":      {url: host + "/bomb", want: "is not accepted: its url holds an image of more than", code: spool.Invalid},
+		"too large": {url: host + "/large", want: "is not accepted: its url holds more than 2000 bytes", code: spool.Invalid},
+		"not there": {url: host + "/none?secret=p4ss", want: "answers with 404", code: spool.Invalid},
+		"busy":      {url: host + "/busy", want: "answers with 503", code: spool.Unavailable},
+		"slow":      {url: host + "/slow", want: "does not come within 200ms", code: spool.Unavailable},
+		"nobody":    {url: "http://127.0.0.1:1/a.png", want: "cannot be fetched", code: spool.Unavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			o := option.Attachments{Fetch: true, MaxBytes: 2000, FetchTimeout: 10 * time.Second, Egress: egress.Policy{Allow: []string{"127.0.0.1"}}}
+			o := option.Attachments{
+				Fetch: true, MaxBytes: 2000, FetchTimeout: 10 * time.Second, Egress: egress.Policy{Allow: []string{"127.0.0.1"}},
+			}
 			if name == "slow" {
 				o.FetchTimeout = 200 * time.Millisecond
 			}
@@ -154,7 +176,8 @@ func TestFetch(t *testing.T) {
 				if err != nil || media != c.want || len(data) == 0 {
 					t.Errorf("got %d bytes of %q, error %v", len(data), media, err)
 				}
-			case spool.CodeOf(err) != c.code, !strings.Contains(spool.MessageOf(err), c.want), strings.Contains(spool.MessageOf(err), "p4ss"),
+			case spool.CodeOf(err) != c.code, !strings.Contains(spool.MessageOf(err), c.want),
+				strings.Contains(spool.MessageOf(err), "p4ss"),
 				!strings.HasPrefix(spool.MessageOf(err), "the image of "):
 				t.Errorf("got %v of code %s", err, spool.CodeOf(err))
 			}
@@ -166,7 +189,9 @@ func TestFetch(t *testing.T) {
 func TestFetchEnds(t *testing.T) {
 	t.Parallel()
 
-	a := testAttachments(t, option.Attachments{Fetch: true, Egress: egress.Policy{Allow: []string{"127.0.0.1"}}, FetchTimeout: time.Hour})
+	a := testAttachments(t, option.Attachments{
+		Fetch: true, Egress: egress.Policy{Allow: []string{"127.0.0.1"}}, FetchTimeout: time.Hour,
+	})
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	if _, _, err := a.fetch(ctx, imageHost(t)+"/slow", ""); err == nil || ctx.Err() == nil {
@@ -174,12 +199,14 @@ func TestFetchEnds(t *testing.T) {
 	}
 }
 
-// An unavailable image of an earlier turn becomes a text. One of the turn that the run answers is an error, also if the turn is
-// that of the run that a redriven run goes on with.
+// An unavailable image of an earlier turn becomes a text. One of the turn that the run answers is an error, also if
+// the turn is that of the run that a redriven run goes on with.
 func TestUnavailable(t *testing.T) {
 	t.Parallel()
 
-	a := testAttachments(t, option.Attachments{Fetch: true, Egress: egress.Policy{Allow: []string{"127.0.0.1"}}, FetchTimeout: time.Hour})
+	a := testAttachments(t, option.Attachments{
+		Fetch: true, Egress: egress.Policy{Allow: []string{"127.0.0.1"}}, FetchTimeout: time.Hour,
+	})
 	asked := spool.ModelRequest{Messages: []spool.Message{{
 		Role: spool.RoleUser, RunID: "r1", Content: spool.Content{{Type: spool.PartImage, Image: imageHost(t) + "/busy"}},
 	}}}

@@ -11,7 +11,8 @@ import (
 
 // kinds are the types of files whose URLs end so. A URL with another end is taken for an image's.
 var kinds = map[string]string{
-	".csv": "text/csv", ".json": "application/json", ".md": "text/markdown", ".pdf": "application/pdf", ".txt": "text/plain",
+	".csv": "text/csv", ".json": "application/json", ".md": "text/markdown", ".pdf": "application/pdf",
+	".txt": "text/plain",
 }
 
 // kindOfName returns the type of a file by the end of its name if the type is accepted, or an empty string.

@@ -27,15 +27,17 @@ func TestPNGIsWhole(t *testing.T) {
 		data []byte
 		want bool
 	}{
-		"whole":                           {whole, true},
-		"a little after it":               {append(bytes.Clone(whole), "made by a program"...), true},
-		"much after it":                   {append(bytes.Clone(whole), make([]byte, pngTrailer+1)...), false},
-		"header alone":                    {small, false},
-		"junk after header":               {append(bytes.Clone(small), bytes.Repeat([]byte("junk"), 1000)...), false},
-		"no pixels":                       {append(bytes.Clone(small), end...), false},
-		"cut off":                         {whole[:len(whole)-1], false},
-		"chunk that is said to be larger": {append(append(bytes.Clone(small), chunk("IDAT", []byte("x"), 1<<31)...), end...), false},
-		"wrong checksum":                  {bytes.Replace(bytes.Clone(whole), []byte("IDAT"), []byte("IDAt"), 1), false},
+		"whole":             {whole, true},
+		"a little after it": {append(bytes.Clone(whole), "made by a program"...), true},
+		"much after it":     {append(bytes.Clone(whole), make([]byte, pngTrailer+1)...), false},
+		"header alone":      {small, false},
+		"junk after header": {append(bytes.Clone(small), bytes.Repeat([]byte("junk"), 1000)...), false},
+		"no pixels":         {append(bytes.Clone(small), end...), false},
+		"cut off":           {whole[:len(whole)-1], false},
+		"chunk that is said to be larger": {
+			append(append(bytes.Clone(small), chunk("IDAT", []byte("x"), 1<<31)...), end...), false,
+		},
+		"wrong checksum": {bytes.Replace(bytes.Clone(whole), []byte("IDAT"), []byte("IDAt"), 1), false},
 	} {
 		if got := wholePNG(c.data); got != c.want {
 			t.Errorf("%s: %v", name, got)
@@ -52,8 +54,9 @@ func TestImageHeadersTakeLittleMemory(t *testing.T) { //nolint:paralleltest // i
 	a := testAttachments(t, option.Attachments{})
 	large := func(head string) []byte { return append([]byte(head), bytes.Repeat([]byte{0xff}, 4<<20)...) }
 	for name, data := range map[string][]byte{
-		"png":          large(string(bomb(1<<30, 1<<30))),
-		"png palette":  large(pngSignature + string(chunk("IHDR", []byte("\x00\x00\x01\x00\x00\x00\x01\x00\x08\x03\x00\x00\x00"), 13))),
+		"png": large(string(bomb(1<<30, 1<<30))),
+		"png palette": large(pngSignature +
+			string(chunk("IHDR", []byte("\x00\x00\x01\x00\x00\x00\x01\x00\x08\x03\x00\x00\x00"), 13))),
 		"png metadata": large(pngSignature + string(chunk("tEXt", []byte("x"), 1<<31-1))),
 		"gif":          large("GIF89a\xff\xff\xff\xff\xf7\x00\x00"),
 		"jpeg":         large("\xff\xd8\xff\xc0\xff\xff\x08\xff\xff\xff\xff\x03"),

@@ -26,8 +26,8 @@ func (a *Files) artifactPart(one wire.Attachment) (spool.Part, error) {
 }
 
 // Store returns the parts of a user turn's attachments as the thread stores them: with the types of artifacts, and
-// with large data as artifacts. It returns an [spool.Invalid] error for an artifact that the thread does not have. Parts
-// are the same as for [Files.Parts].
+// with large data as artifacts. It returns an [spool.Invalid] error for an artifact that the thread does not have.
+// Parts are the same as for [Files.Parts].
 func (a *Files) Store(ctx context.Context, key spool.ThreadKey, parts spool.Content) (spool.Content, error) {
 	if a.Artifacts == nil {
 		return parts, nil
@@ -50,7 +50,9 @@ func (a *Files) Store(ctx context.Context, key spool.ThreadKey, parts spool.Cont
 }
 
 // describe returns the part of an artifact with its type and name.
-func (a *Files) describe(ctx context.Context, key spool.ThreadKey, p spool.Part, id spool.ArtifactID) (spool.Part, error) {
+func (a *Files) describe(
+	ctx context.Context, key spool.ThreadKey, p spool.Part, id spool.ArtifactID,
+) (spool.Part, error) {
 	artifact, data, err := a.Artifacts.OpenArtifact(ctx, key, id)
 	if err != nil {
 		return p, err

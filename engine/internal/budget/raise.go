@@ -60,7 +60,8 @@ func Raise(a *wire.Allowance, question, payload json.RawMessage, most spool.Budg
 	d := json.NewDecoder(strings.NewReader(cmp.Or(string(payload), "{}")))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&to); err != nil {
-		return spool.Errorf(spool.Invalid, "payload must have new totals: tokenBudget, costBudgetMicros, toolCallBudget or wallTimeMs, all of them integers")
+		return spool.Errorf(spool.Invalid,
+			"payload must have new totals: tokenBudget, costBudgetMicros, toolCallBudget or wallTimeMs, all of them integers")
 	}
 	if err := strictjson.Check(payload, to); err != nil {
 		return spool.Errorf(spool.Invalid, "payload: %s", spool.MessageOf(err))
@@ -82,7 +83,10 @@ func Raise(a *wire.Allowance, question, payload json.RawMessage, most spool.Budg
 		}
 	}
 	millis := a.Budget.WallTime.Milliseconds()
-	if err := raiseTo("wallTimeMs", to.WallTimeMS, a.Spent.WallTime.Milliseconds(), &millis, most.WallTime.Milliseconds(), asked.Exhausted == wire.StopTimeBudget); err != nil {
+	if err := raiseTo(
+		"wallTimeMs", to.WallTimeMS, a.Spent.WallTime.Milliseconds(), &millis, most.WallTime.Milliseconds(),
+		asked.Exhausted == wire.StopTimeBudget,
+	); err != nil {
 		return err
 	}
 	if to.WallTimeMS != nil {

@@ -103,7 +103,8 @@ func Reserve(a *wire.Allowance, c Call, now time.Time) Room {
 		r.Output, r.Capped = room, wire.StopCostBudget
 	}
 	switch {
-	case r.Capped != "" && others && !own: // an agent with a reservation of its own waits for nobody, because others may wait for it
+	// an agent with a reservation of its own waits for nobody, because others may wait for it
+	case r.Capped != "" && others && !own:
 		r.Wait = true
 	case r.Output < min(leastOutput, c.Want):
 		r.Short = r.Capped

@@ -184,7 +184,9 @@ func (c *Calls) accept(ctx context.Context, o Outcome, last bool) error {
 	case p.parks():
 		state = wire.EffectVoid // the tool is called again with the answer
 	}
-	err := c.run.Update(ctx, func(tx *thread.Tx) error { return tx.Write(store.Changes{Effects: []store.Effect{p.effect(state)}}) })
+	err := c.run.Update(ctx, func(tx *thread.Tx) error {
+		return tx.Write(store.Changes{Effects: []store.Effect{p.effect(state)}})
+	})
 	if err != nil || p.parks() {
 		return err
 	}
@@ -219,7 +221,8 @@ func (c *Calls) failedCall(ctx context.Context, p *Call, err error) {
 		p.ask(c.pendingPark(p, later))
 		return
 	case pends:
-		err = spool.Errorf(spool.Unavailable, "the work of the call was not done within %s, and was given up", cmp.Or(p.tool.PendingTimeout, spool.DefaultPendingTimeout))
+		err = spool.Errorf(spool.Unavailable, "the work of the call was not done within %s, and was given up",
+			cmp.Or(p.tool.PendingTimeout, spool.DefaultPendingTimeout))
 	case parks && (!p.wasAsked() || wait.Resume != nil && p.answered.Occurrence < maxQuestions):
 		p.ask(c.parkFor(p, wait))
 		return

@@ -42,31 +42,68 @@ func TestFailedCall(t *testing.T) {
 		err    error
 		want   string
 	}{
-		"error":                       {err: errors.New("no such city"), want: `"error: no such city"`},
-		"coded error":                 {err: spool.Wrap(spool.Invalid, "no such city", stage.ErrDial), want: `"error: no such city"`},
-		"error after an approval":     {change: answered(store.Park{}), err: errors.New("no such city"), want: `{"error":"no such city"}`},
-		"question":                    {err: &spool.ParkRequest{}, want: "park input"},
-		"question with a reason":      {err: &spool.ParkRequest{Reason: "job"}, want: "park job"},
-		"claims to be the client":     {err: &spool.ParkRequest{Reason: wire.ParkClientTool}, want: "park input"},
-		"question cannot be stored":   {err: &spool.ParkRequest{Resume: json.RawMessage("{")}, want: `"error: the state of the question is not JSON"`},
-		"question is too large":       {err: &spool.ParkRequest{Schema: make(json.RawMessage, maxParkState+1)}, want: `"error: the schema of the question has more than 2097152 bytes"`},
-		"schema cannot be stored":     {err: &spool.ParkRequest{Schema: json.RawMessage("{")}, want: `"error: the schema of the question is not JSON"`},
-		"schema is empty":             {err: &spool.ParkRequest{Schema: json.RawMessage("")}, want: `"error: the schema of the question is not JSON"`},
-		"state is too large":          {err: &spool.ParkRequest{Resume: make(json.RawMessage, maxParkState+1)}, want: `"error: the state of the question has more than 2097152 bytes"`},
-		"second question":             {change: answered(store.Park{}), err: &spool.ParkRequest{}, want: `{"error":"the tool parked again after it was answered"}`},
-		"second, with a state":        {change: answered(store.Park{}), err: again, want: "park input"},
-		"twentieth, with a state":     {change: answered(store.Park{Occurrence: maxQuestions - 1}), err: again, want: "park input"},
-		"one too many":                {change: answered(store.Park{Occurrence: maxQuestions}), err: again, want: `{"error":"the tool parked again after it was answered"}`},
-		"after the outcome was asked": {change: answered(store.Park{Reason: wire.ParkOutcomeUnknown}), err: &spool.ParkRequest{}, want: "park input"},
-		"asked before the outcome":    {change: answered(store.Park{Reason: wire.ParkOutcomeUnknown, Before: yes}), err: &spool.ParkRequest{}, want: `{"error":"the tool parked again after it was answered"}`},
-		"pending":                     {err: spool.Pending(1, nil), want: "pending"},
-		"pending cannot be stored":    {err: spool.Pending(1, json.RawMessage("{")), want: `"error: the state of the pending call is not JSON"`},
-		"pending is too large":        {err: spool.Pending(1, make(json.RawMessage, maxParkState+1)), want: `"error: the state of the pending call has more than 2097152 bytes"`},
-		"overdue":                     {change: overdue, err: spool.Pending(1, nil), want: `"error: the work of the call was not done within 24h0m0s, and was given up"`},
-		"overdue, and asks":           {change: overdue, err: &spool.ParkRequest{}, want: "park input"},
-		"outcome unknown":             {err: unknown, want: "park outcome_unknown"},
-		"unknown, but safe":           {tool: "safe", err: unknown, want: `"error: outcome unknown: dial: refused"`},
-		"internal":                    {err: spool.Wrap(spool.Internal, panicked, stage.ErrDial), want: `"error: the tool panicked"`},
+		"error": {err: errors.New("no such city"), want: `"error: no such city"`},
+		"coded error": {
+			err: spool.Wrap(spool.Invalid, "no such city", stage.ErrDial), want: `"error: no such city"`,
+		},
+		"error after an approval": {
+			change: answered(store.Park{}), err: errors.New("no such city"), want: `{"error":"no such city"}`,
+		},
+		"question":                {err: &spool.ParkRequest{}, want: "park input"},
+		"question with a reason":  {err: &spool.ParkRequest{Reason: "job"}, want: "park job"},
+		"claims to be the client": {err: &spool.ParkRequest{Reason: wire.ParkClientTool}, want: "park input"},
+		"question cannot be stored": {
+			err: &spool.ParkRequest{Resume: json.RawMessage("{")}, want: `"error: the state of the question is not JSON"`,
+		},
+		"question is too large": {
+			err:  &spool.ParkRequest{Schema: make(json.RawMessage, maxParkState+1)},
+			want: `"error: the schema of the question has more than 2097152 bytes"`,
+		},
+		"schema cannot be stored": {
+			err: &spool.ParkRequest{Schema: json.RawMessage("{")}, want: `"error: the schema of the question is not JSON"`,
+		},
+		"schema is empty": {
+			err: &spool.ParkRequest{Schema: json.RawMessage("")}, want: `"error: the schema of the question is not JSON"`,
+		},
+		"state is too large": {
+			err:  &spool.ParkRequest{Resume: make(json.RawMessage, maxParkState+1)},
+			want: `"error: the state of the question has more than 2097152 bytes"`,
+		},
+		"second question": {
+			change: answered(store.Park{}), err: &spool.ParkRequest{},
+			want: `{"error":"the tool parked again after it was answered"}`,
+		},
+		"second, with a state": {change: answered(store.Park{}), err: again, want: "park input"},
+		"twentieth, with a state": {
+			change: answered(store.Park{Occurrence: maxQuestions - 1}), err: again, want: "park input",
+		},
+		"one too many": {
+			change: answered(store.Park{Occurrence: maxQuestions}), err: again,
+			want: `{"error":"the tool parked again after it was answered"}`,
+		},
+		"after the outcome was asked": {
+			change: answered(store.Park{Reason: wire.ParkOutcomeUnknown}), err: &spool.ParkRequest{}, want: "park input",
+		},
+		"asked before the outcome": {
+			change: answered(store.Park{Reason: wire.ParkOutcomeUnknown, Before: yes}), err: &spool.ParkRequest{},
+			want: `{"error":"the tool parked again after it was answered"}`,
+		},
+		"pending": {err: spool.Pending(1, nil), want: "pending"},
+		"pending cannot be stored": {
+			err: spool.Pending(1, json.RawMessage("{")), want: `"error: the state of the pending call is not JSON"`,
+		},
+		"pending is too large": {
+			err:  spool.Pending(1, make(json.RawMessage, maxParkState+1)),
+			want: `"error: the state of the pending call has more than 2097152 bytes"`,
+		},
+		"overdue": {
+			change: overdue, err: spool.Pending(1, nil),
+			want: `"error: the work of the call was not done within 24h0m0s, and was given up"`,
+		},
+		"overdue, and asks": {change: overdue, err: &spool.ParkRequest{}, want: "park input"},
+		"outcome unknown":   {err: unknown, want: "park outcome_unknown"},
+		"unknown, but safe": {tool: "safe", err: unknown, want: `"error: outcome unknown: dial: refused"`},
+		"internal":          {err: spool.Wrap(spool.Internal, panicked, stage.ErrDial), want: `"error: the tool panicked"`},
 	} {
 		s := desk(t, store.RunRow{})
 		p := s.planned(cmp.Or(c.tool, "look"))
@@ -93,9 +130,12 @@ func TestAccept(t *testing.T) {
 		parks     int
 		announced bool
 	}{
-		"result":          {o: Outcome{Result: value}, want: "saved 7", effect: wire.EffectDone, announced: true},
-		"last result":     {o: Outcome{Result: value}, last: true, want: "7"},
-		"error":           {o: Outcome{Err: stage.ErrDown}, want: `saved "error: model: down (status 503)"`, effect: wire.EffectDone, announced: true},
+		"result":      {o: Outcome{Result: value}, want: "saved 7", effect: wire.EffectDone, announced: true},
+		"last result": {o: Outcome{Result: value}, last: true, want: "7"},
+		"error": {
+			o: Outcome{Err: stage.ErrDown}, want: `saved "error: model: down (status 503)"`, effect: wire.EffectDone,
+			announced: true,
+		},
 		"question":        {o: Outcome{Err: &spool.ParkRequest{}}, want: "park input", effect: wire.EffectVoid},
 		"last question":   {o: Outcome{Err: &spool.ParkRequest{}}, last: true, want: "park input"},
 		"unknown":         {o: Outcome{Err: &spool.OutcomeUnknownError{Err: stage.ErrDial}}, want: "park outcome_unknown"},
@@ -113,12 +153,15 @@ func TestAccept(t *testing.T) {
 		for _, e := range s.Rows.Rows.Effects {
 			effect = e.State
 		}
-		if got := p.says(); got != c.want || effect != c.effect || len(s.Rows.Rows.Parks) != c.parks || (p.announced > 0) != c.announced {
+		if got := p.says(); got != c.want || effect != c.effect || len(s.Rows.Rows.Parks) != c.parks ||
+			(p.announced > 0) != c.announced {
 			t.Errorf("%s: %s, the ledger has %q, %d parks, announced %d", name, got, effect, len(s.Rows.Rows.Parks), p.announced)
 		}
 	}
 	s := desk(t, store.RunRow{})
-	if err := s.accept(t.Context(), Outcome{call: s.planned("look"), Err: active.FromStore(stage.ErrDial)}, false); !active.IsStoreError(err) {
+	if err := s.accept(
+		t.Context(), Outcome{call: s.planned("look"), Err: active.FromStore(stage.ErrDial)}, false,
+	); !active.IsStoreError(err) {
 		t.Errorf("an error of the store: %v", err)
 	}
 }
@@ -134,7 +177,9 @@ func TestRunTool(t *testing.T) {
 		"json": {result: `{"a": 1}`, want: `{"a": 1}`}, "nothing": {want: "null"}, "no json": {result: "{", want: `"{"`},
 		"error": {result: "{", err: stage.ErrDial, want: "{"},
 	} {
-		p := &Call{tool: stage.Tool("look", func(tool *spool.Tool) { tool.Call = stage.Returns(json.RawMessage(c.result), c.err) })}
+		p := &Call{
+			tool: stage.Tool("look", func(tool *spool.Tool) { tool.Call = stage.Returns(json.RawMessage(c.result), c.err) }),
+		}
 		if c.result == "" {
 			p.tool.Call = stage.Returns(nil, nil)
 		}
@@ -184,7 +229,9 @@ func TestFitResult(t *testing.T) {
 		}
 	}
 	part := spool.Part{Text: "12345", Args: json.RawMessage("{}"), Provider: json.RawMessage("{}")}
-	s := desk(t, store.RunRow{RunState: store.RunState{Draft: &store.Draft{Message: spool.Message{Content: spool.Content{part}}}}})
+	s := desk(t, store.RunRow{
+		RunState: store.RunState{Draft: &store.Draft{Message: spool.Message{Content: spool.Content{part}}}},
+	})
 	s.plan = []*Call{{result: json.RawMessage("123")}, {}}
 	if room := s.stepRoom(); room != 1000-9-3 {
 		t.Errorf("a step of 1000 bytes has %d bytes left", room)
@@ -194,7 +241,11 @@ func TestFitResult(t *testing.T) {
 // A step is saved with the results of its calls, and the run goes on, parks or ends.
 func TestSaveCalls(t *testing.T) {
 	t.Parallel()
-	draft := &store.Draft{Message: spool.Message{Role: spool.RoleAssistant, Content: append(spool.TextContent("wait"), stage.Asked("look", "send")...)}}
+	draft := &store.Draft{
+		Message: spool.Message{
+			Role: spool.RoleAssistant, Content: append(spool.TextContent("wait"), stage.Asked("look", "send")...),
+		},
+	}
 	done := func(p *Call) { p.Finish(json.RawMessage("1")) }
 	waits := func(p *Call) { p.Wait() }
 	parks := func(p *Call) {
@@ -211,19 +262,33 @@ func TestSaveCalls(t *testing.T) {
 		reason wire.StopReason
 		result string // of the second call
 	}{
-		"go on":              {second: done, state: wire.Running, result: "1"},
-		"last step":          {run: store.RunRow{Run: wire.Run{MaxSteps: 1}}, second: done, state: wire.Running, result: "1"},
-		"last step, late":    {run: store.RunRow{Run: wire.Run{MaxSteps: 1}}, second: done, late: true, state: wire.Completed, reason: wire.StopMaxSteps, result: "1"},
-		"no answer behind":   {run: store.RunRow{Run: wire.Run{MaxSteps: 1}}, off: true, second: done, state: wire.Completed, reason: wire.StopMaxSteps, result: "1"},
-		"park":               {second: parks, state: wire.WaitingForInput},
-		"park in last step":  {run: store.RunRow{Run: wire.Run{MaxSteps: 1}}, second: parks, state: wire.WaitingForInput},
-		"nested run waits":   {second: waits, state: wire.WaitingForInput},
-		"earlier park open":  {second: done, open: 1, state: wire.WaitingForInput, result: "1"},
-		"stopped":            {run: store.RunRow{RunState: store.RunState{StopAt: stage.Noon}}, second: parks, state: wire.Cancelled, reason: wire.StopCancelled, result: `{"cancelled":true,"reason":"stopped"}`},
-		"late":               {second: func(*Call) {}, late: true, state: wire.Running, result: `{"cancelled":true,"reason":"time_budget","outcome":"unknown"}`},
+		"go on":     {second: done, state: wire.Running, result: "1"},
+		"last step": {run: store.RunRow{Run: wire.Run{MaxSteps: 1}}, second: done, state: wire.Running, result: "1"},
+		"last step, late": {
+			run: store.RunRow{Run: wire.Run{MaxSteps: 1}}, second: done, late: true, state: wire.Completed,
+			reason: wire.StopMaxSteps, result: "1",
+		},
+		"no answer behind": {
+			run: store.RunRow{Run: wire.Run{MaxSteps: 1}}, off: true, second: done, state: wire.Completed,
+			reason: wire.StopMaxSteps, result: "1",
+		},
+		"park":              {second: parks, state: wire.WaitingForInput},
+		"park in last step": {run: store.RunRow{Run: wire.Run{MaxSteps: 1}}, second: parks, state: wire.WaitingForInput},
+		"nested run waits":  {second: waits, state: wire.WaitingForInput},
+		"earlier park open": {second: done, open: 1, state: wire.WaitingForInput, result: "1"},
+		"stopped": {
+			run: store.RunRow{RunState: store.RunState{StopAt: stage.Noon}}, second: parks, state: wire.Cancelled,
+			reason: wire.StopCancelled, result: `{"cancelled":true,"reason":"stopped"}`,
+		},
+		"late": {
+			second: func(*Call) {}, late: true, state: wire.Running,
+			result: `{"cancelled":true,"reason":"time_budget","outcome":"unknown"}`,
+		},
 		"late, nested waits": {second: waits, late: true, state: wire.WaitingForInput},
 		"budget used up": {
-			run:    store.RunRow{Run: wire.Run{MaxSteps: 1, Allowance: &wire.Allowance{Budget: spool.Budget{ToolCalls: 1}, Refused: 1}}},
+			run: store.RunRow{
+				Run: wire.Run{MaxSteps: 1, Allowance: &wire.Allowance{Budget: spool.Budget{ToolCalls: 1}, Refused: 1}},
+			},
 			second: done, state: wire.Running, result: "1",
 		},
 	} {
@@ -235,11 +300,13 @@ func TestSaveCalls(t *testing.T) {
 		saved, finished, err := s.Save(t.Context(), c.late)
 		s.Check(err)
 		run := s.Saved()
-		if run.State != c.state || run.StopReason != c.reason || finished != (c.state != wire.Running) || run.Steps != 1 || run.Draft != nil || s.plan != nil {
+		if run.State != c.state || run.StopReason != c.reason || finished != (c.state != wire.Running) || run.Steps != 1 ||
+			run.Draft != nil || s.plan != nil {
 			t.Errorf("%s: %s %s after %d steps, ended %t", name, run.State, run.StopReason, run.Steps, finished)
 		}
 		results := saved[1].Content
-		if got := string(results[len(results)-1].Result); len(results) != 1 && got != c.result || len(results) == 1 && c.result != "" {
+		if got := string(results[len(results)-1].Result); len(results) != 1 && got != c.result ||
+			len(results) == 1 && c.result != "" {
 			t.Errorf("%s: the results are %v", name, results)
 		}
 		if s.Answer() != "wait" {
@@ -261,18 +328,33 @@ func TestNoteResult(t *testing.T) {
 		park   wire.ParkState
 		cancel bool
 	}{
-		"ran":                     {change: func(*Call) {}, effect: wire.EffectDone},
-		"saved before":            {change: func(p *Call) { p.save(p.result) }},
-		"was not called":          {change: func(p *Call) { p.decide(p.result) }},
-		"nested run":              {change: func(p *Call) { p.spawns = true; p.decide(p.result) }, effect: wire.EffectDone},
-		"answered":                {change: func(p *Call) { p.answered = &answered }, effect: wire.EffectDone, park: wire.ParkAnswered},
-		"denied":                  {change: func(p *Call) { p.answered = &answered; p.decide(p.result) }, park: wire.ParkAnswered},
-		"work is done":            {change: func(p *Call) { p.answered = &pending }, effect: wire.EffectDone, park: wire.ParkDone},
-		"work is given up":        {change: func(p *Call) { p.answered = &pending; p.overrun(p.result) }, effect: wire.EffectDone, park: wire.ParkClosed, cancel: true},
-		"work, tool is gone":      {change: func(p *Call) { p.answered = &pending; p.decide(p.result) }, park: wire.ParkClosed, cancel: true},
-		"work, result was saved":  {change: func(p *Call) { p.answered = &pending; p.save(p.result) }, park: wire.ParkDone},
-		"work, denied":            {change: func(p *Call) { p.answered = &began; p.decide(p.result) }, park: wire.ParkAnswered, cancel: true},
-		"pending, then cancelled": {change: func(p *Call) { p.ask(&pending); p.cancel("stopped") }, park: wire.ParkClosed, cancel: true},
+		"ran":            {change: func(*Call) {}, effect: wire.EffectDone},
+		"saved before":   {change: func(p *Call) { p.save(p.result) }},
+		"was not called": {change: func(p *Call) { p.decide(p.result) }},
+		"nested run":     {change: func(p *Call) { p.spawns = true; p.decide(p.result) }, effect: wire.EffectDone},
+		"answered": {
+			change: func(p *Call) { p.answered = &answered }, effect: wire.EffectDone, park: wire.ParkAnswered,
+		},
+		"denied": {
+			change: func(p *Call) { p.answered = &answered; p.decide(p.result) }, park: wire.ParkAnswered,
+		},
+		"work is done": {
+			change: func(p *Call) { p.answered = &pending }, effect: wire.EffectDone, park: wire.ParkDone,
+		},
+		"work is given up": {
+			change: func(p *Call) { p.answered = &pending; p.overrun(p.result) }, effect: wire.EffectDone, park: wire.ParkClosed,
+			cancel: true,
+		},
+		"work, tool is gone": {
+			change: func(p *Call) { p.answered = &pending; p.decide(p.result) }, park: wire.ParkClosed, cancel: true,
+		},
+		"work, result was saved": {change: func(p *Call) { p.answered = &pending; p.save(p.result) }, park: wire.ParkDone},
+		"work, denied": {
+			change: func(p *Call) { p.answered = &began; p.decide(p.result) }, park: wire.ParkAnswered, cancel: true,
+		},
+		"pending, then cancelled": {
+			change: func(p *Call) { p.ask(&pending); p.cancel("stopped") }, park: wire.ParkClosed, cancel: true,
+		},
 	} {
 		s := desk(t, store.RunRow{})
 		p := s.planned("look", func(p *Call) { p.Finish(json.RawMessage("1")) }, c.change)
@@ -298,7 +380,9 @@ func TestNoteResult(t *testing.T) {
 // Calls beyond the budget are refused. A call that has its result at once is not counted.
 func TestAllowCalls(t *testing.T) {
 	t.Parallel()
-	s := desk(t, store.RunRow{Run: wire.Run{Allowance: &wire.Allowance{Budget: spool.Budget{ToolCalls: 3}, Spent: wire.Spent{ToolCalls: 1}}}})
+	s := desk(t, store.RunRow{
+		Run: wire.Run{Allowance: &wire.Allowance{Budget: spool.Budget{ToolCalls: 3}, Spent: wire.Spent{ToolCalls: 1}}},
+	})
 	plan := s.planCalls(t.Context(), stage.Asked("look", "find", "send", "look", "look"), 1, nil, nil)
 	tx := s.Tx()
 	refused := allowCalls(tx, plan)
@@ -307,8 +391,8 @@ func TestAllowCalls(t *testing.T) {
 	}
 }
 
-// Results are announced in the order of the calls. A call that is still running, or whose result is saved with the step,
-// holds up those behind it, and one that waits for an answer does not.
+// Results are announced in the order of the calls. A call that is still running, or whose result is saved with the
+// step, holds up those behind it, and one that waits for an answer does not.
 func TestAnnounceInOrder(t *testing.T) {
 	t.Parallel()
 	s := desk(t, store.RunRow{})

@@ -54,7 +54,8 @@ func (c *Calls) openArtifactFunc() func(context.Context, spool.ArtifactID) (spoo
 // storeResult returns a result that is small enough for a message: the result itself, or the reference to its artifact.
 // A result that cannot be saved stays as it is.
 func (c *Calls) storeResult(ctx context.Context, p *Call, result json.RawMessage) json.RawMessage {
-	if !c.run.Host().StoreResults || p.spawns || len(result) <= c.run.Host().Limits.ResultBytes || p.call.Name == spool.ArtifactTool || c.isDescribe(p) {
+	if !c.run.Host().StoreResults || p.spawns || len(result) <= c.run.Host().Limits.ResultBytes ||
+		p.call.Name == spool.ArtifactTool || c.isDescribe(p) {
 		return result
 	}
 	text, mediaType, extension := toolresult.AsText(result)
@@ -62,7 +63,8 @@ func (c *Calls) storeResult(ctx context.Context, p *Call, result json.RawMessage
 	defer cancel()
 	saved, err := p.call.SaveArtifact(ctx, p.call.Name+extension, mediaType, strings.NewReader(text))
 	if err != nil {
-		c.run.Log().WarnContext(ctx, "a large tool result was not saved as an artifact", "tool", p.call.Name, "bytes", len(result), "error", err)
+		c.run.Log().WarnContext(ctx, "a large tool result was not saved as an artifact", "tool", p.call.Name, "bytes",
+			len(result), "error", err)
 		return result
 	}
 	return toolresult.Stored(saved, text)

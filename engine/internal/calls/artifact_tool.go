@@ -94,7 +94,10 @@ func readArtifact(ctx context.Context, call spool.ToolCall, p page) (json.RawMes
 		Offset     int64            `json:"offset"`
 		NextOffset int64            `json:"nextOffset,omitempty"`
 		Text       string           `json:"text"`
-	}{ID: p.ID, Size: found.Size, Offset: p.Offset + int64(begin), Text: string(bytes.ToValidUTF8(text[begin:end], []byte("\ufffd")))}
+	}{
+		ID: p.ID, Size: found.Size, Offset: p.Offset + int64(begin),
+		Text: string(bytes.ToValidUTF8(text[begin:end], []byte("\ufffd"))),
+	}
 	if next := p.Offset + int64(end); next < found.Size && end > 0 {
 		out.NextOffset = next
 	}

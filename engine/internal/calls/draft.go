@@ -82,19 +82,23 @@ func (c *Calls) PlanDraft(ctx context.Context) (bool, error) {
 		}
 	}
 	c.plan = c.planCalls(ctx, draft.Message.ToolCalls(), step, effects, pending)
-	return true, c.run.Update(ctx, func(tx *thread.Tx) error { return tx.Write(store.Changes{Effects: pendingEffects(c.plan)}) })
+	return true, c.run.Update(ctx, func(tx *thread.Tx) error {
+		return tx.Write(store.Changes{Effects: pendingEffects(c.plan)})
+	})
 }
 
 // ofDraft reports whether a park is of a call that became pending in the step of the draft.
 func (c *Calls) ofDraft(p store.Park) bool {
-	return c.run.Row().Draft != nil && p.State == wire.ParkPending && !p.Landed && p.AgentID == c.run.Row().AgentID() && p.Step > c.run.Row().Steps
+	return c.run.Row().Draft != nil && p.State == wire.ParkPending && !p.Landed && p.AgentID == c.run.Row().AgentID() &&
+		p.Step > c.run.Row().Steps
 }
 
 // replayDraft repeats a draft in this segment's stream, because readers have dropped the draft of the
 // interrupted stream.
 func (c *Calls) replayDraft(ctx context.Context, d *store.Draft) {
 	for _, p := range d.Message.Content {
-		if p.Type != spool.PartToolCall && p.Type != spool.PartSource && p.Text == "" && p.Image == "" && p.File == "" { // only its provider understands it
+		// only its provider understands it
+		if p.Type != spool.PartToolCall && p.Type != spool.PartSource && p.Text == "" && p.Image == "" && p.File == "" {
 			continue
 		}
 		switch p.Type {
@@ -104,11 +108,13 @@ func (c *Calls) replayDraft(ctx context.Context, d *store.Draft) {
 			c.run.Events().Text(ctx, p.Text)
 		case spool.PartImage, spool.PartFile:
 			c.run.Events().EndBlock(ctx)
-			c.run.Events().Item(ctx, wire.ItemFile, wire.FileShown{Image: p.Image, File: p.File, MIMEType: p.MIMEType, FileName: p.FileName})
+			c.run.Events().Item(ctx, wire.ItemFile,
+				wire.FileShown{Image: p.Image, File: p.File, MIMEType: p.MIMEType, FileName: p.FileName})
 		case spool.PartToolCall:
 			c.run.Events().EndBlock(ctx)
 			c.run.Events().Item(ctx, wire.ItemToolStart, wire.ToolStarted{ToolCallID: p.ToolCallID, ToolName: p.ToolName})
-			c.run.Events().Item(ctx, wire.ItemToolEnd, wire.ToolEnded{ToolCallID: p.ToolCallID, ToolName: p.ToolName, Args: p.Args, SentArgs: p.SentArgs})
+			c.run.Events().Item(ctx, wire.ItemToolEnd,
+				wire.ToolEnded{ToolCallID: p.ToolCallID, ToolName: p.ToolName, Args: p.Args, SentArgs: p.SentArgs})
 		case spool.PartSource:
 			c.run.Events().Source(ctx, spool.Source{URL: p.URL, Title: p.Title, Spans: p.Spans})
 		}

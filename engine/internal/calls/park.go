@@ -20,9 +20,9 @@ func (c *Calls) newPark(p *Call, reason string, ttl time.Duration) *store.Park {
 		}
 	}
 	park := &store.Park{
-		RunID: c.run.Row().Root(), AgentID: c.run.Row().AgentID(), Frames: c.run.Frames(), ToolCallID: call.ID, ToolName: call.Name, Step: call.Step, Args: call.Args,
-		Reason: reason, State: wire.ParkOpen, Expiry: p.tool.Expiry.Or(ttl),
-		DistinctApprover: c.distinctApprover(p, reason), Revision: c.run.Dispatched().Revision,
+		RunID: c.run.Row().Root(), AgentID: c.run.Row().AgentID(), Frames: c.run.Frames(), ToolCallID: call.ID,
+		ToolName: call.Name, Step: call.Step, Args: call.Args, Reason: reason, State: wire.ParkOpen,
+		Expiry: p.tool.Expiry.Or(ttl), DistinctApprover: c.distinctApprover(p, reason), Revision: c.run.Dispatched().Revision,
 	}
 	if n := p.asked(); n > 0 {
 		park.Occurrence = n + 1
@@ -52,7 +52,9 @@ const maxParkState = 2 << 20
 
 // checkPark returns an error for a park that cannot be stored.
 func checkPark(r *spool.ParkRequest) error {
-	for name, text := range map[string]json.RawMessage{"the schema of the question": r.Schema, "the state of the question": r.Resume, "the state of the work": r.Pending} {
+	for name, text := range map[string]json.RawMessage{
+		"the schema of the question": r.Schema, "the state of the question": r.Resume, "the state of the work": r.Pending,
+	} {
 		if len(text) > maxParkState {
 			return spool.Errorf(spool.Limit, "%s has more than %d bytes", name, maxParkState)
 		}
@@ -130,7 +132,8 @@ func (c *Calls) park(tx *thread.Tx, outOfTime bool) error {
 		}
 		park := *p.park
 		changes.Parks = append(changes.Parks, park)
-		if p.state == callParked && park.Reason != wire.ParkOutcomeUnknown { // the tool parked itself and is called again with the answer
+		// the tool parked itself and is called again with the answer
+		if p.state == callParked && park.Reason != wire.ParkOutcomeUnknown {
 			changes.Effects = append(changes.Effects, p.effect(wire.EffectVoid))
 		}
 	}

@@ -23,7 +23,8 @@ func TestParkTTL(t *testing.T) {
 		"call":          {asked: time.Minute, tool: 2 * time.Hour, want: time.Minute},
 		"less than now": {asked: -1, tool: 2 * time.Hour, want: 2 * time.Hour},
 	} {
-		s := newScene(t, spool.Agent{Tools: []spool.Tool{stage.Tool("look", func(t *spool.Tool) { t.Expiry.TTL = c.tool })}}, store.RunRow{})
+		s := newScene(t, spool.Agent{Tools: []spool.Tool{stage.Tool("look", func(t *spool.Tool) { t.Expiry.TTL = c.tool })}},
+			store.RunRow{})
 		if got := s.newPark(s.planned("look"), "input", c.asked).Expiry.TTL; got != c.want {
 			t.Errorf("%s: %s", name, got)
 		}
@@ -80,12 +81,14 @@ func TestParkDistinct(t *testing.T) {
 // A park names the run that made the call, and the calls above that wait for it.
 func TestParkFrames(t *testing.T) {
 	t.Parallel()
-	root := newScene(t, spool.Agent{Spawn: &spool.Spawn{Open: true}}, store.RunRow{RunState: store.RunState{Revision: "v1"}})
+	root := newScene(t, spool.Agent{Spawn: &spool.Spawn{Open: true}},
+		store.RunRow{RunState: store.RunState{Revision: "v1"}})
 	s := root.nested(store.RunRow{})
 	s.Agent().FromSource = map[string]bool{"look": true}
 	p := s.planned("look", func(p *Call) { p.tool.Parameters = json.RawMessage(`{"type":"object"}`) })
 	got := s.newPark(p, wire.ParkApproval, 0)
-	if got.RunID != "r" || got.AgentID != s.Row().AgentID() || len(got.Frames) != 1 || got.Frames[0].ToolCallID != "c1" || got.Revision != "v1" {
+	if got.RunID != "r" || got.AgentID != s.Row().AgentID() || len(got.Frames) != 1 || got.Frames[0].ToolCallID != "c1" ||
+		got.Revision != "v1" {
 		t.Errorf("the park is %+v", got)
 	}
 	if string(got.Schema) != `{"type":"object"}` { // the tool is of a source
@@ -133,19 +136,33 @@ func TestParkKeeps(t *testing.T) {
 		park func(s *scene, p *Call) *store.Park
 		want kept
 	}{
-		"question":                         {nil, asks, kept{State: wire.ParkOpen, Resume: json.RawMessage("7"), Shown: "5"}},
-		"second question":                  {answered, asks, kept{State: wire.ParkOpen, Resume: json.RawMessage("7"), Pending: work, Occurrence: 2, Shown: "5"}},
-		"question of the work":             {pending, asks, kept{State: wire.ParkOpen, Resume: json.RawMessage("7"), Pending: work, Occurrence: 2, Shown: "5"}},
-		"outcome":                          {nil, unknown, kept{State: wire.ParkOpen}},
-		"outcome of an answered call":      {answered, unknown, kept{State: wire.ParkOpen, Before: answer, Resume: state, Pending: work, Occurrence: 2}},
-		"outcome of a pending call":        {pending, unknown, kept{State: wire.ParkOpen, Before: before, Resume: state, Occurrence: 2}},
-		"outcome that the tool lost":       {answered, lost, kept{State: wire.ParkOpen, Occurrence: 2}},
-		"outcome that a first call lost":   {nil, lost, kept{State: wire.ParkOpen}},
-		"work begins":                      {nil, waits, kept{State: wire.ParkPending, Pending: fresh}},
-		"work begins with an answer":       {answered, waits, kept{State: wire.ParkPending, Before: answer, Resume: state, Pending: fresh, Occurrence: 1}},
-		"work goes on":                     {pending, waits, kept{State: wire.ParkPending, Before: before, Resume: state, Pending: next, Occurrence: 1}},
-		"work goes on after its question":  {began, waits, kept{State: wire.ParkPending, Pending: fresh, Occurrence: 1}},
-		"outcome of the work's own answer": {began, unknown, kept{State: wire.ParkOpen, Before: answer, Resume: state, Pending: work, Occurrence: 2}},
+		"question": {nil, asks, kept{State: wire.ParkOpen, Resume: json.RawMessage("7"), Shown: "5"}},
+		"second question": {
+			answered, asks, kept{State: wire.ParkOpen, Resume: json.RawMessage("7"), Pending: work, Occurrence: 2, Shown: "5"},
+		},
+		"question of the work": {
+			pending, asks, kept{State: wire.ParkOpen, Resume: json.RawMessage("7"), Pending: work, Occurrence: 2, Shown: "5"},
+		},
+		"outcome": {nil, unknown, kept{State: wire.ParkOpen}},
+		"outcome of an answered call": {
+			answered, unknown, kept{State: wire.ParkOpen, Before: answer, Resume: state, Pending: work, Occurrence: 2},
+		},
+		"outcome of a pending call": {
+			pending, unknown, kept{State: wire.ParkOpen, Before: before, Resume: state, Occurrence: 2},
+		},
+		"outcome that the tool lost":     {answered, lost, kept{State: wire.ParkOpen, Occurrence: 2}},
+		"outcome that a first call lost": {nil, lost, kept{State: wire.ParkOpen}},
+		"work begins":                    {nil, waits, kept{State: wire.ParkPending, Pending: fresh}},
+		"work begins with an answer": {
+			answered, waits, kept{State: wire.ParkPending, Before: answer, Resume: state, Pending: fresh, Occurrence: 1},
+		},
+		"work goes on": {
+			pending, waits, kept{State: wire.ParkPending, Before: before, Resume: state, Pending: next, Occurrence: 1},
+		},
+		"work goes on after its question": {began, waits, kept{State: wire.ParkPending, Pending: fresh, Occurrence: 1}},
+		"outcome of the work's own answer": {
+			began, unknown, kept{State: wire.ParkOpen, Before: answer, Resume: state, Pending: work, Occurrence: 2},
+		},
 	} {
 		s := desk(t, store.RunRow{})
 		p := s.planned("look")
@@ -153,7 +170,9 @@ func TestParkKeeps(t *testing.T) {
 			c.call(p)
 		}
 		got := c.park(s, p)
-		if diff := cmp.Diff(c.want, kept{got.State, got.Before, got.Resume, got.Pending, got.Occurrence, string(got.Shown)}); diff != "" {
+		if diff := cmp.Diff(
+			c.want, kept{got.State, got.Before, got.Resume, got.Pending, got.Occurrence, string(got.Shown)},
+		); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -203,7 +222,8 @@ func TestParkStep(t *testing.T) {
 		s.plan = []*Call{p, s.planned("look", func(p *Call) { p.call.ID = "c2"; p.Finish(json.RawMessage("1")) })}
 		s.Check(s.Commit(t.Context(), func(tx *thread.Tx) error { return s.park(tx, false) }))
 		park := s.Rows.Rows.Parks[0]
-		if len(s.Rows.Rows.Parks) != 1 || park.State != c.state || !park.CreatedAt.Equal(stage.Noon) || (park.Digest == park.DigestOf(nil)) != (c.state == wire.ParkOpen) {
+		if len(s.Rows.Rows.Parks) != 1 || park.State != c.state || !park.CreatedAt.Equal(stage.Noon) ||
+			(park.Digest == park.DigestOf(nil)) != (c.state == wire.ParkOpen) {
 			t.Errorf("%s: the parks are %+v", name, s.Rows.Rows.Parks)
 		}
 		var effect wire.EffectState

@@ -70,7 +70,9 @@ func (c *Calls) VoidUnmade(tx *thread.Tx) error {
 
 // planCalls plans the calls of a step. If a worker died in the step, effects has the step's effect
 // ledger, and pending the parks of its pending calls; otherwise they are nil.
-func (c *Calls) planCalls(ctx context.Context, parts []spool.Part, step int, effects []store.Effect, pending map[spool.ToolCallID]store.Park) []*Call {
+func (c *Calls) planCalls(
+	ctx context.Context, parts []spool.Part, step int, effects []store.Effect, pending map[spool.ToolCallID]store.Park,
+) []*Call {
 	plan := make([]*Call, 0, len(parts))
 	for _, part := range parts {
 		p := &Call{call: c.toolCall(part.ToolCallID, part.ToolName, part.Args, step), state: callNew}
@@ -90,7 +92,8 @@ func (c *Calls) planCalls(ctx context.Context, parts []spool.Part, step int, eff
 		case !known:
 			p.decide(toolresult.Error("unknown tool " + part.ToolName))
 		case p.undescribed:
-			p.decide(c.run.Agent().Catalogue.Undescribed(part.ToolName, slices.Concat(c.describedBefore(plan[:len(plan)-1]), p.describes)))
+			p.decide(c.run.Agent().Catalogue.Undescribed(part.ToolName,
+				slices.Concat(c.describedBefore(plan[:len(plan)-1]), p.describes)))
 		default:
 			c.planFresh(ctx, p)
 		}
@@ -181,8 +184,12 @@ func (c *Calls) refusedTransfer(plan []*Call) json.RawMessage {
 	before := plan[:len(plan)-1]
 	switch {
 	case len(c.run.Row().Handovers) >= maxHandovers:
-		return toolresult.Error(fmt.Sprintf("the conversation was handed over %d times in this turn: answer the user yourself", maxHandovers))
-	case slices.ContainsFunc(before, func(p *Call) bool { return c.isTransfer(p) && (p.result == nil || registry.TransferredTo(p.result)) }):
+		return toolresult.Error(
+			fmt.Sprintf("the conversation was handed over %d times in this turn: answer the user yourself", maxHandovers),
+		)
+	case slices.ContainsFunc(before, func(p *Call) bool {
+		return c.isTransfer(p) && (p.result == nil || registry.TransferredTo(p.result))
+	}):
 		return toolresult.Error("another call of this step has handed the conversation over")
 	default:
 		return nil

@@ -22,21 +22,40 @@ func TestPlanNewCalls(t *testing.T) {
 		call spool.Part
 		want string
 	}{
-		"plain":              {call: spool.Part{ToolName: "look"}, want: "run"},
-		"idempotent":         {call: spool.Part{ToolName: "safe"}, want: "run"},
-		"unknown tool":       {call: spool.Part{ToolName: "find"}, want: `"error: unknown tool find"`},
-		"approval":           {call: spool.Part{ToolName: "send"}, want: "park approval"},
-		"approval not need":  {call: spool.Part{ToolName: "free"}, want: "run"},
-		"approval fails":     {call: spool.Part{ToolName: "torn"}, want: `"error: no policy"`},
-		"check before ask":   {call: spool.Part{ToolName: "strict"}, want: `"error: city is missing"`},
-		"check panics":       {call: spool.Part{ToolName: "broken"}, want: `"error: the tool panicked"`},
-		"no object":          {call: spool.Part{ToolName: "send", Args: json.RawMessage(`"{"`)}, want: `"error: the arguments are not a JSON object"`},
-		"no JSON":            {call: spool.Part{ToolName: "send", Args: json.RawMessage(`"{\"to\":"`)}, want: `"error: the arguments are not a JSON object"`},
-		"an array":           {call: spool.Part{ToolName: "send", Args: json.RawMessage(`[1]`)}, want: `"error: the arguments are not a JSON object"`},
-		"of the client":      {run: store.RunRow{RunState: store.RunState{Client: &wire.ClientInput{}}}, call: spool.Part{ToolName: "look"}, want: "park client_tool"},
-		"spawn":              {call: spool.Part{ToolName: spool.SpawnTool, Args: brief}, want: "run"},
-		"spawn without name": {call: spool.Part{ToolName: spool.SpawnTool}, want: `"error: name is required: any name will do"`},
-		"spawn too deep":     {run: store.RunRow{Run: wire.Run{Depth: 1}}, call: spool.Part{ToolName: spool.SpawnTool, Args: brief}, want: `"error: runs may not be nested deeper than 1"`},
+		"plain":             {call: spool.Part{ToolName: "look"}, want: "run"},
+		"idempotent":        {call: spool.Part{ToolName: "safe"}, want: "run"},
+		"unknown tool":      {call: spool.Part{ToolName: "find"}, want: `"error: unknown tool find"`},
+		"approval":          {call: spool.Part{ToolName: "send"}, want: "park approval"},
+		"approval not need": {call: spool.Part{ToolName: "free"}, want: "run"},
+		"approval fails":    {call: spool.Part{ToolName: "torn"}, want: `"error: no policy"`},
+		"check before ask":  {call: spool.Part{ToolName: "strict"}, want: `"error: city is missing"`},
+		"check panics":      {call: spool.Part{ToolName: "broken"}, want: `"error: the tool panicked"`},
+		"no object": {
+			call: spool.Part{ToolName: "send", Args: json.RawMessage(`"{"`)},
+			want: `"error: the arguments are not a JSON object"`,
+		},
+		"no JSON": {
+			call: spool.Part{ToolName: "send", Args: json.RawMessage(`"{\"to\":"`)},
+			want: `"error: the arguments are not a JSON object"`,
+		},
+		"an array": {
+			call: spool.Part{ToolName: "send", Args: json.RawMessage(`[1]`)},
+			want: `"error: the arguments are not a JSON object"`,
+		},
+		"of the client": {
+			run:  store.RunRow{RunState: store.RunState{Client: &wire.ClientInput{}}},
+			call: spool.Part{ToolName: "look"},
+			want: "park client_tool",
+		},
+		"spawn": {call: spool.Part{ToolName: spool.SpawnTool, Args: brief}, want: "run"},
+		"spawn without name": {
+			call: spool.Part{ToolName: spool.SpawnTool}, want: `"error: name is required: any name will do"`,
+		},
+		"spawn too deep": {
+			run:  store.RunRow{Run: wire.Run{Depth: 1}},
+			call: spool.Part{ToolName: spool.SpawnTool, Args: brief},
+			want: `"error: runs may not be nested deeper than 1"`,
+		},
 	} {
 		s := desk(t, c.run)
 		if c.call.Args == nil {
@@ -47,7 +66,8 @@ func TestPlanNewCalls(t *testing.T) {
 		if got := plan[0].says(); len(plan) != 1 || got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
-		if p := plan[0]; p.call.ID != "c1" || p.call.Step != 3 || p.call.Key != s.Row().CallKey(3, "c1") || p.spawns != (c.call.ToolName == spool.SpawnTool) {
+		if p := plan[0]; p.call.ID != "c1" || p.call.Step != 3 || p.call.Key != s.Row().CallKey(3, "c1") ||
+			p.spawns != (c.call.ToolName == spool.SpawnTool) {
 			t.Errorf("%s: the call is %+v", name, p)
 		}
 		if pending := pendingEffects(plan); (len(pending) > 0) != (c.want == "run" && !plan[0].spawns) {
@@ -69,7 +89,9 @@ func TestPlanRepeatedCalls(t *testing.T) {
 		{ToolCallID: "c7", State: wire.EffectVoid},
 		{ToolCallID: "c8", State: wire.EffectDone, Result: json.RawMessage("8")}, // this process lacks the tool
 	}, map[spool.ToolCallID]store.Park{"c7": {ToolCallID: "c7", State: wire.ParkPending}})
-	want := []string{"run", "saved 2", "park outcome_unknown", "repeat", "park approval", "park approval", "pending", "saved 8"}
+	want := []string{
+		"run", "saved 2", "park outcome_unknown", "repeat", "park approval", "park approval", "pending", "saved 8",
+	}
 	var got []string
 	for _, p := range plan {
 		got = append(got, p.says())
@@ -109,9 +131,17 @@ func TestPlanTransfers(t *testing.T) {
 		effects   []store.Effect
 		want      [2]string
 	}{
-		"first":          {want: [2]string{"run", twice}},
-		"first was done": {effects: []store.Effect{{ToolCallID: "c1", State: wire.EffectDone, Result: json.RawMessage(`{"transferredTo":"b"}`)}}, want: [2]string{`saved {"transferredTo":"b"}`, twice}},
-		"first failed":   {effects: []store.Effect{{ToolCallID: "c1", State: wire.EffectDone, Result: json.RawMessage(`{"error":"no"}`)}}, want: [2]string{`saved {"error":"no"}`, "run"}},
+		"first": {want: [2]string{"run", twice}},
+		"first was done": {
+			effects: []store.Effect{
+				{ToolCallID: "c1", State: wire.EffectDone, Result: json.RawMessage(`{"transferredTo":"b"}`)},
+			},
+			want: [2]string{`saved {"transferredTo":"b"}`, twice},
+		},
+		"first failed": {
+			effects: []store.Effect{{ToolCallID: "c1", State: wire.EffectDone, Result: json.RawMessage(`{"error":"no"}`)}},
+			want:    [2]string{`saved {"error":"no"}`, "run"},
+		},
 		"too many": {handovers: maxHandovers, want: [2]string{
 			`"error: the conversation was handed over 8 times in this turn: answer the user yourself"`,
 			`"error: the conversation was handed over 8 times in this turn: answer the user yourself"`,
@@ -140,30 +170,72 @@ func TestPlanAnswered(t *testing.T) {
 		effect wire.EffectState
 		want   string
 	}{
-		"approved":                     {park: store.Park{ToolName: "look", Answer: yes}, want: "run"},
-		"denied":                       {park: store.Park{ToolName: "look", Answer: no}, want: `{"denied":true,"reason":"why"}`},
-		"expired":                      {park: store.Park{ToolName: "look"}, want: `{"responded":false,"cancelled":true,"reason":"timeout"}`},
-		"denied, tool goes on":         {park: store.Park{ToolName: "look", Answer: no, Resume: resume}, want: "run"},
-		"expired, tool goes on":        {park: store.Park{ToolName: "look", Resume: resume}, want: "run"},
-		"expired, tool is gone":        {park: store.Park{ToolName: "find", Resume: resume}, want: `{"responded":false,"cancelled":true,"reason":"timeout"}`},
-		"approved, tool is gone":       {park: store.Park{ToolName: "find", Answer: yes}, want: `{"error":"Unknown tool: find"}`},
-		"has its result":               {park: store.Park{ToolName: "look", Answer: no}, effect: done, want: "saved 5"},
-		"died after the answer":        {park: store.Park{ToolName: "look", Answer: yes}, effect: pending, want: "park outcome_unknown"},
-		"died, and is safe":            {park: store.Park{ToolName: "safe", Answer: yes}, effect: pending, want: "repeat"},
-		"died with the denial":         {park: store.Park{ToolName: "look", Answer: no, Resume: resume}, effect: pending, want: "park outcome_unknown"},
-		"died, pending is safe":        {park: store.Park{ToolName: "work", Answer: yes, Pending: &wire.PendingCall{State: resume}}, effect: pending, want: "repeat"},
-		"died, only pending is safe":   {park: store.Park{ToolName: "work", Answer: yes}, effect: pending, want: "park outcome_unknown"},
-		"unknown, again":               {park: store.Park{ToolName: "look", Reason: wire.ParkOutcomeUnknown, Answer: yes}, want: "run"},
-		"unknown, reported":            {park: store.Park{ToolName: "look", Reason: wire.ParkOutcomeUnknown, Answer: &spool.Answer{Payload: json.RawMessage("7")}}, want: "7"},
-		"unknown, not again":           {park: store.Park{ToolName: "look", Reason: wire.ParkOutcomeUnknown, Answer: no}, want: `{"cancelled":true,"reason":"the outcome of this call is not known, and it is not to be repeated: why","outcome":"unknown"}`},
-		"unknown, denied with a state": {park: store.Park{ToolName: "look", Reason: wire.ParkOutcomeUnknown, Answer: no, Resume: resume}, want: `{"cancelled":true,"reason":"the outcome of this call is not known, and it is not to be repeated: why","outcome":"unknown"}`},
-		"of the client":                {park: store.Park{ToolName: "look", Reason: wire.ParkClientTool, Answer: value}, want: "7"},
-		"of a client, now unknown":     {park: store.Park{ToolName: "find", Reason: wire.ParkClientTool, Answer: value}, want: "7"},
-		"another question":             {park: store.Park{ToolName: "look", Digest: "d", Answer: &spool.Answer{Approved: true, Digest: "e"}}, want: `{"error":"this call is not the one that was approved"}`},
-		"edited":                       {park: store.Park{ToolName: "look", Answer: edited}, want: "run"},
-		"edited, and wrong":            {park: store.Park{ToolName: "strict", Answer: edited}, want: `{"error":"city is missing"}`},
-		"not edited: checked before":   {park: store.Park{ToolName: "strict", Answer: yes}, want: "run"},
-		"no object":                    {park: store.Park{ToolName: "look", Args: json.RawMessage(`"x"`), Answer: yes}, want: `{"error":"the arguments are not a JSON object"}`},
+		"approved": {park: store.Park{ToolName: "look", Answer: yes}, want: "run"},
+		"denied": {
+			park: store.Park{ToolName: "look", Answer: no}, want: `{"denied":true,"reason":"why"}`,
+		},
+		"expired": {
+			park: store.Park{ToolName: "look"}, want: `{"responded":false,"cancelled":true,"reason":"timeout"}`,
+		},
+		"denied, tool goes on":  {park: store.Park{ToolName: "look", Answer: no, Resume: resume}, want: "run"},
+		"expired, tool goes on": {park: store.Park{ToolName: "look", Resume: resume}, want: "run"},
+		"expired, tool is gone": {
+			park: store.Park{ToolName: "find", Resume: resume}, want: `{"responded":false,"cancelled":true,"reason":"timeout"}`,
+		},
+		"approved, tool is gone": {
+			park: store.Park{ToolName: "find", Answer: yes}, want: `{"error":"Unknown tool: find"}`,
+		},
+		"has its result": {park: store.Park{ToolName: "look", Answer: no}, effect: done, want: "saved 5"},
+		"died after the answer": {
+			park: store.Park{ToolName: "look", Answer: yes}, effect: pending, want: "park outcome_unknown",
+		},
+		"died, and is safe": {park: store.Park{ToolName: "safe", Answer: yes}, effect: pending, want: "repeat"},
+		"died with the denial": {
+			park: store.Park{ToolName: "look", Answer: no, Resume: resume}, effect: pending, want: "park outcome_unknown",
+		},
+		"died, pending is safe": {
+			park: store.Park{ToolName: "work", Answer: yes, Pending: &wire.PendingCall{State: resume}}, effect: pending,
+			want: "repeat",
+		},
+		"died, only pending is safe": {
+			park: store.Park{ToolName: "work", Answer: yes}, effect: pending, want: "park outcome_unknown",
+		},
+		"unknown, again": {
+			park: store.Park{ToolName: "look", Reason: wire.ParkOutcomeUnknown, Answer: yes}, want: "run",
+		},
+		"unknown, reported": {
+			park: store.Park{
+				ToolName: "look", Reason: wire.ParkOutcomeUnknown, Answer: &spool.Answer{Payload: json.RawMessage("7")},
+			},
+			want: "7",
+		},
+		"unknown, not again": {
+			park: store.Park{ToolName: "look", Reason: wire.ParkOutcomeUnknown, Answer: no},
+			want: `{"cancelled":true,"reason":"the outcome of this call is not known, and it is not to be repeated: why","outcome":"unknown"}`,
+		},
+		"unknown, denied with a state": {
+			park: store.Park{ToolName: "look", Reason: wire.ParkOutcomeUnknown, Answer: no, Resume: resume},
+			want: `{"cancelled":true,"reason":"the outcome of this call is not known, and it is not to be repeated: why","outcome":"unknown"}`,
+		},
+		"of the client": {
+			park: store.Park{ToolName: "look", Reason: wire.ParkClientTool, Answer: value}, want: "7",
+		},
+		"of a client, now unknown": {
+			park: store.Park{ToolName: "find", Reason: wire.ParkClientTool, Answer: value}, want: "7",
+		},
+		"another question": {
+			park: store.Park{ToolName: "look", Digest: "d", Answer: &spool.Answer{Approved: true, Digest: "e"}},
+			want: `{"error":"this call is not the one that was approved"}`,
+		},
+		"edited": {park: store.Park{ToolName: "look", Answer: edited}, want: "run"},
+		"edited, and wrong": {
+			park: store.Park{ToolName: "strict", Answer: edited}, want: `{"error":"city is missing"}`,
+		},
+		"not edited: checked before": {park: store.Park{ToolName: "strict", Answer: yes}, want: "run"},
+		"no object": {
+			park: store.Park{ToolName: "look", Args: json.RawMessage(`"x"`), Answer: yes},
+			want: `{"error":"the arguments are not a JSON object"}`,
+		},
 	} {
 		s := desk(t, store.RunRow{})
 		c.park.ToolCallID, c.park.State = "c1", wire.ParkExpired
@@ -184,7 +256,9 @@ func TestPlanAnswered(t *testing.T) {
 func TestPlanAnsweredDigest(t *testing.T) {
 	t.Parallel()
 	s := desk(t, store.RunRow{})
-	park := store.Park{RunID: "r", ToolCallID: "c1", ToolName: "look", Args: json.RawMessage(`{"to":"a"}`), State: wire.ParkAnswered}
+	park := store.Park{
+		RunID: "r", ToolCallID: "c1", ToolName: "look", Args: json.RawMessage(`{"to":"a"}`), State: wire.ParkAnswered,
+	}
 	park.Digest = park.DigestOf(nil)
 	other := json.RawMessage(`{"to":"b"}`)
 	for name, c := range map[string]struct {
@@ -209,7 +283,8 @@ func TestPlanAnsweredDigest(t *testing.T) {
 func TestPlanAnsweredCall(t *testing.T) {
 	t.Parallel()
 	s := desk(t, store.RunRow{})
-	answer, before := &spool.Answer{Approved: true, Payload: json.RawMessage("2")}, &spool.Answer{Approved: true, Payload: json.RawMessage("1")}
+	answer, before := &spool.Answer{Approved: true, Payload: json.RawMessage("2")},
+		&spool.Answer{Approved: true, Payload: json.RawMessage("1")}
 	park := store.Park{
 		ToolName: "look", State: wire.ParkAnswered, Args: json.RawMessage("{}"), Answer: answer, Before: before,
 		Resume: json.RawMessage(`"s"`), Pending: &wire.PendingCall{State: json.RawMessage(`"p"`)},
@@ -273,7 +348,10 @@ func TestPlanPending(t *testing.T) {
 		"without its own": {tool: "find", until: time.Second, want: `{"error":"Unknown tool: find"}`},
 	} {
 		s := desk(t, store.RunRow{})
-		park := store.Park{ToolName: c.tool, State: wire.ParkPending, Pending: &wire.PendingCall{State: json.RawMessage("1"), Until: stage.Noon.Add(c.until)}}
+		park := store.Park{
+			ToolName: c.tool, State: wire.ParkPending,
+			Pending: &wire.PendingCall{State: json.RawMessage("1"), Until: stage.Noon.Add(c.until)},
+		}
 		p := s.planPending(park, store.Effect{State: c.effect, Result: json.RawMessage("5")}, stage.Noon)
 		if got := p.says(); got != c.want || p.overdue != c.overdue || string(p.call.Pending) != "1" {
 			t.Errorf("%s: %s, overdue %t", name, got, p.overdue)

@@ -33,13 +33,15 @@ type lookedAt struct {
 type Poller struct {
 	*active.Host
 
-	// Reopen returns the last of a chain of nested runs, in a segment without a lease. Each run has spawned the next. It reports
-	// false if this process cannot make calls of the run. Sent is when the store was asked for them.
+	// Reopen returns the last of a chain of nested runs, in a segment without a lease. Each run has spawned the next. It
+	// reports false if this process cannot make calls of the run. Sent is when the store was asked for them.
 	Reopen func(ctx context.Context, t wire.Thread, runs []store.RunRow, sent time.Time) (_ *active.Run, can bool, _ error)
 }
 
 // pendingCall returns the call of a job. It reports false if the store has no such call.
-func (r *Poller) pendingCall(ctx context.Context, j wire.Job, is func(p store.Park) bool) (l lookedAt, found bool, err error) {
+func (r *Poller) pendingCall(
+	ctx context.Context, j wire.Job, is func(p store.Park) bool,
+) (l lookedAt, found bool, err error) {
 	sent := time.Now()
 	err = r.Store.View(ctx, j.Thread(), func(v store.View) (err error) {
 		l = lookedAt{now: v.Now(), sent: sent}
@@ -80,7 +82,8 @@ func (r *Poller) Look(ctx context.Context, j wire.Job) (wire.JobResult, error) {
 		return wire.JobResult{}, err
 	}
 	l, found, err := r.pendingCall(ctx, j, func(p store.Park) bool {
-		return p.State == wire.ParkPending && !p.Landed && !p.Pending.Ready && !p.Pending.NextAt.IsZero() && thread.PollKey(p) == j.Key
+		return p.State == wire.ParkPending && !p.Landed && !p.Pending.Ready && !p.Pending.NextAt.IsZero() &&
+			thread.PollKey(p) == j.Key
 	})
 	switch {
 	case err != nil:
@@ -88,7 +91,8 @@ func (r *Poller) Look(ctx context.Context, j wire.Job) (wire.JobResult, error) {
 	case !found:
 		return wire.JobResult{Accepted: true, Reason: "the call is not pending"}, nil
 	case l.now.Before(l.park.Pending.NextAt):
-		return wire.JobResult{Reason: "it is too early to look at the call", RetryAfter: l.park.Pending.NextAt.Sub(l.now)}, nil
+		return wire.JobResult{Reason: "it is too early to look at the call", RetryAfter: l.park.Pending.NextAt.Sub(l.now)},
+			nil
 	}
 	var still *spool.PendingError
 	if l.now.Before(l.park.Pending.Until) {
@@ -181,7 +185,8 @@ func (r *Poller) Cancel(ctx context.Context, j wire.Job) (wire.JobResult, error)
 		return done, ctx.Err()
 	}
 	if err != nil {
-		r.Concerning(j.Thread(), j.RunID).WarnContext(ctx, "the work of a call was not cancelled", "tool", p.call.Name, "error", err)
+		r.Concerning(j.Thread(), j.RunID).WarnContext(ctx, "the work of a call was not cancelled", "tool", p.call.Name,
+			"error", err)
 	}
 	return done, nil
 }

@@ -45,7 +45,8 @@ func (c *Calls) Save(ctx context.Context, outOfTime bool) (saved []spool.Message
 		case stopped:
 			cancelUnfinished(c.plan, "stopped")
 		case outOfTime:
-			cancelUnfinished(slices.DeleteFunc(slices.Clone(c.plan), func(p *Call) bool { return p.state == callWaits }), string(c.run.Segment().TimeReason()))
+			cancelUnfinished(slices.DeleteFunc(slices.Clone(c.plan), func(p *Call) bool { return p.state == callWaits }),
+				string(c.run.Segment().TimeReason()))
 		}
 		for _, p := range c.plan {
 			if p.result != nil && p.announced == 0 {
@@ -61,7 +62,8 @@ func (c *Calls) Save(ctx context.Context, outOfTime bool) (saved []spool.Message
 			return c.run.Finish(tx, thread.Cancelled)
 		case countWaiting(c.plan) > 0 || c.open > 0:
 			return c.park(tx, outOfTime)
-		case tx.Run.Steps >= c.run.MaxSteps() && (outOfTime || c.run.Agent().NoFinalAnswer) && budget.UsedUp(tx.Root().Run.Allowance, tx.Now) == "":
+		case tx.Run.Steps >= c.run.MaxSteps() && (outOfTime || c.run.Agent().NoFinalAnswer) &&
+			budget.UsedUp(tx.Root().Run.Allowance, tx.Now) == "":
 			return c.run.Finish(tx, active.AllSteps)
 		default:
 			return tx.PutUnseen()
@@ -174,7 +176,8 @@ func (c *Calls) fitResult(p *Call) {
 		return
 	}
 	c.resultRoom += have
-	text := fmt.Sprintf("the tool ran, and its result of %d bytes is longer than the %d bytes that the step has room for", have, max(c.resultRoom, 0))
+	text := fmt.Sprintf("the tool ran, and its result of %d bytes is longer than the %d bytes that the step has room for",
+		have, max(c.resultRoom, 0))
 	if p.answered != nil {
 		p.result = p.resultOf(nil, text)
 		return

@@ -91,7 +91,9 @@ func (c *Calls) waitingCalls(v store.View) ([]*Call, error) {
 			continue
 		}
 		tool, _ := c.run.Agent().Tool(spool.SpawnTool)
-		plan = append(plan, &Call{call: c.toolCall(e.ToolCallID, spool.SpawnTool, nil, e.Step), tool: tool, spawns: true, state: callNew})
+		plan = append(plan, &Call{
+			call: c.toolCall(e.ToolCallID, spool.SpawnTool, nil, e.Step), tool: tool, spawns: true, state: callNew,
+		})
 	}
 	return plan, nil
 }

@@ -44,14 +44,41 @@ func TestPlanWaited(t *testing.T) {
 		open     int
 		pending  []spool.ToolCallID // the ledger has them as about to run
 	}{
-		"first segment":       {segments: 1, parks: []store.Park{park("c1", wire.ParkAnswered, nil)}},
-		"nothing has waited":  {segments: 2},
-		"answered":            {segments: 2, parks: []store.Park{park("c1", wire.ParkAnswered, nil)}, want: []string{"c1 run"}, pending: []spool.ToolCallID{"c1"}},
-		"one of two":          {segments: 2, parks: []store.Park{park("c1", wire.ParkOpen, nil), park("c2", wire.ParkAnswered, nil)}, want: []string{"c2 run"}, open: 1, pending: []spool.ToolCallID{"c2"}},
-		"none of two":         {segments: 2, parks: []store.Park{park("c1", wire.ParkOpen, nil), park("c2", wire.ParkOpen, nil)}, open: 2},
-		"pending is ready":    {segments: 2, parks: []store.Park{park("c1", wire.ParkPending, ready)}, want: []string{"c1 repeat"}},
-		"ready, has a result": {segments: 2, parks: []store.Park{park("c1", wire.ParkPending, ready)}, effects: []store.Effect{done}, want: []string{"c1 saved 5"}},
-		"has a result":        {segments: 2, parks: []store.Park{park("c1", wire.ParkAnswered, nil)}, effects: []store.Effect{done}, want: []string{"c1 saved 5"}},
+		"first segment":      {segments: 1, parks: []store.Park{park("c1", wire.ParkAnswered, nil)}},
+		"nothing has waited": {segments: 2},
+		"answered": {
+			segments: 2,
+			parks:    []store.Park{park("c1", wire.ParkAnswered, nil)},
+			want:     []string{"c1 run"},
+			pending:  []spool.ToolCallID{"c1"},
+		},
+		"one of two": {
+			segments: 2,
+			parks:    []store.Park{park("c1", wire.ParkOpen, nil), park("c2", wire.ParkAnswered, nil)},
+			want:     []string{"c2 run"},
+			open:     1,
+			pending:  []spool.ToolCallID{"c2"},
+		},
+		"none of two": {
+			segments: 2, parks: []store.Park{park("c1", wire.ParkOpen, nil), park("c2", wire.ParkOpen, nil)}, open: 2,
+		},
+		"pending is ready": {
+			segments: 2,
+			parks:    []store.Park{park("c1", wire.ParkPending, ready)},
+			want:     []string{"c1 repeat"},
+		},
+		"ready, has a result": {
+			segments: 2,
+			parks:    []store.Park{park("c1", wire.ParkPending, ready)},
+			effects:  []store.Effect{done},
+			want:     []string{"c1 saved 5"},
+		},
+		"has a result": {
+			segments: 2,
+			parks:    []store.Park{park("c1", wire.ParkAnswered, nil)},
+			effects:  []store.Effect{done},
+			want:     []string{"c1 saved 5"},
+		},
 	} {
 		s := desk(t, store.RunRow{Run: wire.Run{Segments: c.segments}})
 		s.Rows.Rows.Parks, s.Rows.Rows.Effects = c.parks, c.effects
@@ -73,11 +100,16 @@ func TestPlanWaited(t *testing.T) {
 	s := desk(t, store.RunRow{Run: wire.Run{Steps: 1}})
 	child := s.nested(store.RunRow{Run: wire.Run{State: wire.WaitingForInput, Steps: 1}})
 	s.Rows.Rows.Effects = []store.Effect{{RunID: "r", Step: 1, ToolCallID: "c1", State: wire.EffectWaiting}}
-	s.Rows.Rows.Parks = []store.Park{park("c2", wire.ParkAnswered, nil), park("c3", wire.ParkAnswered, func(p *store.Park) { p.AgentID = child.Row().AgentID() })}
-	if planned, err := s.PlanWaited(t.Context()); !planned || err != nil || !slices.Equal(s.plans(), []string{"c1 run", "c2 run"}) {
+	s.Rows.Rows.Parks = []store.Park{
+		park("c2", wire.ParkAnswered, nil),
+		park("c3", wire.ParkAnswered, func(p *store.Park) { p.AgentID = child.Row().AgentID() }),
+	}
+	if planned, err := s.PlanWaited(t.Context()); !planned || err != nil ||
+		!slices.Equal(s.plans(), []string{"c1 run", "c2 run"}) {
 		t.Errorf("a nested run waited: %v, %v", s.plans(), err)
 	}
-	if _, err := child.PlanWaited(t.Context()); err != nil || child.Saved().State != wire.Running || !slices.Equal(child.plans(), []string{"c3 run"}) {
+	if _, err := child.PlanWaited(t.Context()); err != nil || child.Saved().State != wire.Running ||
+		!slices.Equal(child.plans(), []string{"c3 run"}) {
 		t.Errorf("the nested run is %s: %v, %v", child.Saved().State, child.plans(), err)
 	}
 }
@@ -85,20 +117,25 @@ func TestPlanWaited(t *testing.T) {
 // A step whose worker died shows its draft again and goes on with the calls that have no result.
 func TestPlanDraft(t *testing.T) {
 	t.Parallel()
-	draft := &store.Draft{Message: spool.Message{Content: append(spool.TextContent("wait"), stage.Asked("look", "look", "look")...)}}
+	draft := &store.Draft{
+		Message: spool.Message{Content: append(spool.TextContent("wait"), stage.Asked("look", "look", "look")...)},
+	}
 	s := desk(t, store.RunRow{Run: wire.Run{Steps: 1}, RunState: store.RunState{Draft: draft}})
 	s.Rows.Rows.Effects = []store.Effect{
 		{RunID: "r", Step: 2, ToolCallID: "c1", State: wire.EffectDone, Result: json.RawMessage("5")},
 		{RunID: "r", Step: 1, ToolCallID: "c2", State: wire.EffectDone},
 		{RunID: "r", Step: 2, ToolCallID: "c3", State: wire.EffectVoid},
 	}
-	s.Rows.Rows.Parks = []store.Park{{RunID: "r", ToolCallID: "c3", Step: 2, State: wire.ParkPending, Pending: &wire.PendingCall{}}}
+	s.Rows.Rows.Parks = []store.Park{
+		{RunID: "r", ToolCallID: "c3", Step: 2, State: wire.ParkPending, Pending: &wire.PendingCall{}},
+	}
 	planned, err := s.PlanDraft(t.Context())
 	s.Check(err)
 	if want := []string{"c1 saved 5", "c2 run", "c3 pending"}; !planned || !slices.Equal(s.plans(), want) {
 		t.Errorf("the plan is %q", s.plans())
 	}
-	if effects := s.Rows.Rows.Effects; len(effects) != 4 || effects[3].ToolCallID != "c2" || effects[3].Step != 2 || effects[3].State != wire.EffectPending {
+	if effects := s.Rows.Rows.Effects; len(effects) != 4 || effects[3].ToolCallID != "c2" || effects[3].Step != 2 ||
+		effects[3].State != wire.EffectPending {
 		t.Errorf("the ledger has %v", effects)
 	}
 	want := []wire.ItemType{wire.ItemTextStart, wire.ItemTextContent, wire.ItemTextEnd}
@@ -120,7 +157,11 @@ func TestParkAgain(t *testing.T) {
 	for name, c := range map[string]struct {
 		stop, nested bool
 		want         wire.State
-	}{"parks": {want: wire.WaitingForInput}, "stopped": {stop: true, want: wire.Cancelled}, "nested": {nested: true, want: wire.Running}} {
+	}{
+		"parks":   {want: wire.WaitingForInput},
+		"stopped": {stop: true, want: wire.Cancelled},
+		"nested":  {nested: true, want: wire.Running},
+	} {
 		run := store.RunRow{}
 		if c.stop {
 			run.StopAt = stage.Noon
@@ -141,7 +182,8 @@ func TestWaitingCalls(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, spool.Agent{Spawn: &spool.Spawn{Open: true}}, store.RunRow{Run: wire.Run{Steps: 1}})
 	s.Rows.Rows.Effects = []store.Effect{
-		{RunID: "r", Step: 1, ToolCallID: "c1", State: wire.EffectWaiting}, {RunID: "r", Step: 1, ToolCallID: "c2", State: wire.EffectDone},
+		{RunID: "r", Step: 1, ToolCallID: "c1", State: wire.EffectWaiting},
+		{RunID: "r", Step: 1, ToolCallID: "c2", State: wire.EffectDone},
 	}
 	if plan, err := s.waitingCalls(s.Rows); len(plan) != 0 || err != nil { // the run has no nested runs
 		t.Errorf("without nested runs: %v, %v", plan, err)

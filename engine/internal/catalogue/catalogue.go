@@ -1,5 +1,5 @@
-// Package catalogue has the two tools that stand for many: one that finds tools by words, and one that describes them. It
-// is pure. Which tools a run has described is part of the run, and the agent loop's to keep.
+// Package catalogue has the two tools that stand for many: one that finds tools by words, and one that describes
+// them. It is pure. Which tools a run has described is part of the run, and the agent loop's to keep.
 package catalogue
 
 import (
@@ -188,11 +188,12 @@ type described struct {
 	Parameters  json.RawMessage `json:"parameters,omitempty"`
 }
 
-// Fresh returns the names that are tools of the catalogue and that a run which can call those of have does not have yet,
-// up to the bound of a run.
+// Fresh returns the names that are tools of the catalogue and that a run which can call those of have does not have
+// yet, up to the bound of a run.
 func (c *Catalogue) Fresh(names, have []string) (fresh []string) {
 	for _, name := range names {
-		if len(have)+len(fresh) < spool.MaxDescribed && c.tool(name) != nil && !slices.Contains(have, name) && !slices.Contains(fresh, name) {
+		if len(have)+len(fresh) < spool.MaxDescribed && c.tool(name) != nil && !slices.Contains(have, name) &&
+			!slices.Contains(fresh, name) {
 			fresh = append(fresh, name)
 		}
 	}
@@ -216,7 +217,8 @@ func (c *Catalogue) Describe(names, have []string) json.RawMessage {
 		switch t := c.tool(name); {
 		case slices.Contains(names[:i], name):
 		case t == nil:
-			out.Notes = append(out.Notes, fmt.Sprintf("there is no tool %q: find tools with %s", cut(name, maxLine), spool.SearchTool))
+			out.Notes = append(out.Notes, fmt.Sprintf("there is no tool %q: find tools with %s", cut(name, maxLine),
+				spool.SearchTool))
 		case !slices.Contains(have, name):
 			out.Notes = append(out.Notes, full(name))
 		default:
@@ -244,7 +246,8 @@ func (c *Catalogue) Undescribed(name string, have []string) json.RawMessage {
 
 // full tells that a run has all the tools that it can have.
 func full(name string) string {
-	return fmt.Sprintf("%s cannot be called: this run has described %d tools, and cannot have more. Go on with those", name, spool.MaxDescribed)
+	return fmt.Sprintf("%s cannot be called: this run has described %d tools, and cannot have more. Go on with those",
+		name, spool.MaxDescribed)
 }
 
 // describe returns the description of a tool in up to most bytes, and whether it is whole. The model has the whole one

@@ -13,7 +13,10 @@ import (
 )
 
 func tool(name, description string) spool.Tool {
-	return spool.Tool{ToolSpec: spool.ToolSpec{Name: name, Description: description, Parameters: json.RawMessage(`{"type":"object"}`)}, Search: true}
+	return spool.Tool{
+		ToolSpec: spool.ToolSpec{Name: name, Description: description, Parameters: json.RawMessage(`{"type":"object"}`)},
+		Search:   true,
+	}
 }
 
 // shop is a catalogue of a shop.
@@ -101,7 +104,8 @@ func TestSearchBounded(t *testing.T) {
 	if len(got) != 10 || got[0] != "api_listThings777" || got[1] != "api_listThings0" {
 		t.Errorf("found %v", got)
 	}
-	if !strings.Contains(string(first), `"description":"List things"}`) || !strings.HasSuffix(string(first), `"more":1190}`) {
+	if !strings.Contains(string(first), `"description":"List things"}`) ||
+		!strings.HasSuffix(string(first), `"more":1190}`) {
 		t.Errorf("the result is %s", first)
 	}
 }
@@ -110,7 +114,8 @@ func TestDescribe(t *testing.T) {
 	t.Parallel()
 
 	c := shop()
-	got := c.Describe([]string{"shop_listOrders", "nothing", "shop_get_order", "shop_listOrders"}, []string{"shop_listOrders"})
+	got := c.Describe([]string{"shop_listOrders", "nothing", "shop_get_order", "shop_listOrders"},
+		[]string{"shop_listOrders"})
 	want := `{"tools":[{"name":"shop_listOrders","description":"List the orders of a customer.\n\nThe newest come first.","parameters":{"type":"object"}}],` +
 		`"notes":["there is no tool \"nothing\": find tools with searchTools",` +
 		`"shop_get_order cannot be called: this run has described 64 tools, and cannot have more. Go on with those"]}`
@@ -129,10 +134,14 @@ func TestFresh(t *testing.T) {
 	t.Parallel()
 
 	c := shop()
-	if got := c.Fresh([]string{"shop_get_order", "now", "shop_get_order", "wetter"}, []string{"wetter"}); !slices.Equal(got, []string{"shop_get_order"}) {
+	if got := c.Fresh(
+		[]string{"shop_get_order", "now", "shop_get_order", "wetter"}, []string{"wetter"},
+	); !slices.Equal(got, []string{"shop_get_order"}) {
 		t.Errorf("got %v", got)
 	}
-	if got := c.Fresh([]string{"shop_get_order", "wetter"}, make([]string, spool.MaxDescribed-1)); !slices.Equal(got, []string{"shop_get_order"}) {
+	if got := c.Fresh(
+		[]string{"shop_get_order", "wetter"}, make([]string, spool.MaxDescribed-1),
+	); !slices.Equal(got, []string{"shop_get_order"}) {
 		t.Errorf("got %v", got)
 	}
 }

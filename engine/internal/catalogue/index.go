@@ -25,9 +25,10 @@ const (
 
 // fillers are words of a query that say nothing, unless it has no others.
 var fillers = map[string]bool{
-	"a": true, "an": true, "and": true, "api": true, "by": true, "can": true, "do": true, "for": true, "from": true, "how": true, "i": true, "in": true,
-	"is": true, "it": true, "me": true, "my": true, "of": true, "on": true, "or": true, "that": true, "the": true, "this": true, "to": true, "tool": true,
-	"want": true, "what": true, "which": true, "with": true,
+	"a": true, "an": true, "and": true, "api": true, "by": true, "can": true, "do": true, "for": true, "from": true,
+	"how": true, "i": true, "in": true, "is": true, "it": true, "me": true, "my": true, "of": true, "on": true, "or": true,
+	"that": true, "the": true, "this": true, "to": true, "tool": true, "want": true, "what": true, "which": true,
+	"with": true,
 }
 
 // index finds tools by words. The rarer a word is, the more it counts.
@@ -150,7 +151,8 @@ func likeness(queryWords, word string) float64 {
 	switch {
 	case queryWords == word:
 		return 1
-	case len(queryWords) >= 3 && strings.HasPrefix(word, queryWords), len(word) >= 4 && strings.HasPrefix(queryWords, word):
+	case len(queryWords) >= 3 && strings.HasPrefix(word, queryWords), len(word) >= 4 &&
+		strings.HasPrefix(queryWords, word):
 		return begins
 	default:
 		return 0
@@ -195,7 +197,8 @@ func stem(word string) string {
 		ending, by string
 		least      int // how long the word has to be
 	}{{"ies", "y", 5}, {"sses", "ss", 5}, {"ing", "", 6}, {"ed", "", 5}, {"s", "", 4}} {
-		if len(word) >= s.least && strings.HasSuffix(word, s.ending) && !strings.HasSuffix(word, "ss") && !strings.HasSuffix(word, "us") {
+		if len(word) >= s.least && strings.HasSuffix(word, s.ending) && !strings.HasSuffix(word, "ss") &&
+			!strings.HasSuffix(word, "us") {
 			word = strings.TrimSuffix(word, s.ending) + s.by
 			break
 		}

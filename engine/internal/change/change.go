@@ -21,7 +21,9 @@ type Threads struct {
 
 // Update runs a transition, which the store may run twice, and returns its result. Then it tells the
 // clients that watch the thread.
-func Update[T any](ctx context.Context, t *Threads, key spool.ThreadKey, transition func(tx *thread.Tx) (T, error)) (T, error) {
+func Update[T any](
+	ctx context.Context, t *Threads, key spool.ThreadKey, transition func(tx *thread.Tx) (T, error),
+) (T, error) {
 	var result T
 	var follow thread.Follow
 	err := t.Store.Update(ctx, key, 0, func(db store.Tx) error {

@@ -91,8 +91,8 @@ func (c *Client) Ask(ctx context.Context, q Question) (Turn, error) {
 	}
 	newest, _ := q.Past.Last()
 	t := Turn{
-		Message: spool.Message{Role: spool.RoleAssistant}, Capped: capped, past: q.Past, messages: q.Past.Len(), newest: newest.ID,
-		weight: q.Weight, run: q.Run, ids: make(map[spool.ToolCallID]*openCall), row: q.Row,
+		Message: spool.Message{Role: spool.RoleAssistant}, Capped: capped, past: q.Past, messages: q.Past.Len(),
+		newest: newest.ID, weight: q.Weight, run: q.Run, ids: make(map[spool.ToolCallID]*openCall), row: q.Row,
 		bound: bound{left: c.MaxAnswerBytes}, random: c.Random, resumable: q.Request.Resume != nil, final: q.Request.NoCalls,
 	}
 	asked := call{Client: c, Question: q}
@@ -126,7 +126,9 @@ func (c *call) listen(ctx context.Context, request spool.ModelRequest, t *Turn) 
 	defer func() { span.Done(err) }()
 	defer func() {
 		if p := recover(); p != nil {
-			err = &spool.ModelError{Status: 400, Message: "the model adapter panicked", Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
+			err = &spool.ModelError{
+				Status: 400, Message: "the model adapter panicked", Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack()),
+			}
 		}
 	}()
 	for event, err := range span.Watch(c.Model.Stream(ctx, request)) {
@@ -228,9 +230,13 @@ func (c *call) apply(ctx context.Context, event spool.ModelEvent, t *Turn) {
 		if ev.Name == "" {
 			return
 		}
-		part := spool.Part{Type: spool.PartToolCall, ToolCallID: t.beginCall(ev.ID, ev.Name).id, ToolName: ev.Name, Provider: ev.Provider}
+		part := spool.Part{
+			Type: spool.PartToolCall, ToolCallID: t.beginCall(ev.ID, ev.Name).id, ToolName: ev.Name, Provider: ev.Provider,
+		}
 		part.Args, part.SentArgs = c.Arguments(ctx, ev.Name, ev.Args)
-		w.Item(ctx, wire.ItemToolEnd, wire.ToolEnded{ToolCallID: part.ToolCallID, ToolName: ev.Name, Args: part.Args, SentArgs: part.SentArgs})
+		w.Item(ctx, wire.ItemToolEnd, wire.ToolEnded{
+			ToolCallID: part.ToolCallID, ToolName: ev.Name, Args: part.Args, SentArgs: part.SentArgs,
+		})
 		t.gathered.Add(part)
 		delete(t.ids, ev.ID) // the provider may use the id again for another call
 	case spool.UsageSeen:
@@ -248,8 +254,11 @@ func (c *call) apply(ctx context.Context, event spool.ModelEvent, t *Turn) {
 func (c *call) cutShort(ctx context.Context, t *Turn) {
 	t.Reason = spool.FinishLength
 	for _, open := range slices.SortedFunc(maps.Values(t.ids), func(a, b *openCall) int { return a.nth - b.nth }) {
-		part := spool.Part{Type: spool.PartToolCall, ToolCallID: open.id, ToolName: open.name, Args: toolresult.JSON(string(open.args))}
-		c.Events.Item(ctx, wire.ItemToolEnd, wire.ToolEnded{ToolCallID: part.ToolCallID, ToolName: part.ToolName, Args: part.Args})
+		part := spool.Part{
+			Type: spool.PartToolCall, ToolCallID: open.id, ToolName: open.name, Args: toolresult.JSON(string(open.args)),
+		}
+		c.Events.Item(ctx, wire.ItemToolEnd,
+			wire.ToolEnded{ToolCallID: part.ToolCallID, ToolName: part.ToolName, Args: part.Args})
 		t.gathered.Add(part)
 	}
 	clear(t.ids)
@@ -294,8 +303,8 @@ func (c *call) guess(ctx context.Context, t *Turn) {
 // maxTokens is more than any model call uses. Ledgers and tallies add counts up, and must not overflow.
 const maxTokens = 1_000_000_000
 
-// possible returns a provider's counts without those that no model call can have. They count as not reported: a negative
-// one would make room in a budget, and a huge one would keep every later run of the tenant from being saved.
+// possible returns a provider's counts without those that no model call can have. They count as not reported: a
+// negative one would make room in a budget, and a huge one would keep every later run of the tenant from being saved.
 func possible(u spool.Usage) spool.Usage {
 	for _, n := range []**int64{&u.Input, &u.CacheRead, &u.CacheWrite, &u.Output, &u.Reasoning} {
 		if *n != nil && (**n < 0 || **n > maxTokens) {

@@ -45,7 +45,9 @@ func (c *call) saveResume(ctx context.Context, point spool.ResumePoint, t *Turn)
 	case len(data) == 0:
 		return nil
 	case len(data) > maxResume:
-		return &spool.ModelError{Message: fmt.Sprintf("the model adapter gave a resume point of more than %d bytes", maxResume), NoRetry: true}
+		return &spool.ModelError{
+			Message: fmt.Sprintf("the model adapter gave a resume point of more than %d bytes", maxResume), NoRetry: true,
+		}
 	}
 	if err := c.SaveResume(ctx, data); err != nil {
 		return err

@@ -12,8 +12,8 @@ import (
 // maxFiles bounds the files of an answer. Of all further ones, the message has one text.
 const maxFiles = 16
 
-// file saves a file that the model made, and adds its part to the answer. A file that cannot be saved becomes a text that
-// says why, so that nobody takes the answer for one without it.
+// file saves a file that the model made, and adds its part to the answer. A file that cannot be saved becomes a text
+// that says why, so that nobody takes the answer for one without it.
 func (c *call) file(ctx context.Context, file spool.FileMade, t *Turn) {
 	if t.files++; t.files > maxFiles+1 {
 		return
@@ -29,7 +29,9 @@ func (c *call) file(ctx context.Context, file spool.FileMade, t *Turn) {
 	}
 	if err == nil {
 		part.Provider = file.Provider
-		c.Events.Item(ctx, wire.ItemFile, wire.FileShown{Image: part.Image, File: part.File, MIMEType: part.MIMEType, FileName: part.FileName})
+		c.Events.Item(ctx, wire.ItemFile, wire.FileShown{
+			Image: part.Image, File: part.File, MIMEType: part.MIMEType, FileName: part.FileName,
+		})
 		t.gathered.Add(part)
 		return
 	}

@@ -42,11 +42,15 @@ func TestEstimate(t *testing.T) {
 	if got := guessTokens(nil); got != 0 {
 		t.Errorf("nothing has %d tokens", got)
 	}
-	short, long := guessTokens(spool.TextContent("hello")), guessTokens(spool.Content{{Type: spool.PartText, Text: "hello", Provider: []byte(`{"signature":"0123456789012345678901234567890123456789"}`)}})
+	short, long := guessTokens(spool.TextContent("hello")),
+		guessTokens(spool.Content{
+			{Type: spool.PartText, Text: "hello", Provider: []byte(`{"signature":"0123456789012345678901234567890123456789"}`)},
+		})
 	if short < 2 || long < short+10 {
 		t.Errorf("a text has %d tokens, and with its provider's data %d", short, long)
 	}
-	if w := waitOf(store.RunRow{Run: wire.Run{ID: "sub", RootID: "r"}}, quota.Reason("tokens")); *w.AgentID != "sub" || w.Limit != "tokens" {
+	if w := waitOf(store.RunRow{Run: wire.Run{ID: "sub", RootID: "r"}}, quota.Reason("tokens")); *w.AgentID != "sub" ||
+		w.Limit != "tokens" {
 		t.Errorf("a nested run waits: %+v", w)
 	}
 	if w := waitOf(store.RunRow{Run: wire.Run{ID: "r"}}, "tokens"); w.AgentID != nil {
@@ -63,7 +67,12 @@ func TestAskPrice(t *testing.T) {
 		model script
 		want  *spool.Cost
 	}{
-		"finished":     {script{events: []spool.ModelEvent{seen, say("hi"), spool.Finish{Usage: tokens(5, 2), Cost: late, ModelID: "large-2"}}}, late},
+		"finished": {
+			script{
+				events: []spool.ModelEvent{seen, say("hi"), spool.Finish{Usage: tokens(5, 2), Cost: late, ModelID: "large-2"}},
+			},
+			late,
+		},
 		"cut off":      {script{events: []spool.ModelEvent{seen, say("hi")}}, early},
 		"not reported": {script{events: []spool.ModelEvent{say("hi"), spool.Finish{Usage: tokens(5, 2)}}}, nil},
 	} {

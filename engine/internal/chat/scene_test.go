@@ -72,7 +72,8 @@ type scene struct {
 func newScene(t *testing.T) *scene {
 	t.Helper()
 	return &scene{
-		Client: Client{Log: slog.New(slog.DiscardHandler), MaxAnswerBytes: 100 << 10}, screen: &screen{}, past: history.New(nil, 0, nil),
+		Client: Client{Log: slog.New(slog.DiscardHandler), MaxAnswerBytes: 100 << 10}, screen: &screen{},
+		past:   history.New(nil, 0, nil),
 		weight: history.Weight{Bytes: 400},
 		run:    store.RunRow{Run: wire.Run{ID: "r"}},
 	}
@@ -80,7 +81,8 @@ func newScene(t *testing.T) *scene {
 
 // ask asks the model.
 func (s *scene) ask(ctx context.Context, m spool.Model, r spool.ModelRequest) (Turn, error) {
-	w := stream.New(stream.Settings{Live: s.screen, Log: s.Log, FlushEvery: -1, Grace: time.Minute}, store.StreamKey{}, 1, 0)
+	w := stream.New(stream.Settings{Live: s.screen, Log: s.Log, FlushEvery: -1, Grace: time.Minute}, store.StreamKey{}, 1,
+		0)
 	events := w.Emitter("")
 	return s.Ask(ctx, Question{
 		Run: s.run, Model: m, Request: r, Weight: s.weight, Past: s.past, Events: &events, Row: wire.UsageRow{Model: "m"},

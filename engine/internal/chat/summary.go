@@ -32,7 +32,9 @@ type Summary struct {
 // NewSummary returns a Summary that asks the given model. The summary is for prompts that are
 // bounded by to. Limits has the settings for the bounds of the model's own window. Row has the fields that all
 // ledger rows share.
-func (c *Client) NewSummary(name string, model spool.Model, limits history.Context, m history.Meter, to history.Limits, row wire.UsageRow) *Summary {
+func (c *Client) NewSummary(
+	name string, model spool.Model, limits history.Context, m history.Meter, to history.Limits, row wire.UsageRow,
+) *Summary {
 	row.Kind, row.Model, row.Requested = spool.UsageCompaction, name, spool.InfoOf(model).Model
 	s := &Summary{Client: c, Model: model, limits: limits.LimitsOf(name, model, 0), row: row}
 	s.Summariser = history.NewSummariser(to, s.limits, m, s.ask)
@@ -113,12 +115,16 @@ func (s *Summary) guess(row *wire.UsageRow, request spool.ModelRequest, summary 
 
 // listen passes the model's events on, and reports whether it cut the answer. It turns a panic of
 // the model into an error.
-func (s *Summary) listen(ctx context.Context, r spool.ModelRequest, handle func(spool.ModelEvent)) (cut bool, err error) {
+func (s *Summary) listen(
+	ctx context.Context, r spool.ModelRequest, handle func(spool.ModelEvent),
+) (cut bool, err error) {
 	ctx, span := s.Telemetry.Chat(ctx, "", s.row, r)
 	defer func() { span.Done(err) }()
 	defer func() {
 		if p := recover(); p != nil {
-			err = &spool.ModelError{Status: 400, Message: "the model adapter panicked", Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
+			err = &spool.ModelError{
+				Status: 400, Message: "the model adapter panicked", Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack()),
+			}
 		}
 	}()
 	room := bound{left: s.MaxAnswerBytes}

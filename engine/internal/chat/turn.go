@@ -156,7 +156,8 @@ func (t *Turn) Whole() bool { return t.Reason != spool.FinishLength && t.Reason 
 func (t *Turn) CancelledCalls() spool.Content {
 	var results spool.Content
 	for _, p := range t.Message.ToolCalls() {
-		results = append(results, toolresult.Part(p.ToolCallID, p.ToolName, toolresult.Cancelled("the answer ended before its calls could run", toolresult.NoEffect)))
+		results = append(results, toolresult.Part(p.ToolCallID, p.ToolName,
+			toolresult.Cancelled("the answer ended before its calls could run", toolresult.NoEffect)))
 	}
 	return results
 }

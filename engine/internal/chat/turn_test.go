@@ -43,7 +43,8 @@ func TestTurnEnds(t *testing.T) {
 	signed := spool.Content{{Type: spool.PartReasoning, Text: "hm", Provider: data}}
 	search := spool.Content{{Type: spool.PartProvider, Provider: data}}
 	marked := spool.Content{{Type: spool.PartText, Provider: data}}
-	stop, calls, length, filter, pause := spool.FinishStop, spool.FinishToolCalls, spool.FinishLength, spool.FinishFilter, spool.FinishPause
+	stop, calls, length, filter, pause := spool.FinishStop, spool.FinishToolCalls, spool.FinishLength, spool.FinishFilter,
+		spool.FinishPause
 	for name, c := range map[string]struct {
 		content              spool.Content
 		reason               spool.FinishReason
@@ -119,8 +120,12 @@ func TestCharge(t *testing.T) {
 	t.Parallel()
 	tx, rows := transaction(t)
 	tx.Run.Resume = &store.ResumableAnswer{}
-	turn := Turn{Usage: tokens(50, 2), row: wire.UsageRow{RunID: "r", Model: "m"}, weight: history.Weight{Bytes: 400, Images: 1}, messages: 3, newest: "m3"}
-	if err := turn.Charge(tx, wire.OutcomeAborted); err != nil || tx.Run.Resume != nil || len(rows.Rows.Usage) != 1 || rows.Rows.Usage[0].Outcome != wire.OutcomeAborted {
+	turn := Turn{
+		Usage: tokens(50, 2), row: wire.UsageRow{RunID: "r", Model: "m"}, weight: history.Weight{Bytes: 400, Images: 1},
+		messages: 3, newest: "m3",
+	}
+	if err := turn.Charge(tx, wire.OutcomeAborted); err != nil || tx.Run.Resume != nil || len(rows.Rows.Usage) != 1 ||
+		rows.Rows.Usage[0].Outcome != wire.OutcomeAborted {
 		t.Errorf("the ledger has %+v, %v", rows.Rows.Usage, err)
 	}
 	turn.CountPrompt(tx)
@@ -140,10 +145,13 @@ func TestCharge(t *testing.T) {
 func TestCancelledCalls(t *testing.T) {
 	t.Parallel()
 	turn := Turn{Message: spool.Message{Content: spool.Content{
-		{Type: spool.PartText, Text: "x"}, {Type: spool.PartToolCall, ToolCallID: "c1", ToolName: "look"}, {Type: spool.PartToolCall, ToolCallID: "c2", ToolName: "send"},
+		{Type: spool.PartText, Text: "x"},
+		{Type: spool.PartToolCall, ToolCallID: "c1", ToolName: "look"},
+		{Type: spool.PartToolCall, ToolCallID: "c2", ToolName: "send"},
 	}}}
 	got := turn.CancelledCalls()
-	if len(got) != 2 || got[0].ToolCallID != "c1" || got[1].ToolCallID != "c2" || got[1].ToolName != "send" || got[0].Type != spool.PartToolResult {
+	if len(got) != 2 || got[0].ToolCallID != "c1" || got[1].ToolCallID != "c2" || got[1].ToolName != "send" ||
+		got[0].Type != spool.PartToolResult {
 		t.Errorf("%+v", got)
 	}
 }

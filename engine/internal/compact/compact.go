@@ -46,7 +46,9 @@ type Compactor struct {
 
 // NewSummary returns a [chat.Summary] for prompts of the named model. To is the limits of these prompts.
 // The configured summarising model makes the summary, or else the named model.
-func (c *Compactor) NewSummary(name string, model spool.Model, m history.Meter, to history.Limits, row wire.UsageRow) *chat.Summary {
+func (c *Compactor) NewSummary(
+	name string, model spool.Model, m history.Meter, to history.Limits, row wire.UsageRow,
+) *chat.Summary {
 	if summarizer := c.Context.CompactionModel; summarizer != "" {
 		name, model = summarizer, c.Registry.Models[summarizer]
 	}
@@ -84,7 +86,8 @@ func (c *Compactor) Idle(ctx context.Context, key spool.ThreadKey, checkRoom fun
 	if err != nil {
 		return compactRefused(err)
 	}
-	end, ok := c.compacting.start(key) // after readIdle: a caller that may not read the thread must not learn that it is being summarised
+	// after readIdle: a caller that may not read the thread must not learn that it is being summarised
+	end, ok := c.compacting.start(key)
 	if !ok {
 		return compactRefused(thread.Refuse(wire.ReasonCompacting, "The thread is being summarised already"))
 	}
@@ -116,8 +119,10 @@ func (c *Compactor) Idle(ctx context.Context, key spool.ThreadKey, checkRoom fun
 		}
 		return struct{}{}, saveIdle(tx, agent, before, text, plan, m, s.Rows)
 	})
-	if changed, ok := errors.AsType[*thread.RefusedError](err); ok { // keep the usage: the provider charges for the summary anyway
-		_, err := change.Update(saving, c.Threads, key, func(tx *thread.Tx) (struct{}, error) { return struct{}{}, addRows(tx, s.Rows) })
+	// keep the usage: the provider charges for the summary anyway
+	if changed, ok := errors.AsType[*thread.RefusedError](err); ok {
+		_, err := change.Update(saving, c.Threads, key,
+			func(tx *thread.Tx) (struct{}, error) { return struct{}{}, addRows(tx, s.Rows) })
 		if err != nil && !record.Missing(err) {
 			return wire.CompactResult{}, err
 		}
@@ -185,7 +190,10 @@ func readIdle(v store.View) (idle, error) {
 }
 
 // saveIdle saves the summary if the thread has not changed.
-func saveIdle(tx *thread.Tx, agent *registry.Agent, before idle, text string, c history.Compaction, m history.Meter, rows []wire.UsageRow) error {
+func saveIdle(
+	tx *thread.Tx, agent *registry.Agent, before idle, text string, c history.Compaction, m history.Meter,
+	rows []wire.UsageRow,
+) error {
 	newest, err := tx.Store.Messages(store.MessageQuery{Limit: 1})
 	switch {
 	case err != nil:

@@ -71,12 +71,15 @@ func newScene(t *testing.T) *scene {
 	}}
 	for i, role := range []spool.Role{spool.RoleUser, spool.RoleAssistant, spool.RoleUser, spool.RoleAssistant} {
 		id := spool.MessageID("m" + string(rune('1'+i)))
-		s.rows.Rows.Messages = append(s.rows.Rows.Messages, spool.Message{ID: id, Role: role, RunID: "r", Content: spool.TextContent(strings.Repeat("word ", 800))})
+		s.rows.Rows.Messages = append(s.rows.Rows.Messages,
+			spool.Message{ID: id, Role: role, RunID: "r", Content: spool.TextContent(strings.Repeat("word ", 800))})
 	}
 	log := slog.New(slog.DiscardHandler)
 	s.Compactor = &Compactor{
 		Threads:  &change.Threads{Store: maptx.Store{Tx: s.rows}, Live: still{}, Log: log, Rules: thread.Rules{Log: log}},
-		Registry: reg, Context: history.Context{Ceiling: 100_000, OutputReserve: 1000, CompactionTrigger: 0.8, TailShare: 0.3},
+		Registry: reg, Context: history.Context{
+			Ceiling: 100_000, OutputReserve: 1000, CompactionTrigger: 0.8, TailShare: 0.3,
+		},
 		Chat: &chat.Client{Log: log, MaxAnswerBytes: 1000},
 	}
 	return s
@@ -96,23 +99,29 @@ func TestIdle(t *testing.T) {
 		want      string
 		rows      int // of the ledger
 	}{
-		"summarised":     {want: "3 messages", rows: 1},
-		"no thread":      {before: func(s *scene) { s.rows.Rows.Thread = nil }, want: "not_found"},
-		"no run":         {before: func(s *scene) { s.rows.Rows.Thread.RunID = "" }, want: "nothing_to_compact"},
-		"active":         {before: func(s *scene) { s.rows.Rows.Thread.State = wire.Queued }, want: "active_run"},
-		"waits":          {before: func(s *scene) { s.rows.Rows.Thread.State = wire.WaitingForInput }, want: "active_run"},
-		"one message":    {before: func(s *scene) { s.rows.Rows.Messages = s.rows.Rows.Messages[:1] }, want: "nothing_to_compact"},
-		"only nested":    {before: func(s *scene) { ofNested(s.rows.Rows.Messages) }, want: "nothing_to_compact"},
-		"under way":      {before: func(s *scene) { s.compacting.start(key) }, want: "compacting"},
-		"other thread":   {before: func(s *scene) { s.compacting.start(spool.ThreadKey{Tenant: "u", ID: "c"}) }, want: "3 messages", rows: 1},
-		"no room":        {room: spool.Errorf(spool.StorageFull, "full"), want: "error storage_full"},
-		"agent is gone":  {before: func(s *scene) { s.rows.Rows.Runs[0].Agent = "b" }, want: "error not_found"},
-		"model fails":    {err: down, want: "error unavailable", rows: 1},
-		"next turn":      {meanwhile: func(s *scene) { add(s, spool.Message{ID: "m5"}) }, want: "changed", rows: 1},
-		"nested message": {meanwhile: func(s *scene) { add(s, spool.Message{ID: "m5", AgentID: "sub"}) }, want: "changed", rows: 1},
-		"next run":       {meanwhile: func(s *scene) { s.rows.Rows.Thread.State = wire.Running }, want: "active_run", rows: 1},
-		"other run":      {meanwhile: otherRun, want: "changed", rows: 1},
-		"deleted":        {meanwhile: func(s *scene) { s.rows.Rows = maptx.Rows{} }, want: "not_found"},
+		"summarised": {want: "3 messages", rows: 1},
+		"no thread":  {before: func(s *scene) { s.rows.Rows.Thread = nil }, want: "not_found"},
+		"no run":     {before: func(s *scene) { s.rows.Rows.Thread.RunID = "" }, want: "nothing_to_compact"},
+		"active":     {before: func(s *scene) { s.rows.Rows.Thread.State = wire.Queued }, want: "active_run"},
+		"waits":      {before: func(s *scene) { s.rows.Rows.Thread.State = wire.WaitingForInput }, want: "active_run"},
+		"one message": {
+			before: func(s *scene) { s.rows.Rows.Messages = s.rows.Rows.Messages[:1] }, want: "nothing_to_compact",
+		},
+		"only nested": {before: func(s *scene) { ofNested(s.rows.Rows.Messages) }, want: "nothing_to_compact"},
+		"under way":   {before: func(s *scene) { s.compacting.start(key) }, want: "compacting"},
+		"other thread": {
+			before: func(s *scene) { s.compacting.start(spool.ThreadKey{Tenant: "u", ID: "c"}) }, want: "3 messages", rows: 1,
+		},
+		"no room":       {room: spool.Errorf(spool.StorageFull, "full"), want: "error storage_full"},
+		"agent is gone": {before: func(s *scene) { s.rows.Rows.Runs[0].Agent = "b" }, want: "error not_found"},
+		"model fails":   {err: down, want: "error unavailable", rows: 1},
+		"next turn":     {meanwhile: func(s *scene) { add(s, spool.Message{ID: "m5"}) }, want: "changed", rows: 1},
+		"nested message": {
+			meanwhile: func(s *scene) { add(s, spool.Message{ID: "m5", AgentID: "sub"}) }, want: "changed", rows: 1,
+		},
+		"next run":  {meanwhile: func(s *scene) { s.rows.Rows.Thread.State = wire.Running }, want: "active_run", rows: 1},
+		"other run": {meanwhile: otherRun, want: "changed", rows: 1},
+		"deleted":   {meanwhile: func(s *scene) { s.rows.Rows = maptx.Rows{} }, want: "not_found"},
 	} {
 		s := newScene(t)
 		if c.before != nil {
@@ -134,7 +143,8 @@ func TestIdle(t *testing.T) {
 			_, is := m.Content.Summary()
 			saved = saved || is
 		}
-		if got != c.want || saved != r.Compacted || len(s.rows.Rows.Usage) != c.rows || (len(s.rows.Rows.Entries) == 1) != r.Compacted {
+		if got != c.want || saved != r.Compacted || len(s.rows.Rows.Usage) != c.rows ||
+			(len(s.rows.Rows.Entries) == 1) != r.Compacted {
 			t.Errorf("%s: %s, saved %t, %d rows, %d entries", name, got, saved, len(s.rows.Rows.Usage), len(s.rows.Rows.Entries))
 		}
 	}
@@ -178,7 +188,9 @@ func TestIdleOnce(t *testing.T) {
 			return
 		}
 		r, err := s.Idle(t.Context(), key, room)
-		if want := (wire.CompactResult{Reason: wire.ReasonCompacting, Error: "The thread is being summarised already"}); r != want || err != nil {
+		if want := (wire.CompactResult{
+			Reason: wire.ReasonCompacting, Error: "The thread is being summarised already",
+		}); r != want || err != nil {
 			t.Errorf("meanwhile: %+v, %v", r, err)
 		}
 	}
@@ -203,14 +215,16 @@ func TestIdleSaves(t *testing.T) {
 		t.Errorf("the summary is %+v", last)
 	}
 	e := s.rows.Rows.Entries[0]
-	if want := `{"summarizedMessages":3,"messageId":"` + string(last.ID) + `"`; e.Type != wire.EntryContextCompacted || e.RunID != "" || !strings.HasPrefix(string(e.Payload), want) {
+	if want := `{"summarizedMessages":3,"messageId":"` + string(last.ID) + `"`; e.Type != wire.EntryContextCompacted ||
+		e.RunID != "" || !strings.HasPrefix(string(e.Payload), want) {
 		t.Errorf("the record says %s %s of %s", e.Type, e.Payload, e.RunID)
 	}
 	count := s.rows.Rows.Runs[0].Context
 	if count.Messages != 5 || count.LastMessageID != last.ID || count.Tokens >= 4000 || count.Tokens < 1000 {
 		t.Errorf("the next prompt has %+v", count)
 	}
-	if row := s.rows.Rows.Usage[0]; row.RunID != "" || row.Agent != "a" || row.Model != "m" || row.Kind != spool.UsageCompaction {
+	if row := s.rows.Rows.Usage[0]; row.RunID != "" || row.Agent != "a" || row.Model != "m" ||
+		row.Kind != spool.UsageCompaction {
 		t.Errorf("the ledger has %+v", row)
 	}
 }
@@ -221,7 +235,9 @@ func TestNewSummary(t *testing.T) {
 	for configured, want := range map[string]string{"": "m", "brief": "brief"} {
 		s := newScene(t)
 		s.Context.CompactionModel = configured
-		if got := s.NewSummary("m", s.model, history.Meter{}, history.Limits{}, wire.UsageRow{}).Model; got != s.Registry.Models[want] {
+		if got := s.NewSummary(
+			"m", s.model, history.Meter{}, history.Limits{}, wire.UsageRow{},
+		).Model; got != s.Registry.Models[want] {
 			t.Errorf("%q: not the model %s", configured, want)
 		}
 	}
@@ -244,7 +260,8 @@ func TestCount(t *testing.T) {
 // A refusal is a result, and any other error is none.
 func TestCompactRefused(t *testing.T) {
 	t.Parallel()
-	if r, err := compactRefused(thread.Refuse(wire.ReasonChanged, "no")); err != nil || r.Reason != wire.ReasonChanged || r.Error != "no" || r.Compacted {
+	if r, err := compactRefused(thread.Refuse(wire.ReasonChanged, "no")); err != nil || r.Reason != wire.ReasonChanged ||
+		r.Error != "no" || r.Compacted {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if r, err := compactRefused(spool.Errorf(spool.NotFound, "no")); err != nil || r.Reason != wire.ReasonNotFound {

@@ -173,7 +173,9 @@ func (x *watchedTx) wrote(row *store.RunRow) {
 	}
 	r.after, r.written, r.place = shown(row.Run), true, row.QueuePosition
 	if row.QueuePosition > 0 && row.Wait != nil {
-		r.wait = &store.DeltaWait{WhenBusy: row.Wait.WhenBusy, Content: row.Wait.Content, ClientMessageID: row.Wait.ClientMessageID}
+		r.wait = &store.DeltaWait{
+			WhenBusy: row.Wait.WhenBusy, Content: row.Wait.Content, ClientMessageID: row.Wait.ClientMessageID,
+		}
 	}
 }
 

@@ -22,8 +22,11 @@ func TestStore(t *testing.T) {
 	s := delta.Store{Store: memory.New(nil).Store}
 	run := store.RunRow{Run: wire.Run{Tenant: key.Tenant, ID: "r", ThreadID: key.ID, State: wire.Queued, Prompt: "brief"}}
 	waiting := store.RunRow{
-		Run:      wire.Run{Tenant: key.Tenant, ID: "w", ThreadID: key.ID, State: wire.Queued, QueuePosition: 9},
-		RunState: store.RunState{Wait: &store.Wait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent("later")}, HostState: []byte(`{"secret":1}`)},
+		Run: wire.Run{Tenant: key.Tenant, ID: "w", ThreadID: key.ID, State: wire.Queued, QueuePosition: 9},
+		RunState: store.RunState{
+			Wait:      &store.Wait{WhenBusy: spool.BusyEnqueue, Content: spool.TextContent("later")},
+			HostState: []byte(`{"secret":1}`),
+		},
 	}
 	message := func(id spool.MessageID) []*spool.Message {
 		return []*spool.Message{{ID: id, Role: spool.RoleUser, Content: spool.TextContent("x")}}
@@ -147,7 +150,8 @@ func TestStoreRunsAgain(t *testing.T) {
 	s := delta.Store{Store: again}
 	err := s.Update(t.Context(), key, 0, func(tx store.Tx) error {
 		return tx.Write(store.Changes{
-			Thread: &wire.Thread{Tenant: key.Tenant, ID: key.ID, State: wire.Idle}, Messages: []*spool.Message{{ID: "m", Role: spool.RoleUser}},
+			Thread:   &wire.Thread{Tenant: key.Tenant, ID: key.ID, State: wire.Idle},
+			Messages: []*spool.Message{{ID: "m", Role: spool.RoleUser}},
 		})
 	})
 	if err != nil {

@@ -16,10 +16,19 @@ func looks(lengths ...int) []spool.Message {
 	messages := []spool.Message{{ID: "m0", RunID: "r", Role: spool.RoleUser, Content: spool.TextContent("go")}}
 	for i, n := range lengths {
 		id := string(rune('1' + i))
-		call := spool.Part{Type: spool.PartToolCall, ToolCallID: spool.ToolCallID("c" + id), ToolName: "look", Args: toolresult.JSON(i), Provider: toolresult.JSON("sig")}
+		call := spool.Part{
+			Type: spool.PartToolCall, ToolCallID: spool.ToolCallID("c" + id), ToolName: "look", Args: toolresult.JSON(i),
+			Provider: toolresult.JSON("sig"),
+		}
 		messages = append(messages,
-			spool.Message{ID: spool.MessageID("a" + id), RunID: "r", Role: spool.RoleAssistant, Content: spool.Content{{Type: spool.PartReasoning, Text: "hm", Provider: toolresult.JSON("sig")}, call}},
-			spool.Message{ID: spool.MessageID("t" + id), RunID: "r", Role: spool.RoleTool, Content: spool.Content{toolresult.Part(call.ToolCallID, "look", toolresult.JSON(strings.Repeat("look ", n/5)))}},
+			spool.Message{
+				ID: spool.MessageID("a" + id), RunID: "r", Role: spool.RoleAssistant,
+				Content: spool.Content{{Type: spool.PartReasoning, Text: "hm", Provider: toolresult.JSON("sig")}, call},
+			},
+			spool.Message{
+				ID: spool.MessageID("t" + id), RunID: "r", Role: spool.RoleTool,
+				Content: spool.Content{toolresult.Part(call.ToolCallID, "look", toolresult.JSON(strings.Repeat("look ", n/5)))},
+			},
 		)
 	}
 	return messages
@@ -83,7 +92,9 @@ func TestRepeats(t *testing.T) {
 		return toolresult.Part(spool.ToolCallID(id), "", toolresult.JSON(text))
 	}
 	step := func(run spool.RunID, args, text string) []spool.Message {
-		return []spool.Message{message(spool.RoleAssistant, run, call("c", "look", args)), message(spool.RoleTool, run, result("c", text))}
+		return []spool.Message{
+			message(spool.RoleAssistant, run, call("c", "look", args)), message(spool.RoleTool, run, result("c", text)),
+		}
 	}
 	pair := func(first, second string) []spool.Message { // one of two calls had waited
 		return []spool.Message{

@@ -105,7 +105,8 @@ func ofOneRun(a, b spool.Message) bool {
 // continues reports whether a message continues an answer: a run answers again without results in between
 // only after a pause, or after a limit has cut its answer.
 func continues(answer, m spool.Message) bool {
-	return m.Role == spool.RoleAssistant && answer.Role == spool.RoleAssistant && m.RunID == answer.RunID && len(answer.ToolCalls()) == 0
+	return m.Role == spool.RoleAssistant && answer.Role == spool.RoleAssistant && m.RunID == answer.RunID &&
+		len(answer.ToolCalls()) == 0
 }
 
 // end returns the index after the messages of the i-th step.

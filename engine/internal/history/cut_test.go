@@ -17,7 +17,9 @@ func historyOf(r *rand.Rand) (history []spool.Message, run spool.RunID) {
 	n, calls := 0, 0
 	add := func(role spool.Role, content spool.Content) {
 		n++
-		history = append(history, spool.Message{ID: spool.MessageID(fmt.Sprintf("m%d", n)), RunID: run, Role: role, Content: content})
+		history = append(history, spool.Message{
+			ID: spool.MessageID(fmt.Sprintf("m%d", n)), RunID: run, Role: role, Content: content,
+		})
 	}
 	text := func() string { return strings.Repeat("word ", 1+r.IntN(80)) }
 	for i := range 1 + r.IntN(6) {
@@ -29,7 +31,9 @@ func historyOf(r *rand.Rand) (history []spool.Message, run spool.RunID) {
 			for range 1 + r.IntN(3) {
 				calls++
 				id := spool.ToolCallID(fmt.Sprintf("c%d", calls))
-				content = append(content, spool.Part{Type: spool.PartToolCall, ToolCallID: id, ToolName: "look", Args: toolresult.JSON(map[string]string{"of": text()})})
+				content = append(content, spool.Part{
+					Type: spool.PartToolCall, ToolCallID: id, ToolName: "look", Args: toolresult.JSON(map[string]string{"of": text()}),
+				})
 				results = append(results, toolresult.Part(id, "look", toolresult.JSON(text())))
 			}
 			add(spool.RoleAssistant, content)
@@ -148,9 +152,10 @@ func malformedPrompt(messages []spool.Message) string {
 	}
 	for i, m := range messages {
 		for _, p := range m.Content {
-			if rest, ok := strings.CutPrefix(string(p.Provider), `{"continued"`); ok && (i == 0 || !slices.ContainsFunc(messages[i-1].Content, func(p spool.Part) bool {
-				return strings.Contains(string(p.Provider), `{"begun"`+rest)
-			})) {
+			if rest, ok := strings.CutPrefix(string(p.Provider), `{"continued"`); ok &&
+				(i == 0 || !slices.ContainsFunc(messages[i-1].Content, func(p spool.Part) bool {
+					return strings.Contains(string(p.Provider), `{"begun"`+rest)
+				})) {
 				return "the end of a paused answer lacks its beginning"
 			}
 		}
@@ -167,14 +172,18 @@ func TestPlanKeepsWaitingCalls(t *testing.T) {
 	t.Parallel()
 
 	call := func(id spool.ToolCallID, run spool.RunID) spool.Message {
-		return spool.Message{ID: spool.MessageID("of-" + id), RunID: run, Role: spool.RoleAssistant, Content: spool.Content{{Type: spool.PartToolCall, ToolCallID: id, ToolName: "ask"}}}
+		return spool.Message{
+			ID: spool.MessageID("of-" + id), RunID: run, Role: spool.RoleAssistant,
+			Content: spool.Content{{Type: spool.PartToolCall, ToolCallID: id, ToolName: "ask"}},
+		}
 	}
 	said := func(id spool.MessageID, role spool.Role, run spool.RunID) spool.Message {
 		return spool.Message{ID: id, RunID: run, Role: role, Content: spool.TextContent(string(id))}
 	}
 	history := []spool.Message{
 		said("u0", spool.RoleUser, "r0"), call("old", "r0"), said("a0", spool.RoleAssistant, "r0"),
-		said("u1", spool.RoleUser, "r1"), said("a1", spool.RoleAssistant, "r1"), call("open", "r1"), said("a2", spool.RoleAssistant, "r1"), said("a3", spool.RoleAssistant, "r1"),
+		said("u1", spool.RoleUser, "r1"), said("a1", spool.RoleAssistant, "r1"), call("open", "r1"),
+		said("a2", spool.RoleAssistant, "r1"), said("a3", spool.RoleAssistant, "r1"),
 	}
 	c, some := RecallOf(history).Plan(Meter{perByte: 1}, 0, "r1", "r1")
 	if !some || c.through != "a0" || len(c.Gone) != 3 { // a1 and the call after it are one answer
@@ -205,7 +214,8 @@ func TestSqueeze(t *testing.T) {
 			ids = append(ids, msg.ID)
 		}
 		steps := borders(full.live)
-		if turn := full.live[turnOf(full.live, run)].ID; !slices.Contains(ids, turn) || !slices.Contains(ids, full.live[steps[len(steps)-1]].ID) {
+		if turn := full.live[turnOf(full.live, run)].ID; !slices.Contains(ids, turn) ||
+			!slices.Contains(ids, full.live[steps[len(steps)-1]].ID) {
 			t.Fatalf("seed %d: the turn or the last step went", seed)
 		}
 		if m.Part(w) > bound && len(borders(messages)) > 2 {
@@ -225,7 +235,8 @@ func TestHeadAndTail(t *testing.T) {
 		got := headAndTail(text, 100+limit)
 		head, rest, ok := strings.Cut(got, "\n[... ")
 		mark, tail, ok2 := strings.Cut(rest, " bytes were left out here ...]\n")
-		if !ok || !ok2 || !strings.HasPrefix(text, head) || !strings.HasSuffix(text, tail) || strconv.Itoa(len(text)-len(head)-len(tail)) != mark {
+		if !ok || !ok2 || !strings.HasPrefix(text, head) || !strings.HasSuffix(text, tail) ||
+			strconv.Itoa(len(text)-len(head)-len(tail)) != mark {
 			t.Errorf("got %q", got)
 		}
 		if strings.ToValidUTF8(got, "") != got {

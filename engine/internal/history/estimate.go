@@ -63,8 +63,8 @@ func (w *Weight) addPlain(bytes int64) {
 	w.PlainBytes += bytes
 }
 
-// Denies reports whether a provider's count of the prompt cannot be true: it is less than half of the estimate. Some servers
-// count only what was not cached, and some cut a long prompt silently.
+// Denies reports whether a provider's count of the prompt cannot be true: it is less than half of the estimate. Some
+// servers count only what was not cached, and some cut a long prompt silently.
 func (w *Weight) Denies(tokens int64) bool {
 	plain := w.PlainBytes / guessedBytes
 	return plain >= leastDenied && tokens < plain/2

@@ -36,7 +36,9 @@ func scripts(t *testing.T) (all []script) {
 func turns(text string, times int) spool.ModelRequest {
 	var r spool.ModelRequest
 	for range times {
-		r.Messages = append(r.Messages, spool.Message{Role: spool.RoleUser, Content: spool.TextContent(strings.Repeat(text+" ", 20))})
+		r.Messages = append(r.Messages, spool.Message{
+			Role: spool.RoleUser, Content: spool.TextContent(strings.Repeat(text+" ", 20)),
+		})
 	}
 	return r
 }
@@ -49,7 +51,8 @@ func TestEstimateGuessed(t *testing.T) {
 		got := NewMeter(nil).Of(Weigh(turns(s.Text, 10)))
 		newer, older := float64(got)/float64(200*s.Newer), float64(got)/float64(200*s.Older)
 		if newer < 0.9 || newer > 2 || older < 0.6 || older > 2 {
-			t.Errorf("%s: the guess is %.2f of the count of the newer tokenizer, and %.2f of the older one's", s.Name, newer, older)
+			t.Errorf("%s: the guess is %.2f of the count of the newer tokenizer, and %.2f of the older one's", s.Name, newer,
+				older)
 		}
 	}
 }
@@ -68,7 +71,8 @@ func TestEstimateCounted(t *testing.T) {
 		} {
 			m := NewMeter(&store.ContextCount{Tokens: 10 * count(counted), Bytes: before.Bytes})
 			if got := m.Of(before); got != 10*count(counted) {
-				t.Errorf("%s, %s tokenizer: what was counted as %d is estimated as %d", counted.Name, tokenizer, 10*count(counted), got)
+				t.Errorf("%s, %s tokenizer: what was counted as %d is estimated as %d", counted.Name, tokenizer, 10*count(counted),
+					got)
 			}
 			for _, grown := range all {
 				w := before
@@ -121,20 +125,52 @@ func TestWeigh(t *testing.T) {
 		return weighMessage(spool.Message{Content: spool.Content{p}}).Bytes - messageBytes
 	}
 	for name, c := range map[string]struct{ got, want int64 }{
-		"text":               {part(spool.Part{Type: spool.PartText, Text: "abc"}), 3},
-		"reasoning":          {part(spool.Part{Type: spool.PartReasoning, Text: "abc"}), 0},
-		"reasoning, sent":    {part(spool.Part{Type: spool.PartReasoning, Text: "abc", Provider: json.RawMessage(`{}`)}), 3},
-		"reasoning, signed":  {part(spool.Part{Type: spool.PartReasoning, Text: "abc", Provider: json.RawMessage(`{"a":"0123456789"}`)}), 13},
-		"result":             {part(spool.Part{Type: spool.PartToolResult, Result: json.RawMessage(`{"a":1}`)}), size(`{"a":1}`) + toolBytes},
-		"result of text":     {part(spool.Part{Type: spool.PartToolResult, Result: json.RawMessage(`"a\n\"b\""`)}), size("a\n\"b\"") + toolBytes},
-		"result with escape": {part(spool.Part{Type: spool.PartToolResult, Result: json.RawMessage(`"\u003cb"`)}), size("<b") + toolBytes},
-		"broken result":      {part(spool.Part{Type: spool.PartToolResult, Result: json.RawMessage(`"\`)}), size(`"\`) + toolBytes},
-		"call":               {part(spool.Part{Type: spool.PartToolCall, ToolName: "ab", Args: json.RawMessage(`{}`)}), size("ab") + size("{}") + toolBytes},
-		"instructions":       {Weigh(spool.ModelRequest{Instructions: "a b c d"}).Bytes, size("a b c d")},
-		"text file":          {part(spool.Part{Type: spool.PartFile, File: "data:text/plain;base64,MSwyLDMsNA"}), size("The file \"without a name\":\n\n1,2,3,4\n")},
-		"broken file":        {part(spool.Part{Type: spool.PartFile, File: "data:text/plain;base64,@"}), 18},
-		"image of a result":  {Weigh(spool.ModelRequest{Messages: []spool.Message{{Content: spool.Content{{Type: spool.PartToolResult, Result: json.RawMessage(`{"artifact":{"id":"a","mediaType":"image/png"}}`)}}}}}).Images, 1},
-		"tool":               {Weigh(spool.ModelRequest{Tools: []spool.ToolSpec{{Name: "a", Description: "bc", Parameters: json.RawMessage(`{}`)}}}).Bytes, size("a") + size("bc") + size("{}") + toolBytes},
+		"text":            {part(spool.Part{Type: spool.PartText, Text: "abc"}), 3},
+		"reasoning":       {part(spool.Part{Type: spool.PartReasoning, Text: "abc"}), 0},
+		"reasoning, sent": {part(spool.Part{Type: spool.PartReasoning, Text: "abc", Provider: json.RawMessage(`{}`)}), 3},
+		"reasoning, signed": {
+			part(spool.Part{Type: spool.PartReasoning, Text: "abc", Provider: json.RawMessage(`{"a":"0123456789"}`)}), 13,
+		},
+		"result": {
+			part(spool.Part{Type: spool.PartToolResult, Result: json.RawMessage(`{"a":1}`)}), size(`{"a":1}`) + toolBytes,
+		},
+		"result of text": {
+			part(spool.Part{Type: spool.PartToolResult, Result: json.RawMessage(`"a\n\"b\""`)}), size("a\n\"b\"") + toolBytes,
+		},
+		"result with escape": {
+			part(spool.Part{Type: spool.PartToolResult, Result: json.RawMessage(`"\u003cb"`)}), size("<b") + toolBytes,
+		},
+		"broken result": {
+			part(spool.Part{Type: spool.PartToolResult, Result: json.RawMessage(`"\`)}), size(`"\`) + toolBytes,
+		},
+		"call": {
+			part(spool.Part{Type: spool.PartToolCall, ToolName: "ab", Args: json.RawMessage(`{}`)}),
+			size("ab") + size("{}") + toolBytes,
+		},
+		"instructions": {Weigh(spool.ModelRequest{Instructions: "a b c d"}).Bytes, size("a b c d")},
+		"text file": {
+			part(spool.Part{Type: spool.PartFile, File: "data:text/plain;base64,MSwyLDMsNA"}),
+			size("The file \"without a name\":\n\n1,2,3,4\n"),
+		},
+		"broken file": {part(spool.Part{Type: spool.PartFile, File: "data:text/plain;base64,@"}), 18},
+		"image of a result": {
+			Weigh(spool.ModelRequest{
+				Messages: []spool.Message{
+					{
+						Content: spool.Content{
+							{Type: spool.PartToolResult, Result: json.RawMessage(`{"artifact":{"id":"a","mediaType":"image/png"}}`)},
+						},
+					},
+				},
+			}).Images,
+			1,
+		},
+		"tool": {
+			Weigh(spool.ModelRequest{
+				Tools: []spool.ToolSpec{{Name: "a", Description: "bc", Parameters: json.RawMessage(`{}`)}},
+			}).Bytes,
+			size("a") + size("bc") + size("{}") + toolBytes,
+		},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s weighs %d, want %d", name, c.got, c.want)
@@ -152,7 +188,10 @@ func TestAround(t *testing.T) {
 		{Instructions: "do it", Tools: tools},
 		{Instructions: "do it", Tools: slices.Clone(tools), Messages: []spool.Message{{Content: spool.TextContent("hi")}}},
 		{Instructions: "do it now", Tools: tools},
-		{Instructions: "do it now", Tools: []spool.ToolSpec{{Name: "a", Description: "bc", Parameters: json.RawMessage(`{"type":"object"}`)}}},
+		{
+			Instructions: "do it now",
+			Tools:        []spool.ToolSpec{{Name: "a", Description: "bc", Parameters: json.RawMessage(`{"type":"object"}`)}},
+		},
 		{Instructions: "do it now"},
 		{},
 	} {
@@ -169,7 +208,9 @@ func TestDenies(t *testing.T) {
 	text := strings.Repeat("one two three four. ", 1000)
 	said := Weigh(spool.ModelRequest{Messages: []spool.Message{{Role: spool.RoleUser, Content: spool.TextContent(text)}}})
 	tool := Weigh(spool.ModelRequest{Tools: []spool.ToolSpec{{Name: "a", Description: text}}})
-	signed := Weigh(spool.ModelRequest{Messages: []spool.Message{{Content: spool.Content{{Type: spool.PartReasoning, Provider: json.RawMessage(text)}}}}})
+	signed := Weigh(spool.ModelRequest{
+		Messages: []spool.Message{{Content: spool.Content{{Type: spool.PartReasoning, Provider: json.RawMessage(text)}}}},
+	})
 	least := size(text) / guessedBytes / 2
 	for name, c := range map[string]struct {
 		w      Weight
@@ -229,14 +270,24 @@ func TestRoom(t *testing.T) {
 		"a tiny window":         {sized{window: 4}, "m", 0, Context{}, 3, 2},
 		"more than the ceiling": {sized{window: 2_000_000}, "m", 0, Context{}, 249_000, 199_200},
 		"by the configuration":  {nobody{}, "m", 0, Context{Windows: map[string]int{"m": 50_000}}, 37_500, 30_000},
-		"the model knows best":  {sized{window: 100_000}, "m", 0, Context{Windows: map[string]int{"m": 50_000}}, 84_000, 67_200},
-		"looked up":             {lookup{window: 128_000}, "m", 0, Context{}, 112_000, 89_600},
-		"not looked up":         {lookup{window: 128_000}, "m", 0, Context{Windows: map[string]int{"m": 50_000}}, 37_500, 30_000},
-		"looked up in vain":     {lookup{}, "m", 0, Context{}, 249_000, 199_200},
-		"a long answer":         {sized{window: 100_000}, "m", 20_000, Context{}, 80_000, 64_000},
-		"too long an answer":    {sized{window: 100_000}, "m", 90_000, Context{}, 75_000, 60_000},
-		"other settings":        {sized{window: 100_000}, "m", 0, Context{Ceiling: 50_000, OutputReserve: 10_000, CompactionTrigger: 0.5}, 40_000, 20_000},
-		"never":                 {sized{window: 100_000}, "m", 0, Context{CompactionTrigger: -1}, 84_000, 0},
+		"the model knows best": {
+			sized{window: 100_000}, "m", 0, Context{Windows: map[string]int{"m": 50_000}}, 84_000, 67_200,
+		},
+		"looked up": {lookup{window: 128_000}, "m", 0, Context{}, 112_000, 89_600},
+		"not looked up": {
+			lookup{window: 128_000}, "m", 0, Context{Windows: map[string]int{"m": 50_000}}, 37_500, 30_000,
+		},
+		"looked up in vain":  {lookup{}, "m", 0, Context{}, 249_000, 199_200},
+		"a long answer":      {sized{window: 100_000}, "m", 20_000, Context{}, 80_000, 64_000},
+		"too long an answer": {sized{window: 100_000}, "m", 90_000, Context{}, 75_000, 60_000},
+		"other settings": {
+			sized{window: 100_000},
+			"m", 0,
+			Context{Ceiling: 50_000, OutputReserve: 10_000, CompactionTrigger: 0.5},
+			40_000,
+			20_000,
+		},
+		"never": {sized{window: 100_000}, "m", 0, Context{CompactionTrigger: -1}, 84_000, 0},
 	} {
 		o := option.Context(c.limits)
 		if err := option.Fill(&o); err != nil {

@@ -218,7 +218,9 @@ func afterSummary(v store.View, run store.RunRow, polling func(tool string) bool
 	older := run.Context.Messages - (counted + 1)
 	known := []spool.Message{through}
 	if newest[0].RunID != "" {
-		turns, err := v.Messages(store.MessageQuery{Agent: &agent, Role: spool.RoleUser, Run: newest[0].RunID, Before: through.ID})
+		turns, err := v.Messages(store.MessageQuery{
+			Agent: &agent, Role: spool.RoleUser, Run: newest[0].RunID, Before: through.ID,
+		})
 		if err != nil {
 			return nil, err
 		}

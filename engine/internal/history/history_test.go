@@ -85,7 +85,8 @@ func TestUnreadCallsAreAnothers(t *testing.T) {
 	if id := whole.Unlike("call_0", run); id != "call_0" {
 		t.Errorf("an id that nothing else can have is %q", id)
 	}
-	if id := part.Unlike("call_0", run); id == "call_0" || id == part.Unlike("call_0", next) || id != part.Unlike("call_0", run) {
+	if id := part.Unlike("call_0", run); id == "call_0" || id == part.Unlike("call_0", next) ||
+		id != part.Unlike("call_0", run) {
 		t.Errorf("an id that another call may have is %q", id)
 	}
 }

@@ -40,7 +40,8 @@ func TestKeptPromptsStay(t *testing.T) {
 func TestPromptIsNotCopied(t *testing.T) { //nolint:paralleltest // it counts what the process allocates
 	turn := func(n int) spool.Message {
 		return spool.Message{
-			ID: spool.MessageID(fmt.Sprint("m", n)), Role: []spool.Role{spool.RoleUser, spool.RoleAssistant}[n%2], Content: spool.TextContent("x"),
+			ID: spool.MessageID(fmt.Sprint("m", n)), Role: []spool.Role{spool.RoleUser, spool.RoleAssistant}[n%2],
+			Content: spool.TextContent("x"),
 		}
 	}
 	h, n := New(nil, 0, nil), 0

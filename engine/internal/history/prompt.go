@@ -25,7 +25,8 @@ func prompt(history []spool.Message) []spool.Message {
 		for _, c := range calls {
 			result, ok := results[c.ToolCallID]
 			if !ok {
-				result = toolresult.Part(c.ToolCallID, c.ToolName, toolresult.Cancelled("no result was recorded for this call", toolresult.NoEffect))
+				result = toolresult.Part(c.ToolCallID, c.ToolName,
+					toolresult.Cancelled("no result was recorded for this call", toolresult.NoEffect))
 			}
 			answer.Content = append(answer.Content, result)
 		}
@@ -34,8 +35,9 @@ func prompt(history []spool.Message) []spool.Message {
 	return out
 }
 
-// asSent returns a message without its sources, which are for people, and whose signed calls have the arguments that the
-// model has sent, because the data may sign them. A call whose arguments were no object has those that they were read as.
+// asSent returns a message without its sources, which are for people, and whose signed calls have the arguments that
+// the model has sent, because the data may sign them. A call whose arguments were no object has those that they were
+// read as.
 func asSent(m spool.Message) spool.Message {
 	isSource := func(p spool.Part) bool { return p.Type == spool.PartSource }
 	if slices.ContainsFunc(m.Content, isSource) {

@@ -33,7 +33,9 @@ type Summariser struct {
 
 // NewSummariser returns a Summariser for prompts within the limits of prompts. The model that
 // summarises has its own limits.
-func NewSummariser(prompts, model Limits, m Meter, ask func(ctx context.Context, text string) (string, error)) Summariser {
+func NewSummariser(
+	prompts, model Limits, m Meter, ask func(ctx context.Context, text string) (string, error),
+) Summariser {
 	return Summariser{
 		ask: ask, meter: Meter{perByte: m.perByte}, part: max(model.Budget*3/4, minPart),
 		limit: min(max(prompts.Budget/16, min(minSummary, prompts.Budget/4)), maxSummary),

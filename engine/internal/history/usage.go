@@ -12,7 +12,9 @@ import (
 // message no longer exists.
 func UsageOf(v store.View, run store.RunRow, to Limits) (wire.ContextUsage, error) {
 	u := wire.ContextUsage{BudgetTokens: to.Budget, CompactAtTokens: to.At}
-	newest, err := v.Usage(wire.UsageQuery{Agent: &record.MainAgent, Kind: spool.UsageStep, Counted: true, Last: true, Limit: 1})
+	newest, err := v.Usage(wire.UsageQuery{
+		Agent: &record.MainAgent, Kind: spool.UsageStep, Counted: true, Last: true, Limit: 1,
+	})
 	if err != nil {
 		return u, err
 	}

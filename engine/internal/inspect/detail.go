@@ -103,8 +103,8 @@ func parkDetail(p store.Park) wire.ParkDetail {
 		asked = p.Args
 	}
 	return wire.ParkDetail{
-		ToolCallID: p.ToolCallID, ToolName: p.ToolName, Step: p.Step, Reason: p.Reason, State: p.State, Revision: p.Revision, Digest: p.Digest,
-		Asked: asked, Answer: p.Answer, CreatedAt: p.CreatedAt, ExpiresAt: p.ExpiresAt,
+		ToolCallID: p.ToolCallID, ToolName: p.ToolName, Step: p.Step, Reason: p.Reason, State: p.State, Revision: p.Revision,
+		Digest: p.Digest, Asked: asked, Answer: p.Answer, CreatedAt: p.CreatedAt, ExpiresAt: p.ExpiresAt,
 	}
 }
 

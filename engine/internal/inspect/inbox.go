@@ -62,7 +62,9 @@ func (r *Reader) Inbox(ctx context.Context, q wire.ParkQuery) (wire.QuestionPage
 }
 
 // Question returns the question of a call.
-func (r *Reader) Question(ctx context.Context, key spool.ThreadKey, call spool.ToolCallID) (asked wire.Question, err error) {
+func (r *Reader) Question(
+	ctx context.Context, key spool.ThreadKey, call spool.ToolCallID,
+) (asked wire.Question, err error) {
 	err = r.Store.View(ctx, key, func(v store.View) error {
 		row, err := openPark(v, call)
 		if err != nil {
@@ -120,7 +122,8 @@ func (r *Reader) question(row store.ParkRow) (wire.Question, error) {
 	root := row.Runs[0]
 	asked := wire.Question{
 		ThreadID: row.Thread.ID, Title: row.Thread.Title, Owner: row.Thread.Owner, Labels: row.Thread.Labels,
-		RunID: root.ID, StartedBy: root.StartedBy, Agent: root.Agent, AskedAt: row.CreatedAt, Expired: row.State == wire.ParkExpired,
+		RunID: root.ID, StartedBy: root.StartedBy, Agent: root.Agent, AskedAt: row.CreatedAt,
+		Expired: row.State == wire.ParkExpired,
 	}
 	for _, run := range row.Runs {
 		asked.Path = append(asked.Path, run.Agent)

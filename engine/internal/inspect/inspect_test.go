@@ -24,14 +24,20 @@ var rules = thread.Rules{Parameters: func(store.View, store.Park) (json.RawMessa
 func parked(change func(rows *maptx.Rows)) *maptx.Tx {
 	tx := maptx.New(spool.ThreadKey{Tenant: "t", ID: "c"}, maptx.Start)
 	ask := func(id spool.ToolCallID, agent spool.AgentID) store.Park {
-		return store.Park{RunID: "r", ToolCallID: id, AgentID: agent, Step: 1, State: wire.ParkOpen, ExpiresAt: maptx.Start.Add(time.Hour), Args: json.RawMessage(`{}`)}
+		return store.Park{
+			RunID: "r", ToolCallID: id, AgentID: agent, Step: 1, State: wire.ParkOpen, ExpiresAt: maptx.Start.Add(time.Hour),
+			Args: json.RawMessage(`{}`),
+		}
 	}
 	nested := ask("c2", "n")
 	nested.Frames = []wire.ParkFrame{{ToolCallID: "c9"}}
 	tx.Rows = maptx.Rows{
 		Thread: &wire.Thread{ID: "c", State: wire.WaitingForInput, RunID: "r"},
 		Runs: []store.RunRow{
-			{Run: wire.Run{ID: "r", State: wire.WaitingForInput, Segments: 1, StartedAt: maptx.Start}, RunState: store.RunState{Children: 1, Revision: "v1"}},
+			{
+				Run:      wire.Run{ID: "r", State: wire.WaitingForInput, Segments: 1, StartedAt: maptx.Start},
+				RunState: store.RunState{Children: 1, Revision: "v1"},
+			},
 			{Run: wire.Run{ID: "n", RootID: "r", ParentID: "r", Depth: 1, State: wire.WaitingForInput}},
 		},
 		Parks: []store.Park{ask("c1", ""), nested},
@@ -91,21 +97,35 @@ func TestOutcome(t *testing.T) {
 		change func(rows *maptx.Rows)
 		want   wire.RunOutcome
 	}{
-		{"queued", store.RunRow{Run: wire.Run{State: wire.Queued, StartedAt: maptx.Start, EnqueuedAt: maptx.Start}}, nil, wire.RunOutcome{
-			State: wire.Queued, EnqueuedAt: maptx.Start,
-		}},
-		{"the second that waits", store.RunRow{Run: wire.Run{State: wire.Queued, QueuePosition: 9}, RunState: store.RunState{Wait: &store.Wait{}}}, func(rows *maptx.Rows) {
+		{
+			"queued",
+			store.RunRow{Run: wire.Run{State: wire.Queued, StartedAt: maptx.Start, EnqueuedAt: maptx.Start}},
+			nil,
+			wire.RunOutcome{
+				State: wire.Queued, EnqueuedAt: maptx.Start,
+			},
+		},
+		{"the second that waits", store.RunRow{
+			Run:      wire.Run{State: wire.Queued, QueuePosition: 9},
+			RunState: store.RunState{Wait: &store.Wait{}},
+		}, func(rows *maptx.Rows) {
 			rows.Runs = append(rows.Runs, store.RunRow{Run: wire.Run{ID: "w", QueuePosition: 3}})
 		}, wire.RunOutcome{State: wire.Queued, Position: 2}},
-		{"steered", store.RunRow{Run: wire.Run{State: wire.Completed}, RunState: store.RunState{Wait: &store.Wait{Delivered: &wire.Delivered{RunID: "s"}}}}, nil, wire.RunOutcome{
+		{"steered", store.RunRow{
+			Run:      wire.Run{State: wire.Completed},
+			RunState: store.RunState{Wait: &store.Wait{Delivered: &wire.Delivered{RunID: "s"}}},
+		}, nil, wire.RunOutcome{
 			State: wire.Completed, Delivered: &wire.Delivered{RunID: "s"},
 		}},
 		{"completed", store.RunRow{
-			Run:      wire.Run{State: wire.Completed, StopReason: wire.StopCompleted, Segments: 1, StartedAt: maptx.Start, Steps: 2, Currency: "USD", CostMicros: 3},
+			Run: wire.Run{
+				State: wire.Completed, StopReason: wire.StopCompleted, Segments: 1, StartedAt: maptx.Start, Steps: 2,
+				Currency: "USD", CostMicros: 3,
+			},
 			RunState: store.RunState{Output: &store.RunOutput{Value: json.RawMessage(`1`)}},
 		}, nil, wire.RunOutcome{
-			State: wire.Completed, StopReason: wire.StopCompleted, StartedAt: maptx.Start, Steps: 2, Output: json.RawMessage(`1`),
-			Costs: []wire.Money{{Currency: "USD", Micros: 3}},
+			State: wire.Completed, StopReason: wire.StopCompleted, StartedAt: maptx.Start, Steps: 2,
+			Output: json.RawMessage(`1`), Costs: []wire.Money{{Currency: "USD", Micros: 3}},
 		}},
 		{"failed", store.RunRow{
 			Run:      wire.Run{State: wire.Failed, StopReason: wire.StopFailed, Error: "no"},
@@ -129,11 +149,15 @@ func TestOutcome(t *testing.T) {
 func TestOutcomeMessage(t *testing.T) {
 	t.Parallel()
 	say := func(run spool.RunID, agent spool.AgentID, role spool.Role) spool.Message {
-		return spool.Message{ID: spool.MessageID(string(run) + string(role)), RunID: run, AgentID: agent, Role: role, Content: spool.TextContent("by " + string(run))}
+		return spool.Message{
+			ID: spool.MessageID(string(run) + string(role)), RunID: run, AgentID: agent, Role: role,
+			Content: spool.TextContent("by " + string(run)),
+		}
 	}
 	tx := parked(func(rows *maptx.Rows) {
 		rows.Messages = []spool.Message{
-			say("r", "", spool.RoleUser), say("r", "", spool.RoleAssistant), say("n", "n", spool.RoleAssistant), say("later", "", spool.RoleAssistant),
+			say("r", "", spool.RoleUser), say("r", "", spool.RoleAssistant), say("n", "n", spool.RoleAssistant),
+			say("later", "", spool.RoleAssistant),
 		}
 	})
 	for i, want := range []string{"by r", "by n"} {
@@ -148,18 +172,34 @@ func TestRun(t *testing.T) {
 	t.Parallel()
 	at := func(seconds int) time.Time { return maptx.Start.Add(time.Duration(seconds) * time.Second) }
 	use := func(agent spool.AgentID, step, seconds int, outcome wire.Outcome) wire.UsageRow {
-		return wire.UsageRow{RunID: "r", AgentID: agent, Kind: spool.UsageStep, Step: step, Outcome: outcome, CreatedAt: at(seconds), Usage: spool.Usage{Input: new(int64(5))}}
+		return wire.UsageRow{
+			RunID: "r", AgentID: agent, Kind: spool.UsageStep, Step: step, Outcome: outcome, CreatedAt: at(seconds),
+			Usage: spool.Usage{Input: new(int64(5))},
+		}
 	}
 	summary := use("", 1, 3, wire.OutcomeFinished)
 	summary.Kind = spool.UsageCompaction
 	tx := parked(func(rows *maptx.Rows) {
 		rows.Entries = []wire.Entry{
-			{Seq: 1, RunID: "r", Type: wire.EntryRunStarted, CreatedAt: at(1)}, {Seq: 2, RunID: "x"}, {Seq: 3, RunID: "r", Type: wire.EntryRunStarted, CreatedAt: at(10)},
+			{Seq: 1, RunID: "r", Type: wire.EntryRunStarted, CreatedAt: at(1)},
+			{Seq: 2, RunID: "x"},
+			{Seq: 3, RunID: "r", Type: wire.EntryRunStarted, CreatedAt: at(10)},
 		}
-		rows.Usage = []wire.UsageRow{use("", 1, 4, wire.OutcomeError), use("", 1, 6, wire.OutcomeFinished), summary, use("n", 1, 7, wire.OutcomeFinished), use("", 2, 13, wire.OutcomeFinished)}
+		rows.Usage = []wire.UsageRow{
+			use("", 1, 4, wire.OutcomeError), use("", 1, 6, wire.OutcomeFinished), summary, use("n", 1, 7, wire.OutcomeFinished),
+			use("", 2, 13, wire.OutcomeFinished),
+		}
 		rows.Runs[1].StartedAt = at(6)
-		rows.Effects = []store.Effect{{RunID: "r", Step: 1, ToolCallID: "c7", State: wire.EffectDone, Result: toolresult.Error("status 500")}, {RunID: "r", Step: 1, ToolCallID: "c1", State: wire.EffectVoid}}
-		rows.Messages = []spool.Message{{ID: "m", RunID: "r", Role: spool.RoleAssistant, Content: spool.Content{{Type: spool.PartToolCall, ToolCallID: "c7", ToolName: "look"}}}}
+		rows.Effects = []store.Effect{
+			{RunID: "r", Step: 1, ToolCallID: "c7", State: wire.EffectDone, Result: toolresult.Error("status 500")},
+			{RunID: "r", Step: 1, ToolCallID: "c1", State: wire.EffectVoid},
+		}
+		rows.Messages = []spool.Message{
+			{
+				ID: "m", RunID: "r", Role: spool.RoleAssistant,
+				Content: spool.Content{{Type: spool.PartToolCall, ToolCallID: "c7", ToolName: "look"}},
+			},
+		}
 	})
 	for _, c := range []struct {
 		run  spool.RunID
@@ -167,7 +207,10 @@ func TestRun(t *testing.T) {
 	}{
 		{"r", "revision v1, children [n], entries [1 3], usage 5, parks [c1], " +
 			"step 1 finished: 2 attempts, 10 tokens, 5000 ms, [look c7 done  failed,  c1 void open], step 2 finished: 1 attempts, 5 tokens, 3000 ms, []"},
-		{"n", "revision v1, children [], entries [], usage 1, parks [c2], step 1 finished: 1 attempts, 5 tokens, 1000 ms, [ c2  open]"},
+		{
+			"n",
+			"revision v1, children [], entries [], usage 1, parks [c2], step 1 finished: 1 attempts, 5 tokens, 1000 ms, [ c2  open]",
+		},
 	} {
 		d, err := Run(tx, c.run)
 		if got := described(d); got != c.want || err != nil {
@@ -192,7 +235,10 @@ func described(d wire.RunDetail) string {
 	for _, p := range d.Parks {
 		parks = append(parks, p.ToolCallID)
 	}
-	all := []string{fmt.Sprintf("revision %s, children %v, entries %v, usage %d, parks %v", d.Revision, children, entries, len(d.Usage), parks)}
+	all := []string{
+		fmt.Sprintf("revision %s, children %v, entries %v, usage %d, parks %v", d.Revision, children, entries, len(d.Usage),
+			parks),
+	}
 	for _, s := range d.Steps {
 		calls := make([]string, len(s.Calls))
 		for i, c := range s.Calls {
@@ -201,7 +247,8 @@ func described(d wire.RunDetail) string {
 				calls[i] += " failed"
 			}
 		}
-		all = append(all, fmt.Sprintf("step %d %s: %d attempts, %d tokens, %d ms, [%s]", s.Index, s.Outcome, s.Attempts, s.TotalTokens, s.DurationMS, strings.Join(calls, ", ")))
+		all = append(all, fmt.Sprintf("step %d %s: %d attempts, %d tokens, %d ms, [%s]", s.Index, s.Outcome, s.Attempts,
+			s.TotalTokens, s.DurationMS, strings.Join(calls, ", ")))
 	}
 	return strings.Join(all, ", ")
 }
@@ -241,8 +288,8 @@ func TestEvents(t *testing.T) {
 		}
 	}
 	for q, want := range map[wire.EventQuery]string{
-		{}: "100", {Limit: 1000}: "1000", {After: -1}: "after must be zero or a positive integer", {Limit: -1}: "limit must be an integer from 1 to 1000",
-		{Limit: 1001}: "limit must be an integer from 1 to 1000",
+		{}: "100", {Limit: 1000}: "1000", {After: -1}: "after must be zero or a positive integer",
+		{Limit: -1}: "limit must be an integer from 1 to 1000", {Limit: 1001}: "limit must be an integer from 1 to 1000",
 	} {
 		filled, err := CheckEvents(q)
 		if got := strconv.Itoa(filled.Limit); err == nil && got != want || err != nil && spool.MessageOf(err) != want {
@@ -259,7 +306,8 @@ func TestCutArguments(t *testing.T) {
 		asked.Arguments = json.RawMessage(`"` + strings.Repeat("é", (size-2)/2) + `"`)
 		whole := len(asked.Arguments)
 		cutArguments(&asked)
-		if cut := preview > 0; len(asked.ArgumentsPreview) != preview || (asked.Arguments == nil) != cut || cut && asked.ArgumentsBytes != whole {
+		if cut := preview > 0; len(asked.ArgumentsPreview) != preview || (asked.Arguments == nil) != cut ||
+			cut && asked.ArgumentsBytes != whole {
 			t.Errorf("of %d bytes, %d are shown", whole, len(asked.ArgumentsPreview))
 		}
 	}

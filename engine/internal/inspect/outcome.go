@@ -11,8 +11,8 @@ import (
 // Outcome returns the current outcome of a run.
 func Outcome(v store.View, rules thread.Rules, run store.RunRow) (wire.RunOutcome, error) {
 	o := wire.RunOutcome{
-		ThreadID: run.ThreadID, RunID: run.ID, State: run.State, StopReason: run.StopReason, Error: run.Error, Expired: run.Expired,
-		Parks: []wire.InputRequired{}, Usage: run.TokenCount, Costs: run.Costs(), Steps: run.Steps,
+		ThreadID: run.ThreadID, RunID: run.ID, State: run.State, StopReason: run.StopReason, Error: run.Error,
+		Expired: run.Expired, Parks: []wire.InputRequired{}, Usage: run.TokenCount, Costs: run.Costs(), Steps: run.Steps,
 		EnqueuedAt: run.EnqueuedAt, EndedAt: run.EndedAt,
 	}
 	if run.Wait != nil {

@@ -44,7 +44,9 @@ func (r *Reader) Key(ctx context.Context, key spool.ThreadKey, id spool.RunID) (
 }
 
 // Outcome returns a run's outcome and the id of its dispatched run.
-func (r *Reader) Outcome(ctx context.Context, key spool.ThreadKey, id spool.RunID) (o wire.RunOutcome, root spool.RunID, err error) {
+func (r *Reader) Outcome(
+	ctx context.Context, key spool.ThreadKey, id spool.RunID,
+) (o wire.RunOutcome, root spool.RunID, err error) {
 	err = r.Store.View(ctx, key, func(v store.View) error {
 		run, err := store.FindRun(v, id)
 		if err != nil {

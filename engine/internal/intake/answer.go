@@ -19,7 +19,9 @@ import (
 )
 
 // Answer answers several parks of the thread's run at once.
-func (h *Handler) Answer(ctx context.Context, key spool.ThreadKey, responses []wire.Response) ([]wire.RespondResult, error) {
+func (h *Handler) Answer(
+	ctx context.Context, key spool.ThreadKey, responses []wire.Response,
+) ([]wire.RespondResult, error) {
 	responses = slices.Clone(responses)
 	for i := range responses {
 		if err := checkResponse(&responses[i]); err != nil {
@@ -38,7 +40,8 @@ func (h *Handler) Answer(ctx context.Context, key spool.ThreadKey, responses []w
 	for i, r := range responses {
 		answers[i] = thread.Response(r)
 	}
-	out, err := change.Update(ctx, h.Threads, key, func(tx *thread.Tx) (thread.Answers, error) { return thread.Answer(tx, answers) })
+	out, err := change.Update(ctx, h.Threads, key,
+		func(tx *thread.Tx) (thread.Answers, error) { return thread.Answer(tx, answers) })
 	switch {
 	case record.Missing(err):
 		out.Refused = slices.Repeat([]*thread.RefusedError{thread.ErrNoPark}, len(responses))

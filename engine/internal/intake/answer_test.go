@@ -31,7 +31,10 @@ func TestCheckResponse(t *testing.T) {
 		{wire.Response{ToolCallID: "c", Payload: json.RawMessage(`{`), Reason: strings.Repeat("a", maxReason+1)}, "payload"},
 		{wire.Response{ToolCallID: "c", Payload: long}, "payload is longer than 262144 bytes"},
 		{wire.Response{ToolCallID: "c", Approved: true, Args: long}, "arguments is longer than 262144 bytes"},
-		{wire.Response{ToolCallID: "c", Args: json.RawMessage(`{}`), Reason: strings.Repeat("a", maxReason+1)}, "reason is longer than 4096 bytes"},
+		{
+			wire.Response{ToolCallID: "c", Args: json.RawMessage(`{}`), Reason: strings.Repeat("a", maxReason+1)},
+			"reason is longer than 4096 bytes",
+		},
 		{wire.Response{ToolCallID: "c", Args: json.RawMessage(`{}`)}, "arguments are only for an approved call"},
 	} {
 		err := checkResponse(&c.r)
@@ -47,7 +50,10 @@ func TestCheckResponse(t *testing.T) {
 
 // question is a thread whose run waits for the answer to the call c1.
 func question(d *desk, change func(p *store.Park)) {
-	p := store.Park{RunID: "r", ToolCallID: "c1", ToolName: "own", State: wire.ParkOpen, Reason: wire.ParkApproval, ExpiresAt: maptx.Start.Add(time.Hour)}
+	p := store.Park{
+		RunID: "r", ToolCallID: "c1", ToolName: "own", State: wire.ParkOpen, Reason: wire.ParkApproval,
+		ExpiresAt: maptx.Start.Add(time.Hour),
+	}
 	change(&p)
 	d.rows.Rows = maptx.Rows{
 		Thread: &wire.Thread{State: wire.WaitingForInput, RunID: "r"},
@@ -73,7 +79,10 @@ func TestCheckEdit(t *testing.T) {
 	}{
 		{"an approval", is(wire.ParkApproval, "own", nil), yes, ""},
 		{"an edit", is(wire.ParkApproval, "own", nil), edits, ""},
-		{"an edit of a tool that the process lacks", is(wire.ParkApproval, "other", nil), edits, "arguments cannot be edited: this server does not have the tool"},
+		{
+			"an edit of a tool that the process lacks", is(wire.ParkApproval, "other", nil), edits,
+			"arguments cannot be edited: this server does not have the tool",
+		},
 		{"an edit of such a tool, with a schema", is(wire.ParkApproval, "other", number), edits, "arguments: "},
 		{"a payload that does not fit", is("own", "own", number), pays, "payload: "},
 		{"no payload", is("own", "own", number), yes, "payload: "},
@@ -103,20 +112,32 @@ func TestAnswer(t *testing.T) {
 		want  []wire.RespondResult
 		state wire.ParkState
 	}{
-		{"in time", func(*desk) {}, []wire.RespondResult{{Delivered: true}, {Reason: wire.ReasonNoPark, Error: "No matching pending input request"}}, wire.ParkAnswered},
+		{
+			"in time", func(*desk) {},
+			[]wire.RespondResult{{Delivered: true}, {Reason: wire.ReasonNoPark, Error: "No matching pending input request"}},
+			wire.ParkAnswered,
+		},
 		{"late", func(d *desk) { d.rows.At = maptx.Start.Add(time.Hour) }, []wire.RespondResult{
-			{Reason: wire.ReasonAnswered, Error: "This request was already answered"}, {Reason: wire.ReasonNoPark, Error: "No matching pending input request"},
+			{Reason: wire.ReasonAnswered, Error: "This request was already answered"},
+			{Reason: wire.ReasonNoPark, Error: "No matching pending input request"},
 		}, wire.ParkExpired},
-		{"late, of a question that is extended by that", func(d *desk) {
-			d.rows.At, d.rows.Rows.Parks[0].Expiry = maptx.Start.Add(time.Hour), spool.Expiry{Then: spool.ExpireExtend, Extensions: 2, TTL: time.Hour}
-		}, []wire.RespondResult{{Delivered: true}, {Reason: wire.ReasonNoPark, Error: "No matching pending input request"}}, wire.ParkAnswered},
+		{
+			"late, of a question that is extended by that", func(d *desk) {
+				d.rows.At, d.rows.Rows.Parks[0].Expiry = maptx.Start.Add(time.Hour),
+					spool.Expiry{Then: spool.ExpireExtend, Extensions: 2, TTL: time.Hour}
+			},
+			[]wire.RespondResult{{Delivered: true}, {Reason: wire.ReasonNoPark, Error: "No matching pending input request"}},
+			wire.ParkAnswered,
+		},
 		{"late, of a question that fails the run", func(d *desk) {
 			d.rows.At, d.rows.Rows.Parks[0].Expiry = maptx.Start.Add(time.Hour), spool.Expiry{Then: spool.ExpireFail}
 		}, []wire.RespondResult{
-			{Reason: wire.ReasonNoPark, Error: "No matching pending input request"}, {Reason: wire.ReasonNoPark, Error: "No matching pending input request"},
+			{Reason: wire.ReasonNoPark, Error: "No matching pending input request"},
+			{Reason: wire.ReasonNoPark, Error: "No matching pending input request"},
 		}, wire.ParkExpired},
 		{"of no thread", func(d *desk) { d.rows.Rows = maptx.Rows{} }, []wire.RespondResult{
-			{Reason: wire.ReasonNoPark, Error: "No matching pending input request"}, {Reason: wire.ReasonNoPark, Error: "No matching pending input request"},
+			{Reason: wire.ReasonNoPark, Error: "No matching pending input request"},
+			{Reason: wire.ReasonNoPark, Error: "No matching pending input request"},
 		}, ""},
 	} {
 		d := newDesk(t)
@@ -144,7 +165,12 @@ func TestApplied(t *testing.T) {
 		err    string
 	}{
 		{"nothing", wire.ThreadChange{}, before, ""},
-		{"title and owner", wire.ThreadChange{Title: new("u"), Owner: new("")}, wire.Thread{Title: "u", Labels: before.Labels}, ""},
+		{
+			"title and owner",
+			wire.ThreadChange{Title: new("u"), Owner: new("")},
+			wire.Thread{Title: "u", Labels: before.Labels},
+			"",
+		},
 		{
 			"labels",
 			wire.ThreadChange{Labels: map[string]*string{"a": nil, "b": new("3"), "c": new("4"), "d": nil}},
@@ -167,7 +193,8 @@ func TestApplied(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"a": "1", "b": "2"}, before.Labels); diff != "" {
 		t.Errorf("the labels before were changed: %s", diff)
 	}
-	if got, err := applied(wire.Thread{}, wire.ThreadChange{Labels: map[string]*string{"a": new("1")}}); err != nil || got.Labels["a"] != "1" {
+	if got, err := applied(wire.Thread{}, wire.ThreadChange{Labels: map[string]*string{"a": new("1")}}); err != nil ||
+		got.Labels["a"] != "1" {
 		t.Errorf("the first label: %v, %v", got.Labels, err)
 	}
 }
@@ -197,7 +224,9 @@ func TestChange(t *testing.T) {
 			t.Errorf("got %s, want %s", got, c.want)
 		}
 	}
-	if _, err := newDesk(t).Change(context.Background(), spool.ThreadKey{}, wire.ThreadChange{}); spool.CodeOf(err) != spool.NotFound {
+	if _, err := newDesk(t).Change(
+		context.Background(), spool.ThreadKey{}, wire.ThreadChange{},
+	); spool.CodeOf(err) != spool.NotFound {
 		t.Errorf("a change of no thread: %v", err)
 	}
 }

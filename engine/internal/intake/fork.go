@@ -15,7 +15,9 @@ import (
 )
 
 // Fork makes a thread that begins with the messages of a snapshot. An empty id stands for a new one.
-func (h *Handler) Fork(ctx context.Context, from spool.ThreadKey, at *wire.Snapshot, id spool.ThreadID) (wire.ForkResult, error) {
+func (h *Handler) Fork(
+	ctx context.Context, from spool.ThreadKey, at *wire.Snapshot, id spool.ThreadID,
+) (wire.ForkResult, error) {
 	if id == "" {
 		id = spool.ThreadID(h.Rules.Random.ID("thr"))
 	} else if err := spool.CheckID("newThreadId", string(id)); err != nil {
@@ -171,7 +173,9 @@ func (h *Handler) copyArtifacts(ctx context.Context, from, to spool.ThreadKey, m
 }
 
 // copyArtifact copies an artifact. It returns "" if there is none.
-func copyArtifact(ctx context.Context, db store.ArtifactStore, from, to spool.ThreadKey, id spool.ArtifactID) (spool.ArtifactID, error) {
+func copyArtifact(
+	ctx context.Context, db store.ArtifactStore, from, to spool.ThreadKey, id spool.ArtifactID,
+) (spool.ArtifactID, error) {
 	a, data, err := db.OpenArtifact(ctx, from, id)
 	if record.Missing(err) {
 		return "", nil
@@ -180,7 +184,8 @@ func copyArtifact(ctx context.Context, db store.ArtifactStore, from, to spool.Th
 		return "", err
 	}
 	defer data.Close()
-	copied, err := db.SaveArtifact(ctx, to, spool.NewArtifact{Name: a.Name, MediaType: a.MediaType, Data: data, Key: "fork:" + string(id)})
+	copied, err := db.SaveArtifact(ctx, to,
+		spool.NewArtifact{Name: a.Name, MediaType: a.MediaType, Data: data, Key: "fork:" + string(id)})
 	return copied.ID, err
 }
 

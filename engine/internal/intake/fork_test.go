@@ -24,7 +24,9 @@ func call(id spool.MessageID, calls ...spool.ToolCallID) spool.Message {
 }
 
 func result(id spool.MessageID, call spool.ToolCallID) spool.Message {
-	return spool.Message{ID: id, Role: spool.RoleTool, Content: spool.Content{{Type: spool.PartToolResult, ToolCallID: call}}}
+	return spool.Message{
+		ID: id, Role: spool.RoleTool, Content: spool.Content{{Type: spool.PartToolResult, ToolCallID: call}},
+	}
 }
 
 func turn(id spool.MessageID) spool.Message {
@@ -32,7 +34,9 @@ func turn(id spool.MessageID) spool.Message {
 }
 
 func summary(id, through spool.MessageID) spool.Message {
-	return spool.Message{ID: id, Role: spool.RoleSystem, Content: spool.Content{{Type: spool.PartSummary, ThroughMessageID: through}}}
+	return spool.Message{
+		ID: id, Role: spool.RoleSystem, Content: spool.Content{{Type: spool.PartSummary, ThroughMessageID: through}},
+	}
 }
 
 // A fork has the messages up to the last one behind which no call waits, under ids of its own, and an entry for each
@@ -48,7 +52,11 @@ func TestFork(t *testing.T) {
 		want string
 	}{
 		{"turns", []spool.Message{turn("a"), nested, turn("b")}, "user user"},
-		{"calls with their results", []spool.Message{turn("a"), call("b", "c1", "c2"), result("c", "c1"), result("d", "c2")}, "user assistant tool tool"},
+		{
+			"calls with their results",
+			[]spool.Message{turn("a"), call("b", "c1", "c2"), result("c", "c1"), result("d", "c2")},
+			"user assistant tool tool",
+		},
 		{"a call without its result", []spool.Message{turn("a"), call("b", "c1", "c2"), result("c", "c1")}, "user"},
 		{"a call without its result, and a turn", []spool.Message{turn("a"), call("b", "c1"), turn("c")}, "user"},
 		{
@@ -56,12 +64,18 @@ func TestFork(t *testing.T) {
 			[]spool.Message{turn("a"), turn("b"), summary("c", "b"), turn("d"), summary("e", "d")},
 			"user user system user system CONTEXT_COMPACTED{summarizedMessages:2,messageId:3} CONTEXT_COMPACTED{summarizedMessages:2,messageId:5}",
 		},
-		{"a summary of nothing that is there", []spool.Message{summary("a", "gone"), turn("b")}, "system user CONTEXT_COMPACTED{summarizedMessages:1,messageId:1}"},
+		{
+			"a summary of nothing that is there",
+			[]spool.Message{summary("a", "gone"), turn("b")},
+			"system user CONTEXT_COMPACTED{summarizedMessages:1,messageId:1}",
+		},
 		{"nothing", []spool.Message{call("a", "c1")}, "invalid"},
 	} {
 		d := newDesk(t)
-		got, err := d.Fork(context.Background(), spool.ThreadKey{Tenant: "t", ID: "old"}, &wire.Snapshot{Messages: c.of}, d.key.ID)
-		if said := forked(d.rows.Rows, err); said != c.want || err == nil && (!got.Accepted || got.Messages != len(d.rows.Rows.Messages)) {
+		got, err := d.Fork(context.Background(), spool.ThreadKey{Tenant: "t", ID: "old"}, &wire.Snapshot{Messages: c.of},
+			d.key.ID)
+		if said := forked(d.rows.Rows, err); said != c.want ||
+			err == nil && (!got.Accepted || got.Messages != len(d.rows.Rows.Messages)) {
 			t.Errorf("%s: %+v, %s, want %s", c.name, got, said, c.want)
 		}
 		for _, m := range d.rows.Rows.Messages {
@@ -143,8 +157,11 @@ func TestHolder(t *testing.T) {
 		d.Registry.Agents[0].Transfers = map[string]spool.Transfer{"secret": {}}
 		d.r.Scopes = []string{"boss"}
 		d.rows.Rows = maptx.Rows{
-			Thread:   &wire.Thread{State: wire.Idle},
-			Runs:     []store.RunRow{{Run: wire.Run{ID: "r1", Agent: "a"}}, {Run: wire.Run{ID: "r2", Agent: "secret"}, RunState: store.RunState{Handovers: handed}}},
+			Thread: &wire.Thread{State: wire.Idle},
+			Runs: []store.RunRow{
+				{Run: wire.Run{ID: "r1", Agent: "a"}},
+				{Run: wire.Run{ID: "r2", Agent: "secret"}, RunState: store.RunState{Handovers: handed}},
+			},
 			Messages: []spool.Message{{ID: "m1", RunID: "r1"}, {ID: "m2", RunID: "r2"}, {ID: "m3", RunID: "r1", AgentID: "n1"}},
 		}
 		c.given(d)

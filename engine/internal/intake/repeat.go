@@ -49,7 +49,8 @@ func (p repeat) hash() string {
 func (p repeat) of(run store.RunRow) bool {
 	sent, meant, hashed := strings.Cut(run.StartHash, ".")
 	return !hashed ||
-		(p.sent == sent || p.meant == meant) && (p.thread == "" || p.thread == run.ThreadID) && (p.run == "" || p.run == run.ID)
+		(p.sent == sent || p.meant == meant) && (p.thread == "" || p.thread == run.ThreadID) &&
+			(p.run == "" || p.run == run.ID)
 }
 
 // started returns the result of the start that was accepted under the idempotency key, if any.
@@ -64,7 +65,8 @@ func (h *Handler) started(ctx context.Context, tenant spool.Tenant, p repeat) (w
 	run := runs[0]
 	if !p.of(run) {
 		return wire.RunResult{
-			ThreadID: run.ThreadID, RunID: run.ID, Reason: wire.ReasonKeyReused, Error: "This Idempotency-Key belongs to another start",
+			ThreadID: run.ThreadID, RunID: run.ID, Reason: wire.ReasonKeyReused,
+			Error: "This Idempotency-Key belongs to another start",
 		}, true, nil
 	}
 	result := wire.RunResult{Accepted: true, ThreadID: run.ThreadID, RunID: run.ID, State: wire.Queued}
@@ -77,8 +79,9 @@ func (h *Handler) started(ctx context.Context, tenant spool.Tenant, p repeat) (w
 // hashOf returns a hash of what a client asks for, without the ids of the thread and the run.
 func hashOf(r wire.StartRequest) string {
 	asked := hashedStart{
-		Prompt: r.Prompt, Agent: r.Agent, Model: r.Model, Title: r.Title, EditMessageID: r.EditMessageID, ClientMessageID: r.ClientMessageID,
-		MaxSteps: r.MaxSteps, Budget: r.Budget, ProviderOptions: ordered(r.ProviderOptions), Client: r.Client, WhenBusy: r.WhenBusy,
+		Prompt: r.Prompt, Agent: r.Agent, Model: r.Model, Title: r.Title, EditMessageID: r.EditMessageID,
+		ClientMessageID: r.ClientMessageID, MaxSteps: r.MaxSteps, Budget: r.Budget,
+		ProviderOptions: ordered(r.ProviderOptions), Client: r.Client, WhenBusy: r.WhenBusy,
 		Options: otherOptions(r.StartOptions),
 	}
 	if len(r.Labels) > 0 {

@@ -29,13 +29,17 @@ func TestRepeat(t *testing.T) {
 		change func(d *desk)
 		reused bool
 	}{
-		"same":              {func(*desk) {}, false},
-		"no ids":            {func(d *desk) { d.key.ID, d.r.RunID = "", "" }, false},
-		"defaults":          {func(d *desk) { d.r.Agent, d.r.Model, d.r.Budget.ToolCalls = "a", "m", 9 }, false},
-		"default title":     {func(d *desk) { d.r.Title = d.r.Prompt }, false},
-		"empty lists":       {func(d *desk) { d.r.Labels, d.r.Attachments = map[string]string{}, []wire.Attachment{} }, false},
-		"other defaults":    {func(d *desk) { d.Budget.Default = spool.Budget{Tokens: 40} }, false},
-		"by somebody else":  {func(d *desk) { d.r.By, d.r.Scopes, d.r.HostState = "bob", []string{"x"}, json.RawMessage(`{"a":1}`) }, false},
+		"same":          {func(*desk) {}, false},
+		"no ids":        {func(d *desk) { d.key.ID, d.r.RunID = "", "" }, false},
+		"defaults":      {func(d *desk) { d.r.Agent, d.r.Model, d.r.Budget.ToolCalls = "a", "m", 9 }, false},
+		"default title": {func(d *desk) { d.r.Title = d.r.Prompt }, false},
+		"empty lists": {
+			func(d *desk) { d.r.Labels, d.r.Attachments = map[string]string{}, []wire.Attachment{} }, false,
+		},
+		"other defaults": {func(d *desk) { d.Budget.Default = spool.Budget{Tokens: 40} }, false},
+		"by somebody else": {
+			func(d *desk) { d.r.By, d.r.Scopes, d.r.HostState = "bob", []string{"x"}, json.RawMessage(`{"a":1}`) }, false,
+		},
 		"who may not stop":  {func(d *desk) { d.r.MayNotStop = true }, false},
 		"before there were": {func(d *desk) { d.r.Prompt, d.store.started[0].StartHash = "other", "" }, false},
 		"prompt":            {func(d *desk) { d.r.Prompt = "other" }, true},
@@ -58,7 +62,9 @@ func TestRepeat(t *testing.T) {
 		c.change(d)
 		want := wire.RunResult{Accepted: true, ThreadID: "c", RunID: "r", State: wire.Queued}
 		if c.reused {
-			want = wire.RunResult{ThreadID: "c", RunID: "r", Reason: wire.ReasonKeyReused, Error: "This Idempotency-Key belongs to another start"}
+			want = wire.RunResult{
+				ThreadID: "c", RunID: "r", Reason: wire.ReasonKeyReused, Error: "This Idempotency-Key belongs to another start",
+			}
 		}
 		got, err := d.Start(context.Background(), d.key, d.r)
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
@@ -72,7 +78,9 @@ func TestHashOf(t *testing.T) {
 	t.Parallel()
 	of := func(options, schema string) string {
 		return hashOf(wire.StartRequest{
-			Prompt: "x", StartOptions: wire.StartOptions{ProviderOptions: json.RawMessage(options), Output: &spool.OutputSchema{Name: "n", Schema: json.RawMessage(schema)}},
+			Prompt: "x", StartOptions: wire.StartOptions{
+				ProviderOptions: json.RawMessage(options), Output: &spool.OutputSchema{Name: "n", Schema: json.RawMessage(schema)},
+			},
 			Client: wire.ClientInput{Tools: []wire.ClientTool{{Name: "t", Parameters: json.RawMessage(schema)}}},
 		})
 	}
@@ -95,9 +103,10 @@ func TestHashOf(t *testing.T) {
 func TestHashOfStays(t *testing.T) {
 	t.Parallel()
 	full := wire.StartRequest{
-		Prompt: "p", RunID: "r", Title: "t", Labels: map[string]string{"b": "2", "a": "1"}, EditMessageID: "m", ClientMessageID: "c",
-		Attachments: []wire.Attachment{{URL: "https://h.example/", ArtifactID: "a", MediaType: "image/png", Name: "n"}},
-		HostState:   json.RawMessage(`{}`), By: "ann", Scopes: []string{"s"}, IdempotencyKey: "k", MayNotStop: true,
+		Prompt: "p", RunID: "r", Title: "t", Labels: map[string]string{"b": "2", "a": "1"}, EditMessageID: "m",
+		ClientMessageID: "c",
+		Attachments:     []wire.Attachment{{URL: "https://h.example/", ArtifactID: "a", MediaType: "image/png", Name: "n"}},
+		HostState:       json.RawMessage(`{}`), By: "ann", Scopes: []string{"s"}, IdempotencyKey: "k", MayNotStop: true,
 		Budget: spool.Budget{Tokens: 1, CostMicros: 2, Currency: "EUR", ToolCalls: 3, WallTime: 4},
 		Client: wire.ClientInput{
 			Tools:   []wire.ClientTool{{Name: "n", Description: "d", Parameters: json.RawMessage(`{"type":"object"}`)}},

@@ -61,7 +61,9 @@ func (h *Handler) Start(ctx context.Context, key spool.ThreadKey, r wire.StartRe
 
 // StartTx starts a run in the transaction of the host. The returned function does the work that follows the
 // commit. It is not nil.
-func (h *Handler) StartTx(ctx context.Context, host store.HostTx, key spool.ThreadKey, r wire.StartRequest) (wire.RunResult, func(), error) {
+func (h *Handler) StartTx(
+	ctx context.Context, host store.HostTx, key spool.ThreadKey, r wire.StartRequest,
+) (wire.RunResult, func(), error) {
 	if err := host.Check(h.HostTx); err != nil {
 		return wire.RunResult{}, func() {}, err
 	}
@@ -101,7 +103,9 @@ func (h *Handler) start(
 	if err != nil {
 		return wire.RunResult{}, nil, err
 	}
-	if err := h.Registry.CheckPrices(ctx, agent, r.Budget, &registry.Caller{Model: r.Model, Tenant: key.Tenant, Scopes: r.Scopes}); err != nil {
+	if err := h.Registry.CheckPrices(
+		ctx, agent, r.Budget, &registry.Caller{Model: r.Model, Tenant: key.Tenant, Scopes: r.Scopes},
+	); err != nil {
 		return wire.RunResult{}, nil, err
 	}
 	if warning != "" {
@@ -123,7 +127,10 @@ func (h *Handler) start(
 	case err != nil:
 		return wire.RunResult{}, nil, err
 	case !room:
-		return wire.RunResult{ThreadID: key.ID, Reason: wire.ReasonQueueFull, Error: "Too many runs wait for a worker", RetryAfter: admission.RetryAfter}, nil, nil
+		return wire.RunResult{
+			ThreadID: key.ID, Reason: wire.ReasonQueueFull, Error: "Too many runs wait for a worker",
+			RetryAfter: admission.RetryAfter,
+		}, nil, nil
 	}
 	if files, err = h.Attachments.Store(ctx, key, files); err != nil {
 		h.Admission.Release(key.Tenant, admitted)
@@ -164,7 +171,9 @@ func (h *Handler) start(
 }
 
 // accepted does the work that follows the commit of a start.
-func (h *Handler) accepted(ctx context.Context, key spool.ThreadKey, run spool.RunID, out thread.Started, worker *reservation, sent time.Time) {
+func (h *Handler) accepted(
+	ctx context.Context, key spool.ThreadKey, run spool.RunID, out thread.Started, worker *reservation, sent time.Time,
+) {
 	h.Telemetry.Started(ctx, key.Tenant, run) // before the span of its first segment, which links to it
 	if out.Claimed != nil {
 		out.Claimed.Sent = sent
@@ -191,11 +200,12 @@ func transitionOf(r wire.StartRequest, agent *registry.Agent) thread.StartReques
 	return thread.StartRequest{
 		Run: store.RunRow{
 			Run: wire.Run{
-				ID: r.RunID, Agent: agent.Name, Model: r.Model, MaxSteps: r.MaxSteps, Allowance: budget.Of(r.Budget), StartedBy: r.By,
+				ID: r.RunID, Agent: agent.Name, Model: r.Model, MaxSteps: r.MaxSteps, Allowance: budget.Of(r.Budget),
+				StartedBy: r.By,
 			},
 			RunState: store.RunState{
-				StartKey: r.IdempotencyKey, HostState: r.HostState, Scopes: r.Scopes, ProviderOptions: r.ProviderOptions, Client: client,
-				Output: output, Options: otherOptions(r.StartOptions),
+				StartKey: r.IdempotencyKey, HostState: r.HostState, Scopes: r.Scopes, ProviderOptions: r.ProviderOptions,
+				Client: client, Output: output, Options: otherOptions(r.StartOptions),
 			},
 		},
 		Content: contentOf(r), ClientMessageID: r.ClientMessageID, Title: cmp.Or(r.Title, title(r.Prompt)), Labels: r.Labels,
@@ -230,7 +240,9 @@ func (h *Handler) checkIDs(key *spool.ThreadKey, r *wire.StartRequest) error {
 
 // checkStart fills in a request's other defaults and validates it. Files are the parts of its attachments, and the
 // warning says what it has left out.
-func (h *Handler) checkStart(key spool.ThreadKey, r *wire.StartRequest) (agent *registry.Agent, files spool.Content, warning string, err error) {
+func (h *Handler) checkStart(
+	key spool.ThreadKey, r *wire.StartRequest,
+) (agent *registry.Agent, files spool.Content, warning string, err error) {
 	if err := cmp.Or(wire.CheckTitle(r.Title), wire.CheckLabels(r.Labels)); err != nil {
 		return nil, nil, "", err
 	}
@@ -255,7 +267,8 @@ func (h *Handler) checkStart(key spool.ThreadKey, r *wire.StartRequest) (agent *
 	case !utf8.ValidString(r.Prompt):
 		return nil, nil, "", spool.Errorf(spool.Invalid, "prompt is not valid UTF-8")
 	case !r.WhenBusy.Known():
-		return nil, nil, "", spool.Errorf(spool.Invalid, "whenBusy must be reject, enqueue, latest, interrupt, rollback or steer")
+		return nil, nil, "", spool.Errorf(spool.Invalid,
+			"whenBusy must be reject, enqueue, latest, interrupt, rollback or steer")
 	case r.MaxSteps < 0:
 		return nil, nil, "", spool.Errorf(spool.Invalid, "maxSteps must be zero or a positive number")
 	}
@@ -272,7 +285,10 @@ func (h *Handler) checkStart(key spool.ThreadKey, r *wire.StartRequest) (agent *
 	if err := registry.CheckStartOutput(agent, r.Output); err != nil {
 		return nil, nil, "", err
 	}
-	if r.Client, err = agent.Permitted(store.RunRow{Run: wire.Run{Tenant: key.Tenant}, RunState: store.RunState{Scopes: r.Scopes}}).AllowedClient(r.Client); err != nil {
+	if r.Client, err = agent.Permitted(store.RunRow{
+		Run:      wire.Run{Tenant: key.Tenant},
+		RunState: store.RunState{Scopes: r.Scopes},
+	}).AllowedClient(r.Client); err != nil {
 		return nil, nil, "", err
 	}
 	files, err = h.Attachments.Parts(r.Attachments)

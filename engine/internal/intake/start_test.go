@@ -47,7 +47,8 @@ type startStore struct {
 }
 
 func (s *startStore) Runs(_ context.Context, q wire.RunQuery) ([]store.RunRow, error) {
-	return slices.DeleteFunc(slices.Clone(s.started), func(r store.RunRow) bool { return r.StartKey != q.StartKey }), s.fails
+	return slices.DeleteFunc(slices.Clone(s.started), func(r store.RunRow) bool { return r.StartKey != q.StartKey }),
+		s.fails
 }
 
 func (s *startStore) Stats(context.Context, wire.StatsQuery) (wire.Stats, error) {
@@ -57,16 +58,24 @@ func (s *startStore) Stats(context.Context, wire.StatsQuery) (wire.Stats, error)
 // noArtifacts is a store without artifacts.
 type noArtifacts struct{ store.ArtifactStore }
 
-func (noArtifacts) OpenArtifact(context.Context, spool.ThreadKey, spool.ArtifactID) (spool.Artifact, io.ReadCloser, error) {
+func (noArtifacts) OpenArtifact(
+	context.Context, spool.ThreadKey, spool.ArtifactID,
+) (spool.Artifact, io.ReadCloser, error) {
 	return spool.Artifact{}, nil, spool.Errorf(spool.NotFound, "Artifact not found")
 }
 
 func newDesk(t *testing.T) *desk {
 	t.Helper()
-	tool := spool.Tool{ToolSpec: spool.ToolSpec{Name: "own"}, Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) { return nil, nil }}
+	tool := spool.Tool{
+		ToolSpec: spool.ToolSpec{Name: "own"},
+		Call:     func(context.Context, spool.ToolCall) (json.RawMessage, error) { return nil, nil },
+	}
 	agents, err := registry.New(registry.Config{
 		Agents: []spool.Agent{
-			{Name: "a", Model: "m", Tools: []spool.Tool{tool}, ProviderOptions: []string{"seed"}, FixedOutput: true, Budget: spool.Budget{ToolCalls: 9}},
+			{
+				Name: "a", Model: "m", Tools: []spool.Tool{tool}, ProviderOptions: []string{"seed"}, FixedOutput: true,
+				Budget: spool.Budget{ToolCalls: 9},
+			},
 			{Name: "secret", Model: "m", Access: spool.Access{Scopes: []string{"boss"}}},
 		},
 		Models:      map[string]spool.Model{"m": model{}, "dear": model{}},
@@ -86,14 +95,18 @@ func newDesk(t *testing.T) *desk {
 	s := &startStore{Store: maptx.Store{Tx: rows}}
 	return &desk{
 		Handler: &Handler{
-			Threads: &change.Threads{Store: s, Live: inprocess.NewLive(0), Log: slog.New(slog.DiscardHandler), Rules: thread.Rules{
-				Lease: time.Minute, QueueOf: func(string) string { return "" }, Parameters: agents.Parameters,
-			}},
+			Threads: &change.Threads{
+				Store: s, Live: inprocess.NewLive(0), Log: slog.New(slog.DiscardHandler),
+				Rules: thread.Rules{
+					Lease: time.Minute, QueueOf: func(string) string { return "" }, Parameters: agents.Parameters,
+				},
+			},
 			Registry: agents, Attachments: files, Admission: &admission.Counts{Store: s},
 			CheckRoom:      func(context.Context, spool.Tenant) error { return nil },
 			ReserveWorker:  func(wire.Job) *ReservedWorker { return nil },
 			AfterStop:      func(context.Context, spool.ThreadKey, thread.Stopped) error { return nil },
-			MaxPromptBytes: 10, StrictOptions: true, Budget: option.Budget{Default: spool.Budget{Tokens: 100}, Max: spool.Budget{Tokens: 50}},
+			MaxPromptBytes: 10, StrictOptions: true,
+			Budget: option.Budget{Default: spool.Budget{Tokens: 100}, Max: spool.Budget{Tokens: 50}},
 		},
 		rows: rows, store: s, key: key, r: wire.StartRequest{Prompt: "hello", RunID: "r", IdempotencyKey: "k"},
 	}
@@ -199,24 +212,47 @@ func TestDefaultsOfAStart(t *testing.T) {
 	}{
 		{"nothing", func(*wire.StartRequest) {}, func(*thread.StartRequest) {}},
 		{"a title", func(r *wire.StartRequest) { r.Title = "t" }, func(r *thread.StartRequest) { r.Title = "t" }},
-		{"a smaller budget", func(r *wire.StartRequest) { r.Budget = spool.Budget{Tokens: 7, ToolCalls: 3} }, func(r *thread.StartRequest) {
-			r.Run.Allowance.Budget = spool.Budget{Tokens: 7, ToolCalls: 3}
-		}},
-		{"a larger budget", func(r *wire.StartRequest) { r.Budget = spool.Budget{Tokens: 70} }, func(*thread.StartRequest) {}},
-		{"how it waits", func(r *wire.StartRequest) { r.WhenBusy = spool.BusyInterrupt }, func(r *thread.StartRequest) { r.WhenBusy = spool.BusyInterrupt }},
-		{"how it waits, by somebody who may not stop", func(r *wire.StartRequest) { r.WhenBusy, r.MayNotStop = spool.BusyInterrupt, true }, func(r *thread.StartRequest) {
-			r.MayNotStop = true
-		}},
-		{"how it waits without a stop, by somebody who may not stop", func(r *wire.StartRequest) { r.WhenBusy, r.MayNotStop = spool.BusyLatest, true }, func(r *thread.StartRequest) {
-			r.WhenBusy, r.MayNotStop = spool.BusyLatest, true
-		}},
-		{"empty options", func(r *wire.StartRequest) { r.ProviderOptions = json.RawMessage(` {} `) }, func(*thread.StartRequest) {}},
+		{
+			"a smaller budget", func(r *wire.StartRequest) { r.Budget = spool.Budget{Tokens: 7, ToolCalls: 3} },
+			func(r *thread.StartRequest) {
+				r.Run.Allowance.Budget = spool.Budget{Tokens: 7, ToolCalls: 3}
+			},
+		},
+		{
+			"a larger budget",
+			func(r *wire.StartRequest) { r.Budget = spool.Budget{Tokens: 70} },
+			func(*thread.StartRequest) {},
+		},
+		{
+			"how it waits",
+			func(r *wire.StartRequest) { r.WhenBusy = spool.BusyInterrupt },
+			func(r *thread.StartRequest) { r.WhenBusy = spool.BusyInterrupt },
+		},
+		{
+			"how it waits, by somebody who may not stop",
+			func(r *wire.StartRequest) { r.WhenBusy, r.MayNotStop = spool.BusyInterrupt, true }, func(r *thread.StartRequest) {
+				r.MayNotStop = true
+			},
+		},
+		{
+			"how it waits without a stop, by somebody who may not stop",
+			func(r *wire.StartRequest) { r.WhenBusy, r.MayNotStop = spool.BusyLatest, true }, func(r *thread.StartRequest) {
+				r.WhenBusy, r.MayNotStop = spool.BusyLatest, true
+			},
+		},
+		{
+			"empty options",
+			func(r *wire.StartRequest) { r.ProviderOptions = json.RawMessage(` {} `) },
+			func(*thread.StartRequest) {},
+		},
 		{"its request", func(r *wire.StartRequest) {
 			r.By, r.Scopes, r.MaxSteps, r.IdempotencyKey, r.HostState = "ann", []string{"x"}, 3, "k", json.RawMessage(`{}`)
-			r.ProviderOptions, r.Client.Context = json.RawMessage(`{"seed":1}`), []wire.ClientContext{{Description: "d", Value: "v"}}
+			r.ProviderOptions, r.Client.Context = json.RawMessage(`{"seed":1}`),
+				[]wire.ClientContext{{Description: "d", Value: "v"}}
 			r.Labels, r.ClientMessageID, r.EditMessageID = map[string]string{"a": "b"}, "mine", "m1"
 		}, func(r *thread.StartRequest) {
-			r.Run.StartedBy, r.Run.Scopes, r.Run.MaxSteps, r.Run.StartKey, r.Run.HostState = "ann", []string{"x"}, 3, "k", json.RawMessage(`{}`)
+			r.Run.StartedBy, r.Run.Scopes, r.Run.MaxSteps, r.Run.StartKey, r.Run.HostState = "ann", []string{"x"}, 3, "k",
+				json.RawMessage(`{}`)
 			r.Run.ProviderOptions = json.RawMessage(`{"seed":1}`)
 			r.Run.Client = &wire.ClientInput{Context: []wire.ClientContext{{Description: "d", Value: "v"}}}
 			r.Labels, r.ClientMessageID, r.EditMessageID = map[string]string{"a": "b"}, "mine", "m1"
@@ -251,7 +287,9 @@ func TestIDsOfAStart(t *testing.T) {
 		if err := d.checkIDs(&made[i], &runs[i]); err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(spool.CheckID("threadId", string(made[i].ID)), spool.CheckID("runId", string(runs[i].RunID))); err != nil {
+		if err := errors.Join(
+			spool.CheckID("threadId", string(made[i].ID)), spool.CheckID("runId", string(runs[i].RunID)),
+		); err != nil {
 			t.Error(err)
 		}
 	}
@@ -269,7 +307,10 @@ func TestIDsOfAStart(t *testing.T) {
 func TestStartedBefore(t *testing.T) {
 	t.Parallel()
 	waited := &store.Wait{Position: 2, Steers: "s"}
-	first := store.RunRow{Run: wire.Run{ID: "first", ThreadID: "other"}, RunState: store.RunState{StartKey: "k", Wait: waited}}
+	first := store.RunRow{
+		Run:      wire.Run{ID: "first", ThreadID: "other"},
+		RunState: store.RunState{StartKey: "k", Wait: waited},
+	}
 	for _, c := range []struct {
 		name  string
 		given func(d *desk)

@@ -18,7 +18,9 @@ var ErrDeleted = errors.New("the thread was deleted")
 // frame of the thread after which the run may be over. Read returns the dispatched run of the run's
 // tree. Await returns read's error, ctx's error, [ErrDeleted], or an [spool.Unavailable] error after
 // Close.
-func (h *Hubs) Await(ctx context.Context, key spool.ThreadKey, run spool.RunID, read func() (root spool.RunID, over bool, err error)) error {
+func (h *Hubs) Await(
+	ctx context.Context, key spool.ThreadKey, run spool.RunID, read func() (root spool.RunID, over bool, err error),
+) error {
 	// A run that is over needs no hub, and a run that does not exist must not open one.
 	if _, over, err := read(); over || err != nil {
 		return err

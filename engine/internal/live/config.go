@@ -15,7 +15,9 @@ import (
 // Wakes is the part of [store.Live] that wakes followers.
 type Wakes interface {
 	Wake(key spool.ThreadKey, kind store.WakeKind, notice []byte)
-	Subscribe(ctx context.Context, key spool.ThreadKey, wake func(kind store.WakeKind, notice []byte)) (unsubscribe func(), err error)
+	Subscribe(
+		ctx context.Context, key spool.ThreadKey, wake func(kind store.WakeKind, notice []byte),
+	) (unsubscribe func(), err error)
 }
 
 // Config contains the sources and settings of followers.

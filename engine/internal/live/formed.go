@@ -17,7 +17,9 @@ type FormedFollower struct{ f *follower }
 
 // FollowFormed follows as [Hubs.Follow] does, but the snapshots of whole threads have another form.
 // When it returns, the follower has its position. The caller must call Frames or Close.
-func (h *Hubs) FollowFormed(ctx context.Context, key spool.ThreadKey, c Client, form wire.SnapshotForm) (*FormedFollower, error) {
+func (h *Hubs) FollowFormed(
+	ctx context.Context, key spool.ThreadKey, c Client, form wire.SnapshotForm,
+) (*FormedFollower, error) {
 	f, err := h.follower(ctx, key, c, walk.Mode{Form: form})
 	if err != nil {
 		return nil, err

@@ -79,7 +79,8 @@ func (h *hub) follow(ctx context.Context) {
 			close(h.ready)
 		}
 		if err != nil && ctx.Err() == nil {
-			h.from.Log.WarnContext(ctx, "follow thread", "tenant", string(h.key.Tenant), "thread", string(h.key.ID), "error", err)
+			h.from.Log.WarnContext(ctx, "follow thread", "tenant", string(h.key.Tenant), "thread", string(h.key.ID), "error",
+				err)
 		}
 		select {
 		case <-ctx.Done():

@@ -19,10 +19,14 @@ func (h *hub) pushWithStates(ctx context.Context, frames []walk.PositionedFrame)
 			continue
 		}
 		h.push(frames[:i])
-		err := h.pushState(ctx, func(v store.View) ([]walk.PositionedFrame, error) { return h.notice.ended(v, f.Event.RunID) })
+		err := h.pushState(ctx, func(v store.View) ([]walk.PositionedFrame, error) {
+			return h.notice.ended(v, f.Event.RunID)
+		})
 		h.push(frames[i : i+1])
 		if err == nil {
-			err = h.pushState(ctx, func(v store.View) ([]walk.PositionedFrame, error) { return h.notice.begun(v, f.Event.RunID) })
+			err = h.pushState(ctx, func(v store.View) ([]walk.PositionedFrame, error) {
+				return h.notice.begun(v, f.Event.RunID)
+			})
 		}
 		if err != nil { // the state follows after all frames
 			h.dirty.Store(true)
@@ -66,7 +70,9 @@ func (h *hub) pushState(ctx context.Context, look func(store.View) ([]walk.Posit
 // state returns a notice of the present state, and how many notices preceded it. It returns
 // [record.ErrThreadGone] if the thread was not created at made. It calls also in the same transaction,
 // unless also is nil.
-func (h *hub) state(ctx context.Context, createdAt time.Time, also func(v store.View) error) (state walk.PositionedFrame, notices int64, err error) {
+func (h *hub) state(
+	ctx context.Context, createdAt time.Time, also func(v store.View) error,
+) (state walk.PositionedFrame, notices int64, err error) {
 	select {
 	case h.stateLock <- struct{}{}:
 	case <-ctx.Done():
@@ -98,7 +104,9 @@ func (h *hub) endIfDeleted(err error) error {
 	if h.ended {
 		return nil
 	}
-	h.push([]walk.PositionedFrame{noticeFrame(h.key, wire.NoticeThreadDeleted, "", wire.ThreadDeleted{ThreadID: h.key.ID}, time.Now())})
+	h.push([]walk.PositionedFrame{
+		noticeFrame(h.key, wire.NoticeThreadDeleted, "", wire.ThreadDeleted{ThreadID: h.key.ID}, time.Now()),
+	})
 	h.end()
 	return nil
 }

@@ -161,7 +161,9 @@ func stateNotice(v store.View, thread wire.Thread, queue []wire.QueuedRun) (walk
 }
 
 // noticeFrame returns a frame with seq 0, which moves no cursor.
-func noticeFrame(key spool.ThreadKey, t wire.EntryType, run spool.RunID, payload any, at time.Time) walk.PositionedFrame {
+func noticeFrame(
+	key spool.ThreadKey, t wire.EntryType, run spool.RunID, payload any, at time.Time,
+) walk.PositionedFrame {
 	entry := wire.NewEntry(t, run, payload)
 	entry.ThreadID, entry.CreatedAt = key.ID, at
 	return walk.PositionedFrame{Frame: wire.Frame{Kind: wire.FrameThread, Event: entry}, Notice: true}

@@ -14,7 +14,9 @@ import (
 
 // ReadStream yields the items of one run stream after the given offset, up to the stream's last item.
 // Of the client it uses only the subject.
-func (h *Hubs) ReadStream(ctx context.Context, key spool.ThreadKey, id wire.StreamID, after wire.Offset, c Client) iter.Seq2[wire.Item, error] {
+func (h *Hubs) ReadStream(
+	ctx context.Context, key spool.ThreadKey, id wire.StreamID, after wire.Offset, c Client,
+) iter.Seq2[wire.Item, error] {
 	return func(yield func(wire.Item, error) bool) {
 		var named record.NamedStream
 		err := h.Store.View(ctx, key, func(v store.View) (err error) {

@@ -180,7 +180,9 @@ func (r *ring) findRecord(p walk.Position) (index, notices int64, ok bool, chang
 
 // findFrame returns the index of the first frame after a position. Snapshot frames may be at the
 // position itself, because they do not move it. With hasSnapshot, findFrame skips these.
-func (r *ring) findFrame(hasSnapshot bool, is func(at walk.Position) bool) (index, notices int64, ok bool, changed <-chan struct{}) {
+func (r *ring) findFrame(
+	hasSnapshot bool, is func(at walk.Position) bool,
+) (index, notices int64, ok bool, changed <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.ended { // the last frame says that the thread was deleted

@@ -91,7 +91,8 @@ func (l *Loop) Advance(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	done, err := first(ctx, past, l.afterBudgetAnswer, l.offerTools, l.resumeCalls(l.calls.PlanWaited), l.resumeCalls(l.calls.PlanDraft))
+	done, err := first(ctx, past, l.afterBudgetAnswer, l.offerTools, l.resumeCalls(l.calls.PlanWaited),
+		l.resumeCalls(l.calls.PlanDraft))
 	for !done && err == nil {
 		done, err = first(ctx, past, l.handOver, l.finishIfDone, l.finishIfStorageFull, l.yieldSlot, l.readSteers, l.step)
 	}

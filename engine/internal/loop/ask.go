@@ -34,7 +34,9 @@ func (a *asker) ask(ctx context.Context, past *history.Messages, asked weightedR
 	return a.askFrom(ctx, past, asked, nil)
 }
 
-func (a *asker) askFrom(ctx context.Context, past *history.Messages, asked weightedRequest, resume json.RawMessage) (chat.Turn, error) {
+func (a *asker) askFrom(
+	ctx context.Context, past *history.Messages, asked weightedRequest, resume json.RawMessage,
+) (chat.Turn, error) {
 	request, err := a.inline(ctx, asked.ModelRequest)
 	if err != nil {
 		return chat.Turn{}, err
@@ -43,8 +45,9 @@ func (a *asker) askFrom(ctx context.Context, past *history.Messages, asked weigh
 	row := a.stepRow()
 	prompt := history.NewMeter(a.run.Row().Context).Of(asked.weight)
 	return a.models.Chat.Ask(ctx, chat.Question{
-		Thread: a.run.Key(), Run: a.run.Row(), Model: a.model, Request: request, Weight: asked.weight, Past: past, Events: a.run.Events(),
-		Row: row,
+		Thread: a.run.Key(), Run: a.run.Row(), Model: a.model, Request: request, Weight: asked.weight, Past: past,
+		Events: a.run.Events(),
+		Row:    row,
 		Reserve: func(ctx context.Context, r *spool.ModelRequest) (wire.StopReason, error) {
 			return a.reserve(ctx, row, a.model, r, prompt)
 		},
@@ -72,7 +75,8 @@ func (a *asker) arguments(ctx context.Context, name, text string) (args, sent js
 			return nil
 		}
 		fixed, err := a.run.Agent().RepairArguments(ctx, spool.ToolCall{
-			Thread: a.run.Key(), RunID: a.run.Row().ID, Step: a.run.Row().Steps + 1, Name: name, Args: args, HostState: a.run.Row().HostState, Agent: a.run.Row().Agent, Subject: a.run.Row().StartedBy,
+			Thread: a.run.Key(), RunID: a.run.Row().ID, Step: a.run.Row().Steps + 1, Name: name, Args: args,
+			HostState: a.run.Row().HostState, Agent: a.run.Row().Agent, Subject: a.run.Row().StartedBy,
 		}, problem)
 		if err != nil {
 			log.WarnContext(ctx, "repair arguments", "tool", name, "error", err)
@@ -85,8 +89,8 @@ func (a *asker) arguments(ctx context.Context, name, text string) (args, sent js
 // stepRow returns the ledger row of the next step's question, without its usage.
 func (a *asker) stepRow() wire.UsageRow {
 	return wire.UsageRow{
-		RunID: a.run.Row().Root(), AgentID: a.run.Row().AgentID(), Agent: a.run.Row().Agent, Kind: spool.UsageStep, Step: a.run.Row().Steps + 1, Model: a.run.Row().ModelInUse(),
-		Requested: spool.InfoOf(a.model).Model,
+		RunID: a.run.Row().Root(), AgentID: a.run.Row().AgentID(), Agent: a.run.Row().Agent, Kind: spool.UsageStep,
+		Step: a.run.Row().Steps + 1, Model: a.run.Row().ModelInUse(), Requested: spool.InfoOf(a.model).Model,
 	}
 }
 

@@ -38,11 +38,13 @@ func isAnswerTo(run store.RunRow, r spool.ModelRequest) bool {
 }
 
 // saveResume makes the data of a resume point durable.
-func (a *asker) saveResume(ctx context.Context, r weightedRequest, row wire.UsageRow, prompt int64, data json.RawMessage) error {
+func (a *asker) saveResume(
+	ctx context.Context, r weightedRequest, row wire.UsageRow, prompt int64, data json.RawMessage,
+) error {
 	row.Guess.Input = &prompt
 	answer := &store.ResumableAnswer{
-		Model: row.Model, Requested: row.Requested, Step: row.Step, Request: digestOf(r.ModelRequest), Room: r.room, Data: data, Prompt: prompt,
-		Cost: a.models.Chat.Price(ctx, a.model, r.ModelRequest, row, nil),
+		Model: row.Model, Requested: row.Requested, Step: row.Step, Request: digestOf(r.ModelRequest), Room: r.room,
+		Data: data, Prompt: prompt, Cost: a.models.Chat.Price(ctx, a.model, r.ModelRequest, row, nil),
 	}
 	return a.run.Update(ctx, func(tx *thread.Tx) error {
 		tx.Run.Resume = answer

@@ -61,13 +61,17 @@ func (s *scene) plays(c history.Context, models map[string]*script) {
 		s.Host().Registry.Models[name] = m
 	}
 	s.asker.model = s.Host().Registry.Models[s.Row().ModelInUse()]
-	s.asker.models.Compactor = &compact.Compactor{Threads: s.Host().Threads, Registry: s.Host().Registry, Context: c, Chat: s.asker.models.Chat}
+	s.asker.models.Compactor = &compact.Compactor{
+		Threads: s.Host().Threads, Registry: s.Host().Registry, Context: c, Chat: s.asker.models.Chat,
+	}
 }
 
 // thinks is an answer without words.
 func thinks() answer {
 	a := says("", spool.FinishStop)
-	a.events = append([]spool.ModelEvent{spool.ReasoningDelta{Text: "hm"}, spool.ReasoningEnd{Provider: []byte(`{"a":1}`)}}, a.events...)
+	a.events = append(
+		[]spool.ModelEvent{spool.ReasoningDelta{Text: "hm"}, spool.ReasoningEnd{Provider: []byte(`{"a":1}`)}}, a.events...,
+	)
 	return a
 }
 
@@ -80,14 +84,19 @@ func TestAskSpeaking(t *testing.T) {
 		asked   int
 		failed  bool
 	}{
-		"speaks":         {answers: []answer{says("hello", spool.FinishStop)}, text: "hello", asked: 1},
-		"speaks then":    {answers: []answer{says("", spool.FinishStop), says("hello", spool.FinishStop)}, text: "hello", asked: 2},
-		"never speaks":   {answers: []answer{says("", spool.FinishStop), says(" ", spool.FinishStop)}, text: " ", asked: 2},
-		"was cut off":    {answers: []answer{says("", spool.FinishLength)}, asked: 1},
-		"was filtered":   {answers: []answer{says("", spool.FinishFilter)}, asked: 1},
-		"thinks first":   {answers: []answer{thinks(), says("hello", spool.FinishStop)}, text: "(hm)hello", asked: 2},
-		"fails":          {answers: []answer{{err: stage.ErrDown}}, asked: 1, failed: true},
-		"thinks, breaks": {answers: []answer{thinks(), {events: []spool.ModelEvent{spool.TextDelta{Text: "he"}}, err: stage.ErrDown}}, text: "(hm)he", asked: 2, failed: true},
+		"speaks": {answers: []answer{says("hello", spool.FinishStop)}, text: "hello", asked: 1},
+		"speaks then": {
+			answers: []answer{says("", spool.FinishStop), says("hello", spool.FinishStop)}, text: "hello", asked: 2,
+		},
+		"never speaks": {answers: []answer{says("", spool.FinishStop), says(" ", spool.FinishStop)}, text: " ", asked: 2},
+		"was cut off":  {answers: []answer{says("", spool.FinishLength)}, asked: 1},
+		"was filtered": {answers: []answer{says("", spool.FinishFilter)}, asked: 1},
+		"thinks first": {answers: []answer{thinks(), says("hello", spool.FinishStop)}, text: "(hm)hello", asked: 2},
+		"fails":        {answers: []answer{{err: stage.ErrDown}}, asked: 1, failed: true},
+		"thinks, breaks": {
+			answers: []answer{thinks(), {events: []spool.ModelEvent{spool.TextDelta{Text: "he"}}, err: stage.ErrDown}},
+			text:    "(hm)he", asked: 2, failed: true,
+		},
 	} {
 		s, m := newScene(t, spool.Agent{}, store.RunRow{}), &script{answers: c.answers}
 		s.plays(history.Context{}, map[string]*script{"m": m})
@@ -124,12 +133,17 @@ func TestAskModels(t *testing.T) {
 		uses           string
 		state          wire.State
 	}{
-		"answers":              {m: hello, text: "hello", uses: "m", state: wire.Running},
-		"down":                 {m: down, spare: hello, text: "hello", uses: "spare", state: wire.Running},
-		"refuses":              {m: says("", spool.FinishFilter), spare: hello, text: "hello", uses: "spare", state: wire.Running},
-		"two fail":             {m: down, spare: key, last: hello, text: "hello", uses: "last", state: wire.Running},
-		"all fail":             {m: down, spare: key, last: down, failed: true, uses: "last", state: wire.Running},
-		"all refuse to answer": {m: says("", spool.FinishFilter), spare: says("", spool.FinishFilter), last: says("nor may I", spool.FinishFilter), text: "nor may I", uses: "last", state: wire.Running},
+		"answers": {m: hello, text: "hello", uses: "m", state: wire.Running},
+		"down":    {m: down, spare: hello, text: "hello", uses: "spare", state: wire.Running},
+		"refuses": {
+			m: says("", spool.FinishFilter), spare: hello, text: "hello", uses: "spare", state: wire.Running,
+		},
+		"two fail": {m: down, spare: key, last: hello, text: "hello", uses: "last", state: wire.Running},
+		"all fail": {m: down, spare: key, last: down, failed: true, uses: "last", state: wire.Running},
+		"all refuse to answer": {
+			m: says("", spool.FinishFilter), spare: says("", spool.FinishFilter), last: says("nor may I", spool.FinishFilter),
+			text: "nor may I", uses: "last", state: wire.Running,
+		},
 		"a part was seen":      {m: half, done: true, uses: "spare", state: wire.Queued},
 		"seen of a nested run": {m: half, nested: true, failed: true, uses: "spare", state: wire.Running},
 		"stopped meanwhile":    {m: down, stop: true, failed: true, uses: "m", state: wire.Running},
@@ -141,11 +155,17 @@ func TestAskModels(t *testing.T) {
 		if c.stop {
 			s.Rows.Rows.Runs[0].StopAt = stage.Noon
 		}
-		s.plays(history.Context{}, map[string]*script{"m": {answers: []answer{c.m}}, "spare": {answers: []answer{c.spare}}, "last": {answers: []answer{c.last}}})
+		s.plays(history.Context{}, map[string]*script{
+			"m":     {answers: []answer{c.m}},
+			"spare": {answers: []answer{c.spare}},
+			"last":  {answers: []answer{c.last}},
+		})
 		turn, done, err := s.asker.askModels(t.Context(), history.New(nil, 0, nil))
 		run := s.Saved()
-		if turn.Message.Text() != c.text || done != c.done || (err != nil) != c.failed || run.ModelInUse() != c.uses || run.State != c.state {
-			t.Errorf("%s: %q, done %t, %v, the run uses %s and is %s", name, turn.Message.Text(), done, err, run.ModelInUse(), run.State)
+		if turn.Message.Text() != c.text || done != c.done || (err != nil) != c.failed || run.ModelInUse() != c.uses ||
+			run.State != c.state {
+			t.Errorf("%s: %q, done %t, %v, the run uses %s and is %s", name, turn.Message.Text(), done, err, run.ModelInUse(),
+				run.State)
 		}
 		if (s.Screen.Woken == 1) != (c.state == wire.Queued) {
 			t.Errorf("%s: workers were woken %d times", name, s.Screen.Woken)
@@ -192,7 +212,9 @@ func TestFit(t *testing.T) {
 		for i := range c.messages {
 			role := []spool.Role{spool.RoleUser, spool.RoleAssistant}[i%2]
 			id := spool.MessageID("m" + string(rune('1'+i)))
-			messages = append(messages, spool.Message{ID: id, Role: role, RunID: "before", Content: spool.TextContent(strings.Repeat("word ", 964))})
+			messages = append(messages, spool.Message{
+				ID: id, Role: role, RunID: "before", Content: spool.TextContent(strings.Repeat("word ", 964)),
+			})
 		}
 		s.asker.failed = c.failed
 		to := c.window.LimitsOf("m", m, 0)
@@ -204,8 +226,10 @@ func TestFit(t *testing.T) {
 		}
 		whole := len(r.Messages) == c.messages && r.Messages[0].Text() == messages[0].Text()
 		summarised := c.asked && c.err == nil
-		if whole != (!summarised && !c.shortened) || summarised != (len(s.Rows.Rows.Messages) == 1) || (s.asker.failed > 0) != (c.failed > 0 && !c.asked || c.err != nil) {
-			t.Errorf("%s: %d messages, %d summaries, failed at %d", name, len(r.Messages), len(s.Rows.Rows.Messages), s.asker.failed)
+		if whole != (!summarised && !c.shortened) || summarised != (len(s.Rows.Rows.Messages) == 1) ||
+			(s.asker.failed > 0) != (c.failed > 0 && !c.asked || c.err != nil) {
+			t.Errorf("%s: %d messages, %d summaries, failed at %d", name, len(r.Messages), len(s.Rows.Rows.Messages),
+				s.asker.failed)
 		}
 	}
 }
@@ -230,13 +254,18 @@ func TestAskFitting(t *testing.T) {
 		"midway":        {trigger: 0.8, answers: []answer{midway}, asked: 1},
 	} {
 		s, m := newScene(t, spool.Agent{}, store.RunRow{}), &script{answers: c.answers}
-		s.plays(history.Context{Ceiling: 6000, OutputReserve: 1000, CompactionTrigger: c.trigger, TailShare: 0.3}, map[string]*script{"m": m})
+		s.plays(history.Context{Ceiling: 6000, OutputReserve: 1000, CompactionTrigger: c.trigger, TailShare: 0.3},
+			map[string]*script{"m": m})
 		var messages []spool.Message
 		for i, role := range []spool.Role{spool.RoleUser, spool.RoleAssistant, spool.RoleUser} {
-			messages = append(messages, spool.Message{ID: spool.MessageID("m" + string(rune('1'+i))), Role: role, RunID: "before", Content: spool.TextContent(strings.Repeat("word ", 964))})
+			messages = append(messages, spool.Message{
+				ID: spool.MessageID("m" + string(rune('1'+i))), Role: role, RunID: "before",
+				Content: spool.TextContent(strings.Repeat("word ", 964)),
+			})
 		}
 		turn, err := s.asker.askFitting(t.Context(), history.New(messages, 0, nil))
-		if (turn.Reason == "") != (c.text == "") || c.text != "" && turn.Message.Text() != c.text || (err == nil) != (c.text != "") || len(m.asked) != c.asked || len(s.Rows.Rows.Usage) != c.rows {
+		if (turn.Reason == "") != (c.text == "") || c.text != "" && turn.Message.Text() != c.text ||
+			(err == nil) != (c.text != "") || len(m.asked) != c.asked || len(s.Rows.Rows.Usage) != c.rows {
 			t.Errorf("%s: %q, %v, asked %d times, %d rows", name, turn.Message.Text(), err, len(m.asked), len(s.Rows.Rows.Usage))
 		}
 	}

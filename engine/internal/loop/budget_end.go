@@ -65,7 +65,9 @@ func (l *Loop) afterBudgetAnswer(ctx context.Context, _ *history.Messages) (done
 	}
 	park.Landed = true
 	if park.State == wire.ParkAnswered && park.Answer.Approved {
-		return false, l.run.Update(ctx, func(tx *thread.Tx) error { return tx.Write(store.Changes{Parks: []store.Park{*park}}) })
+		return false, l.run.Update(ctx, func(tx *thread.Tx) error {
+			return tx.Write(store.Changes{Parks: []store.Park{*park}})
+		})
 	}
 	var asked budget.Question
 	_ = json.Unmarshal(park.Args, &asked) // the engine wrote these arguments

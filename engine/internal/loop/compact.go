@@ -88,7 +88,9 @@ func (a *asker) weigh(past *history.Messages) weightedRequest {
 // fit returns a request for the next turn that fits within the limits. It first summarises a history
 // that is too long. With must, it summarises any history that can be summarised. If the request is
 // still too large, fit shortens the prompt, and leaves the stored messages as they are.
-func (a *asker) fit(ctx context.Context, past *history.Messages, to history.Limits, must bool) (weightedRequest, error) {
+func (a *asker) fit(
+	ctx context.Context, past *history.Messages, to history.Limits, must bool,
+) (weightedRequest, error) {
 	m, request := history.NewMeter(a.run.Row().Context), a.weigh(past)
 	size := m.Of(request.weight)
 	if to.At == 0 || size <= to.At && !must {
@@ -128,7 +130,9 @@ func (a *asker) fit(ctx context.Context, past *history.Messages, to history.Limi
 // clear leaves old results of tools out of the prompt, if that alone makes it short enough. Each clearing changes the
 // beginning of the prompt, which its provider has cached, so it has to free as much as a summary. What is cleared is
 // saved before the model is asked, so that every worker sends the same prompt.
-func (a *asker) clear(ctx context.Context, past *history.Messages, m history.Meter, to history.Limits, size int64) (bool, error) {
+func (a *asker) clear(
+	ctx context.Context, past *history.Messages, m history.Meter, to history.Limits, size int64,
+) (bool, error) {
 	through, weight := past.Clearable(m, to.Tail, a.run.Row().ID)
 	if freed := m.Part(weight); a.run.Row().Resume != nil || freed < to.Budget/worthwhile || size-freed > to.At {
 		return false, nil
@@ -145,7 +149,9 @@ func (a *asker) clear(ctx context.Context, past *history.Messages, m history.Met
 
 // compact asks a model for a summary of older messages and saves it. The summary replaces these
 // messages in prompts. The messages stay in the store.
-func (a *asker) compact(ctx context.Context, past *history.Messages, c history.Compaction, m history.Meter, to history.Limits) (spool.Message, error) {
+func (a *asker) compact(
+	ctx context.Context, past *history.Messages, c history.Compaction, m history.Meter, to history.Limits,
+) (spool.Message, error) {
 	s := a.models.Compactor.NewSummary(a.run.Row().ModelInUse(), a.model, m, to, wire.UsageRow{
 		RunID: a.run.Row().Root(), AgentID: a.run.Row().AgentID(), Agent: a.run.Row().Agent,
 	})
@@ -173,7 +179,9 @@ func (a *asker) compact(ctx context.Context, past *history.Messages, c history.C
 			return err
 		}
 		tx.Run.Cleared = "" // the summary covers what was cleared
-		if tx.Run.Context = compact.Count(a.run.Agent(), a.run.Row(), append(slices.Clip(past.All), *summary), m); tx.Run.Context != nil {
+		if tx.Run.Context = compact.Count(
+			a.run.Agent(), a.run.Row(), append(slices.Clip(past.All), *summary), m,
+		); tx.Run.Context != nil {
 			tx.Run.Context.Messages += past.Unread
 		}
 		return tx.Put()

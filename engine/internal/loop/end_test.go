@@ -39,13 +39,24 @@ func TestExhausted(t *testing.T) {
 		state    wire.State
 		record   wire.EntryType
 	}{
-		"ends":                         {on: spool.BudgetEnd, state: wire.Completed, record: wire.EntryTokenBudgetExhausted},
-		"parks":                        {on: spool.BudgetPark, state: wire.WaitingForInput, record: wire.EntryInputRequired},
-		"parks, may have more":         {on: spool.BudgetPark, most: spool.Budget{Tokens: 101}, state: wire.WaitingForInput, record: wire.EntryInputRequired},
-		"has the most there is":        {on: spool.BudgetPark, most: spool.Budget{Tokens: 100}, state: wire.Completed, record: wire.EntryTokenBudgetExhausted},
-		"most of another budget":       {on: spool.BudgetPark, most: spool.Budget{ToolCalls: 1}, state: wire.WaitingForInput, record: wire.EntryInputRequired},
-		"nobody raises storage":        {on: spool.BudgetPark, reason: wire.StopStorageLimit, state: wire.Completed, record: wire.EntryStorageLimitReached},
-		"nobody raises the limit":      {on: spool.BudgetPark, reason: wire.StopTimeLimit, overTime: true, state: wire.Completed, record: wire.EntryTimeLimitReached},
+		"ends":  {on: spool.BudgetEnd, state: wire.Completed, record: wire.EntryTokenBudgetExhausted},
+		"parks": {on: spool.BudgetPark, state: wire.WaitingForInput, record: wire.EntryInputRequired},
+		"parks, may have more": {
+			on: spool.BudgetPark, most: spool.Budget{Tokens: 101}, state: wire.WaitingForInput, record: wire.EntryInputRequired,
+		},
+		"has the most there is": {
+			on: spool.BudgetPark, most: spool.Budget{Tokens: 100}, state: wire.Completed, record: wire.EntryTokenBudgetExhausted,
+		},
+		"most of another budget": {
+			on: spool.BudgetPark, most: spool.Budget{ToolCalls: 1}, state: wire.WaitingForInput, record: wire.EntryInputRequired,
+		},
+		"nobody raises storage": {
+			on: spool.BudgetPark, reason: wire.StopStorageLimit, state: wire.Completed, record: wire.EntryStorageLimitReached,
+		},
+		"nobody raises the limit": {
+			on: spool.BudgetPark, reason: wire.StopTimeLimit, overTime: true, state: wire.Completed,
+			record: wire.EntryTimeLimitReached,
+		},
 		"stopped":                      {on: spool.BudgetEnd, stop: true, state: wire.Cancelled, record: wire.EntryRunEnded},
 		"stopped while it has to park": {on: spool.BudgetPark, stop: true, state: wire.Cancelled, record: wire.EntryRunEnded},
 	} {
@@ -64,7 +75,8 @@ func TestExhausted(t *testing.T) {
 		}
 		s.Check(s.exhausted(t.Context(), exhaustedError{reason: reason}))
 		got := s.Saved()
-		if got.State != c.state || c.state == wire.Completed && got.StopReason != reason || s.record()[0] != c.record || s.record()[len(s.record())-1] != wire.EntryRunEnded {
+		if got.State != c.state || c.state == wire.Completed && got.StopReason != reason || s.record()[0] != c.record ||
+			s.record()[len(s.record())-1] != wire.EntryRunEnded {
 			t.Errorf("%s: %s %s, %v", name, got.State, got.StopReason, s.record())
 		}
 		if parks := s.Rows.Rows.Parks; (len(parks) == 1) != (c.state == wire.WaitingForInput) {
@@ -82,10 +94,14 @@ func TestAfterBudgetAnswer(t *testing.T) {
 		stop  bool
 		state wire.State
 	}{
-		"approved":      {park: store.Park{State: wire.ParkAnswered, Answer: &spool.Answer{Approved: true}}, state: wire.Running},
-		"denied":        {park: store.Park{State: wire.ParkAnswered, Answer: &spool.Answer{}}, state: wire.Completed},
-		"expired":       {park: store.Park{State: wire.ParkExpired}, state: wire.Completed},
-		"denied, stop":  {park: store.Park{State: wire.ParkAnswered, Answer: &spool.Answer{}}, stop: true, state: wire.Cancelled},
+		"approved": {
+			park: store.Park{State: wire.ParkAnswered, Answer: &spool.Answer{Approved: true}}, state: wire.Running,
+		},
+		"denied":  {park: store.Park{State: wire.ParkAnswered, Answer: &spool.Answer{}}, state: wire.Completed},
+		"expired": {park: store.Park{State: wire.ParkExpired}, state: wire.Completed},
+		"denied, stop": {
+			park: store.Park{State: wire.ParkAnswered, Answer: &spool.Answer{}}, stop: true, state: wire.Cancelled,
+		},
 		"open":          {park: store.Park{State: wire.ParkOpen}, state: wire.Running},
 		"landed before": {park: store.Park{State: wire.ParkExpired, Landed: true}, state: wire.Running},
 		"of a call":     {park: store.Park{State: wire.ParkExpired, Reason: wire.ParkApproval}, state: wire.Running},
@@ -103,7 +119,8 @@ func TestAfterBudgetAnswer(t *testing.T) {
 		s.Rows.Rows.Parks = []store.Park{c.park}
 		done, err := s.afterBudgetAnswer(t.Context(), nil)
 		s.Check(err)
-		if run := s.Saved(); run.State != c.state || done != c.state.Terminal() || c.state == wire.Completed && run.StopReason != wire.StopTokenBudget {
+		if run := s.Saved(); run.State != c.state || done != c.state.Terminal() ||
+			c.state == wire.Completed && run.StopReason != wire.StopTokenBudget {
 			t.Errorf("%s: %s %s, done %t", name, run.State, run.StopReason, done)
 		}
 		if landed := s.Rows.Rows.Parks[0].Landed; landed != resolved {
@@ -126,27 +143,43 @@ func TestFinishIfDone(t *testing.T) {
 		final  bool            // whether an answer comes behind the last step
 		reason wire.StopReason // "" if the run goes on
 	}{
-		"answered":               {last: answer, run: store.RunRow{Run: wire.Run{Steps: 1}}, reason: wire.StopCompleted},
-		"before its first step":  {last: answer},
-		"has calls":              {last: calls, run: store.RunRow{Run: wire.Run{Steps: 1}}},
-		"results of calls":       {last: results, run: store.RunRow{Run: wire.Run{Steps: 1}}},
-		"answer to another run":  {last: older, run: store.RunRow{Run: wire.Run{Steps: 1}}},
-		"paused":                 {last: answer, run: store.RunRow{Run: wire.Run{Steps: 1}, RunState: store.RunState{Paused: true}}},
-		"cut off by the budget":  {last: answer, run: store.RunRow{Run: wire.Run{Steps: 1, Allowance: cut()}}},
-		"had all steps":          {last: results, run: store.RunRow{Run: wire.Run{Steps: 4}}, reason: wire.StopMaxSteps},
-		"had those of its start": {last: results, run: store.RunRow{Run: wire.Run{Steps: 2, MaxSteps: 2}}, reason: wire.StopMaxSteps},
-		"start asks for more":    {last: results, run: store.RunRow{Run: wire.Run{Steps: 4, MaxSteps: 9}}, reason: wire.StopMaxSteps},
-		"answer behind them":     {last: results, run: store.RunRow{Run: wire.Run{Steps: 4}}, final: true},
-		"budget before answer":   {last: results, run: store.RunRow{Run: wire.Run{Steps: 4, Allowance: tokens(100)}}, final: true, reason: wire.StopTokenBudget},
-		"one step left":          {last: results, run: store.RunRow{Run: wire.Run{Steps: 3, MaxSteps: 9}}},
-		"steps before budget":    {last: results, run: store.RunRow{Run: wire.Run{Steps: 4, Allowance: tokens(99)}}, reason: wire.StopMaxSteps},
-		"budget before steps":    {last: results, run: store.RunRow{Run: wire.Run{Steps: 4, Allowance: tokens(100)}}, reason: wire.StopTokenBudget},
-		"answer before budget":   {last: answer, run: store.RunRow{Run: wire.Run{Steps: 4, Allowance: tokens(100)}}, reason: wire.StopCompleted},
+		"answered":              {last: answer, run: store.RunRow{Run: wire.Run{Steps: 1}}, reason: wire.StopCompleted},
+		"before its first step": {last: answer},
+		"has calls":             {last: calls, run: store.RunRow{Run: wire.Run{Steps: 1}}},
+		"results of calls":      {last: results, run: store.RunRow{Run: wire.Run{Steps: 1}}},
+		"answer to another run": {last: older, run: store.RunRow{Run: wire.Run{Steps: 1}}},
+		"paused": {
+			last: answer, run: store.RunRow{Run: wire.Run{Steps: 1}, RunState: store.RunState{Paused: true}},
+		},
+		"cut off by the budget": {last: answer, run: store.RunRow{Run: wire.Run{Steps: 1, Allowance: cut()}}},
+		"had all steps":         {last: results, run: store.RunRow{Run: wire.Run{Steps: 4}}, reason: wire.StopMaxSteps},
+		"had those of its start": {
+			last: results, run: store.RunRow{Run: wire.Run{Steps: 2, MaxSteps: 2}}, reason: wire.StopMaxSteps,
+		},
+		"start asks for more": {
+			last: results, run: store.RunRow{Run: wire.Run{Steps: 4, MaxSteps: 9}}, reason: wire.StopMaxSteps,
+		},
+		"answer behind them": {last: results, run: store.RunRow{Run: wire.Run{Steps: 4}}, final: true},
+		"budget before answer": {
+			last: results, run: store.RunRow{Run: wire.Run{Steps: 4, Allowance: tokens(100)}}, final: true,
+			reason: wire.StopTokenBudget,
+		},
+		"one step left": {last: results, run: store.RunRow{Run: wire.Run{Steps: 3, MaxSteps: 9}}},
+		"steps before budget": {
+			last: results, run: store.RunRow{Run: wire.Run{Steps: 4, Allowance: tokens(99)}}, reason: wire.StopMaxSteps,
+		},
+		"budget before steps": {
+			last: results, run: store.RunRow{Run: wire.Run{Steps: 4, Allowance: tokens(100)}}, reason: wire.StopTokenBudget,
+		},
+		"answer before budget": {
+			last: answer, run: store.RunRow{Run: wire.Run{Steps: 4, Allowance: tokens(100)}}, reason: wire.StopCompleted,
+		},
 	} {
 		s := newScene(t, spool.Agent{MaxSteps: 4, NoFinalAnswer: !c.final}, c.run)
 		done, err := s.finishIfDone(t.Context(), history.New([]spool.Message{c.last}, 0, nil))
 		s.Check(err)
-		if run := s.Saved(); done != (c.reason != "") || run.StopReason != c.reason || done != (run.State == wire.Completed) || s.asker.final != (c.final && !done) {
+		if run := s.Saved(); done != (c.reason != "") || run.StopReason != c.reason ||
+			done != (run.State == wire.Completed) || s.asker.final != (c.final && !done) {
 			t.Errorf("%s: %s %q", name, run.State, run.StopReason)
 		}
 	}
@@ -156,7 +189,9 @@ func TestFinishIfDone(t *testing.T) {
 func TestSaveLastStep(t *testing.T) {
 	t.Parallel()
 	text := func(reason spool.FinishReason) chat.Turn {
-		return chat.Turn{Message: spool.Message{Role: spool.RoleAssistant, Content: spool.TextContent("half")}, Reason: reason}
+		return chat.Turn{
+			Message: spool.Message{Role: spool.RoleAssistant, Content: spool.TextContent("half")}, Reason: reason,
+		}
 	}
 	capped, itself := text(spool.FinishLength), text(spool.FinishStop)
 	capped.Capped, itself.Capped = wire.StopTokenBudget, wire.StopTokenBudget
@@ -171,24 +206,42 @@ func TestSaveLastStep(t *testing.T) {
 		reason wire.StopReason
 		texts  int // the messages
 	}{
-		"answer":           {turn: text(spool.FinishStop), state: wire.Completed, reason: wire.StopCompleted, texts: 1},
-		"other reason":     {turn: text("other"), state: wire.Completed, reason: wire.StopUnknown, texts: 1},
-		"too long":         {turn: text(spool.FinishLength), state: wire.Completed, reason: wire.StopLength, texts: 1},
-		"too long a value": {turn: text(spool.FinishLength), schema: degrees, state: wire.Completed, reason: wire.StopLength, texts: 1},
+		"answer":       {turn: text(spool.FinishStop), state: wire.Completed, reason: wire.StopCompleted, texts: 1},
+		"other reason": {turn: text("other"), state: wire.Completed, reason: wire.StopUnknown, texts: 1},
+		"too long":     {turn: text(spool.FinishLength), state: wire.Completed, reason: wire.StopLength, texts: 1},
+		"too long a value": {
+			turn: text(spool.FinishLength), schema: degrees, state: wire.Completed, reason: wire.StopLength, texts: 1,
+		},
 		"calls do not run": {turn: called, state: wire.Completed, reason: wire.StopLength, texts: 2},
 		"refused":          {turn: text(spool.FinishFilter), state: wire.Completed, reason: wire.StopFilter, texts: 1},
 		"empty":            {turn: chat.Turn{Reason: spool.FinishStop}, state: wire.Completed, reason: wire.StopEmpty},
-		"stopped":          {turn: text(spool.FinishStop), run: store.RunRow{RunState: store.RunState{StopAt: stage.Noon}}, state: wire.Cancelled, reason: wire.StopCancelled, texts: 1},
-		"cut by budget":    {turn: capped, run: store.RunRow{Run: wire.Run{Allowance: tokens(1)}}, state: wire.Completed, reason: wire.StopTokenBudget, texts: 1},
-		"ends by itself":   {turn: itself, on: spool.BudgetPark, run: store.RunRow{Run: wire.Run{Allowance: tokens(1)}}, state: wire.Completed, reason: wire.StopCompleted, texts: 1},
-		"cut, and parks":   {turn: capped, on: spool.BudgetPark, run: store.RunRow{Run: wire.Run{Allowance: tokens(1)}}, state: wire.WaitingForInput, texts: 1},
-		"budget used up":   {turn: text(spool.FinishStop), on: spool.BudgetPark, run: store.RunRow{Run: wire.Run{Allowance: tokens(100)}}, state: wire.Completed, reason: wire.StopTokenBudget, texts: 1},
+		"stopped": {
+			turn: text(spool.FinishStop), run: store.RunRow{RunState: store.RunState{StopAt: stage.Noon}}, state: wire.Cancelled,
+			reason: wire.StopCancelled, texts: 1,
+		},
+		"cut by budget": {
+			turn: capped, run: store.RunRow{Run: wire.Run{Allowance: tokens(1)}}, state: wire.Completed,
+			reason: wire.StopTokenBudget, texts: 1,
+		},
+		"ends by itself": {
+			turn: itself, on: spool.BudgetPark, run: store.RunRow{Run: wire.Run{Allowance: tokens(1)}}, state: wire.Completed,
+			reason: wire.StopCompleted, texts: 1,
+		},
+		"cut, and parks": {
+			turn: capped, on: spool.BudgetPark, run: store.RunRow{Run: wire.Run{Allowance: tokens(1)}},
+			state: wire.WaitingForInput, texts: 1,
+		},
+		"budget used up": {
+			turn: text(spool.FinishStop), on: spool.BudgetPark, run: store.RunRow{Run: wire.Run{Allowance: tokens(100)}},
+			state: wire.Completed, reason: wire.StopTokenBudget, texts: 1,
+		},
 	} {
 		s := newScene(t, spool.Agent{OnBudget: c.on, Output: c.schema}, c.run)
 		_, done, err := s.saveLastStep(t.Context(), c.turn)
 		s.Check(err)
 		run := s.Saved()
-		if !done || run.State != c.state || run.StopReason != c.reason || run.Steps != 1 || len(s.Rows.Rows.Messages) != c.texts {
+		if !done || run.State != c.state || run.StopReason != c.reason || run.Steps != 1 ||
+			len(s.Rows.Rows.Messages) != c.texts {
 			t.Errorf("%s: %s %s, %d messages", name, run.State, run.StopReason, len(s.Rows.Rows.Messages))
 		}
 		if a := run.Allowance; a != nil && a.Cut != (c.state == wire.WaitingForInput) {
@@ -213,7 +266,8 @@ func TestStorageLimit(t *testing.T) {
 	for limit, full := range map[int64]bool{0: false, 99: true, 100: true, 101: false} {
 		s := newScene(t, spool.Agent{OnBudget: spool.BudgetPark}, store.RunRow{})
 		s.Host().Store, s.Host().Limits.TenantBytes = weighed{maptx.Store{Tx: s.Rows}}, limit
-		if err := s.Host().CheckRoom(t.Context(), "t"); (spool.CodeOf(err) == spool.StorageFull) != full || !full && err != nil {
+		if err := s.Host().CheckRoom(t.Context(), "t"); (spool.CodeOf(err) == spool.StorageFull) != full ||
+			!full && err != nil {
 			t.Errorf("%d: %v", limit, err)
 		}
 		done, err := s.finishIfStorageFull(t.Context(), nil)
@@ -231,7 +285,8 @@ func TestOutOfTime(t *testing.T) {
 		content spool.Content
 		texts   int
 	}{"text": {spool.TextContent("half"), 1}, "only a call": {spool.Content(stage.Asked("look")), 0}} {
-		s := newScene(t, spool.Agent{OnBudget: spool.BudgetPark}, store.RunRow{Run: wire.Run{Allowance: &wire.Allowance{Budget: spool.Budget{WallTime: 1}}}})
+		s := newScene(t, spool.Agent{OnBudget: spool.BudgetPark},
+			store.RunRow{Run: wire.Run{Allowance: &wire.Allowance{Budget: spool.Budget{WallTime: 1}}}})
 		turn := chat.Turn{Message: spool.Message{Role: spool.RoleAssistant, Content: c.content}}
 		s.Check(s.OutOfTime(t.Context(), &chat.CutOffError{Turn: turn, Err: context.Canceled}))
 		run := s.Saved()
@@ -263,18 +318,35 @@ func TestCheckOutput(t *testing.T) {
 		value  string
 		repair string // what the record says
 	}{
-		"fits":               {text: ` {"at":1} `, ending: completed, want: completed, value: `{"at":1}`},
-		"fits the second":    {text: `{"at":1}`, ending: completed, run: store.RunRow{RunState: store.RunState{Output: before}}, want: completed, value: `{"at":1}`},
-		"earlier part fits":  {text: `{"at":1}`, ending: with(wire.StopEmpty), want: completed, value: `{"at":1}`},
-		"does not fit":       {text: `{}`, ending: completed, repair: "true"},
-		"empty":              {ending: with(wire.StopEmpty), repair: "true"},
-		"does not fit again": {text: `{}`, ending: completed, run: store.RunRow{RunState: store.RunState{Output: before}}, want: store.Ending{State: wire.Failed, Reason: wire.StopOutput}, repair: "false"},
-		"no step left":       {text: `{}`, ending: completed, run: store.RunRow{Run: wire.Run{Steps: 25}}, want: store.Ending{State: wire.Failed, Reason: wire.StopOutput}, repair: "false"},
-		"one step left":      {text: `{}`, ending: completed, run: store.RunRow{Run: wire.Run{Steps: 24}}, repair: "true"},
-		"budget is used up":  {text: `{}`, ending: with(wire.StopTokenBudget), want: with(wire.StopTokenBudget)},
-		"behind the steps":   {text: `{"at":1}`, ending: with(wire.StopMaxSteps), run: store.RunRow{Run: wire.Run{Steps: 25}}, want: with(wire.StopMaxSteps), value: `{"at":1}`},
-		"does not fit there": {text: `{}`, ending: with(wire.StopMaxSteps), run: store.RunRow{Run: wire.Run{Steps: 25}}, want: store.Ending{State: wire.Failed, Reason: wire.StopOutput}, repair: "false"},
-		"budget, but fits":   {text: `{"at":1}`, ending: with(wire.StopTokenBudget), want: with(wire.StopTokenBudget), value: `{"at":1}`},
+		"fits": {text: ` {"at":1} `, ending: completed, want: completed, value: `{"at":1}`},
+		"fits the second": {
+			text: `{"at":1}`, ending: completed, run: store.RunRow{RunState: store.RunState{Output: before}}, want: completed,
+			value: `{"at":1}`,
+		},
+		"earlier part fits": {text: `{"at":1}`, ending: with(wire.StopEmpty), want: completed, value: `{"at":1}`},
+		"does not fit":      {text: `{}`, ending: completed, repair: "true"},
+		"empty":             {ending: with(wire.StopEmpty), repair: "true"},
+		"does not fit again": {
+			text: `{}`, ending: completed, run: store.RunRow{RunState: store.RunState{Output: before}},
+			want: store.Ending{State: wire.Failed, Reason: wire.StopOutput}, repair: "false",
+		},
+		"no step left": {
+			text: `{}`, ending: completed, run: store.RunRow{Run: wire.Run{Steps: 25}},
+			want: store.Ending{State: wire.Failed, Reason: wire.StopOutput}, repair: "false",
+		},
+		"one step left":     {text: `{}`, ending: completed, run: store.RunRow{Run: wire.Run{Steps: 24}}, repair: "true"},
+		"budget is used up": {text: `{}`, ending: with(wire.StopTokenBudget), want: with(wire.StopTokenBudget)},
+		"behind the steps": {
+			text: `{"at":1}`, ending: with(wire.StopMaxSteps), run: store.RunRow{Run: wire.Run{Steps: 25}},
+			want: with(wire.StopMaxSteps), value: `{"at":1}`,
+		},
+		"does not fit there": {
+			text: `{}`, ending: with(wire.StopMaxSteps), run: store.RunRow{Run: wire.Run{Steps: 25}},
+			want: store.Ending{State: wire.Failed, Reason: wire.StopOutput}, repair: "false",
+		},
+		"budget, but fits": {
+			text: `{"at":1}`, ending: with(wire.StopTokenBudget), want: with(wire.StopTokenBudget), value: `{"at":1}`,
+		},
 	} {
 		s := newScene(t, spool.Agent{Output: degrees}, c.run)
 		tx := s.Tx()
@@ -297,7 +369,8 @@ func TestCheckOutput(t *testing.T) {
 		}
 		s.Check(tx.Put())
 		s.Refresh()
-		if again := s.rejected(); again != (c.want.State == "") || again && (tx.Run.Output.Rejected != "m1" || tx.Run.Output.RejectedStep != tx.Run.Steps) {
+		if again := s.rejected(); again != (c.want.State == "") ||
+			again && (tx.Run.Output.Rejected != "m1" || tx.Run.Output.RejectedStep != tx.Run.Steps) {
 			t.Errorf("%s: the model has to answer again: %t, %+v", name, again, tx.Run.Output)
 		}
 	}
@@ -315,7 +388,8 @@ func TestFinishAnswered(t *testing.T) {
 		stop  bool
 		state wire.State
 	}{
-		"fits": {`{"at":1}`, false, wire.Completed}, "does not fit": {"{}", false, wire.Running}, "stopped": {"{}", true, wire.Cancelled},
+		"fits": {`{"at":1}`, false, wire.Completed}, "does not fit": {"{}", false, wire.Running},
+		"stopped": {"{}", true, wire.Cancelled},
 	} {
 		run := store.RunRow{Run: wire.Run{Steps: 1}}
 		if c.stop {
@@ -335,17 +409,27 @@ func TestWithRepair(t *testing.T) {
 	t.Parallel()
 	message := func(id spool.MessageID, role spool.Role) spool.Message { return spool.Message{ID: id, Role: role} }
 	messages := []spool.Message{
-		message("m1", spool.RoleUser), message("m2", spool.RoleAssistant), message("m3", spool.RoleTool), message("m4", spool.RoleAssistant),
+		message("m1", spool.RoleUser), message("m2", spool.RoleAssistant), message("m3", spool.RoleTool),
+		message("m4", spool.RoleAssistant),
 	}
 	for name, c := range map[string]struct {
 		output *store.RunOutput
 		want   []spool.MessageID
 	}{
-		"nothing was wrong":   {nil, []spool.MessageID{"m1", "m2", "m3", "m4"}},
-		"last answer":         {&store.RunOutput{Problem: "no", Rejected: "m4"}, []spool.MessageID{"m1", "m2", "m3", "m4", ""}},
-		"with results":        {&store.RunOutput{Problem: "no", Rejected: "m2"}, []spool.MessageID{"m1", "m2", "m3", "", "m4"}},
-		"answer was empty":    {&store.RunOutput{Problem: "no"}, []spool.MessageID{"m1", "m2", "m3", "m4", ""}},
-		"answer is not there": {&store.RunOutput{Problem: "no", Rejected: "m0"}, []spool.MessageID{"m1", "m2", "m3", "m4", ""}},
+		"nothing was wrong": {nil, []spool.MessageID{"m1", "m2", "m3", "m4"}},
+		"last answer": {
+			&store.RunOutput{Problem: "no", Rejected: "m4"},
+			[]spool.MessageID{"m1", "m2", "m3", "m4", ""},
+		},
+		"with results": {
+			&store.RunOutput{Problem: "no", Rejected: "m2"},
+			[]spool.MessageID{"m1", "m2", "m3", "", "m4"},
+		},
+		"answer was empty": {&store.RunOutput{Problem: "no"}, []spool.MessageID{"m1", "m2", "m3", "m4", ""}},
+		"answer is not there": {
+			&store.RunOutput{Problem: "no", Rejected: "m0"},
+			[]spool.MessageID{"m1", "m2", "m3", "m4", ""},
+		},
 	} {
 		s := newScene(t, spool.Agent{Output: degrees}, store.RunRow{RunState: store.RunState{Output: c.output}})
 		got, weight := s.asker.withRepair(messages)
@@ -353,7 +437,8 @@ func TestWithRepair(t *testing.T) {
 		for _, m := range got {
 			ids = append(ids, m.ID)
 		}
-		if diff := cmp.Diff(c.want, ids); diff != "" || (weight.Bytes > 0) != (len(got) > 4) || len(messages) != 4 || messages[3].ID != "m4" {
+		if diff := cmp.Diff(c.want, ids); diff != "" || (weight.Bytes > 0) != (len(got) > 4) || len(messages) != 4 ||
+			messages[3].ID != "m4" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}

@@ -24,22 +24,26 @@ func TestExitOf(t *testing.T) {
 		shutdown     bool
 		want, nested Exit
 	}{
-		"done":                       {nil, active.ErrStopped, true, ExitDone, ExitDone},
-		"failed":                     {stage.ErrDown, nil, false, ExitFailed, ExitFailed},
-		"nested run tries again":     {&calls.AttemptError{Err: stage.ErrDown}, nil, false, ExitFailed, ExitRetry},
-		"retry, but stopped":         {&calls.AttemptError{Err: stage.ErrDown}, active.ErrStopped, false, ExitStopped, ExitStopped},
-		"stopped":                    {ended, active.ErrStopped, false, ExitStopped, ExitStopped},
-		"stopped, worker ends too":   {ended, active.ErrStopped, true, ExitStopped, ExitStopped},
-		"out of time":                {ended, active.ErrOutOfTime, false, ExitOutOfTime, ExitOutOfTime},
-		"limit of all runs":          {ended, active.ErrTimeLimit, false, ExitOutOfTime, ExitOutOfTime},
-		"worker shuts down":          {ended, context.Canceled, true, ExitHandBack, ExitHandBack},
-		"fails while shutting down":  {stage.ErrDown, context.Canceled, true, ExitHandBack, ExitHandBack},
-		"lost":                       {ended, active.ErrLost, false, ExitLost, ExitLost},
-		"lost, worker ends too":      {ended, active.ErrLost, true, ExitLost, ExitLost},
-		"lapsed":                     {ended, active.ErrLapsed, false, ExitLapsed, ExitLost},
-		"lapsed, no store":           {unavailable, active.ErrLapsed, false, ExitLapsed, ExitLost},
-		"fenced":                     {active.FromStore(store.ErrFenced), nil, false, ExitLost, ExitStoreFailed},
-		"fenced, stopped":            {active.FromStore(store.ErrFenced), active.ErrStopped, false, ExitLost, ExitStoreFailed},
+		"done":                   {nil, active.ErrStopped, true, ExitDone, ExitDone},
+		"failed":                 {stage.ErrDown, nil, false, ExitFailed, ExitFailed},
+		"nested run tries again": {&calls.AttemptError{Err: stage.ErrDown}, nil, false, ExitFailed, ExitRetry},
+		"retry, but stopped": {
+			&calls.AttemptError{Err: stage.ErrDown}, active.ErrStopped, false, ExitStopped, ExitStopped,
+		},
+		"stopped":                   {ended, active.ErrStopped, false, ExitStopped, ExitStopped},
+		"stopped, worker ends too":  {ended, active.ErrStopped, true, ExitStopped, ExitStopped},
+		"out of time":               {ended, active.ErrOutOfTime, false, ExitOutOfTime, ExitOutOfTime},
+		"limit of all runs":         {ended, active.ErrTimeLimit, false, ExitOutOfTime, ExitOutOfTime},
+		"worker shuts down":         {ended, context.Canceled, true, ExitHandBack, ExitHandBack},
+		"fails while shutting down": {stage.ErrDown, context.Canceled, true, ExitHandBack, ExitHandBack},
+		"lost":                      {ended, active.ErrLost, false, ExitLost, ExitLost},
+		"lost, worker ends too":     {ended, active.ErrLost, true, ExitLost, ExitLost},
+		"lapsed":                    {ended, active.ErrLapsed, false, ExitLapsed, ExitLost},
+		"lapsed, no store":          {unavailable, active.ErrLapsed, false, ExitLapsed, ExitLost},
+		"fenced":                    {active.FromStore(store.ErrFenced), nil, false, ExitLost, ExitStoreFailed},
+		"fenced, stopped": {
+			active.FromStore(store.ErrFenced), active.ErrStopped, false, ExitLost, ExitStoreFailed,
+		},
 		"no store":                   {unavailable, nil, false, ExitStoreFailed, ExitStoreFailed},
 		"no store, stopped":          {unavailable, active.ErrStopped, false, ExitStoreFailed, ExitStopped},
 		"no store, worker ends":      {unavailable, context.Canceled, true, ExitStoreFailed, ExitHandBack},
@@ -55,7 +59,8 @@ func TestExitOf(t *testing.T) {
 			t.Errorf("%s: a nested run: %s, want %s", name, got, c.nested)
 		}
 	}
-	if !errors.Is(active.ErrStopped, spool.ErrStopped) || !errors.Is(active.ErrTimeLimit, spool.ErrStopped) || errors.Is(active.ErrLost, spool.ErrStopped) {
+	if !errors.Is(active.ErrStopped, spool.ErrStopped) || !errors.Is(active.ErrTimeLimit, spool.ErrStopped) ||
+		errors.Is(active.ErrLost, spool.ErrStopped) {
 		t.Error("a provider has to cancel the answer of a run that ends, and of no other")
 	}
 }

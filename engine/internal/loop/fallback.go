@@ -88,7 +88,9 @@ func (a *asker) askModels(ctx context.Context, past *history.Messages) (t chat.T
 		a.model = model
 		switch {
 		case shown && a.run.Nested():
-			return chat.Turn{}, false, &calls.AttemptError{Err: &spool.ModelError{Message: strings.TrimPrefix(f.text, "model: ")}}
+			return chat.Turn{}, false, &calls.AttemptError{
+				Err: &spool.ModelError{Message: strings.TrimPrefix(f.text, "model: ")},
+			}
 		case shown:
 			return chat.Turn{}, true, nil
 		}
@@ -98,7 +100,8 @@ func (a *asker) askModels(ctx context.Context, past *history.Messages) (t chat.T
 // moveOn makes the move to another model durable. With reset, it ends the segment of a dispatched run.
 func (a *asker) moveOn(ctx context.Context, f *modelFailure, to string, reset bool) error {
 	moved := wire.ModelFallback{
-		AgentID: record.AgentOf(a.run.Row()), Step: a.run.Row().Steps + 1, From: a.run.Row().ModelInUse(), To: to, Cause: f.cause, Error: f.text,
+		AgentID: record.AgentOf(a.run.Row()), Step: a.run.Row().Steps + 1, From: a.run.Row().ModelInUse(), To: to,
+		Cause: f.cause, Error: f.text,
 	}
 	a.run.Log().WarnContext(ctx, "the model failed, the run goes on with another one",
 		"step", moved.Step, "model", moved.From, "fallback", to, "cause", string(f.cause), "error", f.err)
@@ -168,7 +171,8 @@ func (l *Loop) failedAttempt(ctx context.Context, run store.RunRow, cause error)
 		a.again = !permanent(cause) && a.counted < most
 		return a
 	}
-	if _, next := l.run.Host().Registry.After(l.run.Agent(), run); next != nil && slices.Contains(l.run.Agent().FallbackOn, f.cause) {
+	if _, next := l.run.Host().Registry.After(l.run.Agent(), run); next != nil &&
+		slices.Contains(l.run.Agent().FallbackOn, f.cause) {
 		same := store.RunFallback{}
 		if run.Fallback != nil {
 			same = *run.Fallback

@@ -29,22 +29,28 @@ func TestFailureOf(t *testing.T) {
 		cause spool.FallbackCause // "" for no failure
 		final bool
 	}{
-		"answer":               {turn: chat.Turn{Reason: spool.FinishStop}},
-		"too long":             {turn: chat.Turn{Reason: spool.FinishLength}},
-		"refuses to answer":    {turn: chat.Turn{Reason: spool.FinishFilter}, cause: spool.FallbackRefused, final: true},
-		"down":                 {err: cut(stage.ErrDown), cause: spool.FallbackDown},
-		"no connection":        {err: cut(stage.ErrDial), cause: spool.FallbackDown},
-		"breaks off":           {err: cut(&spool.ModelError{Message: "no finish"}), cause: spool.FallbackDown},
-		"too many requests":    {err: cut(&spool.ModelError{Status: 429}), cause: spool.FallbackLimit},
-		"no credit":            {err: cut(&spool.ModelError{Status: 429, NoRetry: true}), cause: spool.FallbackLimit, final: true},
-		"bad key":              {err: cut(stage.ErrKey), cause: spool.FallbackRefused, final: true},
-		"no such model":        {err: cut(&spool.ModelError{Status: 404}), cause: spool.FallbackRefused, final: true},
-		"prompt is too long":   {err: cut(&spool.ModelError{Status: 400, ContextOverflow: true}), cause: spool.FallbackRefused, final: true},
-		"already charged":      {err: stage.ErrKey, cause: spool.FallbackRefused, final: true},
-		"not of the model":     {err: stage.ErrDial},
-		"store":                {err: active.FromStore(cut(stage.ErrDown))},
-		"run ends":             {ctx: over, err: cut(stage.ErrDown)},
-		"refuses, run ends":    {ctx: over, turn: chat.Turn{Reason: spool.FinishFilter}, cause: spool.FallbackRefused, final: true},
+		"answer":            {turn: chat.Turn{Reason: spool.FinishStop}},
+		"too long":          {turn: chat.Turn{Reason: spool.FinishLength}},
+		"refuses to answer": {turn: chat.Turn{Reason: spool.FinishFilter}, cause: spool.FallbackRefused, final: true},
+		"down":              {err: cut(stage.ErrDown), cause: spool.FallbackDown},
+		"no connection":     {err: cut(stage.ErrDial), cause: spool.FallbackDown},
+		"breaks off":        {err: cut(&spool.ModelError{Message: "no finish"}), cause: spool.FallbackDown},
+		"too many requests": {err: cut(&spool.ModelError{Status: 429}), cause: spool.FallbackLimit},
+		"no credit": {
+			err: cut(&spool.ModelError{Status: 429, NoRetry: true}), cause: spool.FallbackLimit, final: true,
+		},
+		"bad key":       {err: cut(stage.ErrKey), cause: spool.FallbackRefused, final: true},
+		"no such model": {err: cut(&spool.ModelError{Status: 404}), cause: spool.FallbackRefused, final: true},
+		"prompt is too long": {
+			err: cut(&spool.ModelError{Status: 400, ContextOverflow: true}), cause: spool.FallbackRefused, final: true,
+		},
+		"already charged":  {err: stage.ErrKey, cause: spool.FallbackRefused, final: true},
+		"not of the model": {err: stage.ErrDial},
+		"store":            {err: active.FromStore(cut(stage.ErrDown))},
+		"run ends":         {ctx: over, err: cut(stage.ErrDown)},
+		"refuses, run ends": {
+			ctx: over, turn: chat.Turn{Reason: spool.FinishFilter}, cause: spool.FallbackRefused, final: true,
+		},
 		"budget has no room":   {err: &exhaustedError{reason: wire.StopTokenBudget}},
 		"attachment not there": {err: spool.Errorf(spool.Invalid, "no such file")},
 	} {
@@ -72,19 +78,31 @@ func TestMovesOn(t *testing.T) {
 		state store.RunState
 		want  bool
 	}{
-		"down":                           {cause: spool.FallbackDown, want: true},
-		"not on this":                    {cause: spool.FallbackLimit, on: []spool.FallbackCause{spool.FallbackDown}},
-		"refuses, not on this":           {cause: spool.FallbackRefused, on: []spool.FallbackCause{spool.FallbackDown}},
-		"first of two":                   {cause: spool.FallbackDown, after: 2},
-		"second of two":                  {cause: spool.FallbackDown, after: 2, state: store.RunState{Fallback: failed(1)}, want: true},
-		"first of two, refused":          {cause: spool.FallbackRefused, after: 2, want: true},
-		"answer can be asked for again":  {cause: spool.FallbackDown, state: store.RunState{Resume: &store.ResumableAnswer{}}},
-		"it was asked for again":         {cause: spool.FallbackDown, state: store.RunState{Resume: &store.ResumableAnswer{}, Fallback: failed(1)}, want: true},
-		"again, of three":                {cause: spool.FallbackDown, after: 3, state: store.RunState{Resume: &store.ResumableAnswer{}, Fallback: failed(1)}},
-		"answer exists, but was refused": {cause: spool.FallbackRefused, state: store.RunState{Resume: &store.ResumableAnswer{}}, want: true},
+		"down":                 {cause: spool.FallbackDown, want: true},
+		"not on this":          {cause: spool.FallbackLimit, on: []spool.FallbackCause{spool.FallbackDown}},
+		"refuses, not on this": {cause: spool.FallbackRefused, on: []spool.FallbackCause{spool.FallbackDown}},
+		"first of two":         {cause: spool.FallbackDown, after: 2},
+		"second of two": {
+			cause: spool.FallbackDown, after: 2, state: store.RunState{Fallback: failed(1)}, want: true,
+		},
+		"first of two, refused": {cause: spool.FallbackRefused, after: 2, want: true},
+		"answer can be asked for again": {
+			cause: spool.FallbackDown, state: store.RunState{Resume: &store.ResumableAnswer{}},
+		},
+		"it was asked for again": {
+			cause: spool.FallbackDown, state: store.RunState{Resume: &store.ResumableAnswer{}, Fallback: failed(1)}, want: true,
+		},
+		"again, of three": {
+			cause: spool.FallbackDown, after: 3, state: store.RunState{Resume: &store.ResumableAnswer{}, Fallback: failed(1)},
+		},
+		"answer exists, but was refused": {
+			cause: spool.FallbackRefused, state: store.RunState{Resume: &store.ResumableAnswer{}}, want: true,
+		},
 	} {
 		s := newScene(t, spool.Agent{Fallbacks: []string{"spare"}, FallbackOn: c.on, FallbackAfter: c.after}, store.RunRow{})
-		if got := s.asker.movesOn(store.RunRow{RunState: c.state}, &modelFailure{cause: c.cause, err: stage.ErrDown}); got != c.want {
+		if got := s.asker.movesOn(
+			store.RunRow{RunState: c.state}, &modelFailure{cause: c.cause, err: stage.ErrDown},
+		); got != c.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
@@ -101,7 +119,8 @@ func TestFailedAttempt(t *testing.T) {
 	used := func(model string, attempts int, failed ...store.ModelFailure) *store.RunFallback {
 		return &store.RunFallback{Model: model, Attempts: attempts, Failed: failed}
 	}
-	mDown, mGone := store.ModelFailure{Model: "m", Error: "model: down"}, store.ModelFailure{Model: "m", Error: "model: no", Final: true}
+	mDown, mGone := store.ModelFailure{Model: "m", Error: "model: down"},
+		store.ModelFailure{Model: "m", Error: "model: no", Final: true}
 	for name, c := range map[string]struct {
 		fallbacks []string
 		attempts  int
@@ -109,16 +128,41 @@ func TestFailedAttempt(t *testing.T) {
 		err       error
 		want      attempt
 	}{
-		"temporary":          {err: cut(stage.ErrDown), want: attempt{again: true, counted: 1, number: 1, reason: "model: down (status 503)"}},
-		"unknown kind":       {err: stage.ErrDial, want: attempt{again: true, counted: 1, number: 1, reason: "Internal error"}},
-		"asks to wait":       {err: cut(spool.RetryAfter(1)), want: attempt{again: true, counted: 1, number: 1, reason: "Internal error"}},
-		"second":             {attempts: 1, err: cut(stage.ErrDown), want: attempt{again: true, counted: 2, number: 2, reason: "model: down (status 503)"}},
-		"last":               {attempts: 2, err: cut(stage.ErrDown), want: attempt{counted: 3, number: 3, reason: "model: down (status 503)"}},
-		"permanent":          {err: cut(stage.ErrKey), want: attempt{counted: 1, number: 1, reason: "model: bad key (status 401)"}},
-		"no money":           {err: cut(&spool.ModelError{Status: 429, NoRetry: true, Message: "no money"}), want: attempt{counted: 1, number: 1, reason: "model: no money (status 429)"}},
-		"invalid":            {err: spool.Errorf(spool.Invalid, "no such thing"), want: attempt{counted: 1, number: 1, reason: "no such thing"}},
-		"provider lost it":   {err: cut(&spool.ModelError{Status: 404, Gone: true, Message: "gone"}), want: attempt{again: true, counted: 1, number: 1, reason: "model: gone (status 404)"}},
-		"nested run counted": {attempts: 1, err: &calls.AttemptError{Attempts: 2, Err: stage.ErrDown}, want: attempt{again: true, counted: 1, number: 2, reason: "model: down (status 503)"}},
+		"temporary": {
+			err: cut(stage.ErrDown), want: attempt{again: true, counted: 1, number: 1, reason: "model: down (status 503)"},
+		},
+		"unknown kind": {
+			err: stage.ErrDial, want: attempt{again: true, counted: 1, number: 1, reason: "Internal error"},
+		},
+		"asks to wait": {
+			err: cut(spool.RetryAfter(1)), want: attempt{again: true, counted: 1, number: 1, reason: "Internal error"},
+		},
+		"second": {
+			attempts: 1, err: cut(stage.ErrDown),
+			want: attempt{again: true, counted: 2, number: 2, reason: "model: down (status 503)"},
+		},
+		"last": {
+			attempts: 2, err: cut(stage.ErrDown), want: attempt{counted: 3, number: 3, reason: "model: down (status 503)"},
+		},
+		"permanent": {
+			err: cut(stage.ErrKey), want: attempt{counted: 1, number: 1, reason: "model: bad key (status 401)"},
+		},
+		"no money": {
+			err:  cut(&spool.ModelError{Status: 429, NoRetry: true, Message: "no money"}),
+			want: attempt{counted: 1, number: 1, reason: "model: no money (status 429)"},
+		},
+		"invalid": {
+			err: spool.Errorf(spool.Invalid, "no such thing"), want: attempt{counted: 1, number: 1, reason: "no such thing"},
+		},
+		"provider lost it": {
+			err:  cut(&spool.ModelError{Status: 404, Gone: true, Message: "gone"}),
+			want: attempt{again: true, counted: 1, number: 1, reason: "model: gone (status 404)"},
+		},
+		"nested run counted": {
+			attempts: 1,
+			err:      &calls.AttemptError{Attempts: 2, Err: stage.ErrDown},
+			want:     attempt{again: true, counted: 1, number: 2, reason: "model: down (status 503)"},
+		},
 		"nested run moved on": {
 			fallbacks: spare, fallback: used("", 1), err: &calls.AttemptError{Err: stage.ErrDown},
 			want: attempt{again: true, atOnce: true, reason: "model: down (status 503)", fallback: used("", 1)},
@@ -137,11 +181,17 @@ func TestFailedAttempt(t *testing.T) {
 		},
 		"all down, last attempt": {
 			fallbacks: spare, attempts: 2, fallback: used("spare", 0, mDown), err: cut(stage.ErrDown),
-			want: attempt{counted: 3, number: 3, reason: "all models failed: m: down; spare: down (status 503)", fallback: used("spare", 0, mDown)},
+			want: attempt{
+				counted: 3, number: 3, reason: "all models failed: m: down; spare: down (status 503)",
+				fallback: used("spare", 0, mDown),
+			},
 		},
 		"all refuse": {
 			fallbacks: spare, fallback: used("spare", 0, mGone), err: cut(stage.ErrKey),
-			want: attempt{counted: 1, number: 1, reason: "all models failed: m: no; spare: bad key (status 401)", fallback: used("spare", 0, mGone)},
+			want: attempt{
+				counted: 1, number: 1, reason: "all models failed: m: no; spare: bad key (status 401)",
+				fallback: used("spare", 0, mGone),
+			},
 		},
 		"one is only down": {
 			fallbacks: spare, fallback: used("spare", 0, mDown), err: cut(stage.ErrKey),
@@ -152,7 +202,8 @@ func TestFailedAttempt(t *testing.T) {
 			want: attempt{again: true, counted: 1, number: 1, reason: "Internal error", fallback: used("spare", 0, mDown)},
 		},
 	} {
-		s := newScene(t, spool.Agent{Fallbacks: c.fallbacks}, store.RunRow{Run: wire.Run{Attempts: c.attempts}, RunState: store.RunState{Fallback: c.fallback}})
+		s := newScene(t, spool.Agent{Fallbacks: c.fallbacks},
+			store.RunRow{Run: wire.Run{Attempts: c.attempts}, RunState: store.RunState{Fallback: c.fallback}})
 		got := s.failedAttempt(t.Context(), s.Row(), c.err)
 		if diff := cmp.Diff(c.want, got, cmp.AllowUnexported(attempt{})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -176,16 +227,23 @@ func TestMoveOn(t *testing.T) {
 		state wire.State
 	}{"nothing was seen": {false, wire.Running}, "a part was seen": {true, wire.Queued}} {
 		s := newScene(t, spool.Agent{Fallbacks: []string{"spare", "last"}}, store.RunRow{
-			Run: wire.Run{Attempts: 1}, RunState: store.RunState{Fallback: &store.RunFallback{Model: "spare", Attempts: 2, Failed: []store.ModelFailure{{Model: "m"}}}},
+			Run: wire.Run{Attempts: 1}, RunState: store.RunState{
+				Fallback: &store.RunFallback{Model: "spare", Attempts: 2, Failed: []store.ModelFailure{{Model: "m"}}},
+			},
 		})
 		f := failureOf(t.Context(), chat.Turn{}, &chat.CutOffError{Err: stage.ErrKey})
 		s.Check(s.asker.moveOn(t.Context(), f, "last", c.reset))
 		run := s.Saved()
-		want := &store.RunFallback{Model: "last", Failed: []store.ModelFailure{{Model: "m"}, {Model: "spare", Error: "model: bad key (status 401)", Final: true}}}
+		want := &store.RunFallback{
+			Model:  "last",
+			Failed: []store.ModelFailure{{Model: "m"}, {Model: "spare", Error: "model: bad key (status 401)", Final: true}},
+		}
 		if diff := cmp.Diff(want, run.Fallback); diff != "" || run.Attempts != 1 || run.State != c.state {
 			t.Errorf("%s: %s, %d attempts (-want +got):\n%s", name, run.State, run.Attempts, diff)
 		}
-		if e := s.Rows.Rows.Entries[0]; e.Type != wire.EntryModelFallback || string(e.Payload) != `{"step":1,"from":"spare","to":"last","cause":"refused","error":"model: bad key (status 401)"}` {
+		if e := s.Rows.Rows.Entries[0]; e.Type != wire.EntryModelFallback ||
+			string(e.Payload) !=
+				`{"step":1,"from":"spare","to":"last","cause":"refused","error":"model: bad key (status 401)"}` {
 			t.Errorf("%s: the record says %s %s", name, e.Type, e.Payload)
 		}
 		if u := s.Rows.Rows.Usage; len(u) != 1 || u[0].Outcome != wire.OutcomeError {
@@ -193,7 +251,9 @@ func TestMoveOn(t *testing.T) {
 		}
 	}
 	s := newScene(t, spool.Agent{Fallbacks: []string{"spare"}}, store.RunRow{RunState: store.RunState{StopAt: stage.Noon}})
-	if err := s.asker.moveOn(t.Context(), &modelFailure{err: stage.ErrDown}, "spare", false); !errors.Is(err, active.ErrStopped) || s.Saved().Fallback != nil {
+	if err := s.asker.moveOn(
+		t.Context(), &modelFailure{err: stage.ErrDown}, "spare", false,
+	); !errors.Is(err, active.ErrStopped) || s.Saved().Fallback != nil {
 		t.Errorf("a run that was stopped: %v", err)
 	}
 }

@@ -71,7 +71,8 @@ func (a *asker) recordDropped(ctx context.Context, files ...wire.FileDropped) er
 		return err
 	}
 	for _, f := range fresh {
-		a.run.Log().WarnContext(ctx, "the model does not get a file", "artifact", f.ArtifactID, "step", a.run.Row().Steps+1, "model", f.Model, "reads", f.Text)
+		a.run.Log().WarnContext(ctx, "the model does not get a file", "artifact", f.ArtifactID, "step", a.run.Row().Steps+1,
+			"model", f.Model, "reads", f.Text)
 	}
 	return nil
 }

@@ -137,7 +137,8 @@ func (l *Loop) spawn(ctx context.Context, call spool.ToolCall) (run store.RunRow
 	if err != nil {
 		return run, err
 	}
-	err = l.run.Segment().Update(ctx, func(root *thread.Tx) error { // not l.run.Update, because sibling calls spawn concurrently
+	// not l.run.Update, because sibling calls spawn concurrently
+	err = l.run.Segment().Update(ctx, func(root *thread.Tx) error {
 		tx, err := root.ForRun(l.run.AtStart())
 		if err != nil {
 			return err

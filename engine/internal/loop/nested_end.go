@@ -93,7 +93,8 @@ func (l *Loop) fail(ctx context.Context, cause error) error {
 // started announces a nested run. Each stream in which the run is active gets one announcement.
 func (l *Loop) started(ctx context.Context) {
 	l.run.Events().Item(ctx, wire.ItemSubagentStarted, wire.SubagentStarted{
-		SubagentID: l.run.Row().AgentID(), Name: l.run.Row().Agent, Depth: l.run.Row().Depth, ParentID: l.run.Row().ParentID, CallID: l.run.Row().CallID,
+		SubagentID: l.run.Row().AgentID(), Name: l.run.Row().Agent, Depth: l.run.Row().Depth, ParentID: l.run.Row().ParentID,
+		CallID: l.run.Row().CallID,
 	})
 }
 

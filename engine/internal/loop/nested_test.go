@@ -22,14 +22,33 @@ func TestNestedResult(t *testing.T) {
 		out  *store.RunOutput
 		want string
 	}{
-		"answer":        {run: wire.Run{State: wire.Completed, StopReason: wire.StopCompleted, Result: text("21")}, want: `{"agentId":"sub","result":"21"}`},
-		"nothing":       {run: wire.Run{State: wire.Completed, StopReason: wire.StopCompleted}, want: `{"agentId":"sub","result":""}`},
-		"ended early":   {run: wire.Run{State: wire.Completed, StopReason: wire.StopMaxSteps, Result: text("half")}, want: `{"agentId":"sub","result":"half","note":"it ended early: max steps"}`},
-		"failed":        {run: wire.Run{State: wire.Failed, Error: "down", Result: text("half")}, want: `{"agentId":"sub","error":"down"}`},
+		"answer": {
+			run:  wire.Run{State: wire.Completed, StopReason: wire.StopCompleted, Result: text("21")},
+			want: `{"agentId":"sub","result":"21"}`,
+		},
+		"nothing": {
+			run: wire.Run{State: wire.Completed, StopReason: wire.StopCompleted}, want: `{"agentId":"sub","result":""}`,
+		},
+		"ended early": {
+			run:  wire.Run{State: wire.Completed, StopReason: wire.StopMaxSteps, Result: text("half")},
+			want: `{"agentId":"sub","result":"half","note":"it ended early: max steps"}`,
+		},
+		"failed": {
+			run: wire.Run{State: wire.Failed, Error: "down", Result: text("half")}, want: `{"agentId":"sub","error":"down"}`,
+		},
 		"failed mutely": {run: wire.Run{State: wire.Failed}, want: `{"agentId":"sub","error":"the nested run failed"}`},
-		"value":         {run: wire.Run{State: wire.Completed, StopReason: wire.StopCompleted, Result: text(`{"at":1}`)}, out: value, want: `{"agentId":"sub","result":{"at":1}}`},
-		"value, cut":    {run: wire.Run{State: wire.Completed, StopReason: wire.StopCompleted, Result: text(`{"at`)}, out: value, want: `{"agentId":"sub","result":"{\"at"}`},
-		"text is JSON":  {run: wire.Run{State: wire.Completed, StopReason: wire.StopCompleted, Result: text(`{"at":1}`)}, want: `{"agentId":"sub","result":"{\"at\":1}"}`},
+		"value": {
+			run: wire.Run{State: wire.Completed, StopReason: wire.StopCompleted, Result: text(`{"at":1}`)}, out: value,
+			want: `{"agentId":"sub","result":{"at":1}}`,
+		},
+		"value, cut": {
+			run: wire.Run{State: wire.Completed, StopReason: wire.StopCompleted, Result: text(`{"at`)}, out: value,
+			want: `{"agentId":"sub","result":"{\"at"}`,
+		},
+		"text is JSON": {
+			run:  wire.Run{State: wire.Completed, StopReason: wire.StopCompleted, Result: text(`{"at":1}`)},
+			want: `{"agentId":"sub","result":"{\"at\":1}"}`,
+		},
 	} {
 		c.run.ID, c.run.RootID = "sub", "r"
 		if got := string(nestedResult(store.RunRow{Run: c.run, RunState: store.RunState{Output: c.out}})); got != c.want {
@@ -43,7 +62,10 @@ func TestSpawn(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, spool.Agent{
 		Spawn: &spool.Spawn{Open: true, Profiles: map[string]spool.Profile{"expert": {Model: "spare"}}},
-	}, store.RunRow{Run: wire.Run{Model: "last", StartedBy: "ann"}, RunState: store.RunState{HostState: json.RawMessage("{}"), Scopes: []string{"x"}}})
+	}, store.RunRow{
+		Run:      wire.Run{Model: "last", StartedBy: "ann"},
+		RunState: store.RunState{HostState: json.RawMessage("{}"), Scopes: []string{"x"}},
+	})
 	for call, c := range map[spool.ToolCallID]struct{ args, model string }{
 		"c1": {`{"name":"helper","instructions":"find"}`, "last"},
 		"c2": {`{"name":"expert","instructions":"find"}`, "spare"},
@@ -53,7 +75,8 @@ func TestSpawn(t *testing.T) {
 		p := spool.ToolCall{RunID: "r", ID: call, Name: spool.SpawnTool, Args: json.RawMessage(c.args)}
 		run, err := s.spawn(t.Context(), p)
 		s.Check(err)
-		if run.Model != c.model || run.ParentID != "r" || run.RootID != "r" || run.CallID != call || run.Depth != 1 || run.State != wire.Running || run.Prompt != "find" {
+		if run.Model != c.model || run.ParentID != "r" || run.RootID != "r" || run.CallID != call || run.Depth != 1 ||
+			run.State != wire.Running || run.Prompt != "find" {
 			t.Errorf("%s: %+v", call, run)
 		}
 		if run.StartedBy != "ann" || string(run.HostState) != "{}" || len(run.Scopes) != 1 || run.Nonce == "" {
@@ -67,7 +90,9 @@ func TestSpawn(t *testing.T) {
 		t.Errorf("the run has %d nested runs", n)
 	}
 	s.Rows.Rows.Runs = append(s.Rows.Rows.Runs, store.RunRow{Run: wire.Run{ID: nestedID("r", "c5"), ParentID: "other"}})
-	p := spool.ToolCall{RunID: "r", ID: "c5", Name: spool.SpawnTool, Args: json.RawMessage(`{"name":"x","instructions":"y"}`)}
+	p := spool.ToolCall{
+		RunID: "r", ID: "c5", Name: spool.SpawnTool, Args: json.RawMessage(`{"name":"x","instructions":"y"}`),
+	}
 	if _, err := s.spawn(t.Context(), p); spool.CodeOf(err) != spool.Conflict {
 		t.Errorf("an id that another run has: %v", err)
 	}
@@ -85,11 +110,20 @@ func TestOutOfTimeNested(t *testing.T) {
 		state, want wire.State
 		says        string
 	}{
-		"ends, active":    {spool.BudgetEnd, wire.Running, wire.Completed, `{"agentId":"` + string(nestedID("r", "c1")) + `","result":"","note":"it ended early: time budget"}`},
-		"ends, waiting":   {spool.BudgetEnd, wire.WaitingForInput, wire.Completed, `{"agentId":"` + string(nestedID("r", "c1")) + `","result":"","note":"it ended early: time budget"}`},
-		"parks, active":   {spool.BudgetPark, wire.Running, wire.WaitingForInput, "wait"},
-		"parks, waiting":  {spool.BudgetPark, wire.WaitingForInput, wire.WaitingForInput, "wait"},
-		"ended by itself": {spool.BudgetPark, wire.Completed, wire.Completed, `{"agentId":"` + string(nestedID("r", "c1")) + `","result":"","note":"it ended early: "}`},
+		"ends, active": {
+			spool.BudgetEnd, wire.Running, wire.Completed,
+			`{"agentId":"` + string(nestedID("r", "c1")) + `","result":"","note":"it ended early: time budget"}`,
+		},
+		"ends, waiting": {
+			spool.BudgetEnd, wire.WaitingForInput, wire.Completed,
+			`{"agentId":"` + string(nestedID("r", "c1")) + `","result":"","note":"it ended early: time budget"}`,
+		},
+		"parks, active":  {spool.BudgetPark, wire.Running, wire.WaitingForInput, "wait"},
+		"parks, waiting": {spool.BudgetPark, wire.WaitingForInput, wire.WaitingForInput, "wait"},
+		"ended by itself": {
+			spool.BudgetPark, wire.Completed, wire.Completed,
+			`{"agentId":"` + string(nestedID("r", "c1")) + `","result":"","note":"it ended early: "}`,
+		},
 	} {
 		s := newScene(t, spool.Agent{OnBudget: c.on, Spawn: &spool.Spawn{Open: true}}, store.RunRow{
 			Run: wire.Run{Segments: 2, Allowance: &wire.Allowance{Budget: spool.Budget{WallTime: 1}}},

@@ -48,13 +48,17 @@ func (l *Loop) checkOutput(tx *thread.Tx, ending store.Ending, answer []spool.Me
 			ending.Reason = wire.StopCompleted
 		}
 		return ending, nil
-	case !slices.Contains([]wire.StopReason{wire.StopCompleted, wire.StopEmpty, wire.StopUnknown, wire.StopMaxSteps}, ending.Reason): // a budget is used up
+	// a budget is used up
+	case !slices.Contains([]wire.StopReason{wire.StopCompleted, wire.StopEmpty, wire.StopUnknown, wire.StopMaxSteps},
+		ending.Reason):
 		return ending, nil
 	case o.Problem == "" && tx.Run.Steps < l.run.MaxSteps():
 		o.Problem, o.Rejected, o.RejectedStep = spool.MessageOf(err), id, tx.Run.Steps
 		return store.Ending{}, l.noteRejected(tx, o.Problem, true)
 	default:
-		ending = store.Ending{State: wire.Failed, Reason: wire.StopOutput, Error: "the answer does not fit its schema: " + spool.MessageOf(err)}
+		ending = store.Ending{
+			State: wire.Failed, Reason: wire.StopOutput, Error: "the answer does not fit its schema: " + spool.MessageOf(err),
+		}
 		return ending, l.noteRejected(tx, spool.MessageOf(err), false)
 	}
 }
@@ -98,7 +102,8 @@ func (a *asker) withRepair(messages []spool.Message) ([]spool.Message, history.W
 		return messages, history.Weight{}
 	}
 	repair := spool.Message{Role: spool.RoleUser, Content: spool.TextContent(
-		"Your answer is not a JSON value that fits the schema \"" + schemaOf(a.run).Name + "\": " + o.Problem + ". Answer again, with the corrected value alone.",
+		"Your answer is not a JSON value that fits the schema \"" + schemaOf(a.run).Name + "\": " + o.Problem +
+			". Answer again, with the corrected value alone.",
 	)}
 	at := 1 + slices.IndexFunc(messages, func(m spool.Message) bool { return m.ID != "" && m.ID == o.Rejected })
 	if at == 0 {
@@ -107,5 +112,6 @@ func (a *asker) withRepair(messages []spool.Message) ([]spool.Message, history.W
 	for at < len(messages) && messages[at].Role == spool.RoleTool {
 		at++
 	}
-	return slices.Insert(slices.Clip(messages), at, repair), history.Weigh(spool.ModelRequest{Messages: []spool.Message{repair}})
+	return slices.Insert(slices.Clip(messages), at, repair),
+		history.Weigh(spool.ModelRequest{Messages: []spool.Message{repair}})
 }

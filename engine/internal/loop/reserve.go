@@ -23,7 +23,9 @@ func (u *exhaustedError) Error() string { return "the budget is used up: " + str
 // cannot overspend it together. It limits the request's answer to the rest of the budget, and returns
 // the budget that limits the answer, if any. If other calls have reserved the rest, reserve waits until
 // they free some of it. It returns an [exhaustedError] if the budget has no room.
-func (a *asker) reserve(ctx context.Context, row wire.UsageRow, m spool.Model, request *spool.ModelRequest, prompt int64) (wire.StopReason, error) {
+func (a *asker) reserve(
+	ctx context.Context, row wire.UsageRow, m spool.Model, request *spool.ModelRequest, prompt int64,
+) (wire.StopReason, error) {
 	if !a.run.Segment().Budgeted() {
 		return "", nil
 	}
@@ -67,12 +69,17 @@ func (a *asker) reserve(ctx context.Context, row wire.UsageRow, m spool.Model, r
 }
 
 // callOf returns a model call with its prices: of the prompt, and of each token of the answer.
-func (a *asker) callOf(ctx context.Context, row wire.UsageRow, m spool.Model, r spool.ModelRequest, prompt int64) budget.Call {
+func (a *asker) callOf(
+	ctx context.Context, row wire.UsageRow, m spool.Model, r spool.ModelRequest, prompt int64,
+) budget.Call {
 	c := budget.Call{
-		Reservation: wire.Reservation{AgentID: row.AgentID, Agent: row.Agent, Kind: row.Kind, Step: row.Step, Model: row.Model, Input: prompt},
-		Want:        budget.Want(int64(r.MaxOutputTokens), int64(spool.InfoOf(m).ContextWindow)),
+		Reservation: wire.Reservation{
+			AgentID: row.AgentID, Agent: row.Agent, Kind: row.Kind, Step: row.Step, Model: row.Model, Input: prompt,
+		},
+		Want: budget.Want(int64(r.MaxOutputTokens), int64(spool.InfoOf(m).ContextWindow)),
 	}
-	if b := a.run.Dispatched().Allowance; b != nil && b.Budget.CostMicros > 0 { // only an answer to a park sets a new budget
+	// only an answer to a park sets a new budget
+	if b := a.run.Dispatched().Allowance; b != nil && b.Budget.CostMicros > 0 {
 		c.Unpriced = a.models.Chat.Unpriced(ctx, row.Agent, row.Model, m, b.Budget.Currency)
 	}
 	row.Guess = spool.Usage{Input: &prompt, Output: new(int64)}

@@ -39,7 +39,9 @@ func TestReserve(t *testing.T) {
 		"used up":            {budget: tokens(100), asked: 50, short: wire.StopTokenBudget},
 		"others hold a part": {budget: held("sub", 60), asked: 50, waits: true, held: 1},
 		"no tokens counted":  {budget: &wire.Allowance{Budget: spool.Budget{ToolCalls: 1}}, asked: 50, output: 50},
-		"calls are used up":  {budget: &wire.Allowance{Budget: spool.Budget{ToolCalls: 1}, Refused: 1}, asked: 50, short: wire.StopToolCallBudget},
+		"calls are used up": {
+			budget: &wire.Allowance{Budget: spool.Budget{ToolCalls: 1}, Refused: 1}, asked: 50, short: wire.StopToolCallBudget,
+		},
 	} {
 		s := newScene(t, spool.Agent{}, store.RunRow{Run: wire.Run{Allowance: c.budget}})
 		ctx, cancel := context.WithCancel(t.Context())
@@ -74,9 +76,11 @@ func TestReserveNested(t *testing.T) {
 	s := newScene(t, spool.Agent{Spawn: &spool.Spawn{Open: true}}, store.RunRow{Run: wire.Run{Allowance: tokens(0)}})
 	child := s.nested(store.RunRow{Run: wire.Run{State: wire.WaitingForInput}})
 	r := spool.ModelRequest{MaxOutputTokens: 50}
-	_, err := child.asker.reserve(t.Context(), wire.UsageRow{RunID: "r", AgentID: child.Row().AgentID()}, stage.Mute{}, &r, 30)
+	_, err := child.asker.reserve(t.Context(), wire.UsageRow{RunID: "r", AgentID: child.Row().AgentID()}, stage.Mute{}, &r,
+		30)
 	s.Check(err)
-	if a := s.Saved().Allowance; len(a.Reservations) != 1 || a.Reservations[0].AgentID != child.Row().AgentID() || a.Reservations[0].Tokens != 80 || child.Saved().State != wire.Running {
+	if a := s.Saved().Allowance; len(a.Reservations) != 1 || a.Reservations[0].AgentID != child.Row().AgentID() ||
+		a.Reservations[0].Tokens != 80 || child.Saved().State != wire.Running {
 		t.Errorf("the tree holds %+v, and the nested run is %s", a.Reservations, child.Saved().State)
 	}
 }
@@ -84,7 +88,12 @@ func TestReserveNested(t *testing.T) {
 // Steers reach a run only if its budget has room for a question with them.
 func TestFitsSteers(t *testing.T) {
 	t.Parallel()
-	steers := []spool.Message{{Role: spool.RoleUser, Content: spool.TextContent("and then look at the weather in Oslo, and tell me what it will be tomorrow, please")}}
+	steers := []spool.Message{
+		{
+			Role:    spool.RoleUser,
+			Content: spool.TextContent("and then look at the weather in Oslo, and tell me what it will be tomorrow, please"),
+		},
+	}
 	for name, c := range map[string]struct {
 		budget *wire.Allowance
 		want   bool
@@ -95,7 +104,8 @@ func TestFitsSteers(t *testing.T) {
 		"used up":   {budget: tokens(100)},
 	} {
 		s := newScene(t, spool.Agent{MaxOutputTokens: 16}, store.RunRow{Run: wire.Run{Allowance: c.budget}})
-		fits := s.asker.fitsSteers(t.Context(), history.New([]spool.Message{{ID: "m1", Role: spool.RoleUser, Content: spool.TextContent("go")}}, 0, nil))
+		fits := s.asker.fitsSteers(t.Context(),
+			history.New([]spool.Message{{ID: "m1", Role: spool.RoleUser, Content: spool.TextContent("go")}}, 0, nil))
 		if got := fits(c.budget, steers, time.Time{}); got != c.want {
 			t.Errorf("%s: %t", name, got)
 		}

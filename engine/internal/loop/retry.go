@@ -67,8 +67,8 @@ func failureText(cause error) string {
 	return spool.MessageOf(cause)
 }
 
-// failedEnding returns how a run ends whose step has failed for good. The answer behind the last step is no step: what the
-// steps have done is not lost without it.
+// failedEnding returns how a run ends whose step has failed for good. The answer behind the last step is no step:
+// what the steps have done is not lost without it.
 func (l *Loop) failedEnding(reason string) store.Ending {
 	if l.asker.final {
 		return active.AllSteps

@@ -24,20 +24,38 @@ func TestFailed(t *testing.T) {
 		least    time.Duration // at most a quarter more
 		counted  int
 	}{
-		"first":                  {err: stage.ErrDown, state: wire.Queued, least: time.Second, counted: 1},
-		"second":                 {attempts: 1, err: stage.ErrDown, state: wire.Queued, least: 2 * time.Second, counted: 2},
-		"last":                   {attempts: 2, err: stage.ErrDown, state: wire.Failed, counted: 3},
-		"permanent":              {err: stage.ErrKey, state: wire.Failed, counted: 1},
-		"asked to wait":          {err: &spool.ModelError{Status: 429, After: 30 * time.Second}, state: wire.Queued, least: 30 * time.Second, counted: 1},
-		"asked to wait briefly":  {attempts: 1, err: &spool.ModelError{Status: 429, After: time.Millisecond}, state: wire.Queued, least: 2 * time.Second, counted: 2},
-		"asked to wait long":     {err: spool.RetryAfter(24 * time.Hour), state: wire.Queued, least: time.Hour, counted: 1},
-		"no money":               {err: &spool.ModelError{Status: 429, NoRetry: true, Message: "no money"}, state: wire.Failed, counted: 1},
-		"invalid":                {err: spool.Errorf(spool.Invalid, "no such thing"), state: wire.Failed, counted: 1},
-		"model asks to wait":     {err: spool.RetryAfter(40 * time.Second), state: wire.Queued, least: 40 * time.Second, counted: 1},
-		"asked to wait too long": {most: 7 * time.Second, err: &spool.ModelError{Status: 429, After: time.Minute}, state: wire.Queued, least: 7 * time.Second, counted: 1},
-		"own wait is longer":     {attempts: 1, most: time.Second, err: &spool.ModelError{Status: 429, After: time.Minute}, state: wire.Queued, least: 2 * time.Second, counted: 2},
-		"nested run's third":     {err: &calls.AttemptError{Attempts: 3, Err: stage.ErrDown}, state: wire.Queued, least: 4 * time.Second},
-		"nested run, at once":    {err: &calls.AttemptError{Err: stage.ErrDown}, state: wire.Queued},
+		"first":     {err: stage.ErrDown, state: wire.Queued, least: time.Second, counted: 1},
+		"second":    {attempts: 1, err: stage.ErrDown, state: wire.Queued, least: 2 * time.Second, counted: 2},
+		"last":      {attempts: 2, err: stage.ErrDown, state: wire.Failed, counted: 3},
+		"permanent": {err: stage.ErrKey, state: wire.Failed, counted: 1},
+		"asked to wait": {
+			err: &spool.ModelError{Status: 429, After: 30 * time.Second}, state: wire.Queued, least: 30 * time.Second,
+			counted: 1,
+		},
+		"asked to wait briefly": {
+			attempts: 1, err: &spool.ModelError{Status: 429, After: time.Millisecond}, state: wire.Queued,
+			least: 2 * time.Second, counted: 2,
+		},
+		"asked to wait long": {err: spool.RetryAfter(24 * time.Hour), state: wire.Queued, least: time.Hour, counted: 1},
+		"no money": {
+			err: &spool.ModelError{Status: 429, NoRetry: true, Message: "no money"}, state: wire.Failed, counted: 1,
+		},
+		"invalid": {err: spool.Errorf(spool.Invalid, "no such thing"), state: wire.Failed, counted: 1},
+		"model asks to wait": {
+			err: spool.RetryAfter(40 * time.Second), state: wire.Queued, least: 40 * time.Second, counted: 1,
+		},
+		"asked to wait too long": {
+			most: 7 * time.Second, err: &spool.ModelError{Status: 429, After: time.Minute}, state: wire.Queued,
+			least: 7 * time.Second, counted: 1,
+		},
+		"own wait is longer": {
+			attempts: 1, most: time.Second, err: &spool.ModelError{Status: 429, After: time.Minute}, state: wire.Queued,
+			least: 2 * time.Second, counted: 2,
+		},
+		"nested run's third": {
+			err: &calls.AttemptError{Attempts: 3, Err: stage.ErrDown}, state: wire.Queued, least: 4 * time.Second,
+		},
+		"nested run, at once": {err: &calls.AttemptError{Err: stage.ErrDown}, state: wire.Queued},
 	} {
 		s := newScene(t, spool.Agent{}, store.RunRow{Run: wire.Run{Attempts: c.attempts}})
 		if c.most > 0 {
@@ -49,7 +67,8 @@ func TestFailed(t *testing.T) {
 		}
 		s.Check(s.Failed(t.Context(), cause))
 		run := s.Saved()
-		if run.State != c.state || run.Attempts != c.counted || (run.StopReason == wire.StopFailed) != (c.state == wire.Failed) {
+		if run.State != c.state || run.Attempts != c.counted ||
+			(run.StopReason == wire.StopFailed) != (c.state == wire.Failed) {
 			t.Errorf("%s: %s with %d attempts, %s", name, run.State, run.Attempts, run.StopReason)
 		}
 		if c.state == wire.Failed {
@@ -94,7 +113,8 @@ func TestNestedFailed(t *testing.T) {
 		if c.stop {
 			root.StopAt = stage.Noon
 		}
-		s := newScene(t, spool.Agent{Spawn: &spool.Spawn{Open: true}}, root).nested(store.RunRow{Run: wire.Run{Attempts: c.attempts}})
+		s := newScene(t, spool.Agent{Spawn: &spool.Spawn{Open: true}},
+			root).nested(store.RunRow{Run: wire.Run{Attempts: c.attempts}})
 		err := s.fail(t.Context(), &chat.CutOffError{Err: c.err})
 		again, _ := errors.AsType[*calls.AttemptError](err)
 		if run := s.Saved(); run.State != c.state || (again == nil) != (c.again == 0) {

@@ -33,7 +33,9 @@ func (l *Loop) readSteers(ctx context.Context, past *history.Messages) (bool, er
 
 // fitsSteers returns a function that reports whether the run's budget has room for the next question with the messages
 // of steers. If it has none, the run ends or parks before the question, and no model would read them.
-func (a *asker) fitsSteers(ctx context.Context, past *history.Messages) func(*wire.Allowance, []spool.Message, time.Time) bool {
+func (a *asker) fitsSteers(
+	ctx context.Context, past *history.Messages,
+) func(*wire.Allowance, []spool.Message, time.Time) bool {
 	if !a.run.Segment().Budgeted() {
 		return func(*wire.Allowance, []spool.Message, time.Time) bool { return true }
 	}

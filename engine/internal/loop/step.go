@@ -27,10 +27,11 @@ func (l *Loop) step(ctx context.Context, past *history.Messages) (done bool, err
 	case done || err != nil:
 		return done, err
 	case turn.Calls():
-		err := l.calls.SaveDraft(ctx, store.Draft{Message: turn.Message, Usage: turn.Usage.Count()}, func(tx *thread.Tx) error {
-			turn.CountPrompt(tx)
-			return turn.Charge(tx, wire.OutcomeFinished)
-		})
+		err := l.calls.SaveDraft(ctx, store.Draft{Message: turn.Message, Usage: turn.Usage.Count()},
+			func(tx *thread.Tx) error {
+				turn.CountPrompt(tx)
+				return turn.Charge(tx, wire.OutcomeFinished)
+			})
 		if err != nil {
 			return false, err
 		}

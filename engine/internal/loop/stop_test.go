@@ -19,7 +19,11 @@ import (
 // A run that is stopped keeps the part of its answer that has arrived, and cancels the calls without a result.
 func TestStopped(t *testing.T) {
 	t.Parallel()
-	draft := &store.Draft{Message: spool.Message{Role: spool.RoleAssistant, Content: append(spool.TextContent("wait"), stage.Asked("look", "look")...)}}
+	draft := &store.Draft{
+		Message: spool.Message{
+			Role: spool.RoleAssistant, Content: append(spool.TextContent("wait"), stage.Asked("look", "look")...),
+		},
+	}
 	half := chat.Turn{Message: spool.Message{Role: spool.RoleAssistant, Content: spool.TextContent("half")}}
 	for name, c := range map[string]struct {
 		run     store.RunRow
@@ -30,23 +34,44 @@ func TestStopped(t *testing.T) {
 		charged int
 	}{
 		"between two steps": {cause: context.Canceled},
-		"in an answer":      {cause: &chat.CutOffError{Turn: half, Err: context.Canceled}, want: []string{"half"}, charged: 1},
+		"in an answer": {
+			cause:   &chat.CutOffError{Turn: half, Err: context.Canceled},
+			want:    []string{"half"},
+			charged: 1,
+		},
 		"before its answer": {cause: &chat.CutOffError{Err: context.Canceled}, charged: 1},
 		"with a draft": {
 			run: store.RunRow{RunState: store.RunState{Draft: draft}}, cause: active.ErrStopped,
-			effects: []store.Effect{{RunID: "r", Step: 1, ToolCallID: "c2", State: wire.EffectDone, Result: json.RawMessage("5")}},
-			want:    []string{"wait", `{"cancelled":true,"reason":"stopped"} 5`},
+			effects: []store.Effect{
+				{RunID: "r", Step: 1, ToolCallID: "c2", State: wire.EffectDone, Result: json.RawMessage("5")},
+			},
+			want: []string{"wait", `{"cancelled":true,"reason":"stopped"} 5`},
 		},
 		"with calls that an earlier worker began": {
-			run: store.RunRow{RunState: store.RunState{Draft: &store.Draft{Message: spool.Message{Role: spool.RoleAssistant, Content: stage.Asked("look", "safe", "look")}}}}, cause: active.ErrStopped,
+			run: store.RunRow{
+				RunState: store.RunState{
+					Draft: &store.Draft{
+						Message: spool.Message{Role: spool.RoleAssistant, Content: stage.Asked("look", "safe", "look")},
+					},
+				},
+			}, cause: active.ErrStopped,
 			effects: []store.Effect{
-				{RunID: "r", Step: 1, ToolCallID: "c1", State: wire.EffectPending}, {RunID: "r", Step: 1, ToolCallID: "c2", State: wire.EffectPending},
+				{RunID: "r", Step: 1, ToolCallID: "c1", State: wire.EffectPending},
+				{RunID: "r", Step: 1, ToolCallID: "c2", State: wire.EffectPending},
 			},
-			want: []string{"", `{"cancelled":true,"reason":"stopped","outcome":"unknown"} {"cancelled":true,"reason":"stopped","outcome":"unknown"} {"cancelled":true,"reason":"stopped"}`},
+			want: []string{
+				"",
+				`{"cancelled":true,"reason":"stopped","outcome":"unknown"} {"cancelled":true,"reason":"stopped","outcome":"unknown"} {"cancelled":true,"reason":"stopped"}`,
+			},
 		},
 		"with an answer to a call": {
 			cause: active.ErrStopped, want: []string{`{"cancelled":true,"reason":"stopped"}`},
-			parks: []store.Park{{RunID: "r", ToolCallID: "c1", ToolName: "look", Args: json.RawMessage("{}"), State: wire.ParkAnswered, Answer: &spool.Answer{Approved: true}}},
+			parks: []store.Park{
+				{
+					RunID: "r", ToolCallID: "c1", ToolName: "look", Args: json.RawMessage("{}"), State: wire.ParkAnswered,
+					Answer: &spool.Answer{Approved: true},
+				},
+			},
 		},
 	} {
 		c.run.StopAt, c.run.Segments = stage.Noon, 2

@@ -20,7 +20,10 @@ func transferred(run spool.RunID, result string) []spool.Message {
 		{ID: "m1", Role: spool.RoleUser, RunID: run},
 		{ID: "m2", Role: spool.RoleAssistant, RunID: run, Content: calls},
 		{ID: "m3", Role: spool.RoleTool, RunID: run, Content: spool.Content{
-			{Type: spool.PartToolResult, ToolCallID: "c1", ToolName: "look", Result: json.RawMessage(`{"transferredTo":"other"}`)},
+			{
+				Type: spool.PartToolResult, ToolCallID: "c1", ToolName: "look",
+				Result: json.RawMessage(`{"transferredTo":"other"}`),
+			},
 			{Type: spool.PartToolResult, ToolCallID: "c2", ToolName: spool.TransferTool, Result: json.RawMessage(result)},
 		}},
 	}
@@ -64,17 +67,22 @@ func TestHandOver(t *testing.T) {
 		run       store.RunRow
 		over      bool
 	}{
-		"hands over":       {transfers: to, over: true},
-		"not any more":     {},
-		"stopped":          {transfers: to, run: store.RunRow{RunState: store.RunState{StopAt: stage.Noon}}},
-		"did so before":    {transfers: to, run: store.RunRow{RunState: store.RunState{Handovers: []store.Handover{{Step: 1}}}}},
-		"in an older step": {transfers: to, run: store.RunRow{RunState: store.RunState{Handovers: []store.Handover{{Step: 0}}}}, over: true},
+		"hands over":   {transfers: to, over: true},
+		"not any more": {},
+		"stopped":      {transfers: to, run: store.RunRow{RunState: store.RunState{StopAt: stage.Noon}}},
+		"did so before": {
+			transfers: to, run: store.RunRow{RunState: store.RunState{Handovers: []store.Handover{{Step: 1}}}},
+		},
+		"in an older step": {
+			transfers: to, run: store.RunRow{RunState: store.RunState{Handovers: []store.Handover{{Step: 0}}}}, over: true,
+		},
 	} {
 		c.run.Steps = 1
 		s := newScene(t, spool.Agent{Transfers: c.transfers}, c.run)
 		over, err := s.handOver(t.Context(), history.New(transferred("r", `{"transferredTo":"other"}`), 0, nil))
 		s.Check(err)
-		if run := s.Saved(); over != c.over || (run.Agent == "other") != c.over || (run.State == wire.Queued) != c.over || (s.Screen.Woken == 1) != c.over {
+		if run := s.Saved(); over != c.over || (run.Agent == "other") != c.over || (run.State == wire.Queued) != c.over ||
+			(s.Screen.Woken == 1) != c.over {
 			t.Errorf("%s: %s of %s; workers were woken %d times", name, run.State, run.Agent, s.Screen.Woken)
 		}
 	}

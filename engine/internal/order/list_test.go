@@ -39,7 +39,11 @@ func TestListNumbers(t *testing.T) {
 		after []string // the items before the entries
 	}{
 		{"nothing", func(*List) []*wire.Entry { return nil }, nil, nil},
-		{"items", func(l *List) []*wire.Entry { custom(l); custom(l); return nil }, []string{"3-8 after 4 CUSTOM", "3-9 after 4 CUSTOM"}, nil},
+		{
+			"items", func(l *List) []*wire.Entry { custom(l); custom(l); return nil },
+			[]string{"3-8 after 4 CUSTOM", "3-9 after 4 CUSTOM"},
+			nil,
+		},
 		{"an entry before an item", func(l *List) []*wire.Entry {
 			e := entry(l, 5)
 			custom(l)

@@ -27,7 +27,9 @@ type Prices struct {
 }
 
 // Price returns the cost of a row, or nil if it is unknown. Receipt is the cost that the provider reported.
-func (p Prices) Price(ctx context.Context, m spool.Model, r spool.ModelRequest, row wire.UsageRow, receipt *spool.Cost) *spool.Cost {
+func (p Prices) Price(
+	ctx context.Context, m spool.Model, r spool.ModelRequest, row wire.UsageRow, receipt *spool.Cost,
+) *spool.Cost {
 	if p.Pricer == nil {
 		return nil
 	}
@@ -70,7 +72,8 @@ func (p Prices) Currency(ctx context.Context, agent, name string, m spool.Model)
 	one := int64(1)
 	info := spool.InfoOf(m)
 	charge := price.Charge{
-		Kind: spool.UsageStep, Agent: agent, Model: name, Requested: info.Model, Usage: spool.Usage{Input: &one, Output: &one}, Estimated: true,
+		Kind: spool.UsageStep, Agent: agent, Model: name, Requested: info.Model,
+		Usage: spool.Usage{Input: &one, Output: &one}, Estimated: true,
 	}
 	if its := info.ReceiptCurrency; its != "" {
 		charge.Receipt = &spool.Cost{Micros: 1, Currency: its, Source: spool.CostReceipt}

@@ -52,8 +52,11 @@ func TestPrice(t *testing.T) {
 		pricer pricer
 		want   *spool.Cost
 	}{
-		"known":       {func(price.Charge) (spool.Cost, error) { return dollar, nil }, &dollar},
-		"free":        {func(price.Charge) (spool.Cost, error) { return spool.Cost{Currency: "USD"}, nil }, &spool.Cost{Currency: "USD"}},
+		"known": {func(price.Charge) (spool.Cost, error) { return dollar, nil }, &dollar},
+		"free": {
+			func(price.Charge) (spool.Cost, error) { return spool.Cost{Currency: "USD"}, nil },
+			&spool.Cost{Currency: "USD"},
+		},
 		"unknown":     {func(price.Charge) (spool.Cost, error) { return dollar, spool.Errorf(spool.NotFound, "none") }, nil},
 		"fails":       {func(price.Charge) (spool.Cost, error) { return dollar, errors.New("no") }, nil},
 		"panics":      {func(price.Charge) (spool.Cost, error) { panic("no") }, nil},
@@ -71,7 +74,10 @@ func TestPrice(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	five, three := int64(5), int64(3)
-	row := wire.UsageRow{Kind: spool.UsageStep, Agent: "a", Model: "m", ModelID: "large-2", Usage: spool.Usage{Input: &five}, Guess: spool.Usage{Output: &three}}
+	row := wire.UsageRow{
+		Kind: spool.UsageStep, Agent: "a", Model: "m", ModelID: "large-2", Usage: spool.Usage{Input: &five},
+		Guess: spool.Usage{Output: &three},
+	}
 	p := Prices{Pricer: pricer(func(c price.Charge) (spool.Cost, error) {
 		want := price.Charge{
 			Kind: spool.UsageStep, Agent: "a", Model: "m", ModelID: "large-2", Requested: "large",
@@ -112,11 +118,18 @@ func TestUnpriced(t *testing.T) {
 		"unknown":                     {pricer: pricer(receipts), want: true},
 		"unknown is allowed":          {pricer: pricer(receipts), allow: true},
 		"reported":                    {pricer: pricer(receipts), model: reporter{currency: "EUR"}, currency: "EUR"},
-		"reported abroad":             {pricer: pricer(receipts), model: reporter{currency: "EUR"}, currency: "USD", want: true},
-		"not reported":                {pricer: pricer(receipts), model: reporter{}, want: true},
-		"reported in vain":            {pricer: pricer(func(price.Charge) (spool.Cost, error) { return spool.Cost{}, spool.Errorf(spool.NotFound, "no") }), model: reporter{currency: "EUR"}, want: true},
-		"the pricer fails":            {pricer: pricer(func(price.Charge) (spool.Cost, error) { return spool.Cost{}, errors.New("down") })},
-		"no pricer":                   {want: true},
+		"reported abroad": {
+			pricer: pricer(receipts), model: reporter{currency: "EUR"}, currency: "USD", want: true,
+		},
+		"not reported": {pricer: pricer(receipts), model: reporter{}, want: true},
+		"reported in vain": {
+			pricer: pricer(func(price.Charge) (spool.Cost, error) { return spool.Cost{}, spool.Errorf(spool.NotFound, "no") }),
+			model:  reporter{currency: "EUR"}, want: true,
+		},
+		"the pricer fails": {
+			pricer: pricer(func(price.Charge) (spool.Cost, error) { return spool.Cost{}, errors.New("down") }),
+		},
+		"no pricer": {want: true},
 	} {
 		p := Prices{Pricer: c.pricer, AllowUnpriced: c.allow}
 		if c.model == nil {

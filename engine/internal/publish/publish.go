@@ -93,7 +93,9 @@ func (p *Publisher) FromTool(ctx context.Context, s *Segment, event spool.Event,
 		_, err := p.recordInSegment(ctx, s, event, run, by)
 		return err
 	}
-	entry := wire.Entry{ThreadID: s.Key.ID, Type: wire.EntryType(event.Type), Payload: event.Payload, CreatedAt: time.Now().UTC(), RunID: run}
+	entry := wire.Entry{
+		ThreadID: s.Key.ID, Type: wire.EntryType(event.Type), Payload: event.Payload, CreatedAt: time.Now().UTC(), RunID: run,
+	}
 	by.Sign(&entry)
 	if !s.Writer.Event(ctx, entry) {
 		stream.Notify(p.Live, s.Key, entry)
@@ -102,7 +104,9 @@ func (p *Publisher) FromTool(ctx context.Context, s *Segment, event spool.Event,
 }
 
 // publishLive publishes a live event.
-func (p *Publisher) publishLive(ctx context.Context, key spool.ThreadKey, s *Segment, event spool.Event, about spool.RunID, by record.Publisher) (wire.Entry, error) {
+func (p *Publisher) publishLive(
+	ctx context.Context, key spool.ThreadKey, s *Segment, event spool.Event, about spool.RunID, by record.Publisher,
+) (wire.Entry, error) {
 	entry := wire.Entry{ThreadID: key.ID, Type: wire.EntryType(event.Type), Payload: event.Payload}
 	by.Sign(&entry)
 	err := p.Store.View(ctx, key, func(v store.View) error {
@@ -144,7 +148,9 @@ func subject(v store.View, about spool.RunID) (run store.RunRow, thread wire.Thr
 
 // recordOutside writes a durable event without a position in the stream. If a worker holds the thread,
 // recordOutside wakes the worker, so that its next items follow the entry.
-func (p *Publisher) recordOutside(ctx context.Context, key spool.ThreadKey, event spool.Event, about spool.RunID, by record.Publisher) (wire.Entry, error) {
+func (p *Publisher) recordOutside(
+	ctx context.Context, key spool.ThreadKey, event spool.Event, about spool.RunID, by record.Publisher,
+) (wire.Entry, error) {
 	var entry wire.Entry
 	leased := false
 	err := p.Store.Update(ctx, key, 0, func(tx store.Tx) error {
@@ -169,7 +175,9 @@ func (p *Publisher) recordOutside(ctx context.Context, key spool.ThreadKey, even
 
 // recordInSegment writes a durable event between the items of the segment. If the segment has ended,
 // the event follows all of its items.
-func (p *Publisher) recordInSegment(ctx context.Context, s *Segment, event spool.Event, about spool.RunID, by record.Publisher) (entry wire.Entry, err error) {
+func (p *Publisher) recordInSegment(
+	ctx context.Context, s *Segment, event spool.Event, about spool.RunID, by record.Publisher,
+) (entry wire.Entry, err error) {
 	ctx, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()
 	err = s.Writer.Commit(ctx, func(out *order.List) error {

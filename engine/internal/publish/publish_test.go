@@ -31,7 +31,10 @@ func desk(state wire.State) (*Publisher, *maptx.Tx, *live) {
 	tx := maptx.New(spool.ThreadKey{Tenant: "t", ID: "c"}, maptx.Start)
 	tx.Rows = maptx.Rows{
 		Thread: &wire.Thread{State: state, RunID: "r", Fence: 2, CreatedAt: maptx.Start},
-		Runs:   []store.RunRow{{Run: wire.Run{ID: "old", State: wire.Completed}}, {Run: wire.Run{ID: "r", State: state, Segments: 2}}},
+		Runs: []store.RunRow{
+			{Run: wire.Run{ID: "old", State: wire.Completed}},
+			{Run: wire.Run{ID: "r", State: state, Segments: 2}},
+		},
 	}
 	l := &live{}
 	return &Publisher{Store: maptx.Store{Tx: tx}, Live: l}, tx, l
@@ -53,17 +56,45 @@ func TestPublish(t *testing.T) {
 	}{
 		{"live", wire.Queued, "", false, nil, "r", wakes{store.WakeNotice}, ""},
 		{"live, of a thread at rest", wire.Completed, "", false, nil, "", wakes{store.WakeNotice}, ""},
-		{"durable", wire.Queued, "", true, nil, "r", wakes{store.WakeRecord}, "+ entry 1 Type=A Payload={a:1} RunID=r Published=true PublishedBy=ann"},
-		{"durable, about the run", wire.Queued, "r", true, nil, "r", wakes{store.WakeRecord}, "+ entry 1 Type=A Payload={a:1} RunID=r Published=true PublishedBy=ann"},
-		{"durable, of a thread at rest", wire.Completed, "", true, nil, "", wakes{store.WakeRecord}, "+ entry 1 Type=A Payload={a:1} Published=true PublishedBy=ann"},
-		{"durable, while a worker has the thread", wire.Running, "", true, func(tx *maptx.Tx) {
-			tx.Rows.Thread.LeaseUntil = maptx.Start.Add(1)
-		}, "r", wakes{store.WakeRecord, store.WakeEvent}, "+ entry 1 Type=A Payload={a:1} RunID=r Published=true PublishedBy=ann"},
+		{
+			"durable", wire.Queued, "", true, nil, "r",
+			wakes{store.WakeRecord},
+			"+ entry 1 Type=A Payload={a:1} RunID=r Published=true PublishedBy=ann",
+		},
+		{
+			"durable, about the run", wire.Queued, "r", true, nil, "r",
+			wakes{store.WakeRecord},
+			"+ entry 1 Type=A Payload={a:1} RunID=r Published=true PublishedBy=ann",
+		},
+		{
+			"durable, of a thread at rest", wire.Completed, "", true, nil, "",
+			wakes{store.WakeRecord},
+			"+ entry 1 Type=A Payload={a:1} Published=true PublishedBy=ann",
+		},
+		{
+			"durable, while a worker has the thread", wire.Running, "", true, func(tx *maptx.Tx) {
+				tx.Rows.Thread.LeaseUntil = maptx.Start.Add(1)
+			}, "r",
+			wakes{store.WakeRecord, store.WakeEvent},
+			"+ entry 1 Type=A Payload={a:1} RunID=r Published=true PublishedBy=ann",
+		},
 		{"about a run that has ended", wire.Queued, "old", true, nil, "conflict: runId is a run that has ended", nil, ""},
-		{"live, about a run that has ended", wire.Queued, "old", false, nil, "conflict: runId is a run that has ended", nil, ""},
-		{"about a run of another thread", wire.Queued, "other", true, nil, "invalid: runId is not a run of the thread", nil, ""},
-		{"to no thread", wire.Queued, "", true, func(tx *maptx.Tx) { tx.Rows = maptx.Rows{} }, "not_found: Thread not found", nil, ""},
-		{"live, to no thread", wire.Queued, "", false, func(tx *maptx.Tx) { tx.Rows = maptx.Rows{} }, "not_found: Thread not found", nil, ""},
+		{
+			"live, about a run that has ended", wire.Queued, "old", false, nil, "conflict: runId is a run that has ended", nil,
+			"",
+		},
+		{
+			"about a run of another thread", wire.Queued, "other", true, nil, "invalid: runId is not a run of the thread", nil,
+			"",
+		},
+		{
+			"to no thread", wire.Queued, "", true, func(tx *maptx.Tx) { tx.Rows = maptx.Rows{} }, "not_found: Thread not found",
+			nil, "",
+		},
+		{
+			"live, to no thread", wire.Queued, "", false, func(tx *maptx.Tx) { tx.Rows = maptx.Rows{} },
+			"not_found: Thread not found", nil, "",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -72,7 +103,8 @@ func TestPublish(t *testing.T) {
 				c.given(tx)
 			}
 			before := tx.Clone()
-			entry, err := p.Publish(context.Background(), tx.Key, spool.Event{Type: "A", Payload: json.RawMessage(`{"a":1}`), Durable: c.durable}, c.about, "ann")
+			entry, err := p.Publish(context.Background(), tx.Key,
+				spool.Event{Type: "A", Payload: json.RawMessage(`{"a":1}`), Durable: c.durable}, c.about, "ann")
 			got := string(entry.RunID)
 			if err != nil {
 				got = string(spool.CodeOf(err)) + ": " + spool.MessageOf(err)
@@ -93,11 +125,15 @@ func TestPublishInSegment(t *testing.T) {
 	w := stream.New(stream.Settings{Live: l, FlushEvery: -1}, store.StreamKey{Thread: tx.Key, ID: "r:2"}, 2, 0)
 	p.Add(&Segment{Key: tx.Key, Fence: 2, RunID: "r", CreatedAt: maptx.Start, Writer: w})
 	before := tx.Clone()
-	if _, err := p.Publish(t.Context(), tx.Key, spool.Event{Type: "A", Payload: json.RawMessage(`{"a":1}`), Durable: true}, "", "ann"); err != nil {
+	if _, err := p.Publish(
+		t.Context(), tx.Key, spool.Event{Type: "A", Payload: json.RawMessage(`{"a":1}`), Durable: true}, "", "ann",
+	); err != nil {
 		t.Fatal(err)
 	}
 	want := "+ entry 1 Type=A Payload={a:1} RunID=r Published=true PublishedBy=ann Stream=r:2 After=2-0"
-	if diff := cmp.Diff([]any{want, []store.WakeKind{store.WakeRecord}}, []any{maptx.Diff(before, tx), l.woken}); diff != "" {
+	if diff := cmp.Diff(
+		[]any{want, []store.WakeKind{store.WakeRecord}}, []any{maptx.Diff(before, tx), l.woken},
+	); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -128,7 +164,12 @@ func TestIsOpen(t *testing.T) {
 		state  wire.State
 		stream wire.StreamID
 		want   bool
-	}{{wire.Running, "r:2", true}, {wire.Running, "r:1", false}, {wire.Queued, "r:2", false}, {wire.Completed, "r:2", false}} {
+	}{
+		{wire.Running, "r:2", true},
+		{wire.Running, "r:1", false},
+		{wire.Queued, "r:2", false},
+		{wire.Completed, "r:2", false},
+	} {
 		_, tx, _ := desk(c.state)
 		s := &Segment{Writer: stream.New(stream.Settings{}, store.StreamKey{ID: c.stream}, 2, 0)}
 		if got, err := isOpen(tx, s, *tx.Rows.Thread); got != c.want || err != nil {

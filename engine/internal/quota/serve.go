@@ -187,7 +187,9 @@ func (s *state) allot(now int64, l Limit, r request) (out served) {
 	for i, c := range r.calls {
 		claims = append(claims, claim{c, i, r.me})
 	}
-	slices.SortStableFunc(claims, func(a, b claim) int { return cmp.Or(cmp.Compare(a.since, b.since), cmp.Compare(a.of, b.of)) })
+	slices.SortStableFunc(claims, func(a, b claim) int {
+		return cmp.Or(cmp.Compare(a.since, b.since), cmp.Compare(a.of, b.of))
+	})
 	b := s.book(l, max(now, s.ClosedUntil))
 	late := false // the next start is beyond the horizon
 	for _, c := range claims {

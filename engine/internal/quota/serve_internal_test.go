@@ -13,7 +13,9 @@ func TestServeAllOrNothing(t *testing.T) {
 	if len(first.grants) != 0 || first.slots != 0 || first.why != Concurrent {
 		t.Errorf("the engine without slots got %+v", first)
 	}
-	second := s.serve(1000, limit, request{me: "b", lease: 30_000, slots: 2, calls: []want{{since: 2, grant: true}, {since: 3, grant: true}}})
+	second := s.serve(1000, limit, request{
+		me: "b", lease: 30_000, slots: 2, calls: []want{{since: 2, grant: true}, {since: 3, grant: true}},
+	})
 	if len(second.grants) != 2 || second.why != "" {
 		t.Errorf("the engine with slots got %+v", second)
 	}

@@ -76,7 +76,8 @@ func (s *state) expire(now int64) {
 
 // add counts starts as used.
 func (s *state) add(c count) {
-	at, _ := slices.BinarySearchFunc(s.Past, c.At/grain, func(p count, want int64) int { return cmp.Compare(p.At/grain, want) })
+	at, _ := slices.BinarySearchFunc(s.Past, c.At/grain,
+		func(p count, want int64) int { return cmp.Compare(p.At/grain, want) })
 	if at == len(s.Past) || s.Past[at].At/grain != c.At/grain {
 		s.Past = slices.Insert(s.Past, at, c)
 		return
@@ -87,7 +88,8 @@ func (s *state) add(c count) {
 
 // returnTokens subtracts the tokens that a call did not use from those of its start's time.
 func (s *state) returnTokens(at, tokens int64) {
-	i, found := slices.BinarySearchFunc(s.Past, at/grain, func(p count, want int64) int { return cmp.Compare(p.At/grain, want) })
+	i, found := slices.BinarySearchFunc(s.Past, at/grain,
+		func(p count, want int64) int { return cmp.Compare(p.At/grain, want) })
 	if found {
 		s.Past[i].Tokens = max(s.Past[i].Tokens-tokens, 0)
 	}

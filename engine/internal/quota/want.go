@@ -44,7 +44,8 @@ func (g *group) unmetNeeds(now time.Duration) (all []unmet) {
 // spares returns how many more starts the engine would use soon, going by its last ones. The caller must hold
 // mu.
 func (g *group) spares(now time.Duration) int64 {
-	g.recent = slices.DeleteFunc(g.recent, func(at time.Duration) bool { return at+time.Duration(horizon)*time.Millisecond < now })
+	g.recent = slices.DeleteFunc(g.recent,
+		func(at time.Duration) bool { return at+time.Duration(horizon)*time.Millisecond < now })
 	most := int64(100)
 	if g.limit.Requests > 0 {
 		most = max(1, g.limit.Requests*horizon/60_000)

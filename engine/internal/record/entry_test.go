@@ -14,9 +14,14 @@ func TestStreamOf(t *testing.T) {
 	t.Parallel()
 	for _, payload := range []string{
 		string(wire.NewEntry("", "", wire.RunStarted{RunID: "r1", StreamID: "r1:2", Segment: 2}).Payload),
-		string(wire.NewEntry("", "", wire.RunEnded{RunID: "r1", StreamID: "r1:2", Segment: 2, Status: wire.SegmentError, Error: `"streamId":"x"`}).Payload),
+		string(
+			wire.NewEntry("", "", wire.RunEnded{
+				RunID: "r1", StreamID: "r1:2", Segment: 2, Status: wire.SegmentError, Error: `"streamId":"x"`,
+			}).Payload,
+		),
 		`{"streamId":"r1:2","runId":"r1"}`, `{"runId":"r1", "streamId":"r1:2"}`, `{"runId":"r2","streamId":"r1:2"}`,
-		`{"runId":"r1","streamId":"r1\u003a2"}`, `{"runId":"r1"}`, `{"runId":"r1","streamId":`, `{"runId":"r1","streamId":"`, `7`, ``,
+		`{"runId":"r1","streamId":"r1\u003a2"}`, `{"runId":"r1"}`, `{"runId":"r1","streamId":`, `{"runId":"r1","streamId":"`,
+		`7`, ``,
 	} {
 		var want struct {
 			StreamID wire.StreamID `json:"streamId"`

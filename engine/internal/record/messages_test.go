@@ -51,7 +51,8 @@ func TestEncodedShown(t *testing.T) {
 			t.Errorf("%s: %v", content, err)
 		}
 	}
-	err := Encoded(stored{content: `[{"provider"]`}).EachMessage(store.MessageQuery{}, func(spool.Message, []byte) error { return nil })
+	err := Encoded(stored{content: `[{"provider"]`}).EachMessage(store.MessageQuery{},
+		func(spool.Message, []byte) error { return nil })
 	if spool.CodeOf(err) != spool.Internal {
 		t.Errorf("damaged content: %v", err)
 	}

@@ -170,7 +170,7 @@ func (p *RunPart) Snapshot(seq int64) *wire.Snapshot {
 		seq = -1
 	}
 	return &wire.Snapshot{
-		Thread: p.Thread, Messages: NonNil(p.all), Runs: p.runs, LastEventSeq: seq, ActiveEvents: NonNil(p.events), Queue: p.queue,
-		AfterMessageID: &p.before,
+		Thread: p.Thread, Messages: NonNil(p.all), Runs: p.runs, LastEventSeq: seq, ActiveEvents: NonNil(p.events),
+		Queue: p.queue, AfterMessageID: &p.before,
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/spoolhq/spool/wire"
 )
 
-// Answers returns the run whose first user turn a run answers: its own, or that of the run that a redriven run goes on with.
+// Answers returns the run whose first user turn a run answers: its own, or that of the run that a redriven run goes
+// on with.
 func Answers(run store.RunRow) spool.RunID { return cmp.Or(run.Continues, run.ID) }
 
 // AgentOf returns the id of a nested run's agent, or nil for a dispatched run.

@@ -32,8 +32,8 @@ const StepStopped = "stopped"
 // ReadItems reads all items of a stream.
 func ReadItems(items []wire.Item) Streamed {
 	s := Streamed{
-		content: make(map[spool.AgentID]wire.Offset), saved: make(map[spool.AgentID]wire.Offset), results: make(map[agentCall]bool),
-		holed: Whole(wire.Offset{}, items) < len(items),
+		content: make(map[spool.AgentID]wire.Offset), saved: make(map[spool.AgentID]wire.Offset),
+		results: make(map[agentCall]bool), holed: Whole(wire.Offset{}, items) < len(items),
 	}
 	begun := make(map[spool.AgentID]bool) // agents with a call in their open step
 	for _, item := range items {

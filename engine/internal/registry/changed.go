@@ -26,7 +26,8 @@ func ChangedTools(source spool.ToolSource, before, now json.RawMessage) (added, 
 		switch i := named(was, t.Name); {
 		case i < 0:
 			added = append(added, t.Name)
-		case was[i].Description != t.Description || !bytes.Equal(was[i].Parameters, t.Parameters) || (was[i].Approval == nil) != (t.Approval == nil):
+		case was[i].Description != t.Description || !bytes.Equal(was[i].Parameters, t.Parameters) ||
+			(was[i].Approval == nil) != (t.Approval == nil):
 			changed = append(changed, t.Name)
 		}
 	}

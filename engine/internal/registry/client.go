@@ -43,7 +43,8 @@ func (a *Agent) AllowedClient(c wire.ClientInput) (wire.ClientInput, error) {
 
 func (a *Agent) checkClientTools(tools []wire.ClientTool) error {
 	if len(tools) > a.ClientTools {
-		return spool.Errorf(spool.Invalid, "tools: there are %d, and the agent %q takes up to %d of a client", len(tools), a.Name, a.ClientTools)
+		return spool.Errorf(spool.Invalid, "tools: there are %d, and the agent %q takes up to %d of a client", len(tools),
+			a.Name, a.ClientTools)
 	}
 	seen, size := make(map[string]bool, len(tools)), 0
 	for i, t := range tools {
@@ -53,7 +54,8 @@ func (a *Agent) checkClientTools(tools []wire.ClientTool) error {
 		case !toolName.MatchString(t.Name):
 			return spool.Errorf(spool.Invalid, "%s.name must be 1 to 64 letters, digits, underscores and hyphens", field)
 		case own, t.Name == spool.SpawnTool, a.isTransfer(t.Name), catalogue.Is(t.Name) && searches(a.Tools):
-			return spool.Errorf(spool.Invalid, "%s.name: the agent %q has a tool %q of its own; give the client's another name", field, a.Name, t.Name)
+			return spool.Errorf(spool.Invalid, "%s.name: the agent %q has a tool %q of its own; give the client's another name",
+				field, a.Name, t.Name)
 		case seen[t.Name]:
 			return spool.Errorf(spool.Invalid, "%s.name: %q is there twice", field, t.Name)
 		case len(t.Description) > maxClientDescription:
@@ -84,7 +86,8 @@ func (a *Agent) checkClientContext(context []wire.ClientContext) error {
 	size := 0
 	for i, c := range context {
 		if size += len(c.Description) + len(c.Value); size > a.ClientContext {
-			return spool.Errorf(spool.Invalid, "context is longer than %d bytes, which is what the agent %q takes of a client", a.ClientContext, a.Name)
+			return spool.Errorf(spool.Invalid, "context is longer than %d bytes, which is what the agent %q takes of a client",
+				a.ClientContext, a.Name)
 		}
 		for name, text := range map[string]string{"description": c.Description, "value": c.Value} {
 			if err := checkText(fmt.Sprintf("context[%d].%s", i, name), text); err != nil {

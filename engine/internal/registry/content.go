@@ -17,10 +17,12 @@ import (
 // not JSON.
 func (c Config) contentOf(a *Agent) (content wire.AgentContent, err error) {
 	content = wire.AgentContent{
-		Name: a.Name, Instructions: a.Instructions, Model: c.modelContent(a.Model), Tools: toolContents(a.ownTools()), ToolSources: sourceContents(a.ToolSources),
-		MaxSteps: a.MaxSteps, NoFinalAnswer: a.NoFinalAnswer, MaxOutputTokens: a.MaxOutputTokens, Budget: a.Budget, OnBudget: a.OnBudget, Access: accessContent(a.Access),
-		DistinctApprover: a.DistinctApprover, ProviderOptions: sorted(a.ProviderOptions), ClientTools: a.ClientTools, ClientContext: a.ClientContext,
-		Output: a.Output, FixedOutput: a.FixedOutput, Fallback: c.fallbackContent(a), Transfers: transferContents(a.Transfers),
+		Name: a.Name, Instructions: a.Instructions, Model: c.modelContent(a.Model), Tools: toolContents(a.ownTools()),
+		ToolSources: sourceContents(a.ToolSources), MaxSteps: a.MaxSteps, NoFinalAnswer: a.NoFinalAnswer,
+		MaxOutputTokens: a.MaxOutputTokens, Budget: a.Budget, OnBudget: a.OnBudget, Access: accessContent(a.Access),
+		DistinctApprover: a.DistinctApprover, ProviderOptions: sorted(a.ProviderOptions), ClientTools: a.ClientTools,
+		ClientContext: a.ClientContext, Output: a.Output, FixedOutput: a.FixedOutput, Fallback: c.fallbackContent(a),
+		Transfers: transferContents(a.Transfers),
 	}
 	if content.Extra, err = extraContent(a.Extra); err != nil {
 		return content, spool.Errorf(spool.Invalid, "Config.Agents: agent %q has an Extra that is not JSON: %s", a.Name, err)
@@ -29,20 +31,21 @@ func (c Config) contentOf(a *Agent) (content wire.AgentContent, err error) {
 		return content, nil
 	}
 	content.Spawn = &wire.SpawnContent{
-		Profiles: []wire.ProfileContent{}, Open: a.Spawn.Open, MaxDepth: a.Spawn.MaxDepth, MaxConcurrent: a.Spawn.MaxConcurrent,
-		MaxSteps: a.Spawn.MaxSteps, ResultCap: a.Spawn.ResultCap,
+		Profiles: []wire.ProfileContent{}, Open: a.Spawn.Open, MaxDepth: a.Spawn.MaxDepth,
+		MaxConcurrent: a.Spawn.MaxConcurrent, MaxSteps: a.Spawn.MaxSteps, ResultCap: a.Spawn.ResultCap,
 	}
 	for name, p := range a.Spawn.Profiles {
 		profile := wire.ProfileContent{
-			Name: name, Description: p.Description, Instructions: p.Instructions, Tools: toolContents(p.Tools), ToolSources: sourceContents(p.ToolSources),
-			MaxSteps: a.profiles[name].MaxSteps, MaxOutputTokens: p.MaxOutputTokens, Output: p.Output, Spawns: p.Spawns,
-			Fallbacks: c.modelContents(p.Fallbacks),
+			Name: name, Description: p.Description, Instructions: p.Instructions, Tools: toolContents(p.Tools),
+			ToolSources: sourceContents(p.ToolSources), MaxSteps: a.profiles[name].MaxSteps, MaxOutputTokens: p.MaxOutputTokens,
+			Output: p.Output, Spawns: p.Spawns, Fallbacks: c.modelContents(p.Fallbacks),
 		}
 		if p.Model != "" {
 			profile.Model = c.modelContent(p.Model)
 		}
 		if profile.Extra, err = extraContent(p.Extra); err != nil {
-			return content, spool.Errorf(spool.Invalid, "Config.Agents: agent %q has a profile %q with an Extra that is not JSON: %s", a.Name, name, err)
+			return content, spool.Errorf(spool.Invalid,
+				"Config.Agents: agent %q has a profile %q with an Extra that is not JSON: %s", a.Name, name, err)
 		}
 		content.Spawn.Profiles = append(content.Spawn.Profiles, profile)
 	}
@@ -71,8 +74,9 @@ func toolContents(tools []spool.Tool) []wire.ToolContent {
 			parameters = toolresult.JSON(string(parameters))
 		}
 		contents = append(contents, wire.ToolContent{
-			Name: t.Name, Description: t.Description, Parameters: parameters, Approval: approvalKind(t), Idempotent: t.Idempotent, Polling: t.Polling,
-			Search: t.Search, Access: accessContent(t.Access), DistinctApprover: t.DistinctApprover,
+			Name: t.Name, Description: t.Description, Parameters: parameters, Approval: approvalKind(t),
+			Idempotent: t.Idempotent, Polling: t.Polling, Search: t.Search, Access: accessContent(t.Access),
+			DistinctApprover: t.DistinctApprover,
 		})
 	}
 	slices.SortFunc(contents, func(a, b wire.ToolContent) int { return cmp.Compare(a.Name, b.Name) })
@@ -137,7 +141,8 @@ func (r *Registry) Pinned(id wire.RevisionID, content wire.AgentContent) (*Agent
 		return nil, spool.Errorf(spool.Internal, "the content of revision %s is another one's", id)
 	}
 	a := Agent{Agent: present.Agent, Revision: id}
-	a.Model, a.Instructions, a.MaxSteps, a.MaxOutputTokens = content.Model.Name, content.Instructions, content.MaxSteps, content.MaxOutputTokens
+	a.Model, a.Instructions, a.MaxSteps, a.MaxOutputTokens = content.Model.Name, content.Instructions, content.MaxSteps,
+		content.MaxOutputTokens
 	a.NoFinalAnswer, a.Extra = content.NoFinalAnswer, pinnedExtra(content.Extra, present.Extra)
 	a.DistinctApprover = content.DistinctApprover || present.DistinctApprover
 	a.OnBudget, a.ClientTools, a.ClientContext = content.OnBudget, content.ClientTools, content.ClientContext
@@ -148,8 +153,8 @@ func (r *Registry) Pinned(id wire.RevisionID, content wire.AgentContent) (*Agent
 	a.ToolSources = pinnedSources(content.ToolSources, present.ToolSources)
 	if s := content.Spawn; s != nil {
 		a.Spawn = &spool.Spawn{
-			Profiles: make(map[string]spool.Profile, len(s.Profiles)), Open: s.Open, MaxDepth: s.MaxDepth, MaxConcurrent: s.MaxConcurrent,
-			MaxSteps: s.MaxSteps, ResultCap: s.ResultCap,
+			Profiles: make(map[string]spool.Profile, len(s.Profiles)), Open: s.Open, MaxDepth: s.MaxDepth,
+			MaxConcurrent: s.MaxConcurrent, MaxSteps: s.MaxSteps, ResultCap: s.ResultCap,
 		}
 		for _, p := range s.Profiles {
 			a.Spawn.Profiles[p.Name] = pinnedProfile(p, present)
@@ -164,9 +169,11 @@ func pinnedProfile(p wire.ProfileContent, above *Agent) spool.Profile {
 		present = above.Spawn.Profiles[p.Name]
 	}
 	return spool.Profile{
-		Description: p.Description, Instructions: p.Instructions, Model: p.Model.Name, Tools: pinnedTools(p.Tools, slices.Concat(present.Tools, above.ownTools())),
-		ToolSources: pinnedSources(p.ToolSources, slices.Concat(present.ToolSources, above.ToolSources)), MaxSteps: p.MaxSteps, MaxOutputTokens: p.MaxOutputTokens,
-		Extra: pinnedExtra(p.Extra, present.Extra), Output: p.Output, Spawns: p.Spawns, Fallbacks: modelNames(p.Fallbacks),
+		Description: p.Description, Instructions: p.Instructions, Model: p.Model.Name,
+		Tools:       pinnedTools(p.Tools, slices.Concat(present.Tools, above.ownTools())),
+		ToolSources: pinnedSources(p.ToolSources, slices.Concat(present.ToolSources, above.ToolSources)),
+		MaxSteps:    p.MaxSteps, MaxOutputTokens: p.MaxOutputTokens, Extra: pinnedExtra(p.Extra, present.Extra),
+		Output: p.Output, Spawns: p.Spawns, Fallbacks: modelNames(p.Fallbacks),
 	}
 }
 

@@ -27,7 +27,9 @@ func (d described) Describe() spool.ModelInfo {
 
 func called(name string) spool.Tool {
 	return spool.Tool{
-		ToolSpec: spool.ToolSpec{Name: name, Description: "Calls " + name + ".", Parameters: json.RawMessage(`{"type":"object"}`)},
+		ToolSpec: spool.ToolSpec{
+			Name: name, Description: "Calls " + name + ".", Parameters: json.RawMessage(`{"type":"object"}`),
+		},
 		Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
 			return json.RawMessage(`"` + name + `"`), nil
 		},
@@ -45,7 +47,8 @@ func resolved() Config {
 			Extra:           map[string]any{"temperature": 0.5, "metadata": map[string]any{"b": 1, "a": []any{true}}},
 			ProviderOptions: []string{"z", "y"},
 			Spawn: &spool.Spawn{Profiles: map[string]spool.Profile{
-				"one": {Description: "First.", Tools: []spool.Tool{called("look"), called("find")}}, "two": {Model: "n"}, "three": {Spawns: true},
+				"one": {Description: "First.", Tools: []spool.Tool{called("look"), called("find")}}, "two": {Model: "n"},
+				"three": {Spawns: true},
 			}},
 		}},
 		WhenBusy: spool.BusyReject, OnBudget: spool.BudgetEnd,
@@ -133,8 +136,8 @@ func TestRevisionHides(t *testing.T) {
 	with := func(secret string) Config {
 		c := resolved()
 		c.Agents[0].Extra = map[string]any{
-			"max_tokens": 10, "api_key": secret, "headers": map[string]any{"Authorization": secret, "X-Trace": "on"}, "auth-token": secret,
-			"servers": []any{"https://user:" + secret + "@example.com/", "https://example.com/"},
+			"max_tokens": 10, "api_key": secret, "headers": map[string]any{"Authorization": secret, "X-Trace": "on"},
+			"auth-token": secret, "servers": []any{"https://user:" + secret + "@example.com/", "https://example.com/"},
 		}
 		return c
 	}
@@ -147,7 +150,8 @@ func TestRevisionHides(t *testing.T) {
 	if err != nil || strings.Contains(string(text), "hunter") || strings.Contains(string(text), "hunter1") {
 		t.Errorf("the content is %s, %v", text, err)
 	}
-	if !strings.Contains(string(a.Content.Extra), `"max_tokens":10`) || !strings.Contains(string(a.Content.Extra), `"X-Trace":"on"`) {
+	if !strings.Contains(string(a.Content.Extra), `"max_tokens":10`) ||
+		!strings.Contains(string(a.Content.Extra), `"X-Trace":"on"`) {
 		t.Errorf("the content is %s", a.Content.Extra)
 	}
 	pinned, err := r.Pinned(a.Revision, a.Content)
@@ -222,8 +226,10 @@ func TestPinnedTools(t *testing.T) {
 	} {
 		present := called("send")
 		present.Approval, present.Idempotent, present.Access = c.present, true, spool.Access{Scopes: []string{"now"}}
-		got := pinnedTools([]wire.ToolContent{{Name: "send", Description: "then", Approval: c.then, DistinctApprover: true}}, []spool.Tool{present})[0]
-		if approvalKind(got) != c.want || got.Idempotent || !got.DistinctApprover || got.Description != "then" || got.Access.Scopes[0] != "now" {
+		got := pinnedTools([]wire.ToolContent{{Name: "send", Description: "then", Approval: c.then, DistinctApprover: true}},
+			[]spool.Tool{present})[0]
+		if approvalKind(got) != c.want || got.Idempotent || !got.DistinctApprover || got.Description != "then" ||
+			got.Access.Scopes[0] != "now" {
 			t.Errorf("%s: the tool is %+v with the approval %q, want %q", name, got, approvalKind(got), c.want)
 		}
 	}
@@ -238,7 +244,9 @@ func TestRevisionRefused(t *testing.T) {
 
 	for want, change := range map[string]func(a *spool.Agent){
 		`Config.Agents: agent "a" has no Revisions of the name "always"`: func(a *spool.Agent) { a.Revisions = "always" },
-		`Config.Agents: agent "a" has an Extra that is not JSON`:         func(a *spool.Agent) { a.Extra = map[string]any{"f": func() {}} },
+		`Config.Agents: agent "a" has an Extra that is not JSON`: func(a *spool.Agent) {
+			a.Extra = map[string]any{"f": func() {}}
+		},
 		`Config.Agents: agent "a" has a profile "p" with an Extra`: func(a *spool.Agent) {
 			a.Spawn = &spool.Spawn{Profiles: map[string]spool.Profile{"p": {Extra: map[string]any{"f": func() {}}}}}
 		},

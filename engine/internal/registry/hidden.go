@@ -10,7 +10,10 @@ import (
 )
 
 // secretNames are parts of the names of fields whose values are secrets, in lower case without separators.
-var secretNames = []string{"apikey", "accesskey", "privatekey", "secret", "password", "passwd", "passphrase", "authorization", "credential", "cookie"}
+var secretNames = []string{
+	"apikey", "accesskey", "privatekey", "secret", "password", "passwd", "passphrase", "authorization", "credential",
+	"cookie",
+}
 
 // isSecret reports whether a field of the name may be a secret. "max_tokens" is not one.
 func isSecret(name string) bool {

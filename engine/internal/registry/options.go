@@ -31,7 +31,8 @@ func (a *Agent) checkProviderOptions() error {
 		case name == "":
 			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has an empty name in ProviderOptions", a.Name)
 		case slices.Contains(engineOptions, name):
-			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has %q in ProviderOptions, which only the engine sets", a.Name, name)
+			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has %q in ProviderOptions, which only the engine sets",
+				a.Name, name)
 		case slices.Contains(a.ProviderOptions[:i], name):
 			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has %q in ProviderOptions twice", a.Name, name)
 		}
@@ -41,7 +42,9 @@ func (a *Agent) checkProviderOptions() error {
 
 // AllowedOptions validates the provider options of a start. It leaves out those that the agent does not allow, and
 // returns a warning about them; if strict, it refuses the first of them. It returns nil if no options are left.
-func AllowedOptions(agent *Agent, text json.RawMessage, strict bool) (allowed json.RawMessage, warning string, err error) {
+func AllowedOptions(
+	agent *Agent, text json.RawMessage, strict bool,
+) (allowed json.RawMessage, warning string, err error) {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 || string(text) == "null" {
 		return nil, "", nil
@@ -65,13 +68,15 @@ func AllowedOptions(agent *Agent, text json.RawMessage, strict bool) (allowed js
 			continue
 		}
 		if strict {
-			return nil, "", spool.Errorf(spool.Invalid, "providerOptions.%s is not allowed by the configuration of the agent %q", name, agent.Name)
+			return nil, "", spool.Errorf(spool.Invalid, "providerOptions.%s is not allowed by the configuration of the agent %q",
+				name, agent.Name)
 		}
 		ignored = append(ignored, name)
 		delete(options, name)
 	}
 	if len(ignored) > 0 {
-		warning = fmt.Sprintf("ignored of providerOptions, because the configuration of the agent %q does not allow it: %s", agent.Name, listed(ignored))
+		warning = fmt.Sprintf("ignored of providerOptions, because the configuration of the agent %q does not allow it: %s",
+			agent.Name, listed(ignored))
 		text, err = json.Marshal(options)
 	}
 	if len(options) == 0 {

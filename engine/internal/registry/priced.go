@@ -18,8 +18,8 @@ type Caller struct {
 	Scopes []string
 }
 
-// CheckBudgets returns an [spool.Invalid] error for an agent whose runs have a budget of money by their configuration, and
-// can reach a model that the budget does not bound.
+// CheckBudgets returns an [spool.Invalid] error for an agent whose runs have a budget of money by their
+// configuration, and can reach a model that the budget does not bound.
 func (r *Registry) CheckBudgets(each, most spool.Budget) error {
 	for _, a := range r.Agents {
 		err := r.CheckPrices(context.Background(), r.byName[a.Name], a.Budget.Or(each).Within(most), nil)
@@ -30,9 +30,9 @@ func (r *Registry) CheckBudgets(each, most spool.Budget) error {
 	return nil
 }
 
-// CheckPrices returns an [spool.Invalid] error if a run of the agent can reach a model that its budget of money does not
-// bound, because the model has no price or one in another currency. A nil caller may use every agent, and has the agent's
-// own model. A model that an agent names when it spawns a run is checked before its first call.
+// CheckPrices returns an [spool.Invalid] error if a run of the agent can reach a model that its budget of money does
+// not bound, because the model has no price or one in another currency. A nil caller may use every agent, and has the
+// agent's own model. A model that an agent names when it spawns a run is checked before its first call.
 func (r *Registry) CheckPrices(ctx context.Context, a *Agent, b spool.Budget, by *Caller) error {
 	if b.CostMicros == 0 || r.Prices.AllowUnpriced {
 		return nil
@@ -54,11 +54,13 @@ func (r *Registry) CheckPrices(ctx context.Context, a *Agent, b spool.Budget, by
 		case currency == "":
 			currency, first = its, use.model
 		case its != currency && first == "":
-			return spool.Errorf(spool.Invalid, "costBudgetMicros cannot be kept, because the model %q has its price in %s and not in %s: "+
-				"set prices.%s, or budget.unpriced to allow", use.model, its, currency, use.model)
+			return spool.Errorf(spool.Invalid,
+				"costBudgetMicros cannot be kept, because the model %q has its price in %s and not in %s: "+
+					"set prices.%s, or budget.unpriced to allow", use.model, its, currency, use.model)
 		case its != currency:
-			return spool.Errorf(spool.Invalid, "costBudgetMicros cannot be kept, because the model %q has its price in %s, and %q in %s: "+
-				"set prices.%s, or budget.unpriced to allow", use.model, its, first, currency, use.model)
+			return spool.Errorf(spool.Invalid,
+				"costBudgetMicros cannot be kept, because the model %q has its price in %s, and %q in %s: "+
+					"set prices.%s, or budget.unpriced to allow", use.model, its, first, currency, use.model)
 		}
 	}
 	return nil
@@ -81,8 +83,8 @@ type reachedAgent struct {
 	model string
 }
 
-// agent adds what an agent reaches whose run has the given model: fallbacks, the model that summarises, the runs that it
-// can spawn, and the agents that it can hand the thread to.
+// agent adds what an agent reaches whose run has the given model: fallbacks, the model that summarises, the runs that
+// it can spawn, and the agents that it can hand the thread to.
 func (r *reach) agent(a *Agent, model string) {
 	if slices.Contains(r.seen, reachedAgent{a, model}) {
 		return
@@ -103,7 +105,10 @@ func (r *reach) agent(a *Agent, model string) {
 	for _, name := range slices.Sorted(maps.Keys(a.Transfers)) {
 		to := r.registry.byName[name]
 		if r.by != nil {
-			to, _ = r.registry.Successor(a, store.RunRow{Run: wire.Run{Tenant: r.by.Tenant}, RunState: store.RunState{Scopes: r.by.Scopes}}, name)
+			to, _ = r.registry.Successor(a, store.RunRow{
+				Run:      wire.Run{Tenant: r.by.Tenant},
+				RunState: store.RunState{Scopes: r.by.Scopes},
+			}, name)
 		}
 		if to != nil {
 			r.agent(to, to.Model)

@@ -100,14 +100,17 @@ func New(c Config) (_ *Registry, err error) {
 // checkAgent fills in an agent's defaults and validates it.
 func (c Config) checkAgent(a *Agent) error {
 	if c.Models[a.Model] == nil {
-		return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has the model %q, which Config.Models lacks", a.Name, a.Model)
+		return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has the model %q, which Config.Models lacks", a.Name,
+			a.Model)
 	}
 	if a.MaxSteps < 0 {
 		return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has a negative MaxSteps", a.Name)
 	}
 	a.whole = &whole{of: a, get: sync.OnceValue(a.withCatalogue)}
 	where := fmt.Sprintf("Config.Agents: agent %q: ", a.Name)
-	if err := cmp.Or(budget.Check(where+"Budget", a.Budget, c.Prices.Pricer != nil), budget.CheckAction(where+"OnBudget", a.OnBudget)); err != nil {
+	if err := cmp.Or(
+		budget.Check(where+"Budget", a.Budget, c.Prices.Pricer != nil), budget.CheckAction(where+"OnBudget", a.OnBudget),
+	); err != nil {
 		return err
 	}
 	if err := cmp.Or(c.checkFallbacks(a, where), a.checkTransfers(where)); err != nil {
@@ -154,17 +157,20 @@ func (a *Agent) checkTools() error {
 		case t.Name == spool.TransferTool && len(a.Transfers) > 0:
 			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has Transfers and a tool of the name %q", a.Name, t.Name)
 		case catalogue.Is(t.Name) && searches(a.Tools):
-			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has tools with Search and a tool of the name %q", a.Name, t.Name)
+			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has tools with Search and a tool of the name %q", a.Name,
+				t.Name)
 		case seen[t.Name]:
 			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has two tools of the name %q", a.Name, t.Name)
 		case t.Call == nil:
 			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has the tool %q without a Call", a.Name, t.Name)
 		}
 		if err := t.Expiry.Check(); err != nil {
-			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has the tool %q whose %s", a.Name, t.Name, spool.MessageOf(err))
+			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has the tool %q whose %s", a.Name, t.Name,
+				spool.MessageOf(err))
 		}
 		if t.PendingTimeout < 0 {
-			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has the tool %q whose PendingTimeout is negative", a.Name, t.Name)
+			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has the tool %q whose PendingTimeout is negative",
+				a.Name, t.Name)
 		}
 		seen[t.Name] = true
 	}
@@ -292,9 +298,9 @@ func (r *Registry) Parameters(v store.View, p store.Park) (json.RawMessage, erro
 	return tool.Parameters, nil
 }
 
-// Permitted returns the agent with only the tools that the run's subject may use, plus the two tools of its catalogue and
-// the client's tools. The result depends only on data that the run keeps from its start, so it is the same in each
-// process and after a restart. Permitted returns nil for a nil agent.
+// Permitted returns the agent with only the tools that the run's subject may use, plus the two tools of its catalogue
+// and the client's tools. The result depends only on data that the run keeps from its start, so it is the same in
+// each process and after a restart. Permitted returns nil for a nil agent.
 func (a *Agent) Permitted(run store.RunRow) *Agent {
 	if a == nil {
 		return nil

@@ -13,7 +13,9 @@ import (
 // reading that the tool takes, Repair returns this reading, and what was sent. Otherwise sent is nil. Hook may find
 // another reading for a problem, or nil. The arguments of a client's tool stay as they are, because the client has read
 // them as they came.
-func (a *Agent) Repair(name, text string, hook func(args json.RawMessage, problem error) json.RawMessage) (args, sent json.RawMessage) {
+func (a *Agent) Repair(
+	name, text string, hook func(args json.RawMessage, problem error) json.RawMessage,
+) (args, sent json.RawMessage) {
 	args = CallArgs(text)
 	tool, known := a.Tool(name)
 	if !known || a.AtClient[name] {

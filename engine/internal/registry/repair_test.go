@@ -23,7 +23,8 @@ func TestRepair(t *testing.T) {
 	a := &Agent{AtClient: map[string]bool{"theirs": true}}
 	a.Tools = []spool.Tool{
 		tool("clock", `{"type":"object"}`), tool("theirs", `{"type":"object"}`),
-		tool("send", `{"type":"object","properties":{"to":{"type":"string"},"n":{"type":"integer"}},"required":["to"],"additionalProperties":false}`),
+		tool("send",
+			`{"type":"object","properties":{"to":{"type":"string"},"n":{"type":"integer"}},"required":["to"],"additionalProperties":false}`),
 	}
 	for _, c := range []struct{ name, text, want string }{
 		{"clock", "null", "{}"},
@@ -76,13 +77,18 @@ func TestRepair(t *testing.T) {
 func TestRepairHook(t *testing.T) {
 	t.Parallel()
 
-	a := &Agent{Agent: spool.Agent{Tools: []spool.Tool{{ToolSpec: spool.ToolSpec{Name: "send"}, Check: func(args json.RawMessage) error {
-		if string(args) != `{"to":"bob"}` {
-			return errors.New("not to bob")
-		}
-		return nil
-	}}}}}
-	for fixed, want := range map[string]string{`{"to": "bob"}`: `{"to":"bob"}`, `{"to":"eve"}`: `"to bob"`, "{": `"to bob"`, "": `"to bob"`} {
+	a := &Agent{Agent: spool.Agent{Tools: []spool.Tool{{
+		ToolSpec: spool.ToolSpec{Name: "send"},
+		Check: func(args json.RawMessage) error {
+			if string(args) != `{"to":"bob"}` {
+				return errors.New("not to bob")
+			}
+			return nil
+		},
+	}}}}
+	for fixed, want := range map[string]string{
+		`{"to": "bob"}`: `{"to":"bob"}`, `{"to":"eve"}`: `"to bob"`, "{": `"to bob"`, "": `"to bob"`,
+	} {
 		args, sent := a.Repair("send", "to bob", func(args json.RawMessage, problem error) json.RawMessage {
 			if string(args) != `"to bob"` || problem.Error() != noObject {
 				t.Errorf("the hook gets %s and %v", args, problem)

@@ -22,8 +22,8 @@ func (a *Agent) Request(run store.RunRow, messages []spool.Message) spool.ModelR
 	return r
 }
 
-// listed returns the tools of a request: those that need not be found, and behind them those that were described, in this
-// order. So the list only grows at its end, and a provider's cache of the prompt stays.
+// listed returns the tools of a request: those that need not be found, and behind them those that were described, in
+// this order. So the list only grows at its end, and a provider's cache of the prompt stays.
 func (a *Agent) listed(described []string) (list []spool.ToolSpec) {
 	places := make(map[string]int, len(described))
 	for i, name := range described {

@@ -19,7 +19,8 @@ func (a *Agent) checkSources() error {
 		case s == nil:
 			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has a nil tool source", a.Name)
 		case !toolName.MatchString(s.Name()):
-			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has a tool source with the bad name %q", a.Name, s.Name())
+			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has a tool source with the bad name %q", a.Name,
+				s.Name())
 		case seen[s.Name()]:
 			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has two tool sources of the name %q", a.Name, s.Name())
 		}
@@ -97,8 +98,8 @@ func (a *Agent) WithLists(lists map[string]json.RawMessage) (*Agent, error) {
 }
 
 // addSourced adds the tools of the sources. A tool is left out if its name or its schema is bad, or another tool has
-// its name. The tools of a catalogue are left out if the agent itself has a tool of the name of one of the two that find
-// them.
+// its name. The tools of a catalogue are left out if the agent itself has a tool of the name of one of the two that
+// find them.
 func (a *Agent) addSourced(lists map[string]json.RawMessage) error {
 	a.Tools, a.FromSource, a.LeftOut = slices.Clone(a.Tools), make(map[string]bool), nil
 	names := make(map[string]bool, len(a.Tools))
@@ -110,7 +111,9 @@ func (a *Agent) addSourced(lists map[string]json.RawMessage) error {
 	for i, s := range a.ToolSources {
 		var err error
 		if bySource[i], err = toolsOf(s, lists[s.Name()]); err != nil {
-			return &spool.Error{Code: spool.CodeOf(err), Message: "read the tools of " + s.Name() + ": " + spool.MessageOf(err), Err: err}
+			return &spool.Error{
+				Code: spool.CodeOf(err), Message: "read the tools of " + s.Name() + ": " + spool.MessageOf(err), Err: err,
+			}
 		}
 		hasCatalogue = hasCatalogue || searches(bySource[i])
 	}
@@ -134,7 +137,9 @@ func (a *Agent) addSourced(lists map[string]json.RawMessage) error {
 func toolsOf(source spool.ToolSource, list json.RawMessage) (tools []spool.Tool, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = &spool.Error{Code: spool.Internal, Message: "the tool source panicked", Err: fmt.Errorf("panic: %v\n%s", r, debug.Stack())}
+			err = &spool.Error{
+				Code: spool.Internal, Message: "the tool source panicked", Err: fmt.Errorf("panic: %v\n%s", r, debug.Stack()),
+			}
 		}
 	}()
 	return source.Tools(list)

@@ -67,9 +67,10 @@ func (c Config) checkSpawn(a *Agent) error {
 			return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has a profile with the bad name %q", a.Name, name)
 		}
 		nested := &Agent{Agent: spool.Agent{
-			Name: name, Model: cmp.Or(p.Model, a.Model), Instructions: p.Instructions, Tools: slices.Clone(p.Tools), ToolSources: p.ToolSources,
-			MaxSteps: min(cmp.Or(p.MaxSteps, s.MaxSteps), a.MaxSteps), MaxOutputTokens: p.MaxOutputTokens, Extra: p.Extra,
-			DistinctApprover: a.DistinctApprover, NoFinalAnswer: a.NoFinalAnswer, RepairArguments: a.RepairArguments, Output: p.Output,
+			Name: name, Model: cmp.Or(p.Model, a.Model), Instructions: p.Instructions, Tools: slices.Clone(p.Tools),
+			ToolSources: p.ToolSources, MaxSteps: min(cmp.Or(p.MaxSteps, s.MaxSteps), a.MaxSteps),
+			MaxOutputTokens: p.MaxOutputTokens, Extra: p.Extra, DistinctApprover: a.DistinctApprover,
+			NoFinalAnswer: a.NoFinalAnswer, RepairArguments: a.RepairArguments, Output: p.Output,
 			Fallbacks: profileFallbacks(p, a), FallbackOn: a.FallbackOn, FallbackAfter: a.FallbackAfter,
 		}}
 		if err := c.checkAgent(nested); err != nil {
@@ -94,9 +95,11 @@ func (a *Agent) Nested(name string) *Agent {
 		return p
 	}
 	persona := &Agent{InheritModel: true, Agent: spool.Agent{
-		Name: name, Model: a.Model, DistinctApprover: a.DistinctApprover, MaxSteps: defaultNestedSteps, MaxOutputTokens: a.MaxOutputTokens, Extra: a.Extra,
-		NoFinalAnswer: a.NoFinalAnswer, RepairArguments: a.RepairArguments, Fallbacks: a.Fallbacks, FallbackOn: a.FallbackOn, FallbackAfter: a.FallbackAfter,
-		Instructions: "You are " + name + ", who helps another agent with a part of its work. Do what you are asked and answer with the result alone.",
+		Name: name, Model: a.Model, DistinctApprover: a.DistinctApprover, MaxSteps: defaultNestedSteps,
+		MaxOutputTokens: a.MaxOutputTokens, Extra: a.Extra, NoFinalAnswer: a.NoFinalAnswer,
+		RepairArguments: a.RepairArguments, Fallbacks: a.Fallbacks, FallbackOn: a.FallbackOn, FallbackAfter: a.FallbackAfter,
+		Instructions: "You are " + name +
+			", who helps another agent with a part of its work. Do what you are asked and answer with the result alone.",
 	}}
 	if a.Spawn != nil {
 		persona.MaxSteps = a.Spawn.MaxSteps

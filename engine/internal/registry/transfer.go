@@ -45,7 +45,8 @@ func (r *Registry) checkTargets() error {
 	for _, configured := range r.Agents {
 		for _, name := range slices.Sorted(maps.Keys(configured.Transfers)) {
 			if r.byName[name] == nil {
-				return spool.Errorf(spool.Invalid, "Config.Agents: agent %q: Transfers has the agent %q, which Config.Agents lacks", configured.Name, name)
+				return spool.Errorf(spool.Invalid, "Config.Agents: agent %q: Transfers has the agent %q, which Config.Agents lacks",
+					configured.Name, name)
 			}
 		}
 	}
@@ -57,8 +58,8 @@ func (r *Registry) HandsOver() bool {
 	return slices.ContainsFunc(r.Agents, func(a spool.Agent) bool { return len(a.Transfers) > 0 })
 }
 
-// Successor returns the agent that a run may hand its thread to, and what that agent sees. It returns nil if the run may
-// not, because of its agent or its subject.
+// Successor returns the agent that a run may hand its thread to, and what that agent sees. It returns nil if the run
+// may not, because of its agent or its subject.
 func (r *Registry) Successor(a *Agent, run store.RunRow, name string) (*Agent, spool.TransferHistory) {
 	t, known := a.Transfers[name]
 	if !known || name == "" {
@@ -197,7 +198,9 @@ func OptionsOf(a *Agent, run store.RunRow) json.RawMessage {
 	}
 	var options map[string]json.RawMessage
 	_ = json.Unmarshal(run.ProviderOptions, &options) // the start has checked it
-	maps.DeleteFunc(options, func(name string, _ json.RawMessage) bool { return !slices.Contains(a.ProviderOptions, name) })
+	maps.DeleteFunc(options, func(name string, _ json.RawMessage) bool {
+		return !slices.Contains(a.ProviderOptions, name)
+	})
 	if len(options) == 0 {
 		return nil
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/spoolhq/spool/store"
 )
 
-// retireArtifacts returns the rows that the deletion of a thread writes, and the function that removes its artifacts after
-// the commit. It does so for a thread without artifacts too, because an upload may add one until the commit.
+// retireArtifacts returns the rows that the deletion of a thread writes, and the function that removes its artifacts
+// after the commit. It does so for a thread without artifacts too, because an upload may add one until the commit.
 func (r *Remover) retireArtifacts(key spool.ThreadKey) ([]store.Row, func(context.Context) error) {
 	switch artifacts := r.Artifacts.(type) {
 	case nil:

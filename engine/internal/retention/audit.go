@@ -28,7 +28,9 @@ func (r *Remover) RetainAudit(ctx context.Context) error {
 		return nil
 	}
 	for {
-		n, err := r.Store.Prune(ctx, store.PruneQuery{Kind: store.PruneAudit, Before: now.Add(-r.Retention.Audit), Limit: pruneSize})
+		n, err := r.Store.Prune(ctx, store.PruneQuery{
+			Kind: store.PruneAudit, Before: now.Add(-r.Retention.Audit), Limit: pruneSize,
+		})
 		if err != nil {
 			return err
 		}

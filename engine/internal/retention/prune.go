@@ -113,7 +113,8 @@ func (r *Remover) Retain(ctx context.Context) error {
 		Before: time.Now().Add(-r.Retention.Threads), Limit: retentionPage,
 	}, "retention")
 	if len(report.Threads) > 0 {
-		r.Log.InfoContext(ctx, "removed old threads", "threads", len(report.Threads), "retention", r.Retention.Threads.String())
+		r.Log.InfoContext(ctx, "removed old threads", "threads", len(report.Threads), "retention",
+			r.Retention.Threads.String())
 	}
 	return err
 }

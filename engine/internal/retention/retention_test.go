@@ -30,7 +30,8 @@ type notedStore struct {
 }
 
 func (s *notedStore) Threads(_ context.Context, q wire.ThreadQuery) ([]wire.Thread, error) {
-	s.asked = append(s.asked, fmt.Sprintf("%s threads before %s of %q, up to %d", q.Work, q.UpdatedBefore.Sub(maptx.Start), q.Tenant, q.Limit))
+	s.asked = append(s.asked, fmt.Sprintf("%s threads before %s of %q, up to %d", q.Work, q.UpdatedBefore.Sub(maptx.Start),
+		q.Tenant, q.Limit))
 	return s.threads, nil
 }
 
@@ -51,7 +52,8 @@ func remover(thread *wire.Thread) (*Remover, *notedStore, *maptx.Tx) {
 	tx := maptx.New(spool.ThreadKey{Tenant: "t", ID: "c"}, maptx.Start)
 	tx.Rows.Thread = thread
 	s := &notedStore{Store: maptx.Store{Tx: tx}}
-	return &Remover{Threads: &change.Threads{Store: s, Live: inprocess.NewLive(0), Log: slog.New(slog.DiscardHandler)}}, s, tx
+	return &Remover{Threads: &change.Threads{Store: s, Live: inprocess.NewLive(0), Log: slog.New(slog.DiscardHandler)}}, s,
+		tx
 }
 
 // A thread is deleted unless a run has it.
@@ -68,7 +70,10 @@ func TestDelete(t *testing.T) {
 		{"without a run", &wire.Thread{State: wire.Idle}, "", gone},
 		{"queued", &wire.Thread{State: wire.Queued}, wire.ReasonActiveRun, ""},
 		{"parked", &wire.Thread{State: wire.WaitingForInput}, wire.ReasonActiveRun, ""},
-		{"at rest, with a lease", &wire.Thread{State: wire.Completed, LeaseUntil: maptx.Start.Add(1)}, wire.ReasonActiveRun, ""},
+		{
+			"at rest, with a lease", &wire.Thread{State: wire.Completed, LeaseUntil: maptx.Start.Add(1)}, wire.ReasonActiveRun,
+			"",
+		},
 		{"gone", nil, wire.ReasonNotFound, ""},
 	} {
 		r, _, tx := remover(c.thread)
@@ -152,7 +157,8 @@ func TestPurgeJobs(t *testing.T) {
 		noted  string
 	}{
 		{"all", wire.JobQuery{}, nil, []int{1000, 1000, 5}, 2005, []string{
-			`prune dead of "t", job 0, up to 1000`, `prune dead of "t", job 0, up to 1000`, `prune dead of "t", job 0, up to 1000`,
+			`prune dead of "t", job 0, up to 1000`, `prune dead of "t", job 0, up to 1000`,
+			`prune dead of "t", job 0, up to 1000`,
 		}, "+ audit 1 Action=purge_jobs"},
 		{
 			"so many",
@@ -178,7 +184,8 @@ func TestPurgeJobs(t *testing.T) {
 		s.dead, s.pruned = c.dead, c.pruned
 		before := tx.Clone()
 		n, err := r.PurgeJobs(t.Context(), "t", c.q)
-		if diff := cmp.Diff([]any{c.want, c.asked, c.noted}, []any{n, s.asked, maptx.Diff(before, tx)}); diff != "" || err != nil {
+		if diff := cmp.Diff([]any{c.want, c.asked, c.noted}, []any{n, s.asked, maptx.Diff(before, tx)}); diff != "" ||
+			err != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", c.name, err, diff)
 		}
 	}
@@ -193,11 +200,29 @@ func TestHourly(t *testing.T) {
 		do   func(r *Remover) error
 		want []int // how often the store was asked, after each of three times an hour apart but for the second
 	}{
-		{"audit entries", func(r *Remover) { r.Retention.Audit = time.Hour }, func(r *Remover) error { return r.RetainAudit(context.Background()) }, []int{2, 2, 3}},
-		{"audit entries, for ever", func(r *Remover) { r.Retention.Audit = -1 }, func(r *Remover) error { return r.RetainAudit(context.Background()) }, []int{0, 0, 0}},
+		{
+			"audit entries",
+			func(r *Remover) { r.Retention.Audit = time.Hour },
+			func(r *Remover) error { return r.RetainAudit(context.Background()) },
+			[]int{2, 2, 3},
+		},
+		{
+			"audit entries, for ever",
+			func(r *Remover) { r.Retention.Audit = -1 },
+			func(r *Remover) error { return r.RetainAudit(context.Background()) },
+			[]int{0, 0, 0},
+		},
 		{"rows", func(*Remover) {}, func(r *Remover) error { return r.RemoveExpired(context.Background()) }, []int{2, 2, 3}},
-		{"threads, for ever", func(*Remover) {}, func(r *Remover) error { return r.Retain(context.Background()) }, []int{0, 0, 0}},
-		{"threads", func(r *Remover) { r.Retention = option.Retention{Threads: time.Hour} }, func(r *Remover) error { return r.Retain(context.Background()) }, []int{1, 2, 3}},
+		{
+			"threads, for ever", func(*Remover) {}, func(r *Remover) error { return r.Retain(context.Background()) },
+			[]int{0, 0, 0},
+		},
+		{
+			"threads",
+			func(r *Remover) { r.Retention = option.Retention{Threads: time.Hour} },
+			func(r *Remover) error { return r.Retain(context.Background()) },
+			[]int{1, 2, 3},
+		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			r, s, _ := remover(nil)

@@ -43,7 +43,10 @@ func (c *counted) count() {
 }
 
 func content(agent, instructions string) wire.AgentContent {
-	return wire.AgentContent{Name: agent, Instructions: instructions, Model: wire.ModelContent{Name: "m"}, Tools: []wire.ToolContent{{Name: "t"}}, MaxSteps: 1}
+	return wire.AgentContent{
+		Name: agent, Instructions: instructions, Model: wire.ModelContent{Name: "m"}, Tools: []wire.ToolContent{{Name: "t"}},
+		MaxSteps: 1,
+	}
 }
 
 // TestKeepOnce keeps one revision in many processes at once.
@@ -152,7 +155,9 @@ func TestFind(t *testing.T) {
 	}
 	// two ids with the same beginning
 	err := r.Store.Update(t.Context(), spool.ThreadKey{}, 0, func(tx store.Tx) error {
-		return tx.Write(store.Changes{Rows: []store.Row{{Kind: "agent_revision", Key: string(id[:20]) + "-", Value: []byte(`{}`)}}})
+		return tx.Write(store.Changes{
+			Rows: []store.Row{{Kind: "agent_revision", Key: string(id[:20]) + "-", Value: []byte(`{}`)}},
+		})
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -86,8 +86,8 @@ func (r *Runner) begin(ctx context.Context, claimed *thread.Segment, sent time.T
 	return s
 }
 
-// ClaimOnStart returns how the start of a run claims it for this process, or nil if the store may not have the revision of
-// the run's agent yet.
+// ClaimOnStart returns how the start of a run claims it for this process, or nil if the store may not have the
+// revision of the run's agent yet.
 func (r *Runner) ClaimOnStart(agent string) *thread.ClaimOnStart {
 	id, known := r.Registry.RevisionOf(store.RunRow{Run: wire.Run{Agent: agent}})
 	if known == nil || !r.Revisions.Kept(id) {

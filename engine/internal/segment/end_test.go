@@ -20,8 +20,10 @@ func TestTimeLeft(t *testing.T) {
 		budget, spent, limit, used, left time.Duration
 		by                               error
 	}{
-		"nothing":             {used: time.Hour},
-		"budget":              {budget: time.Minute, spent: 20 * time.Second, left: 40 * time.Second, by: active.ErrOutOfTime},
+		"nothing": {used: time.Hour},
+		"budget": {
+			budget: time.Minute, spent: 20 * time.Second, left: 40 * time.Second, by: active.ErrOutOfTime,
+		},
 		"limit":               {limit: time.Minute, used: 20 * time.Second, left: 40 * time.Second, by: active.ErrTimeLimit},
 		"budget before limit": {budget: time.Minute, limit: time.Hour, left: time.Minute, by: active.ErrOutOfTime},
 		"both at once":        {budget: time.Minute, limit: time.Minute, left: time.Minute, by: active.ErrOutOfTime},
@@ -74,12 +76,14 @@ func TestHandBack(t *testing.T) {
 	}})
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := s.segment.loop.Advance(ended); !errors.Is(err, context.Canceled) || s.Rows.Rows.Effects[0].State != wire.EffectPending {
+	if err := s.segment.loop.Advance(ended); !errors.Is(err, context.Canceled) ||
+		s.Rows.Rows.Effects[0].State != wire.EffectPending {
 		t.Fatalf("before a call: %v, %v", err, s.Rows.Rows.Effects)
 	}
 	s.Check(s.segment.handBack(t.Context(), context.Canceled))
 	run, jobs := s.Saved(), s.Rows.Rows.Jobs
-	if run.State != wire.Queued || run.Attempts != 1 || len(jobs) != 1 || !jobs[0].DueAt.Equal(stage.Noon) || s.Rows.Rows.Effects[0].State != wire.EffectVoid || s.Screen.Woken != 1 {
+	if run.State != wire.Queued || run.Attempts != 1 || len(jobs) != 1 || !jobs[0].DueAt.Equal(stage.Noon) ||
+		s.Rows.Rows.Effects[0].State != wire.EffectVoid || s.Screen.Woken != 1 {
 		t.Errorf("%s, %v, %v; workers were woken %d times", run.State, jobs, s.Rows.Rows.Effects, s.Screen.Woken)
 	}
 	s = desk(t, store.RunRow{RunState: store.RunState{StopAt: stage.Noon}})

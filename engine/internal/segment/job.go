@@ -45,7 +45,9 @@ func (r *Runner) HandleJob(ctx context.Context, j wire.Job, in *slots.Slot) (wir
 }
 
 // HandleClaimed executes a run that its start has claimed. In is the worker's slot for it.
-func (r *Runner) HandleClaimed(ctx context.Context, claimed *thread.ClaimedRun, in *slots.Slot) (wire.JobResult, error) {
+func (r *Runner) HandleClaimed(
+	ctx context.Context, claimed *thread.ClaimedRun, in *slots.Slot,
+) (wire.JobResult, error) {
 	s := r.begin(ctx, &claimed.Segment, claimed.Sent)
 	s.loop.UseMessages(claimed.Messages)
 	return r.execute(ctx, s, in)
@@ -61,8 +63,8 @@ func (r *Runner) execute(ctx context.Context, s *segment, in *slots.Slot) (wire.
 	return wire.JobResult{Accepted: true}, nil
 }
 
-// reopen returns the last of a chain of nested runs, in a segment without a lease. Each run has spawned the next. It reports
-// false if this process cannot make calls of the run: then the run's next segment makes them, or fails.
+// reopen returns the last of a chain of nested runs, in a segment without a lease. Each run has spawned the next. It
+// reports false if this process cannot make calls of the run: then the run's next segment makes them, or fails.
 func (r *Runner) reopen(
 	ctx context.Context, t wire.Thread, runs []store.RunRow, sent time.Time,
 ) (_ *active.Run, can bool, _ error) {
@@ -94,7 +96,8 @@ func (r *Runner) CloseLost(ctx context.Context, key spool.ThreadKey, lost *threa
 	if lost == nil {
 		return
 	}
-	end := wire.NewItem(wire.ItemRunError, wire.Offset{}, 0, wire.StreamFailed{Status: wire.SegmentLost, Error: thread.WorkerDied})
+	end := wire.NewItem(wire.ItemRunError, wire.Offset{}, 0,
+		wire.StreamFailed{Status: wire.SegmentLost, Error: thread.WorkerDied})
 	r.Streaming.CloseLost(ctx, store.StreamKey{Thread: key, ID: lost.ID}, end, lost.End)
 	r.Live.Wake(key, store.WakeStream, nil)
 }

@@ -65,7 +65,9 @@ func (s *segment) Check(ctx context.Context) error {
 		case s.end != nil:
 			s.end(cause)
 		}
-		return &spool.Error{Code: spool.Unavailable, Message: "the call was not made: its worker may have lost the run", Err: cause}
+		return &spool.Error{
+			Code: spool.Unavailable, Message: "the call was not made: its worker may have lost the run", Err: cause,
+		}
 	}
 	return nil
 }

@@ -26,17 +26,32 @@ func TestCheckLease(t *testing.T) {
 		called bool
 		asked  bool // the lease was renewed
 	}{
-		"at once":                   {called: true},
-		"shortly before":            {pause: 40*time.Second - 1, called: true},
-		"nobody else has it":        {pause: 40 * time.Second, called: true, asked: true},
-		"long after it":             {pause: time.Hour, called: true, asked: true},
-		"another worker has it":     {pause: 40 * time.Second, change: func(s *scene) { s.Rows.Rows.Thread.Fence++ }, cause: active.ErrLost},
-		"the run has ended":         {pause: 40 * time.Second, change: func(s *scene) { s.Rows.Rows.Thread.State = wire.Failed }, cause: active.ErrLost},
-		"the thread is gone":        {pause: 40 * time.Second, change: func(s *scene) { s.Rows.Rows.Thread = nil }, cause: active.ErrLost},
-		"the thread is another":     {pause: 40 * time.Second, change: func(s *scene) { s.Rows.Rows.Thread.CreatedAt = stage.Noon.Add(1) }, cause: active.ErrLost},
-		"the run was stopped":       {pause: 40 * time.Second, change: func(s *scene) { s.Rows.Rows.Runs[0].StopAt = stage.Noon }, cause: active.ErrStopped, asked: true},
-		"stopped, but in time":      {change: func(s *scene) { s.Rows.Rows.Runs[0].StopAt = stage.Noon }, called: true},
-		"the store is away":         {pause: 40 * time.Second, change: func(s *scene) { s.segment.runner.Store = away{s.segment.runner.Store} }, cause: active.ErrLapsed},
+		"at once":            {called: true},
+		"shortly before":     {pause: 40*time.Second - 1, called: true},
+		"nobody else has it": {pause: 40 * time.Second, called: true, asked: true},
+		"long after it":      {pause: time.Hour, called: true, asked: true},
+		"another worker has it": {
+			pause: 40 * time.Second, change: func(s *scene) { s.Rows.Rows.Thread.Fence++ }, cause: active.ErrLost,
+		},
+		"the run has ended": {
+			pause: 40 * time.Second, change: func(s *scene) { s.Rows.Rows.Thread.State = wire.Failed }, cause: active.ErrLost,
+		},
+		"the thread is gone": {
+			pause: 40 * time.Second, change: func(s *scene) { s.Rows.Rows.Thread = nil }, cause: active.ErrLost,
+		},
+		"the thread is another": {
+			pause: 40 * time.Second, change: func(s *scene) { s.Rows.Rows.Thread.CreatedAt = stage.Noon.Add(1) },
+			cause: active.ErrLost,
+		},
+		"the run was stopped": {
+			pause: 40 * time.Second, change: func(s *scene) { s.Rows.Rows.Runs[0].StopAt = stage.Noon },
+			cause: active.ErrStopped, asked: true,
+		},
+		"stopped, but in time": {change: func(s *scene) { s.Rows.Rows.Runs[0].StopAt = stage.Noon }, called: true},
+		"the store is away": {
+			pause: 40 * time.Second, change: func(s *scene) { s.segment.runner.Store = away{s.segment.runner.Store} },
+			cause: active.ErrLapsed,
+		},
 		"a look, soon":              {change: func(s *scene) { s.segment.end = nil }, called: true},
 		"a look, after a pause":     {pause: 40 * time.Second, change: func(s *scene) { s.segment.end = nil }},
 		"the call has been ended":   {pause: 40 * time.Second, ended: true},
@@ -84,7 +99,8 @@ func TestBeatStopped(t *testing.T) {
 		s.Rows.Rows.Runs[0].StopAt = stage.Noon
 		s.segment.beat(ctx, s.segment.end)
 		if !errors.Is(ended, active.ErrStopped) || s.segment.lease.holds(s.segment.runner.Rules.Lease) {
-			t.Errorf("the segment ends with %v, and the lease is trusted: %t", ended, s.segment.lease.holds(s.segment.runner.Rules.Lease))
+			t.Errorf("the segment ends with %v, and the lease is trusted: %t", ended,
+				s.segment.lease.holds(s.segment.runner.Rules.Lease))
 		}
 	})
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/spoolhq/spool/wire"
 )
 
-// A look at a pending call comes too early, too late, or finds that nobody waits for it. Only in time is the tool called.
+// A look at a pending call comes too early, too late, or finds that nobody waits for it. Only in time is the tool
+// called.
 func TestPoll(t *testing.T) {
 	t.Parallel()
 	early := wire.JobResult{Reason: "it is too early to look at the call", RetryAfter: time.Minute}
@@ -26,19 +27,27 @@ func TestPoll(t *testing.T) {
 		state  string // of the pending call
 		calls  int
 	}{
-		"still pending":      {err: still, want: accepted, state: "2", calls: 1},
-		"done":               {want: accepted, state: "ready", calls: 1},
-		"failed":             {err: stage.ErrDial, want: accepted, state: "ready", calls: 1},
-		"cannot be stored":   {err: spool.Pending(1, json.RawMessage("{")), want: accepted, state: "ready", calls: 1},
-		"too early":          {change: func(_ *scene, p *store.Park) { p.Pending.NextAt = stage.Noon.Add(time.Minute) }, want: early, state: "1"},
-		"overdue":            {change: func(_ *scene, p *store.Park) { p.Pending.Until = stage.Noon }, want: accepted, state: "ready"},
-		"ready before":       {change: func(_ *scene, p *store.Park) { p.Pending.Ready = true }, want: gone, state: "ready"},
-		"landed":             {change: func(_ *scene, p *store.Park) { p.Landed = true }, want: gone, state: "1"},
-		"answered":           {change: func(_ *scene, p *store.Park) { p.State = wire.ParkAnswered }, want: gone, state: "1"},
-		"has not parked yet": {change: func(_ *scene, p *store.Park) { p.Pending.NextAt = time.Time{} }, want: gone, state: "1"},
-		"other call":         {change: func(_ *scene, p *store.Park) { p.ToolCallID = "c2" }, want: gone, state: "1"},
-		"tool is gone":       {change: func(_ *scene, p *store.Park) { p.ToolName = "find" }, want: accepted, state: "ready"},
-		"thread is gone":     {change: func(s *scene, _ *store.Park) { s.Rows.Rows.Thread, s.Rows.Rows.Runs = nil, nil }, want: gone, state: "1"},
+		"still pending":    {err: still, want: accepted, state: "2", calls: 1},
+		"done":             {want: accepted, state: "ready", calls: 1},
+		"failed":           {err: stage.ErrDial, want: accepted, state: "ready", calls: 1},
+		"cannot be stored": {err: spool.Pending(1, json.RawMessage("{")), want: accepted, state: "ready", calls: 1},
+		"too early": {
+			change: func(_ *scene, p *store.Park) { p.Pending.NextAt = stage.Noon.Add(time.Minute) }, want: early, state: "1",
+		},
+		"overdue": {
+			change: func(_ *scene, p *store.Park) { p.Pending.Until = stage.Noon }, want: accepted, state: "ready",
+		},
+		"ready before": {change: func(_ *scene, p *store.Park) { p.Pending.Ready = true }, want: gone, state: "ready"},
+		"landed":       {change: func(_ *scene, p *store.Park) { p.Landed = true }, want: gone, state: "1"},
+		"answered":     {change: func(_ *scene, p *store.Park) { p.State = wire.ParkAnswered }, want: gone, state: "1"},
+		"has not parked yet": {
+			change: func(_ *scene, p *store.Park) { p.Pending.NextAt = time.Time{} }, want: gone, state: "1",
+		},
+		"other call":   {change: func(_ *scene, p *store.Park) { p.ToolCallID = "c2" }, want: gone, state: "1"},
+		"tool is gone": {change: func(_ *scene, p *store.Park) { p.ToolName = "find" }, want: accepted, state: "ready"},
+		"thread is gone": {
+			change: func(s *scene, _ *store.Park) { s.Rows.Rows.Thread, s.Rows.Rows.Runs = nil, nil }, want: gone, state: "1",
+		},
 	} {
 		calls := 0
 		work := stage.Tool("work", func(tool *spool.Tool) {
@@ -52,9 +61,12 @@ func TestPoll(t *testing.T) {
 		})
 		s := newScene(t, spool.Agent{Tools: []spool.Tool{work}}, store.RunRow{Run: wire.Run{State: wire.WaitingForInput}})
 		s.Rows.Rows.Runs[0].Revision = s.Agent().Revision
-		park := store.Park{RunID: "r", ToolCallID: "c1", ToolName: "work", State: wire.ParkPending, Pending: &wire.PendingCall{
-			State: json.RawMessage("1"), NextAt: stage.Noon, Until: stage.Noon.Add(time.Hour),
-		}}
+		park := store.Park{
+			RunID: "r", ToolCallID: "c1", ToolName: "work", State: wire.ParkPending,
+			Pending: &wire.PendingCall{
+				State: json.RawMessage("1"), NextAt: stage.Noon, Until: stage.Noon.Add(time.Hour),
+			},
+		}
 		job := wire.Job{Tenant: "t", ThreadID: "c", RunID: "r", Agent: "a", Kind: wire.JobPoll, Key: thread.PollKey(park)}
 		if c.change != nil {
 			c.change(s, &park)
@@ -106,7 +118,8 @@ func TestCancelCall(t *testing.T) {
 			}
 		})
 		park := store.Park{
-			RunID: "r", ToolCallID: "c1", ToolName: "work", State: wire.ParkClosed, Landed: true, Pending: &wire.PendingCall{State: json.RawMessage("1")},
+			RunID: "r", ToolCallID: "c1", ToolName: "work", State: wire.ParkClosed, Landed: true,
+			Pending: &wire.PendingCall{State: json.RawMessage("1")},
 		}
 		job := wire.Job{Tenant: "t", ThreadID: "c", RunID: "r", Agent: "a", Kind: wire.JobCancel, Key: thread.CancelKey(park)}
 		if c.change != nil {
@@ -114,7 +127,8 @@ func TestCancelCall(t *testing.T) {
 		}
 		s := newScene(t, spool.Agent{Tools: []spool.Tool{work}}, store.RunRow{Run: wire.Run{State: wire.Cancelled}})
 		s.Rows.Rows.Runs[0].Revision, s.Rows.Rows.Parks = s.Agent().Revision, []store.Park{park}
-		if got, err := s.segment.runner.poller.Cancel(t.Context(), job); err != nil || got != (wire.JobResult{Accepted: true}) || calls != c.calls {
+		if got, err := s.segment.runner.poller.Cancel(t.Context(), job); err != nil ||
+			got != (wire.JobResult{Accepted: true}) || calls != c.calls {
 			t.Errorf("%s: %+v, %v, cancelled %d times", name, got, err, calls)
 		}
 	}

@@ -23,7 +23,10 @@ type scene struct {
 func newScene(t *testing.T, agent spool.Agent, run store.RunRow) *scene {
 	t.Helper()
 	s := activetest.New(t, agent, run)
-	r := New(Host{Host: *s.Host(), Models: loop.Models{Chat: &chat.Client{Log: s.Host().Log}}, Streaming: activetest.Streaming(s.Host())})
+	r := New(Host{
+		Host: *s.Host(), Models: loop.Models{Chat: &chat.Client{Log: s.Host().Log}},
+		Streaming: activetest.Streaming(s.Host()),
+	})
 	row := s.Rows.Rows.Runs[0]
 	segment := r.newSegment(*s.Rows.Rows.Thread, row, 0, s.Agent(), time.Now())
 	s.Run = segment.run

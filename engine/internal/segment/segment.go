@@ -37,7 +37,9 @@ type segment struct {
 
 // newSegment returns the segment of a run that was leased by a request sent at the given time. Seq is the seq of the
 // record's last entry. Agent is nil if the process settles a run whose agent it lacks.
-func (r *Runner) newSegment(t wire.Thread, run store.RunRow, seq int64, agent *registry.Agent, sent time.Time) *segment {
+func (r *Runner) newSegment(
+	t wire.Thread, run store.RunRow, seq int64, agent *registry.Agent, sent time.Time,
+) *segment {
 	s := &segment{runner: r}
 	s.Segment = active.NewSegment(&r.Host.Host, publish.Segment{
 		Key: t.Key(), Fence: t.Fence, RunID: run.ID, CreatedAt: t.CreatedAt,

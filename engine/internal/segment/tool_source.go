@@ -60,7 +60,8 @@ func (s *segment) warnLeftOut(ctx context.Context, agent *registry.Agent) {
 	if was, _ := s.runner.leftOut.Swap(agent.Name, names); was == names || names == "" {
 		return
 	}
-	s.runner.Log.WarnContext(ctx, "tools of sources are left out: another tool of the agent has the name, or the name or the schema is bad",
+	s.runner.Log.WarnContext(ctx,
+		"tools of sources are left out: another tool of the agent has the name, or the name or the schema is bad",
 		"agent", agent.Name, "tools", names)
 }
 
@@ -133,7 +134,8 @@ func (s *segment) listTools(ctx context.Context, source spool.ToolSource) (list 
 	defer func() {
 		if r := recover(); r != nil {
 			err = &spool.Error{
-				Code: spool.Internal, Message: "the tool source " + source.Name() + " panicked", Err: fmt.Errorf("panic: %v\n%s", r, debug.Stack()),
+				Code: spool.Internal, Message: "the tool source " + source.Name() + " panicked",
+				Err: fmt.Errorf("panic: %v\n%s", r, debug.Stack()),
 			}
 		}
 	}()

@@ -45,8 +45,8 @@ func Of(r store.RunRow, ending store.Ending) wire.Settlement {
 	}
 	return wire.Settlement{
 		Thread: spool.ThreadKey{Tenant: r.Tenant, ID: r.ThreadID}, RunID: r.ID, Agent: r.Agent,
-		State: ending.State, StopReason: ending.Reason, Error: ending.Error, Expired: r.Expired, Steps: r.Steps, Usage: r.TokenCount, Costs: r.Costs(),
-		HostState: r.HostState, Output: output,
+		State: ending.State, StopReason: ending.Reason, Error: ending.Error, Expired: r.Expired, Steps: r.Steps,
+		Usage: r.TokenCount, Costs: r.Costs(), HostState: r.HostState, Output: output,
 	}
 }
 
@@ -59,7 +59,8 @@ func (h Hook) Call(ctx context.Context, s wire.Settlement) (err error) {
 		if err = h.try(ctx, s); err == nil {
 			return nil
 		}
-		h.Log.With("tenant", string(s.Thread.Tenant), "thread", string(s.Thread.ID), "run", string(s.RunID)).WarnContext(ctx, "settle run", "error", err)
+		h.Log.With("tenant", string(s.Thread.Tenant), "thread", string(s.Thread.ID), "run", string(s.RunID)).WarnContext(ctx,
+			"settle run", "error", err)
 		if try < tries-1 {
 			pause(ctx, wait*time.Duration(try+1))
 		}

@@ -25,13 +25,18 @@ func TestOf(t *testing.T) {
 			Tenant: "t", ThreadID: "c", ID: "r", Agent: "a", Steps: 2, TokenCount: spool.TokenCount{TotalTokens: 3},
 			Currency: "USD", CostMicros: 4, State: wire.Running,
 		},
-		RunState: store.RunState{HostState: json.RawMessage(`{"h":1}`), Output: &store.RunOutput{Value: json.RawMessage(`1`)}},
+		RunState: store.RunState{
+			HostState: json.RawMessage(`{"h":1}`), Output: &store.RunOutput{Value: json.RawMessage(`1`)},
+		},
 	}
 	want := wire.Settlement{
-		Thread: spool.ThreadKey{Tenant: "t", ID: "c"}, RunID: "r", Agent: "a", State: wire.Failed, StopReason: wire.StopFailed, Error: "no",
-		Steps: 2, Usage: spool.TokenCount{TotalTokens: 3}, Costs: []wire.Money{{Currency: "USD", Micros: 4}}, HostState: json.RawMessage(`{"h":1}`),
+		Thread: spool.ThreadKey{Tenant: "t", ID: "c"}, RunID: "r", Agent: "a", State: wire.Failed,
+		StopReason: wire.StopFailed, Error: "no", Steps: 2, Usage: spool.TokenCount{TotalTokens: 3},
+		Costs: []wire.Money{{Currency: "USD", Micros: 4}}, HostState: json.RawMessage(`{"h":1}`),
 	}
-	if diff := cmp.Diff(want, Of(run, store.Ending{State: wire.Failed, Reason: wire.StopFailed, Error: "no"})); diff != "" {
+	if diff := cmp.Diff(
+		want, Of(run, store.Ending{State: wire.Failed, Reason: wire.StopFailed, Error: "no"}),
+	); diff != "" {
 		t.Errorf("a failure (-want +got):\n%s", diff)
 	}
 	want.State, want.StopReason, want.Error, want.Output = wire.Completed, wire.StopCompleted, "", json.RawMessage(`1`)
@@ -92,14 +97,24 @@ func TestAgain(t *testing.T) {
 			Run: wire.Run{State: wire.Failed}, RunState: store.RunState{SettleClaim: maptx.Start.Add(time.Minute)},
 		}, 0, done, 1, "run r SettleClaim=- SettledAt=1m0s"},
 		{
-			"it is claimed", &store.RunRow{Run: wire.Run{State: wire.Failed}, RunState: store.RunState{SettleClaim: maptx.Start.Add(3 * time.Minute)}}, 0,
+			"it is claimed", &store.RunRow{
+				Run:      wire.Run{State: wire.Failed},
+				RunState: store.RunState{SettleClaim: maptx.Start.Add(3 * time.Minute)},
+			}, 0,
 			wire.JobResult{Reason: "it is being settled", RetryAfter: 2 * time.Minute},
 			0, "",
 		},
-		{"it is settled", &store.RunRow{Run: wire.Run{State: wire.Failed}, RunState: store.RunState{SettledAt: maptx.Start}}, 0, nothing, 0, ""},
+		{
+			"it is settled", &store.RunRow{Run: wire.Run{State: wire.Failed}, RunState: store.RunState{SettledAt: maptx.Start}},
+			0, nothing, 0, "",
+		},
 		{"it has not ended", &store.RunRow{Run: wire.Run{State: wire.Running}}, 0, nothing, 0, ""},
 		{"it is gone", nil, 0, nothing, 0, ""},
-		{"the hook fails", &store.RunRow{Run: wire.Run{State: wire.Failed}}, 3, wire.JobResult{Reason: "the settle hook failed", RetryAfter: time.Minute}, 3, ""},
+		{
+			"the hook fails", &store.RunRow{Run: wire.Run{State: wire.Failed}}, 3,
+			wire.JobResult{Reason: "the settle hook failed", RetryAfter: time.Minute},
+			3, "",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -129,7 +144,8 @@ func TestAgain(t *testing.T) {
 			})
 		})
 	}
-	if got, err := (Hook{}).Again(t.Context(), wire.Job{}); err != nil || !got.Accepted || got.Reason != "there is no settle hook" {
+	if got, err := (Hook{}).Again(t.Context(), wire.Job{}); err != nil || !got.Accepted ||
+		got.Reason != "there is no settle hook" {
 		t.Errorf("without a hook: %+v, %v", got, err)
 	}
 }

@@ -59,7 +59,8 @@ type Options struct {
 func New(o Options) *Slots {
 	s := &Slots{
 		slots: o.Concurrency, perTenant: o.PerTenant,
-		active: make(map[spool.Tenant]int), bySubject: make(map[spool.Tenant]map[string]int), served: make(map[spool.Tenant]time.Time),
+		active: make(map[spool.Tenant]int), bySubject: make(map[spool.Tenant]map[string]int),
+		served: make(map[spool.Tenant]time.Time),
 	}
 	switch {
 	case o.Concurrency == 1:
@@ -76,7 +77,9 @@ func New(o Options) *Slots {
 func (s *Slots) Query(lease time.Duration) store.ClaimQuery {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return store.ClaimQuery{Limit: s.slots - s.inUse, Reserved: s.reserved, PerTenant: s.perTenant, Served: s.lastServed, Lease: lease}
+	return store.ClaimQuery{
+		Limit: s.slots - s.inUse, Reserved: s.reserved, PerTenant: s.perTenant, Served: s.lastServed, Lease: lease,
+	}
 }
 
 // lastServed implements [store.ClaimQuery.Served].
@@ -230,7 +233,9 @@ func (s *Slots) yieldsToSubject(of *Slot, share int, stats wire.Stats) bool {
 			people++
 		}
 	}
-	load := store.ClaimLoad{Tenant: s.inFlight(of.tenant, stats.Waiting), TenantShare: share, SubjectShare: max(1, share/people)}
+	load := store.ClaimLoad{
+		Tenant: s.inFlight(of.tenant, stats.Waiting), TenantShare: share, SubjectShare: max(1, share/people),
+	}
 	bound := s.perTenant > 0 && load.Tenant >= s.perTenant
 	for _, w := range stats.Subjects {
 		load.Subject = w.InFlight

@@ -59,23 +59,50 @@ func TestSlotWanted(t *testing.T) {
 		of      spool.Tenant
 		wanted  bool
 	}{
-		"a tenant alone":             {work: map[spool.Tenant]int{"a": 16}, queue: waitingOf("a16"), of: "a"},
-		"one comes, who has a slot":  {work: map[spool.Tenant]int{"a": 16, "b": 1}, queue: waitingOf("a16"), of: "a"},
-		"one of two waits":           {work: map[spool.Tenant]int{"a": 16, "b": 1}, queue: waitingOf("a16", "b1"), of: "a"},
-		"one of four waits":          {work: map[spool.Tenant]int{"a": 16, "b": 3}, queue: waitingOf("a16", "b3"), of: "a", wanted: true},
-		"more at other workers":      {work: map[spool.Tenant]int{"a": 16, "b": 3}, queue: waitingOf("a60", "b20"), of: "a", wanted: true},
-		"it has its share":           {work: map[spool.Tenant]int{"a": 8, "b": 8}, queue: waitingOf("a8", "b8"), of: "a"},
-		"its worker has room":        {work: map[spool.Tenant]int{"a": 9, "b": 2}, queue: waitingOf("a9", "b2"), of: "a"},
-		"it is not the one":          {work: map[spool.Tenant]int{"a": 16, "b": 3}, queue: waitingOf("a16", "b3"), of: "b"},
-		"the last place":             {work: map[spool.Tenant]int{"a": 16, "b": 1, "c": 1, "d": 1, "e": 1}, queue: waitingOf(), of: "a", wanted: true},
-		"two places":                 {work: map[spool.Tenant]int{"a": 16, "b": 1, "c": 1, "d": 1}, queue: waitingOf("a16"), of: "a"},
-		"the one that waits is full": {options: Options{PerTenant: 1}, work: map[spool.Tenant]int{"a": 16, "b": 1}, queue: waitingOf("b1"), of: "a"},
-		"one slot":                   {options: Options{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("b0", "a1"), of: "a", wanted: true},
-		"one slot, older jobs":       {options: Options{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("a1", "b0"), of: "a", wanted: true},
-		"one slot, no other tenant":  {options: Options{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("a1"), of: "a"},
-		"elsewhere at work":          {options: Options{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("b2"), of: "a"},
-		"the queue is away":          {options: Options{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: &waitingStore{err: errors.New("away")}, of: "a"},
-		"others have more":           {options: Options{Concurrency: 2}, work: map[spool.Tenant]int{"a": 1, "b": 3}, queue: waitingOf("c0"), of: "a"},
+		"a tenant alone":            {work: map[spool.Tenant]int{"a": 16}, queue: waitingOf("a16"), of: "a"},
+		"one comes, who has a slot": {work: map[spool.Tenant]int{"a": 16, "b": 1}, queue: waitingOf("a16"), of: "a"},
+		"one of two waits":          {work: map[spool.Tenant]int{"a": 16, "b": 1}, queue: waitingOf("a16", "b1"), of: "a"},
+		"one of four waits": {
+			work: map[spool.Tenant]int{"a": 16, "b": 3}, queue: waitingOf("a16", "b3"), of: "a", wanted: true,
+		},
+		"more at other workers": {
+			work: map[spool.Tenant]int{"a": 16, "b": 3}, queue: waitingOf("a60", "b20"), of: "a", wanted: true,
+		},
+		"it has its share":    {work: map[spool.Tenant]int{"a": 8, "b": 8}, queue: waitingOf("a8", "b8"), of: "a"},
+		"its worker has room": {work: map[spool.Tenant]int{"a": 9, "b": 2}, queue: waitingOf("a9", "b2"), of: "a"},
+		"it is not the one":   {work: map[spool.Tenant]int{"a": 16, "b": 3}, queue: waitingOf("a16", "b3"), of: "b"},
+		"the last place": {
+			work: map[spool.Tenant]int{"a": 16, "b": 1, "c": 1, "d": 1, "e": 1}, queue: waitingOf(), of: "a", wanted: true,
+		},
+		"two places": {
+			work: map[spool.Tenant]int{"a": 16, "b": 1, "c": 1, "d": 1}, queue: waitingOf("a16"), of: "a",
+		},
+		"the one that waits is full": {
+			options: Options{PerTenant: 1}, work: map[spool.Tenant]int{"a": 16, "b": 1}, queue: waitingOf("b1"), of: "a",
+		},
+		"one slot": {
+			options: Options{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("b0", "a1"), of: "a",
+			wanted: true,
+		},
+		"one slot, older jobs": {
+			options: Options{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("a1", "b0"), of: "a",
+			wanted: true,
+		},
+		"one slot, no other tenant": {
+			options: Options{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("a1"), of: "a",
+		},
+		"elsewhere at work": {
+			options: Options{Concurrency: 1}, work: map[spool.Tenant]int{"a": 1}, queue: waitingOf("b2"), of: "a",
+		},
+		"the queue is away": {
+			options: Options{Concurrency: 1},
+			work:    map[spool.Tenant]int{"a": 1},
+			queue:   &waitingStore{err: errors.New("away")},
+			of:      "a",
+		},
+		"others have more": {
+			options: Options{Concurrency: 2}, work: map[spool.Tenant]int{"a": 1, "b": 3}, queue: waitingOf("c0"), of: "a",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -163,15 +190,47 @@ func TestSlotWantedBySubject(t *testing.T) {
 		waiting []wire.WaitingSubject
 		wanted  bool
 	}{
-		"a subject alone":           {work: map[string]int{"u": 16}, waiting: []wire.WaitingSubject{{Subject: "u", InFlight: 16}}},
-		"another finds a slot":      {work: map[string]int{"u": 16}, waiting: []wire.WaitingSubject{{Subject: "v"}}},
-		"another has all it may":    {work: map[string]int{"u": 16, "v": 2}, waiting: []wire.WaitingSubject{{Subject: "v", InFlight: 2}}, wanted: true},
-		"both have their share":     {work: map[string]int{"u": 8, "v": 8}, waiting: []wire.WaitingSubject{{Subject: "u", InFlight: 8}, {Subject: "v", InFlight: 8}}},
-		"another has one less":      {work: map[string]int{"u": 9, "v": 8}, waiting: []wire.WaitingSubject{{Subject: "v", InFlight: 8}}},
-		"the tenant's bound":        {options: Options{PerTenant: 3}, work: map[string]int{"u": 3}, waiting: []wire.WaitingSubject{{Subject: "v"}}, wanted: true},
-		"the tenant's bound of one": {options: Options{PerTenant: 1}, work: map[string]int{"u": 1}, waiting: []wire.WaitingSubject{{Subject: "v"}}, wanted: true},
-		"one slot":                  {options: Options{Concurrency: 1}, work: map[string]int{"u": 1}, waiting: []wire.WaitingSubject{{Subject: "v"}}, wanted: true},
-		"it is not the one":         {options: Options{PerTenant: 3}, work: map[string]int{"u": 1, "w": 2}, waiting: []wire.WaitingSubject{{Subject: "v"}}},
+		"a subject alone": {
+			work:    map[string]int{"u": 16},
+			waiting: []wire.WaitingSubject{{Subject: "u", InFlight: 16}},
+		},
+		"another finds a slot": {work: map[string]int{"u": 16}, waiting: []wire.WaitingSubject{{Subject: "v"}}},
+		"another has all it may": {
+			work:    map[string]int{"u": 16, "v": 2},
+			waiting: []wire.WaitingSubject{{Subject: "v", InFlight: 2}},
+			wanted:  true,
+		},
+		"both have their share": {
+			work:    map[string]int{"u": 8, "v": 8},
+			waiting: []wire.WaitingSubject{{Subject: "u", InFlight: 8}, {Subject: "v", InFlight: 8}},
+		},
+		"another has one less": {
+			work:    map[string]int{"u": 9, "v": 8},
+			waiting: []wire.WaitingSubject{{Subject: "v", InFlight: 8}},
+		},
+		"the tenant's bound": {
+			options: Options{PerTenant: 3},
+			work:    map[string]int{"u": 3},
+			waiting: []wire.WaitingSubject{{Subject: "v"}},
+			wanted:  true,
+		},
+		"the tenant's bound of one": {
+			options: Options{PerTenant: 1},
+			work:    map[string]int{"u": 1},
+			waiting: []wire.WaitingSubject{{Subject: "v"}},
+			wanted:  true,
+		},
+		"one slot": {
+			options: Options{Concurrency: 1},
+			work:    map[string]int{"u": 1},
+			waiting: []wire.WaitingSubject{{Subject: "v"}},
+			wanted:  true,
+		},
+		"it is not the one": {
+			options: Options{PerTenant: 3},
+			work:    map[string]int{"u": 1, "w": 2},
+			waiting: []wire.WaitingSubject{{Subject: "v"}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

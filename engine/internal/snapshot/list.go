@@ -56,7 +56,9 @@ func (l *encodedList) last() spool.MessageID {
 // empty list; form is then the form of the first message.
 //
 // Extend writes after the messages of l in its last block, so a list must not be extended twice.
-func (l *encodedList) extend(v store.View, thread wire.Thread, form wire.SnapshotForm) (_ *encodedList, shares bool, err error) {
+func (l *encodedList) extend(
+	v store.View, thread wire.Thread, form wire.SnapshotForm,
+) (_ *encodedList, shares bool, err error) {
 	if l != nil && !l.createdAt.Equal(thread.CreatedAt) {
 		l = nil
 	}
@@ -154,7 +156,9 @@ func (l *encodedList) put(m spool.Message, parts ...[]byte) {
 	for _, p := range parts {
 		*b = append(*b, p...)
 	}
-	l.index = append(l.index, encodedMessage{id: m.ID, block: len(l.blocks) - 1, from: from, to: len(*b), after: m.AfterSeq})
+	l.index = append(l.index, encodedMessage{
+		id: m.ID, block: len(l.blocks) - 1, from: from, to: len(*b), after: m.AfterSeq,
+	})
 	l.size += indexCost
 }
 

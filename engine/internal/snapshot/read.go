@@ -27,7 +27,9 @@ type reader struct {
 }
 
 // read reads a snapshot without its messages into snap. It calls messages in the same transaction.
-func (r reader) read(ctx context.Context, key spool.ThreadKey, snap *wire.Snapshot, messages func(v store.View) error) error {
+func (r reader) read(
+	ctx context.Context, key spool.ThreadKey, snap *wire.Snapshot, messages func(v store.View) error,
+) error {
 	snap.LastEventSeq = -1
 	var last record.Segment
 	var open record.OpenCalls

@@ -18,7 +18,8 @@ func TestSnapshotAtTheLastSavedItem(t *testing.T) {
 	t.Parallel()
 
 	nested := func(n int64, id spool.AgentID) wire.Item {
-		return wire.NewItem(wire.ItemSubagentEvent, wire.Offset{Fence: 1, N: n}, 0, wire.SubagentEvent{SubagentID: id, Event: []byte(`{}`)})
+		return wire.NewItem(wire.ItemSubagentEvent, wire.Offset{Fence: 1, N: n}, 0,
+			wire.SubagentEvent{SubagentID: id, Event: []byte(`{}`)})
 	}
 	text := func(n int64) wire.Item {
 		return wire.NewItem(wire.ItemTextContent, wire.Offset{Fence: 1, N: n}, 0, nil)
@@ -29,7 +30,10 @@ func TestSnapshotAtTheLastSavedItem(t *testing.T) {
 	if err := streams.Open(t.Context(), key); err != nil {
 		t.Fatal(err)
 	}
-	items := []wire.Item{text(1), nested(2, "a"), text(3), nested(4, "a"), nested(5, "b"), nested(6, "c"), nested(7, "a"), nested(8, "b"), text(9)}
+	items := []wire.Item{
+		text(1), nested(2, "a"), text(3), nested(4, "a"), nested(5, "b"), nested(6, "c"), nested(7, "a"), nested(8, "b"),
+		text(9),
+	}
 	if err := streams.Append(t.Context(), key, items); err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +53,10 @@ func TestSnapshotAtTheLastSavedItem(t *testing.T) {
 		{3, 7, 12, "6 9", 12}, // b's step was saved before its last items were in the stream
 		{11, 7, 8, "6", 11},
 	} {
-		l := record.Segment{Stream: key.ID, Run: "r1", Live: true, Saved: record.Saved{Main: at(test.main), Nested: map[spool.AgentID]wire.Offset{}}}
+		l := record.Segment{
+			Stream: key.ID, Run: "r1", Live: true,
+			Saved: record.Saved{Main: at(test.main), Nested: map[spool.AgentID]wire.Offset{}},
+		}
 		for id, n := range map[spool.AgentID]int64{"a": test.a, "b": test.b} {
 			if n > 0 {
 				l.Saved.Nested[id] = at(n)
@@ -64,7 +71,8 @@ func TestSnapshotAtTheLastSavedItem(t *testing.T) {
 			left = append(left, strconv.FormatInt(item.Offset.N, 10))
 		}
 		if strings.Join(left, " ") != test.left || snap.Offset == nil || *snap.Offset != at(test.last) {
-			t.Errorf("saved up to %d, %d and %d: the items %v up to %v, want %s up to %d", test.main, test.a, test.b, left, snap.Offset, test.left, test.last)
+			t.Errorf("saved up to %d, %d and %d: the items %v up to %v, want %s up to %d", test.main, test.a, test.b, left,
+				snap.Offset, test.left, test.last)
 		}
 	}
 }

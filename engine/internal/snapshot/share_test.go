@@ -110,7 +110,8 @@ func (s *sharing) gone(t *testing.T) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.used != 0 || len(s.threads) != 0 || s.idle.Len() != 0 || len(s.slots) != 0 || s.expire != nil {
-		t.Errorf("%d bytes of %d threads, %d of them idle, and %d slots are left", s.used, len(s.threads), s.idle.Len(), len(s.slots))
+		t.Errorf("%d bytes of %d threads, %d of them idle, and %d slots are left", s.used, len(s.threads), s.idle.Len(),
+			len(s.slots))
 	}
 }
 

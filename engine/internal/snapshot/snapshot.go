@@ -91,7 +91,9 @@ func (s *Snapshots) Encoded(
 }
 
 // Formed returns a snapshot in another form, which callers share.
-func (s *Snapshots) Formed(ctx context.Context, key spool.ThreadKey, form wire.SnapshotForm) (*wire.FormedSnapshot, error) {
+func (s *Snapshots) Formed(
+	ctx context.Context, key spool.ThreadKey, form wire.SnapshotForm,
+) (*wire.FormedSnapshot, error) {
 	state, err := s.get(ctx, key, func() (*sharedState, error) { return s.sharing.get(ctx, threadForm{key, form}) })
 	if err != nil {
 		return nil, err
@@ -104,7 +106,9 @@ func (s *Snapshots) Formed(ctx context.Context, key spool.ThreadKey, form wire.S
 
 // get returns a shared state to a caller that may see the thread. It checks the owner before and after
 // the read, because the thread may be deleted meanwhile, and created again by another subject.
-func (s *Snapshots) get(ctx context.Context, key spool.ThreadKey, get func() (*sharedState, error)) (*sharedState, error) {
+func (s *Snapshots) get(
+	ctx context.Context, key spool.ThreadKey, get func() (*sharedState, error),
+) (*sharedState, error) {
 	if err := s.checkOwner(ctx, key); err != nil {
 		return nil, err
 	}

@@ -28,7 +28,9 @@ type encodedState struct {
 func (s *encodedState) size() int64 { return int64(len(s.head)+len(s.tail)) + s.formed }
 
 // extend is the [extender] of the reader.
-func (r reader) extend(ctx context.Context, key threadForm, old *encodedList) (s *encodedState, shares bool, err error) {
+func (r reader) extend(
+	ctx context.Context, key threadForm, old *encodedList,
+) (s *encodedState, shares bool, err error) {
 	s, err = r.encode(ctx, key.ThreadKey, func(v store.View, thread wire.Thread) (l *encodedList, err error) {
 		l, shares, err = old.extend(v, thread, key.form)
 		return l, err
@@ -63,9 +65,13 @@ func (r reader) encode(
 	const messages = `"messages":[`
 	at := bytes.Index(text, []byte(messages+"]")) + len(messages)
 	s.head, s.tail = text[:at:at], text[at:]
-	s.envelope = &wire.Snapshot{Thread: snap.Thread, LastEventSeq: snap.LastEventSeq, Messages: s.list.since(max(snap.LastEventSeq, 0))}
+	s.envelope = &wire.Snapshot{
+		Thread: snap.Thread, LastEventSeq: snap.LastEventSeq, Messages: s.list.since(max(snap.LastEventSeq, 0)),
+	}
 	if from := snap.Stream; from != nil {
-		s.envelope.Stream = &wire.StreamSnapshot{StreamID: from.StreamID, RunID: from.RunID, End: from.End, Offset: from.Offset, Saved: from.Saved}
+		s.envelope.Stream = &wire.StreamSnapshot{
+			StreamID: from.StreamID, RunID: from.RunID, End: from.End, Offset: from.Offset, Saved: from.Saved,
+		}
 	}
 	return s, nil
 }

@@ -34,7 +34,9 @@ func (s *Snapshots) Record(ctx context.Context, key spool.ThreadKey) (*wire.Enco
 }
 
 // At returns the snapshot of a thread at the version that choose returns.
-func (s *Snapshots) At(ctx context.Context, key spool.ThreadKey, choose func(r *records.Record) (version int64, err error)) (*wire.Snapshot, error) {
+func (s *Snapshots) At(
+	ctx context.Context, key spool.ThreadKey, choose func(r *records.Record) (version int64, err error),
+) (*wire.Snapshot, error) {
 	release, err := s.sharing.work(ctx)
 	if err != nil {
 		return nil, err

@@ -34,7 +34,8 @@ func (e *Emitter) Item(ctx context.Context, t wire.ItemType, payload any) {
 // atOnce reports whether items of this type are written at once, because clients wait for them.
 func atOnce(t wire.ItemType) bool {
 	switch t {
-	case wire.ItemRunStarted, wire.ItemProviderWait, wire.ItemToolResult, wire.ItemStepFinished, wire.ItemInputRequired, wire.ItemSubagentFinished:
+	case wire.ItemRunStarted, wire.ItemProviderWait, wire.ItemToolResult, wire.ItemStepFinished, wire.ItemInputRequired,
+		wire.ItemSubagentFinished:
 		return true
 	default:
 		return false

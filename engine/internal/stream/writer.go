@@ -63,7 +63,9 @@ type pendingItem struct {
 
 // New returns the writer of a segment's stream. Seq is the seq of the record's last entry.
 func New(s Settings, key store.StreamKey, fence, seq int64) *Writer {
-	return &Writer{Settings: s, key: key, fence: fence, at: order.Mark{Seq: seq}, commits: chanlock.New(), flushing: chanlock.New()}
+	return &Writer{
+		Settings: s, key: key, fence: fence, at: order.Mark{Seq: seq}, commits: chanlock.New(), flushing: chanlock.New(),
+	}
 }
 
 // ID returns the id of the stream.
@@ -150,7 +152,9 @@ func (w *Writer) Learn(seq int64) {
 
 // Event emits a live event. It returns false if the stream takes no more items.
 func (w *Writer) Event(ctx context.Context, e wire.Entry) bool {
-	custom := wire.Custom{Name: string(e.Type), Value: e.Payload, PublishedBy: e.PublishedBy, PublishedByTool: e.PublishedByTool}
+	custom := wire.Custom{
+		Name: string(e.Type), Value: e.Payload, PublishedBy: e.PublishedBy, PublishedByTool: e.PublishedByTool,
+	}
 	accepted, full := w.add(ctx, pendingItem{of: wire.ItemCustom, payload: custom, event: &e})
 	if full {
 		w.Flush(ctx)

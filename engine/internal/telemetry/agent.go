@@ -23,9 +23,10 @@ func (t *Recorder) Agent(ctx context.Context, run wire.Run) (context.Context, *A
 	}
 	model := t.model(run.Model)
 	attrs := []attribute.KeyValue{
-		attrOperation.String(operationAgent), attrProvider.String(model.provider), attrAgentName.String(t.spanAgent(run.Agent)),
-		attrConversation.String(string(run.ThreadID)), attrRequestModel.String(model.model),
-		attrTenant.String(string(run.Tenant)), attrRun.String(string(run.ID)), attrSegment.Int(run.Segments),
+		attrOperation.String(operationAgent), attrProvider.String(model.provider),
+		attrAgentName.String(t.spanAgent(run.Agent)), attrConversation.String(string(run.ThreadID)),
+		attrRequestModel.String(model.model), attrTenant.String(string(run.Tenant)), attrRun.String(string(run.ID)),
+		attrSegment.Int(run.Segments),
 	}
 	if run.ParentID != "" {
 		attrs = append(attrs, attrAgentID.String(string(run.ID)))

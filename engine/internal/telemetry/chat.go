@@ -33,7 +33,9 @@ type ChatSpan struct {
 }
 
 // Chat begins the span of an answer. Use is the answer's ledger row. The thread may be empty.
-func (t *Recorder) Chat(ctx context.Context, thread spool.ThreadID, use wire.UsageRow, r spool.ModelRequest) (context.Context, *ChatSpan) {
+func (t *Recorder) Chat(
+	ctx context.Context, thread spool.ThreadID, use wire.UsageRow, r spool.ModelRequest,
+) (context.Context, *ChatSpan) {
 	if t == nil {
 		return ctx, nil
 	}
@@ -79,7 +81,8 @@ func (t *Recorder) Fallback(ctx context.Context, moved wire.ModelFallback) {
 		return
 	}
 	from := t.model(moved.From)
-	t.fallbacks.Add(ctx, 1, labels(attrProvider.String(from.provider), attrRequestModel.String(from.model), attrErrorType.String(string(moved.Cause))))
+	t.fallbacks.Add(ctx, 1, labels(attrProvider.String(from.provider), attrRequestModel.String(from.model),
+		attrErrorType.String(string(moved.Cause))))
 }
 
 // Watch yields the events of an answer unchanged. It notes them for the span, with the time of the
@@ -119,7 +122,9 @@ func (c *ChatSpan) note(event spool.ModelEvent) {
 		}
 	case spool.ToolCallEnd:
 		if c.t.contents {
-			c.text.Add(spool.Part{Type: spool.PartToolCall, ToolCallID: ev.ID, ToolName: ev.Name, Args: json.RawMessage(ev.Args)})
+			c.text.Add(spool.Part{
+				Type: spool.PartToolCall, ToolCallID: ev.ID, ToolName: ev.Name, Args: json.RawMessage(ev.Args),
+			})
 		}
 	}
 }

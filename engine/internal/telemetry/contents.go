@@ -61,9 +61,13 @@ func spanParts(content spool.Content) []spanPart {
 		case spool.PartText, spool.PartReasoning:
 			parts = append(parts, spanPart{Type: string(p.Type), Content: cut(p.Text)})
 		case spool.PartToolCall:
-			parts = append(parts, spanPart{Type: "tool_call", ID: string(p.ToolCallID), Name: p.ToolName, Arguments: cut(string(p.Args))})
+			parts = append(parts, spanPart{
+				Type: "tool_call", ID: string(p.ToolCallID), Name: p.ToolName, Arguments: cut(string(p.Args)),
+			})
 		case spool.PartToolResult:
-			parts = append(parts, spanPart{Type: "tool_call_response", ID: string(p.ToolCallID), Response: cut(string(p.Result))})
+			parts = append(parts, spanPart{
+				Type: "tool_call_response", ID: string(p.ToolCallID), Response: cut(string(p.Result)),
+			})
 		}
 	}
 	return parts

@@ -36,18 +36,21 @@ func newMeters(m metric.Meter) (meters, error) {
 		return c
 	}
 	seconds := func(name, about string, bounds []float64) metric.Float64Histogram {
-		h, err := m.Float64Histogram(name, metric.WithUnit("s"), metric.WithDescription(about), metric.WithExplicitBucketBoundaries(bounds...))
+		h, err := m.Float64Histogram(name, metric.WithUnit("s"), metric.WithDescription(about),
+			metric.WithExplicitBucketBoundaries(bounds...))
 		problems = append(problems, err)
 		return h
 	}
 	var err error
 	out.tokens, err = m.Int64Histogram(metricTokens, metric.WithUnit("{token}"),
-		metric.WithDescription("Tokens of an answer, as its provider counted them."), metric.WithExplicitBucketBoundaries(tokenBounds...))
+		metric.WithDescription("Tokens of an answer, as its provider counted them."),
+		metric.WithExplicitBucketBoundaries(tokenBounds...))
 	problems = append(problems, err)
 	out.chats = seconds(metricChat, "From asking a model to the end of its answer.", callBounds)
 	out.firstChunks = seconds(metricFirstChunk, "From asking a model to the first piece of its answer.", callBounds)
 	out.tools = seconds(metricTool, "Of a call of a tool.", callBounds)
-	out.costs, err = m.Float64Counter(metricCost, metric.WithUnit("1"), metric.WithDescription("What answers have cost, as far as prices are known."))
+	out.costs, err = m.Float64Counter(metricCost, metric.WithUnit("1"),
+		metric.WithDescription("What answers have cost, as far as prices are known."))
 	problems = append(problems, err)
 	out.runsStarted = counter(metricRunsStarted, "{run}", "Runs that were made, nested ones included.")
 	out.runs = seconds(metricRunDuration, "Of a run, from its first pickup to its end, waits included.", runBounds)

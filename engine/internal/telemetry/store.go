@@ -31,7 +31,9 @@ func (t *Recorder) Store(s store.Store) store.Store {
 }
 
 // Update implements [store.Store].
-func (s *measuredStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx store.Tx) error) error {
+func (s *measuredStore) Update(
+	ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx store.Tx) error,
+) error {
 	began := time.Now()
 	var tx *measuredTx
 	var refused error
@@ -197,13 +199,15 @@ func (t *Recorder) countPark(ctx context.Context, c changed[store.Park]) {
 func (t *Recorder) countUsage(ctx context.Context, row wire.UsageRow) {
 	model := t.model(row.Model)
 	common := []attribute.KeyValue{
-		attrProvider.String(model.provider), attrRequestModel.String(model.model), attrAgentName.String(t.agentName(row.Agent)),
+		attrProvider.String(model.provider), attrRequestModel.String(model.model),
+		attrAgentName.String(t.agentName(row.Agent)),
 	}
 	if row.Kind != "" && row.Kind != spool.UsageStep {
 		common = append(common, attrUsageKind.String(string(row.Kind)))
 	}
 	if row.Cost != nil {
-		t.costs.Add(ctx, float64(row.Cost.Micros)/1e6, labels(append(slices.Clip(common), attrCurrency.String(row.Cost.Currency))...))
+		t.costs.Add(ctx, float64(row.Cost.Micros)/1e6,
+			labels(append(slices.Clip(common), attrCurrency.String(row.Cost.Currency))...))
 	}
 	for _, count := range []struct {
 		of string

@@ -61,7 +61,10 @@ func New(o Settings) (*Recorder, error) {
 	if o.MeterProvider == nil {
 		o.MeterProvider = metricnoop.NewMeterProvider()
 	}
-	t := &Recorder{tracer: o.TracerProvider.Tracer(scope), contents: o.Contents, models: describe(o.Models), agents: make(map[string]bool)}
+	t := &Recorder{
+		tracer: o.TracerProvider.Tracer(scope), contents: o.Contents, models: describe(o.Models),
+		agents: make(map[string]bool),
+	}
 	for _, name := range o.Agents {
 		t.agents[name] = true
 	}

@@ -104,21 +104,28 @@ func TestAnswer(t *testing.T) {
 			unchanged answered, same_approver: This request is for somebody else than who started the run`},
 		{"somebody else's question, by nobody known", asks(distinct), answers(with(func(r *Response) { r.By = "" })), `
 			unchanged answered, same_approver: This request is for somebody else than who started the run`},
-		{"somebody else's question, by a link that the same subject made", asks(distinct), answers(with(func(r *Response) { r.Via, r.ViaBy = "link", "ann" })), `
-			unchanged answered, same_approver: This request is for somebody else than who started the run`},
-		{"somebody else's question, by another subject's link", asks(distinct), answers(with(func(r *Response) { r.Via, r.ViaBy = "link", "eve" })), `
+		{
+			"somebody else's question, by a link that the same subject made", asks(distinct),
+			answers(with(func(r *Response) { r.Via, r.ViaBy = "link", "ann" })), `
+			unchanged answered, same_approver: This request is for somebody else than who started the run`,
+		},
+		{
+			"somebody else's question, by another subject's link", asks(distinct),
+			answers(with(func(r *Response) { r.Via, r.ViaBy = "link", "eve" })), `
 			answered, delivered, resumed, note answer of r by bob {via:link,viaBy:eve}
 			+ entry 4 Type=HITL_RESPONSE Payload={toolCallId:c1,approved:true,answeredBy:bob,via:link,viaBy:eve,reason:fine,digest:sha256:2531} RunID=r
 			park c1 State=answered Answer={Approved=true Reason=fine Digest=sha256:2531 By=bob}
 			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Subject=ann Queue=of a DueAt=0s State=ready
-			- job hitl-expiry:r:c1`},
+			- job hitl-expiry:r:c1`,
+		},
 		{
-			"somebody else's question, of a run that nobody known has started", and(asks(distinct), func(s *scene) { s.Rows.Runs[0].StartedBy = "" }),
-			answers(yes), `
+			"somebody else's question, of a run that nobody known has started",
+			and(asks(distinct), func(s *scene) { s.Rows.Runs[0].StartedBy = "" }), answers(yes), `
 			unchanged answered, same_approver: This request is for somebody else than who started the run`,
 		},
 		{
-			"after it was extended, with the digest of before", and(asks(extended), after(time.Hour), func(s *scene) { reclaims(s) }, after(time.Minute)),
+			"after it was extended, with the digest of before",
+			and(asks(extended), after(time.Hour), func(s *scene) { reclaims(s) }, after(time.Minute)),
 			answers(with(func(r *Response) { r.Digest = digested.Digest })), `
 			answered, delivered, resumed, note answer of r by bob
 			+ entry 6 Type=HITL_RESPONSE Payload={toolCallId:c1,approved:true,answeredBy:bob,reason:fine,digest:sha256:2531} RunID=r
@@ -126,8 +133,11 @@ func TestAnswer(t *testing.T) {
 			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Subject=ann Queue=of a DueAt=1h1m0s State=ready
 			- job hitl-expiry:r:c1`,
 		},
-		{"a question from before there were digests, with one", asks(question("c1")), answers(with(func(r *Response) { r.Digest = digested.Digest })), `
-			unchanged answered, changed: This request is not the one that was shown`},
+		{
+			"a question from before there were digests, with one", asks(question("c1")),
+			answers(with(func(r *Response) { r.Digest = digested.Digest })), `
+			unchanged answered, changed: This request is not the one that was shown`,
+		},
 		{"with the digest that was shown", asks(digested), answers(with(func(r *Response) { r.Digest = digested.Digest })), `
 			answered, delivered, resumed, note answer of r by bob
 			+ entry 4 Type=HITL_RESPONSE Payload={toolCallId:c1,approved:true,answeredBy:bob,reason:fine,digest:sha256:2531} RunID=r
@@ -163,16 +173,19 @@ func TestAnswer(t *testing.T) {
 			answers(with(func(r *Response) { r.Args = []byte(`{"to":2}`) })), `
 			unchanged answered, not_editable: The arguments of this request cannot be edited`,
 		},
-		{"that a call of unknown outcome may run again", asks(changed(func(p *store.Park) { p.Reason = wire.ParkOutcomeUnknown })), answers(yes), `
+		{
+			"that a call of unknown outcome may run again",
+			asks(changed(func(p *store.Park) { p.Reason = wire.ParkOutcomeUnknown })), answers(yes), `
 			answered, delivered, resumed, note answer of r by bob
 			+ entry 4 Type=HITL_RESPONSE Payload={toolCallId:c1,approved:true,answeredBy:bob,reason:fine,digest:sha256:442e} RunID=r
 			park c1 State=answered Answer={Approved=true Reason=fine Digest=sha256:442e By=bob}
 			+ effect c1 RunID=r Step=1 ToolCallID=c1 State=void
 			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Subject=ann Queue=of a DueAt=0s State=ready
-			- job hitl-expiry:r:c1`},
+			- job hitl-expiry:r:c1`,
+		},
 		{
-			"that a call of unknown outcome may not run again", asks(changed(func(p *store.Park) { p.Reason = wire.ParkOutcomeUnknown })),
-			answers(Response{ToolCallID: "c1"}), `
+			"that a call of unknown outcome may not run again",
+			asks(changed(func(p *store.Park) { p.Reason = wire.ParkOutcomeUnknown })), answers(Response{ToolCallID: "c1"}), `
 			answered, delivered, resumed, note answer of r
 			+ entry 4 Type=HITL_RESPONSE Payload={toolCallId:c1,approved:false,digest:sha256:442e} RunID=r
 			park c1 State=answered Answer={Digest=sha256:442e}
@@ -202,7 +215,9 @@ func TestAnswerBudget(t *testing.T) {
 	})
 	raise := func(payload string, approved bool) func(s *scene) string {
 		return func(s *scene) string {
-			return answers(Response{ToolCallID: s.Rows.Parks[0].ToolCallID, Approved: approved, Payload: []byte(payload), By: "bob"})(s)
+			return answers(Response{
+				ToolCallID: s.Rows.Parks[0].ToolCallID, Approved: approved, Payload: []byte(payload), By: "bob",
+			})(s)
 		}
 	}
 	check(t, []row{

@@ -21,7 +21,9 @@ func claims(kind wire.JobKind, segment int) func(s *scene) string {
 
 // died is a run whose worker has died in several of its segments.
 func died(deaths, isolated int) func(s *scene) {
-	return and(lost, with("r", func(r *store.RunRow) { r.Deaths, r.IsolatedDeaths, r.Isolated = deaths, isolated, isolated > 0 }))
+	return and(lost, with("r", func(r *store.RunRow) {
+		r.Deaths, r.IsolatedDeaths, r.Isolated = deaths, isolated, isolated > 0
+	}))
 }
 
 func stopAsked(r *store.RunRow) { r.StopAt = r.StartedAt.Add(1) }
@@ -35,7 +37,9 @@ func TestClaim(t *testing.T) {
 			run r State=RUNNING StartedAt=1s Segments=1 WorkerSince=1s
 			+ entry 1 Type=RUN_STARTED Payload={runId:r,streamId:r:1,segment:1,enqueuedAt:0s} RunID=r`},
 		{"a queued run, with a revision", queued, func(s *scene) string {
-			return s.claim(ClaimRequest{Revision: func(r store.RunRow) (wire.RevisionID, error) { return wire.RevisionID("v1 of " + r.ID), nil }})
+			return s.claim(ClaimRequest{
+				Revision: func(r store.RunRow) (wire.RevisionID, error) { return wire.RevisionID("v1 of " + r.ID), nil },
+			})
 		}, `
 			carry r:1 from 1
 			thread State=RUNNING Fence=1 LeaseUntil=1m0s
@@ -46,7 +50,10 @@ func TestClaim(t *testing.T) {
 		}, `
 			error: Internal error`},
 		{"a run of an agent that the process lacks", queued, func(s *scene) string {
-			return s.claim(ClaimRequest{CheckAgent: func(agent string) error { return spool.Errorf(spool.NotFound, "no agent %q", agent) }, Job: wire.Job{Agent: "b"}})
+			return s.claim(ClaimRequest{
+				CheckAgent: func(agent string) error { return spool.Errorf(spool.NotFound, "no agent %q", agent) },
+				Job:        wire.Job{Agent: "b"},
+			})
 		}, `
 			error: no agent "b"`},
 		{"a run whose agent the job does not name", queued, func(s *scene) string {
@@ -91,21 +98,29 @@ func TestClaim(t *testing.T) {
 			the run was stopped before its turn, decided
 			thread State=CANCELLED Fence=1
 			run r State=CANCELLED StopReason=cancelled EndedAt=0s`},
-		{"a queued run that was stopped, with a settle hook", and(settles, queued, with("r", stopAsked)), claims(wire.JobStart, 1), `
+		{
+			"a queued run that was stopped, with a settle hook", and(settles, queued, with("r", stopAsked)),
+			claims(wire.JobStart, 1), `
 			the run was stopped before its turn, settle r saved 0-0
 			thread Fence=1 LeaseUntil=1m0s
-			run r Ending={State=CANCELLED Reason=cancelled Closed=true}`},
+			run r Ending={State=CANCELLED Reason=cancelled Closed=true}`,
+		},
 		{
-			"a run whose settle hook did not return", and(settles, queued, with("r", stopAsked), claimed("r"), func(s *scene) { s.later(time.Hour) }),
+			"a run whose settle hook did not return",
+			and(settles, queued, with("r", stopAsked), claimed("r"), func(s *scene) { s.later(time.Hour) }),
 			claims(wire.JobReclaim, 1), `
 			, settle r saved 0-0
 			thread Fence=2 LeaseUntil=1h1m0s`,
 		},
-		{"a run whose last segment is open and whose settle hook is gone", and(lost, decided(wire.Failed)), claims(wire.JobReclaim, 1), `
-			, settle r saved 0-0
-			thread Fence=2 LeaseUntil=3m0s`},
 		{
-			"a run with a budget", and(queued, with("r", func(r *store.RunRow) { r.Allowance = &wire.Allowance{Budget: spool.Budget{Tokens: 9}} })),
+			"a run whose last segment is open and whose settle hook is gone", and(lost, decided(wire.Failed)),
+			claims(wire.JobReclaim, 1), `
+			, settle r saved 0-0
+			thread Fence=2 LeaseUntil=3m0s`,
+		},
+		{
+			"a run with a budget", and(queued, with("r",
+				func(r *store.RunRow) { r.Allowance = &wire.Allowance{Budget: spool.Budget{Tokens: 9}} })),
 			claims(wire.JobStart, 1), `
 			carry r:1 from 1
 			thread State=RUNNING Fence=1 LeaseUntil=1m0s
@@ -126,13 +141,16 @@ func TestClaimLost(t *testing.T) {
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:lost,error:the worker went away} RunID=r Stream=r:1
 			+ entry 3 Type=RUN_STARTED Payload={runId:r,streamId:r:2,segment:2,enqueuedAt:0s} RunID=r
 			+ usage 1 RunID=r Agent=a Kind=step Step=1 Model=m Outcome=lost`},
-		{"after it has saved a step", and(lost, with("r", func(r *store.RunRow) { r.Saved = wire.Offset{Fence: 1, N: 4} })), claims(wire.JobReclaim, 0), `
+		{
+			"after it has saved a step", and(lost, with("r", func(r *store.RunRow) { r.Saved = wire.Offset{Fence: 1, N: 4} })),
+			claims(wire.JobReclaim, 0), `
 			carry r:2 from 3, close r:1 at 1-6
 			thread Fence=2 LeaseUntil=3m0s
 			run r Segments=2 Saved=- WallTime=1m0s WorkerSince=2m0s Deaths=1
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:lost,error:the worker went away} RunID=r Stream=r:1 After=1-6
 			+ entry 3 Type=RUN_STARTED Payload={runId:r,streamId:r:2,segment:2,enqueuedAt:0s} RunID=r
-			+ usage 1 RunID=r Agent=a Kind=step Step=1 Model=m Outcome=lost`},
+			+ usage 1 RunID=r Agent=a Kind=step Step=1 Model=m Outcome=lost`,
+		},
 		{"that was stopped", and(lost, with("r", stopAsked)), claims(wire.JobReclaim, 0), `
 			the run has ended with its worker, decided, close r:1 at 0-0
 			thread State=CANCELLED Fence=2 LeaseUntil=-
@@ -152,27 +170,36 @@ func TestClaimLost(t *testing.T) {
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:lost,error:the worker went away} RunID=r Stream=r:1
 			+ usage 1 RunID=r Agent=a Kind=step Step=1 Model=m Outcome=lost
 			+ job run:r:2 RunID=r Model=m Agent=a Kind=reclaim Segment=2 Subject=ann Queue=of a DueAt=2m1s State=delayed`},
-		{"the third of ten: it backs off", and(died(2, 0), func(s *scene) { s.rules.Retry.Deaths = 10 }), claims(wire.JobReclaim, 0), `
+		{
+			"the third of ten: it backs off", and(died(2, 0), func(s *scene) { s.rules.Retry.Deaths = 10 }),
+			claims(wire.JobReclaim, 0), `
 			several workers died in the run's step: it waits, and then runs isolated, close r:1 at 0-0, wake the workers
 			thread State=QUEUED Fence=2 LeaseUntil=-
 			run r State=QUEUED WallTime=1m0s WorkerSince=- Deaths=3
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:lost,error:the worker went away} RunID=r Stream=r:1
 			+ usage 1 RunID=r Agent=a Kind=step Step=1 Model=m Outcome=lost
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=reclaim Segment=2 Subject=ann Queue=of a DueAt=2m1s State=delayed`},
-		{"the second of ten: it goes on", and(died(1, 0), func(s *scene) { s.rules.Retry.Deaths = 10 }), claims(wire.JobReclaim, 0), `
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=reclaim Segment=2 Subject=ann Queue=of a DueAt=2m1s State=delayed`,
+		},
+		{
+			"the second of ten: it goes on", and(died(1, 0), func(s *scene) { s.rules.Retry.Deaths = 10 }),
+			claims(wire.JobReclaim, 0), `
 			carry r:2 from 3, close r:1 at 0-0
 			thread Fence=2 LeaseUntil=3m0s
 			run r Segments=2 WallTime=1m0s WorkerSince=2m0s Deaths=2
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:lost,error:the worker went away} RunID=r Stream=r:1
 			+ entry 3 Type=RUN_STARTED Payload={runId:r,streamId:r:2,segment:2,enqueuedAt:0s} RunID=r
-			+ usage 1 RunID=r Agent=a Kind=step Step=1 Model=m Outcome=lost`},
-		{"isolated, once: it backs off for longer", and(died(2, 0), with("r", func(r *store.RunRow) { r.Isolated = true })), claims(wire.JobReclaim, 0), `
+			+ usage 1 RunID=r Agent=a Kind=step Step=1 Model=m Outcome=lost`,
+		},
+		{
+			"isolated, once: it backs off for longer", and(died(2, 0), with("r", func(r *store.RunRow) { r.Isolated = true })),
+			claims(wire.JobReclaim, 0), `
 			several workers died in the run's step: it waits, and then runs isolated, close r:1 at 0-0, wake the workers
 			thread State=QUEUED Fence=2 LeaseUntil=-
 			run r State=QUEUED WallTime=1m0s WorkerSince=- IsolatedDeaths=1
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:lost,error:the worker went away} RunID=r Stream=r:1
 			+ usage 1 RunID=r Agent=a Kind=step Step=1 Model=m Outcome=lost
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=reclaim Segment=2 Subject=ann Queue=of a DueAt=2m2s State=delayed`},
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=reclaim Segment=2 Subject=ann Queue=of a DueAt=2m2s State=delayed`,
+		},
 		{"isolated, too often", died(2, 1), func(s *scene) string {
 			return s.claim(ClaimRequest{Job: wire.Job{RunID: "r", Key: "mine", Kind: wire.JobReclaim, DueAt: s.At}})
 		}, `
@@ -205,12 +232,15 @@ func TestClaimLost(t *testing.T) {
 			return s.claim(ClaimRequest{Isolate: func() bool { return false }})
 		}, `
 			unchanged another isolated run has the slot for 2s`},
-		{"many times, and stopped with a draft: it goes on at once", and(died(5, 0), drafted, with("r", stopAsked)), claims(wire.JobReclaim, 0), `
+		{
+			"many times, and stopped with a draft: it goes on at once", and(died(5, 0), drafted, with("r", stopAsked)),
+			claims(wire.JobReclaim, 0), `
 			carry r:2 from 3, close r:1 at 0-0
 			thread Fence=2 LeaseUntil=3m0s
 			run r Segments=2 WallTime=1m0s WorkerSince=2m0s Deaths=6 Isolated=true
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:lost,error:the worker went away} RunID=r Stream=r:1
-			+ entry 3 Type=RUN_STARTED Payload={runId:r,streamId:r:2,segment:2,enqueuedAt:0s} RunID=r`},
+			+ entry 3 Type=RUN_STARTED Payload={runId:r,streamId:r:2,segment:2,enqueuedAt:0s} RunID=r`,
+		},
 	})
 }
 
@@ -226,11 +256,14 @@ func TestClaimParked(t *testing.T) {
 	check(t, []row{
 		{"with an open question", parked, claims(wire.JobExpiry, 0), `
 			the run waits for input`},
-		{"with a question that is due for a warning", and(parked, func(s *scene) { s.later(50 * time.Minute) }), claims(wire.JobExpiry, 0), `
+		{
+			"with a question that is due for a warning", and(parked, func(s *scene) { s.later(50 * time.Minute) }),
+			claims(wire.JobExpiry, 0), `
 			the run waits for input
 			+ entry 4 Type=INPUT_EXPIRING Payload={toolCallId:c1,expiresAt:1h0m0s} RunID=r
 			park c1 Warned=true
-			job hitl-expiry:r:c1 DueAt=1h0m0s`},
+			job hitl-expiry:r:c1 DueAt=1h0m0s`,
+		},
 		{"whose question has expired", expired, claims(wire.JobExpiry, 0), `
 			carry r:2 from 5
 			thread State=RUNNING Expired={Questions=1 Since=1h0m0s} Fence=2 LeaseUntil=2h1m0s
@@ -304,6 +337,8 @@ func answers(responses ...Response) func(s *scene) string {
 func pendingCall(id spool.ToolCallID) store.Park {
 	return store.Park{
 		ToolCallID: id, ToolName: "build", State: wire.ParkPending, Reason: wire.ParkToolPending, Step: 1, Args: []byte(`{}`),
-		Pending: &wire.PendingCall{State: []byte(`1`), After: time.Minute, Until: maptx.Start.Add(24 * time.Hour), Note: "began"},
+		Pending: &wire.PendingCall{
+			State: []byte(`1`), After: time.Minute, Until: maptx.Start.Add(24 * time.Hour), Note: "began",
+		},
 	}
 }

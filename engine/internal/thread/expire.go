@@ -75,14 +75,18 @@ func advancePark(p *store.Park, now time.Time) (t wire.EntryType, payload any) {
 		return "", nil
 	case now.Before(p.ExpiresAt):
 		p.Warned = true
-		return wire.EntryInputExpiring, wire.InputExpiring{ToolCallID: p.ToolCallID, ExpiresAt: p.ExpiresAt, OnExpiry: onExpiry(*p)}
+		return wire.EntryInputExpiring, wire.InputExpiring{
+			ToolCallID: p.ToolCallID, ExpiresAt: p.ExpiresAt, OnExpiry: onExpiry(*p),
+		}
 	case p.Expiry.Then == spool.ExpireExtend && p.Expiry.Extensions > 0:
 		p.Expiry.Extensions--
 		p.ExpiresAt, p.Warned = now.Add(p.Expiry.TTL), false
 		if p.Expiry.Extensions == 0 {
 			p.Expiry.Then = spool.ExpireDeny
 		}
-		return wire.EntryInputExtended, wire.InputExtended{ToolCallID: p.ToolCallID, ExpiresAt: p.ExpiresAt, OnExpiry: onExpiry(*p)}
+		return wire.EntryInputExtended, wire.InputExtended{
+			ToolCallID: p.ToolCallID, ExpiresAt: p.ExpiresAt, OnExpiry: onExpiry(*p),
+		}
 	default:
 		p.State = wire.ParkExpired
 		return wire.EntryInputExpired, wire.InputExpired{ToolCallID: p.ToolCallID, OnExpiry: onExpiry(*p)}

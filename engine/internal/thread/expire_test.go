@@ -54,22 +54,28 @@ func TestReclaim(t *testing.T) {
 			+ entry 4 Type=INPUT_EXPIRING Payload={toolCallId:c1,expiresAt:1h0m0s} RunID=r
 			park c1 Warned=true
 			job hitl-expiry:r:c1 DueAt=1h0m0s`},
-		{"after the warning", and(parked, after(48*time.Minute), func(s *scene) { reclaims(s) }, after(time.Minute)), reclaims, `
-			it waits`},
+		{
+			"after the warning", and(parked, after(48*time.Minute), func(s *scene) { reclaims(s) }, after(time.Minute)),
+			reclaims, `
+			it waits`,
+		},
 		{"without a warning", and(asks(quiet), after(time.Hour-1)), reclaims, `
 			it waits`},
 		{"with a warning at the very begin", and(asks(early), after(time.Hour-1)), reclaims, `
 			it waits`},
 		{"with a warning before the begin", and(asks(earlier), after(time.Hour-1)), reclaims, `
 			it waits`},
-		{"at the end of a question from before there were actions", and(asks(fails), func(s *scene) { s.Rows.Parks[0].Expiry = spool.Expiry{} }, after(time.Hour)), reclaims, `
+		{
+			"at the end of a question from before there were actions",
+			and(asks(fails), func(s *scene) { s.Rows.Parks[0].Expiry = spool.Expiry{} }, after(time.Hour)), reclaims, `
 			it can go on
 			thread Expired={Questions=1 Since=1h0m0s}
 			run r Expired={Questions=1 Since=1h0m0s}
 			+ entry 4 Type=INPUT_EXPIRED Payload={toolCallId:c2} RunID=r
 			park c2 State=expired
 			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Subject=ann Queue=of a DueAt=1h0m0s State=ready
-			- job hitl-expiry:r:c2`},
+			- job hitl-expiry:r:c2`,
+		},
 		{"at the end", and(parked, after(time.Hour)), reclaims, `
 			it can go on
 			thread Expired={Questions=1 Since=1h0m0s}
@@ -97,14 +103,17 @@ func TestReclaim(t *testing.T) {
 			+ entry 5 Type=INPUT_REQUIRED Payload={toolCallId:c1,toolName:send,agentId:null,arguments:{to:1},inputSchema:{of:tool},frames:[],reason:approval,expiresAt:2h0m0s} RunID=r
 			park c1 ExpiresAt=2h0m0s Expiry={Then=deny TTL=1h0m0s Warn=12m0s}
 			job hitl-expiry:r:c1 DueAt=1h48m0s`},
-		{"at the end of the last extension", and(asks(last), after(time.Hour), func(s *scene) { reclaims(s) }, after(time.Hour)), reclaims, `
+		{
+			"at the end of the last extension",
+			and(asks(last), after(time.Hour), func(s *scene) { reclaims(s) }, after(time.Hour)), reclaims, `
 			it can go on
 			thread Expired={Questions=1 Since=2h0m0s}
 			run r Expired={Questions=1 Since=2h0m0s}
 			+ entry 6 Type=INPUT_EXPIRED Payload={toolCallId:c1} RunID=r
 			park c1 State=expired
 			+ job run:r:2 RunID=r Model=m Agent=a Kind=resume Segment=2 Subject=ann Queue=of a DueAt=2h0m0s State=ready
-			- job hitl-expiry:r:c1`},
+			- job hitl-expiry:r:c1`,
+		},
 		{"at the end of a question that fails the run", and(asks(fails, extends), after(time.Hour)), reclaims, `
 			it can go on
 			thread Expired={Questions=1 Since=1h0m0s}
@@ -154,9 +163,12 @@ func TestRedispatch(t *testing.T) {
 		{"a parked run", and(parked, jobless), redispatches, `
 			redispatched
 			+ job hitl-expiry:r:c1 RunID=r Model=m Agent=a Kind=expiry Subject=ann Queue=of a DueAt=48m0s State=delayed`},
-		{"a parked run whose warning was given", and(parked, after(50*time.Minute), func(s *scene) { reclaims(s) }, jobless), redispatches, `
+		{
+			"a parked run whose warning was given", and(parked, after(50*time.Minute), func(s *scene) { reclaims(s) }, jobless),
+			redispatches, `
 			redispatched
-			+ job hitl-expiry:r:c1 RunID=r Model=m Agent=a Kind=expiry Subject=ann Queue=of a DueAt=1h0m0s State=delayed`},
+			+ job hitl-expiry:r:c1 RunID=r Model=m Agent=a Kind=expiry Subject=ann Queue=of a DueAt=1h0m0s State=delayed`,
+		},
 		{"a parked run whose question has expired", and(parked, jobless, after(time.Hour)), redispatches, `
 			redispatched
 			thread Expired={Questions=1 Since=1h0m0s}

@@ -129,7 +129,8 @@ func closeLastSegment(tx *Tx, ending store.Ending) *wire.Entry {
 		ended.Output = value
 	}
 	return tx.closeSegment(wire.ItemRunFinished, wire.StreamFinished{
-		Status: ended.Status, Usage: &usage, Costs: tx.Run.Costs(), FinishReason: ending.Reason, Output: ended.Output, Expired: ended.Expired,
+		Status: ended.Status, Usage: &usage, Costs: tx.Run.Costs(), FinishReason: ending.Reason, Output: ended.Output,
+		Expired: ended.Expired,
 	}, ended)
 }
 
@@ -286,7 +287,8 @@ func closeParks(tx *Tx, ending store.Ending, c *store.Changes) (spool.Content, e
 		p.Landed = true
 		c.Parks, c.CancelJobs = append(c.Parks, p), append(c.CancelJobs, expiryKey(p))
 		unsaved := p.State == wire.ParkClosed && p.Pending != nil && p.Step > tx.Run.Steps // the step was lost with its draft
-		if p.Reason != wire.ParkBudget && !unsaved {                                       // a park for a budget belongs to no call
+		// a park for a budget belongs to no call
+		if p.Reason != wire.ParkBudget && !unsaved {
 			content = append(content, toolresult.Part(p.ToolCallID, p.ToolName, result))
 		}
 	}
@@ -302,6 +304,7 @@ func effectOf(tx *Tx, p store.Park) (toolresult.Effect, error) {
 		return toolresult.NoEffect, nil
 	}
 	effects, err := tx.Store.Effects(tx.Run.ID, p.Step)
-	begun := slices.ContainsFunc(effects, func(e store.Effect) bool { return e.ToolCallID == p.ToolCallID && e.State == wire.EffectPending })
+	begun := slices.ContainsFunc(effects,
+		func(e store.Effect) bool { return e.ToolCallID == p.ToolCallID && e.State == wire.EffectPending })
 	return toolresult.EffectOf(begun), err
 }

@@ -36,7 +36,10 @@ func nests(s *scene) {
 func reserves(s *scene) {
 	with("r", func(r *store.RunRow) {
 		r.Allowance = &wire.Allowance{Budget: spool.Budget{Tokens: 100}, Reservations: []wire.Reservation{
-			{Agent: "a", Kind: spool.UsageStep, Step: 1, Model: "m", Input: 7, Tokens: 50, Prompt: &spool.Cost{Currency: "USD", Micros: 3}},
+			{
+				Agent: "a", Kind: spool.UsageStep, Step: 1, Model: "m", Input: 7, Tokens: 50,
+				Prompt: &spool.Cost{Currency: "USD", Micros: 3},
+			},
 			{AgentID: "n1", Agent: "b", Kind: spool.UsageCompaction, Step: 1, Model: "m2", Input: 5, Tokens: 20},
 		}}
 	})(s)
@@ -45,7 +48,9 @@ func reserves(s *scene) {
 // resumable gives a run an answer of a model that it can ask for again.
 func resumable(id spool.RunID) func(s *scene) {
 	return with(id, func(r *store.RunRow) {
-		r.Resume = &store.ResumableAnswer{Model: "m", Requested: "m-1", Step: 1, Prompt: 9, Cost: &spool.Cost{Currency: "USD", Micros: 4}}
+		r.Resume = &store.ResumableAnswer{
+			Model: "m", Requested: "m-1", Step: 1, Prompt: 9, Cost: &spool.Cost{Currency: "USD", Micros: 4},
+		}
 	})
 }
 
@@ -100,7 +105,8 @@ func TestFinish(t *testing.T) {
 			thread State=COMPLETED LeaseUntil=-
 			run r State=COMPLETED StopReason=completed EndedAt=0s WorkerSince=-
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:finished} RunID=r Stream=r:1 After=1-1`},
-		{"failed with an output", and(running, with("r", func(r *store.RunRow) { r.Output = &store.RunOutput{Value: []byte(`1`)} })), finishes(fail), `
+		{"failed with an output", and(running,
+			with("r", func(r *store.RunRow) { r.Output = &store.RunOutput{Value: []byte(`1`)} })), finishes(fail), `
 			ok
 			item after 1 {type:RUN_ERROR,status:error,error:no,offset:1-1} end
 			thread State=FAILED LeaseUntil=-
@@ -135,7 +141,9 @@ func TestFinish(t *testing.T) {
 			began, unsure := question("c6"), question("c7")
 			began.State, began.Answer, unsure.Reason = wire.ParkAnswered, &spool.Answer{Approved: true}, wire.ParkOutcomeUnknown
 			s.work(func(tx *Tx) error {
-				if err := tx.Write(store.Changes{Effects: []store.Effect{{RunID: "r", Step: 1, ToolCallID: "c6", State: wire.EffectPending}}}); err != nil {
+				if err := tx.Write(store.Changes{
+					Effects: []store.Effect{{RunID: "r", Step: 1, ToolCallID: "c6", State: wire.EffectPending}},
+				}); err != nil {
 					return err
 				}
 				return ask(tx, question("c1"), expired, landed, pending, lost, began, unsure)
@@ -155,7 +163,9 @@ func TestFinish(t *testing.T) {
 			park c7 State=closed Landed=true
 			+ job cancel:r:c4 RunID=r Model=m Agent=a Kind=cancel Subject=ann Queue=of a DueAt=0s State=ready
 			+ job cancel:r:c5 RunID=r Model=m Agent=a Kind=cancel Subject=ann Queue=of a DueAt=0s State=ready`},
-		{"at a limit, with a nested run that waits", and(running, nests), finishes(store.Ending{State: wire.Completed, Reason: wire.StopTokenBudget}), `
+		{
+			"at a limit, with a nested run that waits", and(running, nests),
+			finishes(store.Ending{State: wire.Completed, Reason: wire.StopTokenBudget}), `
 			ok
 			item after 1 {type:RUN_FINISHED,status:finished,usage:{inputTokens:0,cachedInputTokens:0,outputTokens:0,totalTokens:0},finishReason:token_budget,offset:1-1} end
 			thread State=COMPLETED LeaseUntil=-
@@ -163,7 +173,8 @@ func TestFinish(t *testing.T) {
 			run n1 State=CANCELLED StopReason=cancelled EndedAt=0s
 			+ message msg3 Role=tool Content=[{Type=tool-result ToolCallID=c9 ToolName=spawnSubagent Result={cancelled:true,reason:token_budget}}] RunID=r
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:finished,stopReason:token_budget} RunID=r Stream=r:1 After=1-1
-			effect c9 State=done Result={cancelled:true,reason:token_budget}`},
+			effect c9 State=done Result={cancelled:true,reason:token_budget}`,
+		},
 		{"failed, with a nested run that works", and(running, nests, resumable("n1"), func(s *scene) {
 			with("n1", func(r *store.RunRow) { r.Allowance = &wire.Allowance{Cut: true} })(s)
 		}), finishes(fail), `
@@ -176,16 +187,20 @@ func TestFinish(t *testing.T) {
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:error,error:no} RunID=r Stream=r:1 After=1-1
 			effect c9 State=done Result={cancelled:true,reason:failed}
 			+ usage 1 RunID=r AgentID=n1 Agent=b Kind=step Step=1 Model=m Requested=m-1 Outcome=aborted Guess={Input=9} Cost={Micros=4 Currency=USD}`},
-		{"cancelled, with a nested run that has ended", and(running, nests, with("n1", func(r *store.RunRow) { r.State = wire.Completed })), finishes(Cancelled), `
+		{
+			"cancelled, with a nested run that has ended",
+			and(running, nests, with("n1", func(r *store.RunRow) { r.State = wire.Completed })), finishes(Cancelled), `
 			ok
 			item after 1 {type:RUN_FINISHED,status:stopped,usage:{inputTokens:0,cachedInputTokens:0,outputTokens:0,totalTokens:0},finishReason:cancelled,offset:1-1} end
 			thread State=CANCELLED LeaseUntil=-
 			run r State=CANCELLED StopReason=cancelled EndedAt=0s WorkerSince=-
 			+ message msg3 Role=tool Content=[{Type=tool-result ToolCallID=c9 ToolName=spawnSubagent Result={cancelled:true,reason:stopped}}] RunID=r
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:stopped} RunID=r Stream=r:1 After=1-1
-			effect c9 State=done Result={cancelled:true,reason:stopped}`},
+			effect c9 State=done Result={cancelled:true,reason:stopped}`,
+		},
 		{
-			"of a run that cannot end so", and(running, func(s *scene) { s.Rows.Thread.State = wire.Idle }, with("r", func(r *store.RunRow) { r.State = wire.Completed })),
+			"of a run that cannot end so", and(running, func(s *scene) { s.Rows.Thread.State = wire.Idle },
+				with("r", func(r *store.RunRow) { r.State = wire.Completed })),
 			finishes(Cancelled), `
 			error: Internal error`,
 		},
@@ -206,13 +221,16 @@ func TestSettle(t *testing.T) {
 			ok
 			run r InputTokens=3 TotalTokens=3 CostMicros=4 Currency=USD Draft=- Resume=- Ending={State=COMPLETED Reason=completed}
 			+ usage 1 RunID=r Agent=a Kind=step Step=1 Model=m Requested=m-1 Outcome=aborted Guess={Input=9} Cost={Micros=4 Currency=USD}`},
-		{"before the hook, with reservations and a nested run", and(settles, running, nests, resumable("n1"), reserves), finishes(fail), `
+		{
+			"before the hook, with reservations and a nested run", and(settles, running, nests, resumable("n1"), reserves),
+			finishes(fail), `
 			ok
 			run r CostMicros=7 Currency=USD Allowance={Budget={Tokens=100} Spent={Tokens=21 CostMicros=7} Reservations=[]} Ending={State=FAILED Reason=failed Error=no}
 			run n1 Resume=-
 			+ usage 1 RunID=r AgentID=n1 Agent=b Kind=step Step=1 Model=m Requested=m-1 Outcome=aborted Guess={Input=9} Cost={Micros=4 Currency=USD}
 			+ usage 2 RunID=r Agent=a Kind=step Step=1 Model=m Outcome=aborted Guess={Input=7} Cost={Micros=3 Currency=USD}
-			+ usage 3 RunID=r AgentID=n1 Agent=b Kind=compaction Step=1 Model=m2 Outcome=aborted Guess={Input=5}`},
+			+ usage 3 RunID=r AgentID=n1 Agent=b Kind=compaction Step=1 Model=m2 Outcome=aborted Guess={Input=5}`,
+		},
 		{"after the hook", deciding, settle(true), `
 			ok
 			item after 1 {type:RUN_FINISHED,status:finished,usage:{inputTokens:0,cachedInputTokens:0,outputTokens:0,totalTokens:0},finishReason:completed,offset:1-1} end

@@ -26,7 +26,8 @@ func HandOver(tx *Tx, to Successor) error {
 	over := wire.HandedOver{Step: tx.Run.Steps, From: tx.Run.Agent, To: to.Agent, History: to.History}
 	c := store.Changes{Entries: []*wire.Entry{wire.NewEntry(wire.EntryHandedOver, tx.Run.ID, over)}}
 	if to.History == spool.TransferBrief {
-		brief := tx.Message(spool.RoleSystem, spool.Content{{Type: spool.PartSummary, Text: to.Brief, ThroughMessageID: to.Last}})
+		brief := tx.Message(spool.RoleSystem,
+			spool.Content{{Type: spool.PartSummary, Text: to.Brief, ThroughMessageID: to.Last}})
 		brief.RunID = record.Answers(tx.Run) // prompts keep the turn of that run
 		c.Messages = []*spool.Message{brief}
 		c.Entries = append(c.Entries, wire.NewEntry(wire.EntryContextCompacted, tx.Run.ID, wire.ContextCompacted{

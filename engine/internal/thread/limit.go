@@ -35,11 +35,12 @@ func NoteExhausted(tx *Tx, reason wire.StopReason, limits Limits) error {
 			WallTimeMS: root.WallTimeAt(tx.Now).Milliseconds(), WallTimeLimitMS: limits.WallTimeMS,
 		})
 	case wire.StopStorageLimit:
-		entry = wire.NewEntry(wire.EntryStorageLimitReached, root.ID, wire.StorageLimitReached{BytesLimit: limits.TenantBytes})
+		entry = wire.NewEntry(wire.EntryStorageLimitReached, root.ID,
+			wire.StorageLimitReached{BytesLimit: limits.TenantBytes})
 	case wire.StopCostBudget:
 		entry = wire.NewEntry(wire.EntryCostBudgetExhausted, root.ID, wire.CostBudgetExhausted{
-			AgentID: agent, CostMicros: a.Spent.CostMicros, CostBudgetMicros: a.Budget.CostMicros, Currency: cmp.Or(root.Currency, a.Budget.Currency),
-			UnpricedModel: limits.Unpriced,
+			AgentID: agent, CostMicros: a.Spent.CostMicros, CostBudgetMicros: a.Budget.CostMicros,
+			Currency: cmp.Or(root.Currency, a.Budget.Currency), UnpricedModel: limits.Unpriced,
 		})
 	case wire.StopTokenBudget:
 		entry = wire.NewEntry(wire.EntryTokenBudgetExhausted, root.ID, wire.TokenBudgetExhausted{
@@ -51,7 +52,8 @@ func NoteExhausted(tx *Tx, reason wire.StopReason, limits Limits) error {
 		})
 	default:
 		entry = wire.NewEntry(wire.EntryTimeBudgetExhausted, root.ID, wire.TimeBudgetExhausted{
-			AgentID: agent, WallTimeMS: budget.WallTime(a, tx.Now).Milliseconds(), WallTimeBudgetMS: a.Budget.WallTime.Milliseconds(),
+			AgentID: agent, WallTimeMS: budget.WallTime(a, tx.Now).Milliseconds(),
+			WallTimeBudgetMS: a.Budget.WallTime.Milliseconds(),
 		})
 	}
 	return tx.Append(entry)

@@ -44,9 +44,12 @@ func TestNoteExhausted(t *testing.T) {
 		{"costs", given, exhausts(wire.StopCostBudget, false), `
 			ok
 			+ entry 2 Type=COST_BUDGET_EXHAUSTED Payload={agentId:null,costMicros:10,costBudgetMicros:9,currency:USD} RunID=r Stream=r:1 After=1-0`},
-		{"costs, in the currency of the run", and(given, with("r", func(r *store.RunRow) { r.Currency = "EUR" })), exhausts(wire.StopCostBudget, true), `
+		{
+			"costs, in the currency of the run", and(given, with("r", func(r *store.RunRow) { r.Currency = "EUR" })),
+			exhausts(wire.StopCostBudget, true), `
 			ok
-			+ entry 2 Type=COST_BUDGET_EXHAUSTED Payload={agentId:n1,costMicros:10,costBudgetMicros:9,currency:EUR} RunID=r Stream=r:1 After=1-0`},
+			+ entry 2 Type=COST_BUDGET_EXHAUSTED Payload={agentId:n1,costMicros:10,costBudgetMicros:9,currency:EUR} RunID=r Stream=r:1 After=1-0`,
+		},
 		{"tool calls", given, exhausts(wire.StopToolCallBudget, true), `
 			ok
 			+ entry 2 Type=TOOL_CALL_BUDGET_EXHAUSTED Payload={agentId:n1,toolCalls:3,toolCallBudget:3} RunID=r Stream=r:1 After=1-0`},
@@ -127,7 +130,8 @@ func TestCharge(t *testing.T) {
 			run r CostMicros=6 Currency=USD
 			+ usage 1 RunID=r Agent=a Kind=step Model=m Outcome=finished Usage={Input=5 Output=2} Cost={Micros=3 Currency=USD}
 			+ usage 2 RunID=r Agent=a Kind=step Model=m Outcome=finished Usage={Input=5 Output=2} Cost={Micros=3 Currency=USD}`},
-		{"a price in another currency", and(running, with("r", func(r *store.RunRow) { r.Currency, r.CostMicros = "USD", 9 })), charge(priced("EUR")), `
+		{"a price in another currency", and(running,
+			with("r", func(r *store.RunRow) { r.Currency, r.CostMicros = "USD", 9 })), charge(priced("EUR")), `
 			ok
 			+ usage 1 RunID=r Agent=a Kind=step Model=m Outcome=finished Usage={Input=5 Output=2}`},
 		{"a price in another currency than the budget's", and(running, spent), charge(priced("EUR")), `
@@ -182,12 +186,15 @@ func TestLostCalls(t *testing.T) {
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:lost,error:the worker went away} RunID=r Stream=r:1
 			+ entry 3 Type=RUN_STARTED Payload={runId:r,streamId:r:2,segment:2,enqueuedAt:0s} RunID=r
 			+ usage 1 RunID=r AgentID=n1 Agent=b Kind=step Step=1 Model=m2 Outcome=lost`},
-		{"of no run: the nested one has a draft", and(lostNested, with("n1", func(r *store.RunRow) { r.Draft = &store.Draft{} })), reclaim, `
+		{
+			"of no run: the nested one has a draft",
+			and(lostNested, with("n1", func(r *store.RunRow) { r.Draft = &store.Draft{} })), reclaim, `
 			carry r:2 from 3, close r:1 at 0-0
 			thread Fence=2 LeaseUntil=3m0s
 			run r Segments=2 WallTime=1m0s WorkerSince=2m0s Deaths=1
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:lost,error:the worker went away} RunID=r Stream=r:1
-			+ entry 3 Type=RUN_STARTED Payload={runId:r,streamId:r:2,segment:2,enqueuedAt:0s} RunID=r`},
+			+ entry 3 Type=RUN_STARTED Payload={runId:r,streamId:r:2,segment:2,enqueuedAt:0s} RunID=r`,
+		},
 		{"of no run: the nested one waits for its call", and(lostNested, func(s *scene) {
 			p := question("c1")
 			p.RunID, p.AgentID = "r", "n1"
@@ -198,13 +205,16 @@ func TestLostCalls(t *testing.T) {
 			run r Segments=2 WallTime=1m0s WorkerSince=2m0s Deaths=1
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:lost,error:the worker went away} RunID=r Stream=r:1
 			+ entry 3 Type=RUN_STARTED Payload={runId:r,streamId:r:2,segment:2,enqueuedAt:0s} RunID=r`},
-		{"of the run, whose nested one has ended", and(lostNested, with("n1", func(r *store.RunRow) { r.State = wire.Completed })), reclaim, `
+		{
+			"of the run, whose nested one has ended",
+			and(lostNested, with("n1", func(r *store.RunRow) { r.State = wire.Completed })), reclaim, `
 			carry r:2 from 3, close r:1 at 0-0
 			thread Fence=2 LeaseUntil=3m0s
 			run r Segments=2 WallTime=1m0s WorkerSince=2m0s Deaths=1
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:lost,error:the worker went away} RunID=r Stream=r:1
 			+ entry 3 Type=RUN_STARTED Payload={runId:r,streamId:r:2,segment:2,enqueuedAt:0s} RunID=r
-			+ usage 1 RunID=r Agent=a Kind=step Step=1 Model=m Outcome=lost`},
+			+ usage 1 RunID=r Agent=a Kind=step Step=1 Model=m Outcome=lost`,
+		},
 		{"of an answer that is asked for again", and(lost, resumable("r")), reclaim, `
 			carry r:2 from 3, close r:1 at 0-0
 			thread Fence=2 LeaseUntil=3m0s

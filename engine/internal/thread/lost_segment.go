@@ -38,7 +38,8 @@ func closeLostSegment(tx *Tx, t tree, reason string, c *store.Changes) *LostStre
 // lostCalls returns ledger rows for the model calls that were under way, or about to be made, when a
 // worker died. Their usage is unknown. An answer that can be asked for again is not lost.
 func lostCalls(tx *Tx, t tree) (rows []wire.UsageRow) {
-	if a := tx.Run.Allowance; a != nil && budget.Reserves(a) { // a run with such a budget reserves each call before it is made
+	// a run with such a budget reserves each call before it is made
+	if a := tx.Run.Allowance; a != nil && budget.Reserves(a) {
 		return tx.reservations(wire.OutcomeLost, askingAgain(t.runs))
 	}
 	for _, r := range t.runs {

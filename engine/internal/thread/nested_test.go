@@ -19,7 +19,8 @@ func TestNested(t *testing.T) {
 	check(t, []row{
 		{"begins", running, func(s *scene) string {
 			return s.work(func(tx *Tx) error {
-				return Spawn(tx, store.RunRow{Run: wire.Run{ID: "n1", RootID: "r", ParentID: "r", Depth: 1, State: wire.Running}}, "look")
+				return Spawn(tx, store.RunRow{Run: wire.Run{ID: "n1", RootID: "r", ParentID: "r", Depth: 1, State: wire.Running}},
+					"look")
 			})
 		}, `
 			ok
@@ -36,7 +37,8 @@ func TestNested(t *testing.T) {
 			ok
 			item after 1 {type:SUBAGENT_FINISHED,subagentId:n1,status:completed,offset:1-1}
 			run n1 State=COMPLETED StopReason=completed EndedAt=0s Result={Text=found}`},
-		{"fails", and(running, nests, with("n1", func(r *store.RunRow) { r.Draft = &store.Draft{Usage: spool.TokenCount{TotalTokens: 2}} })), ends(fail), `
+		{"fails", and(running, nests, with("n1",
+			func(r *store.RunRow) { r.Draft = &store.Draft{Usage: spool.TokenCount{TotalTokens: 2}} })), ends(fail), `
 			ok
 			item after 1 {type:SUBAGENT_FINISHED,subagentId:n1,status:failed,error:no,offset:1-1}
 			run r TotalTokens=2
@@ -58,13 +60,16 @@ func TestNested(t *testing.T) {
 		}, `
 			error: Internal error
 			item after 1 {type:SUBAGENT_FINISHED,subagentId:n1,status:completed,offset:1-1}`},
-		{"has ended, and its agent goes on", and(running, nests, with("n1", func(r *store.RunRow) { r.State = wire.Cancelled })), func(s *scene) string {
-			return s.work(func(tx *Tx) error {
-				_, err := tx.ForRun(store.RunRow{Run: wire.Run{ID: "n1", RootID: "r"}})
-				return err
-			})
-		}, `
-			error: another worker owns the thread`},
+		{
+			"has ended, and its agent goes on",
+			and(running, nests, with("n1", func(r *store.RunRow) { r.State = wire.Cancelled })), func(s *scene) string {
+				return s.work(func(tx *Tx) error {
+					_, err := tx.ForRun(store.RunRow{Run: wire.Run{ID: "n1", RootID: "r"}})
+					return err
+				})
+			}, `
+			error: another worker owns the thread`,
+		},
 		{"is unknown", running, func(s *scene) string {
 			return s.work(func(tx *Tx) error {
 				_, err := tx.ForRun(store.RunRow{Run: wire.Run{ID: "n1", RootID: "r"}})

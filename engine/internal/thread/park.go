@@ -24,8 +24,8 @@ func ResumeNested(tx *Tx) error {
 }
 
 // Park is the transition to WAITING_FOR_INPUT. It opens the parks of all runs of the tree, which nobody
-// could answer before, and begins the looks at pending calls. It writes their entries and jobs, and releases the lease. The stream gets
-// an item for each question, after all the entries, and then ends.
+// could answer before, and begins the looks at pending calls. It writes their entries and jobs, and releases the
+// lease. The stream gets an item for each question, after all the entries, and then ends.
 func Park(tx *Tx) error {
 	parks, err := tx.Parks()
 	if err != nil {
@@ -56,13 +56,15 @@ func Park(tx *Tx) error {
 			tx.Item(wire.ItemInputRequired, entry.Payload)
 		}
 	}
-	ended := tx.closeSegment(wire.ItemRunFinished, wire.StreamFinished{Status: wire.SegmentParked}, wire.RunEnded{Status: wire.SegmentParked})
+	ended := tx.closeSegment(wire.ItemRunFinished, wire.StreamFinished{Status: wire.SegmentParked},
+		wire.RunEnded{Status: wire.SegmentParked})
 	if err := tx.move(wire.WaitingForInput); err != nil {
 		return err
 	}
 	tx.release()
 	c = store.Changes{Entries: []*wire.Entry{ended}}
-	if !slices.ContainsFunc(parks, isOpen) && slices.ContainsFunc(parks, func(p store.Park) bool { return p.State == wire.ParkPending && p.Pending.Ready }) {
+	if !slices.ContainsFunc(parks, isOpen) &&
+		slices.ContainsFunc(parks, func(p store.Park) bool { return p.State == wire.ParkPending && p.Pending.Ready }) {
 		c.Jobs = append(c.Jobs, tx.ticket(wire.JobResume, 0)) // a look has found it ready while the segment ran
 	}
 	return tx.save(c)
@@ -76,8 +78,8 @@ func (r Rules) InputRequired(v store.View, p store.Park) (wire.InputRequired, er
 	}
 	required := wire.InputRequired{
 		ToolCallID: p.ToolCallID, ToolName: p.ToolName, Arguments: shown, Frames: record.NonNil(p.Frames),
-		Reason: p.Reason, Revision: p.Revision, Digest: p.Digest, Occurrence: p.Occurrence, ExpiresAt: p.ExpiresAt, OnExpiry: onExpiry(p),
-		DistinctApprover: p.DistinctApprover,
+		Reason: p.Reason, Revision: p.Revision, Digest: p.Digest, Occurrence: p.Occurrence, ExpiresAt: p.ExpiresAt,
+		OnExpiry: onExpiry(p), DistinctApprover: p.DistinctApprover,
 	}
 	switch {
 	case p.Schema != nil:

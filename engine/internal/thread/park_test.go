@@ -21,7 +21,8 @@ func asked(parks ...store.Park) func(s *scene) {
 func TestPark(t *testing.T) {
 	t.Parallel()
 	own := question("c1")
-	own.Reason, own.Shown, own.Schema, own.DistinctApprover, own.Occurrence = "own", []byte(`{"seen":1}`), []byte(`{"type":"object"}`), true, 2
+	own.Reason, own.Shown, own.Schema, own.DistinctApprover, own.Occurrence = "own", []byte(`{"seen":1}`),
+		[]byte(`{"type":"object"}`), true, 2
 	own.Expiry = spool.Expiry{Then: spool.ExpireFail, TTL: 10 * time.Minute, Warn: time.Minute}
 	framed := question("c1")
 	framed.Frames = []wire.ParkFrame{{ToolCallID: "c9"}}
@@ -108,7 +109,8 @@ func TestPark(t *testing.T) {
 			s.rules.Parameters = func(store.View, store.Park) (json.RawMessage, error) { return nil, errors.New("no") }
 		}), parks, `
 			error: Internal error`},
-		{"of a run that is not running", and(queued, func(s *scene) { s.work(func(tx *Tx) error { return ask(tx, question("c1")) }) }), parks, `
+		{"of a run that is not running", and(queued,
+			func(s *scene) { s.work(func(tx *Tx) error { return ask(tx, question("c1")) }) }), parks, `
 			error: Internal error
 			item after 1 {type:INPUT_REQUIRED,toolCallId:c1,toolName:send,agentId:null,arguments:{to:1},inputSchema:{of:tool},frames:[],reason:approval,expiresAt:1h0m0s,offset:0-1}
 			item after 1 {type:RUN_FINISHED,status:parked,offset:0-2} end`},

@@ -55,7 +55,9 @@ func schedule(tx *Tx, c *store.Changes, p store.Park) {
 }
 
 func callPending(p store.Park) *wire.Entry {
-	payload := wire.CallPending{ToolCallID: p.ToolCallID, ToolName: p.ToolName, Note: p.Pending.Note, Until: p.Pending.Until}
+	payload := wire.CallPending{
+		ToolCallID: p.ToolCallID, ToolName: p.ToolName, Note: p.Pending.Note, Until: p.Pending.Until,
+	}
 	if p.AgentID != "" {
 		payload.AgentID = &p.AgentID
 	}

@@ -43,19 +43,25 @@ func TestPolled(t *testing.T) {
 			+ entry 4 Type=CALL_PENDING Payload={toolCallId:c1,toolName:build,note:half,until:24h0m0s} RunID=r
 			park c1 Pending={State=2 After=1m0s NextAt=3m0s Until=24h0m0s Note=half Notes=1}
 			job poll:r:c1 DueAt=3m0s`},
-		{"not done, with the same note", and(waits, later), looks(&spool.PendingError{After: time.Second, State: []byte(`2`), Note: "began"}), `
+		{
+			"not done, with the same note", and(waits, later),
+			looks(&spool.PendingError{After: time.Second, State: []byte(`2`), Note: "began"}), `
 			looked, unseen
 			park c1 Pending={State=2 After=1m0s NextAt=1m1s Until=24h0m0s Note=began}
-			job poll:r:c1 DueAt=1m1s`},
+			job poll:r:c1 DueAt=1m1s`,
+		},
 		{"not done, with a note too many", and(asks(noted), later), looks(still), `
 			looked, unseen
 			park c1 Pending={State=2 After=1m0s NextAt=3m0s Until=24h0m0s Note=began Notes=100}
 			job poll:r:c1 DueAt=3m0s`},
-		{"not done, with the next look behind the end of its time", and(waits, after(24*time.Hour-time.Second)), looks(still), `
+		{
+			"not done, with the next look behind the end of its time", and(waits, after(24*time.Hour-time.Second)), looks(still),
+			`
 			looked
 			+ entry 4 Type=CALL_PENDING Payload={toolCallId:c1,toolName:build,note:half,until:24h0m0s} RunID=r
 			park c1 Pending={State=2 After=1m0s NextAt=24h0m0s Until=24h0m0s Note=half Notes=1}
-			job poll:r:c1 DueAt=24h0m0s`},
+			job poll:r:c1 DueAt=24h0m0s`,
+		},
 		{"not done, at the end of its time", and(waits, after(24*time.Hour)), looks(still), `
 			looked, wake the workers, unseen
 			park c1 Pending={State=1 After=1m0s NextAt=1m0s Until=24h0m0s Ready=true Note=began}

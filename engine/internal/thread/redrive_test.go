@@ -23,7 +23,8 @@ func TestRedrive(t *testing.T) {
 	t.Parallel()
 	deadJobs := func(s *scene) { s.Rows.Dead = []wire.QueuedJob{{JobID: 5}, {JobID: 6}} }
 	failed := and(ended(wire.Failed), deadJobs, after(time.Second))
-	unsettled := and(settles, ended(wire.Completed), with("r", func(r *store.RunRow) { r.State = wire.Completed }), deadJobs)
+	unsettled := and(settles, ended(wire.Completed), with("r", func(r *store.RunRow) { r.State = wire.Completed }),
+		deadJobs)
 	check(t, []row{
 		{"a failed run", failed, redrives("r", wire.JobStart), `
 			goes on as fresh, note redrive_job of fresh
@@ -46,7 +47,8 @@ func TestRedrive(t *testing.T) {
 			+ job run:fresh:1 RunID=fresh Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=1s State=ready
 			- dead 5`},
 		{
-			"a failed run whose output is of its agent", and(failed, with("r", func(r *store.RunRow) { r.Output = &store.RunOutput{Problem: "wrong"} })),
+			"a failed run whose output is of its agent",
+			and(failed, with("r", func(r *store.RunRow) { r.Output = &store.RunOutput{Problem: "wrong"} })),
 			redrives("r", wire.JobStart), `
 			goes on as fresh, note redrive_job of fresh
 			thread State=QUEUED RunID=fresh
@@ -80,7 +82,8 @@ func TestRedrive(t *testing.T) {
 			refused: moved_on: A later run has had the thread`},
 		{"a run while another has the thread", and(failed, queuedAgain), redrives("r", wire.JobStart), `
 			refused: active_run: Thread has an active run`},
-		{"a run whose new id is used", and(failed, func(s *scene) { s.Rows.Elsewhere = []store.RunRow{{Run: wire.Run{ID: "fresh"}}} }), redrives("r", wire.JobStart), `
+		{"a run whose new id is used", and(failed,
+			func(s *scene) { s.Rows.Elsewhere = []store.RunRow{{Run: wire.Run{ID: "fresh"}}} }), redrives("r", wire.JobStart), `
 			refused: run_id_used: Run id already used`},
 		{"the cancelling of a call's work", failed, redrives("r", wire.JobCancel), `
 			refused: moved_on: The work of a call is cancelled only once`},
@@ -90,8 +93,11 @@ func TestRedrive(t *testing.T) {
 			- dead 5`},
 		{"a settlement without a hook", and(ended(wire.Completed), deadJobs), redrives("r", wire.JobSettle), `
 			refused: moved_on: There is nothing to settle`},
-		{"a settlement that has succeeded", and(unsettled, with("r", func(r *store.RunRow) { r.SettledAt = r.StartedAt })), redrives("r", wire.JobSettle), `
-			refused: moved_on: There is nothing to settle`},
+		{
+			"a settlement that has succeeded", and(unsettled, with("r", func(r *store.RunRow) { r.SettledAt = r.StartedAt })),
+			redrives("r", wire.JobSettle), `
+			refused: moved_on: There is nothing to settle`,
+		},
 		{"a settlement of a run that has not ended", and(settles, queued, deadJobs), redrives("r", wire.JobSettle), `
 			refused: moved_on: There is nothing to settle`},
 	})

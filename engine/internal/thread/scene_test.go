@@ -71,7 +71,8 @@ func failEach(t *testing.T, s *scene, before *maptx.Tx, do func(s *scene) string
 		if s.calls < n {
 			return
 		}
-		if diff := maptx.Diff(before, s.Tx); diff != "" || said != "error: "+errStore.Message && said != "another run has the thread" {
+		if diff := maptx.Diff(before, s.Tx); diff != "" ||
+			said != "error: "+errStore.Message && said != "another run has the thread" {
 			t.Errorf("call %d of the store fails: %s\n%s", n, said, diff)
 		}
 	}

@@ -26,14 +26,14 @@ type StartRequest struct {
 	WhenBusy      spool.WhenBusy
 	// MayNotStop forbids the start to stop runs of other subjects.
 	MayNotStop bool
-	// ReserveWorker asks for a worker that is ready to execute the run of a ticket. If it returns nil, no worker is ready, and any
-	// worker may claim the ticket. It is called once the run has its thread, and again if the transaction is
-	// repeated. Nil: there is no worker.
+	// ReserveWorker asks for a worker that is ready to execute the run of a ticket. If it returns nil, no worker is
+	// ready, and any worker may claim the ticket. It is called once the run has its thread, and again if the transaction
+	// is repeated. Nil: there is no worker.
 	ReserveWorker func(ticket wire.Job) *ClaimOnStart
 }
 
-// ClaimOnStart lets a start claim its run, in place of a transition of its own behind the commit. A run that has to wait,
-// or that edits a turn, is not claimed.
+// ClaimOnStart lets a start claim its run, in place of a transition of its own behind the commit. A run that has to
+// wait, or that edits a turn, is not claimed.
 type ClaimOnStart struct {
 	// Revision is the revision of the agent for the run's first segment.
 	Revision wire.RevisionID
@@ -64,9 +64,9 @@ type ClaimedRun struct {
 	Messages []spool.Message
 }
 
-// Start is the transition to QUEUED, or to RUNNING if it claims the run for a worker. It creates the thread if it does not exist. It returns a
-// [RefusedError] if the thread's state does not allow the start. Its caller passes other errors of the
-// transaction to [Refusal].
+// Start is the transition to QUEUED, or to RUNNING if it claims the run for a worker. It creates the thread if it
+// does not exist. It returns a [RefusedError] if the thread's state does not allow the start. Its caller passes other
+// errors of the transaction to [Refusal].
 func Start(db store.Tx, key spool.ThreadKey, s StartRequest, rules Rules) (Started, error) {
 	tx, err := Open(db, rules)
 	created := false

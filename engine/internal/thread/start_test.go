@@ -117,12 +117,15 @@ func TestStart(t *testing.T) {
 			+ run next Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=0s StartedAt=0s
 			+ message msg2 Role=user Content=[{Type=text Text=go next}] RunID=next
 			+ job run:next:1 RunID=next Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready`},
-		{"of a thread whose last run has questions that nobody answered", and(ended(wire.Completed), marked), begin("next", ""), `
+		{
+			"of a thread whose last run has questions that nobody answered", and(ended(wire.Completed), marked),
+			begin("next", ""), `
 			position 0
 			thread State=QUEUED Expired=- RunID=next
 			+ run next Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=0s StartedAt=0s
 			+ message msg2 Role=user Content=[{Type=text Text=go next}] RunID=next
-			+ job run:next:1 RunID=next Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready`},
+			+ job run:next:1 RunID=next Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready`,
+		},
 		{"with the id of a run before", said, begin("r", ""), `
 			refused: run_id_used: Run id already used`},
 		{"with the id of a run elsewhere", func(s *scene) {

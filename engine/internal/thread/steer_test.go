@@ -89,27 +89,38 @@ func TestDeliver(t *testing.T) {
 			+ entry 2 Type=STEERED Payload={runId:r,steerRunId:s1,messageId:msg2,clientMessageId:of s1,enqueuedAt:0s,steps:0} RunID=r Stream=r:1 After=1-0`},
 		{"none, as the budget has no room", steered, delivers(0), `
 			unchanged ok`},
-		{"not the one of another subject, nor what is behind it", and(running, func(s *scene) { byBob("s1", spool.BusySteer, false)(s) }, scoped("s2")), delivers(9), `
+		{
+			"not the one of another subject, nor what is behind it",
+			and(running, func(s *scene) { byBob("s1", spool.BusySteer, false)(s) }, scoped("s2")), delivers(9), `
+			ok
+			run r Steered=-`,
+		},
+		{"that lacks a scope of the run", and(running, with("r", func(r *store.RunRow) { r.Scopes = []string{"a", "b"} }),
+			scoped("s1", "a")), delivers(9), `
 			ok
 			run r Steered=-`},
-		{"that lacks a scope of the run", and(running, with("r", func(r *store.RunRow) { r.Scopes = []string{"a", "b"} }), scoped("s1", "a")), delivers(9), `
-			ok
-			run r Steered=-`},
-		{"the one with more scopes than the run", and(running, with("r", func(r *store.RunRow) { r.Scopes = []string{"a"} }), scoped("s1", "b", "a")), delivers(9), `
+		{
+			"the one with more scopes than the run",
+			and(running, with("r", func(r *store.RunRow) { r.Scopes = []string{"a"} }), scoped("s1", "b", "a")), delivers(9), `
 			ok
 			run r Steered=-
 			run s1 State=COMPLETED StopReason=steered EndedAt=0s QueuePosition=- Wait={WhenBusy=steer Position=1 Steers=r Delivered={RunID=r MessageID=msg2}}
 			+ message msg2 Role=user Content=[{Type=text Text=go s1}] ClientMessageID=of s1 RunID=r
-			+ entry 2 Type=STEERED Payload={runId:r,steerRunId:s1,messageId:msg2,clientMessageId:of s1,enqueuedAt:0s,steps:0} RunID=r Stream=r:1 After=1-0`},
-		{"not behind an interrupt", and(steered, waiting("w1", spool.BusyInterrupt), with("r", func(r *store.RunRow) { r.StopAt = time.Time{} })), delivers(9), `
+			+ entry 2 Type=STEERED Payload={runId:r,steerRunId:s1,messageId:msg2,clientMessageId:of s1,enqueuedAt:0s,steps:0} RunID=r Stream=r:1 After=1-0`,
+		},
+		{"not behind an interrupt", and(steered, waiting("w1", spool.BusyInterrupt),
+			with("r", func(r *store.RunRow) { r.StopAt = time.Time{} })), delivers(9), `
 			ok
 			run r Steered=-`},
 		{"into a run that was asked to stop", and(steered, with("r", stopAsked)), delivers(9), `
 			unchanged ok`},
 		{"into a run whose end is decided", and(steered, decided(wire.Completed)), delivers(9), `
 			unchanged ok`},
-		{"into a run whose answer is only paused", and(steered, with("r", func(r *store.RunRow) { r.Paused = true })), delivers(9), `
-			unchanged ok`},
+		{
+			"into a run whose answer is only paused", and(steered, with("r", func(r *store.RunRow) { r.Paused = true })),
+			delivers(9), `
+			unchanged ok`,
+		},
 		{"into a run whose answer is under way", and(steered, resumable("r")), delivers(9), `
 			unchanged ok`},
 		{"into a run whose budget is used up", and(steered, spent), delivers(9), `

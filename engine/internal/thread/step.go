@@ -16,7 +16,9 @@ func SaveStep(tx *Tx, content, results spool.Content, usage spool.TokenCount, re
 }
 
 // SaveAnswer does the same as SaveStep for an answer that is no step of its own: the one behind the last step.
-func SaveAnswer(tx *Tx, content, results spool.Content, usage spool.TokenCount, reason string) ([]spool.Message, error) {
+func SaveAnswer(
+	tx *Tx, content, results spool.Content, usage spool.TokenCount, reason string,
+) ([]spool.Message, error) {
 	messages := make([]*spool.Message, 0, 2)
 	if len(content) > 0 {
 		messages = append(messages, tx.Message(spool.RoleAssistant, content))

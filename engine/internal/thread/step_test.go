@@ -54,11 +54,14 @@ func TestSaveStep(t *testing.T) {
 			item after 1 {type:STEP_FINISHED,step:1,agentId:null,finishReason:pause,usage:{inputTokens:2,cachedInputTokens:0,outputTokens:0,totalTokens:2},offset:1-2}
 			run r Steps=1 InputTokens=2 TotalTokens=2 Saved=1-1 Paused=true
 			+ message msg2 Role=assistant Content=[{Type=text Text=hi}] RunID=r`},
-		{"an answer after one that was paused", and(running, with("r", func(r *store.RunRow) { r.Paused = true })), saves(nil, nil, "stop"), `
+		{
+			"an answer after one that was paused", and(running, with("r", func(r *store.RunRow) { r.Paused = true })),
+			saves(nil, nil, "stop"), `
 			ok
 			item after 1 {type:CUSTOM,name:before,value:null,offset:1-1}
 			item after 1 {type:STEP_FINISHED,step:1,agentId:null,finishReason:stop,usage:{inputTokens:2,cachedInputTokens:0,outputTokens:0,totalTokens:2},offset:1-2}
-			run r Steps=1 InputTokens=2 TotalTokens=2 Saved=1-1 Paused=-`},
+			run r Steps=1 InputTokens=2 TotalTokens=2 Saved=1-1 Paused=-`,
+		},
 		{"after failures and deaths", and(running, with("r", func(r *store.RunRow) {
 			r.Attempts, r.Deaths, r.Isolated, r.IsolatedDeaths = 2, 3, true, 1
 			r.Fallback = &store.RunFallback{Attempts: 1, Failed: []store.ModelFailure{{Model: "m"}}}
@@ -81,7 +84,8 @@ func TestSaveStep(t *testing.T) {
 			item after 1 {type:CUSTOM,name:before,value:null,offset:1-1}
 			item after 1 {type:STEP_FINISHED,step:1,agentId:null,finishReason:stop,usage:{inputTokens:2,cachedInputTokens:0,outputTokens:0,totalTokens:2},offset:1-2}
 			run r Steps=1 InputTokens=2 TotalTokens=2 Allowance={Budget={Tokens=9}} Saved=1-1`},
-		{"of a nested run", and(running, nests, with("r", func(r *store.RunRow) { r.Deaths, r.Isolated, r.IsolatedDeaths = 1, true, 1 }), with("n1", func(r *store.RunRow) {
+		{"of a nested run", and(running, nests, with("r",
+			func(r *store.RunRow) { r.Deaths, r.Isolated, r.IsolatedDeaths = 1, true, 1 }), with("n1", func(r *store.RunRow) {
 			r.Deaths, r.Allowance = 1, &wire.Allowance{Cut: true}
 		})), func(s *scene) string {
 			return s.inNested(func(n *Tx) error {
@@ -179,16 +183,19 @@ func TestHandBack(t *testing.T) {
 			+ usage 1 RunID=r Agent=a Kind=step Step=1 Model=m Outcome=aborted Guess={Input=7} Cost={Micros=3 Currency=USD}
 			+ usage 2 RunID=r AgentID=n1 Agent=b Kind=compaction Step=1 Model=m2 Outcome=aborted Guess={Input=5}
 			+ job run:r:2 RunID=r Model=m Agent=a Kind=retry Segment=2 Subject=ann Queue=of a DueAt=1m0s State=delayed`},
-		{"with a reservation of an answer that it asks for again", and(running, nests, reserves, resumable("r")), func(s *scene) string {
-			return s.work(func(tx *Tx) error { return HandBack(tx, time.Time{}, "no") })
-		}, `
+		{
+			"with a reservation of an answer that it asks for again", and(running, nests, reserves, resumable("r")),
+			func(s *scene) string {
+				return s.work(func(tx *Tx) error { return HandBack(tx, time.Time{}, "no") })
+			}, `
 			ok
 			item after 1 {type:RUN_ERROR,status:lost,error:no,offset:1-1} end
 			thread State=QUEUED LeaseUntil=-
 			run r State=QUEUED Allowance={Budget={Tokens=100} Spent={Tokens=5} Reservations=[]} WorkerSince=-
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:lost,error:no} RunID=r Stream=r:1 After=1-1
 			+ usage 1 RunID=r AgentID=n1 Agent=b Kind=compaction Step=1 Model=m2 Outcome=aborted Guess={Input=5}
-			+ job run:r:2 RunID=r Model=m Agent=a Kind=hand_back Segment=2 Subject=ann Queue=of a DueAt=0s State=ready`},
+			+ job run:r:2 RunID=r Model=m Agent=a Kind=hand_back Segment=2 Subject=ann Queue=of a DueAt=0s State=ready`,
+		},
 		{"a run that is not running", parked, func(s *scene) string {
 			return s.work(func(tx *Tx) error { return HandBack(tx, time.Time{}, "no") })
 		}, `
@@ -207,7 +214,8 @@ func TestHandOver(t *testing.T) {
 		}
 	}
 	state := with("r", func(r *store.RunRow) {
-		r.Steps, r.Revision, r.Fallback, r.Context, r.Continues = 2, "v1", &store.RunFallback{Model: "m3"}, &store.ContextCount{Tokens: 1}, "r0"
+		r.Steps, r.Revision, r.Fallback, r.Context, r.Continues = 2, "v1", &store.RunFallback{Model: "m3"},
+			&store.ContextCount{Tokens: 1}, "r0"
 	})
 	check(t, []row{
 		{"with all messages", and(running, state), over(spool.TransferAll), `

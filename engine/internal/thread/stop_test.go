@@ -21,7 +21,9 @@ func stops(only spool.RunID) func(s *scene) string {
 
 // decided is a run whose end is decided, and whose settle hook may run.
 func decided(state wire.State) func(s *scene) {
-	return with("r", func(r *store.RunRow) { r.Ending = &store.Ending{State: state, Reason: wire.StopReason("of " + state)} })
+	return with("r", func(r *store.RunRow) {
+		r.Ending = &store.Ending{State: state, Reason: wire.StopReason("of " + state)}
+	})
 }
 
 // drafted is a run whose tools may have run.
@@ -59,11 +61,17 @@ func TestStop(t *testing.T) {
 			stopped RUNNING, note stop of r
 			run r StopAt=2m0s
 			+ job run:r:2 RunID=r Model=m Agent=a Kind=reclaim Segment=2 Subject=ann Queue=of a DueAt=2m0s State=ready`},
-		{"a run whose worker has died before the settle hook", and(settles, running, decided(wire.Completed), func(s *scene) { s.later(1e12) }), stops(""), `
-			unchanged stopped COMPLETED`},
-		{"a run whose worker has died before the settle hook of a stop", and(settles, lost, decided(wire.Cancelled)), stops(""), `
+		{
+			"a run whose worker has died before the settle hook",
+			and(settles, running, decided(wire.Completed), func(s *scene) { s.later(1e12) }), stops(""), `
+			unchanged stopped COMPLETED`,
+		},
+		{
+			"a run whose worker has died before the settle hook of a stop", and(settles, lost, decided(wire.Cancelled)),
+			stops(""), `
 			stopped RUNNING, settle r saved 0-0, note stop of r
-			thread Fence=2 LeaseUntil=3m0s`},
+			thread Fence=2 LeaseUntil=3m0s`,
+		},
 		{"a parked run", parked, stops(""), `
 			stopped WAITING_FOR_INPUT, note stop of r
 			thread State=CANCELLED
@@ -78,14 +86,17 @@ func TestStop(t *testing.T) {
 			thread State=CANCELLED
 			run r State=CANCELLED StopReason=cancelled EndedAt=0s StopAt=0s
 			- job run:r:2`},
-		{"a parked run, one of whose questions is answered", and(asks(question("c1"), question("c2")), answered1), stops(""), `
+		{
+			"a parked run, one of whose questions is answered", and(asks(question("c1"), question("c2")), answered1), stops(""),
+			`
 			stopped WAITING_FOR_INPUT, note stop of r
 			thread State=CANCELLED
 			run r State=CANCELLED StopReason=cancelled EndedAt=0s StopAt=0s
 			+ message msg2 Role=tool Content=[{Type=tool-result ToolCallID=c1 ToolName=send Result={cancelled:true,reason:stopped}} {Type=tool-result ToolCallID=c2 ToolName=send Result={cancelled:true,reason:stopped}}] RunID=r
 			park c1 State=closed Landed=true
 			park c2 State=closed Landed=true
-			- job hitl-expiry:r:c2`},
+			- job hitl-expiry:r:c2`,
+		},
 		{"a parked run, with a settle hook", and(settles, parked), stops(""), `
 			stopped WAITING_FOR_INPUT, settle r saved 0-0, note stop of r
 			thread Fence=2 LeaseUntil=1m0s
@@ -95,19 +106,28 @@ func TestStop(t *testing.T) {
 			unchanged stopped FAILED`},
 		{"a run that has ended, by its id", ended(wire.Failed), stops("r"), `
 			unchanged stopped FAILED`},
-		{"a thread with waiting runs", and(running, waiting("w1", spool.BusyEnqueue), waiting("w2", spool.BusyInterrupt)), stops(""), `
+		{
+			"a thread with waiting runs", and(running, waiting("w1", spool.BusyEnqueue), waiting("w2", spool.BusyInterrupt)),
+			stops(""), `
 			stopped RUNNING, wake the worker, note stop of w2, note stop of w1
 			run w1 State=CANCELLED StopReason=cancelled EndedAt=0s QueuePosition=-
-			run w2 State=CANCELLED StopReason=cancelled EndedAt=0s QueuePosition=-`},
-		{"a thread with waiting runs, with a settle hook", and(settles, queued, waiting("w1", spool.BusyEnqueue)), stops(""), `
+			run w2 State=CANCELLED StopReason=cancelled EndedAt=0s QueuePosition=-`,
+		},
+		{
+			"a thread with waiting runs, with a settle hook", and(settles, queued, waiting("w1", spool.BusyEnqueue)), stops(""),
+			`
 			stopped QUEUED, settle r saved 0-0, wake the workers, note stop of w1, note stop of r
 			thread Fence=1 LeaseUntil=1m0s
 			run r StopAt=0s Ending={State=CANCELLED Reason=cancelled Closed=true}
 			run w1 State=CANCELLED StopReason=cancelled EndedAt=0s QueuePosition=-
-			+ job settle:w1 RunID=w1 Model=m Agent=a Kind=settle Subject=ann Queue=of a DueAt=0s State=ready`},
-		{"the waiting runs of a run whose end is decided", and(running, decided(wire.Completed), waiting("w1", spool.BusyEnqueue)), stops(""), `
+			+ job settle:w1 RunID=w1 Model=m Agent=a Kind=settle Subject=ann Queue=of a DueAt=0s State=ready`,
+		},
+		{
+			"the waiting runs of a run whose end is decided",
+			and(running, decided(wire.Completed), waiting("w1", spool.BusyEnqueue)), stops(""), `
 			stopped COMPLETED, note stop of w1
-			run w1 State=CANCELLED StopReason=cancelled EndedAt=0s QueuePosition=-`},
+			run w1 State=CANCELLED StopReason=cancelled EndedAt=0s QueuePosition=-`,
+		},
 		{"the run, and not those that wait", and(running, waiting("w1", spool.BusyEnqueue)), stops("r"), `
 			stopped RUNNING, wake the worker, note stop of r
 			run r StopAt=0s`},
@@ -122,7 +142,8 @@ func TestStop(t *testing.T) {
 		{"a waiting run", and(running, waiting("w1", spool.BusyEnqueue)), stops("w1"), `
 			stopped QUEUED, note stop of w1
 			run w1 State=CANCELLED StopReason=cancelled EndedAt=0s QueuePosition=-`},
-		{"a waiting steer", and(running, waiting("w1", spool.BusySteer), with("r", func(r *store.RunRow) { r.Steered = false })), stops("w1"), `
+		{"a waiting steer", and(running, waiting("w1", spool.BusySteer),
+			with("r", func(r *store.RunRow) { r.Steered = false })), stops("w1"), `
 			stopped QUEUED, note stop of w1
 			run r Steered=true
 			run w1 State=CANCELLED StopReason=cancelled EndedAt=0s QueuePosition=-`},
@@ -167,15 +188,21 @@ func TestDead(t *testing.T) {
 			run r State=FAILED StopReason=failed Error=dropped by the queue after 5 attempts: no EndedAt=2m0s WallTime=1m0s WorkerSince=-
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:lost,error:dropped by the queue after 5 attempts: no} RunID=r Stream=r:1
 			+ usage 1 RunID=r Agent=a Kind=step Step=1 Model=m Outcome=lost`},
-		{"a run whose worker has died before the settle hook", and(settles, lost, decided(wire.Completed)), dead(wire.Job{RunID: "r"}), `
+		{
+			"a run whose worker has died before the settle hook", and(settles, lost, decided(wire.Completed)),
+			dead(wire.Job{RunID: "r"}), `
 			dead, settle r saved 0-0
-			thread Fence=2 LeaseUntil=3m0s`},
-		{"a run whose worker was asked to stop and has died", and(stopping, func(s *scene) { s.later(1e12) }), dead(wire.Job{RunID: "r"}), `
+			thread Fence=2 LeaseUntil=3m0s`,
+		},
+		{
+			"a run whose worker was asked to stop and has died", and(stopping, func(s *scene) { s.later(1e12) }),
+			dead(wire.Job{RunID: "r"}), `
 			dead, close r:1 at 0-0
 			thread State=CANCELLED LeaseUntil=-
 			run r State=CANCELLED StopReason=cancelled EndedAt=16m40s WallTime=1m0s WorkerSince=-
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:lost,error:dropped by the queue after 5 attempts: no} RunID=r Stream=r:1
-			+ usage 1 RunID=r Agent=a Kind=step Step=1 Model=m Outcome=lost`},
+			+ usage 1 RunID=r Agent=a Kind=step Step=1 Model=m Outcome=lost`,
+		},
 		{"a parked run", parked, dead(wire.Job{RunID: "r"}), `
 			dead
 			thread State=FAILED

@@ -122,8 +122,8 @@ func rollBack(tx *Tx, run *store.RunRow, waiting []store.RunRow) ([]store.RunRow
 	return append(waiting[:last:last], waiting[last+1:]...), supersede(tx, before, run)
 }
 
-// ownTurn returns the first user turn of the thread's run, or of the runs that it goes on with after a redrive. Their later
-// turns are of steers. It returns "" if the run has no turn in the view.
+// ownTurn returns the first user turn of the thread's run, or of the runs that it goes on with after a redrive. Their
+// later turns are of steers. It returns "" if the run has no turn in the view.
 func ownTurn(tx *Tx) (spool.MessageID, error) {
 	for _, id := range []spool.RunID{tx.Run.Continues, tx.Run.ID} {
 		if id == "" {
@@ -207,7 +207,9 @@ func startNext(tx *Tx) error {
 		next := &Tx{Rules: tx.Rules, Store: tx.Store, Thread: tx.Thread, Run: r, Now: tx.Now}
 		err := startWaiting(next)
 		if no, ok := errors.AsType[*RefusedError](err); ok { // the turn that the run edits is gone
-			if err := finishWaiting(tx, r, store.Ending{State: wire.Failed, Reason: wire.StopFailed, Error: no.Text}); err != nil {
+			if err := finishWaiting(
+				tx, r, store.Ending{State: wire.Failed, Reason: wire.StopFailed, Error: no.Text},
+			); err != nil {
 				return err
 			}
 			continue

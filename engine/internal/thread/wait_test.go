@@ -69,32 +69,42 @@ func TestStartBusy(t *testing.T) {
 			run w2 State=CANCELLED StopReason=cancelled Error=a later start took its place EndedAt=0s QueuePosition=-
 			run w3 State=CANCELLED StopReason=cancelled Error=a later start took its place EndedAt=0s QueuePosition=-
 			+ run next Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=0s StartedAt=0s QueuePosition=4294967297 Wait={WhenBusy=latest Position=1 Content=[{Type=text Text=go next}]}`},
-		{"a rollback makes room in a queue full of interrupts", and(running, waiting("w1", spool.BusyInterrupt), waiting("w2", spool.BusyEnqueue),
-			waiting("w3", spool.BusyEnqueue)), begin("next", spool.BusyRollback), `
+		{
+			"a rollback makes room in a queue full of interrupts",
+			and(running, waiting("w1", spool.BusyInterrupt), waiting("w2", spool.BusyEnqueue),
+				waiting("w3", spool.BusyEnqueue)), begin("next", spool.BusyRollback), `
 			position 1, wake the worker, note stop of w1 by ann
 			run w1 State=CANCELLED StopReason=cancelled Error=a later start took its place EndedAt=0s QueuePosition=-
-			+ run next Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=0s StartedAt=0s QueuePosition=1 Wait={WhenBusy=rollback Position=1 Content=[{Type=text Text=go next}]}`},
+			+ run next Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=0s StartedAt=0s QueuePosition=1 Wait={WhenBusy=rollback Position=1 Content=[{Type=text Text=go next}]}`,
+		},
 		{
-			"the latest keeps those that have stopped or steer", and(running, waiting("w1", spool.BusyInterrupt), waiting("w2", spool.BusySteer)),
-			begin("next", spool.BusyLatest), `
+			"the latest keeps those that have stopped or steer",
+			and(running, waiting("w1", spool.BusyInterrupt), waiting("w2", spool.BusySteer)), begin("next", spool.BusyLatest), `
 			position 3
 			+ run next Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=0s StartedAt=0s QueuePosition=4294967297 Wait={WhenBusy=latest Position=3 Content=[{Type=text Text=go next}]}`,
 		},
 		{
-			"the latest of a subject that may not stop others", and(running, waiting("w1", spool.BusyEnqueue), waiting("w2", spool.BusyLatest)),
+			"the latest of a subject that may not stop others",
+			and(running, waiting("w1", spool.BusyEnqueue), waiting("w2", spool.BusyLatest)),
 			byBob("next", spool.BusyLatest, true), `
 			position 2
 			+ run next Agent=a Model=m State=QUEUED StartedBy=bob EnqueuedAt=0s StartedAt=0s QueuePosition=4294967298 Wait={WhenBusy=latest Position=2 Content=[{Type=text Text=go next}]}`,
 		},
-		{"the latest of a subject that may stop others", and(running, waiting("w1", spool.BusyEnqueue)), byBob("next", spool.BusyLatest, false), `
+		{
+			"the latest of a subject that may stop others", and(running, waiting("w1", spool.BusyEnqueue)),
+			byBob("next", spool.BusyLatest, false), `
 			position 1, note stop of w1 by bob
 			run w1 State=CANCELLED StopReason=cancelled Error=a later start took its place EndedAt=0s QueuePosition=-
-			+ run next Agent=a Model=m State=QUEUED StartedBy=bob EnqueuedAt=0s StartedAt=0s QueuePosition=4294967297 Wait={WhenBusy=latest Position=1 Content=[{Type=text Text=go next}]}`},
-		{"the latest, with a settle hook", and(settles, running, waiting("w1", spool.BusyEnqueue)), begin("next", spool.BusyLatest), `
+			+ run next Agent=a Model=m State=QUEUED StartedBy=bob EnqueuedAt=0s StartedAt=0s QueuePosition=4294967297 Wait={WhenBusy=latest Position=1 Content=[{Type=text Text=go next}]}`,
+		},
+		{
+			"the latest, with a settle hook", and(settles, running, waiting("w1", spool.BusyEnqueue)),
+			begin("next", spool.BusyLatest), `
 			position 1, note stop of w1 by ann
 			run w1 State=CANCELLED StopReason=cancelled Error=a later start took its place EndedAt=0s QueuePosition=-
 			+ run next Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=0s StartedAt=0s QueuePosition=4294967297 Wait={WhenBusy=latest Position=1 Content=[{Type=text Text=go next}]}
-			+ job settle:w1 RunID=w1 Model=m Agent=a Kind=settle Subject=ann Queue=of a DueAt=0s State=ready`},
+			+ job settle:w1 RunID=w1 Model=m Agent=a Kind=settle Subject=ann Queue=of a DueAt=0s State=ready`,
+		},
 		{"with the id of a run before", and(running, waiting("w1", spool.BusyEnqueue)), begin("w1", spool.BusyEnqueue), `
 			refused: run_id_used: Run id already used`},
 		{"with an id that is used, which would stop the run", queued, begin("r", spool.BusyInterrupt), `
@@ -106,7 +116,8 @@ func TestStartBusy(t *testing.T) {
 func queuedAgain(s *scene) { s.start(request("again", "")) }
 
 // fullQueue is a running run behind which as many runs wait as may.
-var fullQueue = and(running, waiting("w1", spool.BusyEnqueue), waiting("w2", spool.BusyEnqueue), waiting("w3", spool.BusyEnqueue))
+var fullQueue = and(running, waiting("w1", spool.BusyEnqueue), waiting("w2", spool.BusyEnqueue),
+	waiting("w3", spool.BusyEnqueue))
 
 // A start that stops the run which has the thread.
 func TestStartStops(t *testing.T) {
@@ -157,14 +168,16 @@ func TestStartStops(t *testing.T) {
 			position 1
 			+ run next Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=0s StartedAt=0s QueuePosition=1 Wait={WhenBusy=interrupt Position=1 Content=[{Type=text Text=go next}]}`},
 		{
-			"a run, and the interrupt before it", and(running, waiting("w1", spool.BusyInterrupt), waiting("w2", spool.BusyEnqueue)),
+			"a run, and the interrupt before it",
+			and(running, waiting("w1", spool.BusyInterrupt), waiting("w2", spool.BusyEnqueue)),
 			begin("next", spool.BusyInterrupt), `
 			position 2, wake the worker, note stop of w1 by ann
 			run w1 StopAt=0s
 			+ run next Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=0s StartedAt=0s QueuePosition=2 Wait={WhenBusy=interrupt Position=2 Content=[{Type=text Text=go next}]}`,
 		},
 		{
-			"a run, and two interrupts before it, of which the first is stopped", and(running, waiting("w1", spool.BusyInterrupt), waiting("w2", spool.BusyInterrupt)),
+			"a run, and two interrupts before it, of which the first is stopped",
+			and(running, waiting("w1", spool.BusyInterrupt), waiting("w2", spool.BusyInterrupt)),
 			begin("next", spool.BusyInterrupt), `
 			position 3, wake the worker, note stop of w2 by ann
 			run w2 StopAt=0s
@@ -185,14 +198,20 @@ func TestStartStops(t *testing.T) {
 			position 1, wake the worker, note stop of r by ann
 			run r StopAt=0s
 			+ run next Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=0s StartedAt=0s QueuePosition=1 Wait={WhenBusy=rollback Position=1 Content=[{Type=text Text=go next}] RollbackMessageID=msg1}`},
-		{"and will roll back what an interrupt kept", and(running, waiting("w1", spool.BusyInterrupt)), begin("next", spool.BusyRollback), `
+		{
+			"and will roll back what an interrupt kept", and(running, waiting("w1", spool.BusyInterrupt)),
+			begin("next", spool.BusyRollback), `
 			position 1, wake the worker, note stop of w1 by ann
 			run w1 State=CANCELLED StopReason=cancelled Error=a later start took its place EndedAt=0s QueuePosition=-
-			+ run next Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=0s StartedAt=0s QueuePosition=1 Wait={WhenBusy=rollback Position=1 Content=[{Type=text Text=go next}]}`},
-		{"and will roll back what a rollback dropped", and(running, waiting("w1", spool.BusyRollback)), begin("next", spool.BusyRollback), `
+			+ run next Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=0s StartedAt=0s QueuePosition=1 Wait={WhenBusy=rollback Position=1 Content=[{Type=text Text=go next}]}`,
+		},
+		{
+			"and will roll back what a rollback dropped", and(running, waiting("w1", spool.BusyRollback)),
+			begin("next", spool.BusyRollback), `
 			position 1, wake the worker, note stop of w1 by ann
 			run w1 State=CANCELLED StopReason=cancelled Error=a later start took its place EndedAt=0s QueuePosition=-
-			+ run next Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=0s StartedAt=0s QueuePosition=1 Wait={WhenBusy=rollback Position=1 Content=[{Type=text Text=go next}] RollbackMessageID=msg1}`},
+			+ run next Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=0s StartedAt=0s QueuePosition=1 Wait={WhenBusy=rollback Position=1 Content=[{Type=text Text=go next}] RollbackMessageID=msg1}`,
+		},
 		{"and will roll back what an edit replaced", and(said, queuedAgain, func(s *scene) {
 			s.claim(ClaimRequest{Job: wire.Job{RunID: "again"}})
 			edits("w1", spool.BusyInterrupt, 0)(s)
@@ -211,10 +230,13 @@ func TestStartStops(t *testing.T) {
 			+ entry 3 Type=MESSAGES_DROPPED Payload={fromMessageId:msg1} RunID=next
 			+ job run:next:1 RunID=next Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready
 			- job run:redriven:1`},
-		{"and rolls a run without a turn back", and(running, func(s *scene) { s.Rows.Messages = nil }), begin("next", spool.BusyRollback), `
+		{
+			"and rolls a run without a turn back", and(running, func(s *scene) { s.Rows.Messages = nil }),
+			begin("next", spool.BusyRollback), `
 			position 1, wake the worker, note stop of r by ann
 			run r StopAt=0s
-			+ run next Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=0s StartedAt=0s QueuePosition=1 Wait={WhenBusy=rollback Position=1 Content=[{Type=text Text=go next}]}`},
+			+ run next Agent=a Model=m State=QUEUED StartedBy=ann EnqueuedAt=0s StartedAt=0s QueuePosition=1 Wait={WhenBusy=rollback Position=1 Content=[{Type=text Text=go next}]}`,
+		},
 	})
 }
 
@@ -261,7 +283,9 @@ func TestStartNext(t *testing.T) {
 			+ message msg2 Role=user Content=[{Type=text Text=go w1}] RunID=w1
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:finished} RunID=r Stream=r:1 After=1-1
 			+ job run:w1:1 RunID=w1 Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready`},
-		{"its turn edits one that is there", and(said, queuedAgain, claimed("again"), func(s *scene) { edits("w1", spool.BusyEnqueue, 0)(s) }), end, `
+		{
+			"its turn edits one that is there",
+			and(said, queuedAgain, claimed("again"), func(s *scene) { edits("w1", spool.BusyEnqueue, 0)(s) }), end, `
 			ok, wake the workers
 			item after 3 {type:RUN_FINISHED,status:finished,usage:{inputTokens:0,cachedInputTokens:0,outputTokens:0,totalTokens:0},finishReason:completed,offset:2-1} end
 			thread State=QUEUED RunID=w1 LeaseUntil=-
@@ -274,7 +298,8 @@ func TestStartNext(t *testing.T) {
 			+ branch 5 RunID=w1 Messages=[{Role=user Content=[{Type=text Text=go r}] RunID=r} {Role=assistant Content=[{Type=text Text=done}] RunID=r} {Role=user Content=[{Type=text Text=go again}] RunID=again}]
 			+ entry 4 Type=RUN_ENDED Payload={runId:again,streamId:again:1,segment:1,status:finished} RunID=again Stream=again:1 After=2-1
 			+ entry 5 Type=MESSAGES_DROPPED Payload={fromMessageId:msg1} RunID=w1
-			+ job run:w1:1 RunID=w1 Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready`},
+			+ job run:w1:1 RunID=w1 Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready`,
+		},
 		{"its turn edits one that is gone", and(said, queuedAgain, claimed("again"), func(s *scene) {
 			edits("w1", spool.BusyEnqueue, 0)(s)
 			s.start(request("w2", spool.BusyEnqueue))
@@ -301,7 +326,9 @@ func TestStartNext(t *testing.T) {
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:finished} RunID=r Stream=r:1 After=1-1
 			+ entry 3 Type=MESSAGES_DROPPED Payload={fromMessageId:msg1} RunID=w1
 			+ job run:w1:1 RunID=w1 Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready`},
-		{"it rolls back a turn that is gone", and(running, waiting("w1", spool.BusyRollback), func(s *scene) { s.Rows.Messages = nil }), end, `
+		{
+			"it rolls back a turn that is gone",
+			and(running, waiting("w1", spool.BusyRollback), func(s *scene) { s.Rows.Messages = nil }), end, `
 			ok, wake the workers
 			item after 1 {type:RUN_FINISHED,status:finished,usage:{inputTokens:0,cachedInputTokens:0,outputTokens:0,totalTokens:0},finishReason:completed,offset:1-1} end
 			thread State=QUEUED RunID=w1 LeaseUntil=-
@@ -309,7 +336,8 @@ func TestStartNext(t *testing.T) {
 			run w1 QueuePosition=- Wait={WhenBusy=rollback Position=1}
 			+ message msg2 Role=user Content=[{Type=text Text=go w1}] RunID=w1
 			+ entry 2 Type=RUN_ENDED Payload={runId:r,streamId:r:1,segment:1,status:finished} RunID=r Stream=r:1 After=1-1
-			+ job run:w1:1 RunID=w1 Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready`},
+			+ job run:w1:1 RunID=w1 Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready`,
+		},
 		{"its turn edits one that is gone, and it was stopped", and(said, queuedAgain, claimed("again"), func(s *scene) {
 			edits("w1", spool.BusyInterrupt, 0)(s)
 			s.start(request("w2", spool.BusyInterrupt))
@@ -324,7 +352,8 @@ func TestStartNext(t *testing.T) {
 			+ message msg4 Role=user Content=[{Type=text Text=go w2}] RunID=w2
 			+ entry 4 Type=RUN_ENDED Payload={runId:again,streamId:again:1,segment:1,status:finished} RunID=again Stream=again:1 After=2-1
 			+ job run:w2:1 RunID=w2 Model=m Agent=a Kind=start Segment=1 Subject=ann Queue=of a DueAt=0s State=ready`},
-		{"it was stopped before its turn", and(running, waiting("w1", spool.BusyInterrupt), waiting("w2", spool.BusyInterrupt)), end, `
+		{"it was stopped before its turn", and(running, waiting("w1", spool.BusyInterrupt),
+			waiting("w2", spool.BusyInterrupt)), end, `
 			ok, wake the workers
 			item after 1 {type:RUN_FINISHED,status:finished,usage:{inputTokens:0,cachedInputTokens:0,outputTokens:0,totalTokens:0},finishReason:completed,offset:1-1} end
 			thread State=QUEUED RunID=w1 LeaseUntil=-
@@ -347,7 +376,8 @@ func TestPlaces(t *testing.T) {
 	s.rules.MaxWaiting = 100
 	running(s)
 	for i, busy := range []spool.WhenBusy{
-		spool.BusyEnqueue, spool.BusyInterrupt, spool.BusySteer, spool.BusyEnqueue, spool.BusyInterrupt, spool.BusySteer, spool.BusyEnqueue,
+		spool.BusyEnqueue, spool.BusyInterrupt, spool.BusySteer, spool.BusyEnqueue, spool.BusyInterrupt, spool.BusySteer,
+		spool.BusyEnqueue,
 	} {
 		s.start(request(spool.RunID(fmt.Sprint(busy, i)), busy))
 	}
@@ -356,7 +386,9 @@ func TestPlaces(t *testing.T) {
 	for _, r := range line {
 		got = append(got, fmt.Sprintf("%s at %d", r.ID, r.Wait.Position))
 	}
-	want := []string{"interrupt1 at 1", "interrupt4 at 2", "steer2 at 2", "steer5 at 4", "enqueue0 at 1", "enqueue3 at 4", "enqueue6 at 7"}
+	want := []string{
+		"interrupt1 at 1", "interrupt4 at 2", "steer2 at 2", "steer5 at 4", "enqueue0 at 1", "enqueue3 at 4", "enqueue6 at 7",
+	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("the queue, and the positions that the starts were told (-want +got):\n%s%v", diff, err)
 	}

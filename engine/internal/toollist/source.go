@@ -35,7 +35,9 @@ type sourceRow struct {
 
 // note makes a list one of the recent ones of its source, and stores it if it is new. It returns the id of the list
 // before it, if the source has not had this one lately.
-func (l *Lists) note(ctx context.Context, source, id string, list json.RawMessage, isNew bool) (before string, err error) {
+func (l *Lists) note(
+	ctx context.Context, source, id string, list json.RawMessage, isNew bool,
+) (before string, err error) {
 	for try := 1; ; try++ {
 		if isNew && try > 1 { // perhaps another process has stored it
 			_, err := l.Get(ctx, id)
@@ -69,7 +71,9 @@ func (l *Lists) note(ctx context.Context, source, id string, list json.RawMessag
 			if err != nil {
 				return spool.Wrap(spool.Internal, "encode a source of tools", err)
 			}
-			written := []store.Row{{Kind: sourceKind, Key: source, Value: value, Version: version, ExpiresAt: tx.Now().Add(keepFor)}}
+			written := []store.Row{
+				{Kind: sourceKind, Key: source, Value: value, Version: version, ExpiresAt: tx.Now().Add(keepFor)},
+			}
 			if isNew {
 				row, err := rowOf(id, list, tx.Now())
 				if err != nil {
@@ -98,7 +102,8 @@ func (r sourceRow) with(source, id string, list json.RawMessage, isNew bool, now
 	r.Lists++
 	r.Bytes += len(list)
 	if r.Lists > maxNewLists || r.Bytes > maxNewBytes {
-		return r, spool.Errorf(spool.Limit, "the tools of %s changed too often today: %d different lists of together %d bytes", source, r.Lists, r.Bytes)
+		return r, spool.Errorf(spool.Limit,
+			"the tools of %s changed too often today: %d different lists of together %d bytes", source, r.Lists, r.Bytes)
 	}
 	return r, nil
 }

@@ -85,7 +85,8 @@ func TestNewLists(t *testing.T) {
 		keep(t, l, "shop", fmt.Sprintf(`["%d"]`, i))
 	}
 	_, _, err := l.Keep(t.Context(), "shop", json.RawMessage(`["more"]`))
-	if spool.CodeOf(err) != spool.Limit || !strings.Contains(spool.MessageOf(err), "the tools of shop changed too often today") {
+	if spool.CodeOf(err) != spool.Limit ||
+		!strings.Contains(spool.MessageOf(err), "the tools of shop changed too often today") {
 		t.Errorf("got %v", err)
 	}
 	keep(t, l, "shop", `["7"]`)

@@ -46,8 +46,10 @@ func TestStored(t *testing.T) {
 			t.Errorf("%s: %q, %s, %s", result, text, kind, extension)
 		}
 	}
-	got := toolresult.Stored(spool.Artifact{ID: "art_1", MediaType: "text/plain", Size: 5000}, strings.Repeat("x", 2047)+"ä"+strings.Repeat("y", 3000))
-	want := `{"artifact":{"id":"art_1","mediaType":"text/plain","size":5000},"preview":"` + strings.Repeat("x", 2047) + `"}`
+	got := toolresult.Stored(spool.Artifact{ID: "art_1", MediaType: "text/plain", Size: 5000},
+		strings.Repeat("x", 2047)+"ä"+strings.Repeat("y", 3000))
+	want := `{"artifact":{"id":"art_1","mediaType":"text/plain","size":5000},"preview":"` +
+		strings.Repeat("x", 2047) + `"}`
 	if string(got) != want {
 		t.Errorf("got %s", got)
 	}

@@ -16,7 +16,8 @@ func TestFailed(t *testing.T) {
 		string(toolresult.Expired(store.Park{Reason: wire.ParkOutcomeUnknown})): true,
 		`{"approved":true,"reason":"go","error":"status 500"}`:                  true,
 		`{"approved":true,"result":{"error":"its own"},"error":"x"}`:            false,
-		`{"error":"none","rows":[]}`:                                            false, `{"error":1}`: false, `"an error: none"`: false, `null`: false, ``: false,
+		`{"error":"none","rows":[]}`:                                            false, `{"error":1}`: false,
+		`"an error: none"`: false, `null`: false, ``: false,
 	} {
 		if got := toolresult.Failed([]byte(result)); got != want {
 			t.Errorf("%s: %v, want %v", result, got, want)

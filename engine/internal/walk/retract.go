@@ -48,7 +48,8 @@ func (w *Walker) retract(ctx context.Context, ended *wire.Entry) ([]PositionedFr
 	if err != nil {
 		return nil, err
 	}
-	if streamed := record.ReadItems(page.Items); !gone && !streamed.Unsaved() && !streamed.MissesResult(p.Since(p.Segment)) {
+	if streamed := record.ReadItems(page.Items); !gone && !streamed.Unsaved() &&
+		!streamed.MissesResult(p.Since(p.Segment)) {
 		return nil, nil
 	}
 	return w.partial(p, page, gone), nil

@@ -28,7 +28,8 @@ func (w *Walker) gone(ctx context.Context) ([]PositionedFrame, error) {
 			if last.Live && w.At.Offset.IsZero() {
 				return nil, nil
 			}
-			if w.emptySnapshot && last.Saved.Last().Compare(record.Farther(w.At.Offset, w.unread)) <= 0 { // a new snapshot would contain nothing new
+			// a new snapshot would contain nothing new
+			if w.emptySnapshot && last.Saved.Last().Compare(record.Farther(w.At.Offset, w.unread)) <= 0 {
 				w.Reading = false
 				return nil, nil
 			}

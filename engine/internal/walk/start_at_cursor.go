@@ -12,7 +12,9 @@ import (
 
 // StartAt puts the walker at a client's cursor, or at the present if c is nil. It returns a snapshot
 // frame if the cursor's position has expired. View runs a function in a transaction.
-func (w *Walker) StartAt(ctx context.Context, c *wire.Cursor, view func(read func(v store.View) error) error) ([]PositionedFrame, error) {
+func (w *Walker) StartAt(
+	ctx context.Context, c *wire.Cursor, view func(read func(v store.View) error) error,
+) ([]PositionedFrame, error) {
 	var thread wire.Thread
 	var last record.Segment
 	var named record.NamedStream
@@ -59,7 +61,8 @@ func (w *Walker) StartAt(ctx context.Context, c *wire.Cursor, view func(read fun
 		return w.snapshot(ctx)
 	case err != nil:
 		return nil, err
-	case c.Offset.Compare(record.Farther(page.Last, named.Last)) > 0 && (last.Stream != c.Stream || c.Offset.Compare(last.Saved.Last()) > 0):
+	case c.Offset.Compare(record.Farther(page.Last, named.Last)) > 0 &&
+		(last.Stream != c.Stream || c.Offset.Compare(last.Saved.Last()) > 0):
 		return w.snapshot(ctx)
 	}
 	more := !named.Over && (!page.Ended || len(page.Items) > 0)
@@ -124,7 +127,9 @@ func (w *Walker) beginAfter(last record.Segment, seq int64) {
 }
 
 // ToPresent puts the walker of a hub at the present. It calls also in the same transaction.
-func (w *Walker) ToPresent(ctx context.Context, also func(v store.View, thread wire.Thread) error) (thread wire.Thread, err error) {
+func (w *Walker) ToPresent(
+	ctx context.Context, also func(v store.View, thread wire.Thread) error,
+) (thread wire.Thread, err error) {
 	var last record.Segment
 	var turns []spool.Message
 	err = w.from.Store.View(ctx, w.key, func(v store.View) (err error) {

@@ -39,7 +39,8 @@ func (w *Walker) stretch(ctx context.Context, limit int) (s stretch, err error) 
 			return err
 		}
 		s.turns, err = v.Messages(store.MessageQuery{
-			Turns: true, After: cmp.Or(w.Turn, w.known), SinceSeq: w.At.Seq, BeforeSeq: w.At.Seq + int64(limit), Limit: walkTurns,
+			Turns: true, After: cmp.Or(w.Turn, w.known), SinceSeq: w.At.Seq, BeforeSeq: w.At.Seq + int64(limit),
+			Limit: walkTurns,
 		})
 		s.last = len(s.entries) < limit && len(s.turns) < walkTurns
 		if err == nil && s.last && w.atRecordEnd != nil {

@@ -69,7 +69,8 @@ func newScene(t *testing.T, open bool, lost ...int64) *scene {
 		run.Saved = at(3)
 		return errors.Join(
 			tx.Write(store.Changes{
-				Thread: &thread, NewRuns: []store.RunRow{run}, Messages: []*spool.Message{s.message("turn", spool.RoleUser)}, Entries: entries[:2],
+				Thread: &thread, NewRuns: []store.RunRow{run}, Messages: []*spool.Message{s.message("turn", spool.RoleUser)},
+				Entries: entries[:2],
 			}),
 			tx.Write(store.Changes{Messages: []*spool.Message{s.message("answer", spool.RoleAssistant)}, Entries: entries[2:]}),
 		)
@@ -104,7 +105,9 @@ func over(n int64, status wire.SegmentStatus) *wire.Entry {
 func (s *scene) key() store.StreamKey { return store.StreamKey{Thread: chat, ID: "r:1"} }
 
 func (s *scene) message(id spool.MessageID, role spool.Role) *spool.Message {
-	return &spool.Message{ID: id, ThreadID: chat.ID, Role: role, RunID: "r", Content: spool.Content{{Type: spool.PartText, Text: "one"}}}
+	return &spool.Message{
+		ID: id, ThreadID: chat.ID, Role: role, RunID: "r", Content: spool.Content{{Type: spool.PartText, Text: "one"}},
+	}
 }
 
 func (s *scene) check(err error) {
@@ -187,8 +190,8 @@ func (s *scene) wantNext(w *Walker, want ...string) {
 
 // whole is the one order of record and stream.
 var whole = []string{
-	"=MESSAGE_APPENDED", "=RUN_STARTED", "RUN_STARTED", "TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT", "=note", "STEP_FINISHED", "CUSTOM",
-	"RUN_FINISHED", "=RUN_ENDED",
+	"=MESSAGE_APPENDED", "=RUN_STARTED", "RUN_STARTED", "TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT", "=note",
+	"STEP_FINISHED", "CUSTOM", "RUN_FINISHED", "=RUN_ENDED",
 }
 
 // From after each frame, a client gets exactly the frames after it.
@@ -202,7 +205,8 @@ func TestWalkFromEverywhere(t *testing.T) {
 			s.want("after "+whole[i], s.walk(f.Cursor, Mode{}), whole[i+1:]...)
 		}
 	}
-	s.want("the record", s.walk(&wire.Cursor{}, Mode{RecordOnly: true}), "=MESSAGE_APPENDED", "=RUN_STARTED", "=note", "=RUN_ENDED")
+	s.want("the record", s.walk(&wire.Cursor{}, Mode{RecordOnly: true}), "=MESSAGE_APPENDED", "=RUN_STARTED", "=note",
+		"=RUN_ENDED")
 	s.want("from now", s.walk(nil, Mode{}), "=MESSAGE_APPENDED", "=RUN_STARTED", "=note", "=RUN_ENDED")
 }
 
@@ -216,10 +220,23 @@ func TestWalkSnapshots(t *testing.T) {
 		gone bool
 		want []string
 	}{
-		{"a hole", &wire.Cursor{}, []int64{3}, false, []string{"=MESSAGE_APPENDED", "=RUN_STARTED", "RUN_STARTED", "TEXT_MESSAGE_START", "snapshot"}},
+		{
+			"a hole", &wire.Cursor{},
+			[]int64{3},
+			false,
+			[]string{"=MESSAGE_APPENDED", "=RUN_STARTED", "RUN_STARTED", "TEXT_MESSAGE_START", "snapshot"},
+		},
 		{"a hole at the start", &wire.Cursor{}, []int64{1}, false, []string{"=MESSAGE_APPENDED", "=RUN_STARTED", "snapshot"}},
-		{"a hole before the end", &wire.Cursor{Seq: 2, Stream: "r:1", Offset: at(4)}, []int64{5}, false, []string{"snapshot"}},
-		{"a hole before the cursor", &wire.Cursor{Seq: 2, Stream: "r:1", Offset: at(4)}, []int64{2}, false, []string{"CUSTOM", "RUN_FINISHED", "snapshot of the run", "=RUN_ENDED"}},
+		{
+			"a hole before the end", &wire.Cursor{Seq: 2, Stream: "r:1", Offset: at(4)}, []int64{5}, false, []string{"snapshot"},
+		},
+		{
+			"a hole before the cursor",
+			&wire.Cursor{Seq: 2, Stream: "r:1", Offset: at(4)},
+			[]int64{2},
+			false,
+			[]string{"CUSTOM", "RUN_FINISHED", "snapshot of the run", "=RUN_ENDED"},
+		},
 		{"a stream that is gone", &wire.Cursor{Seq: 1, Stream: "r:1", Offset: at(2)}, nil, true, []string{"snapshot"}},
 		{"after a stream that is gone", &wire.Cursor{Seq: 3}, nil, true, nil},
 		{"beyond the record", &wire.Cursor{Seq: 9}, nil, false, []string{"snapshot"}},
@@ -244,7 +261,9 @@ type unopened struct {
 	reads int
 }
 
-func (u *unopened) Read(ctx context.Context, key store.StreamKey, after wire.Offset, limit int) (store.StreamPage, error) {
+func (u *unopened) Read(
+	ctx context.Context, key store.StreamKey, after wire.Offset, limit int,
+) (store.StreamPage, error) {
 	if u.reads++; u.reads == 1 {
 		return store.StreamPage{}, store.ErrStreamGone
 	}

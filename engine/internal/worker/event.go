@@ -49,7 +49,8 @@ func (w *worker) handleEvent(
 	defer func() {
 		if p := recover(); p != nil {
 			err = &spool.Error{
-				Code: spool.Internal, Message: "the handler of the event panicked", Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack()),
+				Code: spool.Internal, Message: "the handler of the event panicked",
+				Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack()),
 			}
 		}
 	}()

@@ -107,7 +107,8 @@ func (b *bench) config() Config {
 			b.note("fail " + j.Key)
 			return nil
 		},
-		Sweep: func(context.Context) {}, Claimed: func(context.Context, store.Delivery) {}, Workers: &Workers{}, Health: &Health{},
+		Sweep: func(context.Context) {}, Claimed: func(context.Context, store.Delivery) {}, Workers: &Workers{},
+		Health: &Health{},
 	}
 }
 
@@ -141,7 +142,9 @@ func pass(d time.Duration) {
 }
 
 // handlers returns handlers that call fn.
-func handlers(fn func(ctx context.Context, d store.Delivery) error, queues ...string) map[string]func(context.Context, store.Delivery) error {
+func handlers(
+	fn func(ctx context.Context, d store.Delivery) error, queues ...string,
+) map[string]func(context.Context, store.Delivery) error {
 	all := make(map[string]func(context.Context, store.Delivery) error)
 	for _, q := range queues {
 		all[q] = fn
@@ -264,10 +267,16 @@ func TestWorkersClaimTheirOwn(t *testing.T) {
 		options func(b *bench) slots.Options
 		want    []string
 	}{
-		"by default":  {func(*bench) slots.Options { return slots.Options{} }, []string{"run r1"}},
-		"a queue":     {func(*bench) slots.Options { return slots.Options{Queues: []string{"fast"}} }, []string{"run r3"}},
-		"and another": {func(*bench) slots.Options { return slots.Options{Queues: []string{"", "slow"}} }, []string{"run r1", "run r4"}},
-		"a relay":     {func(b *bench) slots.Options { return slots.Options{Deliver: deliver(b)} }, []string{"deliver r1", "deliver r2"}},
+		"by default": {func(*bench) slots.Options { return slots.Options{} }, []string{"run r1"}},
+		"a queue":    {func(*bench) slots.Options { return slots.Options{Queues: []string{"fast"}} }, []string{"run r3"}},
+		"and another": {
+			func(*bench) slots.Options { return slots.Options{Queues: []string{"", "slow"}} },
+			[]string{"run r1", "run r4"},
+		},
+		"a relay": {
+			func(b *bench) slots.Options { return slots.Options{Deliver: deliver(b)} },
+			[]string{"deliver r1", "deliver r2"},
+		},
 		"of one queue": {func(b *bench) slots.Options {
 			return slots.Options{Deliver: deliver(b), Queues: []string{"slow"}}
 		}, []string{"deliver r4"}},
@@ -310,7 +319,8 @@ func TestUnclaimedJobsAreLogged(t *testing.T) {
 			times int
 		}{{59 * time.Second, 0}, {41 * time.Second, 1}, {30 * time.Second, 1}, {60 * time.Second, 2}} {
 			pass(step.after)
-			if gone, lost, far := count("gone"), count("lost"), count("far"); gone != step.times || lost != step.times || far != 0 {
+			if gone, lost, far := count("gone"), count("lost"), count("far"); gone != step.times ||
+				lost != step.times || far != 0 {
 				t.Errorf("after %s more: %d, %d and %d warnings, want %d, %[5]d and none", step.after, gone, lost, far, step.times)
 			}
 		}
@@ -324,10 +334,12 @@ func TestBadQueues(t *testing.T) {
 	t.Parallel()
 	fine := func(context.Context, store.Delivery) error { return nil }
 	for want, o := range map[string]slots.Options{
-		"WorkOptions.Queues may only have letters":                      {Queues: []string{"a b"}},
-		"WorkOptions.Events: the name of a queue is required":           {Events: handlers(fine, "")},
-		"WorkOptions.Events has no handler for the queue \"mail\"":      {Events: handlers(nil, "mail")},
-		"WorkOptions.Queues and WorkOptions.Events both have the queue": {Queues: []string{"mail"}, Events: handlers(fine, "mail")},
+		"WorkOptions.Queues may only have letters":                 {Queues: []string{"a b"}},
+		"WorkOptions.Events: the name of a queue is required":      {Events: handlers(fine, "")},
+		"WorkOptions.Events has no handler for the queue \"mail\"": {Events: handlers(nil, "mail")},
+		"WorkOptions.Queues and WorkOptions.Events both have the queue": {
+			Queues: []string{"mail"}, Events: handlers(fine, "mail"),
+		},
 	} {
 		err := Run(t.Context(), newBench(t).config(), o)
 		if spool.CodeOf(err) != spool.Invalid || !strings.HasPrefix(spool.MessageOf(err), want) {

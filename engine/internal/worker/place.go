@@ -17,8 +17,8 @@ type Workers struct {
 }
 
 // Reserve reserves a place for a job that is about to be written, so that the job can be added as a claimed one.
-// It returns nil if no worker of the process would be the next to claim the job: all slots that are not reserved are taken, or
-// other jobs may be waiting for them. The caller must call either [Place.Execute] or [Place.Release].
+// It returns nil if no worker of the process would be the next to claim the job: all slots that are not reserved are
+// taken, or other jobs may be waiting for them. The caller must call either [Place.Execute] or [Place.Release].
 func (s *Workers) Reserve(j wire.Job) *Place {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -38,7 +38,8 @@ func (w *worker) warnUnclaimed(ctx context.Context) {
 	if err != nil {
 		return // the claims report a failing store
 	}
-	waiting := slices.DeleteFunc(stats.Waiting, func(t wire.WaitingTenant) bool { return now.Sub(t.DueAt) < unclaimedAfter })
+	waiting := slices.DeleteFunc(stats.Waiting,
+		func(t wire.WaitingTenant) bool { return now.Sub(t.DueAt) < unclaimedAfter })
 	for _, t := range waiting[:min(len(waiting), unclaimedTenants)] {
 		jobs, err := w.Store.Jobs(ctx, wire.JobQuery{
 			Tenant: t.Tenant, State: wire.JobReady, DueBefore: now.Add(-unclaimedAfter), Limit: unclaimedJobs,

@@ -166,7 +166,9 @@ func Inputs(tree fs.FS, inputs string, except ...string) ([]Problem, error) {
 	var found []Problem
 	for _, pkg := range slices.Sorted(maps.Keys(starts)) {
 		if !tells[pkg] && !slices.Contains(except, pkg) {
-			found = append(found, Problem{starts[pkg], fmt.Sprintf("the tests of %s start programs: call inputs.Read with what these read", pkg)})
+			found = append(found, Problem{
+				starts[pkg], fmt.Sprintf("the tests of %s start programs: call inputs.Read with what these read", pkg),
+			})
 		}
 	}
 	return found, nil
@@ -268,7 +270,9 @@ func Lengths(tree fs.FS, modules ...string) ([]Problem, error) {
 		case lines > LongestFile:
 			found = append(found, Problem{s.file, fmt.Sprintf("%d lines: split it, %d is the most", lines, LongestFile)})
 		case !givesReason(s):
-			found = append(found, Problem{s.file, fmt.Sprintf(`%d lines: split it, or say why with "// long: ..." at its top`, lines)})
+			found = append(found, Problem{
+				s.file, fmt.Sprintf(`%d lines: split it, or say why with "// long: ..." at its top`, lines),
+			})
 		}
 	}
 	return found, nil

@@ -17,7 +17,8 @@ import (
 // mappers, clients of Redis, NATS and clouds, OpenID Connect.
 var leafOnly = []string{
 	"github.com/uptrace/bun", "gorm.io", "entgo.io", "github.com/redis", "github.com/go-redis",
-	"github.com/gomodule/redigo", "github.com/nats-io", "github.com/coreos/go-oidc", "github.com/go-jose", "github.com/aws", "google.golang.org/api", "github.com/anthropics",
+	"github.com/gomodule/redigo", "github.com/nats-io", "github.com/coreos/go-oidc", "github.com/go-jose",
+	"github.com/aws", "google.golang.org/api", "github.com/anthropics",
 }
 
 // neverLinked are modules that the root module requires for a package that these programs do not import.
@@ -59,7 +60,8 @@ func TestModuleGraphs(t *testing.T) {
 			}
 			all := list(t, dir, "-m", "-f", "{{.Path}}", "all")
 			if n := len(all); test.required == restModule && (n > mostOfRest || slices.Contains(all, module)) {
-				t.Errorf("a program that imports rest alone resolves %d modules, want at most %d and not %s: %q", n, mostOfRest, module, all)
+				t.Errorf("a program that imports rest alone resolves %d modules, want at most %d and not %s: %q", n, mostOfRest,
+					module, all)
 			}
 			for _, resolved := range slices.Concat(linked, all) {
 				for _, prefix := range leafOnly {
@@ -90,7 +92,8 @@ func TestCompilerErrors(t *testing.T) {
 	hidden := regexp.MustCompile(`internal/|\b(` + strings.Join(inside, "|") + `)\.[A-Z]`)
 
 	dir := program(t, restModule, string(code))
-	command := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-mod=mod", "-gcflags=-e", "-o", filepath.Join(dir, "program"), ".")
+	command := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-mod=mod", "-gcflags=-e", "-o",
+		filepath.Join(dir, "program"), ".")
 	command.Dir = dir
 	command.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
 	out, err := command.CombinedOutput()

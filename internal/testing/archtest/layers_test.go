@@ -53,85 +53,156 @@ var layers = []archtest.Row{
 
 	{Place: "engine/internal/delta", Ours: []string{".", "store", "wire"}},
 	{Place: "engine/option", Ours: []string{".", "egress", "internal/filepart"}},
-	{Place: "engine/internal/record", Ours: []string{".", "store", "wire", "engine/internal/toolresult", "internal/excerpt"}},
-	{Place: "engine/internal/attach", Ours: []string{".", "store", "wire", "engine/option", "engine/internal/toolresult", "egress", "internal/filepart"}},
-	{Place: "engine/internal/history", Ours: []string{".", "store", "wire", "engine/option", "engine/internal/record", "engine/internal/toolresult", "internal/filepart", "internal/tokenguess"}},
+	{
+		Place: "engine/internal/record",
+		Ours:  []string{".", "store", "wire", "engine/internal/toolresult", "internal/excerpt"},
+	},
+	{
+		Place: "engine/internal/attach",
+		Ours:  []string{".", "store", "wire", "engine/option", "engine/internal/toolresult", "egress", "internal/filepart"},
+	},
+	{
+		Place: "engine/internal/history",
+		Ours: []string{
+			".", "store", "wire", "engine/option", "engine/internal/record", "engine/internal/toolresult", "internal/filepart",
+			"internal/tokenguess",
+		},
+	},
 	{Place: "engine/internal/live", Ours: []string{
-		".", "store", "wire", "engine/internal/record", "engine/internal/toolresult", "engine/internal/walk", "internal/chanlock",
+		".", "store", "wire", "engine/internal/record", "engine/internal/toolresult", "engine/internal/walk",
+		"internal/chanlock",
 	}},
-	{Place: "engine/internal/walk", Ours: []string{".", "store", "wire", "engine/internal/record", "engine/internal/snapshot"}},
+	{
+		Place: "engine/internal/walk",
+		Ours:  []string{".", "store", "wire", "engine/internal/record", "engine/internal/snapshot"},
+	},
 	{Place: "engine/internal/budget", Ours: []string{".", "store", "wire", "internal/strictjson"}},
 	{Place: "engine/internal/pricing", Ours: []string{".", "price", "wire"}},
 	{Place: "engine/internal/admission", Ours: []string{".", "store", "wire"}},
 	{Place: "engine/internal/slots", Ours: []string{".", "store", "wire"}},
-	{Place: "engine/internal/worker", Ours: []string{".", "store", "wire", "engine/internal/random", "engine/internal/slots"}},
+	{
+		Place: "engine/internal/worker",
+		Ours:  []string{".", "store", "wire", "engine/internal/random", "engine/internal/slots"},
+	},
 	{Place: "engine/internal/catalogue", Ours: []string{".", "engine/internal/toolresult"}},
-	{Place: "engine/internal/registry", Ours: []string{".", "store", "wire", "engine/internal/budget", "engine/internal/catalogue", "engine/internal/pricing", "engine/internal/toolresult", "internal/argschema", "internal/strictjson"}},
+	{
+		Place: "engine/internal/registry",
+		Ours: []string{
+			".", "store", "wire", "engine/internal/budget", "engine/internal/catalogue", "engine/internal/pricing",
+			"engine/internal/toolresult", "internal/argschema", "internal/strictjson",
+		},
+	},
 	{Place: "engine/internal/revision", Ours: []string{".", "store", "wire"}},
 	{Place: "engine/internal/toollist", Ours: []string{".", "store"}},
-	{Place: "engine/internal/actor", Ours: []string{".", "store", "wire", "engine/internal/record", "engine/internal/thread"}},
+	{
+		Place: "engine/internal/actor",
+		Ours:  []string{".", "store", "wire", "engine/internal/record", "engine/internal/thread"},
+	},
 	{Place: "engine/internal/quota", Ours: []string{".", "store", "wire", "engine/internal/random"}},
-	{Place: "engine/internal/inspect", Ours: []string{".", "store", "wire", "engine/internal/quota", "engine/internal/record", "engine/internal/thread", "engine/internal/toolresult"}},
+	{
+		Place: "engine/internal/inspect",
+		Ours: []string{
+			".", "store", "wire", "engine/internal/quota", "engine/internal/record", "engine/internal/thread",
+			"engine/internal/toolresult",
+		},
+	},
 	{Place: "engine/internal/change", Ours: []string{".", "store", "engine/internal/actor", "engine/internal/thread"}},
 	// The rooms in which a run is executed: a room imports those below it.
 	{Place: "engine/internal/segment", Ours: []string{
-		".", "store", "wire", "engine/internal/active", "engine/internal/calls", "engine/internal/loop", "engine/internal/publish", "engine/internal/record",
-		"engine/internal/registry", "engine/internal/revision", "engine/internal/settle", "engine/internal/slots", "engine/internal/stream",
-		"engine/internal/thread", "engine/internal/toollist",
+		".", "store", "wire", "engine/internal/active", "engine/internal/calls", "engine/internal/loop",
+		"engine/internal/publish", "engine/internal/record", "engine/internal/registry", "engine/internal/revision",
+		"engine/internal/settle", "engine/internal/slots", "engine/internal/stream", "engine/internal/thread",
+		"engine/internal/toollist",
 	}},
 	{Place: "engine/internal/loop", Ours: []string{
-		".", "store", "wire", "engine/internal/active", "engine/internal/artifact", "engine/internal/attach", "engine/internal/budget", "engine/internal/calls",
-		"engine/internal/chat", "engine/internal/compact", "engine/internal/history", "engine/internal/record",
-		"engine/internal/registry", "engine/internal/thread", "engine/internal/toolresult", "internal/chanlock",
+		".", "store", "wire", "engine/internal/active", "engine/internal/artifact", "engine/internal/attach",
+		"engine/internal/budget", "engine/internal/calls", "engine/internal/chat", "engine/internal/compact",
+		"engine/internal/history", "engine/internal/record", "engine/internal/registry", "engine/internal/thread",
+		"engine/internal/toolresult", "internal/chanlock",
 	}},
 	{Place: "engine/internal/calls", Ours: []string{
-		".", "store", "wire", "engine/internal/active", "engine/internal/artifact", "engine/internal/budget", "engine/internal/catalogue", "engine/internal/change",
-		"engine/internal/record", "engine/internal/registry", "engine/internal/thread", "engine/internal/toolresult", "internal/filepart",
+		".", "store", "wire", "engine/internal/active", "engine/internal/artifact", "engine/internal/budget",
+		"engine/internal/catalogue", "engine/internal/change", "engine/internal/record", "engine/internal/registry",
+		"engine/internal/thread", "engine/internal/toolresult", "internal/filepart",
 	}},
 	{Place: "engine/internal/active/activetest", Ours: []string{
-		".", "store", "wire", "engine/option", "engine/internal/active", "engine/internal/change", "engine/internal/publish", "engine/internal/registry",
-		"engine/internal/stream", "engine/internal/thread", "internal/testing/maptx", "internal/testing/stage",
+		".", "store", "wire", "engine/option", "engine/internal/active", "engine/internal/change", "engine/internal/publish",
+		"engine/internal/registry", "engine/internal/stream", "engine/internal/thread", "internal/testing/maptx",
+		"internal/testing/stage",
 	}, Testing: true},
 	{Place: "engine/internal/active", Ours: []string{
-		".", "store", "wire", "engine/option", "engine/internal/budget", "engine/internal/change", "engine/internal/order", "engine/internal/publish",
-		"engine/internal/record", "engine/internal/registry", "engine/internal/stream", "engine/internal/telemetry", "engine/internal/thread",
+		".", "store", "wire", "engine/option", "engine/internal/budget", "engine/internal/change", "engine/internal/order",
+		"engine/internal/publish", "engine/internal/record", "engine/internal/registry", "engine/internal/stream",
+		"engine/internal/telemetry", "engine/internal/thread",
 	}},
 	{Place: "engine/internal/chat", Ours: []string{
-		".", "store", "wire", "engine/internal/history", "engine/internal/pricing", "engine/internal/quota", "engine/internal/random", "engine/internal/record", "engine/internal/stream",
-		"engine/internal/telemetry", "engine/internal/thread", "engine/internal/toolresult", "internal/citation",
+		".", "store", "wire", "engine/internal/history", "engine/internal/pricing", "engine/internal/quota",
+		"engine/internal/random", "engine/internal/record", "engine/internal/stream", "engine/internal/telemetry",
+		"engine/internal/thread", "engine/internal/toolresult", "internal/citation",
 	}},
 	{Place: "engine/internal/compact", Ours: []string{
-		".", "store", "wire", "engine/internal/change", "engine/internal/chat", "engine/internal/history", "engine/internal/record", "engine/internal/registry", "engine/internal/thread", "engine/internal/toollist",
+		".", "store", "wire", "engine/internal/change", "engine/internal/chat", "engine/internal/history",
+		"engine/internal/record", "engine/internal/registry", "engine/internal/thread", "engine/internal/toollist",
 	}},
-	{Place: "engine/internal/publish", Ours: []string{".", "store", "wire", "engine/internal/order", "engine/internal/record", "engine/internal/stream"}},
-	{Place: "engine/internal/settle", Ours: []string{".", "store", "wire", "engine/internal/record", "engine/internal/thread"}},
+	{
+		Place: "engine/internal/publish",
+		Ours:  []string{".", "store", "wire", "engine/internal/order", "engine/internal/record", "engine/internal/stream"},
+	},
+	{
+		Place: "engine/internal/settle",
+		Ours:  []string{".", "store", "wire", "engine/internal/record", "engine/internal/thread"},
+	},
 	{Place: "engine/internal/intake", Ours: []string{
-		".", "store", "wire", "engine/option", "engine/internal/actor", "engine/internal/admission", "engine/internal/attach", "engine/internal/budget", "engine/internal/change", "engine/internal/delta",
-		"engine/internal/record", "engine/internal/registry", "engine/internal/telemetry", "engine/internal/thread", "engine/internal/toolresult", "internal/argschema",
+		".", "store", "wire", "engine/option", "engine/internal/actor", "engine/internal/admission", "engine/internal/attach",
+		"engine/internal/budget", "engine/internal/change", "engine/internal/delta", "engine/internal/record",
+		"engine/internal/registry", "engine/internal/telemetry", "engine/internal/thread", "engine/internal/toolresult",
+		"internal/argschema",
 	}},
 	{Place: "engine/internal/retention", Ours: []string{
-		".", "store", "wire", "engine/option", "engine/internal/actor", "engine/internal/change", "engine/internal/record", "engine/internal/stream", "engine/internal/thread", "engine/internal/toolresult",
+		".", "store", "wire", "engine/option", "engine/internal/actor", "engine/internal/change", "engine/internal/record",
+		"engine/internal/stream", "engine/internal/thread", "engine/internal/toolresult",
 	}},
 	{Place: "engine/internal/artifact", Ours: []string{".", "store"}},
 	{Place: "engine/internal/order", Ours: []string{".", "wire"}},
 	{Place: "engine/internal/random", Ours: []string{"."}},
 	{Place: "engine/internal/toolresult", Ours: []string{".", "store", "wire", "internal/citation"}},
-	{Place: "engine/internal/stream", Ours: []string{".", "store", "wire", "engine/internal/order", "engine/internal/record", "internal/chanlock"}},
+	{
+		Place: "engine/internal/stream",
+		Ours:  []string{".", "store", "wire", "engine/internal/order", "engine/internal/record", "internal/chanlock"},
+	},
 	{Place: "engine/internal/thread", Ours: []string{
-		".", "store", "wire", "engine/option", "engine/internal/budget", "engine/internal/order", "engine/internal/random", "engine/internal/record", "engine/internal/toolresult",
+		".", "store", "wire", "engine/option", "engine/internal/budget", "engine/internal/order", "engine/internal/random",
+		"engine/internal/record", "engine/internal/toolresult",
 	}},
 	{
 		Place: "engine/internal/telemetry", Ours: []string{".", "store", "wire", "engine/internal/history"},
-		Outside:        []string{"go.opentelemetry.io/otel/attribute", "go.opentelemetry.io/otel/codes", "go.opentelemetry.io/otel/metric", "go.opentelemetry.io/otel/trace"},
+		Outside: []string{
+			"go.opentelemetry.io/otel/attribute", "go.opentelemetry.io/otel/codes", "go.opentelemetry.io/otel/metric",
+			"go.opentelemetry.io/otel/trace",
+		},
 		OutsideInTests: []string{"go.opentelemetry.io/otel"},
 	},
-	{Place: "engine/internal/snapshot", Ours: []string{".", "store", "wire", "engine/internal/record", "internal/excerpt", "record"}},
 	{
-		Place: "engine", Ours: []string{".", "price", "wire", "store", "artifact", "artifact/rows", "engine/...", "internal/...", "record"},
-		Outside: []string{"golang.org/x/sync", "go.opentelemetry.io/otel/metric", "go.opentelemetry.io/otel/trace"}, OutsideInTests: []string{"go.opentelemetry.io/otel"},
+		Place: "engine/internal/snapshot",
+		Ours:  []string{".", "store", "wire", "engine/internal/record", "internal/excerpt", "record"},
 	},
-	{Place: "engine/...", Ours: []string{".", "engine/...", "internal/...", "record"}, Outside: []string{"golang.org/x/sync", "go.opentelemetry.io/otel/metric", "go.opentelemetry.io/otel/trace"}, OutsideInTests: []string{"go.opentelemetry.io/otel"}},
-	{Place: "spooltest/...", Ours: []string{".", "store", "wire", "internal/compare", "internal/inprocess", "spooltest/..."}, Testing: true},
+	{
+		Place: "engine", Ours: []string{
+			".", "price", "wire", "store", "artifact", "artifact/rows", "engine/...", "internal/...", "record",
+		},
+		Outside:        []string{"golang.org/x/sync", "go.opentelemetry.io/otel/metric", "go.opentelemetry.io/otel/trace"},
+		OutsideInTests: []string{"go.opentelemetry.io/otel"},
+	},
+	{
+		Place:          "engine/...",
+		Ours:           []string{".", "engine/...", "internal/...", "record"},
+		Outside:        []string{"golang.org/x/sync", "go.opentelemetry.io/otel/metric", "go.opentelemetry.io/otel/trace"},
+		OutsideInTests: []string{"go.opentelemetry.io/otel"},
+	},
+	{
+		Place: "spooltest/...",
+		Ours:  []string{".", "store", "wire", "internal/compare", "internal/inprocess", "spooltest/..."}, Testing: true,
+	},
 
 	{Place: "relay", Ours: []string{".", "egress", "store", "wire", "engine", "internal/...", "server/verify/webhook"}},
 
@@ -139,12 +210,29 @@ var layers = []archtest.Row{
 	{Place: "artifact/internal/blob", Ours: []string{"."}},
 	{Place: "artifact/dir", Ours: []string{".", "store", "artifact/internal/blob"}},
 	{Place: "artifact/rows", Ours: []string{".", "store", "artifact/internal/blob"}},
-	{Place: "artifact/s3", Ours: []string{".", "store", "artifact/internal/blob"}, Outside: []string{"github.com/minio/minio-go/v7"}},
+	{
+		Place:   "artifact/s3",
+		Ours:    []string{".", "store", "artifact/internal/blob"},
+		Outside: []string{"github.com/minio/minio-go/v7"},
+	},
 	{Place: "backend/internal/...", Ours: []string{".", "store", "wire", "backend/internal/...", "internal/..."}},
 	{Place: "backend/memory", Ours: []string{".", "store", "wire", "internal/inprocess", "backend/internal/..."}},
-	{Place: "backend/postgres/...", Ours: []string{".", "store", "wire", "internal/...", "backend/internal/...", "backend/postgres/..."}, Outside: []string{"github.com/jackc/pgx/v5"}},
-	{Place: "backend/nats", Ours: []string{".", "store", "wire", "internal/inprocess"}, Outside: []string{"github.com/nats-io/nats.go"}, OutsideInTests: []string{"github.com/nats-io/nats-server/v2"}},
-	{Place: "backend/sqlite/...", Ours: []string{".", "store", "wire", "internal/...", "backend/internal/...", "backend/sqlite/..."}, Outside: []string{"modernc.org/sqlite", "modernc.org/libc", "golang.org/x/sys"}},
+	{
+		Place:   "backend/postgres/...",
+		Ours:    []string{".", "store", "wire", "internal/...", "backend/internal/...", "backend/postgres/..."},
+		Outside: []string{"github.com/jackc/pgx/v5"},
+	},
+	{
+		Place:          "backend/nats",
+		Ours:           []string{".", "store", "wire", "internal/inprocess"},
+		Outside:        []string{"github.com/nats-io/nats.go"},
+		OutsideInTests: []string{"github.com/nats-io/nats-server/v2"},
+	},
+	{
+		Place:   "backend/sqlite/...",
+		Ours:    []string{".", "store", "wire", "internal/...", "backend/internal/...", "backend/sqlite/..."},
+		Outside: []string{"modernc.org/sqlite", "modernc.org/libc", "golang.org/x/sys"},
+	},
 
 	{
 		Place: "model/anthropic/cloud", Ours: []string{".", "internal/modelhttp", "model/anthropic"},
@@ -158,47 +246,147 @@ var layers = []archtest.Row{
 	{Place: "price", Ours: []string{".", "internal/knownmodel"}},
 	{Place: "price/internal/update", Ours: []string{"internal/knownmodel", "price"}},
 	{Place: "tool/internal/lease", Ours: []string{"."}},
-	{Place: "tool/internal/endpoint", Ours: []string{".", "egress", "internal/filepart", "server/verify/webhook", "tool/internal/lease"}, Outside: []string{"golang.org/x/text"}},
+	{
+		Place:   "tool/internal/endpoint",
+		Ours:    []string{".", "egress", "internal/filepart", "server/verify/webhook", "tool/internal/lease"},
+		Outside: []string{"golang.org/x/text"},
+	},
 	{Place: "tool/internal/argument", Ours: []string{".", "internal/argschema"}},
-	{Place: "tool/openapi", Ours: []string{".", "egress", "internal/...", "tool/..."}, Outside: []string{"go.yaml.in/yaml/v4"}},
+	{
+		Place:   "tool/openapi",
+		Ours:    []string{".", "egress", "internal/...", "tool/..."},
+		Outside: []string{"go.yaml.in/yaml/v4"},
+	},
 	{Place: "tool/internal/vault", Ours: []string{"."}},
 	{Place: "tool/internal/signin", Ours: []string{".", "store", "tool/internal/oauth", "tool/internal/vault"}},
-	{Place: "tool/internal/oauth", Ours: []string{"."}, Outside: []string{"github.com/modelcontextprotocol/go-sdk", "golang.org/x/oauth2"}},
-	{Place: "tool/mcp", Ours: []string{".", "store", "internal/argschema", "egress", "internal/sse", "tool/internal/lease", "tool/internal/oauth", "tool/internal/signin", "tool/internal/vault"}, Outside: []string{"github.com/modelcontextprotocol/go-sdk"}},
-	{Place: "tool/...", Ours: []string{".", "egress", "internal/...", "tool/..."}, Outside: []string{"github.com/google/jsonschema-go"}},
+	{
+		Place:   "tool/internal/oauth",
+		Ours:    []string{"."},
+		Outside: []string{"github.com/modelcontextprotocol/go-sdk", "golang.org/x/oauth2"},
+	},
+	{
+		Place: "tool/mcp",
+		Ours: []string{
+			".", "store", "internal/argschema", "egress", "internal/sse", "tool/internal/lease", "tool/internal/oauth",
+			"tool/internal/signin", "tool/internal/vault",
+		},
+		Outside: []string{"github.com/modelcontextprotocol/go-sdk"},
+	},
+	{
+		Place:   "tool/...",
+		Ours:    []string{".", "egress", "internal/...", "tool/..."},
+		Outside: []string{"github.com/google/jsonschema-go"},
+	},
 
-	{Place: "rest/crud/crudtest", Ours: []string{"rest/..."}, Outside: []string{"github.com/google/go-cmp"}, TestsToo: true, Testing: true},
-	{Place: "rest/query/querytest", Ours: []string{"rest/..."}, Outside: []string{"github.com/google/go-cmp"}, TestsToo: true, Testing: true},
-	{Place: "rest/throttle/throttletest", Ours: []string{"rest/..."}, Outside: []string{"github.com/google/go-cmp"}, TestsToo: true, Testing: true},
+	{
+		Place: "rest/crud/crudtest", Ours: []string{"rest/..."}, Outside: []string{"github.com/google/go-cmp"},
+		TestsToo: true, Testing: true,
+	},
+	{
+		Place: "rest/query/querytest", Ours: []string{"rest/..."}, Outside: []string{"github.com/google/go-cmp"},
+		TestsToo: true, Testing: true,
+	},
+	{
+		Place: "rest/throttle/throttletest", Ours: []string{"rest/..."}, Outside: []string{"github.com/google/go-cmp"},
+		TestsToo: true, Testing: true,
+	},
 	{Place: "rest/bunquery/...", Ours: []string{"rest/..."}, Outside: []string{"github.com/uptrace/bun"}, TestsToo: true},
 	{Place: "rest/gormquery/...", Ours: []string{"rest/..."}, Outside: []string{"gorm.io/gorm"}, TestsToo: true},
-	{Place: "rest/auth/jwt", Ours: []string{"rest/..."}, Outside: []string{"github.com/golang-jwt/jwt/v5"}, TestsToo: true},
-	{Place: "rest/auth/oidc", Ours: []string{"rest/..."}, Outside: []string{"github.com/coreos/go-oidc/v3"}, TestsToo: true},
-	{Place: "rest/throttle/redis", Ours: []string{"rest/..."}, Outside: []string{"github.com/redis/go-redis/v9"}, TestsToo: true},
-	{Place: "rest", Ours: []string{"rest/..."}, Outside: []string{"github.com/danielgtaylor/huma/v2", "github.com/samber/do/v2"}, TestsToo: true},
+	{
+		Place: "rest/auth/jwt", Ours: []string{"rest/..."}, Outside: []string{"github.com/golang-jwt/jwt/v5"}, TestsToo: true,
+	},
+	{
+		Place: "rest/auth/oidc", Ours: []string{"rest/..."}, Outside: []string{"github.com/coreos/go-oidc/v3"},
+		TestsToo: true,
+	},
+	{
+		Place: "rest/throttle/redis", Ours: []string{"rest/..."}, Outside: []string{"github.com/redis/go-redis/v9"},
+		TestsToo: true,
+	},
+	{
+		Place: "rest", Ours: []string{"rest/..."},
+		Outside: []string{"github.com/danielgtaylor/huma/v2", "github.com/samber/do/v2"}, TestsToo: true,
+	},
 	{Place: "rest/...", Ours: []string{"rest/..."}, Outside: []string{"github.com/danielgtaylor/huma/v2"}, TestsToo: true},
-	{Place: "server/verify/google", Ours: []string{".", "server/verify/..."}, Outside: []string{"github.com/golang-jwt/jwt/v5"}},
-	{Place: "server/verify/qstash", Ours: []string{".", "server/verify/..."}, Outside: []string{"github.com/golang-jwt/jwt/v5"}},
+	{
+		Place:   "server/verify/google",
+		Ours:    []string{".", "server/verify/..."},
+		Outside: []string{"github.com/golang-jwt/jwt/v5"},
+	},
+	{
+		Place:   "server/verify/qstash",
+		Ours:    []string{".", "server/verify/..."},
+		Outside: []string{"github.com/golang-jwt/jwt/v5"},
+	},
 	{Place: "server/verify/...", Ours: []string{".", "server/verify/..."}},
 	{Place: "server/access", Ours: []string{"."}},
 	{Place: "server/projection", Ours: []string{".", "wire/fold", "wire", "engine"}},
 	{Place: "server/agui", Ours: []string{".", "wire", "engine", "internal/...", "server/projection"}},
-	{Place: "server/aisdk", Ours: []string{".", "wire/fold", "wire", "engine", "internal/strictjson", "server/projection"}},
-	{Place: "server/aisdkapi", Ours: []string{".", "wire", "engine", "rest/...", "server/access", "server/aisdk", "server/projection", "server/runs", "server/stream", "server/internal/call"}},
-	{Place: "server/aguiapi", Ours: []string{".", "wire", "engine", "rest/...", "server/access", "server/agui", "server/runs", "server/stream", "server/internal/call", "server/internal/bodies"}},
-	{Place: "server/admin", Ours: []string{".", "wire", "engine", "rest/...", "server/access", "server/internal/call", "server/internal/bodies"}},
-	{Place: "server/inbox", Ours: []string{".", "wire", "engine", "internal/strictjson", "rest/...", "server/access", "server/internal/auth", "server/internal/call", "server/internal/page"}},
+	{
+		Place: "server/aisdk", Ours: []string{".", "wire/fold", "wire", "engine", "internal/strictjson", "server/projection"},
+	},
+	{
+		Place: "server/aisdkapi",
+		Ours: []string{
+			".", "wire", "engine", "rest/...", "server/access", "server/aisdk", "server/projection", "server/runs",
+			"server/stream", "server/internal/call",
+		},
+	},
+	{
+		Place: "server/aguiapi",
+		Ours: []string{
+			".", "wire", "engine", "rest/...", "server/access", "server/agui", "server/runs", "server/stream",
+			"server/internal/call", "server/internal/bodies",
+		},
+	},
+	{
+		Place: "server/admin",
+		Ours:  []string{".", "wire", "engine", "rest/...", "server/access", "server/internal/call", "server/internal/bodies"},
+	},
+	{
+		Place: "server/inbox",
+		Ours: []string{
+			".", "wire", "engine", "internal/strictjson", "rest/...", "server/access", "server/internal/auth",
+			"server/internal/call", "server/internal/page",
+		},
+	},
 	{Place: "server/probe", Ours: []string{".", "rest/..."}},
 	{Place: "server/queue", Ours: []string{".", "wire", "engine", "rest/...", "server/internal/call", "server/verify"}},
-	{Place: "server/runs", Ours: []string{".", "wire", "engine", "rest/...", "server/access", "server/stream", "server/internal/call"}},
-	{Place: "server/signin", Ours: []string{".", "rest/...", "server/access", "server/internal/auth", "server/internal/call", "server/internal/page"}},
-	{Place: "server/stream", Ours: []string{".", "wire", "engine", "rest/...", "server/access", "server/agui", "server/aisdk", "server/internal/auth", "server/internal/call", "server/internal/bodies"}},
-	{Place: "server/threads", Ours: []string{".", "wire", "engine", "record", "rest/...", "server/access", "server/stream", "server/internal/auth", "server/internal/call", "server/internal/bodies"}},
+	{
+		Place: "server/runs",
+		Ours:  []string{".", "wire", "engine", "rest/...", "server/access", "server/stream", "server/internal/call"},
+	},
+	{
+		Place: "server/signin",
+		Ours: []string{
+			".", "rest/...", "server/access", "server/internal/auth", "server/internal/call", "server/internal/page",
+		},
+	},
+	{
+		Place: "server/stream",
+		Ours: []string{
+			".", "wire", "engine", "rest/...", "server/access", "server/agui", "server/aisdk", "server/internal/auth",
+			"server/internal/call", "server/internal/bodies",
+		},
+	},
+	{
+		Place: "server/threads",
+		Ours: []string{
+			".", "wire", "engine", "record", "rest/...", "server/access", "server/stream", "server/internal/auth",
+			"server/internal/call", "server/internal/bodies",
+		},
+	},
 	{Place: "server/internal/browser", Ours: []string{".", "internal/...", "server/internal/call"}},
-	{Place: "server/internal/frontpage", Ours: []string{"rest/...", "server/probe", "server/internal/auth", "server/internal/page"}},
+	{
+		Place: "server/internal/frontpage",
+		Ours:  []string{"rest/...", "server/probe", "server/internal/auth", "server/internal/page"},
+	},
 	{Place: "server/internal/page"},
 	{Place: "server/internal/bodies", Ours: []string{".", "wire", "engine", "rest/...", "server/agui", "server/aisdk"}},
-	{Place: "server/internal/...", Ours: []string{".", "wire", "engine", "rest/...", "internal/...", "server/access", "server/internal/call"}},
+	{
+		Place: "server/internal/...",
+		Ours:  []string{".", "wire", "engine", "rest/...", "internal/...", "server/access", "server/internal/call"},
+	},
 	{Place: "server/...", Ours: []string{".", "wire", "engine", "rest/...", "internal/...", "server/..."}},
 	{Place: "client/view", Ours: []string{".", "wire/fold", "wire"}},
 	{Place: "client", Ours: []string{".", "wire", "client/view", "internal/sse"}},
@@ -211,20 +399,34 @@ var layers = []archtest.Row{
 
 	// Nobody imports these but tests. Where they are modules of their own, they are not
 	// looked at.
-	{Place: "test/docs", Ours: []string{"./..."}, Outside: []string{"golang.org/x/sys"}, OutsideInTests: []string{"github.com/google/jsonschema-go"}}, // ends what a page leaves running; bodies on pages
+	// ends what a page leaves running; bodies on pages
+	{
+		Place:          "test/docs",
+		Ours:           []string{"./..."},
+		Outside:        []string{"golang.org/x/sys"},
+		OutsideInTests: []string{"github.com/google/jsonschema-go"},
+	},
 	{Place: "test/...", Ours: []string{"./..."}, Testing: true},
-	{Place: "bench/...", Ours: []string{"./..."}, Outside: []string{"modernc.org/sqlite", "github.com/jackc/pgx/v5", "github.com/riverqueue/river"}},
+	{
+		Place:   "bench/...",
+		Ours:    []string{"./..."},
+		Outside: []string{"modernc.org/sqlite", "github.com/jackc/pgx/v5", "github.com/riverqueue/river"},
+	},
 
 	// Only tests import these, and the programs under test/.
 	{
-		Place: "internal/testing/...", Ours: []string{".", "wire", "price", "store", "engine", "record", "spooltest", "internal/..."},
+		Place: "internal/testing/...", Ours: []string{
+			".", "wire", "price", "store", "engine", "record", "spooltest", "internal/...",
+		},
 		Outside: []string{"github.com/google/go-cmp", "github.com/jackc/pgx/v5"}, Testing: true,
 	},
 }
 
 // leaves are modules of their own, so that nobody who imports the root module or rest resolves what
 // they import. They follow the rules of the house.
-var leaves = []string{"backend/nats", "model/anthropic/cloud", "rest/auth/oidc", "rest/bunquery", "rest/gormquery", "rest/throttle/redis"}
+var leaves = []string{
+	"backend/nats", "model/anthropic/cloud", "rest/auth/oidc", "rest/bunquery", "rest/gormquery", "rest/throttle/redis",
+}
 
 // modules are those with packages in the rows, beside the root.
 var modules = append([]string{"rest"}, leaves...)
@@ -242,7 +444,10 @@ func TestImports(t *testing.T) {
 
 // themselves are packages whose tests start programs that read nothing of the repository: the test binary again, or a
 // server or browser of the system.
-var themselves = []string{"backend/sqlite", "cmd/spool/spoolmain", "internal/testing/inputs", "internal/testing/script", "server", "spooltest", "test/services"}
+var themselves = []string{
+	"backend/sqlite", "cmd/spool/spoolmain", "internal/testing/inputs", "internal/testing/script", "server", "spooltest",
+	"test/services",
+}
 
 // A test that starts another program tells the test cache what that program reads.
 func TestInputs(t *testing.T) {

@@ -53,7 +53,8 @@ func TestPartsNow(t *testing.T) {
 			t.Fatal(err)
 		}
 	case want != string(text):
-		t.Errorf("%s is not what the code is; run go test ./internal/testing/archtest -run TestPartsNow -update\n%s", partsPage, table)
+		t.Errorf("%s is not what the code is; run go test ./internal/testing/archtest -run TestPartsNow -update\n%s",
+			partsPage, table)
 	}
 }
 
@@ -88,11 +89,14 @@ func partsTable(tree fs.FS) (string, error) {
 		fmt.Sprintf("`%s`, %s lines in %d files", largest.Package, thousands(largest.Lines), largest.Files),
 		bound(packageGoal, " lines", largest.Lines))
 	row("largest receivers, with their methods", "`engine.Engine` 148, `engine.loop` 83, `engine.held` 53",
-		fmt.Sprintf("`%s` %d, `%s` %d, `%s` %d", receivers[0].name, receivers[0].methods, receivers[1].name, receivers[1].methods, receivers[2].name, receivers[2].methods),
+		fmt.Sprintf("`%s` %d, `%s` %d, `%s` %d", receivers[0].name, receivers[0].methods, receivers[1].name,
+			receivers[1].methods, receivers[2].name, receivers[2].methods),
 		bound(receiverGoal, "", receivers[0].methods))
 	row("methods of `engine.Engine`", "148",
-		fmt.Sprintf("%d, with `Watcher` %d and `Admin` %d embedded", facade["Engine"], facade["Watcher"], facade["Admin"]), "")
-	row("a claim: `thread.ClaimRun`, its transaction", "57 stops, 27 files, 30 returns", told(trips[0]), bound(claimGoal, " returns", trips[0].Returns()))
+		fmt.Sprintf("%d, with `Watcher` %d and `Admin` %d embedded", facade["Engine"], facade["Watcher"], facade["Admin"]),
+		"")
+	row("a claim: `thread.ClaimRun`, its transaction", "57 stops, 27 files, 30 returns", told(trips[0]),
+		bound(claimGoal, " returns", trips[0].Returns()))
 	row("a start: `Engine.Run`, its request", "32 stops, 15 files, 17 returns", told(trips[1]), "")
 	row("an answer: `Engine.Respond`, its response", "9 stops, 7 files, 2 returns", told(trips[2]), "")
 	return out.String(), nil

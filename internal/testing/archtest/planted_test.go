@@ -54,7 +54,12 @@ func TestImportsReports(t *testing.T) {
 	rows := []archtest.Row{
 		{Place: "."},
 		{Place: "core/inner", Ours: []string{"."}},
-		{Place: "core/...", Ours: []string{".", "core/..."}, Outside: []string{"example.org/driver"}, OutsideInTests: []string{"example.org/sdk"}},
+		{
+			Place:          "core/...",
+			Ours:           []string{".", "core/..."},
+			Outside:        []string{"example.org/driver"},
+			OutsideInTests: []string{"example.org/sdk"},
+		},
 		{Place: "alone/...", Ours: []string{"alone/..."}, TestsToo: true},
 		{Place: "coretest", Ours: []string{".", "core/..."}, Testing: true},
 		{Place: "cmd/...", Ours: []string{"./..."}, Outside: []string{archtest.Any}},
@@ -63,33 +68,77 @@ func TestImportsReports(t *testing.T) {
 		file, text string
 		want       []string
 	}{
-		"Allowed":           {"core/a.go", `package core; import ("fmt"; "example.com/m"; "example.com/m/core/x"; "example.org/driver"; "example.org/driver/sub")`, nil},
-		"NoRow":             {"other/a.go", `package other`, []string{"other/a.go: package other has no row: say what it may import"}},
-		"RootImportsOurs":   {"a.go", `package m; import "example.com/m/core"`, []string{"a.go: . must not import our core"}},
-		"RootImportsOthers": {"a.go", `package m; import "example.org/driver"`, []string{"a.go: . must not import example.org/driver from outside"}},
-		"Upwards":           {"core/a.go", `package core; import "example.com/m/cmd/x"`, []string{"core/a.go: core must not import our cmd/x"}},
-		"NarrowRowFirst":    {"core/inner/a.go", `package inner; import "example.com/m/core/x"`, []string{"core/inner/a.go: core/inner must not import our core/x"}},
-		"NotOnTheList":      {"core/a.go", `package core; import "example.org/drivers"`, []string{"core/a.go: core must not import example.org/drivers from outside"}},
-		"PrefixOfModule":    {"core/a.go", `package core; import "example.com/m2/core"`, []string{"core/a.go: core must not import example.com/m2/core from outside"}},
-		"AliasIsNoWayOut":   {"core/a.go", `package core; import _ "example.com/m/alone"`, []string{"core/a.go: core must not import our alone"}},
-		"ConstraintIsNone":  {"core/a_windows.go", "//go:build ignore\n\npackage core\n\nimport \"example.org/other\"", []string{"core/a_windows.go: core must not import example.org/other from outside"}},
-		"Program":           {"cmd/x/a.go", `package main; import ("example.com/m/core"; "example.org/whatever")`, nil},
-		"TestOfOurs":        {"core/inner/a_test.go", `package inner; import "example.com/m/core/x"`, nil},
-		"TestOfItsPlace":    {"core/a_test.go", `package core; import ("example.org/sdk"; "example.org/driver"; "example.org/cmp")`, nil},
-		"OnlyInTests":       {"core/a.go", `package core; import "example.org/sdk"`, []string{"core/a.go: core must not import example.org/sdk from outside"}},
-		"TestHelper":        {"a_test.go", `package m; import "example.org/cmp"`, nil},
-		"TestOfOthers":      {"a_test.go", `package m; import "example.org/assert"`, []string{"a_test.go: . must not import example.org/assert from outside"}},
-		"TestStaysAlone":    {"alone/a_test.go", `package alone; import "example.com/m"`, []string{"alone/a_test.go: alone must not import our ."}},
-		"ForTests":          {"coretest/a.go", `package coretest; import ("testing"; "testing/fstest"; "example.com/m/core")`, nil},
-		"TestUsesOne":       {"core/a_test.go", `package core; import ("testing"; "example.com/m/coretest")`, nil},
-		"ProgramTests":      {"core/a.go", `package core; import "testing"`, []string{"core/a.go: core must not import testing, which is for tests"}},
-		"ProgramUsesOne":    {"cmd/x/a.go", `package main; import "example.com/m/coretest"`, []string{"cmd/x/a.go: cmd/x must not import example.com/m/coretest, which is for tests"}},
-		"OtherModule":       {"core/testdata/a.go", `package x; import "example.org/other"`, nil},
+		"Allowed": {
+			"core/a.go",
+			`package core; import ("fmt"; "example.com/m"; "example.com/m/core/x"; "example.org/driver"; "example.org/driver/sub")`,
+			nil,
+		},
+		"NoRow": {
+			"other/a.go", `package other`, []string{"other/a.go: package other has no row: say what it may import"},
+		},
+		"RootImportsOurs": {"a.go", `package m; import "example.com/m/core"`, []string{"a.go: . must not import our core"}},
+		"RootImportsOthers": {
+			"a.go", `package m; import "example.org/driver"`,
+			[]string{"a.go: . must not import example.org/driver from outside"},
+		},
+		"Upwards": {
+			"core/a.go", `package core; import "example.com/m/cmd/x"`, []string{"core/a.go: core must not import our cmd/x"},
+		},
+		"NarrowRowFirst": {
+			"core/inner/a.go", `package inner; import "example.com/m/core/x"`,
+			[]string{"core/inner/a.go: core/inner must not import our core/x"},
+		},
+		"NotOnTheList": {
+			"core/a.go", `package core; import "example.org/drivers"`,
+			[]string{"core/a.go: core must not import example.org/drivers from outside"},
+		},
+		"PrefixOfModule": {
+			"core/a.go", `package core; import "example.com/m2/core"`,
+			[]string{"core/a.go: core must not import example.com/m2/core from outside"},
+		},
+		"AliasIsNoWayOut": {
+			"core/a.go", `package core; import _ "example.com/m/alone"`, []string{"core/a.go: core must not import our alone"},
+		},
+		"ConstraintIsNone": {
+			"core/a_windows.go", "//go:build ignore\n\npackage core\n\nimport \"example.org/other\"",
+			[]string{"core/a_windows.go: core must not import example.org/other from outside"},
+		},
+		"Program":    {"cmd/x/a.go", `package main; import ("example.com/m/core"; "example.org/whatever")`, nil},
+		"TestOfOurs": {"core/inner/a_test.go", `package inner; import "example.com/m/core/x"`, nil},
+		"TestOfItsPlace": {
+			"core/a_test.go", `package core; import ("example.org/sdk"; "example.org/driver"; "example.org/cmp")`, nil,
+		},
+		"OnlyInTests": {
+			"core/a.go", `package core; import "example.org/sdk"`,
+			[]string{"core/a.go: core must not import example.org/sdk from outside"},
+		},
+		"TestHelper": {"a_test.go", `package m; import "example.org/cmp"`, nil},
+		"TestOfOthers": {
+			"a_test.go", `package m; import "example.org/assert"`,
+			[]string{"a_test.go: . must not import example.org/assert from outside"},
+		},
+		"TestStaysAlone": {
+			"alone/a_test.go", `package alone; import "example.com/m"`, []string{"alone/a_test.go: alone must not import our ."},
+		},
+		"ForTests": {
+			"coretest/a.go", `package coretest; import ("testing"; "testing/fstest"; "example.com/m/core")`, nil,
+		},
+		"TestUsesOne": {"core/a_test.go", `package core; import ("testing"; "example.com/m/coretest")`, nil},
+		"ProgramTests": {
+			"core/a.go", `package core; import "testing"`,
+			[]string{"core/a.go: core must not import testing, which is for tests"},
+		},
+		"ProgramUsesOne": {
+			"cmd/x/a.go", `package main; import "example.com/m/coretest"`,
+			[]string{"cmd/x/a.go: cmd/x must not import example.com/m/coretest, which is for tests"},
+		},
+		"OtherModule": {"core/testdata/a.go", `package x; import "example.org/other"`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			found, err := archtest.Imports(tree(map[string]string{test.file: test.text}), "example.com/m", rows, []string{"example.org/cmp"})
+			found, err := archtest.Imports(tree(map[string]string{test.file: test.text}), "example.com/m", rows,
+				[]string{"example.org/cmp"})
 			check(t, found, err, test.want...)
 		})
 	}
@@ -182,7 +231,9 @@ require (
 
 replace example.com/m2 => ../m2
 `)}
-	files["leaf/go.mod"] = &fstest.MapFile{Data: []byte("module example.com/m/leaf\n\nreplace example.com/m => ..\n\nrequire example.com/m v0.0.0\n")}
+	files["leaf/go.mod"] = &fstest.MapFile{
+		Data: []byte("module example.com/m/leaf\n\nreplace example.com/m => ..\n\nrequire example.com/m v0.0.0\n"),
+	}
 	found, err := archtest.Module(files, "example.com/m", ".", false, "example.com/m/below")
 	check(t, found, err,
 		"go.mod: it requires a module of this repository: example.com/m/tools v0.0.0",

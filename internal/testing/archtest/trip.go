@@ -243,7 +243,9 @@ func (r *reader) enter(fn *types.Func, parameters []*types.Var) {
 }
 
 // passed returns the parameters through which a call passes on a followed variable.
-func (r *reader) passed(followed map[types.Object]bool, s *types.Signature, before ast.Expr, arguments []ast.Expr) (into []*types.Var) {
+func (r *reader) passed(
+	followed map[types.Object]bool, s *types.Signature, before ast.Expr, arguments []ast.Expr,
+) (into []*types.Var) {
 	if s.Recv() != nil && r.mentions(followed, before) {
 		into = append(into, s.Recv())
 	}

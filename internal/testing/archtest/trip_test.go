@@ -52,12 +52,14 @@ func last(r *Request) error { return again(r) }
 		"core/check/check.go": "package check\n\ntype Checker struct{}\n\nfunc (c *Checker) Name(name string) (string, error) { return name, nil }\n",
 		"other/look.go":       "package other\n\nfunc Look(name string) {}\n",
 	})
-	trips, err := archtest.Trips(files, "example.com/m", "core/...", archtest.Entry{Package: "core", Func: "Engine.Start", Parameter: "r"})
+	trips, err := archtest.Trips(files, "example.com/m", "core/...",
+		archtest.Entry{Package: "core", Func: "Engine.Start", Parameter: "r"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []archtest.Trip{{
-		"core/start.go", "core/check/check.go", "core/made.go", "core/each.go", "core/box.go", "core/keep.go", "core/start.go", "core/again.go",
+		"core/start.go", "core/check/check.go", "core/made.go", "core/each.go", "core/box.go", "core/keep.go",
+		"core/start.go", "core/again.go",
 	}}
 	if diff := cmp.Diff(want, trips); diff != "" {
 		t.Errorf("trips (-want +got):\n%s", diff)

@@ -69,9 +69,12 @@ func testAccessModels(s accessTest) {
 	c.ModelAccess = map[string]spool.Access{"large": {Scopes: []string{"model:large"}}}
 	e := s.working(c)
 	for _, name := range []string{"large", "nothing"} {
-		s.same("as "+name, s.noStart(e, chat, wire.StartRequest{StartOptions: wire.StartOptions{Model: name}}), `model: there is none of the name "`+name+`"`)
+		s.same("as "+name, s.noStart(e, chat, wire.StartRequest{StartOptions: wire.StartOptions{Model: name}}),
+			`model: there is none of the name "`+name+`"`)
 	}
-	s.startAs(e, chat, wire.StartRequest{Prompt: "go", StartOptions: wire.StartOptions{Model: "large"}, RunID: "r1", Scopes: []string{"model:large"}})
+	s.startAs(e, chat, wire.StartRequest{
+		Prompt: "go", StartOptions: wire.StartOptions{Model: "large"}, RunID: "r1", Scopes: []string{"model:large"},
+	})
 	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go", "assistant 2")
 }
@@ -131,7 +134,9 @@ func testAccessNested(s accessTest) {
 	m := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		seen = append(seen, offered(r))
 		if strings.Contains(offered(r), spool.SpawnTool) && spooltest.StepOf(r) == 0 {
-			return spooltest.Use(spooltest.Call{ID: "c1", Name: spool.SpawnTool, Args: `{"name":"helper","instructions":"help","model":"large"}`})
+			return spooltest.Use(spooltest.Call{
+				ID: "c1", Name: spool.SpawnTool, Args: `{"name":"helper","instructions":"help","model":"large"}`,
+			})
 		}
 		return spooltest.Say("done")
 	})
@@ -149,10 +154,14 @@ func testAccessNested(s accessTest) {
 
 // A park of a restricted tool is answered like any other.
 func testAccessAnswers(s accessTest) {
-	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "pay"}), spooltest.Say("done")), limited(approved("pay", "1"))))
+	e := s.working(
+		s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "pay"}), spooltest.Say("done")),
+			limited(approved("pay", "1"))),
+	)
 	s.startAs(e, chat, wire.StartRequest{Prompt: "go", RunID: "r1", Scopes: []string{"team:pay"}})
 	s.becomes(wire.WaitingForInput)
-	if r, err := s.respondWith(e, wire.Response{ToolCallID: "c1", Approved: true, Args: []byte(`{"x":1}`)}); err != nil || !r.Delivered {
+	if r, err := s.respondWith(e, wire.Response{ToolCallID: "c1", Approved: true, Args: []byte(`{"x":1}`)}); err != nil ||
+		!r.Delivered {
 		s.Fatalf("the answer: %+v, %v", r, err)
 	}
 	s.ended(wire.Completed)

@@ -123,7 +123,8 @@ func testAlonePaused(s aloneTest) {
 	<-time.After(time.Second)
 	paused.pause()
 	<-time.After(40 * time.Second) // the lease lapses
-	if r, err := s.engine(second).HandleJob(context.Background(), ticket("r1")); err != nil || !strings.Contains(r.Reason, "isolated") {
+	if r, err := s.engine(second).HandleJob(context.Background(), ticket("r1")); err != nil ||
+		!strings.Contains(r.Reason, "isolated") {
 		s.Fatalf("the second worker: %+v, %v", r, err)
 	}
 	before := s.all(chat, "r1")
@@ -193,7 +194,8 @@ func testAloneCrashLoop(s aloneTest) {
 		}
 	}
 	run := s.firstRun(bomb)
-	if run.State != wire.Failed || run.Deaths != 3 || run.IsolatedDeaths != 4 || deaths != 7 || run.Error != "7 workers died in the same step" {
+	if run.State != wire.Failed || run.Deaths != 3 || run.IsolatedDeaths != 4 || deaths != 7 ||
+		run.Error != "7 workers died in the same step" {
 		s.Errorf("after %d deaths the run is %+v", deaths, run)
 	}
 	dead := s.deadJobs()

@@ -70,7 +70,8 @@ func (s approveTest) delivered(e *engine.Engine, r wire.Response) {
 // refused gives an answer that must be refused with the given reason. The run must keep waiting.
 func (s approveTest) refused(e *engine.Engine, r wire.Response, reason string) {
 	s.Helper()
-	if result, err := s.respondWith(e, r); err != nil || result.Delivered || result.Reason != reason || result.Error == "" {
+	if result, err := s.respondWith(e, r); err != nil || result.Delivered || result.Reason != reason ||
+		result.Error == "" {
 		s.Errorf("answer %+v: %+v, %v, want %s", r, result, err, reason)
 	}
 	if state := s.thread().State; state != wire.WaitingForInput {
@@ -104,7 +105,8 @@ func (s approveTest) park() store.Park {
 // putPark replaces a park without the engine noticing.
 func (s approveTest) putPark(p store.Park) {
 	s.Helper()
-	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx store.Tx) error { return tx.Write(store.Changes{Parks: []store.Park{p}}) })
+	err := s.backend.Store.Update(context.Background(), chat, 0,
+		func(tx store.Tx) error { return tx.Write(store.Changes{Parks: []store.Park{p}}) })
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -126,7 +128,10 @@ func (s approveTest) answers() (answers []wire.HITLResponse) {
 // testApproveSchema checks that approvals, and no other parks, show the schema of the arguments.
 func testApproveSchema(s approveTest) {
 	tool := checked()
-	s.parked(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send", Args: `{"to":"bob"}`}, spooltest.Call{ID: "c2", Name: "job"}), spooltest.Say("done")),
+	s.parked(spooltest.NewModel(
+		spooltest.Use(spooltest.Call{ID: "c1", Name: "send", Args: `{"to":"bob"}`}, spooltest.Call{ID: "c2", Name: "job"}),
+		spooltest.Say("done"),
+	),
 		tool, outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil }))
 	for _, e := range s.entriesOf(chat) {
 		if e.Type != wire.EntryInputRequired {
@@ -154,11 +159,13 @@ func testApproveEdited(s approveTest) {
 	r.Reason, r.Digest = "bob has left", asked.Digest
 	s.delivered(e, r)
 	got := s.answers()[0]
-	if got.AnsweredBy != "ann" || got.Reason != "bob has left" || string(compare.Canonical(got.Arguments)) != `{"to":"eve"}` ||
+	if got.AnsweredBy != "ann" || got.Reason != "bob has left" ||
+		string(compare.Canonical(got.Arguments)) != `{"to":"eve"}` ||
 		got.Digest != asked.DigestOf(r.Args) || got.Digest == asked.Digest {
 		s.Errorf("the record has %+v", got)
 	}
-	if a := s.park().Answer; a == nil || a.By != "ann" || a.Reason != r.Reason || a.At.IsZero() || string(compare.Canonical(a.Args)) != `{"to":"eve"}` {
+	if a := s.park().Answer; a == nil || a.By != "ann" || a.Reason != r.Reason || a.At.IsZero() ||
+		string(compare.Canonical(a.Args)) != `{"to":"eve"}` {
 		s.Errorf("the park has the answer %+v", a)
 	}
 	s.work(e)
@@ -239,7 +246,8 @@ func testApproveEditedLater(s approveTest) {
 	s.delivered(e, edit(`{"too":"eve"}`))
 	s.working(s.config(sending(), checked()))
 	s.ended(wire.Completed)
-	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, `tool c1:{"error":"argument to: is required"}`, "assistant done")
+	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`,
+		`tool c1:{"error":"argument to: is required"}`, "assistant done")
 	if s.executed() != 0 {
 		s.Error("the tool was called")
 	}
@@ -277,7 +285,9 @@ func testApproveEditedUnknown(s approveTest) {
 	edited := edit(`{"to":"bob"}`)
 	edited.Digest = s.park().Digest
 	s.refused(e, edited, wire.ReasonNotEditable)
-	s.delivered(e, wire.Response{ToolCallID: "c1", Approved: true, Reason: "it is not in the outbox", Digest: s.park().Digest})
+	s.delivered(e, wire.Response{
+		ToolCallID: "c1", Approved: true, Reason: "it is not in the outbox", Digest: s.park().Digest,
+	})
 	s.ended(wire.Completed)
 	for _, run := range s.history.Executions {
 		if got := string(compare.Canonical(run.Call.Args)); got != `{"to":"eve"}` {
@@ -285,7 +295,8 @@ func testApproveEditedUnknown(s approveTest) {
 		}
 	}
 	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`,
-		`tool c1:{"approved":true,"arguments":{"to":"eve"},"reason":"it is not in the outbox","result":"sent"}`, "assistant done")
+		`tool c1:{"approved":true,"arguments":{"to":"eve"},"reason":"it is not in the outbox","result":"sent"}`,
+		"assistant done")
 }
 
 func testApproveWhy(s approveTest) {
@@ -306,7 +317,8 @@ func testApproveDeniedWhy(s approveTest) {
 	}
 	s.work(e)
 	s.ended(wire.Completed)
-	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, `tool c1:{"denied":true,"reason":"not on a Friday"}`, "assistant done")
+	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`,
+		`tool c1:{"denied":true,"reason":"not on a Friday"}`, "assistant done")
 	if s.executed() != 0 {
 		s.Error("the tool was called")
 	}
@@ -319,7 +331,10 @@ func testApproveReportedWhy(s approveTest) {
 		payload, result string
 	}{
 		{"r1", `{"sent":true}`, `{"reason":"it is in the outbox","result":{"sent":true}}`},
-		{"r2", "", `{"cancelled":true,"outcome":"unknown","reason":"the outcome of this call is not known, and it is not to be repeated: it is in the outbox"}`},
+		{
+			"r2", "",
+			`{"cancelled":true,"outcome":"unknown","reason":"the outcome of this call is not known, and it is not to be repeated: it is in the outbox"}`,
+		},
 	} {
 		d := newDying(1)
 		c := s.config(sending(), d.Tool)
@@ -359,11 +374,14 @@ func testApproveDigest(s approveTest) {
 			_ = json.Unmarshal(entry.Payload, &shown)
 		}
 	}
-	if shown.Digest == "" || shown.Digest != asked.Digest || shown.Digest != asked.DigestOf(json.RawMessage(` {"to":"bob"}`)) {
+	if shown.Digest == "" || shown.Digest != asked.Digest ||
+		shown.Digest != asked.DigestOf(json.RawMessage(` {"to":"bob"}`)) {
 		s.Errorf("shown %q, asked %+v", shown.Digest, asked)
 	}
 	for _, approved := range []bool{true, false} {
-		s.refused(e, wire.Response{ToolCallID: "c1", Approved: approved, Digest: asked.DigestOf(json.RawMessage(`{"to":"eve"}`))}, wire.ReasonChanged)
+		s.refused(e, wire.Response{
+			ToolCallID: "c1", Approved: approved, Digest: asked.DigestOf(json.RawMessage(`{"to":"eve"}`)),
+		}, wire.ReasonChanged)
 	}
 	s.delivered(e, wire.Response{ToolCallID: "c1", Approved: true, Digest: shown.Digest})
 	s.work(e)
@@ -402,7 +420,15 @@ func testApproveTampered(s approveTest) {
 		func(p *store.Park) { p.Answer.Digest = "" },
 	} {
 		id := spool.RunID("r" + string(rune('1'+n)))
-		e := s.engine(s.config(spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: spool.ToolCallID("c" + string(rune('1'+n))), Name: "send", Args: `{"to":"bob"}`}), spooltest.Say("done")), checked()))
+		e := s.engine(
+			s.config(
+				spooltest.NewReplayModel(
+					spooltest.Use(spooltest.Call{ID: spool.ToolCallID("c" + string(rune('1'+n))), Name: "send", Args: `{"to":"bob"}`}),
+					spooltest.Say("done"),
+				),
+				checked(),
+			),
+		)
 		stop := s.work(e)
 		s.start(e, id, "go")
 		s.becomes(wire.WaitingForInput)
@@ -416,7 +442,8 @@ func testApproveTampered(s approveTest) {
 		s.ended(wire.Completed)
 		stop()
 		lines := s.script()
-		if got, want := lines[len(lines)-2], "tool "+string(p.ToolCallID)+`:{"error":"this call is not the one that was approved"}`; got != want {
+		if got, want := lines[len(lines)-2],
+			"tool "+string(p.ToolCallID)+`:{"error":"this call is not the one that was approved"}`; got != want {
 			s.Errorf("got %s, want %s", got, want)
 		}
 	}

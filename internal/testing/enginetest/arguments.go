@@ -37,9 +37,11 @@ var twofold = map[string]string{
 func testArgumentsRefused(s approveTest) {
 	var calls []spooltest.Call
 	for _, name := range []string{"twice", "escaped", "deep", "half", "nul"} {
-		calls = append(calls, spooltest.Call{ID: spool.ToolCallID("c-" + name), Name: "send", Args: twofold[name]}, spooltest.Call{ID: spool.ToolCallID("p-" + name), Name: "plain", Args: twofold[name]})
+		calls = append(calls, spooltest.Call{ID: spool.ToolCallID("c-" + name), Name: "send", Args: twofold[name]},
+			spooltest.Call{ID: spool.ToolCallID("p-" + name), Name: "plain", Args: twofold[name]})
 	}
-	e := s.working(s.config(spooltest.NewModel(spooltest.Use(calls...), spooltest.Say("done")), checked(), plain("plain", "1")))
+	e := s.working(s.config(spooltest.NewModel(spooltest.Use(calls...), spooltest.Say("done")), checked(),
+		plain("plain", "1")))
 	s.start(e, "r1", "go")
 	s.ended(wire.Completed)
 	messages := s.messagesOf(chat)
@@ -69,8 +71,10 @@ func typed(s approveTest, t spool.Tool) spool.Tool {
 // message have the repaired ones, and the message what was sent too. Another process goes on with them.
 func testArgumentsRepaired(s approveTest) {
 	c := s.config(spooltest.NewReplayModel(spooltest.Use(
-		spooltest.Call{ID: "c1", Name: "send", Args: "```json\n{\"n\":\"5\",}\n```"}, spooltest.Call{ID: "c2", Name: "plain", Args: "null"},
-		spooltest.Call{ID: "c3", Name: "plain", Args: `{"n":"five"}`}, spooltest.Call{ID: "c4", Name: "plain", Args: `{"n":"six"}`},
+		spooltest.Call{ID: "c1", Name: "send", Args: "```json\n{\"n\":\"5\",}\n```"},
+		spooltest.Call{ID: "c2", Name: "plain", Args: "null"},
+		spooltest.Call{ID: "c3", Name: "plain", Args: `{"n":"five"}`},
+		spooltest.Call{ID: "c4", Name: "plain", Args: `{"n":"six"}`},
 	), spooltest.Say("done")), typed(s, approved("send", "1")), typed(s, plain("plain", "2")))
 	c.Agents[0].RepairArguments = func(_ context.Context, call spool.ToolCall, problem error) (json.RawMessage, error) {
 		if call.Name != "plain" || call.RunID != "r1" || call.Step != 1 || problem == nil {
@@ -107,7 +111,8 @@ func testArgumentsRepaired(s approveTest) {
 		saved[p.ToolCallID] = string(p.Args) + " " + string(p.SentArgs)
 	}
 	want := map[spool.ToolCallID]string{
-		"c1": `{"n":5} "` + "```json\\n{\\\"n\\\":\\\"5\\\",}\\n```" + `"`, "c2": "{} null", "c3": `{"n":5} {"n":"five"}`, "c4": `{"n":"six"} `,
+		"c1": `{"n":5} "` + "```json\\n{\\\"n\\\":\\\"5\\\",}\\n```" + `"`, "c2": "{} null", "c3": `{"n":5} {"n":"five"}`,
+		"c4": `{"n":"six"} `,
 	}
 	s.same("stream", told, want)
 	s.same("messages", saved, want)
@@ -116,12 +121,13 @@ func testArgumentsRepaired(s approveTest) {
 	}
 }
 
-// testArgumentsSigned has calls with the data of a provider, which may sign the arguments. The model gets an object back
-// as it has sent it, and anything else as it was read.
+// testArgumentsSigned has calls with the data of a provider, which may sign the arguments. The model gets an object
+// back as it has sent it, and anything else as it was read.
 func testArgumentsSigned(s approveTest) {
 	data := []byte(`{"scripted":{"of":"<model>"}}`)
 	m := spooltest.NewReplayModel(spooltest.Use(
-		spooltest.Call{ID: "c1", Name: "plain", Args: `{"n":"5"}`, Provider: data}, spooltest.Call{ID: "c2", Name: "plain", Args: "null", Provider: data},
+		spooltest.Call{ID: "c1", Name: "plain", Args: `{"n":"5"}`, Provider: data},
+		spooltest.Call{ID: "c2", Name: "plain", Args: "null", Provider: data},
 		spooltest.Call{ID: "c3", Name: "plain", Args: `{"n":"5"}`},
 	), spooltest.Say("done"))
 	s.start(s.working(s.config(m, typed(s, plain("plain", "2")))), "r1", "go")
@@ -142,7 +148,14 @@ func testArgumentsSigned(s approveTest) {
 // for approval and the tool all get the same bytes, also in another process.
 func testArgumentsSame(s approveTest) {
 	const wrote = "{ \"to\" : \"<b\\u00f6b> & \u2028\\/\\ud83d\\ude00\",\n\"n\" : 1.0e2, \"z\":[ ] , \"a\": {} }"
-	c := s.config(spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send", Args: wrote}, spooltest.Call{ID: "c2", Name: "plain", Args: wrote}), spooltest.Say("done")), checked(), plain("plain", "1"))
+	c := s.config(
+		spooltest.NewReplayModel(
+			spooltest.Use(spooltest.Call{ID: "c1", Name: "send", Args: wrote},
+				spooltest.Call{ID: "c2", Name: "plain", Args: wrote}),
+			spooltest.Say("done"),
+		),
+		checked(), plain("plain", "1"),
+	)
 	first := s.engine(c)
 	stop := s.work(first)
 	s.start(first, "r1", "go")

@@ -58,7 +58,8 @@ func (s artifactDefaultTest) listed(e *engine.Engine, key spool.ThreadKey) []spo
 func (s artifactDefaultTest) rows() (n int) {
 	s.Helper()
 	for _, kind := range []string{
-		"blob", "blob_part", "blob_upload", "artifact", "artifact_blob", "artifact_thread", "artifact_upload", "artifact_garbage",
+		"blob", "blob_part", "blob_upload", "artifact", "artifact_blob", "artifact_thread", "artifact_upload",
+		"artifact_garbage",
 	} {
 		q := store.RowQuery{Kind: kind, Limit: 100}
 		if strings.HasPrefix(kind, "artifact") {
@@ -73,8 +74,8 @@ func (s artifactDefaultTest) rows() (n int) {
 	return n
 }
 
-// testDefaultKept has a tool that draws an image. The model sees it, a caller reads it, and nothing of it is left behind
-// the thread.
+// testDefaultKept has a tool that draws an image. The model sees it, a caller reads it, and nothing of it is left
+// behind the thread.
 func testDefaultKept(s artifactDefaultTest) {
 	ctx := context.Background()
 	m := calls(spooltest.Call{ID: "c1", Name: "draw"})
@@ -102,7 +103,9 @@ func testDefaultKept(s artifactDefaultTest) {
 	if read, err := io.ReadAll(data); err != nil || !bytes.Equal(read, drawing()) {
 		s.Errorf("read %q, %v", read, err)
 	}
-	if _, _, err := e.OpenArtifact(ctx, spool.ThreadKey{Tenant: "umbrella", ID: chat.ID}, all[0].ID); spool.CodeOf(err) != spool.NotFound {
+	if _, _, err := e.OpenArtifact(
+		ctx, spool.ThreadKey{Tenant: "umbrella", ID: chat.ID}, all[0].ID,
+	); spool.CodeOf(err) != spool.NotFound {
 		s.Errorf("another tenant: %v", err)
 	}
 	if result, err := e.DeleteThread(ctx, chat); err != nil || !result.Accepted {
@@ -120,7 +123,8 @@ func testDefaultBounded(s artifactDefaultTest) {
 		spooltest.Call{ID: "c4", Name: "one"}, spooltest.Call{ID: "c5", Name: "three"},
 	)
 	size := len(drawing())
-	c := s.config(m, drawTool("large", make([]byte, 1000)...), drawTool("one", 1), drawTool("two", make([]byte, 600)...), drawTool("three", 1, 2, 3))
+	c := s.config(m, drawTool("large", make([]byte, 1000)...), drawTool("one", 1), drawTool("two", make([]byte, 600)...),
+		drawTool("three", 1, 2, 3))
 	c.Limits.FileBytes, c.Limits.ThreadFileBytes, c.Limits.ThreadFiles = 1000, 700, 2
 	e := s.working(c)
 	s.start(e, "r1", "go")
@@ -130,8 +134,10 @@ func testDefaultBounded(s artifactDefaultTest) {
 		got = append(got, string(artifactUseTest(s).lastResult(m, n+1)[0].Result))
 	}
 	tooLarge := `"error: the artifact is larger than 1000 bytes"`
-	together := fmt.Sprintf(`"error: the files of the thread have %d of at most 700 bytes, and %d more have no room"`, size+1, size+600)
-	if got[0] != tooLarge || got[2] != together || !strings.Contains(got[1], `"artifact"`) || !strings.Contains(got[3], `"artifact"`) {
+	together := fmt.Sprintf(`"error: the files of the thread have %d of at most 700 bytes, and %d more have no room"`,
+		size+1, size+600)
+	if got[0] != tooLarge || got[2] != together || !strings.Contains(got[1], `"artifact"`) ||
+		!strings.Contains(got[3], `"artifact"`) {
 		s.Errorf("the tools got %s", got)
 	}
 	if got[4] != `"error: the thread has 2 files, and no room for more"` || len(s.listed(e, chat)) != 2 {
@@ -139,8 +145,8 @@ func testDefaultBounded(s artifactDefaultTest) {
 	}
 }
 
-// testDefaultInline has a large result and a large attachment. Both stay in their messages, which they would leave with a
-// configured store.
+// testDefaultInline has a large result and a large attachment. Both stay in their messages, which they would leave
+// with a configured store.
 func testDefaultInline(s artifactDefaultTest) {
 	m := calls(spooltest.Call{ID: "c1", Name: "dump"})
 	e := s.working(s.config(m, plain("dump", string(mustMarshal(strings.Repeat("x", 100<<10))))))
@@ -205,7 +211,8 @@ func testDefaultCrashed(s artifactDefaultTest) {
 		}
 		return result, err
 	}
-	c := s.config(spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "draw"}), spooltest.Say("done")), draw)
+	c := s.config(spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "draw"}), spooltest.Say("done")),
+		draw)
 	p := s.process(c)
 	s.start(p.Engine, "r1", "go")
 	receive(s.engineTest, saved, bubbleWait, "the file")

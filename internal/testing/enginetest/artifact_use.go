@@ -97,7 +97,9 @@ func testArtifactLargeResult(s artifactUseTest) {
 			return spooltest.Use(spooltest.Call{ID: "c1", Name: "dump"})
 		case last.Content[0].ToolCallID == "c1":
 			id := s.artifactOf(last.Content[0].Result).ID
-			return spooltest.Use(spooltest.Call{ID: "c2", Name: spool.ArtifactTool, Args: fmt.Sprintf(`{"id":%q,"offset":%d,"limit":100}`, id, len(long)-9)})
+			return spooltest.Use(spooltest.Call{
+				ID: "c2", Name: spool.ArtifactTool, Args: fmt.Sprintf(`{"id":%q,"offset":%d,"limit":100}`, id, len(long)-9),
+			})
 		default:
 			return spooltest.Say("read")
 		}
@@ -158,7 +160,10 @@ func testArtifactRepeated(s artifactUseTest) {
 		}
 		return mustMarshal(map[string]any{"artifact": a, "long": strings.Repeat("x", 100<<10)}), err
 	}
-	c, store := s.stores(s.config(spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "slow"}), spooltest.Say("done")), slow))
+	c, store := s.stores(
+		s.config(spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "slow"}), spooltest.Say("done")),
+			slow),
+	)
 	p := s.process(c)
 	s.start(p.Engine, "r1", "go")
 	receive(s.engineTest, saved, bubbleWait, "the first artifact")
@@ -228,7 +233,9 @@ func testArtifactAttached(s artifactUseTest) {
 	if !ok || file.FileName != "a.csv" || file.MIMEType != "text/csv" {
 		s.Fatalf("the turn has %.200v", file)
 	}
-	s.startAs(e, chat, wire.StartRequest{Prompt: "again", Attachments: []wire.Attachment{{ArtifactID: spool.ArtifactID(id), Name: "b.csv"}}})
+	s.startAs(e, chat, wire.StartRequest{
+		Prompt: "again", Attachments: []wire.Attachment{{ArtifactID: spool.ArtifactID(id), Name: "b.csv"}},
+	})
 	s.until("the second answer", func() bool { return m.Asked() == 2 && s.thread().State.Terminal() })
 	if n := s.count(store); n != 1 {
 		s.Errorf("%d artifacts", n)
@@ -252,8 +259,10 @@ func testArtifactForeign(s artifactUseTest) {
 	id := strings.TrimPrefix(s.messagesOf(chat)[0].Content[1].File, "artifact:")
 	for _, key := range []spool.ThreadKey{{Tenant: "acme", ID: "other"}, {Tenant: "umbrella", ID: "chat"}} {
 		for _, named := range []spool.ArtifactID{spool.ArtifactID(id), "art_none"} {
-			_, err := e.Run(context.Background(), key, wire.StartRequest{Prompt: "x", Attachments: []wire.Attachment{{ArtifactID: named}}})
-			if spool.CodeOf(err) != spool.Invalid || spool.MessageOf(err) != "attachments[0].artifactId is no artifact of the thread" {
+			_, err := e.Run(context.Background(), key,
+				wire.StartRequest{Prompt: "x", Attachments: []wire.Attachment{{ArtifactID: named}}})
+			if spool.CodeOf(err) != spool.Invalid ||
+				spool.MessageOf(err) != "attachments[0].artifactId is no artifact of the thread" {
 				s.Errorf("%s of %v: %v", named, key, err)
 			}
 		}
@@ -277,7 +286,8 @@ func testArtifactNotStored(s artifactUseTest) {
 	if !errors.Is(saved, spool.ErrNoArtifacts) || !errors.Is(opened, spool.ErrNoArtifacts) {
 		s.Errorf("the tool got %v and %v", saved, opened)
 	}
-	_, err := e.Run(context.Background(), spool.ThreadKey{Tenant: "acme", ID: "other"}, wire.StartRequest{Prompt: "x", Attachments: []wire.Attachment{{ArtifactID: "art_1"}}})
+	_, err := e.Run(context.Background(), spool.ThreadKey{Tenant: "acme", ID: "other"},
+		wire.StartRequest{Prompt: "x", Attachments: []wire.Attachment{{ArtifactID: "art_1"}}})
 	if spool.CodeOf(err) != spool.Invalid || !strings.HasPrefix(spool.MessageOf(err), "attachments[0].artifactId") {
 		s.Errorf("attached: %v", err)
 	}
@@ -312,7 +322,9 @@ func testArtifactDeleted(s artifactUseTest) {
 	c, store := s.stores(s.config(spooltest.NewModel(spooltest.Say("one"))))
 	e := s.working(c)
 	upload := func(key spool.ThreadKey) (spool.Artifact, error) {
-		return e.SaveArtifact(ctx, key, spool.NewArtifact{Name: "../a.png", MediaType: "text/plain", Data: bytes.NewReader(drawing())})
+		return e.SaveArtifact(ctx, key, spool.NewArtifact{
+			Name: "../a.png", MediaType: "text/plain", Data: bytes.NewReader(drawing()),
+		})
 	}
 	if _, err := upload(chat); spool.CodeOf(err) != spool.NotFound {
 		s.Errorf("before the thread: %v", err)
@@ -336,7 +348,9 @@ func testArtifactDeleted(s artifactUseTest) {
 	if err := data.Close(); err != nil {
 		s.Error(err)
 	}
-	if _, _, err := e.OpenArtifact(ctx, spool.ThreadKey{Tenant: "umbrella", ID: "chat"}, a.ID); spool.CodeOf(err) != spool.NotFound {
+	if _, _, err := e.OpenArtifact(
+		ctx, spool.ThreadKey{Tenant: "umbrella", ID: "chat"}, a.ID,
+	); spool.CodeOf(err) != spool.NotFound {
 		s.Errorf("another tenant: %v", err)
 	}
 	if result, err := e.DeleteThread(ctx, chat); err != nil || !result.Accepted {
@@ -358,11 +372,14 @@ func testArtifactCompacted(s artifactUseTest) {
 	c, store := s.stores(in.contextConfig(m, sums))
 	e := s.working(c)
 	in.turns(e, "a")
-	a, err := e.SaveArtifact(context.Background(), chat, spool.NewArtifact{Name: "a.csv", MediaType: "text/csv", Data: strings.NewReader("1,2")})
+	a, err := e.SaveArtifact(context.Background(), chat,
+		spool.NewArtifact{Name: "a.csv", MediaType: "text/csv", Data: strings.NewReader("1,2")})
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.startAs(e, chat, wire.StartRequest{Prompt: "look", RunID: "r-look", Attachments: []wire.Attachment{{ArtifactID: a.ID}}})
+	s.startAs(e, chat, wire.StartRequest{
+		Prompt: "look", RunID: "r-look", Attachments: []wire.Attachment{{ArtifactID: a.ID}},
+	})
 	s.until("the answer", func() bool { return m.Asked() == 2 && s.thread().State.Terminal() })
 	in.turns(e, "b", "c", "d", "e")
 	if result := in.compact(e); !result.Compacted {
@@ -373,7 +390,8 @@ func testArtifactCompacted(s artifactUseTest) {
 	}
 	in.turns(e, "f")
 	last := m.Requests()[m.Asked()-1]
-	if b := mustMarshal(last.Messages); bytes.Contains(b, []byte("base64")) || len(last.Tools) != 1 || last.Tools[0].Name != spool.ArtifactTool {
+	if b := mustMarshal(last.Messages); bytes.Contains(b, []byte("base64")) || len(last.Tools) != 1 ||
+		last.Tools[0].Name != spool.ArtifactTool {
 		s.Errorf("the last request has the tools %+v and %s", last.Tools, b)
 	}
 	if n := s.count(store); n != 1 {

@@ -97,14 +97,23 @@ func testAuditOperator(s auditTest) {
 
 // An accepted answer is logged with what was shown and the reason. A refused answer is not logged.
 func testAuditAnswer(s auditTest) {
-	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send", Args: `{"text":"of the prompt"}`}), spooltest.Say("done")), approved("send", "1")))
+	e := s.working(
+		s.config(
+			spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send", Args: `{"text":"of the prompt"}`}),
+				spooltest.Say("done")),
+			approved("send", "1"),
+		),
+	)
 	s.start(e, "r1", "of the prompt")
 	s.becomes(wire.WaitingForInput)
 	digest := s.parksOf(chat, "r1")[0].Digest
-	if r, err := s.respondWith(e, wire.Response{ToolCallID: "c1", Digest: "another", By: "eve"}); r.Delivered || err != nil {
+	if r, err := s.respondWith(e, wire.Response{ToolCallID: "c1", Digest: "another", By: "eve"}); r.Delivered ||
+		err != nil {
 		s.Errorf("an answer to something else: %+v, %v", r, err)
 	}
-	r, err := s.respondWith(e, wire.Response{ToolCallID: "c1", Approved: true, Digest: digest, By: "bert", Reason: "it is Monday"})
+	r, err := s.respondWith(e, wire.Response{
+		ToolCallID: "c1", Approved: true, Digest: digest, By: "bert", Reason: "it is Monday",
+	})
 	if !r.Delivered || err != nil {
 		s.Fatalf("the answer: %+v, %v", r, err)
 	}
@@ -229,7 +238,9 @@ func testAuditTogether(s auditTest) {
 		s.Error(err)
 	}
 	waitTest(s).busy(e, "r2", spool.BusyEnqueue)
-	if _, err := failing.Run(as("anna"), chat, wire.StartRequest{Prompt: "no", RunID: "r3", WhenBusy: spool.BusyLatest}); !errors.Is(err, errAuditFails) {
+	if _, err := failing.Run(
+		as("anna"), chat, wire.StartRequest{Prompt: "no", RunID: "r3", WhenBusy: spool.BusyLatest},
+	); !errors.Is(err, errAuditFails) {
 		s.Errorf("a start in another's place without a log: %v", err)
 	}
 	s.lines("the log", s.acts())

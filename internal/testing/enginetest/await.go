@@ -113,7 +113,8 @@ func testAwaitEnd(s awaitTest) {
 		a := s.gets(from)
 		s.same("the end", a.line(), `r1 COMPLETED "hello"`)
 		run := s.run("r1")
-		if a.StopReason != wire.StopCompleted || a.Message == nil || a.Message.RunID != "r1" || a.Message.Role != spool.RoleAssistant ||
+		if a.StopReason != wire.StopCompleted || a.Message == nil || a.Message.RunID != "r1" ||
+			a.Message.Role != spool.RoleAssistant ||
 			a.Usage != run.TokenCount || a.Usage.TotalTokens != 5 || a.Steps != 1 || a.ThreadID != chat.ID ||
 			!a.StartedAt.Equal(run.StartedAt) || !a.EndedAt.Equal(run.EndedAt) {
 			s.Errorf("the end: %+v of %+v", a.RunOutcome, run)
@@ -126,7 +127,9 @@ func testAwaitEnd(s awaitTest) {
 }
 
 func testAwaitFailed(s awaitTest) {
-	e := s.working(s.config(spooltest.NewModel(spooltest.Turn{Err: &spool.Error{Code: spool.Invalid, Message: "no such model"}})))
+	e := s.working(s.config(spooltest.NewModel(spooltest.Turn{
+		Err: &spool.Error{Code: spool.Invalid, Message: "no such model"},
+	})))
 	s.start(e, "r1", "go")
 	a := s.awaitsNow(e, "r1")
 	s.same("the end", a.line(), `r1 FAILED ""`)
@@ -162,7 +165,8 @@ func testAwaitPark(s awaitTest) {
 
 // testAwaitSeveralParks has a run that continues only when all parks are answered.
 func testAwaitSeveralParks(s awaitTest) {
-	m := spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "send"}), spooltest.Say("done"))
+	m := spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "send"}),
+		spooltest.Say("done"))
 	e := s.working(s.config(m, approved("send", `"sent"`)))
 	s.start(e, "r1", "go")
 	s.same("both", s.awaitsNow(e, "r1").line(), `r1 WAITING_FOR_INPUT "" c1=send c2=send`)
@@ -188,7 +192,9 @@ func testAwaitExpired(s awaitTest) {
 
 // testAwaitExtended has a park that gets more time instead of expiring.
 func testAwaitExtended(s awaitTest) {
-	e := s.engine(s.config(sending(), expiring(spool.Expiry{TTL: 10 * time.Minute, Then: spool.ExpireExtend, Extensions: 1})))
+	e := s.engine(
+		s.config(sending(), expiring(spool.Expiry{TTL: 10 * time.Minute, Then: spool.ExpireExtend, Extensions: 1})),
+	)
 	s.start(e, "r1", "go")
 	stop := s.work(e)
 	s.becomes(wire.WaitingForInput)
@@ -304,7 +310,8 @@ func testAwaitGone(s awaitTest) {
 	waits = s.await(context.Background(), e, of("acme", "other"), "r2")
 	s.stillWaits("without a worker", waits)
 	// A park is deleted together with its thread, so no caller sees the run end before.
-	err = s.backend.Store.Update(context.Background(), of("acme", "other"), 0, func(tx store.Tx) error { return tx.Write(store.Changes{DeleteThread: true}) })
+	err = s.backend.Store.Update(context.Background(), of("acme", "other"), 0,
+		func(tx store.Tx) error { return tx.Write(store.Changes{DeleteThread: true}) })
 	if err != nil {
 		s.Fatal(err)
 	}

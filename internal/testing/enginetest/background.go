@@ -98,7 +98,8 @@ func (s backgroundTest) asked(m *spooltest.Model, want ...string) {
 // testBackgroundCut has a connection that breaks twice. The same answer is streamed from its beginning each time, and
 // charged once.
 func testBackgroundCut(s backgroundTest) {
-	m := spooltest.NewModel(background("one", overloaded(), overloaded()), spooltest.Turn{}, spooltest.Turn{}, spooltest.Say("two"))
+	m := spooltest.NewModel(background("one", overloaded(), overloaded()), spooltest.Turn{}, spooltest.Turn{},
+		spooltest.Say("two"))
 	e := s.engine(s.config(m))
 	s.start(e, "r1", "go")
 	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
@@ -124,7 +125,8 @@ func blocking(gate <-chan struct{}) spooltest.Turn {
 	return t
 }
 
-// testBackgroundHandBack shuts a worker down in the middle of an answer. The run has a budget, whose reservation is freed.
+// testBackgroundHandBack shuts a worker down in the middle of an answer. The run has a budget, whose reservation is
+// freed.
 func testBackgroundHandBack(s backgroundTest) {
 	gate := make(chan struct{})
 	m := spooltest.NewModel(blocking(gate))
@@ -171,8 +173,8 @@ func testBackgroundKilled(s backgroundTest) {
 	s.attempts("finished 1 5+7", "finished 1 5+7")
 }
 
-// testBackgroundGone has a provider that has lost the answer. The lost one is an attempt of its own, and the model is asked
-// again at once.
+// testBackgroundGone has a provider that has lost the answer. The lost one is an attempt of its own, and the model is
+// asked again at once.
 func testBackgroundGone(s backgroundTest) {
 	m := spooltest.NewModel(background("one", overloaded()), spooltest.Turn{}, background("two"))
 	e := s.working(s.config(m))
@@ -204,7 +206,8 @@ func testBackgroundGoneMidway(s backgroundTest) {
 	s.lines("messages", s.script(), "user go", "assistant (hm) two and more")
 }
 
-// testBackgroundOther has another process with another prompt of the agent. It does not take the answer to the first one.
+// testBackgroundOther has another process with another prompt of the agent. It does not take the answer to the first
+// one.
 func testBackgroundOther(s backgroundTest) {
 	m := spooltest.NewModel(background("one", overloaded()), background("two"))
 	c := s.config(m)
@@ -286,7 +289,10 @@ func testBackgroundNested(s backgroundTest) {
 	gate := make(chan struct{})
 	m := casting(map[string][]spooltest.Turn{
 		"go": {
-			{Background: true, Usage: spooltest.Tokens(1, 1), Calls: []spooltest.Call{spawn("c1", "helper", "left"), spawn("c2", "helper", "right")}},
+			{
+				Background: true, Usage: spooltest.Tokens(1, 1),
+				Calls: []spooltest.Call{spawn("c1", "helper", "left"), spawn("c2", "helper", "right")},
+			},
 			{Background: true, Usage: spooltest.Tokens(2, 2), Text: []string{"done"}},
 		},
 		"left":  {{Background: true, Usage: spooltest.Tokens(3, 3), Text: []string{"left"}, Gate: gate}},
@@ -319,7 +325,8 @@ func testBackgroundNested(s backgroundTest) {
 
 // testBackgroundEmpty has an empty answer that can be asked for again. It is asked for anew.
 func testBackgroundEmpty(s backgroundTest) {
-	m := spooltest.NewModel(spooltest.Turn{Background: true, Usage: spooltest.Tokens(1, 1)}, background("two", overloaded()))
+	m := spooltest.NewModel(spooltest.Turn{Background: true, Usage: spooltest.Tokens(1, 1)},
+		background("two", overloaded()))
 	e := s.working(s.config(m))
 	s.start(e, "r1", "go")
 	s.ended(wire.Completed)
@@ -344,8 +351,8 @@ func testBackgroundDamaged(s backgroundTest) {
 	}
 }
 
-// testBackgroundSteered has a steer that comes while an answer is under way whose connection breaks. The answer is asked
-// for again without the steer, which comes after it.
+// testBackgroundSteered has a steer that comes while an answer is under way whose connection breaks. The answer is
+// asked for again without the steer, which comes after it.
 func testBackgroundSteered(s backgroundTest) {
 	first := background("one", overloaded())
 	first.Calls = []spooltest.Call{{ID: "c1", Name: "look"}}
@@ -356,7 +363,8 @@ func testBackgroundSteered(s backgroundTest) {
 	steerTest(s).steer(e, "r2")
 	s.ended(wire.Completed)
 	s.asked(m, "new", "again", "new")
-	s.lines("messages", s.script(), "user go", "assistant (hm) one and more c1=look{}", "tool c1:1", "user r2", "assistant (hm) two and more")
+	s.lines("messages", s.script(), "user go", "assistant (hm) one and more c1=look{}", "tool c1:1", "user r2",
+		"assistant (hm) two and more")
 }
 
 // compacting returns a model whose prompt is summarised in the second run, in which its connection breaks once. The

@@ -21,7 +21,8 @@ func backgroundScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
 		}
 		n := spooltest.StepOf(r)
 		t := spooltest.Turn{
-			Background: true, Text: []string{"part ", strconv.Itoa(n)}, Early: spooltest.Tokens(5, 1), Usage: spooltest.Tokens(5, 7),
+			Background: true, Text: []string{"part ", strconv.Itoa(n)}, Early: spooltest.Tokens(5, 1),
+			Usage: spooltest.Tokens(5, 7),
 		}
 		if n == 0 {
 			t.Midway = breaking(overloaded()) // each answer breaks once
@@ -53,7 +54,8 @@ func backgroundScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
 	}
 	// Only an answer whose resume point could not be saved is asked for anew.
 	if finished != 2 || counted > m.Fresh() || m.Fresh() > 3 || m.Fresh() == 2 && run.TotalTokens != 24 {
-		s.Errorf("%d answers of %d are charged, after %d requests, %d of them new: %+v", finished, counted, m.Asked(), m.Fresh(), run.TokenCount)
+		s.Errorf("%d answers of %d are charged, after %d requests, %d of them new: %+v", finished, counted, m.Asked(),
+			m.Fresh(), run.TokenCount)
 	}
 	c.finish(stop)
 	return first.faulty.Calls()

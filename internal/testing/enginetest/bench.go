@@ -48,7 +48,9 @@ func newEngineTest(t *testing.T, o Options) *engineTest {
 	if b.Live == nil {
 		b.Live = newLive()
 	}
-	s := &engineTest{T: t, options: o, history: &spooltest.History{}, versions: newVersions(t), keys: []spool.ThreadKey{chat}}
+	s := &engineTest{
+		T: t, options: o, history: &spooltest.History{}, versions: newVersions(t), keys: []spool.ThreadKey{chat},
+	}
 	s.lasts(longest)
 	s.opened = s.history.Record(s.versions.watch(b))
 	s.backend = s.opened
@@ -70,7 +72,9 @@ func (o ownStreams) Wake(topic spool.ThreadKey, kind store.WakeKind, notice []by
 	o.wakes.Wake(topic, kind, notice)
 }
 
-func (o ownStreams) Subscribe(ctx context.Context, topic spool.ThreadKey, fn func(store.WakeKind, []byte)) (func(), error) {
+func (o ownStreams) Subscribe(
+	ctx context.Context, topic spool.ThreadKey, fn func(store.WakeKind, []byte),
+) (func(), error) {
 	return o.wakes.Subscribe(ctx, topic, fn)
 }
 
@@ -111,7 +115,8 @@ func (s *engineTest) lasts(most time.Duration) {
 	name, since := s.Name(), time.Now()
 	s.bound = time.AfterFunc(most, func() {
 		debug.SetTraceback("all")
-		panic(fmt.Sprintf("%s has lasted for %s of its time, and a goroutine below waits for something that never comes", name, time.Since(since)))
+		panic(fmt.Sprintf("%s has lasted for %s of its time, and a goroutine below waits for something that never comes",
+			name, time.Since(since)))
 	})
 	s.Cleanup(func() { s.bound.Stop() })
 }
@@ -246,7 +251,9 @@ func (s *engineTest) answer(e *engine.Engine, id spool.ToolCallID, approved bool
 	}
 }
 
-func (s *engineTest) respond(e *engine.Engine, id spool.ToolCallID, approved bool, payload string) (wire.RespondResult, error) {
+func (s *engineTest) respond(
+	e *engine.Engine, id spool.ToolCallID, approved bool, payload string,
+) (wire.RespondResult, error) {
 	r := wire.Response{ToolCallID: id, Approved: approved}
 	if payload != "" {
 		r.Payload = json.RawMessage(payload)
@@ -257,6 +264,8 @@ func (s *engineTest) respond(e *engine.Engine, id spool.ToolCallID, approved boo
 func (s *engineTest) respondWith(e *engine.Engine, r wire.Response) (wire.RespondResult, error) {
 	r.By = cmp.Or(r.By, "ann")
 	result, err := e.Respond(context.Background(), chat, r)
-	s.history.Answered(spooltest.Answered{Thread: chat, Call: r.ToolCallID, Delivered: result.Delivered, Unknown: err != nil})
+	s.history.Answered(spooltest.Answered{
+		Thread: chat, Call: r.ToolCallID, Delivered: result.Delivered, Unknown: err != nil,
+	})
 	return result, err
 }

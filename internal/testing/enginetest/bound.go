@@ -86,7 +86,8 @@ func (s emptyTest) cutAt(bytes int, m *talkative) spool.Message {
 // testBoundText has a model that speaks for ever. Its answer is cut within the bound, between two
 // characters, and the request ends.
 func testBoundText(s emptyTest) {
-	text := s.cutAt(1000, &talkative{next: func(int) spool.ModelEvent { return spool.TextDelta{Text: "äöü€"} }}).Text()
+	text := s.cutAt(1000, &talkative{next: func(int) spool.ModelEvent { return spool.TextDelta{Text: "äöü€"} }}).
+		Text()
 	if len(text) > 1000 || len(text) < 800 || !utf8.ValidString(text) || !strings.HasPrefix(text, "äöü€ä") {
 		s.Errorf("%d bytes are saved: %q", len(text), text)
 	}
@@ -94,7 +95,9 @@ func testBoundText(s emptyTest) {
 
 // testBoundWhole has a server that does not stream but sends everything at once.
 func testBoundWhole(s emptyTest) {
-	text := s.cutAt(1000, &talkative{next: func(int) spool.ModelEvent { return spool.TextDelta{Text: strings.Repeat("€", 1<<20)} }}).Text()
+	text := s.cutAt(1000, &talkative{
+		next: func(int) spool.ModelEvent { return spool.TextDelta{Text: strings.Repeat("€", 1<<20)} },
+	}).Text()
 	if len(text) != 999 || text != strings.Repeat("€", 333) {
 		s.Errorf("%d bytes are saved", len(text))
 	}
@@ -121,14 +124,16 @@ func testBoundArguments(s emptyTest) {
 		next: func(int) spool.ModelEvent { return spool.ToolCallDelta{ID: "c2", Args: "xxxxxxxxxxxxxxxx"} },
 	}
 	calls := s.cutAt(16<<10, m).ToolCalls()
-	if len(calls) != 2 || string(calls[0].Args) != `{"a":1}` || calls[1].ToolName != "look" || !strings.HasPrefix(string(calls[1].Args), `"{\"b\":\"xxxx`) || len(calls[1].Args) > 9<<10 {
+	if len(calls) != 2 || string(calls[0].Args) != `{"a":1}` || calls[1].ToolName != "look" ||
+		!strings.HasPrefix(string(calls[1].Args), `"{\"b\":\"xxxx`) || len(calls[1].Args) > 9<<10 {
 		s.Fatalf("the calls are %+v", calls)
 	}
 	var results []spool.Part
 	for _, message := range s.messagesOf(chat) {
 		results = append(results, message.ToolResults()...)
 	}
-	if len(results) != 2 || !strings.Contains(string(results[0].Result), "before its calls could run") || !strings.Contains(string(results[1].Result), "before its calls could run") {
+	if len(results) != 2 || !strings.Contains(string(results[0].Result), "before its calls could run") ||
+		!strings.Contains(string(results[1].Result), "before its calls could run") {
 		s.Errorf("the results are %+v", results)
 	}
 	open := make(map[wire.ItemType]int)
@@ -156,7 +161,10 @@ func testBoundCalls(s emptyTest) {
 
 // testBoundNothing has a model that sends empty events after a word.
 func testBoundNothing(s emptyTest) {
-	m := &talkative{head: []spool.ModelEvent{spool.TextDelta{Text: "x"}}, next: func(int) spool.ModelEvent { return spool.UsageSeen{Usage: spooltest.Tokens(7, 1)} }}
+	m := &talkative{
+		head: []spool.ModelEvent{spool.TextDelta{Text: "x"}},
+		next: func(int) spool.ModelEvent { return spool.UsageSeen{Usage: spooltest.Tokens(7, 1)} },
+	}
 	if text := s.cutAt(1000, m).Text(); text != "x" || m.given.Load() > 1000 {
 		s.Errorf("%q is saved after %d events", text, m.given.Load())
 	}
@@ -179,7 +187,8 @@ func testBoundResults(s emptyTest) {
 	long := plain("long", `"`+strings.Repeat("x", 10000)+`"`)
 	half := plain("half", `"`+strings.Repeat("y", 5000)+`"`)
 	c := s.config(spooltest.NewModel(
-		spooltest.Use(spooltest.Call{ID: "c1", Name: "long"}, spooltest.Call{ID: "c2", Name: "half"}), spooltest.Use(spooltest.Call{ID: "c3", Name: "half"}, spooltest.Call{ID: "c4", Name: "half"}), spooltest.Say("done"),
+		spooltest.Use(spooltest.Call{ID: "c1", Name: "long"}, spooltest.Call{ID: "c2", Name: "half"}),
+		spooltest.Use(spooltest.Call{ID: "c3", Name: "half"}, spooltest.Call{ID: "c4", Name: "half"}), spooltest.Say("done"),
 	), long, half)
 	c.Limits.StepBytes = 9000
 	s.start(s.working(c), "r1", "go")
@@ -219,7 +228,10 @@ func testBoundApproved(s emptyTest) {
 
 // testBoundSummary has a summarising model whose answer does not end.
 func testBoundSummary(s emptyTest) {
-	m := &talkative{kind: spool.UsageCompaction, next: func(int) spool.ModelEvent { return spool.TextDelta{Text: strings.Repeat("long ", 100)} }}
+	m := &talkative{
+		kind: spool.UsageCompaction,
+		next: func(int) spool.ModelEvent { return spool.TextDelta{Text: strings.Repeat("long ", 100)} },
+	}
 	c := s.config(m)
 	c.Limits.AnswerBytes = 100 << 10
 	e := s.working(c)

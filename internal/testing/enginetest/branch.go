@@ -118,7 +118,8 @@ func testBranchBackAndForth(s branchTest) {
 		s.lines("branches", s.branches(e), fmt.Sprintf("%d two: 4", id))
 	}
 	s.same("the runs", s.runsOf(chat), runs)
-	if again, err := e.Usage(context.Background(), chat); err != nil || again.Tokens.TotalTokens != usage.Tokens.TotalTokens {
+	if again, err := e.Usage(context.Background(), chat); err != nil ||
+		again.Tokens.TotalTokens != usage.Tokens.TotalTokens {
 		s.Errorf("usage: %+v, %v, want %+v", again, err, usage)
 	}
 	s.lines("record", s.record()[len(s.record())-2:], "MESSAGES_DROPPED", "MESSAGES_RESTORED")
@@ -165,7 +166,9 @@ func testBranchListed(s branchTest) {
 		s.Error(err)
 	}
 	s.same("a page", got.Messages, before[2:3])
-	for what, key := range map[string]spool.ThreadKey{"no such branch": chat, "no such thread": {Tenant: "umbrella", ID: "chat"}} {
+	for what, key := range map[string]spool.ThreadKey{
+		"no such branch": chat, "no such thread": {Tenant: "umbrella", ID: "chat"},
+	} {
 		if _, err := e.Branch(context.Background(), key, b.ID+1, nil); spool.CodeOf(err) != spool.NotFound {
 			s.Errorf("%s: %v", what, err)
 		}
@@ -189,7 +192,8 @@ func testBranchNested(s branchTest) {
 	s.lines("messages", s.script(), "user one", "assistant re: one", "user II", "assistant re: II")
 	s.restored(e, inner)
 	s.lines("messages", s.script(), "user one", "assistant re: one", "user two", "assistant re: two")
-	if got := s.branches(e); len(got) != 3 || slices.ContainsFunc(got, func(line string) bool { return strings.Contains(line, "in") }) {
+	if got := s.branches(e); len(got) != 3 ||
+		slices.ContainsFunc(got, func(line string) bool { return strings.Contains(line, "in") }) {
 		s.Errorf("branches: %q", got)
 	}
 }

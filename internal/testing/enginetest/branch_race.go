@@ -143,7 +143,9 @@ func testBranchFaults(s branchTest) {
 	worker := s.working(c)
 	s.said(worker, "one")
 	s.edited(worker, 0, "1")
-	for _, kind := range []spooltest.FaultKind{spooltest.FailBefore, spooltest.FailAfter, spooltest.CrashBefore, spooltest.CrashAfter, spooltest.Rerun} {
+	for _, kind := range []spooltest.FaultKind{
+		spooltest.FailBefore, spooltest.FailAfter, spooltest.CrashBefore, spooltest.CrashAfter, spooltest.Rerun,
+	} {
 		before := s.all(chat, "")
 		id := before.Branches[0].ID
 		f := spooltest.NewFaulty(s.join())
@@ -217,7 +219,8 @@ func testBranchFollow(s branchTest) {
 		}
 	}
 	gone := s.all(chat, "").Branched[0][1].ID
-	if snap, err := e.Snapshot(context.Background(), chat, &wire.SnapshotOptions{LastMessageID: gone}); err != nil || len(snap.Messages) != 4 {
+	if snap, err := e.Snapshot(context.Background(), chat, &wire.SnapshotOptions{LastMessageID: gone}); err != nil ||
+		len(snap.Messages) != 4 {
 		s.Errorf("after one that has left: %+v, %v", snap, err)
 	}
 }

@@ -66,7 +66,8 @@ func testBranchShown(s branchTest) {
 	at := slices.IndexFunc(frames, func(f wire.Frame) bool {
 		return f.Kind == wire.FrameThread && f.Event.Type == wire.EntryMessagesRestored
 	})
-	if f := frames[at+1]; f.Kind != wire.FrameSnapshot || f.Snapshot.LastEventSeq != frames[at].Event.Seq || entryLine(*frames[at+2].Event) != "STATE_CHANGE COMPLETED" {
+	if f := frames[at+1]; f.Kind != wire.FrameSnapshot || f.Snapshot.LastEventSeq != frames[at].Event.Seq ||
+		entryLine(*frames[at+2].Event) != "STATE_CHANGE COMPLETED" {
 		s.Errorf("after the entry comes %s", transcript(frames[at+1:at+3]))
 	}
 	for i, f := range frames {

@@ -144,12 +144,14 @@ func testBudgetRefused(s budgetTest) {
 	} {
 		c := s.config(spooltest.NewModel())
 		c.Budget.Default = b
-		if _, err := engine.New(s.backend, c); spool.CodeOf(err) != spool.Invalid || !strings.Contains(spool.MessageOf(err), "Config.Budget.Default."+want) {
+		if _, err := engine.New(s.backend, c); spool.CodeOf(err) != spool.Invalid ||
+			!strings.Contains(spool.MessageOf(err), "Config.Budget.Default."+want) {
 			s.Errorf("of the configuration: %v, want %s", err, want)
 		}
 		c = s.config(spooltest.NewModel())
 		c.Agents[0].Budget = b
-		if _, err := engine.New(s.backend, c); spool.CodeOf(err) != spool.Invalid || !strings.Contains(spool.MessageOf(err), `agent "a": Budget.`+want) {
+		if _, err := engine.New(s.backend, c); spool.CodeOf(err) != spool.Invalid ||
+			!strings.Contains(spool.MessageOf(err), `agent "a": Budget.`+want) {
 			s.Errorf("of the agent: %v, want %s", err, want)
 		}
 	}
@@ -183,7 +185,8 @@ func testBudgetFallsThrough(s budgetTest) {
 	c.Agents[0].Budget = spool.Budget{Tokens: 5, CostMicros: 6, Currency: "USD"}
 	e := s.engine(c)
 	s.startAs(e, chat, wire.StartRequest{Prompt: "go", RunID: "r1", Budget: spool.Budget{Tokens: 7}})
-	s.same("the budget", s.run("r1").Allowance.Budget, spool.Budget{Tokens: 7, CostMicros: 6, Currency: "USD", ToolCalls: 3, WallTime: 4})
+	s.same("the budget", s.run("r1").Allowance.Budget,
+		spool.Budget{Tokens: 7, CostMicros: 6, Currency: "USD", ToolCalls: 3, WallTime: 4})
 	text, err := json.Marshal(s.run("r1"))
 	if err != nil || !strings.Contains(string(text), `"tokenBudget":7,"costBudgetMicros":6,"toolCallBudget":3`) {
 		s.Errorf("the record: %s, %v", text, err)
@@ -198,11 +201,15 @@ func testBudgetMost(s budgetTest) {
 	c.Agents[0].Budget = spool.Budget{ToolCalls: 9}
 	c.Budget.Max = spool.Budget{Tokens: 5, CostMicros: 6, Currency: "USD", ToolCalls: 7}
 	e := s.engine(c)
-	s.startAs(e, chat, wire.StartRequest{Prompt: "go", RunID: "r1", Budget: spool.Budget{Tokens: 8, CostMicros: 4, WallTime: 10}})
-	s.same("the budget", s.run("r1").Allowance.Budget, spool.Budget{Tokens: 5, CostMicros: 4, Currency: "USD", ToolCalls: 7, WallTime: 10})
+	s.startAs(e, chat, wire.StartRequest{
+		Prompt: "go", RunID: "r1", Budget: spool.Budget{Tokens: 8, CostMicros: 4, WallTime: 10},
+	})
+	s.same("the budget", s.run("r1").Allowance.Budget,
+		spool.Budget{Tokens: 5, CostMicros: 4, Currency: "USD", ToolCalls: 7, WallTime: 10})
 	s.stop(e)
 	c.Budget.Max.Tokens = -1
-	if _, err := engine.New(s.backend, c); spool.CodeOf(err) != spool.Invalid || !strings.Contains(spool.MessageOf(err), "Config.Budget.Max.Tokens is negative") {
+	if _, err := engine.New(s.backend, c); spool.CodeOf(err) != spool.Invalid ||
+		!strings.Contains(spool.MessageOf(err), "Config.Budget.Max.Tokens is negative") {
 		s.Errorf("of the configuration: %v", err)
 	}
 }
@@ -221,7 +228,8 @@ func testBudgetTokens(s budgetTest) {
 	<-time.After(quiet)
 	stop()
 	r := s.run("r1")
-	if told.TokenBudget != 400 || told.TokensUsed > 400 || told.TokensUsed < 250 || told.TokensUsed != r.TotalTokens || told.AgentID != nil {
+	if told.TokenBudget != 400 || told.TokensUsed > 400 || told.TokensUsed < 250 || told.TokensUsed != r.TotalTokens ||
+		told.AgentID != nil {
 		s.Errorf("the record tells %+v of a run of %d tokens", told, r.TotalTokens)
 	}
 	s.wellFormed()
@@ -268,7 +276,8 @@ func testBudgetCost(s budgetTest) {
 	s.start(e, "r1", "go")
 	var told wire.CostBudgetExhausted
 	s.endsBy(wire.StopCostBudget, wire.EntryCostBudgetExhausted, &told)
-	if r := s.run("r1"); told.CostMicros != r.CostMicros || told.CostMicros > 1200 || told.CostMicros < 700 || told.Currency != "USD" || told.CostBudgetMicros != 1200 {
+	if r := s.run("r1"); told.CostMicros != r.CostMicros || told.CostMicros > 1200 || told.CostMicros < 700 ||
+		told.Currency != "USD" || told.CostBudgetMicros != 1200 {
 		s.Errorf("the record tells %+v of a run of %d", told, r.CostMicros)
 	}
 	s.wellFormed()
@@ -276,7 +285,8 @@ func testBudgetCost(s budgetTest) {
 
 // testBudgetCostCurrency has a price in another currency than the budget's, which is allowed.
 func testBudgetCostCurrency(s budgetTest) {
-	c := s.budgeted(spool.Budget{CostMicros: 10_000, Currency: "EUR"}, frugal(5, func(spool.ModelRequest, int) spooltest.Turn { return spooltest.Say("hi") }))
+	c := s.budgeted(spool.Budget{CostMicros: 10_000, Currency: "EUR"},
+		frugal(5, func(spool.ModelRequest, int) spooltest.Turn { return spooltest.Say("hi") }))
 	c.Budget.AllowUnpriced = true
 	e := s.working(c)
 	s.start(e, "r1", "go")
@@ -288,7 +298,10 @@ func testBudgetCostCurrency(s budgetTest) {
 
 // testBudgetBothAtOnce has a step that exceeds both the cost budget and the token budget.
 func testBudgetBothAtOnce(s budgetTest) {
-	c := s.budgeted(spool.Budget{Tokens: 50, CostMicros: 50}, spooltest.NewModel(spooltest.Turn{Usage: spooltest.Tokens(100, 100), Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}))
+	c := s.budgeted(spool.Budget{Tokens: 50, CostMicros: 50},
+		spooltest.NewModel(spooltest.Turn{
+			Usage: spooltest.Tokens(100, 100), Calls: []spooltest.Call{{ID: "c1", Name: "look"}},
+		}))
 	s.history.Bounded = false // the model ignores its bounds
 	c.Agents[0].Instructions, c.Agents[0].MaxOutputTokens = "", 4
 	e := s.working(c)
@@ -301,7 +314,8 @@ func testBudgetBothAtOnce(s budgetTest) {
 func testBudgetToolCalls(s budgetTest) {
 	e := s.working(s.budgeted(spool.Budget{ToolCalls: 3}, spooltest.NewReplayModel(
 		spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}, spooltest.Call{ID: "c2", Name: "nope"}),
-		spooltest.Use(spooltest.Call{ID: "c3", Name: "look"}, spooltest.Call{ID: "c4", Name: "look"}, spooltest.Call{ID: "c5", Name: "send"}),
+		spooltest.Use(spooltest.Call{ID: "c3", Name: "look"}, spooltest.Call{ID: "c4", Name: "look"},
+			spooltest.Call{ID: "c5", Name: "send"}),
 		spooltest.Say("too late"),
 	), approved("send", `"sent"`)))
 	s.start(e, "r1", "go")
@@ -318,12 +332,14 @@ func testBudgetToolCalls(s budgetTest) {
 }
 
 func testBudgetTimeInModel(s budgetTest) {
-	e := s.working(s.budgeted(spool.Budget{WallTime: 10 * time.Second}, spooltest.NewModel(spooltest.Turn{Text: []string{"so far"}, Gate: make(chan struct{})})))
+	e := s.working(s.budgeted(spool.Budget{WallTime: 10 * time.Second},
+		spooltest.NewModel(spooltest.Turn{Text: []string{"so far"}, Gate: make(chan struct{})})))
 	begin := time.Now()
 	s.start(e, "r1", "go")
 	var told wire.TimeBudgetExhausted
 	s.endsBy(wire.StopTimeBudget, wire.EntryTimeBudgetExhausted, &told)
-	if took := time.Since(begin); took < 9*time.Second || took > 13*time.Second || told.WallTimeBudgetMS != 10_000 || told.WallTimeMS < 10_000 {
+	if took := time.Since(begin); took < 9*time.Second || took > 13*time.Second || told.WallTimeBudgetMS != 10_000 ||
+		told.WallTimeMS < 10_000 {
 		s.Errorf("it took %s, and the record tells %+v", took, told)
 	}
 	s.lines("messages", s.script(), "user go", "assistant so far")
@@ -335,16 +351,25 @@ func testBudgetTimeInTool(s budgetTest) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
-	e := s.working(s.budgeted(spool.Budget{WallTime: 10 * time.Second}, spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "slow"}, spooltest.Call{ID: "c2", Name: "look"})), slow))
+	e := s.working(
+		s.budgeted(spool.Budget{WallTime: 10 * time.Second},
+			spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "slow"}, spooltest.Call{ID: "c2", Name: "look"})),
+			slow),
+	)
 	s.start(e, "r1", "go")
 	var told wire.TimeBudgetExhausted
 	s.endsBy(wire.StopTimeBudget, wire.EntryTimeBudgetExhausted, &told)
-	s.lines("messages", s.script(), "user go", "assistant c1=slow{} c2=look{}", `tool c1:{"cancelled":true,"outcome":"unknown","reason":"time_budget"} c2:1`)
+	s.lines("messages", s.script(), "user go", "assistant c1=slow{} c2=look{}",
+		`tool c1:{"cancelled":true,"outcome":"unknown","reason":"time_budget"} c2:1`)
 }
 
 // testBudgetTimeOfPeople has a person who takes longer than the run's time.
 func testBudgetTimeOfPeople(s budgetTest) {
-	e := s.working(s.budgeted(spool.Budget{WallTime: 10 * time.Second}, spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("done")), approved("send", `"sent"`)))
+	e := s.working(
+		s.budgeted(spool.Budget{WallTime: 10 * time.Second},
+			spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("done")),
+			approved("send", `"sent"`)),
+	)
 	s.start(e, "r1", "go")
 	s.becomes(wire.WaitingForInput)
 	<-time.After(5 * time.Minute)
@@ -374,7 +399,8 @@ func testBudgetRetried(s budgetTest) {
 
 // testBudgetLost lets a worker die in a model call with a reservation.
 func testBudgetLost(s budgetTest) {
-	m := spooltest.NewModel(spooltest.Turn{Text: []string{"half"}, Gate: make(chan struct{})}, spooltest.Turn{Text: []string{"whole"}, Usage: spooltest.Tokens(promptTokens, 2)})
+	m := spooltest.NewModel(spooltest.Turn{Text: []string{"half"}, Gate: make(chan struct{})},
+		spooltest.Turn{Text: []string{"whole"}, Usage: spooltest.Tokens(promptTokens, 2)})
 	c := s.budgeted(spool.Budget{Tokens: 1000, CostMicros: 10_000}, m)
 	usageTest(s).dies(c, func() bool { return m.Asked() == 1 })
 	held := s.run("r1").Allowance.Reservations
@@ -384,7 +410,8 @@ func testBudgetLost(s budgetTest) {
 	s.working(c)
 	s.ended(wire.Completed)
 	rows := usageTest(s).ledger()
-	if len(rows) != 2 || rows[0].Outcome != wire.OutcomeLost || rows[0].Usage != (spool.Usage{}) || *rows[0].Guess.Input != held[0].Input || rows[0].Guess.Output != nil {
+	if len(rows) != 2 || rows[0].Outcome != wire.OutcomeLost || rows[0].Usage != (spool.Usage{}) ||
+		*rows[0].Guess.Input != held[0].Input || rows[0].Guess.Output != nil {
 		s.Fatalf("rows: %s", compare.Dump(rows))
 	}
 	s.same("what the lost prompt cost", rows[0].Cost, held[0].Prompt)

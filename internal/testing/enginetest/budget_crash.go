@@ -18,7 +18,10 @@ func budgetScript(t *engineTest, own bool, faults ...spooltest.Fault) int {
 	m := frugal(40, func(_ spool.ModelRequest, step int) spooltest.Turn {
 		switch step {
 		case 0, 1:
-			return spooltest.Turn{Text: []string{fmt.Sprintf("step %d", step)}, Calls: []spooltest.Call{{ID: spool.ToolCallID(fmt.Sprintf("c%d", step)), Name: "once"}}}
+			return spooltest.Turn{
+				Text:  []string{fmt.Sprintf("step %d", step)},
+				Calls: []spooltest.Call{{ID: spool.ToolCallID(fmt.Sprintf("c%d", step)), Name: "once"}},
+			}
 		default:
 			return spooltest.Say("done")
 		}
@@ -35,7 +38,8 @@ func budgetScript(t *engineTest, own bool, faults ...spooltest.Fault) int {
 		})
 	})
 	calls := first.faulty.Calls()
-	if r := s.run("r1"); r.StopReason != wire.StopCompleted || r.Steps != 3 || r.Allowance.Parks == 0 || r.Allowance.Spent.ToolCalls != 2 {
+	if r := s.run("r1"); r.StopReason != wire.StopCompleted || r.Steps != 3 || r.Allowance.Parks == 0 ||
+		r.Allowance.Spent.ToolCalls != 2 {
 		s.Errorf("the run: %+v, %+v", r, r.Allowance)
 	}
 	s.wellFormed()
@@ -60,7 +64,10 @@ func (c *campaign) someBudget() {
 func (c *campaign) moreBudget(who ...any) wire.Response {
 	r := wire.Response{Approved: c.n(4, who...) > 0}
 	if r.Approved {
-		r.Payload = json.RawMessage(fmt.Sprintf(`{"tokenBudget":%d,"costBudgetMicros":%d,"toolCallBudget":%d,"wallTimeMs":%d}`, 9000+c.n(9000, who...), 90_000+c.n(9000, who...), 50+c.n(50, who...), 600_000+c.n(9, who...)))
+		r.Payload = json.RawMessage(
+			fmt.Sprintf(`{"tokenBudget":%d,"costBudgetMicros":%d,"toolCallBudget":%d,"wallTimeMs":%d}`, 9000+c.n(9000, who...),
+				90_000+c.n(9000, who...), 50+c.n(50, who...), 600_000+c.n(9, who...)),
+		)
 	}
 	return r
 }
@@ -68,7 +75,10 @@ func (c *campaign) moreBudget(who ...any) wire.Response {
 // testBudgetStoreFails lets each call of the store fail in turn while a run uses its budget up with its
 // last step. The run must end by that budget, whatever could not be read meanwhile.
 func testBudgetStoreFails(s budgetTest) {
-	c := s.budgeted(spool.Budget{Tokens: 300}, spooltest.NewReplayModel(spooltest.Turn{Usage: spooltest.Tokens(200, 100), Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}))
+	c := s.budgeted(spool.Budget{Tokens: 300},
+		spooltest.NewReplayModel(spooltest.Turn{
+			Usage: spooltest.Tokens(200, 100), Calls: []spooltest.Call{{ID: "c1", Name: "look"}},
+		}))
 	s.history.Bounded = false // a repeated model call uses as much again
 	c.Agents[0].MaxSteps, c.Worker.SweepEvery = 1, time.Second
 	e := s.engine(c)

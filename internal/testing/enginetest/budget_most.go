@@ -39,7 +39,8 @@ func testMostAnswer(s budgetTest) {
 		`{"tokenBudget":1000,"toolCallBudget":51}`:  "payload.toolCallBudget may be 50 at the most",
 		`{"tokenBudget":9000000,"wallTimeMs":1000}`: "payload.tokenBudget may be 1000 at the most",
 	} {
-		if _, err := s.respond(e, park.ToolCallID, true, payload); spool.CodeOf(err) != spool.Invalid || spool.MessageOf(err) != want {
+		if _, err := s.respond(e, park.ToolCallID, true, payload); spool.CodeOf(err) != spool.Invalid ||
+			spool.MessageOf(err) != want {
 			s.Errorf("the answer %s: %v, want %s", payload, err, want)
 		}
 	}
@@ -74,7 +75,9 @@ func testMostEnds(s budgetTest) {
 }
 
 func testMostTime(s budgetTest) {
-	c := s.asksForMore(spool.Budget{}, spooltest.NewModel(spooltest.Turn{Text: []string{"so far"}, Gate: make(chan struct{})}))
+	c := s.asksForMore(spool.Budget{}, spooltest.NewModel(spooltest.Turn{
+		Text: []string{"so far"}, Gate: make(chan struct{}),
+	}))
 	c.Budget.Max.WallTime = 10 * time.Second
 	s.start(s.working(c), "r1", "go")
 	var told wire.TimeBudgetExhausted
@@ -128,7 +131,9 @@ func testMostDistinct(s budgetTest) {
 	if err != nil || !asked.DistinctApprover {
 		s.Errorf("the question is %+v, %v", asked, err)
 	}
-	more := wire.Response{ToolCallID: park.ToolCallID, Approved: true, Payload: json.RawMessage(`{"tokenBudget":9000}`), By: "ann"}
+	more := wire.Response{
+		ToolCallID: park.ToolCallID, Approved: true, Payload: json.RawMessage(`{"tokenBudget":9000}`), By: "ann",
+	}
 	approveTest(s).refused(e, more, wire.ReasonSameApprover)
 	more.By = "bob"
 	approveTest(s).delivered(e, more)
@@ -198,7 +203,8 @@ func testMostLatest(s budgetTest) {
 // testMostDeleteIdle has a subject that deletes threads but may not stop runs.
 func testMostDeleteIdle(s budgetTest) {
 	e := approveTest(s).parked(sending(), checked())
-	if r, err := e.DeleteIdleThread(context.Background(), chat); err != nil || r.Accepted || r.Reason != wire.ReasonActiveRun {
+	if r, err := e.DeleteIdleThread(context.Background(), chat); err != nil || r.Accepted ||
+		r.Reason != wire.ReasonActiveRun {
 		s.Errorf("a parked thread: %+v, %v", r, err)
 	}
 	if state := s.thread().State; state != wire.WaitingForInput {

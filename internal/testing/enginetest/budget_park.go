@@ -60,7 +60,9 @@ func testBudgetPark(s budgetTest) {
 	s.work(e)
 	park := s.budgetPark()
 	asked, spent := m.Asked(), s.run("r1").Allowance.Spent.Tokens
-	if want := fmt.Sprintf(`{"exhausted":"token_budget","spent":{"tokenBudget":%d},"budget":{"tokenBudget":160},"currency":"USD"}`, spent); string(compare.Canonical(park.Args)) != string(compare.Canonical([]byte(want))) || asked == 0 {
+	if want := fmt.Sprintf(
+		`{"exhausted":"token_budget","spent":{"tokenBudget":%d},"budget":{"tokenBudget":160},"currency":"USD"}`, spent,
+	); string(compare.Canonical(park.Args)) != string(compare.Canonical([]byte(want))) || asked == 0 {
 		s.Errorf("after %d calls a person is shown %s, want %s", asked, park.Args, want)
 	}
 	before := s.all(chat, "r1")
@@ -70,7 +72,8 @@ func testBudgetPark(s budgetTest) {
 		`{"toolCallBudget":5}`: "payload.tokenBudget is required",
 		`{"tokenBudget":0}`:    "payload.tokenBudget must be larger than the " + strconv.FormatInt(spent, 10),
 		`{"tokenBudget":-5}`:   "payload.tokenBudget must be larger",
-		`{"tokenBudget":` + strconv.FormatInt(spent+1000, 10) + `,"TokenBudget":900000}`: `payload: tokenBudget must be spelled exactly so`,
+		`{"tokenBudget":` + strconv.FormatInt(spent+1000, 10) +
+			`,"TokenBudget":900000}`: `payload: tokenBudget must be spelled exactly so`,
 		`{"tokenBudget":160}`:    "payload.tokenBudget must be larger than the 160 that it is",
 		`{"tokenBudget":"many"}`: "payload must have new totals",
 		`{"tokenBudget":1.5}`:    "payload must have new totals",
@@ -89,10 +92,12 @@ func testBudgetPark(s budgetTest) {
 	s.ended(wire.Completed)
 	<-time.After(quiet)
 	stop()
-	if r := s.run("r1"); r.StopReason != wire.StopCompleted || m.Asked() != 3 || r.Steps != 3 || r.Allowance.Budget.Tokens != 5000 || r.Allowance.Budget.ToolCalls != 9 {
+	if r := s.run("r1"); r.StopReason != wire.StopCompleted || m.Asked() != 3 || r.Steps != 3 ||
+		r.Allowance.Budget.Tokens != 5000 || r.Allowance.Budget.ToolCalls != 9 {
 		s.Errorf("after %d calls: %+v, %+v", m.Asked(), r, r.Allowance)
 	}
-	s.lines("messages", s.script(), "user go", "assistant c0=look{}", "tool c0:1", "assistant c1=look{}", "tool c1:1", "assistant done")
+	s.lines("messages", s.script(), "user go", "assistant c0=look{}", "tool c0:1", "assistant c1=look{}", "tool c1:1",
+		"assistant done")
 }
 
 func testBudgetParkDenied(s budgetTest) {
@@ -146,7 +151,8 @@ func testBudgetParkCut(s budgetTest) {
 
 func testBudgetParkToolCalls(s budgetTest) {
 	e := s.working(s.asksForMore(spool.Budget{ToolCalls: 1}, spooltest.NewReplayModel(
-		spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}, spooltest.Call{ID: "c2", Name: "look"}), spooltest.Use(spooltest.Call{ID: "c3", Name: "look"}), spooltest.Say("done"),
+		spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}, spooltest.Call{ID: "c2", Name: "look"}),
+		spooltest.Use(spooltest.Call{ID: "c3", Name: "look"}), spooltest.Say("done"),
 	)))
 	s.start(e, "r1", "go")
 	s.answer(e, s.budgetPark().ToolCallID, true, `{"toolCallBudget":2}`)
@@ -159,7 +165,8 @@ func testBudgetParkToolCalls(s budgetTest) {
 
 func testBudgetParkTime(s budgetTest) {
 	gate := make(chan struct{})
-	e := s.working(s.asksForMore(spool.Budget{WallTime: 10 * time.Second}, spooltest.NewModel(spooltest.Turn{Text: []string{"so far"}, Gate: gate}, spooltest.Say("and on"))))
+	e := s.working(s.asksForMore(spool.Budget{WallTime: 10 * time.Second},
+		spooltest.NewModel(spooltest.Turn{Text: []string{"so far"}, Gate: gate}, spooltest.Say("and on"))))
 	s.start(e, "r1", "go")
 	s.answer(e, s.budgetPark().ToolCallID, true, `{"wallTimeMs":60000}`)
 	s.ended(wire.Completed)
@@ -181,7 +188,8 @@ func (s budgetTest) family(b spool.Budget, content func(step int) bool) (engine.
 			t := spooltest.Turn{}
 			for i := range 3 {
 				t.Calls = append(t.Calls, spooltest.Call{
-					ID: spool.ToolCallID(fmt.Sprintf("s%d", i)), Name: spool.SpawnTool, Args: fmt.Sprintf(`{"name":"worker","instructions":"part %d"}`, i),
+					ID: spool.ToolCallID(fmt.Sprintf("s%d", i)), Name: spool.SpawnTool,
+					Args: fmt.Sprintf(`{"name":"worker","instructions":"part %d"}`, i),
 				})
 			}
 			return t
@@ -206,7 +214,8 @@ func (s budgetTest) family(b spool.Budget, content func(step int) bool) (engine.
 	})
 	c := s.budgeted(b, m)
 	worker := spool.Profile{
-		Description: "looks", Instructions: c.Agents[0].Instructions, Tools: []spool.Tool{c.Agents[0].Tools[0]}, MaxOutputTokens: 30,
+		Description: "looks", Instructions: c.Agents[0].Instructions, Tools: []spool.Tool{c.Agents[0].Tools[0]},
+		MaxOutputTokens: 30,
 	}
 	c.Agents[0].MaxOutputTokens = 30
 	c.Agents[0].Spawn = &spool.Spawn{Profiles: map[string]spool.Profile{"worker": worker}, MaxSteps: 20}

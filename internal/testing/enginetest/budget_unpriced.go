@@ -71,9 +71,15 @@ func testBudgetUnpriced(s budgetTest) {
 			c.Agents[0].Transfers = map[string]spool.Transfer{"b": {}}
 			c.Agents[1].Transfers, c.Agents[1].Fallbacks = map[string]spool.Transfer{"a": {}}, []string{"spare"}
 		}, noPrice},
-		"other currency": {func(c *engine.Config) { c.Agents[0].Fallbacks = []string{"euro"} }, `the model "euro" has its price in EUR, and "m" in USD`},
-		"reports abroad": {func(c *engine.Config) { c.Agents[0].Fallbacks = []string{"abroad"} }, `the model "abroad" has its price in EUR, and "m" in USD`},
-		"reports":        {func(c *engine.Config) { c.Agents[0].Model, c.Agents[0].Fallbacks = "dear", []string{"m"} }, ""},
+		"other currency": {
+			func(c *engine.Config) { c.Agents[0].Fallbacks = []string{"euro"} },
+			`the model "euro" has its price in EUR, and "m" in USD`,
+		},
+		"reports abroad": {
+			func(c *engine.Config) { c.Agents[0].Fallbacks = []string{"abroad"} },
+			`the model "abroad" has its price in EUR, and "m" in USD`,
+		},
+		"reports": {func(c *engine.Config) { c.Agents[0].Model, c.Agents[0].Fallbacks = "dear", []string{"m"} }, ""},
 		"allowed": {func(c *engine.Config) {
 			c.Budget.AllowUnpriced, c.Agents[0].Model, c.Agents[0].Fallbacks = true, "spare", []string{"euro"}
 		}, ""},
@@ -81,21 +87,26 @@ func testBudgetUnpriced(s budgetTest) {
 		c := config()
 		test.change(&c)
 		e := s.engine(c)
-		_, err := e.Run(context.Background(), spool.ThreadKey{Tenant: chat.Tenant}, wire.StartRequest{Prompt: "go", Budget: spool.Budget{CostMicros: 1}})
+		_, err := e.Run(context.Background(), spool.ThreadKey{Tenant: chat.Tenant},
+			wire.StartRequest{Prompt: "go", Budget: spool.Budget{CostMicros: 1}})
 		s.refusal("a start, "+name, err, "costBudgetMicros cannot be kept, because ", test.want)
-		for field, b := range map[string]*spool.Budget{"default": &c.Budget.Default, "most": &c.Budget.Max, "agent": &c.Agents[0].Budget} {
+		for field, b := range map[string]*spool.Budget{
+			"default": &c.Budget.Default, "most": &c.Budget.Max, "agent": &c.Agents[0].Budget,
+		} {
 			before := *b
 			b.CostMicros = 1
 			_, err := engine.New(s.backend, c)
 			*b = before
-			s.refusal("a configuration, "+name+", "+field, err, `Config.Agents: agent "a": costBudgetMicros cannot be kept, because `, test.want)
+			s.refusal("a configuration, "+name+", "+field, err,
+				`Config.Agents: agent "a": costBudgetMicros cannot be kept, because `, test.want)
 		}
 	}
 	c := config()
 	c.Agents[0].Budget = spool.Budget{CostMicros: 1, Currency: "EUR"}
 	_, err := engine.New(s.backend, c)
 	s.refusal("another currency than the budget's", err, "", `the model "m" has its price in USD and not in EUR`)
-	_, err = s.engine(config()).Run(context.Background(), chat, wire.StartRequest{Prompt: "go", StartOptions: wire.StartOptions{Model: "spare"}, Budget: spool.Budget{CostMicros: 1}})
+	_, err = s.engine(config()).Run(context.Background(), chat,
+		wire.StartRequest{Prompt: "go", StartOptions: wire.StartOptions{Model: "spare"}, Budget: spool.Budget{CostMicros: 1}})
 	s.refusal("a start that names the model", err, "", noPrice)
 }
 
@@ -103,7 +114,8 @@ func testBudgetUnpriced(s budgetTest) {
 func (s budgetTest) refusal(what string, err error, begin, want string) {
 	s.Helper()
 	text := spool.MessageOf(err)
-	if ok := spool.CodeOf(err) == spool.Invalid && strings.HasPrefix(text, begin) && strings.Contains(text, want); ok != (want != "") || want == "" && err != nil {
+	if ok := spool.CodeOf(err) == spool.Invalid && strings.HasPrefix(text, begin) &&
+		strings.Contains(text, want); ok != (want != "") || want == "" && err != nil {
 		s.Errorf("%s: %v, want %q", what, err, want)
 	}
 }
@@ -112,11 +124,12 @@ func spawnOf(p spool.Profile) *spool.Spawn {
 	return &spool.Spawn{Profiles: map[string]spool.Profile{"helper": p}}
 }
 
-// testBudgetUnpricedRun has a run that falls back to a model whose price is gone since the start. The run ends before it
-// asks that model, although its agent parks runs for a larger budget.
+// testBudgetUnpricedRun has a run that falls back to a model whose price is gone since the start. The run ends before
+// it asks that model, although its agent parks runs for a larger budget.
 func testBudgetUnpricedRun(s budgetTest) {
 	spare := spooltest.NewModel(spooltest.Say("for nothing"))
-	c := s.budgeted(spool.Budget{}, spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), fails(overloaded())))
+	c := s.budgeted(spool.Budget{}, spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}),
+		fails(overloaded())))
 	c.Models["spare"], c.Agents[0].Fallbacks, c.Agents[0].OnBudget = spare, []string{"spare"}, spool.BudgetPark
 	c.Pricer = pricesOf("m", "spare")
 	s.history.Bounded = false
@@ -125,21 +138,23 @@ func testBudgetUnpricedRun(s budgetTest) {
 	s.working(c)
 	var told wire.CostBudgetExhausted
 	s.endsBy(wire.StopCostBudget, wire.EntryCostBudgetExhausted, &told)
-	if told.UnpricedModel != "spare" || told.CostBudgetMicros != 100_000 || told.CostMicros >= 100_000 || spare.Asked() != 0 {
+	if told.UnpricedModel != "spare" || told.CostBudgetMicros != 100_000 || told.CostMicros >= 100_000 ||
+		spare.Asked() != 0 {
 		s.Errorf("the record tells %+v, and the model was asked %d times", told, spare.Asked())
 	}
 	s.wellFormed()
 }
 
-// testBudgetUnreported has a model whose provider reports costs, but none of one answer. The run ends before it asks that
-// model again, because the budget of money does not bound it.
+// testBudgetUnreported has a model whose provider reports costs, but none of one answer. The run ends before it asks
+// that model again, because the budget of money does not bound it.
 func testBudgetUnreported(s budgetTest) {
 	look := func(id spool.ToolCallID, micros *spool.Cost) spooltest.Turn {
 		t := spooltest.Use(spooltest.Call{ID: id, Name: "look"})
 		t.Cost = micros
 		return t
 	}
-	m := spooltest.NewModel(look("c1", &spool.Cost{Micros: 7, Currency: "USD"}), look("c2", nil), spooltest.Say("for nothing"))
+	m := spooltest.NewModel(look("c1", &spool.Cost{Micros: 7, Currency: "USD"}), look("c2", nil),
+		spooltest.Say("for nothing"))
 	c := s.budgeted(spool.Budget{CostMicros: 100_000}, m)
 	c.Models["m"], c.Pricer, c.Agents[0].OnBudget = receipted{m, "USD"}, pricesOf(), spool.BudgetPark
 	s.history.Bounded = false

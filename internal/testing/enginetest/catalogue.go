@@ -47,7 +47,8 @@ func searched(t spool.Tool) spool.Tool {
 	return t
 }
 
-// config returns a configuration of an engine that keeps no files: with files, an agent with a catalogue has one more tool.
+// config returns a configuration of an engine that keeps no files: with files, an agent with a catalogue has one more
+// tool.
 func (s catalogueTest) config(m spool.Model, tools ...spool.Tool) engine.Config {
 	return withoutFiles(s.engineTest.config(m, tools...))
 }
@@ -82,8 +83,10 @@ func toolLines(lines []string) (all []string) {
 func testCatalogueFound(s catalogueTest) {
 	m := spooltest.NewModel(
 		spooltest.Use(find("c1", "sending mail")), spooltest.Use(describe("c2", "sendMail", "nothing")),
-		spooltest.Use(spooltest.Call{ID: "c3", Name: "sendMail"}, describe("c4", "payBill"), describe("c5", "payBill", "askBank")), spooltest.Say("done"), spooltest.Say("again"))
-	e := s.working(s.config(m, searched(plain("askBank", "1")), plain("now", "2"), searched(plain("payBill", "3")), searched(plain("sendMail", `"sent"`))))
+		spooltest.Use(spooltest.Call{ID: "c3", Name: "sendMail"}, describe("c4", "payBill"),
+			describe("c5", "payBill", "askBank")), spooltest.Say("done"), spooltest.Say("again"))
+	e := s.working(s.config(m, searched(plain("askBank", "1")), plain("now", "2"), searched(plain("payBill", "3")),
+		searched(plain("sendMail", `"sent"`))))
 	s.start(e, "r1", "go")
 	client := s.watch(e, &spooltest.Client{Name: "live"}, wire.FollowOptions{})
 	s.ended(wire.Completed)
@@ -93,7 +96,9 @@ func testCatalogueFound(s catalogueTest) {
 	s.lines("results", toolLines(s.script())[:2],
 		`tool c1:{"tools":[{"description":"Does sendMail","name":"sendMail"}]}`,
 		`tool c2:{"notes":["there is no tool \"nothing\": find tools with searchTools"],"tools":[`+sent+`]}`)
-	if got := toolLines(s.script())[2]; !strings.HasPrefix(got, `tool c3:"sent" c4:{"tools":[{"description":"Does payBill"`) || !strings.Contains(got, "askBank") {
+	if got := toolLines(s.script())[2]; !strings.HasPrefix(
+		got, `tool c3:"sent" c4:{"tools":[{"description":"Does payBill"`,
+	) || !strings.Contains(got, "askBank") {
 		s.Errorf("the results are %s", got)
 	}
 	s.start(e, "r2", "go")
@@ -143,7 +148,8 @@ func testCatalogueKilled(s catalogueTest) {
 // tools.
 func testCatalogueMoved(s catalogueTest) {
 	m := spooltest.NewReplayModel(
-		spooltest.Use(describe("c1", "sendMail"), spooltest.Call{ID: "c2", Name: "ask"}), spooltest.Use(spooltest.Call{ID: "c3", Name: "sendMail"}), spooltest.Say("done"))
+		spooltest.Use(describe("c1", "sendMail"), spooltest.Call{ID: "c2", Name: "ask"}),
+		spooltest.Use(spooltest.Call{ID: "c3", Name: "sendMail"}), spooltest.Say("done"))
 	config := s.config(m, approved("ask", "1"), searched(plain("sendMail", `"sent"`)))
 	p := s.process(config)
 	s.start(p.Engine, "r1", "go")
@@ -159,7 +165,8 @@ func testCatalogueMoved(s catalogueTest) {
 
 // testCatalogueApproval asks a person about a call. The answer is bound to the arguments, which the person may edit.
 func testCatalogueApproval(s catalogueTest) {
-	m := spooltest.NewReplayModel(spooltest.Use(describe("c1", "sendMail")), spooltest.Use(spooltest.Call{ID: "c2", Name: "sendMail", Args: `{"to":"bob"}`}), spooltest.Say("done"))
+	m := spooltest.NewReplayModel(spooltest.Use(describe("c1", "sendMail")),
+		spooltest.Use(spooltest.Call{ID: "c2", Name: "sendMail", Args: `{"to":"bob"}`}), spooltest.Say("done"))
 	send := searched(approved("sendMail", `"sent"`))
 	send.Check = func(args json.RawMessage) error {
 		var a struct{ To *string }
@@ -173,14 +180,19 @@ func testCatalogueApproval(s catalogueTest) {
 	e := s.engine(config)
 	park := s.parksOf(chat, "r1")[0]
 	o, err := e.Outcome(context.Background(), chat, "r1")
-	if err != nil || len(o.Parks) != 1 || !strings.Contains(string(o.Parks[0].InputSchema), `"to"`) || park.Digest == "" || o.Parks[0].Digest != park.Digest {
+	if err != nil || len(o.Parks) != 1 || !strings.Contains(string(o.Parks[0].InputSchema), `"to"`) || park.Digest == "" ||
+		o.Parks[0].Digest != park.Digest {
 		s.Fatalf("the question is %+v, %v", o.Parks, err)
 	}
 	approveTest(s).refused(e, wire.Response{ToolCallID: "c2", Approved: true, Digest: "another"}, wire.ReasonChanged)
-	if _, err := s.respondWith(e, wire.Response{ToolCallID: "c2", Approved: true, Args: json.RawMessage(`{"to":7}`)}); spool.CodeOf(err) != spool.Invalid {
+	if _, err := s.respondWith(
+		e, wire.Response{ToolCallID: "c2", Approved: true, Args: json.RawMessage(`{"to":7}`)},
+	); spool.CodeOf(err) != spool.Invalid {
 		s.Errorf("wrong arguments: %v", err)
 	}
-	approveTest(s).delivered(e, wire.Response{ToolCallID: "c2", Approved: true, Digest: park.Digest, Args: json.RawMessage(`{"to":"eve"}`)})
+	approveTest(s).delivered(e, wire.Response{
+		ToolCallID: "c2", Approved: true, Digest: park.Digest, Args: json.RawMessage(`{"to":"eve"}`),
+	})
 	s.work(e)
 	s.ended(wire.Completed)
 	if got := s.called("sendMail"); string(got.Args) != `{"to":"eve"}` {
@@ -196,7 +208,8 @@ func testCatalogueApproval(s catalogueTest) {
 func testCatalogueAccess(s catalogueTest) {
 	m := func() *spooltest.Model {
 		return spooltest.NewModel(
-			spooltest.Use(find("c1", "pay bill"), describe("c2", "payBill", "sendMail"), spooltest.Call{ID: "c3", Name: "payBill"}), spooltest.Say("done"))
+			spooltest.Use(find("c1", "pay bill"), describe("c2", "payBill", "sendMail"),
+				spooltest.Call{ID: "c3", Name: "payBill"}), spooltest.Say("done"))
 	}
 	pay := func() spool.Tool { return limited(searched(plain("payBill", `"paid"`))) }
 	first := m()
@@ -231,7 +244,8 @@ func testCatalogueAccess(s catalogueTest) {
 // description and can call the tool.
 func testCatalogueUndescribed(s catalogueTest) {
 	m := spooltest.NewModel(
-		spooltest.Use(spooltest.Call{ID: "c1", Name: "sendMail"}, spooltest.Call{ID: "c2", Name: "sendMail"}, describe("c3", "askBank"), spooltest.Call{ID: "c4", Name: "askBank"}),
+		spooltest.Use(spooltest.Call{ID: "c1", Name: "sendMail"}, spooltest.Call{ID: "c2", Name: "sendMail"},
+			describe("c3", "askBank"), spooltest.Call{ID: "c4", Name: "askBank"}),
 		spooltest.Use(spooltest.Call{ID: "c5", Name: "sendMail"}), spooltest.Say("done"))
 	e := s.working(s.config(m, searched(approved("askBank", "1")), searched(plain("sendMail", `"sent"`))))
 	s.start(e, "r1", "go")
@@ -241,11 +255,13 @@ func testCatalogueUndescribed(s catalogueTest) {
 	for i, name := range map[int]string{0: "sendMail", 1: "sendMail", 3: "askBank"} {
 		var text string
 		_ = json.Unmarshal(results[i].Result, &text)
-		if !strings.HasPrefix(text, "error: "+name+" was not called, because it was not described in this run.") || !strings.HasSuffix(text, `{"to":{"type":"string"}}}}`) {
+		if !strings.HasPrefix(text, "error: "+name+" was not called, because it was not described in this run.") ||
+			!strings.HasSuffix(text, `{"to":{"type":"string"}}}}`) {
 			s.Errorf("result %d is %s", i, results[i].Result)
 		}
 	}
-	s.same("executed", len(slices.DeleteFunc(s.history.Calls(), func(c spool.ToolCall) bool { return c.Name != "sendMail" })), 1)
+	s.same("executed", len(slices.DeleteFunc(s.history.Calls(),
+		func(c spool.ToolCall) bool { return c.Name != "sendMail" })), 1)
 }
 
 // testCatalogueFull describes more tools than a run can have, also in one step.
@@ -260,16 +276,19 @@ func testCatalogueFull(s catalogueTest) {
 		}
 		turns = append(turns, spooltest.Use(describe(spool.ToolCallID(fmt.Sprintf("c%d", batch)), names...)))
 	}
-	turns = append(turns, spooltest.Use(spooltest.Call{ID: "d1", Name: "tool69"}, spooltest.Call{ID: "d2", Name: "tool3"}), spooltest.Say("done"))
+	turns = append(turns, spooltest.Use(spooltest.Call{ID: "d1", Name: "tool69"}, spooltest.Call{ID: "d2", Name: "tool3"}),
+		spooltest.Say("done"))
 	m := spooltest.NewModel(turns...)
 	e := s.working(s.config(m, tools...))
 	s.start(e, "r1", "go")
 	s.ended(wire.Completed)
 	results := toolLines(s.script())
-	if got := strings.Count(results[6], `"parameters"`); got != spool.MaxDescribed-60 || !strings.Contains(results[6], "tool64 cannot be called: this run has described 64 tools") {
+	if got := strings.Count(results[6], `"parameters"`); got != spool.MaxDescribed-60 ||
+		!strings.Contains(results[6], "tool64 cannot be called: this run has described 64 tools") {
 		s.Errorf("the last description is %s", results[6])
 	}
-	s.lines("results", results[7:], `tool d1:"error: tool69 cannot be called: this run has described 64 tools, and cannot have more. Go on with those" d2:1`)
+	s.lines("results", results[7:],
+		`tool d1:"error: tool69 cannot be called: this run has described 64 tools, and cannot have more. Go on with those" d2:1`)
 	last := m.Requests()[8].Tools
 	if len(last) != 2+spool.MaxDescribed || last[2].Name != "tool0" || last[65].Name != "tool63" {
 		s.Errorf("the last request has %d tools", len(last))
@@ -279,7 +298,8 @@ func testCatalogueFull(s catalogueTest) {
 // testCatalogueBudget counts searches, descriptions and the calls of what was found against the budget of tool calls.
 func testCatalogueBudget(s catalogueTest) {
 	m := spooltest.NewModel(
-		spooltest.Use(find("c1", "send")), spooltest.Use(describe("c2", "sendMail"), describe("c3", "askBank")), spooltest.Say("done"))
+		spooltest.Use(find("c1", "send")), spooltest.Use(describe("c2", "sendMail"), describe("c3", "askBank")),
+		spooltest.Say("done"))
 	c := s.config(m, searched(plain("askBank", "1")), searched(plain("sendMail", `"sent"`)))
 	c.Agents[0].Budget, c.Agents[0].OnBudget = spool.Budget{ToolCalls: 2}, spool.BudgetEnd
 	e := s.working(c)
@@ -304,10 +324,14 @@ func testCatalogueCompacted(s catalogueTest) {
 			}
 			return spooltest.Use(spooltest.Call{ID: "s1", Name: "sendMail"})
 		default:
-			return spooltest.Use(spooltest.Call{ID: spool.ToolCallID(fmt.Sprintf("l%d", len(r.Messages))), Name: "look", Args: fmt.Sprintf(`{"n":%d}`, len(r.Messages))})
+			return spooltest.Use(spooltest.Call{
+				ID: spool.ToolCallID(fmt.Sprintf("l%d", len(r.Messages))), Name: "look",
+				Args: fmt.Sprintf(`{"n":%d}`, len(r.Messages)),
+			})
 		}
 	})
-	e := s.working(withoutFiles(contextTest(s).contextConfig(m, sums, plain("look", `"`+long("seen", 600)+`"`), searched(plain("sendMail", `"sent"`)))))
+	e := s.working(withoutFiles(contextTest(s).contextConfig(m, sums, plain("look", `"`+long("seen", 600)+`"`),
+		searched(plain("sendMail", `"sent"`)))))
 	s.start(e, "r1", "go")
 	s.ended(wire.Completed)
 	all := seen(m)
@@ -322,8 +346,11 @@ func testCatalogueCompacted(s catalogueTest) {
 // testCatalogueSource has the catalogue of a source. The list of the run is the catalogue, also in another process.
 func testCatalogueSource(s catalogueTest) {
 	m := spooltest.NewReplayModel(spooltest.Use(find("c1", "send")), spooltest.Use(describe("c2", "send_mail")),
-		spooltest.Use(spooltest.Call{ID: "c3", Name: "ask"}), spooltest.Use(spooltest.Call{ID: "c4", Name: "send_mail", Args: `{"to":"bob"}`}), spooltest.Say("done"))
-	c := &source{s: sourceTest(s), name: "mail", ready: func(t *spool.Tool) { t.Search, t.Approval = true, spool.AlwaysApprove }}
+		spooltest.Use(spooltest.Call{ID: "c3", Name: "ask"}),
+		spooltest.Use(spooltest.Call{ID: "c4", Name: "send_mail", Args: `{"to":"bob"}`}), spooltest.Say("done"))
+	c := &source{
+		s: sourceTest(s), name: "mail", ready: func(t *spool.Tool) { t.Search, t.Approval = true, spool.AlwaysApprove },
+	}
 	c.set(nil, "send_fax", "send_mail")
 	config := withoutFiles(sourceTest(s).sourced(m, c, approved("ask", "1")))
 	p := s.process(config)
@@ -333,7 +360,9 @@ func testCatalogueSource(s catalogueTest) {
 	c.set(nil, "other")
 	e := s.working(config)
 	s.answer(e, "c3", true, "")
-	s.until("the second question", func() bool { return len(s.parksOf(chat, "r1")) == 2 && s.thread().State == wire.WaitingForInput })
+	s.until("the second question", func() bool {
+		return len(s.parksOf(chat, "r1")) == 2 && s.thread().State == wire.WaitingForInput
+	})
 	approveTest(s).delivered(e, wire.Response{ToolCallID: "c4", Approved: true, Args: json.RawMessage(`{"to":"eve"}`)})
 	s.ended(wire.Completed)
 	if got := s.called("send_mail"); string(got.Args) != `{"to":"eve"}` || c.lists() != 1 {
@@ -376,14 +405,16 @@ func testCatalogueNested(s catalogueTest) {
 	m := spooltest.NewModel(
 		spooltest.Use(describe("c1", "askBank")),
 		spooltest.Use(spooltest.Call{ID: "c2", Name: spool.SpawnTool, Args: `{"name":"other","instructions":"work"}`}),
-		spooltest.Use(describe("c3", "sendMail")), spooltest.Use(spooltest.Call{ID: "c4", Name: "sendMail"}), spooltest.Say("other done"), spooltest.Say("done"))
+		spooltest.Use(describe("c3", "sendMail")), spooltest.Use(spooltest.Call{ID: "c4", Name: "sendMail"}),
+		spooltest.Say("other done"), spooltest.Say("done"))
 	config := s.config(m, searched(plain("askBank", "1")), searched(plain("sendMail", `"sent"`)))
 	config.Agents[0].Spawn = &spool.Spawn{Open: true}
 	e := s.working(config)
 	s.start(e, "r1", "go")
 	s.ended(wire.Completed)
 	outer := spool.SpawnTool + " " + findTools
-	s.lines("tools", seen(m), outer, outer+" askBank", findTools, findTools+" sendMail", findTools+" sendMail", outer+" askBank")
+	s.lines("tools", seen(m), outer, outer+" askBank", findTools, findTools+" sendMail", findTools+" sendMail",
+		outer+" askBank")
 	s.same("executed", s.called("sendMail").Agent, "other")
 }
 
@@ -403,10 +434,11 @@ func testCatalogueTransfer(s catalogueTest) {
 	s.lines("tools of b", seen(n), findTools)
 }
 
-// testCatalogueArtifact saves an artifact after a description. The tool that reads it was there before, so that the list
-// grows only at its end.
+// testCatalogueArtifact saves an artifact after a description. The tool that reads it was there before, so that the
+// list grows only at its end.
 func testCatalogueArtifact(s catalogueTest) {
-	m := spooltest.NewModel(spooltest.Use(describe("c1", "save")), spooltest.Use(spooltest.Call{ID: "c2", Name: "save"}), spooltest.Say("done"))
+	m := spooltest.NewModel(spooltest.Use(describe("c1", "save")), spooltest.Use(spooltest.Call{ID: "c2", Name: "save"}),
+		spooltest.Say("done"))
 	save := searched(plain("save", ""))
 	save.Call = func(ctx context.Context, call spool.ToolCall) (json.RawMessage, error) {
 		_, err := call.SaveArtifact(ctx, "a.txt", "text/plain", strings.NewReader("text"))
@@ -426,20 +458,28 @@ func testCatalogueClient(s catalogueTest) {
 	m := spooltest.NewModel(spooltest.Use(describe("c1", "sendMail")), spooltest.Say("done"))
 	e := s.working(s.config(m, searched(plain("sendMail", "1"))))
 	for _, name := range []string{spool.SearchTool, "sendMail"} {
-		_, err := e.Run(context.Background(), chat, wire.StartRequest{Prompt: "go", Client: wire.ClientInput{Tools: []wire.ClientTool{{Name: name}}}})
-		if want := `tools[0].name: the agent "a" has a tool "` + name + `" of its own; give the client's another name`; spool.MessageOf(err) != want {
+		_, err := e.Run(context.Background(), chat,
+			wire.StartRequest{Prompt: "go", Client: wire.ClientInput{Tools: []wire.ClientTool{{Name: name}}}})
+		if want := `tools[0].name: the agent "a" has a tool "` + name +
+			`" of its own; give the client's another name`; spool.MessageOf(err) != want {
 			s.Errorf("a client's tool %s: %v", name, err)
 		}
 	}
-	s.startAs(e, chat, wire.StartRequest{Prompt: "go", RunID: "r1", Client: wire.ClientInput{Tools: []wire.ClientTool{{Name: "confirm"}}}})
+	s.startAs(e, chat, wire.StartRequest{
+		Prompt: "go", RunID: "r1", Client: wire.ClientInput{Tools: []wire.ClientTool{{Name: "confirm"}}},
+	})
 	s.ended(wire.Completed)
 	s.lines("tools", seen(m), findTools+" confirm", findTools+" confirm sendMail")
 }
 
-// testCataloguePinned takes a tool out of the catalogue while a run waits whose revision is pinned, and one whose is not.
+// testCataloguePinned takes a tool out of the catalogue while a run waits whose revision is pinned, and one whose is
+// not.
 func testCataloguePinned(s catalogueTest) {
-	for name, want := range map[spool.Revisions]string{spool.RevisionsPin: "ask " + findTools + " sendMail", spool.RevisionsFollow: "ask sendMail other"} {
-		m := spooltest.NewReplayModel(spooltest.Use(describe("c1", "sendMail")), spooltest.Use(spooltest.Call{ID: "c2", Name: "ask"}), spooltest.Say("done"))
+	for name, want := range map[spool.Revisions]string{
+		spool.RevisionsPin: "ask " + findTools + " sendMail", spool.RevisionsFollow: "ask sendMail other",
+	} {
+		m := spooltest.NewReplayModel(spooltest.Use(describe("c1", "sendMail")),
+			spooltest.Use(spooltest.Call{ID: "c2", Name: "ask"}), spooltest.Say("done"))
 		config := s.config(m, approved("ask", "1"), searched(plain("sendMail", "2")), searched(plain("other", "3")))
 		config.Agents[0].Revisions = name
 		p := s.process(config)
@@ -455,7 +495,9 @@ func testCataloguePinned(s catalogueTest) {
 		e := s.engine(config)
 		stop := s.work(e)
 		park := s.parksOf(key, run)[0]
-		if _, err := e.Respond(context.Background(), key, wire.Response{ToolCallID: "c2", Approved: true, Digest: park.Digest, By: "ann"}); err != nil {
+		if _, err := e.Respond(
+			context.Background(), key, wire.Response{ToolCallID: "c2", Approved: true, Digest: park.Digest, By: "ann"},
+		); err != nil {
 			s.Fatal(err)
 		}
 		s.until("the end", func() bool { return s.threadOf(key).State.Terminal() })
@@ -468,7 +510,8 @@ func testCataloguePinned(s catalogueTest) {
 func testCatalogueInvalid(s catalogueTest) {
 	for name := range strings.FieldsSeq(findTools) {
 		_, err := engine.New(s.join(), s.config(spooltest.NewModel(), searched(plain("a", "1")), plain(name, "2")))
-		if want := `Config.Agents: agent "a" has tools with Search and a tool of the name "` + name + `"`; spool.MessageOf(err) != want {
+		if want := `Config.Agents: agent "a" has tools with Search and a tool of the name "` + name +
+			`"`; spool.MessageOf(err) != want {
 			s.Errorf("got %v", err)
 		}
 	}

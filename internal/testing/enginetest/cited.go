@@ -52,7 +52,8 @@ func cited(messages []spool.Message) (lines []string) {
 	for _, m := range messages {
 		for _, p := range m.Content {
 			if p.Type == spool.PartSource {
-				lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s%s|%s %v", m.Role, p.ToolCallID, p.URL, p.Title, p.Spans)))
+				lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s%s|%s %v", m.Role, p.ToolCallID, p.URL, p.Title,
+					p.Spans)))
 			}
 		}
 	}
@@ -84,7 +85,8 @@ func testCitedAnswer(s citedTest) {
 	if diff := cmp.Diff(bothCited, cited(snap.Messages)); diff != "" {
 		s.Errorf("the snapshot's sources:\n%s", diff)
 	}
-	if o, err := e.Outcome(context.Background(), chat, "r1"); err != nil || o.Message == nil || len(o.Message.Content.Sources()) != 3 {
+	if o, err := e.Outcome(context.Background(), chat, "r1"); err != nil || o.Message == nil ||
+		len(o.Message.Content.Sources()) != 3 {
 		s.Errorf("the outcome is %+v, %v", o, err)
 	}
 	s.start(e, "r2", "and?")
@@ -100,7 +102,8 @@ func testCitedAnswer(s citedTest) {
 
 // testCitedOnly has an answer of nothing but sources, which is an empty one.
 func testCitedOnly(s citedTest) {
-	s.start(s.working(s.config(spooltest.NewReplayModel(spooltest.Turn{Sources: []spool.Source{{Title: "A"}}}))), "r1", "go")
+	s.start(s.working(s.config(spooltest.NewReplayModel(spooltest.Turn{Sources: []spool.Source{{Title: "A"}}}))), "r1",
+		"go")
 	s.ended(wire.Completed)
 	emptyTest(s).tellsEnd(wire.StopEmpty)
 }
@@ -108,8 +111,10 @@ func testCitedOnly(s citedTest) {
 // testCitedCut has an answer that is cut. A source has the spans of what is left.
 func testCitedCut(s citedTest) {
 	c := s.config(spooltest.NewReplayModel(spooltest.Turn{
-		Text:         []string{"One. Two."},
-		Sources:      []spool.Source{{Title: "A", Spans: []spool.Span{{Start: 0, End: 4}, {Start: 5, End: 9}, {Start: 5, End: 10}}}},
+		Text: []string{"One. Two."},
+		Sources: []spool.Source{
+			{Title: "A", Spans: []spool.Span{{Start: 0, End: 4}, {Start: 5, End: 9}, {Start: 5, End: 10}}},
+		},
 		FinishReason: spool.FinishLength,
 	}))
 	s.start(s.working(c), "r1", "go")
@@ -117,8 +122,8 @@ func testCitedCut(s citedTest) {
 	s.lines("sources", cited(s.messagesOf(chat)), "assistant |A [{0 4} {5 9}]")
 }
 
-// citedScript is a run whose answers and results name sources. The first process has faults; if it crashes, a second one
-// continues. No source is there twice.
+// citedScript is a run whose answers and results name sources. The first process has faults; if it crashes, a second
+// one continues. No source is there twice.
 func citedScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
 	c := newCampaign(s, s.config(citing(), plain("search", finding), plain("look", "1")), 1, own)
 	first, stop := c.survive(faults, []string{"a"}, func(n *node) {

@@ -73,7 +73,9 @@ func (s *engineTest) collect(e *engine.Engine, key spool.ThreadKey, o wire.Follo
 
 // sse reads an event stream until no more events come. Frames without an id have no cursor. Other
 // contains everything that is not a frame.
-func (s *engineTest) sse(e *engine.Engine, key spool.ThreadKey, o wire.SSEOptions, wait time.Duration) (frames []wire.Frame, other []string) {
+func (s *engineTest) sse(
+	e *engine.Engine, key spool.ThreadKey, o wire.SSEOptions, wait time.Duration,
+) (frames []wire.Frame, other []string) {
 	s.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

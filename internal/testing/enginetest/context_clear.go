@@ -22,8 +22,8 @@ func clears(r spool.ModelRequest) (n int) {
 	return n
 }
 
-// testContextClears has a run with long results. Old ones are cleared, several at a time, and nothing is summarised. The
-// process of the next run sends the same prompt.
+// testContextClears has a run with long results. Old ones are cleared, several at a time, and nothing is summarised.
+// The process of the next run sends the same prompt.
 func testContextClears(s contextTest) {
 	m, sums := stepping(4000, 10, "look"), summing() // room for 3000, cleared at 2400, of which 750 stay
 	c := s.contextConfig(m, sums, plain("look", result("seen", 2000)))
@@ -35,7 +35,8 @@ func testContextClears(s contextTest) {
 	s.working(c)
 	s.start(e, "r2", "and?")
 	s.ended(wire.Completed)
-	if sums.Asked() != 0 || len(s.compactions()) != 0 || s.run("r1").Cleared == "" || s.run("r2").Cleared != s.run("r1").Cleared {
+	if sums.Asked() != 0 || len(s.compactions()) != 0 || s.run("r1").Cleared == "" ||
+		s.run("r2").Cleared != s.run("r1").Cleared {
 		s.Errorf("%d summaries, and what is cleared is %s and %s", sums.Asked(), s.run("r1").Cleared, s.run("r2").Cleared)
 	}
 	s.fits(m, 3000)
@@ -71,8 +72,10 @@ func testContextClearsTooLittle(s contextTest) {
 			return spooltest.Say("done")
 		}
 		return spooltest.Turn{
-			Text:  []string{long(fmt.Sprintf("step-%d", step), 2400)},
-			Calls: []spooltest.Call{{ID: spool.ToolCallID(fmt.Sprintf("c%d", step)), Name: "look", Args: fmt.Sprintf(`{"n":%d}`, step)}},
+			Text: []string{long(fmt.Sprintf("step-%d", step), 2400)},
+			Calls: []spooltest.Call{
+				{ID: spool.ToolCallID(fmt.Sprintf("c%d", step)), Name: "look", Args: fmt.Sprintf(`{"n":%d}`, step)},
+			},
 		}
 	})
 	sums := summing()

@@ -47,7 +47,10 @@ func compactScript(t *engineTest, own bool, faults ...spooltest.Fault) int {
 	s := contextTest{t}
 	m := marching(900, 7) // room for 675, compacted at 540, of which 168 stay
 	sums := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
-		return spooltest.Turn{Text: []string{fmt.Sprintf("SUM of %d lines", strings.Count(r.Messages[0].Text(), "\n")+1)}, Usage: spooltest.Tokens(7, 3)}
+		return spooltest.Turn{
+			Text:  []string{fmt.Sprintf("SUM of %d lines", strings.Count(r.Messages[0].Text(), "\n")+1)},
+			Usage: spooltest.Tokens(7, 3),
+		}
 	})
 	look := plain("look", result("seen", 640))
 	look.Idempotent = true

@@ -48,7 +48,8 @@ func testForceCompacts(s contextTest) {
 	s.turns(e, "f")
 	<-time.After(quiet)
 	client()
-	if text := promptText(m.Requests()[5]); strings.Count(text, "SUM-1 of") != 1 || strings.Contains(text, long("b", 9)) || !strings.HasSuffix(text, long("f", 400)) {
+	if text := promptText(m.Requests()[5]); strings.Count(text, "SUM-1 of") != 1 || strings.Contains(text, long("b", 9)) ||
+		!strings.HasSuffix(text, long("f", 400)) {
 		s.Errorf("the next prompt is %s", text)
 	}
 	rows := s.rows(spool.UsageCompaction)
@@ -127,7 +128,8 @@ func testForceBehindRun(s contextTest) {
 	if problem := malformed(last.Messages); problem != "" {
 		s.Error(problem)
 	}
-	if text := promptText(last); strings.Contains(text, "What I want is this.") || !strings.Contains(text, "step-6.") || !strings.HasSuffix(text, "And now?") {
+	if text := promptText(last); strings.Contains(text, "What I want is this.") || !strings.Contains(text, "step-6.") ||
+		!strings.HasSuffix(text, "And now?") {
 		s.Errorf("the next prompt is %s", text)
 	}
 }
@@ -145,7 +147,8 @@ func testForceUsage(s contextTest) {
 	}
 	before := usage()
 	asked := m.Requests()[3]
-	if want := int64(tokensOf(promptText(asked))) + 102; before.UsedTokens != want || before.BudgetTokens != 84_000 || before.CompactAtTokens != 67_200 || before.Messages != 8 {
+	if want := int64(tokensOf(promptText(asked))) + 102; before.UsedTokens != want || before.BudgetTokens != 84_000 ||
+		before.CompactAtTokens != 67_200 || before.Messages != 8 {
 		s.Errorf("before: %+v, want %d tokens", before, want)
 	}
 	s.compact(e)

@@ -25,7 +25,8 @@ func testContextNested(s contextTest) {
 			return march(r, 7)
 		}
 	})
-	c := nestedTest(s).treeConfig(m, plain("look", result("seen", 640)), plain("once", `"done"`), approved("send", `"sent"`))
+	c := nestedTest(s).treeConfig(m, plain("look", result("seen", 640)), plain("once", `"done"`),
+		approved("send", `"sent"`))
 	c.Agents[0].Spawn.MaxSteps = 40
 	c.Models["sums"], c.Context.CompactionModel = summing(), "sums"
 	e := s.working(c)
@@ -59,7 +60,8 @@ func testContextNested(s contextTest) {
 	}
 	s.fits(m, 675)
 	for i, r := range m.Requests() {
-		if first := r.Messages[0].Text(); r.Instructions != "" && !strings.HasSuffix(first, "go left") && !strings.HasSuffix(first, "go right") {
+		if first := r.Messages[0].Text(); r.Instructions != "" && !strings.HasSuffix(first, "go left") &&
+			!strings.HasSuffix(first, "go right") {
 			s.Errorf("prompt %d begins with %s", i, first)
 		}
 	}

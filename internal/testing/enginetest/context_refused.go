@@ -12,7 +12,9 @@ import (
 
 // contextOverflow returns the error for a prompt that is too long.
 func contextOverflow() error {
-	return &spool.ModelError{Status: 400, ContextOverflow: true, Message: "This model's maximum context length is 500 tokens."}
+	return &spool.ModelError{
+		Status: 400, ContextOverflow: true, Message: "This model's maximum context length is 500 tokens.",
+	}
 }
 
 // strict returns a model with an unknown window that refuses prompts of more than the given tokens.
@@ -46,7 +48,8 @@ func testContextRefused(s contextTest) {
 	if r.Segments != 1 || r.Attempts != 0 || r.Steps != 1 {
 		s.Errorf("the run: %+v", r)
 	}
-	s.lines("the ledger", s.outcomes(), "step finished", "step finished", "step finished", "step error", "compaction finished", "step finished")
+	s.lines("the ledger", s.outcomes(), "step finished", "step finished", "step finished", "step error",
+		"compaction finished", "step finished")
 	last := promptText(m.Requests()[4])
 	if !strings.Contains(last, "SUM-1") || !strings.HasSuffix(last, long("d", 400)) {
 		s.Errorf("the second prompt is %s", last)
@@ -81,7 +84,8 @@ func testContextRefusedNothing(s contextTest) {
 // testContextRefusedMidway has a provider that reports an overflow after the answer has begun.
 func testContextRefusedMidway(s contextTest) {
 	sums := summing()
-	m := spooltest.NewModel(spooltest.Say("one"), spooltest.Say("two"), spooltest.Turn{Text: []string{"half an ans"}, Err: contextOverflow()})
+	m := spooltest.NewModel(spooltest.Say("one"), spooltest.Say("two"),
+		spooltest.Turn{Text: []string{"half an ans"}, Err: contextOverflow()})
 	e := s.working(s.contextConfig(m, sums))
 	s.turns(e, "a", "b")
 	s.start(e, "r-c", "c")
@@ -94,7 +98,12 @@ func testContextRefusedMidway(s contextTest) {
 func testContextRefusedThrottle(s contextTest) {
 	sums := summing()
 	m := spooltest.NewModel(spooltest.Say("one"), spooltest.Say("two"),
-		spooltest.Turn{Err: &spool.ModelError{Status: 429, Type: "rate_limit_exceeded", Message: "Request too large on tokens per min (TPM): please reduce the length of the messages."}},
+		spooltest.Turn{
+			Err: &spool.ModelError{
+				Status: 429, Type: "rate_limit_exceeded",
+				Message: "Request too large on tokens per min (TPM): please reduce the length of the messages.",
+			},
+		},
 		spooltest.Say("three"))
 	e := s.working(s.contextConfig(m, sums))
 	s.turns(e, "a", "b", "c")

@@ -109,17 +109,27 @@ func crashPoints(t *testing.T, name string, calls, way int, script func(t *testi
 // everythingScript is a run of two steps, with tools of every kind and a park.
 func everythingScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
 	m := spooltest.NewReplayModel(
-		spooltest.Turn{Reasoning: []string{"hm"}, Text: []string{"one ", "two"}, Usage: spooltest.Tokens(5, 7), Calls: []spooltest.Call{
-			{ID: "c1", Name: "look"}, {ID: "c2", Name: "once"}, {ID: "c3", Name: "send"}, {ID: "c4", Name: "nope"},
-		}},
-		spooltest.Turn{Text: []string{"three ", "four"}, Usage: spooltest.Tokens(11, 13), Calls: []spooltest.Call{{ID: "c5", Name: "once"}}},
+		spooltest.Turn{
+			Reasoning: []string{"hm"}, Text: []string{"one ", "two"}, Usage: spooltest.Tokens(5, 7),
+			Calls: []spooltest.Call{
+				{ID: "c1", Name: "look"}, {ID: "c2", Name: "once"}, {ID: "c3", Name: "send"}, {ID: "c4", Name: "nope"},
+			},
+		},
+		spooltest.Turn{
+			Text:  []string{"three ", "four"},
+			Usage: spooltest.Tokens(11, 13),
+			Calls: []spooltest.Call{{ID: "c5", Name: "once"}},
+		},
 		spooltest.Turn{Text: []string{"five"}, Usage: spooltest.Tokens(17, 19)},
 	)
-	look := spool.Tool{ToolSpec: spool.ToolSpec{Name: "look"}, Call: func(ctx context.Context, call spool.ToolCall) (json.RawMessage, error) {
-		_ = call.Publish(ctx, "looking", 1) // errors are caused by the script
-		_ = call.PublishDurable(ctx, "looked", 2)
-		return json.RawMessage(`"seen"`), nil
-	}}
+	look := spool.Tool{
+		ToolSpec: spool.ToolSpec{Name: "look"},
+		Call: func(ctx context.Context, call spool.ToolCall) (json.RawMessage, error) {
+			_ = call.Publish(ctx, "looking", 1) // errors are caused by the script
+			_ = call.PublishDurable(ctx, "looked", 2)
+			return json.RawMessage(`"seen"`), nil
+		},
+	}
 	look.Idempotent = true
 	c := newCampaign(s, s.config(m, look, plain("once", `"done"`), approved("send", `"sent"`)), 1, own)
 	answered := 0
@@ -139,7 +149,8 @@ func everythingScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
 	if got := s.thread(); got.State != wire.Completed {
 		s.Errorf("the run ended as %s: %+v", got.State, s.run("r1"))
 	}
-	if text := strings.Join(s.script(), "\n"); strings.Count(text, "one two") != 1 || strings.Count(text, "three four") != 1 || strings.Count(text, "five") != 1 {
+	if text := strings.Join(s.script(), "\n"); strings.Count(text, "one two") != 1 ||
+		strings.Count(text, "three four") != 1 || strings.Count(text, "five") != 1 {
 		s.Errorf("messages: %s", text)
 	}
 	c.finish(stop)
@@ -149,8 +160,10 @@ func everythingScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
 // expiryScript leaves a call without an answer: there is a warning, the call gets more time, and it
 // expires.
 func expiryScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
-	c := newCampaign(s, s.config(sending(), expiring(spool.Expiry{Then: spool.ExpireExtend, TTL: 2 * time.Minute, Warn: time.Minute, Extensions: 1})), 1, own)
-	c.config.Worker.Poll, c.config.Worker.SweepEvery = 4*time.Second, 20*time.Second // calls of an idle worker are all alike, so have fewer of them
+	c := newCampaign(s, s.config(sending(),
+		expiring(spool.Expiry{Then: spool.ExpireExtend, TTL: 2 * time.Minute, Warn: time.Minute, Extensions: 1})), 1, own)
+	// calls of an idle worker are all alike, so have fewer of them
+	c.config.Worker.Poll, c.config.Worker.SweepEvery = 4*time.Second, 20*time.Second
 	first, stop := c.survive(faults, []string{"a"}, func(*node) {})
 	calls := first.faulty.Calls()
 	if got := s.thread(); got.State != wire.Completed || s.executed() != 0 {

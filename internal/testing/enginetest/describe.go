@@ -33,7 +33,9 @@ func (s describeTest) change(e *engine.Engine, c wire.ThreadChange) wire.Thread 
 // A title, labels and an owner are set and removed one by one. Fields that a change does not name stay.
 func testDescribeChanges(s describeTest) {
 	e := s.working(s.config(spooltest.NewModel(spooltest.Say("hi"))))
-	s.startAs(e, chat, wire.StartRequest{Prompt: "go", RunID: "r1", By: "ann", Labels: map[string]string{"team": "a", "kind": "x"}})
+	s.startAs(e, chat, wire.StartRequest{
+		Prompt: "go", RunID: "r1", By: "ann", Labels: map[string]string{"team": "a", "kind": "x"},
+	})
 	s.ended(wire.Completed)
 	before := s.thread()
 
@@ -45,9 +47,15 @@ func testDescribeChanges(s describeTest) {
 	}{
 		{wire.ThreadChange{}, func() {}},
 		{wire.ThreadChange{Title: &title}, func() { want.Title = title }},
-		{wire.ThreadChange{Labels: map[string]*string{"team": &other, "kind": nil, "none": nil}}, func() { want.Labels = map[string]string{"team": "b"} }},
+		{
+			wire.ThreadChange{Labels: map[string]*string{"team": &other, "kind": nil, "none": nil}},
+			func() { want.Labels = map[string]string{"team": "b"} },
+		},
 		{wire.ThreadChange{Labels: map[string]*string{"team": nil}}, func() { want.Labels = nil }},
-		{wire.ThreadChange{Labels: map[string]*string{"new": &other}}, func() { want.Labels = map[string]string{"new": "b"} }},
+		{
+			wire.ThreadChange{Labels: map[string]*string{"new": &other}},
+			func() { want.Labels = map[string]string{"new": "b"} },
+		},
 		{wire.ThreadChange{Owner: &owner}, func() { want.Owner = owner }},
 		{wire.ThreadChange{Owner: &nobody}, func() { want.Owner = "" }},
 	} {

@@ -50,7 +50,8 @@ func (s approveTest) parkedByAnn(c engine.Config) *engine.Engine {
 // anonymous gives an answer without a subject, which must be refused.
 func (s approveTest) anonymous(e *engine.Engine, r wire.Response) {
 	s.Helper()
-	if result, err := e.Respond(context.Background(), chat, r); err != nil || result.Delivered || result.Reason != wire.ReasonSameApprover {
+	if result, err := e.Respond(context.Background(), chat, r); err != nil || result.Delivered ||
+		result.Reason != wire.ReasonSameApprover {
 		s.Errorf("the answer of nobody: %+v, %v", result, err)
 	}
 }
@@ -108,7 +109,8 @@ func testDistinctCold(s approveTest) {
 // testDistinctAgent has an agent that requires another subject for all approvals, but not for a tool's
 // own questions.
 func testDistinctAgent(s approveTest) {
-	c := s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Use(spooltest.Call{ID: "c2", Name: "job"}), spooltest.Say("done")),
+	c := s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}),
+		spooltest.Use(spooltest.Call{ID: "c2", Name: "job"}), spooltest.Say("done")),
 		approved("send", `{"sent":true}`), outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil }))
 	c.Agents[0].DistinctApprover = true
 	e := s.parkedByAnn(c)
@@ -127,7 +129,9 @@ func testDistinctAgent(s approveTest) {
 func testDistinctQuestion(s approveTest) {
 	tool := outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil })
 	tool.DistinctApprover = true
-	e := s.parkedByAnn(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "job"}), spooltest.Say("done")), tool))
+	e := s.parkedByAnn(
+		s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "job"}), spooltest.Say("done")), tool),
+	)
 	s.refused(e, by("ann"), wire.ReasonSameApprover)
 	s.delivered(e, by("bob"))
 }
@@ -176,7 +180,11 @@ func testDistinctAfterApproval(s approveTest) {
 
 // testDistinctEdit edits another subject's turn: the new run belongs to the subject that edits.
 func testDistinctEdit(s approveTest) {
-	c := s.config(spooltest.NewModel(spooltest.Say("hello"), spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("done")), distinct())
+	c := s.config(
+		spooltest.NewModel(spooltest.Say("hello"), spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}),
+			spooltest.Say("done")),
+		distinct(),
+	)
 	e := s.working(c)
 	s.startAs(e, chat, wire.StartRequest{Prompt: "hi", RunID: "r0", By: "ann"})
 	s.ended(wire.Completed)
@@ -191,14 +199,20 @@ func testDistinctEdit(s approveTest) {
 // testDistinctQueued has a run that waits for its thread: it still belongs to the subject that started
 // it.
 func testDistinctQueued(s approveTest) {
-	c := s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("one"), spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("two")), distinct())
+	c := s.config(
+		spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("one"),
+			spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("two")),
+		distinct(),
+	)
 	e := s.engine(c)
 	s.startAs(e, chat, wire.StartRequest{Prompt: "first", RunID: "r0", By: "ann"})
 	s.startAs(e, chat, wire.StartRequest{Prompt: "second", RunID: "r1", By: "bob", WhenBusy: spool.BusyEnqueue})
 	s.work(e)
 	s.becomes(wire.WaitingForInput)
 	s.delivered(e, by("bob"))
-	s.until("the second question", func() bool { return len(s.parksOf(chat, "r1")) == 1 && s.thread().State == wire.WaitingForInput })
+	s.until("the second question", func() bool {
+		return len(s.parksOf(chat, "r1")) == 1 && s.thread().State == wire.WaitingForInput
+	})
 	r := wire.Response{ToolCallID: s.parksOf(chat, "r1")[0].ToolCallID, Approved: true, By: "bob"}
 	s.refused(e, r, wire.ReasonSameApprover)
 	r.By = "ann"

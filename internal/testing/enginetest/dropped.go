@@ -51,13 +51,18 @@ func (s droppedTest) dropped() (lines []string) {
 	return lines
 }
 
-// testDroppedOnce has a tool that draws an image that is too large for the model, twice. The process dies when the model
-// is asked for the last step. A later run of the thread, which does not get these images either, has entries for its own.
+// testDroppedOnce has a tool that draws an image that is too large for the model, twice. The process dies when the
+// model is asked for the last step. A later run of the thread, which does not get these images either, has entries
+// for its own.
 func testDroppedOnce(s droppedTest) {
 	gate, asked := make(chan struct{}), make(chan struct{}, 4)
 	c := s.config(spooltest.NewReplayModel(
 		spooltest.Use(spooltest.Call{ID: "c1", Name: "draw"}), spooltest.Use(spooltest.Call{ID: "c2", Name: "draw"}),
-		spooltest.Turn{Gate: gate, Midway: func(context.Context) error { asked <- struct{}{}; return nil }, Text: []string{"done"}},
+		spooltest.Turn{
+			Gate:   gate,
+			Midway: func(context.Context) error { asked <- struct{}{}; return nil },
+			Text:   []string{"done"},
+		},
 	), largeTool())
 	c.Attachments.MaxBytes = len(drawing())
 	p := s.process(c)
@@ -93,13 +98,16 @@ func testDroppedAttached(s droppedTest) {
 	c.Attachments.MaxBytes = len(drawing())
 	e := s.engine(c)
 	s.start(e, "r1", "go")
-	a, err := e.SaveArtifact(context.Background(), chat, spool.NewArtifact{MediaType: "image/png", Data: bytes.NewReader(append(drawing(), 1))})
+	a, err := e.SaveArtifact(context.Background(), chat,
+		spool.NewArtifact{MediaType: "image/png", Data: bytes.NewReader(append(drawing(), 1))})
 	if err != nil {
 		s.Fatal(err)
 	}
 	s.work(e)
 	s.ended(wire.Completed)
-	s.startAs(e, chat, wire.StartRequest{Prompt: "look", RunID: "r2", Attachments: []wire.Attachment{{ArtifactID: a.ID}, {ArtifactID: a.ID}}})
+	s.startAs(e, chat, wire.StartRequest{
+		Prompt: "look", RunID: "r2", Attachments: []wire.Attachment{{ArtifactID: a.ID}, {ArtifactID: a.ID}},
+	})
 	s.until("the second run", func() bool { return s.thread().RunID == "r2" && s.thread().State.Terminal() })
 	s.lines("dropped", s.dropped(), "r2 step 1 m file1")
 }

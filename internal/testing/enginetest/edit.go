@@ -38,7 +38,8 @@ func testEditDrops(s *engineTest) {
 	s.lines("messages", s.script(), "user one", "assistant re: one", "user 2", "assistant re: 2")
 	s.lines("record", s.record()[6:], "MESSAGES_DROPPED", "RUN_STARTED r-edit:1", "RUN_ENDED r-edit:1 finished")
 	entries := s.entriesOf(chat)
-	if got := string(compare.Canonical(entries[6].Payload)); got != `{"fromMessageId":"`+string(turn.ID)+`"}` || entries[6].RunID != "r-edit" {
+	if got := string(compare.Canonical(entries[6].Payload)); got != `{"fromMessageId":"`+string(turn.ID)+`"}` ||
+		entries[6].RunID != "r-edit" {
 		s.Errorf("the entry says %s of %s", got, entries[6].RunID)
 	}
 	if asked := m.Requests()[3].Messages; len(asked) != 3 {
@@ -51,7 +52,8 @@ func testEditDrops(s *engineTest) {
 func testEditSnapshot(s *engineTest) {
 	gate := make(chan struct{})
 	defer close(gate)
-	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("one"), spooltest.Turn{Text: []string{"half"}, Gate: gate}, spooltest.Say("two"))))
+	e := s.engine(s.config(spooltest.NewModel(spooltest.Say("one"), spooltest.Turn{Text: []string{"half"}, Gate: gate},
+		spooltest.Say("two"))))
 	stop := s.work(e)
 	s.start(e, "r1", "go")
 	s.ended(wire.Completed)

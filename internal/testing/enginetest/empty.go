@@ -83,12 +83,14 @@ func (s emptyTest) plays(turns ...spooltest.Turn) *spooltest.Model {
 // testEmptyOnce has a model whose first answer is empty. It is asked once more, in the same segment and
 // step, and both answers are charged.
 func testEmptyOnce(s emptyTest) {
-	m := s.plays(spooltest.Turn{Usage: spooltest.Tokens(10, 1)}, spooltest.Turn{Text: []string{"hello"}, Usage: spooltest.Tokens(10, 5)})
+	m := s.plays(spooltest.Turn{Usage: spooltest.Tokens(10, 1)},
+		spooltest.Turn{Text: []string{"hello"}, Usage: spooltest.Tokens(10, 5)})
 	s.tellsEnd(wire.StopCompleted)
 	s.lines("messages", s.script(), "user go", "assistant hello")
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 finished")
 	run := s.run("r1")
-	if want := (spool.TokenCount{InputTokens: 20, OutputTokens: 6, TotalTokens: 26}); m.Asked() != 2 || run.Steps != 1 || run.TokenCount != want {
+	if want := (spool.TokenCount{InputTokens: 20, OutputTokens: 6, TotalTokens: 26}); m.Asked() != 2 || run.Steps != 1 ||
+		run.TokenCount != want {
 		s.Errorf("asked %d times, and the run is %+v", m.Asked(), run)
 	}
 	rows := s.usage(wire.UsageQuery{})
@@ -131,7 +133,9 @@ func testEmptyNoName(s emptyTest) {
 
 // testEmptyFails has a second answer that is cut off. The next segment asks again.
 func testEmptyFails(s emptyTest) {
-	m := s.plays(spooltest.Turn{Reasoning: []string{"hm"}}, spooltest.Turn{Text: []string{"he"}, Err: &spool.ModelError{Status: 503, Message: "down"}}, spooltest.Turn{}, spooltest.Say("hello"))
+	m := s.plays(spooltest.Turn{Reasoning: []string{"hm"}},
+		spooltest.Turn{Text: []string{"he"}, Err: &spool.ModelError{Status: 503, Message: "down"}}, spooltest.Turn{},
+		spooltest.Say("hello"))
 	s.tellsEnd(wire.StopCompleted)
 	s.lines("messages", s.script(), "user go", "assistant hello")
 	if m.Asked() != 4 {
@@ -142,7 +146,14 @@ func testEmptyFails(s emptyTest) {
 // testEmptyCutCalls has an answer that is cut off after a call and within another. Neither call runs,
 // and each has a result that says so, in the stream and in the messages.
 func testEmptyCutCalls(s emptyTest) {
-	m := spooltest.NewModel(spooltest.Turn{Text: []string{"I look."}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}, {ID: "c2", Name: "look", Args: `{"a`}}, FinishReason: spool.FinishLength}, spooltest.Say("hello"))
+	m := spooltest.NewModel(
+		spooltest.Turn{
+			Text:         []string{"I look."},
+			Calls:        []spooltest.Call{{ID: "c1", Name: "look"}, {ID: "c2", Name: "look", Args: `{"a`}},
+			FinishReason: spool.FinishLength,
+		},
+		spooltest.Say("hello"),
+	)
 	e := s.engine(s.config(m, plain("look", "1")))
 	s.start(e, "r1", "go")
 	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
@@ -168,13 +179,14 @@ func testEmptyFilter(s emptyTest) {
 	s.tellsEnd(wire.StopFilter)
 }
 
-// testEmptyUnknown has a text that ends with a word of the provider that nobody knows. The run does not count as completed,
-// and its step tells the word.
+// testEmptyUnknown has a text that ends with a word of the provider that nobody knows. The run does not count as
+// completed, and its step tells the word.
 func testEmptyUnknown(s emptyTest) {
 	s.plays(spooltest.Turn{Text: []string{"Odd."}, FinishReason: "recitation"})
 	s.tellsEnd(wire.StopUnknown)
 	told := slices.ContainsFunc(s.streamOf(s.run("r1").Stream()), func(i wire.Item) bool {
-		return strings.HasPrefix(string(i.Type), "STEP_FINISHED") && strings.Contains(string(i.Data), `"finishReason":"recitation"`)
+		return strings.HasPrefix(string(i.Type), "STEP_FINISHED") &&
+			strings.Contains(string(i.Data), `"finishReason":"recitation"`)
 	})
 	if !told {
 		s.Error("no step tells the word")

@@ -85,7 +85,13 @@ func testExpireTimes(s expireTest) {
 	job := outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil }) // says an hour
 	job.Expiry = spool.Expiry{TTL: time.Minute, Warn: 30 * time.Second}
 	send := expiring(spool.Expiry{TTL: 2 * time.Hour, Warn: 20 * time.Minute})
-	e := s.engine(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "job"}, spooltest.Call{ID: "c2", Name: "send"}), spooltest.Say("done")), job, send))
+	e := s.engine(
+		s.config(
+			spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "job"}, spooltest.Call{ID: "c2", Name: "send"}),
+				spooltest.Say("done")),
+			job, send,
+		),
+	)
 	stop := s.work(e)
 	s.start(e, "r1", "go")
 	s.becomes(wire.WaitingForInput)
@@ -104,7 +110,8 @@ func testExpireTimes(s expireTest) {
 func testExpireDefaults(s expireTest) {
 	d := newDying(1)
 	d.Name = "die"
-	m := spooltest.NewModel(spooltest.Use(show("c1"), spooltest.Call{ID: "c2", Name: "send"}, spooltest.Call{ID: "c3", Name: "die"}))
+	m := spooltest.NewModel(spooltest.Use(show("c1"), spooltest.Call{ID: "c2", Name: "send"},
+		spooltest.Call{ID: "c3", Name: "die"}))
 	c := s.config(m, approved("send", `"sent"`), d.Tool)
 	c.ParkTTL = 0
 	p := s.process(c)
@@ -130,7 +137,8 @@ func testExpireDefaults(s expireTest) {
 // testExpireMarked has a run that completes although nobody answered its question. The run keeps the mark, and
 // the thread has it until its next run.
 func testExpireMarked(s expireTest) {
-	m := spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("done"), spooltest.Say("again"))
+	m := spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("done"),
+		spooltest.Say("again"))
 	e := s.working(s.config(m, approved("send", `"sent"`)))
 	s.start(e, "r1", "go")
 	s.ended(wire.Completed)
@@ -189,8 +197,10 @@ func testExpireFail(s expireTest) {
 	if r := s.run("r1"); r.StopReason != wire.StopFailed || r.Error != unanswered {
 		s.Errorf("the run is %+v", r)
 	}
-	s.lines("waits", s.waits(), "0m INPUT_REQUIRED c1 approval fail", "12m INPUT_EXPIRING c1 fail", "15m INPUT_EXPIRED c1 fail")
-	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, `tool c1:{"cancelled":true,"reason":"timeout","responded":false}`)
+	s.lines("waits", s.waits(), "0m INPUT_REQUIRED c1 approval fail", "12m INPUT_EXPIRING c1 fail",
+		"15m INPUT_EXPIRED c1 fail")
+	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`,
+		`tool c1:{"cancelled":true,"reason":"timeout","responded":false}`)
 	if p := approveTest(s).park(); p.State != wire.ParkExpired || p.Answer != nil {
 		s.Errorf("the park is %+v", p)
 	}
@@ -222,13 +232,16 @@ func testExpireFailSettled(s expireTest) {
 	if m.Asked() != 1 || s.run("r1").Error != unanswered {
 		s.Errorf("the model was asked %d times: %+v", m.Asked(), s.run("r1"))
 	}
-	s.lines("record", s.record(), "RUN_STARTED r1:1", "INPUT_REQUIRED c1 approval", "RUN_ENDED r1:1 parked", "INPUT_EXPIRING c1", "INPUT_EXPIRED c1")
+	s.lines("record", s.record(), "RUN_STARTED r1:1", "INPUT_REQUIRED c1 approval", "RUN_ENDED r1:1 parked",
+		"INPUT_EXPIRING c1", "INPUT_EXPIRED c1")
 }
 
 // testExpireFailSiblings has a park that fails its run while another call still waits.
 func testExpireFailSiblings(s expireTest) {
-	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "job"})),
-		expiring(spool.Expiry{Then: spool.ExpireFail}), outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil })))
+	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"},
+		spooltest.Call{ID: "c2", Name: "job"})),
+		expiring(spool.Expiry{Then: spool.ExpireFail}),
+		outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil })))
 	begin := time.Now()
 	s.start(e, "r1", "go")
 	s.ended(wire.Failed)
@@ -249,7 +262,8 @@ func testExpireFailSiblings(s expireTest) {
 // testExpireFailSwept loses the job that would have failed the run.
 func testExpireFailSwept(s expireTest) {
 	e := approveTest(s).parked(sending(), expiring(spool.Expiry{Then: spool.ExpireFail}))
-	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx store.Tx) error { return tx.Write(store.Changes{CancelJobs: []string{"hitl-expiry:r1:c1"}}) })
+	err := s.backend.Store.Update(context.Background(), chat, 0,
+		func(tx store.Tx) error { return tx.Write(store.Changes{CancelJobs: []string{"hitl-expiry:r1:c1"}}) })
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -276,7 +290,9 @@ func testExpireFailUnknown(s expireTest) {
 }
 
 func testExpireExtend(s expireTest) {
-	e := s.working(s.config(sending(), expiring(spool.Expiry{Then: spool.ExpireExtend, TTL: 10 * time.Minute, Extensions: 2})))
+	e := s.working(
+		s.config(sending(), expiring(spool.Expiry{Then: spool.ExpireExtend, TTL: 10 * time.Minute, Extensions: 2})),
+	)
 	s.start(e, "r1", "go")
 	s.ended(wire.Completed)
 	s.lines("waits", s.waits(), "0m INPUT_REQUIRED c1 approval extend",

@@ -150,7 +150,8 @@ func testFairBesideOwnSlow(s fairTest) {
 	}
 }
 
-// testFairLoneTenant checks that a single tenant gets as many slots as the worker's concurrency, and none of the reserved ones.
+// testFairLoneTenant checks that a single tenant gets as many slots as the worker's concurrency, and none of the
+// reserved ones.
 func testFairLoneTenant(s fairTest) {
 	m := newCrowd()
 	e := s.engine(s.config(m))

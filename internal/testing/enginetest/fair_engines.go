@@ -69,8 +69,8 @@ func (s fairTest) startCounted(e *engine.Engine, tenant spool.Tenant, n int) []s
 	return keys
 }
 
-// testFairConcurrencyEach has two processes over one store, each with four slots and two reserved ones. Each process keeps to its own bound, whether one tenant has all runs or four
-// tenants have them.
+// testFairConcurrencyEach has two processes over one store, each with four slots and two reserved ones. Each process
+// keeps to its own bound, whether one tenant has all runs or four tenants have them.
 func testFairConcurrencyEach(s fairTest) {
 	c := newCensus()
 	one, two := s.engine(s.config(c.model("one"))), s.engine(s.config(c.model("two")))

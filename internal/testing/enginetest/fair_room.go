@@ -99,7 +99,9 @@ func (s fairTest) startWalks(e *engine.Engine, tenant spool.Tenant, n int) []spo
 	keys := make([]spool.ThreadKey, n)
 	for i := range keys {
 		keys[i] = spool.ThreadKey{Tenant: tenant, ID: spool.ThreadID(fmt.Sprint("w", i))}
-		s.startAs(e, keys[i], wire.StartRequest{Prompt: fmt.Sprintf("walk %s %d", tenant, i), RunID: spool.RunID(fmt.Sprint("r", i))})
+		s.startAs(e, keys[i], wire.StartRequest{
+			Prompt: fmt.Sprintf("walk %s %d", tenant, i), RunID: spool.RunID(fmt.Sprint("r", i)),
+		})
 		<-time.After(time.Millisecond)
 	}
 	return keys
@@ -206,7 +208,8 @@ func testFairRoomByShare(s fairTest) {
 	other := s.startWalks(e, "other", 40)
 	<-time.After(4 * walkStep)
 	s.until("a fair share", func() bool { return w.atWork("other") >= 8 })
-	<-time.After(walkStep) // the second tenant may have it in reserved slots: the first one gives back at the end of its steps
+	// the second tenant may have it in reserved slots: the first one gives back at the end of its steps
+	<-time.After(walkStep)
 	if n := w.atWork("acme"); n > 9 {
 		s.Errorf("%d runs of the first tenant are at work, want 9 at the most", n)
 	}

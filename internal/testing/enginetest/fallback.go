@@ -187,7 +187,8 @@ func testFallbackAllDown(s fallbackTest) {
 		s.Errorf("asked %d and %d times", m.Asked(), spare.Asked())
 	}
 	r := s.run("r1")
-	if want := "all models failed: m: down (status 503); spare: down (status 503)"; r.Error != want || r.Attempts != 3 || r.StopReason != wire.StopFailed {
+	if want := "all models failed: m: down (status 503); spare: down (status 503)"; r.Error != want || r.Attempts != 3 ||
+		r.StopReason != wire.StopFailed {
 		s.Errorf("the run is %+v", r)
 	}
 	s.moves("1 m>spare down", "1 m>spare down", "1 m>spare down")
@@ -195,7 +196,8 @@ func testFallbackAllDown(s fallbackTest) {
 
 // testFallbackOwnChoice has a start that asks for one of the fallbacks. The run goes on with those behind it.
 func testFallbackOwnChoice(s fallbackTest) {
-	m, spare, last := spooltest.NewModel(), spooltest.NewModel(fails(overloaded())), spooltest.NewModel(spooltest.Say("done"))
+	m, spare, last := spooltest.NewModel(), spooltest.NewModel(fails(overloaded())),
+		spooltest.NewModel(spooltest.Say("done"))
 	e := s.working(s.configOf(m, spare, last))
 	s.startAs(e, chat, wire.StartRequest{RunID: "r1", Prompt: "go", StartOptions: wire.StartOptions{Model: "spare"}})
 	s.ended(wire.Completed)
@@ -285,7 +287,8 @@ func testFallbackOutput(s fallbackTest) {
 	spare := spooltest.NewModel(spooltest.Say(`{"degrees":"warm"}`), spooltest.Say(`{"degrees":21}`))
 	c := s.configOf(m, spare)
 	c.Agents[0].Output = &spool.OutputSchema{
-		Name: "weather", Schema: json.RawMessage(`{"type":"object","properties":{"degrees":{"type":"integer"}},"required":["degrees"]}`),
+		Name:   "weather",
+		Schema: json.RawMessage(`{"type":"object","properties":{"degrees":{"type":"integer"}},"required":["degrees"]}`),
 	}
 	e := s.working(c)
 	s.start(e, "r1", "go")
@@ -320,9 +323,11 @@ func testFallbackRejected(s fallbackTest) {
 	for want, change := range map[string]func(a *spool.Agent){
 		`Fallbacks has the model "x", which Config.Models lacks`: func(a *spool.Agent) { a.Fallbacks = []string{"x"} },
 		`Fallbacks has the model "m" twice, or its Model again`:  func(a *spool.Agent) { a.Fallbacks = []string{"m"} },
-		`Fallbacks has the model "spare" twice`:                  func(a *spool.Agent) { a.Fallbacks = []string{"spare", "spare"} },
-		`FallbackOn has no cause of the name "rain"`:             func(a *spool.Agent) { a.FallbackOn = []spool.FallbackCause{"rain"} },
-		`FallbackAfter is negative`:                              func(a *spool.Agent) { a.FallbackAfter = -1 },
+		`Fallbacks has the model "spare" twice`: func(a *spool.Agent) {
+			a.Fallbacks = []string{"spare", "spare"}
+		},
+		`FallbackOn has no cause of the name "rain"`: func(a *spool.Agent) { a.FallbackOn = []spool.FallbackCause{"rain"} },
+		`FallbackAfter is negative`:                  func(a *spool.Agent) { a.FallbackAfter = -1 },
 	} {
 		c := s.configOf(spooltest.NewModel(), spooltest.NewModel())
 		change(&c.Agents[0])
@@ -338,10 +343,15 @@ func fallbackScript(t *engineTest, own bool, faults ...spooltest.Fault) int {
 	s := fallbackTest{t}
 	m := spooltest.NewReplayModel(fails(overloaded(), "lost "))
 	spare := spooltest.NewReplayModel(
-		spooltest.Turn{Text: []string{"one"}, Usage: spooltest.Tokens(5, 7), Calls: []spooltest.Call{{ID: "c1", Name: "look"}}},
+		spooltest.Turn{
+			Text:  []string{"one"},
+			Usage: spooltest.Tokens(5, 7),
+			Calls: []spooltest.Call{{ID: "c1", Name: "look"}},
+		},
 		fails(&spool.ModelError{Status: 401, Message: "no"}),
 	)
-	last := spooltest.NewReplayModel(spooltest.Turn{}, spooltest.Turn{Text: []string{"two"}, Usage: spooltest.Tokens(11, 13)})
+	last := spooltest.NewReplayModel(spooltest.Turn{},
+		spooltest.Turn{Text: []string{"two"}, Usage: spooltest.Tokens(11, 13)})
 	c := newCampaign(s.engineTest, s.configOf(m, spare, last), 1, own)
 	first, stop := c.survive(faults, []string{"a"}, func(n *node) {
 		c.answerAll(n.Engine, func(p store.Park) wire.Response { return wire.Response{Approved: true, Digest: p.Digest} })

@@ -77,12 +77,14 @@ func testFinalAnswers(s finalTest) {
 	}
 	asked := m.Requests()
 	last := asked[len(asked)-1]
-	if prompt := last.Messages[len(last.Messages)-1]; len(asked) != 3 || len(last.Tools) != 1 || prompt.Role != spool.RoleUser || asked[1].NoCalls {
+	if prompt := last.Messages[len(last.Messages)-1]; len(asked) != 3 || len(last.Tools) != 1 ||
+		prompt.Role != spool.RoleUser || asked[1].NoCalls {
 		s.Errorf("asked %d times, and last with %d tools and %+v", len(asked), len(last.Tools), prompt)
 	}
 	rows := s.usage(wire.UsageQuery{})
 	run := s.run("r1")
-	if len(rows) != 3 || !slices.ContainsFunc(rows, func(r wire.UsageRow) bool { return r.Step == 3 }) || run.OutputTokens != 100+100+7 {
+	if len(rows) != 3 || !slices.ContainsFunc(rows, func(r wire.UsageRow) bool { return r.Step == 3 }) ||
+		run.OutputTokens != 100+100+7 {
 		s.Errorf("the ledger has %+v, and the run %+v", rows, run.TokenCount)
 	}
 }
@@ -119,7 +121,8 @@ func testFinalPauses(s finalTest) {
 
 // testFinalRetried has an answer that fails at first, and is asked for again in another segment.
 func testFinalRetried(s finalTest) {
-	m, c := s.twoSteps(spooltest.Turn{Text: []string{"en"}, Err: &spool.ModelError{Status: 503, Message: "down"}}, spooltest.Say("enough"))
+	m, c := s.twoSteps(spooltest.Turn{Text: []string{"en"}, Err: &spool.ModelError{Status: 503, Message: "down"}},
+		spooltest.Say("enough"))
 	s.start(s.working(c), "r1", "go")
 	s.ends("assistant enough")
 	if run := s.run("r1"); m.Asked() != 4 || run.Segments != 2 {
@@ -199,8 +202,10 @@ func testFinalSteer(s finalTest) {
 	}
 	e = s.working(c)
 	s.start(e, "r1", "go")
-	s.until("the end of the second run", func() bool { return len(s.runsOf(chat)) == 2 && s.run("r2").State == wire.Completed })
-	if first, second := s.run("r1"), s.run("r2"); first.StopReason != wire.StopMaxSteps || second.StopReason != wire.StopMaxSteps || m.Asked() != 6 {
+	s.until("the end of the second run",
+		func() bool { return len(s.runsOf(chat)) == 2 && s.run("r2").State == wire.Completed })
+	if first, second := s.run("r1"), s.run("r2"); first.StopReason != wire.StopMaxSteps ||
+		second.StopReason != wire.StopMaxSteps || m.Asked() != 6 {
 		s.Errorf("asked %d times, and the runs are %+v and %+v", m.Asked(), first.Run, second.Run)
 	}
 }
@@ -224,7 +229,8 @@ func testFinalOutput(s finalTest) {
 func finalScript(t *engineTest, own bool, faults ...spooltest.Fault) int {
 	s := finalTest{t}
 	m := spooltest.NewModelFunc(byAnswers(
-		spooltest.Use(spooltest.Call{ID: "c0", Name: "look"}), spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Say("enough"),
+		spooltest.Use(spooltest.Call{ID: "c0", Name: "look"}), spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}),
+		spooltest.Say("enough"),
 	))
 	look := plain("look", "1")
 	look.Idempotent = true

@@ -72,7 +72,8 @@ func testFollowAfterEveryFrame(s followTest) {
 		got := frameLines(s.collect(e, chat, wire.FollowOptions{Cursor: f.Cursor}))
 		s.lines("after "+frameLine(f), got, whole[n:]...)
 	}
-	s.lines("from the start", frameLines(s.collect(e, chat, wire.FollowOptions{Cursor: &wire.Cursor{Stream: "r1:1"}})), whole...)
+	s.lines("from the start", frameLines(s.collect(e, chat, wire.FollowOptions{Cursor: &wire.Cursor{Stream: "r1:1"}})),
+		whole...)
 }
 
 // testFollowFromNow follows without a cursor: the client gets the whole record, and of the streams only
@@ -107,7 +108,8 @@ func testFollowFromNow(s followTest) {
 	close(gate)
 	s.ended(wire.Completed)
 	lines := frameLines(s.collect(e, chat, wire.FollowOptions{}))
-	if len(lines) != 2 || !strings.HasSuffix(lines[0], "=RUN_STARTED r1:1") || !strings.HasSuffix(lines[1], "=RUN_ENDED r1:1 finished") {
+	if len(lines) != 2 || !strings.HasSuffix(lines[0], "=RUN_STARTED r1:1") ||
+		!strings.HasSuffix(lines[1], "=RUN_ENDED r1:1 finished") {
 		s.Errorf("after the end: %v", lines)
 	}
 }
@@ -123,7 +125,9 @@ func testFollowForeignStream(s followTest) {
 	s.ended(wire.Completed)
 	s.until("the other run", func() bool { return s.threadOf(other).State == wire.Completed })
 	for _, stream := range []wire.StreamID{"theirs:1", "none:1", "mine:2"} {
-		frames := s.collect(e, chat, wire.FollowOptions{Cursor: &wire.Cursor{Seq: 1, Stream: stream, Offset: wire.Offset{Fence: 1, N: 2}}})
+		frames := s.collect(e, chat, wire.FollowOptions{
+			Cursor: &wire.Cursor{Seq: 1, Stream: stream, Offset: wire.Offset{Fence: 1, N: 2}},
+		})
 		snapshots := 0
 		for _, f := range frames {
 			if f.Kind == wire.FrameSnapshot {
@@ -146,7 +150,11 @@ func testFollowBeyondTheRecord(s followTest) {
 	e := s.working(s.config(echo()))
 	s.start(e, "r1", "hello")
 	s.ended(wire.Completed)
-	for _, at := range []wire.Cursor{{Seq: 3}, {Seq: 99, Stream: "r1:1", Offset: wire.Offset{Fence: 1, N: 2}}, {Seq: 2, Stream: "r1:1", Offset: wire.Offset{Fence: 1, N: 99}}} {
+	for _, at := range []wire.Cursor{
+		{Seq: 3},
+		{Seq: 99, Stream: "r1:1", Offset: wire.Offset{Fence: 1, N: 2}},
+		{Seq: 2, Stream: "r1:1", Offset: wire.Offset{Fence: 1, N: 99}},
+	} {
 		lines := frameLines(s.collect(e, chat, wire.FollowOptions{Cursor: &at}))
 		if len(lines) != 1 || !strings.HasSuffix(lines[0], "snapshot") || !strings.HasPrefix(lines[0], "2 r1:1 1-") {
 			s.Errorf("at %s: %v", at, lines)
@@ -201,7 +209,8 @@ func testFollowHello(s followTest) {
 		s.Errorf("the turn: %s", missed[1].Event.Payload)
 	}
 	last := s.messagesOf(chat)
-	s.lines("none missed", notices(s.collect(e, chat, wire.FollowOptions{LastMessageID: last[2].ID})), "STATE_CHANGE COMPLETED")
+	s.lines("none missed", notices(s.collect(e, chat, wire.FollowOptions{LastMessageID: last[2].ID})),
+		"STATE_CHANGE COMPLETED")
 
 	// A live client gets each state and turn once, whichever process makes it.
 	client := &spooltest.Client{Name: "live"}
@@ -211,7 +220,8 @@ func testFollowHello(s followTest) {
 	s.ended(wire.Completed)
 	<-time.After(time.Second)
 	got := notices(stop())
-	s.lines("live", slices.DeleteFunc(got, func(l string) bool { return l == "STATE_CHANGE RUNNING" || l == "STATE_CHANGE QUEUED" }),
+	s.lines("live", slices.DeleteFunc(got,
+		func(l string) bool { return l == "STATE_CHANGE RUNNING" || l == "STATE_CHANGE QUEUED" }),
 		"STATE_CHANGE COMPLETED", "MESSAGE_APPENDED", "STATE_CHANGE COMPLETED")
 }
 
@@ -274,7 +284,8 @@ func testFollowFifty(s followTest) {
 	s.start(e, "r1", "go")
 	stops := make([]func() []wire.Frame, 50)
 	for i := range stops {
-		stops[i] = s.watch(e, &spooltest.Client{Name: "client " + string(rune('A'+i)), FromStart: true}, wire.FollowOptions{Cursor: &wire.Cursor{}})
+		stops[i] = s.watch(e, &spooltest.Client{Name: "client " + string(rune('A'+i)), FromStart: true},
+			wire.FollowOptions{Cursor: &wire.Cursor{}})
 	}
 	s.work(e)
 	s.becomes(wire.WaitingForInput)

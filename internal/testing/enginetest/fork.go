@@ -63,7 +63,9 @@ func (s forkTest) texts(key spool.ThreadKey) (lines []string) {
 // testForkGoesOn forks a thread behind its first answer, and goes on with the new one.
 func testForkGoesOn(s forkTest) {
 	e := s.working(s.config(echo()))
-	s.startAs(e, chat, wire.StartRequest{Prompt: "one", RunID: "r1", Title: "Numbers", Labels: map[string]string{"k": "v"}, By: "ann"})
+	s.startAs(e, chat, wire.StartRequest{
+		Prompt: "one", RunID: "r1", Title: "Numbers", Labels: map[string]string{"k": "v"}, By: "ann",
+	})
 	s.ended(wire.Completed)
 	s.start(e, "r2", "two")
 	s.ended(wire.Completed)
@@ -72,11 +74,13 @@ func testForkGoesOn(s forkTest) {
 		s.Errorf("the fork has %d messages", n)
 	}
 	forked := s.all(forkedChat, "")
-	if t := forked.Thread; t.State != wire.Idle || t.Title != "Numbers" || t.Labels["k"] != "v" || t.Model != before.Thread.Model || t.Owner != "" {
+	if t := forked.Thread; t.State != wire.Idle || t.Title != "Numbers" || t.Labels["k"] != "v" ||
+		t.Model != before.Thread.Model || t.Owner != "" {
 		s.Errorf("the new thread is %+v", t)
 	}
 	if len(forked.Runs) > 0 || len(forked.Entries) > 0 || forked.Messages[0].ID == before.Messages[0].ID {
-		s.Errorf("the new thread has %d runs, %d entries and the message %s", len(forked.Runs), len(forked.Entries), forked.Messages[0].ID)
+		s.Errorf("the new thread has %d runs, %d entries and the message %s", len(forked.Runs), len(forked.Entries),
+			forked.Messages[0].ID)
 	}
 	s.startAs(e, forkedChat, wire.StartRequest{Prompt: "three", RunID: "r3"})
 	s.until("the end of the new run", func() bool { return s.threadOf(forkedChat).State == wire.Completed })
@@ -131,9 +135,14 @@ func testForkSummary(s forkTest) {
 			Messages: []*spool.Message{
 				{ID: "m1", Role: spool.RoleUser, Content: spool.TextContent("one")},
 				{ID: "m2", Role: spool.RoleAssistant, Content: spool.TextContent("two")},
-				{ID: "m3", Role: spool.RoleSystem, Content: spool.Content{{Type: spool.PartSummary, Text: "short", ThroughMessageID: "m2"}}},
+				{
+					ID: "m3", Role: spool.RoleSystem,
+					Content: spool.Content{{Type: spool.PartSummary, Text: "short", ThroughMessageID: "m2"}},
+				},
 			},
-			Entries: []*wire.Entry{wire.NewEntry(wire.EntryContextCompacted, "", wire.ContextCompacted{SummarizedMessages: 2, MessageID: "m3"})},
+			Entries: []*wire.Entry{
+				wire.NewEntry(wire.EntryContextCompacted, "", wire.ContextCompacted{SummarizedMessages: 2, MessageID: "m3"}),
+			},
 		})
 	})
 	if err != nil {
@@ -156,7 +165,10 @@ func testForkProvider(s forkTest) {
 			Thread: &wire.Thread{Tenant: chat.Tenant, ID: chat.ID, State: wire.Idle},
 			Messages: []*spool.Message{
 				{ID: "m1", Role: spool.RoleUser, Content: spool.TextContent("one")},
-				{ID: "m2", Role: spool.RoleAssistant, Content: spool.Content{{Type: spool.PartText, Text: "two", Provider: []byte(sealed)}}},
+				{
+					ID: "m2", Role: spool.RoleAssistant,
+					Content: spool.Content{{Type: spool.PartText, Text: "two", Provider: []byte(sealed)}},
+				},
 			},
 		})
 	})
@@ -179,11 +191,13 @@ func testForkRefused(s forkTest) {
 	s.start(e, "r1", "one")
 	s.ended(wire.Completed)
 	for _, version := range []int64{-1, 0, 99} {
-		if r, err := e.Fork(ctx, chat, wire.ForkRequest{Version: version}); spool.CodeOf(err) != spool.Invalid || !strings.Contains(err.Error(), "version: ") {
+		if r, err := e.Fork(ctx, chat, wire.ForkRequest{Version: version}); spool.CodeOf(err) != spool.Invalid ||
+			!strings.Contains(err.Error(), "version: ") {
 			s.Errorf("version %d: %+v, %v", version, r, err)
 		}
 	}
-	if r, err := e.Fork(ctx, chat, wire.ForkRequest{Version: 1, NewThreadID: "a b"}); spool.CodeOf(err) != spool.Invalid || !strings.Contains(err.Error(), "newThreadId") {
+	if r, err := e.Fork(ctx, chat, wire.ForkRequest{Version: 1, NewThreadID: "a b"}); spool.CodeOf(err) != spool.Invalid ||
+		!strings.Contains(err.Error(), "newThreadId") {
 		s.Errorf("a bad id: %+v, %v", r, err)
 	}
 	for _, id := range []spool.ThreadID{chat.ID, forkedChat.ID} {
@@ -224,7 +238,8 @@ func testForkOwn(s forkTest) {
 	}
 }
 
-// testForkArtifacts forks a thread whose messages name an artifact. The new one has a copy, also when the thread is gone.
+// testForkArtifacts forks a thread whose messages name an artifact. The new one has a copy, also when the thread is
+// gone.
 func testForkArtifacts(s forkTest) {
 	ctx := context.Background()
 	c, _ := artifactUseTest(s).stores(s.config(echo()))
@@ -235,7 +250,9 @@ func testForkArtifacts(s forkTest) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.startAs(e, chat, wire.StartRequest{Prompt: "see " + string(a.ID) + " and art_00000000000000000000000000000000", RunID: "r2"})
+	s.startAs(e, chat, wire.StartRequest{
+		Prompt: "see " + string(a.ID) + " and art_00000000000000000000000000000000", RunID: "r2",
+	})
 	s.ended(wire.Completed)
 	s.fork(e, s.versionWith(e, 4))
 	if r, err := e.DeleteThread(ctx, chat); err != nil || !r.Accepted {

@@ -49,7 +49,11 @@ func two(item wire.Item) bool { return strings.Contains(string(item.Data), `"two
 // a gate holds its first answer open after the text.
 func (s holeTest) losing(loses func(item wire.Item) bool, gate <-chan struct{}) *engine.Engine {
 	c := s.config(spooltest.NewReplayModel(
-		spooltest.Turn{Text: []string{"one ", "two ", "three "}, Gate: gate, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}},
+		spooltest.Turn{
+			Text:  []string{"one ", "two ", "three "},
+			Gate:  gate,
+			Calls: []spooltest.Call{{ID: "c1", Name: "look"}},
+		},
 		spooltest.Say("four"),
 	), plain("look", "1"))
 	c.Stream.FlushEvery = -1
@@ -111,7 +115,8 @@ func testHoleShared(s holeTest) {
 	s.start(e, "r1", "go")
 	var stops []func() []wire.Frame
 	for i := range 30 {
-		stops = append(stops, s.watch(e, &spooltest.Client{Name: fmt.Sprintf("client %d", i), FromStart: true}, wire.FollowOptions{}))
+		stops = append(stops, s.watch(e, &spooltest.Client{Name: fmt.Sprintf("client %d", i), FromStart: true},
+			wire.FollowOptions{}))
 	}
 	s.work(e)
 	<-time.After(time.Second)

@@ -274,7 +274,8 @@ func testHostOwnRefusal(h *hostTest) {
 		if _, err := h.start(h.Context(), tx, 1); err != nil {
 			return err
 		}
-		result, _, err := h.engine.StartTx(h.Context(), tx.HostTx, hostKey(1), wire.StartRequest{RunID: "r2", Prompt: "Hello", WhenBusy: spool.BusyReject})
+		result, _, err := h.engine.StartTx(h.Context(), tx.HostTx, hostKey(1),
+			wire.StartRequest{RunID: "r2", Prompt: "Hello", WhenBusy: spool.BusyReject})
 		if err != nil || result.Accepted || result.Reason != wire.ReasonActiveRun {
 			h.Errorf("a second run: %+v, %v", result, err)
 		}

@@ -40,7 +40,11 @@ func testHostStateReaches(s *engineTest) {
 		note("approval", call.RunID, call.HostState)
 		return true, nil
 	}
-	c := s.config(spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Use(spooltest.Call{ID: "c2", Name: "send"}), spooltest.Say("done")), look, send)
+	c := s.config(
+		spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}),
+			spooltest.Use(spooltest.Call{ID: "c2", Name: "send"}), spooltest.Say("done")),
+		look, send,
+	)
 	c.OnSettle = func(_ context.Context, settled wire.Settlement) error {
 		note("settlement", settled.RunID, settled.HostState)
 		return nil
@@ -49,7 +53,9 @@ func testHostStateReaches(s *engineTest) {
 	stop := s.work(first)
 	s.startAs(first, chat, wire.StartRequest{Prompt: "go", RunID: "r1", HostState: json.RawMessage(`{"n":1}`)})
 	s.becomes(wire.WaitingForInput)
-	s.startAs(first, chat, wire.StartRequest{Prompt: "go", RunID: "r2", HostState: json.RawMessage(`{"n":2}`), WhenBusy: spool.BusyEnqueue})
+	s.startAs(first, chat, wire.StartRequest{
+		Prompt: "go", RunID: "r2", HostState: json.RawMessage(`{"n":2}`), WhenBusy: spool.BusyEnqueue,
+	})
 	stop()
 
 	second := s.working(c)

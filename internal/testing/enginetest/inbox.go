@@ -78,8 +78,10 @@ func testInboxThreads(s *engineTest) {
 	if first.Digest == "" {
 		s.Errorf("the question: %+v", first)
 	}
-	if first.RunID != "r-ann" || first.StartedBy != "ann" || first.Owner != "ann" || first.Title != "of ann" || len(first.Path) != 1 ||
-		first.Agent == "" || first.Path[0] != first.Agent || !first.AskedAt.Equal(s.parksOf(s.keys[0], "r-ann")[0].CreatedAt) {
+	if first.RunID != "r-ann" || first.StartedBy != "ann" || first.Owner != "ann" || first.Title != "of ann" ||
+		len(first.Path) != 1 ||
+		first.Agent == "" || first.Path[0] != first.Agent ||
+		!first.AskedAt.Equal(s.parksOf(s.keys[0], "r-ann")[0].CreatedAt) {
 		s.Errorf("what it belongs to: %+v", first)
 	}
 	one, err := e.Question(ctx, s.keys[0], "c1")
@@ -125,11 +127,13 @@ func testInboxLarge(s *engineTest) {
 	e := s.asking(args, "ann")
 	list, _ := s.inbox(ctx, e, wire.ParkQuery{})
 	preview := list[0].ArgumentsPreview
-	if list[0].Arguments != nil || list[0].ArgumentsBytes != len(args) || len(preview) < 2000 || len(preview) > 2048 || !strings.HasPrefix(args, preview) {
+	if list[0].Arguments != nil || list[0].ArgumentsBytes != len(args) || len(preview) < 2000 || len(preview) > 2048 ||
+		!strings.HasPrefix(args, preview) {
 		s.Errorf("%d bytes, with %q", list[0].ArgumentsBytes, preview)
 	}
 	one, err := e.Question(ctx, s.keys[0], "c1")
-	if err != nil || string(compare.Canonical(one.Arguments)) != string(compare.Canonical([]byte(args))) || one.ArgumentsBytes != 0 || one.ArgumentsPreview != "" {
+	if err != nil || string(compare.Canonical(one.Arguments)) != string(compare.Canonical([]byte(args))) ||
+		one.ArgumentsBytes != 0 || one.ArgumentsPreview != "" {
 		s.Errorf("the question alone: %+v, %v", one, err)
 	}
 }

@@ -148,7 +148,10 @@ func testJobUnknownAgent(s *engineTest) {
 
 // testJobHandBack shuts a worker down while the model streams.
 func testJobHandBack(s *engineTest) {
-	m := spooltest.NewModel(spooltest.Turn{Text: []string{"half"}, Gate: make(chan struct{}), Usage: spooltest.Tokens(1, 1)}, spooltest.Say("whole"))
+	m := spooltest.NewModel(
+		spooltest.Turn{Text: []string{"half"}, Gate: make(chan struct{}), Usage: spooltest.Tokens(1, 1)},
+		spooltest.Say("whole"),
+	)
 	c := s.config(m)
 	e := s.engine(c)
 	s.start(e, "r1", "go")
@@ -201,7 +204,13 @@ func testJobHandBackInTool(s *engineTest) {
 	}
 	again := slow("again")
 	again.Idempotent = true
-	m := spooltest.NewReplayModel(spooltest.Turn{Text: []string{"x"}, Calls: []spooltest.Call{{ID: "c1", Name: "once"}, {ID: "c2", Name: "again"}, {ID: "c3", Name: "look"}}}, spooltest.Say("done"))
+	m := spooltest.NewReplayModel(
+		spooltest.Turn{
+			Text:  []string{"x"},
+			Calls: []spooltest.Call{{ID: "c1", Name: "once"}, {ID: "c2", Name: "again"}, {ID: "c3", Name: "look"}},
+		},
+		spooltest.Say("done"),
+	)
 	c := s.config(m, slow("once"), again, plain("look", `"seen"`))
 	e := s.engine(c)
 	s.start(e, "r1", "go")
@@ -219,7 +228,8 @@ func testJobHandBackInTool(s *engineTest) {
 	s.ended(wire.Completed)
 	<-time.After(quiet)
 	client()
-	s.lines("messages", s.script(), "user go", "assistant x c1=once{} c2=again{} c3=look{}", `tool c2:"again" c3:"seen"`, `tool c1:"once"`, "assistant done")
+	s.lines("messages", s.script(), "user go", "assistant x c1=once{} c2=again{} c3=look{}", `tool c2:"again" c3:"seen"`,
+		`tool c1:"once"`, "assistant done")
 	if m.Asked() != 2 || s.executed() != 5 {
 		s.Errorf("%d questions, %d calls of tools", m.Asked(), s.executed())
 	}
@@ -234,7 +244,8 @@ func testJobDead(s *engineTest) {
 			s.Error(err)
 		}
 		r := s.run(s.thread().RunID)
-		if r.State != wire.Failed || r.StopReason != wire.StopFailed || !strings.Contains(r.Error, "dropped by the queue") || !strings.Contains(r.Error, "it burned") {
+		if r.State != wire.Failed || r.StopReason != wire.StopFailed || !strings.Contains(r.Error, "dropped by the queue") ||
+			!strings.Contains(r.Error, "it burned") {
 			s.Errorf("the run: %+v", r)
 		}
 	}
@@ -274,7 +285,8 @@ func testJobDeadRunning(s *engineTest) {
 
 func testJobDeadMovedOn(s *engineTest) {
 	gate := make(chan struct{})
-	m := spooltest.NewModel(spooltest.Turn{Err: overloaded()}, spooltest.Turn{Text: []string{"hi"}, Gate: gate}, spooltest.Say("two"))
+	m := spooltest.NewModel(spooltest.Turn{Err: overloaded()}, spooltest.Turn{Text: []string{"hi"}, Gate: gate},
+		spooltest.Say("two"))
 	e := s.working(s.config(m))
 	alone := func(what string, j wire.Job) {
 		s.Helper()

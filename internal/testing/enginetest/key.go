@@ -34,7 +34,10 @@ func (s *engineTest) called(tool string) spool.ToolCall {
 // testKeyTenants has two tenants that use the same ids for everything. Their calls have different
 // idempotency keys, and each call names its tenant.
 func testKeyTenants(s *engineTest) {
-	e := s.working(s.config(spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Say("done")), plain("look", "1")))
+	e := s.working(
+		s.config(spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Say("done")),
+			plain("look", "1")),
+	)
 	keys := make(map[string]bool)
 	for _, tenant := range []spool.Tenant{"acme", "other"} {
 		thread := spool.ThreadKey{Tenant: tenant, ID: "chat"}
@@ -57,7 +60,10 @@ func testKeyTenants(s *engineTest) {
 // testKeyDeletion deletes a thread and uses its ids again. The new call has a new key. Neither clients
 // nor tools see the nonce that makes the difference.
 func testKeyDeletion(s *engineTest) {
-	e := s.working(s.config(spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Say("done")), plain("look", "1")))
+	e := s.working(
+		s.config(spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Say("done")),
+			plain("look", "1")),
+	)
 	keys := make(map[string]bool)
 	for range 2 {
 		s.start(e, "r1", "go")
@@ -70,7 +76,8 @@ func testKeyDeletion(s *engineTest) {
 			s.Fatal(err)
 		}
 		shown, err := json.Marshal(snapshot)
-		if nonce == "" || err != nil || strings.Contains(string(shown), nonce) || strings.Contains(call.IdempotencyKey(), nonce) {
+		if nonce == "" || err != nil || strings.Contains(string(shown), nonce) ||
+			strings.Contains(call.IdempotencyKey(), nonce) {
 			s.Errorf("the nonce %q is empty or told: %v", nonce, err)
 		}
 		if r, err := e.DeleteThread(context.Background(), chat); err != nil || !r.Accepted {
@@ -111,7 +118,10 @@ func testKeyNested(s *engineTest) {
 // testKeyOld executes a run that began before nonces existed: its calls keep the keys by which an
 // endpoint may know them.
 func testKeyOld(s *engineTest) {
-	e := s.engine(s.config(spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Say("done")), plain("look", "1")))
+	e := s.engine(
+		s.config(spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Say("done")),
+			plain("look", "1")),
+	)
 	s.start(e, "r1", "go")
 	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx store.Tx) error {
 		run, err := store.FindRun(tx, "r1")

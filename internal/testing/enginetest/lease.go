@@ -94,7 +94,12 @@ func testLeasePausedInTool(s *engineTest) {
 		}
 		return json.RawMessage(`"again"`), nil
 	}
-	c := s.config(spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "slow"}, spooltest.Call{ID: "c2", Name: "look"}), spooltest.Say("done")), slow, plain("look", "1"))
+	c := s.config(
+		spooltest.NewReplayModel(
+			spooltest.Use(spooltest.Call{ID: "c1", Name: "slow"}, spooltest.Call{ID: "c2", Name: "look"}), spooltest.Say("done"),
+		),
+		slow, plain("look", "1"),
+	)
 	paused, b := s.newStall()
 	e := s.over(b, c)
 	s.start(e, "r1", "go")
@@ -177,7 +182,9 @@ func testLeaseTwoWorkers(s *engineTest) {
 		s.startAs(engines[0], key, wire.StartRequest{Prompt: "go", RunID: id})
 		for _, e := range engines {
 			group.Go(func() {
-				if _, err := e.HandleJob(context.Background(), wire.Job{Tenant: "acme", ThreadID: key.ID, RunID: id, Agent: "a"}); err != nil {
+				if _, err := e.HandleJob(
+					context.Background(), wire.Job{Tenant: "acme", ThreadID: key.ID, RunID: id, Agent: "a"},
+				); err != nil {
 					s.Error(err)
 				}
 			})

@@ -114,7 +114,8 @@ func testJobHandBackUnrun(s *engineTest) {
 		s.Errorf("the worker that shuts down made %d calls", n)
 	}
 	s.work(s.engine(c))
-	s.until("the end of the run, or a question", func() bool { return !s.thread().State.Active() || s.thread().State == wire.WaitingForInput })
+	s.until("the end of the run, or a question",
+		func() bool { return !s.thread().State.Active() || s.thread().State == wire.WaitingForInput })
 	if r := s.run("r1"); r.State != wire.Completed || s.executed() != 1 {
 		s.Errorf("%d calls, and the run is %+v", s.executed(), r)
 	}

@@ -42,7 +42,8 @@ func testLeaseWindowStopped(s *engineTest) {
 	s.work(e)
 	s.ended(wire.Cancelled)
 	wake()
-	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, `tool c1:{"cancelled":true,"outcome":"unknown","reason":"stopped"}`)
+	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`,
+		`tool c1:{"cancelled":true,"outcome":"unknown","reason":"stopped"}`)
 	if got := called(); len(got) != 0 {
 		s.Errorf("after the end of the run, its tool was called: %+v", got)
 	}

@@ -141,7 +141,9 @@ func (s *engineTest) until(what string, done func() bool) {
 		limit = 2 * time.Minute
 	}
 	begin := time.Now()
-	for wait := time.Millisecond; !done(); wait = min(2*wait, max(250*time.Millisecond, min(2*time.Second, time.Since(begin)/100))) {
+	for wait := time.Millisecond; !done(); wait = min(
+		2*wait, max(250*time.Millisecond, min(2*time.Second, time.Since(begin)/100)),
+	) {
 		if time.Since(begin) > limit {
 			s.Fatalf("waited %s for %s: the thread is %+v", limit, what, s.thread())
 		}
@@ -256,9 +258,12 @@ func (s *engineTest) same(what string, got, want any) {
 
 // plain returns a tool that answers with a fixed result.
 func plain(name, result string) spool.Tool {
-	return spool.Tool{ToolSpec: spool.ToolSpec{Name: name}, Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
-		return json.RawMessage(result), nil
-	}}
+	return spool.Tool{
+		ToolSpec: spool.ToolSpec{Name: name},
+		Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+			return json.RawMessage(result), nil
+		},
+	}
 }
 
 // approved returns a tool whose calls need an approval.

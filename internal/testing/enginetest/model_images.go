@@ -51,14 +51,17 @@ func shownFiles(frames []wire.Frame) (files []wire.FileShown, early bool) {
 	return files, early
 }
 
-// testModelImageSaved has a model that makes an image and a file that is none. Messages and streams have their URIs, the
-// model gets them back with the next turn, and the provider its data.
+// testModelImageSaved has a model that makes an image and a file that is none. Messages and streams have their URIs,
+// the model gets them back with the next turn, and the provider its data.
 func testModelImageSaved(s modelImageTest) {
 	data := json.RawMessage(`{"paper":{"n":1}}`)
 	image := pngMade()
 	image.Provider = data
 	m := spooltest.NewModel(
-		spooltest.Turn{Text: []string{"Look:"}, Files: []spool.FileMade{image, {Name: "a.png", MediaType: "image/png", Data: []byte("a,b\n")}}},
+		spooltest.Turn{
+			Text:  []string{"Look:"},
+			Files: []spool.FileMade{image, {Name: "a.png", MediaType: "image/png", Data: []byte("a,b\n")}},
+		},
 		spooltest.Say("Yes."),
 	)
 	e := s.engine(s.config(m))
@@ -71,15 +74,20 @@ func testModelImageSaved(s modelImageTest) {
 	if err != nil || len(all) != 2 || len(content) != 3 {
 		s.Fatalf("the answer is %+v with %+v, %v", content, all, err)
 	}
-	if p := content[1]; p.Type != spool.PartImage || !strings.HasPrefix(p.Image, "artifact:art_") || p.MIMEType != "image/png" || string(p.Provider) != string(data) {
+	if p := content[1]; p.Type != spool.PartImage || !strings.HasPrefix(p.Image, "artifact:art_") ||
+		p.MIMEType != "image/png" || string(p.Provider) != string(data) {
 		s.Errorf("the image is %+v", p)
 	}
-	if p := content[2]; p.Type != spool.PartFile || !strings.HasPrefix(p.File, "artifact:art_") || p.MIMEType != "text/plain" || p.FileName != "a.png" {
+	if p := content[2]; p.Type != spool.PartFile || !strings.HasPrefix(p.File, "artifact:art_") ||
+		p.MIMEType != "text/plain" || p.FileName != "a.png" {
 		s.Errorf("the file is %+v", p)
 	}
 	<-time.After(quiet)
 	frames := client()
-	want := []wire.FileShown{{Image: content[1].Image, MIMEType: "image/png"}, {File: content[2].File, MIMEType: "text/plain", FileName: "a.png"}}
+	want := []wire.FileShown{
+		{Image: content[1].Image, MIMEType: "image/png"},
+		{File: content[2].File, MIMEType: "text/plain", FileName: "a.png"},
+	}
 	if got, early := shownFiles(frames); !slices.Equal(got, want) || !early {
 		s.Errorf("the stream has %+v", got)
 	}
@@ -91,15 +99,19 @@ func testModelImageSaved(s modelImageTest) {
 	s.startAs(e, chat, wire.StartRequest{Prompt: "see it?", RunID: "r2"})
 	s.until("the second answer", func() bool { return m.Asked() == 2 && s.thread().State.Terminal() })
 	asked := m.Requests()[1].Messages[1].Content
-	if url := "data:image/png;base64," + base64.StdEncoding.EncodeToString(drawing()); asked[1].Image != url || string(asked[1].Provider) != string(data) {
+	if url := "data:image/png;base64," + base64.StdEncoding.EncodeToString(drawing()); asked[1].Image != url ||
+		string(asked[1].Provider) != string(data) {
 		s.Errorf("the model got %+v", asked)
 	}
 }
 
-// testModelImageNotSaved has images that cannot be saved: one is too large, one is empty, and the third one is of an engine
-// that keeps no files. The answer says so, and stays an answer.
+// testModelImageNotSaved has images that cannot be saved: one is too large, one is empty, and the third one is of an
+// engine that keeps no files. The answer says so, and stays an answer.
 func testModelImageNotSaved(s modelImageTest) {
-	m := spooltest.NewModel(spooltest.Turn{Files: []spool.FileMade{pngMade(make([]byte, 1000)...), {MediaType: "image/png"}}}, spooltest.Turn{Files: []spool.FileMade{pngMade()}})
+	m := spooltest.NewModel(
+		spooltest.Turn{Files: []spool.FileMade{pngMade(make([]byte, 1000)...), {MediaType: "image/png"}}},
+		spooltest.Turn{Files: []spool.FileMade{pngMade()}},
+	)
 	c := s.config(m)
 	c.Limits.FileBytes = 500
 	first := s.engine(c)
@@ -107,14 +119,19 @@ func testModelImageNotSaved(s modelImageTest) {
 	s.start(first, "r1", "draw")
 	s.ended(wire.Completed)
 	stop()
-	want := fmt.Sprintf("[an image of %d bytes, which was not saved: the artifact is larger than 500 bytes][an image of 0 bytes, which was not saved: it has no data]", len(drawing())+1000)
+	want := fmt.Sprintf(
+		"[an image of %d bytes, which was not saved: the artifact is larger than 500 bytes][an image of 0 bytes, which was not saved: it has no data]",
+		len(drawing())+1000,
+	)
 	if got := s.messagesOf(chat)[1].Text(); got != want {
 		s.Errorf("the answer is %q, want %q", got, want)
 	}
 	c.Limits.FileBytes = -1
 	s.startAs(s.working(c), chat, wire.StartRequest{Prompt: "again", RunID: "r2"})
 	s.until("the second answer", func() bool { return m.Asked() == 2 && s.thread().State.Terminal() })
-	if got := s.messagesOf(chat)[3].Text(); got != fmt.Sprintf("[an image of %d bytes, which was not saved: the engine does not store artifacts]", len(drawing())) {
+	if got := s.messagesOf(chat)[3].Text(); got != fmt.Sprintf(
+		"[an image of %d bytes, which was not saved: the engine does not store artifacts]", len(drawing()),
+	) {
 		s.Errorf("the second answer is %q", got)
 	}
 }
@@ -140,14 +157,17 @@ func testModelImageMany(s modelImageTest) {
 	}
 }
 
-// testModelImageCrashed kills the process when the image is saved and the step is not. The answer that is asked for again
-// has the same image, once.
+// testModelImageCrashed kills the process when the image is saved and the step is not. The answer that is asked for
+// again has the same image, once.
 func testModelImageCrashed(s modelImageTest) {
 	gate, saved := make(chan struct{}), make(chan struct{}, 8)
-	turn := spooltest.Turn{Text: []string{"Look:"}, Files: []spool.FileMade{pngMade()}, Gate: gate, Midway: func(context.Context) error {
-		saved <- struct{}{}
-		return nil
-	}}
+	turn := spooltest.Turn{
+		Text: []string{"Look:"}, Files: []spool.FileMade{pngMade()}, Gate: gate,
+		Midway: func(context.Context) error {
+			saved <- struct{}{}
+			return nil
+		},
+	}
 	c := s.config(spooltest.NewReplayModel(turn))
 	p := s.process(c)
 	s.start(p.Engine, "r1", "draw")
@@ -169,8 +189,8 @@ func testModelImageCrashed(s modelImageTest) {
 	}
 }
 
-// testModelImageCalled has an answer with an image and a call, whose worker dies while the tool runs. The next stream has
-// the image again.
+// testModelImageCalled has an answer with an image and a call, whose worker dies while the tool runs. The next stream
+// has the image again.
 func testModelImageCalled(s modelImageTest) {
 	gate, called := make(chan struct{}), make(chan struct{}, 8)
 	slow := plain("slow", "")
@@ -180,7 +200,13 @@ func testModelImageCalled(s modelImageTest) {
 		<-gate
 		return nil, nil
 	}
-	c := s.config(spooltest.NewReplayModel(spooltest.Turn{Files: []spool.FileMade{pngMade()}, Calls: []spooltest.Call{{ID: "c1", Name: "slow"}}}, spooltest.Say("done")), slow)
+	c := s.config(
+		spooltest.NewReplayModel(
+			spooltest.Turn{Files: []spool.FileMade{pngMade()}, Calls: []spooltest.Call{{ID: "c1", Name: "slow"}}},
+			spooltest.Say("done"),
+		),
+		slow,
+	)
 	p := s.process(c)
 	s.start(p.Engine, "r1", "draw")
 	receive(s.engineTest, called, bubbleWait, "the call")

@@ -65,7 +65,8 @@ func casting(scripts map[string][]spooltest.Turn) *spooltest.Model {
 
 func roleOf(r spool.ModelRequest) string {
 	messages := r.Messages
-	if last := len(messages) - 1; r.NoCalls && messages[last].Role == spool.RoleUser { // it asks for the answer behind the last step
+	// it asks for the answer behind the last step
+	if last := len(messages) - 1; r.NoCalls && messages[last].Role == spool.RoleUser {
 		messages = messages[:last]
 	}
 	for _, m := range slices.Backward(messages) {
@@ -201,7 +202,9 @@ func (s nestedTest) of(brief string) (lines []string) {
 
 func testNestedResult(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
-		"go":   {spooltest.Use(spawn("c1", "helper", "find"), spooltest.Call{ID: "c2", Name: "look"}), spooltest.Say("found it")},
+		"go": {
+			spooltest.Use(spawn("c1", "helper", "find"), spooltest.Call{ID: "c2", Name: "look"}), spooltest.Say("found it"),
+		},
 		"find": {spooltest.Use(spooltest.Call{ID: "c9", Name: "look"}), spooltest.Say("it is ", "here")},
 	})
 	e := s.working(s.treeConfig(m, plain("look", `"seen"`)))
@@ -210,13 +213,16 @@ func testNestedResult(s nestedTest) {
 	s.lines("messages of the main agent", s.of(""), "user go",
 		`assistant c1=spawnSubagent{"instructions":"find","name":"helper"} c2=look{}`,
 		`tool c1:{"agentId":"ID","result":"it is here"} c2:"seen"`, "assistant found it")
-	s.lines("messages of the nested run", s.of("find"), "user find", "assistant c9=look{}", `tool c9:"seen"`, "assistant it is here")
+	s.lines("messages of the nested run", s.of("find"), "user find", "assistant c9=look{}", `tool c9:"seen"`,
+		"assistant it is here")
 	root, run := s.run("r1"), s.nested()["find"]
 	if run.State != wire.Completed || run.StopReason != wire.StopCompleted || run.EndedAt.IsZero() || run.Steps != 2 ||
-		run.ParentID != "r1" || run.RootID != "r1" || run.CallID != "c1" || run.Depth != 1 || run.Agent != "helper" || run.Model != "m" {
+		run.ParentID != "r1" || run.RootID != "r1" || run.CallID != "c1" || run.Depth != 1 || run.Agent != "helper" ||
+		run.Model != "m" {
 		s.Errorf("the nested run: %+v", run)
 	}
-	if run.Result == nil || run.Result.Text != "it is here" || run.Prompt != "find" || root.Children != 1 || root.Steps != 2 {
+	if run.Result == nil || run.Result.Text != "it is here" || run.Prompt != "find" || root.Children != 1 ||
+		root.Steps != 2 {
 		s.Errorf("result %+v of %q, %d children of %d steps", run.Result, run.Prompt, root.Children, root.Steps)
 	}
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 finished")
@@ -274,10 +280,12 @@ func testNestedStream(s nestedTest) {
 			}
 			line = names[p.SubagentID] + ": " + string(p.Event.Type) + " " + in.Delta + in.ToolCallID
 		}
-		lines = append(lines, strings.TrimSpace(plainly(line+" "+p.Name+p.Delta+p.ToolCallID+p.Status+" "+p.ParentToolCallID)))
+		lines = append(lines, strings.TrimSpace(plainly(line+" "+p.Name+p.Delta+p.ToolCallID+p.Status+" "+
+			p.ParentToolCallID)))
 	}
 	s.lines("items", lines, "RUN_STARTED", "TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT one", "TEXT_MESSAGE_END",
-		"TOOL_CALL_START c1", "TOOL_CALL_END c1", "SUBAGENT_STARTED above lead c1", "above: TOOL_CALL_START c2", "above: TOOL_CALL_END c2",
+		"TOOL_CALL_START c1", "TOOL_CALL_END c1", "SUBAGENT_STARTED above lead c1", "above: TOOL_CALL_START c2",
+		"above: TOOL_CALL_END c2",
 		"SUBAGENT_STARTED below helper c2", "below: REASONING_START", "below: REASONING_CONTENT hm", "below: REASONING_END",
 		"below: TEXT_MESSAGE_START", "below: TEXT_MESSAGE_CONTENT down", "below: TEXT_MESSAGE_END",
 		"STEP_FINISHED below", "SUBAGENT_FINISHED below completed", "above: TOOL_CALL_RESULT c2", "STEP_FINISHED above",
@@ -289,8 +297,11 @@ func testNestedStream(s nestedTest) {
 // testNestedRefused makes calls that must not spawn a run.
 func testNestedRefused(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
-		"go": {spooltest.Use(spawn("c1", "nobody", "x"), spawn("c2", "helper", ""), spawn("c3", "", "x"),
-			spooltest.Call{ID: "c4", Name: spool.SpawnTool, Args: `{"name":1}`}, spawn("c5", "lead", "one")), spooltest.Say("oh")},
+		"go": {
+			spooltest.Use(spawn("c1", "nobody", "x"), spawn("c2", "helper", ""), spawn("c3", "", "x"),
+				spooltest.Call{ID: "c4", Name: spool.SpawnTool, Args: `{"name":1}`}, spawn("c5", "lead", "one")),
+			spooltest.Say("oh"),
+		},
 		"one": {spooltest.Use(spawn("c1", "lead", "two")), spooltest.Say("1")},
 		"two": {spooltest.Use(spawn("c1", "lead", "three")), spooltest.Say("2")},
 	})
@@ -325,7 +336,8 @@ func testNestedPersona(s nestedTest) {
 	e := s.working(c)
 	s.start(e, "r1", "go")
 	s.ended(wire.Completed)
-	s.lines("messages", s.of("read"), "user read", `assistant c1=look{} c2=spawnSubagent{"instructions":"more","name":"critic"}`,
+	s.lines("messages", s.of("read"), "user read",
+		`assistant c1=look{} c2=spawnSubagent{"instructions":"more","name":"critic"}`,
 		`tool c1:"seen" c2:"error: unknown tool spawnSubagent"`, "assistant bad")
 	for _, r := range m.Requests() {
 		if roleOf(r) == "read" && !strings.Contains(r.Instructions, "critic") {
@@ -336,8 +348,11 @@ func testNestedPersona(s nestedTest) {
 
 func testNestedMaxSteps(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
-		"go":   {spooltest.Use(spawn("c1", "helper", "find")), spooltest.Say("ok")},
-		"find": {spooltest.Turn{Text: []string{"so far"}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}, spooltest.Use(spooltest.Call{ID: "c2", Name: "look"}), spooltest.Say("found")},
+		"go": {spooltest.Use(spawn("c1", "helper", "find")), spooltest.Say("ok")},
+		"find": {
+			spooltest.Turn{Text: []string{"so far"}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}},
+			spooltest.Use(spooltest.Call{ID: "c2", Name: "look"}), spooltest.Say("found"),
+		},
 	})
 	c := s.treeConfig(m, plain("look", `"seen"`))
 	c.Agents[0].Spawn.MaxSteps = 2
@@ -353,7 +368,10 @@ func testNestedMaxSteps(s nestedTest) {
 }
 
 func testNestedResultCap(s nestedTest) {
-	m := casting(map[string][]spooltest.Turn{"go": {spooltest.Use(spawn("c1", "helper", "find")), spooltest.Say("ok")}, "find": {spooltest.Say("äöü", "äöü")}})
+	m := casting(map[string][]spooltest.Turn{
+		"go":   {spooltest.Use(spawn("c1", "helper", "find")), spooltest.Say("ok")},
+		"find": {spooltest.Say("äöü", "äöü")},
+	})
 	c := s.treeConfig(m)
 	c.Agents[0].Spawn.ResultCap = 4
 	e := s.working(c)
@@ -399,7 +417,8 @@ func testNestedOrder(s nestedTest) {
 		lead := fmt.Sprintf("lead %d", i)
 		leads = append(leads, spawn(spool.ToolCallID(fmt.Sprintf("c%d", i)), "lead", lead))
 		script[lead] = []spooltest.Turn{
-			spooltest.Use(spawn("c1", "helper", lead+" a"), spawn("c2", "helper", lead+" b"), spawn("c3", "helper", lead+" c")), spooltest.Say("up"),
+			spooltest.Use(spawn("c1", "helper", lead+" a"), spawn("c2", "helper", lead+" b"), spawn("c3", "helper", lead+" c")),
+			spooltest.Say("up"),
 		}
 		for _, brief := range []string{" a", " b", " c"} {
 			script[lead+brief] = []spooltest.Turn{spooltest.Say("down")}
@@ -449,9 +468,12 @@ func testNestedOrder(s nestedTest) {
 // testNestedSameCallIDs has a model that counts its calls from one in each agent.
 func testNestedSameCallIDs(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
-		"go": {spooltest.Use(spawn("c1", "helper", "a"), spawn("c2", "helper", "b"), spooltest.Call{ID: "c3", Name: "look"}), spooltest.Say("ok")},
-		"a":  {spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Say("a")},
-		"b":  {spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Say("b")},
+		"go": {
+			spooltest.Use(spawn("c1", "helper", "a"), spawn("c2", "helper", "b"), spooltest.Call{ID: "c3", Name: "look"}),
+			spooltest.Say("ok"),
+		},
+		"a": {spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Say("a")},
+		"b": {spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Say("b")},
 	})
 	e := s.working(s.treeConfig(m, plain("look", `"seen"`)))
 	s.start(e, "r1", "go")

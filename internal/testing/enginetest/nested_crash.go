@@ -15,19 +15,35 @@ func nestedScript(t *engineTest, own bool, faults ...spooltest.Fault) int {
 	s := nestedTest{t}
 	m := casting(map[string][]spooltest.Turn{
 		"go": {
-			{Text: []string{"to ", "work"}, Usage: spooltest.Tokens(5, 7), Calls: []spooltest.Call{spawn("c1", "lead", "plan"), spawn("c2", "helper", "side"), {ID: "c3", Name: "once"}}},
+			{
+				Text:  []string{"to ", "work"},
+				Usage: spooltest.Tokens(5, 7),
+				Calls: []spooltest.Call{spawn("c1", "lead", "plan"), spawn("c2", "helper", "side"), {ID: "c3", Name: "once"}},
+			},
 			{Text: []string{"all ", "done"}, Usage: spooltest.Tokens(11, 13)},
 		},
 		"plan": {
-			{Text: []string{"let me ", "see"}, Usage: spooltest.Tokens(1, 1), Calls: []spooltest.Call{spawn("c1", "helper", "mail")}},
+			{
+				Text:  []string{"let me ", "see"},
+				Usage: spooltest.Tokens(1, 1),
+				Calls: []spooltest.Call{spawn("c1", "helper", "mail")},
+			},
 			{Text: []string{"it is ", "planned"}, Usage: spooltest.Tokens(1, 2)},
 		},
 		"mail": {
-			{Reasoning: []string{"hm"}, Usage: spooltest.Tokens(2, 1), Calls: []spooltest.Call{{ID: "c1", Name: "send"}, {ID: "c2", Name: "look"}}},
+			{
+				Reasoning: []string{"hm"},
+				Usage:     spooltest.Tokens(2, 1),
+				Calls:     []spooltest.Call{{ID: "c1", Name: "send"}, {ID: "c2", Name: "look"}},
+			},
 			{Text: []string{"I ", "mailed"}, Usage: spooltest.Tokens(2, 2)},
 		},
 		"side": {
-			{Text: []string{"aside"}, Usage: spooltest.Tokens(3, 1), Calls: []spooltest.Call{{ID: "c1", Name: "once"}, {ID: "c2", Name: "send"}}},
+			{
+				Text:  []string{"aside"},
+				Usage: spooltest.Tokens(3, 1),
+				Calls: []spooltest.Call{{ID: "c1", Name: "once"}, {ID: "c2", Name: "send"}},
+			},
 			{Text: []string{"be", "side"}, Usage: spooltest.Tokens(3, 2)},
 		},
 	})
@@ -66,7 +82,9 @@ func nestedLateScript(t *engineTest, own bool, faults ...spooltest.Fault) int {
 		s.Errorf("the run ended as %s: %+v", r.State, r)
 	}
 	text := strings.Join(s.tree(), "\n")
-	for _, said := range []string{"talk: assistant so far", "talk: assistant and on", "work: assistant c1=slow{} c2=look{}", "work: tool "} {
+	for _, said := range []string{
+		"talk: assistant so far", "talk: assistant and on", "work: assistant c1=slow{} c2=look{}", "work: tool ",
+	} {
 		if strings.Count(text, said) > 1 {
 			s.Errorf("%q is there %d times:\n%s", said, strings.Count(text, said), text)
 		}

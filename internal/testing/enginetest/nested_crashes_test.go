@@ -55,7 +55,8 @@ func TestNestedCrashes(t *testing.T) {
 	if !found || !ended {
 		t.Fatalf("%s has no place for the table", crashTable)
 	}
-	want := head + begin + "| phase | write | died | runs of the tool | answers | a person was asked | the run ended as |\n|---|---|---|---|---|---|---|\n" +
+	want := head + begin +
+		"| phase | write | died | runs of the tool | answers | a person was asked | the run ended as |\n|---|---|---|---|---|---|---|\n" +
 		table + end + tail
 	switch {
 	case *update:
@@ -63,7 +64,8 @@ func TestNestedCrashes(t *testing.T) {
 			t.Fatal(err)
 		}
 	case want != string(page):
-		t.Errorf("%s is not what happens; run go test ./internal/testing/enginetest -run TestNestedCrashes -update\n%s", crashTable, table)
+		t.Errorf("%s is not what happens; run go test ./internal/testing/enginetest -run TestNestedCrashes -update\n%s",
+			crashTable, table)
 	}
 }
 
@@ -81,7 +83,8 @@ func nestedCrashRows(t *testing.T) string {
 					s := newEngineTest(t, inMemory)
 					outcome := nestedCrash(s, spooltest.Fault{Call: at + 2, On: "Store.Update", Kind: kind})
 					write := nestedWrites[at]
-					rows[i] = fmt.Sprintf("| %s | %s | %s | %s |\n", write.phase, write.what, strings.TrimPrefix(kind.String(), "crash "), outcome)
+					rows[i] = fmt.Sprintf("| %s | %s | %s | %s |\n", write.phase, write.what,
+						strings.TrimPrefix(kind.String(), "crash "), outcome)
 				})
 			})
 		}

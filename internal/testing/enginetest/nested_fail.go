@@ -15,8 +15,11 @@ import (
 // testNestedFails has a nested run with a permanent error. The parent run reads about it.
 func testNestedFails(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
-		"go":   {spooltest.Use(spawn("c1", "helper", "find"), spawn("c2", "helper", "fine")), spooltest.Say("sorry")},
-		"find": {spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), {Text: []string{"half"}, Err: &spool.ModelError{Status: 400, Message: "no"}}},
+		"go": {spooltest.Use(spawn("c1", "helper", "find"), spawn("c2", "helper", "fine")), spooltest.Say("sorry")},
+		"find": {
+			spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}),
+			{Text: []string{"half"}, Err: &spool.ModelError{Status: 400, Message: "no"}},
+		},
 		"fine": {spooltest.Say("fine")},
 	})
 	e := s.engine(s.treeConfig(m, plain("look", `"seen"`)))
@@ -27,10 +30,12 @@ func testNestedFails(s nestedTest) {
 	<-time.After(quiet)
 	client()
 	run := s.nested()["find"]
-	if run.State != wire.Failed || run.StopReason != wire.StopFailed || run.Error != "model: no (status 400)" || run.Result != nil || run.Attempts != 1 {
+	if run.State != wire.Failed || run.StopReason != wire.StopFailed || run.Error != "model: no (status 400)" ||
+		run.Result != nil || run.Attempts != 1 {
 		s.Errorf("the nested run: %+v", run)
 	}
-	s.lines("messages", s.of(""), "user go", `assistant c1=spawnSubagent{"instructions":"find","name":"helper"} c2=spawnSubagent{"instructions":"fine","name":"helper"}`,
+	s.lines("messages", s.of(""), "user go",
+		`assistant c1=spawnSubagent{"instructions":"find","name":"helper"} c2=spawnSubagent{"instructions":"fine","name":"helper"}`,
 		`tool c1:{"agentId":"ID","error":"model: no (status 400)"} c2:{"agentId":"ID","result":"fine"}`, "assistant sorry")
 	if n := s.run("r1").Attempts; n != 0 {
 		s.Errorf("the main run counts %d attempts", n)
@@ -43,7 +48,10 @@ func testNestedRetried(s nestedTest) {
 	var failed atomic.Bool
 	m := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		script := map[string][]spooltest.Turn{
-			"go":   {spooltest.Use(spawn("c1", "helper", "find"), spawn("c2", "helper", "slow"), spooltest.Call{ID: "c3", Name: "once"}), spooltest.Say("ok")},
+			"go": {
+				spooltest.Use(spawn("c1", "helper", "find"), spawn("c2", "helper", "slow"), spooltest.Call{ID: "c3", Name: "once"}),
+				spooltest.Say("ok"),
+			},
 			"find": {spooltest.Use(spooltest.Call{ID: "c1", Name: "once"}), spooltest.Say("found")},
 			"slow": {spooltest.Use(spooltest.Call{ID: "c1", Name: "nap"}), spooltest.Say("slept")},
 		}
@@ -73,7 +81,8 @@ func testNestedRetried(s nestedTest) {
 	s.ended(wire.Completed)
 	<-time.After(quiet)
 	client()
-	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 error", "RUN_STARTED r1:2", "RUN_ENDED r1:2 finished")
+	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 error", "RUN_STARTED r1:2",
+		"RUN_ENDED r1:2 finished")
 	for brief, want := range map[string]int{"go": 2, "find": 3, "slow": 2} {
 		if n := askedAs(m, brief); n != want {
 			s.Errorf("%s was asked %d times, want %d", brief, n, want)
@@ -89,7 +98,10 @@ func testNestedRetried(s nestedTest) {
 
 // testNestedRetriesEnd lets a nested run use up its attempts.
 func testNestedRetriesEnd(s nestedTest) {
-	m := casting(map[string][]spooltest.Turn{"go": {spooltest.Use(spawn("c1", "helper", "find")), spooltest.Say("sorry")}, "find": {{Err: overloaded()}}})
+	m := casting(map[string][]spooltest.Turn{
+		"go":   {spooltest.Use(spawn("c1", "helper", "find")), spooltest.Say("sorry")},
+		"find": {{Err: overloaded()}},
+	})
 	e := s.working(s.treeConfig(m))
 	s.start(e, "r1", "go")
 	s.ended(wire.Completed)
@@ -103,7 +115,10 @@ func testNestedRetriesEnd(s nestedTest) {
 
 func testNestedUsage(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
-		"go":   {{Usage: spooltest.Tokens(1, 2), Calls: []spooltest.Call{spawn("c1", "helper", "find")}}, {Text: []string{"ok"}, Usage: spooltest.Tokens(10, 20)}},
+		"go": {
+			{Usage: spooltest.Tokens(1, 2), Calls: []spooltest.Call{spawn("c1", "helper", "find")}},
+			{Text: []string{"ok"}, Usage: spooltest.Tokens(10, 20)},
+		},
 		"find": {{Text: []string{"x"}, Usage: spooltest.Tokens(100, 200)}},
 	})
 	e := s.working(s.treeConfig(m))
@@ -117,7 +132,8 @@ func testNestedUsage(s nestedTest) {
 		s.Errorf("the nested run counts %d tokens, want 300", run.TotalTokens)
 	}
 	u, err := e.Usage(context.Background(), chat)
-	if err != nil || len(u.Tokens.Lines) != 2 || u.Tokens.Lines[1].AgentID == nil || *u.Tokens.Lines[1].AgentID != run.AgentID() ||
+	if err != nil || len(u.Tokens.Lines) != 2 || u.Tokens.Lines[1].AgentID == nil ||
+		*u.Tokens.Lines[1].AgentID != run.AgentID() ||
 		u.Tokens.Lines[1].AgentName != "helper" || u.Tokens.TotalTokens != 333 {
 		s.Errorf("usage %+v, %v", u.Tokens, err)
 	}
@@ -127,7 +143,8 @@ func testNestedUsage(s nestedTest) {
 // not the user's.
 func testNestedEdit(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
-		"go": {spooltest.Use(spawn("c1", "helper", "find")), spooltest.Say("ok")}, "find": {spooltest.Say("x")}, "again": {spooltest.Say("fine")},
+		"go": {spooltest.Use(spawn("c1", "helper", "find")), spooltest.Say("ok")}, "find": {spooltest.Say("x")},
+		"again": {spooltest.Say("fine")},
 	})
 	e := s.working(s.treeConfig(m))
 	s.start(e, "r1", "go")

@@ -70,8 +70,14 @@ func (s nestedTest) late() engine.Config {
 	m := casting(map[string][]spooltest.Turn{
 		"go":   {spooltest.Use(spawn("c1", "lead", "plan"), spawn("c2", "helper", "work")), spooltest.Say("done")},
 		"plan": {spooltest.Use(spawn("c1", "helper", "talk")), spooltest.Say("planned")},
-		"talk": {{Text: []string{"so ", "far"}, Gate: gate, Usage: spooltest.Tokens(3, 4)}, {Text: []string{"and on"}, Usage: spooltest.Tokens(3, 4)}},
-		"work": {spooltest.Use(spooltest.Call{ID: "c1", Name: "slow"}, spooltest.Call{ID: "c2", Name: "look"}), spooltest.Say("worked")},
+		"talk": {
+			{Text: []string{"so ", "far"}, Gate: gate, Usage: spooltest.Tokens(3, 4)},
+			{Text: []string{"and on"}, Usage: spooltest.Tokens(3, 4)},
+		},
+		"work": {
+			spooltest.Use(spooltest.Call{ID: "c1", Name: "slow"}, spooltest.Call{ID: "c2", Name: "look"}),
+			spooltest.Say("worked"),
+		},
 	})
 	c := s.treeConfig(m, slow, plain("look", `"seen"`))
 	c.Budget.Default = spool.Budget{WallTime: 10 * time.Second}
@@ -96,11 +102,13 @@ func testMixedTimeEnds(s nestedTest) {
 			s.Errorf("%s is %s by %s", brief, run.State, run.StopReason)
 		}
 		if started[run.AgentID()] != 1 || finished[run.AgentID()] != 1 {
-			s.Errorf("%s was told to begin %d times, and to end %d times", brief, started[run.AgentID()], finished[run.AgentID()])
+			s.Errorf("%s was told to begin %d times, and to end %d times", brief, started[run.AgentID()],
+				finished[run.AgentID()])
 		}
 	}
 	s.lines("what was said", s.of("talk"), "user talk", "assistant so far")
-	s.lines("what was done", s.of("work"), "user work", "assistant c1=slow{} c2=look{}", `tool c1:{"cancelled":true,"outcome":"unknown","reason":"time_budget"} c2:"seen"`)
+	s.lines("what was done", s.of("work"), "user work", "assistant c1=slow{} c2=look{}",
+		`tool c1:{"cancelled":true,"outcome":"unknown","reason":"time_budget"} c2:"seen"`)
 	budgetTest(s).wellFormed()
 }
 
@@ -124,7 +132,8 @@ func testMixedTimeParks(s nestedTest) {
 		}
 	}
 	s.lines("what was said", s.of("talk"), "user talk", "assistant so far", "assistant and on")
-	s.lines("messages", s.of("")[2:], `tool c1:{"agentId":"ID","result":"planned"} c2:{"agentId":"ID","result":"worked"}`, "assistant done")
+	s.lines("messages", s.of("")[2:], `tool c1:{"agentId":"ID","result":"planned"} c2:{"agentId":"ID","result":"worked"}`,
+		"assistant done")
 	budgetTest(s).wellFormed()
 }
 
@@ -187,7 +196,13 @@ func (s nestedTest) short() engine.Config {
 		"go":   {spooltest.Use(spawn("c1", "lead", "plan"), spawn("c2", "helper", "look")), spooltest.Say("done")},
 		"plan": {spooltest.Use(spawn("c1", "helper", "mail")), spooltest.Say("planned")},
 		"mail": {spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("sent")},
-		"look": {{Before: later(time.Second), Calls: []spooltest.Call{{ID: "c1", Name: "look"}, {ID: "c2", Name: "look"}, {ID: "c3", Name: "look"}}}, spooltest.Say("looked")},
+		"look": {
+			{
+				Before: later(time.Second),
+				Calls:  []spooltest.Call{{ID: "c1", Name: "look"}, {ID: "c2", Name: "look"}, {ID: "c3", Name: "look"}},
+			},
+			spooltest.Say("looked"),
+		},
 	})
 	c := s.treeConfig(m, approved("send", `"sent"`), plain("look", `"seen"`))
 	c.Budget.Default, c.Budget.OnBudget = spool.Budget{ToolCalls: 5}, spool.BudgetPark
@@ -297,7 +312,8 @@ func (s nestedTest) overBudget() {
 			s.Errorf("%s is %s by %s", brief, run.State, run.StopReason)
 		}
 	}
-	if text := strings.Join(s.tree(), "\n"); strings.Contains(text, `"reason":"failed"`) || strings.Contains(text, `:"sent"`) {
+	if text := strings.Join(s.tree(), "\n"); strings.Contains(text, `"reason":"failed"`) ||
+		strings.Contains(text, `:"sent"`) {
 		s.Errorf("messages:\n%s", text)
 	}
 	budgetTest(s).wellFormed()
@@ -310,7 +326,10 @@ func testMixedManyParks(s nestedTest) {
 	for i := range many {
 		brief := fmt.Sprintf("b%d", i)
 		script["go"][0].Calls = append(script["go"][0].Calls, spawn(spool.ToolCallID(fmt.Sprintf("c%d", i)), "helper", brief))
-		script[brief] = []spooltest.Turn{{Usage: spooltest.Tokens(2, 1), Calls: []spooltest.Call{{ID: "c1", Name: "send"}}}, {Text: []string{brief}, Usage: spooltest.Tokens(2, 1)}}
+		script[brief] = []spooltest.Turn{
+			{Usage: spooltest.Tokens(2, 1), Calls: []spooltest.Call{{ID: "c1", Name: "send"}}},
+			{Text: []string{brief}, Usage: spooltest.Tokens(2, 1)},
+		}
 	}
 	e := s.working(s.treeConfig(casting(script), approved("send", `"sent"`)))
 	s.start(e, "r1", "go")
@@ -336,8 +355,10 @@ func testMixedManyParks(s nestedTest) {
 // testMixedTwins has two nested runs with the same profile and brief, which both wait.
 func testMixedTwins(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
-		"go":   {spooltest.Use(spawn("c1", "helper", "mail"), spawn("c1", "helper", "mail")), spooltest.Say("done")},
-		"mail": {spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("sent")},
+		"go": {spooltest.Use(spawn("c1", "helper", "mail"), spawn("c1", "helper", "mail")), spooltest.Say("done")},
+		"mail": {
+			spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("sent"),
+		},
 	})
 	e := s.working(s.treeConfig(m, approved("send", `"sent"`)))
 	s.start(e, "r1", "go")
@@ -386,13 +407,32 @@ func testMixedTakenID(s nestedTest) {
 // deep returns a configuration for a tree of three levels, whose last level waits in the middle.
 func (s nestedTest) deep(gate chan struct{}) engine.Config {
 	script := map[string][]spooltest.Turn{
-		"go":    {{Text: []string{"one ", "two"}, Calls: []spooltest.Call{spawn("c1", "lead", "above"), spawn("c2", "helper", "side")}}, spooltest.Say("the ", "end")},
-		"above": {{Text: []string{"up ", "here"}, Calls: []spooltest.Call{spawn("c1", "lead", "middle")}}, spooltest.Say("up ", "done")},
-		"middle": {
-			{Reasoning: []string{"hm ", "hm"}, Text: []string{"mid"}, Calls: []spooltest.Call{spawn("c1", "helper", "below"), {ID: "c2", Name: "look"}}}, spooltest.Say("mid ", "done"),
+		"go": {
+			{
+				Text:  []string{"one ", "two"},
+				Calls: []spooltest.Call{spawn("c1", "lead", "above"), spawn("c2", "helper", "side")},
+			},
+			spooltest.Say("the ", "end"),
 		},
-		"below": {{Text: []string{"down"}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}, {Text: []string{"gated ", "text"}, Gate: gate}},
-		"side":  {{Text: []string{"aside ", "aside"}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}, spooltest.Say("side ", "done")},
+		"above": {
+			{Text: []string{"up ", "here"}, Calls: []spooltest.Call{spawn("c1", "lead", "middle")}},
+			spooltest.Say("up ", "done"),
+		},
+		"middle": {
+			{
+				Reasoning: []string{"hm ", "hm"},
+				Text:      []string{"mid"},
+				Calls:     []spooltest.Call{spawn("c1", "helper", "below"), {ID: "c2", Name: "look"}},
+			}, spooltest.Say("mid ", "done"),
+		},
+		"below": {
+			{Text: []string{"down"}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}},
+			{Text: []string{"gated ", "text"}, Gate: gate},
+		},
+		"side": {
+			{Text: []string{"aside ", "aside"}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}},
+			spooltest.Say("side ", "done"),
+		},
 	}
 	for brief, turns := range script {
 		for i := range turns {
@@ -430,7 +470,8 @@ func testMixedCursorWalk(s nestedTest) {
 		if f.Cursor == nil {
 			continue
 		}
-		s.lines("after "+frameLine(f), lines(s.collect(e, chat, wire.FollowOptions{Cursor: f.Cursor})), lines(frames[i+1:])...)
+		s.lines("after "+frameLine(f), lines(s.collect(e, chat, wire.FollowOptions{Cursor: f.Cursor})),
+			lines(frames[i+1:])...)
 	}
 	started, finished := subagents(frames)
 	if len(s.nested()) != 4 || len(started) != 4 || len(finished) != 4 {
@@ -508,9 +549,13 @@ func testMixedSnapshotWalk(s nestedTest) {
 // testMixedRaceStop answers parks at two depths while the run is stopped.
 func testMixedRaceStop(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
-		"go":   {spooltest.Use(spawn("c1", "lead", "plan"), spawn("c2", "helper", "mail2"), spooltest.Call{ID: "c3", Name: "send"}), spooltest.Say("done")},
-		"plan": {spooltest.Use(spawn("c1", "helper", "mail")), spooltest.Say("planned")},
-		"mail": {spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("sent")}, "mail2": {spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("sent")},
+		"go": {
+			spooltest.Use(spawn("c1", "lead", "plan"), spawn("c2", "helper", "mail2"), spooltest.Call{ID: "c3", Name: "send"}),
+			spooltest.Say("done"),
+		},
+		"plan":  {spooltest.Use(spawn("c1", "helper", "mail")), spooltest.Say("planned")},
+		"mail":  {spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("sent")},
+		"mail2": {spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("sent")},
 	})
 	e := s.working(s.treeConfig(m, approved("send", `"sent"`)))
 	s.start(e, "r1", "go")

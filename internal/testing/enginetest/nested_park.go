@@ -14,8 +14,11 @@ import (
 // mailing returns a model for a tree with a park at depth 1.
 func mailing() *spooltest.Model {
 	return casting(map[string][]spooltest.Turn{
-		"go":   {spooltest.Use(spawn("c1", "helper", "mail"), spooltest.Call{ID: "c2", Name: "look"}), spooltest.Say("done")},
-		"mail": {spooltest.Use(spooltest.Call{ID: "c1", Name: "send", Args: `{"to":"bob"}`}, spooltest.Call{ID: "c2", Name: "look"}), spooltest.Say("sent")},
+		"go": {spooltest.Use(spawn("c1", "helper", "mail"), spooltest.Call{ID: "c2", Name: "look"}), spooltest.Say("done")},
+		"mail": {
+			spooltest.Use(spooltest.Call{ID: "c1", Name: "send", Args: `{"to":"bob"}`}, spooltest.Call{ID: "c2", Name: "look"}),
+			spooltest.Say("sent"),
+		},
 	})
 }
 
@@ -34,10 +37,12 @@ func testNestedPark(s nestedTest) {
 	if run.State != wire.WaitingForInput {
 		s.Errorf("the nested run is %s", run.State)
 	}
-	s.lines("messages", s.tree(), "user go", "mail: user mail", `mail: assistant c1=send{"to":"bob"} c2=look{}`, `mail: tool c2:"seen"`,
+	s.lines("messages", s.tree(), "user go", "mail: user mail", `mail: assistant c1=send{"to":"bob"} c2=look{}`,
+		`mail: tool c2:"seen"`,
 		`assistant c1=spawnSubagent{"instructions":"mail","name":"helper"} c2=look{}`, `tool c2:"seen"`)
 	park := s.waiting()["mail:send"]
-	if park.RunID != "r1" || park.AgentID != run.AgentID() || len(park.Frames) != 1 || park.Frames[0].ToolCallID != "c1" || park.Frames[0].AgentID != nil ||
+	if park.RunID != "r1" || park.AgentID != run.AgentID() || len(park.Frames) != 1 || park.Frames[0].ToolCallID != "c1" ||
+		park.Frames[0].AgentID != nil ||
 		park.ExpiresAt.Sub(park.CreatedAt) != 15*time.Minute {
 		s.Errorf("the park: %+v", park)
 	}
@@ -52,9 +57,11 @@ func testNestedPark(s nestedTest) {
 	s.ended(wire.Completed)
 	<-time.After(quiet)
 	client()
-	s.lines("record", s.record(), "RUN_STARTED r1:1", "INPUT_REQUIRED "+string(park.ToolCallID)+" approval", "RUN_ENDED r1:1 parked",
+	s.lines("record", s.record(), "RUN_STARTED r1:1", "INPUT_REQUIRED "+string(park.ToolCallID)+" approval",
+		"RUN_ENDED r1:1 parked",
 		"HITL_RESPONSE "+string(park.ToolCallID)+" approved", "RUN_STARTED r1:2", "RUN_ENDED r1:2 finished")
-	s.lines("messages", s.tree()[6:], `mail: tool c1:"sent"`, "mail: assistant sent", `tool c1:{"agentId":"ID","result":"sent"}`, "assistant done")
+	s.lines("messages", s.tree()[6:], `mail: tool c1:"sent"`, "mail: assistant sent",
+		`tool c1:{"agentId":"ID","result":"sent"}`, "assistant done")
 	if askedAs(m, "go") != 2 || askedAs(m, "mail") != 2 || s.executed() != 3 {
 		s.Errorf("asked %d and %d times, %d calls", askedAs(m, "go"), askedAs(m, "mail"), s.executed())
 	}
@@ -89,17 +96,20 @@ func testNestedParkDeep(s nestedTest) {
 	s.becomes(wire.WaitingForInput)
 	stop()
 	plan, mail := s.nested()["plan"], s.nested()["mail"]
-	if plan.State != wire.WaitingForInput || mail.State != wire.WaitingForInput || mail.Depth != 2 || mail.ParentID != plan.ID || mail.RootID != "r1" {
+	if plan.State != wire.WaitingForInput || mail.State != wire.WaitingForInput || mail.Depth != 2 ||
+		mail.ParentID != plan.ID || mail.RootID != "r1" {
 		s.Errorf("the nested runs: %+v, %+v", plan, mail)
 	}
 	frames := s.waiting()["mail:send"].Frames
-	if len(frames) != 2 || frames[0].AgentID == nil || *frames[0].AgentID != plan.AgentID() || frames[0].ToolCallID != mail.CallID ||
+	if len(frames) != 2 || frames[0].AgentID == nil || *frames[0].AgentID != plan.AgentID() ||
+		frames[0].ToolCallID != mail.CallID ||
 		frames[1].AgentID != nil || frames[1].ToolCallID != "c1" {
 		s.Errorf("frames: %+v", frames)
 	}
 	e = s.engine(c)
 	list, _ := s.inbox(context.Background(), e, wire.ParkQuery{Agent: "helper"})
-	if len(list) != 1 || len(list[0].Path) != 3 || list[0].Path[0] != list[0].Agent || list[0].Path[1] != "lead" || list[0].Path[2] != "helper" ||
+	if len(list) != 1 || len(list[0].Path) != 3 || list[0].Path[0] != list[0].Agent || list[0].Path[1] != "lead" ||
+		list[0].Path[2] != "helper" ||
 		list[0].Nested == nil || list[0].Nested.Depth != 2 {
 		s.Errorf("the inbox: %+v", list)
 	}
@@ -121,10 +131,16 @@ func testNestedParkDeep(s nestedTest) {
 // testNestedParkSeveral has parks at three depths, which are answered in another order.
 func testNestedParkSeveral(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
-		"go": {spooltest.Use(spawn("c1", "helper", "a"), spooltest.Call{ID: "c2", Name: "send"}, spawn("c3", "lead", "b"), spooltest.Call{ID: "c4", Name: "look"}), spooltest.Say("done")},
-		"a":  {spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "job"}), spooltest.Say("a!")},
-		"b":  {spooltest.Use(spawn("c1", "helper", "c")), spooltest.Say("b!")},
-		"c":  {spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("c!")},
+		"go": {
+			spooltest.Use(spawn("c1", "helper", "a"), spooltest.Call{ID: "c2", Name: "send"}, spawn("c3", "lead", "b"),
+				spooltest.Call{ID: "c4", Name: "look"}),
+			spooltest.Say("done"),
+		},
+		"a": {
+			spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "job"}), spooltest.Say("a!"),
+		},
+		"b": {spooltest.Use(spawn("c1", "helper", "c")), spooltest.Say("b!")},
+		"c": {spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("c!")},
 	})
 	c := s.treeConfig(m, plain("look", `"seen"`), approved("send", `"sent"`),
 		outside(func(*spool.Answer) (json.RawMessage, error) { return json.RawMessage(`"job"`), nil }))
@@ -161,8 +177,11 @@ func testNestedParkSeveral(s nestedTest) {
 // testNestedParkAgain parks a nested run in each of its steps.
 func testNestedParkAgain(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
-		"go":   {spooltest.Use(spawn("c1", "helper", "mail")), spooltest.Say("done")},
-		"mail": {spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Use(spooltest.Call{ID: "c2", Name: "send"}, spooltest.Call{ID: "c3", Name: "send"}), spooltest.Say("sent")},
+		"go": {spooltest.Use(spawn("c1", "helper", "mail")), spooltest.Say("done")},
+		"mail": {
+			spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}),
+			spooltest.Use(spooltest.Call{ID: "c2", Name: "send"}, spooltest.Call{ID: "c3", Name: "send"}), spooltest.Say("sent"),
+		},
 	})
 	e := s.working(s.treeConfig(m, approved("send", `"sent"`)))
 	s.start(e, "r1", "go")
@@ -183,7 +202,8 @@ func testNestedParkExpires(s nestedTest) {
 	e := s.working(s.treeConfig(m, plain("look", `"seen"`), approved("send", `"sent"`)))
 	s.start(e, "r1", "go")
 	s.ended(wire.Completed)
-	s.lines("messages", s.of("mail")[3:], `tool c1:{"cancelled":true,"reason":"timeout","responded":false}`, "assistant sent")
+	s.lines("messages", s.of("mail")[3:], `tool c1:{"cancelled":true,"reason":"timeout","responded":false}`,
+		"assistant sent")
 }
 
 // testNestedParkEdited edits the arguments of a nested call. The check of the nested agent's tool
@@ -205,15 +225,20 @@ func testNestedParkEdited(s nestedTest) {
 	s.start(e, "r1", "go")
 	s.becomes(wire.WaitingForInput)
 	id := s.waiting()["mail:send"].ToolCallID
-	if _, err := s.respondWith(e, wire.Response{ToolCallID: id, Approved: true, Args: json.RawMessage(`{"to":"nobody"}`)}); spool.CodeOf(err) != spool.Invalid {
+	if _, err := s.respondWith(
+		e, wire.Response{ToolCallID: id, Approved: true, Args: json.RawMessage(`{"to":"nobody"}`)},
+	); spool.CodeOf(err) != spool.Invalid {
 		s.Errorf("a bad edit: %v", err)
 	}
-	if r, err := s.respondWith(e, wire.Response{ToolCallID: id, Approved: true, Args: json.RawMessage(`{"to":"eve"}`)}); err != nil || !r.Delivered {
+	if r, err := s.respondWith(
+		e, wire.Response{ToolCallID: id, Approved: true, Args: json.RawMessage(`{"to":"eve"}`)},
+	); err != nil || !r.Delivered {
 		s.Fatalf("an edit: %+v, %v", r, err)
 	}
 	s.ended(wire.Completed)
 	run := s.nested()["mail"]
-	if string(compare.Canonical(got.Args)) != `{"to":"eve"}` || got.RunID != run.ID || got.IdempotencyKey() != run.CallKey(1, id) {
+	if string(compare.Canonical(got.Args)) != `{"to":"eve"}` || got.RunID != run.ID ||
+		got.IdempotencyKey() != run.CallKey(1, id) {
 		s.Errorf("the tool was called with %+v", got)
 	}
 }
@@ -237,14 +262,17 @@ func testNestedFailUnwinding(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
 		"go":   {spooltest.Use(spawn("c1", "lead", "plan")), spooltest.Say("sorry")},
 		"plan": {spooltest.Use(spawn("c1", "helper", "mail")), spooltest.Say("it failed")},
-		"mail": {spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), {Err: &spool.ModelError{Status: 401, Message: "who?"}}},
+		"mail": {
+			spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), {Err: &spool.ModelError{Status: 401, Message: "who?"}},
+		},
 	})
 	e := s.working(s.treeConfig(m, approved("send", `"sent"`)))
 	s.start(e, "r1", "go")
 	s.becomes(wire.WaitingForInput)
 	s.answerAs(e, "mail:send", true)
 	s.ended(wire.Completed)
-	s.lines("messages of the one above", s.of("plan")[2:], `tool c1:{"agentId":"ID","error":"model: who? (status 401)"}`, "assistant it failed")
+	s.lines("messages of the one above", s.of("plan")[2:], `tool c1:{"agentId":"ID","error":"model: who? (status 401)"}`,
+		"assistant it failed")
 	s.lines("messages of the main agent", s.of("")[2:], `tool c1:{"agentId":"ID","result":"it failed"}`, "assistant sorry")
 	if r := s.nested()["plan"]; r.State != wire.Completed {
 		s.Errorf("the one above is %s", r.State)

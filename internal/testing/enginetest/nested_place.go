@@ -16,9 +16,15 @@ import (
 func testMixedElsewhere(s nestedTest) {
 	gate := make(chan struct{})
 	m := casting(map[string][]spooltest.Turn{
-		"go":    {{Text: []string{"plan "}, Calls: []spooltest.Call{spawn("c1", "helper", "short"), spawn("c2", "helper", "long")}}, spooltest.Say("end")},
-		"short": {{Text: []string{"looks "}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}, {Text: []string{"waits "}, Gate: gate}},
-		"long":  {{Text: []string{"half "}, Gate: gate}},
+		"go": {
+			{Text: []string{"plan "}, Calls: []spooltest.Call{spawn("c1", "helper", "short"), spawn("c2", "helper", "long")}},
+			spooltest.Say("end"),
+		},
+		"short": {
+			{Text: []string{"looks "}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}},
+			{Text: []string{"waits "}, Gate: gate},
+		},
+		"long": {{Text: []string{"half "}, Gate: gate}},
 	})
 	c := s.treeConfig(m, plain("look", "1"))
 	c.Stream.FlushEvery = -1

@@ -14,11 +14,14 @@ import (
 
 // hanging returns a tool that returns only when its context ends.
 func hanging(running chan struct{}) spool.Tool {
-	return spool.Tool{ToolSpec: spool.ToolSpec{Name: "hang"}, Call: func(ctx context.Context, _ spool.ToolCall) (json.RawMessage, error) {
-		running <- struct{}{}
-		<-ctx.Done()
-		return nil, ctx.Err()
-	}}
+	return spool.Tool{
+		ToolSpec: spool.ToolSpec{Name: "hang"},
+		Call: func(ctx context.Context, _ spool.ToolCall) (json.RawMessage, error) {
+			running <- struct{}{}
+			<-ctx.Done()
+			return nil, ctx.Err()
+		},
+	}
 }
 
 // allCancelled reports an error unless every nested run was cancelled with the tree, and every call has
@@ -45,7 +48,9 @@ const (
 func testNestedStopRunning(s nestedTest) {
 	running := make(chan struct{}, 1)
 	m := casting(map[string][]spooltest.Turn{
-		"go":   {spooltest.Use(spawn("c1", "lead", "plan"), spawn("c2", "helper", "talk"), spooltest.Call{ID: "c3", Name: "look"})},
+		"go": {
+			spooltest.Use(spawn("c1", "lead", "plan"), spawn("c2", "helper", "talk"), spooltest.Call{ID: "c3", Name: "look"}),
+		},
 		"plan": {spooltest.Use(spawn("c1", "helper", "work"))},
 		"work": {spooltest.Use(spooltest.Call{ID: "c1", Name: "hang"}, spooltest.Call{ID: "c2", Name: "look"})},
 		"talk": {{Text: []string{"half ", "way"}, Gate: make(chan struct{}), Usage: spooltest.Tokens(7, 3)}},
@@ -87,7 +92,9 @@ func testNestedStopRunning(s nestedTest) {
 // testNestedStopParked stops a tree that waits, with one park answered and others open.
 func testNestedStopParked(s nestedTest) {
 	m := casting(map[string][]spooltest.Turn{
-		"go":   {spooltest.Use(spawn("c1", "lead", "plan"), spooltest.Call{ID: "c2", Name: "send"}, spawn("c3", "helper", "side"))},
+		"go": {
+			spooltest.Use(spawn("c1", "lead", "plan"), spooltest.Call{ID: "c2", Name: "send"}, spawn("c3", "helper", "side")),
+		},
 		"plan": {spooltest.Use(spawn("c1", "helper", "mail"))},
 		"mail": {spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "send"})},
 		"side": {spooltest.Say("aside")},
@@ -100,8 +107,11 @@ func testNestedStopParked(s nestedTest) {
 	s.ended(wire.Cancelled)
 	s.lines("messages", s.of("mail")[2:], "tool c1:"+cancelled+" c2:"+cancelled)
 	s.lines("messages of the one above", s.of("plan")[2:], "tool c1:"+cancelled)
-	s.lines("messages of the main agent", s.of("")[2:], `tool c3:{"agentId":"ID","result":"aside"}`, "tool c2:"+cancelled+" c1:"+cancelled)
-	for brief, want := range map[string]wire.State{"plan": wire.Cancelled, "mail": wire.Cancelled, "side": wire.Completed} {
+	s.lines("messages of the main agent", s.of("")[2:], `tool c3:{"agentId":"ID","result":"aside"}`,
+		"tool c2:"+cancelled+" c1:"+cancelled)
+	for brief, want := range map[string]wire.State{
+		"plan": wire.Cancelled, "mail": wire.Cancelled, "side": wire.Completed,
+	} {
 		if got := s.nested()[brief].State; got != want {
 			s.Errorf("%s is %s", brief, got)
 		}
@@ -139,7 +149,10 @@ func (s nestedTest) stopDead(begin func(c engine.Config) *process) {
 		"go":    {spooltest.Use(spawn("c1", "helper", "work"))},
 		"work":  {{Text: []string{"on it"}, Calls: []spooltest.Call{{ID: "c1", Name: "hang"}, {ID: "c2", Name: "once"}}}},
 		"first": {spooltest.Use(spawn("c1", "helper", "mail"))},
-		"mail":  {spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), {Text: []string{"on it"}, Calls: []spooltest.Call{{ID: "c2", Name: "hang"}, {ID: "c3", Name: "once"}}}},
+		"mail": {
+			spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}),
+			{Text: []string{"on it"}, Calls: []spooltest.Call{{ID: "c2", Name: "hang"}, {ID: "c3", Name: "once"}}},
+		},
 	})
 	c := s.treeConfig(m, hanging(running), plain("once", `"done"`), approved("send", `"sent"`))
 	p := begin(c)
@@ -153,7 +166,8 @@ func (s nestedTest) stopDead(begin func(c engine.Config) *process) {
 	s.ended(wire.Cancelled)
 	s.allCancelled(1)
 	text := strings.Join(s.tree(), "\n")
-	if !strings.Contains(text, "assistant on it") || !strings.Contains(text, begun+` c`) || !strings.Contains(text, `:"done"`) {
+	if !strings.Contains(text, "assistant on it") || !strings.Contains(text, begun+` c`) ||
+		!strings.Contains(text, `:"done"`) {
 		s.Errorf("messages:\n%s", text)
 	}
 }
@@ -179,8 +193,11 @@ func testNestedFailedRoot(s nestedTest) {
 func testNestedHandBack(s nestedTest) {
 	gate := make(chan struct{})
 	m := casting(map[string][]spooltest.Turn{
-		"go":    {spooltest.Use(spawn("c1", "helper", "talk"), spawn("c2", "helper", "other")), spooltest.Say("done")},
-		"talk":  {spooltest.Use(spooltest.Call{ID: "c1", Name: "once"}), {Text: []string{"long"}, Gate: gate, Usage: spooltest.Tokens(1, 1)}},
+		"go": {spooltest.Use(spawn("c1", "helper", "talk"), spawn("c2", "helper", "other")), spooltest.Say("done")},
+		"talk": {
+			spooltest.Use(spooltest.Call{ID: "c1", Name: "once"}),
+			{Text: []string{"long"}, Gate: gate, Usage: spooltest.Tokens(1, 1)},
+		},
 		"other": {spooltest.Say("short")},
 	})
 	c := s.treeConfig(m, plain("once", "1"))
@@ -199,7 +216,8 @@ func testNestedHandBack(s nestedTest) {
 	s.ended(wire.Completed)
 	<-time.After(quiet)
 	client()
-	if r := s.nested()["talk"]; r.State != wire.Completed || r.Attempts != 0 || s.executed() != 1 || askedAs(m, "other") != 1 || askedAs(m, "go") != 2 {
+	if r := s.nested()["talk"]; r.State != wire.Completed || r.Attempts != 0 || s.executed() != 1 ||
+		askedAs(m, "other") != 1 || askedAs(m, "go") != 2 {
 		s.Errorf("%d calls, asked %d, %d: %+v", s.executed(), askedAs(m, "other"), askedAs(m, "go"), r)
 	}
 }
@@ -216,7 +234,8 @@ func testNestedKilled(s nestedTest) {
 	c := s.treeConfig(m, plain("once", "1"))
 	p := s.process(c)
 	s.start(p.Engine, "r1", "go")
-	client := s.watch(s.engine(c), &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{Cursor: &wire.Cursor{}})
+	client := s.watch(s.engine(c), &spooltest.Client{Name: "live", FromStart: true},
+		wire.FollowOptions{Cursor: &wire.Cursor{}})
 	s.until("the second step", func() bool { return askedAs(m, "talk") == 2 })
 	<-time.After(time.Second)
 	p.kill()
@@ -225,8 +244,10 @@ func testNestedKilled(s nestedTest) {
 	s.ended(wire.Completed)
 	<-time.After(quiet)
 	client()
-	if s.executed() != 1 || askedAs(m, "other") != 1 || askedAs(m, "go") != 2 || askedAs(m, "plan") != 2 || askedAs(m, "talk") != 3 {
-		s.Errorf("%d calls, asked %d, %d, %d, %d", s.executed(), askedAs(m, "other"), askedAs(m, "go"), askedAs(m, "plan"), askedAs(m, "talk"))
+	if s.executed() != 1 || askedAs(m, "other") != 1 || askedAs(m, "go") != 2 || askedAs(m, "plan") != 2 ||
+		askedAs(m, "talk") != 3 {
+		s.Errorf("%d calls, asked %d, %d, %d, %d", s.executed(), askedAs(m, "other"), askedAs(m, "go"), askedAs(m, "plan"),
+			askedAs(m, "talk"))
 	}
 	if s.run("r1").Deaths != 0 {
 		s.Errorf("the run: %+v", s.run("r1"))
@@ -263,8 +284,14 @@ func testNestedUnknown(s nestedTest) {
 // ended.
 func midway(gate chan struct{}) *spooltest.Model {
 	return casting(map[string][]spooltest.Turn{
-		"go":    {{Text: []string{"main "}, Calls: []spooltest.Call{spawn("c1", "helper", "talk"), spawn("c2", "helper", "other")}}, spooltest.Say("end")},
-		"talk":  {{Text: []string{"saved"}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}, {Text: []string{"un", "saved"}, Gate: gate}},
+		"go": {
+			{Text: []string{"main "}, Calls: []spooltest.Call{spawn("c1", "helper", "talk"), spawn("c2", "helper", "other")}},
+			spooltest.Say("end"),
+		},
+		"talk": {
+			{Text: []string{"saved"}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}},
+			{Text: []string{"un", "saved"}, Gate: gate},
+		},
 		"other": {spooltest.Say("short")},
 	})
 }
@@ -293,7 +320,9 @@ func testNestedSnapshot(s nestedTest) {
 	c.Stream.FlushEvery = -1
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	s.until("the second step", func() bool { return askedAs(m, "talk") == 2 && s.nested()["other"].State == wire.Completed })
+	s.until("the second step", func() bool {
+		return askedAs(m, "talk") == 2 && s.nested()["other"].State == wire.Completed
+	})
 	<-time.After(time.Second)
 	snap, err := e.Snapshot(context.Background(), chat, nil)
 	if err != nil || snap.Stream == nil {
@@ -329,7 +358,9 @@ func testNestedFollowNow(s nestedTest) {
 	c.Stream.FlushEvery = -1
 	e := s.working(c)
 	s.start(e, "r1", "go")
-	s.until("the second step", func() bool { return askedAs(m, "talk") == 2 && s.nested()["other"].State == wire.Completed })
+	s.until("the second step", func() bool {
+		return askedAs(m, "talk") == 2 && s.nested()["other"].State == wire.Completed
+	})
 	<-time.After(time.Second)
 	talk := s.nested()["talk"].AgentID()
 	for name, o := range map[string]wire.FollowOptions{"no cursor": {}, "a seq": {Cursor: &wire.Cursor{Seq: 1}}} {

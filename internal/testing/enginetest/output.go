@@ -76,7 +76,8 @@ func (s outputTest) sees(e *engine.Engine, want string) {
 	s.Helper()
 	o, err := e.Outcome(context.Background(), chat, "r1")
 	d, failed := e.RunDetail(context.Background(), chat.Tenant, "r1")
-	if err != nil || failed != nil || compact(o.Output) != compact([]byte(want)) || compact(d.Output) != compact([]byte(want)) {
+	if err != nil || failed != nil || compact(o.Output) != compact([]byte(want)) ||
+		compact(d.Output) != compact([]byte(want)) {
 		s.Errorf("the outcome has %s (%v) and the detail %s (%v), want %s", o.Output, err, d.Output, failed, want)
 	}
 }
@@ -123,7 +124,9 @@ func testOutputFits(s outputTest) {
 func testOutputStart(s outputTest) {
 	m := spooltest.NewModel(spooltest.Say(`{"n":1}`), spooltest.Say(goodReport))
 	e := s.working(s.reporting(m))
-	own := &spool.OutputSchema{Name: "number", Schema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`)}
+	own := &spool.OutputSchema{
+		Name: "number", Schema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`),
+	}
 	s.startAs(e, chat, wire.StartRequest{RunID: "r1", Prompt: "go", StartOptions: wire.StartOptions{Output: own}})
 	s.ended(wire.Completed)
 	s.hasValue(e, `{"n":1}`)
@@ -150,10 +153,13 @@ func testOutputRefused(s outputTest) {
 		"output.schema: the type of a schema":        {Output: object(`{"type":"string"}`)},
 		"output.schema: references are not":          {Output: object(`{"type":"object","$ref":"#"}`)},
 		"output.schema is longer than":               {Output: object(`{"title":"` + strings.Repeat("x", 17<<10) + `"}`)},
-		"output.description is longer than":          {Output: &spool.OutputSchema{Name: "x", Schema: report().Schema, Description: strings.Repeat("x", 5000)}},
+		"output.description is longer than": {
+			Output: &spool.OutputSchema{Name: "x", Schema: report().Schema, Description: strings.Repeat("x", 5000)},
+		},
 	} {
 		r := wire.StartRequest{Prompt: "go", StartOptions: asked}
-		if _, err := e.Run(context.Background(), chat, r); spool.CodeOf(err) != spool.Invalid || !strings.Contains(err.Error(), want) {
+		if _, err := e.Run(context.Background(), chat, r); spool.CodeOf(err) != spool.Invalid ||
+			!strings.Contains(err.Error(), want) {
 			s.Errorf("got %v, want %s", err, want)
 		}
 	}
@@ -161,7 +167,8 @@ func testOutputRefused(s outputTest) {
 		s.Errorf("%d runs were stored", n)
 	}
 	c.Agents[0].Output = object(`{"type":5}`)
-	if _, err := engine.New(s.backend, c); spool.CodeOf(err) != spool.Invalid || !strings.Contains(err.Error(), "output.schema") {
+	if _, err := engine.New(s.backend, c); spool.CodeOf(err) != spool.Invalid ||
+		!strings.Contains(err.Error(), "output.schema") {
 		s.Errorf("an engine with a bad schema: %v", err)
 	}
 }
@@ -189,7 +196,8 @@ func testOutputRepaired(s outputTest) {
 		s.Errorf("the repair is %q, with %d messages behind it", text, behind)
 	}
 	told := s.rejections()
-	if len(told) != 1 || told[0].Step != 1 || !told[0].Repair || !strings.Contains(told[0].Problem, "degrees") || told[0].AgentID != nil {
+	if len(told) != 1 || told[0].Step != 1 || !told[0].Repair || !strings.Contains(told[0].Problem, "degrees") ||
+		told[0].AgentID != nil {
 		s.Errorf("the record says %+v", told)
 	}
 	if run := s.run("r1"); run.Steps != 2 {
@@ -327,7 +335,9 @@ func testOutputNested(s outputTest) {
 		case r.Output != nil:
 			return spooltest.Say(wrongReport)
 		case spooltest.StepOf(r) == 0:
-			return spooltest.Use(spooltest.Call{ID: "c1", Name: spool.SpawnTool, Args: `{"name":"reporter","instructions":"report"}`})
+			return spooltest.Use(spooltest.Call{
+				ID: "c1", Name: spool.SpawnTool, Args: `{"name":"reporter","instructions":"report"}`,
+			})
 		default:
 			return spooltest.Say("done")
 		}
@@ -373,7 +383,8 @@ func testOutputRunFor(s outputTest) {
 		City    string `json:"city"`
 		Degrees int    `json:"degrees" jsonschema:"in Celsius"`
 	}
-	m := spooltest.NewModel(spooltest.Say(goodReport), spooltest.Say(wrongReport), spooltest.Say(wrongReport), spooltest.Say(goodReport))
+	m := spooltest.NewModel(spooltest.Say(goodReport), spooltest.Say(wrongReport), spooltest.Say(wrongReport),
+		spooltest.Say(goodReport))
 	e := s.working(s.config(m))
 	ctx := context.Background()
 	got, err := engine.RunFor[weather](ctx, e, chat, wire.StartRequest{RunID: "r1", Prompt: "go", IdempotencyKey: "k"})
@@ -391,7 +402,9 @@ func testOutputRunFor(s outputTest) {
 	if failed, ok := err.(*engine.OutcomeError); !ok || failed.Outcome.StopReason != wire.StopOutput || !strings.Contains(err.Error(), "degrees") { //nolint:errorlint // the very type
 		s.Errorf("got %v", err)
 	}
-	if _, err := engine.RunFor[[]string](ctx, e, chat, wire.StartRequest{Prompt: "go"}); spool.CodeOf(err) != spool.Invalid {
+	if _, err := engine.RunFor[[]string](
+		ctx, e, chat, wire.StartRequest{Prompt: "go"},
+	); spool.CodeOf(err) != spool.Invalid {
 		s.Errorf("a list: %v", err)
 	}
 	text, err := engine.AwaitFor[map[string]any](ctx, e.Watcher, chat, "r1")
@@ -417,7 +430,8 @@ func outputScript(t *engineTest, own bool, faults ...spooltest.Fault) int {
 		c.answerAll(n.Engine, func(store.Park) wire.Response { return wire.Response{Approved: true} })
 	})
 	calls := first.faulty.Calls()
-	if run := s.run("r1"); run.State != wire.Completed || run.Steps != 4 || compact(run.OutputValue()) != compact([]byte(goodReport)) {
+	if run := s.run("r1"); run.State != wire.Completed || run.Steps != 4 ||
+		compact(run.OutputValue()) != compact([]byte(goodReport)) {
 		s.Errorf("the run: %+v", run)
 	}
 	if told := s.rejections(); len(told) != 1 || told[0].Step != 2 || !told[0].Repair {

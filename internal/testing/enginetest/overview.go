@@ -65,7 +65,8 @@ func testOverviewActive(s *engineTest) {
 		<-time.After(time.Millisecond)
 	}
 	o, err := e.Overview(context.Background(), "acme")
-	if err != nil || len(o.Active) != 50 || o.Active[0].ThreadID != "t59" || o.Active[49].ThreadID != "t10" || o.Runs != 60 {
+	if err != nil || len(o.Active) != 50 || o.Active[0].ThreadID != "t59" ||
+		o.Active[49].ThreadID != "t10" || o.Runs != 60 {
 		s.Errorf("%d of %d, %v", len(o.Active), o.Runs, err)
 	}
 	for _, key := range s.keys {
@@ -107,7 +108,9 @@ func testRunDetail(s *engineTest) {
 	m := spooltest.NewModel(
 		spooltest.Turn{Calls: []spooltest.Call{{ID: "c1", Name: "look"}}, Usage: spooltest.Tokens(10, 1)},
 		spooltest.Turn{Err: errors.New("overloaded"), Usage: spooltest.Tokens(20, 2)},
-		spooltest.Turn{Calls: []spooltest.Call{{ID: "c2", Name: "send", Args: `{"to":"bob"}`}}, Usage: spooltest.Tokens(30, 3)},
+		spooltest.Turn{
+			Calls: []spooltest.Call{{ID: "c2", Name: "send", Args: `{"to":"bob"}`}}, Usage: spooltest.Tokens(30, 3),
+		},
 		spooltest.Turn{Text: []string{"done"}, Usage: spooltest.Tokens(40, 4)},
 	)
 	slow := plain("look", "1")
@@ -145,12 +148,14 @@ func testRunDetail(s *engineTest) {
 	}
 	s.same("entries", len(d.Entries), len(s.record()))
 	s.same("rows of the ledger", len(d.Usage), 4)
-	if len(d.Parks) != 1 || d.Parks[0].ToolName != "send" || d.Parks[0].Answer == nil || string(compare.Canonical(d.Parks[0].Asked)) != `{"to":"bob"}` {
+	if len(d.Parks) != 1 || d.Parks[0].ToolName != "send" || d.Parks[0].Answer == nil ||
+		string(compare.Canonical(d.Parks[0].Asked)) != `{"to":"bob"}` {
 		s.Errorf("parks: %+v", d.Parks)
 	}
 	s.same("children", len(d.Children), 0)
 	for tenant, id := range map[spool.Tenant]spool.RunID{"acme": "r2", "other": "r1"} {
-		if _, err := e.RunDetail(context.Background(), tenant, id); spool.CodeOf(err) != spool.NotFound || spool.MessageOf(err) != "Run not found" {
+		if _, err := e.RunDetail(context.Background(), tenant, id); spool.CodeOf(err) != spool.NotFound ||
+			spool.MessageOf(err) != "Run not found" {
 			s.Errorf("run %s of %s: %v", id, tenant, err)
 		}
 	}
@@ -161,7 +166,8 @@ func testRunDetail(s *engineTest) {
 
 // testRunDetailUnseen has a run whose messages were edited away: the ledgers still have its steps.
 func testRunDetailUnseen(s *engineTest) {
-	m := spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Say("hi"), spooltest.Say("hi again"))
+	m := spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Say("hi"),
+		spooltest.Say("hi again"))
 	e := s.working(s.config(m, plain("look", "1")))
 	s.start(e, "r1", "go")
 	s.ended(wire.Completed)
@@ -174,7 +180,8 @@ func testRunDetailUnseen(s *engineTest) {
 	s.startAs(e, chat, wire.StartRequest{Prompt: "again", RunID: "r2", EditMessageID: turn})
 	s.until("the second end", func() bool { return s.run("r2").State == wire.Completed })
 	d, err := e.RunDetail(context.Background(), "acme", "r1")
-	if err != nil || len(d.Steps) != 2 || len(d.Steps[0].Calls) != 1 || d.Steps[0].Calls[0] != (wire.CallRecord{ToolCallID: "c1", Effect: wire.EffectDone}) {
+	if err != nil || len(d.Steps) != 2 || len(d.Steps[0].Calls) != 1 ||
+		d.Steps[0].Calls[0] != (wire.CallRecord{ToolCallID: "c1", Effect: wire.EffectDone}) {
 		s.Errorf("the detail: %+v, %v", d, err)
 	}
 }
@@ -183,8 +190,11 @@ func testRunDetailUnseen(s *engineTest) {
 // model calls.
 func testRunDetailNested(s *engineTest) {
 	m := casting(map[string][]spooltest.Turn{
-		"go":   {spooltest.Use(spawn("c1", "helper", "mail")), spooltest.Say("done")},
-		"mail": {{Calls: []spooltest.Call{{ID: "c1", Name: "send", Args: `{"to":"bob"}`}}, Usage: spooltest.Tokens(3, 4)}, spooltest.Say("sent")},
+		"go": {spooltest.Use(spawn("c1", "helper", "mail")), spooltest.Say("done")},
+		"mail": {
+			{Calls: []spooltest.Call{{ID: "c1", Name: "send", Args: `{"to":"bob"}`}}, Usage: spooltest.Tokens(3, 4)},
+			spooltest.Say("sent"),
+		},
 	})
 	e := s.working(nestedTest{s}.treeConfig(m, approved("send", `"sent"`)))
 	s.start(e, "r1", "go")
@@ -200,10 +210,12 @@ func testRunDetailNested(s *engineTest) {
 	child := nestedTest{s}.nested()["mail"].ID
 	top, under := detail("r1"), detail(child)
 	if len(top.Children) != 1 || top.Children[0].ID != child || len(top.Parks) != 0 || len(top.Usage) != 2 ||
-		len(top.Steps) != 1 || len(top.Steps[0].Calls) != 1 || top.Steps[0].Calls[0].ToolName != spool.SpawnTool || top.Steps[0].Calls[0].Park != "" {
+		len(top.Steps) != 1 || len(top.Steps[0].Calls) != 1 || top.Steps[0].Calls[0].ToolName != spool.SpawnTool ||
+		top.Steps[0].Calls[0].Park != "" {
 		s.Errorf("the dispatched run: %+v", top)
 	}
-	if len(under.Children) != 0 || len(under.Parks) != 1 || under.Parks[0].State != wire.ParkOpen || len(under.Usage) != 1 ||
+	if len(under.Children) != 0 || len(under.Parks) != 1 || under.Parks[0].State != wire.ParkOpen ||
+		len(under.Usage) != 1 ||
 		len(under.Steps) != 1 || under.Steps[0].TotalTokens != 7 || len(under.Steps[0].Calls) != 1 ||
 		under.Steps[0].Calls[0].ToolName != "send" || under.Steps[0].Calls[0].Park != wire.ParkOpen {
 		s.Errorf("the nested run: %+v", under)
@@ -214,7 +226,8 @@ func testRunDetailNested(s *engineTest) {
 	}
 	nestedTest{s}.answerAs(e, "mail:send", true)
 	s.ended(wire.Completed)
-	if d := detail(child); d.Run.State != wire.Completed || len(d.Steps) != 2 || d.Steps[0].Calls[0].Effect != wire.EffectDone {
+	if d := detail(child); d.Run.State != wire.Completed || len(d.Steps) != 2 ||
+		d.Steps[0].Calls[0].Effect != wire.EffectDone {
 		s.Errorf("the nested run at its end: %+v", d)
 	}
 }

@@ -29,7 +29,9 @@ func (s ownTest) as(subject string) context.Context {
 
 // verbs returns the operations on a thread whose run r1 and message are known by their ids. Each
 // returns its result as a text.
-func (s ownTest) verbs(e *engine.Engine, message spool.MessageID) map[string]func(ctx context.Context, key spool.ThreadKey) string {
+func (s ownTest) verbs(
+	e *engine.Engine, message spool.MessageID,
+) map[string]func(ctx context.Context, key spool.ThreadKey) string {
 	title, none := "mine", "ben"
 	told := func(v any, err error) string {
 		text, bad := json.Marshal(v)
@@ -111,12 +113,14 @@ func (s ownTest) verbs(e *engine.Engine, message spool.MessageID) map[string]fun
 
 // For each operation, another subject's thread looks as if it did not exist, and does not change.
 func testOwnHidden(s ownTest) {
-	m := spooltest.NewModel(spooltest.Say("hi"), spooltest.Say("hello"), spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("sent"))
+	m := spooltest.NewModel(spooltest.Say("hi"), spooltest.Say("hello"),
+		spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("sent"))
 	e := s.working(s.config(m, approved("send", `"sent"`)))
 	s.startAs(e, chat, wire.StartRequest{Prompt: "one", RunID: "r0", By: "ann"})
 	s.ended(wire.Completed)
 	first := s.messagesOf(chat)[0].ID
-	s.startAs(e, chat, wire.StartRequest{Prompt: "uno", RunID: "r2", By: "ann", EditMessageID: first}) // the edit leaves a branch
+	// the edit leaves a branch
+	s.startAs(e, chat, wire.StartRequest{Prompt: "uno", RunID: "r2", By: "ann", EditMessageID: first})
 	s.ended(wire.Completed)
 	s.startAs(e, chat, wire.StartRequest{Prompt: "two", RunID: "r1", By: "ann"})
 	s.becomes(wire.WaitingForInput)

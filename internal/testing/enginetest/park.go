@@ -30,7 +30,8 @@ var parkTests = map[string]func(s *engineTest){
 
 // sending returns a model that calls the mail tool and then says so.
 func sending() *spooltest.Model {
-	return spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send", Args: `{"to":"bob"}`}), spooltest.Say("done"))
+	return spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send", Args: `{"to":"bob"}`}),
+		spooltest.Say("done"))
 }
 
 func testParkApproved(s *engineTest) {
@@ -47,7 +48,8 @@ func testParkApproved(s *engineTest) {
 		s.Errorf("a parked run holds a lease: %+v", thread)
 	}
 	all := s.all(chat, "r1")
-	if len(all.Parks) != 1 || all.Parks[0].State != wire.ParkOpen || all.Parks[0].ExpiresAt.Sub(all.Parks[0].CreatedAt) != 15*time.Minute {
+	if len(all.Parks) != 1 || all.Parks[0].State != wire.ParkOpen ||
+		all.Parks[0].ExpiresAt.Sub(all.Parks[0].CreatedAt) != 15*time.Minute {
 		s.Errorf("parks: %+v", all.Parks)
 	}
 	if len(all.Effects) != 0 || s.executed() != 0 {
@@ -58,7 +60,8 @@ func testParkApproved(s *engineTest) {
 	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, `tool c1:{"sent":true}`, "assistant done")
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "INPUT_REQUIRED c1 approval", "RUN_ENDED r1:1 parked",
 		"HITL_RESPONSE c1 approved", "RUN_STARTED r1:2", "RUN_ENDED r1:2 finished")
-	if string(got.Args) != `{"to":"bob"}` || got.Answer == nil || string(compare.Canonical(got.Answer.Payload)) != `{"note":1}` || got.Answer.By != "ann" {
+	if string(got.Args) != `{"to":"bob"}` || got.Answer == nil ||
+		string(compare.Canonical(got.Answer.Payload)) != `{"note":1}` || got.Answer.By != "ann" {
 		s.Errorf("the tool was called with %+v", got)
 	}
 	if s.executed() != 1 {
@@ -72,7 +75,8 @@ func testParkDenied(s *engineTest) {
 	s.becomes(wire.WaitingForInput)
 	s.answer(e, "c1", false, `"because"`)
 	s.ended(wire.Completed)
-	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, `tool c1:{"denied":true}`, "assistant done")
+	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, `tool c1:{"denied":true}`,
+		"assistant done")
 	if s.executed() != 0 {
 		s.Error("the tool was called")
 	}
@@ -108,7 +112,8 @@ func outside(resume func(a *spool.Answer) (json.RawMessage, error)) spool.Tool {
 }
 
 func testParkByItself(s *engineTest) {
-	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "job", Args: `{"n":1}`}), spooltest.Say("done")),
+	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "job", Args: `{"n":1}`}),
+		spooltest.Say("done")),
 		outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil })))
 	s.start(e, "r1", "go")
 	s.becomes(wire.WaitingForInput)
@@ -118,7 +123,8 @@ func testParkByItself(s *engineTest) {
 			_ = json.Unmarshal(entry.Payload, &asked)
 		}
 	}
-	if string(compare.Canonical(asked.Arguments)) != `{"ticket":7}` || asked.Reason != "job" || asked.ExpiresAt.Sub(s.now()) < 59*time.Minute {
+	if string(compare.Canonical(asked.Arguments)) != `{"ticket":7}` || asked.Reason != "job" ||
+		asked.ExpiresAt.Sub(s.now()) < 59*time.Minute {
 		s.Errorf("asked: %+v", asked)
 	}
 	s.answer(e, "c1", true, `{"result":[1]}`)
@@ -130,7 +136,8 @@ func testParkByItself(s *engineTest) {
 // earlier calls are kept.
 func testParkSeveral(s *engineTest) {
 	m := spooltest.NewModel(spooltest.Use(
-		spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "look"}, spooltest.Call{ID: "c3", Name: "send"}, spooltest.Call{ID: "c4", Name: "send"},
+		spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "look"},
+		spooltest.Call{ID: "c3", Name: "send"}, spooltest.Call{ID: "c4", Name: "send"},
 	), spooltest.Say("done"))
 	e := s.engine(s.config(m, approved("send", `"sent"`), plain("look", `"seen"`)))
 	s.start(e, "r1", "go")
@@ -160,7 +167,9 @@ func testParkSeveral(s *engineTest) {
 }
 
 func testParkSomeExpire(s *engineTest) {
-	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "job"}), spooltest.Say("done")),
+	e := s.working(s.config(spooltest.NewModel(
+		spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "job"}), spooltest.Say("done"),
+	),
 		approved("send", "1"), outside(func(a *spool.Answer) (json.RawMessage, error) { return a.Payload, nil })))
 	s.start(e, "r1", "go")
 	s.becomes(wire.WaitingForInput)
@@ -178,7 +187,11 @@ func testParkSomeExpire(s *engineTest) {
 }
 
 func testParkSecondAnswer(s *engineTest) {
-	c := s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "send"}), spooltest.Say("done")), approved("send", "1"))
+	c := s.config(
+		spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "send"}),
+			spooltest.Say("done")),
+		approved("send", "1"),
+	)
 	e := s.engine(c)
 	stop := s.work(e)
 	s.start(e, "r1", "go")
@@ -218,7 +231,9 @@ func testParkNoPark(s *engineTest) {
 	s.answer(e, "c1", true, "")
 	s.ended(wire.Completed)
 	none("an ended run", "c1")
-	for _, r := range []wire.Response{{ToolCallID: "a b"}, {ToolCallID: ""}, {ToolCallID: "c1", Payload: json.RawMessage("{")}} {
+	for _, r := range []wire.Response{
+		{ToolCallID: "a b"}, {ToolCallID: ""}, {ToolCallID: "c1", Payload: json.RawMessage("{")},
+	} {
 		if _, err := e.Respond(context.Background(), chat, r); spool.CodeOf(err) != spool.Invalid {
 			s.Errorf("%+v: %v", r, err)
 		}
@@ -275,7 +290,9 @@ func testParkAnswerRacesExpiry(s *engineTest) {
 		s.history.Answered(spooltest.Answered{Thread: key, Call: "c1", Delivered: r.Delivered, Unknown: err != nil})
 		s.until("the end", func() bool { return s.threadOf(key).State == wire.Completed })
 		park := s.parksOf(key, id)[0]
-		if want := map[bool]wire.ParkState{true: wire.ParkAnswered, false: wire.ParkExpired}[r.Delivered]; park.State != want {
+		if want := map[bool]wire.ParkState{
+			true: wire.ParkAnswered, false: wire.ParkExpired,
+		}[r.Delivered]; park.State != want {
 			s.Errorf("answer %+v, %v: the park is %s", r, err, park.State)
 		}
 	}
@@ -340,5 +357,6 @@ func testParkToolGone(s *engineTest) {
 	e = s.working(s.config(sending(), plain("look", "1")))
 	s.answer(e, "c1", true, "")
 	s.ended(wire.Completed)
-	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, `tool c1:{"error":"Unknown tool: send"}`, "assistant done")
+	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, `tool c1:{"error":"Unknown tool: send"}`,
+		"assistant done")
 }

@@ -62,7 +62,8 @@ func (c *pauseCounts) report(t *testing.T) {
 	t.Helper()
 	t.Logf("%d pauses of %d seeds: %d longer than the lease, %d with a stop, %d after which another worker had the run; %d calls of tools, %d late",
 		c.pauses, c.seeds, c.lapsed, c.stopped, c.taken, c.calls, c.late)
-	if !t.Failed() && c.pauses > 100 && (c.pauses < 10*c.seeds || c.lapsed == 0 || c.stopped == 0 || c.taken == 0 || c.late == 0) {
+	if !t.Failed() && c.pauses > 100 &&
+		(c.pauses < 10*c.seeds || c.lapsed == 0 || c.stopped == 0 || c.taken == 0 || c.late == 0) {
 		t.Error("the pauses prove nothing")
 	}
 }
@@ -147,7 +148,9 @@ func (p *pauses) campaign() {
 		out := spooltest.Turn{Text: []string{"go"}}
 		for i := range 1 + int(chance(3, p.draws.seed, turn, step)) {
 			name := []string{"look", "once"}[chance(2, p.draws.seed, turn, step, i)]
-			out.Calls = append(out.Calls, spooltest.Call{ID: spool.ToolCallID(fmt.Sprintf("%s.%d.%d", turn, step, i)), Name: name})
+			out.Calls = append(out.Calls, spooltest.Call{
+				ID: spool.ToolCallID(fmt.Sprintf("%s.%d.%d", turn, step, i)), Name: name,
+			})
 		}
 		return out
 	})
@@ -331,7 +334,8 @@ func (p *pauses) judge(id spool.RunID) {
 			continue
 		}
 		for _, r := range m.ToolResults() {
-			cancelled, unknown := bytes.Contains(r.Result, []byte(`"cancelled":true`)), bytes.Contains(r.Result, []byte(`"outcome":"unknown"`))
+			cancelled, unknown := bytes.Contains(r.Result, []byte(`"cancelled":true`)),
+				bytes.Contains(r.Result, []byte(`"outcome":"unknown"`))
 			switch {
 			case cancelled && p.begun[r.ToolCallID] && !unknown:
 				p.wrong("call %s had begun, and its result is %s", r.ToolCallID, r.Result)

@@ -15,7 +15,9 @@ import (
 func TestPausesNotice(t *testing.T) {
 	t.Parallel()
 
-	o := Options{Open: func(_ *testing.T, clock store.Clock) store.Backend { return memory.New(&memory.Options{Clock: clock}) }}
+	o := Options{
+		Open: func(_ *testing.T, clock store.Clock) store.Backend { return memory.New(&memory.Options{Clock: clock}) },
+	}
 	var counts pauseCounts
 	for seed := range uint64(40) {
 		var mu sync.Mutex

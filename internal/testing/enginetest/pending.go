@@ -125,7 +125,11 @@ func (r *remoteWork) call(ctx context.Context, c spool.ToolCall) (json.RawMessag
 func (r *remoteWork) did(starts, results int, canceled ...string) {
 	r.s.Helper()
 	if len(canceled) > 0 {
-		r.s.until("the cancellation", func() bool { r.mu.Lock(); defer r.mu.Unlock(); return len(r.canceled) >= len(canceled) })
+		r.s.until("the cancellation", func() bool {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			return len(r.canceled) >= len(canceled)
+		})
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -167,14 +171,16 @@ func testPendingDone(s pendingTest) {
 		s.Errorf("a run that waits holds a worker: %+v", thread)
 	}
 	p := s.parksOf(chat, "r1")[0]
-	if p.State != wire.ParkPending || p.Reason != wire.ParkToolPending || p.Pending.NextAt.Sub(p.CreatedAt) != 3*time.Second || p.Pending.Until.Sub(p.CreatedAt) != 24*time.Hour {
+	if p.State != wire.ParkPending || p.Reason != wire.ParkToolPending ||
+		p.Pending.NextAt.Sub(p.CreatedAt) != 3*time.Second || p.Pending.Until.Sub(p.CreatedAt) != 24*time.Hour {
 		s.Errorf("the park is %+v, %+v", p, p.Pending)
 	}
 	if r, err := s.respond(e, "c1", true, "1"); err != nil || r.Reason != wire.ReasonNoPark {
 		s.Errorf("an answer: %+v, %v", r, err)
 	}
 	s.made()
-	s.lines("record", s.record(), "RUN_STARTED r1:1", "CALL_PENDING c1", "RUN_ENDED r1:1 parked", "RUN_STARTED r1:2", "RUN_ENDED r1:2 finished")
+	s.lines("record", s.record(), "RUN_STARTED r1:1", "CALL_PENDING c1", "RUN_ENDED r1:1 parked", "RUN_STARTED r1:2",
+		"RUN_ENDED r1:2 finished")
 	work.did(1, 1)
 	if work.looks < 3 || work.looks > 4 {
 		s.Errorf("%d looks", work.looks)
@@ -191,12 +197,14 @@ func testPendingDone(s pendingTest) {
 // testPendingSeveral has calls of one step that take different times.
 func testPendingSeveral(s pendingTest) {
 	quick, slow := s.remote(2*time.Second, time.Second), s.remote(20*time.Second, 5*time.Second)
-	e := s.working(s.config(making("quick", "slow", "look"), quick.tool("quick"), slow.tool("slow"), plain("look", `"seen"`)))
+	e := s.working(s.config(making("quick", "slow", "look"), quick.tool("quick"), slow.tool("slow"),
+		plain("look", `"seen"`)))
 	s.waits(e)
 	s.until("the result of the quick one", func() bool { return len(s.script()) == 4 })
 	s.until("the wait", func() bool { return s.thread().State == wire.WaitingForInput })
 	s.ended(wire.Completed)
-	s.lines("messages", s.script(), "user go", "assistant c1=quick{} c2=slow{} c3=look{}", `tool c3:"seen"`, `tool c1:"made"`, `tool c2:"made"`, "assistant done")
+	s.lines("messages", s.script(), "user go", "assistant c1=quick{} c2=slow{} c3=look{}", `tool c3:"seen"`,
+		`tool c1:"made"`, `tool c2:"made"`, "assistant done")
 	quick.did(1, 1)
 	slow.did(1, 1)
 	if slow.looks > 6 {
@@ -292,7 +300,8 @@ func testPendingKilledInStep(s pendingTest) {
 	close(d.gate)
 	s.working(c)
 	s.ended(wire.Completed)
-	s.lines("messages", s.script(), "user go", "assistant c1=make{} c2=send{}", `tool c2:"sent"`, `tool c1:"made"`, "assistant done")
+	s.lines("messages", s.script(), "user go", "assistant c1=make{} c2=send{}", `tool c2:"sent"`, `tool c1:"made"`,
+		"assistant done")
 	work.did(1, 1)
 }
 
@@ -364,7 +373,8 @@ func testPendingSwept(s pendingTest) {
 	stop := s.work(e)
 	s.waits(e)
 	stop()
-	err := s.backend.Store.Update(context.Background(), chat, 0, func(tx store.Tx) error { return tx.Write(store.Changes{CancelJobs: []string{"poll:r1:c1"}}) })
+	err := s.backend.Store.Update(context.Background(), chat, 0,
+		func(tx store.Tx) error { return tx.Write(store.Changes{CancelJobs: []string{"poll:r1:c1"}}) })
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -59,8 +59,8 @@ func testPendingQuestion(s pendingTest) {
 		"RUN_STARTED r1:3", "CALL_PENDING c1", "RUN_ENDED r1:3 parked", "RUN_STARTED r1:4", "RUN_ENDED r1:4 finished")
 }
 
-// testPendingQuestionKilled kills the process while the tool has the answer to a question of its work. The tool gets the
-// same answer again, and nobody is asked.
+// testPendingQuestionKilled kills the process while the tool has the answer to a question of its work. The tool gets
+// the same answer again, and nobody is asked.
 func testPendingQuestionKilled(s pendingTest) { s.killedInAnswer(true) }
 
 // testPendingQuestionUnsure does the same with a tool that must not get an answer twice: a person is asked.
@@ -136,7 +136,9 @@ func testPendingQuestionTwice(s pendingTest) {
 			return len(parks) == 1 && parks[0].State == wire.ParkOpen && max(parks[0].Occurrence, 1) == n+1
 		})
 		p := s.parksOf(chat, "r1")[0]
-		if r, err := e.Respond(s.Context(), chat, wire.Response{ToolCallID: "c1", Approved: true, Digest: p.Digest}); err != nil || !r.Delivered {
+		if r, err := e.Respond(
+			s.Context(), chat, wire.Response{ToolCallID: "c1", Approved: true, Digest: p.Digest},
+		); err != nil || !r.Delivered {
 			s.Fatalf("%+v, %v", r, err)
 		}
 	}
@@ -209,7 +211,8 @@ func testPendingApprovalFirst(s pendingTest) {
 		s.Errorf("the approved call has waited for %s", got)
 	}
 	s.ended(wire.Completed)
-	s.lines("messages", s.script(), "user go", "assistant c1=make{} c2=send{}", `tool c2:"sent"`, `tool c1:"made"`, "assistant done")
+	s.lines("messages", s.script(), "user go", "assistant c1=make{} c2=send{}", `tool c2:"sent"`, `tool c1:"made"`,
+		"assistant done")
 	work.did(1, 1)
 }
 
@@ -225,7 +228,8 @@ func testPendingApprovalLast(s pendingTest) {
 	}
 	s.answer(e, "c2", true, "")
 	s.ended(wire.Completed)
-	s.lines("messages", s.script(), "user go", "assistant c1=make{} c2=send{}", `tool c1:"made" c2:"sent"`, "assistant done")
+	s.lines("messages", s.script(), "user go", "assistant c1=make{} c2=send{}", `tool c1:"made" c2:"sent"`,
+		"assistant done")
 	work.did(1, 1)
 }
 

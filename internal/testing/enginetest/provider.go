@@ -180,7 +180,8 @@ func testProviderKept(s providerTest) {
 	s.becomes(wire.WaitingForInput)
 	s.answer(e, s.parksOf(chat, "r2")[0].ToolCallID, true, "")
 	s.ended(wire.Completed)
-	turn := s.messagesOf(chat)[slices.IndexFunc(s.messagesOf(chat), func(m spool.Message) bool { return m.RunID == "r2" })].ID
+	turn := s.messagesOf(chat)[slices.IndexFunc(s.messagesOf(chat),
+		func(m spool.Message) bool { return m.RunID == "r2" })].ID
 	s.startAs(e, chat, wire.StartRequest{Prompt: "or?", RunID: "r3", EditMessageID: turn})
 	s.becomes(wire.WaitingForInput)
 	s.stop(e)
@@ -236,7 +237,9 @@ func testProviderModels(s providerTest) {
 	c.Models["n"] = n
 	e := s.working(c)
 	for i, model := range []string{"m", "n", "m", "n"} {
-		s.startAs(e, chat, wire.StartRequest{Prompt: "go", RunID: spool.RunID(fmt.Sprintf("r%d", i)), StartOptions: wire.StartOptions{Model: model}})
+		s.startAs(e, chat, wire.StartRequest{
+			Prompt: "go", RunID: spool.RunID(fmt.Sprintf("r%d", i)), StartOptions: wire.StartOptions{Model: model},
+		})
 		s.ended(wire.Completed)
 	}
 	m.accepts(s.engineTest)
@@ -277,7 +280,8 @@ func testProviderPause(s providerTest) {
 	s.start(e, "r1", "go")
 	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user go", "assistant part 0", "assistant part 1", "assistant part 2")
-	if r := s.run("r1"); r.Steps != 3 || m.Asked() != 3 || r.TotalTokens != 36 || r.Paused || r.StopReason != wire.StopCompleted {
+	if r := s.run("r1"); r.Steps != 3 || m.Asked() != 3 || r.TotalTokens != 36 || r.Paused ||
+		r.StopReason != wire.StopCompleted {
 		s.Errorf("asked %d times: %+v", m.Asked(), r)
 	}
 	m.accepts(s.engineTest)
@@ -355,7 +359,11 @@ func testProviderPauseStopped(s providerTest) {
 func testProviderStopped(s providerTest) {
 	gate := make(chan struct{})
 	m := newStrictModel("m", func(r spool.ModelRequest) spooltest.Turn {
-		t := spooltest.Turn{Reasoning: []string{"hm"}, Text: []string{"half"}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}
+		t := spooltest.Turn{
+			Reasoning: []string{"hm"},
+			Text:      []string{"half"},
+			Calls:     []spooltest.Call{{ID: "c1", Name: "look"}},
+		}
 		if len(r.Messages) == 1 {
 			t.Gate = gate
 		} else {
@@ -400,7 +408,9 @@ func testProviderBound(s providerTest) {
 
 // testProviderDamaged has adapters whose data is no JSON object. It is refused before it could damage the thread.
 func testProviderDamaged(s providerTest) {
-	for i, bad := range []string{"", "{", "null", `"text"`, "[1]", "{\"a\":\"\xff\"}", strings.Repeat(`{"a":`, 300) + "1" + strings.Repeat("}", 300)} {
+	for i, bad := range []string{
+		"", "{", "null", `"text"`, "[1]", "{\"a\":\"\xff\"}", strings.Repeat(`{"a":`, 300) + "1" + strings.Repeat("}", 300),
+	} {
 		for j, event := range []spool.ModelEvent{
 			spool.TextEnd{Provider: []byte(bad)},
 			spool.ReasoningEnd{Provider: []byte(bad)},
@@ -458,7 +468,8 @@ func testProviderBlocks(s providerTest) {
 		parts = append(parts, fmt.Sprintf("%s %s%s", p.Type, p.Text, p.Provider))
 	}
 	const kept = `{"x":"<>"}`
-	s.lines("parts", parts, "reasoning a", "reasoning b"+kept, "text c", "text d"+kept, "text e", "provider "+kept, "text f", "reasoning "+kept, "text "+kept)
+	s.lines("parts", parts, "reasoning a", "reasoning b"+kept, "text c", "text d"+kept, "text e", "provider "+kept,
+		"text f", "reasoning "+kept, "text "+kept)
 	var blocks []string
 	for _, item := range emptyTest(s).streamOf("r1:1") {
 		switch item.Type {

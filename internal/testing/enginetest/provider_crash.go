@@ -16,7 +16,11 @@ import (
 func providerScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
 	m := newStrictModel("m", func(r spool.ModelRequest) spooltest.Turn {
 		n := spooltest.StepOf(r)
-		t := spooltest.Turn{Reasoning: []string{"hm"}, Text: []string{"part ", strconv.Itoa(n)}, Usage: spooltest.Tokens(5, 7)}
+		t := spooltest.Turn{
+			Reasoning: []string{"hm"},
+			Text:      []string{"part ", strconv.Itoa(n)},
+			Usage:     spooltest.Tokens(5, 7),
+		}
 		switch n {
 		case 0, 2:
 			t.FinishReason = spool.FinishPause

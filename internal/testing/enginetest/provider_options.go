@@ -53,18 +53,24 @@ func testProviderOptionsReaches(s *engineTest) {
 	first := s.engine(c)
 	stop := s.work(first)
 	s.startAs(first, chat, wire.StartRequest{
-		Prompt: "go", RunID: "r1", StartOptions: wire.StartOptions{ProviderOptions: json.RawMessage(`{"temperature":0.20,"reasoning":{"effort":"low","max":12345678901234567890}}`)},
+		Prompt: "go", RunID: "r1", StartOptions: wire.StartOptions{
+			ProviderOptions: json.RawMessage(`{"temperature":0.20,"reasoning":{"effort":"low","max":12345678901234567890}}`),
+		},
 	})
 	s.becomes(wire.WaitingForInput)
 	stop()
 	second := s.working(c)
 	s.answer(second, "c2", true, "")
 	s.ended(wire.Completed)
-	s.startAs(second, chat, wire.StartRequest{Prompt: "hello", RunID: "r2", StartOptions: wire.StartOptions{ProviderOptions: json.RawMessage(` { } `)}})
+	s.startAs(second, chat, wire.StartRequest{
+		Prompt: "hello", RunID: "r2", StartOptions: wire.StartOptions{ProviderOptions: json.RawMessage(` { } `)},
+	})
 	s.until("the second end", func() bool { return s.run("r2").State.Terminal() })
 
 	const asked = `"reasoning":{"effort":"low","max":12345678901234567890},"temperature":0.20`
-	want := map[string]string{"go": "{" + asked + `,"top_p":0.5}`, "help": "{" + asked + "}", "hello": `{"temperature":1,"top_p":0.5}`}
+	want := map[string]string{
+		"go": "{" + asked + `,"top_p":0.5}`, "help": "{" + asked + "}", "hello": `{"temperature":1,"top_p":0.5}`,
+	}
 	seen := make(map[string]int)
 	for i, r := range wrapped.Requests() {
 		role := roleOf(r)
@@ -72,7 +78,8 @@ func testProviderOptionsReaches(s *engineTest) {
 		s.same(fmt.Sprintf("what is added to request %d, of %s", i, role), string(encoded(s, r.Extra)), want[role])
 	}
 	s.same("requests", seen, map[string]int{"go": 4, "help": 1, "hello": 1})
-	if snap, err := second.Snapshot(context.Background(), chat, nil); err != nil || strings.Contains(string(encoded(s, snap)), "effort") {
+	if snap, err := second.Snapshot(context.Background(), chat, nil); err != nil ||
+		strings.Contains(string(encoded(s, snap)), "effort") {
 		s.Errorf("clients see the options: %v, %s", err, encoded(s, snap))
 	}
 }
@@ -92,7 +99,9 @@ func testProviderOptionsRedrive(s *engineTest) {
 	c := s.config(spooltest.NewModel(spooltest.Say("hi")))
 	c.Agents[0].ProviderOptions = []string{"seed"}
 	e := s.engine(c)
-	s.startAs(e, chat, wire.StartRequest{Prompt: "go", RunID: "r1", StartOptions: wire.StartOptions{ProviderOptions: json.RawMessage(`{"seed":7}`)}})
+	s.startAs(e, chat, wire.StartRequest{
+		Prompt: "go", RunID: "r1", StartOptions: wire.StartOptions{ProviderOptions: json.RawMessage(`{"seed":7}`)},
+	})
 	job := redriveTest{s}.die(e)
 	s.ended(wire.Failed)
 	result := redriveTest{s}.redrive(e, job)
@@ -110,7 +119,9 @@ func testProviderOptionsRefused(s *engineTest) {
 	c.StrictProviderOptions = true
 	e := s.engine(c)
 	for _, bad := range []struct{ agent, options, want string }{
-		{"", `{"seed":7,"temperature":1}`, `providerOptions.temperature is not allowed by the configuration of the agent "a"`},
+		{
+			"", `{"seed":7,"temperature":1}`, `providerOptions.temperature is not allowed by the configuration of the agent "a"`,
+		},
 		{"", `{"Seed":7}`, "providerOptions.Seed is not allowed"},
 		{"strict", `{"seed":7}`, "providerOptions.seed is not allowed"},
 		{"", `{"seed":7,"seed":8}`, "providerOptions.seed is there twice"},
@@ -118,7 +129,10 @@ func testProviderOptionsRefused(s *engineTest) {
 		{"", `{"seed":}`, "providerOptions is not JSON"},
 		{"", `{"seed":"` + strings.Repeat("x", 20<<10) + `"}`, "providerOptions is longer than 16384 bytes"},
 	} {
-		_, err := e.Run(context.Background(), chat, wire.StartRequest{Prompt: "go", StartOptions: wire.StartOptions{Agent: bad.agent, ProviderOptions: json.RawMessage(bad.options)}})
+		_, err := e.Run(context.Background(), chat,
+			wire.StartRequest{
+				Prompt: "go", StartOptions: wire.StartOptions{Agent: bad.agent, ProviderOptions: json.RawMessage(bad.options)},
+			})
 		if spool.CodeOf(err) != spool.Invalid || !strings.HasPrefix(spool.MessageOf(err), bad.want) {
 			s.Errorf("%.40s: %v, want %s", bad.options, err, bad.want)
 		}
@@ -128,20 +142,29 @@ func testProviderOptionsRefused(s *engineTest) {
 	}
 }
 
-// testProviderOptionsIgnored asks for options that the agent does not allow, of an engine that is not strict. The run has
-// the others, and the result says what was left out.
+// testProviderOptionsIgnored asks for options that the agent does not allow, of an engine that is not strict. The run
+// has the others, and the result says what was left out.
 func testProviderOptionsIgnored(s *engineTest) {
 	c := s.config(echo())
 	c.Agents[0].ProviderOptions = []string{"seed"}
 	e := s.engine(c)
 	for i, ask := range []struct{ options, kept, warning string }{
 		{`{"seed":7}`, `{"seed":7}`, ""},
-		{`{"temperature":1,"seed":7,"model":"x"}`, `{"seed":7}`, `ignored of providerOptions, because the configuration of the agent "a" does not allow it: "model", "temperature"`},
-		{`{"Seed":7}`, "", `ignored of providerOptions, because the configuration of the agent "a" does not allow it: "Seed"`},
+		{
+			`{"temperature":1,"seed":7,"model":"x"}`, `{"seed":7}`,
+			`ignored of providerOptions, because the configuration of the agent "a" does not allow it: "model", "temperature"`,
+		},
+		{
+			`{"Seed":7}`, "", `ignored of providerOptions, because the configuration of the agent "a" does not allow it: "Seed"`,
+		},
 	} {
 		key := threadKey(spool.ThreadID("options" + strconv.Itoa(i)))
 		for range 2 { // the second is the first one again
-			r, err := e.Run(context.Background(), key, wire.StartRequest{Prompt: "go", IdempotencyKey: string(key.ID), StartOptions: wire.StartOptions{ProviderOptions: json.RawMessage(ask.options)}})
+			r, err := e.Run(context.Background(), key,
+				wire.StartRequest{
+					Prompt: "go", IdempotencyKey: string(key.ID),
+					StartOptions: wire.StartOptions{ProviderOptions: json.RawMessage(ask.options)},
+				})
 			if err != nil || !r.Accepted || r.Warning != ask.warning {
 				s.Errorf("%s: %+v, %v", ask.options, r, err)
 			}

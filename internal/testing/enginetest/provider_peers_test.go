@@ -39,7 +39,9 @@ func newPeers(c *campaign) *peers {
 	p.responses.Sign("the secret of a campaign")
 	p.anthropic = fakeanthropic.New(fakeanthropic.Config{Answer: p.asAnthropic, Random: c.draws.reader("anthropic")})
 	p.gemini = fakegemini.New(fakegemini.Config{
-		Answer: p.asGemini, Keep: -1, Signing: []fakegemini.Signing{fakegemini.SignAsGemini3, fakegemini.SignAll}[c.n(2, "peers")],
+		Answer: p.asGemini, Keep: -1, Signing: []fakegemini.Signing{
+			fakegemini.SignAsGemini3, fakegemini.SignAll,
+		}[c.n(2, "peers")],
 	})
 	mux := http.NewServeMux()
 	mux.Handle("openai.test/", p.openai)
@@ -74,15 +76,22 @@ func (p *peers) add(transport http.RoundTripper) {
 		p.has(name, m, err)
 	}
 	thinking := []anthropic.Thinking{
-		{Mode: anthropic.ThinkingAdaptive, Display: []anthropic.Display{"", anthropic.DisplaySummarized, anthropic.DisplayOmitted}[c.n(3, "peers")]},
+		{
+			Mode:    anthropic.ThinkingAdaptive,
+			Display: []anthropic.Display{"", anthropic.DisplaySummarized, anthropic.DisplayOmitted}[c.n(3, "peers")],
+		},
 		{Mode: anthropic.ThinkingBudget, Budget: 2048},
 	}
 	for n, name := range []string{"claude-a", "claude-b"} {
-		m, err := anthropic.New(anthropic.Config{Model: name, BaseURL: "http://anthropic.test", Transport: transport, Thinking: thinking[n]})
+		m, err := anthropic.New(anthropic.Config{
+			Model: name, BaseURL: "http://anthropic.test", Transport: transport, Thinking: thinking[n],
+		})
 		p.has(name, m, err)
 	}
 	for n, name := range []string{"gemini-3-a", []string{"gemini-3-b", "gemini-2.5-b"}[c.n(2, "peers")]} {
-		m, err := gemini.New(gemini.Config{Model: name, BaseURL: "http://gemini.test", Transport: transport, IncludeThoughts: n == 0})
+		m, err := gemini.New(gemini.Config{
+			Model: name, BaseURL: "http://gemini.test", Transport: transport, IncludeThoughts: n == 0,
+		})
 		p.has(name, m, err)
 	}
 }

@@ -51,7 +51,9 @@ func (p *peers) plan(a ask) plan {
 	}
 	c.trace.addf("a model is asked: %+v", a)
 	<-time.After(time.Duration(c.n(1500, "model", a)) * time.Millisecond)
-	out := plan{text: strings.TrimSpace(a.turn) + "/" + strconv.Itoa(a.step) + strings.Repeat(" word", 1+c.n(9, "text", a))}
+	out := plan{
+		text: strings.TrimSpace(a.turn) + "/" + strconv.Itoa(a.step) + strings.Repeat(" word", 1+c.n(9, "text", a)),
+	}
 	switch c.n(16, "model fails", a) {
 	case 0:
 		out.status = http.StatusServiceUnavailable
@@ -105,7 +107,10 @@ func (p *peers) asOpenAI(r *openai.Request) openai.Answer {
 		}
 	}
 	said := p.plan(a)
-	out := openai.Answer{Reasoning: said.thoughts, Sealed: said.sealed, Signed: said.signed, Text: said.text, Status: said.status, Cut: said.cut > 0}
+	out := openai.Answer{
+		Reasoning: said.thoughts, Sealed: said.sealed, Signed: said.signed, Text: said.text, Status: said.status,
+		Cut: said.cut > 0,
+	}
 	for _, c := range said.calls {
 		out.Calls = append(out.Calls, openai.Call{Name: c.Name, Args: c.Args})
 	}
@@ -133,7 +138,8 @@ func (p *peers) asResponses(r *responses.Request) responses.Answer {
 	}
 	if said.searched {
 		out.Items = append(out.Items, responses.Own(fmt.Sprintf(
-			`{"type":"web_search_call","status":"completed","action":{"type":"search","query":%q}}`, fmt.Sprintf("<%d of %s>", len(r.Raw), r.Model))))
+			`{"type":"web_search_call","status":"completed","action":{"type":"search","query":%q}}`,
+			fmt.Sprintf("<%d of %s>", len(r.Raw), r.Model))))
 	}
 	if said.sealed {
 		out.Items = append(out.Items, responses.Reason())
@@ -166,7 +172,9 @@ func (p *peers) asAnthropic(r anthropic.Request) anthropic.Answer {
 	goesOn := r.Messages[len(r.Messages)-1].Role == "assistant"
 	said := p.plan(a)
 	if said.status != 0 {
-		return anthropic.Answer{Error: &anthropic.Error{Status: said.status, Type: "api_error", Message: http.StatusText(said.status)}}
+		return anthropic.Answer{
+			Error: &anthropic.Error{Status: said.status, Type: "api_error", Message: http.StatusText(said.status)},
+		}
 	}
 	out := anthropic.Answer{Pause: said.slow}
 	if said.cut > 0 {
@@ -220,7 +228,9 @@ func (p *peers) asGemini(r *gemini.Request) gemini.Answer {
 	}
 	said := p.plan(a)
 	if said.status != 0 {
-		return gemini.Answer{Error: &gemini.Error{Status: said.status, Code: "UNAVAILABLE", Message: http.StatusText(said.status)}}
+		return gemini.Answer{
+			Error: &gemini.Error{Status: said.status, Code: "UNAVAILABLE", Message: http.StatusText(said.status)},
+		}
 	}
 	out := gemini.Answer{Usage: &gemini.Usage{Prompt: 10 * len(r.Contents), Candidates: 5}, Delay: said.slow}
 	if said.cut > 0 {

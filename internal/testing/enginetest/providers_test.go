@@ -34,13 +34,16 @@ func TestProviders(t *testing.T) {
 		})
 	})
 	t.Cleanup(func() {
-		all.report(t, "changes of the model between turns", "branches", "parks", "lost segments", "nested runs", "entries STEERED",
+		all.report(t, "changes of the model between turns", "branches", "parks", "lost segments", "nested runs",
+			"entries STEERED",
 			"entries CONTEXT_COMPACTED", "entries MODEL_FALLBACK", "entries MESSAGES_DROPPED", "entries HITL_RESPONSE")
 	})
 }
 
 // providerCampaign does one campaign. Wrap may replace the models; nil: they stay as they are.
-func providerCampaign(s *engineTest, seed uint64, rest func(), wrap func(name string, m spool.Model) spool.Model) (*campaign, *peers) {
+func providerCampaign(
+	s *engineTest, seed uint64, rest func(), wrap func(name string, m spool.Model) spool.Model,
+) (*campaign, *peers) {
 	s.Helper()
 	c := newCampaign(s, engine.Config{}, seed, seed%2 == 0)
 	s.Cleanup(func() { c.trace.report(s.T, seed) })

@@ -66,7 +66,11 @@ func testPruneOld(s pruneTest) {
 	day := 24 * time.Hour
 	slow := approved("send", "1")
 	slow.Expiry = spool.Expiry{TTL: 30 * day}
-	c := s.config(spooltest.NewModel(spooltest.Say("1"), spooltest.Say("2"), spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("3"), spooltest.Say("4")), slow)
+	c := s.config(
+		spooltest.NewModel(spooltest.Say("1"), spooltest.Say("2"), spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}),
+			spooltest.Say("3"), spooltest.Say("4")),
+		slow,
+	)
 	c.Worker.Poll, c.Worker.SweepEvery = time.Hour, time.Hour // otherwise the worker would poll each second for days
 	e := s.working(c)
 	old, theirs, parked, fresh := of("acme", "old"), of("other", "old"), chat, of("acme", "fresh")
@@ -113,7 +117,8 @@ func testPruneLimit(s pruneTest) {
 		more    bool
 	}{{"acme/b acme/c", true}, {"acme/a", false}, {"", false}} {
 		report, err := e.Prune(context.Background(), wire.PruneOptions{Before: s.now(), Limit: 2})
-		if got := compare.Spaced(report.Threads, spool.ThreadKey.String); err != nil || got != want.threads || report.More != want.more {
+		if got := compare.Spaced(report.Threads, spool.ThreadKey.String); err != nil || got != want.threads ||
+			report.More != want.more {
 			s.Errorf("%+v and error %v, want %+v", report, err, want)
 		}
 	}
@@ -123,7 +128,8 @@ func testPruneLimit(s pruneTest) {
 
 // testPruneMoved has threads that change after they were found and before they are pruned.
 func testPruneMoved(s pruneTest) {
-	c := s.config(spooltest.NewModel(spooltest.Say("1"), spooltest.Say("2"), spooltest.Say("3"), spooltest.Say("4"), spooltest.Say("5")))
+	c := s.config(spooltest.NewModel(spooltest.Say("1"), spooltest.Say("2"), spooltest.Say("3"), spooltest.Say("4"),
+		spooltest.Say("5")))
 	e := s.engine(c)
 	stop := s.work(e)
 	again, queued, gone := of("acme", "again"), of("acme", "queued"), of("acme", "gone")
@@ -269,7 +275,8 @@ func testExpiredRows(s pruneTest) {
 	put("gone", s.now().Add(30*time.Minute))
 	<-time.After(3 * time.Hour)
 	// A prune finds only what the worker has left.
-	if n, err := s.backend.Store.Prune(context.Background(), store.PruneQuery{Kind: store.PruneRows}); n != 0 || err != nil {
+	if n, err := s.backend.Store.Prune(context.Background(), store.PruneQuery{Kind: store.PruneRows}); n != 0 ||
+		err != nil {
 		s.Errorf("%d expired rows are still there, %v", n, err)
 	}
 	rows, err := s.backend.Store.Rows(context.Background(), store.RowQuery{Tenant: "acme", Kind: "k"})

@@ -39,9 +39,12 @@ var publishTests = map[string]func(s publishTest){
 
 // telling returns a tool that calls do and returns 1.
 func telling(name string, do func(ctx context.Context, call spool.ToolCall) error) spool.Tool {
-	return spool.Tool{ToolSpec: spool.ToolSpec{Name: name}, Call: func(ctx context.Context, call spool.ToolCall) (json.RawMessage, error) {
-		return json.RawMessage("1"), do(ctx, call)
-	}}
+	return spool.Tool{
+		ToolSpec: spool.ToolSpec{Name: name},
+		Call: func(ctx context.Context, call spool.ToolCall) (json.RawMessage, error) {
+			return json.RawMessage("1"), do(ctx, call)
+		},
+	}
 }
 
 // published returns a line for each application event in the frames: its kind, type and payload, and the
@@ -65,7 +68,8 @@ func published(frames []wire.Frame) (lines []string) {
 // testPublishFromATool has a tool that publishes its progress and a durable receipt. Both have the same
 // position live and replayed, and the receipt is in the record only.
 func testPublishFromATool(s publishTest) {
-	m := spooltest.NewReplayModel(spooltest.Turn{Text: []string{"a"}, Calls: []spooltest.Call{{ID: "c1", Name: "pay"}}}, spooltest.Say("b"))
+	m := spooltest.NewReplayModel(spooltest.Turn{Text: []string{"a"}, Calls: []spooltest.Call{{ID: "c1", Name: "pay"}}},
+		spooltest.Say("b"))
 	e := s.engine(s.config(m, telling("pay", func(ctx context.Context, call spool.ToolCall) error {
 		for i := range 2 {
 			if err := call.Publish(ctx, "progress", i); err != nil {
@@ -98,7 +102,8 @@ func testPublishOutside(s publishTest) {
 	s.ended(wire.Completed)
 	<-time.After(time.Second)
 	stops := []func() []wire.Frame{
-		s.watch(e, &spooltest.Client{Name: "here"}, wire.FollowOptions{}), s.watch(other, &spooltest.Client{Name: "there"}, wire.FollowOptions{}),
+		s.watch(e, &spooltest.Client{Name: "here"}, wire.FollowOptions{}),
+		s.watch(other, &spooltest.Client{Name: "there"}, wire.FollowOptions{}),
 	}
 	<-time.After(time.Second)
 	for range 2 {
@@ -135,7 +140,10 @@ func (s publishTest) publish(e *engine.Engine, t, payload string, o wire.Publish
 // notices, and durable events get a position among the items that is the same for all clients.
 func testPublishOtherProcess(s publishTest) {
 	gate := make(chan struct{})
-	m := spooltest.NewReplayModel(spooltest.Turn{Text: []string{"a", "b"}, Gate: gate, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}, spooltest.Say("c"))
+	m := spooltest.NewReplayModel(
+		spooltest.Turn{Text: []string{"a", "b"}, Gate: gate, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}},
+		spooltest.Say("c"),
+	)
 	c := s.config(m, plain("look", "1"))
 	c.Stream.FlushEvery = -1
 	e, other := s.working(c), s.engine(s.config(m))
@@ -157,9 +165,12 @@ func testPublishOtherProcess(s publishTest) {
 	slices.Sort(got)
 	s.lines("live", got, "entry note2r1", "notice ping1r1")
 	lines := frameLines(frames)
-	s.lines("replayed", frameLines(s.collect(other, chat, wire.FollowOptions{Cursor: &wire.Cursor{Stream: "r1:1"}})), lines...)
+	s.lines("replayed", frameLines(s.collect(other, chat, wire.FollowOptions{Cursor: &wire.Cursor{Stream: "r1:1"}})),
+		lines...)
 	at := slices.IndexFunc(lines, func(l string) bool { return strings.HasSuffix(l, "=note") })
-	if text := shownText(frames[:slices.IndexFunc(frames, func(f wire.Frame) bool { return frameLine(f) == lines[max(at, 0)] })]); text != "ab" {
+	if text := shownText(
+		frames[:slices.IndexFunc(frames, func(f wire.Frame) bool { return frameLine(f) == lines[max(at, 0)] })],
+	); text != "ab" {
 		s.Errorf("the note comes after %q", text)
 	}
 }
@@ -184,7 +195,9 @@ func testPublishOneOrder(s publishTest) {
 		return nil
 	})
 	m := spooltest.NewReplayModel(
-		spooltest.Turn{Text: text, Calls: []spooltest.Call{{ID: "c1", Name: "tell"}, {ID: "c2", Name: "tell"}, {ID: "c3", Name: "tell"}}},
+		spooltest.Turn{
+			Text: text, Calls: []spooltest.Call{{ID: "c1", Name: "tell"}, {ID: "c2", Name: "tell"}, {ID: "c3", Name: "tell"}},
+		},
 		spooltest.Turn{Text: text, Calls: []spooltest.Call{{ID: "c4", Name: "tell"}, {ID: "c5", Name: "send"}}},
 		spooltest.Turn{Text: text},
 	)
@@ -193,7 +206,8 @@ func testPublishOneOrder(s publishTest) {
 	e, other := s.over(s.slow(), c), s.over(s.slow(), s.config(m))
 	s.start(e, "r1", "go")
 	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{Cursor: &wire.Cursor{}})
-	stopOther := s.watch(other, &spooltest.Client{Name: "other", FromStart: true}, wire.FollowOptions{Cursor: &wire.Cursor{}})
+	stopOther := s.watch(other, &spooltest.Client{Name: "other", FromStart: true},
+		wire.FollowOptions{Cursor: &wire.Cursor{}})
 	over := make(chan struct{})
 	var publishers sync.WaitGroup
 	for name, from := range map[string]*engine.Engine{"here": e, "there": other} {
@@ -204,7 +218,9 @@ func testPublishOneOrder(s publishTest) {
 					return
 				case <-time.After(time.Duration(i%7) * time.Millisecond):
 				}
-				if _, err := from.PublishEvent(context.Background(), chat, name, i, wire.PublishOptions{Durable: i%2 == 0}); err != nil {
+				if _, err := from.PublishEvent(
+					context.Background(), chat, name, i, wire.PublishOptions{Durable: i%2 == 0},
+				); err != nil {
 					s.Errorf("publish: %v", err)
 				}
 			}
@@ -346,7 +362,8 @@ func testPublishRefused(s publishTest) {
 			{spool.ThreadKey{Tenant: chat.Tenant, ID: "none"}, "note", nil, "", spool.NotFound, "Thread not found"},
 			{spool.ThreadKey{Tenant: "other", ID: chat.ID}, "note", nil, "", spool.NotFound, "Thread not found"},
 		} {
-			_, err := e.PublishEvent(context.Background(), c.key, c.kind, c.payload, wire.PublishOptions{Durable: durable, RunID: c.run})
+			_, err := e.PublishEvent(context.Background(), c.key, c.kind, c.payload,
+				wire.PublishOptions{Durable: durable, RunID: c.run})
 			if spool.CodeOf(err) != c.code || !strings.HasPrefix(spool.MessageOf(err), c.message) {
 				s.Errorf("%s of type %q about %q: %v", c.key, c.kind, c.run, err)
 			}
@@ -411,7 +428,8 @@ func testPublishWhileSettling(s publishTest) {
 	frames := stop()
 	s.lines("live", published(frames), "entry billed7r1", "item bye8")
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "billed", "RUN_ENDED r1:1 finished")
-	s.lines("replayed", frameLines(s.collect(e, chat, wire.FollowOptions{Cursor: &wire.Cursor{Stream: "r1:1"}})), frameLines(frames)...)
+	s.lines("replayed", frameLines(s.collect(e, chat, wire.FollowOptions{Cursor: &wire.Cursor{Stream: "r1:1"}})),
+		frameLines(frames)...)
 }
 
 // testPublishNested has the tools of two nested runs that publish concurrently. They get the host's

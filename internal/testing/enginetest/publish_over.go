@@ -46,5 +46,6 @@ func testPublishStreamOver(s publishTest) {
 	frames := stop()
 	s.same("the state while the hook ran", state, wire.Running)
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 lost", "billed", "late")
-	s.lines("replayed", published(s.collect(other, chat, wire.FollowOptions{Cursor: &wire.Cursor{}})), published(frames)...)
+	s.lines("replayed", published(s.collect(other, chat, wire.FollowOptions{Cursor: &wire.Cursor{}})),
+		published(frames)...)
 }

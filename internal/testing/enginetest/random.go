@@ -262,7 +262,9 @@ func (c *campaign) anyAnswer(who ...any) func(p store.Park) wire.Response {
 // someStart starts a run, which may edit a turn, and usually finds the thread busy.
 func (c *campaign) someStart() {
 	word := fmt.Sprintf("w%d", c.n(1_000_000))
-	r := wire.StartRequest{Prompt: word, RunID: spool.RunID("run-" + word), StartOptions: wire.StartOptions{MaxSteps: c.n(4)}}
+	r := wire.StartRequest{
+		Prompt: word, RunID: spool.RunID("run-" + word), StartOptions: wire.StartOptions{MaxSteps: c.n(4)},
+	}
 	if c.n(3) > 0 { // otherwise the model calls a tool that does not exist
 		r.Client = showing().Client
 	}
@@ -325,7 +327,10 @@ func (c *campaign) someCrash() {
 // someFault plans a fault for one of the next calls.
 func (c *campaign) someFault() {
 	n := c.some()
-	kinds := []spooltest.FaultKind{spooltest.FailBefore, spooltest.FailAfter, spooltest.CrashBefore, spooltest.CrashAfter, spooltest.Rerun, spooltest.Duplicate, spooltest.Delay}
+	kinds := []spooltest.FaultKind{
+		spooltest.FailBefore, spooltest.FailAfter, spooltest.CrashBefore, spooltest.CrashAfter, spooltest.Rerun,
+		spooltest.Duplicate, spooltest.Delay,
+	}
 	fault := spooltest.Fault{Call: n.faulty.Calls() + 1 + c.n(30), Kind: kinds[c.n(len(kinds))]}
 	deaf := c.n(3) == 0
 	n.faulty.Plan(fault)
@@ -361,7 +366,8 @@ func (c *campaign) someDelivery() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(c.n(5000))*time.Millisecond)
 	defer cancel()
 	if c.n(4) == 0 {
-		_ = n.HandleDeadJob(ctx, wire.Job{Tenant: chat.Tenant, ThreadID: chat.ID, RunID: run.ID, Segment: run.Segments}, 3, "a test")
+		_ = n.HandleDeadJob(ctx, wire.Job{Tenant: chat.Tenant, ThreadID: chat.ID, RunID: run.ID, Segment: run.Segments}, 3,
+			"a test")
 		return
 	}
 	result, err := n.HandleJob(ctx, j)

@@ -31,8 +31,8 @@ type recorded struct {
 
 // fixtureCases are the cases whose threads are in the fixtures.
 var fixtureCases = []string{
-	"Step/ToolLoop", "Branch/BackAndForth", "Wait/Rollback", "Wait/Latest", "Nested/Park", "Lease/DeadWorker", "Context/Compacts",
-	"Pending/Question", "Steer/Several", "Budget/Park",
+	"Step/ToolLoop", "Branch/BackAndForth", "Wait/Rollback", "Wait/Latest", "Nested/Park", "Lease/DeadWorker",
+	"Context/Compacts", "Pending/Question", "Steer/Several", "Budget/Park",
 }
 
 // The records of the fixtures fold to the snapshots of the fixtures, which those of the cases' clients were.
@@ -69,7 +69,8 @@ func TestRecords(t *testing.T) {
 			continue
 		}
 		if first := r.First(); first != want.First || r.Last() != first+int64(len(want.Snapshots))-1 {
-			t.Errorf("%s has the versions %d to %d, want %d snapshots from %d", want.Name, first, r.Last(), len(want.Snapshots), want.First)
+			t.Errorf("%s has the versions %d to %d, want %d snapshots from %d", want.Name, first, r.Last(), len(want.Snapshots),
+				want.First)
 			continue
 		}
 		for i := range want.Snapshots {
@@ -112,7 +113,8 @@ func writeRecords(t *testing.T) {
 	var text bytes.Buffer
 	text.WriteString("{\"about\": " + strconv.Quote(recordsAbout) + ", \"records\": ")
 	for i, r := range all {
-		fmt.Fprintf(&text, "%s{\"name\": %q, \"first\": %d, \"lines\": [", [...]string{"[\n", ",\n"}[min(i, 1)], r.Name, r.First)
+		fmt.Fprintf(&text, "%s{\"name\": %q, \"first\": %d, \"lines\": [", [...]string{"[\n", ",\n"}[min(i, 1)], r.Name,
+			r.First)
 		eachOnALine(t, &text, r.Lines)
 		text.WriteString("], \"snapshots\": [")
 		eachOnALine(t, &text, r.Snapshots)

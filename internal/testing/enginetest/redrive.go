@@ -67,12 +67,14 @@ func testRedriveStart(s redriveTest) {
 	job := s.die(e)
 	s.ended(wire.Failed)
 	result := s.redrive(e, job)
-	if !result.Accepted || result.JobID != job || result.ThreadID != chat.ID || result.RunID == "" || result.RunID == "r1" {
+	if !result.Accepted || result.JobID != job || result.ThreadID != chat.ID || result.RunID == "" ||
+		result.RunID == "r1" {
 		s.Fatalf("redrive: %+v", result)
 	}
 	s.same("dead jobs", len(s.deadJobs()), 0)
 	next := s.run(result.RunID)
-	if next.Agent != "a" || next.Model != "m" || next.MaxSteps != 7 || next.EnqueuedAt.IsZero() || next.QueuePosition != 0 {
+	if next.Agent != "a" || next.Model != "m" || next.MaxSteps != 7 || next.EnqueuedAt.IsZero() ||
+		next.QueuePosition != 0 {
 		s.Errorf("the run: %+v", next)
 	}
 	s.work(e)
@@ -88,7 +90,8 @@ func testRedriveStart(s redriveTest) {
 
 // testRedriveGoesOn has a run that fails after a step: the step is not repeated.
 func testRedriveGoesOn(s redriveTest) {
-	m := spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Turn{Err: errors.New("overloaded")}, spooltest.Say("done"))
+	m := spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}),
+		spooltest.Turn{Err: errors.New("overloaded")}, spooltest.Say("done"))
 	e := s.engine(s.config(m, plain("look", "1")))
 	stop := s.work(e)
 	s.start(e, "r1", "go")
@@ -228,7 +231,8 @@ func testRedriveOnlyOnce(s redriveTest) {
 // testRedriveStoreFails lets each call of a redrive fail in each way. After retries there is one new
 // run, and no job is lost.
 func testRedriveStoreFails(s redriveTest) {
-	c := s.config(spooltest.NewModel(spooltest.Say("1"), spooltest.Say("2"), spooltest.Say("3"), spooltest.Say("4"), spooltest.Say("5"), spooltest.Say("6")))
+	c := s.config(spooltest.NewModel(spooltest.Say("1"), spooltest.Say("2"), spooltest.Say("3"), spooltest.Say("4"),
+		spooltest.Say("5"), spooltest.Say("6")))
 	for _, kind := range []spooltest.FaultKind{spooltest.FailBefore, spooltest.FailAfter, spooltest.Rerun} {
 		for call := 1; call <= 2; call++ {
 			s.start(s.engine(c), "", "go")

@@ -20,9 +20,9 @@ var inMemory = Options{Open: func(_ *testing.T, clock store.Clock) store.Backend
 	return memory.New(&memory.Options{Clock: clock})
 }}
 
-// TestRemote runs the cases over a store that is reached by network connections, and that each process opens for itself:
-// those that need a store, and all of them with SPOOL_TEST_LONG=1. It shows that such a backend can run them, also if
-// wake-ups come late: see [Options].
+// TestRemote runs the cases over a store that is reached by network connections, and that each process opens for
+// itself: those that need a store, and all of them with SPOOL_TEST_LONG=1. It shows that such a backend can run them,
+// also if wake-ups come late: see [Options].
 func TestRemote(t *testing.T) {
 	t.Parallel()
 
@@ -40,7 +40,10 @@ func TestRemote(t *testing.T) {
 		return store.Backend{Store: r, Live: late{db.live}, Shared: true}
 	}
 	portOnly := os.Getenv("SPOOL_TEST_LONG") != "1"
-	Test(t, Options{Open: join, Join: join, Remote: true, PortOnly: portOnly, Features: spooltest.Features{Durable: true, CrossProcess: true}})
+	Test(t, Options{
+		Open: join, Join: join, Remote: true, PortOnly: portOnly,
+		Features: spooltest.Features{Durable: true, CrossProcess: true},
+	})
 }
 
 // late is the Live of one process. Its wake-ups come late, as from a server.

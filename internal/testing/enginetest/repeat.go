@@ -29,7 +29,10 @@ func again() *spooltest.Model {
 	return spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		step := spooltest.StepOf(r)
 		args := []string{`{"a":1,"b":2}`, `{"b":2, "a":1}`}[step%2]
-		return spooltest.Turn{Text: []string{fmt.Sprintf("try %d", step)}, Calls: []spooltest.Call{{ID: spool.ToolCallID(fmt.Sprintf("c%d", step)), Name: "look", Args: args}}}
+		return spooltest.Turn{
+			Text:  []string{fmt.Sprintf("try %d", step)},
+			Calls: []spooltest.Call{{ID: spool.ToolCallID(fmt.Sprintf("c%d", step)), Name: "look", Args: args}},
+		}
 	})
 }
 
@@ -98,10 +101,13 @@ func testRepeatPolling(s repeatTest) {
 // testRepeatBetween has a tool whose result changes with each second call.
 func testRepeatBetween(s repeatTest) {
 	n := 0
-	s.goesOn(spool.Tool{ToolSpec: spool.ToolSpec{Name: "look"}, Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
-		n++
-		return json.RawMessage(strconv.Itoa(n / 2)), nil
-	}})
+	s.goesOn(spool.Tool{
+		ToolSpec: spool.ToolSpec{Name: "look"},
+		Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+			n++
+			return json.RawMessage(strconv.Itoa(n / 2)), nil
+		},
+	})
 }
 
 // testRepeatTaken has a worker for each two steps. Each sends the prompts that one worker alone would send.
@@ -117,7 +123,8 @@ func testRepeatTaken(s repeatTest) {
 		}
 		call := spool.ToolCallID(fmt.Sprintf("c%d", n))
 		s.until("the question", func() bool {
-			return slices.ContainsFunc(s.parksOf(chat, "r1"), func(p store.Park) bool { return p.ToolCallID == call && p.State == wire.ParkOpen })
+			return slices.ContainsFunc(s.parksOf(chat, "r1"),
+				func(p store.Park) bool { return p.ToolCallID == call && p.State == wire.ParkOpen })
 		})
 		stop()
 		s.answer(e, call, true, "")

@@ -75,8 +75,12 @@ func testResumeTwice(s resumeTest) {
 	s.becomes(wire.WaitingForInput)
 	first := s.shown("c1")
 	s.answer(e, "c1", true, `{"n":1}`)
-	s.until("the second question", func() bool { return s.shown("c1").Occurrence == 2 && s.thread().State == wire.WaitingForInput })
-	approveTest(s).refused(e, wire.Response{ToolCallID: "c1", Approved: true, Payload: json.RawMessage(`{"n":1}`), Digest: first.Digest}, wire.ReasonChanged)
+	s.until("the second question", func() bool {
+		return s.shown("c1").Occurrence == 2 && s.thread().State == wire.WaitingForInput
+	})
+	approveTest(s).refused(e, wire.Response{
+		ToolCallID: "c1", Approved: true, Payload: json.RawMessage(`{"n":1}`), Digest: first.Digest,
+	}, wire.ReasonChanged)
 	s.answer(e, "c1", true, `{"n":2}`)
 	s.ended(wire.Completed)
 	s.visits(got, visit{"", "none"}, visit{`"s1"`, `{"n":1}`}, visit{`"s2"`, `{"n":2}`})
@@ -96,7 +100,9 @@ func testResumeAfterApproval(s resumeTest) {
 	s.start(e, "r1", "go")
 	s.becomes(wire.WaitingForInput)
 	s.answer(e, "c1", true, "")
-	s.until("the question", func() bool { return s.shown("c1").Reason == "question" && s.thread().State == wire.WaitingForInput })
+	s.until("the question", func() bool {
+		return s.shown("c1").Reason == "question" && s.thread().State == wire.WaitingForInput
+	})
 	s.answer(e, "c1", true, `{"n":1}`)
 	s.ended(wire.Completed)
 	s.visits(got, visit{"", ""}, visit{`"s1"`, `{"n":1}`})
@@ -137,7 +143,9 @@ func testResumeForEver(s resumeTest) {
 	s.start(e, "r1", "go")
 	for range 20 {
 		asked := calls.Load()
-		s.until("a question", func() bool { return s.thread().State == wire.WaitingForInput && s.shown("c1").State == wire.ParkOpen })
+		s.until("a question", func() bool {
+			return s.thread().State == wire.WaitingForInput && s.shown("c1").State == wire.ParkOpen
+		})
 		s.answer(e, "c1", true, "")
 		s.until("the next call", func() bool { return calls.Load() > asked })
 	}
@@ -157,7 +165,8 @@ func testResumeSchema(s resumeTest) {
 		if payload != "" {
 			r.Payload = json.RawMessage(payload)
 		}
-		if _, err := s.respondWith(e, r); spool.CodeOf(err) != spool.Invalid || !strings.HasPrefix(spool.MessageOf(err), "payload: ") {
+		if _, err := s.respondWith(e, r); spool.CodeOf(err) != spool.Invalid ||
+			!strings.HasPrefix(spool.MessageOf(err), "payload: ") {
 			s.Errorf("payload %s: %v", payload, err)
 		}
 	}
@@ -173,7 +182,10 @@ func testResumeSchema(s resumeTest) {
 func testResumeDeepSchema(s resumeTest) {
 	send := plain("send", "")
 	send.Call = func(context.Context, spool.ToolCall) (json.RawMessage, error) {
-		return nil, &spool.ParkRequest{Resume: json.RawMessage(`1`), Schema: json.RawMessage(strings.Repeat(`{"a":`, 9998) + "1" + strings.Repeat("}", 9998))}
+		return nil, &spool.ParkRequest{
+			Resume: json.RawMessage(`1`),
+			Schema: json.RawMessage(strings.Repeat(`{"a":`, 9998) + "1" + strings.Repeat("}", 9998)),
+		}
 	}
 	e := s.working(s.config(sending(), send))
 	s.start(e, "r1", "go")
@@ -232,7 +244,8 @@ func testBroken(s resumeTest) {
 	s.start(e, "r1", "go")
 	s.becomes(wire.WaitingForInput)
 	all := s.all(chat, "r1")
-	if got := s.shown("c1"); got.Reason != wire.ParkOutcomeUnknown || len(all.Effects) != 0 && all.Effects[0].State != wire.EffectPending {
+	if got := s.shown("c1"); got.Reason != wire.ParkOutcomeUnknown ||
+		len(all.Effects) != 0 && all.Effects[0].State != wire.EffectPending {
 		s.Errorf("the park is %+v, the effects are %+v", got, all.Effects)
 	}
 	s.answer(e, "c1", true, "")

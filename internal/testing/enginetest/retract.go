@@ -139,7 +139,8 @@ func testRetractRetried(s retractTest) {
 			s.Fatalf("before the end of %s comes %s, and before that %s", id, frameLine(part), frameLine(before))
 		}
 		if *part.Cursor != *before.Cursor || part.Snapshot.Cursor() != *part.Cursor {
-			s.Errorf("the snapshot stands at %s and says %s, and the item before it at %s", part.Cursor, part.Snapshot.Cursor(), before.Cursor)
+			s.Errorf("the snapshot stands at %s and says %s, and the item before it at %s", part.Cursor, part.Snapshot.Cursor(),
+				before.Cursor)
 		}
 		if len(part.Snapshot.Messages) > 0 || string(*part.Snapshot.AfterMessageID) != string(s.messagesOf(chat)[0].ID) {
 			s.Errorf("the snapshot has %d messages after %s", len(part.Snapshot.Messages), *part.Snapshot.AfterMessageID)
@@ -192,7 +193,9 @@ type countedStreams struct {
 }
 
 // Read counts the reads from the start of a stream.
-func (c *countedStreams) Read(ctx context.Context, key store.StreamKey, after wire.Offset, limit int) (store.StreamPage, error) {
+func (c *countedStreams) Read(
+	ctx context.Context, key store.StreamKey, after wire.Offset, limit int,
+) (store.StreamPage, error) {
 	if limit == 0 {
 		c.whole.Add(1)
 	}
@@ -209,7 +212,8 @@ func testRetractShared(s retractTest) {
 	s.start(e, "r1", "go")
 	var stops []func() []wire.Frame
 	for i := range 30 {
-		stops = append(stops, s.watch(e, &spooltest.Client{Name: fmt.Sprintf("client %d", i), FromStart: true}, wire.FollowOptions{}))
+		stops = append(stops, s.watch(e, &spooltest.Client{Name: fmt.Sprintf("client %d", i), FromStart: true},
+			wire.FollowOptions{}))
 	}
 	<-time.After(quiet) // a client that is not there yet reads on its own
 	s.work(e)
@@ -275,7 +279,8 @@ func testRetractKilled(s retractTest) {
 	if text := shownText(frames); text != "one two three" {
 		s.Errorf("the client shows %q", text)
 	}
-	if at := endAt(frames, "r1:1"); frames[at-1].Kind != wire.FrameSnapshot || !strings.HasSuffix(frameLine(frames[at]), " lost") {
+	if at := endAt(frames, "r1:1"); frames[at-1].Kind != wire.FrameSnapshot ||
+		!strings.HasSuffix(frameLine(frames[at]), " lost") {
 		s.Errorf("the segment of the dead worker ends so:\n%s", transcript(frames))
 	}
 	s.cutEverywhere(e, frames)
@@ -284,7 +289,9 @@ func testRetractKilled(s retractTest) {
 // testRetractDropped removes a turn from the view before a client reads the end of its run. The client
 // still shows the turn, and knows no other run's saved messages.
 func testRetractDropped(s retractTest) {
-	m := spooltest.NewModel(spooltest.Say("before"), spooltest.Turn{Text: []string{"one ", "tw"}, Err: &spool.ModelError{Status: 400, Message: "no"}}, spooltest.Say("after"))
+	m := spooltest.NewModel(spooltest.Say("before"),
+		spooltest.Turn{Text: []string{"one ", "tw"}, Err: &spool.ModelError{Status: 400, Message: "no"}},
+		spooltest.Say("after"))
 	e := s.working(s.config(m))
 	s.start(e, "r1", "go")
 	s.ended(wire.Completed)
@@ -356,7 +363,9 @@ func (h holds) Stream(ctx context.Context, _ spool.ModelRequest) iter.Seq2[spool
 // the call is kept, but not the call.
 func testRetractStoppedCall(s retractTest) {
 	c := s.config(holds{
-		spool.TextDelta{Text: "I look"}, spool.ToolCallStart{ID: "c1", Name: "look"}, spool.ToolCallDelta{ID: "c1", Args: `{"a`},
+		spool.TextDelta{Text: "I look"},
+		spool.ToolCallStart{ID: "c1", Name: "look"},
+		spool.ToolCallDelta{ID: "c1", Args: `{"a`},
 	}, plain("look", "1"))
 	e := s.engine(c)
 	frames := s.stoppedIn(e, wire.Running, func() {})
@@ -422,7 +431,8 @@ func testRetractNestedParks(s retractTest) {
 	if len(got) != 1 || len(got[0].Snapshot.ActiveEvents) == 0 {
 		s.Fatalf("the client saw\n%s", transcript(frames))
 	}
-	if at := endAt(frames, "r1:1"); frames[at-1].Kind != wire.FrameSnapshot || !strings.HasSuffix(frameLine(frames[at]), " parked") {
+	if at := endAt(frames, "r1:1"); frames[at-1].Kind != wire.FrameSnapshot ||
+		!strings.HasSuffix(frameLine(frames[at]), " parked") {
 		s.Errorf("the client saw\n%s", transcript(frames))
 	}
 	s.cutEverywhere(e, frames)
@@ -430,7 +440,10 @@ func testRetractNestedParks(s retractTest) {
 
 // asksTwice returns a model whose run has two calls that wait.
 func asksTwice() *spooltest.Model {
-	return spooltest.NewReplayModel(spooltest.Turn{Text: []string{"may I"}, Calls: []spooltest.Call{{ID: "c1", Name: "send"}, {ID: "c2", Name: "send"}}}, spooltest.Say("done"))
+	return spooltest.NewReplayModel(
+		spooltest.Turn{Text: []string{"may I"}, Calls: []spooltest.Call{{ID: "c1", Name: "send"}, {ID: "c2", Name: "send"}}},
+		spooltest.Say("done"),
+	)
 }
 
 // closes checks that a frame after the run's last segment closes the given number of calls.
@@ -445,7 +458,8 @@ func (s retractTest) closes(e *engine.Engine, frames []wire.Frame, calls int) {
 		results += len(m.ToolResults())
 	}
 	if results != calls || len(snap.ActiveEvents) > 0 || !snap.Thread.State.Terminal() {
-		s.Errorf("the snapshot closes %d calls, and has %d active events and the state %s", results, len(snap.ActiveEvents), snap.Thread.State)
+		s.Errorf("the snapshot closes %d calls, and has %d active events and the state %s", results, len(snap.ActiveEvents),
+			snap.Thread.State)
 	}
 	end, last := frames[endAt(frames, "r1:1")].Event.Seq, s.thread().LastSeq
 	if at := got[0].Cursor.Seq; at < end || at > last {

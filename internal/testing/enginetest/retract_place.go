@@ -70,7 +70,9 @@ func testRetractShortStream(s retractTest) {
 // testRetractNextBegan has a client that reconnects at a position at which the next run had begun. A
 // frame about the previous run would remove the next run's turn.
 func testRetractNextBegan(s retractTest) {
-	m := spooltest.NewReplayModel(spooltest.Turn{Text: []string{"may I"}, Calls: []spooltest.Call{{ID: "c1", Name: "send"}}}, spooltest.Say("done"))
+	m := spooltest.NewReplayModel(
+		spooltest.Turn{Text: []string{"may I"}, Calls: []spooltest.Call{{ID: "c1", Name: "send"}}}, spooltest.Say("done"),
+	)
 	e := s.working(s.config(m, approved("send", "1")))
 	s.start(e, "r1", "go")
 	s.becomes(wire.WaitingForInput)
@@ -149,7 +151,8 @@ func testRetractElsewhere(s retractTest) {
 	elsewhere := s.over(b, c)
 	e := s.engine(c)
 	s.start(e, "r1", "go")
-	live := s.watch(elsewhere, &spooltest.Client{Name: "elsewhere", FromStart: true}, wire.FollowOptions{Cursor: &wire.Cursor{}})
+	live := s.watch(elsewhere, &spooltest.Client{Name: "elsewhere", FromStart: true},
+		wire.FollowOptions{Cursor: &wire.Cursor{}})
 	p := s.process(c)
 	s.until("the second step", func() bool { return m.Asked() == 2 })
 	<-time.After(time.Second)
@@ -188,7 +191,8 @@ func testRetractElsewhere(s retractTest) {
 // the first time.
 func testRetractGoneEntry(s retractTest) {
 	gate := make(chan struct{})
-	m := spooltest.NewModel(spooltest.Turn{Text: []string{"one "}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}, spooltest.Turn{Gate: gate}, spooltest.Say("two"))
+	m := spooltest.NewModel(spooltest.Turn{Text: []string{"one "}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}}},
+		spooltest.Turn{Gate: gate}, spooltest.Say("two"))
 	c := s.config(m, plain("look", "1"))
 	s.start(s.engine(c), "r1", "go")
 	p := s.process(c)

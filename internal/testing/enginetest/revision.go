@@ -102,10 +102,12 @@ func testRevisionFollow(s revisionTest) {
 	if len(ids) != 2 || ids[0] == ids[1] || ids[0] != asked.Revision || s.run("r1").Revision != ids[1] {
 		s.Errorf("the segments have the revisions %s, the park %s, the run %s", ids, asked.Revision, s.run("r1").Revision)
 	}
-	s.same("the request", s.asked(m), `It is Tuesday. send: Sends on Tuesday. {"api_key":"key of Tuesday","temperature":0.2}`)
+	s.same("the request", s.asked(m),
+		`It is Tuesday. send: Sends on Tuesday. {"api_key":"key of Tuesday","temperature":0.2}`)
 	for i, day := range []string{"Monday", "Tuesday"} {
 		r, err := e.Revision(context.Background(), ids[i])
-		if err != nil || r.ID != ids[i] || r.Agent.Instructions != "It is "+day+"." || r.Agent.Tools[0].Description != "Sends on "+day+"." ||
+		if err != nil || r.ID != ids[i] || r.Agent.Instructions != "It is "+day+"." ||
+			r.Agent.Tools[0].Description != "Sends on "+day+"." ||
 			r.Agent.Tools[0].Approval != wire.ApprovalAlways || r.FirstUsedAt.IsZero() || r.Agent.Revision() != ids[i] {
 			s.Errorf("revision %d is %+v, %v", i, r, err)
 		}
@@ -120,7 +122,8 @@ func testRevisionFollow(s revisionTest) {
 		s.Errorf("the audit log: %+v, %v", audit, err)
 	}
 	list, err := e.Revisions(context.Background(), wire.RevisionQuery{})
-	if err != nil || len(list) != 2 || list[0].Model == "" || list[0].Tools != 1 || list[0].FirstUsedAt.Before(list[1].FirstUsedAt) {
+	if err != nil || len(list) != 2 || list[0].Model == "" || list[0].Tools != 1 ||
+		list[0].FirstUsedAt.Before(list[1].FirstUsedAt) {
 		s.Errorf("the list: %+v, %v", list, err)
 	}
 }
@@ -144,10 +147,13 @@ func testRevisionPin(s revisionTest) {
 	if ids := s.started(); len(ids) != 2 || ids[0] != ids[1] || ids[0] != asked.Revision {
 		s.Errorf("the segments have the revisions %s", ids)
 	}
-	s.same("the request", s.asked(m), `It is Monday. send: Sends on Monday. {"api_key":"key of Tuesday","temperature":0.2}`)
+	s.same("the request", s.asked(m),
+		`It is Monday. send: Sends on Monday. {"api_key":"key of Tuesday","temperature":0.2}`)
 	requests := m.Requests()
-	s.same("the schema", string(compare.Canonical(requests[len(requests)-1].Tools[0].Parameters)), string(compare.Canonical(checked().Parameters)))
-	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, `tool c1:{"sent":"on Tuesday"}`, "assistant done")
+	s.same("the schema", string(compare.Canonical(requests[len(requests)-1].Tools[0].Parameters)),
+		string(compare.Canonical(checked().Parameters)))
+	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, `tool c1:{"sent":"on Tuesday"}`,
+		"assistant done")
 
 	s.start(e, "r2", "go")
 	s.until("the next run's question", func() bool { return s.run("r2").State == wire.WaitingForInput })
@@ -165,8 +171,10 @@ func testRevisionPinLost(s revisionTest) {
 	e := s.working(s.today("Tuesday", spool.RevisionsPin, m, plain("look", "1")))
 	s.answer(e, "c1", true, "")
 	s.ended(wire.Completed)
-	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, `tool c1:{"error":"the tool send no longer exists"}`, "assistant done")
-	s.same("the request", s.asked(m), `It is Monday. send: Sends on Monday. {"api_key":"key of Tuesday","temperature":0.2}`)
+	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`,
+		`tool c1:{"error":"the tool send no longer exists"}`, "assistant done")
+	s.same("the request", s.asked(m),
+		`It is Monday. send: Sends on Monday. {"api_key":"key of Tuesday","temperature":0.2}`)
 }
 
 // testRevisionPinApproves pins a run to an agent whose tool needed an approval. It still needs one, although
@@ -208,7 +216,8 @@ func testRevisionPinCrash(s revisionTest) {
 			s.Errorf("the segments have the revisions %s", ids)
 		}
 	}
-	s.same("the request", s.asked(m), `It is Monday. send: Sends on Monday. {"api_key":"key of Tuesday","temperature":0.2}`)
+	s.same("the request", s.asked(m),
+		`It is Monday. send: Sends on Monday. {"api_key":"key of Tuesday","temperature":0.2}`)
 }
 
 // testRevisionPinNested lets a nested run of a pinned run wait. It continues with the profile of its revision.
@@ -257,14 +266,17 @@ func testRevisionPinGone(s revisionTest) {
 	s.parkedOnMonday(spool.RevisionsPin, m)
 	id := s.run("r1").Revision
 	s.update(spool.ThreadKey{}, func(tx store.Tx) error {
-		return tx.Write(store.Changes{Rows: []store.Row{{Kind: "agent_revision", Key: string(id), Version: store.AnyVersion}}})
+		return tx.Write(store.Changes{
+			Rows: []store.Row{{Kind: "agent_revision", Key: string(id), Version: store.AnyVersion}},
+		})
 	})
 	c := s.today("Tuesday", spool.RevisionsPin, m, checked())
 	c.Retry.Attempts = 2
 	e := s.working(c)
 	s.answer(e, "c1", true, "")
 	s.ended(wire.Failed)
-	if run := s.run("r1"); !strings.Contains(run.Error, string(id)) || run.Revision != id || len(m.Requests()) != 1 || s.executed() != 0 {
+	if run := s.run("r1"); !strings.Contains(run.Error, string(id)) || run.Revision != id || len(m.Requests()) != 1 ||
+		s.executed() != 0 {
 		s.Errorf("the run is %+v after %d requests", run, len(m.Requests()))
 	}
 }
@@ -284,7 +296,8 @@ func testRevisionOld(s revisionTest) {
 	e := s.working(s.today("Tuesday", spool.RevisionsPin, m, checked()))
 	s.delivered(e, wire.Response{ToolCallID: "c1", Approved: true, Digest: s.park().Digest})
 	s.ended(wire.Completed)
-	s.same("the request", s.asked(m), `It is Tuesday. send: Sends on Tuesday. {"api_key":"key of Tuesday","temperature":0.2}`)
+	s.same("the request", s.asked(m),
+		`It is Tuesday. send: Sends on Tuesday. {"api_key":"key of Tuesday","temperature":0.2}`)
 	if id := s.run("r1").Revision; id == "" || id == s.park().Revision {
 		s.Errorf("the run has the revision %q", id)
 	}
@@ -303,7 +316,8 @@ func testRevisionOnce(s revisionTest) {
 	second := s.working(s.today("Monday", "", m, checked()))
 	s.start(second, "r2", "go")
 	s.until("the second end", func() bool { return s.run("r2").State.Terminal() })
-	if again, err := second.Revisions(context.Background(), wire.RevisionQuery{}); err != nil || len(again) != 1 || again[0] != list[0] {
+	if again, err := second.Revisions(context.Background(), wire.RevisionQuery{}); err != nil || len(again) != 1 ||
+		again[0] != list[0] {
 		s.Errorf("the list: %+v, %v, want %+v", again, err, list)
 	}
 	if _, err := second.Revision(context.Background(), "rev_none"); spool.CodeOf(err) != spool.NotFound {

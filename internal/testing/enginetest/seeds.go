@@ -12,8 +12,8 @@ import (
 // Bound is how long the campaigns may begin in real time; zero stands for no bound.
 //
 // SPOOL_CAMPAIGN is the number of seeds, and lifts the bound. SPOOL_FIRST is the first of them. SPOOL_SEED selects a
-// single seed, which is replayed: it gives the same trace each time. See CONTRIBUTING.md. If SPOOL_TRACE names a folder,
-// each trace is written there.
+// single seed, which is replayed: it gives the same trace each time. See CONTRIBUTING.md. If SPOOL_TRACE names a
+// folder, each trace is written there.
 func runSeeds(t *testing.T, seeds int, bound time.Duration, campaign func(t *testing.T, seed uint64, rest func())) {
 	t.Helper()
 	if n, err := strconv.Atoi(os.Getenv("SPOOL_CAMPAIGN")); err == nil {

@@ -69,7 +69,8 @@ func (h *settlements) once(state wire.State, reason wire.StopReason) {
 	h.s.Helper()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.calls) != 1 || h.calls[0].State != state || h.calls[0].StopReason != reason || h.calls[0].RunID != "r1" || h.calls[0].Thread != chat {
+	if len(h.calls) != 1 || h.calls[0].State != state || h.calls[0].StopReason != reason || h.calls[0].RunID != "r1" ||
+		h.calls[0].Thread != chat {
 		h.s.Errorf("settlements: %+v", h.calls)
 	}
 	if r := h.s.run("r1"); r.SettledAt.IsZero() || r.State != state || r.Ending != nil {
@@ -78,7 +79,11 @@ func (h *settlements) once(state wire.State, reason wire.StopReason) {
 }
 
 func testSettleCompleted(s settleTest) {
-	c, h := s.settling(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Turn{Text: []string{"hi"}, Usage: spooltest.Tokens(3, 4)}), plain("look", "1"))
+	c, h := s.settling(
+		spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}),
+			spooltest.Turn{Text: []string{"hi"}, Usage: spooltest.Tokens(3, 4)}),
+		plain("look", "1"),
+	)
 	e := s.engine(c)
 	s.start(e, "r1", "go")
 	client := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
@@ -123,7 +128,8 @@ func testSettleStoppedParked(s settleTest) {
 	h.once(wire.Cancelled, wire.StopCancelled)
 	<-time.After(20 * time.Minute)
 	h.once(wire.Cancelled, wire.StopCancelled)
-	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`, `tool c1:{"cancelled":true,"reason":"stopped"}`)
+	s.lines("messages", s.script(), "user go", `assistant c1=send{"to":"bob"}`,
+		`tool c1:{"cancelled":true,"reason":"stopped"}`)
 }
 
 func testSettleStoppedRunning(s settleTest) {

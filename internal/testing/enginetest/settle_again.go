@@ -59,7 +59,8 @@ func (s settleTest) settles(e *engine.Engine, run spool.RunID) wire.JobResult {
 func testSettleClaimed(s settleTest) {
 	const claim = 7 * time.Minute
 	e, h := s.unsettled(claim)
-	if r := s.settles(e, "r1"); r.Accepted || r.RetryAfter != claim || len(h.calls) != 0 || !s.run("r1").SettledAt.IsZero() {
+	if r := s.settles(e, "r1"); r.Accepted || r.RetryAfter != claim || len(h.calls) != 0 ||
+		!s.run("r1").SettledAt.IsZero() {
 		s.Errorf("within the claim: %+v, settlements: %+v", r, h.calls)
 	}
 	<-time.After(claim - time.Second)

@@ -32,8 +32,15 @@ var snapshotTests = map[string]func(s snapshotTest){
 // talking returns a model whose run has several steps, parks and texts. Each piece of text is unique.
 func talking() (*spooltest.Model, string) {
 	m := spooltest.NewReplayModel(
-		spooltest.Turn{Reasoning: []string{"r1"}, Text: []string{"a1 ", "a2 ", "a3 "}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}, {ID: "c2", Name: "look"}}},
-		spooltest.Turn{Text: []string{"b1 ", "b2 "}, Calls: []spooltest.Call{{ID: "c3", Name: "send"}, {ID: "c4", Name: "look"}}},
+		spooltest.Turn{
+			Reasoning: []string{"r1"},
+			Text:      []string{"a1 ", "a2 ", "a3 "},
+			Calls:     []spooltest.Call{{ID: "c1", Name: "look"}, {ID: "c2", Name: "look"}},
+		},
+		spooltest.Turn{
+			Text:  []string{"b1 ", "b2 "},
+			Calls: []spooltest.Call{{ID: "c3", Name: "send"}, {ID: "c4", Name: "look"}},
+		},
 		spooltest.Turn{Text: []string{"c1 ", "c2 "}},
 	)
 	return m, "a1 a2 a3 b1 b2 c1 c2 "
@@ -202,10 +209,12 @@ func testSnapshotPages(s snapshotTest) {
 	s.lines("the newest", texts(&wire.SnapshotOptions{Limit: 2}), "3", "re: 3")
 	s.lines("those before", texts(&wire.SnapshotOptions{Limit: 2, Before: all[4].ID}), "2", "re: 2")
 	s.lines("those after", texts(&wire.SnapshotOptions{LastMessageID: all[3].ID}), "3", "re: 3")
-	s.lines("after an unknown one", texts(&wire.SnapshotOptions{LastMessageID: "x"}), "1", "re: 1", "2", "re: 2", "3", "re: 3")
+	s.lines("after an unknown one", texts(&wire.SnapshotOptions{LastMessageID: "x"}), "1", "re: 1", "2", "re: 2", "3",
+		"re: 3")
 	s.lines("after the last", texts(&wire.SnapshotOptions{LastMessageID: all[5].ID}))
 	snap, err := e.Snapshot(context.Background(), chat, &wire.SnapshotOptions{Limit: 1})
-	if err != nil || len(snap.Runs) != 3 || snap.Runs[0].ID != "r3" || snap.LastEventSeq != 6 || snap.Thread.State != wire.Completed {
+	if err != nil || len(snap.Runs) != 3 || snap.Runs[0].ID != "r3" || snap.LastEventSeq != 6 ||
+		snap.Thread.State != wire.Completed {
 		s.Errorf("the rest: %+v, %v", snap, err)
 	}
 }
@@ -230,14 +239,16 @@ func testSnapshotStreamEnds(s snapshotTest) {
 		snap = snapshot()
 		return snap.Stream != nil && len(snap.Stream.Items) == 3
 	})
-	if snap.Stream.StreamID != "r1:1" || snap.Stream.RunID != "r1" || snap.Stream.End != nil || *snap.Stream.Offset != snap.Stream.Items[2].Offset {
+	if snap.Stream.StreamID != "r1:1" || snap.Stream.RunID != "r1" || snap.Stream.End != nil ||
+		*snap.Stream.Offset != snap.Stream.Items[2].Offset {
 		s.Errorf("while it runs: %+v", snap.Stream)
 	}
 	close(gate)
 	s.ended(wire.Completed)
 	<-time.After(59 * time.Second)
 	snap = snapshot()
-	if snap.Stream == nil || snap.Stream.End == nil || snap.Stream.End.Type != wire.ItemRunFinished || snapshotText(snap) != "hi" {
+	if snap.Stream == nil || snap.Stream.End == nil || snap.Stream.End.Type != wire.ItemRunFinished ||
+		snapshotText(snap) != "hi" {
 		s.Errorf("soon: %+v", snap.Stream)
 	}
 	<-time.After(2 * time.Second)
@@ -247,7 +258,10 @@ func testSnapshotStreamEnds(s snapshotTest) {
 }
 
 func testSnapshotActiveEvents(s snapshotTest) {
-	e := s.working(s.config(spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("done")), approved("send", "1")))
+	e := s.working(
+		s.config(spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}), spooltest.Say("done")),
+			approved("send", "1")),
+	)
 	events := func() (lines []string) {
 		snap, err := e.Snapshot(context.Background(), chat, nil)
 		if err != nil {
@@ -262,7 +276,9 @@ func testSnapshotActiveEvents(s snapshotTest) {
 	for _, id := range []spool.RunID{"r1", "r2"} {
 		s.start(e, id, "go")
 		s.becomes(wire.WaitingForInput)
-		want := []string{"RUN_STARTED " + string(id) + ":1", "INPUT_REQUIRED c1 approval", "RUN_ENDED " + string(id) + ":1 parked"}
+		want := []string{
+			"RUN_STARTED " + string(id) + ":1", "INPUT_REQUIRED c1 approval", "RUN_ENDED " + string(id) + ":1 parked",
+		}
 		if id == "r2" { // this run's call has another id
 			call := s.parksOf(chat, id)[0].ToolCallID
 			want[1] = "INPUT_REQUIRED " + string(call) + " approval"
@@ -285,7 +301,9 @@ func testSnapshotNewestRuns(s snapshotTest) {
 	c.Limits.Waiting = most + more
 	e := s.engine(c)
 	for n := range most + more {
-		s.startAs(e, chat, wire.StartRequest{Prompt: "hello", RunID: spool.RunID("r" + strconv.Itoa(n)), WhenBusy: spool.BusyEnqueue})
+		s.startAs(e, chat, wire.StartRequest{
+			Prompt: "hello", RunID: spool.RunID("r" + strconv.Itoa(n)), WhenBusy: spool.BusyEnqueue,
+		})
 	}
 	snapshot, err := e.Snapshot(context.Background(), chat, nil)
 	if err != nil {

@@ -89,7 +89,9 @@ func (s snapshotTest) sameEncoded(e *engine.Engine) (compared int) {
 	if !now.Found {
 		return 0
 	}
-	all := []wire.SnapshotOptions{{}, {Limit: 1}, {Limit: 3}, {LastMessageID: "unknown"}, {LastMessageID: "unknown", Before: "unknown"}}
+	all := []wire.SnapshotOptions{
+		{}, {Limit: 1}, {Limit: 3}, {LastMessageID: "unknown"}, {LastMessageID: "unknown", Before: "unknown"},
+	}
 	for _, m := range now.Messages {
 		all = append(all, wire.SnapshotOptions{LastMessageID: m.ID}, wire.SnapshotOptions{Before: m.ID},
 			wire.SnapshotOptions{Before: m.ID, Limit: 2}, wire.SnapshotOptions{LastMessageID: m.ID, Before: now.Messages[0].ID})

@@ -37,7 +37,9 @@ func (s snapshotTest) questions(e *engine.Engine) (entries, items []string) {
 // testSnapshotQuestions has a client that comes to a thread with waiting calls, some of which were
 // answered: the client gets the questions of the others, and the present state.
 func testSnapshotQuestions(s snapshotTest) {
-	m := spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "send"}), spooltest.Say("done"))
+	m := spooltest.NewReplayModel(
+		spooltest.Use(spooltest.Call{ID: "c1", Name: "send"}, spooltest.Call{ID: "c2", Name: "send"}), spooltest.Say("done"),
+	)
 	e := s.engine(s.config(m, approved("send", "1")))
 	s.start(e, "r1", "go")
 	rest := s.work(e)
@@ -57,7 +59,8 @@ func testSnapshotQuestions(s snapshotTest) {
 	s.lines("none waits, in the record", entries)
 	s.lines("none waits, in the stream", items)
 	frames := s.collect(e, chat, wire.FollowOptions{Cursor: &wire.Cursor{Seq: 99}})
-	if len(frames) != 2 || frames[0].Kind != wire.FrameSnapshot || notices(frames)[0] != "STATE_CHANGE "+string(s.thread().State) {
+	if len(frames) != 2 || frames[0].Kind != wire.FrameSnapshot ||
+		notices(frames)[0] != "STATE_CHANGE "+string(s.thread().State) {
 		s.Errorf("a client that is given a snapshot: %s", transcript(frames))
 	}
 

@@ -30,7 +30,8 @@ func testSnapshotBeforeItems(s snapshotTest) {
 		}
 		snaps = append(snaps, snap)
 		if at := s.run("r1").Saved; snap.Stream != nil && !at.IsZero() {
-			page, err := s.backend.Live.Read(context.Background(), store.StreamKey{Thread: chat, ID: snap.Stream.StreamID}, wire.Offset{}, 0)
+			page, err := s.backend.Live.Read(context.Background(), store.StreamKey{Thread: chat, ID: snap.Stream.StreamID},
+				wire.Offset{}, 0)
 			if err == nil && page.Last.Compare(at) < 0 {
 				between++
 			}

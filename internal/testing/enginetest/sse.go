@@ -162,7 +162,8 @@ func testSSEReader(s *engineTest) {
 	got, _ := s.parse(&text)
 	want, _ := s.sse(e, chat, wire.SSEOptions{Cursor: "0 r1:1 -"}, quiet)
 	s.lines("read in pieces", frameLines(got), frameLines(want)...)
-	if h := body.Header; h.Get("Content-Type") != "text/event-stream; charset=utf-8" || h.Get("Cache-Control") != "no-cache, no-transform" || h.Get("X-Accel-Buffering") != "no" {
+	if h := body.Header; h.Get("Content-Type") != "text/event-stream; charset=utf-8" ||
+		h.Get("Cache-Control") != "no-cache, no-transform" || h.Get("X-Accel-Buffering") != "no" {
 		s.Errorf("header: %v", h)
 	}
 }
@@ -170,7 +171,9 @@ func testSSEReader(s *engineTest) {
 func testSSEWireFormat(s *engineTest) {
 	e := s.engine(s.config(echo()))
 	s.start(e, "r1", "go")
-	if _, err := e.SSE(context.Background(), chat, wire.SSEOptions{WireFormat: "carrier-pigeon"}); spool.CodeOf(err) != spool.Invalid {
+	if _, err := e.SSE(
+		context.Background(), chat, wire.SSEOptions{WireFormat: "carrier-pigeon"},
+	); spool.CodeOf(err) != spool.Invalid {
 		s.Errorf("sse: %v", err)
 	}
 }

@@ -25,13 +25,16 @@ func testStartFresh(s *engineTest) {
 	s.same("result", r, wire.RunResult{Accepted: true, ThreadID: "chat", RunID: "r1", State: wire.Queued})
 
 	all := s.all(chat, "r1")
-	if all.Thread.State != wire.Queued || all.Thread.RunID != "r1" || all.Thread.Title != "hello" || all.Thread.Model != "m" {
+	if all.Thread.State != wire.Queued || all.Thread.RunID != "r1" || all.Thread.Title != "hello" ||
+		all.Thread.Model != "m" {
 		s.Errorf("thread: %+v", all.Thread)
 	}
-	if len(all.Runs) != 1 || all.Runs[0].State != wire.Queued || all.Runs[0].EnqueuedAt.IsZero() || all.Runs[0].Agent != "a" {
+	if len(all.Runs) != 1 || all.Runs[0].State != wire.Queued || all.Runs[0].EnqueuedAt.IsZero() ||
+		all.Runs[0].Agent != "a" {
 		s.Errorf("runs: %+v", all.Runs)
 	}
-	if len(all.Messages) != 1 || all.Messages[0].ClientMessageID != "mine" || all.Messages[0].Text() != " hello\nyou " || all.Messages[0].RunID != "r1" {
+	if len(all.Messages) != 1 || all.Messages[0].ClientMessageID != "mine" || all.Messages[0].Text() != " hello\nyou " ||
+		all.Messages[0].RunID != "r1" {
 		s.Errorf("messages: %+v", all.Messages)
 	}
 	if stats := s.jobs(); stats.Ready != 1 {
@@ -91,7 +94,9 @@ func testStartIdempotencyKey(s *engineTest) {
 				key.ID = "" // the client does not know the answer to its first start
 			}
 			var err error
-			if results[i], err = e.Run(context.Background(), key, wire.StartRequest{Prompt: "x", IdempotencyKey: "k"}); err != nil {
+			if results[i], err = e.Run(
+				context.Background(), key, wire.StartRequest{Prompt: "x", IdempotencyKey: "k"},
+			); err != nil {
 				s.Error(err)
 			}
 		})
@@ -109,8 +114,10 @@ func testStartIdempotencyKey(s *engineTest) {
 		s.Error(err)
 	}
 	wrong.Error = ""
-	s.same("another start with the key", wrong, wire.RunResult{ThreadID: first.ThreadID, RunID: first.RunID, Reason: wire.ReasonKeyReused})
-	other := s.startAs(e, spool.ThreadKey{Tenant: "umbrella", ID: "chat"}, wire.StartRequest{Prompt: "x", IdempotencyKey: "k"})
+	s.same("another start with the key", wrong,
+		wire.RunResult{ThreadID: first.ThreadID, RunID: first.RunID, Reason: wire.ReasonKeyReused})
+	other := s.startAs(e, spool.ThreadKey{Tenant: "umbrella", ID: "chat"},
+		wire.StartRequest{Prompt: "x", IdempotencyKey: "k"})
 	if other.RunID == first.RunID {
 		s.Error("the key of another tenant was answered")
 	}
@@ -153,7 +160,9 @@ func testStartOneOfMany(s *engineTest) {
 // testStartQueueFull fills the queue: the next start is refused and changes nothing, until a worker has
 // taken a job.
 func testStartQueueFull(s *engineTest) {
-	c := s.config(spooltest.NewModelFunc(func(context.Context, spool.ModelRequest) spooltest.Turn { return spooltest.Say("hi") }))
+	c := s.config(spooltest.NewModelFunc(func(context.Context, spool.ModelRequest) spooltest.Turn {
+		return spooltest.Say("hi")
+	}))
 	c.Limits.QueueDepth = 2
 	e := s.engine(c)
 	start := func(key spool.ThreadKey, request wire.StartRequest) wire.RunResult {
@@ -169,7 +178,8 @@ func testStartQueueFull(s *engineTest) {
 	if r := start(chat, wire.StartRequest{}); r.Reason != wire.ReasonActiveRun { // a refused start takes no room
 		s.Errorf("a start on a busy thread: %+v", r)
 	}
-	if r := start(chat, wire.StartRequest{WhenBusy: spool.BusyEnqueue}); r.Position != 1 { // nor does one that waits for its thread
+	// nor does one that waits for its thread
+	if r := start(chat, wire.StartRequest{WhenBusy: spool.BusyEnqueue}); r.Position != 1 {
 		s.Errorf("a start that waits: %+v", r)
 	}
 	s.startAs(e, threadKey("b"), wire.StartRequest{Prompt: "x", RunID: "r2"})
@@ -198,7 +208,9 @@ func testStartQueueFull(s *engineTest) {
 
 // testStartQueueFullOnce makes many starts at once: a process counts its own starts exactly.
 func testStartQueueFullOnce(s *engineTest) {
-	c := s.config(spooltest.NewModelFunc(func(context.Context, spool.ModelRequest) spooltest.Turn { return spooltest.Say("hi") }))
+	c := s.config(spooltest.NewModelFunc(func(context.Context, spool.ModelRequest) spooltest.Turn {
+		return spooltest.Say("hi")
+	}))
 	c.Limits.QueueDepth = 5
 	e := s.engine(c)
 	var wg sync.WaitGroup

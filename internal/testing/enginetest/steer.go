@@ -113,12 +113,17 @@ func (s steerTest) delivered(e *engine.Engine, run spool.RunID) spool.RunID {
 // message.
 func testSteerDelivered(s steerTest) {
 	e, gate := s.holds(s.plainly)
-	r := s.startAs(e, chat, wire.StartRequest{Prompt: "no: left", RunID: "r2", ClientMessageID: "mine", WhenBusy: spool.BusySteer})
-	s.same("result", r, wire.RunResult{Accepted: true, ThreadID: "chat", RunID: "r2", State: wire.Queued, Position: 1, Steers: "r1"})
+	r := s.startAs(e, chat, wire.StartRequest{
+		Prompt: "no: left", RunID: "r2", ClientMessageID: "mine", WhenBusy: spool.BusySteer,
+	})
+	s.same("result", r, wire.RunResult{
+		Accepted: true, ThreadID: "chat", RunID: "r2", State: wire.Queued, Position: 1, Steers: "r1",
+	})
 	s.same("the queue", waitTest(s).queue(e), "r2")
 	close(gate)
 	s.ended(wire.Completed)
-	s.lines("messages", s.script(), "user go!", "assistant c-go=hold{}", "tool c-go:1", "user no: left", "assistant re: no: left")
+	s.lines("messages", s.script(), "user go!", "assistant c-go=hold{}", "tool c-go:1", "user no: left",
+		"assistant re: no: left")
 	s.same("the runs", s.states(), "r1 COMPLETED, r2 COMPLETED")
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "STEERED", "RUN_ENDED r1:1 finished")
 	turn := s.messagesOf(chat)[3]
@@ -130,13 +135,15 @@ func testSteerDelivered(s steerTest) {
 		s.Error(err)
 	}
 	s.same("the entry", p, wire.Steered{
-		RunID: "r1", SteerRunID: "r2", MessageID: turn.ID, ClientMessageID: "mine", EnqueuedAt: s.run("r2").EnqueuedAt, Steps: 1,
+		RunID: "r1", SteerRunID: "r2", MessageID: turn.ID, ClientMessageID: "mine", EnqueuedAt: s.run("r2").EnqueuedAt,
+		Steps: 1,
 	})
 	if got := s.run("r2"); got.StopReason != wire.StopSteered || got.EndedAt.IsZero() || len(got.Wait.Content) > 0 {
 		s.Errorf("the steer: %+v", got)
 	}
 	s.same("the run of the message", s.delivered(e, "r2"), spool.RunID("r1"))
-	if d, err := e.RunDetail(context.Background(), chat.Tenant, "r2"); err != nil || d.Delivered == nil || d.Delivered.MessageID != turn.ID {
+	if d, err := e.RunDetail(context.Background(), chat.Tenant, "r2"); err != nil || d.Delivered == nil ||
+		d.Delivered.MessageID != turn.ID {
 		s.Errorf("the steer's detail: %+v, %v", d, err)
 	}
 }
@@ -180,7 +187,8 @@ func testSteerRunEnds(s steerTest) {
 	s.same("the queue", waitTest(s).queue(e), "r3 r4 r2")
 	close(gate)
 	s.ended(wire.Completed)
-	s.lines("messages", s.script(), "user r1!", "assistant re: r1!", "user r3", "user r4", "assistant re: r4", "user r2", "assistant re: r2")
+	s.lines("messages", s.script(), "user r1!", "assistant re: r1!", "user r3", "user r4", "assistant re: r4", "user r2",
+		"assistant re: r2")
 	s.same("the run of the second steer", s.delivered(e, "r4"), spool.RunID("r3"))
 	if got := s.run("r3"); got.StopReason != wire.StopCompleted || got.Wait.Delivered != nil {
 		s.Errorf("the first steer: %+v", got)
@@ -383,7 +391,8 @@ func testSteerEdited(s steerTest) {
 	turn := s.messagesOf(chat)[3].ID
 	s.startAs(e, chat, wire.StartRequest{Prompt: "right", RunID: "r3", EditMessageID: turn})
 	s.ended(wire.Completed)
-	s.lines("messages", s.script(), "user go!", "assistant c-go=hold{}", "tool c-go:1", "user right", "assistant re: right")
+	s.lines("messages", s.script(), "user go!", "assistant c-go=hold{}", "tool c-go:1", "user right",
+		"assistant re: right")
 	branch := s.branchesOf(chat)[0]
 	if r, err := e.RestoreBranch(context.Background(), chat, branch.ID); err != nil || !r.Accepted {
 		s.Fatalf("restore: %+v, %v", r, err)
@@ -419,7 +428,8 @@ func testSteerInterrupt(s steerTest) {
 	s.same("the queue", waitTest(s).queue(e), "r3 r2 r4")
 	close(gate)
 	s.ended(wire.Completed)
-	s.lines("messages", waitTest(s).scriptBut("assistant re: go!"), "user go!", "user r3", "user r2", "user r4", "assistant re: r4")
+	s.lines("messages", waitTest(s).scriptBut("assistant re: go!"), "user go!", "user r3", "user r2", "user r4",
+		"assistant re: r4")
 	s.same("the runs", s.states(), "r1 CANCELLED, r2 COMPLETED, r3 COMPLETED, r4 COMPLETED")
 }
 
@@ -433,7 +443,14 @@ func testSteerPlaces(s steerTest) {
 	for _, start := range []struct {
 		id spool.RunID
 		w  spool.WhenBusy
-	}{{"e1", spool.BusyEnqueue}, {"s1", spool.BusySteer}, {"l1", spool.BusyLatest}, {"s2", spool.BusySteer}, {"i1", spool.BusyInterrupt}, {"e2", spool.BusyEnqueue}} {
+	}{
+		{"e1", spool.BusyEnqueue},
+		{"s1", spool.BusySteer},
+		{"l1", spool.BusyLatest},
+		{"s2", spool.BusySteer},
+		{"i1", spool.BusyInterrupt},
+		{"e2", spool.BusyEnqueue},
+	} {
 		waitTest(s).busy(e, start.id, start.w)
 	}
 	s.same("the queue", waitTest(s).queue(e), "i1 s1 s2 l1 e2")
@@ -502,13 +519,16 @@ func testSteerLive(s steerTest) {
 	var got []string
 	for _, f := range live() {
 		switch {
-		case f.Item != nil && (f.Item.Type == wire.ItemStepFinished || f.Item.Type == wire.ItemToolResult || f.Item.Type == wire.ItemTextStart):
+		case f.Item != nil && (f.Item.Type == wire.ItemStepFinished || f.Item.Type == wire.ItemToolResult ||
+			f.Item.Type == wire.ItemTextStart):
 			got = append(got, string(f.Item.Type))
-		case f.Event != nil && (f.Event.Type == wire.NoticeMessageAppended && strings.Contains(string(f.Event.Payload), "mine") || f.Event.Type == wire.EntrySteered):
+		case f.Event != nil && (f.Event.Type == wire.NoticeMessageAppended &&
+			strings.Contains(string(f.Event.Payload), "mine") || f.Event.Type == wire.EntrySteered):
 			got = append(got, string(f.Event.Type))
 		}
 	}
-	s.lines("frames", got, "TOOL_CALL_RESULT", "STEP_FINISHED", "MESSAGE_APPENDED", "STEERED", "TEXT_MESSAGE_START", "STEP_FINISHED")
+	s.lines("frames", got, "TOOL_CALL_RESULT", "STEP_FINISHED", "MESSAGE_APPENDED", "STEERED", "TEXT_MESSAGE_START",
+		"STEP_FINISHED")
 }
 
 // testSteerSnapshot shows a steer in the queue, with its turn.
@@ -516,12 +536,14 @@ func testSteerSnapshot(s steerTest) {
 	e, gate := s.holds(s.plainly)
 	s.startAs(e, chat, wire.StartRequest{Prompt: "left", RunID: "r2", ClientMessageID: "mine", WhenBusy: spool.BusySteer})
 	snap, err := e.Snapshot(context.Background(), chat, nil)
-	if err != nil || len(snap.Queue) != 1 || snap.Queue[0].WhenBusy != spool.BusySteer || snap.Queue[0].ClientMessageID != "mine" ||
+	if err != nil || len(snap.Queue) != 1 || snap.Queue[0].WhenBusy != spool.BusySteer ||
+		snap.Queue[0].ClientMessageID != "mine" ||
 		snap.Queue[0].Content.Preview() != "left" {
 		s.Errorf("the queue: %+v, %v", snap.Queue, err)
 	}
 	d, err := e.RunDetail(context.Background(), chat.Tenant, "r1")
-	if err != nil || len(d.Queue) != 1 || d.Queue[0].RunID != "r2" || d.Queue[0].WhenBusy != spool.BusySteer || d.Queue[0].Content != nil {
+	if err != nil || len(d.Queue) != 1 || d.Queue[0].RunID != "r2" || d.Queue[0].WhenBusy != spool.BusySteer ||
+		d.Queue[0].Content != nil {
 		s.Errorf("the queue in the run's detail: %+v, %v", d.Queue, err)
 	}
 	close(gate)
@@ -610,5 +632,6 @@ func testSteerPaused(s steerTest) {
 	s.until("the question", func() bool { return m.Asked() == 1 })
 	s.steer(e, "r2")
 	s.ended(wire.Completed)
-	s.lines("messages", s.script(), "user go", "assistant half", "assistant whole c1=look{}", "tool c1:1", "user r2", "assistant yes")
+	s.lines("messages", s.script(), "user go", "assistant half", "assistant whole c1=look{}", "tool c1:1", "user r2",
+		"assistant yes")
 }

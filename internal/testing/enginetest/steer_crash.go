@@ -33,14 +33,17 @@ func steerScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
 	look := plain("look", `"seen"`)
 	look.Idempotent = true
 	c := newCampaign(s, s.config(m, look), 1, own)
-	c.config.Worker.Poll, c.config.Worker.SweepEvery = 4*time.Second, 20*time.Second // calls of an idle worker are all alike
+	// calls of an idle worker are all alike
+	c.config.Worker.Poll, c.config.Worker.SweepEvery = 4*time.Second, 20*time.Second
 	n := c.boot(faults...)
 	first := n
 	n = c.begin(n)
 	stop := c.clients("a", "b")
 	c.hire(n)
 	for _, id := range []spool.RunID{"s1", "s2", "s3", "s4"} {
-		n = c.insist(n, wire.StartRequest{Prompt: string(id), RunID: id, IdempotencyKey: "steer-" + string(id), WhenBusy: spool.BusySteer})
+		n = c.insist(n, wire.StartRequest{
+			Prompt: string(id), RunID: id, IdempotencyKey: "steer-" + string(id), WhenBusy: spool.BusySteer,
+		})
 		<-time.After(1500 * time.Millisecond)
 	}
 	c.outlive(n, func(*node) {})

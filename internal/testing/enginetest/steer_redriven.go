@@ -11,9 +11,9 @@ import (
 	"github.com/spoolhq/spool/wire"
 )
 
-// testSteerRedriven rolls back a redriven run that was steered before it failed and is steered again. All turns that the
-// run has read go into one branch, as those of a first run would. The steer that no run has read yet comes once, after
-// the turn that rolls back.
+// testSteerRedriven rolls back a redriven run that was steered before it failed and is steered again. All turns that
+// the run has read go into one branch, as those of a first run would. The steer that no run has read yet comes once,
+// after the turn that rolls back.
 func testSteerRedriven(s steerTest) {
 	gate := make(chan struct{})
 	tool, called := holding(gate)

@@ -24,13 +24,19 @@ var stepTests = map[string]func(s *engineTest){
 
 func testStepToolLoop(s *engineTest) {
 	m := spooltest.NewModel(
-		spooltest.Turn{Reasoning: []string{"hm"}, Text: []string{"let me ", "see"}, Calls: []spooltest.Call{{ID: "c1", Name: "look", Args: `{"at":1}`}}, Usage: spooltest.Tokens(10, 2)},
+		spooltest.Turn{
+			Reasoning: []string{"hm"},
+			Text:      []string{"let me ", "see"},
+			Calls:     []spooltest.Call{{ID: "c1", Name: "look", Args: `{"at":1}`}},
+			Usage:     spooltest.Tokens(10, 2),
+		},
 		spooltest.Turn{Text: []string{"done"}, Usage: spooltest.Tokens(20, 3)},
 	)
 	e := s.working(s.config(m, plain("look", `{"n":1}`)))
 	s.start(e, "r1", "go")
 	s.ended(wire.Completed)
-	s.lines("messages", s.script(), "user go", `assistant (hm) let me see c1=look{"at":1}`, `tool c1:{"n":1}`, "assistant done")
+	s.lines("messages", s.script(), "user go", `assistant (hm) let me see c1=look{"at":1}`, `tool c1:{"n":1}`,
+		"assistant done")
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 finished")
 	r := s.run("r1")
 	want := spool.TokenCount{InputTokens: 30, OutputTokens: 5, TotalTokens: 35}
@@ -46,17 +52,20 @@ func testStepToolLoop(s *engineTest) {
 func testStepParallelTools(s *engineTest) {
 	meet := make(chan struct{})
 	tool := func(name string, give bool) spool.Tool {
-		return spool.Tool{ToolSpec: spool.ToolSpec{Name: name}, Call: func(ctx context.Context, _ spool.ToolCall) (json.RawMessage, error) {
-			if give {
-				select {
-				case meet <- struct{}{}:
-				case <-ctx.Done():
+		return spool.Tool{
+			ToolSpec: spool.ToolSpec{Name: name},
+			Call: func(ctx context.Context, _ spool.ToolCall) (json.RawMessage, error) {
+				if give {
+					select {
+					case meet <- struct{}{}:
+					case <-ctx.Done():
+					}
+				} else {
+					<-meet
 				}
-			} else {
-				<-meet
-			}
-			return json.RawMessage(`"` + name + `"`), nil
-		}}
+				return json.RawMessage(`"` + name + `"`), nil
+			},
+		}
 	}
 	e := s.working(s.config(spooltest.NewModel(
 		spooltest.Use(spooltest.Call{ID: "c1", Name: "a"}, spooltest.Call{ID: "c2", Name: "b"}), spooltest.Say("done"),
@@ -70,14 +79,18 @@ func testStepParallelTools(s *engineTest) {
 // results as they are saved.
 func testStepResultsInOrder(s *engineTest) {
 	after := func(name string, wait time.Duration) spool.Tool {
-		return spool.Tool{ToolSpec: spool.ToolSpec{Name: name}, Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
-			<-time.After(wait)
-			return json.RawMessage(`"` + name + `"`), nil
-		}}
+		return spool.Tool{
+			ToolSpec: spool.ToolSpec{Name: name},
+			Call: func(context.Context, spool.ToolCall) (json.RawMessage, error) {
+				<-time.After(wait)
+				return json.RawMessage(`"` + name + `"`), nil
+			},
+		}
 	}
 	e := s.working(s.config(spooltest.NewModel(
 		spooltest.Use(
-			spooltest.Call{ID: "c1", Name: "late"}, spooltest.Call{ID: "c2", Name: "nothing"}, spooltest.Call{ID: "c3", Name: "soon"},
+			spooltest.Call{ID: "c1", Name: "late"}, spooltest.Call{ID: "c2", Name: "nothing"},
+			spooltest.Call{ID: "c3", Name: "soon"},
 			spooltest.Call{ID: "c4", Name: "send"}, spooltest.Call{ID: "c5", Name: "now"},
 		), spooltest.Say("done"),
 	), after("late", 30*time.Millisecond), after("soon", 10*time.Millisecond), after("now", 0), approved("send", "1")))
@@ -94,7 +107,8 @@ func testStepResultsInOrder(s *engineTest) {
 
 // testStepReusedCallID has a provider that counts its calls from one in each answer.
 func testStepReusedCallID(s *engineTest) {
-	m := spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Say("done"))
+	m := spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}),
+		spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Say("done"))
 	e := s.working(s.config(m, plain("look", "1")))
 	s.start(e, "r1", "go")
 	s.ended(wire.Completed)
@@ -113,7 +127,13 @@ func testStepReusedCallID(s *engineTest) {
 }
 
 func testStepIdempotencyKey(s *engineTest) {
-	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Use(spooltest.Call{ID: "c2", Name: "look"}), spooltest.Say("done")), plain("look", "1")))
+	e := s.working(
+		s.config(
+			spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}),
+				spooltest.Use(spooltest.Call{ID: "c2", Name: "look"}), spooltest.Say("done")),
+			plain("look", "1"),
+		),
+	)
 	s.start(e, "r1", "go")
 	s.ended(wire.Completed)
 	for i, want := range []string{"r1/1/c1/", "r1/2/c2/"} {
@@ -189,7 +209,12 @@ func hasResult(all compare.Contents, p wire.ToolResulted) bool {
 
 func testStepSaveBeforeAnnounce(s *engineTest) {
 	m := spooltest.NewReplayModel(
-		spooltest.Turn{Text: []string{"a"}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}, {ID: "c2", Name: "look"}, {ID: "c3", Name: "nope"}, {ID: "c4", Name: "send"}}},
+		spooltest.Turn{
+			Text: []string{"a"},
+			Calls: []spooltest.Call{
+				{ID: "c1", Name: "look"}, {ID: "c2", Name: "look"}, {ID: "c3", Name: "nope"}, {ID: "c4", Name: "send"},
+			},
+		},
 		spooltest.Say("b"), spooltest.Say("never"),
 	)
 	c := s.config(m, plain("look", "1"), approved("send", "2"))

@@ -24,7 +24,13 @@ var stopTests = map[string]func(s *engineTest){
 }
 
 func testStopStreaming(s *engineTest) {
-	m := spooltest.NewModel(spooltest.Turn{Reasoning: []string{"hm"}, Text: []string{"half ", "an answer"}, Gate: make(chan struct{}), Usage: spooltest.Tokens(7, 3)}, spooltest.Say("more"))
+	m := spooltest.NewModel(
+		spooltest.Turn{
+			Reasoning: []string{"hm"}, Text: []string{"half ", "an answer"}, Gate: make(chan struct{}),
+			Usage: spooltest.Tokens(7, 3),
+		},
+		spooltest.Say("more"),
+	)
 	e := s.engine(s.config(m))
 	s.start(e, "r1", "go")
 	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
@@ -68,13 +74,19 @@ func testStopReasoning(s *engineTest) {
 
 func testStopInTool(s *engineTest) {
 	running := make(chan struct{}, 2)
-	slow := spool.Tool{ToolSpec: spool.ToolSpec{Name: "slow"}, Call: func(ctx context.Context, _ spool.ToolCall) (json.RawMessage, error) {
-		running <- struct{}{}
-		<-ctx.Done()
-		return nil, ctx.Err()
-	}}
+	slow := spool.Tool{
+		ToolSpec: spool.ToolSpec{Name: "slow"},
+		Call: func(ctx context.Context, _ spool.ToolCall) (json.RawMessage, error) {
+			running <- struct{}{}
+			<-ctx.Done()
+			return nil, ctx.Err()
+		},
+	}
 	e := s.engine(s.config(spooltest.NewModel(
-		spooltest.Turn{Text: []string{"wait"}, Calls: []spooltest.Call{{ID: "c1", Name: "slow"}, {ID: "c2", Name: "quick"}, {ID: "c3", Name: "send"}}},
+		spooltest.Turn{
+			Text:  []string{"wait"},
+			Calls: []spooltest.Call{{ID: "c1", Name: "slow"}, {ID: "c2", Name: "quick"}, {ID: "c3", Name: "send"}},
+		},
 	), slow, plain("quick", "1"), approved("send", "2")))
 	s.start(e, "r1", "go")
 	stop := s.watch(e, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
@@ -92,7 +104,8 @@ func testStopInTool(s *engineTest) {
 
 func testStopEnded(s *engineTest) {
 	e := s.working(s.config(spooltest.NewModel(spooltest.Say("hi"))))
-	if r, err := e.Stop(context.Background(), chat); err != nil || r.Accepted || r.Error != "Cannot stop thread in state unknown" {
+	if r, err := e.Stop(context.Background(), chat); err != nil || r.Accepted ||
+		r.Error != "Cannot stop thread in state unknown" {
 		s.Errorf("no thread: %+v, %v", r, err)
 	}
 	s.start(e, "r1", "go")

@@ -76,7 +76,8 @@ func testStorageRefused(s storageTest) {
 	refused("a summary", err)
 	s.same("the thread", s.all(chat, "r1"), before)
 
-	if again, err := e.Run(ctx, chat, wire.StartRequest{Prompt: "go", RunID: "r1", IdempotencyKey: "k"}); err != nil || again.RunID != first.RunID {
+	if again, err := e.Run(ctx, chat, wire.StartRequest{Prompt: "go", RunID: "r1", IdempotencyKey: "k"}); err != nil ||
+		again.RunID != first.RunID {
 		s.Errorf("the first start again: %+v, %v", again, err)
 	}
 	if _, err := e.PublishEvent(ctx, chat, "receipt", nil, wire.PublishOptions{}); err != nil {
@@ -107,7 +108,9 @@ func testStorageLastStart(s storageTest) {
 		key := spool.ThreadKey{Tenant: chat.Tenant, ID: spool.ThreadID("t" + string(rune('1'+i)))}
 		s.startAs(e, key, wire.StartRequest{Prompt: strings.Repeat("x", size)})
 	}
-	if _, err := e.Run(ctx, spool.ThreadKey{Tenant: chat.Tenant, ID: "t3"}, wire.StartRequest{Prompt: "more"}); spool.CodeOf(err) != spool.StorageFull {
+	if _, err := e.Run(
+		ctx, spool.ThreadKey{Tenant: chat.Tenant, ID: "t3"}, wire.StartRequest{Prompt: "more"},
+	); spool.CodeOf(err) != spool.StorageFull {
 		s.Errorf("a start beyond the bound: %v", err)
 	}
 	if o, err := e.Overview(ctx, chat.Tenant); err != nil || o.Bytes <= storageLimit || o.Bytes > most {
@@ -120,7 +123,8 @@ func testStorageLastStart(s storageTest) {
 // testStorageNextStep has a tool whose result exceeds the limit: the step is saved, and is the last
 // one.
 func testStorageNextStep(s storageTest) {
-	m := spooltest.NewModel(spooltest.Turn{Calls: []spooltest.Call{{ID: "c1", Name: "look"}}}, spooltest.Turn{Text: []string{"never"}})
+	m := spooltest.NewModel(spooltest.Turn{Calls: []spooltest.Call{{ID: "c1", Name: "look"}}},
+		spooltest.Turn{Text: []string{"never"}})
 	c := s.config(m, plain("look", `"`+strings.Repeat("x", storageLimit)+`"`))
 	c.Limits.TenantBytes = storageLimit
 	s.start(s.working(c), "r1", "go")
@@ -171,7 +175,9 @@ func testStorageNested(s storageTest) {
 	c.Limits.TenantBytes = storageLimit
 	s.start(s.working(c), "r1", "go")
 	s.until("the end", func() bool { return s.run("r1").State.Terminal() })
-	for name, run := range map[string]store.RunRow{"the run": s.run("r1"), "the nested run": nestedTest(s).nested()["work"]} {
+	for name, run := range map[string]store.RunRow{
+		"the run": s.run("r1"), "the nested run": nestedTest(s).nested()["work"],
+	} {
 		if run.State != wire.Completed || run.StopReason != wire.StopStorageLimit {
 			s.Errorf("%s is %s by %s", name, run.State, run.StopReason)
 		}

@@ -87,9 +87,12 @@ func (m *strictModel) sealed(r spool.ModelRequest, t spooltest.Turn) spooltest.T
 	if len(t.Reasoning) > 0 {
 		parts = append(parts, spool.Part{Type: spool.PartReasoning, Text: strings.Join(t.Reasoning, "")})
 	}
-	parts = append(parts, spool.Part{Type: spool.PartText, Text: strings.Join(t.Text, "")}, spool.Part{Type: spool.PartProvider})
+	parts = append(parts, spool.Part{Type: spool.PartText, Text: strings.Join(t.Text, "")},
+		spool.Part{Type: spool.PartProvider})
 	for _, c := range t.Calls {
-		parts = append(parts, spool.Part{Type: spool.PartToolCall, ToolName: c.Name, Args: json.RawMessage(strings.ReplaceAll("{}"+c.Args, "{}{", "{"))})
+		parts = append(parts, spool.Part{
+			Type: spool.PartToolCall, ToolName: c.Name, Args: json.RawMessage(strings.ReplaceAll("{}"+c.Args, "{}{", "{")),
+		})
 	}
 	data := make([][]byte, len(parts))
 	for i, p := range parts {
@@ -153,11 +156,14 @@ func (m *strictModel) refusal(r spool.ModelRequest) string {
 			return fmt.Sprintf("message %d: %s", i, why)
 		}
 		switch {
-		case len(seals) == 0 && i > turn && len(msg.ToolCalls()) > 0 && !slices.ContainsFunc(msg.Content, func(p spool.Part) bool { return p.Provider != nil }):
+		case len(seals) == 0 && i > turn && len(msg.ToolCalls()) > 0 &&
+			!slices.ContainsFunc(msg.Content, func(p spool.Part) bool { return p.Provider != nil }):
 			return fmt.Sprintf("message %d: the calls of this turn are stripped of their data", i)
 		case len(seals) == 0:
 			continue
-		case seals[0].Paused && len(msg.ToolCalls()) == 0 && i+1 < len(r.Messages) && !m.continues(r.Messages[i+1], seals[0]) && r.Messages[i+1].Role == spool.RoleAssistant && len(m.sealsOf(r.Messages[i+1])) > 0:
+		case seals[0].Paused && len(msg.ToolCalls()) == 0 && i+1 < len(r.Messages) &&
+			!m.continues(r.Messages[i+1], seals[0]) && r.Messages[i+1].Role == spool.RoleAssistant &&
+			len(m.sealsOf(r.Messages[i+1])) > 0:
 			return fmt.Sprintf("message %d: something stands between a paused answer and its end", i)
 		case seals[0].After > 0 && (i == 0 || !m.is(r.Messages[i-1], seals[0].After)):
 			return fmt.Sprintf("message %d: the beginning of a paused answer is missing", i)

@@ -149,7 +149,9 @@ func ruleSubjects() []subject {
 
 // campaigns returns the cases that have many bubbles each.
 func campaigns() map[string]func(t *testing.T, o Options) {
-	all := map[string]func(t *testing.T, o Options){"WaitCrash": testWaitCrash, "Random": testEngineRandom, "Pauses": testEnginePauses}
+	all := map[string]func(t *testing.T, o Options){
+		"WaitCrash": testWaitCrash, "Random": testEngineRandom, "Pauses": testEnginePauses,
+	}
 	for name, script := range crashScripts {
 		all[name] = func(t *testing.T, o Options) {
 			t.Helper()

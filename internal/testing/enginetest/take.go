@@ -130,7 +130,8 @@ func thread(id string) spool.ThreadKey {
 // run, and nothing claims it.
 func testTakeAtOnce(s takeTest) {
 	gate := make(chan struct{})
-	e := s.taker(s.config(spooltest.NewModel(spooltest.Say("first"), spooltest.Turn{Text: []string{"hi"}, Gate: gate})), engine.WorkOptions{})
+	e := s.taker(s.config(spooltest.NewModel(spooltest.Say("first"), spooltest.Turn{Text: []string{"hi"}, Gate: gate})),
+		engine.WorkOptions{})
 	before := len(e.faulty.Log())
 	s.start(e.Engine, "r1", "go")
 	client := s.watch(e.Engine, &spooltest.Client{Name: "live", FromStart: true}, wire.FollowOptions{})
@@ -181,7 +182,8 @@ func testTakeHistory(s takeTest) {
 // testTakeDied kills the process that has taken a run. Another one continues it.
 func testTakeDied(s takeTest) {
 	gate := make(chan struct{})
-	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Turn{Text: []string{"half"}, Gate: gate}, spooltest.Say("whole"))
+	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Turn{Text: []string{"half"}, Gate: gate},
+		spooltest.Say("whole"))
 	c := s.config(m)
 	e := s.taker(c, engine.WorkOptions{})
 	s.start(e.Engine, "r1", "go")
@@ -220,7 +222,8 @@ func testTakeUncertain(s takeTest) {
 
 // testTakeRepeated has a start whose transaction runs twice: it reserves one slot, and gives it back.
 func testTakeRepeated(s takeTest) {
-	e := s.taker(s.config(spooltest.NewModel(spooltest.Say("first"), spooltest.Say("one"), spooltest.Say("two"))), engine.WorkOptions{Concurrency: 1})
+	e := s.taker(s.config(spooltest.NewModel(spooltest.Say("first"), spooltest.Say("one"), spooltest.Say("two"))),
+		engine.WorkOptions{Concurrency: 1})
 	e.faulty.Plan(spooltest.Fault{On: "Store.Update", Call: updates(e.faulty) + 1, Kind: spooltest.Rerun})
 	for _, run := range []spool.RunID{"r1", "r2"} {
 		s.start(e.Engine, run, "go")
@@ -248,14 +251,18 @@ func updates(f *spooltest.Faulty) (n int) {
 // testTakeRefused has starts that are refused or wait for the thread: the worker's slot stays free.
 func testTakeRefused(s takeTest) {
 	gate := make(chan struct{})
-	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Turn{Text: []string{"one"}, Gate: gate}, spooltest.Say("two"))
+	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Turn{Text: []string{"one"}, Gate: gate},
+		spooltest.Say("two"))
 	e := s.taker(s.config(m), engine.WorkOptions{Concurrency: 2})
 	s.start(e.Engine, "r1", "go")
 	s.until("the question", func() bool { return m.Asked() == 2 })
-	if got, err := e.Run(context.Background(), chat, wire.StartRequest{Prompt: "go", RunID: "r2"}); err != nil || got.Accepted {
+	if got, err := e.Run(context.Background(), chat, wire.StartRequest{Prompt: "go", RunID: "r2"}); err != nil ||
+		got.Accepted {
 		s.Errorf("a start on a busy thread: %+v, %v", got, err)
 	}
-	if got := s.startAs(e.Engine, chat, wire.StartRequest{Prompt: "go", RunID: "r3", WhenBusy: spool.BusyEnqueue}); got.Position != 1 {
+	if got := s.startAs(
+		e.Engine, chat, wire.StartRequest{Prompt: "go", RunID: "r3", WhenBusy: spool.BusyEnqueue},
+	); got.Position != 1 {
 		s.Errorf("a start that waits: %+v", got)
 	}
 	if e.store.taken("r2") || e.store.taken("r3") {
@@ -296,7 +303,8 @@ func testTakeLocked(s takeTest) {
 // testTakeFull has a worker without a free slot: the run waits in the queue.
 func testTakeFull(s takeTest) {
 	gate := make(chan struct{})
-	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Turn{Text: []string{"one"}, Gate: gate}, spooltest.Say("two"))
+	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Turn{Text: []string{"one"}, Gate: gate},
+		spooltest.Say("two"))
 	e := s.taker(s.config(m), engine.WorkOptions{Concurrency: 1})
 	s.start(e.Engine, "r1", "go")
 	s.startAs(e.Engine, thread("t2"), wire.StartRequest{Prompt: "go", RunID: "r2"})
@@ -332,7 +340,8 @@ func testTakeOthersWait(s takeTest) {
 
 // testTakePerTenant has a bound of each tenant, which only the store can keep.
 func testTakePerTenant(s takeTest) {
-	e := s.taker(s.config(spooltest.NewModel(spooltest.Say("first"), spooltest.Say("hi"))), engine.WorkOptions{PerTenant: 3})
+	e := s.taker(s.config(spooltest.NewModel(spooltest.Say("first"), spooltest.Say("hi"))),
+		engine.WorkOptions{PerTenant: 3})
 	s.start(e.Engine, "r1", "go")
 	s.ended(wire.Completed)
 	if e.store.taken("r1") {
@@ -383,7 +392,8 @@ func testTakeStopped(s takeTest) {
 // testTakeShutDown shuts a worker down that has taken a run: it hands the run back.
 func testTakeShutDown(s takeTest) {
 	gate := make(chan struct{})
-	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Turn{Text: []string{"half"}, Gate: gate}, spooltest.Say("whole"))
+	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Turn{Text: []string{"half"}, Gate: gate},
+		spooltest.Say("whole"))
 	c := s.config(m)
 	e := s.taker(c, engine.WorkOptions{})
 	s.start(e.Engine, "r1", "go")

@@ -14,7 +14,11 @@ import (
 // takeScript is a run that its start claims, in a process that has a worker and has executed a run before.
 func takeScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
 	m := spooltest.NewReplayModel(
-		spooltest.Turn{Text: []string{"one ", "two"}, Usage: spooltest.Tokens(5, 7), Calls: []spooltest.Call{{ID: "c1", Name: "look"}}},
+		spooltest.Turn{
+			Text:  []string{"one ", "two"},
+			Usage: spooltest.Tokens(5, 7),
+			Calls: []spooltest.Call{{ID: "c1", Name: "look"}},
+		},
 		spooltest.Turn{Text: []string{"three"}, Calls: []spooltest.Call{{ID: "c2", Name: "once"}}},
 		spooltest.Turn{Text: []string{"four"}, Usage: spooltest.Tokens(11, 13)},
 	)
@@ -48,7 +52,8 @@ func takeScript(s *engineTest, own bool, faults ...spooltest.Fault) int {
 	if len(faults) == 0 && (!claimed || m.Asked() != 6) {
 		s.Errorf("the start has claimed its run: %t; the model was asked %d times", claimed, m.Asked())
 	}
-	if text := strings.Join(s.script(), "\n"); strings.Count(text, "one two") != 1 || strings.Count(text, "three") != 1 || strings.Count(text, "four") != 1 {
+	if text := strings.Join(s.script(), "\n"); strings.Count(text, "one two") != 1 || strings.Count(text, "three") != 1 ||
+		strings.Count(text, "four") != 1 {
 		s.Errorf("messages: %s", text)
 	}
 	c.finish(stop)

@@ -50,7 +50,10 @@ func testThreadUsage(s *engineTest) {
 	m := spooltest.NewModel(
 		spooltest.Turn{Calls: []spooltest.Call{{ID: "c1", Name: "look"}}, Usage: spooltest.Tokens(10, 2)},
 		spooltest.Turn{Text: []string{"x"}, Err: overloaded(), Usage: spooltest.Tokens(5, 1)},
-		spooltest.Turn{Text: []string{"done"}, Usage: spool.Usage{Input: spooltest.Tokens(20, 3).Input, Output: spooltest.Tokens(20, 3).Output, CacheRead: &cached}},
+		spooltest.Turn{
+			Text:  []string{"done"},
+			Usage: spool.Usage{Input: spooltest.Tokens(20, 3).Input, Output: spooltest.Tokens(20, 3).Output, CacheRead: &cached},
+		},
 	)
 	m.Window = 1000
 	e := s.working(s.config(m, plain("look", "1")))
@@ -65,7 +68,8 @@ func testThreadUsage(s *engineTest) {
 	s.ended(wire.Completed)
 	u, err = e.Usage(context.Background(), chat)
 	want := spool.TokenCount{InputTokens: 35, CachedInputTokens: 6, OutputTokens: 6, TotalTokens: 41}
-	if err != nil || u.Tokens.TokenCount != want || u.Context.UsedTokens != 23 || u.Context.BudgetTokens != 750 || u.Context.CompactAtTokens != 600 || u.Context.Messages != 4 || u.Model != "m" {
+	if err != nil || u.Tokens.TokenCount != want || u.Context.UsedTokens != 23 || u.Context.BudgetTokens != 750 ||
+		u.Context.CompactAtTokens != 600 || u.Context.Messages != 4 || u.Model != "m" {
 		s.Errorf("usage: %+v, %v", u, err)
 	}
 	if run := s.run("r1").TokenCount; run.TotalTokens != 41 {
@@ -108,7 +112,8 @@ func testThreadDelete(s *engineTest) {
 	if !errors.Is(err, store.ErrStreamGone) {
 		s.Errorf("the stream: %v", err)
 	}
-	if r, err := e.DeleteThread(context.Background(), chat); err != nil || r.Accepted || r.Reason != wire.ReasonNotFound || r.Error != "Thread not found" {
+	if r, err := e.DeleteThread(context.Background(), chat); err != nil || r.Accepted || r.Reason != wire.ReasonNotFound ||
+		r.Error != "Thread not found" {
 		s.Errorf("delete again: %+v, %v", r, err)
 	}
 	s.history.Starts = nil
@@ -174,7 +179,8 @@ func testThreadDeleteRefused(s *engineTest) {
 	refused := func(what string) {
 		s.Helper()
 		r, err := e.DeleteThread(context.Background(), chat)
-		if err != nil || r.Accepted || r.Reason != wire.ReasonActiveRun || r.Error != "Thread has an active run — stop it before deleting" {
+		if err != nil || r.Accepted || r.Reason != wire.ReasonActiveRun ||
+			r.Error != "Thread has an active run — stop it before deleting" {
 			s.Errorf("%s: %+v, %v", what, r, err)
 		}
 	}
@@ -221,7 +227,8 @@ func testThreadTenants(s *engineTest) {
 		s.Errorf("the other tenant's thread: %+v", got.Thread)
 	}
 	for key, want := range map[spool.ThreadKey]wire.State{chat: wire.Completed, other: wire.WaitingForInput} {
-		if thread, err := e.Thread(context.Background(), key); err != nil || thread.Tenant != key.Tenant || thread.State != want {
+		if thread, err := e.Thread(context.Background(), key); err != nil || thread.Tenant != key.Tenant ||
+			thread.State != want {
 			s.Errorf("the thread %s: %+v, %v", key, thread, err)
 		}
 	}

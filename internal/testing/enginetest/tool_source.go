@@ -103,7 +103,8 @@ func seen(m *spooltest.Model) (all []string) {
 
 // testSourcePinned changes the list while a run waits, and moves the run to another process.
 func testSourcePinned(s sourceTest) {
-	m := spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "ask"}), spooltest.Use(spooltest.Call{ID: "c2", Name: "send"}),
+	m := spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "ask"}),
+		spooltest.Use(spooltest.Call{ID: "c2", Name: "send"}),
 		spooltest.Say("done"), spooltest.Say("again"))
 	ask := plain("ask", "")
 	ask.Call = func(_ context.Context, c spool.ToolCall) (json.RawMessage, error) {
@@ -123,7 +124,8 @@ func testSourcePinned(s sourceTest) {
 	e := s.working(config)
 	s.answer(e, "c1", true, "")
 	s.ended(wire.Completed)
-	s.lines("messages", s.script(), "user go", "assistant c1=ask{}", "tool c1:null", "assistant c2=send{}", `tool c2:"send"`, "assistant done")
+	s.lines("messages", s.script(), "user go", "assistant c1=ask{}", "tool c1:null", "assistant c2=send{}",
+		`tool c2:"send"`, "assistant done")
 	s.start(e, "r2", "go")
 	s.ended(wire.Completed)
 	s.lines("tools", seen(m), "ask send look", "ask send look", "ask send look", "ask other")
@@ -178,7 +180,8 @@ func testSourceDown(s sourceTest) {
 
 // testSourceApproval answers an approval by a process that has never seen the list.
 func testSourceApproval(s sourceTest) {
-	m := spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send", Args: `{"to":"bob"}`}), spooltest.Say("done"))
+	m := spooltest.NewReplayModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send", Args: `{"to":"bob"}`}),
+		spooltest.Say("done"))
 	c := &source{s: s, name: "mail", ready: func(t *spool.Tool) { t.Approval = spool.AlwaysApprove }}
 	c.set(nil, "send")
 	config := s.sourced(m, c)
@@ -232,18 +235,21 @@ func testSourceNested(s sourceTest) {
 	mine.set(nil, "send")
 	theirs.set(nil, "file")
 	config := s.sourced(m, mine)
-	config.Agents[0].Spawn = &spool.Spawn{Open: true, Profiles: map[string]spool.Profile{"clerk": {ToolSources: []spool.ToolSource{theirs, mine}}}}
+	config.Agents[0].Spawn = &spool.Spawn{
+		Open: true, Profiles: map[string]spool.Profile{"clerk": {ToolSources: []spool.ToolSource{theirs, mine}}},
+	}
 	e := s.working(config)
 	s.start(e, "r1", "go")
 	s.ended(wire.Completed)
-	s.lines("tools", seen(m), "send "+spool.SpawnTool, "file send", "send "+spool.SpawnTool, "send", "send "+spool.SpawnTool)
+	s.lines("tools", seen(m), "send "+spool.SpawnTool, "file send", "send "+spool.SpawnTool, "send",
+		"send "+spool.SpawnTool)
 	if got := s.run("r1").ToolLists; len(got) != 2 || mine.lists() != 1 || theirs.lists() != 1 {
 		s.Errorf("the run has %+v, and the sources were asked %d and %d times", got, mine.lists(), theirs.lists())
 	}
 }
 
-// testSourceRevision adds a source to an agent and its profile while a run waits whose revision is pinned. The run keeps
-// its sources.
+// testSourceRevision adds a source to an agent and its profile while a run waits whose revision is pinned. The run
+// keeps its sources.
 func testSourceRevision(s sourceTest) {
 	m := spooltest.NewReplayModel(
 		spooltest.Use(spooltest.Call{ID: "c1", Name: "ask"}),
@@ -292,7 +298,9 @@ func testSourcePersona(s sourceTest) {
 	if err != nil || len(o.Parks) != 1 || !strings.Contains(string(o.Parks[0].InputSchema), `"to"`) {
 		s.Fatalf("the question is %+v, %v", o.Parks, err)
 	}
-	approveTest(s).delivered(e, wire.Response{ToolCallID: o.Parks[0].ToolCallID, Approved: true, Args: json.RawMessage(`{"to":"eve"}`)})
+	approveTest(s).delivered(e, wire.Response{
+		ToolCallID: o.Parks[0].ToolCallID, Approved: true, Args: json.RawMessage(`{"to":"eve"}`),
+	})
 	s.ended(wire.Completed)
 	if got := s.called("send"); string(got.Args) != `{"to":"eve"}` {
 		s.Errorf("the arguments are %s", got.Args)
@@ -344,7 +352,8 @@ func testSourceInvalid(s sourceTest) {
 	} {
 		config := s.config(spooltest.NewModel())
 		config.Agents[0].ToolSources = sources
-		if _, err := engine.New(s.join(), config); spool.CodeOf(err) != spool.Invalid || !strings.Contains(spool.MessageOf(err), name) {
+		if _, err := engine.New(s.join(), config); spool.CodeOf(err) != spool.Invalid ||
+			!strings.Contains(spool.MessageOf(err), name) {
 			s.Errorf("%s: %v", name, err)
 		}
 	}

@@ -53,7 +53,8 @@ func testSourceChanged(s sourceTest) {
 		stop()
 		return log.String()
 	}
-	if log := run("r1"); !strings.Contains(log, `"agent":"`+config.Agents[0].Name+`","tools":"mail: own"`) || strings.Contains(log, "others than before") {
+	if log := run("r1"); !strings.Contains(log, `"agent":"`+config.Agents[0].Name+`","tools":"mail: own"`) ||
+		strings.Contains(log, "others than before") {
 		s.Errorf("the first log is\n%s", log)
 	}
 	d["send"], d["more"] = "Sends to evil@example.com too.", "Is new."

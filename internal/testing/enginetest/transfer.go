@@ -44,7 +44,9 @@ func (s transferTest) configOf(m, n spool.Model, history spool.TransferHistory) 
 	c.Models["n"] = n
 	c.Agents[0].Instructions = "I am a."
 	c.Agents[0].Transfers = map[string]spool.Transfer{"b": {Description: "Knows b.", History: history}}
-	c.Agents = append(c.Agents, spool.Agent{Name: "b", Model: "n", Instructions: "I am b.", Tools: []spool.Tool{s.history.Tool(plain("find", `"found"`))}})
+	c.Agents = append(c.Agents, spool.Agent{
+		Name: "b", Model: "n", Instructions: "I am b.", Tools: []spool.Tool{s.history.Tool(plain("find", `"found"`))},
+	})
 	return c
 }
 
@@ -96,7 +98,8 @@ func linesOf(r spool.ModelRequest) (lines []string) {
 
 // testTransferAll hands a thread over. The same run goes on, in another segment, with all messages.
 func testTransferAll(s transferTest) {
-	m := spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Use(hand("c2", "b", "It is about b.")))
+	m := spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}),
+		spooltest.Use(hand("c2", "b", "It is about b.")))
 	n := spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c3", Name: "find"}), spooltest.Say("done"))
 	e := s.engine(s.configOf(m, n, ""))
 	begin := time.Now()
@@ -109,7 +112,8 @@ func testTransferAll(s transferTest) {
 	}
 	<-time.After(quiet)
 	client()
-	s.lines("record", s.record(), "RUN_STARTED r1:1", "HANDED_OVER", "RUN_ENDED r1:1 lost", "RUN_STARTED r1:2", "RUN_ENDED r1:2 finished")
+	s.lines("record", s.record(), "RUN_STARTED r1:1", "HANDED_OVER", "RUN_ENDED r1:1 lost", "RUN_STARTED r1:2",
+		"RUN_ENDED r1:2 finished")
 	s.handovers("2 a>b all")
 	s.lines("messages", s.script(), "user go", "assistant c1=look{}", `tool c1:"seen"`,
 		`assistant c2=transfer{"agent":"b","brief":"It is about b."}`, `tool c2:{"transferredTo":"b"}`,
@@ -119,7 +123,8 @@ func testTransferAll(s transferTest) {
 		s.Errorf("b got %q and the tools %q", asked.Instructions, toolsOf(asked))
 	}
 	s.lines("what b sees", linesOf(asked), s.script()[:5]...)
-	if first := m.Requests()[0]; toolsOf(first) != "look transfer" || !strings.Contains(first.Tools[1].Description, "b: Knows b.") {
+	if first := m.Requests()[0]; toolsOf(first) != "look transfer" ||
+		!strings.Contains(first.Tools[1].Description, "b: Knows b.") {
 		s.Errorf("a has the tools %q", toolsOf(first))
 	}
 	r := s.run("r1")
@@ -136,7 +141,8 @@ func testTransferAll(s transferTest) {
 
 // testTransferBrief shows the other agent the user's turn and the brief, now and in later runs. People see everything.
 func testTransferBrief(s transferTest) {
-	m := spooltest.NewModel(spooltest.Say("hello"), spooltest.Turn{Text: []string{"my secret thought"}, Calls: []spooltest.Call{hand("c1", "b", "It is about b.")}})
+	m := spooltest.NewModel(spooltest.Say("hello"),
+		spooltest.Turn{Text: []string{"my secret thought"}, Calls: []spooltest.Call{hand("c1", "b", "It is about b.")}})
 	n := spooltest.NewModel(spooltest.Say("done"), spooltest.Say("again"))
 	e := s.engine(s.configOf(m, n, spool.TransferBrief))
 	s.start(e, "r1", "hi")
@@ -222,7 +228,8 @@ func testTransferEndless(s transferTest) {
 	s.start(e, "r1", "go")
 	s.ended(wire.Completed)
 	lines := s.script()
-	if last := lines[len(lines)-2:]; !strings.Contains(last[0], "handed over 8 times") || last[1] != "assistant mine then" {
+	if last := lines[len(lines)-2:]; !strings.Contains(last[0], "handed over 8 times") ||
+		last[1] != "assistant mine then" {
 		s.Errorf("it ended with %q", last)
 	}
 	if r := s.run("r1"); len(r.Handovers) != 8 || r.Segments != 9 || r.Agent != "a" {
@@ -233,7 +240,8 @@ func testTransferEndless(s transferTest) {
 // testTransferRefused has calls that hand nothing over: the model reads why. The first good one of a step counts.
 func testTransferRefused(s transferTest) {
 	m := spooltest.NewModel(
-		spooltest.Use(hand("c1", "nobody", "x"), hand("c2", "b", " "), hand("c3", "a", "x"), spooltest.Call{ID: "c4", Name: spool.TransferTool, Args: `{"agent":"b","brief":"x","more":1}`}),
+		spooltest.Use(hand("c1", "nobody", "x"), hand("c2", "b", " "), hand("c3", "a", "x"),
+			spooltest.Call{ID: "c4", Name: spool.TransferTool, Args: `{"agent":"b","brief":"x","more":1}`}),
 		spooltest.Use(hand("c5", "nobody", "x"), hand("c6", "b", "first"), hand("c7", "b", "second")),
 	)
 	n := spooltest.NewModel(spooltest.Say("done"))
@@ -253,17 +261,22 @@ func testTransferPermitted(s transferTest) {
 		"agent": func(c *engine.Config) { c.Agents[1].Access.Scopes = []string{"team"} },
 		"model": func(c *engine.Config) { c.ModelAccess = map[string]spool.Access{"n": {Scopes: []string{"team"}}} },
 	} {
-		m, n := spooltest.NewModel(spooltest.Say("alone"), spooltest.Use(hand(spool.ToolCallID(name), "b", "x"))), spooltest.NewModel(spooltest.Say("done"))
+		m, n := spooltest.NewModel(spooltest.Say("alone"), spooltest.Use(hand(spool.ToolCallID(name), "b", "x"))),
+			spooltest.NewModel(spooltest.Say("done"))
 		c := s.configOf(m, n, "")
 		limit(&c)
 		e := s.engine(c)
 		stop := s.work(e)
 		for _, scopes := range [][]string{nil, {"team"}} {
-			s.startAs(e, chat, wire.StartRequest{RunID: spool.RunID(name + strconv.Itoa(len(scopes))), Prompt: "go", StartOptions: wire.StartOptions{Agent: "a"}, Scopes: scopes})
+			s.startAs(e, chat, wire.StartRequest{
+				RunID: spool.RunID(name + strconv.Itoa(len(scopes))), Prompt: "go", StartOptions: wire.StartOptions{Agent: "a"},
+				Scopes: scopes,
+			})
 			s.ended(wire.Completed)
 		}
 		stop()
-		if got := []string{toolsOf(m.Requests()[0]), toolsOf(m.Requests()[1])}; got[0] != "look" || got[1] != "look transfer" || n.Asked() != 1 {
+		if got := []string{toolsOf(m.Requests()[0]), toolsOf(m.Requests()[1])}; got[0] != "look" ||
+			got[1] != "look transfer" || n.Asked() != 1 {
 			s.Errorf("%s: the tools were %q", name, got)
 		}
 	}
@@ -309,7 +322,8 @@ func testTransferQueue(s transferTest) {
 
 // testTransferStopped stops a run while the other agent answers.
 func testTransferStopped(s transferTest) {
-	m, n := spooltest.NewModel(spooltest.Use(hand("c1", "b", "x"))), spooltest.NewModel(spooltest.Turn{Gate: make(chan struct{})}, spooltest.Say("next"))
+	m, n := spooltest.NewModel(spooltest.Use(hand("c1", "b", "x"))),
+		spooltest.NewModel(spooltest.Turn{Gate: make(chan struct{})}, spooltest.Say("next"))
 	e := s.working(s.configOf(m, n, ""))
 	s.start(e, "r1", "go")
 	s.until("b", func() bool { return n.Asked() == 1 })
@@ -322,7 +336,8 @@ func testTransferStopped(s transferTest) {
 
 // testTransferSteered steers a run while it hands its thread over. The other agent reads the message.
 func testTransferSteered(s transferTest) {
-	m, n := spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c0", Name: "wait"}, hand("c1", "b", "x"))), spooltest.NewModel(spooltest.Say("done"))
+	m, n := spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c0", Name: "wait"}, hand("c1", "b", "x"))),
+		spooltest.NewModel(spooltest.Say("done"))
 	c := s.configOf(m, n, "")
 	begun, over := make(chan struct{}), make(chan struct{})
 	wait := plain("wait", "")
@@ -351,7 +366,13 @@ func testTransferGiven(s transferTest) {
 	c.Agents[0].ProviderOptions, c.Agents[1].ProviderOptions = []string{"seed", "effort"}, []string{"seed"}
 	e := s.working(c)
 	s.startAs(e, chat, wire.StartRequest{
-		RunID: "r1", Prompt: "go", StartOptions: wire.StartOptions{ProviderOptions: json.RawMessage(`{"seed":1,"effort":"low"}`), Output: &spool.OutputSchema{Name: "weather", Schema: json.RawMessage(`{"type":"object","properties":{"degrees":{"type":"integer"}},"required":["degrees"]}`)}},
+		RunID: "r1", Prompt: "go", StartOptions: wire.StartOptions{
+			ProviderOptions: json.RawMessage(`{"seed":1,"effort":"low"}`),
+			Output: &spool.OutputSchema{
+				Name:   "weather",
+				Schema: json.RawMessage(`{"type":"object","properties":{"degrees":{"type":"integer"}},"required":["degrees"]}`),
+			},
+		},
 		Client: wire.ClientInput{Tools: []wire.ClientTool{{Name: "alert", Description: "Alerts."}}},
 	})
 	s.ended(wire.Completed)
@@ -409,7 +430,8 @@ func testTransferPinned(s transferTest) {
 
 // testTransferRedriven lets the job of the other agent die, and redrives it. The new run has the same agent.
 func testTransferRedriven(s transferTest) {
-	m, n := spooltest.NewModel(spooltest.Use(hand("c1", "b", "x"))), spooltest.NewModel(spooltest.Say("done"), spooltest.Say("more"))
+	m, n := spooltest.NewModel(spooltest.Use(hand("c1", "b", "x"))),
+		spooltest.NewModel(spooltest.Say("done"), spooltest.Say("more"))
 	c := s.configOf(m, n, "")
 	c.Agents[1].Queue = "slow"
 	e := s.working(c)
@@ -431,10 +453,18 @@ func testTransferRedriven(s transferTest) {
 // testTransferRejected has configurations that no engine takes.
 func testTransferRejected(s transferTest) {
 	for want, change := range map[string]func(a *spool.Agent){
-		`Transfers has the agent "x", which Config.Agents lacks`: func(a *spool.Agent) { a.Transfers = map[string]spool.Transfer{"x": {}} },
-		`Transfers has the agent itself`:                         func(a *spool.Agent) { a.Transfers = map[string]spool.Transfer{"a": {}} },
-		`"b" has no History of the name "some"`:                  func(a *spool.Agent) { a.Transfers = map[string]spool.Transfer{"b": {History: "some"}} },
-		`has Transfers and a tool of the name "transfer"`:        func(a *spool.Agent) { a.Tools = append(a.Tools, plain("transfer", `1`)) },
+		`Transfers has the agent "x", which Config.Agents lacks`: func(a *spool.Agent) {
+			a.Transfers = map[string]spool.Transfer{"x": {}}
+		},
+		`Transfers has the agent itself`: func(a *spool.Agent) {
+			a.Transfers = map[string]spool.Transfer{"a": {}}
+		},
+		`"b" has no History of the name "some"`: func(a *spool.Agent) {
+			a.Transfers = map[string]spool.Transfer{"b": {History: "some"}}
+		},
+		`has Transfers and a tool of the name "transfer"`: func(a *spool.Agent) {
+			a.Tools = append(a.Tools, plain("transfer", `1`))
+		},
 	} {
 		c := s.configOf(spooltest.NewModel(), spooltest.NewModel(), "")
 		change(&c.Agents[0])
@@ -443,7 +473,9 @@ func testTransferRejected(s transferTest) {
 		}
 	}
 	e := s.engine(s.configOf(spooltest.NewModel(), spooltest.NewModel(), ""))
-	_, err := e.Run(s.Context(), chat, wire.StartRequest{Prompt: "go", Client: wire.ClientInput{Tools: []wire.ClientTool{{Name: "transfer"}}}})
+	_, err := e.Run(s.Context(), chat, wire.StartRequest{
+		Prompt: "go", Client: wire.ClientInput{Tools: []wire.ClientTool{{Name: "transfer"}}},
+	})
 	if spool.CodeOf(err) != spool.Invalid || !strings.Contains(err.Error(), "tools[0].name") {
 		s.Errorf("a client's tool: %v", err)
 	}
@@ -453,7 +485,8 @@ func testTransferRejected(s transferTest) {
 // faults. Whatever the fault is, each handover happens once.
 func transferScript(t *engineTest, own bool, faults ...spooltest.Fault) int {
 	s := transferTest{t}
-	m := spooltest.NewReplayModel(spooltest.Use(hand("c1", "b", "for b"), spooltest.Call{ID: "c2", Name: "send"}), spooltest.Say("end"))
+	m := spooltest.NewReplayModel(spooltest.Use(hand("c1", "b", "for b"), spooltest.Call{ID: "c2", Name: "send"}),
+		spooltest.Say("end"))
 	n := spooltest.NewReplayModel(spooltest.Use(hand("c3", "a", "for a")))
 	config := s.configOf(m, n, spool.TransferBrief)
 	send := approved("send", `"sent"`)
@@ -466,7 +499,8 @@ func transferScript(t *engineTest, own bool, faults ...spooltest.Fault) int {
 	})
 	s.handovers("1 a>b brief", "2 b>a all")
 	lines := s.script()
-	s.lines("the end", lines[len(lines)-3:], `assistant c3=transfer{"agent":"a","brief":"for a"}`, `tool c3:{"transferredTo":"a"}`, "assistant end")
+	s.lines("the end", lines[len(lines)-3:], `assistant c3=transfer{"agent":"a","brief":"for a"}`,
+		`tool c3:{"transferredTo":"a"}`, "assistant end")
 	if r := s.run("r1"); r.State != wire.Completed || r.Agent != "a" || len(r.Handovers) != 2 {
 		s.Errorf("the run is %+v, %+v", r, r.Handovers)
 	}

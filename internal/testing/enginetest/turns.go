@@ -198,7 +198,8 @@ func testTurnsOfTheNext(s followTest) {
 		got := slices.DeleteFunc(slices.Clone(lines[at:]), func(l string) bool {
 			return l == "STATE_CHANGE QUEUED of "+next || l == "STATE_CHANGE RUNNING of "+next
 		})
-		s.lines("after "+run, got[:4], "RUN_ENDED "+run+":1 finished", "STATE_CHANGE COMPLETED of "+run, "MESSAGE_APPENDED", "RUN_STARTED "+next+":1")
+		s.lines("after "+run, got[:4], "RUN_ENDED "+run+":1 finished", "STATE_CHANGE COMPLETED of "+run, "MESSAGE_APPENDED",
+			"RUN_STARTED "+next+":1")
 		if state := lines[at+3]; state != "STATE_CHANGE QUEUED of "+next && state != "STATE_CHANGE RUNNING of "+next {
 			s.Errorf("after the turn of %s comes %s", next, state)
 		}
@@ -214,7 +215,8 @@ func testTurnsWithoutACursor(s followTest) {
 	for i, m := range messages {
 		var want []string
 		for _, line := range chattedOrder {
-			known := strings.HasPrefix(line, "turn ") && slices.ContainsFunc(messages[:i+1], func(m spool.Message) bool { return "turn "+m.Text() == line })
+			known := strings.HasPrefix(line, "turn ") &&
+				slices.ContainsFunc(messages[:i+1], func(m spool.Message) bool { return "turn "+m.Text() == line })
 			// A dropped turn comes before the turn that has replaced it.
 			known = known || i >= 2 && (line == "turn two" || line == "turn never")
 			if !known {
@@ -290,7 +292,10 @@ func testTurnsRecord(s followTest) {
 	close(gate)
 	s.ended(wire.Completed)
 	<-time.After(time.Second)
-	want := []string{"turn one!", "RUN_STARTED r-one:1", "RUN_ENDED r-one:1 finished", "turn r-2", "RUN_STARTED r-2:1", "RUN_ENDED r-2:1 finished"}
+	want := []string{
+		"turn one!", "RUN_STARTED r-one:1", "RUN_ENDED r-one:1 finished", "turn r-2", "RUN_STARTED r-2:1",
+		"RUN_ENDED r-2:1 finished",
+	}
 	s.lines("live", live(), want...)
 	s.lines("from beyond", beyond(), want[5:]...)
 	for since, from := range []int{0, 2, 3, 5, 6} {

@@ -108,7 +108,13 @@ func testUnknownIdempotent(s *engineTest) {
 // testUnknownSiblings checks that results that were known when the worker died are kept.
 func testUnknownSiblings(s *engineTest) {
 	d := newDying(1)
-	m := spooltest.NewReplayModel(spooltest.Turn{Text: []string{"x"}, Calls: []spooltest.Call{{ID: "c1", Name: "look"}, {ID: "c2", Name: "send"}, {ID: "c3", Name: "ask"}}}, spooltest.Say("done"))
+	m := spooltest.NewReplayModel(
+		spooltest.Turn{
+			Text:  []string{"x"},
+			Calls: []spooltest.Call{{ID: "c1", Name: "look"}, {ID: "c2", Name: "send"}, {ID: "c3", Name: "ask"}},
+		},
+		spooltest.Say("done"),
+	)
 	c := s.config(m, d.Tool, plain("look", `"seen"`), approved("ask", `"yes"`))
 	p := s.process(c)
 	s.start(p.Engine, "r1", "go")
@@ -128,7 +134,8 @@ func testUnknownSiblings(s *engineTest) {
 	s.answer(e, "c3", true, "")
 	s.answer(e, "c2", false, `"it was sent"`)
 	s.ended(wire.Completed)
-	s.lines("messages", s.script(), "user go", "assistant x c1=look{} c2=send{} c3=ask{}", `tool c1:"seen"`, `tool c2:"it was sent" c3:"yes"`, "assistant done")
+	s.lines("messages", s.script(), "user go", "assistant x c1=look{} c2=send{} c3=ask{}", `tool c1:"seen"`,
+		`tool c2:"it was sent" c3:"yes"`, "assistant done")
 	if s.executed() != 3 || m.Asked() != 2 {
 		s.Errorf("%d calls of tools, %d questions", s.executed(), m.Asked())
 	}

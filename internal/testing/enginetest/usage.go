@@ -43,7 +43,9 @@ func perToken(c price.Charge) (spool.Cost, error) {
 	if c.Usage.Input == nil || c.Usage.Output == nil {
 		return spool.Cost{}, spool.Errorf(spool.NotFound, "not counted")
 	}
-	cost := spool.Cost{Micros: 2**c.Usage.Input + 3**c.Usage.Output, Currency: "USD", Source: spool.CostTable, Version: "7"}
+	cost := spool.Cost{
+		Micros: 2**c.Usage.Input + 3**c.Usage.Output, Currency: "USD", Source: spool.CostTable, Version: "7",
+	}
 	if c.Estimated {
 		cost.Source = spool.CostEstimate
 	}
@@ -70,7 +72,8 @@ func (s usageTest) ledger() (rows []wire.UsageRow) {
 // row returns a row of run r1 and the model of tests.
 func (s usageTest) row(step int, outcome wire.Outcome, u spool.Usage, cost *spool.Cost) wire.UsageRow {
 	r := wire.UsageRow{
-		RunID: "r1", Agent: "a", Kind: spool.UsageStep, Step: step, Model: "m", ModelID: "scripted-1", Outcome: outcome, Usage: u, Cost: cost,
+		RunID: "r1", Agent: "a", Kind: spool.UsageStep, Step: step, Model: "m", ModelID: "scripted-1", Outcome: outcome,
+		Usage: u, Cost: cost,
 	}
 	if outcome != wire.OutcomeFinished {
 		r.ModelID = ""
@@ -143,7 +146,8 @@ func testUsagePriced(s usageTest) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.same("the thread's costs", []any{u.Tokens.CostMicros, u.Tokens.Currency, u.Tokens.Unpriced}, []any{int64(82), "USD", int64(0)})
+	s.same("the thread's costs", []any{u.Tokens.CostMicros, u.Tokens.Currency, u.Tokens.Unpriced},
+		[]any{int64(82), "USD", int64(0)})
 	s.same("by currency", u.Tokens.Costs, []wire.CurrencyCost{{Currency: "USD", CostMicros: 82, Calls: 3}})
 }
 
@@ -201,12 +205,16 @@ func testUsageNextRunCurrency(s usageTest) {
 	if err != nil || u.Tokens.Currency != "EUR" || u.Tokens.CostMicros != 1 || u.Tokens.Unpriced != 1 {
 		s.Errorf("the thread's costs: %+v, %v", u.Tokens, err)
 	}
-	s.same("by currency", u.Tokens.Costs, []wire.CurrencyCost{{Currency: "EUR", CostMicros: 1, Calls: 1}, {Currency: "USD", CostMicros: 2, Calls: 1}})
+	s.same("by currency", u.Tokens.Costs,
+		[]wire.CurrencyCost{{Currency: "EUR", CostMicros: 1, Calls: 1}, {Currency: "USD", CostMicros: 2, Calls: 1}})
 }
 
 // testUsageAbsent has a provider that reports no counts, which are estimated, and one that reports zeros.
 func testUsageAbsent(s usageTest) {
-	e := s.working(s.priced(perToken, spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}), spooltest.Turn{Text: []string{"hi"}, Usage: spooltest.Tokens(0, 0)}), plain("look", "1")))
+	e := s.working(
+		s.priced(perToken, spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "look"}),
+			spooltest.Turn{Text: []string{"hi"}, Usage: spooltest.Tokens(0, 0)}), plain("look", "1")),
+	)
 	s.start(e, "r1", "go")
 	s.ended(wire.Completed)
 	rows := s.ledger()
@@ -247,8 +255,10 @@ func testUsageCutOff(s usageTest) {
 		s.Fatal(err)
 	}
 	line := u.Tokens.Lines[0]
-	s.same("what the provider counted", []int64{line.InputTokens, line.OutputTokens, u.Tokens.TotalTokens, s.run("r1").TotalTokens}, []int64{0, 0, 0, 0})
-	s.same("what was guessed", []any{line.Estimated, line.EstimatedInputTokens, line.EstimatedOutputTokens}, []any{int64(1), *guess.Input, *guess.Output})
+	s.same("what the provider counted",
+		[]int64{line.InputTokens, line.OutputTokens, u.Tokens.TotalTokens, s.run("r1").TotalTokens}, []int64{0, 0, 0, 0})
+	s.same("what was guessed", []any{line.Estimated, line.EstimatedInputTokens, line.EstimatedOutputTokens},
+		[]any{int64(1), *guess.Input, *guess.Output})
 }
 
 // testUsageCutOffCounted stops an answer whose provider has reported the prompt's tokens.
@@ -263,7 +273,8 @@ func testUsageCutOffCounted(s usageTest) {
 	s.stop(e)
 	s.ended(wire.Cancelled)
 	rows := s.ledger()
-	if len(rows) != 1 || rows[0].Guess.Input != nil || rows[0].Guess.Output == nil || *rows[0].Usage.Input != 20 || rows[0].Usage.Output != nil {
+	if len(rows) != 1 || rows[0].Guess.Input != nil || rows[0].Guess.Output == nil || *rows[0].Usage.Input != 20 ||
+		rows[0].Usage.Output != nil {
 		s.Fatalf("rows: %s", compare.Dump(rows))
 	}
 	s.same("the run's count", s.run("r1").TokenCount, spool.TokenCount{InputTokens: 20, TotalTokens: 20})
@@ -271,7 +282,9 @@ func testUsageCutOffCounted(s usageTest) {
 
 // testUsageRefused has a provider that refuses the request, for which no usage may be guessed.
 func testUsageRefused(s usageTest) {
-	e := s.working(s.priced(perToken, spooltest.NewModel(spooltest.Turn{Err: &spool.ModelError{Status: 401, Message: "no"}})))
+	e := s.working(
+		s.priced(perToken, spooltest.NewModel(spooltest.Turn{Err: &spool.ModelError{Status: 401, Message: "no"}})),
+	)
 	s.start(e, "r1", "go")
 	s.ended(wire.Failed)
 	s.same("rows", s.ledger(), []wire.UsageRow{s.row(1, wire.OutcomeError, spool.Usage{}, nil)})
@@ -280,7 +293,8 @@ func testUsageRefused(s usageTest) {
 // testUsageHandedBack shuts a worker down in the middle of an answer.
 func testUsageHandedBack(s usageTest) {
 	gate := make(chan struct{})
-	m := spooltest.NewModel(spooltest.Turn{Text: []string{"half"}, Gate: gate}, spooltest.Turn{Text: []string{"whole"}, Usage: spooltest.Tokens(20, 2)})
+	m := spooltest.NewModel(spooltest.Turn{Text: []string{"half"}, Gate: gate},
+		spooltest.Turn{Text: []string{"whole"}, Usage: spooltest.Tokens(20, 2)})
 	c := s.priced(perToken, m)
 	e := s.engine(c)
 	s.start(e, "r1", "go")
@@ -291,7 +305,8 @@ func testUsageHandedBack(s usageTest) {
 	s.working(c)
 	s.ended(wire.Completed)
 	rows := s.ledger()
-	if len(rows) != 2 || rows[0].Outcome != wire.OutcomeAborted || !rows[0].Estimated() || rows[1].Outcome != wire.OutcomeFinished {
+	if len(rows) != 2 || rows[0].Outcome != wire.OutcomeAborted || !rows[0].Estimated() ||
+		rows[1].Outcome != wire.OutcomeFinished {
 		s.Errorf("rows: %s", compare.Dump(rows))
 	}
 }
@@ -299,7 +314,8 @@ func testUsageHandedBack(s usageTest) {
 // testUsageLost has a worker die in the middle of an answer.
 func testUsageLost(s usageTest) {
 	gate := make(chan struct{})
-	m := spooltest.NewModel(spooltest.Turn{Text: []string{"half"}, Gate: gate}, spooltest.Turn{Text: []string{"whole"}, Usage: spooltest.Tokens(20, 2)})
+	m := spooltest.NewModel(spooltest.Turn{Text: []string{"half"}, Gate: gate},
+		spooltest.Turn{Text: []string{"whole"}, Usage: spooltest.Tokens(20, 2)})
 	c := s.priced(perToken, m)
 	s.dies(c, func() bool { return m.Asked() == 1 })
 	s.working(c)
@@ -321,7 +337,10 @@ func testUsageLostInTool(s usageTest) {
 		}
 		return json.RawMessage("1"), ctx.Err()
 	}
-	c := s.priced(perToken, spooltest.NewReplayModel(spooltest.Turn{Usage: spooltest.Tokens(1, 1), Calls: []spooltest.Call{{ID: "c1", Name: "slow"}}}, spooltest.Turn{Text: []string{"done"}, Usage: spooltest.Tokens(2, 2)}), slow)
+	c := s.priced(perToken, spooltest.NewReplayModel(
+		spooltest.Turn{Usage: spooltest.Tokens(1, 1), Calls: []spooltest.Call{{ID: "c1", Name: "slow"}}},
+		spooltest.Turn{Text: []string{"done"}, Usage: spooltest.Tokens(2, 2)},
+	), slow)
 	s.dies(c, func() bool { return running.Load() == 1 })
 	s.working(c)
 	s.ended(wire.Completed)

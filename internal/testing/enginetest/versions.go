@@ -80,7 +80,9 @@ type versionedStore struct {
 }
 
 // Update implements [store.Store].
-func (s *versionedStore) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx store.Tx) error) error {
+func (s *versionedStore) Update(
+	ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx store.Tx) error,
+) error {
 	if key.ID == "" {
 		return s.Store.Update(ctx, key, fence, fn)
 	}
@@ -241,7 +243,8 @@ func (w *versions) checkThread(t testing.TB, s store.Store, key spool.ThreadKey,
 		delete(byVersion, version)
 	}
 	if seen != r.Last() || len(byVersion) > 0 {
-		t.Errorf("thread %s: the record ends with version %d of %d, and %d later versions were seen", key.ID, seen, r.Last(), len(byVersion))
+		t.Errorf("thread %s: the record ends with version %d of %d, and %d later versions were seen", key.ID, seen, r.Last(),
+			len(byVersion))
 	}
 }
 

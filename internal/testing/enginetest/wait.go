@@ -125,7 +125,9 @@ func (s waitTest) talks(e *engine.Engine, m *spooltest.Model) {
 
 func testWaitFree(s waitTest) {
 	e := s.working(s.config(echo()))
-	for _, w := range []spool.WhenBusy{spool.BusyReject, spool.BusyEnqueue, spool.BusyLatest, spool.BusyInterrupt, spool.BusyRollback} {
+	for _, w := range []spool.WhenBusy{
+		spool.BusyReject, spool.BusyEnqueue, spool.BusyLatest, spool.BusyInterrupt, spool.BusyRollback,
+	} {
 		run := spool.RunID("r-" + w)
 		s.same("result", s.busy(e, run, w), wire.RunResult{Accepted: true, ThreadID: "chat", RunID: run, State: wire.Queued})
 		s.ended(wire.Completed)
@@ -144,7 +146,8 @@ func testWaitPolicy(s waitTest) {
 		policy   spool.WhenBusy
 		accepted bool
 	}{{"a", "", true}, {"a", spool.BusyReject, false}, {"b", "", false}, {"b", spool.BusyEnqueue, true}} {
-		r, err := e.Run(context.Background(), chat, wire.StartRequest{Prompt: "x", StartOptions: wire.StartOptions{Agent: test.agent}, WhenBusy: test.policy})
+		r, err := e.Run(context.Background(), chat,
+			wire.StartRequest{Prompt: "x", StartOptions: wire.StartOptions{Agent: test.agent}, WhenBusy: test.policy})
 		if err != nil || r.Accepted != test.accepted || !r.Accepted && r.Reason != wire.ReasonActiveRun {
 			s.Errorf("%+v: %+v, %v", test, r, err)
 		}
@@ -176,15 +179,18 @@ func testWaitEnqueue(s waitTest) {
 	s.lines("messages", s.script(), "user r1!")
 	close(gate)
 	s.ended(wire.Completed)
-	s.lines("messages", s.script(), "user r1!", "assistant re: r1!", "user r2", "assistant re: r2", "user r3", "assistant re: r3")
-	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 finished", "RUN_STARTED r2:1", "RUN_ENDED r2:1 finished",
+	s.lines("messages", s.script(), "user r1!", "assistant re: r1!", "user r2", "assistant re: r2", "user r3",
+		"assistant re: r3")
+	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 finished", "RUN_STARTED r2:1",
+		"RUN_ENDED r2:1 finished",
 		"RUN_STARTED r3:1", "RUN_ENDED r3:1 finished")
 	for _, entry := range s.entriesOf(chat) {
 		var p wire.RunStarted
 		if err := json.Unmarshal(entry.Payload, &p); err != nil {
 			s.Fatal(err)
 		}
-		if want := s.run(entry.RunID).EnqueuedAt; entry.Type == wire.EntryRunStarted && (want.IsZero() || !p.EnqueuedAt.Equal(want)) {
+		if want := s.run(entry.RunID).EnqueuedAt; entry.Type == wire.EntryRunStarted &&
+			(want.IsZero() || !p.EnqueuedAt.Equal(want)) {
 			s.Errorf("the first segment of %s says that the run was accepted at %s, want %s", entry.RunID, p.EnqueuedAt, want)
 		}
 	}
@@ -206,13 +212,15 @@ func testWaitLatest(s waitTest) {
 	if got := s.queue(e); got != "r4" {
 		s.Errorf("the queue is %q", got)
 	}
-	if r := s.run("r3"); r.State != wire.Cancelled || r.StopReason != wire.StopCancelled || r.Error != "a later start took its place" || r.EndedAt.IsZero() {
+	if r := s.run("r3"); r.State != wire.Cancelled || r.StopReason != wire.StopCancelled ||
+		r.Error != "a later start took its place" || r.EndedAt.IsZero() {
 		s.Errorf("the run before: %+v", r)
 	}
 	s.busy(e, "r5", spool.BusyEnqueue)
 	close(gate)
 	s.ended(wire.Completed)
-	s.lines("messages", s.script(), "user r1!", "assistant re: r1!", "user r4", "assistant re: r4", "user r5", "assistant re: r5")
+	s.lines("messages", s.script(), "user r1!", "assistant re: r1!", "user r4", "assistant re: r4", "user r5",
+		"assistant re: r5")
 }
 
 func testWaitInterrupt(s waitTest) {
@@ -228,7 +236,8 @@ func testWaitInterrupt(s waitTest) {
 	if took := time.Since(began); took > 500*time.Millisecond {
 		s.Errorf("it took %s", took)
 	}
-	s.lines("messages", s.script(), "user r1!", "assistant re: r1!", "user r3", "assistant re: r3", "user r2", "assistant re: r2")
+	s.lines("messages", s.script(), "user r1!", "assistant re: r1!", "user r3", "assistant re: r3", "user r2",
+		"assistant re: r2")
 	if got := s.states(); got != "r1 CANCELLED, r2 COMPLETED, r3 COMPLETED" {
 		s.Errorf("the runs: %s", got)
 	}
@@ -256,8 +265,10 @@ func testWaitInterruptsInARow(s waitTest) {
 	}
 	close(gate)
 	s.ended(wire.Completed)
-	s.lines("messages", s.scriptBut("assistant re: one!"), "user one!", "user r2", "user r3", "user r4", "assistant re: r4", "user r5", "assistant re: r5")
-	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 stopped", "RUN_STARTED r4:1", "RUN_ENDED r4:1 finished",
+	s.lines("messages", s.scriptBut("assistant re: one!"), "user one!", "user r2", "user r3", "user r4",
+		"assistant re: r4", "user r5", "assistant re: r5")
+	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 stopped", "RUN_STARTED r4:1",
+		"RUN_ENDED r4:1 finished",
 		"RUN_STARTED r5:1", "RUN_ENDED r5:1 finished")
 	if got := s.states(); got != "r1 CANCELLED, r2 CANCELLED, r3 CANCELLED, r4 COMPLETED, r5 COMPLETED" {
 		s.Errorf("the runs: %s", got)
@@ -289,7 +300,8 @@ func testWaitRollback(s waitTest) {
 	s.busy(e, "r2", spool.BusyRollback)
 	s.ended(wire.Completed)
 	s.lines("messages", s.script(), "user zero", "assistant re: zero", "user r2", "assistant re: r2")
-	s.lines("record", s.record()[2:], "RUN_STARTED r1:1", "RUN_ENDED r1:1 stopped", "MESSAGES_DROPPED", "RUN_STARTED r2:1", "RUN_ENDED r2:1 finished")
+	s.lines("record", s.record()[2:], "RUN_STARTED r1:1", "RUN_ENDED r1:1 stopped", "MESSAGES_DROPPED", "RUN_STARTED r2:1",
+		"RUN_ENDED r2:1 finished")
 	if e := s.entriesOf(chat)[4]; e.RunID != "r2" || !strings.Contains(string(e.Payload), string(turn)) {
 		s.Errorf("the entry is %+v with %s", e, e.Payload)
 	}

@@ -25,7 +25,9 @@ func testWaitCrash(t *testing.T, o Options) {
 	if calls < 30 {
 		t.Fatalf("the script makes %d calls", calls)
 	}
-	for way, kind := range []spooltest.FaultKind{spooltest.CrashBefore, spooltest.CrashAfter, spooltest.FailAfter, spooltest.Rerun} {
+	for way, kind := range []spooltest.FaultKind{
+		spooltest.CrashBefore, spooltest.CrashAfter, spooltest.FailAfter, spooltest.Rerun,
+	} {
 		crashPoints(t, kind.String(), calls, way, func(t *testing.T, n int) {
 			t.Helper()
 			waitCrashScript(newEngineTest(t, o), spooltest.Fault{Call: n, Kind: kind})
@@ -59,7 +61,8 @@ func waitCrashScript(t *engineTest, faults ...spooltest.Fault) int {
 	c.hire(n)
 	stop := func() {}
 	for i, w := range []spool.WhenBusy{
-		spool.BusyReject, spool.BusyEnqueue, spool.BusyEnqueue, spool.BusyLatest, spool.BusyInterrupt, spool.BusyRollback, spool.BusyEnqueue,
+		spool.BusyReject, spool.BusyEnqueue, spool.BusyEnqueue, spool.BusyLatest, spool.BusyInterrupt, spool.BusyRollback,
+		spool.BusyEnqueue,
 	} {
 		id := spool.RunID("r" + strconv.Itoa(i+1))
 		n = c.insist(n, wire.StartRequest{Prompt: string(id), RunID: id, IdempotencyKey: "start-" + string(id), WhenBusy: w})

@@ -27,7 +27,8 @@ func testWaitLatestInterrupt(s waitTest) {
 	}
 	close(gate)
 	s.ended(wire.Completed)
-	s.lines("messages", s.scriptBut("assistant re: one!"), "user one!", "user r2", "assistant re: r2", "user r4", "assistant re: r4")
+	s.lines("messages", s.scriptBut("assistant re: one!"), "user one!", "user r2", "assistant re: r2", "user r4",
+		"assistant re: r4")
 	if got := s.states(); got != "r1 CANCELLED, r2 COMPLETED, r3 CANCELLED, r4 COMPLETED" {
 		s.Errorf("the runs: %s", got)
 	}
@@ -61,7 +62,8 @@ func testWaitPlaces(s waitTest) {
 		line, err := v.Runs(wire.RunQuery{Waiting: true, Whole: true})
 		for i := 1; i < len(line); i++ {
 			if line[i].QueuePosition <= line[i-1].QueuePosition {
-				s.Errorf("run %s has the place %d after run %s with the place %d", line[i].ID, line[i].QueuePosition, line[i-1].ID, line[i-1].QueuePosition)
+				s.Errorf("run %s has the place %d after run %s with the place %d", line[i].ID, line[i].QueuePosition, line[i-1].ID,
+					line[i-1].QueuePosition)
 			}
 		}
 		return err

@@ -30,7 +30,8 @@ func testWaitBehindPark(s waitTest) {
 	}
 	s.answer(e, "c1", true, "")
 	s.ended(wire.Completed)
-	s.lines("messages", s.script(), "user go", "assistant c1=send{}", "tool c1:1", "assistant yes", "user r2", "assistant yes")
+	s.lines("messages", s.script(), "user go", "assistant c1=send{}", "tool c1:1", "assistant yes", "user r2",
+		"assistant yes")
 }
 
 // testWaitBehindFailure continues after a run that fails.
@@ -100,7 +101,8 @@ func testWaitStopRun(s waitTest) {
 	}
 	stop("r1", true, "")
 	s.ended(wire.Completed)
-	s.lines("messages", s.script(), "user r1!", "assistant re: r1!", "user r2", "assistant re: r2", "user r4", "assistant re: r4")
+	s.lines("messages", s.script(), "user r1!", "assistant re: r1!", "user r2", "assistant re: r2", "user r4",
+		"assistant re: r4")
 	stop("r4", false, "Cannot stop run in state COMPLETED")
 	if _, err := e.StopRun(context.Background(), chat, "a b"); spool.CodeOf(err) != spool.Invalid {
 		s.Errorf("an id that is none: %v", err)
@@ -119,7 +121,8 @@ func testWaitEdit(s waitTest) {
 	s.talks(e, m)
 	edit := func(run spool.RunID, id spool.MessageID, w spool.WhenBusy) wire.RunResult {
 		s.Helper()
-		r, err := e.Run(context.Background(), chat, wire.StartRequest{Prompt: string(run), RunID: run, EditMessageID: id, WhenBusy: w})
+		r, err := e.Run(context.Background(), chat,
+			wire.StartRequest{Prompt: string(run), RunID: run, EditMessageID: id, WhenBusy: w})
 		if err != nil {
 			s.Error(err)
 		}
@@ -138,7 +141,8 @@ func testWaitEdit(s waitTest) {
 }
 
 func testWaitDelete(s waitTest) {
-	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"})), approved("send", "1")))
+	e := s.working(s.config(spooltest.NewModel(spooltest.Use(spooltest.Call{ID: "c1", Name: "send"})),
+		approved("send", "1")))
 	s.start(e, "r1", "go")
 	s.becomes(wire.WaitingForInput)
 	s.busy(e, "r2", spool.BusyEnqueue)
@@ -163,7 +167,8 @@ func testWaitIdempotencyKey(s waitTest) {
 		for i := range results {
 			group.Go(func() {
 				var err error
-				results[i], err = e.Run(context.Background(), chat, wire.StartRequest{Prompt: "again", WhenBusy: w, IdempotencyKey: "k-" + string(w)})
+				results[i], err = e.Run(context.Background(), chat,
+					wire.StartRequest{Prompt: "again", WhenBusy: w, IdempotencyKey: "k-" + string(w)})
 				if err != nil {
 					s.Error(err)
 				}
@@ -183,7 +188,8 @@ func testWaitIdempotencyKey(s waitTest) {
 			s.Errorf("%s: %d runs, %+v", w, turns, results[0])
 		}
 		s.stop(e)
-		later, err := e.Run(context.Background(), chat, wire.StartRequest{Prompt: "again", WhenBusy: w, IdempotencyKey: "k-" + string(w)})
+		later, err := e.Run(context.Background(), chat,
+			wire.StartRequest{Prompt: "again", WhenBusy: w, IdempotencyKey: "k-" + string(w)})
 		if err != nil {
 			s.Error(err)
 		}
@@ -260,11 +266,14 @@ func testWaitSettleInterrupted(s waitTest) {
 // and comes before the new turn.
 func testWaitDeadWorker(s waitTest) {
 	running := make(chan struct{})
-	hang := spool.Tool{ToolSpec: spool.ToolSpec{Name: "hang"}, Call: func(ctx context.Context, _ spool.ToolCall) (json.RawMessage, error) {
-		close(running)
-		<-ctx.Done()
-		return nil, ctx.Err()
-	}}
+	hang := spool.Tool{
+		ToolSpec: spool.ToolSpec{Name: "hang"},
+		Call: func(ctx context.Context, _ spool.ToolCall) (json.RawMessage, error) {
+			close(running)
+			<-ctx.Done()
+			return nil, ctx.Err()
+		},
+	}
 	m := spooltest.NewModelFunc(func(_ context.Context, r spool.ModelRequest) spooltest.Turn {
 		if last := r.Messages[len(r.Messages)-1]; last.Role == spool.RoleUser && last.Text() == "go" {
 			return spooltest.Use(spooltest.Call{ID: "c1", Name: "hang"})
@@ -283,7 +292,8 @@ func testWaitDeadWorker(s waitTest) {
 	}
 	s.work(e)
 	s.ended(wire.Completed)
-	if got := s.script(); len(got) != 5 || got[0] != "user go" || !strings.HasPrefix(got[2], "tool c1:") || got[3] != "user r2" {
+	if got := s.script(); len(got) != 5 || got[0] != "user go" || !strings.HasPrefix(got[2], "tool c1:") ||
+		got[3] != "user r2" {
 		s.Errorf("messages: %v", got)
 	}
 	if got := s.states(); got != "r1 CANCELLED, r2 COMPLETED" {
@@ -339,7 +349,8 @@ func testWaitNotices(s waitTest) {
 		}
 	}
 	told := strings.Join(queues, ", ")
-	if !strings.HasPrefix(told, "RUNNING, RUNNING r2mine, RUNNING r3, RUNNING r3 r4its, ") || queues[len(queues)-1] != "COMPLETED" {
+	if !strings.HasPrefix(told, "RUNNING, RUNNING r2mine, RUNNING r3, RUNNING r3 r4its, ") ||
+		queues[len(queues)-1] != "COMPLETED" {
 		s.Errorf("the queues: %s", told)
 	}
 	if got := strings.Join(turns, " "); !strings.HasSuffix(got, "r3 r4its") || strings.Contains(got, "two") {

@@ -1,9 +1,9 @@
 // Package inputs tells go's test cache what a test reads through programs that it starts.
 //
-// The cache knows the code of a test, and the files and folders of its module that the test itself opens or looks at. It
-// does not know what a compiler or Node reads for the test: without this package, a test that builds the server would
-// still count as passed after a change of the engine. A test of a module of its own, such as test/release, is not
-// helped, as the cache looks at no file outside of its module. test/go.sh runs those always.
+// The cache knows the code of a test, and the files and folders of its module that the test itself opens or looks at.
+// It does not know what a compiler or Node reads for the test: without this package, a test that builds the server
+// would still count as passed after a change of the engine. A test of a module of its own, such as test/release, is
+// not helped, as the cache looks at no file outside of its module. test/go.sh runs those always.
 package inputs
 
 import (

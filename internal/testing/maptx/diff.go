@@ -22,20 +22,32 @@ var Start = time.Date(2030, time.January, 1, 0, 0, 0, 0, time.UTC)
 // It leaves out what a store sets itself. Random ids are numbered. "" says that nothing has changed.
 func Diff(before, after *Tx) string {
 	var lines []string
-	lines = append(lines, compared("thread", one(before.Rows.Thread), one(after.Rows.Thread), func(wire.Thread) string { return "" })...)
-	lines = append(lines, compared("run ", before.Rows.Runs, after.Rows.Runs, func(r store.RunRow) string { return string(r.ID) })...)
-	lines = append(lines, compared("message ", before.Rows.Messages, after.Rows.Messages, func(m spool.Message) string { return string(m.ID) })...)
-	lines = append(lines, compared("branch ", before.Rows.Branches, after.Rows.Branches, func(b Branch) string { return strconv.FormatInt(int64(b.ID), 10) })...)
-	lines = append(lines, compared("entry ", before.Rows.Entries, after.Rows.Entries, func(e wire.Entry) string { return strconv.FormatInt(e.Seq, 10) })...)
-	lines = append(lines, compared("park ", before.Rows.Parks, after.Rows.Parks, func(p store.Park) string { return string(p.ToolCallID) })...)
-	lines = append(lines, compared("effect ", before.Rows.Effects, after.Rows.Effects, func(e store.Effect) string { return string(e.ToolCallID) })...)
+	lines = append(lines, compared("thread", one(before.Rows.Thread), one(after.Rows.Thread),
+		func(wire.Thread) string { return "" })...)
+	lines = append(lines, compared("run ", before.Rows.Runs, after.Rows.Runs,
+		func(r store.RunRow) string { return string(r.ID) })...)
+	lines = append(lines, compared("message ", before.Rows.Messages, after.Rows.Messages,
+		func(m spool.Message) string { return string(m.ID) })...)
+	lines = append(lines, compared("branch ", before.Rows.Branches, after.Rows.Branches,
+		func(b Branch) string { return strconv.FormatInt(int64(b.ID), 10) })...)
+	lines = append(lines, compared("entry ", before.Rows.Entries, after.Rows.Entries,
+		func(e wire.Entry) string { return strconv.FormatInt(e.Seq, 10) })...)
+	lines = append(lines, compared("park ", before.Rows.Parks, after.Rows.Parks,
+		func(p store.Park) string { return string(p.ToolCallID) })...)
+	lines = append(lines, compared("effect ", before.Rows.Effects, after.Rows.Effects,
+		func(e store.Effect) string { return string(e.ToolCallID) })...)
 	for i, row := range after.Rows.Usage[len(before.Rows.Usage):] {
-		lines = append(lines, compared("usage ", nil, []wire.UsageRow{row}, func(wire.UsageRow) string { return strconv.Itoa(len(before.Rows.Usage) + i + 1) })...)
+		lines = append(lines, compared("usage ", nil, []wire.UsageRow{row},
+			func(wire.UsageRow) string { return strconv.Itoa(len(before.Rows.Usage) + i + 1) })...)
 	}
-	lines = append(lines, compared("job ", before.Rows.Jobs, after.Rows.Jobs, func(j wire.QueuedJob) string { return j.Key })...)
-	lines = append(lines, compared("dead ", before.Rows.Dead, after.Rows.Dead, func(j wire.QueuedJob) string { return strconv.FormatInt(j.JobID, 10) })...)
-	lines = append(lines, compared("audit ", before.Rows.Audit, after.Rows.Audit, func(e wire.AuditEntry) string { return strconv.FormatInt(e.Seq, 10) })...)
-	lines = append(lines, compared("row ", nil, after.Rows.Outside[len(before.Rows.Outside):], func(r store.Row) string { return r.Key })...)
+	lines = append(lines, compared("job ", before.Rows.Jobs, after.Rows.Jobs,
+		func(j wire.QueuedJob) string { return j.Key })...)
+	lines = append(lines, compared("dead ", before.Rows.Dead, after.Rows.Dead,
+		func(j wire.QueuedJob) string { return strconv.FormatInt(j.JobID, 10) })...)
+	lines = append(lines, compared("audit ", before.Rows.Audit, after.Rows.Audit,
+		func(e wire.AuditEntry) string { return strconv.FormatInt(e.Seq, 10) })...)
+	lines = append(lines, compared("row ", nil, after.Rows.Outside[len(before.Rows.Outside):],
+		func(r store.Row) string { return r.Key })...)
 	return Plain(after, strings.Join(lines, "\n"))
 }
 
@@ -73,10 +85,10 @@ func compared[T any](kind string, before, after []T, name func(T) string) (lines
 
 // byStore are fields that the store sets, or that name the row.
 var byStore = map[string]bool{
-	"Tenant": true, "ThreadID": true, "ID": true, "UpdatedAt": true, "LastSeq": true, "Seq": true, "AfterSeq": true, "Nonce": true,
-	"Key": true, "QueuedJob.JobID": true, "FirstDue": true, "DiedAt": true, "At": true,
-	"Thread.CreatedAt": true, "Run.CreatedAt": true, "Message.CreatedAt": true, "Entry.CreatedAt": true, "UsageRow.CreatedAt": true,
-	"Branch.CreatedAt": true,
+	"Tenant": true, "ThreadID": true, "ID": true, "UpdatedAt": true, "LastSeq": true, "Seq": true, "AfterSeq": true,
+	"Nonce": true, "Key": true, "QueuedJob.JobID": true, "FirstDue": true, "DiedAt": true, "At": true,
+	"Thread.CreatedAt": true, "Run.CreatedAt": true, "Message.CreatedAt": true, "Entry.CreatedAt": true,
+	"UsageRow.CreatedAt": true, "Branch.CreatedAt": true,
 }
 
 // changes returns the fields of a row that differ.

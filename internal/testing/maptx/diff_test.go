@@ -28,9 +28,10 @@ func TestDiff(t *testing.T) {
 	message := &spool.Message{ID: spool.MessageID(spool.NewID("msg")), Content: spool.TextContent("hi")}
 	entry := wire.NewEntry("A", "r", map[string]any{"at": tx.At, "message": message.ID})
 	if err := tx.Write(store.Changes{
-		Runs: []store.RunRow{r}, Messages: []*spool.Message{message}, Entries: []*wire.Entry{entry}, CancelJobs: []string{"run:r:1"},
-		Usage: []wire.UsageRow{{RunID: "r", Usage: spool.Usage{Input: new(int64)}}},
-		Audit: []*wire.AuditEntry{{Action: "stop"}}, Rows: []store.Row{{Key: "k", Value: []byte(`1`)}},
+		Runs: []store.RunRow{r}, Messages: []*spool.Message{message}, Entries: []*wire.Entry{entry},
+		CancelJobs: []string{"run:r:1"},
+		Usage:      []wire.UsageRow{{RunID: "r", Usage: spool.Usage{Input: new(int64)}}},
+		Audit:      []*wire.AuditEntry{{Action: "stop"}}, Rows: []store.Row{{Key: "k", Value: []byte(`1`)}},
 	}); err != nil {
 		t.Fatal(err)
 	}

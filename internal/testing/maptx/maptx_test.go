@@ -117,13 +117,28 @@ func (s summed) Usage(q wire.UsageQuery) (wire.UsageReport, error) {
 func TestJobs(t *testing.T) {
 	t.Parallel()
 	key, clock := spool.ThreadKey{Tenant: "t", ID: "c"}, spooltest.NewClock()
-	db, own, soon := memory.New(&memory.Options{Clock: clock}).Store, maptx.New(key, clock.Now()), clock.Now().Add(time.Minute)
+	db, own, soon := memory.New(&memory.Options{Clock: clock}).Store, maptx.New(key, clock.Now()),
+		clock.Now().Add(time.Minute)
 	for _, c := range []store.Changes{
 		{Thread: &wire.Thread{State: wire.Idle}},
-		{Jobs: []wire.Job{{RunID: "r", Key: "a"}, {RunID: "r", Key: "b", DueAt: soon}, {RunID: "r", Key: "a", Kind: wire.JobRetry}, {RunID: "r"}}},
+		{
+			Jobs: []wire.Job{
+				{RunID: "r", Key: "a"},
+				{RunID: "r", Key: "b", DueAt: soon},
+				{RunID: "r", Key: "a", Kind: wire.JobRetry},
+				{RunID: "r"},
+			},
+		},
 		{CancelJobs: []string{"a", "", "c"}, Jobs: []wire.Job{{RunID: "r", Key: "a", Kind: wire.JobResume}, {Queue: "q"}}},
-		{Claimed: []store.ClaimedJob{{Job: wire.Job{RunID: "r", Key: "c"}, JobID: 1, Lease: time.Minute}, {Job: wire.Job{RunID: "r", Key: "b"}, JobID: 2}}},
-		{Dead: []wire.QueuedJob{{Job: wire.Job{RunID: "r", Key: "a"}, Attempts: 3, Cause: "no"}, {Job: wire.Job{Queue: "q"}}}},
+		{
+			Claimed: []store.ClaimedJob{
+				{Job: wire.Job{RunID: "r", Key: "c"}, JobID: 1, Lease: time.Minute},
+				{Job: wire.Job{RunID: "r", Key: "b"}, JobID: 2},
+			},
+		},
+		{
+			Dead: []wire.QueuedJob{{Job: wire.Job{RunID: "r", Key: "a"}, Attempts: 3, Cause: "no"}, {Job: wire.Job{Queue: "q"}}},
+		},
 		{TakeDead: []int64{99}},
 		{DeleteThread: true},
 	} {
@@ -153,7 +168,8 @@ func listed(t *testing.T, db store.Store, q wire.JobQuery) []wire.QueuedJob {
 func lines(jobs []wire.QueuedJob) []string {
 	all := make([]string, len(jobs))
 	for i, j := range jobs {
-		all[i] = fmt.Sprint(j.State, j.Tenant, j.ThreadID, j.RunID, j.Key, j.Kind, j.Queue, j.Attempts, j.Cause, j.FirstDue, j.DiedAt)
+		all[i] = fmt.Sprint(j.State, j.Tenant, j.ThreadID, j.RunID, j.Key, j.Kind, j.Queue, j.Attempts, j.Cause, j.FirstDue,
+			j.DiedAt)
 	}
 	slices.Sort(all)
 	return all

@@ -91,7 +91,8 @@ func (tx *Tx) conflict(r store.RunRow) error {
 	switch {
 	case r.Depth == 0 && r.Active() && slices.ContainsFunc(tx.Rows.Runs, active):
 		return store.ErrActiveRun
-	case r.StartKey != "" && (slices.ContainsFunc(tx.Rows.Runs, started) || slices.ContainsFunc(tx.Rows.Elsewhere, started)):
+	case r.StartKey != "" && (slices.ContainsFunc(tx.Rows.Runs, started) ||
+		slices.ContainsFunc(tx.Rows.Elsewhere, started)):
 		return store.ErrStartKeyUsed
 	default:
 		return nil
@@ -160,7 +161,8 @@ func (tx *Tx) lastMessage() spool.MessageID {
 }
 
 func (tx *Tx) hasMessage(id spool.MessageID) bool {
-	return messageAt(tx.Rows.Messages, id) >= 0 || slices.ContainsFunc(tx.Rows.Branches, func(b Branch) bool { return messageAt(b.Messages, id) >= 0 })
+	return messageAt(tx.Rows.Messages, id) >= 0 ||
+		slices.ContainsFunc(tx.Rows.Branches, func(b Branch) bool { return messageAt(b.Messages, id) >= 0 })
 }
 
 // writeRest writes what else belongs to the thread.

@@ -22,7 +22,8 @@ type Body struct{ Text, Type string }
 // RoundTrip returns the body.
 func (b Body) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{
-		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {b.Type}}, Body: io.NopCloser(strings.NewReader(b.Text)), Request: r,
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {b.Type}},
+		Body: io.NopCloser(strings.NewReader(b.Text)), Request: r,
 	}, nil
 }
 
@@ -95,7 +96,8 @@ func (a *reading) add(t *testing.T, event spool.ModelEvent) {
 		_, _ = a.open[e.ID].WriteString(e.Args)
 	case spool.ToolCallEnd:
 		checkText(t, e.Args)
-		if streamed := a.open[e.ID]; streamed == nil || streamed.Len() > 0 && strings.TrimSpace(streamed.String()) != "" && streamed.String() != e.Args {
+		if streamed := a.open[e.ID]; streamed == nil ||
+			streamed.Len() > 0 && strings.TrimSpace(streamed.String()) != "" && streamed.String() != e.Args {
 			t.Fatalf("end %+v after %v", e, streamed)
 		}
 		delete(a.open, e.ID)
@@ -139,8 +141,8 @@ func checkData(t *testing.T, data json.RawMessage) {
 	}
 }
 
-// Events returns the data of a stream's events up to [DONE], if each is a JSON object with whole characters, in which no
-// key stands twice or is one of names in other letters. The adapters decide what other streams mean.
+// Events returns the data of a stream's events up to [DONE], if each is a JSON object with whole characters, in which
+// no key stands twice or is one of names in other letters. The adapters decide what other streams mean.
 func Events(body string, names ...string) (events []map[string]any, ok bool) {
 	reader := sse.NewReader(strings.NewReader(body), 0)
 	for {
@@ -149,7 +151,8 @@ func Events(body string, names ...string) (events []map[string]any, ok bool) {
 			return events, len(events) > 0 && (err == nil || errors.Is(err, io.EOF))
 		}
 		var fields map[string]any
-		if json.Unmarshal([]byte(event.Data), &fields) != nil || fields == nil || strings.ContainsRune(event.Data, utf8.RuneError) {
+		if json.Unmarshal([]byte(event.Data), &fields) != nil || fields == nil ||
+			strings.ContainsRune(event.Data, utf8.RuneError) {
 			return nil, false
 		}
 		d := json.NewDecoder(strings.NewReader(event.Data))
@@ -177,7 +180,8 @@ func plainKeys(d *json.Decoder, names []string) bool {
 			if err != nil || !is {
 				return false
 			}
-			ok = ok && !seen[text] && !slices.ContainsFunc(names, func(n string) bool { return n != text && strings.EqualFold(n, text) })
+			ok = ok && !seen[text] && !slices.ContainsFunc(names,
+				func(n string) bool { return n != text && strings.EqualFold(n, text) })
 			seen[text] = true
 		}
 		ok = plainKeys(d, names) && ok

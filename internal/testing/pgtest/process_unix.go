@@ -21,7 +21,8 @@ type process struct{ kept *testserver.Kept }
 
 // launch starts a PostgreSQL, or says what is absent.
 func launch(ctx context.Context, o Options) (*Server, string, error) {
-	kept, err := testserver.KeepPostgres(ctx, "spool-postgres-*", testserver.Cluster{NoSync: o.NoSync, Settings: o.Settings})
+	kept, err := testserver.KeepPostgres(ctx, "spool-postgres-*",
+		testserver.Cluster{NoSync: o.NoSync, Settings: o.Settings})
 	switch {
 	case errors.Is(err, testserver.ErrNoPostgres):
 		return nil, err.Error(), nil

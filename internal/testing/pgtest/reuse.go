@@ -103,7 +103,8 @@ func (s *Server) rename(ctx context.Context, name, fresh string) error {
 	return s.connected(ctx, "postgres", func(conn *pgx.Conn) error {
 		for {
 			ended := 0
-			err := conn.QueryRow(ctx, "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = $1", name).Scan(&ended)
+			err := conn.QueryRow(ctx, "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = $1",
+				name).Scan(&ended)
 			if err != nil {
 				return err
 			}

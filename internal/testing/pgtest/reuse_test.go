@@ -44,7 +44,9 @@ func use(t *testing.T, template *Template, statements string) (oid uint32, url s
 		if left, err = pgx.Connect(ctx, url); err != nil {
 			t.Fatal(err)
 		}
-		if err := left.QueryRow(ctx, "SELECT oid FROM pg_database WHERE datname = current_database()").Scan(&oid); err != nil {
+		if err := left.QueryRow(
+			ctx, "SELECT oid FROM pg_database WHERE datname = current_database()",
+		).Scan(&oid); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := left.Exec(ctx, statements); err != nil {
@@ -62,10 +64,11 @@ func linesOf(t *testing.T, address string) []string {
 		t.Fatal(err)
 	}
 	var s *state
-	err = Shared(t).connected(testwait.Context(t, "a state"), strings.TrimPrefix(u.Path, "/"), func(conn *pgx.Conn) (err error) {
-		s, err = readState(t.Context(), conn)
-		return err
-	})
+	err = Shared(t).connected(testwait.Context(t, "a state"), strings.TrimPrefix(u.Path, "/"),
+		func(conn *pgx.Conn) (err error) {
+			s, err = readState(t.Context(), conn)
+			return err
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +105,8 @@ func TestReuse(t *testing.T) { //nolint:tparallel // the test before must have e
 	}
 	address := Database(t, template)
 	if got := linesOf(t, address); !slices.Equal(got, want) {
-		t.Errorf("the database that was used before is\n%s\nand a new one is\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		t.Errorf("the database that was used before is\n%s\nand a new one is\n%s", strings.Join(got, "\n"),
+			strings.Join(want, "\n"))
 	}
 	conn, err := pgx.Connect(t.Context(), address)
 	if err != nil {
@@ -170,7 +174,8 @@ func TestReuseInBubbles(t *testing.T) {
 			defer conn.Close(t.Context())
 			var oid uint32
 			var rows int
-			err = conn.QueryRow(t.Context(), "SELECT (SELECT oid FROM pg_database WHERE datname = current_database()), count(*) FROM app.note").Scan(&oid, &rows)
+			err = conn.QueryRow(t.Context(),
+				"SELECT (SELECT oid FROM pg_database WHERE datname = current_database()), count(*) FROM app.note").Scan(&oid, &rows)
 			if err != nil || rows != 0 {
 				t.Fatalf("%d rows, %v", rows, err)
 			}

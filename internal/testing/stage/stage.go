@@ -96,14 +96,20 @@ func Tools() []spool.Tool {
 
 // Desk returns an agent that has a tool of each kind, hands over to the agent "other" and spawns runs.
 func Desk() spool.Agent {
-	return spool.Agent{Tools: Tools(), Transfers: map[string]spool.Transfer{"other": {}}, Spawn: &spool.Spawn{Open: true, MaxDepth: 1}}
+	return spool.Agent{
+		Tools:     Tools(),
+		Transfers: map[string]spool.Transfer{"other": {}},
+		Spawn:     &spool.Spawn{Open: true, MaxDepth: 1},
+	}
 }
 
 // Asked returns the parts of calls without arguments: the first is "c1".
 func Asked(names ...string) (calls []spool.Part) {
 	for i, name := range names {
 		id := spool.ToolCallID("c" + string(rune('1'+i)))
-		calls = append(calls, spool.Part{Type: spool.PartToolCall, ToolCallID: id, ToolName: name, Args: json.RawMessage("{}")})
+		calls = append(calls, spool.Part{
+			Type: spool.PartToolCall, ToolCallID: id, ToolName: name, Args: json.RawMessage("{}"),
+		})
 	}
 	return calls
 }

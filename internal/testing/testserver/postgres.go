@@ -40,7 +40,10 @@ func (c Cluster) settings() []string {
 	if !c.NoSync {
 		return c.Settings
 	}
-	return append([]string{"fsync=off", "synchronous_commit=off", "full_page_writes=off", "plan_cache_mode=force_generic_plan"}, c.Settings...)
+	return append(
+		[]string{"fsync=off", "synchronous_commit=off", "full_page_writes=off", "plan_cache_mode=force_generic_plan"},
+		c.Settings...,
+	)
 }
 
 // login is the method of initdb.

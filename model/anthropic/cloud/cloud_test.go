@@ -39,7 +39,9 @@ type peer struct {
 
 // newPeer starts a cloud. ModelOf returns the model that a path names, and write the fake's answer in the form of the
 // cloud.
-func newPeer(t *testing.T, modelOf func(path string) string, write func(w http.ResponseWriter, answer *httptest.ResponseRecorder)) *peer {
+func newPeer(
+	t *testing.T, modelOf func(path string) string, write func(w http.ResponseWriter, answer *httptest.ResponseRecorder),
+) *peer {
 	t.Helper()
 
 	behind := fake.New(fake.Config{Answer: fake.Echo})
@@ -49,7 +51,8 @@ func newPeer(t *testing.T, modelOf func(path string) string, write func(w http.R
 		if err != nil {
 			return
 		}
-		p.paths, p.headers, p.bodies = append(p.paths, r.URL.Path), append(p.headers, r.Header.Clone()), append(p.bodies, string(raw))
+		p.paths, p.headers, p.bodies = append(p.paths, r.URL.Path), append(p.headers, r.Header.Clone()),
+			append(p.bodies, string(raw))
 		var fields map[string]any
 		if json.Unmarshal(raw, &fields) != nil || fields["model"] != nil || fields["anthropic_version"] == nil {
 			http.Error(w, `{"message":"not in the form of the cloud"}`, http.StatusBadRequest)
@@ -121,7 +124,8 @@ func ask(t *testing.T, m spool.Model) {
 			case spool.ReasoningDelta:
 				thought.WriteString(e.Text)
 			case spool.ReasoningEnd:
-				answer.Content = append(answer.Content, spool.Part{Type: spool.PartReasoning, Text: thought.String(), Provider: e.Provider})
+				answer.Content = append(answer.Content,
+					spool.Part{Type: spool.PartReasoning, Text: thought.String(), Provider: e.Provider})
 			case spool.TextDelta:
 				text.WriteString(e.Text)
 			}
@@ -142,7 +146,8 @@ func credentials() aws.CredentialsProvider {
 
 func config(model, url string) anthropic.Config {
 	return anthropic.Config{
-		Model: model, BaseURL: url, Thinking: anthropic.Thinking{Mode: anthropic.ThinkingAdaptive}, Headers: map[string]string{"Anthropic-Beta": "one,two"},
+		Model: model, BaseURL: url, Thinking: anthropic.Thinking{Mode: anthropic.ThinkingAdaptive},
+		Headers: map[string]string{"Anthropic-Beta": "one,two"},
 	}
 }
 
@@ -160,10 +165,12 @@ func TestBedrock(t *testing.T) {
 		t.Errorf("path %s", p.paths[0])
 	}
 	signature := p.headers[0].Get("Authorization")
-	if !strings.HasPrefix(signature, "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/") || !strings.Contains(signature, "/eu-central-1/bedrock/aws4_request") {
+	if !strings.HasPrefix(signature, "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/") ||
+		!strings.Contains(signature, "/eu-central-1/bedrock/aws4_request") {
 		t.Errorf("signed by %s", signature)
 	}
-	if !strings.Contains(p.bodies[0], `"anthropic_beta":["one","two"]`) || strings.Contains(p.bodies[0], "eager_input_streaming") {
+	if !strings.Contains(p.bodies[0], `"anthropic_beta":["one","two"]`) ||
+		strings.Contains(p.bodies[0], "eager_input_streaming") {
 		t.Errorf("body %s", p.bodies[0])
 	}
 }
@@ -183,7 +190,8 @@ func TestBedrockErrors(t *testing.T) {
 		}, spool.ModelError{Status: 400, Message: "Input is too long for requested model.", ContextOverflow: true}, true},
 		"throttled": {func(w http.ResponseWriter) {
 			w.Header().Set("Content-Type", "application/vnd.amazon.eventstream")
-			_ = eventstream.NewEncoder().Encode(w, message("exception", ":exception-type", "throttlingException", `{"message":"Too many tokens."}`))
+			_ = eventstream.NewEncoder().Encode(w,
+				message("exception", ":exception-type", "throttlingException", `{"message":"Too many tokens."}`))
 		}, spool.ModelError{Status: 429, Type: "throttlingException", Message: "Too many tokens."}, false},
 		"redirect": {func(w http.ResponseWriter) {
 			w.Header().Set("Location", "/other")
@@ -207,13 +215,15 @@ func TestBedrockErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			p := newPeer(t, func(string) string { return "m" }, func(w http.ResponseWriter, _ *httptest.ResponseRecorder) { c.write(w) })
+			p := newPeer(t, func(string) string { return "m" },
+				func(w http.ResponseWriter, _ *httptest.ResponseRecorder) { c.write(w) })
 			m, err := cloud.NewBedrock(config("m", p.URL), aws.Config{Region: "eu-central-1", Credentials: credentials()})
 			if err != nil {
 				t.Fatal(err)
 			}
 			got := failure(t, m)
-			if got.Permanent() != c.permanent || strings.Contains(got.Error(), secret) || c.want.Message != "" && *got != c.want {
+			if got.Permanent() != c.permanent || strings.Contains(got.Error(), secret) ||
+				c.want.Message != "" && *got != c.want {
 				t.Errorf("got %+v", got)
 			}
 			if len(p.paths) != 1 {
@@ -245,7 +255,8 @@ func TestVertex(t *testing.T) {
 		return strings.TrimSuffix(path[strings.LastIndex(path, "/")+1:], ":streamRawPredict")
 	}, asItIs)
 	m, err := cloud.NewVertex(t.Context(), config("claude-sonnet-4-5@20250929", p.URL), cloud.VertexAccess{
-		Region: "europe-west1", Project: "project-1", Credentials: &google.Credentials{TokenSource: oauth2.StaticTokenSource(&oauth2.Token{AccessToken: "token-1"})},
+		Region: "europe-west1", Project: "project-1",
+		Credentials: &google.Credentials{TokenSource: oauth2.StaticTokenSource(&oauth2.Token{AccessToken: "token-1"})},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -291,12 +302,16 @@ func TestEnvironmentIsNotRead(t *testing.T) { //nolint:paralleltest // it sets t
 	if err := os.MkdirAll(filepath.Dir(profile), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(profile, []byte(`{"base_url":"http://127.0.0.1:1","api_key":"sk-profile-0815","authentication":{"type":"api_key"}}`), 0o600); err != nil {
+	if err := os.WriteFile(
+		profile, []byte(`{"base_url":"http://127.0.0.1:1","api_key":"sk-profile-0815","authentication":{"type":"api_key"}}`),
+		0o600,
+	); err != nil {
 		t.Fatal(err)
 	}
 	for name, value := range map[string]string{
-		"ANTHROPIC_API_KEY": "sk-environment-0815", "ANTHROPIC_AUTH_TOKEN": "token-environment-0815", "ANTHROPIC_BASE_URL": "http://127.0.0.1:1",
-		"ANTHROPIC_CUSTOM_HEADERS": "X-Env: yes", "ANTHROPIC_PROFILE": "default", "ANTHROPIC_CONFIG_DIR": dir,
+		"ANTHROPIC_API_KEY": "sk-environment-0815", "ANTHROPIC_AUTH_TOKEN": "token-environment-0815",
+		"ANTHROPIC_BASE_URL": "http://127.0.0.1:1", "ANTHROPIC_CUSTOM_HEADERS": "X-Env: yes", "ANTHROPIC_PROFILE": "default",
+		"ANTHROPIC_CONFIG_DIR": dir,
 	} {
 		t.Setenv(name, value)
 	}

@@ -1,6 +1,6 @@
 // Package cloud makes models of Claude on Amazon Bedrock and on Google Vertex AI. They are models of package
-// model/anthropic over the client of Anthropic's SDK, which signs requests and changes their paths, their bodies and the
-// form of the answers.
+// model/anthropic over the client of Anthropic's SDK, which signs requests and changes their paths, their bodies and
+// the form of the answers.
 //
 // The package is a module of its own, because the SDK and the clients of both clouds are large, and other programs need
 // none of them.

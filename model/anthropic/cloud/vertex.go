@@ -50,7 +50,9 @@ func NewVertex(ctx context.Context, config anthropic.Config, access VertexAccess
 func vertexOption(ctx context.Context, access VertexAccess) (with option.RequestOption, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = &spool.Error{Code: spool.Invalid, Message: "the access to Vertex AI cannot be used", Err: fmt.Errorf("panic: %v", r)}
+			err = &spool.Error{
+				Code: spool.Invalid, Message: "the access to Vertex AI cannot be used", Err: fmt.Errorf("panic: %v", r),
+			}
 		}
 	}()
 	return vertex.WithCredentials(ctx, access.Region, access.Project, access.Credentials), nil

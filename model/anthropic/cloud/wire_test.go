@@ -76,9 +76,11 @@ func TestEndpoints(t *testing.T) {
 	t.Parallel()
 
 	for region, want := range map[string]map[string]string{
-		"eu-central-1": {"Bedrock": "bedrock-runtime.eu-central-1.amazonaws.com", "Vertex": "eu-central-1-aiplatform.googleapis.com"},
-		"global":       {"Vertex": "aiplatform.googleapis.com"},
-		"eu":           {"Vertex": "aiplatform.eu.rep.googleapis.com"},
+		"eu-central-1": {
+			"Bedrock": "bedrock-runtime.eu-central-1.amazonaws.com", "Vertex": "eu-central-1-aiplatform.googleapis.com",
+		},
+		"global": {"Vertex": "aiplatform.googleapis.com"},
+		"eu":     {"Vertex": "aiplatform.eu.rep.googleapis.com"},
 	} {
 		all := clouds(t, region)
 		for name, host := range want {
@@ -111,7 +113,8 @@ func clouds(t *testing.T, region string) map[string]func(anthropic.Config) (*ant
 		},
 		"Vertex": func(c anthropic.Config) (*anthropic.Model, error) {
 			return cloud.NewVertex(t.Context(), c, cloud.VertexAccess{
-				Region: region, Project: "project-1", Credentials: &google.Credentials{TokenSource: oauth2.StaticTokenSource(&oauth2.Token{AccessToken: "token-1"})},
+				Region: region, Project: "project-1",
+				Credentials: &google.Credentials{TokenSource: oauth2.StaticTokenSource(&oauth2.Token{AccessToken: "token-1"})},
 			})
 		},
 	}
@@ -129,19 +132,26 @@ func wireCases(url string) []wireCase {
 	under := plain
 	under.BaseURL += "/gateway/v2?key=value"
 	headers := plain
-	headers.Headers = map[string]string{"anthropic-beta": "one, two", "X-Team": "a b", "User-Agent": "mine/1", "Content-Type": "application/json; charset=utf-8"}
+	headers.Headers = map[string]string{
+		"anthropic-beta": "one, two", "X-Team": "a b", "User-Agent": "mine/1",
+		"Content-Type": "application/json; charset=utf-8",
+	}
 	thinking := plain
 	thinking.HTTPClient, thinking.Transport = &http.Client{Transport: plain.Transport}, nil
 	thinking.Thinking = anthropic.Thinking{Mode: anthropic.ThinkingAdaptive}
 	native := plain
 	native.Output = anthropic.OutputNative
 
-	hi := spool.ModelRequest{Messages: []spool.Message{{Role: spool.RoleUser, Content: spool.TextContent("Hello <you> & me ✓")}}}
+	hi := spool.ModelRequest{
+		Messages: []spool.Message{{Role: spool.RoleUser, Content: spool.TextContent("Hello <you> & me ✓")}},
+	}
 	tools := hi
 	tools.Instructions, tools.CacheMarks = "Be brief.", []int{0, 1}
 	tools.Tools = []spool.ToolSpec{{Name: "coin"}}
 	output := tools
-	output.Output = &spool.OutputSchema{Name: "report", Schema: []byte(`{"type":"object","properties":{"n":{"type":"integer","minimum":1}}}`)}
+	output.Output = &spool.OutputSchema{
+		Name: "report", Schema: []byte(`{"type":"object","properties":{"n":{"type":"integer","minimum":1}}}`),
+	}
 	return []wireCase{
 		{"text", plain, hi},
 		{"path and query", under, hi},

@@ -54,7 +54,8 @@ func run(asOf, from string) error {
 	if err != nil {
 		return err
 	}
-	head := fmt.Sprintf("{\n  \"version\": %q,\n  \"currency\": %q,\n  \"asOf\": %q,\n  \"models\": ", table.Version, table.Currency, table.AsOf)
+	head := fmt.Sprintf("{\n  \"version\": %q,\n  \"currency\": %q,\n  \"asOf\": %q,\n  \"models\": ", table.Version,
+		table.Currency, table.AsOf)
 	if err := os.WriteFile(pricesFile, slices.Concat([]byte(head), prices, []byte("\n}\n")), 0o600); err != nil {
 		return err
 	}

@@ -142,7 +142,8 @@ func (m model) rates(above, tier string) (r price.Rates, ok bool) {
 		return r, false
 	}
 	r = price.Rates{
-		Input: *input, Output: *output, CacheRead: rate("cache_read_input_token_cost"), CacheWrite: rate("cache_creation_input_token_cost"),
+		Input: *input, Output: *output, CacheRead: rate("cache_read_input_token_cost"),
+		CacheWrite: rate("cache_creation_input_token_cost"),
 	}
 	if r.CacheWrite != nil && *r.CacheWrite == 0 { // not said
 		r.CacheWrite = nil
@@ -168,7 +169,9 @@ func scaled(p, after, before price.PerMillion) price.PerMillion {
 // fill gives rates the rates of caches that they lack, from the standard ones.
 func fill(r *price.Rates, standard price.Rates) {
 	for _, rate := range []struct{ to, from **price.PerMillion }{
-		{&r.CacheRead, &standard.CacheRead}, {&r.CacheWrite, &standard.CacheWrite}, {&r.CacheWriteHour, &standard.CacheWriteHour},
+		{&r.CacheRead, &standard.CacheRead},
+		{&r.CacheWrite, &standard.CacheWrite},
+		{&r.CacheWriteHour, &standard.CacheWriteHour},
 	} {
 		if from := *rate.from; *rate.to == nil && from != nil {
 			p := scaled(*from, r.Input, standard.Input)

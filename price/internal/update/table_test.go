@@ -44,17 +44,25 @@ func TestTables(t *testing.T) {
 	prices := map[string]price.Rates{
 		"gpt-9": {
 			Input: 5_000_000, CacheRead: new(price.PerMillion(500_000)), Output: 30_000_000,
-			Long: &price.LongRates{Above: 272_000, Rates: price.Rates{Input: 10_000_000, CacheRead: new(price.PerMillion(1_000_000)), Output: 45_000_000}},
+			Long: &price.LongRates{
+				Above: 272_000,
+				Rates: price.Rates{Input: 10_000_000, CacheRead: new(price.PerMillion(1_000_000)), Output: 45_000_000},
+			},
 			Tiers: map[string]price.Rates{"flex": {
 				Input: 2_500_000, CacheRead: new(price.PerMillion(250_000)), Output: 15_000_000,
-				Long: &price.LongRates{Above: 272_000, Rates: price.Rates{Input: 5_000_000, CacheRead: new(price.PerMillion(500_000)), Output: 22_500_000}},
+				Long: &price.LongRates{
+					Above: 272_000,
+					Rates: price.Rates{Input: 5_000_000, CacheRead: new(price.PerMillion(500_000)), Output: 22_500_000},
+				},
 			}},
 		},
 		"gpt-9-2025-01-02": {Input: 6_000_000, Output: 30_000_000},
 		"claude-x": {
-			Input: 3_000_000, CacheWrite: new(price.PerMillion(3_750_000)), CacheWriteHour: new(price.PerMillion(6_000_000)), Output: 15_000_000,
+			Input: 3_000_000, CacheWrite: new(price.PerMillion(3_750_000)), CacheWriteHour: new(price.PerMillion(6_000_000)),
+			Output: 15_000_000,
 			Long: &price.LongRates{Above: 200_000, Rates: price.Rates{
-				Input: 6_000_000, CacheWrite: new(price.PerMillion(7_500_000)), CacheWriteHour: new(price.PerMillion(12_000_000)), Output: 22_500_000,
+				Input: 6_000_000, CacheWrite: new(price.PerMillion(7_500_000)), CacheWriteHour: new(price.PerMillion(12_000_000)),
+				Output: 22_500_000,
 			}},
 		},
 		"claude-3-5-x": {Input: 800_000, Output: 4_000_000},
@@ -65,7 +73,8 @@ func TestTables(t *testing.T) {
 	}
 	got := windows(models)
 	for name, want := range map[string]int{
-		"gpt-9": 400_000, "gpt-9-2026-01-02": 0, "gpt-9-2025-01-02": 128_000, "claude-x-20260101": 0, "open": 131_072, "claude-": 200_000, "gpt-9-audio": 0,
+		"gpt-9": 400_000, "gpt-9-2026-01-02": 0, "gpt-9-2025-01-02": 128_000, "claude-x-20260101": 0, "open": 131_072,
+		"claude-": 200_000, "gpt-9-audio": 0,
 	} {
 		if got[name] != want {
 			t.Errorf("the window of %s is %d, want %d", name, got[name], want)

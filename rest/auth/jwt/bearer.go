@@ -23,7 +23,9 @@ func Bearer(config Config, options ...auth.Option) rest.Authenticator {
 // principal. It is called only with the claims of valid tokens, and its results mean the same
 // as those of an [auth.Lookup]; nil means that the claims belong to no principal. BearerAs
 // panics if the configuration is wrong.
-func BearerAs[P rest.Principal](config Config, principal func(ctx context.Context, claims Claims) (P, error), options ...auth.Option) rest.Authenticator {
+func BearerAs[P rest.Principal](
+	config Config, principal func(ctx context.Context, claims Claims) (P, error), options ...auth.Option,
+) rest.Authenticator {
 	if principal == nil {
 		panic("jwt: BearerAs needs a function that returns principals")
 	}
@@ -39,7 +41,8 @@ func BearerAs[P rest.Principal](config Config, principal func(ctx context.Contex
 		}
 		return principal(ctx, claims)
 	}
-	return auth.Bearer(lookup, append([]auth.Option{auth.BearerFormat("JWT"), auth.MaxLength(v.config.MaxLength)}, options...)...)
+	return auth.Bearer(lookup, append([]auth.Option{auth.BearerFormat("JWT"), auth.MaxLength(v.config.MaxLength)},
+		options...)...)
 }
 
 // Verifier checks tokens that do not come in a request's header, for example a refresh token

@@ -50,14 +50,18 @@ func TestBearerOverHTTP(t *testing.T) {
 		want      int
 		challenge string
 	}{
-		"good":           {config, reader, 200, ""},
-		"no scope":       {config, sign(t, signer, jwt.Claims{"sub": "ada"}), 403, ""},
-		"nobody's":       {config, sign(t, signer, jwt.Claims{"scope": "books:read"}), 401, `Bearer realm="api", error="invalid_token"`},
-		"forged":         {config, reader[:len(reader)-4] + "AAAA", 401, `Bearer realm="api", error="invalid_token"`},
-		"none":           {config, "", 401, `Bearer realm="api"`},
-		"too long":       {config, strings.Repeat("x", 8193), 401, `Bearer realm="api", error="invalid_token"`},
-		"keys are away":  {away, reader, 503, ""},
-		"long, but fine": {config, sign(t, signer, jwt.Claims{"sub": "ada", "scope": "books:read", "x": strings.Repeat("x", 5000)}), 200, ""},
+		"good":     {config, reader, 200, ""},
+		"no scope": {config, sign(t, signer, jwt.Claims{"sub": "ada"}), 403, ""},
+		"nobody's": {
+			config, sign(t, signer, jwt.Claims{"scope": "books:read"}), 401, `Bearer realm="api", error="invalid_token"`,
+		},
+		"forged":        {config, reader[:len(reader)-4] + "AAAA", 401, `Bearer realm="api", error="invalid_token"`},
+		"none":          {config, "", 401, `Bearer realm="api"`},
+		"too long":      {config, strings.Repeat("x", 8193), 401, `Bearer realm="api", error="invalid_token"`},
+		"keys are away": {away, reader, 503, ""},
+		"long, but fine": {
+			config, sign(t, signer, jwt.Claims{"sub": "ada", "scope": "books:read", "x": strings.Repeat("x", 5000)}), 200, "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -173,7 +177,9 @@ func ExampleSigner() {
 		return
 	}
 
-	config := jwt.Config{Algorithms: []string{"HS256"}, Keys: jwt.Static(jwt.Key{Algorithm: "HS256", Value: secret}), Type: "at+jwt"}
+	config := jwt.Config{
+		Algorithms: []string{"HS256"}, Keys: jwt.Static(jwt.Key{Algorithm: "HS256", Value: secret}), Type: "at+jwt",
+	}
 	fmt.Println(ask(jwt.Bearer(config), token).Code)
 
 	config.Type = "rt+jwt"

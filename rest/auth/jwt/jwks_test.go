@@ -34,7 +34,9 @@ func jwkOf(public any, change map[string]any) map[string]any {
 	case *ecdsa.PublicKey:
 		point := must(public.Bytes())
 		half := len(point) / 2
-		key = map[string]any{"kty": "EC", "crv": public.Curve.Params().Name, "x": encode(point[1 : 1+half]), "y": encode(point[1+half:])}
+		key = map[string]any{
+			"kty": "EC", "crv": public.Curve.Params().Name, "x": encode(point[1 : 1+half]), "y": encode(point[1+half:]),
+		}
 	case ed25519.PublicKey:
 		key = map[string]any{"kty": "OKP", "crv": "Ed25519", "x": encode(public)}
 	case []byte:
@@ -139,15 +141,16 @@ func TestJWKSBrokenKeys(t *testing.T) {
 	t.Parallel()
 
 	for name, key := range map[string]map[string]any{
-		"no modulus":                 jwkOf(&rsaKey().PublicKey, map[string]any{"n": nil}),
-		"a modulus of signs":         jwkOf(&rsaKey().PublicKey, map[string]any{"n": "!!"}),
-		"a short modulus":            jwkOf(&weakRSA().PublicKey, nil),
-		"a huge modulus":             jwkOf(&rsaKey().PublicKey, map[string]any{"n": strings.Repeat("_", 3000)}),
-		"an exponent of one":         jwkOf(&rsaKey().PublicKey, map[string]any{"e": "AQ"}),
-		"an even exponent":           jwkOf(&rsaKey().PublicKey, map[string]any{"e": "Ag"}),
-		"a huge exponent":            jwkOf(&rsaKey().PublicKey, map[string]any{"e": "AQAAAAAAAAAB"}),
-		"no point":                   jwkOf(&ecKey().PublicKey, map[string]any{"x": nil}),
-		"a point beside the curve":   jwkOf(&ecKey().PublicKey, map[string]any{"x": base64.RawURLEncoding.EncodeToString(make([]byte, 32))}),
+		"no modulus":         jwkOf(&rsaKey().PublicKey, map[string]any{"n": nil}),
+		"a modulus of signs": jwkOf(&rsaKey().PublicKey, map[string]any{"n": "!!"}),
+		"a short modulus":    jwkOf(&weakRSA().PublicKey, nil),
+		"a huge modulus":     jwkOf(&rsaKey().PublicKey, map[string]any{"n": strings.Repeat("_", 3000)}),
+		"an exponent of one": jwkOf(&rsaKey().PublicKey, map[string]any{"e": "AQ"}),
+		"an even exponent":   jwkOf(&rsaKey().PublicKey, map[string]any{"e": "Ag"}),
+		"a huge exponent":    jwkOf(&rsaKey().PublicKey, map[string]any{"e": "AQAAAAAAAAAB"}),
+		"no point":           jwkOf(&ecKey().PublicKey, map[string]any{"x": nil}),
+		"a point beside the curve": jwkOf(&ecKey().PublicKey,
+			map[string]any{"x": base64.RawURLEncoding.EncodeToString(make([]byte, 32))}),
 		"a point of another curve":   jwkOf(&ecKey().PublicKey, map[string]any{"crv": "P-384"}),
 		"a curve that is not ours":   jwkOf(&ecKey().PublicKey, map[string]any{"crv": "secp256k1"}),
 		"half an Ed25519 key":        jwkOf(edPublic(edKey), map[string]any{"x": "AAAA"}),
@@ -247,7 +250,8 @@ func TestJWKSRotation(t *testing.T) {
 		good("a new key", after, true, 2)
 		good("the old key", old(), true, 2)
 		for n := range 50 {
-			forged := sign(t, jwt.SignerConfig{Algorithm: "EdDSA", Key: edKey, KeyID: fmt.Sprint("x", n)}, jwt.Claims{"sub": "eve"})
+			forged := sign(t, jwt.SignerConfig{Algorithm: "EdDSA", Key: edKey, KeyID: fmt.Sprint("x", n)},
+				jwt.Claims{"sub": "eve"})
 			good("a flood of unknown keys", forged, false, 2)
 		}
 
@@ -315,7 +319,9 @@ func TestJWKSOverHTTPIfAllowed(t *testing.T) {
 	t.Parallel()
 
 	set := setOf(jwkOf(&rsaKey().PublicKey, nil))
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, set) }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, set)
+	}))
 	t.Cleanup(server.Close)
 	config := jwt.Config{Algorithms: []string{"RS256"}, Keys: jwt.JWKS(server.URL, &jwt.JWKSOptions{AllowHTTP: true})}
 	token := sign(t, jwt.SignerConfig{Algorithm: "RS256", Key: rsaKey()}, jwt.Claims{"sub": "ada"})

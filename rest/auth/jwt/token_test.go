@@ -148,7 +148,9 @@ func TestWhatATokenMustSay(t *testing.T) {
 
 	now := time.Now().Unix()
 	good := func(change map[string]any) map[string]any {
-		claims := map[string]any{"sub": "ada", "iss": "https://id", "aud": []string{"other", "shop"}, "exp": now + 60, "iat": now}
+		claims := map[string]any{
+			"sub": "ada", "iss": "https://id", "aud": []string{"other", "shop"}, "exp": now + 60, "iat": now,
+		}
 		maps.Copy(claims, change)
 		maps.DeleteFunc(claims, func(_ string, v any) bool { return v == nil })
 		return claims
@@ -223,14 +225,15 @@ func TestForgedTokens(t *testing.T) {
 		t.Fatalf("the good one: %v", err)
 	}
 	for name, token := range map[string]string{
-		"empty":                       "",
-		"words":                       "to.be",
-		"four parts":                  good + ".x",
-		"alg none":                    none,
-		"no signature":                parts[0] + "." + parts[1] + ".",
-		"another's signature":         parts[0] + "." + parts[1] + "." + parts[2][4:] + parts[2][:4],
-		"a public key as secret":      confused,
-		"another key":                 sign(t, jwt.SignerConfig{Algorithm: "HS256", Key: []byte(strings.Repeat("x", 32))}, jwt.Claims{"sub": "ada"}),
+		"empty":                  "",
+		"words":                  "to.be",
+		"four parts":             good + ".x",
+		"alg none":               none,
+		"no signature":           parts[0] + "." + parts[1] + ".",
+		"another's signature":    parts[0] + "." + parts[1] + "." + parts[2][4:] + parts[2][:4],
+		"a public key as secret": confused,
+		"another key": sign(t, jwt.SignerConfig{Algorithm: "HS256", Key: []byte(strings.Repeat("x", 32))},
+			jwt.Claims{"sub": "ada"}),
 		"an algorithm of another key": sign(t, jwt.SignerConfig{Algorithm: "PS256", Key: rsaKey()}, jwt.Claims{"sub": "ada"}),
 		// The same signature, but not the same text: who keeps lists of tokens would be misled.
 		"odd bits": good[:len(good)-1] + alphabet[last^1:last^1+1],
@@ -272,7 +275,8 @@ func TestKeysByID(t *testing.T) {
 	signed := func(id string, key []byte) string {
 		return sign(t, jwt.SignerConfig{Algorithm: "HS256", Key: key, KeyID: id}, jwt.Claims{"sub": "ada"})
 	}
-	named := jwt.Static(jwt.Key{ID: "1", Algorithm: "HS256", Value: first}, jwt.Key{ID: "2", Algorithm: "HS256", Value: second})
+	named := jwt.Static(jwt.Key{ID: "1", Algorithm: "HS256", Value: first},
+		jwt.Key{ID: "2", Algorithm: "HS256", Value: second})
 	nameless := jwt.Static(jwt.Key{Algorithm: "HS256", Value: first})
 	for name, test := range map[string]struct {
 		keys  jwt.Keys
@@ -316,7 +320,8 @@ func TestSign(t *testing.T) {
 		delete(got, "jti")
 		now := time.Now().Unix()
 		want := jwt.Claims{
-			"sub": "ada", "iss": "https://id", "aud": []any{"shop"}, "scope": "a b", "iat": float64(now), "exp": float64(now + 3600),
+			"sub": "ada", "iss": "https://id", "aud": []any{"shop"}, "scope": "a b", "iat": float64(now),
+			"exp": float64(now + 3600),
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("claims (-want +got):\n%s", diff)
@@ -368,13 +373,15 @@ func TestBuildRefuses(t *testing.T) {
 
 	keys := jwt.Static(jwt.Key{Algorithm: "HS256", Value: secret})
 	for name, build := range map[string]func(){
-		"no algorithms":         func() { jwt.Bearer(jwt.Config{Keys: keys}) },
-		"alg none":              func() { jwt.Bearer(jwt.Config{Keys: keys, Algorithms: []string{"none"}}) },
-		"an unknown algorithm":  func() { jwt.Bearer(jwt.Config{Keys: keys, Algorithms: []string{"hs256"}}) },
-		"no keys":               func() { jwt.Bearer(jwt.Config{Algorithms: []string{"HS256"}}) },
-		"a leeway":              func() { jwt.Bearer(jwt.Config{Keys: keys, Algorithms: []string{"HS256"}, Leeway: -1}) },
-		"a length":              func() { jwt.Bearer(jwt.Config{Keys: keys, Algorithms: []string{"HS256"}, MaxLength: -1}) },
-		"no principal":          func() { jwt.BearerAs[*rest.User](jwt.Config{Keys: keys, Algorithms: []string{"HS256"}}, nil) },
+		"no algorithms":        func() { jwt.Bearer(jwt.Config{Keys: keys}) },
+		"alg none":             func() { jwt.Bearer(jwt.Config{Keys: keys, Algorithms: []string{"none"}}) },
+		"an unknown algorithm": func() { jwt.Bearer(jwt.Config{Keys: keys, Algorithms: []string{"hs256"}}) },
+		"no keys":              func() { jwt.Bearer(jwt.Config{Algorithms: []string{"HS256"}}) },
+		"a leeway":             func() { jwt.Bearer(jwt.Config{Keys: keys, Algorithms: []string{"HS256"}, Leeway: -1}) },
+		"a length":             func() { jwt.Bearer(jwt.Config{Keys: keys, Algorithms: []string{"HS256"}, MaxLength: -1}) },
+		"no principal": func() {
+			jwt.BearerAs[*rest.User](jwt.Config{Keys: keys, Algorithms: []string{"HS256"}}, nil)
+		},
 		"static without keys":   func() { jwt.Static() },
 		"static with a private": func() { jwt.Static(jwt.Key{Algorithm: "RS256", Value: rsaKey()}) },
 		"static with two of an id": func() {
@@ -403,8 +410,14 @@ func TestUser(t *testing.T) {
 		claims jwt.Claims
 		want   *rest.User
 	}{
-		"words":         {jwt.Claims{"sub": "ada", "name": "Ada", "scope": " a  b "}, &rest.User{ID: "ada", Name: "Ada", Scopes: []string{"a", "b"}}},
-		"a list":        {jwt.Claims{"sub": "ada", "scope": []any{"a", 7.0, "", "b c"}}, &rest.User{ID: "ada", Scopes: []string{"a", "b c"}}},
+		"words": {
+			jwt.Claims{"sub": "ada", "name": "Ada", "scope": " a  b "},
+			&rest.User{ID: "ada", Name: "Ada", Scopes: []string{"a", "b"}},
+		},
+		"a list": {
+			jwt.Claims{"sub": "ada", "scope": []any{"a", 7.0, "", "b c"}},
+			&rest.User{ID: "ada", Scopes: []string{"a", "b c"}},
+		},
 		"scp":           {jwt.Claims{"sub": "ada", "scp": []any{"a"}}, &rest.User{ID: "ada", Scopes: []string{"a"}}},
 		"scope and scp": {jwt.Claims{"sub": "ada", "scope": "a", "scp": "b"}, &rest.User{ID: "ada", Scopes: []string{"a"}}},
 		"an admin":      {jwt.Claims{"sub": "ada", "admin": true}, &rest.User{ID: "ada"}},
@@ -441,7 +454,9 @@ func TestDecode(t *testing.T) {
 func TestTokensHaveOneSpelling(t *testing.T) {
 	t.Parallel()
 
-	v, err := jwt.NewVerifier(jwt.Config{Algorithms: []string{"HS256"}, Keys: jwt.Static(jwt.Key{Algorithm: "HS256", Value: secret})})
+	v, err := jwt.NewVerifier(jwt.Config{
+		Algorithms: []string{"HS256"}, Keys: jwt.Static(jwt.Key{Algorithm: "HS256", Value: secret}),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -449,7 +464,10 @@ func TestTokensHaveOneSpelling(t *testing.T) {
 	if _, err := v.Verify(t.Context(), token); err != nil {
 		t.Fatalf("the token itself: %v", err)
 	}
-	for _, other := range []string{token + "\n", token + "\r\n", "\n" + token, strings.Replace(token, ".", "\n.", 1), token[:len(token)-3] + "\n" + token[len(token)-3:], token + " ", token + "=", token + "\x00"} {
+	for _, other := range []string{
+		token + "\n", token + "\r\n", "\n" + token, strings.Replace(token, ".", "\n.", 1),
+		token[:len(token)-3] + "\n" + token[len(token)-3:], token + " ", token + "=", token + "\x00",
+	} {
 		if claims, err := v.Verify(t.Context(), other); !errors.Is(err, rest.ErrBadCredentials) {
 			t.Errorf("%q: %v, %v", other, claims, err)
 		}

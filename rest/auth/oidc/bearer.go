@@ -26,7 +26,9 @@ func Bearer(config Config, options ...auth.Option) rest.Authenticator {
 // own principal. It is called only with valid tokens, and its results mean the same as those
 // of an [auth.Lookup]; nil means that the token belongs to no principal. BearerAs panics if
 // the configuration is wrong.
-func BearerAs[P rest.Principal](config Config, principal func(ctx context.Context, token *Token) (P, error), options ...auth.Option) rest.Authenticator {
+func BearerAs[P rest.Principal](
+	config Config, principal func(ctx context.Context, token *Token) (P, error), options ...auth.Option,
+) rest.Authenticator {
 	if principal == nil {
 		panic("oidc: BearerAs needs a function that returns principals")
 	}
@@ -42,7 +44,8 @@ func BearerAs[P rest.Principal](config Config, principal func(ctx context.Contex
 		}
 		return principal(ctx, token)
 	}
-	options = append([]auth.Option{auth.Name("openID"), auth.BearerFormat("JWT"), auth.MaxLength(v.config.MaxLength)}, options...)
+	options = append([]auth.Option{auth.Name("openID"), auth.BearerFormat("JWT"), auth.MaxLength(v.config.MaxLength)},
+		options...)
 	return &authenticator{Authenticator: auth.Bearer(lookup, options...), issuer: config.Issuer}
 }
 

@@ -93,7 +93,9 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		for id, key := range p.keys {
 			point := must(key.PublicKey.Bytes())
 			encode := base64.RawURLEncoding.EncodeToString
-			keys = append(keys, map[string]string{"kty": "EC", "crv": "P-256", "kid": id, "x": encode(point[1:33]), "y": encode(point[33:])})
+			keys = append(keys, map[string]string{
+				"kty": "EC", "crv": "P-256", "kid": id, "x": encode(point[1:33]), "y": encode(point[33:]),
+			})
 		}
 		write(w, map[string]any{"keys": keys})
 	default:
@@ -138,7 +140,8 @@ func (p *provider) token(t *testing.T, id string, claims jwt.Claims) string {
 	p.mu.Lock()
 	key := p.keys[id]
 	p.mu.Unlock()
-	return sign(t, jwt.SignerConfig{Algorithm: "ES256", Key: key, KeyID: id, Issuer: p.issuer, Audience: []string{"shop"}}, claims)
+	return sign(t, jwt.SignerConfig{Algorithm: "ES256", Key: key, KeyID: id, Issuer: p.issuer, Audience: []string{"shop"}},
+		claims)
 }
 
 func sign(t *testing.T, config jwt.SignerConfig, claims jwt.Claims) string {
@@ -209,7 +212,9 @@ func TestTokens(t *testing.T) {
 
 	anybody := p.config()
 	anybody.Audience, anybody.AnyAudience = "", true
-	if got := ask(newAPI(oidc.Bearer(anybody)), signer(func(c *jwt.SignerConfig) { c.Audience = []string{"other"} })); got != 200 {
+	if got := ask(
+		newAPI(oidc.Bearer(anybody)), signer(func(c *jwt.SignerConfig) { c.Audience = []string{"other"} }),
+	); got != 200 {
 		t.Errorf("any audience: %d", got)
 	}
 	others := p.config()
@@ -315,7 +320,8 @@ func TestRotation(t *testing.T) {
 		want("the first key again", first(), 200, 2)
 		for n := range 20 {
 			forged := sign(t, jwt.SignerConfig{
-				Algorithm: "ES256", Key: must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader)), KeyID: fmt.Sprint("x", n), Issuer: address, Audience: []string{"shop"},
+				Algorithm: "ES256", Key: must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader)), KeyID: fmt.Sprint("x", n),
+				Issuer: address, Audience: []string{"shop"},
 			}, jwt.Claims{"sub": "eve"})
 			want("a flood of unknown keys", forged, 401, 2)
 		}
@@ -433,7 +439,8 @@ func TestDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	scheme := document.Components.SecuritySchemes["openID"]
-	if scheme["type"] != "openIdConnect" || scheme["openIdConnectUrl"] != address+"/.well-known/openid-configuration" || scheme["scheme"] != nil {
+	if scheme["type"] != "openIdConnect" || scheme["openIdConnectUrl"] != address+"/.well-known/openid-configuration" ||
+		scheme["scheme"] != nil {
 		t.Errorf("scheme %v", scheme)
 	}
 }

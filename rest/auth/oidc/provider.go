@@ -36,7 +36,8 @@ func discover(ctx context.Context, config *Config) (*gooidc.IDTokenVerifier, err
 	if len(algorithms) == 0 {
 		algorithms = slices.DeleteFunc(said.Algorithms, func(a string) bool { return !slices.Contains(asymmetric, a) })
 	}
-	keys := gooidc.NewRemoteKeySet(gooidc.ClientContext(ctx, config.client(&seldom{least: config.MinRefresh})), said.KeysURL)
+	keys := gooidc.NewRemoteKeySet(gooidc.ClientContext(ctx, config.client(&seldom{least: config.MinRefresh})),
+		said.KeysURL)
 	if _, err := keys.VerifySignature(ctx, nobodysToken); failedToLoad(err) {
 		return nil, fmt.Errorf("discover %s: %w", config.Issuer, err)
 	}

@@ -71,8 +71,8 @@ func TestStore(t *testing.T, open func(t *testing.T) crud.Store[Item, int64], fe
 	for name, test := range map[string]func(*suite){
 		"Insert": (*suite).testInsert, "Get": (*suite).testGet, "Update": (*suite).testUpdate,
 		"UpdateSome": (*suite).testUpdateSome, "Delete": (*suite).testRemove, "Set": (*suite).testSet,
-		"Patch": (*suite).testPatch, "Unique": (*suite).testUnique, "NotNull": (*suite).testNotNull, "ForeignKey": (*suite).testForeignKey,
-		"Referenced": (*suite).testReferenced, "Check": (*suite).testCheck,
+		"Patch": (*suite).testPatch, "Unique": (*suite).testUnique, "NotNull": (*suite).testNotNull,
+		"ForeignKey": (*suite).testForeignKey, "Referenced": (*suite).testReferenced, "Check": (*suite).testCheck,
 		"Commit": (*suite).testCommit, "Rollback": (*suite).testRollback, "Nested": (*suite).testNested,
 		"Isolated": (*suite).testIsolated, "LostUpdate": (*suite).testLostUpdate, "Race": (*suite).testRace,
 	} {
@@ -93,7 +93,9 @@ type suite struct {
 // item returns a row that violates no constraint.
 func item(slug string) Item {
 	label := "label of " + slug
-	return Item{Slug: slug, Label: &label, Price: 2.5, Active: true, Changed: time.Date(2026, 5, 4, 3, 2, 1, 123456000, time.UTC)}
+	return Item{
+		Slug: slug, Label: &label, Price: 2.5, Active: true, Changed: time.Date(2026, 5, 4, 3, 2, 1, 123456000, time.UTC),
+	}
 }
 
 func (s *suite) insert(t *testing.T, row Item) Item {

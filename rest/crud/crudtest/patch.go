@@ -21,7 +21,8 @@ func (s *suite) testPatch() {
 	api.Register(&items{crud.New(s.Store, crud.Config[Item]{})}, rest.Prefix("/items"))
 	a, b := s.insert(t, item("a")), s.insert(t, item("b"))
 	for field, value := range map[string]string{
-		"note": `"n"`, "parentId": strconv.FormatInt(b.ID, 10), "rating": "1.5", "hidden": "false", "seen": `"2026-05-04T03:02:01Z"`,
+		"note": `"n"`, "parentId": strconv.FormatInt(b.ID, 10), "rating": "1.5", "hidden": "false",
+		"seen": `"2026-05-04T03:02:01Z"`,
 	} {
 		for i, next := range []string{"null", value, value, "null"} {
 			path := "/items/" + strconv.FormatInt(a.ID, 10)

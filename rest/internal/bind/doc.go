@@ -36,10 +36,10 @@
 //
 // A form field with the flag json, as in `form:"meta,json"`, is of any type, and the program decodes it.
 //
-// In a form, an empty value counts as not sent, unless the field is a text. If a parameter was not sent, its field gets the default of its tag, or stays zero, nil or absent. A default
-// never replaces an explicit value. A list repeats its name (tag=a&tag=b), and is also split at commas if its
-// tag says so (`query:"tag,comma"`). Every other parameter that is sent twice is refused, so that a proxy and
-// the program cannot read different values.
+// In a form, an empty value counts as not sent, unless the field is a text. If a parameter was not sent, its field
+// gets the default of its tag, or stays zero, nil or absent. A default never replaces an explicit value. A list
+// repeats its name (tag=a&tag=b), and is also split at commas if its tag says so (`query:"tag,comma"`). Every other
+// parameter that is sent twice is refused, so that a proxy and the program cannot read different values.
 //
 // # Limits
 //

@@ -172,7 +172,11 @@ func TestFileFaults(t *testing.T) {
 	}{
 		{"NoFile", []part{title}, nil},
 		{"Fits", []part{title, {"photo", "p.png", "image/png", strings.Repeat("x", 1000)}}, nil},
-		{"TooLarge", []part{title, {"photo", "p.png", "image/png", strings.Repeat("x", 1001)}}, []string{"file.photo file_too_large"}},
+		{
+			"TooLarge",
+			[]part{title, {"photo", "p.png", "image/png", strings.Repeat("x", 1001)}},
+			[]string{"file.photo file_too_large"},
+		},
 		{"AnySubtype", []part{title, {"photo", "p.txt", "text/csv; charset=utf-8", "x"}}, nil},
 		{"OtherType", []part{title, {"photo", "p.jpg", "image/jpeg", "x"}}, []string{"file.photo file_content_type"}},
 		{"NoType", []part{title, {"photo", "p.png", "", "x"}}, []string{"file.photo file_content_type"}},

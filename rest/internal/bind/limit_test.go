@@ -62,12 +62,20 @@ func TestLimits(t *testing.T) {
 		{"small", []string{"1", "4"}, map[string]string{"0": fault.KindGreater, "5": fault.KindLess}},
 		{"even", []string{"-4", "0", "2"}, map[string]string{"3": fault.KindMultipleOf, "-1": fault.KindMultipleOf}},
 		{"big", []string{"9007199254740992"}, map[string]string{"9007199254740993": fault.KindLessEqual}},
-		{"uint", []string{"3", "9"}, map[string]string{"0": fault.KindGreaterEqual, "12": fault.KindLessEqual, "4": fault.KindMultipleOf}},
+		{
+			"uint",
+			[]string{"3", "9"},
+			map[string]string{"0": fault.KindGreaterEqual, "12": fault.KindLessEqual, "4": fault.KindMultipleOf},
+		},
 		{"float", []string{"0.5", "1.4999"}, map[string]string{"0.49": fault.KindGreaterEqual, "1.5": fault.KindLess}},
 		{"cents", []string{"0.3", "0", "-12.7"}, map[string]string{"0.35": fault.KindMultipleOf}},
 		{"single", []string{"2.5"}, map[string]string{"2.6": fault.KindLessEqual}},
 		{"wait", []string{"1s", "60m"}, map[string]string{"999ms": fault.KindGreaterEqual, "61m": fault.KindLessEqual}},
-		{"text", []string{"éé", "éèêë"}, map[string]string{"é": fault.KindTooShort, "": fault.KindTooShort, "éèêëē": fault.KindTooLong}},
+		{
+			"text",
+			[]string{"éé", "éèêë"},
+			map[string]string{"é": fault.KindTooShort, "": fault.KindTooShort, "éèêëē": fault.KindTooLong},
+		},
 		{"code", []string{"ABC"}, map[string]string{"abc": fault.KindPattern, "ABCD": fault.KindTooLong}},
 		{"color", []string{"red"}, map[string]string{"Red": fault.KindEnum, "": fault.KindEnum}},
 		{"one", []string{"1", "+3", "02"}, map[string]string{"4": fault.KindEnum}},
@@ -283,7 +291,8 @@ func TestSnakeCase(t *testing.T) {
 
 	for name, want := range map[string]string{
 		"ID": "id", "AuthorID": "author_id", "HTTPServer": "http_server", "MinPrice": "min_price",
-		"A": "a", "Line2": "line2", "already_snake": "already_snake", "Price_GTE": "price_gte", "IDs": "ids", "URLsSeen": "urls_seen", "AStar": "a_star",
+		"A": "a", "Line2": "line2", "already_snake": "already_snake", "Price_GTE": "price_gte", "IDs": "ids",
+		"URLsSeen": "urls_seen", "AStar": "a_star",
 	} {
 		if got := bind.SnakeCase(name); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)

@@ -49,15 +49,17 @@ func TestDefaults(t *testing.T) {
 		`{}`: `{` + filled + `}`,
 		`{"express":false,"count":0,"name":"","limit":0,"tags":[],"color":""}`: `{"express":false,"count":0,"name":"","limit":0,"tags":[],"color":""}`,
 		`{"express":null,"count":null,"name":null,"tags":null}`:                `{` + filled + `}`,
-		`{"limit":null}`:                       `{` + strings.ReplaceAll(filled, `"limit":5`, `"limit":null`) + `}`,
-		`{"children":[{},{"count":0}]}`:        `{` + filled + `,"children":[{` + filled + `},{` + strings.ReplaceAll(filled, `"count":7`, `"count":0`) + `}]}`,
-		`{"byName":{"a":{"byName":{"b":{}}}}}`: `{` + filled + `,"byName":{"a":{` + filled + `,"byName":{"b":{` + filled + `}}}}}`,
-		`{"byPtr":{"-1":{}}}`:                  `{` + filled + `,"byPtr":{"-1":{` + filled + `}}}`,
-		`{"fixed":[{}]}`:                       `{` + filled + `,"fixed":[{` + filled + `}]}`,
-		`{"one":{"one":{}}}`:                   `{` + filled + `,"one":{` + filled + `,"one":{` + filled + `}}}`,
-		`{"maybe":{}}`:                         `{` + filled + `,"maybe":{"size":3}}`,
-		`{"maybe":{"size":0}}`:                 `{` + filled + `,"maybe":{"size":0}}`,
-		`{"maybe":null}`:                       `{` + filled + `,"maybe":null}`,
+		`{"limit":null}`: `{` + strings.ReplaceAll(filled, `"limit":5`, `"limit":null`) + `}`,
+		`{"children":[{},{"count":0}]}`: `{` + filled + `,"children":[{` + filled + `},{` +
+			strings.ReplaceAll(filled, `"count":7`, `"count":0`) + `}]}`,
+		`{"byName":{"a":{"byName":{"b":{}}}}}`: `{` + filled + `,"byName":{"a":{` + filled + `,"byName":{"b":{` +
+			filled + `}}}}}`,
+		`{"byPtr":{"-1":{}}}`:  `{` + filled + `,"byPtr":{"-1":{` + filled + `}}}`,
+		`{"fixed":[{}]}`:       `{` + filled + `,"fixed":[{` + filled + `}]}`,
+		`{"one":{"one":{}}}`:   `{` + filled + `,"one":{` + filled + `,"one":{` + filled + `}}}`,
+		`{"maybe":{}}`:         `{` + filled + `,"maybe":{"size":3}}`,
+		`{"maybe":{"size":0}}`: `{` + filled + `,"maybe":{"size":0}}`,
+		`{"maybe":null}`:       `{` + filled + `,"maybe":null}`,
 	} {
 		t.Run(data, func(t *testing.T) {
 			t.Parallel()

@@ -70,7 +70,8 @@ func (s *scanner) tryKey(rule *dictRule, key []byte) bool {
 
 // formNames are the formats of JSON Schema that the forms are called by.
 var formNames = map[textform.Form]string{
-	textform.Date: "date", textform.Clock: "time", textform.Span: "duration", textform.Address: "uri", textform.Reference: "uri-reference",
+	textform.Date: "date", textform.Clock: "time", textform.Span: "duration", textform.Address: "uri",
+	textform.Reference: "uri-reference",
 }
 
 // unquoted is the text of a string that was read before.

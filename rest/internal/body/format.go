@@ -28,12 +28,15 @@ var formats = map[string]func(string) bool{
 		addr, err := netip.ParseAddr(s)
 		return err == nil && addr.Is6() && !addr.Is4In6()
 	},
-	"ip":                    func(s string) bool { _, err := netip.ParseAddr(s); return err == nil },
-	"uri":                   isURI,
-	"uri-reference":         isReference,
-	"iri":                   isURI,
-	"iri-reference":         isReference,
-	"uri-template":          func(s string) bool { u, err := url.Parse(s); return err == nil && uriTemplate.MatchString(u.Path) },
+	"ip":            func(s string) bool { _, err := netip.ParseAddr(s); return err == nil },
+	"uri":           isURI,
+	"uri-reference": isReference,
+	"iri":           isURI,
+	"iri-reference": isReference,
+	"uri-template": func(s string) bool {
+		u, err := url.Parse(s)
+		return err == nil && uriTemplate.MatchString(u.Path)
+	},
 	"uuid":                  isUUID,
 	"json-pointer":          jsonPointer.MatchString,
 	"relative-json-pointer": relativePointer.MatchString,

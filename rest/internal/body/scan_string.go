@@ -115,7 +115,8 @@ func unit(b []byte) (int, flaw) {
 		return unitLength, hasNUL
 	case !utf16.IsSurrogate(r):
 		return unitLength, flawless
-	case escapeLength(b[unitLength:]) == unitLength && utf16.DecodeRune(r, codeUnit(b[unitLength:])) != unicode.ReplacementChar:
+	case escapeLength(b[unitLength:]) == unitLength &&
+		utf16.DecodeRune(r, codeUnit(b[unitLength:])) != unicode.ReplacementChar:
 		return 2 * unitLength, flawless
 	}
 

@@ -79,8 +79,9 @@ func TestIntegral(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"1.5": "int_from_float at body.int", "1e-1": "int_from_float at body.int", "1.00000000000000000000000000001": "int_from_float at body.int",
-		"1e-999999999999": "int_from_float at body.int", "1e400": "int_overflow at body.int", "1e999999999999": "int_overflow at body.int",
+		"1.5": "int_from_float at body.int", "1e-1": "int_from_float at body.int",
+		"1.00000000000000000000000000001": "int_from_float at body.int", "1e-999999999999": "int_from_float at body.int",
+		"1e400": "int_overflow at body.int", "1e999999999999": "int_overflow at body.int",
 		"9223372036854775808.0": "int_overflow at body.int", "1e19": "int_overflow at body.int",
 	} {
 		if got := strings.Join(found(plan, `{"int":`+text+`}`), ", "); got != want {
@@ -88,7 +89,8 @@ func TestIntegral(t *testing.T) {
 		}
 	}
 	var got numbers
-	if _, faults := plan.Decode([]byte(`{"uint":18446744073709551615.0}`), &got); len(faults) > 0 || got.Uint != math.MaxUint64 {
+	if _, faults := plan.Decode([]byte(`{"uint":18446744073709551615.0}`), &got); len(faults) > 0 ||
+		got.Uint != math.MaxUint64 {
 		t.Errorf("got %d and %v", got.Uint, faults)
 	}
 	if got := found(plan, `{"uint":18446744073709551616.0}`); len(got) != 1 {

@@ -54,7 +54,8 @@ func Fields(file *ast.File, add func(name, text string)) {
 // isOfAPI reports whether a field shows that its struct is one of the API.
 func isOfAPI(f *ast.Field) bool {
 	tag := tagOf(f)
-	return len(f.Names) == 1 && f.Names[0].Name == "_" || slices.ContainsFunc(sources, func(name string) bool { return tag.Get(name) != "" })
+	return len(f.Names) == 1 && f.Names[0].Name == "_" ||
+		slices.ContainsFunc(sources, func(name string) bool { return tag.Get(name) != "" })
 }
 
 func tagOf(f *ast.Field) reflect.StructTag {

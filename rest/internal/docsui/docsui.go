@@ -33,7 +33,8 @@ import (
 func Page(base, specURL, title string, missing http.HandlerFunc) http.Handler {
 	spec, err := url.Parse(specURL)
 	if err != nil || specURL == "" || !fetchable(spec) {
-		panic(fmt.Sprintf("docs page %q: the document's address %q is neither a path nor an http or https address", base, specURL))
+		panic(fmt.Sprintf("docs page %q: the document's address %q is neither a path nor an http or https address", base,
+			specURL))
 	}
 	base = strings.TrimSuffix(path.Clean("/"+base), "/")
 	p := &page{base: base, policy: policy(spec), missing: missing}
@@ -107,7 +108,8 @@ func document(title, dir, spec string) *representation {
 </head>
 <body>
 <div id="swagger-ui" data-spec="`+html.EscapeString(spec)+`"></div>
-<noscript>This page needs JavaScript. <a href="`+html.EscapeString(spec)+`">The OpenAPI document</a> does not.</noscript>
+<noscript>This page needs JavaScript. <a href="`+
+		html.EscapeString(spec)+`">The OpenAPI document</a> does not.</noscript>
 </body>
 </html>
 `))

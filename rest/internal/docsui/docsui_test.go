@@ -41,7 +41,8 @@ func references(t *testing.T, h http.Handler, target string) []string {
 		t.Fatal(err)
 	}
 	var all []string
-	for _, found := range regexp.MustCompile(`(?:href|src|data-spec)="([^"]*)"`).FindAllStringSubmatch(r.Body.String(), -1) {
+	for _, found := range regexp.MustCompile(`(?:href|src|data-spec)="([^"]*)"`).
+		FindAllStringSubmatch(r.Body.String(), -1) {
 		reference, err := at.Parse(found[1])
 		if err != nil {
 			t.Fatal(err)
@@ -80,8 +81,10 @@ func TestPageRefersBelowItself(t *testing.T) {
 		"prefix, below":         {"/docs", "openapi.json", "/v1/docs/", "/v1/docs/", "/v1/openapi.json"},
 		"base that needs quote": {"/our docs", "openapi.json", "/our%20docs", "/our%20docs/", "/openapi.json"},
 		"base with a colon":     {"/api:docs", "openapi.json", "/api:docs", "/api:docs/", "/openapi.json"},
-		"other origin":          {"/docs", "https://example.com/openapi.json", "/docs", "/docs/", "https://example.com/openapi.json"},
-		"spec with a query":     {"/docs", "openapi.json?part=1&lang=en", "/docs/", "/docs/", "/openapi.json?part=1&lang=en"},
+		"other origin": {
+			"/docs", "https://example.com/openapi.json", "/docs", "/docs/", "https://example.com/openapi.json",
+		},
+		"spec with a query": {"/docs", "openapi.json?part=1&lang=en", "/docs/", "/docs/", "/openapi.json?part=1&lang=en"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -40,7 +40,8 @@ func TestPolicyAllowsTheDocument(t *testing.T) {
 		"http://[::1]:8080/a.json":            "; connect-src 'self' http://[::1]:8080; ",
 		"//example.com/a.json":                "; connect-src 'self' example.com; ",
 	} {
-		got := ask(t, docsui.Page("/docs", spec, "Books", http.NotFound), http.MethodGet, "/docs").Header().Get("Content-Security-Policy")
+		got := ask(t, docsui.Page("/docs", spec, "Books", http.NotFound), http.MethodGet,
+			"/docs").Header().Get("Content-Security-Policy")
 		if !strings.Contains(got, want) {
 			t.Errorf("%s: %q has no %q", spec, got, want)
 		}
@@ -91,7 +92,10 @@ func TestPageEscapes(t *testing.T) {
 func TestPageRefusesAddress(t *testing.T) {
 	t.Parallel()
 
-	for _, spec := range []string{"", "javascript:alert(1)", "data:,{}", "file:///etc/passwd", "https:", "https:openapi.json", "https://[", "http://a:b@example.com/", "//a;script-src/", "\x00"} {
+	for _, spec := range []string{
+		"", "javascript:alert(1)", "data:,{}", "file:///etc/passwd", "https:", "https:openapi.json", "https://[",
+		"http://a:b@example.com/", "//a;script-src/", "\x00",
+	} {
 		t.Run(spec, func(t *testing.T) {
 			t.Parallel()
 

@@ -18,11 +18,13 @@ const maxOwn = 200
 // strconv, reveal the program's insides. A text that repeats what was sent is left out as well.
 func Own(err error, t reflect.Type, sent string) (string, bool) {
 	words := err.Error()
-	if words == "" || len(words) > maxOwn || !utf8.ValidString(words) || strings.ContainsAny(words, "\n\r\x00") || !isOwn(err, t) {
+	if words == "" || len(words) > maxOwn || !utf8.ValidString(words) ||
+		strings.ContainsAny(words, "\n\r\x00") || !isOwn(err, t) {
 		return "", false
 	}
-	if sent = strings.Trim(sent, `" `); sent != "" && (len(sent) > 2 && strings.Contains(words, sent) || strings.Contains(words, strconv.Quote(sent)) ||
-		strings.Contains(words, "'"+sent+"'")) {
+	if sent = strings.Trim(sent, `" `); sent != "" &&
+		(len(sent) > 2 && strings.Contains(words, sent) || strings.Contains(words, strconv.Quote(sent)) ||
+			strings.Contains(words, "'"+sent+"'")) {
 		return "", false
 	}
 
@@ -31,7 +33,8 @@ func Own(err error, t reflect.Type, sent string) (string, bool) {
 
 func isOwn(err error, t reflect.Type) bool {
 	for ; err != nil; err = errors.Unwrap(err) {
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, strconv.ErrSyntax) || errors.Is(err, strconv.ErrRange) {
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, strconv.ErrSyntax) ||
+			errors.Is(err, strconv.ErrRange) {
 			return false
 		}
 		kind := reflect.TypeOf(err)

@@ -208,9 +208,11 @@ var pydanticWords = map[string]pydanticWord{
 
 // pydanticRules are for kinds with limits.
 var pydanticRules = map[string]func(limits map[string]any) string{
-	KindTooShort:     characters("at least", "min_length"),
-	KindTooLong:      characters("at most", "max_length"),
-	KindPattern:      func(l map[string]any) string { return fmt.Sprintf("String should match pattern '%v'", l["pattern"]) },
+	KindTooShort: characters("at least", "min_length"),
+	KindTooLong:  characters("at most", "max_length"),
+	KindPattern: func(l map[string]any) string {
+		return fmt.Sprintf("String should match pattern '%v'", l["pattern"])
+	},
 	KindGreater:      compared("greater than", "gt"),
 	KindGreaterEqual: compared("greater than or equal to", "ge"),
 	KindLess:         compared("less than", "lt"),

@@ -219,7 +219,8 @@ func urlReason(text string) string {
 	}
 	scheme, rest, found := strings.Cut(text, ":")
 	scheme = strings.ToLower(scheme)
-	if !found || scheme == "" || scheme[0] < 'a' || scheme[0] > 'z' || strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyz0123456789+-.") != "" {
+	if !found || scheme == "" || scheme[0] < 'a' || scheme[0] > 'z' ||
+		strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyz0123456789+-.") != "" {
 		return "relative URL without a base"
 	}
 	if !slices.Contains([]string{"http", "https", "ws", "wss", "ftp"}, scheme) {

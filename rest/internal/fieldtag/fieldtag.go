@@ -27,9 +27,9 @@ var sources = []string{"path", "query", "header", "cookie", "form", "file"}
 var own = folded(slices.Concat(sources, []string{
 	"json", "filter", "crud",
 	"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
-	"minLength", "maxLength", "pattern", "enum", "const", "format", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties",
-	"default", "required", "nullable", "doc", "docOf", "example", "deprecated", "hidden", "readOnly", "writeOnly", "contentType", "maxSize",
-	"dependentRequired", "additionalProperties",
+	"minLength", "maxLength", "pattern", "enum", "const", "format", "minItems", "maxItems", "uniqueItems", "minProperties",
+	"maxProperties", "default", "required", "nullable", "doc", "docOf", "example", "deprecated", "hidden", "readOnly",
+	"writeOnly", "contentType", "maxSize", "dependentRequired", "additionalProperties",
 }))
 
 // inAnswers are the tags whose misspelling would change an answer.
@@ -122,7 +122,8 @@ func (w *walker) value(v visit, way string) {
 		case v.typ.Kind() == reflect.Struct:
 			w.structure(v, way)
 			return
-		case v.typ.Kind() == reflect.Pointer, v.typ.Kind() == reflect.Slice, v.typ.Kind() == reflect.Array, v.typ.Kind() == reflect.Map:
+		case v.typ.Kind() == reflect.Pointer, v.typ.Kind() == reflect.Slice, v.typ.Kind() == reflect.Array,
+			v.typ.Kind() == reflect.Map:
 			v.asked = v.asked || p.Implements(validator)
 			v.typ = v.typ.Elem()
 		default:

@@ -13,8 +13,8 @@ func TestForm(t *testing.T) {
 
 	for tag, ok := range map[reflect.StructTag]bool{
 		"": true, `json:"x"`: true, `json:"x"  bun:"a,\"b\""`: true, ` json:"x" `: true,
-		`json: "x"`: false, `json:x`: false, `json:"x", format:"date"`: false, `json`: false, `json:"x`: false, "json:\"x\"\tdoc:\"y\"": false,
-		`json:"\x"`: false,
+		`json: "x"`: false, `json:x`: false, `json:"x", format:"date"`: false, `json`: false, `json:"x`: false,
+		"json:\"x\"\tdoc:\"y\"": false, `json:"\x"`: false,
 	} {
 		if err := fieldtag.Answer(reflect.StructField{Name: "X", Tag: tag}); (err == nil) != ok {
 			t.Errorf("`%s`: %v", tag, err)

@@ -54,7 +54,8 @@ func TestStates(t *testing.T) {
 		{opt.Null[int](), false, true, false},
 		{opt.Some(0), true, false, false},
 	} {
-		if tc.opt.IsSet() != tc.set || tc.opt.IsNull() != tc.null || tc.opt.IsAbsent() != tc.absent || tc.opt.IsZero() != tc.absent {
+		if tc.opt.IsSet() != tc.set || tc.opt.IsNull() != tc.null || tc.opt.IsAbsent() != tc.absent ||
+			tc.opt.IsZero() != tc.absent {
 			t.Errorf("%+v is set %v, null %v, absent %v", tc.opt, tc.opt.IsSet(), tc.opt.IsNull(), tc.opt.IsAbsent())
 		}
 		if _, ok := tc.opt.Get(); ok != tc.set {
@@ -103,7 +104,9 @@ func TestElemOf(t *testing.T) {
 	if elem, ok := opt.ElemOf(reflect.TypeFor[opt.Opt[[]int]]()); !ok || elem != reflect.TypeFor[[]int]() {
 		t.Errorf("got %v, %v", elem, ok)
 	}
-	for _, typ := range []reflect.Type{reflect.TypeFor[int](), reflect.TypeFor[*opt.Opt[int]](), reflect.TypeFor[other]()} {
+	for _, typ := range []reflect.Type{
+		reflect.TypeFor[int](), reflect.TypeFor[*opt.Opt[int]](), reflect.TypeFor[other](),
+	} {
 		if _, ok := opt.ElemOf(typ); ok {
 			t.Errorf("%v is no Opt", typ)
 		}

@@ -124,7 +124,8 @@ func (r converter) closed(ref string) bool {
 
 // isNullableRef recognizes the result of [Registry.nullable] for a reference.
 func isNullableRef(s *huma.Schema) bool {
-	return len(s.AnyOf) == 2 && s.AnyOf[0].Ref != "" && s.AnyOf[1].Type == "null" && s.OneOf == nil && s.AllOf == nil && s.Not == nil
+	return len(s.AnyOf) == 2 && s.AnyOf[0].Ref != "" && s.AnyOf[1].Type == "null" && s.OneOf == nil &&
+		s.AllOf == nil && s.Not == nil
 }
 
 func defaultText(s *huma.Schema) json.RawMessage {

@@ -64,7 +64,8 @@ func (r *Registry) withTextDefaults(t reflect.Type) *huma.Schema {
 	}
 
 	s := &huma.Schema{
-		Type: huma.TypeObject, AdditionalProperties: false, Properties: map[string]*huma.Schema{}, DependentRequired: map[string][]string{},
+		Type: huma.TypeObject, AdditionalProperties: false, Properties: map[string]*huma.Schema{},
+		DependentRequired: map[string][]string{},
 	}
 	if f, ok := t.FieldByName("_"); ok {
 		s.AdditionalProperties = f.Tag.Get("additionalProperties") == "true"
@@ -113,7 +114,9 @@ func (r *Registry) schemaOf(t reflect.Type, f reflect.StructField) *huma.Schema 
 	text := f.Tag.Get("default")
 	value, err := defaultOfText(of, list, f.Tag.Get("format"), text)
 	if err != nil {
-		panic(mistake{fmt.Errorf("schema of %s: field %s: the tag default:%q does not fit %v: %w", t, f.Name, text, f.Type, err)})
+		panic(mistake{
+			fmt.Errorf("schema of %s: field %s: the tag default:%q does not fit %v: %w", t, f.Name, text, f.Type, err),
+		})
 	}
 	s.Default = value
 
@@ -147,7 +150,8 @@ func defaultOfText(t reflect.Type, list bool, format, text string) (any, error) 
 
 // examples has an example of each form.
 var examples = map[textform.Form]string{
-	textform.Date: "2026-11-22", textform.Clock: "15:04:05", textform.Span: "PT1H30M", textform.Address: "https://example.com/a", textform.Reference: "/a?b=c",
+	textform.Date: "2026-11-22", textform.Clock: "15:04:05", textform.Span: "PT1H30M",
+	textform.Address: "https://example.com/a", textform.Reference: "/a?b=c",
 }
 
 // wireOf returns the default of one value.

@@ -22,7 +22,10 @@ type namer struct {
 }
 
 func newNamer() *namer {
-	return &namer{names: map[reflect.Type]string{}, usual: map[reflect.Type]string{}, made: map[string]string{}, taken: map[string]bool{}}
+	return &namer{
+		names: map[reflect.Type]string{}, usual: map[reflect.Type]string{}, made: map[string]string{},
+		taken: map[string]bool{},
+	}
 }
 
 // NameBy sets the function that chooses names, by the usual name and the type, which is nil for a component
@@ -40,7 +43,12 @@ func (n *namer) chosen(name string, t reflect.Type) string {
 	case own == "" || own == name:
 		return name
 	case title(own) != strings.ToUpper(own[:1])+own[1:]:
-		panic(mistake{fmt.Errorf("schema: %q, for %s, is no name of a component: it has characters other than letters, digits, '.', '-' and '_'", own, name)})
+		panic(mistake{
+			fmt.Errorf(
+				"schema: %q, for %s, is no name of a component: it has characters other than letters, digits, '.', '-' and '_'",
+				own, name,
+			),
+		})
 	case n.taken[own]:
 		panic(mistake{fmt.Errorf("schema: the name %q, for %s, is that of another component", own, name)})
 	}

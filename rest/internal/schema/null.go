@@ -36,10 +36,12 @@ func (r *Registry) nullableRef(s *huma.Schema) *huma.Schema {
 // reasons, no handler expects a nil one from a request, and package wire refuses one in an answer.
 func (r *Registry) nullItems(t reflect.Type, s *huma.Schema) {
 	t = valueType(t)
-	if k := t.Kind(); k != reflect.Slice && k != reflect.Array && k != reflect.Map || t.Elem().Kind() != reflect.Pointer || implements(t, jsonMarshaler) {
+	if k := t.Kind(); k != reflect.Slice && k != reflect.Array && k != reflect.Map || t.Elem().Kind() != reflect.Pointer ||
+		implements(t, jsonMarshaler) {
 		return
 	}
-	if e := t.Elem().Elem(); t.Kind() != reflect.Array && isComponent(e) && !implements(e, jsonMarshaler) && !implements(e, textMarshaler) {
+	if e := t.Elem().Elem(); t.Kind() != reflect.Array && isComponent(e) && !implements(e, jsonMarshaler) &&
+		!implements(e, textMarshaler) {
 		return
 	}
 	if s.Items != nil {

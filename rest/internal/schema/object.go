@@ -45,7 +45,8 @@ func implements(t, what reflect.Type) bool {
 
 // isComponent reports whether a type is described once, under a name.
 func isComponent(t reflect.Type) bool {
-	return t.Kind() == reflect.Struct && t != timeType && !textform.IsURL(t) && !implements(t, provider) && !implements(t, textUnmarshaler)
+	return t.Kind() == reflect.Struct && t != timeType && !textform.IsURL(t) && !implements(t, provider) &&
+		!implements(t, textUnmarshaler)
 }
 
 // special returns the schema of types that huma describes differently from what encoding/json writes, and nil
@@ -214,7 +215,8 @@ func (r *Registry) unanswered(t reflect.Type, f body.Field) bool {
 	}
 	if !f.OmitEmpty && !f.OmitZero {
 		panic(mistake{fmt.Errorf("schema of %s: field %s: writeOnly:\"true\" and each answer would have it: "+
-			"answer with a type without the field, or give its json tag omitempty or omitzero and leave it empty", t, f.Field.Name)})
+			"answer with a type without the field, or give its json tag omitempty or omitzero and leave it empty", t,
+			f.Field.Name)})
 	}
 
 	return true

@@ -307,8 +307,10 @@ func TestComposed(t *testing.T) {
 		`{"shapes":[{"kind":"circle","radius":1},{"kind":"square","side":2}]}`: nil,
 		`{"shapes":[{"kind":"circle","side":1}]}`:                              {"value_error at body.shapes[0]"},
 		`{"shapes":[{"kind":"circle","radius":"x"}]}`:                          {"float_type at body.shapes[0].radius"},
-		`{"shapes":[{"kind":"circle","radius":1,"RADIUS":2}]}`:                 {"key_case_mismatch at body.shapes[0].RADIUS"},
-		`{"shapes":[{"kind":"circle","radius":1,"radius":2}]}`:                 {"duplicate_key at body.shapes[0].radius"},
+		`{"shapes":[{"kind":"circle","radius":1,"RADIUS":2}]}`: {
+			"key_case_mismatch at body.shapes[0].RADIUS",
+		},
+		`{"shapes":[{"kind":"circle","radius":1,"radius":2}]}`: {"duplicate_key at body.shapes[0].radius"},
 	} {
 		t.Run(data, func(t *testing.T) {
 			t.Parallel()

@@ -14,25 +14,26 @@ func TestSpan(t *testing.T) {
 	t.Parallel()
 
 	for text, want := range map[string]time.Duration{
-		"PT1H30M": 90 * time.Minute, "P1DT2H": 26 * time.Hour, "P2W": 14 * 24 * time.Hour, "PT0S": 0, "P0D": 0, "PT0.5S": time.Second / 2,
-		"PT0,5S": time.Second / 2, "PT1.5H": 90 * time.Minute, "-PT5M": -5 * time.Minute, "+PT5M": 5 * time.Minute, "1h30m": 90 * time.Minute,
-		"-5m": -5 * time.Minute, "0": 0,
+		"PT1H30M": 90 * time.Minute, "P1DT2H": 26 * time.Hour, "P2W": 14 * 24 * time.Hour, "PT0S": 0, "P0D": 0,
+		"PT0.5S": time.Second / 2, "PT0,5S": time.Second / 2, "PT1.5H": 90 * time.Minute, "-PT5M": -5 * time.Minute,
+		"+PT5M": 5 * time.Minute, "1h30m": 90 * time.Minute, "-5m": -5 * time.Minute, "0": 0,
 	} {
 		if got, ok := textform.ParseSpan(text); !ok || got != want {
 			t.Errorf("%s is %v %t, want %v", text, got, ok, want)
 		}
 	}
 	for _, text := range []string{
-		"", "P", "PT", "P1", "1", "P1M", "P1Y", "P1DT", "PT1M1H", "PT1H1H", "PTH", "PT1.5H1M", "PT.5S", "PT1.S", "PT1e3S", "--PT1S", "P-1D", "pt1h",
-		"PT9999999999999H", "P1D2H", "PT1S ", "PT1X", "1 hour",
+		"", "P", "PT", "P1", "1", "P1M", "P1Y", "P1DT", "PT1M1H", "PT1H1H", "PTH", "PT1.5H1M", "PT.5S", "PT1.S", "PT1e3S",
+		"--PT1S", "P-1D", "pt1h", "PT9999999999999H", "P1D2H", "PT1S ", "PT1X", "1 hour",
 	} {
 		if got, ok := textform.ParseSpan(text); ok {
 			t.Errorf("%q was read as %v", text, got)
 		}
 	}
 	for d, want := range map[time.Duration]string{
-		0: "PT0S", 90 * time.Minute: "PT1H30M", 26 * time.Hour: "PT26H", time.Second + time.Millisecond: "PT1.001S", -time.Minute: "-PT1M",
-		math.MaxInt64: "PT2562047H47M16.854775807S", math.MinInt64: "-PT2562047H47M16.854775808S", time.Hour + time.Second: "PT1H1S",
+		0: "PT0S", 90 * time.Minute: "PT1H30M", 26 * time.Hour: "PT26H", time.Second + time.Millisecond: "PT1.001S",
+		-time.Minute: "-PT1M", math.MaxInt64: "PT2562047H47M16.854775807S", math.MinInt64: "-PT2562047H47M16.854775808S",
+		time.Hour + time.Second: "PT1H1S",
 	} {
 		if got := textform.SpanText(d); got != want {
 			t.Errorf("%v is written %s, want %s", d, got, want)
@@ -74,7 +75,9 @@ func TestTimes(t *testing.T) {
 func TestURL(t *testing.T) {
 	t.Parallel()
 
-	for text, reference := range map[string]bool{"https://example.com/a?b=c#d": false, "mailto:a@b.org": false, "/a": true, "a?b=c": true, "": true} {
+	for text, reference := range map[string]bool{
+		"https://example.com/a?b=c#d": false, "mailto:a@b.org": false, "/a": true, "a?b=c": true, "": true,
+	} {
 		if _, ok := textform.ParseURL(text, true); !ok {
 			t.Errorf("%q is no reference", text)
 		}

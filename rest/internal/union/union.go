@@ -103,8 +103,9 @@ func compile(of reflect.Type) (*Plan, error) {
 		return nil, fmt.Errorf("%v: a union has two variants or more", of)
 	}
 	if p.Property = shared(tags); p.Property == "" {
-		return nil, fmt.Errorf("%v: no property tells its variants apart: each of them needs a text field with one json name and a tag const "+
-			"of its own, such as `json:\"kind\" const:\"%s\"`", of, strings.ToLower(of.Field(p.Variants[0].Field).Name))
+		return nil,
+			fmt.Errorf("%v: no property tells its variants apart: each of them needs a text field with one json name and a tag const "+
+				"of its own, such as `json:\"kind\" const:\"%s\"`", of, strings.ToLower(of.Field(p.Variants[0].Field).Name))
 	}
 	for i := range p.Variants {
 		f := tags[i][p.Property]
@@ -223,7 +224,8 @@ func (p *Plan) Set(value reflect.Value) (any, error) {
 		switch f := value.Field(v.Field); {
 		case f.IsNil():
 		case found.IsValid():
-			return nil, fmt.Errorf("a %v has two variants: %s and %s", p.Type, p.Type.Field(variant.Field).Name, p.Type.Field(v.Field).Name)
+			return nil, fmt.Errorf("a %v has two variants: %s and %s", p.Type, p.Type.Field(variant.Field).Name,
+				p.Type.Field(v.Field).Name)
 		default:
 			found, variant = f, v
 		}

@@ -55,7 +55,9 @@ func (c *compiler) node(t reflect.Type) (*node, error) {
 		return n, c.inside(n, list, t.Elem())
 	case reflect.Map:
 		if _, has := method(t.Key()); has {
-			return nil, fmt.Errorf("the keys of %v have a method Validate, which is never called: check them in a Validate of the map's own type", t)
+			return nil, fmt.Errorf(
+				"the keys of %v have a method Validate, which is never called: check them in a Validate of the map's own type", t,
+			)
 		}
 
 		return n, c.inside(n, dictionary, t.Elem())

@@ -32,7 +32,9 @@ func (c checker) check(t reflect.Type) error {
 	if elem, ok := opt.ElemOf(t); ok {
 		return c.check(elem)
 	}
-	if slices.ContainsFunc(own, func(m reflect.Type) bool { return t.Implements(m) || reflect.PointerTo(t).Implements(m) }) {
+	if slices.ContainsFunc(own, func(m reflect.Type) bool {
+		return t.Implements(m) || reflect.PointerTo(t).Implements(m)
+	}) {
 		return nil
 	}
 	switch t.Kind() {

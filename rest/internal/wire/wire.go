@@ -265,7 +265,8 @@ func (c *compiler) object(n *node) {
 // spread passes to each node what is known about the nodes below it.
 func (c *compiler) spread() {
 	for _, n := range c.all {
-		n.strict = (n.kind == list || n.kind == dictionary) && n.elem != nil && n.elem.kind == pointer && n.elem.elem.kind == object
+		n.strict = (n.kind == list || n.kind == dictionary) && n.elem != nil && n.elem.kind == pointer &&
+			n.elem.elem.kind == object
 	}
 	for again := true; again; {
 		again = false
@@ -311,7 +312,8 @@ func (n *node) below() (lists, texts bool) {
 	switch {
 	case n.elem != nil && n.kind == optional:
 		// An Opt whose list is null stays null, because the program has said so.
-		return n.elem.lists && n.elem.kind != list && n.elem.kind != dictionary || n.elem.strict || n.elem.elem != nil && n.elem.elem.lists, n.elem.texts
+		return n.elem.lists && n.elem.kind != list && n.elem.kind != dictionary || n.elem.strict ||
+			n.elem.elem != nil && n.elem.elem.lists, n.elem.texts
 	case n.elem != nil:
 		return n.elem.lists, n.elem.texts
 	}

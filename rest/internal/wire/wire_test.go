@@ -86,9 +86,11 @@ func full() *tree {
 	return &tree{
 		inherited: &inherited{},
 		Ptr:       &leaf{}, Leaves: []leaf{{Tags: []string{"a"}, Meta: map[string]string{}}, {}}, Ptrs: []*leaf{{}},
-		Map: map[string]leaf{"a": {}, "b": {Tags: []string{}}}, MapPtr: map[int]*leaf{1: {}}, Lists: map[string][]string{"x": nil},
-		Any: map[string]any{"list": []string(nil), "leaf": leaf{}, "ptr": &leaf{}, "null": nil, "n": 1.5}, Anys: []any{nil, []int(nil), leaf{}},
-		Opt: opt.Some[[]string](nil), OptIn: opt.Some(leaf{}), OptNil: opt.Some([]leaf{{}}), Matrix: [][]int{nil, {1}},
+		Map: map[string]leaf{"a": {}, "b": {Tags: []string{}}}, MapPtr: map[int]*leaf{1: {}},
+		Lists: map[string][]string{"x": nil},
+		Any:   map[string]any{"list": []string(nil), "leaf": leaf{}, "ptr": &leaf{}, "null": nil, "n": 1.5},
+		Anys:  []any{nil, []int(nil), leaf{}}, Opt: opt.Some[[]string](nil), OptIn: opt.Some(leaf{}),
+		OptNil: opt.Some([]leaf{{}}), Matrix: [][]int{nil, {1}},
 		Nested: map[string]map[string]any{"a": nil, "b": {"c": map[string]int(nil)}}, Kids: []*tree{{}},
 	}
 }
@@ -107,10 +109,11 @@ func TestNil(t *testing.T) {
 	want := map[string]string{
 		"flags": `[]`, "more": `[]`, "name": `""`, "leaf": noLeaf, "ptr": noLeaf, "none": `null`,
 		"leaves": `[{"tags":["a"],"meta":{}},` + noLeaf + `]`, "ptrs": `[` + noLeaf + `]`,
-		"map": `{"a":` + noLeaf + `,"b":` + noLeaf + `}`, "mapPtr": `{"1":` + noLeaf + `}`, "lists": `{"x":[]}`, "array": `[[],[]]`,
-		"any":  `{"leaf":` + noLeaf + `,"list":[],"n":1.5,"null":null,"ptr":` + noLeaf + `}`,
-		"anys": `[null,[],` + noLeaf + `]`, "bytes": `""`, "null": `null`, "raw": `null`, "own": `{"items":null}`, "opt": `null`, "optIn": noLeaf,
-		"optNil": `[` + noLeaf + `]`, "matrix": `[[],[1]]`, "nested": `{"a":{},"b":{"c":{}}}`,
+		"map": `{"a":` + noLeaf + `,"b":` + noLeaf + `}`, "mapPtr": `{"1":` + noLeaf + `}`, "lists": `{"x":[]}`,
+		"array": `[[],[]]`,
+		"any":   `{"leaf":` + noLeaf + `,"list":[],"n":1.5,"null":null,"ptr":` + noLeaf + `}`,
+		"anys":  `[null,[],` + noLeaf + `]`, "bytes": `""`, "null": `null`, "raw": `null`, "own": `{"items":null}`,
+		"opt": `null`, "optIn": noLeaf, "optNil": `[` + noLeaf + `]`, "matrix": `[[],[1]]`, "nested": `{"a":{},"b":{"c":{}}}`,
 	}
 	for name, text := range want {
 		if string(got[name]) != text {
@@ -120,7 +123,8 @@ func TestNil(t *testing.T) {
 	if len(got) != len(want)+1 {
 		t.Errorf("got %d fields: %v", len(got), got)
 	}
-	if kid := string(got["kids"]); strings.Contains(strings.NewReplacer(`"ptr":null`, "", `"none":null`, "", `"any":null`, "", `"null":null`, "", `"raw":null`, "",
+	if kid := string(got["kids"]); strings.Contains(strings.NewReplacer(`"ptr":null`, "", `"none":null`, "", `"any":null`,
+		"", `"null":null`, "", `"raw":null`, "",
 		`"opt":null`, "", `"optIn":null`, "", `"optNil":null`, "", `{"items":null}`, "").Replace(kid), "null") {
 		t.Error(kid)
 	}
@@ -145,7 +149,8 @@ func TestNothingIsChanged(t *testing.T) {
 	v := full()
 	v.secret = []int{1}
 	write(t, v)
-	if diff := cmp.Diff(full(), v, cmp.AllowUnexported(tree{}, base{}, opt.Opt[[]string]{}, opt.Opt[leaf]{}, opt.Opt[[]leaf]{}),
+	if diff := cmp.Diff(full(), v, cmp.AllowUnexported(tree{}, base{}, opt.Opt[[]string]{}, opt.Opt[leaf]{},
+		opt.Opt[[]leaf]{}),
 		cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".secret" }, cmp.Ignore())); diff != "" {
 		t.Error(diff)
 	}
@@ -217,8 +222,8 @@ func TestNilAmongObjects(t *testing.T) {
 
 	for name, v := range map[string]any{
 		"list": []*leaf{{}, nil}, "map": map[string]*leaf{"a": nil}, "flat": []*day{nil}, "texts": map[int]*day{1: nil},
-		"deep": tree{Kids: []*tree{{Ptrs: []*leaf{nil}}}}, "beside texts": stay{Deeper: []*stay{nil}}, "in any": []any{[]*leaf{nil}},
-		"in an Opt": opt.Some([]*leaf{nil}),
+		"deep": tree{Kids: []*tree{{Ptrs: []*leaf{nil}}}}, "beside texts": stay{Deeper: []*stay{nil}},
+		"in any": []any{[]*leaf{nil}}, "in an Opt": opt.Some([]*leaf{nil}),
 	} {
 		if _, _, err := wire.Prepare(v, json.Marshal); err == nil || !strings.Contains(err.Error(), "is in a") {
 			t.Errorf("%s: got %v", name, err)
@@ -318,19 +323,24 @@ func TestTexts(t *testing.T) {
 
 	at := time.Date(2026, 11, 22, 15, 4, 5, 0, time.FixedZone("", 3600))
 	long := 90 * time.Minute
-	link := url.URL{Scheme: "https", Host: "example.com", Path: "/a b", RawQuery: "c=d", User: url.UserPassword("me", "pw")}
+	link := url.URL{
+		Scheme: "https", Host: "example.com", Path: "/a b", RawQuery: "c=d", User: url.UserPassword("me", "pw"),
+	}
 	v := stay{
 		From: at, Until: &at, At: at, Long: long, Short: &long, Nanos: 5, Made: at.UTC(), Days: []time.Time{at},
-		By: map[string]day{"b": {On: at}, "a": {On: at, Notes: []string{"x"}}}, ByID: map[int]day{10: {}, 9: {}}, Maybe: opt.Some(at),
-		Link: link, Links: []*url.URL{&link, nil}, Ref: url.URL{Path: "/a"}, Any: []any{day{On: at}, map[string]any{"d": &day{On: at}}}, Face: day{On: at},
-		Count: 3, Text: "x", Escape: "<", Deeper: []*stay{},
+		By: map[string]day{"b": {On: at}, "a": {On: at, Notes: []string{"x"}}}, ByID: map[int]day{10: {}, 9: {}},
+		Maybe: opt.Some(at), Link: link, Links: []*url.URL{&link, nil}, Ref: url.URL{Path: "/a"},
+		Any: []any{day{On: at}, map[string]any{"d": &day{On: at}}}, Face: day{On: at}, Count: 3, Text: "x", Escape: "<",
+		Deeper: []*stay{},
 	}
 	const dayText = `{"on":"2026-11-22","notes":[]}`
 	want := `{"flags":[],"from":"2026-11-22","until":"2026-11-22","at":"15:04:05+01:00","long":"PT1H30M","short":"PT1H30M","nanos":5,` +
-		`"made":"2026-11-22T14:04:05Z","days":["2026-11-22"],"by":{"a":{"on":"2026-11-22","notes":["x"]},"b":` + dayText + `},` +
+		`"made":"2026-11-22T14:04:05Z","days":["2026-11-22"],"by":{"a":{"on":"2026-11-22","notes":["x"]},"b":` + dayText +
+		`},` +
 		`"byId":{"10":{"on":"0001-01-01","notes":[]},"9":{"on":"0001-01-01","notes":[]}},"maybe":"2026-11-22",` +
 		`"link":"https://me:pw@example.com/a%20b?c=d","links":["https://me:pw@example.com/a%20b?c=d",null],"ref":"/a",` +
-		`"any":[` + dayText + `,{"d":` + dayText + `}],"face":` + dayText + `,"count":"3","text":"\"x\"","<&>":"\u003c","null":null,"deeper":[]}`
+		`"any":[` + dayText + `,{"d":` + dayText + `}],"face":` + dayText +
+		`,"count":"3","text":"\"x\"","<&>":"\u003c","null":null,"deeper":[]}`
 	var indented [2]any
 	got := write(t, v)
 	for i, text := range []string{got, want} {
@@ -341,7 +351,8 @@ func TestTexts(t *testing.T) {
 	if diff := cmp.Diff(indented[1], indented[0]); diff != "" {
 		t.Error(diff)
 	}
-	if keys := strings.Index(got, `"from"`); keys > strings.Index(got, `"until"`) || !strings.HasPrefix(got, `{"flags":[],"from"`) {
+	if keys := strings.Index(got, `"from"`); keys > strings.Index(got, `"until"`) ||
+		!strings.HasPrefix(got, `{"flags":[],"from"`) {
 		t.Errorf("the fields are in another order: %s", got)
 	}
 	if got := write(t, map[string]any{"stay": []day(nil), "day": &day{On: at}}); got != `{"day":`+dayText+`,"stay":[]}` {

@@ -77,7 +77,8 @@ func (m *Model) Condition(path string, lookup Lookup) (Condition, error) {
 	case column.Field == nil:
 		return c, nil
 	case !slices.Contains(lookups, c.Lookup):
-		return Condition{}, fmt.Errorf("%s is a column, and %q is no lookup of it (there are %s)", column.Path(), c.Lookup, joined(lookups))
+		return Condition{}, fmt.Errorf("%s is a column, and %q is no lookup of it (there are %s)", column.Path(), c.Lookup,
+			joined(lookups))
 	}
 	return c, c.Lookup.check(column.Field, c.Part)
 }

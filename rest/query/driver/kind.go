@@ -101,7 +101,8 @@ func paired(t reflect.Type) (inner, valid int, ok bool) {
 	}
 	for i := range 2 {
 		f := t.Field(i)
-		if f.Name == "Valid" && f.Type.Kind() == reflect.Bool && t.Field(1-i).IsExported() && reflect.PointerTo(t).Implements(valuerType) {
+		if f.Name == "Valid" && f.Type.Kind() == reflect.Bool && t.Field(1-i).IsExported() &&
+			reflect.PointerTo(t).Implements(valuerType) {
 			return 1 - i, i, true
 		}
 	}

@@ -264,7 +264,8 @@ func partOf(part Part, at time.Time) int64 {
 // searches has the functions of the text lookups.
 var searches = map[Lookup]func(text, want string) bool{
 	IExact: func(text, want string) bool { return text == want }, Contains: strings.Contains, IContains: strings.Contains,
-	StartsWith: strings.HasPrefix, IStartsWith: strings.HasPrefix, EndsWith: strings.HasSuffix, IEndsWith: strings.HasSuffix,
+	StartsWith: strings.HasPrefix, IStartsWith: strings.HasPrefix, EndsWith: strings.HasSuffix,
+	IEndsWith: strings.HasSuffix,
 }
 
 func (t *Test) text() (func(datum) bool, error) {

@@ -33,7 +33,9 @@ var moments = []time.Time{
 
 var (
 	floats = []float64{-1e9, -2.5, -0.1, 0, 0.1, 0.3, 2.5, 123456.789, 1e15}
-	wholes = []int64{math.MinInt64, math.MinInt32, -2, -1, 0, 1, 2, 3, 10, math.MaxInt32, 1 << 53, 1<<53 + 1, math.MaxInt64}
+	wholes = []int64{
+		math.MinInt64, math.MinInt32, -2, -1, 0, 1, 2, 3, 10, math.MaxInt32, 1 << 53, 1<<53 + 1, math.MaxInt64,
+	}
 )
 
 func pick[T any](g generator, items []T) T { return items[g.IntN(len(items))] }
@@ -124,10 +126,12 @@ var (
 		"title", "subtitle", "author__name", "author__country__code", "author__country__name", "tags__name",
 		"reviews__text", "reviews__author__name", "author__books__title", "author__books__tags__name",
 	}
-	ints   = []string{"id", "pages", "sold", "author", "author__country__id", "reviews__stars", "author__books__pages"}
-	bools  = []string{"in_print", "hardcover", "author__books__hardcover"}
-	times  = []string{"added_at", "published", "author__born", "reviews__author__born"}
-	nulls  = []string{"subtitle", "author", "reviews", "tags", "author__books", "author__country", "cover", "author__books__reviews"}
+	ints  = []string{"id", "pages", "sold", "author", "author__country__id", "reviews__stars", "author__books__pages"}
+	bools = []string{"in_print", "hardcover", "author__books__hardcover"}
+	times = []string{"added_at", "published", "author__born", "reviews__author__born"}
+	nulls = []string{
+		"subtitle", "author", "reviews", "tags", "author__books", "author__country", "cover", "author__books__reviews",
+	}
 	orders = []string{
 		"id", "title", "subtitle", "pages", "sold", "rating", "in_print", "hardcover", "added_at", "published", "cover",
 		"author", "author__name", "author__born", "author__country__name",
@@ -138,7 +142,8 @@ var (
 		driver.Exact, driver.NotEqual, driver.Greater, driver.GreaterOrEqual, driver.Less, driver.LessOrEqual,
 	}
 	searches = []driver.Lookup{
-		driver.IExact, driver.Contains, driver.IContains, driver.StartsWith, driver.IStartsWith, driver.EndsWith, driver.IEndsWith,
+		driver.IExact, driver.Contains, driver.IContains, driver.StartsWith, driver.IStartsWith, driver.EndsWith,
+		driver.IEndsWith,
 	}
 	partsOfTime = []string{"month", "day", "hour", "minute", "second", "week_day"}
 )

@@ -45,8 +45,8 @@ func Shelf() *Data {
 			AddedAt: at(2024, 12, 31, 23, 59, 59, 999_999), Published: new(day(2024, 12, 31)),
 		},
 		{
-			ID: 6, Title: "ΌΝΟΜΑ \u212A", Subtitle: new("it's -- 'quoted' ? $1 :x @y"), Pages: -3, Rating: new(0.0), Code: code("ee"),
-			AddedAt: day(2025, 1, 1), Published: new(day(2025, 1, 1)),
+			ID: 6, Title: "ΌΝΟΜΑ \u212A", Subtitle: new("it's -- 'quoted' ? $1 :x @y"), Pages: -3, Rating: new(0.0),
+			Code: code("ee"), AddedAt: day(2025, 1, 1), Published: new(day(2025, 1, 1)),
 		},
 	}
 	return d.link()

@@ -92,7 +92,9 @@ func reach(at Table, c *driver.Column) error {
 // runs a query in the database; its parameters are question marks. If the query fails,
 // WarnUnindexed logs that.
 func WarnUnindexed[O option.Route](
-	place string, t Table, m *driver.Model, options []O, rows func(ctx context.Context, query string, args ...any) (*sql.Rows, error),
+	place string, t Table, m *driver.Model, options []O, rows func(
+		ctx context.Context, query string, args ...any,
+	) (*sql.Rows, error),
 ) {
 	need, err := needsOf(place, m, options)
 	need.leading = slices.DeleteFunc(need.leading, func(k driver.Key) bool {
@@ -113,7 +115,8 @@ func WarnUnindexed[O option.Route](
 		column, err := t.Column(key.Column.Field)
 		name := strings.ReplaceAll(strings.Trim(column.Name, `"`), `""`, `"`)
 		indexes, known := columns[name]
-		if err != nil || !known || warned[name] || slices.ContainsFunc(indexes, func(i index) bool { return i.serves(key, need.collation) }) {
+		if err != nil || !known || warned[name] ||
+			slices.ContainsFunc(indexes, func(i index) bool { return i.serves(key, need.collation) }) {
 			continue
 		}
 		warned[name] = true
@@ -149,7 +152,9 @@ func (i index) serves(key driver.Key, collation *string) bool {
 
 // readIndexes returns the indexes that begin with a column, for each column of a table. It
 // returns nothing if the table does not exist or is a view.
-func readIndexes(ctx context.Context, table string, rows func(context.Context, string, ...any) (*sql.Rows, error)) (map[string][]index, error) {
+func readIndexes(
+	ctx context.Context, table string, rows func(context.Context, string, ...any) (*sql.Rows, error),
+) (map[string][]index, error) {
 	found, err := rows(ctx, indexQuery, table)
 	if err != nil || found == nil {
 		return nil, err

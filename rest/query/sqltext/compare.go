@@ -42,7 +42,8 @@ func (w *writer) compare(t *driver.Test, column string, zoneless bool) Clause {
 }
 
 var operators = map[driver.Lookup]string{
-	driver.Exact: "=", driver.NotEqual: "<>", driver.Greater: ">", driver.GreaterOrEqual: ">=", driver.Less: "<", driver.LessOrEqual: "<=",
+	driver.Exact: "=", driver.NotEqual: "<>", driver.Greater: ">", driver.GreaterOrEqual: ">=", driver.Less: "<",
+	driver.LessOrEqual: "<=",
 }
 
 // collate returns what PostgreSQL needs after a column of text to use the plan's collation.

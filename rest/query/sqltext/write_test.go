@@ -235,7 +235,10 @@ func TestCollation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan := driver.Plan{Where: where, Order: []driver.Key{{Column: &driver.Column{Model: m, Field: m.Field("title")}}}, Collation: test.collation}
+		plan := driver.Plan{
+			Where: where, Order: []driver.Key{{Column: &driver.Column{Model: m, Field: m.Field("title")}}},
+			Collation: test.collation,
+		}
 		st, err := sqltext.Write(test.dialect, named{"book"}, "b", plan)
 		if err != nil || st.Order[0].Text != test.order || st.Where.Text != test.where {
 			t.Errorf("wrote %+v (%v), want %s and %s", st, err, test.order, test.where)

@@ -172,7 +172,8 @@ func TestCounterOfTwoProcesses(t *testing.T) {
 
 	client, prefix := open(t)
 	rate := throttle.MustParse("3/min")
-	one, two := Counter(client, &Options{Prefix: prefix, Timeout: 10 * time.Second}), Counter(client, &Options{Prefix: prefix})
+	one, two := Counter(client, &Options{Prefix: prefix, Timeout: 10 * time.Second}),
+		Counter(client, &Options{Prefix: prefix})
 	take(t, one, rate)
 	if state := take(t, two, rate); state.Remaining != 1 {
 		t.Errorf("the second counter says %+v, want 1 remaining", state)
@@ -188,7 +189,8 @@ func TestCounterWithoutServer(t *testing.T) {
 
 	client := goredis.NewClient(&goredis.Options{Addr: "127.0.0.1:1", MaxRetries: -1})
 	t.Cleanup(func() { _ = client.Close() })
-	if state, err := Counter(client, nil).Take(t.Context(), "a", throttle.MustParse("5/min")); err == nil || state.Allowed {
+	if state, err := Counter(client, nil).Take(t.Context(), "a", throttle.MustParse("5/min")); err == nil ||
+		state.Allowed {
 		t.Errorf("got %+v, %v, want an error", state, err)
 	}
 }

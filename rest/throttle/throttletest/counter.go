@@ -148,7 +148,9 @@ func keysAreApart(t *testing.T, b *bench) {
 
 func keysMayHoldAnything(t *testing.T, b *bench) {
 	t.Helper()
-	for _, key := range []string{"", " ", "{a}", "a*", "a\r\nb", "a\x00", "ü", "a:b", "a", "{a}b", fmt.Sprintf("%01000d", 1)} {
+	for _, key := range []string{
+		"", " ", "{a}", "a*", "a\r\nb", "a\x00", "ü", "a:b", "a", "{a}b", fmt.Sprintf("%01000d", 1),
+	} {
 		b.want(t, key, threePerTen, throttle.State{Allowed: true, Remaining: 2, Reset: 10 * time.Second})
 	}
 }

@@ -23,8 +23,8 @@ type ArtifactGrant struct {
 	Artifact spool.ArtifactID `json:"a"`
 	// Until is when the URL expires, in Unix seconds.
 	Until int64 `json:"e"`
-	// CreatedAt is when the thread was created, in microseconds since 1970. A thread that is created again under the same id
-	// has another time.
+	// CreatedAt is when the thread was created, in microseconds since 1970. A thread that is created again under the
+	// same id has another time.
 	CreatedAt int64 `json:"m"`
 }
 
@@ -36,7 +36,9 @@ func (g ArtifactGrant) Expires() time.Time { return time.Unix(g.Until, 0).UTC() 
 
 // SignArtifact returns the token of a URL that opens one artifact of the thread, and when it expires: after lasts, but
 // not after the end of the principal's own credentials. The first key signs, and any of them may have signed.
-func (a *Auth) SignArtifact(p access.Principal, thread wire.Thread, id spool.ArtifactID, lasts time.Duration) (string, time.Time) {
+func (a *Auth) SignArtifact(
+	p access.Principal, thread wire.Thread, id spool.ArtifactID, lasts time.Duration,
+) (string, time.Time) {
 	g := ArtifactGrant{
 		Tenant: p.Tenant, Thread: thread.ID, Artifact: id, CreatedAt: thread.CreatedAt.UnixMicro(),
 		Until: access.Earlier(time.Now().Add(lasts).Truncate(time.Second), p.Until.Truncate(time.Second)).Unix(),

@@ -28,7 +28,9 @@ func signing(tb testing.TB) (*Auth, string) {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(e.Close)
-	a, err := New(Config{Engine: e, TokenKeys: [][]byte{bytes.Repeat([]byte("k"), 32)}, TokenTTL: time.Minute, Closing: tb.Context()})
+	a, err := New(Config{
+		Engine: e, TokenKeys: [][]byte{bytes.Repeat([]byte("k"), 32)}, TokenTTL: time.Minute, Closing: tb.Context(),
+	})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -76,11 +78,13 @@ func TestArtifactTokenExpires(t *testing.T) {
 
 	a, _ := signing(t)
 	thread := wire.Thread{ID: "t1"}
-	_, until := a.SignArtifact(access.Principal{Tenant: "a", Until: time.Now().Add(time.Minute)}, thread, signedArtifact, time.Hour)
+	_, until := a.SignArtifact(access.Principal{Tenant: "a", Until: time.Now().Add(time.Minute)}, thread, signedArtifact,
+		time.Hour)
 	if left := time.Until(until); left > time.Minute {
 		t.Errorf("it lasts %s", left)
 	}
-	token, _ := a.SignArtifact(access.Principal{Tenant: "a", Until: time.Now().Add(-time.Second)}, thread, signedArtifact, time.Hour)
+	token, _ := a.SignArtifact(access.Principal{Tenant: "a", Until: time.Now().Add(-time.Second)}, thread, signedArtifact,
+		time.Hour)
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
 	if _, err := a.OpenArtifact(r, token, signedArtifact); spool.CodeOf(err) != spool.Forbidden {
 		t.Errorf("an expired one: %v", err)
@@ -95,7 +99,9 @@ func TestArtifactTokenExpires(t *testing.T) {
 func FuzzArtifactToken(f *testing.F) {
 	a, token := signing(f)
 	payload, _, _ := strings.Cut(token, ".")
-	for _, text := range []string{token, payload, "", ".", payload + ".", "." + payload, token + ".", token + "\n", strings.ToUpper(token), "e30.e30"} {
+	for _, text := range []string{
+		token, payload, "", ".", payload + ".", "." + payload, token + ".", token + "\n", strings.ToUpper(token), "e30.e30",
+	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

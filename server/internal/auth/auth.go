@@ -64,7 +64,8 @@ func New(c Config) (*Auth, error) {
 	return a, err
 }
 
-// vouch reports whether the credentials that have made a link or a token are still good, and returns what ends with them.
+// vouch reports whether the credentials that have made a link or a token are still good, and returns what ends with
+// them.
 func (a *Auth) vouch(ctx context.Context, credentials string) (valid context.Context, ok bool) {
 	if v, bearer := a.config.Authenticator.(access.Voucher); bearer {
 		return v.Vouch(ctx, credentials)
@@ -72,8 +73,8 @@ func (a *Auth) vouch(ctx context.Context, credentials string) (valid context.Con
 	return nil, true
 }
 
-// Options returns the options of a route whose caller needs a scope. The endpoint itself checks a second one, unless also
-// is empty. With orToken, the token of a stream opens the route too.
+// Options returns the options of a route whose caller needs a scope. The endpoint itself checks a second one, unless
+// also is empty. With orToken, the token of a stream opens the route too.
 func (a *Auth) Options(need, also access.Scope, orToken bool) []rest.RouteOption {
 	if a.Everybody != nil {
 		return []rest.RouteOption{rest.NoAuth()}

@@ -41,7 +41,8 @@ func (g gate) Authenticate(r *http.Request) (rest.Principal, error) {
 	p, err := g.auth.config.Authenticator.Authenticate(r)
 	switch {
 	case spool.CodeOf(err) == spool.Internal:
-		g.auth.config.Log.WarnContext(r.Context(), "authentication failed", "error", err, "method", r.Method, "path", r.URL.Path)
+		g.auth.config.Log.WarnContext(r.Context(), "authentication failed", "error", err, "method", r.Method, "path",
+			r.URL.Path)
 		err = spool.Errorf(spool.Unauthorized, "the credentials are not valid")
 	case err == nil:
 		err = p.Check()

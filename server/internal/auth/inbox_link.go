@@ -28,8 +28,8 @@ type LinkGrant struct {
 	Credentials string `json:"k,omitempty"`
 	// Until is when the link expires, in Unix seconds.
 	Until int64 `json:"e"`
-	// CreatedAt is when the thread was created, in microseconds since 1970. A thread that is created again under the same id
-	// has another time.
+	// CreatedAt is when the thread was created, in microseconds since 1970. A thread that is created again under the
+	// same id has another time.
 	CreatedAt int64 `json:"m"`
 }
 

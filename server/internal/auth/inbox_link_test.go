@@ -18,7 +18,10 @@ func TestInboxLinkExpires(t *testing.T) {
 
 	a, _ := signing(t)
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
-	grant := LinkGrant{Tenant: "a", Thread: "t1", Call: "c1", Digest: "sha256:1", Approver: "cleo", MadeBy: "anna", Until: time.Now().Add(time.Hour).Unix(), CreatedAt: 7}
+	grant := LinkGrant{
+		Tenant: "a", Thread: "t1", Call: "c1", Digest: "sha256:1", Approver: "cleo", MadeBy: "anna",
+		Until: time.Now().Add(time.Hour).Unix(), CreatedAt: 7,
+	}
 	token := a.SignLink(access.Principal{Tenant: "a"}, grant)
 	if got, err := a.OpenLink(r, token); err != nil || got != grant {
 		t.Errorf("%+v, %v", got, err)

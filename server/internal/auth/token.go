@@ -44,14 +44,16 @@ type streamGrant struct {
 	Credentials string `json:"c,omitempty"`
 }
 
-// tokenKeys returns the keys that sign and check tokens and URLs: those of the configuration, or one of the process's own.
+// tokenKeys returns the keys that sign and check tokens and URLs: those of the configuration, or one of the process's
+// own.
 func tokenKeys(keys [][]byte, ttl time.Duration) ([][]byte, error) {
 	if ttl < time.Second {
 		return nil, spool.Errorf(spool.Invalid, "Config.StreamTokenTTL must be a second or more")
 	}
 	for i, k := range keys {
 		if len(k) < minStreamTokenKey {
-			return nil, spool.Errorf(spool.Invalid, "Config.StreamTokenKeys: key %d is shorter than %d bytes", i, minStreamTokenKey)
+			return nil, spool.Errorf(spool.Invalid, "Config.StreamTokenKeys: key %d is shorter than %d bytes", i,
+				minStreamTokenKey)
 		}
 	}
 	if len(keys) == 0 {
@@ -62,14 +64,14 @@ func tokenKeys(keys [][]byte, ttl time.Duration) ([][]byte, error) {
 }
 
 // StreamToken returns a token that opens the stream of one thread for the principal, and when it ends, which
-// is not after the end of the principal's own credentials, or when these are withdrawn. The first key signs, and any of them may have
-// signed. A token ends with its thread: one of a deleted thread is refused, also when a thread of the same id
-// is made.
+// is not after the end of the principal's own credentials, or when these are withdrawn. The first key signs, and any
+// of them may have signed. A token ends with its thread: one of a deleted thread is refused, also when a thread of
+// the same id is made.
 func (a *Auth) StreamToken(p access.Principal, thread wire.Thread) (string, time.Time) {
 	until := access.Earlier(time.Now().Add(a.config.TokenTTL).Truncate(time.Second), p.Until.Truncate(time.Second))
 	text, _ := json.Marshal(streamGrant{ //nolint:errchkjson // texts and numbers
-		Tenant: p.Tenant, Subject: p.Subject, Thread: thread.ID, All: p.AllThreads, Until: until.Unix(), CreatedAt: thread.CreatedAt.UnixMicro(),
-		Credentials: p.Credentials,
+		Tenant: p.Tenant, Subject: p.Subject, Thread: thread.ID, All: p.AllThreads, Until: until.Unix(),
+		CreatedAt: thread.CreatedAt.UnixMicro(), Credentials: p.Credentials,
 	})
 	payload := base64.RawURLEncoding.EncodeToString(text)
 	return payload + "." + base64.RawURLEncoding.EncodeToString(sign(a.keys[0], streamTokenUse, payload)), until
@@ -83,7 +85,9 @@ func wrongStreamToken() error {
 
 // principal returns the principal that a token stands for.
 func (g streamGrant) principal() access.Principal {
-	return access.Principal{Tenant: g.Tenant, Subject: g.Subject, Scopes: []access.Scope{access.ScopeRead}, AllThreads: g.All}
+	return access.Principal{
+		Tenant: g.Tenant, Subject: g.Subject, Scopes: []access.Scope{access.ScopeRead}, AllThreads: g.All,
+	}
 }
 
 // open returns what a token says, if it is good for the thread of that id.

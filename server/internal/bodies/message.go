@@ -26,7 +26,12 @@ func (m *schemas) makeMessage() {
 	// a message has the agent's id, which [spool.Message] writes itself
 	m.message = m.name("Message", reflect.StructOf(slices.Concat(
 		pick(reflect.TypeFor[spool.Message](), "ID", "ThreadID"),
-		[]reflect.StructField{{Name: "AgentID", Type: reflect.TypeFor[*spool.AgentID](), Tag: `doc:"The agent that wrote it, if one did." json:"agentId"`}},
+		[]reflect.StructField{
+			{
+				Name: "AgentID", Type: reflect.TypeFor[*spool.AgentID](),
+				Tag: `doc:"The agent that wrote it, if one did." json:"agentId"`,
+			},
+		},
 		pick(reflect.TypeFor[spool.Message](), "Role", "Content", "CreatedAt", "ClientMessageID", "RunID"),
 	)))
 	m.parts = m.union("Part", "A piece of a message, by its type. Ignore a part whose type you do not know.",
@@ -42,9 +47,12 @@ func (m *schemas) makeMessage() {
 			return pick(reflect.TypeFor[spool.Part](), append(v.has, "Provider")...)
 		})
 	// the content of a message that replaces older ones for the model
-	text := reflect.StructField{Name: "Text", Type: reflect.TypeFor[string](), Tag: `doc:"The text of the summary." json:"text,omitempty"`}
+	text := reflect.StructField{
+		Name: "Text", Type: reflect.TypeFor[string](), Tag: `doc:"The text of the summary." json:"text,omitempty"`,
+	}
 	m.summary = m.name("ContextSummary", reflect.StructOf(slices.Concat(
-		[]reflect.StructField{constant(string(spool.PartSummary)), text}, pick(reflect.TypeFor[spool.Part](), "ThroughMessageID", "Provider"))))
+		[]reflect.StructField{constant(string(spool.PartSummary)), text},
+		pick(reflect.TypeFor[spool.Part](), "ThroughMessageID", "Provider"))))
 }
 
 // pick returns fields of a type by their names in the document. A name with a ! means a required field.

@@ -42,12 +42,14 @@ func (m *schemas) makeRecord() {
 		Name: "Published", Type: reflect.TypeFor[bool](), Tag: `doc:"Always true. No other event has it." json:"published"`,
 	}
 	m.applicationEvent = m.name("ApplicationEvent", reflect.StructOf(slices.Concat(
-		entryFields("Type"), envelope, entryFields("Payload"), []reflect.StructField{mark}, entryFields("PublishedBy", "PublishedByTool"))))
+		entryFields("Type"), envelope, entryFields("Payload"), []reflect.StructField{mark},
+		entryFields("PublishedBy", "PublishedByTool"))))
 	m.items = m.union("Item", "An item of a run stream, by its type. Ignore a type that you do not know.",
 		rowsOf(wire.ItemKinds()), func(word string) string { return word + "Item" },
 		func(v variant) []reflect.StructField {
 			return append(fieldsOf(v), reflect.StructField{
-				Name: "Offset", Type: reflect.TypeFor[string](), Tag: `doc:"The item's position in its stream: two numbers that grow." example:"7-1" json:"offset"`,
+				Name: "Offset", Type: reflect.TypeFor[string](),
+				Tag: `doc:"The item's position in its stream: two numbers that grow." example:"7-1" json:"offset"`,
 			})
 		})
 	m.subagentItems = m.union("SubagentItem", "An item of a nested run, by its type. It has no offset.",

@@ -18,7 +18,9 @@ type variant struct {
 
 // union makes the type of a union for the document: a struct with pointers to its variants, each of which has
 // the property type first, then the fields that layout returns. Name makes the name of a component of a word.
-func (m *schemas) union(name, about string, rows []variant, component func(word string) string, layout func(v variant) []reflect.StructField) reflect.Type {
+func (m *schemas) union(
+	name, about string, rows []variant, component func(word string) string, layout func(v variant) []reflect.StructField,
+) reflect.Type {
 	all := described(about)
 	for _, v := range rows {
 		of := reflect.StructOf(append(append(described(v.about), constant(v.word)), layout(v)...))
@@ -30,7 +32,9 @@ func (m *schemas) union(name, about string, rows []variant, component func(word 
 
 // constant returns the field that distinguishes a variant.
 func constant(word string) reflect.StructField {
-	return reflect.StructField{Name: "Type", Type: reflect.TypeFor[string](), Tag: reflect.StructTag(`const:"` + word + `" json:"type"`)}
+	return reflect.StructField{
+		Name: "Type", Type: reflect.TypeFor[string](), Tag: reflect.StructTag(`const:"` + word + `" json:"type"`),
+	}
 }
 
 // described returns the field that has the description of a type.
@@ -38,7 +42,9 @@ func described(about string) []reflect.StructField {
 	if about == "" {
 		return nil
 	}
-	return []reflect.StructField{{Name: "_", PkgPath: "wire", Type: reflect.TypeFor[struct{}](), Tag: reflect.StructTag(`doc:"` + about + `"`)}}
+	return []reflect.StructField{
+		{Name: "_", PkgPath: "wire", Type: reflect.TypeFor[struct{}](), Tag: reflect.StructTag(`doc:"` + about + `"`)},
+	}
 }
 
 // within has the types of fields whose Go type does not describe their content.

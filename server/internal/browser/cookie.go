@@ -13,7 +13,8 @@ func newCrossOrigin(c Config, allowed origins) (*http.CrossOriginProtection, err
 		return nil, nil //nolint:nilnil // there is none
 	}
 	if allowed.all {
-		return nil, spool.Errorf(spool.Invalid, `Config.CORSOrigins must not be "*" with CookieAuth, as every web page could use the cookies`)
+		return nil, spool.Errorf(spool.Invalid,
+			`Config.CORSOrigins must not be "*" with CookieAuth, as every web page could use the cookies`)
 	}
 	guard := http.NewCrossOriginProtection()
 	for origin := range allowed.known {

@@ -89,7 +89,8 @@ func headerList(field string, ours, more []string) (string, error) {
 // !#$%&'+-.^_`|~. It reports false for "*", which stands for all headers.
 func ValidHeaderName(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
-		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && !strings.ContainsRune("!#$%&'+-.^_`|~", r)
+		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') &&
+			!strings.ContainsRune("!#$%&'+-.^_`|~", r)
 	})
 }
 

@@ -28,19 +28,23 @@ import (
 // like a program of this machine.
 func (g *Guard) checkLoopback(r *http.Request, to Route) error {
 	if !loopbackHost(r.Host) {
-		return spool.Errorf(spool.Forbidden, "this server has no tokens and is only reached as localhost; the Host of the request is another. With tokens (SPOOL_TOKEN) it is reached by any name")
+		return spool.Errorf(spool.Forbidden,
+			"this server has no tokens and is only reached as localhost; the Host of the request is another. With tokens (SPOOL_TOKEN) it is reached by any name")
 	}
 	if name := forwarded.Header(r.Header); name != "" {
-		return spool.Errorf(spool.Forbidden, "this server has no tokens and takes no requests from a proxy, which has set %s; "+
-			"give it tokens (SPOOL_TOKEN, or auth.tokens in its configuration)", name)
+		return spool.Errorf(spool.Forbidden,
+			"this server has no tokens and takes no requests from a proxy, which has set %s; "+
+				"give it tokens (SPOOL_TOKEN, or auth.tokens in its configuration)", name)
 	}
 	if r.Header.Get("Origin") == "" && !g.ownSite(r, to.Page) {
 		return spool.Errorf(spool.Forbidden, "pages of other sites may not use this server")
 	}
-	if origin := r.Header.Get("Origin"); origin != "" && !ownOrigin(r, origin) && !devProxy(r, origin) && !g.origins.allow(origin) {
+	if origin := r.Header.Get("Origin"); origin != "" && !ownOrigin(r, origin) && !devProxy(r, origin) &&
+		!g.origins.allow(origin) {
 		return g.refuseOrigin(r, origin)
 	}
-	if (r.Method == http.MethodPost || r.Method == http.MethodPatch) && !to.Files && !jsonType(r.Header.Get("Content-Type")) {
+	if (r.Method == http.MethodPost || r.Method == http.MethodPatch) && !to.Files &&
+		!jsonType(r.Header.Get("Content-Type")) {
 		return spool.Errorf(call.CodeMediaType, "the Content-Type must be application/json")
 	}
 	return nil

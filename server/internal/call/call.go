@@ -55,7 +55,8 @@ func Begin(r *http.Request, rules Rules) (*http.Request, *Call) {
 func traceID(traceparent string) string {
 	_, remaining, _ := strings.Cut(traceparent, "-")
 	id, remaining, ok := strings.Cut(remaining, "-")
-	if !ok || remaining == "" || len(id) != 32 || strings.Trim(id, "0123456789abcdef") != "" || strings.Trim(id, "0") == "" {
+	if !ok || remaining == "" || len(id) != 32 || strings.Trim(id, "0123456789abcdef") != "" ||
+		strings.Trim(id, "0") == "" {
 		return ""
 	}
 	return id

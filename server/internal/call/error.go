@@ -78,7 +78,9 @@ func About(ctx context.Context, err error, thread spool.ThreadKey, run spool.Run
 }
 
 // Result returns the result of an operation. A refused operation gets a 409 with the result.
-func Result[T any](ctx context.Context, result T, accepted bool, err error, thread spool.ThreadKey, run spool.RunID) (T, error) {
+func Result[T any](
+	ctx context.Context, result T, accepted bool, err error, thread spool.ThreadKey, run spool.RunID,
+) (T, error) {
 	if err == nil && !accepted {
 		rest.ResponseOf(ctx).SetStatus(http.StatusConflict)
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// OtherAnswer has the fields of the answers of AG-UI and of the form of a link, which say how a call runs. An answer that
-// would ignore them would run the call in another way than the person has said.
+// OtherAnswer has the fields of the answers of AG-UI and of the form of a link, which say how a call runs. An answer
+// that would ignore them would run the call in another way than the person has said.
 type OtherAnswer struct {
 	EditedArgs json.RawMessage `hidden:"true" json:"editedArgs,omitempty"`
 	Decision   json.RawMessage `hidden:"true" json:"decision,omitempty"`

@@ -47,7 +47,9 @@ func (ErrorBodies) Render(r *http.Request, e *rest.Error) (contentType string, b
 		out = ErrorBody{r.Method + " is not allowed here", CodeMethod}
 	case e.Code == "malformed_body":
 		if syntax, ok := errors.AsType[*json.SyntaxError](e.Err); ok {
-			return "application/json", ErrorBody{fmt.Sprintf("the body is not valid JSON: %s (at byte %d)", syntax.Error(), syntax.Offset), spool.Invalid}
+			return "application/json", ErrorBody{
+				fmt.Sprintf("the body is not valid JSON: %s (at byte %d)", syntax.Error(), syntax.Offset), spool.Invalid,
+			}
 		}
 		out = ErrorBody{inside(e.Detail), spool.Invalid}
 	case e.Err == nil && (e.Code == "too_large" || e.Code == "unavailable"):
@@ -100,7 +102,8 @@ func sentence(f rest.Fault) string {
 		return name + " is there twice"
 	case "key_case_mismatch":
 		sent, _ := f.Path[len(f.Path)-1].(string)
-		return fmt.Sprintf("%s%s must be spelled exactly so, not %q", strings.TrimSuffix(name, sent), f.Limits["expected"], sent)
+		return fmt.Sprintf("%s%s must be spelled exactly so, not %q", strings.TrimSuffix(name, sent), f.Limits["expected"],
+			sent)
 	case "recursion_limit":
 		return fmt.Sprintf("the body is nested deeper than %v arrays and objects", f.Limits["max_depth"])
 	case "string_type":

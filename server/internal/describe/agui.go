@@ -22,10 +22,13 @@ protocolVersion count. A thread that does not exist is shown as an empty one.`
 func Agents(api *rest.API, base string) {
 	op := api.Huma().OpenAPI().Paths[base+"/api/agent/ag-ui"].Post
 	op.RequestBody.Content["application/json"].Example = object{
-		"threadId": "t1", "runId": "r1", "protocolVersion": "1.0", "messages": []object{{"id": "m1", "role": "user", "content": "Hello"}},
+		"threadId": "t1", "runId": "r1", "protocolVersion": "1.0",
+		"messages": []object{{"id": "m1", "role": "user", "content": "Hello"}},
 	}
 	shown := api.Huma().OpenAPI().Paths[base+"/api/agent/ag-ui/connect"].Post
-	shown.RequestBody.Content["application/json"].Example = object{"threadId": "t1", "runId": "r1", "protocolVersion": "1.0", "messages": []object{}}
+	shown.RequestBody.Content["application/json"].Example = object{
+		"threadId": "t1", "runId": "r1", "protocolVersion": "1.0", "messages": []object{},
+	}
 	shown.Responses["200"].Description = "The events, each sent at once, until the run ends or waits for an answer."
 	op.Responses["200"].Description = "The events, each sent at once, until the run ends or waits for an answer."
 	refused := op.Responses["409"]

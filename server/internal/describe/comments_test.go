@@ -19,7 +19,8 @@ func TestComments(t *testing.T) {
 	if *update {
 		fresh = "comments.go"
 	}
-	c := exec.CommandContext(t.Context(), "go", "run", "github.com/spoolhq/spool/rest/commenttable", "-o", fresh, "-package", "describe",
+	c := exec.CommandContext(t.Context(), "go", "run", "github.com/spoolhq/spool/rest/commenttable", "-o", fresh,
+		"-package", "describe",
 		"../../..", "../../../wire", "../../../store", "../../../record", "../../...")
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -40,9 +40,11 @@ that run in steers.
 
 A 409 has the reason: the thread has a run that is not over (` + "`active_run`" + `), too many runs wait for the thread
 (` + "`queue_full`" + `), the run id was used before (` + "`run_id_used`" + `), another start had the Idempotency-Key
-(` + "`key_reused`" + `, with the thread and the run of that start), the turn to edit does not exist (` + "`not_found`" + `) or is not the user's (` + "`not_editable`" + `).
+(` + "`key_reused`" + `, with the thread and the run of that start), the turn to edit does not exist (` +
+		"`not_found`" + `) or is not the user's (` + "`not_editable`" + `).
 
-A 503 with the reason ` + "`queue_full`" + ` means that too many runs wait for a worker. Nothing was changed, and Retry-After says when to
+A 503 with the reason ` +
+		"`queue_full`" + ` means that too many runs wait for a worker. Nothing was changed, and Retry-After says when to
 try again.`
 
 	aboutOutcome = `The present outcome of a run: its state, the model's last answer, the calls that wait for somebody, and the
@@ -55,8 +57,10 @@ thread or waits. A 409 means that there is no run to stop.`
 
 	aboutRespond = `Answers a call that waits for a person or another system. Exactly one answer to a call counts, or the end
 of its time. A 409 means that this answer does not count: another answer or the end of the time came first
-(` + "`already_answered`" + `), nothing waits (` + "`no_park`" + `), the call now asks something else than was shown (` + "`changed`" + `), the
-person who started the run may not answer (` + "`same_approver`" + `), or the answer has edited arguments and the question is not an approval
+(` + "`already_answered`" + `), nothing waits (` + "`no_park`" +
+		`), the call now asks something else than was shown (` + "`changed`" + `), the
+person who started the run may not answer (` +
+		"`same_approver`" + `), or the answer has edited arguments and the question is not an approval
 (` + "`not_editable`" + `).`
 
 	aboutInbox = `The questions that wait for an answer, over all threads of the tenant: the one that was asked first comes first, or the
@@ -89,8 +93,10 @@ also have them, among all entries of the record.`
 	aboutCompact = `Summarises the older messages of a thread now. From then on the model reads the summary in their place; the
 messages stay in the history. This happens by itself when a history gets too long. The answer comes when the model has answered.
 
-A 409 has the reason: the thread has a run that is not over (` + "`active_run`" + `), it does not exist (` + "`not_found`" + `), it is
-too short (` + "`nothing_to_compact`" + `), another summary is under way (` + "`compacting`" + `), or the thread changed in the meantime (` + "`changed`" + `).`
+A 409 has the reason: the thread has a run that is not over (` + "`active_run`" + `), it does not exist (` +
+		"`not_found`" + `), it is
+too short (` + "`nothing_to_compact`" + `), another summary is under way (` + "`compacting`" +
+		`), or the thread changed in the meantime (` + "`changed`" + `).`
 
 	aboutHistory = `Everything that a client needs to show a thread, as one consistent view: show the messages, apply the active
 events, show the stream's items after the messages, and follow from there.`
@@ -257,16 +263,20 @@ var statusExamples = map[string]any{
 	"429": failure("too many starts: 600 a minute are allowed", spool.Limit),
 	"500": failure("Internal error", spool.Internal),
 	"503": failure("the store is busy", spool.Unavailable),
-	"507": failure("the tenant stores as many bytes as it may (1073741824): delete threads to make room", spool.StorageFull),
+	"507": failure("the tenant stores as many bytes as it may (1073741824): delete threads to make room",
+		spool.StorageFull),
 }
 
 // answerTexts explain the statuses of one operation.
 var answerTexts = map[string]map[string]string{
 	"startRun": {
-		"200": "The run has ended, or waits for somebody. Only with wait.", "202": "The run is on disk.", "409": "The run was refused, for the reason in the body. Nothing was changed.",
+		"200": "The run has ended, or waits for somebody. Only with wait.", "202": "The run is on disk.",
+		"409": "The run was refused, for the reason in the body. Nothing was changed.",
 		"503": "The server is too busy, or the request failed this time. Retry-After says when to try again.",
 	},
-	"getRunOutcome": {"200": "The outcome.", "404": "The run does not exist, its thread was deleted, or it belongs to another tenant."},
+	"getRunOutcome": {
+		"200": "The outcome.", "404": "The run does not exist, its thread was deleted, or it belongs to another tenant.",
+	},
 	"compactThread": {"200": "The summary is on disk.", "409": "Nothing was summarised, for the reason in the body."},
 	"stopRun":       {"200": "The stop is on disk.", "409": "There is no run to stop."},
 	"respond":       {"200": "This answer counts.", "409": "Nothing waits for this answer, or another one counted."},
@@ -278,32 +288,47 @@ var answerTexts = map[string]map[string]string{
 		"404": "Nothing waits for an answer to this call, or the thread does not exist or belongs to another tenant.",
 		"409": "The question has changed, or is for somebody else.",
 	},
-	"listInboxLinks":  {"200": "The links."},
-	"revokeInboxLink": {"200": "The link that opens nothing any more.", "404": "There is no such link, it is over, or somebody else made it."},
-	"publishEvent":    {"200": "The event is in the record.", "202": "The event was sent to the clients that follow now."},
-	"listEvents":      {"200": "The page."},
-	"getHistory":      {"200": "The snapshot."},
-	"streamThread":    {"200": "The frames, each sent at once."},
-	"getUsage":        {"200": "The counts."},
-	"getArtifact":     {"200": "The data.", "404": "The thread does not have the artifact or does not exist, or belongs to another tenant."},
+	"listInboxLinks": {"200": "The links."},
+	"revokeInboxLink": {
+		"200": "The link that opens nothing any more.", "404": "There is no such link, it is over, or somebody else made it.",
+	},
+	"publishEvent": {"200": "The event is in the record.", "202": "The event was sent to the clients that follow now."},
+	"listEvents":   {"200": "The page."},
+	"getHistory":   {"200": "The snapshot."},
+	"streamThread": {"200": "The frames, each sent at once."},
+	"getUsage":     {"200": "The counts."},
+	"getArtifact": {
+		"200": "The data.", "404": "The thread does not have the artifact or does not exist, or belongs to another tenant.",
+	},
 	"uploadArtifact": {
-		"201": "The artifact is on disk.", "404": "The thread does not exist or belongs to another tenant, or the server stores no artifacts.",
-		"413": "The file is larger than the server stores.", "415": "The body has a Content-Encoding.", "429": "Too many uploads of the caller are under way.", "507": "The tenant has no room for the file.",
+		"201": "The artifact is on disk.",
+		"404": "The thread does not exist or belongs to another tenant, or the server stores no artifacts.",
+		"413": "The file is larger than the server stores.", "415": "The body has a Content-Encoding.",
+		"429": "Too many uploads of the caller are under way.", "507": "The tenant has no room for the file.",
 	},
 	"createArtifactUrl": {
 		"200": "The URL. It lets anybody read the artifact: keep it out of logs.",
 		"404": "The thread does not have the artifact or does not exist, or belongs to another tenant.",
 	},
-	"getArtifactByUrl":  {"200": "The data.", "403": "The URL does not work, or not any more."},
-	"listBranches":      {"200": "The branches."},
-	"getBranch":         {"200": "The branch.", "404": "The branch or the thread does not exist, or the thread belongs to another tenant."},
-	"getRecord":         {"200": "The record, as JSON lines."},
-	"forkThread":        {"200": "There is a new thread.", "409": "There is no new thread, for the reason in the body. Nothing was changed."},
-	"restoreBranch":     {"200": "The branch is shown again.", "409": "The branch cannot be restored, for the reason in the body. Nothing was changed."},
-	"listThreads":       {"200": "The threads. If next is missing, this is the last page."},
-	"updateThread":      {"200": "The thread as it is now.", "403": "Only the scope admin may change the owner."},
-	"deleteThread":      {"200": "The thread is gone.", "409": "The thread has a run that is not over: stop it first."},
-	"deliverJob":        {"200": "The delivery was taken.", "401": "The queue did not sign the delivery, or no queue may deliver."},
+	"getArtifactByUrl": {"200": "The data.", "403": "The URL does not work, or not any more."},
+	"listBranches":     {"200": "The branches."},
+	"getBranch": {
+		"200": "The branch.", "404": "The branch or the thread does not exist, or the thread belongs to another tenant.",
+	},
+	"getRecord": {"200": "The record, as JSON lines."},
+	"forkThread": {
+		"200": "There is a new thread.", "409": "There is no new thread, for the reason in the body. Nothing was changed.",
+	},
+	"restoreBranch": {
+		"200": "The branch is shown again.",
+		"409": "The branch cannot be restored, for the reason in the body. Nothing was changed.",
+	},
+	"listThreads":  {"200": "The threads. If next is missing, this is the last page."},
+	"updateThread": {"200": "The thread as it is now.", "403": "Only the scope admin may change the owner."},
+	"deleteThread": {"200": "The thread is gone.", "409": "The thread has a run that is not over: stop it first."},
+	"deliverJob": {
+		"200": "The delivery was taken.", "401": "The queue did not sign the delivery, or no queue may deliver.",
+	},
 	"getHealth":         {"200": "The process is up."},
 	"getReadiness":      {"200": "The process is ready.", "503": "The process is not ready, for the reasons in the body."},
 	"beginSignIn":       {"200": "Where the browser goes now.", "404": "The link is not for this caller, or too old."},
@@ -327,8 +352,10 @@ var (
 		"restoreBranch":     object{"threadId": "t1", "branchId": 7},
 		"beginSignIn":       object{"url": "https://agents.example/oauth/sign-in?ticket=v1.0a1b2c3d.text"},
 		"createStreamToken": object{"threadId": "t1"},
-		"answerInbox":       object{"answers": []object{{"threadId": "t1", "toolCallId": "call_1", "digest": exampleDigest, "approved": true}}},
-		"createInboxLink":   object{"threadId": "t1", "toolCallId": "call_1", "approver": "ann@example.com", "expiresIn": "2h"},
+		"answerInbox": object{
+			"answers": []object{{"threadId": "t1", "toolCallId": "call_1", "digest": exampleDigest, "approved": true}},
+		},
+		"createInboxLink": object{"threadId": "t1", "toolCallId": "call_1", "approver": "ann@example.com", "expiresIn": "2h"},
 	}
 	answerExamples = map[string]map[string]any{
 		"startRun": {
@@ -336,7 +363,8 @@ var (
 			"202": object{"accepted": true, "threadId": "t1", "runId": "r1", "state": "QUEUED"},
 			"409": object{"accepted": false, "threadId": "t1", "reason": "active_run", "error": "Thread has an active run"},
 			"503": object{
-				"accepted": false, "threadId": "t1", "reason": "queue_full", "error": "Too many runs wait for a worker", "code": "queue_full",
+				"accepted": false, "threadId": "t1", "reason": "queue_full", "error": "Too many runs wait for a worker",
+				"code": "queue_full",
 			},
 		},
 		"getRunOutcome": {
@@ -359,12 +387,18 @@ var (
 		"answerInbox": {
 			"200": object{"results": []object{
 				{"threadId": "t1", "toolCallId": "call_1", "delivered": true},
-				{"threadId": "t2", "toolCallId": "call_7", "delivered": false, "reason": "already_answered", "error": "This request was already answered"},
+				{
+					"threadId": "t2", "toolCallId": "call_7", "delivered": false, "reason": "already_answered",
+					"error": "This request was already answered",
+				},
 			}},
 			"400": failure("answers[1].digest is required", spool.Invalid),
 		},
 		"createInboxLink": {
-			"200": object{"url": "https://agents.example/api/agent/inbox/links/eyJ0Ijoi...Q.pT2x...", "expiresAt": "2026-01-02T03:19:05Z", "linkId": "0a1b2c3d4e5f6071.link_06gzt8jh3b9x6mwq5xt6wvpebg"},
+			"200": object{
+				"url": "https://agents.example/api/agent/inbox/links/eyJ0Ijoi...Q.pT2x...", "expiresAt": "2026-01-02T03:19:05Z",
+				"linkId": "0a1b2c3d4e5f6071.link_06gzt8jh3b9x6mwq5xt6wvpebg",
+			},
 			"400": failure(`expiresIn must be a duration from 1m to 24h, such as "2h"`, spool.Invalid),
 			"404": failure("Nothing waits for this answer", spool.NotFound),
 			"409": failure("This request is not the one that was shown", spool.Conflict),
@@ -388,25 +422,40 @@ var (
 			"404": failure("Thread not found", spool.NotFound),
 			"413": failure("the artifact is larger than 67108864 bytes", call.CodeTooLarge),
 			"415": failure("The body must not have a Content-Encoding: send the bytes of the file.", call.CodeMediaType),
-			"507": failure("the artifacts of the tenant have 990 of at most 1000 bytes, and 20 more have no room: delete threads to make room", spool.StorageFull),
+			"507": failure(
+				"the artifacts of the tenant have 990 of at most 1000 bytes, and 20 more have no room: delete threads to make room",
+				spool.StorageFull,
+			),
 		},
 		"createArtifactUrl": {
-			"200": object{"url": "/api/agent/artifacts/" + exampleArtifact + "/data?token=eyJ0Ijoi...Q.pT2x...", "expiresAt": "2026-01-02T03:09:05Z"},
+			"200": object{
+				"url":       "/api/agent/artifacts/" + exampleArtifact + "/data?token=eyJ0Ijoi...Q.pT2x...",
+				"expiresAt": "2026-01-02T03:09:05Z",
+			},
 			"400": failure(`expiresIn must be a duration from 1s to 1h, such as "10m"`, spool.Invalid),
 		},
 		"getArtifactByUrl": {"403": failure("the URL is not valid, or not any more", spool.Forbidden)},
 		"listBranches":     {"200": object{"branches": []object{exampleBranch}}},
 		"getBranch": {
 			"200": object{"branch": exampleBranch, "messages": []object{
-				{"id": "msg_3", "threadId": "t1", "agentId": nil, "role": "user", "content": "Hello", "createdAt": "2026-01-02T03:04:05.123456Z", "runId": "r1"},
-				{"id": "msg_4", "threadId": "t1", "agentId": nil, "role": "assistant", "content": "Hi", "createdAt": "2026-01-02T03:04:06.123456Z", "runId": "r1"},
+				{
+					"id": "msg_3", "threadId": "t1", "agentId": nil, "role": "user", "content": "Hello",
+					"createdAt": "2026-01-02T03:04:05.123456Z", "runId": "r1",
+				},
+				{
+					"id": "msg_4", "threadId": "t1", "agentId": nil, "role": "assistant", "content": "Hi",
+					"createdAt": "2026-01-02T03:04:06.123456Z", "runId": "r1",
+				},
 			}},
 			"404": failure("Branch not found", spool.NotFound),
 		},
 		"forkThread": {
 			"200": object{"accepted": true, "threadId": "t2", "messages": 4},
 			"400": failure("version: there is no version 9, the thread has 1 to 7", spool.Invalid),
-			"409": object{"accepted": false, "threadId": "t2", "messages": 0, "reason": "thread_id_used", "error": "There is a thread with this id"},
+			"409": object{
+				"accepted": false, "threadId": "t2", "messages": 0, "reason": "thread_id_used",
+				"error": "There is a thread with this id",
+			},
 		},
 		"restoreBranch": {
 			"200": object{"accepted": true, "branchId": 7, "droppedBranchId": 10},
@@ -415,7 +464,9 @@ var (
 			},
 		},
 		"beginSignIn": {
-			"200": object{"url": "https://login.example/authorize?response_type=code&state=text", "expiresAt": "2026-01-02T03:14:05Z"},
+			"200": object{
+				"url": "https://login.example/authorize?response_type=code&state=text", "expiresAt": "2026-01-02T03:14:05Z",
+			},
 			"404": failure("this link does not open a sign-in: it is not yours, or too old", spool.NotFound),
 		},
 		"createStreamToken": {
@@ -446,7 +497,9 @@ var (
 			"200": object{"accepted": true},
 			"400": call.DeleteRefusal{Error: "threadId is required", Code: spool.Invalid},
 			"404": object{"accepted": false, "reason": "not_found", "error": "Thread not found"},
-			"409": object{"accepted": false, "reason": "active_run", "error": "Thread has an active run — stop it before deleting"},
+			"409": object{
+				"accepted": false, "reason": "active_run", "error": "Thread has an active run — stop it before deleting",
+			},
 		},
 	}
 )
@@ -465,8 +518,9 @@ var (
 			"id": "msg_2", "threadId": "t1", "agentId": nil, "role": "assistant", "content": "Hi",
 			"createdAt": "2026-01-02T03:04:06.123456Z", "runId": "r1",
 		},
-		"parks": []object{}, "usage": object{"inputTokens": 12, "cachedInputTokens": 0, "outputTokens": 2, "totalTokens": 14}, "steps": 1,
-		"enqueuedAt": "2026-01-02T03:04:05.123456Z", "startedAt": "2026-01-02T03:04:05.223456Z", "endedAt": "2026-01-02T03:04:06.123456Z",
+		"parks": []object{}, "usage": object{"inputTokens": 12, "cachedInputTokens": 0, "outputTokens": 2, "totalTokens": 14},
+		"steps": 1, "enqueuedAt": "2026-01-02T03:04:05.123456Z", "startedAt": "2026-01-02T03:04:05.223456Z",
+		"endedAt": "2026-01-02T03:04:06.123456Z",
 	}
 	startedExample = func() object {
 		o := maps.Clone(outcomeExample)
@@ -485,10 +539,10 @@ const exampleDigest = "sha256:1d01206bcb74e421911a2fa5e9c70f1d9396a3f0067a70cd9e
 
 // exampleQuestion is a question that waits for an answer.
 var exampleQuestion = object{
-	"threadId": "t1", "title": "Send the invoice", "owner": "ann", "labels": object{"team": "sales"}, "runId": "r1", "startedBy": "ann",
-	"agent": "assistant", "path": []string{"assistant"}, "askedAt": "2026-01-02T03:04:05.123456Z",
-	"toolCallId": "call_1", "toolName": "send_email", "agentId": nil, "arguments": object{"to": "bob@example.com"}, "inputSchema": nil,
-	"frames": []object{}, "reason": "approval", "digest": exampleDigest,
+	"threadId": "t1", "title": "Send the invoice", "owner": "ann", "labels": object{"team": "sales"}, "runId": "r1",
+	"startedBy": "ann", "agent": "assistant", "path": []string{"assistant"}, "askedAt": "2026-01-02T03:04:05.123456Z",
+	"toolCallId": "call_1", "toolName": "send_email", "agentId": nil, "arguments": object{"to": "bob@example.com"},
+	"inputSchema": nil, "frames": []object{}, "reason": "approval", "digest": exampleDigest,
 	"expiresAt": "2026-01-02T03:19:05.123456Z",
 }
 

@@ -1,5 +1,5 @@
-// Package frontpage is the page at the root of the server: the console, or a page that links to the docs, the document and
-// the probes.
+// Package frontpage is the page at the root of the server: the console, or a page that links to the docs, the
+// document and the probes.
 package frontpage
 
 import (
@@ -41,8 +41,8 @@ type Controller struct {
 	Console             http.Handler
 }
 
-// Show answers GET on the path above all others: the console, or a page, for a browser, JSON for others. Page and JSON lead
-// to the docs, the document and the probes. Only callers with the scope admin see the facts.
+// Show answers GET on the path above all others: the console, or a page, for a browser, JSON for others. Page and
+// JSON lead to the docs, the document and the probes. Only callers with the scope admin see the facts.
 //
 // It is not in the document, nor are the document itself and the docs: they are the way to it, and a
 // client that was generated of it has no use for them.
@@ -115,7 +115,9 @@ func (p Page) json() []byte {
 		Ready   string            `json:"ready"`
 		Threads string            `json:"threads"`
 		Server  map[string]string `json:"server,omitempty"`
-	}{"Spool", at + "/docs", at + "/openapi.json", at + probe.PathHealth, at + probe.PathReady, at + "/api/threads", byName})
+	}{
+		"Spool", at + "/docs", at + "/openapi.json", at + probe.PathHealth, at + probe.PathReady, at + "/api/threads", byName,
+	})
 	return text.Bytes()
 }
 
@@ -138,7 +140,8 @@ func (p Page) html(r *http.Request) map[string]any {
 			{"Health", "Is the process up?", dir + strings.TrimPrefix(probe.PathHealth, "/")},
 			{"Readiness", "May requests come?", dir + strings.TrimPrefix(probe.PathReady, "/")},
 		},
-		"Start":  "curl -s" + header + " " + base + `/api/agent/run -H 'Content-Type: application/json' -d '{"threadId":"hello","prompt":"Hello!"}'`,
+		"Start": "curl -s" + header + " " + base +
+			`/api/agent/run -H 'Content-Type: application/json' -d '{"threadId":"hello","prompt":"Hello!"}'`,
 		"Follow": "curl -sN" + header + " '" + base + "/api/agent/stream?threadId=hello'",
 		"List":   "curl -s" + header + " " + base + "/api/threads",
 	}

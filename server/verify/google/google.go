@@ -56,7 +56,8 @@ func New(c Config) (*Verifier, error) {
 	if err := c.complete(); err != nil {
 		return nil, err
 	}
-	return &Verifier{keys: newKeySet(c), clock: c.Clock, audience: c.Audience, accounts: slices.Clone(c.ServiceAccounts)}, nil
+	return &Verifier{keys: newKeySet(c), clock: c.Clock, audience: c.Audience, accounts: slices.Clone(c.ServiceAccounts)},
+		nil
 }
 
 func (c *Config) complete() error {

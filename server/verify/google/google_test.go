@@ -24,14 +24,16 @@ func TestVerify(t *testing.T) {
 		change func(k *token)
 		want   string // a part of the error
 	}{
-		"Good":            {},
-		"OtherKey":        {change: func(k *token) { k.key = keys()[1] }},
-		"ShortIssuer":     {change: func(k *token) { k.claim("iss", "accounts.google.com") }},
-		"OneOfAudiences":  {change: func(k *token) { k.claim("aud", []string{"x", audience}) }},
-		"WrongKey":        {change: func(k *token) { k.key = keys()[2] }, want: badSignature},
-		"OtherIssuer":     {change: func(k *token) { k.claim("iss", "https://evil.example") }, want: "not by Google"},
-		"NoIssuer":        {change: func(k *token) { delete(k.claims, "iss") }, want: "not by Google"},
-		"OtherAudience":   {change: func(k *token) { k.claim("aud", "https://other.example.com/") }, want: "is for the audience"},
+		"Good":           {},
+		"OtherKey":       {change: func(k *token) { k.key = keys()[1] }},
+		"ShortIssuer":    {change: func(k *token) { k.claim("iss", "accounts.google.com") }},
+		"OneOfAudiences": {change: func(k *token) { k.claim("aud", []string{"x", audience}) }},
+		"WrongKey":       {change: func(k *token) { k.key = keys()[2] }, want: badSignature},
+		"OtherIssuer":    {change: func(k *token) { k.claim("iss", "https://evil.example") }, want: "not by Google"},
+		"NoIssuer":       {change: func(k *token) { delete(k.claims, "iss") }, want: "not by Google"},
+		"OtherAudience": {
+			change: func(k *token) { k.claim("aud", "https://other.example.com/") }, want: "is for the audience",
+		},
 		"LongerAudience":  {change: func(k *token) { k.claim("aud", audience+"/") }, want: "is for the audience"},
 		"NoAudience":      {change: func(k *token) { delete(k.claims, "aud") }, want: "is for the audience"},
 		"OtherAccount":    {change: func(k *token) { k.claim("email", "eve@evil.iam.gserviceaccount.com") }, want: badEmail},
@@ -49,8 +51,10 @@ func TestVerify(t *testing.T) {
 			k.header["alg"] = "none"
 			k.mangle = func(s string) string { return strings.TrimSuffix(s, signature(s)) }
 		}, want: `signed with "none"`},
-		"PublicKeyAsSecret": {change: func(k *token) { k.header["alg"] = "HS256"; k.mangle = withSecret(keys()[0]) }, want: `signed with "HS256"`},
-		"CriticalHeader":    {change: func(k *token) { k.header["crit"] = []string{"x"} }, want: "critical headers"},
+		"PublicKeyAsSecret": {
+			change: func(k *token) { k.header["alg"] = "HS256"; k.mangle = withSecret(keys()[0]) }, want: `signed with "HS256"`,
+		},
+		"CriticalHeader": {change: func(k *token) { k.header["crit"] = []string{"x"} }, want: "critical headers"},
 		"OwnKeyInHeader": {change: func(k *token) {
 			k.key = keys()[2]
 			k.header["jwk"] = object{"kty": "RSA", "n": encode(keys()[2].N.Bytes()), "e": "AQAB"}
@@ -61,13 +65,16 @@ func TestVerify(t *testing.T) {
 		"ChangedClaims": {change: func(k *token) {
 			k.mangle = func(s string) string {
 				parts := strings.Split(s, ".")
-				parts[1] = encode([]byte(`{"iss":"https://accounts.google.com","aud":"` + audience + `","email":"` + account + `","email_verified":true,"exp":9999999999}`))
+				parts[1] = encode([]byte(`{"iss":"https://accounts.google.com","aud":"` + audience + `","email":"` + account +
+					`","email_verified":true,"exp":9999999999}`))
 				return strings.Join(parts, ".")
 			}
 		}, want: badSignature},
 		"Garbage": {change: func(k *token) { k.mangle = func(string) string { return "a.b.c" } }, want: "token is malformed"},
 		"Empty":   {change: func(k *token) { k.mangle = func(string) string { return "" } }, want: "no bearer token"},
-		"TooLong": {change: func(k *token) { k.claim("pad", strings.Repeat("x", 8192)) }, want: "the header Authorization is too long"},
+		"TooLong": {
+			change: func(k *token) { k.claim("pad", strings.Repeat("x", 8192)) }, want: "the header Authorization is too long",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -102,13 +109,22 @@ func TestConfig(t *testing.T) {
 		change func(c *google.Config)
 		want   string
 	}{
-		"NoAudience":  {func(c *google.Config) { c.Audience = "" }, "Audience is required"},
-		"NoAccounts":  {func(c *google.Config) { c.ServiceAccounts = nil }, "ServiceAccounts is required"},
-		"EmptyOne":    {func(c *google.Config) { c.ServiceAccounts = []string{account, ""} }, "ServiceAccounts[1] must be an email address"},
-		"NoEmail":     {func(c *google.Config) { c.ServiceAccounts = []string{"tasks"} }, "ServiceAccounts[0] must be an email address"},
-		"KeysTTL":     {func(c *google.Config) { c.KeysTTL = -1 }, "KeysTTL must not be negative"},
-		"PlainHTTP":   {func(c *google.Config) { c.KeysURL = "http://keys.example/" }, "KeysURL must be an https address, or an http one of this machine"},
-		"NoURL":       {func(c *google.Config) { c.KeysURL = "keys" }, "KeysURL must be an https address, or an http one of this machine"},
+		"NoAudience": {func(c *google.Config) { c.Audience = "" }, "Audience is required"},
+		"NoAccounts": {func(c *google.Config) { c.ServiceAccounts = nil }, "ServiceAccounts is required"},
+		"EmptyOne": {
+			func(c *google.Config) { c.ServiceAccounts = []string{account, ""} }, "ServiceAccounts[1] must be an email address",
+		},
+		"NoEmail": {
+			func(c *google.Config) { c.ServiceAccounts = []string{"tasks"} }, "ServiceAccounts[0] must be an email address",
+		},
+		"KeysTTL": {func(c *google.Config) { c.KeysTTL = -1 }, "KeysTTL must not be negative"},
+		"PlainHTTP": {
+			func(c *google.Config) { c.KeysURL = "http://keys.example/" },
+			"KeysURL must be an https address, or an http one of this machine",
+		},
+		"NoURL": {
+			func(c *google.Config) { c.KeysURL = "keys" }, "KeysURL must be an https address, or an http one of this machine",
+		},
 		"Loopback":    {func(c *google.Config) { c.KeysURL = "http://127.0.0.1:1/keys" }, ""},
 		"LoopbackSix": {func(c *google.Config) { c.KeysURL = "http://[::1]:1/keys" }, ""},
 		"Fine":        {func(*google.Config) {}, ""},

@@ -42,7 +42,9 @@ func TestKeysFlood(t *testing.T) {
 func TestKeysUnavailable(t *testing.T) {
 	t.Parallel()
 
-	weak, err := json.Marshal(map[string]any{"keys": []object{{"kty": "RSA", "n": encode(keys()[0].N.Bytes()[:64]), "e": "AQAB"}}})
+	weak, err := json.Marshal(map[string]any{
+		"keys": []object{{"kty": "RSA", "n": encode(keys()[0].N.Bytes()[:64]), "e": "AQAB"}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -147,8 +147,8 @@ func good() *token {
 	return &token{
 		header: object{"alg": "RS256", "typ": "JWT", "kid": "any"},
 		claims: object{
-			"iss": "https://accounts.google.com", "aud": audience, "sub": "113774264463038321964", "azp": "113774264463038321964",
-			"email": account, "email_verified": true, "iat": now - 60, "exp": now + 3540,
+			"iss": "https://accounts.google.com", "aud": audience, "sub": "113774264463038321964",
+			"azp": "113774264463038321964", "email": account, "email_verified": true, "iat": now - 60, "exp": now + 3540,
 		},
 		key: keys()[0],
 	}

@@ -109,26 +109,48 @@ func TestVerify(t *testing.T) {
 		"EmptyBodyHash":   {change: func(d *delivery) { d.claim("body", "") }, want: otherBody},
 		"HashNoText":      {change: func(d *delivery) { d.claim("body", 7) }, want: "could not JSON decode claim"},
 		"HashOfHash":      {change: func(d *delivery) { d.claim("body", bodyHash(bodyHash(body))) }, want: otherBody},
-		"OtherURL":        {change: func(d *delivery) { d.claim("sub", "https://other.example.com/api/queue/agent-run") }, want: "invalid subject"},
-		"LongerURL":       {change: func(d *delivery) { d.claim("sub", endpoint+"/") }, want: "invalid subject"},
-		"NoURL":           {change: func(d *delivery) { delete(d.claims, "sub") }, want: "sub claim is required"},
-		"OtherIssuer":     {change: func(d *delivery) { d.claim("iss", "upstash") }, want: "invalid issuer"},
-		"NoIssuer":        {change: func(d *delivery) { delete(d.claims, "iss") }, want: "iss claim is required"},
-		"Expired":         {change: func(d *delivery) { d.claim("exp", now-11) }, want: "token is expired"},
-		"NoExpiry":        {change: func(d *delivery) { delete(d.claims, "exp") }, want: "exp claim is required"},
-		"NotYetValid":     {change: func(d *delivery) { d.claim("nbf", now+11) }, want: "token is not valid yet"},
-		"NoBeginning":     {change: func(d *delivery) { delete(d.claims, "nbf") }, want: "nbf claim is required"},
-		"AlgNone":         {change: func(d *delivery) { d.header["alg"] = "none"; d.mangle = cutSignature }, want: "signing method none is invalid"},
-		"AlgNoneSigned":   {change: func(d *delivery) { d.header["alg"] = "none" }, want: "signing method none is invalid"},
-		"AlgNothing":      {change: func(d *delivery) { delete(d.header, "alg") }, want: "signing method (alg) is unspecified"},
-		"AlgStronger":     {change: func(d *delivery) { d.header["alg"] = "HS512"; d.hash = sha512.New }, want: "signing method HS512 is invalid"},
-		"Critical":        {change: func(d *delivery) { d.header["crit"] = []string{"b64"} }, want: "critical headers"},
-		"EmptySignature":  {change: func(d *delivery) { d.mangle = cutSignature }, want: "signature is invalid"},
-		"CutSignature":    {change: func(d *delivery) { d.mangle = func(s string) string { return s[:len(s)-3] } }, want: "signature is invalid"},
-		"TwoParts":        {change: func(d *delivery) { d.mangle = func(s string) string { return s[:strings.LastIndex(s, ".")] } }, want: "malformed"},
-		"NoToken":         {change: func(d *delivery) { d.mangle = func(string) string { return "" } }, want: "the header Upstash-Signature is missing"},
-		"Garbage":         {change: func(d *delivery) { d.mangle = func(string) string { return "a.b.c" } }, want: "malformed"},
-		"TooLong":         {change: func(d *delivery) { d.claim("pad", strings.Repeat("x", 8192)) }, want: "the header Upstash-Signature is too long"},
+		"OtherURL": {
+			change: func(d *delivery) { d.claim("sub", "https://other.example.com/api/queue/agent-run") },
+			want:   "invalid subject",
+		},
+		"LongerURL":   {change: func(d *delivery) { d.claim("sub", endpoint+"/") }, want: "invalid subject"},
+		"NoURL":       {change: func(d *delivery) { delete(d.claims, "sub") }, want: "sub claim is required"},
+		"OtherIssuer": {change: func(d *delivery) { d.claim("iss", "upstash") }, want: "invalid issuer"},
+		"NoIssuer":    {change: func(d *delivery) { delete(d.claims, "iss") }, want: "iss claim is required"},
+		"Expired":     {change: func(d *delivery) { d.claim("exp", now-11) }, want: "token is expired"},
+		"NoExpiry":    {change: func(d *delivery) { delete(d.claims, "exp") }, want: "exp claim is required"},
+		"NotYetValid": {change: func(d *delivery) { d.claim("nbf", now+11) }, want: "token is not valid yet"},
+		"NoBeginning": {change: func(d *delivery) { delete(d.claims, "nbf") }, want: "nbf claim is required"},
+		"AlgNone": {
+			change: func(d *delivery) { d.header["alg"] = "none"; d.mangle = cutSignature },
+			want:   "signing method none is invalid",
+		},
+		"AlgNoneSigned": {change: func(d *delivery) { d.header["alg"] = "none" }, want: "signing method none is invalid"},
+		"AlgNothing": {
+			change: func(d *delivery) { delete(d.header, "alg") }, want: "signing method (alg) is unspecified",
+		},
+		"AlgStronger": {
+			change: func(d *delivery) { d.header["alg"] = "HS512"; d.hash = sha512.New },
+			want:   "signing method HS512 is invalid",
+		},
+		"Critical":       {change: func(d *delivery) { d.header["crit"] = []string{"b64"} }, want: "critical headers"},
+		"EmptySignature": {change: func(d *delivery) { d.mangle = cutSignature }, want: "signature is invalid"},
+		"CutSignature": {
+			change: func(d *delivery) { d.mangle = func(s string) string { return s[:len(s)-3] } }, want: "signature is invalid",
+		},
+		"TwoParts": {
+			change: func(d *delivery) { d.mangle = func(s string) string { return s[:strings.LastIndex(s, ".")] } },
+			want:   "malformed",
+		},
+		"NoToken": {
+			change: func(d *delivery) { d.mangle = func(string) string { return "" } },
+			want:   "the header Upstash-Signature is missing",
+		},
+		"Garbage": {change: func(d *delivery) { d.mangle = func(string) string { return "a.b.c" } }, want: "malformed"},
+		"TooLong": {
+			change: func(d *delivery) { d.claim("pad", strings.Repeat("x", 8192)) },
+			want:   "the header Upstash-Signature is too long",
+		},
 		"PayloadNoObject": {change: func(d *delivery) {
 			d.mangle = func(s string) string { header, _, _ := strings.Cut(s, "."); return header + ".bnVsbA.AAAA" }
 		}, want: "signature is invalid"},
@@ -164,10 +186,13 @@ func TestRotation(t *testing.T) {
 		key    string
 		want   string
 	}{
-		"Before":       {config: qstash.Config{CurrentKey: currentKey, NextKey: nextKey}, key: currentKey},
-		"Rolled":       {config: qstash.Config{CurrentKey: currentKey, NextKey: nextKey}, key: nextKey},
-		"Restarted":    {config: qstash.Config{CurrentKey: nextKey, NextKey: "sig_newestnewestnewest"}, key: nextKey},
-		"Retired":      {config: qstash.Config{CurrentKey: nextKey, NextKey: "sig_newestnewestnewest"}, key: currentKey, want: "signature is invalid"},
+		"Before":    {config: qstash.Config{CurrentKey: currentKey, NextKey: nextKey}, key: currentKey},
+		"Rolled":    {config: qstash.Config{CurrentKey: currentKey, NextKey: nextKey}, key: nextKey},
+		"Restarted": {config: qstash.Config{CurrentKey: nextKey, NextKey: "sig_newestnewestnewest"}, key: nextKey},
+		"Retired": {
+			config: qstash.Config{CurrentKey: nextKey, NextKey: "sig_newestnewestnewest"}, key: currentKey,
+			want: "signature is invalid",
+		},
 		"OnlyCurrent":  {config: qstash.Config{CurrentKey: currentKey}, key: currentKey},
 		"OnlyNext":     {config: qstash.Config{NextKey: nextKey}, key: nextKey},
 		"EmptyIsNoKey": {config: qstash.Config{CurrentKey: currentKey}, key: "", want: "signature is invalid"},
@@ -221,12 +246,22 @@ func TestConfig(t *testing.T) {
 		config qstash.Config
 		want   string
 	}{
-		"NoURL":      {qstash.Config{CurrentKey: currentKey}, "URL must be the http or https address to which QStash delivers"},
-		"PathOnly":   {qstash.Config{URL: "/api/queue/agent-run", CurrentKey: currentKey}, "URL must be the http or https address to which QStash delivers"},
-		"NoKeys":     {qstash.Config{URL: endpoint}, "CurrentKey or NextKey is required"},
-		"ShortKey":   {qstash.Config{URL: endpoint, CurrentKey: "hunter2"}, "CurrentKey must have 16 characters or more, and no spaces"},
-		"SpacedNext": {qstash.Config{URL: endpoint, CurrentKey: currentKey, NextKey: nextKey + "\n"}, "NextKey must have 16 characters or more, and no spaces"},
-		"Leeway":     {qstash.Config{URL: endpoint, CurrentKey: currentKey, Leeway: -time.Second}, "Leeway must not be negative"},
+		"NoURL": {
+			qstash.Config{CurrentKey: currentKey}, "URL must be the http or https address to which QStash delivers",
+		},
+		"PathOnly": {
+			qstash.Config{URL: "/api/queue/agent-run", CurrentKey: currentKey},
+			"URL must be the http or https address to which QStash delivers",
+		},
+		"NoKeys": {qstash.Config{URL: endpoint}, "CurrentKey or NextKey is required"},
+		"ShortKey": {
+			qstash.Config{URL: endpoint, CurrentKey: "hunter2"}, "CurrentKey must have 16 characters or more, and no spaces",
+		},
+		"SpacedNext": {
+			qstash.Config{URL: endpoint, CurrentKey: currentKey, NextKey: nextKey + "\n"},
+			"NextKey must have 16 characters or more, and no spaces",
+		},
+		"Leeway": {qstash.Config{URL: endpoint, CurrentKey: currentKey, Leeway: -time.Second}, "Leeway must not be negative"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

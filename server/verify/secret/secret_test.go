@@ -26,24 +26,59 @@ func TestVerify(t *testing.T) {
 		header http.Header
 		want   string
 	}{
-		"Bearer":           {header: http.Header{"Authorization": {"Bearer " + current}}},
-		"Next":             {header: http.Header{"Authorization": {"bearer " + next}}},
-		"OwnHeader":        {config: secret.Config{Header: "x-queue-secret"}, header: http.Header{"X-Queue-Secret": {current}}},
-		"NamedDefault":     {config: secret.Config{Header: "authorization"}, header: http.Header{"Authorization": {"Bearer " + current}}},
-		"Retired":          {config: secret.Config{Secrets: []string{next}}, header: http.Header{"Authorization": {"Bearer " + current}}, want: wrong},
-		"Missing":          {header: http.Header{}, want: "the header Authorization is missing"},
-		"Empty":            {header: http.Header{"Authorization": {"Bearer "}}, want: "the header Authorization has no bearer token"},
-		"OtherScheme":      {header: http.Header{"Authorization": {"Basic " + current}}, want: "the header Authorization has no bearer token"},
-		"Bare":             {header: http.Header{"Authorization": {current}}, want: "the header Authorization has no bearer token"},
-		"Twice":            {header: http.Header{"Authorization": {"Bearer guess", "Bearer " + current}}, want: "the header Authorization is there twice"},
-		"Prefix":           {header: http.Header{"Authorization": {"Bearer " + current[:24]}}, want: wrong},
-		"Longer":           {header: http.Header{"Authorization": {"Bearer " + current + "0"}}, want: wrong},
-		"Both":             {header: http.Header{"Authorization": {"Bearer " + current + " " + next}}, want: wrong},
-		"Case":             {header: http.Header{"Authorization": {"Bearer " + strings.ToUpper(current)}}, want: wrong},
-		"OtherHeader":      {config: secret.Config{Header: "X-Queue-Secret"}, header: http.Header{"Authorization": {"Bearer " + current}}, want: "the header X-Queue-Secret is missing"},
-		"OwnHeaderWrong":   {config: secret.Config{Header: "X-Queue-Secret"}, header: http.Header{"X-Queue-Secret": {"guess"}}, want: wrong},
-		"OwnHeaderEmpty":   {config: secret.Config{Header: "X-Queue-Secret"}, header: http.Header{"X-Queue-Secret": {""}}, want: "the header X-Queue-Secret is missing"},
-		"OwnHeaderBearing": {config: secret.Config{Header: "X-Queue-Secret"}, header: http.Header{"X-Queue-Secret": {"Bearer " + current}}, want: wrong},
+		"Bearer": {header: http.Header{"Authorization": {"Bearer " + current}}},
+		"Next":   {header: http.Header{"Authorization": {"bearer " + next}}},
+		"OwnHeader": {
+			config: secret.Config{Header: "x-queue-secret"},
+			header: http.Header{"X-Queue-Secret": {current}},
+		},
+		"NamedDefault": {
+			config: secret.Config{Header: "authorization"},
+			header: http.Header{"Authorization": {"Bearer " + current}},
+		},
+		"Retired": {
+			config: secret.Config{Secrets: []string{next}},
+			header: http.Header{"Authorization": {"Bearer " + current}},
+			want:   wrong,
+		},
+		"Missing": {header: http.Header{}, want: "the header Authorization is missing"},
+		"Empty": {
+			header: http.Header{"Authorization": {"Bearer "}}, want: "the header Authorization has no bearer token",
+		},
+		"OtherScheme": {
+			header: http.Header{"Authorization": {"Basic " + current}}, want: "the header Authorization has no bearer token",
+		},
+		"Bare": {
+			header: http.Header{"Authorization": {current}}, want: "the header Authorization has no bearer token",
+		},
+		"Twice": {
+			header: http.Header{"Authorization": {"Bearer guess", "Bearer " + current}},
+			want:   "the header Authorization is there twice",
+		},
+		"Prefix": {header: http.Header{"Authorization": {"Bearer " + current[:24]}}, want: wrong},
+		"Longer": {header: http.Header{"Authorization": {"Bearer " + current + "0"}}, want: wrong},
+		"Both":   {header: http.Header{"Authorization": {"Bearer " + current + " " + next}}, want: wrong},
+		"Case":   {header: http.Header{"Authorization": {"Bearer " + strings.ToUpper(current)}}, want: wrong},
+		"OtherHeader": {
+			config: secret.Config{Header: "X-Queue-Secret"},
+			header: http.Header{"Authorization": {"Bearer " + current}},
+			want:   "the header X-Queue-Secret is missing",
+		},
+		"OwnHeaderWrong": {
+			config: secret.Config{Header: "X-Queue-Secret"},
+			header: http.Header{"X-Queue-Secret": {"guess"}},
+			want:   wrong,
+		},
+		"OwnHeaderEmpty": {
+			config: secret.Config{Header: "X-Queue-Secret"},
+			header: http.Header{"X-Queue-Secret": {""}},
+			want:   "the header X-Queue-Secret is missing",
+		},
+		"OwnHeaderBearing": {
+			config: secret.Config{Header: "X-Queue-Secret"},
+			header: http.Header{"X-Queue-Secret": {"Bearer " + current}},
+			want:   wrong,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -73,12 +108,14 @@ func TestConfig(t *testing.T) {
 		config secret.Config
 		want   string
 	}{
-		"None":    {secret.Config{}, "Secrets is required"},
-		"Empty":   {secret.Config{Secrets: []string{current, ""}}, "Secrets[1] must be visible ASCII, 16 characters or more"},
-		"Short":   {secret.Config{Secrets: []string{"hunter2"}}, "Secrets[0] must be visible ASCII, 16 characters or more"},
-		"Newline": {secret.Config{Secrets: []string{current + "\n"}}, "Secrets[0] must be visible ASCII, 16 characters or more"},
-		"Header":  {secret.Config{Secrets: []string{current}, Header: "X Secret"}, "Header must be the name of a header"},
-		"Colon":   {secret.Config{Secrets: []string{current}, Header: "X-Secret:"}, "Header must be the name of a header"},
+		"None":  {secret.Config{}, "Secrets is required"},
+		"Empty": {secret.Config{Secrets: []string{current, ""}}, "Secrets[1] must be visible ASCII, 16 characters or more"},
+		"Short": {secret.Config{Secrets: []string{"hunter2"}}, "Secrets[0] must be visible ASCII, 16 characters or more"},
+		"Newline": {
+			secret.Config{Secrets: []string{current + "\n"}}, "Secrets[0] must be visible ASCII, 16 characters or more",
+		},
+		"Header": {secret.Config{Secrets: []string{current}, Header: "X Secret"}, "Header must be the name of a header"},
+		"Colon":  {secret.Config{Secrets: []string{current}, Header: "X-Secret:"}, "Header must be the name of a header"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

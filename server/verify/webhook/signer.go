@@ -30,7 +30,8 @@ func NewSigner(secrets []string) (*Signer, error) {
 // 1970. An id has 1 to 256 characters of visible ASCII, without a full stop.
 func (s *Signer) Sign(h http.Header, id string, at time.Time, body []byte) error {
 	if !goodID(id) {
-		return spool.Errorf(spool.Invalid, "the id of a webhook must be visible ASCII without a full stop, 256 bytes at the most")
+		return spool.Errorf(spool.Invalid,
+			"the id of a webhook must be visible ASCII without a full stop, 256 bytes at the most")
 	}
 	if at.Unix() < 0 {
 		return spool.Errorf(spool.Invalid, "the time of a webhook must not be before 1970")

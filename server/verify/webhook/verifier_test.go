@@ -78,39 +78,67 @@ func TestVerify(t *testing.T) {
 		secret string
 		want   string
 	}{
-		"Vector":             {},
-		"SecretBare":         {secret: strings.TrimPrefix(vectorSecret, "whsec_")},
-		"OldEnough":          {now: 5 * time.Minute},
-		"YoungEnough":        {now: -5 * time.Minute},
-		"SecondOfThree":      {change: set(webhook.HeaderSignature, "v1,bm9uZQ== "+vectorSignature+" v1,bm9uZQ==")},
-		"BesideAsymmetric":   {change: set(webhook.HeaderSignature, "v1a,hnO3f9T8Ytu9HwrXslvumlUpqtNVqkhqw/enGzPCXe5B "+vectorSignature)},
-		"WrongSecret":        {secret: otherSecret, want: noneFits},
-		"ChangedBody":        {change: func(m *message) { m.body = `{"test": 2432232315}` }, want: noneFits},
-		"SpacedBody":         {change: func(m *message) { m.body += " " }, want: noneFits},
-		"EmptyBody":          {change: func(m *message) { m.body = "" }, want: noneFits},
-		"ChangedID":          {change: set(webhook.HeaderID, "msg_other"), want: noneFits},
-		"ChangedTime":        {change: set(webhook.HeaderTimestamp, "1614265331"), want: noneFits},
-		"PaddedTime":         {change: set(webhook.HeaderTimestamp, "01614265330"), want: noneFits},
-		"Replayed":           {now: 5*time.Minute + time.Second, want: "the webhook's timestamp is too old"},
-		"FromTheFuture":      {now: -5*time.Minute - time.Second, want: "the webhook's timestamp is in the future"},
-		"FarFuture":          {change: set(webhook.HeaderTimestamp, "4611686018427387903"), want: "the webhook's timestamp is in the future"},
-		"TimeNoNumber":       {change: set(webhook.HeaderTimestamp, "now"), want: "the webhook's timestamp is malformed"},
-		"TimeSigned":         {change: set(webhook.HeaderTimestamp, "+1614265330"), want: "the webhook's timestamp is malformed"},
-		"TimeNegative":       {change: set(webhook.HeaderTimestamp, "-1"), want: "the webhook's timestamp is malformed"},
-		"TimeOverflows":      {change: set(webhook.HeaderTimestamp, "99999999999999999999"), want: "the webhook's timestamp is malformed"},
-		"NoID":               {change: func(m *message) { m.header.Del(webhook.HeaderID) }, want: "the header Webhook-Id is missing"},
-		"NoTime":             {change: func(m *message) { m.header.Del(webhook.HeaderTimestamp) }, want: "the header Webhook-Timestamp is missing"},
-		"NoSignature":        {change: func(m *message) { m.header.Del(webhook.HeaderSignature) }, want: "the header Webhook-Signature is missing"},
-		"EmptySignature":     {change: set(webhook.HeaderSignature, ""), want: "the header Webhook-Signature is missing"},
-		"BlankSignature":     {change: set(webhook.HeaderSignature, " "), want: noneFits},
-		"OnlyTheScheme":      {change: set(webhook.HeaderSignature, "v1,"), want: noneFits},
-		"WithoutScheme":      {change: set(webhook.HeaderSignature, strings.TrimPrefix(vectorSignature, "v1,")), want: noneFits},
-		"OtherScheme":        {change: set(webhook.HeaderSignature, "v2"+strings.TrimPrefix(vectorSignature, "v1")), want: noneFits},
-		"CutSignature":       {change: set(webhook.HeaderSignature, vectorSignature[:len(vectorSignature)-1]), want: noneFits},
-		"SignatureTwice":     {change: func(m *message) { m.header.Add(webhook.HeaderSignature, vectorSignature) }, want: "the header Webhook-Signature is there twice"},
-		"EmptyKey":           {change: set(webhook.HeaderSignature, forged(nil, vectorID+"."+vectorTimestamp+"."+vectorBody)), want: noneFits},
-		"KeyOfEncodedSecret": {change: set(webhook.HeaderSignature, forged([]byte(vectorSecret), vectorID+"."+vectorTimestamp+"."+vectorBody)), want: noneFits},
-		"OnlyTheBodySigned":  {change: set(webhook.HeaderSignature, forged(vectorKey(), vectorBody)), want: noneFits},
+		"Vector":        {},
+		"SecretBare":    {secret: strings.TrimPrefix(vectorSecret, "whsec_")},
+		"OldEnough":     {now: 5 * time.Minute},
+		"YoungEnough":   {now: -5 * time.Minute},
+		"SecondOfThree": {change: set(webhook.HeaderSignature, "v1,bm9uZQ== "+vectorSignature+" v1,bm9uZQ==")},
+		"BesideAsymmetric": {
+			change: set(webhook.HeaderSignature, "v1a,hnO3f9T8Ytu9HwrXslvumlUpqtNVqkhqw/enGzPCXe5B "+vectorSignature),
+		},
+		"WrongSecret":   {secret: otherSecret, want: noneFits},
+		"ChangedBody":   {change: func(m *message) { m.body = `{"test": 2432232315}` }, want: noneFits},
+		"SpacedBody":    {change: func(m *message) { m.body += " " }, want: noneFits},
+		"EmptyBody":     {change: func(m *message) { m.body = "" }, want: noneFits},
+		"ChangedID":     {change: set(webhook.HeaderID, "msg_other"), want: noneFits},
+		"ChangedTime":   {change: set(webhook.HeaderTimestamp, "1614265331"), want: noneFits},
+		"PaddedTime":    {change: set(webhook.HeaderTimestamp, "01614265330"), want: noneFits},
+		"Replayed":      {now: 5*time.Minute + time.Second, want: "the webhook's timestamp is too old"},
+		"FromTheFuture": {now: -5*time.Minute - time.Second, want: "the webhook's timestamp is in the future"},
+		"FarFuture": {
+			change: set(webhook.HeaderTimestamp, "4611686018427387903"), want: "the webhook's timestamp is in the future",
+		},
+		"TimeNoNumber": {change: set(webhook.HeaderTimestamp, "now"), want: "the webhook's timestamp is malformed"},
+		"TimeSigned": {
+			change: set(webhook.HeaderTimestamp, "+1614265330"), want: "the webhook's timestamp is malformed",
+		},
+		"TimeNegative": {change: set(webhook.HeaderTimestamp, "-1"), want: "the webhook's timestamp is malformed"},
+		"TimeOverflows": {
+			change: set(webhook.HeaderTimestamp, "99999999999999999999"), want: "the webhook's timestamp is malformed",
+		},
+		"NoID": {
+			change: func(m *message) { m.header.Del(webhook.HeaderID) }, want: "the header Webhook-Id is missing",
+		},
+		"NoTime": {
+			change: func(m *message) { m.header.Del(webhook.HeaderTimestamp) }, want: "the header Webhook-Timestamp is missing",
+		},
+		"NoSignature": {
+			change: func(m *message) { m.header.Del(webhook.HeaderSignature) }, want: "the header Webhook-Signature is missing",
+		},
+		"EmptySignature": {change: set(webhook.HeaderSignature, ""), want: "the header Webhook-Signature is missing"},
+		"BlankSignature": {change: set(webhook.HeaderSignature, " "), want: noneFits},
+		"OnlyTheScheme":  {change: set(webhook.HeaderSignature, "v1,"), want: noneFits},
+		"WithoutScheme": {
+			change: set(webhook.HeaderSignature, strings.TrimPrefix(vectorSignature, "v1,")), want: noneFits,
+		},
+		"OtherScheme": {
+			change: set(webhook.HeaderSignature, "v2"+strings.TrimPrefix(vectorSignature, "v1")), want: noneFits,
+		},
+		"CutSignature": {
+			change: set(webhook.HeaderSignature, vectorSignature[:len(vectorSignature)-1]), want: noneFits,
+		},
+		"SignatureTwice": {
+			change: func(m *message) { m.header.Add(webhook.HeaderSignature, vectorSignature) },
+			want:   "the header Webhook-Signature is there twice",
+		},
+		"EmptyKey": {
+			change: set(webhook.HeaderSignature, forged(nil, vectorID+"."+vectorTimestamp+"."+vectorBody)), want: noneFits,
+		},
+		"KeyOfEncodedSecret": {
+			change: set(webhook.HeaderSignature, forged([]byte(vectorSecret), vectorID+"."+vectorTimestamp+"."+vectorBody)),
+			want:   noneFits,
+		},
+		"OnlyTheBodySigned": {change: set(webhook.HeaderSignature, forged(vectorKey(), vectorBody)), want: noneFits},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -173,7 +201,9 @@ func TestRotation(t *testing.T) {
 func TestTolerance(t *testing.T) {
 	t.Parallel()
 
-	v, err := webhook.New(webhook.Config{Secrets: []string{vectorSecret}, Clock: clock(2 * time.Second), Tolerance: time.Second})
+	v, err := webhook.New(webhook.Config{
+		Secrets: []string{vectorSecret}, Clock: clock(2 * time.Second), Tolerance: time.Second,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,8 +230,11 @@ func TestConfig(t *testing.T) {
 		"EmptySecret": {webhook.Config{Secrets: []string{vectorSecret, ""}}, "Secrets[1] must have 24 bytes or more"},
 		"OnlyPrefix":  {webhook.Config{Secrets: []string{"whsec_"}}, "Secrets[0] must have 24 bytes or more"},
 		"Short":       {webhook.Config{Secrets: []string{"whsec_aHVudGVyMjIyMjI="}}, "Secrets[0] must have 24 bytes or more"},
-		"NoBase64":    {webhook.Config{Secrets: []string{"whsec_hunter22222-hunter22222-hunter22222"}}, `Secrets[0] must be base64, with or without "whsec_" before it`},
-		"Tolerance":   {webhook.Config{Secrets: []string{vectorSecret}, Tolerance: -1}, "Tolerance must not be negative"},
+		"NoBase64": {
+			webhook.Config{Secrets: []string{"whsec_hunter22222-hunter22222-hunter22222"}},
+			`Secrets[0] must be base64, with or without "whsec_" before it`,
+		},
+		"Tolerance": {webhook.Config{Secrets: []string{vectorSecret}, Tolerance: -1}, "Tolerance must not be negative"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

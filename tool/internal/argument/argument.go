@@ -71,8 +71,8 @@ type Plan struct {
 	Body    Body
 	// Fields are the properties of a body of the kind Form or Multipart that are not written as by default.
 	Fields map[string]Field
-	// ContentType is the content type of the body. Empty: application/json, or the one of the other kinds. A body of the kind
-	// Binary may have a range of types, such as image/*.
+	// ContentType is the content type of the body. Empty: application/json, or the one of the other kinds. A body of the
+	// kind Binary may have a range of types, such as image/*.
 	ContentType string
 	// Files are the places of files in a body of JSON, which are written there in base64. A step "*" is each
 	// item of a list or each value of an object, and other steps are "." and the name of a property.

@@ -33,12 +33,14 @@ func openFile(arg string, value any, wanted []string, open OpenFunc) (File, stri
 	file, err := open(text)
 	if err != nil {
 		return File{}, "", &spool.Error{
-			Code: spool.CodeOf(err), Message: "argument " + argschema.Bound(arg) + ": " + argschema.Bound(spool.MessageOf(err)), Err: err,
+			Code: spool.CodeOf(err), Message: "argument " + argschema.Bound(arg) + ": " + argschema.Bound(spool.MessageOf(err)),
+			Err: err,
 		}
 	}
 	kind, ok := fileType(file.MediaType, wanted)
 	if !ok {
-		return File{}, "", wrong(arg, "is a file of the type "+argschema.Bound(file.MediaType)+", and must be "+argschema.Bound(strings.Join(wanted, " or ")))
+		return File{}, "", wrong(arg, "is a file of the type "+argschema.Bound(file.MediaType)+", and must be "+
+			argschema.Bound(strings.Join(wanted, " or ")))
 	}
 	return file, kind, nil
 }
@@ -67,7 +69,8 @@ func fileType(value string, wanted []string) (string, bool) {
 	if at := slices.IndexFunc(wanted, func(kind string) bool { return bare(kind) == unknownType }); at >= 0 {
 		return wanted[at], true
 	}
-	if at := slices.IndexFunc(wanted, func(kind string) bool { return !strings.Contains(kind, "*") }); at >= 0 && value == unknownType {
+	if at := slices.IndexFunc(wanted, func(kind string) bool { return !strings.Contains(kind, "*") }); at >= 0 &&
+		value == unknownType {
 		return wanted[at], true
 	}
 	return "", false

@@ -165,7 +165,8 @@ func percent(text string) string {
 // are, if they cannot end the value or the query.
 func reserved(text string) string {
 	return strings.NewReplacer(
-		"%21", "!", "%24", "$", "%27", "'", "%28", "(", "%29", ")", "%2A", "*", "%2C", ",", "%2F", "/", "%3A", ":", "%3D", "=", "%3F", "?", "%40", "@",
+		"%21", "!", "%24", "$", "%27", "'", "%28", "(", "%29", ")", "%2A", "*", "%2C", ",", "%2F", "/", "%3A", ":", "%3D",
+		"=", "%3F", "?", "%40", "@",
 	).Replace(url.QueryEscape(text))
 }
 

@@ -44,7 +44,8 @@ func (c Config) secrets() []string {
 // public reports whether a header never has a secret. Answers often repeat such a value.
 func public(name string) bool {
 	name = strings.ToLower(name)
-	return slices.Contains([]string{"accept", "accept-language", "content-type", "user-agent"}, name) || strings.HasSuffix(name, "version")
+	return slices.Contains([]string{"accept", "accept-language", "content-type", "user-agent"}, name) ||
+		strings.HasSuffix(name, "version")
 }
 
 // clean removes the secrets from a text for the model.
@@ -66,7 +67,8 @@ func (e *Endpoint) cause(err error) error {
 
 // result returns JSON unchanged and any other text as a JSON string.
 func result(body []byte) (json.RawMessage, error) {
-	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))) // some servers begin JSON with a byte order mark
+	// some servers begin JSON with a byte order mark
+	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")))
 	switch {
 	case len(body) == 0:
 		return json.RawMessage("null"), nil

@@ -23,8 +23,11 @@ import (
 // maxErrorBody bounds how much of an error's body the model gets to read.
 const maxErrorBody = 2000
 
-// attempt sends the request once and reads the answer. It sends nothing if the worker of the call may have lost its run.
-func (e *Endpoint) attempt(ctx context.Context, c spool.ToolCall, r Request, header http.Header, timeout time.Duration) outcome {
+// attempt sends the request once and reads the answer. It sends nothing if the worker of the call may have lost its
+// run.
+func (e *Endpoint) attempt(
+	ctx context.Context, c spool.ToolCall, r Request, header http.Header, timeout time.Duration,
+) outcome {
 	if err := c.CheckLease(ctx); err != nil {
 		return outcome{err: err}
 	}
@@ -78,7 +81,10 @@ func (e *Endpoint) attempt(ctx context.Context, c spool.ToolCall, r Request, hea
 	default:
 		most = mostText
 	}
-	return outcome{err: spool.Errorf(spool.Limit, "the tool was executed, but the answer of %s is larger than %d bytes", r.URL.Host, most)}
+	return outcome{
+		err: spool.Errorf(spool.Limit, "the tool was executed, but the answer of %s is larger than %d bytes", r.URL.Host,
+			most),
+	}
 }
 
 // WebhookID returns the id with which the request of a call is signed: "call_" and 32 hex digits of the
@@ -122,8 +128,8 @@ func (e *Endpoint) failed(ctx context.Context, r Request, timeout time.Duration,
 	return out
 }
 
-// beginning returns the first bytes of a body that is an error, without secrets, also not a part of one at its end. Even
-// a part of the body helps the model.
+// beginning returns the first bytes of a body that is an error, without secrets, also not a part of one at its end.
+// Even a part of the body helps the model.
 func (e *Endpoint) beginning(from io.Reader) []byte {
 	longest := 0
 	if len(e.secrets) > 0 {

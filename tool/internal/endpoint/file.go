@@ -27,9 +27,12 @@ func (e *Endpoint) maxResult(c spool.ToolCall) (most, mostText int) {
 }
 
 // saveFile saves an answer that is neither JSON nor text as an artifact, and returns the result that names it.
-func (e *Endpoint) saveFile(ctx context.Context, c spool.ToolCall, response *http.Response, body []byte) (json.RawMessage, error) {
+func (e *Endpoint) saveFile(
+	ctx context.Context, c spool.ToolCall, response *http.Response, body []byte,
+) (json.RawMessage, error) {
 	if c.SaveArtifactFunc == nil {
-		return nil, spool.Errorf(spool.Invalid, "the tool was executed, but its answer, of %d bytes, is neither JSON nor text", len(body))
+		return nil, spool.Errorf(spool.Invalid,
+			"the tool was executed, but its answer, of %d bytes, is neither JSON nor text", len(body))
 	}
 	mediaType, _, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	if err != nil {
@@ -39,7 +42,8 @@ func (e *Endpoint) saveFile(ctx context.Context, c spool.ToolCall, response *htt
 	saved, err := c.SaveArtifact(ctx, name, string(e.clean([]byte(mediaType))), bytes.NewReader(e.clean(body)))
 	if err != nil {
 		return nil, &spool.Error{
-			Code: spool.CodeOf(err), Message: "the tool was executed, but its answer, a file, was not saved: " + spool.MessageOf(err), Err: err,
+			Code: spool.CodeOf(err), Message: "the tool was executed, but its answer, a file, was not saved: " +
+				spool.MessageOf(err), Err: err,
 		}
 	}
 	return json.Marshal(map[string]spool.Artifact{"artifact": saved})

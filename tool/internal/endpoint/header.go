@@ -50,8 +50,8 @@ func (e *Endpoint) header(c spool.ToolCall, r Request) (http.Header, error) {
 		h.Set(name, value)
 	}
 	own := map[string]string{
-		HeaderKey: c.IdempotencyKey(), HeaderTenant: "", HeaderSubject: "", HeaderThread: "", HeaderRun: "", HeaderAgent: "", HeaderStep: "",
-		HeaderFence: "", HeaderAnsweredBy: "", HeaderPayload: "",
+		HeaderKey: c.IdempotencyKey(), HeaderTenant: "", HeaderSubject: "", HeaderThread: "", HeaderRun: "", HeaderAgent: "",
+		HeaderStep: "", HeaderFence: "", HeaderAnsweredBy: "", HeaderPayload: "",
 	}
 	if r.ShortKey {
 		own[HeaderKey] = WebhookID(c)

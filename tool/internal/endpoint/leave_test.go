@@ -68,11 +68,13 @@ func TestDoCallerLeaves(t *testing.T) {
 				return &http.Response{StatusCode: c.status, Header: header, Body: leaving{strings.NewReader(""), cancel}}, nil
 			})
 			e.kept, e.once = &http.Client{Transport: answer}, &http.Client{Transport: answer}
-			_, err = e.Do(ctx, spool.ToolCall{}, Request{Method: http.MethodPost, URL: &url.URL{Scheme: "https", Host: "a.example"}, Idempotent: c.idempotent})
+			_, err = e.Do(ctx, spool.ToolCall{},
+				Request{Method: http.MethodPost, URL: &url.URL{Scheme: "https", Host: "a.example"}, Idempotent: c.idempotent})
 			if requests != 1 {
 				t.Errorf("%d requests", requests)
 			}
-			if ended := errors.Is(err, context.Canceled); ended != (c.text == "") || !ended && (err == nil || !strings.Contains(spool.MessageOf(err), c.text)) {
+			if ended := errors.Is(err, context.Canceled); ended != (c.text == "") ||
+				!ended && (err == nil || !strings.Contains(spool.MessageOf(err), c.text)) {
 				t.Errorf("got %v", err)
 			}
 		})

@@ -44,9 +44,11 @@ type Retry struct {
 // normal returns the policy with its defaults.
 func (r Retry) normal(tool string) (Retry, error) {
 	if r.Attempts < 0 || r.Attempts > maxAttempts || r.Backoff < 0 || r.Within < 0 {
-		return r, spool.Errorf(spool.Invalid, "Retry of tool %s: Attempts must be from 1 to %d, and the durations must not be negative", tool, maxAttempts)
+		return r, spool.Errorf(spool.Invalid,
+			"Retry of tool %s: Attempts must be from 1 to %d, and the durations must not be negative", tool, maxAttempts)
 	}
-	r.Attempts, r.Backoff, r.Within = max(r.Attempts, 1), cmp.Or(r.Backoff, defaultBackoff), cmp.Or(r.Within, defaultWithin)
+	r.Attempts, r.Backoff, r.Within = max(r.Attempts, 1), cmp.Or(r.Backoff, defaultBackoff),
+		cmp.Or(r.Within, defaultWithin)
 	return r, nil
 }
 

@@ -24,9 +24,9 @@ var marks = []struct {
 	{"\xfe\xff", unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)},
 }
 
-// textOf returns an answer as UTF-8 if it is JSON or a text. A byte order mark says its charset, or else the content type;
-// a text without a charset that is not UTF-8 is windows-1252, as for browsers. An answer that its charset does not explain
-// is no text, so that nothing of it is lost.
+// textOf returns an answer as UTF-8 if it is JSON or a text. A byte order mark says its charset, or else the content
+// type; a text without a charset that is not UTF-8 is windows-1252, as for browsers. An answer that its charset does
+// not explain is no text, so that nothing of it is lost.
 func textOf(contentType string, body []byte) (text []byte, ok bool) {
 	kind, fields, err := mime.ParseMediaType(contentType)
 	if err != nil {
@@ -72,8 +72,8 @@ func isMedia(kind string) bool {
 	}
 }
 
-// decoded returns a text as UTF-8, or false if the charset has no characters for some of its bytes. In a charset of single
-// bytes, almost any data could be a text, so decoded returns false for data with control characters.
+// decoded returns a text as UTF-8, or false if the charset has no characters for some of its bytes. In a charset of
+// single bytes, almost any data could be a text, so decoded returns false for data with control characters.
 func decoded(from encoding.Encoding, body []byte) ([]byte, bool) {
 	if from == unicode.UTF8 {
 		return body, utf8.Valid(body)

@@ -60,7 +60,8 @@ func TestGuard(t *testing.T) {
 				}}
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) { guard.GotConn(info, cancel) }})
+				traced := httptrace.WithClientTrace(ctx,
+					&httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) { guard.GotConn(info, cancel) }})
 				r, err := http.NewRequestWithContext(traced, http.MethodPost, s.URL, strings.NewReader("{}"))
 				if err != nil {
 					t.Fatal(err)

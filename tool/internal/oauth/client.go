@@ -79,10 +79,12 @@ func (c Config) Check() error {
 		return spool.Errorf(spool.Invalid, "Scopes must be words without spaces, quotes and backslashes")
 	}
 	if u, err := url.Parse(c.Issuer); err != nil || u.RawQuery != "" || u.Fragment != "" || c.checkURL(c.Issuer) != nil {
-		return spool.Errorf(spool.Invalid, "Issuer must be an https URL without a query; http is for loopback hosts and those that Egress.Allow names")
+		return spool.Errorf(spool.Invalid,
+			"Issuer must be an https URL without a query; http is for loopback hosts and those that Egress.Allow names")
 	}
 	if c.checkURL(c.Server) != nil {
-		return spool.Errorf(spool.Invalid, "URL must have https, as its requests have access tokens; http is for loopback hosts and those that Egress.Allow names")
+		return spool.Errorf(spool.Invalid,
+			"URL must have https, as its requests have access tokens; http is for loopback hosts and those that Egress.Allow names")
 	}
 	if u, err := url.Parse(c.Resource); err != nil || c.Resource != "" && (u.Scheme == "" || u.Fragment != "") {
 		return spool.Errorf(spool.Invalid, "Resource must be an absolute URI without a fragment")
@@ -92,7 +94,8 @@ func (c Config) Check() error {
 
 // isScope reports whether a text is a scope-token of RFC 6749.
 func isScope(text string) bool {
-	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' })
+	return text != "" && !strings.ContainsFunc(text,
+		func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' })
 }
 
 // Client gets tokens, and keeps the present one. It is safe for concurrent use.
@@ -113,8 +116,8 @@ type Client struct {
 func New(c Config) *Client { return &Client{config: c, fetching: make(chan struct{}, 1)} }
 
 // Token returns a token. Calls at the same time share one request for a new one, also if it fails, and
-// the error stands for a second. The code of an error is [spool.Unauthorized] if the authorization server refuses the client, [spool.Forbidden] for an
-// address that may not be reached, and else mostly [spool.Unavailable].
+// the error stands for a second. The code of an error is [spool.Unauthorized] if the authorization server refuses the
+// client, [spool.Forbidden] for an address that may not be reached, and else mostly [spool.Unavailable].
 func (c *Client) Token(ctx context.Context) (string, error) {
 	began := time.Now()
 	if token, ok := c.valid(); ok {
@@ -203,8 +206,9 @@ func (c *Client) fetch(ctx context.Context) (*oauth2.Token, error) {
 		return nil, err
 	}
 	asked := clientcredentials.Config{
-		ClientID: c.config.ClientID, ClientSecret: c.config.ClientSecret, TokenURL: meta.TokenEndpoint, Scopes: c.config.Scopes,
-		EndpointParams: url.Values{"resource": {resource}}, AuthStyle: c.style(meta.TokenEndpointAuthMethodsSupported),
+		ClientID: c.config.ClientID, ClientSecret: c.config.ClientSecret, TokenURL: meta.TokenEndpoint,
+		Scopes: c.config.Scopes, EndpointParams: url.Values{"resource": {resource}},
+		AuthStyle: c.style(meta.TokenEndpointAuthMethodsSupported),
 	}
 	token, err := asked.Token(context.WithValue(ctx, oauth2.HTTPClient, c.config.HTTP))
 	switch {
@@ -221,7 +225,8 @@ func (c *Client) fetch(ctx context.Context) (*oauth2.Token, error) {
 // style returns how the secret is sent. Without a list, RFC 8414 means the header.
 func (c *Client) style(methods []string) oauth2.AuthStyle {
 	post := c.config.Method == MethodPost ||
-		c.config.Method == "" && len(methods) > 0 && !slices.Contains(methods, "client_secret_basic") && slices.Contains(methods, "client_secret_post")
+		c.config.Method == "" && len(methods) > 0 && !slices.Contains(methods, "client_secret_basic") &&
+			slices.Contains(methods, "client_secret_post")
 	if post {
 		return oauth2.AuthStyleInParams
 	}

@@ -47,13 +47,17 @@ func (i *issuer) RoundTrip(r *http.Request) (*http.Response, error) {
 		case <-time.After(i.delay):
 		}
 	}
-	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+	return &http.Response{
+		StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(strings.NewReader(body)), Request: r,
+	}, nil
 }
 
 func (i *issuer) client() *oauth.Client {
 	i.status = http.StatusOK
 	return oauth.New(oauth.Config{
-		HTTP: &http.Client{Transport: i}, Server: "https://shop.example/mcp", Issuer: "https://a.example", ClientID: "i", ClientSecret: "hunter2", Timeout: time.Minute,
+		HTTP: &http.Client{Transport: i}, Server: "https://shop.example/mcp", Issuer: "https://a.example", ClientID: "i",
+		ClientSecret: "hunter2", Timeout: time.Minute,
 	})
 }
 
@@ -68,7 +72,9 @@ func check(t *testing.T, c *oauth.Client, want string) {
 func TestEnd(t *testing.T) {
 	t.Parallel()
 
-	for lifetime, used := range map[int]time.Duration{3600: 3570 * time.Second, 100: 90 * time.Second, 1: 900 * time.Millisecond} {
+	for lifetime, used := range map[int]time.Duration{
+		3600: 3570 * time.Second, 100: 90 * time.Second, 1: 900 * time.Millisecond,
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			i := &issuer{answer: `{"access_token":"t%d","token_type":"Bearer","expires_in":` + strconv.Itoa(lifetime) + `}`}
 			c := i.client()
@@ -132,7 +138,8 @@ func TestFailure(t *testing.T) {
 		c := i.client()
 		i.status = http.StatusUnauthorized
 		ask := func() {
-			if _, err := c.Token(t.Context()); spool.CodeOf(err) != spool.Unauthorized || strings.Contains(err.Error(), "hunter2") {
+			if _, err := c.Token(t.Context()); spool.CodeOf(err) != spool.Unauthorized ||
+				strings.Contains(err.Error(), "hunter2") {
 				t.Errorf("got %v", err)
 			}
 		}

@@ -68,8 +68,9 @@ func (c *Client) Begin(ctx context.Context, s *SignIn) (string, error) {
 	}
 	q := link.Query()
 	for name, value := range map[string]string{
-		"response_type": "code", "client_id": c.config.ClientID, "redirect_uri": s.Redirect, "state": s.State, "resource": s.Resource,
-		"code_challenge": oauth2.S256ChallengeFromVerifier(s.Verifier), "code_challenge_method": "S256",
+		"response_type": "code", "client_id": c.config.ClientID, "redirect_uri": s.Redirect, "state": s.State,
+		"resource": s.Resource, "code_challenge": oauth2.S256ChallengeFromVerifier(s.Verifier),
+		"code_challenge_method": "S256",
 	} {
 		q.Set(name, value)
 	}
@@ -87,11 +88,13 @@ func (c *Client) codeServer(ctx context.Context) (*oauthex.AuthServerMeta, error
 	case err != nil:
 		return nil, err
 	case c.config.checkURL(meta.AuthorizationEndpoint) != nil:
-		return nil, spool.Errorf(spool.Unauthorized, "its authorization server has no authorization endpoint with an https URL")
+		return nil, spool.Errorf(spool.Unauthorized,
+			"its authorization server has no authorization endpoint with an https URL")
 	case !slices.Contains(meta.CodeChallengeMethodsSupported, "S256"):
 		return nil, spool.Errorf(spool.Unauthorized, "its authorization server does not offer PKCE with S256")
 	case c.config.Document && !meta.ClientIDMetadataDocumentSupported:
-		return nil, spool.Errorf(spool.Unauthorized, "its authorization server takes no client id metadata documents; register a client there and configure its client id")
+		return nil, spool.Errorf(spool.Unauthorized,
+			"its authorization server takes no client id metadata documents; register a client there and configure its client id")
 	default:
 		return meta, nil
 	}
@@ -105,7 +108,8 @@ func (c *Client) Redeem(ctx context.Context, s SignIn, code, issuer string) (Gra
 			return nil, spool.Errorf(spool.Unauthorized, "the answer to the sign-in comes from another authorization server")
 		}
 		return url.Values{
-			"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {s.Redirect}, "code_verifier": {s.Verifier}, "resource": {s.Resource},
+			"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {s.Redirect}, "code_verifier": {s.Verifier},
+			"resource": {s.Resource},
 		}, nil
 	})
 }
@@ -135,7 +139,9 @@ func (c *Client) grant(ctx context.Context, form func(*oauthex.AuthServerMeta) (
 	}
 	g, err := c.post(ctx, meta, values)
 	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok && refused.ErrorCode == "invalid_grant" {
-		return Grant{}, &spool.Error{Code: spool.Unauthorized, Message: "its authorization server no longer takes the sign-in", Err: ErrGrant}
+		return Grant{}, &spool.Error{
+			Code: spool.Unauthorized, Message: "its authorization server no longer takes the sign-in", Err: ErrGrant,
+		}
 	}
 	if err != nil {
 		return Grant{}, explain(err)

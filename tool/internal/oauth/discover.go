@@ -29,7 +29,8 @@ func (c Config) checkURL(text string) error {
 	switch {
 	case err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http":
 		return errors.New("is no https URL")
-	case u.Scheme == "http" && !isLoopback(u.Hostname()) && !slices.ContainsFunc(c.Plain, func(host string) bool { return strings.EqualFold(host, u.Hostname()) }):
+	case u.Scheme == "http" && !isLoopback(u.Hostname()) &&
+		!slices.ContainsFunc(c.Plain, func(host string) bool { return strings.EqualFold(host, u.Hostname()) }):
 		return errors.New("has no TLS")
 	default:
 		return nil
@@ -59,7 +60,8 @@ func (c *Client) authorizationServer(ctx context.Context) (*oauthex.AuthServerMe
 		case !found:
 			continue
 		case strings.TrimSuffix(meta.Issuer, "/") != strings.TrimSuffix(c.config.Issuer, "/"):
-			return nil, spool.Errorf(spool.Unauthorized, "its authorization server calls itself by another issuer than the configured one")
+			return nil, spool.Errorf(spool.Unauthorized,
+				"its authorization server calls itself by another issuer than the configured one")
 		case c.config.checkURL(meta.TokenEndpoint) != nil:
 			return nil, spool.Errorf(spool.Unauthorized, "its authorization server has no token endpoint with an https URL")
 		default:
@@ -79,7 +81,10 @@ func (c *Client) resource(ctx context.Context) (string, error) {
 		return "", err
 	}
 	server.RawQuery, server.Fragment = "", ""
-	tried := []string{wellKnown + "oauth-protected-resource" + strings.TrimSuffix(server.EscapedPath(), "/"), wellKnown + "oauth-protected-resource"}
+	tried := []string{
+		wellKnown + "oauth-protected-resource" + strings.TrimSuffix(server.EscapedPath(), "/"),
+		wellKnown + "oauth-protected-resource",
+	}
 	for _, at := range slices.Compact(tried) {
 		var meta oauthex.ProtectedResourceMetadata
 		switch found, err := c.document(ctx, origin(server)+at, &meta); {
@@ -107,10 +112,12 @@ func origin(u *url.URL) string { return u.Scheme + "://" + u.Host }
 // covers reports whether a resource is the URL of the server, or a part of its path.
 func covers(resource string, server *url.URL) bool {
 	r, err := url.Parse(resource)
-	if err != nil || r.Scheme != server.Scheme || !strings.EqualFold(r.Host, server.Host) || r.RawQuery != "" || r.Fragment != "" || r.User != nil {
+	if err != nil || r.Scheme != server.Scheme || !strings.EqualFold(r.Host, server.Host) || r.RawQuery != "" ||
+		r.Fragment != "" || r.User != nil {
 		return false
 	}
-	return strings.HasPrefix(strings.TrimSuffix(server.EscapedPath(), "/")+"/", strings.TrimSuffix(r.EscapedPath(), "/")+"/")
+	return strings.HasPrefix(strings.TrimSuffix(server.EscapedPath(), "/")+"/",
+		strings.TrimSuffix(r.EscapedPath(), "/")+"/")
 }
 
 // document reads JSON at a URL. It returns false if there is none.
@@ -126,7 +133,8 @@ func (c *Client) document(ctx context.Context, link string, into any) (bool, err
 	}
 	defer response.Body.Close()
 	switch status := response.StatusCode; {
-	case status >= http.StatusBadRequest && status < http.StatusInternalServerError && status != http.StatusTooManyRequests:
+	case status >= http.StatusBadRequest && status < http.StatusInternalServerError &&
+		status != http.StatusTooManyRequests:
 		return false, nil
 	case status != http.StatusOK:
 		return false, fmt.Errorf("metadata: status %d", status)

@@ -16,7 +16,8 @@ import (
 // refusals are the words of RFC 6749 and RFC 8707 that an error may repeat. Any other text of an authorization
 // server may have a secret.
 var refusals = []string{
-	"invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope", "invalid_target",
+	"invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
+	"invalid_target",
 }
 
 // explain returns an error without anything that an authorization server has written by itself.
@@ -32,9 +33,13 @@ func explain(err error) error {
 		if status >= http.StatusInternalServerError || status == http.StatusTooManyRequests {
 			return spool.Errorf(spool.Unavailable, "its authorization server answered with status %d", status)
 		}
-		return spool.Errorf(spool.Unauthorized, "its authorization server refuses this client with status %d: %s", status, word)
+		return spool.Errorf(spool.Unauthorized, "its authorization server refuses this client with status %d: %s", status,
+			word)
 	}
-	return &spool.Error{Code: spool.Unavailable, Message: "its authorization server or its metadata cannot be reached", Err: fmt.Errorf("get an access token: %w", err)}
+	return &spool.Error{
+		Code: spool.Unavailable, Message: "its authorization server or its metadata cannot be reached",
+		Err: fmt.Errorf("get an access token: %w", err),
+	}
 }
 
 // MissingScope returns the scopes that a 403 asks for, or false if it has another reason.
@@ -49,7 +54,8 @@ func MissingScope(header http.Header) (string, bool) {
 			continue
 		}
 		scopes := strings.Fields(c.Params["scope"])
-		if scope := strings.Join(scopes, " "); len(scope) <= longest && !slices.ContainsFunc(scopes, func(s string) bool { return !isScope(s) }) {
+		if scope := strings.Join(scopes, " "); len(scope) <= longest &&
+			!slices.ContainsFunc(scopes, func(s string) bool { return !isScope(s) }) {
 			return scope, true
 		}
 		return "", true

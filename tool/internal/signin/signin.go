@@ -134,8 +134,9 @@ type Begun struct {
 }
 
 var (
-	errLink    = spool.Errorf(spool.NotFound, "this link does not open a sign-in: it is not yours, or too old")
-	errState   = spool.Errorf(spool.NotFound, "there is no such sign-in under way: it has ended, took too long, or was begun in another browser")
+	errLink  = spool.Errorf(spool.NotFound, "this link does not open a sign-in: it is not yours, or too old")
+	errState = spool.Errorf(spool.NotFound,
+		"there is no such sign-in under way: it has ended, took too long, or was begun in another browser")
 	errRefused = spool.Errorf(spool.Forbidden, "the sign-in was refused or given up")
 )
 
@@ -144,7 +145,8 @@ var (
 func (b *Book) Begin(ctx context.Context, text string, tenant spool.Tenant, subject string) (Begun, error) {
 	plain, err := b.config.Vault.Open(text, "ticket")
 	var t ticket
-	if err != nil || json.Unmarshal(plain, &t) != nil || t.Tenant != tenant || t.Subject != subject || time.Now().After(t.Ends) || b.Check(t.Owner) != nil {
+	if err != nil || json.Unmarshal(plain, &t) != nil || t.Tenant != tenant || t.Subject != subject ||
+		time.Now().After(t.Ends) || b.Check(t.Owner) != nil {
 		return Begun{}, errLink
 	}
 	client := b.clients[t.Server]
@@ -152,7 +154,11 @@ func (b *Book) Begin(ctx context.Context, text string, tenant spool.Tenant, subj
 		return Begun{}, errLink
 	}
 	secret := rand.Text()
-	s := begun{Owner: t.Owner, SignIn: oauth.SignIn{State: rand.Text(), Redirect: b.config.Redirect, Verifier: rand.Text() + rand.Text()}, Browser: hash(secret)}
+	s := begun{
+		Owner:   t.Owner,
+		SignIn:  oauth.SignIn{State: rand.Text(), Redirect: b.config.Redirect, Verifier: rand.Text() + rand.Text()},
+		Browser: hash(secret),
+	}
 	link, err := client.Begin(ctx, &s.SignIn)
 	if err != nil {
 		return Begun{}, named(t.Server, err)
@@ -163,7 +169,9 @@ func (b *Book) Begin(ctx context.Context, text string, tenant spool.Tenant, subj
 		return Begun{}, err
 	}
 	err = b.config.Store.Update(ctx, spool.ThreadKey{}, 0, func(tx store.Tx) error {
-		return tx.Write(store.Changes{Rows: []store.Row{{Kind: signInKind, Key: key, Value: value, ExpiresAt: tx.Now().Add(signInFor)}}})
+		return tx.Write(store.Changes{
+			Rows: []store.Row{{Kind: signInKind, Key: key, Value: value, ExpiresAt: tx.Now().Add(signInFor)}},
+		})
 	})
 	if err != nil {
 		return Begun{}, err
@@ -204,10 +212,13 @@ func (b *Book) Finish(ctx context.Context, a Answer) (string, error) {
 	if err != nil {
 		return "", named(s.Server, err)
 	}
-	if err := b.put(context.WithoutCancel(ctx), s.Owner, held{Grant: g, Resource: s.Resource}, store.AnyVersion); err != nil {
+	if err := b.put(
+		context.WithoutCancel(ctx), s.Owner, held{Grant: g, Resource: s.Resource}, store.AnyVersion,
+	); err != nil {
 		return "", err
 	}
-	b.config.Log.InfoContext(ctx, "a person has signed in to a server", "server", s.Server, "tenant", s.Tenant, "subject", s.Subject)
+	b.config.Log.InfoContext(ctx, "a person has signed in to a server", "server", s.Server, "tenant", s.Tenant, "subject",
+		s.Subject)
 	return s.Server, nil
 }
 
@@ -263,5 +274,7 @@ func hash(text string) string {
 
 // named returns an error of a client with the name of the server.
 func named(server string, err error) error {
-	return &spool.Error{Code: spool.CodeOf(err), Message: "MCP server " + server + ": " + spool.MessageOf(err), Err: errors.Unwrap(err)}
+	return &spool.Error{
+		Code: spool.CodeOf(err), Message: "MCP server " + server + ": " + spool.MessageOf(err), Err: errors.Unwrap(err),
+	}
 }

@@ -149,7 +149,8 @@ func (t *Tokens) needed() *NeededError {
 // read reads the row. It returns a [NeededError] error if there is none that can be read.
 func (t *Tokens) read(ctx context.Context) (found, error) {
 	b := t.book
-	rows, err := b.config.Store.Rows(ctx, store.RowQuery{Tenant: t.owner.Tenant, Kind: tokenKind, Key: t.owner.key(), Limit: 1})
+	rows, err := b.config.Store.Rows(ctx,
+		store.RowQuery{Tenant: t.owner.Tenant, Kind: tokenKind, Key: t.owner.key(), Limit: 1})
 	if err != nil {
 		return found{}, err
 	}
@@ -165,7 +166,8 @@ func (t *Tokens) read(ctx context.Context) (found, error) {
 		}
 	}
 	if err != nil {
-		b.config.Log.WarnContext(ctx, "a stored sign-in cannot be read with the configured keys; its subject has to sign in again",
+		b.config.Log.WarnContext(ctx,
+			"a stored sign-in cannot be read with the configured keys; its subject has to sign in again",
 			"server", t.owner.Server, "tenant", t.owner.Tenant, "subject", t.owner.Subject)
 		n := t.needed()
 		n.Unreadable = true
@@ -219,7 +221,8 @@ func (t *Tokens) refresh(ctx context.Context, f found) error {
 		return nil // the next look finds no row, or that of a new sign-in
 	default:
 		if wrong := t.write(ctx, &stored{Sealed: f.Sealed}, f.version); wrong != nil {
-			b.config.Log.WarnContext(ctx, "the refresh of a sign-in could not be given up", "server", t.owner.Server, "error", wrong)
+			b.config.Log.WarnContext(ctx, "the refresh of a sign-in could not be given up", "server", t.owner.Server, "error",
+				wrong)
 		}
 		return err
 	}

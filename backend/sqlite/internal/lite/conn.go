@@ -43,7 +43,8 @@ func Open(uri string) (*Conn, error) {
 	defer libc.Xfree(c.tls, name)
 	out := c.tls.Alloc(int(word))
 	defer c.tls.Free(int(word))
-	const flags = sqlite3.SQLITE_OPEN_READWRITE | sqlite3.SQLITE_OPEN_CREATE | sqlite3.SQLITE_OPEN_NOMUTEX | sqlite3.SQLITE_OPEN_URI
+	const flags = sqlite3.SQLITE_OPEN_READWRITE | sqlite3.SQLITE_OPEN_CREATE | sqlite3.SQLITE_OPEN_NOMUTEX |
+		sqlite3.SQLITE_OPEN_URI
 	rc := sqlite3.Xsqlite3_open_v2(c.tls, name, out, flags, 0)
 	c.db = get[uintptr](out) // set even if the database could not be opened
 	c.room = libc.Xmalloc(c.tls, roomBytes)
@@ -109,7 +110,9 @@ func (c *Conn) KeepLog() error {
 	on := c.tls.Alloc(8)
 	defer c.tls.Free(8)
 	put(on, int32(1))
-	if rc := sqlite3.Xsqlite3_file_control(c.tls, c.db, name, sqlite3.SQLITE_FCNTL_PERSIST_WAL, on); rc != sqlite3.SQLITE_OK {
+	if rc := sqlite3.Xsqlite3_file_control(
+		c.tls, c.db, name, sqlite3.SQLITE_FCNTL_PERSIST_WAL, on,
+	); rc != sqlite3.SQLITE_OK {
 		return c.fault(rc)
 	}
 	return nil

@@ -47,7 +47,8 @@ func TestValues(t *testing.T) {
 	for _, size := range []int{0, 1, roomBytes / 3, roomBytes / 2, roomBytes - 1, roomBytes, 3 * roomBytes, 5} {
 		text := strings.Repeat("å", size)
 		other := strings.Repeat("x", size)
-		bind := errors.Join(s.BindText(text), s.BindBytes([]byte(other)), s.BindInt(int64(-size)), s.BindNull(), s.BindText(text))
+		bind := errors.Join(s.BindText(text), s.BindBytes([]byte(other)), s.BindInt(int64(-size)), s.BindNull(),
+			s.BindText(text))
 		more, err := s.Step()
 		if bind != nil || err != nil || !more {
 			t.Fatalf("%d: %v, %v, %v", size, bind, err, more)
@@ -85,7 +86,8 @@ func TestScriptsAndErrors(t *testing.T) {
 	if err := c.Script("CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT UNIQUE); INSERT INTO t VALUES (1, 'x'), (2, 'y')"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Prepare("SELECT nobody FROM t"); err == nil || !strings.Contains(err.Error(), "no such column: nobody") {
+	if _, err := c.Prepare("SELECT nobody FROM t"); err == nil ||
+		!strings.Contains(err.Error(), "no such column: nobody") {
 		t.Errorf("a column that is not there: %v", err)
 	}
 	s := prepare(t, c, "INSERT INTO t VALUES (?, ?)")
@@ -148,7 +150,9 @@ func TestSlots(t *testing.T) {
 // the system has given again would have nothing in it.
 func TestSlotsAreKept(t *testing.T) { //nolint:paralleltest // another test could take the slot in between
 	c := openFile(t)
-	for _, n := range []int32{smallest, sqlitePage / 2, sqlitePage, 2*sqlitePage - sizeBytes, 2 * sqlitePage, 4*sqlitePage - sizeBytes} {
+	for _, n := range []int32{
+		smallest, sqlitePage / 2, sqlitePage, 2*sqlitePage - sizeBytes, 2 * sqlitePage, 4*sqlitePage - sizeBytes,
+	} {
 		p := malloc(c.tls, n)
 		put(p+word, int64(n))
 		free(c.tls, p)

@@ -58,7 +58,9 @@ func (c *Conn) log() (uintptr, error) {
 	defer libc.Xfree(c.tls, name)
 	out := c.tls.Alloc(int(word))
 	defer c.tls.Free(int(word))
-	if rc := sqlite3.Xsqlite3_file_control(c.tls, c.db, name, sqlite3.SQLITE_FCNTL_JOURNAL_POINTER, out); rc != sqlite3.SQLITE_OK {
+	if rc := sqlite3.Xsqlite3_file_control(
+		c.tls, c.db, name, sqlite3.SQLITE_FCNTL_JOURNAL_POINTER, out,
+	); rc != sqlite3.SQLITE_OK {
 		return 0, c.fault(rc)
 	}
 	return get[uintptr](out), nil

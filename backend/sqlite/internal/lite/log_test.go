@@ -55,7 +55,10 @@ func TestGatherLog(t *testing.T) {
 		}
 	}
 	fill := func(n int) string {
-		return fmt.Sprintf("INSERT INTO t (text) SELECT hex(randomblob(2000)) FROM (WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < %d) SELECT n FROM r);", n)
+		return fmt.Sprintf(
+			"INSERT INTO t (text) SELECT hex(randomblob(2000)) FROM (WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < %d) SELECT n FROM r);",
+			n,
+		)
 	}
 	script(fill(8))
 	rows(8)
@@ -67,7 +70,8 @@ func TestGatherLog(t *testing.T) {
 	rows(8)
 	script("BEGIN;" + fill(300) + "ROLLBACK")
 	rows(8)
-	script("BEGIN;" + fill(300) + "UPDATE t SET text = 'x' WHERE n % 3 = 0; SAVEPOINT s;" + fill(50) + "ROLLBACK TO s; COMMIT")
+	script("BEGIN;" + fill(300) + "UPDATE t SET text = 'x' WHERE n % 3 = 0; SAVEPOINT s;" + fill(50) +
+		"ROLLBACK TO s; COMMIT")
 	rows(308)
 	script("PRAGMA wal_checkpoint(TRUNCATE)")
 	if info, err := os.Stat(path + "-wal"); err != nil || info.Size() != 0 {

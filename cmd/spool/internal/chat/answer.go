@@ -42,14 +42,15 @@ func (a Answer) Check(q wire.InputRequired) error {
 // Request returns the answer in the form for the server. Its digest is that of the question that was shown.
 func (a Answer) Request(q wire.InputRequired) client.RespondRequest {
 	return client.RespondRequest{
-		ToolCallID: q.ToolCallID, Approved: a.Approve, Arguments: a.Arguments, Digest: q.Digest, Payload: a.Payload, Reason: a.Reason,
+		ToolCallID: q.ToolCallID, Approved: a.Approve, Arguments: a.Arguments, Digest: q.Digest, Payload: a.Payload,
+		Reason: a.Reason,
 	}
 }
 
 // bounds are the fields of the budgets, by the stop reason of a run that has used one up.
 var bounds = map[wire.StopReason]string{
-	wire.StopTokenBudget: "tokenBudget", wire.StopCostBudget: "costBudgetMicros", wire.StopToolCallBudget: "toolCallBudget",
-	wire.StopTimeBudget: "wallTimeMs",
+	wire.StopTokenBudget: "tokenBudget", wire.StopCostBudget: "costBudgetMicros",
+	wire.StopToolCallBudget: "toolCallBudget", wire.StopTimeBudget: "wallTimeMs",
 }
 
 // answerTokens is what the engine keeps for an answer of a model whose agent has no limit for it.
@@ -87,7 +88,8 @@ func approvalLine(q wire.InputRequired) (label, with string) {
 		return "the new totals: ", Larger(q)
 	case q.Reason == wire.ParkClientTool:
 		return "the result, as JSON: ", ""
-	case q.Reason != wire.ParkApproval && q.Reason != wire.ParkOutcomeUnknown && len(q.InputSchema) > 0 && string(q.InputSchema) != "null":
+	case q.Reason != wire.ParkApproval && q.Reason != wire.ParkOutcomeUnknown && len(q.InputSchema) > 0 &&
+		string(q.InputSchema) != "null":
 		return "the answer, as JSON that fits " + oneLine(q.InputSchema, 400) + ": ", ""
 	}
 	return "", ""

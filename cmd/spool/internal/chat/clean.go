@@ -1,5 +1,5 @@
-// Package chat shows a thread in a terminal and answers its questions: what people see of it as plain text, line by line.
-// It knows the client and its view, and no flags. Whatever a model says, it cannot control the terminal.
+// Package chat shows a thread in a terminal and answers its questions: what people see of it as plain text, line by
+// line. It knows the client and its view, and no flags. Whatever a model says, it cannot control the terminal.
 package chat
 
 import (
@@ -18,7 +18,8 @@ func Clean(text string) string {
 			return r
 		case r < ' ', r >= 0x7f && r < 0xa0:
 			return -1
-		case r == 0x200e, r == 0x200f, r == 0x61c, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0x2028, r == 0x2029:
+		case r == 0x200e, r == 0x200f, r == 0x61c, r >= 0x202a && r <= 0x202e, r >= 0x2066 &&
+			r <= 0x2069, r == 0x2028, r == 0x2029:
 			return -1
 		}
 		return r

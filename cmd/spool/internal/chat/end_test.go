@@ -36,8 +36,8 @@ func TestSessionSaysTheEnd(t *testing.T) {
 	t.Parallel()
 
 	for reason, want := range map[wire.StopReason]string{
-		wire.StopMaxSteps: "… the run ended early: it took as many steps as it may\n", "a\x1bnew_one": "… the run ended early: anew_one\n",
-		wire.StopCompleted: "", wire.StopSteered: "", "": "",
+		wire.StopMaxSteps: "… the run ended early: it took as many steps as it may\n",
+		"a\x1bnew_one":    "… the run ended early: anew_one\n", wire.StopCompleted: "", wire.StopSteered: "", "": "",
 	} {
 		var out strings.Builder
 		s := Session{Print: &Printer{Out: &out}, prompted: true}

@@ -29,7 +29,8 @@ func Event(f wire.Frame) string {
 		return line("  "+f.Item.Offset.String(), time.Time{}, string(f.Item.Type), text)
 	case f.Snapshot != nil:
 		s := f.Snapshot
-		return line("=", time.Time{}, "snapshot", rawLine(fmt.Sprintf("%s, %d messages, through entry %d", s.Thread.State, len(s.Messages), s.LastEventSeq)))
+		return line("=", time.Time{}, "snapshot",
+			rawLine(fmt.Sprintf("%s, %d messages, through entry %d", s.Thread.State, len(s.Messages), s.LastEventSeq)))
 	default:
 		return string(f.Kind)
 	}
@@ -45,5 +46,6 @@ func line(place string, at time.Time, kind string, fields json.RawMessage) strin
 	if !at.IsZero() {
 		clock = here(at).Format(time.TimeOnly)
 	}
-	return strings.TrimRight(fmt.Sprintf("%-7s %s %-22s %s", place, clock, Line(kind, 60), oneLine(fields, lineWidth)), " ")
+	return strings.TrimRight(fmt.Sprintf("%-7s %s %-22s %s", place, clock, Line(kind, 60), oneLine(fields, lineWidth)),
+		" ")
 }

@@ -44,7 +44,11 @@ func (b *Inbox) Run(ctx context.Context) error {
 	if err := b.load(ctx); err != nil || len(b.all) == 0 {
 		return err
 	}
-	b.print.line(b.print.style("2", "a approve · d deny · e edit · r with a reason · j next · k before · l load again · q leave"), "")
+	b.print.line(
+		b.print.style("2",
+			"a approve · d deny · e edit · r with a reason · j next · k before · l load again · q leave"),
+		"",
+	)
 	b.show()
 	b.Term.wanted <- struct{}{}
 	for {

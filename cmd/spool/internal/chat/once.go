@@ -35,7 +35,8 @@ type Once struct {
 // questions that somebody has to answer. When ctx ends, it stops the run.
 func (o Once) Run(ctx context.Context, prompt string) (wire.RunOutcome, error) {
 	in := client.RunRequest{
-		Prompt: prompt, ThreadID: o.Thread, StartOptions: wire.StartOptions{Agent: o.Agent}, ClientMessageID: "chat-" + rand.Text(), IdempotencyKey: rand.Text(),
+		Prompt: prompt, ThreadID: o.Thread, StartOptions: wire.StartOptions{Agent: o.Agent},
+		ClientMessageID: "chat-" + rand.Text(), IdempotencyKey: rand.Text(),
 	}
 	before := &wire.Cursor{}
 	if in.ThreadID == "" {
@@ -105,7 +106,8 @@ func (o Once) frames(ctx context.Context, started wire.RunResult, before *wire.C
 
 // MayEnd reports whether a run may be over, or may wait, with a frame.
 func MayEnd(f wire.Frame) bool {
-	return f.Snapshot != nil || f.Event != nil && (f.Event.Type == wire.NoticeStateChange || f.Event.Type == wire.EntryRunEnded)
+	return f.Snapshot != nil || f.Event != nil &&
+		(f.Event.Type == wire.NoticeStateChange || f.Event.Type == wire.EntryRunEnded)
 }
 
 // follow prints until the run has ended or waits.

@@ -127,7 +127,8 @@ func (p *Printer) Show(v *view.Thread) {
 // adopt returns what was printed of a message under another id: that of a stream, before a snapshot has the saved one.
 func (p *Printer) adopt(m spool.Message, gone []*printed) (*printed, []*printed) {
 	for i, g := range gone {
-		if g.role == m.Role && g.agent == m.AgentID && g.run == m.RunID && strings.HasPrefix(m.Text(), g.text) && g.within(m) {
+		if g.role == m.Role && g.agent == m.AgentID && g.run == m.RunID &&
+			strings.HasPrefix(m.Text(), g.text) && g.within(m) {
 			if p.open == g.id {
 				p.open = m.ID
 			}

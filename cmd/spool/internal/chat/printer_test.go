@@ -97,10 +97,14 @@ func TestPrinter(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
-	if got := show(t, all["in the middle of a text"], &Printer{Thinking: true, Style: true}); got != "\x1b[1m> Hello\x1b[0m\nI send \n" {
+	if got := show(
+		t, all["in the middle of a text"], &Printer{Thinking: true, Style: true},
+	); got != "\x1b[1m> Hello\x1b[0m\nI send \n" {
 		t.Errorf("%q", got)
 	}
-	if got := show(t, all["reasoning, text and half of the arguments of a call"], &Printer{Thinking: true}); !strings.Contains(got, "Let me see.Grüße") {
+	if got := show(
+		t, all["reasoning, text and half of the arguments of a call"], &Printer{Thinking: true},
+	); !strings.Contains(got, "Let me see.Grüße") {
 		t.Errorf("%q", got)
 	}
 }
@@ -133,11 +137,13 @@ func TestAnswerCheck(t *testing.T) {
 	ask := func(reason, args string) wire.InputRequired {
 		return wire.InputRequired{Reason: reason, Arguments: json.RawMessage(args)}
 	}
-	budget := ask(wire.ParkBudget, `{"exhausted":"token_budget","budget":{"tokenBudget":600,"costBudgetMicros":5},"currency":"USD"}`)
+	budget := ask(wire.ParkBudget,
+		`{"exhausted":"token_budget","budget":{"tokenBudget":600,"costBudgetMicros":5},"currency":"USD"}`)
 	if got := Larger(budget); got != `{"tokenBudget":8792}` {
 		t.Errorf("larger: %s", got)
 	}
-	used := ask(wire.ParkBudget, `{"exhausted":"cost_budget","budget":{"costBudgetMicros":5},"spent":{"costBudgetMicros":70}}`)
+	used := ask(wire.ParkBudget,
+		`{"exhausted":"cost_budget","budget":{"costBudgetMicros":5},"spent":{"costBudgetMicros":70}}`)
 	if got := Larger(used); got != `{"costBudgetMicros":210}` {
 		t.Errorf("larger: %s", got)
 	}
@@ -146,14 +152,28 @@ func TestAnswerCheck(t *testing.T) {
 		a    Answer
 		want string
 	}{
-		"an approval":                {ask(wire.ParkApproval, `{}`), Answer{Approve: true}, ""},
-		"other arguments":            {ask(wire.ParkApproval, `{}`), Answer{Approve: true, Arguments: json.RawMessage(`{"a":1}`)}, ""},
-		"arguments of a denial":      {ask(wire.ParkApproval, `{}`), Answer{Arguments: json.RawMessage(`{}`)}, "arguments go with an approval"},
-		"no object":                  {ask(wire.ParkApproval, `{}`), Answer{Approve: true, Arguments: json.RawMessage(`7`)}, "the arguments must be a JSON object"},
-		"a payload that is no JSON":  {ask("job", `{}`), Answer{Approve: true, Payload: json.RawMessage(`{`)}, "the payload must be JSON"},
-		"a budget without a total":   {budget, Answer{Approve: true}, `a larger budget is needed, such as {"tokenBudget":8792}`},
-		"a budget that stays":        {budget, Answer{}, ""},
-		"a client's tool, no result": {ask(wire.ParkClientTool, `{}`), Answer{Approve: true}, "the result of the call is needed, as JSON"},
+		"an approval": {ask(wire.ParkApproval, `{}`), Answer{Approve: true}, ""},
+		"other arguments": {
+			ask(wire.ParkApproval, `{}`), Answer{Approve: true, Arguments: json.RawMessage(`{"a":1}`)}, "",
+		},
+		"arguments of a denial": {
+			ask(wire.ParkApproval, `{}`), Answer{Arguments: json.RawMessage(`{}`)}, "arguments go with an approval",
+		},
+		"no object": {
+			ask(wire.ParkApproval, `{}`),
+			Answer{Approve: true, Arguments: json.RawMessage(`7`)},
+			"the arguments must be a JSON object",
+		},
+		"a payload that is no JSON": {
+			ask("job", `{}`), Answer{Approve: true, Payload: json.RawMessage(`{`)}, "the payload must be JSON",
+		},
+		"a budget without a total": {
+			budget, Answer{Approve: true}, `a larger budget is needed, such as {"tokenBudget":8792}`,
+		},
+		"a budget that stays": {budget, Answer{}, ""},
+		"a client's tool, no result": {
+			ask(wire.ParkClientTool, `{}`), Answer{Approve: true}, "the result of the call is needed, as JSON",
+		},
 	} {
 		if err := c.a.Check(c.q); (err != nil) != (c.want != "") || err != nil && spool.MessageOf(err) != c.want {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
@@ -197,7 +217,9 @@ func TestTold(t *testing.T) {
 	if got := describeError(err); !strings.Contains(got, "cannot be reached") || !strings.Contains(got, "127.0.0.1:1/") {
 		t.Errorf("told %q of %v", got, err)
 	}
-	if got := describeError(spool.Wrap(spool.Conflict, "the run was refused", errors.New("busy"))); got != "the run was refused" {
+	if got := describeError(spool.Wrap(
+		spool.Conflict, "the run was refused", errors.New("busy"),
+	)); got != "the run was refused" {
 		t.Errorf("told %q", got)
 	}
 }

@@ -31,7 +31,10 @@ func TestOnceUnreachable(t *testing.T) {
 		var at []time.Duration
 		var out, aside bytes.Buffer
 		p := &Printer{Out: &out, Aside: &aside}
-		r := &Reach{URL: "http://agents.example", Base: transport(func(*http.Request) (*http.Response, error) { return nil, errRefused })}
+		r := &Reach{
+			URL:  "http://agents.example",
+			Base: transport(func(*http.Request) (*http.Response, error) { return nil, errRefused }),
+		}
 		r.Notify(func(text string) {
 			at = append(at, time.Since(began))
 			p.State(text)

@@ -228,7 +228,8 @@ func (s *Session) do(ctx context.Context, request func(ctx context.Context) (fun
 // send starts a run, or steers the one that is active.
 func (s *Session) send(ctx context.Context, text string) {
 	in := client.RunRequest{
-		Prompt: text, ThreadID: s.Thread, StartOptions: wire.StartOptions{Agent: s.Agent}, ClientMessageID: "chat-" + rand.Text(), IdempotencyKey: rand.Text(),
+		Prompt: text, ThreadID: s.Thread, StartOptions: wire.StartOptions{Agent: s.Agent},
+		ClientMessageID: "chat-" + rand.Text(), IdempotencyKey: rand.Text(),
 	}
 	if s.active() {
 		in.WhenBusy = spool.BusySteer

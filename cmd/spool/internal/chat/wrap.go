@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// wrapper breaks lines between words while their text comes in pieces. A word that turns out not to fit is taken back from
-// the end of its line, and begins the next one. The zero value is at the beginning of a line.
+// wrapper breaks lines between words while their text comes in pieces. A word that turns out not to fit is taken back
+// from the end of its line, and begins the next one. The zero value is at the beginning of a line.
 type wrapper struct {
 	// at is the column, from 0.
 	at int

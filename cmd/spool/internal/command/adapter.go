@@ -53,12 +53,13 @@ func openOpenAI(m config.Model, log *slog.Logger) (spool.Model, error) {
 	o := m.OpenAI
 	return plain(openai.New(openai.Config{
 		Model: m.Model, APIKey: m.APIKey, BaseURL: m.BaseURL, ContextWindow: m.ContextWindow, Log: log,
-		PromptCache: openai.PromptCache(m.PromptCache), MaxOutputTokens: m.MaxOutputTokens, Headers: m.Headers, Extra: m.Extra, Secrets: m.Secrets,
-		Structured: openai.Structured(m.StructuredOutput), Profile: o.Profile, MaxTokensField: o.MaxTokensField,
-		ReasoningField: noneOf(o.ReasoningField), ReasoningNeeded: openai.ReasoningNeeded(o.ReasoningNeeded), ReceiptCurrency: noneOf(o.ReceiptCurrency),
-		HeaderTimeout: o.FirstByteTimeout, IdleTimeout: o.IdleTimeout, StreamUsage: o.StreamUsage, StrictSchemas: o.StrictSchemas,
-		ParallelToolCalls: o.ParallelToolCalls, ResultImages: o.ResultImages, ThinkingTags: o.ThinkingTags, OutputFromTotal: o.OutputFromTotal,
-		AnswerAfterResults: o.AnswerAfterResults,
+		PromptCache: openai.PromptCache(m.PromptCache), MaxOutputTokens: m.MaxOutputTokens, Headers: m.Headers,
+		Extra: m.Extra, Secrets: m.Secrets, Structured: openai.Structured(m.StructuredOutput), Profile: o.Profile,
+		MaxTokensField: o.MaxTokensField, ReasoningField: noneOf(o.ReasoningField),
+		ReasoningNeeded: openai.ReasoningNeeded(o.ReasoningNeeded), ReceiptCurrency: noneOf(o.ReceiptCurrency),
+		HeaderTimeout: o.FirstByteTimeout, IdleTimeout: o.IdleTimeout, StreamUsage: o.StreamUsage,
+		StrictSchemas: o.StrictSchemas, ParallelToolCalls: o.ParallelToolCalls, ResultImages: o.ResultImages,
+		ThinkingTags: o.ThinkingTags, OutputFromTotal: o.OutputFromTotal, AnswerAfterResults: o.AnswerAfterResults,
 	}))
 }
 
@@ -98,8 +99,10 @@ func openAnthropic(m config.Model, _ *slog.Logger) (spool.Model, error) {
 	return plain(anthropic.New(anthropic.Config{
 		Model: m.Model, APIKey: m.APIKey, BaseURL: m.BaseURL, ContextWindow: m.ContextWindow, Cache: cache,
 		MaxOutputTokens: m.MaxOutputTokens, Headers: m.Headers, Extra: m.Extra, Secrets: m.Secrets,
-		Output:   anthropic.Output(a.Output),
-		Thinking: anthropic.Thinking{Mode: anthropic.Mode(a.Thinking), Budget: a.ThinkingBudget, Display: anthropic.Display(a.ThinkingDisplay)},
+		Output: anthropic.Output(a.Output),
+		Thinking: anthropic.Thinking{
+			Mode: anthropic.Mode(a.Thinking), Budget: a.ThinkingBudget, Display: anthropic.Display(a.ThinkingDisplay),
+		},
 	}))
 }
 
@@ -107,6 +110,7 @@ func openGemini(m config.Model, _ *slog.Logger) (spool.Model, error) {
 	return plain(gemini.New(gemini.Config{
 		Model: m.Model, APIKey: m.APIKey, BaseURL: m.BaseURL, ContextWindow: m.ContextWindow,
 		MaxOutputTokens: m.MaxOutputTokens, Headers: m.Headers, Extra: m.Extra, Secrets: m.Secrets,
-		ThinkingLevel: gemini.ThinkingLevel(m.Gemini.ThinkingLevel), ThinkingBudget: m.Gemini.ThinkingBudget, IncludeThoughts: m.Gemini.IncludeThoughts,
+		ThinkingLevel: gemini.ThinkingLevel(m.Gemini.ThinkingLevel), ThinkingBudget: m.Gemini.ThinkingBudget,
+		IncludeThoughts: m.Gemini.IncludeThoughts,
 	}))
 }

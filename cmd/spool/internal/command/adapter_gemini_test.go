@@ -39,7 +39,10 @@ agents: {a: {model: new}}
 	if err != nil {
 		t.Fatal(err)
 	}
-	ask := spool.ModelRequest{Messages: []spool.Message{{Role: spool.RoleUser, Content: spool.TextContent("Hello")}}, Tools: []spool.ToolSpec{{Name: "coin"}}}
+	ask := spool.ModelRequest{
+		Messages: []spool.Message{{Role: spool.RoleUser, Content: spool.TextContent("Hello")}},
+		Tools:    []spool.ToolSpec{{Name: "coin"}},
+	}
 	for i, want := range []string{
 		`"generationConfig":{"maxOutputTokens":4000,"temperature":0.5,"thinkingConfig":{"includeThoughts":true,"thinkingLevel":"HIGH"},"topK":5},` +
 			`"safetySettings":[],"tools":[{"functionDeclarations":[{"name":"coin"}]},{"googleSearch":{}}]`,
@@ -61,7 +64,8 @@ agents: {a: {model: new}}
 			t.Errorf("%s: %s is not in %s", c.Models[i].Name, want, body)
 		}
 	}
-	if _, remark, err := newModel(c.Models[5], nil); err != nil || remark != "gemini-flash-latest at generativelanguage.googleapis.com" {
+	if _, remark, err := newModel(c.Models[5], nil); err != nil ||
+		remark != "gemini-flash-latest at generativelanguage.googleapis.com" {
 		t.Error(remark, err)
 	}
 }

@@ -48,7 +48,8 @@ agents: {a: {model: m}}
 		t.Error(remark, err)
 	}
 	ask := spool.ModelRequest{
-		Messages: []spool.Message{{Role: spool.RoleUser, Content: spool.TextContent("Hello")}}, Tools: []spool.ToolSpec{{Name: "coin"}},
+		Messages: []spool.Message{{Role: spool.RoleUser, Content: spool.TextContent("Hello")}},
+		Tools:    []spool.ToolSpec{{Name: "coin"}},
 	}
 	for _, err := range m.Stream(t.Context(), ask) {
 		if err != nil {
@@ -58,11 +59,15 @@ agents: {a: {model: m}}
 	got := server.Requests()[0]
 	delete(got.Body, "input")
 	want := map[string]any{
-		"model": "gpt-5.2", "stream": true, "store": true, "background": true, "include": []any{"reasoning.encrypted_content"},
-		"max_output_tokens": 4000.0, "temperature": 0.5, "reasoning": map[string]any{"effort": "low", "summary": "auto"},
-		"text": map[string]any{"verbosity": "low"},
+		"model": "gpt-5.2", "stream": true, "store": true, "background": true,
+		"include": []any{"reasoning.encrypted_content"}, "max_output_tokens": 4000.0, "temperature": 0.5,
+		"reasoning": map[string]any{"effort": "low", "summary": "auto"},
+		"text":      map[string]any{"verbosity": "low"},
 		"tools": []any{
-			map[string]any{"type": "function", "name": "coin", "description": "", "strict": false, "parameters": map[string]any{"type": "object", "properties": map[string]any{}}},
+			map[string]any{
+				"type": "function", "name": "coin", "description": "", "strict": false,
+				"parameters": map[string]any{"type": "object", "properties": map[string]any{}},
+			},
 			map[string]any{"type": "web_search"},
 		},
 	}

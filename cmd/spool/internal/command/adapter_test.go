@@ -74,7 +74,12 @@ agents: {a: {model: m}}
 	for _, tool := range got.Tools {
 		have.Tools = append(have.Tools, tool.Name)
 	}
-	want := facts{4000, 2000, "enabled", "omitted", `{"type":"ephemeral","ttl":"1h"}`, []string{"answer", "web_search"}, "some-beta", true}
+	want := facts{
+		4000, 2000, "enabled", "omitted", `{"type":"ephemeral","ttl":"1h"}`,
+		[]string{"answer", "web_search"},
+		"some-beta",
+		true,
+	}
 	if diff := cmp.Diff(want, have); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

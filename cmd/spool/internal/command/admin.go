@@ -36,16 +36,34 @@ type adminFlag struct {
 
 // everyFlag has the flags of all admin commands.
 var everyFlag = []adminFlag{
-	{"url", "URL", "address of the server; SPOOL_URL, default http://127.0.0.1:8080", func(fs *flag.FlagSet, f *adminFlags) { fs.StringVar(&f.url, "url", f.url, "") }},
-	{"token", "TOKEN", "a bearer token with the scope admin; SPOOL_TOKEN is safer", func(fs *flag.FlagSet, f *adminFlags) { fs.StringVar(&f.token, "token", f.token, "") }},
-	{"tenant", "TENANT", "a tenant other than the token's, for an operator", func(fs *flag.FlagSet, f *adminFlags) { fs.StringVar(&f.tenant, "tenant", "", "") }},
-	{"json", "", "print the server's answer", func(fs *flag.FlagSet, f *adminFlags) { fs.BoolVar(&f.json, "json", false, "") }},
+	{
+		"url", "URL", "address of the server; SPOOL_URL, default http://127.0.0.1:8080",
+		func(fs *flag.FlagSet, f *adminFlags) { fs.StringVar(&f.url, "url", f.url, "") },
+	},
+	{
+		"token", "TOKEN", "a bearer token with the scope admin; SPOOL_TOKEN is safer",
+		func(fs *flag.FlagSet, f *adminFlags) { fs.StringVar(&f.token, "token", f.token, "") },
+	},
+	{
+		"tenant", "TENANT", "a tenant other than the token's, for an operator",
+		func(fs *flag.FlagSet, f *adminFlags) { fs.StringVar(&f.tenant, "tenant", "", "") },
+	},
+	{
+		"json", "", "print the server's answer",
+		func(fs *flag.FlagSet, f *adminFlags) { fs.BoolVar(&f.json, "json", false, "") },
+	},
 }
 
 var (
-	limitFlag  = adminFlag{"limit", "N", "the most entries, up to 1000; default 50", func(fs *flag.FlagSet, f *adminFlags) { fs.IntVar(&f.limit, "limit", 50, "") }}
-	beforeFlag = textFlag("before", "NEXT", "continue an earlier list, which prints the value", func(f *adminFlags) *string { return &f.before })
-	allFlag    = adminFlag{"all", "", "all dead jobs", func(fs *flag.FlagSet, f *adminFlags) { fs.BoolVar(&f.all, "all", false, "") }}
+	limitFlag = adminFlag{
+		"limit", "N", "the most entries, up to 1000; default 50",
+		func(fs *flag.FlagSet, f *adminFlags) { fs.IntVar(&f.limit, "limit", 50, "") },
+	}
+	beforeFlag = textFlag("before", "NEXT", "continue an earlier list, which prints the value",
+		func(f *adminFlags) *string { return &f.before })
+	allFlag = adminFlag{
+		"all", "", "all dead jobs", func(fs *flag.FlagSet, f *adminFlags) { fs.BoolVar(&f.all, "all", false, "") },
+	}
 )
 
 func textFlag(name, arg, help string, at func(f *adminFlags) *string) adminFlag {
@@ -64,9 +82,14 @@ func adminCommands() []adminCommand {
 		{"overview", "", "numbers of threads, runs and jobs, and the active runs", nil, showOverview},
 		{"ready", "", "whether the server takes requests; needs no token", nil, showReady},
 		{"runs", "", "runs, newest first", []adminFlag{
-			textFlag("state", "STATE", "only in this state, such as RUNNING or FAILED", func(f *adminFlags) *string { return &f.state }),
-			{"expired", "", "only with questions that nobody answered in time", func(fs *flag.FlagSet, f *adminFlags) { fs.BoolVar(&f.expired, "expired", false, "") }},
-			textFlag("stop-reason", "REASON", "only those that ended for this reason, such as timeout", func(f *adminFlags) *string { return &f.stopReason }),
+			textFlag("state", "STATE", "only in this state, such as RUNNING or FAILED",
+				func(f *adminFlags) *string { return &f.state }),
+			{
+				"expired", "", "only with questions that nobody answered in time",
+				func(fs *flag.FlagSet, f *adminFlags) { fs.BoolVar(&f.expired, "expired", false, "") },
+			},
+			textFlag("stop-reason", "REASON", "only those that ended for this reason, such as timeout",
+				func(f *adminFlags) *string { return &f.stopReason }),
 			textFlag("thread", "ID", "only of this thread", func(f *adminFlags) *string { return &f.thread }),
 			textFlag("agent", "NAME", "only of this agent", func(f *adminFlags) *string { return &f.agent }),
 			textFlag("model", "NAME", "only with this model", func(f *adminFlags) *string { return &f.model }),
@@ -74,22 +97,30 @@ func adminCommands() []adminCommand {
 		}, showRuns},
 		{"run", "RUN", "one run: steps, calls, waits, and why it ended", nil, showRun},
 		{"stop", "RUN", "stop a run, or a thread with its waiting runs", []adminFlag{
-			textFlag("thread", "ID", "stop this thread; without it, the argument is a run's id or a thread's", func(f *adminFlags) *string { return &f.thread }),
+			textFlag("thread", "ID", "stop this thread; without it, the argument is a run's id or a thread's",
+				func(f *adminFlags) *string { return &f.thread }),
 		}, stopRun},
 		{"answer", "RUN", "allow or deny the call that a run waits for", answerFlags(), answerPark},
 		{"jobs", "", "jobs that are not dead, oldest due time first", []adminFlag{
-			textFlag("state", "STATE", "only stuck, ready, delayed or inflight", func(f *adminFlags) *string { return &f.state }),
-			textFlag("older-than", "TIME", "for stuck jobs: how long they have been due; default 15m", func(f *adminFlags) *string { return &f.olderThan }),
+			textFlag("state", "STATE", "only stuck, ready, delayed or inflight",
+				func(f *adminFlags) *string { return &f.state }),
+			textFlag("older-than", "TIME", "for stuck jobs: how long they have been due; default 15m",
+				func(f *adminFlags) *string { return &f.olderThan }),
 			limitFlag,
 		}, showJobs},
 		{"dead", "", "dead jobs, newest first", []adminFlag{limitFlag, beforeFlag}, showDead},
 		{"redrive", "JOB", "continue what died with a job", []adminFlag{allFlag}, redriveJobs},
 		{"purge", "JOB", "forget a dead job; its run stays as it is", []adminFlag{
-			allFlag, textFlag("older-than", "TIME", "with --all: only jobs that have been dead this long, such as 720h", func(f *adminFlags) *string { return &f.olderThan }),
+			allFlag, textFlag("older-than", "TIME", "with --all: only jobs that have been dead this long, such as 720h",
+				func(f *adminFlags) *string { return &f.olderThan }),
 		}, purgeJobs},
 		{"prune", "", "delete inactive threads", []adminFlag{
-			textFlag("older-than", "TIME", "how long a thread must have been inactive, such as 720h; required", func(f *adminFlags) *string { return &f.olderThan }),
-			{"dry-run", "", "list the threads, and delete none", func(fs *flag.FlagSet, f *adminFlags) { fs.BoolVar(&f.dryRun, "dry-run", false, "") }},
+			textFlag("older-than", "TIME", "how long a thread must have been inactive, such as 720h; required",
+				func(f *adminFlags) *string { return &f.olderThan }),
+			{
+				"dry-run", "", "list the threads, and delete none",
+				func(fs *flag.FlagSet, f *adminFlags) { fs.BoolVar(&f.dryRun, "dry-run", false, "") },
+			},
 		}, pruneThreads},
 		{"revisions", "[ID]", "agents as runs have used them, or one of them; for an operator", []adminFlag{
 			textFlag("agent", "NAME", "only of this agent", func(f *adminFlags) *string { return &f.agent }),

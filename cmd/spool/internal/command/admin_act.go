@@ -15,12 +15,21 @@ import (
 // answerFlags returns the flags of the command that answers a park.
 func answerFlags() []adminFlag {
 	return []adminFlag{
-		{"approve", "", "the call runs", func(fs *flag.FlagSet, f *adminFlags) { fs.BoolVar(&f.approve, "approve", false, "") }},
-		{"deny", "", "the call does not run, and the model reads the denial", func(fs *flag.FlagSet, f *adminFlags) { fs.BoolVar(&f.deny, "deny", false, "") }},
+		{
+			"approve", "", "the call runs",
+			func(fs *flag.FlagSet, f *adminFlags) { fs.BoolVar(&f.approve, "approve", false, "") },
+		},
+		{
+			"deny", "", "the call does not run, and the model reads the denial",
+			func(fs *flag.FlagSet, f *adminFlags) { fs.BoolVar(&f.deny, "deny", false, "") },
+		},
 		textFlag("call", "ID", "the call, if the run waits for several", func(f *adminFlags) *string { return &f.call }),
-		textFlag("reason", "TEXT", "the reason, for the model and the record", func(f *adminFlags) *string { return &f.reason }),
-		textFlag("arguments", "JSON", "other arguments for the approved call", func(f *adminFlags) *string { return &f.arguments }),
-		textFlag("payload", "JSON", "any JSON for the tool; for a budget, its new totals", func(f *adminFlags) *string { return &f.payload }),
+		textFlag("reason", "TEXT", "the reason, for the model and the record",
+			func(f *adminFlags) *string { return &f.reason }),
+		textFlag("arguments", "JSON", "other arguments for the approved call",
+			func(f *adminFlags) *string { return &f.arguments }),
+		textFlag("payload", "JSON", "any JSON for the tool; for a budget, its new totals",
+			func(f *adminFlags) *string { return &f.payload }),
 	}
 }
 
@@ -146,5 +155,6 @@ func (c *adminClient) openPark(ctx context.Context, f *adminFlags, run string) (
 	for i, p := range open {
 		calls[i] = clean(p.ToolCallID + " (" + p.ToolName + ")")
 	}
-	return "", found, fmt.Errorf("run %s waits with several calls; name one by --call: %s", clean(run), strings.Join(calls, ", "))
+	return "", found, fmt.Errorf("run %s waits with several calls; name one by --call: %s", clean(run),
+		strings.Join(calls, ", "))
 }

@@ -17,7 +17,8 @@ func askingTool() spool.Tool {
 	type in struct {
 		To string `json:"to"`
 	}
-	send := tool.New("send", "Sends nothing.", func(_ context.Context, in in) (string, error) { return "sent to " + in.To, nil })
+	send := tool.New("send", "Sends nothing.",
+		func(_ context.Context, in in) (string, error) { return "sent to " + in.To, nil })
 	send.Approval = spool.AlwaysApprove
 	return send
 }
@@ -40,7 +41,8 @@ func (o *operated) works(t *testing.T) {
 func (o *operated) parks(t *testing.T, thread spool.ThreadID, run spool.RunID, prompt string) wire.RunOutcome {
 	t.Helper()
 	key := spool.ThreadKey{Tenant: "acme", ID: thread}
-	if got, err := o.engine.Run(t.Context(), key, wire.StartRequest{Prompt: prompt, RunID: run, By: "bob"}); err != nil || !got.Accepted {
+	if got, err := o.engine.Run(t.Context(), key, wire.StartRequest{Prompt: prompt, RunID: run, By: "bob"}); err != nil ||
+		!got.Accepted {
 		t.Fatalf("start: %+v, %v", got, err)
 	}
 	return o.awaits(t, thread, run)
@@ -89,7 +91,8 @@ func TestAdminAnswer(t *testing.T) {
 	if out := o.awaits(t, "t1", "r1"); out.State != wire.Completed || !strings.Contains(out.Text, "sent to eve") {
 		t.Errorf("after the answer: %+v", out)
 	}
-	if got := o.admin("answer", "r1", "--approve"); got.code != exitFailure || !strings.Contains(got.stderr, "no such call") {
+	if got := o.admin("answer", "r1", "--approve"); got.code != exitFailure ||
+		!strings.Contains(got.stderr, "no such call") {
 		t.Errorf("a second answer: %+v", got)
 	}
 	o.shows(t, "audit --action answer", "ann (operator)", "approved", "(fine)")
@@ -100,18 +103,21 @@ func TestAdminAnswer(t *testing.T) {
 		t.Fatalf("%+v", out)
 	}
 	second := string(out.Parks[1].ToolCallID)
-	if got := o.admin("answer", "r2", "--deny"); got.code != exitFailure || !strings.Contains(got.stderr, "waits with several calls") || !strings.Contains(got.stderr, second) {
+	if got := o.admin("answer", "r2", "--deny"); got.code != exitFailure ||
+		!strings.Contains(got.stderr, "waits with several calls") || !strings.Contains(got.stderr, second) {
 		t.Errorf("without --call: %+v", got)
 	}
 	o.shows(t, "answer r2 --deny --call "+second, "denied", second, `{"to":"ben"}`)
 	o.shows(t, "answer r2 --deny --json", `{"delivered":true}`)
 
-	out = o.parks(t, "t3", "r3", `use spawnSubagent with {"name":"mailer","instructions":"use send with {\"to\":\"ann\"}"}`)
+	out = o.parks(t, "t3", "r3",
+		`use spawnSubagent with {"name":"mailer","instructions":"use send with {\"to\":\"ann\"}"}`)
 	if len(out.Parks) != 1 || out.Parks[0].Nested == nil {
 		t.Fatalf("%+v", out)
 	}
 	nested := fmt.Sprint(out.Parks[0].Nested.AgentID)
-	if got := o.admin("stop", nested); got.code != exitFailure || !strings.Contains(got.stderr, "is nested in run r3: stop that one") {
+	if got := o.admin("stop", nested); got.code != exitFailure ||
+		!strings.Contains(got.stderr, "is nested in run r3: stop that one") {
 		t.Errorf("stop of a nested run: %+v", got)
 	}
 	o.shows(t, "answer r3 --approve", "approved", "send")
@@ -140,7 +146,8 @@ func TestAdminStop(t *testing.T) {
 		}
 	}
 	for _, args := range []string{"stop", "stop r0 --thread t0"} {
-		if got := o.admin(strings.Fields(args)...); got.code != exitUsage || !strings.Contains(got.stderr, "wants either the id of a run or --thread") {
+		if got := o.admin(strings.Fields(args)...); got.code != exitUsage ||
+			!strings.Contains(got.stderr, "wants either the id of a run or --thread") {
 			t.Errorf("admin %s: %+v", args, got)
 		}
 	}

@@ -13,10 +13,12 @@ import (
 // auditFlags returns the flags of the command that lists the audit log.
 func auditFlags() []adminFlag {
 	return []adminFlag{
-		textFlag("action", "ACTION", "only this action, such as answer, stop or delete_thread", func(f *adminFlags) *string { return &f.action }),
+		textFlag("action", "ACTION", "only this action, such as answer, stop or delete_thread",
+			func(f *adminFlags) *string { return &f.action }),
 		textFlag("thread", "ID", "only about this thread", func(f *adminFlags) *string { return &f.thread }),
 		textFlag("by", "SUBJECT", "only actions of this subject", func(f *adminFlags) *string { return &f.by }),
-		textFlag("since", "TIME", "only since this time, such as 2026-01-02T03:04:05Z", func(f *adminFlags) *string { return &f.since }),
+		textFlag("since", "TIME", "only since this time, such as 2026-01-02T03:04:05Z",
+			func(f *adminFlags) *string { return &f.since }),
 		textFlag("until", "TIME", "only before this time", func(f *adminFlags) *string { return &f.until }),
 		{"server", "", "entries of no tenant: refused credentials; for an operator", func(fs *flag.FlagSet, f *adminFlags) {
 			fs.BoolVar(&f.server, "server", false, "")
@@ -47,7 +49,8 @@ func showAudit(ctx context.Context, c *adminClient, f *adminFlags, _ string) err
 	if f.server {
 		server = "true"
 	}
-	q := f.query("before", f.before, "action", f.action, "threadId", f.thread, "by", f.by, "since", f.since, "until", f.until,
+	q := f.query("before", f.before, "action", f.action, "threadId", f.thread, "by", f.by, "since", f.since, "until",
+		f.until,
 		"server", server, "limit", strconv.Itoa(f.limit))
 	if err := c.get(ctx, "/api/admin/audit", q, &list); err != nil {
 		return err

@@ -72,7 +72,8 @@ func showRevision(ctx context.Context, c *adminClient, f *adminFlags, id string)
 	if err := json.Indent(&whole, r.Agent, "", "  "); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.out, "\ninstructions:\n%s\n\nwhole:\n%s\n", cleanLines(agent.Instructions), cleanLines(whole.String()))
+	_, err = fmt.Fprintf(c.out, "\ninstructions:\n%s\n\nwhole:\n%s\n", cleanLines(agent.Instructions),
+		cleanLines(whole.String()))
 	return err
 }
 

@@ -27,13 +27,16 @@ func TestAdminRevisions(t *testing.T) {
 	operator := " --token of-olga"
 	o.shows(t, "revisions"+operator, "AGENT", "assistant", "demo", id)
 	o.shows(t, "revisions --agent assistant --limit 1"+operator, id, "There is more: --before '")
-	o.shows(t, "revisions "+id+operator, id, "assistant", "send (approval: always)", "Sends nothing.", `"profiles"`, "mailer")
+	o.shows(t, "revisions "+id+operator, id, "assistant", "send (approval: always)", "Sends nothing.", `"profiles"`,
+		"mailer")
 	o.shows(t, "revisions "+id[:12]+operator, id)
 	o.shows(t, "revisions --json "+id+operator, `{"id":"`+id+`"`)
-	if got := o.admin("revisions", "--agent", "other", "--token", "of-olga"); got.code != exitOK || strings.Contains(got.stdout, id) {
+	if got := o.admin("revisions", "--agent", "other", "--token", "of-olga"); got.code != exitOK ||
+		strings.Contains(got.stdout, id) {
 		t.Errorf("the revisions of another agent: %+v", got)
 	}
-	if got := o.admin("revisions", "rev_none", "--token", "of-olga"); got.code != exitFailure || !strings.Contains(got.stderr+got.stdout, "Revision not found") {
+	if got := o.admin("revisions", "rev_none", "--token", "of-olga"); got.code != exitFailure ||
+		!strings.Contains(got.stderr+got.stdout, "Revision not found") {
 		t.Errorf("an unknown revision: %+v", got)
 	}
 }

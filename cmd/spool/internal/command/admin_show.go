@@ -146,7 +146,8 @@ func showRuns(ctx context.Context, c *adminClient, f *adminFlags, _ string) erro
 		Runs []shownRun
 		Next string
 	}
-	q := f.query("before", f.before, "state", f.state, "stopReason", f.stopReason, "threadId", f.thread, "agent", f.agent, "model", f.model,
+	q := f.query("before", f.before, "state", f.state, "stopReason", f.stopReason, "threadId", f.thread, "agent", f.agent,
+		"model", f.model,
 		"limit", strconv.Itoa(f.limit))
 	if f.expired {
 		q.Set("expired", "true")
@@ -206,7 +207,8 @@ func showRun(ctx context.Context, c *adminClient, f *adminFlags, id string) erro
 		lines = append(lines, row("queue", q.RunID+" "+q.WhenBusy))
 	}
 	for _, p := range d.Parks {
-		lines = append(lines, row("waits", fmt.Sprintf("%s: %s, %s, until %s", p.ToolName, p.Reason, p.State, row(p.ExpiresAt))))
+		lines = append(lines, row("waits", fmt.Sprintf("%s: %s, %s, until %s", p.ToolName, p.Reason, p.State,
+			row(p.ExpiresAt))))
 		if p.State == parkOpen {
 			lines = append(lines, row("call", p.ToolCallID), row("asks", p.argumentsStart()))
 		}
@@ -251,7 +253,9 @@ func showDead(ctx context.Context, c *adminClient, f *adminFlags, _ string) erro
 		Jobs []shownJob
 		Next string
 	}
-	if err := c.get(ctx, "/api/admin/jobs", f.query("state", "dead", "before", f.before, "limit", strconv.Itoa(f.limit)), &list); err != nil {
+	if err := c.get(
+		ctx, "/api/admin/jobs", f.query("state", "dead", "before", f.before, "limit", strconv.Itoa(f.limit)), &list,
+	); err != nil {
 		return err
 	}
 	lines := []string{"JOB\tTHREAD\tRUN\tAGENT\tKIND\tATTEMPTS\tDIED\tCAUSE"}

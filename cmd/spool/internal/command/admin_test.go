@@ -37,7 +37,9 @@ func newOperated(t *testing.T) *operated {
 	o.engine, err = engine.New(o.backend, engine.Config{
 		Agents: []spool.Agent{{
 			Name: "assistant", Model: "demo", Tools: []spool.Tool{askingTool()},
-			Spawn: &spool.Spawn{Profiles: map[string]spool.Profile{"mailer": {Description: "Sends.", Tools: []spool.Tool{askingTool()}}}},
+			Spawn: &spool.Spawn{
+				Profiles: map[string]spool.Profile{"mailer": {Description: "Sends.", Tools: []spool.Tool{askingTool()}}},
+			},
 		}},
 		Models: map[string]spool.Model{"demo": demo.New(demo.Config{})}, Log: log,
 	})
@@ -71,7 +73,8 @@ func newOperated(t *testing.T) *operated {
 func (o *operated) start(t *testing.T, thread spool.ThreadID, run spool.RunID, die bool) int64 {
 	t.Helper()
 	key := spool.ThreadKey{Tenant: "acme", ID: thread}
-	if got, err := o.engine.Run(t.Context(), key, wire.StartRequest{Prompt: "Hello", RunID: run}); err != nil || !got.Accepted {
+	if got, err := o.engine.Run(t.Context(), key, wire.StartRequest{Prompt: "Hello", RunID: run}); err != nil ||
+		!got.Accepted {
 		t.Fatalf("start: %+v, %v", got, err)
 	}
 	if !die {
@@ -115,7 +118,9 @@ func TestAdminSteers(t *testing.T) {
 	o := newOperated(t)
 	o.start(t, "t1", "r1", false)
 	key := spool.ThreadKey{Tenant: "acme", ID: "t1"}
-	if got, err := o.engine.Run(t.Context(), key, wire.StartRequest{Prompt: "Left", RunID: "r2", WhenBusy: spool.BusySteer}); err != nil || got.Steers != "r1" {
+	if got, err := o.engine.Run(
+		t.Context(), key, wire.StartRequest{Prompt: "Left", RunID: "r2", WhenBusy: spool.BusySteer},
+	); err != nil || got.Steers != "r1" {
 		t.Fatalf("steer: %+v, %v", got, err)
 	}
 	o.shows(t, "run r1", "queue", "r2 steer")
@@ -182,7 +187,8 @@ func TestAdminAllJobs(t *testing.T) {
 	o.shows(t, "purge --all --older-than 1h", "dead jobs gone  0")
 	o.start(t, "t0", "later", true)
 	got := o.admin("redrive", "--all")
-	if got.code != exitFailure || strings.Count(got.stdout, "run_") != 3 || !strings.Contains(got.stdout, "Thread has an active run") {
+	if got.code != exitFailure || strings.Count(got.stdout, "run_") != 3 ||
+		!strings.Contains(got.stdout, "Thread has an active run") {
 		t.Errorf("redrive all: %+v", got)
 	}
 	o.shows(t, "purge --all", "dead jobs gone  1")
@@ -211,7 +217,8 @@ func TestAdminRefuses(t *testing.T) {
 		"overview --url http://me:pw@a/b": "SPOOL_TOKEN",
 	} {
 		got := o.admin(strings.Fields(args)...)
-		if got.code != exitUsage || !strings.Contains(got.stderr, want) || !strings.Contains(got.stderr, `Run "spool admin --help"`) ||
+		if got.code != exitUsage || !strings.Contains(got.stderr, want) ||
+			!strings.Contains(got.stderr, `Run "spool admin --help"`) ||
 			got.stdout != "" || strings.Contains(got.stderr, "pw@") {
 			t.Errorf("admin %s: %+v\nwant %s", args, got, want)
 		}
@@ -252,7 +259,8 @@ func TestAdminOtherServer(t *testing.T) {
 		s := httptest.NewServer(h)
 		t.Cleanup(s.Close)
 		got := command(map[string]string{"SPOOL_TOKEN": "secret"}, "admin", "overview", "--url", s.URL)
-		if got.code != exitFailure || !strings.Contains(got.stderr, "this is no answer of Spool's") || strings.Contains(got.stderr, "secret") {
+		if got.code != exitFailure || !strings.Contains(got.stderr, "this is no answer of Spool's") ||
+			strings.Contains(got.stderr, "secret") {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -270,12 +278,14 @@ func TestAdminReady(t *testing.T) {
 	t.Parallel()
 
 	o := newOperated(t)
-	if got := command(nil, "admin", "ready", "--url", o.url); got.code != exitOK || got.stdout != "ok\n" || got.stderr != "" {
+	if got := command(nil, "admin", "ready", "--url", o.url); got.code != exitOK || got.stdout != "ok\n" ||
+		got.stderr != "" {
 		t.Errorf("ready: %+v", got)
 	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
-		_, _ = io.WriteString(w, `{"status":"unavailable","checks":{"shutdown":"the server is shutting down"},"error":"The server is shutting down","code":"unavailable"}`)
+		_, _ = io.WriteString(w,
+			`{"status":"unavailable","checks":{"shutdown":"the server is shutting down"},"error":"The server is shutting down","code":"unavailable"}`)
 	}))
 	t.Cleanup(s.Close)
 	got := command(map[string]string{"SPOOL_URL": s.URL}, "admin", "ready")

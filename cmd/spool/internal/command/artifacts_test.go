@@ -35,8 +35,12 @@ func artifactPlaces(t *testing.T) map[string]artifactPlace {
 	folder := t.TempDir()
 	return map[string]artifactPlace{
 		"directory": {"type: directory, path: " + folder, func() int { return filesIn(t, folder) }},
-		"s3": {"type: s3, endpoint: \"" + service.URL + "\", bucket: " + service.Bucket + ", region: " + service.Region + ", access_key: " +
-			service.AccessKey + ", secret_key: " + service.SecretKey + ", insecure: true, prefix: spool/", func() int { return len(service.Objects()) }},
+		"s3": {
+			"type: s3, endpoint: \"" + service.URL + "\", bucket: " + service.Bucket + ", region: " + service.Region +
+				", access_key: " +
+				service.AccessKey + ", secret_key: " + service.SecretKey + ", insecure: true, prefix: spool/",
+			func() int { return len(service.Objects()) },
+		},
 		"database": {"type: database", nil},
 	}
 }
@@ -75,7 +79,9 @@ func TestUploads(t *testing.T) {
 				}
 				return res.StatusCode, string(all)
 			}
-			if status, text := ask(http.MethodPost, "/api/agent/run?wait=30s", `{"threadId":"t1","prompt":"hello"}`); status != http.StatusOK {
+			if status, text := ask(
+				http.MethodPost, "/api/agent/run?wait=30s", `{"threadId":"t1","prompt":"hello"}`,
+			); status != http.StatusOK {
 				t.Fatalf("%d %s", status, text)
 			}
 
@@ -113,16 +119,19 @@ func TestUploads(t *testing.T) {
 			}
 			status, body := upload(text)
 			var saved spool.Artifact
-			if err := json.Unmarshal([]byte(body), &saved); err != nil || status != http.StatusCreated || saved.Size != int64(len(text)) {
+			if err := json.Unmarshal([]byte(body), &saved); err != nil || status != http.StatusCreated ||
+				saved.Size != int64(len(text)) {
 				t.Fatalf("%d %s", status, body)
 			}
 			if again, same := upload(text); again != http.StatusCreated || same != body {
 				t.Errorf("the same file: %d %s", again, same)
 			}
-			if status, body := upload(strings.ToUpper(text)); status != http.StatusInsufficientStorage || !strings.Contains(body, "storage_full") {
+			if status, body := upload(strings.ToUpper(text)); status != http.StatusInsufficientStorage ||
+				!strings.Contains(body, "storage_full") {
 				t.Errorf("beyond the quota: %d %s", status, body)
 			}
-			if status, body := upload(text + text); status != http.StatusRequestEntityTooLarge || !strings.Contains(body, "too_large") {
+			if status, body := upload(text + text); status != http.StatusRequestEntityTooLarge ||
+				!strings.Contains(body, "too_large") {
 				t.Errorf("beyond the bound: %d %s", status, body)
 			}
 			_, body = ask(http.MethodPost, "/api/agent/artifacts/"+string(saved.ID)+"/url?threadId=t1", "")
@@ -162,8 +171,9 @@ func TestArtifactPlaces(t *testing.T) {
 			p := start(t, data, "--config", config)
 			text := strings.Repeat("one line of many\n", 3000)
 			attach := func(thread, text string) string {
-				return p.post(t, "/api/agent/run?wait=30s", `{"threadId":"`+thread+`","prompt":"Look.","attachments":[{"name":"a.txt","url":"data:text/plain;base64,`+
-					base64.StdEncoding.EncodeToString([]byte(text))+`"}]}`)
+				return p.post(t, "/api/agent/run?wait=30s",
+					`{"threadId":"`+thread+`","prompt":"Look.","attachments":[{"name":"a.txt","url":"data:text/plain;base64,`+
+						base64.StdEncoding.EncodeToString([]byte(text))+`"}]}`)
 			}
 			if got := attach("t1", text); !strings.Contains(got, `"COMPLETED"`) {
 				t.Fatal(got)
@@ -228,9 +238,11 @@ func TestArtifactPlaceIsWrong(t *testing.T) {
 
 	service := s3.Open(false)
 	t.Cleanup(service.Close)
-	config := writeConfig(t, `artifacts: {type: s3, endpoint: "`+service.URL+`", bucket: other, region: `+service.Region+`, access_key: `+
+	config := writeConfig(t, `artifacts: {type: s3, endpoint: "`+service.URL+`", bucket: other, region: `+
+		service.Region+`, access_key: `+
 		service.AccessKey+`, secret_key: a-wrong-secret, insecure: true}`)
-	cmd := exec.CommandContext(patiently(t), os.Args[0], "serve", "--listen", "127.0.0.1:0", "--data", t.TempDir(), "--config", config)
+	cmd := exec.CommandContext(patiently(t), os.Args[0], "serve", "--listen", "127.0.0.1:0", "--data", t.TempDir(),
+		"--config", config)
 	cmd.Env = append(os.Environ(), asCommand+"=1")
 	out, err := cmd.CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "artifacts: ") || strings.Contains(string(out), "a-wrong-secret") {

@@ -70,7 +70,9 @@ func TestStartWithoutDatabase(t *testing.T) {
 	proxy := pgtest.NewProxy(t, pgtest.Database(t, nil))
 	proxy.Refuse(true)
 	p := startAway(t, proxy.URL())
-	if got := p.ready(t, http.StatusServiceUnavailable); !strings.Contains(got.body, `"checks":{"store":"The database cannot be reached"}`) {
+	if got := p.ready(
+		t, http.StatusServiceUnavailable,
+	); !strings.Contains(got.body, `"checks":{"store":"The database cannot be reached"}`) {
 		t.Errorf("/readyz: %+v", got)
 	}
 	if got := p.get(t, "/healthz"); got != `{"status":"ok"}` {
@@ -78,16 +80,20 @@ func TestStartWithoutDatabase(t *testing.T) {
 	}
 	for _, r := range needDatabase {
 		got, err := p.request(patiently(t), r.method, r.path, r.body)
-		if err != nil || got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") == "" || !strings.Contains(got.body, `"code":"unavailable"`) {
+		if err != nil || got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") == "" ||
+			!strings.Contains(got.body, `"code":"unavailable"`) {
 			t.Errorf("%s %s: %+v, %v", r.method, r.path, got, err)
 		}
 	}
 	proxy.Refuse(false)
 	p.ready(t, http.StatusOK)
-	if got := p.post(t, "/api/agent/run", `{"threadId":"t1","runId":"r1","prompt":"hello"}`); !strings.Contains(got, `"accepted":true`) {
+	if got := p.post(
+		t, "/api/agent/run", `{"threadId":"t1","runId":"r1","prompt":"hello"}`,
+	); !strings.Contains(got, `"accepted":true`) {
 		t.Errorf("a start: %s", got)
 	}
-	if code := p.signal(t, syscall.SIGTERM); code != exitOK || strings.Count(p.stderr.String(), "waiting for the database") != 1 {
+	if code := p.signal(t, syscall.SIGTERM); code != exitOK ||
+		strings.Count(p.stderr.String(), "waiting for the database") != 1 {
 		t.Errorf("exit code %d", code)
 	}
 }
@@ -103,7 +109,9 @@ func TestStopWithoutDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer hangs.Close()
-	for _, database := range []string{proxy.URL(), "postgres://spool@" + hangs.Addr().String() + "/spool?sslmode=disable"} {
+	for _, database := range []string{
+		proxy.URL(), "postgres://spool@" + hangs.Addr().String() + "/spool?sslmode=disable",
+	} {
 		p := startAway(t, database)
 		p.ready(t, http.StatusServiceUnavailable)
 		began := time.Now()

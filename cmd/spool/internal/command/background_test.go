@@ -42,7 +42,8 @@ func newBackground(t *testing.T) *background {
 	peer := httptest.NewServer(b.Server)
 	t.Cleanup(peer.Close)
 	t.Cleanup(peer.CloseClientConnections)
-	b.config = writeConfig(t, `models: {m: {provider: responses, base_url: "`+peer.URL+`/v1", model: gpt-5.2, background: true}}
+	b.config = writeConfig(t, `models: {m: {provider: responses, base_url: "`+
+		peer.URL+`/v1", model: gpt-5.2, background: true}}
 agents: {assistant: {model: m}}
 limits: {lease: 2s}
 `)

@@ -32,7 +32,8 @@ func banner(w io.Writer, o options, s *setup, changed []string, addr net.Addr, m
 		}
 	}
 	if s.token != "" {
-		fmt.Fprintf(&b, "\nOther machines can reach this server, so it asks for a token:\n\n  export SPOOL_TOKEN=%s\n", s.token)
+		fmt.Fprintf(&b, "\nOther machines can reach this server, so it asks for a token:\n\n  export SPOOL_TOKEN=%s\n",
+			s.token)
 	}
 	b.WriteString(changedRunsText(changed))
 	if o.role == roleWorker {

@@ -32,7 +32,10 @@ func TestBasePath(t *testing.T) {
 			p.post(t, "/api/agent/run", `{"threadId":"t1","prompt":"Hello"}`)
 			var w watcher
 			w.watch(t, p, hasCompleted)
-			for _, path := range []string{"", "/", "/healthz", "/readyz", "/docs", "/docs/", "/openapi.json", "/api/threads", "/api/agent/history?threadId=t1"} {
+			for _, path := range []string{
+				"", "/", "/healthz", "/readyz", "/docs", "/docs/", "/openapi.json", "/api/threads",
+				"/api/agent/history?threadId=t1",
+			} {
 				if got := status(t, p.url+path); got != http.StatusOK {
 					t.Errorf("%s: %d", path, got)
 				}
@@ -54,7 +57,8 @@ func TestBasePath(t *testing.T) {
 					t.Errorf("the document has %s", path)
 				}
 			}
-			if got := command(nil, "admin", "runs", "--url", p.url); got.code != exitOK || !strings.Contains(got.stdout, "COMPLETED") {
+			if got := command(nil, "admin", "runs", "--url", p.url); got.code != exitOK ||
+				!strings.Contains(got.stdout, "COMPLETED") {
 				t.Errorf("admin: %+v", got)
 			}
 		})

@@ -145,8 +145,11 @@ func TestCatalogue(t *testing.T) {
 	worked := make(chan error, 1)
 	go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
 	key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t"}
-	if _, err := e.Run(ctx, key, wire.StartRequest{RunID: "r", Prompt: `use searchTools with {"query":"state of invoice600"} ` +
-		`then use describeTools with {"names":["big_get_invoice600"]} then use big_get_invoice600 with {"id":"7","fields":["state"]}`}); err != nil {
+	if _, err := e.Run(ctx, key, wire.StartRequest{
+		RunID: "r",
+		Prompt: `use searchTools with {"query":"state of invoice600"} ` +
+			`then use describeTools with {"names":["big_get_invoice600"]} then use big_get_invoice600 with {"id":"7","fields":["state"]}`,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if outcome, err := e.Await(ctx, key, "r"); err != nil || outcome.State != wire.Completed {

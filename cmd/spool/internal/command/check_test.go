@@ -42,7 +42,11 @@ auth      bearer tokens
 cors      http://localhost:5173
 problems  none
 `
-	for _, args := range [][]string{{"check", file}, {"check", "--config", file}, {"check", "--listen", "0.0.0.0:1", "--config=" + file}} {
+	for _, args := range [][]string{
+		{"check", file},
+		{"check", "--config", file},
+		{"check", "--listen", "0.0.0.0:1", "--config=" + file},
+	} {
 		got := command(env, args...)
 		if got.code != exitOK || got.stdout != "config    "+file+want || got.stderr != "" {
 			t.Errorf("%v: %+v", args, got)
@@ -66,7 +70,8 @@ auth: {tokens: [{token: "${NO_TOKEN}", scopes: [read]}]}
 limits: {lease: x}
 `)
 	data := filepath.Join(t.TempDir(), "data")
-	got := command(map[string]string{"SPOOL_DATA": data, "OTEL_TRACES_EXPORTER": "zipkin"}, "check", file, "--log-level", "loud")
+	got := command(map[string]string{"SPOOL_DATA": data, "OTEL_TRACES_EXPORTER": "zipkin"}, "check", file, "--log-level",
+		"loud")
 	want := `spool: --log-level: "loud" must be debug, info, warn or error
 spool: FILE:2: models.m.api_key: the environment variable NO_KEY is not set; ${NO_KEY:-} allows that
 spool: FILE:4: agents.a.model: there is no model "n"
@@ -88,7 +93,8 @@ Run "spool check --help" for usage.
 func TestCheckTellsAllFlags(t *testing.T) {
 	t.Parallel()
 
-	got := command(map[string]string{"SPOOL_ACCESS_LOG": "loud"}, "check", "--listen", "localhost:99999", "--base-path", "v1", "--cors-origin", "app",
+	got := command(map[string]string{"SPOOL_ACCESS_LOG": "loud"}, "check", "--listen", "localhost:99999", "--base-path",
+		"v1", "--cors-origin", "app",
 		"--cors-origin", "https://app.example/", "--log-level", "quiet", "--metrics-addr", ":http!", "--trace-contents", "x")
 	want := `spool: --listen: "localhost:99999" must have the form host:port
 spool: --metrics-addr: ":http!" must have the form host:port
@@ -114,12 +120,15 @@ func TestCheckPrices(t *testing.T) {
 	const refusal = `spool: Config.Agents: agent "a": costBudgetMicros cannot be kept, because the model "local" has no price: ` +
 		"set prices.local, or budget.unpriced to allow\n"
 	for name, c := range map[string]struct{ text, refusal string }{
-		"unknown":      {"prices: builtin\nbudget: {cost_micros: 1000}", refusal},
-		"most":         {"prices: {x: {input: 1, output: 1}}\nbudget: {most: {cost_micros: 1000}}", refusal},
-		"own":          {"prices: {local: {input: 0, output: 0}}\nbudget: {cost_micros: 1000}", ""},
-		"allowed":      {"prices: builtin\nbudget: {cost_micros: 1000, unpriced: allow}", ""},
-		"no budget":    {"prices: builtin", ""},
-		"no such file": {"prices: none.json", "spool: FILE:3: prices: the price table cannot be read: open FOLDER/none.json: no such file or directory\n"},
+		"unknown":   {"prices: builtin\nbudget: {cost_micros: 1000}", refusal},
+		"most":      {"prices: {x: {input: 1, output: 1}}\nbudget: {most: {cost_micros: 1000}}", refusal},
+		"own":       {"prices: {local: {input: 0, output: 0}}\nbudget: {cost_micros: 1000}", ""},
+		"allowed":   {"prices: builtin\nbudget: {cost_micros: 1000, unpriced: allow}", ""},
+		"no budget": {"prices: builtin", ""},
+		"no such file": {
+			"prices: none.json",
+			"spool: FILE:3: prices: the price table cannot be read: open FOLDER/none.json: no such file or directory\n",
+		},
 	} {
 		file := writeConfig(t, models+c.text)
 		got := command(nil, "check", file)
@@ -134,9 +143,12 @@ func TestCheckPrices(t *testing.T) {
 func TestCheckKey(t *testing.T) {
 	t.Parallel()
 
-	file := writeConfig(t, "models:\n  m:\n    {provider: openai, model: x, api_key: \"${KEY}\"}\nagents: {a: {model: m}}\n")
+	file := writeConfig(t,
+		"models:\n  m:\n    {provider: openai, model: x, api_key: \"${KEY}\"}\nagents: {a: {model: m}}\n")
 	got := command(map[string]string{"KEY": "sk-secret\n"}, "check", file)
-	if got.code != exitUsage || !strings.Contains(got.stderr, ":3: models.m.api_key: must not have spaces or line breaks\n") || strings.Contains(got.stderr, "sk-secret") {
+	if got.code != exitUsage || !strings.Contains(
+		got.stderr, ":3: models.m.api_key: must not have spaces or line breaks\n",
+	) || strings.Contains(got.stderr, "sk-secret") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -192,12 +204,14 @@ Run "spool check --help" for usage.
 func TestMisspelledVariables(t *testing.T) {
 	t.Parallel()
 
-	file := writeConfig(t, "models: {m: {provider: openai, model: x, api_key: \"${SPOOL_TOKENS}\"}}\nagents: {a: {model: m}}\n")
+	file := writeConfig(t,
+		"models: {m: {provider: openai, model: x, api_key: \"${SPOOL_TOKENS}\"}}\nagents: {a: {model: m}}\n")
 	env := map[string]string{
-		"SPOOL_CORS_ORIGINS": "https://app.example", "SPOOL_LOGLEVEL": "debug", "SPOOL_TOKENS": "sk", "SPOOL_URL": "http://x", "SPOOL_LISTEN": "127.0.0.1:0",
-		"SPOOL_SERVICE_HOST": "10.0.0.1", "SPOOL_SERVICE_PORT": "8080", "SPOOL_PORT": "tcp://10.0.0.1:8080", "SPOOL_PORT_8080_TCP": "tcp://10.0.0.1:8080",
-		"SPOOL_PORT_8080_TCP_ADDR": "10.0.0.1", "SPOOL_VERSION": "1", "SPOOL_HOST": "x", "SPOOL_": "x", "SPOOLER_DATA": "x", "SPOOL_data": "x",
-		"SPOOL_TOKEN": "a-secret-token-of-all",
+		"SPOOL_CORS_ORIGINS": "https://app.example", "SPOOL_LOGLEVEL": "debug", "SPOOL_TOKENS": "sk", "SPOOL_URL": "http://x",
+		"SPOOL_LISTEN": "127.0.0.1:0", "SPOOL_SERVICE_HOST": "10.0.0.1", "SPOOL_SERVICE_PORT": "8080",
+		"SPOOL_PORT": "tcp://10.0.0.1:8080", "SPOOL_PORT_8080_TCP": "tcp://10.0.0.1:8080",
+		"SPOOL_PORT_8080_TCP_ADDR": "10.0.0.1", "SPOOL_VERSION": "1", "SPOOL_HOST": "x", "SPOOL_": "x", "SPOOLER_DATA": "x",
+		"SPOOL_data": "x", "SPOOL_TOKEN": "a-secret-token-of-all",
 	}
 	const unread = `
 unread    the variable SPOOL_CORS_ORIGINS; there is SPOOL_CORS_ORIGIN
@@ -205,12 +219,14 @@ unread    the variable SPOOL_LOGLEVEL; there is SPOOL_LOG_LEVEL
 unread    the variable SPOOL_data; there is SPOOL_DATA
 problems  none
 `
-	if got := command(env, "check", file); got.code != exitOK || !strings.HasSuffix(got.stdout, unread) || strings.Count(got.stdout, "unread") != 3 {
+	if got := command(env, "check", file); got.code != exitOK || !strings.HasSuffix(got.stdout, unread) ||
+		strings.Count(got.stdout, "unread") != 3 {
 		t.Errorf("%+v", got)
 	}
 	env["SPOOL_DATA"] = t.TempDir()
 	got := command(env, "serve", "--config", file)
-	if got.code != exitOK || strings.Count(got.stderr, "unknown environment variable") != 3 || !strings.Contains(got.stderr, "variable=SPOOL_CORS_ORIGINS known=SPOOL_CORS_ORIGIN") {
+	if got.code != exitOK || strings.Count(got.stderr, "unknown environment variable") != 3 ||
+		!strings.Contains(got.stderr, "variable=SPOOL_CORS_ORIGINS known=SPOOL_CORS_ORIGIN") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -221,11 +237,13 @@ func TestCheckFolder(t *testing.T) {
 
 	data := t.TempDir()
 	p := start(t, data)
-	if got := command(nil, "check", data); got.code != exitOK || !strings.HasPrefix(got.stdout, "database  "+filepath.Join(data, databaseName)) {
+	if got := command(nil, "check", data); got.code != exitOK ||
+		!strings.HasPrefix(got.stdout, "database  "+filepath.Join(data, databaseName)) {
 		t.Errorf("%+v", got)
 	}
 	p.get(t, "/healthz")
-	if got := command(nil, "check", t.TempDir()); got.code != exitFailure || !strings.Contains(got.stderr, "there is no database") {
+	if got := command(nil, "check", t.TempDir()); got.code != exitFailure ||
+		!strings.Contains(got.stderr, "there is no database") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -238,7 +256,8 @@ func TestCheckBoth(t *testing.T) {
 	p := start(t, data)
 	env := map[string]string{"SPOOL_DATA": data}
 	got := command(env, "check")
-	if got.code != exitOK || !strings.HasPrefix(got.stdout, "config    none, which is the demo\n") || !strings.Contains(got.stdout, "a server has it open") {
+	if got.code != exitOK || !strings.HasPrefix(got.stdout, "config    none, which is the demo\n") ||
+		!strings.Contains(got.stdout, "a server has it open") {
 		t.Errorf("%+v", got)
 	}
 	p.get(t, "/healthz")
@@ -269,7 +288,8 @@ func TestSchemaCommand(t *testing.T) {
 	if got := command(nil, "schema", "x"); got.code != exitUsage {
 		t.Errorf("%+v", got)
 	}
-	if got := command(nil, "schema", "--help"); got.code != exitOK || !strings.Contains(got.stdout, "yaml-language-server") {
+	if got := command(nil, "schema", "--help"); got.code != exitOK ||
+		!strings.Contains(got.stdout, "yaml-language-server") {
 		t.Errorf("%+v", got)
 	}
 }

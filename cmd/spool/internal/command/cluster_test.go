@@ -50,7 +50,8 @@ func TestClusterPage(t *testing.T) {
 	t.Parallel()
 
 	port := fourPorts(t)
-	text := clusterBlock(t, "spool migrate", "postgres://spool:secret@db.internal:5432/spool", "'"+pgtest.Database(t, nil)+"'",
+	text := clusterBlock(t, "spool migrate", "postgres://spool:secret@db.internal:5432/spool",
+		"'"+pgtest.Database(t, nil)+"'",
 		":8080", ":"+strconv.Itoa(port), ":8081", ":"+strconv.Itoa(port+1), ":8082", ":"+strconv.Itoa(port+2))
 	bin := t.TempDir()
 	self, err := os.Executable()
@@ -63,7 +64,8 @@ func TestClusterPage(t *testing.T) {
 	_, want, _ := strings.Cut(text, "\n# ")
 	stderr := &printed{}
 	// The last lines end what the block has started, one process after another.
-	cmd := exec.CommandContext(patiently(t), "bash", "-e", "-c", text+"\necho; jobs=($(jobs -p)); kill ${jobs[@]}; wait ${jobs[@]} || true; echo ${#jobs[@]}")
+	cmd := exec.CommandContext(patiently(t), "bash", "-e", "-c",
+		text+"\necho; jobs=($(jobs -p)); kill ${jobs[@]}; wait ${jobs[@]} || true; echo ${#jobs[@]}")
 	cmd.Dir, cmd.Stderr = t.TempDir(), stderr
 	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "SPOOL_DATABASE_POOL=6", asCommand+"=1")
 	out, err := cmd.Output()
@@ -78,7 +80,8 @@ func TestClusterScript(t *testing.T) {
 
 	findNginx(t)
 	database := pgtest.Database(t, nil)
-	block := clusterBlock(t, "deploy/cluster/up.sh", "SPOOL_TOKEN=$(openssl rand -hex 16)", "exec env SPOOL_TOKEN="+clusterToken,
+	block := clusterBlock(t, "deploy/cluster/up.sh", "SPOOL_TOKEN=$(openssl rand -hex 16)",
+		"exec env SPOOL_TOKEN="+clusterToken,
 		"postgres://...", "'"+database+"'", "up.sh 8080", "up.sh "+strconv.Itoa(fourPorts(t)))
 	cmd := exec.CommandContext(context.Background(), "bash", "-c", block)
 	cmd.Dir = filepath.Join("..", "..", "..", "..")
@@ -116,7 +119,8 @@ func TestClusterScript(t *testing.T) {
 	if err != nil || !started.Accepted {
 		t.Fatalf("start: %+v, %v", started, err)
 	}
-	if out, err := c.Await(patiently(t), "r1"); err != nil || out.State != wire.Completed || !strings.Contains(out.Text, "hello") {
+	if out, err := c.Await(patiently(t), "r1"); err != nil || out.State != wire.Completed ||
+		!strings.Contains(out.Text, "hello") {
 		t.Errorf("the run came to %+v, %v", out, err)
 	}
 

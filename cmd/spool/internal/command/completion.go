@@ -101,7 +101,8 @@ func words[T any](list []T, word func(T) string) string {
 func bashScript(all []completable) string {
 	var b strings.Builder
 	b.WriteString("# bash completion of spool\n_spool() {\n  local cur=${COMP_WORDS[COMP_CWORD]} key=${COMP_WORDS[1]} words=\n")
-	b.WriteString("  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    words=\"" + words(top(all), func(c completable) string { return c.name }) + "\"\n  else\n")
+	b.WriteString("  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    words=\"" +
+		words(top(all), func(c completable) string { return c.name }) + "\"\n  else\n")
 	b.WriteString("    case \"$key ${COMP_WORDS[2]}\" in\n")
 	for _, c := range all {
 		if c.of != "" {
@@ -111,7 +112,8 @@ func bashScript(all []completable) string {
 	b.WriteString("    esac\n    case \"$key\" in\n")
 	for _, c := range all {
 		fmt.Fprintf(&b, "      %q)\n", strings.TrimSpace(c.of+" "+c.name))
-		fmt.Fprintf(&b, "        case \"$cur\" in\n          -*) words=\"%s\" ;;\n", words(c.flags, func(f completableFlag) string { return "--" + f.name }))
+		fmt.Fprintf(&b, "        case \"$cur\" in\n          -*) words=\"%s\" ;;\n",
+			words(c.flags, func(f completableFlag) string { return "--" + f.name }))
 		if len(c.subs) > 0 {
 			fmt.Fprintf(&b, "          *) [ \"$COMP_CWORD\" -eq 2 ] && words=\"%s\" ;;\n", strings.Join(c.subs, " "))
 		}
@@ -191,7 +193,8 @@ func fishScript(all []completable) string {
 				}
 			}
 			fmt.Fprintf(&b, "complete -c spool -n %s -f -a %s -d %s\n",
-				quote("__fish_seen_subcommand_from "+c.of+"; and not __fish_seen_subcommand_from "+strings.Join(others, " ")), c.name, quote(c.help))
+				quote("__fish_seen_subcommand_from "+c.of+"; and not __fish_seen_subcommand_from "+strings.Join(others, " ")),
+				c.name, quote(c.help))
 			here = "__fish_seen_subcommand_from " + c.of + "; and " + here
 		}
 		for _, f := range c.flags {

@@ -47,7 +47,8 @@ func (s *setup) crowdedBy(who string, tools []spool.Tool, model string) string {
 	if n > manyTools {
 		reasons = append(reasons, fmt.Sprintf("more than the %d that some providers take", manyTools))
 	}
-	if window := int64(spool.InfoOf(s.engine.Models[model]).Window(model, 0)); window > 0 && tokens > window/shareOfWindow {
+	if window := int64(spool.InfoOf(s.engine.Models[model]).Window(model, 0)); window > 0 &&
+		tokens > window/shareOfWindow {
 		reasons = append(reasons, fmt.Sprintf("%d %% of the window of %s", tokens*100/window, model))
 	}
 	if len(reasons) == 0 {

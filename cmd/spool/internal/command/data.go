@@ -111,7 +111,10 @@ func onlyOurFile(name string, info fs.FileInfo) error {
 	case mode&fs.ModeSymlink != 0:
 		return nil
 	case !ownedByUs(info):
-		return fmt.Errorf("%s belongs to another user, who may have put it there: move it away, or make it the server's (chown) if you know what is in it", name)
+		return fmt.Errorf(
+			"%s belongs to another user, who may have put it there: move it away, or make it the server's (chown) if you know what is in it",
+			name,
+		)
 	case mode.Perm()&0o022 != 0:
 		return fmt.Errorf("%s has the mode %#o, so others can change it: move it away, or take that from them (chmod go-w) if you know what is in it. "+
 			"Where the file system keeps no modes, name another folder with --data",
@@ -129,9 +132,15 @@ func onlyOurs(dir string) error {
 	case !info.IsDir():
 		return fmt.Errorf("%s must be a folder, and no link to one", dir)
 	case info.Mode().Perm()&0o077 != 0:
-		return fmt.Errorf("%s has the mode %#o, and must be for its owner alone: chmod 0700, or name another folder with --data where the file system keeps no modes", dir, info.Mode().Perm())
+		return fmt.Errorf(
+			"%s has the mode %#o, and must be for its owner alone: chmod 0700, or name another folder with --data where the file system keeps no modes",
+			dir, info.Mode().Perm(),
+		)
 	case !ownedByUs(info):
-		return fmt.Errorf("%s belongs to another user, who may have made it: move it away, or make it the server's with all that is in it (chown -R) if you know what that is", dir)
+		return fmt.Errorf(
+			"%s belongs to another user, who may have made it: move it away, or make it the server's with all that is in it (chown -R) if you know what that is",
+			dir,
+		)
 	}
 	return nil
 }

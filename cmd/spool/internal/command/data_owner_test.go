@@ -50,7 +50,8 @@ func TestOnlyOurFile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			err := onlyOurFile("data/spool.db", c.file)
-			if (err == nil) != (c.want == "") || err != nil && (!strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "data/spool.db ")) {
+			if (err == nil) != (c.want == "") ||
+				err != nil && (!strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "data/spool.db ")) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
 		})
@@ -68,13 +69,15 @@ func TestPlantedDatabase(t *testing.T) {
 		plant  func(path string) error
 		want   string
 	}{
-		"Owner":          {0o777, "spool.db", func(path string) error { return os.Chown(path, nobody, nobody) }, notOurs},
-		"OwnerOfLog":     {0o777, "spool.db-wal", func(path string) error { return os.Chown(path, nobody, nobody) }, notOurs},
-		"OwnerOfSidecar": {0o755, "spool.db.state", func(path string) error { return os.Chown(path, nobody, nobody) }, notOurs},
-		"Mode":           {0o777, "spool.db", func(path string) error { return os.Chmod(path, 0o666) }, notAlone},
-		"ModeOfLog":      {0o700, "spool.db-wal", func(path string) error { return os.Chmod(path, 0o620) }, notAlone},
-		"ModeOfJournal":  {0o700, "spool.db-journal", func(path string) error { return os.Chmod(path, 0o606) }, notAlone},
-		"ModeOfSidecar":  {0o700, "spool.db.state", func(path string) error { return os.Chmod(path, 0o666) }, notAlone},
+		"Owner":      {0o777, "spool.db", func(path string) error { return os.Chown(path, nobody, nobody) }, notOurs},
+		"OwnerOfLog": {0o777, "spool.db-wal", func(path string) error { return os.Chown(path, nobody, nobody) }, notOurs},
+		"OwnerOfSidecar": {
+			0o755, "spool.db.state", func(path string) error { return os.Chown(path, nobody, nobody) }, notOurs,
+		},
+		"Mode":          {0o777, "spool.db", func(path string) error { return os.Chmod(path, 0o666) }, notAlone},
+		"ModeOfLog":     {0o700, "spool.db-wal", func(path string) error { return os.Chmod(path, 0o620) }, notAlone},
+		"ModeOfJournal": {0o700, "spool.db-journal", func(path string) error { return os.Chmod(path, 0o606) }, notAlone},
+		"ModeOfSidecar": {0o700, "spool.db.state", func(path string) error { return os.Chmod(path, 0o666) }, notAlone},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

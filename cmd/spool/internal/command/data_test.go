@@ -84,7 +84,8 @@ func TestDataFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := command(nil, "serve", "--listen", "127.0.0.1:0", "--data", dir)
-		if got.code != exitOK || !strings.Contains(got.stderr, "others can write to the data folder") || exists(t, dir, "private") {
+		if got.code != exitOK || !strings.Contains(got.stderr, "others can write to the data folder") ||
+			exists(t, dir, "private") {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -94,7 +95,8 @@ func TestDataFolder(t *testing.T) {
 		if err := os.Symlink(t.TempDir(), filepath.Join(dir, "private")); err != nil {
 			t.Fatal(err)
 		}
-		if got := command(nil, "serve", "--listen", "127.0.0.1:0", "--data", dir); got.code != exitFailure || !strings.Contains(got.stderr, "no link to one") {
+		if got := command(nil, "serve", "--listen", "127.0.0.1:0", "--data", dir); got.code != exitFailure ||
+			!strings.Contains(got.stderr, "no link to one") {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -104,7 +106,8 @@ func TestDataFolder(t *testing.T) {
 		if err := os.Symlink(filepath.Join(t.TempDir(), "other.db"), filepath.Join(dir, "spool.db")); err != nil {
 			t.Fatal(err)
 		}
-		if got := command(nil, "serve", "--listen", "127.0.0.1:0", "--data", dir); got.code != exitFailure || !strings.Contains(got.stderr, "is a symbolic link") {
+		if got := command(nil, "serve", "--listen", "127.0.0.1:0", "--data", dir); got.code != exitFailure ||
+			!strings.Contains(got.stderr, "is a symbolic link") {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -118,11 +121,13 @@ func TestLostLog(t *testing.T) {
 	data := t.TempDir()
 	p := start(t, data)
 	p.post(t, "/api/agent/run", `{"threadId":"t1","runId":"r1","prompt":"hello"}`)
-	if got := command(nil, "check", "--data", data); got.code != exitOK || !strings.Contains(got.stdout, "a server has it open") {
+	if got := command(nil, "check", "--data", data); got.code != exitOK ||
+		!strings.Contains(got.stdout, "a server has it open") {
 		t.Errorf("check beside the server: %+v", got)
 	}
 	p.signal(t, syscall.SIGKILL)
-	if got := command(nil, "check", "--data", data); got.code != exitOK || !strings.Contains(got.stdout, "the last server died") {
+	if got := command(nil, "check", "--data", data); got.code != exitOK ||
+		!strings.Contains(got.stdout, "the last server died") {
 		t.Errorf("check after the crash: %+v", got)
 	}
 	if err := os.Remove(filepath.Join(data, "spool.db-wal")); err != nil {
@@ -136,7 +141,8 @@ func TestLostLog(t *testing.T) {
 	if got := command(nil, "check", "--data", data); got.code != exitFailure || !strings.Contains(got.stdout, want) {
 		t.Errorf("check: %+v", got)
 	}
-	if got := command(nil, "backup", "--data", data, filepath.Join(t.TempDir(), "b.db")); got.code != exitFailure || !strings.Contains(got.stderr, want) {
+	if got := command(nil, "backup", "--data", data, filepath.Join(t.TempDir(), "b.db")); got.code != exitFailure ||
+		!strings.Contains(got.stderr, want) {
 		t.Errorf("backup: %+v", got)
 	}
 	if got := command(nil, "serve", "--listen", "127.0.0.1:0", "--data", data, "--accept-loss"); got.code != exitOK ||
@@ -160,10 +166,12 @@ func TestBackupAndRestore(t *testing.T) {
 	if got := command(nil, "backup", "--data", data, to); got.code != exitOK || !strings.Contains(got.stderr, "has all ") {
 		t.Fatalf("%+v", got)
 	}
-	if got := command(nil, "backup", "--data", data, to); got.code != exitFailure || !strings.Contains(got.stderr, "overwrites nothing") {
+	if got := command(nil, "backup", "--data", data, to); got.code != exitFailure ||
+		!strings.Contains(got.stderr, "overwrites nothing") {
 		t.Errorf("a second one: %+v", got)
 	}
-	if got := command(nil, "check", to); got.code != exitOK || !strings.Contains(got.stdout, "threads   1\nproblems  none\n") {
+	if got := command(nil, "check", to); got.code != exitOK ||
+		!strings.Contains(got.stdout, "threads   1\nproblems  none\n") {
 		t.Errorf("check: %+v", got)
 	}
 	p.post(t, "/api/agent/run", `{"threadId":"t2","runId":"r2","prompt":"hello"}`)
@@ -207,7 +215,8 @@ func TestRestore(t *testing.T) {
 	}
 	completed(t, p) // a refused restore has changed nothing
 	p.signal(t, syscall.SIGKILL)
-	if got := command(nil, "restore", "--data", data, "--replace", to); got.code != exitOK || !strings.Contains(got.stderr, "is now "+filepath.Join(data, "spool.db.before-")) {
+	if got := command(nil, "restore", "--data", data, "--replace", to); got.code != exitOK ||
+		!strings.Contains(got.stderr, "is now "+filepath.Join(data, "spool.db.before-")) {
 		t.Fatalf("%+v", got)
 	}
 	aside, err := filepath.Glob(filepath.Join(data, "spool.db.before-*Z"))
@@ -220,7 +229,8 @@ func TestRestore(t *testing.T) {
 	completed(t, start(t, data))
 
 	fresh := filepath.Join(t.TempDir(), "new")
-	if got := command(nil, "restore", to, "--data", fresh); got.code != exitOK || !strings.Contains(got.stderr, "has all ") {
+	if got := command(nil, "restore", to, "--data", fresh); got.code != exitOK ||
+		!strings.Contains(got.stderr, "has all ") {
 		t.Fatalf("%+v", got)
 	}
 	completed(t, start(t, fresh))
@@ -256,7 +266,8 @@ func TestStoreUsage(t *testing.T) {
 		"flag provided but not defined: -x":           {"backup", "b", "-x"},
 	} {
 		got := command(nil, args...)
-		if got.code != exitUsage || !strings.Contains(got.stderr, want) || !strings.Contains(got.stderr, `Run "spool `+args[0]+` --help"`) {
+		if got.code != exitUsage || !strings.Contains(got.stderr, want) ||
+			!strings.Contains(got.stderr, `Run "spool `+args[0]+` --help"`) {
 			t.Errorf("%v: %+v, want %q", args, got, want)
 		}
 	}
@@ -265,7 +276,8 @@ func TestStoreUsage(t *testing.T) {
 			t.Errorf("%s --help: %+v", name, got)
 		}
 	}
-	if got := command(nil, "check", "--data", t.TempDir()); got.code != exitFailure || !strings.Contains(got.stderr, "there is no database") {
+	if got := command(nil, "check", "--data", t.TempDir()); got.code != exitFailure ||
+		!strings.Contains(got.stderr, "there is no database") {
 		t.Errorf("check of nothing: %+v", got)
 	}
 	if _, err := sqlite.Check(t.Context(), ""); spool.CodeOf(err) == "" {

@@ -26,7 +26,11 @@ func (s *setup) demo() {
 		}},
 	}}
 	s.models = []description{{"demo", demoRemark}}
-	s.tools = []description{{"clock", ""}, {"send_email", "asks first, and only pretends"}, {spool.SpawnTool, "asks mailer or researcher"}}
+	s.tools = []description{
+		{"clock", ""},
+		{"send_email", "asks first, and only pretends"},
+		{spool.SpawnTool, "asks mailer or researcher"},
+	}
 }
 
 const demoRemark = "repeats the prompt; not a language model"

@@ -12,7 +12,8 @@ import (
 	"github.com/spoolhq/spool/server/probe"
 )
 
-// entrance serves the process's HTTP address. Until it has a surface, it answers the probes, and refuses everything else.
+// entrance serves the process's HTTP address. Until it has a surface, it answers the probes, and refuses everything
+// else.
 type entrance struct {
 	listener net.Listener
 	base     string
@@ -47,7 +48,9 @@ func (e *entrance) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case e.base + probe.PathHealth:
 		status, body = http.StatusOK, probe.Healthy{Status: "ok"}
 	case e.base + probe.PathReady:
-		body = probe.Readiness{Status: "unavailable", Checks: map[string]string{"store": text}, Error: "store: " + text, Code: spool.Unavailable}
+		body = probe.Readiness{
+			Status: "unavailable", Checks: map[string]string{"store": text}, Error: "store: " + text, Code: spool.Unavailable,
+		}
 	default:
 		w.Header().Set("Retry-After", "1")
 	}

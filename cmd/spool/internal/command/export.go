@@ -121,7 +121,8 @@ func syncFolder(name string) error {
 	return errors.Join(err, dir.Close())
 }
 
-// sections lists what the database has. The rows that belong to artifacts are left out: the artifacts are written instead.
+// sections lists what the database has. The rows that belong to artifacts are left out: the artifacts are written
+// instead.
 func (e *exporting) sections(ctx context.Context) (all []store.Section, err error) {
 	for _, kind := range store.SectionKinds() {
 		some, err := e.from.Sections(ctx, kind)
@@ -186,6 +187,7 @@ func (e *exporting) write(ctx context.Context, to *counting, name string) error 
 		return err
 	}
 	p.clear()
-	_, err = fmt.Fprintf(e.h.stderr, "%s has %s: %s, in %s\n", name, countKinds(counts), megabytes(to.n), time.Since(began).Round(time.Millisecond))
+	_, err = fmt.Fprintf(e.h.stderr, "%s has %s: %s, in %s\n", name, countKinds(counts), megabytes(to.n),
+		time.Since(began).Round(time.Millisecond))
 	return err
 }

@@ -97,28 +97,73 @@ func (g *settingValue) list() []string {
 }
 
 var settings = []setting{
-	{"listen", "SPOOL_LISTEN", "127.0.0.1:8080", "ADDR", "address to listen on; if others can reach it, requests need a token", false},
+	{
+		"listen", "SPOOL_LISTEN", "127.0.0.1:8080", "ADDR",
+		"address to listen on; if others can reach it, requests need a token", false,
+	},
 	{"data", "SPOOL_DATA", "./spool-data", "DIR", "folder of the database; spool creates it", false},
 	{"artifacts", "SPOOL_ARTIFACTS", "", "DIR", "folder of large files and results; all processes share it", false},
-	{"database", "SPOOL_DATABASE", "", "URL", "PostgreSQL instead of a file: postgres://user:password@host:5432/name", false},
-	{"database-pool", "SPOOL_DATABASE_POOL", "16", "N", "how many connections to PostgreSQL this process opens at most", false},
-	{"database-timeout", "SPOOL_DATABASE_TIMEOUT", "15s", "TIME", "how long PostgreSQL may take to answer until a request fails with 503", false},
-	{"pooler", "SPOOL_POOLER", "false", "BOOL", "true: the URL is of PgBouncer in transaction mode, or of a pooler like it", false},
-	{"migrate", "SPOOL_MIGRATE", "true", "BOOL", "false: refuse a database whose schema is older (see spool migrate)", false},
+	{
+		"database", "SPOOL_DATABASE", "", "URL", "PostgreSQL instead of a file: postgres://user:password@host:5432/name",
+		false,
+	},
+	{
+		"database-pool", "SPOOL_DATABASE_POOL", "16", "N", "how many connections to PostgreSQL this process opens at most",
+		false,
+	},
+	{
+		"database-timeout", "SPOOL_DATABASE_TIMEOUT", "15s", "TIME",
+		"how long PostgreSQL may take to answer until a request fails with 503", false,
+	},
+	{
+		"pooler", "SPOOL_POOLER", "false", "BOOL",
+		"true: the URL is of PgBouncer in transaction mode, or of a pooler like it", false,
+	},
+	{
+		"migrate", "SPOOL_MIGRATE", "true", "BOOL", "false: refuse a database whose schema is older (see spool migrate)",
+		false,
+	},
 	{"role", "SPOOL_ROLE", "all", "ROLE", "all; or with --database: api serves requests, worker executes runs", false},
 	{"config", "SPOOL_CONFIG", "", "FILE", "configuration in YAML; without one, spool uses the demo model", false},
 	{"base-path", "SPOOL_BASE_PATH", "", "PATH", "prefix of all paths, such as /v1", false},
-	{"cors-origin", "SPOOL_CORS_ORIGIN", "", "ORIGIN", "origin whose web pages may call the server; repeat it for several", true},
+	{
+		"cors-origin", "SPOOL_CORS_ORIGIN", "", "ORIGIN", "origin whose web pages may call the server; repeat it for several",
+		true,
+	},
 	{"log-level", "SPOOL_LOG_LEVEL", "info", "LEVEL", "debug, info, warn or error", false},
 	{"log-format", "SPOOL_LOG_FORMAT", "text", "FORMAT", "text or json", false},
-	{"access-log", "SPOOL_ACCESS_LOG", "debug", "LEVEL", "level at which each request is logged: debug, info, warn or error", false},
-	{"metrics-addr", "SPOOL_METRICS_ADDR", "", "ADDR", "address of /metrics, which asks for SPOOL_METRICS_TOKEN if that is set", false},
-	{"metrics-hosts", "SPOOL_METRICS_HOSTS", "", "NAMES", "names under which /metrics without a token may be requested", false},
-	{"trace-contents", "SPOOL_TRACE_CONTENTS", "false", "BOOL", "true: spans contain prompts, answers, arguments and results", false},
-	{"trace-parents", "SPOOL_TRACE_PARENTS", "none", "WHO", "peers whose traceparent becomes the parent: none, all or addresses", false},
-	{"stream-takeover", "SPOOL_STREAM_TAKEOVER", "true", "BOOL", "false: event streams stay with net/http, for more than twice the memory", false},
-	{"shutdown-delay", "SPOOL_SHUTDOWN_DELAY", "0s", "TIME", "how long /readyz fails before the server stops accepting requests", false},
-	{"shutdown-timeout", "SPOOL_SHUTDOWN_TIMEOUT", "10s", "TIME", "how long requests, deliveries and the worker may then take to end", false},
+	{
+		"access-log", "SPOOL_ACCESS_LOG", "debug", "LEVEL",
+		"level at which each request is logged: debug, info, warn or error", false,
+	},
+	{
+		"metrics-addr", "SPOOL_METRICS_ADDR", "", "ADDR",
+		"address of /metrics, which asks for SPOOL_METRICS_TOKEN if that is set", false,
+	},
+	{
+		"metrics-hosts", "SPOOL_METRICS_HOSTS", "", "NAMES", "names under which /metrics without a token may be requested",
+		false,
+	},
+	{
+		"trace-contents", "SPOOL_TRACE_CONTENTS", "false", "BOOL",
+		"true: spans contain prompts, answers, arguments and results", false,
+	},
+	{
+		"trace-parents", "SPOOL_TRACE_PARENTS", "none", "WHO",
+		"peers whose traceparent becomes the parent: none, all or addresses", false,
+	},
+	{
+		"stream-takeover", "SPOOL_STREAM_TAKEOVER", "true", "BOOL",
+		"false: event streams stay with net/http, for more than twice the memory", false,
+	},
+	{
+		"shutdown-delay", "SPOOL_SHUTDOWN_DELAY", "0s", "TIME",
+		"how long /readyz fails before the server stops accepting requests", false,
+	},
+	{
+		"shutdown-timeout", "SPOOL_SHUTDOWN_TIMEOUT", "10s", "TIME",
+		"how long requests, deliveries and the worker may then take to end", false,
+	},
 }
 
 // flags are the flags and arguments of a command line.
@@ -195,7 +240,8 @@ func parseSome(fs *flag.FlagSet, values map[string]*settingValue, help string, a
 	}
 	fs.Visit(func(each *flag.Flag) { f.named[each.Name] = true })
 	f.options = options{
-		listen: values["listen"].text, data: values["data"].text, config: values["config"].text, format: values["log-format"].text,
+		listen: values["listen"].text, data: values["data"].text, config: values["config"].text,
+		format:    values["log-format"].text,
 		artifacts: values["artifacts"].text,
 		base:      strings.TrimRight(values["base-path"].text, "/"),
 		database:  database{url: values["database"].text}, role: values["role"].text,
@@ -245,7 +291,8 @@ func (o *options) check() error {
 func isAddress(text string) bool {
 	_, port, err := net.SplitHostPort(text)
 	if err == nil {
-		_, err = net.DefaultResolver.LookupPort(context.Background(), "tcp", port) // looked up on this machine, without the network
+		// looked up on this machine, without the network
+		_, err = net.DefaultResolver.LookupPort(context.Background(), "tcp", port)
 	}
 	return err == nil
 }
@@ -272,10 +319,12 @@ func (o *options) read(values map[string]*settingValue) error {
 	if o.timeout, err = time.ParseDuration(values["shutdown-timeout"].text); err != nil || o.timeout <= 0 {
 		problemf(`--shutdown-timeout: %q must be a time such as "30s"`, values["shutdown-timeout"].text)
 	}
-	if o.database.connections, err = strconv.Atoi(values["database-pool"].text); err != nil || o.database.connections < 4 || o.database.connections > 1000 {
+	if o.database.connections, err = strconv.Atoi(values["database-pool"].text); err != nil ||
+		o.database.connections < 4 || o.database.connections > 1000 {
 		problemf("--database-pool: %q must be a number from 4 to 1000", values["database-pool"].text)
 	}
-	if o.database.timeout, err = time.ParseDuration(values["database-timeout"].text); err != nil || o.database.timeout < time.Second {
+	if o.database.timeout, err = time.ParseDuration(values["database-timeout"].text); err != nil ||
+		o.database.timeout < time.Second {
 		problemf(`--database-timeout: %q must be a time such as "15s", of a second or more`, values["database-timeout"].text)
 	}
 	if o.database.pooler, err = strconv.ParseBool(values["pooler"].text); err != nil {

@@ -42,23 +42,33 @@ type loadFlag struct {
 }
 
 func durationFlag(name, help string, value time.Duration, at func(o *loadOptions) *time.Duration) loadFlag {
-	return loadFlag{name, "TIME", help, func(fs *flag.FlagSet, name string, o *loadOptions) { fs.DurationVar(at(o), name, value, "") }}
+	return loadFlag{
+		name, "TIME", help, func(fs *flag.FlagSet, name string, o *loadOptions) { fs.DurationVar(at(o), name, value, "") },
+	}
 }
 
 func numberFlag(name, help string, value int, at func(o *loadOptions) *int) loadFlag {
-	return loadFlag{name, "N", help, func(fs *flag.FlagSet, name string, o *loadOptions) { fs.IntVar(at(o), name, value, "") }}
+	return loadFlag{
+		name, "N", help, func(fs *flag.FlagSet, name string, o *loadOptions) { fs.IntVar(at(o), name, value, "") },
+	}
 }
 
 func shareFlag(name, help string, value float64, at func(o *loadOptions) *float64) loadFlag {
-	return loadFlag{name, "SHARE", help, func(fs *flag.FlagSet, name string, o *loadOptions) { fs.Float64Var(at(o), name, value, "") }}
+	return loadFlag{
+		name, "SHARE", help, func(fs *flag.FlagSet, name string, o *loadOptions) { fs.Float64Var(at(o), name, value, "") },
+	}
 }
 
 func wordFlag(name, arg, help, value string, at func(o *loadOptions) *string) loadFlag {
-	return loadFlag{name, arg, help, func(fs *flag.FlagSet, name string, o *loadOptions) { fs.StringVar(at(o), name, value, "") }}
+	return loadFlag{
+		name, arg, help, func(fs *flag.FlagSet, name string, o *loadOptions) { fs.StringVar(at(o), name, value, "") },
+	}
 }
 
 func switchFlag(name, help string, at func(o *loadOptions) *bool) loadFlag {
-	return loadFlag{name, "", help, func(fs *flag.FlagSet, name string, o *loadOptions) { fs.BoolVar(at(o), name, false, "") }}
+	return loadFlag{
+		name, "", help, func(fs *flag.FlagSet, name string, o *loadOptions) { fs.BoolVar(at(o), name, false, "") },
+	}
 }
 
 const (
@@ -68,26 +78,48 @@ const (
 
 // loadFlags has the flags of load, in the order of the help.
 var loadFlags = []loadFlag{
-	wordFlag("ladder", "RATES", "runs per second, one rate after the other; default "+defaultLadder, defaultLadder, func(o *loadOptions) *string { return &o.ladder }),
-	{"rate", "RATE", "only this rate, in place of a ladder", func(fs *flag.FlagSet, name string, o *loadOptions) { fs.Float64Var(&o.rate, name, 0, "") }},
-	durationFlag("step", "how long runs arrive at each rate; default 10s", 10*time.Second, func(o *loadOptions) *time.Duration { return &o.Step }),
-	durationFlag("warm-up", "how long runs arrive before that, unmeasured; default 3s", 3*time.Second, func(o *loadOptions) *time.Duration { return &o.WarmUp }),
-	durationFlag("drain", "how long to wait for the end of the runs of a rate; default 10s", 10*time.Second, func(o *loadOptions) *time.Duration { return &o.Drain }),
+	wordFlag("ladder", "RATES", "runs per second, one rate after the other; default "+defaultLadder, defaultLadder,
+		func(o *loadOptions) *string { return &o.ladder }),
+	{
+		"rate", "RATE", "only this rate, in place of a ladder",
+		func(fs *flag.FlagSet, name string, o *loadOptions) { fs.Float64Var(&o.rate, name, 0, "") },
+	},
+	durationFlag("step", "how long runs arrive at each rate; default 10s", 10*time.Second,
+		func(o *loadOptions) *time.Duration { return &o.Step }),
+	durationFlag("warm-up", "how long runs arrive before that, unmeasured; default 3s", 3*time.Second,
+		func(o *loadOptions) *time.Duration { return &o.WarmUp }),
+	durationFlag("drain", "how long to wait for the end of the runs of a rate; default 10s", 10*time.Second,
+		func(o *loadOptions) *time.Duration { return &o.Drain }),
 	numberFlag("watchers", "clients that follow each run; default 1", 1, func(o *loadOptions) *int { return &o.Watchers }),
-	shareFlag("resumes", "share of watchers that disconnect once and resume; default 0.1", 0.1, func(o *loadOptions) *float64 { return &o.Resumes }),
-	shareFlag("stops", "share of runs that are stopped after the first token; default 0.1", 0.1, func(o *loadOptions) *float64 { return &o.Stops }),
-	wordFlag("agent", "NAME", "the agent; default: the server's first", "", func(o *loadOptions) *string { return &o.Agent }),
-	wordFlag("prompt", "TEXT", "the prompt of each run", "Count from one to ten.", func(o *loadOptions) *string { return &o.Prompt }),
-	durationFlag("max-p99", "saturated: p99 of start or first token above this; default 5s", 5*time.Second, func(o *loadOptions) *time.Duration { return &o.MaxP99 }),
-	durationFlag("max-duration", "the load ends after this time; default 90s", 90*time.Second, func(o *loadOptions) *time.Duration { return &o.MaxDuration }),
-	{"max-rate", "RATE", "refuse higher rates; default 1000", func(fs *flag.FlagSet, name string, o *loadOptions) { fs.Float64Var(&o.maxRate, name, 1000, "") }},
-	numberFlag("in-flight", "runs in progress at most; default 2000, fewer with many watchers", 0, func(o *loadOptions) *int { return &o.InFlight }),
+	shareFlag("resumes", "share of watchers that disconnect once and resume; default 0.1", 0.1,
+		func(o *loadOptions) *float64 { return &o.Resumes }),
+	shareFlag("stops", "share of runs that are stopped after the first token; default 0.1", 0.1,
+		func(o *loadOptions) *float64 { return &o.Stops }),
+	wordFlag("agent", "NAME", "the agent; default: the server's first", "",
+		func(o *loadOptions) *string { return &o.Agent }),
+	wordFlag("prompt", "TEXT", "the prompt of each run", "Count from one to ten.",
+		func(o *loadOptions) *string { return &o.Prompt }),
+	durationFlag("max-p99", "saturated: p99 of start or first token above this; default 5s", 5*time.Second,
+		func(o *loadOptions) *time.Duration { return &o.MaxP99 }),
+	durationFlag("max-duration", "the load ends after this time; default 90s", 90*time.Second,
+		func(o *loadOptions) *time.Duration { return &o.MaxDuration }),
+	{
+		"max-rate", "RATE", "refuse higher rates; default 1000",
+		func(fs *flag.FlagSet, name string, o *loadOptions) { fs.Float64Var(&o.maxRate, name, 1000, "") },
+	},
+	numberFlag("in-flight", "runs in progress at most; default 2000, fewer with many watchers", 0,
+		func(o *loadOptions) *int { return &o.InFlight }),
 	switchFlag("keep", "keep the threads of the load on the server", func(o *loadOptions) *bool { return &o.Keep }),
-	wordFlag("remove", "ID", "only delete the threads that the load with this id has left", "", func(o *loadOptions) *string { return &o.remove }),
-	switchFlag("remote", "allow a server on another machine, which you own", func(o *loadOptions) *bool { return &o.remote }),
+	wordFlag("remove", "ID", "only delete the threads that the load with this id has left", "",
+		func(o *loadOptions) *string { return &o.remove }),
+	switchFlag("remote", "allow a server on another machine, which you own",
+		func(o *loadOptions) *bool { return &o.remote }),
 	wordFlag("json", "FILE", "write the report, with HDR histograms", "", func(o *loadOptions) *string { return &o.json }),
 	wordFlag("svg", "FILE", "write a chart", "", func(o *loadOptions) *string { return &o.svg }),
-	{"token", "TOKEN", "a token with the scopes read, write and stop; SPOOL_TOKEN is safer", func(fs *flag.FlagSet, name string, o *loadOptions) { fs.StringVar(&o.token, name, o.token, "") }},
+	{
+		"token", "TOKEN", "a token with the scopes read, write and stop; SPOOL_TOKEN is safer",
+		func(fs *flag.FlagSet, name string, o *loadOptions) { fs.StringVar(&o.token, name, o.token, "") },
+	},
 }
 
 func loadHelp() string {
@@ -186,8 +218,8 @@ func (o *loadOptions) complete(named map[string]bool) error {
 	return o.checkFiles()
 }
 
-// checkFiles returns an error if a file of the report has no folder, which would be found after the load, or the name of
-// another kind of picture.
+// checkFiles returns an error if a file of the report has no folder, which would be found after the load, or the name
+// of another kind of picture.
 func (o *loadOptions) checkFiles() error {
 	if kind := filepath.Ext(o.svg); strings.EqualFold(kind, ".png") {
 		return usagef("--svg: the chart is drawn as %s.svg, not as %s", strings.TrimSuffix(o.svg, kind), kind)
@@ -233,7 +265,8 @@ func loadServer(ctx context.Context, args []string, h host) error {
 	}
 	switch {
 	case err != nil && report != nil && report.Threads.Left > 0:
-		return fmt.Errorf("load %s: %w\nOf %d threads, %s", o.url, err, report.Threads.Made, report.Command.Left(report.Threads))
+		return fmt.Errorf("load %s: %w\nOf %d threads, %s", o.url, err, report.Threads.Made,
+			report.Command.Left(report.Threads))
 	case err != nil:
 		return fmt.Errorf("load %s: %w", o.url, err)
 	}
@@ -308,8 +341,9 @@ func (o *loadOptions) client() (*client.Client, error) {
 		Retries: -1, Backoff: client.Backoff{Min: 100 * time.Millisecond, Max: 2 * time.Second},
 		HTTPClient: &http.Client{
 			Transport: &http.Transport{
-				Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: 10 * time.Second}).DialContext, ForceAttemptHTTP2: true,
-				MaxIdleConns: clients, MaxIdleConnsPerHost: clients, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: 10 * time.Second,
+				Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
+				ForceAttemptHTTP2: true, MaxIdleConns: clients, MaxIdleConnsPerHost: clients, IdleConnTimeout: time.Minute,
+				TLSHandshakeTimeout: 10 * time.Second,
 			},
 			// A redirect would send the token to another server.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

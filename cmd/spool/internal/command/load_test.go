@@ -47,7 +47,10 @@ func TestLoadRefuses(t *testing.T) {
 		args []string
 		want string
 	}{
-		"Remote":     {[]string{"https://agents.example"}, "agents.example is not this machine: --remote allows to load a server that you own"},
+		"Remote": {
+			[]string{"https://agents.example"},
+			"agents.example is not this machine: --remote allows to load a server that you own",
+		},
 		"Private":    {[]string{"http://10.0.0.1:8080"}, "10.0.0.1 is not this machine"},
 		"Name":       {[]string{"http://localhost.example:8080"}, "localhost.example is not this machine"},
 		"MaxRate":    {[]string{"--ladder", "10,2000"}, "2000 runs per second are more than --max-rate allows (1000)"},
@@ -68,7 +71,8 @@ func TestLoadRefuses(t *testing.T) {
 			t.Parallel()
 
 			got := command(nil, append([]string{"load"}, c.args...)...)
-			if got.code != exitUsage || !strings.Contains(got.stderr, c.want) || !strings.Contains(got.stderr, `Run "spool load --help"`) || got.stdout != "" {
+			if got.code != exitUsage || !strings.Contains(got.stderr, c.want) ||
+				!strings.Contains(got.stderr, `Run "spool load --help"`) || got.stdout != "" {
 				t.Errorf("%+v", got)
 			}
 			if strings.Contains(got.stderr, "secret") {
@@ -85,12 +89,14 @@ func TestLoad(t *testing.T) {
 	p := startWith(t, []string{"SPOOL_TOKEN=0123456789abcdef"}, t.TempDir())
 	dir := t.TempDir()
 	args := []string{
-		"load", "--rate", "8", "--step", "500ms", "--warm-up", "250ms", "--drain", "60s", "--max-duration", "2m", "--max-p99", "1m", "--stops", "0.25",
-		"--prompt", "Hi", "--json", filepath.Join(dir, "r.json"), "--svg", filepath.Join(dir, "r.svg"),
+		"load", "--rate", "8", "--step", "500ms", "--warm-up", "250ms", "--drain", "60s", "--max-duration", "2m", "--max-p99",
+		"1m", "--stops", "0.25", "--prompt", "Hi", "--json", filepath.Join(dir, "r.json"), "--svg",
+		filepath.Join(dir, "r.svg"),
 	}
 	env := map[string]string{"SPOOL_URL": p.url, "SPOOL_TOKEN": "0123456789abcdef"}
 	got := command(env, args...)
-	if got.code != exitOK || !strings.Contains(got.stdout, "OFFERED/S") || !strings.Contains(got.stdout, "first token") || !strings.Contains(got.stderr, "1 of 1, 8/s: ") {
+	if got.code != exitOK || !strings.Contains(got.stdout, "OFFERED/S") || !strings.Contains(got.stdout, "first token") ||
+		!strings.Contains(got.stderr, "1 of 1, 8/s: ") {
 		t.Fatalf("%+v", got)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "r.json"))
@@ -101,17 +107,21 @@ func TestLoad(t *testing.T) {
 	if err := json.Unmarshal(text, &r); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Rungs) != 1 || r.Rungs[0].Ended != 4 || r.Rungs[0].Stopped+r.Rungs[0].StoppedLate != 1 || r.Threads.Deleted != r.Threads.Made || r.Command.Server != p.url {
+	if len(r.Rungs) != 1 || r.Rungs[0].Ended != 4 || r.Rungs[0].Stopped+r.Rungs[0].StoppedLate != 1 ||
+		r.Threads.Deleted != r.Threads.Made || r.Command.Server != p.url {
 		t.Errorf("%s", text)
 	}
-	if picture, err := os.ReadFile(filepath.Join(dir, "r.svg")); err != nil || !bytes.Contains(picture, []byte("spool load "+p.url)) {
+	if picture, err := os.ReadFile(filepath.Join(dir, "r.svg")); err != nil ||
+		!bytes.Contains(picture, []byte("spool load "+p.url)) {
 		t.Errorf("%v: %s", err, picture)
 	}
 	if bytes.Contains(text, []byte("0123456789abcdef")) {
 		t.Error("the report has the token")
 	}
 	delete(env, "SPOOL_TOKEN")
-	if got := command(env, args...); got.code != exitFailure || !strings.Contains(got.stderr, "no run of the warm-up succeeded: start: 401 unauthorized") || !strings.Contains(got.stderr, namesToken) {
+	if got := command(env, args...); got.code != exitFailure ||
+		!strings.Contains(got.stderr, "no run of the warm-up succeeded: start: 401 unauthorized") ||
+		!strings.Contains(got.stderr, namesToken) {
 		t.Errorf("without a token: %+v", got)
 	}
 }
@@ -124,7 +134,8 @@ func TestLoadServerDies(t *testing.T) {
 	p := start(t, data)
 	ended := make(chan result, 1)
 	go func() {
-		ended <- command(nil, "load", "--rate", "5", "--warm-up", "0s", "--step", "8s", "--drain", "1s", "--json", file, p.url)
+		ended <- command(nil, "load", "--rate", "5", "--warm-up", "0s", "--step", "8s", "--drain", "1s", "--json", file,
+			p.url)
 	}()
 	ctx := patiently(t)
 	// The answer to the start of the first of them has come by then: the load knows that it has a thread.
@@ -137,7 +148,8 @@ func TestLoadServerDies(t *testing.T) {
 	}
 	p.signal(t, syscall.SIGKILL)
 	got := testwait.For(t, ended, "the end of the load")
-	if got.code != exitFailure || !strings.Contains(got.stderr, "the server does not answer any more") || !strings.Contains(got.stdout, "The load ended early: the server does not answer any more") {
+	if got.code != exitFailure || !strings.Contains(got.stderr, "the server does not answer any more") ||
+		!strings.Contains(got.stdout, "The load ended early: the server does not answer any more") {
 		t.Errorf("%+v", got)
 	}
 	text, err := os.ReadFile(file)
@@ -145,14 +157,16 @@ func TestLoadServerDies(t *testing.T) {
 		t.Fatal(err)
 	}
 	var r load.Report
-	if err := json.Unmarshal(text, &r); err != nil || !r.Lost || len(r.Rungs) != 1 || r.HeldPerSecond != 0 || r.Saturation != "" || r.Threads.Left == 0 {
+	if err := json.Unmarshal(text, &r); err != nil || !r.Lost || len(r.Rungs) != 1 || r.HeldPerSecond != 0 ||
+		r.Saturation != "" || r.Threads.Left == 0 {
 		t.Errorf("%v: %s", err, text)
 	}
 
 	_, removal, _ := strings.Cut(got.stdout, "To delete them: spool ")
 	removal, _, _ = strings.Cut(removal, p.url)
 	p = start(t, data)
-	if got := command(nil, append(strings.Fields(removal), p.url)...); got.code != exitOK || !strings.Contains(got.stdout, " threads were found, and ") {
+	if got := command(nil, append(strings.Fields(removal), p.url)...); got.code != exitOK ||
+		!strings.Contains(got.stdout, " threads were found, and ") {
 		t.Errorf("%q: %+v", removal, got)
 	}
 	if threads := p.get(t, "/api/threads"); strings.Contains(threads, "load-") {
@@ -165,7 +179,8 @@ func TestLoadInterrupted(t *testing.T) {
 	t.Parallel()
 
 	p := start(t, t.TempDir())
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "load", "--rate", "5", "--warm-up", "0s", "--step", "10m", "--max-duration", "20m", "--prompt", "slow 1000", p.url)
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "load", "--rate", "5", "--warm-up", "0s", "--step", "10m",
+		"--max-duration", "20m", "--prompt", "slow 1000", p.url)
 	cmd.Env = append(os.Environ(), asCommand+"=1")
 	var stdout bytes.Buffer
 	var stderr printed
@@ -187,7 +202,8 @@ func TestLoadInterrupted(t *testing.T) {
 	}
 	go func() { ended <- cmd.Wait() }()
 	_ = testwait.For(t, ended, "the end of the load")
-	if code := cmd.ProcessState.ExitCode(); code != exitFailure || !strings.Contains(stdout.String(), "The load ended early: interrupted.") {
+	if code := cmd.ProcessState.ExitCode(); code != exitFailure ||
+		!strings.Contains(stdout.String(), "The load ended early: interrupted.") {
 		t.Errorf("exit code %d: %s%s", code, &stdout, &stderr)
 	}
 	if threads := p.get(t, "/api/threads"); strings.Contains(threads, "load-") {

@@ -17,15 +17,19 @@ func TestLogIsJSON(t *testing.T) {
 	t.Parallel()
 
 	peer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hi\"},\"finish_reason\":\"stop\"}]}\n\n"+
-			"data: {\"choices\":[],\"usage\":{\"prompt_tokens\":10,\"completion_tokens\":2,\"prompt_tokens_details\":{\"cached_tokens\":5}}}\n\ndata: [DONE]\n\n")
+		_, _ = io.WriteString(w,
+			"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hi\"},\"finish_reason\":\"stop\"}]}\n\n"+
+				"data: {\"choices\":[],\"usage\":{\"prompt_tokens\":10,\"completion_tokens\":2,\"prompt_tokens_details\":{\"cached_tokens\":5}}}\n\ndata: [DONE]\n\n")
 	}))
 	defer peer.Close()
 	table := filepath.Join(t.TempDir(), "prices.json")
-	if err := os.WriteFile(table, []byte(`{"version":"1","currency":"USD","models":{"m":{"input":1,"output":2}}}`), 0o600); err != nil {
+	if err := os.WriteFile(
+		table, []byte(`{"version":"1","currency":"USD","models":{"m":{"input":1,"output":2}}}`), 0o600,
+	); err != nil {
 		t.Fatal(err)
 	}
-	file := writeConfig(t, "models: {m: {provider: openai, model: x, api_key: key-of-the-test, base_url: "+peer.URL+"}}\nagents: {a: {model: m}}\nprices: "+table+"\n")
+	file := writeConfig(t, "models: {m: {provider: openai, model: x, api_key: key-of-the-test, base_url: "+peer.URL+
+		"}}\nagents: {a: {model: m}}\nprices: "+table+"\n")
 	p := start(t, t.TempDir(), "--config", file, "--log-format", "json")
 	p.post(t, "/api/agent/run", `{"threadId":"t1","runId":"r1","prompt":"hello"}`)
 	var w watcher
@@ -57,7 +61,12 @@ func TestRefusedTokenIsNamed(t *testing.T) {
 	for _, token := range []string{"", "a-token-of-nobody"} {
 		env := map[string]string{"SPOOL_URL": p.url, "SPOOL_TOKEN": token}
 		for _, args := range [][]string{
-			{"admin", "overview"}, {"threads"}, {"tail", "t1"}, {"inbox", "--json"}, {"run", "export", "--thread", "t1"}, {"chat", "hello"},
+			{"admin", "overview"},
+			{"threads"},
+			{"tail", "t1"},
+			{"inbox", "--json"},
+			{"run", "export", "--thread", "t1"},
+			{"chat", "hello"},
 		} {
 			if got := command(env, args...); got.code == exitOK || !strings.HasSuffix(got.stderr, namesToken) {
 				t.Errorf("%v with the token %q: %+v", args, token, got)

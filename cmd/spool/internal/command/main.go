@@ -69,16 +69,25 @@ func commands() []commandLine {
 		talk(inboxCommand(), "", "answer what agents ask, over all threads", "answer"),
 		{"admin", "COMMAND", "operate a running server: inspect, answer, stop, redrive, prune", admin, operate},
 		{"backup", "FILE", "copy the database, even while a server writes to it", backupCommand.carryOut, nil},
-		{"restore", "FILE", "put a backup in as the database of a data folder", func(ctx context.Context, args []string, h host) error {
-			return newRestoreCommand().carryOut(ctx, args, h)
-		}, nil},
+		{
+			"restore", "FILE", "put a backup in as the database of a data folder",
+			func(ctx context.Context, args []string, h host) error {
+				return newRestoreCommand().carryOut(ctx, args, h)
+			}, nil,
+		},
 		{"export", "FILE", "write all threads into a file, to move them to another database", exportStore, nil},
 		{"import", "FILE", "add the threads of such a file to a database", importStore, nil},
 		{"migrate", "", "bring the schema of a PostgreSQL database up to date", migrate, nil},
 		{"load", "URL", "measure how many runs and watchers a running server carries", loadServer, nil},
-		{"mcp", "COMMAND", "try an MCP server by hand: list its tools, call one", tryServer, []string{"list", "call", "login", "logout"}},
+		{
+			"mcp", "COMMAND", "try an MCP server by hand: list its tools, call one", tryServer,
+			[]string{"list", "call", "login", "logout"},
+		},
 		{"check", "", "validate the configuration and the database, and start nothing", check, nil},
-		{"schema", "", "print the JSON Schema of the configuration, for editors", func(_ context.Context, args []string, h host) error { return schema(args, h) }, nil},
+		{
+			"schema", "", "print the JSON Schema of the configuration, for editors",
+			func(_ context.Context, args []string, h host) error { return schema(args, h) }, nil,
+		},
 		{"completion", "SHELL", "print the completion of bash, zsh or fish", completion, []string{"bash", "zsh", "fish"}},
 		{"version", "", "print the version", func(_ context.Context, _ []string, h host) error {
 			_, err := fmt.Fprintln(h.stdout, "spool", version())
@@ -132,7 +141,9 @@ func (h host) report(err error, command string) int {
 		for line := range strings.Lines(err.Error()) {
 			fmt.Fprintln(h.stderr, "spool:", strings.TrimSuffix(line, "\n"))
 		}
-		if command += " --help"; !slices.ContainsFunc(commands(), func(c commandLine) bool { return c.name+" --help" == command }) {
+		if command += " --help"; !slices.ContainsFunc(commands(), func(c commandLine) bool {
+			return c.name+" --help" == command
+		}) {
 			command = "help"
 		}
 		fmt.Fprintf(h.stderr, "Run \"spool %s\" for usage.\n", command)

@@ -111,33 +111,107 @@ func TestServeRefuses(t *testing.T) {
 		config string
 		want   string
 	}{
-		"Command":       {args: []string{"srve"}, want: "spool: there is no command \"srve\"\nRun \"spool help\" for usage."},
-		"Flag":          {args: []string{"serve", "--lisen", "x"}, want: "spool: flag provided but not defined: -lisen"},
-		"Argument":      {args: []string{"serve", "x"}, want: `spool: serve takes no argument, but there is "x"`},
-		"Listen":        {args: []string{"serve", "--listen", "8080"}, want: `spool: --listen: "8080" must have the form host:port`},
-		"OwnToken":      {args: []string{"serve"}, env: map[string]string{"SPOOL_TOKEN": "two words"}, want: "spool: SPOOL_TOKEN: must not have spaces"},
-		"Level":         {args: []string{"serve", "--log-level", "loud"}, want: `spool: --log-level: "loud" must be debug, info, warn or error`},
-		"Format":        {args: []string{"serve"}, env: map[string]string{"SPOOL_LOG_FORMAT": "xml"}, want: `spool: --log-format: "xml" must be text or json`},
-		"AccessLog":     {args: []string{"serve", "--access-log", "off"}, want: `spool: --access-log: "off" must be debug, info, warn or error`},
-		"Metrics":       {args: []string{"serve", "--metrics-addr", "9464"}, want: `spool: --metrics-addr: "9464" must have the form host:port`},
-		"MetricsHosts":  {args: []string{"serve", "--metrics-hosts", "a.example:9464"}, want: `spool: --metrics-hosts: "a.example:9464" must be a name without a port, or several with commas between them`},
-		"MetricsToken":  {args: []string{"serve"}, env: map[string]string{"SPOOL_METRICS_TOKEN": "hunter2"}, want: "spool: SPOOL_METRICS_TOKEN: is shorter than 16 characters"},
-		"Parents":       {args: []string{"serve", "--trace-parents", "10.0.0.0/8,mesh"}, want: `spool: --trace-parents: "10.0.0.0/8,mesh" must be none, all, or addresses and ranges such as "127.0.0.1,10.0.0.0/8"`},
-		"Contents":      {args: []string{"serve", "--trace-contents", "some"}, want: `spool: --trace-contents: "some" must be true or false`},
-		"Delay":         {args: []string{"serve", "--shutdown-delay", "-1s"}, want: `spool: --shutdown-delay: "-1s" must be a time such as "5s"`},
-		"Exporter":      {args: []string{"serve"}, env: map[string]string{"OTEL_TRACES_EXPORTER": "zipkin"}, want: `spool: OTEL_TRACES_EXPORTER: "zipkin" must be otlp, console, none`},
-		"Protocol":      {args: []string{"serve"}, env: map[string]string{"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, want: `spool: OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" must be http/protobuf`},
-		"Data":          {args: []string{"serve", "--data", ""}, want: "spool: --data: is empty"},
-		"NoConfig":      {args: []string{"serve", "--config", "/nowhere/spool.yaml"}, want: "spool: open /nowhere/spool.yaml: no such file or directory"},
-		"Config":        {args: []string{"serve"}, config: "modls: {}\nlimits: {lease: x}", want: "spool: FILE:1: modls: unknown field; there are models, agents, tools, mcp, auth, server, egress, cors, queue, limits, context, budget, prices, artifacts, sign_in\nspool: FILE:2: limits.lease: must be a duration such as \"500ms\", \"30s\" or \"15m\""},
-		"OpenOrigin":    {args: []string{"serve"}, config: demoAgent + `cors: {origins: ["*"]}`, want: `spool: FILE:3: cors.origins[0]: "*" needs auth.tokens, as every web page could use the server`},
-		"NoPrices":      {args: []string{"serve"}, config: demoAgent + "prices: /nowhere/prices.json", want: "spool: FILE:3: prices: the price table cannot be read: open /nowhere/prices.json: no such file or directory"},
-		"NotASchema":    {args: []string{"serve"}, config: demoAgent + "tools:\n  x: {type: http, url: 'http://h/', parameters: {type: 7}}", want: "spool: FILE:4: tools.x.parameters.type: invalid value for \"type\": \"7\""},
-		"ShortSecret":   {args: []string{"serve"}, config: "queue:\n  verify:\n    webhook: {secrets: [whsec_aHVudGVyMg==]}\n    secret: {secrets: [hunter2]}", want: "spool: FILE:3: queue.verify.webhook: secrets[0] must have 24 bytes or more\nspool: FILE:4: queue.verify.secret: secrets[0] must be visible ASCII, 16 characters or more"},
-		"NoKeys":        {args: []string{"serve"}, config: "queue: {verify: {qstash: {url: 'https://a.example/'}}}", want: "spool: FILE:1: queue.verify.qstash: current_key or next_key is required"},
-		"NoEmail":       {args: []string{"serve"}, config: "queue: {verify: {google: {audience: a, service_accounts: [tasks]}}}", want: "spool: FILE:1: queue.verify.google: service_accounts[0] must be an email address"},
-		"TokenMissing":  {args: []string{"serve"}, config: "auth: {tokens: [{token: '${NO_TOKEN}', scopes: [read]}]}", want: "spool: FILE:1: auth.tokens[0].token: the environment variable NO_TOKEN is not set; ${NO_TOKEN:-} allows that"},
-		"EnvironmentOK": {args: []string{"serve"}, env: map[string]string{"T": "x y"}, config: "auth: {tokens: [{token: '${T}', scopes: [read]}]}", want: "spool: FILE:1: auth.tokens[0].token: must not have spaces"},
+		"Command":  {args: []string{"srve"}, want: "spool: there is no command \"srve\"\nRun \"spool help\" for usage."},
+		"Flag":     {args: []string{"serve", "--lisen", "x"}, want: "spool: flag provided but not defined: -lisen"},
+		"Argument": {args: []string{"serve", "x"}, want: `spool: serve takes no argument, but there is "x"`},
+		"Listen": {
+			args: []string{"serve", "--listen", "8080"}, want: `spool: --listen: "8080" must have the form host:port`,
+		},
+		"OwnToken": {
+			args: []string{"serve"},
+			env:  map[string]string{"SPOOL_TOKEN": "two words"},
+			want: "spool: SPOOL_TOKEN: must not have spaces",
+		},
+		"Level": {
+			args: []string{"serve", "--log-level", "loud"},
+			want: `spool: --log-level: "loud" must be debug, info, warn or error`,
+		},
+		"Format": {
+			args: []string{"serve"},
+			env:  map[string]string{"SPOOL_LOG_FORMAT": "xml"},
+			want: `spool: --log-format: "xml" must be text or json`,
+		},
+		"AccessLog": {
+			args: []string{"serve", "--access-log", "off"},
+			want: `spool: --access-log: "off" must be debug, info, warn or error`,
+		},
+		"Metrics": {
+			args: []string{"serve", "--metrics-addr", "9464"},
+			want: `spool: --metrics-addr: "9464" must have the form host:port`,
+		},
+		"MetricsHosts": {
+			args: []string{"serve", "--metrics-hosts", "a.example:9464"},
+			want: `spool: --metrics-hosts: "a.example:9464" must be a name without a port, or several with commas between them`,
+		},
+		"MetricsToken": {
+			args: []string{"serve"},
+			env:  map[string]string{"SPOOL_METRICS_TOKEN": "hunter2"},
+			want: "spool: SPOOL_METRICS_TOKEN: is shorter than 16 characters",
+		},
+		"Parents": {
+			args: []string{"serve", "--trace-parents", "10.0.0.0/8,mesh"},
+			want: `spool: --trace-parents: "10.0.0.0/8,mesh" must be none, all, or addresses and ranges such as "127.0.0.1,10.0.0.0/8"`,
+		},
+		"Contents": {
+			args: []string{"serve", "--trace-contents", "some"}, want: `spool: --trace-contents: "some" must be true or false`,
+		},
+		"Delay": {
+			args: []string{"serve", "--shutdown-delay", "-1s"},
+			want: `spool: --shutdown-delay: "-1s" must be a time such as "5s"`,
+		},
+		"Exporter": {
+			args: []string{"serve"},
+			env:  map[string]string{"OTEL_TRACES_EXPORTER": "zipkin"},
+			want: `spool: OTEL_TRACES_EXPORTER: "zipkin" must be otlp, console, none`,
+		},
+		"Protocol": {
+			args: []string{"serve"},
+			env:  map[string]string{"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"},
+			want: `spool: OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" must be http/protobuf`,
+		},
+		"Data": {args: []string{"serve", "--data", ""}, want: "spool: --data: is empty"},
+		"NoConfig": {
+			args: []string{"serve", "--config", "/nowhere/spool.yaml"},
+			want: "spool: open /nowhere/spool.yaml: no such file or directory",
+		},
+		"Config": {
+			args: []string{"serve"}, config: "modls: {}\nlimits: {lease: x}",
+			want: "spool: FILE:1: modls: unknown field; there are models, agents, tools, mcp, auth, server, egress, cors, queue, limits, context, budget, prices, artifacts, sign_in\nspool: FILE:2: limits.lease: must be a duration such as \"500ms\", \"30s\" or \"15m\"",
+		},
+		"OpenOrigin": {
+			args: []string{"serve"}, config: demoAgent + `cors: {origins: ["*"]}`,
+			want: `spool: FILE:3: cors.origins[0]: "*" needs auth.tokens, as every web page could use the server`,
+		},
+		"NoPrices": {
+			args: []string{"serve"}, config: demoAgent + "prices: /nowhere/prices.json",
+			want: "spool: FILE:3: prices: the price table cannot be read: open /nowhere/prices.json: no such file or directory",
+		},
+		"NotASchema": {
+			args: []string{"serve"}, config: demoAgent + "tools:\n  x: {type: http, url: 'http://h/', parameters: {type: 7}}",
+			want: "spool: FILE:4: tools.x.parameters.type: invalid value for \"type\": \"7\"",
+		},
+		"ShortSecret": {
+			args:   []string{"serve"},
+			config: "queue:\n  verify:\n    webhook: {secrets: [whsec_aHVudGVyMg==]}\n    secret: {secrets: [hunter2]}",
+			want:   "spool: FILE:3: queue.verify.webhook: secrets[0] must have 24 bytes or more\nspool: FILE:4: queue.verify.secret: secrets[0] must be visible ASCII, 16 characters or more",
+		},
+		"NoKeys": {
+			args: []string{"serve"}, config: "queue: {verify: {qstash: {url: 'https://a.example/'}}}",
+			want: "spool: FILE:1: queue.verify.qstash: current_key or next_key is required",
+		},
+		"NoEmail": {
+			args: []string{"serve"}, config: "queue: {verify: {google: {audience: a, service_accounts: [tasks]}}}",
+			want: "spool: FILE:1: queue.verify.google: service_accounts[0] must be an email address",
+		},
+		"TokenMissing": {
+			args: []string{"serve"}, config: "auth: {tokens: [{token: '${NO_TOKEN}', scopes: [read]}]}",
+			want: "spool: FILE:1: auth.tokens[0].token: the environment variable NO_TOKEN is not set; ${NO_TOKEN:-} allows that",
+		},
+		"EnvironmentOK": {
+			args: []string{"serve"}, env: map[string]string{"T": "x y"},
+			config: "auth: {tokens: [{token: '${T}', scopes: [read]}]}",
+			want:   "spool: FILE:1: auth.tokens[0].token: must not have spaces",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

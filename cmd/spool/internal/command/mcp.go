@@ -70,17 +70,18 @@ func newMCP(c config.MCP, egress egress.Policy, signIns *mcp.SignIns, log *slog.
 	var auth *mcp.Auth
 	if a := c.Auth; a != nil {
 		auth = &mcp.Auth{
-			Type: mcp.AuthType(a.Type), Issuer: a.Issuer, ClientID: a.ClientID, ClientSecret: a.ClientSecret, Method: mcp.AuthMethod(a.Method),
-			Resource: a.Resource, Scopes: a.Scopes,
+			Type: mcp.AuthType(a.Type), Issuer: a.Issuer, ClientID: a.ClientID, ClientSecret: a.ClientSecret,
+			Method: mcp.AuthMethod(a.Method), Resource: a.Resource, Scopes: a.Scopes,
 		}
 		if c.SignsIn() {
 			auth.SignIns = signIns
 		}
 	}
 	return mcp.New(mcp.Config{
-		Name: c.Name, URL: c.URL, Headers: c.Headers, Auth: auth, Command: c.Command, Dir: c.Dir, Env: c.Env, Egress: egress, Log: log, Optional: c.Optional,
-		Timeout: c.Timeout, ConnectTimeout: c.ConnectTimeout, NoTasks: c.NoTasks, TaskTimeout: c.TaskTimeout, MaxResultBytes: c.MaxResultBytes,
-		Revision: c.Revision, Resources: c.Resources, Prompts: c.Prompts,
+		Name: c.Name, URL: c.URL, Headers: c.Headers, Auth: auth, Command: c.Command, Dir: c.Dir, Env: c.Env, Egress: egress,
+		Log: log, Optional: c.Optional, Timeout: c.Timeout, ConnectTimeout: c.ConnectTimeout, NoTasks: c.NoTasks,
+		TaskTimeout: c.TaskTimeout, MaxResultBytes: c.MaxResultBytes, Revision: c.Revision, Resources: c.Resources,
+		Prompts: c.Prompts,
 	})
 }
 
@@ -106,8 +107,8 @@ func (s mcpServer) selection(allow []string) mcp.Selection {
 		allow = s.Allow
 	}
 	return mcp.Selection{
-		Allow: allow, Access: s.Access, Approval: mcp.Approval(s.Approval), Approve: s.Approve, Idempotent: s.Idempotent, Polling: s.Polling, Prefix: s.Prefix,
-		Expiry: s.Expiry, DistinctApprover: s.DistinctApprover, Search: s.Search,
+		Allow: allow, Access: s.Access, Approval: mcp.Approval(s.Approval), Approve: s.Approve, Idempotent: s.Idempotent,
+		Polling: s.Polling, Prefix: s.Prefix, Expiry: s.Expiry, DistinctApprover: s.DistinctApprover, Search: s.Search,
 	}
 }
 
@@ -137,7 +138,8 @@ func (s *setup) tryMCP(ctx context.Context, log *slog.Logger) func() {
 			switch {
 			case ctx.Err() != nil:
 			case err != nil:
-				log.Warn("MCP server is down: runs of its agents are tried again, and begin once it is up", "server", server.Name(), "error", spool.MessageOf(err), "cause", err)
+				log.Warn("MCP server is down: runs of its agents are tried again, and begin once it is up", "server", server.Name(),
+					"error", spool.MessageOf(err), "cause", err)
 			default:
 				log.Info("MCP server is up", "server", server.Name(), "tools", len(list.Tools))
 			}

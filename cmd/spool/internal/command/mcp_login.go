@@ -131,7 +131,8 @@ func (t *terminal) server(ctx context.Context, file, name string, h host) (mcpSe
 	case err != nil:
 		return s, errors.Join(plainError(err), s.server.Close())
 	case !ok:
-		return s, errors.Join(fmt.Errorf("nobody has signed in to %s, in %s: see spool mcp login", name, at), s.server.Close())
+		return s, errors.Join(fmt.Errorf("nobody has signed in to %s, in %s: see spool mcp login", name, at),
+			s.server.Close())
 	}
 	return s, nil
 }
@@ -207,7 +208,10 @@ func (t *terminal) login(ctx context.Context, c *config.Config, m config.MCP, db
 	}
 	defer server.server.Close()
 	ended := make(chan error, 1)
-	web := &http.Server{Handler: t.pages(signIns, ended), ReadHeaderTimeout: headerTimeout, MaxHeaderBytes: maxHeaderBytes, BaseContext: func(net.Listener) context.Context { return ctx }}
+	web := &http.Server{
+		Handler: t.pages(signIns, ended), ReadHeaderTimeout: headerTimeout, MaxHeaderBytes: maxHeaderBytes,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
 	go func() { _ = web.Serve(listener) }() // it ends with Shutdown
 	defer func() {
 		const limit = 2 * time.Second
@@ -242,7 +246,8 @@ func (t *terminal) pages(signIns *mcp.SignIns, ended chan<- error) http.Handler 
 	refuse := func(w http.ResponseWriter, r *http.Request, err error) {
 		signin.Show(w, http.StatusBadRequest, "You are not signed in", spool.MessageOf(err))
 		code := spool.CodeOf(err)
-		if code != spool.NotFound && code != spool.Invalid && r.Context().Err() == nil { // what any page can send ends nothing
+		// what any page can send ends nothing
+		if code != spool.NotFound && code != spool.Invalid && r.Context().Err() == nil {
 			end(err)
 		}
 	}

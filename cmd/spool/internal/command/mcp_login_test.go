@@ -36,7 +36,8 @@ func (h *house) login(t *testing.T, ctx context.Context, visit func(link string)
 	code := make(chan int, 1)
 	go func() {
 		none := func(string) (string, bool) { return "", false }
-		code <- run(ctx, append([]string{"mcp", "login", "shop"}, args...), host{&out, &out, none, func() []string { return nil }, nil})
+		code <- run(ctx, append([]string{"mcp", "login", "shop"}, args...),
+			host{&out, &out, none, func() []string { return nil }, nil})
 	}()
 	wait(t, "the link", func() bool { return len(code) > 0 || printedLink.MatchString(out.String()) })
 	if link := printedLink.FindString(out.String()); link != "" {
@@ -61,13 +62,15 @@ func TestMCPLogin(t *testing.T) {
 	}
 	p := h.person("", "")
 	code, text := h.login(t, t.Context(), func(link string) {
-		if status, page := p.visit(t, link[:len(link)-4]+"AAAA"); status != http.StatusBadRequest || !strings.Contains(page, "not yours") {
+		if status, page := p.visit(t, link[:len(link)-4]+"AAAA"); status != http.StatusBadRequest ||
+			!strings.Contains(page, "not yours") {
 			t.Errorf("an altered link: %d %s", status, page)
 		}
 		origin, _, _ := strings.Cut(link, "/sign-in")
 		callback := origin + "/callback?"
 		for _, query := range []string{"", "state=a&code=b", "state=a&state=b", "error=access_denied"} { // of any page
-			if status, page := p.visit(t, callback+query); status != http.StatusBadRequest || !strings.Contains(page, "You are not signed in") {
+			if status, page := p.visit(t, callback+query); status != http.StatusBadRequest ||
+				!strings.Contains(page, "You are not signed in") {
 				t.Errorf("a callback with %q: %d %s", query, status, page)
 			}
 		}
@@ -110,7 +113,8 @@ func TestMCPLoginEnds(t *testing.T) {
 	file, data := h.terminalConfig(t, ""), t.TempDir()
 	flags := []string{"--config", file, "--data", data}
 	ctx, interrupt := context.WithCancel(t.Context())
-	if code, text := h.login(t, ctx, func(string) { interrupt() }, flags...); code != exitFailure || !strings.Contains(text, "interrupted: nobody has signed in to shop") {
+	if code, text := h.login(t, ctx, func(string) { interrupt() }, flags...); code != exitFailure ||
+		!strings.Contains(text, "interrupted: nobody has signed in to shop") {
 		t.Errorf("interrupted: %d %s", code, text)
 	}
 	h.issuer.Change(func() { h.issuer.Codes.Denies = true })
@@ -119,14 +123,24 @@ func TestMCPLoginEnds(t *testing.T) {
 		t.Errorf("denied: %d %s", code, text)
 	}
 	for want, args := range map[string][]string{
-		"--listen: must be an address of this machine":   append([]string{"login", "shop", "--listen", "0.0.0.0:0"}, flags...),
-		"has no MCP server \"store\"":                    append([]string{"login", "store"}, flags...),
-		"mcp login needs the name of one server":         append([]string{"login"}, flags...),
-		"auth has not the type authorization_code":       {"login", "shop", "--config", writeConfig(t, "models: {demo: {provider: demo}}\nagents: {a: {model: demo}}\nmcp: {shop: {url: 'http://127.0.0.1:1'}}\n")},
-		"mcp.shop.auth: needs a client_id":               {"login", "shop", "--config", writeConfig(t, "models: {demo: {provider: demo}}\nagents: {a: {model: demo}}\nmcp: {shop: {url: 'http://127.0.0.1:1', auth: {type: authorization_code, issuer: 'http://127.0.0.1:1'}}}\nsign_in: {keys: ["+sealKey+"]}\n")},
+		"--listen: must be an address of this machine": append([]string{"login", "shop", "--listen", "0.0.0.0:0"},
+			flags...),
+		"has no MCP server \"store\"":            append([]string{"login", "store"}, flags...),
+		"mcp login needs the name of one server": append([]string{"login"}, flags...),
+		"auth has not the type authorization_code": {
+			"login", "shop", "--config",
+			writeConfig(t,
+				"models: {demo: {provider: demo}}\nagents: {a: {model: demo}}\nmcp: {shop: {url: 'http://127.0.0.1:1'}}\n"),
+		},
+		"mcp.shop.auth: needs a client_id": {
+			"login", "shop", "--config",
+			writeConfig(t,
+				"models: {demo: {provider: demo}}\nagents: {a: {model: demo}}\nmcp: {shop: {url: 'http://127.0.0.1:1', auth: {type: authorization_code, issuer: 'http://127.0.0.1:1'}}}\nsign_in: {keys: ["+sealKey+"]}\n"),
+		},
 		"nobody has signed in to shop, in " + data + "/": append([]string{"list", "shop"}, flags...),
 	} {
-		if got := command(nil, append([]string{"mcp"}, args...)...); got.code == exitOK || !strings.Contains(got.stderr, want) {
+		if got := command(nil, append([]string{"mcp"}, args...)...); got.code == exitOK ||
+			!strings.Contains(got.stderr, want) {
 			t.Errorf("%v: %+v", args, got)
 		}
 	}
@@ -141,7 +155,8 @@ func TestMCPLoginForServer(t *testing.T) {
 	file := h.terminalConfig(t, signInTokens)
 	h.start(t, []string{"SPOOL_DATABASE=" + url, "SPOOL_DATABASE_POOL=6"}, t.TempDir(), "--config", file)
 	ann := h.person("", annToken)
-	code, text := h.login(t, t.Context(), func(link string) { ann.visit(t, link) }, "--config", file, "--database", url, "--subject", "ann")
+	code, text := h.login(t, t.Context(), func(link string) { ann.visit(t, link) }, "--config", file, "--database", url,
+		"--subject", "ann")
 	if code != exitOK || !strings.Contains(text, "signed in to shop, in postgres://") {
 		t.Fatalf("%d %s", code, text)
 	}

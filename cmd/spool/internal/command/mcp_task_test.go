@@ -76,13 +76,15 @@ func TestMCPTaskOverNodes(t *testing.T) {
 	wait(t, "a look of the next worker", func() bool { return task.Looks() > seen+1 })
 	task.Ask("why", "reason", 1)
 	a := outcomeOf(t, api)
-	if a.State != "WAITING_FOR_INPUT" || len(a.Parks) != 1 || a.Parks[0].Reason != "elicitation" || !strings.Contains(string(a.Parks[0].InputSchema), "reason") {
+	if a.State != "WAITING_FOR_INPUT" || len(a.Parks) != 1 || a.Parks[0].Reason != "elicitation" ||
+		!strings.Contains(string(a.Parks[0].InputSchema), "reason") {
 		t.Fatalf("the run is %+v", a)
 	}
 	second.signal(t, syscall.SIGKILL)
 	worker()
 	answer, err := json.Marshal(map[string]any{
-		"threadId": "t1", "toolCallId": a.Parks[0].ToolCallID, "approved": true, "digest": a.Parks[0].Digest, "payload": map[string]string{"reason": "the law"},
+		"threadId": "t1", "toolCallId": a.Parks[0].ToolCallID, "approved": true, "digest": a.Parks[0].Digest,
+		"payload": map[string]string{"reason": "the law"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +95,8 @@ func TestMCPTaskOverNodes(t *testing.T) {
 	if a = outcomeOf(t, api); a.State != "COMPLETED" || !strings.Contains(a.Text, "all is well") {
 		t.Errorf("the run is %+v", a)
 	}
-	if got := string(task.Answers()["why"]); server.Started() != 1 || task.Cancels() != 0 || got != `{"action":"accept","content":{"reason":"the law"}}` {
+	if got := string(task.Answers()["why"]); server.Started() != 1 || task.Cancels() != 0 ||
+		got != `{"action":"accept","content":{"reason":"the law"}}` {
 		t.Errorf("%d starts, %d cancellations, the answer %s", server.Started(), task.Cancels(), got)
 	}
 }
@@ -132,9 +135,16 @@ func TestMCPTaskCommand(t *testing.T) {
 			task.Works("half\x1b[2J")
 			task.Complete(fake.Said("all is well"))
 		}, nil, "\"all is well\"\n", "waits   half [2J\n"},
-		"Asks":    {func(task *fake.Task) { task.Ask("why", "reason", 0) }, nil, `asks    {"server":"server","tool":"audit","mode":"form","message":"Which reason?"}`, "the task was cancelled\n"},
-		"Answers": {func(task *fake.Task) { task.Ask("why", "reason", 0) }, []string{"--answer", `{"reason":"rain"}`}, "\"as it is rain\"\n", "waits"},
-		"Fails":   {func(task *fake.Task) { task.Fail(-32603, "no paper") }, nil, "", "its task failed: no paper\n"},
+		"Asks": {
+			func(task *fake.Task) { task.Ask("why", "reason", 0) }, nil,
+			`asks    {"server":"server","tool":"audit","mode":"form","message":"Which reason?"}`, "the task was cancelled\n",
+		},
+		"Answers": {
+			func(task *fake.Task) { task.Ask("why", "reason", 0) },
+			[]string{"--answer", `{"reason":"rain"}`},
+			"\"as it is rain\"\n", "waits",
+		},
+		"Fails": {func(task *fake.Task) { task.Fail(-32603, "no paper") }, nil, "", "its task failed: no paper\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -174,7 +184,8 @@ func TestMCPTaskCommand(t *testing.T) {
 		url, _ := openWorks(t, server)
 		var out, wrong bytes.Buffer
 		none := func(string) (string, bool) { return "", false }
-		code := run(ctx, []string{"mcp", "call", "--url", url, fake.Tool, `{"year":2025}`}, host{&out, &wrong, none, func() []string { return nil }, nil})
+		code := run(ctx, []string{"mcp", "call", "--url", url, fake.Tool, `{"year":2025}`},
+			host{&out, &wrong, none, func() []string { return nil }, nil})
 		if code != exitFailure || server.Tasks()[0].Cancels() != 1 {
 			t.Errorf("code %d, printed\n%s%s", code, out.String(), wrong.String())
 		}

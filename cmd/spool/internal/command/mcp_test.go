@@ -32,7 +32,8 @@ func openShop(t *testing.T) *shop {
 	s := &shop{}
 	server := sdk.NewServer(&sdk.Implementation{Name: "shop", Version: "1"}, nil)
 	sdk.AddTool(server, &sdk.Tool{Name: "refund", Description: "Refunds an order."}, s.refund)
-	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{Stateless: true})
+	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server },
+		&sdk.StreamableHTTPOptions{Stateless: true})
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Mcp-Method") == "tools/list" {
 			s.lists.Add(1)
@@ -53,11 +54,15 @@ func (s *shop) refund(_ context.Context, r *sdk.CallToolRequest, in struct {
 ) (*sdk.CallToolResult, any, error) {
 	answer, ok := r.Params.InputResponses["why"].(*sdk.ElicitResult)
 	if !ok {
-		return &sdk.CallToolResult{RequestState: "of order " + in.Order, InputRequests: sdk.InputRequestMap{"why": &sdk.ElicitParams{
-			Mode: "form", Message: "Why?", RequestedSchema: map[string]any{
-				"type": "object", "required": []string{"reason"}, "properties": map[string]any{"reason": map[string]any{"type": "string"}},
-			},
-		}}}, nil, nil
+		return &sdk.CallToolResult{
+			RequestState: "of order " + in.Order,
+			InputRequests: sdk.InputRequestMap{"why": &sdk.ElicitParams{
+				Mode: "form", Message: "Why?", RequestedSchema: map[string]any{
+					"type": "object", "required": []string{"reason"},
+					"properties": map[string]any{"reason": map[string]any{"type": "string"}},
+				},
+			}},
+		}, nil, nil
 	}
 	if r.Params.RequestState == "of order "+in.Order {
 		s.states.Add(1)
@@ -72,7 +77,8 @@ func (s *shop) config(t *testing.T) string {
 	t.Helper()
 
 	file := filepath.Join(t.TempDir(), "spool.yaml")
-	text := "models: {demo: {provider: demo}}\nagents: {clerk: {model: demo, mcp: {shop: {}}}}\nmcp: {shop: {url: '" + s.URL + "'}}\n"
+	text := "models: {demo: {provider: demo}}\nagents: {clerk: {model: demo, mcp: {shop: {}}}}\nmcp: {shop: {url: '" +
+		s.URL + "'}}\n"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -110,14 +116,16 @@ func TestMCPOverNodes(t *testing.T) {
 	worker := startWith(t, env, t.TempDir(), "--role", "worker", "--config", file)
 	api.post(t, "/api/agent/run", refundPrompt)
 	a := outcomeOf(t, api)
-	if a.State != "WAITING_FOR_INPUT" || len(a.Parks) != 1 || a.Parks[0].Reason != "elicitation" || !strings.Contains(string(a.Parks[0].InputSchema), "reason") {
+	if a.State != "WAITING_FOR_INPUT" || len(a.Parks) != 1 || a.Parks[0].Reason != "elicitation" ||
+		!strings.Contains(string(a.Parks[0].InputSchema), "reason") {
 		t.Fatalf("the run is %+v", a)
 	}
 	worker.signal(t, syscall.SIGKILL)
 	s.down.Store(true)
 	startWith(t, env, t.TempDir(), "--role", "worker", "--config", file)
 	answer, err := json.Marshal(map[string]any{
-		"threadId": "t1", "toolCallId": a.Parks[0].ToolCallID, "approved": true, "digest": a.Parks[0].Digest, "payload": map[string]string{"reason": "broken"},
+		"threadId": "t1", "toolCallId": a.Parks[0].ToolCallID, "approved": true, "digest": a.Parks[0].Digest,
+		"payload": map[string]string{"reason": "broken"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -157,14 +165,16 @@ func TestMCPCommand(t *testing.T) {
 	s := openShop(t)
 	file := s.config(t)
 	wrongName := filepath.Join(t.TempDir(), "wrong.yaml")
-	text := "models: {demo: {provider: demo}}\nagents: {clerk: {model: demo, mcp: {shop: {}}}}\nmcp: {shop: {url: '" + s.URL + "', approve: [refunds]}}\n"
+	text := "models: {demo: {provider: demo}}\nagents: {clerk: {model: demo, mcp: {shop: {}}}}\nmcp: {shop: {url: '" +
+		s.URL + "', approve: [refunds]}}\n"
 	if err := os.WriteFile(wrongName, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	try := func(args ...string) (string, string, int) {
 		var out, wrong bytes.Buffer
 		none := func(string) (string, bool) { return "", false }
-		code := run(t.Context(), append([]string{"mcp"}, args...), host{&out, &wrong, none, func() []string { return nil }, nil})
+		code := run(t.Context(), append([]string{"mcp"}, args...),
+			host{&out, &wrong, none, func() []string { return nil }, nil})
 		return out.String(), wrong.String(), code
 	}
 	for name, c := range map[string]struct {
@@ -172,11 +182,19 @@ func TestMCPCommand(t *testing.T) {
 		want string
 		code int
 	}{
-		"List":     {[]string{"list", "shop", "--config", file}, "refund  shop__refund   no        Refunds an order.", exitOK},
-		"ListGone": {[]string{"list", "shop", "--config", wrongName}, "warning: the configuration names the tool refunds, which the server does not offer", exitOK},
-		"ListURL":  {[]string{"list", "--url", s.URL}, "server__refund", exitOK},
-		"Asks":     {[]string{"call", "shop", "refund", `{"order":"1"}`, "--config", file}, `"message":"Why?"`, exitOK},
-		"Answer":   {[]string{"call", "shop", "refund", `{"order":"1"}`, "--config", file, "--answer", `{"reason":"late"}`}, "refunded, as it was late", exitOK},
+		"List": {
+			[]string{"list", "shop", "--config", file}, "refund  shop__refund   no        Refunds an order.", exitOK,
+		},
+		"ListGone": {
+			[]string{"list", "shop", "--config", wrongName},
+			"warning: the configuration names the tool refunds, which the server does not offer", exitOK,
+		},
+		"ListURL": {[]string{"list", "--url", s.URL}, "server__refund", exitOK},
+		"Asks":    {[]string{"call", "shop", "refund", `{"order":"1"}`, "--config", file}, `"message":"Why?"`, exitOK},
+		"Answer": {
+			[]string{"call", "shop", "refund", `{"order":"1"}`, "--config", file, "--answer", `{"reason":"late"}`},
+			"refunded, as it was late", exitOK,
+		},
 		"Wrong":    {[]string{"call", "shop", "refund", `{"order":1}`, "--config", file}, "argument order", exitFailure},
 		"NoTool":   {[]string{"call", "shop", "gone", "--config", file}, `no tool "gone"`, exitFailure},
 		"NoServer": {[]string{"list", "gone", "--config", file}, `no MCP server "gone"`, exitUsage},
@@ -189,7 +207,9 @@ func TestMCPCommand(t *testing.T) {
 			t.Parallel()
 
 			out, wrong, code := try(c.args...)
-			if code != c.code || !strings.Contains(strings.Join(strings.Fields(out+wrong), " "), strings.Join(strings.Fields(c.want), " ")) {
+			if code != c.code || !strings.Contains(
+				strings.Join(strings.Fields(out+wrong), " "), strings.Join(strings.Fields(c.want), " "),
+			) {
 				t.Errorf("code %d, printed\n%s%s", code, out, wrong)
 			}
 		})

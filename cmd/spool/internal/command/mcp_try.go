@@ -126,7 +126,9 @@ func namelessServer(url, command string) (mcpServer, error) {
 
 // tools returns the tools of the server by the server's names, and those names in their order. It warns of names in
 // the configuration that the server does not offer.
-func (s mcpServer) tools(ctx context.Context, warnings io.Writer) (names []string, byName map[string]spool.Tool, err error) {
+func (s mcpServer) tools(
+	ctx context.Context, warnings io.Writer,
+) (names []string, byName map[string]spool.Tool, err error) {
 	source, err := s.server.Tools(s.selection(nil))
 	if err != nil {
 		return nil, nil, plainError(err)
@@ -136,7 +138,8 @@ func (s mcpServer) tools(ctx context.Context, warnings io.Writer) (names []strin
 		return nil, nil, plainError(err)
 	}
 	for _, name := range s.selection(nil).Missing(list) {
-		fmt.Fprintf(warnings, "warning: the configuration names the tool %s, which the server does not offer\n", printable(name))
+		fmt.Fprintf(warnings, "warning: the configuration names the tool %s, which the server does not offer\n",
+			printable(name))
 	}
 	tools, err := source.Tools(text)
 	if err != nil {
@@ -214,7 +217,8 @@ func (s mcpServer) call(ctx context.Context, h host, args []string, answer *spoo
 		return fmt.Errorf("the server has no tool %q", args[0])
 	}
 	call := spool.ToolCall{
-		RunID: "try", Step: 1, ID: "call", Name: tool.Name, Args: json.RawMessage(args[1]), Thread: spool.ThreadKey{Tenant: s.as.tenant}, Subject: s.as.subject,
+		RunID: "try", Step: 1, ID: "call", Name: tool.Name, Args: json.RawMessage(args[1]),
+		Thread: spool.ThreadKey{Tenant: s.as.tenant}, Subject: s.as.subject,
 	}
 	if err := tool.Check(call.Args); err != nil {
 		return plainError(err)

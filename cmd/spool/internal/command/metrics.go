@@ -61,7 +61,8 @@ func (m metricsAccess) guard(next http.Handler) http.Handler {
 		case m.token == "" && !m.known(r.Host):
 			http.Error(w, "the Host of the request is not one of this server: see --metrics-hosts", http.StatusForbidden)
 		case m.token == "" && m.local && len(m.hosts) == 0 && forwarded.Header(r.Header) != "":
-			http.Error(w, "the metrics of this machine need "+metricsTokenVariable+" or --metrics-hosts behind a proxy", http.StatusForbidden)
+			http.Error(w, "the metrics of this machine need "+metricsTokenVariable+" or --metrics-hosts behind a proxy",
+				http.StatusForbidden)
 		default:
 			next.ServeHTTP(w, r)
 		}

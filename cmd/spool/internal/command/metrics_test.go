@@ -28,12 +28,14 @@ func TestMetricsHost(t *testing.T) {
 		hosts          hosts
 	}{
 		"Loopback": {"127.0.0.1:9464", "", hosts{
-			"localhost:9464": 200, "127.0.0.1:9464": 200, "[::1]:9464": 200, "LOCALHOST.": 200, "a.localhost:9464": 200, "127.9.9.9": 200,
-			"evil.example": 403, "evil.example:9464": 403, "127.0.0.1.evil.example": 403, "localhost.evil.example": 403, "": 403,
-			"10.0.0.5:9464": 403, "0.0.0.0:9464": 403, "spool:9464": 403, "evillocalhost": 403,
+			"localhost:9464": 200, "127.0.0.1:9464": 200, "[::1]:9464": 200, "LOCALHOST.": 200, "a.localhost:9464": 200,
+			"127.9.9.9": 200, "evil.example": 403, "evil.example:9464": 403, "127.0.0.1.evil.example": 403,
+			"localhost.evil.example": 403, "": 403, "10.0.0.5:9464": 403, "0.0.0.0:9464": 403, "spool:9464": 403,
+			"evillocalhost": 403,
 		}},
 		"Named": {"localhost:9464", "Metrics.Example, other.example.", hosts{
-			"metrics.example:9464": 200, "other.example": 200, "METRICS.example.": 200, "localhost": 200, "evil.example": 403, "x.metrics.example": 403,
+			"metrics.example:9464": 200, "other.example": 200, "METRICS.example.": 200, "localhost": 200, "evil.example": 403,
+			"x.metrics.example": 403,
 		}},
 		"Everywhere": {":9464", "", hosts{
 			"10.0.0.5:9464": 200, "[fd00::5]:9464": 200, "spool:9464": 200, "localhost:9464": 200,
@@ -71,7 +73,9 @@ func TestMetricsBehindProxy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, header := range []string{"X-Forwarded-For", "X-Forwarded", "Forwarded", "Via", "X-Real-IP", "CF-Connecting-IP"} {
+		for _, header := range []string{
+			"X-Forwarded-For", "X-Forwarded", "Forwarded", "Via", "X-Real-IP", "CF-Connecting-IP",
+		} {
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody)
 			r.Host = "127.0.0.1:9464" // of nginx, unless it is told otherwise
 			r.Header.Set(header, "203.0.113.9")

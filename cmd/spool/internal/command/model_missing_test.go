@@ -18,7 +18,8 @@ func TestMissingModelNamesURL(t *testing.T) {
 	peer := httptest.NewServer(http.NotFoundHandler())
 	defer peer.Close()
 	for provider, path := range map[string]string{
-		"openai": "/chat/completions", "responses": "/responses", "anthropic": "/v1/messages", "gemini": "/v1beta/models/x:streamGenerateContent",
+		"openai": "/chat/completions", "responses": "/responses", "anthropic": "/v1/messages",
+		"gemini": "/v1beta/models/x:streamGenerateContent",
 	} {
 		env := map[string]string{"KEY": "a-key-of-a-model", "GATE": "a-key-of-a-gateway", "HOST": peer.URL}
 		c, err := config.Parse("spool.yaml", []byte(`

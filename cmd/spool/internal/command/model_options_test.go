@@ -29,7 +29,8 @@ func TestModelOptions(t *testing.T) {
 			_ = json.Unmarshal(text, &got.body)
 		}
 		requests <- got
-		_, _ = io.WriteString(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+		_, _ = io.WriteString(w,
+			"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
 	}))
 	defer peer.Close()
 	env := map[string]string{"KEY": "sk-secret-key", "URL": peer.URL}
@@ -57,7 +58,10 @@ agents: {a: {model: m}}
 		ask  spool.ModelRequest
 		want string
 	}{
-		"Alone": {spool.ModelRequest{}, `{"temperature": 0.2, "reasoning_effort": "low", "max_tokens": 400, "seed": 12345678901234567890}`},
+		"Alone": {
+			spool.ModelRequest{},
+			`{"temperature": 0.2, "reasoning_effort": "low", "max_tokens": 400, "seed": 12345678901234567890}`,
+		},
 		"Engine": {
 			spool.ModelRequest{MaxOutputTokens: 100, Extra: map[string]any{"temperature": 1, "reasoning_effort": "high"}},
 			`{"temperature": 1, "reasoning_effort": "high", "max_tokens": 100, "seed": 12345678901234567890}`,
@@ -86,7 +90,8 @@ agents: {a: {model: m}}
 			t.Errorf("%s: (-want +got)\n%s", name, diff)
 		}
 		for header, value := range map[string]string{
-			"X-Title": "Spool", "X-Api-Key": "sk-secret-key", "Authorization": "Key sk-secret-key", "Content-Type": "application/json",
+			"X-Title": "Spool", "X-Api-Key": "sk-secret-key", "Authorization": "Key sk-secret-key",
+			"Content-Type": "application/json",
 		} {
 			if got.header.Get(header) != value {
 				t.Errorf("%s: %s is %q", name, header, got.header.Get(header))

@@ -44,12 +44,16 @@ func TestWrongProfiles(t *testing.T) {
 		"stream_usage: maybe":              "must be true or false",
 		"reasoning_field: reasoning field": "must not have spaces",
 	} {
-		_, err := config.Parse("spool.yaml", []byte("models: {m: {provider: openai, model: x, "+text+"}}\nagents: {a: {model: m}}"), func(string) (string, bool) { return "", false })
+		_, err := config.Parse("spool.yaml",
+			[]byte("models: {m: {provider: openai, model: x, "+text+"}}\nagents: {a: {model: m}}"),
+			func(string) (string, bool) { return "", false })
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", text, err, want)
 		}
 	}
-	_, err := config.Parse("spool.yaml", []byte("models: {m: {provider: gemini, model: x, profile: gemini}}\nagents: {a: {model: m}}"), func(string) (string, bool) { return "", false })
+	_, err := config.Parse("spool.yaml",
+		[]byte("models: {m: {provider: gemini, model: x, profile: gemini}}\nagents: {a: {model: m}}"),
+		func(string) (string, bool) { return "", false })
 	if err == nil || !strings.Contains(err.Error(), "the gemini provider has no use for it") {
 		t.Errorf("got %v", err)
 	}
@@ -70,12 +74,15 @@ func TestProfileKeys(t *testing.T) {
 	call := spool.Part{Type: spool.PartToolCall, ToolCallID: "c", ToolName: "draw", Args: json.RawMessage(`{}`)}
 	r := spool.ModelRequest{
 		MaxOutputTokens: 5, Extra: map[string]any{"parallel_tool_calls": true},
-		Output: &spool.OutputSchema{Name: "o", Schema: json.RawMessage(`{"type":"object","properties":{},"required":[],"additionalProperties":false}`)},
+		Output: &spool.OutputSchema{
+			Name: "o", Schema: json.RawMessage(`{"type":"object","properties":{},"required":[],"additionalProperties":false}`),
+		},
 		Messages: []spool.Message{
 			{Role: spool.RoleUser, Content: spool.TextContent("Hello")},
 			{Role: spool.RoleAssistant, Content: spool.Content{call}},
 			{Role: spool.RoleTool, Content: spool.Content{
-				{Type: spool.PartToolResult, ToolCallID: "c", ToolName: "draw", Result: json.RawMessage(`"done"`)}, {Type: spool.PartImage, Image: "data:image/png;base64,iVBORw0KGgo="},
+				{Type: spool.PartToolResult, ToolCallID: "c", ToolName: "draw", Result: json.RawMessage(`"done"`)},
+				{Type: spool.PartImage, Image: "data:image/png;base64,iVBORw0KGgo="},
 			}},
 			{Role: spool.RoleUser, Content: spool.TextContent("And?")},
 		},
@@ -99,7 +106,9 @@ func TestProfileKeys(t *testing.T) {
 		{"receipt_currency: EUR", `"stream"`, "(Hm.)Hi. 2 500000 EUR"},
 		{"profile: openrouter, receipt_currency: none", `"stream"`, "(Hm.)Hi. 2 <nil>"},
 	} {
-		file, err := config.Parse("spool.yaml", []byte("models: {m: {provider: openai, model: x, base_url: "+peer.URL+", "+c.keys+"}}\nagents: {a: {model: m}}"), func(string) (string, bool) { return "", false })
+		file, err := config.Parse("spool.yaml",
+			[]byte("models: {m: {provider: openai, model: x, base_url: "+peer.URL+", "+c.keys+"}}\nagents: {a: {model: m}}"),
+			func(string) (string, bool) { return "", false })
 		if err != nil {
 			t.Fatalf("%s: %v", c.keys, err)
 		}
@@ -135,7 +144,9 @@ func TestSilenceOfAFile(t *testing.T) {
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
 		}))
-		file, err := config.Parse("spool.yaml", []byte("models: {m: {provider: openai, model: x, base_url: "+peer.URL+", "+keys+"}}\nagents: {a: {model: m}}"), func(string) (string, bool) { return "", false })
+		file, err := config.Parse("spool.yaml",
+			[]byte("models: {m: {provider: openai, model: x, base_url: "+peer.URL+", "+keys+"}}\nagents: {a: {model: m}}"),
+			func(string) (string, bool) { return "", false })
 		if err != nil {
 			t.Fatal(err)
 		}

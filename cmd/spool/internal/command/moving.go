@@ -57,7 +57,8 @@ func (m mover) parse(args []string, h host) (options, string, error) {
 
 // openArchive opens the database of the flags. It logs only warnings.
 func openArchive(ctx context.Context, o options, h host) (*storage, store.Archive, error) {
-	db, err := openStorage(ctx, o, slog.New(slog.NewTextHandler(h.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), nil)
+	db, err := openStorage(ctx, o, slog.New(slog.NewTextHandler(h.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		nil)
 	if err != nil {
 		return nil, nil, err
 	}

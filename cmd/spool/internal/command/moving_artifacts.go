@@ -12,12 +12,12 @@ import (
 	"github.com/spoolhq/spool/store"
 )
 
-// maxArtifactKept bounds an artifact that an import adds without a place, unless the configuration has a larger bound: it is
-// what an engine keeps by itself.
+// maxArtifactKept bounds an artifact that an import adds without a place, unless the configuration has a larger
+// bound: it is what an engine keeps by itself.
 const maxArtifactKept = 4 << 20
 
-// openPlace returns the artifacts in the place that the configuration or a flag names. Named is false if neither does: then
-// they are those that an engine keeps in its database.
+// openPlace returns the artifacts in the place that the configuration or a flag names. Named is false if neither
+// does: then they are those that an engine keeps in its database.
 func openPlace(ctx context.Context, o options, h host, db store.Store) (place *artifact.Store, named bool, err error) {
 	c := &config.Config{}
 	if o.config != "" {
@@ -30,7 +30,9 @@ func openPlace(ctx context.Context, o options, h host, db store.Store) (place *a
 		return nil, false, err
 	}
 	if named = section.Type != ""; !named {
-		section = config.Artifacts{Type: config.ArtifactsDatabase, MaxBytes: max(maxArtifactKept, int64(c.Limits.MaxFileBytes))}
+		section = config.Artifacts{
+			Type: config.ArtifactsDatabase, MaxBytes: max(maxArtifactKept, int64(c.Limits.MaxFileBytes)),
+		}
 	}
 	all, err := openArtifacts(ctx, db, section)
 	place, _ = all.(*artifact.Store)
@@ -41,7 +43,9 @@ func openPlace(ctx context.Context, o options, h host, db store.Store) (place *a
 var errNoPlace = errors.New("there are artifacts: name their place with --config or --artifacts, as the servers do")
 
 // writeArtifacts writes the artifacts of a thread. It returns how many there are, and those whose data are lost.
-func writeArtifacts(ctx context.Context, w *archive.Writer, from *artifact.Store, thread store.Section) (n int, lost []spool.Artifact, err error) {
+func writeArtifacts(
+	ctx context.Context, w *archive.Writer, from *artifact.Store, thread store.Section,
+) (n int, lost []spool.Artifact, err error) {
 	s := store.Section{Kind: archive.Artifacts, Tenant: thread.Tenant, Name: thread.Name}
 	_, err = w.Rows(s, func(row func(line []byte) error) error {
 		lost, err = from.Archive(ctx, thread.Thread(), func(a artifact.Archived, data io.Reader) error {
@@ -76,8 +80,8 @@ func (i *importing) addHeld(ctx context.Context, p *progress) error {
 	return err
 }
 
-// addArtifacts adds the artifacts of a section, and then the thread before it. If one of them is refused, the target has
-// none of them.
+// addArtifacts adds the artifacts of a section, and then the thread before it. If one of them is refused, the target
+// has none of them.
 func (i *importing) addArtifacts(ctx context.Context, s store.Section, p *progress) error {
 	if i.to == nil {
 		return i.eachArtifact(func(archive.Artifact, io.Reader) error { return nil })
@@ -101,7 +105,8 @@ func (i *importing) addArtifacts(ctx context.Context, s store.Section, p *progre
 			a.Epoch = ""
 		}
 		isNew, err := i.artifacts.Restore(ctx, held.Thread(), artifact.Archived{
-			Artifact: spool.Artifact{ID: a.ID, Name: a.Name, MediaType: a.MediaType, Size: a.Size}, SHA256: a.SHA256, Epoch: a.Epoch,
+			Artifact: spool.Artifact{ID: a.ID, Name: a.Name, MediaType: a.MediaType, Size: a.Size}, SHA256: a.SHA256,
+			Epoch: a.Epoch,
 		}, data)
 		if isNew && err == nil {
 			added = append(added, a.ID)
@@ -221,7 +226,8 @@ func (i *importing) addRows(ctx context.Context, s store.Section, lines [][]byte
 		i.fits[s.Tenant] = fits
 	}
 	if !fits {
-		i.refuse(s.Kind, s, spool.Errorf(spool.Conflict, "an older version wrote them, and the tenant has artifacts: export again with this version"), p)
+		i.refuse(s.Kind, s, spool.Errorf(spool.Conflict,
+			"an older version wrote them, and the tenant has artifacts: export again with this version"), p)
 		return nil
 	}
 	_, err := i.add(ctx, s, lines, p)

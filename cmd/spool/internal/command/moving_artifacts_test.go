@@ -25,7 +25,8 @@ import (
 func (p *process) upload(t *testing.T, thread, text string) spool.ArtifactID {
 	t.Helper()
 	p.post(t, "/api/agent/run?wait=30s", `{"threadId":"`+thread+`","prompt":"hello"}`)
-	r, err := http.NewRequestWithContext(patiently(t), http.MethodPost, p.url+"/api/agent/artifacts?name=a.txt&threadId="+thread, strings.NewReader(text))
+	r, err := http.NewRequestWithContext(patiently(t), http.MethodPost,
+		p.url+"/api/agent/artifacts?name=a.txt&threadId="+thread, strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +61,9 @@ func bytesOf(t *testing.T, flags ...string) (n int64) {
 }
 
 // withArchive opens the database of an export's flags.
-func withArchive(t *testing.T, flags []string, fn func(ctx context.Context, h host, o options, db *storage, from store.Archive)) {
+func withArchive(
+	t *testing.T, flags []string, fn func(ctx context.Context, h host, o options, db *storage, from store.Archive),
+) {
 	t.Helper()
 	h := host{stdout: io.Discard, stderr: io.Discard, lookup: func(string) (string, bool) { return "", false }}
 	o, _, err := exportCommand.parse(append(slices.Clone(flags), "FILE"), h)
@@ -99,7 +102,8 @@ func artifactSection(t *testing.T, file, thread string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(string(text), `{"kind":"rows","tenant":"default","name":"artifact`) || strings.Contains(string(text), `{"kind":"rows","name":"blob`) {
+	if strings.Contains(string(text), `{"kind":"rows","tenant":"default","name":"artifact`) ||
+		strings.Contains(string(text), `{"kind":"rows","name":"blob`) {
 		t.Errorf("%s has rows of artifacts", file)
 	}
 	_, rest, _ := strings.Cut(string(text), `{"section":{"kind":"artifacts","tenant":"default","name":"`+thread+`"}}`)
@@ -115,11 +119,18 @@ func TestMoveArtifacts(t *testing.T) {
 	service := s3.Open(false)
 	t.Cleanup(service.Close)
 	dir, postgres := t.TempDir(), pgtest.Database(t, nil)
-	from := []string{"--data", t.TempDir(), "--config", writeConfig(t, "artifacts: {type: directory, path: "+t.TempDir()+"}\n")}
+	from := []string{
+		"--data", t.TempDir(), "--config", writeConfig(t, "artifacts: {type: directory, path: "+t.TempDir()+"}\n"),
+	}
 	middle := []string{"--database", postgres, "--config", writeConfig(t, "artifacts: {type: database, quota: 2000000}\n")}
-	last := []string{"--data", t.TempDir(), "--config", writeConfig(t, "artifacts: {type: s3, endpoint: \""+service.URL+"\", bucket: "+service.Bucket+
-		", region: "+service.Region+", access_key: "+service.AccessKey+", secret_key: "+service.SecretKey+", insecure: true}\n")}
-	large, shared, own := strings.Repeat("one line of many\n", 30000), strings.Repeat("both have it\n", 1000), "only the target has it"
+	last := []string{
+		"--data", t.TempDir(), "--config",
+		writeConfig(t, "artifacts: {type: s3, endpoint: \""+service.URL+"\", bucket: "+service.Bucket+
+			", region: "+service.Region+", access_key: "+service.AccessKey+", secret_key: "+service.SecretKey+
+			", insecure: true}\n"),
+	}
+	large, shared, own := strings.Repeat("one line of many\n", 30000), strings.Repeat("both have it\n", 1000),
+		"only the target has it"
 
 	p := start(t, from[1], from[2:]...)
 	first, second := p.upload(t, "t1", large), p.upload(t, "t1", shared)
@@ -138,22 +149,27 @@ func TestMoveArtifacts(t *testing.T) {
 	ended(t, p)
 	nine := filepath.Join(dir, "nine")
 	moves(t, exitOK, "2 threads, 3 artifacts", slices.Concat([]string{"export"}, from, []string{nine})...)
-	moves(t, exitFailure, "refused: the thread t9 of the tenant default: the artifact is larger than 4194304 bytes", "import", "--data", t.TempDir(), nine)
+	moves(t, exitFailure, "refused: the thread t9 of the tenant default: the artifact is larger than 4194304 bytes",
+		"import", "--data", t.TempDir(), nine)
 	moves(t, exitOK, "1 thread, 2 artifacts", slices.Concat([]string{"import"}, middle, []string{one})...)
 	moves(t, exitOK, "added 0 threads; there already: ", slices.Concat([]string{"import"}, middle, []string{one})...)
 	if got, want := bytesOf(t, middle...), int64(len(large)+len(shared)+len(own)); got != want {
 		t.Errorf("the tenant has %d bytes, want %d", got, want)
 	}
 	moves(t, exitOK, "2 threads, 4 artifacts", slices.Concat([]string{"export"}, middle, []string{two})...)
-	if diff := cmp.Diff(artifactSection(t, one, "t1"), artifactSection(t, two, "t1")); diff != "" || artifactSection(t, one, "t1") == "" {
+	if diff := cmp.Diff(artifactSection(t, one, "t1"), artifactSection(t, two, "t1")); diff != "" ||
+		artifactSection(t, one, "t1") == "" {
 		t.Errorf("the artifacts of the two exports differ: %s", diff)
 	}
 	moves(t, exitOK, "2 threads, 4 artifacts", slices.Concat([]string{"import"}, last, []string{two})...)
-	if got, want := bytesOf(t, last...), int64(len(large)+len(shared)+len(own)); got != want || len(service.Objects()) != 3 {
+	if got, want := bytesOf(t, last...), int64(len(large)+len(shared)+len(own)); got != want ||
+		len(service.Objects()) != 3 {
 		t.Errorf("the tenant has %d bytes and %d objects, want %d bytes", got, len(service.Objects()), want)
 	}
 
-	for name, p := range map[string]*process{"database": start(t, t.TempDir(), middle...), "bucket": start(t, last[1], last[2:]...)} {
+	for name, p := range map[string]*process{
+		"database": start(t, t.TempDir(), middle...), "bucket": start(t, last[1], last[2:]...),
+	} {
 		p.has(t, "t1", first, large)
 		p.has(t, "t1", second, shared)
 		p.has(t, "mine", third, own)
@@ -197,7 +213,9 @@ func TestMoveArtifactsRefused(t *testing.T) {
 
 	to := []string{"--data", t.TempDir(), "--artifacts", t.TempDir()}
 	into := func(file string) []string { return slices.Concat([]string{"import"}, to, []string{file}) }
-	for old, altered := range map[string]string{`"artifact_data":{"base64":"c29t`: `"artifact_data":{"base64":"c29s`, `"sha256":"`: `"sha256":"0`} {
+	for old, altered := range map[string]string{
+		`"artifact_data":{"base64":"c29t`: `"artifact_data":{"base64":"c29s`, `"sha256":"`: `"sha256":"0`,
+	} {
 		bad := filepath.Join(t.TempDir(), "bad")
 		at := strings.Index(string(text), `{"artifact":`)
 		changed := string(text[:at]) + strings.Replace(string(text[at:]), old, altered, 1)
@@ -211,8 +229,10 @@ func TestMoveArtifactsRefused(t *testing.T) {
 			t.Errorf("the target has %d bytes and %d files", got, filesIn(t, to[3]))
 		}
 	}
-	full := slices.Concat([]string{"import"}, to[:2], []string{"--config", writeConfig(t, "artifacts: {type: directory, path: "+to[3]+", quota: 19}\n"), whole})
-	moves(t, exitFailure, "refused: the thread t2 of the tenant default: the artifacts of the tenant have 19 of at most 19 bytes", full...)
+	full := slices.Concat([]string{"import"}, to[:2],
+		[]string{"--config", writeConfig(t, "artifacts: {type: directory, path: "+to[3]+", quota: 19}\n"), whole})
+	moves(t, exitFailure,
+		"refused: the thread t2 of the tenant default: the artifacts of the tenant have 19 of at most 19 bytes", full...)
 	if got := bytesOf(t, to...); got != int64(len("some text")) || filesIn(t, to[3]) != 1 {
 		t.Errorf("the target has %d bytes and %d files", got, filesIn(t, to[3]))
 	}
@@ -233,7 +253,9 @@ func TestMoveArtifactsRefused(t *testing.T) {
 	p.upload(t, "t1", "later text")
 	ended(t, p)
 	moves(t, exitOK, "added 0 threads, 3 artifacts; there already: ", into(whole)...)
-	if got, want := bytesOf(t, to...), int64(len("my text"+"later text"+"some text"+"other text"+"third text")); got != want {
+	if got, want := bytesOf(t, to...), int64(
+		len("my text"+"later text"+"some text"+"other text"+"third text"),
+	); got != want {
 		t.Errorf("the target has %d bytes, want %d", got, want)
 	}
 	p = start(t, to[1], to[2:]...)
@@ -249,7 +271,8 @@ func TestMoveArtifactsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	lossy := filepath.Join(dir, "lossy")
-	moves(t, exitFailure, "missing: the data of the artifact "+string(id)+" of the thread t1 of the tenant default\n", slices.Concat([]string{"export"}, from, []string{lossy})...)
+	moves(t, exitFailure, "missing: the data of the artifact "+string(id)+" of the thread t1 of the tenant default\n",
+		slices.Concat([]string{"export"}, from, []string{lossy})...)
 	moves(t, exitOK, "is whole: ", "import", "--check", lossy)
 }
 
@@ -325,7 +348,8 @@ func TestMoveKeptArtifacts(t *testing.T) {
 func TestMoveKeptLarge(t *testing.T) {
 	t.Parallel()
 
-	from, to, file, config := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "file"), filepath.Join(t.TempDir(), "spool.yaml")
+	from, to, file, config := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "file"),
+		filepath.Join(t.TempDir(), "spool.yaml")
 	text := "models: {show: {provider: demo}}\nagents: {a: {model: show}}\nlimits: {max_file_bytes: 6000000}\n"
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)

@@ -84,7 +84,8 @@ func answersBefore(t *testing.T, b store.Backend) {
 		}
 	})
 
-	done, waiting := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "done"}, spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "waiting"}
+	done, waiting := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "done"},
+		spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "waiting"}
 	snapshot := func(key spool.ThreadKey) *wire.Snapshot {
 		t.Helper()
 		s, err := e.Snapshot(t.Context(), key, nil)
@@ -93,7 +94,8 @@ func answersBefore(t *testing.T, b store.Backend) {
 		}
 		return s
 	}
-	at := slices.IndexFunc(snapshot(waiting).ActiveEvents, func(e wire.Entry) bool { return e.Type == wire.EntryInputRequired })
+	at := slices.IndexFunc(snapshot(waiting).ActiveEvents,
+		func(e wire.Entry) bool { return e.Type == wire.EntryInputRequired })
 	if at < 0 {
 		t.Fatalf("nothing waits: %+v", snapshot(waiting))
 	}
@@ -101,7 +103,8 @@ func answersBefore(t *testing.T, b store.Backend) {
 	if err := json.Unmarshal(snapshot(waiting).ActiveEvents[at].Payload, &asked); err != nil {
 		t.Fatal(err)
 	}
-	r, err := e.Respond(t.Context(), waiting, wire.Response{ToolCallID: asked.ToolCallID, Approved: true, Digest: asked.Digest, By: "ann"})
+	r, err := e.Respond(t.Context(), waiting,
+		wire.Response{ToolCallID: asked.ToolCallID, Approved: true, Digest: asked.Digest, By: "ann"})
 	if err != nil || !r.Delivered {
 		t.Fatalf("the answer: %+v, %v", r, err)
 	}
@@ -119,8 +122,11 @@ func answersBefore(t *testing.T, b store.Backend) {
 
 	h := &spooltest.History{Settled: true}
 	for key, want := range map[spool.ThreadKey][]string{
-		done:    {"use clock with {}", "I call clock.", "2026-11-29T07:09:39Z", "clock answered"},
-		waiting: {"use send_email", "I call send_email.", "No email was sent to ann@example.com", "send_email answered", "And then?", "You said: And then?"},
+		done: {"use clock with {}", "I call clock.", "2026-11-29T07:09:39Z", "clock answered"},
+		waiting: {
+			"use send_email", "I call send_email.", "No email was sent to ann@example.com", "send_email answered", "And then?",
+			"You said: And then?",
+		},
 	} {
 		s := snapshot(key)
 		for i, m := range s.Messages {

@@ -30,9 +30,10 @@ func TestMove(t *testing.T) {
 	postgres, back := pgtest.Database(t, nil), t.TempDir()
 	lived(t, data)
 	reads := []string{
-		"/api/agent/history?threadId=t1", "/api/agent/branches?threadId=t1", "/api/agent/usage?threadId=t1", "/api/agent/events?threadId=t1",
-		"/api/agent/history?threadId=parked", "/api/agent/usage?threadId=parked", "/api/threads?state=COMPLETED", "/api/threads?state=WAITING_FOR_INPUT",
-		"/api/admin/revisions", "/api/admin/audit", "/api/agent/runs/r1",
+		"/api/agent/history?threadId=t1", "/api/agent/branches?threadId=t1", "/api/agent/usage?threadId=t1",
+		"/api/agent/events?threadId=t1", "/api/agent/history?threadId=parked", "/api/agent/usage?threadId=parked",
+		"/api/threads?state=COMPLETED", "/api/threads?state=WAITING_FOR_INPUT", "/api/admin/revisions", "/api/admin/audit",
+		"/api/agent/runs/r1",
 	}
 	source := start(t, data)
 	source.post(t, "/api/agent/run", `{"threadId":"slow","runId":"slow","prompt":"slow 400"}`)
@@ -55,7 +56,9 @@ func TestMove(t *testing.T) {
 	}
 	target.approve(t, "parked")
 	target.becomes(t, "parked", wire.Completed)
-	if got := target.get(t, "/api/agent/history?threadId=parked"); !strings.Contains(got, "No email was sent to ann@example.com") || !strings.Contains(got, "And then?") {
+	if got := target.get(
+		t, "/api/agent/history?threadId=parked",
+	); !strings.Contains(got, "No email was sent to ann@example.com") || !strings.Contains(got, "And then?") {
 		t.Errorf("the thread that waited: %s", got)
 	}
 	target.becomes(t, "slow", wire.Running)
@@ -74,7 +77,8 @@ func lived(t *testing.T, data string) {
 	if err := json.Unmarshal([]byte(p.get(t, "/api/agent/history?threadId=t1")), &s); err != nil {
 		t.Fatal(err)
 	}
-	p.post(t, "/api/agent/run", fmt.Sprintf(`{"threadId":"t1","runId":"r2","prompt":"hello <again>","editMessageId":%q}`, s.Messages[0].ID))
+	p.post(t, "/api/agent/run", fmt.Sprintf(`{"threadId":"t1","runId":"r2","prompt":"hello <again>","editMessageId":%q}`,
+		s.Messages[0].ID))
 	p.becomes(t, "t1", wire.Completed)
 	p.post(t, "/api/agent/run", `{"threadId":"parked","prompt":"use send_email with {\"to\":\"ann@example.com\"}"}`)
 	p.becomes(t, "parked", wire.WaitingForInput)
@@ -143,7 +147,8 @@ func (p *process) approve(t *testing.T, thread string) {
 		if e.Type != wire.EntryInputRequired || json.Unmarshal(e.Payload, &asked) != nil {
 			continue
 		}
-		body := fmt.Sprintf(`{"threadId":%q,"toolCallId":%q,"approved":true,"digest":%q}`, thread, asked.ToolCallID, asked.Digest)
+		body := fmt.Sprintf(`{"threadId":%q,"toolCallId":%q,"approved":true,"digest":%q}`, thread, asked.ToolCallID,
+			asked.Digest)
 		if got := p.post(t, "/api/agent/respond", body); got != `{"delivered":true}` {
 			t.Errorf("respond: %s", got)
 		}
@@ -205,9 +210,16 @@ func TestImportDamaged(t *testing.T) {
 	}
 	row := lines[at]
 	damaged := map[string]struct{ text, want string }{
-		"Cut":     {string(bytes.Join(lines[:at], nil)), fmt.Sprintf("line %d, in the thread stopped of the tenant default: the file is cut here", at+1)},
-		"Half":    {string(bytes.Join(lines[:at], nil)) + string(row[:9]), "the file is cut here"},
-		"Changed": {string(bytes.Join(lines[:at], nil)) + strings.Replace(string(row), `"ord":`, `"ord":1`, 1) + string(bytes.Join(lines[at+1:], nil)), "in the thread stopped of the tenant default: its checksum is wrong"},
+		"Cut": {
+			string(bytes.Join(lines[:at], nil)),
+			fmt.Sprintf("line %d, in the thread stopped of the tenant default: the file is cut here", at+1),
+		},
+		"Half": {string(bytes.Join(lines[:at], nil)) + string(row[:9]), "the file is cut here"},
+		"Changed": {
+			string(bytes.Join(lines[:at], nil)) + strings.Replace(string(row), `"ord":`, `"ord":1`, 1) +
+				string(bytes.Join(lines[at+1:], nil)),
+			"in the thread stopped of the tenant default: its checksum is wrong",
+		},
 		"Without": {string(bytes.Join(lines[:at], nil)) + string(bytes.Join(lines[at+1:], nil)), "its checksum is wrong"},
 		"NoEnd":   {string(bytes.Join(lines[:len(lines)-2], nil)), "the file is cut here"},
 		"More":    {string(whole) + "{}\n", "something follows the end"},
@@ -263,16 +275,19 @@ func TestImportRefuses(t *testing.T) {
 	p := start(t, to)
 	p.post(t, "/api/agent/run", `{"threadId":"t1","runId":"mine","prompt":"hello"}`)
 	p.becomes(t, "t1", wire.Completed)
-	if got := command(nil, "import", "--data", to, file); got.code != exitFailure || !strings.Contains(got.stderr, "another process") {
+	if got := command(nil, "import", "--data", to, file); got.code != exitFailure ||
+		!strings.Contains(got.stderr, "another process") {
 		t.Errorf("beside a server: %+v", got)
 	}
-	if got := command(nil, "export", "--data", to, filepath.Join(dir, "never")); got.code != exitFailure || !strings.Contains(got.stderr, "another process") {
+	if got := command(nil, "export", "--data", to, filepath.Join(dir, "never")); got.code != exitFailure ||
+		!strings.Contains(got.stderr, "another process") {
 		t.Errorf("beside a server: %+v", got)
 	}
 	p.signal(t, syscall.SIGTERM)
 	got := command(nil, "import", "--data", to, file)
 	const refused = "refused: the thread t1 of the tenant default is there already, with another content\n"
-	if got.code != exitFailure || strings.Count(got.stderr, "refused: ") != 1 || !strings.Contains(got.stderr, refused) || !strings.Contains(got.stderr, "refused 1 thread") {
+	if got.code != exitFailure || strings.Count(got.stderr, "refused: ") != 1 || !strings.Contains(got.stderr, refused) ||
+		!strings.Contains(got.stderr, "refused 1 thread") {
 		t.Errorf("import: %+v", got)
 	}
 	p = start(t, to)
@@ -308,11 +323,16 @@ func TestMoveUsage(t *testing.T) {
 		"no such file":                   {"import", "--data", dir, filepath.Join(dir, "missing")},
 	} {
 		// A variable of the other database does not count beside a flag.
-		if got := command(map[string]string{"SPOOL_DATABASE": "postgres://u:s3cret@127.0.0.1:1/d"}, args...); got.code != exitFailure || !strings.Contains(got.stderr, want) {
+		if got := command(
+			map[string]string{"SPOOL_DATABASE": "postgres://u:s3cret@127.0.0.1:1/d"}, args...,
+		); got.code != exitFailure || !strings.Contains(got.stderr, want) {
 			t.Errorf("%v: %+v, want %q", args, got, want)
 		}
 	}
-	if got := command(map[string]string{"SPOOL_ROLE": "worker", "SPOOL_LISTEN": "x"}, "export", "--help"); got.code != exitOK || !strings.Contains(got.stdout, "Stop every server") || strings.Contains(got.stdout, "--listen") {
+	if got := command(
+		map[string]string{"SPOOL_ROLE": "worker", "SPOOL_LISTEN": "x"}, "export", "--help",
+	); got.code != exitOK || !strings.Contains(got.stdout, "Stop every server") ||
+		strings.Contains(got.stdout, "--listen") {
 		t.Errorf("help: %+v", got)
 	}
 	if names, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(names) != 1 {
@@ -342,7 +362,8 @@ func TestProgress(t *testing.T) {
 	p.bar = true
 	p.at(5, 0)
 	p.clear()
-	if got := b.String(); !strings.HasPrefix(got, "\r\x1b[K[###############...............]  50 %") || !strings.HasSuffix(got, "\r\x1b[K") {
+	if got := b.String(); !strings.HasPrefix(got, "\r\x1b[K[###############...............]  50 %") ||
+		!strings.HasSuffix(got, "\r\x1b[K") {
 		t.Errorf("the bar is %q", got)
 	}
 }

@@ -176,7 +176,9 @@ func TestNginx(t *testing.T) {
 
 	findNginx(t)
 	open := start(t, t.TempDir())
-	if status, body := open.proxy(t, documentedSnippet(t)).do(t, http.MethodGet, "/api/threads", "", ""); status != http.StatusForbidden {
+	if status, body := open.proxy(t, documentedSnippet(t)).do(
+		t, http.MethodGet, "/api/threads", "", "",
+	); status != http.StatusForbidden {
 		t.Errorf("a server without tokens answers whom the proxy reaches: %d %s", status, body)
 	}
 
@@ -187,7 +189,9 @@ func TestNginx(t *testing.T) {
 			t.Errorf("with the token %q: %d %s, want %d", token, status, body, want)
 		}
 	}
-	if status, body := front.do(t, http.MethodPost, "/api/agent/run", nginxToken, `{"threadId":"t1","prompt":"slow 15"}`); status != http.StatusAccepted {
+	if status, body := front.do(
+		t, http.MethodPost, "/api/agent/run", nginxToken, `{"threadId":"t1","prompt":"slow 15"}`,
+	); status != http.StatusAccepted {
 		t.Fatalf("start: %d %s", status, body)
 	}
 	frames := front.frames(t, "/api/agent/stream?threadId=t1")
@@ -195,7 +199,9 @@ func TestNginx(t *testing.T) {
 		t.Errorf("the stream does not come live: %s", frames)
 	}
 	large := `{"threadId":"t2","prompt":"` + strings.Repeat("x", 2<<20) + `"}`
-	if status, body := front.do(t, http.MethodPost, "/api/agent/run", nginxToken, large); status != http.StatusBadRequest || !strings.Contains(body, "prompt is longer") {
+	if status, body := front.do(
+		t, http.MethodPost, "/api/agent/run", nginxToken, large,
+	); status != http.StatusBadRequest || !strings.Contains(body, "prompt is longer") {
 		t.Errorf("a large body: %d %.200s", status, body)
 	}
 }

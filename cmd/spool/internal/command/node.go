@@ -48,8 +48,13 @@ func (e *ending) timeLeft() time.Duration {
 	return max(0, time.Until(e.at))
 }
 
-func newNode(ctx context.Context, b store.Backend, o options, s *setup, t *telemetry, door *entrance, end *ending, log *slog.Logger) (*node, error) {
-	n := &node{work: s.work, telemetry: t, door: door, delay: o.delay, end: end, works: o.role != roleAPI, serves: o.role != roleWorker, log: log}
+func newNode(
+	ctx context.Context, b store.Backend, o options, s *setup, t *telemetry, door *entrance, end *ending, log *slog.Logger,
+) (*node, error) {
+	n := &node{
+		work: s.work, telemetry: t, door: door, delay: o.delay, end: end, works: o.role != roleAPI,
+		serves: o.role != roleWorker, log: log,
+	}
 	if s.store != nil {
 		s.store.Store = b.Store
 	}
@@ -193,7 +198,8 @@ func (n *node) shutdown(stopWork func(), worked <-chan error) error {
 	}
 	if failure != nil && ctx.Err() != nil && n.hangs() {
 		// Nothing is lost: other workers take the runs over when the leases lapse.
-		n.log.Warn("the database does not answer: what it does not take back now continues when its lease lapses", "error", failure)
+		n.log.Warn("the database does not answer: what it does not take back now continues when its lease lapses", "error",
+			failure)
 		failure = nil
 	}
 	if err := <-closed; err != nil {

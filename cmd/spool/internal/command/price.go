@@ -12,9 +12,9 @@ import (
 	"github.com/spoolhq/spool/price"
 )
 
-// newPricer returns the pricer of the configuration. It uses the cost that a provider reports, or else the prices of the
-// file and then a table. It returns nil if the configuration has no prices. The path of a table is relative to the folder
-// of the configuration.
+// newPricer returns the pricer of the configuration. It uses the cost that a provider reports, or else the prices of
+// the file and then a table. It returns nil if the configuration has no prices. The path of a table is relative to
+// the folder of the configuration.
 func newPricer(p config.Prices, from string, log *slog.Logger) (price.Pricer, error) {
 	if p.None() {
 		return nil, nil //nolint:nilnil // without prices there is no pricer

@@ -27,10 +27,12 @@ func providerLimits(models []config.Model) (map[string]option.ProviderLimit, []e
 		case !some:
 			first[l.Group] = m
 		case limits[other.Name] != l && m.Limits.Group != "":
-			problems = append(problems, m.Limits.Errorf("differs from the limits of model %q, which has the same group", other.Name))
+			problems = append(problems, m.Limits.Errorf("differs from the limits of model %q, which has the same group",
+				other.Name))
 		case limits[other.Name] != l:
-			problems = append(problems, m.Limits.Errorf("differs from the limits of model %q, which has the same server and key: "+
-				"give each a group, if the server counts them apart", other.Name))
+			problems = append(problems,
+				m.Limits.Errorf("differs from the limits of model %q, which has the same server and key: "+
+					"give each a group, if the server counts them apart", other.Name))
 		}
 		limits[m.Name] = l
 	}

@@ -11,7 +11,8 @@ import (
 func TestProviderLimits(t *testing.T) {
 	t.Parallel()
 	parse := func(models string) []config.Model {
-		c, err := config.Parse("spool.yaml", []byte("models:\n"+models+"agents: {a: {model: m}}"), func(string) (string, bool) { return "", false })
+		c, err := config.Parse("spool.yaml", []byte("models:\n"+models+"agents: {a: {model: m}}"),
+			func(string) (string, bool) { return "", false })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -29,10 +30,12 @@ func TestProviderLimits(t *testing.T) {
 	if len(problems) > 0 || len(limits) != 4 {
 		t.Fatal(limits, problems)
 	}
-	if limits["m"] != limits["same"] || limits["m"].Group == limits["server"].Group || limits["m"].RPM != 60 || limits["m"].Concurrent != 4 {
+	if limits["m"] != limits["same"] || limits["m"].Group == limits["server"].Group || limits["m"].RPM != 60 ||
+		limits["m"].Concurrent != 4 {
 		t.Errorf("%+v", limits)
 	}
-	if limits["apart"].Group != "group:small" || strings.Contains(limits["m"].Group, key) || !strings.HasPrefix(limits["m"].Group, "key:") {
+	if limits["apart"].Group != "group:small" || strings.Contains(limits["m"].Group, key) ||
+		!strings.HasPrefix(limits["m"].Group, "key:") {
 		t.Errorf("%+v", limits)
 	}
 	_, problems = providerLimits(parse("  m: {" + open + ", limits: {rpm: 60}}\n  n: {" + open + ", limits: {rpm: 61}}\n"))

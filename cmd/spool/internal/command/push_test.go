@@ -52,7 +52,8 @@ func configured(t *testing.T, url string) string {
 	t.Helper()
 
 	file := filepath.Join(t.TempDir(), "spool.yaml")
-	text := "queue:\n  push: {url: '" + url + "', secrets: [" + pushSecret + "], headers: {X-Key: hidden-header}}\n  verify:\n    secret: {secrets: [hidden-shared-secret]}\n"
+	text := "queue:\n  push: {url: '" + url + "', secrets: [" + pushSecret +
+		"], headers: {X-Key: hidden-header}}\n  verify:\n    secret: {secrets: [hidden-shared-secret]}\n"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +72,9 @@ func TestServePush(t *testing.T) {
 	listening := httptest.NewServer(queue)
 	t.Cleanup(listening.Close)
 	p := start(t, t.TempDir(), "--config", configured(t, listening.URL+"/in?key=hidden-key"))
-	if want := "  jobs    pushed to " + strings.TrimPrefix(listening.URL, "http://") + "\n"; !strings.Contains(p.banner, want) {
+	if want := "  jobs    pushed to " + strings.TrimPrefix(
+		listening.URL, "http://",
+	) + "\n"; !strings.Contains(p.banner, want) {
 		t.Errorf("the banner lacks %q:\n%s", want, p.banner)
 	}
 	p.post(t, "/api/agent/run", `{"threadId":"t1","runId":"r1","prompt":"hello"}`)
@@ -85,7 +88,8 @@ func TestServePush(t *testing.T) {
 	if history := p.get(t, "/api/agent/history?threadId=t1"); !strings.Contains(history, `"state":"QUEUED"`) {
 		t.Errorf("before the delivery: %s", history)
 	}
-	r, err := http.NewRequestWithContext(patiently(t), http.MethodPost, p.url+"/api/queue/agent-run", strings.NewReader(job))
+	r, err := http.NewRequestWithContext(patiently(t), http.MethodPost, p.url+"/api/queue/agent-run",
+		strings.NewReader(job))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,8 +116,11 @@ func TestServePushMistakes(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct{ url, secret, want string }{
-		"Secret": {"https://queue.example.com/in", "hidden", `queue.push: secrets[0] must be base64, with or without "whsec_" before it`},
-		"Host":   {"https://*.hidden/", pushSecret, "queue.push: url must have a host name or an IP address"},
+		"Secret": {
+			"https://queue.example.com/in", "hidden",
+			`queue.push: secrets[0] must be base64, with or without "whsec_" before it`,
+		},
+		"Host": {"https://*.hidden/", pushSecret, "queue.push: url must have a host name or an IP address"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -127,7 +134,8 @@ func TestServePushMistakes(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := command(nil, "serve", "--config", file)
-			if got.code != exitUsage || !strings.HasPrefix(got.stderr, "spool: "+file+":2: "+c.want+"\n") || strings.Contains(got.stderr, "hidden") {
+			if got.code != exitUsage || !strings.HasPrefix(got.stderr, "spool: "+file+":2: "+c.want+"\n") ||
+				strings.Contains(got.stderr, "hidden") {
 				t.Errorf("%+v, want %s", got, c.want)
 			}
 		})

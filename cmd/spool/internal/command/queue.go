@@ -77,6 +77,7 @@ func (s *setup) push(p *config.Push) error {
 
 // fieldNames replaces names of Config fields of a verifier, or of the relay, by names of the file.
 var fieldNames = strings.NewReplacer(
-	"URL must have a host", "url must have a host", "Secrets", "secrets", "CurrentKey", "current_key", "NextKey", "next_key",
+	"URL must have a host", "url must have a host", "Secrets", "secrets", "CurrentKey", "current_key", "NextKey",
+	"next_key",
 	"ServiceAccounts", "service_accounts", "Header", "header",
 )

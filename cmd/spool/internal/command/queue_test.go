@@ -28,7 +28,8 @@ func TestServeQueue(t *testing.T) {
 		taken   = `{"accepted":true}`
 	)
 	file := filepath.Join(t.TempDir(), "spool.yaml")
-	text := "queue:\n  verify:\n    webhook: {secrets: [" + signing + "]}\n    secret: {secrets: [" + shared + "], header: X-Queue-Secret}\n"
+	text := "queue:\n  verify:\n    webhook: {secrets: [" + signing + "]}\n    secret: {secrets: [" + shared +
+		"], header: X-Queue-Secret}\n"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

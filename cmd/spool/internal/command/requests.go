@@ -51,7 +51,8 @@ func (t *telemetry) requests(next http.Handler, parents traceParents) (http.Hand
 
 // methods are the known methods. Clients may send others, which are not used as labels.
 var methods = []string{
-	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
+	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+	http.MethodOptions,
 }
 
 // probes are too frequent to be worth a span.
@@ -72,7 +73,9 @@ func (h *requests) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	options = append(options, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(attrs...))
 	ctx, span := tracer.Start(ctx, method, options...) //nolint:spancheck // measured ends it, or what outlives the handler does
-	out := &statusWriter{ResponseWriter: w, request: r.WithContext(ctx), measured: measured{h, ctx, span, method, began, attrs}}
+	out := &statusWriter{
+		ResponseWriter: w, request: r.WithContext(ctx), measured: measured{h, ctx, span, method, began, attrs},
+	}
 	defer func() {
 		switch {
 		case out.outlived:

@@ -69,7 +69,8 @@ func makeRoom(ctx context.Context, h host, path string, replace bool) error {
 	case len(there) == 0:
 		return nil
 	case !replace:
-		return fmt.Errorf("%s is there already: restore into another --data, or keep it under another name with --replace", path)
+		return fmt.Errorf("%s is there already: restore into another --data, or keep it under another name with --replace",
+			path)
 	}
 	if r, err := sqlite.Check(ctx, path); err == nil && r.Running { // a database that cannot be read may go too
 		return fmt.Errorf("a server has %s open: stop it first", path)

@@ -89,7 +89,8 @@ func TestTokenKeysOfNodes(t *testing.T) {
 	database := "SPOOL_DATABASE=" + pgtest.Database(t, nil)
 	const token = "SPOOL_TOKEN=" + clusterToken
 	keys := filepath.Join(t.TempDir(), "spool.yaml")
-	const text = "auth: {tokens: [{token: " + clusterToken + ", scopes: [read]}], stream_token_keys: [0123456789abcdef0123456789abcdef]}\n"
+	const text = "auth: {tokens: [{token: " + clusterToken +
+		", scopes: [read]}], stream_token_keys: [0123456789abcdef0123456789abcdef]}\n"
 	if err := os.WriteFile(keys, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +142,8 @@ func TestRoleUsage(t *testing.T) {
 		}
 	}
 	got := command(nil, "migrate", "--database", "postgres://u:"+secret+"@127.0.0.1:1/d")
-	if got.code != exitFailure || !strings.Contains(got.stderr, "migrate postgres://127.0.0.1:1/d") || strings.Contains(got.stderr, secret) {
+	if got.code != exitFailure || !strings.Contains(got.stderr, "migrate postgres://127.0.0.1:1/d") ||
+		strings.Contains(got.stderr, secret) {
 		t.Errorf("a database that is away: %+v", got)
 	}
 }

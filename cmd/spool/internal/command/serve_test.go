@@ -26,7 +26,8 @@ func completed(t *testing.T, p *process) {
 		t.Fatal(err)
 	}
 	if snapshot.Thread.State != wire.Completed || len(snapshot.Messages) != 2 || len(snapshot.Runs) != 1 {
-		t.Errorf("the thread is %s with %d messages and %d runs", snapshot.Thread.State, len(snapshot.Messages), len(snapshot.Runs))
+		t.Errorf("the thread is %s with %d messages and %d runs", snapshot.Thread.State, len(snapshot.Messages),
+			len(snapshot.Runs))
 	}
 }
 
@@ -133,7 +134,8 @@ func TestSecondServe(t *testing.T) {
 	if err := second.Run(); second.ProcessState.ExitCode() != exitFailure {
 		t.Errorf("the second process: %v", err)
 	}
-	if got := stderr.String(); !strings.HasPrefix(got, "spool: open the data folder "+data+": ") || strings.Count(got, "\n") != 1 {
+	if got := stderr.String(); !strings.HasPrefix(got, "spool: open the data folder "+data+": ") ||
+		strings.Count(got, "\n") != 1 {
 		t.Errorf("the second process says %q", got)
 	}
 	if got := first.get(t, "/healthz"); got != `{"status":"ok"}` {
@@ -173,11 +175,15 @@ func TestDemoApproval(t *testing.T) {
 	w.watch(t, p, func(f wire.Frame) bool {
 		return f.Event != nil && f.Event.Type == wire.EntryInputRequired && json.Unmarshal(f.Event.Payload, &park) == nil
 	})
-	if got := p.post(t, "/api/agent/respond", `{"threadId":"t1","toolCallId":"`+string(park.ToolCallID)+`","approved":true}`); got != `{"delivered":true}` {
+	if got := p.post(
+		t, "/api/agent/respond", `{"threadId":"t1","toolCallId":"`+string(park.ToolCallID)+`","approved":true}`,
+	); got != `{"delivered":true}` {
 		t.Errorf("respond: %s", got)
 	}
 	w.watch(t, p, hasCompleted)
-	if history := p.get(t, "/api/agent/history?threadId=t1"); !strings.Contains(history, "No email was sent to ann@example.com") {
+	if history := p.get(
+		t, "/api/agent/history?threadId=t1",
+	); !strings.Contains(history, "No email was sent to ann@example.com") {
 		t.Errorf("history: %s", history)
 	}
 }

@@ -86,7 +86,8 @@ func loadSetup(o options, lookup func(string) (string, bool), log *slog.Logger) 
 	}
 	s.engine.Context.Ceiling, s.engine.Context.OutputReserve = c.Context.Ceiling, c.Context.OutputReserve
 	s.engine.Context.CompactionModel = c.Context.CompactionModel
-	s.engine.Budget.Default, s.engine.Budget.Max, s.engine.Budget.OnBudget = c.Budget.Each, c.Budget.Most, c.Budget.OnBudget
+	s.engine.Budget.Default, s.engine.Budget.Max, s.engine.Budget.OnBudget = c.Budget.Each, c.Budget.Most,
+		c.Budget.OnBudget
 	s.engine.Budget.AllowUnpriced = c.Budget.AllowUnpriced
 	if s.engine.Pricer, err = newPricer(c.Prices, o.config, log); err != nil {
 		return nil, &usageError{err}
@@ -173,10 +174,15 @@ const (
 
 func limited(l config.Limits) engine.Config {
 	return engine.Config{
-		Stream:    option.Stream{FlushEvery: l.StreamFlush, SnapshotMemory: l.SnapshotMemory, Grace: l.StreamGrace},
-		Worker:    option.Worker{Lease: l.Lease, StopPoll: l.StopPoll},
-		Retry:     option.Retry{Attempts: l.RunMaxAttempts, Backoff: l.RetryBackoff, AfterMax: l.RetryAfterMax},
-		Limits:    option.Limits{PromptBytes: l.MaxPromptBytes, AnswerBytes: l.MaxAnswerBytes, StepBytes: l.MaxStepBytes, FileBytes: int64(l.MaxFileBytes), ThreadFileBytes: int64(l.MaxThreadFileBytes), ThreadFiles: l.MaxThreadFiles, Waiting: l.MaxWaiting, QueueDepth: cmp.Or(l.MaxQueueDepth, maxQueueDepth), WallTime: l.MaxWallTime, TenantBytes: int64(l.MaxTenantBytes), TenantDepth: cmp.Or(l.MaxTenantDepth, maxTenantDepth)},
+		Stream: option.Stream{FlushEvery: l.StreamFlush, SnapshotMemory: l.SnapshotMemory, Grace: l.StreamGrace},
+		Worker: option.Worker{Lease: l.Lease, StopPoll: l.StopPoll},
+		Retry:  option.Retry{Attempts: l.RunMaxAttempts, Backoff: l.RetryBackoff, AfterMax: l.RetryAfterMax},
+		Limits: option.Limits{
+			PromptBytes: l.MaxPromptBytes, AnswerBytes: l.MaxAnswerBytes, StepBytes: l.MaxStepBytes,
+			FileBytes: int64(l.MaxFileBytes), ThreadFileBytes: int64(l.MaxThreadFileBytes), ThreadFiles: l.MaxThreadFiles,
+			Waiting: l.MaxWaiting, QueueDepth: cmp.Or(l.MaxQueueDepth, maxQueueDepth), WallTime: l.MaxWallTime,
+			TenantBytes: int64(l.MaxTenantBytes), TenantDepth: cmp.Or(l.MaxTenantDepth, maxTenantDepth),
+		},
 		ParkTTL:   l.HITLTTL,
 		Retention: option.Retention{Threads: l.Retention, Audit: l.AuditRetention},
 
@@ -217,12 +223,11 @@ func (s *setup) configure(c *config.Config, path string, egress egress.Policy, l
 	problems = append(problems, wrong...)
 	for _, a := range c.Agents {
 		agent := spool.Agent{
-			Name: a.Name, Access: a.Access, Model: a.Model, Instructions: a.Instructions, MaxSteps: a.MaxSteps, NoFinalAnswer: a.NoFinalAnswer, WhenBusy: a.WhenBusy, Revisions: a.Revisions,
-			DistinctApprover: a.DistinctApprover, Budget: a.Budget, OnBudget: a.OnBudget,
-			ProviderOptions: a.ProviderOptions, ClientTools: a.ClientTools, ClientContext: a.ClientContext,
-			Output: a.Output, FixedOutput: a.FixedOutput,
-			Fallbacks: a.Fallbacks, FallbackOn: a.FallbackOn, FallbackAfter: a.FallbackAfter,
-			Transfers: a.Transfers,
+			Name: a.Name, Access: a.Access, Model: a.Model, Instructions: a.Instructions, MaxSteps: a.MaxSteps,
+			NoFinalAnswer: a.NoFinalAnswer, WhenBusy: a.WhenBusy, Revisions: a.Revisions, DistinctApprover: a.DistinctApprover,
+			Budget: a.Budget, OnBudget: a.OnBudget, ProviderOptions: a.ProviderOptions, ClientTools: a.ClientTools,
+			ClientContext: a.ClientContext, Output: a.Output, FixedOutput: a.FixedOutput, Fallbacks: a.Fallbacks,
+			FallbackOn: a.FallbackOn, FallbackAfter: a.FallbackAfter, Transfers: a.Transfers,
 		}
 		problems = append(problems, outputProblem(a.Source, a.Output))
 		for _, sub := range a.Subagents {
@@ -249,8 +254,8 @@ func spawn(subagents []config.Subagent, tools *toolset, servers mcpServers) (*sp
 	s := &spool.Spawn{Profiles: make(map[string]spool.Profile, len(subagents))}
 	for _, sub := range subagents {
 		p := spool.Profile{
-			Description: sub.Description, Instructions: sub.Instructions, Model: sub.Model, MaxSteps: sub.MaxSteps, Spawns: sub.Spawns,
-			Output: sub.Output, Fallbacks: sub.Fallbacks,
+			Description: sub.Description, Instructions: sub.Instructions, Model: sub.Model, MaxSteps: sub.MaxSteps,
+			Spawns: sub.Spawns, Output: sub.Output, Fallbacks: sub.Fallbacks,
 		}
 		var wrong error
 		p.Tools, wrong = tools.named(sub.Source, sub.Tools)
@@ -294,7 +299,8 @@ func (s *setup) expose(c *config.Config, path string, lookup func(string) (strin
 }
 
 // sharesTokens reports whether clients may get a token for a stream here and bring it to another process, which
-// cannot check it, because each process signs with a random key of its own. Without authentication nobody needs a token.
+// cannot check it, because each process signs with a random key of its own. Without authentication nobody needs a
+// token.
 func (o *options) sharesTokens(s *setup) bool {
 	return o.database.url != "" && o.role != roleWorker && len(s.server.StreamTokenKeys) == 0 && !s.server.Loopback
 }

@@ -44,11 +44,14 @@ func openHouse(t *testing.T, base string) *house {
 	t.Cleanup(h.issuer.Close)
 	h.issuer.Codes = &oauth.Codes{Person: "ann@idp"}
 	server := sdk.NewServer(&sdk.Implementation{Name: "shop", Version: "1"}, nil)
-	sdk.AddTool(server, &sdk.Tool{Name: "who"}, func(_ context.Context, r *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
+	sdk.AddTool(server, &sdk.Tool{Name: "who"}, func(
+		_ context.Context, r *sdk.CallToolRequest, _ struct{},
+	) (*sdk.CallToolResult, any, error) {
 		text := h.issuer.PersonOf(&http.Request{Header: r.Extra.Header}) + " has " + r.Extra.Header.Get("Authorization")
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil, nil
 	})
-	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{Stateless: true})
+	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server },
+		&sdk.StreamableHTTPOptions{Stateless: true})
 	shop := httptest.NewServer(h.issuer.Guard("/mcp", []string{h.issuer.Issuer()}, handler))
 	t.Cleanup(shop.Close)
 	h.url = shop.URL + "/mcp"
@@ -82,7 +85,8 @@ egress: {allow: [127.0.0.1]}
 func (h *house) start(t *testing.T, env []string, data string, args ...string) {
 	t.Helper()
 
-	p := startWith(t, append([]string{"SEAL=" + sealKey}, env...), data, append(args, "--log-level", "debug", "--access-log", "info")...)
+	p := startWith(t, append([]string{"SEAL=" + sealKey}, env...), data,
+		append(args, "--log-level", "debug", "--access-log", "info")...)
 	h.ran = append(h.ran, p)
 	h.behind.Store(p)
 }
@@ -150,7 +154,8 @@ type signInRun struct {
 func (p *person) run(t *testing.T, id, tool string) signInRun {
 	t.Helper()
 
-	status, text := p.ask(t, http.MethodPost, "/api/agent/run", `{"threadId":"t-`+id+`","runId":"`+id+`","prompt":"use `+tool+` with {}"}`)
+	status, text := p.ask(t, http.MethodPost, "/api/agent/run",
+		`{"threadId":"t-`+id+`","runId":"`+id+`","prompt":"use `+tool+` with {}"}`)
 	if status != http.StatusAccepted {
 		t.Fatalf("start: %d %s", status, text)
 	}
@@ -172,7 +177,8 @@ func (p *person) parked(t *testing.T, id, tool string) signInRun {
 	t.Helper()
 
 	a := p.run(t, id, tool)
-	if a.State != "WAITING_FOR_INPUT" || len(a.Parks) != 1 || a.Parks[0].Arguments.URL == "" || a.Parks[0].Arguments.Message != "Sign in to shop, then approve." {
+	if a.State != "WAITING_FOR_INPUT" || len(a.Parks) != 1 || a.Parks[0].Arguments.URL == "" ||
+		a.Parks[0].Arguments.Message != "Sign in to shop, then approve." {
 		t.Fatalf("the run is %+v", a)
 	}
 	return a
@@ -182,7 +188,9 @@ func (p *person) parked(t *testing.T, id, tool string) signInRun {
 func (p *person) approve(t *testing.T, id string, a signInRun) signInRun {
 	t.Helper()
 
-	body, err := json.Marshal(map[string]any{"threadId": "t-" + id, "toolCallId": a.Parks[0].ToolCallID, "approved": true, "digest": a.Parks[0].Digest})
+	body, err := json.Marshal(map[string]any{
+		"threadId": "t-" + id, "toolCallId": a.Parks[0].ToolCallID, "approved": true, "digest": a.Parks[0].Digest,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +259,8 @@ func TestSignIns(t *testing.T) {
 			}
 			again()
 
-			if status, page := ann.visit(t, link); status != http.StatusUnauthorized || !strings.Contains(page, "Open it in the application") {
+			if status, page := ann.visit(t, link); status != http.StatusUnauthorized ||
+				!strings.Contains(page, "Open it in the application") {
 				t.Errorf("without a token: %d %s", status, page)
 			}
 			if status, _ := ben.begin(t, link); status != http.StatusNotFound {
@@ -265,13 +274,15 @@ func TestSignIns(t *testing.T) {
 			if status, page := ben.visit(t, to); status != http.StatusNotFound || !strings.Contains(page, "another browser") {
 				t.Errorf("ben's browser goes on: %d %s", status, page)
 			}
-			if status, page := ann.visit(t, to); status != http.StatusOK || !strings.Contains(page, "You are signed in to shop") {
+			if status, page := ann.visit(t, to); status != http.StatusOK ||
+				!strings.Contains(page, "You are signed in to shop") {
 				t.Fatalf("ann's browser: %d %s; the last refusal: %s", status, page, h.issuer.Refusal())
 			}
 			if a := ann.approve(t, "r1", first); a.State != "COMPLETED" || !strings.Contains(a.Text, "has signed in to shop") {
 				t.Errorf("the run is %+v", a)
 			}
-			if a := ann.run(t, "r2", "shop__who"); a.State != "COMPLETED" || !strings.Contains(a.Text, "ann@idp has Bearer [redacted]") {
+			if a := ann.run(t, "r2", "shop__who"); a.State != "COMPLETED" ||
+				!strings.Contains(a.Text, "ann@idp has Bearer [redacted]") {
 				t.Errorf("the run of ann is %+v", a)
 			}
 
@@ -287,10 +298,12 @@ func TestSignIns(t *testing.T) {
 			if status, page := ben.visit(t, to); status != http.StatusOK {
 				t.Fatalf("ben's browser: %d %s", status, page)
 			}
-			if a := ben.approve(t, "r3", own); a.State != "COMPLETED" || !strings.Contains(a.Text, "ben@idp has Bearer [redacted]") {
+			if a := ben.approve(t, "r3", own); a.State != "COMPLETED" ||
+				!strings.Contains(a.Text, "ben@idp has Bearer [redacted]") {
 				t.Errorf("the run of ben is %+v", a)
 			}
-			if a := nobody.run(t, "r4", "shop__who"); a.State != "COMPLETED" || !strings.Contains(a.Text, "the run has no subject, so that nobody can sign in for it") {
+			if a := nobody.run(t, "r4", "shop__who"); a.State != "COMPLETED" ||
+				!strings.Contains(a.Text, "the run has no subject, so that nobody can sign in for it") {
 				t.Errorf("the run of nobody is %+v", a)
 			}
 			again()
@@ -373,7 +386,8 @@ func TestSignInAnonymous(t *testing.T) {
 					t.Fatal(err)
 				}
 				_ = res.Body.Close()
-				if to = res.Header.Get("Location"); !strings.HasPrefix(cookie, "spool-sign-in-") || !strings.HasSuffix(cookie, "; Path=/oauth/callback; Max-Age=600; HttpOnly; SameSite=Lax") {
+				if to = res.Header.Get("Location"); !strings.HasPrefix(cookie, "spool-sign-in-") ||
+					!strings.HasSuffix(cookie, "; Path=/oauth/callback; Max-Age=600; HttpOnly; SameSite=Lax") {
 					t.Errorf("the cookie is %q, and the browser goes to %s", cookie, to)
 				}
 				if status, page := other.visit(t, to); status != http.StatusNotFound || !strings.Contains(page, "another browser") {
@@ -412,22 +426,37 @@ sign_in: {keys: ["${SEAL}"]}
 		args []string
 		want string
 	}{
-		"Own":      {"", nil, "sign-in   at http://127.0.0.1:8080/oauth\n"},
-		"OwnBase":  {"", []string{"--base-path", "/v1/", "--listen", "localhost:9000"}, "sign-in   at http://localhost:9000/v1/oauth\n"},
-		"Public":   {"server: {public_url: 'https://agents.example/x', base_path: /v1}", []string{"--listen", ":80"}, "sign-in   at https://agents.example/x/v1/oauth\n"},
-		"Said":     {"server: {public_url: 'http://agents.internal'}\n", nil, "spool.yaml:3: mcp.shop.auth: needs a server.public_url with https, or sign_in.url; http is for loopback hosts"},
-		"Unknown":  {"", []string{"--listen", "0.0.0.0:80"}, "spool.yaml:3: mcp.shop.auth: needs server.public_url or sign_in.url: browsers come back there from the authorization server"},
+		"Own": {"", nil, "sign-in   at http://127.0.0.1:8080/oauth\n"},
+		"OwnBase": {
+			"", []string{"--base-path", "/v1/", "--listen", "localhost:9000"}, "sign-in   at http://localhost:9000/v1/oauth\n",
+		},
+		"Public": {
+			"server: {public_url: 'https://agents.example/x', base_path: /v1}",
+			[]string{"--listen", ":80"},
+			"sign-in   at https://agents.example/x/v1/oauth\n",
+		},
+		"Said": {
+			"server: {public_url: 'http://agents.internal'}\n", nil,
+			"spool.yaml:3: mcp.shop.auth: needs a server.public_url with https, or sign_in.url; http is for loopback hosts",
+		},
+		"Unknown": {
+			"",
+			[]string{"--listen", "0.0.0.0:80"},
+			"spool.yaml:3: mcp.shop.auth: needs server.public_url or sign_in.url: browsers come back there from the authorization server",
+		},
 		"AnyPort":  {"", []string{"--listen", "127.0.0.1:0"}, "needs server.public_url or sign_in.url"},
 		"TheirOwn": {"server: {public_url: 'http://agents.internal'}\n", nil, "needs a server.public_url with https"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			got := command(map[string]string{"SEAL": sealKey}, append([]string{"check", "--config", writeConfig(t, text+c.more)}, c.args...)...)
+			got := command(map[string]string{"SEAL": sealKey},
+				append([]string{"check", "--config", writeConfig(t, text+c.more)}, c.args...)...)
 			if !strings.Contains(got.stdout+got.stderr, c.want) || strings.Contains(got.stdout+got.stderr, sealKey) {
 				t.Errorf("%+v", got)
 			}
-			if ok := strings.HasPrefix(c.want, "sign-in"); ok != (got.code == exitOK) || ok && !strings.Contains(got.stdout, "mcp       shop (people sign in)\n") {
+			if ok := strings.HasPrefix(c.want, "sign-in"); ok != (got.code == exitOK) ||
+				ok && !strings.Contains(got.stdout, "mcp       shop (people sign in)\n") {
 				t.Errorf("%+v", got)
 			}
 		})

@@ -21,7 +21,8 @@ type storage struct {
 	unfinished func(ctx context.Context) ([]sqlite.Unfinished, error)
 }
 
-// closeWithin closes the database. If PostgreSQL does not answer in time, the end of the process closes the connections.
+// closeWithin closes the database. If PostgreSQL does not answer in time, the end of the process closes the
+// connections.
 func (s *storage) closeWithin(limit time.Duration) error {
 	if s.unfinished != nil { // a file: the next process would have to take over its log
 		return s.close()

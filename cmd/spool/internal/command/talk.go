@@ -59,7 +59,8 @@ func talkSwitch(name, help string, at func(f *talkFlags) *bool) talkFlag {
 
 // talkEveryFlag has the flags of all of them.
 var talkEveryFlag = []talkFlag{
-	talkText("url", "URL", "address of the server; SPOOL_URL, default http://127.0.0.1:8080", func(f *talkFlags) *string { return &f.url }),
+	talkText("url", "URL", "address of the server; SPOOL_URL, default http://127.0.0.1:8080",
+		func(f *talkFlags) *string { return &f.url }),
 	talkText("token", "TOKEN", "a bearer token; SPOOL_TOKEN is safer", func(f *talkFlags) *string { return &f.token }),
 }
 

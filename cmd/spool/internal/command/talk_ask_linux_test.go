@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// A call that runs when its server is killed asks what became of it. The person gives its result in the chat, or has it run
-// again in the inbox.
+// A call that runs when its server is killed asks what became of it. The person gives its result in the chat, or has
+// it run again in the inbox.
 func TestChatOutcomeUnknown(t *testing.T) {
 	t.Parallel()
 

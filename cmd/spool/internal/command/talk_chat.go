@@ -41,9 +41,11 @@ run has completed, 1 when it has failed or was stopped, 2 when a flag is wrong, 
 waits for an answer, which stderr names. Calls of tools and reasons to wait go to stderr.`,
 		flags: []talkFlag{
 			talkText("thread", "ID", "the thread; default: a new one", func(f *talkFlags) *string { return &f.thread }),
-			talkText("agent", "NAME", "the agent; default: the thread's, or the server's first", func(f *talkFlags) *string { return &f.agent }),
+			talkText("agent", "NAME", "the agent; default: the thread's, or the server's first",
+				func(f *talkFlags) *string { return &f.agent }),
 			talkSwitch("thinking", "show the reasoning of the model too", func(f *talkFlags) *bool { return &f.thinking }),
-			talkSwitch("json", "print the start, each frame and the outcome, as JSON in one line each", func(f *talkFlags) *bool { return &f.json }),
+			talkSwitch("json", "print the start, each frame and the outcome, as JSON in one line each",
+				func(f *talkFlags) *bool { return &f.json }),
 		},
 		run: talk,
 	}
@@ -113,7 +115,10 @@ func talkOnce(ctx context.Context, c *client.Client, f *talkFlags, prompt string
 	case outcome.State == wire.Completed:
 		return nil
 	case len(outcome.Parks) > 0:
-		return &exitError{exitWaits, errors.New(chat.Waiting(outcome) + "\nanswer it: spool chat --thread " + chat.Clean(string(outcome.ThreadID)))}
+		return &exitError{
+			exitWaits,
+			errors.New(chat.Waiting(outcome) + "\nanswer it: spool chat --thread " + chat.Clean(string(outcome.ThreadID))),
+		}
 	case outcome.State == wire.Cancelled:
 		return errors.New("the run was stopped")
 	default:

@@ -29,15 +29,23 @@ leaves. Elsewhere it prints a list. The ID is that of the call.`,
 			talkText("agent", "NAME", "only of this agent", func(f *talkFlags) *string { return &f.agent }),
 			talkText("tool", "NAME", "only calls of this tool", func(f *talkFlags) *string { return &f.tool }),
 			talkText("thread", "ID", "only of this thread", func(f *talkFlags) *string { return &f.thread }),
-			talkText("order", "ORDER", "age, which is the default, or expiry: what comes first", func(f *talkFlags) *string { return &f.order }),
+			talkText("order", "ORDER", "age, which is the default, or expiry: what comes first",
+				func(f *talkFlags) *string { return &f.order }),
 			talkSwitch("expired", "print those that nobody answered in time", func(f *talkFlags) *bool { return &f.expired }),
-			{"limit", "N", "the most questions; default 100", func(fs *flag.FlagSet, f *talkFlags) { fs.IntVar(&f.limit, "limit", 100, "") }},
+			{
+				"limit", "N", "the most questions; default 100",
+				func(fs *flag.FlagSet, f *talkFlags) { fs.IntVar(&f.limit, "limit", 100, "") },
+			},
 			talkSwitch("approve", "answer: the call may run", func(f *talkFlags) *bool { return &f.approve }),
 			talkSwitch("deny", "answer: it may not", func(f *talkFlags) *bool { return &f.deny }),
-			talkText("reason", "TEXT", "answer: why, for the model and the record", func(f *talkFlags) *string { return &f.reason }),
-			talkText("arguments", "JSON", "answer: other arguments for an approved call", func(f *talkFlags) *string { return &f.arguments }),
-			talkText("payload", "JSON", "answer: a value for the tool, or the new totals of a budget", func(f *talkFlags) *string { return &f.payload }),
-			talkSwitch("json", "print each question, or the result, as JSON in one line", func(f *talkFlags) *bool { return &f.json }),
+			talkText("reason", "TEXT", "answer: why, for the model and the record",
+				func(f *talkFlags) *string { return &f.reason }),
+			talkText("arguments", "JSON", "answer: other arguments for an approved call",
+				func(f *talkFlags) *string { return &f.arguments }),
+			talkText("payload", "JSON", "answer: a value for the tool, or the new totals of a budget",
+				func(f *talkFlags) *string { return &f.payload }),
+			talkSwitch("json", "print each question, or the result, as JSON in one line",
+				func(f *talkFlags) *bool { return &f.json }),
 		},
 		run: inbox,
 	}
@@ -57,7 +65,8 @@ func inbox(ctx context.Context, c *client.Client, f *talkFlags, args []string, h
 	list := func(ctx context.Context) ([]wire.Question, error) {
 		var all []wire.Question
 		filter := client.InboxFilter{
-			Agent: f.agent, Tool: f.tool, ThreadID: spool.ThreadID(f.thread), Order: wire.ParkOrder(f.order), PageSize: pageOf(f.limit),
+			Agent: f.agent, Tool: f.tool, ThreadID: spool.ThreadID(f.thread), Order: wire.ParkOrder(f.order),
+			PageSize: pageOf(f.limit),
 		}
 		if f.expired {
 			filter.State = wire.ParkExpired
@@ -95,7 +104,8 @@ func inbox(ctx context.Context, c *client.Client, f *talkFlags, args []string, h
 			}
 			continue
 		}
-		lines = append(lines, row(string(q.ToolCallID), string(q.ThreadID), strings.Join(q.Path, " > "), q.AskedAt, chat.Asked(q)))
+		lines = append(lines, row(string(q.ToolCallID), string(q.ThreadID), strings.Join(q.Path, " > "), q.AskedAt,
+			chat.Asked(q)))
 	}
 	return listed(h, f, lines, more, "questions")
 }

@@ -25,7 +25,8 @@ changed. The console opens the file without a server, and shows the thread as it
 		flags: []talkFlag{
 			talkText("thread", "THREAD", "the thread", func(f *talkFlags) *string { return &f.thread }),
 			talkText("run", "RUN", "a run of the thread", func(f *talkFlags) *string { return &f.run }),
-			talkText("output", "FILE", "the file, which must not exist; default stdout", func(f *talkFlags) *string { return &f.output }),
+			talkText("output", "FILE", "the file, which must not exist; default stdout",
+				func(f *talkFlags) *string { return &f.output }),
 		},
 		run: exportRun,
 	}

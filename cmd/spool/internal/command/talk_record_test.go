@@ -25,7 +25,8 @@ func TestRunExport(t *testing.T) {
 		t.Fatalf("%+v: %v", got, err)
 	}
 	file := filepath.Join(t.TempDir(), "t1.jsonl")
-	if got = talkTo(p, "run", "export", "--run", string(started.RunID), "--output", file); got.code != 0 || got.stdout != "" {
+	if got = talkTo(p, "run", "export", "--run", string(started.RunID), "--output", file); got.code != 0 ||
+		got.stdout != "" {
 		t.Fatalf("%+v", got)
 	}
 	text, err := os.ReadFile(file)
@@ -37,21 +38,26 @@ func TestRunExport(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err := r.At(r.Last())
-	if err != nil || s.Thread.ID != "t1" || s.Thread.State != wire.Completed || len(s.Messages) != 2 || s.Messages[0].Text() != "Good morning" {
+	if err != nil || s.Thread.ID != "t1" || s.Thread.State != wire.Completed || len(s.Messages) != 2 ||
+		s.Messages[0].Text() != "Good morning" {
 		t.Errorf("%+v, %v", s, err)
 	}
 	if got = talkTo(p, "run", "export", "--thread", "t1"); got.code != 0 || got.stdout != string(text) {
 		t.Errorf("%+v", got)
 	}
-	for _, wrong := range [][]string{{"run"}, {"run", "export"}, {"run", "export", "--run", "r", "--thread", "t"}, {"run", "import", "--run", "r"}} {
+	for _, wrong := range [][]string{
+		{"run"}, {"run", "export"}, {"run", "export", "--run", "r", "--thread", "t"}, {"run", "import", "--run", "r"},
+	} {
 		if got = talkTo(p, wrong...); got.code != exitUsage {
 			t.Errorf("%q: %+v", wrong, got)
 		}
 	}
-	if got = talkTo(p, "run", "export", "--thread", "t1", "--output", file); got.code != exitFailure || !strings.Contains(got.stderr, "exists") {
+	if got = talkTo(p, "run", "export", "--thread", "t1", "--output", file); got.code != exitFailure ||
+		!strings.Contains(got.stderr, "exists") {
 		t.Errorf("the file exists: %+v", got)
 	}
-	if got = talkTo(p, "run", "export", "--thread", "nobody", "--output", file+"2"); got.code != exitFailure || !strings.Contains(got.stderr, "Thread not found") {
+	if got = talkTo(p, "run", "export", "--thread", "nobody", "--output", file+"2"); got.code != exitFailure ||
+		!strings.Contains(got.stderr, "Thread not found") {
 		t.Errorf("no thread: %+v", got)
 	}
 }

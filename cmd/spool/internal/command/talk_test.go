@@ -29,7 +29,8 @@ func TestChatPipe(t *testing.T) {
 		got.stdout != "(demo model, not a language model) I call send_email.\n" {
 		t.Errorf("%+v", got)
 	}
-	if got = talkTo(p, "chat", "--thread", "t1", "Hello"); got.code != exitFailure || !strings.Contains(got.stderr, "the run was refused") {
+	if got = talkTo(p, "chat", "--thread", "t1", "Hello"); got.code != exitFailure ||
+		!strings.Contains(got.stderr, "the run was refused") {
 		t.Errorf("busy: %+v", got)
 	}
 	if got = talkTo(p, "chat", "--agent", "nobody", "Hello"); got.code != exitFailure || got.stdout != "" {
@@ -39,11 +40,13 @@ func TestChatPipe(t *testing.T) {
 		t.Errorf("no prompt: %+v", got)
 	}
 	got = talkTo(p, "chat", "ask researcher to use clock with {}")
-	if got.code != 0 || !strings.Contains(got.stderr, "  researcher:\n") || !strings.Contains(got.stderr, "\n  → clock {}\n") || strings.Contains(got.stdout, "→") {
+	if got.code != 0 || !strings.Contains(got.stderr, "  researcher:\n") ||
+		!strings.Contains(got.stderr, "\n  → clock {}\n") || strings.Contains(got.stdout, "→") {
 		t.Errorf("nested: %+v", got)
 	}
 	got = talkTo(p, "chat", "Hello \u202eevil\u009b31m and \x1b]0;title\x07")
-	if got.code != 0 || strings.ContainsAny(got.stdout+got.stderr, "\x1b\x07\u009b\u202e") || !strings.Contains(got.stdout, "Hello evil31m and ]0;title") {
+	if got.code != 0 || strings.ContainsAny(got.stdout+got.stderr, "\x1b\x07\u009b\u202e") ||
+		!strings.Contains(got.stdout, "Hello evil31m and ]0;title") {
 		t.Errorf("control characters: %+v", got)
 	}
 }
@@ -58,13 +61,15 @@ func TestChatJSON(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(got.stdout), "\n")
 	var started wire.RunResult
 	var outcome wire.RunOutcome
-	if got.code != 0 || json.Unmarshal([]byte(lines[0]), &started) != nil || json.Unmarshal([]byte(lines[len(lines)-1]), &outcome) != nil ||
+	if got.code != 0 || json.Unmarshal([]byte(lines[0]), &started) != nil ||
+		json.Unmarshal([]byte(lines[len(lines)-1]), &outcome) != nil ||
 		!started.Accepted || outcome.State != wire.Completed || outcome.RunID != started.RunID {
 		t.Fatalf("%+v", got)
 	}
 	// The frames begin behind what the thread had before, and lack none: tail prints the same.
 	tail := strings.Split(strings.TrimSpace(talkTo(p, "tail", "t1", "--since", "2", "--end", "--json").stdout), "\n")
-	if a, b := withIDs(lines), withIDs(tail); len(a) < 10 || !slices.Equal(a, b) || !strings.Contains(a[0], `"RUN_STARTED"`) {
+	if a, b := withIDs(lines), withIDs(tail); len(a) < 10 || !slices.Equal(a, b) ||
+		!strings.Contains(a[0], `"RUN_STARTED"`) {
 		t.Errorf("chat prints\n%s\nand tail prints\n%s", strings.Join(a, "\n"), strings.Join(b, "\n"))
 	}
 	last := ""
@@ -101,29 +106,35 @@ func TestThreadsAndTail(t *testing.T) {
 	talkTo(p, "chat", "--thread", "t2", "Good evening")
 	got := talkTo(p, "threads")
 	lines := strings.Split(strings.TrimSpace(got.stdout), "\n")
-	if got.code != 0 || len(lines) != 3 || !strings.HasPrefix(lines[1], "t2  ") || !strings.HasSuffix(lines[2], "  Good morning") {
+	if got.code != 0 || len(lines) != 3 || !strings.HasPrefix(lines[1], "t2  ") ||
+		!strings.HasSuffix(lines[2], "  Good morning") {
 		t.Errorf("%+v", got)
 	}
-	if got = talkTo(p, "threads", "--search", "evening", "--json"); strings.Count(got.stdout, "\n") != 1 || !strings.Contains(got.stdout, `"id":"t2"`) {
+	if got = talkTo(p, "threads", "--search", "evening", "--json"); strings.Count(got.stdout, "\n") != 1 ||
+		!strings.Contains(got.stdout, `"id":"t2"`) {
 		t.Errorf("%+v", got)
 	}
-	if got = talkTo(p, "threads", "--limit", "1"); strings.Count(got.stdout, "\n") != 2 || !strings.Contains(got.stderr, "there are more threads") {
+	if got = talkTo(p, "threads", "--limit", "1"); strings.Count(got.stdout, "\n") != 2 ||
+		!strings.Contains(got.stderr, "there are more threads") {
 		t.Errorf("%+v", got)
 	}
 	if got = talkTo(p, "threads", "--limit", "2", "--json"); strings.Count(got.stdout, "\n") != 2 || got.stderr != "" {
 		t.Errorf("%+v", got)
 	}
-	if got = talkTo(p, "threads", "--limit", "0"); got.code != exitUsage || !strings.Contains(got.stderr, "--limit: must be at least 1") {
+	if got = talkTo(p, "threads", "--limit", "0"); got.code != exitUsage ||
+		!strings.Contains(got.stderr, "--limit: must be at least 1") {
 		t.Errorf("%+v", got)
 	}
-	if got = talkTo(p, "threads", "delete"); got.code != exitUsage || !strings.Contains(got.stderr, "threads delete wants the id of a thread") {
+	if got = talkTo(p, "threads", "delete"); got.code != exitUsage ||
+		!strings.Contains(got.stderr, "threads delete wants the id of a thread") {
 		t.Errorf("%+v", got)
 	}
 	if got = talkTo(p, "threads", "--state", "nonsense"); got.code != exitFailure {
 		t.Errorf("%+v", got)
 	}
 	got = talkTo(p, "tail", "t1", "--end")
-	if got.code != 0 || !strings.Contains(got.stdout, "RUN_STARTED") || !strings.Contains(got.stdout, "\n2 ") || !strings.Contains(got.stdout, "TEXT_MESSAGE_CONTENT") {
+	if got.code != 0 || !strings.Contains(got.stdout, "RUN_STARTED") || !strings.Contains(got.stdout, "\n2 ") ||
+		!strings.Contains(got.stdout, "TEXT_MESSAGE_CONTENT") {
 		t.Errorf("%+v", got)
 	}
 	if got = talkTo(p, "tail", "t1", "--since", "2", "--end"); strings.Contains(got.stdout, "RUN_STARTED") {
@@ -135,7 +146,8 @@ func TestThreadsAndTail(t *testing.T) {
 	if got = talkTo(p, "tail", "t1", "--cursor", "x"); got.code != exitUsage {
 		t.Errorf("%+v", got)
 	}
-	if got = talkTo(p, "threads", "delete", "t1", "t9"); got.code != exitFailure || got.stdout != "deleted t1\n" || !strings.Contains(got.stderr, "delete t9: Thread not found") {
+	if got = talkTo(p, "threads", "delete", "t1", "t9"); got.code != exitFailure || got.stdout != "deleted t1\n" ||
+		!strings.Contains(got.stderr, "delete t9: Thread not found") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -152,7 +164,8 @@ func TestInbox(t *testing.T) {
 	}
 	call, _, _ := strings.Cut(lines[1], " ")
 	talkTo(p, "chat", "--thread", "t2", `use send_email with {"to":"eve"}`)
-	if got := talkTo(p, "inbox", "--limit", "1", "--json"); strings.Count(got.stdout, "\n") != 1 || !strings.Contains(got.stderr, "there are more questions") {
+	if got := talkTo(p, "inbox", "--limit", "1", "--json"); strings.Count(got.stdout, "\n") != 1 ||
+		!strings.Contains(got.stderr, "there are more questions") {
 		t.Errorf("%+v", got)
 	}
 	talkTo(p, "threads", "delete", "t2")
@@ -169,7 +182,8 @@ func TestInbox(t *testing.T) {
 		{[]string{"answer", call, "--approve", "--arguments", `{"to":"bob"}`, "--reason", "he is back"}, 0, ""},
 		{[]string{"answer", call, "--approve"}, exitFailure, "waits for an answer"},
 	} {
-		if got := talkTo(p, append([]string{"inbox"}, c.args...)...); got.code != c.code || !strings.Contains(got.stderr, c.want) {
+		if got := talkTo(p, append([]string{"inbox"}, c.args...)...); got.code != c.code ||
+			!strings.Contains(got.stderr, c.want) {
 			t.Errorf("%v: %+v", c.args, got)
 		}
 	}
@@ -205,7 +219,8 @@ func TestTalkHelp(t *testing.T) {
 				t.Errorf("a line of the help of %s is too long: %s", c.name, line)
 			}
 		}
-		if got := command(nil, c.name, "--nonsense"); got.code != exitUsage || !strings.Contains(got.stderr, `Run "spool `+c.name+` --help"`) {
+		if got := command(nil, c.name, "--nonsense"); got.code != exitUsage ||
+			!strings.Contains(got.stderr, `Run "spool `+c.name+` --help"`) {
 			t.Errorf("%s: %+v", c.name, got)
 		}
 		if got := command(nil, c.name, "--url", "ftp://x", "y"); got.code != exitUsage {

@@ -21,12 +21,18 @@ import (
 func threadsCommand() talkCommand {
 	return talkCommand{
 		name: "threads", most: -1,
-		usages: [][2]string{{"[flags]", "list threads, the last updated one first"}, {"delete ID...", "delete threads and all that belongs to them"}},
-		about:  "List threads, or delete some.",
+		usages: [][2]string{
+			{"[flags]", "list threads, the last updated one first"},
+			{"delete ID...", "delete threads and all that belongs to them"},
+		},
+		about: "List threads, or delete some.",
 		flags: []talkFlag{
-			talkText("search", "TEXT", "only threads whose title contains this", func(f *talkFlags) *string { return &f.search }),
-			talkText("state", "STATE", "only in this state, such as RUNNING or WAITING_FOR_INPUT", func(f *talkFlags) *string { return &f.state }),
-			talkSwitch("expired", "only with questions that nobody answered in time", func(f *talkFlags) *bool { return &f.expired }),
+			talkText("search", "TEXT", "only threads whose title contains this",
+				func(f *talkFlags) *string { return &f.search }),
+			talkText("state", "STATE", "only in this state, such as RUNNING or WAITING_FOR_INPUT",
+				func(f *talkFlags) *string { return &f.state }),
+			talkSwitch("expired", "only with questions that nobody answered in time",
+				func(f *talkFlags) *bool { return &f.expired }),
 			talkText("owner", "SUBJECT", "only of this subject", func(f *talkFlags) *string { return &f.owner }),
 			talkText("label", "KEY:VALUE", "only with this label", func(f *talkFlags) *string { return &f.label }),
 			limitOf("threads"),
@@ -37,7 +43,10 @@ func threadsCommand() talkCommand {
 }
 
 func limitOf(what string) talkFlag {
-	return talkFlag{"limit", "N", "the most " + what + "; default 20", func(fs *flag.FlagSet, f *talkFlags) { fs.IntVar(&f.limit, "limit", 20, "") }}
+	return talkFlag{
+		"limit", "N", "the most " + what + "; default 20",
+		func(fs *flag.FlagSet, f *talkFlags) { fs.IntVar(&f.limit, "limit", 20, "") },
+	}
 }
 
 // pageOf is the size of the pages of a list with a limit: one more says whether there are more.
@@ -67,7 +76,9 @@ func showThreads(ctx context.Context, c *client.Client, f *talkFlags, args []str
 		}
 		return deleteThreads(ctx, c, f, args[1:], h)
 	}
-	filter := client.ThreadFilter{Title: f.search, State: wire.State(f.state), Expired: f.expired, Owner: f.owner, PageSize: pageOf(f.limit)}
+	filter := client.ThreadFilter{
+		Title: f.search, State: wire.State(f.state), Expired: f.expired, Owner: f.owner, PageSize: pageOf(f.limit),
+	}
 	if f.label != "" {
 		key, value, ok := strings.Cut(f.label, ":")
 		if !ok {
@@ -154,9 +165,14 @@ func tailCommand() talkCommand {
 		about: `Print the events of a thread: the entries of its record with their numbers, the items of its
 streams with their offsets, and notices. It goes on when the server restarts. Ctrl-C ends it.`,
 		flags: []talkFlag{
-			{"since", "SEQ", "only entries behind this one; default 0, which is all", func(fs *flag.FlagSet, f *talkFlags) { fs.Int64Var(&f.since, "since", 0, "") }},
-			talkText("cursor", "CURSOR", "go on behind this position, which --json prints as id", func(f *talkFlags) *string { return &f.cursor }),
-			talkSwitch("end", "end when the last run has ended or waits, instead of following", func(f *talkFlags) *bool { return &f.end }),
+			{
+				"since", "SEQ", "only entries behind this one; default 0, which is all",
+				func(fs *flag.FlagSet, f *talkFlags) { fs.Int64Var(&f.since, "since", 0, "") },
+			},
+			talkText("cursor", "CURSOR", "go on behind this position, which --json prints as id",
+				func(f *talkFlags) *string { return &f.cursor }),
+			talkSwitch("end", "end when the last run has ended or waits, instead of following",
+				func(f *talkFlags) *bool { return &f.end }),
 			talkSwitch("json", "print each frame as JSON in one line", func(f *talkFlags) *bool { return &f.json }),
 		},
 		run: tail,

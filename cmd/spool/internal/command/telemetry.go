@@ -67,7 +67,9 @@ func readExporters(lookup func(string) (string, bool)) (exporters, error) {
 			return exportNone
 		}
 	}
-	for _, name := range []string{"OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL"} {
+	for _, name := range []string{
+		"OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL",
+	} {
 		if value := get(name); value != "" && value != "http/protobuf" {
 			problems = append(problems, usagef("%s: %q must be http/protobuf", name, value))
 		}

@@ -149,8 +149,10 @@ func TestExportToOTLP(t *testing.T) {
 	t.Parallel()
 
 	c := collect(t)
-	p := startWith(t, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + c.URL, "OTEL_SERVICE_NAME=agents"}, t.TempDir(), "--log-level", "debug", "--log-format", "json", "--trace-parents", "127.0.0.1")
-	r, err := http.NewRequestWithContext(patiently(t), http.MethodPost, p.url+"/api/agent/run", strings.NewReader(`{"threadId":"t1","prompt":"MARKprompt"}`))
+	p := startWith(t, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + c.URL, "OTEL_SERVICE_NAME=agents"}, t.TempDir(),
+		"--log-level", "debug", "--log-format", "json", "--trace-parents", "127.0.0.1")
+	r, err := http.NewRequestWithContext(patiently(t), http.MethodPost, p.url+"/api/agent/run",
+		strings.NewReader(`{"threadId":"t1","prompt":"MARKprompt"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +234,8 @@ func TestUnreadyBeforeShutdown(t *testing.T) {
 		t.Fatal(err)
 	}
 	const unready = `"error":"shutdown: the server shuts down","code":"unavailable"}`
-	eventually(t, func() string { return p.get(t, "/readyz") }, func(got string) bool { return strings.HasSuffix(got, unready) })
+	eventually(t, func() string { return p.get(t, "/readyz") },
+		func(got string) bool { return strings.HasSuffix(got, unready) })
 	p.answered(t, `{"threadId":"t1","prompt":"hello"}`)
 	if code := p.signal(t, syscall.SIGTERM); code == exitOK {
 		t.Errorf("a second signal has not ended it at once: exit code %d", code)
@@ -250,10 +253,16 @@ func TestReadExporters(t *testing.T) {
 		"Endpoint": {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c"}, exporters{exportOTLP, exportOTLP}},
 		"Traces":   {map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://c"}, exporters{exportOTLP, exportNone}},
 		"Metrics":  {map[string]string{"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "http://c"}, exporters{exportNone, exportOTLP}},
-		"Without":  {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c", "OTEL_METRICS_EXPORTER": "none"}, exporters{exportOTLP, exportNone}},
-		"Console":  {map[string]string{"OTEL_TRACES_EXPORTER": "console"}, exporters{exportConsole, exportNone}},
-		"Named":    {map[string]string{"OTEL_TRACES_EXPORTER": "otlp"}, exporters{exportOTLP, exportNone}},
-		"Disabled": {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c", "OTEL_SDK_DISABLED": "true"}, exporters{exportNone, exportNone}},
+		"Without": {
+			map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c", "OTEL_METRICS_EXPORTER": "none"},
+			exporters{exportOTLP, exportNone},
+		},
+		"Console": {map[string]string{"OTEL_TRACES_EXPORTER": "console"}, exporters{exportConsole, exportNone}},
+		"Named":   {map[string]string{"OTEL_TRACES_EXPORTER": "otlp"}, exporters{exportOTLP, exportNone}},
+		"Disabled": {
+			map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c", "OTEL_SDK_DISABLED": "true"},
+			exporters{exportNone, exportNone},
+		},
 	} {
 		got, err := readExporters(func(name string) (string, bool) {
 			v, ok := test.env[name]

@@ -21,7 +21,9 @@ const tokensEvery = time.Second
 
 // newTokens returns the authenticator of the configuration's tokens, and the reader that reloads them
 // from the file at path. Path is empty if no file has the tokens.
-func newTokens(c *config.Config, path string, lookup func(string) (string, bool)) (access.Authenticator, *tokenFile, error) {
+func newTokens(
+	c *config.Config, path string, lookup func(string) (string, bool),
+) (access.Authenticator, *tokenFile, error) {
 	list, err := access.Tokens(tokenList(c.Tokens))
 	if err != nil || path == "" {
 		return list, nil, err

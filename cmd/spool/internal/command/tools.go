@@ -39,8 +39,12 @@ func newTools(c *config.Config, path string, egress egress.Policy) (*toolset, er
 		set.entries[t.Name] = tools
 		for i, tool := range tools {
 			_, twice := set.byName[tool.Name]
-			if other := slices.ContainsFunc(c.Tools, func(o config.Tool) bool { return o.Name == tool.Name && o.Name != t.Name }); twice || other {
-				problems = append(problems, t.Errorf("its operation %s has the name of another tool: change the prefix, or override its name", tool.Name))
+			if other := slices.ContainsFunc(c.Tools, func(o config.Tool) bool {
+				return o.Name == tool.Name && o.Name != t.Name
+			}); twice || other {
+				problems = append(problems, t.Errorf(
+					"its operation %s has the name of another tool: change the prefix, or override its name", tool.Name,
+				))
 			}
 			set.byName[tool.Name] = tool
 			if !t.Search || t.OpenAPI == nil {
@@ -56,7 +60,9 @@ func newTools(c *config.Config, path string, egress egress.Policy) (*toolset, er
 
 // toolsOf makes the tools of one entry, each with a remark for the person who starts the process. It records the
 // operations that are left out.
-func (s *toolset) toolsOf(t config.Tool, path string, egress egress.Policy) (tools []spool.Tool, remarks []string, err error) {
+func (s *toolset) toolsOf(
+	t config.Tool, path string, egress egress.Policy,
+) (tools []spool.Tool, remarks []string, err error) {
 	if t.OpenAPI == nil {
 		tool, err := newTool(t, egress)
 		if err != nil {
@@ -78,10 +84,12 @@ func (s *toolset) toolsOf(t config.Tool, path string, egress egress.Policy) (too
 		return nil, nil, o.At("document").Errorf("%s", spool.MessageOf(err))
 	}
 	source := openapi.Config{
-		Document: text, DocumentURL: link, Operations: o.Operations, Except: o.Except, Unsupported: openapi.Unsupported(o.Unsupported), BaseURL: o.BaseURL, Prefix: o.Prefix, Caller: o.Caller, Approval: t.Approval,
-		Egress: egress, Headers: t.Requests.Headers, SigningSecrets: t.Requests.SigningSecrets, Secrets: t.Requests.Secrets,
-		Timeout: t.Requests.Timeout, MaxResultBytes: t.Requests.MaxResultBytes, Retry: retryOf(t.Requests),
-		Auth: make(map[string]openapi.Credential, len(o.Auth)), Override: make(map[string]openapi.Override, len(o.Override)),
+		Document: text, DocumentURL: link, Operations: o.Operations, Except: o.Except,
+		Unsupported: openapi.Unsupported(o.Unsupported), BaseURL: o.BaseURL, Prefix: o.Prefix, Caller: o.Caller,
+		Approval: t.Approval, Egress: egress, Headers: t.Requests.Headers, SigningSecrets: t.Requests.SigningSecrets,
+		Secrets: t.Requests.Secrets, Timeout: t.Requests.Timeout, MaxResultBytes: t.Requests.MaxResultBytes,
+		Retry: retryOf(t.Requests), Auth: make(map[string]openapi.Credential, len(o.Auth)),
+		Override: make(map[string]openapi.Override, len(o.Override)),
 	}
 	for name, c := range o.Auth {
 		source.Auth[name] = openapi.Credential(c)
@@ -107,7 +115,8 @@ func (s *toolset) toolsOf(t config.Tool, path string, egress egress.Policy) (too
 	return tools, remarks, nil
 }
 
-// oneLine returns a text of a document, which is not trusted, for a terminal: it neither controls it nor turns its direction.
+// oneLine returns a text of a document, which is not trusted, for a terminal: it neither controls it nor turns its
+// direction.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsGraphic(r) {
@@ -120,7 +129,9 @@ func oneLine(text string) string {
 // sourceProblem returns an error of a source at the field that can correct it.
 func sourceProblem(o *config.OpenAPI, text string) error {
 	text = oneLine(text)
-	for start, field := range map[string]string{"the document ": "document", "Auth: ": "auth", "Override: ": "override", "Except: ": "except"} {
+	for start, field := range map[string]string{
+		"the document ": "document", "Auth: ": "auth", "Override: ": "override", "Except: ": "except",
+	} {
 		if rest, ok := strings.CutPrefix(text, start); ok && !strings.HasPrefix(text, "the document has no operation") {
 			return o.At(field).Errorf("%s", rest)
 		}

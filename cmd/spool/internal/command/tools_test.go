@@ -24,7 +24,8 @@ func writeShop(t *testing.T, tools, source string) string {
 	t.Helper()
 
 	dir := t.TempDir()
-	text := "models: {m: {provider: demo}}\nagents: {a: {model: m, tools: " + tools + ", subagents: {s: {tools: [shop_list]}}}}\ntools:\n" +
+	text := "models: {m: {provider: demo}}\nagents: {a: {model: m, tools: " + tools +
+		", subagents: {s: {tools: [shop_list]}}}}\ntools:\n" +
 		"  note: {type: http, url: 'http://127.0.0.1:1/'}\n" +
 		"  shop:\n    type: openapi\n    document: shop.yaml\n" + source
 	for name, text := range map[string]string{"shop.yaml": shopDocument, "spool.yaml": text} {
@@ -43,7 +44,9 @@ func TestToolSources(t *testing.T) {
 	for tools, want := range map[string]int{"[shop]": 2, "[shop_create, note]": 2, "[note, shop]": 3} {
 		file := writeShop(t, tools, "    operations: [list, create]\n    override: {create: {approval: true}}\n"+auth)
 		got := command(nil, "check", file)
-		if got.code != exitOK || !strings.Contains(got.stdout, "tools     note, shop_list (GET /orders), shop_create (POST /orders, asks first)\n") {
+		if got.code != exitOK || !strings.Contains(
+			got.stdout, "tools     note, shop_list (GET /orders), shop_create (POST /orders, asks first)\n",
+		) {
 			t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
 		}
 		if strings.Contains(got.stdout+got.stderr, "0815") {
@@ -73,7 +76,8 @@ func TestLeftOut(t *testing.T) {
 		"operations: ['*']\n    except: ['tag:danger', create]\n":   "tools     note, shop_list (GET /orders)\n",
 	} {
 		got := command(nil, "check", writeShop(t, "[shop]", "    "+source+"    auth: {key: {token: key-0815-4711}}\n"))
-		if got.code != exitOK || !strings.Contains(got.stdout, want) || strings.Contains(got.stdout, left) != strings.Contains(source, "skip") {
+		if got.code != exitOK || !strings.Contains(got.stdout, want) ||
+			strings.Contains(got.stdout, left) != strings.Contains(source, "skip") {
 			t.Errorf("%s: exit code %d\n%s%s", source, got.code, got.stdout, got.stderr)
 		}
 	}
@@ -107,16 +111,46 @@ func TestToolSourceProblems(t *testing.T) {
 
 	const auth = "\n    auth: {key: {token: key-0815-4711}}\n"
 	for name, c := range map[string]struct{ tools, source, want string }{
-		"Unsupported": {"[shop]", "    operations: [clear]" + auth, "spool.yaml:8: tools.shop.operations: operation clear (DELETE /orders): paths./orders.delete.parameters[0]: the style form is not supported in a header; paths./orders.delete.parameters[1]: the header host cannot be an argument"},
-		"SkipNamed":   {"[shop]", "    operations: ['*', clear]\n    unsupported: skip" + auth, "spool.yaml:8: tools.shop.operations: operation clear (DELETE /orders): paths./orders.delete.parameters[0]"},
-		"NoExcept":    {"[shop]", "    operations: ['*']\n    except: [no]" + auth, `spool.yaml:9: tools.shop.except: the document has no operation "no"`},
-		"NoOperation": {"[shop]", "    operations: [no]" + auth, `spool.yaml:8: tools.shop.operations: the document has no operation "no"; there are list, create, clear`},
-		"NoSecret":    {"[shop]", "    operations: [list]\n", "spool.yaml:8: tools.shop.operations: operation list (GET /orders): paths./orders.get.security: asks for key, a token in the header X-Key: set auth.key, or that header"},
-		"NoScheme":    {"[shop]", "    operations: [list]\n    auth: {other: {token: key-0815-4711}}\n", `spool.yaml:9: tools.shop.auth: the document has no security scheme "other"; there are key`},
-		"NoOverride":  {"[shop]", "    operations: [list]\n    override: {create: {}}" + auth, `spool.yaml:9: tools.shop.override: "create" is none of the chosen operations`},
-		"NoTool":      {"[note, shop_clear]", "    operations: [list]" + auth, `spool.yaml:2: agents.a.tools[1]: there is no tool "shop_clear"`},
-		"Twice":       {"[shop, shop_list]", "    operations: [list]" + auth, `spool.yaml:2: agents.a.tools[1]: the tool "shop_list" is there twice`},
-		"SameName":    {"[shop]", "    operations: [list]\n    prefix: ''\n    override: {list: {name: note}}" + auth, "spool.yaml:5: tools.shop: its operation note has the name of another tool"},
+		"Unsupported": {
+			"[shop]", "    operations: [clear]" + auth,
+			"spool.yaml:8: tools.shop.operations: operation clear (DELETE /orders): paths./orders.delete.parameters[0]: the style form is not supported in a header; paths./orders.delete.parameters[1]: the header host cannot be an argument",
+		},
+		"SkipNamed": {
+			"[shop]", "    operations: ['*', clear]\n    unsupported: skip" + auth,
+			"spool.yaml:8: tools.shop.operations: operation clear (DELETE /orders): paths./orders.delete.parameters[0]",
+		},
+		"NoExcept": {
+			"[shop]", "    operations: ['*']\n    except: [no]" + auth,
+			`spool.yaml:9: tools.shop.except: the document has no operation "no"`,
+		},
+		"NoOperation": {
+			"[shop]", "    operations: [no]" + auth,
+			`spool.yaml:8: tools.shop.operations: the document has no operation "no"; there are list, create, clear`,
+		},
+		"NoSecret": {
+			"[shop]", "    operations: [list]\n",
+			"spool.yaml:8: tools.shop.operations: operation list (GET /orders): paths./orders.get.security: asks for key, a token in the header X-Key: set auth.key, or that header",
+		},
+		"NoScheme": {
+			"[shop]", "    operations: [list]\n    auth: {other: {token: key-0815-4711}}\n",
+			`spool.yaml:9: tools.shop.auth: the document has no security scheme "other"; there are key`,
+		},
+		"NoOverride": {
+			"[shop]", "    operations: [list]\n    override: {create: {}}" + auth,
+			`spool.yaml:9: tools.shop.override: "create" is none of the chosen operations`,
+		},
+		"NoTool": {
+			"[note, shop_clear]", "    operations: [list]" + auth,
+			`spool.yaml:2: agents.a.tools[1]: there is no tool "shop_clear"`,
+		},
+		"Twice": {
+			"[shop, shop_list]", "    operations: [list]" + auth,
+			`spool.yaml:2: agents.a.tools[1]: the tool "shop_list" is there twice`,
+		},
+		"SameName": {
+			"[shop]", "    operations: [list]\n    prefix: ''\n    override: {list: {name: note}}" + auth,
+			"spool.yaml:5: tools.shop: its operation note has the name of another tool",
+		},
 	} {
 		file := writeShop(t, c.tools, c.source)
 		got := command(nil, "check", file)
@@ -131,7 +165,8 @@ func TestToolSourceProblems(t *testing.T) {
 	if err := os.Remove(filepath.Join(filepath.Dir(file), "shop.yaml")); err != nil {
 		t.Fatal(err)
 	}
-	if got := command(nil, "check", file); got.code != 2 || !strings.Contains(got.stderr, "spool.yaml:7: tools.shop.document: open ") {
+	if got := command(nil, "check", file); got.code != 2 ||
+		!strings.Contains(got.stderr, "spool.yaml:7: tools.shop.document: open ") {
 		t.Errorf("exit code %d\n%s", got.code, got.stderr)
 	}
 }

@@ -33,7 +33,8 @@ func readTraceParents(text string) (t traceParents, err error) {
 	for item := range strings.SplitSeq(text, ",") {
 		addresses, ok := config.ParseAddresses(strings.TrimSpace(item))
 		if !ok {
-			return t, usagef(`--trace-parents: %q must be none, all, or addresses and ranges such as "127.0.0.1,10.0.0.0/8"`, text)
+			return t, usagef(`--trace-parents: %q must be none, all, or addresses and ranges such as "127.0.0.1,10.0.0.0/8"`,
+				text)
 		}
 		t.from = append(t.from, addresses)
 	}

@@ -111,13 +111,15 @@ func TestTraceParents(t *testing.T) {
 				t.Fatalf("the spans %v", spans.GetSpans())
 			}
 			if c.parent {
-				if span.SpanContext.TraceID().String() != outsideTrace || span.Parent.SpanID().String() != outsideSpan || len(span.Links) != 0 {
+				if span.SpanContext.TraceID().String() != outsideTrace || span.Parent.SpanID().String() != outsideSpan ||
+					len(span.Links) != 0 {
 					t.Errorf("the trace %s below %s, links %v", span.SpanContext.TraceID(), span.Parent.SpanID(), span.Links)
 				}
 				return
 			}
 			if span.SpanContext.TraceID().String() == outsideTrace || span.Parent.IsValid() || len(span.Links) != 1 ||
-				span.Links[0].SpanContext.TraceID().String() != outsideTrace || span.Links[0].SpanContext.SpanID().String() != outsideSpan {
+				span.Links[0].SpanContext.TraceID().String() != outsideTrace ||
+				span.Links[0].SpanContext.SpanID().String() != outsideSpan {
 				t.Errorf("the trace %s below %s, links %v", span.SpanContext.TraceID(), span.Parent.SpanID(), span.Links)
 			}
 		})

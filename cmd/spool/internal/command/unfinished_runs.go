@@ -129,13 +129,17 @@ func (s *setup) changed(agent string, was modelNames) change {
 	now, ok := s.modelNamed(was.name)
 	if !ok {
 		now, _ = s.modelNamed(s.engine.Agents[at].Model)
-		return change{what: "started with the model " + was.name + ", which is not configured", until: describe([]description{now})}
+		return change{
+			what: "started with the model " + was.name + ", which is not configured", until: describe([]description{now}),
+		}
 	}
 	before := s.before(was)
 	if before == "" {
 		return change{}
 	}
-	return change{what: "started with the model " + was.name + " when that was " + before, until: describe([]description{now})}
+	return change{
+		what: "started with the model " + was.name + " when that was " + before, until: describe([]description{now}),
+	}
 }
 
 // before returns the model that a configured name stood for, or "" if it is the same model or unknown.

@@ -43,11 +43,15 @@ func TestResumed(t *testing.T) {
 			file("demo: "+local, "assistant: {model: demo}"),
 			"started with the model demo when that was the demo model, continue with demo (qwen3 at 127.0.0.1:1)\n",
 		},
-		"NoAgent": {file("demo: {provider: demo}", "helper: {model: demo}"), "of the agent assistant, which is not configured, wait until it is\n"},
-		"Same":    {file("demo: {provider: demo}", "assistant: {model: demo}"), ""},
+		"NoAgent": {
+			file("demo: {provider: demo}", "helper: {model: demo}"),
+			"of the agent assistant, which is not configured, wait until it is\n",
+		},
+		"Same": {file("demo: {provider: demo}", "assistant: {model: demo}"), ""},
 	} {
 		got := command(nil, "check", "--config", c.config, "--data", data)
-		if got.code != exitOK || (c.want != "") != strings.Contains(got.stdout, "resume    2 runs (") || !strings.Contains(got.stdout, c.want) ||
+		if got.code != exitOK || (c.want != "") != strings.Contains(got.stdout, "resume    2 runs (") ||
+			!strings.Contains(got.stdout, c.want) ||
 			c.want != "" && !strings.Contains(got.stdout, "1 "+inState) {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -61,7 +65,8 @@ func TestResumed(t *testing.T) {
 	other := start(t, data, "--config", file("local: "+local, "assistant: {model: local}"))
 	other.signal(t, syscall.SIGKILL)
 	for _, text := range []string{other.banner, other.stderr.String()} {
-		if !strings.Contains(text, "not continue as they began") || !strings.Contains(text, "which is not configured, continue with local (qwen3 at 127.0.0.1:1)") {
+		if !strings.Contains(text, "not continue as they began") ||
+			!strings.Contains(text, "which is not configured, continue with local (qwen3 at 127.0.0.1:1)") {
 			t.Errorf("it is not said:\n%s", text)
 		}
 	}
@@ -89,7 +94,9 @@ func TestResumedWaits(t *testing.T) {
 		"waiting for a worker":                      waits,
 		"queued":                                    {Agent: "gone", State: wire.Queued, Runs: 1},
 	} {
-		if got := (&setup{}).changedRuns([]sqlite.Unfinished{u}); !slices.Equal(got, []string{"1 run (" + want + ")" + rest}) {
+		if got := (&setup{}).changedRuns([]sqlite.Unfinished{u}); !slices.Equal(
+			got, []string{"1 run (" + want + ")" + rest},
+		) {
 			t.Errorf("%q, want %s", got, want)
 		}
 	}
@@ -118,15 +125,19 @@ limits: {retry_backoff: 1h}
 	first.signal(t, syscall.SIGKILL)
 
 	const changed = "1 run (queued) started with the model local when that was qwen3, continues with local (gpt-5 at 127.0.0.1:1)\n"
-	for _, c := range []struct{ config, want string }{{file("qwen3", "1"), ""}, {file("qwen3", "2"), ""}, {file("gpt-5", "1"), changed}} {
+	for _, c := range []struct{ config, want string }{
+		{file("qwen3", "1"), ""}, {file("qwen3", "2"), ""}, {file("gpt-5", "1"), changed},
+	} {
 		got := command(nil, "check", "--config", c.config, "--data", data)
-		if got.code != exitOK || (c.want != "") != strings.Contains(got.stdout, "resume ") || !strings.Contains(got.stdout, c.want) {
+		if got.code != exitOK || (c.want != "") != strings.Contains(got.stdout, "resume ") ||
+			!strings.Contains(got.stdout, c.want) {
 			t.Errorf("%+v", got)
 		}
 	}
 	other := start(t, data, "--config", file("gpt-5", "1"))
 	other.signal(t, syscall.SIGKILL)
-	if !strings.Contains(other.banner, changed) || !strings.Contains(other.stderr.String(), "when that was qwen3, continues with local") {
+	if !strings.Contains(other.banner, changed) ||
+		!strings.Contains(other.stderr.String(), "when that was qwen3, continues with local") {
 		t.Errorf("it is not said:\n%s%s", other.banner, other.stderr.String())
 	}
 }
@@ -140,7 +151,11 @@ func TestModelBefore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := setup{engine: engine.Config{Models: map[string]spool.Model{"a": asks, "demo": demo.New(demo.Config{}), "other": spooltest.NewModel()}}}
+	s := setup{
+		engine: engine.Config{
+			Models: map[string]spool.Model{"a": asks, "demo": demo.New(demo.Config{}), "other": spooltest.NewModel()},
+		},
+	}
 	for was, want := range map[modelNames]string{
 		{"a", "gpt-5-2026-08-07", "gpt-5"}:  "",
 		{"a", "gpt-5-2026-08-07", "gpt-4"}:  "gpt-4",

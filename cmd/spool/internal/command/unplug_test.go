@@ -76,7 +76,8 @@ func unplugged(t *testing.T, p *process, database string, within time.Duration) 
 					t.Errorf("%s: %v", name, err)
 					return
 				}
-				if after, err := strconv.Atoi(got.header.Get("Retry-After")); got.status != http.StatusServiceUnavailable || err != nil || after < 1 {
+				if after, err := strconv.Atoi(got.header.Get("Retry-After")); got.status != http.StatusServiceUnavailable ||
+					err != nil || after < 1 {
 					t.Errorf("%s: %d with Retry-After %q: %s", name, got.status, got.header.Get("Retry-After"), got.body)
 				}
 				if !strings.Contains(got.body, `"code":"unavailable"`) || !strings.Contains(got.body, `"error":"`) {
@@ -94,11 +95,13 @@ func unplugged(t *testing.T, p *process, database string, within time.Duration) 
 		}
 	}
 	all.Wait()
-	if got, err := p.request(ctx, http.MethodGet, "/healthz", ""); err != nil || got.status != http.StatusOK || got.took > 2*time.Second {
+	if got, err := p.request(ctx, http.MethodGet, "/healthz", ""); err != nil || got.status != http.StatusOK ||
+		got.took > 2*time.Second {
 		t.Errorf("/healthz: %+v, %v", got, err)
 	}
 	got, err := p.request(ctx, http.MethodGet, "/readyz", "")
-	if err != nil || got.status != http.StatusServiceUnavailable || !strings.Contains(got.body, `"code":"unavailable"`) || !strings.Contains(got.body, `"store":"`) {
+	if err != nil || got.status != http.StatusServiceUnavailable || !strings.Contains(got.body, `"code":"unavailable"`) ||
+		!strings.Contains(got.body, `"store":"`) {
 		t.Errorf("/readyz: %+v, %v", got, err)
 	}
 }
@@ -183,7 +186,8 @@ func recovered(t *testing.T, p *process, f *follower, database string) {
 	for p.stateOf(t, "t9") != wire.Completed && ctx.Err() == nil {
 		<-every.C
 	}
-	if _, password := parsed(t, database); strings.Contains(p.stderr.String(), password) || strings.Contains(p.stderr.String(), "postgres://spool:") {
+	if _, password := parsed(t, database); strings.Contains(p.stderr.String(), password) ||
+		strings.Contains(p.stderr.String(), "postgres://spool:") {
 		t.Error("the log has the password, or the URL with its user")
 	}
 }

@@ -25,7 +25,8 @@ func nextBinary(t *testing.T) string {
 
 	inputs.Read(t, "backend", "cmd/spool")
 	path := filepath.Join(t.TempDir(), "spool-next")
-	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-tags", "spool_next_schema", "-o", path, "../..")
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-tags", "spool_next_schema",
+		"-o", path, "../..")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is released
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build the next version: %v\n%s", err, out)
@@ -111,7 +112,9 @@ func TestUpgrade(t *testing.T) {
 		data := t.TempDir()
 		killedUpgrade(t, next, data)
 		got := command(nil, "serve", "--listen", "127.0.0.1:0", "--data", data)
-		if got.code != exitFailure || !strings.Contains(got.stderr, "has schema 101, and this version of the program knows schema 100: use a later version") {
+		if got.code != exitFailure || !strings.Contains(
+			got.stderr, "has schema 101, and this version of the program knows schema 100: use a later version",
+		) {
 			t.Errorf("the old version: %+v", got)
 		}
 	})

@@ -25,7 +25,11 @@ func TestVersion(t *testing.T) {
 	} {
 		info := &debug.BuildInfo{Main: debug.Module{Version: c.built}}
 		if c.commit != "" {
-			info.Settings = []debug.BuildSetting{{Key: "vcs", Value: "git"}, {Key: "vcs.revision", Value: c.commit}, {Key: "vcs.modified", Value: c.modified}}
+			info.Settings = []debug.BuildSetting{
+				{Key: "vcs", Value: "git"},
+				{Key: "vcs.revision", Value: c.commit},
+				{Key: "vcs.modified", Value: c.modified},
+			}
 		}
 		if got := versionOf(info); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)

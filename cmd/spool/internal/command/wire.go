@@ -52,7 +52,8 @@ func schemaProblem(tool, text string) string {
 	} {
 		text = strings.TrimPrefix(text, prefix)
 	}
-	if strings.Contains(text, "unmarshal") || strings.Contains(text, "cannot be a JSON ") { // the error names Go types, or another field than the path
+	// the error names Go types, or another field than the path
+	if strings.Contains(text, "unmarshal") || strings.Contains(text, "cannot be a JSON ") {
 		return "a JSON Schema cannot have this value here"
 	}
 	return strings.ReplaceAll(text, "\n", "; ")

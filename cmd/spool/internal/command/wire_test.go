@@ -18,14 +18,22 @@ tools:
     parameters:
 `
 	for name, c := range map[string]struct{ parameters, want string }{
-		"NotAnObject": {"description: x\ntype: array", `FILE:9: tools.t.parameters.type: the type of a schema of arguments is "object"`},
-		"Type":        {"type: 7", `FILE:8: tools.t.parameters.type: invalid value for "type": "7"`},
+		"NotAnObject": {
+			"description: x\ntype: array", `FILE:9: tools.t.parameters.type: the type of a schema of arguments is "object"`,
+		},
+		"Type": {"type: 7", `FILE:8: tools.t.parameters.type: invalid value for "type": "7"`},
 		"InnerType": {
 			"type: object\nproperties:\n  a: {type: string}\n  b:\n    description: x\n    type: 7",
 			`FILE:13: tools.t.parameters.properties.b.type: invalid value for "type": "7"`,
 		},
-		"Property": {"type: object\nproperties:\n  a: {}\n  b: 3", "FILE:11: tools.t.parameters.properties.b: a JSON Schema cannot have this value here"},
-		"Required": {"type: object\nrequired:\n  - a\n  - 1", "FILE:11: tools.t.parameters.required[1]: a JSON Schema cannot have this value here"},
+		"Property": {
+			"type: object\nproperties:\n  a: {}\n  b: 3",
+			"FILE:11: tools.t.parameters.properties.b: a JSON Schema cannot have this value here",
+		},
+		"Required": {
+			"type: object\nrequired:\n  - a\n  - 1",
+			"FILE:11: tools.t.parameters.required[1]: a JSON Schema cannot have this value here",
+		},
 		"Pattern": {
 			"type: object\nproperties:\n  a:\n    pattern: (",
 			"FILE:11: tools.t.parameters.properties.a.pattern: pattern: error parsing regexp: missing closing ): `(`",

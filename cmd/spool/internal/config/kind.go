@@ -183,7 +183,8 @@ func most(to *int) kind {
 
 // number is a number from least to most. It sets a pointer, which stays nil without the option.
 func number(to **float64, least, most float64) kind {
-	return of(shape{kind: kindNumber, least: least, most: most}, to, func(v value) *float64 { return v.number(least, most) })
+	return of(shape{kind: kindNumber, least: least, most: most}, to,
+		func(v value) *float64 { return v.number(least, most) })
 }
 
 func duration(to *time.Duration) kind { return of(shape{kind: kindDuration}, to, value.duration) }

@@ -101,12 +101,14 @@ const maxTemperature = 2
 
 // ownFields are the fields of a request that only the engine sets.
 var ownFields = []string{
-	"model", "messages", "tools", "stream", "stream_options", "n", "max_tokens", "max_completion_tokens", "max_output_tokens", "prompt_cache_key",
+	"model", "messages", "tools", "stream", "stream_options", "n", "max_tokens", "max_completion_tokens",
+	"max_output_tokens", "prompt_cache_key",
 }
 
 // ownHeaders are the headers of a request that follow from its body and its connection.
 var ownHeaders = []string{
-	"Accept", "Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Host", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
+	"Accept", "Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Host", "Te",
+	"Trailer", "Transfer-Encoding", "Upgrade",
 }
 
 // modelOptions are the options of all models.

@@ -12,12 +12,14 @@ type Gemini struct {
 	IncludeThoughts bool
 }
 
-// geminiOwnFields are the fields of a request that only the adapter sets. The list of tools is not one of them: Google's own
-// tools are added to the agent's.
+// geminiOwnFields are the fields of a request that only the adapter sets. The list of tools is not one of them:
+// Google's own tools are added to the agent's.
 var geminiOwnFields = []string{"model", "contents", "systemInstruction", "continuationToken"}
 
 // geminiOwnSettings are the fields of generationConfig that only the adapter sets.
-var geminiOwnSettings = []string{"maxOutputTokens", "thinkingConfig", "responseMimeType", "responseJsonSchema", "responseSchema", "candidateCount"}
+var geminiOwnSettings = []string{
+	"maxOutputTokens", "thinkingConfig", "responseMimeType", "responseJsonSchema", "responseSchema", "candidateCount",
+}
 
 // geminiLevels are the levels of thinking by their words.
 var geminiLevels = map[string]string{"minimal": "MINIMAL", "low": "LOW", "medium": "MEDIUM", "high": "HIGH"}

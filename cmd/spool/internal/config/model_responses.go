@@ -15,8 +15,8 @@ type Responses struct {
 // responsesOwnFields are the fields of a request that only the adapter sets. The list of tools is not one of them: the
 // provider's own tools are added to the agent's.
 var responsesOwnFields = []string{
-	"model", "input", "instructions", "stream", "stream_options", "store", "background", "previous_response_id", "conversation", "max_output_tokens",
-	"max_tokens", "max_completion_tokens", "prompt_cache_key",
+	"model", "input", "instructions", "stream", "stream_options", "store", "background", "previous_response_id",
+	"conversation", "max_output_tokens", "max_tokens", "max_completion_tokens", "prompt_cache_key",
 }
 
 // responsesOptions are the options of a model of the provider responses.

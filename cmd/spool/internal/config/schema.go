@@ -11,8 +11,8 @@ import (
 // variablePattern matches text with an environment variable in it.
 const variablePattern = `\$\{`
 
-// Schema returns the JSON Schema (draft 7) of the configuration file, for editors. It has what the tables of the options
-// say of single values. Only [Parse] checks rules between values, such as names that refer to each other.
+// Schema returns the JSON Schema (draft 7) of the configuration file, for editors. It has what the tables of the
+// options say of single values. Only [Parse] checks rules between values, such as names that refer to each other.
 func Schema() ([]byte, error) { return schema(new(Config).sections()) }
 
 func schema(sections table) ([]byte, error) {
@@ -131,7 +131,9 @@ func textSchema(s shape) map[string]any {
 }
 
 func durationSchema() map[string]any {
-	return map[string]any{"type": "string", "pattern": `^\+?([0-9]*\.?[0-9]*(ns|us|µs|μs|ms|s|m|h))+$|` + variablePattern}
+	return map[string]any{
+		"type": "string", "pattern": `^\+?([0-9]*\.?[0-9]*(ns|us|µs|μs|ms|s|m|h))+$|` + variablePattern,
+	}
 }
 
 // orVariable allows text with an environment variable in place of a value.

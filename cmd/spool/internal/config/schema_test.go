@@ -71,7 +71,10 @@ func TestSchemaFile(t *testing.T) {
 	}
 	committed, err := os.ReadFile(schemaFile)
 	if err != nil || !bytes.Equal(committed, b) {
-		t.Errorf("spec/config.schema.json is not what the parser reads (go test ./cmd/spool/internal/config -run SchemaFile -update): %v", err)
+		t.Errorf(
+			"spec/config.schema.json is not what the parser reads (go test ./cmd/spool/internal/config -run SchemaFile -update): %v",
+			err,
+		)
 	}
 }
 
@@ -206,7 +209,8 @@ func documented(page string) func(path string) bool {
 	return func(path string) bool {
 		for _, row := range all {
 			below, all := strings.CutSuffix(row, "…")
-			if row == path || row == strings.TrimSuffix(path, "[]") || all && strings.HasPrefix(path, below) || strings.HasPrefix(path, row+".") {
+			if row == path || row == strings.TrimSuffix(path, "[]") || all && strings.HasPrefix(path, below) ||
+				strings.HasPrefix(path, row+".") {
 				return true
 			}
 		}

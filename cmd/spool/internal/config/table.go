@@ -72,8 +72,8 @@ func variantWords(all []variant) []string {
 	return words
 }
 
-// readVariant reads the options of the variant with the word, from the values of an entry. Unused describes an option that
-// only other variants have.
+// readVariant reads the options of the variant with the word, from the values of an entry. Unused describes an option
+// that only other variants have.
 func (v value) readVariant(f map[string]value, all []variant, word, unused string) {
 	i := slices.Index(variantWords(all), word)
 	if i < 0 {

@@ -79,7 +79,8 @@ func toolForms(t *Tool, o *OpenAPI) []variant {
 // toolOptions are the options of all tools.
 func toolOptions() table {
 	t := new(Tool)
-	return slices.Concat(table{toolForm(t)}, merged(toolForms(t, new(OpenAPI))), t.Requests.options(), commonToolOptions(t))
+	return slices.Concat(table{toolForm(t)}, merged(toolForms(t, new(OpenAPI))), t.Requests.options(),
+		commonToolOptions(t))
 }
 
 func toolForm(t *Tool) option {
@@ -152,7 +153,8 @@ func secretsOf(text string, used []string) (secrets []string) {
 	}
 	password, _ := u.User.Password()
 	for _, value := range used {
-		if value != "" && (value == password || strings.Contains(u.RawQuery, value) || slices.Contains(slices.Concat(valuesOf(u.Query())...), value)) {
+		if value != "" && (value == password || strings.Contains(u.RawQuery, value) ||
+			slices.Contains(slices.Concat(valuesOf(u.Query())...), value)) {
 			secrets = append(secrets, value)
 		}
 	}

@@ -70,7 +70,8 @@ func (l *load) newAttempt(m *measure, due time.Time) *attempt {
 func (a *attempt) run(ctx context.Context) {
 	c := a.l.c
 	result, err := c.Server.Run(ctx, client.RunRequest{
-		ThreadID: a.thread, RunID: a.runID, Prompt: c.Prompt, StartOptions: wire.StartOptions{Agent: c.Agent}, Labels: map[string]string{label: c.Session},
+		ThreadID: a.thread, RunID: a.runID, Prompt: c.Prompt, StartOptions: wire.StartOptions{Agent: c.Agent},
+		Labels: map[string]string{label: c.Session},
 	})
 	answered := time.Now()
 	switch {

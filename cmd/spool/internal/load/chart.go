@@ -177,7 +177,8 @@ func (c *chart) plot(x, y scale, lines []line) {
 
 // legend writes the entry of a line, and returns where the next one begins.
 func (c *chart) legend(x, y float64, class, mark, name string) float64 {
-	c.printf(`<g class="%s"><path class="%s" d="M%.1f %.1fh26"/><circle class="%s" cx="%.1f" cy="%.1f" r="3.5"/></g>`, class, mark, x, y-4, mark, x+13, y-4)
+	c.printf(`<g class="%s"><path class="%s" d="M%.1f %.1fh26"/><circle class="%s" cx="%.1f" cy="%.1f" r="3.5"/></g>`,
+		class, mark, x, y-4, mark, x+13, y-4)
 	c.text(x+33, y, "small", name)
 	return x + 33 + letter*float64(len(name)) + 20
 }
@@ -216,8 +217,8 @@ func (s scale) at(v float64) float64 {
 	return s.from + (s.to-s.from)*math.Log(v/s.low)/math.Log(s.high/s.low)
 }
 
-// ticks returns round numbers on the axis: 1, 2 and 5 of each power of ten. A long axis has only the powers, and a short
-// one equal steps.
+// ticks returns round numbers on the axis: 1, 2 and 5 of each power of ten. A long axis has only the powers, and a
+// short one equal steps.
 func (s scale) ticks() []float64 {
 	fine := s.decades(1, 2, 5)
 	switch {

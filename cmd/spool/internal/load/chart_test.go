@@ -21,12 +21,25 @@ var update = flag.Bool("update", false, "draw docs/images/load.svg again")
 func pageReport() *Report {
 	of := func(p50, p99 float64) Latency { return Latency{Count: 1, P50: p50, P99: p99} }
 	return &Report{
-		Command: Command{Server: "http://127.0.0.1:8080"}, HeldPerSecond: 20, Saturation: "25.5 of 50 runs per second ended, less than 90 %",
+		Command: Command{Server: "http://127.0.0.1:8080"}, HeldPerSecond: 20,
+		Saturation: "25.5 of 50 runs per second ended, less than 90 %",
 		Rungs: []Rung{
-			{OfferedPerSecond: 5, AchievedPerSecond: 4.9, Start: of(9.99, 80), FirstToken: of(141, 621), WholeRun: of(1264, 1368), StopToEnd: of(30.3, 67.3)},
-			{OfferedPerSecond: 10, AchievedPerSecond: 9.8, Start: of(16.2, 167), FirstToken: of(144, 459), WholeRun: of(1234, 1582), StopToEnd: of(41.8, 122)},
-			{OfferedPerSecond: 20, AchievedPerSecond: 20, Start: of(11.7, 90.2), FirstToken: of(148, 346), WholeRun: of(1237, 1413), StopToEnd: of(79, 436)},
-			{OfferedPerSecond: 50, AchievedPerSecond: 25.5, Start: of(22.7, 191), FirstToken: of(5775, 10322), WholeRun: of(6562, 10912), StopToEnd: of(125, 440)},
+			{
+				OfferedPerSecond: 5, AchievedPerSecond: 4.9, Start: of(9.99, 80), FirstToken: of(141, 621),
+				WholeRun: of(1264, 1368), StopToEnd: of(30.3, 67.3),
+			},
+			{
+				OfferedPerSecond: 10, AchievedPerSecond: 9.8, Start: of(16.2, 167), FirstToken: of(144, 459),
+				WholeRun: of(1234, 1582), StopToEnd: of(41.8, 122),
+			},
+			{
+				OfferedPerSecond: 20, AchievedPerSecond: 20, Start: of(11.7, 90.2), FirstToken: of(148, 346),
+				WholeRun: of(1237, 1413), StopToEnd: of(79, 436),
+			},
+			{
+				OfferedPerSecond: 50, AchievedPerSecond: 25.5, Start: of(22.7, 191), FirstToken: of(5775, 10322),
+				WholeRun: of(6562, 10912), StopToEnd: of(125, 440),
+			},
 		},
 	}
 }
@@ -166,9 +179,10 @@ func TestChartShowsValues(t *testing.T) {
 			for i := range r.Rungs {
 				g := &r.Rungs[i]
 				for what, v := range map[string]float64{
-					"start p50": g.Start.P50, "start p99": g.Start.P99, "first token p50": g.FirstToken.P50, "first token p99": g.FirstToken.P99,
-					"whole run p50": g.WholeRun.P50, "whole run p99": g.WholeRun.P99, "stop to end p50": g.StopToEnd.P50, "stop to end p99": g.StopToEnd.P99,
-					"offered": g.OfferedPerSecond, "ended": g.AchievedPerSecond,
+					"start p50": g.Start.P50, "start p99": g.Start.P99, "first token p50": g.FirstToken.P50,
+					"first token p99": g.FirstToken.P99, "whole run p50": g.WholeRun.P50, "whole run p99": g.WholeRun.P99,
+					"stop to end p50": g.StopToEnd.P50, "stop to end p99": g.StopToEnd.P99, "offered": g.OfferedPerSecond,
+					"ended": g.AchievedPerSecond,
 				} {
 					want[what] = append(want[what], g.OfferedPerSecond, v)
 				}

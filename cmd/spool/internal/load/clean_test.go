@@ -31,7 +31,8 @@ func TestServerDies(t *testing.T) {
 		}
 		for _, want := range []string{
 			"The load ended early: the server does not answer any more: the server cannot be reached.",
-			fmt.Sprintf("%d are left, with the label spool-load=s. To delete them: spool load --remove s http://server\n", r.Threads.Left),
+			fmt.Sprintf("%d are left, with the label spool-load=s. To delete them: spool load --remove s http://server\n",
+				r.Threads.Left),
 		} {
 			if !strings.Contains(b.String(), want) {
 				t.Errorf("the report lacks %q:\n%s", want, &b)
@@ -42,7 +43,8 @@ func TestServerDies(t *testing.T) {
 		}
 
 		f.dies = 0
-		if threads, err := Remove(t.Context(), f, "s", nil); err != nil || threads.Left != 0 || threads.Deleted != r.Threads.Left || len(f.runs) != 0 {
+		if threads, err := Remove(t.Context(), f, "s", nil); err != nil || threads.Left != 0 ||
+			threads.Deleted != r.Threads.Left || len(f.runs) != 0 {
 			t.Errorf("%+v, %v, and the server has %d", threads, err, len(f.runs))
 		}
 	})
@@ -59,7 +61,8 @@ func TestServerDiesEarly(t *testing.T) {
 		c := f.config(10)
 		c.WarmUp, c.Drain = time.Second, time.Second
 		r, err := Run(t.Context(), c)
-		if took := time.Since(f.began); err == nil || !r.Lost || !strings.Contains(err.Error(), "no run of the warm-up succeeded") || took > 15*time.Second {
+		if took := time.Since(f.began); err == nil || !r.Lost ||
+			!strings.Contains(err.Error(), "no run of the warm-up succeeded") || took > 15*time.Second {
 			t.Errorf("%v, %+v, after %s", err, r.Threads, took)
 		}
 	})
@@ -73,7 +76,8 @@ func TestServerRestarts(t *testing.T) {
 		f := newFake(1000, 10*time.Millisecond)
 		f.dies, f.back = 15*time.Second, 25*time.Second
 		r := measured(t, t.Context(), f.config(10, 20, 30))
-		if r.Lost || r.Cut != "" || len(r.Rungs) != 2 || !strings.Contains(r.Saturation, "failed") || r.Threads.Left != 0 || len(f.runs) != 0 {
+		if r.Lost || r.Cut != "" || len(r.Rungs) != 2 || !strings.Contains(r.Saturation, "failed") || r.Threads.Left != 0 ||
+			len(f.runs) != 0 {
 			t.Errorf("lost %v, %d rungs, saturation %q, threads %+v", r.Lost, len(r.Rungs), r.Saturation, r.Threads)
 		}
 	})
@@ -130,7 +134,8 @@ func TestCleanIsInterrupted(t *testing.T) {
 				c.Leave = leave
 				stop(cancel, leave)
 				r := measured(t, ctx, c)
-				if took := time.Since(f.began); took > 41*time.Second || r.Threads.Left == 0 || r.Threads.Left != len(f.runs) || (name != "Both") != (r.Threads.Deleted > 0) {
+				if took := time.Since(f.began); took > 41*time.Second || r.Threads.Left == 0 || r.Threads.Left != len(f.runs) ||
+					(name != "Both") != (r.Threads.Deleted > 0) {
 					t.Errorf("threads %+v of %d after %s", r.Threads, len(f.runs), took)
 				}
 				cancel()

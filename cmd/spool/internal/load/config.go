@@ -86,7 +86,8 @@ func (c Config) Check() error {
 	refuse(c.MaxP99 <= 0, "the limit of p99 must be a time")
 	refuse(c.Watchers < 1, "a run needs a watcher, which measures it")
 	refuse(c.InFlight < 1, "a run must be allowed in progress")
-	refuse(c.InFlight*c.Watchers > MaxClients, "%d runs in progress with %d watchers each are more than %d clients", c.InFlight, c.Watchers, MaxClients)
+	refuse(c.InFlight*c.Watchers > MaxClients, "%d runs in progress with %d watchers each are more than %d clients",
+		c.InFlight, c.Watchers, MaxClients)
 	refuse(!isShare(c.Stops), "the share of stops must be from 0 to 1")
 	refuse(!isShare(c.Resumes), "the share of resumes must be from 0 to 1")
 	refuse(c.Prompt == "", "the prompt is empty")

@@ -54,14 +54,16 @@ type fakeRun struct {
 }
 
 func newFake(slots int, takes time.Duration) *fake {
-	return &fake{slots: make(chan struct{}, slots), takes: takes, began: time.Now(), runs: make(map[spool.ThreadID]*fakeRun)}
+	return &fake{
+		slots: make(chan struct{}, slots), takes: takes, began: time.Now(), runs: make(map[spool.ThreadID]*fakeRun),
+	}
 }
 
 // config returns the configuration of a short load on the server.
 func (f *fake) config(ladder ...float64) Config {
 	return Config{
-		Server: f, Session: "s", Ladder: ladder, Drain: 5 * time.Second, InFlight: 1000, MaxDuration: time.Minute, MaxP99: 5 * time.Second,
-		Prompt: "Hello.", Step: 10 * time.Second, Watchers: 1,
+		Server: f, Session: "s", Ladder: ladder, Drain: 5 * time.Second, InFlight: 1000, MaxDuration: time.Minute,
+		MaxP99: 5 * time.Second, Prompt: "Hello.", Step: 10 * time.Second, Watchers: 1,
 	}
 }
 
@@ -78,7 +80,10 @@ func (f *fake) Ready(context.Context) error {
 		return err
 	}
 	if time.Since(f.began) < f.readyAfter {
-		return &spool.Error{Code: spool.Unavailable, Message: "worker: no worker runs", Err: &client.ResponseError{Status: http.StatusServiceUnavailable}}
+		return &spool.Error{
+			Code: spool.Unavailable, Message: "worker: no worker runs",
+			Err: &client.ResponseError{Status: http.StatusServiceUnavailable},
+		}
 	}
 	return nil
 }
@@ -136,7 +141,8 @@ func (f *fake) execute(r *fakeRun) {
 	f.emit(r, r.item(wire.ItemTextEnd, wire.Block{MessageID: "b1"}))
 	if f.fails {
 		f.emit(r, r.item(wire.ItemRunError, wire.StreamFailed{Status: wire.SegmentError, Error: "the model is away"}))
-		f.emit(r, r.entry(wire.EntryRunEnded, wire.RunEnded{RunID: r.id, StreamID: r.stream(), Segment: 1, Status: wire.SegmentError, Error: "the model is away"}))
+		f.emit(r, r.entry(wire.EntryRunEnded,
+			wire.RunEnded{RunID: r.id, StreamID: r.stream(), Segment: 1, Status: wire.SegmentError, Error: "the model is away"}))
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		r.over = true
@@ -254,7 +260,9 @@ func (f *fake) Stop(_ context.Context, thread spool.ThreadID, _ spool.RunID) (wi
 }
 
 func (f *fake) Snapshot(context.Context, spool.ThreadID, wire.SnapshotOptions) (*wire.Snapshot, error) {
-	return &wire.Snapshot{Messages: []spool.Message{{Role: spool.RoleAssistant, Content: spool.TextContent(strings.Join(words, ""))}}}, nil
+	return &wire.Snapshot{
+		Messages: []spool.Message{{Role: spool.RoleAssistant, Content: spool.TextContent(strings.Join(words, ""))}},
+	}, nil
 }
 
 // Threads returns all threads that are left.

@@ -55,7 +55,8 @@ func (r *Rung) saturation(maxP99 time.Duration) string {
 	case failed > 0 && float64(failed) > heldErrors*float64(r.Arrivals):
 		return fmt.Sprintf("%d of %d runs failed, most of them with %q", failed, r.Arrivals, mostFrequent(r.Errors))
 	case r.AchievedPerSecond < heldShare*r.OfferedPerSecond:
-		return fmt.Sprintf("%s of %s runs per second ended, less than %.0f %%", rate(r.AchievedPerSecond), rate(r.OfferedPerSecond), 100*heldShare)
+		return fmt.Sprintf("%s of %s runs per second ended, less than %.0f %%", rate(r.AchievedPerSecond),
+			rate(r.OfferedPerSecond), 100*heldShare)
 	}
 	for _, m := range []struct {
 		what string

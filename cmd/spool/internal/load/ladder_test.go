@@ -25,17 +25,21 @@ func TestSaturation(t *testing.T) {
 	t.Parallel()
 
 	good := Rung{
-		OfferedPerSecond: 100, AchievedPerSecond: 95, Arrivals: 1000, Start: Latency{Count: 1000, P99: 20}, FirstToken: Latency{Count: 1000, P99: 900},
+		OfferedPerSecond: 100, AchievedPerSecond: 95, Arrivals: 1000, Start: Latency{Count: 1000, P99: 20},
+		FirstToken: Latency{Count: 1000, P99: 900},
 	}
 	for name, each := range map[string]struct {
 		change func(r *Rung)
 		want   string
 	}{
-		"held":                  {func(*Rung) {}, ""},
-		"slower ends":           {func(r *Rung) { r.AchievedPerSecond = 89.9 }, "89.9 of 100 runs per second ended"},
-		"just enough ends":      {func(r *Rung) { r.AchievedPerSecond = 90 }, ""},
-		"a few errors":          {func(r *Rung) { r.Errors = map[string]int{"start: 503 unavailable": 10} }, ""},
-		"errors":                {func(r *Rung) { r.Errors = map[string]int{"start: 429 limit": 9, "run: failed": 2} }, `11 of 1000 runs failed, most of them with "start: 429 limit"`},
+		"held":             {func(*Rung) {}, ""},
+		"slower ends":      {func(r *Rung) { r.AchievedPerSecond = 89.9 }, "89.9 of 100 runs per second ended"},
+		"just enough ends": {func(r *Rung) { r.AchievedPerSecond = 90 }, ""},
+		"a few errors":     {func(r *Rung) { r.Errors = map[string]int{"start: 503 unavailable": 10} }, ""},
+		"errors": {
+			func(r *Rung) { r.Errors = map[string]int{"start: 429 limit": 9, "run: failed": 2} },
+			`11 of 1000 runs failed, most of them with "start: 429 limit"`,
+		},
 		"slow starts":           {func(r *Rung) { r.Start.P99 = 1001 }, "the 99th percentile of the start is 1001 ms"},
 		"slow first tokens":     {func(r *Rung) { r.FirstToken.P99 = 1001 }, "of the first token"},
 		"a slow run is allowed": {func(r *Rung) { r.WholeRun = Latency{Count: 1, P99: 60_000} }, ""},

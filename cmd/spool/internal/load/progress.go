@@ -112,6 +112,7 @@ func doneText(s Status) string {
 	case s.Done.Saturation != "":
 		end = "saturated"
 	}
-	return fmt.Sprintf("%d of %d, %s/s: %s, %s/s ended, first token p50 %s ms, p99 %s ms", s.Rung, s.Rungs, rate(s.Rate), end,
+	return fmt.Sprintf("%d of %d, %s/s: %s, %s/s ended, first token p50 %s ms, p99 %s ms", s.Rung, s.Rungs, rate(s.Rate),
+		end,
 		rate(s.Done.AchievedPerSecond), number(s.Done.FirstToken.P50), number(s.Done.FirstToken.P99))
 }

@@ -11,9 +11,15 @@ func TestProgress(t *testing.T) {
 	t.Parallel()
 
 	rung := func(elapsed time.Duration) Status {
-		return Status{Phase: PhaseRung, Rung: 2, Rungs: 5, Rate: 10, Elapsed: elapsed, Of: 10 * time.Second, Sent: 40, Ended: 30, Failed: 1, Watchers: 9}
+		return Status{
+			Phase: PhaseRung, Rung: 2, Rungs: 5, Rate: 10, Elapsed: elapsed, Of: 10 * time.Second, Sent: 40, Ended: 30,
+			Failed: 1, Watchers: 9,
+		}
 	}
-	done := Status{Phase: PhaseDone, Rung: 2, Rungs: 5, Rate: 10, Done: &Rung{AchievedPerSecond: 9.96, FirstToken: Latency{P50: 4.2, P99: 123.4}}}
+	done := Status{
+		Phase: PhaseDone, Rung: 2, Rungs: 5, Rate: 10,
+		Done: &Rung{AchievedPerSecond: 9.96, FirstToken: Latency{P50: 4.2, P99: 123.4}},
+	}
 
 	// Lines come every five seconds, and for each new phase.
 	synctest.Test(t, func(t *testing.T) {
@@ -43,7 +49,8 @@ func TestProgress(t *testing.T) {
 	half := "\r[############............] 2 of 5, 10/s: 40 started, 30 ended, 1 failed, 9 watchers"
 	full := "\r[########################] 2 of 5, 10/s: 40 started, 30 ended, 1 failed, 9 watchers, waiting for the rest"
 	blank := func(text string) string { return "\r" + strings.Repeat(" ", len(text)-1) + "\r" }
-	want := half + blank(half) + "2 of 5, 10/s: held, 10/s ended, first token p50 4.20 ms, p99 123 ms\n" + full + blank(full)
+	want := half + blank(half) + "2 of 5, 10/s: held, 10/s ended, first token p50 4.20 ms, p99 123 ms\n" +
+		full + blank(full)
 	if b.String() != want {
 		t.Errorf("got\n%q\nwant\n%q", b.String(), want)
 	}

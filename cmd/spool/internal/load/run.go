@@ -41,8 +41,8 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 		return nil, err
 	}
 	r := &Report{StartedAt: time.Now().UTC(), Command: Command{
-		Session: c.Session, Ladder: c.Ladder, Step: c.Step.Seconds(), Watchers: c.Watchers, Stops: c.Stops, Resumes: c.Resumes,
-		Agent: c.Agent, Prompt: c.Prompt,
+		Session: c.Session, Ladder: c.Ladder, Step: c.Step.Seconds(), Watchers: c.Watchers, Stops: c.Stops,
+		Resumes: c.Resumes, Agent: c.Agent, Prompt: c.Prompt,
 	}}
 	err := l.climb(ctx, r)
 	r.Seconds = time.Since(r.StartedAt).Seconds()

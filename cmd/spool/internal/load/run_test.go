@@ -23,17 +23,22 @@ func TestLadderEndsAtSaturation(t *testing.T) {
 		c.Stops, c.Resumes, c.Watchers = 0.1, 0.5, 2
 		r := measured(t, t.Context(), c)
 
-		if len(r.Rungs) != 3 || r.HeldPerSecond != 9 || !strings.Contains(r.Saturation, "of 15 runs per second ended") || r.Cut != "" {
+		if len(r.Rungs) != 3 || r.HeldPerSecond != 9 ||
+			!strings.Contains(r.Saturation, "of 15 runs per second ended") || r.Cut != "" {
 			t.Fatalf("%d rungs, held %v, saturation %q, cut %q", len(r.Rungs), r.HeldPerSecond, r.Saturation, r.Cut)
 		}
 		held := r.Rungs[1]
-		if held.Arrivals != 90 || held.Accepted != 90 || held.Ended != 90 || held.Unfinished != 0 || held.Stopped != 9 || held.StopToEnd.Count != 9 {
-			t.Errorf("arrivals %d, accepted %d, ended %d, unfinished %d, stopped %d", held.Arrivals, held.Accepted, held.Ended, held.Unfinished, held.Stopped)
+		if held.Arrivals != 90 || held.Accepted != 90 || held.Ended != 90 || held.Unfinished != 0 || held.Stopped != 9 ||
+			held.StopToEnd.Count != 9 {
+			t.Errorf("arrivals %d, accepted %d, ended %d, unfinished %d, stopped %d", held.Arrivals, held.Accepted, held.Ended,
+				held.Unfinished, held.Stopped)
 		}
-		if held.WholeRun.Count != 81 || held.WholeRun.P50 < 999 || held.WholeRun.P50 > 1001 || held.FirstToken.Count != 90 || held.FirstToken.P99 > 1 {
+		if held.WholeRun.Count != 81 || held.WholeRun.P50 < 999 || held.WholeRun.P50 > 1001 || held.FirstToken.Count != 90 ||
+			held.FirstToken.P99 > 1 {
 			t.Errorf("whole run %+v, first token %+v", held.WholeRun, held.FirstToken)
 		}
-		if w := held.Watchers; w.Gaps+w.Repeats+w.TextsWrong != 0 || w.TextsChecked != 8 || w.Resumed != 90 || w.Most < 16 || w.Frames < 1500 {
+		if w := held.Watchers; w.Gaps+w.Repeats+w.TextsWrong != 0 || w.TextsChecked != 8 || w.Resumed != 90 || w.Most < 16 ||
+			w.Frames < 1500 {
 			t.Errorf("watchers %+v", w)
 		}
 		// Of 15 a second, 10 can end, and a tenth of them end at once.
@@ -110,10 +115,12 @@ func TestFaultsAreFound(t *testing.T) {
 		damage               func([]wire.Frame) []wire.Frame
 		gaps, repeats, wrong int
 	}{
-		"nothing":                {nil, 0, 0, 0},
-		"a missing entry":        {without(func(i int, _ wire.Frame) bool { return i == 0 }), 1, 0, 0},
-		"a missing first item":   {without(func(i int, _ wire.Frame) bool { return i == 1 }), 1, 0, 0},
-		"a missing last item":    {without(func(_ int, f wire.Frame) bool { return f.Item != nil && f.Item.Type.End() }), 1, 0, 0},
+		"nothing":              {nil, 0, 0, 0},
+		"a missing entry":      {without(func(i int, _ wire.Frame) bool { return i == 0 }), 1, 0, 0},
+		"a missing first item": {without(func(i int, _ wire.Frame) bool { return i == 1 }), 1, 0, 0},
+		"a missing last item": {
+			without(func(_ int, f wire.Frame) bool { return f.Item != nil && f.Item.Type.End() }), 1, 0, 0,
+		},
 		"a missing piece":        {without(func(i int, _ wire.Frame) bool { return i == 4 }), 0, 0, 1},
 		"an entry comes twice":   {twice(0), 0, 1, 0},
 		"an item comes twice":    {twice(2), 0, 1, 0},
@@ -165,10 +172,12 @@ func TestErrorsAreCounted(t *testing.T) {
 		r := measured(t, t.Context(), f.config(10, 20))
 
 		g := r.Rungs[0]
-		if g.Errors["start: 429 limit"] != 20 || g.Errors["start: 503 unavailable"] != 10 || len(g.Errors) != 2 || g.Accepted != 70 || g.Ended != 70 {
+		if g.Errors["start: 429 limit"] != 20 || g.Errors["start: 503 unavailable"] != 10 || len(g.Errors) != 2 ||
+			g.Accepted != 70 || g.Ended != 70 {
 			t.Errorf("accepted %d, ended %d, errors %v", g.Accepted, g.Ended, g.Errors)
 		}
-		if len(r.Rungs) != 1 || !strings.Contains(r.Saturation, "30 of 100 runs failed") || !strings.Contains(r.hint(), "limits.starts_per_minute") {
+		if len(r.Rungs) != 1 || !strings.Contains(r.Saturation, "30 of 100 runs failed") ||
+			!strings.Contains(r.hint(), "limits.starts_per_minute") {
 			t.Errorf("%d rungs, saturation %q, hint %q", len(r.Rungs), r.Saturation, r.hint())
 		}
 		if r.Threads.Made != 70 || r.Threads.Deleted != 70 {
@@ -256,8 +265,10 @@ func TestTimeIsOver(t *testing.T) {
 		if took := time.Since(began); took > 16*time.Second {
 			t.Errorf("it took %s", took)
 		}
-		if r.Cut != cutByTime || len(r.Rungs) != 2 || r.HeldPerSecond != 1 || r.Threads.Left != len(f.runs) || len(f.runs) < 15 {
-			t.Errorf("cut %q, %d rungs, held %v, threads %+v of %d", r.Cut, len(r.Rungs), r.HeldPerSecond, r.Threads, len(f.runs))
+		if r.Cut != cutByTime || len(r.Rungs) != 2 || r.HeldPerSecond != 1 || r.Threads.Left != len(f.runs) ||
+			len(f.runs) < 15 {
+			t.Errorf("cut %q, %d rungs, held %v, threads %+v of %d", r.Cut, len(r.Rungs), r.HeldPerSecond, r.Threads,
+				len(f.runs))
 		}
 	})
 }
@@ -273,7 +284,8 @@ func TestUnfinished(t *testing.T) {
 
 		g := r.Rungs[0]
 		if g.Unfinished != 10 || g.Ended != 0 || g.Saturation == "" || f.stops < 10 || len(f.runs) != 0 {
-			t.Errorf("unfinished %d, ended %d, saturation %q, stops %d, %d threads are left", g.Unfinished, g.Ended, g.Saturation, f.stops, len(f.runs))
+			t.Errorf("unfinished %d, ended %d, saturation %q, stops %d, %d threads are left", g.Unfinished, g.Ended,
+				g.Saturation, f.stops, len(f.runs))
 		}
 	})
 }

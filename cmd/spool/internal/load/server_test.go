@@ -74,8 +74,9 @@ func plain(h http.Handler) http.Handler { return h }
 // short is a load of a second and a half.
 func short(c *client.Client) load.Config {
 	return load.Config{
-		Server: c, Session: "test", Ladder: []float64{20, 40}, Step: 750 * time.Millisecond, Drain: 20 * time.Second, InFlight: 500,
-		MaxDuration: time.Minute, MaxP99: time.Minute, Prompt: "one two three four five six seven eight nine ten", Watchers: 2, Stops: 0.2, Resumes: 0.5,
+		Server: c, Session: "test", Ladder: []float64{20, 40}, Step: 750 * time.Millisecond, Drain: 20 * time.Second,
+		InFlight: 500, MaxDuration: time.Minute, MaxP99: time.Minute,
+		Prompt: "one two three four five six seven eight nine ten", Watchers: 2, Stops: 0.2, Resumes: 0.5,
 	}
 }
 
@@ -113,14 +114,17 @@ func TestRealServer(t *testing.T) {
 	var ended, halted, accepted int
 	for _, g := range r.Rungs {
 		ended, halted, accepted = ended+g.Ended, halted+g.Stopped, accepted+g.Accepted
-		if len(g.Errors) > 0 || g.Unfinished > 0 || int(g.Start.Count) != g.Accepted || int(g.WholeRun.Count) != g.Ended-g.Stopped {
-			t.Errorf("errors %v, unfinished %d, starts %d of %d, whole runs %d of %d", g.Errors, g.Unfinished, g.Start.Count, g.Accepted, g.WholeRun.Count, g.Ended-g.Stopped)
+		if len(g.Errors) > 0 || g.Unfinished > 0 || int(g.Start.Count) != g.Accepted ||
+			int(g.WholeRun.Count) != g.Ended-g.Stopped {
+			t.Errorf("errors %v, unfinished %d, starts %d of %d, whole runs %d of %d", g.Errors, g.Unfinished, g.Start.Count,
+				g.Accepted, g.WholeRun.Count, g.Ended-g.Stopped)
 		}
 		if w := g.Watchers; w.Frames < int64(2*10*g.Ended) || w.Resumed == 0 || w.Most < 2 || w.TextsChecked == 0 {
 			t.Errorf("watchers %+v", w)
 		}
 	}
-	if runs != accepted || threads != accepted || accepted != r.Threads.Made || accepted < 15 || completed != ended-halted || stopped != halted {
+	if runs != accepted || threads != accepted || accepted != r.Threads.Made || accepted < 15 ||
+		completed != ended-halted || stopped != halted {
 		t.Errorf("the server has %d runs (%d completed, %d stopped) and %d threads; the report has %d (%d ended, %d of them stopped) and %+v",
 			runs, completed, stopped, threads, accepted, ended, halted, r.Threads)
 	}
@@ -133,7 +137,9 @@ func TestRealServer(t *testing.T) {
 	if r, err = load.Run(t.Context(), o); err != nil || r.Threads.Made != 15 || r.Threads.Deleted != 15 {
 		t.Fatalf("%v, threads %+v", err, r.Threads)
 	}
-	for thread, err := range c.Threads(t.Context(), client.ThreadFilter{Labels: map[string]string{"spool-load": "again"}}) {
+	for thread, err := range c.Threads(
+		t.Context(), client.ThreadFilter{Labels: map[string]string{"spool-load": "again"}},
+	) {
 		t.Errorf("the thread %s is left, %v", thread.ID, err)
 	}
 }
@@ -202,11 +208,13 @@ func TestRefusalsOverHTTP(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := r.Rungs[0]
-	if g.Errors["start: 429 limit"] != 10 || g.Errors["start: 503 unavailable"] != 10 || len(g.Errors) != 2 || g.Accepted != 10 || g.Ended != 10 {
+	if g.Errors["start: 429 limit"] != 10 || g.Errors["start: 503 unavailable"] != 10 || len(g.Errors) != 2 ||
+		g.Accepted != 10 || g.Ended != 10 {
 		t.Errorf("accepted %d, ended %d, errors %v", g.Accepted, g.Ended, g.Errors)
 	}
 	var b strings.Builder
-	if err := r.WriteText(&b); err != nil || !strings.Contains(b.String(), "10  start: 429 limit") || !strings.Contains(r.Saturation, "20 of 30 runs failed") {
+	if err := r.WriteText(&b); err != nil || !strings.Contains(b.String(), "10  start: 429 limit") ||
+		!strings.Contains(r.Saturation, "20 of 30 runs failed") {
 		t.Errorf("%v, saturation %q:\n%s", err, r.Saturation, &b)
 	}
 }

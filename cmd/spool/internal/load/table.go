@@ -49,8 +49,10 @@ func (r *Report) writeRungs(b *strings.Builder) {
 		for _, n := range g.Errors {
 			failed += n
 		}
-		lines = append(lines, fmt.Sprintf("%s\t%s\t%d\t%d\t%d\t%d\t%d\t%.0f\t%d\t%d\t%d", rate(g.OfferedPerSecond), rate(g.AchievedPerSecond), g.Arrivals,
-			g.Stopped, g.Unfinished, failed, g.Watchers.Most, g.Watchers.FramesPerSecond, g.Watchers.Resumed, g.Watchers.Gaps, g.Watchers.Repeats))
+		lines = append(lines, fmt.Sprintf("%s\t%s\t%d\t%d\t%d\t%d\t%d\t%.0f\t%d\t%d\t%d", rate(g.OfferedPerSecond),
+			rate(g.AchievedPerSecond), g.Arrivals,
+			g.Stopped, g.Unfinished, failed, g.Watchers.Most, g.Watchers.FramesPerSecond, g.Watchers.Resumed, g.Watchers.Gaps,
+			g.Watchers.Repeats))
 	}
 	rows(b, lines)
 	checked, wrong := 0, 0
@@ -65,7 +67,8 @@ func (r *Report) writeLatencies(b *strings.Builder) {
 	for _, m := range measures {
 		for i := range r.Rungs {
 			if d := m.of(&r.Rungs[i]); d.Count > 0 {
-				lines = append(lines, fmt.Sprintf("%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s", rate(r.Rungs[i].OfferedPerSecond), m.name, d.Count,
+				lines = append(lines, fmt.Sprintf("%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s", rate(r.Rungs[i].OfferedPerSecond), m.name,
+					d.Count,
 					number(d.P50), number(d.P90), number(d.P99), number(d.P999), number(d.Max)))
 			}
 		}
@@ -109,9 +112,11 @@ func (r *Report) writeConclusion(b *strings.Builder) {
 func (r *Report) verdict() string {
 	switch {
 	case r.Saturation != "" && r.HeldPerSecond > 0:
-		return fmt.Sprintf("Held %s runs per second. Saturated at %s: %s.", rate(r.HeldPerSecond), rate(r.Rungs[len(r.Rungs)-1].OfferedPerSecond), r.Saturation)
+		return fmt.Sprintf("Held %s runs per second. Saturated at %s: %s.", rate(r.HeldPerSecond),
+			rate(r.Rungs[len(r.Rungs)-1].OfferedPerSecond), r.Saturation)
 	case r.Saturation != "":
-		return fmt.Sprintf("Saturated at the first rate, %s runs per second: %s.", rate(r.Rungs[0].OfferedPerSecond), r.Saturation)
+		return fmt.Sprintf("Saturated at the first rate, %s runs per second: %s.", rate(r.Rungs[0].OfferedPerSecond),
+			r.Saturation)
 	case r.HeldPerSecond > 0:
 		return fmt.Sprintf("Held %s runs per second, and was not saturated.", rate(r.HeldPerSecond))
 	default:

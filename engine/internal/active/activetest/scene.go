@@ -61,13 +61,15 @@ func New(t *testing.T, agent spool.Agent, run store.RunRow) *Scene {
 	run.Segments = max(run.Segments, 1)
 	rows := maptx.New(spool.ThreadKey{Tenant: "t", ID: "c"}, stage.Noon)
 	rows.Rows.Thread = &wire.Thread{
-		Tenant: "t", ID: "c", RunID: "r", State: run.State, Fence: 1, LeaseUntil: stage.Noon.Add(time.Minute), CreatedAt: stage.Noon,
+		Tenant: "t", ID: "c", RunID: "r", State: run.State, Fence: 1, LeaseUntil: stage.Noon.Add(time.Minute),
+		CreatedAt: stage.Noon,
 	}
 	rows.Rows.Runs = []store.RunRow{run}
 	screen, log, lease := &stage.Screen{}, slog.New(slog.DiscardHandler), &Lease{}
 	host := &active.Host{
 		Threads: &change.Threads{Store: maptx.Store{Tx: rows}, Live: screen, Log: log, Rules: thread.Rules{
-			Lease: time.Minute, ParkTTL: time.Hour, ClientToolTTL: time.Minute, Log: log, QueueOf: func(string) string { return "" },
+			Lease: time.Minute, ParkTTL: time.Hour, ClientToolTTL: time.Minute, Log: log,
+			QueueOf:    func(string) string { return "" },
 			Parameters: reg.Parameters,
 			Retry:      option.Retry{Attempts: 3, Backoff: time.Second, BackoffMax: time.Minute, AfterMax: time.Hour},
 		}},

@@ -185,7 +185,9 @@ func (a *Answer) usage() map[string]any {
 	if a.Start != nil {
 		return a.Start
 	}
-	return map[string]any{"input_tokens": 10, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 1}
+	return map[string]any{
+		"input_tokens": 10, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 1,
+	}
 }
 
 func (a *Answer) message(request Request, blocks []map[string]any, stop any, usage map[string]any) map[string]any {
@@ -206,7 +208,10 @@ func (a *Answer) message(request Request, blocks []map[string]any, stop any, usa
 // events returns the events of an answer.
 func (a *Answer) events(request Request, blocks []map[string]any) []event {
 	events := []event{
-		{"message_start", encode(map[string]any{"type": "message_start", "message": a.message(request, []map[string]any{}, nil, a.usage())})},
+		{
+			"message_start",
+			encode(map[string]any{"type": "message_start", "message": a.message(request, []map[string]any{}, nil, a.usage())}),
+		},
 		{"ping", []byte(`{"type":"ping"}`)},
 	}
 	for i, b := range blocks {
@@ -258,9 +263,13 @@ func (a *Answer) blockEvents(i int, whole map[string]any) []event {
 		}
 		deltas = append(deltas, a.pieces("input_json_delta", "partial_json", a.Blocks[i].Args)...)
 	}
-	events := []event{{"content_block_start", encode(map[string]any{"type": "content_block_start", "index": i, "content_block": started})}}
+	events := []event{
+		{"content_block_start", encode(map[string]any{"type": "content_block_start", "index": i, "content_block": started})},
+	}
 	for _, d := range deltas {
-		events = append(events, event{"content_block_delta", encode(map[string]any{"type": "content_block_delta", "index": i, "delta": d})})
+		events = append(events, event{
+			"content_block_delta", encode(map[string]any{"type": "content_block_delta", "index": i, "delta": d}),
+		})
 	}
 	if a.Blocks[i].NoEnd {
 		return events

@@ -21,7 +21,8 @@ func (s *Server) read(r *Request) string {
 		return "The request body is not valid JSON: " + err.Error()
 	}
 	for _, check := range []func(*Request, *wireRequest) string{
-		readScalars, readSystem, readMessages, readTools, readThinking, readOutput, checkCache, checkCalls, s.checkSigned, checkTurn, s.checkThoughts,
+		readScalars, readSystem, readMessages, readTools, readThinking, readOutput, checkCache, checkCalls, s.checkSigned,
+		checkTurn, s.checkThoughts,
 	} {
 		if problem := check(r, &in); problem != "" {
 			return problem
@@ -70,7 +71,9 @@ func readMessages(r *Request, in *wireRequest) string {
 		case i == 0 && m.Role != "user":
 			return `messages: first message must use the "user" role`
 		case i > 0 && in.Messages[i-1].Role == m.Role:
-			return fmt.Sprintf(`messages: roles must alternate between "user" and "assistant", but found multiple %q roles in a row`, m.Role)
+			return fmt.Sprintf(
+				`messages: roles must alternate between "user" and "assistant", but found multiple %q roles in a row`, m.Role,
+			)
 		case len(content) == 0:
 			return "messages: all messages must have non-empty content except for the optional final assistant message"
 		}
@@ -79,7 +82,8 @@ func readMessages(r *Request, in *wireRequest) string {
 				return problem
 			}
 		}
-		if end := content[len(content)-1]; last && m.Role == "assistant" && end.Type == "text" && strings.TrimRight(*end.Text, " \r\n\t") != *end.Text {
+		if end := content[len(content)-1]; last && m.Role == "assistant" && end.Type == "text" &&
+			strings.TrimRight(*end.Text, " \r\n\t") != *end.Text {
 			return "messages: final assistant content cannot end with trailing whitespace"
 		}
 		r.Messages = append(r.Messages, RequestMessage{Role: m.Role, Content: content})
@@ -89,7 +93,8 @@ func readMessages(r *Request, in *wireRequest) string {
 
 // assistantTypes are the blocks that an assistant's message may have.
 var assistantTypes = map[string]bool{
-	"text": true, "thinking": true, "redacted_thinking": true, "tool_use": true, "server_tool_use": true, "web_search_tool_result": true,
+	"text": true, "thinking": true, "redacted_thinking": true, "tool_use": true, "server_tool_use": true,
+	"web_search_tool_result": true,
 }
 
 var userTypes = map[string]bool{"text": true, "image": true, "document": true, "tool_result": true}
@@ -155,7 +160,8 @@ func checkResult(b *RequestBlock, at string) string {
 			}
 		case "image", "document":
 		default:
-			return fmt.Sprintf("%s.tool_result.content.%d: Input tag '%s' does not match any of the expected tags", at, i, inner[i].Type)
+			return fmt.Sprintf("%s.tool_result.content.%d: Input tag '%s' does not match any of the expected tags", at, i,
+				inner[i].Type)
 		}
 	}
 	return ""
@@ -269,7 +275,10 @@ func checkCalls(r *Request, _ *wireRequest) string {
 					"Each `tool_result` block must have a corresponding `tool_use` block in the previous message.", i, j, b.ToolUseID)
 			}
 			if answered[b.ToolUseID] {
-				return fmt.Sprintf("messages.%d.content.%d: each tool_use must have a single result. Found multiple `tool_result` blocks with id: %s", i, j, b.ToolUseID)
+				return fmt.Sprintf(
+					"messages.%d.content.%d: each tool_use must have a single result. Found multiple `tool_result` blocks with id: %s",
+					i, j, b.ToolUseID,
+				)
 			}
 			answered[b.ToolUseID] = true
 		}
@@ -304,7 +313,8 @@ func unanswered(i int, open []string, answered map[string]bool) string {
 		}
 	}
 	return fmt.Sprintf("messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. "+
-		"Each `tool_use` block must have a corresponding `tool_result` block in the next message.", i-1, strings.Join(missing, ", "))
+		"Each `tool_use` block must have a corresponding `tool_result` block in the next message.", i-1,
+		strings.Join(missing, ", "))
 }
 
 func isObject(raw json.RawMessage) bool {

@@ -18,7 +18,9 @@ func Echo(r Request) Answer {
 		a.Blocks = []Block{Thinking(fmt.Sprintf("The conversation has %d messages.", len(r.Messages))), text}
 	}
 	cached := 100 * (len(r.Messages) - 1)
-	a.Start = map[string]any{"input_tokens": 20, "cache_read_input_tokens": cached, "cache_creation_input_tokens": 100, "output_tokens": 1}
+	a.Start = map[string]any{
+		"input_tokens": 20, "cache_read_input_tokens": cached, "cache_creation_input_tokens": 100, "output_tokens": 1,
+	}
 	a.End = map[string]any{"output_tokens": 25, "output_tokens_details": map[string]any{"thinking_tokens": 10}}
 	return a
 }

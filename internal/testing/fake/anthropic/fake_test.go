@@ -50,43 +50,79 @@ func TestRefuses(t *testing.T) {
 		t.Fatalf("a good request is refused: %s", text)
 	}
 	for name, c := range map[string]struct{ body, want string }{
-		"no JSON":           {`{`, "not valid JSON"},
-		"no model":          {`{"max_tokens":1,"messages":[` + hello + `]}`, "model: Field required"},
-		"no bound":          {`{"model":"m","messages":[` + hello + `]}`, "max_tokens: Field required"},
-		"no message":        {body("[]", ""), "at least one message"},
-		"assistant first":   {body("["+assisted+"]", ""), "first message"},
-		"same roles":        {body("["+hello+","+hello+"]", ""), "roles must alternate"},
-		"role":              {body(`[{"role":"system","content":"x"}]`, ""), "Input should be"},
-		"empty text":        {body(`[{"role":"user","content":[{"type":"text","text":""}]}]`, ""), "must be non-empty"},
-		"blank text":        {body(`[{"role":"user","content":" "}]`, ""), "non-whitespace"},
-		"empty message":     {body(`[{"role":"user","content":[]}]`, ""), "non-empty content"},
-		"blank end":         {body("["+hello+`,{"role":"assistant","content":"x "}]`, ""), "trailing whitespace"},
-		"foreign block":     {body("["+hello+`,{"role":"assistant","content":[{"type":"reasoning","text":"x"}]},`+hello+"]", ""), "does not match any"},
+		"no JSON":         {`{`, "not valid JSON"},
+		"no model":        {`{"max_tokens":1,"messages":[` + hello + `]}`, "model: Field required"},
+		"no bound":        {`{"model":"m","messages":[` + hello + `]}`, "max_tokens: Field required"},
+		"no message":      {body("[]", ""), "at least one message"},
+		"assistant first": {body("["+assisted+"]", ""), "first message"},
+		"same roles":      {body("["+hello+","+hello+"]", ""), "roles must alternate"},
+		"role":            {body(`[{"role":"system","content":"x"}]`, ""), "Input should be"},
+		"empty text":      {body(`[{"role":"user","content":[{"type":"text","text":""}]}]`, ""), "must be non-empty"},
+		"blank text":      {body(`[{"role":"user","content":" "}]`, ""), "non-whitespace"},
+		"empty message":   {body(`[{"role":"user","content":[]}]`, ""), "non-empty content"},
+		"blank end":       {body("["+hello+`,{"role":"assistant","content":"x "}]`, ""), "trailing whitespace"},
+		"foreign block": {
+			body("["+hello+`,{"role":"assistant","content":[{"type":"reasoning","text":"x"}]},`+hello+"]", ""),
+			"does not match any",
+		},
 		"foreign signature": {body("["+hello+","+madeUp+","+hello+"]", ""), "Invalid `signature`"},
-		"no signature":      {body("["+hello+`,{"role":"assistant","content":[{"type":"thinking","thinking":"x"}]},`+hello+"]", ""), "signature: Field required"},
-		"no result":         {body("["+hello+","+call+","+hello+"]", tool), "without `tool_result`"},
-		"late result":       {body("["+hello+","+call+`,{"role":"user","content":[{"type":"text","text":"x"},{"type":"tool_result","tool_use_id":"c1"}]}]`, tool), "without `tool_result`"},
-		"last call":         {body("["+hello+","+call+"]", tool), "without `tool_result`"},
-		"no call":           {body("["+hello+","+assisted+","+result+"]", tool), "unexpected `tool_use_id`"},
-		"two results":       {body("["+hello+","+call+`,{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1"},{"type":"tool_result","tool_use_id":"c1"}]}]`, tool), "single result"},
-		"same ids":          {body("["+hello+","+call+","+result+","+call+","+result+"]", tool), "must be unique"},
-		"id":                {body("["+hello+","+strings.Replace(call, "c1", "c 1", 1)+"]", tool), "should match pattern"},
-		"arguments":         {body("["+hello+","+strings.Replace(call, "{}", `"x"`, 1)+"]", tool), "valid dictionary"},
-		"marks":             {body(`[{"role":"user","content":[`+strings.Repeat(marked+",", 4)+marked+"]}]", ""), "maximum of 4"},
-		"small budget":      {body("["+hello+"]", `,"thinking":{"type":"enabled","budget_tokens":1000}`), "greater than or equal to 1024"},
-		"large budget":      {body("["+hello+"]", `,"thinking":{"type":"enabled","budget_tokens":4000}`), "must be greater than"},
+		"no signature": {
+			body("["+hello+`,{"role":"assistant","content":[{"type":"thinking","thinking":"x"}]},`+hello+"]", ""),
+			"signature: Field required",
+		},
+		"no result": {body("["+hello+","+call+","+hello+"]", tool), "without `tool_result`"},
+		"late result": {
+			body(
+				"["+hello+","+call+
+					`,{"role":"user","content":[{"type":"text","text":"x"},{"type":"tool_result","tool_use_id":"c1"}]}]`,
+				tool,
+			),
+			"without `tool_result`",
+		},
+		"last call": {body("["+hello+","+call+"]", tool), "without `tool_result`"},
+		"no call":   {body("["+hello+","+assisted+","+result+"]", tool), "unexpected `tool_use_id`"},
+		"two results": {
+			body(
+				"["+hello+","+call+
+					`,{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1"},{"type":"tool_result","tool_use_id":"c1"}]}]`,
+				tool,
+			),
+			"single result",
+		},
+		"same ids":  {body("["+hello+","+call+","+result+","+call+","+result+"]", tool), "must be unique"},
+		"id":        {body("["+hello+","+strings.Replace(call, "c1", "c 1", 1)+"]", tool), "should match pattern"},
+		"arguments": {body("["+hello+","+strings.Replace(call, "{}", `"x"`, 1)+"]", tool), "valid dictionary"},
+		"marks": {
+			body(`[{"role":"user","content":[`+strings.Repeat(marked+",", 4)+marked+"]}]", ""), "maximum of 4",
+		},
+		"small budget": {
+			body("["+hello+"]", `,"thinking":{"type":"enabled","budget_tokens":1000}`), "greater than or equal to 1024",
+		},
+		"large budget": {
+			body("["+hello+"]", `,"thinking":{"type":"enabled","budget_tokens":4000}`), "must be greater than",
+		},
 		"forced thinking":   {body("["+hello+"]", tool+budget+`,"tool_choice":{"type":"any"}`), "forces tool use"},
 		"warm thinking":     {body("["+hello+"]", budget+`,"temperature":0.5`), "may only be set to 1"},
 		"no thinking":       {body("["+hello+","+call+","+result+"]", tool+budget), "Expected `thinking`"},
 		"choice":            {body("["+hello+"]", tool+`,"tool_choice":{"type":"tool","name":"die"}`), "not found"},
 		"choice of nothing": {body("["+hello+"]", `,"tool_choice":{"type":"any"}`), "while providing tools"},
-		"tool's name":       {body("["+hello+"]", `,"tools":[{"name":"a b","input_schema":{"type":"object"}}]`), "should match pattern"},
-		"tool's schema":     {body("["+hello+"]", `,"tools":[{"name":"a","input_schema":{}}]`), "should be 'object'"},
-		"same tools":        {body("["+hello+"]", `,"tools":[{"name":"a","input_schema":{"type":"object"}},{"name":"a","input_schema":{"type":"object"}}]`), "must be unique"},
-		"open schema":       {body("["+hello+"]", `,"output_config":{"format":{"type":"json_schema","schema":{"type":"object","properties":{}}}}`), "additionalProperties"},
+		"tool's name": {
+			body("["+hello+"]", `,"tools":[{"name":"a b","input_schema":{"type":"object"}}]`), "should match pattern",
+		},
+		"tool's schema": {body("["+hello+"]", `,"tools":[{"name":"a","input_schema":{}}]`), "should be 'object'"},
+		"same tools": {
+			body("["+hello+"]",
+				`,"tools":[{"name":"a","input_schema":{"type":"object"}},{"name":"a","input_schema":{"type":"object"}}]`),
+			"must be unique",
+		},
+		"open schema": {
+			body("["+hello+"]", `,"output_config":{"format":{"type":"json_schema","schema":{"type":"object","properties":{}}}}`),
+			"additionalProperties",
+		},
 	} {
 		status, text := ask(t, server, c.body)
-		if !strings.Contains(text, strings.ReplaceAll(c.want, `"`, `\"`)) || !strings.Contains(text, "invalid_request_error") {
+		if !strings.Contains(text, strings.ReplaceAll(c.want, `"`, `\"`)) ||
+			!strings.Contains(text, "invalid_request_error") {
 			t.Errorf("%s: %d %s", name, status, text)
 		}
 		if status != http.StatusBadRequest {
@@ -127,8 +163,12 @@ func TestSignatures(t *testing.T) {
 		if err != nil || json.Unmarshal(raw, &content) != nil {
 			t.Fatal(err)
 		}
-		result := map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": content[4]["id"]}}}
-		messages, err := json.Marshal([]any{json.RawMessage(hello), map[string]any{"role": "assistant", "content": change(content)}, result})
+		result := map[string]any{
+			"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": content[4]["id"]}},
+		}
+		messages, err := json.Marshal([]any{
+			json.RawMessage(hello), map[string]any{"role": "assistant", "content": change(content)}, result,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,7 +211,8 @@ func TestSignatures(t *testing.T) {
 func TestConcurrent(t *testing.T) {
 	t.Parallel()
 
-	one, other := anthropic.New(anthropic.Config{Answer: anthropic.Echo}), anthropic.New(anthropic.Config{Answer: anthropic.Echo})
+	one, other := anthropic.New(anthropic.Config{Answer: anthropic.Echo}),
+		anthropic.New(anthropic.Config{Answer: anthropic.Echo})
 	var all sync.WaitGroup
 	for range 50 {
 		all.Go(func() {
@@ -182,7 +223,9 @@ func TestConcurrent(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			if status, text := ask(t, other, body("["+hello+`,{"role":"assistant","content":`+string(m.Content)+"},"+hello+"]", thinks)); status != http.StatusOK {
+			if status, text := ask(
+				t, other, body("["+hello+`,{"role":"assistant","content":`+string(m.Content)+"},"+hello+"]", thinks),
+			); status != http.StatusOK {
 				t.Errorf("%d %s", status, text)
 			}
 		})
@@ -204,7 +247,8 @@ func TestAdmission(t *testing.T) {
 		"path":    {"/messages", "right", "2023-06-01", http.StatusNotFound},
 		"version": {"/v1/messages", "right", "", http.StatusBadRequest},
 	} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, web.URL+c.path, strings.NewReader(body("["+hello+"]", "")))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, web.URL+c.path,
+			strings.NewReader(body("["+hello+"]", "")))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -64,7 +64,9 @@ func New(config Config) *Server {
 	if config.Random == nil {
 		config.Random = rand.Reader
 	}
-	return &Server{config: config, signer: signer{secret: []byte(config.Secret), random: config.Random}, gone: make(chan struct{})}
+	return &Server{
+		config: config, signer: signer{secret: []byte(config.Secret), random: config.Random}, gone: make(chan struct{}),
+	}
 }
 
 // Requests returns the bodies of the requests in their order, if they are recorded.
@@ -91,7 +93,9 @@ func (s *Server) Gone() <-chan struct{} { return s.gone }
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
-		refuse(w, &Error{Status: http.StatusRequestEntityTooLarge, Type: "request_too_large", Message: "Request exceeds the maximum size"})
+		refuse(w, &Error{
+			Status: http.StatusRequestEntityTooLarge, Type: "request_too_large", Message: "Request exceeds the maximum size",
+		})
 		return
 	}
 	if s.config.Record {
@@ -125,7 +129,9 @@ func (s *Server) admit(r *http.Request) *Error {
 	case s.config.Key != "" && r.Header.Get("X-Api-Key") != s.config.Key:
 		return &Error{Status: http.StatusUnauthorized, Type: "authentication_error", Message: "invalid x-api-key"}
 	case r.Header.Get("Anthropic-Version") == "":
-		return &Error{Status: http.StatusBadRequest, Type: "invalid_request_error", Message: "anthropic-version: header is required"}
+		return &Error{
+			Status: http.StatusBadRequest, Type: "invalid_request_error", Message: "anthropic-version: header is required",
+		}
 	default:
 		return nil
 	}

@@ -72,7 +72,8 @@ func (s *signer) altered(model, id string) bool {
 // thoughts returns how many blocks of thinking come before a call, if it is one of this server and this model.
 func (s *signer) thoughts(model, id string) (n int, own bool) {
 	const head = len("toolu_") + 16 + 2
-	if len(id) != head+12 || !strings.HasPrefix(id, "toolu_") || id[head:] != hex.EncodeToString(s.sum("call", model, id[:head])[:6]) {
+	if len(id) != head+12 || !strings.HasPrefix(id, "toolu_") ||
+		id[head:] != hex.EncodeToString(s.sum("call", model, id[:head])[:6]) {
 		return 0, false
 	}
 	count, err := hex.DecodeString(id[head-2 : head])
@@ -139,7 +140,9 @@ func (s *Server) block(b Block, at place, index int, id, call string) map[string
 		signature := s.signer.or(b.Signature, "thinking", at.model, index, text, call)
 		return map[string]any{"type": "thinking", "thinking": text, "signature": signature}
 	case "redacted_thinking":
-		return map[string]any{"type": "redacted_thinking", "data": s.signer.or(b.Signature, "redacted", at.model, index, "", call)}
+		return map[string]any{
+			"type": "redacted_thinking", "data": s.signer.or(b.Signature, "redacted", at.model, index, "", call),
+		}
 	case "tool_use":
 		out := map[string]any{"type": "tool_use", "id": id, "name": b.Name, "input": jsonOr(b.Args)}
 		if b.Caller != nil {

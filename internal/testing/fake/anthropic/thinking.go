@@ -32,7 +32,10 @@ func readThinking(r *Request, in *wireRequest) string {
 		}
 		return ""
 	default:
-		return fmt.Sprintf("thinking: Input tag '%s' found using 'type' does not match any of the expected tags: 'adaptive', 'disabled', 'enabled'", t.Type)
+		return fmt.Sprintf(
+			"thinking: Input tag '%s' found using 'type' does not match any of the expected tags: 'adaptive', 'disabled', 'enabled'",
+			t.Type,
+		)
 	}
 	switch {
 	case t.Display != "" && t.Display != "summarized" && t.Display != "omitted":

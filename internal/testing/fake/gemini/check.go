@@ -84,7 +84,9 @@ func checkPart(model, role string, i, j int, p Part) *Error {
 	}
 	switch {
 	case kinds == 0:
-		return at("* GenerateContentRequest.$[%d].parts[%d].data: required oneof field 'data' must have one initialized field", i, j)
+		return at(
+			"* GenerateContentRequest.$[%d].parts[%d].data: required oneof field 'data' must have one initialized field", i, j,
+		)
 	case kinds > 1:
 		return at("Invalid value at '$[%d].parts[%d]' (oneof), oneof field 'data' is already set.", i, j)
 	case p.Call != nil && role != "model":
@@ -120,7 +122,8 @@ func checkResponses(calls []Call, responses []Response) *Error {
 			return invalid("Please ensure that each function call of a turn has an id of its own: %q.", c.ID)
 		}
 		if responses[i].Name != c.Name || responses[i].ID != c.ID {
-			return invalid("Please ensure that function response %d has the name and the id of function call %q %q.", i, c.Name, c.ID)
+			return invalid("Please ensure that function response %d has the name and the id of function call %q %q.", i, c.Name,
+				c.ID)
 		}
 	}
 	return nil

@@ -2,8 +2,8 @@ package gemini
 
 import "fmt"
 
-// Echo is a [Config.Answer] that thinks, if it has to show its thoughts, and repeats the prompt. A request for a value gets
-// an empty object.
+// Echo is a [Config.Answer] that thinks, if it has to show its thoughts, and repeats the prompt. A request for a
+// value gets an empty object.
 func Echo(r *Request) Answer {
 	text := Text("You said: " + r.LastText())
 	if r.Schema != nil {

@@ -33,13 +33,19 @@ func (e *Error) body() []byte {
 	const types = "type.googleapis.com/google.rpc."
 	details := []any{}
 	if e.Reason != "" {
-		details = append(details, map[string]any{"@type": types + "ErrorInfo", "reason": e.Reason, "domain": "googleapis.com"})
+		details = append(details, map[string]any{
+			"@type": types + "ErrorInfo", "reason": e.Reason, "domain": "googleapis.com",
+		})
 	}
 	if e.Quota != "" {
-		details = append(details, map[string]any{"@type": types + "QuotaFailure", "violations": []any{map[string]any{"quotaId": e.Quota}}})
+		details = append(details, map[string]any{
+			"@type": types + "QuotaFailure", "violations": []any{map[string]any{"quotaId": e.Quota}},
+		})
 	}
 	if e.RetryDelay > 0 {
-		details = append(details, map[string]any{"@type": types + "RetryInfo", "retryDelay": fmt.Sprintf("%gs", e.RetryDelay.Seconds())})
+		details = append(details, map[string]any{
+			"@type": types + "RetryInfo", "retryDelay": fmt.Sprintf("%gs", e.RetryDelay.Seconds()),
+		})
 	}
 	inner := map[string]any{"code": e.Status, "message": e.Message, "status": e.Code}
 	if len(details) > 0 {

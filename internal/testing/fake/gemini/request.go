@@ -286,7 +286,8 @@ func (in *wire) checkSettings(r *Request) *Error {
 
 // Old reports whether the server treats a model as one before Gemini 3.
 func Old(model string) bool {
-	return strings.HasPrefix(model, "gemini-1") || strings.HasPrefix(model, "gemini-2") || strings.HasPrefix(model, "gemma")
+	return strings.HasPrefix(model, "gemini-1") || strings.HasPrefix(model, "gemini-2") ||
+		strings.HasPrefix(model, "gemma")
 }
 
 func isObject(raw json.RawMessage) bool {

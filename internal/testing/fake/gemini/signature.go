@@ -91,7 +91,8 @@ func sign(model, nonce string, before []Part, p Part) string {
 	for _, b := range before {
 		x.add(b)
 	}
-	return base64.StdEncoding.EncodeToString(append([]byte(nonce), mac(model, nonce, x.String(), p.kind(), p.data())[:macLen]...))
+	return base64.StdEncoding.EncodeToString(append([]byte(nonce),
+		mac(model, nonce, x.String(), p.kind(), p.data())[:macLen]...))
 }
 
 // makeID returns the id of a call. It says whether the call is signed, so that the server notices a signature

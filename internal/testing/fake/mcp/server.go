@@ -189,7 +189,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(wrong.status)
 	case s.Events:
 		w.Header().Set("Content-Type", "text/event-stream")
-		text = fmt.Appendf(nil, ": a comment\n\nevent: message\r\ndata: %s\n\ndata: %s\n\n", `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}`, text)
+		text = fmt.Appendf(nil, ": a comment\n\nevent: message\r\ndata: %s\n\ndata: %s\n\n",
+			`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}`, text)
 	default:
 		w.Header().Set("Content-Type", "application/json")
 	}
@@ -254,8 +255,11 @@ func (s *Server) do(q request) (any, *failure) {
 			can[what] = map[string]any{}
 		}
 		return map[string]any{
-			"resultType": "complete", "supportedVersions": []string{Revision}, "ttlMs": 0, "cacheScope": "private", "capabilities": can,
-			"_meta": map[string]any{"io.modelcontextprotocol/serverInfo": map[string]any{"name": "works", "version": "1"}},
+			"resultType": "complete", "supportedVersions": []string{Revision}, "ttlMs": 0, "cacheScope": "private",
+			"capabilities": can,
+			"_meta": map[string]any{
+				"io.modelcontextprotocol/serverInfo": map[string]any{"name": "works", "version": "1"},
+			},
 		}, nil
 	case "tools/list":
 		list := audits
@@ -284,7 +288,8 @@ func audits() []any { return []any{Listed(Tool, "Audits the books.", "year")} }
 // Listed returns a tool, with an integer as its argument, as tools/list has it.
 func Listed(name, description, argument string) map[string]any {
 	return map[string]any{"name": name, "description": description, "inputSchema": map[string]any{
-		"type": "object", "properties": map[string]any{argument: map[string]any{"type": "integer"}}, "required": []string{argument},
+		"type": "object", "properties": map[string]any{argument: map[string]any{"type": "integer"}},
+		"required": []string{argument},
 	}}
 }
 

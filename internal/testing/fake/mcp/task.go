@@ -132,7 +132,9 @@ func (t *Task) describe(kind string) map[string]any {
 	t.server.mu.Lock()
 	defer t.server.mu.Unlock()
 	now := time.Now().UTC().Format(time.RFC3339)
-	d := map[string]any{"resultType": kind, "taskId": t.ID, "status": t.status, "createdAt": now, "lastUpdatedAt": now, "ttlMs": t.ttl}
+	d := map[string]any{
+		"resultType": kind, "taskId": t.ID, "status": t.status, "createdAt": now, "lastUpdatedAt": now, "ttlMs": t.ttl,
+	}
 	if t.every != nil {
 		d["pollIntervalMs"] = *t.every
 	}

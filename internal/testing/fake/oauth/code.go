@@ -90,7 +90,9 @@ func (c *Codes) authorize(s *Server, w http.ResponseWriter, r *http.Request) {
 		s.refusal = why
 		http.Error(w, why, http.StatusBadRequest)
 	}
-	want := []string{"response_type", "client_id", "redirect_uri", "state", "resource", "code_challenge", "code_challenge_method"}
+	want := []string{
+		"response_type", "client_id", "redirect_uri", "state", "resource", "code_challenge", "code_challenge_method",
+	}
 	if s.Scope != "" {
 		want = append(want, "scope")
 	}
@@ -160,7 +162,8 @@ func (c *Codes) knows(ctx context.Context, id, redirect string, s *Server) bool 
 		Redirects []string `json:"redirect_uris"`              //nolint:tagliatelle // as above
 		Method    string   `json:"token_endpoint_auth_method"` //nolint:tagliatelle // as above
 	}
-	return response.StatusCode == http.StatusOK && json.NewDecoder(response.Body).Decode(&document) == nil && document.ID == id &&
+	return response.StatusCode == http.StatusOK && json.NewDecoder(response.Body).Decode(&document) == nil &&
+		document.ID == id &&
 		slices.Contains(document.Redirects, redirect) && document.Method == "none"
 }
 
@@ -193,7 +196,8 @@ func (c *Codes) token(s *Server, w http.ResponseWriter, r *http.Request) {
 		c.secrets = append(c.secrets, f.Get("code_verifier"))
 		sum := sha256.Sum256([]byte(f.Get("code_verifier")))
 		const shortest = 43
-		if !ok || known.client != f.Get("client_id") || known.redirect != f.Get("redirect_uri") || known.resource != f.Get("resource") ||
+		if !ok || known.client != f.Get("client_id") || known.redirect != f.Get("redirect_uri") ||
+			known.resource != f.Get("resource") ||
 			len(f.Get("code_verifier")) < shortest || known.challenge != base64.RawURLEncoding.EncodeToString(sum[:]) {
 			s.refuse(w, http.StatusBadRequest, "invalid_grant", "wrong code")
 			return

@@ -52,8 +52,8 @@ type Server struct {
 // Open starts a server. It ends when close is called.
 func Open() *Server {
 	s := &Server{
-		ClientID: "a client+id", ClientSecret: "hunter2%/+secret", Method: "client_secret_basic", Lifetime: time.Hour, Marks: "token-mark-",
-		tokens: make(map[string]time.Time),
+		ClientID: "a client+id", ClientSecret: "hunter2%/+secret", Method: "client_secret_basic", Lifetime: time.Hour,
+		Marks: "token-mark-", tokens: make(map[string]time.Time),
 	}
 	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
 	return s
@@ -134,7 +134,9 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if s.Fails != 0 {
-		reply(w, s.Fails, map[string]any{"error": "failed " + r.PostForm.Encode(), "error_description": s.ClientSecret + r.Header.Get("Authorization")})
+		reply(w, s.Fails, map[string]any{
+			"error": "failed " + r.PostForm.Encode(), "error_description": s.ClientSecret + r.Header.Get("Authorization"),
+		})
 		return
 	}
 	if s.Codes != nil {
@@ -179,7 +181,8 @@ func (s *Server) wrong(r *http.Request) string {
 		}
 	}
 	switch {
-	case r.Method != http.MethodPost, r.URL.RawQuery != "", r.Header.Get("Content-Type") != "application/x-www-form-urlencoded":
+	case r.Method != http.MethodPost, r.URL.RawQuery != "",
+		r.Header.Get("Content-Type") != "application/x-www-form-urlencoded":
 		return "no form"
 	case r.PostForm.Get("grant_type") != "client_credentials":
 		return "grant_type"

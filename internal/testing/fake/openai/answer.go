@@ -41,8 +41,13 @@ func (a Answer) write(w http.ResponseWriter, r *Request) {
 	if len(a.Calls) > 0 {
 		reason = "tool_calls"
 	}
-	send(encode(map[string]any{"model": r.Model, "choices": []any{map[string]any{"index": 0, "delta": map[string]any{}, "finish_reason": reason}}}))
-	send(encode(map[string]any{"choices": []any{}, "usage": map[string]any{"prompt_tokens": 10 * len(r.Messages), "completion_tokens": 5}}))
+	send(encode(map[string]any{
+		"model": r.Model, "choices": []any{map[string]any{"index": 0, "delta": map[string]any{}, "finish_reason": reason}},
+	}))
+	send(encode(map[string]any{
+		"choices": []any{},
+		"usage":   map[string]any{"prompt_tokens": 10 * len(r.Messages), "completion_tokens": 5},
+	}))
 	send([]byte("[DONE]"))
 }
 
@@ -54,7 +59,9 @@ func (a Answer) deltas(r *Request) (out []map[string]any) {
 	for _, text := range a.Reasoning {
 		half := len(text) / 2
 		detail(map[string]any{"type": "reasoning.text", "index": n, "text": text[:half]})
-		detail(map[string]any{"type": "reasoning.text", "index": n, "text": text[half:], "signature": signDetail(r.Model, nonce, n, text)})
+		detail(map[string]any{
+			"type": "reasoning.text", "index": n, "text": text[half:], "signature": signDetail(r.Model, nonce, n, text),
+		})
 		n++
 	}
 	if a.Sealed {
@@ -68,9 +75,13 @@ func (a Answer) deltas(r *Request) (out []map[string]any) {
 	for i, c := range a.Calls {
 		signed := a.Signed && i == 0
 		id := callID(r.Model, nonce, i, n, signed)
-		call := map[string]any{"index": i, "id": id, "type": "function", "function": map[string]any{"name": c.Name, "arguments": ""}}
+		call := map[string]any{
+			"index": i, "id": id, "type": "function", "function": map[string]any{"name": c.Name, "arguments": ""},
+		}
 		if signed {
-			call["extra_content"] = map[string]any{"google": map[string]any{"thought_signature": signCall(r.Model, nonce, id, c.Name, c.Args)}}
+			call["extra_content"] = map[string]any{
+				"google": map[string]any{"thought_signature": signCall(r.Model, nonce, id, c.Name, c.Args)},
+			}
 		}
 		out = append(out, map[string]any{"tool_calls": []any{call}},
 			map[string]any{"tool_calls": []any{map[string]any{"index": i, "function": map[string]any{"arguments": c.Args}}}})
@@ -81,5 +92,8 @@ func (a Answer) deltas(r *Request) (out []map[string]any) {
 // Echo is a script that thinks and repeats the prompt.
 func Echo(r *Request) Answer {
 	last := r.Messages[len(r.Messages)-1]
-	return Answer{Reasoning: []string{"The conversation has " + strconv.Itoa(len(r.Messages)) + " messages."}, Text: "You said: " + last.Text}
+	return Answer{
+		Reasoning: []string{"The conversation has " + strconv.Itoa(len(r.Messages)) + " messages."},
+		Text:      "You said: " + last.Text,
+	}
 }

@@ -109,7 +109,9 @@ func Read(raw []byte) (*Request, string) {
 			if c.Type != "function" {
 				return nil, fmt.Sprintf("messages[%d].tool_calls: the type %q is not known", i, c.Type)
 			}
-			out.Calls = append(out.Calls, Call{c.ID, c.Function.Name, c.Function.Arguments, c.ExtraContent.Google.ThoughtSignature})
+			out.Calls = append(out.Calls, Call{
+				c.ID, c.Function.Name, c.Function.Arguments, c.ExtraContent.Google.ThoughtSignature,
+			})
 		}
 		r.Messages = append(r.Messages, out)
 	}
@@ -152,7 +154,8 @@ func (r *Request) check() string {
 	for i, m := range r.Messages {
 		at := fmt.Sprintf("messages[%d]", i)
 		if m.Role != "tool" && len(open) > 0 {
-			return at + ": an assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. " +
+			return at +
+				": an assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. " +
 				"The following tool_call_ids did not have response messages: " + strings.Join(open, ", ")
 		}
 		switch m.Role {

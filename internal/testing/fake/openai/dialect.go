@@ -75,22 +75,80 @@ var behindMistral = map[string][]string{
 // Dialects has a row for each server whose answers were recorded, or whose users reported what it does.
 func Dialects() []Dialect {
 	return []Dialect{
-		{Profile: "deepseek", Model: "deepseek-reasoner", Thinks: "reasoning_content", Needs: "always", Words: map[string]string{"insufficient_system_resource": "broken"}, Fact: "400 for an answer without reasoning_content, also for an empty one; 30 recorded requests"},
-		{Profile: "kimi", Model: "kimi-k2.5", Thinks: "reasoning_content", Needs: "calls", Fact: "400 for calls without reasoning_content; reports of 11 projects"},
-		{Profile: "glm", Model: "glm-4.7", Thinks: "reasoning_content", Words: map[string]string{"sensitive": "content-filter", "network_error": "broken", "model_context_window_exceeded": "length"}, Fact: "reasoning_content beside content, and words of its own; recorded"},
-		{Profile: "xai", Model: "grok-4", Thinks: "reasoning_content", RestCount: true, Fact: "completion_tokens without the reasoning in 42 of 42 recorded answers"},
-		{Profile: "mistral", Model: "magistral-medium", Thinks: "content", TakesThinking: true, Refuses: []string{"stream_options", "max_completion_tokens"}, IDLength: 9, Behind: behindMistral, Words: map[string]string{"model_length": "length", "error": "broken"}, Fact: "a list as the content, with thinking; 5 recorded answers. 422 for stream_options and for other ids; 400 for a user behind a tool, 11 reports"},
-		{Profile: "groq", Model: "qwen3-32b", Thinks: "tags", Refuses: []string{"stream_options"}, Groq: true, Fact: "<think> in the content with the raw format, recorded; 400 for stream_options, reported"},
-		{Profile: "azure", Model: "gpt-5-mini", Refuses: []string{"max_tokens"}, Fact: "400 for max_tokens with gpt-5 and the o-series; recorded, and reports of 10 projects"},
-		{Profile: "openrouter", Model: "openai/gpt-oss-120b", Thinks: "reasoning", Words: map[string]string{"error": "broken"}, Named: "%s<|channel|>commentary", Fact: "the field reasoning, the word error, and names with parts of gpt-oss's template; recorded"},
-		{Profile: "snowflake", Model: "claude-sonnet", NoFinish: true, Fact: "[DONE] and the usage without a finish word; 9 recorded answers"},
-		{Profile: "databricks", Model: "databricks-claude", Thinks: "list", Refuses: []string{"stream_options"}, Fact: "400 for stream_options, reported; reasoning as a list"},
-		{Profile: "huggingface", Model: "deepseek-r1", Thinks: "tags", Words: map[string]string{"eos_token": "stop", "stop_sequence": "stop"}, Fact: "<think> at the beginning of the content; 10 recorded answers"},
-		{Profile: "foundry-local", Model: "phi-4-mini", Grows: true, Twice: true, Fact: "an index that grows, and the text twice in each chunk; 2 reports"},
-		{Profile: "lmstudio", Model: "qwen3-8b", Thinks: "tags", Words: map[string]string{"eos": "stop"}, Fact: "<think> at the beginning of the content; reported"},
-		{Profile: "llamacpp", Model: "any", Thinks: "reasoning_content", Type: "application/json", Named: "functions.%s", Fact: "names with functions., and a stream that is called JSON by proxies before it; reported and tried"},
-		{Profile: "vllm", Model: "openai/gpt-oss-20b", Thinks: "reasoning", Named: "%s<|channel|>json", Refuses: []string{"stream_options"}, Older: true, Loose: true, Words: map[string]string{"abort": "broken"}, Fact: "gpt-oss's template in names, 5 reports; older versions refuse stream_options"},
-		{Profile: "sglang", Model: "qwen3", Thinks: "reasoning_content", Halves: true, Words: map[string]string{"abort": "broken"}, Fact: "the halves of an emoji in two chunks, as gateways in JavaScript divide it; 2 reports, tried"},
+		{
+			Profile: "deepseek", Model: "deepseek-reasoner", Thinks: "reasoning_content", Needs: "always",
+			Words: map[string]string{"insufficient_system_resource": "broken"},
+			Fact:  "400 for an answer without reasoning_content, also for an empty one; 30 recorded requests",
+		},
+		{
+			Profile: "kimi", Model: "kimi-k2.5", Thinks: "reasoning_content", Needs: "calls",
+			Fact: "400 for calls without reasoning_content; reports of 11 projects",
+		},
+		{
+			Profile: "glm", Model: "glm-4.7", Thinks: "reasoning_content",
+			Words: map[string]string{
+				"sensitive": "content-filter", "network_error": "broken", "model_context_window_exceeded": "length",
+			},
+			Fact: "reasoning_content beside content, and words of its own; recorded",
+		},
+		{
+			Profile: "xai", Model: "grok-4", Thinks: "reasoning_content", RestCount: true,
+			Fact: "completion_tokens without the reasoning in 42 of 42 recorded answers",
+		},
+		{
+			Profile: "mistral", Model: "magistral-medium", Thinks: "content", TakesThinking: true,
+			Refuses: []string{"stream_options", "max_completion_tokens"}, IDLength: 9, Behind: behindMistral,
+			Words: map[string]string{"model_length": "length", "error": "broken"},
+			Fact:  "a list as the content, with thinking; 5 recorded answers. 422 for stream_options and for other ids; 400 for a user behind a tool, 11 reports",
+		},
+		{
+			Profile: "groq", Model: "qwen3-32b", Thinks: "tags", Refuses: []string{"stream_options"}, Groq: true,
+			Fact: "<think> in the content with the raw format, recorded; 400 for stream_options, reported",
+		},
+		{
+			Profile: "azure", Model: "gpt-5-mini", Refuses: []string{"max_tokens"},
+			Fact: "400 for max_tokens with gpt-5 and the o-series; recorded, and reports of 10 projects",
+		},
+		{
+			Profile: "openrouter", Model: "openai/gpt-oss-120b", Thinks: "reasoning",
+			Words: map[string]string{"error": "broken"}, Named: "%s<|channel|>commentary",
+			Fact: "the field reasoning, the word error, and names with parts of gpt-oss's template; recorded",
+		},
+		{
+			Profile: "snowflake", Model: "claude-sonnet", NoFinish: true,
+			Fact: "[DONE] and the usage without a finish word; 9 recorded answers",
+		},
+		{
+			Profile: "databricks", Model: "databricks-claude", Thinks: "list", Refuses: []string{"stream_options"},
+			Fact: "400 for stream_options, reported; reasoning as a list",
+		},
+		{
+			Profile: "huggingface", Model: "deepseek-r1", Thinks: "tags",
+			Words: map[string]string{"eos_token": "stop", "stop_sequence": "stop"},
+			Fact:  "<think> at the beginning of the content; 10 recorded answers",
+		},
+		{
+			Profile: "foundry-local", Model: "phi-4-mini", Grows: true, Twice: true,
+			Fact: "an index that grows, and the text twice in each chunk; 2 reports",
+		},
+		{
+			Profile: "lmstudio", Model: "qwen3-8b", Thinks: "tags", Words: map[string]string{"eos": "stop"},
+			Fact: "<think> at the beginning of the content; reported",
+		},
+		{
+			Profile: "llamacpp", Model: "any", Thinks: "reasoning_content", Type: "application/json", Named: "functions.%s",
+			Fact: "names with functions., and a stream that is called JSON by proxies before it; reported and tried",
+		},
+		{
+			Profile: "vllm", Model: "openai/gpt-oss-20b", Thinks: "reasoning", Named: "%s<|channel|>json",
+			Refuses: []string{"stream_options"}, Older: true, Loose: true, Words: map[string]string{"abort": "broken"},
+			Fact: "gpt-oss's template in names, 5 reports; older versions refuse stream_options",
+		},
+		{
+			Profile: "sglang", Model: "qwen3", Thinks: "reasoning_content", Halves: true,
+			Words: map[string]string{"abort": "broken"},
+			Fact:  "the halves of an emoji in two chunks, as gateways in JavaScript divide it; 2 reports, tried",
+		},
 		{Profile: "ollama", Model: "qwen3", Thinks: "reasoning", Fact: "the field reasoning; recorded"},
 	}
 }
@@ -191,7 +249,9 @@ func (s *dialectStream) send(delta map[string]any, word any) {
 	if s.Twice && len(delta) > 0 {
 		choice["message"] = delta
 	}
-	chunk := string(encode(map[string]any{"id": "c", "object": "chat.completion.chunk", "created": 1, "model": s.Model, "choices": []any{choice}}))
+	chunk := string(encode(map[string]any{
+		"id": "c", "object": "chat.completion.chunk", "created": 1, "model": s.Model, "choices": []any{choice},
+	}))
 	if s.Loose {
 		chunk = strings.Replace(chunk, `"created":1`, `"created":"now","service_tier":[1]`, 1)
 	}
@@ -207,7 +267,8 @@ func (s *dialectStream) halve(data string) string {
 		return data
 	}
 	high, low := utf16.EncodeRune('😀')
-	return strings.NewReplacer(firstHalf, fmt.Sprintf(`\u%04x`, high), secondHalf, fmt.Sprintf(`\u%04x`, low)).Replace(data)
+	return strings.NewReplacer(firstHalf, fmt.Sprintf(`\u%04x`, high), secondHalf,
+		fmt.Sprintf(`\u%04x`, low)).Replace(data)
 }
 
 // firstHalf and secondHalf stand for the halves of the emoji until a chunk is written.
@@ -229,7 +290,14 @@ func (s *dialectStream) think() {
 		case "list":
 			s.send(map[string]any{"reasoning": []any{map[string]any{"type": "text", "text": piece}}}, nil)
 		case "content":
-			s.send(map[string]any{"content": []any{map[string]any{"type": "thinking", "thinking": []any{map[string]any{"type": "text", "text": piece}}}}}, nil)
+			s.send(
+				map[string]any{
+					"content": []any{
+						map[string]any{"type": "thinking", "thinking": []any{map[string]any{"type": "text", "text": piece}}},
+					},
+				},
+				nil,
+			)
 		case "tags":
 			continue
 		default:
@@ -265,7 +333,10 @@ func (s *dialectStream) call(tool string) {
 		id = strings.Repeat("a", s.IDLength)
 	}
 	call := func(id any, function map[string]any) {
-		s.send(map[string]any{"tool_calls": []any{map[string]any{"index": 0, "id": id, "type": "function", "function": function}}}, nil)
+		s.send(
+			map[string]any{"tool_calls": []any{map[string]any{"index": 0, "id": id, "type": "function", "function": function}}},
+			nil,
+		)
 	}
 	call(id, map[string]any{"name": name, "arguments": ""})
 	for _, piece := range s.pieces(DialectArgs) {
@@ -283,11 +354,15 @@ func (s *dialectStream) end(word string) {
 		completion = DialectAnswer
 	}
 	var usage any = map[string]any{
-		"prompt_tokens": DialectPrompt, "completion_tokens": completion, "total_tokens": DialectPrompt + DialectAnswer + DialectReasoning,
+		"prompt_tokens": DialectPrompt, "completion_tokens": completion,
+		"total_tokens":              DialectPrompt + DialectAnswer + DialectReasoning,
 		"completion_tokens_details": map[string]any{"reasoning_tokens": DialectReasoning},
 	}
 	if s.Loose {
-		usage = map[string]any{"prompt_tokens": "100", "completion_tokens": 47.0, "prompt_tokens_details": []any{}, "completion_tokens_details": map[string]any{"reasoning_tokens": "40"}}
+		usage = map[string]any{
+			"prompt_tokens": "100", "completion_tokens": 47.0, "prompt_tokens_details": []any{},
+			"completion_tokens_details": map[string]any{"reasoning_tokens": "40"},
+		}
 	}
 	name := "usage"
 	if s.Groq {
@@ -302,7 +377,9 @@ func (d Dialect) FinishWords() map[string]string {
 	if d.NoFinish {
 		return map[string]string{"": "stop"}
 	}
-	words := map[string]string{"stop": "stop", "length": "length", "content_filter": "content-filter", "odd_word": "odd_word"}
+	words := map[string]string{
+		"stop": "stop", "length": "length", "content_filter": "content-filter", "odd_word": "odd_word",
+	}
 	maps.Copy(words, d.Words)
 	return words
 }

@@ -63,7 +63,8 @@ func answered(t *testing.T, stream string) (answer map[string]any, results strin
 			}
 		}
 	}
-	return map[string]any{"role": "assistant", "content": nil, "reasoning_details": details, "tool_calls": calls}, said.String()
+	return map[string]any{"role": "assistant", "content": nil, "reasoning_details": details, "tool_calls": calls},
+		said.String()
 }
 
 // The fake accepts its own answer, and refuses one that was tampered with.
@@ -95,10 +96,12 @@ func TestSigned(t *testing.T) {
 		model  string
 		want   int
 	}{
-		"whole":         {func(map[string]any) {}, "m", http.StatusOK},
-		"stripped":      {func(m map[string]any) { delete(m, "reasoning_details") }, "m", http.StatusBadRequest},
-		"half stripped": {func(m map[string]any) { m["reasoning_details"] = list(m, "reasoning_details")[:1] }, "m", http.StatusBadRequest},
-		"foreign":       {func(map[string]any) {}, "other", http.StatusBadRequest},
+		"whole":    {func(map[string]any) {}, "m", http.StatusOK},
+		"stripped": {func(m map[string]any) { delete(m, "reasoning_details") }, "m", http.StatusBadRequest},
+		"half stripped": {
+			func(m map[string]any) { m["reasoning_details"] = list(m, "reasoning_details")[:1] }, "m", http.StatusBadRequest,
+		},
+		"foreign": {func(map[string]any) {}, "other", http.StatusBadRequest},
 		"dropped for another": {func(m map[string]any) {
 			delete(m, "reasoning_details")
 			unsign(list(m, "tool_calls"))
@@ -127,14 +130,15 @@ func TestSigned(t *testing.T) {
 	}
 	call := `{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"coin","arguments":"{}"}}]}`
 	for name, messages := range map[string]string{
-		"no result":     hello + "," + call + "," + hello,
-		"last call":     hello + "," + call,
-		"no call":       hello + `,{"role":"tool","tool_call_id":"c1","content":"1"}`,
-		"empty answer":  hello + `,{"role":"assistant","content":null},` + hello,
-		"unknown role":  `{"role":"nobody","content":"x"}`,
-		"no content":    `{"role":"user"}`,
-		"no tools":      hello + `],"tool_choice":"none","stop":[`,
-		"odd arguments": hello + "," + strings.Replace(call, `"{}"`, `"["`, 1) + `,{"role":"tool","tool_call_id":"c1","content":"1"}`,
+		"no result":    hello + "," + call + "," + hello,
+		"last call":    hello + "," + call,
+		"no call":      hello + `,{"role":"tool","tool_call_id":"c1","content":"1"}`,
+		"empty answer": hello + `,{"role":"assistant","content":null},` + hello,
+		"unknown role": `{"role":"nobody","content":"x"}`,
+		"no content":   `{"role":"user"}`,
+		"no tools":     hello + `],"tool_choice":"none","stop":[`,
+		"odd arguments": hello + "," + strings.Replace(call, `"{}"`, `"["`, 1) +
+			`,{"role":"tool","tool_call_id":"c1","content":"1"}`,
 	} {
 		if status, text := ask(t, server, "m", messages); status != http.StatusBadRequest {
 			t.Errorf("%s: status %d: %s", name, status, text)

@@ -132,7 +132,10 @@ func (s *Server) make(r *Request, items []Item) []*made {
 			if m.callID == "" {
 				m.callID = s.id("call")
 			}
-			m.wire = fields{"id": m.id, "type": "function_call", "status": "completed", "call_id": m.callID, "name": m.name, "arguments": strings.Join(m.pieces, "")}
+			m.wire = fields{
+				"id": m.id, "type": "function_call", "status": "completed", "call_id": m.callID, "name": m.name,
+				"arguments": strings.Join(m.pieces, ""),
+			}
 		case "reasoning":
 			s.makeReasoning(r, m)
 		case "own":

@@ -26,7 +26,8 @@ func (s *Server) check(r *Request) *problem {
 		return refuse("", "background", "Background responses require 'store' to be true.")
 	}
 	if most, ok := r.Body["max_output_tokens"].(float64); ok && most < minOutput {
-		return refuse("integer_below_min_value", "max_output_tokens", "Invalid 'max_output_tokens': integer below minimum value.")
+		return refuse("integer_below_min_value", "max_output_tokens",
+			"Invalid 'max_output_tokens': integer below minimum value.")
 	}
 	if p := checkTools(r); p != nil {
 		return p
@@ -48,7 +49,8 @@ func (s *Server) checkItem(r *Request, i int, in Input) *problem {
 			"Try again with `store` set to true, or remove this item from your input.", *in.ID)
 	}
 	if string(in.Status) == "null" {
-		return refuse("invalid_type", "input", "Invalid type for 'input[%d].status': expected one of 'in_progress', 'completed', or 'incomplete', but got null instead.", i)
+		return refuse("invalid_type", "input",
+			"Invalid type for 'input[%d].status': expected one of 'in_progress', 'completed', or 'incomplete', but got null instead.", i)
 	}
 	switch in.Type {
 	case "message":
@@ -64,7 +66,8 @@ func (s *Server) checkItem(r *Request, i int, in Input) *problem {
 	case in.Type == "image_generation_call":
 		return refuse("", "input", "Image generation calls cannot be replayed when `store` is false.")
 	case !slices.Contains(ownItems, in.Type):
-		return refuse("invalid_value", "input", "Invalid value: '%s'. Supported values are: 'message', 'reasoning', ...", in.Type)
+		return refuse("invalid_value", "input", "Invalid value: '%s'. Supported values are: 'message', 'reasoning', ...",
+			in.Type)
 	case s.sealer(in.Raw) != r.Model:
 		return refuse("invalid_value", "input", "Item 'input[%d]' of type '%s' is not one of this model's.", i, in.Type)
 	}
@@ -94,7 +97,8 @@ func (s *Server) checkReasoning(r *Request, i int, in Input) *problem {
 		return refuse("invalid_encrypted_content", "", "The encrypted content %.8s could not be verified.", in.Encrypted)
 	}
 	if i+1 == len(r.Input) || token.Next == "" || sum(r.Input[i+1].key()) != token.Next {
-		return refuse("", "input", "Item '%s' of type 'reasoning' was provided without its required following item.", token.ID)
+		return refuse("", "input", "Item '%s' of type 'reasoning' was provided without its required following item.",
+			token.ID)
 	}
 	return nil
 }
@@ -107,7 +111,8 @@ func checkMessage(i int, in Input) *problem {
 	case "assistant":
 		want = []string{"text", "output_text", "refusal"}
 	default:
-		return refuse("invalid_value", "input", "Invalid value: '%s'. Supported values are: 'assistant', 'system', 'developer', and 'user'.", in.Role)
+		return refuse("invalid_value", "input",
+			"Invalid value: '%s'. Supported values are: 'assistant', 'system', 'developer', and 'user'.", in.Role)
 	}
 	return checkParts(i, in.Parts(), want)
 }
@@ -133,7 +138,8 @@ func checkCall(i int, in Input) *problem {
 	var args map[string]any
 	switch {
 	case in.CallID == "" || len(in.CallID) > maxCallID:
-		return refuse("string_above_max_length", "input", "Invalid 'input[%d].call_id': expected a string with length 1 to 64.", i)
+		return refuse("string_above_max_length", "input",
+			"Invalid 'input[%d].call_id': expected a string with length 1 to 64.", i)
 	case !nameExpr.MatchString(in.CallID):
 		return refuse("invalid_value", "input", "Invalid 'input[%d].call_id': string does not match pattern.", i)
 	case !nameExpr.MatchString(in.Name):
@@ -213,7 +219,8 @@ func checkFormat(r *Request) *problem {
 	case format["schema"] == nil:
 		return refuse("missing_required_parameter", "text.format.schema", "Missing required parameter: 'text.format.schema'.")
 	case format["strict"] == true && !closedSchema(format["schema"]):
-		return refuse("invalid_json_schema", "text.format.schema", "Invalid schema for response_format '%s': 'additionalProperties' is required to be supplied and to be false, and 'required' to have every key in properties.", name)
+		return refuse("invalid_json_schema", "text.format.schema",
+			"Invalid schema for response_format '%s': 'additionalProperties' is required to be supplied and to be false, and 'required' to have every key in properties.", name)
 	}
 	return nil
 }
@@ -226,7 +233,8 @@ func closedSchema(value any) bool {
 	case map[string]any:
 		properties, isObject := value["properties"].(map[string]any)
 		required, _ := value["required"].([]any)
-		if (isObject || value["type"] == "object") && (value["additionalProperties"] != false || len(required) != len(properties)) {
+		if (isObject || value["type"] == "object") &&
+			(value["additionalProperties"] != false || len(required) != len(properties)) {
 			return false
 		}
 		for name, v := range value {

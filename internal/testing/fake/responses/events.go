@@ -87,7 +87,8 @@ func (r *response) textEvents(m *made, at func(fields) fields) {
 
 func (r *response) reasonEvents(m *made, at func(fields) fields) {
 	for n, pieces := range m.parts {
-		r.event("response.reasoning_summary_part.added", at(fields{"summary_index": n, "part": fields{"type": "summary_text", "text": ""}}))
+		r.event("response.reasoning_summary_part.added",
+			at(fields{"summary_index": n, "part": fields{"type": "summary_text", "text": ""}}))
 		for _, piece := range pieces {
 			r.event("response.reasoning_summary_text.delta", at(fields{"summary_index": n, "delta": piece}))
 		}

@@ -63,9 +63,10 @@ func (r *response) state(status string, items []*made) fields {
 		out[i] = m.wire
 	}
 	f := fields{
-		"id": r.id, "object": "response", "created_at": 1_790_000_000, "status": status, "background": r.background, "error": nil,
-		"incomplete_details": nil, "instructions": r.request.Body["instructions"], "model": r.model, "output": out,
-		"parallel_tool_calls": true, "store": r.request.Body["store"] != false, "tools": r.request.Body["tools"], "usage": nil,
+		"id": r.id, "object": "response", "created_at": 1_790_000_000, "status": status, "background": r.background,
+		"error": nil, "incomplete_details": nil, "instructions": r.request.Body["instructions"], "model": r.model,
+		"output": out, "parallel_tool_calls": true, "store": r.request.Body["store"] != false,
+		"tools": r.request.Body["tools"], "usage": nil,
 	}
 	switch status {
 	case "queued", "in_progress", "cancelled":
@@ -77,8 +78,11 @@ func (r *response) state(status string, items []*made) fields {
 	}
 	if u := r.usage; u != nil {
 		f["usage"] = fields{
-			"input_tokens": u.Input, "input_tokens_details": fields{"cached_tokens": u.Cached, "cache_write_tokens": u.CacheWrite},
-			"output_tokens": u.Output, "output_tokens_details": fields{"reasoning_tokens": u.Reasoning}, "total_tokens": u.Input + u.Output,
+			"input_tokens": u.Input, "input_tokens_details": fields{
+				"cached_tokens": u.Cached, "cache_write_tokens": u.CacheWrite,
+			},
+			"output_tokens": u.Output, "output_tokens_details": fields{"reasoning_tokens": u.Reasoning},
+			"total_tokens": u.Input + u.Output,
 		}
 	}
 	return f

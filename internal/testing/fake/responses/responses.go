@@ -152,7 +152,10 @@ type problem struct {
 }
 
 func refuse(code, param, format string, args ...any) *problem {
-	return &problem{status: http.StatusBadRequest, code: code, param: param, text: fmt.Sprintf(format, args...), kind: "invalid_request_error"}
+	return &problem{
+		status: http.StatusBadRequest, code: code, param: param, text: fmt.Sprintf(format, args...),
+		kind: "invalid_request_error",
+	}
 }
 
 func (p *problem) write(w http.ResponseWriter) {
@@ -161,7 +164,9 @@ func (p *problem) write(w http.ResponseWriter) {
 		w.Header().Set("Retry-After", p.retryAfter)
 	}
 	w.WriteHeader(p.status)
-	_, _ = w.Write(encode(fields{"error": fields{"message": p.text, "type": p.kind, "param": nullable(p.param), "code": nullable(p.code)}}))
+	_, _ = w.Write(encode(fields{
+		"error": fields{"message": p.text, "type": p.kind, "param": nullable(p.param), "code": nullable(p.code)},
+	}))
 }
 
 func nullable(text string) any {

@@ -23,7 +23,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_, path, _ := strings.Cut(r.URL.Path, "/responses")
-	request := &Request{Method: r.Method, Path: "/responses" + path, Query: r.URL.RawQuery, Host: r.Host, Header: r.Header.Clone(), Raw: string(body)}
+	request := &Request{
+		Method: r.Method, Path: "/responses" + path, Query: r.URL.RawQuery, Host: r.Host, Header: r.Header.Clone(),
+		Raw: string(body),
+	}
 	id, action, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	switch {
 	case id == "" && r.Method == http.MethodPost:
@@ -35,7 +38,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case id != "" && action == "" && r.Method == http.MethodDelete:
 		s.remove(w, request, id)
 	default:
-		s.refuse(w, request, &problem{status: http.StatusNotFound, kind: "invalid_request_error", text: "Invalid URL (" + r.Method + " " + r.URL.Path + ")"})
+		s.refuse(w, request, &problem{
+			status: http.StatusNotFound, kind: "invalid_request_error",
+			text: "Invalid URL (" + r.Method + " " + r.URL.Path + ")",
+		})
 	}
 }
 
@@ -107,7 +113,9 @@ func (s *Server) retrieve(w http.ResponseWriter, r *http.Request, request *Reque
 	case resp == nil:
 		s.refuse(w, request, missing(id))
 	case resp.failGets():
-		s.refuse(w, request, &problem{status: http.StatusServiceUnavailable, kind: "server_error", text: "The server is overloaded."})
+		s.refuse(w, request, &problem{
+			status: http.StatusServiceUnavailable, kind: "server_error", text: "The server is overloaded.",
+		})
 	case query.Get("stream") != "true":
 		s.record(request, http.StatusOK)
 		w.Header().Set("Content-Type", "application/json")

@@ -1,6 +1,7 @@
-// Package s3 is a strict server of the S3 protocol with one bucket, for tests. It verifies the signature of each request
-// and of each chunk of a body, and refuses what a lenient server would let pass: bodies without a signature over a plain
-// connection, headers that are not signed, wrong regions and clocks. It can fail in ways that a real service does.
+// Package s3 is a strict server of the S3 protocol with one bucket, for tests. It verifies the signature of each
+// request and of each chunk of a body, and refuses what a lenient server would let pass: bodies without a signature
+// over a plain connection, headers that are not signed, wrong regions and clocks. It can fail in ways that a real
+// service does.
 package s3
 
 import (
@@ -59,7 +60,8 @@ type Server struct {
 // Open starts a server over TLS or without. It ends when Close is called.
 func Open(secure bool) *Server {
 	s := &Server{ //nolint:gosec // the keys open nothing but this server
-		AccessKey: "AKIDSPOOLTEST", SecretKey: "wJalr/hunter2+SECRET", Bucket: "artifacts", Region: "eu-test-1", objects: make(map[string][]byte),
+		AccessKey: "AKIDSPOOLTEST", SecretKey: "wJalr/hunter2+SECRET", Bucket: "artifacts", Region: "eu-test-1",
+		objects: make(map[string][]byte),
 	}
 	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
 	if secure {
@@ -266,9 +268,12 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		refused = refuse(http.StatusInternalServerError, "InternalError", "%v", err)
 	}
 	if s.Repeats {
-		refused = refuse(refused.status, refused.code, "%s: %s %s", refused.message, r.Header.Get("Authorization"), s.SecretKey)
+		refused = refuse(refused.status, refused.code, "%s: %s %s", refused.message, r.Header.Get("Authorization"),
+			s.SecretKey)
 	}
-	_ = respond(w, refused.status, errorAnswer{Code: refused.code, Message: refused.message, Resource: r.URL.Path, Region: refused.region})
+	_ = respond(w, refused.status, errorAnswer{
+		Code: refused.code, Message: refused.message, Resource: r.URL.Path, Region: refused.region,
+	})
 }
 
 func respond(w http.ResponseWriter, status int, body any) error {

@@ -112,8 +112,10 @@ func (s *signature) checkHeaders(r *http.Request) error {
 	}
 	for name := range r.Header {
 		lower := strings.ToLower(name)
-		if (strings.HasPrefix(lower, "x-amz-") || lower == "content-type" || lower == "content-md5") && !slices.Contains(s.headers, lower) {
-			return refuse(http.StatusForbidden, "AccessDenied", "there were headers present in the request which were not signed: %s", lower)
+		if (strings.HasPrefix(lower, "x-amz-") || lower == "content-type" || lower == "content-md5") &&
+			!slices.Contains(s.headers, lower) {
+			return refuse(http.StatusForbidden, "AccessDenied",
+				"there were headers present in the request which were not signed: %s", lower)
 		}
 	}
 	return nil
@@ -156,7 +158,8 @@ func escape(text string, slashes bool) string {
 	var b strings.Builder
 	for _, c := range []byte(text) {
 		switch {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', strings.IndexByte("-_.~", c) >= 0, c == '/' && slashes:
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c &&
+			c <= '9', strings.IndexByte("-_.~", c) >= 0, c == '/' && slashes:
 			b.WriteByte(c)
 		default:
 			fmt.Fprintf(&b, "%%%02X", c)
@@ -218,7 +221,9 @@ func (s *signature) chunks(r *http.Request) ([]byte, error) {
 			return nil, incomplete
 		}
 		chunk = chunk[:n]
-		toSign := strings.Join([]string{algorithm + "-PAYLOAD", s.at.Format(timeForm), s.scope(), before, hash(nil), hash(chunk)}, "\n")
+		toSign := strings.Join(
+			[]string{algorithm + "-PAYLOAD", s.at.Format(timeForm), s.scope(), before, hash(nil), hash(chunk)}, "\n",
+		)
 		before = hex.EncodeToString(mac(s.key, toSign))
 		if !hmac.Equal([]byte(before), []byte(says)) {
 			return nil, refuse(http.StatusForbidden, "SignatureDoesNotMatch", "the signature of a chunk does not match")

@@ -24,10 +24,12 @@ func TestDocumentedExamples(t *testing.T) {
 	chunk := func(size, signature, data string) string {
 		return size + ";chunk-signature=" + signature + "\r\n" + data + "\r\n"
 	}
-	body := chunk("10000", "ad80c730a21e5b8d04586a2213dd63b9a0e99e0e2307b0ade35a65485a288648", strings.Repeat("a", 1<<16)) +
+	body := chunk("10000", "ad80c730a21e5b8d04586a2213dd63b9a0e99e0e2307b0ade35a65485a288648",
+		strings.Repeat("a", 1<<16)) +
 		chunk("400", "0055627c9e194cb4542bae2aa5492e3c1575bbb81b612b7d234b86a503ef5497", strings.Repeat("a", 1024)) +
 		chunk("0", "b6c6ea8a5354eaf15b3cb7646744f4275b71ea724fed81ceb9323e279d449df9", "")
-	put := httptest.NewRequest(http.MethodPut, "http://s3.amazonaws.com/examplebucket/chunkObject.txt", strings.NewReader(body))
+	put := httptest.NewRequest(http.MethodPut, "http://s3.amazonaws.com/examplebucket/chunkObject.txt",
+		strings.NewReader(body))
 	put.Header.Set("X-Amz-Date", "20130524T000000Z")
 	put.Header.Set("X-Amz-Storage-Class", "REDUCED_REDUNDANCY")
 	put.Header.Set("X-Amz-Content-Sha256", signedChunks)
@@ -57,7 +59,8 @@ func TestDocumentedExamples(t *testing.T) {
 	altered := put.Clone(t.Context())
 	altered.Body = http.NoBody
 	for _, text := range []string{strings.Replace(body, "aaa", "aba", 1), body[:len(body)-90], body + "x"} {
-		r := httptest.NewRequest(http.MethodPut, "http://s3.amazonaws.com/examplebucket/chunkObject.txt", strings.NewReader(text))
+		r := httptest.NewRequest(http.MethodPut, "http://s3.amazonaws.com/examplebucket/chunkObject.txt",
+			strings.NewReader(text))
 		r.Header = altered.Header
 		s, err := parse(r)
 		if err != nil {
@@ -79,7 +82,8 @@ func TestRefused(t *testing.T) {
 	for authorization, status := range map[string]int{
 		"":      http.StatusForbidden,
 		"Basic": http.StatusBadRequest,
-		"AWS4-HMAC-SHA256 Credential=" + s.AccessKey + "/20130524/eu-test-1/s3/aws4_request,SignedHeaders=host;x-amz-content-sha256;x-amz-date,Signature=" +
+		"AWS4-HMAC-SHA256 Credential=" + s.AccessKey +
+			"/20130524/eu-test-1/s3/aws4_request,SignedHeaders=host;x-amz-content-sha256;x-amz-date,Signature=" +
 			strings.Repeat("0", 64): http.StatusForbidden,
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/artifacts/a", nil)
