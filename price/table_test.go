@@ -128,16 +128,19 @@ func TestBuiltin(t *testing.T) {
 	}
 	one := int64(1)
 	for name := range strings.FieldsSeq(`
-		gpt-4o gpt-4o-2024-05-13 gpt-4o-2024-11-20 gpt-4o-mini-2024-07-18 openai/gpt-4o gpt-4.1 gpt-4.1-mini-2025-04-14 gpt-5 gpt-5-2025-08-07
-		gpt-5-mini gpt-5-nano gpt-5-pro gpt-5-codex gpt-5-chat-latest gpt-5.1 gpt-5.1-2025-11-13 gpt-5.1-codex gpt-5.2 gpt-5.2-pro gpt-5.3-codex
-		gpt-5.4 gpt-5.4-mini gpt-5.4-nano gpt-5.4-2026-03-05 gpt-5.5 gpt-5.5-2026-04-23 gpt-5.5-pro o1 o3 o3-2025-04-16 o3-mini o4-mini
-		claude-3-5-haiku-20241022 claude-3-5-sonnet-20241022 claude-3-7-sonnet-20250219 claude-sonnet-4-20250514 claude-opus-4-1-20250805
-		claude-sonnet-4-5-20250929 claude-haiku-4-5 claude-opus-4-5-20251101 claude-opus-4-6 claude-sonnet-4-6 claude-opus-5 claude-sonnet-5
-		anthropic/claude-opus-4.6 eu.anthropic.claude-sonnet-4-5-20250929-v1:0 claude-haiku-4-5@20251001
-		gemini-2.0-flash gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite models/gemini-3-pro-preview google/gemini-3-flash-preview
-		grok-3 grok-3-mini grok-4 grok-4-0709 grok-4-fast-reasoning grok-4.3 grok-4.5 x-ai/grok-code-fast-1
-		deepseek-chat deepseek-reasoner deepseek/deepseek-v4-pro mistral-large-latest mistral-medium-latest mistral-small-latest codestral-latest
-		kimi-k2-thinking kimi-k2.5 moonshotai/kimi-k2.6 glm-4.6 glm-4.7 z-ai/glm-5.1 llama-3.3-70b-versatile openai/gpt-oss-120b`) {
+		gpt-4o gpt-4o-2024-05-13 gpt-4o-2024-11-20 gpt-4o-mini-2024-07-18 openai/gpt-4o gpt-4.1 gpt-4.1-mini-2025-04-14
+		gpt-5 gpt-5-2025-08-07 gpt-5-mini gpt-5-nano gpt-5-pro gpt-5-codex gpt-5-chat-latest gpt-5.1 gpt-5.1-2025-11-13
+		gpt-5.1-codex gpt-5.2 gpt-5.2-pro gpt-5.3-codex gpt-5.4 gpt-5.4-mini gpt-5.4-nano gpt-5.4-2026-03-05 gpt-5.5
+		gpt-5.5-2026-04-23 gpt-5.5-pro o1 o3 o3-2025-04-16 o3-mini o4-mini claude-3-5-haiku-20241022
+		claude-3-5-sonnet-20241022 claude-3-7-sonnet-20250219 claude-sonnet-4-20250514 claude-opus-4-1-20250805
+		claude-sonnet-4-5-20250929 claude-haiku-4-5 claude-opus-4-5-20251101 claude-opus-4-6 claude-sonnet-4-6
+		claude-opus-5 claude-sonnet-5 anthropic/claude-opus-4.6 eu.anthropic.claude-sonnet-4-5-20250929-v1:0
+		claude-haiku-4-5@20251001 gemini-2.0-flash gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite
+		models/gemini-3-pro-preview google/gemini-3-flash-preview grok-3 grok-3-mini grok-4 grok-4-0709
+		grok-4-fast-reasoning grok-4.3 grok-4.5 x-ai/grok-code-fast-1 deepseek-chat deepseek-reasoner
+		deepseek/deepseek-v4-pro mistral-large-latest mistral-medium-latest mistral-small-latest codestral-latest
+		kimi-k2-thinking kimi-k2.5 moonshotai/kimi-k2.6 glm-4.6 glm-4.7 z-ai/glm-5.1 llama-3.3-70b-versatile
+		openai/gpt-oss-120b`) {
 		cost, err := pricer.Price(t.Context(),
 			price.Charge{Model: "m", Requested: name, Usage: spool.Usage{Input: &one, Output: &one}})
 		if err != nil || cost.Currency != "USD" {

@@ -10,7 +10,7 @@
 //	ask <name> to <brief>                                   spawns a nested run, if the agent may
 //	ask <name> to <brief> and ask <name> to <brief>         spawns two nested runs at once
 //	slow <n>                                                streams n words, slowly
-//	misfit                                                  answers with a value that does not fit, if a value was asked for
+//	misfit                                                  answers with a value that does not fit the schema
 //
 // If a request asks for a JSON value, the answer is a small value that fits the schema: "demo" for a text, 1
 // for a number. The calls that the prompt asks for come first, unless the request forbids calls.

@@ -45,8 +45,8 @@ var (
 //     whose Type is the reason. The same request may succeed, because the model chooses its words anew.
 //   - MISSING_THOUGHT_SIGNATURE: an error that is permanent.
 //   - A word of another interface, such as "length" or "error": what it means there.
-//   - LANGUAGE, TOO_MANY_TOOL_CALLS and every other reason: [spool.FinishToolCalls] if there were calls, which are whole.
-//     Else it is passed on, because the same request would end so again.
+//   - LANGUAGE, TOO_MANY_TOOL_CALLS and every other reason: [spool.FinishToolCalls] if there were calls, which are
+//     whole. Else it is passed on, because the same request would end so again.
 //   - None: an error.
 func (m *Model) Stream(ctx context.Context, r spool.ModelRequest) iter.Seq2[spool.ModelEvent, error] {
 	return func(yield func(spool.ModelEvent, error) bool) {

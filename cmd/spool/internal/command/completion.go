@@ -119,7 +119,8 @@ func bashScript(all []completable) string {
 		}
 		b.WriteString("        esac ;;\n")
 	}
-	b.WriteString("    esac\n  fi\n  COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n}\ncomplete -o default -F _spool spool\n")
+	b.WriteString("    esac\n  fi\n  COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n}\n" +
+		"complete -o default -F _spool spool\n")
 	return b.String()
 }
 
