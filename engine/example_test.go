@@ -268,8 +268,7 @@ func ExampleEngine_Respond_budget() {
 	done, _ := e.Snapshot(ctx, hello, nil)
 	fmt.Println(done.Runs[0].State, done.Runs[0].StopReason)
 	// Output:
-	// budget_reached
-	// {"exhausted":"token_budget","spent":{"tokenBudget":0,"toolCallBudget":0},"budget":{"tokenBudget":50,"toolCallBudget":20}}
+	// budget_reached {"exhausted":"token_budget","spent":{"tokenBudget":0,"toolCallBudget":0},"budget":{"tokenBudget":50,"toolCallBudget":20}}
 	// {"delivered":true}
 	// COMPLETED completed
 }
@@ -423,8 +422,7 @@ func ExampleFollowFrame() {
 	fmt.Println(at)
 	// Output:
 	// id: 4 r1:1 1-9
-	// data:
-	// {"kind":"thread","event":{"threadId":"hello","seq":4,"type":"INPUT_EXPIRED","payload":{"toolCallId":"call_1"},"createdAt":"2025-01-02T03:04:05Z","runId":"r1"}}
+	// data: {"kind":"thread","event":{"threadId":"hello","seq":4,"type":"INPUT_EXPIRED","payload":{"toolCallId":"call_1"},"createdAt":"2025-01-02T03:04:05Z","runId":"r1"}}
 	//
 	// 4 r1:1 1-9
 }

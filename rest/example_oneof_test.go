@@ -43,9 +43,7 @@ func ExampleOneOf() {
 	// Output:
 	// 200 "a circle of radius 2"
 	// 200 "a square of side 1"
-	// 422 {"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"The request is not
-	// valid.","code":"validation_failed","errors":[{"location":"body.kind","pointer":"/kind","kind":"enum","message":"must
-	// be 'circle' or 'square'","limits":{"expected":"'circle' or 'square'"}}]}
+	// 422 {"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"The request is not valid.","code":"validation_failed","errors":[{"location":"body.kind","pointer":"/kind","kind":"enum","message":"must be 'circle' or 'square'","limits":{"expected":"'circle' or 'square'"}}]}
 }
 
 // For tools that do not know OpenAPI 3.1, the document can be had as 3.0.

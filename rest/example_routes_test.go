@@ -85,10 +85,9 @@ func Example() {
 	}
 	// Output:
 	// 201 {"id":1,"title":"The door squeaks","open":true}
-	// 422 {"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"The request is not
-	// valid.","code":"validation_failed","errors":[{"location":"body.title","pointer":"/title","kind":"string_too_short","message":"must
-	// be at least 1 character","limits":{"min_length":1}}]} 204 409
-	// {"type":"about:blank","title":"Conflict","status":409,"detail":"The ticket is closed already.","code":"conflict"}
-	// 200 {"count":1,"next":null,"previous":null,"results":[{"id":1,"title":"The door squeaks","open":false}]} 404
-	// {"type":"about:blank","title":"Not Found","status":404,"detail":"There is no such ticket.","code":"not_found"}
+	// 422 {"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"The request is not valid.","code":"validation_failed","errors":[{"location":"body.title","pointer":"/title","kind":"string_too_short","message":"must be at least 1 character","limits":{"min_length":1}}]}
+	// 204
+	// 409 {"type":"about:blank","title":"Conflict","status":409,"detail":"The ticket is closed already.","code":"conflict"}
+	// 200 {"count":1,"next":null,"previous":null,"results":[{"id":1,"title":"The door squeaks","open":false}]}
+	// 404 {"type":"about:blank","title":"Not Found","status":404,"detail":"There is no such ticket.","code":"not_found"}
 }

@@ -152,10 +152,8 @@ func ExamplePermit() {
 	show(api, "GET", "/songs/1")
 	// Output:
 	// 200 {"id":1,"title":"Yesterday","owner":"ann","price":0}
-	// 403 {"type":"about:blank","title":"Forbidden","status":403,"detail":"You do not have permission to perform this
-	// action.","code":"permission_denied"} 401
-	// {"type":"about:blank","title":"Unauthorized","status":401,"detail":"Authentication credentials were not
-	// provided.","code":"unauthorized"}
+	// 403 {"type":"about:blank","title":"Forbidden","status":403,"detail":"You do not have permission to perform this action.","code":"permission_denied"}
+	// 401 {"type":"about:blank","title":"Unauthorized","status":401,"detail":"Authentication credentials were not provided.","code":"unauthorized"}
 }
 
 // Check is for permissions that depend on the input.
@@ -190,9 +188,8 @@ func ExampleList() {
 	show(api, "GET", "/songs?max_price=3&ordering=-price")
 	show(api, "GET", "/songs?title=some")
 	// Output:
-	// 200 {"count":3,"next":"/songs?max_price=3&ordering=-price&page=2","previous":null,"results":[{"id":4,"title":"Let
-	// It Be","price":3},{"id":1,"title":"Help!","price":2}]} 200
-	// {"count":1,"next":null,"previous":null,"results":[{"id":3,"title":"Something","price":4}]}
+	// 200 {"count":3,"next":"/songs?max_price=3&ordering=-price&page=2","previous":null,"results":[{"id":4,"title":"Let It Be","price":3},{"id":1,"title":"Help!","price":2}]}
+	// 200 {"count":1,"next":null,"previous":null,"results":[{"id":3,"title":"Something","price":4}]}
 }
 
 type SongName struct {

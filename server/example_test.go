@@ -60,6 +60,5 @@ func ExampleConfig_cookies() {
 	// Output:
 	// 409 {"accepted":false,"reason":"not_active","error":"Cannot stop thread in state unknown"}
 	//
-	// 403 {"error":"pages of the origin https://evil.example may not use this server: if they should, add it to
-	// cors.origins, or start spool serve with --cors-origin https://evil.example","code":"forbidden"}
+	// 403 {"error":"pages of the origin https://evil.example may not use this server: if they should, add it to cors.origins, or start spool serve with --cors-origin https://evil.example","code":"forbidden"}
 }

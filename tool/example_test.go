@@ -28,8 +28,8 @@ func ExampleNew() {
 	result, err := weather.Call(context.Background(), spool.ToolCall{Args: json.RawMessage(`{"city":"Oslo"}`)})
 	fmt.Println(string(result), err)
 	// Output:
-	// {"type":"object","properties":{"city":{"type":"string","description":"name of the
-	// city"}},"required":["city"],"additionalProperties":false} arguments: unexpected additional properties ["town"]
+	// {"type":"object","properties":{"city":{"type":"string","description":"name of the city"}},"required":["city"],"additionalProperties":false}
+	// arguments: unexpected additional properties ["town"]
 	// {"celsius":4} <nil>
 }
 

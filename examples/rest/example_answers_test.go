@@ -50,6 +50,5 @@ func Example_answers() {
 	// Output:
 	// 201 {"id":1}
 	// 409 {"by":"ada"}
-	// 500 {"type":"about:blank","title":"Internal Server Error","status":500,"detail":"The route declares Desk for the
-	// status 200, and its handler answered Taken.","code":"answer_mismatch"}
+	// 500 {"type":"about:blank","title":"Internal Server Error","status":500,"detail":"The route declares Desk for the status 200, and its handler answered Taken.","code":"answer_mismatch"}
 }

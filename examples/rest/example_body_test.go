@@ -37,9 +37,7 @@ func Example_nestedValidate() {
 	})
 
 	// Output:
-	// 422 {"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"The request is not
-	// valid.","code":"validation_failed","errors":[{"location":"body.lines[1].price","pointer":"/lines/1/price","kind":"value_error","message":"must
-	// be 0 for a gift"}]}
+	// 422 {"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"The request is not valid.","code":"validation_failed","errors":[{"location":"body.lines[1].price","pointer":"/lines/1/price","kind":"value_error","message":"must be 0 for a gift"}]}
 }
 
 type stay struct {

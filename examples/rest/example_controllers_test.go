@@ -88,9 +88,12 @@ func Example_controllers() {
 	// 200 "sold out"
 	// 200 {"id":1,"title":"Emma","author":"Jane Austen","price":8}
 	// 204
-	// 405 {"type":"about:blank","title":"Method Not Allowed","status":405,"detail":"Method \"TRACE\" not
-	// allowed.","code":"method_not_allowed"} Books.list GET /books Books.get GET /books/{id} Books.create POST /books
-	// Books.change PUT,PATCH /books/{id} Books.remove DELETE /books/{id}
+	// 405 {"type":"about:blank","title":"Method Not Allowed","status":405,"detail":"Method \"TRACE\" not allowed.","code":"method_not_allowed"}
+	// Books.list GET /books
+	// Books.get GET /books/{id}
+	// Books.create POST /books
+	// Books.change PUT,PATCH /books/{id}
+	// Books.remove DELETE /books/{id}
 	// /books/7 <nil>
 }
 

@@ -71,13 +71,11 @@ func Example_crud() {
 
 	// Output:
 	// 201 /volumes/1 "1" {"id":1,"isbn":"0141439580","title":"Emma","note":"worn","sold":0,"version":1}
-	// 409 {"type":"about:blank","title":"Conflict","status":409,"detail":"There is a Volume with this isbn
-	// already.","code":"not_unique","errors":[{"location":"body.isbn","pointer":"/isbn","kind":"value_error","message":"must
-	// be unique, but there is one like it already"}]} 200 "2" {"id":1,"isbn":"0141439580","title":"Emma,
-	// 1815","note":"worn","sold":0,"version":2} 412 "2" {"type":"about:blank","title":"Precondition
-	// Failed","status":412,"detail":"The Volume has changed since: read it again.","code":"precondition_failed"} 200 "3"
-	// {"id":1,"isbn":"0141439580","title":"Emma","sold":0,"version":3} 200
-	// {"count":1,"next":null,"previous":null,"results":[{"id":1,"isbn":"0141439580","title":"Emma","sold":0,"version":3}]}
-	// 204 404 {"type":"about:blank","title":"Not Found","status":404,"detail":"Volume was not
-	// found.","code":"not_found"}
+	// 409 {"type":"about:blank","title":"Conflict","status":409,"detail":"There is a Volume with this isbn already.","code":"not_unique","errors":[{"location":"body.isbn","pointer":"/isbn","kind":"value_error","message":"must be unique, but there is one like it already"}]}
+	// 200 "2" {"id":1,"isbn":"0141439580","title":"Emma, 1815","note":"worn","sold":0,"version":2}
+	// 412 "2" {"type":"about:blank","title":"Precondition Failed","status":412,"detail":"The Volume has changed since: read it again.","code":"precondition_failed"}
+	// 200 "3" {"id":1,"isbn":"0141439580","title":"Emma","sold":0,"version":3}
+	// 200 {"count":1,"next":null,"previous":null,"results":[{"id":1,"isbn":"0141439580","title":"Emma","sold":0,"version":3}]}
+	// 204
+	// 404 {"type":"about:blank","title":"Not Found","status":404,"detail":"Volume was not found.","code":"not_found"}
 }

@@ -60,22 +60,17 @@ func Example_problemErrors() {
 	ask(rest.ProblemErrors)
 
 	// Output:
-	// 400 {"type":"about:blank","title":"Bad Request","status":400,"detail":"The body is not valid JSON: unexpected end
-	// of the text at byte 1.","code":"malformed_body"} 401
-	// {"type":"about:blank","title":"Unauthorized","status":401,"detail":"Authentication credentials were not
-	// provided.","code":"unauthorized"} 403 {"type":"about:blank","title":"Forbidden","status":403,"detail":"Only
-	// administrators may do this.","code":"permission_denied"} 404 {"type":"about:blank","title":"Not
-	// Found","status":404,"detail":"Not found.","code":"not_found"} 404 {"type":"about:blank","title":"Not
-	// Found","status":404,"detail":"Invalid page. 2 That page contains no results","code":"page_not_found"} 405
-	// {"type":"about:blank","title":"Method Not Allowed","status":405,"detail":"Method \"POST\" not
-	// allowed.","code":"method_not_allowed"} 409 {"type":"about:blank","title":"Conflict","status":409,"detail":"Try
-	// again.","code":"locked"} 422 {"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"The
-	// request is not
-	// valid.","code":"validation_failed","errors":[{"location":"query.page","kind":"greater_than_equal","message":"must
-	// be at least 1","limits":{"ge":1}}]} 429 {"type":"about:blank","title":"Too Many
-	// Requests","status":429,"detail":"Request was throttled. Expected available in 3600 seconds.","code":"throttled"}
-	// 500 {"type":"about:blank","title":"Internal Server Error","status":500,"detail":"Internal
-	// error.","code":"internal"} 402 {"pay":"first"}
+	// 400 {"type":"about:blank","title":"Bad Request","status":400,"detail":"The body is not valid JSON: unexpected end of the text at byte 1.","code":"malformed_body"}
+	// 401 {"type":"about:blank","title":"Unauthorized","status":401,"detail":"Authentication credentials were not provided.","code":"unauthorized"}
+	// 403 {"type":"about:blank","title":"Forbidden","status":403,"detail":"Only administrators may do this.","code":"permission_denied"}
+	// 404 {"type":"about:blank","title":"Not Found","status":404,"detail":"Not found.","code":"not_found"}
+	// 404 {"type":"about:blank","title":"Not Found","status":404,"detail":"Invalid page. 2 That page contains no results","code":"page_not_found"}
+	// 405 {"type":"about:blank","title":"Method Not Allowed","status":405,"detail":"Method \"POST\" not allowed.","code":"method_not_allowed"}
+	// 409 {"type":"about:blank","title":"Conflict","status":409,"detail":"Try again.","code":"locked"}
+	// 422 {"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"The request is not valid.","code":"validation_failed","errors":[{"location":"query.page","kind":"greater_than_equal","message":"must be at least 1","limits":{"ge":1}}]}
+	// 429 {"type":"about:blank","title":"Too Many Requests","status":429,"detail":"Request was throttled. Expected available in 3600 seconds.","code":"throttled"}
+	// 500 {"type":"about:blank","title":"Internal Server Error","status":500,"detail":"Internal error.","code":"internal"}
+	// 402 {"pay":"first"}
 }
 
 func Example_detailErrors() {
@@ -89,7 +84,8 @@ func Example_detailErrors() {
 	// 404 {"detail":"Invalid page. 2 That page contains no results"}
 	// 405 {"detail":"Method \"POST\" not allowed."}
 	// 409 {"detail":"Try again."}
-	// 422 {"detail":[{"type":"greater_than","loc":["query","page"],"msg":"Input should be greater than
-	// 0","ctx":{"gt":0}}]} 429 {"detail":"Request was throttled. Expected available in 3600 seconds."} 500 {"detail":"A
-	// server error occurred."} 402 {"pay":"first"}
+	// 422 {"detail":[{"type":"greater_than","loc":["query","page"],"msg":"Input should be greater than 0","ctx":{"gt":0}}]}
+	// 429 {"detail":"Request was throttled. Expected available in 3600 seconds."}
+	// 500 {"detail":"A server error occurred."}
+	// 402 {"pay":"first"}
 }

@@ -141,6 +141,5 @@ func Example_cookies() {
 	// Output:
 	// 204 __Host-session true true
 	// 200 "ada"
-	// 403 {"type":"about:blank","title":"Forbidden","status":403,"detail":"A request with cookies must come from a page
-	// of this site.","code":"cross_origin"}
+	// 403 {"type":"about:blank","title":"Forbidden","status":403,"detail":"A request with cookies must come from a page of this site.","code":"cross_origin"}
 }

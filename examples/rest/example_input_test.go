@@ -55,20 +55,10 @@ func Example_input() {
 	// Output:
 	// 200 "3 true [] \"t1\" {Title:Emma Quantity:1 Gift:true}"
 	// 200 "3 false [a b] \"t1\" {Title:Emma Quantity:0 Gift:false}"
-	// 422 {"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"The request is not
-	// valid.","code":"validation_failed","errors":[{"location":"body.gift","pointer":"/gift","kind":"value_error","message":"Gifts
-	// are of ten at most"}]} 422 {"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"The request
-	// is not
-	// valid.","code":"validation_failed","errors":[{"location":"query.notify","kind":"bool_parsing","message":"must be
-	// true or false"},{"location":"body.title","pointer":"/title","kind":"string_too_short","message":"must be at least
-	// 1
-	// character","limits":{"min_length":1}},{"location":"body.quantity","pointer":"/quantity","kind":"int_type","message":"must
-	// be a whole number"},{"location":"body.colour","pointer":"/colour","kind":"extra_forbidden","message":"is not a
-	// known field"}]} 422 {"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"The request is not
-	// valid.","code":"validation_failed","errors":[{"location":"body.QUANTITY","pointer":"/QUANTITY","kind":"key_case_mismatch","message":"must
-	// be spelled 'quantity'","limits":{"expected":"quantity"}}]} 400 {"type":"about:blank","title":"Bad
-	// Request","status":400,"detail":"The body is not valid JSON: unexpected end of the text at byte
-	// 10.","code":"malformed_body"}
+	// 422 {"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"The request is not valid.","code":"validation_failed","errors":[{"location":"body.gift","pointer":"/gift","kind":"value_error","message":"Gifts are of ten at most"}]}
+	// 422 {"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"The request is not valid.","code":"validation_failed","errors":[{"location":"query.notify","kind":"bool_parsing","message":"must be true or false"},{"location":"body.title","pointer":"/title","kind":"string_too_short","message":"must be at least 1 character","limits":{"min_length":1}},{"location":"body.quantity","pointer":"/quantity","kind":"int_type","message":"must be a whole number"},{"location":"body.colour","pointer":"/colour","kind":"extra_forbidden","message":"is not a known field"}]}
+	// 422 {"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"The request is not valid.","code":"validation_failed","errors":[{"location":"body.QUANTITY","pointer":"/QUANTITY","kind":"key_case_mismatch","message":"must be spelled 'quantity'","limits":{"expected":"quantity"}}]}
+	// 400 {"type":"about:blank","title":"Bad Request","status":400,"detail":"The body is not valid JSON: unexpected end of the text at byte 10.","code":"malformed_body"}
 }
 
 type change struct {

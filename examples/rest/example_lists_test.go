@@ -58,16 +58,11 @@ func Example_lists() {
 
 	// Output:
 	// 200 {"items":[{"id":5,"title":"Middlemarch","author":"George Eliot","price":9}],"count":5}
-	// 200
-	// {"count":2,"next":"https://shop.example/numbered?title=m&price__lte=12&ordering=-price&page_size=1&page=2","previous":null,"results":[{"id":5,"title":"Middlemarch","author":"George
-	// Eliot","price":9}]} 200 {"count":1,"next":null,"previous":null,"results":[{"id":1,"title":"Emma","author":"Jane
-	// Austen","price":8}]} 200
-	// {"count":1,"next":null,"previous":null,"results":[{"id":2,"title":"Ulysses","author":"James Joyce","price":20}]}
-	// 422 {"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"The request is not
-	// valid.","code":"validation_failed","errors":[{"location":"query.ordering[0]","kind":"enum","message":"must be
-	// 'price', '-price', 'title' or '-title'","limits":{"expected":"'price', '-price', 'title' or
-	// '-title'"}},{"location":"query.page","kind":"greater_than_equal","message":"must be at least
-	// 1","limits":{"ge":1}}]} 200 ["Emma","Ulysses","Persuasion","Dubliners","Middlemarch"]
+	// 200 {"count":2,"next":"https://shop.example/numbered?title=m&price__lte=12&ordering=-price&page_size=1&page=2","previous":null,"results":[{"id":5,"title":"Middlemarch","author":"George Eliot","price":9}]}
+	// 200 {"count":1,"next":null,"previous":null,"results":[{"id":1,"title":"Emma","author":"Jane Austen","price":8}]}
+	// 200 {"count":1,"next":null,"previous":null,"results":[{"id":2,"title":"Ulysses","author":"James Joyce","price":20}]}
+	// 422 {"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"The request is not valid.","code":"validation_failed","errors":[{"location":"query.ordering[0]","kind":"enum","message":"must be 'price', '-price', 'title' or '-title'","limits":{"expected":"'price', '-price', 'title' or '-title'"}},{"location":"query.page","kind":"greater_than_equal","message":"must be at least 1","limits":{"ge":1}}]}
+	// 200 ["Emma","Ulysses","Persuasion","Dubliners","Middlemarch"]
 }
 
 func Example_cursor() {
@@ -93,7 +88,5 @@ func Example_cursor() {
 
 	// Output:
 	// [Ulysses Dubliners Emma Middlemarch Persuasion]
-	// 422 {"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"The request is not
-	// valid.","code":"validation_failed","errors":[{"location":"query.cursor","kind":"cursor_invalid","message":"must be
-	// a cursor of this list in this order"}]}
+	// 422 {"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"The request is not valid.","code":"validation_failed","errors":[{"location":"query.cursor","kind":"cursor_invalid","message":"must be a cursor of this list in this order"}]}
 }

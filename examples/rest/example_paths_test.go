@@ -39,10 +39,8 @@ func Example_basePath() {
 	fmt.Println(send(mux, get("/v1/books/7/")).Header().Get("Location"))
 
 	// Output:
-	// 200 {"count":2,"next":null,"previous":"/v1/books","results":[{"id":2,"title":"Ulysses","author":"James
-	// Joyce","price":20}]} 200
-	// {"count":2,"next":null,"previous":"/v2/books","results":[{"id":2,"title":"Ulysses","author":"James
-	// Joyce","price":20}]}
+	// 200 {"count":2,"next":null,"previous":"/v1/books","results":[{"id":2,"title":"Ulysses","author":"James Joyce","price":20}]}
+	// 200 {"count":2,"next":null,"previous":"/v2/books","results":[{"id":2,"title":"Ulysses","author":"James Joyce","price":20}]}
 	// /v1/books/7 <nil>
 	// ../7
 }

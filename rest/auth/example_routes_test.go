@@ -51,8 +51,7 @@ func Example() {
 	// Output:
 	// 200 "ada"
 	// 200 "bob"
-	// 401 {"type":"about:blank","title":"Unauthorized","status":401,"detail":"Incorrect authentication
-	// credentials.","code":"unauthorized"} 401
-	// {"type":"about:blank","title":"Unauthorized","status":401,"detail":"Authentication credentials were not
-	// provided.","code":"unauthorized"} 200 "fine"
+	// 401 {"type":"about:blank","title":"Unauthorized","status":401,"detail":"Incorrect authentication credentials.","code":"unauthorized"}
+	// 401 {"type":"about:blank","title":"Unauthorized","status":401,"detail":"Authentication credentials were not provided.","code":"unauthorized"}
+	// 200 "fine"
 }

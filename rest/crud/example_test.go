@@ -63,11 +63,11 @@ func Example() {
 	// Output:
 	// 201 {"id":1,"title":"One","seconds":200,"album":"A","version":1}
 	// 201 {"id":2,"title":"Two","seconds":100,"album":null,"version":1}
-	// 200
-	// {"count":1,"next":null,"previous":null,"results":[{"id":2,"title":"Two","seconds":100,"album":null,"version":1}]}
-	// 200 {"id":1,"title":"One","seconds":201,"album":null,"version":2} 200
-	// {"id":1,"title":"One","seconds":201,"album":"B","version":3} 204 200
-	// {"count":1,"next":null,"previous":null,"results":[{"id":1,"title":"One","seconds":201,"album":"B","version":3}]}
+	// 200 {"count":1,"next":null,"previous":null,"results":[{"id":2,"title":"Two","seconds":100,"album":null,"version":1}]}
+	// 200 {"id":1,"title":"One","seconds":201,"album":null,"version":2}
+	// 200 {"id":1,"title":"One","seconds":201,"album":"B","version":3}
+	// 204
+	// 200 {"count":1,"next":null,"previous":null,"results":[{"id":1,"title":"One","seconds":201,"album":"B","version":3}]}
 }
 
 // A controller adds routes of its own to those of its model.

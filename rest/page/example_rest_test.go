@@ -31,8 +31,6 @@ func Example() {
 	}
 
 	// Output:
-	// 200
-	// {"count":8,"next":null,"previous":"https://api.example/planets?page=2","results":[{"id":7,"name":"Uranus"},{"id":8,"name":"Neptune"}]}
-	// 404 {"type":"about:blank","title":"Not Found","status":404,"detail":"Invalid page. 4 That page contains no
-	// results","code":"page_not_found"}
+	// 200 {"count":8,"next":null,"previous":"https://api.example/planets?page=2","results":[{"id":7,"name":"Uranus"},{"id":8,"name":"Neptune"}]}
+	// 404 {"type":"about:blank","title":"Not Found","status":404,"detail":"Invalid page. 4 That page contains no results","code":"page_not_found"}
 }

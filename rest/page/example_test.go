@@ -111,8 +111,7 @@ func ExampleLinkHeader() {
 	fmt.Println(show(page.LimitOffset(page.Size(1), page.LinkHeader()), "/planets?offset=3"))
 
 	// Output:
-	// Link: </planets>; rel="first", </planets?offset=2>; rel="prev", </planets?offset=4>; rel="next",
-	// </planets?offset=7>; rel="last"
+	// Link: </planets>; rel="first", </planets?offset=2>; rel="prev", </planets?offset=4>; rel="next", </planets?offset=7>; rel="last"
 	// {"items":[{"id":4,"name":"Mars"}],"count":8}
 }
 

@@ -73,11 +73,8 @@ func Example() {
 		fmt.Println(strings.TrimSpace(fmt.Sprint(w.Code, " ", w.Body)))
 	}
 	// Output:
-	// 200 [{"id":1,"title":"Cléo de 5 à 7","year":1962,"director":{"name":"Agnès Varda"}},{"id":2,"title":"Sans toit
-	// ni loi","year":1985,"director":{"name":"Agnès Varda"}}] 200 [{"id":2,"title":"Sans toit ni
-	// loi","year":1985,"director":{"name":"Agnès Varda"}}] 200 [{"id":2,"title":"Sans toit ni
-	// loi","year":1985,"director":{"name":"Agnès Varda"}}] 422 {"type":"about:blank","title":"Unprocessable
-	// Entity","status":422,"detail":"The request is not
-	// valid.","code":"validation_failed","errors":[{"location":"query.ordering[0]","kind":"enum","message":"must be
-	// 'year', '-year', 'title' or '-title'","limits":{"expected":"'year', '-year', 'title' or '-title'"}}]}
+	// 200 [{"id":1,"title":"Cléo de 5 à 7","year":1962,"director":{"name":"Agnès Varda"}},{"id":2,"title":"Sans toit ni loi","year":1985,"director":{"name":"Agnès Varda"}}]
+	// 200 [{"id":2,"title":"Sans toit ni loi","year":1985,"director":{"name":"Agnès Varda"}}]
+	// 200 [{"id":2,"title":"Sans toit ni loi","year":1985,"director":{"name":"Agnès Varda"}}]
+	// 422 {"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"The request is not valid.","code":"validation_failed","errors":[{"location":"query.ordering[0]","kind":"enum","message":"must be 'year', '-year', 'title' or '-title'","limits":{"expected":"'year', '-year', 'title' or '-title'"}}]}
 }

@@ -450,18 +450,18 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/server/aisdkapi.StreamInput.Replay": "running: only a message that is being written. last: also the last message of a chat in which " +
 		"nothing runs, for a client that may have lost a part of it.",
 	"github.com/spoolhq/spool/server/inbox.Controller.Answer": "Answers POST /api/agent/inbox/answers: 200 with a result for each answer. Each answer is on its " +
-		"own: one that is\n" +
-		"refused or fails does not stop the others. Sent again, the answers of a request that counted are " +
-		"refused.",
+		"own: one\n" +
+		"that is refused or fails does not stop the others. Sent again, the answers of a request that " +
+		"counted are refused.",
 	"github.com/spoolhq/spool/server/inbox.Controller.Decide": "Answers POST on a link: the answer of the approver.",
 	"github.com/spoolhq/spool/server/inbox.Controller.Link": "Answers POST /api/agent/inbox/links with a link with which the approver answers one question that " +
 		"the caller may\nanswer.",
 	"github.com/spoolhq/spool/server/inbox.Controller.Links": "Answers GET /api/agent/inbox/links with the links that the caller has made, and those of its tenant " +
-		"for an admin.",
+		"for an\nadmin.",
 	"github.com/spoolhq/spool/server/inbox.Controller.List": "Answers GET /api/agent/inbox with a page of the questions that wait for an answer, or of those that " +
-		"nobody answered\nin time.",
+		"nobody\nanswered in time.",
 	"github.com/spoolhq/spool/server/inbox.Controller.Revoke": "Answers DELETE /api/agent/inbox/links: the link opens nothing any more. Only its maker and an admin " +
-		"see a link.",
+		"see a\nlink.",
 	"github.com/spoolhq/spool/server/inbox.Controller.Show": "Answers GET on a link with its question. It changes nothing, however often a program that checks " +
 		"links asks.",
 	"github.com/spoolhq/spool/server/inbox.Inbox.Next":             "The value of after for the next page. Left out: this is the last page.",
@@ -539,8 +539,9 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/server/internal/frontpage.Controller.Asset": "Answers GET on a file of the console. The files are the same for all, so nobody is asked for " +
 		"credentials.",
 	"github.com/spoolhq/spool/server/internal/frontpage.Controller.Show": "Answers GET on the path above all others: the console, or a page, for a browser, JSON for others. " +
-		"Page and JSON lead\n" +
-		"to the docs, the document and the probes. Only callers with the scope admin see the facts.\n" +
+		"Page and\n" +
+		"JSON lead to the docs, the document and the probes. Only callers with the scope admin see the " +
+		"facts.\n" +
 		"\n" +
 		"It is not in the document, nor are the document itself and the docs: they are the way to it, and a\n" +
 		"client that was generated of it has no use for them.",
@@ -643,8 +644,8 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/server/threads.BranchList.Branches":        "The branches, the newest one first.",
 	"github.com/spoolhq/spool/server/threads.Controller.Artifact": "Answers GET /api/agent/artifacts/{artifactId} with the data, which browsers save as a file. Without " +
 		"a store\nof artifacts, no thread has any.",
-	"github.com/spoolhq/spool/server/threads.Controller.ArtifactURL": "Answers POST /api/agent/artifacts/{artifactId}/url with a URL that opens one artifact of one of the " +
-		"caller's\nthreads, and nothing else.",
+	"github.com/spoolhq/spool/server/threads.Controller.ArtifactURL": "Answers POST /api/agent/artifacts/{artifactId}/url with a URL that opens one artifact of one of the\n" +
+		"caller's threads, and nothing else.",
 	"github.com/spoolhq/spool/server/threads.Controller.Branch":   "Answers GET /api/agent/branches/messages with a branch and its messages.",
 	"github.com/spoolhq/spool/server/threads.Controller.Branches": "Answers GET /api/agent/branches with all branches of the thread.",
 	"github.com/spoolhq/spool/server/threads.Controller.Change":   "Answers PATCH /api/threads with the thread as it is now.",
@@ -661,7 +662,7 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/server/threads.Controller.Restore": "Answers POST /api/agent/branches/restore: 200 with the result if the branch was restored; 409 with\n" +
 		"the result if it cannot be, or if the thread is not the caller's.",
 	"github.com/spoolhq/spool/server/threads.Controller.Signed": "Answers GET /api/agent/artifacts/{artifactId}/data with the data, for whoever has the signed URL. " +
-		"Each URL that does\nnot work gets the same 403.",
+		"Each URL\nthat does not work gets the same 403.",
 	"github.com/spoolhq/spool/server/threads.Controller.Upload": "Answers POST /api/agent/artifacts with the artifact of a file, which the store reads as the client " +
 		"sends it.\nThe same file again is the same artifact.",
 	"github.com/spoolhq/spool/server/threads.Controller.Usage": "Answers GET /api/agent/usage with the tokens that a thread has used and how full\nits context is.",
