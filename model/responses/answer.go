@@ -247,7 +247,7 @@ func (a *answer) done(it *item, o output, raw json.RawMessage) error {
 // unemitted returns the part of an item's text that was not emitted. It begins with a whole character, also if the
 // text is not the one that was emitted.
 func (it *item) unemitted() string {
-	text := it.output.text()
+	text := it.text()
 	remaining := text[min(it.emitted, len(text)):]
 	for remaining != "" && !utf8.RuneStart(remaining[0]) {
 		remaining = remaining[1:]

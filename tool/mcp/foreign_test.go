@@ -106,7 +106,7 @@ func TestFastMCP(t *testing.T) {
 		c.PublishFunc = func(_ context.Context, e spool.Event) error {
 			mu.Lock()
 			defer mu.Unlock()
-			events = append(events, string(e.Type)+" "+string(e.Payload))
+			events = append(events, e.Type+" "+string(e.Payload))
 			return os.WriteFile(seen, nil, 0o600)
 		}
 	})

@@ -126,7 +126,7 @@ type hashedStart struct {
 	Client          wire.ClientInput
 	WhenBusy        spool.WhenBusy
 	MayNotStop      bool
-	Options         *wire.StartOptions `json:",omitempty"`
+	Options         *wire.StartOptions `json:",omitempty"` //nolint:tagliatelle // the stored hashes have Go names
 }
 
 // otherOptions returns the options that have no field of their own in a [store.RunRow]. Nil: none of them is set.

@@ -76,7 +76,10 @@ func TestParams(t *testing.T) {
 		if p.Field.Name == "" || reflect.TypeFor[in]().FieldByIndex(p.Index).Name != p.Field.Name {
 			t.Errorf("%s: field %q, index %v", p.Name, p.Field.Name, p.Index)
 		}
-		p.Field, p.Index = reflect.StructField{}, nil
+		if p.Owner != reflect.TypeFor[in]() {
+			t.Errorf("%s: a field of %v", p.Name, p.Owner)
+		}
+		p.Field, p.Index, p.Owner = reflect.StructField{}, nil, nil
 		got = append(got, p)
 	}
 	want := []bind.Param{
