@@ -25,7 +25,9 @@ import (
 //	api := rest.New(rest.Comments(source))
 //
 // The doc comment of a handler's method or function is then the description of its route, and
-// the first sentence is the summary. [Summary] and [Description] take precedence.
+// the first sentence is the summary. [Summary] and [Description] take precedence. The name at
+// the start is left out: "List returns all books" is "Returns all books", and "List answers with
+// all books" is "All books".
 //
 // The first paragraph of a field's comment describes the field, without the words "Title is"
 // at its start. The tag doc takes precedence. The comment of a field _ describes its struct.

@@ -122,6 +122,7 @@ func (*kitchen) get(context.Context, struct{}) (string, error)    { return "", n
 func (kitchen) drop(context.Context, struct{}) (string, error)    { return "", nil }
 func (kitchen) lengthy(context.Context, struct{}) (string, error) { return "", nil }
 func oven(context.Context, struct{}) (string, error)              { return "", nil }
+func sink(context.Context, struct{}) (string, error)              { return "", nil }
 
 const kitchenSource = `package rest_test
 
@@ -139,6 +140,10 @@ func (kitchen) drop() {}
 
 // What oven is about.
 func oven() {}
+
+// sink answers with the dishes
+// of today.
+func sink() {}
 `
 
 func TestComments(t *testing.T) {
@@ -162,6 +167,7 @@ func TestComments(t *testing.T) {
 		rest.Get(r, "/get", k.get)
 		rest.Get(r, "/drop", k.drop, rest.Summary("Own words"), rest.Description("Own text."))
 		rest.Get(r, "/oven", oven)
+		rest.Get(r, "/sink", sink)
 		rest.Get(r, "/long", k.lengthy, rest.Description(strings.Repeat("word ", 40)+"end. And more."))
 		rest.Get(r, "/described", handle("x"), rest.Name("x"), rest.Description("Opens the door. Then waits."))
 		rest.Get(r, "/markdown", handle("x"), rest.Name("listBooks"), rest.Description("With *filters*."))
@@ -174,6 +180,7 @@ func TestComments(t *testing.T) {
 		"/get":       {"Is of no interest", "Is of no interest."},
 		"/drop":      {"Own words", "Own text."},
 		"/oven":      {"What oven is about", "What oven is about."},
+		"/sink":      {"The dishes of today", "The dishes\nof today."},
 		"/long":      {"Lengthy", strings.Repeat("word ", 40) + "end. And more."},
 		"/described": {"Opens the door", "Opens the door. Then waits."},
 		"/markdown":  {"List books", "With *filters*."},

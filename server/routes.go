@@ -263,8 +263,7 @@ var alsoNeeded = map[string]access.Scope{
 // op returns the options of the endpoint with the operation id, whose caller needs a scope.
 func (t table) op(id string, need access.Scope, options ...rest.RouteOption) []rest.RouteOption {
 	w := describe.Operation(id)
-	options = append(options, rest.Name(id), rest.OperationID(id), rest.Summary(w.Summary), rest.Description(w.About),
-		rest.Tags(w.Group))
+	options = append(options, rest.Name(id), rest.OperationID(id), rest.Summary(w.Summary), rest.Tags(w.Group))
 	if need == noScope {
 		return append(options, rest.NoAuth())
 	}

@@ -99,7 +99,9 @@ func (c Controller) actAs(
 	return ctx, key, found[0].Root(), nil
 }
 
-// Stop answers POST /api/admin/stop.
+// Stop stops a run, or the run of a thread and all runs that wait for it, as stopRun does, for an operator of the
+// server. A caller that is not an operator needs the scope stop as well as admin. The audit log names the caller as an
+// operator.
 func (c Controller) Stop(ctx context.Context, in OperatorStopRequest) (wire.StopResult, error) {
 	target := in.operatorTarget
 	acting, key, root, err := c.actAs(ctx, access.ScopeStop, target)
@@ -123,7 +125,9 @@ func (c Controller) Stop(ctx context.Context, in OperatorStopRequest) (wire.Stop
 // operatorName replaces the name of an operator of another tenant in a thread's record.
 const operatorName = "operator"
 
-// Respond answers POST /api/admin/respond.
+// Respond answers a call that waits, as respond does, for an operator of the server. A caller that is not an operator
+// needs the scope approve as well as admin. The audit log names the caller as an operator. If an operator of another
+// tenant answers, the thread's record says operator instead of the name.
 func (c Controller) Respond(ctx context.Context, in OperatorRespondRequest) (wire.RespondResult, error) {
 	q, p := &in, call.By(ctx)
 	acting, key, root, err := c.actAs(ctx, access.ScopeApprove, q.operatorTarget)

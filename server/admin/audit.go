@@ -42,7 +42,11 @@ type AuditList struct {
 	Next string `json:"next,omitempty"`
 }
 
-// Audit answers GET /api/admin/audit with a page of a tenant's audit log, or of the server's.
+// Audit answers with a tenant's audit log, the last entry first. The parameter before gets the next page. It has
+// answers, stops, deletions, raised budgets and the actions of operators, each with the person and the time. Entries
+// never change, and they stay when their thread is deleted. They have no text of prompts, messages or arguments; an
+// answer's reason is there as it was given. With server, an operator gets the entries that belong to no tenant: refused
+// credentials, by address.
 func (c Controller) Audit(ctx context.Context, in AuditInput) (AuditList, error) {
 	operator := call.By(ctx).Operator
 	tenant, err := c.tenant(ctx, in.Tenant)

@@ -62,7 +62,9 @@ type JobList struct {
 	Next string `json:"next,omitempty"`
 }
 
-// Jobs answers GET /api/admin/jobs.
+// Jobs answers with a tenant's dead jobs, the last one that died first, or its other jobs, the one that has been due
+// longest first. A stuck job has been due for a while and is not done: no worker claims it, no worker has its agent, it
+// fails again and again, or a tool does not return.
 func (c Controller) Jobs(ctx context.Context, in JobsInput) (JobList, error) {
 	tenant, err := c.tenant(ctx, in.Tenant)
 	if err != nil {
@@ -182,8 +184,12 @@ func (a *RedriveAnswer) add(r wire.RedriveResult) {
 	}
 }
 
-// Redrive answers POST /api/admin/jobs/redrive. If one job is given and refused, the status is 409, and 404
-// if it does not exist, with the same body. With all jobs, each has its own result.
+// Redrive restarts the work of a dead job, or of all dead jobs. A settlement is queued again. For any other job, whose
+// run failed with it, a new run continues where that run ended, with the same agent, model and limits, and without a
+// new user turn. It does not repeat what was saved.
+//
+// A redrive is refused, and the job stays dead, while the thread has a run that is not over (`active_run`), and if
+// nothing is left to do (`moved_on`): the run did not fail, or a later run has had the thread.
 func (c Controller) Redrive(ctx context.Context, in RedriveRequest) (RedriveAnswer, error) {
 	out := RedriveAnswer{Results: []wire.RedriveResult{}}
 	tenant, err := c.tenant(ctx, in.Tenant)
@@ -249,8 +255,7 @@ type PurgeAnswer struct {
 	Purged int `json:"purged"` // The number of dead jobs that were forgotten.
 }
 
-// Purge answers POST /api/admin/jobs/purge. If one job is given that is not dead or does not exist, the
-// status is 404.
+// Purge forgets one dead job, or all dead jobs. Their runs do not change.
 func (c Controller) Purge(ctx context.Context, in PurgeRequest) (PurgeAnswer, error) {
 	tenant, err := c.tenant(ctx, in.Tenant)
 	if err != nil {

@@ -45,7 +45,9 @@ type PruneAnswer struct {
 	More      bool             `json:"more"` // Whether the limit was reached. Then there may be more threads.
 }
 
-// Prune answers POST /api/admin/prune.
+// Prune deletes threads in which nothing has happened for a while, each with everything that belongs to it. A thread
+// stays if it has a run that is not over, a worker or a job, or if it becomes active in the meantime. With dryRun,
+// nothing is deleted.
 func (c Controller) Prune(ctx context.Context, in PruneRequest) (PruneAnswer, error) {
 	tenant, err := c.tenant(ctx, in.Tenant)
 	if err != nil {

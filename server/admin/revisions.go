@@ -25,7 +25,10 @@ type RevisionList struct {
 	Next string `json:"next,omitempty"`
 }
 
-// Revisions answers GET /api/admin/revisions.
+// Revisions answers with agents as workers have executed runs with them, by the agents' names, and of an agent the last
+// one first. The parameter before gets the next page. A new revision begins when the content of an agent changes: its
+// instructions, its model, its tools or its bounds. Only an operator may read revisions, because they belong to no
+// tenant.
 func (c Controller) Revisions(ctx context.Context, in RevisionsInput) (RevisionList, error) {
 	if err := operatorOnly(ctx); err != nil {
 		return RevisionList{}, err
@@ -47,7 +50,8 @@ type OneRevisionInput struct {
 	Revision wire.RevisionID `example:"rev_6f1d0c" path:"revision"`
 }
 
-// Revision answers GET /api/admin/revisions/{revision}.
+// Revision answers with one revision of an agent. The payload of RUN_STARTED, getRun and the audit log's entry of an
+// answer have its id. It has no secrets: they are hidden. Revisions never change, and are never deleted.
 func (c Controller) Revision(ctx context.Context, in OneRevisionInput) (wire.Revision, error) {
 	if err := operatorOnly(ctx); err != nil {
 		return wire.Revision{}, err

@@ -12,7 +12,9 @@ import (
 // OverviewInput asks for the overview of a tenant.
 type OverviewInput struct{ oneTenant }
 
-// Overview answers GET /api/admin/overview.
+// Overview answers with the numbers of a tenant's threads, runs and jobs, what its runs have used, and the runs that
+// are not over. The server keeps these sums up to date and does not count on request: a request costs the same for any
+// amount of data.
 func (c Controller) Overview(ctx context.Context, in OverviewInput) (wire.Overview, error) {
 	tenant, err := c.tenant(ctx, in.Tenant)
 	if err != nil {
@@ -60,8 +62,10 @@ type RunList struct {
 	Next string `json:"next,omitempty"`
 }
 
-// Runs answers GET /api/admin/runs with a page of the tenant's runs, the last accepted one first. Runs that
-// are accepted in the meantime belong before the first page, so no page repeats or skips a run.
+// Runs answers with a tenant's runs across its threads, the last accepted run first. The parameter before gets the next
+// page. A run must pass all filters; use the same filters for the next page. Runs that are accepted in the meantime
+// belong before the first page. A state, a thread or a time is looked up in an index. With another filter alone, the
+// server reads on until the page is full.
 func (c Controller) Runs(ctx context.Context, in RunsInput) (RunList, error) {
 	tenant, err := c.tenant(ctx, in.Tenant)
 	if err != nil {
@@ -83,7 +87,7 @@ func (c Controller) Runs(ctx context.Context, in RunsInput) (RunList, error) {
 		return RunList{}, aboutTenant(ctx, err, tenant)
 	}
 	out := RunList{Runs: list}
-	if len(list) == q.Limit {
+	if len(list) == q.Limit { // new runs belong before the first page, so no page repeats or skips a run
 		last := list[len(list)-1]
 		out.Next = call.TimeMark(last.CreatedAt, string(last.ID))
 	}
@@ -97,7 +101,8 @@ type OneRunInput struct {
 	RunID spool.RunID `example:"r1" path:"runId"` // The run.
 }
 
-// Run answers GET /api/admin/runs/{runId} with everything about a run.
+// Run answers with everything about one run: its steps with their usage and calls, the runs that it spawned, its
+// entries of the record, its waits for an answer, and each request to a model. No list has more than 1000 elements.
 func (c Controller) Run(ctx context.Context, in OneRunInput) (wire.RunDetail, error) {
 	tenant, err := c.tenant(ctx, in.Tenant)
 	if err != nil {

@@ -11,8 +11,9 @@ import (
 	"github.com/spoolhq/spool/server/internal/call"
 )
 
-// Connect answers POST /api/agent/ag-ui/connect with the thread as it is, and what its run says
-// until that is over or waits for somebody.
+// An AG-UI client posts here to show a thread when its page opens. The answer has the thread's messages and, if a run
+// is not over, that run live until its end. No run is started, whatever the body has: only threadId, runId, state and
+// protocolVersion count. A thread that does not exist is shown as an empty one.
 func (c Controller) Connect(ctx context.Context, in Input) (Answer, error) {
 	who, r := call.By(ctx), rest.RequestOf(ctx)
 	key := who.Key(in.Body.ThreadID)

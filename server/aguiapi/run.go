@@ -74,8 +74,19 @@ func (a Answer) Respond(w http.ResponseWriter, r *http.Request) error {
 	return call.Refuse(w, a.refusal, a.refusal.retryAfter)
 }
 
-// Run answers POST /api/agent/ag-ui with the events of a run, until it is over or waits
-// for somebody; 409 with a refusal when there is none.
+// An AG-UI client, such as the HttpAgent of @ag-ui/client, posts here to start a run, to answer what a run waits for,
+// or to see a run again. The answer is the run as server-sent events.
+//
+// If the last message is the user's, the post starts a run. If the thread already has that message, the agent answers
+// it again, and the new answer replaces everything after the message. The model gets the client's tools for that run. A
+// call of such a tool ends the answer: the client sends the result as a last message with the role tool, and the run
+// continues. With resume, the post answers all calls that wait at once, and the run continues. In all other cases, and
+// for a run that this client has started before, the post shows the thread as it is.
+//
+// If the client closes the connection before the end, forwardedProps.spool.onDisconnect says what happens to the run.
+// With continue, it goes on. With stop, it is stopped at once, which needs the scope stop. Without onDisconnect, it is
+// stopped ten seconds later, unless a client follows the thread by then, or the caller lacks the scope stop. The post
+// also needs the scope read, and approve with resume.
 func (c Controller) Run(ctx context.Context, in Input) (Answer, error) {
 	who, body := call.By(ctx), in.Body
 	key := who.Key(body.ThreadID)

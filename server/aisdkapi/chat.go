@@ -130,8 +130,14 @@ func (a Answer) Respond(w http.ResponseWriter, r *http.Request) error {
 	return call.Refuse(w, a.refusal, a.refusal.retryAfter)
 }
 
-// Post answers POST /api/chat with the message of the run that the post starts or continues; 409 with a refusal
-// when there is none.
+// The useChat of the AI SDK posts here. Only the last message counts. A user's message starts a run, and the answer is
+// the assistant's message as a UI message stream, until the run ends or waits. A message that the thread already has is
+// shown again, and starts nothing. With the trigger regenerate-message, the run answers a turn again.
+//
+// If the last message is an assistant's, its answers to open questions count, and the stream has only what follows. The
+// id of a question names the question that the person saw, and an answer to another one is refused.
+//
+// Closing the connection does not stop the run. The post also needs the scope read, and approve for answers.
 func (c Controller) Post(ctx context.Context, in Input) (Answer, error) {
 	who, body := call.By(ctx), in.Body
 	key := who.Key(body.ID)
@@ -194,8 +200,8 @@ type Chat struct {
 	ID spool.ThreadID `example:"t1" maxLength:"128" path:"id" pattern:"^[A-Za-z0-9._:-]+$"`
 }
 
-// Stream answers GET /api/chat/{id}/stream with the message that is being written, from its start; 204 when nothing
-// runs.
+// Stream answers with the message that is being written, from its start, so a client replaces what it has of the
+// message. If nothing runs, the answer is 204. With replay=last, it then is the last message once more.
 func (c Controller) Stream(ctx context.Context, in StreamInput) (Answer, error) {
 	who := call.By(ctx)
 	key := who.Key(in.ID)
@@ -224,7 +230,7 @@ func (c Controller) Stream(ctx context.Context, in StreamInput) (Answer, error) 
 	return answer, err
 }
 
-// Stop answers POST /api/chat/{id}/stop.
+// Stop stops the run of the chat. The stop of useChat itself only closes the connection.
 func (c Controller) Stop(ctx context.Context, in Chat) (wire.StopResult, error) {
 	key := call.By(ctx).Key(in.ID)
 	call.Concerns(ctx, key, "")
@@ -249,7 +255,8 @@ type ChatMessages struct {
 	Before   spool.MessageID `json:"before,omitempty"` // Ask with it for older messages. Left out: there are none.
 }
 
-// Messages answers GET /api/chat/{id} with the saved messages. A chat that does not exist has none.
+// Messages answers with the saved messages of a chat, as useChat keeps them. What a run says after its last finished
+// step comes with the stream. A chat that does not exist has no messages.
 func (c Controller) Messages(ctx context.Context, in MessagesInput) (ChatMessages, error) {
 	key := call.By(ctx).Key(in.ID)
 	call.Concerns(ctx, key, "")

@@ -79,8 +79,9 @@ type InboxResult struct { //nolint:revive // as above
 	Code spool.Code `example:"invalid" json:"code,omitempty"`
 }
 
-// Answer answers POST /api/agent/inbox/answers: 200 with a result for each answer. Each answer is on its own: one
-// that is refused or fails does not stop the others. Sent again, the answers of a request that counted are refused.
+// Answer answers up to 100 questions, each as respond does. Each answer needs the digest of its question, and has its
+// own result, in the order of the answers. One that is refused, wrong or fails does not stop the others. If the request
+// is sent again, an answer that counted is refused (`already_answered`) and changes nothing.
 func (c Controller) Answer(ctx context.Context, in InboxAnswers) (InboxResults, error) {
 	p := call.By(ctx)
 	call.Concerns(ctx, p.Key(""), "")

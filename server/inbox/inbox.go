@@ -65,8 +65,11 @@ type Inbox struct {
 	Next string `json:"next,omitempty"`
 }
 
-// List answers GET /api/agent/inbox with a page of the questions that wait for an answer, or of those that nobody
-// answered in time.
+// List answers with the questions that wait for an answer, over all threads of the tenant: the one that was asked first
+// comes first, or the one that expires first. The parameter after gets the next page. A question must pass all filters;
+// use the same filters and the same order for the next page. Each has what an answer needs: its thread, its call and
+// its digest. Arguments of more than 8 KiB are left out, and argumentsPreview has their beginning. A question may be
+// answered in the meantime, so that an answer may still be refused.
 func (c Controller) List(ctx context.Context, in ListInput) (Inbox, error) {
 	q := wire.ParkQuery{
 		State: in.State, Order: in.Order, ThreadID: in.ThreadID, Agent: in.Agent, Tool: in.Tool, Reason: in.Reason,

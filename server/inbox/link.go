@@ -85,8 +85,12 @@ type InboxLink struct { //nolint:revive // as above
 
 var errSameApprover = spool.Errorf(spool.Conflict, "This request is for somebody else than who started the run")
 
-// Link answers POST /api/agent/inbox/links with a link with which the approver answers one question that the caller may
-// answer.
+// Link makes a link with which one person answers one question, without other credentials. The link shows the question
+// as a page, and its form answers: opening the link changes nothing. The link is bound to the digest of the question
+// and to the approver, in whose name it answers: send it to nobody else. It stops working with the first answer to the
+// question, from wherever it comes, when the question changes or does not wait any more, when it expires or is revoked,
+// and with the credentials that made it. The record and the audit log say which subject made the link. For a question
+// that the person who started the run may not answer, that person can neither make the link nor be its approver.
 func (c Controller) Link(ctx context.Context, in InboxLinkRequest) (InboxLink, error) {
 	p := call.By(ctx)
 	key := p.Key(in.ThreadID)

@@ -24,8 +24,8 @@ type InboxLinks struct { //nolint:revive // the document has the name
 	Links []wire.QuestionLink `json:"links"`
 }
 
-// Links answers GET /api/agent/inbox/links with the links that the caller has made, and those of its tenant for an
-// admin.
+// Links answers with the links that the caller has made, and for the scope admin those of the whole tenant, without
+// links that have expired or were revoked. The URL of a link is not stored.
 func (c Controller) Links(ctx context.Context, in LinksInput) (InboxLinks, error) {
 	p := call.By(ctx)
 	q := engine.LinkQuery{After: in.After, Limit: in.Limit}
@@ -41,8 +41,7 @@ type RevokeInput struct {
 	LinkID wire.LinkID `maxLength:"128" pattern:"^[A-Za-z0-9._:-]+$" query:"linkId" required:"true"` // The link.
 }
 
-// Revoke answers DELETE /api/agent/inbox/links: the link opens nothing any more. Only its maker and an admin see a
-// link.
+// Revoke ends a link before its time. Its maker may do that, and an admin.
 func (c Controller) Revoke(ctx context.Context, in RevokeInput) (wire.QuestionLink, error) {
 	p := call.By(ctx)
 	acting := call.Acting(ctx)

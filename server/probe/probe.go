@@ -25,7 +25,7 @@ type Healthy struct {
 	Status string `enum:"ok" json:"status"` // Always ok.
 }
 
-// Health answers GET /healthz as long as the process answers anything.
+// Health answers as long as the process answers requests at all.
 func (*Controller) Health(context.Context, struct{}) (Healthy, error) { return Healthy{"ok"}, nil }
 
 // Check reports whether something is as requests need it. An error's message, as of
@@ -105,7 +105,8 @@ func verdict(err error) string {
 	return spool.MessageOf(err)
 }
 
-// Ready answers GET /readyz: 200 while requests may come, else 503 with what is wrong.
+// Whether the process is ready for requests, and the checks: the store, the worker if the process has one, and whether
+// the process shuts down. The result is up to one second old.
 func (p *Controller) Ready(ctx context.Context, _ struct{}) (Readiness, error) {
 	checks := p.look(ctx)
 	checks["shutdown"] = "ok"

@@ -138,9 +138,9 @@ func unverifiable(err error) bool {
 	return spool.CodeOf(err) == spool.Unavailable
 }
 
-// Deliver answers POST /api/queue/agent-run. The answer says that the delivery was taken,
-// and the work continues in the background: a job is a ticket for a run, and the run
-// outlives the request.
+// Deliver executes a job in the background. This is for external queues, which sign what they deliver. Without a
+// verifier in the server's configuration, every delivery is refused. A repeated delivery of a job does nothing. After a
+// 503, the queue should keep the job.
 func (q *Queue) Deliver(ctx context.Context, in Delivery) (Taken, error) {
 	job := in.Body
 	call.Concerns(ctx, job.Thread(), job.RunID)
@@ -153,7 +153,8 @@ func (q *Queue) Deliver(ctx context.Context, in Delivery) (Taken, error) {
 	return Taken{Accepted: true}, call.About(ctx, q.work(job), job.Thread(), job.RunID)
 }
 
-// work starts a job, unless the server is closing or has as many jobs as it may.
+// work starts a job, unless the server is closing or has as many jobs as it may. The run outlives the request, as a job
+// is a ticket for a run.
 func (q *Queue) work(job wire.Job) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -18,8 +18,13 @@ func (in *CompactRequest) Validate(context.Context) error {
 	return spool.CheckID("threadId", string(in.ThreadID))
 }
 
-// Compact answers POST /api/agent/compact: 200 with the result if a summary now replaces older messages; 409
-// with the result if there is none, or if the thread is not the caller's.
+// Compact summarises the older messages of a thread now. From then on the model reads the summary in their place; the
+// messages stay in the history. This happens by itself when a history gets too long. The answer comes when the model
+// has answered.
+//
+// A 409 has the reason: the thread has a run that is not over (`active_run`), it does not exist (`not_found`), it is
+// too short (`nothing_to_compact`), another summary is under way (`compacting`), or the thread changed in the meantime
+// (`changed`).
 func (c Controller) Compact(ctx context.Context, in CompactRequest) (wire.CompactResult, error) {
 	who := call.By(ctx)
 	thread := who.Key(in.ThreadID)

@@ -59,8 +59,9 @@ type OutcomeInput struct {
 	RunID spool.RunID `example:"r1" path:"runId"` // The run.
 }
 
-// Outcome answers GET /api/agent/runs/{runId} with the present outcome of a run. With a wait, it answers when
-// the run has ended or waits for somebody, or when the time is up.
+// Outcome answers with the present outcome of a run: its state, the model's last answer, the calls that wait for
+// somebody, and the usage. With wait, such as 30s, the answer comes when the run has ended or waits for somebody, or
+// when the time is up; the state says which.
 func (c Controller) Outcome(ctx context.Context, in OutcomeInput) (wire.RunOutcome, error) {
 	who := call.By(ctx)
 	run := spool.ThreadKey{Tenant: who.Tenant}

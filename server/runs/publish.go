@@ -38,8 +38,9 @@ func (in *PublishRequest) Validate(context.Context) error {
 	return spool.CheckEventType(in.Type)
 }
 
-// Publish answers POST /api/agent/events: 202 for a live event, 200 with its seq for a durable event, which
-// is then in the record.
+// Publish publishes an event of your own to clients that follow a thread. A live event reaches only the clients that
+// follow now, as an item of type CUSTOM or as a notice, and it may get lost. A durable event is in the record when the
+// answer comes. An event starts nothing: no agent reads it.
 func (c Controller) Publish(ctx context.Context, in PublishRequest) (PublishResult, error) {
 	who := call.By(ctx)
 	key := who.Key(in.ThreadID)

@@ -41,8 +41,11 @@ func (in *RespondRequest) Validate(context.Context) error {
 	return in.Check()
 }
 
-// Respond answers POST /api/agent/respond: 200 with the result if the answer counts; 409 with the result if
-// nothing waits for it, if another answer came first, or if the thread is not the caller's.
+// Respond answers a call that waits for a person or another system. Exactly one answer to a call counts, or the end of
+// its time. A 409 means that this answer does not count: another answer or the end of the time came first
+// (`already_answered`), nothing waits (`no_park`), the call now asks something else than was shown (`changed`), the
+// person who started the run may not answer (`same_approver`), or the answer has edited arguments and the question is
+// not an approval (`not_editable`).
 func (c Controller) Respond(ctx context.Context, in RespondRequest) (wire.RespondResult, error) {
 	p := call.By(ctx)
 	answer := wire.Response{

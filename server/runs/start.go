@@ -141,9 +141,24 @@ type StartAnswer = rest.Answer[wire.RunResult]
 // CodeQueueFull is the error code of a start that is refused because the queue is full.
 const CodeQueueFull spool.Code = wire.ReasonQueueFull
 
-// Start answers POST /api/agent/run: 202 with the result if the run was accepted, 409 with the result if it
-// was refused, and 503 with the result if it may be accepted later. A request that waits gets a 200 with the
-// outcome, if that is known in time.
+// Start accepts a prompt on a thread. When the answer is a 202, the run is on disk and will come to an end; a worker
+// executes it. A thread that does not exist is created.
+//
+// With wait, such as 30s, the answer comes when the run has ended or waits for somebody: a 200 with the outcome. If
+// that takes longer, the answer is the usual 202, and the run continues; getRunOutcome has the rest. The run also
+// continues if the client disconnects. A request that waits also needs the scope read, and counts as an open stream.
+//
+// On a thread whose run is not over, whenBusy decides what happens. The answer then has the run's position in the queue
+// of the thread. The values interrupt and rollback also need the scope stop. With steer, the message is put into the
+// run before its next step, and the answer has that run in steers.
+//
+// A 409 has the reason: the thread has a run that is not over (`active_run`), too many runs wait for the thread
+// (`queue_full`), the run id was used before (`run_id_used`), another start had the Idempotency-Key (`key_reused`, with
+// the thread and the run of that start), the turn to edit does not exist (`not_found`) or is not the user's
+// (`not_editable`).
+//
+// A 503 with the reason `queue_full` means that too many runs wait for a worker. Nothing was changed, and Retry-After
+// says when to try again.
 func (c Controller) Start(ctx context.Context, in StartInput) (StartAnswer, error) {
 	who := call.By(ctx)
 	thread := who.Key(in.Body.thread())

@@ -23,8 +23,9 @@ func (in *ControlRequest) Validate(context.Context) error {
 	return call.CheckOptionalID("runId", string(in.RunID))
 }
 
-// Stop answers POST /api/agent/control: 200 with the result if the run stops; 409 with the result if there is
-// no run to stop, or if the thread is not the caller's.
+// Stop stops the run of a thread, and all runs that wait for it. When the answer is a 200, the stop is on disk: the run
+// ends as CANCELLED, and no further tool is called. With a runId, only that run stops, whether it has the thread or
+// waits. A 409 means that there is no run to stop.
 func (c Controller) Stop(ctx context.Context, in ControlRequest) (wire.StopResult, error) {
 	thread := call.By(ctx).Key(in.ThreadID)
 	call.Concerns(ctx, thread, in.RunID)

@@ -64,7 +64,10 @@ type SignInStart struct { //nolint:revive // the document has the name
 	Until time.Time `json:"expiresAt"`
 }
 
-// Begin answers POST /api/agent/sign-in: it begins a sign-in for the caller, whose browser gets the cookie.
+// Begin begins a sign-in of the caller to a server of tools, for an application whose browser has no credentials of its
+// own here. A run that needs one waits with the reason `elicitation` and a link. Only the subject for whom the link is
+// gets on. The answer's cookie belongs to the browser that then goes to the url. Once that has come back, answer the
+// call with an approval.
 func (c Controller) Begin(ctx context.Context, in SignInRequest) (SignInStart, error) {
 	if c.SignIns == nil {
 		return SignInStart{}, spool.Errorf(spool.NotFound, "nobody signs in to tools of this server")

@@ -39,8 +39,10 @@ type Input struct {
 	WireFormat string `query:"wireFormat"` // Left out: the frames described here. ag-ui: the events of AG-UI 1.0.
 }
 
-// Stream answers GET /api/agent/stream with the live stream of a thread, until the client disconnects, the
-// thread is deleted or the engine closes.
+// Stream answers with server-sent events, one frame each, until the client disconnects, the thread is deleted or the
+// server shuts down. Without a cursor, the stream begins at the start of the record. The id of a frame is the cursor
+// after it: a client that reconnects with the last id misses nothing and reads nothing twice. One snapshot frame
+// replaces frames that are gone by then.
 func (c Controller) Stream(ctx context.Context, in Input) (Answer, error) {
 	r, key := rest.RequestOf(ctx), in.Key(ctx)
 	slot, err := c.Streams.Take(r, call.By(ctx))

@@ -25,8 +25,9 @@ func (in *StreamTokenRequest) Validate(context.Context) error {
 	return spool.CheckID("threadId", string(in.ThreadID))
 }
 
-// Token answers POST /api/agent/stream-token with a token that opens the stream of one of the caller's
-// threads, and nothing else.
+// Token answers with a token for the parameter token of the stream, for clients that cannot send headers, such as an
+// EventSource. It opens the stream of this thread, and nothing else, until it expires; the stream ends with it. After a
+// 401, get a new token and continue from the last id that you have read.
 func (c Controller) Token(ctx context.Context, in StreamTokenRequest) (StreamToken, error) {
 	who := call.By(ctx)
 	key := who.Key(in.ThreadID)

@@ -17,8 +17,9 @@ type ArtifactInput struct {
 	ArtifactID spool.ArtifactID `example:"art_0c6c38ccc5b7f5ac8a8cd0a53ab3d6b5" path:"artifactId"` // The artifact.
 }
 
-// Artifact answers GET /api/agent/artifacts/{artifactId} with the data, which browsers save as a file. Without a store
-// of artifacts, no thread has any.
+// Artifact answers with the data of an artifact: a large attachment, a large result of a tool, or a file that a tool
+// made. Messages have its id. The data of an id never change. Ranges and conditional requests work if the server's
+// store of artifacts can seek.
 func (c Controller) Artifact(ctx context.Context, in ArtifactInput) (*rest.File, error) {
 	key := in.Key(ctx)
 	artifact, data, err := c.open(call.Acting(ctx), key, in.ArtifactID)

@@ -52,8 +52,9 @@ type ArtifactURL struct {
 	ExpiresAt time.Time `json:"expiresAt"`
 }
 
-// ArtifactURL answers POST /api/agent/artifacts/{artifactId}/url with a URL that opens one artifact of one of the
-// caller's threads, and nothing else.
+// ArtifactURL answers with a URL that has the data of one artifact for whoever has it, without credentials: for an img,
+// a link or another program. It works until it expires, or until the artifact is deleted, and also if the caller's own
+// credentials are withdrawn before.
 func (c Controller) ArtifactURL(ctx context.Context, in ArtifactURLInput) (ArtifactURL, error) {
 	key := in.Key(ctx)
 	thread, err := c.Engine.Thread(call.Acting(ctx), key)
@@ -81,8 +82,8 @@ type SignedInput struct {
 	Token string `query:"token"`
 }
 
-// Signed answers GET /api/agent/artifacts/{artifactId}/data with the data, for whoever has the signed URL. Each URL
-// that does not work gets the same 403.
+// Signed answers with the data of an artifact, for whoever has a URL of createArtifactUrl. A URL that is wrong, altered
+// or expired, or whose artifact is gone, gets a 403 that does not say which.
 func (c Controller) Signed(ctx context.Context, in SignedInput) (*rest.File, error) {
 	r := rest.RequestOf(ctx)
 	query, err := url.ParseQuery(r.URL.RawQuery)

@@ -16,7 +16,8 @@ type BranchList struct {
 	Branches []wire.Branch `json:"branches"` // The branches, the newest one first.
 }
 
-// Branches answers GET /api/agent/branches with all branches of the thread.
+// Branches answers with the messages that edits and rollbacks have replaced. Each branch is a user turn with all
+// messages after it. A branch is kept until the thread is deleted, and can be shown again.
 func (c Controller) Branches(ctx context.Context, in BranchesInput) (BranchList, error) {
 	key := in.Key(ctx)
 	list, err := c.Engine.Branches(call.Acting(ctx), key)
@@ -34,7 +35,8 @@ type BranchInput struct {
 	Before spool.MessageID `maxLength:"128" pattern:"^[A-Za-z0-9._:-]+$" query:"before"`
 }
 
-// Branch answers GET /api/agent/branches/messages with a branch and its messages.
+// Branch answers with the messages of a branch, as the history had them: all of them, or at most limit messages before
+// one of them.
 func (c Controller) Branch(ctx context.Context, in BranchInput) (wire.BranchMessages, error) {
 	key := in.Key(ctx)
 	branch, err := c.Engine.Branch(call.Acting(ctx), key, in.BranchID,
@@ -53,8 +55,11 @@ func (in *RestoreRequest) Validate(context.Context) error {
 	return spool.CheckID("threadId", string(in.ThreadID))
 }
 
-// Restore answers POST /api/agent/branches/restore: 200 with the result if the branch was restored; 409 with
-// the result if it cannot be, or if the thread is not the caller's.
+// Restore shows the messages of a branch again, as they were. The messages that they replace become a branch, which the
+// answer names, so nothing is lost and you can go back. No model is called.
+//
+// A 409 has the reason: the thread has a run that is not over (`active_run`), the branch does not exist (any more)
+// (`not_found`), or it begins in another branch, which has to be restored first (`not_restorable`).
 func (c Controller) Restore(ctx context.Context, in RestoreRequest) (wire.RestoreResult, error) {
 	key := call.By(ctx).Key(in.ThreadID)
 	result, err := c.Engine.RestoreBranch(call.Acting(ctx), key, in.BranchID)

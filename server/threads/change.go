@@ -37,7 +37,8 @@ func (in *ThreadChange) Validate(context.Context) error {
 // maxSubject is the length of the longest subject that a thread can be given to.
 const maxSubject = 512
 
-// Change answers PATCH /api/threads with the thread as it is now.
+// Change changes the title and the labels of a thread and, with the scope admin, its owner. Fields that the body leaves
+// out do not change; a label of null is removed. The answer is the thread.
 func (c Controller) Change(ctx context.Context, in ThreadChange) (wire.Thread, error) {
 	p := call.By(ctx)
 	key := p.Key(in.ThreadID)

@@ -13,9 +13,9 @@ import (
 // DeleteInput asks for the deletion of a thread.
 type DeleteInput struct{ call.OneThread }
 
-// Delete answers DELETE /api/threads: 200 if the thread was deleted, 404 if it did not exist, 409 while it
-// has an active run. All bodies are the result. A caller without the scope stop gets a 403 while there is an
-// active run, parked or not.
+// Delete deletes a thread and everything that belongs to it, including a parked run. A queued or running run has to be
+// stopped first: until then the answer is a 409. If the thread has an active run, parked or not, this also needs the
+// scope stop.
 func (c Controller) Delete(ctx context.Context, in DeleteInput) (wire.DeleteResult, error) {
 	key := in.Key(ctx)
 	who, remove := call.By(ctx), c.Engine.DeleteThread

@@ -25,7 +25,8 @@ type EventPage struct {
 	Next int64 `json:"next,omitempty"`
 }
 
-// Events answers GET /api/agent/events with the durable events that were published on a thread.
+// Events answers with the durable events that were published on a thread, by seq, one page at a time. The snapshot and
+// the stream also have them, among all entries of the record.
 func (c Controller) Events(ctx context.Context, in EventsInput) (EventPage, error) {
 	key := in.Key(ctx)
 	page, err := c.Engine.Events(call.Acting(ctx), key, wire.EventQuery{After: in.After, Limit: in.Limit})

@@ -28,7 +28,8 @@ type HistoryInput struct {
 	Seq *int64 `minimum:"0" query:"seq"`
 }
 
-// History answers GET /api/agent/history with a snapshot.
+// History answers with everything that a client needs to show a thread, as one consistent view: show the messages,
+// apply the active events, show the stream's items after the messages, and follow from there.
 func (c Controller) History(ctx context.Context, in HistoryInput) (HistoryAnswer, error) {
 	key := in.Key(ctx)
 	if in.Version != nil || in.Seq != nil {

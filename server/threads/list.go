@@ -42,8 +42,8 @@ type ThreadList struct {
 	Next string `json:"next,omitempty"`
 }
 
-// List answers GET /api/threads with the tenant's threads, the last updated first: all of
-// them, or a page of limit, which before continues.
+// List answers with the tenant's threads, the last updated one first: all of them, or pages of limit threads. The
+// parameter before gets the next page. A thread must pass all filters. Use the same filters for the next page.
 func (c Controller) List(ctx context.Context, in ListInput) (ThreadList, error) {
 	q := wire.ThreadQuery{
 		Limit: in.Limit, Owner: in.Owner,

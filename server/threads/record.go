@@ -14,7 +14,10 @@ import (
 // RecordInput asks for the record of a thread.
 type RecordInput struct{ call.OneThread }
 
-// Record answers GET /api/agent/record with the record of the thread as a file.
+// Record answers with everything from which the thread at any of its versions follows, as a file of JSON lines: the
+// thread, its runs, its messages with those of branches, the entries of its record, what each commit has changed, and a
+// line that ends it. The console opens such a file without a server, and so does `spool run export` write it. A file
+// without its last line was cut. The whole thread is one consistent state. No line has provider data.
 func (c Controller) Record(ctx context.Context, in RecordInput) (RecordAnswer, error) {
 	key := in.Key(ctx)
 	file, err := c.Engine.Record(call.Acting(ctx), key)
@@ -43,8 +46,12 @@ func (in *ForkInput) Validate(context.Context) error {
 	return call.CheckOptionalID("newThreadId", string(in.NewThreadID))
 }
 
-// Fork answers POST /api/agent/fork: 200 with the result if there is a new thread; 409 with the result if its id is
-// used.
+// Fork makes a new idle thread that begins with what the thread was at a version: the messages of its main agent, up to
+// the last one behind which no call waits for its result. The title, the labels and the model come along, and the
+// artifacts that the messages name are copied. The new thread is yours; a run on it goes on from there. The thread
+// itself does not change.
+//
+// A 409 has the reason: there is a thread with the new id (`thread_id_used`).
 func (c Controller) Fork(ctx context.Context, in ForkInput) (wire.ForkResult, error) {
 	key := call.By(ctx).Key(in.ThreadID)
 	result, err := c.Engine.Fork(call.Acting(ctx), key, in.ForkRequest)

@@ -38,8 +38,10 @@ func (c Controller) MaxUpload() int64 {
 	return cmp.Or(c.Engine.MaxArtifactBytes(), maxUpload) + formRoom
 }
 
-// Upload answers POST /api/agent/artifacts with the artifact of a file, which the store reads as the client sends it.
-// The same file again is the same artifact.
+// Upload saves a file as an artifact of a thread that exists. A later start attaches it by its id. The body has the
+// bytes of the file, with its type as the Content-Type, or it is a form (multipart/form-data) with one file. The server
+// also looks at the data: nothing passes for an image or a PDF that it is not. The same file again, with the same name,
+// is the same artifact. An upload that ends early saves nothing.
 func (c Controller) Upload(ctx context.Context, in UploadInput) (spool.Artifact, error) {
 	key := in.Key(ctx)
 	release, err := c.Uploads.enter(call.By(ctx))

@@ -10,8 +10,8 @@ import (
 // UsageInput asks for the usage of a thread.
 type UsageInput struct{ call.OneThread }
 
-// Usage answers GET /api/agent/usage with the tokens that a thread has used and how full
-// its context is.
+// Usage answers with the tokens that a thread has used, in total and by agent and model, and how full the model's
+// window is.
 func (c Controller) Usage(ctx context.Context, in UsageInput) (wire.ThreadUsage, error) {
 	key := in.Key(ctx)
 	usage, err := c.Engine.Usage(call.Acting(ctx), key)

@@ -13,7 +13,7 @@ import (
 )
 
 // Functions calls add with the names of the functions and methods that have a doc comment, such as "Books.List", and
-// with their texts: the comments without the name that they begin with.
+// with their texts: the comments without the name that they begin with, or without the words "List answers with".
 func Functions(file *ast.File, add func(name, text string, f *ast.FuncDecl)) {
 	for _, d := range file.Decls {
 		f, ok := d.(*ast.FuncDecl)
@@ -24,7 +24,11 @@ func Functions(file *ast.File, add func(name, text string, f *ast.FuncDecl)) {
 		if f.Recv != nil && len(f.Recv.List) == 1 {
 			name = receiver(f.Recv.List[0].Type) + "." + name
 		}
-		add(name, withoutName(f.Doc.Text(), f.Name.Name), f)
+		text := withoutName(f.Doc.Text(), f.Name.Name)
+		if left, ok := strings.CutPrefix(text, "Answers with "); ok {
+			text = upper(left)
+		}
+		add(name, text, f)
 	}
 }
 

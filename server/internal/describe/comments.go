@@ -120,21 +120,57 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/server/admin.AuditInput.Server":     "True lists the entries that belong to no tenant, such as refused credentials. Only for an operator.",
 	"github.com/spoolhq/spool/server/admin.AuditList.Entries":     "The entries, the last written one first.",
 	"github.com/spoolhq/spool/server/admin.AuditList.Next":        "The value of before for the next page. Left out: this is the last page.",
-	"github.com/spoolhq/spool/server/admin.Controller.Audit":      "Answers GET /api/admin/audit with a page of a tenant's audit log, or of the server's.",
-	"github.com/spoolhq/spool/server/admin.Controller.Jobs":       "Answers GET /api/admin/jobs.",
-	"github.com/spoolhq/spool/server/admin.Controller.Overview":   "Answers GET /api/admin/overview.",
-	"github.com/spoolhq/spool/server/admin.Controller.Prune":      "Answers POST /api/admin/prune.",
-	"github.com/spoolhq/spool/server/admin.Controller.Purge": "Answers POST /api/admin/jobs/purge. If one job is given that is not dead or does not exist, the\n" +
-		"status is 404.",
-	"github.com/spoolhq/spool/server/admin.Controller.Redrive": "Answers POST /api/admin/jobs/redrive. If one job is given and refused, the status is 409, and 404\n" +
-		"if it does not exist, with the same body. With all jobs, each has its own result.",
-	"github.com/spoolhq/spool/server/admin.Controller.Respond":   "Answers POST /api/admin/respond.",
-	"github.com/spoolhq/spool/server/admin.Controller.Revision":  "Answers GET /api/admin/revisions/{revision}.",
-	"github.com/spoolhq/spool/server/admin.Controller.Revisions": "Answers GET /api/admin/revisions.",
-	"github.com/spoolhq/spool/server/admin.Controller.Run":       "Answers GET /api/admin/runs/{runId} with everything about a run.",
-	"github.com/spoolhq/spool/server/admin.Controller.Runs": "Answers GET /api/admin/runs with a page of the tenant's runs, the last accepted one first. Runs " +
-		"that\nare accepted in the meantime belong before the first page, so no page repeats or skips a run.",
-	"github.com/spoolhq/spool/server/admin.Controller.Stop": "Answers POST /api/admin/stop.",
+	"github.com/spoolhq/spool/server/admin.Controller.Audit": "A tenant's audit log, the last entry first. The parameter before gets the next page. It has\n" +
+		"answers, stops, deletions, raised budgets and the actions of operators, each with the person and " +
+		"the time. Entries\n" +
+		"never change, and they stay when their thread is deleted. They have no text of prompts, messages or " +
+		"arguments; an\n" +
+		"answer's reason is there as it was given. With server, an operator gets the entries that belong to " +
+		"no tenant: refused\ncredentials, by address.",
+	"github.com/spoolhq/spool/server/admin.Controller.Jobs": "A tenant's dead jobs, the last one that died first, or its other jobs, the one that has been due\n" +
+		"longest first. A stuck job has been due for a while and is not done: no worker claims it, no worker " +
+		"has its agent, it\nfails again and again, or a tool does not return.",
+	"github.com/spoolhq/spool/server/admin.Controller.Overview": "The numbers of a tenant's threads, runs and jobs, what its runs have used, and the runs that\n" +
+		"are not over. The server keeps these sums up to date and does not count on request: a request costs " +
+		"the same for any\namount of data.",
+	"github.com/spoolhq/spool/server/admin.Controller.Prune": "Deletes threads in which nothing has happened for a while, each with everything that belongs to it. " +
+		"A thread\n" +
+		"stays if it has a run that is not over, a worker or a job, or if it becomes active in the meantime. " +
+		"With dryRun,\nnothing is deleted.",
+	"github.com/spoolhq/spool/server/admin.Controller.Purge": "Forgets one dead job, or all dead jobs. Their runs do not change.",
+	"github.com/spoolhq/spool/server/admin.Controller.Redrive": "Restarts the work of a dead job, or of all dead jobs. A settlement is queued again. For any other " +
+		"job, whose\n" +
+		"run failed with it, a new run continues where that run ended, with the same agent, model and " +
+		"limits, and without a\n" +
+		"new user turn. It does not repeat what was saved.\n" +
+		"\n" +
+		"A redrive is refused, and the job stays dead, while the thread has a run that is not over " +
+		"(`active_run`), and if\n" +
+		"nothing is left to do (`moved_on`): the run did not fail, or a later run has had the thread.",
+	"github.com/spoolhq/spool/server/admin.Controller.Respond": "Answers a call that waits, as respond does, for an operator of the server. A caller that is not an " +
+		"operator\n" +
+		"needs the scope approve as well as admin. The audit log names the caller as an operator. If an " +
+		"operator of another\ntenant answers, the thread's record says operator instead of the name.",
+	"github.com/spoolhq/spool/server/admin.Controller.Revision": "One revision of an agent. The payload of RUN_STARTED, getRun and the audit log's entry of an\n" +
+		"answer have its id. It has no secrets: they are hidden. Revisions never change, and are never " +
+		"deleted.",
+	"github.com/spoolhq/spool/server/admin.Controller.Revisions": "Agents as workers have executed runs with them, by the agents' names, and of an agent the last\n" +
+		"one first. The parameter before gets the next page. A new revision begins when the content of an " +
+		"agent changes: its\n" +
+		"instructions, its model, its tools or its bounds. Only an operator may read revisions, because they " +
+		"belong to no\ntenant.",
+	"github.com/spoolhq/spool/server/admin.Controller.Run": "Everything about one run: its steps with their usage and calls, the runs that it spawned, its\n" +
+		"entries of the record, its waits for an answer, and each request to a model. No list has more than " +
+		"1000 elements.",
+	"github.com/spoolhq/spool/server/admin.Controller.Runs": "A tenant's runs across its threads, the last accepted run first. The parameter before gets the next\n" +
+		"page. A run must pass all filters; use the same filters for the next page. Runs that are accepted " +
+		"in the meantime\n" +
+		"belong before the first page. A state, a thread or a time is looked up in an index. With another " +
+		"filter alone, the\nserver reads on until the page is full.",
+	"github.com/spoolhq/spool/server/admin.Controller.Stop": "Stops a run, or the run of a thread and all runs that wait for it, as stopRun does, for an operator " +
+		"of the\n" +
+		"server. A caller that is not an operator needs the scope stop as well as admin. The audit log names " +
+		"the caller as an\noperator.",
 	"github.com/spoolhq/spool/server/admin.Controller.tenant": "Returns the tenant of a request: the caller's own or, for an operator, the named one. A caller that\n" +
 		"may not name a tenant gets the same error whether the tenant exists or not.",
 	"github.com/spoolhq/spool/server/admin.JobList.Jobs":                      "The jobs: the last that died first, or the one that has been due longest first.",
@@ -326,10 +362,30 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/server/aguiapi.AgentRefusal.Error":     "The reason of the refusal, for a person.",
 	"github.com/spoolhq/spool/server/aguiapi.AgentRefusal.Reason":    "The reason of the refusal, for a program.",
 	"github.com/spoolhq/spool/server/aguiapi.AgentRefusal.ThreadID":  "The thread.",
-	"github.com/spoolhq/spool/server/aguiapi.Controller.Connect": "Answers POST /api/agent/ag-ui/connect with the thread as it is, and what its run says\n" +
-		"until that is over or waits for somebody.",
-	"github.com/spoolhq/spool/server/aguiapi.Controller.Run": "Answers POST /api/agent/ag-ui with the events of a run, until it is over or waits\n" +
-		"for somebody; 409 with a refusal when there is none.",
+	"github.com/spoolhq/spool/server/aguiapi.Controller.Connect": "An AG-UI client posts here to show a thread when its page opens. The answer has the thread's " +
+		"messages and, if a run\n" +
+		"is not over, that run live until its end. No run is started, whatever the body has: only threadId, " +
+		"runId, state and\nprotocolVersion count. A thread that does not exist is shown as an empty one.",
+	"github.com/spoolhq/spool/server/aguiapi.Controller.Run": "An AG-UI client, such as the HttpAgent of @ag-ui/client, posts here to start a run, to answer what " +
+		"a run waits for,\n" +
+		"or to see a run again. The answer is the run as server-sent events.\n" +
+		"\n" +
+		"If the last message is the user's, the post starts a run. If the thread already has that message, " +
+		"the agent answers\n" +
+		"it again, and the new answer replaces everything after the message. The model gets the client's " +
+		"tools for that run. A\n" +
+		"call of such a tool ends the answer: the client sends the result as a last message with the role " +
+		"tool, and the run\n" +
+		"continues. With resume, the post answers all calls that wait at once, and the run continues. In all " +
+		"other cases, and\n" +
+		"for a run that this client has started before, the post shows the thread as it is.\n" +
+		"\n" +
+		"If the client closes the connection before the end, forwardedProps.spool.onDisconnect says what " +
+		"happens to the run.\n" +
+		"With continue, it goes on. With stop, it is stopped at once, which needs the scope stop. Without " +
+		"onDisconnect, it is\n" +
+		"stopped ten seconds later, unless a client follows the thread by then, or the caller lacks the " +
+		"scope stop. The post\nalso needs the scope read, and approve with resume.",
 	"github.com/spoolhq/spool/server/aisdk.AnswerDetail.Approved":  "The hidden fields are those of other forms of answer, and are refused as in the message.",
 	"github.com/spoolhq/spool/server/aisdk.AnswerDetail.Arguments": "The arguments with which an approved call runs, instead of its own.",
 	"github.com/spoolhq/spool/server/aisdk.AnswerDetail.Payload": "What the question asks for, such as the new totals of a budget, as the inputSchema of its " +
@@ -436,12 +492,24 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/server/aisdkapi.ChatRequest.WhenBusy": "What to do while the thread has another run. Defaults to the agent's, or reject.",
 	"github.com/spoolhq/spool/server/aisdkapi.ClientVersion.Header": "The same as version, for clients that can only set headers.",
 	"github.com/spoolhq/spool/server/aisdkapi.ClientVersion.Query":  "The major version of the AI SDK: 6 or 7. Left out: 6, which 7 understands too.",
-	"github.com/spoolhq/spool/server/aisdkapi.Controller.Messages":  "Answers GET /api/chat/{id} with the saved messages. A chat that does not exist has none.",
-	"github.com/spoolhq/spool/server/aisdkapi.Controller.Post": "Answers POST /api/chat with the message of the run that the post starts or continues; 409 with a " +
-		"refusal\nwhen there is none.",
-	"github.com/spoolhq/spool/server/aisdkapi.Controller.Stop": "Answers POST /api/chat/{id}/stop.",
-	"github.com/spoolhq/spool/server/aisdkapi.Controller.Stream": "Answers GET /api/chat/{id}/stream with the message that is being written, from its start; 204 when " +
-		"nothing\nruns.",
+	"github.com/spoolhq/spool/server/aisdkapi.Controller.Messages": "The saved messages of a chat, as useChat keeps them. What a run says after its last finished\n" +
+		"step comes with the stream. A chat that does not exist has no messages.",
+	"github.com/spoolhq/spool/server/aisdkapi.Controller.Post": "The useChat of the AI SDK posts here. Only the last message counts. A user's message starts a run, " +
+		"and the answer is\n" +
+		"the assistant's message as a UI message stream, until the run ends or waits. A message that the " +
+		"thread already has is\n" +
+		"shown again, and starts nothing. With the trigger regenerate-message, the run answers a turn again.\n" +
+		"\n" +
+		"If the last message is an assistant's, its answers to open questions count, and the stream has only " +
+		"what follows. The\n" +
+		"id of a question names the question that the person saw, and an answer to another one is refused.\n" +
+		"\n" +
+		"Closing the connection does not stop the run. The post also needs the scope read, and approve for " +
+		"answers.",
+	"github.com/spoolhq/spool/server/aisdkapi.Controller.Stop": "Stops the run of the chat. The stop of useChat itself only closes the connection.",
+	"github.com/spoolhq/spool/server/aisdkapi.Controller.Stream": "The message that is being written, from its start, so a client replaces what it has of the\n" +
+		"message. If nothing runs, the answer is 204. With replay=last, it then is the last message once " +
+		"more.",
 	"github.com/spoolhq/spool/server/aisdkapi.MessagesInput.Before": "The before of the page that has the newer messages.",
 	"github.com/spoolhq/spool/server/aisdkapi.MessagesInput.Limit":  "How many saved messages of the thread are read, the newest first. A step has one or two.",
 	"github.com/spoolhq/spool/server/aisdkapi.PageTool.Description": "What it does, for the model.",
@@ -449,19 +517,34 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/server/aisdkapi.PageTool.Parameters":  "The JSON Schema of its arguments, an object's. Left out: any object.",
 	"github.com/spoolhq/spool/server/aisdkapi.StreamInput.Replay": "running: only a message that is being written. last: also the last message of a chat in which " +
 		"nothing runs, for a client that may have lost a part of it.",
-	"github.com/spoolhq/spool/server/inbox.Controller.Answer": "Answers POST /api/agent/inbox/answers: 200 with a result for each answer. Each answer is on its " +
-		"own: one\n" +
-		"that is refused or fails does not stop the others. Sent again, the answers of a request that " +
-		"counted are refused.",
+	"github.com/spoolhq/spool/server/inbox.Controller.Answer": "Answers up to 100 questions, each as respond does. Each answer needs the digest of its question, " +
+		"and has its\n" +
+		"own result, in the order of the answers. One that is refused, wrong or fails does not stop the " +
+		"others. If the request\n" +
+		"is sent again, an answer that counted is refused (`already_answered`) and changes nothing.",
 	"github.com/spoolhq/spool/server/inbox.Controller.Decide": "Answers POST on a link: the answer of the approver.",
-	"github.com/spoolhq/spool/server/inbox.Controller.Link": "Answers POST /api/agent/inbox/links with a link with which the approver answers one question that " +
-		"the caller may\nanswer.",
-	"github.com/spoolhq/spool/server/inbox.Controller.Links": "Answers GET /api/agent/inbox/links with the links that the caller has made, and those of its tenant " +
-		"for an\nadmin.",
-	"github.com/spoolhq/spool/server/inbox.Controller.List": "Answers GET /api/agent/inbox with a page of the questions that wait for an answer, or of those that " +
-		"nobody\nanswered in time.",
-	"github.com/spoolhq/spool/server/inbox.Controller.Revoke": "Answers DELETE /api/agent/inbox/links: the link opens nothing any more. Only its maker and an admin " +
-		"see a\nlink.",
+	"github.com/spoolhq/spool/server/inbox.Controller.Link": "Makes a link with which one person answers one question, without other credentials. The link shows " +
+		"the question\n" +
+		"as a page, and its form answers: opening the link changes nothing. The link is bound to the digest " +
+		"of the question\n" +
+		"and to the approver, in whose name it answers: send it to nobody else. It stops working with the " +
+		"first answer to the\n" +
+		"question, from wherever it comes, when the question changes or does not wait any more, when it " +
+		"expires or is revoked,\n" +
+		"and with the credentials that made it. The record and the audit log say which subject made the " +
+		"link. For a question\n" +
+		"that the person who started the run may not answer, that person can neither make the link nor be " +
+		"its approver.",
+	"github.com/spoolhq/spool/server/inbox.Controller.Links": "The links that the caller has made, and for the scope admin those of the whole tenant, without\n" +
+		"links that have expired or were revoked. The URL of a link is not stored.",
+	"github.com/spoolhq/spool/server/inbox.Controller.List": "The questions that wait for an answer, over all threads of the tenant: the one that was asked first\n" +
+		"comes first, or the one that expires first. The parameter after gets the next page. A question must " +
+		"pass all filters;\n" +
+		"use the same filters and the same order for the next page. Each has what an answer needs: its " +
+		"thread, its call and\n" +
+		"its digest. Arguments of more than 8 KiB are left out, and argumentsPreview has their beginning. A " +
+		"question may be\nanswered in the meantime, so that an answer may still be refused.",
+	"github.com/spoolhq/spool/server/inbox.Controller.Revoke": "Ends a link before its time. Its maker may do that, and an admin.",
 	"github.com/spoolhq/spool/server/inbox.Controller.Show": "Answers GET on a link with its question. It changes nothing, however often a program that checks " +
 		"links asks.",
 	"github.com/spoolhq/spool/server/inbox.Inbox.Next":             "The value of after for the next page. Left out: this is the last page.",
@@ -545,33 +628,78 @@ var comments = map[string]string{
 		"\n" +
 		"It is not in the document, nor are the document itself and the docs: they are the way to it, and a\n" +
 		"client that was generated of it has no use for them.",
-	"github.com/spoolhq/spool/server/probe.Controller.Health": "Answers GET /healthz as long as the process answers anything.",
-	"github.com/spoolhq/spool/server/probe.Controller.Ready":  "Answers GET /readyz: 200 while requests may come, else 503 with what is wrong.",
-	"github.com/spoolhq/spool/server/probe.Healthy.Status":    "Always ok.",
-	"github.com/spoolhq/spool/server/probe.Readiness.Checks":  "The checks, each with ok or with what is wrong.",
-	"github.com/spoolhq/spool/server/probe.Readiness.Code":    "The error's code: unavailable.",
-	"github.com/spoolhq/spool/server/probe.Readiness.Error":   "The error, for a person.",
-	"github.com/spoolhq/spool/server/probe.Readiness.Status":  "Whether the process is ready for requests.",
-	"github.com/spoolhq/spool/server/queue.Queue.Deliver": "Answers POST /api/queue/agent-run. The answer says that the delivery was taken,\n" +
-		"and the work continues in the background: a job is a ticket for a run, and the run\n" +
-		"outlives the request.",
+	"github.com/spoolhq/spool/server/probe.Controller.Health": "Answers as long as the process answers requests at all.",
+	"github.com/spoolhq/spool/server/probe.Controller.Ready": "Whether the process is ready for requests, and the checks: the store, the worker if the process has " +
+		"one, and whether\nthe process shuts down. The result is up to one second old.",
+	"github.com/spoolhq/spool/server/probe.Healthy.Status":   "Always ok.",
+	"github.com/spoolhq/spool/server/probe.Readiness.Checks": "The checks, each with ok or with what is wrong.",
+	"github.com/spoolhq/spool/server/probe.Readiness.Code":   "The error's code: unavailable.",
+	"github.com/spoolhq/spool/server/probe.Readiness.Error":  "The error, for a person.",
+	"github.com/spoolhq/spool/server/probe.Readiness.Status": "Whether the process is ready for requests.",
+	"github.com/spoolhq/spool/server/queue.Queue.Deliver": "Executes a job in the background. This is for external queues, which sign what they deliver. " +
+		"Without a\n" +
+		"verifier in the server's configuration, every delivery is refused. A repeated delivery of a job " +
+		"does nothing. After a\n503, the queue should keep the job.",
 	"github.com/spoolhq/spool/server/queue.Taken.Accepted":         "Always true.",
 	"github.com/spoolhq/spool/server/runs.CompactRequest.ThreadID": "The thread to summarise.",
 	"github.com/spoolhq/spool/server/runs.ControlRequest.RunID":    "The run to stop. Left out: all runs of the thread.",
 	"github.com/spoolhq/spool/server/runs.ControlRequest.ThreadID": "The thread whose runs to stop: the present run, and all runs that wait.",
-	"github.com/spoolhq/spool/server/runs.Controller.Compact": "Answers POST /api/agent/compact: 200 with the result if a summary now replaces older messages; 409\n" +
-		"with the result if there is none, or if the thread is not the caller's.",
-	"github.com/spoolhq/spool/server/runs.Controller.Outcome": "Answers GET /api/agent/runs/{runId} with the present outcome of a run. With a wait, it answers when\n" +
-		"the run has ended or waits for somebody, or when the time is up.",
-	"github.com/spoolhq/spool/server/runs.Controller.Publish": "Answers POST /api/agent/events: 202 for a live event, 200 with its seq for a durable event, which\n" +
-		"is then in the record.",
-	"github.com/spoolhq/spool/server/runs.Controller.Respond": "Answers POST /api/agent/respond: 200 with the result if the answer counts; 409 with the result if\n" +
-		"nothing waits for it, if another answer came first, or if the thread is not the caller's.",
-	"github.com/spoolhq/spool/server/runs.Controller.Start": "Answers POST /api/agent/run: 202 with the result if the run was accepted, 409 with the result if it\n" +
-		"was refused, and 503 with the result if it may be accepted later. A request that waits gets a 200 " +
-		"with the\noutcome, if that is known in time.",
-	"github.com/spoolhq/spool/server/runs.Controller.Stop": "Answers POST /api/agent/control: 200 with the result if the run stops; 409 with the result if there " +
-		"is\nno run to stop, or if the thread is not the caller's.",
+	"github.com/spoolhq/spool/server/runs.Controller.Compact": "Summarises the older messages of a thread now. From then on the model reads the summary in their " +
+		"place; the\n" +
+		"messages stay in the history. This happens by itself when a history gets too long. The answer comes " +
+		"when the model\n" +
+		"has answered.\n" +
+		"\n" +
+		"A 409 has the reason: the thread has a run that is not over (`active_run`), it does not exist " +
+		"(`not_found`), it is\n" +
+		"too short (`nothing_to_compact`), another summary is under way (`compacting`), or the thread " +
+		"changed in the meantime\n(`changed`).",
+	"github.com/spoolhq/spool/server/runs.Controller.Outcome": "The present outcome of a run: its state, the model's last answer, the calls that wait for\n" +
+		"somebody, and the usage. With wait, such as 30s, the answer comes when the run has ended or waits " +
+		"for somebody, or\nwhen the time is up; the state says which.",
+	"github.com/spoolhq/spool/server/runs.Controller.Publish": "Publishes an event of your own to clients that follow a thread. A live event reaches only the " +
+		"clients that\n" +
+		"follow now, as an item of type CUSTOM or as a notice, and it may get lost. A durable event is in " +
+		"the record when the\nanswer comes. An event starts nothing: no agent reads it.",
+	"github.com/spoolhq/spool/server/runs.Controller.Respond": "Answers a call that waits for a person or another system. Exactly one answer to a call counts, or " +
+		"the end of\n" +
+		"its time. A 409 means that this answer does not count: another answer or the end of the time came " +
+		"first\n" +
+		"(`already_answered`), nothing waits (`no_park`), the call now asks something else than was shown " +
+		"(`changed`), the\n" +
+		"person who started the run may not answer (`same_approver`), or the answer has edited arguments and " +
+		"the question is\nnot an approval (`not_editable`).",
+	"github.com/spoolhq/spool/server/runs.Controller.Start": "Accepts a prompt on a thread. When the answer is a 202, the run is on disk and will come to an end; " +
+		"a worker\n" +
+		"executes it. A thread that does not exist is created.\n" +
+		"\n" +
+		"With wait, such as 30s, the answer comes when the run has ended or waits for somebody: a 200 with " +
+		"the outcome. If\n" +
+		"that takes longer, the answer is the usual 202, and the run continues; getRunOutcome has the rest. " +
+		"The run also\n" +
+		"continues if the client disconnects. A request that waits also needs the scope read, and counts as " +
+		"an open stream.\n" +
+		"\n" +
+		"On a thread whose run is not over, whenBusy decides what happens. The answer then has the run's " +
+		"position in the queue\n" +
+		"of the thread. The values interrupt and rollback also need the scope stop. With steer, the message " +
+		"is put into the\n" +
+		"run before its next step, and the answer has that run in steers.\n" +
+		"\n" +
+		"A 409 has the reason: the thread has a run that is not over (`active_run`), too many runs wait for " +
+		"the thread\n" +
+		"(`queue_full`), the run id was used before (`run_id_used`), another start had the Idempotency-Key " +
+		"(`key_reused`, with\n" +
+		"the thread and the run of that start), the turn to edit does not exist (`not_found`) or is not the " +
+		"user's\n" +
+		"(`not_editable`).\n" +
+		"\n" +
+		"A 503 with the reason `queue_full` means that too many runs wait for a worker. Nothing was changed, " +
+		"and Retry-After\nsays when to try again.",
+	"github.com/spoolhq/spool/server/runs.Controller.Stop": "Stops the run of a thread, and all runs that wait for it. When the answer is a 200, the stop is on " +
+		"disk: the run\n" +
+		"ends as CANCELLED, and no further tool is called. With a runId, only that run stops, whether it has " +
+		"the thread or\nwaits. A 409 means that there is no run to stop.",
 	"github.com/spoolhq/spool/server/runs.OutcomeInput.RunID": "The run.",
 	"github.com/spoolhq/spool/server/runs.PublishRequest.Durable": "True: the event is an entry of the record, which later clients get too. False: only clients that " +
 		"follow now get it.",
@@ -609,9 +737,14 @@ var comments = map[string]string{
 		"of a steer, such as output, count only if its message becomes a run of its own.",
 	"github.com/spoolhq/spool/server/runs.StartInput.IdempotencyKey": "A key of your own. A start that comes again with its key gets the first accepted answer again, and " +
 		"another start with the key a 409.",
-	"github.com/spoolhq/spool/server/runs.StartedRun.Accepted":   "Always true.",
-	"github.com/spoolhq/spool/server/runs.waitInput.Wait":        "How long to wait until the run has ended or waits for somebody, such as 30s. Left out: not at all.",
-	"github.com/spoolhq/spool/server/signin.Controller.Begin":    "Answers POST /api/agent/sign-in: it begins a sign-in for the caller, whose browser gets the cookie.",
+	"github.com/spoolhq/spool/server/runs.StartedRun.Accepted": "Always true.",
+	"github.com/spoolhq/spool/server/runs.waitInput.Wait":      "How long to wait until the run has ended or waits for somebody, such as 30s. Left out: not at all.",
+	"github.com/spoolhq/spool/server/signin.Controller.Begin": "Begins a sign-in of the caller to a server of tools, for an application whose browser has no " +
+		"credentials of its\n" +
+		"own here. A run that needs one waits with the reason `elicitation` and a link. Only the subject for " +
+		"whom the link is\n" +
+		"gets on. The answer's cookie belongs to the browser that then goes to the url. Once that has come " +
+		"back, answer the\ncall with an approval.",
 	"github.com/spoolhq/spool/server/signin.Controller.Callback": "Answers the GET with which an authorization server sends the browser back.",
 	"github.com/spoolhq/spool/server/signin.Controller.Metadata": "Answers GET on the id of this client.",
 	"github.com/spoolhq/spool/server/signin.Controller.Start": "Answers GET on a link. It sends the browser to the authorization server if the request has the " +
@@ -620,10 +753,14 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/server/signin.SignInStart.Cookie": "The cookie that the browser has to bring along when it comes back.",
 	"github.com/spoolhq/spool/server/signin.SignInStart.URL":    "Where to send the browser that has the cookie: a page of the authorization server.",
 	"github.com/spoolhq/spool/server/signin.SignInStart.Until":  "When the sign-in has to be done. After that, begin another one with the same link.",
-	"github.com/spoolhq/spool/server/stream.Controller.Stream": "Answers GET /api/agent/stream with the live stream of a thread, until the client disconnects, the\n" +
-		"thread is deleted or the engine closes.",
-	"github.com/spoolhq/spool/server/stream.Controller.Token": "Answers POST /api/agent/stream-token with a token that opens the stream of one of the caller's\n" +
-		"threads, and nothing else.",
+	"github.com/spoolhq/spool/server/stream.Controller.Stream": "Server-sent events, one frame each, until the client disconnects, the thread is deleted or the\n" +
+		"server shuts down. Without a cursor, the stream begins at the start of the record. The id of a " +
+		"frame is the cursor\n" +
+		"after it: a client that reconnects with the last id misses nothing and reads nothing twice. One " +
+		"snapshot frame\nreplaces frames that are gone by then.",
+	"github.com/spoolhq/spool/server/stream.Controller.Token": "A token for the parameter token of the stream, for clients that cannot send headers, such as an\n" +
+		"EventSource. It opens the stream of this thread, and nothing else, until it expires; the stream " +
+		"ends with it. After a\n401, get a new token and continue from the last id that you have read.",
 	"github.com/spoolhq/spool/server/stream.Input.Cursor": "The id of the last frame that you have read. A malformed one counts as absent.",
 	"github.com/spoolhq/spool/server/stream.Input.Keepalive": "How an idle stream is kept alive: by comments, or by events of the type keepalive, which scripts in " +
 		"a browser can see. Such an event has no id, and an empty object as data.",
@@ -642,30 +779,59 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/server/threads.BranchInput.BranchID":       "The branch.",
 	"github.com/spoolhq/spool/server/threads.BranchInput.Limit":          "Only the last so many messages. Left out: all.",
 	"github.com/spoolhq/spool/server/threads.BranchList.Branches":        "The branches, the newest one first.",
-	"github.com/spoolhq/spool/server/threads.Controller.Artifact": "Answers GET /api/agent/artifacts/{artifactId} with the data, which browsers save as a file. Without " +
-		"a store\nof artifacts, no thread has any.",
-	"github.com/spoolhq/spool/server/threads.Controller.ArtifactURL": "Answers POST /api/agent/artifacts/{artifactId}/url with a URL that opens one artifact of one of the\n" +
-		"caller's threads, and nothing else.",
-	"github.com/spoolhq/spool/server/threads.Controller.Branch":   "Answers GET /api/agent/branches/messages with a branch and its messages.",
-	"github.com/spoolhq/spool/server/threads.Controller.Branches": "Answers GET /api/agent/branches with all branches of the thread.",
-	"github.com/spoolhq/spool/server/threads.Controller.Change":   "Answers PATCH /api/threads with the thread as it is now.",
-	"github.com/spoolhq/spool/server/threads.Controller.Delete": "Answers DELETE /api/threads: 200 if the thread was deleted, 404 if it did not exist, 409 while it\n" +
-		"has an active run. All bodies are the result. A caller without the scope stop gets a 403 while " +
-		"there is an\nactive run, parked or not.",
-	"github.com/spoolhq/spool/server/threads.Controller.Events": "Answers GET /api/agent/events with the durable events that were published on a thread.",
-	"github.com/spoolhq/spool/server/threads.Controller.Fork": "Answers POST /api/agent/fork: 200 with the result if there is a new thread; 409 with the result if " +
-		"its id is\nused.",
-	"github.com/spoolhq/spool/server/threads.Controller.History": "Answers GET /api/agent/history with a snapshot.",
-	"github.com/spoolhq/spool/server/threads.Controller.List": "Answers GET /api/threads with the tenant's threads, the last updated first: all of\n" +
-		"them, or a page of limit, which before continues.",
-	"github.com/spoolhq/spool/server/threads.Controller.Record": "Answers GET /api/agent/record with the record of the thread as a file.",
-	"github.com/spoolhq/spool/server/threads.Controller.Restore": "Answers POST /api/agent/branches/restore: 200 with the result if the branch was restored; 409 with\n" +
-		"the result if it cannot be, or if the thread is not the caller's.",
-	"github.com/spoolhq/spool/server/threads.Controller.Signed": "Answers GET /api/agent/artifacts/{artifactId}/data with the data, for whoever has the signed URL. " +
-		"Each URL\nthat does not work gets the same 403.",
-	"github.com/spoolhq/spool/server/threads.Controller.Upload": "Answers POST /api/agent/artifacts with the artifact of a file, which the store reads as the client " +
-		"sends it.\nThe same file again is the same artifact.",
-	"github.com/spoolhq/spool/server/threads.Controller.Usage": "Answers GET /api/agent/usage with the tokens that a thread has used and how full\nits context is.",
+	"github.com/spoolhq/spool/server/threads.Controller.Artifact": "The data of an artifact: a large attachment, a large result of a tool, or a file that a tool\n" +
+		"made. Messages have its id. The data of an id never change. Ranges and conditional requests work if " +
+		"the server's\nstore of artifacts can seek.",
+	"github.com/spoolhq/spool/server/threads.Controller.ArtifactURL": "A URL that has the data of one artifact for whoever has it, without credentials: for an img,\n" +
+		"a link or another program. It works until it expires, or until the artifact is deleted, and also if " +
+		"the caller's own\ncredentials are withdrawn before.",
+	"github.com/spoolhq/spool/server/threads.Controller.Branch": "The messages of a branch, as the history had them: all of them, or at most limit messages before\n" +
+		"one of them.",
+	"github.com/spoolhq/spool/server/threads.Controller.Branches": "The messages that edits and rollbacks have replaced. Each branch is a user turn with all\n" +
+		"messages after it. A branch is kept until the thread is deleted, and can be shown again.",
+	"github.com/spoolhq/spool/server/threads.Controller.Change": "Changes the title and the labels of a thread and, with the scope admin, its owner. Fields that the " +
+		"body leaves\nout do not change; a label of null is removed. The answer is the thread.",
+	"github.com/spoolhq/spool/server/threads.Controller.Delete": "Deletes a thread and everything that belongs to it, including a parked run. A queued or running run " +
+		"has to be\n" +
+		"stopped first: until then the answer is a 409. If the thread has an active run, parked or not, this " +
+		"also needs the\nscope stop.",
+	"github.com/spoolhq/spool/server/threads.Controller.Events": "The durable events that were published on a thread, by seq, one page at a time. The snapshot and\n" +
+		"the stream also have them, among all entries of the record.",
+	"github.com/spoolhq/spool/server/threads.Controller.Fork": "Makes a new idle thread that begins with what the thread was at a version: the messages of its main " +
+		"agent, up to\n" +
+		"the last one behind which no call waits for its result. The title, the labels and the model come " +
+		"along, and the\n" +
+		"artifacts that the messages name are copied. The new thread is yours; a run on it goes on from " +
+		"there. The thread\n" +
+		"itself does not change.\n\nA 409 has the reason: there is a thread with the new id (`thread_id_used`).",
+	"github.com/spoolhq/spool/server/threads.Controller.History": "Everything that a client needs to show a thread, as one consistent view: show the messages,\n" +
+		"apply the active events, show the stream's items after the messages, and follow from there.",
+	"github.com/spoolhq/spool/server/threads.Controller.List": "The tenant's threads, the last updated one first: all of them, or pages of limit threads. The\n" +
+		"parameter before gets the next page. A thread must pass all filters. Use the same filters for the " +
+		"next page.",
+	"github.com/spoolhq/spool/server/threads.Controller.Record": "Everything from which the thread at any of its versions follows, as a file of JSON lines: the\n" +
+		"thread, its runs, its messages with those of branches, the entries of its record, what each commit " +
+		"has changed, and a\n" +
+		"line that ends it. The console opens such a file without a server, and so does `spool run export` " +
+		"write it. A file\n" +
+		"without its last line was cut. The whole thread is one consistent state. No line has provider data.",
+	"github.com/spoolhq/spool/server/threads.Controller.Restore": "Shows the messages of a branch again, as they were. The messages that they replace become a branch, " +
+		"which the\n" +
+		"answer names, so nothing is lost and you can go back. No model is called.\n" +
+		"\n" +
+		"A 409 has the reason: the thread has a run that is not over (`active_run`), the branch does not " +
+		"exist (any more)\n" +
+		"(`not_found`), or it begins in another branch, which has to be restored first (`not_restorable`).",
+	"github.com/spoolhq/spool/server/threads.Controller.Signed": "The data of an artifact, for whoever has a URL of createArtifactUrl. A URL that is wrong, altered\n" +
+		"or expired, or whose artifact is gone, gets a 403 that does not say which.",
+	"github.com/spoolhq/spool/server/threads.Controller.Upload": "Saves a file as an artifact of a thread that exists. A later start attaches it by its id. The body " +
+		"has the\n" +
+		"bytes of the file, with its type as the Content-Type, or it is a form (multipart/form-data) with " +
+		"one file. The server\n" +
+		"also looks at the data: nothing passes for an image or a PDF that it is not. The same file again, " +
+		"with the same name,\nis the same artifact. An upload that ends early saves nothing.",
+	"github.com/spoolhq/spool/server/threads.Controller.Usage": "The tokens that a thread has used, in total and by agent and model, and how full the model's\n" +
+		"window is.",
 	"github.com/spoolhq/spool/server/threads.EventPage.Events": "The events, in the order of their seq.",
 	"github.com/spoolhq/spool/server/threads.EventPage.Next": "The value of after for the next page. It is present even if this page has few events. Left out: " +
 		"this is the last page.",

@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/spoolhq/spool/internal/testing/inputs"
 )
 
 var update = flag.Bool("update", false, "write the table of comments again")
@@ -15,6 +17,7 @@ var update = flag.Bool("update", false, "write the table of comments again")
 func TestComments(t *testing.T) {
 	t.Parallel()
 
+	inputs.Read(t, ":(glob)*.go", "record", "rest/commenttable", "rest/internal/comment", "server", "store", "wire")
 	fresh := filepath.Join(t.TempDir(), "comments.go")
 	if *update {
 		fresh = "comments.go"

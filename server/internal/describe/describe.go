@@ -1,5 +1,6 @@
-// Package describe has the texts and examples of the server's OpenAPI document. It knows the operations
-// by their ids only, and nothing about their code.
+// Package describe has what the server's OpenAPI document says besides the types: the titles of the operations, the
+// texts of their answers, and examples, all by the operations' ids. What an operation does stands at its handler: the
+// description is the doc comment of that, which the table of comments has.
 package describe
 
 import (
@@ -12,11 +13,9 @@ import (
 	"github.com/spoolhq/spool/server/internal/call"
 )
 
-// Texts of the document, in Markdown.
-const (
-	// API is the description of the whole API.
-	API = `Spool runs agents durably. Every accepted prompt comes to an end, whatever happens to the process that executes it,
-and clients follow each token and each tool call live.
+// API is the description of the whole API, in Markdown.
+const API = `Spool runs agents durably. Every accepted prompt comes to an end, whatever happens to the
+process that executes it, and clients follow each token and each tool call live.
 
 * Start a run, and follow its thread with the id in the answer.
 * A run that needs a person's decision parks: answer it.
@@ -24,152 +23,8 @@ and clients follow each token and each tool call live.
 * An error has a sentence for a person, and a code for a program. Codes do not change.
 * Ignore fields that you do not know. New ones may come.
 
-The tenant comes from the credentials, never from the request. A thread of another tenant gets exactly the same answer as a thread that
-does not exist.`
-
-	aboutStart = `Accepts a prompt on a thread. When the answer is a 202, the run is on disk and will come to an end; a
-worker executes it. A thread that does not exist is created.
-
-With wait, such as 30s, the answer comes when the run has ended or waits for somebody: a 200 with the outcome. If
-that takes longer, the answer is the usual 202, and the run continues; getRunOutcome has the rest. The run also continues if the client
-disconnects. A request that waits also needs the scope read, and counts as an open stream.
-
-On a thread whose run is not over, whenBusy decides what happens. The answer then has the run's position in the queue of the thread. The
-values interrupt and rollback also need the scope stop. With steer, the message is put into the run before its next step, and the answer has
-that run in steers.
-
-A 409 has the reason: the thread has a run that is not over (` + "`active_run`" + `), too many runs wait for the thread
-(` + "`queue_full`" + `), the run id was used before (` + "`run_id_used`" + `), another start had the Idempotency-Key
-(` + "`key_reused`" + `, with the thread and the run of that start), the turn to edit does not exist (` +
-		"`not_found`" + `) or is not the user's (` + "`not_editable`" + `).
-
-A 503 with the reason ` +
-		"`queue_full`" + ` means that too many runs wait for a worker. Nothing was changed, and Retry-After says when to
-try again.`
-
-	aboutOutcome = `The present outcome of a run: its state, the model's last answer, the calls that wait for somebody, and the
-usage. With wait, such as 30s, the answer comes when the run has ended or waits for somebody, or when the time is up; the
-state says which.`
-
-	aboutStop = `Stops the run of a thread, and all runs that wait for it. When the answer is a 200, the stop is on
-disk: the run ends as CANCELLED, and no further tool is called. With a runId, only that run stops, whether it has the
-thread or waits. A 409 means that there is no run to stop.`
-
-	aboutRespond = `Answers a call that waits for a person or another system. Exactly one answer to a call counts, or the end
-of its time. A 409 means that this answer does not count: another answer or the end of the time came first
-(` + "`already_answered`" + `), nothing waits (` + "`no_park`" +
-		`), the call now asks something else than was shown (` + "`changed`" + `), the
-person who started the run may not answer (` +
-		"`same_approver`" + `), or the answer has edited arguments and the question is not an approval
-(` + "`not_editable`" + `).`
-
-	aboutInbox = `The questions that wait for an answer, over all threads of the tenant: the one that was asked first comes first, or the
-one that expires first. The parameter after gets the next page. A question must pass all filters; use the same filters and the same order for
-the next page. Each has what an answer needs: its thread, its call and its digest. Arguments of more than 8 KiB are left out, and
-argumentsPreview has their beginning. A question may be answered in the meantime, so that an answer may still be refused.`
-
-	aboutInboxAnswers = `Answers up to 100 questions, each as respond does. Each answer needs the digest of its question, and has its own result, in
-the order of the answers. One that is refused, wrong or fails does not stop the others. If the request is sent again, an answer that counted is
-refused (` + "`already_answered`" + `) and changes nothing.`
-
-	aboutInboxLink = `Makes a link with which one person answers one question, without other credentials. The link shows the question as a page,
-and its form answers: opening the link changes nothing. The link is bound to the digest of the question and to the approver, in whose name it
-answers: send it to nobody else. It stops working with the first answer to the question, from wherever it comes, when the question changes or
-does not wait any more, when it expires or is revoked, and with the credentials that made it. The record and the audit log say which subject
-made the link. For a question that the person who started the run may not answer, that person can neither make the link nor be its approver.`
-
-	aboutInboxLinks = `The links that the caller has made, and for the scope admin those of the whole tenant, without links that have expired or
-were revoked. The URL of a link is not stored.`
-
-	aboutRevokeLink = `Ends a link before its time. Its maker may do that, and an admin.`
-
-	aboutPublish = `Publishes an event of your own to clients that follow a thread. A live event reaches only the clients that
-follow now, as an item of type CUSTOM or as a notice, and it may get lost. A durable event is in the record when the answer
-comes. An event starts nothing: no agent reads it.`
-
-	aboutEvents = `The durable events that were published on a thread, by seq, one page at a time. The snapshot and the stream
-also have them, among all entries of the record.`
-
-	aboutCompact = `Summarises the older messages of a thread now. From then on the model reads the summary in their place; the
-messages stay in the history. This happens by itself when a history gets too long. The answer comes when the model has answered.
-
-A 409 has the reason: the thread has a run that is not over (` + "`active_run`" + `), it does not exist (` +
-		"`not_found`" + `), it is
-too short (` + "`nothing_to_compact`" + `), another summary is under way (` + "`compacting`" +
-		`), or the thread changed in the meantime (` + "`changed`" + `).`
-
-	aboutHistory = `Everything that a client needs to show a thread, as one consistent view: show the messages, apply the active
-events, show the stream's items after the messages, and follow from there.`
-
-	aboutStream = `Server-sent events, one frame each, until the client disconnects, the thread is deleted or the server shuts
-down. Without a cursor, the stream begins at the start of the record. The id of a frame is the cursor after it: a client that reconnects
-with the last id misses nothing and reads nothing twice. One snapshot frame replaces frames that are gone by then.`
-
-	aboutStreamToken = `A token for the parameter token of the stream, for clients that cannot send headers, such as an EventSource.
-It opens the stream of this thread, and nothing else, until it expires; the stream ends with it. After a 401, get a new
-token and continue from the last id that you have read.`
-
-	aboutSignIn = `Begins a sign-in of the caller to a server of tools, for an application whose browser has no credentials of
-its own here. A run that needs one waits with the reason ` + "`elicitation`" + ` and a link. Only the subject for whom the link is gets on. The
-answer's cookie belongs to the browser that then goes to the url. Once that has come back, answer the call with an approval.`
-
-	aboutUsage = `The tokens that a thread has used, in total and by agent and model, and how full the model's window is.`
-
-	aboutBranches = `The messages that edits and rollbacks have replaced. Each branch is a user turn with all messages after it. A
-branch is kept until the thread is deleted, and can be shown again.`
-
-	aboutArtifact = `The data of an artifact: a large attachment, a large result of a tool, or a file that a tool made. Messages have its
-id. The data of an id never change. Ranges and conditional requests work if the server's store of artifacts can seek.`
-
-	aboutUpload = `Saves a file as an artifact of a thread that exists. A later start attaches it by its id. The body has the bytes of the file,
-with its type as the Content-Type, or it is a form (multipart/form-data) with one file. The server also looks at the data: nothing passes
-for an image or a PDF that it is not. The same file again, with the same name, is the same artifact. An upload that ends early saves
-nothing.`
-
-	aboutArtifactURL = `A URL that has the data of one artifact for whoever has it, without credentials: for an img, a link or another
-program. It works until it expires, or until the artifact is deleted, and also if the caller's own credentials are withdrawn before.`
-
-	aboutSigned = `The data of an artifact, for whoever has a URL of createArtifactUrl. A URL that is wrong, altered or expired, or whose
-artifact is gone, gets a 403 that does not say which.`
-
-	aboutBranch = `The messages of a branch, as the history had them: all of them, or at most limit messages before one of them.`
-
-	aboutRecord = `Everything from which the thread at any of its versions follows, as a file of JSON lines: the thread, its runs,
-its messages with those of branches, the entries of its record, what each commit has changed, and a line that ends it.
-The console opens such a file without a server, and so does ` + "`spool run export`" + ` write it. A file without its last
-line was cut. The whole thread is one consistent state. No line has provider data.`
-
-	aboutFork = `Makes a new idle thread that begins with what the thread was at a version: the messages of its main agent, up to
-the last one behind which no call waits for its result. The title, the labels and the model come along, and the artifacts
-that the messages name are copied. The new thread is yours; a run on it goes on from there. The thread itself does not
-change.
-
-A 409 has the reason: there is a thread with the new id (` + "`thread_id_used`" + `).`
-
-	aboutRestore = `Shows the messages of a branch again, as they were. The messages that they replace become a branch, which the
-answer names, so nothing is lost and you can go back. No model is called.
-
-A 409 has the reason: the thread has a run that is not over (` + "`active_run`" + `), the branch does not exist (any more)
-(` + "`not_found`" + `), or it begins in another branch, which has to be restored first (` + "`not_restorable`" + `).`
-
-	aboutThreads = `The tenant's threads, the last updated one first: all of them, or pages of limit threads. The parameter before
-gets the next page. A thread must pass all filters. Use the same filters for the next page.`
-
-	aboutThreadChange = `Changes the title and the labels of a thread and, with the scope admin, its owner. Fields that the body leaves
-out do not change; a label of null is removed. The answer is the thread.`
-
-	aboutDelete = `Deletes a thread and everything that belongs to it, including a parked run. A queued or running run
-has to be stopped first: until then the answer is a 409. If the thread has an active run, parked or not, this also needs the scope stop.`
-
-	aboutQueue = `Executes a job in the background. This is for external queues, which sign what they
-deliver. Without a verifier in the server's configuration, every delivery is refused. A repeated delivery of a job does
-nothing. After a 503, the queue should keep the job.`
-
-	aboutHealth = `Answers as long as the process answers requests at all.`
-
-	aboutReady = `Whether the process is ready for requests, and the checks: the store, the worker if the process has one, and
-whether the process shuts down. The result is up to one second old.`
-)
+The tenant comes from the credentials, never from the request. A thread of another tenant gets exactly the
+same answer as a thread that does not exist.`
 
 // Groups are the descriptions of the groups of operations.
 var Groups = map[string]string{
@@ -179,63 +34,63 @@ var Groups = map[string]string{
 	"Operations": "For operators of the server, its queue and its probes.",
 }
 
-// Words are the group, the title and the description of an operation.
-type Words struct{ Group, Summary, About string }
+// Words are the group and the title of an operation.
+type Words struct{ Group, Summary string }
 
 // Operation returns the words of an operation.
 func Operation(id string) Words { return words[id] }
 
 var words = map[string]Words{
-	"startRun":          {"Runs", "Start a run", aboutStart},
-	"getRunOutcome":     {"Runs", "Get the outcome of a run", aboutOutcome},
-	"stopRun":           {"Runs", "Stop a run", aboutStop},
-	"compactThread":     {"Runs", "Summarise the older messages of a thread", aboutCompact},
-	"publishEvent":      {"Runs", "Publish an event of your own", aboutPublish},
-	"respond":           {"Runs", "Answer a run that waits", aboutRespond},
-	"listInbox":         {"Inbox", "List the questions that wait", aboutInbox},
-	"answerInbox":       {"Inbox", "Answer several questions", aboutInboxAnswers},
-	"createInboxLink":   {"Inbox", "Get a link to one question", aboutInboxLink},
-	"listInboxLinks":    {"Inbox", "List links to questions", aboutInboxLinks},
-	"revokeInboxLink":   {"Inbox", "Revoke a link to a question", aboutRevokeLink},
-	"getHistory":        {"Threads", "Take a snapshot of a thread", aboutHistory},
-	"beginSignIn":       {"Runs", "Sign in to a server of tools", aboutSignIn},
-	"createStreamToken": {"Threads", "Get a token for a stream", aboutStreamToken},
-	"streamThread":      {"Threads", "Follow a thread live", aboutStream},
-	"listEvents":        {"Threads", "List your own events", aboutEvents},
-	"getUsage":          {"Threads", "Count the tokens of a thread", aboutUsage},
-	"listThreads":       {"Threads", "List threads", aboutThreads},
-	"updateThread":      {"Threads", "Change a thread", aboutThreadChange},
-	"deleteThread":      {"Threads", "Delete a thread", aboutDelete},
-	"deliverJob":        {"Operations", "Take a delivery of a queue", aboutQueue},
-	"getHealth":         {"Operations", "Is it up?", aboutHealth},
-	"getReadiness":      {"Operations", "Is it ready?", aboutReady},
-	"runAgent":          {"Runs", "Run an agent over AG-UI", aboutAGUI},
-	"connectAgent":      {"Runs", "Show a thread over AG-UI", aboutAGUIConnect},
-	"postChat":          {"Runs", "Send a message with the AI SDK", aboutChat},
-	"getChat":           {"Threads", "List the messages of a chat of the AI SDK", aboutChatMessages},
-	"resumeChat":        {"Threads", "Resume a chat of the AI SDK", aboutChatStream},
-	"stopChat":          {"Runs", "Stop a chat of the AI SDK", aboutChatStop},
-	"uploadArtifact":    {"Threads", "Upload a file", aboutUpload},
-	"createArtifactUrl": {"Threads", "Get a signed URL of an artifact", aboutArtifactURL},
-	"getArtifactByUrl":  {"Threads", "Get the data of an artifact by a signed URL", aboutSigned},
-	"getArtifact":       {"Threads", "Get the data of an artifact", aboutArtifact},
-	"listBranches":      {"Threads", "List the branches of a thread", aboutBranches},
-	"getBranch":         {"Threads", "Read a branch", aboutBranch},
-	"getRecord":         {"Threads", "Get the record of a thread", aboutRecord},
-	"forkThread":        {"Threads", "Fork a thread", aboutFork},
-	"restoreBranch":     {"Threads", "Show a branch again", aboutRestore},
-	"getOverview":       {"Operations", "Get an overview of a tenant", aboutOverview},
-	"listRuns":          {"Operations", "List runs", aboutRuns},
-	"getRun":            {"Operations", "Get the details of a run", aboutRun},
-	"operatorStop":      {"Operations", "Stop any run", aboutOperatorStop},
-	"operatorRespond":   {"Operations", "Answer any run that waits", aboutOperatorRespond},
-	"listJobs":          {"Operations", "List jobs", aboutJobs},
-	"redriveJobs":       {"Operations", "Redrive dead jobs", aboutRedrive},
-	"purgeJobs":         {"Operations", "Forget dead jobs", aboutPurge},
-	"pruneThreads":      {"Operations", "Delete old threads", aboutPrune},
-	"listRevisions":     {"Operations", "List revisions of agents", aboutRevisions},
-	"getRevision":       {"Operations", "Show a revision of an agent", aboutRevision},
-	"listAudit":         {"Operations", "Read the audit log", aboutAudit},
+	"startRun":          {"Runs", "Start a run"},
+	"getRunOutcome":     {"Runs", "Get the outcome of a run"},
+	"stopRun":           {"Runs", "Stop a run"},
+	"compactThread":     {"Runs", "Summarise the older messages of a thread"},
+	"publishEvent":      {"Runs", "Publish an event of your own"},
+	"respond":           {"Runs", "Answer a run that waits"},
+	"listInbox":         {"Inbox", "List the questions that wait"},
+	"answerInbox":       {"Inbox", "Answer several questions"},
+	"createInboxLink":   {"Inbox", "Get a link to one question"},
+	"listInboxLinks":    {"Inbox", "List links to questions"},
+	"revokeInboxLink":   {"Inbox", "Revoke a link to a question"},
+	"getHistory":        {"Threads", "Take a snapshot of a thread"},
+	"beginSignIn":       {"Runs", "Sign in to a server of tools"},
+	"createStreamToken": {"Threads", "Get a token for a stream"},
+	"streamThread":      {"Threads", "Follow a thread live"},
+	"listEvents":        {"Threads", "List your own events"},
+	"getUsage":          {"Threads", "Count the tokens of a thread"},
+	"listThreads":       {"Threads", "List threads"},
+	"updateThread":      {"Threads", "Change a thread"},
+	"deleteThread":      {"Threads", "Delete a thread"},
+	"deliverJob":        {"Operations", "Take a delivery of a queue"},
+	"getHealth":         {"Operations", "Is it up?"},
+	"getReadiness":      {"Operations", "Is it ready?"},
+	"runAgent":          {"Runs", "Run an agent over AG-UI"},
+	"connectAgent":      {"Runs", "Show a thread over AG-UI"},
+	"postChat":          {"Runs", "Send a message with the AI SDK"},
+	"getChat":           {"Threads", "List the messages of a chat of the AI SDK"},
+	"resumeChat":        {"Threads", "Resume a chat of the AI SDK"},
+	"stopChat":          {"Runs", "Stop a chat of the AI SDK"},
+	"uploadArtifact":    {"Threads", "Upload a file"},
+	"createArtifactUrl": {"Threads", "Get a signed URL of an artifact"},
+	"getArtifactByUrl":  {"Threads", "Get the data of an artifact by a signed URL"},
+	"getArtifact":       {"Threads", "Get the data of an artifact"},
+	"listBranches":      {"Threads", "List the branches of a thread"},
+	"getBranch":         {"Threads", "Read a branch"},
+	"getRecord":         {"Threads", "Get the record of a thread"},
+	"forkThread":        {"Threads", "Fork a thread"},
+	"restoreBranch":     {"Threads", "Show a branch again"},
+	"getOverview":       {"Operations", "Get an overview of a tenant"},
+	"listRuns":          {"Operations", "List runs"},
+	"getRun":            {"Operations", "Get the details of a run"},
+	"operatorStop":      {"Operations", "Stop any run"},
+	"operatorRespond":   {"Operations", "Answer any run that waits"},
+	"listJobs":          {"Operations", "List jobs"},
+	"redriveJobs":       {"Operations", "Redrive dead jobs"},
+	"purgeJobs":         {"Operations", "Forget dead jobs"},
+	"pruneThreads":      {"Operations", "Delete old threads"},
+	"listRevisions":     {"Operations", "List revisions of agents"},
+	"getRevision":       {"Operations", "Show a revision of an agent"},
+	"listAudit":         {"Operations", "Read the audit log"},
 }
 
 // statusTexts explain the statuses of errors, for all operations.
