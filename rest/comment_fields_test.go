@@ -16,7 +16,7 @@ type (
 		Name  string  `json:"name"`
 		Size  int     `json:"size"`
 		Lid   *string `json:"lid,omitempty"`
-		Tag   string  `doc:"Its own text." json:"tag"`
+		Tag   string  `doc:"Its own text."                                   json:"tag"`
 		Plain string  `json:"plain"`
 		Copy  string  `docOf:"github.com/spoolhq/spool/rest_test.stove.Heat" json:"copy"`
 		stove

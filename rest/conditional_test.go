@@ -18,7 +18,8 @@ func TestCheckConditions(t *testing.T) {
 
 	at := time.Date(2026, 11, 29, 20, 0, 0, 700, time.FixedZone("", 3600))
 	const (
-		same, later, earlier = "Sun, 29 Nov 2026 19:00:00 GMT", "Sun, 29 Nov 2026 19:00:01 GMT", "Sun, 29 Nov 2026 18:59:59 GMT"
+		same, later          = "Sun, 29 Nov 2026 19:00:00 GMT", "Sun, 29 Nov 2026 19:00:01 GMT"
+		earlier              = "Sun, 29 Nov 2026 18:59:59 GMT"
 		match, none          = "If-Match", "If-None-Match"
 		unmodified, modified = "If-Unmodified-Since", "If-Modified-Since"
 	)

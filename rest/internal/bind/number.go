@@ -80,7 +80,8 @@ func divides(step, value float64) bool {
 
 // compileBounds compiles the four tags that a value is compared with.
 func compileBounds[N cmp.Ordered](
-	s *scalar, tags tags, value func(place) N, parse func(string) (N, error), describe func(tag string, limit N) fault.Fault,
+	s *scalar, tags tags, value func(place) N, parse func(string) (N, error),
+	describe func(tag string, limit N) fault.Fault,
 ) error {
 	var low, high *N
 

@@ -225,6 +225,6 @@ func expiry(x *spool.Expiry) kind {
 			if x.Then != spool.ExpireExtend {
 				v.problemf("is only for then: extend")
 			}
-		}), "How often then: extend gives the same time again. Default: 10."),
+		}), "How many times an expiry that extends gives the same time again. Default: 10."),
 	})
 }
