@@ -1,8 +1,6 @@
 package wire
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"time"
 
@@ -184,11 +182,4 @@ type ProfileContent struct {
 	Fallbacks []ModelContent `json:"fallbacks,omitempty" nullable:"false"`
 	// Spawns is whether it may spawn too.
 	Spawns bool `json:"spawns,omitempty"`
-}
-
-// Revision returns the id of the content. It depends on neither the order of keys in JSON texts nor white
-// space. The lists must be in a fixed order.
-func (c AgentContent) Revision() RevisionID {
-	sum := sha256.Sum256(CanonicalJSON(mustJSON(c)))
-	return RevisionID("rev_" + hex.EncodeToString(sum[:]))
 }

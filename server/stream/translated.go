@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"math/rand/v2"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -225,10 +223,6 @@ func lastTurn(messages []spool.Message) spool.MessageID {
 	return ""
 }
 
-func retryLine(d time.Duration) string {
-	return "retry: " + strconv.FormatInt(d.Milliseconds(), 10)
-}
-
 // addAll adds the events of frames, or returns err. Without frames, it adds a sign of life.
 func (a *translated) addAll(text *agui.Text, frames []wire.FormedFrame, err error) error {
 	if err != nil {
@@ -252,11 +246,4 @@ func (a *translated) addAll(text *agui.Text, frames []wire.FormedFrame, err erro
 		}
 	}
 	return nil
-}
-
-// addRetryHint adds the retry hint after the last frame. Each client gets another delay, so that they do
-// not reconnect all at once.
-func (a *translated) addRetryHint(text *agui.Text) {
-	spread := time.Duration(rand.Int64N(int64(a.retry) + 1)) //nolint:gosec // it spreads, and hides nothing
-	text.AddLine(retryLine(a.retry + spread))
 }

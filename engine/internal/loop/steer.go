@@ -51,6 +51,6 @@ func (a *asker) fitsSteers(
 			more.Micros += p.Micros * (grown.Reservation.Input - prompt) / prompt
 			grown.Reservation.Prompt = &more
 		}
-		return budget.Reserve(allowance, grown, now).Short == ""
+		return budget.RoomFor(allowance, grown, now).Short == ""
 	}
 }

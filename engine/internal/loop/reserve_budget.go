@@ -35,7 +35,7 @@ func (a *asker) reserve(
 		var r budget.Room
 		err := a.run.Update(ctx, func(tx *thread.Tx) error {
 			allowance := tx.Root().Run.Allowance
-			r = budget.Reserve(allowance, call, tx.Now)
+			r = budget.RoomFor(allowance, call, tx.Now)
 			switch {
 			case r.Short != "" || r.Wait:
 				return thread.ErrUnchanged

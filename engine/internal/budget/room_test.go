@@ -22,7 +22,7 @@ func TestReserveWaitsWithNothing(t *testing.T) {
 		Reservations: []wire.Reservation{reserved("a", spool.UsageCompaction), reserved("b", spool.UsageCompaction)},
 	}
 	for id, wait := range map[spool.AgentID]bool{"a": false, "b": false, "c": true} {
-		r := budget.Reserve(a, budget.Call{
+		r := budget.RoomFor(a, budget.Call{
 			Reservation: wire.Reservation{AgentID: id, Kind: spool.UsageCompaction, Input: 100}, Want: 300,
 		}, time.Time{})
 		if r.Wait != wait || !wait && r.Output != 100 {
@@ -64,7 +64,7 @@ func TestReservePaysWhatIsLeft(t *testing.T) {
 			Reservation: wire.Reservation{AgentID: "a", Input: 10, Prompt: &spool.Cost{Micros: 100, Currency: "USD"}}, Want: 300,
 			PerToken: 3,
 		}
-		g := budget.Reserve(a, call, time.Time{})
+		g := budget.RoomFor(a, call, time.Time{})
 		if g.Output != test.want.Output || g.Capped != test.want.Capped || g.Wait != test.want.Wait ||
 			g.Short != test.want.Short {
 			t.Errorf("%s: %+v", name, g)

@@ -71,8 +71,8 @@ func (c *Call) Price(prompt, whole *spool.Cost) {
 // Reserves reports whether a budget needs a reservation for each call.
 func Reserves(a *wire.Allowance) bool { return a.Budget.Tokens > 0 || a.Budget.CostMicros > 0 }
 
-// Reserve returns the room for a model call. It changes nothing.
-func Reserve(a *wire.Allowance, c Call, now time.Time) Room {
+// RoomFor returns the room for a model call. It changes nothing.
+func RoomFor(a *wire.Allowance, c Call, now time.Time) Room {
 	if reason := UsedUp(a, now); reason != "" {
 		return Room{Short: reason}
 	}
