@@ -16,7 +16,8 @@ func (p Principal) Check() error {
 // ID returns a text that identifies the principal. A tenant has no slash, so it is unique.
 func (p Principal) ID() string { return string(p.Tenant) + "/" + p.Subject }
 
-// Key returns the key of a thread of the principal's tenant.
+// Key returns the key of a thread of the principal's tenant. It is what keeps a request within its tenant: a thread of
+// another tenant has another key. Only an operator may name another tenant: see package admin.
 func (p Principal) Key(id spool.ThreadID) spool.ThreadKey {
 	return spool.ThreadKey{Tenant: p.Tenant, ID: id}
 }

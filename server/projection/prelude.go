@@ -11,6 +11,8 @@ import (
 //
 // If a run was stopped or failed, the record may lack its end. Then a cursor does not say whether the client
 // has seen the end, and the client gets it again.
+//
+// The translators of packages agui and aisdk make the events of their protocols from the changes.
 func (p *Projection) Prelude(s *wire.FormedSnapshot, have *wire.Cursor) ([]Change, error) {
 	p.become(s, have)
 	r, _ := RunOf(s.Snapshot, p.run)

@@ -12,7 +12,8 @@ import (
 	"github.com/spoolhq/spool/internal/argschema"
 )
 
-// ParkElicitation is the reason of a park for a question of a server.
+// ParkElicitation is the reason of a park for a question of a server. A server of the newest revision asks in its
+// result, which is here. An older one asks while its call is open: see open.go.
 const ParkElicitation = "elicitation"
 
 const (
