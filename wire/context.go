@@ -10,6 +10,6 @@ type ContextCompacted struct {
 	SummarizedMessages int `json:"summarizedMessages"`
 	// MessageID is the message with the summary.
 	MessageID spool.MessageID `json:"messageId,omitempty"`
-	// AgentID is the nested run whose messages they are. Empty: the run's own agent's.
+	// AgentID is the nested run whose messages they are. Left out: the run's own agent's.
 	AgentID spool.AgentID `json:"agentId,omitempty"`
 }

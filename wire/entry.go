@@ -277,15 +277,15 @@ type InputExtended struct {
 type HITLResponse struct {
 	ToolCallID spool.ToolCallID `json:"toolCallId"` // The call that waited.
 	Approved   bool             `json:"approved"`   // Whether the call may run.
-	// AnsweredBy is the subject who answered. Empty: the host does not know it.
+	// AnsweredBy is the subject who answered. Left out: the host does not know it.
 	AnsweredBy string `json:"answeredBy,omitempty"`
 	// Via is "link" for an answer by a link. Left out: the subject has answered with credentials of its own.
 	Via   string `json:"via,omitempty"`
 	ViaBy string `json:"viaBy,omitempty"` // The subject that made the link.
 	// Reason is the reason, in the words of the person who answered.
 	Reason string `json:"reason,omitempty"`
-	// Arguments are the arguments that the call runs with instead of the requested ones. Nil: the
-	// requested ones.
+	// Arguments are the arguments that the call runs with instead of the requested ones. Left out:
+	// the requested ones.
 	Arguments json.RawMessage `json:"arguments,omitempty"`
 	// Digest identifies what was answered.
 	//

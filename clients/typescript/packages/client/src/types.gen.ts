@@ -1100,7 +1100,7 @@ export interface components {
             summarizedMessages?: number;
         };
         ContextCompacted: {
-            /** @description The nested run whose messages they are. Empty: the run's own agent's. */
+            /** @description The nested run whose messages they are. Left out: the run's own agent's. */
             agentId?: string;
             /** @description The message with the summary. */
             messageId?: string;
@@ -1632,11 +1632,11 @@ export interface components {
         /** @description One message of the stream, by its kind. Ignore a kind that you do not know. */
         Frame: components["schemas"]["ThreadFrame"] | components["schemas"]["StreamFrame"] | components["schemas"]["SnapshotFrame"];
         HITLResponse: {
-            /** @description The subject who answered. Empty: the host does not know it. */
+            /** @description The subject who answered. Left out: the host does not know it. */
             answeredBy?: string;
             /** @description Whether the call may run. */
             approved: boolean;
-            /** @description The arguments that the call runs with instead of the requested ones. Nil: the requested ones. */
+            /** @description The arguments that the call runs with instead of the requested ones. Left out: the requested ones. */
             arguments?: unknown;
             /** @description Identifies what was answered. */
             digest?: string;
