@@ -89,7 +89,8 @@ func (s *Streams) translate(
 	}
 	a.translator = with(a.load)
 	if a.translator.BeganSince(first) {
-		if a.began, err = s.config.Engine.BeforeSegment(ctx, key, run, from.Segments+1); err != nil {
+		a.began, err = s.config.Engine.BeforeSegment(ctx, key, run, from.Segments+1, first.ActiveEvents...)
+		if err != nil {
 			_ = a.Close()
 			return nil, err
 		}

@@ -21,8 +21,9 @@ const SaveTimeout = 30 * time.Second
 type Lease interface {
 	// Check returns an error if another worker may have the run, or if a stop of the run was accepted.
 	Check(ctx context.Context) error
-	// Committed is called with the dispatched run after each transaction under the lease.
-	Committed(run store.RunRow)
+	// Committed is called with the dispatched run after each transaction under the lease. JobDone says whether the
+	// transaction has removed the segment's job.
+	Committed(run store.RunRow, jobDone bool)
 }
 
 // Segment is one execution of a run by a worker. All runs of its tree share it.
@@ -30,6 +31,10 @@ type Segment struct {
 	publish.Segment
 
 	Host *Host
+	// Job is the key of the segment's job. Empty: it has none.
+	Job string
+	// NoArtifacts is true if the thread was made with the run, and has no artifact yet.
+	NoArtifacts bool
 
 	lease    Lease
 	budgeted bool // whether the dispatched run has a budget
@@ -81,6 +86,7 @@ func (s *Segment) transact(ctx context.Context, list *order.List, fn func(tx *th
 		}
 		s.Writer.Learn(tx.Thread.LastSeq)
 		tx.SetList(list)
+		tx.Job = s.Job
 		err = fn(tx)
 		follow, run = tx.Follow, tx.Run
 		return err
@@ -88,7 +94,7 @@ func (s *Segment) transact(ctx context.Context, list *order.List, fn func(tx *th
 	if err != nil {
 		return StoreError{err}
 	}
-	s.lease.Committed(run)
+	s.lease.Committed(run, follow.JobDone)
 	if follow.Jobs || !follow.Unseen {
 		s.Host.Announce(s.Key, follow.Jobs)
 	}
@@ -111,7 +117,7 @@ func (s *Segment) HasArtifacts() bool { return s.hasArtifacts.Load() }
 
 // FindArtifacts finds out whether the thread has artifacts.
 func (s *Segment) FindArtifacts(ctx context.Context) error {
-	if s.Host.Artifacts == nil {
+	if s.Host.Artifacts == nil || s.NoArtifacts {
 		return nil
 	}
 	all, err := s.Host.Artifacts.Artifacts(ctx, s.Key)

@@ -38,9 +38,10 @@ func (s Store) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn 
 func (s Store) View(ctx context.Context, key spool.ThreadKey, fn func(v store.View) error) error {
 	actor := Of(ctx)
 	if !actor.OwnOnly {
-		return s.Store.View(ctx, key, fn)
+		return s.Store.View(ctx, key, func(v store.View) error { return fn(record.Remembering(v)) })
 	}
 	err := s.Store.View(ctx, key, func(v store.View) error {
+		v = record.Remembering(v)
 		if err := checkOwn(actor, v); err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package segment
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -36,12 +37,14 @@ func (r *Runner) HandleJob(ctx context.Context, j wire.Job, in *slots.Slot) (wir
 	case c.BusyFor > 0:
 		// The queue delivers the job again when the other worker's lease would have lapsed.
 		return wire.JobResult{Reason: c.Reason, RetryAfter: c.BusyFor}, nil
-	case c.Unsettled != nil:
-		return wire.JobResult{Accepted: true, Reason: c.Reason}, c.segment.Settle(ctx)
 	case c.segment == nil:
 		return wire.JobResult{Accepted: true, Reason: c.Reason}, nil
 	}
-	return r.execute(ctx, c.segment, in)
+	c.segment.slot, c.segment.Job = in, j.Key
+	if c.Unsettled != nil {
+		return wire.JobResult{Accepted: true, Reason: c.Reason}, c.segment.Settle(ctx)
+	}
+	return r.execute(ctx, c.segment)
 }
 
 // HandleClaimed executes a run that its start has claimed. In is the worker's slot for it.
@@ -49,12 +52,19 @@ func (r *Runner) HandleClaimed(
 	ctx context.Context, claimed *thread.ClaimedRun, in *slots.Slot,
 ) (wire.JobResult, error) {
 	s := r.begin(ctx, &claimed.Segment, claimed.Sent)
-	s.loop.UseMessages(claimed.Messages)
-	return r.execute(ctx, s, in)
+	if claimed.Messages != nil {
+		s.loop.UseMessages(claimed.Messages)
+		s.NoArtifacts = !slices.ContainsFunc(claimed.Messages, hasFile)
+	}
+	s.slot, s.Job = in, claimed.Job.Key
+	return r.execute(ctx, s)
 }
 
-func (r *Runner) execute(ctx context.Context, s *segment, in *slots.Slot) (wire.JobResult, error) {
-	s.slot = in
+func hasFile(m spool.Message) bool {
+	return slices.ContainsFunc(m.Content, func(p spool.Part) bool { return p.Type != spool.PartText })
+}
+
+func (r *Runner) execute(ctx context.Context, s *segment) (wire.JobResult, error) {
 	r.activeSegments.Add(1)
 	defer r.activeSegments.Add(-1)
 	if err := s.execute(ctx); err != nil {

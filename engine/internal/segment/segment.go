@@ -52,9 +52,12 @@ func (r *Runner) newSegment(
 }
 
 // Committed frees the process's slot for an isolated run once the run has saved a step.
-func (s *segment) Committed(run store.RunRow) {
+func (s *segment) Committed(run store.RunRow, jobDone bool) {
 	if !run.Isolated {
 		s.isolation.release()
+	}
+	if jobDone {
+		s.slot.NoteJobDone()
 	}
 }
 

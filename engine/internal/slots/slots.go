@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -256,10 +257,21 @@ type Slot struct {
 	due     time.Time
 	since   time.Time
 	leaving bool // guarded by all.mu
+	jobDone atomic.Bool
 }
 
 // Use gives the slot the job that it was acquired for. It must be called before the job begins.
 func (s *Slot) Use(j wire.Job) { s.due, s.since = j.DueAt, time.Now() }
+
+// NoteJobDone notes that the last transaction of the job has removed the job. S may be nil.
+func (s *Slot) NoteJobDone() {
+	if s != nil {
+		s.jobDone.Store(true)
+	}
+}
+
+// JobDone reports whether the store does not have the job any more.
+func (s *Slot) JobDone() bool { return s.jobDone.Load() }
 
 // Wanted reports whether a segment has to release its slot after a saved step. The due time is for the
 // run's next ticket, so that the run keeps its position among its tenant's jobs. If wanted is true, the

@@ -41,6 +41,7 @@ func requeue(tx *Tx, next wire.Job, ended wire.RunEnded) error {
 // the segment in the record.
 func (tx *Tx) closeSegment(t wire.ItemType, item any, ended wire.RunEnded) *wire.Entry {
 	tx.list.End(t, item)
+	tx.closed = true
 	return tx.runEnded(ended)
 }
 

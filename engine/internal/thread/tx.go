@@ -20,11 +20,14 @@ type Tx struct {
 	// Run is the subject of the transition: the dispatched run or a nested one.
 	Run store.RunRow
 	Now time.Time
+	// Job is the key of the job for which a worker executes the segment. Empty: there is none.
+	Job string
 	// Follow has the consequences of the commit. Only the Follow of [Tx.Root] counts.
 	Follow Follow
 
-	root *Tx         // has the dispatched run; nil if Run is the dispatched run
-	list *order.List // nil if no stream is open or the transition adds nothing to it
+	closed bool        // the transition has ended the segment
+	root   *Tx         // has the dispatched run; nil if Run is the dispatched run
+	list   *order.List // nil if no stream is open or the transition adds nothing to it
 }
 
 // Follow says what has to follow the commit of a transaction.
@@ -34,6 +37,8 @@ type Follow struct {
 	// Unseen is true for a change that clients cannot see: record, user turns, queue and state are
 	// unchanged.
 	Unseen bool
+	// JobDone is true if the transaction has removed [Tx.Job]. So no worker has to acknowledge the job.
+	JobDone bool
 	// Audit has the entries that the transaction appends to the audit log.
 	Audit []*wire.AuditEntry
 }

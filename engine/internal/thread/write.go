@@ -44,9 +44,13 @@ func (tx *Tx) PutUnseen() error {
 	return tx.Put()
 }
 
-// save stores the thread and the run, with further changes.
+// save stores the thread and the run, with further changes. If the segment has ended, it also removes the segment's
+// job, for which nothing is left to do.
 func (tx *Tx) save(c store.Changes) error {
 	c.Thread, c.Runs = &tx.Thread, append(c.Runs, tx.Run)
+	if tx.closed && tx.Job != "" {
+		c.CancelJobs, tx.Follow.JobDone, tx.closed = append(c.CancelJobs, tx.Job), true, false
+	}
 	return tx.Write(c)
 }
 

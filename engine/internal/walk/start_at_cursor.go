@@ -159,13 +159,14 @@ func (w *Walker) ToPresent(
 		switch {
 		case err == nil:
 			w.At.Stream, w.At.Offset, w.Reading = last.Stream, page.Last, last.InFlight() && !page.Ended
+			w.shown.plain = page.Last.IsZero()
 			if last.End != nil {
 				w.At.Offset = record.Farther(page.Last, last.End.After)
 			}
 		case !errors.Is(err, store.ErrStreamGone):
 			return thread, err
 		case last.Live && last.InFlight(): // its worker has not opened the stream yet
-			w.At.Stream, w.Reading = last.Stream, true
+			w.At.Stream, w.Reading, w.shown.plain = last.Stream, true, true
 		case last.End == nil: // clients are where package snapshot puts them
 			w.At.Stream = last.Stream
 			w.At.Offset, w.unread = last.Saved.Unread()

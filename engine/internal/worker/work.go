@@ -167,6 +167,8 @@ func (w *worker) deliver(ctx context.Context, d store.Delivery, in *slots.Slot, 
 
 	var ack store.Ack
 	switch {
+	case err == nil && in.JobDone():
+		return
 	case err == nil && result.Accepted:
 		ack = store.Ack{Kind: store.AckDone}
 	case err == nil:
