@@ -21,9 +21,8 @@ const SaveTimeout = 30 * time.Second
 type Lease interface {
 	// Check returns an error if another worker may have the run, or if a stop of the run was accepted.
 	Check(ctx context.Context) error
-	// Committed is called with the dispatched run after each transaction under the lease. JobDone says whether the
-	// transaction has removed the segment's job.
-	Committed(run store.RunRow, jobDone bool)
+	// Committed is called after each transaction under the lease, with the dispatched run and what follows.
+	Committed(run store.RunRow, follow thread.Follow)
 }
 
 // Segment is one execution of a run by a worker. All runs of its tree share it.
@@ -94,7 +93,7 @@ func (s *Segment) transact(ctx context.Context, list *order.List, fn func(tx *th
 	if err != nil {
 		return StoreError{err}
 	}
-	s.lease.Committed(run, follow.JobDone)
+	s.lease.Committed(run, follow)
 	if follow.Jobs || !follow.Unseen {
 		s.Host.Announce(s.Key, follow.Jobs)
 	}

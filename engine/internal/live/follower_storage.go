@@ -45,6 +45,7 @@ func (f *follower) findInRing() (index, notices int64, found bool, changed <-cha
 // state.
 func (f *follower) joinRing(ctx context.Context, index, notices int64) ([]ringFrame, error) {
 	f.joined, f.index = true, index
+	f.walker.Joined()
 	var missed []ringFrame
 	if notices > f.eventsFrom {
 		missed, f.eventsFrom = f.hub.eventsBefore(index, f.eventsFrom), notices

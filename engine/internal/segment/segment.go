@@ -12,6 +12,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/slots"
 	"github.com/spoolhq/spool/engine/internal/stream"
+	"github.com/spoolhq/spool/engine/internal/thread"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
@@ -52,13 +53,11 @@ func (r *Runner) newSegment(
 }
 
 // Committed frees the process's slot for an isolated run once the run has saved a step.
-func (s *segment) Committed(run store.RunRow, jobDone bool) {
+func (s *segment) Committed(run store.RunRow, follow thread.Follow) {
 	if !run.Isolated {
 		s.isolation.release()
 	}
-	if jobDone {
-		s.slot.NoteJobDone()
-	}
+	s.slot.Note(follow.JobDone, follow.NewJobs)
 }
 
 // execute advances the run until it ends, parks or cannot continue, and does the work that has to

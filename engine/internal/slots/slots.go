@@ -257,21 +257,32 @@ type Slot struct {
 	due     time.Time
 	since   time.Time
 	leaving bool // guarded by all.mu
-	jobDone atomic.Bool
+	// jobDone and newJobs say what the transactions of the job have done: see Note.
+	jobDone, newJobs atomic.Bool
 }
 
 // Use gives the slot the job that it was acquired for. It must be called before the job begins.
 func (s *Slot) Use(j wire.Job) { s.due, s.since = j.DueAt, time.Now() }
 
-// NoteJobDone notes that the last transaction of the job has removed the job. S may be nil.
-func (s *Slot) NoteJobDone() {
-	if s != nil {
+// Note notes what a transaction of the job has done: whether it has removed the job from the store, and whether it has
+// added jobs there. S may be nil.
+func (s *Slot) Note(jobDone, newJobs bool) {
+	if s == nil {
+		return
+	}
+	if jobDone {
 		s.jobDone.Store(true)
+	}
+	if newJobs {
+		s.newJobs.Store(true)
 	}
 }
 
 // JobDone reports whether the store does not have the job any more.
 func (s *Slot) JobDone() bool { return s.jobDone.Load() }
+
+// Quiet reports whether the job has left nothing in the queue for which a worker would have to look.
+func (s *Slot) Quiet() bool { return s.jobDone.Load() && !s.newJobs.Load() }
 
 // Wanted reports whether a segment has to release its slot after a saved step. The due time is for the
 // run's next ticket, so that the run keeps its position among its tenant's jobs. If wanted is true, the

@@ -37,6 +37,8 @@ type Follow struct {
 	// Unseen is true for a change that clients cannot see: record, user turns, queue and state are
 	// unchanged.
 	Unseen bool
+	// NewJobs is true if the transaction has added jobs, due now or later.
+	NewJobs bool
 	// JobDone is true if the transaction has removed [Tx.Job]. So no worker has to acknowledge the job.
 	JobDone bool
 	// Audit has the entries that the transaction appends to the audit log.

@@ -10,6 +10,9 @@ func (tx *Tx) Write(c store.Changes) error {
 	if tx.list != nil {
 		tx.list.Place(c.Entries...)
 	}
+	if len(c.Jobs) > 0 {
+		tx.Root().Follow.NewJobs = true
+	}
 	err := tx.Store.Write(c)
 	if n := len(c.Entries); err == nil && tx.list != nil && n > 0 {
 		tx.list.After(c.Entries[n-1].Seq)

@@ -28,8 +28,11 @@ func (w *Walker) StartAt(
 		if err := w.noteRestored(v, thread, c); err != nil || c == nil {
 			return err
 		}
-		if err := w.shown.find(v, *c); err != nil || c.Stream == "" {
+		if err := w.shown.find(v, *c); err != nil {
 			return err
+		}
+		if c.Stream == "" {
+			return w.lookAhead(v, thread, last, max(c.Seq, 0))
 		}
 		named, err = record.FindStream(v, *c, w.from.StreamGrace)
 		return err
@@ -72,6 +75,17 @@ func (w *Walker) StartAt(
 		w.Reading = more
 	}
 	return w.closeCalls(ctx)
+}
+
+// lookAhead reads the stretch after a client's cursor in the transaction that finds the cursor, if entries come
+// next.
+func (w *Walker) lookAhead(v store.View, thread wire.Thread, last record.Segment, seq int64) error {
+	if w.RecordOnly || w.SnapshotDue || seq >= thread.LastSeq || last.InFlight() && last.Seq <= seq {
+		return nil
+	}
+	s, err := w.stretchOf(v, seq, PageSize)
+	w.ahead = &s
+	return err
 }
 
 // latest returns the thread and its latest segment.
@@ -166,7 +180,7 @@ func (w *Walker) ToPresent(
 		case !errors.Is(err, store.ErrStreamGone):
 			return thread, err
 		case last.Live && last.InFlight(): // its worker has not opened the stream yet
-			w.At.Stream, w.Reading, w.shown.plain = last.Stream, true, true
+			w.At.Stream, w.Reading, w.shown.plain, w.unopened = last.Stream, true, true, true
 		case last.End == nil: // clients are where package snapshot puts them
 			w.At.Stream = last.Stream
 			w.At.Offset, w.unread = last.Saved.Unread()

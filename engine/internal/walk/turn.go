@@ -19,6 +19,7 @@ const walkTurns = 32
 // stretch is a part of the record with its user turns. A turn comes after the entry that was the last
 // one when the turn was saved: see [spool.Message.AfterSeq].
 type stretch struct {
+	after   int64 // the seq after which it begins
 	entries []wire.Entry
 	turns   []spool.Message
 	last    bool      // the record has no more entries
@@ -29,25 +30,33 @@ type stretch struct {
 // of the record, it also reads the turns after the last entry. It reads everything in one view, so that
 // no turn can come too late.
 func (w *Walker) stretch(ctx context.Context, limit int) (s stretch, err error) {
-	err = w.from.Store.View(ctx, w.key, func(v store.View) error {
-		if err := record.SameThread(v, w.createdAt); err != nil {
-			return err
+	if ahead := w.ahead; ahead != nil {
+		if w.ahead = nil; ahead.after == w.At.Seq {
+			return *ahead, nil
 		}
-		s.now = v.Now()
-		s.entries, err = v.Entries(store.EntryQuery{After: w.At.Seq, Limit: limit})
-		if err != nil {
-			return err
+	}
+	err = w.from.Store.View(ctx, w.key, func(v store.View) (err error) {
+		if err = record.SameThread(v, w.createdAt); err == nil {
+			s, err = w.stretchOf(v, w.At.Seq, limit)
 		}
-		s.turns, err = v.Messages(store.MessageQuery{
-			Turns: true, After: cmp.Or(w.Turn, w.known), SinceSeq: w.At.Seq, BeforeSeq: w.At.Seq + int64(limit),
-			Limit: walkTurns,
-		})
-		s.last = len(s.entries) < limit && len(s.turns) < walkTurns
 		if err == nil && s.last && w.atRecordEnd != nil {
 			w.atRecordEnd(v)
 		}
 		return err
 	})
+	return s, err
+}
+
+// stretchOf does the work of stretch in a view, for a walker at a seq.
+func (w *Walker) stretchOf(v store.View, seq int64, limit int) (s stretch, err error) {
+	s.after, s.now = seq, v.Now()
+	if s.entries, err = v.Entries(store.EntryQuery{After: seq, Limit: limit}); err != nil {
+		return s, err
+	}
+	s.turns, err = v.Messages(store.MessageQuery{
+		Turns: true, After: cmp.Or(w.Turn, w.known), SinceSeq: seq, BeforeSeq: seq + int64(limit), Limit: walkTurns,
+	})
+	s.last = len(s.entries) < limit && len(s.turns) < walkTurns
 	if n := len(s.turns); n == walkTurns { // more turns may follow, so leave out the entries after the last turn
 		last := s.turns[n-1].AfterSeq
 		s.entries = slices.DeleteFunc(s.entries, func(e wire.Entry) bool { return e.Seq > last })

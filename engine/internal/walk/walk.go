@@ -96,7 +96,12 @@ func (w *Walker) along(ctx context.Context, s *stretch) (frames []PositionedFram
 // items returns the next items of the stream, with the entries between them.
 func (w *Walker) items(ctx context.Context) ([]PositionedFrame, error) {
 	page, err := w.from.Streams.Read(ctx, w.stream(), w.At.Offset, PageSize)
+	unopened := w.unopened
+	w.unopened = false
 	if errors.Is(err, store.ErrStreamGone) {
+		if unopened {
+			return nil, nil
+		}
 		return w.gone(ctx)
 	}
 	if err == nil {

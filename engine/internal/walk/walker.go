@@ -92,6 +92,10 @@ type Walker struct {
 	// atRecordEnd is called in the transaction of each read that reaches the end of the record. It may
 	// be nil.
 	atRecordEnd func(v store.View)
+	// unopened is true if the walker has just seen that the worker of the current stream has not opened it yet.
+	unopened bool
+	// ahead is the stretch that follows the client's cursor, if it was read with the cursor. Nil: it was not.
+	ahead *stretch
 	// blocked is the time since when the walker waits for an item.
 	blocked time.Time
 	// born is when the walker of a client was made. A hub's walker has none: it counts as old.
@@ -132,6 +136,9 @@ func (w *Walker) CanJoin() bool {
 	cutting := w.Reading && w.At.Offset.Compare(w.cut.Last()) < 0
 	return w.At.Seq >= w.jump && !w.RecordOnly && !cutting && !w.SnapshotDue && w.shown.resolved()
 }
+
+// Joined tells the walker that its client gets the next frames from a hub.
+func (w *Walker) Joined() { w.ahead = nil }
 
 // HasSnapshot reports whether the last frame was the snapshot that closes the calls of a run.
 func (w *Walker) HasSnapshot() bool { return w.shown.closed }

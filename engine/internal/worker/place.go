@@ -73,8 +73,11 @@ func (p *Place) Execute(d store.Delivery, handle Handle) {
 // Release gives the place up.
 func (p *Place) Release() {
 	p.slot.Release()
-	p.worker.pollNow()
-	p.worker.busy.Done()
+	w := p.worker
+	if !p.slot.Quiet() || w.demand.mayWait() || w.options.PerTenant > 0 { // the bound may have kept another job back
+		w.pollNow()
+	}
+	w.busy.Done()
 }
 
 // reserve returns a place for a job, or nil unless the worker would claim the job before any other one.
@@ -119,6 +122,13 @@ func (d *demand) claiming() (claimed func(all bool)) {
 		defer d.mu.Unlock()
 		d.none = all && d.wakes == wakes
 	}
+}
+
+// mayWait reports whether a job may be waiting.
+func (d *demand) mayWait() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return !d.none
 }
 
 // unlessWaiting calls fn if no job is waiting, and otherwise returns nil.

@@ -36,8 +36,8 @@ type Scene struct {
 // Lease is a lease that nobody else has, until it has an error.
 type Lease struct{ Err error }
 
-func (l *Lease) Check(context.Context) error  { return l.Err }
-func (l *Lease) Committed(store.RunRow, bool) {}
+func (l *Lease) Check(context.Context) error           { return l.Err }
+func (l *Lease) Committed(store.RunRow, thread.Follow) {}
 
 // New returns a run of an agent that has the model "m" and, for the tests of fallbacks, "spare" and "last".
 func New(t *testing.T, agent spool.Agent, run store.RunRow) *Scene {
