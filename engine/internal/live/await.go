@@ -25,11 +25,12 @@ func (h *Hubs) Await(
 	if _, over, err := read(); over || err != nil {
 		return err
 	}
-	hub, err := h.join(key) //nolint:contextcheck // a hub outlives its first client
+	hub, _, err := h.join(key) //nolint:contextcheck // a hub outlives its first client
 	if err != nil {
 		return err
 	}
 	defer h.leave(hub)
+	hub.start()
 	w := runWatch{hubs: h, hub: hub, run: run}
 	if err := h.wait(ctx, hub.ready, nil); err != nil {
 		return err

@@ -23,7 +23,7 @@ func (h *Hubs) follower(ctx context.Context, key spool.ThreadKey, c Client, mode
 		}
 		c.CreatedAt = thread.CreatedAt
 	}
-	hub, err := h.join(key) //nolint:contextcheck // a hub outlives its first client
+	hub, first, err := h.join(key) //nolint:contextcheck // a hub outlives its first client
 	if err != nil {
 		return nil, err
 	}
@@ -37,13 +37,18 @@ func (h *Hubs) follower(ctx context.Context, key spool.ThreadKey, c Client, mode
 	if mode.Encodes {
 		hub.readers.Add(1)
 	}
-	select {
-	case <-hub.ready:
-	case <-ctx.Done():
-		f.close()
-		return nil, ctx.Err()
+	if first {
+		err = f.begin(ctx, c.Cursor, hub.begin)
+		hub.start()
+	} else {
+		select {
+		case <-hub.ready:
+			err = f.begin(ctx, c.Cursor, hub.state)
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
 	}
-	if err := f.begin(ctx, c.Cursor); err != nil {
+	if err != nil {
 		f.close()
 		return nil, record.NotFound(err)
 	}
@@ -52,10 +57,10 @@ func (h *Hubs) follower(ctx context.Context, key spool.ThreadKey, c Client, mode
 
 // begin puts the follower at the client's cursor, and reads the state in the same transaction. If the
 // cursor's position has expired, the client gets a snapshot, and the state after it.
-func (f *follower) begin(ctx context.Context, at *wire.Cursor) error {
+func (f *follower) begin(ctx context.Context, at *wire.Cursor, read readState) error {
 	var state walk.PositionedFrame
-	frames, err := f.walker.StartAt(ctx, at, func(read func(v store.View) error) (err error) {
-		state, f.noticesSeen, err = f.hub.state(ctx, f.createdAt, read)
+	frames, err := f.walker.StartAt(ctx, at, func(also func(v store.View) error) (err error) {
+		state, f.noticesSeen, err = read(ctx, f.createdAt, also)
 		f.eventsFrom = f.noticesSeen
 		return err
 	})

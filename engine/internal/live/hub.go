@@ -25,7 +25,7 @@ type hub struct {
 	done    chan struct{}
 	ready   chan struct{} // closed after the hub's first read
 	forget  func()        // called when the thread was deleted
-	run     func()
+	start   func()        // starts the hub's goroutine, once
 
 	woken    chan struct{}
 	dirty    atomic.Bool // the record may have grown

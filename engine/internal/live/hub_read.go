@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -14,8 +15,8 @@ import (
 	"github.com/spoolhq/spool/wire"
 )
 
-// openHub returns a hub with its first client. The hub is already subscribed to wake-ups. The caller must
-// start the hub.
+// openHub returns a hub with its first client. The hub is already subscribed to wake-ups. The client starts the hub:
+// see [hub.begin].
 func openHub(from *Config, key spool.ThreadKey) (*hub, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	h := &hub{
@@ -31,11 +32,13 @@ func openHub(from *Config, key spool.ThreadKey) (*hub, error) {
 		return nil, err
 	}
 	h.dirty.Store(true)
-	h.run = func() {
-		defer close(h.done)
-		defer unsubscribe()
-		h.follow(ctx)
-	}
+	h.start = sync.OnceFunc(func() {
+		go func() {
+			defer close(h.done)
+			defer unsubscribe()
+			h.follow(ctx)
+		}()
+	})
 	return h, nil
 }
 
@@ -184,11 +187,39 @@ func (h *hub) withSnapshots(ctx context.Context, grown bool) (more bool, remaini
 func (h *hub) startAtPresent(ctx context.Context) error {
 	changes := h.ownerChanges()
 	thread, err := h.walker.ToPresent(ctx, h.notice.start)
-	if err != nil {
-		return err
+	if err == nil {
+		h.isAtPresent(thread, changes)
 	}
-	h.sawOwner(thread.Owner, changes)
+	return err
+}
+
+func (h *hub) isAtPresent(thread wire.Thread, ownerChanges int64) {
+	h.sawOwner(thread.Owner, ownerChanges)
 	h.progress = h.walker.Progress
 	h.moveTo(h.progress.Position())
-	return nil
+}
+
+// begin does the work of [hub.state] for the first client of a hub, and starts the hub. It moves the hub to the present
+// in the same transaction, so that the hub reads nothing before something new comes.
+func (h *hub) begin(
+	ctx context.Context, createdAt time.Time, also func(v store.View) error,
+) (state walk.PositionedFrame, notices int64, err error) {
+	defer h.start()
+	h.stateLock.Lock()
+	defer h.stateLock.Unlock()
+	h.dirty.Store(false)
+	changes := h.ownerChanges()
+	thread, err := h.walker.ToPresent(ctx, func(v store.View, thread wire.Thread) error {
+		if err := h.notice.start(v, thread); err != nil {
+			return err
+		}
+		state, err = stateOf(v, createdAt, also)
+		return err
+	})
+	if err != nil {
+		h.dirty.Store(true) // the hub moves to the present by itself
+		return state, 0, err
+	}
+	h.isAtPresent(thread, changes)
+	return state, h.noticeCount(), nil
 }

@@ -67,6 +67,11 @@ func (h *hub) pushState(ctx context.Context, look func(store.View) ([]walk.Posit
 	return err
 }
 
+// readState is [hub.state], or [hub.begin] for the first client.
+type readState func(
+	ctx context.Context, createdAt time.Time, also func(v store.View) error,
+) (state walk.PositionedFrame, notices int64, err error)
+
 // state returns a notice of the present state, and how many notices preceded it. It returns
 // [record.ErrThreadGone] if the thread was not created at made. It calls also in the same transaction,
 // unless also is nil.
@@ -79,19 +84,24 @@ func (h *hub) state(
 		return walk.PositionedFrame{}, 0, ctx.Err()
 	}
 	defer h.stateLock.Unlock()
-	err = h.from.Store.View(ctx, h.key, func(v store.View) error {
-		if err := record.SameThread(v, createdAt); err != nil {
-			return err
-		}
-		if also != nil {
-			if err := also(v); err != nil {
-				return err
-			}
-		}
-		state, err = currentState(v)
+	err = h.from.Store.View(ctx, h.key, func(v store.View) (err error) {
+		state, err = stateOf(v, createdAt, also)
 		return err
 	})
 	return state, h.noticeCount(), err
+}
+
+// stateOf does the work of [hub.state] in a view.
+func stateOf(v store.View, createdAt time.Time, also func(v store.View) error) (state walk.PositionedFrame, err error) {
+	if err := record.SameThread(v, createdAt); err != nil {
+		return state, err
+	}
+	if also != nil {
+		if err := also(v); err != nil {
+			return state, err
+		}
+	}
+	return currentState(v)
 }
 
 // endIfDeleted ends the hub if err says that the thread does not exist any more. It returns any other

@@ -53,22 +53,22 @@ func (h *Hubs) Clients() (n int64) {
 	return n
 }
 
-// join returns the hub of the thread and adds a client to it. The client must leave.
-func (h *Hubs) join(key spool.ThreadKey) (*hub, error) {
+// join returns the hub of the thread and adds a client to it. The client must leave. The first client starts the
+// hub.
+func (h *Hubs) join(key spool.ThreadKey) (_ *hub, first bool, _ error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if hub := h.open[key]; hub != nil {
 		hub.clients++
-		return hub, nil
+		return hub, false, nil
 	}
 	hub, err := openHub(&h.Config, key)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	hub.forget = func() { h.forget(hub) }
 	h.open[key] = hub
-	go hub.run()
-	return hub, nil
+	return hub, true, nil
 }
 
 // leave removes a client from its hub. The last client stops the hub.

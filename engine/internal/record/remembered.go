@@ -1,13 +1,14 @@
 package record
 
 import (
+	"slices"
+
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
 
-// Remembering returns a view that reads the thread's row once, and a run by its id once as long as no other run is
-// read in between. The parts of one read ask for both again and again, and a view never changes. The caller must not
-// pass a transaction, which does change.
+// Remembering returns a view that reads a thread, a run or an entry once. The parts of one read ask for the same ones
+// again and again, and a view never changes. The caller must not pass a transaction, which does change.
 func Remembering(v store.View) store.View {
 	r := &remembering{View: v}
 	if encoded, ok := v.(store.EncodedMessages); ok {
@@ -19,8 +20,9 @@ func Remembering(v store.View) store.View {
 type remembering struct {
 	store.View
 
-	thread *wire.Thread
-	run    *store.RunRow
+	thread  *wire.Thread
+	runs    memory[wire.RunQuery, store.RunRow]
+	entries memory[store.EntryQuery, wire.Entry]
 }
 
 type rememberingEncoded struct {
@@ -42,16 +44,31 @@ func (r *remembering) Thread() (wire.Thread, error) {
 
 // Runs implements [store.View].
 func (r *remembering) Runs(q wire.RunQuery) ([]store.RunRow, error) {
-	if q.ID == "" || q != (wire.RunQuery{ID: q.ID, Whole: true}) {
-		return r.View.Runs(q)
+	return r.runs.read(q, r.View.Runs)
+}
+
+// Entries implements [store.View].
+func (r *remembering) Entries(q store.EntryQuery) ([]wire.Entry, error) {
+	return r.entries.read(q, r.View.Entries)
+}
+
+// memory has the answers to queries that have one row or none. It does not keep longer ones.
+type memory[Q comparable, R any] []answered[Q, R]
+
+type answered[Q comparable, R any] struct {
+	query Q
+	rows  []R
+}
+
+func (m *memory[Q, R]) read(q Q, read func(Q) ([]R, error)) ([]R, error) {
+	for i := range *m {
+		if (*m)[i].query == q {
+			return slices.Clone((*m)[i].rows), nil
+		}
 	}
-	if r.run != nil && r.run.ID == q.ID {
-		return []store.RunRow{*r.run}, nil
+	rows, err := read(q)
+	if err == nil && len(rows) <= 1 {
+		*m = append(*m, answered[Q, R]{q, slices.Clone(rows)})
 	}
-	runs, err := r.View.Runs(q)
-	if err == nil && len(runs) == 1 {
-		run := runs[0]
-		r.run = &run
-	}
-	return runs, err
+	return rows, err
 }
