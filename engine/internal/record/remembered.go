@@ -21,8 +21,8 @@ type remembering struct {
 	store.View
 
 	thread  *wire.Thread
-	runs    memory[wire.RunQuery, store.RunRow]
-	entries memory[store.EntryQuery, wire.Entry]
+	runs    answers[wire.RunQuery, store.RunRow]
+	entries answers[store.EntryQuery, wire.Entry]
 }
 
 type rememberingEncoded struct {
@@ -52,15 +52,15 @@ func (r *remembering) Entries(q store.EntryQuery) ([]wire.Entry, error) {
 	return r.entries.read(q, r.View.Entries)
 }
 
-// memory has the answers to queries that have one row or none. It does not keep longer ones.
-type memory[Q comparable, R any] []answered[Q, R]
+// answers are those to queries that have one row or none. It does not keep longer ones.
+type answers[Q comparable, R any] []answered[Q, R]
 
 type answered[Q comparable, R any] struct {
 	query Q
 	rows  []R
 }
 
-func (m *memory[Q, R]) read(q Q, read func(Q) ([]R, error)) ([]R, error) {
+func (m *answers[Q, R]) read(q Q, read func(Q) ([]R, error)) ([]R, error) {
 	for i := range *m {
 		if (*m)[i].query == q {
 			return slices.Clone((*m)[i].rows), nil

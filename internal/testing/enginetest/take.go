@@ -3,6 +3,7 @@ package enginetest
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -143,14 +144,17 @@ func testTakeAtOnce(s takeTest) {
 	s.ended(wire.Completed)
 	<-time.After(quiet)
 	client()
-	updates := 0
+	updates, acks := 0, 0
 	for _, call := range e.faulty.Log()[before:] {
-		if call == "Store.Update "+chat.String() {
+		switch {
+		case call == "Store.Update "+chat.String():
 			updates++
+		case strings.HasPrefix(call, "Store.Ack"):
+			acks++
 		}
 	}
-	if updates != 2 {
-		s.Errorf("%d transactions of the thread, want the start and the end", updates)
+	if updates != 2 || acks != 0 {
+		s.Errorf("%d transactions of the thread and %d acknowledgements, want the start and the end alone", updates, acks)
 	}
 	s.lines("messages", s.script(), "user go", "assistant hi")
 	s.lines("record", s.record(), "RUN_STARTED r1:1", "RUN_ENDED r1:1 finished")
