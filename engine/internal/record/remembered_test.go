@@ -40,7 +40,9 @@ func TestRemembering(t *testing.T) {
 	err := db.Update(t.Context(), key, 0, func(tx store.Tx) error {
 		return tx.Write(store.Changes{
 			Thread:  &wire.Thread{Tenant: key.Tenant, ID: key.ID, State: wire.Running, RunID: "r1"},
-			NewRuns: []store.RunRow{{Run: wire.Run{Tenant: key.Tenant, ThreadID: key.ID, ID: "r1", Agent: "a", State: wire.Running}}},
+			NewRuns: []store.RunRow{{Run: wire.Run{
+				Tenant: key.Tenant, ThreadID: key.ID, ID: "r1", Agent: "a", State: wire.Running,
+			}}},
 			Entries: []*wire.Entry{
 				wire.NewEntry(wire.EntryRunStarted, "r1", wire.RunStarted{RunID: "r1"}),
 				wire.NewEntry(wire.EntryRunStarted, "r1", wire.RunStarted{RunID: "r1"}),

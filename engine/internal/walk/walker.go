@@ -108,7 +108,8 @@ type Walker struct {
 func New(hub *Walker, o wire.FollowOptions, mode Mode) Walker {
 	return Walker{
 		Mode: mode, Progress: Progress{Turn: o.LastTurnID},
-		from: hub.from, key: hub.key, deleted: hub.deleted, createdAt: o.CreatedAt, last: o.LastMessageID, known: o.LastMessageID, born: time.Now(),
+		from: hub.from, key: hub.key, deleted: hub.deleted,
+		createdAt: o.CreatedAt, last: o.LastMessageID, known: o.LastMessageID, born: time.Now(),
 	}
 }
 
