@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/toolresult"
 	"github.com/spoolhq/spool/internal/filepart"
 )
 
@@ -74,9 +75,13 @@ func (in *inliner) content(ctx context.Context, m spool.Message) (spool.Content,
 
 func (a *Files) mayHaveFiles(m spool.Message) bool {
 	if m.Role == spool.RoleTool {
-		return a.Artifacts != nil
+		return a.Artifacts != nil && slices.ContainsFunc(m.Content, mayHaveArtifacts)
 	}
 	return slices.ContainsFunc(m.Content, isRemote)
+}
+
+func mayHaveArtifacts(p spool.Part) bool {
+	return p.Type == spool.PartToolResult && toolresult.MayHaveArtifacts(p.Result)
 }
 
 func isRemote(p spool.Part) bool {

@@ -39,7 +39,7 @@ func TestRemembering(t *testing.T) {
 	db, key := memory.New(nil).Store, spool.ThreadKey{Tenant: "acme", ID: "t"}
 	err := db.Update(t.Context(), key, 0, func(tx store.Tx) error {
 		return tx.Write(store.Changes{
-			Thread:  &wire.Thread{Tenant: key.Tenant, ID: key.ID, State: wire.Running, RunID: "r1"},
+			Thread: &wire.Thread{Tenant: key.Tenant, ID: key.ID, State: wire.Running, RunID: "r1"},
 			NewRuns: []store.RunRow{{Run: wire.Run{
 				Tenant: key.Tenant, ThreadID: key.ID, ID: "r1", Agent: "a", State: wire.Running,
 			}}},

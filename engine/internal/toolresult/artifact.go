@@ -44,7 +44,7 @@ const maxArtifacts = 32
 // ArtifactsOf returns the artifacts that a result names: those whose ids are in an object under the key "artifact",
 // at any depth. A tool may have made them up. They have an id and a type only.
 func ArtifactsOf(result json.RawMessage) []spool.Artifact {
-	if !bytes.Contains(result, []byte(`"artifact"`)) {
+	if !MayHaveArtifacts(result) {
 		return nil
 	}
 	var value any
@@ -54,6 +54,9 @@ func ArtifactsOf(result json.RawMessage) []spool.Artifact {
 	named := appendArtifacts(nil, value)
 	return named[:min(len(named), maxArtifacts)]
 }
+
+// MayHaveArtifacts reports whether [ArtifactsOf] has to look. Nearly no result has artifacts.
+func MayHaveArtifacts(result json.RawMessage) bool { return bytes.Contains(result, []byte(`"artifact"`)) }
 
 func appendArtifacts(named []spool.Artifact, value any) []spool.Artifact {
 	switch value := value.(type) {
