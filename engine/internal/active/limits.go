@@ -84,7 +84,7 @@ func (r *Run) atMaxBudget(reason wire.StopReason) bool {
 // NoteExhausted adds the entry about an exhausted budget or limit. Unpriced is the model without a price that has
 // exhausted a budget of money, or "".
 func (r *Run) NoteExhausted(tx *thread.Tx, reason wire.StopReason, unpriced string) error {
-	return thread.NoteExhausted(tx, reason, thread.Limits{
+	return thread.NoteExhausted(tx, reason, budget.Limits{
 		WallTimeMS:  r.Host().WallTimeLimit(r.dispatched().agent).Milliseconds(),
 		TenantBytes: r.Host().Limits.TenantBytes, Unpriced: unpriced,
 	})

@@ -1,7 +1,6 @@
 package thread
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/spoolhq/spool"
@@ -15,48 +14,9 @@ import (
 // budgetTool is the tool name of parks that ask for a larger budget.
 const budgetTool = "budget"
 
-// Limits contains the limits that are not part of a budget.
-type Limits struct {
-	// WallTimeMS bounds the wall time of any run.
-	WallTimeMS int64
-	// TenantBytes bounds what a tenant stores.
-	TenantBytes int64
-	// Unpriced is the model without a price at which a budget of money ends the run, or empty.
-	Unpriced string
-}
-
 // NoteExhausted adds the entry about an exhausted budget or limit.
-func NoteExhausted(tx *Tx, reason wire.StopReason, limits Limits) error {
-	root, agent := tx.Root().Run, record.AgentOf(tx.Run)
-	var entry *wire.Entry
-	switch a := root.Allowance; reason {
-	case wire.StopTimeLimit:
-		entry = wire.NewEntry(wire.EntryTimeLimitReached, root.ID, wire.TimeLimitReached{
-			WallTimeMS: root.WallTimeAt(tx.Now).Milliseconds(), WallTimeLimitMS: limits.WallTimeMS,
-		})
-	case wire.StopStorageLimit:
-		entry = wire.NewEntry(wire.EntryStorageLimitReached, root.ID,
-			wire.StorageLimitReached{BytesLimit: limits.TenantBytes})
-	case wire.StopCostBudget:
-		entry = wire.NewEntry(wire.EntryCostBudgetExhausted, root.ID, wire.CostBudgetExhausted{
-			AgentID: agent, CostMicros: a.Spent.CostMicros, CostBudgetMicros: a.Budget.CostMicros,
-			Currency: cmp.Or(root.Currency, a.Budget.Currency), UnpricedModel: limits.Unpriced,
-		})
-	case wire.StopTokenBudget:
-		entry = wire.NewEntry(wire.EntryTokenBudgetExhausted, root.ID, wire.TokenBudgetExhausted{
-			AgentID: agent, TokensUsed: a.Spent.Tokens, TokenBudget: a.Budget.Tokens,
-		})
-	case wire.StopToolCallBudget:
-		entry = wire.NewEntry(wire.EntryToolCallBudgetExhausted, root.ID, wire.ToolCallBudgetExhausted{
-			AgentID: agent, ToolCalls: a.Spent.ToolCalls, ToolCallBudget: a.Budget.ToolCalls,
-		})
-	default:
-		entry = wire.NewEntry(wire.EntryTimeBudgetExhausted, root.ID, wire.TimeBudgetExhausted{
-			AgentID: agent, WallTimeMS: budget.WallTime(a, tx.Now).Milliseconds(),
-			WallTimeBudgetMS: a.Budget.WallTime.Milliseconds(),
-		})
-	}
-	return tx.Append(entry)
+func NoteExhausted(tx *Tx, reason wire.StopReason, limits budget.Limits) error {
+	return tx.Append(budget.Exhausted(tx.Root().Run, record.AgentOf(tx.Run), reason, limits, tx.Now))
 }
 
 // ParkForBudget parks the run until somebody answers with a larger budget. All runs of the tree wait

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/budget"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
@@ -13,7 +14,7 @@ import (
 // exhausts notes that a budget or a limit is exhausted, by the run or by the nested run n1.
 func exhausts(reason wire.StopReason, inNested bool) func(s *scene) string {
 	return func(s *scene) string {
-		note := func(tx *Tx) error { return NoteExhausted(tx, reason, Limits{WallTimeMS: 5000, TenantBytes: 77}) }
+		note := func(tx *Tx) error { return NoteExhausted(tx, reason, budget.Limits{WallTimeMS: 5000, TenantBytes: 77}) }
 		if inNested {
 			return s.inNested(note)
 		}

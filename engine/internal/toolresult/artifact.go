@@ -56,7 +56,9 @@ func ArtifactsOf(result json.RawMessage) []spool.Artifact {
 }
 
 // MayHaveArtifacts reports whether [ArtifactsOf] has to look. Nearly no result has artifacts.
-func MayHaveArtifacts(result json.RawMessage) bool { return bytes.Contains(result, []byte(`"artifact"`)) }
+func MayHaveArtifacts(result json.RawMessage) bool {
+	return bytes.Contains(result, []byte(`"artifact"`))
+}
 
 func appendArtifacts(named []spool.Artifact, value any) []spool.Artifact {
 	switch value := value.(type) {
