@@ -64,7 +64,7 @@ func measureStep(b *bench) (_ *section, err error) {
 		{fmt.Sprintf("written by %d bare commits", stepCommits), "bytes", m.bytesOfBare},
 	}
 	s.goals = []goal{
-		ratioGoal(fmt.Sprintf("Step beside %d bare commits", stepCommits), m.ofShort, m.ofBare, 2, false),
+		ratioGoal(fmt.Sprintf("Step beside %d bare commits", stepCommits), m.ofShort, m.ofBare, 1.6, false),
 		ratioGoal(fmt.Sprintf("Bytes written by a step beside %d bare commits", stepCommits), m.bytesOfShort, m.bytesOfBare,
 			6, false),
 		ratioGoal(fmt.Sprintf("Step behind %s turns beside one in a new thread", number(longHistory)), m.ofLong, m.ofShort,
