@@ -111,7 +111,11 @@ func (m *nestedMeasure) cost(into *sample, prompt string) error {
 // quiet waits until the process has nothing to do. It returns the CPU time up to then.
 func (m *nestedMeasure) quiet() time.Duration {
 	for used := cpuTime(); ; {
-		time.Sleep(size(m.b, nestedQuiet, 0))
+		select {
+		case <-time.After(size(m.b, nestedQuiet, 0)):
+		case <-m.b.ctx.Done():
+			return used
+		}
 		now := cpuTime()
 		if now-used < time.Millisecond {
 			return now

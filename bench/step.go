@@ -192,7 +192,8 @@ func (n stepper) Stream(_ context.Context, r spool.ModelRequest) iter.Seq2[spool
 		}
 	}
 	count := func(n int64) *int64 { return &n }
-	usage := spool.Usage{Input: count(120), Output: count(12)}
+	// A count that is far below the engine's estimate would be logged in each step.
+	usage := spool.Usage{Input: count(120 + 40*int64(len(r.Messages))), Output: count(12)}
 	return func(yield func(spool.ModelEvent, error) bool) {
 		if done >= int(n)-1 {
 			_ = yield(spool.TextDelta{Text: words}, nil) &&

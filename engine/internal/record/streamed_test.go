@@ -2,7 +2,7 @@ package record
 
 import (
 	"encoding/json"
-	"fmt"
+	"strconv"
 	"testing"
 
 	"github.com/spoolhq/spool"
@@ -53,7 +53,7 @@ func TestReadItemsAllocates(t *testing.T) { //nolint:paralleltest // AllocsPerRu
 	items := make([]wire.Item, words)
 	for i := range items {
 		items[i] = wire.NewItem(wire.ItemSubagentEvent, wire.Offset{Fence: 1, N: int64(i) + 1}, 1,
-			wire.WrapItem("sub_1", wire.ItemTextContent, wire.Delta{MessageID: "m", Delta: fmt.Sprint(i)}))
+			wire.WrapItem("sub_1", wire.ItemTextContent, wire.Delta{MessageID: "m", Delta: strconv.Itoa(i)}))
 	}
 	if n := testing.AllocsPerRun(5, func() { ReadItems(items) }); n > 3*words {
 		t.Errorf("%d words take %v allocations, want at most three for each", words, n)
