@@ -163,6 +163,10 @@ fuzz: ## each fuzz target for FUZZTIME (10s); those whose names begin with FUZZ,
 bench: ## measure; writes bench/RESULTS.md
 	GOWORK=off go -C bench run .
 
+.PHONY: bench/quick
+bench/quick: ## ten figures beside the commit before, or beside BENCH_COMMIT, in less than five minutes; writes nothing
+	@GOWORK=off go -C bench run . -quick -rounds 3 -commit "$(BENCH_COMMIT)"
+
 .PHONY: bench/rest
 bench/rest: ## measure rest beside its peers; writes bench/rest/RESULTS.md
 	GOWORK=off go -C bench/rest run .

@@ -23,7 +23,7 @@ const besideGoal = 1.05
 var besideFigures = []struct {
 	name   string
 	rounds int
-}{{"latency", 2}, {"fanout", 1}, {"snapshot", 2}, {"replay", 2}, {"stop", 4}, {"step", 8}, {"nested", 8}}
+}{{"latency", 2}, {"fanout", 1}, {"snapshot", 2}, {"replay", 2}, {"stop", 4}, {"step", 8}, {"nested", 1}}
 
 // measureBeside measures the CPU time of this code and of an earlier commit, in turns.
 func measureBeside(b *bench) (*section, error) {

@@ -25,9 +25,14 @@ func openFiles() uint64 {
 }
 
 // cpuTime returns the CPU time of this process so far.
-func cpuTime() time.Duration {
+func cpuTime() time.Duration { return cpuOf(syscall.RUSAGE_SELF) }
+
+// childTime returns the CPU time of the processes for which this one has waited, and of those for which they have.
+func childTime() time.Duration { return cpuOf(syscall.RUSAGE_CHILDREN) }
+
+func cpuOf(who int) time.Duration {
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+	if err := syscall.Getrusage(who, &u); err != nil {
 		return 0
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())

@@ -10,6 +10,8 @@
 // pgtakeover. Those need a server: the command starts one with its default settings, or uses that of -postgres. Four
 // figures are measured only on request: render and sizes, which need Node, "npm ci" in clients/typescript and a
 // Chromium, and beside and adaptersbeside, which compare the CPU time of others with that of an earlier commit.
+//
+// With -quick, it prints ten figures beside those of the commit before, and writes nothing.
 package main
 
 import (
@@ -40,6 +42,7 @@ type bench struct {
 	profile string // the folder of profiles, or empty
 	commit  string // the earlier commit of the figure beside
 	filled  string // the database of snapshot and replay, once it exists
+	binary  string // of the servers; empty: this one
 
 	postgresURL string    // the server of the figures over PostgreSQL, or empty
 	parent      string    // the folder in which a server of this run is made, or empty
@@ -100,9 +103,11 @@ func exit(err error) {
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(out)
-	rounds := flags.Int("rounds", 5, "how often each figure is measured")
+	rounds := flags.Int("rounds", 5, "how often each figure is measured; with -quick, at most")
 	only := flags.String("only", "", "measure only these, separated by commas: "+strings.Join(names(), ", "))
-	commit := flags.String("commit", "", "the commit that -only beside and -only adaptersbeside compare the CPU time with")
+	commit := flags.String("commit", "", "the commit beside which -quick, -only beside and -only adaptersbeside measure")
+	quickly := flags.Bool("quick", false,
+		"print ten figures beside those of -commit (default: the commit before) in less than five minutes, and write nothing")
 	short := flags.Bool("short", false, "a smoke run of some seconds, whose numbers mean nothing")
 	file := flags.String("out", "RESULTS.md", "where the results are written; - for the terminal alone")
 	dir := flags.String("dir", "",
@@ -122,7 +127,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if *figuresOf {
 		return errors.Join(rewrite(ctx, "../README.md", *file), stampPeers(ctx, "peers/RESULTS.md"))
 	}
-	if slices.ContainsFunc(chosen, overPostgres) && *address == "" {
+	if !*quickly && slices.ContainsFunc(chosen, overPostgres) && *address == "" {
 		if _, err := findPostgres(); err != nil { // before minutes are spent on the others
 			return err
 		}
@@ -142,6 +147,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	defer os.RemoveAll(b.dir)
 	defer b.closePostgres()
 
+	if *quickly {
+		return b.quick()
+	}
 	machine := describeMachine(ctx, b.dir)
 	var measured []written
 	for _, f := range chosen {

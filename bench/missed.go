@@ -54,7 +54,7 @@ var misses = []miss{
 	about(`Step (over PostgreSQL )?behind ([\d,]+) turns beside one in a new thread`,
 		"A step ${1}in a thread with $2 turns takes {got} times as long as one in a new thread (goal: {want} times)"),
 	about(`Words of a run itself beside words (\d+) deep`,
-		"A run streams its own words {got} times as fast as those of a run nested $1 deep (goal: {want} times)"),
+		"A word of a run nested $1 deep takes {got} times the CPU time that a word of the run itself takes (goal: {want} times)"),
 	about(`CPU of a step over (\w+) beside a bare loop`,
 		"A step over the adapter $1 takes {got} times the CPU time of a bare loop over the provider's SDK (goal: {want} times)"),
 	about(`Starts over PostgreSQL beside bare, (\d+) clients`,

@@ -175,7 +175,7 @@ func (b *bench) serve(o options) (*child, spool.ThreadID, error) {
 	return c, thread, nil
 }
 
-// spawn starts this binary again, in a role.
+// spawn starts the binary of the servers, in a role.
 func (b *bench) spawn(role string, o options) (_ *child, err error) {
 	if b.profile != "" {
 		o.Profile = filepath.Join(b.profile, fmt.Sprintf("%s-%d", role, time.Now().UnixMilli()))
@@ -184,11 +184,13 @@ func (b *bench) spawn(role string, o options) (_ *child, err error) {
 	if err != nil {
 		return nil, err
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
+	binary := b.binary
+	if binary == "" {
+		if binary, err = os.Executable(); err != nil {
+			return nil, err
+		}
 	}
-	cmd := exec.CommandContext(b.ctx, self)
+	cmd := exec.CommandContext(b.ctx, binary)
 	cmd.Env = append(os.Environ(), roleEnv+"="+role, optionsEnv+"="+string(encoded))
 	cmd.Stderr = os.Stderr
 	cmd.WaitDelay = 10 * time.Second

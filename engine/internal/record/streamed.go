@@ -1,6 +1,8 @@
 package record
 
 import (
+	"bytes"
+
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/wire"
 )
@@ -96,10 +98,13 @@ func (s Streamed) MissesResult(messages []spool.Message) bool {
 	return false
 }
 
-// contentOf returns the agent of a content item, and the item without its wrapping.
+// contentOf returns the agent of a content item, and the item without its wrapping, with fields only if it is a result.
 func contentOf(item wire.Item) (spool.AgentID, wire.Item) {
 	if item.Type != wire.ItemSubagentEvent {
 		return "", item
+	}
+	if agent, kind, ok := headOf(item); ok && kind != wire.ItemToolResult { // only the fields of results are looked at
+		return agent, wire.Item{Type: kind}
 	}
 	var e wire.SubagentEvent
 	if item.Decode(&e) != nil {
@@ -110,6 +115,22 @@ func contentOf(item wire.Item) (spool.AgentID, wire.Item) {
 		inner = wire.Item{}
 	}
 	return e.SubagentID, inner
+}
+
+var (
+	agentField = []byte(`{"type":"SUBAGENT_EVENT","subagentId":"`)
+	kindField  = []byte(`","event":{"type":"`)
+	endOfText  = []byte(`"`)
+)
+
+// headOf returns the nested run that wrote an item, and the type of the item. It looks only at the beginning, because
+// nested runs say as many words as others. It returns false for an item that [wire.NewItem] has not written.
+func headOf(item wire.Item) (spool.AgentID, wire.ItemType, bool) {
+	rest, wrapped := bytes.CutPrefix(item.Data, agentField)
+	agent, rest, named := bytes.Cut(rest, kindField)
+	kind, _, typed := bytes.Cut(rest, endOfText)
+	plain := wrapped && named && typed && bytes.IndexByte(agent, '\\') < 0
+	return spool.AgentID(agent), wire.ItemType(kind), plain
 }
 
 func agentOf(id *spool.AgentID) spool.AgentID {
