@@ -78,10 +78,14 @@ func TestQuickPage(t *testing.T) {
 	}
 }
 
-// TestQuick measures all figures at the smallest size, of the files as they are and of the last commit.
+// TestQuick measures all figures at the smallest size, of the files as they are and of the last commit. It builds three
+// programs of each, so it runs with SPOOL_TEST_LONG=1.
 func TestQuick(t *testing.T) {
 	t.Parallel()
 
+	if os.Getenv("SPOOL_TEST_LONG") != "1" {
+		t.Skip("it takes long: SPOOL_TEST_LONG=1 runs it")
+	}
 	if !hasHistory(t.Context()) {
 		t.Skip(noHistory)
 	}
@@ -90,7 +94,8 @@ func TestQuick(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := run(context.Background(), []string{"-quick", "-short", "-rounds", "1", "-dir", t.TempDir()}, &out); err != nil {
+	args := []string{"-quick", "-short", "-rounds", "1", "-commit", "HEAD", "-dir", t.TempDir()}
+	if err := run(context.Background(), args, &out); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
 	lines := slices.Collect(strings.Lines(out.String()))
