@@ -69,7 +69,7 @@ func (f *named) isPlain() bool {
 	t := f.Field.Field.Type
 	zeroes := t != timeType && reflect.PointerTo(t).Implements(reflect.TypeFor[zeroer]())
 
-	return !f.Quoted && !(f.OmitZero && zeroes) && string(f.key) == string(appendText(nil, f.Name))+":"
+	return !f.Quoted && (!f.OmitZero || !zeroes) && string(f.key) == string(appendText(nil, f.Name))+":"
 }
 
 func (a *appender) value(n *node, v reflect.Value) bool {
@@ -190,8 +190,9 @@ func (a *appender) moment(v reflect.Value) bool {
 	if !ok {
 		return false
 	}
-	text, err := at.AppendText(append(a.to, '"'))
-	a.to = append(text, '"')
+	var err error
+	a.to, err = at.AppendText(append(a.to, '"'))
+	a.to = append(a.to, '"')
 
 	return err == nil
 }

@@ -32,7 +32,7 @@ type flat struct {
 	*origins
 
 	Text     string          `json:"text"`
-	Colour   colour          `json:"ä b,omitempty"`
+	Colour   colour          `json:"farbeÄ,omitempty"`
 	Flag     bool            `json:"flag,omitempty"`
 	Small    int8            `json:"small"`
 	Whole    int64           `json:"whole,omitempty"`
@@ -45,7 +45,7 @@ type flat struct {
 	Parts    []flat          `json:"parts,omitempty"`
 	Pointers []*int64        `json:"pointers"`
 	Lists    [][]string      `json:"lists"`
-	Null     []string        `json:"null" nullable:"true"`
+	Null     []string        `json:"null"              nullable:"true"`
 	Pair     [2]float64      `json:"pair"`
 	Any      any             `json:"any"`
 	Empty    struct{}        `json:"empty"`
@@ -61,7 +61,7 @@ func standard(v any) (string, bool) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	if encoder.Encode(value) != nil {
+	if err := encoder.Encode(value); err != nil {
 		return "", false
 	}
 
@@ -126,10 +126,10 @@ func TestAppendLeavesToTheCodec(t *testing.T) {
 		"Method":    struct{ E error }{},
 		"InAny":     []any{1, map[string]int{}},
 		"Quoted": struct {
-			N int `json:",string"`
+			N int `json:"n,string"`
 		}{},
 		"Zero": struct {
-			A asks `json:",omitzero"`
+			A asks `json:"a,omitzero"`
 		}{},
 		"Form": struct {
 			D time.Duration `format:"duration"`
