@@ -54,6 +54,7 @@ type sender struct {
 	begun       bool
 	more        bool
 	codec       Codec
+	text        []byte // of the last answer, whose memory is reused
 	// encode is the method part, stored once to save allocations. parts encodes for it.
 	encode wire.Encode
 	parts  wire.Encode
@@ -87,7 +88,7 @@ func (s *sender) Write(b []byte) (int, error) {
 		h["Content-Length"] = []string{strconv.Itoa(len(b))}
 	}
 	s.to.WriteHeader(s.status)
-	_, _ = s.to.Write(b)
+	_, _ = s.to.Write(b) //nolint:gosec // JSON, with the type of JSON
 	return len(b), nil
 }
 
@@ -101,7 +102,7 @@ func (a *API) send(w http.ResponseWriter, status int, contentType []string, plan
 		s.encoder = a.config.codec.NewEncoder(s)
 	}
 	s.to, s.status, s.contentType, s.begun, s.more = w, status, contentType, false, false
-	err := encode(s.encoder, s, plan, body, s.encode)
+	err := s.send(plan, body)
 	if s.more {
 		// Content-Length was the length of the first piece; the client must not take it for
 		// the whole.
@@ -112,6 +113,23 @@ func (a *API) send(w http.ResponseWriter, status int, contentType []string, plan
 		a.senders.Put(s)
 	}
 	return err //nolint:wrapcheck // the caller says what it was encoding
+}
+
+// send writes a body in one step if the codec is the standard one and the body's type is plain.
+func (s *sender) send(plan wire.Plan, body any) error {
+	if s.codec != (standardCodec{}) {
+		return encode(s.encoder, s, plan, body, s.encode)
+	}
+	text, ok := plan.Append(s.text[:0], body)
+	if !ok {
+		return encode(s.encoder, s, plan, body, s.encode)
+	}
+	text = append(text, '\n')
+	_, _ = s.Write(text) // never an error
+	if cap(text) <= maxRecycled {
+		s.text = text
+	}
+	return nil
 }
 
 // encode writes v in the form that the API's document describes; see [wire]. The encoder e

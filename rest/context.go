@@ -18,6 +18,7 @@ type routeContext struct {
 
 	route     *route
 	request   *http.Request
+	path      string // of the request, escaped
 	response  Response
 	principal Principal
 	input     *bind.Input // set while input is read and lists are paged
@@ -55,7 +56,7 @@ func (c *routeContext) PathValue(name string) string {
 		if c.route.wrapped {
 			return c.request.PathValue(name) // middleware may have changed the path
 		}
-		return c.route.path.param(i, c.request.URL.EscapedPath())
+		return c.route.path.param(i, c.path)
 	}
 	return ""
 }

@@ -15,35 +15,43 @@ import (
 
 // shape is a method and a mux pattern, with the routes that share them. These routes differ
 // only in their converters; they are tried in registration order.
-type shape struct {
-	candidates []candidate
-	plain      http.HandlerFunc // set instead of candidates, for a handler that is not a route
-	info       *RouteInfo       // describes plain
-}
+type shape struct{ candidates []*candidate }
 
+// candidate is a route, or a handler that is not a route.
 type candidate struct {
-	rt      *route
+	shape   *shape
+	rt      *route // nil for a handler that is not a route
+	path    pathPattern
 	handler http.Handler
 	pattern string // method and path as the document writes them
+	info    *RouteInfo
+}
+
+// add adds a candidate, which is tried after those that are there.
+func (s *shape) add(c candidate) {
+	c.shape = s
+	s.candidates = append(s.candidates, &c)
 }
 
 // mount registers the route for requests of the method.
 func (a *API) mount(method string, rt *route, h http.Handler) error {
 	pattern, documented := method+" "+rt.path.mux(), method+" "+rt.path.document()
+	own := candidate{rt: rt, path: rt.path, handler: h, pattern: documented, info: rt.info}
 	if s, ok := a.shared[pattern]; ok {
 		for _, other := range s.candidates {
-			if samePath(other.rt.path, rt.path) {
+			if samePath(other.path, rt.path) {
 				return fmt.Errorf("%s %s is the route %s already", method, rt.path.document(), other.rt.name)
 			}
-			if !other.rt.path.typed {
+			if !other.path.typed {
 				return fmt.Errorf("%s %s would never be asked: the route %s before it takes every such path", method,
 					rt.path.document(), other.rt.name)
 			}
 		}
-		s.candidates = append(s.candidates, candidate{rt, h, documented})
+		s.add(own)
 		return nil
 	}
-	s := &shape{candidates: []candidate{{rt, h, documented}}}
+	s := &shape{}
+	s.add(own)
 	if err := a.handle(pattern, method, rt.path, s); err != nil {
 		return a.plain(err, pattern, documented)
 	}
@@ -85,55 +93,52 @@ func (a *API) plainHandler(method, path string, h http.HandlerFunc) error {
 		return err
 	}
 	info := &RouteInfo{Methods: []string{method}, Path: p.document()}
-	return a.handle(method+" "+p.mux(), method, p, &shape{info: info, plain: func(w http.ResponseWriter, r *http.Request) {
+	s := &shape{}
+	s.add(candidate{path: p, info: info, handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.setPathValues(r)
 		h(w, r)
-	}})
+	})})
+	return a.handle(method+" "+p.mux(), method, p, s)
 }
 
 // dispatch sends a request to its route.
 func (a *API) dispatch(w http.ResponseWriter, r *http.Request) {
 	path := r.URL.EscapedPath()
-	if s := a.find(r.Method, path); s != nil {
-		if s.plain != nil {
-			s.plain(w, r)
-			return
-		}
-		for i := range s.candidates {
-			if c := &s.candidates[i]; c.rt.path.accepts(path) {
-				r.Pattern = c.pattern
-				a.enter(c, w, r) //nolint:contextcheck // the context is the request's, or derived from it
-				return
-			}
-		}
+	switch c := a.find(r.Method, path); {
+	case c == nil:
+		a.unmatched(w, r, path) //nolint:contextcheck // it logs with the request's context
+	case c.rt == nil:
+		c.handler.ServeHTTP(w, r)
+	default:
+		r.Pattern = c.pattern
+		a.enter(c, w, r, path) //nolint:contextcheck // the context is the request's, or derived from it
 	}
-	a.unmatched(w, r, path) //nolint:contextcheck // it logs with the request's context
 }
 
-// find returns the shape of a path. If the API has a base path, its root matches with and
+// find returns the candidate for a path. If the API has a base path, its root matches with and
 // without a last slash, because a proxy that removes the base path leaves a slash.
 //
 // It returns nil if the path belongs to another shape once its escaped slashes are slashes. A parameter gets them as
 // slashes, so that its route could otherwise be asked for what a stricter route guards.
-func (a *API) find(method, path string) *shape {
+func (a *API) find(method, path string) *candidate {
 	if path == "" {
 		path = "/" // a handler before the API has removed all of the path
 	}
 	if path[0] != '/' {
 		return nil // "*", or the host of a CONNECT
 	}
-	s := a.tree.find(method, path, path)
-	if s != nil && strings.Contains(path, "%2") {
+	c := a.tree.find(method, path, path)
+	if c != nil && strings.IndexByte(path, '%') >= 0 {
 		plain := slashes.Replace(path)
-		if other := a.tree.find(method, plain, plain); other != nil && other != s {
+		if other := a.tree.find(method, plain, plain); other != nil && other.shape != c.shape {
 			return nil
 		}
 	}
-	if base := a.config.basePath; s == nil && base != "" && len(path) == len(base)+1 && strings.HasPrefix(path, base) &&
+	if base := a.config.basePath; c == nil && base != "" && len(path) == len(base)+1 && strings.HasPrefix(path, base) &&
 		path[len(base)] == '/' {
-		s = a.tree.find(method, base, base)
+		c = a.tree.find(method, base, base)
 	}
-	return s
+	return c
 }
 
 // slashes turns the escaped slashes of a path into slashes.
@@ -141,16 +146,18 @@ var slashes = strings.NewReplacer("%2F", "/", "%2f", "/")
 
 // enter sends the request to a route. If the program has added middleware to the underlying
 // huma API, that runs first.
-func (a *API) enter(c *candidate, w http.ResponseWriter, r *http.Request) {
+func (a *API) enter(c *candidate, w http.ResponseWriter, r *http.Request, path string) {
 	chain := a.raw.Middlewares()
-	if len(chain) > 0 || c.rt.wrapped {
-		c.rt.path.setPathValues(r)
+	if len(chain) == 0 && !c.rt.wrapped {
+		c.rt.handler.serve(c.rt, w, r, path)
+		return
 	}
+	c.path.setPathValues(r)
 	if len(chain) == 0 {
 		c.handler.ServeHTTP(w, r)
 		return
 	}
-	op := &huma.Operation{OperationID: c.rt.ids[0], Method: r.Method, Path: c.rt.path.document()}
+	op := &huma.Operation{OperationID: c.rt.ids[0], Method: r.Method, Path: c.path.document()}
 	chain.Handler(func(ctx huma.Context) {
 		r, w := unwrap(ctx)
 		c.handler.ServeHTTP(w, r)
@@ -203,16 +210,10 @@ func (a *API) Match(r *http.Request) (route *RouteInfo, takes bool) {
 }
 
 func (a *API) infoOf(method, path string) *RouteInfo {
-	s := a.find(method, path)
-	if s == nil {
-		return nil
+	if c := a.find(method, path); c != nil {
+		return c.info
 	}
-	for i := range s.candidates {
-		if rt := s.candidates[i].rt; rt.path.accepts(path) {
-			return rt.info
-		}
-	}
-	return s.info
+	return nil
 }
 
 // Methods returns the methods for the Allow header of a request's path: those of its routes,
@@ -291,9 +292,14 @@ func (a *API) allowed(path string) []string {
 	return methods
 }
 
-// takes reports whether a route of the shape takes the path.
-func (s *shape) takes(path string) bool {
-	return s.plain != nil || slices.ContainsFunc(s.candidates, func(c candidate) bool { return c.rt.path.accepts(path) })
+// take returns the candidate that takes the path, or nil.
+func (s *shape) take(path string) *candidate {
+	for _, c := range s.candidates {
+		if c.path.accepts(path) {
+			return c
+		}
+	}
+	return nil
 }
 
 // methodWord returns the method to repeat in an answer, or "?" if it is not a short word.

@@ -37,7 +37,7 @@ func (c converter) matches(text string) bool {
 	switch c {
 	case intKind:
 		text = strings.TrimPrefix(text, "-")
-		return text != "" && len(text) <= 19 && strings.Trim(text, "0123456789") == ""
+		return text != "" && len(text) <= 19 && !strings.ContainsFunc(text, notDigit)
 	case slugKind:
 		return text != "" && strings.IndexFunc(text, notSlug) < 0
 	case uuidKind:
@@ -48,6 +48,8 @@ func (c converter) matches(text string) bool {
 		return true
 	}
 }
+
+func notDigit(r rune) bool { return r < '0' || r > '9' }
 
 func notSlug(r rune) bool {
 	return r > unicode.MaxASCII || (!unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_')

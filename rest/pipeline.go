@@ -18,7 +18,8 @@ type handler interface {
 	types() (in, out reflect.Type)
 	// missing reports whether the handler is nil.
 	missing() bool
-	serve(rt *route, w http.ResponseWriter, r *http.Request)
+	// serve answers a request with the escaped path.
+	serve(rt *route, w http.ResponseWriter, r *http.Request, path string)
 }
 
 // typed is a handler function for In and Out.
@@ -40,9 +41,9 @@ type call[In, Out any] struct {
 
 func (h *typed[In, Out]) missing() bool { return h.f == nil }
 
-func (h *typed[In, Out]) serve(rt *route, w http.ResponseWriter, r *http.Request) {
+func (h *typed[In, Out]) serve(rt *route, w http.ResponseWriter, r *http.Request, path string) {
 	c := &call[In, Out]{}
-	c.begin(rt, w, r)
+	c.begin(rt, w, r, path)
 	defer c.end()
 	err := c.admit()
 	if err == nil {
@@ -66,10 +67,10 @@ func (rawHandler) types() (in, out reflect.Type) { return nil, nil }
 
 func (h rawHandler) missing() bool { return h.Handler == nil || isNil(h.Handler) }
 
-func (h rawHandler) serve(rt *route, w http.ResponseWriter, r *http.Request) {
+func (h rawHandler) serve(rt *route, w http.ResponseWriter, r *http.Request, path string) {
 	c := &routeContext{}
 	begun := &begunWriter{ResponseWriter: w}
-	c.begin(rt, begun, r)
+	c.begin(rt, begun, r, path)
 	defer c.end()
 	if err := c.admit(); err != nil {
 		c.fail(err)
@@ -89,8 +90,8 @@ func (h rawHandler) serve(rt *route, w http.ResponseWriter, r *http.Request) {
 	h.ServeHTTP(begun, r)
 }
 
-func (c *routeContext) begin(rt *route, w http.ResponseWriter, r *http.Request) {
-	c.Context, c.route, c.request, c.response.writer = r.Context(), rt, r, w
+func (c *routeContext) begin(rt *route, w http.ResponseWriter, r *http.Request, path string) {
+	c.Context, c.route, c.request, c.path, c.response.writer = r.Context(), rt, r, path, w
 	if rt.sunset != nil {
 		rt.sunset.announce(w.Header())
 	}

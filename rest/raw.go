@@ -45,7 +45,7 @@ func Guard(a *API, op huma.Operation, options ...Option) huma.Operation {
 	op.Middlewares = append(huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) {
 		r, w := unwrap(ctx)
 		c, begun := &routeContext{}, &begunWriter{ResponseWriter: w}
-		c.begin(rt, begun, r)
+		c.begin(rt, begun, r, r.URL.EscapedPath())
 		defer c.end()
 		if err := c.admit(); err != nil {
 			c.fail(err)

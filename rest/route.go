@@ -453,7 +453,9 @@ func (rt *route) bodyBytes(usual int64) int64 {
 }
 
 // serve answers a request. The middleware of the controller and the route has already run.
-func (rt *route) serve(w http.ResponseWriter, r *http.Request) { rt.handler.serve(rt, w, r) }
+func (rt *route) serve(w http.ResponseWriter, r *http.Request) {
+	rt.handler.serve(rt, w, r, r.URL.EscapedPath())
+}
 
 // routeName returns the name of a route, such as "Books.list".
 func routeName(namespace, name, method string, path pathPattern) string {

@@ -32,16 +32,20 @@ type methodShape struct {
 // anyMethod stands for all methods. No request has it, because a method has no spaces.
 const anyMethod = " "
 
-// find returns the shape that takes the method and the whole path. A GET shape also takes
-// HEAD. With anyMethod, it returns any shape that takes the path.
-func (l leaf) find(method, whole string) *shape {
-	var get *shape
+// find returns the candidate that takes the method and the whole path. One for GET also takes
+// HEAD. With anyMethod, it returns any candidate that takes the path.
+func (l leaf) find(method, whole string) *candidate {
+	var get *candidate
 	for _, m := range l {
-		switch {
-		case (m.method == method || method == anyMethod) && m.shape.takes(whole):
-			return m.shape
-		case m.method == http.MethodGet && method == http.MethodHead && m.shape.takes(whole):
-			get = m.shape
+		if m.method != method && method != anyMethod && (m.method != http.MethodGet || method != http.MethodHead) {
+			continue
+		}
+		c := m.shape.take(whole)
+		if c != nil && (m.method == method || method == anyMethod) {
+			return c
+		}
+		if c != nil {
+			get = c
 		}
 	}
 	return get
@@ -78,30 +82,30 @@ func (n *tree) add(method string, p pathPattern, s *shape) {
 	n.end = append(n.end, methodShape{method, s})
 }
 
-// find returns the shape for a request of the method, or of anyMethod, and the
-// whole path, or nil. Whole is
-// escaped and begins with a slash; path is the part of it after this node. A segment "." or
-// ".." never matches a parameter, because a proxy before the program would resolve it.
-func (n *tree) find(method, path, whole string) *shape {
+// find returns the candidate for a request of the method, or of anyMethod, and the whole path,
+// or nil. Whole is escaped and begins with a slash; path is the part of it after this node. A
+// segment "." or ".." never matches a parameter, because a proxy before the program would
+// resolve it.
+func (n *tree) find(method, path, whole string) *candidate {
 	if path == "" {
 		return n.end.find(method, whole)
 	}
 	if path == "/" {
-		if s := n.slash.find(method, whole); s != nil {
-			return s
+		if c := n.slash.find(method, whole); c != nil {
+			return c
 		}
 		return n.rest.find(method, whole)
 	}
 	part, left := cutSegment(path)
 	if part != "" && !isStep(part) {
 		if next := n.literals[unescaped(part)]; next != nil {
-			if s := next.find(method, left, whole); s != nil {
-				return s
+			if c := next.find(method, left, whole); c != nil {
+				return c
 			}
 		}
 		if n.param != nil {
-			if s := n.param.find(method, left, whole); s != nil {
-				return s
+			if c := n.param.find(method, left, whole); c != nil {
+				return c
 			}
 		}
 	}

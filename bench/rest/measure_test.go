@@ -94,8 +94,8 @@ func TestOutcomes(t *testing.T) {
 
 	results := []*result{{name: "get", title: "GET", subjects: []*subject{
 		{name: base, times: sample{100, 100, 100}},
-		{name: nameRest, times: sample{120.4, 130, 118}},
-		{name: nameGin, times: sample{117, 110, 118}},
+		{name: nameRest, times: sample{100.4, 110, 98}},
+		{name: nameGin, times: sample{97, 90, 98}},
 	}}}
 	var got []string
 	for _, o := range outcomes(results) {

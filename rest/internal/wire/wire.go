@@ -104,6 +104,8 @@ type node struct {
 	lists bool
 	// texts is set if a value has a text form, here or below.
 	texts bool
+	// direct is set if [Plan.Append] writes the type and all below it.
+	direct bool
 	// strict is set for a list or map of pointers to objects. The document promises objects there, so a nil pointer
 	// is an error.
 	strict bool
@@ -174,7 +176,7 @@ func (c *compiler) node(t reflect.Type, format string) *node {
 	if n, ok := c.done[at]; ok {
 		return n
 	}
-	n := &node{typ: t}
+	n := &node{typ: t, direct: true}
 	c.done[at] = n
 	c.all = append(c.all, n)
 
@@ -272,8 +274,9 @@ func (c *compiler) spread() {
 		again = false
 		for _, n := range c.all {
 			lists, texts := n.below()
-			if lists && !n.lists || texts && !n.texts {
-				n.lists, n.texts, again = n.lists || lists, n.texts || texts, true
+			direct := n.direct && n.knows()
+			if lists && !n.lists || texts && !n.texts || direct != n.direct {
+				n.lists, n.texts, n.direct, again = n.lists || lists, n.texts || texts, direct, true
 			}
 		}
 	}
