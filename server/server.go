@@ -41,25 +41,9 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 	if e == nil {
 		return nil, spool.Errorf(spool.Invalid, "engine is required")
 	}
-	c.BasePath, c.PublicURL = strings.TrimRight(c.BasePath, "/"), strings.TrimRight(c.PublicURL, "/")
-	if err := c.check(); err != nil {
-		return nil, err
-	}
-	c = c.withDefaults()
-	pages, err := browser.New(browser.Config{
-		CORSAllowCredentials: c.CORSAllowCredentials, CORSAllowHeaders: c.CORSAllowHeaders,
-		CORSExposeHeaders: c.CORSExposeHeaders, CORSOrigins: c.CORSOrigins, CookieAuth: c.CookieAuth, Loopback: c.Loopback,
-		Open: c.Authenticator == nil, Log: c.Log,
-	})
-	if err != nil {
-		return nil, err
-	}
 	drain, startDrain := context.WithCancel(context.Background())
 	jobs, stopJobs := context.WithCancel(context.Background())
-	callers, err := auth.New(auth.Config{
-		Engine: e, Authenticator: c.Authenticator, CookieAuth: c.CookieAuth, FailedLogins: c.Limits.FailedLogins,
-		TrustedProxies: c.TrustedProxies, TokenKeys: c.StreamTokenKeys, TokenTTL: c.StreamTokenTTL, Log: c.Log, Closing: jobs,
-	})
+	c, pages, callers, err := c.parts(e, jobs)
 	if err != nil {
 		startDrain()
 		stopJobs()
@@ -87,6 +71,36 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 	describe.Agents(before.api, c.BasePath)
 	describe.Chats(before.api, c.BasePath)
 	return &Server{before.api, deliveries, absences, streams, c.Log, startDrain, stopJobs}, nil
+}
+
+// Check returns the error of [New] for the configuration, and makes no server: all routes would take longer.
+func (c Config) Check() error {
+	_, _, _, err := c.parts(nil, context.Background())
+	return err
+}
+
+// parts returns the checked configuration with its defaults, and the parts that check the rest of it. The end of
+// closing ends the work of the second.
+func (c Config) parts(e *engine.Engine, closing context.Context) (Config, *browser.Guard, *auth.Auth, error) {
+	c.BasePath, c.PublicURL = strings.TrimRight(c.BasePath, "/"), strings.TrimRight(c.PublicURL, "/")
+	if err := c.check(); err != nil {
+		return c, nil, nil, err
+	}
+	c = c.withDefaults()
+	pages, err := browser.New(browser.Config{
+		CORSAllowCredentials: c.CORSAllowCredentials, CORSAllowHeaders: c.CORSAllowHeaders,
+		CORSExposeHeaders: c.CORSExposeHeaders, CORSOrigins: c.CORSOrigins, CookieAuth: c.CookieAuth, Loopback: c.Loopback,
+		Open: c.Authenticator == nil, Log: c.Log,
+	})
+	if err != nil {
+		return c, nil, nil, err
+	}
+	callers, err := auth.New(auth.Config{
+		Engine: e, Authenticator: c.Authenticator, CookieAuth: c.CookieAuth, FailedLogins: c.Limits.FailedLogins,
+		TrustedProxies: c.TrustedProxies, TokenKeys: c.StreamTokenKeys, TokenTTL: c.StreamTokenTTL, Log: c.Log,
+		Closing: closing,
+	})
+	return c, pages, callers, err
 }
 
 // Drain makes GET /readyz fail from now on. Requests are still answered until [Server.Shutdown], but none
