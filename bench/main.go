@@ -7,9 +7,10 @@
 //
 // Each figure has its own file: starts, latency, fanout, memory, snapshot, returns, replay, stop, step,
 // catalogue, images, nested, adapters, document, ready, and over PostgreSQL pgstarts, pgitems, pgpickup, pgstep,
-// pgcluster, pgtakeover. Those need a server: the command starts one with its default settings, or uses that of -postgres. Four
-// figures are measured only on request: render and sizes, which need Node, "npm ci" in clients/typescript and a
-// Chromium, and beside and adaptersbeside, which compare the CPU time of others with that of an earlier commit.
+// pgcluster, pgtakeover. Those need a server: the command starts one with its default settings, or uses that of
+// -postgres. Four figures are measured only on request: render and sizes, which need Node, "npm ci" in
+// clients/typescript and a Chromium, and beside and adaptersbeside, which compare the CPU time of others with that of
+// an earlier commit.
 package main
 
 import (
