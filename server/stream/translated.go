@@ -141,7 +141,7 @@ func (a *translated) Done() bool { return a.translator.Done() }
 // Chunks implements [eventSource].
 func (a *translated) Chunks() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		defer a.Close() //nolint:errcheck // it has no errors
+		defer a.Close()
 		if !a.begin(yield) {
 			return
 		}
