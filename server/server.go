@@ -43,12 +43,13 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 	}
 	drain, startDrain := context.WithCancel(context.Background())
 	jobs, stopJobs := context.WithCancel(context.Background())
-	c, pages, callers, err := c.parts(e, jobs)
+	checked, err := c.parts(jobs, e)
 	if err != nil {
 		startDrain()
 		stopJobs()
 		return nil, err
 	}
+	c, pages, callers := checked.config, checked.pages, checked.callers
 	streams := stream.New(stream.Config{
 		Engine: e, Log: c.Log, Timeout: c.WriteTimeout, Limit: c.Limits.OpenStreams, NoTakeover: c.NoStreamTakeover,
 		Draining: drain, Artifact: threads.Controller{Base: c.PublicURL + c.BasePath}.ArtifactAddress,
@@ -75,16 +76,22 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 
 // Check returns the error of [New] for the configuration, and makes no server: all routes would take longer.
 func (c Config) Check() error {
-	_, _, _, err := c.parts(nil, context.Background())
+	_, err := c.parts(context.Background(), nil)
 	return err
 }
 
-// parts returns the checked configuration with its defaults, and the parts that check the rest of it. The end of
-// closing ends the work of the second.
-func (c Config) parts(e *engine.Engine, closing context.Context) (Config, *browser.Guard, *auth.Auth, error) {
+// parts are the checked configuration with its defaults, and the parts that check the rest of it.
+type parts struct {
+	config  Config
+	pages   *browser.Guard
+	callers *auth.Auth
+}
+
+// parts returns the parts. The end of closing ends the work of the callers.
+func (c Config) parts(closing context.Context, e *engine.Engine) (parts, error) {
 	c.BasePath, c.PublicURL = strings.TrimRight(c.BasePath, "/"), strings.TrimRight(c.PublicURL, "/")
 	if err := c.check(); err != nil {
-		return c, nil, nil, err
+		return parts{}, err
 	}
 	c = c.withDefaults()
 	pages, err := browser.New(browser.Config{
@@ -93,14 +100,14 @@ func (c Config) parts(e *engine.Engine, closing context.Context) (Config, *brows
 		Open: c.Authenticator == nil, Log: c.Log,
 	})
 	if err != nil {
-		return c, nil, nil, err
+		return parts{}, err
 	}
 	callers, err := auth.New(auth.Config{
 		Engine: e, Authenticator: c.Authenticator, CookieAuth: c.CookieAuth, FailedLogins: c.Limits.FailedLogins,
 		TrustedProxies: c.TrustedProxies, TokenKeys: c.StreamTokenKeys, TokenTTL: c.StreamTokenTTL, Log: c.Log,
 		Closing: closing,
 	})
-	return c, pages, callers, err
+	return parts{c, pages, callers}, err
 }
 
 // Drain makes GET /readyz fail from now on. Requests are still answered until [Server.Shutdown], but none
