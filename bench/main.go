@@ -6,10 +6,11 @@
 // another one of the same minute.
 //
 // Each figure has its own file: starts, latency, fanout, memory, snapshot, returns, replay, stop, step,
-// catalogue, images, nested, adapters, document, and over PostgreSQL pgstarts, pgitems, pgpickup, pgstep, pgcluster,
-// pgtakeover. Those need a server: the command starts one with its default settings, or uses that of -postgres. Four
-// figures are measured only on request: render and sizes, which need Node, "npm ci" in clients/typescript and a
-// Chromium, and beside and adaptersbeside, which compare the CPU time of others with that of an earlier commit.
+// catalogue, images, nested, adapters, document, ready, and over PostgreSQL pgstarts, pgitems, pgpickup, pgbytes,
+// pgstep, pgcluster, pgtakeover. Those need a server: the command starts one with its default settings, or uses that
+// of -postgres. Four figures are measured only on request: render and sizes, which need Node, "npm ci" in
+// clients/typescript and a Chromium, and beside and adaptersbeside, which compare the CPU time of others with that of
+// an earlier commit.
 //
 // With -quick, it prints ten figures beside those of the commit before, and writes nothing.
 package main
@@ -70,6 +71,7 @@ var figures = []figure{
 	{"nested", measureNested},
 	{"adapters", measureAdapters},
 	{"document", measureDocument},
+	{"ready", measureReady},
 	{"pgstarts", measurePgStarts},
 	{"pgitems", measurePgItems},
 	{"pgpickup", measurePgPickup},
@@ -227,7 +229,8 @@ func overPostgres(f figure) bool { return strings.HasPrefix(f.name, "pg") }
 func names() []string {
 	return []string{
 		"starts", "latency", "fanout", "memory", "snapshot", "returns", "replay", "stop", "step", "catalogue", "images",
-		"nested", "adapters", "document", "pgstarts", "pgitems", "pgpickup", "pgstep", "pgcluster", "pgtakeover", render,
+		"nested", "adapters", "document", "ready",
+		"pgstarts", "pgitems", "pgpickup", "pgstep", "pgcluster", "pgtakeover", render,
 		sizes, beside, adaptersBeside,
 	}
 }

@@ -22,6 +22,14 @@ func (f *FormedFollower) Frames(ctx context.Context, idle time.Duration) iter.Se
 	return f.of.Frames(ctx, idle)
 }
 
+// Advance yields one batch of frames, as Frames does, and waits for it for up to the duration wait. It is to
+// Frames what [EventStream.Advance] is to Chunks. Use either Advance or Frames.
+func (f *FormedFollower) Advance(
+	ctx context.Context, wait time.Duration, wake func(), yield func([]wire.FormedFrame) bool,
+) (asleep bool, err error) {
+	return f.of.Advance(ctx, wait, wake, yield)
+}
+
 // Close ends the follower. It may be called more than once, and after Frames has ended.
 func (f *FormedFollower) Close() { f.of.Close() }
 

@@ -220,6 +220,9 @@ func TestNewRefuses(t *testing.T) {
 		if _, err := server.New(b.engine, c.config); spool.CodeOf(err) != spool.Invalid || err.Error() != c.want {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
+		if err := c.config.Check(); spool.CodeOf(err) != spool.Invalid || err.Error() != c.want {
+			t.Errorf("%s: Check says %v, want %q", name, err, c.want)
+		}
 	}
 	if _, err := server.New(nil, server.Config{Insecure: true}); err == nil {
 		t.Error("no engine: no error")

@@ -97,7 +97,7 @@ type Config struct {
 	// NoStreamTakeover keeps each event stream inside its handler until the stream ends. Otherwise the server takes
 	// the connection of a stream over from net/http, which needs less than half of the memory for a client
 	// that waits. The handler then returns at once, so that middleware before the server sees the request end
-	// early. The server only does so for HTTP/1.1 without TLS, not for AG-UI, if the [http.Server] has no
+	// early. The server only does so for GET requests over HTTP/1.1 without TLS, if the [http.Server] has no
 	// BaseContext and no ConnContext, and if nothing wraps net/http's own [http.ResponseWriter] but [Outlived]
 	// writers. Defaults to false.
 	NoStreamTakeover bool

@@ -41,30 +41,15 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 	if e == nil {
 		return nil, spool.Errorf(spool.Invalid, "engine is required")
 	}
-	c.BasePath, c.PublicURL = strings.TrimRight(c.BasePath, "/"), strings.TrimRight(c.PublicURL, "/")
-	if err := c.check(); err != nil {
-		return nil, err
-	}
-	c = c.withDefaults()
-	pages, err := browser.New(browser.Config{
-		CORSAllowCredentials: c.CORSAllowCredentials, CORSAllowHeaders: c.CORSAllowHeaders,
-		CORSExposeHeaders: c.CORSExposeHeaders, CORSOrigins: c.CORSOrigins, CookieAuth: c.CookieAuth, Loopback: c.Loopback,
-		Open: c.Authenticator == nil, Log: c.Log,
-	})
-	if err != nil {
-		return nil, err
-	}
 	drain, startDrain := context.WithCancel(context.Background())
 	jobs, stopJobs := context.WithCancel(context.Background())
-	callers, err := auth.New(auth.Config{
-		Engine: e, Authenticator: c.Authenticator, CookieAuth: c.CookieAuth, FailedLogins: c.Limits.FailedLogins,
-		TrustedProxies: c.TrustedProxies, TokenKeys: c.StreamTokenKeys, TokenTTL: c.StreamTokenTTL, Log: c.Log, Closing: jobs,
-	})
+	checked, err := c.parts(jobs, e)
 	if err != nil {
 		startDrain()
 		stopJobs()
 		return nil, err
 	}
+	c, pages, callers := checked.config, checked.pages, checked.callers
 	streams := stream.New(stream.Config{
 		Engine: e, Log: c.Log, Timeout: c.WriteTimeout, Limit: c.Limits.OpenStreams, NoTakeover: c.NoStreamTakeover,
 		Draining: drain, Artifact: threads.Controller{Base: c.PublicURL + c.BasePath}.ArtifactAddress,
@@ -87,6 +72,42 @@ func New(e *engine.Engine, c Config) (*Server, error) {
 	describe.Agents(before.api, c.BasePath)
 	describe.Chats(before.api, c.BasePath)
 	return &Server{before.api, deliveries, absences, streams, c.Log, startDrain, stopJobs}, nil
+}
+
+// Check returns the error of [New] for the configuration, and makes no server: all routes would take longer.
+func (c Config) Check() error {
+	_, err := c.parts(context.Background(), nil)
+	return err
+}
+
+// parts are the checked configuration with its defaults, and the parts that check the rest of it.
+type parts struct {
+	config  Config
+	pages   *browser.Guard
+	callers *auth.Auth
+}
+
+// parts returns the parts. The end of closing ends the work of the callers.
+func (c Config) parts(closing context.Context, e *engine.Engine) (parts, error) {
+	c.BasePath, c.PublicURL = strings.TrimRight(c.BasePath, "/"), strings.TrimRight(c.PublicURL, "/")
+	if err := c.check(); err != nil {
+		return parts{}, err
+	}
+	c = c.withDefaults()
+	pages, err := browser.New(browser.Config{
+		CORSAllowCredentials: c.CORSAllowCredentials, CORSAllowHeaders: c.CORSAllowHeaders,
+		CORSExposeHeaders: c.CORSExposeHeaders, CORSOrigins: c.CORSOrigins, CookieAuth: c.CookieAuth, Loopback: c.Loopback,
+		Open: c.Authenticator == nil, Log: c.Log,
+	})
+	if err != nil {
+		return parts{}, err
+	}
+	callers, err := auth.New(auth.Config{
+		Engine: e, Authenticator: c.Authenticator, CookieAuth: c.CookieAuth, FailedLogins: c.Limits.FailedLogins,
+		TrustedProxies: c.TrustedProxies, TokenKeys: c.StreamTokenKeys, TokenTTL: c.StreamTokenTTL, Log: c.Log,
+		Closing: closing,
+	})
+	return parts{c, pages, callers}, err
 }
 
 // Drain makes GET /readyz fail from now on. Requests are still answered until [Server.Shutdown], but none

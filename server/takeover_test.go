@@ -106,38 +106,59 @@ func withThread(t *testing.T, c server.Config) *bundle {
 	return b
 }
 
+// takeoverFormats are the formats of a stream: the request, the first and the last text of a run that waits, and
+// what comes for an event of the application.
+var takeoverFormats = map[string]struct{ request, first, last, event string }{
+	"Native": {rawRequest, "STATE_CHANGE", "MESSAGE_APPENDED", `"payload":"%d"`},
+	"AGUI": {
+		strings.Replace(rawRequest, "t1", "t1&wireFormat=ag-ui", 1), "STATE_SNAPSHOT", "MESSAGES_SNAPSHOT", `"value":"%d"`,
+	},
+}
+
 // A stream outside its handler has the bytes of one inside. It only tells the client that the connection
 // ends with the answer.
 func TestTakeoverBytes(t *testing.T) {
 	t.Parallel()
 
-	var heads [2][]string
-	var bodies [2]string
 	vary := regexp.MustCompile(`(run|msg)_[0-9a-z]+|\d{4}-[-0-9T:.]+Z|retry: \d+`)
-	for i, inside := range []bool{false, true} {
-		b := withThread(t, server.Config{NoStreamTakeover: inside})
-		s := openRaw(t, b.url, rawRequest)
-		if got := b.server.TakenOver(); got != 1-i {
-			t.Errorf("%d connections are taken over when the head is there", got)
-		}
-		chunks := httputil.NewChunkedReader(s.in)
-		text := s.untilText(t, chunks, "MESSAGE_APPENDED")
-		if got := b.server.TakenOver(); got != 1-i {
-			t.Errorf("%d connections are taken over when the text is there", got)
-		}
-		b.engine.Close()
-		rest, err := io.ReadAll(chunks)
-		if err != nil {
-			t.Error(err)
-		}
-		if !inside {
-			if end, err := io.ReadAll(s.in); err != nil || string(end) != "\r\n" {
-				t.Errorf("behind the last chunk: %q (%v)", end, err)
+	for name, format := range takeoverFormats {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var heads [2][]string
+			var bodies [2]string
+			for i, inside := range []bool{false, true} {
+				b := withThread(t, server.Config{NoStreamTakeover: inside})
+				s := openRaw(t, b.url, format.request)
+				if got := b.server.TakenOver(); got != 1-i {
+					t.Errorf("%d connections are taken over when the head is there", got)
+				}
+				chunks := httputil.NewChunkedReader(s.in)
+				text := s.untilText(t, chunks, format.last)
+				if got := b.server.TakenOver(); got != 1-i {
+					t.Errorf("%d connections are taken over when the text is there", got)
+				}
+				b.engine.Close()
+				rest, err := io.ReadAll(chunks)
+				if err != nil {
+					t.Error(err)
+				}
+				if !inside {
+					if end, err := io.ReadAll(s.in); err != nil || string(end) != "\r\n" {
+						t.Errorf("behind the last chunk: %q (%v)", end, err)
+					}
+					b.untilNoneTakenOver(t)
+				}
+				heads[i], bodies[i] = s.head, vary.ReplaceAllString(text+string(rest), "$1")
 			}
-			b.untilNoneTakenOver(t)
-		}
-		heads[i], bodies[i] = s.head, vary.ReplaceAllString(text+string(rest), "$1")
+			sameAnswers(t, heads, bodies)
+		})
 	}
+}
+
+// sameAnswers compares an answer outside its handler with one inside.
+func sameAnswers(t *testing.T, heads [2][]string, bodies [2]string) {
+	t.Helper()
+
 	slices.Sort(heads[0])
 	want := slices.Sorted(
 		slices.Values(
@@ -214,10 +235,12 @@ func TestTakeoverShutdown(t *testing.T) {
 
 	b := withThread(t, server.Config{})
 	var streams []*rawStream
-	for range 20 {
-		s := openRaw(t, b.url, rawRequest)
-		s.untilText(t, s.in, "STATE_CHANGE")
-		streams = append(streams, s)
+	for range 10 {
+		for _, format := range takeoverFormats {
+			s := openRaw(t, b.url, format.request)
+			s.untilText(t, s.in, format.first)
+			streams = append(streams, s)
+		}
 	}
 	if err := b.server.Shutdown(patiently(t)); err != nil {
 		t.Fatal(err)
@@ -392,7 +415,9 @@ func TestTakeoverFallback(t *testing.T) {
 			serve:  httptest.NewServer,
 			change: func(r *http.Request) { r.Body, r.ContentLength = io.NopCloser(strings.NewReader("{}")), -1 },
 		},
-		"AGUI": {serve: httptest.NewServer, change: func(r *http.Request) { r.URL.RawQuery += "&wireFormat=ag-ui" }},
+		"AGUI": {
+			serve: httptest.NewServer, taken: 1, change: func(r *http.Request) { r.URL.RawQuery += "&wireFormat=ag-ui" },
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -475,45 +500,54 @@ func pipedServer(t *testing.T, c server.Config) (s *server.Server, e *engine.Eng
 // A stream that sleeps is kept alive every 15 s, wakes for a frame at once, and notices its client's end.
 func TestTakeoverSleeps(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s, e, here := pipedServer(t, server.Config{Insecure: true})
-		if _, err := io.WriteString(here, rawRequest+"\r\nHost: localhost\r\n\r\n"); err != nil {
+	for name, format := range takeoverFormats {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { takeoverSleeps(t, format.request, format.first, format.event) })
+		})
+	}
+}
+
+func takeoverSleeps(t *testing.T, request, first, event string) {
+	t.Helper()
+
+	s, e, here := pipedServer(t, server.Config{Insecure: true})
+	if _, err := io.WriteString(here, request+"\r\nHost: localhost\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	var got lockedText
+	go func() { _, _ = io.Copy(&got, here) }()
+	synctest.Wait()
+	if s.TakenOver() != 1 || !strings.Contains(got.String(), first) {
+		t.Fatalf("%d connections are taken over: %s", s.TakenOver(), got.String())
+	}
+	const alive = "d\r\n: keepalive\n\n\r\n"
+	for i := range 3 {
+		<-time.After(15*time.Second + time.Millisecond)
+		synctest.Wait()
+		if n := strings.Count(got.String(), alive); n != i+1 {
+			t.Errorf("%d signs of life after %d times 15 s", n, i+1)
+		}
+	}
+	key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t1"}
+	for i := range 3 {
+		if _, err := e.PublishEvent(
+			t.Context(), key, "note", json.RawMessage(`"`+strconv.Itoa(i)+`"`), wire.PublishOptions{},
+		); err != nil {
 			t.Fatal(err)
 		}
-		var got lockedText
-		go func() { _, _ = io.Copy(&got, here) }()
+		<-time.After(time.Millisecond)
 		synctest.Wait()
-		if s.TakenOver() != 1 || !strings.Contains(got.String(), "STATE_CHANGE") {
-			t.Fatalf("%d connections are taken over: %s", s.TakenOver(), got.String())
+		if !strings.Contains(got.String(), fmt.Sprintf(event, i)) {
+			t.Errorf("event %d did not come at once: %s", i, got.String())
 		}
-		const alive = "d\r\n: keepalive\n\n\r\n"
-		for i := range 3 {
-			<-time.After(15*time.Second + time.Millisecond)
-			synctest.Wait()
-			if n := strings.Count(got.String(), alive); n != i+1 {
-				t.Errorf("%d signs of life after %d times 15 s", n, i+1)
-			}
-		}
-		key := spool.ThreadKey{Tenant: spool.DefaultTenant, ID: "t1"}
-		for i := range 3 {
-			if _, err := e.PublishEvent(
-				t.Context(), key, "note", json.RawMessage(`"`+strconv.Itoa(i)+`"`), wire.PublishOptions{},
-			); err != nil {
-				t.Fatal(err)
-			}
-			<-time.After(time.Millisecond)
-			synctest.Wait()
-			if !strings.Contains(got.String(), `"payload":"`+strconv.Itoa(i)+`"`) {
-				t.Errorf("event %d did not come at once: %s", i, got.String())
-			}
-			<-time.After(time.Duration(i) * time.Second)
-		}
-		_ = here.Close()
-		synctest.Wait()
-		if n := s.TakenOver(); n != 0 {
-			t.Errorf("%d connections are taken over after the client has gone", n)
-		}
-	})
+		<-time.After(time.Duration(i) * time.Second)
+	}
+	_ = here.Close()
+	synctest.Wait()
+	if n := s.TakenOver(); n != 0 {
+		t.Errorf("%d connections are taken over after the client has gone", n)
+	}
 }
 
 // A client that does not read is cut off after the write timeout.

@@ -40,8 +40,10 @@ type Config struct {
 type Streams struct {
 	config Config
 	pacer  pacer
-	open   openStreams
-	agui   wire.SnapshotForm
+	// beginning has a place for each stream that sends its first frames.
+	beginning places
+	open      openStreams
+	agui      wire.SnapshotForm
 
 	mu    sync.Mutex
 	conns conns
@@ -50,7 +52,7 @@ type Streams struct {
 // New returns a Streams without open streams.
 func New(c Config) *Streams {
 	return &Streams{
-		config: c, pacer: newPacer(), agui: agui.NewForm(c.Artifact),
+		config: c, pacer: newPacer(), beginning: make(places, maxBeginning), agui: agui.NewForm(c.Artifact),
 		conns: conns{open: make(map[*takenOver]struct{}), left: make(chan struct{}, 1)},
 	}
 }
@@ -139,8 +141,8 @@ func (l *Live) Respond(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	own := ownWriter(w)
-	if native, ok := l.events.(*engine.EventStream); ok && own.takeover != nil {
-		return l.takeOver(r, own, native)
+	if events, ok := l.events.(advancing); ok && own.takeover != nil {
+		return l.takeOver(r, own, events)
 	}
 	control := http.NewResponseController(w)
 	_ = control.SetWriteDeadline(time.Now().Add(l.streams.config.Timeout))

@@ -8,8 +8,6 @@ import (
 	"runtime/debug"
 	"sync/atomic"
 	"time"
-
-	"github.com/spoolhq/spool/engine"
 )
 
 const (
@@ -36,7 +34,7 @@ const (
 type takenOver struct {
 	streams *Streams
 	live    *Live
-	events  *engine.EventStream
+	events  advancing
 	out     chunked
 	// ctx ends when the client disconnects. It has the values of the request's context.
 	ctx      context.Context //nolint:containedctx // the stream's lifetime
@@ -66,7 +64,14 @@ func (t *takenOver) start() {
 		t.forget = context.AfterFunc(lasts, t.wakeFunc)
 	}
 	go t.watch()
-	go t.run(0) // the first frames are those that the client has missed, and others need not follow soon
+	go t.begin()
+}
+
+// begin sends what the client has missed. It waits for its place with the small stack of a new goroutine.
+func (t *takenOver) begin() {
+	leave := t.streams.beginning.enter()
+	defer leave()
+	t.run(0) // other frames need not follow soon
 }
 
 // wake makes the stream look for frames and for its end. It never blocks.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
-	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/server/internal/call"
 )
 
@@ -88,7 +87,7 @@ func ownerOf(w http.ResponseWriter) (own http.Hijacker, around []Outlived) {
 
 // takeOver takes the connection over, and sends the head of the answer. The stream counts as taken over before
 // its server lets go of the connection, so that at each moment either of them waits for it at a shutdown.
-func (l *Live) takeOver(r *http.Request, own *Writer, events *engine.EventStream) error {
+func (l *Live) takeOver(r *http.Request, own *Writer, events advancing) error {
 	head := headOf(own.Header())
 	t := &takenOver{
 		streams: l.streams, live: l, events: events,

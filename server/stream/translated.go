@@ -65,6 +65,8 @@ type translated struct {
 	translator translator
 	at         wire.Cursor
 	turn       spool.MessageID // the last user turn there
+	// follower has the frames after the first text. Nil: that text has not been made.
+	follower *engine.FormedFollower
 	// held are the snapshots whose bytes the next text contains.
 	held []*wire.FormedSnapshot
 }
@@ -118,6 +120,9 @@ var errThreadRecreated = spool.Errorf(spool.NotFound, "Thread not found")
 // Close implements [eventSource].
 func (a *translated) Close() error {
 	a.stop()
+	if a.follower != nil {
+		a.follower.Close()
+	}
 	a.first.Release()
 	a.release()
 	return nil
@@ -137,38 +142,50 @@ func (a *translated) Done() bool { return a.translator.Done() }
 // Chunks implements [eventSource].
 func (a *translated) Chunks() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		defer a.stop()
-		text, _ := texts.Get().(*agui.Text)
-		err := a.addPrelude(text)
-		// A client that has read the prelude is a follower, for live events too.
-		var follower *engine.FormedFollower
-		if err == nil && !a.translator.Done() {
-			o := wire.FollowOptions{Cursor: &a.at, LastTurnID: a.turn, CreatedAt: a.createdAt}
-			if follower, err = a.engine.FollowFormed(a.ctx, a.key, o, a.translator.form()); err == nil {
-				defer follower.Close()
-			}
-		}
-		if !a.yield(yield, text, err) || follower == nil {
+		defer a.Close()
+		if !a.begin(yield) {
 			return
 		}
-		for frames, err := range follower.Frames(a.ctx, a.engine.StreamOptions().Keepalive) {
-			text, _ := texts.Get().(*agui.Text)
-			if !a.yield(yield, text, a.addAll(text, frames, err)) || a.translator.Done() {
+		for frames, err := range a.follower.Frames(a.ctx, a.engine.StreamOptions().Keepalive) {
+			if !a.next(yield, frames, err) {
 				return
 			}
 		}
-		text, _ = texts.Get().(*agui.Text)
-		if a.retry > 0 {
-			a.addRetryHint(text)
-			a.yield(yield, text, nil)
-			return
-		}
-		_, err = a.engine.Thread(a.ctx, a.key)
-		if spool.CodeOf(err) != spool.NotFound { // else the thread now belongs to another caller
-			err = a.translator.endEarly(text)
-		}
-		a.yield(yield, text, err)
+		a.leave(yield)
 	}
+}
+
+// begin yields what the client gets first. It reports whether frames follow.
+func (a *translated) begin(yield func([]byte, error) bool) bool {
+	text, _ := texts.Get().(*agui.Text)
+	err := a.addPrelude(text)
+	// A client that has read the prelude is a follower, for live events too.
+	if err == nil && !a.translator.Done() {
+		o := wire.FollowOptions{Cursor: &a.at, LastTurnID: a.turn, CreatedAt: a.createdAt}
+		a.follower, err = a.engine.FollowFormed(a.ctx, a.key, o, a.translator.form())
+	}
+	return a.yield(yield, text, err) && a.follower != nil
+}
+
+// next yields the events of frames, or the error that ended them. It reports whether more frames follow.
+func (a *translated) next(yield func([]byte, error) bool, frames []wire.FormedFrame, err error) bool {
+	text, _ := texts.Get().(*agui.Text)
+	return a.yield(yield, text, a.addAll(text, frames, err)) && !a.translator.Done()
+}
+
+// leave yields the end of a stream whose frames have ended without an error.
+func (a *translated) leave(yield func([]byte, error) bool) {
+	text, _ := texts.Get().(*agui.Text)
+	if a.retry > 0 {
+		a.addRetryHint(text)
+		a.yield(yield, text, nil)
+		return
+	}
+	_, err := a.engine.Thread(a.ctx, a.key)
+	if spool.CodeOf(err) != spool.NotFound { // else the thread now belongs to another caller
+		err = a.translator.endEarly(text)
+	}
+	a.yield(yield, text, err)
 }
 
 // texts are pooled, so that a waiting client holds none.
@@ -224,17 +241,20 @@ func lastTurn(messages []spool.Message) spool.MessageID {
 	return ""
 }
 
+func (a *translated) alive() string {
+	if a.aliveEvent {
+		return aliveEvent
+	}
+	return alive
+}
+
 // addAll adds the events of frames, or returns err. Without frames, it adds a sign of life.
 func (a *translated) addAll(text *agui.Text, frames []wire.FormedFrame, err error) error {
 	if err != nil {
 		return err
 	}
 	if len(frames) == 0 {
-		if a.aliveEvent {
-			text.AddLine(aliveEvent)
-		} else {
-			text.AddLine(alive)
-		}
+		text.AddLine(a.alive())
 	}
 	for _, f := range frames {
 		if f.Formed != nil {

@@ -40,17 +40,22 @@ func (f *FormedFollower) Frames(ctx context.Context, idle time.Duration) iter.Se
 			return
 		}
 		f.f.batches(ctx, idle, func(frames []ringFrame, err error) bool {
-			shared, _ := formedBatches.Get().(*[maxBatch]wire.FormedFrame)
-			batch := shared[:0]
-			for i := range frames {
-				batch = append(batch, wire.FormedFrame{Frame: frames[i].Frame, Formed: frames[i].Formed})
-			}
-			more := yield(batch, err)
-			clear(shared[:])
-			formedBatches.Put(shared)
-			return more
+			return yieldFormed(frames, func(batch []wire.FormedFrame) bool { return yield(batch, err) })
 		})
 	}
+}
+
+// yieldFormed yields frames of a ring as one batch.
+func yieldFormed(frames []ringFrame, yield func([]wire.FormedFrame) bool) bool {
+	shared, _ := formedBatches.Get().(*[maxBatch]wire.FormedFrame)
+	batch := shared[:0]
+	for i := range frames {
+		batch = append(batch, wire.FormedFrame{Frame: frames[i].Frame, Formed: frames[i].Formed})
+	}
+	more := yield(batch)
+	clear(shared[:])
+	formedBatches.Put(shared)
+	return more
 }
 
 // formedBatches is a pool, so that a waiting client uses no memory for a batch.

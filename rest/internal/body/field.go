@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -33,8 +34,20 @@ type TagOptions struct {
 }
 
 // Fields lists the fields that encoding/json reads and writes for the struct type t, in
-// the order of their declaration.
-func Fields(t reflect.Type) []Field { return dominant(candidates(t)) }
+// the order of their declaration. Callers share the list, and must not change it.
+func Fields(t reflect.Type) []Field {
+	known, ok := knownFields.Load(t)
+	if !ok {
+		known, _ = knownFields.LoadOrStore(t, dominant(candidates(t)))
+	}
+	fields, _ := known.([]Field)
+
+	return fields
+}
+
+// knownFields has the lists of [Fields] by type. The schema of a type, its decoder, its encoder and their checks
+// each ask for its fields, and each type that embeds it does so again.
+var knownFields sync.Map
 
 // candidates lists the fields of t and of its embedded structs. One that shares a name with another may come
 // twice.
@@ -100,7 +113,7 @@ func (e embedded) fields() ([]Field, []embedded) {
 		if !validName(name) {
 			name = ""
 		}
-		index := append(slices.Clone(e.index), f.Index...)
+		index := slices.Clip(slices.Concat(e.index, f.Index)) // callers share it
 
 		if f.Anonymous && name == "" && typ.Kind() == reflect.Struct {
 			deeper = append(deeper, embedded{typ: typ, index: index})

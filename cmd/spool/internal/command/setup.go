@@ -132,12 +132,8 @@ func (s *setup) check() error {
 	if err != nil {
 		return err
 	}
-	defer e.Close()
-	surface, err := server.New(e, s.server)
-	if err != nil {
-		return err
-	}
-	return surface.Close()
+	e.Close()
+	return s.server.Check()
 }
 
 // withOrigins adds the origins of the flags to those of the configuration.
