@@ -6,8 +6,8 @@
 // another one of the same minute.
 //
 // Each figure has its own file: starts, latency, fanout, memory, snapshot, returns, replay, stop, step,
-// catalogue, images, nested, adapters, document, and over PostgreSQL pgstarts, pgitems, pgpickup, pgstep, pgcluster,
-// pgtakeover. Those need a server: the command starts one with its default settings, or uses that of -postgres. Four
+// catalogue, images, nested, adapters, document, and over PostgreSQL pgstarts, pgitems, pgpickup, pgstep, pgbytes,
+// pgcluster, pgtakeover. Those need a server: the command starts one with its default settings, or uses that of -postgres. Four
 // figures are measured only on request: render and sizes, which need Node, "npm ci" in clients/typescript and a
 // Chromium, and beside and adaptersbeside, which compare the CPU time of others with that of an earlier commit.
 package main
@@ -71,6 +71,7 @@ var figures = []figure{
 	{"pgitems", measurePgItems},
 	{"pgpickup", measurePgPickup},
 	{"pgstep", measurePgStep},
+	{"pgbytes", measurePgBytes},
 	{"pgcluster", measurePgCluster},
 	{"pgtakeover", measurePgTakeover},
 	{render, measureRender},
@@ -219,8 +220,8 @@ func overPostgres(f figure) bool { return strings.HasPrefix(f.name, "pg") }
 func names() []string {
 	return []string{
 		"starts", "latency", "fanout", "memory", "snapshot", "returns", "replay", "stop", "step", "catalogue", "images",
-		"nested", "adapters", "document", "pgstarts", "pgitems", "pgpickup", "pgstep", "pgcluster", "pgtakeover", render,
-		sizes, beside, adaptersBeside,
+		"nested", "adapters", "document", "pgstarts", "pgitems", "pgpickup", "pgstep", "pgbytes", "pgcluster", "pgtakeover",
+		render, sizes, beside, adaptersBeside,
 	}
 }
 

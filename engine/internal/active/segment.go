@@ -115,9 +115,12 @@ func (s *Segment) FindArtifacts(ctx context.Context) error {
 		return nil
 	}
 	all, err := s.Host.Artifacts.Artifacts(ctx, s.Key)
-	s.hasArtifacts.Store(len(all) > 0)
+	s.KnowArtifacts(len(all) > 0)
 	return FromStore(err)
 }
+
+// KnowArtifacts notes whether the thread has artifacts.
+func (s *Segment) KnowArtifacts(has bool) { s.hasArtifacts.Store(has) }
 
 // NoteArtifact notes that the thread has an artifact.
 func (s *Segment) NoteArtifact() { s.hasArtifacts.Store(true) }

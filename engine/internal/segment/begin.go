@@ -7,6 +7,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/active"
+	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/thread"
 	"github.com/spoolhq/spool/store"
@@ -18,10 +19,18 @@ type claimed struct {
 	thread.Claimed
 
 	segment *segment
+	// messages are the messages of the thread if the claim has read them all.
+	messages []spool.Message
 }
 
-// beginJob claims the run of a job for this worker, and returns its segment.
-func (r *Runner) beginJob(ctx context.Context, j wire.Job) (c claimed, err error) {
+// ticketTimeout bounds how long the claim of a ticket waits for the transaction that is about to commit the ticket.
+const ticketTimeout = time.Second
+
+// mostMessages is how many messages a claim reads at the most, so that the segment does not read them.
+const mostMessages = 16
+
+// beginJob claims the run of a job for this worker, and returns its segment. Unclaimed is [thread.ClaimRequest]'s.
+func (r *Runner) beginJob(ctx context.Context, j wire.Job, unclaimed bool) (c claimed, err error) {
 	isolation := &isolationClaim{slot: &r.isolationSlot}
 	defer func() {
 		if c.Segment == nil {
@@ -29,7 +38,7 @@ func (r *Runner) beginJob(ctx context.Context, j wire.Job) (c claimed, err error
 		}
 	}()
 	var follow thread.Follow
-	request := thread.ClaimRequest{Job: j, Isolate: isolation.acquire, CheckAgent: func(agent string) error {
+	request := thread.ClaimRequest{Job: j, Unclaimed: unclaimed, Isolate: isolation.acquire, CheckAgent: func(agent string) error {
 		_, err := r.Registry.ByName(agent)
 		return err
 	}}
@@ -43,14 +52,24 @@ func (r *Runner) beginJob(ctx context.Context, j wire.Job) (c claimed, err error
 		return id, nil
 	}
 	claim := func(db store.Tx) (err error) {
+		if c.messages = nil; unclaimed { // before all else, so that they come with the first answer of the store
+			if c.messages, err = firstMessages(db); err != nil {
+				return err
+			}
+		}
 		c.Claimed, follow, err = thread.ClaimRun(db, request, r.Rules)
 		if err == nil && c.Decided {
 			follow, err = thread.FinishDecided(db, r.Rules)
 		}
 		return err
 	}
+	waiting, cancel := ctx, context.CancelFunc(func() {})
+	if unclaimed {
+		waiting, cancel = context.WithTimeout(ctx, ticketTimeout)
+	}
+	defer cancel()
 	sent := time.Now()
-	err = r.Store.Update(ctx, j.Thread(), 0, claim)
+	err = r.Store.Update(waiting, j.Thread(), 0, claim)
 	if errors.Is(err, errUnkept) { // the first run of this process with its agent
 		if err = r.Revisions.Keep(ctx, unkept.Content); err == nil {
 			sent = time.Now()
@@ -58,7 +77,7 @@ func (r *Runner) beginJob(ctx context.Context, j wire.Job) (c claimed, err error
 		}
 	}
 	switch {
-	case errors.Is(err, thread.ErrUnchanged):
+	case errors.Is(err, thread.ErrUnchanged), unclaimed && spool.CodeOf(err) == spool.Canceled && ctx.Err() == nil:
 		return c, nil
 	case err != nil:
 		return claimed{}, err
@@ -76,6 +95,15 @@ func (r *Runner) beginJob(ctx context.Context, j wire.Job) (c claimed, err error
 		c.segment = r.unsettled(c.Unsettled)
 	}
 	return c, nil
+}
+
+// firstMessages returns the main agent's messages of a thread, or nil if they are many.
+func firstMessages(db store.Tx) ([]spool.Message, error) {
+	messages, err := db.Messages(store.MessageQuery{Agent: &record.MainAgent, Limit: mostMessages + 1})
+	if len(messages) > mostMessages {
+		messages = nil
+	}
+	return messages, err
 }
 
 // begin returns the segment of a run that was claimed by a request sent at the given time.

@@ -27,7 +27,7 @@ func (r *Runner) HandleJob(ctx context.Context, j wire.Job, in *slots.Slot) (wir
 		return r.poller.Cancel(ctx, j)
 	default:
 	}
-	c, err := r.beginJob(ctx, j)
+	c, err := r.beginJob(ctx, j, false)
 	if err != nil {
 		return wire.JobResult{}, err
 	}
@@ -50,7 +50,44 @@ func (r *Runner) HandleClaimed(
 ) (wire.JobResult, error) {
 	s := r.begin(ctx, &claimed.Segment, claimed.Sent)
 	s.loop.UseMessages(claimed.Messages)
+	s.knowsArtifacts = claimed.Messages != nil // the thread is new, and has none
 	return r.execute(ctx, s, in)
+}
+
+// ClaimTicket claims the run of a ticket that waits in the queue, and the ticket with it. It returns what executes the
+// run, or nil if the ticket is left to the queue. Everything that is read before the first question to the model is
+// read beside the claim.
+func (r *Runner) ClaimTicket(
+	ctx context.Context, ticket wire.Job,
+) (d store.Delivery, execute func(context.Context, wire.Job, *slots.Slot) (wire.JobResult, error), err error) {
+	hasArtifacts := make(chan *bool, 1)
+	go func() { hasArtifacts <- r.lookForArtifacts(ctx, ticket.Thread()) }()
+	c, err := r.beginJob(ctx, ticket, true)
+	has := <-hasArtifacts
+	if err != nil || c.segment == nil {
+		return store.Delivery{}, nil, err
+	}
+	if has != nil {
+		c.segment.knowsArtifacts = true
+		c.segment.KnowArtifacts(*has)
+	}
+	c.segment.loop.UseMessages(c.messages)
+	return c.Job.Delivery(), func(ctx context.Context, _ wire.Job, in *slots.Slot) (wire.JobResult, error) {
+		return r.execute(ctx, c.segment, in)
+	}, nil
+}
+
+// lookForArtifacts reports whether a thread has artifacts. Nil: it is not known.
+func (r *Runner) lookForArtifacts(ctx context.Context, key spool.ThreadKey) *bool {
+	has := false
+	if r.Artifacts != nil {
+		all, err := r.Artifacts.Artifacts(ctx, key)
+		if err != nil {
+			return nil // the segment looks again
+		}
+		has = len(all) > 0
+	}
+	return &has
 }
 
 func (r *Runner) execute(ctx context.Context, s *segment, in *slots.Slot) (wire.JobResult, error) {

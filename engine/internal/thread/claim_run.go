@@ -12,6 +12,8 @@ import (
 // ClaimRequest is a worker's request to execute a job's run.
 type ClaimRequest struct {
 	Job wire.Job
+	// Unclaimed says that the worker has not claimed the job: a claim of the run takes the job too, or changes nothing.
+	Unclaimed bool
 	// CheckAgent returns an error if the worker's process lacks the agent.
 	CheckAgent func(agent string) error
 	// Revision returns the revision of the agent for the next segment of a run. It may be called again for the
@@ -26,6 +28,8 @@ type ClaimRequest struct {
 type Claimed struct {
 	// Segment is the segment to execute, or nil.
 	Segment *Segment
+	// Job is the claimed job in place of that of [ClaimRequest.Unclaimed].
+	Job store.ClaimedJob
 	// Decided is true if the run has to be ended by [FinishDecided], in the same transaction.
 	Decided bool
 	// Unsettled is the run that the worker has to end after the settle hook, or nil.
@@ -65,6 +69,8 @@ func ClaimRun(db store.Tx, r ClaimRequest, rules Rules) (Claimed, Follow, error)
 		return Claimed{Reason: "the run has ended"}, Follow{}, nil
 	case tx.Thread.Leased(tx.Now):
 		return Claimed{Reason: "another worker has the run", BusyFor: tx.Thread.LeaseUntil.Sub(tx.Now)}, Follow{}, nil
+	case r.Unclaimed && (tx.Run.State != wire.Queued || tx.Run.Ending != nil):
+		return Claimed{Reason: "the run is not at its beginning"}, Follow{}, ErrUnchanged
 	}
 	for _, name := range []string{r.Job.Agent, tx.Run.Agent} {
 		if err := r.CheckAgent(name); err != nil {
@@ -84,7 +90,7 @@ func claimRun(tx *Tx, r ClaimRequest) (Claimed, error) {
 	}
 	next := decide(tx, f, r.Job)
 	switch {
-	case next.do == doNothing:
+	case next.do == doNothing, r.Unclaimed && next.do != doRun:
 		return Claimed{Reason: next.reason}, ErrUnchanged
 	case next.isolated && !r.Isolate():
 		return Claimed{Reason: "another isolated run has the slot", BusyFor: isolationWait}, ErrUnchanged
@@ -94,10 +100,14 @@ func claimRun(tx *Tx, r ClaimRequest) (Claimed, error) {
 			return Claimed{}, err
 		}
 	}
+	c := Claimed{Reason: next.reason, Lost: f.lost}
+	if r.Unclaimed { // a worker that has claimed the job meanwhile has lost it with this
+		c.Job = store.ClaimedJob{Job: r.Job, JobID: wire.NewJobID(), Lease: tx.Lease}
+		f.changes.CancelJobs, f.changes.Claimed = []string{r.Job.Key}, []store.ClaimedJob{c.Job}
+	}
 	if err := carryOut(tx, next, r.Job, &f.changes); err != nil {
 		return Claimed{}, err
 	}
-	c := Claimed{Reason: next.reason, Lost: f.lost}
 	switch next.do {
 	case doRun:
 		started := f.changes.Entries[len(f.changes.Entries)-1]
