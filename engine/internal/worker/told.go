@@ -65,7 +65,7 @@ func (w *worker) claimTold(ctx context.Context, ticket wire.Job) {
 	default:
 		return
 	}
-	place := w.reserve(ctx, ticket)
+	place := w.Workers.reserveIn(w, ticket)
 	if place == nil {
 		return
 	}
