@@ -76,7 +76,7 @@ func measureStep(b *bench) (_ *section, err error) {
 // newStepEngine returns an engine whose runs have a number of steps, with a tool call each.
 func newStepEngine(backend store.Backend, steps int) (*engine.Engine, error) {
 	return engine.New(backend, engine.Config{
-		SingleProcess: os.Getenv("SP") != "",
+		SingleProcess: true,
 		Agents: []spool.Agent{{Name: "bench", Model: "stepper", MaxSteps: steps + 1, Tools: []spool.Tool{{
 			ToolSpec: spool.ToolSpec{Name: "look", Description: "Looks."},
 			Polling:  true, // each call of a run is the same
