@@ -19,6 +19,8 @@ type claimed struct {
 	thread.Claimed
 
 	segment *segment
+	// job is the job that was taken with its run.
+	job store.ClaimedJob
 	// messages are the messages of the thread if the claim has read them all.
 	messages []spool.Message
 }
@@ -29,7 +31,8 @@ const ticketTimeout = time.Second
 // mostMessages is how many messages a claim reads at the most, so that the segment does not read them.
 const mostMessages = 16
 
-// beginJob claims the run of a job for this worker, and returns its segment. Unclaimed is [thread.ClaimRequest]'s.
+// beginJob claims the run of a job for this worker, and returns its segment. Unclaimed says that nobody has claimed the
+// job: it is taken with its run, if that is queued. A worker that has claimed the job meanwhile is fenced by that.
 func (r *Runner) beginJob(ctx context.Context, j wire.Job, unclaimed bool) (c claimed, err error) {
 	isolation := &isolationClaim{slot: &r.isolationSlot}
 	defer func() {
@@ -38,10 +41,14 @@ func (r *Runner) beginJob(ctx context.Context, j wire.Job, unclaimed bool) (c cl
 		}
 	}()
 	var follow thread.Follow
-	request := thread.ClaimRequest{Job: j, Unclaimed: unclaimed, Isolate: isolation.acquire, CheckAgent: func(agent string) error {
+	request := thread.ClaimRequest{Job: j, Isolate: isolation.acquire, CheckAgent: func(agent string) error {
 		_, err := r.Registry.ByName(agent)
 		return err
 	}}
+	if unclaimed {
+		c.job = store.ClaimedJob{Job: j, JobID: wire.NewJobID(), Lease: r.Rules.Lease}
+		request.Take = store.Changes{CancelJobs: []string{j.Key}, Claimed: []store.ClaimedJob{c.job}}
+	}
 	var unkept *registry.Agent
 	request.Revision = func(run store.RunRow) (wire.RevisionID, error) {
 		id, agent := r.Registry.RevisionOf(run)
@@ -53,7 +60,7 @@ func (r *Runner) beginJob(ctx context.Context, j wire.Job, unclaimed bool) (c cl
 	}
 	claim := func(db store.Tx) (err error) {
 		if c.messages = nil; unclaimed { // before all else, so that they come with the first answer of the store
-			if c.messages, err = firstMessages(db); err != nil {
+			if c.messages, err = queuedMessages(db); err != nil {
 				return err
 			}
 		}
@@ -97,13 +104,24 @@ func (r *Runner) beginJob(ctx context.Context, j wire.Job, unclaimed bool) (c cl
 	return c, nil
 }
 
-// firstMessages returns the main agent's messages of a thread, or nil if they are many.
-func firstMessages(db store.Tx) ([]spool.Message, error) {
+// queuedMessages returns the main agent's messages of a thread whose run is queued, or nil if they are many. It returns
+// [thread.ErrUnchanged] if no run is queued.
+func queuedMessages(db store.Tx) ([]spool.Message, error) {
 	messages, err := db.Messages(store.MessageQuery{Agent: &record.MainAgent, Limit: mostMessages + 1})
+	if err != nil {
+		return nil, err
+	}
 	if len(messages) > mostMessages {
 		messages = nil
 	}
-	return messages, err
+	switch row, err := db.Thread(); {
+	case record.Missing(err):
+		return nil, thread.ErrUnchanged
+	case err == nil && row.State != wire.Queued:
+		return nil, thread.ErrUnchanged
+	default:
+		return messages, err
+	}
 }
 
 // begin returns the segment of a run that was claimed by a request sent at the given time.

@@ -72,7 +72,7 @@ func (r *Runner) ClaimTicket(
 		c.segment.KnowArtifacts(*has)
 	}
 	c.segment.loop.UseMessages(c.messages)
-	return c.Job.Delivery(), func(ctx context.Context, _ wire.Job, in *slots.Slot) (wire.JobResult, error) {
+	return c.job.Delivery(), func(ctx context.Context, _ wire.Job, in *slots.Slot) (wire.JobResult, error) {
 		return r.execute(ctx, c.segment, in)
 	}, nil
 }

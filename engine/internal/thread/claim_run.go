@@ -12,8 +12,8 @@ import (
 // ClaimRequest is a worker's request to execute a job's run.
 type ClaimRequest struct {
 	Job wire.Job
-	// Unclaimed says that the worker has not claimed the job: a claim of the run takes the job too, or changes nothing.
-	Unclaimed bool
+	// Take is what takes an unclaimed job together with its queued run: it cancels the job, and adds it as a claimed one. Empty: the worker has the job.
+	Take store.Changes
 	// CheckAgent returns an error if the worker's process lacks the agent.
 	CheckAgent func(agent string) error
 	// Revision returns the revision of the agent for the next segment of a run. It may be called again for the
@@ -28,8 +28,6 @@ type ClaimRequest struct {
 type Claimed struct {
 	// Segment is the segment to execute, or nil.
 	Segment *Segment
-	// Job is the claimed job in place of that of [ClaimRequest.Unclaimed].
-	Job store.ClaimedJob
 	// Decided is true if the run has to be ended by [FinishDecided], in the same transaction.
 	Decided bool
 	// Unsettled is the run that the worker has to end after the settle hook, or nil.
@@ -69,8 +67,6 @@ func ClaimRun(db store.Tx, r ClaimRequest, rules Rules) (Claimed, Follow, error)
 		return Claimed{Reason: "the run has ended"}, Follow{}, nil
 	case tx.Thread.Leased(tx.Now):
 		return Claimed{Reason: "another worker has the run", BusyFor: tx.Thread.LeaseUntil.Sub(tx.Now)}, Follow{}, nil
-	case r.Unclaimed && (tx.Run.State != wire.Queued || tx.Run.Ending != nil):
-		return Claimed{Reason: "the run is not at its beginning"}, Follow{}, ErrUnchanged
 	}
 	for _, name := range []string{r.Job.Agent, tx.Run.Agent} {
 		if err := r.CheckAgent(name); err != nil {
@@ -84,13 +80,13 @@ func ClaimRun(db store.Tx, r ClaimRequest, rules Rules) (Claimed, Follow, error)
 // claimRun brings the run up to date, decides how it continues, and writes the outcome. It ends no run:
 // [FinishDecided] does, or the worker after the settle hook.
 func claimRun(tx *Tx, r ClaimRequest) (Claimed, error) {
-	f, err := catchUp(tx)
+	f, err := catchUp(tx, r.Take)
 	if err != nil {
 		return Claimed{}, err
 	}
 	next := decide(tx, f, r.Job)
 	switch {
-	case next.do == doNothing, r.Unclaimed && next.do != doRun:
+	case next.do == doNothing, len(r.Take.Claimed) > 0 && next.do != doRun:
 		return Claimed{Reason: next.reason}, ErrUnchanged
 	case next.isolated && !r.Isolate():
 		return Claimed{Reason: "another isolated run has the slot", BusyFor: isolationWait}, ErrUnchanged
@@ -100,14 +96,10 @@ func claimRun(tx *Tx, r ClaimRequest) (Claimed, error) {
 			return Claimed{}, err
 		}
 	}
-	c := Claimed{Reason: next.reason, Lost: f.lost}
-	if r.Unclaimed { // a worker that has claimed the job meanwhile has lost it with this
-		c.Job = store.ClaimedJob{Job: r.Job, JobID: wire.NewJobID(), Lease: tx.Lease}
-		f.changes.CancelJobs, f.changes.Claimed = []string{r.Job.Key}, []store.ClaimedJob{c.Job}
-	}
 	if err := carryOut(tx, next, r.Job, &f.changes); err != nil {
 		return Claimed{}, err
 	}
+	c := Claimed{Reason: next.reason, Lost: f.lost}
 	switch next.do {
 	case doRun:
 		started := f.changes.Entries[len(f.changes.Entries)-1]
@@ -133,7 +125,8 @@ type found struct {
 
 // catchUp makes the changes that became due while no worker had the run: it expires parks, and closes
 // the segment of a dead worker.
-func catchUp(tx *Tx) (f found, err error) {
+func catchUp(tx *Tx, take store.Changes) (f found, err error) {
+	f.changes = take
 	if tx.Run.State == wire.Queued && tx.Run.Ending == nil {
 		return f, nil
 	}

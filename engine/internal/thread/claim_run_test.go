@@ -29,9 +29,12 @@ func died(deaths, isolated int) func(s *scene) {
 func stopAsked(r *store.RunRow) { r.StopAt = r.StartedAt.Add(1) }
 
 // unclaimed is a claim of the run r together with its ticket.
-var unclaimed = ClaimRequest{
-	Job: wire.Job{RunID: "r", Kind: wire.JobStart, Segment: 1, Key: "run:r:1"}, Unclaimed: true,
-}
+var unclaimed = func() ClaimRequest {
+	j := wire.Job{RunID: "r", Kind: wire.JobStart, Segment: 1, Key: "run:r:1"}
+	return ClaimRequest{Job: j, Take: store.Changes{
+		CancelJobs: []string{j.Key}, Claimed: []store.ClaimedJob{{Job: j, JobID: 1, Lease: time.Minute}},
+	}}
+}()
 
 func TestClaim(t *testing.T) {
 	t.Parallel()
@@ -56,8 +59,6 @@ func TestClaim(t *testing.T) {
 			run r State=RUNNING Segments=1 WorkerSince=0s
 			+ entry 1 Type=RUN_STARTED Payload={runId:r,streamId:r:1,segment:1,enqueuedAt:0s} RunID=r
 			job run:r:1 Model=- Agent=- Subject=- Queue=- State=inflight Attempts=1`},
-		{"a run that has begun, with its ticket", lost, func(s *scene) string { return s.claim(unclaimed) },
-			`unchanged the run is not at its beginning`},
 		{"a queued run whose revision cannot be saved", queued, func(s *scene) string {
 			return s.claim(ClaimRequest{Revision: func(store.RunRow) (wire.RevisionID, error) { return "", errors.New("no") }})
 		}, `
