@@ -15,7 +15,7 @@ import (
 // if a test gives the store another one.
 //
 // Run streams are in tables that are not in the server's log (UNLOGGED): a restart keeps them, and a crash of the
-// server loses all of them and nothing else. Then their readers get a snapshot. Wake-ups travel by NOTIFY, and to processes
+// server loses all of them and nothing else. Then readers get a snapshot. Wake-ups travel by NOTIFY, and to processes
 // behind a pooler by a table that they poll.
 type live struct {
 	db *DB

@@ -95,8 +95,8 @@ func (o *outbox) isReady() bool {
 }
 
 // tellOf tells the workers of other processes of tickets that a transaction is about to commit: one of them waits for
-// the lock of the thread, and claims the run as soon as the transaction is over. A ticket that would have to gather with
-// others is left to the wake-up behind the commit, so that a busy process sends no more than without.
+// the lock of the thread, and claims the run as soon as the transaction is over. A ticket that would have to gather
+// with others is left to the wake-up behind the commit, so that a busy process sends no more than without.
 func (l *live) tellOf(tickets []wire.Job) {
 	if len(tickets) == 0 || l.db.pooler || !l.outbox.isReady() {
 		return

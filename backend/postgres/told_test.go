@@ -120,7 +120,8 @@ func TestStreamsAreNotLogged(t *testing.T) {
 	}
 	var wrong []string
 	err := db.read(t.Context(), `SELECT relname::text FROM pg_class WHERE relnamespace = 'spool'::regnamespace
-		AND (relkind = 'r' AND relpersistence <> 'u' AND (relname = 'stream' OR relname = 'wake' OR relname LIKE 'stream_item_%')
+		AND (relkind = 'r' AND relpersistence <> 'u'
+				AND (relname = 'stream' OR relname = 'wake' OR relname LIKE 'stream_item_%')
 			OR relkind = 'S' AND relpersistence <> 'p')`, func(r *row) { wrong = append(wrong, r.Text()) })
 	if err != nil || len(wrong) > 0 {
 		t.Errorf("%q, %v", wrong, err)

@@ -84,7 +84,8 @@ func (t *tx) lock() statement {
 }
 
 // call checks the fence and runs fn. The first statements travel with the first read of fn, or with the fence's. The
-// first one after the lock is held reads the time and the thread, because a statement sees what was committed before it.
+// first one after the lock is held reads the time and the thread, because a statement sees what was committed before
+// it.
 func (t *tx) call(fence int64, fn func(tx store.Tx) error) error {
 	if t.key.ID != "" {
 		t.pending = append(t.pending, t.owningRun())

@@ -12,7 +12,7 @@ import (
 // ClaimRequest is a worker's request to execute a job's run.
 type ClaimRequest struct {
 	Job wire.Job
-	// Take is what takes an unclaimed job together with its queued run: it cancels the job, and adds it as a claimed one. Empty: the worker has the job.
+	// Take replaces an unclaimed job of a queued run by a claimed one. Empty: the worker has claimed the job.
 	Take store.Changes
 	// CheckAgent returns an error if the worker's process lacks the agent.
 	CheckAgent func(agent string) error

@@ -12,8 +12,8 @@ import (
 // run itself, in one transaction with its ticket: that transaction waits for the thread until the other one is over.
 // All other workers leave the ticket to the wake-up that follows the commit.
 
-// told counts the claims of tickets that the worker was told of. A wake-up during one of them makes the worker poll when
-// the claim has ended: before, the poll would find the same ticket.
+// told counts the claims of tickets that the worker was told of. A wake-up during one of them makes the worker poll
+// when the claim has ended: before, the poll would find the same ticket.
 type told struct {
 	mu    sync.Mutex
 	under int

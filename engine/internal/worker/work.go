@@ -90,7 +90,8 @@ func Run(ctx context.Context, c Config, o slots.Options) error {
 	if w.queues, err = queuesOf(o); err != nil {
 		return err
 	}
-	unsubscribe, err := c.Live.Subscribe(ctx, store.JobsTopic, func(_ store.WakeKind, notice []byte) { w.woken(ctx, notice) })
+	unsubscribe, err := c.Live.Subscribe(ctx, store.JobsTopic,
+		func(_ store.WakeKind, notice []byte) { w.woken(ctx, notice) })
 	switch {
 	case ctx.Err() != nil:
 		return nil

@@ -24,8 +24,8 @@ func (t *takenStore) claimedTold() []spool.RunID {
 	return slices.Clone(t.told)
 }
 
-// testTakeTold tells a worker of the tickets of another process's runs, more than once. It claims each run once, with its
-// ticket, and the model gets the whole conversation.
+// testTakeTold tells a worker of the tickets of another process's runs, more than once. It claims each run once, with
+// its ticket, and the model gets the whole conversation.
 func testTakeTold(s takeTest) {
 	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Say("one"), spooltest.Say("two"))
 	c := s.config(m)
