@@ -14,8 +14,8 @@ import (
 // live implements [store.Live] with the connections of a database. Its times are those of the server's clock, also
 // if a test gives the store another one.
 //
-// Run streams are in tables that are not in the server's log (UNLOGGED): a restart keeps them, and a crash of the
-// server loses all of them and nothing else. Then readers get a snapshot. Wake-ups travel by NOTIFY, and to processes
+// Run streams are in tables that are written without waiting for the disk (synchronous_commit is off): a crash of
+// the server may lose the last fraction of a second, and nothing else. Wake-ups travel by NOTIFY, and to processes
 // behind a pooler by a table that they poll.
 type live struct {
 	db *DB

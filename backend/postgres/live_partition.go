@@ -87,7 +87,7 @@ func (l *live) makePartitionOf(ctx context.Context, hour int64) error {
 	return l.script(ctx, fmt.Sprintf(`DO $$ BEGIN
 		PERFORM pg_advisory_xact_lock(%[1]d);
 		IF NOT EXISTS (SELECT FROM spool.stream_hour WHERE hour >= %[2]d) THEN
-			CREATE UNLOGGED TABLE spool.stream_item_%[2]d (LIKE spool.stream_item INCLUDING ALL) WITH (autovacuum_enabled = off);
+			CREATE TABLE spool.stream_item_%[2]d (LIKE spool.stream_item INCLUDING ALL) WITH (autovacuum_enabled = off);
 			ALTER TABLE spool.stream_item ATTACH PARTITION spool.stream_item_%[2]d FOR VALUES IN (%[2]d);
 			INSERT INTO spool.stream_hour VALUES (%[2]d);
 		END IF;
