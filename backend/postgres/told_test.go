@@ -116,7 +116,7 @@ func TestWakesAreNotLogged(t *testing.T) {
 	t.Parallel()
 	db := openFresh(t)
 	var kept []string
-	err := db.read(t.Context(), `SELECT relname || ' ' || relpersistence FROM pg_class
+	err := db.read(t.Context(), `SELECT relname || ' ' || relpersistence::text FROM pg_class
 		WHERE relnamespace = 'spool'::regnamespace AND relname IN ('wake', 'wake_id_seq') ORDER BY relname`,
 		func(r *row) { kept = append(kept, r.Text()) })
 	if err != nil || len(kept) != 2 || kept[0] != "wake u" || kept[1] != "wake_id_seq p" {
