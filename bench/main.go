@@ -76,6 +76,7 @@ var figures = []figure{
 	{"pgitems", measurePgItems},
 	{"pgpickup", measurePgPickup},
 	{"pgstep", measurePgStep},
+	{"pgbytes", measurePgBytes},
 	{"pgcluster", measurePgCluster},
 	{"pgtakeover", measurePgTakeover},
 	{render, measureRender},
@@ -230,7 +231,7 @@ func names() []string {
 	return []string{
 		"starts", "latency", "fanout", "memory", "snapshot", "returns", "replay", "stop", "step", "catalogue", "images",
 		"nested", "adapters", "document", "ready",
-		"pgstarts", "pgitems", "pgpickup", "pgstep", "pgcluster", "pgtakeover", render,
+		"pgstarts", "pgitems", "pgpickup", "pgstep", "pgbytes", "pgcluster", "pgtakeover", render,
 		sizes, beside, adaptersBeside,
 	}
 }

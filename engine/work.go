@@ -50,9 +50,14 @@ func (e *Engine) Work(ctx context.Context, o WorkOptions) error {
 	return worker.Run(ctx, worker.Config{
 		Store: e.store, Live: e.threads.Live, Log: e.config.Log, Random: e.threads.Rules.Random, Agents: e.registry.Names(),
 		Lease: e.config.Worker.Lease, Poll: e.config.Worker.Poll, SweepEvery: e.config.Worker.SweepEvery,
-		Handle: e.runner.HandleJob, Dead: e.HandleDeadJob, Sweep: e.tidy, Claimed: e.telemetry.Claimed, Health: &e.health,
+		Handle: e.runner.HandleJob, ClaimTicket: e.claimTicket, Dead: e.HandleDeadJob, Sweep: e.tidy, Claimed: e.telemetry.Claimed, Health: &e.health,
 		Workers: &e.workers,
 	}, slots.Options(o))
+}
+
+// claimTicket claims a ticket that this process was told of before it was in the queue.
+func (e *Engine) claimTicket(ctx context.Context, ticket wire.Job) (store.Delivery, worker.Handle, error) {
+	return e.runner.ClaimTicket(ctx, ticket)
 }
 
 // tidy sweeps, and removes threads and audit entries whose retention has passed, expired rows, and artifacts that

@@ -83,6 +83,8 @@ type Commit struct {
 	Usage   []wire.UsageRow
 	Jobs    []wire.Job
 	Claimed []store.ClaimedJob
+	// CancelJobs are the keys of the jobs that the commit removed.
+	CancelJobs []string
 	// At is the store's time at the commit.
 	At time.Time
 	// Dropped are the messages that the commit removed from the view.

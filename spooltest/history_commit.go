@@ -11,13 +11,16 @@ import (
 
 // ticket checks that a commit that queues a run also adds a job for it, because a second transaction
 // may never come. A commit that starts a run for a worker has claimed the job for that worker, so that no other one
-// gets it.
+// gets it. So has one that begins a segment of a run that waited, and it removes the job that waited with it.
 func (c *checker) ticket(n int, where string, commit Commit, before, r store.RunRow) {
 	if r.QueuePosition > 0 || r.Depth > 0 {
 		return
 	}
 	waits := slices.ContainsFunc(commit.Jobs, func(j wire.Job) bool { return j.RunID == r.ID })
 	claimed := slices.ContainsFunc(commit.Claimed, func(j store.ClaimedJob) bool { return j.RunID == r.ID })
+	replaces := before.State == wire.Queued && slices.ContainsFunc(commit.Claimed, func(j store.ClaimedJob) bool {
+		return j.RunID == r.ID && slices.Contains(commit.CancelJobs, j.Key)
+	})
 	begins := before.ID == "" && !r.EnqueuedAt.Before(commit.At) // else it is of a database that is older than the history
 	waited := before.ID == "" || before.QueuePosition > 0 || before.State == wire.WaitingForInput
 	switch {
@@ -25,7 +28,7 @@ func (c *checker) ticket(n int, where string, commit Commit, before, r store.Run
 		c.wrongf("job", where, "commit %d queues run %s without a job", n, r.ID)
 	case r.State == wire.Running && begins && (waits || !claimed):
 		c.wrongf("job", where, "commit %d starts run %s for a worker that has not claimed its only job", n, r.ID)
-	case claimed && (r.State != wire.Running || !begins):
+	case claimed && (r.State != wire.Running || !begins && !replaces):
 		c.wrongf("job", where, "commit %d claims a job of run %s, which does not begin with it", n, r.ID)
 	}
 }

@@ -78,6 +78,7 @@ func (t *recorderTx) Write(c store.Changes) error {
 	}
 	t.c.Usage = append(t.c.Usage, c.Usage...)
 	t.c.Jobs, t.c.Claimed = append(t.c.Jobs, c.Jobs...), append(t.c.Claimed, c.Claimed...)
+	t.c.CancelJobs = append(t.c.CancelJobs, c.CancelJobs...)
 	return t.said(c.Messages)
 }
 

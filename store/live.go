@@ -46,7 +46,8 @@ type Live interface {
 	// called after a transaction, never in one, and neither blocks nor fails.
 	//
 	// Notice is nil, except for [WakeNotice]: then it is the JSON of an [wire.Entry], of up to [MaxNoticeBytes]. A
-	// longer one is dropped. It must not be changed afterwards, and is not sent again if it is lost.
+	// longer one is dropped. It must not be changed afterwards, and is not sent again if it is lost. A backend may
+	// itself call subscribers with the notice of a [WakeJobs].
 	Wake(topic spool.ThreadKey, kind WakeKind, notice []byte)
 	// Subscribe calls fn for each wake-up of topic until ctx ends or stop is called. fn must neither block nor
 	// change the notice. Once Subscribe has returned, wake-ups that follow are delivered.
@@ -88,6 +89,11 @@ const (
 	// WakePresent: a process has clients that follow the thread.
 	WakePresent WakeKind = "present"
 	// WakeJobs: a job is due. It goes to the topic [JobsTopic].
+	//
+	// With a notice it tells of one ticket (see [NoticedTicket]), which a transaction of another process is about to
+	// commit, or has committed. The transaction holds the ticket's thread, so an Update of the thread comes after it and
+	// sees what has become of it: a worker can wait there while the other process waits for the disk. A wake-up without
+	// a notice follows the commit.
 	WakeJobs WakeKind = "jobs"
 )
 

@@ -143,7 +143,7 @@ type target struct{ *tx }
 // Mark implements [archive.Target].
 func (t target) Mark(s store.Section) (value json.RawMessage, err error) {
 	err = t.query(`SELECT value FROM spool.shared_row WHERE tenant = ? AND kind = ? AND key = ? AND (expires_at = 0 OR expires_at > ?)`,
-		func(r *row) { value = r.JSON() }, s.Tenant, archive.MarkKind, archive.MarkKey(s), t.now)
+		func(r *row) { value = r.JSON() }, s.Tenant, archive.MarkKind, archive.MarkKey(s), t.Now())
 	return value, err
 }
 

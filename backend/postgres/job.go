@@ -52,6 +52,11 @@ func writeJobs(t *tx, c *store.Changes) error {
 		j := &c.Jobs[i]
 		due := dueAt(j, t.now)
 		t.write(insertJob, append(jobArgs(t.key, j), wire.NewJobID(), due, due, false, 0, 0)...)
+		if t.key.ID != "" && !j.Event() && !due.After(t.now) {
+			ticket := *j
+			ticket.Tenant, ticket.ThreadID, ticket.DueAt = t.key.Tenant, t.key.ID, due
+			t.tickets = append(t.tickets, ticket)
+		}
 	}
 	for i := range c.Claimed {
 		j := &c.Claimed[i]

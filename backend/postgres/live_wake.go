@@ -8,6 +8,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // wake is a wake-up for other processes.
@@ -23,6 +24,8 @@ type outbox struct {
 	waiting []wake
 	known   map[wakeName]struct{}
 	bytes   int // of the notices
+	// ready is true while the next wake-up is sent at once.
+	ready bool
 	// filled has a value while something may be waiting.
 	filled chan struct{}
 }
@@ -51,7 +54,7 @@ func (o *outbox) add(wakes ...wake) {
 		if len(o.waiting) >= maxWakes || o.bytes+len(w.notice) > maxNoticeBytes {
 			return
 		}
-		if w.kind != store.WakeNotice {
+		if w.notice == nil {
 			name := wakeName{w.topic, w.kind}
 			if _, waits := o.known[name]; waits {
 				continue
@@ -72,9 +75,37 @@ func (o *outbox) drain() []wake {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	waiting := o.waiting
-	o.waiting, o.bytes = nil, 0
+	o.waiting, o.bytes, o.ready = nil, 0, false
 	clear(o.known)
 	return waiting
+}
+
+// setReady notes that the next wake-up is sent at once, unless one waits already.
+func (o *outbox) setReady() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.ready = len(o.waiting) == 0
+}
+
+// isReady reports whether a wake-up would be sent at once.
+func (o *outbox) isReady() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.ready && len(o.waiting) == 0
+}
+
+// tellOf tells the workers of other processes of tickets that a transaction is about to commit: one of them waits for
+// the lock of the thread, and claims the run as soon as the transaction is over. A ticket that would have to gather
+// with others is left to the wake-up behind the commit, so that a busy process sends no more than without.
+func (l *live) tellOf(tickets []wire.Job) {
+	if len(tickets) == 0 || l.db.pooler || !l.outbox.isReady() {
+		return
+	}
+	for _, ticket := range tickets {
+		if notice := store.TicketNotice(ticket); notice != nil {
+			l.outbox.add(wake{topic: store.JobsTopic, kind: store.WakeJobs, notice: notice})
+		}
+	}
 }
 
 const (
@@ -94,6 +125,7 @@ func (l *live) sendWakes() {
 	}
 	backoff := between
 	for {
+		l.outbox.setReady()
 		select {
 		case <-l.outbox.filled:
 		case <-l.ctx.Done():
@@ -176,7 +208,7 @@ func decodeWakes(body []byte) (wakes []wake) {
 			topic: spool.ThreadKey{Tenant: spool.Tenant(fields[0]), ID: spool.ThreadID(fields[1])},
 			kind:  store.WakeKind(fields[2]),
 		}
-		if w.kind == store.WakeNotice {
+		if w.kind == store.WakeNotice || fields[3] != "" {
 			w.notice = []byte(fields[3])
 		}
 		wakes = append(wakes, w)

@@ -83,8 +83,8 @@ func (t *tx) Runs(q wire.RunQuery) ([]store.RunRow, error) {
 
 // cachedRuns answers a query that needs no round trip.
 func (t *tx) cachedRuns(q wire.RunQuery) (runs []store.RunRow, cached bool, err error) {
-	if t.failed != nil {
-		return nil, true, t.failed
+	if err := t.begin(); err != nil {
+		return nil, true, err
 	}
 	runs = []store.RunRow{}
 	switch {

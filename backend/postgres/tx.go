@@ -47,6 +47,7 @@ func (db *DB) update(
 	if err := t.call(fence, fn); err != nil {
 		return collided(t.failed), err
 	}
+	db.live.tellOf(t.tickets) // while the disk is waited for
 	// A caller that gives up during the commit would not know whether it happens.
 	t.ctx = context.WithoutCancel(ctx)
 	err = t.finish(statement{sql: "COMMIT"})
@@ -61,6 +62,8 @@ type tx struct {
 	runs   runCache
 	counts counts             // the changes of the tally
 	audit  []*wire.AuditEntry // they are written at the end
+	// tickets are those that the transaction adds and that are due at once.
+	tickets []wire.Job
 }
 
 var _ store.Tx = (*tx)(nil)
@@ -80,17 +83,20 @@ func (t *tx) lock() statement {
 	}
 }
 
-// call sends the first statements, checks the fence and runs fn. The first statement after the lock is held reads
-// the time and the thread, because a statement sees what was committed before it.
+// call checks the fence and runs fn. The first statements travel with the first read of fn, or with the fence's. The
+// first one after the lock is held reads the time and the thread, because a statement sees what was committed before
+// it.
 func (t *tx) call(fence int64, fn func(tx store.Tx) error) error {
 	if t.key.ID != "" {
 		t.pending = append(t.pending, t.owningRun())
 	}
-	if err := t.read(); err != nil {
-		return err
-	}
-	if fence > 0 && (!t.row.exists || t.row.Fence != fence) {
-		return store.ErrFenced
+	if fence > 0 {
+		if err := t.begin(); err != nil {
+			return err
+		}
+		if !t.row.exists || t.row.Fence != fence {
+			return store.ErrFenced
+		}
 	}
 	if err := fn(t); err != nil {
 		return err
@@ -120,8 +126,8 @@ func (t *tx) writeOne(missing error, sql string, args ...any) {
 
 // Write implements [store.Tx].
 func (t *tx) Write(c store.Changes) error {
-	if t.failed != nil {
-		return t.failed
+	if err := t.begin(); err != nil {
+		return err
 	}
 	err := t.change(&c)
 	if err != nil && t.failed == nil { // nothing is committed after an error of a change

@@ -32,8 +32,6 @@ type Segment struct {
 	Host *Host
 	// Job is the key of the segment's job. Empty: it has none.
 	Job string
-	// NoArtifacts is true if the thread was made with the run, and has no artifact yet.
-	NoArtifacts bool
 
 	lease    Lease
 	budgeted bool // whether the dispatched run has a budget
@@ -116,13 +114,16 @@ func (s *Segment) HasArtifacts() bool { return s.hasArtifacts.Load() }
 
 // FindArtifacts finds out whether the thread has artifacts.
 func (s *Segment) FindArtifacts(ctx context.Context) error {
-	if s.Host.Artifacts == nil || s.NoArtifacts {
+	if s.Host.Artifacts == nil {
 		return nil
 	}
 	all, err := s.Host.Artifacts.Artifacts(ctx, s.Key)
-	s.hasArtifacts.Store(len(all) > 0)
+	s.KnowArtifacts(len(all) > 0)
 	return FromStore(err)
 }
+
+// KnowArtifacts notes whether the thread has artifacts.
+func (s *Segment) KnowArtifacts(has bool) { s.hasArtifacts.Store(has) }
 
 // NoteArtifact notes that the thread has an artifact.
 func (s *Segment) NoteArtifact() { s.hasArtifacts.Store(true) }

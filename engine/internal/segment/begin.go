@@ -7,6 +7,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/active"
+	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/thread"
 	"github.com/spoolhq/spool/store"
@@ -18,10 +19,21 @@ type claimed struct {
 	thread.Claimed
 
 	segment *segment
+	// job is the job that was taken with its run.
+	job store.ClaimedJob
+	// messages are the messages of the thread if the claim has read them all.
+	messages []spool.Message
 }
 
-// beginJob claims the run of a job for this worker, and returns its segment.
-func (r *Runner) beginJob(ctx context.Context, j wire.Job) (c claimed, err error) {
+// ticketTimeout bounds how long the claim of a ticket waits for the transaction that is about to commit the ticket.
+const ticketTimeout = time.Second
+
+// mostMessages is how many messages a claim reads at the most, so that the segment does not read them.
+const mostMessages = 16
+
+// beginJob claims the run of a job for this worker, and returns its segment. Unclaimed says that nobody has claimed the
+// job: it is taken with its run, if that is queued. A worker that has claimed the job meanwhile is fenced by that.
+func (r *Runner) beginJob(ctx context.Context, j wire.Job, unclaimed bool) (c claimed, err error) {
 	isolation := &isolationClaim{slot: &r.isolationSlot}
 	defer func() {
 		if c.Segment == nil {
@@ -33,6 +45,10 @@ func (r *Runner) beginJob(ctx context.Context, j wire.Job) (c claimed, err error
 		_, err := r.Registry.ByName(agent)
 		return err
 	}}
+	if unclaimed {
+		c.job = store.ClaimedJob{Job: j, JobID: wire.NewJobID(), Lease: r.Rules.Lease}
+		request.Take = store.Changes{CancelJobs: []string{j.Key}, Claimed: []store.ClaimedJob{c.job}}
+	}
 	var unkept *registry.Agent
 	request.Revision = func(run store.RunRow) (wire.RevisionID, error) {
 		id, agent := r.Registry.RevisionOf(run)
@@ -43,14 +59,24 @@ func (r *Runner) beginJob(ctx context.Context, j wire.Job) (c claimed, err error
 		return id, nil
 	}
 	claim := func(db store.Tx) (err error) {
+		if c.messages = nil; unclaimed { // before all else, so that they come with the first answer of the store
+			if c.messages, err = queuedMessages(db); err != nil {
+				return err
+			}
+		}
 		c.Claimed, follow, err = thread.ClaimRun(db, request, r.Rules)
 		if err == nil && c.Decided {
 			follow, err = thread.FinishDecided(db, r.Rules)
 		}
 		return err
 	}
+	waiting, cancel := ctx, context.CancelFunc(func() {})
+	if unclaimed {
+		waiting, cancel = context.WithTimeout(ctx, ticketTimeout)
+	}
+	defer cancel()
 	sent := time.Now()
-	err = r.Store.Update(ctx, j.Thread(), 0, claim)
+	err = r.Store.Update(waiting, j.Thread(), 0, claim)
 	if errors.Is(err, errUnkept) { // the first run of this process with its agent
 		if err = r.Revisions.Keep(ctx, unkept.Content); err == nil {
 			sent = time.Now()
@@ -58,7 +84,7 @@ func (r *Runner) beginJob(ctx context.Context, j wire.Job) (c claimed, err error
 		}
 	}
 	switch {
-	case errors.Is(err, thread.ErrUnchanged):
+	case errors.Is(err, thread.ErrUnchanged), unclaimed && spool.CodeOf(err) == spool.Canceled && ctx.Err() == nil:
 		return c, nil
 	case err != nil:
 		return claimed{}, err
@@ -76,6 +102,26 @@ func (r *Runner) beginJob(ctx context.Context, j wire.Job) (c claimed, err error
 		c.segment = r.unsettled(c.Unsettled)
 	}
 	return c, nil
+}
+
+// queuedMessages returns the main agent's messages of a thread whose run is queued, or nil if they are many. It returns
+// [thread.ErrUnchanged] if no run is queued.
+func queuedMessages(db store.Tx) ([]spool.Message, error) {
+	messages, err := db.Messages(store.MessageQuery{Agent: &record.MainAgent, Limit: mostMessages + 1})
+	if err != nil {
+		return nil, err
+	}
+	if len(messages) > mostMessages {
+		messages = nil
+	}
+	switch row, err := db.Thread(); {
+	case record.Missing(err):
+		return nil, thread.ErrUnchanged
+	case err == nil && row.State != wire.Queued:
+		return nil, thread.ErrUnchanged
+	default:
+		return messages, err
+	}
 }
 
 // begin returns the segment of a run that was claimed by a request sent at the given time.

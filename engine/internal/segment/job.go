@@ -28,7 +28,7 @@ func (r *Runner) HandleJob(ctx context.Context, j wire.Job, in *slots.Slot) (wir
 		return r.poller.Cancel(ctx, j)
 	default:
 	}
-	c, err := r.beginJob(ctx, j)
+	c, err := r.beginJob(ctx, j, false)
 	if err != nil {
 		return wire.JobResult{}, err
 	}
@@ -52,9 +52,9 @@ func (r *Runner) HandleClaimed(
 	ctx context.Context, claimed *thread.ClaimedRun, in *slots.Slot,
 ) (wire.JobResult, error) {
 	s := r.begin(ctx, &claimed.Segment, claimed.Sent)
-	if claimed.Messages != nil {
+	if claimed.Messages != nil { // the thread is new: it has the artifacts of its first turn
 		s.loop.UseMessages(claimed.Messages)
-		s.NoArtifacts = !slices.ContainsFunc(claimed.Messages, hasFile)
+		s.knowsArtifacts = !slices.ContainsFunc(claimed.Messages, hasFile)
 	}
 	s.slot, s.Job = in, claimed.Job.Key
 	return r.execute(ctx, s)
@@ -62,6 +62,43 @@ func (r *Runner) HandleClaimed(
 
 func hasFile(m spool.Message) bool {
 	return slices.ContainsFunc(m.Content, func(p spool.Part) bool { return p.Type != spool.PartText })
+}
+
+// ClaimTicket claims the run of a ticket that waits in the queue, and the ticket with it. It returns what executes the
+// run, or nil if the ticket is left to the queue. Everything that is read before the first question to the model is
+// read beside the claim.
+func (r *Runner) ClaimTicket(
+	ctx context.Context, ticket wire.Job,
+) (d store.Delivery, execute func(context.Context, wire.Job, *slots.Slot) (wire.JobResult, error), err error) {
+	hasArtifacts := make(chan *bool, 1)
+	go func() { hasArtifacts <- r.lookForArtifacts(ctx, ticket.Thread()) }()
+	c, err := r.beginJob(ctx, ticket, true)
+	has := <-hasArtifacts
+	if err != nil || c.segment == nil {
+		return store.Delivery{}, nil, err
+	}
+	if has != nil {
+		c.segment.knowsArtifacts = true
+		c.segment.KnowArtifacts(*has)
+	}
+	c.segment.loop.UseMessages(c.messages)
+	return c.job.Delivery(), func(ctx context.Context, _ wire.Job, in *slots.Slot) (wire.JobResult, error) {
+		c.segment.slot, c.segment.Job = in, c.job.Key
+		return r.execute(ctx, c.segment)
+	}, nil
+}
+
+// lookForArtifacts reports whether a thread has artifacts. Nil: it is not known.
+func (r *Runner) lookForArtifacts(ctx context.Context, key spool.ThreadKey) *bool {
+	has := false
+	if r.Artifacts != nil {
+		all, err := r.Artifacts.Artifacts(ctx, key)
+		if err != nil {
+			return nil // the segment looks again
+		}
+		has = len(all) > 0
+	}
+	return &has
 }
 
 func (r *Runner) execute(ctx context.Context, s *segment) (wire.JobResult, error) {

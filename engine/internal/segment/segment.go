@@ -32,6 +32,9 @@ type segment struct {
 	// end ends the segment's work with a cause. Nil: the segment has no lease, and only looks at a pending call.
 	end context.CancelCauseFunc
 
+	// knowsArtifacts is true if it is known whether the thread has artifacts.
+	knowsArtifacts bool
+
 	slot      *slots.Slot     // the worker's slot; nil for none
 	isolation *isolationClaim // held until an isolated run has saved a step
 }
@@ -86,7 +89,7 @@ func (s *segment) execute(worker context.Context) error {
 	if err == nil {
 		err = s.resolveTools(ctx)
 	}
-	if err == nil {
+	if err == nil && !s.knowsArtifacts {
 		err = s.FindArtifacts(ctx)
 	}
 	if err == nil {

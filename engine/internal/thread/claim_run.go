@@ -12,6 +12,8 @@ import (
 // ClaimRequest is a worker's request to execute a job's run.
 type ClaimRequest struct {
 	Job wire.Job
+	// Take replaces an unclaimed job of a queued run by a claimed one. Empty: the worker has claimed the job.
+	Take store.Changes
 	// CheckAgent returns an error if the worker's process lacks the agent.
 	CheckAgent func(agent string) error
 	// Revision returns the revision of the agent for the next segment of a run. It may be called again for the
@@ -78,13 +80,13 @@ func ClaimRun(db store.Tx, r ClaimRequest, rules Rules) (Claimed, Follow, error)
 // claimRun brings the run up to date, decides how it continues, and writes the outcome. It ends no run:
 // [FinishDecided] does, or the worker after the settle hook.
 func claimRun(tx *Tx, r ClaimRequest) (Claimed, error) {
-	f, err := catchUp(tx)
+	f, err := catchUp(tx, r.Take)
 	if err != nil {
 		return Claimed{}, err
 	}
 	next := decide(tx, f, r.Job)
 	switch {
-	case next.do == doNothing:
+	case next.do == doNothing, len(r.Take.Claimed) > 0 && next.do != doRun:
 		return Claimed{Reason: next.reason}, ErrUnchanged
 	case next.isolated && !r.Isolate():
 		return Claimed{Reason: "another isolated run has the slot", BusyFor: isolationWait}, ErrUnchanged
@@ -123,7 +125,8 @@ type found struct {
 
 // catchUp makes the changes that became due while no worker had the run: it expires parks, and closes
 // the segment of a dead worker.
-func catchUp(tx *Tx) (f found, err error) {
+func catchUp(tx *Tx, take store.Changes) (f found, err error) {
+	f.changes = take
 	if tx.Run.State == wire.Queued && tx.Run.Ending == nil {
 		return f, nil
 	}

@@ -28,6 +28,14 @@ func died(deaths, isolated int) func(s *scene) {
 
 func stopAsked(r *store.RunRow) { r.StopAt = r.StartedAt.Add(1) }
 
+// unclaimed is a claim of the run r together with its ticket.
+var unclaimed = func() ClaimRequest {
+	j := wire.Job{RunID: "r", Kind: wire.JobStart, Segment: 1, Key: "run:r:1"}
+	return ClaimRequest{Job: j, Take: store.Changes{
+		CancelJobs: []string{j.Key}, Claimed: []store.ClaimedJob{{Job: j, JobID: 1, Lease: time.Minute}},
+	}}
+}()
+
 func TestClaim(t *testing.T) {
 	t.Parallel()
 	check(t, []row{
@@ -45,6 +53,12 @@ func TestClaim(t *testing.T) {
 			thread State=RUNNING Fence=1 LeaseUntil=1m0s
 			run r State=RUNNING Segments=1 Revision=v1 of r WorkerSince=0s
 			+ entry 1 Type=RUN_STARTED Payload={runId:r,streamId:r:1,segment:1,revision:v1 of r,enqueuedAt:0s} RunID=r`},
+		{"a queued run, with its ticket", queued, func(s *scene) string { return s.claim(unclaimed) }, `
+			carry r:1 from 1
+			thread State=RUNNING Fence=1 LeaseUntil=1m0s
+			run r State=RUNNING Segments=1 WorkerSince=0s
+			+ entry 1 Type=RUN_STARTED Payload={runId:r,streamId:r:1,segment:1,enqueuedAt:0s} RunID=r
+			job run:r:1 Model=- Agent=- Subject=- Queue=- State=inflight Attempts=1`},
 		{"a queued run whose revision cannot be saved", queued, func(s *scene) string {
 			return s.claim(ClaimRequest{Revision: func(store.RunRow) (wire.RevisionID, error) { return "", errors.New("no") }})
 		}, `

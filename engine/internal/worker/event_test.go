@@ -103,6 +103,7 @@ func (b *bench) config() Config {
 			b.note("run " + j.Key)
 			return wire.JobResult{Accepted: true}, nil
 		},
+		ClaimTicket: func(context.Context, wire.Job) (store.Delivery, Handle, error) { return store.Delivery{}, nil, nil },
 		Dead: func(_ context.Context, j wire.Job, _ int, _ string) error {
 			b.note("fail " + j.Key)
 			return nil

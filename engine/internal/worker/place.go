@@ -30,6 +30,16 @@ func (s *Workers) Reserve(j wire.Job) *Place {
 	return nil
 }
 
+// reserveIn does the same with one worker, unless it has left.
+func (s *Workers) reserveIn(w *worker, j wire.Job) *Place {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if reserve := s.reserve[w]; reserve != nil {
+		return reserve(j)
+	}
+	return nil
+}
+
 // join adds a worker, which executes jobs with ctx, until the returned function is called.
 func (s *Workers) join(ctx context.Context, w *worker) (leave func()) {
 	s.mu.Lock()

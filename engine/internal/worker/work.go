@@ -38,6 +38,9 @@ type Config struct {
 	Lease, Poll, SweepEvery time.Duration
 
 	Handle Handle
+	// ClaimTicket claims the run of a ticket that no claim of the store has given out, and the ticket with it. It
+	// returns what executes the run, or nil if there is nothing to execute: whoever claims the ticket sees to it.
+	ClaimTicket func(ctx context.Context, ticket wire.Job) (store.Delivery, Handle, error)
 	// Dead fails the run of a dead job.
 	Dead func(ctx context.Context, j wire.Job, attempts int, cause string) error
 	// Sweep is called at the start and then every SweepEvery.
@@ -61,6 +64,7 @@ type worker struct {
 
 	slots     *slots.Slots
 	demand    demand
+	told      told
 	wake      chan struct{}
 	busy      sync.WaitGroup
 	unclaimed unclaimed
@@ -86,7 +90,8 @@ func Run(ctx context.Context, c Config, o slots.Options) error {
 	if w.queues, err = queuesOf(o); err != nil {
 		return err
 	}
-	unsubscribe, err := c.Live.Subscribe(ctx, store.JobsTopic, func(store.WakeKind, []byte) { w.pollNow() })
+	unsubscribe, err := c.Live.Subscribe(ctx, store.JobsTopic,
+		func(_ store.WakeKind, notice []byte) { w.woken(ctx, notice) })
 	switch {
 	case ctx.Err() != nil:
 		return nil

@@ -31,6 +31,8 @@ var takeTests = map[string]func(s takeTest){
 	"Stopped":     testTakeStopped,
 	"ShutDown":    testTakeShutDown,
 	"Edit":        testTakeEdit,
+	"Told":        testTakeTold,
+	"ToldOfNone":  testTakeToldOfNone,
 }
 
 type takeTest struct{ *engineTest }
@@ -72,12 +74,13 @@ func (s takeTest) endsWithin(key spool.ThreadKey, within time.Duration) {
 	fairTest(s).endsWithin(key, within)
 }
 
-// takenStore notes the runs that are added with a claimed job.
+// takenStore notes the runs that are added with a claimed job, and those that are claimed together with their ticket.
 type takenStore struct {
 	store.Store
 
 	mu   sync.Mutex
 	runs []spool.RunID
+	told []spool.RunID
 	// locks has threads whose transactions wait until the channel is closed.
 	locks map[spool.ThreadKey]chan struct{}
 }
@@ -110,7 +113,11 @@ type takenTx struct {
 func (t takenTx) Write(c store.Changes) error {
 	t.store.mu.Lock()
 	for _, j := range c.Claimed {
-		t.store.runs = append(t.store.runs, j.RunID)
+		if len(c.NewRuns) > 0 {
+			t.store.runs = append(t.store.runs, j.RunID)
+		} else {
+			t.store.told = append(t.store.told, j.RunID)
+		}
 	}
 	t.store.mu.Unlock()
 	return t.Tx.Write(c)
