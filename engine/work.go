@@ -50,8 +50,8 @@ func (e *Engine) Work(ctx context.Context, o WorkOptions) error {
 	return worker.Run(ctx, worker.Config{
 		Store: e.store, Live: e.threads.Live, Log: e.config.Log, Random: e.threads.Rules.Random, Agents: e.registry.Names(),
 		Lease: e.config.Worker.Lease, Poll: e.config.Worker.Poll, SweepEvery: e.config.Worker.SweepEvery,
-		Handle: e.runner.HandleJob, ClaimTicket: e.claimTicket, Dead: e.HandleDeadJob, Sweep: e.tidy, Claimed: e.telemetry.Claimed, Health: &e.health,
-		Workers: &e.workers,
+		Handle: e.runner.HandleJob, ClaimTicket: e.claimTicket, Dead: e.HandleDeadJob, Sweep: e.tidy,
+		Claimed: e.telemetry.Claimed, Health: &e.health, Workers: &e.workers,
 	}, slots.Options(o))
 }
 
