@@ -19,12 +19,13 @@ type advancing interface {
 
 // Advance implements [advancing]. Use either Advance or Chunks.
 func (a *translated) Advance(wait time.Duration, wake func(), send func([]byte) bool) (asleep bool, err error) {
-	ended := io.EOF
+	ended, sent := io.EOF, false
 	yield := func(piece []byte, failure error) bool {
 		if failure != nil {
 			ended = failure
 			return false
 		}
+		sent = true
 		return send(piece)
 	}
 	if a.follower == nil {
@@ -35,10 +36,14 @@ func (a *translated) Advance(wait time.Duration, wake func(), send func([]byte) 
 		return false, ended
 	}
 	goesOn := true
-	asleep, err = a.follower.Advance(a.ctx, wait, wake, func(frames []wire.FormedFrame) bool {
-		goesOn = a.next(yield, frames, nil)
-		return goesOn
-	})
+	for silent := true; silent && err == nil; { // frames that the protocol has no word for are not a batch
+		silent = false
+		asleep, err = a.follower.Advance(a.ctx, wait, wake, func(frames []wire.FormedFrame) bool {
+			goesOn = a.next(yield, frames, nil)
+			silent = goesOn && !sent
+			return goesOn
+		})
+	}
 	switch {
 	case err == nil:
 		return asleep, nil
