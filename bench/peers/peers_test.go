@@ -33,7 +33,7 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"CPU of the server", "after 10 runs", "goal at most 1.00", "\nCommit "} {
+	for _, want := range []string{"CPU of the server", "after 10 runs", "goal at most 0.80", "goal at least 1.10", "\nCommit "} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the results do not have %q:\n%s", want, text)
 		}
