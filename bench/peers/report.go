@@ -17,7 +17,7 @@ type report struct {
 	took   time.Duration
 }
 
-// wantCPU is how much CPU a run of Spool may use, relative to its peer, durability included, and wantRate how many runs a
+// wantCPU is how much CPU a run of Spool may use, relative to its peer, durability included. wantRate is how many runs a
 // second there must be.
 const wantCPU, wantRate = 0.8, 1.1
 
