@@ -17,8 +17,8 @@ type report struct {
 	took   time.Duration
 }
 
-// wantCPU is how much CPU a run of Spool may use, relative to its peer, durability included. wantRate is how many runs a
-// second there must be.
+// wantCPU is how much CPU a run of Spool may use, relative to its peer, durability included. wantRate is how many
+// runs a second there must be.
 const wantCPU, wantRate = 0.8, 1.1
 
 func (r *report) markdown(args []string) string {
