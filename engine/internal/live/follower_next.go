@@ -29,7 +29,7 @@ func (h *Hubs) follower(ctx context.Context, key spool.ThreadKey, c Client, mode
 	}
 	f := &follower{
 		hubs: h, hub: hub, mode: mode, createdAt: c.CreatedAt, subject: c.Subject,
-		walker: walk.New(&hub.walker, c.FollowOptions, mode),
+		walker: walk.New(&h.Sources, key, c.FollowOptions, mode),
 	}
 	if f.subject != nil {
 		hub.owned.Add(1)

@@ -245,10 +245,10 @@ func (w *Walker) await(ctx context.Context, s *stretch) ([]PositionedFrame, erro
 func (w *Walker) stream() store.StreamKey { return store.StreamKey{Thread: w.key, ID: w.At.Stream} }
 
 // checkItems returns [record.ErrThreadGone] if the items may belong to another thread, whose run and
-// stream can have the same ids. It checks only after a wake-up for a deletion, because the check costs more than
-// reading a delta.
+// stream can have the same ids. The walker of a hub checks only after a wake-up for a deletion, because
+// the check costs more than reading a delta.
 func (w *Walker) checkItems(ctx context.Context, page store.StreamPage) error {
-	if len(page.Items) == 0 || !w.deleted.Load() {
+	if len(page.Items) == 0 || w.deleted != nil && !w.deleted.Load() {
 		return nil
 	}
 	return w.from.Store.View(ctx, w.key, func(v store.View) error { return record.SameThread(v, w.createdAt) })

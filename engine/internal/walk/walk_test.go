@@ -136,8 +136,7 @@ func (s *scene) close(end wire.Item) {
 // walker returns the walker of a client, at its place, and the frames that it begins with.
 func (s *scene) walker(c *wire.Cursor, mode Mode) (*Walker, []PositionedFrame) {
 	s.t.Helper()
-	hub := NewShared(s.from, chat, nil)
-	w := New(&hub, wire.FollowOptions{}, mode)
+	w := New(s.from, chat, wire.FollowOptions{}, mode)
 	frames, err := w.StartAt(s.t.Context(), c, func(read func(v store.View) error) error {
 		return s.store.View(s.t.Context(), chat, read)
 	})

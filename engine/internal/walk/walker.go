@@ -61,7 +61,8 @@ type Walker struct {
 	// createdAt is the thread's creation time. The walker reads no other thread with the same id. Zero: not
 	// known yet.
 	createdAt time.Time
-	// deleted becomes true when a thread with this id was deleted. A hub and its clients share it.
+	// deleted becomes true when a thread with this id was deleted. It is nil except in the walker of a
+	// hub.
 	deleted *atomic.Bool
 	// last is the last message that the client has, for a snapshot. It is empty if the client has none,
 	// or if a later frame makes the client drop it.
@@ -104,11 +105,11 @@ type Walker struct {
 	timedOut bool
 }
 
-// New returns the walker of a client of a hub, for the thread that was created at o.CreatedAt.
-func New(hub *Walker, o wire.FollowOptions, mode Mode) Walker {
+// New returns the walker of a client, for the thread that was created at o.CreatedAt.
+func New(from *Sources, key spool.ThreadKey, o wire.FollowOptions, mode Mode) Walker {
 	return Walker{
 		Mode: mode, Progress: Progress{Turn: o.LastTurnID},
-		from: hub.from, key: hub.key, deleted: hub.deleted,
+		from: from, key: key,
 		createdAt: o.CreatedAt, last: o.LastMessageID, known: o.LastMessageID, born: time.Now(),
 	}
 }

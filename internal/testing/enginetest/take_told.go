@@ -35,6 +35,7 @@ func testTakeTold(s takeTest) {
 	b.Live = silent{live}
 	starter := s.over(b, c)
 	for i, run := range []spool.RunID{"r1", "r2"} {
+		<-time.After(100 * time.Millisecond) // a wake-up may come late, and no poll must come before it
 		s.start(starter, run, "go "+string(run))
 		jobs, err := s.backend.Store.Jobs(context.Background(), wire.JobQuery{Tenant: chat.Tenant, ThreadID: chat.ID})
 		if err != nil {

@@ -103,8 +103,8 @@ func TestUpgrade(t *testing.T) {
 		database := pgtest.Database(t, nil)
 		killedUpgrade(t, next, t.TempDir(), "SPOOL_DATABASE="+database)
 		v := &versions{T: t, database: database}
-		if have := v.sql("SELECT max(version) FROM spool.schema_step"); have != 101 {
-			t.Errorf("the schema is %d, want 101", have)
+		if have := v.sql("SELECT max(version) FROM spool.schema_step"); have != 102 {
+			t.Errorf("the schema is %d, want 102", have)
 		}
 	})
 	t.Run("Killed/sqlite", func(t *testing.T) {
