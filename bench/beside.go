@@ -18,12 +18,33 @@ const beside = "beside"
 // besideGoal is how much CPU time a figure may take, relative to the earlier commit.
 const besideGoal = 1.05
 
-// besideFigures are the figures whose CPU time depends only on the code, and how often a process
-// measures each. In the other figures, the load is whatever the machine can take.
-var besideFigures = []struct {
+// besideFigure is a figure whose CPU time depends only on the code. In the other figures, the load is whatever the
+// machine can take.
+type besideFigure struct {
 	name   string
-	rounds int
-}{{"latency", 2}, {"fanout", 1}, {"snapshot", 2}, {"replay", 2}, {"stop", 4}, {"step", 8}, {"nested", 1}}
+	rounds int // how often a process measures it
+	// load is the commit since which the figure has its load. A commit without it measures something else. Empty: all
+	// commits have the load.
+	load string
+}
+
+var besideFigures = []besideFigure{
+	{"latency", 2, ""}, {"fanout", 1, ""}, {"snapshot", 2, ""}, {"replay", 2, ""}, {"stop", 4, ""}, {"step", 8, ""},
+	{"nested", 1, "520087a6"},
+}
+
+// sameLoad returns the figures that have the same load at an earlier commit.
+func sameLoad(ctx context.Context, commit string) (same []besideFigure) {
+	for _, f := range besideFigures {
+		if f.load != "" {
+			if _, err := git(ctx, "merge-base", "--is-ancestor", f.load, commit); err != nil {
+				continue
+			}
+		}
+		same = append(same, f)
+	}
+	return same
+}
 
 // measureBeside measures the CPU time of this code and of an earlier commit, in turns.
 func measureBeside(b *bench) (*section, error) {
@@ -35,7 +56,7 @@ func measureBeside(b *bench) (*section, error) {
 	if err := errors.Join(build(b.ctx, filepath.Join(tree, "bench"), earlier), build(b.ctx, ".", now)); err != nil {
 		return nil, err
 	}
-	return besideSection(b, commit, func(figure string, rounds int, isNow bool) (float64, error) {
+	return besideSection(b, commit, sameLoad(b.ctx, commit), func(figure string, rounds int, isNow bool) (float64, error) {
 		binary := earlier
 		if isNow {
 			binary = now
@@ -64,7 +85,7 @@ func (b *bench) earlier() (commit, tree string, err error) {
 
 // besideSection measures pairs of each figure. Every second pair begins with the present code.
 func besideSection(
-	b *bench, commit string, measure func(figure string, rounds int, isNow bool) (float64, error),
+	b *bench, commit string, figures []besideFigure, measure func(figure string, rounds int, isNow bool) (float64, error),
 ) (*section, error) {
 	s := &section{
 		title: "CPU beside an earlier commit",
@@ -73,7 +94,7 @@ func besideSection(
 			"A round is one process of each commit for each figure, in turns; the goal is about the median of the rounds' ratios. The time includes what the "+
 			"process prepares.", commit),
 	}
-	for _, f := range besideFigures {
+	for _, f := range figures {
 		s.rows = append(s.rows, row{f.name + " at " + commit, "s of CPU", nil}, row{f.name, "s of CPU", nil})
 	}
 	for round := range b.rounds {
@@ -81,7 +102,7 @@ func besideSection(
 		if round%2 == 1 {
 			slices.Reverse(order)
 		}
-		for i, f := range besideFigures {
+		for i, f := range figures {
 			for _, isNow := range order {
 				took, err := measure(f.name, f.rounds, isNow)
 				if err != nil {
@@ -96,7 +117,7 @@ func besideSection(
 		}
 		fmt.Fprintf(b.out, "  round %d of %d\n", round+1, b.rounds)
 	}
-	for i, f := range besideFigures {
+	for i, f := range figures {
 		s.goals = append(s.goals, ratioGoal("CPU of "+f.name+" beside the earlier commit", s.rows[2*i+1].rounds,
 			s.rows[2*i].rounds, besideGoal, false))
 	}

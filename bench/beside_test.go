@@ -17,7 +17,7 @@ func TestBesideSection(t *testing.T) {
 
 	var order []string
 	times := map[string][]float64{"step": {2, 2, 4}, "step now": {2.2, 1, 8}} // ratios 1.1, 0.5 and 2
-	s, err := besideSection(&bench{rounds: 3, out: io.Discard}, "0123456789ab", func(
+	s, err := besideSection(&bench{rounds: 3, out: io.Discard}, "0123456789ab", besideFigures, func(
 		figure string, _ int, isNow bool,
 	) (float64, error) {
 		if isNow {
@@ -51,6 +51,19 @@ func TestBesideSection(t *testing.T) {
 		if !strings.Contains(w.text, want) {
 			t.Errorf("%q is not in\n%s", want, w.text)
 		}
+	}
+}
+
+// TestSameLoad: a figure is left out for a commit that does not have its load.
+func TestSameLoad(t *testing.T) {
+	t.Parallel()
+
+	var names []string
+	for _, f := range sameLoad(t.Context(), "4b825dc642cb6eb9a060e54bf8d69288fbee4904") { // the empty tree is no commit
+		names = append(names, f.name)
+	}
+	if slices.Contains(names, "nested") || !slices.Contains(names, "step") {
+		t.Errorf("the figures are %q", names)
 	}
 }
 
