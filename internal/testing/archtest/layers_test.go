@@ -32,6 +32,7 @@ var layers = []archtest.Row{
 	{Place: "internal/chanlock"},
 	{Place: "internal/citation", Ours: []string{"."}},
 	{Place: "internal/compare", Ours: []string{".", "store", "wire"}},
+	{Place: "internal/cron", Ours: []string{"."}},
 	{Place: "egress", Ours: []string{"."}},
 	{Place: "internal/excerpt", Ours: []string{".", "wire"}},
 	{Place: "internal/filepart", Ours: []string{"."}},
