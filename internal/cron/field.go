@@ -47,10 +47,10 @@ type part struct {
 	star            bool
 }
 
-func (f field) has(value int) bool { return f.set>>value&1 == 1 }
+func (f *field) has(value int) bool { return f.set>>value&1 == 1 }
 
 // String returns the parts in the order of their values.
-func (f field) String() string {
+func (f *field) String() string {
 	texts := make([]string, len(f.parts))
 	for i, p := range f.parts {
 		texts[i] = p.String()
@@ -173,7 +173,7 @@ func (s spec) value(text string) (int, error) {
 	case text == "?":
 		return 0, errors.New(`"?" is not supported: use "*"`)
 	case strings.ContainsAny(text, "LW#") && strings.Trim(text, "0123456789LW#") == "":
-		return 0, fmt.Errorf("L, W and # are not supported: %s", use)
+		return 0, fmt.Errorf(`"L", "W" and "#" are not supported: %s`, use)
 	default:
 		return 0, errors.New(use)
 	}

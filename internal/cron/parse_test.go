@@ -15,23 +15,23 @@ func TestCanonical(t *testing.T) {
 	t.Parallel()
 
 	for pattern, want := range map[string]string{
-		"* * * * *":                      "* * * * *",
-		"\t05  00 1 1 7 ":                "5 0 1 1 0",
-		"*/1 1-5/2 */10 */3 */2":         "*/1 1-5/2 */10 */3 */2",
-		"30,5,30,10-20 0 * * *":          "5,10-20,30 0 * * *",
-		"0 0 1-1 JAN,dec Mon-Fri":        "0 0 1 1,12 1-5",
-		"0 0 * * fri-sun":                "0 0 * * 5-7",
-		"0 0 * * 7-7,sun,SUN-SUN,7-0":    "0 0 * * 0",
-		"0 0 * * 7-2":                    "0 0 * * 0-2",
-		"0 0 * * 0-7":                    "0 0 * * 0-7",
-		"1-1/3 0 * * *":                  "1-1/3 0 * * *",
-		"0-59,* *,5 * * *":               "*,0-59 *,5 * * *",
-		"0 0 29 2 *":                     "0 0 29 2 *",
-		"0 0 31 2,4,6,9,11 sat":          "0 0 31 2,4,6,9,11 6",
-		"59 23 31 12 6":                  "59 23 31 12 6",
-		"*/59 */23 */31 */12 */7":        "*/59 */23 */31 */12 */7",
-		allOf(0, 59) + " 0 * * SUN,MON":  allOf(0, 59) + " 0 * * 0,1",
-		allOf(0, 59) + " 0 * * 6,7,0,00": allOf(0, 59) + " 0 * * 0,6",
+		"* * * * *":                   "* * * * *",
+		"\t05  00 1 1 7 ":             "5 0 1 1 0",
+		"*/1 1-5/2 */10 */3 */2":      "*/1 1-5/2 */10 */3 */2",
+		"30,5,30,10-20 0 * * *":       "5,10-20,30 0 * * *",
+		"0 0 1-1 JAN,dec Mon-Fri":     "0 0 1 1,12 1-5",
+		"0 0 * * fri-sun":             "0 0 * * 5-7",
+		"0 0 * * 7-7,sun,SUN-SUN,7-0": "0 0 * * 0",
+		"0 0 * * 7-2":                 "0 0 * * 0-2",
+		"0 0 * * 0-7":                 "0 0 * * 0-7",
+		"1-1/3 0 * * *":               "1-1/3 0 * * *",
+		"0-59,* *,5 * * *":            "*,0-59 *,5 * * *",
+		"0 0 29 2 *":                  "0 0 29 2 *",
+		"0 0 31 2,4,6,9,11 sat":       "0 0 31 2,4,6,9,11 6",
+		"59 23 31 12 6":               "59 23 31 12 6",
+		"*/59 */23 */31 */12 */7":     "*/59 */23 */31 */12 */7",
+		upTo(59) + " 0 * * SUN,MON":   upTo(59) + " 0 * * 0,1",
+		upTo(59) + " 0 * * 6,7,0,00":  upTo(59) + " 0 * * 0,6",
 	} {
 		if got := parse(t, pattern, "UTC").String(); got != want {
 			t.Errorf("%q is %q, want %q", pattern, got, want)
@@ -39,10 +39,10 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// allOf lists the numbers from one to another.
-func allOf(low, high int) string {
+// upTo lists the numbers from zero to another.
+func upTo(high int) string {
 	var texts []string
-	for n := low; n <= high; n++ {
+	for n := range high + 1 {
 		texts = append(texts, strconv.Itoa(n))
 	}
 	return strings.Join(texts, ",")
@@ -51,14 +51,15 @@ func allOf(low, high int) string {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 
-	const needs = "5 (minute, hour, day of month, month, day of week)"
+	const needs = "5 (minute, hour, day of month, month and day of week)"
+	const more = needs + ": it has none for seconds or years"
 	for pattern, want := range map[string]string{
 		"":                                      "cron is required",
 		" \t ":                                  "cron is required",
 		"0 0 * *":                               "cron has 4 fields, and needs " + needs,
 		"daily":                                 "cron has 1 fields, and needs " + needs,
-		"0 0 0 * * *":                           "cron has 6 fields, and needs " + needs + ": it has none for seconds or years",
-		"0 0 0 * * * 2027":                      "cron has 7 fields, and needs " + needs + ": it has none for seconds or years",
+		"0 0 0 * * *":                           "cron has 6 fields, and needs " + more,
+		"0 0 0 * * * 2027":                      "cron has 7 fields, and needs " + more,
 		"@daily":                                `cron: "@daily" is not supported: use "0 0 * * *"`,
 		"@Yearly":                               `cron: "@Yearly" is not supported: use "0 0 1 1 *"`,
 		"@every 5m":                             `cron: "@every" is not supported: use "every" in place of "cron"`,
@@ -91,9 +92,9 @@ func TestRefused(t *testing.T) {
 		"*/x * * * *":                           `cron: field 1 (minute), "*/x": use a step from 1 to 59`,
 		"5/15 * * * *":                          `cron: field 1 (minute), "5/15": a step needs a range: use 5-59/15`,
 		"* * ? * 1":                             `cron: field 3 (day of month), "?": "?" is not supported: use "*"`,
-		"* * L * *":                             `cron: field 3 (day of month), "L": L, W and # are not supported: use a number from 1 to 31`,
-		"* * 15W * *":                           `cron: field 3 (day of month), "15W": L, W and # are not supported: use a number from 1 to 31`,
-		"* * * * 5#2":                           `cron: field 5 (day of week), "5#2": L, W and # are not supported: use a number from 0 to 7 or a name from SUN to SAT`,
+		"* * L * *":                             `cron: field 3 (day of month), "L": "L", "W" and "#" are not supported: use a number from 1 to 31`,
+		"* * 15W * *":                           `cron: field 3 (day of month), "15W": "L", "W" and "#" are not supported: use a number from 1 to 31`,
+		"* * * * 5#2":                           `cron: field 5 (day of week), "5#2": "L", "W" and "#" are not supported: use a number from 0 to 7 or a name from SUN to SAT`,
 		"** * * * *":                            `cron: field 1 (minute), "**": use a number from 0 to 59`,
 		"*-5 * * * *":                           `cron: field 1 (minute), "*-5": use a number from 0 to 59`,
 		"H * * * *":                             `cron: field 1 (minute), "H": use a number from 0 to 59`,

@@ -72,7 +72,7 @@ var aliases = map[string]string{
 
 // checkForm refuses a pattern that has not five fields, and says what to write if another program would take it.
 func checkForm(texts []string) error {
-	const needs = "5 (minute, hour, day of month, month, day of week)"
+	const needs = "5 (minute, hour, day of month, month and day of week)"
 	if len(texts) == 0 {
 		return spool.Errorf(spool.Invalid, "cron is required")
 	}

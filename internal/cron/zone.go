@@ -45,6 +45,11 @@ func periodAt(zone *time.Location, at int64) period {
 	p.before = p.offset
 	start, end := t.ZoneBounds()
 	if !start.IsZero() {
+		// Behind the last change that the database lists, ZoneBounds follows the rule of the later years, and may return
+		// a start before that change.
+		for offset(start) != p.offset && start.Before(t) {
+			_, start = start.ZoneBounds()
+		}
 		p.start, p.before = start.Unix(), offset(start.Add(-time.Second))
 	}
 	if !end.IsZero() {
