@@ -15,23 +15,23 @@ func TestCanonical(t *testing.T) {
 	t.Parallel()
 
 	for pattern, want := range map[string]string{
-		"* * * * *":                   "* * * * *",
-		"\t05  00 1 1 7 ":             "5 0 1 1 0",
-		"*/1 1-5/2 */10 */3 */2":      "*/1 1-5/2 */10 */3 */2",
-		"30,5,30,10-20 0 * * *":       "5,10-20,30 0 * * *",
-		"0 0 1-1 JAN,dec Mon-Fri":     "0 0 1 1,12 1-5",
-		"0 0 * * fri-sun":             "0 0 * * 5-7",
-		"0 0 * * 7-7,sun,SUN-SUN,7-0": "0 0 * * 0",
-		"0 0 * * 7-2":                 "0 0 * * 0-2",
-		"0 0 * * 0-7":                 "0 0 * * 0-7",
-		"1-1/3 0 * * *":               "1-1/3 0 * * *",
-		"0-59,* *,5 * * *":            "*,0-59 *,5 * * *",
-		"0 0 29 2 *":                  "0 0 29 2 *",
-		"0 0 31 2,4,6,9,11 sat":       "0 0 31 2,4,6,9,11 6",
-		"59 23 31 12 6":               "59 23 31 12 6",
-		"*/59 */23 */31 */12 */7":     "*/59 */23 */31 */12 */7",
-		upTo(59) + " 0 * * SUN,MON":   upTo(59) + " 0 * * 0,1",
-		upTo(59) + " 0 * * 6,7,0,00":  upTo(59) + " 0 * * 0,6",
+		"* * * * *":                      "* * * * *",
+		"\t05  00 1 1 7 ":                "5 0 1 1 0",
+		"*/1 1-5/2 */10 */3 */2":         "*/1 1-5/2 */10 */3 */2",
+		"30,5,30,10-20 0 * * *":          "5,10-20,30 0 * * *",
+		"0 0 1-1 JAN,dec Mon-Fri":        "0 0 1 1,12 1-5",
+		"0 0 * * fri-sun":                "0 0 * * 5-7",
+		"0 0 * * 7-7,sun,SUN-SUN,7-0":    "0 0 * * 0",
+		"0 0 * * 7-2":                    "0 0 * * 0-2",
+		"0 0 * * 0-7":                    "0 0 * * 0-7",
+		"1-1/3 0 * * *":                  "1-1/3 0 * * *",
+		"0-59,* *,5 * * *":               "*,0-59 *,5 * * *",
+		"0 0 29 2 *":                     "0 0 29 2 *",
+		"0 0 31 2,4,6,9,11 sat":          "0 0 31 2,4,6,9,11 6",
+		"59 23 31 12 6":                  "59 23 31 12 6",
+		"*/59 */23 */31 */12 */7":        "*/59 */23 */31 */12 */7",
+		eachMinute() + " 0 * * SUN,MON":  eachMinute() + " 0 * * 0,1",
+		eachMinute() + " 0 * * 6,7,0,00": eachMinute() + " 0 * * 0,6",
 	} {
 		if got := parse(t, pattern, "UTC").String(); got != want {
 			t.Errorf("%q is %q, want %q", pattern, got, want)
@@ -39,10 +39,10 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// upTo lists the numbers from zero to another.
-func upTo(high int) string {
+// eachMinute lists the numbers from 0 to 59.
+func eachMinute() string {
 	var texts []string
-	for n := range high + 1 {
+	for n := range 60 {
 		texts = append(texts, strconv.Itoa(n))
 	}
 	return strings.Join(texts, ",")
