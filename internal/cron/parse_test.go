@@ -51,19 +51,18 @@ func eachMinute() string {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 
-	const needs = "5 (minute, hour, day of month, month and day of week)"
-	const more = needs + ": it has none for seconds or years"
+	const needs = "cron needs 5 fields (minute, hour, day of month, month and day of week) and has "
 	for pattern, want := range map[string]string{
 		"":                                      "cron is required",
 		" \t ":                                  "cron is required",
-		"0 0 * *":                               "cron has 4 fields, and needs " + needs,
-		"daily":                                 "cron has 1 fields, and needs " + needs,
-		"0 0 0 * * *":                           "cron has 6 fields, and needs " + more,
-		"0 0 0 * * * 2027":                      "cron has 7 fields, and needs " + more,
+		"0 0 * *":                               needs + "4",
+		"daily":                                 needs + "1",
+		"0 0 0 * * *":                           needs + "6: there is none for seconds or years",
+		"0 0 0 * * * 2027":                      needs + "7: there is none for seconds or years",
 		"@daily":                                `cron: "@daily" is not supported: use "0 0 * * *"`,
 		"@Yearly":                               `cron: "@Yearly" is not supported: use "0 0 1 1 *"`,
 		"@every 5m":                             `cron: "@every" is not supported: use "every" in place of "cron"`,
-		"@reboot":                               "cron has 1 fields, and needs " + needs,
+		"@reboot":                               needs + "1",
 		"TZ=UTC 0 0 * * *":                      `cron: "TZ=UTC" is not supported: use "zone"`,
 		"60 * * * *":                            `cron: field 1 (minute), "60": use a number from 0 to 59`,
 		"-1 * * * *":                            `cron: field 1 (minute), "-1": use a number from 0 to 59`,

@@ -72,7 +72,7 @@ var aliases = map[string]string{
 
 // checkForm refuses a pattern that has not five fields, and says what to write if another program would take it.
 func checkForm(texts []string) error {
-	const needs = "5 (minute, hour, day of month, month and day of week)"
+	const needs = "cron needs 5 fields (minute, hour, day of month, month and day of week)"
 	if len(texts) == 0 {
 		return spool.Errorf(spool.Invalid, "cron is required")
 	}
@@ -86,10 +86,9 @@ func checkForm(texts []string) error {
 	case strings.Contains(head, "TZ="):
 		return spool.Errorf(spool.Invalid, `cron: %q is not supported: use "zone"`, head)
 	case len(texts) > fields:
-		return spool.Errorf(spool.Invalid, "cron has %d fields, and needs %s: it has none for seconds or years",
-			len(texts), needs)
+		return spool.Errorf(spool.Invalid, "%s and has %d: there is none for seconds or years", needs, len(texts))
 	case len(texts) < fields:
-		return spool.Errorf(spool.Invalid, "cron has %d fields, and needs %s", len(texts), needs)
+		return spool.Errorf(spool.Invalid, "%s and has %d", needs, len(texts))
 	default:
 		return nil
 	}
