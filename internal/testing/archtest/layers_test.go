@@ -32,6 +32,7 @@ var layers = []archtest.Row{
 	{Place: "internal/chanlock"},
 	{Place: "internal/citation", Ours: []string{"."}},
 	{Place: "internal/compare", Ours: []string{".", "store", "wire"}},
+	{Place: "internal/cron", Ours: []string{"."}},
 	{Place: "egress", Ours: []string{"."}},
 	{Place: "internal/excerpt", Ours: []string{".", "wire"}},
 	{Place: "internal/filepart", Ours: []string{"."}},
@@ -442,11 +443,11 @@ func TestImports(t *testing.T) {
 	})
 }
 
-// themselves are packages whose tests start programs that read nothing of the repository: the test binary again, or a
-// server or browser of the system.
+// themselves are packages whose tests start programs that read nothing of the repository: the test binary again, a
+// server or browser of the system, or the go command for a setting.
 var themselves = []string{
-	"backend/sqlite", "cmd/spool/spoolmain", "internal/testing/inputs", "internal/testing/script", "server", "spooltest",
-	"test/services",
+	"backend/sqlite", "cmd/spool/spoolmain", "internal/cron", "internal/testing/inputs", "internal/testing/script",
+	"server", "spooltest", "test/services",
 }
 
 // A test that starts another program tells the test cache what that program reads.
