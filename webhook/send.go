@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -55,7 +56,7 @@ func NewSender(c Config) (*Sender, error) {
 	if s.api, err = newReach(c.Egress); err != nil {
 		return nil, err
 	}
-	c.Egress.Allow = append(c.Egress.Allow[:len(c.Egress.Allow):len(c.Egress.Allow)], c.Listed...)
+	c.Egress.Allow = append(slices.Clip(c.Egress.Allow), c.Listed...)
 	if s.listed, err = newReach(c.Egress); err != nil {
 		return nil, err
 	}

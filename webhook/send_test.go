@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -125,7 +126,7 @@ func TestSend(t *testing.T) {
 		}
 		h := r.Header
 		if r.Method != http.MethodPost || r.URL.String() != "/in?key=hidden" || string(body) != `{"a":1}` ||
-			h.Get("Webhook-Id") != "msg_1" || h.Get("Webhook-Timestamp") != fmt.Sprint(now.Unix()) ||
+			h.Get("Webhook-Id") != "msg_1" || h.Get("Webhook-Timestamp") != strconv.FormatInt(now.Unix(), 10) ||
 			h.Get("Content-Type") != "application/json" || h.Get("User-Agent") != "spool" || r.ContentLength != 7 {
 			t.Errorf("%s %s with %v: %s", r.Method, r.URL, h, body)
 		}

@@ -151,8 +151,8 @@ func slackDate(at time.Time) string {
 }
 
 // slackEscape returns a text that Slack shows as it is, with at most so many units. Control characters but line breaks
-// are left out, as is white space around it, and a text that is cut ends with an ellipsis. What gives letters their style stays: it changes no more
-// than how the text looks.
+// are left out, as is white space around it, and a text that is cut ends with an ellipsis. What gives letters their
+// style stays: it changes no more than how the text looks.
 func slackEscape(text string, limit int) string {
 	clean := strings.Map(func(r rune) rune {
 		switch {
@@ -168,12 +168,12 @@ func slackEscape(text string, limit int) string {
 	room := limit - 1 // for the ellipsis
 	for _, r := range strings.TrimSpace(clean) {
 		piece := string(r)
-		switch {
-		case r == '&':
+		switch r {
+		case '&':
 			piece = "&amp;"
-		case r == '<':
+		case '<':
 			piece = "&lt;"
-		case r == '>':
+		case '>':
 			piece = "&gt;"
 		}
 		size := len(piece)

@@ -139,9 +139,9 @@ func place(line, column string) string {
 	return "line " + line
 }
 
-// plainMap returns an event as the template sees it: with the names of its JSON, and with all of them, so that a missing
-// one is a mistake. It has no value with a method, and none to range over but the labels. What an event may leave out
-// is an empty text, a zero, or an empty map.
+// plainMap returns an event as the template sees it: with the names of its JSON, and with all of them, so that a
+// missing one is a mistake. It has no value with a method, and none to range over but the labels. What an event may
+// leave out is an empty text, a zero, or an empty map.
 func plainMap(e wire.WebhookEvent) map[string]any {
 	d := e.Data
 	question, handed, schedule := map[string]string{}, map[string]string{}, map[string]string{}

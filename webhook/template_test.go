@@ -29,11 +29,13 @@ func TestTemplate(t *testing.T) {
 		want   string
 	}{
 		"JSON": {
-			webhook.FormConfig{Form: webhook.Template, Template: discord}, wire.WebhookRunWaiting,
+			webhook.FormConfig{Form: webhook.Template, Template: discord},
+			wire.WebhookRunWaiting,
 			`{"content": "The invoice…", "tool": "send_email", "url": "` + wire.WebhookLinkMark + `"}`,
 		},
 		"JSONElse": {
-			webhook.FormConfig{Form: webhook.Template, Template: discord}, wire.WebhookRunCompleted,
+			webhook.FormConfig{Form: webhook.Template, Template: discord},
+			wire.WebhookRunCompleted,
 			`{"content": "The invoice…"}`,
 		},
 		"Whole":  {text("{{json .data.question}}", wire.WebhookRunWaiting), wire.WebhookRunWaiting, `{"digest":"sha256:0b7f4c1d9a3e5f6872c0d4b1a9e8f7061524334251607f8e9dacbd0e1f2a3b4c","expiresAt":"2026-12-01T09:00:00Z","onExpiry":"","reason":"approval","toolCallId":"call_1","toolName":"send_email"}`},

@@ -45,10 +45,10 @@ func WebhookKinds() []Kind[WebhookType] {
 // WebhookEvent is what an endpoint is told, in the form of Standard Webhooks. [EncodeWebhook] writes it.
 type WebhookEvent struct {
 	// ID identifies the event, and is the same in all attempts to deliver it. The header webhook-id has it too.
-	ID        string      `example:"msg_1"           json:"id"`
-	Type      WebhookType `example:"run.waiting"     json:"type"` // The kind of event.
-	Timestamp time.Time   `json:"timestamp"`                      // When it happened.
-	Data      WebhookData `json:"data"`                           // What it is about.
+	ID        string      `example:"msg_1"       json:"id"`
+	Type      WebhookType `example:"run.waiting" json:"type"` // The kind of event.
+	Timestamp time.Time   `json:"timestamp"`                  // When it happened.
+	Data      WebhookData `json:"data"`                       // What it is about.
 }
 
 // WebhookData is the data of a [WebhookEvent]. ThreadCreatedAt, Version and Index order the events of a thread id.
@@ -100,7 +100,7 @@ type WebhookQuestion struct {
 	// Reason is why it waits: approval, outcome_unknown, budget_reached, or the tool's own word.
 	//
 	// It is not what [InputRequired.InRecord] makes of it.
-	Reason    string    `example:"approval"          json:"reason"`
+	Reason    string    `example:"approval"        json:"reason"`
 	ExpiresAt time.Time `json:"expiresAt,omitzero"` // The end of the time to answer.
 	// OnExpiry is what happens at that time. Left out: the run goes on without the call.
 	//

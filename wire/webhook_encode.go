@@ -19,7 +19,8 @@ const (
 	WebhookLinkMark = "SPOOL_LINK_HERE_8d1f4c"
 )
 
-// unmarked replaces marks that are not ours: a mark with another first letter. As no mark begins like it, it makes none.
+// unmarked replaces marks that are not ours: a mark with another first letter. As no mark has that letter, it makes
+// none.
 const unmarked = "-POOL_LINK_HERE_8d1f4c"
 
 const (
