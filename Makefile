@@ -68,7 +68,7 @@ deps/npm: ## the packages of npm that tests and the TypeScript packages need, pi
 
 # A registry that does not answer is no fault of a change: it is said, and those tests are skipped.
 .PHONY: deps/python
-deps/python: ## what generates clients in Python, and FastMCP, in test/clients/.venv
+deps/python: ## what generates clients in Python, FastMCP and what verifies webhooks, in test/clients/.venv
 	@cd test/clients; rm -f .venv-skipped; \
 	if [ .venv/installed -nt requirements.txt ]; then echo "test/clients/.venv is installed"; exit 0; fi; \
 	echo "pip install -r test/clients/requirements.txt"; \
@@ -78,7 +78,7 @@ deps/python: ## what generates clients in Python, and FastMCP, in test/clients/.
 		rm -rf .venv; echo "the registry of pip answers, and nothing may be skipped" >&2; exit 1; \
 	fi; \
 	rm -rf .venv; \
-	echo "skipped: clients in Python, and FastMCP (python3 or the registry of pip is not there)" | tee .venv-skipped
+	echo "skipped: clients in Python, FastMCP and webhooks (python3 or the registry of pip is not there)" | tee .venv-skipped
 
 .PHONY: deps/services
 deps/services: ## PostgreSQL, PgBouncer, Redis, nginx, Chromium, zsh and fish (installed as root on Debian, named elsewhere)

@@ -1,8 +1,6 @@
 package egress
 
 import (
-	"context"
-	"encoding/binary"
 	"errors"
 	"io"
 	"net"
@@ -14,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/internal/testing/fake/dns"
 )
 
 func TestClassify(t *testing.T) {
@@ -221,7 +220,7 @@ func TestRebinding(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	transport.Resolver = fakeResolver(func() [4]byte {
+	transport.Resolver = dns.Resolver(func() [4]byte {
 		if lookups.Add(1) == 1 {
 			return [4]byte{127, 0, 0, 1}
 		}
@@ -243,36 +242,4 @@ func TestRebinding(t *testing.T) {
 	if strings.Contains(refused.Message, "resolve") {
 		t.Errorf("message %q", refused.Message)
 	}
-}
-
-// fakeResolver answers every question for an IPv4 address with the next one.
-func fakeResolver(next func() [4]byte) *net.Resolver {
-	return &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
-		client, server := net.Pipe()
-		go func() {
-			defer server.Close()
-			var length [2]byte
-			if _, err := io.ReadFull(server, length[:]); err != nil {
-				return
-			}
-			query := make([]byte, binary.BigEndian.Uint16(length[:]))
-			if _, err := io.ReadFull(server, query); err != nil {
-				return
-			}
-			// The header, and the question up to the end of its name, type and class.
-			end := 12
-			for query[end] != 0 {
-				end += int(query[end]) + 1
-			}
-			end += 5
-			reply := append([]byte{}, query[:end]...)
-			copy(reply[2:12], []byte{0x81, 0x80, 0, 1, 0, 1, 0, 0, 0, 0})
-			addr := next()
-			reply = append(reply, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4)
-			reply = append(reply, addr[:]...)
-			binary.BigEndian.PutUint16(length[:], uint16(len(reply)))
-			_, _ = server.Write(append(length[:], reply...))
-		}()
-		return client, nil
-	}}
 }

@@ -41,6 +41,14 @@ func (h *Hosts) Check(host string) error {
 	}
 }
 
+// Listed reports whether Allow lists a host, as in a URL and without a port, by its name or its address.
+func (h *Hosts) Listed(host string) bool {
+	if addr, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
+		return h.rules.listed(addr.WithZone("").Unmap())
+	}
+	return h.rules.named(normal(host))
+}
+
 // nameClass returns the class of address to which a name leads by convention, if there is such a
 // convention.
 func nameClass(name string) (class, bool) {

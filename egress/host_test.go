@@ -61,3 +61,20 @@ func TestHosts(t *testing.T) {
 		t.Errorf("a bad policy: %v", err)
 	}
 }
+
+func TestHostsListed(t *testing.T) {
+	t.Parallel()
+
+	hosts, err := egress.NewHosts(egress.Policy{Allow: []string{"db.internal", ".corp", "10.0.0.0/8"}, AllowPrivate: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for host, want := range map[string]bool{
+		"db.internal": true, "DB.internal.": true, "xdb.internal": false, "a.corp": true, "10.1.1.1": true,
+		"[::ffff:10.1.1.1]": true, "127.0.0.1": false, "localhost": false, "example.com": false, "": false,
+	} {
+		if got := hosts.Listed(host); got != want {
+			t.Errorf("Listed(%q) = %t", host, got)
+		}
+	}
+}

@@ -6,8 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -15,6 +13,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/egress"
+	"github.com/spoolhq/spool/internal/post"
 	"github.com/spoolhq/spool/server/verify/webhook"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
@@ -22,8 +21,8 @@ import (
 
 const (
 	defaultTimeout = 30 * time.Second
-	// maxAnswerBytes is how much of an answer is read and dropped, so that its connection can be reused.
-	maxAnswerBytes = 64 << 10
+	// receiver is who a push goes to, in errors.
+	receiver = "the receiver of pushed jobs"
 )
 
 // Config configures a relay.
@@ -111,10 +110,10 @@ func (r *Relay) Deliver(ctx context.Context, d store.Delivery) (wire.JobResult, 
 	}
 	response, err := r.client.Do(request)
 	if err != nil {
-		return wire.JobResult{}, unreached(err)
+		return wire.JobResult{}, post.Unreached(receiver, err)
 	}
 	defer response.Body.Close()
-	_, _ = io.CopyN(io.Discard, response.Body, maxAnswerBytes)
+	post.Drain(response.Body, 0)
 	return outcome(response, r.clock.Now())
 }
 
@@ -150,15 +149,4 @@ func messageID(job int64, body []byte) string {
 	hash.Write([]byte{'.'})
 	hash.Write(body)
 	return "job_" + hex.EncodeToString(hash.Sum(nil)[:16])
-}
-
-// unreached returns the error of a push without an answer. It leaves out the URL, which may contain a key.
-func unreached(err error) error {
-	message := "the receiver of pushed jobs cannot be reached"
-	if outer, ok := errors.AsType[*url.Error](err); ok {
-		if err = outer.Err; outer.Timeout() {
-			message = "the receiver of pushed jobs did not answer in time"
-		}
-	}
-	return &spool.Error{Code: spool.Unavailable, Message: message, Err: err}
 }

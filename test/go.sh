@@ -41,7 +41,7 @@ read -ra more <<<"${TESTFLAGS:-}"
 campaigns='^(TestEngine|TestEngineFaulty)$/^(Random|Pauses|.*Crash.*)$|^Test(Providers|Replay)$'
 our=github.com/spoolhq/spool
 # Packages with goroutines that share something.
-concurrent="^$our/(engine|backend|client|relay|server/.*|internal/(egress|inprocess|sse)|tool/mcp)(/|$)"
+concurrent="^$our/(engine|backend|client|relay|webhook|server/.*|internal/(egress|inprocess|sse)|tool/mcp)(/|$)"
 # Tests of package server in which something goes on beside what a request does. The others set a server up, mostly.
 streams='Stream|AGUI|Takeover|Queue|Wait|Race|AtOnce|AtTheSameTime|Drain|SlowBody'
 rest="^$our/test/counterpart$"

@@ -44,6 +44,7 @@ var layers = []archtest.Row{
 	{Place: "internal/modelhttp"},
 	{Place: "internal/openaiwire", Ours: []string{".", "internal/modelhttp", "internal/surrogate"}},
 	{Place: "internal/plainjson"},
+	{Place: "internal/post", Ours: []string{"."}},
 	{Place: "internal/sse"},
 	{Place: "internal/strictjson", Ours: []string{"."}},
 	{Place: "internal/surrogate", Ours: []string{".", "internal/plainjson"}},
@@ -206,6 +207,10 @@ var layers = []archtest.Row{
 	},
 
 	{Place: "relay", Ours: []string{".", "egress", "store", "wire", "engine", "internal/...", "server/verify/webhook"}},
+	{
+		Place: "webhook",
+		Ours:  []string{".", "egress", "wire", "internal/post", "server/verify", "server/verify/webhook"},
+	},
 
 	{Place: "artifact", Ours: []string{".", "store"}},
 	{Place: "artifact/internal/blob", Ours: []string{"."}},

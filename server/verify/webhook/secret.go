@@ -2,8 +2,10 @@ package webhook
 
 import (
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -21,8 +23,10 @@ const (
 const (
 	secretPrefix    = "whsec_"
 	signaturePrefix = "v1,"
-	// minSecretBytes is the minimum of the specification.
+	// minSecretBytes and maxSecretBytes are the bounds of the specification. Longer secrets of others are taken too.
 	minSecretBytes = 24
+	maxSecretBytes = 64
+	newSecretBytes = 32
 	maxIDBytes     = 256
 )
 
@@ -36,16 +40,45 @@ func decode(secrets []string) ([]key, error) {
 	}
 	keys := make([]key, len(secrets))
 	for i, secret := range secrets {
-		k, err := base64.StdEncoding.Strict().DecodeString(strings.TrimPrefix(secret, secretPrefix))
-		if err != nil {
-			return nil, spool.Errorf(spool.Invalid, "Secrets[%d] must be base64, with or without %q before it", i, secretPrefix)
-		}
-		if len(k) < minSecretBytes {
-			return nil, spool.Errorf(spool.Invalid, "Secrets[%d] must have %d bytes or more", i, minSecretBytes)
+		k, problem := decodeOne(secret)
+		if problem != "" {
+			return nil, spool.Errorf(spool.Invalid, "Secrets[%d] %s", i, problem)
 		}
 		keys[i] = k
 	}
 	return keys, nil
+}
+
+// decodeOne returns the key of a secret, or what is wrong with it, behind its name.
+func decodeOne(secret string) (key, string) {
+	k, err := base64.StdEncoding.Strict().DecodeString(strings.TrimPrefix(secret, secretPrefix))
+	if err != nil {
+		return nil, fmt.Sprintf("must be base64, with or without %q before it", secretPrefix)
+	}
+	if len(k) < minSecretBytes {
+		return nil, fmt.Sprintf("must have %d bytes or more", minSecretBytes)
+	}
+	return k, ""
+}
+
+// NewSecret returns a secret that nobody can guess: the base64 of 32 random bytes, with "whsec_" before it.
+func NewSecret() string {
+	var b [newSecretBytes]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	return secretPrefix + base64.StdEncoding.EncodeToString(b[:])
+}
+
+// CheckSecret returns an [spool.Invalid] error unless the specification allows the secret: base64 of 24 to 64 bytes,
+// with or without "whsec_" before it. The error begins with the name of the field, and has no secret in it.
+func CheckSecret(field, secret string) error {
+	k, problem := decodeOne(secret)
+	if problem == "" && len(k) > maxSecretBytes {
+		problem = fmt.Sprintf("must have %d bytes at the most", maxSecretBytes)
+	}
+	if problem != "" {
+		return spool.Errorf(spool.Invalid, "%s %s", field, problem)
+	}
+	return nil
 }
 
 // signature returns the signature in the form of the header.
