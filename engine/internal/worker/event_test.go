@@ -341,6 +341,18 @@ func TestBadQueues(t *testing.T) {
 		"WorkOptions.Queues and WorkOptions.Events both have the queue": {
 			Queues: []string{"mail"}, Events: handlers(fine, "mail"),
 		},
+		"WorkOptions.Queues must not begin with \"spool.\"": {Queues: []string{"", "spool.ticks"}},
+		"WorkOptions.Events: the name of a queue must not begin with \"spool.\"": {
+			Events: handlers(fine, "mail", "spool.ticks"),
+		},
+		"WorkOptions.EventsOnly needs a handler": {EventsOnly: true},
+		"WorkOptions.EventsOnly excludes WorkOptions.Queues": {
+			EventsOnly: true, Events: handlers(fine, "mail"), Queues: []string{""},
+		},
+		"WorkOptions.EventsOnly excludes WorkOptions.Deliver": {
+			EventsOnly: true, Events: handlers(fine, "mail"),
+			Deliver: func(context.Context, store.Delivery) (wire.JobResult, error) { return wire.JobResult{}, nil },
+		},
 	} {
 		err := Run(t.Context(), newBench(t).config(), o)
 		if spool.CodeOf(err) != spool.Invalid || !strings.HasPrefix(spool.MessageOf(err), want) {
