@@ -334,6 +334,8 @@ func TestUnclaimedJobsAreLogged(t *testing.T) {
 func TestBadQueues(t *testing.T) {
 	t.Parallel()
 	fine := func(context.Context, store.Delivery) error { return nil }
+	ended, cancel := context.WithCancel(t.Context())
+	cancel() // a worker of queues that are not refused ends at once
 	for want, o := range map[string]slots.Options{
 		"WorkOptions.Queues may only have letters":                 {Queues: []string{"a b"}},
 		"WorkOptions.Events: the name of a queue is required":      {Events: handlers(fine, "")},
@@ -354,7 +356,7 @@ func TestBadQueues(t *testing.T) {
 			Deliver: func(context.Context, store.Delivery) (wire.JobResult, error) { return wire.JobResult{}, nil },
 		},
 	} {
-		err := Run(t.Context(), newBench(t).config(), o)
+		err := Run(ended, newBench(t).config(), o)
 		if spool.CodeOf(err) != spool.Invalid || !strings.HasPrefix(spool.MessageOf(err), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
