@@ -101,9 +101,9 @@ const (
 // one.
 var JobsTopic = spool.ThreadKey{Tenant: "*", ID: "jobs"}
 
-// EventsTopic is the topic of the wake-ups for events of the outbox. Whoever adds due events wakes it after the commit;
-// without a wake-up, workers find the events with their next poll. It is not [JobsTopic], because a start does not claim
-// its own run while a worker was told that tickets may wait.
+// EventsTopic is the topic of the wake-ups for events of the outbox. Whoever adds due events wakes it after the
+// commit. Without a wake-up, workers find the events with their next poll. It is not [JobsTopic], because a start does
+// not claim its own run while its worker was told that tickets may wait.
 var EventsTopic = spool.ThreadKey{Tenant: "*", ID: "events"}
 
 // JobTopic returns the topic of the wake-ups for a job.

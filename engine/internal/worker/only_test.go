@@ -53,7 +53,8 @@ func (s *countedStore) Claim(ctx context.Context, q store.ClaimQuery) ([]store.D
 }
 
 // A handler that says what becomes of its event is obeyed: after exactly the time that it says, with or without a
-// count, and also at the last delivery that may be. An acknowledgement that ends no delivery is an error like any other.
+// count, and also at the last delivery that may be. An acknowledgement that ends no delivery is an error like any
+// other.
 func TestHandlersDecide(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

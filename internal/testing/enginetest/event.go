@@ -146,8 +146,8 @@ func testEventOnly(s eventTest) {
 	s.same("deliveries", box.read(), []string{"e1 1", "e2 1"})
 }
 
-// testEventBesideStart wakes the workers for events, whose handler hangs. A start still claims its run, and the next one
-// has no slot of the worker of events.
+// testEventBesideStart wakes the workers for events, whose handler hangs. A start still claims its run, and the next
+// one has no slot of the worker of events.
 func testEventBesideStart(s eventTest) {
 	gate := make(chan struct{})
 	m := spooltest.NewModel(spooltest.Say("first"), spooltest.Turn{Text: []string{"one"}, Gate: gate},
@@ -222,7 +222,7 @@ func testEventRedriven(s eventTest) {
 	e := s.engine(c)
 	s.publish(mail("e1"))
 	var box mailbox
-	o := box.only(func(d store.Delivery) error {
+	o := box.only(func(store.Delivery) error {
 		if len(box.read()) == 1 {
 			return spool.Errorf(spool.Invalid, "it has no address")
 		}
