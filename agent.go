@@ -79,7 +79,7 @@ type Agent struct {
 	// OnBudget is what happens to a run whose budget is used up. Defaults to the configuration's.
 	OnBudget BudgetAction
 	// Queue is the named queue that the jobs of the agent's runs go to. Workers claim from the queues of
-	// [engine.WorkOptions.Queues]. Defaults to the default queue.
+	// [engine.WorkOptions.Queues]. The name may not begin with "spool.". Defaults to the default queue.
 	Queue string
 	// Revisions says with which revision of the agent a run continues after a wait, a crash or a deployment.
 	// Defaults to [RevisionsFollow].

@@ -82,15 +82,23 @@ func TestRunsOfAQueue(t *testing.T) {
 	})
 }
 
-// A name that no queue can have is refused.
+// A name that no queue of an agent can have is refused.
 func TestBadQueueOfAnAgent(t *testing.T) {
 	t.Parallel()
 	c := config(spooltest.NewModel())
-	c.Agents[0].Queue = "a b"
-	_, err := engine.New(memory.New(nil), c)
-	want := `Config.Agents: agent "a": Queue may only have letters, digits and the characters . _ : -`
-	if spool.CodeOf(err) != spool.Invalid || spool.MessageOf(err) != want {
-		t.Errorf("%v, want %s", err, want)
+	for queue, want := range map[string]string{
+		"a b":         `Queue may only have letters, digits and the characters . _ : -`,
+		"spool.ticks": `Queue must not begin with "spool.", as the engine's own queues do`,
+	} {
+		c.Agents[0].Queue = queue
+		_, err := engine.New(memory.New(nil), c)
+		if want = `Config.Agents: agent "a": ` + want; spool.CodeOf(err) != spool.Invalid || spool.MessageOf(err) != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	c.Agents[0].Queue = "spooled"
+	if _, err := engine.New(memory.New(nil), c); err != nil {
+		t.Error(err)
 	}
 }
 

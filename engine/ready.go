@@ -27,6 +27,6 @@ func (a *Admin) CheckStore(ctx context.Context) error {
 	}
 }
 
-// CheckWorker returns an error unless [Engine.Work] runs in this process and can look for jobs. The
-// error is safe to show.
+// CheckWorker returns an error unless [Engine.Work] runs in this process and can look for jobs. A worker with
+// [WorkOptions.EventsOnly] does not count. The error is safe to show.
 func (a *Admin) CheckWorker(context.Context) error { return a.health.Check(a.config.Worker.Poll) }

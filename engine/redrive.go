@@ -54,7 +54,7 @@ func (a *Admin) Redrive(ctx context.Context, tenant spool.Tenant, jobID int64) (
 	var no *thread.RefusedError
 	switch {
 	case err == nil:
-		a.threads.Live.Wake(store.JobsTopic, store.WakeJobs, nil)
+		a.threads.Live.Wake(store.JobTopic(dead[0].Job), store.WakeJobs, nil)
 		result.Accepted, result.RunID = true, moved
 		return result, nil
 	case errors.As(err, &no):

@@ -20,20 +20,29 @@ type WorkOptions struct {
 	PerTenant int
 	// MaxDeliveries is how many times a job is delivered, without refunded deliveries, before it is dead. A
 	// run that outlives many workers may need many deliveries. A run that kills its workers is limited
-	// separately. Defaults to 100.
+	// separately. The special value -1 is no bound. Defaults to 100.
 	MaxDeliveries int
 
-	// Queues are the named queues that the worker claims from. The empty name is the default queue. Defaults to
-	// the default queue.
+	// Queues are the named queues that the worker claims from. The empty name is the default queue. No name may begin
+	// with "spool.". Defaults to the default queue.
 	Queues []string
 	// Events are the handlers of the outbox, by the name of their queue. The worker also claims from these
-	// queues, which must not be among Queues. It calls a handler at least once for each event, until the
-	// handler returns nil: a handler that has seen the JobID may return nil at once. After an error with the
+	// queues, which must not be among Queues, nor begin with "spool.". It calls a handler at least once for each event,
+	// until the handler returns nil: a handler that has seen the JobID may return nil at once. After an error with the
 	// code [spool.Invalid], or after MaxDeliveries, the event is dead; after any other error it comes again, with a
 	// growing delay. A call takes a slot of Concurrency. A handler is called from several goroutines, and must
 	// return when ctx ends. If it returns an error then, the event is released and the attempt does not count.
+	//
+	// A handler that returns a [store.AckError] says itself what becomes of the event, also when ctx has ended. It makes
+	// no event dead that the handler wants again: from the delivery number MaxDeliveries on, such deliveries do not count.
+	//
+	// Whoever adds due events wakes [store.EventsTopic] after the commit, so that they need not wait for the next poll.
 	// Defaults to none.
 	Events map[string]func(ctx context.Context, event store.Delivery) error
+	// EventsOnly makes the worker one of events: it has its own slots, claims only from the queues of Events, and neither
+	// executes runs nor sweeps. [Admin.CheckWorker] does not count it. Queues and Deliver must be empty. A handler that
+	// adds events wakes [store.EventsTopic], too. Defaults to false.
+	EventsOnly bool
 
 	// Deliver gets each job of Queues instead of the engine, to push it to another process that executes it.
 	// This worker then executes none, and claims the jobs of all agents. Its result has the same meaning as the
@@ -50,14 +59,9 @@ func (e *Engine) Work(ctx context.Context, o WorkOptions) error {
 	return worker.Run(ctx, worker.Config{
 		Store: e.store, Live: e.threads.Live, Log: e.config.Log, Random: e.threads.Rules.Random, Agents: e.registry.Names(),
 		Lease: e.config.Worker.Lease, Poll: e.config.Worker.Poll, SweepEvery: e.config.Worker.SweepEvery,
-		Handle: e.runner.HandleJob, ClaimTicket: e.claimTicket, Dead: e.HandleDeadJob, Sweep: e.tidy,
+		Handle: e.runner.HandleJob, ClaimTicket: e.runner.ClaimTicket, Dead: e.HandleDeadJob, Sweep: e.tidy,
 		Claimed: e.telemetry.Claimed, Health: &e.health, Workers: &e.workers,
 	}, slots.Options(o))
-}
-
-// claimTicket claims a ticket that this process was told of before it was in the queue.
-func (e *Engine) claimTicket(ctx context.Context, ticket wire.Job) (store.Delivery, worker.Handle, error) {
-	return e.runner.ClaimTicket(ctx, ticket)
 }
 
 // tidy sweeps, and removes threads and audit entries whose retention has passed, expired rows, and artifacts that

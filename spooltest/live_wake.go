@@ -57,7 +57,7 @@ func (e *ear) wantSilence() {
 }
 
 func testWake(l *liveTest) {
-	for _, where := range []spool.ThreadKey{topic("t"), store.JobsTopic} {
+	for _, where := range []spool.ThreadKey{topic("t"), store.JobsTopic, store.EventsTopic} {
 		e := l.listen(l.Context(), where)
 		for _, kind := range []store.WakeKind{
 			store.WakeRecord, store.WakeStream, store.WakeStop, store.WakeEvent, store.WakeDeleted, store.WakeOwner,
@@ -101,6 +101,13 @@ func testWakeOtherTopics(l *liveTest) {
 	l.Wake(topic("t"), store.WakeStop, nil)
 	e.want(store.WakeStop)
 	e.wantSilence()
+
+	tickets, events := l.listen(l.Context(), store.JobsTopic), l.listen(l.Context(), store.EventsTopic)
+	l.Wake(store.EventsTopic, store.WakeJobs, nil)
+	events.want(store.WakeJobs)
+	l.Wake(store.JobsTopic, store.WakeEvent, nil) // behind one that it must not get
+	tickets.want(store.WakeEvent)
+	events.wantSilence()
 }
 
 func testWakeStop(l *liveTest) {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"strings"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -133,4 +134,16 @@ type Ack struct {
 	Refund bool
 	// Cause is for [AckDead] why the job is given up.
 	Cause string
+}
+
+// AckError is the error of a handler of events that says itself what becomes of its event. The worker acknowledges the
+// delivery with Ack, which has the kind [AckDone], [AckRelease] or [AckDead]. With another kind it is an error like any
+// other.
+type AckError struct{ Ack Ack }
+
+func (e *AckError) Error() string {
+	if e.Ack.Kind == AckRelease {
+		return "the event comes again after " + e.Ack.After.String()
+	}
+	return strings.TrimSuffix("the event is "+string(e.Ack.Kind)+": "+e.Ack.Cause, ": ")
 }

@@ -88,7 +88,7 @@ const (
 	WakeAsk WakeKind = "ask"
 	// WakePresent: a process has clients that follow the thread.
 	WakePresent WakeKind = "present"
-	// WakeJobs: a job is due. It goes to the topic [JobsTopic].
+	// WakeJobs: a job is due. It goes to the topic that [JobTopic] returns.
 	//
 	// With a notice it tells of one ticket (see [NoticedTicket]), which a transaction of another process is about to
 	// commit, or has committed. The transaction holds the ticket's thread, so an Update of the thread comes after it and
@@ -97,9 +97,22 @@ const (
 	WakeJobs WakeKind = "jobs"
 )
 
-// JobsTopic is the topic of the queue's wake-ups. No thread can have it, because its tenant is not a valid
+// JobsTopic is the topic of the wake-ups for tickets of runs. No thread can have it, because its tenant is not a valid
 // one.
 var JobsTopic = spool.ThreadKey{Tenant: "*", ID: "jobs"}
+
+// EventsTopic is the topic of the wake-ups for events of the outbox. Whoever adds due events wakes it after the
+// commit. Without a wake-up, workers find the events with their next poll. It is not [JobsTopic], because a start does
+// not claim its own run while its worker was told that tickets may wait.
+var EventsTopic = spool.ThreadKey{Tenant: "*", ID: "events"}
+
+// JobTopic returns the topic of the wake-ups for a job.
+func JobTopic(j wire.Job) spool.ThreadKey {
+	if j.Event() {
+		return EventsTopic
+	}
+	return JobsTopic
+}
 
 // MaxNoticeBytes bounds a notice. A database that limits notifications to 8,000 bytes then has room for the
 // topic.

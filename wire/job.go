@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -77,6 +78,18 @@ func (j Job) Event() bool { return j.RunID == "" }
 // NeedsAgent reports whether only a worker that has the job's agent can do it. An event of the outbox has no
 // agent, and every worker can settle a run.
 func (j Job) NeedsAgent() bool { return !j.Event() && j.Kind != JobSettle }
+
+// ownQueues begins the names of the engine's own queues.
+const ownQueues = "spool."
+
+// CheckQueue returns an [spool.Invalid] error that names field unless an application may have a queue of this name. It
+// is an id (see [spool.CheckID]) that does not begin with "spool.", as the engine's own queues do.
+func CheckQueue(field, name string) error {
+	if strings.HasPrefix(name, ownQueues) {
+		return spool.Errorf(spool.Invalid, "%s must not begin with %q, as the engine's own queues do", field, ownQueues)
+	}
+	return spool.CheckID(field, name)
+}
 
 // JobState is the state of a job.
 type JobState string

@@ -167,7 +167,7 @@ func TestServerAway(t *testing.T) {
 	open(t, owner, run, items(1, 1, 3))
 	wantItems(t, other, run, items(1, 1, 3))
 	before := listen(t, other, thread)
-	jobs := listen(t, other, store.JobsTopic)
+	jobs, events := listen(t, other, store.JobsTopic), listen(t, other, store.EventsTopic)
 	s.stop()
 	eventually(t, "both to notice", func() bool { return !owner.link.state().up && !other.link.state().up })
 
@@ -196,6 +196,7 @@ func TestServerAway(t *testing.T) {
 	during.wants(t, store.WakeRecord)
 	during.wants(t, store.WakeStop)
 	jobs.wants(t, store.WakeJobs)
+	events.wants(t, store.WakeJobs)
 	eventually(t, "both to be back", func() bool { return owner.link.state().up && other.link.state().up })
 	wantItems(t, other, run, items(1, 1, 6))
 	wantItems(t, owner, next, items(2, 1, 1))

@@ -132,7 +132,7 @@ func (l *Live) wakeAll() {
 	}
 	l.mu.Unlock()
 	for _, key := range topics {
-		if key == store.JobsTopic {
+		if key == store.JobsTopic || key == store.EventsTopic {
 			l.local.Wake(key, store.WakeJobs, nil)
 			continue
 		}

@@ -220,6 +220,7 @@ func TestListenAgain(t *testing.T) {
 	proxy := pgtest.NewProxy(t, url)
 	one, two := opened(t, url, nil), opened(t, proxy.URL(), nil)
 	thread, jobs := listenTo(t, two.Live(), wakeTopic), listenTo(t, two.Live(), store.JobsTopic)
+	events := listenTo(t, two.Live(), store.EventsTopic)
 	one.Live()
 	one.live.Wake(wakeTopic, store.WakeEvent, nil)
 	if got := testwait.For(t, thread, "a wake-up before the cut"); got.kind != store.WakeEvent {
@@ -245,6 +246,9 @@ func TestListenAgain(t *testing.T) {
 	}
 	if got := testwait.For(t, jobs, "a wake-up of the workers"); got.kind != store.WakeJobs {
 		t.Errorf("the workers were woken with %q", got.kind)
+	}
+	if got := testwait.For(t, events, "a wake-up of the workers of events"); got.kind != store.WakeJobs {
+		t.Errorf("the workers of events were woken with %q", got.kind)
 	}
 	one.live.Wake(wakeTopic, store.WakeEvent, nil)
 	if got := testwait.For(t, thread, "a wake-up on the new connection"); got.kind != store.WakeEvent {

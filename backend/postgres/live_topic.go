@@ -48,7 +48,7 @@ func (t *topics) wakeAll() {
 	t.mu.RUnlock()
 	for topic, subscribers := range all {
 		kinds := []store.WakeKind{store.WakeRecord, store.WakeStream, store.WakeStop, store.WakeOwner}
-		if topic == store.JobsTopic {
+		if topic == store.JobsTopic || topic == store.EventsTopic {
 			kinds = []store.WakeKind{store.WakeJobs}
 		}
 		for _, s := range subscribers {

@@ -125,7 +125,7 @@ func (c Config) checkAgent(a *Agent) error {
 		return spool.Errorf(spool.Invalid, "Config.Agents: agent %q has no Revisions of the name %q", a.Name, a.Revisions)
 	}
 	if a.Queue != "" {
-		if err := spool.CheckID(where+"Queue", a.Queue); err != nil {
+		if err := wire.CheckQueue(where+"Queue", a.Queue); err != nil {
 			return err
 		}
 	}

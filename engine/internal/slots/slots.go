@@ -51,9 +51,10 @@ const maxServed = 1024
 type Options struct {
 	Concurrency, PerTenant, MaxDeliveries int
 
-	Queues  []string
-	Events  map[string]func(ctx context.Context, event store.Delivery) error
-	Deliver func(ctx context.Context, d store.Delivery) (wire.JobResult, error)
+	Queues     []string
+	Events     map[string]func(ctx context.Context, event store.Delivery) error
+	EventsOnly bool
+	Deliver    func(ctx context.Context, d store.Delivery) (wire.JobResult, error)
 }
 
 // New returns the slots of a worker.

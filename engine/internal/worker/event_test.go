@@ -334,6 +334,8 @@ func TestUnclaimedJobsAreLogged(t *testing.T) {
 func TestBadQueues(t *testing.T) {
 	t.Parallel()
 	fine := func(context.Context, store.Delivery) error { return nil }
+	ended, cancel := context.WithCancel(t.Context())
+	cancel() // a worker of queues that are not refused ends at once
 	for want, o := range map[string]slots.Options{
 		"WorkOptions.Queues may only have letters":                 {Queues: []string{"a b"}},
 		"WorkOptions.Events: the name of a queue is required":      {Events: handlers(fine, "")},
@@ -341,8 +343,20 @@ func TestBadQueues(t *testing.T) {
 		"WorkOptions.Queues and WorkOptions.Events both have the queue": {
 			Queues: []string{"mail"}, Events: handlers(fine, "mail"),
 		},
+		"WorkOptions.Queues must not begin with \"spool.\"": {Queues: []string{"", "spool.ticks"}},
+		"WorkOptions.Events: the name of a queue must not begin with \"spool.\"": {
+			Events: handlers(fine, "mail", "spool.ticks"),
+		},
+		"WorkOptions.EventsOnly needs a handler": {EventsOnly: true},
+		"WorkOptions.EventsOnly excludes WorkOptions.Queues": {
+			EventsOnly: true, Events: handlers(fine, "mail"), Queues: []string{""},
+		},
+		"WorkOptions.EventsOnly excludes WorkOptions.Deliver": {
+			EventsOnly: true, Events: handlers(fine, "mail"),
+			Deliver: func(context.Context, store.Delivery) (wire.JobResult, error) { return wire.JobResult{}, nil },
+		},
 	} {
-		err := Run(t.Context(), newBench(t).config(), o)
+		err := Run(ended, newBench(t).config(), o)
 		if spool.CodeOf(err) != spool.Invalid || !strings.HasPrefix(spool.MessageOf(err), want) {
 			t.Errorf("%v, want %s", err, want)
 		}

@@ -111,6 +111,10 @@ type demand struct {
 	mu    sync.Mutex
 	wakes int
 	none  bool
+	// told counts the claims of tickets that the worker was told of. A wake-up during one of them makes the worker poll
+	// when the claim has ended (late): before, the poll would find the same ticket.
+	told int
+	late bool
 }
 
 // wake notes that a job may be waiting.
@@ -119,6 +123,31 @@ func (d *demand) wake() {
 	defer d.mu.Unlock()
 	d.wakes++
 	d.none = false
+}
+
+// woken notes a wake-up, and reports whether the worker has to poll now.
+func (d *demand) woken() (poll bool) {
+	d.wake()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.late = d.told > 0
+	return !d.late
+}
+
+// claimingTold notes the begin of a claim of a ticket that the worker was told of.
+func (d *demand) claimingTold() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.told++
+}
+
+// claimedTold notes its end, and reports whether the worker has to poll.
+func (d *demand) claimedTold() (poll bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.told--
+	poll, d.late = d.late, false
+	return poll
 }
 
 // claiming notes the begin of a claim. The returned function notes its end, and whether it took all due jobs.

@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"sync"
 
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
@@ -12,38 +11,6 @@ import (
 // run itself, in one transaction with its ticket: that transaction waits for the thread until the other one is over.
 // All other workers leave the ticket to the wake-up that follows the commit.
 
-// told counts the claims of tickets that the worker was told of. A wake-up during one of them makes the worker poll
-// when the claim has ended: before, the poll would find the same ticket.
-type told struct {
-	mu    sync.Mutex
-	under int
-	woken bool
-}
-
-// begin notes the begin of a claim.
-func (t *told) begin() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.under++
-}
-
-// end notes the end of a claim, and reports whether the worker has to poll.
-func (t *told) end() (poll bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.under--
-	poll, t.woken = t.woken, false
-	return poll
-}
-
-// defers reports whether a poll has to wait for the end of a claim.
-func (t *told) defers() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.woken = t.under > 0
-	return t.woken
-}
-
 // woken handles a wake-up of the queue.
 func (w *worker) woken(ctx context.Context, notice []byte) {
 	if notice != nil {
@@ -52,8 +19,7 @@ func (w *worker) woken(ctx context.Context, notice []byte) {
 		}
 		return
 	}
-	w.demand.wake()
-	if !w.told.defers() {
+	if w.demand.woken() {
 		w.pollNow()
 	}
 }
@@ -69,10 +35,10 @@ func (w *worker) claimTold(ctx context.Context, ticket wire.Job) {
 	if place == nil {
 		return
 	}
-	w.told.begin()
+	w.demand.claimingTold()
 	go func() {
 		d, handle, err := w.ClaimTicket(ctx, ticket)
-		poll := w.told.end()
+		poll := w.demand.claimedTold()
 		switch {
 		case handle != nil:
 			place.Execute(d, handle)

@@ -1,12 +1,13 @@
 // Package worker claims jobs and executes them: it keeps them leased, and tells the store their
-// outcomes. It hands the events of the outbox to their handlers. It also sweeps periodically. It touches
-// the jobs of the store and the wake-ups. Its caller provides the functions that execute jobs.
+// outcomes. It hands the events of the outbox to their handlers. It also sweeps periodically, unless it is for events
+// only. It touches the jobs of the store and the wake-ups. Its caller provides the functions that execute jobs.
 package worker
 
 import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"sync"
 	"time"
 
@@ -47,13 +48,16 @@ type Config struct {
 	Sweep func(ctx context.Context)
 	// Claimed is called for each claimed job.
 	Claimed func(ctx context.Context, d store.Delivery)
-	Health  *Health
-	// Workers are the workers of the process. This worker joins them.
+	// Health gets the results of polls, unless the worker is for events only.
+	Health *Health
+	// Workers are the workers of the process. This worker joins them, unless it is for events only.
 	Workers *Workers
+	// OwnQueues allows the names of the engine's own queues: see [wire.CheckQueue].
+	OwnQueues bool
 }
 
 // Handle executes a job that has a slot.
-type Handle func(ctx context.Context, j wire.Job, in *slots.Slot) (wire.JobResult, error)
+type Handle = func(ctx context.Context, j wire.Job, in *slots.Slot) (wire.JobResult, error)
 
 type worker struct {
 	Config
@@ -64,7 +68,6 @@ type worker struct {
 
 	slots     *slots.Slots
 	demand    demand
-	told      told
 	wake      chan struct{}
 	busy      sync.WaitGroup
 	unclaimed unclaimed
@@ -79,19 +82,28 @@ func Run(ctx context.Context, c Config, o slots.Options) error {
 	if o.PerTenant < 0 {
 		return spool.Errorf(spool.Invalid, "WorkOptions.PerTenant is negative")
 	}
-	if o.MaxDeliveries <= 0 {
+	switch {
+	case o.MaxDeliveries == 0:
 		o.MaxDeliveries = 100
+	case o.MaxDeliveries < 0:
+		o.MaxDeliveries = math.MaxInt
 	}
 	w := &worker{Config: c, options: o, slots: slots.New(o), wake: make(chan struct{}, 1)}
-	if o.Deliver == nil {
+	switch {
+	case o.EventsOnly:
+		w.agents, w.Health = []string{}, &Health{}
+	case o.Deliver == nil:
 		w.agents = c.Agents
 	}
+	check := wire.CheckQueue
+	if c.OwnQueues {
+		check = spool.CheckID
+	}
 	var err error
-	if w.queues, err = queuesOf(o); err != nil {
+	if w.queues, err = queuesOf(o, check); err != nil {
 		return err
 	}
-	unsubscribe, err := c.Live.Subscribe(ctx, store.JobsTopic,
-		func(_ store.WakeKind, notice []byte) { w.woken(ctx, notice) })
+	unsubscribe, err := w.listen(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return nil
@@ -99,13 +111,36 @@ func Run(ctx context.Context, c Config, o slots.Options) error {
 		return err
 	}
 	defer unsubscribe()
-	defer c.Health.started()()
-	w.busy.Go(func() { w.sweepPeriodically(ctx) })
-	leave := c.Workers.join(ctx, w)
+	defer w.Health.started()()
+	defer w.busy.Wait()
+	if !o.EventsOnly {
+		w.busy.Go(func() { w.sweepPeriodically(ctx) })
+		defer c.Workers.join(ctx, w)()
+	}
 	w.loop(ctx)
-	leave()
-	w.busy.Wait()
 	return nil
+}
+
+// listen subscribes to the wake-ups for the jobs that the worker claims.
+func (w *worker) listen(ctx context.Context) (stop func(), err error) {
+	var topics []spool.ThreadKey
+	if !w.options.EventsOnly {
+		topics = append(topics, store.JobsTopic)
+	}
+	if len(w.options.Events) > 0 {
+		topics = append(topics, store.EventsTopic)
+	}
+	stop = func() {}
+	for _, topic := range topics {
+		one, err := w.Live.Subscribe(ctx, topic, func(_ store.WakeKind, notice []byte) { w.woken(ctx, notice) })
+		if err != nil {
+			stop()
+			return nil, err
+		}
+		others := stop
+		stop = func() { one(); others() }
+	}
+	return stop, nil
 }
 
 // pollNow makes the worker poll for due jobs at once.
@@ -153,7 +188,10 @@ func (w *worker) claim(ctx context.Context) time.Duration {
 		w.place(ctx, w.slots.Acquire(d.Job)).Execute(d, w.Handle)
 	}
 	claimed(len(jobs) < q.Limit-q.Reserved)
-	if next.IsZero() {
+	switch {
+	case len(jobs) > 0 && w.options.EventsOnly:
+		return 0 // only a claim that takes none says when the next event is due
+	case next.IsZero():
 		return poll
 	}
 	return min(poll, max(time.Until(next), time.Millisecond))
@@ -170,8 +208,10 @@ func (w *worker) deliver(ctx context.Context, d store.Delivery, in *slots.Slot, 
 	result, err := w.handle(ctx, d, in, execute)
 	stop()
 
-	var ack store.Ack
+	ack, decided := w.decided(d, err)
 	switch {
+	case decided:
+		log.DebugContext(ctx, "the handler decides", "ack", string(ack.Kind), "after", ack.After, "cause", ack.Cause)
 	case err == nil && in.JobDone():
 		return
 	case err == nil && result.Accepted:
@@ -193,8 +233,11 @@ func (w *worker) deliver(ctx context.Context, d store.Delivery, in *slots.Slot, 
 	}
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterTimeout)
 	defer cancel()
-	if err := w.Store.Ack(after, d, ack); err != nil && !errors.Is(err, store.ErrFenced) {
+	switch err := w.Store.Ack(after, d, ack); {
+	case err != nil && !errors.Is(err, store.ErrFenced):
 		log.WarnContext(ctx, "settle job", "error", err)
+	case ack.Kind == store.AckDone && w.options.EventsOnly:
+		in.Note(true, false) // an event that its handler has added comes with a wake-up
 	}
 }
 

@@ -24,6 +24,7 @@ func needsBubble(name string) bool {
 // exactCases has, by their subjects, the cases that compare times exactly.
 var exactCases = map[string]string{
 	"Context":  "Nested",
+	"Event":    "DueAt Redriven",
 	"Job":      "HandBack",
 	"Nested":   "StopRunning",
 	"Overview": "Overview",
@@ -47,6 +48,7 @@ var longCases = map[string]string{
 	"Catalogue":       "Killed",
 	"ClientTool":      "Expired",
 	"Distinct":        "AfterApproval Unknown",
+	"Event":           "DueAt Only",
 	"Expire":          "Defaults Extend Fail FailSettled FailSiblings FailSwept FailUnknown Marked Times Warned",
 	"Fallback":        "Killed AllDown After",
 	"Fair": "ConcurrencyEach DepthPerTenant LoneTenant PerTenantTogether RoomBesideMany RoomByShare RoomForTheNext " +

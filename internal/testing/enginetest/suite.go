@@ -84,6 +84,7 @@ func portSubjects() []subject {
 		{"ModelImages", cases(modelImageTests)},
 		{"Dropped", cases(droppedTests)},
 		{"Job", jobTests},
+		{"Event", cases(eventTests)},
 		{"Fair", cases(fairTests)},
 		{"Storage", cases(storageTests)},
 		{"Lease", leaseTests},
