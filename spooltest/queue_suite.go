@@ -49,6 +49,7 @@ func TestQueue(t *testing.T, open Open, _ Features) {
 		"AddDead":            testQueueAddDead,
 		"JobIDs":             testQueueJobIDs,
 		"Jobs":               testQueueJobs,
+		"JobsOf":             testQueueJobsOf,
 		"Named":              testQueueNamed,
 		"Next":               testQueueNext,
 		"Agents":             testQueueAgents,
