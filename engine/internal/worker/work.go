@@ -90,6 +90,7 @@ func Run(ctx context.Context, c Config, o slots.Options) error {
 	if w.queues, err = queuesOf(o); err != nil {
 		return err
 	}
+	w.slots.Queues = w.queues
 	unsubscribe, err := c.Live.Subscribe(ctx, store.JobsTopic,
 		func(_ store.WakeKind, notice []byte) { w.woken(ctx, notice) })
 	switch {
