@@ -106,6 +106,30 @@ func testStoreDeltaRoundTrip(s *storeTest) {
 	s.same("what was stored of a map", s.deltas(key, store.DeltaQuery{Limit: 1})[0].Thread.Labels["k"], "é")
 }
 
+// testStoreDeltaAtOnce checks that a delta has its version when Write returns, so that an event in a later Write of the
+// transaction can have it.
+func testStoreDeltaAtOnce(s *storeTest) {
+	key := thread("t")
+	s.write(key, func(tx store.Tx) error { return tx.Write(store.Changes{Thread: &wire.Thread{State: wire.Idle}}) })
+	for n := int64(1); n < 4; n++ {
+		s.clock.Advance(time.Second)
+		s.write(key, func(tx store.Tx) error {
+			d := store.SnapshotDelta{Version: 99, Seq: 99, At: tx.Now().Add(time.Hour)}
+			err := tx.Write(store.Changes{Entries: []*wire.Entry{wire.NewEntry("A", "", nil)}, Delta: &d})
+			s.same("what Write has set", d, store.SnapshotDelta{Version: n, Seq: n, At: tx.Now()})
+			e := event("e" + strconv.FormatInt(d.Version, 10))
+			e.Payload = fmt.Appendf(nil, `{"version":%d}`, d.Version)
+			return errors.Join(err, tx.Write(store.Changes{Jobs: []wire.Job{e}}))
+		})
+	}
+	jobs, err := s.Store.Jobs(s.Context(), wire.JobQuery{Tenant: key.Tenant})
+	s.ok("jobs", err)
+	s.same("events", each(jobs, func(j wire.QueuedJob) string { return string(j.Payload) }),
+		[]string{`{"version":1}`, `{"version":2}`, `{"version":3}`})
+	s.same("versions", each(s.deltas(key, store.DeltaQuery{}), func(d store.SnapshotDelta) int64 { return d.Version }),
+		[]int64{1, 2, 3})
+}
+
 // testStoreDeltaQuery compares every combination of a query's fields with the result of a plain loop.
 func testStoreDeltaQuery(s *storeTest) {
 	key, other := thread("t"), thread("other")

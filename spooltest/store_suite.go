@@ -54,6 +54,7 @@ func TestStore(t *testing.T, open Open, features Features) {
 		"EntryQuery":        testStoreEntryQuery,
 		"SeqFollowsOn":      testStoreSeqFollowsOn,
 		"DeltaRoundTrip":    testStoreDeltaRoundTrip,
+		"DeltaAtOnce":       testStoreDeltaAtOnce,
 		"DeltaQuery":        testStoreDeltaQuery,
 		"DeltaRollsBack":    testStoreDeltaRollsBack,
 		"DeltaDeleted":      testStoreDeltaDeleted,

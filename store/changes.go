@@ -42,8 +42,8 @@ type Changes struct {
 	// Usage adds rows to the ledger and to its sums. The store sets their CreatedAt.
 	Usage []wire.UsageRow
 	// Delta adds what the commit changes of snapshots to the thread's deltas. The store sets its Version, Seq and
-	// At, at the latest when Update returns. At most one Write of a transaction has one, which is the last Write
-	// that changes the thread. Nil: none.
+	// At before Write returns. At most one Write of a transaction has one, which is the last Write that changes the
+	// thread: later ones may have events that name the version. Nil: none.
 	Delta *SnapshotDelta
 
 	// CancelJobs are the keys of the tenant's jobs to remove. They need not exist.

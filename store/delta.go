@@ -11,7 +11,7 @@ import (
 // order, say what every earlier snapshot had. A commit that changed nothing visible, such as the renewal of a
 // lease, has none.
 //
-// Version, Seq and At are for the store to set.
+// Version, Seq and At are for the store to set, before the Write that has the delta returns.
 type SnapshotDelta struct {
 	// Version is its number among the deltas of the thread, from 1 without gaps.
 	Version int64 `json:"version"`

@@ -42,8 +42,8 @@ type ClaimQuery struct {
 	// Reserved is how many of Limit are only for tenants and subjects that have less than their share: see
 	// [ClaimQuery.Kept]. Defaults to none.
 	Reserved int
-	// PerTenant bounds how many jobs of a tenant are in flight, including those of other workers. Zero: no
-	// bound.
+	// PerTenant bounds how many jobs of a tenant in Queues are in flight, including those of other workers. Zero:
+	// no bound.
 	PerTenant int
 	// Served returns when the worker last had a job of a tenant, or the zero time. Among tenants with equally
 	// many jobs in flight, the tenant with the earliest time comes first. Served must not block, and may be
@@ -53,7 +53,7 @@ type ClaimQuery struct {
 	Lease time.Duration
 
 	// Queues are the named queues to claim from. The empty name is the default queue. Nil: the default queue
-	// only.
+	// only. The claim does not look at jobs of other queues, also where it counts those in flight.
 	Queues []string
 	// Agents are the agents whose jobs may be claimed. Nil: those of all agents. This does not exclude jobs
 	// that need no agent: see [wire.Job.NeedsAgent].
@@ -69,7 +69,7 @@ func (q ClaimQuery) ServedAt(tenant spool.Tenant) time.Time {
 }
 
 // ClaimLoad describes the tenant and the subject of a due job when a claim may take the job. The jobs in flight
-// are those at all workers, and those that the claim has taken before.
+// are those in the queues of the claim, at all workers, and those that the claim has taken before.
 type ClaimLoad struct {
 	// Tenant and Subject are how many jobs the tenant has in flight, and how many of them the subject has.
 	Tenant, Subject int

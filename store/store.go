@@ -60,7 +60,8 @@ type Store interface {
 	Parks(ctx context.Context, q wire.ParkQuery) ([]ParkRow, error)
 	// Jobs lists a tenant's jobs. Jobs that are not dead come in the order of [wire.QueuedJob.FirstDue], and dead
 	// ones the last died first. Of jobs with the same time, the one with the smaller id comes first among jobs that
-	// are not dead, and the one with the greater id among dead ones.
+	// are not dead, and the one with the greater id among dead ones. With a ThreadID, a Queue that is not the
+	// default one, a Subject and no State, the cost of a query grows only with the jobs that it returns.
 	Jobs(ctx context.Context, q wire.JobQuery) ([]wire.QueuedJob, error)
 	// Audit lists a tenant's audit log, the last written entry first. For the empty tenant it lists the
 	// entries that belong to no tenant.
@@ -77,8 +78,8 @@ type Store interface {
 	// job that has been due longest, and then the one with the smaller id. Within a tenant the subject with the
 	// fewest jobs in flight comes first. If a tenant has due jobs of more than [MaxSubjects] subjects, a claim
 	// may compare some of them. A job is in flight from its claim until an [Ack] ends the delivery, or its lease
-	// lapses. Several claims at the same time may each choose as if the other had not taken anything yet, but
-	// never take the same job.
+	// lapses. All counts are of the jobs in q.Queues, of whatever agent. Several claims at the same time may each
+	// choose as if the other had not taken anything yet, but never take the same job.
 	//
 	// The DueAt of each job is when it became due. Claim does not wait. If it takes nothing, it
 	// returns an empty slice and the time at which the next job becomes due, or the zero time if

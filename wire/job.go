@@ -116,9 +116,15 @@ type JobQuery struct {
 	JobID int64
 	// ThreadID leaves out the jobs of other threads.
 	ThreadID spool.ThreadID
+	// Queue leaves out the jobs of other queues. The empty name is the default queue. Nil: all.
+	Queue *string
+	// Subject leaves out the jobs of other subjects.
+	Subject string
 	// DueBefore leaves out jobs that were due for the first time at this time or after it. It does not apply
 	// to dead jobs.
 	DueBefore time.Time
+	// DueSince leaves out jobs that were due for the first time before this time. It does not apply to dead jobs.
+	DueSince time.Time
 	// DiedBefore leaves out jobs that died at this time or after it. It applies to dead jobs only.
 	DiedBefore time.Time
 
@@ -156,19 +162,20 @@ type QueueStats struct {
 	Extra    json.RawMessage `json:"extra,omitempty"` // Further numbers of this queue.
 }
 
-// WaitingTenant is a tenant that has a due job.
+// WaitingTenant is a tenant that has a due job. Both its jobs in flight and its due jobs are those of the queues that a
+// [StatsQuery] names.
 type WaitingTenant struct {
 	Tenant spool.Tenant
-	// InFlight is how many of its jobs are in flight, at all workers.
+	// InFlight is how many of its jobs are in flight, at all workers of these queues.
 	InFlight int
 	// DueAt is when the oldest of its due jobs became due.
 	DueAt time.Time
 }
 
-// WaitingSubject is a subject that has a due job.
+// WaitingSubject is a subject that has a due job, of the same queues.
 type WaitingSubject struct {
 	Subject string
-	// InFlight is how many jobs the subject has in flight, at all workers.
+	// InFlight is how many jobs the subject has in flight, at all workers of these queues.
 	InFlight int
 }
 

@@ -76,6 +76,11 @@ type StatsQuery struct {
 	// Waiting asks for the tenants that have due jobs, whatever Tenant is, and for the subjects of Tenant that
 	// have some.
 	Waiting bool
+	// Queues are the queues whose jobs Queue and Waiting look at. The empty name is the default queue. Nil: all.
+	Queues []string
+	// NeedsAgent leaves out of the counts of Queue the jobs that need no agent, see [Job.NeedsAgent], and the dead
+	// ones: the counts say how much work waits for agents, and cost the same beside any number of events.
+	NeedsAgent bool
 	// Storage asks for what the store measures about itself.
 	Storage bool
 }

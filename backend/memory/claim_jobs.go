@@ -23,11 +23,14 @@ func (s port) Claim(ctx context.Context, query store.ClaimQuery) ([]store.Delive
 	var due []store.Delivery
 	var next time.Time
 	for id, j := range s.jobs {
+		if !queued(j.Job, query) {
+			continue
+		}
 		if j.inFlight && j.due.After(now) {
 			claim.InFlight(j.Tenant, j.Subject, 1)
 		}
 		switch {
-		case !wanted(j.Job, query):
+		case query.Agents != nil && j.NeedsAgent() && !slices.Contains(query.Agents, j.Agent):
 		case !j.due.After(now):
 			d := store.Delivery{Job: j.Job, JobID: id}
 			d.DueAt = j.due
@@ -52,13 +55,9 @@ func (s port) Claim(ctx context.Context, query store.ClaimQuery) ([]store.Delive
 	return claimed, next, nil
 }
 
-// wanted reports whether the job is in a queue of the query, and of an agent of the query. An event has no
-// agent.
-func wanted(j wire.Job, q store.ClaimQuery) bool {
-	if q.Queues == nil && j.Queue != "" || q.Queues != nil && !slices.Contains(q.Queues, j.Queue) {
-		return false
-	}
-	return q.Agents == nil || !j.NeedsAgent() || slices.Contains(q.Agents, j.Agent)
+// queued reports whether the job is in a queue of the query.
+func queued(j wire.Job, q store.ClaimQuery) bool {
+	return q.Queues == nil && j.Queue == "" || slices.Contains(q.Queues, j.Queue)
 }
 
 // lease gives the claim a lease on a job. The caller must hold mu.

@@ -156,7 +156,7 @@ func (s port) Jobs(ctx context.Context, q wire.JobQuery) ([]wire.QueuedJob, erro
 	for _, j := range s.jobs {
 		state := j.state(now)
 		if j.Tenant != q.Tenant || q.State != "" && q.State != state || !jobListed(j.Job, j.id, q) ||
-			!q.DueBefore.IsZero() && !j.firstDue.Before(q.DueBefore) {
+			!q.DueBefore.IsZero() && !j.firstDue.Before(q.DueBefore) || j.firstDue.Before(q.DueSince) {
 			continue
 		}
 		listed := wire.QueuedJob{Job: cloneJob(j.Job), JobID: j.id, State: state, Attempts: j.attempt, FirstDue: j.firstDue}
@@ -170,7 +170,8 @@ func (s port) Jobs(ctx context.Context, q wire.JobQuery) ([]wire.QueuedJob, erro
 }
 
 func jobListed(j wire.Job, id int64, q wire.JobQuery) bool {
-	return (q.JobID == 0 || id == q.JobID) && (q.ThreadID == "" || j.ThreadID == q.ThreadID)
+	return (q.JobID == 0 || id == q.JobID) && (q.ThreadID == "" || j.ThreadID == q.ThreadID) &&
+		(q.Queue == nil || j.Queue == *q.Queue) && (q.Subject == "" || j.Subject == q.Subject)
 }
 
 func cloneJob(j wire.Job) wire.Job {

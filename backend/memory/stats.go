@@ -23,11 +23,11 @@ func (s port) Stats(ctx context.Context, q wire.StatsQuery) (stats wire.Stats, e
 		stats.Tally = s.tally(q.Tenant)
 	}
 	if q.Queue {
-		stats.Queue = s.queueStats(q.Tenant)
+		stats.Queue = s.queueStats(q)
 	}
 	if q.Waiting {
-		stats.Waiting = s.waiting()
-		stats.Subjects = s.waitingSubjects(q.Tenant)
+		stats.Waiting = s.waiting(q)
+		stats.Subjects = s.waitingSubjects(q)
 	}
 	return stats, nil
 }
@@ -51,16 +51,22 @@ func (m *memory) tally(tenant spool.Tenant) wire.Tally {
 	return tally
 }
 
+// counts reports whether the query looks at the job.
+func counts(j wire.Job, q wire.StatsQuery) bool {
+	return q.Queues == nil || slices.Contains(q.Queues, j.Queue)
+}
+
 // queueStats counts jobs. The caller must hold mu.
-func (m *memory) queueStats(tenant spool.Tenant) (stats wire.QueueStats) {
+func (m *memory) queueStats(q wire.StatsQuery) (stats wire.QueueStats) {
 	now := m.now()
+	of := func(j wire.Job) bool { return (q.Tenant == "" || j.Tenant == q.Tenant) && counts(j, q) }
 	for _, d := range m.dead {
-		if tenant == "" || d.Tenant == tenant {
+		if !q.NeedsAgent && of(d.Job) {
 			stats.Dead++
 		}
 	}
 	for _, j := range m.jobs {
-		if tenant != "" && j.Tenant != tenant {
+		if !of(j.Job) || q.NeedsAgent && !j.NeedsAgent() {
 			continue
 		}
 		switch j.state(now) {
@@ -77,11 +83,14 @@ func (m *memory) queueStats(tenant spool.Tenant) (stats wire.QueueStats) {
 }
 
 // waiting lists the tenants that have due jobs. The caller must hold mu.
-func (m *memory) waiting() (waiting []wire.WaitingTenant) {
+func (m *memory) waiting(q wire.StatsQuery) (waiting []wire.WaitingTenant) {
 	now := m.now()
 	oldest := make(map[spool.Tenant]time.Time)
 	inFlight := make(map[spool.Tenant]int)
 	for _, j := range m.jobs {
+		if !counts(j.Job, q) {
+			continue
+		}
 		switch first, some := oldest[j.Tenant]; j.state(now) {
 		case wire.JobReady:
 			if !some || j.due.Before(first) {
@@ -102,12 +111,12 @@ func (m *memory) waiting() (waiting []wire.WaitingTenant) {
 }
 
 // waitingSubjects lists the subjects of a tenant that have due jobs. The caller must hold mu.
-func (m *memory) waitingSubjects(tenant spool.Tenant) (waiting []wire.WaitingSubject) {
+func (m *memory) waitingSubjects(q wire.StatsQuery) (waiting []wire.WaitingSubject) {
 	now := m.now()
 	due, inFlight := make(map[string]bool), make(map[string]int)
 	for _, j := range m.jobs {
 		switch state := j.state(now); {
-		case tenant == "" || j.Tenant != tenant:
+		case q.Tenant == "" || j.Tenant != q.Tenant || !counts(j.Job, q):
 		case state == wire.JobReady:
 			due[j.Subject] = true
 		case state == wire.JobInFlight:

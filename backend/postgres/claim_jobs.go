@@ -35,7 +35,7 @@ type part struct {
 	tenant      spool.Tenant
 	// oldest is the time at which the first of them became due.
 	oldest   time.Time
-	inFlight int // of the tenant, in all lanes
+	inFlight int // of the tenant, in all lanes of the queues
 	served   time.Time
 
 	// Of all jobs in flight: their number, and that of their tenants.
@@ -54,7 +54,10 @@ func (db *DB) lookForJobs(ctx context.Context, q store.ClaimQuery, parts *[]*par
 	lanes, args := lanes(q)
 	args = append([]any{db.clockArg()}, args...)
 	batch := db.withSettings(
-		statement{sql: "WITH RECURSIVE " + clock + ", " + lanes + dueParts, args: args, scan: each(parts, scanPart)},
+		statement{
+			sql: "WITH RECURSIVE " + clock + ", " + lanes + dueParts, args: slices.Concat(args, []any{queuesOf(q), queuesOf(q)}),
+			scan: each(parts, scanPart),
+		},
 		statement{
 			sql: "WITH RECURSIVE " + clock + ", " + lanes + nextDue, args: args, scan: func(r *row) { next = r.Time() },
 		},
@@ -147,7 +150,7 @@ func (db *DB) claimBatch(q store.ClaimQuery, parts []*part, share int, claimed *
 		sql: leaseJobs,
 		args: []any{
 			db.clockArg(), share, q.Reserved, q.PerTenant, q.Limit, spare(q.Limit), queues, lanes, tenants, served,
-			spare(q.Limit), parts[0].many, 4 * store.MaxSubjects, q.Limit, q.Lease.Microseconds(),
+			queuesOf(q), spare(q.Limit), parts[0].many, 4 * store.MaxSubjects, q.Limit, q.Lease.Microseconds(),
 		},
 		scan: each(claimed, scanDelivery),
 	})

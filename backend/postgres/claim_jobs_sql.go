@@ -1,6 +1,8 @@
 package postgres
 
 import (
+	"slices"
+
 	"github.com/spoolhq/spool/store"
 )
 
@@ -13,12 +15,9 @@ const clock = "clock AS MATERIALIZED (SELECT " + nowExpr + " AS now)"
 
 // lanes returns the table lane of a statement, with the lanes of a query.
 func lanes(q store.ClaimQuery) (table string, args []any) {
-	queues := q.Queues
-	if queues == nil {
-		queues = []string{""}
-	}
+	queues := queuesOf(q)
 	if q.Agents == nil {
-		return lanesOfQueues, []any{queues}
+		return lanesIn(queues, false)
 	}
 	of := []string{""}
 	for _, agent := range q.Agents {
@@ -27,20 +26,48 @@ func lanes(q store.ClaimQuery) (table string, args []any) {
 	return lanesOfAgents, []any{queues, of}
 }
 
+// queuesOf returns the queues of a claim.
+func queuesOf(q store.ClaimQuery) []string {
+	if q.Queues == nil {
+		return []string{""}
+	}
+	return q.Queues
+}
+
 const lanesOfAgents = `lane (queue, lane) AS (
 		SELECT q.queue, l.lane FROM unnest(?::text[]) AS q (queue) CROSS JOIN unnest(?::text[]) AS l (lane)
 	)`
 
-// lanesOfQueues finds the lanes that have jobs, with one index lookup for each.
-const lanesOfQueues = `lane (queue, lane) AS (
-		SELECT q.queue, (SELECT min(j.lane) FROM spool.job j WHERE j.queue = q.queue) FROM unnest(?::text[]) AS q (queue)
+// lanesIn returns the table of the lanes that have jobs, in the queues or, for nil, in all. It finds them with one
+// index lookup for each. needsAgent leaves out the lanes of jobs that need no agent.
+func lanesIn(queues []string, needsAgent bool) (table string, args []any) {
+	table = allQueues
+	if queues != nil {
+		table, args = listedQueues, []any{slices.Compact(slices.Sorted(slices.Values(queues)))}
+	}
+	above := ""
+	if needsAgent {
+		above = " AND j.lane > ''"
+	}
+	return table + `, lane (queue, lane) AS (
+		SELECT q.queue, (SELECT min(j.lane) FROM spool.job j WHERE j.queue = q.queue` + above + `) FROM queues q
 		UNION ALL
 		SELECT l.queue, (SELECT min(j.lane) FROM spool.job j WHERE j.queue = l.queue AND j.lane > l.lane) FROM lane l WHERE l.lane IS NOT NULL
+	)`, args
+}
+
+const (
+	listedQueues = "queues (queue) AS (SELECT q.queue FROM unnest(?::text[]) AS q (queue))"
+	allQueues    = `queues (queue) AS (
+		SELECT min(queue) FROM spool.job
+		UNION ALL
+		SELECT (SELECT min(j.queue) FROM spool.job j WHERE j.queue > q.queue) FROM queues q WHERE q.queue IS NOT NULL
 	)`
+)
 
 // dueParts reads the tenants with due jobs. It first reads up to 32 due jobs of each lane in due order. If there
 // are fewer altogether, they show all such tenants. Otherwise it looks at each tenant that has jobs in the lanes,
-// with one index lookup for each.
+// with one index lookup for each. The queues come twice behind the values of the lanes: for the jobs in flight.
 const dueParts = `, due_first AS MATERIALIZED (
 		SELECT l.queue, l.lane, j.tenant, j.due_at FROM lane l CROSS JOIN LATERAL (
 			SELECT tenant, due_at FROM spool.job WHERE queue = l.queue AND lane = l.lane AND due_at <= (SELECT now FROM clock)
@@ -60,14 +87,17 @@ const dueParts = `, due_first AS MATERIALIZED (
 		SELECT h.queue, h.lane, h.tenant, (SELECT min(j.due_at) FROM spool.job j WHERE j.queue = h.queue AND j.lane = h.lane AND j.tenant = h.tenant)
 		FROM holder h WHERE h.tenant IS NOT NULL
 	), flight AS (
-		SELECT tenant FROM spool.job WHERE claimed AND due_at > (SELECT now FROM clock)
+		SELECT c.tenant FROM spool.job c WHERE c.claimed AND c.due_at > (SELECT now FROM clock)` + inQueues + `
 	)
-	SELECT p.queue, p.lane, p.tenant, p.due_at, ` + inFlight + `,
+	SELECT p.queue, p.lane, p.tenant, p.due_at, (` + inFlight + inQueues + `),
 		(SELECT count(*) FROM flight), (SELECT count(DISTINCT tenant) FROM flight), (SELECT yes FROM many)
 	FROM part p WHERE p.due_at <= (SELECT now FROM clock)`
 
 // inFlight counts the jobs in flight of the tenant of p. Their number is at most that of the workers' slots.
-const inFlight = `(SELECT count(*) FROM spool.job c WHERE c.tenant = p.tenant AND c.claimed AND c.due_at > (SELECT now FROM clock))`
+const inFlight = `SELECT count(*) FROM spool.job c WHERE c.tenant = p.tenant AND c.claimed AND c.due_at > (SELECT now FROM clock)`
+
+// inQueues is the condition of the jobs c of queues.
+const inQueues = ` AND c.queue = ANY (?::text[])`
 
 // nextDue returns when the next job of the lanes becomes due, or its lease lapses.
 const nextDue = ` SELECT coalesce(min(j.due_at), 0) FROM lane l CROSS JOIN LATERAL (
@@ -93,7 +123,8 @@ const leaseJobs = "WITH " + clock + `, param AS (
 		FROM unnest(?::text[], ?::text[], ?::text[], ?::bigint[]) AS p (queue, lane, tenant, served)
 	), flight AS MATERIALIZED (
 		SELECT c.tenant, c.subject, count(*) AS n FROM spool.job c
-		WHERE c.tenant IN (SELECT tenant FROM part) AND c.claimed AND c.due_at > (SELECT now FROM clock) GROUP BY c.tenant, c.subject
+		WHERE c.tenant IN (SELECT tenant FROM part) AND c.claimed AND c.due_at > (SELECT now FROM clock)` + inQueues + `
+		GROUP BY c.tenant, c.subject
 	), due AS MATERIALIZED (
 		SELECT p.tenant, p.served, j.id, j.due_at, j.subject FROM part p CROSS JOIN LATERAL (
 			(SELECT j.id, j.due_at, j.subject FROM spool.job j WHERE ` + dueJobs + ` ORDER BY j.due_at, j.id LIMIT ?)

@@ -24,12 +24,7 @@ func (db *DB) jobQuery(q wire.JobQuery) (query string, args []any) {
 	const now = "(SELECT now FROM clock)"
 	where := form.Conditions{Args: []any{db.clockArg()}}
 	where.And("tenant = ?", q.Tenant)
-	if q.ThreadID != "" {
-		where.And("thread_id = ?", q.ThreadID)
-	}
-	if q.JobID != 0 {
-		where.And("id = ?", q.JobID)
-	}
+	where.AndJobs(q)
 	switch q.State {
 	case "":
 	case wire.JobReady:
@@ -37,9 +32,7 @@ func (db *DB) jobQuery(q wire.JobQuery) (query string, args []any) {
 	default:
 		where.And("due_at > "+now+" AND claimed = ?", q.State == wire.JobInFlight)
 	}
-	if !q.DueBefore.IsZero() {
-		where.And("first_due < ?", form.RoundedUp(q.DueBefore))
-	}
+	where.AndFirstDue(q)
 	return "WITH clock AS MATERIALIZED (SELECT " + nowExpr + " AS now) SELECT " + jobColumns +
 		", due_at, id, attempts, first_due, claimed, " + now + " FROM spool.job WHERE " + where.Text +
 		" ORDER BY first_due, id LIMIT ?", append(where.Args, bound(q.Limit))

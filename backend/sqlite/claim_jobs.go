@@ -93,12 +93,13 @@ func (t *tx) collect(claim *fair.Claim, q store.ClaimQuery, l lanes) error {
 		return err
 	}
 	inFlight := make(map[spool.Tenant]int)
-	err = t.query(claimedOfEach, func(r *row) error {
+	count, args := claimedOfEach(queuesOf(q), t.now)
+	err = t.query(count, func(r *row) error {
 		tenant, subject, n := spool.Tenant(r.Text()), r.Text(), r.Int()
 		claim.InFlight(tenant, subject, n)
 		inFlight[tenant] += n
 		return nil
-	}, t.now)
+	}, args...)
 	if err != nil {
 		return err
 	}
@@ -111,10 +112,21 @@ func (t *tx) collect(claim *fair.Claim, q store.ClaimQuery, l lanes) error {
 	return nil
 }
 
-// claimedOfEach counts the claimed jobs by tenant and subject. Their number is at most the number of the workers'
-// slots.
-const claimedOfEach = `SELECT tenant, subject, count(*) FROM job INDEXED BY job_claimed
-	WHERE claimed = 1 AND due_at > ? GROUP BY tenant, subject`
+// claimedOfEach returns the statement that counts the claimed jobs by tenant and subject: those of the queues, or all
+// for nil. It reads at most as many as workers have slots.
+func claimedOfEach(queues []string, at time.Time) (query string, args []any) {
+	const of = "SELECT tenant, subject, count(*) FROM job INDEXED BY job_claimed WHERE claimed = 1 AND due_at > ?"
+	if queues == nil {
+		return of + byEach, []any{at}
+	}
+	return of + " AND " + inQueues + byEach, []any{at, names(queues)}
+}
+
+const (
+	byEach = " GROUP BY tenant, subject"
+	// inQueues is the condition of the jobs of queues.
+	inQueues = "queue IN (SELECT value FROM json_each(?))"
+)
 
 // oldestOfEach returns the tenants with a due job in each of the lanes, and the time at which their oldest
 // job there became due.

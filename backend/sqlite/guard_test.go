@@ -396,7 +396,7 @@ func TestRefusalKeepsLog(t *testing.T) {
 	if _, err := Open(path, &Options{Exclusive: true}); err == nil || !strings.Contains(err.Error(), "already exists") {
 		t.Fatalf("a step that fails: got error %v", err)
 	}
-	set("INSERT INTO schema_migration VALUES (100, 0)")
+	set("INSERT INTO schema_migration VALUES (100, 0), (101, 0)")
 	if n := countThreads(t, exclusive(t, path, Options{})); n != 30 {
 		t.Errorf("%d threads of 30", n)
 	}

@@ -19,19 +19,22 @@ const (
 	listedLanes = `WITH RECURSIVE wanted(q, l) AS (
 		SELECT queues.value, lanes.value FROM json_each(?) AS queues CROSS JOIN json_each(?) AS lanes
 	)`
-	// openLanes takes the names of the queues. It finds their lanes that have jobs, with one index lookup each.
-	openLanes = `WITH RECURSIVE queues(q) AS (
+	// listedQueues takes the names of the queues, as the table queues. allQueues finds those that have jobs, with one
+	// index lookup each.
+	listedQueues = `WITH RECURSIVE queues(q) AS (
 		SELECT value FROM json_each(?)
-	), ` + lanesOfQueues
-	// allLanes finds the lanes of all queues in the same way, and takes no value.
-	allLanes = `WITH RECURSIVE queues(q) AS (
+	), `
+	allQueues = `WITH RECURSIVE queues(q) AS (
 		SELECT min(queue) FROM job INDEXED BY job_due
 		UNION ALL
 		SELECT (SELECT min(queue) FROM job INDEXED BY job_due WHERE queue > queues.q) FROM queues WHERE queues.q IS NOT NULL
-	), ` + lanesOfQueues
-
+	), `
+	// lanesOfQueues finds the lanes of the queues in the same way. lanesOfAgents leaves out jobs that need no agent.
 	lanesOfQueues = `wanted(q, l) AS (
-		SELECT q, (SELECT min(lane) FROM job INDEXED BY job_due WHERE queue = queues.q) FROM queues
+		SELECT q, (SELECT min(lane) FROM job INDEXED BY job_due WHERE queue = queues.q) FROM queues` + nextLanes
+	lanesOfAgents = `wanted(q, l) AS (
+		SELECT q, (SELECT min(lane) FROM job INDEXED BY job_due WHERE queue = queues.q AND lane > '') FROM queues` + nextLanes
+	nextLanes = `
 		UNION ALL
 		SELECT q, (SELECT min(lane) FROM job INDEXED BY job_due WHERE queue = wanted.q AND lane > wanted.l) FROM wanted WHERE wanted.l IS NOT NULL
 	)`
@@ -53,27 +56,37 @@ func ticketsOf(agent string) string { return "=" + agent }
 
 // lanes selects lanes in a statement.
 type lanes struct {
-	with string // listedLanes, openLanes or allLanes
+	with string // the beginning of the statement
 	args []any  // the values that it takes
 }
 
-// everyLane selects all lanes of all queues.
-var everyLane = lanes{with: allLanes}
-
 // lanesOf returns the lanes that a claim may take jobs from.
 func lanesOf(q store.ClaimQuery) lanes {
-	queues := q.Queues
-	if queues == nil {
-		queues = []string{""}
-	}
+	queues := queuesOf(q)
 	if q.Agents == nil {
-		return lanes{openLanes, []any{names(queues)}}
+		return lanesIn(queues, lanesOfQueues)
 	}
 	wanted := []string{laneOf(&wire.Job{})} // that of events
 	for _, agent := range q.Agents {
 		wanted = append(wanted, ticketsOf(agent))
 	}
 	return lanes{listedLanes, []any{names(queues), names(wanted)}}
+}
+
+// queuesOf returns the queues of a claim.
+func queuesOf(q store.ClaimQuery) []string {
+	if q.Queues == nil {
+		return []string{""}
+	}
+	return q.Queues
+}
+
+// lanesIn returns the lanes of the queues, or those of all queues for nil: lanesOfQueues or lanesOfAgents.
+func lanesIn(queues []string, lanesOf string) lanes {
+	if queues == nil {
+		return lanes{with: allQueues + lanesOf}
+	}
+	return lanes{listedQueues + lanesOf, []any{names(queues)}}
 }
 
 // listed returns the lanes of the list, and those with the queue of one and the name of another.

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"encoding/json"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -8,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/store"
+	"github.com/spoolhq/spool/wire"
 )
 
 // A migration that is merged late, after one with a higher number, is applied to a file that
@@ -53,6 +56,47 @@ func TestMigrateLate(t *testing.T) {
 	if spool.CodeOf(err) != spool.Conflict || !strings.Contains(spool.MessageOf(err), "migration 901") {
 		t.Errorf("a program that does not know the late migration: got error %v, want a conflict that names it", err)
 	}
+}
+
+// A file of the baseline gets the later steps when it is opened, and its jobs are found as those that come later.
+func TestMigrateFromBaseline(t *testing.T) {
+	t.Parallel()
+
+	all, err := loadMigrations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "spool.db")
+	c, err := dial(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = errors.Join(
+		migrate(c, all[:1]),
+		c.exec("INSERT INTO job ("+jobColumns+`, id, first_due, lane, claimed, token, attempts)
+			VALUES ('a', 't', '', 'old', '', '', '', 0, 7, 's', 'outbox', '1', 1, 7, '', 0, 0, 0)`),
+		c.close(),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := exclusive(t, path, Options{})
+	err = db.Update(t.Context(), spool.ThreadKey{Tenant: "a"}, 0, func(tx store.Tx) error {
+		return tx.Write(store.Changes{
+			Jobs: []wire.Job{{ThreadID: "t", Key: "new", Subject: "s", Queue: "outbox", Payload: json.RawMessage("1")}},
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := claimed(t, db, store.ClaimQuery{Queues: []string{"outbox"}}); !slices.Equal(got, []string{"old", "new"}) {
+		t.Errorf("claimed %q", got)
+	}
+	jobs, err := db.Jobs(t.Context(), wire.JobQuery{Tenant: "a", ThreadID: "t", Queue: new("outbox"), Subject: "s"})
+	if err != nil || len(jobs) != 2 || jobs[0].Key != "old" {
+		t.Errorf("jobs %+v, %v", jobs, err)
+	}
+	sound(t, path)
 }
 
 // A file from before the baseline is refused with a sentence that names the way. The refusal changes no file, not even

@@ -36,6 +36,10 @@ func useAdmin(ctx context.Context, db *DB, tenant spool.Tenant) error {
 		{ThreadID: "t"},
 		{JobID: 7, ThreadID: "t"},
 		{DueBefore: at, DiedBefore: at},
+		{DueSince: at},
+		{Queue: new("q"), Subject: "s", Limit: 1},
+		{ThreadID: "t", Queue: new(""), Subject: "s"},
+		{ThreadID: "t", Queue: new("q"), Subject: "s", DueSince: at, Limit: 1},
 		{Before: at, BeforeID: 7},
 		{DiedBefore: at, Before: at, BeforeID: 7},
 	} {
@@ -48,6 +52,14 @@ func useAdmin(ctx context.Context, db *DB, tenant spool.Tenant) error {
 		keep(db.Parks(ctx, q))
 	}
 	keep(db.Stats(ctx, wire.StatsQuery{Tenant: tenant, Tally: true, Queue: true, Waiting: true, Storage: true}))
+	for _, q := range []wire.StatsQuery{
+		{Queue: true, NeedsAgent: true},
+		{Queue: true, NeedsAgent: true, Tenant: tenant},
+		{Queue: true, Queues: []string{"q"}},
+		{Waiting: true, Queues: []string{"", "q"}, Tenant: tenant},
+	} {
+		keep(db.Stats(ctx, q))
+	}
 	keep(nil, db.Update(ctx, spool.ThreadKey{Tenant: tenant}, 0, func(tx store.Tx) error {
 		return tx.Write(store.Changes{
 			Audit: []*wire.AuditEntry{{Action: wire.AuditStop}},

@@ -116,17 +116,20 @@ func (db *DB) Jobs(ctx context.Context, q wire.JobQuery) ([]wire.QueuedJob, erro
 
 // jobQuery returns the query for jobs that are not dead.
 func jobQuery(q wire.JobQuery, at time.Time) (query string, args []any) {
-	index := "INDEXED BY job_first_due"
+	var index string
+	switch {
+	case q.JobID != 0:
+		index = "NOT INDEXED" // but for the primary key
+	case q.ThreadID != "" && form.NamesQueue(q) && q.Subject != "":
+		index = "INDEXED BY job_named"
+	case q.ThreadID != "":
+		index = "INDEXED BY job_run"
+	default:
+		index = "INDEXED BY job_first_due"
+	}
 	var where form.Conditions
 	where.And("tenant = ?", q.Tenant)
-	if q.ThreadID != "" {
-		index = "INDEXED BY job_run"
-		where.And("thread_id = ?", q.ThreadID)
-	}
-	if q.JobID != 0 {
-		index = "NOT INDEXED" // but for the primary key
-		where.And("id = ?", q.JobID)
-	}
+	where.AndJobs(q)
 	switch q.State {
 	case "":
 	case wire.JobReady:
@@ -134,9 +137,7 @@ func jobQuery(q wire.JobQuery, at time.Time) (query string, args []any) {
 	default:
 		where.And("due_at > ? AND claimed = ?", at, q.State == wire.JobInFlight)
 	}
-	if !q.DueBefore.IsZero() {
-		where.And("first_due < ?", form.RoundedUp(q.DueBefore))
-	}
+	where.AndFirstDue(q)
 	return "SELECT " + jobColumns + ", id, attempts, first_due, claimed FROM job " + index + " WHERE " + where.Text +
 		" ORDER BY first_due, id LIMIT ?", append(where.Args, bound(q.Limit))
 }

@@ -31,9 +31,10 @@ type Limits struct {
 	ResultBytes int
 	// PromptBytes bounds the size of a start's prompt. Defaults to 262,144.
 	PromptBytes int
-	// QueueDepth bounds the ready jobs of all tenants together. Beyond the limit, starts are refused. A
-	// process reads the number of ready jobs four times a second and adds its own starts. Starts that
-	// other processes accept between two reads may exceed the limit. Zero: no bound.
+	// QueueDepth bounds the ready jobs of all tenants together, of all queues, that need an agent: see
+	// [wire.Job.NeedsAgent]. Beyond the limit, starts are refused. A process reads the number of these jobs four times a
+	// second and adds its own starts. Starts that other processes accept between two reads may exceed the limit. Zero:
+	// no bound.
 	QueueDepth int
 	// TenantDepth bounds the ready jobs of one tenant in the same way. Zero: no bound.
 	TenantDepth int

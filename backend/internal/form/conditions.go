@@ -138,12 +138,7 @@ func ValueConditions(q store.RowQuery) (c Conditions) {
 // DeadConditions returns the conditions of a query for dead jobs.
 func DeadConditions(q wire.JobQuery) (c Conditions) {
 	c.And("tenant = ?", q.Tenant)
-	if q.ThreadID != "" {
-		c.And("thread_id = ?", q.ThreadID)
-	}
-	if q.JobID != 0 {
-		c.And("id = ?", q.JobID)
-	}
+	c.AndJobs(q)
 	if !q.Before.IsZero() {
 		c.And("(died_at, id) < (?, ?)", q.Before, q.BeforeID)
 	}
@@ -151,6 +146,38 @@ func DeadConditions(q wire.JobQuery) (c Conditions) {
 		c.And("died_at < ?", RoundedUp(q.DiedBefore))
 	}
 	return c
+}
+
+// AndJobs adds the conditions of a query for jobs that hold for dead ones, too.
+func (c *Conditions) AndJobs(q wire.JobQuery) {
+	if q.ThreadID != "" {
+		c.And("thread_id = ?", q.ThreadID)
+	}
+	if q.Queue != nil {
+		c.And("queue = ?", *q.Queue)
+	}
+	if NamesQueue(q) { // the condition of the index
+		c.And("queue <> ''")
+	}
+	if q.Subject != "" {
+		c.And("subject = ?", q.Subject)
+	}
+	if q.JobID != 0 {
+		c.And("id = ?", q.JobID)
+	}
+}
+
+// NamesQueue reports whether a query is for the jobs of a queue that is not the default one.
+func NamesQueue(q wire.JobQuery) bool { return q.Queue != nil && *q.Queue != "" }
+
+// AndFirstDue adds the conditions of a query for jobs about when they were due for the first time.
+func (c *Conditions) AndFirstDue(q wire.JobQuery) {
+	if !q.DueBefore.IsZero() {
+		c.And("first_due < ?", RoundedUp(q.DueBefore))
+	}
+	if !q.DueSince.IsZero() {
+		c.And("first_due >= ?", RoundedUp(q.DueSince))
+	}
 }
 
 // Marked is the condition of the indexes of threads and runs with questions that nobody answered in time.

@@ -68,9 +68,15 @@ func TestConditions(t *testing.T) {
 			[]any{key.Tenant, key.ID, int64(9), "a", "ann"},
 		},
 		"dead jobs": {
-			DeadConditions(wire.JobQuery{Tenant: "acme", ThreadID: "c", JobID: 7, Before: at, BeforeID: 8, DiedBefore: at}),
-			ofC + " AND id = ? AND (died_at, id) < (?, ?) AND died_at < ?",
-			[]any{key.Tenant, key.ID, int64(7), at, int64(8), at.Add(time.Microsecond - 1)},
+			DeadConditions(wire.JobQuery{
+				Tenant: "acme", ThreadID: "c", Queue: new("q"), Subject: "s", JobID: 7, Before: at, BeforeID: 8, DiedBefore: at,
+				DueSince: at,
+			}),
+			ofC + " AND queue = ? AND queue <> '' AND subject = ? AND id = ? AND (died_at, id) < (?, ?) AND died_at < ?",
+			[]any{key.Tenant, key.ID, "q", "s", int64(7), at, int64(8), at.Add(time.Microsecond - 1)},
+		},
+		"jobs of the default queue": {
+			DeadConditions(wire.JobQuery{Tenant: "acme", Queue: new("")}), "tenant = ? AND queue = ?", []any{key.Tenant, ""},
 		},
 		"values": {
 			ValueConditions(store.RowQuery{Tenant: "acme", Kind: "k", Key: "a", After: "b"}),

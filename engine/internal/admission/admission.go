@@ -1,5 +1,5 @@
-// Package admission refuses starts while too many jobs are ready. From the store it reads only the
-// counts of ready jobs.
+// Package admission refuses starts while too many jobs are ready that need an agent. From the store it reads only the
+// counts of these jobs.
 package admission
 
 import (
@@ -111,7 +111,7 @@ func (c *Counts) refresh(ctx context.Context, tenant spool.Tenant) error {
 
 // read reads the count of a tenant.
 func (c *Counts) read(ctx context.Context, tenant spool.Tenant, r *reading) {
-	stats, err := c.Store.Stats(ctx, wire.StatsQuery{Tenant: tenant, Queue: true})
+	stats, err := c.Store.Stats(ctx, wire.StatsQuery{Tenant: tenant, Queue: true, NeedsAgent: true})
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err == nil {

@@ -27,6 +27,9 @@ const minHold = time.Second
 
 // Slots are the slots of a worker. Each executes one job at a time.
 type Slots struct {
+	// Queues are those from which the worker claims. It yields to nobody who waits in other queues. Nil: all.
+	Queues []string
+
 	slots int
 	// reserved is how many of the slots are for tenants and subjects below their share.
 	reserved  int
@@ -292,7 +295,7 @@ func (s *Slot) Wanted(ctx context.Context, db store.Store) (due time.Time, wante
 	if s == nil || time.Since(s.since) < minHold || !s.all.full(s.tenant) {
 		return time.Time{}, false, nil
 	}
-	stats, err := db.Stats(ctx, wire.StatsQuery{Waiting: true, Tenant: s.tenant})
+	stats, err := db.Stats(ctx, wire.StatsQuery{Waiting: true, Tenant: s.tenant, Queues: s.all.Queues})
 	if err != nil {
 		return time.Time{}, false, err
 	}

@@ -26,11 +26,19 @@ type waitingStore struct {
 }
 
 func (s *waitingStore) Stats(_ context.Context, q wire.StatsQuery) (wire.Stats, error) {
-	if q != (wire.StatsQuery{Waiting: true, Tenant: "a"}) && q != (wire.StatsQuery{Waiting: true, Tenant: "b"}) {
+	if want := (wire.StatsQuery{Waiting: true, Tenant: q.Tenant, Queues: []string{"", "own"}}); q.Tenant == "" ||
+		!cmp.Equal(q, want) {
 		return wire.Stats{}, errors.New("more is asked for than the tenants and the subjects of one")
 	}
 	s.asked++
 	return wire.Stats{Waiting: s.waiting, Subjects: s.subjects}, s.err
+}
+
+// newSlots returns the slots of a worker of two queues.
+func newSlots(o Options) *Slots {
+	all := New(o)
+	all.Queues = []string{"", "own"}
+	return all
 }
 
 // waitingOf returns a store with waiting tenants, the longest waiting first. Each is written as its
@@ -110,7 +118,7 @@ func TestSlotWanted(t *testing.T) {
 				if test.options.Concurrency == 0 {
 					test.options.Concurrency = 16
 				}
-				all := New(test.options)
+				all := newSlots(test.options)
 				due := time.Now()
 				var own *Slot
 				for tenant, n := range test.work {
@@ -154,7 +162,7 @@ func TestSlotWantedOnce(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
-		all := New(Options{Concurrency: 4})
+		all := newSlots(Options{Concurrency: 4})
 		var many []*Slot
 		for range 4 {
 			many = append(many, all.Acquire(wire.Job{Tenant: "a"}))
@@ -238,7 +246,7 @@ func TestSlotWantedBySubject(t *testing.T) {
 				if test.options.Concurrency == 0 {
 					test.options.Concurrency = 16
 				}
-				all := New(test.options)
+				all := newSlots(test.options)
 				var own *Slot
 				sum := 0
 				for subject, n := range test.work {

@@ -34,7 +34,7 @@ func (w *worker) warnUnclaimed(ctx context.Context) {
 		return
 	}
 	w.unclaimed.looked = now
-	stats, err := w.Store.Stats(ctx, wire.StatsQuery{Waiting: true})
+	stats, err := w.Store.Stats(ctx, wire.StatsQuery{Waiting: true, Queues: w.queues})
 	if err != nil {
 		return // the claims report a failing store
 	}

@@ -103,6 +103,7 @@ func Run(ctx context.Context, c Config, o slots.Options) error {
 	if w.queues, err = queuesOf(o, check); err != nil {
 		return err
 	}
+	w.slots.Queues = w.queues
 	unsubscribe, err := w.listen(ctx)
 	switch {
 	case ctx.Err() != nil:

@@ -51,7 +51,7 @@ var longCases = map[string]string{
 	"Event":           "DueAt Only",
 	"Expire":          "Defaults Extend Fail FailSettled FailSiblings FailSwept FailUnknown Marked Times Warned",
 	"Fallback":        "Killed AllDown After",
-	"Fair": "ConcurrencyEach DepthPerTenant LoneTenant PerTenantTogether RoomBesideMany RoomByShare RoomForTheNext " +
+	"Fair": "BesideEvents ConcurrencyEach DepthPerTenant LoneTenant PerTenantTogether RoomBesideMany RoomByShare RoomForTheNext " +
 		"RoomInTurn RoomNotPerTenant RoomStopped RunningPerTenant",
 	"Follow": "AfterEveryFrame BeforeSegment BeyondTheRecord ForeignStream FromNow GoneStream Hello ReadStream " +
 		"SlowWalk SlowWalkRecord",

@@ -34,6 +34,7 @@ var fairTests = map[string]func(s fairTest){
 	"RoomStopped":       testFairRoomStopped,
 	"ConcurrencyEach":   testFairConcurrencyEach,
 	"PerTenantTogether": testFairPerTenantTogether,
+	"BesideEvents":      testFairBesideEvents,
 }
 
 // crowd is a model whose answers to "slow" last until they are released.

@@ -103,8 +103,8 @@ func TestUpgrade(t *testing.T) {
 		database := pgtest.Database(t, nil)
 		killedUpgrade(t, next, t.TempDir(), "SPOOL_DATABASE="+database)
 		v := &versions{T: t, database: database}
-		if have := v.sql("SELECT max(version) FROM spool.schema_step"); have != 102 {
-			t.Errorf("the schema is %d, want 102", have)
+		if have := v.sql("SELECT max(version) FROM spool.schema_step"); have != 103 {
+			t.Errorf("the schema is %d, want 103", have)
 		}
 	})
 	t.Run("Killed/sqlite", func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestUpgrade(t *testing.T) {
 		killedUpgrade(t, next, data)
 		got := command(nil, "serve", "--listen", "127.0.0.1:0", "--data", data)
 		if got.code != exitFailure || !strings.Contains(
-			got.stderr, "has schema 101, and this version of the program knows schema 100: use a later version",
+			got.stderr, "has schema 102, and this version of the program knows schema 101: use a later version",
 		) {
 			t.Errorf("the old version: %+v", got)
 		}
