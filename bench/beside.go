@@ -29,7 +29,12 @@ type besideFigure struct {
 }
 
 var besideFigures = []besideFigure{
-	{"latency", 2, ""}, {"fanout", 1, ""}, {"snapshot", 2, ""}, {"replay", 2, ""}, {"stop", 4, ""}, {"step", 8, ""},
+	{"latency", 2, ""},
+	{"fanout", 1, ""},
+	{"snapshot", 2, ""},
+	{"replay", 2, ""},
+	{"stop", 4, ""},
+	{"step", 8, ""},
 	{"nested", 1, "520087a6"},
 }
 
