@@ -20,7 +20,11 @@ const (
 	Template FormName = "template" // Template is what a template of the user's makes of the event.
 )
 
-const contentJSON = "application/json"
+const (
+	contentJSON = "application/json"
+	// maxContentType is the length of the longest media type, in bytes.
+	maxContentType = 200
+)
 
 // FormConfig configures a form.
 type FormConfig struct {
@@ -63,7 +67,7 @@ func NewForm(c FormConfig) (*Form, error) {
 	}
 	if c.ContentType != "" {
 		kind, _, err := mime.ParseMediaType(c.ContentType)
-		if err != nil || !strings.Contains(kind, "/") || len(c.ContentType) > maxAgent {
+		if err != nil || !strings.Contains(kind, "/") || len(c.ContentType) > maxContentType {
 			return nil, spool.Errorf(spool.Invalid, "content_type must be a media type such as text/plain")
 		}
 		f.contentType, f.isJSON = c.ContentType, kind == contentJSON || strings.HasSuffix(kind, "+json")

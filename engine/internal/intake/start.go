@@ -50,9 +50,17 @@ type Handler struct {
 
 // Start starts a run in a transaction of its own.
 func (h *Handler) Start(ctx context.Context, key spool.ThreadKey, r wire.StartRequest) (wire.RunResult, error) {
+	return h.StartAnd(ctx, key, r, func(store.Tx) error { return nil })
+}
+
+// StartAnd starts a run, and calls also in the transaction of the start if the start is accepted. What also writes is
+// saved with the start or not at all, and an error of also is that of StartAnd. The store may run the transaction twice.
+func (h *Handler) StartAnd(
+	ctx context.Context, key spool.ThreadKey, r wire.StartRequest, also func(tx store.Tx) error,
+) (wire.RunResult, error) {
 	worker := &reservation{reserve: h.ReserveWorker}
 	defer worker.release()
-	result, follow, err := h.start(ctx, h.Store, key, r, worker)
+	result, follow, err := h.start(ctx, h.Store, key, r, worker, also)
 	if follow != nil {
 		follow()
 	}
@@ -67,7 +75,8 @@ func (h *Handler) StartTx(
 	if err := host.Check(h.HostTx); err != nil {
 		return wire.RunResult{}, func() {}, err
 	}
-	result, follow, err := h.start(ctx, actor.Store{Store: delta.Store{Store: hosted{h.Store, host}}}, key, r, nil)
+	result, follow, err := h.start(ctx, actor.Store{Store: delta.Store{Store: hosted{h.Store, host}}}, key, r, nil,
+		func(store.Tx) error { return nil })
 	if follow == nil {
 		follow = func() {}
 	}
@@ -90,6 +99,7 @@ func (s hosted) Update(ctx context.Context, key spool.ThreadKey, _ int64, fn fun
 // accepted, the returned function does the work that follows the commit.
 func (h *Handler) start(
 	ctx context.Context, db store.Store, key spool.ThreadKey, r wire.StartRequest, worker *reservation,
+	also func(tx store.Tx) error,
 ) (result wire.RunResult, follow func(), err error) {
 	again := repeatOf(ctx, key.ID, r)
 	if err := h.checkIDs(&key, &r); err != nil {
@@ -145,6 +155,9 @@ func (h *Handler) start(
 	sent := time.Now()
 	err = db.Update(ctx, key, 0, func(tx store.Tx) (err error) {
 		if out, err = thread.Start(tx, key, request, h.Rules); err != nil {
+			return err
+		}
+		if err := also(tx); err != nil {
 			return err
 		}
 		return actor.Audit(ctx, tx, key.Tenant, out.Audit...)

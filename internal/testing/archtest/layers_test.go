@@ -54,7 +54,10 @@ var layers = []archtest.Row{
 	{Place: "record", Ours: []string{".", "store", "wire", "internal/excerpt"}},
 
 	{Place: "engine/internal/delta", Ours: []string{".", "store", "wire"}},
-	{Place: "engine/option", Ours: []string{".", "egress", "internal/filepart"}},
+	{Place: "engine/option", Ours: []string{".", "wire", "egress", "internal/filepart", "webhook"}},
+	{Place: "engine/internal/endpoint", Ours: []string{
+		".", "store", "wire", "engine/option", "engine/internal/random", "server/verify/webhook", "webhook",
+	}},
 	{
 		Place: "engine/internal/record",
 		Ours:  []string{".", "store", "wire", "engine/internal/toolresult", "internal/excerpt"},
