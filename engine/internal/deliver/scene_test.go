@@ -199,7 +199,7 @@ func (s *scene) work(d *Deliverer) (stop func()) {
 func (s *scene) worker() worker.Config {
 	return worker.Config{
 		Store: s.db, Live: s.live, Log: slog.New(slog.NewTextHandler(s, nil)), Lease: 30 * time.Second,
-		Poll: time.Second, SweepEvery: time.Second, Claimed: func(context.Context, store.Delivery) {},
+		Poll: 10 * time.Minute, SweepEvery: time.Second, Claimed: func(context.Context, store.Delivery) {},
 	}
 }
 
