@@ -59,7 +59,7 @@ var layers = []archtest.Row{
 	}},
 	{Place: "engine/option", Ours: []string{".", "wire", "egress", "internal/filepart", "webhook"}},
 	{Place: "engine/internal/endpoint", Ours: []string{
-		".", "store", "wire", "engine/option", "engine/internal/random", "server/verify/webhook", "webhook",
+		".", "store", "wire", "engine/option", "engine/internal/actor", "server/verify/webhook", "webhook",
 	}},
 	{Place: "engine/internal/deliver", Ours: []string{
 		".", "store", "wire", "engine/option", "engine/internal/actor", "engine/internal/endpoint",
@@ -166,7 +166,7 @@ var layers = []archtest.Row{
 	},
 	{Place: "engine/internal/intake", Ours: []string{
 		".", "store", "wire", "engine/option", "engine/internal/actor", "engine/internal/admission", "engine/internal/attach",
-		"engine/internal/budget", "engine/internal/change", "engine/internal/delta", "engine/internal/record",
+		"engine/internal/budget", "engine/internal/change", "engine/internal/delta", "engine/internal/notify", "engine/internal/record",
 		"engine/internal/registry", "engine/internal/telemetry", "engine/internal/thread", "engine/internal/toolresult",
 		"internal/argschema",
 	}},
