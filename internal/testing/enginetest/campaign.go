@@ -32,6 +32,8 @@ type campaign struct {
 	// do not wait and nothing is recorded.
 	order *callOrder
 	trace *trace
+	// received is who is told of events. Nil: nobody.
+	received *receiver
 
 	mu     sync.Mutex
 	nodes  []*node

@@ -154,6 +154,9 @@ func randomCampaign(s *engineTest, seed uint64, rest func()) *trace {
 	if seed%5 < 2 {
 		c.someBudget()
 	}
+	if seed%4 < 2 {
+		c.receive()
+	}
 	c.wander()
 	return c.trace
 }
@@ -219,6 +222,7 @@ func (c *campaign) wander() {
 		c.someRestore()
 		<-time.After(time.Second)
 	}
+	c.settleEvents()
 	c.finish(stop)
 }
 
