@@ -29,6 +29,14 @@ const (
 	AuditPurge AuditAction = "purge_jobs"
 	// AuditOwner: somebody gave a thread another owner.
 	AuditOwner AuditAction = "change_owner"
+	// AuditMakeSchedule, and those that follow: somebody made, changed, removed, paused or resumed a schedule, or let it
+	// start a run at once. The detail of such an entry names the schedule.
+	AuditMakeSchedule   AuditAction = "make_schedule"
+	AuditChangeSchedule AuditAction = "change_schedule"
+	AuditRemoveSchedule AuditAction = "remove_schedule"
+	AuditPauseSchedule  AuditAction = "pause_schedule"
+	AuditResumeSchedule AuditAction = "resume_schedule"
+	AuditRunSchedule    AuditAction = "run_schedule"
 	// AuditLogin: credentials were refused. Such an entry belongs to no tenant.
 	AuditLogin AuditAction = "failed_authentication"
 )
@@ -36,7 +44,9 @@ const (
 // AuditActions lists the actions.
 func AuditActions() []AuditAction {
 	return []AuditAction{
-		AuditAnswer, AuditRaiseBudget, AuditStop, AuditDelete, AuditPrune, AuditRedrive, AuditPurge, AuditOwner, AuditLogin,
+		AuditAnswer, AuditRaiseBudget, AuditStop, AuditDelete, AuditPrune, AuditRedrive, AuditPurge, AuditOwner,
+		AuditMakeSchedule, AuditChangeSchedule, AuditRemoveSchedule, AuditPauseSchedule, AuditResumeSchedule,
+		AuditRunSchedule, AuditLogin,
 	}
 }
 
