@@ -62,7 +62,9 @@ func (e *Engine) Work(ctx context.Context, o WorkOptions) error {
 		func(ctx context.Context) error { return worker.Run(ctx, e.worker(), slots.Options(o)) },
 	}
 	if !o.EventsOnly && e.schedules.Enabled() {
-		works = append(works, e.workSchedules)
+		c := e.worker()
+		c.OwnQueues = true
+		works = append(works, func(ctx context.Context) error { return worker.Run(ctx, c, e.scheduleTicks()) })
 	}
 	return together(ctx, works)
 }
@@ -102,21 +104,20 @@ func (e *Engine) worker() worker.Config {
 // tickSlots is how many ticks of schedules a worker sees to at once.
 const tickSlots = 8
 
-// workSchedules sees to the ticks of schedules until ctx ends.
-func (e *Engine) workSchedules(ctx context.Context) error {
-	c := e.worker()
-	c.OwnQueues = true
-	return e.schedules.Work(ctx, func(ctx context.Context) error {
-		return worker.Run(ctx, c, slots.Options{
-			EventsOnly: true, Concurrency: tickSlots, MaxDeliveries: -1,
-			Events: map[string]func(context.Context, store.Delivery) error{schedule.Queue: e.schedules.Tick},
-		})
-	})
+// scheduleTicks is the worker of the ticks of schedules.
+func (e *Engine) scheduleTicks() slots.Options {
+	return slots.Options{
+		EventsOnly: true, Concurrency: tickSlots, MaxDeliveries: -1,
+		Events: map[string]func(context.Context, store.Delivery) error{schedule.Queue: e.schedules.Tick},
+	}
 }
 
-// tidy sweeps, and removes threads and audit entries whose retention has passed, expired rows, and artifacts that
+// tidy writes the schedules of the configuration, sweeps, and removes threads and audit entries whose retention has passed, expired rows, and artifacts that
 // nothing has any more.
 func (e *Engine) tidy(ctx context.Context) {
+	if err := e.schedules.SyncOnce(ctx); err != nil && ctx.Err() == nil {
+		e.config.Log.WarnContext(ctx, "write the schedules of the configuration", "error", err)
+	}
 	if _, err := e.Sweep(ctx); err != nil && ctx.Err() == nil {
 		e.config.Log.WarnContext(ctx, "sweep", "error", err)
 	}

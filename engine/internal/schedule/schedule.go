@@ -13,6 +13,7 @@ import (
 	"errors"
 	"log/slog"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -47,8 +48,12 @@ type Schedules struct {
 	) (wire.RunResult, error)
 	// Check returns an [spool.Invalid] error for what Start would never accept.
 	Check func(ctx context.Context, key spool.ThreadKey, r wire.StartRequest) error
-	// Paused is called in the transaction in which a schedule pauses by itself. Nil: nothing is told.
-	Paused func(ctx context.Context, tx store.Tx, tenant spool.Tenant, s wire.Schedule) error
+	// Paused prepares what is told of a schedule that pauses by itself: add writes it in the transaction, and behind is
+	// called after the commit. Nil: nothing is told.
+	Paused func(ctx context.Context, tenant spool.Tenant, s wire.Schedule) (
+		add func(tx store.Tx) error, behind func(), err error)
+
+	synced atomic.Bool
 }
 
 // definition is what somebody has asked for.
@@ -232,30 +237,32 @@ func (r *row) pause(now time.Time, reason string) {
 func (r *row) paused() bool { return !r.PausedAt.IsZero() }
 
 // write saves a change in a transaction of its own.
-func (s *Schedules) write(ctx context.Context, c *change) error {
-	err := s.Store.Update(ctx, spool.ThreadKey{Tenant: c.next.tenant}, 0, func(tx store.Tx) error {
-		return s.add(ctx, tx, c)
+func (s *Schedules) write(ctx context.Context, c *change) (err error) {
+	tell, told := func(store.Tx) error { return nil }, func() {}
+	if c.byItself && s.Paused != nil {
+		if tell, told, err = s.Paused(ctx, c.next.tenant, c.next.shown()); err != nil {
+			return err
+		}
+	}
+	err = s.Store.Update(ctx, spool.ThreadKey{Tenant: c.next.tenant}, 0, func(tx store.Tx) error {
+		if err := s.add(ctx, tx, c); err != nil {
+			return err
+		}
+		return tell(tx)
 	})
 	if err == nil {
 		s.added(ctx, c)
+		told()
 	}
 	return err
 }
 
 // add writes a change in a transaction.
 func (s *Schedules) add(ctx context.Context, tx store.Tx, c *change) error {
-	if err := tx.Write(c.changes()); err != nil {
+	if err := tx.Write(c.changes()); err != nil || c.audit == nil {
 		return err
 	}
-	if c.audit != nil {
-		if err := actor.Audit(ctx, tx, c.next.tenant, c.audit); err != nil {
-			return err
-		}
-	}
-	if !c.byItself || s.Paused == nil {
-		return nil
-	}
-	return s.Paused(ctx, tx, c.next.tenant, c.next.shown())
+	return actor.Audit(ctx, tx, c.next.tenant, c.audit)
 }
 
 // added does the work behind the commit of a change.
