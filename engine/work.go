@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/spoolhq/spool/engine/internal/slots"
@@ -55,13 +56,35 @@ type WorkOptions struct {
 // Work claims jobs of this process's agents, executes them, and sweeps, until ctx ends. Then each segment
 // gives its run back at once, and Work returns nil after the last segment has stopped. A job of another
 // agent stays in the queue; after a minute the worker warns about it.
+//
+// With [option.Webhooks.Sender] it also tells endpoints of events, unless the worker is for events only. That has slots of
+// its own.
 func (e *Engine) Work(ctx context.Context, o WorkOptions) error {
-	return worker.Run(ctx, worker.Config{
+	inner, stop := context.WithCancel(ctx)
+	defer stop()
+	deliveries := make(chan error, 1)
+	go func() { deliveries <- e.deliver(inner, o) }()
+	err := worker.Run(ctx, e.worker(), slots.Options(o))
+	stop()
+	return cmp.Or(err, <-deliveries)
+}
+
+// deliver tells endpoints of events until ctx ends.
+func (e *Engine) deliver(ctx context.Context, o WorkOptions) error {
+	if o.EventsOnly || e.deliveries == nil {
+		return nil
+	}
+	return e.deliveries.Run(ctx, e.worker())
+}
+
+// worker returns the configuration of a worker.
+func (e *Engine) worker() worker.Config {
+	return worker.Config{
 		Store: e.store, Live: e.threads.Live, Log: e.config.Log, Random: e.threads.Rules.Random, Agents: e.registry.Names(),
 		Lease: e.config.Worker.Lease, Poll: e.config.Worker.Poll, SweepEvery: e.config.Worker.SweepEvery,
 		Handle: e.runner.HandleJob, ClaimTicket: e.runner.ClaimTicket, Dead: e.HandleDeadJob, Sweep: e.tidy,
 		Claimed: e.telemetry.Claimed, Health: &e.health, Workers: &e.workers,
-	}, slots.Options(o))
+	}
 }
 
 // tidy sweeps, and removes threads and audit entries whose retention has passed, expired rows, and artifacts that

@@ -133,7 +133,7 @@ func (t *Told) send(tx store.Tx, e Event, owner string) error {
 		body, err := bodies.of(target.Text, target.Link)
 		jobs = append(jobs, wire.Job{
 			Subject: subject, Queue: endpoint.Queue, Key: "webhook:" + told.ID + ":" + subject,
-			Payload: endpoint.Event{Event: body, URL: url}.Encode(),
+			Payload: endpoint.Event{Event: body, URL: url, FromFile: target.FromFile}.Encode(),
 		})
 		return err
 	}
@@ -189,7 +189,9 @@ func (b *bodies) of(text, link bool) ([]byte, error) {
 }
 
 // hasText reports whether the event is about a run that may have answered.
-func (b *bodies) hasText() bool { return b.event.Data.RunID != "" && b.event.Type != wire.WebhookRunStarted }
+func (b *bodies) hasText() bool {
+	return b.event.Data.RunID != "" && b.event.Type != wire.WebhookRunStarted
+}
 
 // answer returns the last answer of the run.
 func (b *bodies) answer() (string, error) {
