@@ -103,7 +103,7 @@ func TestWebhookLink(t *testing.T) {
 		t.Errorf("twice: %d %s", got.status, got.body)
 	}
 	audit, err := h.engine.Audit(t.Context(), "a", wire.AuditQuery{})
-	if err != nil || len(audit) == 0 || audit[0].By != "cleo" || audit[0].Details["viaBy"] != "webhook:desk" {
+	if err != nil || len(audit) == 0 || audit[0].By != "cleo" || !strings.Contains(string(audit[0].Detail), "webhook:desk") {
 		t.Errorf("%+v, %v", audit, err)
 	}
 	// Neither the store nor the log has the token, nor the query of the URL.
