@@ -57,16 +57,30 @@ type WorkOptions struct {
 // Work claims jobs of this process's agents, executes them, and sweeps, until ctx ends. Then each segment
 // gives its run back at once, and Work returns nil after the last segment has stopped. A job of another
 // agent stays in the queue; after a minute the worker warns about it.
+//
+// Unless the worker is for events only, it also sees to the ticks of schedules, and with [option.Webhooks.Sender] it tells
+// endpoints of events. Each has slots of its own.
 func (e *Engine) Work(ctx context.Context, o WorkOptions) error {
 	works := []func(ctx context.Context) error{
 		func(ctx context.Context) error { return worker.Run(ctx, e.worker(), slots.Options(o)) },
 	}
-	if !o.EventsOnly && e.schedules.Enabled() {
+	if !o.EventsOnly {
+		works = append(works, e.beside()...)
+	}
+	return together(ctx, works)
+}
+
+// beside returns the workers of the engine's own events, with slots of their own.
+func (e *Engine) beside() (works []func(ctx context.Context) error) {
+	if e.schedules.Enabled() {
 		c := e.worker()
 		c.OwnQueues = true
 		works = append(works, func(ctx context.Context) error { return worker.Run(ctx, c, e.scheduleTicks()) })
 	}
-	return together(ctx, works)
+	if e.deliveries != nil {
+		works = append(works, func(ctx context.Context) error { return e.deliveries.Run(ctx, e.worker()) })
+	}
+	return works
 }
 
 // together calls functions at once, ends all of them with the first that fails, and returns its error.
@@ -112,8 +126,8 @@ func (e *Engine) scheduleTicks() slots.Options {
 	}
 }
 
-// tidy writes the schedules of the configuration, sweeps, and removes threads and audit entries whose retention has passed, expired rows, and artifacts that
-// nothing has any more.
+// tidy writes the schedules of the configuration, sweeps, and removes threads and audit entries whose retention has
+// passed, expired rows, and artifacts that nothing has any more.
 func (e *Engine) tidy(ctx context.Context) {
 	if err := e.schedules.SyncOnce(ctx); err != nil && ctx.Err() == nil {
 		e.config.Log.WarnContext(ctx, "write the schedules of the configuration", "error", err)
