@@ -52,6 +52,7 @@ var roles = map[string]func(o options) (*served, error){
 	"broadcaster": newBroadcaster,
 	"bare-starts": newBareStarts,
 	"returners":   newReturners,
+	"receiver":    newReceiver,
 }
 
 // addresses is what a server process prints when it listens.

@@ -172,6 +172,9 @@ func (c *campaign) settleEvents() {
 		got[eventKey(e.Type, e.Data.RunID, e.Data.Question)]++
 	}
 	want := c.expectedEvents()
+	if len(want) == 0 || len(got) == 0 {
+		c.Errorf("the thread had %d kinds of events, and the receiver has %d", len(want), len(got))
+	}
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		if got[key] != want[key] {
 			c.Errorf("the receiver has %d events %q, and the thread had %d", got[key], key, want[key])
