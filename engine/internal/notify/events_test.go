@@ -98,7 +98,7 @@ func TestEvents(t *testing.T) {
 			"run.waiting r RUNNING c send mine",
 		},
 		"Expiring": {
-			notify.Commit{Parks: []store.Park{elsewhere, park}, Entries: []*wire.Entry{
+			notify.Commit{Parks: []store.Park{park, elsewhere}, Entries: []*wire.Entry{
 				wire.NewEntry(wire.EntryInputExpiring, "r", wire.InputExpiring{ToolCallID: "c", ExpiresAt: until}),
 			}}, "run.expiring r RUNNING c send approval 1 09:00 answerable",
 		},
