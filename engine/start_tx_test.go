@@ -119,7 +119,8 @@ func TestStartTxTells(t *testing.T) {
 		Agents: []spool.Agent{{Name: "assistant", Model: "demo"}},
 		Models: map[string]spool.Model{"demo": demo.New(demo.Config{})},
 		Webhooks: option.Webhooks{Sender: sender, Endpoints: []option.WebhookEndpoint{{
-			Name: "all", URL: "https://hooks.example.com/", Secrets: []string{"whsec_bm9ib2R5IGtub3dzIHRoaXMgc2VjcmV0IG9mIG91cnM="},
+			Name: "all", URL: "https://hooks.example.com/",
+			Secrets: []string{"whsec_bm9ib2R5IGtub3dzIHRoaXMgc2VjcmV0IG9mIG91cnM="},
 		}}},
 	})
 	if err != nil {

@@ -351,7 +351,8 @@ func TestFind(t *testing.T) {
 	if err := b.Disable(t.Context(), acme, "one", "it is gone"+strings.Repeat("ä", 300)); err != nil {
 		t.Fatal(err)
 	}
-	if got, err = b.Find(t.Context(), acme, "one"); err != nil || got.DisabledAt.IsZero() || len(got.DisabledReason) > 500 ||
+	got, err = b.Find(t.Context(), acme, "one")
+	if err != nil || got.DisabledAt.IsZero() || len(got.DisabledReason) > 500 ||
 		!strings.HasPrefix(got.DisabledReason, "it is gone") {
 		t.Errorf("%+v, %v", got, err)
 	}

@@ -131,7 +131,8 @@ func TestEvents(t *testing.T) {
 		},
 		"HandedOver": {
 			notify.Commit{
-				Runs: []notify.RunChange{becomes(running, run("r", wire.Queued, func(r *notify.Run) { r.Agent, r.Segments = "b", 1 }))},
+				Runs: []notify.RunChange{becomes(running,
+					run("r", wire.Queued, func(r *notify.Run) { r.Agent, r.Segments = "b", 1 }))},
 				Entries: []*wire.Entry{
 					wire.NewEntry(wire.EntryHandedOver, "r", wire.HandedOver{From: "a", To: "b"}),
 				},
@@ -156,7 +157,9 @@ func TestEvents(t *testing.T) {
 			notify.Commit{Runs: []notify.RunChange{becomes(run("r", wire.Failed), run("r", wire.Failed))}}, "",
 		},
 		"NestedEnds": {
-			notify.Commit{Runs: []notify.RunChange{becomes(run("n", wire.Running, nested), run("n", wire.Completed, nested))}}, "",
+			notify.Commit{Runs: []notify.RunChange{
+				becomes(run("n", wire.Running, nested), run("n", wire.Completed, nested)),
+			}}, "",
 		},
 		"Steered": {
 			notify.Commit{Runs: []notify.RunChange{
