@@ -126,7 +126,8 @@ func TestEvents(t *testing.T) {
 		"OtherEntries": {
 			notify.Commit{Entries: []*wire.Entry{
 				wire.NewEntry(wire.EntryTimeLimitReached, "r", wire.TimeLimitReached{}),
-				wire.NewEntry(wire.EntryHITLResponse, "r", wire.HITLResponse{}), {Type: "INVOICE_PAID", Published: true},
+				wire.NewEntry(wire.EntryHITLResponse, "r", wire.HITLResponse{}),
+				{Type: "INVOICE_PAID", Published: true},
 			}}, "",
 		},
 		"HandedOver": {
@@ -169,12 +170,12 @@ func TestEvents(t *testing.T) {
 		"All": {
 			notify.Commit{
 				Runs: []notify.RunChange{
-					becomes(notify.Run{}, run("r", wire.Completed, because(wire.StopTokenBudget, ""))),
+					becomes(notify.Run{}, run("r", wire.Completed, because(wire.StopLength, ""))),
 				},
 				Entries: []*wire.Entry{wire.NewEntry(wire.EntryTokenBudgetExhausted, "r", wire.TokenBudgetExhausted{})},
-			}, `run.started r COMPLETED token_budget
-				run.budget_reached r COMPLETED token_budget token_budget
-				run.completed r COMPLETED token_budget`,
+			}, `run.started r COMPLETED length
+				run.budget_reached r COMPLETED token_budget length
+				run.completed r COMPLETED length`,
 		},
 		"Removed": {notify.Commit{Removed: true}, "thread.deleted"},
 	} {
