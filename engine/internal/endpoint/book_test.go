@@ -293,6 +293,42 @@ func TestTogether(t *testing.T) {
 	}
 }
 
+// between calls do once, between the reads of the rows of tenants and what is made of them.
+type between struct {
+	store.Store
+
+	do func()
+}
+
+// Rows implements [store.Store].
+func (b *between) Rows(ctx context.Context, q store.RowQuery) ([]store.Row, error) {
+	rows, err := b.Store.Rows(ctx, q)
+	if do := b.do; do != nil && q.Tenant == acme {
+		b.do = nil
+		do()
+	}
+	return rows, err
+}
+
+// The last endpoint of a tenant goes while another process makes one: the tenant stays in the list.
+func TestListedAgain(t *testing.T) {
+	t.Parallel()
+
+	db := &between{Store: memory.New(nil).Store}
+	o := options(t)
+	b, other := newBook(t, db, o), newBook(t, db.Store, o)
+	create(t, b, acme, "one")
+	db.do = func() { // the endpoint is found, and not removed yet
+		db.do = func() { create(t, other, acme, "two") } // no endpoint is found any more
+	}
+	if err := b.Remove(t.Context(), acme, "one"); err != nil || db.do != nil {
+		t.Fatal(err)
+	}
+	if got := names(t, other, acme); len(got) != 1 || got[0] != "two" {
+		t.Errorf("a commit tells %q", got)
+	}
+}
+
 func TestFind(t *testing.T) {
 	t.Parallel()
 
@@ -315,7 +351,8 @@ func TestFind(t *testing.T) {
 	if err := b.Disable(t.Context(), acme, "one", "it is gone"+strings.Repeat("ä", 300)); err != nil {
 		t.Fatal(err)
 	}
-	if got, err = b.Find(t.Context(), acme, "one"); err != nil || got.DisabledAt.IsZero() || len(got.DisabledReason) > 500 ||
+	got, err = b.Find(t.Context(), acme, "one")
+	if err != nil || got.DisabledAt.IsZero() || len(got.DisabledReason) > 500 ||
 		!strings.HasPrefix(got.DisabledReason, "it is gone") {
 		t.Errorf("%+v, %v", got, err)
 	}

@@ -27,8 +27,8 @@ type configured struct {
 	definition string
 }
 
-// configure reads the endpoints and hosts of the configuration. It returns an [spool.Invalid] error that names the first
-// wrong field.
+// configure reads the endpoints and hosts of the configuration. It returns an [spool.Invalid] error that names the
+// first wrong field.
 func (b *Book) configure(c option.Webhooks) error {
 	b.configured = make(map[name]*configured, len(c.Endpoints))
 	for i, o := range c.Endpoints {

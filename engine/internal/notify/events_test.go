@@ -98,7 +98,7 @@ func TestEvents(t *testing.T) {
 			"run.waiting r RUNNING c send mine",
 		},
 		"Expiring": {
-			notify.Commit{Parks: []store.Park{elsewhere, park}, Entries: []*wire.Entry{
+			notify.Commit{Parks: []store.Park{park, elsewhere}, Entries: []*wire.Entry{
 				wire.NewEntry(wire.EntryInputExpiring, "r", wire.InputExpiring{ToolCallID: "c", ExpiresAt: until}),
 			}}, "run.expiring r RUNNING c send approval 1 09:00 answerable",
 		},
@@ -126,12 +126,14 @@ func TestEvents(t *testing.T) {
 		"OtherEntries": {
 			notify.Commit{Entries: []*wire.Entry{
 				wire.NewEntry(wire.EntryTimeLimitReached, "r", wire.TimeLimitReached{}),
-				wire.NewEntry(wire.EntryHITLResponse, "r", wire.HITLResponse{}), {Type: "INVOICE_PAID", Published: true},
+				wire.NewEntry(wire.EntryHITLResponse, "r", wire.HITLResponse{}),
+				{Type: "INVOICE_PAID", Published: true},
 			}}, "",
 		},
 		"HandedOver": {
 			notify.Commit{
-				Runs: []notify.RunChange{becomes(running, run("r", wire.Queued, func(r *notify.Run) { r.Agent, r.Segments = "b", 1 }))},
+				Runs: []notify.RunChange{becomes(running,
+					run("r", wire.Queued, func(r *notify.Run) { r.Agent, r.Segments = "b", 1 }))},
 				Entries: []*wire.Entry{
 					wire.NewEntry(wire.EntryHandedOver, "r", wire.HandedOver{From: "a", To: "b"}),
 				},
@@ -156,7 +158,9 @@ func TestEvents(t *testing.T) {
 			notify.Commit{Runs: []notify.RunChange{becomes(run("r", wire.Failed), run("r", wire.Failed))}}, "",
 		},
 		"NestedEnds": {
-			notify.Commit{Runs: []notify.RunChange{becomes(run("n", wire.Running, nested), run("n", wire.Completed, nested))}}, "",
+			notify.Commit{Runs: []notify.RunChange{
+				becomes(run("n", wire.Running, nested), run("n", wire.Completed, nested)),
+			}}, "",
 		},
 		"Steered": {
 			notify.Commit{Runs: []notify.RunChange{
@@ -166,12 +170,12 @@ func TestEvents(t *testing.T) {
 		"All": {
 			notify.Commit{
 				Runs: []notify.RunChange{
-					becomes(notify.Run{}, run("r", wire.Completed, because(wire.StopTokenBudget, ""))),
+					becomes(notify.Run{}, run("r", wire.Completed, because(wire.StopLength, ""))),
 				},
 				Entries: []*wire.Entry{wire.NewEntry(wire.EntryTokenBudgetExhausted, "r", wire.TokenBudgetExhausted{})},
-			}, `run.started r COMPLETED token_budget
-				run.budget_reached r COMPLETED token_budget token_budget
-				run.completed r COMPLETED token_budget`,
+			}, `run.started r COMPLETED length
+				run.budget_reached r COMPLETED token_budget length
+				run.completed r COMPLETED length`,
 		},
 		"Removed": {notify.Commit{Removed: true}, "thread.deleted"},
 	} {

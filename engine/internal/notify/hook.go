@@ -43,7 +43,8 @@ func (h *Hook) Deferred() (deferred *Hook, wake func()) {
 	}
 }
 
-// CheckWebhook returns an [spool.Invalid] error unless the webhook of a start is told of events: see [endpoint.Book.Host].
+// CheckWebhook returns an [spool.Invalid] error unless the webhook of a start is told of events: see
+// [endpoint.Book.Host].
 func (h *Hook) CheckWebhook(tenant spool.Tenant, url string) error {
 	var book *endpoint.Book
 	if h != nil {

@@ -172,7 +172,8 @@ var layers = []archtest.Row{
 	},
 	{Place: "engine/internal/intake", Ours: []string{
 		".", "store", "wire", "engine/option", "engine/internal/actor", "engine/internal/admission", "engine/internal/attach",
-		"engine/internal/budget", "engine/internal/change", "engine/internal/delta", "engine/internal/notify", "engine/internal/record",
+		"engine/internal/budget", "engine/internal/change", "engine/internal/delta", "engine/internal/notify",
+		"engine/internal/record",
 		"engine/internal/registry", "engine/internal/telemetry", "engine/internal/thread", "engine/internal/toolresult",
 		"internal/argschema",
 	}},
@@ -438,7 +439,7 @@ var layers = []archtest.Row{
 	// Only tests import these, and the programs under test/.
 	{
 		Place: "internal/testing/...", Ours: []string{
-			".", "wire", "price", "store", "engine", "record", "spooltest", "webhook", "internal/...",
+			".", "wire", "price", "store", "engine", "engine/option", "record", "spooltest", "webhook", "internal/...",
 		},
 		Outside: []string{"github.com/google/go-cmp", "github.com/jackc/pgx/v5"}, Testing: true,
 	},

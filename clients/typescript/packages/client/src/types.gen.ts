@@ -642,7 +642,7 @@ export interface components {
              * @description The action.
              * @enum {string}
              */
-            action: "answer" | "raise_budget" | "stop" | "delete_thread" | "prune_thread" | "redrive_job" | "purge_jobs" | "change_owner" | "failed_authentication";
+            action: "answer" | "raise_budget" | "stop" | "delete_thread" | "prune_thread" | "redrive_job" | "purge_jobs" | "change_owner" | "create_webhook" | "change_webhook" | "remove_webhook" | "failed_authentication";
             /** @description The address of the client. Only for refused credentials. */
             address?: string;
             /** @description Whether the answer allowed the call. Only for answers. */
@@ -1047,6 +1047,11 @@ export interface components {
              * @enum {string}
              */
             trigger?: "submit-message" | "regenerate-message";
+            /**
+             * @description A URL that is told of the events of the run. The configuration has to list its host.
+             * @example https://hooks.example.com/spool
+             */
+            webhook?: string;
             /**
              * @description What to do while the thread has another run. Defaults to the agent's, or reject.
              * @enum {string}
@@ -3634,6 +3639,11 @@ export interface components {
              * @description How long the run may execute, in milliseconds, without its waits. Zero: the agent's budget.
              */
             wallTimeMs?: number;
+            /**
+             * @description A URL that is told of the events of the run. The configuration has to list its host.
+             * @example https://hooks.example.com/spool
+             */
+            webhook?: string;
             /**
              * @description What to do while the thread has another run. Defaults to the agent's, or reject. The other options of a steer, such as output, count only if its message becomes a run of its own.
              * @enum {string}
