@@ -43,6 +43,16 @@ func (h *Hook) Deferred() (deferred *Hook, wake func()) {
 	}
 }
 
+// CheckWebhook returns an [spool.Invalid] error unless the webhook of a start is told of events: see [endpoint.Book.Host].
+func (h *Hook) CheckWebhook(tenant spool.Tenant, url string) error {
+	var book *endpoint.Book
+	if h != nil {
+		book = h.Book
+	}
+	_, err := book.Host(tenant, url)
+	return err
+}
+
 // Told is what one transaction tells. It is for one transaction, which the store may run several times. A nil Told
 // tells nothing.
 type Told struct {
