@@ -111,7 +111,8 @@ func TestTemplateFails(t *testing.T) {
 		s.tell("a", event("msg_1", "t1", 1), event("msg_2", "t2", 1))
 		s.run(time.Minute)
 		same(t, "the requests", s.ids("a"), []string{"msg_1 0s"})
-		if dead := s.jobs(wire.JobDead); len(dead) != 1 || !strings.HasPrefix(dead[0], "msg_2: template: the result is not JSON") {
+		if dead := s.jobs(wire.JobDead); len(dead) != 1 ||
+			!strings.HasPrefix(dead[0], "msg_2: template: the result is not JSON") {
 			t.Errorf("%q", dead)
 		}
 	})

@@ -36,7 +36,8 @@ func TestReplayOne(t *testing.T) {
 		stop := s.work(d)
 		defer stop()
 		pass(28 * 24 * time.Hour)
-		if _, err := d.Replay(t.Context(), acme, "a", wire.WebhookReplay{EventID: "msg_1"}); spool.CodeOf(err) != spool.Conflict {
+		_, err := d.Replay(t.Context(), acme, "a", wire.WebhookReplay{EventID: "msg_1"})
+		if spool.CodeOf(err) != spool.Conflict {
 			t.Errorf("of a disabled endpoint: %v", err)
 		}
 		works.Store(true)
