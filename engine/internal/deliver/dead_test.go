@@ -136,8 +136,9 @@ func TestReplayEnds(t *testing.T) {
 			t.Errorf("%+v, %v", done, err)
 		}
 		pass(time.Minute)
-		d.Store = &slowDead{d.Store}
-		done, err = d.Replay(t.Context(), acme, "a", wire.WebhookReplay{Since: time.Now().Add(-time.Hour)})
+		slow := s.deliverer()
+		slow.Store = &slowDead{s.db}
+		done, err = slow.Replay(t.Context(), acme, "a", wire.WebhookReplay{Since: time.Now().Add(-time.Hour)})
 		if err != nil || done != (wire.WebhookReplayed{Events: 2*deadPage + 50}) {
 			t.Errorf("%+v, %v", done, err)
 		}
