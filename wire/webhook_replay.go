@@ -8,8 +8,8 @@ import (
 
 // WebhookReplay says which dead events of an endpoint are delivered again. It has exactly one field.
 type WebhookReplay struct {
-	EventID string    `example:"msg_1" json:"eventId,omitempty"` // This event only.
-	Since   time.Time `json:"since,omitzero"`                    // All events that died at this time or later.
+	EventID string    `example:"msg_1"       json:"eventId,omitempty"` // This event only.
+	Since   time.Time `json:"since,omitzero"`                          // All events that died at this time or later.
 }
 
 // Check returns an [spool.Invalid] error unless the replay has exactly one field.
@@ -34,11 +34,11 @@ type WebhookReplayed struct {
 
 // WebhookDead is an event that was not delivered, and is not tried again by itself.
 type WebhookDead struct {
-	EventID   string         `example:"msg_1"         json:"eventId"`
-	Type      WebhookType    `example:"run.waiting"   json:"type"`
+	EventID   string         `example:"msg_1"       json:"eventId"`
+	Type      WebhookType    `example:"run.waiting" json:"type"`
 	Timestamp time.Time      `json:"timestamp"` // When it happened.
-	ThreadID  spool.ThreadID `example:"t1"            json:"threadId,omitempty"`
-	RunID     spool.RunID    `example:"r1"            json:"runId,omitempty"`
+	ThreadID  spool.ThreadID `example:"t1"          json:"threadId,omitempty"`
+	RunID     spool.RunID    `example:"r1"          json:"runId,omitempty"`
 	Attempts  int            `json:"attempts"` // How often it was tried.
 	Cause     string         `json:"cause"`    // Why it is not tried any more, for a person.
 	DiedAt    time.Time      `json:"diedAt"`   // Since when it is not tried any more.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -17,7 +18,8 @@ import (
 
 // An event arrives once, signed, and the log has the attempt.
 func TestDelivered(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t, map[string]http.HandlerFunc{"a": func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "thanks")
 		}})
@@ -40,7 +42,8 @@ func TestDelivered(t *testing.T) {
 
 // Further attempts have the same id and bytes and another signature, and come when the schedule says.
 func TestFailsThenSucceeds(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		var n atomic.Int64
 		s := newScene(t, map[string]http.HandlerFunc{"a": func(w http.ResponseWriter, _ *http.Request) {
 			if n.Add(1) < 3 {
@@ -69,7 +72,8 @@ func TestFailsThenSucceeds(t *testing.T) {
 
 // An event that is never taken is dead after ten attempts, and those of other threads do not wait for it.
 func TestDiesAtLast(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t, map[string]http.HandlerFunc{"a": answer(http.StatusBadRequest)})
 		s.tell("a", event("msg_1", "t1", 1))
 		s.run(5 * 24 * time.Hour)
@@ -85,13 +89,14 @@ func TestDiesAtLast(t *testing.T) {
 
 // 410 disables the endpoint, and its other events are dead without an attempt.
 func TestGone(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t, map[string]http.HandlerFunc{"a": answer(http.StatusGone)})
 		s.tell("a", event("msg_1", "t1", 1))
 		stop := s.work(s.deliverer())
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		s.tell("a", event("msg_2", "t1", 2))
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		stop()
 		same(t, "the requests", s.ids("a"), []string{"msg_1 0s"})
 		same(t, "the dead events", s.jobs(wire.JobDead), []string{
@@ -106,7 +111,8 @@ func TestGone(t *testing.T) {
 
 // The endpoint says when to come again.
 func TestRetryAfter(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		var n atomic.Int64
 		s := newScene(t, map[string]http.HandlerFunc{"a": func(w http.ResponseWriter, _ *http.Request) {
 			if n.Add(1) == 1 {
@@ -122,7 +128,8 @@ func TestRetryAfter(t *testing.T) {
 
 // An endpoint that hangs has four events at once, and holds up nobody else, however many wait.
 func TestHangHoldsUpNobody(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t, map[string]http.HandlerFunc{
 			"slow": hang,
 			"fast": answer(http.StatusOK),
@@ -132,11 +139,11 @@ func TestHangHoldsUpNobody(t *testing.T) {
 			s.tell("slow", event(id, threadOf(i), 1))
 		}
 		stop := s.work(s.deliverer())
-		time.Sleep(10 * time.Second)
+		pass(10 * time.Second)
 		s.tell("fast", event("msg_fast", "t1", 1))
-		time.Sleep(time.Second)
+		pass(time.Second)
 		same(t, "the other endpoint", s.ids("fast"), []string{"msg_fast 10s"})
-		time.Sleep(3 * time.Minute)
+		pass(3 * time.Minute)
 		stop()
 		if n := s.most["/slow"]; n != perEndpoint {
 			t.Errorf("%d at once", n)
@@ -149,9 +156,10 @@ func TestHangHoldsUpNobody(t *testing.T) {
 
 // A burst for one endpoint arrives about as fast as the endpoint takes it.
 func TestBurst(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t, map[string]http.HandlerFunc{"a": func(http.ResponseWriter, *http.Request) {
-			time.Sleep(100 * time.Millisecond)
+			pass(100 * time.Millisecond)
 		}})
 		for i := range 200 {
 			s.tell("a", event(fmt.Sprintf("msg_%d", i), threadOf(i), 1))
@@ -167,7 +175,8 @@ func TestBurst(t *testing.T) {
 // The end of a process interrupts an attempt, which does not count. What was claimed by a process that has died is
 // delivered by another one.
 func TestInterrupted(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		var n atomic.Int64
 		s := newScene(t, map[string]http.HandlerFunc{"a": func(w http.ResponseWriter, r *http.Request) {
 			if n.Add(1) == 1 {
@@ -195,15 +204,16 @@ func TestInterrupted(t *testing.T) {
 
 // Of two processes, each event has one.
 func TestTwoProcesses(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t, map[string]http.HandlerFunc{"a": func(http.ResponseWriter, *http.Request) {
-			time.Sleep(50 * time.Millisecond)
+			pass(50 * time.Millisecond)
 		}})
 		stops := []func(){s.work(s.deliverer()), s.work(s.deliverer())}
 		for i := range 50 {
 			s.tell("a", event(fmt.Sprintf("msg_%d", i), threadOf(i), 1))
 		}
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		for _, stop := range stops {
 			stop()
 		}
@@ -222,7 +232,8 @@ func TestTwoProcesses(t *testing.T) {
 
 // An acknowledgement of a claim that somebody else has now changes nothing.
 func TestStaleToken(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t, map[string]http.HandlerFunc{"a": answer(http.StatusOK)})
 		s.tell("a", event("msg_1", "t1", 1))
 		claim := func() store.Delivery {
@@ -235,7 +246,7 @@ func TestStaleToken(t *testing.T) {
 			return taken[0]
 		}
 		old := claim()
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		claim() // by another process
 		d := s.deliverer()
 		ack := ackOf(t, d.Handle(t.Context(), old))
@@ -250,7 +261,8 @@ func TestStaleToken(t *testing.T) {
 
 // An event of an endpoint that is gone is dropped. One that only another node may know comes back for a day.
 func TestUnknownEndpoint(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t, map[string]http.HandlerFunc{"a": answer(http.StatusOK), "host": answer(http.StatusOK)})
 		s.tell("removed", event("msg_1", "t1", 1))
 		e := event("msg_2", "t1", 2)
@@ -262,7 +274,7 @@ func TestUnknownEndpoint(t *testing.T) {
 		e.ID = "msg_4"
 		s.put(e, "@127.0.0.1", endpoint.Event{Event: text, URL: "http://127.0.0.1/host?key=hidden"})
 		stop := s.work(s.deliverer())
-		time.Sleep(time.Hour + time.Minute)
+		pass(time.Hour + time.Minute)
 		if got := s.jobs(""); len(got) != 2 {
 			t.Errorf("%s are left", got)
 		}
@@ -273,7 +285,7 @@ func TestUnknownEndpoint(t *testing.T) {
 		s.mu.Lock()
 		s.endpoints["later"] = s.endpoints["a"]
 		s.mu.Unlock()
-		time.Sleep(25 * time.Hour)
+		pass(25 * time.Hour)
 		stop()
 		if n := len(s.ids("a")); n != 1 {
 			t.Errorf("%d requests", n)

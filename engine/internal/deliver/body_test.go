@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/spoolhq/spool/engine/internal/endpoint"
@@ -20,7 +21,8 @@ import (
 // What the first attempt renders is what all others send, although the template has changed meanwhile. The body is gone
 // once it is delivered.
 func TestRendersOnce(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		var n atomic.Int64
 		s := newScene(t, map[string]http.HandlerFunc{"a": func(w http.ResponseWriter, _ *http.Request) {
 			if n.Add(1) < 3 {
@@ -33,11 +35,11 @@ func TestRendersOnce(t *testing.T) {
 		s.add("a", form("one"))
 		s.tell("a", event("msg_1", "t1", 1))
 		stop := s.work(s.deliverer())
-		time.Sleep(time.Second)
+		pass(time.Second)
 		s.add("a", form("two"))
-		time.Sleep(time.Hour)
+		pass(time.Hour)
 		s.tell("a", event("msg_2", "t1", 2))
-		time.Sleep(time.Second)
+		pass(time.Second)
 		stop()
 		var bodies []string
 		for _, r := range s.requests() {
@@ -54,7 +56,8 @@ func TestRendersOnce(t *testing.T) {
 
 // Of two processes that render at once, one's bytes count for both.
 func TestRendersAtOnce(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t, map[string]http.HandlerFunc{"a": answer(http.StatusOK)})
 		e := event("msg_1", "t1", 1)
 		text, err := wire.EncodeWebhook(e)
@@ -98,7 +101,8 @@ func (r *race) Rows(ctx context.Context, q store.RowQuery) ([]store.Row, error) 
 
 // A template that fails with an event makes it dead, with the reason.
 func TestTemplateFails(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t, map[string]http.HandlerFunc{"a": answer(http.StatusOK)})
 		s.add("a", webhook.FormConfig{
 			Form: webhook.Template, Template: `{{if eq .data.threadId "t1"}}{"x": 1}{{else}}no JSON{{end}}`,
@@ -107,7 +111,8 @@ func TestTemplateFails(t *testing.T) {
 		s.tell("a", event("msg_1", "t1", 1), event("msg_2", "t2", 1))
 		s.run(time.Minute)
 		same(t, "the requests", s.ids("a"), []string{"msg_1 0s"})
-		if dead := s.jobs(wire.JobDead); len(dead) != 1 || !strings.HasPrefix(dead[0], "msg_2: template: the result is not JSON") {
+		if dead := s.jobs(wire.JobDead); len(dead) != 1 ||
+			!strings.HasPrefix(dead[0], "msg_2: template: the result is not JSON") {
 			t.Errorf("%q", dead)
 		}
 	})
@@ -115,7 +120,8 @@ func TestTemplateFails(t *testing.T) {
 
 // A link is made for each attempt, and nobody stores it. The body is the same but for it.
 func TestLink(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		for _, form := range []webhook.FormName{webhook.Plain, webhook.Slack} {
 			var n atomic.Int64
 			s := newScene(t, map[string]http.HandlerFunc{"a": func(w http.ResponseWriter, _ *http.Request) {
@@ -169,7 +175,8 @@ func TestLink(t *testing.T) {
 
 // An event that needs a link is dead if nobody may answer with it any more.
 func TestNoApprover(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t, map[string]http.HandlerFunc{"a": answer(http.StatusOK)})
 		s.link = func(context.Context, option.WebhookLink) (string, error) { return "https://links.example/1", nil }
 		s.tell("a", question("msg_1"))

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -21,7 +22,8 @@ func keyOf(tenant spool.Tenant) spool.ThreadKey { return spool.ThreadKey{Tenant:
 
 // A dead event comes again with its id and its body, although the template has changed. The others stay dead.
 func TestReplayOne(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		var works atomic.Bool
 		s := newScene(t, map[string]http.HandlerFunc{"a": func(w http.ResponseWriter, _ *http.Request) {
 			if !works.Load() {
@@ -33,8 +35,9 @@ func TestReplayOne(t *testing.T) {
 		d := s.deliverer()
 		stop := s.work(d)
 		defer stop()
-		time.Sleep(28 * 24 * time.Hour)
-		if _, err := d.Replay(t.Context(), acme, "a", wire.WebhookReplay{EventID: "msg_1"}); spool.CodeOf(err) != spool.Conflict {
+		pass(28 * 24 * time.Hour)
+		_, err := d.Replay(t.Context(), acme, "a", wire.WebhookReplay{EventID: "msg_1"})
+		if spool.CodeOf(err) != spool.Conflict {
 			t.Errorf("of a disabled endpoint: %v", err)
 		}
 		works.Store(true)
@@ -49,7 +52,7 @@ func TestReplayOne(t *testing.T) {
 				t.Errorf("the replay of %s: %v", id, err)
 			}
 		}
-		time.Sleep(time.Second)
+		pass(time.Second)
 		var bodies []string
 		for _, r := range s.requests() {
 			if r.id == "msg_1" {
@@ -71,7 +74,8 @@ func TestReplayOne(t *testing.T) {
 
 // All events that died since a time come again, page after page, and no other endpoint's.
 func TestReplaySince(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t, map[string]http.HandlerFunc{"a": answer(http.StatusOK), "b": answer(http.StatusOK)})
 		for _, name := range []string{"a", "b"} {
 			s.change(name, func(e *endpoint.Endpoint) { e.DisabledAt = time.Now() })
@@ -80,7 +84,7 @@ func TestReplaySince(t *testing.T) {
 		stop := s.work(d)
 		defer stop()
 		s.tell("a", event("msg_old", "t1", 1))
-		time.Sleep(time.Hour)
+		pass(time.Hour)
 		since := time.Now()
 		s.tell("b", event("msg_b", "t1", 2))
 		var want []string
@@ -89,7 +93,7 @@ func TestReplaySince(t *testing.T) {
 			s.tell("a", event(id, spool.ThreadID(fmt.Sprintf("t%d", i%7)), int64(i)+2))
 			want = append(want, id)
 		}
-		time.Sleep(time.Hour)
+		pass(time.Hour)
 		for _, name := range []string{"a", "b"} {
 			s.change(name, func(e *endpoint.Endpoint) { e.DisabledAt = time.Time{} })
 		}
@@ -97,7 +101,7 @@ func TestReplaySince(t *testing.T) {
 		if err != nil || done != (wire.WebhookReplayed{Events: len(want)}) {
 			t.Errorf("%+v, %v", done, err)
 		}
-		time.Sleep(10 * time.Minute)
+		pass(10 * time.Minute)
 		var got []string
 		for _, r := range s.requests() {
 			got = append(got, r.id)
@@ -112,7 +116,8 @@ func TestReplaySince(t *testing.T) {
 
 // One event is found behind others, and a replay ends although its events die again at once.
 func TestReplayEnds(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t, map[string]http.HandlerFunc{"a": answer(http.StatusOK)})
 		s.add("a", webhook.FormConfig{
 			Form: webhook.Template, Template: `{{if eq .data.threadId "t1"}}{"x": 1}{{else}}no JSON{{end}}`,
@@ -123,16 +128,17 @@ func TestReplayEnds(t *testing.T) {
 		defer stop()
 		for i := range 2*deadPage + 50 {
 			s.tell("a", event(fmt.Sprintf("msg_%03d", i), threadOf(i), 1))
-			time.Sleep(time.Millisecond)
+			pass(time.Millisecond)
 		}
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		done, err := d.Replay(t.Context(), acme, "a", wire.WebhookReplay{EventID: "msg_000"})
 		if err != nil || done != (wire.WebhookReplayed{Events: 1}) {
 			t.Errorf("%+v, %v", done, err)
 		}
-		time.Sleep(time.Minute)
-		d.Store = &slowDead{d.Store}
-		done, err = d.Replay(t.Context(), acme, "a", wire.WebhookReplay{Since: time.Now().Add(-time.Hour)})
+		pass(time.Minute)
+		slow := s.deliverer()
+		slow.Store = &slowDead{s.db}
+		done, err = slow.Replay(t.Context(), acme, "a", wire.WebhookReplay{Since: time.Now().Add(-time.Hour)})
 		if err != nil || done != (wire.WebhookReplayed{Events: 2*deadPage + 50}) {
 			t.Errorf("%+v, %v", done, err)
 		}
@@ -144,14 +150,15 @@ type slowDead struct{ store.Store }
 
 func (s *slowDead) Jobs(ctx context.Context, q wire.JobQuery) ([]wire.QueuedJob, error) {
 	if q.State == wire.JobDead {
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 	}
 	return s.Store.Jobs(ctx, q)
 }
 
 // Two processes that write the log of an endpoint at once lose no line.
 func TestLogOfTwo(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t, map[string]http.HandlerFunc{"a": answer(http.StatusOK)})
 		d, other := s.deliverer(), s.deliverer()
 		one := func(id string) []line {
@@ -167,7 +174,8 @@ func TestLogOfTwo(t *testing.T) {
 
 // Dead events are kept for the time that the configuration says, and the jobs of others are not touched.
 func TestKeep(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t, map[string]http.HandlerFunc{"a": answer(http.StatusGone)})
 		s.tell("a", event("msg_1", "t1", 1))
 		s.put(event("msg_x", "t1", 1), "a", endpoint.Event{Event: []byte(`{"id":"msg_x"}`)})
@@ -188,7 +196,8 @@ func TestKeep(t *testing.T) {
 // The log has the last hundred attempts of an endpoint, each with a bounded answer, and nothing of an endpoint that had
 // the name before.
 func TestLogIsARing(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t, map[string]http.HandlerFunc{"a": func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write([]byte(strings.Repeat("x", 100_000)))
 		}, "a.b": answer(http.StatusOK)})
@@ -197,7 +206,7 @@ func TestLogIsARing(t *testing.T) {
 		s.tell("a.b", event("msg_other", "t1", 1))
 		for i := range logLines + 30 {
 			s.tell("a", event(fmt.Sprintf("msg_%03d", i), threadOf(i), 1))
-			time.Sleep(time.Second)
+			pass(time.Second)
 		}
 		stop()
 		lines := s.attempts("a")
@@ -222,7 +231,7 @@ func TestLogIsARing(t *testing.T) {
 		if _, err := d.Attempts(t.Context(), "other", "a", 0); spool.CodeOf(err) != spool.NotFound {
 			t.Errorf("of another tenant: %v", err)
 		}
-		time.Sleep(keepLog)
+		pass(keepLog)
 		s.change("a", func(e *endpoint.Endpoint) { e.CreatedAt = time.Time{} })
 		same(t, "after its retention", s.attempts("a"), []string{})
 	})
@@ -230,7 +239,8 @@ func TestLogIsARing(t *testing.T) {
 
 // A sample arrives at once, also without a worker and at an endpoint that is disabled, and is in the log.
 func TestPing(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t, map[string]http.HandlerFunc{"a": answer(http.StatusTeapot)})
 		s.change("a", func(e *endpoint.Endpoint) { e.DisabledAt = time.Now() })
 		got, err := s.deliverer().Ping(t.Context(), acme, "a")

@@ -78,7 +78,7 @@ func (d *Deliverer) Run(ctx context.Context, c worker.Config) error {
 	c.OwnQueues, c.Acked = true, d.acked
 	var beside sync.WaitGroup
 	written := make(chan struct{})
-	beside.Go(func() { d.keepJournal(written) })
+	beside.Go(func() { d.keepJournal(ctx, written) })
 	beside.Go(func() { d.pruneAll(ctx) })
 	err := worker.Run(ctx, c, slots.Options{
 		EventsOnly: true, MaxDeliveries: -1, Concurrency: concurrency,

@@ -81,7 +81,7 @@ func (j *journal) take() (lines []line) {
 }
 
 // keepJournal writes lines until done is closed, and then the last ones.
-func (d *Deliverer) keepJournal(done <-chan struct{}) {
+func (d *Deliverer) keepJournal(ctx context.Context, done <-chan struct{}) {
 	for ended := false; !ended; {
 		select {
 		case <-d.journal.wake:
@@ -89,9 +89,9 @@ func (d *Deliverer) keepJournal(done <-chan struct{}) {
 			ended = true
 		}
 		for lines := d.journal.take(); len(lines) > 0; lines = d.journal.take() {
-			ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
-			if err := d.write(ctx, lines); err != nil {
-				d.Log.WarnContext(ctx, "write the log of webhooks", "lines", len(lines), "error", err)
+			writing, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
+			if err := d.write(writing, lines); err != nil {
+				d.Log.WarnContext(writing, "write the log of webhooks", "lines", len(lines), "error", err)
 			}
 			cancel()
 		}
@@ -168,8 +168,8 @@ func (d *Deliverer) logHead(ctx context.Context, tenant spool.Tenant, subject st
 	return head, err
 }
 
-// Attempts returns the last attempts of an endpoint, the newest first: up to a hundred of the last 30 days. It returns a
-// [spool.NotFound] error for an endpoint that is not known. A log that other processes write comes soon.
+// Attempts returns the last attempts of an endpoint, the newest first: up to a hundred of the last 30 days. It returns
+// a [spool.NotFound] error for an endpoint that is not known. A line comes a moment after its event.
 func (d *Deliverer) Attempts(
 	ctx context.Context, tenant spool.Tenant, name string, limit int,
 ) ([]wire.WebhookAttempt, error) {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/spoolhq/spool/engine/internal/endpoint"
@@ -15,9 +16,10 @@ import (
 // The events of a thread come in its order while attempts succeed, also those of one commit and those of a thread that
 // was made again.
 func TestOrder(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t, map[string]http.HandlerFunc{"a": func(http.ResponseWriter, *http.Request) {
-			time.Sleep(10 * time.Second) // the last one waits for longer than a minute
+			pass(10 * time.Second) // the last one waits for longer than a minute
 		}})
 		var all []wire.WebhookEvent
 		for i := range 12 {
@@ -51,7 +53,8 @@ func TestOrder(t *testing.T) {
 
 // An event that fails holds later ones of its thread for a minute. It holds none of another thread.
 func TestFailingHoldsForAMinute(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t, map[string]http.HandlerFunc{"a": func(w http.ResponseWriter, r *http.Request) {
 			if r.Header.Get("Webhook-Id") == "msg_1" {
 				w.WriteHeader(http.StatusInternalServerError)
@@ -59,10 +62,10 @@ func TestFailingHoldsForAMinute(t *testing.T) {
 		}, "b": answer(http.StatusOK)})
 		stop := s.work(s.deliverer())
 		s.tell("a", event("msg_1", "t1", 1))
-		time.Sleep(2 * time.Second)
+		pass(2 * time.Second)
 		s.tell("a", event("msg_2", "t1", 2), event("msg_3", "t2", 1))
 		s.tell("b", event("msg_2", "t1", 2))
-		time.Sleep(2 * time.Minute)
+		pass(2 * time.Minute)
 		stop()
 		got := s.ids("a")
 		if len(got) != 4 || got[0] != "msg_1 0s" || got[1] != "msg_3 2s" || !strings.HasPrefix(got[2], "msg_1 5s") ||
@@ -75,7 +78,8 @@ func TestFailingHoldsForAMinute(t *testing.T) {
 
 // An event whose first attempt was cut off by the death of its process holds later ones for at most a minute too.
 func TestLapsedHolds(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t, map[string]http.HandlerFunc{"a": answer(http.StatusOK)})
 		s.tell("a", event("msg_1", "t1", 1), event("msg_2", "t1", 2))
 		claimed, _, err := s.db.Claim(t.Context(), store.ClaimQuery{
@@ -91,7 +95,8 @@ func TestLapsedHolds(t *testing.T) {
 
 // An event without a thread waits for none.
 func TestNoThread(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t, map[string]http.HandlerFunc{"a": answer(http.StatusOK)})
 		for _, e := range wire.WebhookSamples() {
 			if e.Type == wire.WebhookSchedulePaused {

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/spoolhq/spool"
@@ -206,7 +205,7 @@ func (s *scene) worker() worker.Config {
 // run delivers for a time.
 func (s *scene) run(d time.Duration) {
 	stop := s.work(s.deliverer())
-	time.Sleep(d)
+	pass(d)
 	stop()
 }
 
@@ -376,12 +375,8 @@ func answer(status int) http.HandlerFunc {
 // hang is a peer that never answers.
 func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
-// bubble runs a test with a clock of its own.
-func bubble(t *testing.T, test func(t *testing.T)) {
-	t.Helper()
-	t.Parallel()
-	synctest.Test(t, test)
-}
+// pass lets time pass.
+func pass(d time.Duration) { <-time.After(d) }
 
 // ackOf returns what a handler has decided.
 func ackOf(t *testing.T, err error) store.Ack {

@@ -39,6 +39,8 @@ var webhookTests = map[string]func(s webhookTest){
 	"Faults":     testWebhookFaults,
 	"Unread":     testWebhookUnread,
 	"Managed":    testWebhookManaged,
+	"Delivered":  testWebhookDelivered,
+	"Replayed":   testWebhookReplayed,
 }
 
 const webhookSecret = "whsec_bm9ib2R5IGtub3dzIHRoaXMgc2VjcmV0IG9mIG91cnM="
@@ -65,7 +67,7 @@ func (drawer) Open(use string, sealed []byte) ([]byte, error) {
 // telling adds endpoints to a configuration.
 func (s webhookTest) telling(c engine.Config, endpoints ...option.WebhookEndpoint) engine.Config {
 	s.Helper()
-	sender, err := webhook.NewSender(webhook.Config{})
+	sender, err := webhook.NewSender(webhook.Config{Transport: tomorrow{}})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -92,9 +94,15 @@ type toldEvent struct {
 func (s webhookTest) told() (all []toldEvent) {
 	s.Helper()
 	queue := "spool.webhooks"
-	jobs, err := s.backend.Store.Jobs(context.Background(), wire.JobQuery{Tenant: chat.Tenant, Queue: &queue})
-	if err != nil {
-		s.Fatal(err)
+	var jobs []wire.QueuedJob
+	for _, state := range []wire.JobState{"", wire.JobDead} { // nobody has taken those that a worker has tried
+		some, err := s.backend.Store.Jobs(
+			context.Background(), wire.JobQuery{Tenant: chat.Tenant, Queue: &queue, State: state},
+		)
+		if err != nil {
+			s.Fatal(err)
+		}
+		jobs = append(jobs, some...)
 	}
 	ids := make(map[string]bool)
 	for _, j := range jobs {
