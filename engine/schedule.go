@@ -2,8 +2,11 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
+	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/schedule"
 	"github.com/spoolhq/spool/wire"
 )
 
@@ -66,4 +69,13 @@ func (e *Engine) ScheduleTicks(
 	ctx context.Context, tenant spool.Tenant, name string, limit int,
 ) ([]wire.ScheduleTick, error) {
 	return e.schedules.Ticks(ctx, tenant, name, limit)
+}
+
+// ScheduleRows is the kind of the rows that are schedules, for programs that move data between stores.
+const ScheduleRows = schedule.Kind
+
+// ImportedSchedule returns the value of a row of the kind ScheduleRows as an import should add it: paused since a time. The
+// store that it comes from may still start the same runs.
+func ImportedSchedule(value json.RawMessage, at time.Time) (json.RawMessage, error) {
+	return schedule.Imported(value, at)
 }

@@ -111,7 +111,9 @@ type span struct{ from, until time.Time }
 
 // spans returns the times to simulate: around changes of clocks, or two years.
 func spans() []span {
-	date := func(year int, month time.Month, day int) time.Time { return time.Date(year, month, day, 0, 0, 0, 0, time.UTC) }
+	date := func(year int, month time.Month, day int) time.Time {
+		return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+	}
 	if os.Getenv("SPOOL_CAMPAIGN") != "" {
 		return []span{{date(2026, time.January, 1), date(2028, time.January, 1)}}
 	}

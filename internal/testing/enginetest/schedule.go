@@ -606,7 +606,8 @@ func testScheduleInvalid(s scheduleTest) {
 	}
 }
 
-// testScheduleKilled kills a worker at each call of its store. Another one takes over. Each due time starts one run.
+// testScheduleKilled kills a worker at each kind of call that a tick makes, before and after it happens. Another one
+// takes over. Each due time starts one run.
 func testScheduleKilled(s scheduleTest) {
 	m := &may{}
 	e := s.engine(s.saying(m))
@@ -614,31 +615,47 @@ func testScheduleKilled(s scheduleTest) {
 	q.Missed, q.Overlap = wire.MissedAll, "enqueue"
 	made := s.create(e, q)
 	var want []string
-	for n := range 12 {
-		f := spooltest.NewFaulty(s.join())
-		kind := spooltest.CrashBefore
-		if n%2 == 1 {
-			kind = spooltest.CrashAfter
+	for _, on := range []string{"Store.Claim", "Store.Rows", "Store.View", "Store.Update", "Store.Ack"} {
+		for _, kind := range []spooltest.FaultKind{spooltest.CrashBefore, spooltest.CrashAfter} {
+			due := made.NextAt.Add(time.Duration(len(want)) * 10 * time.Minute)
+			s.killAt(due, on, kind, m)
+			stop := s.work(e)
+			<-time.After(2 * time.Minute)
+			stop()
+			want = append(want, fmt.Sprint(due.Sub(made.CreatedAt).Round(time.Minute), " started"))
 		}
-		<-time.After(time.Until(made.CreatedAt.Add(time.Duration(10*n+9) * time.Minute)))
-		ctx, cancel := context.WithCancel(context.Background())
-		done := make(chan error, 1)
-		victim := s.over(f.Backend(), s.saying(m))
-		go func() { done <- victim.Work(ctx, engine.WorkOptions{}) }()
-		<-time.After(50 * time.Second)
-		f.Plan(spooltest.Fault{Call: f.Calls() + 10 + n, Kind: kind})
-		<-time.After(30 * time.Second)
-		cancel()
-		<-done
-		stop := s.work(e)
-		<-time.After(2 * time.Minute)
-		stop()
-		want = append(want, fmt.Sprint(time.Duration(10*(n+1))*time.Minute, " started"))
 	}
 	s.same("ticks", s.ticks(e), want)
 	if n := s.runs(); n != len(want) {
 		s.Errorf("there are %d runs, want %d", n, len(want))
 	}
+}
+
+// killAt lets a worker die at the next call of a kind, right before a due time.
+func (s scheduleTest) killAt(due time.Time, on string, kind spooltest.FaultKind, m *may) {
+	s.Helper()
+	f := spooltest.NewFaulty(s.join())
+	<-time.After(time.Until(due.Add(-30 * time.Second)))
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	victim := s.over(f.Backend(), s.saying(m))
+	go func() { done <- victim.Work(ctx, engine.WorkOptions{}) }()
+	<-time.After(time.Until(due.Add(-100 * time.Millisecond)))
+	calls := 1
+	for _, call := range f.Log() {
+		if strings.HasPrefix(call, on) {
+			calls++
+		}
+	}
+	f.Plan(spooltest.Fault{Call: calls, On: on, Kind: kind})
+	<-time.After(10 * time.Second)
+	select {
+	case <-f.Crashed():
+	default:
+		s.Errorf("no worker dies at a call of %s", on)
+	}
+	cancel()
+	<-done
 }
 
 // testScheduleTwice delivers each tick to two workers at once.
