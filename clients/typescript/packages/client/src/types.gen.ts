@@ -642,7 +642,7 @@ export interface components {
              * @description The action.
              * @enum {string}
              */
-            action: "answer" | "raise_budget" | "stop" | "delete_thread" | "prune_thread" | "redrive_job" | "purge_jobs" | "change_owner" | "failed_authentication";
+            action: "answer" | "raise_budget" | "stop" | "delete_thread" | "prune_thread" | "redrive_job" | "purge_jobs" | "change_owner" | "make_schedule" | "change_schedule" | "remove_schedule" | "pause_schedule" | "resume_schedule" | "run_schedule" | "failed_authentication";
             /** @description The address of the client. Only for refused credentials. */
             address?: string;
             /** @description Whether the answer allowed the call. Only for answers. */
