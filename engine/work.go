@@ -112,8 +112,8 @@ func (e *Engine) scheduleTicks() slots.Options {
 	}
 }
 
-// tidy writes the schedules of the configuration, sweeps, and removes threads and audit entries whose retention has passed, expired rows, and artifacts that
-// nothing has any more.
+// tidy writes the schedules of the configuration, sweeps, and removes threads and audit entries whose retention has
+// passed, expired rows, and artifacts that nothing has any more.
 func (e *Engine) tidy(ctx context.Context) {
 	if err := e.schedules.SyncOnce(ctx); err != nil && ctx.Err() == nil {
 		e.config.Log.WarnContext(ctx, "write the schedules of the configuration", "error", err)

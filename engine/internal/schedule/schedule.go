@@ -1,10 +1,10 @@
 // Package schedule starts runs when they come due. It touches the rows of schedules, their ticks in the outbox, and the
 // start of runs.
 //
-// A schedule is a row. Its next tick is a job, whose key has the turn of the row in it: a number that each write raises
-// which sets the next due time. A tick acts only if its turn is the row's. It replaces the row by its version, adds the
-// next tick and writes the history in the transaction that starts the run, or without a start in one of its own. So each
-// due time is seen to exactly once, whatever dies and however many workers have the tick.
+// A schedule is a row. Its next tick is a job, whose key has the turn of the row in it: a number that each write
+// raises which sets the next due time. A tick acts only if its turn is the row's. It replaces the row by its version,
+// adds the next tick and writes the history in the transaction that starts the run, or without a start in one of its
+// own. So each due time is seen to exactly once, whatever dies and however many workers have the tick.
 package schedule
 
 import (
@@ -178,7 +178,8 @@ func (c *change) line(t wire.ScheduleTick) {
 	}
 }
 
-// changes returns what a transaction on a thread, or on none, writes. The row fails with [store.ErrRowChanged] if somebody else has changed it.
+// changes returns what a transaction on a thread, or on none, writes. The row fails with [store.ErrRowChanged] if
+// somebody else has changed it.
 func (c *change) changes(thread spool.ThreadID) store.Changes {
 	next := c.next
 	out := store.Changes{Rows: []store.Row{{Kind: Kind, Key: next.name, Value: encode(next.state), Version: next.version}}}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -113,8 +114,7 @@ func (s scheduleTest) ticks(e *engine.Engine) (lines []string) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	for i := len(ticks) - 1; i >= 0; i-- {
-		t := ticks[i]
+	for _, t := range slices.Backward(ticks) {
 		line := fmt.Sprint("now ", t.Result)
 		if !t.DueAt.IsZero() {
 			line = fmt.Sprint(t.DueAt.Sub(made).Round(time.Minute), " ", t.Result)
@@ -159,8 +159,8 @@ func testScheduleStarts(s scheduleTest) {
 	if made.InWords != "every 10 minutes" || made.MadeBy != "ann" || len(made.Next) != 5 || made.NextAt != made.Next[0] {
 		s.Errorf("the schedule is %+v", made)
 	}
-	if text, _ := json.Marshal(made); strings.Contains(string(text), `"a":1`) {
-		s.Errorf("the host state is shown: %s", text)
+	if text, err := json.Marshal(made); err != nil || strings.Contains(string(text), `"a":1`) {
+		s.Errorf("the host state is shown: %s, %v", text, err)
 	}
 	<-time.After(35 * time.Minute)
 	s.same("ticks", s.ticks(e), []string{"10m0s started", "20m0s started", "30m0s started"})
@@ -179,7 +179,8 @@ func testScheduleStarts(s scheduleTest) {
 		}
 	}
 	got := s.schedule(e)
-	if got.Last.RunID != runs[0].ID || got.LastDueAt != got.Last.DueAt || !got.NextAt.Equal(got.LastDueAt.Add(10*time.Minute)) {
+	if got.Last.RunID != runs[0].ID || got.LastDueAt != got.Last.DueAt ||
+		!got.NextAt.Equal(got.LastDueAt.Add(10*time.Minute)) {
 		s.Errorf("the schedule is %+v", got)
 	}
 	list, err := e.Schedules(context.Background(), wire.ScheduleQuery{Tenant: chat.Tenant})
@@ -189,8 +190,8 @@ func testScheduleStarts(s scheduleTest) {
 	}
 }
 
-// testScheduleOverlap has a run that waits for a person. With skip, ticks start nothing as long as it does. With enqueue
-// they queue up, and with reject they are refused, each with a line of the history.
+// testScheduleOverlap has a run that waits for a person. With skip, ticks start nothing as long as it does. With
+// enqueue they queue up, and with reject they are refused, each with a line of the history.
 func testScheduleOverlap(s scheduleTest) {
 	c := s.saying(&may{}, approved("ask", `{}`))
 	c.ParkTTL = 3 * time.Hour
@@ -388,7 +389,8 @@ func testScheduleRight(s scheduleTest) {
 	s.work(bounded)
 	<-time.After(time.Hour)
 	ticks, err := bounded.ScheduleTicks(context.Background(), chat.Tenant, "jwt", 0)
-	if err != nil || len(ticks) != 2 || ticks[1].Result != wire.ScheduleStarted || ticks[0].Result != wire.ScheduleRefused {
+	if err != nil || len(ticks) != 2 || ticks[1].Result != wire.ScheduleStarted ||
+		ticks[0].Result != wire.ScheduleRefused {
 		s.Fatalf("the ticks are %+v, %v", ticks, err)
 	}
 	run := s.runsOf(spool.ThreadKey{Tenant: chat.Tenant, ID: ticks[1].ThreadID})[0]
@@ -551,7 +553,8 @@ func testScheduleOwn(s scheduleTest) {
 		}
 	}
 	for subject, want := range map[string]int{"ann": 1, "bob": 0} {
-		if list, err := e.Schedules(own(subject), wire.ScheduleQuery{Tenant: chat.Tenant, Limit: 1}); err != nil || len(list) != want {
+		list, err := e.Schedules(own(subject), wire.ScheduleQuery{Tenant: chat.Tenant, Limit: 1})
+		if err != nil || len(list) != want {
 			s.Errorf("%s sees %+v, %v", subject, list, err)
 		}
 	}
@@ -600,8 +603,8 @@ func testScheduleInvalid(s scheduleTest) {
 	if _, err := e.CreateSchedule(context.Background(), chat.Tenant, q, annToken()); spool.CodeOf(err) != spool.Limit {
 		s.Errorf("beyond the bound: %v", err)
 	}
-	if _, err := s.engine(s.saying(&may{})).CreateSchedule(context.Background(), chat.Tenant, q, annToken()); spool.CodeOf(err) !=
-		spool.Conflict {
+	e = s.engine(s.saying(&may{}))
+	if _, err := e.CreateSchedule(context.Background(), chat.Tenant, q, annToken()); spool.CodeOf(err) != spool.Conflict {
 		s.Errorf("a used name: %v", err)
 	}
 }
@@ -655,7 +658,9 @@ func (s scheduleTest) killAt(due time.Time, on string, kind spooltest.FaultKind,
 		s.Errorf("no worker dies at a call of %s", on)
 	}
 	cancel()
-	<-done
+	if err := <-done; err != nil {
+		s.Error(err)
+	}
 }
 
 // testScheduleTwice delivers each tick to two workers at once.
