@@ -93,6 +93,7 @@ func scheduling(t *testing.T, data string, at time.Time) (e *engine.Engine, done
 		Models: map[string]spool.Model{"m": spooltest.NewModelFunc(
 			func(context.Context, spool.ModelRequest) spooltest.Turn { return spooltest.Say("Hello") })},
 	}
+	c.SingleProcess = true
 	c.Schedules.MayStart = func(context.Context, wire.ScheduleMaker) (wire.ScheduleRights, error) {
 		return wire.ScheduleRights{}, nil
 	}
