@@ -2,22 +2,26 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
+	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/schedule"
 	"github.com/spoolhq/spool/wire"
 )
 
 // CreateSchedule makes a schedule, whose runs start as the maker. It returns an [spool.Invalid] error that names the
-// wrong field, a [spool.Forbidden] error for a maker whose right could not be looked up later (see [option.Schedules]), a
-// [spool.Conflict] error for a name that is used, and a [spool.Limit] error for a tenant with too many schedules.
+// wrong field, a [spool.Forbidden] error for a maker whose right could not be looked up later (see
+// [option.Schedules]), a [spool.Conflict] error for a name that is used, and a [spool.Limit] error for a tenant with
+// too many schedules.
 func (e *Engine) CreateSchedule(
 	ctx context.Context, tenant spool.Tenant, r wire.ScheduleRequest, maker wire.ScheduleMaker,
 ) (wire.Schedule, error) {
 	return e.schedules.Create(ctx, tenant, r, maker)
 }
 
-// Schedules lists the schedules of a tenant. An actor that sees only its own threads (see [wire.Actor.OwnOnly]) sees only
-// its own schedules, here and in all other calls about schedules.
+// Schedules lists the schedules of a tenant. An actor that sees only its own threads (see [wire.Actor.OwnOnly]) sees
+// only its own schedules, here and in all other calls about schedules.
 func (e *Engine) Schedules(ctx context.Context, q wire.ScheduleQuery) ([]wire.Schedule, error) {
 	return e.schedules.List(ctx, q)
 }
@@ -27,22 +31,23 @@ func (e *Engine) Schedule(ctx context.Context, tenant spool.Tenant, name string)
 	return e.schedules.Get(ctx, tenant, name)
 }
 
-// ChangeSchedule changes a schedule. Whoever changes it is its maker from then on. A change of the rule sets the next due
-// time anew. It returns the errors of CreateSchedule, and a [spool.Conflict] error for a schedule of the configuration.
+// ChangeSchedule changes a schedule. Whoever changes it is its maker from then on. A change of the rule sets the next
+// due time anew. It returns the errors of CreateSchedule, and a [spool.Conflict] error for a schedule of the
+// configuration.
 func (e *Engine) ChangeSchedule(
 	ctx context.Context, tenant spool.Tenant, name string, c wire.ScheduleChange, maker wire.ScheduleMaker,
 ) (wire.Schedule, error) {
 	return e.schedules.Change(ctx, tenant, name, c, maker)
 }
 
-// RemoveSchedule removes a schedule and its history. Its runs and their threads stay. It returns a [spool.Conflict] error
-// for a schedule that the configuration has.
+// RemoveSchedule removes a schedule and its history. Its runs and their threads stay. It returns a [spool.Conflict]
+// error for a schedule that the configuration has.
 func (e *Engine) RemoveSchedule(ctx context.Context, tenant spool.Tenant, name string) error {
 	return e.schedules.Remove(ctx, tenant, name)
 }
 
-// PauseSchedule stops a schedule from coming due until ResumeSchedule. The reason is for people, in up to 1,000 bytes, and
-// may be empty. It does not change a schedule that is paused.
+// PauseSchedule stops a schedule from coming due until ResumeSchedule. The reason is for people, in up to 1,000 bytes,
+// and may be empty. It does not change a schedule that is paused.
 func (e *Engine) PauseSchedule(
 	ctx context.Context, tenant spool.Tenant, name, reason string,
 ) (wire.Schedule, error) {
@@ -66,4 +71,13 @@ func (e *Engine) ScheduleTicks(
 	ctx context.Context, tenant spool.Tenant, name string, limit int,
 ) ([]wire.ScheduleTick, error) {
 	return e.schedules.Ticks(ctx, tenant, name, limit)
+}
+
+// ScheduleRows is the kind of the rows that are schedules, for programs that move data between stores.
+const ScheduleRows = schedule.Kind
+
+// ImportedSchedule returns the value of a row of the kind ScheduleRows as an import should add it: paused since a
+// time. The store that it comes from may still start the same runs.
+func ImportedSchedule(value json.RawMessage, at time.Time) (json.RawMessage, error) {
+	return schedule.Imported(value, at)
 }

@@ -87,8 +87,8 @@ type ScheduleRequest struct {
 	HostState json.RawMessage `json:"-"`
 }
 
-// ScheduleChange changes a schedule. A field that is nil does not change. A cron, every or at takes the place of the rule
-// that the schedule has. Labels replace all labels.
+// ScheduleChange changes a schedule. A field that is nil does not change. A cron, every or at takes the place of the
+// rule that the schedule has. Labels replace all labels.
 type ScheduleChange struct {
 	Cron             *string            `json:"cron,omitempty"`
 	Zone             *string            `json:"zone,omitempty"`

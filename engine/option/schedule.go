@@ -19,10 +19,10 @@ type Schedules struct {
 	// MaxScopes bounds the scopes of schedules whose maker is of the kind [wire.MakerPrincipal]. Such a maker needs an
 	// Until. Nil: MayStart decides about these makers.
 	MaxScopes []string
-	// MayStart returns what the maker of a schedule may do now. It is called when the schedule is made and at each tick, but
-	// not for makers of the kind [wire.MakerFile]. A [spool.Forbidden] error says that the right has ended, and pauses the
-	// schedule. After any other error the tick comes again later. Nil: such schedules cannot be made, and their
-	// ticks wait for a process that has one.
+	// MayStart returns what the maker of a schedule may do now. It is called when the schedule is made and at each tick,
+	// but not for makers of the kind [wire.MakerFile]. A [spool.Forbidden] error says that the right has ended, and
+	// pauses the schedule. After any other error the tick comes again later. Nil: such schedules cannot be made, and
+	// their ticks wait for a process that has one.
 	MayStart func(ctx context.Context, maker wire.ScheduleMaker) (wire.ScheduleRights, error)
 }
 

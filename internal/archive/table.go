@@ -140,6 +140,15 @@ func (t *Table) TextOf(values []any, column string) string {
 	return text
 }
 
+// SetText sets the value of a column of texts.
+func (t *Table) SetText(values []any, column, text string) {
+	for i, c := range t.Columns {
+		if c.Name == column && c.Kind == Text {
+			values[i] = text
+		}
+	}
+}
+
 // IntOf returns the value of a column of numbers that is never NULL.
 func (t *Table) IntOf(values []any, column string) int64 {
 	n, _ := t.value(values, column).(int64)

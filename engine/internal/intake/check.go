@@ -8,8 +8,8 @@ import (
 	"github.com/spoolhq/spool/wire"
 )
 
-// Check returns the error of a start that this process would refuse on any thread, such as one without a prompt. It reads
-// and writes no thread.
+// Check returns the error of a start that this process would refuse on any thread, such as one without a prompt. It
+// reads and writes no thread.
 func (h *Handler) Check(ctx context.Context, key spool.ThreadKey, r wire.StartRequest) error {
 	if err := h.checkIDs(&key, &r); err != nil {
 		return err

@@ -18,8 +18,8 @@ import (
 // notInFile is why a schedule is paused that the configuration had.
 const notInFile = "It is not in the configuration any more"
 
-// CheckFile checks the schedules of the configuration, with check for what they start. It returns an [spool.Invalid] error
-// that names the schedule.
+// CheckFile checks the schedules of the configuration, with check for what they start. It returns an [spool.Invalid]
+// error that names the schedule.
 func (s *Schedules) CheckFile(ctx context.Context) error {
 	names := make(map[spool.ThreadKey]bool)
 	for _, o := range s.Options.Schedules {

@@ -78,7 +78,9 @@ func (s *Schedules) Get(ctx context.Context, tenant spool.Tenant, name string) (
 }
 
 // Ticks returns the last lines of the history of a schedule, the last one first. Zero: all that are kept.
-func (s *Schedules) Ticks(ctx context.Context, tenant spool.Tenant, name string, limit int) ([]wire.ScheduleTick, error) {
+func (s *Schedules) Ticks(
+	ctx context.Context, tenant spool.Tenant, name string, limit int,
+) ([]wire.ScheduleTick, error) {
 	r, err := s.visible(ctx, tenant, name)
 	if err != nil {
 		return nil, err

@@ -12,8 +12,8 @@ import (
 	"github.com/spoolhq/spool/wire"
 )
 
-// Create makes a schedule. It returns an [spool.Invalid] error that names the wrong field, a [spool.Forbidden] one if the
-// right of the maker could not be looked up later, and a [spool.Conflict] one if the name is used.
+// Create makes a schedule. It returns an [spool.Invalid] error that names the wrong field, a [spool.Forbidden] one if
+// the right of the maker could not be looked up later, and a [spool.Conflict] one if the name is used.
 func (s *Schedules) Create(
 	ctx context.Context, tenant spool.Tenant, q wire.ScheduleRequest, maker wire.ScheduleMaker,
 ) (wire.Schedule, error) {
@@ -25,8 +25,10 @@ func (s *Schedules) Create(
 		return wire.Schedule{}, err
 	}
 	r := &row{tenant: tenant, name: q.Name, state: state{
-		definition: definition{Rule: q.ScheduleRule, Start: q.ScheduleStart, Policy: q.SchedulePolicy, HostState: q.HostState},
-		Maker:      maker, Born: s.Random.ID("sch"), CreatedAt: now.UTC(),
+		definition: definition{
+			Rule: q.ScheduleRule, Start: q.ScheduleStart, Policy: q.SchedulePolicy, HostState: q.HostState,
+		},
+		Maker: maker, Born: s.Random.ID("sch"), CreatedAt: now.UTC(),
 	}}
 	if err := s.check(ctx, r, now); err != nil {
 		return wire.Schedule{}, err

@@ -13,8 +13,8 @@ import (
 	"github.com/spoolhq/spool/wire"
 )
 
-// rights returns what the maker of a schedule may do at a time. A [spool.Forbidden] error says that the right has ended.
-// After any other error the right is not known now.
+// rights returns what the maker of a schedule may do at a time. A [spool.Forbidden] error says that the right has
+// ended. After any other error the right is not known now.
 func (s *Schedules) rights(ctx context.Context, m wire.ScheduleMaker, now time.Time) (wire.ScheduleRights, error) {
 	if m.Kind == wire.MakerFile {
 		return m.ScheduleRights, nil
@@ -56,9 +56,9 @@ type makerRuns struct {
 	Runs []runRef `json:"runs"`
 }
 
-// takeRoom adds a run to those of the schedule's maker, in the change, and reports false if too many of them are active.
-// Schedules of the configuration have no bound. Two schedules of a maker that start at the same time change the same
-// row, so one of them decides again.
+// takeRoom adds a run to those of the schedule's maker, in the change, and reports false if too many of them are
+// active. Schedules of the configuration have no bound. Two schedules of a maker that start at the same time change
+// the same row, so one of them decides again.
 func (s *Schedules) takeRoom(ctx context.Context, c *change, run runRef) (bool, error) {
 	maker := c.was.Maker
 	if maker.Kind == wire.MakerFile {

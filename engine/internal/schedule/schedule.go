@@ -1,10 +1,10 @@
 // Package schedule starts runs when they come due. It touches the rows of schedules, their ticks in the outbox, and the
 // start of runs.
 //
-// A schedule is a row. Its next tick is a job, whose key has the turn of the row in it: a number that each write raises
-// which sets the next due time. A tick acts only if its turn is the row's. It replaces the row by its version, adds the
-// next tick and writes the history in the transaction that starts the run, or without a start in one of its own. So each
-// due time is seen to exactly once, whatever dies and however many workers have the tick.
+// A schedule is a row. Its next tick is a job, whose key has the turn of the row in it: a number that each write
+// raises which sets the next due time. A tick acts only if its turn is the row's. It replaces the row by its version,
+// adds the next tick and writes the history in the transaction that starts the run, or without a start in one of its
+// own. So each due time is seen to exactly once, whatever dies and however many workers have the tick.
 package schedule
 
 import (
@@ -178,8 +178,9 @@ func (c *change) line(t wire.ScheduleTick) {
 	}
 }
 
-// changes returns what the transaction writes. The row fails with [store.ErrRowChanged] if somebody else has changed it.
-func (c *change) changes() store.Changes {
+// changes returns what a transaction on a thread, or on none, writes. The row fails with [store.ErrRowChanged] if
+// somebody else has changed it.
+func (c *change) changes(thread spool.ThreadID) store.Changes {
 	next := c.next
 	out := store.Changes{Rows: []store.Row{{Kind: Kind, Key: next.name, Value: encode(next.state), Version: next.version}}}
 	if c.maker != nil {
@@ -197,7 +198,9 @@ func (c *change) changes() store.Changes {
 		out.CancelJobs = []string{c.was.jobKey()}
 	}
 	if !next.Due.IsZero() {
-		out.Jobs = []wire.Job{next.job()}
+		job := next.job()
+		job.ThreadID = thread // the store sets it anyway; the tick outlives the thread
+		out.Jobs = []wire.Job{job}
 	}
 	return out
 }
@@ -245,7 +248,7 @@ func (s *Schedules) write(ctx context.Context, c *change) (err error) {
 		}
 	}
 	err = s.Store.Update(ctx, spool.ThreadKey{Tenant: c.next.tenant}, 0, func(tx store.Tx) error {
-		if err := s.add(ctx, tx, c); err != nil {
+		if err := s.add(ctx, tx, c, ""); err != nil {
 			return err
 		}
 		return tell(tx)
@@ -257,9 +260,9 @@ func (s *Schedules) write(ctx context.Context, c *change) (err error) {
 	return err
 }
 
-// add writes a change in a transaction.
-func (s *Schedules) add(ctx context.Context, tx store.Tx, c *change) error {
-	if err := tx.Write(c.changes()); err != nil || c.audit == nil {
+// add writes a change in a transaction on a thread, or on none.
+func (s *Schedules) add(ctx context.Context, tx store.Tx, c *change, thread spool.ThreadID) error {
+	if err := tx.Write(c.changes(thread)); err != nil || c.audit == nil {
 		return err
 	}
 	return actor.Audit(ctx, tx, c.next.tenant, c.audit)

@@ -137,7 +137,7 @@ func (s *Schedules) attempt(
 	started.Result, started.RunID, started.ThreadID = wire.ScheduleStarted, request.RunID, key.ID
 	accepted.line(started)
 	as := actor.With(ctx, wire.Actor{Tenant: was.tenant, Subject: was.Maker.Subject, OwnOnly: rights.OwnOnly})
-	result, err := s.Start(as, key, request, func(tx store.Tx) error { return s.add(ctx, tx, &accepted) })
+	result, err := s.Start(as, key, request, func(tx store.Tx) error { return s.add(ctx, tx, &accepted, key.ID) })
 	c.maker = nil
 	switch {
 	case err == nil && result.Accepted:
@@ -166,8 +166,8 @@ func final(err error) bool {
 	}
 }
 
-// request returns the start of a tick. Its ids follow from the schedule and the id of the tick, so that a second start of
-// the same tick would be refused.
+// request returns the start of a tick. Its ids follow from the schedule and the id of the tick, so that a second start
+// of the same tick would be refused.
 func (r *row) request(rights wire.ScheduleRights, id string) (spool.ThreadKey, wire.StartRequest) {
 	sum := sha256.Sum256([]byte(string(r.tenant) + "\x00" + r.name + "\x00" + r.Born + "\x00" + id))
 	hash := hex.EncodeToString(sum[:16])

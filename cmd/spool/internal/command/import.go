@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -14,15 +15,17 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/artifact"
+	"github.com/spoolhq/spool/engine"
 	"github.com/spoolhq/spool/internal/archive"
 	"github.com/spoolhq/spool/store"
 )
 
 // newImportCommand returns the command, which sets checks if only the file is to be checked.
-func newImportCommand(checks *bool) mover {
+// Keeps is set if schedules come due in the new database.
+func newImportCommand(checks, keeps *bool) mover {
 	return mover{
 		name:  "import",
-		usage: "spool import [--data DIR | --database URL] [--check] FILE",
+		usage: "spool import [--data DIR | --database URL] [--check] [--keep-schedules] FILE",
 		text: `Add the threads of an export to a database of SQLite or of PostgreSQL, which is made if it does
 not exist. With - as FILE, the export comes from stdin.
 
@@ -32,18 +35,25 @@ out. A thread that is there with another content is named and stays as it is, an
 added. Artifacts go to the place that --config or --artifacts names, and count for its quota: a thread
 whose artifacts have no room is refused. No server may have a SQLite file open; servers of a PostgreSQL may run.
 
+Schedules are paused, because the server that they come from may still start their runs. Resume
+them one by one, or say --keep-schedules if that server is gone.
+
 The exit code is 0 when the database has everything, 1 when something was refused or failed, and 2
 when a flag is wrong.
 `,
-		flags: func(fs *flag.FlagSet) { fs.BoolVar(checks, "check", false, "") },
-		own:   "  --check               only check the file, and use no database\n",
+		flags: func(fs *flag.FlagSet) {
+			fs.BoolVar(checks, "check", false, "")
+			fs.BoolVar(keeps, "keep-schedules", false, "")
+		},
+		own: "  --check               only check the file, and use no database\n" +
+			"  --keep-schedules      do not pause the schedules\n",
 	}
 }
 
 // importStore adds the threads of a file to a database.
 func importStore(ctx context.Context, args []string, h host) error {
-	var checks bool
-	o, name, err := newImportCommand(&checks).parse(args, h) //nolint:contextcheck // it waits for nothing
+	var checks, keeps bool
+	o, name, err := newImportCommand(&checks, &keeps).parse(args, h) //nolint:contextcheck // it waits for nothing
 	if err != nil {
 		return err
 	}
@@ -60,7 +70,7 @@ func importStore(ctx context.Context, args []string, h host) error {
 	if err != nil {
 		return fmt.Errorf("import %s: %s", name, worded(err))
 	}
-	i := &importing{h: h, name: name, from: r, began: time.Now()}
+	i := &importing{h: h, name: name, from: r, keeps: keeps, began: time.Now()}
 	if checks {
 		return i.run(ctx)
 	}
@@ -81,6 +91,7 @@ type importing struct {
 	name  string
 	from  *archive.Reader
 	to    store.Archive // nil: the file is only checked
+	keeps bool          // schedules come due
 	began time.Time
 
 	store     store.Store
@@ -133,11 +144,38 @@ func (i *importing) importSection(ctx context.Context, s store.Section, lines []
 		i.held = &heldThread{s, lines}
 	case s.Kind == store.SectionRows && archive.OfTenantArtifacts(s.Name):
 		return i.addRows(ctx, s, lines, p)
+	case s.Kind == store.SectionRows && s.Name == engine.ScheduleRows && !i.keeps:
+		paused, err := pausedSchedules(lines)
+		if err != nil {
+			return damagedError{err}
+		}
+		_, err = i.add(ctx, s, paused, p)
+		return err
 	default:
 		_, err := i.add(ctx, s, lines, p)
 		return err
 	}
 	return nil
+}
+
+// pausedSchedules returns the rows of schedules that are paused since they were written, so that each import of the same
+// rows adds the same.
+func pausedSchedules(lines [][]byte) ([][]byte, error) {
+	out := make([][]byte, len(lines))
+	for n, line := range lines {
+		t, values, err := archive.DecodeRow(store.SectionRows, line)
+		if err != nil {
+			return nil, err
+		}
+		value, err := engine.ImportedSchedule(
+			json.RawMessage(t.TextOf(values, "value")), time.UnixMicro(t.IntOf(values, "updated_at")))
+		if err != nil {
+			return nil, err
+		}
+		t.SetText(values, "value", string(value))
+		out[n] = archive.AppendRow(nil, t, values)
+	}
+	return out, nil
 }
 
 // stopped returns the error of an import that does not go on.

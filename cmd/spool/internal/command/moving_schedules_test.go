@@ -1,0 +1,109 @@
+package command
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/backend/sqlite"
+	"github.com/spoolhq/spool/engine"
+	"github.com/spoolhq/spool/internal/testing/testwait"
+	"github.com/spoolhq/spool/spooltest"
+	"github.com/spoolhq/spool/wire"
+)
+
+// TestMoveSchedules moves a schedule. It is paused in the other database, unless it should go on there.
+func TestMoveSchedules(t *testing.T) {
+	t.Parallel()
+	dir, data := t.TempDir(), t.TempDir()
+	made := time.Date(2026, time.January, 5, 8, 0, 0, 0, time.UTC)
+	e, done := scheduling(t, data, made)
+	_, err := e.CreateSchedule(t.Context(), spool.DefaultTenant, wire.ScheduleRequest{
+		Name: "report", ScheduleRule: wire.ScheduleRule{Cron: "0 9 * * 1-5", Zone: "UTC"},
+		ScheduleStart: wire.ScheduleStart{Prompt: "Report."},
+	}, wire.ScheduleMaker{Tenant: spool.DefaultTenant, Kind: wire.MakerToken})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done()
+	file := filepath.Join(dir, "spool.jsonl")
+	if got := command(nil, "export", "--data", data, file); got.code != exitOK {
+		t.Fatalf("%+v", got)
+	}
+
+	paused, kept := t.TempDir(), t.TempDir()
+	for range 2 {
+		if got := command(nil, "import", "--data", paused, file); got.code != exitOK {
+			t.Fatalf("%+v", got)
+		}
+	}
+	if got := command(nil, "import", "--keep-schedules", "--data", kept, file); got.code != exitOK {
+		t.Fatalf("%+v", got)
+	}
+	nine := made.Add(time.Hour)
+	e, done = scheduling(t, paused, nine)
+	got, err := e.Schedule(t.Context(), spool.DefaultTenant, "report")
+	if err != nil || !got.Paused || got.PausedReason == "" || !got.NextAt.IsZero() {
+		t.Errorf("the schedule is %+v, %v", got, err)
+	}
+	if got, err = e.ResumeSchedule(t.Context(), spool.DefaultTenant, "report"); err != nil || !got.NextAt.Equal(nine.AddDate(0, 0, 1)) {
+		t.Errorf("resumed, the schedule is %+v, %v", got, err)
+	}
+	done()
+
+	e, done = scheduling(t, kept, nine)
+	defer done()
+	got, err = e.Schedule(t.Context(), spool.DefaultTenant, "report")
+	if err != nil || got.Paused || !got.NextAt.Equal(nine) {
+		t.Errorf("the schedule that is kept is %+v, %v", got, err)
+	}
+	ctx, cancel := context.WithCancel(testwait.Context(t, "the schedule goes on"))
+	worked := make(chan error, 1)
+	go func() { worked <- e.Work(ctx, engine.WorkOptions{}) }()
+	for tick := time.NewTicker(20 * time.Millisecond); ; {
+		ticks, err := e.ScheduleTicks(ctx, spool.DefaultTenant, "report", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(ticks) == 1 && ticks[0].Result == wire.ScheduleStarted {
+			tick.Stop()
+			break
+		}
+		<-tick.C
+	}
+	cancel()
+	if err := <-worked; err != nil {
+		t.Error(err)
+	}
+}
+
+// scheduling returns an engine over a database of a folder, whose time is the given one.
+func scheduling(t *testing.T, data string, at time.Time) (e *engine.Engine, done func()) {
+	t.Helper()
+	clock := spooltest.NewClock()
+	clock.Advance(at.Sub(clock.Now()))
+	db, err := sqlite.Open(filepath.Join(data, databaseName), &sqlite.Options{Clock: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := engine.Config{
+		Agents: []spool.Agent{{Name: "a", Model: "m"}},
+		Models: map[string]spool.Model{"m": spooltest.NewModelFunc(
+			func(context.Context, spool.ModelRequest) spooltest.Turn { return spooltest.Say("Hello") })},
+	}
+	c.SingleProcess = true
+	c.Schedules.MayStart = func(context.Context, wire.ScheduleMaker) (wire.ScheduleRights, error) {
+		return wire.ScheduleRights{}, nil
+	}
+	if e, err = engine.New(db.Backend(), c); err != nil {
+		t.Fatal(err)
+	}
+	return e, func() {
+		e.Close()
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
