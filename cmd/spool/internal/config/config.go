@@ -49,6 +49,7 @@ type Config struct {
 	Prices    Prices
 	Artifacts Artifacts
 	SignIn    SignIn
+	Webhooks  Webhooks
 }
 
 // Load reads the file at path. lookup returns a variable of the environment, as

@@ -554,7 +554,7 @@ var problems = map[string]struct{ text, want string }{
 	},
 	"TokenScope": {
 		"auth: {tokens: [{token: a-token-of-length, scopes: [read, delete]}]}",
-		"spool.yaml:1: auth.tokens[0].scopes[1]: must be one of read, write, approve, stop, admin",
+		"spool.yaml:1: auth.tokens[0].scopes[1]: must be one of read, write, approve, stop, webhooks, schedules, admin",
 	},
 	"TokenNoScopes": {
 		"auth: {tokens: [{token: a-token-of-length}]}", "spool.yaml:1: auth.tokens[0].scopes: is required",

@@ -1,0 +1,220 @@
+package config
+
+import (
+	"cmp"
+	"encoding/base64"
+	"strings"
+	"time"
+
+	"github.com/spoolhq/spool"
+	settings "github.com/spoolhq/spool/engine/option"
+	"github.com/spoolhq/spool/server/verify/webhook"
+	delivery "github.com/spoolhq/spool/webhook"
+	"github.com/spoolhq/spool/wire"
+)
+
+// Webhooks is the section webhooks: who is told of events. A zero field is not in the file.
+type Webhooks struct {
+	Source
+
+	Endpoints []WebhookEndpoint
+	Hosts     []WebhookHost
+	// Private are the hosts, addresses and ranges that only these endpoints may reach, besides those of the section
+	// egress.
+	Private []string
+	// Keys encrypt the URLs and secrets of the endpoints of the API. The first one encrypts, and all of them decrypt.
+	Keys         [][]byte
+	MaxEndpoints int
+	Keep         time.Duration
+}
+
+// WebhookEndpoint is an item of webhooks.endpoints.
+type WebhookEndpoint struct {
+	Source
+	settings.WebhookEndpoint
+
+	// TemplateFile is the file of the template, relative to the folder of the configuration. Empty: the form has the
+	// template, or needs none.
+	TemplateFile string
+	// at has the places of the fields, by their keys.
+	at map[string]Source
+}
+
+// At returns the place of a field of the endpoint.
+func (w WebhookEndpoint) At(field string) Source { return cmp.Or(w.at[field], w.Source) }
+
+// WebhookHost is an item of webhooks.hosts.
+type WebhookHost struct {
+	Source
+	settings.WebhookHost
+}
+
+// maxWebhookSecrets is how many secrets sign for one endpoint.
+const maxWebhookSecrets = 4
+
+// webhooksOptions are the options of the section webhooks.
+func (c *Config) webhooksOptions() table {
+	w := &c.Webhooks
+	endpoint := shape{kind: kindFields, options: webhookEndpointOptions(new(WebhookEndpoint))}
+	host := shape{kind: kindFields, options: webhookHostOptions(new(WebhookHost))}
+	return table{
+		row("endpoints", listOf(&w.Endpoints, endpoint, w.endpoint), "Who is told of events. Default: nobody."),
+		row("hosts", listOf(&w.Hosts, host, w.host),
+			"Hosts that the webhook of a start may name. Default: none."),
+		row("private", list(&w.Private, value.egress),
+			"Private hosts, addresses and ranges that these endpoints may reach, and no tool. Default: none."),
+		row("keys", filled(list(&w.Keys, value.sealingKey)),
+			"Keys that encrypt the endpoints of the API: base64 of 32 bytes, such as ${SPOOL_WEBHOOK_KEY}. The first "+
+				"encrypts, all decrypt. Default: the API cannot make endpoints."),
+		row("max_endpoints", integer(&w.MaxEndpoints),
+			"How many endpoints a tenant may make over the API. Default: 20."),
+		row("keep", duration(&w.Keep), "How long events that could not be delivered are kept. Default: 720h."),
+	}
+}
+
+func webhookEndpointOptions(w *WebhookEndpoint) table {
+	return table{
+		row("name", required(text(&w.Name).then(func(v value) {
+			if err := spool.CheckID("the name", w.Name); err != nil && !v.complained() {
+				v.problemf("%s", spool.MessageOf(err))
+			}
+		})), "The name, which no other endpoint of the tenant has."),
+		row("tenant", text(&w.Tenant).then(func(v value) { v.tenant(w.Tenant) }),
+			`The tenant whose events it gets. Default: "default".`),
+		row("url", required(httpURL(&w.URL)), "The https URL to which the events are posted. It is not logged."),
+		row("secrets", required(webhookSecrets(&w.Secrets)),
+			"1 to 4 secrets that sign: base64 of 24 to 64 bytes, with or without whsec_. They are never shown."),
+		row("events", listOf(&w.Filter.Events, shape{kind: kindText, words: eventNames()}, value.webhookEvent), "Only these kinds of event. Default: all."),
+		row("agents", texts(&w.Filter.Agents).then(func(v value) {
+			v.check(wire.WebhookFilter{Agents: w.Filter.Agents}.Check())
+		}), "Only events of these agents. Default: all."),
+		row("labels", textsByName(&w.Filter.Labels, func(entry) {}).then(func(v value) {
+			v.check(wire.CheckLabels(w.Filter.Labels))
+		}), "Only events of threads with these labels. Default: all."),
+		row("form", oneOf(&w.Form.Form, string(delivery.Plain), string(delivery.Slack), string(delivery.Template)),
+			"The form of a body: plain, which is the event as JSON; slack, a message for an incoming webhook there; or "+
+				"template. Default: plain."),
+		row("template", text(&w.Form.Template), "The template, in the language of Go's text/template."),
+		row("template_file", text(&w.TemplateFile),
+			"In place of template: its file, relative to the folder of this file."),
+		row("content_type", text(&w.Form.ContentType),
+			"The media type of what the template makes. Default: application/json."),
+		row("text", boolean(&w.Text), "true: events have the last answer of the run. Default: false."),
+		row("approver", text(&w.Approver),
+			"Who answers questions with the links in the events. Default: the events have no link."),
+	}
+}
+
+func webhookHostOptions(h *WebhookHost) table {
+	return table{
+		row("host", required(word(&h.Host).then(func(v value) {
+			if h.Host != "" && strings.ContainsAny(h.Host, "/@?#") && !v.complained() {
+				v.problemf(`must be a host or an address, without a port, such as "hooks.example.com"`)
+			}
+		})), "The host or the address, without a port."),
+		row("tenant", text(&h.Tenant).then(func(v value) { v.tenant(h.Tenant) }),
+			`The tenant whose starts may name it. Default: "default".`),
+		row("secrets", required(webhookSecrets(&h.Secrets)), "As those of an endpoint."),
+	}
+}
+
+// endpoint reads an item of webhooks.endpoints.
+func (w *Webhooks) endpoint(v value) WebhookEndpoint {
+	e := WebhookEndpoint{Source: v.source(), at: make(map[string]Source)}
+	e.Tenant = spool.DefaultTenant
+	t := webhookEndpointOptions(&e)
+	f := v.fields(t.keys()...)
+	t.read(f)
+	for key, at := range f {
+		e.at[key] = at.source()
+	}
+	e.Form.Events = e.Filter.Events
+	switch inline, file := f["template"], f["template_file"]; {
+	case inline.present() && file.present():
+		file.problemf("stands in place of template: leave one of them out")
+	case e.Form.Form == delivery.Template && !inline.present() && !file.present():
+		inline.problemf("is required for the form template")
+	case e.Form.Form != delivery.Template && (inline.present() || file.present() || f["content_type"].present()) &&
+		!f["form"].complained():
+		f["form"].problemf("must be template if there is a template or a content_type")
+	}
+	for _, other := range w.Endpoints {
+		if e.Name != "" && other.Name == e.Name && other.Tenant == e.Tenant {
+			f["name"].problemf("another endpoint of the tenant has the same name")
+		}
+	}
+	return e
+}
+
+// host reads an item of webhooks.hosts.
+func (w *Webhooks) host(v value) WebhookHost {
+	h := WebhookHost{Source: v.source()}
+	h.Tenant = spool.DefaultTenant
+	v.read(webhookHostOptions(&h))
+	for _, other := range w.Hosts {
+		if h.Host != "" && strings.EqualFold(other.Host, h.Host) && other.Tenant == h.Tenant {
+			v.at("host").problemf("the same host is there twice")
+		}
+	}
+	return h
+}
+
+// webhookSecrets are the secrets of an endpoint.
+func webhookSecrets(to *[]string) kind {
+	return filled(list(to, func(v value) string {
+		secret := v.word()
+		if err := webhook.CheckSecret("the secret", secret); err != nil && !v.complained() {
+			v.problemf("must be base64 of 24 to 64 bytes, with or without whsec_")
+		}
+		return secret
+	})).then(func(v value) {
+		if len(*to) > maxWebhookSecrets && !v.complained() {
+			v.problemf("must have %d secrets at the most", maxWebhookSecrets)
+		}
+	})
+}
+
+// webhookEvent returns a kind of event.
+func (v value) webhookEvent() wire.WebhookType {
+	kind := v.filledText()
+	v.among(kind, eventNames()...)
+	return wire.WebhookType(kind)
+}
+
+// eventNames returns the kinds of event.
+func eventNames() []string {
+	kinds := wire.WebhookKinds()
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		names[i] = string(k.Type)
+	}
+	return names
+}
+
+// check complains about an error of a value, whose message begins with the key of the value.
+func (v value) check(err error) {
+	if err == nil || v.complained() {
+		return
+	}
+	key := v.path[strings.LastIndexByte(v.path, '.')+1:]
+	at, text := v.source(), spool.MessageOf(err)
+	if rest, ok := strings.CutPrefix(text, key); ok {
+		// "labels.team is empty" is about labels.team, and "agents: there are" about agents.
+		step, what, _ := strings.Cut(rest, " ")
+		at.Path += strings.TrimSuffix(step, ":")
+		text = what
+	}
+	v.d.add(at.Errorf("%s", text))
+}
+
+// keyBytes is the size of a key that encrypts, in bytes.
+const keyBytes = 32
+
+// sealingKey returns a key that encrypts.
+func (v value) sealingKey() []byte {
+	key, err := base64.StdEncoding.DecodeString(v.word())
+	if (err != nil || len(key) != keyBytes) && !v.complained() {
+		v.problemf("must be base64 of %d bytes, such as what openssl rand -base64 %d prints", keyBytes, keyBytes)
+	}
+	return key
+}
