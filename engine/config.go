@@ -70,6 +70,8 @@ type Config struct {
 	Retention option.Retention
 	// Retry says how often failed steps are tried again, and when.
 	Retry option.Retry
+	// Schedules say which runs start by themselves, and who may make schedules.
+	Schedules option.Schedules
 	// SingleProcess says that no other process uses the store while this engine does. A store that
 	// several processes may share then needs no [store.Backend.Live]. Defaults to false.
 	SingleProcess bool
@@ -90,7 +92,7 @@ type Config struct {
 // check fills in the defaults and returns the configuration and its registry of agents.
 func (c Config) check() (Config, *registry.Registry, error) {
 	if err := option.Fill(
-		&c.Attachments, &c.Context, &c.Limits, &c.Retention, &c.Retry, &c.Stream, &c.Worker,
+		&c.Attachments, &c.Context, &c.Limits, &c.Retention, &c.Retry, &c.Schedules, &c.Stream, &c.Worker,
 	); err != nil {
 		return c, nil, err
 	}
