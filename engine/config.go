@@ -82,6 +82,9 @@ type Config struct {
 	StrictProviderOptions bool
 	// Telemetry says where spans and metrics go. Defaults to none.
 	Telemetry Telemetry
+	// Webhooks say which endpoints are told of events. All engines of a store need the same Vault, and a Sender if one of
+	// them has it. Defaults to none.
+	Webhooks option.Webhooks
 	// WhenBusy says what a start does on a thread with an active run, if neither the start nor its
 	// agent says so. Defaults to [spool.BusyReject].
 	WhenBusy spool.WhenBusy

@@ -20,6 +20,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/chat"
 	"github.com/spoolhq/spool/engine/internal/compact"
 	"github.com/spoolhq/spool/engine/internal/delta"
+	"github.com/spoolhq/spool/engine/internal/endpoint"
 	"github.com/spoolhq/spool/engine/internal/history"
 	"github.com/spoolhq/spool/engine/internal/inspect"
 	"github.com/spoolhq/spool/engine/internal/intake"
@@ -27,6 +28,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/loop"
 	"github.com/spoolhq/spool/engine/internal/publish"
 	"github.com/spoolhq/spool/engine/internal/quota"
+	"github.com/spoolhq/spool/engine/internal/random"
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/retention"
 	"github.com/spoolhq/spool/engine/internal/revision"
@@ -71,6 +73,7 @@ type parts struct {
 	reader    *inspect.Reader
 	publisher *publish.Publisher
 	revisions *revision.Revisions
+	endpoints *endpoint.Book
 
 	telemetry  *telemetry.Recorder
 	unobserved func()
@@ -101,9 +104,14 @@ func New(b store.Backend, c Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	endpoints, err := endpoint.New(b.Store, c.Webhooks, random.Source{From: c.Random})
+	if err != nil {
+		return nil, err
+	}
 	owned := actor.Store{Store: delta.Store{Store: b.Store}}
 	e := &parts{
 		config: c, artifacts: artifacts, store: recorder.Store(owned), registry: agents, telemetry: recorder,
+		endpoints: endpoints,
 	}
 	e.threads = &change.Threads{Store: e.store, Live: b.Live, Log: c.Log, Rules: c.rules(agents)}
 	e.revisions = &revision.Revisions{Store: e.store}

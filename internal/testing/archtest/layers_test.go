@@ -53,7 +53,10 @@ var layers = []archtest.Row{
 
 	{Place: "record", Ours: []string{".", "store", "wire", "internal/excerpt"}},
 
-	{Place: "engine/internal/delta", Ours: []string{".", "store", "wire"}},
+	{Place: "engine/internal/delta", Ours: []string{".", "store", "wire", "engine/internal/notify"}},
+	{Place: "engine/internal/notify", Ours: []string{
+		".", "store", "wire", "engine/internal/endpoint", "engine/internal/random",
+	}},
 	{Place: "engine/option", Ours: []string{".", "wire", "egress", "internal/filepart", "webhook"}},
 	{Place: "engine/internal/endpoint", Ours: []string{
 		".", "store", "wire", "engine/option", "engine/internal/random", "server/verify/webhook", "webhook",

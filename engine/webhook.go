@@ -1,0 +1,52 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/wire"
+)
+
+// Webhooks lists the endpoints of a tenant by their names: those of the configuration and the others. An actor that
+// sees only its own threads sees only the endpoints that it has made.
+func (a *Admin) Webhooks(ctx context.Context, tenant spool.Tenant) ([]wire.WebhookEndpoint, error) {
+	return a.endpoints.List(ctx, tenant)
+}
+
+// Webhook returns an endpoint, or a [spool.NotFound] error.
+func (a *Admin) Webhook(ctx context.Context, tenant spool.Tenant, name string) (wire.WebhookEndpoint, error) {
+	return a.endpoints.Get(ctx, tenant, name)
+}
+
+// CreateWebhook makes an endpoint for the actor of ctx, with its first secret. Commits that begin more than a second
+// after it has returned send it their events. It returns an [spool.Invalid] error that begins with the name of the wrong
+// field or with "webhooks:", and a [spool.Conflict] error for a name that is in use. The caller checks that the
+// actor may approve if there is an approver.
+func (a *Admin) CreateWebhook(
+	ctx context.Context, tenant spool.Tenant, c wire.WebhookCreate,
+) (wire.WebhookMade, error) {
+	return a.endpoints.Create(ctx, tenant, c)
+}
+
+// ChangeWebhook changes an endpoint. It returns the errors of CreateWebhook, a [spool.NotFound] error if there is no
+// such endpoint, and a [spool.Forbidden] error for one of the configuration, which can only be disabled and enabled.
+func (a *Admin) ChangeWebhook(
+	ctx context.Context, tenant spool.Tenant, name string, c wire.WebhookChange,
+) (wire.WebhookEndpoint, error) {
+	return a.endpoints.Change(ctx, tenant, name, c)
+}
+
+// RotateWebhookSecret makes another secret for an endpoint, or ends the use of the older one. It returns a
+// [spool.Conflict] error if the endpoint has two secrets already, or no older one.
+func (a *Admin) RotateWebhookSecret(
+	ctx context.Context, tenant spool.Tenant, name string, r wire.WebhookRotation,
+) (wire.WebhookMade, error) {
+	return a.endpoints.Rotate(ctx, tenant, name, r)
+}
+
+// RemoveWebhook removes an endpoint. Events that were not delivered to it yet are not sent any more. It returns a
+// [spool.NotFound] error if there is no such endpoint, and a [spool.Forbidden] error for one of the configuration.
+func (a *Admin) RemoveWebhook(ctx context.Context, tenant spool.Tenant, name string) error {
+	return a.endpoints.Remove(ctx, tenant, name)
+}
+
