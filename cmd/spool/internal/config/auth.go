@@ -145,9 +145,7 @@ func (v value) scope() string {
 
 // tenant complains unless a tenant can have the id.
 func (v value) tenant(id spool.Tenant) {
-	if err := spool.CheckID("the tenant", string(id)); err != nil && !v.complained() {
-		v.problemf("%s", spool.MessageOf(err))
-	}
+	v.id("the tenant", string(id))
 }
 
 // same reports whether two entries have the same token, as text or as a hash.

@@ -50,6 +50,7 @@ type Config struct {
 	Artifacts Artifacts
 	SignIn    SignIn
 	Webhooks  Webhooks
+	Schedules Schedules
 }
 
 // Load reads the file at path. lookup returns a variable of the environment, as

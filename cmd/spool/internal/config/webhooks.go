@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"encoding/base64"
+	"slices"
 	"strings"
 	"time"
 
@@ -74,17 +75,19 @@ func (c *Config) webhooksOptions() table {
 
 func webhookEndpointOptions(w *WebhookEndpoint) table {
 	return table{
-		row("name", required(text(&w.Name).then(func(v value) {
-			if err := spool.CheckID("the name", w.Name); err != nil && !v.complained() {
-				v.problemf("%s", spool.MessageOf(err))
-			}
-		})), "The name, which no other endpoint of the tenant has."),
+		row("name", required(text(&w.Name).then(func(v value) { v.id("the name", w.Name) })), "The name, which no other endpoint of the tenant has."),
 		row("tenant", text(&w.Tenant).then(func(v value) { v.tenant(w.Tenant) }),
 			`The tenant whose events it gets. Default: "default".`),
 		row("url", required(httpURL(&w.URL)), "The https URL to which the events are posted. It is not logged."),
 		row("secrets", required(webhookSecrets(&w.Secrets)),
 			"1 to 4 secrets that sign: base64 of 24 to 64 bytes, with or without whsec_. They are never shown."),
-		row("events", listOf(&w.Filter.Events, shape{kind: kindText, words: eventNames()}, value.webhookEvent), "Only these kinds of event. Default: all."),
+		row("events", listOf(&w.Filter.Events, shape{kind: kindText, words: eventNames()}, value.webhookEvent).then(func(v value) {
+			for i, item := range v.items() {
+				if slices.Contains(w.Filter.Events[:i], w.Filter.Events[i]) && !item.complained() {
+					item.problemf("is there twice")
+				}
+			}
+		}), "Only these kinds of event. Default: all."),
 		row("agents", texts(&w.Filter.Agents).then(func(v value) {
 			v.check(wire.WebhookFilter{Agents: w.Filter.Agents}.Check())
 		}), "Only events of these agents. Default: all."),
