@@ -166,7 +166,6 @@ webhooks:
     - {name: chat, url: "https://chat.example.com/${KEY}", secrets: ["${SIGN}", "${SIGN}"], form: template, template_file: chat.tmpl}
   hosts: [{host: hooks.example.com, tenant: acme, secrets: ["${SIGN}"]}]
   private: [10.0.0.0/8]
-  keys: ["${SEAL}"]
   max_endpoints: 5
   keep: 240h
 schedules:
@@ -361,8 +360,7 @@ func wholeWebhooks() config.Webhooks {
 		Hosts: []config.WebhookHost{{WebhookHost: option.WebhookHost{
 			Host: "hooks.example.com", Tenant: "acme", Secrets: []string{secret},
 		}}},
-		Private: []string{"10.0.0.0/8"}, Keys: [][]byte{bytes.Repeat([]byte("A"), 32)}, MaxEndpoints: 5,
-		Keep: 240 * time.Hour,
+		Private: []string{"10.0.0.0/8"}, MaxEndpoints: 5, Keep: 240 * time.Hour,
 	}
 }
 

@@ -120,10 +120,9 @@ var problems = map[string]struct{ text, want string }{
 			"spool.yaml:6: webhooks.hosts[1].host: the same host is there twice\n" +
 			`spool.yaml:6: webhooks.hosts[2].host: must be a host or an address, without a port, such as "hooks.example.com"`,
 	},
-	"WebhookKeys": {
-		"webhooks: {keys: ['${KEY}'], private: ['10.0.0.0/99'], keep: 1d, max_endpoints: 0}",
+	"WebhookBounds": {
+		"webhooks: {private: ['10.0.0.0/99'], keep: 1d, max_endpoints: 0}",
 		"spool.yaml:1: webhooks.private[0]: must be a host, an address such as \"127.0.0.1\" or a range such as \"10.0.0.0/8\"\n" +
-			"spool.yaml:1: webhooks.keys[0]: must be base64 of 32 bytes, such as what openssl rand -base64 32 prints\n" +
 			"spool.yaml:1: webhooks.max_endpoints: must be 1 or more\n" +
 			"spool.yaml:1: webhooks.keep: must be a duration such as \"500ms\", \"30s\" or \"15m\"",
 	},

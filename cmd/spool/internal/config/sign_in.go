@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/base64"
 	"net"
 	"net/url"
 	"strings"
@@ -17,9 +18,12 @@ type SignIn struct {
 	URL string
 }
 
+// signInKey is the size of a key, in bytes.
+const signInKey = 32
+
 func signInOptions(s *SignIn) table {
 	return table{
-		row("keys", required(filled(list(&s.Keys, value.sealingKey))),
+		row("keys", required(filled(list(&s.Keys, value.signInKey))),
 			"Keys that encrypt the tokens of people: base64 of 32 bytes, such as ${SPOOL_SIGN_IN_KEY}. The first "+
 				"encrypts, all decrypt."),
 		row("url", httpURL(&s.URL).then(func(v value) {
@@ -30,6 +34,15 @@ func signInOptions(s *SignIn) table {
 			"Where browsers reach the pages of sign-ins. Default: /oauth below server.public_url and "+
 				"server.base_path."),
 	}
+}
+
+// signInKey returns a key that encrypts tokens.
+func (v value) signInKey() []byte {
+	key, err := base64.StdEncoding.DecodeString(v.word())
+	if (err != nil || len(key) != signInKey) && !v.complained() {
+		v.problemf("must be base64 of %d bytes, such as what openssl rand -base64 %d prints", signInKey, signInKey)
+	}
+	return key
 }
 
 // SignInURL reports whether browsers may sign in below a URL: their cookies and codes need https, except on their own

@@ -2,7 +2,6 @@ package config
 
 import (
 	"cmp"
-	"encoding/base64"
 	"slices"
 	"strings"
 	"time"
@@ -22,9 +21,7 @@ type Webhooks struct {
 	Hosts     []WebhookHost
 	// Private are the hosts, addresses and ranges that only these endpoints may reach, besides those of the section
 	// egress.
-	Private []string
-	// Keys encrypt the URLs and secrets of the endpoints of the API. The first one encrypts, and all of them decrypt.
-	Keys         [][]byte
+	Private      []string
 	MaxEndpoints int
 	Keep         time.Duration
 }
@@ -64,9 +61,6 @@ func (c *Config) webhooksOptions() table {
 			"Hosts that the webhook of a start may name. Default: none."),
 		row("private", list(&w.Private, value.egress),
 			"Private hosts, addresses and ranges that these endpoints may reach, and no tool. Default: none."),
-		row("keys", filled(list(&w.Keys, value.sealingKey)),
-			"Keys that encrypt the endpoints of the API: base64 of 32 bytes, such as ${SPOOL_WEBHOOK_KEY}. The first "+
-				"encrypts, all decrypt. Default: the API cannot make endpoints."),
 		row("max_endpoints", integer(&w.MaxEndpoints),
 			"How many endpoints a tenant may make over the API. Default: 20."),
 		row("keep", duration(&w.Keep), "How long events that could not be delivered are kept. Default: 720h."),
@@ -208,16 +202,4 @@ func (v value) check(err error) {
 		text = what
 	}
 	v.d.add(at.Errorf("%s", text))
-}
-
-// keyBytes is the size of a key that encrypts, in bytes.
-const keyBytes = 32
-
-// sealingKey returns a key that encrypts.
-func (v value) sealingKey() []byte {
-	key, err := base64.StdEncoding.DecodeString(v.word())
-	if (err != nil || len(key) != keyBytes) && !v.complained() {
-		v.problemf("must be base64 of %d bytes, such as what openssl rand -base64 %d prints", keyBytes, keyBytes)
-	}
-	return key
 }
