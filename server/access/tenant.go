@@ -1,14 +1,37 @@
 package access
 
-import "github.com/spoolhq/spool"
+import (
+	"strings"
+
+	"github.com/spoolhq/spool"
+)
+
+// The beginnings of the subjects that webhooks and schedules have, which no principal may have.
+const (
+	WebhookSubject  = "webhook:"
+	ScheduleSubject = "schedule:"
+)
+
+// CheckSubject returns an [spool.Invalid] error for a subject that begins as those of webhooks or schedules.
+func CheckSubject(subject string) error {
+	for _, own := range []string{WebhookSubject, ScheduleSubject} {
+		if strings.HasPrefix(subject, own) {
+			return spool.Errorf(spool.Invalid, "a subject must not begin with %q, as those of the server itself do", own)
+		}
+	}
+	return nil
+}
 
 // Check returns an error without a code for a principal without a tenant, which is a mistake in the
-// authenticator.
+// authenticator. It returns a [spool.Forbidden] error for a subject that [CheckSubject] refuses.
 func (p Principal) Check() error {
 	if err := spool.CheckID("tenant", string(p.Tenant)); err != nil {
 		return &spool.Error{
 			Code: spool.Internal, Message: "authenticator returned a principal without a valid tenant", Err: err,
 		}
+	}
+	if err := CheckSubject(p.Subject); err != nil {
+		return &spool.Error{Code: spool.Forbidden, Message: spool.MessageOf(err)}
 	}
 	return nil
 }

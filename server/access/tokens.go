@@ -112,6 +112,9 @@ func hashToken(i int, t Token) (hashedToken, error) {
 	if err := spool.CheckID("tenant", string(t.Tenant)); err != nil {
 		return out, spool.Errorf(spool.Invalid, "token %d: %s", i, spool.MessageOf(err))
 	}
+	if err := CheckSubject(t.Subject); err != nil {
+		return out, spool.Errorf(spool.Invalid, "token %d: %s", i, spool.MessageOf(err))
+	}
 	for _, scope := range t.Scopes {
 		if err := CheckScope(scope); err != nil {
 			return out, spool.Errorf(spool.Invalid, "token %d: %s", i, spool.MessageOf(err))

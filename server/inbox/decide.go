@@ -88,7 +88,7 @@ func (c Controller) open(
 	key := g.Key()
 	call.Concerns(ctx, key, "")
 	acting = engine.WithActor(ctx, wire.Actor{Subject: g.Approver, Tenant: g.Tenant})
-	if !mayApprove(c.Approvers, g.Approver) {
+	if !MayApprove(c.Approvers, g.Approver) {
 		return g, ctx, nil, auth.ErrLinkExpired
 	}
 	switch _, err = c.Engine.Link(acting, g.Tenant, g.ID); {

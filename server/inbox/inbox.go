@@ -20,7 +20,7 @@ type Controller struct {
 	Engine *engine.Engine
 	// Auth signs and opens links.
 	Auth *auth.Auth
-	// Approvers are the subjects for whom there may be links: see mayApprove.
+	// Approvers are the subjects for whom there may be links: see MayApprove.
 	Approvers []string
 	// Base is the beginning of the URL of each endpoint. Empty: it is not known, and there is no base path.
 	Base string

@@ -95,7 +95,7 @@ func (c Controller) Link(ctx context.Context, in InboxLinkRequest) (InboxLink, e
 	p := call.By(ctx)
 	key := p.Key(in.ThreadID)
 	call.Concerns(ctx, key, "")
-	if !mayApprove(c.Approvers, in.Approver) {
+	if !MayApprove(c.Approvers, in.Approver) {
 		return InboxLink{}, call.About(ctx,
 			spool.Errorf(spool.Forbidden, "approver: the configuration allows no links for this subject"), key, "")
 	}
@@ -129,8 +129,11 @@ func (c Controller) Link(ctx context.Context, in InboxLinkRequest) (InboxLink, e
 		MadeBy: p.Subject, Until: until.Unix(), CreatedAt: thread.CreatedAt.UnixMicro(),
 	})
 	rest.ResponseOf(ctx).Header().Set("Referrer-Policy", "no-referrer")
-	return InboxLink{c.Base + pathLinks + url.PathEscape(token), until, link.ID}, nil
+	return InboxLink{LinkURL(c.Base, token), until, link.ID}, nil
 }
+
+// LinkURL returns the URL of a link with a token.
+func LinkURL(base, token string) string { return base + pathLinks + url.PathEscape(token) }
 
 // distinct reports whether all subjects are known and none of them is the starter.
 func distinct(starter string, others ...string) bool {

@@ -55,9 +55,9 @@ func (c Controller) Revoke(ctx context.Context, in RevokeInput) (wire.QuestionLi
 	return link, call.About(ctx, err, p.Key(link.ThreadID), "")
 }
 
-// mayApprove reports whether the list of approvers has a subject. An element "*@example.com" stands for all subjects
+// MayApprove reports whether the list of approvers has a subject. An element "*@example.com" stands for all subjects
 // with that end. No list has everybody.
-func mayApprove(list []string, subject string) bool {
+func MayApprove(list []string, subject string) bool {
 	for _, one := range list {
 		end, all := strings.CutPrefix(one, "*")
 		if one == subject || all && len(subject) > len(end) && strings.HasSuffix(subject, end) {

@@ -21,6 +21,8 @@ type Event struct {
 	Event json.RawMessage `json:"event"`
 	// URL is the webhook of the start. Empty: the endpoint has the URL.
 	URL string `json:"url,omitempty"`
+	// FromFile is whether the configuration has the endpoint, so that a node that does not know it may have an older file.
+	FromFile bool `json:"fromFile,omitempty"`
 }
 
 // Encode returns the payload.

@@ -44,3 +44,9 @@ func (r Source) UpTo(most time.Duration) time.Duration {
 	}
 	return time.Duration(binary.BigEndian.Uint64(b[:]) % (uint64(most) + 1)) //nolint:gosec // the result is bounded by most
 }
+
+// Float returns a random number in [0, 1).
+func (r Source) Float() float64 {
+	const parts = 1 << 53
+	return float64(r.UpTo(parts-1)) / parts
+}

@@ -48,6 +48,8 @@ type Config struct {
 	Sweep func(ctx context.Context)
 	// Claimed is called for each claimed job.
 	Claimed func(ctx context.Context, d store.Delivery)
+	// Acked is called behind the acknowledgement of an event whose handler has decided, with its error. Nil: nothing is.
+	Acked func(d store.Delivery, err error)
 	// Health gets the results of polls, unless the worker is for events only.
 	Health *Health
 	// Workers are the workers of the process. This worker joins them, unless it is for events only.
@@ -234,7 +236,11 @@ func (w *worker) deliver(ctx context.Context, d store.Delivery, in *slots.Slot, 
 	}
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterTimeout)
 	defer cancel()
-	switch err := w.Store.Ack(after, d, ack); {
+	err = w.Store.Ack(after, d, ack)
+	if decided && w.Acked != nil {
+		w.Acked(d, err)
+	}
+	switch {
 	case err != nil && !errors.Is(err, store.ErrFenced):
 		log.WarnContext(ctx, "settle job", "error", err)
 	case ack.Kind == store.AckDone && w.options.EventsOnly:

@@ -61,6 +61,10 @@ var layers = []archtest.Row{
 	{Place: "engine/internal/endpoint", Ours: []string{
 		".", "store", "wire", "engine/option", "engine/internal/random", "server/verify/webhook", "webhook",
 	}},
+	{Place: "engine/internal/deliver", Ours: []string{
+		".", "store", "wire", "engine/option", "engine/internal/actor", "engine/internal/endpoint",
+		"engine/internal/random", "engine/internal/slots", "engine/internal/worker", "webhook",
+	}},
 	{
 		Place: "engine/internal/record",
 		Ours:  []string{".", "store", "wire", "engine/internal/toolresult", "internal/excerpt"},

@@ -8,10 +8,13 @@ import (
 )
 
 // seal returns a token with a grant that the first key has signed for a use.
-func (a *Auth) seal(use string, grant any) string {
+func (a *Auth) seal(use string, grant any) string { return seal(a.keys[0], use, grant) }
+
+// seal returns a token with a grant that the key has signed for a use.
+func seal(key []byte, use string, grant any) string {
 	text, _ := json.Marshal(grant) //nolint:errchkjson // texts and numbers
 	payload := base64.RawURLEncoding.EncodeToString(text)
-	return payload + "." + signature(a.keys[0], use, payload)
+	return payload + "." + signature(key, use, payload)
 }
 
 // sealed returns the signed part of a token, and whether one of the keys has signed it for the use. It compares the

@@ -50,17 +50,25 @@ func tokenKeys(keys [][]byte, ttl time.Duration) ([][]byte, error) {
 	if ttl < time.Second {
 		return nil, spool.Errorf(spool.Invalid, "Config.StreamTokenTTL must be a second or more")
 	}
-	for i, k := range keys {
-		if len(k) < minStreamTokenKey {
-			return nil, spool.Errorf(spool.Invalid, "Config.StreamTokenKeys: key %d is shorter than %d bytes", i,
-				minStreamTokenKey)
-		}
-	}
 	if len(keys) == 0 {
 		keys = [][]byte{make([]byte, minStreamTokenKey)}
 		_, _ = rand.Read(keys[0]) // it never fails
 	}
-	return keys, nil
+	return keys, CheckKeys(keys)
+}
+
+// CheckKeys returns an [spool.Invalid] error without a key, and for a key that is too short.
+func CheckKeys(keys [][]byte) error {
+	if len(keys) == 0 {
+		return spool.Errorf(spool.Invalid, "Config.StreamTokenKeys is required")
+	}
+	for i, k := range keys {
+		if len(k) < minStreamTokenKey {
+			return spool.Errorf(spool.Invalid, "Config.StreamTokenKeys: key %d is shorter than %d bytes", i,
+				minStreamTokenKey)
+		}
+	}
+	return nil
 }
 
 // StreamToken returns a token that opens the stream of one thread for the principal, and when it ends, which
