@@ -95,7 +95,7 @@ type Config struct {
 // check fills in the defaults and returns the configuration and its registry of agents.
 func (c Config) check() (Config, *registry.Registry, error) {
 	if err := option.Fill(
-		&c.Attachments, &c.Context, &c.Limits, &c.Retention, &c.Retry, &c.Schedules, &c.Stream, &c.Worker,
+		&c.Attachments, &c.Context, &c.Limits, &c.Retention, &c.Retry, &c.Schedules, &c.Stream, &c.Webhooks, &c.Worker,
 	); err != nil {
 		return c, nil, err
 	}

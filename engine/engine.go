@@ -28,7 +28,6 @@ import (
 	"github.com/spoolhq/spool/engine/internal/loop"
 	"github.com/spoolhq/spool/engine/internal/publish"
 	"github.com/spoolhq/spool/engine/internal/quota"
-	"github.com/spoolhq/spool/engine/internal/random"
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/retention"
 	"github.com/spoolhq/spool/engine/internal/revision"
@@ -104,7 +103,7 @@ func New(b store.Backend, c Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	endpoints, err := endpoint.New(b.Store, c.Webhooks, random.Source{From: c.Random})
+	endpoints, err := endpoint.New(b.Store, c.Webhooks, c.Log)
 	if err != nil {
 		return nil, err
 	}

@@ -49,4 +49,3 @@ func (a *Admin) RotateWebhookSecret(
 func (a *Admin) RemoveWebhook(ctx context.Context, tenant spool.Tenant, name string) error {
 	return a.endpoints.Remove(ctx, tenant, name)
 }
-

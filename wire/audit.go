@@ -29,6 +29,11 @@ const (
 	AuditPurge AuditAction = "purge_jobs"
 	// AuditOwner: somebody gave a thread another owner.
 	AuditOwner AuditAction = "change_owner"
+	// AuditCreateWebhook, AuditChangeWebhook and AuditRemoveWebhook: somebody made, changed or removed the endpoint of a
+	// webhook.
+	AuditCreateWebhook AuditAction = "create_webhook"
+	AuditChangeWebhook AuditAction = "change_webhook"
+	AuditRemoveWebhook AuditAction = "remove_webhook"
 	// AuditLogin: credentials were refused. Such an entry belongs to no tenant.
 	AuditLogin AuditAction = "failed_authentication"
 )
@@ -36,7 +41,8 @@ const (
 // AuditActions lists the actions.
 func AuditActions() []AuditAction {
 	return []AuditAction{
-		AuditAnswer, AuditRaiseBudget, AuditStop, AuditDelete, AuditPrune, AuditRedrive, AuditPurge, AuditOwner, AuditLogin,
+		AuditAnswer, AuditRaiseBudget, AuditStop, AuditDelete, AuditPrune, AuditRedrive, AuditPurge, AuditOwner,
+		AuditCreateWebhook, AuditChangeWebhook, AuditRemoveWebhook, AuditLogin,
 	}
 }
 

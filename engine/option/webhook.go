@@ -31,6 +31,13 @@ type Webhooks struct {
 	MayApprove func(subject string) bool
 }
 
+func (o *Webhooks) fill() error {
+	if err := or("Webhooks.MaxEndpoints", &o.MaxEndpoints, 20); err != nil {
+		return err
+	}
+	return or("Webhooks.Keep", &o.Keep, 30*24*time.Hour)
+}
+
 // Vault encrypts what a store keeps. It is safe for concurrent use.
 type Vault interface {
 	// Seal encrypts a text for a use, such as a name and a tenant. Open needs the same use.

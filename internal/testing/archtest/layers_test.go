@@ -59,7 +59,7 @@ var layers = []archtest.Row{
 	}},
 	{Place: "engine/option", Ours: []string{".", "wire", "egress", "internal/filepart", "webhook"}},
 	{Place: "engine/internal/endpoint", Ours: []string{
-		".", "store", "wire", "engine/option", "engine/internal/random", "server/verify/webhook", "webhook",
+		".", "store", "wire", "engine/option", "engine/internal/actor", "server/verify/webhook", "webhook",
 	}},
 	{Place: "engine/internal/deliver", Ours: []string{
 		".", "store", "wire", "engine/option", "engine/internal/actor", "engine/internal/endpoint",
