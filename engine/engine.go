@@ -11,6 +11,8 @@
 package engine
 
 import (
+	"context"
+
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/active"
 	"github.com/spoolhq/spool/engine/internal/actor"
@@ -31,6 +33,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/retention"
 	"github.com/spoolhq/spool/engine/internal/revision"
+	"github.com/spoolhq/spool/engine/internal/schedule"
 	"github.com/spoolhq/spool/engine/internal/segment"
 	"github.com/spoolhq/spool/engine/internal/snapshot"
 	"github.com/spoolhq/spool/engine/internal/stream"
@@ -73,6 +76,7 @@ type parts struct {
 	publisher *publish.Publisher
 	revisions *revision.Revisions
 	endpoints *endpoint.Book
+	schedules *schedule.Schedules
 
 	telemetry  *telemetry.Recorder
 	unobserved func()
@@ -143,6 +147,13 @@ func New(b store.Backend, c Config) (*Engine, error) {
 		Admission: &admission.Counts{Store: b.Store, Most: c.Limits.QueueDepth, MostOfTenant: c.Limits.TenantDepth},
 		CheckRoom: e.runner.CheckRoom, ReserveWorker: e.reserveWorker, AfterStop: e.runner.AfterStop,
 		MaxPromptBytes: c.Limits.PromptBytes, Budget: c.Budget, StrictOptions: c.StrictProviderOptions,
+	}
+	e.schedules = &schedule.Schedules{
+		Store: e.store, Live: b.Live, Log: c.Log, Random: e.threads.Rules.Random, Options: c.Schedules,
+		Start: e.intake.StartAnd, Check: e.intake.Check,
+	}
+	if err := e.schedules.CheckFile(context.Background()); err != nil {
+		return nil, err
 	}
 	e.reader = &inspect.Reader{Store: e.store, Rules: e.threads.Rules, MaxTenantBytes: c.Limits.TenantBytes}
 	e.remover = &retention.Remover{Threads: e.threads, Retention: c.Retention, Artifacts: artifacts}

@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"sync"
 
+	"github.com/spoolhq/spool/engine/internal/schedule"
 	"github.com/spoolhq/spool/engine/internal/slots"
 	"github.com/spoolhq/spool/engine/internal/worker"
 	"github.com/spoolhq/spool/store"
@@ -56,17 +58,66 @@ type WorkOptions struct {
 // gives its run back at once, and Work returns nil after the last segment has stopped. A job of another
 // agent stays in the queue; after a minute the worker warns about it.
 func (e *Engine) Work(ctx context.Context, o WorkOptions) error {
-	return worker.Run(ctx, worker.Config{
+	works := []func(ctx context.Context) error{
+		func(ctx context.Context) error { return worker.Run(ctx, e.worker(), slots.Options(o)) },
+	}
+	if !o.EventsOnly && e.schedules.Enabled() {
+		c := e.worker()
+		c.OwnQueues = true
+		works = append(works, func(ctx context.Context) error { return worker.Run(ctx, c, e.scheduleTicks()) })
+	}
+	return together(ctx, works)
+}
+
+// together calls functions at once, ends all of them with the first that fails, and returns its error.
+func together(ctx context.Context, works []func(ctx context.Context) error) error {
+	if len(works) == 1 {
+		return works[0](ctx)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var all sync.WaitGroup
+	failed := make(chan error, len(works))
+	for _, work := range works {
+		all.Go(func() {
+			if err := work(ctx); err != nil {
+				failed <- err
+				stop()
+			}
+		})
+	}
+	all.Wait()
+	close(failed)
+	return <-failed
+}
+
+// worker returns the configuration of a worker.
+func (e *Engine) worker() worker.Config {
+	return worker.Config{
 		Store: e.store, Live: e.threads.Live, Log: e.config.Log, Random: e.threads.Rules.Random, Agents: e.registry.Names(),
 		Lease: e.config.Worker.Lease, Poll: e.config.Worker.Poll, SweepEvery: e.config.Worker.SweepEvery,
 		Handle: e.runner.HandleJob, ClaimTicket: e.runner.ClaimTicket, Dead: e.HandleDeadJob, Sweep: e.tidy,
 		Claimed: e.telemetry.Claimed, Health: &e.health, Workers: &e.workers,
-	}, slots.Options(o))
+	}
 }
 
-// tidy sweeps, and removes threads and audit entries whose retention has passed, expired rows, and artifacts that
+// tickSlots is how many ticks of schedules a worker sees to at once.
+const tickSlots = 8
+
+// scheduleTicks is the worker of the ticks of schedules.
+func (e *Engine) scheduleTicks() slots.Options {
+	return slots.Options{
+		EventsOnly: true, Concurrency: tickSlots, MaxDeliveries: -1,
+		Events: map[string]func(context.Context, store.Delivery) error{schedule.Queue: e.schedules.Tick},
+	}
+}
+
+// tidy writes the schedules of the configuration, sweeps, and removes threads and audit entries whose retention has passed, expired rows, and artifacts that
 // nothing has any more.
 func (e *Engine) tidy(ctx context.Context) {
+	if err := e.schedules.SyncOnce(ctx); err != nil && ctx.Err() == nil {
+		e.config.Log.WarnContext(ctx, "write the schedules of the configuration", "error", err)
+	}
 	if _, err := e.Sweep(ctx); err != nil && ctx.Err() == nil {
 		e.config.Log.WarnContext(ctx, "sweep", "error", err)
 	}

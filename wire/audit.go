@@ -34,6 +34,14 @@ const (
 	AuditCreateWebhook AuditAction = "create_webhook"
 	AuditChangeWebhook AuditAction = "change_webhook"
 	AuditRemoveWebhook AuditAction = "remove_webhook"
+	// AuditMakeSchedule, and those that follow: somebody made, changed, removed, paused or resumed a schedule, or let it
+	// start a run at once. The detail of such an entry names the schedule.
+	AuditMakeSchedule   AuditAction = "make_schedule"
+	AuditChangeSchedule AuditAction = "change_schedule"
+	AuditRemoveSchedule AuditAction = "remove_schedule"
+	AuditPauseSchedule  AuditAction = "pause_schedule"
+	AuditResumeSchedule AuditAction = "resume_schedule"
+	AuditRunSchedule    AuditAction = "run_schedule"
 	// AuditLogin: credentials were refused. Such an entry belongs to no tenant.
 	AuditLogin AuditAction = "failed_authentication"
 )
@@ -42,7 +50,9 @@ const (
 func AuditActions() []AuditAction {
 	return []AuditAction{
 		AuditAnswer, AuditRaiseBudget, AuditStop, AuditDelete, AuditPrune, AuditRedrive, AuditPurge, AuditOwner,
-		AuditCreateWebhook, AuditChangeWebhook, AuditRemoveWebhook, AuditLogin,
+		AuditCreateWebhook, AuditChangeWebhook, AuditRemoveWebhook,
+		AuditMakeSchedule, AuditChangeSchedule, AuditRemoveSchedule, AuditPauseSchedule, AuditResumeSchedule,
+		AuditRunSchedule, AuditLogin,
 	}
 }
 

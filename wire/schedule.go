@@ -66,7 +66,6 @@ func (s ScheduleStart) Budget() spool.Budget {
 type SchedulePolicy struct {
 	// What a tick does while a run is active: skip, or a value of whenBusy. Left out: skip, which starts nothing while
 	// the run of the last tick is active.
-	//nolint:lll // one tag
 	Overlap string `enum:"skip,reject,enqueue,latest,interrupt,rollback,steer" json:"overlap,omitempty"`
 	// Which missed due times are started. Left out: latest.
 	Missed MissedPolicy `enum:"skip,latest,all" json:"missed,omitempty"`
@@ -150,7 +149,7 @@ const (
 
 // ScheduleTick is what became of a due time of a schedule.
 type ScheduleTick struct {
-	Turn int64 `json:"turn"` // Orders the ticks of a schedule.
+	Seq int64 `json:"seq"` // Counts the ticks of a schedule, from 1.
 	// When it was due. Left out: somebody asked for it. Of several due times that were missed, the last one.
 	DueAt  time.Time      `json:"dueAt,omitzero"`
 	At     time.Time      `json:"at"` // When it came.

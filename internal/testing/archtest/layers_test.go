@@ -105,6 +105,12 @@ var layers = []archtest.Row{
 		},
 	},
 	{Place: "engine/internal/revision", Ours: []string{".", "store", "wire"}},
+	{
+		Place: "engine/internal/schedule",
+		Ours: []string{
+			".", "store", "wire", "engine/option", "engine/internal/actor", "engine/internal/random", "internal/cron",
+		},
+	},
 	{Place: "engine/internal/toollist", Ours: []string{".", "store"}},
 	{
 		Place: "engine/internal/actor",
