@@ -28,8 +28,10 @@ import (
 	"github.com/spoolhq/spool/engine/internal/intake"
 	"github.com/spoolhq/spool/engine/internal/live"
 	"github.com/spoolhq/spool/engine/internal/loop"
+	"github.com/spoolhq/spool/engine/internal/notify"
 	"github.com/spoolhq/spool/engine/internal/publish"
 	"github.com/spoolhq/spool/engine/internal/quota"
+	"github.com/spoolhq/spool/engine/internal/random"
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/retention"
 	"github.com/spoolhq/spool/engine/internal/revision"
@@ -111,7 +113,8 @@ func New(b store.Backend, c Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	owned := actor.Store{Store: delta.Store{Store: b.Store}}
+	events := notify.New(endpoints, random.Source{From: c.Random}, b.Live)
+	owned := actor.Store{Store: delta.Store{Store: b.Store, Events: events}}
 	e := &parts{
 		config: c, artifacts: artifacts, store: recorder.Store(owned), registry: agents, telemetry: recorder,
 		endpoints: endpoints,
@@ -143,7 +146,7 @@ func New(b store.Backend, c Config) (*Engine, error) {
 	})
 	e.intake = &intake.Handler{
 		Threads: e.threads, Registry: agents, Attachments: files, Telemetry: recorder,
-		HostTx:    b.HostTx,
+		HostTx: b.HostTx, Events: events,
 		Admission: &admission.Counts{Store: b.Store, Most: c.Limits.QueueDepth, MostOfTenant: c.Limits.TenantDepth},
 		CheckRoom: e.runner.CheckRoom, ReserveWorker: e.reserveWorker, AfterStop: e.runner.AfterStop,
 		MaxPromptBytes: c.Limits.PromptBytes, Budget: c.Budget, StrictOptions: c.StrictProviderOptions,

@@ -20,7 +20,7 @@ const maxURL = 2048
 type reach struct {
 	hosts *egress.Hosts
 	guard *egress.Transport
-	// transport is the guard. Tests of time put a network of their own here.
+	// transport is the guard, or the [Config.Transport].
 	transport http.RoundTripper
 }
 

@@ -34,6 +34,9 @@ type Config struct {
 	// Listed are further hosts, addresses and prefixes, as in [egress.Policy.Allow], which only endpoints of the
 	// configuration may reach. Defaults to none.
 	Listed []string
+	// Transport replaces the network, for tests and for proxies that check addresses themselves: the sender then checks
+	// the names of hosts only. Defaults to none.
+	Transport http.RoundTripper
 	// Clock tells the time for signatures. Defaults to [verify.SystemClock].
 	Clock verify.Clock
 }
@@ -59,6 +62,9 @@ func NewSender(c Config) (*Sender, error) {
 	c.Egress.Allow = append(slices.Clip(c.Egress.Allow), c.Listed...)
 	if s.listed, err = newReach(c.Egress); err != nil {
 		return nil, err
+	}
+	if c.Transport != nil {
+		s.api.transport, s.listed.transport = c.Transport, c.Transport
 	}
 	return s, nil
 }

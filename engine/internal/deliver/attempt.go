@@ -83,7 +83,7 @@ func (d *Deliverer) find(ctx context.Context, a *attempt) (err error) {
 	} else {
 		a.to, err = d.Endpoints.Find(ctx, a.Tenant, a.Subject)
 	}
-	missing := spool.CodeOf(err) == spool.NotFound
+	missing := spool.CodeOf(err) == spool.NotFound || a.isHost() && spool.CodeOf(err) == spool.Invalid
 	switch {
 	case err == nil && !a.to.DisabledAt.IsZero():
 		return dead("the endpoint is disabled")

@@ -26,7 +26,7 @@ const concurrency = 64
 type Endpoints interface {
 	// Find returns an endpoint of a tenant as the store has it now, or a [spool.NotFound] error.
 	Find(ctx context.Context, tenant spool.Tenant, name string) (endpoint.Endpoint, error)
-	// Host returns the endpoint of a URL that a start has named, or a [spool.NotFound] error if the configuration does
+	// Host returns the endpoint of a URL that a start has named, or an [spool.Invalid] error if the configuration does
 	// not list its host for the tenant.
 	Host(tenant spool.Tenant, url string) (endpoint.Endpoint, error)
 	// Disable ends the events of an endpoint. The reason is for a person.

@@ -2,7 +2,7 @@
 // [store.SnapshotDelta]. No other part of the engine writes one.
 //
 // It knows the state before a commit from what the transaction has read, and reads nothing itself, except the
-// branch that a transaction restores.
+// branch that a transaction restores. For the events of the commit, it tells package notify what it sees.
 package delta
 
 import (
@@ -10,26 +10,44 @@ import (
 	"maps"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/notify"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
 
 // Store adds a delta to each commit of a store that changes what a snapshot shows. It must be next to the
 // backend's store, so that no write bypasses it.
-type Store struct{ store.Store }
+type Store struct {
+	store.Store
+
+	// Events finds the events of each commit. Nil: nobody is told of any.
+	Events *notify.Hook
+}
 
 // Update implements [store.Store].
 func (s Store) Update(ctx context.Context, key spool.ThreadKey, fence int64, fn func(tx store.Tx) error) error {
 	if key.ID == "" { // no thread changes
 		return s.Store.Update(ctx, key, fence, fn)
 	}
-	return s.Store.Update(ctx, key, fence, func(inner store.Tx) error {
-		tx := &watchedTx{Tx: inner}
+	told, err := s.Events.Begin(ctx, key.Tenant)
+	if err != nil {
+		return err
+	}
+	err = s.Store.Update(ctx, key, fence, func(inner store.Tx) error {
+		tx := &watchedTx{Tx: inner, watch: told.Watch()}
 		if err := fn(tx); err != nil {
 			return err
 		}
-		return tx.finish()
+		version, err := tx.finish()
+		if err != nil {
+			return err
+		}
+		return tx.watch.Finish(inner, version)
 	})
+	if err == nil {
+		told.Committed()
+	}
+	return err
 }
 
 // watchedTx notes what a transaction reads and writes.
@@ -42,6 +60,7 @@ type watchedTx struct {
 	parks   []parkChange
 	view    []store.ViewChange
 	entries bool
+	watch   *notify.Watch
 }
 
 // changed is a value before the transaction, if that is known, and after it, if it was written.
@@ -97,6 +116,7 @@ func (x *watchedTx) Thread() (wire.Thread, error) {
 	thread, err := x.Tx.Thread()
 	if err == nil {
 		x.thread.saw(viewOf(thread))
+		x.watch.SawThread(thread)
 	}
 	return thread, err
 }
@@ -105,6 +125,7 @@ func (x *watchedTx) Thread() (wire.Thread, error) {
 func (x *watchedTx) Runs(q wire.RunQuery) ([]store.RunRow, error) {
 	all, err := x.Tx.Runs(q)
 	for i := range all {
+		x.watch.SawRun(&all[i])
 		if r := x.run(all[i].ID); !r.known && !r.written {
 			r.saw(shown(all[i].Run))
 			r.placed = all[i].QueuePosition
@@ -136,11 +157,15 @@ func (x *watchedTx) Write(c store.Changes) error {
 			}
 		}
 	}
+	if err := x.watch.Before(x.Tx, &c); err != nil {
+		return err
+	}
 	if err := x.Tx.Write(c); err != nil {
 		return err
 	}
+	x.watch.Wrote(&c)
 	if c.DeleteThread {
-		*x = watchedTx{Tx: x.Tx}
+		*x = watchedTx{Tx: x.Tx, watch: x.watch}
 	}
 	if c.Thread != nil {
 		x.thread.after, x.thread.written = viewOf(*c.Thread), true
@@ -214,8 +239,8 @@ func (x *watchedTx) park(p store.Park) *parkChange {
 	return &x.parks[len(x.parks)-1]
 }
 
-// finish writes the delta of the transaction, if there is one.
-func (x *watchedTx) finish() error {
+// finish writes the delta of the transaction, if there is one, and returns its version.
+func (x *watchedTx) finish() (version int64, err error) {
 	d := store.SnapshotDelta{View: x.view}
 	if t := &x.thread; t.written && (!t.known || !t.before.same(t.after)) {
 		d.Thread = &store.DeltaThread{
@@ -234,9 +259,10 @@ func (x *watchedTx) finish() error {
 		}
 	}
 	if d.Thread == nil && d.Runs == nil && d.View == nil && d.Parks == nil && !x.entries {
-		return nil
+		return 0, nil
 	}
-	return x.Tx.Write(store.Changes{Delta: &d})
+	err = x.Tx.Write(store.Changes{Delta: &d})
+	return d.Version, err
 }
 
 // delta returns what changed of the run, if anything did.

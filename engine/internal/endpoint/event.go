@@ -3,6 +3,7 @@ package endpoint
 import (
 	"bytes"
 	"encoding/json"
+	"net/url"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/wire"
@@ -45,4 +46,13 @@ func Decode(payload json.RawMessage) (e Event, event wire.WebhookEvent, err erro
 		err = spool.Wrap(spool.Internal, "the event cannot be read", err)
 	}
 	return e, event, err
+}
+
+// SubjectOf returns the subject of the events for the webhook of a start, which was checked.
+func SubjectOf(webhook string) string {
+	u, err := url.Parse(webhook)
+	if err != nil {
+		return HostSubject("")
+	}
+	return HostSubject(hostOf(u.Hostname()))
 }

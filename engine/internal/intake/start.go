@@ -16,6 +16,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/budget"
 	"github.com/spoolhq/spool/engine/internal/change"
 	"github.com/spoolhq/spool/engine/internal/delta"
+	"github.com/spoolhq/spool/engine/internal/notify"
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/telemetry"
 	"github.com/spoolhq/spool/engine/internal/thread"
@@ -29,7 +30,9 @@ type Handler struct {
 	*change.Threads
 
 	// HostTx is the [store.Backend.HostTx].
-	HostTx      string
+	HostTx string
+	// Events finds the events of commits, for those of the host's transactions.
+	Events      *notify.Hook
 	Registry    *registry.Registry
 	Attachments *attach.Files
 	Admission   *admission.Counts
@@ -75,12 +78,16 @@ func (h *Handler) StartTx(
 	if err := host.Check(h.HostTx); err != nil {
 		return wire.RunResult{}, func() {}, err
 	}
-	result, follow, err := h.start(ctx, actor.Store{Store: delta.Store{Store: hosted{h.Store, host}}}, key, r, nil,
-		func(store.Tx) error { return nil })
+	events, wake := h.Events.Deferred()
+	db := actor.Store{Store: delta.Store{Store: hosted{h.Store, host}, Events: events}}
+	result, follow, err := h.start(ctx, db, key, r, nil, func(store.Tx) error { return nil })
 	if follow == nil {
 		follow = func() {}
 	}
-	return result, follow, err
+	return result, func() {
+		follow()
+		wake()
+	}, err
 }
 
 // hosted is a store whose transactions are parts of the host's. Its reads do not see the host's writes.

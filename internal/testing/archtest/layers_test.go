@@ -172,7 +172,7 @@ var layers = []archtest.Row{
 	},
 	{Place: "engine/internal/intake", Ours: []string{
 		".", "store", "wire", "engine/option", "engine/internal/actor", "engine/internal/admission", "engine/internal/attach",
-		"engine/internal/budget", "engine/internal/change", "engine/internal/delta", "engine/internal/record",
+		"engine/internal/budget", "engine/internal/change", "engine/internal/delta", "engine/internal/notify", "engine/internal/record",
 		"engine/internal/registry", "engine/internal/telemetry", "engine/internal/thread", "engine/internal/toolresult",
 		"internal/argschema",
 	}},
