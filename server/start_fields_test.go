@@ -24,7 +24,7 @@ import (
 // runs may send each of the others, so what only the host may say is none of them: who starts a run, its scopes and its
 // state.
 const (
-	startOptions = "agent maxSteps model output providerOptions"
+	startOptions = "agent maxSteps model output providerOptions webhook"
 	runFields    = "attachments clientMessageId costBudgetMicros editMessageId hostState labels prompt runId state threadId title tokenBudget toolCallBudget wallTimeMs whenBusy"
 	aguiFields   = "onDisconnect state whenBusy"
 	chatFields   = "answers hostState id messageId messages state tools trigger whenBusy"

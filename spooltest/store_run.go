@@ -64,7 +64,9 @@ func fullRun(s *storeTest) store.RunRow {
 			},
 			Problem: "no <value>", Rejected: "m4", RejectedStep: 2, Value: json.RawMessage(`{"a":1.0}`),
 		},
-		Options:  &wire.StartOptions{Agent: "asked", ProviderOptions: json.RawMessage(`{"a":[1]}`)},
+		Options: &wire.StartOptions{
+			Agent: "asked", ProviderOptions: json.RawMessage(`{"a":[1]}`), Webhook: "https://hooks.example.com/?a=1&b=<2>",
+		},
 		StartKey: "key", StartHash: "hash", SettledAt: at(6), SettleClaim: at(7),
 		Ending: &store.Ending{State: wire.Failed, Reason: wire.StopFailed, Error: "why", Closed: true},
 		Wait: &store.Wait{

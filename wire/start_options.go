@@ -30,4 +30,8 @@ type StartOptions struct {
 	// the Extra of its agent. A key that is not among the agent's ProviderOptions is ignored, or refused by a strict
 	// engine. Runs that this one spawns get the same.
 	ProviderOptions json.RawMessage `json:"providerOptions,omitempty"`
+	// Webhook is a URL that is told of the events of the run. The configuration has to list its host.
+	//
+	// Up to 2,048 bytes. No answer has it: it may be a secret. See [WebhookEvent].
+	Webhook string `example:"https://hooks.example.com/spool" json:"webhook,omitempty"`
 }

@@ -305,6 +305,11 @@ func (h *Handler) checkStart(
 	if err := registry.CheckStartOutput(agent, r.Output); err != nil {
 		return nil, nil, "", err
 	}
+	if r.Webhook != "" {
+		if err := h.Events.CheckWebhook(key.Tenant, r.Webhook); err != nil {
+			return nil, nil, "", err
+		}
+	}
 	if r.Client, err = agent.Permitted(store.RunRow{
 		Run:      wire.Run{Tenant: key.Tenant},
 		RunState: store.RunState{Scopes: r.Scopes},

@@ -44,6 +44,9 @@ func RunOf(r *store.RunRow) Run {
 		ID: r.ID, Agent: r.Agent, State: r.State, StopReason: r.StopReason, Error: r.Error, Expired: r.Expired,
 		Segments: r.Segments, Nested: r.RootID != "",
 	}
+	if r.Options != nil {
+		run.Webhook = r.Options.Webhook
+	}
 	return run
 }
 

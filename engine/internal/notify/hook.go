@@ -43,6 +43,16 @@ func (h *Hook) Deferred() (deferred *Hook, wake func()) {
 	}
 }
 
+// CheckWebhook returns an [spool.Invalid] error unless the webhook of a start is told of events: see [endpoint.Book.Host].
+func (h *Hook) CheckWebhook(tenant spool.Tenant, url string) error {
+	var book *endpoint.Book
+	if h != nil {
+		book = h.Book
+	}
+	_, err := book.Host(tenant, url)
+	return err
+}
+
 // Told is what one transaction tells. It is for one transaction, which the store may run several times. A nil Told
 // tells nothing.
 type Told struct {
@@ -189,7 +199,9 @@ func (b *bodies) of(text, link bool) ([]byte, error) {
 }
 
 // hasText reports whether the event is about a run that may have answered.
-func (b *bodies) hasText() bool { return b.event.Data.RunID != "" && b.event.Type != wire.WebhookRunStarted }
+func (b *bodies) hasText() bool {
+	return b.event.Data.RunID != "" && b.event.Type != wire.WebhookRunStarted
+}
 
 // answer returns the last answer of the run.
 func (b *bodies) answer() (string, error) {

@@ -50,10 +50,16 @@ func (w *Watch) SawThread(t wire.Thread) {
 
 // SawRun notes a run as it was read.
 func (w *Watch) SawRun(r *store.RunRow) {
-	if w == nil || w.runs[r.ID] != nil {
+	if w == nil {
 		return
 	}
 	run := RunOf(r)
+	if seen := w.runs[r.ID]; seen != nil {
+		if run.Webhook != "" { // the read before was of less than the whole run
+			seen.After.Webhook, w.webhook = run.Webhook, true
+		}
+		return
+	}
 	w.runs[r.ID] = &seenRun{RunChange: RunChange{run, run}}
 	w.webhook = w.webhook || run.Webhook != ""
 }

@@ -438,7 +438,7 @@ var layers = []archtest.Row{
 	// Only tests import these, and the programs under test/.
 	{
 		Place: "internal/testing/...", Ours: []string{
-			".", "wire", "price", "store", "engine", "record", "spooltest", "internal/...",
+			".", "wire", "price", "store", "engine", "record", "spooltest", "webhook", "internal/...",
 		},
 		Outside: []string{"github.com/google/go-cmp", "github.com/jackc/pgx/v5"}, Testing: true,
 	},

@@ -105,6 +105,7 @@ func portSubjects() []subject {
 		{"HostState", hostStateTests},
 		{"Key", keyTests},
 		{"Catalogue", cases(catalogueTests)},
+		{"Webhook", cases(webhookTests)},
 	}
 }
 
