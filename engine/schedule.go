@@ -2,8 +2,10 @@ package engine
 
 import (
 	"context"
+	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/schedule"
 	"github.com/spoolhq/spool/wire"
 )
 
@@ -66,4 +68,10 @@ func (e *Engine) ScheduleTicks(
 	ctx context.Context, tenant spool.Tenant, name string, limit int,
 ) ([]wire.ScheduleTick, error) {
 	return e.schedules.Ticks(ctx, tenant, name, limit)
+}
+
+// PreviewSchedule returns the next due times of a rule after a time, and the rule in words. It returns an [spool.Invalid]
+// error that names the wrong field.
+func PreviewSchedule(r wire.ScheduleRule, now time.Time) (wire.SchedulePreview, error) {
+	return schedule.Preview(r, now)
 }

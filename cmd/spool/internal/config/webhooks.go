@@ -36,10 +36,30 @@ type WebhookEndpoint struct {
 	TemplateFile string
 	// at has the places of the fields, by their keys.
 	at map[string]Source
+	// secret is true if values of the environment are in the template.
+	secret bool
 }
 
 // At returns the place of a field of the endpoint.
 func (w WebhookEndpoint) At(field string) Source { return cmp.Or(w.at[field], w.Source) }
+
+// Problem places an error of the form, which begins with "form", "template" or "content_type". A text that the environment
+// is part of is not quoted.
+func (w WebhookEndpoint) Problem(text string) FieldError {
+	for field := range map[string]bool{"content_type": true, "template": true} {
+		if what, ok := strings.CutPrefix(text, field); ok {
+			at := w.at[field]
+			if field == "template" && w.TemplateFile != "" {
+				at = w.at["template_file"]
+			}
+			if w.secret {
+				what = "is not valid"
+			}
+			return at.Errorf("%s", strings.TrimLeft(what, ": "))
+		}
+	}
+	return w.At("form").Errorf("%s", text)
+}
 
 // WebhookHost is an item of webhooks.hosts.
 type WebhookHost struct {
@@ -91,7 +111,7 @@ func webhookEndpointOptions(w *WebhookEndpoint) table {
 		row("form", oneOf(&w.Form.Form, string(delivery.Plain), string(delivery.Slack), string(delivery.Template)),
 			"The form of a body: plain, which is the event as JSON; slack, a message for an incoming webhook there; or "+
 				"template. Default: plain."),
-		row("template", text(&w.Form.Template), "The template, in the language of Go's text/template."),
+		row("template", noting(text(&w.Form.Template), func(used []string) { w.secret = len(used) > 0 }), "The template, in the language of Go's text/template."),
 		row("template_file", text(&w.TemplateFile),
 			"In place of template: its file, relative to the folder of this file."),
 		row("content_type", text(&w.Form.ContentType),
