@@ -21,6 +21,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/change"
 	"github.com/spoolhq/spool/engine/internal/chat"
 	"github.com/spoolhq/spool/engine/internal/compact"
+	"github.com/spoolhq/spool/engine/internal/deliver"
 	"github.com/spoolhq/spool/engine/internal/delta"
 	"github.com/spoolhq/spool/engine/internal/endpoint"
 	"github.com/spoolhq/spool/engine/internal/history"
@@ -79,6 +80,8 @@ type parts struct {
 	revisions *revision.Revisions
 	endpoints *endpoint.Book
 	schedules *schedule.Schedules
+	// deliveries is nil if nobody is told of events.
+	deliveries *deliver.Deliverer
 
 	telemetry  *telemetry.Recorder
 	unobserved func()
@@ -120,6 +123,12 @@ func New(b store.Backend, c Config) (*Engine, error) {
 		endpoints: endpoints,
 	}
 	e.threads = &change.Threads{Store: e.store, Live: b.Live, Log: c.Log, Rules: c.rules(agents)}
+	if endpoints != nil {
+		e.deliveries = deliver.New(deliver.Config{
+			Store: e.store, Live: b.Live, Log: c.Log, Random: e.threads.Rules.Random, Endpoints: endpoints,
+			Sender: c.Webhooks.Sender, Link: c.Webhooks.Link, Keep: c.Webhooks.Keep,
+		})
+	}
 	e.revisions = &revision.Revisions{Store: e.store}
 	e.publisher = &publish.Publisher{Store: e.store, Live: b.Live}
 	e.limits = c.limiter(b.Store, e.threads.Rules.Random)

@@ -57,6 +57,9 @@ type WorkOptions struct {
 // Work claims jobs of this process's agents, executes them, and sweeps, until ctx ends. Then each segment
 // gives its run back at once, and Work returns nil after the last segment has stopped. A job of another
 // agent stays in the queue; after a minute the worker warns about it.
+//
+// With [option.Webhooks.Sender] it also tells endpoints of events, unless the worker is for events only. That has slots of
+// its own.
 func (e *Engine) Work(ctx context.Context, o WorkOptions) error {
 	works := []func(ctx context.Context) error{
 		func(ctx context.Context) error { return worker.Run(ctx, e.worker(), slots.Options(o)) },
@@ -65,6 +68,9 @@ func (e *Engine) Work(ctx context.Context, o WorkOptions) error {
 		c := e.worker()
 		c.OwnQueues = true
 		works = append(works, func(ctx context.Context) error { return worker.Run(ctx, c, e.scheduleTicks()) })
+	}
+	if !o.EventsOnly && e.deliveries != nil {
+		works = append(works, func(ctx context.Context) error { return e.deliveries.Run(ctx, e.worker()) })
 	}
 	return together(ctx, works)
 }

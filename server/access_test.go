@@ -11,8 +11,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 )
 
 // accessed returns the lines of requests, without what differs each time.
@@ -117,5 +119,23 @@ func TestErrorsHaveTheRequest(t *testing.T) {
 	}
 	if r.Pattern != historyPath {
 		t.Errorf("the request's pattern is %q", r.Pattern)
+	}
+}
+
+// No principal is a webhook or a schedule.
+func TestReservedSubjects(t *testing.T) {
+	t.Parallel()
+
+	for _, subject := range []string{"webhook:desk", "schedule:nightly"} {
+		p := access.Principal{Tenant: "a", Subject: subject}
+		if err := p.Check(); spool.CodeOf(err) != spool.Forbidden {
+			t.Errorf("Check = %v", err)
+		}
+		if _, err := access.Tokens([]access.Token{{Token: "x", Principal: p}}); spool.CodeOf(err) != spool.Invalid {
+			t.Errorf("Tokens = %v", err)
+		}
+	}
+	if err := (access.Principal{Tenant: "a", Subject: "webhooks"}).Check(); err != nil {
+		t.Error(err)
 	}
 }

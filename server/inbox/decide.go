@@ -91,8 +91,8 @@ func (c Controller) open(
 	if !MayApprove(c.Approvers, g.Approver) {
 		return g, ctx, nil, auth.ErrLinkExpired
 	}
-	switch _, err = c.Engine.Link(acting, g.Tenant, g.ID); {
-	case spool.CodeOf(err) == spool.NotFound:
+	switch err = c.stillMade(acting, g); {
+	case spool.CodeOf(err) == spool.NotFound, errors.Is(err, auth.ErrLinkExpired):
 		return g, ctx, nil, auth.ErrLinkExpired
 	case err != nil:
 		return g, ctx, nil, call.About(ctx, err, key, "")
@@ -113,6 +113,20 @@ func (c Controller) open(
 		Approver: g.Approver, ToolName: q.ToolName, Agent: q.Agent, Path: q.Path, Reason: q.Reason, Arguments: q.Arguments,
 		InputSchema: q.InputSchema, StartedBy: q.StartedBy, Title: q.Title, AskedAt: q.AskedAt, ExpiresAt: g.Expires(),
 	}, nil
+}
+
+// stillMade returns a [spool.NotFound] error for a link that was revoked. One of a webhook ends with its endpoint: when
+// that is removed, disabled, or somebody else's, or has another approver.
+func (c Controller) stillMade(ctx context.Context, g auth.LinkGrant) error {
+	if g.Webhook == "" {
+		_, err := c.Engine.Link(ctx, g.Tenant, g.ID)
+		return err
+	}
+	e, err := c.Engine.Webhook(ctx, g.Tenant, g.Webhook)
+	if err == nil && (!e.DisabledAt.IsZero() || e.Approver != g.Approver || auth.WebhookMaker(e.Name, e.MadeBy) != g.MadeBy) {
+		err = auth.ErrLinkExpired
+	}
+	return err
 }
 
 // refused returns the page of a link that does not work.

@@ -51,8 +51,7 @@ func (d *Deliverer) Replay(
 	if err = r.Check(); err != nil {
 		return done, err
 	}
-	e, err := d.Endpoints.Find(ctx, tenant, name)
-	switch {
+	switch e, err := d.Endpoints.Find(ctx, tenant, name); {
 	case err != nil:
 		return done, err
 	case !e.DisabledAt.IsZero():

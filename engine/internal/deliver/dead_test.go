@@ -1,6 +1,7 @@
 package deliver
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -106,6 +107,61 @@ func TestReplaySince(t *testing.T) {
 		dead := s.jobs(wire.JobDead)
 		slices.Sort(dead)
 		same(t, "the dead events", dead, []string{"msg_b: the endpoint is disabled", "msg_old: the endpoint is disabled"})
+	})
+}
+
+// One event is found behind others, and a replay ends although its events die again at once.
+func TestReplayEnds(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newScene(t, map[string]http.HandlerFunc{"a": answer(http.StatusOK)})
+		s.add("a", webhook.FormConfig{
+			Form: webhook.Template, Template: `{{if eq .data.threadId "t1"}}{"x": 1}{{else}}no JSON{{end}}`,
+			Events: []wire.WebhookType{wire.WebhookRunCompleted},
+		})
+		d := s.deliverer()
+		stop := s.work(d)
+		defer stop()
+		for i := range 2*deadPage + 50 {
+			s.tell("a", event(fmt.Sprintf("msg_%03d", i), threadOf(i), 1))
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(time.Minute)
+		done, err := d.Replay(t.Context(), acme, "a", wire.WebhookReplay{EventID: "msg_000"})
+		if err != nil || done != (wire.WebhookReplayed{Events: 1}) {
+			t.Errorf("%+v, %v", done, err)
+		}
+		time.Sleep(time.Minute)
+		d.Store = &slowDead{d.Store}
+		done, err = d.Replay(t.Context(), acme, "a", wire.WebhookReplay{Since: time.Now().Add(-time.Hour)})
+		if err != nil || done != (wire.WebhookReplayed{Events: 2*deadPage + 50}) {
+			t.Errorf("%+v, %v", done, err)
+		}
+	})
+}
+
+// slowDead lets time pass before a list of dead jobs.
+type slowDead struct{ store.Store }
+
+func (s *slowDead) Jobs(ctx context.Context, q wire.JobQuery) ([]wire.QueuedJob, error) {
+	if q.State == wire.JobDead {
+		time.Sleep(time.Minute)
+	}
+	return s.Store.Jobs(ctx, q)
+}
+
+// Two processes that write the log of an endpoint at once lose no line.
+func TestLogOfTwo(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newScene(t, map[string]http.HandlerFunc{"a": answer(http.StatusOK)})
+		d, other := s.deliverer(), s.deliverer()
+		one := func(id string) []line {
+			return []line{{tenant: acme, subject: "a", WebhookAttempt: wire.WebhookAttempt{EventID: id, At: time.Now()}}}
+		}
+		d.Store = &race{Store: s.db, other: func() { s.ok("write", other.write(t.Context(), one("msg_1"))) }}
+		s.ok("write", d.write(t.Context(), one("msg_2")))
+		if log := s.attempts("a"); len(log) != 2 {
+			t.Errorf("%q", log)
+		}
 	})
 }
 

@@ -127,7 +127,7 @@ func (d *Deliverer) writeOnce(ctx context.Context, lines []line) error {
 			return err
 		}
 		rows = append(rows, store.Row{
-			Tenant: tenant, Kind: logKind, Key: fmt.Sprintf("%s/%02d", l.subject, head.Next%logLines), Value: value,
+			Tenant: tenant, Kind: logKind, Key: fmt.Sprintf("%s/%02d", l.subject, head.Next), Value: value,
 			Version: store.AnyVersion, ExpiresAt: until,
 		})
 		head.Next = (head.Next + 1) % logLines

@@ -17,7 +17,7 @@ import (
 func TestOrder(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScene(t, map[string]http.HandlerFunc{"a": func(http.ResponseWriter, *http.Request) {
-			time.Sleep(300 * time.Millisecond)
+			time.Sleep(10 * time.Second) // the last one waits for longer than a minute
 		}})
 		var all []wire.WebhookEvent
 		for i := range 12 {
@@ -31,7 +31,7 @@ func TestOrder(t *testing.T) {
 		for i := range all { // neither their ids nor their times order them
 			s.tell("a", all[(i*5)%12])
 		}
-		s.run(2 * time.Minute)
+		s.run(5 * time.Minute)
 		var got []string
 		for _, r := range s.requests() {
 			got = append(got, r.id)

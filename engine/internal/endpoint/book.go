@@ -42,6 +42,8 @@ type Target struct {
 	OwnOnly bool
 	// Text is whether its events have the last answer, and Link whether they have a link.
 	Text, Link bool
+	// FromFile is whether the configuration has it.
+	FromFile bool
 }
 
 // New returns a book over the backend's store. It returns an [spool.Invalid] error that names the wrong field of the
@@ -116,7 +118,7 @@ func (b *Book) readTargets(ctx context.Context, tenant spool.Tenant) (targets []
 		if e.DisabledAt.IsZero() {
 			targets = append(targets, Target{
 				Name: e.Name, WebhookFilter: e.WebhookFilter, Owner: e.MadeBy, OwnOnly: e.OwnOnly, Text: e.Text,
-				Link: e.Approver != "",
+				Link: e.Approver != "", FromFile: e.FromFile,
 			})
 		}
 	}

@@ -143,7 +143,7 @@ func (t *Told) send(tx store.Tx, e Event, owner string) error {
 		body, err := bodies.of(target.Text, target.Link)
 		jobs = append(jobs, wire.Job{
 			Subject: subject, Queue: endpoint.Queue, Key: "webhook:" + told.ID + ":" + subject,
-			Payload: endpoint.Event{Event: body, URL: url}.Encode(),
+			Payload: endpoint.Event{Event: body, URL: url, FromFile: target.FromFile}.Encode(),
 		})
 		return err
 	}

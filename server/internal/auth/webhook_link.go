@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 
@@ -12,7 +13,6 @@ import (
 // SignWebhookLink returns the token of the link of an endpoint. Its id is the endpoint's and the question's, and the
 // endpoint vouches for it.
 func SignWebhookLink(key []byte, l option.WebhookLink) string {
-	maker := access.WebhookSubject + l.Endpoint
 	hash := sha256.New()
 	for _, part := range []string{
 		string(l.Key.Tenant), l.Endpoint, string(l.Key.ID), l.ThreadCreatedAt.UTC().String(), string(l.Call), l.Digest,
@@ -22,11 +22,14 @@ func SignWebhookLink(key []byte, l option.WebhookLink) string {
 	const idBytes = 16
 	g := LinkGrant{
 		ID: wire.LinkID("webhook." + hex.EncodeToString(hash.Sum(nil)[:idBytes])), Tenant: l.Key.Tenant,
-		Thread: l.Key.ID, Call: l.Call, Digest: l.Digest, Approver: l.Approver, MadeBy: l.MadeBy, Credentials: maker,
+		Thread: l.Key.ID, Call: l.Call, Digest: l.Digest, Approver: l.Approver, MadeBy: WebhookMaker(l.Endpoint, l.MadeBy),
 		Until: l.ExpiresAt.Unix(), CreatedAt: l.ThreadCreatedAt.UnixMicro(), Webhook: l.Endpoint,
 	}
-	if g.MadeBy == "" {
-		g.MadeBy = maker
-	}
 	return seal(key, inboxLinkUse, g)
+}
+
+// WebhookMaker returns the subject that counts as the maker of the links of an endpoint: the endpoint's, or itself for
+// one without.
+func WebhookMaker(endpoint, madeBy string) string {
+	return cmp.Or(madeBy, access.WebhookSubject+endpoint)
 }
