@@ -27,6 +27,7 @@ func newCell[T any]() *cell[T] { return &cell[T]{reading: make(chan struct{}, 1)
 
 // get returns the value, and reads it first if it is too old. One caller reads, and the others wait for it.
 func (c *cell[T]) get(ctx context.Context, read func(ctx context.Context) (T, error)) (T, error) {
+	asked := time.Now()
 	if k := c.last.Load(); k.fresh() {
 		return k.value, nil
 	}
@@ -37,7 +38,8 @@ func (c *cell[T]) get(ctx context.Context, read func(ctx context.Context) (T, er
 	case <-ctx.Done():
 		return none, spool.Wrap(spool.Canceled, "the endpoints of webhooks were not read", context.Cause(ctx))
 	}
-	if k := c.last.Load(); k.fresh() {
+	// A read that has begun since has all that this caller needs, however long it took.
+	if k := c.last.Load(); k.fresh() || k != nil && !k.since.Before(asked) {
 		return k.value, nil
 	}
 	since := time.Now()
