@@ -178,8 +178,8 @@ func (c *change) line(t wire.ScheduleTick) {
 	}
 }
 
-// changes returns what the transaction writes. The row fails with [store.ErrRowChanged] if somebody else has changed it.
-func (c *change) changes() store.Changes {
+// changes returns what a transaction on a thread, or on none, writes. The row fails with [store.ErrRowChanged] if somebody else has changed it.
+func (c *change) changes(thread spool.ThreadID) store.Changes {
 	next := c.next
 	out := store.Changes{Rows: []store.Row{{Kind: Kind, Key: next.name, Value: encode(next.state), Version: next.version}}}
 	if c.maker != nil {
@@ -197,7 +197,9 @@ func (c *change) changes() store.Changes {
 		out.CancelJobs = []string{c.was.jobKey()}
 	}
 	if !next.Due.IsZero() {
-		out.Jobs = []wire.Job{next.job()}
+		job := next.job()
+		job.ThreadID = thread // the store sets it anyway; the tick outlives the thread
+		out.Jobs = []wire.Job{job}
 	}
 	return out
 }
@@ -245,7 +247,7 @@ func (s *Schedules) write(ctx context.Context, c *change) (err error) {
 		}
 	}
 	err = s.Store.Update(ctx, spool.ThreadKey{Tenant: c.next.tenant}, 0, func(tx store.Tx) error {
-		if err := s.add(ctx, tx, c); err != nil {
+		if err := s.add(ctx, tx, c, ""); err != nil {
 			return err
 		}
 		return tell(tx)
@@ -257,9 +259,9 @@ func (s *Schedules) write(ctx context.Context, c *change) (err error) {
 	return err
 }
 
-// add writes a change in a transaction.
-func (s *Schedules) add(ctx context.Context, tx store.Tx, c *change) error {
-	if err := tx.Write(c.changes()); err != nil || c.audit == nil {
+// add writes a change in a transaction on a thread, or on none.
+func (s *Schedules) add(ctx context.Context, tx store.Tx, c *change, thread spool.ThreadID) error {
+	if err := tx.Write(c.changes(thread)); err != nil || c.audit == nil {
 		return err
 	}
 	return actor.Audit(ctx, tx, c.next.tenant, c.audit)

@@ -137,7 +137,7 @@ func (s *Schedules) attempt(
 	started.Result, started.RunID, started.ThreadID = wire.ScheduleStarted, request.RunID, key.ID
 	accepted.line(started)
 	as := actor.With(ctx, wire.Actor{Tenant: was.tenant, Subject: was.Maker.Subject, OwnOnly: rights.OwnOnly})
-	result, err := s.Start(as, key, request, func(tx store.Tx) error { return s.add(ctx, tx, &accepted) })
+	result, err := s.Start(as, key, request, func(tx store.Tx) error { return s.add(ctx, tx, &accepted, key.ID) })
 	c.maker = nil
 	switch {
 	case err == nil && result.Accepted:

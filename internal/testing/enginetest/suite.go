@@ -86,6 +86,7 @@ func portSubjects() []subject {
 		{"Job", jobTests},
 		{"Event", cases(eventTests)},
 		{"Fair", cases(fairTests)},
+		{"Schedule", cases(scheduleTests)},
 		{"Storage", cases(storageTests)},
 		{"Lease", leaseTests},
 		{"Alone", cases(aloneTests)},
