@@ -220,7 +220,7 @@ func (t table) Routes(r *rest.Routes) {
 // webhooks are the endpoints of who is told of events.
 func (t table) webhooks(r *rest.Routes) {
 	const path, one = "/api/agent/webhooks", "/api/agent/webhooks/{name}"
-	hooks := webhooks.Controller{Engine: t.engine}
+	hooks := webhooks.Controller{Engine: t.engine, Tests: &webhooks.Tests{}}
 	op := func(id string, options ...rest.RouteOption) []rest.RouteOption {
 		return t.op(id, access.ScopeWebhooks, options...)
 	}
@@ -236,6 +236,14 @@ func (t table) webhooks(r *rest.Routes) {
 		op("rotateWebhookSecret", created, rest.Fails(forbidden, notFound, conflicts))...)
 	rest.Delete[webhooks.NameInput, wire.WebhookEndpoint](r, one+"/secret", hooks.DropSecret,
 		op("dropWebhookSecret", rest.Fails(forbidden, notFound, conflicts))...)
+	rest.Get[webhooks.AttemptsInput, webhooks.WebhookAttempts](r, one+"/attempts", hooks.Attempts,
+		op("listWebhookAttempts", rest.Fails(notFound))...)
+	rest.Get[webhooks.DeadInput, webhooks.DeadWebhooks](r, one+"/dead", hooks.Dead,
+		op("listDeadWebhooks", rest.Fails(notFound))...)
+	rest.Post[webhooks.ReplayInput, wire.WebhookReplayed](r, one+"/replay", hooks.Replay,
+		op("replayWebhooks", rest.Fails(notFound, conflicts))...)
+	rest.Post[webhooks.NameInput, wire.WebhookAttempt](r, one+"/test", hooks.Test,
+		op("testWebhook", rest.Fails(notFound, tooMany))...)
 }
 
 // schedules are the endpoints of runs that start by themselves.

@@ -12,8 +12,12 @@ import (
 	"github.com/spoolhq/spool/wire"
 )
 
-// Controller has the endpoints. The engine is required.
-type Controller struct{ Engine *engine.Engine }
+// Controller has the endpoints. Both fields are required.
+type Controller struct {
+	Engine *engine.Engine
+	// Tests bounds the tests of the callers.
+	Tests *Tests
+}
 
 // NameInput names an endpoint.
 type NameInput struct {
