@@ -40,7 +40,7 @@ type DeadInput struct {
 	Limit int `default:"50" maximum:"1000" minimum:"1" query:"limit"` // The size of a page.
 	// Before and BeforeID are the fields diedAt and jobId of the last event before.
 	Before   time.Time `query:"before"`
-	BeforeID int64     `minimum:"0"    query:"beforeId"`
+	BeforeID int64     `minimum:"0"     query:"beforeId"` // See before.
 }
 
 // DeadWebhooks are events that were not delivered.

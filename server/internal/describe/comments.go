@@ -891,7 +891,10 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/server/threads.threadFilter.UpdatedBefore": "Only threads that changed last before this time.",
 	"github.com/spoolhq/spool/server/verify/google.keySet.renew": "Returns newer keys than known, if there are any. It loads them, or waits for a load that\n" +
 		"is under way. If a load has just been tried, it returns the keys that are there.",
-	"github.com/spoolhq/spool/server/verify/qstash.claims.Body": "The hash of the body.",
+	"github.com/spoolhq/spool/server/verify/qstash.claims.Body":    "The hash of the body.",
+	"github.com/spoolhq/spool/server/webhooks.AttemptsInput.Limit": "How many attempts.",
+	"github.com/spoolhq/spool/server/webhooks.Controller.Attempts": "The last attempts to deliver events to an endpoint: the status, the time and the beginning of the\n" +
+		"answer. An answer to an event with a link is not kept.",
 	"github.com/spoolhq/spool/server/webhooks.Controller.Change": "Changes an endpoint. Fields that the body leaves out do not change. An endpoint of the " +
 		"configuration can only\n" +
 		"be disabled and enabled. Events that wait for an endpoint which is disabled are dead at once.",
@@ -901,16 +904,26 @@ var comments = map[string]string{
 		"have a link with\n" +
 		"which the approver answers. An endpoint ends with the credentials of its maker only if somebody " +
 		"removes it.",
+	"github.com/spoolhq/spool/server/webhooks.Controller.Dead": "The events that could not be delivered to an endpoint and are not tried any more, the last one " +
+		"first.\nThey are kept for 30 days, unless the configuration says otherwise.",
 	"github.com/spoolhq/spool/server/webhooks.Controller.DropSecret": "Ends the use of the older one of two secrets.",
 	"github.com/spoolhq/spool/server/webhooks.Controller.Get":        "One endpoint.",
 	"github.com/spoolhq/spool/server/webhooks.Controller.List": "The endpoints of the tenant that are told of events, those of the configuration included. A caller\n" +
 		"that sees only its own threads sees the endpoints that it has made. No answer has a secret, or of a " +
 		"URL more than its\nscheme and its host.",
 	"github.com/spoolhq/spool/server/webhooks.Controller.Remove": "Removes an endpoint. Events that were not delivered to it are not sent any more, and its links end.",
+	"github.com/spoolhq/spool/server/webhooks.Controller.Replay": "Delivers dead events of an endpoint again, with the same ids and bodies: one, or all that died " +
+		"since a time. If\nthe answer says that there are more, ask again.",
 	"github.com/spoolhq/spool/server/webhooks.Controller.Rotate": "Makes another secret for an endpoint, which the answer shows this once. It signs beside the older " +
 		"one, so that\nthe receiver can move to it. Then drop the older one.",
-	"github.com/spoolhq/spool/server/webhooks.NameInput.Name":       "The endpoint.",
-	"github.com/spoolhq/spool/server/webhooks.WebhookList.Webhooks": "The endpoints by their names.",
+	"github.com/spoolhq/spool/server/webhooks.Controller.Test": "Sends a sample event of the kind run.completed to an endpoint at once, and answers with the " +
+		"attempt, in 15 seconds\nat the most. A caller has one test at a time.",
+	"github.com/spoolhq/spool/server/webhooks.DeadInput.Before":         "Before and BeforeID are the fields diedAt and jobId of the last event before.",
+	"github.com/spoolhq/spool/server/webhooks.DeadInput.Limit":          "The size of a page.",
+	"github.com/spoolhq/spool/server/webhooks.DeadWebhooks.Events":      "The events, the last one to die first. Fewer than the limit: there are no more.",
+	"github.com/spoolhq/spool/server/webhooks.NameInput.Name":           "The endpoint.",
+	"github.com/spoolhq/spool/server/webhooks.WebhookAttempts.Attempts": "The attempts, the newest first. The last 100 of the last 30 days are kept.",
+	"github.com/spoolhq/spool/server/webhooks.WebhookList.Webhooks":     "The endpoints by their names.",
 	"github.com/spoolhq/spool/store.ContextCount.Bytes": "Bytes and Images are the size of the prompt. Bytes counts three for each token that a text is " +
 		"estimated to have.",
 	"github.com/spoolhq/spool/store.ContextCount.Messages": "Counts the agent's messages at the time of the request, including those that a summary stood for. " +
@@ -1460,8 +1473,8 @@ var comments = map[string]string{
 		"one.",
 	"github.com/spoolhq/spool/wire.ScheduleTick.Reason":   "Why nothing was started, for a person.",
 	"github.com/spoolhq/spool/wire.ScheduleTick.RunID":    "The run that it started.",
+	"github.com/spoolhq/spool/wire.ScheduleTick.Seq":      "Counts the ticks of a schedule, from 1.",
 	"github.com/spoolhq/spool/wire.ScheduleTick.ThreadID": "The thread of the run.",
-	"github.com/spoolhq/spool/wire.ScheduleTick.Turn":     "Orders the ticks of a schedule.",
 	"github.com/spoolhq/spool/wire.Snapshot.ActiveEvents": "The entries of the unfinished run, without MESSAGES_DROPPED and those about calls that no longer " +
 		"wait.",
 	"github.com/spoolhq/spool/wire.Snapshot.AfterMessageID":        "Only in the snapshot of one run: the message before those of the run.",
@@ -1482,6 +1495,7 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/wire.StartOptions.Model":             "The model. Defaults to the agent's.",
 	"github.com/spoolhq/spool/wire.StartOptions.Output":            "Asks for a JSON value as the answer, instead of the agent's own. An agent may refuse it.",
 	"github.com/spoolhq/spool/wire.StartOptions.ProviderOptions":   "Fields of the request to the model's provider. The agent's configuration says which are allowed.",
+	"github.com/spoolhq/spool/wire.StartOptions.Webhook":           "A URL that is told of the events of the run. The configuration has to list its host.",
 	"github.com/spoolhq/spool/wire.StateChange.Costs":              "The cost. Left out: no price is known.",
 	"github.com/spoolhq/spool/wire.StateChange.EndedAt":            "When it ended.",
 	"github.com/spoolhq/spool/wire.StateChange.EnqueuedAt":         "When it was accepted.",

@@ -30,9 +30,11 @@ var plannedTexts = map[string]map[string]string{
 	},
 	"listWebhookAttempts": {"200": "The attempts.", "404": noEndpoint},
 	"listDeadWebhooks":    {"200": "The events.", "404": noEndpoint},
-	"replayWebhooks":      {"200": "How many events are delivered again.", "404": noEndpoint},
-	"testWebhook":         {"200": "What became of the attempt.", "404": noEndpoint},
-	"listSchedules":       {"200": "The schedules."},
+	"replayWebhooks": {
+		"200": "How many events are delivered again.", "404": noEndpoint, "409": "The endpoint is disabled.",
+	},
+	"testWebhook":   {"200": "What became of the attempt.", "404": noEndpoint},
+	"listSchedules": {"200": "The schedules."},
 	"createSchedule": {
 		"201": "The schedule.", "403": "A scope is missing, or nobody could look up later what the caller may do.",
 		"409": "The name is in use.", "429": "The tenant has as many schedules as it may.",
