@@ -39,17 +39,48 @@ func drain[T any](list func(func(T, error) bool)) {
 
 // operations has a call of each operation of the client, by the operation's name in the server's document.
 var operations = map[string]func(ctx context.Context, c *client.Client){
-	"listAudit":     func(ctx context.Context, c *client.Client) { drain(c.Audit(ctx, client.AuditFilter{})) },
-	"listJobs":      func(ctx context.Context, c *client.Client) { drain(c.Jobs(ctx, client.JobFilter{})) },
-	"purgeJobs":     func(ctx context.Context, c *client.Client) { _, _ = c.PurgeAll(ctx, time.Hour) },
-	"redriveJobs":   func(ctx context.Context, c *client.Client) { _, _ = c.Redrive(ctx, 1) },
-	"getOverview":   func(ctx context.Context, c *client.Client) { _, _ = c.Overview(ctx) },
-	"pruneThreads":  func(ctx context.Context, c *client.Client) { _, _ = c.Prune(ctx, client.PruneRequest{}) },
-	"listRevisions": func(ctx context.Context, c *client.Client) { drain(c.Revisions(ctx, "")) },
-	"getRevision":   func(ctx context.Context, c *client.Client) { _, _ = c.Revision(ctx, "x") },
-	"listRuns":      func(ctx context.Context, c *client.Client) { drain(c.Runs(ctx, client.RunFilter{})) },
-	"getRun":        func(ctx context.Context, c *client.Client) { _, _ = c.RunDetail(ctx, "x") },
-	"operatorStop":  func(ctx context.Context, c *client.Client) { _, _ = c.OperatorStop(ctx, client.Target{RunID: "x"}) },
+	"listWebhooks":  func(ctx context.Context, c *client.Client) { _, _ = c.Webhooks(ctx) },
+	"getWebhook":    func(ctx context.Context, c *client.Client) { _, _ = c.Webhook(ctx, "x") },
+	"removeWebhook": func(ctx context.Context, c *client.Client) { _ = c.RemoveWebhook(ctx, "x") },
+	"createWebhook": func(ctx context.Context, c *client.Client) { _, _ = c.CreateWebhook(ctx, wire.WebhookCreate{}) },
+	"changeWebhook": func(ctx context.Context, c *client.Client) {
+		_, _ = c.ChangeWebhook(ctx, "x", wire.WebhookChange{})
+	},
+	"rotateWebhookSecret": func(ctx context.Context, c *client.Client) { _, _ = c.RotateWebhookSecret(ctx, "x") },
+	"dropWebhookSecret":   func(ctx context.Context, c *client.Client) { _, _ = c.DropWebhookSecret(ctx, "x") },
+	"listWebhookAttempts": func(ctx context.Context, c *client.Client) { _, _ = c.WebhookAttempts(ctx, "x") },
+	"listDeadWebhooks":    func(ctx context.Context, c *client.Client) { drain(c.DeadWebhooks(ctx, "x")) },
+	"replayWebhooks": func(ctx context.Context, c *client.Client) {
+		_, _ = c.ReplayWebhooks(ctx, "x", wire.WebhookReplay{})
+	},
+	"testWebhook":   func(ctx context.Context, c *client.Client) { _, _ = c.TestWebhook(ctx, "x") },
+	"listSchedules": func(ctx context.Context, c *client.Client) { drain(c.Schedules(ctx)) },
+	"createSchedule": func(ctx context.Context, c *client.Client) {
+		_, _ = c.CreateSchedule(ctx, wire.ScheduleRequest{})
+	},
+	"previewSchedule": func(ctx context.Context, c *client.Client) {
+		_, _ = c.PreviewSchedule(ctx, wire.ScheduleRule{})
+	},
+	"getSchedule": func(ctx context.Context, c *client.Client) { _, _ = c.Schedule(ctx, "x") },
+	"changeSchedule": func(ctx context.Context, c *client.Client) {
+		_, _ = c.ChangeSchedule(ctx, "x", wire.ScheduleChange{})
+	},
+	"removeSchedule":    func(ctx context.Context, c *client.Client) { _ = c.RemoveSchedule(ctx, "x") },
+	"pauseSchedule":     func(ctx context.Context, c *client.Client) { _, _ = c.PauseSchedule(ctx, "x", "") },
+	"resumeSchedule":    func(ctx context.Context, c *client.Client) { _, _ = c.ResumeSchedule(ctx, "x") },
+	"runSchedule":       func(ctx context.Context, c *client.Client) { _, _ = c.RunSchedule(ctx, "x") },
+	"listScheduleTicks": func(ctx context.Context, c *client.Client) { _, _ = c.ScheduleTicks(ctx, "x") },
+	"listAudit":         func(ctx context.Context, c *client.Client) { drain(c.Audit(ctx, client.AuditFilter{})) },
+	"listJobs":          func(ctx context.Context, c *client.Client) { drain(c.Jobs(ctx, client.JobFilter{})) },
+	"purgeJobs":         func(ctx context.Context, c *client.Client) { _, _ = c.PurgeAll(ctx, time.Hour) },
+	"redriveJobs":       func(ctx context.Context, c *client.Client) { _, _ = c.Redrive(ctx, 1) },
+	"getOverview":       func(ctx context.Context, c *client.Client) { _, _ = c.Overview(ctx) },
+	"pruneThreads":      func(ctx context.Context, c *client.Client) { _, _ = c.Prune(ctx, client.PruneRequest{}) },
+	"listRevisions":     func(ctx context.Context, c *client.Client) { drain(c.Revisions(ctx, "")) },
+	"getRevision":       func(ctx context.Context, c *client.Client) { _, _ = c.Revision(ctx, "x") },
+	"listRuns":          func(ctx context.Context, c *client.Client) { drain(c.Runs(ctx, client.RunFilter{})) },
+	"getRun":            func(ctx context.Context, c *client.Client) { _, _ = c.RunDetail(ctx, "x") },
+	"operatorStop":      func(ctx context.Context, c *client.Client) { _, _ = c.OperatorStop(ctx, client.Target{RunID: "x"}) },
 	"operatorRespond": func(ctx context.Context, c *client.Client) {
 		_, _ = c.OperatorRespond(ctx, client.Target{RunID: "x"}, client.RespondRequest{})
 	},

@@ -81,3 +81,9 @@ const ScheduleRows = schedule.Kind
 func ImportedSchedule(value json.RawMessage, at time.Time) (json.RawMessage, error) {
 	return schedule.Imported(value, at)
 }
+
+// PreviewSchedule returns the next due times of a rule after a time, and the rule in words. It returns an [spool.Invalid]
+// error that names the wrong field.
+func PreviewSchedule(r wire.ScheduleRule, now time.Time) (wire.SchedulePreview, error) {
+	return schedule.Preview(r, now)
+}

@@ -20,9 +20,11 @@ import (
 	"github.com/spoolhq/spool/server/probe"
 	"github.com/spoolhq/spool/server/queue"
 	"github.com/spoolhq/spool/server/runs"
+	"github.com/spoolhq/spool/server/schedules"
 	"github.com/spoolhq/spool/server/signin"
 	"github.com/spoolhq/spool/server/stream"
 	"github.com/spoolhq/spool/server/threads"
+	"github.com/spoolhq/spool/server/webhooks"
 	"github.com/spoolhq/spool/wire"
 )
 
@@ -98,6 +100,9 @@ func (t table) Routes(r *rest.Routes) {
 		rest.Hidden())
 	rest.Post[inbox.DecisionInput, inbox.Page](r, inbox.PathLink, questions.Decide, rest.Name(opUseLink), rest.NoAuth(),
 		rest.Hidden(), long)
+
+	t.webhooks(r)
+	t.schedules(r)
 
 	rest.Post[signin.SignInRequest, signin.SignInStart](r, "/api/agent/sign-in", people.Begin,
 		t.op("beginSignIn", access.ScopeWrite, rest.Fails(notFound))...)
@@ -212,6 +217,61 @@ func (t table) Routes(r *rest.Routes) {
 		t.op("getReadiness", noScope, rest.Returns[probe.Readiness](unavailable))...)
 }
 
+// webhooks are the endpoints of who is told of events.
+func (t table) webhooks(r *rest.Routes) {
+	const path, one = "/api/agent/webhooks", "/api/agent/webhooks/{name}"
+	hooks := webhooks.Controller{Engine: t.engine, Tests: &webhooks.Tests{}}
+	op := func(id string, options ...rest.RouteOption) []rest.RouteOption {
+		return t.op(id, access.ScopeWebhooks, options...)
+	}
+	rest.Get[struct{}, webhooks.WebhookList](r, path, hooks.List, op("listWebhooks")...)
+	rest.Post[wire.WebhookCreate, wire.WebhookMade](r, path, hooks.Create,
+		op("createWebhook", created, rest.Fails(forbidden, conflicts, tooMany))...)
+	rest.Get[webhooks.NameInput, wire.WebhookEndpoint](r, one, hooks.Get, op("getWebhook", rest.Fails(notFound))...)
+	rest.Patch[webhooks.ChangeInput, wire.WebhookEndpoint](r, one, hooks.Change,
+		op("changeWebhook", rest.Fails(forbidden, notFound, conflicts))...)
+	rest.Delete[webhooks.NameInput, rest.NoContent](r, one, hooks.Remove,
+		op("removeWebhook", rest.Fails(forbidden, notFound))...)
+	rest.Post[webhooks.NameInput, wire.WebhookMade](r, one+"/secret", hooks.Rotate,
+		op("rotateWebhookSecret", created, rest.Fails(forbidden, notFound, conflicts))...)
+	rest.Delete[webhooks.NameInput, wire.WebhookEndpoint](r, one+"/secret", hooks.DropSecret,
+		op("dropWebhookSecret", rest.Fails(forbidden, notFound, conflicts))...)
+	rest.Get[webhooks.AttemptsInput, webhooks.WebhookAttempts](r, one+"/attempts", hooks.Attempts,
+		op("listWebhookAttempts", rest.Fails(notFound))...)
+	rest.Get[webhooks.DeadInput, webhooks.DeadWebhooks](r, one+"/dead", hooks.Dead,
+		op("listDeadWebhooks", rest.Fails(notFound))...)
+	rest.Post[webhooks.ReplayInput, wire.WebhookReplayed](r, one+"/replay", hooks.Replay,
+		op("replayWebhooks", rest.Fails(notFound, conflicts))...)
+	rest.Post[webhooks.NameInput, wire.WebhookAttempt](r, one+"/test", hooks.Test,
+		op("testWebhook", rest.Fails(notFound, tooMany))...)
+}
+
+// schedules are the endpoints of runs that start by themselves.
+func (t table) schedules(r *rest.Routes) {
+	const path, one = "/api/agent/schedules", "/api/agent/schedules/{name}"
+	plans := schedules.Controller{Engine: t.engine, Auth: t.auth, MaxAge: t.config.ScheduleAge}
+	op := func(id string, options ...rest.RouteOption) []rest.RouteOption {
+		return t.op(id, access.ScopeSchedules, options...)
+	}
+	rest.Get[schedules.ListInput, schedules.ScheduleList](r, path, plans.List, op("listSchedules")...)
+	rest.Post[wire.ScheduleRequest, wire.Schedule](r, path, plans.Create,
+		op("createSchedule", created, rest.Fails(forbidden, conflicts, tooMany), rest.MaxBody(t.config.maxBody(call.LongBody)))...)
+	rest.Post[wire.ScheduleRule, wire.SchedulePreview](r, path+"/preview", plans.Preview, op("previewSchedule")...)
+	rest.Get[schedules.NameInput, wire.Schedule](r, one, plans.Get, op("getSchedule", rest.Fails(notFound))...)
+	rest.Patch[schedules.ChangeInput, wire.Schedule](r, one, plans.Change,
+		op("changeSchedule", rest.Fails(forbidden, notFound, conflicts), rest.MaxBody(t.config.maxBody(call.LongBody)))...)
+	rest.Delete[schedules.NameInput, rest.NoContent](r, one, plans.Remove,
+		op("removeSchedule", rest.Fails(notFound, conflicts))...)
+	rest.Post[schedules.PauseInput, wire.Schedule](r, one+"/pause", plans.Pause,
+		op("pauseSchedule", rest.Fails(notFound))...)
+	rest.Post[schedules.NameInput, wire.Schedule](r, one+"/resume", plans.Resume,
+		op("resumeSchedule", rest.Fails(notFound))...)
+	rest.Post[schedules.NameInput, wire.ScheduleTick](r, one+"/run", plans.RunNow,
+		op("runSchedule", rest.Fails(notFound))...)
+	rest.Get[schedules.TicksInput, schedules.ScheduleTicks](r, one+"/ticks", plans.Ticks,
+		op("listScheduleTicks", rest.Fails(notFound))...)
+}
+
 // Operations that the middleware treats differently.
 const (
 	opDelivery = "deliverJob"
@@ -227,6 +287,7 @@ const (
 const (
 	forbidden   = http.StatusForbidden
 	notFound    = http.StatusNotFound
+	conflicts   = http.StatusConflict
 	tooMany     = http.StatusTooManyRequests
 	unavailable = http.StatusServiceUnavailable
 	storageFull = http.StatusInsufficientStorage
@@ -234,6 +295,7 @@ const (
 
 var (
 	accepted = rest.Status(http.StatusAccepted)
+	created  = rest.Status(http.StatusCreated)
 	// ignoreBadQuery lets a start have any query, because queries were ignored before there was wait. A signed URL with a
 	// wrong query is refused as every wrong one.
 	ignoreBadQuery = rest.Tolerate(append(tolerances(), rest.BrokenQuery)...)
@@ -257,7 +319,7 @@ const noScope access.Scope = ""
 // alsoNeeded are the scopes that endpoints check besides the one of their row. An operator needs no second one.
 var alsoNeeded = map[string]access.Scope{
 	"runAgent": access.ScopeRead, "postChat": access.ScopeRead, "operatorStop": access.ScopeStop,
-	"operatorRespond": access.ScopeApprove,
+	"operatorRespond": access.ScopeApprove, "createSchedule": access.ScopeWrite, "changeSchedule": access.ScopeWrite,
 }
 
 // op returns the options of the endpoint with the operation id, whose caller needs a scope.

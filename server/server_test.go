@@ -116,7 +116,7 @@ func setupOver(t *testing.T, c server.Config, bounds engine.Config) *bundle {
 		Limits: option.Limits{
 			PromptBytes: 1000, QueueDepth: bounds.Limits.QueueDepth, TenantBytes: bounds.Limits.TenantBytes,
 		},
-		WhenBusy: bounds.WhenBusy, Artifacts: artifacts, Webhooks: bounds.Webhooks,
+		WhenBusy: bounds.WhenBusy, Artifacts: artifacts, Webhooks: bounds.Webhooks, Schedules: bounds.Schedules,
 		Worker: option.Worker{Poll: 50 * time.Millisecond},
 		// ParkTTL is less than a link may last
 		ParkTTL: 15 * time.Minute, StrictProviderOptions: bounds.StrictProviderOptions,

@@ -27,7 +27,7 @@ type strictBody struct {
 var strictBodies = []strictBody{
 	{
 		operation: "startRun", values: `(providerOptions|output\.schema)`, exact: `labels`,
-		body: `{"threadId":"new","prompt":"p","agent":"assistant","model":"demo","title":"t","labels":{"k":"v"},"editMessageId":"m",
+		body: `{"threadId":"new","prompt":"p","webhook":"https://h.example/","agent":"assistant","model":"demo","title":"t","labels":{"k":"v"},"editMessageId":"m",
 		"clientMessageId":"c","runId":"r","maxSteps":1,"tokenBudget":1,"costBudgetMicros":1,"toolCallBudget":1,"wallTimeMs":1,
 		"attachments":[{"url":"https://h.example/","artifactId":"a","mediaType":"image/png","name":"n"}],"providerOptions":{"seed":{"deep":1}},
 		"whenBusy":"reject","output":{"name":"n","description":"d","schema":{"type":"object"}}}`,
@@ -50,12 +50,40 @@ var strictBodies = []strictBody{
 		operation: "createInboxLink",
 		body:      `{"threadId":"THREAD","toolCallId":"CALL","digest":"d","approver":"ann","expiresIn":"2h"}`,
 	},
+	{
+		operation: "createWebhook", exact: `labels`,
+		body: `{"name":"new","url":"https://h.example/","events":["run.failed"],"agents":["a"],"labels":{"k":"v"},"form":"plain",
+		"text":true,"approver":"ann"}`,
+	},
+	{
+		operation: "changeWebhook", exact: `filter.labels`,
+		body: `{"url":"https://h.example/","filter":{"events":["run.failed"],"agents":["a"],"labels":{"k":"v"}},"form":"plain",
+		"text":true,"approver":"ann","disabled":true}`,
+	},
+	{operation: "replayWebhooks", body: `{"eventId":"e","since":"2026-01-02T03:04:05Z"}`},
+	{
+		operation: "createSchedule", exact: `labels`,
+		body: `{"name":"new","cron":"0 3 * * *","zone":"UTC","every":"1h","from":"2026-01-02T03:04:05Z","at":"2026-01-02T03:04:05Z",
+		"prompt":"p","agent":"assistant","model":"demo","threadId":"t","title":"t","labels":{"k":"v"},"tokenBudget":1,"costBudgetMicros":1,
+		"toolCallBudget":1,"wallTimeMs":1,"overlap":"skip","missed":"all","jitter":"1s","grace":"1m","paused":true}`,
+	},
+	{
+		operation: "changeSchedule", exact: `labels`,
+		body: `{"cron":"0 3 * * *","zone":"UTC","every":"1h","from":"2026-01-02T03:04:05Z","at":"2026-01-02T03:04:05Z",
+		"prompt":"p","agent":"assistant","model":"demo","threadId":"t","title":"t","labels":{"k":"v"},"tokenBudget":1,"costBudgetMicros":1,
+		"toolCallBudget":1,"wallTimeMs":1,"overlap":"skip","missed":"all","jitter":"1s","grace":"1m"}`,
+	},
+	{
+		operation: "previewSchedule",
+		body:      `{"cron":"0 3 * * *","zone":"UTC","every":"1h","from":"2026-01-02T03:04:05Z","at":"2026-01-02T03:04:05Z"}`,
+	},
+	{operation: "pauseSchedule", body: `{"reason":"r"}`},
 	{operation: "beginSignIn", body: `{"url":"https://h.example/"}`},
 	// A message before the last one does not count.
 	{
 		operation: "postChat",
 		values:    `(messages\[0\]|messages\[1\]\.parts\[0\]\.output|providerOptions|output\.schema|tools\[0\]\.parameters|answers\..*\.(payload|arguments))`,
-		exact:     `answers`, body: `{"id":"THREAD","trigger":"submit-message","messageId":"m","agent":"a","model":"m","maxSteps":1,"whenBusy":"reject",
+		exact:     `answers`, body: `{"id":"THREAD","trigger":"submit-message","messageId":"m","agent":"a","model":"m","maxSteps":1,"whenBusy":"reject","webhook":"https://h.example/",
 			"providerOptions":{"seed":1},"output":{"name":"n","description":"d","schema":{"type":"object"}},"tools":[{"name":"n","description":"d","parameters":{"type":"object"}}],
 			"answers":{"CALL":{"payload":{"a":1},"arguments":{"to":"x"}}},"messages":[{"id":"m"},{"id":"RUN","role":"assistant","parts":[{"type":"tool-send","text":"t",
 			"state":"approval-responded","toolCallId":"CALL","output":{"a":1},"errorText":"e","url":"u","mediaType":"m","filename":"f","providerExecuted":false,
@@ -138,7 +166,8 @@ func TestStrictBodies(t *testing.T) {
 			}
 			tried++
 			got := b.do(t, call{
-				method: places[c.operation].method, path: places[c.operation].path, body: m.text, token: tokenA,
+				method: places[c.operation].method, path: strings.ReplaceAll(places[c.operation].path, "{name}", "none"),
+				body: m.text, token: tokenA,
 				header: map[string]string{"Accept": "application/json"},
 			})
 			name := m.path[strings.LastIndex(m.path, ".")+1:]

@@ -84,8 +84,32 @@ var walk = map[string][]walkCase{
 		{body: `{"threadId":"THREAD","toolCallId":"CALL","approver":"anna"}`, owner: 200, other: 404},
 		{body: `{"threadId":"THREAD","toolCallId":"none","approver":"anna"}`, owner: 404, other: 404},
 	},
-	"listInboxLinks":  {{owner: 200, other: 200}, {query: "after=x&limit=5", owner: 200, other: 200}},
-	"revokeInboxLink": {{query: "linkId=LINK", owner: 200, other: 404}, {query: "linkId=none", owner: 404, other: 404}},
+	"listInboxLinks":      {{owner: 200, other: 200}, {query: "after=x&limit=5", owner: 200, other: 200}},
+	"revokeInboxLink":     {{query: "linkId=LINK", owner: 200, other: 404}, {query: "linkId=none", owner: 404, other: 404}},
+	"listWebhooks":        {{owner: 200, other: 200}},
+	"createWebhook":       {{body: `{"name":"hook","url":"ftp://h.example/"}`, owner: 400, other: 400}},
+	"getWebhook":          {{query: "name=hook", owner: 200, other: 404}},
+	"changeWebhook":       {{query: "name=hook", body: `{"disabled":true}`, owner: 200, other: 404}},
+	"removeWebhook":       {{query: "name=hook", owner: 204, other: 404}},
+	"rotateWebhookSecret": {{query: "name=hook", owner: 201, other: 404}},
+	"dropWebhookSecret":   {{query: "name=hook", owner: 409, other: 404}},
+	"listWebhookAttempts": {{query: "name=hook", owner: 200, other: 404}},
+	"listDeadWebhooks":    {{query: "name=hook", owner: 200, other: 404}},
+	"replayWebhooks": {
+		{query: "name=hook", body: `{"since":"2026-01-02T03:04:05Z"}`, owner: 200, other: 404},
+		{query: "name=hook", body: `{"eventId":"none"}`, owner: 404, other: 404},
+	},
+	"testWebhook":       {{query: "name=hook", owner: 200, other: 404}},
+	"listSchedules":     {{owner: 200, other: 200}, {query: "after=a&limit=5", owner: 200, other: 200}},
+	"createSchedule":    {{body: `{"name":"plan","at":"2200-01-02T03:04:05Z"}`, owner: 400, other: 400}},
+	"previewSchedule":   {{body: `{"at":"2200-01-02T03:04:05Z"}`, owner: 200, other: 200}},
+	"getSchedule":       {{query: "name=plan", owner: 200, other: 404}},
+	"changeSchedule":    {{query: "name=plan", body: `{"prompt":"x"}`, owner: 200, other: 404}},
+	"removeSchedule":    {{query: "name=plan", owner: 204, other: 404}},
+	"pauseSchedule":     {{query: "name=plan", body: `{}`, owner: 200, other: 404}},
+	"resumeSchedule":    {{query: "name=plan", owner: 200, other: 404}},
+	"runSchedule":       {{query: "name=plan", owner: 200, other: 404}},
+	"listScheduleTicks": {{query: "name=plan", owner: 200, other: 404}},
 	"runAgent": {
 		{body: `{"threadId":"THREAD","runId":"RUN","messages":[]}`, owner: 200, other: 404},
 		{
@@ -260,7 +284,11 @@ type walked struct {
 // newWalked makes a server on which tenant a has everything that there is to have.
 func newWalked(t *testing.T) walked {
 	t.Helper()
-	return newWalkedOn(t, setup(t, server.Config{StreamTokenKeys: [][]byte{[]byte(strings.Repeat("k", 32))}}))
+	w := newWalkedOn(t, setupPlanned(t, server.Config{StreamTokenKeys: [][]byte{[]byte(strings.Repeat("k", 32))}}))
+	makes[wire.WebhookMade](t, w.bundle, webhooksPath, tokenA, `{"name":"hook","url":"https://127.0.0.1:1/`+marker+`"}`)
+	makes[wire.Schedule](t, w.bundle, schedulesPath, tokenA,
+		`{"name":"plan","at":"2200-01-02T03:04:05Z","prompt":"`+marker+`"}`)
+	return w
 }
 
 func newWalkedOn(t *testing.T, b *bundle) walked {
@@ -362,7 +390,7 @@ func TestWalk(t *testing.T) {
 	t.Parallel()
 
 	full := newWalked(t)
-	empty := setup(t, server.Config{StreamTokenKeys: [][]byte{[]byte(strings.Repeat("k", 32))}})
+	empty := setupPlanned(t, server.Config{StreamTokenKeys: [][]byte{[]byte(strings.Repeat("k", 32))}})
 	full.clock.hold()
 	before := full.everything(t)
 	since := len(full.logged.String())

@@ -90,25 +90,44 @@ type ScheduleRequest struct {
 // ScheduleChange changes a schedule. A field that is nil does not change. A cron, every or at takes the place of the
 // rule that the schedule has. Labels replace all labels.
 type ScheduleChange struct {
-	Cron             *string            `json:"cron,omitempty"`
-	Zone             *string            `json:"zone,omitempty"`
-	Every            *string            `json:"every,omitempty"`
-	From             *time.Time         `json:"from,omitempty"`
-	At               *time.Time         `json:"at,omitempty"`
-	Prompt           *string            `json:"prompt,omitempty"`
-	Agent            *string            `json:"agent,omitempty"`
-	Model            *string            `json:"model,omitempty"`
-	ThreadID         *spool.ThreadID    `json:"threadId,omitempty"`
-	Title            *string            `json:"title,omitempty"`
-	Labels           *map[string]string `json:"labels,omitempty"`
-	TokenBudget      *int64             `json:"tokenBudget,omitempty"      minimum:"0"`
-	CostBudgetMicros *int64             `json:"costBudgetMicros,omitempty" minimum:"0"`
-	ToolCallBudget   *int64             `json:"toolCallBudget,omitempty"   minimum:"0"`
-	WallTimeMs       *int64             `json:"wallTimeMs,omitempty"       minimum:"0"`
-	Overlap          *string            `json:"overlap,omitempty"`
-	Missed           *MissedPolicy      `json:"missed,omitempty"`
-	Jitter           *string            `json:"jitter,omitempty"`
-	Grace            *string            `json:"grace,omitempty"`
+	// The pattern.
+	Cron *string `json:"cron,omitempty"`
+	// The time zone of cron.
+	Zone *string `json:"zone,omitempty"`
+	// The duration.
+	Every *string `json:"every,omitempty"`
+	// The first due time of every.
+	From *time.Time `json:"from,omitempty"`
+	// The only due time.
+	At *time.Time `json:"at,omitempty"`
+	// The text of the user turn.
+	Prompt *string `json:"prompt,omitempty"`
+	// The agent.
+	Agent *string `json:"agent,omitempty"`
+	// The model.
+	Model *string `json:"model,omitempty"`
+	// The thread of all runs. Empty: a new one for each.
+	ThreadID *spool.ThreadID `json:"threadId,omitempty"`
+	// The title of a thread that a tick makes.
+	Title *string `json:"title,omitempty"`
+	// The labels of a thread that a tick makes.
+	Labels *map[string]string `json:"labels,omitempty"`
+	// The tokens of each run.
+	TokenBudget *int64 `json:"tokenBudget,omitempty"      minimum:"0"`
+	// The budget of each run.
+	CostBudgetMicros *int64 `json:"costBudgetMicros,omitempty" minimum:"0"`
+	// The calls of each run.
+	ToolCallBudget *int64 `json:"toolCallBudget,omitempty"   minimum:"0"`
+	// The milliseconds of each run.
+	WallTimeMs *int64 `json:"wallTimeMs,omitempty"       minimum:"0"`
+	// What a tick does while a run is active.
+	Overlap *string `json:"overlap,omitempty"`
+	// Which missed due times are started.
+	Missed *MissedPolicy `json:"missed,omitempty"`
+	// By how much ticks may come later.
+	Jitter *string `json:"jitter,omitempty"`
+	// From when on a due time is missed.
+	Grace *string `json:"grace,omitempty"`
 }
 
 // Schedule starts runs by itself.
@@ -151,8 +170,9 @@ const (
 type ScheduleTick struct {
 	Seq int64 `json:"seq"` // Counts the ticks of a schedule, from 1.
 	// When it was due. Left out: somebody asked for it. Of several due times that were missed, the last one.
-	DueAt  time.Time      `json:"dueAt,omitzero"`
-	At     time.Time      `json:"at"` // When it came.
+	DueAt time.Time `json:"dueAt,omitzero"`
+	At    time.Time `json:"at"` // When it came.
+	// Result is what became of it.
 	Result ScheduleResult `enum:"started,refused,overlap,missed" json:"result"`
 	// Reason is why nothing was started, for a person.
 	Reason   string         `json:"reason,omitempty"`

@@ -32,11 +32,11 @@ type WebhookEndpoint struct {
 
 // WebhookAttempt is an attempt to deliver an event.
 type WebhookAttempt struct {
-	EventID  string         `example:"msg_1"       json:"eventId"`
-	Type     WebhookType    `example:"run.waiting" json:"type"`
-	ThreadID spool.ThreadID `example:"t1"          json:"threadId,omitempty"`
-	Attempt  int            `json:"attempt"` // Which attempt it was, from 1.
-	At       time.Time      `json:"at"`      // When it ended.
+	EventID  string         `example:"msg_1"       json:"eventId"`            // The event.
+	Type     WebhookType    `example:"run.waiting" json:"type"`               // Its kind.
+	ThreadID spool.ThreadID `example:"t1"          json:"threadId,omitempty"` // Its thread.
+	Attempt  int            `json:"attempt"`                                  // Which attempt it was, from 1.
+	At       time.Time      `json:"at"`                                       // When it ended.
 	// DurationMS is how long it took, in milliseconds.
 	DurationMS int64 `json:"durationMs"`
 	// Result is what it means for the event.

@@ -28,6 +28,10 @@ const (
 	ScopeApprove Scope = "approve"
 	// ScopeStop allows stopping runs, and together with [ScopeWrite] the actions that stop a run.
 	ScopeStop Scope = "stop"
+	// ScopeWebhooks allows managing the endpoints that are told of events. An approver of one also needs [ScopeApprove].
+	ScopeWebhooks Scope = "webhooks"
+	// ScopeSchedules allows managing schedules. Their runs have at most the scopes of who made the schedule.
+	ScopeSchedules Scope = "schedules"
 	// ScopeAdmin allows operating the server: the endpoints below /api/admin. It includes no other scope, and
 	// no other scope includes it.
 	ScopeAdmin Scope = "admin"
@@ -35,7 +39,7 @@ const (
 
 // AllScopes lists the scopes.
 func AllScopes() []Scope {
-	return []Scope{ScopeRead, ScopeWrite, ScopeApprove, ScopeStop, ScopeAdmin}
+	return []Scope{ScopeRead, ScopeWrite, ScopeApprove, ScopeStop, ScopeWebhooks, ScopeSchedules, ScopeAdmin}
 }
 
 // Principal is the caller of a request.

@@ -154,13 +154,21 @@ func (l *TokenList) Authenticate(r *http.Request) (Principal, error) {
 }
 
 // Vouch implements [Voucher].
-func (l *TokenList) Vouch(_ context.Context, credentials string) (context.Context, bool) {
+func (l *TokenList) Vouch(ctx context.Context, credentials string) (context.Context, bool) {
+	p, ok := l.Holder(ctx, credentials)
+	return p.Valid, ok
+}
+
+// Holder returns the principal with these Credentials, and false if they are not good any more.
+func (l *TokenList) Holder(_ context.Context, credentials string) (Principal, bool) {
 	for _, t := range *l.known.Load() {
 		if t.credentials == credentials && !ended(t.principal.Until) {
-			return t.valid, true
+			p := t.principal
+			p.Valid, p.Credentials = t.valid, t.credentials
+			return p, true
 		}
 	}
-	return nil, false
+	return Principal{}, false
 }
 
 // ended reports whether a time, unless it is zero, has come.

@@ -380,6 +380,16 @@ var layers = []archtest.Row{
 		Ours:  []string{".", "wire", "engine", "rest/...", "server/access", "server/stream", "server/internal/call"},
 	},
 	{
+		Place: "server/schedules",
+		Ours: []string{
+			".", "wire", "engine", "rest/...", "server/access", "server/internal/auth", "server/internal/call",
+		},
+	},
+	{
+		Place: "server/webhooks",
+		Ours:  []string{".", "wire", "engine", "rest/...", "server/access", "server/internal/call"},
+	},
+	{
 		Place: "server/signin",
 		Ours: []string{
 			".", "rest/...", "server/access", "server/internal/auth", "server/internal/call", "server/internal/page",

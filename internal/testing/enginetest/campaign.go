@@ -33,7 +33,7 @@ type campaign struct {
 	order *callOrder
 	trace *trace
 	// received is who is told of events. Nil: nobody.
-	received *receiver
+	received *eventReceiver
 
 	mu     sync.Mutex
 	nodes  []*node

@@ -26,9 +26,9 @@ import (
 // the later attempts.
 const mostRefusals = 2
 
-// receiver is the endpoint of a campaign, which fails, hangs, and asks for later attempts. It is the network of the
+// eventReceiver is the endpoint of a campaign, which fails, hangs, and asks for later attempts. It is the network of the
 // sender: what it gets, it has been sent.
-type receiver struct {
+type eventReceiver struct {
 	campaign *campaign
 
 	mu       sync.Mutex
@@ -41,7 +41,7 @@ type receiver struct {
 
 // receive gives the campaign an endpoint that is told of everything.
 func (c *campaign) receive() {
-	c.received = &receiver{
+	c.received = &eventReceiver{
 		campaign: c, refusals: make(map[string]int), bodies: make(map[string]string),
 		taken: make(map[string]wire.WebhookEvent),
 	}
@@ -61,7 +61,7 @@ func (c *campaign) receive() {
 var linkOf = regexp.MustCompile(`https://link\.example/\d+`)
 
 // link returns another link for each attempt.
-func (r *receiver) link(context.Context, option.WebhookLink) (string, error) {
+func (r *eventReceiver) link(context.Context, option.WebhookLink) (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.links++
@@ -69,7 +69,7 @@ func (r *receiver) link(context.Context, option.WebhookLink) (string, error) {
 }
 
 // RoundTrip implements [http.RoundTripper].
-func (r *receiver) RoundTrip(q *http.Request) (*http.Response, error) {
+func (r *eventReceiver) RoundTrip(q *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(q.Body)
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (r *receiver) RoundTrip(q *http.Request) (*http.Response, error) {
 
 // decide returns how long an attempt takes, how it fails, if it does, and whether the receiver has got the event. One
 // that fails may have got it.
-func (r *receiver) decide(id string) (wait time.Duration, refuse int, hear bool) {
+func (r *eventReceiver) decide(id string) (wait time.Duration, refuse int, hear bool) {
 	c := r.campaign
 	wait = time.Duration(c.n(1500, "receiver", id)) * time.Millisecond
 	r.mu.Lock()
@@ -118,7 +118,7 @@ func (r *receiver) decide(id string) (wait time.Duration, refuse int, hear bool)
 }
 
 // hear notes an event, whose body must be that of the other attempts.
-func (r *receiver) hear(id string, body []byte) {
+func (r *eventReceiver) hear(id string, body []byte) {
 	var event wire.WebhookEvent
 	if err := json.Unmarshal(body, &event); err != nil || event.ID != id {
 		r.fault("the event %s cannot be read (%v): %s", id, err, body)
@@ -134,7 +134,7 @@ func (r *receiver) hear(id string, body []byte) {
 	}
 }
 
-func (r *receiver) fault(format string, args ...any) {
+func (r *eventReceiver) fault(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.wrong = append(r.wrong, fmt.Sprintf(format, args...))

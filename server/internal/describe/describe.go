@@ -30,6 +30,8 @@ same answer as a thread that does not exist.`
 var Groups = map[string]string{
 	"Runs":       "Start runs, answer what they ask, and stop them: natively, over AG-UI and with the AI SDK.",
 	"Inbox":      "The questions that wait for an answer, over all threads.",
+	"Webhooks":   "Who is told of what happens to runs.",
+	"Schedules":  "Runs that start by themselves.",
 	"Threads":    "What is in a thread: messages, live events, branches, artifacts and usage.",
 	"Operations": "For operators of the server, its queue and its probes.",
 }
@@ -41,56 +43,77 @@ type Words struct{ Group, Summary string }
 func Operation(id string) Words { return words[id] }
 
 var words = map[string]Words{
-	"startRun":          {"Runs", "Start a run"},
-	"getRunOutcome":     {"Runs", "Get the outcome of a run"},
-	"stopRun":           {"Runs", "Stop a run"},
-	"compactThread":     {"Runs", "Summarise the older messages of a thread"},
-	"publishEvent":      {"Runs", "Publish an event of your own"},
-	"respond":           {"Runs", "Answer a run that waits"},
-	"listInbox":         {"Inbox", "List the questions that wait"},
-	"answerInbox":       {"Inbox", "Answer several questions"},
-	"createInboxLink":   {"Inbox", "Get a link to one question"},
-	"listInboxLinks":    {"Inbox", "List links to questions"},
-	"revokeInboxLink":   {"Inbox", "Revoke a link to a question"},
-	"getHistory":        {"Threads", "Take a snapshot of a thread"},
-	"beginSignIn":       {"Runs", "Sign in to a server of tools"},
-	"createStreamToken": {"Threads", "Get a token for a stream"},
-	"streamThread":      {"Threads", "Follow a thread live"},
-	"listEvents":        {"Threads", "List your own events"},
-	"getUsage":          {"Threads", "Count the tokens of a thread"},
-	"listThreads":       {"Threads", "List threads"},
-	"updateThread":      {"Threads", "Change a thread"},
-	"deleteThread":      {"Threads", "Delete a thread"},
-	"deliverJob":        {"Operations", "Take a delivery of a queue"},
-	"getHealth":         {"Operations", "Is it up?"},
-	"getReadiness":      {"Operations", "Is it ready?"},
-	"runAgent":          {"Runs", "Run an agent over AG-UI"},
-	"connectAgent":      {"Runs", "Show a thread over AG-UI"},
-	"postChat":          {"Runs", "Send a message with the AI SDK"},
-	"getChat":           {"Threads", "List the messages of a chat of the AI SDK"},
-	"resumeChat":        {"Threads", "Resume a chat of the AI SDK"},
-	"stopChat":          {"Runs", "Stop a chat of the AI SDK"},
-	"uploadArtifact":    {"Threads", "Upload a file"},
-	"createArtifactUrl": {"Threads", "Get a signed URL of an artifact"},
-	"getArtifactByUrl":  {"Threads", "Get the data of an artifact by a signed URL"},
-	"getArtifact":       {"Threads", "Get the data of an artifact"},
-	"listBranches":      {"Threads", "List the branches of a thread"},
-	"getBranch":         {"Threads", "Read a branch"},
-	"getRecord":         {"Threads", "Get the record of a thread"},
-	"forkThread":        {"Threads", "Fork a thread"},
-	"restoreBranch":     {"Threads", "Show a branch again"},
-	"getOverview":       {"Operations", "Get an overview of a tenant"},
-	"listRuns":          {"Operations", "List runs"},
-	"getRun":            {"Operations", "Get the details of a run"},
-	"operatorStop":      {"Operations", "Stop any run"},
-	"operatorRespond":   {"Operations", "Answer any run that waits"},
-	"listJobs":          {"Operations", "List jobs"},
-	"redriveJobs":       {"Operations", "Redrive dead jobs"},
-	"purgeJobs":         {"Operations", "Forget dead jobs"},
-	"pruneThreads":      {"Operations", "Delete old threads"},
-	"listRevisions":     {"Operations", "List revisions of agents"},
-	"getRevision":       {"Operations", "Show a revision of an agent"},
-	"listAudit":         {"Operations", "Read the audit log"},
+	"startRun":            {"Runs", "Start a run"},
+	"getRunOutcome":       {"Runs", "Get the outcome of a run"},
+	"stopRun":             {"Runs", "Stop a run"},
+	"compactThread":       {"Runs", "Summarise the older messages of a thread"},
+	"publishEvent":        {"Runs", "Publish an event of your own"},
+	"respond":             {"Runs", "Answer a run that waits"},
+	"listInbox":           {"Inbox", "List the questions that wait"},
+	"answerInbox":         {"Inbox", "Answer several questions"},
+	"createInboxLink":     {"Inbox", "Get a link to one question"},
+	"listInboxLinks":      {"Inbox", "List links to questions"},
+	"revokeInboxLink":     {"Inbox", "Revoke a link to a question"},
+	"listWebhooks":        {"Webhooks", "List endpoints"},
+	"createWebhook":       {"Webhooks", "Make an endpoint"},
+	"getWebhook":          {"Webhooks", "Show an endpoint"},
+	"changeWebhook":       {"Webhooks", "Change an endpoint"},
+	"removeWebhook":       {"Webhooks", "Remove an endpoint"},
+	"rotateWebhookSecret": {"Webhooks", "Make another secret"},
+	"dropWebhookSecret":   {"Webhooks", "Drop the older secret"},
+	"listWebhookAttempts": {"Webhooks", "List attempts to deliver"},
+	"listDeadWebhooks":    {"Webhooks", "List events that were not delivered"},
+	"replayWebhooks":      {"Webhooks", "Deliver dead events again"},
+	"testWebhook":         {"Webhooks", "Send a test event"},
+	"listSchedules":       {"Schedules", "List schedules"},
+	"createSchedule":      {"Schedules", "Make a schedule"},
+	"previewSchedule":     {"Schedules", "Show when a rule comes due"},
+	"getSchedule":         {"Schedules", "Show a schedule"},
+	"changeSchedule":      {"Schedules", "Change a schedule"},
+	"removeSchedule":      {"Schedules", "Remove a schedule"},
+	"pauseSchedule":       {"Schedules", "Pause a schedule"},
+	"resumeSchedule":      {"Schedules", "Resume a schedule"},
+	"runSchedule":         {"Schedules", "Run a schedule now"},
+	"listScheduleTicks":   {"Schedules", "Read the history of a schedule"},
+	"getHistory":          {"Threads", "Take a snapshot of a thread"},
+	"beginSignIn":         {"Runs", "Sign in to a server of tools"},
+	"createStreamToken":   {"Threads", "Get a token for a stream"},
+	"streamThread":        {"Threads", "Follow a thread live"},
+	"listEvents":          {"Threads", "List your own events"},
+	"getUsage":            {"Threads", "Count the tokens of a thread"},
+	"listThreads":         {"Threads", "List threads"},
+	"updateThread":        {"Threads", "Change a thread"},
+	"deleteThread":        {"Threads", "Delete a thread"},
+	"deliverJob":          {"Operations", "Take a delivery of a queue"},
+	"getHealth":           {"Operations", "Is it up?"},
+	"getReadiness":        {"Operations", "Is it ready?"},
+	"runAgent":            {"Runs", "Run an agent over AG-UI"},
+	"connectAgent":        {"Runs", "Show a thread over AG-UI"},
+	"postChat":            {"Runs", "Send a message with the AI SDK"},
+	"getChat":             {"Threads", "List the messages of a chat of the AI SDK"},
+	"resumeChat":          {"Threads", "Resume a chat of the AI SDK"},
+	"stopChat":            {"Runs", "Stop a chat of the AI SDK"},
+	"uploadArtifact":      {"Threads", "Upload a file"},
+	"createArtifactUrl":   {"Threads", "Get a signed URL of an artifact"},
+	"getArtifactByUrl":    {"Threads", "Get the data of an artifact by a signed URL"},
+	"getArtifact":         {"Threads", "Get the data of an artifact"},
+	"listBranches":        {"Threads", "List the branches of a thread"},
+	"getBranch":           {"Threads", "Read a branch"},
+	"getRecord":           {"Threads", "Get the record of a thread"},
+	"forkThread":          {"Threads", "Fork a thread"},
+	"restoreBranch":       {"Threads", "Show a branch again"},
+	"getOverview":         {"Operations", "Get an overview of a tenant"},
+	"listRuns":            {"Operations", "List runs"},
+	"getRun":              {"Operations", "Get the details of a run"},
+	"operatorStop":        {"Operations", "Stop any run"},
+	"operatorRespond":     {"Operations", "Answer any run that waits"},
+	"listJobs":            {"Operations", "List jobs"},
+	"redriveJobs":         {"Operations", "Redrive dead jobs"},
+	"purgeJobs":           {"Operations", "Forget dead jobs"},
+	"pruneThreads":        {"Operations", "Delete old threads"},
+	"listRevisions":       {"Operations", "List revisions of agents"},
+	"getRevision":         {"Operations", "Show a revision of an agent"},
+	"listAudit":           {"Operations", "Read the audit log"},
 }
 
 // statusTexts explain the statuses of errors, for all operations.
@@ -415,16 +438,20 @@ func Document(api *rest.API, loopback bool) {
 			if op.RequestBody != nil {
 				op.RequestBody.Required = true
 				if text := op.RequestBody.Content["application/json"]; text != nil { // an upload has none
-					text.Example = cmp.Or(requestExamples[id], adminRequests[id])
+					text.Example = cmp.Or(requestExamples[id], adminRequests[id], plannedRequests[id])
 				}
 			}
 			if id != "uploadArtifact" && (!loopback || id == "deliverJob") {
 				delete(op.Responses, "415")
 			}
 			for status, answer := range op.Responses {
-				answer.Description = cmp.Or(answerTexts[id][status], adminTexts[id][status], statusTexts[status])
+				answer.Description = cmp.Or(
+					answerTexts[id][status], adminTexts[id][status], plannedTexts[id][status], statusTexts[status],
+				)
 				if json := answer.Content["application/json"]; json != nil {
-					json.Example = cmp.Or(answerExamples[id][status], adminAnswers[id][status], statusExamples[status])
+					json.Example = cmp.Or(
+						answerExamples[id][status], adminAnswers[id][status], plannedAnswers[id][status], statusExamples[status],
+					)
 				}
 			}
 		}

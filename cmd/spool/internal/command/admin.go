@@ -20,6 +20,8 @@ type adminFlags struct {
 	olderThan, before                       string
 	limit                                   int
 	all, dryRun, expired                    bool
+	dead, test                              bool
+	replay                                  string
 
 	action, by, since, until string
 	server                   bool
@@ -126,6 +128,7 @@ func adminCommands() []adminCommand {
 			textFlag("agent", "NAME", "only of this agent", func(f *adminFlags) *string { return &f.agent }),
 			limitFlag, beforeFlag,
 		}, showRevisions},
+		{"webhooks", "[NAME]", "endpoints that are told of events, or the attempts of one of them", webhookFlags(), adminWebhooks},
 		{"audit", "", "who answered, stopped, deleted and operated, newest first", auditFlags(), showAudit},
 	}
 }

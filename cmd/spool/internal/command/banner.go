@@ -85,6 +85,13 @@ func (s *setup) lines() []description {
 	if len(s.queue) > 0 {
 		out = append(out, description{"queue", describe(s.queue)})
 	}
+	if told := s.engine.Webhooks.Endpoints; len(told) > 0 {
+		hosts := make([]description, len(told))
+		for i, e := range told {
+			hosts[i] = description{e.Name, hostOf(e.URL)} // the rest of a URL may be a secret
+		}
+		out = append(out, description{"webhooks", describe(hosts)})
+	}
 	if s.pushed != "" {
 		out = append(out, description{"jobs", "pushed to " + s.pushed})
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
 )
@@ -97,6 +98,7 @@ func checkSetup(o options, wrong error, h host, asked *variables) (*setup, error
 	for _, left := range s.leftOut {
 		fmt.Fprintf(&b, "left out  %s: %s\n", left.name, left.remark)
 	}
+	writeSchedules(&b, s.engine.Schedules.Schedules, time.Now())
 	for _, text := range s.crowded() {
 		fmt.Fprintf(&b, "warning   %s\n", text)
 	}

@@ -103,6 +103,10 @@ func loadSetup(o options, lookup func(string) (string, bool), log *slog.Logger) 
 	if err := errors.Join(wrong, err, s.expose(c, tokens, lookup), s.push(c.Queue.Push)); err != nil {
 		return nil, &usageError{err}
 	}
+	if err := s.tell(c, o.config, egressOf(o, c)); err != nil {
+		return nil, &usageError{err}
+	}
+	s.plan(c)
 	s.engine.Log, s.server.Log = log, log
 	s.missing = missingPrograms(c.MCP, o.role)
 	s.server.BasePath = cmp.Or(o.base, c.BasePath)

@@ -209,7 +209,7 @@ func TestInbox(t *testing.T) {
 func TestTalkHelp(t *testing.T) {
 	t.Parallel()
 
-	for _, c := range []talkCommand{chatCommand(), threadsCommand(), tailCommand(), inboxCommand()} {
+	for _, c := range []talkCommand{chatCommand(), threadsCommand(), tailCommand(), inboxCommand(), schedulesCommand()} {
 		got := command(nil, c.name, "--help")
 		if got.code != 0 || !strings.Contains(got.stdout, "spool "+c.name) {
 			t.Errorf("%s: %+v", c.name, got)

@@ -88,6 +88,12 @@ func (f *tokenFile) Vouch(ctx context.Context, credentials string) (context.Cont
 	return f.TokenList.Vouch(ctx, credentials)
 }
 
+// Holder returns the principal with these credentials, as the file has it now.
+func (f *tokenFile) Holder(ctx context.Context, credentials string) (access.Principal, bool) {
+	f.look(ctx)
+	return f.TokenList.Holder(ctx, credentials)
+}
+
 // look reads the file again if it changed, and nobody has looked just now.
 func (f *tokenFile) look(ctx context.Context) {
 	now, last := f.now().UnixNano(), f.looked.Load()

@@ -17,7 +17,7 @@ const MinToken = 16
 var sha256Hex = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // scopes are the words that a token may have.
-var scopes = []string{"read", "write", "approve", "stop", "admin"}
+var scopes = []string{"read", "write", "approve", "stop", "webhooks", "schedules", "admin"}
 
 // minStreamTokenKey is the length of the shortest key that can sign a token.
 const minStreamTokenKey = 32
@@ -105,8 +105,8 @@ func tokenOptions(t *Token) table {
 		row("subject", text(&t.Subject),
 			"Who has the token. Spool records it with everything that the token does. Default: none."),
 		row("scopes", required(list(&t.Scopes, value.scope)),
-			"What the token allows: read, write, approve, stop, admin, and scopes of your own such as team:sales, "+
-				"for only_for."),
+			"What the token allows: read, write, approve, stop, webhooks, schedules, admin, and scopes of your own "+
+				"such as team:sales, for only_for."),
 		row("operator", boolean(&t.Operator),
 			"true, with the scope admin: may name another tenant below /api/admin. Default: false."),
 		row("threads", oneOf(&threads, "own", "all").then(func(value) { t.AllThreads = threads != "own" }),
@@ -145,9 +145,7 @@ func (v value) scope() string {
 
 // tenant complains unless a tenant can have the id.
 func (v value) tenant(id spool.Tenant) {
-	if err := spool.CheckID("the tenant", string(id)); err != nil && !v.complained() {
-		v.problemf("%s", spool.MessageOf(err))
-	}
+	v.id("the tenant", string(id))
 }
 
 // same reports whether two entries have the same token, as text or as a hash.

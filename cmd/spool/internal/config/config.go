@@ -49,6 +49,8 @@ type Config struct {
 	Prices    Prices
 	Artifacts Artifacts
 	SignIn    SignIn
+	Webhooks  Webhooks
+	Schedules Schedules
 }
 
 // Load reads the file at path. lookup returns a variable of the environment, as

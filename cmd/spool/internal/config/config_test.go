@@ -14,7 +14,11 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/cmd/spool/internal/config"
+	"github.com/spoolhq/spool/engine/option"
+	"github.com/spoolhq/spool/internal/cron"
 	"github.com/spoolhq/spool/price"
+	"github.com/spoolhq/spool/webhook"
+	"github.com/spoolhq/spool/wire"
 )
 
 // What errors list: the providers, and the fields of a model.
@@ -145,6 +149,34 @@ prices: {qwen3: {input: 0.1, output: 0.25, cache_write_hour: 0.2, long: {above: 
 artifacts: {type: s3, endpoint: "https://s3.example.com", bucket: files, prefix: spool/, region: eu, access_key: "${KEY}", secret_key: "${TOKEN}", path_style: true, insecure: true, quota: 5000, max_bytes: 900}
 mcp: {books: {url: "https://books.example", resources: true, allow: [find], auth: {type: authorization_code, issuer: "https://id.example", scopes: [read]}}}
 sign_in: {keys: ["${SEAL}"], url: "https://agents.example/in/"}
+webhooks:
+  endpoints:
+    - name: billing
+      tenant: acme
+      url: https://hooks.example.com/in?key=${KEY}
+      secrets: ["${SIGN}"]
+      events: [run.waiting, run.failed]
+      agents: [writer]
+      labels: {team: billing}
+      form: template
+      template: '{"text": {{json .type}}}'
+      content_type: application/json
+      text: true
+      approver: ann
+    - {name: chat, url: "https://chat.example.com/${KEY}", secrets: ["${SIGN}", "${SIGN}"], form: template, template_file: chat.tmpl}
+  hosts: [{host: hooks.example.com, tenant: acme, secrets: ["${SIGN}"]}]
+  private: [10.0.0.0/8]
+  max_endpoints: 5
+  keep: 240h
+schedules:
+  entries:
+    - {name: nightly, tenant: acme, cron: "0 3 * * *", zone: Europe/Berlin, agent: writer, model: show, prompt: Write the report., thread: reports, title: Reports, labels: {team: billing}, budget: {tokens: 1000, cost_micros: 7, tool_calls: 5, wall_time: 10m}, state: {key: "${KEY}"}, overlap: enqueue, missed: all, jitter: 30s, grace: 5m, subject: ann, scopes: [read, stop, "team:sales"]}
+    - {name: nightly, every: 15m, from: 2027-01-31T00:00:00Z, prompt: Look.}
+    - {name: once, at: 2027-01-31T00:00:00Z, prompt: Now.}
+  max: 9
+  max_runs: 3
+  max_scopes: [read]
+  max_age: 2160h
 `
 
 func TestParse(t *testing.T) {
@@ -293,10 +325,63 @@ func TestParse(t *testing.T) {
 			},
 		},
 	}
-	diff := cmp.Diff(want, got, cmpopts.IgnoreTypes(config.Source{}),
-		cmpopts.IgnoreUnexported(config.Tool{}, config.OpenAPI{}), cmpopts.EquateComparable(netip.Prefix{}))
+	want.Webhooks, want.Schedules = wholeWebhooks(), wholeSchedules()
+	diff := cmp.Diff(want, got, cmpopts.IgnoreTypes(config.Source{}, cron.Schedule{}),
+		cmpopts.IgnoreUnexported(config.Tool{}, config.OpenAPI{}, config.WebhookEndpoint{}), cmpopts.EquateComparable(netip.Prefix{}))
 	if diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func wholeWebhooks() config.Webhooks {
+	const secret = "whsec_QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFB"
+	return config.Webhooks{
+		Endpoints: []config.WebhookEndpoint{
+			{WebhookEndpoint: option.WebhookEndpoint{
+				Name: "billing", Tenant: "acme", URL: "https://hooks.example.com/in?key=sk-secret", Secrets: []string{secret},
+				Filter: wire.WebhookFilter{
+					Events: []wire.WebhookType{"run.waiting", "run.failed"}, Agents: []string{"writer"},
+					Labels: map[string]string{"team": "billing"},
+				},
+				Form: webhook.FormConfig{
+					Form: "template", Template: `{"text": {{json .type}}}`, ContentType: "application/json",
+					Events: []wire.WebhookType{"run.waiting", "run.failed"},
+				},
+				Text: true, Approver: "ann",
+			}},
+			{
+				WebhookEndpoint: option.WebhookEndpoint{
+					Name: "chat", Tenant: "default", URL: "https://chat.example.com/sk-secret", Secrets: []string{secret, secret},
+					Form: webhook.FormConfig{Form: "template"},
+				},
+				TemplateFile: "chat.tmpl",
+			},
+		},
+		Hosts: []config.WebhookHost{{WebhookHost: option.WebhookHost{
+			Host: "hooks.example.com", Tenant: "acme", Secrets: []string{secret},
+		}}},
+		Private: []string{"10.0.0.0/8"}, MaxEndpoints: 5, Keep: 240 * time.Hour,
+	}
+}
+
+func wholeSchedules() config.Schedules {
+	nightly := option.Schedule{Tenant: "acme", Subject: "ann"}
+	nightly.Name, nightly.Cron, nightly.Zone = "nightly", "0 3 * * *", "Europe/Berlin"
+	nightly.ScheduleStart = wire.ScheduleStart{
+		Agent: "writer", Model: "show", Prompt: "Write the report.", ThreadID: "reports", Title: "Reports",
+		Labels: map[string]string{"team": "billing"}, TokenBudget: 1000, CostBudgetMicros: 7, ToolCallBudget: 5,
+		WallTimeMs: 600_000,
+	}
+	nightly.HostState = json.RawMessage(`{"key":"sk-secret"}`)
+	nightly.SchedulePolicy = wire.SchedulePolicy{Overlap: "enqueue", Missed: "all", Jitter: "30s", Grace: "5m"}
+	nightly.ScheduleRights = wire.ScheduleRights{Scopes: []string{"read", "stop", "team:sales"}}
+	at := time.Date(2027, 1, 31, 0, 0, 0, 0, time.UTC)
+	every, once := option.Schedule{Tenant: "default"}, option.Schedule{Tenant: "default"}
+	every.Name, every.Every, every.From, every.Prompt, every.MayNotStop = "nightly", "15m", at, "Look.", true
+	once.Name, once.At, once.Prompt, once.MayNotStop = "once", at, "Now.", true
+	return config.Schedules{
+		Entries: []config.Schedule{{Schedule: nightly}, {Schedule: every}, {Schedule: once}},
+		Max:     9, MaxRuns: 3, MaxScopes: []string{"read"}, MaxAge: 2160 * time.Hour,
 	}
 }
 

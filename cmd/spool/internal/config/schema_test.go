@@ -112,7 +112,8 @@ var beyondSchema = regexp.MustCompile(`there is no (model|tool|MCP server|agent)
 	`is the agent's own|is the agent itself|which transfers bring|which search: true brings|environment variable|must be followed by the name|is required: |may only have|is shorter than|is less than|names none of|has no use for it|is only for|` +
 	`cannot go with|stands in place|is empty|must not have spaces|must be one of|must be a scope|must be a host|must be an address|must be the SHA-256|` +
 	`must be a time|must have the form|must be more than nothing|must be 1s or more|\.<<: unknown|must be the name of a header|a header that the engine sets|` +
-	`a field that the engine sets|must be a path|must be base64|must be an https URL|must be 10 or less|is only for methods|is too large|not valid YAML|one document only|key must be a plain word|control character|in extra_body too|must not end with|generationConfig|must be minimal|must be true with|must be 1024 or more|could have the same name`)
+	`a field that the engine sets|must be a path|must be base64|must be an https URL|must be 10 or less|is only for methods|is too large|not valid YAML|one document only|key must be a plain word|control character|in extra_body too|must not end with|generationConfig|must be minimal|must be true with|must be 1024 or more|could have the same name|another (endpoint|schedule) of the tenant|there is no agent|entries\[\d+\]: needs one of|needs 5 fields|never comes due|is not the name of a time zone|\.cron: is not valid|` +
+	`must be template if|for the form template|is there twice|a key has up to|has control characters|is required: use one|at the most`)
 
 // Of what the parser refuses, the schema refuses all that is wrong by itself.
 func TestSchemaRefuses(t *testing.T) {

@@ -40,6 +40,9 @@ func (c *Config) sections() table {
 			"Where large files and results are stored. Default: in their messages."),
 		row("sign_in", fields(signInOptions(&c.SignIn)),
 			"How people sign in to MCP servers with the auth authorization_code."),
+		row("webhooks", late(fields(c.webhooksOptions()).then(func(v value) { c.Webhooks.Source = v.source() })),
+			"Who is told of what happens to runs."),
+		row("schedules", late(fields(c.schedulesOptions()).then(c.checkSchedules)), "Runs that start by themselves."),
 	}
 }
 

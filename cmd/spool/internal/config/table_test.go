@@ -22,7 +22,7 @@ func TestNewOption(t *testing.T) {
 	for text, want := range map[string]string{
 		"paint:\n  color: green\n": "spool.yaml:2: paint.color: must be red or blue",
 		"paint: {colour: red}\n":   "spool.yaml:1: paint.colour: unknown field; there are color",
-		"print: {}\n":              "sign_in, paint",
+		"print: {}\n":              "schedules, paint",
 	} {
 		if err := parse(text); err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)

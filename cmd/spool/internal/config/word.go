@@ -12,9 +12,12 @@ import (
 )
 
 // id complains unless a request can name the entry.
-func (e entry) id() {
-	if err := spool.CheckID("the name", e.name); err != nil {
-		e.problemf("%s", spool.MessageOf(err))
+func (e entry) id() { e.value.id("the name", e.name) }
+
+// id complains unless a request can have the id.
+func (v value) id(what, id string) {
+	if err := spool.CheckID(what, id); err != nil && !v.complained() {
+		v.problemf("%s", spool.MessageOf(err))
 	}
 }
 
