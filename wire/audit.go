@@ -29,6 +29,10 @@ const (
 	AuditPurge AuditAction = "purge_jobs"
 	// AuditOwner: somebody gave a thread another owner.
 	AuditOwner AuditAction = "change_owner"
+	// AuditMoveStart: somebody gave a delayed start another time.
+	AuditMoveStart AuditAction = "move_start"
+	// AuditCancelStart: somebody cancelled a delayed start.
+	AuditCancelStart AuditAction = "cancel_start"
 	// AuditLogin: credentials were refused. Such an entry belongs to no tenant.
 	AuditLogin AuditAction = "failed_authentication"
 )
@@ -36,7 +40,8 @@ const (
 // AuditActions lists the actions.
 func AuditActions() []AuditAction {
 	return []AuditAction{
-		AuditAnswer, AuditRaiseBudget, AuditStop, AuditDelete, AuditPrune, AuditRedrive, AuditPurge, AuditOwner, AuditLogin,
+		AuditAnswer, AuditRaiseBudget, AuditStop, AuditDelete, AuditPrune, AuditRedrive, AuditPurge, AuditOwner,
+		AuditMoveStart, AuditCancelStart, AuditLogin,
 	}
 }
 
