@@ -56,12 +56,16 @@ type WorkOptions struct {
 // gives its run back at once, and Work returns nil after the last segment has stopped. A job of another
 // agent stays in the queue; after a minute the worker warns about it.
 func (e *Engine) Work(ctx context.Context, o WorkOptions) error {
-	return worker.Run(ctx, worker.Config{
+	var own []slots.Options
+	if !o.EventsOnly {
+		own = append(own, e.delayedStarts())
+	}
+	return workWithOwn(ctx, worker.Config{
 		Store: e.store, Live: e.threads.Live, Log: e.config.Log, Random: e.threads.Rules.Random, Agents: e.registry.Names(),
 		Lease: e.config.Worker.Lease, Poll: e.config.Worker.Poll, SweepEvery: e.config.Worker.SweepEvery,
 		Handle: e.runner.HandleJob, ClaimTicket: e.runner.ClaimTicket, Dead: e.HandleDeadJob, Sweep: e.tidy,
 		Claimed: e.telemetry.Claimed, Health: &e.health, Workers: &e.workers,
-	}, slots.Options(o))
+	}, slots.Options(o), own...)
 }
 
 // tidy sweeps, and removes threads and audit entries whose retention has passed, expired rows, and artifacts that
