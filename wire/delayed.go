@@ -12,7 +12,8 @@ type DelayedStart struct {
 	RunID    spool.RunID    `example:"r1" json:"runId"`    // The run that it will be. No other start can take the id.
 	ThreadID spool.ThreadID `example:"t1" json:"threadId"` // The thread, which it creates if it does not exist then.
 	StartAt  time.Time      `json:"startAt"`               // When it comes due.
-	Agent    string         `example:"assistant" json:"agent"`
+	// Agent is the agent that would run now. One that the start does not name is chosen when it comes due.
+	Agent string `example:"assistant" json:"agent"`
 	// Title is the title of the start, or the beginning of its prompt.
 	Title string `json:"title,omitempty"`
 	// WhenBusy is what it does if the thread has an active run then. Left out: as the agent says.

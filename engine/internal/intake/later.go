@@ -51,7 +51,7 @@ func (h *Handler) delay(
 	}
 	err = call.db.Update(ctx, key, 0, func(tx store.Tx) error {
 		s.CreatedAt = tx.Now().UTC()
-		c, err := later.New(s, later.Asked{Request: r, Actor: actor.Of(ctx)}, again.hash())
+		c, err := later.New(key.Tenant, s, later.Asked{Request: r, Actor: actor.Of(ctx)}, again.hash())
 		if err != nil {
 			return err
 		}

@@ -71,7 +71,10 @@ func (h *Handler) MoveDelayed(
 		at = now
 	}
 	at = at.UTC()
+	everything := actor.Of(ctx)
+	everything.OwnOnly = false // the start is the actor's, and the thread may be somebody else's now
 	err = h.changeDelayed(ctx, tenant, run, func(s later.Start) (*wire.AuditEntry, error) {
+		ctx := actor.With(ctx, everything)
 		entry := delayedEntry(wire.AuditMoveStart, s, toolresult.JSON(timeChange{s.StartAt, at}))
 		after, err := h.later().Move(ctx, s, at, func(tx store.Tx) error { return actor.Audit(ctx, tx, tenant, entry) })
 		moved = after.DelayedStart

@@ -176,13 +176,13 @@ func (h *Handler) start(
 	request.Run.Held = held
 	sent := time.Now()
 	err = call.db.Update(ctx, key, 0, func(tx store.Tx) (err error) {
-		if len(taken) > 0 {
+		if out, err = thread.Start(tx, key, request, h.Rules); err != nil {
+			return err
+		}
+		if len(taken) > 0 { // behind the start, which says why somebody else's thread cannot be used
 			if err := tx.Write(store.Changes{Rows: taken}); err != nil {
 				return err
 			}
-		}
-		if out, err = thread.Start(tx, key, request, h.Rules); err != nil {
-			return err
 		}
 		if err := call.also(tx); err != nil {
 			return err
@@ -200,8 +200,11 @@ func (h *Handler) start(
 		}
 		return result, func() { h.accepted(ctx, key, r.RunID, out, call.worker, sent) }, nil
 	case errors.As(err, &no):
-		// The same start may have been accepted while this one waited for the thread.
+		// The same start may have been accepted while this one waited for the thread, or may wait for its time.
 		if first, found, err := h.started(ctx, key.Tenant, again); found || err != nil {
+			return first, nil, err
+		}
+		if first, found, err := h.delayed(ctx, key, again, ""); !call.due && (found || err != nil) {
 			return first, nil, err
 		}
 		return wire.RunResult{ThreadID: key.ID, Reason: no.Reason, Error: no.Text}, nil, nil

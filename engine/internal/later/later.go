@@ -96,8 +96,8 @@ func Free(run spool.RunID, key string) []store.Row {
 
 // New returns what a new start writes. The write fails with [store.ErrRowChanged] if its run id or its idempotency
 // key is taken. Hash is kept with the key.
-func New(s Start, asked Asked, hash string) (store.Changes, error) {
-	s.Turn = 1
+func New(tenant spool.Tenant, s Start, asked Asked, hash string) (store.Changes, error) {
+	s.tenant, s.Turn = tenant, 1
 	text, err := json.Marshal(asked)
 	switch {
 	case err != nil:
@@ -138,7 +138,7 @@ func (s Start) none(version int64) []store.Row {
 // job returns the job of the start's turn.
 func (s Start) job() wire.Job {
 	return wire.Job{
-		ThreadID: s.ThreadID, Queue: Queue, Subject: jobSubject, DueAt: s.StartAt,
+		Tenant: s.tenant, ThreadID: s.ThreadID, Queue: Queue, Subject: jobSubject, DueAt: s.StartAt,
 		Key:     "start:" + string(s.RunID) + ":" + strconv.FormatInt(s.Turn, 10),
 		Payload: encoded(Job{s.RunID, s.Turn, s.KeyRow}),
 	}
@@ -163,6 +163,9 @@ func (d Store) Asked(ctx context.Context, tenant spool.Tenant, run spool.RunID) 
 	err = d.one(ctx, store.RowQuery{Tenant: tenant, Kind: askedKind, Key: string(run)}, func(r store.Row) error {
 		return decoded(r.Value, &a)
 	})
+	if string(a.Request.HostState) == "null" { // it has no omitempty, as a client never sends it
+		a.Request.HostState = nil
+	}
 	return a, err
 }
 
@@ -241,17 +244,19 @@ func (d Store) OfThread(ctx context.Context, key spool.ThreadKey) (c store.Chang
 // Refuse keeps a start that came due for a day, with the reason of its refusal. It returns [store.ErrRowChanged] if the
 // start is not as it was read.
 func (d Store) Refuse(ctx context.Context, s Start, reason, text string) error {
-	return d.put(ctx, s, func(tx store.Tx, s *Start) (store.Changes, time.Time) {
+	nobody := spool.ThreadKey{Tenant: s.tenant}
+	return d.put(ctx, nobody, s, func(tx store.Tx, s *Start) (store.Changes, time.Time) {
 		s.RefusedAt, s.Reason, s.Error = tx.Now().UTC(), reason, text
 		return store.Changes{}, tx.Now().Add(keepRefused)
 	})
 }
 
-// Move gives a start another time. It returns [store.ErrRowChanged] if the start is not as it was read.
+// Move gives a start another time, in a transaction on its thread, which need not exist. It returns [store.ErrRowChanged] if the start is not as it was read.
 func (d Store) Move(
 	ctx context.Context, s Start, at time.Time, also func(tx store.Tx) error,
 ) (moved Start, err error) {
-	err = d.put(ctx, s, func(_ store.Tx, s *Start) (store.Changes, time.Time) {
+	key := spool.ThreadKey{Tenant: s.tenant, ID: s.ThreadID} // of the new job
+	err = d.put(ctx, key, s, func(_ store.Tx, s *Start) (store.Changes, time.Time) {
 		old := s.job().Key
 		s.Turn++
 		s.StartAt, s.RefusedAt, s.Reason, s.Error = at, time.Time{}, "", ""
@@ -263,8 +268,8 @@ func (d Store) Move(
 
 // put replaces the rows of a start with those of what change has made of it. They expire at the time that it returns.
 func (d Store) put(
-	ctx context.Context, before Start, change func(tx store.Tx, s *Start) (store.Changes, time.Time),
-	also ...func(tx store.Tx) error,
+	ctx context.Context, key spool.ThreadKey, before Start,
+	change func(tx store.Tx, s *Start) (store.Changes, time.Time), also ...func(tx store.Tx) error,
 ) error {
 	rows := make([]store.Row, 0, len(before.none(0)))
 	for _, r := range before.none(before.version) {
@@ -278,7 +283,7 @@ func (d Store) put(
 		r.Value = found[0].Value
 		rows = append(rows, r)
 	}
-	return d.Update(ctx, spool.ThreadKey{Tenant: before.tenant}, 0, func(tx store.Tx) error {
+	return d.Update(ctx, key, 0, func(tx store.Tx) error {
 		after := before
 		c, expires := change(tx, &after)
 		c.Rows = append(c.Rows, rows...)
