@@ -645,6 +645,8 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/server/runs.CompactRequest.ThreadID": "The thread to summarise.",
 	"github.com/spoolhq/spool/server/runs.ControlRequest.RunID":    "The run to stop. Left out: all runs of the thread.",
 	"github.com/spoolhq/spool/server/runs.ControlRequest.ThreadID": "The thread whose runs to stop: the present run, and all runs that wait.",
+	"github.com/spoolhq/spool/server/runs.Controller.CancelDelayed": "Removes a start that waits, or was refused, and answers with it. Its run id and its Idempotency-Key " +
+		"can be\nused again. Once it has become a run, the answer is a 404; stopRun stops the run.",
 	"github.com/spoolhq/spool/server/runs.Controller.Compact": "Summarises the older messages of a thread now. From then on the model reads the summary in their " +
 		"place; the\n" +
 		"messages stay in the history. This happens by itself when a history gets too long. The answer comes " +
@@ -655,9 +657,17 @@ var comments = map[string]string{
 		"(`not_found`), it is\n" +
 		"too short (`nothing_to_compact`), another summary is under way (`compacting`), or the thread " +
 		"changed in the meantime\n(`changed`).",
+	"github.com/spoolhq/spool/server/runs.Controller.Delayed": "The starts that wait for their time, and with those of the last day that were refused when it had\n" +
+		"come. A caller that sees only its own threads sees the starts that it has made.",
+	"github.com/spoolhq/spool/server/runs.Controller.DelayedStart": "One start that waits for its time, or was refused when it had come. Once it has become a run,\n" +
+		"the answer is a 404, and getRunOutcome has the run.",
+	"github.com/spoolhq/spool/server/runs.Controller.MoveDelayed": "Gives a start that waits another time. A start that was refused waits again. Once it has become a " +
+		"run, the\nanswer is a 404.",
 	"github.com/spoolhq/spool/server/runs.Controller.Outcome": "The present outcome of a run: its state, the model's last answer, the calls that wait for\n" +
 		"somebody, and the usage. With wait, such as 30s, the answer comes when the run has ended or waits " +
-		"for somebody, or\nwhen the time is up; the state says which.",
+		"for somebody, or\n" +
+		"when the time is up; the state says which. For a start that waits for its time, the answer is a 404 " +
+		"that says when the\nrun starts.",
 	"github.com/spoolhq/spool/server/runs.Controller.Publish": "Publishes an event of your own to clients that follow a thread. A live event reaches only the " +
 		"clients that\n" +
 		"follow now, as an item of type CUSTOM or as a notice, and it may get lost. A durable event is in " +
@@ -687,6 +697,10 @@ var comments = map[string]string{
 		"is put into the\n" +
 		"run before its next step, and the answer has that run in steers.\n" +
 		"\n" +
+		"With startAt, the answer has startAt and no state: the start waits for its time, and wait does not " +
+		"apply. Whether the\n" +
+		"request is valid is checked now, and the run id and the Idempotency-Key are taken now.\n" +
+		"\n" +
 		"A 409 has the reason: the thread has a run that is not over (`active_run`), too many runs wait for " +
 		"the thread\n" +
 		"(`queue_full`), the run id was used before (`run_id_used`), another start had the Idempotency-Key " +
@@ -701,7 +715,13 @@ var comments = map[string]string{
 		"disk: the run\n" +
 		"ends as CANCELLED, and no further tool is called. With a runId, only that run stops, whether it has " +
 		"the thread or\nwaits. A 409 means that there is no run to stop.",
-	"github.com/spoolhq/spool/server/runs.OutcomeInput.RunID": "The run.",
+	"github.com/spoolhq/spool/server/runs.DelayedInput.After":    "The field runId of the last start before.",
+	"github.com/spoolhq/spool/server/runs.DelayedInput.Limit":    "The size of a page.",
+	"github.com/spoolhq/spool/server/runs.DelayedInput.ThreadID": "Only those of this thread.",
+	"github.com/spoolhq/spool/server/runs.DelayedStarts.Starts":  "In the order of their run ids. Fewer than the limit: there are no more.",
+	"github.com/spoolhq/spool/server/runs.MoveRequest.StartAt":   "The new time, at most 366 days ahead. A time in the past is now.",
+	"github.com/spoolhq/spool/server/runs.OneDelayedInput.RunID": "The run that it will be.",
+	"github.com/spoolhq/spool/server/runs.OutcomeInput.RunID":    "The run.",
 	"github.com/spoolhq/spool/server/runs.PublishRequest.Durable": "True: the event is an entry of the record, which later clients get too. False: only clients that " +
 		"follow now get it.",
 	"github.com/spoolhq/spool/server/runs.PublishRequest.Payload":      "Any JSON: up to 6144 bytes, or 65536 of a durable event. Left out: null.",
@@ -728,12 +748,15 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/server/runs.RunRequest.Labels":           "The labels of a thread that the start makes, up to 16.",
 	"github.com/spoolhq/spool/server/runs.RunRequest.Prompt":           "The user's turn.",
 	"github.com/spoolhq/spool/server/runs.RunRequest.RunID":            "Your own id for the run. A tenant may use an id once. Defaults to a new id.",
-	"github.com/spoolhq/spool/server/runs.RunRequest.State":            "State and HostState must not be in a request. They are read only to refuse them.",
-	"github.com/spoolhq/spool/server/runs.RunRequest.ThreadID":         "The thread. If it does not exist, it is created. Left out: a new thread. It must not be empty.",
-	"github.com/spoolhq/spool/server/runs.RunRequest.Title":            "The title, if the start creates the thread. Defaults to the beginning of the prompt.",
-	"github.com/spoolhq/spool/server/runs.RunRequest.TokenBudget":      "How many tokens the run and its nested runs may use. Zero: the agent's budget.",
-	"github.com/spoolhq/spool/server/runs.RunRequest.ToolCallBudget":   "How often it may call tools. Zero: the agent's budget.",
-	"github.com/spoolhq/spool/server/runs.RunRequest.WallTimeMs":       "How long the run may execute, in milliseconds, without its waits. Zero: the agent's budget.",
+	"github.com/spoolhq/spool/server/runs.RunRequest.StartAt": "When the run starts, at most 366 days ahead. Until then there is no run, but a start that waits, " +
+		"with the same id: see getDelayedStart. It meets a run of the thread when it comes due. A time in " +
+		"the past is now. Left out: now.",
+	"github.com/spoolhq/spool/server/runs.RunRequest.State":          "State and HostState must not be in a request. They are read only to refuse them.",
+	"github.com/spoolhq/spool/server/runs.RunRequest.ThreadID":       "The thread. If it does not exist, it is created. Left out: a new thread. It must not be empty.",
+	"github.com/spoolhq/spool/server/runs.RunRequest.Title":          "The title, if the start creates the thread. Defaults to the beginning of the prompt.",
+	"github.com/spoolhq/spool/server/runs.RunRequest.TokenBudget":    "How many tokens the run and its nested runs may use. Zero: the agent's budget.",
+	"github.com/spoolhq/spool/server/runs.RunRequest.ToolCallBudget": "How often it may call tools. Zero: the agent's budget.",
+	"github.com/spoolhq/spool/server/runs.RunRequest.WallTimeMs":     "How long the run may execute, in milliseconds, without its waits. Zero: the agent's budget.",
 	"github.com/spoolhq/spool/server/runs.RunRequest.WhenBusy": "What to do while the thread has another run. Defaults to the agent's, or reject. The other options " +
 		"of a steer, such as output, count only if its message becomes a run of its own.",
 	"github.com/spoolhq/spool/server/runs.StartInput.IdempotencyKey": "A key of your own. A start that comes again with its key gets the first accepted answer again, and " +
@@ -1059,6 +1082,17 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/wire.Custom.PublishedBy":                   "The subject who published it.",
 	"github.com/spoolhq/spool/wire.Custom.PublishedByTool":               "The tool whose call published it.",
 	"github.com/spoolhq/spool/wire.Custom.Value":                         "Any JSON.",
+	"github.com/spoolhq/spool/wire.DelayedStart.Agent":                   "The agent that would run now. One that the start does not name is chosen when it comes due.",
+	"github.com/spoolhq/spool/wire.DelayedStart.CreatedAt":               "When it was accepted.",
+	"github.com/spoolhq/spool/wire.DelayedStart.Error":                   "Why it was refused, for a person.",
+	"github.com/spoolhq/spool/wire.DelayedStart.Reason":                  "Why it was refused, for a program.",
+	"github.com/spoolhq/spool/wire.DelayedStart.RefusedAt":               "When it came due and was refused. Left out: it waits for its time.",
+	"github.com/spoolhq/spool/wire.DelayedStart.RunID":                   "The run that it will be. No other start can take the id.",
+	"github.com/spoolhq/spool/wire.DelayedStart.StartAt":                 "When it comes due.",
+	"github.com/spoolhq/spool/wire.DelayedStart.StartedBy":               "The subject that has started it. Left out: not known.",
+	"github.com/spoolhq/spool/wire.DelayedStart.ThreadID":                "The thread, which it creates if it does not exist then.",
+	"github.com/spoolhq/spool/wire.DelayedStart.Title":                   "The title of the start, or the beginning of its prompt.",
+	"github.com/spoolhq/spool/wire.DelayedStart.WhenBusy":                "What it does if the thread has an active run then. Left out: as the agent says.",
 	"github.com/spoolhq/spool/wire.DeleteResult.Accepted":                "Whether the thread is gone.",
 	"github.com/spoolhq/spool/wire.DeleteResult.Error":                   "Why the thread was not deleted, for a person.",
 	"github.com/spoolhq/spool/wire.DeleteResult.Reason":                  "Why the thread was not deleted, for a program.",
@@ -1359,7 +1393,8 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/wire.RunResult.Position":    "The run's position in the queue of the thread, from 1. Left out: it does not wait.",
 	"github.com/spoolhq/spool/wire.RunResult.Reason":      "Why the run was refused, for a program.",
 	"github.com/spoolhq/spool/wire.RunResult.RunID":       "The run that was accepted, or that the Idempotency-Key belongs to.",
-	"github.com/spoolhq/spool/wire.RunResult.State":       "QUEUED for an accepted run.",
+	"github.com/spoolhq/spool/wire.RunResult.StartAt":     "When the run starts. Left out: it has started.",
+	"github.com/spoolhq/spool/wire.RunResult.State":       "QUEUED for an accepted run. Left out: there is no run, or not yet.",
 	"github.com/spoolhq/spool/wire.RunResult.Steers":      "The active run that the message is for. Left out: the start is no steer, or the thread was free.",
 	"github.com/spoolhq/spool/wire.RunResult.ThreadID":    "The thread, also a new one.",
 	"github.com/spoolhq/spool/wire.RunResult.Warning":     "What was ignored of the request, for a person. Left out: nothing.",
@@ -1533,6 +1568,14 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/wire.UsageTotals.Currency":            "The first currency that a call was priced in. Left out: none was.",
 	"github.com/spoolhq/spool/wire.UsageTotals.Lines":               "The usage by agent, model and currency.",
 	"github.com/spoolhq/spool/wire.UsageTotals.Unpriced":            "The calls that costMicros does not include: their price is unknown, or in another currency.",
+	"github.com/spoolhq/spool/wire.WebhookAttempt.Answer":           "The beginning of the answer. It is not kept if the body had a link.",
+	"github.com/spoolhq/spool/wire.WebhookAttempt.At":               "When it ended.",
+	"github.com/spoolhq/spool/wire.WebhookAttempt.Attempt":          "Which attempt it was, from 1.",
+	"github.com/spoolhq/spool/wire.WebhookAttempt.DurationMS":       "How long it took, in milliseconds.",
+	"github.com/spoolhq/spool/wire.WebhookAttempt.Error":            "Why the event was not delivered, for a person.",
+	"github.com/spoolhq/spool/wire.WebhookAttempt.NextAt":           "When the next attempt is due. Left out: there is none.",
+	"github.com/spoolhq/spool/wire.WebhookAttempt.Result":           "What it means for the event.",
+	"github.com/spoolhq/spool/wire.WebhookAttempt.Status":           "The status of the answer. Left out: there was none.",
 	"github.com/spoolhq/spool/wire.WebhookData.Agent":               "The agent of the run, or of the schedule.",
 	"github.com/spoolhq/spool/wire.WebhookData.Budget":              "The budget that is used up, as the stop reason names it.",
 	"github.com/spoolhq/spool/wire.WebhookData.Error":               "Why the run failed, for a person. Up to 1,000 characters.",
@@ -1548,15 +1591,30 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/wire.WebhookData.StopReason":          "Why the run ended. Left out: it goes on.",
 	"github.com/spoolhq/spool/wire.WebhookData.Text": "The last answer of the run, only if the endpoint asks for it. It is cut where the event would be " +
 		"too large.",
-	"github.com/spoolhq/spool/wire.WebhookData.TextBytes":       "The size of a text that is cut. Left out: text has all of it.",
-	"github.com/spoolhq/spool/wire.WebhookData.ThreadCreatedAt": "When the thread was made. A thread that is made again under its id has a later one.",
-	"github.com/spoolhq/spool/wire.WebhookData.ThreadID":        "The thread. Left out: the event is about no thread.",
-	"github.com/spoolhq/spool/wire.WebhookData.Version":         "The version of the thread with the change that the event tells.",
-	"github.com/spoolhq/spool/wire.WebhookEvent.Data":           "What it is about.",
+	"github.com/spoolhq/spool/wire.WebhookData.TextBytes":          "The size of a text that is cut. Left out: text has all of it.",
+	"github.com/spoolhq/spool/wire.WebhookData.ThreadCreatedAt":    "When the thread was made. A thread that is made again under its id has a later one.",
+	"github.com/spoolhq/spool/wire.WebhookData.ThreadID":           "The thread. Left out: the event is about no thread.",
+	"github.com/spoolhq/spool/wire.WebhookData.Version":            "The version of the thread with the change that the event tells.",
+	"github.com/spoolhq/spool/wire.WebhookEndpoint.Approver":       "Who answers with the links in its events. Left out: the events have no link.",
+	"github.com/spoolhq/spool/wire.WebhookEndpoint.CreatedAt":      "When it was made. Left out: the configuration has it.",
+	"github.com/spoolhq/spool/wire.WebhookEndpoint.DisabledAt":     "Since when it gets no events. Left out: it gets them.",
+	"github.com/spoolhq/spool/wire.WebhookEndpoint.DisabledReason": "Why it gets no events, for a person.",
+	"github.com/spoolhq/spool/wire.WebhookEndpoint.Form":           "The form of its bodies.",
+	"github.com/spoolhq/spool/wire.WebhookEndpoint.FromFile":       "Whether the configuration has it, so that it cannot be changed here.",
+	"github.com/spoolhq/spool/wire.WebhookEndpoint.MadeBy":         "Who made it. Left out: nobody is known.",
+	"github.com/spoolhq/spool/wire.WebhookEndpoint.Name":           "Names the endpoint in its tenant.",
+	"github.com/spoolhq/spool/wire.WebhookEndpoint.Origin":         "The scheme and the host of its URL.",
+	"github.com/spoolhq/spool/wire.WebhookEndpoint.OwnOnly":        "Whether it gets only events of threads that its maker owns.",
+	"github.com/spoolhq/spool/wire.WebhookEndpoint.Secrets":        "How many secrets sign its events: two while they change.",
+	"github.com/spoolhq/spool/wire.WebhookEndpoint.Text":           "Whether its events have the last answer of the run.",
+	"github.com/spoolhq/spool/wire.WebhookEvent.Data":              "What it is about.",
 	"github.com/spoolhq/spool/wire.WebhookEvent.ID": "Identifies the event, and is the same in all attempts to deliver it. The header webhook-id has it " +
 		"too.",
 	"github.com/spoolhq/spool/wire.WebhookEvent.Timestamp":     "When it happened.",
 	"github.com/spoolhq/spool/wire.WebhookEvent.Type":          "The kind of event.",
+	"github.com/spoolhq/spool/wire.WebhookFilter.Agents":       "Only events of these agents. Left out: all.",
+	"github.com/spoolhq/spool/wire.WebhookFilter.Events":       "Only these kinds. Left out: all.",
+	"github.com/spoolhq/spool/wire.WebhookFilter.Labels":       "Labels that the thread has, all of them. Left out: any thread, and events without one.",
 	"github.com/spoolhq/spool/wire.WebhookHandedOver.From":     "The agent that had the thread.",
 	"github.com/spoolhq/spool/wire.WebhookHandedOver.To":       "The agent that has it from now on.",
 	"github.com/spoolhq/spool/wire.WebhookQuestion.Digest":     "Identifies the question. Send it back with the answer.",

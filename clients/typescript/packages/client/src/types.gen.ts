@@ -642,7 +642,7 @@ export interface components {
              * @description The action.
              * @enum {string}
              */
-            action: "answer" | "raise_budget" | "stop" | "delete_thread" | "prune_thread" | "redrive_job" | "purge_jobs" | "change_owner" | "failed_authentication";
+            action: "answer" | "raise_budget" | "stop" | "delete_thread" | "prune_thread" | "redrive_job" | "purge_jobs" | "change_owner" | "move_start" | "cancel_start" | "failed_authentication";
             /** @description The address of the client. Only for refused credentials. */
             address?: string;
             /** @description Whether the answer allowed the call. Only for answers. */
@@ -1250,6 +1250,55 @@ export interface components {
             type: "CUSTOM";
             /** @description Any JSON. */
             value: unknown;
+        };
+        DelayedStart: {
+            /**
+             * @description The agent that would run now. One that the start does not name is chosen when it comes due.
+             * @example assistant
+             */
+            agent: string;
+            /**
+             * Format: date-time
+             * @description When it was accepted.
+             */
+            createdAt: string;
+            /** @description Why it was refused, for a person. */
+            error?: string;
+            /**
+             * @description Why it was refused, for a program.
+             * @example active_run
+             */
+            reason?: string;
+            /**
+             * Format: date-time
+             * @description When it came due and was refused. Left out: it waits for its time.
+             */
+            refusedAt?: string;
+            /**
+             * @description The run that it will be. No other start can take the id.
+             * @example r1
+             */
+            runId: string;
+            /**
+             * Format: date-time
+             * @description When it comes due.
+             */
+            startAt: string;
+            /** @description The subject that has started it. Left out: not known. */
+            startedBy?: string;
+            /**
+             * @description The thread, which it creates if it does not exist then.
+             * @example t1
+             */
+            threadId: string;
+            /** @description The title of the start, or the beginning of its prompt. */
+            title?: string;
+            /** @description What it does if the thread has an active run then. Left out: as the agent says. */
+            whenBusy?: string;
+        };
+        DelayedStarts: {
+            /** @description In the order of their run ids. Fewer than the limit: there are no more. */
+            starts: components["schemas"]["DelayedStart"][];
         };
         DeleteRefusal: {
             /**
@@ -2357,6 +2406,13 @@ export interface components {
              * @description The amount in millionths of it.
              */
             micros: number;
+        };
+        MoveRequest: {
+            /**
+             * Format: date-time
+             * @description The new time, at most 366 days ahead. A time in the past is now.
+             */
+            startAt: string;
         };
         NestedCaller: {
             /** @description Its id. */
@@ -3613,6 +3669,11 @@ export interface components {
              */
             runId?: string;
             /**
+             * Format: date-time
+             * @description When the run starts, at most 366 days ahead. Until then there is no run, but a start that waits, with the same id: see getDelayedStart. It meets a run of the thread when it comes due. A time in the past is now. Left out: now.
+             */
+            startAt?: string;
+            /**
              * @description The thread. If it does not exist, it is created. Left out: a new thread. It must not be empty.
              * @example t1
              */
@@ -3664,7 +3725,12 @@ export interface components {
              */
             runId?: string;
             /**
-             * @description QUEUED for an accepted run.
+             * Format: date-time
+             * @description When the run starts. Left out: it has started.
+             */
+            startAt?: string;
+            /**
+             * @description QUEUED for an accepted run. Left out: there is no run, or not yet.
              * @example QUEUED
              */
             state?: string;
