@@ -13,7 +13,7 @@ import (
 
 const startsPath = "/api/agent/starts"
 
-// DelayedStarts lists the starts that wait for their time, and those of the last day that were refused when it had come.
+// DelayedStarts lists the starts that wait for their time, and those of the last day that were refused then.
 // Empty: those of all threads.
 func (c *Client) DelayedStarts(ctx context.Context, thread spool.ThreadID) iter.Seq2[wire.DelayedStart, error] {
 	const size = 100

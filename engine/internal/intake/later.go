@@ -19,7 +19,7 @@ import (
 // unknownFor is for how long after its time a start waits for a process that has its agent and its model.
 const unknownFor = 10 * time.Minute
 
-// waits reports whether a start has to wait for its time. The store's time decides when it comes due: a start that waits
+// waits reports whether a start has to wait for its time. The store's time decides when it comes due: one that waits
 // needlessly is due at once.
 func waits(r wire.StartRequest) bool { return r.StartAt.After(time.Now()) }
 

@@ -269,7 +269,8 @@ func (d Store) Move(
 // put replaces the rows of a start with those of what change has made of it. They expire at the time that it returns.
 func (d Store) put(
 	ctx context.Context, key spool.ThreadKey, before Start,
-	change func(tx store.Tx, s *Start) (store.Changes, time.Time), also ...func(tx store.Tx) error,
+	change func(tx store.Tx, s *Start) (store.Changes, time.Time),
+	also ...func(tx store.Tx) error,
 ) error {
 	rows := make([]store.Row, 0, len(before.none(0)))
 	for _, r := range before.none(before.version) {
