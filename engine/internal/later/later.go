@@ -251,7 +251,8 @@ func (d Store) Refuse(ctx context.Context, s Start, reason, text string) error {
 	})
 }
 
-// Move gives a start another time, in a transaction on its thread, which need not exist. It returns [store.ErrRowChanged] if the start is not as it was read.
+// Move gives a start another time, in a transaction on its thread, which need not exist. It returns
+// [store.ErrRowChanged] if the start is not as it was read.
 func (d Store) Move(
 	ctx context.Context, s Start, at time.Time, also func(tx store.Tx) error,
 ) (moved Start, err error) {
