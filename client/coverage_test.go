@@ -123,13 +123,19 @@ var operations = map[string]func(ctx context.Context, c *client.Client){
 	"revokeInboxLink":   func(ctx context.Context, c *client.Client) { _ = c.RevokeLink(ctx, "l") },
 	"createInboxLink":   func(ctx context.Context, c *client.Client) { _, _ = c.CreateLink(ctx, client.LinkRequest{}) },
 	"startRun":          func(ctx context.Context, c *client.Client) { _, _ = c.Run(ctx, client.RunRequest{}) },
-	"getRunOutcome":     func(ctx context.Context, c *client.Client) { _, _ = c.Outcome(ctx, "x") },
-	"beginSignIn":       func(ctx context.Context, c *client.Client) { _, _ = c.BeginSignIn(ctx, "x") },
-	"streamThread":      func(ctx context.Context, c *client.Client) { drain(c.Follow(ctx, "t", client.FollowOptions{})) },
-	"createStreamToken": func(ctx context.Context, c *client.Client) { _, _ = c.StreamToken(ctx, "t") },
-	"getUsage":          func(ctx context.Context, c *client.Client) { _, _ = c.Usage(ctx, "t") },
-	"deleteThread":      func(ctx context.Context, c *client.Client) { _, _ = c.DeleteThread(ctx, "t") },
-	"listThreads":       func(ctx context.Context, c *client.Client) { drain(c.Threads(ctx, client.ThreadFilter{})) },
+	"listDelayedStarts": func(ctx context.Context, c *client.Client) { drain(c.DelayedStarts(ctx, "t")) },
+	"getDelayedStart":   func(ctx context.Context, c *client.Client) { _, _ = c.DelayedStart(ctx, "x") },
+	"moveDelayedStart": func(ctx context.Context, c *client.Client) {
+		_, _ = c.MoveDelayedStart(ctx, "x", time.Now())
+	},
+	"cancelDelayedStart": func(ctx context.Context, c *client.Client) { _, _ = c.CancelDelayedStart(ctx, "x") },
+	"getRunOutcome":      func(ctx context.Context, c *client.Client) { _, _ = c.Outcome(ctx, "x") },
+	"beginSignIn":        func(ctx context.Context, c *client.Client) { _, _ = c.BeginSignIn(ctx, "x") },
+	"streamThread":       func(ctx context.Context, c *client.Client) { drain(c.Follow(ctx, "t", client.FollowOptions{})) },
+	"createStreamToken":  func(ctx context.Context, c *client.Client) { _, _ = c.StreamToken(ctx, "t") },
+	"getUsage":           func(ctx context.Context, c *client.Client) { _, _ = c.Usage(ctx, "t") },
+	"deleteThread":       func(ctx context.Context, c *client.Client) { _, _ = c.DeleteThread(ctx, "t") },
+	"listThreads":        func(ctx context.Context, c *client.Client) { drain(c.Threads(ctx, client.ThreadFilter{})) },
 	"updateThread": func(ctx context.Context, c *client.Client) {
 		_, _ = c.UpdateThread(ctx, "t", wire.ThreadChange{})
 	},

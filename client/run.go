@@ -43,6 +43,8 @@ type RunRequest struct {
 	Title string `json:"title,omitempty"`
 	// WhenBusy says what to do while the thread has another run. Defaults to the agent's.
 	WhenBusy spool.WhenBusy `json:"whenBusy,omitempty"`
+	// StartAt is when the run starts: see [Client.DelayedStarts]. A time that is not ahead is now. Zero: now.
+	StartAt time.Time `json:"startAt,omitzero"`
 }
 
 // startBody is the body of a start.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/spoolhq/spool/engine/internal/later"
 	"github.com/spoolhq/spool/engine/internal/schedule"
 	"github.com/spoolhq/spool/engine/internal/slots"
 	"github.com/spoolhq/spool/engine/internal/worker"
@@ -58,8 +59,8 @@ type WorkOptions struct {
 // gives its run back at once, and Work returns nil after the last segment has stopped. A job of another
 // agent stays in the queue; after a minute the worker warns about it.
 //
-// Unless the worker is for events only, it also sees to the ticks of schedules, and with [option.Webhooks.Sender] it tells
-// endpoints of events. Each has slots of its own.
+// Unless the worker is for events only, it also sees to delayed starts and the ticks of schedules, and with
+// [option.Webhooks.Sender] it tells endpoints of events. Both have slots of their own.
 func (e *Engine) Work(ctx context.Context, o WorkOptions) error {
 	works := []func(ctx context.Context) error{
 		func(ctx context.Context) error { return worker.Run(ctx, e.worker(), slots.Options(o)) },
@@ -72,11 +73,15 @@ func (e *Engine) Work(ctx context.Context, o WorkOptions) error {
 
 // beside returns the workers of the engine's own events, with slots of their own.
 func (e *Engine) beside() (works []func(ctx context.Context) error) {
+	due := slots.Options{EventsOnly: true, Concurrency: dueSlots, MaxDeliveries: -1, Events: map[string]handler{
+		later.Queue: e.intake.HandleDelayed,
+	}}
 	if e.schedules.Enabled() {
-		c := e.worker()
-		c.OwnQueues = true
-		works = append(works, func(ctx context.Context) error { return worker.Run(ctx, c, e.scheduleTicks()) })
+		due.Events[schedule.Queue] = e.schedules.Tick
 	}
+	c := e.worker()
+	c.OwnQueues = true
+	works = append(works, func(ctx context.Context) error { return worker.Run(ctx, c, due) })
 	if e.deliveries != nil {
 		works = append(works, func(ctx context.Context) error { return e.deliveries.Run(ctx, e.worker()) })
 	}
@@ -115,16 +120,11 @@ func (e *Engine) worker() worker.Config {
 	}
 }
 
-// tickSlots is how many ticks of schedules a worker sees to at once.
-const tickSlots = 8
+// dueSlots is how many delayed starts and ticks of schedules a worker sees to at once.
+const dueSlots = 8
 
-// scheduleTicks is the worker of the ticks of schedules.
-func (e *Engine) scheduleTicks() slots.Options {
-	return slots.Options{
-		EventsOnly: true, Concurrency: tickSlots, MaxDeliveries: -1,
-		Events: map[string]func(context.Context, store.Delivery) error{schedule.Queue: e.schedules.Tick},
-	}
-}
+// handler handles an event.
+type handler = func(ctx context.Context, event store.Delivery) error
 
 // tidy writes the schedules of the configuration, sweeps, and removes threads and audit entries whose retention has
 // passed, expired rows, and artifacts that nothing has any more.

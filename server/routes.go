@@ -75,6 +75,14 @@ func (t table) Routes(r *rest.Routes) {
 		rest.Fails(tooMany, storageFull), images, ignoreBadQuery)...)
 	rest.Get[runs.OutcomeInput, wire.RunOutcome](r, "/api/agent/runs/{runId}", run.Outcome,
 		t.op("getRunOutcome", access.ScopeRead, rest.Fails(notFound, tooMany))...)
+	rest.Get[runs.DelayedInput, runs.DelayedStarts](r, "/api/agent/starts", run.Delayed,
+		t.op("listDelayedStarts", access.ScopeRead)...)
+	rest.Get[runs.OneDelayedInput, wire.DelayedStart](r, "/api/agent/starts/{runId}", run.DelayedStart,
+		t.op("getDelayedStart", access.ScopeRead, rest.Fails(notFound))...)
+	rest.Patch[runs.MoveInput, wire.DelayedStart](r, "/api/agent/starts/{runId}", run.MoveDelayed,
+		t.op("moveDelayedStart", access.ScopeWrite, rest.Fails(notFound))...)
+	rest.Delete[runs.OneDelayedInput, wire.DelayedStart](r, "/api/agent/starts/{runId}", run.CancelDelayed,
+		t.op("cancelDelayedStart", access.ScopeWrite, rest.Fails(notFound))...)
 	rest.Post[runs.ControlRequest, wire.StopResult](r, "/api/agent/control", run.Stop,
 		t.op("stopRun", access.ScopeStop, conflict[wire.StopResult]())...)
 	rest.Post[runs.CompactRequest, wire.CompactResult](r, "/api/agent/compact", run.Compact,

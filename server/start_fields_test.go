@@ -25,7 +25,7 @@ import (
 // state.
 const (
 	startOptions = "agent maxSteps model output providerOptions webhook"
-	runFields    = "attachments clientMessageId costBudgetMicros editMessageId hostState labels prompt runId state threadId title tokenBudget toolCallBudget wallTimeMs whenBusy"
+	runFields    = "attachments clientMessageId costBudgetMicros editMessageId hostState labels prompt runId startAt state threadId title tokenBudget toolCallBudget wallTimeMs whenBusy"
 	aguiFields   = "onDisconnect state whenBusy"
 	chatFields   = "answers hostState id messageId messages state tools trigger whenBusy"
 )

@@ -53,6 +53,13 @@ var walk = map[string][]walkCase{
 		{query: "runId=RUN", owner: 200, other: 404},
 		{query: "runId=RUN&wait=10s", owner: 200, other: 404},
 	},
+	"listDelayedStarts": {{owner: 200, other: 200}, {query: "threadId=THREAD&after=a&limit=5", owner: 200, other: 200}},
+	"getDelayedStart":   {{query: "runId=LATER1", owner: 200, other: 404}, {query: "runId=none", owner: 404, other: 404}},
+	"moveDelayedStart": {
+		{query: "runId=LATER1", body: `{"startAt":"SOON"}`, owner: 200, other: 404},
+		{query: "runId=none", body: `{"startAt":"SOON"}`, owner: 404, other: 404},
+	},
+	"cancelDelayedStart": {{query: "runId=LATER2", owner: 200, other: 404}, {query: "runId=none", owner: 404, other: 404}},
 	"stopRun": {
 		{body: `{"threadId":"THREAD"}`, owner: 200, other: 409},
 		{body: `{"threadId":"THREAD","runId":"RUN"}`, owner: 200, other: 409},
@@ -329,7 +336,12 @@ func newWalkedOn(t *testing.T, b *bundle) walked {
 	if err != nil {
 		t.Fatal(err)
 	}
+	soon := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+	for _, run := range []string{"r-later1", "r-later2"} {
+		start(`{"threadId":"kept","runId":"` + run + `","prompt":"` + marker + `","startAt":"` + soon + `"}`)
+	}
 	return walked{b, strings.NewReplacer(
+		"LATER", "r-later", "SOON", soon,
 		"LINK", string(link.ID),
 		"ARTIFACT", string(artifact.ID), "THREAD", "kept", "RUN", "r-kept", "MESSAGE", string(turn), "CALL", asked, "BRANCH",
 		fmt.Sprint(branch),

@@ -42,6 +42,10 @@ const (
 	AuditPauseSchedule  AuditAction = "pause_schedule"
 	AuditResumeSchedule AuditAction = "resume_schedule"
 	AuditRunSchedule    AuditAction = "run_schedule"
+	// AuditMoveStart: somebody gave a delayed start another time.
+	AuditMoveStart AuditAction = "move_start"
+	// AuditCancelStart: somebody cancelled a delayed start.
+	AuditCancelStart AuditAction = "cancel_start"
 	// AuditLogin: credentials were refused. Such an entry belongs to no tenant.
 	AuditLogin AuditAction = "failed_authentication"
 )
@@ -52,7 +56,7 @@ func AuditActions() []AuditAction {
 		AuditAnswer, AuditRaiseBudget, AuditStop, AuditDelete, AuditPrune, AuditRedrive, AuditPurge, AuditOwner,
 		AuditCreateWebhook, AuditChangeWebhook, AuditRemoveWebhook,
 		AuditCreateSchedule, AuditChangeSchedule, AuditRemoveSchedule, AuditPauseSchedule, AuditResumeSchedule,
-		AuditRunSchedule, AuditLogin,
+		AuditRunSchedule, AuditMoveStart, AuditCancelStart, AuditLogin,
 	}
 }
 

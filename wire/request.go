@@ -51,6 +51,9 @@ type StartRequest struct {
 	// [spool.BusyReject], even if it comes from the agent or the configuration, and [spool.BusyLatest] cancels no waiting
 	// runs of other subjects.
 	MayNotStop bool
+	// StartAt is when the run starts, at most [MaxStartDelay] ahead. Until then there is no run, but a [DelayedStart] that
+	// has its id. The result then has a StartAt and no State. A time that is not ahead is now. Zero: now.
+	StartAt time.Time
 }
 
 // Response answers a park.

@@ -15,8 +15,12 @@ type RunResult struct {
 	//
 	// The latter is for [ReasonKeyReused].
 	RunID spool.RunID `example:"r1" json:"runId,omitempty"`
-	// QUEUED for an accepted run.
+	// QUEUED for an accepted run. Left out: there is no run, or not yet.
 	State State `example:"QUEUED" json:"state,omitempty"`
+	// StartAt is when the run starts. Left out: it has started.
+	//
+	// See [StartRequest.StartAt].
+	StartAt time.Time `json:"startAt,omitzero"`
 	// Position is the run's position in the queue of the thread, from 1. Left out: it does not wait.
 	Position int `json:"position,omitempty"`
 	// Steers are the active run that the message is for. Left out: the start is no steer, or the thread was free.

@@ -15,7 +15,7 @@ type AuditEntry struct {
 	// At is when it was done.
 	At time.Time `json:"at"`
 	// Action is the action.
-	Action wire.AuditAction `enum:"answer,raise_budget,stop,delete_thread,prune_thread,redrive_job,purge_jobs,change_owner,move_start,cancel_start,create_schedule,change_schedule,remove_schedule,pause_schedule,resume_schedule,run_schedule,create_webhook,change_webhook,remove_webhook,failed_authentication" json:"action"`
+	Action wire.AuditAction `enum:"answer,raise_budget,stop,delete_thread,prune_thread,redrive_job,purge_jobs,change_owner,create_webhook,change_webhook,remove_webhook,create_schedule,change_schedule,remove_schedule,pause_schedule,resume_schedule,run_schedule,move_start,cancel_start,failed_authentication" json:"action"`
 	// By is the subject who did it. Left out: not known, the server itself, or an operator of another tenant.
 	By string `json:"by,omitempty"`
 	// ByTenant is the tenant of an operator who did it. Only for operators.

@@ -61,7 +61,8 @@ type OutcomeInput struct {
 
 // Outcome answers with the present outcome of a run: its state, the model's last answer, the calls that wait for
 // somebody, and the usage. With wait, such as 30s, the answer comes when the run has ended or waits for somebody, or
-// when the time is up; the state says which.
+// when the time is up; the state says which. For a start that waits for its time, the answer is a 404 that says when the
+// run starts.
 func (c Controller) Outcome(ctx context.Context, in OutcomeInput) (wire.RunOutcome, error) {
 	who := call.By(ctx)
 	run := spool.ThreadKey{Tenant: who.Tenant}
@@ -73,7 +74,7 @@ func (c Controller) Outcome(ctx context.Context, in OutcomeInput) (wire.RunOutco
 	acting := call.Acting(ctx)
 	if wait == 0 {
 		o, err := c.Engine.Outcome(acting, run, in.RunID)
-		return o, call.About(ctx, err, run, in.RunID)
+		return o, call.About(ctx, c.orDelayed(acting, err, in.RunID), run, in.RunID)
 	}
 	slot, err := c.Streams.Take(rest.RequestOf(ctx), who)
 	if err != nil {
@@ -88,7 +89,7 @@ func (c Controller) Outcome(ctx context.Context, in OutcomeInput) (wire.RunOutco
 		}
 	default:
 	}
-	return o, call.About(ctx, err, run, in.RunID)
+	return o, call.About(ctx, c.orDelayed(acting, err, in.RunID), run, in.RunID)
 }
 
 // reserveWait returns how long a start waits for its run, zero for not at all, and takes a slot among the

@@ -60,6 +60,9 @@ type RunRequest struct {
 	// WhenBusy is what to do while the thread has another run. Defaults to the agent's, or reject. The other options
 	// of a steer, such as output, count only if its message becomes a run of its own.
 	WhenBusy spool.WhenBusy `enum:"reject,enqueue,latest,interrupt,rollback,steer" json:"whenBusy,omitempty"`
+	// When the run starts, at most 366 days ahead. Until then there is no run, but a start that waits, with the same id:
+	// see getDelayedStart. It meets a run of the thread when it comes due. A time in the past is now. Left out: now.
+	StartAt time.Time `json:"startAt,omitzero"`
 }
 
 // Validate implements [rest.Validator].
@@ -152,6 +155,9 @@ const CodeQueueFull spool.Code = wire.ReasonQueueFull
 // of the thread. The values interrupt and rollback also need the scope stop. With steer, the message is put into the
 // run before its next step, and the answer has that run in steers.
 //
+// With startAt, the answer has startAt and no state: the start waits for its time, and wait does not apply. Whether the
+// request is valid is checked now, and the run id and the Idempotency-Key are taken now.
+//
 // A 409 has the reason: the thread has a run that is not over (`active_run`), too many runs wait for the thread
 // (`queue_full`), the run id was used before (`run_id_used`), another start had the Idempotency-Key (`key_reused`, with
 // the thread and the run of that start), the turn to edit does not exist (`not_found`) or is not the user's
@@ -183,6 +189,7 @@ func (c Controller) Start(ctx context.Context, in StartInput) (StartAnswer, erro
 		Budget:          in.Body.budget(),
 		Attachments:     in.Body.Attachments,
 		WhenBusy:        in.Body.WhenBusy,
+		StartAt:         in.Body.StartAt,
 		// The header is a string of RFC 8941, in quotes, but many clients send it bare.
 		IdempotencyKey: strings.Trim(in.IdempotencyKey, `"`),
 	})
@@ -200,7 +207,7 @@ func (c Controller) Start(ctx context.Context, in StartInput) (StartAnswer, erro
 		})
 	case !result.Accepted:
 		answer.Other = StartRefused.With(result)
-	case wait > 0:
+	case wait > 0 && result.StartAt.IsZero():
 		// A waiting request does not keep its body.
 		*in.Body = RunRequest{}
 		rest.ReleaseBody(ctx)

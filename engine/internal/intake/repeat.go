@@ -64,10 +64,7 @@ func (h *Handler) started(ctx context.Context, tenant spool.Tenant, p repeat) (w
 	}
 	run := runs[0]
 	if !p.of(run) {
-		return wire.RunResult{
-			ThreadID: run.ThreadID, RunID: run.ID, Reason: wire.ReasonKeyReused,
-			Error: "This Idempotency-Key belongs to another start",
-		}, true, nil
+		return keyReused(run.ThreadID, run.ID), true, nil
 	}
 	result := wire.RunResult{Accepted: true, ThreadID: run.ThreadID, RunID: run.ID, State: wire.Queued}
 	if run.Wait != nil {
@@ -83,6 +80,9 @@ func hashOf(r wire.StartRequest) string {
 		ClientMessageID: r.ClientMessageID, MaxSteps: r.MaxSteps, Budget: r.Budget,
 		ProviderOptions: ordered(r.ProviderOptions), Client: r.Client, WhenBusy: r.WhenBusy,
 		Options: otherOptions(r.StartOptions),
+	}
+	if !r.StartAt.IsZero() {
+		asked.StartAt = r.StartAt.UnixMicro()
 	}
 	if len(r.Labels) > 0 {
 		asked.Labels = r.Labels
@@ -127,6 +127,7 @@ type hashedStart struct {
 	WhenBusy        spool.WhenBusy
 	MayNotStop      bool
 	Options         *wire.StartOptions `json:",omitempty"` //nolint:tagliatelle // the stored hashes have Go names
+	StartAt         int64              `json:",omitempty"` //nolint:tagliatelle // as above; in microseconds
 }
 
 // otherOptions returns the options that have no field of their own in a [store.RunRow]. Nil: none of them is set.

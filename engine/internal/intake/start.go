@@ -16,6 +16,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/budget"
 	"github.com/spoolhq/spool/engine/internal/change"
 	"github.com/spoolhq/spool/engine/internal/delta"
+	"github.com/spoolhq/spool/engine/internal/later"
 	"github.com/spoolhq/spool/engine/internal/notify"
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/telemetry"
@@ -63,7 +64,7 @@ func (h *Handler) StartAnd(
 ) (wire.RunResult, error) {
 	worker := &reservation{reserve: h.ReserveWorker}
 	defer worker.release()
-	result, follow, err := h.start(ctx, h.Store, key, r, worker, also)
+	result, follow, err := h.start(ctx, startCall{db: h.Store, worker: worker, also: also}, key, r)
 	if follow != nil {
 		follow()
 	}
@@ -79,8 +80,10 @@ func (h *Handler) StartTx(
 		return wire.RunResult{}, func() {}, err
 	}
 	events, wake := h.Events.Deferred()
-	db := actor.Store{Store: delta.Store{Store: hosted{h.Store, host}, Events: events}}
-	result, follow, err := h.start(ctx, db, key, r, nil, func(store.Tx) error { return nil })
+	result, follow, err := h.start(ctx, startCall{
+		db:   actor.Store{Store: delta.Store{Store: hosted{h.Store, host}, Events: events}},
+		also: func(store.Tx) error { return nil },
+	}, key, r)
 	if follow == nil {
 		follow = func() {}
 	}
@@ -102,16 +105,32 @@ func (s hosted) Update(ctx context.Context, key spool.ThreadKey, _ int64, fn fun
 	return s.host.Update(ctx, key, fn)
 }
 
-// start starts a run in a transaction of the given store, and claims it for the worker if one is ready. If it is
-// accepted, the returned function does the work that follows the commit.
+// startCall says how a start is made.
+type startCall struct {
+	// db has the transaction.
+	db store.Store
+	// worker claims the run, if one is ready. Nil: none does.
+	worker *reservation
+	// also is called in the transaction of an accepted start.
+	also func(tx store.Tx) error
+	// due says that the start has waited for its time, and has its run id and its idempotency key.
+	due bool
+}
+
+// start starts a run, or keeps it for its time. If it is accepted, the returned function does the work that follows the
+// commit.
 func (h *Handler) start(
-	ctx context.Context, db store.Store, key spool.ThreadKey, r wire.StartRequest, worker *reservation,
-	also func(tx store.Tx) error,
+	ctx context.Context, call startCall, key spool.ThreadKey, r wire.StartRequest,
 ) (result wire.RunResult, follow func(), err error) {
 	again := repeatOf(ctx, key.ID, r)
+	var taken []store.Row // by a delayed start, if there are such rows
+	if !call.due {
+		taken = later.Free(r.RunID, again.key)
+	}
 	if err := h.checkIDs(&key, &r); err != nil {
 		return wire.RunResult{}, nil, err
 	}
+	asked := r
 	held, err := h.agentOf(ctx, key, &r)
 	if err != nil {
 		return wire.RunResult{}, nil, err
@@ -139,6 +158,9 @@ func (h *Handler) start(
 	if err := h.CheckRoom(ctx, key.Tenant); err != nil {
 		return wire.RunResult{}, nil, err
 	}
+	if waits(r) && !call.due {
+		return h.delay(ctx, call, key, asked, agent.Name, again)
+	}
 	admitted, room, err := h.Admission.Admit(ctx, key.Tenant)
 	switch {
 	case err != nil:
@@ -157,14 +179,19 @@ func (h *Handler) start(
 	request := transitionOf(r, agent)
 	request.Run.StartHash = again.hash()
 	request.Content = append(request.Content, files...)
-	request.ReserveWorker = worker.forTicket
+	request.ReserveWorker = call.worker.forTicket
 	request.Run.Held = held
 	sent := time.Now()
-	err = db.Update(ctx, key, 0, func(tx store.Tx) (err error) {
+	err = call.db.Update(ctx, key, 0, func(tx store.Tx) (err error) {
 		if out, err = thread.Start(tx, key, request, h.Rules); err != nil {
 			return err
 		}
-		if err := also(tx); err != nil {
+		if len(taken) > 0 { // behind the start, which says why somebody else's thread cannot be used
+			if err := tx.Write(store.Changes{Rows: taken}); err != nil {
+				return err
+			}
+		}
+		if err := call.also(tx); err != nil {
 			return err
 		}
 		return actor.Audit(ctx, tx, key.Tenant, out.Audit...)
@@ -178,13 +205,21 @@ func (h *Handler) start(
 		result := wire.RunResult{
 			Accepted: true, ThreadID: key.ID, RunID: r.RunID, State: wire.Queued, Position: out.Position, Steers: out.Steers,
 		}
-		return result, func() { h.accepted(ctx, key, r.RunID, out, worker, sent) }, nil
+		return result, func() { h.accepted(ctx, key, r.RunID, out, call.worker, sent) }, nil
 	case errors.As(err, &no):
-		// The same start may have been accepted while this one waited for the thread.
+		// The same start may have been accepted while this one waited for the thread, or may wait for its time.
 		if first, found, err := h.started(ctx, key.Tenant, again); found || err != nil {
 			return first, nil, err
 		}
+		if first, found, err := h.delayed(ctx, key, again, ""); !call.due && (found || err != nil) {
+			return first, nil, err
+		}
 		return wire.RunResult{ThreadID: key.ID, Reason: no.Reason, Error: no.Text}, nil, nil
+	case len(taken) > 0 && errors.Is(err, store.ErrRowChanged):
+		if first, found, err := h.taken(ctx, key, again, r.RunID); found || err != nil {
+			return first, nil, err
+		}
+		return wire.RunResult{}, nil, err
 	default:
 		return wire.RunResult{}, nil, err
 	}
@@ -289,6 +324,8 @@ func (h *Handler) checkStart(
 	case !r.WhenBusy.Known():
 		return nil, nil, "", spool.Errorf(spool.Invalid,
 			"whenBusy must be reject, enqueue, latest, interrupt, rollback or steer")
+	case checkStartAt(r.StartAt) != nil:
+		return nil, nil, "", checkStartAt(r.StartAt)
 	case r.MaxSteps < 0:
 		return nil, nil, "", spool.Errorf(spool.Invalid, "maxSteps must be zero or a positive number")
 	}

@@ -51,6 +51,8 @@ func (s *startStore) Runs(_ context.Context, q wire.RunQuery) ([]store.RunRow, e
 		s.fails
 }
 
+func (*startStore) Rows(context.Context, store.RowQuery) ([]store.Row, error) { return nil, nil }
+
 func (s *startStore) Stats(context.Context, wire.StatsQuery) (wire.Stats, error) {
 	return wire.Stats{Queue: wire.QueueStats{Ready: s.ready}}, nil
 }

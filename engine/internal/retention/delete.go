@@ -6,6 +6,7 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/actor"
+	"github.com/spoolhq/spool/engine/internal/later"
 	"github.com/spoolhq/spool/engine/internal/record"
 	"github.com/spoolhq/spool/engine/internal/stream"
 	"github.com/spoolhq/spool/engine/internal/thread"
@@ -13,11 +14,16 @@ import (
 	"github.com/spoolhq/spool/wire"
 )
 
-// Delete removes a thread that has no active run.
+// Delete removes a thread that has no active run, and the starts on it that wait for their time.
 func (r *Remover) Delete(ctx context.Context, key spool.ThreadKey) (wire.DeleteResult, error) {
 	entry := &wire.AuditEntry{Action: wire.AuditDelete, ThreadID: key.ID}
 	rows, removeArtifacts := r.retireArtifacts(key)
-	err := r.Store.Update(ctx, key, 0, func(tx store.Tx) error {
+	gone, err := later.Store{Store: r.Store}.OfThread(ctx, key)
+	if err != nil {
+		return wire.DeleteResult{}, err
+	}
+	gone.DeleteThread, gone.Rows = true, append(gone.Rows, rows...)
+	err = r.Store.Update(ctx, key, 0, func(tx store.Tx) error {
 		open, err := thread.Open(tx, r.Rules)
 		if err != nil && open == nil {
 			return err
@@ -25,7 +31,7 @@ func (r *Remover) Delete(ctx context.Context, key spool.ThreadKey) (wire.DeleteR
 		if open.Thread.State.Active() || open.Thread.Leased(open.Now) {
 			return thread.Refuse(wire.ReasonActiveRun, "Thread has an active run — stop it before deleting")
 		}
-		if err := tx.Write(store.Changes{DeleteThread: true, Rows: rows}); err != nil {
+		if err := tx.Write(gone); err != nil {
 			return err
 		}
 		return actor.Audit(ctx, tx, key.Tenant, entry)

@@ -66,6 +66,7 @@ func subjects() []subject { return slices.Concat(portSubjects(), ruleSubjects())
 func portSubjects() []subject {
 	return []subject{
 		{"Start", startTests},
+		{"Later", cases(laterTests)},
 		{"Take", cases(takeTests)},
 		{"Wait", cases(waitTests)},
 		{"Steer", cases(steerTests)},

@@ -646,6 +646,8 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/server/runs.CompactRequest.ThreadID": "The thread to summarise.",
 	"github.com/spoolhq/spool/server/runs.ControlRequest.RunID":    "The run to stop. Left out: all runs of the thread.",
 	"github.com/spoolhq/spool/server/runs.ControlRequest.ThreadID": "The thread whose runs to stop: the present run, and all runs that wait.",
+	"github.com/spoolhq/spool/server/runs.Controller.CancelDelayed": "Removes a start that waits, or was refused, and answers with it. Its run id and its Idempotency-Key " +
+		"can be\nused again. Once it has become a run, the answer is a 404; stopRun stops the run.",
 	"github.com/spoolhq/spool/server/runs.Controller.Compact": "Summarises the older messages of a thread now. From then on the model reads the summary in their " +
 		"place; the\n" +
 		"messages stay in the history. This happens by itself when a history gets too long. The answer comes " +
@@ -656,9 +658,17 @@ var comments = map[string]string{
 		"(`not_found`), it is\n" +
 		"too short (`nothing_to_compact`), another summary is under way (`compacting`), or the thread " +
 		"changed in the meantime\n(`changed`).",
+	"github.com/spoolhq/spool/server/runs.Controller.Delayed": "The starts that wait for their time, and with those of the last day that were refused when it had\n" +
+		"come. A caller that sees only its own threads sees the starts that it has made.",
+	"github.com/spoolhq/spool/server/runs.Controller.DelayedStart": "One start that waits for its time, or was refused when it had come. Once it has become a run,\n" +
+		"the answer is a 404, and getRunOutcome has the run.",
+	"github.com/spoolhq/spool/server/runs.Controller.MoveDelayed": "Gives a start that waits another time. A start that was refused waits again. Once it has become a " +
+		"run, the\nanswer is a 404.",
 	"github.com/spoolhq/spool/server/runs.Controller.Outcome": "The present outcome of a run: its state, the model's last answer, the calls that wait for\n" +
 		"somebody, and the usage. With wait, such as 30s, the answer comes when the run has ended or waits " +
-		"for somebody, or\nwhen the time is up; the state says which.",
+		"for somebody, or\n" +
+		"when the time is up; the state says which. For a start that waits for its time, the answer is a 404 " +
+		"that says when the\nrun starts.",
 	"github.com/spoolhq/spool/server/runs.Controller.Publish": "Publishes an event of your own to clients that follow a thread. A live event reaches only the " +
 		"clients that\n" +
 		"follow now, as an item of type CUSTOM or as a notice, and it may get lost. A durable event is in " +
@@ -688,6 +698,10 @@ var comments = map[string]string{
 		"is put into the\n" +
 		"run before its next step, and the answer has that run in steers.\n" +
 		"\n" +
+		"With startAt, the answer has startAt and no state: the start waits for its time, and wait does not " +
+		"apply. Whether the\n" +
+		"request is valid is checked now, and the run id and the Idempotency-Key are taken now.\n" +
+		"\n" +
 		"A 409 has the reason: the thread has a run that is not over (`active_run`), too many runs wait for " +
 		"the thread\n" +
 		"(`queue_full`), the run id was used before (`run_id_used`), another start had the Idempotency-Key " +
@@ -702,7 +716,13 @@ var comments = map[string]string{
 		"disk: the run\n" +
 		"ends as CANCELLED, and no further tool is called. With a runId, only that run stops, whether it has " +
 		"the thread or\nwaits. A 409 means that there is no run to stop.",
-	"github.com/spoolhq/spool/server/runs.OutcomeInput.RunID": "The run.",
+	"github.com/spoolhq/spool/server/runs.DelayedInput.After":    "The field runId of the last start before.",
+	"github.com/spoolhq/spool/server/runs.DelayedInput.Limit":    "The size of a page.",
+	"github.com/spoolhq/spool/server/runs.DelayedInput.ThreadID": "Only those of this thread.",
+	"github.com/spoolhq/spool/server/runs.DelayedStarts.Starts":  "In the order of their run ids. Fewer than the limit: there are no more.",
+	"github.com/spoolhq/spool/server/runs.MoveRequest.StartAt":   "The new time, at most 366 days ahead. A time in the past is now.",
+	"github.com/spoolhq/spool/server/runs.OneDelayedInput.RunID": "The run that it will be.",
+	"github.com/spoolhq/spool/server/runs.OutcomeInput.RunID":    "The run.",
 	"github.com/spoolhq/spool/server/runs.PublishRequest.Durable": "True: the event is an entry of the record, which later clients get too. False: only clients that " +
 		"follow now get it.",
 	"github.com/spoolhq/spool/server/runs.PublishRequest.Payload":      "Any JSON: up to 6144 bytes, or 65536 of a durable event. Left out: null.",
@@ -729,12 +749,15 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/server/runs.RunRequest.Labels":           "The labels of a thread that the start makes, up to 16.",
 	"github.com/spoolhq/spool/server/runs.RunRequest.Prompt":           "The user's turn.",
 	"github.com/spoolhq/spool/server/runs.RunRequest.RunID":            "Your own id for the run. A tenant may use an id once. Defaults to a new id.",
-	"github.com/spoolhq/spool/server/runs.RunRequest.State":            "State and HostState must not be in a request. They are read only to refuse them.",
-	"github.com/spoolhq/spool/server/runs.RunRequest.ThreadID":         "The thread. If it does not exist, it is created. Left out: a new thread. It must not be empty.",
-	"github.com/spoolhq/spool/server/runs.RunRequest.Title":            "The title, if the start creates the thread. Defaults to the beginning of the prompt.",
-	"github.com/spoolhq/spool/server/runs.RunRequest.TokenBudget":      "How many tokens the run and its nested runs may use. Zero: the agent's budget.",
-	"github.com/spoolhq/spool/server/runs.RunRequest.ToolCallBudget":   "How often it may call tools. Zero: the agent's budget.",
-	"github.com/spoolhq/spool/server/runs.RunRequest.WallTimeMs":       "How long the run may execute, in milliseconds, without its waits. Zero: the agent's budget.",
+	"github.com/spoolhq/spool/server/runs.RunRequest.StartAt": "When the run starts, at most 366 days ahead. Until then there is no run, but a start that waits, " +
+		"with the same id: see getDelayedStart. It meets a run of the thread when it comes due. A time in " +
+		"the past is now. Left out: now.",
+	"github.com/spoolhq/spool/server/runs.RunRequest.State":          "State and HostState must not be in a request. They are read only to refuse them.",
+	"github.com/spoolhq/spool/server/runs.RunRequest.ThreadID":       "The thread. If it does not exist, it is created. Left out: a new thread. It must not be empty.",
+	"github.com/spoolhq/spool/server/runs.RunRequest.Title":          "The title, if the start creates the thread. Defaults to the beginning of the prompt.",
+	"github.com/spoolhq/spool/server/runs.RunRequest.TokenBudget":    "How many tokens the run and its nested runs may use. Zero: the agent's budget.",
+	"github.com/spoolhq/spool/server/runs.RunRequest.ToolCallBudget": "How often it may call tools. Zero: the agent's budget.",
+	"github.com/spoolhq/spool/server/runs.RunRequest.WallTimeMs":     "How long the run may execute, in milliseconds, without its waits. Zero: the agent's budget.",
 	"github.com/spoolhq/spool/server/runs.RunRequest.WhenBusy": "What to do while the thread has another run. Defaults to the agent's, or reject. The other options " +
 		"of a steer, such as output, count only if its message becomes a run of its own.",
 	"github.com/spoolhq/spool/server/runs.StartInput.IdempotencyKey": "A key of your own. A start that comes again with its key gets the first accepted answer again, and " +
@@ -1118,6 +1141,17 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/wire.Custom.PublishedBy":                   "The subject who published it.",
 	"github.com/spoolhq/spool/wire.Custom.PublishedByTool":               "The tool whose call published it.",
 	"github.com/spoolhq/spool/wire.Custom.Value":                         "Any JSON.",
+	"github.com/spoolhq/spool/wire.DelayedStart.Agent":                   "The agent that would run now. One that the start does not name is chosen when it comes due.",
+	"github.com/spoolhq/spool/wire.DelayedStart.CreatedAt":               "When it was accepted.",
+	"github.com/spoolhq/spool/wire.DelayedStart.Error":                   "Why it was refused, for a person.",
+	"github.com/spoolhq/spool/wire.DelayedStart.Reason":                  "Why it was refused, for a program.",
+	"github.com/spoolhq/spool/wire.DelayedStart.RefusedAt":               "When it came due and was refused. Left out: it waits for its time.",
+	"github.com/spoolhq/spool/wire.DelayedStart.RunID":                   "The run that it will be. No other start can take the id.",
+	"github.com/spoolhq/spool/wire.DelayedStart.StartAt":                 "When it comes due.",
+	"github.com/spoolhq/spool/wire.DelayedStart.StartedBy":               "The subject that has started it. Left out: not known.",
+	"github.com/spoolhq/spool/wire.DelayedStart.ThreadID":                "The thread, which it creates if it does not exist then.",
+	"github.com/spoolhq/spool/wire.DelayedStart.Title":                   "The title of the start, or the beginning of its prompt.",
+	"github.com/spoolhq/spool/wire.DelayedStart.WhenBusy":                "What it does if the thread has an active run then. Left out: as the agent says.",
 	"github.com/spoolhq/spool/wire.DeleteResult.Accepted":                "Whether the thread is gone.",
 	"github.com/spoolhq/spool/wire.DeleteResult.Error":                   "Why the thread was not deleted, for a person.",
 	"github.com/spoolhq/spool/wire.DeleteResult.Reason":                  "Why the thread was not deleted, for a program.",

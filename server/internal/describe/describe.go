@@ -145,6 +145,8 @@ var statusExamples = map[string]any{
 		spool.StorageFull),
 }
 
+const noDelayed = "No such start waits: it has become a run, was cancelled, or is somebody else's."
+
 // answerTexts explain the statuses of one operation.
 var answerTexts = map[string]map[string]string{
 	"startRun": {
@@ -211,6 +213,11 @@ var answerTexts = map[string]map[string]string{
 	"getReadiness":      {"200": "The process is ready.", "503": "The process is not ready, for the reasons in the body."},
 	"beginSignIn":       {"200": "Where the browser goes now.", "404": "The link is not for this caller, or too old."},
 	"createStreamToken": {"200": "The token. It lets anybody read the thread: keep it out of logs."},
+
+	"listDelayedStarts":  {"200": "The starts."},
+	"getDelayedStart":    {"200": "The start.", "404": noDelayed},
+	"moveDelayedStart":   {"200": "The start with its new time.", "404": noDelayed},
+	"cancelDelayedStart": {"200": "The start, which is gone.", "404": noDelayed},
 }
 
 // exampleArtifact is the id of an artifact.
@@ -221,6 +228,7 @@ var (
 	requestExamples = map[string]any{
 		"startRun":          object{"threadId": "t1", "prompt": "Hello"},
 		"stopRun":           object{"threadId": "t1"},
+		"moveDelayedStart":  object{"startAt": "2026-01-02T09:00:00Z"},
 		"updateThread":      object{"threadId": "t1", "title": "Invoices", "labels": object{"team": "sales", "draft": nil}},
 		"compactThread":     object{"threadId": "t1"},
 		"publishEvent":      object{"threadId": "t1", "type": "receipt", "payload": object{"cents": 500}, "durable": true},
@@ -235,7 +243,18 @@ var (
 		},
 		"createInboxLink": object{"threadId": "t1", "toolCallId": "call_1", "approver": "ann@example.com", "expiresIn": "2h"},
 	}
+	delayedExample = object{
+		"runId": "r1", "threadId": "t1", "startAt": "2026-01-02T09:00:00Z", "agent": "assistant", "title": "Good morning",
+		"startedBy": "anna", "createdAt": "2026-01-02T03:04:05.123456Z",
+	}
 	answerExamples = map[string]map[string]any{
+		"listDelayedStarts": {"200": object{"starts": []object{delayedExample}}},
+		"getDelayedStart": {
+			"200": delayedExample, "404": failure("Delayed start not found", spool.NotFound),
+		},
+		"moveDelayedStart":   {"200": delayedExample},
+		"cancelDelayedStart": {"200": delayedExample},
+
 		"startRun": {
 			"200": startedExample,
 			"202": object{"accepted": true, "threadId": "t1", "runId": "r1", "state": "QUEUED"},

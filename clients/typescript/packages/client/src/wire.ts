@@ -13,6 +13,7 @@ export type CallPending = Schemas["CallPending"];
 export type CompactResult = Schemas["CompactResult"];
 export type Content = Message["content"];
 export type ContextSummary = Schemas["ContextSummary"];
+export type DelayedStart = Schemas["DelayedStart"];
 export type DeleteResult = Schemas["DeleteResult"];
 export type ForkResult = Schemas["ForkResult"];
 export type Inbox = Schemas["Inbox"];
