@@ -642,7 +642,7 @@ export interface components {
              * @description The action.
              * @enum {string}
              */
-            action: "answer" | "raise_budget" | "stop" | "delete_thread" | "prune_thread" | "redrive_job" | "purge_jobs" | "change_owner" | "create_webhook" | "change_webhook" | "remove_webhook" | "failed_authentication";
+            action: "answer" | "raise_budget" | "stop" | "delete_thread" | "prune_thread" | "redrive_job" | "purge_jobs" | "change_owner" | "create_webhook" | "change_webhook" | "remove_webhook" | "create_schedule" | "change_schedule" | "remove_schedule" | "pause_schedule" | "resume_schedule" | "run_schedule" | "move_start" | "cancel_start" | "failed_authentication";
             /** @description The address of the client. Only for refused credentials. */
             address?: string;
             /** @description Whether the answer allowed the call. Only for answers. */
@@ -1255,6 +1255,59 @@ export interface components {
             type: "CUSTOM";
             /** @description Any JSON. */
             value: unknown;
+        };
+        DeadWebhooks: {
+            /** @description The events, the last one to die first. Fewer than the limit: there are no more. */
+            events: components["schemas"]["WebhookDead"][];
+        };
+        DelayedStart: {
+            /**
+             * @description The agent that would run now. One that the start does not name is chosen when it comes due.
+             * @example assistant
+             */
+            agent: string;
+            /**
+             * Format: date-time
+             * @description When it was accepted.
+             */
+            createdAt: string;
+            /** @description Why it was refused, for a person. */
+            error?: string;
+            /**
+             * @description Why it was refused, for a program.
+             * @example active_run
+             */
+            reason?: string;
+            /**
+             * Format: date-time
+             * @description When it came due and was refused. Left out: it waits for its time.
+             */
+            refusedAt?: string;
+            /**
+             * @description The run that it will be. No other start can take the id.
+             * @example r1
+             */
+            runId: string;
+            /**
+             * Format: date-time
+             * @description When it comes due.
+             */
+            startAt: string;
+            /** @description The subject that has started it. Left out: not known. */
+            startedBy?: string;
+            /**
+             * @description The thread, which it creates if it does not exist then.
+             * @example t1
+             */
+            threadId: string;
+            /** @description The title of the start, or the beginning of its prompt. */
+            title?: string;
+            /** @description What it does if the thread has an active run then. Left out: as the agent says. */
+            whenBusy?: string;
+        };
+        DelayedStarts: {
+            /** @description In the order of their run ids. Fewer than the limit: there are no more. */
+            starts: components["schemas"]["DelayedStart"][];
         };
         DeleteRefusal: {
             /**
@@ -2362,6 +2415,13 @@ export interface components {
              * @description The amount in millionths of it.
              */
             micros: number;
+        };
+        MoveRequest: {
+            /**
+             * Format: date-time
+             * @description The new time, at most 366 days ahead. A time in the past is now.
+             */
+            startAt: string;
         };
         NestedCaller: {
             /** @description Its id. */
@@ -3618,6 +3678,11 @@ export interface components {
              */
             runId?: string;
             /**
+             * Format: date-time
+             * @description When the run starts, at most 366 days ahead. Until then there is no run, but a start that waits, with the same id: see getDelayedStart. It meets a run of the thread when it comes due. A time in the past is now. Left out: now.
+             */
+            startAt?: string;
+            /**
              * @description The thread. If it does not exist, it is created. Left out: a new thread. It must not be empty.
              * @example t1
              */
@@ -3674,7 +3739,12 @@ export interface components {
              */
             runId?: string;
             /**
-             * @description QUEUED for an accepted run.
+             * Format: date-time
+             * @description When the run starts. Left out: it has started.
+             */
+            startAt?: string;
+            /**
+             * @description QUEUED for an accepted run. Left out: there is no run, or not yet.
              * @example QUEUED
              */
             state?: string;
@@ -3752,6 +3822,372 @@ export interface components {
              * @enum {string}
              */
             type: "RUN_STARTED";
+        };
+        Schedule: {
+            /** @description The agent that runs. Left out: the server's first. */
+            agent?: string;
+            /**
+             * Format: date-time
+             * @description The only due time.
+             */
+            at?: string;
+            /**
+             * Format: int64
+             * @description The budget of each run, in millionths of the server's currency. Zero: the agent's budget.
+             */
+            costBudgetMicros?: number;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdAt: string;
+            /**
+             * @description A cron pattern of five fields: minute, hour, day of the month, month and day of the week.
+             * @example 0 9 * * 1-5
+             */
+            cron?: string;
+            /**
+             * Format: date-time
+             * @description When the right of its maker ends. Left out: not known.
+             */
+            endsAt?: string;
+            /**
+             * @description A duration between two due times, at least a minute, counted in real time.
+             * @example 15m
+             */
+            every?: string;
+            /**
+             * Format: date-time
+             * @description The first due time of every. Left out: one duration after it was made.
+             */
+            from?: string;
+            /** @description Whether the configuration has it, so that it cannot be changed or removed here. */
+            fromFile?: boolean;
+            /**
+             * @description A due time is missed if its tick comes later than this, jitter apart: a second to 30 days. Left out: a minute.
+             * @example 5m
+             */
+            grace?: string;
+            /**
+             * @description The rule as an English sentence, or as its pattern if there is no short sentence.
+             * @example at 09:00 on Monday to Friday (Europe/Berlin)
+             */
+            inWords: string;
+            /**
+             * @description Ticks come up to this duration later than they are due, less than a day. Left out: not later.
+             * @example 30s
+             */
+            jitter?: string;
+            /** @description The labels of a thread that a tick makes. */
+            labels?: {
+                [key: string]: string;
+            };
+            /** @description The last tick, also one of run now. Left out: there was none. */
+            last?: components["schemas"]["ScheduleTick"];
+            /**
+             * Format: date-time
+             * @description The last due time that was seen to. Left out: none was.
+             */
+            lastDueAt?: string;
+            /** @description The subject as which its runs start. */
+            madeBy?: string;
+            /**
+             * @description Which missed due times are started. Left out: latest.
+             * @enum {string}
+             */
+            missed?: "skip" | "latest" | "all";
+            /** @description The model. Left out: the agent's. */
+            model?: string;
+            /**
+             * @description Names the schedule in its tenant.
+             * @example nightly-report
+             */
+            name: string;
+            /** @description Up to five next due times. */
+            next?: string[];
+            /**
+             * Format: date-time
+             * @description Its next due time. Left out: nothing comes due.
+             */
+            nextAt?: string;
+            /**
+             * @description What a tick does while a run is active: skip, or a value of whenBusy. Left out: skip, which starts nothing while the run of the last tick is active.
+             * @enum {string}
+             */
+            overlap?: "skip" | "reject" | "enqueue" | "latest" | "interrupt" | "rollback" | "steer";
+            /** @description Whether it is paused: nothing comes due. */
+            paused?: boolean;
+            /**
+             * Format: date-time
+             * @description Since when it is paused.
+             */
+            pausedAt?: string;
+            /** @description Why it is paused, for a person. */
+            pausedReason?: string;
+            /**
+             * @description The text of the user turn.
+             * @example Write the report of yesterday.
+             */
+            prompt: string;
+            /** @description The thread of all runs, which the first one makes. Left out: a new thread for each run. */
+            threadId?: string;
+            /** @description The title of a thread that a tick makes. */
+            title?: string;
+            /**
+             * Format: int64
+             * @description How many tokens each run and its nested runs may use. Zero: the agent's budget.
+             */
+            tokenBudget?: number;
+            /**
+             * Format: int64
+             * @description How often each run may call tools. Zero: the agent's budget.
+             */
+            toolCallBudget?: number;
+            /**
+             * Format: int64
+             * @description How long each run may execute, in milliseconds, without its waits. Zero: the agent's budget.
+             */
+            wallTimeMs?: number;
+            /**
+             * @description The time zone of cron, of the IANA database. A cron needs one.
+             * @example Europe/Berlin
+             */
+            zone?: string;
+        };
+        ScheduleChange: {
+            /** @description The agent. */
+            agent?: string;
+            /**
+             * Format: date-time
+             * @description The only due time.
+             */
+            at?: string;
+            /**
+             * Format: int64
+             * @description The budget of each run.
+             */
+            costBudgetMicros?: number;
+            /** @description The pattern. */
+            cron?: string;
+            /** @description The duration. */
+            every?: string;
+            /**
+             * Format: date-time
+             * @description The first due time of every.
+             */
+            from?: string;
+            /** @description From when on a due time is missed. */
+            grace?: string;
+            /** @description By how much ticks may come later. */
+            jitter?: string;
+            /** @description The labels of a thread that a tick makes. */
+            labels?: {
+                [key: string]: string;
+            };
+            /** @description Which missed due times are started. */
+            missed?: string;
+            /** @description The model. */
+            model?: string;
+            /** @description What a tick does while a run is active. */
+            overlap?: string;
+            /** @description The text of the user turn. */
+            prompt?: string;
+            /** @description The thread of all runs. Empty: a new one for each. */
+            threadId?: string;
+            /** @description The title of a thread that a tick makes. */
+            title?: string;
+            /**
+             * Format: int64
+             * @description The tokens of each run.
+             */
+            tokenBudget?: number;
+            /**
+             * Format: int64
+             * @description The calls of each run.
+             */
+            toolCallBudget?: number;
+            /**
+             * Format: int64
+             * @description The milliseconds of each run.
+             */
+            wallTimeMs?: number;
+            /** @description The time zone of cron. */
+            zone?: string;
+        };
+        ScheduleList: {
+            /** @description The schedules by their names. Fewer than the limit: there are no more. */
+            schedules: components["schemas"]["Schedule"][];
+        };
+        SchedulePause: {
+            /**
+             * @description Why, for a person, in up to 1000 bytes. Left out: no reason is shown.
+             * @example The report moves to Mondays
+             */
+            reason?: string;
+        };
+        SchedulePreview: {
+            /**
+             * @description The rule as a short English sentence, or as its pattern if there is no short sentence.
+             * @example at 09:00 on Monday to Friday (Europe/Berlin)
+             */
+            inWords: string;
+            /** @description The next five due times, or fewer if no more follow. */
+            next: string[];
+        };
+        ScheduleRequest: {
+            /** @description The agent that runs. Left out: the server's first. */
+            agent?: string;
+            /**
+             * Format: date-time
+             * @description The only due time.
+             */
+            at?: string;
+            /**
+             * Format: int64
+             * @description The budget of each run, in millionths of the server's currency. Zero: the agent's budget.
+             */
+            costBudgetMicros?: number;
+            /**
+             * @description A cron pattern of five fields: minute, hour, day of the month, month and day of the week.
+             * @example 0 9 * * 1-5
+             */
+            cron?: string;
+            /**
+             * @description A duration between two due times, at least a minute, counted in real time.
+             * @example 15m
+             */
+            every?: string;
+            /**
+             * Format: date-time
+             * @description The first due time of every. Left out: one duration after it was made.
+             */
+            from?: string;
+            /**
+             * @description A due time is missed if its tick comes later than this, jitter apart: a second to 30 days. Left out: a minute.
+             * @example 5m
+             */
+            grace?: string;
+            /**
+             * @description Ticks come up to this duration later than they are due, less than a day. Left out: not later.
+             * @example 30s
+             */
+            jitter?: string;
+            /** @description The labels of a thread that a tick makes. */
+            labels?: {
+                [key: string]: string;
+            };
+            /**
+             * @description Which missed due times are started. Left out: latest.
+             * @enum {string}
+             */
+            missed?: "skip" | "latest" | "all";
+            /** @description The model. Left out: the agent's. */
+            model?: string;
+            /**
+             * @description An id that is unique in the tenant.
+             * @example nightly-report
+             */
+            name: string;
+            /**
+             * @description What a tick does while a run is active: skip, or a value of whenBusy. Left out: skip, which starts nothing while the run of the last tick is active.
+             * @enum {string}
+             */
+            overlap?: "skip" | "reject" | "enqueue" | "latest" | "interrupt" | "rollback" | "steer";
+            /** @description Whether it begins paused. */
+            paused?: boolean;
+            /**
+             * @description The text of the user turn.
+             * @example Write the report of yesterday.
+             */
+            prompt: string;
+            /** @description The thread of all runs, which the first one makes. Left out: a new thread for each run. */
+            threadId?: string;
+            /** @description The title of a thread that a tick makes. */
+            title?: string;
+            /**
+             * Format: int64
+             * @description How many tokens each run and its nested runs may use. Zero: the agent's budget.
+             */
+            tokenBudget?: number;
+            /**
+             * Format: int64
+             * @description How often each run may call tools. Zero: the agent's budget.
+             */
+            toolCallBudget?: number;
+            /**
+             * Format: int64
+             * @description How long each run may execute, in milliseconds, without its waits. Zero: the agent's budget.
+             */
+            wallTimeMs?: number;
+            /**
+             * @description The time zone of cron, of the IANA database. A cron needs one.
+             * @example Europe/Berlin
+             */
+            zone?: string;
+        };
+        ScheduleRule: {
+            /**
+             * Format: date-time
+             * @description The only due time.
+             */
+            at?: string;
+            /**
+             * @description A cron pattern of five fields: minute, hour, day of the month, month and day of the week.
+             * @example 0 9 * * 1-5
+             */
+            cron?: string;
+            /**
+             * @description A duration between two due times, at least a minute, counted in real time.
+             * @example 15m
+             */
+            every?: string;
+            /**
+             * Format: date-time
+             * @description The first due time of every. Left out: one duration after it was made.
+             */
+            from?: string;
+            /**
+             * @description The time zone of cron, of the IANA database. A cron needs one.
+             * @example Europe/Berlin
+             */
+            zone?: string;
+        };
+        ScheduleTick: {
+            /**
+             * Format: date-time
+             * @description When it came.
+             */
+            at: string;
+            /**
+             * Format: int64
+             * @description How many due times the line is about. Left out: one.
+             */
+            count?: number;
+            /**
+             * Format: date-time
+             * @description When it was due. Left out: somebody asked for it. Of several due times that were missed, the last one.
+             */
+            dueAt?: string;
+            /** @description Why nothing was started, for a person. */
+            reason?: string;
+            /**
+             * @description What became of it.
+             * @enum {string}
+             */
+            result: "started" | "refused" | "overlap" | "missed";
+            /** @description The run that it started. */
+            runId?: string;
+            /**
+             * Format: int64
+             * @description Counts the ticks of a schedule, from 1.
+             */
+            seq: number;
+            /** @description The thread of the run. */
+            threadId?: string;
+        };
+        ScheduleTicks: {
+            /** @description The lines, the last one first. The last 100 are kept. */
+            ticks: components["schemas"]["ScheduleTick"][];
         };
         SignInRequest: {
             /**
@@ -5110,6 +5546,301 @@ export interface components {
              * @enum {string}
              */
             type: "WAITING_FOR_PROVIDER";
+        };
+        WebhookAttempt: {
+            /** @description The beginning of the answer. It is not kept if the body had a link. */
+            answer?: string;
+            /**
+             * Format: date-time
+             * @description When it ended.
+             */
+            at: string;
+            /**
+             * Format: int64
+             * @description Which attempt it was, from 1.
+             */
+            attempt: number;
+            /**
+             * Format: int64
+             * @description How long it took, in milliseconds.
+             */
+            durationMs: number;
+            /** @description Why the event was not delivered, for a person. */
+            error?: string;
+            /**
+             * @description The event.
+             * @example msg_1
+             */
+            eventId: string;
+            /**
+             * Format: date-time
+             * @description When the next attempt is due. Left out: there is none.
+             */
+            nextAt?: string;
+            /**
+             * @description What it means for the event.
+             * @enum {string}
+             */
+            result: "delivered" | "gone" | "later" | "failed" | "dead";
+            /**
+             * Format: int64
+             * @description The status of the answer. Left out: there was none.
+             */
+            status?: number;
+            /**
+             * @description Its thread.
+             * @example t1
+             */
+            threadId?: string;
+            /**
+             * @description Its kind.
+             * @example run.waiting
+             */
+            type: string;
+        };
+        WebhookAttempts: {
+            /** @description The attempts, the newest first. The last 100 of the last 30 days are kept. */
+            attempts: components["schemas"]["WebhookAttempt"][];
+        };
+        WebhookChange: {
+            /** @description Who answers with the links in the events. Empty: the events have no link. */
+            approver?: string;
+            /** @description Whether it gets no events. It is the only change of an endpoint that the configuration has. */
+            disabled?: boolean;
+            /** @description Replaces the whole filter. */
+            filter?: components["schemas"]["WebhookFilter"];
+            /**
+             * @description The new form of the bodies.
+             * @enum {string}
+             */
+            form?: "plain" | "slack";
+            /** @description Whether the events have the last answer of the run. */
+            text?: boolean;
+            /** @description The new URL. */
+            url?: string;
+        };
+        WebhookCreate: {
+            /** @description Only events of these agents. Left out: all. */
+            agents?: string[];
+            /**
+             * @description Who answers with the links in the events. Left out: the events have no link.
+             * @example ann@example.com
+             */
+            approver?: string;
+            /** @description Only these kinds. Left out: all. */
+            events?: string[];
+            /**
+             * @description The form of the bodies. Left out: plain.
+             * @enum {string}
+             */
+            form?: "plain" | "slack";
+            /** @description Labels that the thread has, all of them. Left out: any thread, and events without one. */
+            labels?: {
+                [key: string]: string;
+            };
+            /**
+             * @description An id that is unique in the tenant.
+             * @example billing
+             */
+            name: string;
+            /** @description Whether the events have the last answer of the run. */
+            text?: boolean;
+            /**
+             * @description Where the events go: https, of up to 2,048 bytes. Nobody sees it again but its scheme and host.
+             * @example https://hooks.example.com/spool
+             */
+            url: string;
+        };
+        WebhookDead: {
+            /**
+             * Format: int64
+             * @description How often it was tried.
+             */
+            attempts: number;
+            /** @description Why it is not tried any more, for a person. */
+            cause: string;
+            /**
+             * Format: date-time
+             * @description Since when it is not tried any more.
+             */
+            diedAt: string;
+            /**
+             * @description The event.
+             * @example msg_1
+             */
+            eventId: string;
+            /**
+             * Format: int64
+             * @description Its dead job. It continues a list.
+             */
+            jobId: number;
+            /**
+             * @description Its run.
+             * @example r1
+             */
+            runId?: string;
+            /**
+             * @description Its thread.
+             * @example t1
+             */
+            threadId?: string;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            timestamp: string;
+            /**
+             * @description Its kind.
+             * @example run.waiting
+             */
+            type: string;
+        };
+        WebhookEndpoint: {
+            /** @description Only events of these agents. Left out: all. */
+            agents?: string[];
+            /**
+             * @description Who answers with the links in its events. Left out: the events have no link.
+             * @example ann@example.com
+             */
+            approver?: string;
+            /**
+             * Format: date-time
+             * @description When it was made. Left out: the configuration has it.
+             */
+            createdAt?: string;
+            /**
+             * Format: date-time
+             * @description Since when it gets no events. Left out: it gets them.
+             */
+            disabledAt?: string;
+            /** @description Why it gets no events, for a person. */
+            disabledReason?: string;
+            /** @description Only these kinds. Left out: all. */
+            events?: string[];
+            /**
+             * @description The form of its bodies.
+             * @enum {string}
+             */
+            form: "plain" | "slack" | "template";
+            /** @description Whether the configuration has it, so that it cannot be changed here. */
+            fromFile?: boolean;
+            /** @description Labels that the thread has, all of them. Left out: any thread, and events without one. */
+            labels?: {
+                [key: string]: string;
+            };
+            /** @description Who made it. Left out: nobody is known. */
+            madeBy?: string;
+            /**
+             * @description Names the endpoint in its tenant.
+             * @example billing
+             */
+            name: string;
+            /**
+             * @description The scheme and the host of its URL.
+             * @example https://hooks.example.com
+             */
+            origin: string;
+            /** @description Whether it gets only events of threads that its maker owns. */
+            ownOnly?: boolean;
+            /**
+             * Format: int64
+             * @description How many secrets sign its events: two while they change.
+             */
+            secrets?: number;
+            /** @description Whether its events have the last answer of the run. */
+            text?: boolean;
+        };
+        WebhookFilter: {
+            /** @description Only events of these agents. Left out: all. */
+            agents?: string[];
+            /** @description Only these kinds. Left out: all. */
+            events?: string[];
+            /** @description Labels that the thread has, all of them. Left out: any thread, and events without one. */
+            labels?: {
+                [key: string]: string;
+            };
+        };
+        WebhookList: {
+            /** @description The endpoints by their names. */
+            webhooks: components["schemas"]["WebhookEndpoint"][];
+        };
+        WebhookMade: {
+            /** @description Only events of these agents. Left out: all. */
+            agents?: string[];
+            /**
+             * @description Who answers with the links in its events. Left out: the events have no link.
+             * @example ann@example.com
+             */
+            approver?: string;
+            /**
+             * Format: date-time
+             * @description When it was made. Left out: the configuration has it.
+             */
+            createdAt?: string;
+            /**
+             * Format: date-time
+             * @description Since when it gets no events. Left out: it gets them.
+             */
+            disabledAt?: string;
+            /** @description Why it gets no events, for a person. */
+            disabledReason?: string;
+            /** @description Only these kinds. Left out: all. */
+            events?: string[];
+            /**
+             * @description The form of its bodies.
+             * @enum {string}
+             */
+            form: "plain" | "slack" | "template";
+            /** @description Whether the configuration has it, so that it cannot be changed here. */
+            fromFile?: boolean;
+            /** @description Labels that the thread has, all of them. Left out: any thread, and events without one. */
+            labels?: {
+                [key: string]: string;
+            };
+            /** @description Who made it. Left out: nobody is known. */
+            madeBy?: string;
+            /**
+             * @description Names the endpoint in its tenant.
+             * @example billing
+             */
+            name: string;
+            /**
+             * @description The scheme and the host of its URL.
+             * @example https://hooks.example.com
+             */
+            origin: string;
+            /** @description Whether it gets only events of threads that its maker owns. */
+            ownOnly?: boolean;
+            /** @description Signs the events: see Standard Webhooks. It is shown this once. Left out: no secret was made. */
+            secret?: string;
+            /**
+             * Format: int64
+             * @description How many secrets sign its events: two while they change.
+             */
+            secrets?: number;
+            /** @description Whether its events have the last answer of the run. */
+            text?: boolean;
+        };
+        WebhookReplay: {
+            /**
+             * @description This event only.
+             * @example msg_1
+             */
+            eventId?: string;
+            /**
+             * Format: date-time
+             * @description All events that died at this time or later.
+             */
+            since?: string;
+        };
+        WebhookReplayed: {
+            /**
+             * Format: int64
+             * @description How many events are delivered again, with their ids and bodies.
+             */
+            events: number;
+            /** @description Whether there are more such events: ask again. */
+            more?: boolean;
         };
         AuditQuery: {
             /** @description The tenant. Defaults to the caller's own; only an operator may name another one. */
