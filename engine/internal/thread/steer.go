@@ -41,7 +41,7 @@ func mayDirect(steer, run store.RunRow) bool {
 // DeliverSteers puts the messages of the steers into the run, between two of its steps, and returns the messages. The
 // run of each steer ends with that. A steer that may not direct the run stays in the queue, and so do all runs
 // behind it. So does a steer with which the next question does not fit into the run's budget: fits gets the messages
-// of the steers so far. DeliverSteers returns [ErrUnchanged] if the run is about to end: then the steers become turns of
+// of the steers so far. It returns [ErrUnchanged] if the run is about to end: then the steers become turns of
 // their own. It also does so if the last answer is only paused, because its provider continues it, and if the next
 // answer is under way already, because it answers the prompt without the steer.
 func DeliverSteers(
