@@ -64,7 +64,8 @@ var slackTitles = map[wire.WebhookType]string{
 	wire.WebhookSchedulePaused:   "A schedule has paused",
 }
 
-// slackMessage returns an event as one message: a header, what there is to say, the fields, and a button with the link.
+// slackMessage returns an event as one message. It has a header, a sentence, the fields of the event, and a button with
+// the link.
 func slackMessage(e wire.WebhookEvent) []byte {
 	d := e.Data
 	title := slackTitles[e.Type]

@@ -78,7 +78,7 @@ type WebhookData struct {
 	Question *WebhookQuestion `json:"question,omitempty" nullable:"false"`
 	// Budget is the budget that is used up, as the stop reason names it.
 	Budget StopReason `enum:"token_budget,cost_budget,tool_call_budget,time_budget" json:"budget,omitempty"`
-	// HandedOver is who had the thread and who has it now.
+	// HandedOver names the agent that had the thread, and the one that has it now.
 	HandedOver *WebhookHandedOver `json:"handedOver,omitempty" nullable:"false"`
 	// Schedule is the schedule that has paused.
 	Schedule *WebhookSchedule `json:"schedule,omitempty" nullable:"false"`

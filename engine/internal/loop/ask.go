@@ -19,7 +19,7 @@ import (
 // asked for again, ask does that. If the provider no longer has that answer, ask charges it and makes the request
 // anew.
 func (a *asker) ask(ctx context.Context, past *history.Messages, asked weightedRequest) (chat.Turn, error) {
-	resume, err := a.resumed(ctx, asked.ModelRequest)
+	resume, err := a.resumeData(ctx, asked.ModelRequest)
 	if err != nil {
 		return chat.Turn{}, err
 	}

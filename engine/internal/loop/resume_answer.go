@@ -12,9 +12,9 @@ import (
 	"github.com/spoolhq/spool/wire"
 )
 
-// resumed returns the data with which a request asks for an interrupted answer again, or nil. If the run has such an
+// resumeData returns the data with which a request asks for an interrupted answer again, or nil. If the run has such an
 // answer to another request, resumed charges it, because nobody will ask for it.
-func (a *asker) resumed(ctx context.Context, r spool.ModelRequest) (json.RawMessage, error) {
+func (a *asker) resumeData(ctx context.Context, r spool.ModelRequest) (json.RawMessage, error) {
 	answer := a.run.Row().Resume
 	if answer == nil {
 		return nil, nil

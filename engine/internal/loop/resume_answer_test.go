@@ -66,7 +66,7 @@ func TestResumed(t *testing.T) {
 		}}
 		c.change(&run)
 		s := newScene(t, spool.Agent{}, run)
-		data, err := s.asker.resumed(t.Context(), prompt("go"))
+		data, err := s.asker.resumeData(t.Context(), prompt("go"))
 		s.Check(err)
 		if (string(data) == "7") != c.again || len(s.Rows.Rows.Usage) != c.rows || (s.Saved().Resume != nil) != c.again {
 			t.Errorf("%s: %s, %d rows", name, data, len(s.Rows.Rows.Usage))

@@ -21,7 +21,7 @@ func (l *Loop) readSteers(ctx context.Context, past *history.Messages) (bool, er
 	var turns []spool.Message
 	fits := l.asker.fitsSteers(ctx, past)
 	err := l.run.Commit(ctx, func(tx *thread.Tx) (err error) {
-		turns, err = thread.Deliver(tx, fits)
+		turns, err = thread.DeliverSteers(tx, fits)
 		return err
 	})
 	if errors.Is(err, thread.ErrUnchanged) {

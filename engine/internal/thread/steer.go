@@ -14,9 +14,9 @@ import (
 // A steer is a waiting run whose message may be put into the run that has the thread. While it waits, it is like
 // any other waiting run: it can be stopped, and it gets the thread if the active run ends first.
 
-// steers makes the waiting run of a start a steer of the run that has the thread, and returns that run's id. The
+// makeSteer makes the waiting run of a start a steer of the run that has the thread, and returns that run's id. The
 // caller stores both runs. A start that edits a turn cannot be put into a run: it only waits.
-func steers(tx *Tx, wait *store.Wait) spool.RunID {
+func makeSteer(tx *Tx, wait *store.Wait) spool.RunID {
 	if wait.EditMessageID != "" {
 		wait.WhenBusy = spool.BusyEnqueue
 		return ""
@@ -38,13 +38,13 @@ func mayDirect(steer, run store.RunRow) bool {
 		!slices.ContainsFunc(run.Scopes, func(scope string) bool { return !slices.Contains(steer.Scopes, scope) })
 }
 
-// Deliver puts the messages of the steers into the run, between two of its steps, and returns the messages. The
+// DeliverSteers puts the messages of the steers into the run, between two of its steps, and returns the messages. The
 // run of each steer ends with that. A steer that may not direct the run stays in the queue, and so do all runs
 // behind it. So does a steer with which the next question does not fit into the run's budget: fits gets the messages
-// of the steers so far. Deliver returns [ErrUnchanged] if the run is about to end: then the steers become turns of
+// of the steers so far. It returns [ErrUnchanged] if the run is about to end: then the steers become turns of
 // their own. It also does so if the last answer is only paused, because its provider continues it, and if the next
 // answer is under way already, because it answers the prompt without the steer.
-func Deliver(
+func DeliverSteers(
 	tx *Tx, fits func(a *wire.Allowance, steers []spool.Message, now time.Time) bool,
 ) ([]spool.Message, error) {
 	if tx.IsNested() || tx.Stopping() || tx.Run.Ending != nil || tx.Run.Paused || tx.Run.Resume != nil ||

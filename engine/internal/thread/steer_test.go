@@ -14,7 +14,7 @@ func delivers(room int) func(s *scene) string {
 	return func(s *scene) string {
 		return s.work(func(tx *Tx) error {
 			fits := func(_ *wire.Allowance, steers []spool.Message, _ time.Time) bool { return len(steers) <= room }
-			messages, err := Deliver(tx, fits)
+			messages, err := DeliverSteers(tx, fits)
 			for _, m := range messages {
 				s.items = append(s.items, m.Text())
 			}
@@ -55,7 +55,7 @@ func TestSteer(t *testing.T) {
 	})
 }
 
-func TestDeliver(t *testing.T) {
+func TestDeliverSteers(t *testing.T) {
 	t.Parallel()
 	steered := and(running, scoped("s1"), scoped("s2"))
 	check(t, []row{
@@ -127,7 +127,7 @@ func TestDeliver(t *testing.T) {
 			unchanged ok`},
 		{"into a nested run", and(steered, nests), func(s *scene) string {
 			return s.inNested(func(n *Tx) error {
-				_, err := Deliver(n, nil)
+				_, err := DeliverSteers(n, nil)
 				return err
 			})
 		}, `

@@ -41,7 +41,7 @@ func joinQueue(tx *Tx, s StartRequest) (Started, error) {
 		WhenBusy: s.WhenBusy, Content: s.Content, ClientMessageID: s.ClientMessageID, EditMessageID: s.EditMessageID,
 	}
 	if s.WhenBusy == spool.BusySteer {
-		out.Steers = steers(tx, run.Wait)
+		out.Steers = makeSteer(tx, run.Wait)
 	}
 	if waiting, err = makeRoom(tx, &run, waiting, s.MayNotStop); err != nil {
 		return out, err

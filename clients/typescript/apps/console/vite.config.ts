@@ -36,6 +36,7 @@ export default defineConfig({
     alias: [
       { find: /^@spool\/client$/, replacement: here("../../packages/client/src/index.ts") },
       { find: /^@spool\/client\/admin$/, replacement: here("../../packages/client/src/admin.ts") },
+      { find: /^@spool\/client\/automation$/, replacement: here("../../packages/client/src/automation.ts") },
       { find: /^@spool\/client\/record$/, replacement: here("../../packages/client/src/record/index.ts") },
       { find: /^@spool\/react$/, replacement: here("../../packages/react/src/index.ts") },
     ],

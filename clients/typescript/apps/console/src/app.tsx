@@ -90,7 +90,7 @@ function skip(): void {
 function Screen({ route }: { route: Route }): ReactNode {
   switch (route.screen) {
     case "operations":
-      return <Operations part={route.part} runId={route.runId} />;
+      return <Operations part={route.part} name={route.name} />;
     case "inbox":
       return <InboxScreen />;
     case "threads":

@@ -12,10 +12,10 @@ test("each address leads to its screen", () => {
   });
   expect(parseRoute(to.record(odd, 12))).toMatchObject({ threadId: odd, record: { version: 12 } });
   expect(parseRoute("#/threads/t1/record/-1x")).toMatchObject({ threadId: "t1", record: { version: null } });
-  expect(parseRoute(to.run(odd))).toEqual({ screen: "operations", part: "runs", runId: odd });
+  expect(parseRoute(to.run(odd))).toEqual({ screen: "operations", part: "runs", name: odd });
   expect(parseRoute(to.newThread)).toEqual({ screen: "threads", threadId: null, fresh: true });
   expect(parseRoute(to.inbox)).toEqual({ screen: "inbox" });
-  expect(parseRoute(to.jobs)).toEqual({ screen: "operations", part: "jobs", runId: null });
+  expect(parseRoute(to.jobs)).toEqual({ screen: "operations", part: "jobs", name: null });
   expect(parseRoute(to.file)).toEqual({ screen: "file" });
 });
 

@@ -5,8 +5,13 @@ import { useSyncExternalStore } from "react";
 export type Route =
   | { screen: "threads"; threadId: string | null; fresh: boolean; record?: Position }
   | { screen: "inbox" }
-  | { screen: "operations"; part: "overview" | "runs" | "jobs"; runId: string | null }
+  | { screen: "operations"; part: Part; name: string | null }
   | { screen: "file" };
+
+/** The parts of the screen of operators. */
+const parts = ["overview", "runs", "jobs", "schedules", "webhooks"] as const;
+
+export type Part = (typeof parts)[number];
 
 /** Where somebody looks back: a version of the thread, or its last one. */
 export interface Position {
@@ -24,8 +29,8 @@ export function parseRoute(hash: string): Route {
     case "operations":
       return {
         screen: "operations",
-        part: part === "runs" || part === "jobs" ? part : "overview",
-        runId: part === "runs" && rest[0] ? rest[0] : null,
+        part: parts.find((one) => one === part) ?? "overview",
+        name: rest[0] || null,
       };
     default: {
       const threadId = screen === "threads" && part ? part : null;
@@ -56,6 +61,10 @@ export const to = {
   runs: "#/operations/runs",
   run: (id: string) => `#/operations/runs/${encodeURIComponent(id)}`,
   jobs: "#/operations/jobs",
+  schedules: "#/operations/schedules",
+  schedule: (name: string) => `#/operations/schedules/${encodeURIComponent(name)}`,
+  webhooks: "#/operations/webhooks",
+  webhook: (name: string) => `#/operations/webhooks/${encodeURIComponent(name)}`,
   file: "#/file",
 };
 

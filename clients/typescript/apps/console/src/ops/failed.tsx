@@ -3,10 +3,10 @@ import type { ReactNode } from "react";
 import { messageOf, Problem } from "../ui/parts.js";
 
 /** Why a screen of operators has nothing to show. */
-export function Failed({ error }: { error: unknown }): ReactNode {
+export function Failed({ error, scope = "admin" }: { error: unknown; scope?: string }): ReactNode {
   if (error === null) {
     return null;
   }
   const refused = error instanceof SpoolError && error.code === "forbidden";
-  return <Problem>{refused ? "Your token does not have the scope admin." : messageOf(error)}</Problem>;
+  return <Problem>{refused ? `Your token does not have the scope ${scope}.` : messageOf(error)}</Problem>;
 }

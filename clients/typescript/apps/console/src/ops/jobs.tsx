@@ -1,12 +1,13 @@
 // The jobs of the queue: what is stuck, what died, and what continues it.
 import { type ReactNode, useState } from "react";
 import { to } from "../route.js";
-import { ago, count } from "../ui/format.js";
+import { count, due } from "../ui/format.js";
 import { useNow } from "../ui/now.js";
-import { Dialog, Empty, messageOf, Problem } from "../ui/parts.js";
+import { Empty, messageOf, Problem } from "../ui/parts.js";
 import { usePoll } from "../ui/poll.js";
 import { admin, every } from "./admin.js";
 import { Failed } from "./failed.js";
+import { Sure } from "./sure.js";
 
 const states = [
   ["dead", "Dead"],
@@ -169,37 +170,4 @@ export function Jobs(): ReactNode {
       )}
     </>
   );
-}
-
-/** Asks before something that cannot be undone. */
-function Sure({
-  title,
-  about,
-  yes,
-  danger = false,
-  onYes,
-  onClose,
-}: {
-  title: string;
-  about: string;
-  yes: string;
-  danger?: boolean;
-  onYes: () => Promise<void>;
-  onClose: () => void;
-}): ReactNode {
-  return (
-    <Dialog title={title} onClose={onClose}>
-      <p>{about}</p>
-      <div className="actions">
-        <button type="button" className={danger ? "danger" : "primary"} onClick={() => void onYes()}>
-          {yes}
-        </button>
-      </div>
-    </Dialog>
-  );
-}
-
-function due(at: string, now: number): string {
-  const ms = new Date(at).getTime() - now;
-  return ms > 0 ? `in ${ago(new Date(now - ms).toISOString(), now)}` : `${ago(at, now)} ago`;
 }

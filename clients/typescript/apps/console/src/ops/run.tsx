@@ -10,6 +10,7 @@ import { usePoll } from "../ui/poll.js";
 import { markWords, speaker } from "../words/entry.js";
 import { unanswered } from "../words/question.js";
 import { admin, every } from "./admin.js";
+import { type Fact, FactList } from "./facts.js";
 import { Failed } from "./failed.js";
 import { ListedMark, RunTable } from "./run-table.js";
 
@@ -86,7 +87,7 @@ function Stop({ detail, onStopped }: { detail: Detail; onStopped: () => void }):
 function Facts({ detail }: { detail: Detail }): ReactNode {
   const { run } = detail;
   const now = useNow();
-  const rows: [string, ReactNode][] = [
+  const rows: Fact[] = [
     ["agent", run.agent],
     ["model", run.model],
     ["accepted", moment(run.enqueuedAt ?? run.startedAt, now)],
@@ -125,16 +126,7 @@ function Facts({ detail }: { detail: Detail }): ReactNode {
       </span>,
     ]);
   }
-  return (
-    <dl className="facts columns">
-      {rows.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd className="clip">{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <FactList facts={rows} />;
 }
 
 function Steps({ detail }: { detail: Detail }): ReactNode {

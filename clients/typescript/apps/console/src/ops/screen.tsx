@@ -1,21 +1,19 @@
-// What runs on the server, what is stuck, and what died.
+// What runs on the server, what is stuck, what died, what starts by itself, and who is told.
 import type { ReactNode } from "react";
-import { to } from "../route.js";
+import { type Part, to } from "../route.js";
 import { Jobs } from "./jobs.js";
 import { Overview } from "./overview.js";
 import { RunPage } from "./run.js";
 import { Runs } from "./runs.js";
+import { SchedulePage } from "./schedule.js";
+import { Schedules } from "./schedules.js";
+import { WebhookPage } from "./webhook.js";
+import { Webhooks } from "./webhooks.js";
 
-export default function Operations({
-  part,
-  runId,
-}: {
-  part: "overview" | "runs" | "jobs";
-  runId: string | null;
-}): ReactNode {
-  const tab = (one: typeof part, href: string, name: string) => (
+export default function Operations({ part, name }: { part: Part; name: string | null }): ReactNode {
+  const tab = (one: Part, href: string, text: string) => (
     <a href={href} aria-current={part === one ? "page" : undefined}>
-      {name}
+      {text}
     </a>
   );
   return (
@@ -24,11 +22,15 @@ export default function Operations({
         {tab("overview", to.operations, "Overview")}
         {tab("runs", to.runs, "Runs")}
         {tab("jobs", to.jobs, "Jobs")}
+        {tab("schedules", to.schedules, "Schedules")}
+        {tab("webhooks", to.webhooks, "Webhooks")}
       </nav>
       <div className="ops-body">
         {part === "overview" && <Overview />}
-        {part === "runs" && (runId === null ? <Runs /> : <RunPage key={runId} runId={runId} />)}
+        {part === "runs" && (name === null ? <Runs /> : <RunPage key={name} runId={name} />)}
         {part === "jobs" && <Jobs />}
+        {part === "schedules" && (name === null ? <Schedules /> : <SchedulePage key={name} name={name} />)}
+        {part === "webhooks" && (name === null ? <Webhooks /> : <WebhookPage key={name} name={name} />)}
       </div>
     </main>
   );

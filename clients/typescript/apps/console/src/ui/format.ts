@@ -70,6 +70,12 @@ export function since(at: string, now: number): string {
   return long === "now" ? "just now" : `${long} ago`;
 }
 
+/** "in 3 min", or "3 min ago". */
+export function due(at: string, now: number): string {
+  const ms = new Date(at).getTime() - now;
+  return ms > 0 ? `in ${ago(new Date(now - ms).toISOString(), now)}` : `${ago(at, now)} ago`;
+}
+
 /** JSON in several lines. Texts stay as they are. */
 export function pretty(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
