@@ -162,7 +162,7 @@ func New(b store.Backend, c Config) (*Engine, error) {
 	}
 	e.schedules = &schedule.Schedules{
 		Store: e.store, Live: b.Live, Log: c.Log, Random: e.threads.Rules.Random, Options: c.Schedules,
-		Start: e.intake.StartAnd, Check: e.intake.Check,
+		Start: e.intake.StartAnd, Check: e.intake.Check, Paused: tellPaused(events),
 	}
 	if err := e.schedules.CheckFile(context.Background()); err != nil {
 		return nil, err

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/notify"
 	"github.com/spoolhq/spool/engine/internal/schedule"
+	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
 
@@ -86,4 +88,16 @@ func ImportedSchedule(value json.RawMessage, at time.Time) (json.RawMessage, err
 // error that names the wrong field.
 func PreviewSchedule(r wire.ScheduleRule, now time.Time) (wire.SchedulePreview, error) {
 	return schedule.Preview(r, now)
+}
+
+// tellPaused returns what tells endpoints of a schedule that pauses by itself.
+func tellPaused(events *notify.Hook) schedule.TellPaused {
+	return func(ctx context.Context, tenant spool.Tenant, s wire.Schedule) (func(tx store.Tx) error, func(), error) {
+		told, err := events.Begin(ctx, tenant)
+		return func(tx store.Tx) error {
+			return told.Paused(tx, notify.Paused{
+				Schedule: s.Name, Agent: s.Agent, Reason: s.PausedReason, Owner: s.MadeBy,
+			})
+		}, told.Committed, err
+	}
 }

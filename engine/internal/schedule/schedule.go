@@ -48,13 +48,15 @@ type Schedules struct {
 	) (wire.RunResult, error)
 	// Check returns an [spool.Invalid] error for what Start would never accept.
 	Check func(ctx context.Context, key spool.ThreadKey, r wire.StartRequest) error
-	// Paused prepares what is told of a schedule that pauses by itself: add writes it in the transaction, and behind is
-	// called after the commit. Nil: nothing is told.
-	Paused func(ctx context.Context, tenant spool.Tenant, s wire.Schedule) (
-		add func(tx store.Tx) error, behind func(), err error)
+	Paused TellPaused // Nil: nothing is told.
 
 	synced atomic.Bool
 }
+
+// TellPaused prepares what is told of a schedule that pauses by itself: add writes it in the transaction, and behind is
+// called after the commit.
+type TellPaused func(ctx context.Context, tenant spool.Tenant, s wire.Schedule) (
+	add func(tx store.Tx) error, behind func(), err error)
 
 // definition is what somebody has asked for.
 type definition struct {
