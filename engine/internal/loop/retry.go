@@ -41,7 +41,7 @@ func (l *Loop) Failed(ctx context.Context, cause error) error {
 }
 
 // chargeCutOff charges the usage of an interrupted answer. If the run asks again, an answer that can be
-// resumeData is not charged: it is charged when it ends.
+// resumed is not charged: it is charged when it ends.
 func chargeCutOff(tx *thread.Tx, cause error, outcome wire.Outcome, asksAgain bool) error {
 	cut, ok := errors.AsType[*chat.CutOffError](cause)
 	if !ok || asksAgain && cut.Resumable() && tx.Run.Resume != nil {

@@ -47,7 +47,7 @@ type Schedules struct {
 		ctx context.Context, key spool.ThreadKey, r wire.StartRequest, also func(tx store.Tx) error,
 	) (wire.RunResult, error)
 	// Check returns an [spool.Invalid] error for what Start would never accept.
-	Check func(ctx context.Context, key spool.ThreadKey, r wire.StartRequest) error
+	Check  func(ctx context.Context, key spool.ThreadKey, r wire.StartRequest) error
 	Paused TellPaused // Nil: nothing is told.
 
 	synced atomic.Bool

@@ -173,8 +173,8 @@ var layers = []archtest.Row{
 	{Place: "engine/internal/later", Ours: []string{".", "store", "wire"}},
 	{Place: "engine/internal/intake", Ours: []string{
 		".", "store", "wire", "engine/option", "engine/internal/actor", "engine/internal/admission", "engine/internal/attach",
-		"engine/internal/budget", "engine/internal/change", "engine/internal/delta", "engine/internal/later", "engine/internal/notify",
-		"engine/internal/record",
+		"engine/internal/budget", "engine/internal/change", "engine/internal/delta", "engine/internal/later",
+		"engine/internal/notify", "engine/internal/record",
 		"engine/internal/registry", "engine/internal/telemetry", "engine/internal/thread", "engine/internal/toolresult",
 		"internal/argschema",
 	}},
@@ -418,10 +418,17 @@ var layers = []archtest.Row{
 	{Place: "server/internal/page"},
 	{Place: "server/internal/bodies", Ours: []string{".", "wire", "engine", "rest/...", "server/agui", "server/aisdk"}},
 	{
+		Place: "server/internal/auth",
+		Ours:  []string{".", "wire", "engine", "engine/option", "rest/...", "server/access", "server/internal/call"},
+	},
+	{
 		Place: "server/internal/...",
 		Ours:  []string{".", "wire", "engine", "rest/...", "internal/...", "server/access", "server/internal/call"},
 	},
-	{Place: "server/...", Ours: []string{".", "wire", "engine", "rest/...", "internal/...", "server/..."}},
+	{
+		Place: "server/...",
+		Ours:  []string{".", "wire", "engine", "engine/option", "rest/...", "internal/...", "server/..."},
+	},
 	{Place: "client/view", Ours: []string{".", "wire/fold", "wire"}},
 	{Place: "client", Ours: []string{".", "wire", "client/view", "internal/sse"}},
 	{Place: "console"},
