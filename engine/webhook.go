@@ -57,14 +57,14 @@ func (a *Admin) RemoveWebhook(ctx context.Context, tenant spool.Tenant, name str
 // WebhookRows is the kind of the rows about endpoints, for programs that move data between stores.
 const WebhookRows = endpoint.Kind
 
-// ImportedWebhook returns the value of a row of the kind WebhookRows as an import should add it: an endpoint is disabled
-// since a time. The store that it comes from may still send the same events.
+// ImportedWebhook returns the value of a row of the kind WebhookRows as an import should add it: an endpoint is
+// disabled since a time. The store that it comes from may still send the same events.
 func ImportedWebhook(key string, value json.RawMessage, at time.Time) (json.RawMessage, error) {
 	return endpoint.Imported(key, value, at)
 }
 
-// KeepImportedWebhooks has engines over a store read the rows of the kind WebhookRows that were added to it for a tenant.
-// Rows of ImportedWebhook do not need it.
+// KeepImportedWebhooks has engines over a store read the rows of the kind WebhookRows that were added to it for a
+// tenant. Rows of ImportedWebhook do not need it.
 func KeepImportedWebhooks(ctx context.Context, s store.Store, tenant spool.Tenant) error {
 	return endpoint.Enlist(ctx, s, tenant)
 }

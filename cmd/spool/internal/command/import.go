@@ -175,8 +175,8 @@ func pausedSchedule(_ string, value json.RawMessage, at time.Time) (json.RawMess
 	return engine.ImportedSchedule(value, at)
 }
 
-// addChanged adds rows that stop something until somebody lets it go on. It stops since the row was written, so that each
-// import of the same rows adds the same.
+// addChanged adds rows that stop something until somebody lets it go on. It stops since the row was written, so that
+// each import of the same rows adds the same.
 func (i *importing) addChanged(
 	ctx context.Context, s store.Section, lines [][]byte,
 	change func(key string, value json.RawMessage, at time.Time) (json.RawMessage, error), p *progress,
