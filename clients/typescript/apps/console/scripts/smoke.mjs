@@ -8,6 +8,7 @@
 //     node scripts/smoke.mjs ./spool [folder for screenshots]
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -26,7 +27,26 @@ const problems = [];
 /** Whether the browser's messages do not count. */
 let quiet = false;
 
-writeFileSync(join(dir, "spool.yaml"), "limits: {lease: 6s}\n"); // the longest that a killed server holds its run
+/** Who is told of events. */
+const told = createServer((request, answer) => {
+  request.resume().on("end", () => answer.writeHead(204).end());
+});
+await new Promise((resolve) => told.listen(0, "127.0.0.1", resolve));
+writeFileSync(
+  join(dir, "spool.yaml"),
+  JSON.stringify({
+    limits: { lease: "6s" }, // the longest that a killed server holds its run
+    webhooks: {
+      endpoints: [
+        {
+          name: "billing",
+          url: `http://127.0.0.1:${told.address().port}/secret-path`,
+          secrets: [`whsec_${Buffer.alloc(24, "s").toString("base64")}`],
+        },
+      ],
+    },
+  }),
+);
 
 /** Starts a server below a base path, and returns where it listens. */
 function serve(port = 0) {
@@ -268,6 +288,58 @@ try {
   await page.locator("td.id").first().waitFor();
   await look("jobs");
 
+  // What starts by itself, and who is told.
+  await page.goto(`${address}#/operations/schedules`);
+  await page.getByText("Nothing starts by itself").waitFor();
+  await page.getByRole("button", { name: "New schedule" }).click();
+  await page.getByLabel("Name").fill("nightly-report");
+  await page.getByLabel("Prompt").fill("The report of yesterday");
+  await page.getByLabel("Time zone").fill("Europe/Berlin");
+  await page.getByText("at 09:00 on Monday to Friday").waitFor();
+  await look("schedule-form");
+  quiet = true; // the server refuses a pattern
+  await page.getByLabel("Pattern").fill("61 * * * *");
+  await page.locator(".hint.bad").waitFor();
+  quiet = false;
+  await page.getByLabel("Pattern").fill("0 9 * * 1-5");
+  await page.getByRole("button", { name: "Make it" }).click();
+  await page.getByRole("heading", { name: "nightly-report" }).waitFor();
+  await page.getByRole("button", { name: "Run now" }).click();
+  await page.getByText("nightly-report has started a run").waitFor();
+  await page.getByRole("button", { name: "Pause" }).click();
+  await page.getByRole("button", { name: "Resume" }).click();
+  await page.locator(".times li").nth(4).waitFor();
+  await look("schedule");
+  await page.goto(`${address}#/operations/schedules`);
+  await page.getByRole("link", { name: "started" }).waitFor();
+  await look("schedules");
+
+  await page.goto(`${address}#/operations/webhooks`);
+  await page.getByRole("button", { name: "New webhook" }).click();
+  await page.getByLabel("Name").fill("second");
+  await page.getByLabel("URL").fill("https://hooks.example.com/spool");
+  await look("webhook-form");
+  quiet = true; // a server without keys refuses it
+  await page.getByRole("button", { name: "Make it" }).click();
+  await page.locator("dialog .problem").waitFor();
+  quiet = false;
+  await look("webhook-refused");
+  await page.keyboard.press("Escape");
+  await page.getByRole("link", { name: "billing" }).click();
+  await page.getByRole("button", { name: "Send a test" }).click();
+  await page.getByText("The test was delivered: 204").waitFor();
+  await start("told", "Tell the receiver");
+  await page.locator("td", { hasText: "run.completed" }).first().waitFor();
+  await page.getByRole("button", { name: "Turn off" }).click();
+  await page.getByText("billing gets no events").waitFor();
+  await look("webhook");
+  if ((await page.content()).includes("secret-path")) {
+    problems.push("the page has the path of a webhook");
+  }
+  await page.goto(`${address}#/operations/webhooks`);
+  await page.getByRole("link", { name: "billing" }).waitFor();
+  await look("webhooks");
+
   // A thread of a file needs no server.
   const saved = await (await fetch(`${address}api/agent/history?threadId=report-1`)).text();
   await page.goto(`${address}#/file`);
@@ -297,6 +369,12 @@ try {
   await page.getByRole("heading", { name: "At work or waiting" }).waitFor();
   await look("operations-dark");
   await page.setViewportSize({ width: 390, height: 780 });
+  await page.goto(`${address}#/operations/schedules/nightly-report`);
+  await page.locator(".times li").nth(4).waitFor();
+  await look("schedule-phone");
+  await page.goto(`${address}#/operations/webhooks/billing`);
+  await page.getByRole("heading", { name: "Attempts" }).waitFor();
+  await look("webhook-phone");
   await page.goto(`${address}#/inbox`);
   await page.locator(".inbox-row").first().waitFor();
   await look("inbox-phone");
@@ -353,6 +431,7 @@ try {
   problems.push(error.stack ?? String(error));
 } finally {
   await browser?.close();
+  told.close();
   server.removeAllListeners("exit");
   server.kill("SIGTERM");
   await new Promise((resolve) => {

@@ -56,8 +56,12 @@ export interface Webhooks {
   attempts(name: string, options?: CallOptions): Promise<WebhookAttempt[]>;
   /** The events that could not be delivered, the last one first. */
   dead(name: string, options?: CallOptions): Promise<WebhookDead[]>;
-  /** Delivers one event again, or all that died since a time, and returns how many. */
-  replay(name: string, what: { eventId: string } | { since: string }, options?: CallOptions): Promise<number>;
+  /** Delivers one event again, or those that died since a time. With `more`, there are others: ask again. */
+  replay(
+    name: string,
+    what: { eventId: string } | { since: string },
+    options?: CallOptions,
+  ): Promise<Schemas["WebhookReplayed"]>;
 }
 
 /** Returns the operations on schedules, with the credentials of a client. */
@@ -69,9 +73,9 @@ export function createSchedules(client: Client): Schedules {
     create: (request, options) => send("POST", "", request, options),
     change: (name, change, options) => send("PATCH", at(name), change, options),
     remove: (name, options) => send("DELETE", at(name), undefined, options),
-    pause: (name, options) => send("POST", `${at(name)}/pause`, undefined, options),
-    resume: (name, options) => send("POST", `${at(name)}/resume`, undefined, options),
-    run: (name, options) => send("POST", `${at(name)}/run`, undefined, options),
+    pause: (name, options) => send("POST", `${at(name)}/pause`, {}, options),
+    resume: (name, options) => send("POST", `${at(name)}/resume`, {}, options),
+    run: (name, options) => send("POST", `${at(name)}/run`, {}, options),
     ticks: async (name, options) => (await get<Schemas["ScheduleTicks"]>(`${at(name)}/ticks`, options)).ticks,
     preview: (rule, options) => send("POST", "/preview", rule, options),
   };
@@ -86,14 +90,13 @@ export function createWebhooks(client: Client): Webhooks {
     create: (request, options) => send("POST", "", request, options),
     change: (name, change, options) => send("PATCH", at(name), change, options),
     remove: (name, options) => send("DELETE", at(name), undefined, options),
-    rotate: (name, options) => send("POST", `${at(name)}/secret`, undefined, options),
+    rotate: (name, options) => send("POST", `${at(name)}/secret`, {}, options),
     dropSecret: (name, options) => send("DELETE", `${at(name)}/secret`, undefined, options),
-    test: (name, options) => send("POST", `${at(name)}/test`, undefined, options),
+    test: (name, options) => send("POST", `${at(name)}/test`, {}, options),
     attempts: async (name, options) =>
       (await get<Schemas["WebhookAttempts"]>(`${at(name)}/attempts`, options)).attempts,
-    dead: async (name, options) => (await get<Schemas["WebhookDeadList"]>(`${at(name)}/dead`, options)).dead,
-    replay: async (name, what, options) =>
-      (await send<Schemas["WebhookReplayed"]>("POST", `${at(name)}/replay`, what, options)).replayed,
+    dead: async (name, options) => (await get<Schemas["DeadWebhooks"]>(`${at(name)}/dead`, options)).events,
+    replay: (name, what, options) => send("POST", `${at(name)}/replay`, what, options),
   };
 }
 

@@ -2,6 +2,7 @@
 import type { Schedule, SchedulePreview, ScheduleRequest, ScheduleRule } from "@spool/client/automation";
 import { type FormEvent, type ReactNode, useEffect, useState } from "react";
 import { go, to } from "../route.js";
+import { inZone } from "../ui/format.js";
 import { Dialog, Field, messageOf, Problem } from "../ui/parts.js";
 import { schedules } from "./automation.js";
 
@@ -15,6 +16,8 @@ type Kind = (typeof kinds)[number][0];
 
 const overlaps = ["skip", "reject", "enqueue", "latest", "interrupt", "rollback", "steer"] as const;
 const misses = ["latest", "skip", "all"] as const;
+
+const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** What the fields have. */
 interface Fields {
@@ -114,7 +117,7 @@ export function ScheduleForm({ schedule, onClose }: { schedule?: Schedule; onClo
             )}
           </Field>
         )}
-        <Preview preview={preview} />
+        <Preview preview={preview} zone={fields.kind === "cron" ? fields.zone : here} />
         <details>
           <summary>Agent, thread, and what else may happen</summary>
           <div className="form grid">
@@ -144,7 +147,7 @@ export function ScheduleForm({ schedule, onClose }: { schedule?: Schedule; onClo
   );
 }
 
-function Preview({ preview }: { preview: SchedulePreview | string | null }): ReactNode {
+function Preview({ preview, zone }: { preview: SchedulePreview | string | null; zone: string }): ReactNode {
   return (
     <div role="status">
       {typeof preview === "string" ? (
@@ -156,7 +159,7 @@ function Preview({ preview }: { preview: SchedulePreview | string | null }): Rea
             <ol className="times small faint">
               {preview.next.map((at) => (
                 <li key={at}>
-                  <time dateTime={at}>{new Date(at).toLocaleString("en-GB")}</time>
+                  <time dateTime={at}>{inZone(at, zone)}</time>
                 </li>
               ))}
             </ol>
@@ -194,7 +197,7 @@ function fieldsOf(one: Schedule | undefined): Fields {
     name: one?.name ?? "",
     kind: one?.every !== undefined ? "every" : one?.at !== undefined ? "at" : "cron",
     cron: one?.cron ?? "0 9 * * 1-5",
-    zone: one?.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+    zone: one?.zone ?? here,
     every: one?.every ?? "1h",
     at: one?.at === undefined ? "" : local(new Date(one.at)),
     prompt: one?.prompt ?? "",

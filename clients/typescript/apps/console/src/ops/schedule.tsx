@@ -2,7 +2,7 @@
 import type { Schedule } from "@spool/client/automation";
 import { type ReactNode, useState } from "react";
 import { go, to } from "../route.js";
-import { count, due, moment } from "../ui/format.js";
+import { count, due, inZone, moment } from "../ui/format.js";
 import { useNow } from "../ui/now.js";
 import { Empty, Problem } from "../ui/parts.js";
 import { usePoll } from "../ui/poll.js";
@@ -51,6 +51,7 @@ export function SchedulePage({ name }: { name: string }): ReactNode {
       {value?.paused === true && value.pausedReason !== undefined && <Problem>{value.pausedReason}</Problem>}
       {value !== null && (
         <>
+          <p>{value.inWords}</p>
           <FactList facts={factsOf(value, now)} />
           <section>
             <h2>It starts</h2>
@@ -87,7 +88,7 @@ export function SchedulePage({ name }: { name: string }): ReactNode {
                   </thead>
                   <tbody>
                     {ticks.map((tick) => (
-                      <tr key={`${tick.turn} ${tick.at}`}>
+                      <tr key={`${tick.seq}`}>
                         <td className="num">{tick.dueAt === undefined ? "run now" : moment(tick.dueAt, now)}</td>
                         <td className="num">{moment(tick.at, now)}</td>
                         <td>
@@ -138,7 +139,6 @@ export function SchedulePage({ name }: { name: string }): ReactNode {
 
 function factsOf(one: Schedule, now: number): Fact[] {
   return [
-    ["when", one.inWords],
     ["agent", one.agent],
     ["model", one.model],
     [
@@ -159,14 +159,4 @@ function factsOf(one: Schedule, now: number): Fact[] {
     ["made", moment(one.createdAt, now)],
     ["right ends", one.endsAt && moment(one.endsAt, now)],
   ];
-}
-
-/** A time in the zone of a schedule, so that nobody has to convert it. */
-function inZone(at: string, zone = "UTC"): string {
-  const format = { dateStyle: "medium", timeStyle: "short" } as const;
-  try {
-    return `${new Intl.DateTimeFormat("en-GB", { ...format, timeZone: zone }).format(new Date(at))} ${zone}`;
-  } catch {
-    return at; // the browser does not know the zone
-  }
 }

@@ -61,7 +61,7 @@ export function Schedules(): ReactNode {
                     <Next schedule={one} now={now} />
                   </td>
                   <td>{one.last === undefined ? <span className="faint">never</span> : <Tick tick={one.last} />}</td>
-                  <td>{one.agent}</td>
+                  <td>{one.agent ?? <span className="faint">the default one</span>}</td>
                   <td>
                     <span className="tools">
                       <ScheduleActions schedule={one} busy={busy} act={act} />

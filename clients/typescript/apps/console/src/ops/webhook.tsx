@@ -80,8 +80,7 @@ export function WebhookPage({ name }: { name: string }): ReactNode {
           <div className="ops-head">
             <h2>Not delivered</h2>
             <span className="tools">
-              {oldest !== undefined &&
-                button("Replay all", async () => `${await webhooks.replay(name, { since: oldest })} wait again`, "")}
+              {oldest !== undefined && button("Replay all", () => replayAll(name, oldest), "")}
             </span>
           </div>
           <div className="wide">
@@ -163,6 +162,16 @@ export function WebhookPage({ name }: { name: string }): ReactNode {
       )}
     </>
   );
+}
+
+async function replayAll(name: string, since: string): Promise<string> {
+  for (let all = 0; ; ) {
+    const { events, more } = await webhooks.replay(name, { since });
+    all += events;
+    if (more !== true || events === 0) {
+      return `${all} wait again`;
+    }
+  }
 }
 
 function Thread({ id }: { id: string | undefined }): ReactNode {

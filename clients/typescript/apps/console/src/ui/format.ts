@@ -76,6 +76,16 @@ export function due(at: string, now: number): string {
   return ms > 0 ? `in ${ago(new Date(now - ms).toISOString(), now)}` : `${ago(at, now)} ago`;
 }
 
+/** A time in the zone of a schedule, so that nobody has to convert it. */
+export function inZone(at: string, zone = "UTC"): string {
+  const format = { dateStyle: "medium", timeStyle: "short" } as const;
+  try {
+    return `${new Intl.DateTimeFormat("en-GB", { ...format, timeZone: zone }).format(new Date(at))} ${zone}`;
+  } catch {
+    return at; // the browser does not know the zone
+  }
+}
+
 /** JSON in several lines. Texts stay as they are. */
 export function pretty(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
