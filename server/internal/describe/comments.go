@@ -1723,7 +1723,7 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/wire.WebhookData.Budget":              "The budget that is used up, as the stop reason names it.",
 	"github.com/spoolhq/spool/wire.WebhookData.Error":               "Why the run failed, for a person. Up to 1,000 characters.",
 	"github.com/spoolhq/spool/wire.WebhookData.Expired":             "The questions of the run that nobody answered in time. Left out: none.",
-	"github.com/spoolhq/spool/wire.WebhookData.HandedOver":          "Who had the thread and who has it now.",
+	"github.com/spoolhq/spool/wire.WebhookData.HandedOver":          "Names the agent that had the thread, and the one that has it now.",
 	"github.com/spoolhq/spool/wire.WebhookData.Index":               "The place of the event among those of the same version, from 0.",
 	"github.com/spoolhq/spool/wire.WebhookData.Labels":              "The labels of the thread.",
 	"github.com/spoolhq/spool/wire.WebhookData.Link":                "The address of a page that answers the question. Left out: the endpoint names no approver.",
