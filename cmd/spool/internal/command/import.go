@@ -158,8 +158,8 @@ func (i *importing) importSection(ctx context.Context, s store.Section, lines []
 	return nil
 }
 
-// pausedSchedules returns the rows of schedules that are paused since they were written, so that each import of the same
-// rows adds the same.
+// pausedSchedules returns the rows of schedules that are paused since they were written, so that each import of the
+// same rows adds the same.
 func pausedSchedules(lines [][]byte) ([][]byte, error) {
 	out := make([][]byte, len(lines))
 	for n, line := range lines {
