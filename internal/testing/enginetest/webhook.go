@@ -384,6 +384,8 @@ func testWebhookMade(s webhookTest) {
 	<-time.After(time.Second)
 	run("r2")
 	s.tells("made", "run.completed r2 COMPLETED completed")
+	// An event whose first attempt comes after the endpoint is removed would be dropped.
+	s.until("the first attempt", func() bool { return s.told()[0].job.State == wire.JobDelayed })
 	if err := here.RemoveWebhook(context.Background(), chat.Tenant, "made"); err != nil {
 		s.Fatal(err)
 	}
