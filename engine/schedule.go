@@ -84,8 +84,8 @@ func ImportedSchedule(value json.RawMessage, at time.Time) (json.RawMessage, err
 	return schedule.Imported(value, at)
 }
 
-// PreviewSchedule returns the next due times of a rule after a time, and the rule in words. It returns an [spool.Invalid]
-// error that names the wrong field.
+// PreviewSchedule returns the next due times of a rule after a time, and the rule in words. It returns an
+// [spool.Invalid] error that names the wrong field.
 func PreviewSchedule(r wire.ScheduleRule, now time.Time) (wire.SchedulePreview, error) {
 	return schedule.Preview(r, now)
 }

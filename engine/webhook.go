@@ -23,8 +23,8 @@ func (a *Admin) Webhook(ctx context.Context, tenant spool.Tenant, name string) (
 }
 
 // CreateWebhook makes an endpoint for the actor of ctx, with its first secret. Commits that begin more than a second
-// after it has returned send it their events. It returns an [spool.Invalid] error that begins with the name of the wrong
-// field or with "webhooks:", and a [spool.Conflict] error for a name that is in use. The caller checks that the
+// after it has returned send it their events. It returns an [spool.Invalid] error that begins with the name of the
+// wrong field or with "webhooks:", and a [spool.Conflict] error for a name that is in use. The caller checks that the
 // actor may approve if there is an approver.
 func (a *Admin) CreateWebhook(
 	ctx context.Context, tenant spool.Tenant, c wire.WebhookCreate,

@@ -7,8 +7,8 @@ import (
 	"github.com/spoolhq/spool/wire"
 )
 
-// WebhookAttempts returns the last attempts to tell an endpoint of events, the newest first: up to a hundred, of the last
-// 30 days. A zero limit stands for all of them. An attempt may be there a moment after its event. It returns a
+// WebhookAttempts returns the last attempts to tell an endpoint of events, the newest first: up to a hundred, of the
+// last 30 days. A zero limit stands for all of them. An attempt may be there a moment after its event. It returns a
 // [spool.NotFound] error for an endpoint that is not there, or that the actor of ctx may not see.
 func (a *Admin) WebhookAttempts(
 	ctx context.Context, tenant spool.Tenant, name string, limit int,
@@ -42,9 +42,9 @@ func (a *Admin) ReplayWebhook(
 	return a.deliveries.Replay(ctx, tenant, name, r)
 }
 
-// PingWebhook sends a sample event of the kind run.completed to an endpoint at once, also if it is disabled, and returns
-// the attempt. It blocks for 15 s at the most. The caller bounds how often it is called. It returns the errors of
-// WebhookAttempts, and an [spool.Invalid] error if the template of the endpoint fails.
+// PingWebhook sends a sample event of the kind run.completed to an endpoint at once, also if it is disabled, and
+// returns the attempt. It blocks for 15 s at the most. The caller bounds how often it is called. It returns the errors
+// of WebhookAttempts, and an [spool.Invalid] error if the template of the endpoint fails.
 func (a *Admin) PingWebhook(ctx context.Context, tenant spool.Tenant, name string) (wire.WebhookAttempt, error) {
 	if _, err := a.endpoints.Get(ctx, tenant, name); err != nil {
 		return wire.WebhookAttempt{}, err

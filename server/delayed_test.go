@@ -60,6 +60,9 @@ func TestDelayedStart(t *testing.T) {
 	is("cancel", b.as(t, tokenA, http.MethodDelete, "/api/agent/starts/r2", ""), 200, `"runId":"r2"`)
 	is("again", b.as(t, tokenA, http.MethodDelete, "/api/agent/starts/r2", ""), 404)
 	is("move", b.as(t, tokenA, http.MethodPatch, one, `{"startAt":"2020-01-01T00:00:00Z"}`), 200, `"runId":"r1"`)
+	until(t, "the start", func() bool { // which makes the thread
+		return b.as(t, readToken, http.MethodGet, "/api/agent/runs/r1", "").status == http.StatusOK
+	})
 	b.stream(t, call{path: streamPath + "?threadId=t1&after=0", token: tokenA}).until(t, state(wire.Completed))
 	is("outcome", b.as(t, readToken, http.MethodGet, "/api/agent/runs/r1", ""), 200, "COMPLETED")
 	is("gone", b.as(t, readToken, http.MethodGet, one, ""), 404)

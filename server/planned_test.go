@@ -73,7 +73,8 @@ func setupOwn(t *testing.T) *bundle {
 		return access.Token{Token: token, Principal: access.Principal{Tenant: tenant, Subject: subject, Scopes: scopes}}
 	}
 	most := []access.Scope{
-		access.ScopeRead, access.ScopeWrite, access.ScopeApprove, access.ScopeStop, access.ScopeWebhooks, access.ScopeSchedules,
+		access.ScopeRead, access.ScopeWrite, access.ScopeApprove, access.ScopeStop, access.ScopeWebhooks,
+		access.ScopeSchedules,
 	}
 	auth, err := access.Tokens([]access.Token{
 		who(annOwn, "a", "ann", most...), who(benOwn, "a", "ben", most...), who(tokenB, "b", "bert", most...),
@@ -119,11 +120,14 @@ func TestWebhooksAreOnesOwn(t *testing.T) {
 		t.Errorf("made %+v", made)
 	}
 	asked := []call{
-		{method: http.MethodGet, path: "/mine"}, {method: http.MethodGet, path: "/mine/attempts"},
-		{method: http.MethodGet, path: "/mine/dead"}, {method: http.MethodPost, path: "/mine/test"},
+		{method: http.MethodGet, path: "/mine"},
+		{method: http.MethodGet, path: "/mine/attempts"},
+		{method: http.MethodGet, path: "/mine/dead"},
+		{method: http.MethodPost, path: "/mine/test"},
 		{method: http.MethodPost, path: "/mine/replay", body: `{"since":"2026-01-02T03:04:05Z"}`},
 		{method: http.MethodPatch, path: "/mine", body: `{"text":true}`},
-		{method: http.MethodPost, path: "/mine/secret"}, {method: http.MethodDelete, path: "/mine/secret"},
+		{method: http.MethodPost, path: "/mine/secret"},
+		{method: http.MethodDelete, path: "/mine/secret"},
 		{method: http.MethodDelete, path: "/mine"},
 	}
 	b.others(t, webhooksPath, asked, benOwn, tokenB, hooksOnly)
@@ -160,10 +164,12 @@ func TestSchedulesAreOnesOwn(t *testing.T) {
 		t.Errorf("made %+v", made)
 	}
 	asked := []call{
-		{method: http.MethodGet, path: "/mine"}, {method: http.MethodGet, path: "/mine/ticks"},
+		{method: http.MethodGet, path: "/mine"},
+		{method: http.MethodGet, path: "/mine/ticks"},
 		{method: http.MethodPatch, path: "/mine", body: `{"prompt":"another"}`},
 		{method: http.MethodPost, path: "/mine/pause", body: `{"reason":"later"}`},
-		{method: http.MethodPost, path: "/mine/resume"}, {method: http.MethodPost, path: "/mine/run"},
+		{method: http.MethodPost, path: "/mine/resume"},
+		{method: http.MethodPost, path: "/mine/run"},
 		{method: http.MethodDelete, path: "/mine"},
 	}
 	b.others(t, schedulesPath, asked, benOwn, tokenB)

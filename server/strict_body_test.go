@@ -30,8 +30,9 @@ var strictBodies = []strictBody{
 		body: `{"threadId":"new","prompt":"p","webhook":"https://h.example/","agent":"assistant","model":"demo","title":"t","labels":{"k":"v"},"editMessageId":"m",
 		"clientMessageId":"c","runId":"r","maxSteps":1,"tokenBudget":1,"costBudgetMicros":1,"toolCallBudget":1,"wallTimeMs":1,
 		"attachments":[{"url":"https://h.example/","artifactId":"a","mediaType":"image/png","name":"n"}],"providerOptions":{"seed":{"deep":1}},
-		"whenBusy":"reject","output":{"name":"n","description":"d","schema":{"type":"object"}}}`,
+		"whenBusy":"reject","startAt":"2026-01-02T03:04:05Z","output":{"name":"n","description":"d","schema":{"type":"object"}}}`,
 	},
+	{operation: "moveDelayedStart", body: `{"startAt":"2026-01-02T03:04:05Z"}`},
 	{operation: "stopRun", body: `{"threadId":"THREAD","runId":"RUN"}`},
 	{operation: "compactThread", body: `{"threadId":"THREAD"}`},
 	{
@@ -155,6 +156,7 @@ func TestStrictBodies(t *testing.T) {
 		places[o.id] = o
 	}
 	before, tried := b.everything(t), 0
+	nobody := strings.NewReplacer("{name}", "none", "{runId}", "none")
 	for _, c := range strictBodies {
 		var body any
 		if err := json.Unmarshal([]byte(w.names.Replace(c.body)), &body); err != nil {
@@ -166,7 +168,7 @@ func TestStrictBodies(t *testing.T) {
 			}
 			tried++
 			got := b.do(t, call{
-				method: places[c.operation].method, path: strings.ReplaceAll(places[c.operation].path, "{name}", "none"),
+				method: places[c.operation].method, path: nobody.Replace(places[c.operation].path),
 				body: m.text, token: tokenA,
 				header: map[string]string{"Accept": "application/json"},
 			})

@@ -91,8 +91,10 @@ var walk = map[string][]walkCase{
 		{body: `{"threadId":"THREAD","toolCallId":"CALL","approver":"anna"}`, owner: 200, other: 404},
 		{body: `{"threadId":"THREAD","toolCallId":"none","approver":"anna"}`, owner: 404, other: 404},
 	},
-	"listInboxLinks":      {{owner: 200, other: 200}, {query: "after=x&limit=5", owner: 200, other: 200}},
-	"revokeInboxLink":     {{query: "linkId=LINK", owner: 200, other: 404}, {query: "linkId=none", owner: 404, other: 404}},
+	"listInboxLinks": {{owner: 200, other: 200}, {query: "after=x&limit=5", owner: 200, other: 200}},
+	"revokeInboxLink": {
+		{query: "linkId=LINK", owner: 200, other: 404}, {query: "linkId=none", owner: 404, other: 404},
+	},
 	"listWebhooks":        {{owner: 200, other: 200}},
 	"createWebhook":       {{body: `{"name":"hook","url":"ftp://h.example/"}`, owner: 400, other: 400}},
 	"getWebhook":          {{query: "name=hook", owner: 200, other: 404}},

@@ -10,9 +10,9 @@ import (
 	"github.com/spoolhq/spool/server/internal/auth"
 )
 
-// NewVault returns the [option.Webhooks.Vault] of a process with the [Config.StreamTokenKeys]: AES-256-GCM with keys that
-// are derived from these. The first key seals, and any of them may have sealed. It returns an [spool.Invalid] error
-// without a key: one of the process's own would open nothing after a restart.
+// NewVault returns the [option.Webhooks.Vault] of a process with the [Config.StreamTokenKeys]: AES-256-GCM with keys
+// that are derived from these. The first key seals, and any of them may have sealed. It returns an [spool.Invalid]
+// error without a key: one of the process's own would open nothing after a restart.
 func NewVault(keys [][]byte) (option.Vault, error) { return auth.NewVault(keys) }
 
 // NewWebhookLink returns the [option.Webhooks.Link] of a process, whose links a server with the same configuration

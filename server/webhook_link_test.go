@@ -104,7 +104,8 @@ func TestWebhookLink(t *testing.T) {
 		t.Errorf("twice: %d %s", got.status, got.body)
 	}
 	audit, err := h.engine.Audit(t.Context(), "a", wire.AuditQuery{})
-	if err != nil || len(audit) == 0 || audit[0].By != "cleo" || !strings.Contains(string(audit[0].Detail), "webhook:desk") {
+	if err != nil || len(audit) == 0 || audit[0].By != "cleo" ||
+		!strings.Contains(string(audit[0].Detail), "webhook:desk") {
 		t.Errorf("%+v, %v", audit, err)
 	}
 	// Neither the store nor the log has the token, nor the query of the URL.
@@ -148,7 +149,9 @@ func TestWebhookLinkEnds(t *testing.T) {
 		config := h.config
 		config.Webhooks.Endpoints = append([]option.WebhookEndpoint{}, config.Webhooks.Endpoints...)
 		change(&config.Webhooks)
-		config.Agents, config.Models = []spool.Agent{{Name: "assistant", Model: "demo"}}, map[string]spool.Model{"demo": demo.New(demo.Config{})}
+		config.Agents, config.Models = []spool.Agent{{Name: "assistant", Model: "demo"}}, map[string]spool.Model{
+			"demo": demo.New(demo.Config{}),
+		}
 		e, err := engine.New(h.backend, config)
 		if err != nil {
 			t.Fatal(err)

@@ -6,12 +6,12 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// DelayedStart is an accepted start that waits for its time. It is no run and not in the queue of its thread: it becomes
-// a run when it comes due. One that is refused then is kept for a day with its reason.
+// DelayedStart is an accepted start that waits for its time. It is no run and not in the queue of its thread: it
+// becomes a run when it comes due. One that is refused then is kept for a day with its reason.
 type DelayedStart struct {
-	RunID    spool.RunID    `example:"r1" json:"runId"`    // The run that it will be. No other start can take the id.
-	ThreadID spool.ThreadID `example:"t1" json:"threadId"` // The thread, which it creates if it does not exist then.
-	StartAt  time.Time      `json:"startAt"`               // When it comes due.
+	RunID    spool.RunID    `example:"r1"   json:"runId"`    // The run that it will be. No other start can take the id.
+	ThreadID spool.ThreadID `example:"t1"   json:"threadId"` // The thread, which it creates if it does not exist then.
+	StartAt  time.Time      `json:"startAt"`                 // When it comes due.
 	// Agent is the agent that would run now. One that the start does not name is chosen when it comes due.
 	Agent string `example:"assistant" json:"agent"`
 	// Title is the title of the start, or the beginning of its prompt.
@@ -26,7 +26,7 @@ type DelayedStart struct {
 	// Reason is why it was refused, for a program.
 	//
 	// One of the constants named Reason, or a [spool.Code].
-	Reason string `example:"active_run" json:"reason,omitempty"`
+	Reason string `example:"active_run"   json:"reason,omitempty"`
 	Error  string `json:"error,omitempty"` // Why it was refused, for a person.
 }
 

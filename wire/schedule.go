@@ -113,13 +113,13 @@ type ScheduleChange struct {
 	// The labels of a thread that a tick makes.
 	Labels *map[string]string `json:"labels,omitempty"`
 	// The tokens of each run.
-	TokenBudget *int64 `json:"tokenBudget,omitempty"      minimum:"0"`
+	TokenBudget *int64 `json:"tokenBudget,omitempty" minimum:"0"`
 	// The budget of each run.
 	CostBudgetMicros *int64 `json:"costBudgetMicros,omitempty" minimum:"0"`
 	// The calls of each run.
-	ToolCallBudget *int64 `json:"toolCallBudget,omitempty"   minimum:"0"`
+	ToolCallBudget *int64 `json:"toolCallBudget,omitempty" minimum:"0"`
 	// The milliseconds of each run.
-	WallTimeMs *int64 `json:"wallTimeMs,omitempty"       minimum:"0"`
+	WallTimeMs *int64 `json:"wallTimeMs,omitempty" minimum:"0"`
 	// What a tick does while a run is active.
 	Overlap *string `json:"overlap,omitempty"`
 	// Which missed due times are started.

@@ -34,13 +34,13 @@ type WebhookReplayed struct {
 
 // WebhookDead is an event that was not delivered, and is not tried again by itself.
 type WebhookDead struct {
-	EventID   string         `example:"msg_1"         json:"eventId"`            // The event.
-	Type      WebhookType    `example:"run.waiting"   json:"type"`               // Its kind.
-	Timestamp time.Time      `json:"timestamp"`                                  // When it happened.
-	ThreadID  spool.ThreadID `example:"t1"            json:"threadId,omitempty"` // Its thread.
-	RunID     spool.RunID    `example:"r1"            json:"runId,omitempty"`    // Its run.
-	Attempts  int            `json:"attempts"`                                   // How often it was tried.
-	Cause     string         `json:"cause"`                                      // Why it is not tried any more, for a person.
-	DiedAt    time.Time      `json:"diedAt"`                                     // Since when it is not tried any more.
-	JobID     int64          `json:"jobId"`                                      // Its dead job. It continues a list.
+	EventID   string         `example:"msg_1"       json:"eventId"`            // The event.
+	Type      WebhookType    `example:"run.waiting" json:"type"`               // Its kind.
+	Timestamp time.Time      `json:"timestamp"`                                // When it happened.
+	ThreadID  spool.ThreadID `example:"t1"          json:"threadId,omitempty"` // Its thread.
+	RunID     spool.RunID    `example:"r1"          json:"runId,omitempty"`    // Its run.
+	Attempts  int            `json:"attempts"`                                 // How often it was tried.
+	Cause     string         `json:"cause"`                                    // Why it is not tried any more, for a person.
+	DiedAt    time.Time      `json:"diedAt"`                                   // Since when it is not tried any more.
+	JobID     int64          `json:"jobId"`                                    // Its dead job. It continues a list.
 }

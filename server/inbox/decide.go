@@ -123,7 +123,8 @@ func (c Controller) stillMade(ctx context.Context, g auth.LinkGrant) error {
 		return err
 	}
 	e, err := c.Engine.Webhook(ctx, g.Tenant, g.Webhook)
-	if err == nil && (!e.DisabledAt.IsZero() || e.Approver != g.Approver || auth.WebhookMaker(e.Name, e.MadeBy) != g.MadeBy) {
+	if err == nil && (!e.DisabledAt.IsZero() || e.Approver != g.Approver ||
+		auth.WebhookMaker(e.Name, e.MadeBy) != g.MadeBy) {
 		err = auth.ErrLinkExpired
 	}
 	return err

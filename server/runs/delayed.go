@@ -23,8 +23,8 @@ type DelayedStarts struct {
 	Starts []wire.DelayedStart `json:"starts"`
 }
 
-// Delayed answers with the starts that wait for their time, and with those of the last day that were refused when it had
-// come. A caller that sees only its own threads sees the starts that it has made.
+// Delayed answers with the starts that wait for their time, and with those of the last day that were refused when it
+// had come. A caller that sees only its own threads sees the starts that it has made.
 func (c Controller) Delayed(ctx context.Context, in DelayedInput) (DelayedStarts, error) {
 	who := call.By(ctx)
 	list, err := c.Engine.DelayedStarts(call.Acting(ctx), who.Tenant, wire.DelayedQuery{
@@ -38,8 +38,8 @@ type OneDelayedInput struct {
 	RunID spool.RunID `example:"r1" path:"runId"` // The run that it will be.
 }
 
-// DelayedStart answers with one start that waits for its time, or was refused when it had come. Once it has become a run,
-// the answer is a 404, and getRunOutcome has the run.
+// DelayedStart answers with one start that waits for its time, or was refused when it had come. Once it has become a
+// run, the answer is a 404, and getRunOutcome has the run.
 func (c Controller) DelayedStart(ctx context.Context, in OneDelayedInput) (wire.DelayedStart, error) {
 	who := call.By(ctx)
 	call.Concerns(ctx, who.Key(""), in.RunID)
@@ -59,8 +59,8 @@ type MoveRequest struct {
 	StartAt time.Time `json:"startAt" required:"true"` // The new time, at most 366 days ahead. A time in the past is now.
 }
 
-// MoveDelayed gives a start that waits another time. A start that was refused waits again. Once it has become a run, the
-// answer is a 404.
+// MoveDelayed gives a start that waits another time. A start that was refused waits again. Once it has become a run,
+// the answer is a 404.
 func (c Controller) MoveDelayed(ctx context.Context, in MoveInput) (wire.DelayedStart, error) {
 	who := call.By(ctx)
 	call.Concerns(ctx, who.Key(""), in.RunID)
@@ -68,8 +68,8 @@ func (c Controller) MoveDelayed(ctx context.Context, in MoveInput) (wire.Delayed
 	return one, call.About(ctx, err, who.Key(one.ThreadID), in.RunID)
 }
 
-// CancelDelayed removes a start that waits, or was refused, and answers with it. Its run id and its Idempotency-Key can be
-// used again. Once it has become a run, the answer is a 404; stopRun stops the run.
+// CancelDelayed removes a start that waits, or was refused, and answers with it. Its run id and its Idempotency-Key can
+// be used again. Once it has become a run, the answer is a 404; stopRun stops the run.
 func (c Controller) CancelDelayed(ctx context.Context, in OneDelayedInput) (wire.DelayedStart, error) {
 	who := call.By(ctx)
 	call.Concerns(ctx, who.Key(""), in.RunID)

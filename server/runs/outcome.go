@@ -61,8 +61,8 @@ type OutcomeInput struct {
 
 // Outcome answers with the present outcome of a run: its state, the model's last answer, the calls that wait for
 // somebody, and the usage. With wait, such as 30s, the answer comes when the run has ended or waits for somebody, or
-// when the time is up; the state says which. For a start that waits for its time, the answer is a 404 that says when the
-// run starts.
+// when the time is up; the state says which. For a start that waits for its time, the answer is a 404 that says when
+// the run starts.
 func (c Controller) Outcome(ctx context.Context, in OutcomeInput) (wire.RunOutcome, error) {
 	who := call.By(ctx)
 	run := spool.ThreadKey{Tenant: who.Tenant}

@@ -36,7 +36,7 @@ type ListInput struct {
 }
 
 // ScheduleList is the answer to a list of schedules.
-type ScheduleList struct { //nolint:revive // the document has the name
+type ScheduleList struct {
 	// Schedules are the schedules by their names. Fewer than the limit: there are no more.
 	Schedules []wire.Schedule `json:"schedules"`
 }
@@ -78,8 +78,8 @@ type ChangeInput struct {
 	Body wire.ScheduleChange
 }
 
-// Change changes a schedule. Fields that the body leaves out do not change. Its runs start as the caller from then on, so
-// that it needs the scope write as well. A schedule of the configuration cannot be changed.
+// Change changes a schedule. Fields that the body leaves out do not change. Its runs start as the caller from then on,
+// so that it needs the scope write as well. A schedule of the configuration cannot be changed.
 func (c Controller) Change(ctx context.Context, in ChangeInput) (wire.Schedule, error) {
 	maker, err := c.maker(ctx)
 	if err != nil {
@@ -102,7 +102,7 @@ type PauseInput struct {
 }
 
 // SchedulePause says why a schedule is paused.
-type SchedulePause struct { //nolint:revive // as above
+type SchedulePause struct {
 	// Reason is why, for a person, in up to 1000 bytes. Left out: no reason is shown.
 	Reason string `example:"The report moves to Mondays" json:"reason,omitempty" maxLength:"1000"`
 }
@@ -134,7 +134,7 @@ type TicksInput struct {
 }
 
 // ScheduleTicks is the history of a schedule.
-type ScheduleTicks struct { //nolint:revive // as above
+type ScheduleTicks struct {
 	Ticks []wire.ScheduleTick `json:"ticks"` // The lines, the last one first. The last 100 are kept.
 }
 

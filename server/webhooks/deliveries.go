@@ -18,13 +18,13 @@ type AttemptsInput struct {
 }
 
 // WebhookAttempts are attempts to deliver.
-type WebhookAttempts struct { //nolint:revive // the document has the name
+type WebhookAttempts struct {
 	// Attempts are the attempts, the newest first. The last 100 of the last 30 days are kept.
 	Attempts []wire.WebhookAttempt `json:"attempts"`
 }
 
-// Attempts answers with the last attempts to deliver events to an endpoint: the status, the time and the beginning of the
-// answer. An answer to an event with a link is not kept.
+// Attempts answers with the last attempts to deliver events to an endpoint: the status, the time and the beginning of
+// the answer. An answer to an event with a link is not kept.
 func (c Controller) Attempts(ctx context.Context, in AttemptsInput) (WebhookAttempts, error) {
 	list, err := c.Engine.WebhookAttempts(call.Acting(ctx), call.By(ctx).Tenant, in.Name, in.Limit)
 	if list == nil {
@@ -40,17 +40,17 @@ type DeadInput struct {
 	Limit int `default:"50" maximum:"1000" minimum:"1" query:"limit"` // The size of a page.
 	// Before and BeforeID are the fields diedAt and jobId of the last event before.
 	Before   time.Time `query:"before"`
-	BeforeID int64     `minimum:"0"     query:"beforeId"` // See before.
+	BeforeID int64     `minimum:"0"    query:"beforeId"` // See before.
 }
 
 // DeadWebhooks are events that were not delivered.
-type DeadWebhooks struct { //nolint:revive // as above
+type DeadWebhooks struct {
 	// Events are the events, the last one to die first. Fewer than the limit: there are no more.
 	Events []wire.WebhookDead `json:"events"`
 }
 
-// Dead answers with the events that could not be delivered to an endpoint and are not tried any more, the last one first.
-// They are kept for 30 days, unless the configuration says otherwise.
+// Dead answers with the events that could not be delivered to an endpoint and are not tried any more, the last one
+// first. They are kept for 30 days, unless the configuration says otherwise.
 func (c Controller) Dead(ctx context.Context, in DeadInput) (DeadWebhooks, error) {
 	list, err := c.Engine.WebhookDead(call.Acting(ctx), call.By(ctx).Tenant, in.Name, wire.JobQuery{
 		Limit: in.Limit, Before: in.Before, BeforeID: in.BeforeID,
@@ -68,15 +68,15 @@ type ReplayInput struct {
 	Body wire.WebhookReplay
 }
 
-// Replay delivers dead events of an endpoint again, with the same ids and bodies: one, or all that died since a time. If
-// the answer says that there are more, ask again.
+// Replay delivers dead events of an endpoint again, with the same ids and bodies: one, or all that died since a time.
+// If the answer says that there are more, ask again.
 func (c Controller) Replay(ctx context.Context, in ReplayInput) (wire.WebhookReplayed, error) {
 	r, err := c.Engine.ReplayWebhook(call.Acting(ctx), call.By(ctx).Tenant, in.Name, in.Body)
 	return r, about(ctx, err)
 }
 
-// Test sends a sample event of the kind run.completed to an endpoint at once, and answers with the attempt, in 15 seconds
-// at the most. A caller has one test at a time.
+// Test sends a sample event of the kind run.completed to an endpoint at once, and answers with the attempt, in 15
+// seconds at the most. A caller has one test at a time.
 func (c Controller) Test(ctx context.Context, in NameInput) (wire.WebhookAttempt, error) {
 	p := call.By(ctx)
 	leave, err := c.Tests.enter(p.ID())

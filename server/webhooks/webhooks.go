@@ -26,7 +26,7 @@ type NameInput struct {
 }
 
 // WebhookList is the answer to a list of endpoints.
-type WebhookList struct { //nolint:revive // the document has the name
+type WebhookList struct {
 	Webhooks []wire.WebhookEndpoint `json:"webhooks"` // The endpoints by their names.
 }
 
@@ -41,9 +41,9 @@ func (c Controller) List(ctx context.Context, _ struct{}) (WebhookList, error) {
 	return WebhookList{list}, about(ctx, err)
 }
 
-// Create makes an endpoint and its first secret, which the answer shows this once. Events that happen a second after the
-// answer are sent there. An approver needs the scope approve as well: the events about questions then have a link with
-// which the approver answers. An endpoint ends with the credentials of its maker only if somebody removes it.
+// Create makes an endpoint and its first secret, which the answer shows this once. Events that happen a second after
+// the answer are sent there. An approver needs the scope approve as well: the events about questions then have a link
+// with which the approver answers. An endpoint ends with the credentials of its maker only if somebody removes it.
 func (c Controller) Create(ctx context.Context, in wire.WebhookCreate) (wire.WebhookMade, error) {
 	p := call.By(ctx)
 	if in.Approver != "" && !p.May(access.ScopeApprove) {

@@ -58,7 +58,8 @@ func (h *Handler) Start(ctx context.Context, key spool.ThreadKey, r wire.StartRe
 }
 
 // StartAnd starts a run, and calls also in the transaction of the start if the start is accepted. What also writes is
-// saved with the start or not at all, and an error of also is that of StartAnd. The store may run the transaction twice.
+// saved with the start or not at all, and an error of also is that of StartAnd. The store may run the transaction
+// twice.
 func (h *Handler) StartAnd(
 	ctx context.Context, key spool.ThreadKey, r wire.StartRequest, also func(tx store.Tx) error,
 ) (wire.RunResult, error) {

@@ -23,8 +23,8 @@ func fill(v reflect.Value) {
 			v.Set(reflect.ValueOf(time.Date(2030, 1, 2, 3, 4, 5, 6000, time.UTC)))
 			return
 		}
-		for i := range v.NumField() {
-			fill(v.Field(i))
+		for _, field := range v.Fields() {
+			fill(field)
 		}
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))

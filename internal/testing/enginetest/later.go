@@ -71,11 +71,11 @@ func (s laterTest) list(ctx context.Context, e *engine.Engine, q wire.DelayedQue
 	if err != nil {
 		s.Fatal(err)
 	}
-	text := ""
+	var text strings.Builder
 	for _, d := range all {
-		text += fmt.Sprintf("%s %s %s%s;", d.RunID, d.ThreadID, d.Title, d.Reason)
+		fmt.Fprintf(&text, "%s %s %s%s;", d.RunID, d.ThreadID, d.Title, d.Reason)
 	}
-	return text
+	return text.String()
 }
 
 // waiting returns the delayed starts of the tenant, and those that were refused.
@@ -207,8 +207,10 @@ func testLaterRepeated(s laterTest) {
 		s.same("another start with the key", s.ask(e, key, wire.StartRequest{IdempotencyKey: "k", StartAt: later}), reused)
 		s.same("another start with the run id", s.ask(e, other, wire.StartRequest{RunID: first.RunID, StartAt: later}), used)
 	}
-	if foreign := s.ask(e, spool.ThreadKey{Tenant: "umbrella"}, wire.StartRequest{RunID: first.RunID,
-		IdempotencyKey: "k", StartAt: s.at(time.Hour)}); !foreign.Accepted {
+	if foreign := s.ask(e, spool.ThreadKey{Tenant: "umbrella"}, wire.StartRequest{
+		RunID:          first.RunID,
+		IdempotencyKey: "k", StartAt: s.at(time.Hour),
+	}); !foreign.Accepted {
 		s.Errorf("another tenant: %+v", foreign)
 	}
 	s.same("delayed starts", s.waiting(e), fmt.Sprintf("%s %s x;", first.RunID, first.ThreadID))
@@ -287,12 +289,14 @@ func testLaterDeleted(s laterTest) {
 	}
 }
 
-// testLaterGone has a start whose agent is gone when it comes due. It waits for a process that has the agent, and is then
-// kept for a day with its reason.
+// testLaterGone has a start whose agent is gone when it comes due. It waits for a process that has the agent, and is
+// then kept for a day with its reason.
 func testLaterGone(s laterTest) {
 	e := s.engine(s.talking())
 	at := s.at(soon)
-	s.startAs(e, chat, wire.StartRequest{Prompt: "x", RunID: "r1", StartOptions: wire.StartOptions{Agent: "a"}, StartAt: at})
+	s.startAs(e, chat, wire.StartRequest{
+		Prompt: "x", RunID: "r1", StartOptions: wire.StartOptions{Agent: "a"}, StartAt: at,
+	})
 	s.ask(e, beside("b"), wire.StartRequest{RunID: "r2", StartOptions: wire.StartOptions{Agent: "a"}, StartAt: at})
 	other := s.talking()
 	other.Agents[0].Name = "b"
@@ -475,7 +479,8 @@ func testLaterRace(s laterTest) {
 	}
 }
 
-// testLaterKilled has processes that fail or die at each call of the store from the start on. Another process takes over.
+// testLaterKilled has processes that fail or die at each call of the store from the start on. Another process takes
+// over.
 func testLaterKilled(s laterTest) {
 	const calls = 14
 	for call := 1; call <= calls; call++ {

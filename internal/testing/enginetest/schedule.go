@@ -267,7 +267,7 @@ func testSchedulePaused(s scheduleTest) {
 		actions = append(actions, string(entry.Action)+string(entry.Detail))
 	}
 	s.same("audit", actions, []string{
-		`resume_schedule{"schedule":"report"}`, `pause_schedule{"schedule":"report"}`, `make_schedule{"schedule":"report"}`,
+		`resume_schedule{"schedule":"report"}`, `pause_schedule{"schedule":"report"}`, `create_schedule{"schedule":"report"}`,
 	})
 	if err != nil {
 		s.Error(err)

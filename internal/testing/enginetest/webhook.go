@@ -241,7 +241,8 @@ func testWebhookBudget(s webhookTest) {
 	asked = strings.Replace(asked, " budget ", " "+got[1].Data.Question.ToolName+" ", 1)
 	s.tells("all", "run.started r1 RUNNING", "run.waiting r1 WAITING_FOR_INPUT "+asked,
 		"run.budget_reached r1 WAITING_FOR_INPUT token_budget "+asked,
-		"run.budget_reached r1 COMPLETED token_budget token_budget", "run.completed r1 COMPLETED token_budget")
+		"run.budget_reached r1 COMPLETED token_budget token_budget", //nolint:dupword // the reason, and the budget
+		"run.completed r1 COMPLETED token_budget")
 	if x, y := got[1].Data, got[2].Data; x.Version != y.Version || x.Index != 0 || y.Index != 1 || got[1].ID == got[2].ID {
 		s.Errorf("two events of one commit: %+v, %+v", got[1], got[2])
 	}
@@ -383,6 +384,8 @@ func testWebhookMade(s webhookTest) {
 	<-time.After(time.Second)
 	run("r2")
 	s.tells("made", "run.completed r2 COMPLETED completed")
+	// An event whose first attempt comes after the endpoint is removed would be dropped.
+	s.until("the first attempt", func() bool { return s.told()[0].job.State == wire.JobDelayed })
 	if err := here.RemoveWebhook(context.Background(), chat.Tenant, "made"); err != nil {
 		s.Fatal(err)
 	}

@@ -26,7 +26,8 @@ import (
 // the later attempts.
 const mostRefusals = 2
 
-// eventReceiver is the endpoint of a campaign, which fails, hangs, and asks for later attempts. It is the network of the
+// eventReceiver is the endpoint of a campaign, which fails, hangs, and asks for later attempts. It is the network of
+// the
 // sender: what it gets, it has been sent.
 type eventReceiver struct {
 	campaign *campaign
@@ -121,7 +122,7 @@ func (r *eventReceiver) decide(id string) (wait time.Duration, refuse int, hear 
 func (r *eventReceiver) hear(id string, body []byte) {
 	var event wire.WebhookEvent
 	if err := json.Unmarshal(body, &event); err != nil || event.ID != id {
-		r.fault("the event %s cannot be read (%v): %s", id, err, body)
+		r.faultf("the event %s cannot be read (%v): %s", id, err, body)
 		return
 	}
 	text := linkOf.ReplaceAllString(string(body), "LINK")
@@ -130,11 +131,11 @@ func (r *eventReceiver) hear(id string, body []byte) {
 	r.bodies[id], r.taken[id] = text, event
 	r.mu.Unlock()
 	if again && first != text {
-		r.fault("the event %s has two bodies:\n%s\n%s", id, first, text)
+		r.faultf("the event %s has two bodies:\n%s\n%s", id, first, text)
 	}
 }
 
-func (r *eventReceiver) fault(format string, args ...any) {
+func (r *eventReceiver) faultf(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.wrong = append(r.wrong, fmt.Sprintf(format, args...))
@@ -227,6 +228,7 @@ func (c *campaign) expectedEvents() map[string]int {
 
 func endOf(run store.RunRow) wire.WebhookType {
 	return map[wire.State]wire.WebhookType{
-		wire.Completed: wire.WebhookRunCompleted, wire.Failed: wire.WebhookRunFailed, wire.Cancelled: wire.WebhookRunCancelled,
+		wire.Completed: wire.WebhookRunCompleted, wire.Failed: wire.WebhookRunFailed,
+		wire.Cancelled: wire.WebhookRunCancelled,
 	}[run.State]
 }

@@ -3,7 +3,6 @@ package auth
 import (
 	"crypto/aes"
 	"crypto/cipher"
-	"crypto/rand"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/option"
@@ -33,7 +32,7 @@ func NewVault(keys [][]byte) (*Vault, error) {
 		if err != nil {
 			return nil, spool.Wrap(spool.Internal, "make the key of the vault", err)
 		}
-		gcm, err := cipher.NewGCM(block)
+		gcm, err := cipher.NewGCMWithRandomNonce(block)
 		if err != nil {
 			return nil, spool.Wrap(spool.Internal, "make the key of the vault", err)
 		}
@@ -44,11 +43,7 @@ func NewVault(keys [][]byte) (*Vault, error) {
 
 // Seal implements [option.Vault].
 func (v *Vault) Seal(use string, text []byte) ([]byte, error) {
-	key := v.keys[0]
-	sealed := make([]byte, 1+key.NonceSize(), 1+key.NonceSize()+len(text)+key.Overhead())
-	sealed[0] = vaultForm
-	_, _ = rand.Read(sealed[1:]) // it never fails
-	return key.Seal(sealed, sealed[1:], text, []byte(use)), nil
+	return v.keys[0].Seal([]byte{vaultForm}, nil, text, []byte(use)), nil
 }
 
 // errSealed is the error of all that cannot be opened, whatever is wrong with it.
@@ -56,11 +51,12 @@ var errSealed = spool.Errorf(spool.Internal, "what is sealed cannot be opened wi
 
 // Open implements [option.Vault].
 func (v *Vault) Open(use string, sealed []byte) ([]byte, error) {
+	if len(sealed) == 0 || sealed[0] != vaultForm {
+		return nil, errSealed
+	}
 	for _, key := range v.keys {
-		if n := 1 + key.NonceSize(); len(sealed) > n && sealed[0] == vaultForm {
-			if text, err := key.Open(nil, sealed[1:n], sealed[n:], []byte(use)); err == nil {
-				return text, nil
-			}
+		if text, err := key.Open(nil, nil, sealed[1:], []byte(use)); err == nil {
+			return text, nil
 		}
 	}
 	return nil, errSealed

@@ -647,7 +647,7 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/server/runs.ControlRequest.RunID":    "The run to stop. Left out: all runs of the thread.",
 	"github.com/spoolhq/spool/server/runs.ControlRequest.ThreadID": "The thread whose runs to stop: the present run, and all runs that wait.",
 	"github.com/spoolhq/spool/server/runs.Controller.CancelDelayed": "Removes a start that waits, or was refused, and answers with it. Its run id and its Idempotency-Key " +
-		"can be\nused again. Once it has become a run, the answer is a 404; stopRun stops the run.",
+		"can\nbe used again. Once it has become a run, the answer is a 404; stopRun stops the run.",
 	"github.com/spoolhq/spool/server/runs.Controller.Compact": "Summarises the older messages of a thread now. From then on the model reads the summary in their " +
 		"place; the\n" +
 		"messages stay in the history. This happens by itself when a history gets too long. The answer comes " +
@@ -658,17 +658,17 @@ var comments = map[string]string{
 		"(`not_found`), it is\n" +
 		"too short (`nothing_to_compact`), another summary is under way (`compacting`), or the thread " +
 		"changed in the meantime\n(`changed`).",
-	"github.com/spoolhq/spool/server/runs.Controller.Delayed": "The starts that wait for their time, and with those of the last day that were refused when it had\n" +
-		"come. A caller that sees only its own threads sees the starts that it has made.",
-	"github.com/spoolhq/spool/server/runs.Controller.DelayedStart": "One start that waits for its time, or was refused when it had come. Once it has become a run,\n" +
-		"the answer is a 404, and getRunOutcome has the run.",
+	"github.com/spoolhq/spool/server/runs.Controller.Delayed": "The starts that wait for their time, and with those of the last day that were refused when it\n" +
+		"had come. A caller that sees only its own threads sees the starts that it has made.",
+	"github.com/spoolhq/spool/server/runs.Controller.DelayedStart": "One start that waits for its time, or was refused when it had come. Once it has become a\n" +
+		"run, the answer is a 404, and getRunOutcome has the run.",
 	"github.com/spoolhq/spool/server/runs.Controller.MoveDelayed": "Gives a start that waits another time. A start that was refused waits again. Once it has become a " +
-		"run, the\nanswer is a 404.",
+		"run,\nthe answer is a 404.",
 	"github.com/spoolhq/spool/server/runs.Controller.Outcome": "The present outcome of a run: its state, the model's last answer, the calls that wait for\n" +
 		"somebody, and the usage. With wait, such as 30s, the answer comes when the run has ended or waits " +
 		"for somebody, or\n" +
 		"when the time is up; the state says which. For a start that waits for its time, the answer is a 404 " +
-		"that says when the\nrun starts.",
+		"that says when\nthe run starts.",
 	"github.com/spoolhq/spool/server/runs.Controller.Publish": "Publishes an event of your own to clients that follow a thread. A live event reaches only the " +
 		"clients that\n" +
 		"follow now, as an item of type CUSTOM or as a notice, and it may get lost. A durable event is in " +
@@ -765,8 +765,8 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/server/runs.StartedRun.Accepted": "Always true.",
 	"github.com/spoolhq/spool/server/runs.waitInput.Wait":      "How long to wait until the run has ended or waits for somebody, such as 30s. Left out: not at all.",
 	"github.com/spoolhq/spool/server/schedules.Controller.Change": "Changes a schedule. Fields that the body leaves out do not change. Its runs start as the caller " +
-		"from then on, so\n" +
-		"that it needs the scope write as well. A schedule of the configuration cannot be changed.",
+		"from then on,\n" +
+		"so that it needs the scope write as well. A schedule of the configuration cannot be changed.",
 	"github.com/spoolhq/spool/server/schedules.Controller.Create": "Makes a schedule. Its runs start as the caller, with its scopes, which are looked up again at each " +
 		"tick: a\n" +
 		"schedule whose maker may not start runs any more pauses, and says so. It needs the scope write as " +
@@ -916,19 +916,19 @@ var comments = map[string]string{
 		"is under way. If a load has just been tried, it returns the keys that are there.",
 	"github.com/spoolhq/spool/server/verify/qstash.claims.Body":    "The hash of the body.",
 	"github.com/spoolhq/spool/server/webhooks.AttemptsInput.Limit": "How many attempts.",
-	"github.com/spoolhq/spool/server/webhooks.Controller.Attempts": "The last attempts to deliver events to an endpoint: the status, the time and the beginning of the\n" +
-		"answer. An answer to an event with a link is not kept.",
+	"github.com/spoolhq/spool/server/webhooks.Controller.Attempts": "The last attempts to deliver events to an endpoint: the status, the time and the beginning of\n" +
+		"the answer. An answer to an event with a link is not kept.",
 	"github.com/spoolhq/spool/server/webhooks.Controller.Change": "Changes an endpoint. Fields that the body leaves out do not change. An endpoint of the " +
 		"configuration can only\n" +
 		"be disabled and enabled. Events that wait for an endpoint which is disabled are dead at once.",
 	"github.com/spoolhq/spool/server/webhooks.Controller.Create": "Makes an endpoint and its first secret, which the answer shows this once. Events that happen a " +
-		"second after the\n" +
-		"answer are sent there. An approver needs the scope approve as well: the events about questions then " +
-		"have a link with\n" +
-		"which the approver answers. An endpoint ends with the credentials of its maker only if somebody " +
-		"removes it.",
-	"github.com/spoolhq/spool/server/webhooks.Controller.Dead": "The events that could not be delivered to an endpoint and are not tried any more, the last one " +
-		"first.\nThey are kept for 30 days, unless the configuration says otherwise.",
+		"second after\n" +
+		"the answer are sent there. An approver needs the scope approve as well: the events about questions " +
+		"then have a link\n" +
+		"with which the approver answers. An endpoint ends with the credentials of its maker only if " +
+		"somebody removes it.",
+	"github.com/spoolhq/spool/server/webhooks.Controller.Dead": "The events that could not be delivered to an endpoint and are not tried any more, the last one\n" +
+		"first. They are kept for 30 days, unless the configuration says otherwise.",
 	"github.com/spoolhq/spool/server/webhooks.Controller.DropSecret": "Ends the use of the older one of two secrets.",
 	"github.com/spoolhq/spool/server/webhooks.Controller.Get":        "One endpoint.",
 	"github.com/spoolhq/spool/server/webhooks.Controller.List": "The endpoints of the tenant that are told of events, those of the configuration included. A caller\n" +
@@ -936,11 +936,11 @@ var comments = map[string]string{
 		"URL more than its\nscheme and its host.",
 	"github.com/spoolhq/spool/server/webhooks.Controller.Remove": "Removes an endpoint. Events that were not delivered to it are not sent any more, and its links end.",
 	"github.com/spoolhq/spool/server/webhooks.Controller.Replay": "Delivers dead events of an endpoint again, with the same ids and bodies: one, or all that died " +
-		"since a time. If\nthe answer says that there are more, ask again.",
+		"since a time.\nIf the answer says that there are more, ask again.",
 	"github.com/spoolhq/spool/server/webhooks.Controller.Rotate": "Makes another secret for an endpoint, which the answer shows this once. It signs beside the older " +
 		"one, so that\nthe receiver can move to it. Then drop the older one.",
 	"github.com/spoolhq/spool/server/webhooks.Controller.Test": "Sends a sample event of the kind run.completed to an endpoint at once, and answers with the " +
-		"attempt, in 15 seconds\nat the most. A caller has one test at a time.",
+		"attempt, in 15\nseconds at the most. A caller has one test at a time.",
 	"github.com/spoolhq/spool/server/webhooks.DeadInput.Before":         "Before and BeforeID are the fields diedAt and jobId of the last event before.",
 	"github.com/spoolhq/spool/server/webhooks.DeadInput.BeforeID":       "See before.",
 	"github.com/spoolhq/spool/server/webhooks.DeadInput.Limit":          "The size of a page.",
@@ -1723,7 +1723,7 @@ var comments = map[string]string{
 	"github.com/spoolhq/spool/wire.WebhookData.Budget":              "The budget that is used up, as the stop reason names it.",
 	"github.com/spoolhq/spool/wire.WebhookData.Error":               "Why the run failed, for a person. Up to 1,000 characters.",
 	"github.com/spoolhq/spool/wire.WebhookData.Expired":             "The questions of the run that nobody answered in time. Left out: none.",
-	"github.com/spoolhq/spool/wire.WebhookData.HandedOver":          "Who had the thread and who has it now.",
+	"github.com/spoolhq/spool/wire.WebhookData.HandedOver":          "Names the agent that had the thread, and the one that has it now.",
 	"github.com/spoolhq/spool/wire.WebhookData.Index":               "The place of the event among those of the same version, from 0.",
 	"github.com/spoolhq/spool/wire.WebhookData.Labels":              "The labels of the thread.",
 	"github.com/spoolhq/spool/wire.WebhookData.Link":                "The address of a page that answers the question. Left out: the endpoint names no approver.",

@@ -14,7 +14,7 @@ func webhookFlags() []adminFlag {
 			"dead", "", "the events that were not delivered, in place of the attempts",
 			func(fs *flag.FlagSet, f *adminFlags) { fs.BoolVar(&f.dead, "dead", false, "") },
 		},
-		textFlag("replay", "EVENT", "deliver a dead event again; or, with a time such as 2027-01-31T00:00:00Z, all since",
+		textFlag("replay", "EVENT", "deliver a dead event again, or all since 2027-01-31T09:00:00Z",
 			func(f *adminFlags) *string { return &f.replay }),
 		{
 			"test", "", "send a sample event now",

@@ -176,7 +176,7 @@ func TestServeRefuses(t *testing.T) {
 		},
 		"Config": {
 			args: []string{"serve"}, config: "modls: {}\nlimits: {lease: x}",
-			want: "spool: FILE:1: modls: unknown field; there are models, agents, tools, mcp, auth, server, egress, cors, queue, limits, context, budget, prices, artifacts, sign_in\nspool: FILE:2: limits.lease: must be a duration such as \"500ms\", \"30s\" or \"15m\"",
+			want: "spool: FILE:1: modls: unknown field; there are models, agents, tools, mcp, auth, server, egress, cors, queue, limits, context, budget, prices, artifacts, sign_in, webhooks, schedules\nspool: FILE:2: limits.lease: must be a duration such as \"500ms\", \"30s\" or \"15m\"",
 		},
 		"OpenOrigin": {
 			args: []string{"serve"}, config: demoAgent + `cors: {origins: ["*"]}`,

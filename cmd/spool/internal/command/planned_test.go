@@ -13,7 +13,8 @@ import (
 	"github.com/spoolhq/spool/wire"
 )
 
-// What is wrong with an endpoint is told with its line and its field, and nothing of a URL or the environment is quoted.
+// What is wrong with an endpoint is told with its line and its field, and nothing of a URL or the environment is
+// quoted.
 func TestCheckWebhooks(t *testing.T) {
 	t.Parallel()
 
@@ -119,7 +120,8 @@ func TestScheduleRights(t *testing.T) {
 		}
 		return got
 	}
-	if got := check("its token", rights{tokens: list, ownThreads: true}, maker, ""); len(got.Scopes) != 2 || !got.OwnOnly ||
+	if got := check("its token", rights{tokens: list, ownThreads: true}, maker, ""); len(got.Scopes) != 2 ||
+		!got.OwnOnly ||
 		got.MayNotStop {
 		t.Errorf("its rights are %+v", got)
 	}

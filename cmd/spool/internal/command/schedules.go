@@ -19,8 +19,8 @@ type holders interface {
 	Holder(ctx context.Context, credentials string) (access.Principal, bool)
 }
 
-// plan says which runs start by themselves, and looks up at each tick what the maker of a schedule may do. The server is
-// configured before.
+// plan says which runs start by themselves, and looks up at each tick what the maker of a schedule may do. The server
+// is configured before.
 func (s *setup) plan(c *config.Config) {
 	o := option.Schedules{Max: c.Schedules.Max, MaxRuns: c.Schedules.MaxRuns, MaxScopes: c.Schedules.MaxScopes}
 	for _, e := range c.Schedules.Entries {

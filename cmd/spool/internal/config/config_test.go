@@ -163,7 +163,8 @@ webhooks:
       content_type: application/json
       text: true
       approver: ann
-    - {name: chat, url: "https://chat.example.com/${KEY}", secrets: ["${SIGN}", "${SIGN}"], form: template, template_file: chat.tmpl}
+    - {name: chat, url: "https://chat.example.com/${KEY}", secrets: ["${SIGN}", "${SIGN}"], form: template,
+       template_file: chat.tmpl}
   hosts: [{host: hooks.example.com, tenant: acme, secrets: ["${SIGN}"]}]
   private: [10.0.0.0/8]
   max_endpoints: 5
@@ -327,7 +328,8 @@ func TestParse(t *testing.T) {
 	}
 	want.Webhooks, want.Schedules = wholeWebhooks(), wholeSchedules()
 	diff := cmp.Diff(want, got, cmpopts.IgnoreTypes(config.Source{}, cron.Schedule{}),
-		cmpopts.IgnoreUnexported(config.Tool{}, config.OpenAPI{}, config.WebhookEndpoint{}), cmpopts.EquateComparable(netip.Prefix{}))
+		cmpopts.IgnoreUnexported(config.Tool{}, config.OpenAPI{}, config.WebhookEndpoint{}),
+		cmpopts.EquateComparable(netip.Prefix{}))
 	if diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

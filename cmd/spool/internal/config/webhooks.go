@@ -43,8 +43,8 @@ type WebhookEndpoint struct {
 // At returns the place of a field of the endpoint.
 func (w WebhookEndpoint) At(field string) Source { return cmp.Or(w.at[field], w.Source) }
 
-// Problem places an error of the form, which begins with "form", "template" or "content_type". A text that the environment
-// is part of is not quoted.
+// Problem places an error of the form, which begins with "form", "template" or "content_type". A text that the
+// environment is part of is not quoted.
 func (w WebhookEndpoint) Problem(text string) FieldError {
 	for field := range map[string]bool{"content_type": true, "template": true} {
 		if what, ok := strings.CutPrefix(text, field); ok {
