@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spoolhq/spool"
@@ -24,7 +25,10 @@ const maxTemplateFile = 1 << 20
 // process's own would open nothing in another process, and nothing after a restart.
 func (s *setup) tell(c *config.Config, path string, policy egress.Policy) error {
 	w := c.Webhooks
-	sender, err := webhook.NewSender(webhook.Config{Egress: policy, Listed: w.Private})
+	// What tools may reach, endpoints of the API may not: whoever makes one reads how each attempt was answered.
+	sender, err := webhook.NewSender(webhook.Config{
+		Egress: egress.Policy{AllowPrivate: policy.AllowPrivate}, Listed: slices.Concat(policy.Allow, w.Private),
+	})
 	if err != nil {
 		return w.Errorf("private: %s", spool.MessageOf(err))
 	}
