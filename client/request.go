@@ -189,7 +189,7 @@ func (c *Client) build(ctx context.Context, q request, token string) (*http.Requ
 	}
 	r.Header.Set("User-Agent", "spool-go-client")
 	r.Header.Set("Accept", "application/json")
-	if body != nil {
+	if body != nil || q.method == http.MethodPost { // a server without tokens refuses a POST of any other type
 		r.Header.Set("Content-Type", "application/json")
 	}
 	if token != "" {

@@ -2,8 +2,12 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
+	"time"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/internal/endpoint"
+	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
 
@@ -48,4 +52,19 @@ func (a *Admin) RotateWebhookSecret(
 // [spool.NotFound] error if there is no such endpoint, and a [spool.Forbidden] error for one of the configuration.
 func (a *Admin) RemoveWebhook(ctx context.Context, tenant spool.Tenant, name string) error {
 	return a.endpoints.Remove(ctx, tenant, name)
+}
+
+// WebhookRows is the kind of the rows about endpoints, for programs that move data between stores.
+const WebhookRows = endpoint.Kind
+
+// ImportedWebhook returns the value of a row of the kind WebhookRows as an import should add it: an endpoint is
+// disabled since a time. The store that it comes from may still send the same events.
+func ImportedWebhook(key string, value json.RawMessage, at time.Time) (json.RawMessage, error) {
+	return endpoint.Imported(key, value, at)
+}
+
+// KeepImportedWebhooks has engines over a store read the rows of the kind WebhookRows that were added to it for a
+// tenant. Rows of ImportedWebhook do not need it.
+func KeepImportedWebhooks(ctx context.Context, s store.Store, tenant spool.Tenant) error {
+	return endpoint.Enlist(ctx, s, tenant)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/model/demo"
 	"github.com/spoolhq/spool/server"
+	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/webhook"
 	"github.com/spoolhq/spool/wire"
@@ -242,6 +243,51 @@ func TestWebhookLinkOfMaker(t *testing.T) {
 	}
 	if got := h.posts(t, ask("t2"), url.Values{"decision": {"approve"}}); got.status != http.StatusOK {
 		t.Errorf("by way of somebody else: %d %s", got.status, got.body)
+	}
+}
+
+// Whoever gets the events of an endpoint with an approver can answer. So its URL changes only by its maker, with the scope
+// approve.
+func TestWebhookLinksGoWhereTheMakerSays(t *testing.T) {
+	t.Parallel()
+
+	const ann, annLess, ben, hook = "ann-who-may-approve", "ann-who-may-not", "ben-who-may-approve", "hook-who-may-not"
+	who := func(token, subject string, scopes ...access.Scope) access.Token {
+		return access.Token{Token: token, Principal: access.Principal{Tenant: "a", Subject: subject, Scopes: scopes}}
+	}
+	auth, err := access.Tokens([]access.Token{
+		who(ann, "ann", access.ScopeWebhooks, access.ScopeApprove), who(annLess, "ann", access.ScopeWebhooks),
+		who(ben, "ben", access.ScopeWebhooks, access.ScopeApprove), who(hook, "hook", access.ScopeWebhooks),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newHooked(t, server.Config{Authenticator: auth}).bundle
+	makes[wire.WebhookMade](t, b, webhooksPath, ann, `{"name":"mine","url":"https://127.0.0.1/a","approver":"dora"}`)
+	makes[wire.WebhookMade](t, b, webhooksPath, ann, `{"name":"plain","url":"https://127.0.0.1/a"}`)
+	const moves, answers = `{"url":"https://127.0.0.1/b"}`, `{"approver":"cleo"}`
+	for _, c := range []struct {
+		token, name, body string
+		status            int
+	}{
+		{annLess, "mine", moves, http.StatusForbidden},
+		{hook, "mine", moves, http.StatusForbidden},
+		{ben, "mine", moves, http.StatusForbidden},
+		{ben, "mine", answers, http.StatusForbidden},
+		{ben, "plain", answers, http.StatusForbidden},
+		{ben, "plain", `{"url":"https://127.0.0.1/b","approver":"ben"}`, http.StatusForbidden},
+		{hook, "plain", moves, http.StatusOK},
+		{hook, "mine", `{"text":true,"disabled":true}`, http.StatusOK},
+		{ann, "mine", moves, http.StatusOK},
+		{ann, "mine", answers, http.StatusOK},
+		{ben, "mine", `{"approver":""}`, http.StatusOK},
+		{ben, "mine", moves, http.StatusOK},
+		{ben, "mine", answers, http.StatusForbidden},
+	} {
+		got := b.do(t, call{method: http.MethodPatch, path: webhooksPath + "/" + c.name, token: c.token, body: c.body})
+		if got.status != c.status {
+			t.Errorf("%s changes %s to %s: %d %s", c.token, c.name, c.body, got.status, got.body)
+		}
 	}
 }
 

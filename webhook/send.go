@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -209,8 +210,12 @@ func (s *Sender) outcome(r *http.Response) Outcome {
 // answerRead is how much of an answer is looked at: what is kept, and what may follow of a URL that begins in it.
 const answerRead = MaxAnswer + 2*maxURL
 
+// secretInAnswer finds secrets that sign, in the form in which they are made.
+var secretInAnswer = regexp.MustCompile(`whsec_[A-Za-z0-9+/_-]+=*`)
+
 // answer returns what is kept of an answer. It takes out what the answer repeats of the URL, of which a path or a query
-// may be a secret: many servers say which path they did not find.
+// may be a secret: many servers say which path they did not find. Secrets that sign are taken out too, such as those of a
+// page that shows the receiver's settings.
 func answer(text string, u *url.URL) string {
 	whole := len(text) < answerRead
 	for _, part := range []string{u.RequestURI(), u.EscapedPath(), u.Path, u.RawQuery} {
@@ -218,6 +223,7 @@ func answer(text string, u *url.URL) string {
 			text = strings.ReplaceAll(text, part, "…")
 		}
 	}
+	text = secretInAnswer.ReplaceAllString(text, "…")
 	if !whole {
 		text = text[:max(len(text)-maxURL, 0)] // a URL that was cut is not found
 	}

@@ -195,6 +195,7 @@ func TestSendAnswerKept(t *testing.T) {
 		"Cut":       {strings.Repeat("é", 300) + "ab", false, strings.Repeat("é", 256)},
 		"CutOdd":    {"a" + strings.Repeat("é", 300), false, "a" + strings.Repeat("é", 255)},
 		"Path":      {"Cannot POST /in?key=hidden, no /in: key=hidden", false, "Cannot POST …, no …: …"},
+		"Secret":    {"SECRET=whsec_bm9ib2R5IGtub3dzIHRoaXM= is set", false, "SECRET=… is set"},
 		"Link":      {"got " + link, true, ""},
 		"LongSpace": {strings.Repeat(" \n", 1000) + "x", false, "x"},
 	} {

@@ -74,6 +74,16 @@ func (c Controller) Change(ctx context.Context, in ChangeInput) (wire.WebhookEnd
 	if in.Body.Approver != nil && *in.Body.Approver != "" && !p.May(access.ScopeApprove) {
 		return wire.WebhookEndpoint{}, access.Lacks(access.ScopeApprove, "an approver")
 	}
+	if in.Body.URL != nil && in.Body.Approver == nil && !p.May(access.ScopeApprove) {
+		// Whoever gets the events gets the links in them.
+		e, err := c.Engine.Webhook(call.Acting(ctx), p.Tenant, in.Name)
+		if err == nil && e.Approver != "" {
+			err = access.Lacks(access.ScopeApprove, "the url of an endpoint with an approver")
+		}
+		if err != nil {
+			return wire.WebhookEndpoint{}, about(ctx, err)
+		}
+	}
 	e, err := c.Engine.ChangeWebhook(call.Acting(ctx), p.Tenant, in.Name, in.Body)
 	return e, about(ctx, err)
 }

@@ -45,7 +45,7 @@ func (d *Deliverer) Handle(ctx context.Context, job store.Delivery) error {
 	if job.Attempt > webhook.MaxAttempts { // their workers have died
 		return dead("its attempts were cut off")
 	}
-	leave, wait := d.flights.enter(target{job.Tenant, job.Subject}, d.Random)
+	leave, wait := d.flights.enter(ctx, target{job.Tenant, job.Subject}, d.Random)
 	if leave == nil {
 		return again(wait)
 	}

@@ -1,6 +1,7 @@
 package deliver
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -143,6 +144,9 @@ func TestHangHoldsUpNobody(t *testing.T) {
 		s.tell("fast", event("msg_fast", "t1", 1))
 		pass(time.Second)
 		same(t, "the other endpoint", s.ids("fast"), []string{"msg_fast 10s"})
+		if n := len(s.jobs(wire.JobInFlight)); n > perEndpoint+1 {
+			t.Errorf("%d events have slots", n)
+		}
 		pass(3 * time.Minute)
 		stop()
 		if n := s.most["/slow"]; n != perEndpoint {
@@ -170,6 +174,43 @@ func TestBurst(t *testing.T) {
 			t.Errorf("%d requests", n)
 		}
 	})
+}
+
+// The events of a quick endpoint wait for a place where they are, and none is claimed twice.
+func TestWaitsInPlace(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, map[string]http.HandlerFunc{"a": func(http.ResponseWriter, *http.Request) {
+			pass(5 * time.Millisecond)
+		}})
+		counted := &releases{Store: s.db}
+		s.db = counted
+		for i := range 200 {
+			s.tell("a", event(fmt.Sprintf("msg_%d", i), threadOf(i), 1))
+		}
+		s.run(time.Second)
+		same(t, "the jobs", s.jobs(""), []string{})
+		if n := counted.n.Load(); n > 0 {
+			t.Errorf("%d events were released", n)
+		}
+		if n := s.most["/a"]; n != perEndpoint {
+			t.Errorf("%d at once", n)
+		}
+	})
+}
+
+// releases counts the jobs that come back.
+type releases struct {
+	store.Store
+
+	n atomic.Int64
+}
+
+func (r *releases) Ack(ctx context.Context, d store.Delivery, a store.Ack) error {
+	if a.Kind == store.AckRelease {
+		r.n.Add(1)
+	}
+	return r.Store.Ack(ctx, d, a)
 }
 
 // The end of a process interrupts an attempt, which does not count. What was claimed by a process that has died is

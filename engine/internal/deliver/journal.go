@@ -28,6 +28,8 @@ const (
 	maxPending = 1000
 	// maxWrite is how many lines a transaction writes at the most.
 	maxWrite = 50
+	// gather is how long the first line waits for others, because a transaction costs more than a line.
+	gather = 100 * time.Millisecond
 	// writeTimeout bounds a write of the log.
 	writeTimeout = 10 * time.Second
 	// maxTurns is how often a write is tried while others write the log of the same endpoint.
@@ -85,6 +87,11 @@ func (d *Deliverer) keepJournal(ctx context.Context, done <-chan struct{}) {
 	for ended := false; !ended; {
 		select {
 		case <-d.journal.wake:
+			select {
+			case <-time.After(gather):
+			case <-done:
+				ended = true
+			}
 		case <-done:
 			ended = true
 		}

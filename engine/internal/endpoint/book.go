@@ -259,7 +259,9 @@ func sees(a wire.Actor, e wire.WebhookEndpoint) bool {
 }
 
 var (
-	errNone    = spool.Errorf(spool.NotFound, "There is no such endpoint")
+	errNone     = spool.Errorf(spool.NotFound, "There is no such endpoint")
+	errNotMaker = spool.Errorf(spool.Forbidden,
+		"Only who made an endpoint can change its approver, and its url while it has one: remove it, and make another one")
 	errNoVault = spool.Errorf(spool.Invalid,
 		"webhooks: endpoints of the API need a key in the configuration, which seals their secrets")
 	errNoSender = spool.Errorf(spool.Invalid, "webhooks: the configuration has none, so no endpoint can be made")

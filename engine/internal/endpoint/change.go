@@ -84,6 +84,7 @@ func (b *Book) Change(
 	if file := b.configured[name{tenant, endpoint}]; file != nil {
 		return b.changeConfigured(ctx, tenant, file, c)
 	}
+	by := actor.Of(ctx).Subject
 	return b.change(ctx, tenant, endpoint, func(e *stored, tx store.Tx) error {
 		text := ""
 		if c.URL != nil {
@@ -94,6 +95,10 @@ func (b *Book) Change(
 		set(&e.Form, c.Form)
 		set(&e.Text, c.Text)
 		set(&e.Approver, c.Approver)
+		// The maker vouches for the links, wherever they go and whoever answers with them.
+		if (c.URL != nil || c.Approver != nil) && e.Approver != "" && by != e.MadeBy {
+			return errNotMaker
+		}
 		if c.Disabled != nil {
 			disable(&e.WebhookEndpoint, *c.Disabled, tx, byHand)
 		}

@@ -26,6 +26,7 @@ var scheduleTests = map[string]func(s scheduleTest){
 	"Now":     testScheduleNow,
 	"Once":    testScheduleOnce,
 	"Right":   testScheduleRight,
+	"Told":    testScheduleTold,
 	"Bound":   testScheduleBound,
 	"Refused": testScheduleRefused,
 	"Deleted": testScheduleDeleted,
@@ -395,6 +396,39 @@ func testScheduleRight(s scheduleTest) {
 	}
 	run := s.runsOf(spool.ThreadKey{Tenant: chat.Tenant, ID: ticks[1].ThreadID})[0]
 	s.same("scopes", run.Scopes, []string{"boss"})
+}
+
+// testScheduleTold has a schedule whose right ends while two processes work. It pauses, and the endpoint is told of it
+// once. A person who pauses it is told to nobody.
+func testScheduleTold(s scheduleTest) {
+	m, hook := &may{}, webhookTest(s)
+	config := func() engine.Config {
+		return hook.telling(s.saying(m), option.WebhookEndpoint{
+			Name: "desk", Filter: wire.WebhookFilter{Events: []wire.WebhookType{wire.WebhookSchedulePaused}},
+		})
+	}
+	e := s.working(config())
+	s.working(config())
+	s.create(e, everyMinutes(10))
+	if _, err := e.PauseSchedule(context.Background(), chat.Tenant, "report", "for a while"); err != nil {
+		s.Fatal(err)
+	}
+	if _, err := e.ResumeSchedule(context.Background(), chat.Tenant, "report"); err != nil {
+		s.Fatal(err)
+	}
+	m.set(wire.ScheduleRights{}, spool.Errorf(spool.Forbidden, "The token is not in the file any more"))
+	<-time.After(35 * time.Minute)
+	told := hook.told()
+	if len(told) != 1 {
+		s.Fatalf("the events are %+v", told)
+	}
+	if got := told[0]; got.Type != wire.WebhookSchedulePaused || got.endpoint != "desk" || got.Data.Schedule == nil ||
+		got.Data.Schedule.Name != "report" || got.Data.Schedule.Reason != "The token is not in the file any more" {
+		s.Errorf("the event is %+v", got)
+	}
+	if got := s.schedule(e); !got.Paused {
+		s.Errorf("the schedule is %+v", got)
+	}
 }
 
 // testScheduleBound has runs that wait for a person, and a bound of two for each maker.

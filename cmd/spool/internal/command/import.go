@@ -21,11 +21,10 @@ import (
 )
 
 // newImportCommand returns the command, which sets checks if only the file is to be checked.
-// Keeps is set if schedules come due in the new database.
-func newImportCommand(checks, keeps *bool) mover {
+func newImportCommand(checks *bool, keeps *kept) mover {
 	return mover{
 		name:  "import",
-		usage: "spool import [--data DIR | --database URL] [--check] [--keep-schedules] FILE",
+		usage: "spool import [--data DIR | --database URL] [--check] [--keep-schedules] [--keep-webhooks] FILE",
 		text: `Add the threads of an export to a database of SQLite or of PostgreSQL, which is made if it does
 not exist. With - as FILE, the export comes from stdin.
 
@@ -36,23 +35,34 @@ added. Artifacts go to the place that --config or --artifacts names, and count f
 whose artifacts have no room is refused. No server may have a SQLite file open; servers of a PostgreSQL may run.
 
 Schedules are paused, because the server that they come from may still start their runs. Resume
-them one by one, or say --keep-schedules if that server is gone.
+them one by one, or say --keep-schedules if that server is gone. Endpoints of webhooks that were made
+over the API are disabled for the same reason, and events that wait for them become dead letters.
+Enable them one by one and replay, or say --keep-webhooks.
 
 The exit code is 0 when the database has everything, 1 when something was refused or failed, and 2
 when a flag is wrong.
 `,
 		flags: func(fs *flag.FlagSet) {
 			fs.BoolVar(checks, "check", false, "")
-			fs.BoolVar(keeps, "keep-schedules", false, "")
+			fs.BoolVar(&keeps.schedules, "keep-schedules", false, "")
+			fs.BoolVar(&keeps.webhooks, "keep-webhooks", false, "")
 		},
 		own: "  --check               only check the file, and use no database\n" +
-			"  --keep-schedules      do not pause the schedules\n",
+			"  --keep-schedules      do not pause the schedules\n" +
+			"  --keep-webhooks       do not disable the endpoints of webhooks\n",
 	}
+}
+
+// kept is what works in the new database as it did in the old one.
+type kept struct {
+	schedules bool
+	webhooks  bool
 }
 
 // importStore adds the threads of a file to a database.
 func importStore(ctx context.Context, args []string, h host) error {
-	var checks, keeps bool
+	var checks bool
+	var keeps kept
 	o, name, err := newImportCommand(&checks, &keeps).parse(args, h) //nolint:contextcheck // it waits for nothing
 	if err != nil {
 		return err
@@ -91,7 +101,7 @@ type importing struct {
 	name  string
 	from  *archive.Reader
 	to    store.Archive // nil: the file is only checked
-	keeps bool          // schedules come due
+	keeps kept
 	began time.Time
 
 	store     store.Store
@@ -144,13 +154,15 @@ func (i *importing) importSection(ctx context.Context, s store.Section, lines []
 		i.held = &heldThread{s, lines}
 	case s.Kind == store.SectionRows && archive.OfTenantArtifacts(s.Name):
 		return i.addRows(ctx, s, lines, p)
-	case s.Kind == store.SectionRows && s.Name == engine.ScheduleRows && !i.keeps:
-		paused, err := pausedSchedules(lines)
-		if err != nil {
-			return damagedError{err}
+	case s.Kind == store.SectionRows && s.Name == engine.ScheduleRows && !i.keeps.schedules:
+		return i.addChanged(ctx, s, lines, pausedSchedule, p)
+	case s.Kind == store.SectionRows && s.Name == engine.WebhookRows && !i.keeps.webhooks:
+		return i.addChanged(ctx, s, lines, engine.ImportedWebhook, p)
+	case s.Kind == store.SectionRows && s.Name == engine.WebhookRows:
+		if imported, err := i.add(ctx, s, lines, p); err != nil || !imported {
+			return err
 		}
-		_, err = i.add(ctx, s, paused, p)
-		return err
+		return engine.KeepImportedWebhooks(ctx, i.store, s.Tenant)
 	default:
 		_, err := i.add(ctx, s, lines, p)
 		return err
@@ -158,24 +170,33 @@ func (i *importing) importSection(ctx context.Context, s store.Section, lines []
 	return nil
 }
 
-// pausedSchedules returns the rows of schedules that are paused since they were written, so that each import of the
-// same rows adds the same.
-func pausedSchedules(lines [][]byte) ([][]byte, error) {
+// pausedSchedule returns the value of a schedule that is paused.
+func pausedSchedule(_ string, value json.RawMessage, at time.Time) (json.RawMessage, error) {
+	return engine.ImportedSchedule(value, at)
+}
+
+// addChanged adds rows that stop something until somebody lets it go on. It stops since the row was written, so that
+// each import of the same rows adds the same.
+func (i *importing) addChanged(
+	ctx context.Context, s store.Section, lines [][]byte,
+	change func(key string, value json.RawMessage, at time.Time) (json.RawMessage, error), p *progress,
+) error {
 	out := make([][]byte, len(lines))
 	for n, line := range lines {
 		t, values, err := archive.DecodeRow(store.SectionRows, line)
 		if err != nil {
-			return nil, err
+			return damagedError{err}
 		}
-		value, err := engine.ImportedSchedule(
+		value, err := change(t.TextOf(values, "key"),
 			json.RawMessage(t.TextOf(values, "value")), time.UnixMicro(t.IntOf(values, "updated_at")))
 		if err != nil {
-			return nil, err
+			return damagedError{err}
 		}
 		t.SetText(values, "value", string(value))
 		out[n] = archive.AppendRow(nil, t, values)
 	}
-	return out, nil
+	_, err := i.add(ctx, s, out, p)
+	return err
 }
 
 // stopped returns the error of an import that does not go on.
