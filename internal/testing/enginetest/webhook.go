@@ -483,10 +483,13 @@ func testWebhookStart(s webhookTest) {
 		{Host: "foreign.example.com", Tenant: "other", Secrets: []string{webhookSecret}},
 	}
 	e := s.working(c)
-	const url = "https://hooks.example.com:8443/in?key=hidden"
+	const (
+		url       = "https://hooks.example.com:8443/in?key=hidden"
+		notListed = "webhook: the configuration does not list the host "
+	)
 	for text, want := range map[string]string{
-		"https://elsewhere.example.com/hidden":                         "webhook: the configuration does not list the host elsewhere.example.com",
-		"https://foreign.example.com/hidden":                           "webhook: the configuration does not list the host foreign.example.com",
+		"https://elsewhere.example.com/hidden":                         notListed + "elsewhere.example.com",
+		"https://foreign.example.com/hidden":                           notListed + "foreign.example.com",
 		"http://hooks.example.com/hidden":                              "webhook must be an https URL",
 		"https://u:hidden@hooks.example.com/":                          "webhook must not have a user or a password",
 		"https://hooks.example.com/hidden" + strings.Repeat("x", 2048): "webhook is longer than 2048 bytes",
@@ -610,7 +613,8 @@ func testWebhookManaged(s webhookTest) {
 	if err != nil || second.Secrets != 2 || second.Secret == "" || second.Secret == one.Secret {
 		s.Fatalf("%+v, %v", second, err)
 	}
-	if _, err := e.RotateWebhookSecret(ctx, chat.Tenant, "one", wire.WebhookRotation{}); spool.CodeOf(err) != spool.Conflict {
+	_, err = e.RotateWebhookSecret(ctx, chat.Tenant, "one", wire.WebhookRotation{})
+	if spool.CodeOf(err) != spool.Conflict {
 		s.Errorf("a third secret: %v", err)
 	}
 	last, err := e.RotateWebhookSecret(ctx, chat.Tenant, "one", wire.WebhookRotation{Finish: true})
