@@ -200,6 +200,9 @@ func sent(t *testing.T, call func(ctx context.Context, c *client.Client)) string
 	c, err := client.New("http://127.0.0.1:1", client.Options{Retries: -1, HTTPClient: &http.Client{
 		Transport: transport(func(r *http.Request) (*http.Response, error) {
 			once.Do(func() { got = r.Method + " " + r.URL.Path })
+			if r.Method == http.MethodPost && r.Header.Get("Content-Type") == "" {
+				t.Errorf("%s %s has no Content-Type, which a server without tokens refuses", r.Method, r.URL.Path)
+			}
 			cancel()
 			return &http.Response{
 				StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
