@@ -22,7 +22,7 @@ func receive(secret string, store func(id string, body []byte) error) http.Handl
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
-		if store(r.Header.Get("webhook-id"), body) != nil {
+		if store(r.Header.Get("Webhook-Id"), body) != nil {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}

@@ -164,6 +164,10 @@ func (w *worker) loop(ctx context.Context) {
 			return
 		case <-w.wake:
 		case <-timer.C:
+			select {
+			case <-w.wake: // the next claim sees what it is about
+			default:
+			}
 		}
 		timer.Reset(w.claim(ctx))
 	}
