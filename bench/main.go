@@ -8,9 +8,9 @@
 // Each figure has its own file: starts, latency, fanout, memory, snapshot, returns, replay, stop, step,
 // catalogue, images, nested, adapters, document, ready, webhooks, schedules, and over PostgreSQL pgstarts, pgitems,
 // pgpickup, pgbytes, pgstep, pgcluster, pgtakeover. Those need a server: the command starts one with its default
-// settings, or uses that of -postgres. Four figures are measured only on request: render and sizes, which need Node, "npm ci" in
-// clients/typescript and a Chromium, and beside and adaptersbeside, which compare the CPU time of others with that of
-// an earlier commit.
+// settings, or uses that of -postgres. Four figures are measured only on request: render and sizes, which need Node,
+// "npm ci" in clients/typescript and a Chromium, and beside and adaptersbeside, which compare the CPU time of others
+// with that of an earlier commit.
 //
 // With -quick, it prints ten figures beside those of the commit before, and writes nothing.
 package main

@@ -43,8 +43,8 @@ func measureSchedules(b *bench) (_ *section, err error) {
 	}
 	s.goals = []goal{
 		atMost("p99 from the due time to the run, in ms", m.p99.median(), mostLate),
-		ratioGoal("CPU of an idle process with "+number(float64(m.schedules))+" schedules beside one with none", m.ofMany, m.ofNone,
-			m.ofNone.max()/m.ofNone.median(), false),
+		ratioGoal("CPU of an idle process with "+number(float64(m.schedules))+" schedules beside one with none",
+			m.ofMany, m.ofNone, m.ofNone.max()/m.ofNone.median(), false),
 	}
 	return s, nil
 }
@@ -58,7 +58,9 @@ type scheduleMeasure struct {
 }
 
 // with makes schedules on a new file, and calls a function with its engine.
-func (m *scheduleMeasure) with(n int, rule func(i int) wire.ScheduleRule, do func(*sqlite.DB, *engine.Engine) error) (err error) {
+func (m *scheduleMeasure) with(
+	n int, rule func(i int) wire.ScheduleRule, do func(*sqlite.DB, *engine.Engine) error,
+) (err error) {
 	db, err := sqlite.Open(m.b.newFile("schedules"), &sqlite.Options{Exclusive: true})
 	if err != nil {
 		return err

@@ -246,8 +246,8 @@ func TestWebhookLinkOfMaker(t *testing.T) {
 	}
 }
 
-// Whoever gets the events of an endpoint with an approver can answer. So its URL changes only by its maker, with the scope
-// approve.
+// Whoever gets the events of an endpoint with an approver can answer. So its URL changes only by its maker, with the
+// scope approve.
 func TestWebhookLinksGoWhereTheMakerSays(t *testing.T) {
 	t.Parallel()
 

@@ -214,8 +214,8 @@ const answerRead = MaxAnswer + 2*maxURL
 var secretInAnswer = regexp.MustCompile(`whsec_[A-Za-z0-9+/_-]+=*`)
 
 // answer returns what is kept of an answer. It takes out what the answer repeats of the URL, of which a path or a query
-// may be a secret: many servers say which path they did not find. Secrets that sign are taken out too, such as those of a
-// page that shows the receiver's settings.
+// may be a secret: many servers say which path they did not find. Secrets that sign are taken out too, such as those of
+// a page that shows the receiver's settings.
 func answer(text string, u *url.URL) string {
 	whole := len(text) < answerRead
 	for _, part := range []string{u.RequestURI(), u.EscapedPath(), u.Path, u.RawQuery} {

@@ -53,10 +53,10 @@ func (m *may) start(context.Context, wire.ScheduleMaker) (wire.ScheduleRights, e
 	return m.rights, m.err
 }
 
-func (m *may) set(rights wire.ScheduleRights, err error) {
+func (m *may) fail(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.rights, m.err = rights, err
+	m.err = err
 }
 
 // saying returns a configuration whose runs say something, and whose makers have the rights of m.
@@ -349,13 +349,13 @@ func testScheduleRight(s scheduleTest) {
 	q := everyMinutes(10)
 	q.Grace = "30m"
 	s.create(e, q)
-	m.set(wire.ScheduleRights{}, spool.Errorf(spool.Unavailable, "no file of tokens"))
+	m.fail(spool.Errorf(spool.Unavailable, "no file of tokens"))
 	<-time.After(12 * time.Minute)
 	s.same("ticks without the file", s.ticks(e), []string(nil))
-	m.set(wire.ScheduleRights{}, nil)
+	m.fail(nil)
 	<-time.After(3 * time.Minute)
 	s.same("ticks", s.ticks(e), []string{"10m0s started"})
-	m.set(wire.ScheduleRights{}, spool.Errorf(spool.Forbidden, "The token is not in the file any more"))
+	m.fail(spool.Errorf(spool.Forbidden, "The token is not in the file any more"))
 	<-time.After(30 * time.Minute)
 	s.same("ticks behind the right", s.ticks(e),
 		[]string{"10m0s started", "20m0s refused: The token is not in the file any more"})
@@ -416,7 +416,7 @@ func testScheduleTold(s scheduleTest) {
 	if _, err := e.ResumeSchedule(context.Background(), chat.Tenant, "report"); err != nil {
 		s.Fatal(err)
 	}
-	m.set(wire.ScheduleRights{}, spool.Errorf(spool.Forbidden, "The token is not in the file any more"))
+	m.fail(spool.Errorf(spool.Forbidden, "The token is not in the file any more"))
 	<-time.After(35 * time.Minute)
 	told := hook.told()
 	if len(told) != 1 {
