@@ -4,6 +4,7 @@ package notify
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/endpoint"
@@ -141,10 +142,9 @@ func (t *Told) send(tx store.Tx, e Event, owner string) error {
 	bodies := bodies{tx: tx, event: told, answerable: e.Answerable}
 	var jobs []wire.Job
 	add := func(subject string, target endpoint.Target, url string) error {
-		body, err := bodies.of(target.Text, target.Link)
+		payload, err := bodies.payload(target, url)
 		jobs = append(jobs, wire.Job{
-			Subject: subject, Queue: endpoint.Queue, Key: "webhook:" + told.ID + ":" + subject,
-			Payload: endpoint.Event{Event: body, URL: url, FromFile: target.FromFile}.Encode(),
+			Subject: subject, Queue: endpoint.Queue, Key: "webhook:" + told.ID + ":" + subject, Payload: payload,
 		})
 		return err
 	}
@@ -168,35 +168,41 @@ type bodies struct {
 	event      wire.WebhookEvent
 	answerable bool
 	text       *string // the last answer of the run, once it was read
-	made       [4][]byte
+	made       map[form]json.RawMessage
 }
 
-func (b *bodies) of(text, link bool) ([]byte, error) {
-	text, link = text && b.hasText(), link && b.answerable
-	form := 0
-	if text {
-		form = 1
-	}
-	if link {
-		form += 2
-	}
-	if b.made[form] != nil {
-		return b.made[form], nil
+// form is what the payload of an event depends on, besides the event.
+type form struct {
+	text, link, fromFile bool
+	url                  string
+}
+
+// payload returns the payload of the job for a target, which is the same for all targets of a form.
+func (b *bodies) payload(target endpoint.Target, url string) (json.RawMessage, error) {
+	f := form{target.Text && b.hasText(), target.Link && b.answerable, target.FromFile, url}
+	if made := b.made[f]; made != nil {
+		return made, nil
 	}
 	e := b.event
-	if text {
+	if f.text {
 		answer, err := b.answer()
 		if err != nil {
 			return nil, err
 		}
 		e.Data.Text = answer
 	}
-	if link {
+	if f.link {
 		e.Data.Link = wire.WebhookLinkMark
 	}
-	var err error
-	b.made[form], err = wire.EncodeWebhook(e)
-	return b.made[form], err
+	body, err := wire.EncodeWebhook(e)
+	if err != nil {
+		return nil, err
+	}
+	if b.made == nil {
+		b.made = make(map[form]json.RawMessage)
+	}
+	b.made[f] = endpoint.Event{Event: body, URL: url, FromFile: f.fromFile}.Encode()
+	return b.made[f], nil
 }
 
 // hasText reports whether the event is about a run that may have answered.
