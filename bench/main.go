@@ -6,11 +6,11 @@
 // another one of the same minute.
 //
 // Each figure has its own file: starts, latency, fanout, memory, snapshot, returns, replay, stop, step,
-// catalogue, images, nested, adapters, document, ready, webhooks, and over PostgreSQL pgstarts, pgitems,
-// pgpickup, pgbytes, pgstep, pgcluster, pgtakeover. Those need a server: the command starts one with its default
-// settings, or uses that of -postgres. Four figures are measured only on request: render and sizes, which need Node,
-// "npm ci" in clients/typescript and a Chromium, and beside and adaptersbeside, which compare the CPU time of others
-// with that of an earlier commit.
+// catalogue, images, nested, adapters, document, ready, webhooks, schedules, and over PostgreSQL pgstarts,
+// pgitems, pgpickup, pgbytes, pgstep, pgcluster, pgtakeover. Those need a server: the command starts one with
+// its default settings, or uses that of -postgres. Four figures are measured only on request: render and sizes,
+// which need Node, "npm ci" in clients/typescript and a Chromium, and beside and adaptersbeside, which compare
+// the CPU time of others with that of an earlier commit.
 //
 // With -quick, it prints ten figures beside those of the commit before, and writes nothing.
 package main
@@ -73,6 +73,7 @@ var figures = []figure{
 	{"document", measureDocument},
 	{"ready", measureReady},
 	{"webhooks", measureWebhooks},
+	{"schedules", measureSchedules},
 	{"pgstarts", measurePgStarts},
 	{"pgitems", measurePgItems},
 	{"pgpickup", measurePgPickup},
@@ -231,7 +232,7 @@ func overPostgres(f figure) bool { return strings.HasPrefix(f.name, "pg") }
 func names() []string {
 	return []string{
 		"starts", "latency", "fanout", "memory", "snapshot", "returns", "replay", "stop", "step", "catalogue", "images",
-		"nested", "adapters", "document", "ready", "webhooks",
+		"nested", "adapters", "document", "ready", "webhooks", "schedules",
 		"pgstarts", "pgitems", "pgpickup", "pgstep", "pgbytes", "pgcluster", "pgtakeover", render,
 		sizes, beside, adaptersBeside,
 	}
