@@ -15,22 +15,27 @@ import (
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/backend/memory"
+	"github.com/spoolhq/spool/backend/postgres"
 	"github.com/spoolhq/spool/backend/sqlite"
 	"github.com/spoolhq/spool/engine/internal/random"
 	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/internal/cron"
 	"github.com/spoolhq/spool/internal/inprocess"
+	"github.com/spoolhq/spool/internal/testing/pgtest"
 	"github.com/spoolhq/spool/spooltest"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
 
 // TestCampaign simulates workers that see to schedules in six zones, over the days on which clocks change. About once
 // an hour a worker dies between two calls of the store, or its call happens and it never learns of it. Two workers get
 // the same tick, schedules are paused, changed and run in the middle of a tick, and nobody works for some days. Each
 // due time must be seen to exactly once, as its policy says.
 //
-// SPOOL_SEED is the seed. With SPOOL_CAMPAIGN, it simulates two years instead of some weeks, over SQLite too.
+// SPOOL_SEED is the seed. With SPOOL_CAMPAIGN, it simulates two years instead of some weeks, over SQLite and
+// PostgreSQL too.
 func TestCampaign(t *testing.T) {
 	t.Parallel()
 	for backend, open := range backends(t) {
@@ -91,11 +96,30 @@ func inSQLite(t *testing.T, clock store.Clock) store.Store {
 	return db.Backend().Store
 }
 
+// template is a database that has the tables.
+var template = &pgtest.Template{Prepare: func(ctx context.Context, url string) error {
+	db, err := postgres.Open(ctx, url, nil)
+	if err != nil {
+		return err
+	}
+	return db.Close()
+}}
+
+func inPostgres(t *testing.T, clock store.Clock) store.Store {
+	t.Helper()
+	db, err := postgres.Open(t.Context(), pgtest.Database(t, template), &postgres.Options{Clock: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db.Backend().Store
+}
+
 func backends(t *testing.T) map[string]func(t *testing.T, clock store.Clock) store.Store {
 	t.Helper()
 	all := map[string]func(t *testing.T, clock store.Clock) store.Store{"memory": inMemory}
 	if os.Getenv("SPOOL_CAMPAIGN") != "" {
-		all["sqlite"] = inSQLite
+		all["sqlite"], all["postgres"] = inSQLite, inPostgres
 	}
 	return all
 }
