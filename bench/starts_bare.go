@@ -62,7 +62,7 @@ var startDelta = `{"thread":{"state":"QUEUED","model":"script","title":"` + star
 var startTitle = startPrompt[:79] + "…"
 
 // bareScopes are the scopes of callers of a server without authentication.
-const bareScopes = `["read","write","approve","stop","admin"]`
+const bareScopes = `["read","write","approve","stop","webhooks","schedules","admin"]`
 
 // barePragmas are the pragmas of backend/sqlite.
 var barePragmas = []string{
