@@ -27,8 +27,7 @@ import (
 const mostRefusals = 2
 
 // eventReceiver is the endpoint of a campaign, which fails, hangs, and asks for later attempts. It is the network of
-// the
-// sender: what it gets, it has been sent.
+// the sender: what it gets, it has been sent.
 type eventReceiver struct {
 	campaign *campaign
 
