@@ -2,7 +2,6 @@ package spooltest
 
 import (
 	"encoding/json"
-	"slices"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/store"
@@ -198,10 +197,11 @@ func (v *view) cutRuns() map[spool.RunID]bool {
 				first[m.RunID] = m.ID
 			}
 		}
-		for _, id := range commit.Dropped {
-			if run := runs[id]; !slices.Contains(commit.Dropped, first[run]) {
-				v.cut[run] = true
-			}
+		seen := make(map[spool.RunID]bool)
+		for _, id := range commit.Dropped { // of several branches, each in its order
+			run := runs[id]
+			v.cut[run] = v.cut[run] || !seen[run] && id != first[run]
+			seen[run] = true
 		}
 	}
 	return v.cut

@@ -15,6 +15,7 @@ func (f *follower) fromStorage(ctx context.Context) (frames []ringFrame, changed
 		frames, err = f.joinRing(ctx, index, notices)
 		return frames, nil, err
 	}
+	f.begins = f.hub.begun()
 	walked, err := f.walker.Next(ctx, true)
 	switch n := len(walked); {
 	case err != nil:
@@ -37,7 +38,10 @@ func (f *follower) findInRing() (index, notices int64, found bool, changed <-cha
 		return f.hub.findRecord(p)
 	}
 	index, notices, found, changed = f.hub.find(p, f.walker.HasSnapshot() || f.passed)
-	return index, notices, found && f.walker.CanJoin(), changed
+	// A hub that began at the present since the walker saw an active run may have begun behind the run's end. Then it
+	// has no frame that closes the calls of the run.
+	stale := f.walker.WaitsForEnd() && f.begins != f.hub.begun()
+	return index, notices, found && f.walker.CanJoin() && !stale, changed
 }
 
 // joinRing continues in the ring with the frame of the given index. Notices is how many notices precede

@@ -139,6 +139,10 @@ func (w *Walker) CanJoin() bool {
 	return w.At.Seq >= w.jump && !w.RecordOnly && !cutting && !w.SnapshotDue && w.shown.resolved()
 }
 
+// WaitsForEnd reports whether calls that the client shows are closed at the end of a run that was active when the
+// walker last looked.
+func (w *Walker) WaitsForEnd() bool { return w.shown.open }
+
 // Joined tells the walker that its client gets the next frames from a hub.
 func (w *Walker) Joined() { w.ahead = nil }
 

@@ -26,6 +26,8 @@ func TestReplay(t *testing.T) {
 		12807116,
 		12933820, // a run's time is up at the instant at which its worker looks for a stop
 		139623,   // a client's server closes while a frame is ready for it
+		40281,    // one edit drops two branches, the older one in the middle of a run
+		43399,    // a run is stopped between a client's look at it and the begin of the hub that the client joins
 		uint64(time.Now().UnixNano()) & 0xffffff,
 	}
 	replays, again := 4, 1
