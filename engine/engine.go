@@ -36,6 +36,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/registry"
 	"github.com/spoolhq/spool/engine/internal/retention"
 	"github.com/spoolhq/spool/engine/internal/revision"
+	"github.com/spoolhq/spool/engine/internal/right"
 	"github.com/spoolhq/spool/engine/internal/schedule"
 	"github.com/spoolhq/spool/engine/internal/segment"
 	"github.com/spoolhq/spool/engine/internal/snapshot"
@@ -153,16 +154,23 @@ func New(b store.Backend, c Config) (*Engine, error) {
 		},
 		OnSettle: c.OnSettle, StopPoll: c.Worker.StopPoll,
 	})
+	starts := right.Lookup{Thing: "a schedule", Ask: c.Schedules.MayStart, Age: c.Schedules.MaxAge}
+	if c.Schedules.MaxScopes != nil {
+		starts.Bound = right.Only(c.Schedules.MaxScopes)
+	}
+	delayed := starts
+	delayed.Thing = "a delayed start"
 	e.intake = &intake.Handler{
 		Threads: e.threads, Registry: agents, Attachments: files, Telemetry: recorder,
 		HostTx: b.HostTx, Events: events,
 		Admission: &admission.Counts{Store: b.Store, Most: c.Limits.QueueDepth, MostOfTenant: c.Limits.TenantDepth},
-		CheckRoom: e.runner.CheckRoom, ReserveWorker: e.reserveWorker, AfterStop: e.runner.AfterStop,
+		Rights:    delayed, CheckRoom: e.runner.CheckRoom, ReserveWorker: e.reserveWorker, AfterStop: e.runner.AfterStop,
 		MaxPromptBytes: c.Limits.PromptBytes, Budget: c.Budget, StrictOptions: c.StrictProviderOptions,
 	}
 	e.schedules = &schedule.Schedules{
 		Store: e.store, Live: b.Live, Log: c.Log, Random: e.threads.Rules.Random, Options: c.Schedules,
-		Start: e.intake.StartAnd, Check: e.intake.Check, Paused: tellPaused(events),
+		Rights: starts,
+		Start:  e.intake.StartAnd, Check: e.intake.Check, Paused: tellPaused(events),
 	}
 	if err := e.schedules.CheckFile(context.Background()); err != nil {
 		return nil, err

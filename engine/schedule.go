@@ -17,7 +17,7 @@ import (
 // [option.Schedules]), a [spool.Conflict] error for a name that is used, and a [spool.Limit] error for a tenant with
 // too many schedules.
 func (e *Engine) CreateSchedule(
-	ctx context.Context, tenant spool.Tenant, r wire.ScheduleRequest, maker wire.ScheduleMaker,
+	ctx context.Context, tenant spool.Tenant, r wire.ScheduleRequest, maker wire.Maker,
 ) (wire.Schedule, error) {
 	return e.schedules.Create(ctx, tenant, r, maker)
 }
@@ -37,7 +37,7 @@ func (e *Engine) Schedule(ctx context.Context, tenant spool.Tenant, name string)
 // due time anew. It returns the errors of CreateSchedule, and a [spool.Conflict] error for a schedule of the
 // configuration.
 func (e *Engine) ChangeSchedule(
-	ctx context.Context, tenant spool.Tenant, name string, c wire.ScheduleChange, maker wire.ScheduleMaker,
+	ctx context.Context, tenant spool.Tenant, name string, c wire.ScheduleChange, maker wire.Maker,
 ) (wire.Schedule, error) {
 	return e.schedules.Change(ctx, tenant, name, c, maker)
 }

@@ -115,9 +115,6 @@ type Config struct {
 	// QueueVerifier proves that a delivery comes from the queue. If it is a [HeaderVerifier], wrong headers
 	// are refused before the body is read. Defaults to none: every delivery gets a 401.
 	QueueVerifier verify.Verifier
-	// ScheduleAge is how long a schedule runs after it was made or changed, if its maker has credentials for which no
-	// [access.Voucher] vouches. Defaults to the end of those credentials.
-	ScheduleAge time.Duration
 	// SignIns lets people sign in to servers of tools: it serves their browsers below [signin.Path]. An
 	// *mcp.SignIns is one. Defaults to none.
 	SignIns signin.SignIns

@@ -38,8 +38,8 @@ func setupPlanned(t *testing.T, c server.Config) *bundle {
 	return setupOver(t, c, engine.Config{
 		Webhooks: option.Webhooks{Sender: sender, Vault: vault},
 		Schedules: option.Schedules{
-			MayStart: func(_ context.Context, m wire.ScheduleMaker) (wire.ScheduleRights, error) {
-				return m.ScheduleRights, nil
+			MayStart: func(_ context.Context, m wire.Maker) (wire.Rights, error) {
+				return m.Rights, nil
 			},
 		},
 	})

@@ -42,7 +42,7 @@ type table struct {
 
 // Routes implements [rest.Controller].
 func (t table) Routes(r *rest.Routes) {
-	starts := runs.NewStarts(t.config.Limits.StartsPerMinute, t.config.HostState)
+	starts := runs.NewStarts(t.auth, t.config.Limits.StartsPerMinute, t.config.HostState)
 	run := runs.Controller{
 		Engine: t.engine, Streams: t.streams, Starts: starts, Events: runs.NewEvents(t.config.Limits.EventsPerMinute),
 		MaxWait: t.config.MaxWait, Draining: t.drain, Log: t.config.Log,
@@ -257,7 +257,7 @@ func (t table) webhooks(r *rest.Routes) {
 // schedules are the endpoints of runs that start by themselves.
 func (t table) schedules(r *rest.Routes) {
 	const path, one = "/api/agent/schedules", "/api/agent/schedules/{name}"
-	plans := schedules.Controller{Engine: t.engine, Auth: t.auth, MaxAge: t.config.ScheduleAge}
+	plans := schedules.Controller{Engine: t.engine, Auth: t.auth}
 	op := func(id string, options ...rest.RouteOption) []rest.RouteOption {
 		return t.op(id, access.ScopeSchedules, options...)
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/spoolhq/spool"
 )
 
-// StartRequest asks for a run. The StartOptions come from a client as they are. HostState, By, Scopes and MayNotStop
-// are the host's, and never come from a client.
+// StartRequest asks for a run. The StartOptions come from a client as they are. HostState, By, Scopes, MayNotStop
+// and Maker are the host's, and never come from a client.
 type StartRequest struct {
 	StartOptions
 
@@ -54,6 +54,11 @@ type StartRequest struct {
 	// StartAt is when the run starts, at most [MaxStartDelay] ahead. Until then there is no run, but a [DelayedStart] that
 	// has its id. The result then has a StartAt and no State. A time that is not ahead is now. Zero: now.
 	StartAt time.Time
+	// Maker is who asks for a start with a StartAt. When it comes due, the start gets the rights that the maker has then,
+	// but no more than Scopes and MayNotStop say, and is refused if the right has ended: see MayStart of the option
+	// Schedules. A StartAt at which the right will have ended is refused with an [spool.Invalid] error. If nobody can look the right
+	// up, the start keeps its rights until Maker.Until. Nil: nothing is looked up.
+	Maker *Maker
 }
 
 // Response answers a park.

@@ -188,34 +188,3 @@ type ScheduleQuery struct {
 	After  string // Only later names. Empty: from the first.
 	Limit  int    // Bounds how many are returned. Zero: all.
 }
-
-// MakerKind says from where the right of a schedule's maker is known.
-type MakerKind string
-
-// The kinds of makers.
-const (
-	MakerFile      MakerKind = "file"      // The configuration has the schedule, with its rights.
-	MakerToken     MakerKind = "token"     // A token of the file of tokens.
-	MakerPrincipal MakerKind = "principal" // Another principal, such as one of a JWT.
-)
-
-// ScheduleMaker is whoever has made a schedule, or changed it last. Its runs start as the maker.
-type ScheduleMaker struct {
-	Tenant  spool.Tenant `json:"tenant"`
-	Subject string       `json:"subject,omitempty"`
-	Kind    MakerKind    `json:"kind"`
-	// Credentials is a hash of what the maker has shown. Empty: there is none.
-	Credentials string `json:"credentials,omitempty"`
-	// Until is when the right of the maker ends. Zero: it is not known.
-	Until time.Time `json:"until,omitzero"`
-	// ScheduleRights are what the maker might do when it made the schedule.
-	ScheduleRights
-}
-
-// ScheduleRights are what the runs of a schedule may do.
-type ScheduleRights struct {
-	Scopes []string `json:"scopes,omitempty"`
-	// OwnOnly is [Actor.OwnOnly], and MayNotStop [StartRequest.MayNotStop].
-	OwnOnly    bool `json:"ownOnly,omitempty"`
-	MayNotStop bool `json:"mayNotStop,omitempty"`
-}

@@ -61,7 +61,8 @@ type RunRequest struct {
 	// of a steer, such as output, count only if its message becomes a run of its own.
 	WhenBusy spool.WhenBusy `enum:"reject,enqueue,latest,interrupt,rollback,steer" json:"whenBusy,omitempty"`
 	// When the run starts, at most 366 days ahead. Until then there is no run, but a start that waits, with the same id:
-	// see getDelayedStart. It meets a run of the thread when it comes due. A time in the past is now. Left out: now.
+	// see getDelayedStart. It meets a run of the thread when it comes due, with the rights that you have then. A time at
+	// which your credentials have ended is refused. A time in the past is now. Left out: now.
 	StartAt time.Time `json:"startAt,omitzero"`
 }
 

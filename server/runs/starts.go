@@ -11,6 +11,7 @@ import (
 	"github.com/spoolhq/spool/rest"
 	"github.com/spoolhq/spool/rest/throttle"
 	"github.com/spoolhq/spool/server/access"
+	"github.com/spoolhq/spool/server/internal/auth"
 	"github.com/spoolhq/spool/server/internal/call"
 	"github.com/spoolhq/spool/wire"
 )
@@ -18,6 +19,7 @@ import (
 // Starts limits the starts of each principal, and gets the host state for a run. It is safe for concurrent
 // use.
 type Starts struct {
+	auth      *auth.Auth
 	perMinute int
 	counter   *throttle.MemoryCounter
 	hostState func(r *http.Request, p access.Principal) (json.RawMessage, error)
@@ -25,8 +27,10 @@ type Starts struct {
 
 // NewStarts returns a Starts that allows each principal perMinute starts a minute, zero for any number. The
 // host state is optional.
-func NewStarts(perMinute int, hostState func(r *http.Request, p access.Principal) (json.RawMessage, error)) *Starts {
-	return &Starts{perMinute, throttle.Memory(0), hostState}
+func NewStarts(
+	a *auth.Auth, perMinute int, hostState func(r *http.Request, p access.Principal) (json.RawMessage, error),
+) *Starts {
+	return &Starts{a, perMinute, throttle.Memory(0), hostState}
 }
 
 // Take counts a start of the principal, or refuses it. A handler calls it when it knows that the request is a
@@ -59,6 +63,10 @@ func (s *Starts) Run(
 	}
 	start.HostState, start.By, start.Scopes, start.MayNotStop = state, who.Subject, who.ScopeNames(),
 		!who.May(access.ScopeStop)
+	if !start.StartAt.IsZero() {
+		m := s.auth.Maker(ctx)
+		start.Maker = &m
+	}
 	result, err := e.Run(call.Acting(ctx), key, start)
 	if result.Warning != "" { // an event stream has no other place for it
 		rest.ResponseOf(ctx).Header().Set("X-Spool-Warning", result.Warning)

@@ -18,8 +18,6 @@ import (
 type Controller struct {
 	Engine *engine.Engine
 	Auth   *auth.Auth
-	// MaxAge is how long a schedule runs whose maker has credentials for which nobody vouches. Zero: until those end.
-	MaxAge time.Duration
 }
 
 // NameInput names a schedule.
@@ -154,24 +152,12 @@ func (c Controller) Preview(ctx context.Context, in wire.ScheduleRule) (wire.Sch
 }
 
 // maker returns the caller as the maker of a schedule, whose runs start as the caller.
-func (c Controller) maker(ctx context.Context) (wire.ScheduleMaker, error) {
+func (c Controller) maker(ctx context.Context) (wire.Maker, error) {
 	p := call.By(ctx)
 	if !p.May(access.ScopeWrite) {
-		return wire.ScheduleMaker{}, access.Lacks(access.ScopeWrite, "a schedule, which starts runs")
+		return wire.Maker{}, access.Lacks(access.ScopeWrite, "a schedule, which starts runs")
 	}
-	m := wire.ScheduleMaker{
-		Tenant: p.Tenant, Subject: p.Subject, Kind: wire.MakerPrincipal, Credentials: p.Credentials, Until: p.Until,
-		ScheduleRights: wire.ScheduleRights{
-			Scopes: p.ScopeNames(), OwnOnly: call.OwnOnly(ctx, p), MayNotStop: !p.May(access.ScopeStop),
-		},
-	}
-	switch {
-	case c.Auth.Vouches(p):
-		m.Kind = wire.MakerToken
-	case c.MaxAge > 0:
-		m.Until = time.Now().Add(c.MaxAge)
-	}
-	return m, nil
+	return c.Auth.Maker(ctx), nil
 }
 
 // about adds the tenant to an error, for the log.

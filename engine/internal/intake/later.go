@@ -11,6 +11,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/actor"
 	"github.com/spoolhq/spool/engine/internal/later"
 	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/right"
 	"github.com/spoolhq/spool/engine/internal/thread"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
@@ -33,6 +34,9 @@ func (h *Handler) delay(
 	runs, err := h.Store.Runs(ctx, wire.RunQuery{Tenant: key.Tenant, ID: r.RunID, Limit: 1})
 	if err != nil || len(runs) > 0 {
 		return runIDUsed(key.ID), nil, err
+	}
+	if r.Maker, err = h.keptMaker(ctx, key.Tenant, r); err != nil {
+		return wire.RunResult{}, nil, err
 	}
 	switch n, err := h.later().Waiting(ctx, key.Tenant); {
 	case err != nil:
@@ -73,6 +77,47 @@ func (h *Handler) delay(
 		}
 	}
 	return wire.RunResult{}, nil, err
+}
+
+// keptMaker returns the maker of a start as it is stored, or an error if its right will have ended when the start comes
+// due.
+func (h *Handler) keptMaker(ctx context.Context, tenant spool.Tenant, r wire.StartRequest) (*wire.Maker, error) {
+	if r.Maker == nil {
+		return nil, nil //nolint:nilnil // nobody is looked up
+	}
+	now, err := h.now(ctx, tenant)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := h.Rights.Delay(ctx, *r.Maker, now, r.StartAt)
+	return &kept, err
+}
+
+// narrow takes what the maker may not do any more from a start that has come due. It returns a [spool.Forbidden] error
+// if the right of the maker has ended, and does nothing without a maker.
+func (h *Handler) narrow(ctx context.Context, tenant spool.Tenant, asked *later.Asked) error {
+	m := asked.Request.Maker
+	if m == nil {
+		return nil
+	}
+	now, err := h.now(ctx, tenant)
+	if err != nil {
+		return err
+	}
+	rights, err := h.Rights.Now(ctx, *m, now)
+	if err == nil {
+		asked.Request, asked.Actor = right.Narrow(asked.Request, asked.Actor, rights)
+	}
+	return err
+}
+
+// now returns the store's time.
+func (h *Handler) now(ctx context.Context, tenant spool.Tenant) (now time.Time, err error) {
+	err = h.Store.View(ctx, spool.ThreadKey{Tenant: tenant}, func(v store.View) error {
+		now = v.Now()
+		return nil
+	})
+	return now, err
 }
 
 // taken returns the answer to a start whose transaction has found its idempotency key or its run id taken by a delayed
@@ -157,8 +202,14 @@ func (h *Handler) HandleDelayed(ctx context.Context, d store.Delivery) error {
 	case s.Turn != job.Turn || !s.RefusedAt.IsZero(): // it was moved, or refused by a delivery before this one
 		return nil
 	}
-	ctx = actor.With(ctx, asked.Actor)
 	key := spool.ThreadKey{Tenant: d.Tenant, ID: s.ThreadID}
+	switch err := h.narrow(ctx, d.Tenant, &asked); {
+	case spool.CodeOf(err) == spool.Forbidden:
+		return h.refuse(ctx, key, s, string(spool.Forbidden), spool.MessageOf(err))
+	case err != nil:
+		return comesAgain(err)
+	}
+	ctx = actor.With(ctx, asked.Actor)
 	result, started, err := h.startDue(ctx, key, asked.Request, s)
 	switch {
 	case started:

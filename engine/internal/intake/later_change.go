@@ -9,6 +9,8 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/actor"
 	"github.com/spoolhq/spool/engine/internal/later"
+	"github.com/spoolhq/spool/engine/internal/record"
+	"github.com/spoolhq/spool/engine/internal/right"
 	"github.com/spoolhq/spool/engine/internal/toolresult"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
@@ -75,6 +77,16 @@ func (h *Handler) MoveDelayed(
 	everything.OwnOnly = false // the start is the actor's, and the thread may be somebody else's now
 	err = h.changeDelayed(ctx, tenant, run, func(s later.Start) (*wire.AuditEntry, error) {
 		ctx := actor.With(ctx, everything)
+		asked, err := h.later().Asked(ctx, tenant, run)
+		switch {
+		case record.Missing(err): // it has become a run: the write says so
+		case err != nil:
+			return nil, err
+		case asked.Request.Maker != nil:
+			if err := right.CheckDue(*asked.Request.Maker, at); err != nil {
+				return nil, err
+			}
+		}
 		entry := delayedEntry(wire.AuditMoveStart, s, toolresult.JSON(timeChange{s.StartAt, at}))
 		after, err := h.later().Move(ctx, s, at, func(tx store.Tx) error { return actor.Audit(ctx, tx, tenant, entry) })
 		moved = after.DelayedStart

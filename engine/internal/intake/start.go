@@ -19,6 +19,7 @@ import (
 	"github.com/spoolhq/spool/engine/internal/later"
 	"github.com/spoolhq/spool/engine/internal/notify"
 	"github.com/spoolhq/spool/engine/internal/registry"
+	"github.com/spoolhq/spool/engine/internal/right"
 	"github.com/spoolhq/spool/engine/internal/telemetry"
 	"github.com/spoolhq/spool/engine/internal/thread"
 	"github.com/spoolhq/spool/engine/option"
@@ -38,6 +39,8 @@ type Handler struct {
 	Attachments *attach.Files
 	Admission   *admission.Counts
 	Telemetry   *telemetry.Recorder
+	// Rights looks up what the makers of delayed starts may do.
+	Rights right.Lookup
 	// CheckRoom refuses a tenant that has reached its storage limit.
 	CheckRoom func(ctx context.Context, tenant spool.Tenant) error
 	// ReserveWorker reserves a worker of this process for the first ticket of a run. It returns nil if no worker is ready

@@ -269,8 +269,8 @@ func (s *sim) create() {
 	}
 }
 
-func ann() wire.ScheduleMaker {
-	return wire.ScheduleMaker{Tenant: tenant, Subject: "ann", Kind: wire.MakerFile}
+func ann() wire.Maker {
+	return wire.Maker{Tenant: tenant, Subject: "ann", Kind: wire.MakerFile}
 }
 
 // over returns the schedules of a process.

@@ -51,8 +51,8 @@ func fileRow(o option.Schedule) *row {
 	r.definition = definition{
 		Rule: o.ScheduleRule, Start: o.ScheduleStart, Policy: o.SchedulePolicy, HostState: o.HostState,
 	}
-	r.Maker = wire.ScheduleMaker{
-		Tenant: tenant, Subject: o.Subject, Kind: wire.MakerFile, ScheduleRights: o.ScheduleRights,
+	r.Maker = wire.Maker{
+		Tenant: tenant, Subject: o.Subject, Kind: wire.MakerFile, Rights: o.Rights,
 	}
 	sum := sha256.Sum256(encode(r.state))
 	r.Hash = hex.EncodeToString(sum[:16])

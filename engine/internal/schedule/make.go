@@ -15,7 +15,7 @@ import (
 // Create makes a schedule. It returns an [spool.Invalid] error that names the wrong field, a [spool.Forbidden] one if
 // the right of the maker could not be looked up later, and a [spool.Conflict] one if the name is used.
 func (s *Schedules) Create(
-	ctx context.Context, tenant spool.Tenant, q wire.ScheduleRequest, maker wire.ScheduleMaker,
+	ctx context.Context, tenant spool.Tenant, q wire.ScheduleRequest, maker wire.Maker,
 ) (wire.Schedule, error) {
 	if err := spool.CheckID("name", q.Name); err != nil {
 		return wire.Schedule{}, err
@@ -57,10 +57,11 @@ func (s *Schedules) check(ctx context.Context, r *row, now time.Time) error {
 	if err := r.fill(now); err != nil {
 		return err
 	}
-	rights, err := s.checkMaker(ctx, r.Maker, now)
+	maker, rights, err := s.Rights.Make(ctx, r.Maker, now)
 	if err != nil {
 		return err
 	}
+	r.Maker = maker
 	return s.Check(ctx, spool.ThreadKey{Tenant: r.tenant, ID: r.Start.ThreadID}, r.startRequest(rights))
 }
 
@@ -96,7 +97,7 @@ func (s *Schedules) checkRoom(ctx context.Context, tenant spool.Tenant) error {
 // Change changes a schedule, whose maker is then whoever has changed it: nobody makes the runs of somebody else do
 // something else. It returns a [spool.Conflict] error for a schedule of the configuration.
 func (s *Schedules) Change(
-	ctx context.Context, tenant spool.Tenant, name string, q wire.ScheduleChange, maker wire.ScheduleMaker,
+	ctx context.Context, tenant spool.Tenant, name string, q wire.ScheduleChange, maker wire.Maker,
 ) (wire.Schedule, error) {
 	return s.edit(ctx, tenant, name, wire.AuditChangeSchedule, func(r *row, now time.Time) error {
 		if r.Hash != "" {

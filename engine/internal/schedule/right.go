@@ -5,51 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"slices"
-	"time"
 
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
 )
-
-// rights returns what the maker of a schedule may do at a time. A [spool.Forbidden] error says that the right has
-// ended. After any other error the right is not known now.
-func (s *Schedules) rights(ctx context.Context, m wire.ScheduleMaker, now time.Time) (wire.ScheduleRights, error) {
-	if m.Kind == wire.MakerFile {
-		return m.ScheduleRights, nil
-	}
-	if !m.Until.IsZero() && !now.Before(m.Until) {
-		return wire.ScheduleRights{}, spool.Errorf(spool.Forbidden, "The right of its maker has ended")
-	}
-	switch {
-	case m.Kind == wire.MakerPrincipal && s.Options.MaxScopes != nil:
-		rights := m.ScheduleRights
-		rights.Scopes = slices.DeleteFunc(slices.Clone(rights.Scopes), func(scope string) bool {
-			return !slices.Contains(s.Options.MaxScopes, scope)
-		})
-		return rights, nil
-	case s.Options.MayStart == nil:
-		return wire.ScheduleRights{}, spool.Errorf(spool.Unavailable, "this process cannot look up the right of the maker")
-	}
-	return s.Options.MayStart(ctx, m)
-}
-
-// checkMaker returns the rights of whoever makes a schedule, or an error if its right could not be looked up later.
-func (s *Schedules) checkMaker(ctx context.Context, m wire.ScheduleMaker, now time.Time) (wire.ScheduleRights, error) {
-	bounded := m.Kind == wire.MakerPrincipal && s.Options.MaxScopes != nil
-	switch {
-	case m.Kind == wire.MakerFile:
-		return m.ScheduleRights, nil
-	case bounded && m.Until.IsZero():
-		return wire.ScheduleRights{}, spool.Errorf(spool.Forbidden,
-			"You cannot make a schedule, because it is not known when your credentials end")
-	case !bounded && s.Options.MayStart == nil:
-		return wire.ScheduleRights{}, spool.Errorf(spool.Forbidden,
-			"You cannot make a schedule, because the server could not look up later what you may do")
-	}
-	return s.rights(ctx, m, now)
-}
 
 // makerRuns is the value of the row of a maker: the runs of its schedules that were active when it was written.
 type makerRuns struct {

@@ -19,6 +19,7 @@ import (
 	"github.com/spoolhq/spool"
 	"github.com/spoolhq/spool/engine/internal/actor"
 	"github.com/spoolhq/spool/engine/internal/random"
+	"github.com/spoolhq/spool/engine/internal/right"
 	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/store"
 	"github.com/spoolhq/spool/wire"
@@ -42,6 +43,7 @@ type Schedules struct {
 	Log     *slog.Logger
 	Random  random.Source
 	Options option.Schedules
+	Rights  right.Lookup // Looks up what makers may do.
 	// Start starts a run, and calls also in its transaction: see intake.Handler.
 	Start func(
 		ctx context.Context, key spool.ThreadKey, r wire.StartRequest, also func(tx store.Tx) error,
@@ -70,7 +72,7 @@ type definition struct {
 type state struct {
 	definition
 
-	Maker wire.ScheduleMaker `json:"maker"`
+	Maker wire.Maker `json:"maker"`
 	// Born is a random text, so that a schedule that is made again has other keys and runs.
 	Born      string    `json:"born"`
 	CreatedAt time.Time `json:"createdAt"`

@@ -109,7 +109,7 @@ func (s *Schedules) attempt(
 			return refuse(wire.ScheduleOverlap, "The run of the last tick is active")
 		}
 	}
-	rights, err := s.rights(ctx, was.Maker, t.At)
+	rights, err := s.Rights.Now(ctx, was.Maker, t.At)
 	switch {
 	case spool.CodeOf(err) == spool.Forbidden:
 		reason := spool.MessageOf(err)
@@ -168,7 +168,7 @@ func final(err error) bool {
 
 // request returns the start of a tick. Its ids follow from the schedule and the id of the tick, so that a second start
 // of the same tick would be refused.
-func (r *row) request(rights wire.ScheduleRights, id string) (spool.ThreadKey, wire.StartRequest) {
+func (r *row) request(rights wire.Rights, id string) (spool.ThreadKey, wire.StartRequest) {
 	sum := sha256.Sum256([]byte(string(r.tenant) + "\x00" + r.name + "\x00" + r.Born + "\x00" + id))
 	hash := hex.EncodeToString(sum[:16])
 	key := spool.ThreadKey{Tenant: r.tenant, ID: r.Start.ThreadID}
@@ -181,7 +181,7 @@ func (r *row) request(rights wire.ScheduleRights, id string) (spool.ThreadKey, w
 }
 
 // startRequest returns the start of each tick, without the ids of one.
-func (d *state) startRequest(rights wire.ScheduleRights) wire.StartRequest {
+func (d *state) startRequest(rights wire.Rights) wire.StartRequest {
 	busy := spool.BusyReject
 	if d.Policy.Overlap != wire.OverlapSkip {
 		busy = spool.WhenBusy(d.Policy.Overlap)

@@ -58,8 +58,10 @@ var layers = []archtest.Row{
 		".", "store", "wire", "engine/internal/endpoint", "engine/internal/random",
 	}},
 	{Place: "engine/option", Ours: []string{".", "wire", "egress", "internal/filepart", "webhook"}},
+	{Place: "engine/internal/right", Ours: []string{".", "wire", "engine/option"}},
 	{Place: "engine/internal/endpoint", Ours: []string{
-		".", "store", "wire", "engine/option", "engine/internal/actor", "server/verify/webhook", "webhook",
+		".", "store", "wire", "engine/option", "engine/internal/actor", "engine/internal/right",
+		"server/verify/webhook", "webhook",
 	}},
 	{Place: "engine/internal/deliver", Ours: []string{
 		".", "store", "wire", "engine/option", "engine/internal/actor", "engine/internal/endpoint",
@@ -108,7 +110,8 @@ var layers = []archtest.Row{
 	{
 		Place: "engine/internal/schedule",
 		Ours: []string{
-			".", "store", "wire", "engine/option", "engine/internal/actor", "engine/internal/random", "internal/cron",
+			".", "store", "wire", "engine/option", "engine/internal/actor", "engine/internal/random",
+			"engine/internal/right", "internal/cron",
 		},
 	},
 	{Place: "engine/internal/toollist", Ours: []string{".", "store"}},
@@ -175,8 +178,8 @@ var layers = []archtest.Row{
 		".", "store", "wire", "engine/option", "engine/internal/actor", "engine/internal/admission", "engine/internal/attach",
 		"engine/internal/budget", "engine/internal/change", "engine/internal/delta", "engine/internal/later",
 		"engine/internal/notify", "engine/internal/record",
-		"engine/internal/registry", "engine/internal/telemetry", "engine/internal/thread", "engine/internal/toolresult",
-		"internal/argschema",
+		"engine/internal/registry", "engine/internal/right", "engine/internal/telemetry", "engine/internal/thread",
+		"engine/internal/toolresult", "internal/argschema",
 	}},
 	{Place: "engine/internal/retention", Ours: []string{
 		".", "store", "wire", "engine/option", "engine/internal/actor", "engine/internal/change", "engine/internal/later",

@@ -58,7 +58,7 @@ var longCases = map[string]string{
 	"Final":    "Retried Time",
 	"Hole":     "Resumed SSE",
 	"Job":      "DeadRunning DeliveredTooOften MaxDeliveries UnknownAgent",
-	"Later":    "Gone Killed Twice",
+	"Later":    "Gone Killed Session Twice",
 	"Lease":    "CannotRenew DeadWorker Paused PausedInTool Renewed TooManyDeaths WindowAlone WindowStopOnly WindowStopped WindowTaken",
 	"Mixed":    "BudgetExpired CursorWalk TimeEnds TimeParks",
 	"Most":     "Time",

@@ -30,6 +30,8 @@ var laterTests = map[string]func(s laterTest){
 	"Twice":    testLaterTwice,
 	"Race":     testLaterRace,
 	"Killed":   testLaterKilled,
+	"Right":    testLaterRight,
+	"Session":  testLaterSession,
 }
 
 type laterTest struct{ *engineTest }

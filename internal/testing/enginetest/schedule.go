@@ -43,11 +43,11 @@ type scheduleTest struct{ *engineTest }
 // may is a table of rights that a case can change.
 type may struct {
 	mu     sync.Mutex
-	rights wire.ScheduleRights
+	rights wire.Rights
 	err    error
 }
 
-func (m *may) start(context.Context, wire.ScheduleMaker) (wire.ScheduleRights, error) {
+func (m *may) start(context.Context, wire.Maker) (wire.Rights, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.rights, m.err
@@ -76,8 +76,8 @@ func talker() spool.Model {
 	})
 }
 
-func annToken() wire.ScheduleMaker {
-	return wire.ScheduleMaker{Tenant: chat.Tenant, Subject: "ann", Kind: wire.MakerToken, Credentials: "hash"}
+func annToken() wire.Maker {
+	return wire.Maker{Tenant: chat.Tenant, Subject: "ann", Kind: wire.MakerToken, Credentials: "hash"}
 }
 
 // everyMinutes returns a schedule of the thread of the case, unless it is changed.
@@ -146,7 +146,7 @@ func (s scheduleTest) runs() int {
 
 // testScheduleStarts has two processes. The runs of a schedule start at their times, once each, as their maker.
 func testScheduleStarts(s scheduleTest) {
-	m := &may{rights: wire.ScheduleRights{Scopes: []string{"boss"}}}
+	m := &may{rights: wire.Rights{Scopes: []string{"boss"}}}
 	c := s.saying(m)
 	c.Agents[0].Access.Scopes = []string{"boss"}
 	e := s.working(c)
@@ -366,9 +366,9 @@ func testScheduleRight(s scheduleTest) {
 		s.Errorf("dead jobs: %+v", dead)
 	}
 
-	principal := wire.ScheduleMaker{
+	principal := wire.Maker{
 		Tenant: chat.Tenant, Subject: "jwt", Kind: wire.MakerPrincipal,
-		ScheduleRights: wire.ScheduleRights{Scopes: []string{"boss", "admin"}},
+		Rights: wire.Rights{Scopes: []string{"boss", "admin"}},
 	}
 	nobody := s.engine(s.config(talker()))
 	c := s.config(talker())
@@ -487,7 +487,7 @@ func (s scheduleTest) ofFile(prompt string, rule wire.ScheduleRule) engine.Confi
 	q.Prompt, q.ScheduleRule = prompt, rule
 	c.Schedules.Schedules = []option.Schedule{{
 		Tenant: chat.Tenant, Subject: "file", ScheduleRequest: q,
-		ScheduleRights: wire.ScheduleRights{Scopes: []string{"boss"}},
+		Rights: wire.Rights{Scopes: []string{"boss"}},
 	}}
 	return c
 }
@@ -566,7 +566,7 @@ func testScheduleFile(s scheduleTest) {
 
 // testScheduleOwn has two subjects that see only what is their own.
 func testScheduleOwn(s scheduleTest) {
-	m := &may{rights: wire.ScheduleRights{OwnOnly: true}}
+	m := &may{rights: wire.Rights{OwnOnly: true}}
 	e := s.working(s.saying(m))
 	own := func(subject string) context.Context {
 		return engine.WithActor(context.Background(), wire.Actor{Tenant: chat.Tenant, Subject: subject, OwnOnly: true})

@@ -73,12 +73,6 @@ func (a *Auth) vouch(ctx context.Context, credentials string) (valid context.Con
 	return nil, true
 }
 
-// Vouches reports whether the authenticator still knows later whether the principal's credentials are good.
-func (a *Auth) Vouches(p access.Principal) bool {
-	_, vouches := a.config.Authenticator.(access.Voucher)
-	return vouches && p.Credentials != ""
-}
-
 // Options returns the options of a route whose caller needs a scope. The endpoint itself checks a second one, unless
 // also is empty. With orToken, the token of a stream opens the route too.
 func (a *Auth) Options(need, also access.Scope, orToken bool) []rest.RouteOption {

@@ -23,7 +23,7 @@ func TestMoveSchedules(t *testing.T) {
 	_, err := e.CreateSchedule(t.Context(), spool.DefaultTenant, wire.ScheduleRequest{
 		Name: "report", ScheduleRule: wire.ScheduleRule{Cron: "0 9 * * 1-5", Zone: "UTC"},
 		ScheduleStart: wire.ScheduleStart{Prompt: "Report."},
-	}, wire.ScheduleMaker{Tenant: spool.DefaultTenant, Kind: wire.MakerToken})
+	}, wire.Maker{Tenant: spool.DefaultTenant, Kind: wire.MakerToken})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,8 +94,8 @@ func scheduling(t *testing.T, data string, at time.Time) (e *engine.Engine, done
 			func(context.Context, spool.ModelRequest) spooltest.Turn { return spooltest.Say("Hello") })},
 	}
 	c.SingleProcess = true
-	c.Schedules.MayStart = func(context.Context, wire.ScheduleMaker) (wire.ScheduleRights, error) {
-		return wire.ScheduleRights{}, nil
+	c.Schedules.MayStart = func(context.Context, wire.Maker) (wire.Rights, error) {
+		return wire.Rights{}, nil
 	}
 	if e, err = engine.New(db.Backend(), c); err != nil {
 		t.Fatal(err)

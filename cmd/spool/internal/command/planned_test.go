@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/spoolhq/spool"
+	"github.com/spoolhq/spool/engine/option"
 	"github.com/spoolhq/spool/server/access"
 	"github.com/spoolhq/spool/wire"
 )
@@ -112,9 +114,9 @@ func TestScheduleRights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	maker := wire.ScheduleMaker{Tenant: "a", Subject: "ann", Kind: wire.MakerToken, Credentials: p.Credentials}
-	check := func(name string, r rights, m wire.ScheduleMaker, want spool.Code) wire.ScheduleRights {
-		got, err := r.of(context.Background(), m)
+	maker := wire.Maker{Tenant: "a", Subject: "ann", Kind: wire.MakerToken, Credentials: p.Credentials}
+	check := func(name string, r rights, m wire.Maker, want spool.Code) wire.Rights {
+		got, err := r.mayStart(context.Background(), m)
 		if (want == "") != (err == nil) || err != nil && spool.CodeOf(err) != want {
 			t.Errorf("%s: %v, want %s", name, err, want)
 		}
@@ -126,14 +128,21 @@ func TestScheduleRights(t *testing.T) {
 		t.Errorf("its rights are %+v", got)
 	}
 	check("no token here", rights{}, maker, spool.Unavailable)
+	if _, err := (rights{tokens: list, printed: true}).mayStart(t.Context(), maker); !errors.Is(err, option.ErrNoLookup) {
+		t.Errorf("a token that was made for this process: %v", err)
+	}
 	another := maker
 	another.Tenant = "b"
 	check("another tenant", rights{tokens: list}, another, spool.Forbidden)
-	person := wire.ScheduleMaker{Tenant: spool.DefaultTenant, Kind: wire.MakerPrincipal}
+	person := wire.Maker{Tenant: spool.DefaultTenant, Kind: wire.MakerPrincipal}
 	check("a principal", rights{tokens: list}, person, spool.Forbidden)
+	if _, err := (rights{tokens: list}).mayStart(t.Context(), person); !errors.Is(err, option.ErrNoLookup) {
+		t.Errorf("a principal: %v", err)
+	}
 	check("everybody", rights{open: true}, person, "")
 	if err := list.Replace([]access.Token{token(access.ScopeWrite)}); err != nil {
 		t.Fatal(err)
 	}
 	check("another token in its place", rights{tokens: list}, maker, spool.Forbidden)
+	check("another one, and a token of this process", rights{tokens: list, printed: true}, maker, spool.Unavailable)
 }

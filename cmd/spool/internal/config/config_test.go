@@ -376,7 +376,7 @@ func wholeSchedules() config.Schedules {
 	}
 	nightly.HostState = json.RawMessage(`{"key":"sk-secret"}`)
 	nightly.SchedulePolicy = wire.SchedulePolicy{Overlap: "enqueue", Missed: "all", Jitter: "30s", Grace: "5m"}
-	nightly.ScheduleRights = wire.ScheduleRights{Scopes: []string{"read", "stop", "team:sales"}}
+	nightly.Rights = wire.Rights{Scopes: []string{"read", "stop", "team:sales"}}
 	at := time.Date(2027, 1, 31, 0, 0, 0, 0, time.UTC)
 	every, once := option.Schedule{Tenant: "default"}, option.Schedule{Tenant: "default"}
 	every.Name, every.Every, every.From, every.Prompt, every.MayNotStop = "nightly", "15m", at, "Look.", true

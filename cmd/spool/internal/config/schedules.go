@@ -40,8 +40,8 @@ func (c *Config) schedulesOptions() table {
 		row("max_runs", integer(&s.MaxRuns),
 			"How many runs of the schedules of one maker may be active at once. Default: 10."),
 		row("max_scopes", filled(list(&s.MaxScopes, value.scope)),
-			"The most scopes of schedules whose maker has no token of this file. It needs max_age. Default: such "+
-				"makers make no schedules."),
+			"The most scopes of schedules whose maker has no token of this file, and of its delayed starts behind the end of "+
+				"its credentials. It needs max_age. Default: such makers make neither."),
 		row("max_age", duration(&s.MaxAge),
 			"How long such a schedule runs after it was made or changed, such as 2160h."),
 	}
